@@ -18,6 +18,13 @@ void arena_init(struct arena *a, size_t chunk_size)
 	a->chunk_size = chunk_size ? chunk_size : ARENA_CHUNK_DEFAULT;
 }
 
+void arena_init_in(struct arena *a, void *area, size_t size, size_t chunk_size)
+{
+	arena_init(a, chunk_size);
+	a->at = area;
+	a->end = a->at + size;
+}
+
 void arena_fini(struct arena *a)
 {
 	while (a->chunks) {
