@@ -20,6 +20,8 @@ struct arena {
 
 /* No memory is taken until the first allocation. <chunk_size> 0 means 4096. */
 void arena_init(struct arena *a, size_t chunk_size);
+/* Same, but starts in <area> (aligned on 8), which the caller owns and which outlives the arena. */
+void arena_init_in(struct arena *a, void *area, size_t size, size_t chunk_size);
 /* Frees all. The arena may be used again. */
 void arena_fini(struct arena *a);
 /* <size> bytes aligned on 8, not zeroed; NULL: no memory. */

@@ -13,6 +13,7 @@
 #define CTL_CTL_H
 
 #include <stdbool.h>
+#include <stdio.h>
 #include "base/module.h"
 #include "base/slice.h"
 #include "base/strbuf.h"
