@@ -62,10 +62,10 @@ enum h1_error {
 #undef X
 };
 
-/* The well-known methods; the reference knows the same ones in fetch method(). */
+/* The well-known methods. Same numbers as enum http_method. */
 enum h1_method {
 	H1_METHOD_OTHER, H1_METHOD_OPTIONS, H1_METHOD_GET, H1_METHOD_HEAD, H1_METHOD_POST,
-	H1_METHOD_PUT, H1_METHOD_DELETE, H1_METHOD_TRACE, H1_METHOD_CONNECT
+	H1_METHOD_PUT, H1_METHOD_DELETE, H1_METHOD_TRACE, H1_METHOD_CONNECT, H1_METHOD_PATCH
 };
 
 /* What kind of request target (RFC 9112 3.2). */

@@ -22,6 +22,8 @@ uint8_t h1_method_of(struct slice name)
 	case 5:
 		if (memcmp(name.ptr, "TRACE", 5) == 0)
 			return H1_METHOD_TRACE;
+		if (memcmp(name.ptr, "PATCH", 5) == 0)
+			return H1_METHOD_PATCH;
 		break;
 	case 6:
 		if (memcmp(name.ptr, "DELETE", 6) == 0)
