@@ -51,14 +51,15 @@ def blank(text):
 def functions(text):
     """(name, first line, last line) of each function body of a C text in the style of this project:
     the brace that opens it is alone in the first column, so is the one that closes it."""
-    lines = blank(text).splitlines()
+    plain = re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", lambda m: "\n" * m.group().count("\n"), blank(text), flags=re.M)
+    lines = plain.splitlines()
     found, start = [], None
     for number, line in enumerate(lines, 1):
         if line.startswith("{"):
             start = number
         elif line.startswith("}") and start:
             head = "\n".join(lines[max(0, start - 9):start - 1])
-            head = re.split(r"[;}]|^#.*$", head, flags=re.M)[-1]
+            head = re.split(r"[;}]", head)[-1]
             name = re.search(r"(\w+)\s*\(", re.sub(r"__attribute__\s*\(\(.*?\)\)", "", head, flags=re.S))
             first = start - len(head.strip().splitlines())
             if name:

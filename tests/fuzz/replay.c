@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* replay.c - the main of a fuzzer where there is no libFuzzer: runs the files that it is given
  *
- * A fuzzer defines LLVMFuzzerTestOneInput() and aborts on what must not be. This main is weak: a fuzzer
- * that brings its own has it used. The input is copied to a block of its exact size, so that the
- * address sanitizer sees a read past its end.
+ * A fuzzer defines LLVMFuzzerTestOneInput() and aborts on what must not be. This main is weak:
+ * where a fuzzer brings its own, that one is used. The input is copied to a block of its exact
+ * size, so that the address sanitizer sees a read past its end.
  */
 #include <stdint.h>
 #include <stdio.h>

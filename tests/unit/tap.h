@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* tap.h - the unit tests' output in the Test Anything Protocol
  *
- * A test is a program: its main() calls plan(n) first, or not at all, then ok() and its kin once per
- * check, and returns done_testing(). A check that fails prints what was got and wanted, and the test
- * goes on; done_testing() returns 1 when any failed or the plan was not met. Each macro evaluates its
- * arguments once and is a bool: whether it held. Checks may be made in one thread at a time.
+ * A test is a program: its main() calls plan(n) first, or not at all, then ok() and its kin once
+ * per check, and returns done_testing(). A check that fails prints what was got and wanted, and the
+ * test goes on; done_testing() returns 1 when any failed or the plan was not met. Each macro
+ * evaluates its arguments once and is a bool: whether it held. Checks are made by one thread at a
+ * time.
  *
  *	int main(void)
  *	{
@@ -65,7 +66,8 @@ static inline bool tap_int(bool good, long long got, long long wanted)
 static inline bool tap_str(bool good, const char *got, const char *wanted)
 {
 	if (!good)
-		printf("#      got: %s\n#   wanted: %s\n", got ? got : "(null)", wanted ? wanted : "(null)");
+		printf("#      got: %s\n#   wanted: %s\n", got ? got : "(null)",
+		       wanted ? wanted : "(null)");
 	return good;
 }
 
