@@ -352,7 +352,7 @@ lint: $(BINARY) $(ARCHIVES)
 
 .PHONY: reg-tests system-tests
 reg-tests: $(if $(filter ./$(BINARY),$(PROGRAM)),$(BINARY))
-	@$(PYTHON) scripts/run-regtests --program $(PROGRAM) --flavour $(FLAVOUR) $(REGTEST_ARGS)
+	@$(PYTHON) scripts/run-regtests --program $(PROGRAM) --flavour $(FLAVOUR) $(REGTEST_FLAGS) $(REGTEST_ARGS)
 system-tests: $(if $(filter ./$(BINARY),$(PROGRAM)),$(BINARY))
 	@HAPROXY_PROGRAM=$(abspath $(PROGRAM)) $(PYTHON) scripts/run-tap --name system --flavour $(FLAVOUR) \
 	  $(sort $(filter-out tests/system/lib.py,$(wildcard tests/system/*.py)))
@@ -400,7 +400,7 @@ quickstart:
 	@$(MAKE) --no-print-directory -j$(JOBS) all
 	@scripts/quickstart ./haproxy
 check:
-	@scripts/check --jobs $(JOBS) --san "$(SAN)"
+	@MAKEFLAGS= MAKE="$(MAKE)" scripts/check $(JOBS) "$(SAN)" $(MAKEOVERRIDES)
 check-reference:
 	@$(PYTHON) scripts/run-regtests --program "$(REFERENCE)" --reference $(REGTEST_ARGS)
 bench:
