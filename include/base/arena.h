@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* arena.h - memory that dies all at once
+ *
+ * Bump allocation from chunks. Used for text that lives as long as a stream or a configuration.
+ * Owner: the object that embeds it. Threads: the owner's. Fails: NULL when memory is out.
+ */
+#ifndef BASE_ARENA_H
+#define BASE_ARENA_H
+
+#include <stddef.h>
+#include "base/slice.h"
+
+struct arena_chunk;
+
+struct arena {
+	char *at, *end;             /* free room of the current chunk */
+	struct arena_chunk *chunks; /* newest first */
+	size_t chunk_size;          /* bytes asked for a new chunk */
+};
+
+/* No memory is taken until the first allocation. <chunk_size> 0 means 4096. */
+void arena_init(struct arena *a, size_t chunk_size);
+/* Same, but starts in <area> (aligned on 8), which the caller owns and which outlives the arena. */
+void arena_init_in(struct arena *a, void *area, size_t size, size_t chunk_size);
+/* Frees all. The arena may be used again. */
+void arena_fini(struct arena *a);
+/* <size> bytes aligned on 8, not zeroed; NULL: no memory. */
+void *arena_alloc(struct arena *a, size_t size);
+void *arena_zalloc(struct arena *a, size_t size);
+/* Copies bytes (and adds a NUL after them); slice_none() when memory is out. */
+struct slice arena_copy(struct arena *a, struct slice s);
+char *arena_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* block.h - received bytes: refcounted blocks, and queues of pieces of them
+ *
+ * A block is `tune.bufsize` bytes filled once by the kernel and then only read (appending to its free
+ * tail is allowed to the one who filled it). A piece is a run of a block and holds a reference. A block
+ * queue is a FIFO of pieces: moving bytes between queues moves pieces, never bytes.
+ * Owns   : a queue owns one reference per piece.
+ * Threads: blocks, pieces and queues belong to one thread (counts are not atomic).
+ * Fails  : taking a block or adding a piece fails when memory is out (false / NULL).
+ */
+#ifndef BASE_BLOCK_H
+#define BASE_BLOCK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/uio.h>
+#include "base/slice.h"
+
+struct block {
+	uint32_t refs;
+	uint32_t size; /* capacity of data */
+	uint32_t used; /* bytes filled from the start */
+	uint32_t kind; /* which allocator takes it back */
+	char data[];
+};
+
+/* Where blocks come from: core installs its pools; the default is malloc. */
+struct block_allocator {
+	struct block *(*take)(size_t size);
+	void (*release)(struct block *b);
+};
+void block_set_allocator(const struct block_allocator *a);
+/* The usual capacity (tune.bufsize), 16384 by default. */
+void block_set_size(size_t size);
+size_t block_size(void);
+
+/* An empty block with one reference. NULL: no memory. */
+struct block *block_new(void);
+/* One of another capacity: small pieces of text that we make. */
+struct block *block_new_sized(size_t size);
+void block_free(struct block *b); /* by block_drop only */
+
+static inline struct block *block_take(struct block *b)
+{
+	b->refs++;
+	return b;
+}
+
+static inline void block_drop(struct block *b)
+{
+	if (b && --b->refs == 0)
+		block_free(b);
+}
+
+static inline size_t block_room(const struct block *b)
+{
+	return b->size - b->used;
+}
+
+struct piece {
+	struct piece *next;
+	struct block *block; /* counted; NULL: static bytes */
+	const char *ptr;
+	size_t len;
+};
+
+struct block_queue {
+	struct piece *first, *last;
+	size_t len;      /* bytes of all pieces */
+	unsigned count;  /* pieces */
+};
+
+static inline void block_queue_init(struct block_queue *q)
+{
+	*q = (struct block_queue){ 0 };
+}
+
+static inline bool block_queue_is_empty(const struct block_queue *q)
+{
+	return q->len == 0;
+}
+
+/* Drops everything. */
+void block_queue_clear(struct block_queue *q);
+/* Adds a run of <b> (taking a reference); merges with the last piece when it continues it. */
+bool block_queue_add(struct block_queue *q, struct block *b, const char *ptr, size_t len);
+/* Adds bytes that outlive the queue (string constants, configuration). */
+bool block_queue_add_static(struct block_queue *q, struct slice s);
+/* Copies bytes into the room of the last block if it is ours alone, or into a new block. */
+bool block_queue_add_copy(struct block_queue *q, struct slice s);
+/* Moves everything from <from> to the end of <to>. */
+void block_queue_move(struct block_queue *to, struct block_queue *from);
+/* Moves the first <len> bytes (at most what there is); false when a piece could not be split (no
+ * memory): what was moved stays moved.
+ */
+bool block_queue_move_len(struct block_queue *to, struct block_queue *from, size_t len);
+/* Drops the first <len> bytes. */
+void block_queue_skip(struct block_queue *q, size_t len);
+/* Fills up to <max> vectors with the first pieces; returns how many; *bytes gets their sum. */
+int block_queue_vectors(const struct block_queue *q, struct iovec *v, int max, size_t *bytes);
+/* Frees the spare pieces of the calling thread (it ends). */
+void block_queue_trim_thread(void);
+/* Copies up to <len> bytes from offset <from> to <dst>; returns how many. */
+size_t block_queue_peek(const struct block_queue *q, size_t from, char *dst, size_t len);
+
+#endif

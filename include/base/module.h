@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* module.h - what a module brings: one descriptor, listed once in main/modules.c
+ *
+ * Every vocabulary of the program (configuration keywords, commands, fetches, ...) comes from these
+ * tables and from nowhere else. The table types belong to the engines that read them; here they
+ * are opaque. Tables end with an all-zero record. Descriptors and tables are constants.
+ */
+#ifndef BASE_MODULE_H
+#define BASE_MODULE_H
+
+#include <stdbool.h>
+
+struct config;
+struct diag_list;
+
+struct module {
+	const char *name;
+	const struct conf_section *sections;      /* conf/conf.h */
+	const struct conf_keyword *keywords;      /* conf/conf.h */
+	const struct ctl_command *commands;       /* ctl/ctl.h */
+	const struct expr_fetch *fetches;         /* expr/expr.h */
+	const struct expr_converter *converters;  /* expr/expr.h */
+	const struct expr_alias *aliases;         /* expr/logformat.h: %ci and its kin */
+	const struct rule_action *actions;        /* stream/rule.h */
+	const struct filter_kind *filters;        /* stream/filter.h */
+	const struct service_kind *services;      /* stream/service.h */
+	struct slot *const *slots;                /* base/slot.h, NULL-terminated */
+
+	/* All optional, called in the order of the list. */
+	bool (*init)(void);                       /* once, before any configuration is read */
+	/* After parsing, before the generation is published: resolve names, compute defaults. Problems go
+	 * to <diags>. Called in list order over the whole configuration.
+	 */
+	void (*check)(struct config *cfg, struct diag_list *diags);
+	/* The generation goes live: open sockets and files. False: reported in <diags>, start refused. */
+	bool (*start)(struct config *cfg, struct diag_list *diags);
+	/* In each thread before its loop / after it. */
+	bool (*thread_init)(void);
+	void (*thread_fini)(void);
+	void (*fini)(void);                       /* at exit, reverse order */
+};
+
+#endif

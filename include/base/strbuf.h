@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* strbuf.h - a growing text buffer
+ *
+ * Either on the heap (strbuf_init) or over a fixed area that never grows (strbuf_init_fixed).
+ * Always NUL-terminated once something was added. When memory or room is out, <overflow> is set
+ * and the text is cut: callers may check once at the end. Threads: the owner's.
+ */
+#ifndef BASE_STRBUF_H
+#define BASE_STRBUF_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include "base/slice.h"
+
+struct strbuf {
+	char *ptr;
+	size_t len, size; /* used, room (with the NUL) */
+	bool fixed, overflow;
+};
+
+void strbuf_init(struct strbuf *b);
+void strbuf_init_fixed(struct strbuf *b, char *area, size_t size);
+void strbuf_fini(struct strbuf *b);
+
+static inline void strbuf_reset(struct strbuf *b)
+{
+	b->len = 0;
+	b->overflow = false;
+}
+
+static inline struct slice strbuf_slice(const struct strbuf *b)
+{
+	return slice_make(b->ptr, b->len);
+}
+
+/* Makes room for <more> bytes and the NUL; false when it cannot. */
+bool strbuf_reserve(struct strbuf *b, size_t more);
+bool strbuf_add(struct strbuf *b, struct slice s);
+bool strbuf_add_char(struct strbuf *b, char c);
+bool strbuf_add_str(struct strbuf *b, const char *str);
+bool strbuf_add_uint(struct strbuf *b, uint64_t v);
+bool strbuf_add_int(struct strbuf *b, int64_t v);
+bool strbuf_printf(struct strbuf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+bool strbuf_vprintf(struct strbuf *b, const char *fmt, va_list ap);
+
+#endif

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* conf.h - the configuration engine: generations, sections, keyword dispatch
+ *
+ * Purpose: reads files into one `struct config` (a generation) by dispatching each line to the
+ *          keyword tables of the modules. Knows no keyword itself except the section and
+ *          preprocessor machinery (.if, .notice, quoting, environment).
+ * Owns   : a generation owns every parsed thing through its arena and slots. It is refcounted:
+ *          who keeps a pointer across turns of the event loop takes a reference.
+ * Threads: built by one thread; immutable after the check phase; references from any thread.
+ * Errors : everything wrong becomes a diagnostic with file, line, column; parsing continues to the
+ *          end so that one run shows all of them. Parsers return false after reporting.
+ * Manual : configuration 2.1 to 2.8, 3, 4.
+ */
+#ifndef CONF_CONF_H
+#define CONF_CONF_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/arena.h"
+#include "base/diag.h"
+#include "base/module.h"
+#include "base/slice.h"
+#include "base/slot.h"
+
+/* Places where a keyword may stand; a mask. */
+enum conf_place {
+	CONF_GLOBAL = 1 << 0,
+	CONF_DEFAULTS = 1 << 1,
+	CONF_FRONTEND = 1 << 2,
+	CONF_BACKEND = 1 << 3,
+	CONF_LISTEN = 1 << 4,
+	CONF_BIND = 1 << 5,   /* option of a bind line */
+	CONF_SERVER = 1 << 6, /* option of a server or default-server line */
+	CONF_OTHER = 1 << 7,  /* a section named by the keyword's <section> member */
+	CONF_PROXY = CONF_DEFAULTS | CONF_FRONTEND | CONF_BACKEND | CONF_LISTEN,
+	CONF_FE = CONF_FRONTEND | CONF_LISTEN,
+	CONF_BE = CONF_BACKEND | CONF_LISTEN,
+	CONF_FE_BE = CONF_FRONTEND | CONF_BACKEND | CONF_LISTEN,
+	CONF_DEF_FE = CONF_DEFAULTS | CONF_FE,
+	CONF_DEF_BE = CONF_DEFAULTS | CONF_BE,
+};
+
+struct config {
+	unsigned refs; /* atomic */
+	struct arena arena;       /* texts and parsed things that die with the generation */
+	unsigned generation;      /* 1 for the first */
+	/* its slots follow */
+};
+
+/* A new generation with one reference, slots initialised; NULL: no memory. */
+struct config *config_new(void);
+struct config *config_take(struct config *cfg);
+/* Drops a reference and NULLs the pointer; the last one finishes the slots and frees all. */
+void config_drop(struct config **cfg);
+struct slot_area *config_slots(const struct config *cfg);
+
+/* One line being parsed. Everything is borrowed, except that words live in cfg->arena. */
+struct conf_line {
+	struct config *cfg;
+	struct diag_list *diags;
+	struct diag_place place;           /* file, line, text; the column is of the last error */
+	char **words;                      /* unquoted; words[count] is NULL */
+	const int *columns;                /* column of each word, from 1 */
+	int count;
+	int at;                            /* next word to look at: keyword parsers move it */
+	const struct conf_section *section;
+	enum conf_place where;             /* one bit */
+	void *object;                      /* what the section made (a struct proxy, ...) */
+	struct slot_area *slots;           /* of the object: proxy, server, bind or config */
+	const struct conf_keyword *keyword;
+	bool no, dflt;                     /* prefixed by `no` or `default` */
+};
+
+/* Typed values that need no code: where=slot+offset. */
+enum conf_type {
+	CONF_NONE,   /* has a parse function */
+	CONF_FLAG,   /* bool at offset; `no` clears */
+	CONF_BIT,    /* sets bit <min> of a uint64_t at offset; `no` clears: options */
+	CONF_INT,    /* int at offset, min..max */
+	CONF_UINT64, /* uint64_t */
+	CONF_TIME_MS,/* time with units (default ms) to int64_t milliseconds; manual 2.5 */
+	CONF_TIME_S, /* same, default unit seconds, stored in ms */
+	CONF_SIZE,   /* size with k/m/g to uint64_t; manual 2.5 */
+	CONF_STRING, /* const char *, in the arena */
+};
+
+enum conf_keyword_flags {
+	CONF_CAN_NO = 1 << 0,       /* may be prefixed by `no` */
+	CONF_CAN_DEFAULT = 1 << 1,  /* may be prefixed by `default` */
+	CONF_EXPERIMENTAL = 1 << 2, /* needs expose-experimental-directives */
+	CONF_DEPRECATED = 1 << 3,   /* warns, <hint> names what replaces it */
+	CONF_REFUSED = 1 << 4,      /* known but refused: the message is <hint> */
+	CONF_IGNORED = 1 << 5,      /* harmless: accepted with a warning, whose text is <hint> */
+	CONF_EARLY = 1 << 6,        /* `global`: parsed in a first pass (nbthread, thread-groups, setenv...) */
+	CONF_HIDDEN = 1 << 7,       /* not in -dK, help and manual */
+};
+
+struct conf_keyword {
+	const char *words;     /* "maxconn", "timeout client", "option forwardfor": 1 to 3 words */
+	unsigned where;        /* mask of enum conf_place */
+	const char *section;   /* with CONF_OTHER: the section's name */
+	unsigned flags;
+	int min_args, max_args; /* words after the keyword on a section line; max -1: any. For
+				 * CONF_BIND and CONF_SERVER options: exactly how many values follow */
+	bool (*parse)(struct conf_line *line); /* line->at is the first argument */
+	enum conf_type type;   /* or no code: */
+	const struct slot *slot;
+	size_t offset;
+	int64_t min, max;
+	const char *syntax;    /* "<number>" : what follows the keyword */
+	const char *help;      /* one line, our own words */
+	const char *hint;      /* see flags */
+};
+
+struct conf_section {
+	const char *name;      /* "global", "frontend" */
+	enum conf_place where; /* of the lines inside */
+	/* The section's own line ("frontend NAME ..."): sets line->object and line->slots for the lines
+	 * to come. False: reported; the lines inside are still checked against a throw-away object
+	 * if line->object was set, else skipped.
+	 */
+	bool (*open)(struct conf_line *line);
+	/* After its last line; may be NULL. */
+	void (*close)(struct conf_line *line);
+	const char *syntax, *help;
+};
+
+/* --- registry ------------------------------------------------------------------------------- */
+
+/* Makes the tables of the modules known. Once at start-up. <modules> ends with NULL. */
+bool conf_register(const struct module *const *modules);
+/* Calls <fn> for each keyword, in the order of -dKcfg of the manual (section, then name). */
+void conf_dump_keywords(FILE *out);
+
+/* --- reading -------------------------------------------------------------------------------- */
+
+struct conf_source {
+	const char *path;  /* file or directory (its *.cfg in order); "-" is stdin */
+};
+
+/* Reads all sources into <cfg>, running every parser, and collects diagnostics. Returns false when
+ * at least one alert was reported. Does not run the modules' check hooks.
+ */
+bool conf_read(struct config *cfg, const struct conf_source *sources, int count,
+	       struct diag_list *diags);
+/* Reads a text (for tests, and for embedded examples). */
+bool conf_read_text(struct config *cfg, const char *name, struct slice text, struct diag_list *diags);
+/* Runs every module's check hook. False when an alert was reported. */
+bool conf_check(struct config *cfg, struct diag_list *diags);
+
+/* --- for keyword parsers -------------------------------------------------------------------- */
+
+/* Reports an alert about words[<word>] (its column); returns false, so that a parser may return it.
+ * <hint> may be NULL.
+ */
+bool conf_error(struct conf_line *l, int word, const char *hint, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+void conf_warn(struct conf_line *l, int word, const char *hint, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* The next word, or NULL at the end of the line. */
+static inline const char *conf_peek(const struct conf_line *l)
+{
+	return l->at < l->count ? l->words[l->at] : NULL;
+}
+
+static inline const char *conf_next(struct conf_line *l)
+{
+	return l->at < l->count ? l->words[l->at++] : NULL;
+}
+
+/* Each reads the next word and moves on, or reports what is wrong (missing, not a number, out of
+ * range, bad unit) and returns false. Manual 2.5 for units.
+ */
+bool conf_take_int(struct conf_line *l, int64_t min, int64_t max, int64_t *out);
+bool conf_take_time_ms(struct conf_line *l, int64_t *out); /* bare numbers are milliseconds */
+bool conf_take_time_s(struct conf_line *l, int64_t *out_ms); /* bare numbers are seconds */
+bool conf_take_size(struct conf_line *l, uint64_t *out);
+bool conf_take_string(struct conf_line *l, const char **out);
+/* Reports words that remain. */
+bool conf_take_end(struct conf_line *l);
+
+/* Parses the options that remain on a bind or server line: words are looked up among the keywords
+ * of <where> (CONF_BIND or CONF_SERVER) and parsed with <object> and <slots>. Unknown options are
+ * reported with the closest known one.
+ */
+bool conf_take_options(struct conf_line *l, enum conf_place where, void *object,
+		       struct slot_area *slots);
+
+/* Copies into the generation's arena; NULL: no memory. */
+char *conf_strdup(struct config *cfg, const char *str);
+
+/* The closest of the candidates to <word> (edit distance, bounded by a third of its length), or
+ * NULL. <next> returns the candidates one by one, then NULL.
+ */
+const char *conf_closest(const char *word, const char *(*next)(void *ctx), void *ctx);
+
+#endif

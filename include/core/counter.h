@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* counter.h - counters sharded by thread group, added up when read
+ *
+ * A set of counters is an array of uint64_t per group, each group's on its own cache lines. Adding is one
+ * relaxed atomic on memory that only the group writes; a plain add where the group is one thread.
+ * Gauges (current sessions) are counters that go down too: a shard alone means nothing, the sum does.
+ */
+#ifndef CORE_COUNTER_H
+#define CORE_COUNTER_H
+
+#include <stdint.h>
+#include "core/thread.h"
+
+struct counter_set {
+	uint64_t *shard[GROUPS_MAX]; /* each <count> long; NULL for groups that do not exist */
+	unsigned count;
+};
+
+/* Makes shards for thread_group_count() groups. False: no memory. */
+bool counter_set_init(struct counter_set *s, unsigned count);
+void counter_set_fini(struct counter_set *s);
+/* The sum over the groups. */
+uint64_t counter_read(const struct counter_set *s, unsigned i);
+void counter_clear(struct counter_set *s, unsigned i);
+
+static inline void counter_add(struct counter_set *s, unsigned i, int64_t n)
+{
+	uint64_t *c = &s->shard[thread_group][i];
+
+	if (thread_group_is_single)
+		__atomic_store_n(c, *c + (uint64_t)n, __ATOMIC_RELAXED);
+	else
+		__atomic_fetch_add(c, (uint64_t)n, __ATOMIC_RELAXED);
+}
+
+/* Adds to a gauge and returns this group's new value (for per-group maxima). */
+static inline uint64_t counter_add_read(struct counter_set *s, unsigned i, int64_t n)
+{
+	uint64_t *c = &s->shard[thread_group][i];
+
+	if (thread_group_is_single) {
+		__atomic_store_n(c, *c + (uint64_t)n, __ATOMIC_RELAXED);
+		return *c;
+	}
+	return __atomic_add_fetch(c, (uint64_t)n, __ATOMIC_RELAXED);
+}
+
+/* A rate over a sliding second, sharded by group like the counters: events per second. */
+struct rate {
+	uint64_t current_sec;  /* atomic: second of <current> */
+	uint32_t current, previous;
+};
+
+void rate_add(struct rate *r, unsigned n);
+uint32_t rate_read(const struct rate *r);
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* fd.h - descriptors under the poller
+ *
+ * A registered descriptor has one owner thread and one handler. Readiness is edge-triggered for
+ * every poller: a handler is called when bytes, room or an end may have appeared since it last
+ * said that there was none (fd_cant_recv / fd_cant_send, after EAGAIN or a short read). With epoll this is
+ * EPOLLET, armed once; poll and select emulate it. No epoll_ctl on the request path.
+ * A handler may close any descriptor; events of closed ones already fetched are dropped.
+ */
+#ifndef CORE_FD_H
+#define CORE_FD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum fd_event {
+	FD_IN = 1 << 0,   /* bytes to read, or the end */
+	FD_OUT = 1 << 1,  /* room to write, or connect() ended */
+	FD_RDHUP = 1 << 2,/* the peer will send no more */
+	FD_HUP = 1 << 3,  /* both directions closed */
+	FD_ERR = 1 << 4,  /* error: getsockopt(SO_ERROR) tells */
+};
+
+typedef void fd_handler_fn(void *owner, int fd, unsigned events);
+
+struct fd_entry {
+	fd_handler_fn *handler; /* NULL: not registered */
+	void *owner;
+	uint32_t generation;    /* to drop stale events */
+	uint16_t thread;
+	uint8_t interest;       /* FD_IN|FD_OUT wanted, for level-triggered pollers */
+	uint8_t flags;          /* enum fd_flags */
+};
+
+enum fd_flags {
+	FD_FL_LISTENER = 1 << 0, /* level-triggered, shared by the threads of a mask (fd_add_shared) */
+	FD_FL_BACKEND = 1 << 1,  /* for show fd */
+};
+
+extern struct fd_entry *fd_table; /* indexed by descriptor; fd_table_size entries */
+extern int fd_table_size;
+
+/* Registers <fd> (non-blocking) with the calling thread's poller. False: errno tells; the caller
+ * keeps the descriptor.
+ */
+bool fd_add(int fd, fd_handler_fn *handler, void *owner, unsigned flags);
+/* Unregisters and closes. */
+void fd_close(int fd);
+/* Unregisters; the descriptor stays open: to hand it to another thread, which calls fd_add(). */
+void fd_remove(int fd);
+
+/* A listening socket: level-triggered, polled by several threads (each calls it for itself, epoll:
+ * EPOLLEXCLUSIVE). The entry is shared; handler and owner must be the same.
+ */
+bool fd_add_shared(int fd, fd_handler_fn *handler, void *owner);
+void fd_remove_shared(int fd);
+
+static inline void fd_cant_recv(int fd)
+{
+	fd_table[fd].interest |= FD_IN;
+}
+
+static inline void fd_cant_send(int fd)
+{
+	fd_table[fd].interest |= FD_OUT;
+}
+
+/* Open registered descriptors of the process. */
+int fd_count(void);
+
+/* Disables a polling mechanism by name ("epoll", "poll", "select"), before thread_run_all(). */
+bool fd_poller_disable(const char *name);
+/* "epoll : pref=300,  test result OK" lines of -vv; returns how many are usable. */
+const char *fd_poller_name(void);
+
+#endif

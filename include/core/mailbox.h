@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* mailbox.h - how one thread reaches what another owns
+ *
+ * A lock-free multi-producer queue per thread with one wake-up (eventfd) when it was empty and the
+ * owner sleeps. Messages are intrusive: the poster owns the memory until <run> is called on the
+ * destination thread, which then owns it.
+ * Order: messages of one poster to one thread arrive in order. Fails: never (no allocation).
+ */
+#ifndef CORE_MAILBOX_H
+#define CORE_MAILBOX_H
+
+#include <stdbool.h>
+
+struct message {
+	struct message *next;
+	void (*run)(struct message *m); /* on the destination thread; may free <m> */
+};
+
+/* From any thread. <m> must not be posted already. */
+void mailbox_post(unsigned thread, struct message *m);
+
+/* Runs <fn> once on every thread in turn (0, 1, ...) and then <done> on the calling thread, never
+ * at once. <ctx> is passed to both. False: no memory, nothing will be called.
+ */
+bool thread_call_all(void (*fn)(void *ctx), void (*done)(void *ctx), void *ctx);
+
+#endif

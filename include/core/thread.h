@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* thread.h - worker threads, groups, and the event loop's turn
+ *
+ * Each worker thread runs one loop: poll, handle descriptors, timers, mailbox, run queue, then the
+ * hooks of the end of the turn. Everything with an owner thread is touched by that thread alone; others
+ * post messages (mailbox.h). Threads are numbered from 0, groups from 0 (the manual shows from 1).
+ * Manual: configuration 3.1 (nbthread, thread-groups, thread-group, cpu-map, cpu-policy).
+ */
+#ifndef CORE_THREAD_H
+#define CORE_THREAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/list.h"
+
+#define THREADS_MAX 1024
+#define GROUPS_MAX 64
+
+/* This thread's numbers; 0 in the only thread before workers start. */
+extern __thread unsigned thread_id;
+extern __thread unsigned thread_group;
+/* Does this thread have its group for itself? Then the group's counters need no atomic. */
+extern __thread bool thread_group_is_single;
+
+unsigned thread_count(void);
+unsigned thread_group_count(void);
+/* Threads of group <g>: first id and how many. */
+unsigned thread_group_first(unsigned g);
+unsigned thread_group_size(unsigned g);
+unsigned thread_group_of(unsigned thread);
+
+/* Work to do at the end of this turn of this thread's loop, before it polls again: connections
+ * with gathered output, for instance. <h> is linked at most once per turn.
+ */
+struct turn_hook {
+	struct list link;
+	void (*run)(struct turn_hook *h);
+};
+
+static inline void turn_hook_init(struct turn_hook *h, void (*run)(struct turn_hook *h))
+{
+	list_init(&h->link);
+	h->run = run;
+}
+
+void turn_hook_add(struct turn_hook *h);
+
+static inline void turn_hook_cancel(struct turn_hook *h)
+{
+	if (list_is_linked(&h->link))
+		list_remove(&h->link);
+}
+
+/* Runs the workers on the calling process: creates threads as the configuration asks, runs the thread_init
+ * hooks, enters the loops; the caller becomes thread 0. Returns once all left their loop
+ * (thread_stop_all). <modules> ends with NULL.
+ */
+struct module;
+bool thread_run_all(const struct module *const *modules);
+/* Asks every loop to end; from any thread or a signal task. */
+void thread_stop_all(void);
+
+#endif

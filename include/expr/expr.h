@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* expr.h - samples, fetches, converters: expressions compiled once, evaluated without allocation
+ *
+ * An expression is fetch(args),converter(args),... compiled when the configuration is read.
+ * Evaluating gives a sample, or says that it does not exist, or that it is not known yet (more bytes
+ * may bring it). A fetch lives with the data that it reads, in any floor above: here are the engine, the
+ * types and the converters.
+ * Owns   : compiled expressions belong to the configuration (its arena).
+ * Threads: compiled expressions are immutable and shared; evaluation uses the context's arena.
+ * Manual : configuration 7.
+ */
+#ifndef EXPR_EXPR_H
+#define EXPR_EXPR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/arena.h"
+#include "base/slice.h"
+#include "conf/conf.h"
+
+enum sample_type {
+	SMP_ANY, SMP_BOOL, SMP_INT, SMP_IPV4, SMP_IPV6, SMP_ADDR, /* ADDR: v4 or v6, static type only */
+	SMP_STR, SMP_BIN, SMP_METH,
+};
+
+enum sample_flags {
+	SMP_CONST = 1 << 0,     /* the bytes must not be written to */
+	SMP_NOT_LAST = 1 << 1,  /* more occurrences follow: ctx->cursor continues */
+	SMP_MAY_CHANGE = 1 << 2,/* the answer may change with more bytes */
+	SMP_VOLATILE = 1 << 3,  /* dates, counters */
+};
+
+struct sample {
+	enum sample_type type;
+	unsigned flags;
+	union {
+		bool boolean;
+		int64_t integer;
+		uint32_t ipv4;      /* network order */
+		uint8_t ipv6[16];
+		struct slice text;  /* SMP_STR, SMP_BIN, and the name of an unknown SMP_METH */
+	};
+	int method;                 /* SMP_METH: enum http_method; text when it is OTHER */
+};
+
+enum expr_result {
+	EXPR_NONE,  /* does not exist */
+	EXPR_FOUND,
+	EXPR_WAIT,  /* not known yet; never with EXPR_FINAL */
+};
+
+/* When an expression is evaluated or will be: bits of validity of a fetch and of the place. Same points as
+ * the columns of `-dKsmp`.
+ */
+enum expr_phase {
+	EXPR_FE_CONN = 1 << 0, EXPR_FE_SESS = 1 << 1, EXPR_FE_REQ_CNT = 1 << 2,
+	EXPR_FE_HRQ_HDR = 1 << 3, EXPR_FE_HRQ_BDY = 1 << 4, EXPR_FE_SET_BCK = 1 << 5,
+	EXPR_BE_REQ_CNT = 1 << 6, EXPR_BE_HRQ_HDR = 1 << 7, EXPR_BE_HRQ_BDY = 1 << 8,
+	EXPR_BE_SET_SRV = 1 << 9, EXPR_BE_SRV_CON = 1 << 10, EXPR_BE_RES_CNT = 1 << 11,
+	EXPR_BE_HRS_HDR = 1 << 12, EXPR_BE_HRS_BDY = 1 << 13, EXPR_BE_STO_RUL = 1 << 14,
+	EXPR_FE_RES_CNT = 1 << 15, EXPR_FE_HRS_HDR = 1 << 16, EXPR_FE_HRS_BDY = 1 << 17,
+	EXPR_FE_LOG_END = 1 << 18, EXPR_BE_CHK_RUL = 1 << 19, EXPR_CFG_PARSER = 1 << 20,
+	EXPR_CLI_PARSER = 1 << 21,
+};
+
+/* What a fetch reads, hence where it is valid (the reference's SMP_USE_*, by our names). */
+enum expr_use {
+	EXPR_USE_CONST, EXPR_USE_INTERNAL, EXPR_USE_L4_CLIENT, EXPR_USE_L5_CLIENT,
+	EXPR_USE_FRONTEND, EXPR_USE_L6_REQUEST, EXPR_USE_HTTP_REQUEST_VOLATILE,
+	EXPR_USE_HTTP_REQUEST, EXPR_USE_HTTP_REQUEST_BODY, EXPR_USE_BACKEND, EXPR_USE_SERVER,
+	EXPR_USE_L4_SERVER, EXPR_USE_L5_SERVER, EXPR_USE_L6_RESPONSE,
+	EXPR_USE_HTTP_RESPONSE_VOLATILE, EXPR_USE_HTTP_RESPONSE, EXPR_USE_HTTP_RESPONSE_BODY,
+	EXPR_USE_TRANSACTION, EXPR_USE_SESSION_END, /* final for logs */
+	EXPR_USES,
+};
+/* The mask of enum expr_phase where such a fetch may stand. */
+unsigned expr_use_phases(enum expr_use use);
+
+enum expr_ctx_flags {
+	EXPR_DIR_REQUEST = 1 << 0,  /* evaluated for the request side */
+	EXPR_DIR_RESPONSE = 1 << 1,
+	EXPR_FINAL = 1 << 2,        /* nothing more will come: no EXPR_WAIT */
+	EXPR_ITERATE = 1 << 3,      /* caller wants further occurrences */
+};
+
+struct session;
+struct stream;
+struct proxy;
+
+/* What is looked at. Heads are opaque here; fetches of higher floors know them. */
+struct expr_ctx {
+	struct proxy *proxy;      /* the current one: the frontend, then the backend */
+	struct session *session;
+	struct stream *stream;    /* NULL before there is one */
+	struct arena *arena;      /* for results; the caller's */
+	unsigned flags;           /* enum expr_ctx_flags */
+	uint64_t cursor[3];       /* of an iterating fetch; zeroed by the caller to start */
+};
+
+enum expr_arg_type {
+	ARG_END, ARG_INT, ARG_TIME, ARG_SIZE, ARG_STR, ARG_IPV4, ARG_IPV6, ARG_MASK4, ARG_MASK6,
+	ARG_REGEX, ARG_FRONTEND, ARG_BACKEND, ARG_PROXY, ARG_SERVER, ARG_TABLE, ARG_MAP, ARG_VAR,
+	ARG_ENUM,
+};
+
+struct expr_arg {
+	enum expr_arg_type type;
+	union {
+		int64_t integer;      /* INT; TIME in ms; SIZE; ENUM index; MASK4/6 as prefix */
+		struct slice text;
+		uint32_t ipv4;
+		uint8_t ipv6[16];
+		void *object;         /* proxy, server, table, regex, map: resolved in the check phase */
+	};
+	struct slice name;            /* as written, for objects to resolve */
+};
+
+#define EXPR_ARGS_MAX 7
+
+struct expr_fetch {
+	const char *name;
+	/* Argument types, mandatory ones first. */
+	uint8_t args_min;
+	uint8_t args[EXPR_ARGS_MAX]; /* enum expr_arg_type, ARG_END ends */
+	enum sample_type out;
+	enum expr_use use;
+	enum expr_result (*fetch)(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *out);
+	/* Checks and prepares arguments at configuration time; may be NULL. */
+	bool (*check)(struct conf_line *l, struct expr_arg *args, const char **error);
+	const void *data;            /* for functions shared by several names */
+	const char *syntax, *help;
+};
+
+struct expr_converter {
+	const char *name;
+	uint8_t args_min;
+	uint8_t args[EXPR_ARGS_MAX];
+	enum sample_type in, out;
+	/* Changes *smp; false: no result. */
+	bool (*convert)(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *smp);
+	bool (*check)(struct conf_line *l, struct expr_arg *args, const char **error);
+	const void *data;
+	const char *syntax, *help;
+};
+
+struct expr;
+
+/* Makes the modules' tables known. Once. */
+bool expr_register(const struct module *const *modules);
+void expr_dump_fetches(FILE *out);    /* -dKsmp */
+void expr_dump_converters(FILE *out); /* -dKcnv */
+void expr_dump_acls(FILE *out);       /* -dKacl */
+
+/* Compiles the expression at the start of <text>; reports problems at word l->at. *end gets the
+ * offset of the first character not used. <phase> is where it will run (one bit or a mask). NULL: reported.
+ */
+struct expr *expr_parse(struct conf_line *l, const char *text, size_t *end, unsigned phase);
+/* Compiles the whole next word (and moves on). */
+struct expr *expr_take(struct conf_line *l, unsigned phase);
+enum sample_type expr_type(const struct expr *e);
+
+/* Evaluates. */
+enum expr_result expr_eval(const struct expr *e, struct expr_ctx *ctx, struct sample *out);
+/* Evaluates and casts to a string in the arena. */
+enum expr_result expr_eval_string(const struct expr *e, struct expr_ctx *ctx, struct slice *out);
+/* Casts in place; false: impossible or no memory. */
+bool sample_cast(struct sample *s, enum sample_type to, struct arena *arena);
+
+/* --- conditions ------------------------------------------------------------------------------ */
+
+/* The acl keyword's storage is per proxy; conditions refer to named and anonymous ACLs. */
+struct acl_set;   /* the named ACLs of a proxy or section */
+struct condition; /* if|unless ... : a disjunction of conjunctions */
+
+struct acl_set *acl_set_new(struct config *cfg);
+/* Copies what `defaults` gives. */
+bool acl_set_inherit(struct acl_set *to, const struct acl_set *from);
+/* `acl <name> <criterion> [flags] [operator] <value>...` : words from l->at. */
+bool acl_parse(struct conf_line *l, struct acl_set *set, unsigned phase);
+/* Words from l->at up to the end, the next being `if` or `unless`. NULL: reported. When there are no
+ * words left, *out is NULL (always true) and true is returned.
+ */
+bool condition_parse(struct conf_line *l, struct acl_set *set, unsigned phase, struct condition **out);
+/* EXPR_FOUND: true; EXPR_NONE: false; EXPR_WAIT. NULL is true. */
+enum expr_result condition_eval(const struct condition *c, struct expr_ctx *ctx);
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* msg.h - one message head, whatever HTTP version carried it
+ *
+ * A head is a start line and an ordered list of fields: slices of received blocks, or of the arena
+ * when they were edited. A field has a small id for well-known names, so that finding Host compares
+ * no strings. Deleting marks; adding and replacing append to the arena. Bodies are not here: they are
+ * data queues of the endpoints. Trailers are a second field list.
+ * Owns   : references on the blocks that its slices point into. The arena is the stream's.
+ * Threads: the owner's. Fails: edits return false when memory is out; the head is then unchanged.
+ */
+#ifndef HTTP_MSG_H
+#define HTTP_MSG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/arena.h"
+#include "base/block.h"
+#include "base/slice.h"
+#include "codec/field_names.h"
+#include "codec/h1.h"
+
+enum http_method {
+	HTTP_METH_OTHER, HTTP_METH_OPTIONS, HTTP_METH_GET, HTTP_METH_HEAD, HTTP_METH_POST,
+	HTTP_METH_PUT, HTTP_METH_DELETE, HTTP_METH_TRACE, HTTP_METH_CONNECT, HTTP_METH_PATCH,
+};
+
+enum http_body {
+	HTTP_BODY_NONE,    /* none by rule (GET without length, HEAD answers, 204, 304) */
+	HTTP_BODY_LENGTH,  /* content_length bytes */
+	HTTP_BODY_CHUNKED, /* length unknown, delimited by the framing */
+	HTTP_BODY_CLOSE,   /* until the connection closes (responses) */
+	HTTP_BODY_TUNNEL,  /* CONNECT or 101: bytes both ways */
+};
+
+enum http_msg_flags {
+	HTTP_MSG_RESPONSE = 1 << 0,
+	HTTP_MSG_INTERIM = 1 << 1,       /* a 1xx response other than 101 */
+	HTTP_MSG_UPGRADE = 1 << 2,       /* Connection: upgrade with an Upgrade field */
+	HTTP_MSG_EXPECT_CONTINUE = 1 << 3,
+	HTTP_MSG_CONN_CLOSE = 1 << 4,    /* the peer asked to close after this message */
+	HTTP_MSG_CONN_KEEPALIVE = 1 << 5,/* HTTP/1.0 peer asked to keep */
+	HTTP_MSG_ABSOLUTE = 1 << 6,      /* the request target is in absolute form */
+	HTTP_MSG_EDITED = 1 << 7,        /* differs from what was received */
+};
+
+struct http_fields {
+	struct h1_field *list; /* name.ptr NULL: deleted */
+	unsigned count, room;
+};
+
+struct http_msg {
+	unsigned flags;
+	uint8_t version;       /* 9, 10, 11, 20, 30 as received */
+	uint8_t method;        /* enum http_method */
+	uint8_t body;          /* enum http_body */
+	uint16_t status;
+	struct slice method_text, uri, version_text, reason;
+	uint64_t content_length; /* with HTTP_BODY_LENGTH */
+	struct http_fields fields, trailers;
+	struct arena *arena;   /* borrowed */
+	struct block *blocks[4]; /* counted: what the slices point into */
+	unsigned block_count;
+};
+
+void http_msg_init(struct http_msg *m, struct arena *arena);
+/* Drops the block references; text in the arena stays with the arena. */
+void http_msg_fini(struct http_msg *m);
+/* Keeps <b> alive as long as the head; false when too many. */
+bool http_msg_hold(struct http_msg *m, struct block *b);
+
+/* The id of a well-known name (codec/field_names.h), 0 if it has none. */
+uint8_t http_field_id(struct slice name);
+enum http_method http_method_of(struct slice text);
+struct slice http_method_name(enum http_method m);
+/* The standard reason phrase, "" when unknown. */
+struct slice http_reason(unsigned status);
+
+/* Finds the next field after index *<at> (start with -1) of this id (if not 0) or name. Returns NULL at the
+ * end; else the field, with *at its index.
+ */
+struct h1_field *http_field_next(const struct http_fields *f, int *at, uint8_t id, struct slice name);
+/* The first such field, or NULL. */
+struct h1_field *http_field_find(const struct http_fields *f, uint8_t id, struct slice name);
+/* Iterates over the comma-separated elements of all fields of this name (quoted strings are
+ * respected). *at = -1 and *rest = slice_none() to start.
+ */
+bool http_value_next(const struct http_fields *f, int *at, struct slice *rest, uint8_t id,
+		     struct slice name, struct slice *value);
+
+/* Edits. Texts are copied into the arena unless <keep> (they outlive the stream). */
+bool http_msg_add_field(struct http_msg *m, struct slice name, struct slice value);
+/* Deletes all fields of that name; returns how many. */
+unsigned http_msg_del_field(struct http_msg *m, struct slice name);
+bool http_msg_set_field(struct http_msg *m, struct slice name, struct slice value);
+bool http_msg_set_uri(struct http_msg *m, struct slice uri);
+bool http_msg_set_method(struct http_msg *m, struct slice method);
+/* Only the path (up to '?'), in any form of target. */
+bool http_msg_set_path(struct http_msg *m, struct slice path);
+bool http_msg_set_status(struct http_msg *m, unsigned status, struct slice reason);
+
+/* Target pieces; slice_none() when absent. Manual 7.3.6 path, url, query... */
+struct slice http_msg_path(const struct http_msg *m);   /* without the query */
+struct slice http_msg_pathq(const struct http_msg *m);
+struct slice http_msg_query(const struct http_msg *m);  /* without '?' */
+struct slice http_msg_authority(const struct http_msg *m); /* of an absolute or authority form */
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/slice.h"
+#include <stdlib.h>
+
+bool slice_eq_nocase(struct slice a, struct slice b)
+{
+	if (a.len != b.len)
+		return false;
+	for (size_t i = 0; i < a.len; i++)
+		if (ascii_lower(a.ptr[i]) != ascii_lower(b.ptr[i]))
+			return false;
+	return true;
+}
+
+int slice_cmp(struct slice a, struct slice b)
+{
+	size_t n = a.len < b.len ? a.len : b.len;
+	int diff = n ? memcmp(a.ptr, b.ptr, n) : 0;
+
+	if (diff)
+		return diff;
+	return (a.len > b.len) - (a.len < b.len);
+}
+
+bool slice_starts(struct slice s, struct slice prefix)
+{
+	return s.len >= prefix.len && slice_eq(slice_make(s.ptr, prefix.len), prefix);
+}
+
+bool slice_starts_nocase(struct slice s, struct slice prefix)
+{
+	return s.len >= prefix.len && slice_eq_nocase(slice_make(s.ptr, prefix.len), prefix);
+}
+
+bool slice_ends(struct slice s, struct slice suffix)
+{
+	if (s.len < suffix.len)
+		return false;
+	return slice_eq(slice_make(s.ptr + (s.len - suffix.len), suffix.len), suffix);
+}
+
+size_t slice_find_char(struct slice s, size_t from, char c)
+{
+	const char *hit = from < s.len ? memchr(s.ptr + from, c, s.len - from) : NULL;
+
+	return hit ? (size_t)(hit - s.ptr) : SIZE_MAX;
+}
+
+size_t slice_find(struct slice s, struct slice needle)
+{
+	const char *hit;
+
+	if (!needle.len)
+		return 0;
+	hit = s.len >= needle.len ? memmem(s.ptr, s.len, needle.ptr, needle.len) : NULL;
+	return hit ? (size_t)(hit - s.ptr) : SIZE_MAX;
+}
+
+size_t slice_find_nocase(struct slice s, struct slice needle)
+{
+	if (needle.len > s.len)
+		return SIZE_MAX;
+	for (size_t i = 0; i + needle.len <= s.len; i++)
+		if (slice_eq_nocase(slice_make(s.ptr + i, needle.len), needle))
+			return i;
+	return SIZE_MAX;
+}
+
+struct slice slice_trim(struct slice s)
+{
+	while (s.len && (s.ptr[0] == ' ' || s.ptr[0] == '\t')) {
+		s.ptr++;
+		s.len--;
+	}
+	while (s.len && (s.ptr[s.len - 1] == ' ' || s.ptr[s.len - 1] == '\t'))
+		s.len--;
+	return s;
+}
+
+struct slice slice_sub(struct slice s, size_t from, size_t to)
+{
+	if (to > s.len)
+		to = s.len;
+	if (from > to)
+		from = to;
+	return slice_make(s.ptr ? s.ptr + from : NULL, to - from);
+}
+
+char *slice_dup(struct slice s)
+{
+	char *copy = malloc(s.len + 1);
+
+	if (!copy)
+		return NULL;
+	if (s.len)
+		memcpy(copy, s.ptr, s.len);
+	copy[s.len] = 0;
+	return copy;
+}
+
+size_t slice_copy(struct slice s, char *dst, size_t size)
+{
+	size_t n = s.len;
+
+	if (!size)
+		return 0;
+	if (n > size - 1)
+		n = size - 1;
+	if (n)
+		memcpy(dst, s.ptr, n);
+	dst[n] = 0;
+	return n;
+}
