@@ -44,8 +44,6 @@ SBINDIR ?= $(PREFIX)/sbin
 MANDIR  ?= $(PREFIX)/share/man
 DOCDIR  ?= $(PREFIX)/share/doc/haproxy
 UNITDIR ?= $(PREFIX)/lib/systemd/system
-# kept for packagers: nothing is installed there yet
-BINDIR  ?= $(PREFIX)/bin
 INSTALL ?= install
 PKG_CONFIG ?= pkg-config
 PYTHON  ?= python3
@@ -81,16 +79,12 @@ GOALS := $(or $(MAKECMDGOALS),all)
 # goals that run before a compiler or a library is known to be there
 PLAIN_GOALS := help clean check quickstart deps test-deps check-reference bench
 BUILDING := $(filter-out $(PLAIN_GOALS),$(GOALS))
-ifeq ($(firstword $(GOALS)),reg-tests)
+# "make reg-tests AREA...": the words after the first goal are no goals
+ifneq ($(filter reg-tests check-reference,$(firstword $(GOALS))),)
 REGTEST_ARGS := $(wordlist 2,99,$(GOALS))
+BUILDING := $(filter reg-tests,$(firstword $(GOALS)))
 .PHONY: $(REGTEST_ARGS)
-$(REGTEST_ARGS): reg-tests ; @:
-endif
-ifeq ($(firstword $(GOALS)),check-reference)
-REGTEST_ARGS := $(wordlist 2,99,$(GOALS))
-BUILDING :=
-.PHONY: $(REGTEST_ARGS)
-$(REGTEST_ARGS): check-reference ; @:
+$(REGTEST_ARGS): $(firstword $(GOALS)) ; @:
 endif
 
 # ---- flavours: each has its own folder of objects
@@ -400,6 +394,7 @@ quickstart:
 	@$(MAKE) --no-print-directory -j$(JOBS) all
 	@scripts/quickstart ./haproxy
 check:
+	@scripts/install-deps build test || { echo "0 passed, 1 failed"; exit 1; }
 	@MAKEFLAGS= MAKE="$(MAKE)" scripts/check $(JOBS) "$(SAN)" $(MAKEOVERRIDES)
 check-reference:
 	@$(PYTHON) scripts/run-regtests --program "$(REFERENCE)" --reference $(REGTEST_ARGS)
