@@ -37,7 +37,7 @@ struct listener {
 	const struct listener_user *user;
 	void *owner;
 	unsigned paused, closed; /* atomic */
-	unsigned seats_left;     /* atomic: seats that have not left */
+	unsigned refs;           /* atomic: seats that have not left, hand-overs, the owner */
 	unsigned seat_count;
 	struct seat seats[];
 };
@@ -76,6 +76,14 @@ static unsigned load_of(unsigned thread)
 
 static void listener_event(void *owner, int fd, unsigned events);
 
+static void listener_release(struct listener *l)
+{
+	if (__atomic_sub_fetch(&l->refs, 1, __ATOMIC_ACQ_REL))
+		return;
+	close(l->fd);
+	free(l);
+}
+
 /* Applies the listener's state to this thread's poller. */
 static void seat_apply(struct seat *s)
 {
@@ -94,10 +102,7 @@ static void seat_apply(struct seat *s)
 		return;
 	s->started = false;
 	timer_cancel(&s->timer);
-	if (__atomic_sub_fetch(&l->seats_left, 1, __ATOMIC_ACQ_REL) == 0) {
-		close(l->fd);
-		free(l);
-	}
+	listener_release(l);
 }
 
 static void seat_message(struct message *m)
@@ -157,6 +162,7 @@ static void handover_arrives(struct message *m)
 
 	l->user->accept(l->owner, h->fd, &h->src);
 	pool_free(handover_pool, h);
+	listener_release(l);
 }
 
 static void deliver(struct listener *l, int fd, const struct addr *src)
@@ -168,6 +174,7 @@ static void deliver(struct listener *l, int fd, const struct addr *src)
 		l->user->accept(l->owner, fd, src);
 		return;
 	}
+	__atomic_fetch_add(&l->refs, 1, __ATOMIC_RELAXED);
 	*h = (struct handover){ .message.run = handover_arrives, .listener = l, .fd = fd, .src = *src };
 	mailbox_post(thread, &h->message);
 }
@@ -241,7 +248,7 @@ struct listener *listener_new(int fd, const struct listener_user *user, void *ow
 	l->owner = owner;
 	l->max_accept = max_accept;
 	l->seat_count = n;
-	l->seats_left = n;
+	l->refs = n + 1;
 	for (unsigned i = 0; i < n; i++) {
 		l->seats[i].listener = l;
 		l->seats[i].message.run = seat_message;
@@ -294,6 +301,7 @@ void listener_close(struct listener **pl)
 		return;
 	__atomic_store_n(&l->closed, 1, __ATOMIC_RELEASE);
 	listener_tell(l);
+	listener_release(l);
 }
 
 int listener_fd(const struct listener *l)
