@@ -7,6 +7,8 @@
 #include "proxy/bind.h"
 #include "proxy/proxy.h"
 #include "proxy/server.h"
+#include "http/error_page.h"
+#include "base/strbuf.h"
 #include "stream/rule.h"
 #include "stream/session.h"
 #include "stream/stream.h"
@@ -43,15 +45,24 @@ bool stream_is_late(const struct stream *s);
 /* The other side's end, while waiting for a server: true when the stream must end. */
 bool stream_client_left(struct stream *s);
 
-/* --- rules_glue.c : results of rule lists to steps */
+/* --- forwarded.c : option forwarded. False: no memory. */
+bool stream_add_forwarded(struct stream *s);
+/* --- response.c : answers 100 to a client that waits before it sends its body, once. */
+void stream_send_continue(struct stream *s);
+
+/* --- request.c : runs a list, turns what it decided into a step; NEXT: go on */
 enum step stream_rules(struct stream *s, struct proxy *px, enum ruleset set, unsigned dir);
 
 /* --- backend.c */
 /* Lets go of the server's connection and of its slot. */
 void stream_drop_back(struct stream *s);
 void stream_drop_slot(struct stream *s);
-bool backend_init(void);
-bool backend_thread_init(void);
+/* After a failure before the answer: may the request be sent again, for this reason (enum proxy_retry)? Then
+ * the connection was dropped and the stream made ready for STAGE_ASSIGN.
+ */
+bool stream_retry(struct stream *s, unsigned event);
+/* The connection was refused (<at_once>) or did not come in time: another try or the end. */
+enum step stream_connect_failed(struct stream *s, bool at_once);
 
 /* --- forward.c */
 void stream_forward(struct stream *s);
