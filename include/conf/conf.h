@@ -72,8 +72,8 @@ struct conf_line {
 	void *object;                      /* what the section made (a struct proxy, ...) */
 	struct slot_area *slots;           /* of the object: proxy, server, bind or config */
 	const struct conf_keyword *keyword;
-	bool no, dflt;                     /* prefixed by `no` or `default`, which is not in words[] */
-	bool early;                        /* the first pass, see CONF_EARLY; what it reports is lost */
+	bool no, dflt;                     /* prefixed by `no` or `default`, not in words[] */
+	bool early;                        /* first pass, see CONF_EARLY: reports are lost */
 };
 
 /* Typed values that need no code: where=slot+offset. */
@@ -101,7 +101,7 @@ enum conf_keyword_flags {
 	 */
 	CONF_EARLY = 1 << 6,
 	CONF_HIDDEN = 1 << 7,       /* not in -dK, help, manual and suggestions */
-	CONF_STRICT_PLACE = 1 << 8, /* in the wrong kind of proxy it is an alert, not ignored with a warning */
+	CONF_STRICT_PLACE = 1 << 8, /* an alert in the wrong kind of proxy, else a warning */
 	CONF_HTTP = 1 << 9,         /* means something in `mode http` only: shown by -dK */
 	CONF_PREFIX = 1 << 10,      /* words[0] may go on with '(': "set-proxy-v2-tlv-fmt(0xE0)" */
 };
@@ -109,11 +109,11 @@ enum conf_keyword_flags {
 struct conf_keyword {
 	const char *words;     /* "maxconn", "timeout client", "option forwardfor": 1 to 3 words */
 	unsigned where;        /* mask of enum conf_place */
-	const char *section;   /* with CONF_OTHER: the section's name. With CONF_BIND: the option that it
-				* goes with ("ssl"), for -dK */
+	const char *section;   /* with CONF_OTHER: the section's name. With CONF_BIND: the option
+				* that it goes with ("ssl"), for -dK */
 	unsigned flags;
 	int min_args, max_args; /* words after the keyword on a section line; max -1: any. For
-				 * CONF_BIND and CONF_SERVER options: exactly how many values follow */
+				 * CONF_BIND and CONF_SERVER options: how many values follow */
 	bool (*parse)(struct conf_line *line); /* line->at is the first argument */
 	enum conf_type type;   /* or no code: */
 	const struct slot *slot;
@@ -127,9 +127,9 @@ struct conf_keyword {
 struct conf_section {
 	const char *name;      /* "global", "frontend" */
 	enum conf_place where; /* of the lines inside */
-	/* The section's own line ("frontend NAME ..."): sets line->object and line->slots for the lines
-	 * to come. False: reported; the lines inside are still checked against a throw-away object
-	 * if line->object was set, else skipped.
+	/* The section's own line ("frontend NAME ..."): sets line->object and line->slots for
+	 * the lines to come. False: reported; the lines inside are still checked against a
+	 * throw-away object if line->object or line->slots was set, else only for their names.
 	 */
 	bool (*open)(struct conf_line *line);
 	/* After its last line; may be NULL. */
@@ -143,9 +143,9 @@ struct conf_section {
 bool conf_register(const struct module *const *modules);
 /* Prints every keyword, in the form of -dKcfg (section by section, sorted). */
 void conf_dump_keywords(FILE *out);
-/* Has <dump> called behind the keywords of <section>, to add lines ("\thttp-request deny\n") of a table
- * that this engine does not know. A section without keywords ("crt-list") is made by this. Once at
- * start-up, at most 16 of them; false: no room.
+/* Has <dump> called behind the keywords of <section>, to add lines ("\thttp-request deny\n") of
+ * a table that this engine does not know. A section without keywords ("crt-list") is made by this.
+ * Once at start-up, at most 16 of them; false: no room.
  */
 bool conf_on_dump(const char *section, void (*dump)(FILE *out));
 
@@ -168,13 +168,15 @@ struct conf_source {
 };
 
 /* Reads all sources into <cfg>, running every parser, and collects diagnostics. Returns false when
- * at least one alert was reported. Does not run the modules' check hooks. After the alerts of a file
- * stands one that names the file; "Fatal errors found in configuration." is left to the caller.
+ * at least one alert was reported. Does not run the modules' check hooks. After the alerts of
+ * a file stands one that names the file; "Fatal errors found in configuration." is left to the
+ * caller.
  */
 bool conf_read(struct config *cfg, const struct conf_source *sources, int count,
 	       struct diag_list *diags);
 /* Reads a text (for tests, and for embedded examples). */
-bool conf_read_text(struct config *cfg, const char *name, struct slice text, struct diag_list *diags);
+bool conf_read_text(struct config *cfg, const char *name, struct slice text,
+		    struct diag_list *diags);
 /* Runs every module's check hook. False when an alert was reported. */
 bool conf_check(struct config *cfg, struct diag_list *diags);
 
@@ -183,8 +185,8 @@ int conf_condition(struct config *cfg, const char *text, struct diag_list *diags
 
 /* --- environment ----------------------------------------------------------------------------- */
 
-/* A generation has its own environment: a copy of the process's as conf_register() found it, changed
- * by setenv and its kin while it is read. So a reload starts afresh. Manual 2.3, 3.1.
+/* A generation has its own environment: a copy of the process's as conf_register() found it,
+ * changed by setenv and its kin while it is read. So a reload starts afresh. Manual 2.3, 3.1.
  */
 const char *conf_getenv(const struct config *cfg, const char *name); /* NULL: not set */
 /* False: no memory, or not a name (empty, or with '='). */
@@ -206,7 +208,8 @@ void conf_warn(struct conf_line *l, int word, const char *hint, const char *fmt,
 	__attribute__((format(printf, 4, 5)));
 
 /* The same without a caret, for what is not about a word; <form> as in base/diag.h. */
-bool conf_report(struct conf_line *l, enum diag_level level, enum diag_form form, const char *fmt, ...)
+bool conf_report(struct conf_line *l, enum diag_level level, enum diag_form form,
+		 const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
 /* The name of the file to open for <path>, by the policy of `default-path`: <path> itself, or an
@@ -254,8 +257,8 @@ char *conf_strdup(struct config *cfg, const char *str);
  */
 const char *conf_closest(const char *word, const char *(*next)(void *ctx), void *ctx);
 
-/* The module of the engine itself: section `global`, environment, exposure of directives, default-path;
- * and the table of the spellings that were dropped.
+/* The module of the engine itself: section `global`, environment, exposure of directives,
+ * default-path; and the table of the spellings that were dropped.
  */
 extern const struct module mod_conf;
 extern const struct module mod_conf_legacy;

@@ -4,7 +4,8 @@
 #include "conf_priv.h"
 
 /* What a message about the line starts with: "'bind :80' in section 'listen'", "'server a/s1'". */
-static const char *describe(const struct conf_line *l, enum conf_place where, char *out, size_t size)
+static const char *describe(const struct conf_line *l, enum conf_place where, char *out,
+			    size_t size)
 {
 	const char *second = l->count > 1 ? l->words[1] : "";
 	struct strbuf b;
@@ -51,8 +52,8 @@ static bool unknown_option(struct conf_line *l, enum conf_place where)
 	int used;
 
 	option_error(l, where, l->at, "%s: unknown keyword '%s'%s%s%s",
-			    where == CONF_SERVER ? " " : "", l->words[l->at],
-			    near ? "; did you mean '" : "", near ? near : "", near ? "' maybe ?" : "");
+		     where == CONF_SERVER ? " " : "", l->words[l->at],
+		     near ? "; did you mean '" : "", near ? near : "", near ? "' maybe ?" : "");
 	l->at++;
 	if (l->at < l->count && !conf_keyword_find(l->words + l->at, 1, where, NULL, &used) &&
 	    !conf_keyword_suggest(l->words + l->at, where, NULL, false))
