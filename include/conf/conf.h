@@ -72,6 +72,7 @@ struct conf_line {
 	void *object;                      /* what the section made (a struct proxy, ...) */
 	struct slot_area *slots;           /* of the object: proxy, server, bind or config */
 	const struct conf_keyword *keyword;
+	const char *about;                 /* begins each message: "'server a/s1' : ", or NULL */
 	bool no, dflt;                     /* prefixed by `no` or `default`, not in words[] */
 	bool early;                        /* first pass, see CONF_EARLY: reports are lost */
 };
@@ -113,7 +114,8 @@ struct conf_keyword {
 				* that it goes with ("ssl"), for -dK */
 	unsigned flags;
 	int min_args, max_args; /* words after the keyword on a section line; max -1: any. For
-				 * CONF_BIND and CONF_SERVER options: how many values follow */
+				 * CONF_BIND and CONF_SERVER options: how many values follow. 0
+				 * is 1 for the types that take a value */
 	bool (*parse)(struct conf_line *line); /* line->at is the first argument */
 	enum conf_type type;   /* or no code: */
 	const struct slot *slot;
@@ -232,7 +234,7 @@ static inline const char *conf_next(struct conf_line *l)
 }
 
 /* Each reads the next word and moves on, or reports what is wrong (missing, not a number, out of
- * range, bad unit) and returns false. Manual 2.5 for units.
+ * range, bad unit) and returns false. Units: manual 2.5, 2.6. A time is rounded up to milliseconds.
  */
 bool conf_take_int(struct conf_line *l, int64_t min, int64_t max, int64_t *out);
 bool conf_take_time_ms(struct conf_line *l, int64_t *out); /* bare numbers are milliseconds */
@@ -242,9 +244,11 @@ bool conf_take_string(struct conf_line *l, const char **out);
 /* Reports words that remain. */
 bool conf_take_end(struct conf_line *l);
 
-/* Parses the options that remain on a bind or server line: words are looked up among the keywords
- * of <where> (CONF_BIND or CONF_SERVER) and parsed with <object> and <slots>. Unknown options are
- * reported with the closest known one.
+/* Parses the options that remain on a bind or server line (line->at must be behind the address):
+ * words are looked up among the keywords of <where> (CONF_BIND or CONF_SERVER) and parsed with
+ * <object> and <slots>. Unknown options are reported with the closest known one, and every message
+ * of a parser begins with what the line is about. Goes on to the end after an error. False when
+ * anything was reported.
  */
 bool conf_take_options(struct conf_line *l, enum conf_place where, void *object,
 		       struct slot_area *slots);

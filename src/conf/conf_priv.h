@@ -140,6 +140,8 @@ bool conf_path_set(struct config *cfg, enum conf_path_mode mode, const char *ori
 
 /* Parses one keyword line. <l> has words, section, object and slots. */
 void conf_dispatch(struct conf_line *l, struct conf_tokens *t);
+/* The most words that may follow the keyword, -1: any number. */
+int conf_keyword_most(const struct conf_keyword *k);
 /* Reads a value of a typed keyword into its slot. */
 bool conf_store(struct conf_line *l, const struct conf_keyword *kw, struct slot_area *slots);
 /* Is the keyword allowed now (experimental, deprecated, refused, ignored)? False: skip it. */

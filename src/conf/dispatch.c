@@ -122,28 +122,34 @@ static bool prefix_allowed(struct conf_line *l, const struct conf_keyword *k)
 	return conf_report(l, DIAG_ALERT, DIAG_TIGHT, "%s", no_prefix_here);
 }
 
+int conf_keyword_most(const struct conf_keyword *k)
+{
+	if (k->max_args == 0 && k->type != CONF_NONE && k->type != CONF_FLAG && k->type != CONF_BIT)
+		return 1;
+	return k->max_args;
+}
+
 static bool arity_fits(struct conf_line *l, const struct conf_keyword *k)
 {
-	int args = l->count - l->at;
+	int args = l->count - l->at, most = conf_keyword_most(k);
 
-	if (k->max_args >= 0 && args > k->max_args) {
+	if (most >= 0 && args > most) {
 		if (k->type == CONF_TIME_MS || k->type == CONF_TIME_S)
-			return conf_error(l, l->at + k->max_args, NULL,
+			return conf_error(l, l->at + most, NULL,
 					  "'%s' : unexpected extra argument '%s' after value '%s'.",
-					  k->words, l->words[l->at + k->max_args],
-					  l->words[l->at + k->max_args - 1]);
-		return conf_error(l, l->at + k->max_args, NULL,
+					  k->words, l->words[l->at + most],
+					  l->words[l->at + most - 1]);
+		return conf_error(l, l->at + most, NULL,
 				  "'%s' cannot handle unexpected argument '%s'.",
-				  short_name(k->words), l->words[l->at + k->max_args]);
+				  k->words, l->words[l->at + most]);
 	}
-	/* the readers of typed values say best what they miss; `no` and `default` may need nothing
-	 */
+	/* the readers of typed values say best what they miss; `no` and `default` need nothing */
 	if (args >= k->min_args || k->type != CONF_NONE || l->no || l->dflt)
 		return true;
 	if (k->syntax)
 		return conf_error(l, l->count, NULL, "'%s' expects %s as argument%s.",
-				  short_name(k->words), k->syntax, k->min_args > 1 ? "s" : "");
-	return conf_error(l, l->count, NULL, "'%s' expects %d argument%s.", short_name(k->words),
+				  k->words, k->syntax, k->min_args > 1 ? "s" : "");
+	return conf_error(l, l->count, NULL, "'%s' expects %d argument%s.", k->words,
 			  k->min_args, k->min_args > 1 ? "s" : "");
 }
 

@@ -411,6 +411,8 @@ bool conf_read(struct config *cfg, const struct conf_source *sources, int count,
 
 	for (int i = 0; i < count; i++)
 		load_source(&texts, sources[i].path, diags);
+	if (!texts.count && diags->alerts == alerts)
+		diag_add(diags, DIAG_ALERT, NULL, NULL, "no configuration file to read.");
 	run_passes(cfg, &texts, diags);
 	texts_fini(&texts);
 	return diags->alerts == alerts;

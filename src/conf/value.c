@@ -10,7 +10,9 @@
 void conf_vreport(struct conf_line *l, int word, enum diag_level level, const char *hint,
 		  const char *fmt, va_list ap)
 {
-	l->place.form = DIAG_PARSING;
+	struct strbuf b;
+
+	l->place.form = l->about && l->where == CONF_SERVER ? DIAG_AT : DIAG_PARSING;
 	l->place.column = word >= 0 && word < l->count ? l->columns[word] : 0;
 	if (!l->place.column && l->count > 0) {
 		/* a missing word: behind the last one */
@@ -18,7 +20,15 @@ void conf_vreport(struct conf_line *l, int word, enum diag_level level, const ch
 
 		l->place.column = l->columns[last] + (int)strlen(l->words[last]);
 	}
-	diag_vadd(l->diags, level, &l->place, hint, fmt, ap);
+	if (!l->about) {
+		diag_vadd(l->diags, level, &l->place, hint, fmt, ap);
+		return;
+	}
+	strbuf_init(&b);
+	strbuf_add_str(&b, l->about);
+	strbuf_vprintf(&b, fmt, ap);
+	diag_add(l->diags, level, &l->place, hint, "%s", b.ptr ? b.ptr : "out of memory");
+	strbuf_fini(&b);
 }
 
 bool conf_error(struct conf_line *l, int word, const char *hint, const char *fmt, ...)
