@@ -106,7 +106,8 @@ enum h1_body {
 #define H1_FL_VIOLATION       0x4000 /* accepted only because of H1_OPT_UNSAFE (show errors) */
 #define H1_FL_FOLDED          0x8000 /* some field was folded over several lines */
 #define H1_FL_CODING         0x10000 /* a transfer coding other than chunked (always refused) */
-#define H1_FL_WS_KEY         0x20000 /* has Sec-WebSocket-Key or -Accept */
+#define H1_FL_WS_KEY         0x20000 /* has a plausible Sec-WebSocket-Key */
+#define H1_FL_WS_ACCEPT      0x40000 /* has Sec-WebSocket-Accept */
 
 struct h1_field {
 	struct slice name;  /* lower case, not empty */

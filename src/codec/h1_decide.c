@@ -218,10 +218,13 @@ uint8_t h1_note_field(struct h1_parser *p, struct h1_head *out)
 		if (h1_is_word(field->value, SLICE("100-continue")))
 			out->flags |= H1_FL_EXPECT_CONTINUE;
 		break;
-	case FIELD_SEC_WEBSOCKET_KEY:
+	case FIELD_SEC_WEBSOCKET_KEY: /* base64 of 16 bytes (RFC 6455 4.1) */
+		if (field->value.len == 24)
+			out->flags |= H1_FL_WS_KEY;
+		break;
 	case FIELD_SEC_WEBSOCKET_ACCEPT:
 		if (field->value.len)
-			out->flags |= H1_FL_WS_KEY;
+			out->flags |= H1_FL_WS_ACCEPT;
 		break;
 	}
 	return H1_ERR_NONE;
@@ -320,6 +323,7 @@ static void h1_decide_response(struct h1_parser *p, struct h1_head *out)
 
 uint8_t h1_decide(struct h1_parser *p, struct h1_head *out)
 {
+	uint32_t key = (p->options & H1_OPT_RESPONSE) ? H1_FL_WS_ACCEPT : H1_FL_WS_KEY;
 	bool unsafe = p->options & H1_OPT_UNSAFE;
 	uint8_t error = h1_decide_transfer(p, out);
 
@@ -333,7 +337,7 @@ uint8_t h1_decide(struct h1_parser *p, struct h1_head *out)
 		return error;
 	if (!(out->flags & H1_FL_CONN_UPGRADE))
 		out->flags &= ~(uint32_t)(H1_FL_UPGRADE | H1_FL_WEBSOCKET);
-	if ((out->flags & H1_FL_WEBSOCKET) && !(out->flags & H1_FL_WS_KEY) &&
+	if ((out->flags & H1_FL_WEBSOCKET) && !(out->flags & key) &&
 	    (!(p->options & H1_OPT_RESPONSE) || out->status == 101)) {
 		if (!unsafe)
 			return H1_ERR_WEBSOCKET;
