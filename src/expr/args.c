@@ -130,6 +130,20 @@ static bool word_to_mask4(const char *text, uint32_t *mask)
 	return true;
 }
 
+static bool word_to_mask6(const char *text, uint8_t mask[16])
+{
+	int64_t bits;
+
+	if (strchr(text, ':'))
+		return inet_pton(AF_INET6, text, mask) == 1;
+	if (!word_to_int(text, &bits) || bits < 0 || bits > 128)
+		return false;
+	memset(mask, 0, 16);
+	for (int i = 0; i < (int)bits; i++)
+		mask[i / 8] |= (uint8_t)(0x80 >> i % 8);
+	return true;
+}
+
 static bool word_to_value(const char *text, struct expr_arg *arg)
 {
 	switch (arg->type) {
@@ -145,7 +159,7 @@ static bool word_to_value(const char *text, struct expr_arg *arg)
 	case ARG_MASK4:
 		return word_to_mask4(text, &arg->ipv4);
 	case ARG_MASK6:
-		return word_to_int(text, &arg->integer) && arg->integer >= 0 && arg->integer <= 128;
+		return word_to_mask6(text, arg->ipv6);
 	default:
 		arg->text = arg->name;
 		return true;
@@ -214,6 +228,8 @@ static bool args_read(struct expr_parser *p, struct expr_arg *args, const uint8_
 		p->position = n + 1;
 		if (!arg_parse(p, &args[n], types[n], (int)n + 1, n < min))
 			return false;
+		if (args[n].type == ARG_END)
+			break; /* left out: nothing may follow */
 		n++;
 		if (*p->at != ',' || n == EXPR_ARGS_MAX || types[n] == ARG_END)
 			break;

@@ -204,8 +204,10 @@ struct expr *expr_parse(struct conf_line *l, const char *text, size_t *end, unsi
 	struct expr *e = expr_compile(&p, NULL);
 
 	if (!e) {
-		conf_error(l, l->at, NULL, "failed to parse sample expression <%s> : %s.",
-			   text, error.text);
+		bool unknown = strncmp(error.text, "unknown fetch", 13) == 0;
+
+		conf_error(l, l->at, unknown ? expr_suggest(l, text) : NULL, 
+			   "failed to parse sample expression <%s> : %s.", text, error.text);
 		return NULL;
 	}
 	if (phase && !(expr_phases(e) & phase)) {

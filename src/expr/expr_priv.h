@@ -74,6 +74,9 @@ struct expr_config *expr_config_of(const struct config *cfg);
 /* Frees <ptr> with <release> when the configuration dies. False: no memory (nothing registered). */
 bool expr_config_own(struct config *cfg, void *ptr, void (*release)(void *ptr));
 
+/* "did you mean" for an unknown fetch, or NULL. In the arena. */
+const char *expr_suggest(struct conf_line *l, const char *text);
+
 struct expr_alias;
 const struct expr_alias *expr_alias_find(struct slice name);
 

@@ -95,7 +95,6 @@ void pattern_ref_free(struct pattern_ref *ref)
 		free(set->regexes);
 		free(set->ranges);
 		free(set->masks);
-		free(set->bytes);
 		free(set);
 	}
 	free(ref->name);
@@ -278,6 +277,7 @@ struct pattern_set *pattern_set_get(struct conf_line *l, struct pattern_ref *ref
 		return NULL;
 	}
 	set->ref = ref;
+	set->arena = &l->cfg->arena;
 	set->method = method;
 	set->flags = flags;
 	set->keys.nocase = flags & PATTERN_NOCASE;
@@ -292,4 +292,9 @@ struct pattern_set *pattern_set_get(struct conf_line *l, struct pattern_ref *ref
 unsigned pattern_set_count(const struct pattern_set *set)
 {
 	return (unsigned)set->filled;
+}
+
+size_t pattern_ref_count(const struct pattern_ref *ref)
+{
+	return ref->count;
 }

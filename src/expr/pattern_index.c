@@ -94,11 +94,12 @@ static bool build_lengths(struct key_table *t)
 	for (uint32_t i = 0; i < t->count; i++)
 		if (!n || all[n - 1] != all[i])
 			all[n++] = all[i];
-	t->lengths = realloc(all, (n + 1) * sizeof(*all));
-	if (!t->lengths)
-		t->lengths = all;
+	t->lengths = malloc((n + 1) * sizeof(*all));
+	if (t->lengths)
+		memcpy(t->lengths, all, n * sizeof(*all));
 	t->length_count = n;
-	return true;
+	free(all);
+	return t->lengths != NULL;
 }
 
 bool key_table_build(struct key_table *t)

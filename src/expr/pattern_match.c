@@ -280,22 +280,28 @@ static int hex_value(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Hexadecimal digits become bytes, kept in one growing area: keys are offsets until it is built. */
+/* Hexadecimal digits become the bytes of a key, in the configuration's arena. */
 static bool add_bytes(struct pattern_set *set, struct slice text, struct expr_error *e)
 {
-	char *bytes;
+	char *bytes = arena_alloc(set->arena, text.len / 2 + 1);
 
 	if (text.len % 2) {
 		expr_fail(e, "an even number of hex digit is expected");
 		return false;
 	}
-	bytes = malloc(text.len / 2 + 1);
-	if (!bytes || !expr_config_own(NULL, bytes, free)) {
-		free(bytes);
-		expr_fail(e, "out of memory");
-		return false;
+	for (size_t i = 0; bytes && i < text.len; i += 2) {
+		int high = hex_value(text.ptr[i]), low = hex_value(text.ptr[i + 1]);
+
+		if (high < 0 || low < 0) {
+			expr_fail(e, "an hex digit is expected (found '%c')",
+				  text.ptr[high < 0 ? i : i + 1]);
+			return false;
+		}
+		bytes[i / 2] = (char)(high << 4 | low);
 	}
-	(void)set;
+	if (bytes && key_table_add(&set->keys, slice_make(bytes, text.len / 2)))
+		return true;
+	expr_fail(e, "out of memory");
 	return false;
 }
 
@@ -315,3 +321,131 @@ static struct slice trim_delimiters(struct slice s, const char *delimiters)
 
 #define DIR_DELIMITERS "/"
 #define DOM_DELIMITERS "/?.:"
+
+static bool add_key(struct pattern_set *set, struct slice key, struct expr_error *e)
+{
+	if (key_table_add(&set->keys, key))
+		return true;
+	expr_fail(e, "out of memory");
+	return false;
+}
+
+static bool add_regex(struct pattern_set *set, struct slice text, struct expr_error *e)
+{
+	struct regex **bigger = realloc(set->regexes, (set->count + 1) * sizeof(*bigger));
+
+	if (!bigger) {
+		expr_fail(e, "out of memory");
+		return false;
+	}
+	set->regexes = bigger;
+	set->regexes[set->count] = regex_new(text, set->flags & PATTERN_NOCASE ? REGEX_NOCASE : 0,
+					     e->text, sizeof(e->text));
+	if (!set->regexes[set->count])
+		return false;
+	set->count++;
+	return true;
+}
+
+static bool add_method(struct pattern_set *set, struct slice text, struct expr_error *e)
+{
+	int method = sample_method_find(text);
+
+	if (method)
+		set->methods |= 1u << method;
+	return add_key(set, text, e);
+}
+
+bool pattern_set_add(struct pattern_set *set, const struct pattern_entry *entry, uint32_t index,
+		     struct expr_error *e)
+{
+	char word[256];
+
+	slice_copy(entry->text, word, sizeof(word));
+	switch (set->method) {
+	case PATTERN_INT:
+	case PATTERN_LEN:
+	case PATTERN_DOTTED:
+		return add_range(set, word, e);
+	case PATTERN_IP:
+		if (entry->text.len < sizeof(word))
+			return add_addr(set, word, index, e);
+		expr_fail(e, "'%s' is not a valid IPv4 or IPv6 address", word);
+		return false;
+	case PATTERN_BIN:
+		return add_bytes(set, entry->text, e);
+	case PATTERN_STR:
+	case PATTERN_BEG:
+	case PATTERN_END:
+	case PATTERN_SUB:
+		return add_key(set, entry->text, e);
+	case PATTERN_DIR:
+		return add_key(set, trim_delimiters(entry->text, DIR_DELIMITERS), e);
+	case PATTERN_DOM:
+		return add_key(set, trim_delimiters(entry->text, DOM_DELIMITERS), e);
+	case PATTERN_REG:
+		return add_regex(set, entry->text, e);
+	case PATTERN_METH:
+		return add_method(set, entry->text, e);
+	default:
+		return true; /* found, bool: values mean nothing */
+	}
+}
+
+static int64_t find_substring(const struct pattern_set *set, struct slice text)
+{
+	for (uint32_t i = 0; i < set->keys.count; i++) {
+		struct slice key = set->keys.keys[i];
+		size_t at = set->flags & PATTERN_NOCASE ? slice_find_nocase(text, key) :
+			    slice_find(text, key);
+
+		if (at != SIZE_MAX)
+			return i;
+	}
+	return -1;
+}
+
+static int64_t find_regex(const struct pattern_set *set, struct slice text)
+{
+	for (size_t i = 0; i < set->count; i++)
+		if (regex_match(set->regexes[i], text))
+			return (int64_t)i;
+	return -1;
+}
+
+int64_t pattern_set_find(const struct pattern_set *set, const struct sample *s)
+{
+	switch (set->method) {
+	case PATTERN_FOUND:
+		return 0;
+	case PATTERN_BOOL:
+		return s->boolean ? 0 : -1;
+	case PATTERN_INT:
+	case PATTERN_DOTTED:
+		return find_range(set, s->integer);
+	case PATTERN_LEN:
+		return find_range(set, (int64_t)s->text.len);
+	case PATTERN_IP:
+		return find_addr(set, s);
+	case PATTERN_STR:
+	case PATTERN_BIN:
+		return key_table_find(&set->keys, s->text);
+	case PATTERN_METH:
+		if (s->method)
+			return set->methods >> s->method & 1 ? 0 : -1;
+		return key_table_find(&set->keys, s->text);
+	case PATTERN_BEG:
+	case PATTERN_END:
+		return key_table_find_longest(&set->keys, s->text);
+	case PATTERN_SUB:
+		return find_substring(set, s->text);
+	case PATTERN_DIR:
+		return key_table_find_part(&set->keys, s->text, DIR_DELIMITERS);
+	case PATTERN_DOM:
+		return key_table_find_part(&set->keys, s->text, DOM_DELIMITERS);
+	case PATTERN_REG:
+		return find_regex(set, s->text);
+	default:
+		return -1;
+	}
+}

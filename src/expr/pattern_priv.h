@@ -42,7 +42,7 @@ struct pattern_set {
 	struct regex **regexes;     /* reg */
 	uint32_t methods;           /* meth: bits of well-known ones */
 	size_t count;               /* of ranges, regexes */
-	char *bytes;                /* bin: what the keys point to */
+	struct arena *arena;        /* the configuration's: what keys of bin point into */
 };
 
 void pattern_ref_free(struct pattern_ref *ref);

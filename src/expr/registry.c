@@ -119,6 +119,27 @@ const struct expr_alias *expr_alias_find(struct slice name)
 	return table_find(&aliases, name);
 }
 
+/* Names of criteria one by one; <ctx> is a counter. */
+static const char *criterion_next(void *ctx)
+{
+	size_t i = (*(size_t *)ctx)++;
+
+	if (i < fetches.count)
+		return row_name(fetches.rows[i]);
+	i -= fetches.count;
+	return i < acl_keywords.count ? row_name(acl_keywords.rows[i]) : NULL;
+}
+
+const char *expr_suggest(struct conf_line *l, const char *text)
+{
+	struct slice name = slice_make(text, strcspn(text, "(,]) "));
+	char *word = arena_printf(&l->cfg->arena, "%.*s", SLICE_FMT(name));
+	size_t at = 0;
+	const char *best = word ? conf_closest(word, criterion_next, &at) : NULL;
+
+	return best ? arena_printf(&l->cfg->arena, "did you mean '%s' ?", best) : NULL;
+}
+
 /* --- dumps -------------------------------------------------------------------------------- */
 
 static void dump_args(FILE *out, const uint8_t *types, unsigned min)
