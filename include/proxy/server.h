@@ -21,6 +21,7 @@
 #include <sys/socket.h>
 #include "base/list.h"
 #include "base/slot.h"
+#include "base/tree.h"
 #include "proxy/counters.h"
 #include "proxy/source.h"
 
@@ -91,7 +92,8 @@ struct server_state {
 	struct {
 		int64_t served;       /* atomic: slots taken */
 		unsigned length;      /* atomic: waiters on this server's queue */
-		struct tree *waiters; /* under the backend's queue lock */
+		bool mixed;           /* atomic: the limit was 0 for a part of its life */
+		struct tree waiters;  /* under the backend's queue lock */
 	} queue __attribute__((aligned(64)));
 };
 
