@@ -103,8 +103,8 @@ static inline unsigned counter_of_status(int status)
 
 /* Events per second over a sliding second, and the largest value seen. */
 struct rate_set {
-	struct rate *shard[GROUPS_MAX]; /* one cache line each */
-	uint32_t max;                   /* atomic */
+	char *shards;   /* one cache line per group */
+	uint32_t max;   /* atomic */
 };
 
 bool rate_set_init(struct rate_set *r);
@@ -129,10 +129,8 @@ uint64_t gauge_add(struct counter_set *s, unsigned i, int64_t n, uint64_t *max);
  */
 enum time_kind { TIME_QUEUE, TIME_CONNECT, TIME_RESPONSE, TIME_TOTAL, TIME_KINDS };
 
-struct time_shard;
-
 struct time_set {
-	struct time_shard *shard[GROUPS_MAX];
+	char *shards;   /* one cache line per group */
 };
 
 bool time_set_init(struct time_set *t);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "proxy/counters.h"
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/clock.h"
@@ -31,33 +32,30 @@ static void raise_max(uint64_t *max, uint64_t value)
 
 /* --- rates ---------------------------------------------------------------------------------- */
 
+static struct rate *rate_shard(const struct rate_set *r, unsigned group)
+{
+	return (struct rate *)(r->shards + group * LINE_SIZE);
+}
+
 bool rate_set_init(struct rate_set *r)
 {
-	memset(r, 0, sizeof(*r));
-	for (unsigned g = 0; g < thread_group_count(); g++) {
-		r->shard[g] = lines_alloc(sizeof(struct rate));
-		if (!r->shard[g]) {
-			rate_set_fini(r);
-			return false;
-		}
-	}
-	return true;
+	r->max = 0;
+	r->shards = lines_alloc(thread_group_count() * LINE_SIZE);
+	return r->shards != NULL;
 }
 
 void rate_set_fini(struct rate_set *r)
 {
-	for (unsigned g = 0; g < GROUPS_MAX; g++) {
-		free(r->shard[g]);
-		r->shard[g] = NULL;
-	}
+	free(r->shards);
+	r->shards = NULL;
 }
 
 uint32_t rate_set_read(const struct rate_set *r)
 {
 	uint32_t sum = 0;
 
-	for (unsigned g = 0; g < GROUPS_MAX && r->shard[g]; g++)
-		sum += rate_read(r->shard[g]);
+	for (unsigned g = 0; g < thread_group_count(); g++)
+		sum += rate_read(rate_shard(r, g));
 	return sum;
 }
 
@@ -66,7 +64,7 @@ uint32_t rate_set_read(const struct rate_set *r)
  */
 void rate_set_add(struct rate_set *r, unsigned n)
 {
-	struct rate *own = r->shard[thread_group];
+	struct rate *own = rate_shard(r, thread_group);
 	uint64_t max = __atomic_load_n(&r->max, __ATOMIC_RELAXED);
 	uint32_t now, old;
 
@@ -86,13 +84,14 @@ void rate_set_add(struct rate_set *r, unsigned n)
 unsigned rate_set_wait_ms(const struct rate_set *r, uint32_t limit)
 {
 	uint32_t now = rate_set_read(r);
+	uint64_t wait;
 
 	if (!limit || now < limit)
 		return 0;
 	/* The window empties at the pace of the limit: wait for the excess, at least one event.
 	 */
-	return (now - limit + 1) * 1000u / limit > 1000 ? 1000
-		: (now - limit + 1) * 1000u / limit < 1 ? 1 : (now - limit + 1) * 1000u / limit;
+	wait = ((uint64_t)now - limit + 1) * 1000 / limit;
+	return wait > 1000 ? 1000 : wait < 1 ? 1 : (unsigned)wait;
 }
 
 /* --- gauges with a maximum ------------------------------------------------------------------ */
@@ -121,30 +120,28 @@ struct time_shard {
 	uint32_t count; /* samples in the window, up to TIME_SAMPLES */
 };
 
+static_assert(sizeof(struct time_shard) <= LINE_SIZE, "a shard is one cache line");
+
+static struct time_shard *time_shard(const struct time_set *t, unsigned group)
+{
+	return (struct time_shard *)(t->shards + group * LINE_SIZE);
+}
+
 bool time_set_init(struct time_set *t)
 {
-	memset(t, 0, sizeof(*t));
-	for (unsigned g = 0; g < thread_group_count(); g++) {
-		t->shard[g] = lines_alloc(sizeof(struct time_shard));
-		if (!t->shard[g]) {
-			time_set_fini(t);
-			return false;
-		}
-	}
-	return true;
+	t->shards = lines_alloc(thread_group_count() * LINE_SIZE);
+	return t->shards != NULL;
 }
 
 void time_set_fini(struct time_set *t)
 {
-	for (unsigned g = 0; g < GROUPS_MAX; g++) {
-		free(t->shard[g]);
-		t->shard[g] = NULL;
-	}
+	free(t->shards);
+	t->shards = NULL;
 }
 
 void time_set_add(struct time_set *t, const int64_t ms[TIME_KINDS])
 {
-	struct time_shard *s = t->shard[thread_group];
+	struct time_shard *s = time_shard(t, thread_group);
 	uint32_t count = __atomic_load_n(&s->count, __ATOMIC_RELAXED);
 
 	for (int k = 0; k < TIME_KINDS; k++) {
@@ -166,9 +163,9 @@ uint32_t time_set_average(const struct time_set *t, enum time_kind kind)
 {
 	uint64_t sum = 0, count = 0;
 
-	for (unsigned g = 0; g < GROUPS_MAX && t->shard[g]; g++) {
-		sum += __atomic_load_n(&t->shard[g]->sum[kind], __ATOMIC_RELAXED);
-		count += __atomic_load_n(&t->shard[g]->count, __ATOMIC_RELAXED);
+	for (unsigned g = 0; g < thread_group_count(); g++) {
+		sum += __atomic_load_n(&time_shard(t, g)->sum[kind], __ATOMIC_RELAXED);
+		count += __atomic_load_n(&time_shard(t, g)->count, __ATOMIC_RELAXED);
 	}
 	return count ? (uint32_t)((sum + count - 1) / count) : 0;
 }
@@ -177,8 +174,8 @@ uint32_t time_set_max(const struct time_set *t, enum time_kind kind)
 {
 	uint32_t max = 0;
 
-	for (unsigned g = 0; g < GROUPS_MAX && t->shard[g]; g++) {
-		uint32_t v = __atomic_load_n(&t->shard[g]->max[kind], __ATOMIC_RELAXED);
+	for (unsigned g = 0; g < thread_group_count(); g++) {
+		uint32_t v = __atomic_load_n(&time_shard(t, g)->max[kind], __ATOMIC_RELAXED);
 
 		if (v > max)
 			max = v;
@@ -188,7 +185,7 @@ uint32_t time_set_max(const struct time_set *t, enum time_kind kind)
 
 void time_set_clear(struct time_set *t)
 {
-	for (unsigned g = 0; g < GROUPS_MAX && t->shard[g]; g++)
+	for (unsigned g = 0; g < thread_group_count(); g++)
 		for (int k = 0; k < TIME_KINDS; k++)
-			__atomic_store_n(&t->shard[g]->max[k], 0, __ATOMIC_RELAXED);
+			__atomic_store_n(&time_shard(t, g)->max[k], 0, __ATOMIC_RELAXED);
 }
