@@ -20,6 +20,7 @@ struct module {
 	const struct ctl_command *commands;       /* ctl/ctl.h */
 	const struct expr_fetch *fetches;         /* expr/expr.h */
 	const struct expr_converter *converters;  /* expr/expr.h */
+	const struct expr_acl_keyword *acl_keywords; /* expr/expr.h: hdr_beg and its kin */
 	const struct expr_alias *aliases;         /* expr/logformat.h: %ci and its kin */
 	const struct rule_action *actions;        /* stream/rule.h */
 	const struct filter_kind *filters;        /* stream/filter.h */

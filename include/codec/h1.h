@@ -26,10 +26,6 @@
 #include "base/slice.h"
 #include "codec/field_names.h"
 
-#ifdef CORE_THREAD_H
-#error "a codec is pure: it must not see core"
-#endif
-
 enum h1_status { H1_MORE, H1_DONE, H1_ERROR };
 
 /* X(symbol, status to answer, "meaning") */

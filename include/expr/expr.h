@@ -21,6 +21,7 @@
 enum sample_type {
 	SMP_ANY, SMP_BOOL, SMP_INT, SMP_IPV4, SMP_IPV6, SMP_ADDR, /* ADDR: v4 or v6, static type only */
 	SMP_STR, SMP_BIN, SMP_METH,
+	SMP_TYPES,
 };
 
 enum sample_flags {
@@ -63,18 +64,37 @@ enum expr_phase {
 	EXPR_CLI_PARSER = 1 << 21,
 };
 
-/* What a fetch reads, hence where it is valid (the reference's SMP_USE_*, by our names). */
+/* What a fetch reads, hence where it is valid: bits, a fetch may have several (`hdr` reads requests and
+ * responses). "Volatile" means gone once the message has been forwarded.
+ */
 enum expr_use {
-	EXPR_USE_CONST, EXPR_USE_INTERNAL, EXPR_USE_L4_CLIENT, EXPR_USE_L5_CLIENT,
-	EXPR_USE_FRONTEND, EXPR_USE_L6_REQUEST, EXPR_USE_HTTP_REQUEST_VOLATILE,
-	EXPR_USE_HTTP_REQUEST, EXPR_USE_HTTP_REQUEST_BODY, EXPR_USE_BACKEND, EXPR_USE_SERVER,
-	EXPR_USE_L4_SERVER, EXPR_USE_L5_SERVER, EXPR_USE_L6_RESPONSE,
-	EXPR_USE_HTTP_RESPONSE_VOLATILE, EXPR_USE_HTTP_RESPONSE, EXPR_USE_HTTP_RESPONSE_BODY,
-	EXPR_USE_TRANSACTION, EXPR_USE_SESSION_END, /* final for logs */
-	EXPR_USES,
+	EXPR_USE_CONST = 1 << 0,           /* everywhere */
+	EXPR_USE_INTERNAL = 1 << 1,        /* everywhere but when parsing the configuration */
+	EXPR_USE_L4_CLIENT = 1 << 2,       /* addresses of the client connection */
+	EXPR_USE_L5_CLIENT = 1 << 3,       /* its session: PROXY, TLS */
+	EXPR_USE_FRONTEND = 1 << 4,        /* the frontend and its listener */
+	EXPR_USE_L6_REQUEST = 1 << 5,      /* bytes of the request, volatile */
+	EXPR_USE_HTTP_REQUEST_VOLATILE = 1 << 6, /* request fields */
+	EXPR_USE_HTTP_REQUEST = 1 << 7,    /* request facts kept to the end: method, version */
+	EXPR_USE_HTTP_REQUEST_BODY = 1 << 8,
+	EXPR_USE_BACKEND = 1 << 9,
+	EXPR_USE_SERVER = 1 << 10,
+	EXPR_USE_L4_SERVER = 1 << 11,
+	EXPR_USE_L5_SERVER = 1 << 12,
+	EXPR_USE_L6_RESPONSE = 1 << 13,
+	EXPR_USE_HTTP_RESPONSE_VOLATILE = 1 << 14,
+	EXPR_USE_HTTP_RESPONSE = 1 << 15,
+	EXPR_USE_HTTP_RESPONSE_BODY = 1 << 16,
+	EXPR_USE_TRANSACTION = 1 << 17,    /* counters of the request, growing to the end */
+	EXPR_USE_TRANSACTION_RESPONSE = 1 << 18, /* the same of the response */
+	EXPR_USE_SESSION_END = 1 << 19,    /* logs only */
 };
-/* The mask of enum expr_phase where such a fetch may stand. */
-unsigned expr_use_phases(enum expr_use use);
+/* The mask of enum expr_phase where a fetch of these uses may stand. */
+unsigned expr_use_phases(unsigned uses);
+/* "HTTP response headers": the first use of the mask in words, for messages. */
+const char *expr_use_name(unsigned uses);
+/* "frontend http-request header rule": the first place of the mask. */
+const char *expr_phase_name(unsigned phases);
 
 enum expr_ctx_flags {
 	EXPR_DIR_REQUEST = 1 << 0,  /* evaluated for the request side */
@@ -95,20 +115,22 @@ struct expr_ctx {
 	struct arena *arena;      /* for results; the caller's */
 	unsigned flags;           /* enum expr_ctx_flags */
 	uint64_t cursor[3];       /* of an iterating fetch; zeroed by the caller to start */
+	const void *data;         /* <data> of the fetch or converter being called; set by the engine */
 };
 
 enum expr_arg_type {
 	ARG_END, ARG_INT, ARG_TIME, ARG_SIZE, ARG_STR, ARG_IPV4, ARG_IPV6, ARG_MASK4, ARG_MASK6,
 	ARG_REGEX, ARG_FRONTEND, ARG_BACKEND, ARG_PROXY, ARG_SERVER, ARG_TABLE, ARG_MAP, ARG_VAR,
 	ARG_ENUM,
+	ARG_BYTES,  /* a text prepared as bytes by a check function */
 };
 
 struct expr_arg {
 	enum expr_arg_type type;
 	union {
-		int64_t integer;      /* INT; TIME in ms; SIZE; ENUM index; MASK4/6 as prefix */
+		int64_t integer;      /* INT; TIME in ms; SIZE; ENUM index; MASK6 as prefix length */
 		struct slice text;
-		uint32_t ipv4;
+		uint32_t ipv4;        /* IPV4, MASK4 (a mask); network order */
 		uint8_t ipv6[16];
 		void *object;         /* proxy, server, table, regex, map: resolved in the check phase */
 	};
@@ -123,7 +145,8 @@ struct expr_fetch {
 	uint8_t args_min;
 	uint8_t args[EXPR_ARGS_MAX]; /* enum expr_arg_type, ARG_END ends */
 	enum sample_type out;
-	enum expr_use use;
+	unsigned use;                /* mask of enum expr_use */
+	bool constant;               /* depends on its arguments alone: evaluated at check time */
 	enum expr_result (*fetch)(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *out);
 	/* Checks and prepares arguments at configuration time; may be NULL. */
 	bool (*check)(struct conf_line *l, struct expr_arg *args, const char **error);
@@ -135,7 +158,8 @@ struct expr_converter {
 	const char *name;
 	uint8_t args_min;
 	uint8_t args[EXPR_ARGS_MAX];
-	enum sample_type in, out;
+	enum sample_type in, out; /* out SMP_ANY: not known in advance */
+	bool context;             /* looks at more than its sample: never folded */
 	/* Changes *smp; false: no result. */
 	bool (*convert)(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *smp);
 	bool (*check)(struct conf_line *l, struct expr_arg *args, const char **error);
@@ -143,9 +167,16 @@ struct expr_converter {
 	const char *syntax, *help;
 };
 
+/* A criterion that exists for ACLs only: `path_beg` is the fetch path matched by `beg`. */
+struct expr_acl_keyword {
+	const char *name;
+	const char *fetch;
+	uint8_t match; /* enum pattern_method */
+};
+
 struct expr;
 
-/* Makes the modules' tables known. Once. */
+/* Makes the modules' tables known. Once. False: no memory. */
 bool expr_register(const struct module *const *modules);
 void expr_dump_fetches(FILE *out);    /* -dKsmp */
 void expr_dump_converters(FILE *out); /* -dKcnv */
@@ -158,6 +189,31 @@ struct expr *expr_parse(struct conf_line *l, const char *text, size_t *end, unsi
 /* Compiles the whole next word (and moves on). */
 struct expr *expr_take(struct conf_line *l, unsigned phase);
 enum sample_type expr_type(const struct expr *e);
+/* Points where its fetch is valid; the name of its fetch. */
+unsigned expr_phases(const struct expr *e);
+const char *expr_fetch_name(const struct expr *e);
+unsigned expr_uses(const struct expr *e);
+/* Is its value known at check time? */
+bool expr_is_constant(const struct expr *e);
+
+const struct expr_fetch *expr_fetch_find(struct slice name);
+const struct expr_converter *expr_converter_find(struct slice name);
+const struct expr_acl_keyword *expr_acl_keyword_find(struct slice name);
+
+/* Arguments that name a proxy, server, table, map or user list: the floor that knows them resolves
+ * them in its check hook, sets arg->object, and reports those that it cannot find.
+ */
+struct expr_pending {
+	struct expr_pending *next;
+	struct expr_arg *arg;         /* name as written; empty: the current one */
+	int position;                 /* from 1 */
+	const char *what;             /* "fetch method", "converter", "ACL keyword" */
+	const char *keyword;          /* nbsrv */
+	void *object;                 /* conf_line.object where it was written: the proxy */
+	const char *file;
+	int line;
+};
+struct expr_pending *expr_pending_first(struct config *cfg);
 
 /* Evaluates. */
 enum expr_result expr_eval(const struct expr *e, struct expr_ctx *ctx, struct sample *out);
@@ -183,5 +239,11 @@ bool acl_parse(struct conf_line *l, struct acl_set *set, unsigned phase);
 bool condition_parse(struct conf_line *l, struct acl_set *set, unsigned phase, struct condition **out);
 /* EXPR_FOUND: true; EXPR_NONE: false; EXPR_WAIT. NULL is true. */
 enum expr_result condition_eval(const struct condition *c, struct expr_ctx *ctx);
+/* All fetch uses that the condition involves, and the name of one fetch that is not valid in
+ * <phase> (NULL: none): for warnings of rules whose place is known only later.
+ */
+unsigned condition_uses(const struct condition *c);
+
+extern const struct module mod_expr; /* the engine's own storage, constants and converters */
 
 #endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* logformat.h - texts with %aliases and %[expressions] in them, compiled once
+ *
+ * Used for log lines and for every "lf-string" or <fmt> argument. An alias (%ci) is a row of a module's
+ * table; an item carries the flags that stand for it (Q, X, E).
+ * Owns   : compiled formats belong to the configuration's arena.
+ * Threads: immutable once compiled; building writes to the caller's buffer and arena only.
+ * Errors : reported at word l->at.
+ * Manual : configuration 8.2.6, 8.6.
+ */
+#ifndef EXPR_LOGFORMAT_H
+#define EXPR_LOGFORMAT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/slice.h"
+#include "base/strbuf.h"
+#include "conf/conf.h"
+#include "expr/expr.h"
+
+enum logformat_options {
+	LOGFORMAT_QUOTE = 1 << 0,     /* +Q */
+	LOGFORMAT_HEX = 1 << 1,       /* +X */
+	LOGFORMAT_ESCAPE = 1 << 2,    /* +E */
+	LOGFORMAT_MANDATORY = 1 << 3, /* '-' stands for what is missing */
+	LOGFORMAT_MERGE = 1 << 4,     /* runs of spaces are one space: log-format and its kin */
+	LOGFORMAT_HTTP = 1 << 5,      /* bytes forbidden in header fields become %XX; else #XX */
+	LOGFORMAT_BINARY = 1 << 6,    /* +bin: bytes as they are */
+	/* What `log-format` asks for. */
+	LOGFORMAT_LOG = LOGFORMAT_MANDATORY | LOGFORMAT_MERGE,
+};
+
+struct logformat_item {
+	unsigned options;             /* enum logformat_options */
+	struct slice argument;        /* what stood in braces beside the flags; none so far */
+	const struct expr_alias *alias; /* NULL: text or expression */
+	struct expr *expr;
+	struct slice text;
+};
+
+enum expr_alias_flags {
+	ALIAS_HTTP = 1 << 0,     /* mode http only */
+	ALIAS_LOG = 1 << 1,      /* log formats only */
+	ALIAS_REQUEST_TIME = 1 << 2, /* known when the request is: the log need not wait for it */
+};
+
+struct expr_alias {
+	const char *name;        /* "ci" */
+	/* Writes the value with the logformat_put_*() below. False: no room, building stops. */
+	bool (*print)(struct expr_ctx *ctx, const struct logformat_item *item, struct strbuf *out);
+	unsigned phases;         /* enum expr_phase where it has a value; 0: anywhere */
+	unsigned flags;          /* enum expr_alias_flags */
+	unsigned needs;          /* free for the floor above: what must be captured for it */
+	const void *data;
+	const char *help;
+};
+
+struct logformat;
+
+/* Compiles <text>. <phase>: where it will be built (one bit or a mask). NULL: reported. */
+struct logformat *logformat_parse(struct conf_line *l, const char *text, unsigned phase,
+				  unsigned options);
+/* Appends the text. False: no room (the text is cut; out->overflow is set). */
+bool logformat_build(const struct logformat *f, struct expr_ctx *ctx, struct strbuf *out);
+/* Builds into ctx->arena, at most <max> bytes; slice_none(): no memory. */
+struct slice logformat_make(const struct logformat *f, struct expr_ctx *ctx, size_t max);
+/* The constant text, or slice_none() when it depends on anything. */
+struct slice logformat_constant(const struct logformat *f);
+/* Items one by one, for floors that must prepare what aliases need. NULL: no more. */
+const struct logformat_item *logformat_item_at(const struct logformat *f, unsigned index);
+/* All <needs> of its aliases, and all uses of its expressions. */
+unsigned logformat_needs(const struct logformat *f);
+unsigned logformat_uses(const struct logformat *f);
+
+/* For alias printers. A missing text is '-' where it is mandatory, else nothing; with Q it is
+ * quoted; control and other unsafe characters are encoded (#XX, %XX or \ with E). */
+bool logformat_put_text(const struct logformat_item *item, struct strbuf *out, struct slice text);
+/* Bytes that need no encoding: names and words of ours. */
+bool logformat_put_word(const struct logformat_item *item, struct strbuf *out, struct slice text);
+/* Decimal, or hexadecimal with X. <plus>: a '+' stands before ("+12", incomplete values). */
+bool logformat_put_int(const struct logformat_item *item, struct strbuf *out, int64_t value,
+		       bool plus);
+/* An IPv4 address (network order) or IPv6; hexadecimal with X. */
+bool logformat_put_ipv4(const struct logformat_item *item, struct strbuf *out, uint32_t ip);
+bool logformat_put_ipv6(const struct logformat_item *item, struct strbuf *out, const uint8_t ip[16]);
+/* Port: 4 hexadecimal digits with X. */
+bool logformat_put_port(const struct logformat_item *item, struct strbuf *out, unsigned port);
+/* Bytes with unsafe ones encoded, without quotes: for printers that assemble a text of pieces. */
+bool logformat_put_encoded(const struct logformat_item *item, struct strbuf *out, struct slice text);
+
+/* Dates as the aliases write them. */
+enum logformat_date {
+	LOGFORMAT_DATE_LOCAL_MS, /* 01/Jan/2026:10:20:30.123 */
+	LOGFORMAT_DATE_LOCAL,    /* 01/Jan/2026:10:20:30 +0100 */
+	LOGFORMAT_DATE_GMT,      /* 01/Jan/2026:09:20:30 +0000 */
+};
+bool logformat_put_date(const struct logformat_item *item, struct strbuf *out,
+			enum logformat_date form, uint64_t wall_us);
+
+/* What `option tcplog`, `option httplog`, `option httplog clf`, `option httpslog` stand for, and the
+ * text without any of them; manual 8.2.2 to 8.2.5.
+ */
+extern const char logformat_tcp[], logformat_http[], logformat_clf[], logformat_https[];
+extern const char logformat_tcp_clf[], logformat_error[], logformat_https_error[];
+
+#endif

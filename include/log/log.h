@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* log.h - log targets: who receives a line, and how it is dressed
+ *
+ * A target is a UDP address, a UNIX datagram socket or a descriptor, with a format (local, rfc3164, rfc5424,
+ * priority, short, timed, iso, raw), a facility and two levels. A line is sent at once, without
+ * waiting and without allocating; what cannot be sent is dropped and counted.
+ * Owns   : target lists belong to the configuration (its slots). One UDP and one UNIX socket per thread,
+ *          opened on first use.
+ * Threads: any; the counters are atomic, sampling too.
+ * Config : log, log-tag, log-send-hostname        Manual: configuration 4.2 log.
+ */
+#ifndef LOG_LOG_H
+#define LOG_LOG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/diag.h"
+#include "base/slice.h"
+#include "base/slot.h"
+#include "conf/conf.h"
+
+enum log_level {
+	LOG_LVL_EMERG, LOG_LVL_ALERT, LOG_LVL_CRIT, LOG_LVL_ERR, LOG_LVL_WARNING, LOG_LVL_NOTICE,
+	LOG_LVL_INFO, LOG_LVL_DEBUG,
+	LOG_LEVELS,
+};
+
+enum log_format {
+	LOG_FMT_UNSET, LOG_FMT_LOCAL, LOG_FMT_RFC3164, LOG_FMT_RFC5424, LOG_FMT_PRIORITY,
+	LOG_FMT_SHORT, LOG_FMT_TIMED, LOG_FMT_ISO, LOG_FMT_RAW,
+	LOG_FORMATS,
+};
+
+struct log_targets; /* a list of targets */
+
+/* Settings of a proxy or of `global`. */
+struct log_settings {
+	struct log_targets *targets; /* NULL: none */
+	bool use_global;             /* `log global` */
+	const char *tag;             /* log-tag, NULL: inherited */
+	const char *hostname;        /* log-send-hostname, global only; "" until the start: the system's */
+	bool send_hostname;
+};
+/* The slots where they are: of the configuration, and of proxies. */
+extern struct slot log_config_slot; /* struct log_settings */
+extern struct slot log_proxy_slot;  /* struct log_settings */
+
+/* What a message is besides its text. */
+struct log_message {
+	enum log_level level;
+	struct slice tag;             /* none: the configuration's, else the program's name */
+	struct slice structured_data; /* rfc5424: "[id a=\"b\"]"; none: "-" */
+	struct slice text;            /* without final newline */
+	uint64_t wall_us;             /* 0: now */
+};
+
+/* Sends <m> to every target of the proxy settings (or of the configuration's when `log global`).
+ * <proxy> NULL: the global targets.
+ */
+void log_send(const struct config *cfg, const struct log_settings *proxy, const struct log_message *m);
+/* Would anybody receive it? Lets callers save the work of building the text. */
+bool log_is_wanted(const struct config *cfg, const struct log_settings *proxy);
+/* Formats and sends; for events (server up, start, stop): cut at 1024 bytes. */
+void log_printf(const struct config *cfg, const struct log_settings *proxy, enum log_level level,
+		const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+
+/* Lines lost since the start: the DroppedLogs of `show info`. */
+uint64_t log_dropped(void);
+/* The longest `len` of the targets: how long a text is worth building. */
+unsigned log_max_len(const struct config *cfg, const struct log_settings *proxy);
+
+/* "info"; -1 when unknown. */
+int log_level_find(struct slice name);
+const char *log_level_name(enum log_level level);
+int log_facility_find(struct slice name);
+
+/* Writes the header of one format, text excluded, into <out>. Exposed for tests: <wall_us> is the
+ * date to write.
+ */
+struct log_header {
+	enum log_format format;
+	unsigned priority;       /* facility * 8 + level */
+	struct slice hostname, tag, structured_data;
+	unsigned pid;
+	uint64_t wall_us;
+};
+struct strbuf;
+bool log_header_write(struct strbuf *out, const struct log_header *h);
+
+/* Parses what follows `log` on a line: target and options; appends to *targets. For `log` of other
+ * sections (peers, log-forward). False: reported.
+ */
+bool log_target_parse(struct conf_line *l, struct log_targets **targets);
+
+extern const struct module mod_log;
+
+#endif
