@@ -256,6 +256,12 @@ uint64_t proxy_be_sessions(const struct proxy *px);
 struct proxy_state *proxy_state_take(struct proxy_state *st);
 void proxy_state_drop(struct proxy_state **st);
 
+/* The generation that is live, borrowed: valid for this turn of the calling thread's loop at
+ * least (main drops the old one only when every thread has seen the new). NULL before the first.
+ */
+struct config *proxies_current(void);
+void proxies_publish(struct config *cfg);
+
 /* Called when a frontend is enabled, disabled or shut down by the Runtime API: the stream floor
  * installs it to pause, resume or close sockets. <what>: 0 stop for good, 1 pause, 2 resume.
  */
