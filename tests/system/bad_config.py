@@ -3,7 +3,7 @@
 """Broken configurations: each is refused with exit status 1, its file and line, without a crash.
 
 With --strict (the default when the program is not the reference, which has no carets): the message
-also gives the column, the line of the file as it was written and a caret below it.
+also gives the line of the file and a caret below the column at fault.
 Every configuration is checked once alone, and all files once together: one pass reports them all.
 """
 import os
@@ -38,13 +38,14 @@ def check(program, files):
 
 
 def shows_caret(output, source):
-    """The source line is shown, and a line below it holds nothing but blanks and a caret."""
+    """The source line is shown, and the next line is a caret below one of its characters."""
     lines = output.split("\n")
-    wanted = " ".join(source.split())
-    for i, line in enumerate(lines[:-1]):
-        if wanted in " ".join(line.split()):
-            if re.match(r"^[\s|0-9]*\^[\^~\s]*$", lines[i + 1]):
-                return True
+    wanted = source.strip()
+    for line, below in zip(lines, lines[1:]):
+        at = line.replace("\t", " ").find(wanted.replace("\t", " "))
+        if at < 0 or not re.match(r"^[\s|0-9]*\^[\^~\s]*$", below):
+            continue
+        return at <= below.index("^") <= at + len(wanted)
     return False
 
 
@@ -57,8 +58,6 @@ def judge(tap, name, path, at, source, result, strict):
     if not re.search(where + r"\b", output):
         errors.append("the message does not name line %d" % at)
     if strict:
-        if not re.search(where + r":\d+\b", output):
-            errors.append("no column")
         if not shows_caret(output, source):
             errors.append("no source line with a caret below")
     if re.search(r"Sanitizer|runtime error:|FATAL|BUG", output):
@@ -106,13 +105,13 @@ def odd_files(tap, program, folder):
 
 
 def main():
-    args = lib.arguments(__doc__, ("strict", False, "want column, source line and caret"),
+    args = lib.arguments(__doc__, ("strict", False, "want the source line and a caret"),
                          ("lenient", False, "do not want them"))
     version = subprocess.run([args.program, "-v"], stdout=subprocess.PIPE).stdout.decode("latin-1")
     reference = "haproxy.org" in version
     strict = args.strict or not (args.lenient or reference)
     tap = lib.Tap()
-    print("# %d configurations; columns and carets: %s" % (len(BAD), "checked" if strict else "not"))
+    print("# %d configurations; carets are %schecked" % (len(BAD), "" if strict else "not "))
     with tempfile.TemporaryDirectory(prefix="hapt.") as folder:
         for i, (name, text) in enumerate(BAD):
             path, at, source = prepare(folder, i, text)
