@@ -6,7 +6,7 @@
 #:   all, haproxy    build ./haproxy (default)
 #:   quickstart      install what is missing to build, build, run examples/quickstart.cfg
 #:   check           install what is missing to test, build, run every test and check
-#:   unit            unit tests, each linked with only the floors at or below its folder
+#:   unit            unit tests, each linked with only the floors at or below its folder (T=codec: some)
 #:   fuzz-replay     give every fuzzer its corpus (any compiler)
 #:   fuzz            run every fuzzer for FUZZ_SECONDS each (clang with libFuzzer)
 #:   lint            layers, sizes, format, static analysis
@@ -77,7 +77,7 @@ is = $(filter-out 0,$(strip $(1)))
 MAKEFLAGS += --no-builtin-rules
 GOALS := $(or $(MAKECMDGOALS),all)
 # goals that run before a compiler or a library is known to be there
-PLAIN_GOALS := help clean check quickstart deps test-deps check-reference bench
+PLAIN_GOALS := help clean check quickstart deps test-deps check-reference bench scripts-test
 BUILDING := $(filter-out $(PLAIN_GOALS),$(GOALS))
 # "make reg-tests AREA...": the words after the first goal are no goals
 ifneq ($(filter reg-tests check-reference,$(firstword $(GOALS))),)
@@ -227,7 +227,7 @@ DEBUG_DEFS  := $(if $(filter 1,$(DEBUG)),-DDEBUG_STRICT=1,$(if $(call is,$(DEBUG
 SHOWN_CFLAGS := $(strip $(OPT_CFLAGS) $(DEBUG_CFLAGS) $(STD_CFLAGS) $(FLAVOUR_CFLAGS) $(CFLAGS))
 ALL_CFLAGS  := -pthread -fno-omit-frame-pointer $(SHOWN_CFLAGS) -D_GNU_SOURCE $(DEBUG_DEFS) $(DEFINE) \
   $(OPTIONS_ON:%=-DUSE_%=1) $(sort $(foreach x,$(OPTIONS_ON),$($(x)_cflags))) -Iinclude $(ADDINC)
-ALL_LDFLAGS := -pthread -rdynamic $(FLAVOUR_CFLAGS) $(filter -f% -m% -O%,$(CFLAGS)) $(LDFLAGS)
+ALL_LDFLAGS := -pthread -rdynamic $(FLAVOUR_CFLAGS) $(filter -f% -m% -O%,$(OPT_CFLAGS) $(CFLAGS)) $(LDFLAGS)
 LIBS        := $(foreach x,$(OPTIONS_ON),$($(x)_libs)) -ldl -lm $(ADDLIB)
 
 ifneq ($(filter address thread fuzz,$(FLAVOUR)),)
@@ -318,7 +318,7 @@ endef
 $(foreach d,$(FOLDERS),$(eval $(call folder_rules,$(d))))
 ARCHIVES := $(call archives,$(FOLDERS))
 
-UNIT_TESTS := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/*/t_*.c))
+UNIT_TESTS := $(patsubst %.c,$(B)/%,$(foreach t,$(wildcard tests/unit/*/t_*.c),$(if $(findstring $(T),$(t)),$(t))))
 .SECONDARY: $(UNIT_TESTS:%=%.o)
 .PHONY: unit
 unit: $(UNIT_TESTS)
@@ -341,7 +341,7 @@ fuzz-run: $(FUZZERS)
 
 .PHONY: lint archives
 archives: $(ARCHIVES)
-lint: $(BINARY) $(ARCHIVES)
+lint: $(ARCHIVES)
 	@$(PYTHON) scripts/lint --objects $(B)
 
 .PHONY: reg-tests system-tests
@@ -380,7 +380,7 @@ endif
 
 # ---- goals that need nothing to be there yet
 
-.PHONY: help clean deps test-deps quickstart check check-reference bench
+.PHONY: help clean deps test-deps quickstart check check-reference scripts-test bench
 help:
 	@sed -n 's/^#: \{0,1\}//p' Makefile
 clean:
@@ -398,5 +398,7 @@ check:
 	@MAKEFLAGS= MAKE="$(MAKE)" scripts/check $(JOBS) "$(SAN)" $(MAKEOVERRIDES)
 check-reference:
 	@$(PYTHON) scripts/run-regtests --program "$(REFERENCE)" --reference $(REGTEST_ARGS)
+scripts-test:
+	@$(PYTHON) scripts/run-tap --name scripts scripts/t_checks.py
 bench:
 	@$(PYTHON) bench/compare.py --proxy ref="$(REFERENCE)" --proxy new=./haproxy --floor $(BENCH_ARGS)

@@ -3,10 +3,12 @@
 of totals that every test runner ends with ("NAME: N passed, N failed, N skipped", read by check)."""
 import os
 import re
+import shutil
 import subprocess
 import sys
 
-TOP = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+# PROJECT_TOP: another tree to look at, for the tests of the scripts
+TOP = os.environ.get("PROJECT_TOP") or os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 
 
 def finish(name, passed, failed, skipped=0):
@@ -84,7 +86,10 @@ def test_environment(flavour, logs):
 
 def launcher(flavour):
     """What to put before a command: ThreadSanitizer's fixed shadow addresses need unrandomised ones."""
-    return ["setarch", "-R"] if flavour == "thread" and os.path.exists("/usr/bin/setarch") else []
+    command = ["setarch", "-R"]
+    if flavour != "thread" or not shutil.which("setarch"):
+        return []
+    return command if subprocess.run(command + ["true"], stderr=subprocess.DEVNULL).returncode == 0 else []
 
 
 def reports(logs):

@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 enum fd_event {
 	FD_IN = 1 << 0,   /* bytes to read, or the end */
@@ -65,12 +66,23 @@ static inline void fd_cant_send(int fd)
 	fd_table[fd].interest |= FD_OUT;
 }
 
+/* Makes room for descriptors below <size>; 0: the process's limit (RLIMIT_NOFILE). Once, before any
+ * other call; fd_add() does it when nobody did. False: no memory.
+ */
+bool fd_init(int size);
+
 /* Open registered descriptors of the process. */
 int fd_count(void);
 
 /* Disables a polling mechanism by name ("epoll", "poll", "select"), before thread_run_all(). */
 bool fd_poller_disable(const char *name);
-/* "epoll : pref=300,  test result OK" lines of -vv; returns how many are usable. */
+/* The name of the mechanism in use, or the one that would be. NULL: all are disabled. */
 const char *fd_poller_name(void);
+/* Prints the "Available polling systems" lines of -vv. */
+void fd_poller_dump(FILE *out);
+/* How many events one poll may return (tune.maxpollevents); before the threads start. */
+void fd_set_max_events(int events);
+/* Events that epoll shall not report (tune.epoll.mask-events), FD_RDHUP|FD_HUP|FD_ERR. */
+void fd_set_epoll_mask(unsigned events);
 
 #endif

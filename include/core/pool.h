@@ -27,6 +27,33 @@ void pool_free(struct pool *p, void *object);
 size_t pool_object_size(const struct pool *p);
 /* Gives the calling thread's spare objects back (idle, stopping). */
 void pool_trim_thread(void);
+/* Same for what the process shares (SIGQUIT, after a burst). */
+void pool_trim_shared(void);
+/* Reads the options of -dM ("poison,no-cache", "0x50", "help"...): comma separated, a leading byte value is
+ * the poison. False: unknown option or help was asked for: <message> (static) says it. Before any pool exists.
+ */
+bool pool_set_options(const char *text, const char **message);
+/* Bytes that a thread may keep for itself (tune.memory.hot-size). */
+void pool_set_hot_size(uint64_t bytes);
+/* Percentage of allocations that fail on purpose (tune.fail-alloc), 0..100. */
+void pool_set_fail_percent(unsigned percent);
+
+/* What `show pools` and `show info` tell of one pool. */
+struct pool_stats {
+	const char *name;
+	size_t size;          /* of an object */
+	uint64_t allocated;   /* objects asked from the C library and not given back */
+	uint64_t used;        /* of these, in the hands of the program */
+	uint64_t cached;      /* of these, in the threads' caches */
+	uint64_t failures;
+	unsigned users;       /* names that share this pool */
+	const void *address;
+};
+
+/* The <i>th pool, from 0; false after the last. */
+bool pool_get_stats(unsigned i, struct pool_stats *out);
+/* Sums in bytes over all pools, and failures: PoolAlloc_MB, PoolUsed_MB, PoolFailed. */
+void pool_get_totals(uint64_t *allocated, uint64_t *used, uint64_t *failures);
 /* The limit of -m in bytes, 0: none. */
 void pool_set_limit(uint64_t bytes);
 

@@ -28,7 +28,8 @@ enum task_wake {
 };
 
 struct task {
-	struct tree_node node;  /* in the run queue */
+	struct list fifo;       /* in the run queue, nice 0 */
+	struct tree_node node;  /* in the run queue, other nice values */
 	struct timer timer;     /* wakes with TASK_WOKEN_TIMER */
 	struct message remote;  /* wake-up from another thread */
 	void (*run)(struct task *t, void *ctx, unsigned why);
@@ -36,7 +37,8 @@ struct task {
 	unsigned why;           /* atomic: reasons not yet seen by run */
 	unsigned short thread;
 	short nice;             /* -1024..1024 */
-	unsigned remote_state;  /* atomic */
+	unsigned remote_state;  /* atomic: a wake-up is in the mailbox; freed meanwhile */
+	uint64_t key;           /* rank in the run queue */
 	uint64_t woken_ns;      /* for latency, when profiling */
 	uint64_t calls;
 };
@@ -49,6 +51,20 @@ struct task *task_new(void (*run)(struct task *t, void *ctx, unsigned why), void
 void task_free(struct task **t);
 /* From any thread. */
 void task_wake(struct task *t, unsigned why);
+/* Is it waiting in its thread's run queue? Owner only. */
+static inline bool task_is_queued(const struct task *t)
+{
+	return list_is_linked(&t->fifo) || tree_is_linked(&t->node);
+}
+
+/* The task that the calling thread runs now, or NULL. */
+struct task *task_current(void);
+/* How many tasks a turn runs at most (tune.runqueue-depth); before the threads start. */
+void task_set_budget(unsigned tasks);
+/* Tasks that exist in the process, and those in run queues: Tasks and Run_queue of `show info`. */
+unsigned task_count(void);
+unsigned task_queued_count(void);
+
 /* Owner only: wake at <at_ms>; TIMER_NEVER: not. */
 static inline void task_schedule(struct task *t, uint64_t at_ms)
 {

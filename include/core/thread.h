@@ -29,6 +29,14 @@ unsigned thread_group_first(unsigned g);
 unsigned thread_group_size(unsigned g);
 unsigned thread_group_of(unsigned thread);
 
+/* Decides how many threads and groups there are, before thread_run_all() and before anything is sharded:
+ * <threads> (1..THREADS_MAX) spread evenly over <groups> (1..GROUPS_MAX), consecutive ids. 1 thread in
+ * 1 group until this is called. False: out of range or no memory.
+ */
+bool thread_layout(unsigned threads, unsigned groups);
+/* Same with chosen sizes: group <g> has sizes[g] threads (1 or more). */
+bool thread_layout_sizes(const unsigned *sizes, unsigned groups);
+
 /* Work to do at the end of this turn of this thread's loop, before it polls again: connections
  * with gathered output, for instance. <h> is linked at most once per turn.
  */
@@ -53,10 +61,13 @@ static inline void turn_hook_cancel(struct turn_hook *h)
 
 /* Runs the workers on the calling process: creates threads as the configuration asks, runs the thread_init
  * hooks, enters the loops; the caller becomes thread 0. Returns once all left their loop
- * (thread_stop_all). <modules> ends with NULL.
+ * (thread_stop_all). <modules> ends with NULL. Descriptors, tasks and timers of thread 0 may be made before,
+ * in the same process (after the forks of daemon modes).
  */
 struct module;
 bool thread_run_all(const struct module *const *modules);
+/* Loops never sleep (busy-polling); before the threads start. */
+void thread_set_busy_polling(bool on);
 /* Asks every loop to end; from any thread or a signal task. */
 void thread_stop_all(void);
 

@@ -68,40 +68,63 @@ void http_msg_fini(struct http_msg *m);
 /* Keeps <b> alive as long as the head; false when too many. */
 bool http_msg_hold(struct http_msg *m, struct block *b);
 
-/* The id of a well-known name (codec/field_names.h), 0 if it has none. */
+/* The id of a well-known name of any case (codec/field_names.h), 0 if it has none. */
 uint8_t http_field_id(struct slice name);
 enum http_method http_method_of(struct slice text);
 struct slice http_method_name(enum http_method m);
-/* The standard reason phrase, "" when unknown. */
+/* The standard reason phrase; a generic one of its class when unknown. */
 struct slice http_reason(unsigned status);
 
-/* Finds the next field after index *<at> (start with -1) of this id (if not 0) or name. Returns NULL at the
- * end; else the field, with *at its index.
+/* Finds the next field after index *<at> (start with -1) of this id, or, when it is 0, of this name (any
+ * case). Returns NULL at the end; else the field, with *at its index.
  */
 struct h1_field *http_field_next(const struct http_fields *f, int *at, uint8_t id, struct slice name);
 /* The first such field, or NULL. */
 struct h1_field *http_field_find(const struct http_fields *f, uint8_t id, struct slice name);
 /* Iterates over the comma-separated elements of all fields of this name (quoted strings are
- * respected). *at = -1 and *rest = slice_none() to start.
+ * respected), without the blanks around them; empty elements are given too. *at = -1 and *rest =
+ * slice_none() to start. False at the end.
  */
 bool http_value_next(const struct http_fields *f, int *at, struct slice *rest, uint8_t id,
 		     struct slice name, struct slice *value);
 
-/* Edits. Texts are copied into the arena unless <keep> (they outlive the stream). */
+/* Edits. Texts are copied into the arena, names in lower case as everywhere inside the program. They say
+ * nothing against any byte: who takes text from outside refuses control characters first. False: no
+ * memory, nothing changed.
+ */
 bool http_msg_add_field(struct http_msg *m, struct slice name, struct slice value);
+/* Same without copying: <name> is lower case, <id> its number, and both texts outlive the head. */
+bool http_msg_put_field(struct http_msg *m, uint8_t id, struct slice name, struct slice value);
 /* Deletes all fields of that name; returns how many. */
 unsigned http_msg_del_field(struct http_msg *m, struct slice name);
+/* Deletes one field found by http_field_next(). */
+void http_msg_drop_field(struct http_msg *m, struct h1_field *field);
+/* Replaces the value of one field; copied. */
+bool http_msg_set_value(struct http_msg *m, struct h1_field *field, struct slice value);
+/* Deletes all fields of that name and adds one at the end. */
 bool http_msg_set_field(struct http_msg *m, struct slice name, struct slice value);
+/* Makes room for <more> fields at the end of a list (trailers too). */
+bool http_fields_reserve(struct http_fields *f, struct arena *arena, unsigned more);
+/* The whole target. An absolute form also sets the Host field, so that both name the same host. */
 bool http_msg_set_uri(struct http_msg *m, struct slice uri);
 bool http_msg_set_method(struct http_msg *m, struct slice method);
-/* Only the path (up to '?'), in any form of target. */
+/* Only the path (up to '?'), in any form of target: the scheme and authority of an absolute form stay.
+ * An asterisk or authority form is replaced by the path.
+ */
 bool http_msg_set_path(struct http_msg *m, struct slice path);
+/* The path and the query. */
+bool http_msg_set_pathq(struct http_msg *m, struct slice pathq);
+/* Only what follows the first '?', which is added when missing and <query> is not empty. */
+bool http_msg_set_query(struct http_msg *m, struct slice query);
+/* An absent (slice_none) <reason> gives the standard one. */
 bool http_msg_set_status(struct http_msg *m, unsigned status, struct slice reason);
 
-/* Target pieces; slice_none() when absent. Manual 7.3.6 path, url, query... */
+/* Target pieces; slice_none() when absent. Manual 7.3.6 path, pathq, query. A path begins with '/':
+ * asterisk and authority forms have none.
+ */
 struct slice http_msg_path(const struct http_msg *m);   /* without the query */
-struct slice http_msg_pathq(const struct http_msg *m);
-struct slice http_msg_query(const struct http_msg *m);  /* without '?' */
-struct slice http_msg_authority(const struct http_msg *m); /* of an absolute or authority form */
+struct slice http_msg_pathq(const struct http_msg *m);  /* "?q" when only the path is absent */
+struct slice http_msg_query(const struct http_msg *m);  /* without '?', which ends the path */
+struct slice http_msg_authority(const struct http_msg *m); /* of an absolute form, or of CONNECT */
 
 #endif

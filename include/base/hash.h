@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* hash.h - hashes and checksums of bytes. Pure, any thread. None is cryptographic. */
+#ifndef BASE_HASH_H
+#define BASE_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* XXH64 with <seed>: fast and well spread, the hash of tables inside the program. */
+uint64_t hash_bytes(const void *data, size_t len, uint64_t seed);
+
+/* Mixes a 64-bit number: for keys that are numbers or pointers. */
+static inline uint64_t hash_u64(uint64_t v)
+{
+	v ^= v >> 33;
+	v *= 0xff51afd7ed558ccdull;
+	v ^= v >> 33;
+	v *= 0xc4ceb9fe1a85ec53ull;
+	return v ^ v >> 33;
+}
+
+/* CRC-32 as in gzip and Ethernet. <crc> is 0 to start, or the result of the bytes before. */
+uint32_t hash_crc32(uint32_t crc, const void *data, size_t len);
+/* CRC-32C (Castagnoli), RFC 4960 appendix B; same chaining. */
+uint32_t hash_crc32c(uint32_t crc, const void *data, size_t len);
+
+#endif

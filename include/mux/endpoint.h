@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* endpoint.h - the contract between a stream and the mux that carries one of its sides
+ *
+ * A stream has two endpoints: front (the client's) and back (the server's). An endpoint is filled by
+ * its mux with what was received (a head, body bytes, the end) and emptied by the stream; and the
+ * other way round for what is to be sent. Nothing above a mux knows the wire format.
+ *
+ *      socket -> mux -> rx_head, rx, EP_RX_END -> stream -> tx_head, tx, EP_TX_END -> mux -> socket
+ *
+ * Owns   : the endpoint is a member of the stream; a mux keeps a pointer to it from
+ *          attachment until it is released by either side.
+ * Threads: that of the stream, which is that of both connections.
+ * Calls  : a mux calls user->wake() when something changed; the stream may then call any op, also
+ *          detach. After wake() returned, the mux must look again whether it still has the endpoint.
+ *          The stream calls ops->send() after it put something to send, ops->resume() after
+ *          it cleared EP_RX_BLOCKED.
+ */
+#ifndef MUX_ENDPOINT_H
+#define MUX_ENDPOINT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/block.h"
+#include "http/msg.h"
+
+struct conn;
+struct endpoint;
+struct pipe;
+
+enum endpoint_flags {
+	/* what the mux tells */
+	EP_RX_HEAD = 1 << 0,     /* rx_head was filled; the stream clears it when it took it */
+	EP_RX_END = 1 << 1,      /* the message, or the stream of bytes, is complete */
+	EP_RX_TRAILERS = 1 << 2, /* rx_head->trailers are known (with RX_END) */
+	EP_RX_ABORT = 1 << 3,    /* the peer broke off before the end */
+	EP_RX_BAD = 1 << 4,      /* the peer's bytes are not valid; see status */
+	EP_ERROR = 1 << 5,       /* the connection failed: nothing goes any more */
+	EP_CONNECTED = 1 << 6,   /* the connection stands (back) */
+	EP_TX_DONE = 1 << 7,     /* head, body and end were all given to the kernel */
+	EP_TX_FULL = 1 << 8,     /* much is unsent: the stream should stop the source */
+	EP_REUSED = 1 << 9,      /* the connection served others before */
+	EP_RX_ANY = 1 << 10,     /* something was received since the request (no safe replay) */
+	EP_PEER_SHUT = 1 << 11,  /* the peer will send no more (seen while nothing is expected of it) */
+	EP_RX_TIMEOUT = 1 << 12, /* reserved for the stream: which side was late */
+	/* what the stream tells */
+	EP_TX_HEAD = 1 << 16,    /* tx_head is to be sent; the mux clears it */
+	EP_TX_END = 1 << 17,     /* what is in tx is all */
+	EP_RX_BLOCKED = 1 << 18, /* do not read more body for now */
+	EP_CLOSE = 1 << 19,      /* do not keep the connection after this message */
+	EP_TUNNEL = 1 << 20,     /* bytes both ways from now on */
+	EP_RX_SPLICE = 1 << 21,  /* body bytes may go through <pipe> */
+	EP_NO_BODY = 1 << 22,    /* the response to send or to receive has no body (HEAD) */
+	EP_TX_MORE = 1 << 23,    /* more follows at once: the mux may wait to fill packets */
+	EP_HEAD_1_0 = 1 << 24,   /* the client speaks HTTP/1.0: no chunks */
+};
+
+/* What an endpoint tells the one who uses it. */
+struct endpoint_user {
+	/* Something changed: flags, rx, tx drained, connected, error. May release the endpoint. */
+	void (*wake)(struct endpoint *ep);
+};
+
+struct endpoint_ops {
+	const char *name;
+	/* Sends what can be sent of tx_head, tx and the end. */
+	void (*send)(struct endpoint *ep);
+	/* EP_RX_BLOCKED was cleared: read on. May call wake() before it returns. */
+	void (*resume)(struct endpoint *ep);
+	/* The stream leaves. The mux keeps, reuses or closes the connection by itself: a
+	 * message in the middle means closing. <ep> is no longer known to it after the call.
+	 */
+	void (*detach)(struct endpoint *ep);
+	struct conn *(*conn)(struct endpoint *ep);
+};
+
+struct endpoint {
+	const struct endpoint_ops *ops;      /* NULL: no mux attached */
+	const struct endpoint_user *user;
+	void *mux;                           /* the mux's own */
+	uint32_t flags;
+	uint16_t status;                     /* with EP_RX_BAD: what to answer */
+	struct http_msg *rx_head;            /* the stream's; the mux fills it */
+	struct http_msg *tx_head;
+	struct block_queue rx;               /* received body bytes */
+	struct block_queue tx;               /* body bytes to send */
+	struct pipe *rx_pipe;                /* spliced bytes received; NULL: none */
+	struct pipe *tx_pipe;                /* spliced bytes to send */
+	uint64_t rx_bytes, tx_bytes;         /* as seen on the wire, framing included */
+	uint32_t rx_head_len, rx_bad_at;     /* bytes of the head; offset of what is wrong */
+	const char *rx_error;                /* with EP_RX_BAD: a few words */
+};
+
+/* Above this many unsent bytes (or pieces) of one stream its source is stopped. */
+#define ENDPOINT_TX_HIGH (512 * 1024)
+#define ENDPOINT_TX_LOW (256 * 1024)
+
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* h1.h - the HTTP/1.0 and 1.1 mux: one connection, one message each way at a time
+ *
+ * Purpose: turns a connection's bytes into heads, body slices and ends of messages for an endpoint,
+ *          and back. Decides framing, persistence and what is refused (RFC 9112).
+ * Owns   : the connection. A front h1_conn lives until its connection ends and tells its owner (the session) so;
+ *          a back one lives while it serves a stream or waits in an idle list.
+ * Threads: that of the connection.
+ * Idle   : without a message it holds no buffer.
+ */
+#ifndef MUX_H1_H
+#define MUX_H1_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/list.h"
+#include "mux/endpoint.h"
+
+struct h1_conn;
+
+enum h1_conn_options {
+	H1_CONN_UNSAFE = 1 << 0,       /* accept-unsafe-violations of this side */
+	H1_CONN_IGNORE_PROBES = 1 << 1,
+	H1_CONN_ADJUST_CASE = 1 << 2,  /* h1-case-adjust-bogus-* */
+	H1_CONN_NO_KEEP_ALIVE = 1 << 3,/* httpclose */
+};
+
+/* What a front mux needs of its frontend; borrowed from the generation which the session holds. */
+struct h1_settings {
+	int64_t request_ms;    /* time for a head to come; 0: none */
+	int64_t keep_alive_ms; /* between requests */
+	int64_t client_ms;     /* inactivity */
+	unsigned options;      /* enum h1_conn_options */
+	unsigned fields_max;   /* tune.http.maxhdr */
+	size_t head_max;       /* tune.bufsize - tune.maxrewrite */
+};
+
+/* Why no request came out of the bytes. */
+enum h1_bad_kind { H1_BAD_SYNTAX, H1_BAD_TOO_LARGE, H1_BAD_ABORT, H1_BAD_TIMEOUT, H1_BAD_ERROR };
+
+struct h1_bad {
+	enum h1_bad_kind kind;
+	int status;           /* what a request gets as answer */
+	const char *text;
+	size_t offset;        /* of the byte in <bytes> */
+	struct slice bytes;   /* what was received */
+	uint64_t since_ns;    /* when the first byte came; 0: none did */
+};
+
+struct h1_front_user {
+	/* A request's head is there: returns the front endpoint of a new stream, whose rx_head is set, or
+	 * NULL (no memory): the connection is closed. <since_ns>: when its first byte came.
+	 */
+	struct endpoint *(*stream_new)(void *owner, uint64_t since_ns);
+	/* Counts and logs; returns the page to send before closing, slice_none() to close at once. */
+	struct slice (*bad_request)(void *owner, const struct h1_bad *bad);
+	/* The connection is gone: the owner lets go of the h1_conn. */
+	void (*closed)(void *owner);
+};
+
+/* Takes over <c> (accepted, transport ready); bytes already received may be given in <early> (counted
+ * block, may be NULL; from offset <early_at>). NULL: no memory, <c> still the caller's.
+ */
+struct h1_conn *h1_front_new(struct conn *c, const struct h1_front_user *user, void *owner,
+			     const struct h1_settings *settings);
+/* Reads at once what may be there already. May destroy the h1_conn. */
+void h1_front_start(struct h1_conn *h);
+/* Ends it, as when the process stops: at once if idle, else after the current message. */
+void h1_front_stop(struct h1_conn *h);
+bool h1_front_is_idle(const struct h1_conn *h);
+
+struct h1_back_user {
+	/* A kept connection without a stream has ended or misbehaved: leave the idle list; it dies after. */
+	void (*idle_closed)(void *owner, struct h1_conn *h);
+	/* The stream left a connection that can serve another: keep it (true) or let it be closed. */
+	bool (*idle_ready)(void *owner, struct h1_conn *h);
+	/* The connection is closed and the h1_conn about to be freed (counters). */
+	void (*closed)(void *owner, struct h1_conn *h);
+};
+
+/* A connection to a server, maybe still connecting, for <ep>. NULL: no memory, <c> the caller's. */
+struct h1_conn *h1_back_new(struct conn *c, struct endpoint *ep, const struct h1_back_user *user,
+			    void *owner, const struct h1_settings *settings);
+/* An idle connection serves <ep>. */
+void h1_back_attach(struct h1_conn *h, struct endpoint *ep);
+/* Closes an idle connection. */
+void h1_back_close(struct h1_conn *h);
+/* For idle lists: a link of the owner's, free to use while idle. */
+struct list *h1_back_link(struct h1_conn *h);
+struct h1_conn *h1_back_of_link(struct list *l);
+struct conn *h1_conn_conn(struct h1_conn *h);
+void *h1_conn_owner(struct h1_conn *h);
+/* Moves an idle connection to the calling thread's poller: first detach on the old thread. */
+void h1_back_detach_thread(struct h1_conn *h);
+bool h1_back_attach_thread(struct h1_conn *h);
+
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* mux_init.h - start-up of the muxes */
+#ifndef MUX_MUX_INIT_H
+#define MUX_MUX_INIT_H
+
+#include <stdbool.h>
+
+/* Makes the pools; <fields_max>: tune.http.maxhdr. Once. False: no memory. */
+bool h1_init(unsigned fields_max);
+bool pass_init(void);
+/* Per thread. */
+bool h1_thread_init(void);
+void h1_thread_fini(void);
+bool pass_thread_init(void);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* pass.h - the mux of mode tcp: bytes go through as they are
+ *
+ * Purpose: an endpoint without heads: rx and tx are the connection's bytes, EP_RX_END its half close.
+ * Owns   : the connection, from pass_new() until the stream detaches, which closes it.
+ * Threads: that of the connection.
+ */
+#ifndef MUX_PASS_H
+#define MUX_PASS_H
+
+#include "mux/endpoint.h"
+
+struct conn;
+
+/* Binds <c> to <ep>; <back>: towards a server, maybe still connecting. False: no memory, <c> the
+ * caller's. <closed> (may be NULL) is called with <owner> when the connection goes.
+ */
+bool pass_attach(struct conn *c, struct endpoint *ep, bool back, void (*closed)(void *owner),
+		 void *owner);
+/* Reads what may be there already; calls wake(). */
+void pass_start(struct endpoint *ep);
+
+#endif

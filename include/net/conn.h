@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* conn.h - a connection: a descriptor, its transport, and who is above
+ *
+ * Purpose: moves bytes between a socket and block queues, tells readiness to the mux above.
+ * Owns   : its descriptor. Owned by the mux above (or by a handshake, before there is one).
+ * Threads: the thread that made it, until conn_detach()/conn_attach() hand it to another.
+ * Errors : enum io. conn->error keeps the errno of the first failure.
+ *
+ * Readiness is remembered: CONN_CAN_RECV and CONN_CAN_SEND are set by events and cleared when the
+ * kernel said "no more" (EAGAIN or a short read or write), so that nothing is asked twice.
+ */
+#ifndef NET_CONN_H
+#define NET_CONN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/block.h"
+#include "core/fd.h"
+
+enum io { IO_OK, IO_AGAIN, IO_EOF, IO_ERR };
+
+enum conn_flags {
+	CONN_CAN_RECV = 1 << 0,   /* recv() may give bytes */
+	CONN_CAN_SEND = 1 << 1,   /* send() may take bytes */
+	CONN_RDHUP = 1 << 2,      /* the end was announced: read until it comes */
+	CONN_CONNECTING = 1 << 3, /* connect() is under way */
+	CONN_EOF = 1 << 4,        /* recv() returned the end */
+	CONN_ERROR = 1 << 5,      /* a transport error: nothing goes any more */
+	CONN_SHUT_WRITE = 1 << 6, /* our end was sent */
+	CONN_BACKEND = 1 << 7,    /* to a server */
+	CONN_REUSED = 1 << 8,     /* served a stream before this one */
+	CONN_HANDSHAKE = 1 << 9,  /* the transport or a preamble is not done */
+	CONN_NO_LINGER = 1 << 10, /* reset instead of a clean close */
+	CONN_SENT = 1 << 11,      /* something was sent since the mark was cleared */
+};
+
+struct conn;
+
+/* What the layer above gets. The handler may close the connection. */
+struct conn_ops {
+	const char *name;
+	/* Bytes, room, an end or an error may be there: see conn->flags. Also called once when a
+	 * connect() or a handshake ended, with success or with CONN_ERROR.
+	 */
+	void (*ready)(struct conn *c);
+};
+
+struct transport {
+	const char *name;
+	/* Receives into the vectors; *got bytes. IO_AGAIN when none for now. */
+	enum io (*recv)(struct conn *c, struct iovec *v, int count, size_t *got);
+	/* Sends; *sent may be short (then IO_AGAIN if not all was taken). */
+	enum io (*send)(struct conn *c, const struct iovec *v, int count, size_t *sent, bool more);
+	void (*shut)(struct conn *c);  /* our end of stream */
+	void (*close)(struct conn *c); /* frees transport_ctx; the socket is closed by conn_close */
+	bool can_splice;
+};
+
+extern const struct transport transport_raw;
+
+struct conn {
+	const struct conn_ops *ops;
+	void *owner;
+	const struct transport *transport;
+	void *transport_ctx;
+	int fd;
+	uint16_t error;      /* errno of the failure */
+	uint8_t read_blocks; /* how many blocks the next read asks for: grows with the flow */
+	uint8_t reserved;
+	uint32_t flags;
+};
+
+/* A connection over an open non-blocking socket of the calling thread. NULL: no memory or the poller refused
+ * (the caller still owns the socket).
+ */
+struct conn *conn_new(int fd, const struct conn_ops *ops, void *owner, unsigned flags);
+/* Closes and frees. NULLs the pointer. */
+void conn_close(struct conn **c);
+/* Takes the connection from its thread's poller / puts it under the calling thread's. */
+void conn_detach(struct conn *c);
+bool conn_attach(struct conn *c);
+
+/* Reads what is there into <q>: one block first, more at once as the flow proves fast, at most about <max>
+ * bytes in this call (rounded up to a block). *got: bytes added. IO_OK: *got > 0 and there may
+ * be more if CONN_CAN_RECV is still set; IO_AGAIN: nothing for now; IO_EOF and IO_ERR are final.
+ */
+enum io conn_recv(struct conn *c, struct block_queue *q, size_t max, size_t *got);
+/* Reads into the free tail of one block. */
+enum io conn_recv_block(struct conn *c, struct block *b, size_t *got);
+/* Sends as much of <q> as the socket takes and drops it from <q>. <more>: other bytes follow soon.
+ * IO_OK: all was sent; IO_AGAIN: the socket is full; IO_ERR.
+ */
+enum io conn_send(struct conn *c, struct block_queue *q, bool more);
+/* Sends our end after what was sent. */
+void conn_shut_write(struct conn *c);
+
+/* SO_ERROR of a failed connection, or 0. */
+int conn_take_error(struct conn *c);
+
+/* Largest number of blocks a read asks for at once, per connection. */
+#define CONN_READ_BLOCKS_MAX 16
+
+#endif

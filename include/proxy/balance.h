@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* balance.h - which server serves the next request
+ *
+ * Purpose: the load-balancing algorithms behind one table of operations.
+ * Owns   : what the algorithms need per backend (proxy->balance), built by the check phase. It
+ *          belongs to the generation; loads and weights belong to the servers' states.
+ * Threads: picking is lock-free and per thread group: each group has its own order, so that no
+ *          cache line is shared by groups. Changes of weight or state come from any thread
+ *          under the backend's lock and are published with atomics.
+ * Manual : balance, hash-type, weight, backup, option allbackups.
+ *
+ * A pick returns a server that may be used and has room; a caller that then loses the race for
+ * its last slot (server_slot_take) picks again.
+ */
+#ifndef PROXY_BALANCE_H
+#define PROXY_BALANCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct arena;
+struct conf_line;
+struct expr_ctx;
+struct proxy;
+struct server;
+
+struct balance_pick_args {
+	struct expr_ctx *expr;      /* of the request, may be NULL */
+	const struct server *avoid; /* another if possible (redispatch); may be NULL */
+};
+
+struct balance;        /* of one backend: private to proxy/ */
+
+struct balance_algorithm {
+	const char *name;       /* "roundrobin" */
+	bool dynamic_weights;   /* may weights change at run time to anything but 0 % and 100 % */
+	bool looks_at_request;
+	/* Parses what follows the name; NULL: nothing may follow. Settings go to the proxy's. */
+	bool (*parse)(struct conf_line *l, struct proxy *px);
+	/* Builds per-group data; false: no memory. */
+	bool (*init)(struct balance *b);
+	void (*fini)(struct balance *b);
+	/* The server set or a weight has changed: called under the backend's lock. */
+	void (*update)(struct balance *b);
+	struct server *(*pick)(struct balance *b, const struct balance_pick_args *args);
+	/* <srv> got (+1) or lost (-1) one request of this thread's group; may be NULL. */
+	void (*load)(struct balance *b, struct server *srv, int change);
+};
+
+/* Returns a server of <be> with room, or NULL: then balance_has_usable() tells whether waiting
+ * helps. Borrowed: valid as long as the generation. Nothing is counted: see server_slot_take().
+ */
+struct server *balance_pick(struct proxy *be, const struct balance_pick_args *args);
+/* Is any server (active or backup) usable at all? */
+bool balance_has_usable(const struct proxy *be);
+/* Usable active and backup servers. */
+unsigned balance_active_count(const struct proxy *be);
+unsigned balance_backup_count(const struct proxy *be);
+/* nbsrv: the usable active ones, else the backup ones that may serve. */
+unsigned balance_usable_count(const struct proxy *be);
+/* Sum of effective weights in use, in units of the user's weights (CSV column weight). */
+unsigned balance_total_weight(const struct proxy *be);
+
+/* The next two are called by server.c and queue.c only. */
+void balance_update(struct proxy *be);
+void balance_load(struct proxy *be, struct server *srv, int change);
+
+/* Builds <be>'s balancing once its servers are known; false: no memory. balance_free() undoes. */
+bool balance_new(struct proxy *be);
+void balance_free(struct proxy *be);
+
+/* By name (the first word of `balance`), or NULL. */
+const struct balance_algorithm *balance_find(const char *name);
+
+#endif

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* bind.h - `bind` lines of frontends: what to listen on, and how
+ *
+ * Purpose: one bind_conf per line (its options), one listener_conf per address of the line
+ *          (ranges are expanded). The stream floor opens sockets from them; modules keep their
+ *          settings (TLS...) in the line's slots.
+ * Owns   : all in the generation's arena; a listener_conf holds a reference on its state, which
+ *          the next generation adopts when the address is the same.
+ * Threads: immutable after the check phase; states are counters.
+ * Manual : bind, configuration 5.1.
+ */
+#ifndef PROXY_BIND_H
+#define PROXY_BIND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+#include "base/list.h"
+#include "base/slot.h"
+#include "core/thread.h"
+#include "proxy/counters.h"
+
+struct conf_line;
+struct config;
+struct diag_list;
+struct proxy;
+
+#define BIND_OPTIONS(X) \
+	X(ACCEPT_PROXY, "accept-proxy") X(ACCEPT_CIP, "accept-netscaler-cip") \
+	X(DEFER_ACCEPT, "defer-accept") X(TFO, "tfo") X(TRANSPARENT, "transparent") \
+	X(V4V6, "v4v6") X(V6ONLY, "v6only") X(EXPOSE_FD, "expose-fd")
+#define X(name, text) BIND_AT_##name,
+enum bind_option_at { BIND_OPTIONS(X) BIND_OPTION_COUNT };
+#undef X
+#define X(name, text) BIND_##name = 1 << BIND_AT_##name,
+enum bind_option { BIND_OPTIONS(X) };
+#undef X
+
+enum bind_shards { BIND_SHARDS_DEFAULT = 0, BIND_SHARDS_BY_THREAD = -1, BIND_SHARDS_BY_GROUP = -2 };
+
+enum bind_level { BIND_LEVEL_USER = 1, BIND_LEVEL_OPERATOR, BIND_LEVEL_ADMIN };
+
+/* Which threads accept: for each group, a mask of its threads. All zero: every thread. */
+struct thread_mask {
+	uint64_t of_group[GROUPS_MAX];
+	bool any;
+};
+
+struct bind_conf {
+	struct list link;         /* in proxy->binds */
+	struct proxy *proxy;
+	const char *file;
+	int line;
+	const char *text;         /* the addresses as written */
+	struct list listeners;    /* struct listener_conf.link */
+	const char *name;         /* `name`, or NULL */
+	const char *interface, *netns, *proto, *guid_prefix, *label;
+	uint32_t cip_magic;
+	unsigned options;         /* enum bind_option */
+	int64_t backlog, maxconn; /* 0: the proxy's */
+	int64_t tcp_ut_ms;
+	int mss;                  /* negative: relative; 0 none */
+	int nice;
+	int shards;               /* > 0, or enum bind_shards */
+	int id;                   /* first id asked for, 0 none */
+	mode_t mode;              /* UNIX sockets; (mode_t)-1: unset */
+	uid_t uid;                /* -1 unset */
+	gid_t gid;
+	enum bind_level level;    /* of `stats socket` lines that share these options */
+	int severity_output;      /* 0 none, 1 number, 2 string */
+	struct thread_mask threads;
+	/* slots follow */
+};
+
+struct listener_state {
+	unsigned refs;               /* atomic */
+	unsigned status;             /* atomic: enum listener_status */
+	char *identity;              /* "frontend@address": owned */
+	struct counter_set counters; /* enum counter_front; shown by option socket-stats */
+	uint64_t session_max;        /* atomic */
+	int64_t last_session_s;
+};
+
+enum listener_status {
+	LISTENER_NEW, LISTENER_OPEN, LISTENER_FULL, LISTENER_PAUSED, LISTENER_CLOSED
+};
+
+struct listener_conf {
+	struct list link;
+	struct bind_conf *bind;
+	int id;                      /* unique in the frontend, from 1 (CSV column sid) */
+	const char *name;            /* `name`, or "sock-<n>" */
+	struct sockaddr_storage address;
+	socklen_t address_len;
+	int inherited_fd;            /* of fd@ and sockpair@, else -1 */
+	bool is_sockpair;
+	struct listener_state *state;
+	void *opened;                /* the stream floor's sockets */
+};
+
+struct slot_area *bind_slots(const struct bind_conf *b);
+/* A new one with default options, linked to no proxy (stats sockets); NULL: no memory. */
+struct bind_conf *bind_conf_new(struct config *cfg);
+/* Parses "<address>[:<port_range>][,...]" and the options that follow; false: reported. */
+bool bind_conf_parse(struct conf_line *l, struct bind_conf *b);
+
+struct listener_state *listener_state_take(struct listener_state *st);
+void listener_state_drop(struct listener_state **st);
+
+/* Does thread <thread> of group <group> (both from 0, thread within its group) accept? */
+static inline bool thread_mask_has(const struct thread_mask *m, unsigned group, unsigned thread)
+{
+	return !m->any || (m->of_group[group] >> thread & 1);
+}
+
+/* Parses a `thread` argument ("1-4", "all", "odd", "1/1-4", "2/all", several separated by commas)
+ * and adds it to <m>; false with a static text in *error. Numbers without a group are absolute.
+ */
+bool thread_mask_parse(struct thread_mask *m, const char *text, const char **error);
+
+#endif

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* counters.h - what frontends, listeners, backends and servers count
+ *
+ * Purpose: the indexes of each object's counter_set (core/counter.h), and the three other
+ *          shapes of figures that `show stat` prints: rates with a maximum, gauges with a
+ *          maximum, and times averaged over the last 1024 requests.
+ * Owns   : memory of its shards, one per thread group, each on its own cache lines.
+ * Threads: adding from any thread touches its group's shard only (a maximum is written once
+ *          when it grows); reading adds the shards up.
+ * Errors : init functions return false when memory is out.
+ * Manual : management 9.1 (the CSV columns).
+ */
+#ifndef PROXY_COUNTERS_H
+#define PROXY_COUNTERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "core/counter.h"
+
+/* Counters that several sides print: X(name, CSV column). A column printed from elsewhere is
+ * "".
+ */
+#define COUNTERS_COMMON(X) \
+	X(SESS_CUR, "scur")         /* gauge: see gauge_add() */ \
+	X(SESS_TOT, "stot")         /* sessions (frontend, listener), streams (backend, server) */ \
+	X(BYTES_IN, "bin") \
+	X(BYTES_OUT, "bout") \
+	X(DENIED_REQ, "dreq") \
+	X(DENIED_RESP, "dresp") \
+	X(HRSP_1XX, "hrsp_1xx")     /* the six classes stay together: counter_of_status() */ \
+	X(HRSP_2XX, "hrsp_2xx") \
+	X(HRSP_3XX, "hrsp_3xx") \
+	X(HRSP_4XX, "hrsp_4xx") \
+	X(HRSP_5XX, "hrsp_5xx") \
+	X(HRSP_OTHER, "hrsp_other") \
+	X(REQ_TOT, "req_tot")       /* HTTP requests */ \
+	X(INTERNAL_ERRORS, "eint") \
+	X(FAILED_REWRITES, "wrew") \
+	X(COMP_IN, "comp_in") \
+	X(COMP_OUT, "comp_out") \
+	X(COMP_BYPASS, "comp_byp") \
+	X(COMP_RESP, "comp_rsp") \
+	X(CACHE_LOOKUPS, "cache_lookups") \
+	X(CACHE_HITS, "cache_hits")
+
+/* Frontends and listeners add: */
+#define COUNTERS_FRONT(X) \
+	X(REQ_ERRORS, "ereq") \
+	X(CONN_TOT, "conn_tot") \
+	X(DENIED_CONN, "dcon") \
+	X(DENIED_SESS, "dses") \
+	X(INTERCEPTED, "intercepted") \
+	X(SESS_OTHER, "sess_other")  /* sessions by protocol */ \
+	X(SESS_H1, "h1sess") \
+	X(SESS_H2, "h2sess") \
+	X(SESS_H3, "h3sess") \
+	X(REQ_OTHER, "req_other") \
+	X(REQ_H1, "h1req") \
+	X(REQ_H2, "h2req") \
+	X(REQ_H3, "h3req")
+
+/* Backends and servers add: */
+#define COUNTERS_BACK(X) \
+	X(QUEUE_CUR, "qcur")        /* gauge */ \
+	X(CONN_ERRORS, "econ") \
+	X(RESP_ERRORS, "eresp") \
+	X(RETRIES, "wretr") \
+	X(REDISPATCHES, "wredis") \
+	X(LB_TOT, "lbtot")          /* times chosen by balancing */ \
+	X(CLIENT_ABORTS, "cli_abrt") \
+	X(SERVER_ABORTS, "srv_abrt") \
+	X(CONNECTS, "connect") \
+	X(REUSES, "reuse") \
+	X(CHECK_FAILS, "chkfail") \
+	X(CHECK_DOWNS, "chkdown") \
+	X(IDLE_CUR, "idle_conn_cur")   /* gauges of servers: idle unsafe, idle safe, in use */ \
+	X(SAFE_CUR, "safe_conn_cur") \
+	X(USED_CUR, "used_conn_cur")
+
+#define X(name, column) CNT_##name,
+enum counter_front { COUNTERS_COMMON(X) COUNTERS_FRONT(X) CNT_FRONT_COUNT };
+#undef X
+/* The common ones have the same index on both sides. */
+#define X(name, column) CNT_BACK_COMMON_##name,
+enum counter_back_base { COUNTERS_COMMON(X) CNT_BACK_FIRST };
+#undef X
+#define X(name, column) CNT_AT_##name,
+enum counter_back_at { COUNTERS_BACK(X) CNT_BACK_OWN };
+#undef X
+#define X(name, column) CNT_##name = CNT_BACK_FIRST + CNT_AT_##name,
+enum counter_back { COUNTERS_BACK(X) CNT_BACK_COUNT = CNT_BACK_FIRST + CNT_BACK_OWN };
+#undef X
+
+/* Index of the counter of an HTTP status (100..999). */
+static inline unsigned counter_of_status(int status)
+{
+	return status >= 100 && status < 600 ? CNT_HRSP_1XX + (unsigned)status / 100 - 1
+					     : CNT_HRSP_OTHER;
+}
+
+/* --- rates ---------------------------------------------------------------------------------- */
+
+/* Events per second over a sliding second, and the largest value seen. */
+struct rate_set {
+	struct rate *shard[GROUPS_MAX]; /* one cache line each */
+	uint32_t max;                   /* atomic */
+};
+
+bool rate_set_init(struct rate_set *r);
+void rate_set_fini(struct rate_set *r);
+/* Counts <n> events now, on this thread's group. */
+void rate_set_add(struct rate_set *r, unsigned n);
+uint32_t rate_set_read(const struct rate_set *r);
+/* Milliseconds to wait before one more event keeps the rate within <limit> a second; 0: none. */
+unsigned rate_set_wait_ms(const struct rate_set *r, uint32_t limit);
+
+/* --- gauges with a maximum ------------------------------------------------------------------ */
+
+/* Adds <n> (may be negative) to gauge <i> and raises *<max> when the sum exceeds it. */
+void gauge_add(struct counter_set *s, unsigned i, int64_t n, uint64_t *max);
+
+/* --- times ---------------------------------------------------------------------------------- */
+
+/* The four timers of a request, in ms, averaged over about the last 1024 of them, and their
+ * maxima.
+ */
+enum time_kind { TIME_QUEUE, TIME_CONNECT, TIME_RESPONSE, TIME_TOTAL, TIME_KINDS };
+
+struct time_shard;
+
+struct time_set {
+	struct time_shard *shard[GROUPS_MAX];
+};
+
+bool time_set_init(struct time_set *t);
+void time_set_fini(struct time_set *t);
+/* Records one request's times; a negative one (never reached) counts as 0. */
+void time_set_add(struct time_set *t, const int64_t ms[TIME_KINDS]);
+uint32_t time_set_average(const struct time_set *t, enum time_kind kind);
+uint32_t time_set_max(const struct time_set *t, enum time_kind kind);
+void time_set_clear(struct time_set *t);
+
+#endif

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* proxy.h - frontends, backends, listens and defaults: settings, and state that outlives a reload
+ *
+ * Purpose: the sections that everything else hangs its settings on. Settings of other modules
+ * are in slots.
+ * Owns   : a generation owns its proxies (its arena); a proxy holds a reference on its state.
+ *          proxies_adopt() gives the next generation the states of the same names.
+ * Threads: struct proxy is immutable after the check phase. State: members marked atomic.
+ * Errors : parsers report diagnostics.
+ * Manual : configuration 4.
+ */
+#ifndef PROXY_PROXY_H
+#define PROXY_PROXY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/list.h"
+#include "base/slot.h"
+#include "base/tree.h"
+#include "proxy/counters.h"
+
+struct balance;
+struct balance_algorithm;
+struct conf_line;
+struct config;
+struct diag_list;
+struct server;
+struct source;
+
+enum proxy_caps {
+	PROXY_FE = 1 << 0,
+	PROXY_BE = 1 << 1,
+	PROXY_DEFAULTS = 1 << 2,
+	PROXY_LISTEN = PROXY_FE | PROXY_BE,
+};
+
+enum proxy_mode { PROXY_MODE_TCP, PROXY_MODE_HTTP, PROXY_MODE_LOG, PROXY_MODE_SPOP };
+
+/* X(name, words after `option`, sides where it has an effect, modes: 1 tcp, 2 http, 3 both) */
+#define PROXY_OPTIONS(X) \
+	X(ABORTONCLOSE, "abortonclose", PROXY_BE, 3) \
+	X(ALLBACKUPS, "allbackups", PROXY_BE, 3) \
+	X(CLITCPKA, "clitcpka", PROXY_FE, 3) \
+	X(SRVTCPKA, "srvtcpka", PROXY_BE, 3) \
+	X(CONTSTATS, "contstats", PROXY_FE, 3) \
+	X(DONTLOG_NORMAL, "dontlog-normal", PROXY_FE, 3) \
+	X(DONTLOGNULL, "dontlognull", PROXY_FE, 3) \
+	X(H1_ADJUST_CLIENT, "h1-case-adjust-bogus-client", PROXY_FE, 2) \
+	X(H1_ADJUST_SERVER, "h1-case-adjust-bogus-server", PROXY_BE, 2) \
+	X(HTTP_BUFFER_REQUEST, "http-buffer-request", PROXY_LISTEN, 2) \
+	X(DROP_REQUEST_TRAILERS, "http-drop-request-trailers", PROXY_BE, 2) \
+	X(DROP_RESPONSE_TRAILERS, "http-drop-response-trailers", PROXY_FE, 2) \
+	X(HTTP_IGNORE_PROBES, "http-ignore-probes", PROXY_FE, 2) \
+	X(HTTP_NO_DELAY, "http-no-delay", PROXY_LISTEN, 2) \
+	X(PRETEND_KEEPALIVE, "http-pretend-keepalive", PROXY_BE, 2) \
+	X(USE_PROXY_HEADER, "http-use-proxy-header", PROXY_FE, 2) \
+	X(UNSAFE_REQUEST, "accept-unsafe-violations-in-http-request", PROXY_FE, 2) \
+	X(UNSAFE_RESPONSE, "accept-unsafe-violations-in-http-response", PROXY_BE, 2) \
+	X(INDEPENDENT_STREAMS, "independent-streams", PROXY_LISTEN, 3) \
+	X(LOG_HEALTH_CHECKS, "log-health-checks", PROXY_BE, 3) \
+	X(LOG_SEPARATE_ERRORS, "log-separate-errors", PROXY_FE, 3) \
+	X(LOGASAP, "logasap", PROXY_FE, 3) \
+	X(NOLINGER, "nolinger", PROXY_LISTEN, 3) \
+	X(PERSIST, "persist", PROXY_BE, 3) \
+	X(PREFER_LAST_SERVER, "prefer-last-server", PROXY_BE, 3) \
+	X(REDISPATCH, "redispatch", PROXY_BE, 3) \
+	X(SOCKET_STATS, "socket-stats", PROXY_FE, 3) \
+	X(SPLICE_AUTO, "splice-auto", PROXY_LISTEN, 3) \
+	X(SPLICE_REQUEST, "splice-request", PROXY_LISTEN, 3) \
+	X(SPLICE_RESPONSE, "splice-response", PROXY_LISTEN, 3) \
+	X(SMART_ACCEPT, "tcp-smart-accept", PROXY_FE, 3) \
+	X(SMART_CONNECT, "tcp-smart-connect", PROXY_BE, 3) \
+	X(TRANSPARENT, "transparent", PROXY_BE, 3) \
+	X(IDLE_CLOSE, "idle-close-on-response", PROXY_FE, 2) \
+	X(DISABLE_H2_UPGRADE, "disable-h2-upgrade", PROXY_FE, 2)
+#define X(name, words, sides, modes) PROXY_OPT_AT_##name,
+enum proxy_option_at { PROXY_OPTIONS(X) PROXY_OPT_COUNT };
+#undef X
+/* Tested as: px->options & PROXY_OPT_NOLINGER. */
+#define X(name, words, sides, modes) \
+	static const uint64_t PROXY_OPT_##name __attribute__((unused)) = \
+		(uint64_t)1 << PROXY_OPT_AT_##name;
+PROXY_OPTIONS(X)
+#undef X
+
+/* option httpclose | http-server-close | http-keep-alive: the last one given wins. */
+enum proxy_http_conn { HTTP_CONN_KEEP_ALIVE, HTTP_CONN_SERVER_CLOSE, HTTP_CONN_CLOSE };
+
+enum proxy_log_kind {
+	PROXY_LOG_NONE, PROXY_LOG_TCP, PROXY_LOG_HTTP, PROXY_LOG_HTTP_CLF, PROXY_LOG_HTTPS
+};
+
+enum reuse_mode { REUSE_NEVER, REUSE_SAFE, REUSE_AGGRESSIVE, REUSE_ALWAYS };
+
+/* option http-restrict-req-hdr-names */
+enum proxy_restrict_names { RESTRICT_UNSET, RESTRICT_PRESERVE, RESTRICT_DELETE, RESTRICT_REJECT };
+
+/* option forwardfor, originalto. <enabled> with <if_none>: only when the field is missing. */
+struct proxy_forward_for {
+	bool enabled, if_none;
+	const char *header;          /* "X-Forwarded-For" */
+	bool has_except;
+	uint8_t except_family;       /* AF_INET, AF_INET6 */
+	uint8_t except[16], except_mask[16]; /* network order; v4 in the first 4 bytes */
+};
+
+/* In ms; 0: none. Warned about when unset and needed. */
+struct proxy_timeouts {
+	int64_t client, client_fin, client_hs, server, server_fin, connect, queue;
+	int64_t http_request, http_keep_alive, tunnel, tarpit, check;
+};
+
+struct proxy_tcp_keepalive {
+	int count;                   /* 0: the system's */
+	int64_t idle_ms, interval_ms;
+};
+
+/* Retries also on these events (retry-on): bits. */
+#define PROXY_RETRY_EVENTS(X) \
+	X(CONN_FAILURE, "conn-failure") X(EMPTY_RESPONSE, "empty-response") \
+	X(JUNK_RESPONSE, "junk-response") X(RESPONSE_TIMEOUT, "response-timeout") \
+	X(0RTT_REJECTED, "0rtt-rejected") X(401, "401") X(403, "403") X(404, "404") X(408, "408") \
+	X(421, "421") X(425, "425") X(429, "429") X(500, "500") X(501, "501") X(502, "502") \
+	X(503, "503") X(504, "504")
+#define X(name, text) PROXY_RETRY_AT_##name,
+enum proxy_retry_at { PROXY_RETRY_EVENTS(X) PROXY_RETRY_COUNT };
+#undef X
+#define X(name, text) PROXY_RETRY_##name = 1 << PROXY_RETRY_AT_##name,
+enum proxy_retry { PROXY_RETRY_EVENTS(X) };
+#undef X
+
+/* Counters, queue and switches of a proxy. */
+struct proxy_state {
+	unsigned refs;               /* atomic */
+	char *identity;              /* "fe:name" or the like: owned */
+	unsigned disabled;           /* atomic bool: frontend disabled or shut down (Runtime API) */
+	unsigned stopped;            /* atomic bool: shut down for good */
+	int64_t maxconn;             /* atomic: frontend's limit now */
+	uint64_t changed_us;         /* atomic: wall clock of the backend's last change up/down */
+	uint64_t down_ms;            /* accumulated */
+	unsigned was_up;             /* backend has a usable server */
+	int64_t last_session_s;      /* atomic */
+
+	struct counter_set fe;       /* enum counter_front */
+	struct counter_set be;       /* enum counter_back */
+	uint64_t fe_session_max, be_session_max, be_queue_max; /* atomic; see gauge_add() */
+	struct rate_set fe_conn_rate, fe_session_rate, fe_request_rate;
+	struct rate_set be_session_rate;
+	struct time_set times;
+
+	/* queue.c's: one lock for the backend's and its servers' queues */
+	struct {
+		unsigned lock;       /* spin lock: a few instructions */
+		unsigned length;     /* atomic */
+		struct tree waiters;
+	} queue __attribute__((aligned(64)));
+	unsigned change_lock;        /* weights, states: off the request path */
+};
+
+struct proxy {
+	struct list link;            /* in the generation */
+	struct tree_node by_id;
+	const char *name;            /* "" for anonymous defaults */
+	const char *guid, *description;
+	int id;
+	bool id_forced;
+	bool disabled;               /* by the file */
+	unsigned caps;               /* enum proxy_caps */
+	enum proxy_mode mode;
+	const char *file;
+	int line;
+	struct proxy *defaults;      /* the section it comes from, or NULL */
+	struct config *config;       /* borrowed */
+
+	uint64_t options;            /* PROXY_OPT_* */
+	enum proxy_http_conn http_conn;
+	bool http_conn_is_set;
+	enum proxy_log_kind log_kind;
+	const char *log_kind_file;   /* where it was set, for warnings */
+	int log_kind_line;
+	enum reuse_mode reuse;
+	enum proxy_restrict_names restrict_names;
+	int redispatch_after;        /* option redispatch <n>: 0 off, -1 last retry, n every n-th */
+	int retries;
+	unsigned retry_on;           /* enum proxy_retry */
+	struct proxy_timeouts timeout;
+	struct proxy_forward_for forward_for, original_to;
+	struct proxy_tcp_keepalive client_keepalive, server_keepalive;
+	const char *forwarded;       /* option forwarded's arguments; NULL: not set; "" defaults */
+
+	int64_t maxconn;             /* frontend; 0: the process's */
+	int64_t fullconn;            /* backend; computed in the check phase when 0 */
+	int64_t backlog;             /* 0: maxconn */
+	int64_t session_rate_limit;  /* rate-limit sessions; 0 none */
+	int64_t max_keep_alive_queue;/* -1 none */
+
+	struct proxy *default_backend;
+	const char *default_backend_name; /* or NULL */
+
+	const struct balance_algorithm *algorithm;
+	unsigned random_draws;
+	struct balance *balance;
+	struct list servers;         /* struct server.link, in order of the file */
+	unsigned server_count;
+	struct server *default_server; /* what `default-server` has set; in defaults and backends */
+	struct source *source;       /* or NULL */
+	struct list binds;           /* struct bind_conf.link */
+
+	struct proxy_state *state;
+	/* slots follow */
+};
+
+struct slot_area *proxy_slots(const struct proxy *px);
+
+/* All frontends, backends and listens in order of the file. */
+struct proxy *proxies_first(const struct config *cfg);
+struct proxy *proxy_next(const struct proxy *px);
+/* By name and sides (a proxy that has at least <caps>); name "#<id>" looks by id. NULL: none. */
+struct proxy *proxy_find(const struct config *cfg, const char *name, unsigned caps);
+/* A defaults section by name; NULL: none. */
+struct proxy *proxy_find_defaults(const struct config *cfg, const char *name);
+const char *proxy_mode_name(enum proxy_mode mode);
+/* "frontend", "backend", "proxy" (listen), "defaults": how messages call it. */
+const char *proxy_kind_name(const struct proxy *px);
+
+/* Gives the proxies, servers and listeners of <next> the states of those of <prev> that are the
+ * same: same name and sides; for servers, same address too. Before <next> is published; cannot
+ * fail.
+ */
+void proxies_adopt(struct config *next, const struct config *prev);
+
+/* Counts a connection (accepted), a session, an HTTP request on a frontend, with their rates. */
+void proxy_count_connection(struct proxy *fe);
+void proxy_count_session(struct proxy *fe);
+void proxy_count_request(struct proxy *fe);
+
+/* Milliseconds for which <fe> must not accept (rate-limit sessions); 0: go on. */
+unsigned proxy_accept_wait_ms(const struct proxy *fe);
+/* Current sessions of the frontend; current streams of the backend. */
+uint64_t proxy_fe_sessions(const struct proxy *px);
+uint64_t proxy_be_sessions(const struct proxy *px);
+
+struct proxy_state *proxy_state_take(struct proxy_state *st);
+void proxy_state_drop(struct proxy_state **st);
+
+/* Called when a frontend is enabled, disabled or shut down by the Runtime API: the stream floor
+ * installs it to pause, resume or close sockets. <what>: 0 stop for good, 1 pause, 2 resume.
+ */
+void proxy_set_listen_hook(bool (*hook)(struct proxy *fe, int what));
+/* Same for a new maxconn: sockets that wait may accept again. */
+void proxy_set_limit_hook(void (*hook)(struct proxy *fe));
+
+#endif

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* server.h - one server of a backend: its settings, and its state which outlives a reload
+ *
+ * Purpose: struct server is what the configuration says (immutable after the check phase, owned
+ *          by the generation); struct server_state is what changes at run time: weight,
+ *          administrative and operational state, address, limits, load, counters. Another
+ *          generation's server of the same backend name, server name and address adopts the
+ *          state (server_state_adopt).
+ * Owns   : a server holds one reference on its state. Texts are in the generation's arena.
+ * Threads: settings from any thread. State: members marked atomic are read without a lock;
+ *          setters (server_set_*) may be called from any thread, take the backend's lock and
+ *          publish; none is on the request path.
+ * Errors : setters return false and give a message (static text or in the caller's buffer).
+ * Manual : configuration 5.2; management 9.3 (set server, set weight, show servers state).
+ */
+#ifndef PROXY_SERVER_H
+#define PROXY_SERVER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include "base/list.h"
+#include "base/slot.h"
+#include "proxy/counters.h"
+#include "proxy/source.h"
+
+struct conf_line;
+struct config;
+struct proxy;
+struct server_balance;
+
+/* A socket address ready for the kernel. family AF_UNSPEC: not known (yet). */
+struct server_addr {
+	struct sockaddr_storage sa;
+	socklen_t len;
+};
+
+/* What `send-proxy-v2`'s options add. */
+#define PROXY_V2_OPTIONS(X) \
+	X(SSL, "ssl") X(CERT_CN, "cert-cn") X(CERT_SIG, "cert-sig") X(CERT_KEY, "cert-key") \
+	X(SSL_CIPHER, "ssl-cipher") X(AUTHORITY, "authority") X(CRC32C, "crc32c") \
+	X(UNIQUE_ID, "unique-id")
+#define X(name, text) PROXY_V2_AT_##name,
+enum proxy_v2_at { PROXY_V2_OPTIONS(X) PROXY_V2_COUNT };
+#undef X
+#define X(name, text) PROXY_V2_##name = 1 << PROXY_V2_AT_##name,
+enum proxy_v2_option { PROXY_V2_OPTIONS(X) };
+#undef X
+
+/* Administrative state: atomic bits; the words and numbers of `show servers state`. */
+#define SERVER_ADMIN_FLAGS(X) \
+	X(FMAINT, 0x01, "forced maintenance") \
+	X(IMAINT, 0x02, "maintenance of the server it tracks") \
+	X(CMAINT, 0x04, "disabled in the configuration") \
+	X(FDRAIN, 0x08, "forced drain") \
+	X(IDRAIN, 0x10, "drain of the server it tracks") \
+	X(RMAINT, 0x20, "no address: name resolution")
+#define X(name, bit, text) SERVER_##name = bit,
+enum server_admin {
+	SERVER_ADMIN_FLAGS(X)
+	SERVER_MAINT = 0x27,
+	SERVER_DRAIN = 0x18,
+};
+#undef X
+
+/* Operational state; numbers as in `show servers state`. */
+enum server_oper { SERVER_STOPPED, SERVER_STARTING, SERVER_RUNNING, SERVER_STOPPING };
+
+enum server_on_marked { SERVER_ON_NOTHING, SERVER_ON_SHUTDOWN_SESSIONS };
+
+struct server_state {
+	unsigned refs;                /* atomic */
+	unsigned admin;               /* atomic: enum server_admin */
+	unsigned oper;                /* atomic: enum server_oper */
+	unsigned uweight;             /* atomic: user's weight now, 0..256 */
+	int64_t maxconn, minconn;     /* atomic: limits now, 0 none */
+	uint64_t changed_us;          /* atomic: wall clock of the last change of state */
+	uint64_t down_ms;             /* accumulated time down */
+	int64_t last_session_s;       /* atomic: wall-clock second of the last session, 0 none */
+	unsigned address_turn;        /* atomic: even; odd while <address> is being written */
+	struct server_addr address;   /* current; read with server_address() */
+	char *identity;               /* "backend/server@address": owned */
+
+	struct counter_set counters;  /* enum counter_back */
+	uint64_t session_max;         /* atomic */
+	uint64_t queue_max;           /* atomic */
+	struct rate_set session_rate;
+	struct time_set times;
+
+	/* queue.c's, on a line of its own: touched only when there is a limit */
+	struct {
+		int64_t served;       /* atomic: slots taken */
+		unsigned length;      /* atomic: waiters on this server's queue */
+		struct tree *waiters; /* under the backend's queue lock */
+	} queue __attribute__((aligned(64)));
+};
+
+struct server {
+	struct list link;             /* in proxy->servers, in order of the file */
+	const char *name;
+	const char *guid;             /* or NULL */
+	int id;                       /* from 1, unique in the backend */
+	bool id_forced;               /* by the `id` option */
+	bool backup;
+	bool disabled;                /* starts in maintenance (CMAINT) */
+	struct proxy *proxy;
+	const char *file;
+	int line;
+
+	/* address of the file */
+	struct server_addr address;
+	const char *address_text;     /* as written */
+	const char *hostname;         /* when a name was resolved at start-up; or NULL */
+	int port;                     /* 0 with port_offset or no port */
+	bool port_is_mapped;          /* "+N", "-N" or none: destination port plus port_offset */
+	int port_offset;
+
+	unsigned uweight;             /* initial, 0..256 */
+	int64_t maxconn, minconn, maxqueue; /* 0 none */
+	bool strict_maxconn;
+	int64_t pool_max_conn;        /* idle connections kept; -1 no limit, 0 none */
+	int64_t pool_purge_delay_ms;
+	int64_t pool_low_conn;
+	int64_t max_reuse;            /* -1 no limit */
+
+	unsigned char send_proxy;     /* 0, 1, 2 */
+	unsigned proxy_v2_options;    /* enum proxy_v2_option */
+	struct source *source;        /* own, the proxy's, or NULL */
+	int64_t tcp_ut_ms;            /* 0 none */
+	int mss;                      /* 0 none (never settable on servers today) */
+	const char *netns;            /* `namespace`, "*" is the connection's; or NULL */
+	bool tfo;
+	const char *cookie;           /* `cookie` value; or NULL */
+	const char *proto;            /* forced mux; or NULL */
+	const char *redir;            /* redirect prefix; or NULL */
+	bool non_stick;
+	enum server_on_marked on_marked_down, on_marked_up;
+
+	struct server_state *state;
+	struct server_balance *balance; /* the algorithm's, in proxy->balance */
+	unsigned index;               /* position in the backend, from 0 */
+	/* slots follow */
+};
+
+struct slot_area *server_slots(const struct server *srv);
+
+/* First and next of a backend, in order of the file; NULL at the end. */
+struct server *server_first(const struct proxy *be);
+struct server *server_next(const struct server *srv);
+/* By name, or by "#id"; NULL: none. */
+struct server *server_find(const struct proxy *be, const char *name);
+/* By "backend/server"; *error gets why not, a static text. */
+struct server *server_find_path(struct config *cfg, const char *path, const char **error);
+
+/* May it get new requests: running, not drained, not in maintenance, weight above 0. */
+bool server_is_usable(const struct server *srv);
+/* May it get requests that belong to it (persistence): running and not in maintenance. */
+bool server_is_willing(const struct server *srv);
+static inline unsigned server_weight(const struct server *srv)
+{
+	return __atomic_load_n(&srv->state->uweight, __ATOMIC_RELAXED);
+}
+
+/* The word of the CSV's status column: "UP", "DOWN", "MAINT", "DRAIN", "no check"... */
+const char *server_status_name(const struct server *srv);
+
+/* Copies the current address (consistent although it may change meanwhile). */
+void server_address(const struct server *srv, struct server_addr *out);
+
+/* --- changes, from any thread, at run time
+ * ----------------------------------------------------
+ */
+
+/* "12" absolute (0..256), "50%" of the initial weight. */
+bool server_set_weight(struct server *srv, const char *text, const char **error);
+bool server_set_maxconn(struct server *srv, const char *text, const char **error);
+/* Sets and clears administrative flags; redistributes its queue when it goes to maintenance. */
+void server_set_admin(struct server *srv, unsigned set, unsigned clear);
+/* For health checks and their kin. */
+void server_set_oper(struct server *srv, enum server_oper oper);
+/* Address and port: either may be NULL (unchanged). The message tells what changed, in the
+ * reference's words, in <message> (<size> bytes), also on errors (returns false).
+ */
+bool server_set_address(struct server *srv, const char *address, const char *port,
+			char *message, size_t size);
+
+/* --- life ------------------------------------------------------------------------------------
+ */
+
+struct server_state *server_state_new(const struct server *srv);
+struct server_state *server_state_take(struct server_state *st);
+void server_state_drop(struct server_state **st);
+
+#endif

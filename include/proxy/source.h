@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* source.h - from which address to connect: `source ... usesrc ... interface`
+ *
+ * Immutable, in the generation's arena, shared by a proxy and its servers.
+ * Manual: source (proxy keyword and server option).
+ */
+#ifndef PROXY_SOURCE_H
+#define PROXY_SOURCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+struct conf_line;
+
+enum source_transparency {
+	SOURCE_OPAQUE,
+	SOURCE_FIXED,     /* usesrc <addr>: bind to <spoof> */
+	SOURCE_CLIENT,    /* usesrc client: address and port */
+	SOURCE_CLIENT_IP, /* usesrc clientip: address, any port */
+	SOURCE_HEADER,    /* usesrc hdr_ip(name[,occurrence]) */
+};
+
+struct source {
+	struct sockaddr_storage bind;  /* AF_UNSPEC: not given (only an interface) */
+	int port_low, port_high;       /* a range, or 0 0; a single port is in <bind> and both */
+	uint32_t port_cursor;          /* atomic: next of the range to try */
+	enum source_transparency transparency;
+	struct sockaddr_storage spoof; /* SOURCE_FIXED */
+	const char *header;            /* SOURCE_HEADER */
+	int occurrence;
+	const char *interface;         /* or NULL */
+};
+
+/* Parses what follows `source`, up to a word that is neither usesrc nor interface. NULL:
+ * reported.
+ */
+struct source *source_parse(struct conf_line *l);
+
+#endif

@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Tests of check-format, check-size, check-layers and run-tap: each is shown a small tree with one fault, and has
+to find it, and a tree without fault, and has to be silent. Prints TAP."""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+GPL = "/* SPDX-License-Identifier: GPL-2.0-or-later */\n"
+LGPL = "/* SPDX-License-Identifier: LGPL-2.1-or-later */\n"
+HEADER = LGPL + "#ifndef %s\n#define %s\n/* what it does */\nint %s(void);\n#endif\n"
+BODY = "\nint %s(void)\n{\n%s\treturn %s;\n}\n"
+GOOD = {
+    "doc/internals/layers.txt": "0 base\n1 conf\n1 codec\n8 ext\n",
+    "scripts/waivers.txt": "",
+    "include/base/low.h": HEADER % (("BASE_LOW_H",) * 2 + ("low",)),
+    "src/base/low.c": GPL + '#include "base/low.h"\n' + BODY % ("low", "", "1"),
+    "include/codec/high.h": HEADER % (("CODEC_HIGH_H",) * 2 + ("high",)),
+    "src/codec/high.c": GPL + '#include "base/low.h"\n#include "codec/high.h"\n' + BODY % ("high", "", "low()"),
+}
+results = []
+
+
+def run(script, changes, *args):
+    """The text and exit status of a script that looks at the good tree with these changes."""
+    with tempfile.TemporaryDirectory() as top:
+        for path, text in {**GOOD, **changes}.items():
+            os.makedirs(os.path.join(top, os.path.dirname(path)), exist_ok=True)
+            with open(os.path.join(top, path), "w") as f:
+                f.write(text)
+        if "--objects" in args:
+            for path in {**GOOD, **changes}:
+                if path.endswith(".c"):
+                    os.makedirs(os.path.join(top, "build", os.path.dirname(path)), exist_ok=True)
+                    subprocess.run([os.environ.get("CC", "cc"), "-w", "-Iinclude", "-c", path, "-o",
+                                    "build/" + path[:-2] + ".o"], cwd=top, check=True)
+        p = subprocess.run([sys.executable, os.path.join(HERE, script)] + list(args), cwd=top, text=True,
+                           env={**os.environ, "PROJECT_TOP": top}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        return p.stdout, p.returncode
+
+
+def expect(name, script, changes, said, *args):
+    """The script finds the fault and names it by <said>; with "" it finds nothing."""
+    text, status = run(script, changes, *args)
+    good = (status != 0 and said in text) if said else status == 0
+    results.append(good)
+    print("%sok %d - %s: %s" % ("" if good else "not ", len(results), script, name))
+    if not good:
+        print("# status %d, expected: %s\n# %s" % (status, said or "nothing", text.replace("\n", "\n# ")))
+
+
+def edit(path, old, new):
+    assert old in GOOD[path]
+    return {path: GOOD[path].replace(old, new)}
+
+
+def prototypes(*names):
+    return "".join("int %s(void);\n" % n for n in names)
+
+
+def format_tests():
+    form, low = "check-format", "src/base/low.c"
+    expect("a good tree", form, {}, "")
+    expect("licence", form, edit(low, "GPL-2.0", "GPL-3.0"), "low.c:1: the first line")
+    expect("licence of headers", form, edit("include/base/low.h", "LGPL-2.1", "GPL-2.0"), "low.h:1: the first line")
+    expect("trailing blank", form, edit(low, "{\n", "{ \n"), "low.c:5: trailing blanks")
+    expect("spaces", form, edit(low, "\treturn", "        return"), "low.c:6: indented with spaces")
+    expect("long line", form, edit(low, "return 1", "return " + "1 + " * 30 + "1"), "low.c:6: 137 columns")
+    expect("100 columns", form, edit(low, "return 1;", "/* %s */" % ("x" * 86)), "")
+    expect("condition in a function", form, edit(low, "\treturn", "#ifdef A\n#endif\n\treturn"),
+           "low.c:6: preprocessor condition inside low()")
+    expect("condition outside", form, edit(low, "\nint", "\n#ifdef A\n#endif\nint"), "")
+    expect("typedef", form, edit(low, "\nint", "\ntypedef struct x y;\nint"), "low.c:4: typedef")
+    expect("no guard", form, edit("include/base/low.h", "#define BASE_LOW_H\n", ""), "no header guard")
+    expect("same guard twice", form, {"include/base/too.h": HEADER % (("BASE_LOW_H",) * 2 + ("too",))}, "is that of")
+    expect("no comment", form, edit("include/base/low.h", "/* what it does */\n", ""), "without a comment")
+
+
+def size_tests():
+    size, low = "check-size", "src/base/low.c"
+    long = edit(low, "\treturn", "\tlow();\n" * 147 + "\treturn")
+    expect("a good tree", size, {}, "")
+    expect("150 lines", size, edit(low, "\treturn", "\tlow();\n" * 145 + "\treturn"), "")
+    expect("long function", size, long, "REFUSED src/base/low.c:low: 151 lines")
+    expect("waived", size, {**long, "scripts/waivers.txt": "size src/base/low.c:low a table\n"}, "")
+    expect("waiver for nothing", size, {"scripts/waivers.txt": "size src/base/low.c:low a table\n"}, "nothing needs")
+    expect("long file", size, edit(low, "\nint", "\n/* */" * 1500 + "\nint"), "REFUSED src/base/low.c: 1507 lines")
+
+
+def layer_tests():
+    layers, low = "check-layers", "src/base/low.c"
+    objects = ("--objects", "build")
+    expect("a good tree", layers, {}, "", *objects)
+    expect("include above", layers, edit(low, "base/low", "codec/high"), "may not use codec/high.h")
+    expect("include beside", layers, {"src/conf/a.c": GPL + '#include "codec/high.h"\n'}, "may not use codec/high.h")
+    expect("symbol above", layers, {low: GPL + prototypes("high") + BODY % ("low", "", "high()")},
+           "may not use high of codec", *objects)
+    expect("symbol beside", layers, {"src/conf/a.c": GPL + prototypes("high") + BODY % ("a", "", "high()")},
+           "may not use high of codec", *objects)
+    expect("waived", layers, {"src/conf/a.c": GPL + prototypes("high") + BODY % ("a", "", "high()"),
+                              "scripts/waivers.txt": "layers src/conf/a.c:high until then\n"}, "", *objects)
+    expect("unknown folder", layers, {"src/odd/a.c": GPL}, "the table of layers has no odd")
+    expect("edge file", layers, {"src/codec/x_ctl.c": GPL + BODY % ("a", "", "1") + BODY % ("b", "", "1")},
+           "an edge file exports one symbol", *objects)
+    rooms = {"src/ext/cache_conf.c": GPL + prototypes("spoe") + BODY % ("cache", "", "spoe()"),
+             "src/ext/spoe.c": GPL + BODY % ("spoe", "", "1")}
+    expect("rooms of ext", layers, rooms, "another room", *objects)
+    ring = {"src/codec/k%d.c" % i: GPL + prototypes("k%d" % (i % 5 + 1)) + BODY % ("k%d" % i, "", "k%d()" % (i % 5 + 1))
+            for i in range(1, 6)}
+    expect("knot of 5", layers, ring, "5 objects all need each other", *objects)
+    ring["src/codec/k5.c"] = GPL + BODY % ("k5", "", "1")
+    expect("a chain", layers, ring, "", *objects)
+
+
+def tap_tests():
+    tap = "run-tap"
+
+    def program(text, status=0):
+        return {"t.py": "print(%r)\nraise SystemExit(%d)\n" % (text, status)}
+    expect("passes", tap, program("1..1\nok 1"), "", "t.py")
+    expect("not ok", tap, program("1..1\nnot ok 1 - this one"), "not ok 1 - this one", "t.py")
+    expect("no plan", tap, program("ok 1"), "no plan", "t.py")
+    expect("short", tap, program("1..2\nok 1"), "planned 2, ran 1", "t.py")
+    expect("exit status", tap, program("1..1\nok 1", 3), "exit status 3", "t.py")
+    text, _ = run(tap, program("1..2\nok 1 # skip no such thing\nok 2"), "t.py")
+    results.append("tap: 1 passed, 0 failed, 1 skipped" in text)
+    print("%sok %d - run-tap: a skipped test is no passed one" % ("" if results[-1] else "not ", len(results)))
+
+
+format_tests()
+size_tests()
+if shutil.which("nm"):
+    layer_tests()
+tap_tests()
+print("1..%d" % len(results))
+sys.exit(0 if all(results) else 1)

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What fields mean for framing: Host, Content-Length, Transfer-Encoding, Connection, Upgrade and
+ * Expect are noted as they pass, and the body's kind is decided after the last one.
+ */
+#include "h1_priv.h"
+
+/* Takes one element of a comma-separated list, empty ones included, without its blanks. */
+static bool h1_list_cut(struct slice *list, struct slice *element)
+{
+	const char *comma;
+
+	if (!list->ptr)
+		return false;
+	comma = list->len ? memchr(list->ptr, ',', list->len) : NULL;
+	*element = *list;
+	if (comma) {
+		element->len = (size_t)(comma - list->ptr);
+		list->len -= element->len + 1;
+		list->ptr = comma + 1;
+	} else {
+		*list = slice_none();
+	}
+	while (element->len && (element->ptr[0] == ' ' || element->ptr[0] == '\t')) {
+		element->ptr++;
+		element->len--;
+	}
+	while (element->len && (element->ptr[element->len - 1] == ' ' ||
+				element->ptr[element->len - 1] == '\t'))
+		element->len--;
+	return true;
+}
+
+/* Compares with a literal in lower case. */
+static inline bool h1_is_word(struct slice s, struct slice lower)
+{
+	if (s.len != lower.len)
+		return false;
+	for (size_t i = 0; i < s.len; i++)
+		if (ascii_lower(s.ptr[i]) != lower.ptr[i])
+			return false;
+	return true;
+}
+
+bool h1_list_next(struct slice *list, struct slice *element)
+{
+	const char *at = list->ptr, *end = list->ptr + list->len, *start, *stop;
+	bool quoted = false;
+
+	while (at < end && (*at == ',' || *at == ' ' || *at == '\t'))
+		at++;
+	if (at == end)
+		return false;
+	start = stop = at;
+	for (; at < end && (quoted || *at != ','); at++) {
+		if (*at == '"')
+			quoted = !quoted;
+		else if (quoted && *at == '\\' && at + 1 < end)
+			at++;
+		if (*at != ' ' && *at != '\t')
+			stop = at + 1;
+	}
+	*element = slice_make(start, (size_t)(stop - start));
+	*list = slice_make(at, (size_t)(end - at));
+	return true;
+}
+
+static void h1_drop_last(struct h1_head *out)
+{
+	out->field_count--;
+}
+
+static uint8_t h1_note_host(struct h1_head *out, struct h1_field *field)
+{
+	struct slice first;
+
+	for (size_t i = 0; i < field->value.len; i++)
+		if (!(h1_char_class[(uint8_t)field->value.ptr[i]] & H1_CC_HOST))
+			return H1_ERR_HOST;
+	if (!(out->flags & H1_FL_HOST)) {
+		out->flags |= H1_FL_HOST;
+		out->host_index = (int16_t)(out->field_count - 1);
+		return H1_ERR_NONE;
+	}
+	first = out->fields[out->host_index].value;
+	if (first.len != field->value.len)
+		return H1_ERR_HOST;
+	for (size_t i = 0; i < first.len; i++)
+		if (ascii_lower(first.ptr[i]) != ascii_lower(field->value.ptr[i]))
+			return H1_ERR_HOST;
+	h1_drop_last(out);
+	return H1_ERR_NONE;
+}
+
+/* Digits only, no overflow. */
+static bool h1_read_length(struct slice s, uint64_t *value)
+{
+	uint64_t v = 0;
+
+	if (s.len == 0)
+		return false;
+	for (size_t i = 0; i < s.len; i++) {
+		if (!ascii_is_digit(s.ptr[i]))
+			return false;
+		if (__builtin_mul_overflow(v, 10, &v) ||
+		    __builtin_add_overflow(v, (uint64_t)(s.ptr[i] - '0'), &v))
+			return false;
+	}
+	*value = v;
+	return true;
+}
+
+/* One length, or a list of equal ones (RFC 9110 8.6); what is kept is one, without leading zeros. */
+static uint8_t h1_note_length(struct h1_head *out, struct h1_field *field)
+{
+	bool had = out->flags & H1_FL_CONTENT_LENGTH;
+	struct slice list = field->value, element = slice_none();
+	uint64_t value;
+
+	if (!list.len)
+		return H1_ERR_CONTENT_LENGTH;
+	while (h1_list_cut(&list, &element)) {
+		if (!h1_read_length(element, &value))
+			return H1_ERR_CONTENT_LENGTH;
+		if ((out->flags & H1_FL_CONTENT_LENGTH) && value != out->content_length)
+			return H1_ERR_CONTENT_LENGTH;
+		out->content_length = value;
+		out->flags |= H1_FL_CONTENT_LENGTH;
+	}
+	while (element.len > 1 && element.ptr[0] == '0') {
+		element.ptr++;
+		element.len--;
+	}
+	field->value = element;
+	if (had)
+		h1_drop_last(out);
+	return H1_ERR_NONE;
+}
+
+/* Only a final, single "chunked" is understood. Anything before it is a coding that we do not undo (422);
+ * anything after it, or no chunked at all, makes the length of a request unknowable (400).
+ */
+static uint8_t h1_note_transfer(const struct h1_parser *p, struct h1_head *out,
+				struct h1_field *field)
+{
+	bool lax = (p->options & H1_OPT_UNSAFE) && (p->options & H1_OPT_RESPONSE);
+	struct slice list = field->value, element;
+
+	out->flags |= H1_FL_TRANSFER_ENC;
+	if (!list.len)
+		list.ptr = "";
+	while (h1_list_cut(&list, &element)) {
+		if (h1_is_word(element, SLICE("chunked"))) {
+			if ((out->flags & H1_FL_CHUNKED) && !lax)
+				return H1_ERR_TRANSFER_ENCODING;
+			out->flags |= H1_FL_CHUNKED;
+			continue;
+		}
+		if (!element.len && lax)
+			continue;
+		if (!element.len || (out->flags & H1_FL_CHUNKED))
+			return H1_ERR_TRANSFER_ENCODING;
+		out->flags |= H1_FL_CODING;
+	}
+	return H1_ERR_NONE;
+}
+
+static void h1_note_connection(struct h1_head *out, struct h1_field *field)
+{
+	struct slice list = field->value, element;
+
+	while (h1_list_next(&list, &element)) {
+		if (h1_is_word(element, SLICE("close")))
+			out->flags |= H1_FL_CONN_CLOSE;
+		else if (h1_is_word(element, SLICE("keep-alive")))
+			out->flags |= H1_FL_CONN_KEEP_ALIVE;
+		else if (h1_is_word(element, SLICE("upgrade")))
+			out->flags |= H1_FL_CONN_UPGRADE;
+		else
+			out->flags |= H1_FL_CONN_OTHER;
+	}
+}
+
+static void h1_note_upgrade(struct h1_head *out, struct h1_field *field)
+{
+	struct slice list = field->value, element;
+
+	while (h1_list_next(&list, &element)) {
+		out->flags |= H1_FL_UPGRADE;
+		if (h1_is_word(element, SLICE("websocket")))
+			out->flags |= H1_FL_WEBSOCKET;
+	}
+}
+
+uint8_t h1_note_field(struct h1_parser *p, struct h1_head *out)
+{
+	struct h1_field *field = &out->fields[out->field_count - 1];
+
+	switch (field->id) {
+	case FIELD_HOST:
+		/* a field without meaning in a response */
+		return (p->options & H1_OPT_RESPONSE) ? H1_ERR_NONE : h1_note_host(out, field);
+	case FIELD_CONTENT_LENGTH:
+		return h1_note_length(out, field);
+	case FIELD_TRANSFER_ENCODING:
+		return h1_note_transfer(p, out, field);
+	case FIELD_CONNECTION:
+		h1_note_connection(out, field);
+		break;
+	case FIELD_UPGRADE:
+		h1_note_upgrade(out, field);
+		break;
+	case FIELD_EXPECT:
+		if (h1_is_word(field->value, SLICE("100-continue")))
+			out->flags |= H1_FL_EXPECT_CONTINUE;
+		break;
+	case FIELD_SEC_WEBSOCKET_KEY:
+	case FIELD_SEC_WEBSOCKET_ACCEPT:
+		if (field->value.len)
+			out->flags |= H1_FL_WS_KEY;
+		break;
+	}
+	return H1_ERR_NONE;
+}
+
+/* Takes Content-Length out when Transfer-Encoding overrides it (RFC 9112 6.3). */
+static void h1_remove_length(struct h1_head *out)
+{
+	uint16_t kept = 0;
+
+	for (uint16_t i = 0; i < out->field_count; i++) {
+		if (out->fields[i].id == FIELD_CONTENT_LENGTH)
+			continue;
+		if (i == out->host_index)
+			out->host_index = (int16_t)kept;
+		out->fields[kept++] = out->fields[i];
+	}
+	out->field_count = kept;
+	out->flags &= ~(uint32_t)H1_FL_CONTENT_LENGTH;
+	out->content_length = 0;
+}
+
+static bool h1_is_11(const struct h1_head *out)
+{
+	return out->major > 1 || (out->major == 1 && out->minor >= 1);
+}
+
+static uint8_t h1_decide_transfer(struct h1_parser *p, struct h1_head *out)
+{
+	bool response = p->options & H1_OPT_RESPONSE;
+
+	if (!(out->flags & H1_FL_TRANSFER_ENC))
+		return H1_ERR_NONE;
+	if (!(out->flags & H1_FL_CHUNKED) && !response)
+		return H1_ERR_TRANSFER_ENCODING;
+	if (out->flags & H1_FL_CODING)
+		return H1_ERR_TRANSFER_CODING;
+	if ((out->flags & H1_FL_CONTENT_LENGTH) || !h1_is_11(out))
+		out->flags |= H1_FL_INSECURE_TE;
+	if (out->flags & H1_FL_CONTENT_LENGTH)
+		h1_remove_length(out);
+	return H1_ERR_NONE;
+}
+
+static uint8_t h1_decide_request(struct h1_parser *p, struct h1_head *out)
+{
+	bool unsafe = p->options & H1_OPT_UNSAFE;
+
+	if (out->flags & H1_FL_CHUNKED)
+		out->body = H1_BODY_CHUNKED;
+	else if (out->content_length)
+		out->body = H1_BODY_LENGTH;
+	else
+		out->body = H1_BODY_NONE;
+	if (out->body != H1_BODY_NONE && !h1_is_11(out) && !(p->options & H1_OPT_ANY_PAYLOAD) &&
+	    (out->method_id == H1_METHOD_GET || out->method_id == H1_METHOD_HEAD ||
+	     out->method_id == H1_METHOD_DELETE))
+		return H1_ERR_PAYLOAD;
+	if (out->target != H1_TARGET_ORIGIN && out->target != H1_TARGET_ASTERISK &&
+	    !h1_authority_matches(out)) {
+		if (!unsafe)
+			return H1_ERR_HOST;
+		out->flags |= H1_FL_VIOLATION;
+	}
+	return H1_ERR_NONE;
+}
+
+static void h1_decide_response(struct h1_parser *p, struct h1_head *out)
+{
+	if (out->status == 101 || ((p->options & H1_OPT_TO_CONNECT) && out->status >= 200 &&
+				   out->status < 300))
+		out->body = H1_BODY_TUNNEL;
+	else if (out->status < 200 || out->status == 204 || out->status == 304 ||
+		 (p->options & H1_OPT_TO_HEAD))
+		out->body = H1_BODY_NONE;
+	else if (out->flags & H1_FL_CHUNKED)
+		out->body = H1_BODY_CHUNKED;
+	else if (out->flags & H1_FL_TRANSFER_ENC)
+		out->body = H1_BODY_CLOSE;
+	else if (out->flags & H1_FL_CONTENT_LENGTH)
+		out->body = out->content_length ? H1_BODY_LENGTH : H1_BODY_NONE;
+	else
+		out->body = H1_BODY_CLOSE;
+}
+
+uint8_t h1_decide(struct h1_parser *p, struct h1_head *out)
+{
+	bool unsafe = p->options & H1_OPT_UNSAFE;
+	uint8_t error = h1_decide_transfer(p, out);
+
+	if (error)
+		return error;
+	if (p->options & H1_OPT_RESPONSE)
+		h1_decide_response(p, out);
+	else
+		error = h1_decide_request(p, out);
+	if (error)
+		return error;
+	if (!(out->flags & H1_FL_CONN_UPGRADE))
+		out->flags &= ~(uint32_t)(H1_FL_UPGRADE | H1_FL_WEBSOCKET);
+	if ((out->flags & H1_FL_WEBSOCKET) && !(out->flags & H1_FL_WS_KEY) &&
+	    (!(p->options & H1_OPT_RESPONSE) || out->status == 101)) {
+		if (!unsafe)
+			return H1_ERR_WEBSOCKET;
+		out->flags |= H1_FL_VIOLATION;
+	}
+	if (!h1_is_11(out))
+		out->flags &= ~(uint32_t)H1_FL_EXPECT_CONTINUE;
+	if (!(out->flags & H1_FL_CONN_CLOSE) && out->body != H1_BODY_CLOSE &&
+	    out->body != H1_BODY_TUNNEL &&
+	    (h1_is_11(out) || (out->flags & H1_FL_CONN_KEEP_ALIVE)))
+		out->flags |= H1_FL_KEEP_ALIVE;
+	return H1_ERR_NONE;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* counter.c - shards and rates */
+#include <stdlib.h>
+#include <string.h>
+#include "base/clock.h"
+#include "core/counter.h"
+
+#define CACHE_LINE 64
+
+bool counter_set_init(struct counter_set *s, unsigned count)
+{
+	size_t size = (count * sizeof(uint64_t) + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+
+	memset(s, 0, sizeof(*s));
+	s->count = count;
+	if (!size)
+		size = CACHE_LINE;
+	for (unsigned g = 0; g < thread_group_count(); g++) {
+		s->shard[g] = aligned_alloc(CACHE_LINE, size);
+		if (!s->shard[g]) {
+			counter_set_fini(s);
+			return false;
+		}
+		memset(s->shard[g], 0, size);
+	}
+	return true;
+}
+
+void counter_set_fini(struct counter_set *s)
+{
+	for (unsigned g = 0; g < GROUPS_MAX; g++) {
+		free(s->shard[g]);
+		s->shard[g] = NULL;
+	}
+}
+
+uint64_t counter_read(const struct counter_set *s, unsigned i)
+{
+	uint64_t sum = 0;
+
+	for (unsigned g = 0; g < thread_group_count(); g++) {
+		if (s->shard[g])
+			sum += __atomic_load_n(&s->shard[g][i], __ATOMIC_RELAXED);
+	}
+	return sum;
+}
+
+void counter_clear(struct counter_set *s, unsigned i)
+{
+	for (unsigned g = 0; g < thread_group_count(); g++) {
+		if (s->shard[g])
+			__atomic_store_n(&s->shard[g][i], 0, __ATOMIC_RELAXED);
+	}
+}
+
+/* The first to come in a new second closes the former one. An event counted by another thread in
+ * between may go to either second.
+ */
+void rate_add(struct rate *r, unsigned n)
+{
+	uint64_t sec = clock_now_ns() / NS_PER_SEC;
+	uint64_t seen = __atomic_load_n(&r->current_sec, __ATOMIC_RELAXED);
+
+	if (seen < sec && __atomic_compare_exchange_n(&r->current_sec, &seen, sec, false,
+						      __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+		uint32_t last = __atomic_exchange_n(&r->current, 0, __ATOMIC_RELAXED);
+
+		__atomic_store_n(&r->previous, seen + 1 == sec ? last : 0, __ATOMIC_RELAXED);
+	}
+	__atomic_fetch_add(&r->current, n, __ATOMIC_RELAXED);
+}
+
+uint32_t rate_read(const struct rate *r)
+{
+	uint64_t now = clock_now_ns(), sec = now / NS_PER_SEC;
+	uint64_t seen = __atomic_load_n(&r->current_sec, __ATOMIC_RELAXED);
+	uint64_t current = __atomic_load_n(&r->current, __ATOMIC_RELAXED);
+	uint64_t left_ms = 1000 - now % NS_PER_SEC / NS_PER_MS;
+
+	if (seen >= sec) {
+		uint64_t previous = __atomic_load_n(&r->previous, __ATOMIC_RELAXED);
+
+		return (uint32_t)(current + (previous * left_ms + 500) / 1000);
+	}
+	if (seen + 1 == sec)
+		return (uint32_t)((current * left_ms + 500) / 1000);
+	return 0;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* poller_priv.h - the contract between fd.c, the loop and one polling mechanism
+ *
+ * Exactly one is used by the process. Its state is per thread (worker->poll) and touched by its
+ * thread only. wait() only waits, so that the loop can read the clock before handlers run.
+ */
+#ifndef CORE_POLLER_PRIV_H
+#define CORE_POLLER_PRIV_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct worker;
+
+struct poller {
+	const char *name;
+	int preference;
+	bool level;       /* level-triggered: fd.c emulates edges through fd_entry.interest */
+	bool (*test)(void);
+	bool (*thread_init)(struct worker *w);
+	void (*thread_fini)(struct worker *w);
+	/* Starts to poll <fd>; <shared>: level-triggered input of a listener. False: see errno. */
+	bool (*add)(struct worker *w, int fd, bool shared);
+	/* Stops; <closing>: the descriptor will be closed at once. */
+	void (*remove)(struct worker *w, int fd, bool closing);
+	/* Waits for events, at most <timeout_ms> (-1: forever). Returns how many there are. */
+	int (*wait)(struct worker *w, int timeout_ms);
+	/* Calls the handlers of the <count> events of the last wait. */
+	void (*dispatch)(struct worker *w, int count);
+};
+
+extern const struct poller poller_epoll, poller_poll, poller_select;
+
+/* The one in use, chosen at the first use. NULL: all are disabled. */
+const struct poller *poller_get(void);
+/* Makes the calling thread's poller and wake-up descriptor; true when they exist already. */
+bool poller_thread_init(struct worker *w);
+void poller_thread_fini(struct worker *w);
+
+extern int poller_max_events;
+extern unsigned poller_epoll_mask;
+
+/* Hands <events> to the handler of <fd>, if it is registered. */
+void fd_dispatch(int fd, unsigned events);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the error pages keep in proxies and configurations: filled by error_page_conf.c. */
+#ifndef HTTP_ERROR_PAGE_PRIV_H
+#define HTTP_ERROR_PAGE_PRIV_H
+
+#include "conf/conf.h"
+#include "http/error_page.h"
+
+struct http_group;
+
+/* One directive's answer for one status. A group may be defined after it is named, so entries are
+ * resolved by the check phase, oldest first. Immutable afterwards.
+ */
+struct http_page_entry {
+	const struct http_page *page;           /* NULL: as before this directive */
+	const struct http_page_entry *previous; /* what it replaced in its proxy, or NULL */
+	unsigned status;
+	bool may_lack;                          /* all of a group was imported: lacking one is fine */
+	const char *group_name;                 /* to resolve, or NULL */
+	const char *file;
+	int line;
+	struct http_page_entry *next;           /* those to resolve */
+};
+
+struct http_page_proxy {
+	const struct http_page_entry *entries[HTTP_PAGE_COUNT];
+};
+
+/* A section http-errors. */
+struct http_group {
+	const char *name;
+	const char *file;
+	int line;
+	const struct http_page *pages[HTTP_PAGE_COUNT];
+	struct http_group *next;
+};
+
+struct http_page_config {
+	struct http_group *groups;
+	struct http_page_entry *pending, **pending_tail;
+};
+
+extern struct slot http_page_proxy_slot;
+extern struct slot http_page_config_slot;
+
+struct http_group *http_group_find(const struct config *cfg, const char *name);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* h1_priv.h - what the files of the HTTP/1 mux share */
+#ifndef MUX_H1_PRIV_H
+#define MUX_H1_PRIV_H
+
+#include "codec/chunk.h"
+#include "codec/h1.h"
+#include "core/timer.h"
+#include "mux/h1.h"
+#include "net/conn.h"
+
+/* Where reception stands. X(state) */
+#define H1_RX_STATES(X) X(IDLE) X(HEAD) X(LENGTH) X(CHUNKED) X(TRAILERS) X(CLOSE) X(TUNNEL) \
+	X(DONE) X(DRAIN) X(END)
+/* Where sending stands. */
+#define H1_TX_STATES(X) X(HEAD) X(LENGTH) X(CHUNKED) X(CLOSE) X(TUNNEL) X(DONE)
+
+enum h1_rx_state {
+#define X(s) H1_RX_##s,
+	H1_RX_STATES(X)
+#undef X
+};
+enum h1_tx_state {
+#define X(s) H1_TX_##s,
+	H1_TX_STATES(X)
+#undef X
+};
+
+enum h1_conn_flags {
+	H1C_FL_BACK = 1 << 0,
+	H1C_FL_BUSY = 1 << 1,       /* a function of ours is below on the stack: do not free */
+	H1C_FL_DEAD = 1 << 2,       /* to be freed when no longer busy */
+	H1C_FL_CLOSE = 1 << 3,      /* close after this exchange */
+	H1C_FL_STOP = 1 << 4,       /* the process stops: no further request */
+	H1C_FL_FIRST = 1 << 5,      /* no request was received yet */
+	H1C_FL_SHUT_AFTER = 1 << 6, /* our end follows what is in <out> */
+	H1C_FL_RESUME = 1 << 7,     /* in the thread's list of connections to go on with */
+	H1C_FL_HEAD_REQ = 1 << 8,   /* the current request is a HEAD */
+	H1C_FL_CONNECT_REQ = 1 << 9,
+	H1C_FL_CLIENT_1_0 = 1 << 10,/* front: the request is HTTP/1.0 */
+	H1C_FL_KEEP_RX = 1 << 11,   /* the received message allows keeping the connection */
+	H1C_FL_IDLE = 1 << 12,      /* back: in the owner's idle list */
+	H1C_FL_UPGRADE_REQ = 1 << 13,
+	H1C_FL_HEAD_SENT = 1 << 14,
+};
+
+/* A head that came in several pieces: the parser's results kept between reads. */
+struct h1_partial {
+	struct h1_head head;
+	struct h1_field fields[];
+};
+
+struct h1_conn {
+	struct conn *conn;
+	struct endpoint *ep;             /* the stream's; NULL between messages */
+	const struct h1_settings *settings;
+	union {
+		const struct h1_front_user *front;
+		const struct h1_back_user *back;
+	} user;
+	void *owner;
+	struct block *in;                /* received bytes not parsed yet start at in_at */
+	uint32_t in_at;
+	uint32_t flags;
+	uint8_t rx_state, tx_state;
+	struct h1_parser parser;
+	struct h1_partial *partial;
+	union {
+		struct chunk_decoder chunk;
+		uint64_t left;           /* body bytes to come, H1_RX_LENGTH */
+	} rx;
+	uint64_t tx_left;                /* body bytes to send, H1_TX_LENGTH */
+	struct block_queue out;          /* formatted bytes not sent yet */
+	uint64_t since_ns;               /* first byte of the head being received */
+	struct timer timer;              /* front: head, keep-alive, drain */
+	struct list link;                /* back: the owner's idle list */
+	struct list resume;              /* the thread's list of those to go on with */
+};
+
+void h1_set_rx(struct h1_conn *h, enum h1_rx_state to);
+void h1_set_tx(struct h1_conn *h, enum h1_tx_state to);
+
+/* --- h1_send.c */
+
+/* Formats what the endpoint has and sends it; keeps EP_TX_* up to date. Does not wake the stream. */
+void h1_send_pending(struct h1_conn *h);
+/* Sends <out> only. Returns false on a transport error. */
+bool h1_flush(struct h1_conn *h);
+
+/* --- h1.c */
+
+/* Goes on with this connection on the next turn of the loop. */
+void h1_resume_later(struct h1_conn *h);
+/* Wakes the stream, if there is one. */
+void h1_wake(struct h1_conn *h);
+
+extern const struct endpoint_ops h1_front_endpoint, h1_back_endpoint;
+
+#endif

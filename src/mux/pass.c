@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "mux/pass.h"
+#include "core/pool.h"
+#include "core/thread.h"
+#include "mux/mux_init.h"
+#include "net/conn.h"
+#include "net/pipe.h"
+
+/* Reads that one event may cause before other connections get their turn. */
+#define READ_BUDGET 8
+#define READ_MAX (256 * 1024)
+#define SPLICE_MAX (1 << 20)
+
+enum pass_flags {
+	PASS_FL_BACK = 1 << 0,
+	PASS_FL_BUSY = 1 << 1,   /* a frame of ours is below on the stack */
+	PASS_FL_DEAD = 1 << 2,
+	PASS_FL_RESUME = 1 << 3, /* in the thread's list */
+	PASS_FL_SHUT = 1 << 4,   /* our end was sent */
+};
+
+struct pass {
+	struct conn *conn;
+	struct endpoint *ep;
+	uint32_t flags;
+	struct block_queue out;
+	void (*closed)(void *owner);
+	void *owner;
+	struct list resume;
+};
+
+static struct pool *pass_pool;
+static __thread struct list resume_list;
+static __thread struct turn_hook resume_hook;
+
+static void pass_ready(struct conn *c);
+static const struct conn_ops pass_conn_ops = { .name = "pass", .ready = pass_ready };
+
+bool pass_init(void)
+{
+	pass_pool = pool_new("pass", sizeof(struct pass));
+	return pass_pool != NULL;
+}
+
+static void resume_all(struct turn_hook *hook)
+{
+	struct list todo;
+
+	list_init(&todo);
+	list_splice(&todo, &resume_list);
+	while (!list_is_empty(&todo)) {
+		struct pass *p = list_first(&todo, struct pass, resume);
+
+		list_remove(&p->resume);
+		p->flags &= ~PASS_FL_RESUME;
+		pass_ready(p->conn);
+	}
+}
+
+bool pass_thread_init(void)
+{
+	list_init(&resume_list);
+	turn_hook_init(&resume_hook, resume_all);
+	return true;
+}
+
+static void pass_resume_later(struct pass *p)
+{
+	if (p->flags & (PASS_FL_RESUME | PASS_FL_DEAD))
+		return;
+	p->flags |= PASS_FL_RESUME;
+	list_append(&resume_list, &p->resume);
+	turn_hook_add(&resume_hook);
+}
+
+static void pass_free(struct pass *p)
+{
+	if (list_is_linked(&p->resume))
+		list_remove(&p->resume);
+	if (p->closed)
+		p->closed(p->owner);
+	conn_close(&p->conn);
+	block_queue_clear(&p->out);
+	pool_free(pass_pool, p);
+}
+
+static bool pass_enter(struct pass *p)
+{
+	bool outer = !(p->flags & PASS_FL_BUSY);
+
+	p->flags |= PASS_FL_BUSY;
+	return outer;
+}
+
+static void pass_leave(struct pass *p, bool outer)
+{
+	if (!outer)
+		return;
+	p->flags &= ~PASS_FL_BUSY;
+	if (p->flags & PASS_FL_DEAD)
+		pass_free(p);
+}
+
+static void pass_failed(struct pass *p)
+{
+	block_queue_clear(&p->out);
+	p->ep->flags |= EP_ERROR;
+}
+
+static void pass_send(struct pass *p)
+{
+	struct endpoint *ep = p->ep;
+	struct conn *c = p->conn;
+	size_t sent = 0;
+
+	if (c->flags & (CONN_CONNECTING | CONN_HANDSHAKE))
+		return;
+	ep->tx_bytes += ep->tx.len;
+	block_queue_move(&p->out, &ep->tx);
+	if (c->flags & CONN_ERROR ||
+	    (p->out.len && c->flags & CONN_CAN_SEND && conn_send(c, &p->out, false) == IO_ERR)) {
+		pass_failed(p);
+		return;
+	}
+	if (!p->out.len && ep->tx_pipe && ep->tx_pipe->bytes && c->flags & CONN_CAN_SEND) {
+		enum io r = conn_splice_out(c, ep->tx_pipe, &sent);
+
+		ep->tx_bytes += sent;
+		if (r == IO_ERR) {
+			pass_failed(p);
+			return;
+		}
+	}
+	if (p->out.len > ENDPOINT_TX_HIGH || p->out.count > 256)
+		ep->flags |= EP_TX_FULL;
+	else if (p->out.len < ENDPOINT_TX_LOW)
+		ep->flags &= ~EP_TX_FULL;
+	if (ep->flags & EP_TX_END && !p->out.len && !(ep->tx_pipe && ep->tx_pipe->bytes)) {
+		if (!(p->flags & PASS_FL_SHUT))
+			conn_shut_write(c);
+		p->flags |= PASS_FL_SHUT;
+		ep->flags |= EP_TX_DONE;
+	}
+}
+
+static bool pass_wants_bytes(const struct pass *p)
+{
+	return p->ep && !(p->ep->flags & (EP_RX_BLOCKED | EP_RX_END | EP_ERROR)) &&
+	       p->conn->flags & CONN_CAN_RECV;
+}
+
+static void pass_read(struct pass *p)
+{
+	size_t got;
+	enum io r;
+
+	for (int budget = READ_BUDGET; pass_wants_bytes(p); budget--) {
+		struct endpoint *ep = p->ep;
+
+		if (!budget) {
+			pass_resume_later(p);
+			return;
+		}
+		if (ep->rx_pipe && ep->flags & EP_RX_SPLICE && !ep->rx.len)
+			r = conn_splice_in(p->conn, ep->rx_pipe, SPLICE_MAX, &got);
+		else
+			r = conn_recv(p->conn, &ep->rx, READ_MAX, &got);
+		ep->rx_bytes += got;
+		if (got)
+			ep->flags |= EP_RX_ANY;
+		if (r == IO_EOF)
+			ep->flags |= EP_RX_END;
+		else if (r == IO_ERR)
+			ep->flags |= EP_ERROR;
+		else if (r == IO_AGAIN)
+			return;
+		ep->user->wake(ep);
+	}
+}
+
+static void pass_ready(struct conn *c)
+{
+	struct pass *p = c->owner;
+	bool outer = pass_enter(p);
+
+	if (p->ep && p->flags & PASS_FL_BACK && !(p->ep->flags & EP_CONNECTED) &&
+	    !(c->flags & (CONN_CONNECTING | CONN_HANDSHAKE))) {
+		p->ep->flags |= c->flags & CONN_ERROR ? EP_ERROR : EP_CONNECTED;
+		p->ep->user->wake(p->ep);
+	}
+	if (p->ep && c->flags & CONN_CAN_SEND && !(c->flags & CONN_CONNECTING) &&
+	    (p->out.len || (p->ep->tx_pipe && p->ep->tx_pipe->bytes))) {
+		pass_send(p);
+		p->ep->user->wake(p->ep);
+	}
+	if (!(c->flags & CONN_CONNECTING))
+		pass_read(p);
+	pass_leave(p, outer);
+}
+
+static void pass_ep_send(struct endpoint *ep)
+{
+	pass_send(ep->mux);
+}
+
+static void pass_ep_resume(struct endpoint *ep)
+{
+	struct pass *p = ep->mux;
+
+	if (!(p->flags & PASS_FL_BUSY) && p->conn->flags & CONN_CAN_RECV)
+		pass_resume_later(p);
+}
+
+static void pass_ep_detach(struct endpoint *ep)
+{
+	struct pass *p = ep->mux;
+
+	p->ep = NULL;
+	ep->mux = NULL;
+	ep->ops = NULL;
+	if (p->flags & PASS_FL_BUSY)
+		p->flags |= PASS_FL_DEAD;
+	else
+		pass_free(p);
+}
+
+static struct conn *pass_ep_conn(struct endpoint *ep)
+{
+	return ((struct pass *)ep->mux)->conn;
+}
+
+static const struct endpoint_ops pass_endpoint = {
+	.name = "PASS", .send = pass_ep_send, .resume = pass_ep_resume,
+	.detach = pass_ep_detach, .conn = pass_ep_conn,
+};
+
+bool pass_attach(struct conn *c, struct endpoint *ep, bool back, void (*closed)(void *owner),
+		 void *owner)
+{
+	struct pass *p = pool_zalloc(pass_pool);
+
+	if (!p)
+		return false;
+	*p = (struct pass){ .conn = c, .ep = ep, .flags = back ? PASS_FL_BACK : 0,
+			    .closed = closed, .owner = owner };
+	list_init(&p->resume);
+	c->ops = &pass_conn_ops;
+	c->owner = p;
+	ep->ops = &pass_endpoint;
+	ep->mux = p;
+	return true;
+}
+
+void pass_start(struct endpoint *ep)
+{
+	pass_ready(((struct pass *)ep->mux)->conn);
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "net/conn.h"
+#include <errno.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include "base/bug.h"
+#include "core/pool.h"
+#include "conn_priv.h"
+
+#define SEND_VECTORS_MAX 64
+
+static struct pool *conn_pool;
+
+bool conn_init(void)
+{
+	conn_pool = pool_new("connection", sizeof(struct conn));
+	return conn_pool != NULL;
+}
+
+/* The end of a connect(): tells whether it worked. */
+static void conn_connected(struct conn *c)
+{
+	int err = 0;
+	socklen_t len = sizeof(err);
+
+	c->flags &= ~CONN_CONNECTING;
+	if (getsockopt(c->fd, SOL_SOCKET, SO_ERROR, &err, &len) < 0)
+		err = errno;
+	if (err) {
+		c->error = (uint16_t)err;
+		c->flags |= CONN_ERROR;
+	}
+}
+
+static void conn_event(void *owner, int fd, unsigned events)
+{
+	struct conn *c = owner;
+
+	if (events & FD_IN)
+		c->flags |= CONN_CAN_RECV;
+	if (events & FD_OUT)
+		c->flags |= CONN_CAN_SEND;
+	if (events & (FD_RDHUP | FD_HUP | FD_ERR))
+		c->flags |= CONN_RDHUP | CONN_CAN_RECV | CONN_CAN_SEND;
+	if (c->flags & CONN_CONNECTING) {
+		if (!(events & (FD_OUT | FD_HUP | FD_ERR)))
+			return;
+		conn_connected(c);
+	}
+	c->ops->ready(c);
+}
+
+struct conn *conn_new(int fd, const struct conn_ops *ops, void *owner, unsigned flags)
+{
+	struct conn *c = pool_alloc(conn_pool);
+
+	if (!c)
+		return NULL;
+	*c = (struct conn){ .ops = ops, .owner = owner, .transport = &transport_raw, .fd = fd,
+			    .read_blocks = 1, .flags = flags };
+	if (!fd_add(fd, conn_event, c, flags & CONN_BACKEND ? FD_FL_BACKEND : 0)) {
+		pool_free(conn_pool, c);
+		return NULL;
+	}
+	return c;
+}
+
+void conn_close(struct conn **pc)
+{
+	struct conn *c = *pc;
+
+	*pc = NULL;
+	if (!c)
+		return;
+	if (c->transport->close)
+		c->transport->close(c);
+	if (c->flags & CONN_NO_LINGER) {
+		struct linger l = { .l_onoff = 1, .l_linger = 0 };
+
+		setsockopt(c->fd, SOL_SOCKET, SO_LINGER, &l, sizeof(l));
+	}
+	fd_close(c->fd);
+	pool_free(conn_pool, c);
+}
+
+void conn_detach(struct conn *c)
+{
+	fd_remove(c->fd);
+}
+
+bool conn_attach(struct conn *c)
+{
+	/* a new registration reports what is pending: readiness need not travel */
+	return fd_add(c->fd, conn_event, c, c->flags & CONN_BACKEND ? FD_FL_BACKEND : 0);
+}
+
+/* Keeps the outcome of a receive in the flags. <full>: the kernel may have more. */
+static enum io conn_received(struct conn *c, enum io r, bool full)
+{
+	if (r == IO_OK && !full && !(c->flags & CONN_RDHUP))
+		r = IO_AGAIN; /* a short read: an edge will tell when more comes */
+	if (r == IO_AGAIN) {
+		c->flags &= ~CONN_CAN_RECV;
+		fd_cant_recv(c->fd);
+	} else if (r == IO_EOF) {
+		c->flags = (c->flags | CONN_EOF) & ~CONN_CAN_RECV;
+	} else if (r == IO_ERR) {
+		c->flags = (c->flags | CONN_ERROR | CONN_EOF) & ~(CONN_CAN_RECV | CONN_CAN_SEND);
+	}
+	return r;
+}
+
+enum io conn_recv_block(struct conn *c, struct block *b, size_t *got)
+{
+	struct iovec v = { .iov_base = b->data + b->used, .iov_len = block_room(b) };
+	enum io r;
+
+	*got = 0;
+	r = c->transport->recv(c, &v, 1, got);
+	b->used += (uint32_t)*got;
+	r = conn_received(c, r, *got == v.iov_len);
+	return *got ? IO_OK : r;
+}
+
+/* Puts what was received into <n> blocks behind <q>; drops the blocks that stayed empty. */
+static bool recv_commit(struct block_queue *q, struct block **blocks, int n, size_t got)
+{
+	bool ok = true;
+
+	for (int i = 0; i < n; i++) {
+		size_t len = got < blocks[i]->size ? got : blocks[i]->size;
+
+		blocks[i]->used = (uint32_t)len;
+		if (len && !block_queue_add(q, blocks[i], blocks[i]->data, len))
+			ok = false;
+		block_drop(blocks[i]);
+		got -= len;
+	}
+	return ok;
+}
+
+enum io conn_recv(struct conn *c, struct block_queue *q, size_t max, size_t *got)
+{
+	struct block *blocks[CONN_READ_BLOCKS_MAX];
+	struct iovec v[CONN_READ_BLOCKS_MAX];
+	size_t want = 0;
+	int n = 0;
+	enum io r;
+
+	*got = 0;
+	do {
+		blocks[n] = block_new();
+		if (!blocks[n])
+			break;
+		v[n] = (struct iovec){ blocks[n]->data, blocks[n]->size };
+		want += blocks[n]->size;
+		n++;
+	} while (n < c->read_blocks && want < max);
+	if (!n) {
+		c->error = ENOMEM;
+		return conn_received(c, IO_ERR, false);
+	}
+	r = c->transport->recv(c, v, n, got);
+	r = conn_received(c, r, *got == want);
+	if (*got == want && n == c->read_blocks && c->read_blocks < CONN_READ_BLOCKS_MAX)
+		c->read_blocks = (uint8_t)(c->read_blocks * 2);
+	else if (*got * 4 < want && c->read_blocks > 1)
+		c->read_blocks = (uint8_t)(c->read_blocks / 2);
+	if (!recv_commit(q, blocks, n, *got)) {
+		c->error = ENOMEM;
+		return conn_received(c, IO_ERR, false);
+	}
+	return *got ? IO_OK : r;
+}
+
+enum io conn_send(struct conn *c, struct block_queue *q, bool more)
+{
+	struct iovec v[SEND_VECTORS_MAX];
+	size_t bytes, sent;
+	enum io r;
+
+	while (q->len) {
+		int n = block_queue_vectors(q, v, SEND_VECTORS_MAX, &bytes);
+
+		sent = 0;
+		r = c->transport->send(c, v, n, &sent, more || bytes < q->len);
+		if (sent) {
+			c->flags |= CONN_SENT;
+			block_queue_skip(q, sent);
+		}
+		if (r == IO_ERR) {
+			c->flags = (c->flags | CONN_ERROR) & ~CONN_CAN_SEND;
+			return IO_ERR;
+		}
+		if (r == IO_AGAIN || sent < bytes) {
+			c->flags &= ~CONN_CAN_SEND;
+			fd_cant_send(c->fd);
+			return IO_AGAIN;
+		}
+	}
+	return IO_OK;
+}
+
+void conn_shut_write(struct conn *c)
+{
+	if (c->flags & (CONN_SHUT_WRITE | CONN_ERROR))
+		return;
+	c->flags |= CONN_SHUT_WRITE;
+	c->transport->shut(c);
+}
+
+int conn_take_error(struct conn *c)
+{
+	int err = c->error;
+	socklen_t len = sizeof(err);
+
+	if (!err && getsockopt(c->fd, SOL_SOCKET, SO_ERROR, &err, &len) < 0)
+		err = errno;
+	return err;
+}
