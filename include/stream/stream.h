@@ -108,6 +108,7 @@ enum stream_flags {
 	STRM_SESSION_COUNTED = 1 << 22,
 	STRM_KEEP_SERVER = 1 << 23,
 	STRM_RESP_COUNTED = 1 << 24,
+	STRM_NO_REUSE = 1 << 25,     /* the next try takes a new connection */
 };
 
 /* Dates in monotonic ns; 0: not reached. */

@@ -49,12 +49,12 @@ static void h1_head_init(struct h1_head *out)
 	*out = clean;
 }
 
-/* Empty lines before a request line are tolerated (RFC 9112 2.2), not before a response. */
+/* Empty lines before a start line are tolerated (RFC 9112 2.2). */
 static enum h1_status h1_skip_empty(struct h1_parser *p, struct slice input)
 {
 	size_t at = p->line;
 
-	while (!(p->options & H1_OPT_RESPONSE) && at < input.len) {
+	while (at < input.len) {
 		if (input.ptr[at] == '\n') {
 			at++;
 		} else if (input.ptr[at] == '\r') {
