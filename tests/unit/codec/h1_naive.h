@@ -16,6 +16,7 @@
 
 #define NAIVE_FIELDS 20
 #define NAIVE_TEXT 4096
+#define NAIVE_LIST 256 /* elements of a list and bytes of one */
 
 struct naive {
 	enum { NAIVE_INCOMPLETE, NAIVE_BAD, NAIVE_GOOD } verdict;
@@ -94,7 +95,7 @@ static bool naive_start(struct naive *n, const char *line)
 }
 
 /* Splits a comma-separated list; returns how many elements, empty ones included. */
-static int naive_split(const char *value, char elements[][64], int room)
+static int naive_split(const char *value, char elements[][NAIVE_LIST], int room)
 {
 	int count = 0;
 
@@ -103,7 +104,7 @@ static int naive_split(const char *value, char elements[][64], int room)
 
 		if (count == room)
 			return room + 1;
-		snprintf(elements[count], 64, "%.*s", (int)len, value);
+		snprintf(elements[count], NAIVE_LIST, "%.*s", (int)len, value);
 		naive_trim(elements[count++]);
 		if (!value[len])
 			return count;
@@ -113,10 +114,10 @@ static int naive_split(const char *value, char elements[][64], int room)
 
 static bool naive_length(struct naive *n, const char *value)
 {
-	static char elements[64][64];
-	int count = naive_split(value, elements, 64);
+	static char elements[NAIVE_LIST][NAIVE_LIST];
+	int count = naive_split(value, elements, NAIVE_LIST);
 
-	if (count > 64)
+	if (count > NAIVE_LIST)
 		abort(); /* the fuzzer keeps inputs short enough */
 	for (int i = 0; i < count; i++) {
 		unsigned long long got = 0;
@@ -205,15 +206,15 @@ static bool naive_target(struct naive *n, const char *host)
 static bool naive_meaning(struct naive *n)
 {
 	bool te = false, upgrade = false, websocket = false, key = false;
-	static char elements[64][64];
+	static char elements[NAIVE_LIST][NAIVE_LIST];
 	const char *host = NULL;
 	bool v11 = n->major > 1 || (n->major == 1 && n->minor > 0);
 
 	for (int i = 0; i < n->fields; i++) {
 		const char *name = n->name[i], *value = n->value[i];
-		int count = naive_split(value, elements, 64);
+		int count = naive_split(value, elements, NAIVE_LIST);
 
-		if (count > 64)
+		if (count > NAIVE_LIST)
 			abort();
 		if (strcmp(name, "host") == 0) {
 			for (const char *c = value; *c; c++)
