@@ -14,7 +14,7 @@
 #include <string.h>
 #include "codec/h1.h"
 
-#define NAIVE_FIELDS 20
+#define NAIVE_FIELDS 100 /* more than fit in the fuzzer's longest text */
 #define NAIVE_TEXT 4096
 #define NAIVE_LIST 256 /* elements of a list and bytes of one */
 
@@ -263,7 +263,11 @@ static void naive_parse(struct naive *n, const char *text, size_t len)
 	bool bad = false, started = false;
 	int got;
 
-	memset(n, 0, sizeof(*n));
+	n->verdict = NAIVE_INCOMPLETE;
+	n->method[0] = n->uri[0] = 0;
+	n->fields = n->major = n->minor = 0;
+	n->has_length = n->chunked = false;
+	n->length = 0;
 	for (;;) {
 		got = naive_line(&at, end, line);
 		if (got == -1)
@@ -298,6 +302,7 @@ static void naive_parse(struct naive *n, const char *text, size_t len)
 		bad |= !naive_token(line);
 		for (size_t i = 0; line[i]; i++)
 			n->name[n->fields][i] = (char)tolower((unsigned char)line[i]);
+		n->name[n->fields][strlen(line)] = 0;
 		strcpy(n->value[n->fields++], colon + 1);
 	}
 	n->used = (size_t)(at - text);
