@@ -72,6 +72,14 @@ static void plan_allowed(struct cpu_set *allowed, const struct cpu_topology *t,
 		cpu_set_put(allowed, 0);
 }
 
+/* Is <capacity> below 80 % of <limit> (performance), or more than 25 % above (efficiency)? */
+static bool is_too_far(enum cpu_policy policy, int64_t capacity, int64_t limit)
+{
+	if (policy == POLICY_PERFORMANCE)
+		return capacity * 5 < limit * 4;
+	return capacity * 4 > limit * 5;
+}
+
 /* Keeps the CPUs of the clusters that the policy wants: those not much slower than the next
  * faster ones (performance), not much faster than the next slower ones (efficiency), or the
  * smallest and slowest cluster (resource).
@@ -109,9 +117,7 @@ static void plan_select(struct cpu_set *allowed, const struct cpu_topology *t,
 
 			if (!cpu_set_has(allowed, cpu) || cpu_set_has(&kept, cpu))
 				continue;
-			if (policy == POLICY_PERFORMANCE ?
-					(int64_t)capacity * 5 < (int64_t)limit * 4
-							 : (int64_t)capacity * 4 > (int64_t)limit * 5)
+			if (is_too_far(policy, capacity, limit))
 				continue;
 			cpu_set_put(&kept, cpu);
 			if (policy == POLICY_PERFORMANCE ? capacity < limit : capacity > limit)
