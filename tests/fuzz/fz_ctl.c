@@ -8,8 +8,6 @@
 #include <string.h>
 #include "ctl/ctl.h"
 
-extern const struct module mod_ctl;
-
 static enum ctl_step run_words(struct ctl_request *rq)
 {
 	for (int i = 0; i < rq->count; i++)
