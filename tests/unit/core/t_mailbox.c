@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* t_mailbox.c - many posters, one reader: nothing lost, order of each poster kept, sleepers woken */
+/* t_mailbox.c - many posters, one reader: nothing lost, each in order, sleepers woken */
 #include <stdlib.h>
 #include "base/clock.h"
 #include "base/module.h"
