@@ -45,7 +45,8 @@ static void drain(struct ctl_session *s, struct strbuf *all)
 }
 
 /* The "+ " prompts depend on when a payload arrives: they are left out. */
-static void answer(struct strbuf *all, const uint8_t *data, size_t size, unsigned level, size_t piece)
+static void answer(struct strbuf *all, const uint8_t *data, size_t size, unsigned level,
+		   size_t piece)
 {
 	struct ctl_session *s = ctl_session_new((enum ctl_level)level, &owner, NULL);
 
