@@ -109,11 +109,25 @@ static struct h1_conn *h1_new(struct conn *c, void *owner, const struct h1_setti
 	return h;
 }
 
+/* Done with <in>: the next received block takes its place. */
 static void h1_drop_in(struct h1_conn *h)
 {
+	struct piece *p = h->in_more.first;
+
 	block_drop(h->in);
 	h->in = NULL;
 	h->in_at = 0;
+	if (!p)
+		return;
+	h->in = block_take(p->block);
+	block_queue_skip(&h->in_more, p->len);
+}
+
+/* Forgets all that was received and not used. */
+static void h1_clear_in(struct h1_conn *h)
+{
+	block_queue_clear(&h->in_more);
+	h1_drop_in(h);
 }
 
 static void h1_drop_partial(struct h1_conn *h)
@@ -132,7 +146,7 @@ static void h1_free(struct h1_conn *h)
 	else
 		h->user.front->closed(h->owner);
 	conn_close(&h->conn);
-	h1_drop_in(h);
+	h1_clear_in(h);
 	h1_drop_partial(h);
 	block_queue_clear(&h->out);
 	pool_free(h1_pool, h);
@@ -185,7 +199,7 @@ static void h1_front_finish(struct h1_conn *h)
 		return;
 	}
 	h->flags |= H1C_FL_SHUT_AFTER | H1C_FL_CLOSE;
-	h1_drop_in(h);
+	h1_clear_in(h);
 	h1_set_rx(h, H1_RX_DRAIN);
 	if (!h->out.len)
 		conn_shut_write(h->conn);
@@ -213,6 +227,11 @@ static void h1_drain(struct h1_conn *h)
 		h1_resume_later(h);
 	else if (r != IO_AGAIN)
 		h1_destroy(h);
+}
+
+static bool h1_has_in(const struct h1_conn *h)
+{
+	return h->in && h->in_at < h->in->used;
 }
 
 /* --- heads ----------------------------------------------------------------------------------- */
@@ -554,6 +573,8 @@ static bool h1_parse_body(struct h1_conn *h)
 	bool moved = false;
 
 	switch (h->rx_state) {
+	default:
+		return false;
 	case H1_RX_LENGTH:
 		h1_take_in(h, h->rx.left);
 		moved = true;
@@ -608,12 +629,18 @@ static bool h1_make_room(struct h1_conn *h)
 	return true;
 }
 
-/* Receives into <in>: heads and chunked bodies. */
+/* Receives into <in>, and behind it when the flow is fast: heads and chunked bodies. */
 static enum io h1_recv_in(struct h1_conn *h)
 {
 	size_t got;
 	enum io r;
 
+	if (!h->in && h->conn->read_blocks > 1) {
+		r = conn_recv(h->conn, &h->in_more, SIZE_MAX, &got);
+		if (got)
+			h1_drop_in(h);
+		return r;
+	}
 	if (!h1_make_room(h))
 		return IO_ERR;
 	r = conn_recv_block(h->conn, h->in, &got);
@@ -759,11 +786,6 @@ static bool h1_wants_bytes(const struct h1_conn *h)
 	return false;
 }
 
-static bool h1_has_in(const struct h1_conn *h)
-{
-	return h->in && h->in_at < h->in->used;
-}
-
 /* First bytes of a request on a client's connection. */
 static void h1_request_begins(struct h1_conn *h)
 {
@@ -774,6 +796,19 @@ static void h1_request_begins(struct h1_conn *h)
 	h->since_ns = clock_now_ns();
 	if (h->settings->request_ms && !(h->flags & H1C_FL_FIRST))
 		timer_set(&h->timer, clock_now_ms() + (uint64_t)h->settings->request_ms);
+}
+
+/* Parses what is there: a head, with the body bytes that came behind it, or body bytes. */
+static bool h1_parse_any(struct h1_conn *h)
+{
+	if (h->rx_state != H1_RX_HEAD)
+		return h1_parse_body(h);
+	if (!h1_parse(h))
+		return false;
+	/* head and body go to the stream together, so that they leave together */
+	while (!(h->flags & H1C_FL_DEAD) && h->ep && h1_has_in(h) && h1_parse_body(h))
+		;
+	return true;
 }
 
 /* One pass: uses the bytes there are, or gets some. IO_OK: go on. */
@@ -800,7 +835,7 @@ static enum io h1_read_step(struct h1_conn *h)
 	}
 	if (h->rx_state == H1_RX_IDLE)
 		h1_request_begins(h);
-	if (head ? h1_parse(h) : h1_parse_body(h))
+	if (h1_parse_any(h))
 		return IO_OK;
 	/* incomplete: more bytes behind those that are there */
 	if (!(h->conn->flags & CONN_CAN_RECV))
@@ -808,7 +843,7 @@ static enum io h1_read_step(struct h1_conn *h)
 	r = h1_recv_in(h);
 	if (r != IO_OK)
 		return r;
-	if (head ? h1_parse(h) : h1_parse_body(h))
+	if (h1_parse_any(h))
 		return IO_OK;
 	return h->conn->flags & CONN_CAN_RECV ? IO_OK : IO_AGAIN;
 }

@@ -60,6 +60,7 @@ struct h1_conn {
 	} user;
 	void *owner;
 	struct block *in;                /* received bytes not parsed yet start at in_at */
+	struct block_queue in_more;      /* whole blocks received behind it, by one large read */
 	uint32_t in_at;
 	uint32_t flags;
 	uint8_t rx_state, tx_state;

@@ -236,6 +236,25 @@ static bool send_head(struct h1_conn *h)
 	return ok;
 }
 
+/* Below this, copying behind the head is cheaper than one more vector of the system call. */
+#define COALESCE_MAX 1024
+
+/* Moves body bytes to what is sent: pieces, or a copy when they are few. */
+static bool out_move(struct h1_conn *h, struct block_queue *body)
+{
+	const struct piece *p;
+	bool ok = true;
+
+	if (body->len > COALESCE_MAX || !h->out.len) {
+		block_queue_move(&h->out, body);
+		return true;
+	}
+	for (p = body->first; p && ok; p = p->next)
+		ok = block_queue_add_copy(&h->out, slice_make(p->ptr, p->len));
+	block_queue_clear(body);
+	return ok;
+}
+
 /* Moves body bytes between the two queues with a chunk's frame around all that is there. */
 static bool send_chunk(struct h1_conn *h, struct block_queue *body)
 {
@@ -244,8 +263,7 @@ static bool send_chunk(struct h1_conn *h, struct block_queue *body)
 
 	if (!block_queue_add_copy(&h->out, slice_make(line, n)))
 		return false;
-	block_queue_move(&h->out, body);
-	return block_queue_add_static(&h->out, SLICE("\r\n"));
+	return out_move(h, body) && block_queue_add_copy(&h->out, SLICE("\r\n"));
 }
 
 static bool send_last_chunk(struct h1_conn *h)
@@ -254,7 +272,7 @@ static bool send_last_chunk(struct h1_conn *h)
 	struct http_fields *t = ep->tx_head ? &ep->tx_head->trailers : NULL;
 
 	if (!t || !t->count)
-		return block_queue_add_static(&h->out, SLICE("0\r\n\r\n"));
+		return block_queue_add_copy(&h->out, SLICE("0\r\n\r\n"));
 	if (!block_queue_add_static(&h->out, SLICE("0\r\n")))
 		return false;
 	for (unsigned i = 0; i < t->count; i++) {
@@ -285,8 +303,7 @@ static bool send_length(struct h1_conn *h, struct block_queue *body)
 		return true;
 	}
 	h->tx_left -= body->len;
-	block_queue_move(&h->out, body);
-	return true;
+	return out_move(h, body);
 }
 
 static bool send_body(struct h1_conn *h)

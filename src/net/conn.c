@@ -119,6 +119,8 @@ enum io conn_recv_block(struct conn *c, struct block *b, size_t *got)
 	r = c->transport->recv(c, &v, 1, got);
 	b->used += (uint32_t)*got;
 	r = conn_received(c, r, *got == v.iov_len);
+	if (*got == b->size && c->read_blocks == 1)
+		c->read_blocks = 2; /* a whole block at once: there is more where it came from */
 	return *got ? IO_OK : r;
 }
 
@@ -164,7 +166,7 @@ enum io conn_recv(struct conn *c, struct block_queue *q, size_t max, size_t *got
 	r = conn_received(c, r, *got == want);
 	if (*got == want && n == c->read_blocks && c->read_blocks < CONN_READ_BLOCKS_MAX)
 		c->read_blocks = (uint8_t)(c->read_blocks * 2);
-	else if (*got * 4 < want && c->read_blocks > 1)
+	else if (*got * 4 < want && n == c->read_blocks && n > 1)
 		c->read_blocks = (uint8_t)(c->read_blocks / 2);
 	if (!recv_commit(q, blocks, n, *got)) {
 		c->error = ENOMEM;
