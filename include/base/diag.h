@@ -55,6 +55,7 @@ struct diag_list {
 	int alerts, warnings; /* counts */
 };
 
+/* Makes an empty list. */
 void diag_list_init(struct diag_list *l);
 /* Moves all of <from> behind those of <to>; <from> becomes empty. */
 void diag_list_splice(struct diag_list *to, struct diag_list *from);
@@ -79,7 +80,7 @@ void diag_print_one(const struct diag *d, FILE *out);
  * diag_set_quiet(). For start-up and shutdown messages only. Threads: any.
  */
 void diag_say(enum diag_level level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* With true, diag_say() and the banner are silent; diagnostics of a list are printed all the same. */
+/* With true, diag_say() and the banner are silent; lists are printed all the same. */
 void diag_set_quiet(bool quiet);
 /* Two notices (version and path of the program) that stand once before the first warning or alert
  * of the process, whoever prints it. Borrowed texts that must live on; NULL: none (the default).
