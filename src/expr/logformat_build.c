@@ -240,7 +240,8 @@ struct slice logformat_make(const struct logformat *f, struct expr_ctx *ctx, siz
 	strbuf_reset(&scratch);
 	if (!logformat_build(f, ctx, &scratch) || !scratch.len)
 		return scratch.overflow ? slice_none() : SLICE("");
-	return arena_copy(ctx->arena, slice_make(scratch.ptr, scratch.len < max ? scratch.len : max));
+	return arena_copy(ctx->arena,
+			  slice_make(scratch.ptr, scratch.len < max ? scratch.len : max));
 }
 
 void logformat_trim_thread(void)
