@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* regex.h - regular expressions (PCRE2, compiled just in time where the machine can)
  *
- *
  * Owns   : a compiled expression is its maker's; the scratch memory of matching is per thread.
- *
  * Threads: a compiled expression is immutable: any thread may match.
- *
  * Errors : what is wrong with a pattern comes as text, with the offset.
- *
  * Limits : matching gives up (no match) after the library's limits, so that no pattern stalls a
  * thread.
  */

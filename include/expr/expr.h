@@ -5,10 +5,8 @@
  * Evaluating gives a sample, or says that it does not exist, or that it is not known yet (more
  * bytes may bring it). A fetch lives with the data that it reads, in any floor above: here are the
  * engine, the types and the converters.
- * Owns   : compiled expressions belong to the configuration
- * (its arena).
- * Threads: compiled expressions are immutable and shared; evaluation uses the
- * context's arena.
+ * Owns   : compiled expressions belong to the configuration (its arena).
+ * Threads: compiled expressions are immutable and shared; evaluation uses the context's arena.
  * Manual : configuration 7.
  */
 #ifndef EXPR_EXPR_H

@@ -3,12 +3,10 @@
  *
  * Used for log lines and for every "lf-string" or <fmt> argument. An alias (%ci) is a row of a
  * module's table; an item carries the flags that stand for it (Q, X, E).
- * Owns   : compiled formats
- * belong to the configuration's arena.
- * Threads: immutable once compiled; building writes to the
- * caller's buffer and arena only.
- * Errors : reported at word l->at. Manual :
- * configuration 8.2.6, 8.6.
+ * Owns   : compiled formats belong to the configuration's arena.
+ * Threads: immutable once compiled; building writes to the caller's buffer and arena only.
+ * Errors : reported at word l->at.
+ * Manual : configuration 8.2.6, 8.6.
  */
 #ifndef EXPR_LOGFORMAT_H
 #define EXPR_LOGFORMAT_H

@@ -6,11 +6,9 @@
  * A set (pattern_set) is a reference read for one method (exact, prefix, network...) with or
  * without case, with an index that makes looking up cheap: exact values, prefixes, suffixes and
  * networks cost a hash look-up per distinct length. Sets are shared too.
- * Owns   : both belong to
- * the configuration.
+ * Owns   : both belong to the configuration.
  * Threads: built by one; then read by all.
- * Errors : reported as diagnostics at
- * the word that caused them.
+ * Errors : reported as diagnostics at the word that caused them.
  * Manual : configuration 7.1, 2.7.
  */
 #ifndef EXPR_PATTERN_H

@@ -3,12 +3,10 @@
  *
  * A target is a UDP address, a UNIX datagram socket or a descriptor, with a format (local, rfc3164,
  * rfc5424, priority, short, timed, iso, raw), a facility and two levels. A line is sent at once,
- * without waiting and without allocating; what cannot be sent is dropped and counted. Owns   :
- * target lists belong to the configuration (its slots). One UDP and one UNIX socket per thread,
- *          opened on first use.
- *
+ * without waiting and without allocating; what cannot be sent is dropped and counted.
+ * Owns   : target lists belong to the configuration (its slots). One UDP and one UNIX socket per
+ *          thread, opened on first use.
  * Threads: any; the counters are atomic, sampling too.
- *
  * Config : log, log-tag, log-send-hostname        Manual: configuration 4.2 log.
  */
 #ifndef LOG_LOG_H

@@ -31,7 +31,7 @@ static bool put_safe(const struct logformat_item *item, struct strbuf *out, stru
 	char prefix = options & LOGFORMAT_HTTP ? '%' : '#';
 	size_t start = 0;
 
-	if (options & LOGFORMAT_BINARY)
+	if (options & LOGFORMAT_BINARY && !(options & LOGFORMAT_HTTP))
 		return strbuf_add(out, text);
 	for (size_t i = 0; i < text.len; i++) {
 		unsigned char c = (unsigned char)text.ptr[i];
