@@ -13,7 +13,7 @@ struct pattern_entry {
 
 struct pattern_ref {
 	struct pattern_ref *next;   /* all of the configuration */
-	char *name;                 /* of the file, without file@ and opt@; NULL: values of an ACL */
+	char *name; /* of the file, without file@ and opt@; NULL: values of an ACL */
 	unsigned id;
 	bool has_id;                /* forced by -u */
 	struct pattern_entry *entries;
@@ -25,7 +25,6 @@ struct pattern_ref {
 /* Which way a value must lie. */
 struct pattern_range {
 	int64_t min, max;
-	bool negated; /* `ne` */
 };
 
 struct pattern_set {
