@@ -47,12 +47,6 @@ UNITDIR ?= $(PREFIX)/lib/systemd/system
 INSTALL ?= install
 PKG_CONFIG ?= pkg-config
 PYTHON  ?= python3
-ifeq ($(origin CC),default)
-CC      := cc
-endif
-ifeq ($(origin AR),default)
-AR      := ar
-endif
 ERR          ?= 1
 FUZZ_SECONDS ?= 20
 REFERENCE    ?= $(HOME)/.cache/haproxy-reference/haproxy
@@ -135,7 +129,7 @@ OPTION_ROWS := \
  CARES|libcares|ares.h|-lcares|src/*/*_cares.c|src/*/cares_none.c \
  LIBCRYPT|-|crypt.h|-lcrypt|src/*/*_crypt.c,src/*/crypt.c|src/*/crypt_none.c \
  PROMEX|-|-|-|src/ext/prometheus*.c|- \
- EPOLL|-|$(if $(LINUX),sys/epoll.h,not-linux)|-|src/core/poll_epoll.c,src/core/epoll.c|src/core/epoll_none.c
+ EPOLL|-|$(if $(LINUX),sys/epoll.h,not-linux)|-|src/core/poll_epoll.c|src/core/poll_epoll_none.c
 
 # always built in, shown by -vv: "+X"; the others that HAProxy knows are shown as "-X"
 BUILT_IN := POLL THREAD $(if $(LINUX),ACCEPT4 BACKTRACE CPU_AFFINITY GETADDRINFO LINUX_SPLICE \
@@ -222,7 +216,7 @@ OPTION_LINES = $(foreach x,$(OPTION_NAMES),  $(if $($(x)_on),on   $(x): $($(x)_h
 OPT_CFLAGS   ?= -O2
 DEBUG_CFLAGS ?= -g
 STD_CFLAGS  := -std=gnu11 -Wall -Wextra $(if $(call is,$(ERR)),-Werror) -Wno-unused-parameter
-DEBUG_DEFS  := $(if $(filter 1,$(DEBUG)),-DDEBUG_STRICT=1,$(if $(call is,$(DEBUG)),$(DEBUG)))
+DEBUG_DEFS  := $(if $(filter 1,$(DEBUG)),-DDEBUG_STRICT=1,$(filter -D%,$(DEBUG)))
 # what a builder may read in -vv, then what has to be there
 SHOWN_CFLAGS := $(strip $(OPT_CFLAGS) $(DEBUG_CFLAGS) $(STD_CFLAGS) $(FLAVOUR_CFLAGS) $(CFLAGS))
 ALL_CFLAGS  := -pthread -fno-omit-frame-pointer $(SHOWN_CFLAGS) -D_GNU_SOURCE $(DEBUG_DEFS) $(DEFINE) \
@@ -318,7 +312,8 @@ endef
 $(foreach d,$(FOLDERS),$(eval $(call folder_rules,$(d))))
 ARCHIVES := $(call archives,$(FOLDERS))
 
-UNIT_TESTS := $(patsubst %.c,$(B)/%,$(foreach t,$(wildcard tests/unit/*/t_*.c),$(if $(findstring $(T),$(t)),$(t))))
+UNIT_TESTS := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/*/t_*.c))
+UNIT_TESTS := $(foreach t,$(UNIT_TESTS),$(if $(or $(if $(T),,all),$(findstring $(T),$(t))),$(t)))
 .SECONDARY: $(UNIT_TESTS:%=%.o)
 .PHONY: unit
 unit: $(UNIT_TESTS)

@@ -57,4 +57,107 @@ static inline bool addr_is_inet(const struct addr *a)
 	return a->family == ADDR_INET || a->family == ADDR_INET6;
 }
 
+/* Same family, address and scope; and port for addr_eq(). */
+bool addr_eq_ip(const struct addr *a, const struct addr *b);
+bool addr_eq(const struct addr *a, const struct addr *b);
+/* Orders by family, address, port: <0, 0, >0. */
+int addr_cmp(const struct addr *a, const struct addr *b);
+/* Hash of the address without its port. */
+uint64_t addr_hash_ip(const struct addr *a, uint64_t seed);
+/* Is it 0.0.0.0 or :: ? */
+bool addr_is_any(const struct addr *a);
+
+/* IPv4 as an IPv4-mapped IPv6 address (RFC 4291 2.5.5.2); any other unchanged. */
+struct addr addr_to_v6(const struct addr *a);
+/* The IPv4 address inside an IPv4-mapped one; any other unchanged. */
+struct addr addr_unmapped(const struct addr *a);
+/* Clears all but the first <bits4> bits of an IPv4 address or <bits6> of an IPv6 one. */
+void addr_mask(struct addr *a, unsigned bits4, unsigned bits6);
+/* Are the first <bits> bits those of <net>, of the same family? */
+bool addr_is_in(const struct addr *a, const struct addr *net, unsigned bits);
+
+/* Text without port ("1.2.3.4", "::1") or with it ("1.2.3.4:80", "[::1]:80"). At most <size> bytes
+ * with the NUL (ADDR_IP_MAX, ADDR_MAX); returns the length. ADDR_UNIX gives "unix", ADDR_NONE "".
+ */
+size_t addr_put_ip(const struct addr *a, char *out, size_t size);
+size_t addr_put(const struct addr *a, char *out, size_t size);
+
+/* A literal IPv4 or IPv6 address, no port, no brackets. <family> 0: any of both. */
+bool addr_parse_ip(struct slice text, uint8_t family, struct addr *out);
+/* "address", "address/bits" or "address/dotted mask". Bits beyond the mask are cleared. */
+bool addr_parse_network(struct slice text, struct addr *net, unsigned *bits);
+
+/* Any socket address, for bind() and connect(). */
+struct addr_any {
+	socklen_t len;
+	struct sockaddr_storage ss;
+};
+
+/* To and from the kernel's form. addr_from_sockaddr() gives ADDR_UNIX for AF_UNIX, ADDR_NONE for
+ * what it does not know.
+ */
+socklen_t addr_to_sockaddr(const struct addr *a, struct sockaddr_storage *ss);
+struct addr addr_from_sockaddr(const void *sockaddr, socklen_t len);
+
+/* The configuration's addresses (manual 2.9). */
+enum addr_kind {
+	ADDR_KIND_IP,       /* addr, ports */
+	ADDR_KIND_NAME,     /* text is a host name that was not resolved; ports */
+	ADDR_KIND_UNIX,     /* text is a path */
+	ADDR_KIND_ABNS,     /* text is an abstract name, padded with NULs in sockaddr_un */
+	ADDR_KIND_ABNSZ,    /* same, its length ends it */
+	ADDR_KIND_FD,       /* fd, inherited and bound */
+	ADDR_KIND_SOCKPAIR  /* fd, one end of a socket pair */
+};
+
+/* What a statement accepts. */
+#define ADDR_OPT_PORT           0x001 /* a port may follow */
+#define ADDR_OPT_PORT_REQUIRED  0x002 /* it must, and not be 0 */
+#define ADDR_OPT_PORT_RANGE     0x004 /* low-high */
+#define ADDR_OPT_PORT_OFFSET    0x008 /* +N, -N */
+#define ADDR_OPT_STREAM         0x010 /* stream addresses */
+#define ADDR_OPT_DGRAM          0x020 /* datagram addresses */
+#define ADDR_OPT_DEFAULT_DGRAM  0x040 /* without prefix it is a datagram address */
+#define ADDR_OPT_FD             0x080 /* fd@ */
+#define ADDR_OPT_NAME           0x100 /* names need not be resolved: ADDR_KIND_NAME */
+#define ADDR_OPT_ONLY_IP        0x200 /* neither unix, abns, fd nor sockpair */
+
+enum addr_port { ADDR_PORT_NONE, ADDR_PORT_FIXED, ADDR_PORT_RANGE, ADDR_PORT_OFFSET };
+
+struct addr_spec {
+	uint8_t kind;         /* enum addr_kind */
+	uint8_t family;       /* asked by a prefix, ADDR_NONE: any */
+	bool dgram;           /* socket type */
+	bool mptcp;           /* mptcp@ */
+	uint8_t port_form;    /* enum addr_port */
+	uint16_t port, port_high; /* FIXED: both the same; RANGE */
+	int port_offset;      /* OFFSET: added to the incoming port */
+	int fd;               /* FD, SOCKPAIR; else -1 */
+	struct addr addr;     /* IP, with <port> */
+	struct slice text;    /* NAME, UNIX, ABNS, ABNSZ: slice of the input */
+};
+
+/* Resolves <name> to an address of <family> (ADDR_NONE: any); false when it cannot. */
+typedef bool addr_resolve_fn(struct slice name, uint8_t family, struct addr *out, void *ctx);
+struct addr_resolver {
+	addr_resolve_fn *run;
+	void *ctx;
+};
+
+/* What addr_parse() needs and says. */
+struct addr_parse {
+	unsigned options;               /* ADDR_OPT_* */
+	const struct addr_resolver *resolver; /* NULL: names are not resolved */
+	char error[256];                /* why it failed: the reference's words */
+};
+
+/* Parses one address of the configuration (no list, environment already expanded). The path prefix of
+ * unix-bind is not added. False: p->error says why.
+ */
+bool addr_parse(struct addr_parse *p, struct slice text, struct addr_spec *out);
+/* Builds the kernel's address of an IP, UNIX, ABNS or ABNSZ spec, with port <port> for IP. False:
+ * another kind, or the path is too long.
+ */
+bool addr_spec_to_any(const struct addr_spec *spec, uint16_t port, struct addr_any *out);
+
 #endif

@@ -13,8 +13,9 @@
  * Threads : any; no state but the parser's.
  * Fails   : H1_ERROR with a kind, the offset of the byte and the status to answer to a request.
  * Removed : fields which carry only framing mistakes that are harmless once decided: repeated identical
- *           Host and Content-Length, Content-Length beside Transfer-Encoding, and, when violations are
- *           accepted, fields with an invalid name.
+ *           Host and Content-Length, Content-Length beside Transfer-Encoding, both of them in 1xx and
+ *           204 responses, and, when violations are accepted, fields with an invalid name.
+ * Not here: whether a 101 answers a request that asked for it is known to the caller only.
  * See     : manual, "option accept-unsafe-violations-in-http-request".
  */
 #ifndef CODEC_H1_H
@@ -105,7 +106,8 @@ enum h1_body {
 #define H1_FL_VIOLATION       0x4000 /* accepted only because of H1_OPT_UNSAFE (show errors) */
 #define H1_FL_FOLDED          0x8000 /* some field was folded over several lines */
 #define H1_FL_CODING         0x10000 /* a transfer coding other than chunked (always refused) */
-#define H1_FL_WS_KEY         0x20000 /* has Sec-WebSocket-Key or -Accept */
+#define H1_FL_WS_KEY         0x20000 /* has a plausible Sec-WebSocket-Key */
+#define H1_FL_WS_ACCEPT      0x40000 /* has Sec-WebSocket-Accept */
 
 struct h1_field {
 	struct slice name;  /* lower case, not empty */
@@ -154,7 +156,7 @@ static inline void h1_parser_init(struct h1_parser *p, uint8_t options)
  * calls before (at the same place or not). <out>->fields and field_capacity are set by the caller;
  * <out> must stay the same one between calls. H1_MORE: nothing is wrong so far, call again with more
  * bytes; H1_DONE: <out> is complete and out->length bytes were used; H1_ERROR: p->error.
- * Empty lines before a request line are skipped and count in the length. Inputs end at 4 GB.
+ * Empty lines before the start line are skipped and count in the length. Inputs end at 4 GB.
  */
 enum h1_status h1_parse_head(struct h1_parser *p, struct slice input, struct h1_head *out);
 

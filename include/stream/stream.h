@@ -108,6 +108,7 @@ enum stream_flags {
 	STRM_SESSION_COUNTED = 1 << 22,
 	STRM_KEEP_SERVER = 1 << 23,
 	STRM_RESP_COUNTED = 1 << 24,
+	STRM_NO_REUSE = 1 << 25,     /* the next try takes a new connection */
 };
 
 /* Dates in monotonic ns; 0: not reached. */
@@ -145,7 +146,9 @@ struct stream {
 	struct stream_times t;
 	struct rule_state {            /* where a rule list waits */
 		const struct rule *rule;
-		void *data;
+		void *data;            /* of the action that waits */
+		bool in_action;        /* else its condition waits */
+		bool lax;              /* strict-mode off: a failed rewrite is no error */
 	} rule;
 	struct expr_ctx expr;
 	struct pipe *pipe_req, *pipe_res;

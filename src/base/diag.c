@@ -6,20 +6,16 @@
 #include "base/diag.h"
 #include "base/strbuf.h"
 
-/* A source line longer than this is shown as a window around the column. */
-#define SHOWN_MAX 240
-#define SHOWN_BEFORE 100
+/* No more of a source line than this is shown, as a window where the column lies behind it. */
+#define SHOWN_MAX 80
 
 static bool diag_quiet;
 static const char *banner_version, *banner_path; /* cleared once said */
 static pthread_mutex_t banner_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static const char *const level_names[] = {
-	[DIAG_DIAG] = "DIAG",
-	[DIAG_DEBUG] = "DEBUG",
-	[DIAG_NOTICE] = "NOTICE",
-	[DIAG_WARNING] = "WARNING",
-	[DIAG_ALERT] = "ALERT",
+	[DIAG_DIAG] = "DIAG",	    [DIAG_DEBUG] = "DEBUG", [DIAG_NOTICE] = "NOTICE",
+	[DIAG_WARNING] = "WARNING", [DIAG_ALERT] = "ALERT",
 };
 
 void diag_list_init(struct diag_list *l)
@@ -42,7 +38,8 @@ void diag_list_fini(struct diag_list *l)
 {
 	struct diag *d, *tmp;
 
-	list_for_each_safe(d, tmp, &l->diags, link) {
+	list_for_each_safe(d, tmp, &l->diags, link)
+	{
 		list_remove(&d->link);
 		diag_free(d);
 	}
@@ -59,7 +56,7 @@ void diag_list_splice(struct diag_list *to, struct diag_list *from)
 	from->warnings = 0;
 }
 
-/* --- making ------------------------------------------------------------------------------------ */
+/* --- making ------------------------------------------------------------------------------ */
 
 static char *copy_text(const char *str)
 {
@@ -118,7 +115,7 @@ void diag_add(struct diag_list *l, enum diag_level level, const struct diag_plac
 	va_end(ap);
 }
 
-/* --- printing ---------------------------------------------------------------------------------- */
+/* --- printing ---------------------------------------------------------------------------- */
 
 /* "[ALERT]    (pid) : ": the parenthesis always stands in the same column. */
 static void add_head(struct strbuf *b, enum diag_level level)
@@ -155,8 +152,10 @@ static void add_source(struct strbuf *b, const struct diag *d)
 {
 	size_t len = strlen(d->text), from = 0, at = (size_t)d->column - 1, i;
 	size_t to;
+	bool window;
 
-	while (from < len && (d->text[from] == ' ' || (d->text[from] >= '\t' && d->text[from] <= '\r')))
+	while (from < len &&
+	       (d->text[from] == ' ' || (d->text[from] >= '\t' && d->text[from] <= '\r')))
 		from++;
 	while (len > from && (d->text[len - 1] == '\n' || d->text[len - 1] == '\r'))
 		len--;
@@ -166,18 +165,19 @@ static void add_source(struct strbuf *b, const struct diag *d)
 		at = from;
 	to = len;
 	strbuf_add_str(b, "  ");
-	if (len - from > SHOWN_MAX) {
-		if (at - from > SHOWN_BEFORE) {
-			from = at - SHOWN_BEFORE;
-			strbuf_add_str(b, "...");
-			at += 3;
-		}
-		if (len - from > SHOWN_MAX)
-			to = from + SHOWN_MAX;
+	window = at - from >= SHOWN_MAX;
+	if (window) {
+		/* a window with the column in its middle */
+		from = at - (SHOWN_MAX / 2 - 3);
+		strbuf_add_str(b, "...");
+		at += 3;
+		to = len - from > SHOWN_MAX - 6 ? from + SHOWN_MAX - 6 : len;
+	} else if (len - from > SHOWN_MAX) {
+		to = from + SHOWN_MAX;
 	}
 	for (i = from; i < to; i++)
 		strbuf_add_char(b, printable(d->text[i]));
-	if (to < len)
+	if (window)
 		strbuf_add_str(b, "...");
 	strbuf_printf(b, "\n  %*s^\n", (int)(at - from), "");
 }
@@ -245,8 +245,10 @@ void diag_print(const struct diag_list *l, enum diag_level least, FILE *out)
 {
 	struct diag *d;
 
-	list_for_each(d, &l->diags, link) {
-		/* DIAG is no degree of severity: it is asked for by name (-dD) as the lowest level */
+	list_for_each(d, &l->diags, link)
+	{
+		/* DIAG is no degree of severity: it is asked for by name (-dD) as the lowest level
+		 */
 		if (d->level >= least)
 			diag_print_one(d, out);
 	}

@@ -136,13 +136,15 @@ static uint8_t h1_note_length(struct h1_head *out, struct h1_field *field)
 	return H1_ERR_NONE;
 }
 
-/* Only a final, single "chunked" is understood. Anything before it is a coding that we do not undo (422);
- * anything after it, or no chunked at all, makes the length of a request unknowable (400).
+/* Only a final, single "chunked" is understood. Anything before it is a coding that we do not undo
+ * (422); anything after it, or no chunked at all, makes the length unknowable (400). Accepted violations
+ * in responses (empty elements, several "chunked") are mended: one field with one "chunked" stays.
  */
 static uint8_t h1_note_transfer(const struct h1_parser *p, struct h1_head *out,
 				struct h1_field *field)
 {
 	bool lax = (p->options & H1_OPT_UNSAFE) && (p->options & H1_OPT_RESPONSE);
+	bool had = out->flags & H1_FL_CHUNKED;
 	struct slice list = field->value, element;
 
 	out->flags |= H1_FL_TRANSFER_ENC;
@@ -153,14 +155,17 @@ static uint8_t h1_note_transfer(const struct h1_parser *p, struct h1_head *out,
 			if ((out->flags & H1_FL_CHUNKED) && !lax)
 				return H1_ERR_TRANSFER_ENCODING;
 			out->flags |= H1_FL_CHUNKED;
-			continue;
-		}
-		if (!element.len && lax)
-			continue;
-		if (!element.len || (out->flags & H1_FL_CHUNKED))
+			field->value = element;
+		} else if (element.len == 0 && lax) {
+			out->flags |= H1_FL_VIOLATION;
+		} else if (element.len == 0 || (out->flags & H1_FL_CHUNKED)) {
 			return H1_ERR_TRANSFER_ENCODING;
-		out->flags |= H1_FL_CODING;
+		} else {
+			out->flags |= H1_FL_CODING;
+		}
 	}
+	if (had || !(out->flags & (H1_FL_CHUNKED | H1_FL_CODING)))
+		h1_drop_last(out);
 	return H1_ERR_NONE;
 }
 
@@ -213,28 +218,36 @@ uint8_t h1_note_field(struct h1_parser *p, struct h1_head *out)
 		if (h1_is_word(field->value, SLICE("100-continue")))
 			out->flags |= H1_FL_EXPECT_CONTINUE;
 		break;
-	case FIELD_SEC_WEBSOCKET_KEY:
+	case FIELD_SEC_WEBSOCKET_KEY: /* base64 of 16 bytes (RFC 6455 4.1) */
+		if (field->value.len == 24)
+			out->flags |= H1_FL_WS_KEY;
+		break;
 	case FIELD_SEC_WEBSOCKET_ACCEPT:
 		if (field->value.len)
-			out->flags |= H1_FL_WS_KEY;
+			out->flags |= H1_FL_WS_ACCEPT;
 		break;
 	}
 	return H1_ERR_NONE;
 }
 
-/* Takes Content-Length out when Transfer-Encoding overrides it (RFC 9112 6.3). */
-static void h1_remove_length(struct h1_head *out)
+/* Takes all fields of a name out. */
+static void h1_remove(struct h1_head *out, uint8_t id)
 {
 	uint16_t kept = 0;
 
 	for (uint16_t i = 0; i < out->field_count; i++) {
-		if (out->fields[i].id == FIELD_CONTENT_LENGTH)
+		if (out->fields[i].id == id)
 			continue;
 		if (i == out->host_index)
 			out->host_index = (int16_t)kept;
 		out->fields[kept++] = out->fields[i];
 	}
 	out->field_count = kept;
+}
+
+static void h1_remove_length(struct h1_head *out)
+{
+	h1_remove(out, FIELD_CONTENT_LENGTH);
 	out->flags &= ~(uint32_t)H1_FL_CONTENT_LENGTH;
 	out->content_length = 0;
 }
@@ -246,11 +259,11 @@ static bool h1_is_11(const struct h1_head *out)
 
 static uint8_t h1_decide_transfer(struct h1_parser *p, struct h1_head *out)
 {
-	bool response = p->options & H1_OPT_RESPONSE;
+	bool lax = (p->options & H1_OPT_UNSAFE) && (p->options & H1_OPT_RESPONSE);
 
 	if (!(out->flags & H1_FL_TRANSFER_ENC))
 		return H1_ERR_NONE;
-	if (!(out->flags & H1_FL_CHUNKED) && !response)
+	if (!(out->flags & H1_FL_CHUNKED) && (!lax || (out->flags & H1_FL_CODING)))
 		return H1_ERR_TRANSFER_ENCODING;
 	if (out->flags & H1_FL_CODING)
 		return H1_ERR_TRANSFER_CODING;
@@ -286,6 +299,12 @@ static uint8_t h1_decide_request(struct h1_parser *p, struct h1_head *out)
 
 static void h1_decide_response(struct h1_parser *p, struct h1_head *out)
 {
+	if (out->status < 200 || out->status == 204) {
+		/* these never have a body, whatever they announce (RFC 9110 8.6, RFC 9112 6.1) */
+		h1_remove_length(out);
+		h1_remove(out, FIELD_TRANSFER_ENCODING);
+		out->flags &= ~(uint32_t)(H1_FL_TRANSFER_ENC | H1_FL_CHUNKED);
+	}
 	if (out->status == 101 || ((p->options & H1_OPT_TO_CONNECT) && out->status >= 200 &&
 				   out->status < 300))
 		out->body = H1_BODY_TUNNEL;
@@ -304,6 +323,7 @@ static void h1_decide_response(struct h1_parser *p, struct h1_head *out)
 
 uint8_t h1_decide(struct h1_parser *p, struct h1_head *out)
 {
+	uint32_t key = (p->options & H1_OPT_RESPONSE) ? H1_FL_WS_ACCEPT : H1_FL_WS_KEY;
 	bool unsafe = p->options & H1_OPT_UNSAFE;
 	uint8_t error = h1_decide_transfer(p, out);
 
@@ -317,7 +337,7 @@ uint8_t h1_decide(struct h1_parser *p, struct h1_head *out)
 		return error;
 	if (!(out->flags & H1_FL_CONN_UPGRADE))
 		out->flags &= ~(uint32_t)(H1_FL_UPGRADE | H1_FL_WEBSOCKET);
-	if ((out->flags & H1_FL_WEBSOCKET) && !(out->flags & H1_FL_WS_KEY) &&
+	if ((out->flags & H1_FL_WEBSOCKET) && !(out->flags & key) &&
 	    (!(p->options & H1_OPT_RESPONSE) || out->status == 101)) {
 		if (!unsafe)
 			return H1_ERR_WEBSOCKET;

@@ -183,6 +183,11 @@ static bool h1_read_version(const struct h1_parser *p, struct h1_head *out)
 	}
 	if (!unsafe)
 		return false;
+	if ((p->options & H1_OPT_RESPONSE) && slice_eq(v, SLICE("ICY"))) {
+		out->flags |= H1_FL_VIOLATION; /* the version of SHOUTcast servers */
+		out->major = 1;
+		return true;
+	}
 	while (at < v.len && ((v.ptr[at] >= 'A' && v.ptr[at] <= 'Z')))
 		at++;
 	if (at == 0 || at == v.len || v.ptr[at] != '/')

@@ -52,7 +52,7 @@ static void skip_blanks(struct cond *c)
 		c->at++;
 }
 
-/* --- versions ---------------------------------------------------------------------------------- */
+/* --- versions ---------------------------------------------------------------------------- */
 
 /* Takes a number; 0 where there is none. */
 static int take_number(const char **at)
@@ -118,7 +118,8 @@ static int compare_version(const char *ours, const char *asked)
 	return compare_parts(a, b, 5);
 }
 
-/* "1.1.1f", "3.6.5", "3.6.5-beta1": three numbers are required, then the maturity and the letter. */
+/* "1.1.1f", "3.6.5", "3.6.5-beta1": three numbers are required, then the maturity and the letter.
+ */
 static bool parse_tls_version(const char *text, int parts[5])
 {
 	memset(parts, 0, 5 * sizeof(*parts));
@@ -141,7 +142,7 @@ static bool parse_tls_version(const char *text, int parts[5])
 	return *text == '\0' || *text == '-' || *text == ' ';
 }
 
-/* --- predicates -------------------------------------------------------------------------------- */
+/* --- predicates -------------------------------------------------------------------------- */
 
 enum verdict { FALSE_VERDICT, TRUE_VERDICT, BAD_ARGUMENT };
 
@@ -245,10 +246,10 @@ static const struct predicate {
 	{ "version_before", 1, true, is_before },
 };
 
-/* --- arguments --------------------------------------------------------------------------------- */
+/* --- arguments --------------------------------------------------------------------------- */
 
-/* One argument up to an unquoted comma or parenthesis, quotes and escapes resolved (manual 2.2, second
- * level). Returns where it ends, NULL when a quote is not closed or memory is out.
+/* One argument up to an unquoted comma or parenthesis, quotes and escapes resolved (manual 2.2,
+ * second level). Returns where it ends, NULL when a quote is not closed or memory is out.
  */
 static const char *take_argument(const char *at, struct strbuf *out)
 {
@@ -263,8 +264,10 @@ static const char *take_argument(const char *at, struct strbuf *out)
 		}
 		if (*at == '\\' && quote != '\'' && at[1] && strchr("nrt \\'\",()", at[1])) {
 			at++;
-			strbuf_add_char(out, *at == 'n' ? '\n' : *at == 'r' ? '\r' :
-					*at == 't' ? '\t' : *at);
+			strbuf_add_char(out, *at == 'n' ? '\n' :
+					     *at == 'r' ? '\r' :
+					     *at == 't' ? '\t' :
+							  *at);
 			continue;
 		}
 		strbuf_add_char(out, *at);
@@ -282,7 +285,8 @@ static bool take_arguments(struct cond *c, const struct predicate *p, struct str
 	while (listed && count < p->args) {
 		end = take_argument(end + 1, &out[count]);
 		if (!end)
-			return cond_fail(c, c->at + 1, "unmatched quote or out of memory in argument"
+			return cond_fail(c, c->at + 1,
+					 "unmatched quote or out of memory in argument"
 					 " %d of predicate '%s' used in conditional expression",
 					 count + 1, p->name);
 		count++;
@@ -292,13 +296,16 @@ static bool take_arguments(struct cond *c, const struct predicate *p, struct str
 	if (!listed && *c->at == '(')
 		end = c->at + 1;
 	if (count < p->args && !(count == 0 && p->may_lack))
-		return cond_fail(c, end, "missing arguments (got %d/%d), type 'string' expected in"
+		return cond_fail(c, end,
+				 "missing arguments (got %d/%d), type 'string' expected in"
 				 " argument %d of predicate '%s' used in conditional expression",
 				 count ? count : 1, p->args, count ? count : 1, p->name);
 	if (*c->at == '(' && *end != ')')
-		return cond_fail(c, end, "expected ')'%s%s%s in argument %d of predicate '%s' used in"
-				 " conditional expression", *end ? " before '" : "", end,
-				 *end ? "'" : "", count > 0 ? count - 1 : 0, p->name);
+		return cond_fail(c, end,
+				 "expected ')'%s%s%s in argument %d of predicate '%s' used in"
+				 " conditional expression",
+				 *end ? " before '" : "", end, *end ? "'" : "",
+				 count > 1 ? count - 1 : 1, p->name);
 	c->at = *c->at == '(' ? end + 1 : end;
 	return true;
 }
@@ -322,15 +329,17 @@ static int eval_predicate(struct cond *c, const struct predicate *p)
 			args[i] = out[i].len ? out[i].ptr : nothing;
 		verdict = p->run(c->state, args);
 		if (verdict == BAD_ARGUMENT)
-			cond_fail(c, c->at, "invalid argument to conditional expression predicate"
-				  " '%s': '%s'", p->name, args[0]);
+			cond_fail(c, c->at,
+				  "invalid argument to conditional expression predicate"
+				  " '%s': '%s'",
+				  p->name, args[0]);
 	}
 	for (int i = 0; i < MAX_ARGS; i++)
 		strbuf_fini(&out[i]);
 	return c->error.len ? -1 : verdict == TRUE_VERDICT;
 }
 
-/* --- grammar ----------------------------------------------------------------------------------- */
+/* --- grammar ----------------------------------------------------------------------------- */
 
 static int eval_or(struct cond *c);
 
@@ -418,7 +427,7 @@ static int eval_and(struct cond *c)
 		if (value < 0)
 			return -1;
 		skip_blanks(c);
-		operator = c->at;
+		operator= c->at;
 		if (operator[0] != '&' || operator[1] != '&')
 			return value;
 		c->at += 2;
@@ -441,7 +450,7 @@ static int eval_or(struct cond *c)
 		if (value < 0)
 			return -1;
 		skip_blanks(c);
-		operator = c->at;
+		operator= c->at;
 		if (operator[0] != '|' || operator[1] != '|')
 			return value;
 		c->at += 2;
@@ -470,8 +479,10 @@ int conf_cond_eval(const struct config *cfg, const char *text, char **error, siz
 	if (value >= 0) {
 		skip_blanks(&c);
 		if (*c.at) {
-			cond_fail(&c, c.at, "unexpected character '%c' at the end of conditional expression"
-				  " '%s'", *c.at, text);
+			cond_fail(&c, c.at,
+				  "unexpected character '%c' at the end of conditional expression"
+				  " '%s'",
+				  *c.at, text);
 			value = -1;
 		}
 	}

@@ -23,7 +23,7 @@
 #define CONF_MAX_WORDS 64
 #define CONF_MAX_NESTED 256
 
-/* --- config.c ---------------------------------------------------------------------------------- */
+/* --- config.c ---------------------------------------------------------------------------- */
 
 enum conf_path_mode { PATH_CURRENT, PATH_CONFIG, PATH_PARENT, PATH_ORIGIN };
 
@@ -38,7 +38,7 @@ struct conf_state {
 	int home;               /* descriptor of the directory to come back to, or -1 */
 };
 
-/* --- tokens.c ---------------------------------------------------------------------------------- */
+/* --- tokens.c ---------------------------------------------------------------------------- */
 
 /* A line cut into words. Reused from line to line. */
 struct conf_tokens {
@@ -61,12 +61,12 @@ struct conf_where {
 /* Cuts place.text. False: reported. Manual 2.2, 2.3. */
 bool conf_tokenize(struct conf_where *w, struct conf_tokens *t);
 
-/* --- cond.c ------------------------------------------------------------------------------------ */
+/* --- cond.c ------------------------------------------------------------------------------ */
 
-/* Evaluates; on error returns -1 with a message in <error> (to be free()d) and the position in <at>. */
+/* Evaluates; on error -1 with a message in <error> (to be free()d) and the position in <at>. */
 int conf_cond_eval(const struct config *cfg, const char *text, char **error, size_t *at);
 
-/* --- directive.c ------------------------------------------------------------------------------- */
+/* --- directive.c ------------------------------------------------------------------------- */
 
 enum conf_branch {
 	BRANCH_TAKEN,   /* lines count */
@@ -91,11 +91,12 @@ static inline bool conf_nesting_skips(const struct conf_nesting *n)
 /* Carries out the directive in words[0] (it starts with a dot). With <early>, says nothing but
  * what is said about conditions.
  */
-void conf_directive(struct conf_where *w, struct conf_nesting *n, struct conf_tokens *t, bool early);
+void conf_directive(struct conf_where *w, struct conf_nesting *n, struct conf_tokens *t,
+		    bool early);
 /* At the end of a file: reports and closes what is open. */
 void conf_nesting_end(struct conf_where *w, struct conf_nesting *n);
 
-/* --- registry.c -------------------------------------------------------------------------------- */
+/* --- registry.c -------------------------------------------------------------------------- */
 
 const struct conf_section *conf_section_find(const char *name);
 /* The keyword with the most words among <words> that may stand in <where> (and, with CONF_OTHER, in
@@ -109,22 +110,25 @@ const struct conf_keyword *conf_keyword_elsewhere(char *const *words, int count,
 /* The closest keyword of the place to words[0], or to words[1] among those that start with words[0]
  * and a blank when <second>; NULL: none.
  */
-const char *conf_keyword_suggest(char *const *words, unsigned where, const char *section, bool second);
+const char *conf_keyword_suggest(char *const *words, unsigned where, const char *section,
+				 bool second);
 /* Appends "'client', 'server' and 'queue'": second words that may follow <first>; false: none. */
-bool conf_keyword_followers(struct strbuf *b, const char *first, unsigned where, const char *section);
+bool conf_keyword_followers(struct strbuf *b, const char *first, unsigned where,
+			    const char *section);
 const char *conf_section_suggest(const char *word);
 
 extern const struct module *const *conf_modules;
 
-/* --- env.c ------------------------------------------------------------------------------------- */
+/* --- env.c ------------------------------------------------------------------------------- */
 
-bool conf_env_remember(void);              /* takes the process's environment as the one to start from */
+/* Takes the process's environment as the one that generations start from. */
+bool conf_env_remember(void);
 bool conf_env_init(struct conf_state *s);
 void conf_env_fini(struct conf_state *s);
 /* The value of the name of <len> bytes, or NULL. */
 const char *conf_env_get(const struct conf_state *s, const char *name, size_t len);
 
-/* --- path.c ------------------------------------------------------------------------------------ */
+/* --- path.c ------------------------------------------------------------------------------ */
 
 /* Goes to the directory where relative names of <file> start; false with errno. Then come back. */
 bool conf_path_enter(struct config *cfg, const char *file);
@@ -132,18 +136,20 @@ void conf_path_leave(struct config *cfg);
 /* Another policy from now on, for the file being read too; false with errno. */
 bool conf_path_set(struct config *cfg, enum conf_path_mode mode, const char *origin);
 
-/* --- dispatch.c -------------------------------------------------------------------------------- */
+/* --- dispatch.c -------------------------------------------------------------------------- */
 
 /* Parses one keyword line. <l> has words, section, object and slots. */
 void conf_dispatch(struct conf_line *l, struct conf_tokens *t);
+/* The most words that may follow the keyword, -1: any number. */
+int conf_keyword_most(const struct conf_keyword *k);
 /* Reads a value of a typed keyword into its slot. */
 bool conf_store(struct conf_line *l, const struct conf_keyword *kw, struct slot_area *slots);
-/* Is the keyword allowed now (experimental, deprecated, refused, ignored)? False: do not parse it. */
+/* Is the keyword allowed now (experimental, deprecated, refused, ignored)? False: skip it. */
 bool conf_keyword_allowed(struct conf_line *l, const struct conf_keyword *kw, int word);
 /* Copies the words of the line into the arena. False: no memory, reported. */
 bool conf_line_commit(struct conf_line *l, struct conf_tokens *t);
 
-/* --- value.c ----------------------------------------------------------------------------------- */
+/* --- value.c ----------------------------------------------------------------------------- */
 
 void conf_vreport(struct conf_line *l, int word, enum diag_level level, const char *hint,
 		  const char *fmt, va_list ap);

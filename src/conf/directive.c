@@ -46,8 +46,8 @@ static void report_condition(struct conf_where *w, const char *name, const char 
 	place.form = DIAG_TIGHT;
 	place.column = (int)(strlen(name) + 1 + at) + 1;
 	place.text = shown.ptr;
-	diag_add(w->diags, DIAG_ALERT, &place, NULL, "%s in '%s' at position %d:",
-		 error ? error : "out of memory", name, (int)at + 1);
+	diag_add(w->diags, DIAG_ALERT, &place, NULL,
+		 "%s in '%s' at position %d:", error ? error : "out of memory", name, (int)at + 1);
 	strbuf_fini(&shown);
 }
 
@@ -58,10 +58,12 @@ int conf_condition(struct config *cfg, const char *text, struct diag_list *diags
 	int value = conf_cond_eval(cfg, text, &error, &at);
 
 	if (value < 0) {
-		struct diag_place place = { .form = DIAG_BARE, .column = (int)at + 1, .text = text };
+		struct diag_place place = { .form = DIAG_BARE,
+					    .column = (int)at + 1,
+					    .text = text };
 
-		diag_add(diags, DIAG_ALERT, &place, NULL, "%s at position %d:",
-			 error ? error : "out of memory", (int)at + 1);
+		diag_add(diags, DIAG_ALERT, &place, NULL,
+			 "%s at position %d:", error ? error : "out of memory", (int)at + 1);
 		free(error);
 	}
 	return value;
@@ -100,7 +102,8 @@ static void run_if(struct conf_where *w, struct conf_nesting *n, const struct co
 	bool skipped = conf_nesting_skips(n);
 
 	if (n->depth == CONF_MAX_NESTED) {
-		directive_error(w, t->columns[0], "too many nested '.if', max is %d", CONF_MAX_NESTED);
+		directive_error(w, t->columns[0], "too many nested '.if', max is %d",
+				CONF_MAX_NESTED);
 		return;
 	}
 	n->levels[n->depth].line = w->place.line;
@@ -137,8 +140,8 @@ static void run_else(struct conf_where *w, struct conf_nesting *n, const struct 
 		return;
 	}
 	n->levels[n->depth - 1].in_else = true;
-	n->levels[n->depth - 1].branch = n->levels[n->depth - 1].branch == BRANCH_PENDING ?
-					 BRANCH_TAKEN : BRANCH_DONE;
+	n->levels[n->depth - 1].branch =
+		n->levels[n->depth - 1].branch == BRANCH_PENDING ? BRANCH_TAKEN : BRANCH_DONE;
 }
 
 static void run_endif(struct conf_where *w, struct conf_nesting *n, const struct conf_tokens *t)
@@ -173,8 +176,10 @@ static const struct {
 static void run_message(struct conf_where *w, const struct conf_tokens *t, enum diag_level level)
 {
 	if (t->count > 2) {
-		directive_error(w, t->columns[2], "Unexpected argument '%s' for '%s'. Use quotes if the"
-				" message should contain spaces.", t->words[2], t->words[0]);
+		directive_error(w, t->columns[2],
+				"Unexpected argument '%s' for '%s'. Use quotes if the"
+				" message should contain spaces.",
+				t->words[2], t->words[0]);
 		return;
 	}
 	w->place.form = DIAG_TIGHT;

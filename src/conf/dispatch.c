@@ -4,6 +4,10 @@
 #include "conf_priv.h"
 #include "base/bug.h"
 
+static const char no_prefix_here[] =
+	"negation/default currently supported only for options, log, busy-polling, set-dumpable,"
+	" strict-limits, insecure-fork-wanted and numa-cpu-mapping.";
+
 /* `option x` is spoken of as 'x'. */
 static const char *short_name(const char *words)
 {
@@ -15,7 +19,7 @@ static bool is_option(const char *words)
 	return strncmp(words, "option ", 7) == 0;
 }
 
-/* --- nothing found ----------------------------------------------------------------------------- */
+/* --- nothing found ----------------------------------------------------------------------- */
 
 static void report_wrong_place(struct conf_line *l, const struct conf_keyword *k)
 {
@@ -27,12 +31,13 @@ static void report_wrong_place(struct conf_line *l, const struct conf_keyword *k
 		return;
 	}
 	if (k->flags & CONF_STRICT_PLACE) {
-		conf_error(l, 0, NULL, "'%s' not allowed because %s '%s' has no %s capability.", name,
-			   section, l->section_name, backend ? "backend" : "frontend");
+		conf_error(l, 0, NULL, "'%s' not allowed because %s '%s' has no %s capability.",
+			   name, section, l->section_name, backend ? "backend" : "frontend");
 		return;
 	}
-	conf_warn(l, 0, NULL, "'%s' ignored because %s '%s' has no %s capability.", name, section,
-		  l->section_name, backend ? "backend" : "frontend");
+	conf_warn(l, 0, NULL, "'%s' ignored because %s '%s' has no %s capability.%s%s", name,
+		  section, l->section_name, backend ? "backend" : "frontend", k->hint ? " " : "",
+		  k->hint ? k->hint : "");
 }
 
 /* The first word is known, the second is not. */
@@ -53,11 +58,13 @@ static bool report_wrong_second(struct conf_line *l)
 		conf_report(l, DIAG_ALERT, DIAG_TIGHT, "'option' expects an option name.");
 	else if (strcmp(l->words[0], "option") == 0)
 		conf_error(l, 1, NULL, "unknown option '%s'%s%s%s", l->words[1],
-			   near ? "; did you mean '" : "", near ? near : "", near ? "' maybe ?" : "");
+			   near ? "; did you mean '" : "", near ? near : "",
+			   near ? "' maybe ?" : "");
 	else
 		conf_error(l, l->count > 1, NULL, "'%s' supports %s (got '%s')%s%s%s", l->words[0],
 			   followers.ptr ? followers.ptr : "", l->count > 1 ? l->words[1] : "",
-			   near ? "; did you mean '" : "", near ? near : "", near ? "' maybe ?" : "");
+			   near ? "; did you mean '" : "", near ? near : "",
+			   near ? "' maybe ?" : "");
 	strbuf_fini(&followers);
 	return true;
 }
@@ -81,22 +88,27 @@ static void report_unknown(struct conf_line *l)
 		   near ? "' maybe ?" : "");
 }
 
-/* --- found ------------------------------------------------------------------------------------- */
+/* --- found ------------------------------------------------------------------------------- */
 
 bool conf_keyword_allowed(struct conf_line *l, const struct conf_keyword *k, int word)
 {
 	if (k->flags & CONF_REFUSED)
-		return conf_error(l, word, NULL, "%s", k->hint ? k->hint : "not supported any more.");
+		return conf_error(l, word, NULL, "%s",
+				  k->hint ? k->hint : "not supported any more.");
 	if (k->flags & CONF_IGNORED) {
 		conf_warn(l, word, NULL, "%s", k->hint ? k->hint : "ignored.");
 		return false;
 	}
 	if ((k->flags & CONF_EXPERIMENTAL) && !conf_experimental(l->cfg))
-		return conf_error(l, word, NULL, "'%s' directive is experimental, must be allowed via a"
-				  " global 'expose-experimental-directives'", k->words);
+		return conf_error(l, word, NULL,
+				  "'%s' directive is experimental, must be allowed via a"
+				  " global 'expose-experimental-directives'",
+				  k->words);
 	if ((k->flags & CONF_DEPRECATED) && !conf_deprecated(l->cfg))
-		conf_warn(l, word, k->hint, "the '%s' directive is deprecated and will be removed in a"
-			  " future version.", k->words);
+		conf_warn(l, word, k->hint,
+			  "the '%s' directive is deprecated and will be removed in a"
+			  " future version.",
+			  k->words);
 	return true;
 }
 
@@ -108,32 +120,37 @@ static bool prefix_allowed(struct conf_line *l, const struct conf_keyword *k)
 		return conf_report(l, DIAG_ALERT, DIAG_TIGHT,
 				   "negation/default is not supported for option '%s'.",
 				   short_name(k->words));
-	return conf_report(l, DIAG_ALERT, DIAG_TIGHT,
-			   "negation/default currently supported only for options, log, busy-polling,"
-			   " set-dumpable, strict-limits, insecure-fork-wanted and numa-cpu-mapping.");
+	return conf_report(l, DIAG_ALERT, DIAG_TIGHT, "%s", no_prefix_here);
+}
+
+int conf_keyword_most(const struct conf_keyword *k)
+{
+	if (k->max_args == 0 && k->type != CONF_NONE && k->type != CONF_FLAG && k->type != CONF_BIT)
+		return 1;
+	return k->max_args;
 }
 
 static bool arity_fits(struct conf_line *l, const struct conf_keyword *k)
 {
-	int args = l->count - l->at;
+	int args = l->count - l->at, most = conf_keyword_most(k);
 
-	if (k->max_args >= 0 && args > k->max_args) {
+	if (most >= 0 && args > most) {
 		if (k->type == CONF_TIME_MS || k->type == CONF_TIME_S)
-			return conf_error(l, l->at + k->max_args, NULL,
+			return conf_error(l, l->at + most, NULL,
 					  "'%s' : unexpected extra argument '%s' after value '%s'.",
-					  k->words, l->words[l->at + k->max_args],
-					  l->words[l->at + k->max_args - 1]);
-		return conf_error(l, l->at + k->max_args, NULL,
-				  "'%s' cannot handle unexpected argument '%s'.", short_name(k->words),
-				  l->words[l->at + k->max_args]);
+					  k->words, l->words[l->at + most],
+					  l->words[l->at + most - 1]);
+		return conf_error(l, l->at + most, NULL,
+				  "'%s' cannot handle unexpected argument '%s'.",
+				  k->words, l->words[l->at + most]);
 	}
-	/* the readers of typed values say best what they miss; `no` and `default` may need nothing */
+	/* the readers of typed values say best what they miss; `no` and `default` need nothing */
 	if (args >= k->min_args || k->type != CONF_NONE || l->no || l->dflt)
 		return true;
 	if (k->syntax)
-		return conf_error(l, l->count, NULL, "'%s' expects %s as argument%s.", short_name(k->words),
-				  k->syntax, k->min_args > 1 ? "s" : "");
-	return conf_error(l, l->count, NULL, "'%s' expects %d argument%s.", short_name(k->words),
+		return conf_error(l, l->count, NULL, "'%s' expects %s as argument%s.",
+				  k->words, k->syntax, k->min_args > 1 ? "s" : "");
+	return conf_error(l, l->count, NULL, "'%s' expects %d argument%s.", k->words,
 			  k->min_args, k->min_args > 1 ? "s" : "");
 }
 
@@ -251,14 +268,17 @@ bool conf_line_commit(struct conf_line *l, struct conf_tokens *t)
 	return true;
 }
 
+static bool is_prefix(const char *word)
+{
+	return strcmp(word, "no") == 0 || strcmp(word, "default") == 0;
+}
+
 static void take_prefix(struct conf_line *l)
 {
-	if (l->count < 2)
+	if (l->count < 2 || !is_prefix(l->words[0]))
 		return;
-	l->no = strcmp(l->words[0], "no") == 0;
-	l->dflt = strcmp(l->words[0], "default") == 0;
-	if (!l->no && !l->dflt)
-		return;
+	l->no = l->words[0][0] == 'n';
+	l->dflt = !l->no;
 	l->words++;
 	l->columns++;
 	l->count--;
@@ -270,6 +290,10 @@ void conf_dispatch(struct conf_line *l, struct conf_tokens *t)
 	int used = 0;
 
 	take_prefix(l);
+	if (l->count == 1 && is_prefix(l->words[0]) && !l->early) {
+		conf_report(l, DIAG_ALERT, DIAG_TIGHT, "%s", no_prefix_here);
+		return;
+	}
 	k = conf_keyword_find(l->words, l->count, l->where, l->section->name, &used);
 	if (l->early && (!k || !(k->flags & CONF_EARLY)))
 		return;

@@ -73,7 +73,8 @@ static void dump_lines(unsigned where, const char *section, FILE *out)
 	}
 }
 
-/* Options of bind and server lines: "bind <addr> ssl alpn +1". <grouped>: those of a group, or not. */
+/* Options of bind and server lines: "bind <addr> ssl alpn +1". <grouped>: those of a group, or not.
+ */
 static void dump_options(enum conf_place where, const char *line, bool grouped, FILE *out)
 {
 	const char *last = NULL;
@@ -85,9 +86,10 @@ static void dump_options(enum conf_place where, const char *line, bool grouped, 
 		    (where == CONF_BIND && (k->section != NULL) != grouped))
 			continue;
 		last = k->words;
-		fprintf(out, "\t%s %s%s%s", line, grouped ? k->section : "", grouped ? " " : "", k->words);
-		if (k->max_args)
-			fprintf(out, " +%d", k->max_args);
+		fprintf(out, "\t%s %s%s%s", line, grouped ? k->section : "", grouped ? " " : "",
+			k->words);
+		if (conf_keyword_most(k))
+			fprintf(out, " +%d", conf_keyword_most(k));
 		fputc('\n', out);
 	}
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* env_conf.c - edge file: section `global` and its keywords that steer the reading itself: environment,
- * exposure of directives, default-path (manual 3, 3.1). Exports mod_conf.
+/* env_conf.c - edge file: section `global` and its keywords that steer the reading itself:
+ * environment, exposure of directives, default-path (manual 3, 3.1). Exports mod_conf.
  */
 #include <errno.h>
 #include <string.h>
@@ -16,16 +16,17 @@ static bool set_variable(struct conf_line *l, bool overwrite)
 				  l->keyword->words);
 	value = conf_next(l);
 	if (!value)
-		return conf_error(l, l->count, NULL, "'%s' expects environment variable value for '%s'.",
+		return conf_error(l, l->count, NULL,
+				  "'%s' expects environment variable value for '%s'.",
 				  l->keyword->words, name);
 	if (!conf_take_end(l))
 		return false;
 	if (strchr(name, '='))
-		return conf_error(l, 1, NULL, "'%s' failed on variable '%s' : %s.", l->keyword->words,
-				  name, strerror(EINVAL));
+		return conf_error(l, 1, NULL, "'%s' failed on variable '%s' : %s.",
+				  l->keyword->words, name, strerror(EINVAL));
 	if (!conf_setenv(l->cfg, name, value, overwrite))
-		return conf_error(l, 1, NULL, "'%s' failed on variable '%s' : %s.", l->keyword->words,
-				  name, strerror(ENOMEM));
+		return conf_error(l, 1, NULL, "'%s' failed on variable '%s' : %s.",
+				  l->keyword->words, name, strerror(ENOMEM));
 	return true;
 }
 
@@ -45,11 +46,13 @@ static bool parse_unsetenv(struct conf_line *l)
 	bool done = true;
 
 	if (!conf_peek(l))
-		return conf_error(l, l->count, NULL, "'unsetenv' expects at least one variable name.");
+		return conf_error(l, l->count, NULL,
+				  "'unsetenv' expects at least one variable name.");
 	while ((name = conf_next(l)) != NULL) {
 		if (!conf_unsetenv(l->cfg, name))
-			done = conf_error(l, l->at - 1, NULL, "'unsetenv' failed on variable '%s' : %s.",
-					  name, strerror(EINVAL));
+			done = conf_error(l, l->at - 1, NULL,
+					  "'unsetenv' failed on variable '%s' : %s.", name,
+					  strerror(EINVAL));
 	}
 	return done;
 }
@@ -119,14 +122,15 @@ static bool parse_default_path(struct conf_line *l)
 	while (word && mode <= PATH_ORIGIN && strcmp(word, path_modes[mode]) != 0)
 		mode++;
 	if (!word || mode > PATH_ORIGIN)
-		return conf_error(l, 1, NULL, "%s default-path mode '%s' for 'default-path', supported"
-				  " modes include 'current', 'config', 'parent', and 'origin'.",
+		return conf_error(l, 1, NULL, "%s default-path mode '%s' for"
+				  " 'default-path', supported modes include 'current', 'config',"
+				  " 'parent', and 'origin'.",
 				  word ? "unsupported" : "missing", word ? word : "");
 	if (mode == PATH_ORIGIN) {
 		origin = conf_next(l);
 		if (!origin)
-			return conf_error(l, l->count, NULL,
-					  "'default-path origin' expects a directory as an argument.");
+			return conf_error(l, l->count, NULL, "'default-path origin' expects a"
+					  " directory as an argument.");
 	}
 	if (!conf_take_end(l))
 		return false;
@@ -166,8 +170,8 @@ static const struct conf_keyword keywords[] = {
 	{ .words = "expose-deprecated-directives", .where = CONF_GLOBAL,
 	  .parse = parse_expose_deprecated,
 	  .help = "do not warn about deprecated directives that have no replacement" },
-	{ .words = "default-path", .where = CONF_GLOBAL, .max_args = -1, .parse = parse_default_path,
-	  .syntax = "{ current | config | parent | origin <path> }",
+	{ .words = "default-path", .where = CONF_GLOBAL, .max_args = -1,
+	  .parse = parse_default_path, .syntax = "{ current | config | parent | origin <path> }",
 	  .help = "the directory from which relative file names start" },
 	{ 0 }
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* legacy_conf.c - edge file: spellings that went out of use, and what to write instead. Exports
- * mod_conf_legacy. What has an exact modern meaning is accepted with a warning, the rest is refused.
+ * mod_conf_legacy. What has an exact modern meaning is accepted with a warning, the rest is
+ * refused.
  */
 #include "conf_priv.h"
 

@@ -33,12 +33,12 @@ struct reader {
 	struct conf_tokens tokens;
 	bool early;
 	const struct conf_section *section; /* NULL: before the first of the file */
-	char *section_name;                 /* owned; its first argument, or "" */
+	char *section_name;		    /* owned; its first argument, or "" */
 	void *object;
 	struct slot_area *slots;
 };
 
-/* --- files ------------------------------------------------------------------------------------- */
+/* --- files ------------------------------------------------------------------------------- */
 
 static void texts_fini(struct texts *t)
 {
@@ -116,8 +116,8 @@ static void load_file(struct texts *t, const char *path, struct diag_list *diags
 		}
 	}
 	if (!bytes) {
-		diag_add(diags, DIAG_ALERT, NULL, NULL, "Could not open configuration file %s : %s", path,
-			 strerror(errno));
+		diag_add(diags, DIAG_ALERT, NULL, NULL, "Could not open configuration file %s : %s",
+			 path, strerror(errno));
 		return;
 	}
 	if (!texts_add(t, path, bytes, len))
@@ -143,8 +143,8 @@ static void load_directory(struct texts *t, const char *path, struct diag_list *
 	int count = scandir(path, &entries, is_cfg, by_bytes);
 
 	if (count < 0) {
-		diag_add(diags, DIAG_ALERT, NULL, NULL, "Cannot open configuration directory %s : %s",
-			 path, strerror(errno));
+		diag_add(diags, DIAG_ALERT, NULL, NULL,
+			 "Cannot open configuration directory %s : %s", path, strerror(errno));
 		return;
 	}
 	for (int i = 0; i < count; i++) {
@@ -178,7 +178,7 @@ static void load_source(struct texts *t, const char *path, struct diag_list *dia
 		load_file(t, path, diags);
 }
 
-/* --- sections ---------------------------------------------------------------------------------- */
+/* --- sections ---------------------------------------------------------------------------- */
 
 /* Fills a line from the tokens of the reader. */
 static void line_init(struct reader *r, struct conf_line *l)
@@ -240,7 +240,7 @@ static void section_open(struct reader *r, const struct conf_section *s)
 	r->slots = l.slots;
 }
 
-/* --- lines ------------------------------------------------------------------------------------- */
+/* --- lines ------------------------------------------------------------------------------- */
 
 static void warn_empty_word(struct reader *r)
 {
@@ -248,9 +248,11 @@ static void warn_empty_word(struct reader *r)
 
 	r->where.place.form = DIAG_TIGHT;
 	r->where.place.column = t->columns[t->empty];
-	diag_add(r->where.diags, DIAG_WARNING, &r->where.place, NULL,
-		 "argument number %d at position %d is empty and marks the end of the argument list;"
-		 " all subsequent arguments will be ignored:", t->empty, t->columns[t->empty]);
+	diag_add(
+		r->where.diags, DIAG_WARNING, &r->where.place, NULL,
+		"argument number %d at position %d is empty and marks the end of the argument list;"
+		" all subsequent arguments will be ignored:",
+		t->empty, t->columns[t->empty]);
 }
 
 static void report_no_section(struct reader *r)
@@ -357,9 +359,10 @@ static void read_text(struct reader *r, const struct text *text)
 	r->where.cfg->state->file = NULL;
 }
 
-/* --- passes ------------------------------------------------------------------------------------ */
+/* --- passes ------------------------------------------------------------------------------ */
 
-static void run_pass(struct config *cfg, const struct texts *texts, struct diag_list *diags, bool early)
+static void run_pass(struct config *cfg, const struct texts *texts, struct diag_list *diags,
+		     bool early)
 {
 	struct reader *r = calloc(1, sizeof(*r));
 
@@ -375,8 +378,9 @@ static void run_pass(struct config *cfg, const struct texts *texts, struct diag_
 		int alerts = diags->alerts;
 
 		if (!conf_path_enter(cfg, texts->all[i].name))
-			diag_add(diags, DIAG_ALERT, NULL, NULL, "cannot apply default-path to %s : %s",
-				 texts->all[i].name, strerror(errno));
+			diag_add(diags, DIAG_ALERT, NULL, NULL,
+				 "cannot apply default-path to %s : %s", texts->all[i].name,
+				 strerror(errno));
 		read_text(r, &texts->all[i]);
 		conf_path_leave(cfg);
 		if (diags->alerts != alerts)
@@ -407,12 +411,15 @@ bool conf_read(struct config *cfg, const struct conf_source *sources, int count,
 
 	for (int i = 0; i < count; i++)
 		load_source(&texts, sources[i].path, diags);
+	if (!texts.count && diags->alerts == alerts)
+		diag_add(diags, DIAG_ALERT, NULL, NULL, "no configuration file to read.");
 	run_passes(cfg, &texts, diags);
 	texts_fini(&texts);
 	return diags->alerts == alerts;
 }
 
-bool conf_read_text(struct config *cfg, const char *name, struct slice text, struct diag_list *diags)
+bool conf_read_text(struct config *cfg, const char *name, struct slice text,
+		    struct diag_list *diags)
 {
 	struct texts texts = { 0 };
 	int alerts = diags->alerts;

@@ -55,7 +55,7 @@ bool conf_register(const struct module *const *modules)
 	return true;
 }
 
-/* --- look-up ----------------------------------------------------------------------------------- */
+/* --- look-up ----------------------------------------------------------------------------- */
 
 const struct conf_section *conf_section_find(const char *name)
 {
@@ -91,7 +91,8 @@ static size_t find_first(const char *words)
 	return conf_keyword_count;
 }
 
-static const struct conf_keyword *find_fitting(const char *words, unsigned where, const char *section)
+static const struct conf_keyword *find_fitting(const char *words, unsigned where,
+					       const char *section)
 {
 	for (size_t i = find_first(words); i < conf_keyword_count; i++) {
 		if (strcmp(conf_keywords[i]->words, words) != 0)
@@ -155,7 +156,8 @@ const struct conf_keyword *conf_keyword_elsewhere(char *const *words, int count,
 	return conf_keyword_find(words, count, CONF_PROXY, NULL, used);
 }
 
-bool conf_keyword_followers(struct strbuf *b, const char *first, unsigned where, const char *section)
+bool conf_keyword_followers(struct strbuf *b, const char *first, unsigned where,
+			    const char *section)
 {
 	size_t len = strlen(first), last_len = 0;
 	const char *last = NULL;
@@ -167,7 +169,8 @@ bool conf_keyword_followers(struct strbuf *b, const char *first, unsigned where,
 		size_t word_len;
 
 		if (strncmp(k->words, first, len) != 0 || k->words[len] != ' ' ||
-		    !conf_keyword_fits(k, where, section) || (k->flags & (CONF_HIDDEN | CONF_REFUSED)))
+		    !conf_keyword_fits(k, where, section) ||
+		    (k->flags & (CONF_HIDDEN | CONF_REFUSED)))
 			continue;
 		word_len = strcspn(word, " ");
 		if (last && word_len == last_len && strncmp(word, last, word_len) == 0)
@@ -182,7 +185,7 @@ bool conf_keyword_followers(struct strbuf *b, const char *first, unsigned where,
 	return last != NULL;
 }
 
-/* --- suggestions ------------------------------------------------------------------------------- */
+/* --- suggestions ------------------------------------------------------------------------- */
 
 /* Edit distance with transpositions, or more than <limit>. */
 static int distance(const char *a, const char *b, int limit)
@@ -272,9 +275,11 @@ static const char *next_candidate(void *ctx)
 	return NULL;
 }
 
-const char *conf_keyword_suggest(char *const *words, unsigned where, const char *section, bool second)
+const char *conf_keyword_suggest(char *const *words, unsigned where, const char *section,
+				 bool second)
 {
-	static __thread struct candidates c; /* the answer lives until the next call of the thread */
+	static __thread struct candidates
+		c; /* the answer lives until the next call of the thread */
 	const char *wanted = words[second ? 1 : 0], *word;
 	int limit = wanted ? (int)strlen(wanted) / 3 : 0;
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* tokens.c - a line cut into words: quotes, escapes, variables (manual 2.2, 2.3)
  *
- * Three states: outside quotes, inside "" (escapes and variables are understood), inside '' (nothing
- * is). A word exists once a character or a quote of it was seen, so that "" is an empty word; the
- * expansion of ${NAME[*]} into nothing is the exception: it leaves no word.
+ * Three states: outside quotes, inside "" (escapes and variables are understood), inside ''
+ * (nothing is). A word exists once a character or a quote of it was seen, so that "" is an empty
+ * word; the expansion of ${NAME[*]} into nothing is the exception: it leaves no word.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,10 +14,10 @@ struct cutter {
 	struct conf_tokens *out;
 	const char *line;
 	size_t len, at;
-	char quote;         /* 0, '"' or '\'' */
+	char quote; /* 0, '"' or '\'' */
 	size_t quote_at;
-	bool open;          /* a word was begun */
-	bool vanishing;     /* it consists of expanded lists only */
+	bool open;	/* a word was begun */
+	bool vanishing; /* it consists of expanded lists only */
 	bool failed;
 };
 
@@ -59,14 +59,17 @@ static void word_add(struct cutter *c, char ch)
 static void report_too_many(struct cutter *c)
 {
 	struct conf_tokens *t = c->out;
-	int last = CONF_MAX_WORDS - 1;
+	int last = CONF_MAX_WORDS - 1, indent = 0;
 
+	/* this position, alone of all, does not count the indentation */
+	while (is_blank(c->line[indent]))
+		indent++;
 	c->failed = true;
 	c->where->place.form = DIAG_TIGHT;
 	c->where->place.column = t->columns[last];
 	diag_add(c->where->diags, DIAG_ALERT, &c->where->place, NULL,
 		 "too many words, truncating after word %d, position %d: <%s>.", CONF_MAX_WORDS,
-		 t->columns[last] - 1, t->text.ptr + t->starts[last]);
+		 t->columns[last] - indent, t->text.ptr + t->starts[last]);
 }
 
 static void word_close(struct cutter *c)
@@ -156,12 +159,12 @@ static void cut_escape(struct cutter *c)
 	c->at += 2;
 }
 
-/* --- variables --------------------------------------------------------------------------------- */
+/* --- variables --------------------------------------------------------------------------- */
 
 struct variable {
-	size_t start, len;       /* name */
-	bool list;               /* [*] */
-	const char *dflt;        /* or NULL */
+	size_t start, len; /* name */
+	bool list;	   /* [*] */
+	const char *dflt;  /* or NULL */
 	size_t dflt_len;
 };
 
@@ -207,7 +210,8 @@ static bool cut_brace(struct cutter *c, struct variable *v, size_t brace)
 }
 
 /* The value of a pseudo-variable; NULL: there is none of this name. <number> is a work area. */
-static const char *pseudo_value(const struct cutter *c, const char *name, size_t len, char number[12])
+static const char *pseudo_value(const struct cutter *c, const char *name, size_t len,
+				char number[12])
 {
 	struct slice s = slice_make(name, len);
 
@@ -227,8 +231,8 @@ static const char *pseudo_value(const struct cutter *c, const char *name, size_t
 
 static void add_value(struct cutter *c, const char *value, size_t len, bool list)
 {
-	if (!list) {
-		/* also when empty, this is a word: "$EMPTY" */
+	if (!list || !len) {
+		/* also when empty, this is a word: "$EMPTY", "${EMPTY[*]}" */
 		word_open(c, c->at);
 		c->vanishing = false;
 	}
@@ -275,11 +279,11 @@ static void cut_variable(struct cutter *c)
 		add_value(c, value, strlen(value), v.list);
 	else if (v.dflt)
 		add_value(c, v.dflt, v.dflt_len, v.list);
-	else
-		add_value(c, "", 0, v.list);
+	else if (!v.list)
+		add_value(c, "", 0, false);
 }
 
-/* --- the line ---------------------------------------------------------------------------------- */
+/* --- the line ---------------------------------------------------------------------------- */
 
 /* A quote character at c->at: does it open or close? False: it is an ordinary character. */
 static bool cut_quote(struct cutter *c)

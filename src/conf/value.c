@@ -5,12 +5,14 @@
 #include <string.h>
 #include "conf_priv.h"
 
-/* --- errors ------------------------------------------------------------------------------------ */
+/* --- errors ------------------------------------------------------------------------------ */
 
 void conf_vreport(struct conf_line *l, int word, enum diag_level level, const char *hint,
 		  const char *fmt, va_list ap)
 {
-	l->place.form = DIAG_PARSING;
+	struct strbuf b;
+
+	l->place.form = l->about && l->where == CONF_SERVER ? DIAG_AT : DIAG_PARSING;
 	l->place.column = word >= 0 && word < l->count ? l->columns[word] : 0;
 	if (!l->place.column && l->count > 0) {
 		/* a missing word: behind the last one */
@@ -18,7 +20,15 @@ void conf_vreport(struct conf_line *l, int word, enum diag_level level, const ch
 
 		l->place.column = l->columns[last] + (int)strlen(l->words[last]);
 	}
-	diag_vadd(l->diags, level, &l->place, hint, fmt, ap);
+	if (!l->about) {
+		diag_vadd(l->diags, level, &l->place, hint, fmt, ap);
+		return;
+	}
+	strbuf_init(&b);
+	strbuf_add_str(&b, l->about);
+	strbuf_vprintf(&b, fmt, ap);
+	diag_add(l->diags, level, &l->place, hint, "%s", b.ptr ? b.ptr : "out of memory");
+	strbuf_fini(&b);
 }
 
 bool conf_error(struct conf_line *l, int word, const char *hint, const char *fmt, ...)
@@ -40,7 +50,8 @@ void conf_warn(struct conf_line *l, int word, const char *hint, const char *fmt,
 	va_end(ap);
 }
 
-bool conf_report(struct conf_line *l, enum diag_level level, enum diag_form form, const char *fmt, ...)
+bool conf_report(struct conf_line *l, enum diag_level level, enum diag_form form, const char *fmt,
+		 ...)
 {
 	va_list ap;
 
@@ -59,7 +70,7 @@ const char *conf_line_subject(const struct conf_line *l)
 	return l->count ? l->words[0] : "";
 }
 
-/* --- integers ---------------------------------------------------------------------------------- */
+/* --- integers ---------------------------------------------------------------------------- */
 
 /* Decimal digits of <text> into <out>, clamped to INT64_MAX; returns where they end. */
 static const char *take_digits(const char *text, int64_t *out)
@@ -88,21 +99,26 @@ bool conf_take_int(struct conf_line *l, int64_t min, int64_t max, int64_t *out)
 	end = take_digits(digits, &value);
 	if (end == digits || *end)
 		return conf_error(l, l->at - 1, NULL,
-				  "cannot parse '%s' value '%s', an integer is expected.", subject, word);
+				  "cannot parse '%s' value '%s', an integer is expected.", subject,
+				  word);
 	if (*word == '-')
 		value = -value;
 	if (value < min || value > max) {
 		if (min > 0 && value <= 0 && max >= INT_MAX)
-			return conf_error(l, l->at - 1, NULL, "'%s' expects a positive integer argument"
-					  " (got '%s').", subject, word);
-		return conf_error(l, l->at - 1, NULL, "'%s' value must be between %lld and %lld"
-				  " (was %s)", subject, (long long)min, (long long)max, word);
+			return conf_error(l, l->at - 1, NULL,
+					  "'%s' expects a positive integer argument"
+					  " (got '%s').",
+					  subject, word);
+		return conf_error(l, l->at - 1, NULL,
+				  "'%s' value must be between %lld and %lld"
+				  " (was %s)",
+				  subject, (long long)min, (long long)max, word);
 	}
 	*out = value;
 	return true;
 }
 
-/* --- times ------------------------------------------------------------------------------------- */
+/* --- times ------------------------------------------------------------------------------- */
 
 /* Microseconds of a unit; 0: unknown. <len> gets its length; no unit gives <dflt>. */
 static int64_t time_unit(const char *text, int64_t dflt, size_t *len)
@@ -138,25 +154,30 @@ static bool take_time(struct conf_line *l, int64_t dflt_us, int64_t max_ms, int6
 	size_t len;
 
 	if (!word)
-		return conf_error(l, l->count, NULL, "'%s' expects an integer value (in %s)", subject,
-				  dflt_us == 1000 ? "milliseconds" : "seconds");
+		return conf_error(l, l->count, NULL, "'%s' expects an integer value (in %s)",
+				  subject, dflt_us == 1000 ? "milliseconds" : "seconds");
 	end = take_digits(word, &value);
 	unit = time_unit(end, dflt_us, &len);
 	if (end == word || !unit || end[len]) {
 		char bad = end == word || !unit ? *end : end[len];
 
 		if (!bad)
-			return conf_error(l, l->at - 1, NULL, "'%s' expects an integer value (in %s)",
-					  subject, dflt_us == 1000 ? "milliseconds" : "seconds");
-		return conf_error(l, l->at - 1, "a time is digits and one unit: us, ms, s, m, h or d",
+			return conf_error(l, l->at - 1, NULL,
+					  "'%s' expects an integer value (in %s)", subject,
+					  dflt_us == 1000 ? "milliseconds" : "seconds");
+		return conf_error(l, l->at - 1,
+				  "a time is digits and one unit: us, ms, s, m, h or d",
 				  "unexpected character '%c' in '%s'", bad, subject);
 	}
 	if (value > INT64_MAX / unit - 1000 || (value * unit + 999) / 1000 > max_ms)
-		return conf_error(l, l->at - 1, NULL, max_ms == INT_MAX ?
-				  "timer overflow in argument '%s' to '%s' (maximum value is 2147483647"
-				  " ms or ~24.8 days)" :
-				  "timer overflow in argument '%s' to '%s' (maximum value is 2147483647"
-				  " s or ~68 years)", word, subject);
+		return conf_error(l, l->at - 1, NULL,
+				  max_ms == INT_MAX ? "timer overflow in argument '%s' to '%s' "
+						      "(maximum value is 2147483647"
+						      " ms or ~24.8 days)" :
+						      "timer overflow in argument '%s' to '%s' "
+						      "(maximum value is 2147483647"
+						      " s or ~68 years)",
+				  word, subject);
 	*out = (value * unit + 999) / 1000;
 	return true;
 }
@@ -171,7 +192,7 @@ bool conf_take_time_s(struct conf_line *l, int64_t *out_ms)
 	return take_time(l, 1000000, INT_MAX * (int64_t)1000, out_ms);
 }
 
-/* --- sizes, strings ---------------------------------------------------------------------------- */
+/* --- sizes, strings ---------------------------------------------------------------------- */
 
 bool conf_take_size(struct conf_line *l, uint64_t *out)
 {
@@ -198,8 +219,8 @@ bool conf_take_size(struct conf_line *l, uint64_t *out)
 				  "unexpected '%s' after size passed to '%s'",
 				  end == word ? word : end + (shift ? 1 : 0), subject);
 	if (value > INT64_MAX >> shift || value >= INT64_MAX / 10)
-		return conf_error(l, l->at - 1, NULL, "size overflow in argument '%s' to '%s'", word,
-				  subject);
+		return conf_error(l, l->at - 1, NULL, "size overflow in argument '%s' to '%s'",
+				  word, subject);
 	*out = (uint64_t)value << shift;
 	return true;
 }

@@ -181,5 +181,5 @@ int main(void)
 	test_prompt();
 	test_levels();
 	test_long();
-	done_testing();
+	return done_testing();
 }
