@@ -152,7 +152,7 @@ void time_set_add(struct time_set *t, const int64_t ms[TIME_KINDS])
 			sum -= (sum + TIME_SAMPLES - 1) / TIME_SAMPLES;
 		__atomic_store_n(&s->sum[k], sum + value, __ATOMIC_RELAXED);
 		if (value > __atomic_load_n(&s->max[k], __ATOMIC_RELAXED))
-			__atomic_store_n(&s->max[k], value > UINT32_MAX ? UINT32_MAX : (uint32_t)value,
+			__atomic_store_n(&s->max[k], (uint32_t)(value > UINT32_MAX ? UINT32_MAX : value),
 					 __ATOMIC_RELAXED);
 	}
 	if (count < TIME_SAMPLES)

@@ -182,7 +182,7 @@ static enum ctl_step enable_server(struct ctl_request *rq)
 	struct server *srv = take_server(rq);
 
 	if (srv)
-		server_set_admin(srv, 0, SERVER_FMAINT | SERVER_CMAINT);
+		server_set_admin(srv, 0, SERVER_FMAINT);
 	return CTL_DONE;
 }
 
@@ -262,11 +262,14 @@ static void print_state(struct strbuf *out, const struct server *srv)
 
 	server_address(srv, &addr);
 	unix_path = addr.sa.ss_family == AF_UNIX;
-	strbuf_printf(out, "%d %s %d %s %s %u %u %u %u %llu %d %d %d %d %d %d %d %s %d %s %d %d %s %s %d\n",
+	strbuf_printf(out, "%d %s %d %s %s %u %u %u %u %llu %d %d %d %d %d %d %d %s %d %s %d %d %s "
+		      "%s %d\n",
 		      be->id, be->name, srv->id, srv->name,
-		      unix_path ? "-" : address_ip_text((struct sockaddr *)&addr.sa, ip, sizeof(ip)),
+		      unix_path ? "-"
+		      : address_ip_text((struct sockaddr *)&addr.sa, ip, sizeof(ip)),
 		      __atomic_load_n(&st->oper, __ATOMIC_RELAXED), admin, server_weight(srv),
-		      srv->uweight, (unsigned long long)(now > changed ? (now - changed) / 1000000 : 0),
+		      srv->uweight,
+		      (unsigned long long)(now > changed ? (now - changed) / 1000000 : 0),
 		      1, 0, admin & SERVER_MAINT ? 0 : 2, srv->disabled ? 8 : 0, 0, be->id_forced,
 		      srv->id_forced, srv->hostname ? srv->hostname : "-",
 		      unix_path ? 0 : server_port(&addr), "-", 0, 0, "-", "-", 0);
