@@ -204,7 +204,9 @@ const char *server_status_name(const struct server *srv)
 	}
 }
 
-/* Copies the 28 bytes of an address word by word: the other side may be another thread's. */
+/* Copies the 28 bytes of an address word by word: the other side may be another thread's. A
+ * reader that sees a new word also sees that the turn has changed.
+ */
 static void address_copy(void *to, const void *from)
 {
 	static_assert(sizeof(struct sockaddr_in6) % 4 == 0, "copied by words");
@@ -212,8 +214,8 @@ static void address_copy(void *to, const void *from)
 	const uint32_t *src = from;
 
 	for (size_t i = 0; i < sizeof(struct sockaddr_in6) / 4; i++)
-		__atomic_store_n(&dst[i], __atomic_load_n(&src[i], __ATOMIC_RELAXED),
-				 __ATOMIC_RELAXED);
+		__atomic_store_n(&dst[i], __atomic_load_n(&src[i], __ATOMIC_ACQUIRE),
+				 __ATOMIC_RELEASE);
 }
 
 /* The writer makes the turn odd while it writes: a reader that saw a turn change reads again. */
@@ -234,7 +236,6 @@ void server_address(const struct server *srv, struct server_addr *out)
 		memset(&out->sa, 0, sizeof(out->sa));
 		address_copy(&out->sa, &st->address);
 		out->len = __atomic_load_n(&st->address_len, __ATOMIC_RELAXED);
-		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	} while (__atomic_load_n(&st->address_turn, __ATOMIC_RELAXED) != turn);
 }
 
