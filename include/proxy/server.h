@@ -147,6 +147,7 @@ struct server {
 	/* slots follow */
 };
 
+/* Its slots (SLOT_SERVER). */
 struct slot_area *server_slots(const struct server *srv);
 
 /* First and next of a backend, in order of the file; NULL at the end. */

@@ -52,7 +52,9 @@ void stats_fill_backend(struct stats_row *r, const struct proxy *px, bool with_c
 void stats_fill_server(struct stats_row *r, const struct server *srv);
 void stats_fill_listener(struct stats_row *r, const struct listener_conf *lc);
 
+/* The column's name; <field> below STATS_COUNT. */
 const char *stats_field_name(unsigned field);
+/* What it is, in a few words. */
 const char *stats_field_help(unsigned field);
 
 /* Who knows the extra counters (transports, protocols) answers here; without: zeros. The object

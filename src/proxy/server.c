@@ -273,9 +273,9 @@ static void admin_tell(const struct server *srv, unsigned old, unsigned new, uns
 	unsigned waiting = queue_length_backend(be);
 
 	if (!(old & SERVER_MAINT) && (new & SERVER_MAINT))
-		server_tell(be, false, "Server %s/%s is going DOWN for maintenance. %u active and %u "
-			    "backup servers left.%s %lld sessions active, %u requeued, %u remaining "
-			    "in queue.", be->name, srv->name, active, backup,
+		server_tell(be, false, "Server %s/%s is going DOWN for maintenance. %u active and "
+			    "%u backup servers left.%s %lld sessions active, %u requeued, %u "
+			    "remaining in queue.", be->name, srv->name, active, backup,
 			    backup && !active ? " Running on backup." : "",
 			    (long long)counter_read(&srv->state->counters, CNT_SESS_CUR), requeued,
 			    waiting);

@@ -123,7 +123,8 @@ static void set_fqdn(struct ctl_request *rq, struct server *srv)
 	if (!next_word(rq))
 		ctl_error(rq, "set server <b>/<s> fqdn requires a FQDN.");
 	else
-		ctl_error(rq, "set server <b>/<s> fqdn failed because no resolution is configured.");
+		ctl_error(rq, "set server <b>/<s> fqdn failed because no resolution is "
+			  "configured.");
 }
 
 static void set_agent(struct ctl_request *rq, struct server *srv)
@@ -172,8 +173,9 @@ static enum ctl_step set_server(struct ctl_request *rq)
 			actions[i].run(rq, srv);
 			return CTL_DONE;
 		}
-	ctl_error(rq, "usage: set server <backend>/<server> addr | agent | agent-addr | agent-port | "
-		  "agent-send | check-addr | check-port | fqdn | health | ssl | state | weight");
+	ctl_error(rq, "usage: set server <backend>/<server> addr | agent | agent-addr | "
+		  "agent-port | agent-send | check-addr | check-port | fqdn | health | ssl | "
+		  "state | weight");
 	return CTL_DONE;
 }
 
@@ -325,8 +327,9 @@ static enum ctl_step show_servers_state(struct ctl_request *rq)
 		strbuf_add_str(rq->out, "1\n# be_id be_name srv_id srv_name srv_addr srv_op_state "
 			"srv_admin_state srv_uweight srv_iweight srv_time_since_last_change "
 			"srv_check_status srv_check_result srv_check_health srv_check_state "
-			"srv_agent_state bk_f_forced_id srv_f_forced_id srv_fqdn srv_port srvrecord "
-			"srv_use_ssl srv_check_port srv_check_addr srv_agent_addr srv_agent_port\n");
+			"srv_agent_state bk_f_forced_id srv_f_forced_id srv_fqdn srv_port "
+			"srvrecord srv_use_ssl srv_check_port srv_check_addr srv_agent_addr "
+			"srv_agent_port\n");
 	}
 	return dump_servers(rq, print_state);
 }

@@ -22,7 +22,8 @@ static void note_wake(struct task *t, unsigned why)
 
 static void test_order(void)
 {
-	struct config *cfg = fixture_load("backend b\n server a 127.0.0.1:1 maxconn 1 maxqueue 3\n");
+	struct config *cfg = fixture_load("backend b\n"
+					  " server a 127.0.0.1:1 maxconn 1 maxqueue 3\n");
 	struct proxy *be = proxy_find(cfg, "b", PROXY_BE);
 	struct server *srv = server_find(be, "a");
 	struct queue_waiter w[5];
@@ -158,8 +159,8 @@ static void test_threads(void)
 	is_int(queue_length_backend(shared_backend), 0, "nobody waits");
 	for (struct server *srv = server_first(shared_backend); srv; srv = server_next(srv)) {
 		is_int(srv->state->queue.served, 0, "%s: no slot is lost", srv->name);
-		is_int((int)counter_read(&srv->state->counters, CNT_SESS_CUR), 0, "%s: none is counted",
-		       srv->name);
+		is_int((int)counter_read(&srv->state->counters, CNT_SESS_CUR), 0,
+		       "%s: none is counted", srv->name);
 	}
 	config_drop(&cfg);
 }
