@@ -225,7 +225,7 @@ static bool add_address(struct stream *s, const struct proxy_forward_for *fe,
 	if ((!fe->enabled || fe->if_none) && (!be->enabled || be->if_none) &&
 	    http_field_find(&s->req.fields, field_id_of(name), name))
 		return true;
-	n = addr_put_ip(a, text);
+	n = addr_put_ip(a, text, sizeof(text));
 	return http_msg_add_field(&s->req, name, slice_make(text, n));
 }
 
