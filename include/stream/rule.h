@@ -98,4 +98,14 @@ enum rule_result rules_redirect(struct proxy *px, struct expr_ctx *ctx, const st
 /* tcp-request inspect-delay in ms, 0 none; and tcp-response's. */
 int64_t rules_inspect_delay_ms(const struct proxy *px, bool response);
 
+/* The modules of rules, their actions and their fetches. */
+extern const struct module mod_rule;
+extern const struct module mod_reply_act;
+extern const struct module mod_http_act;
+extern const struct module mod_tcp_act;
+extern const struct module mod_http_smp;
+extern const struct module mod_field_smp;
+extern const struct module mod_conn_smp;
+extern const struct module mod_proxy_smp; /* after the modules of proxies: resolves their names */
+
 #endif
