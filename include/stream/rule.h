@@ -76,8 +76,9 @@ bool rules_register(const struct module *const *modules);
 /* Are there rules of this set? */
 bool rules_any(const struct proxy *px, enum ruleset set);
 /* Evaluates <px>'s list in the context (ctx->stream may be NULL in the first two sets). When it
- * returned RULE_WAIT, the stream's rule state tells where to go on; call again. On anything else but
- * RULE_CONTINUE and RULE_ACCEPT, *which gets the rule. <final>: no more bytes will come (delays elapsed).
+ * returned RULE_WAIT, the stream's rule state tells where to go on; call again. On anything else
+ * but RULE_CONTINUE and RULE_ACCEPT, *which gets the rule. <final>: no more bytes will come
+ * (delays elapsed).
  */
 enum rule_result rules_run(struct proxy *px, enum ruleset set, struct expr_ctx *ctx, bool final,
 			   const struct rule **which);
@@ -86,8 +87,8 @@ unsigned rule_deny_status(const struct rule *r);
 /* Prepares the answer of a RULE_DENY rule in s->res (its own text or the page). False: silent. */
 bool rule_deny_reply(const struct rule *r, struct stream *s);
 
-/* use_backend: the first that matches, else default_backend, else NULL (a listen: itself). EXPR_WAIT when a
- * condition is not known yet.
+/* use_backend: the first that matches, else default_backend, else NULL (a listen: itself).
+ * EXPR_WAIT when a condition is not known yet.
  */
 enum expr_result rules_backend(struct proxy *fe, struct expr_ctx *ctx, struct proxy **be);
 /* use-server: the server, or NULL. */

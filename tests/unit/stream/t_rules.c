@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Rules: what each action makes of a message, which rule decides, what fetches say.
  *
- * The stream engine is replaced by the few functions that rules call. The expected texts are those of
- * the reference program for the same rules and messages.
+ * The stream engine is replaced by the few functions that rules call. The expected texts are
+ * those of the reference program for the same rules and messages.
  */
 #include "../tap.h"
 #include <stdlib.h>
@@ -21,7 +21,9 @@ static const struct module *const modules[] = {
 	&mod_field_smp, &mod_conn_smp, &mod_proxy_smp, NULL,
 };
 
-/* --- what rules ask of the engine -------------------------------------------------------------- */
+/* --- what rules ask of the engine --------------------------------------------------------------
+ *
+ */
 
 static struct addr client;
 
@@ -66,11 +68,12 @@ bool stream_reply_page(struct stream *s, unsigned status)
 	struct slice body;
 
 	stream_reply_begin(s, status, slice_none());
-	return http_page_fill(http_page_find(proxy_slots(s->be), proxy_slots(s->fe), status), &s->res,
+	return http_page_fill(http_page_find(proxy_slots(s->be), proxy_slots(s->fe), status),
+			      &s->res,
 			      &body) && block_queue_add_copy(&s->reply_body, body);
 }
 
-/* --- a configuration and a stream --------------------------------------------------------------- */
+/* --- a configuration and a stream --------------------------------------------------------- */
 
 static struct config *cfg;
 static struct diag_list diags;
@@ -100,7 +103,8 @@ static bool load(const char *rules)
 /* The last message about the configuration. */
 static const char *last_message(void)
 {
-	return list_is_empty(&diags.diags) ? "" : list_last(&diags.diags, struct diag, link)->message;
+	return list_is_empty(&diags.diags) ? "" : list_last(&diags.diags, struct diag,
+							    link)->message;
 }
 
 static void parse_head(struct http_msg *m, const char *raw, char *area, bool response)
@@ -186,7 +190,8 @@ static const char *run_request(const char *request)
 		      &which);
 	if (r == RULE_CONTINUE || r == RULE_ACCEPT) {
 		enum rule_result next = rules_redirect(stream->fe,
-						       stream_expr(stream, EXPR_DIR_REQUEST), &which);
+						       stream_expr(stream, EXPR_DIR_REQUEST),
+							       &which);
 
 		if (next != RULE_CONTINUE)
 			r = next;
@@ -194,7 +199,7 @@ static const char *run_request(const char *request)
 	return outcome(r, which);
 }
 
-/* --- http-request -------------------------------------------------------------------------------- */
+/* --- http-request ------------------------------------------------------------------------- */
 
 static const struct {
 	const char *rules, *request, *expected;
@@ -210,7 +215,8 @@ static const struct {
 	  "GET /\nx-da: 1\n" },
 	{ "http-request del-header x-e -m beg\nhttp-request del-header x-e -m end\n"
 	  "http-request del-header x-f -m sub\nhttp-request del-header ^x-g[0-9]$ -m reg",
-	  "GET / HTTP/1.1\r\nx-e1: 1\r\n1x-e: 1\r\n1x-e2: 1\r\n1x-f2: 1\r\nX-G1: 1\r\nX-G11: 1\r\n\r\n",
+	  "GET / HTTP/1.1\r\nx-e1: 1\r\n1x-e: 1\r\n1x-e2: 1\r\n1x-f2: 1\r\nX-G1: 1\r\n"
+	  "X-G11: 1\r\n\r\n",
 	  "GET /\n1x-e2: 1\nx-g11: 1\n" },
 	{ "http-request replace-header X-R b c\\0d\\1\n"
 	  "http-request replace-header X-R2 (b)(c)? <\\1\\2\\3>%[path]",
@@ -256,7 +262,8 @@ static const struct {
 	  "500 Internal Server Error\ncontent-length: 97\ncache-control: no-cache\n"
 	  "content-type: text/html\n<html><body><h1>500 Internal Server Error</h1>\n"
 	  "An internal server error occurred.\n</body></html>\n" },
-	{ "http-request return content-type text/plain lf-string \"p=%[path]\" hdr X-Foo \"%[path]\"",
+	{ "http-request return content-type text/plain lf-string \"p=%[path]\" "
+	  "hdr X-Foo \"%[path]\"",
 	  "GET /rs HTTP/1.1\r\n\r\n",
 	  "200 OK\nx-foo: /rs\ncontent-length: 5\ncontent-type: text/plain\np=/rs" },
 	{ "http-request return status 204", "GET / HTTP/1.1\r\n\r\n",
@@ -301,9 +308,10 @@ static void test_requests(void)
 	}
 }
 
-/* --- fetches ------------------------------------------------------------------------------------- */
+/* --- fetches ------------------------------------------------------------------------------ */
 
-#define FETCH_REQUEST "GET /a?a=1;b&b=%20x&B&c HTTP/1.1\r\nhost: H:80\r\na: 1, 2\r\na: x,\"y,z\"\r\n" \
+#define FETCH_REQUEST "GET /a?a=1;b&b=%20x&B&c HTTP/1.1\r\nhost: H:80\r\na: 1, 2\r\n" \
+	"a: x,\"y,z\"\r\n" \
 	"A: \r\ncookie: k=v; j=w;k=5\r\ncookie: k=3; q\r\nx: 10.0.0.1, 22\r\n\r\n"
 
 static const struct {
@@ -322,8 +330,10 @@ static const struct {
 	{ "query(with_qm)", "?a=1;b&b=%20x&B&c" }, { "hdr(host),lower", "h:80" },
 	{ "req.cook(k)", "3" }, { "req.cook", "v" }, { "req.cook_cnt(k)", "3" },
 	{ "req.cook_val(k)", "3" }, { "cook(none)", "" }, { "fe_name", "f" }, { "fe_defbe", "b" },
-	{ "nbsrv(b)", "2" }, { "be_conn(b)", "0" }, { "connslots(b)", "-1" }, { "src", "127.0.0.1" },
-	{ "srv_is_up(b/s)", "1" }, { "srv_weight(b/s)", "1" }, { "fe_conn", "0" }, { "queue(b)", "0" },
+	{ "nbsrv(b)", "2" }, { "be_conn(b)", "0" }, { "connslots(b)", "-1" }, { "src",
+										"127.0.0.1" },
+	{ "srv_is_up(b/s)", "1" }, { "srv_weight(b/s)", "1" }, { "fe_conn", "0" }, { "queue(b)",
+										     "0" },
 	{ "src,ipmask(8)", "127.0.0.0" }, { "path,field(2,/)", "a" }, { "url_ip", "" },
 };
 
@@ -348,7 +358,7 @@ static void test_fetches(void)
 	}
 }
 
-/* --- conditions over several occurrences ---------------------------------------------------------- */
+/* --- conditions over several occurrences -------------------------------------------------- */
 
 static void test_conditions(void)
 {
@@ -364,7 +374,7 @@ static void test_conditions(void)
 	ok(strncmp(run_request(FETCH_REQUEST), "GET", 3) == 0, "which does not match");
 }
 
-/* --- responses ------------------------------------------------------------------------------------ */
+/* --- responses ---------------------------------------------------------------------------- */
 
 static const char *run_response(const char *raw)
 {
@@ -379,7 +389,8 @@ static const char *run_response(const char *raw)
 		      &which);
 	if (r != RULE_CONTINUE)
 		return outcome(r, which);
-	rules_run(stream->fe, RULES_HTTP_AFTER, stream_expr(stream, EXPR_DIR_RESPONSE), true, &which);
+	rules_run(stream->fe, RULES_HTTP_AFTER, stream_expr(stream, EXPR_DIR_RESPONSE), true,
+		  &which);
 	strbuf_init_fixed(&out, area, sizeof(area));
 	strbuf_printf(&out, "%u %.*s\n", stream->res.status, SLICE_FMT(stream->res.reason));
 	put_fields(&out, &stream->res);
@@ -395,18 +406,20 @@ static void test_responses(void)
 		"http-response return content-type a/b string hi hdr b \"%[res.hdr(b)]\""
 		" if { res.hdr(x-deny) 3 }\n"
 		"http-response deny if { res.hdr(x-deny) 1 }\n"
-		"http-after-response set-header X-After \"%[txn.status]%[status]\""), "response rules");
+		"http-after-response set-header X-After \"%[txn.status]%[status]\""),
+			"response rules");
 	is_str(run_response("HTTP/1.1 200 OK\r\nA: b\r\n\r\n"),
 	       "299 Success\na: b\nx-rs: 299\nx-rs2: 2991.1\nx-after: 299299\n", "edits");
 	is_str(run_response("HTTP/1.1 200 OK\r\nx-teapot: 1\r\n\r\n"), "418 x y\nx-teapot: 1\n"
 	       "x-rs: 299\nx-rs2: 2991.1\nx-after: 418418\n", "a reason");
 	is_str(run_response("HTTP/1.1 200 OK\r\nx-deny: 3\r\nb: old\r\n\r\n"), "200 OK\nb: old\n"
 	       "content-length: 2\ncontent-type: a/b\nhi", "an answer made of the response");
-	ok(strncmp(run_response("HTTP/1.1 200 OK\r\nx-deny: 1\r\n\r\n"), "502 Bad Gateway\n", 16) == 0,
+	ok(strncmp(run_response("HTTP/1.1 200 OK\r\nx-deny: 1\r\n\r\n"), "502 Bad Gateway\n",
+		   16) == 0,
 	   "a denied response is 502");
 }
 
-/* --- waiting and switching ------------------------------------------------------------------------- */
+/* --- waiting and switching ---------------------------------------------------------------- */
 
 static void test_wait(void)
 {
@@ -414,19 +427,22 @@ static void test_wait(void)
 	struct expr_ctx *ctx;
 
 	ok(load("tcp-request inspect-delay 5s\ntcp-request content set-log-level silent\n"
-		"tcp-request content reject if { req.len gt 0 }\ntcp-request content accept if WAIT_END\n"
+		"tcp-request content reject if { req.len gt 0 }\n"
+		"tcp-request content accept if WAIT_END\n"
 		), "content rules");
 	is_int(rules_inspect_delay_ms(proxy_find(cfg, "f", PROXY_FE), false), 5000, "the delay");
 	begin("");
 	stream->flags = 0;
 	ctx = stream_expr(stream, EXPR_DIR_REQUEST);
-	is_int(rules_run(stream->fe, RULES_TCP_CONTENT, ctx, false, &which), RULE_WAIT, "no byte: wait");
+	is_int(rules_run(stream->fe, RULES_TCP_CONTENT, ctx, false, &which), RULE_WAIT,
+	       "no byte: wait");
 	is_int(stream->log_level, 254, "rules before were run");
 	stream->log_level = 255;
 	is_int(rules_run(stream->fe, RULES_TCP_CONTENT, ctx, false, &which), RULE_WAIT, "again");
 	is_int(stream->log_level, 255, "they are not run again");
 	block_queue_add_copy(&stream->front.rx, SLICE("x"));
-	is_int(rules_run(stream->fe, RULES_TCP_CONTENT, ctx, false, &which), RULE_REJECT, "a byte came");
+	is_int(rules_run(stream->fe, RULES_TCP_CONTENT, ctx, false, &which), RULE_REJECT,
+	       "a byte came");
 	ok(which && stream->last_rule == which && which->line == 10, "the rule is known");
 	block_queue_clear(&stream->front.rx);
 	is_int(rules_run(stream->fe, RULES_TCP_CONTENT, ctx, true, &which), RULE_ACCEPT,
@@ -454,7 +470,7 @@ static void test_switch(void)
 	is_str(switched("GET / HTTP/1.1\r\nto: f\r\n\r\n"), "b", "one that is no backend");
 }
 
-/* --- refused --------------------------------------------------------------------------------------- */
+/* --- refused ------------------------------------------------------------------------------ */
 
 static const struct {
 	const char *rule, *message; /* a part of the message */
@@ -462,22 +478,26 @@ static const struct {
 	{ "http-request", "but got '' (missing argument)." },
 	{ "http-request foo", "but got 'foo'" },
 	{ "http-request accept", "but got 'accept'" },
-	{ "http-request deny foo", "'http-request deny' expects either 'if' or 'unless' followed by a "
+	{ "http-request deny foo",
+	  "'http-request deny' expects either 'if' or 'unless' followed by a "
 	  "condition but found 'foo'." },
 	{ "http-request deny if nope", "no such ACL : 'nope'" },
-	{ "http-request deny status 199", "while parsing 'http-request deny' rule : Unexpected status "
+	{ "http-request deny status 199",
+	  "while parsing 'http-request deny' rule : Unexpected status "
 	  "code '199'." },
 	{ "http-request deny deny_status", "'status' expects <status_code> as argument." },
 	{ "http-request deny deny_status 450", "status code '450' not handled by default with "
 	  "'default-errorfiles' argument" },
 	{ "http-request return status 600", "Unexpected status code '600'." },
-	{ "http-request return string abc", "a content type must be defined when non-empty payload is "
+	{ "http-request return string abc",
+	  "a content type must be defined when non-empty payload is "
 	  "configured." },
 	{ "http-request return hdr a", "'hdr' expects <name> and <value> as arguments." },
 	{ "http-request return string a content-type b lf-string c",
 	  "unexpected 'lf-string' argument, 'string' already defined." },
 	{ "http-request return file /nonex content-type x", "error opening file '/nonex'." },
-	{ "http-request redirect", "redirection type expected ('prefix', 'location', or 'scheme')." },
+	{ "http-request redirect",
+	  "redirection type expected ('prefix', 'location', or 'scheme')." },
 	{ "http-request redirect foo", "(was 'foo')." },
 	{ "http-request redirect location", "missing argument for 'location'." },
 	{ "http-request redirect location /x code 300", "'code': unsupported HTTP code '300'" },
@@ -494,18 +514,22 @@ static const struct {
 	{ "http-request set-path a b", "expects exactly 1 argument <format>." },
 	{ "http-response set-status 99", "expects an integer status code between 100 and 999." },
 	{ "http-response set-path a", "but got 'set-path'" },
-	{ "http-request set-log-level foo", "expects exactly 1 argument (log level name or 'silent')." },
+	{ "http-request set-log-level foo",
+	  "expects exactly 1 argument (log level name or 'silent')." },
 	{ "http-request silent-drop rst-ttl 999", "valid rst-ttl values are [1-255]" },
-	{ "http-request strict-mode foo", "Unexpected value 'foo'. Only 'on' and 'off' are supported." },
+	{ "http-request strict-mode foo",
+	  "Unexpected value 'foo'. Only 'on' and 'off' are supported." },
 	{ "http-after-response set-header a %[path]", "needs 'HTTP request headers'" },
 	{ "tcp-request", "missing argument for 'tcp-request' in frontend 'f'" },
 	{ "tcp-request foo", "in frontend 'f' (got 'foo')" },
 	{ "tcp-request connection foo", "but got 'foo'" },
 	{ "tcp-request content deny", "but got 'deny'" },
 	{ "tcp-request inspect-delay", "inspect-delay" },
-	{ "tcp-response content accept", "tcp-response content is only allowed in 'backend' sections" },
+	{ "tcp-response content accept",
+	  "tcp-response content is only allowed in 'backend' sections" },
 	{ "use_backend", "'use_backend' expects a backend name." },
-	{ "use_backend b c", "unexpected keyword 'c' after switching rule, only 'if' and 'unless' are "
+	{ "use_backend b c",
+	  "unexpected keyword 'c' after switching rule, only 'if' and 'unless' are "
 	  "allowed." },
 	{ "use_backend nope", "unable to find required use_backend: 'nope'." },
 	{ "http-request deny if { nbsrv(nope) 1 }", "unable to find backend 'nope'" },
@@ -543,7 +567,8 @@ static bool set_up(void)
 	client = addr_from_v4("\x7f\0\0\1", 1234);
 	diag_list_init(&diags);
 	stream = calloc(1, sizeof(*stream) + 4096);
-	return stream && conf_register(modules) && expr_register(modules) && rules_register(modules);
+	return stream && conf_register(modules) && expr_register(modules) &&
+		rules_register(modules);
 }
 
 int main(void)
