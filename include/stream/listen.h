@@ -40,6 +40,6 @@ void listen_set_limits(unsigned maxconn, unsigned maxconnrate, unsigned maxsessr
 /* Of the stream engine: tune.bufsize is given with block_set_size(). Before the threads. */
 void stream_set_tunes(unsigned fields_max, unsigned maxrewrite);
 
-extern const struct module mod_net, mod_mux, mod_stream;
+extern const struct module mod_net, mod_mux, mod_stream, mod_stream_alias, mod_stream_log;
 
 #endif

@@ -31,6 +31,9 @@ enum step stage_begin(struct stream *s)
 
 	stream_count_begin(s);
 	s->front.flags &= ~EP_RX_HEAD;
+	s->log_method = s->req.method_text;
+	s->log_uri = s->req.uri;
+	s->log_version = s->req.version_text;
 	s->t.request = now;
 	s->retries_left = (uint16_t)s->fe->retries;
 	if (s->fe->http_conn == HTTP_CONN_CLOSE)
