@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* reply_act.c - edge file: actions that end a request by an answer: deny, tarpit, return, redirect */
+/* reply_act.c - edge file: actions that end a request by an answer: deny, tarpit, return,
+ * redirect
+ */
 #include "reply_priv.h"
 
 static bool deny_parse(struct conf_line *l, struct rule *r)
@@ -58,35 +60,6 @@ static enum rule_result redirect_action_run(const struct rule *r, struct expr_ct
 	return redirect_run(r->data, ctx);
 }
 
-/* Does the rule hold an answer of its own? */
-static bool rule_has_reply(const struct rule *r)
-{
-	return r->action && (r->action->run == deny_run || r->action->run == tarpit_run);
-}
-
-unsigned rule_deny_status(const struct rule *r)
-{
-	return rule_has_reply(r) ? reply_status(r->data) : 403;
-}
-
-bool rule_deny_reply(const struct rule *r, struct stream *s)
-{
-	struct expr_ctx *ctx;
-
-	if (!rule_has_reply(r))
-		return stream_reply_page(s, 403);
-	ctx = stream_expr(s, (r->set == RULES_HTTP_RESPONSE ? EXPR_DIR_RESPONSE : EXPR_DIR_REQUEST) |
-			  EXPR_FINAL);
-	switch (reply_make(r->data, s, ctx)) {
-	case REPLY_DONE:
-		return true;
-	case REPLY_SILENT:
-		return false;
-	default:
-		return stream_reply_page(s, 500);
-	}
-}
-
 #define HTTP_BOTH (RULES_BIT(RULES_HTTP_REQUEST) | RULES_BIT(RULES_HTTP_RESPONSE))
 #define REPLY_SYNTAX "[{default-errorfiles|errorfile <file>|errorfiles <name>|file <file>|" \
 	"lf-file <file>|string <str>|lf-string <fmt>}] [content-type <type>] [hdr <name> <fmt>]*"
@@ -97,7 +70,8 @@ static const struct rule_action actions[] = {
 	  .help = "refuse the request or the response" },
 	{ .words = "redirect", .rulesets = HTTP_BOTH, .parse = redirect_action_parse,
 	  .run = redirect_action_run,
-	  .syntax = "{location|prefix|scheme} <fmt> [<options>...]", .help = "redirect the client" },
+	  .syntax = "{location|prefix|scheme} <fmt> [<options>...]",
+	  .help = "redirect the client" },
 	{ .words = "return", .rulesets = HTTP_BOTH, .parse = return_parse, .run = return_run,
 	  .check = reply_rule_check, .syntax = "[status <code>] " REPLY_SYNTAX,
 	  .help = "answer this" },
