@@ -146,7 +146,9 @@ struct stream {
 	struct stream_times t;
 	struct rule_state {            /* where a rule list waits */
 		const struct rule *rule;
-		void *data;
+		void *data;            /* of the action that waits */
+		bool in_action;        /* else its condition waits */
+		bool lax;              /* strict-mode off: a failed rewrite is no error */
 	} rule;
 	struct expr_ctx expr;
 	struct pipe *pipe_req, *pipe_res;
