@@ -123,7 +123,8 @@ struct conf_keyword {
 	int64_t min, max;
 	const char *syntax;    /* "<number>" : what follows the keyword */
 	const char *help;      /* one line, our own words */
-	const char *hint;      /* see flags */
+	const char *hint;      /* see flags; without those that use it, what is said in addition
+				* when it is ignored in the wrong kind of proxy */
 };
 
 struct conf_section {

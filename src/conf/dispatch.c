@@ -35,8 +35,9 @@ static void report_wrong_place(struct conf_line *l, const struct conf_keyword *k
 			   name, section, l->section_name, backend ? "backend" : "frontend");
 		return;
 	}
-	conf_warn(l, 0, NULL, "'%s' ignored because %s '%s' has no %s capability.", name, section,
-		  l->section_name, backend ? "backend" : "frontend");
+	conf_warn(l, 0, NULL, "'%s' ignored because %s '%s' has no %s capability.%s%s", name,
+		  section, l->section_name, backend ? "backend" : "frontend", k->hint ? " " : "",
+		  k->hint ? k->hint : "");
 }
 
 /* The first word is known, the second is not. */
