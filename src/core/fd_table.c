@@ -14,6 +14,23 @@
 struct fd_entry *fd_table;
 int fd_table_size;
 
+static const struct fd_kind *fd_kinds;
+
+void fd_kind_register(struct fd_kind *kind)
+{
+	kind->next = fd_kinds;
+	fd_kinds = kind;
+}
+
+const struct fd_kind *fd_kind_find(fd_handler_fn *handler)
+{
+	const struct fd_kind *k = fd_kinds;
+
+	while (k && k->handler != handler)
+		k = k->next;
+	return k;
+}
+
 bool fd_init(int size)
 {
 	struct rlimit limit;

@@ -92,10 +92,16 @@ static void wake_fd_handler(void *owner, int fd, unsigned events)
 	}
 }
 
+static struct fd_kind wake_fd_kind = {
+	.handler = wake_fd_handler, .name = "wake_fd_handler", .letter = 'p',
+};
+
 bool poller_thread_init(struct worker *w)
 {
 	if (w->poll)
 		return true;
+	if (!fd_kind_find(wake_fd_handler))
+		fd_kind_register(&wake_fd_kind); /* by the first thread, alone */
 	if (!poller_get()) {
 		errno = ENOSYS;
 		return false;

@@ -24,6 +24,7 @@
 #include "core/timer.h"
 #include "affinity_priv.h"
 #include "poller_priv.h"
+#include "profile_priv.h"
 #include "signal_priv.h"
 #include "watchdog_priv.h"
 #include "worker_priv.h"
@@ -106,6 +107,7 @@ static void worker_measure(struct worker *w, uint64_t now_ns)
 	} else {
 		__atomic_store_n(&a->idle_percent, 100, __ATOMIC_RELAXED);
 	}
+	profile_update(a->counter[ACTIVITY_avg_loop_us]);
 	a->busy_loops = a->counter[ACTIVITY_loops];
 	a->cpu_ns = cpu_ns;
 	a->period_ns = now_ns;
@@ -118,16 +120,15 @@ static void worker_turn(struct worker *w)
 	int timeout_ms = worker_sleep_ms(w, &since);
 	int count;
 
-	watchdog_pause(w, timeout_ms);
 	count = poller_get()->wait(w, timeout_ms);
 	now_ns = clock_refresh();
-	watchdog_resume(w, now_ns);
 	if (timeout_ms) {
 		atomic_store_explicit(&w->sleeping, 0, memory_order_relaxed);
 		w->activity.idle_ns += now_ns - since;
 	}
 	worker_measure(w, now_ns);
 	activity_add(ACTIVITY_loops, 1);
+	profile_follow(w->activity.counter[ACTIVITY_avg_loop_us]);
 	if (count > 0) {
 		activity_add(ACTIVITY_poll_io, (uint64_t)count);
 		activity_add(ACTIVITY_ctxsw, (uint64_t)count);
