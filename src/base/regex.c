@@ -67,13 +67,13 @@ void regex_free(struct regex **re)
 }
 
 /* The number of groups set, 0 when there is no match. */
-static int regex_run(const struct regex *re, struct slice text)
+static int regex_run(const struct regex *re, struct slice text, uint32_t options)
 {
 	int count;
 
 	if (!regex_thread_init())
 		return 0;
-	count = pcre2_match(re->code, (PCRE2_SPTR)(text.ptr ? text.ptr : ""), text.len, 0, 0,
+	count = pcre2_match(re->code, (PCRE2_SPTR)(text.ptr ? text.ptr : ""), text.len, 0, options,
 			    thread_match_data, thread_match_context);
 	if (count < 0)
 		return 0;
@@ -82,12 +82,13 @@ static int regex_run(const struct regex *re, struct slice text)
 
 bool regex_match(const struct regex *re, struct slice text)
 {
-	return regex_run(re, text) > 0;
+	return regex_run(re, text, 0) > 0;
 }
 
-bool regex_match_groups(const struct regex *re, struct slice text, struct slice *groups)
+bool regex_match_groups(const struct regex *re, struct slice text, unsigned flags,
+			struct slice *groups)
 {
-	int count = regex_run(re, text);
+	int count = regex_run(re, text, flags & REGEX_NOT_BEGIN ? PCRE2_NOTBOL : 0);
 	const size_t *at;
 
 	if (count <= 0)

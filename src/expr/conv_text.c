@@ -55,7 +55,7 @@ static bool check_part(struct conf_line *l, struct expr_arg *args, const char **
 	if (args[2].type != ARG_INT)
 		args[2].integer = 1;
 	else if (args[2].integer < 0)
-		args[2].integer = -args[2].integer;
+		args[2].integer = 0; /* all the others */
 	return true;
 }
 
@@ -309,21 +309,22 @@ static bool convert_regsub(struct expr_ctx *ctx, const struct expr_arg *args, st
 	struct slice rest = s->text, groups[REGEX_GROUPS_MAX];
 	struct slice result;
 	struct strbuf out;
+	unsigned flags = 0;
 
 	if (!rest.ptr)
 		rest = SLICE("");
 	strbuf_init(&out);
-	while (regex_match_groups(args[0].object, rest, groups)) {
-		const char *end = groups[0].ptr + groups[0].len;
+	while (regex_match_groups(args[0].object, rest, flags, groups)) {
+		const char *end = groups[0].ptr + groups[0].len, *rest_end = rest.ptr + rest.len;
+		bool at_end = end == rest_end && !groups[0].len;
 
 		strbuf_add(&out, slice_make(rest.ptr, (size_t)(groups[0].ptr - rest.ptr)));
 		regex_expand(args[1].text, groups, &out);
-		if (groups[0].len == 0 && end < rest.ptr + rest.len)
+		if (groups[0].len == 0 && !at_end)
 			strbuf_add_char(&out, *end++);
-		else if (groups[0].len == 0)
-			end = NULL;
-		rest = end ? slice_make(end, (size_t)(rest.ptr + rest.len - end)) : SLICE("");
-		if (!args[2].integer || !end || !rest.len)
+		rest = slice_make(end, (size_t)(rest_end - end));
+		flags = REGEX_NOT_BEGIN;
+		if (!args[2].integer || at_end)
 			break;
 	}
 	strbuf_add(&out, rest);

@@ -59,7 +59,7 @@ static bool run_check(struct expr_parser *p, check_fn *check, struct expr_arg *a
 
 	if (!check || check(p->line, args, &error))
 		return true;
-	expr_fail(p->error, "invalid args in %s '%s' : %s.", what, name,
+	expr_fail(p->error, "invalid args in %s '%s' : %s", what, name,
 		  error ? error : "not what was expected");
 	return false;
 }
