@@ -199,12 +199,13 @@ struct proxy {
 	struct proxy *default_backend;
 	const char *default_backend_name; /* or NULL */
 
-	const struct balance_algorithm *algorithm;
+	const struct balance_algorithm *algorithm; /* NULL: not a backend */
 	unsigned random_draws;
 	struct balance *balance;
 	struct list servers;         /* struct server.link, in order of the file */
 	unsigned server_count;
-	struct server *default_server; /* what `default-server` has set; in defaults and backends */
+	struct server *default_server; /* what `default-server` has set, here or in defaults; or NULL */
+	bool default_server_is_own;
 	struct source *source;       /* or NULL */
 	struct list binds;           /* struct bind_conf.link */
 

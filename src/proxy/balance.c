@@ -125,7 +125,7 @@ bool balance_new(struct proxy *be)
 	if (!b)
 		return false;
 	b->proxy = be;
-	b->algorithm = be->algorithm ? be->algorithm : &balance_random;
+	b->algorithm = be->algorithm ? be->algorithm : &balance_roundrobin;
 	b->count = be->server_count;
 	b->entries = calloc(b->count ? b->count : 1, sizeof(*b->entries));
 	if (!b->entries) {

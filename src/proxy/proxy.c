@@ -32,7 +32,7 @@ static void proxy_close(struct proxy *px)
 	balance_free(px);
 	list_for_each(srv, &px->servers, link)
 		server_close(srv);
-	if (px->default_server)
+	if (px->default_server_is_own)
 		server_close(px->default_server);
 	list_for_each(b, &px->binds, link) {
 		struct listener_conf *lc;
@@ -95,6 +95,7 @@ static void proxy_set_defaults(struct proxy *px)
 	px->retry_on = PROXY_RETRY_CONN_FAILURE;
 	px->max_keep_alive_queue = -1;
 	px->random_draws = 2;
+	px->algorithm = balance_find("roundrobin");
 }
 
 /* What a section has for itself, whatever the defaults section says. */
@@ -114,7 +115,7 @@ static void proxy_set_own(struct proxy *px, struct config *cfg, const char *name
 	px->server_count = 0;
 	px->state = NULL;
 	px->balance = NULL;
-	px->default_server = NULL;
+	px->default_server_is_own = false;
 }
 
 struct proxy *proxy_new(struct config *cfg, const char *name, unsigned caps,
@@ -138,16 +139,6 @@ struct proxy *proxy_new(struct config *cfg, const char *name, unsigned caps,
 	if (defaults) {
 		defaults->is_used = true;
 		if (!slot_area_inherit(SLOT_PROXY, proxy_slots(px), proxy_slots(defaults)))
-			return NULL;
-	}
-	if (caps & (PROXY_BE | PROXY_DEFAULTS)) {
-		if (defaults && defaults->default_server) {
-			px->default_server = defaults->default_server;
-			px->default_server = server_new(px, "default-server");
-		} else {
-			px->default_server = server_new(px, "default-server");
-		}
-		if (!px->default_server)
 			return NULL;
 	}
 	return px;
@@ -386,33 +377,37 @@ void proxies_adopt(struct config *next, const struct config *prev)
 
 /* --- limits and counting -------------------------------------------------------------------- */
 
-/* A backend's fullconn is a tenth of what the frontends that may send to it accept. */
-static void fullconn_compute(struct config *cfg, struct proxy *be)
+/* A backend's fullconn is a tenth of what the frontends that send to it accept. */
+static void fullconn_compute(struct config *cfg)
 {
-	int64_t sum = 0;
+	struct proxy *px;
 
-	for (struct proxy *fe = proxies_first(cfg); fe; fe = proxy_next(fe))
-		if ((fe->caps & PROXY_FE) && (fe->default_backend == be || fe == be))
-			sum += fe->maxconn;
-	be->fullconn = (sum + 9) / 10;
-	if (be->fullconn < 1)
-		be->fullconn = 1;
+	for (px = proxies_first(cfg); px; px = proxy_next(px))
+		if (!px->fullconn_is_set)
+			px->fullconn = 0;
+	for (px = proxies_first(cfg); px; px = proxy_next(px)) {
+		struct proxy *be = px->default_backend ? px->default_backend : px;
+
+		if ((px->caps & PROXY_FE) && (be->caps & PROXY_BE) && !be->fullconn_is_set)
+			be->fullconn += px->maxconn;
+		if (be != px && (px->caps & PROXY_LISTEN) == PROXY_LISTEN && !px->fullconn_is_set)
+			px->fullconn += px->maxconn;
+	}
+	for (px = proxies_first(cfg); px; px = proxy_next(px))
+		if ((px->caps & PROXY_BE) && !px->fullconn_is_set)
+			px->fullconn = px->fullconn > 10 ? (px->fullconn + 9) / 10 : 1;
 }
 
 void proxies_set_process_maxconn(struct config *cfg, int64_t maxconn)
 {
-	struct proxy *px;
-
-	for (px = proxies_first(cfg); px; px = proxy_next(px)) {
+	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px)) {
 		if (!(px->caps & PROXY_FE) || px->maxconn_is_set)
 			continue;
 		px->maxconn = maxconn;
 		if (px->state && !__atomic_load_n(&px->state->maxconn, __ATOMIC_RELAXED))
 			__atomic_store_n(&px->state->maxconn, maxconn, __ATOMIC_RELAXED);
 	}
-	for (px = proxies_first(cfg); px; px = proxy_next(px))
-		if ((px->caps & PROXY_BE) && !px->fullconn_is_set)
-			fullconn_compute(cfg, px);
+	fullconn_compute(cfg);
 }
 
 void proxy_count_connection(struct proxy *fe)

@@ -7,6 +7,8 @@
 #include "proxy/proxy.h"
 
 struct conf_line;
+struct config;
+struct diag_list;
 
 /* The proxies of a generation: its slot. */
 struct proxies {
@@ -24,6 +26,9 @@ struct proxies *proxies_of(const struct config *cfg);
 /* Asks the stream floor to stop (0), pause (1) or resume (2) a frontend's sockets. */
 bool proxy_listen_change(struct proxy *fe, int what);
 void proxy_limit_change(struct proxy *fe);
+
+/* The module's check hook: names resolved, defaults computed, states made. */
+void proxies_check(struct config *cfg, struct diag_list *diags);
 
 /* Makes the states and the balancing of a checked proxy; false: no memory. */
 bool proxy_make_states(struct proxy *px);
