@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include "base/block.h"
 #include "base/bug.h"
+#include "base/regex.h"
 #include "base/strbuf.h"
 
 static const struct module *const *rule_modules;
@@ -29,6 +30,15 @@ static bool rule_proxy_init(void *data)
 	return true;
 }
 
+static void rule_proxy_fini(void *data)
+{
+	struct rule_proxy *rp = data;
+	struct rule_regex *rr;
+
+	for (rr = rp->regexes; rr; rr = rr->next)
+		regex_free(&rr->regex);
+}
+
 /* A proxy does not copy the rules of its defaults section: it refers to them. */
 static bool rule_proxy_inherit(void *data, const void *from)
 {
@@ -43,7 +53,7 @@ static bool rule_proxy_inherit(void *data, const void *from)
 
 struct slot rule_proxy_slot = {
 	.of = SLOT_PROXY, .size = sizeof(struct rule_proxy), .init = rule_proxy_init,
-	.inherit = rule_proxy_inherit,
+	.fini = rule_proxy_fini, .inherit = rule_proxy_inherit,
 };
 
 const char *ruleset_name(enum ruleset set)
@@ -168,6 +178,26 @@ bool rule_error(struct conf_line *l, const struct rule *r, int at, const char *f
 	return conf_error(l, at, NULL, "error detected in %s '%s' while parsing '%s%s%s' rule : %s.",
 			  proxy_kind_name(r->proxy), r->proxy->name, ruleset_name(r->set),
 			  r->action ? " " : "", r->action ? r->action->words : "", text);
+}
+
+struct regex *rule_regex_new(struct conf_line *l, const struct rule *r, int at, unsigned flags)
+{
+	struct rule_proxy *rp = slot_of(&rule_proxy_slot, l->slots);
+	struct rule_regex *rr = arena_zalloc(&l->cfg->arena, sizeof(*rr));
+	char error[256];
+
+	if (!rr) {
+		rule_no_memory(l, r);
+		return NULL;
+	}
+	rr->regex = regex_new(slice_of(l->words[at]), flags, error, sizeof(error));
+	if (!rr->regex) {
+		rule_error(l, r, at, "%s", error);
+		return NULL;
+	}
+	rr->next = rp->regexes;
+	rp->regexes = rr;
+	return rr->regex;
 }
 
 /* How many words of the line, from <at>, the action's name takes; 0: another name. */

@@ -12,6 +12,7 @@
 
 struct http_msg;
 struct redirect;
+struct regex;
 
 /* The order in which kinds of rules are evaluated, whatever their order in the file. */
 enum rule_order {
@@ -47,6 +48,13 @@ struct rule_proxy {
 	struct acl_set *acls;            /* its own and inherited ones; NULL until the first use */
 	int64_t inspect_ms[2];           /* request, response; 0 none */
 	enum rule_order last_order;      /* latest kind seen, for warnings */
+	struct rule_regex *regexes;      /* of its rules: freed with the proxy */
+};
+
+/* A regular expression, which lives outside of the arena. */
+struct rule_regex {
+	struct rule_regex *next;
+	struct regex *regex;
 };
 
 extern struct slot rule_proxy_slot;
@@ -80,6 +88,9 @@ static inline bool rule_no_memory(struct conf_line *l, const struct rule *r)
 {
 	return rule_error(l, r, 0, "out of memory");
 }
+
+/* Compiles words[<at>] into an expression that dies with the proxy. NULL: reported. */
+struct regex *rule_regex_new(struct conf_line *l, const struct rule *r, int at, unsigned flags);
 
 /* The head that rules of this set look at and edit. */
 struct http_msg *rule_message(const struct rule *r, struct stream *s);
