@@ -79,6 +79,7 @@ struct bind_conf {
 struct listener_state {
 	unsigned refs;               /* atomic */
 	unsigned status;             /* atomic: enum listener_status */
+	unsigned open_sessions;      /* atomic */
 	char *identity;              /* "frontend@address": owned */
 	struct counter_set counters; /* enum counter_front; shown by option socket-stats */
 	uint64_t session_max;        /* atomic */

@@ -46,10 +46,12 @@ struct session {
 	struct addr src, dst;          /* dst: see session_dst() */
 	uint64_t accept_ns;            /* monotonic */
 	uint64_t accept_wall_us;
+	uint64_t idle_from_ns;         /* end of the last request; 0: none yet */
 	uint32_t handshake_ms;
 	uint32_t flags;                /* enum session_flags */
 	uint32_t requests;             /* streams begun */
-	struct stream_list { struct list streams; } streams;
+	struct list streams;           /* struct stream.link */
+	struct list server_conns;      /* idle server connections that only this client may use */
 };
 
 /* Addresses for fetches and logs: the client's own, or what the PROXY protocol or a rule said. */

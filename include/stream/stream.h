@@ -160,8 +160,9 @@ struct stream {
 	int16_t priority_class;
 	int32_t priority_offset_ms;
 	const struct rule *last_rule;  /* which rule decided, for "which rule did this" */
-	struct slice log_uri;          /* "GET / HTTP/1.1" kept for the log */
-	struct slice http_version;     /* same */
+	struct slice log_method, log_uri, log_version; /* the request line as received; none: bad request */
+	uint32_t number;               /* of the process's requests (%rt) */
+	uint32_t log_number;           /* of the frontend's log lines (%lc) */
 	uint64_t bytes_in, bytes_out;  /* client's side, for log and counters */
 	uint64_t counted_in, counted_out;
 	unsigned fe_conn, be_conn, srv_conn, act_conn; /* at log time */

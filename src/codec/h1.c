@@ -121,7 +121,6 @@ static enum h1_status h1_parse_fields(struct h1_parser *p, struct slice input, s
 		got = h1_read_field(&c, &field, &state);
 		if (got != H1_LINE_OK)
 			break;
-		out->flags |= state.flags;
 		if (unlikely(field.name.len == 0)) { /* invalid name, accepted and dropped */
 			p->line = (uint32_t)(c.at - input.ptr);
 			continue;
@@ -137,11 +136,12 @@ static enum h1_status h1_parse_fields(struct h1_parser *p, struct slice input, s
 		}
 		p->line = (uint32_t)(c.at - input.ptr);
 	}
+	/* even of a cut line: once joined, a folded one cannot be told any more */
+	out->flags |= state.flags;
 	if (got == H1_LINE_MORE)
 		return H1_MORE;
 	if (got == H1_LINE_BAD)
 		return h1_fail(p, input, c.at, state.error);
-	out->flags |= state.flags;
 	return h1_finish(p, input, out, c.at);
 }
 

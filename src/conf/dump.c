@@ -88,8 +88,8 @@ static void dump_options(enum conf_place where, const char *line, bool grouped, 
 		last = k->words;
 		fprintf(out, "\t%s %s%s%s", line, grouped ? k->section : "", grouped ? " " : "",
 			k->words);
-		if (k->max_args)
-			fprintf(out, " +%d", k->max_args);
+		if (conf_keyword_most(k))
+			fprintf(out, " +%d", conf_keyword_most(k));
 		fputc('\n', out);
 	}
 }

@@ -43,8 +43,13 @@ void thread_set_busy_polling(bool on)
 
 static void worker_run_hooks(struct worker *w)
 {
-	while (!list_is_empty(&w->hooks)) {
-		struct turn_hook *h = list_first(&w->hooks, struct turn_hook, link);
+	struct list todo;
+
+	/* what a hook adds is for the next turn, after a poll: others get their events */
+	list_init(&todo);
+	list_splice(&todo, &w->hooks);
+	while (!list_is_empty(&todo)) {
+		struct turn_hook *h = list_first(&todo, struct turn_hook, link);
 
 		list_remove(&h->link);
 		h->run(h);
@@ -62,7 +67,7 @@ static int worker_sleep_ms(struct worker *w, uint64_t *since)
 		activity_add(ACTIVITY_wake_tasks, 1);
 		return 0;
 	}
-	if (is_busy_polling || !mailbox_is_empty(w))
+	if (is_busy_polling || !mailbox_is_empty(w) || !list_is_empty(&w->hooks))
 		return 0;
 	next_ms = wheel_next_ms(&w->wheel);
 	now_ns = clock_read_ns();

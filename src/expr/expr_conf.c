@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* expr_conf.c - this folder's storage in a configuration, and its module descriptor */
 #include <stdlib.h>
+#include "logformat_priv.h"
 #include "pattern_priv.h"
 
 /* What must be freed with the configuration beside its arena. */
@@ -57,10 +58,16 @@ struct expr_pending *expr_pending_first(struct config *cfg)
 	return expr_config_of(cfg)->pending;
 }
 
+static void expr_thread_fini(void)
+{
+	regex_trim_thread();
+	logformat_trim_thread();
+}
+
 static struct slot *const slots[] = { &expr_config_slot, NULL };
 
 const struct module mod_expr = {
 	.name = "expr",
 	.slots = slots,
-	.thread_fini = regex_trim_thread,
+	.thread_fini = expr_thread_fini,
 };

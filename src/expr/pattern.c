@@ -183,7 +183,7 @@ bool pattern_file_read(struct conf_line *l, struct pattern_ref *ref, const char 
 		       bool optional)
 {
 	FILE *f = fopen(path, "re");
-	size_t len;
+	size_t len = 0;
 
 	if (!f) {
 		if (optional && errno == ENOENT)

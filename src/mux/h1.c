@@ -354,7 +354,7 @@ static void h1_front_bad(struct h1_conn *h, struct h1_bad *bad)
 	page = h->user.front->bad_request(h->owner, bad);
 	h->flags |= H1C_FL_CLOSE;
 	h1_drop_partial(h);
-	if (page.len && block_queue_add_static(&h->out, page))
+	if (page.len && block_queue_add_copy(&h->out, page))
 		h1_flush(h);
 	h1_front_finish(h);
 }

@@ -29,6 +29,7 @@ struct seat {
 	bool polled;            /* this thread polls it */
 	bool waiting;           /* this thread waits for its timer */
 	bool started;
+	bool left;              /* dropped its reference: the listener is closed */
 };
 
 struct listener {
@@ -98,9 +99,9 @@ static void seat_apply(struct seat *s)
 		fd_remove_shared(l->fd);
 		s->polled = false;
 	}
-	if (!closed || !s->started)
+	if (!closed || s->left)
 		return;
-	s->started = false;
+	s->left = true;
 	timer_cancel(&s->timer);
 	listener_release(l);
 }

@@ -155,7 +155,6 @@ void stream_forward(struct stream *s)
 	}
 	if (moved || !(s->flags & STRM_TIMED_OUT))
 		set_deadlines(s);
-	stream_account_bytes(s);
 }
 
 /* The request's body cannot go on: what does that mean for the stream ? STEP_NEXT: nothing. */

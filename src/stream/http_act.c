@@ -299,7 +299,7 @@ static bool edit_replace(const struct edit *e, struct slice format, struct slice
 {
 	struct slice groups[REGEX_GROUPS_MAX];
 
-	if (!regex_match_groups(e->regex, text, groups))
+	if (!regex_match_groups(e->regex, text, 0, groups))
 		return false;
 	*good &= regex_expand(format, groups, out) && out->len <= block_size();
 	return true;

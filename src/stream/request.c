@@ -31,6 +31,9 @@ enum step stage_begin(struct stream *s)
 
 	stream_count_begin(s);
 	s->front.flags &= ~EP_RX_HEAD;
+	s->log_method = s->req.method_text;
+	s->log_uri = s->req.uri;
+	s->log_version = s->req.version_text;
 	s->t.request = now;
 	s->retries_left = (uint16_t)s->fe->retries;
 	if (s->fe->http_conn == HTTP_CONN_CLOSE)
@@ -225,7 +228,7 @@ static bool add_address(struct stream *s, const struct proxy_forward_for *fe,
 	if ((!fe->enabled || fe->if_none) && (!be->enabled || be->if_none) &&
 	    http_field_find(&s->req.fields, field_id_of(name), name))
 		return true;
-	n = addr_put_ip(a, text);
+	n = addr_put_ip(a, text, sizeof(text));
 	return http_msg_add_field(&s->req, name, slice_make(text, n));
 }
 

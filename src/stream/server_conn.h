@@ -22,6 +22,8 @@ void server_conn_end_session(struct session *sess);
 /* Idle connections of a server on all threads, for statistics. */
 unsigned server_conn_idle_count(const struct server *srv);
 
+/* Reserves the slot in servers; before any configuration. */
+void server_conn_register(void);
 bool server_conn_init(void);
 
 #endif

@@ -96,16 +96,14 @@ struct stream *stream_new(struct session *sess, bool http)
 	s->back.rx_head = &s->res;
 	s->back.tx_head = &s->req;
 	timer_init(&s->timer, stream_timer);
-	list_append(&sess->streams.streams, &s->link);
+	list_append(&sess->streams, &s->link);
 	list_append(&stream_list_of_thread, &s->thread_link);
 	return s;
 }
 
 static void stream_free(struct stream *s)
 {
-	struct session *sess = s->sess;
-
-	BUG_ON(s->front.ops || s->back.ops || s->flags & STRM_SLOT);
+	BUG_ON(s->back.ops || s->flags & STRM_SLOT);
 	timer_cancel(&s->timer);
 	if (s->task)
 		task_free(&s->task);
@@ -115,17 +113,20 @@ static void stream_free(struct stream *s)
 	http_msg_fini(&s->res);
 	block_queue_clear(&s->front.rx);
 	block_queue_clear(&s->front.tx);
-	block_queue_clear(&s->back.rx);
-	block_queue_clear(&s->back.tx);
 	block_queue_clear(&s->reply_body);
 	block_queue_clear(&s->replay);
-	pipe_give(&s->pipe_req);
-	pipe_give(&s->pipe_res);
 	arena_fini(&s->arena);
 	if (slot_class_size(SLOT_STREAM))
 		slot_area_fini(SLOT_STREAM, stream_slots(s));
+	/* the session may go with its connection: nothing of it is looked at after this */
+	if (s->front.ops)
+		s->front.ops->detach(&s->front);
 	pool_free(stream_pool, s);
-	session_stream_gone(sess, s);
+}
+
+void stream_abandon(struct stream *s)
+{
+	stream_free(s);
 }
 
 struct expr_ctx *stream_expr(struct stream *s, unsigned flags)

@@ -17,6 +17,10 @@
 bool stream_init(void);
 /* A stream of <sess>, its front endpoint not attached yet. NULL: no memory. */
 struct stream *stream_new(struct session *sess, bool http);
+/* Frees a stream that never ran and has no endpoint. */
+void stream_abandon(struct stream *s);
+/* The whole text of the error page of <fe> for <status>, as HTTP/1 sends it; slice_none(): silent. */
+struct slice stream_page_text(struct proxy *fe, unsigned status);
 /* Runs the stages as far as they go. May free the stream. */
 void stream_run(struct stream *s);
 /* Re-arms the timer from the deadlines. */
@@ -73,10 +77,11 @@ void stream_hold_front(struct stream *s);
 void stream_count_begin(struct stream *s);
 void stream_count_backend(struct stream *s);
 void stream_count_end(struct stream *s);
-void stream_account_bytes(struct stream *s);
 
 /* --- session.c */
-void session_stream_gone(struct session *sess, struct stream *s);
+/* Runs the rules of a session whose preambles are done and gives its connection to a mux. */
+bool session_init(void);
+bool session_thread_init(void);
 extern __thread struct list session_list;
 extern __thread struct list stream_list_of_thread;
 

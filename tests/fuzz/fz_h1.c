@@ -30,8 +30,8 @@ static void check_naive(const char *text, size_t len, enum h1_status status,
 	static struct naive n;
 	const char *differs;
 
-	if (len >= 256)
-		return; /* more than 64 elements in a list */
+	if (len >= NAIVE_LIST)
+		return; /* lists could be too long */
 	naive_parse(&n, text, len);
 	if (n.verdict == NAIVE_INCOMPLETE) {
 		if (status == H1_DONE)

@@ -14,8 +14,9 @@
 #include <string.h>
 #include "codec/h1.h"
 
-#define NAIVE_FIELDS 20
+#define NAIVE_FIELDS 100 /* more than fit in the fuzzer's longest text */
 #define NAIVE_TEXT 4096
+#define NAIVE_LIST 256 /* elements of a list and bytes of one */
 
 struct naive {
 	enum { NAIVE_INCOMPLETE, NAIVE_BAD, NAIVE_GOOD } verdict;
@@ -94,7 +95,7 @@ static bool naive_start(struct naive *n, const char *line)
 }
 
 /* Splits a comma-separated list; returns how many elements, empty ones included. */
-static int naive_split(const char *value, char elements[][64], int room)
+static int naive_split(const char *value, char elements[][NAIVE_LIST], int room)
 {
 	int count = 0;
 
@@ -103,7 +104,7 @@ static int naive_split(const char *value, char elements[][64], int room)
 
 		if (count == room)
 			return room + 1;
-		snprintf(elements[count], 64, "%.*s", (int)len, value);
+		snprintf(elements[count], NAIVE_LIST, "%.*s", (int)len, value);
 		naive_trim(elements[count++]);
 		if (!value[len])
 			return count;
@@ -113,10 +114,10 @@ static int naive_split(const char *value, char elements[][64], int room)
 
 static bool naive_length(struct naive *n, const char *value)
 {
-	static char elements[64][64];
-	int count = naive_split(value, elements, 64);
+	static char elements[NAIVE_LIST][NAIVE_LIST];
+	int count = naive_split(value, elements, NAIVE_LIST);
 
-	if (count > 64)
+	if (count > NAIVE_LIST)
 		abort(); /* the fuzzer keeps inputs short enough */
 	for (int i = 0; i < count; i++) {
 		unsigned long long got = 0;
@@ -205,15 +206,15 @@ static bool naive_target(struct naive *n, const char *host)
 static bool naive_meaning(struct naive *n)
 {
 	bool te = false, upgrade = false, websocket = false, key = false;
-	static char elements[64][64];
+	static char elements[NAIVE_LIST][NAIVE_LIST];
 	const char *host = NULL;
 	bool v11 = n->major > 1 || (n->major == 1 && n->minor > 0);
 
 	for (int i = 0; i < n->fields; i++) {
 		const char *name = n->name[i], *value = n->value[i];
-		int count = naive_split(value, elements, 64);
+		int count = naive_split(value, elements, NAIVE_LIST);
 
-		if (count > 64)
+		if (count > NAIVE_LIST)
 			abort();
 		if (strcmp(name, "host") == 0) {
 			for (const char *c = value; *c; c++)
@@ -262,7 +263,11 @@ static void naive_parse(struct naive *n, const char *text, size_t len)
 	bool bad = false, started = false;
 	int got;
 
-	memset(n, 0, sizeof(*n));
+	n->verdict = NAIVE_INCOMPLETE;
+	n->method[0] = n->uri[0] = 0;
+	n->fields = n->major = n->minor = 0;
+	n->has_length = n->chunked = false;
+	n->length = 0;
 	for (;;) {
 		got = naive_line(&at, end, line);
 		if (got == -1)
@@ -297,6 +302,7 @@ static void naive_parse(struct naive *n, const char *text, size_t len)
 		bad |= !naive_token(line);
 		for (size_t i = 0; line[i]; i++)
 			n->name[n->fields][i] = (char)tolower((unsigned char)line[i]);
+		n->name[n->fields][strlen(line)] = 0;
 		strcpy(n->value[n->fields++], colon + 1);
 	}
 	n->used = (size_t)(at - text);

@@ -134,7 +134,7 @@ static const struct conf_keyword fake_keyword_table[] = {
 	  IN_GLOBAL(lifetime) },
 	{ .words = "force-cfg-parser-pause", .where = CONF_GLOBAL, .flags = CONF_EXPERIMENTAL,
 	  .type = CONF_TIME_MS, IN_GLOBAL(lifetime) },
-	{ .words = "oldfashioned", .where = CONF_GLOBAL, .flags = CONF_DEPRECATED,
+	{ .words = "oldfashioned", .where = CONF_GLOBAL, .flags = CONF_DEPRECATED, .max_args = -1,
 	  .parse = fake_words_parse, .hint = "use 'words' instead" },
 	{ .words = "hidden", .where = CONF_GLOBAL, .flags = CONF_HIDDEN,
 	  .parse = fake_words_parse },

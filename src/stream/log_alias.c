@@ -1,0 +1,531 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* log_alias.c - the %aliases of log formats which speak of a stream (manual 8.2.6) */
+#include <netinet/in.h>
+#include <unistd.h>
+#include "base/clock.h"
+#include "base/module.h"
+#include "expr/logformat.h"
+#include "net/conn.h"
+#include "stream/listen.h"
+#include "stream_priv.h"
+
+#define ALIAS_ARGS struct expr_ctx *ctx, const struct logformat_item *item, struct strbuf *out
+
+static bool put_addr(const struct logformat_item *item, struct strbuf *out, const struct addr *a)
+{
+	if (a->family == ADDR_INET)
+		return logformat_put_ipv4(item, out, a->v4);
+	if (a->family == ADDR_INET6)
+		return logformat_put_ipv6(item, out, a->v6);
+	return logformat_put_word(item, out, a->family == ADDR_UNIX ? SLICE("unix") : SLICE("-"));
+}
+
+static bool put_port(const struct logformat_item *item, struct strbuf *out, const struct addr *a,
+		     const struct listener_conf *l)
+{
+	/* UNIX sockets have no port: the number of the listener stands for it */
+	return logformat_put_port(item, out, a->family == ADDR_UNIX && l ? (unsigned)l->id : a->port);
+}
+
+/* --- addresses -------------------------------------------------------------------------------- */
+
+static bool alias_ci(ALIAS_ARGS)
+{
+	return put_addr(item, out, session_src(ctx->session));
+}
+
+static bool alias_cp(ALIAS_ARGS)
+{
+	return put_port(item, out, session_src(ctx->session), ctx->session->listener);
+}
+
+static bool alias_fi(ALIAS_ARGS)
+{
+	return put_addr(item, out, session_dst(ctx->session));
+}
+
+static bool alias_fp(ALIAS_ARGS)
+{
+	return put_port(item, out, session_dst(ctx->session), ctx->session->listener);
+}
+
+/* Our own address towards the server, or the server's. */
+static struct addr back_address(const struct stream *s, bool ours)
+{
+	struct addr none = { .family = ADDR_NONE };
+	struct sockaddr_storage ss;
+	socklen_t len = sizeof(ss);
+	struct server_addr to;
+
+	if (ours) {
+		if (!s->back.ops || getsockname(s->back.ops->conn((struct endpoint *)&s->back)->fd,
+						(struct sockaddr *)&ss, &len) < 0)
+			return none;
+		return addr_from_sockaddr(&ss, len);
+	}
+	if (!s->server)
+		return none;
+	server_address(s->server, &to);
+	return addr_from_sockaddr(&to.sa, to.len);
+}
+
+static bool alias_bi(ALIAS_ARGS)
+{
+	struct addr a = back_address(ctx->stream, true);
+
+	return put_addr(item, out, &a);
+}
+
+static bool alias_bp(ALIAS_ARGS)
+{
+	struct addr a = back_address(ctx->stream, true);
+
+	return a.family == ADDR_NONE ? logformat_put_word(item, out, SLICE("-"))
+				     : put_port(item, out, &a, NULL);
+}
+
+static bool alias_si(ALIAS_ARGS)
+{
+	struct addr a = back_address(ctx->stream, false);
+
+	return put_addr(item, out, &a);
+}
+
+static bool alias_sp(ALIAS_ARGS)
+{
+	struct addr a = back_address(ctx->stream, false);
+
+	return a.family == ADDR_NONE ? logformat_put_word(item, out, SLICE("-"))
+				     : put_port(item, out, &a, NULL);
+}
+
+/* --- names ------------------------------------------------------------------------------------ */
+
+static bool alias_f(ALIAS_ARGS)
+{
+	return logformat_put_text(item, out, slice_of(ctx->session->fe->name));
+}
+
+static bool alias_b(ALIAS_ARGS)
+{
+	return logformat_put_text(item, out, slice_of(ctx->stream->be->name));
+}
+
+static bool alias_s(ALIAS_ARGS)
+{
+	const struct stream *s = ctx->stream;
+
+	return logformat_put_text(item, out,
+				  s->server ? slice_of(s->server->name) : SLICE("<NOSRV>"));
+}
+
+static bool alias_pid(ALIAS_ARGS)
+{
+	return logformat_put_int(item, out, getpid(), false);
+}
+
+static bool alias_hostname(ALIAS_ARGS)
+{
+	char name[256] = "";
+
+	gethostname(name, sizeof(name) - 1);
+	return logformat_put_text(item, out, slice_of(name));
+}
+
+/* --- dates ------------------------------------------------------------------------------------ */
+
+static bool alias_t(ALIAS_ARGS)
+{
+	return logformat_put_date(item, out, LOGFORMAT_DATE_LOCAL_MS, ctx->session->accept_wall_us);
+}
+
+static bool alias_T(ALIAS_ARGS)
+{
+	return logformat_put_date(item, out, LOGFORMAT_DATE_GMT, ctx->session->accept_wall_us);
+}
+
+static bool alias_Tl(ALIAS_ARGS)
+{
+	return logformat_put_date(item, out, LOGFORMAT_DATE_LOCAL, ctx->session->accept_wall_us);
+}
+
+static bool alias_Ts(ALIAS_ARGS)
+{
+	return logformat_put_int(item, out, (int64_t)(ctx->session->accept_wall_us / 1000000), false);
+}
+
+static bool alias_ms(ALIAS_ARGS)
+{
+	char text[4];
+	unsigned ms = (unsigned)(ctx->session->accept_wall_us / 1000 % 1000);
+
+	text[0] = (char)('0' + ms / 100);
+	text[1] = (char)('0' + ms / 10 % 10);
+	text[2] = (char)('0' + ms % 10);
+	return logformat_put_word(item, out, slice_make(text, 3));
+}
+
+static bool alias_date_tr(ALIAS_ARGS)
+{
+	return logformat_put_date(item, out, LOGFORMAT_DATE_LOCAL_MS, ctx->stream->t.wall_us);
+}
+
+static bool alias_trg(ALIAS_ARGS)
+{
+	return logformat_put_date(item, out, LOGFORMAT_DATE_GMT, ctx->stream->t.wall_us);
+}
+
+static bool alias_trl(ALIAS_ARGS)
+{
+	return logformat_put_date(item, out, LOGFORMAT_DATE_LOCAL, ctx->stream->t.wall_us);
+}
+
+/* --- timers ----------------------------------------------------------------------------------- */
+
+/* Milliseconds between two dates; -1 when the second was not reached. */
+static int64_t span(uint64_t from, uint64_t to)
+{
+	if (!to || !from)
+		return -1;
+	return to > from ? (int64_t)((to - from) / NS_PER_MS) : 0;
+}
+
+static int64_t time_th(const struct stream *s)
+{
+	return s->unique ? 0 : s->sess->handshake_ms;
+}
+
+static int64_t time_ti(const struct stream *s)
+{
+	return s->flags & STRM_HTTP ? span(s->t.idle_from, s->t.begin) : 0;
+}
+
+static int64_t time_tr_req(const struct stream *s)
+{
+	return s->flags & STRM_HTTP ? span(s->t.begin, s->t.request) : 0;
+}
+
+static int64_t time_tq(const struct stream *s)
+{
+	int64_t tr = time_tr_req(s);
+
+	return tr < 0 ? -1 : time_th(s) + time_ti(s) + tr;
+}
+
+static int64_t time_tw(const struct stream *s)
+{
+	return span(s->t.request, s->t.queued);
+}
+
+static int64_t time_tc(const struct stream *s)
+{
+	return span(s->t.queued, s->t.connected);
+}
+
+static int64_t time_tr(const struct stream *s)
+{
+	return span(s->t.connected, s->t.data);
+}
+
+static uint64_t end_of(const struct stream *s)
+{
+	return s->t.close ? s->t.close : clock_now_ns();
+}
+
+static int64_t time_ta(const struct stream *s)
+{
+	return span(s->t.begin, end_of(s));
+}
+
+static int64_t time_tt(const struct stream *s)
+{
+	return span(s->unique ? s->t.idle_from : s->sess->accept_ns, end_of(s));
+}
+
+static int64_t time_td(const struct stream *s)
+{
+	return s->t.data ? span(s->t.data, end_of(s)) : -1;
+}
+
+static int64_t time_tu(const struct stream *s)
+{
+	return time_ta(s) + time_th(s);
+}
+
+/* A timer that grows until the end: '+' when the line was written before it (logasap). */
+static bool put_total(ALIAS_ARGS, int64_t ms)
+{
+	return logformat_put_int(item, out, ms, !ctx->stream->t.close);
+}
+
+#define ALIAS_TIMER(name) \
+	static bool alias_##name(ALIAS_ARGS) \
+	{ \
+		return logformat_put_int(item, out, time_##name(ctx->stream), false); \
+	}
+#define ALIAS_TOTAL(name) \
+	static bool alias_##name(ALIAS_ARGS) \
+	{ \
+		return put_total(ctx, item, out, time_##name(ctx->stream)); \
+	}
+ALIAS_TIMER(th)
+ALIAS_TIMER(ti)
+ALIAS_TIMER(tr_req)
+ALIAS_TIMER(tq)
+ALIAS_TIMER(tw)
+ALIAS_TIMER(tc)
+ALIAS_TIMER(tr)
+ALIAS_TOTAL(ta)
+ALIAS_TOTAL(tt)
+ALIAS_TOTAL(td)
+ALIAS_TOTAL(tu)
+
+#undef ALIAS_TIMER
+#undef ALIAS_TOTAL
+
+/* --- figures ---------------------------------------------------------------------------------- */
+
+static bool alias_B(ALIAS_ARGS)
+{
+	return logformat_put_int(item, out, (int64_t)ctx->stream->front.tx_bytes,
+				 !ctx->stream->t.close);
+}
+
+static bool alias_U(ALIAS_ARGS)
+{
+	return logformat_put_int(item, out, (int64_t)ctx->stream->front.rx_bytes, false);
+}
+
+static bool alias_ST(ALIAS_ARGS)
+{
+	int64_t status = ctx->stream->status;
+
+	return logformat_put_int(item, out, status ? status : -1, false);
+}
+
+static bool alias_ac(ALIAS_ARGS)
+{
+	return logformat_put_int(item, out, sessions_count(), false);
+}
+
+static bool alias_fc(ALIAS_ARGS)
+{
+	return logformat_put_int(item, out, (int64_t)proxy_fe_sessions(ctx->session->fe), false);
+}
+
+static bool alias_bc(ALIAS_ARGS)
+{
+	const struct stream *s = ctx->stream;
+	bool counted = s->flags & STRM_BE_COUNTED;
+
+	return logformat_put_int(item, out,
+				 counted ? (int64_t)proxy_be_sessions(s->be) + s->be_conn : 0, false);
+}
+
+static bool alias_sc(ALIAS_ARGS)
+{
+	const struct stream *s = ctx->stream;
+	int64_t n = s->server ? (int64_t)counter_read(&s->server->state->counters, CNT_SESS_CUR) : 0;
+
+	return logformat_put_int(item, out, n, false);
+}
+
+static bool alias_rc(ALIAS_ARGS)
+{
+	return logformat_put_int(item, out, ctx->stream->retries,
+				 ctx->stream->flags & STRM_REDISPATCHED);
+}
+
+static bool alias_sq(ALIAS_ARGS)
+{
+	return logformat_put_int(item, out, ctx->stream->queue_ahead, false);
+}
+
+static bool alias_bq(ALIAS_ARGS)
+{
+	return logformat_put_int(item, out, ctx->stream->be_queue_ahead, false);
+}
+
+static bool alias_rt(ALIAS_ARGS)
+{
+	return logformat_put_int(item, out, ctx->stream->number, false);
+}
+
+static bool alias_lc(ALIAS_ARGS)
+{
+	return logformat_put_int(item, out, ctx->stream->log_number, false);
+}
+
+/* --- the request ------------------------------------------------------------------------------ */
+
+static bool alias_r(ALIAS_ARGS)
+{
+	const struct stream *s = ctx->stream;
+	char text[2048];
+	struct strbuf b;
+
+	if (slice_is_none(s->log_uri))
+		return logformat_put_text(item, out, SLICE("<BADREQ>"));
+	strbuf_init_fixed(&b, text, sizeof(text));
+	strbuf_add(&b, s->log_method);
+	strbuf_add_char(&b, ' ');
+	strbuf_add(&b, slice_sub(s->log_uri, 0, 1024));
+	strbuf_add_char(&b, ' ');
+	strbuf_add(&b, s->log_version);
+	return logformat_put_text(item, out, strbuf_slice(&b));
+}
+
+static bool put_part(ALIAS_ARGS, struct slice part)
+{
+	if (slice_is_none(ctx->stream->log_uri))
+		part = SLICE("<BADREQ>");
+	return logformat_put_text(item, out, part);
+}
+
+static bool alias_HM(ALIAS_ARGS)
+{
+	return put_part(ctx, item, out, ctx->stream->log_method);
+}
+
+static bool alias_HU(ALIAS_ARGS)
+{
+	return put_part(ctx, item, out, ctx->stream->log_uri);
+}
+
+static bool alias_HV(ALIAS_ARGS)
+{
+	return put_part(ctx, item, out, ctx->stream->log_version);
+}
+
+static bool alias_HP(ALIAS_ARGS)
+{
+	struct slice uri = ctx->stream->log_uri;
+
+	return put_part(ctx, item, out, slice_sub(uri, 0, slice_find_char(uri, 0, '?')));
+}
+
+static bool alias_HPO(ALIAS_ARGS)
+{
+	struct http_msg m = { .uri = ctx->stream->log_uri };
+
+	return put_part(ctx, item, out, http_msg_path(&m));
+}
+
+static bool alias_HQ(ALIAS_ARGS)
+{
+	struct slice uri = ctx->stream->log_uri;
+	size_t at = slice_find_char(uri, 0, '?');
+
+	return put_part(ctx, item, out,
+			at == SIZE_MAX ? slice_make(uri.ptr, 0) : slice_sub(uri, at, uri.len));
+}
+
+/* --- how it ended ----------------------------------------------------------------------------- */
+
+static const char cause_chars[] = {
+#define X(name, c, text) c,
+	STREAM_CAUSES(X)
+#undef X
+};
+
+static char phase_char(const struct stream *s)
+{
+	return s->cause == CAUSE_NONE || !s->cause_phase ? '-' : (char)s->cause_phase;
+}
+
+static bool alias_ts(ALIAS_ARGS)
+{
+	const struct stream *s = ctx->stream;
+	char text[2] = { cause_chars[s->cause], phase_char(s) };
+
+	return logformat_put_word(item, out, slice_make(text, 2));
+}
+
+static bool alias_tsc(ALIAS_ARGS)
+{
+	const struct stream *s = ctx->stream;
+	char text[4] = { cause_chars[s->cause], phase_char(s), '-', '-' };
+
+	return logformat_put_word(item, out, slice_make(text, 4));
+}
+
+/* Nothing was captured. */
+static bool alias_none(ALIAS_ARGS)
+{
+	return logformat_put_text(item, out, slice_none());
+}
+
+/* Captured fields stand in braces, which are missing when nothing is to be captured. */
+static bool alias_captures(ALIAS_ARGS)
+{
+	return true;
+}
+
+static const struct expr_alias aliases[] = {
+	{ .name = "B", .print = alias_B, .help = "bytes sent to the client" },
+	{ .name = "CC", .print = alias_none, .flags = ALIAS_HTTP, .help = "captured request cookie" },
+	{ .name = "CS", .print = alias_none, .flags = ALIAS_HTTP, .help = "captured response cookie" },
+	{ .name = "H", .print = alias_hostname, .help = "host name of the machine" },
+	{ .name = "HM", .print = alias_HM, .flags = ALIAS_HTTP, .help = "method" },
+	{ .name = "HP", .print = alias_HP, .flags = ALIAS_HTTP, .help = "target without query" },
+	{ .name = "HPO", .print = alias_HPO, .flags = ALIAS_HTTP, .help = "path only" },
+	{ .name = "HQ", .print = alias_HQ, .flags = ALIAS_HTTP, .help = "query with its '?'" },
+	{ .name = "HU", .print = alias_HU, .flags = ALIAS_HTTP, .help = "target as received" },
+	{ .name = "HV", .print = alias_HV, .flags = ALIAS_HTTP, .help = "version" },
+	{ .name = "ID", .print = alias_none, .help = "unique id" },
+	{ .name = "ST", .print = alias_ST, .help = "status of the answer" },
+	{ .name = "T", .print = alias_T, .help = "accept date, UTC" },
+	{ .name = "TR", .print = alias_tr_req, .flags = ALIAS_HTTP, .help = "time to get the head" },
+	{ .name = "Ta", .print = alias_ta, .flags = ALIAS_HTTP, .help = "active time" },
+	{ .name = "Tc", .print = alias_tc, .help = "time to connect" },
+	{ .name = "Td", .print = alias_td, .help = "time to transfer the answer" },
+	{ .name = "Th", .print = alias_th, .help = "time of handshakes" },
+	{ .name = "Ti", .print = alias_ti, .flags = ALIAS_HTTP, .help = "idle time before the request" },
+	{ .name = "Tl", .print = alias_Tl, .help = "accept date, local time" },
+	{ .name = "Tq", .print = alias_tq, .flags = ALIAS_HTTP, .help = "Th + Ti + TR" },
+	{ .name = "Tr", .print = alias_tr, .flags = ALIAS_HTTP, .help = "time to the answer's head" },
+	{ .name = "Ts", .print = alias_Ts, .help = "accept date in seconds" },
+	{ .name = "Tt", .print = alias_tt, .help = "total time" },
+	{ .name = "Tu", .print = alias_tu, .help = "time as the client sees it" },
+	{ .name = "Tw", .print = alias_tw, .help = "time in queues" },
+	{ .name = "U", .print = alias_U, .help = "bytes received of the client" },
+	{ .name = "ac", .print = alias_ac, .help = "sessions of the process" },
+	{ .name = "b", .print = alias_b, .help = "name of the backend" },
+	{ .name = "bc", .print = alias_bc, .help = "streams of the backend" },
+	{ .name = "bi", .print = alias_bi, .help = "our address towards the server" },
+	{ .name = "bp", .print = alias_bp, .help = "our port towards the server" },
+	{ .name = "bq", .print = alias_bq, .help = "waiters ahead in the backend's queue" },
+	{ .name = "ci", .print = alias_ci, .help = "client's address" },
+	{ .name = "cp", .print = alias_cp, .help = "client's port" },
+	{ .name = "f", .print = alias_f, .help = "name of the frontend" },
+	{ .name = "fc", .print = alias_fc, .help = "sessions of the frontend" },
+	{ .name = "fi", .print = alias_fi, .help = "address the client connected to" },
+	{ .name = "fp", .print = alias_fp, .help = "port the client connected to" },
+	{ .name = "ft", .print = alias_f, .help = "name of the frontend, '~' after it with TLS" },
+	{ .name = "hr", .print = alias_captures, .flags = ALIAS_HTTP, .help = "captured request fields" },
+	{ .name = "hrl", .print = alias_captures, .flags = ALIAS_HTTP,
+	  .help = "captured request fields, CLF" },
+	{ .name = "hs", .print = alias_captures, .flags = ALIAS_HTTP, .help = "captured response fields" },
+	{ .name = "hsl", .print = alias_captures, .flags = ALIAS_HTTP,
+	  .help = "captured response fields, CLF" },
+	{ .name = "lc", .print = alias_lc, .help = "number of the line of the frontend" },
+	{ .name = "ms", .print = alias_ms, .help = "milliseconds of the accept date" },
+	{ .name = "pid", .print = alias_pid, .help = "process number" },
+	{ .name = "r", .print = alias_r, .flags = ALIAS_HTTP, .help = "request line" },
+	{ .name = "rc", .print = alias_rc, .help = "retries" },
+	{ .name = "rt", .print = alias_rt, .help = "number of the request" },
+	{ .name = "s", .print = alias_s, .help = "name of the server" },
+	{ .name = "sc", .print = alias_sc, .help = "requests of the server" },
+	{ .name = "si", .print = alias_si, .help = "server's address" },
+	{ .name = "sp", .print = alias_sp, .help = "server's port" },
+	{ .name = "sq", .print = alias_sq, .help = "waiters ahead in the server's queue" },
+	{ .name = "t", .print = alias_t, .help = "accept date, local, with milliseconds" },
+	{ .name = "tr", .print = alias_date_tr, .flags = ALIAS_HTTP, .help = "date of the request" },
+	{ .name = "trg", .print = alias_trg, .flags = ALIAS_HTTP, .help = "date of the request, UTC" },
+	{ .name = "trl", .print = alias_trl, .flags = ALIAS_HTTP, .help = "date of the request, local" },
+	{ .name = "ts", .print = alias_ts, .help = "how it ended" },
+	{ .name = "tsc", .print = alias_tsc, .flags = ALIAS_HTTP, .help = "how it ended, cookie status" },
+	{ 0 }
+};
+
+const struct module mod_stream_alias = { .name = "log-alias", .aliases = aliases };

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* log_conf.c - which format a frontend logs with: log-format and its kin, option httplog and its kin */
+#include "base/module.h"
+#include "expr/logformat.h"
+#include "stream_priv.h"
+
+/* Without any of the options: the shortest form. */
+static const char logformat_default[] = "%ci:%cp [%t] %ft %b/%s";
+
+/* Compiles a format named on this line. */
+static bool take_format(struct conf_line *l, struct logformat **out)
+{
+	const char *text;
+
+	if (!conf_take_string(l, &text))
+		return false;
+	l->at--;
+	*out = logformat_parse(l, text, EXPR_FE_LOG_END, LOGFORMAT_LOG);
+	l->at++;
+	return *out != NULL;
+}
+
+static bool parse_log_format(struct conf_line *l)
+{
+	struct stream_proxy *px = slot_of(&stream_proxy_slot, l->slots);
+
+	px->log_format_set = true;
+	return take_format(l, &px->log_format);
+}
+
+static bool parse_error_log_format(struct conf_line *l)
+{
+	struct stream_proxy *px = slot_of(&stream_proxy_slot, l->slots);
+
+	return take_format(l, &px->error_format);
+}
+
+/* The format of `option httplog` and its kin, unless log-format says another. */
+static void choose_format(struct config *cfg, struct diag_list *diags, struct proxy *px)
+{
+	static const char *const texts[] = {
+		[PROXY_LOG_NONE] = NULL, [PROXY_LOG_TCP] = logformat_tcp,
+		[PROXY_LOG_HTTP] = logformat_http, [PROXY_LOG_HTTP_CLF] = logformat_clf,
+		[PROXY_LOG_HTTPS] = logformat_https,
+	};
+	struct stream_proxy *sp = stream_proxy(px);
+	char *words[] = { (char *)"option", (char *)"httplog", NULL };
+	int columns[] = { 1, 8 };
+	struct conf_line l = { .cfg = cfg, .diags = diags, .words = words, .columns = columns,
+			       .count = 2, .object = px, .slots = proxy_slots(px),
+			       .place = { .file = px->log_kind_file, .line = px->log_kind_line } };
+	const char *text = texts[px->log_kind];
+
+	if (sp->log_format || !(px->caps & PROXY_FE))
+		return;
+	if (!text)
+		text = logformat_default;
+	if (px->mode == PROXY_MODE_TCP && px->log_kind >= PROXY_LOG_HTTP)
+		text = logformat_tcp;
+	sp->log_format = logformat_parse(&l, text, EXPR_FE_LOG_END, LOGFORMAT_LOG);
+}
+
+static void log_check(struct config *cfg, struct diag_list *diags)
+{
+	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px))
+		choose_format(cfg, diags, px);
+}
+
+static const struct conf_keyword keywords[] = {
+	{ .words = "log-format", .where = CONF_DEF_FE, .min_args = 1, .max_args = 1,
+	  .parse = parse_log_format, .syntax = "<fmt>", .help = "format of log lines" },
+	{ .words = "error-log-format", .where = CONF_DEF_FE, .min_args = 1, .max_args = 1,
+	  .parse = parse_error_log_format, .syntax = "<fmt>",
+	  .help = "format of the log lines of errors" },
+	{ 0 }
+};
+
+const struct module mod_stream_log = {
+	.name = "stream-log", .keywords = keywords, .check = log_check,
+};
