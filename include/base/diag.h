@@ -55,6 +55,7 @@ struct diag_list {
 	int alerts, warnings; /* counts */
 };
 
+/* Makes an empty list. */
 void diag_list_init(struct diag_list *l);
 /* Moves all of <from> behind those of <to>; <from> becomes empty. */
 void diag_list_splice(struct diag_list *to, struct diag_list *from);

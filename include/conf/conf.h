@@ -183,7 +183,9 @@ bool conf_read_text(struct config *cfg, const char *name, struct slice text,
 /* Runs every module's check hook. False when an alert was reported. */
 bool conf_check(struct config *cfg, struct diag_list *diags);
 
-/* Evaluates a condition as `.if` does (for -cc): 1 true, 0 false, -1 reported in <diags>. */
+/* Evaluates a condition as `.if` does: 1 true, 0 false, -1 reported in <diags>. For -cc, which
+ * exits with 0, 1 and 2 for these.
+ */
 int conf_condition(struct config *cfg, const char *text, struct diag_list *diags);
 
 /* --- environment ----------------------------------------------------------------------------- */

@@ -62,8 +62,8 @@ int conf_condition(struct config *cfg, const char *text, struct diag_list *diags
 					    .column = (int)at + 1,
 					    .text = text };
 
-		diag_add(diags, DIAG_ALERT, &place, NULL,
-			 "%s at position %d:", error ? error : "out of memory", (int)at + 1);
+		diag_add(diags, DIAG_ALERT, &place, NULL, "Failed to evaluate condition: %s",
+			 error ? error : "out of memory");
 		free(error);
 	}
 	return value;

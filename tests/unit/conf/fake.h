@@ -2,7 +2,8 @@
 /* fake.h - a small program to configure: sections, keywords and options of the engine's tests
  *
  * fake_read() reads a text as the file "t.cfg" and returns what was printed about it, without the
- * process number: "[ALERT]    : config : ...". The keyword `words` of any section records its words.
+ * process number: "[ALERT]    : config : ...". The keyword `words` of any section records its
+ * words.
  */
 #ifndef TESTS_UNIT_CONF_FAKE_H
 #define TESTS_UNIT_CONF_FAKE_H

@@ -161,6 +161,21 @@ static const struct {
 	{ "version_atleast(3.2-rc1)", 1, NULL },
 };
 
+/* As the message of an .if has it: with the position that here is shown by the caret alone. */
+static const char *describe(const struct diag *d)
+{
+	static const char head[] = "Failed to evaluate condition: ";
+	static char text[512];
+
+	if (!d)
+		return NULL;
+	if (strncmp(d->message, head, sizeof(head) - 1) != 0)
+		return d->message;
+	snprintf(text, sizeof(text), "%s at position %d:", d->message + sizeof(head) - 1,
+		 d->column);
+	return text;
+}
+
 /* Nesting must end somewhere. */
 static void check_depth(void)
 {
@@ -195,8 +210,7 @@ int main(void)
 		is_int(conf_condition(cfg, conditions[i].text, &diags), conditions[i].value, "%s",
 		       conditions[i].text);
 		first = diags.alerts ? list_first(&diags.diags, struct diag, link) : NULL;
-		is_str(first ? first->message : NULL, conditions[i].error, "%s: message",
-		       conditions[i].text);
+		is_str(describe(first), conditions[i].error, "%s: message", conditions[i].text);
 		diag_list_fini(&diags);
 		config_drop(&cfg);
 	}

@@ -195,8 +195,9 @@ static void check_options(void)
 {
 	struct fake_option *bind = slot_of(&fake_bind_slot, (void *)&fake_bind_area);
 	struct fake_option *server = slot_of(&fake_server_slot, (void *)&fake_server_area);
+	struct config *cfg;
 	char *said = read_text("listen a\n bind :80 maxconn 5 ssl alpn h2\n"
-			       " server s 1.1.1.1 set-tlv(0xE0) fmt weight 7 check\n", NULL);
+			       " server s 1.1.1.1 set-tlv(0xE0) fmt weight 7 check\n", &cfg);
 
 	is_str(said, "", "options of bind and server lines");
 	is_int(bind->number, 5, "bind: a number");
@@ -206,6 +207,7 @@ static void check_options(void)
 	is_str(server->text, "fmt", "server: a keyword with parenthesis");
 	ok(server->flag, "server: a flag");
 	free(said);
+	config_drop(&cfg);
 	said = read_text("listen a\n bind :80 fooo 3 tfo maxconn x ssll\n", NULL);
 	is_str(said, "[ALERT]    : config : parsing [t.cfg:2] : 'bind :80' in section 'listen':"
 	       " unknown keyword 'fooo'\n  bind :80 fooo 3 tfo maxconn x ssll\n           ^\n"

@@ -35,7 +35,8 @@ int main(void)
 	ok(strstr(text, "\tretries\n") > listen, "those of proxies there");
 	ok(strstr(text, "\toption httplog [ FE BE HTTP ]\n"), "an option with its sides");
 	ok(strstr(text, "\toption dontlognull [ FE ]\n"), "one of frontends");
-	ok(strstr(text, "\ttimeout\n\ttimeout client\n\ttimeout server\n"), "a group and its words");
+	ok(strstr(text, "\ttimeout\n\ttimeout client\n\ttimeout server\n"),
+	   "a group and its words");
 	ok(strstr(text, "\tbind <addr> maxconn +1\n"), "an option of bind");
 	ok(strstr(text, "\tbind <addr> ssl alpn +1\n"), "one that goes with another");
 	ok(strstr(text, "\tserver <name> <addr> check\n"), "an option of server");

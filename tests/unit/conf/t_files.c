@@ -54,14 +54,14 @@ static void check_order(void)
 	is_str(fake_words, "<1><B><a><b>", "its *.cfg in the order of bytes, no others");
 	free(said);
 	said = read_paths("1", "2", NULL);
-	is_str(said, "[ALERT]    : config : parsing [2:1]: unknown keyword 'words' out of section.\n"
-	       "  words 2\n  ^\n"
+	is_str(said, "[ALERT]    : config : parsing [2:1]: unknown keyword 'words' out of"
+	       " section.\n  words 2\n  ^\n"
 	       "[ALERT]    : config : Error(s) found in configuration file : 2\n",
 	       "a file begins outside of any section");
 	free(said);
 	said = read_paths("nofile", "1", NULL);
-	is_str(said, "[ALERT]    : config : Cannot open configuration file/directory nofile : No such"
-	       " file or directory\n", "a file that is not there");
+	is_str(said, "[ALERT]    : config : Cannot open configuration file/directory nofile :"
+	       " No such file or directory\n", "a file that is not there");
 	is_str(fake_words, "<1>", "the others are read all the same");
 	free(said);
 	mkdir("empty", 0700);
@@ -104,7 +104,8 @@ static void check_ends(void)
 	PUT("f", ".if 1\nlisten a\n words x\n");
 	PUT("g", ".endif\nlisten b\n words y\n");
 	said = read_paths("f", "g", NULL);
-	ok(strstr(said, "parsing [f:3]: non-terminated '.if' block.\n   | the '.if' is in line 1\n"),
+	ok(strstr(said, "parsing [f:3]: non-terminated '.if' block.\n"
+		   "   | the '.if' is in line 1\n"),
 	   "a block ends with its file");
 	ok(strstr(said, "parsing [g:1]: lone '.endif'"), "not in the next");
 	free(said);
