@@ -3,8 +3,8 @@
  *
  * A registered descriptor has one owner thread and one handler. Readiness is edge-triggered for
  * every poller: a handler is called when bytes, room or an end may have appeared since it last
- * said that there was none (fd_cant_recv / fd_cant_send, after EAGAIN or a short read). With epoll this is
- * EPOLLET, armed once; poll and select emulate it. No epoll_ctl on the request path.
+ * said that there was none (fd_cant_recv / fd_cant_send, after EAGAIN or a short read). With
+ * epoll this is EPOLLET, armed once; poll and select emulate it. No epoll_ctl on the request path.
  * A handler may close any descriptor; events of closed ones already fetched are dropped.
  */
 #ifndef CORE_FD_H
@@ -35,7 +35,7 @@ struct fd_entry {
 };
 
 enum fd_flags {
-	FD_FL_LISTENER = 1 << 0, /* level-triggered, shared by the threads of a mask (fd_add_shared) */
+	FD_FL_LISTENER = 1 << 0, /* level-triggered, shared by threads (fd_add_shared) */
 	FD_FL_BACKEND = 1 << 1,  /* for show fd */
 };
 
@@ -82,7 +82,7 @@ struct fd_kind {
 	fd_handler_fn *handler;
 	const char *name;  /* of the handler */
 	char letter;       /* 'p' pipe, 'l' listener, 'c' connection */
-	/* Appends " name=value"s; called on the owner's thread (listeners: any). NULL: nothing more. */
+	/* Appends " name=value"s; on the owner's thread (listeners: any). NULL: nothing. */
 	void (*describe)(void *owner, int fd, struct strbuf *out);
 	const struct fd_kind *next; /* set by fd_kind_register() */
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* pool.h - objects of one size, with a cache per thread
  *
- * Allocating and freeing on the same thread touches only that thread's cache (LIFO: hot). A cache too full
- * gives clusters back to the shared list, and that to the C library above a bound.
+ * Allocating and freeing on the same thread touches only that thread's cache (LIFO: hot). A cache
+ * too full gives clusters back to the shared list, and that to the C library above a bound.
  * An object may be freed by another thread than took it. Not zeroed.
  * Fails: NULL when memory is out or above -m; tests inject failures (-dMfail, tune.fail-alloc).
  * Manual: management -dM, show pools; configuration tune.memory.hot-size.
@@ -16,8 +16,8 @@
 
 struct pool;
 
-/* A pool named as `show pools` prints it (<name> is borrowed, static). Same sizes may be merged unless
- * debugging. At start-up only. NULL: no memory.
+/* A pool named as `show pools` prints it (<name> is borrowed, static). Same sizes may be merged
+ * unless debugging. At start-up only. NULL: no memory.
  */
 struct pool *pool_new(const char *name, size_t size);
 void *pool_alloc(struct pool *p);
@@ -27,13 +27,14 @@ void pool_free(struct pool *p, void *object);
 size_t pool_object_size(const struct pool *p);
 /* Gives the calling thread's spare objects back (idle, stopping). */
 void pool_trim_thread(void);
-/* Same for what the process shares (SIGQUIT, stopping), and asks the C library to return what it can to the
- * system, unless pool_set_trimming(false) (no-memory-trimming).
+/* Same for what the process shares (SIGQUIT, stopping), and asks the C library to return what it
+ * can to the system, unless pool_set_trimming(false) (no-memory-trimming).
  */
 void pool_trim_shared(void);
 void pool_set_trimming(bool on);
-/* Reads the options of -dM ("poison,no-cache", "0x50", "help"...): comma separated, a leading byte value is
- * the poison. False: unknown option or help was asked for: <message> (static) says it. Before any pool exists.
+/* Reads the options of -dM ("poison,no-cache", "0x50", "help"...): comma separated, a leading
+ * byte value is the poison. False: unknown option or help was asked for: <message> (static) says
+ * it. Before any pool exists.
  */
 bool pool_set_options(const char *text, const char **message);
 /* Bytes that a thread may keep for itself (tune.memory.hot-size). */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* task.h - work that waits its turn: the run queue
  *
- * A task belongs to one thread for life. Waking it puts it in its thread's run queue, ordered by nice
- * value; the loop runs a bounded budget of tasks each turn. What can be done at once is not a task
- * (run to completion). A task may carry a timer. Any thread may wake a task; freeing is for its owner.
- * Each handler is profiled by function (profile.h).
+ * A task belongs to one thread for life. Waking it puts it in its thread's run queue, ordered by
+ * nice value; the loop runs a bounded budget of tasks each turn. What can be done at once is not
+ * a task (run to completion). A task may carry a timer. Any thread may wake a task; freeing is
+ * for its owner. Each handler is profiled by function (profile.h).
  * Manual: configuration 5.1 nice, 3.2 tune.runqueue-depth, tune.sched.low-latency.
  */
 #ifndef CORE_TASK_H
@@ -43,8 +43,8 @@ struct task {
 	uint64_t calls;
 };
 
-/* A task of the calling thread. <run> gets the reasons of the wake-ups since its last call. NULL: no
- * memory. Not queued yet.
+/* A task of the calling thread. <run> gets the reasons of the wake-ups since its last call. NULL:
+ * no memory. Not queued yet.
  */
 struct task *task_new(void (*run)(struct task *t, void *ctx, unsigned why), void *ctx);
 /* Leaves the queue and the timers; memory goes when no remote wake-up is under way. Owner only. */

@@ -2,8 +2,9 @@
 /* thread.h - worker threads, groups, and the event loop's turn
  *
  * Each worker thread runs one loop: poll, handle descriptors, timers, mailbox, run queue, then the
- * hooks of the end of the turn. Everything with an owner thread is touched by that thread alone; others
- * post messages (mailbox.h). Threads are numbered from 0, groups from 0 (the manual shows from 1).
+ * hooks of the end of the turn. Everything with an owner thread is touched by that thread alone;
+ * others post messages (mailbox.h). Threads are numbered from 0, groups from 0 (the manual shows
+ * from 1).
  * Manual: configuration 3.1 (nbthread, thread-groups, thread-group, cpu-map, cpu-policy).
  */
 #ifndef CORE_THREAD_H
@@ -22,6 +23,7 @@ extern __thread unsigned thread_group;
 /* Does this thread have its group for itself? Then the group's counters need no atomic. */
 extern __thread bool thread_group_is_single;
 
+/* How many threads and groups there are. */
 unsigned thread_count(void);
 unsigned thread_group_count(void);
 /* Threads of group <g>: first id and how many. */
@@ -29,9 +31,9 @@ unsigned thread_group_first(unsigned g);
 unsigned thread_group_size(unsigned g);
 unsigned thread_group_of(unsigned thread);
 
-/* Decides how many threads and groups there are, before thread_run_all() and before anything is sharded:
- * <threads> (1..THREADS_MAX) spread evenly over <groups> (1..GROUPS_MAX), consecutive ids. 1 thread in
- * 1 group until this is called. False: out of range or no memory.
+/* Decides how many threads and groups there are, before thread_run_all() and before anything is
+ * sharded: <threads> (1..THREADS_MAX) spread evenly over <groups> (1..GROUPS_MAX), consecutive
+ * ids. 1 thread in 1 group until this is called. False: out of range or no memory.
  */
 bool thread_layout(unsigned threads, unsigned groups);
 /* Same with chosen sizes: group <g> has sizes[g] threads (1 or more). */
@@ -45,12 +47,14 @@ struct turn_hook {
 	void (*run)(struct turn_hook *h);
 };
 
+/* Before the first use. */
 static inline void turn_hook_init(struct turn_hook *h, void (*run)(struct turn_hook *h))
 {
 	list_init(&h->link);
 	h->run = run;
 }
 
+/* Links <h> if it is not. */
 void turn_hook_add(struct turn_hook *h);
 
 static inline void turn_hook_cancel(struct turn_hook *h)
@@ -59,10 +63,10 @@ static inline void turn_hook_cancel(struct turn_hook *h)
 		list_remove(&h->link);
 }
 
-/* Runs the workers on the calling process: creates threads as the configuration asks, runs the thread_init
- * hooks, enters the loops; the caller becomes thread 0. Returns once all left their loop
- * (thread_stop_all). <modules> ends with NULL. Descriptors, tasks and timers of thread 0 may be made before,
- * in the same process (after the forks of daemon modes).
+/* Runs the workers on the calling process: creates threads as the configuration asks, runs the
+ * thread_init hooks, enters the loops; the caller becomes thread 0. Returns once all left their
+ * loop (thread_stop_all). <modules> ends with NULL. Descriptors, tasks and timers of thread 0 may
+ * be made before, in the same process (after the forks of daemon modes).
  */
 struct module;
 bool thread_run_all(const struct module *const *modules);

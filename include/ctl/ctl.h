@@ -36,7 +36,7 @@ struct ctl_request {
 	int at;                 /* first word after the command's own */
 	struct slice payload;   /* after "<<", without it; slice_none() when there was none */
 	enum ctl_level level;   /* of the session */
-	struct strbuf *out;     /* where run writes; above CTL_OUT_SOFT bytes it should return CTL_MORE */
+	struct strbuf *out;     /* where run writes; CTL_MORE is due above CTL_OUT_SOFT bytes */
 	void *state;            /* the command's own, NULL first */
 	uint64_t pos;           /* same: a cursor */
 	const struct ctl_command *command;
@@ -57,7 +57,8 @@ struct ctl_command {
 	const char *syntax;     /* "[desc|json|typed|float]*", what follows the words */
 	const char *help;       /* one line */
 	enum ctl_step (*run)(struct ctl_request *rq);
-	void (*release)(struct ctl_request *rq); /* frees rq->state, also when the client left; or NULL */
+	/* Frees rq->state, also when the client left; or NULL. */
+	void (*release)(struct ctl_request *rq);
 	unsigned flags;         /* enum ctl_flags */
 };
 
@@ -66,8 +67,8 @@ bool ctl_register(const struct module *const *modules);
 /* The list behind -dKcli. */
 void ctl_dump_commands(FILE *out);
 
-/* Messages as the reference prints them: one line of text, with its severity in front if the session
- * asked for it (set severity-output). No newline at the end of <fmt>.
+/* Messages as the reference prints them: one line of text, with its severity in front if the
+ * session asked for it (set severity-output). No newline at the end of <fmt>.
  */
 void ctl_say(struct ctl_request *rq, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Same for what is wrong: the severity is "err". */

@@ -63,7 +63,8 @@ static bool take_in_range(struct conf_line *l, int min, int max, int *out)
 		return false;
 	if (value < min || value > max) {
 		if (max == INT32_MAX)
-			return conf_error(l, l->at - 1, NULL, "'%s' value must be at least %d (was %d)",
+			return conf_error(l, l->at - 1, NULL, "'%s' value must be at least %d "
+				  "(was %d)",
 					  l->words[0], min, value);
 		return conf_error(l, l->at - 1, NULL,
 				  "'%s' value must be between %d and %d (was %d)", l->words[0],
@@ -111,8 +112,10 @@ static bool parse_thread_group(struct conf_line *l)
 
 		if (strchr(word, ',') || !cpu_set_parse(&range, word, CPUS_MAX - 1, &too_big) ||
 		    cpu_set_has(&range, 0))
-			return conf_error(l, l->at - 1, NULL, "'thread-group %d' passed an unparsable or "
-					  "invalid thread number '%s' (valid range is 1 to %d)", group,
+			return conf_error(l, l->at - 1, NULL, "'thread-group %d' passed an "
+				  "unparsable or "
+					  "invalid thread number '%s' (valid range is 1 to %d)",
+					  group,
 					  word, THREADS_MAX);
 		cpu_set_or(&threads, &range);
 	}
@@ -147,7 +150,8 @@ static bool parse_map_numbers(struct conf_line *l, const char *text, uint64_t *b
 		return conf_error(l, l->at - 1, NULL, "cpu-map : '%s' is not a valid number/range.",
 				  text);
 	if (low < 1 || low > 64 || high < 1 || high > 64)
-		return conf_error(l, l->at - 1, NULL, "cpu-map : '%s' is not a valid number/range. It "
+		return conf_error(l, l->at - 1, NULL, "cpu-map : '%s' is not a valid "
+			  "number/range. It "
 				  "supports numbers from 1 to 64.", text);
 	if (low > high) {
 		unsigned long swap = low;
@@ -186,8 +190,10 @@ static bool parse_cpu_map(struct conf_line *l)
 	if (!map)
 		return conf_error(l, 0, NULL, "out of memory");
 	if (l->count - l->at < 2)
-		return conf_error(l, 0, NULL, "cpu-map expects a thread group number ('all', 'odd', "
-				  "'even', a number from 1 to 64 or a range), followed by a list of "
+		return conf_error(l, 0, NULL, "cpu-map expects a thread group number ('all', "
+			  "'odd', "
+				  "'even', a number from 1 to 64 or a range), followed by a list "
+				  "of "
 				  "CPU ranges with numbers from 0 to %d.", CPUS_MAX - 1);
 	if (!parse_map_target(l, map))
 		return false;
@@ -198,7 +204,8 @@ static bool parse_cpu_map(struct conf_line *l)
 		if (cpu_set_parse(&map->cpus, word, CPUS_MAX - 1, &too_big))
 			continue;
 		if (too_big)
-			return conf_error(l, l->at - 1, NULL, "cpu-map : supports CPU numbers from 0 to "
+			return conf_error(l, l->at - 1, NULL, "cpu-map : supports CPU numbers "
+				  "from 0 to "
 					  "%d.", CPUS_MAX - 1);
 		return conf_error(l, l->at - 1, NULL, "cpu-map : '%s' is not a CPU range.", word);
 	}
@@ -248,10 +255,13 @@ static bool parse_cpu_policy(struct conf_line *l)
 			return true;
 		}
 	}
-	return conf_error(l, l->at - (word != NULL), word ? conf_closest(word, next_policy, &at) : NULL,
+	return conf_error(l, l->at - (word != NULL), word ? conf_closest(word, next_policy,
+			&at) : NULL,
 			  "'cpu-policy' passed an unknown CPU policy '%s'. Supported values are: "
-			  "'none', 'first-usable-node', 'group-by-[2-|3-|4-]ccx', 'group-by-cluster', "
-			  "'group-by-{2|3|4}-clusters', 'performance', 'efficiency' and 'resource'.",
+			  "'none', 'first-usable-node', 'group-by-[2-|3-|4-]ccx', "
+			  "'group-by-cluster', "
+			  "'group-by-{2|3|4}-clusters', 'performance', 'efficiency' and "
+			  "'resource'.",
 			  word ? word : "");
 }
 
@@ -295,7 +305,8 @@ static bool take_cpu_rule(struct conf_line *l, struct core_settings *set)
 	if (!rule)
 		return conf_error(l, 0, NULL, "out of memory");
 	if (!cpu_set_parse(&rule->set, text, CPUS_MAX - 1, &too_big))
-		return conf_error(l, l->at - 1, NULL, "'cpu-set %s': '%s' is not a CPU range.", word,
+		return conf_error(l, l->at - 1, NULL, "'cpu-set %s': '%s' is not a CPU range.",
+				word,
 				  text);
 	rule->kind = cpu_directives[i].kind;
 	rule->drop = cpu_directives[i].drop;
@@ -308,7 +319,8 @@ static bool take_cpu_rule(struct conf_line *l, struct core_settings *set)
 static bool parse_cpu_set(struct conf_line *l)
 {
 	if (!conf_peek(l))
-		return conf_error(l, 0, NULL, "'cpu-set' requires a directive and an optional value "
+		return conf_error(l, 0, NULL, "'cpu-set' requires a directive and an optional "
+			  "value "
 				  CPU_SET_DIRECTIVES ".");
 	while (conf_peek(l)) {
 		if (!take_cpu_rule(l, settings_of(l->cfg)))
@@ -355,7 +367,8 @@ static bool parse_profiling(struct conf_line *l)
 	else if (word && strcmp(word, "off") == 0)
 		set->profiling = PROFILING_OFF;
 	else
-		return conf_error(l, l->at - (word != NULL), NULL, "'profiling.tasks' expects either "
+		return conf_error(l, l->at - (word != NULL), NULL, "'profiling.tasks' expects "
+			  "either "
 				  "'on', 'auto', or 'off' but got '%s'.", word ? word : "");
 	return true;
 }
@@ -376,8 +389,10 @@ static bool parse_epoll_mask(struct conf_line *l)
 		while (i < ARRAY_LEN(events) && !slice_eq(name, slice_of(events[i].name)))
 			i++;
 		if (i == ARRAY_LEN(events))
-			return conf_error(l, l->at - (word != NULL), NULL, "'tune.epoll.mask-events' "
-					  "expects a comma-delimited list of 'err', 'hup' and 'rdhup' "
+			return conf_error(l, l->at - (word != NULL), NULL,
+					"'tune.epoll.mask-events' "
+					  "expects a comma-delimited list of 'err', 'hup' and "
+					  "'rdhup' "
 					  "but got '%.*s'.", SLICE_FMT(name));
 		set->epoll_mask |= events[i].event;
 		at += name.len;
@@ -407,7 +422,8 @@ static bool parse_blocked(struct conf_line *l)
 		return false;
 	if (ms < 1 || ms > 1000)
 		return conf_error(l, l->at - 1, NULL, "timer out of range in argument '%s' to "
-				  "'warn-blocked-traffic-after' (value must be between 1 and 1000 ms)",
+				  "'warn-blocked-traffic-after' (value must be between 1 and "
+				  "1000 ms)",
 				  l->words[l->at - 1]);
 	settings_of(l->cfg)->blocked_ms = (int)ms;
 	return true;
@@ -429,7 +445,8 @@ static const struct conf_keyword keywords[] = {
 	{ .words = "thread-group", .where = CONF_GLOBAL, .flags = CONF_EARLY, .max_args = -1,
 	  .parse = parse_thread_group, .syntax = "<group> [<thread-range>...]",
 	  .help = "the threads that make a group" },
-	{ .words = "max-threads-per-group", .where = CONF_GLOBAL, .flags = CONF_EARLY, .max_args = 1,
+	{ .words = "max-threads-per-group", .where = CONF_GLOBAL, .flags = CONF_EARLY,
+			.max_args = 1,
 	  .parse = parse_group_max, .syntax = "<number>",
 	  .help = "largest group that is made automatically" },
 	{ .words = "thread-hard-limit", .where = CONF_GLOBAL, .flags = CONF_EARLY, .max_args = 1,
@@ -474,10 +491,12 @@ static const struct conf_keyword keywords[] = {
 	{ .words = "tune.memory.hot-size", .where = CONF_GLOBAL, .min_args = 1, .max_args = 1,
 	  .type = CONF_SIZE, SET(hot_size), .max = INT64_MAX, .syntax = "<number>",
 	  .help = "spare memory that a thread keeps for itself" },
-	{ .words = "tune.fail-alloc", .where = CONF_GLOBAL, .max_args = 1, .parse = parse_fail_alloc,
+	{ .words = "tune.fail-alloc", .where = CONF_GLOBAL, .max_args = 1,
+			.parse = parse_fail_alloc,
 	  .syntax = "<percent>", .help = "make allocations fail, with -dMfail" },
 	{ .words = "tune.epoll.mask-events", .where = CONF_GLOBAL, .max_args = 1,
-	  .parse = parse_epoll_mask, .syntax = "<event[,...]>", .help = "events epoll must not tell" },
+	  .parse = parse_epoll_mask, .syntax = "<event[,...]>", .help = "events epoll must not "
+	  "tell" },
 	{ .words = "tune.fd.edge-triggered", .where = CONF_GLOBAL,
 	  .flags = CONF_EXPERIMENTAL | CONF_IGNORED, .max_args = 1, .syntax = "{ on | off }",
 	  .help = "edge-triggered polling", .hint = "descriptors are always edge-triggered" },
@@ -512,14 +531,16 @@ static void core_check(struct config *cfg, struct diag_list *diags)
 	}
 	if (layout.done) {
 		if (plan.threads != layout.threads || plan.groups != layout.groups)
-			diag_add(diags, DIAG_WARNING, NULL, NULL, "threads (%u in %u groups) stay as they "
+			diag_add(diags, DIAG_WARNING, NULL, NULL, "threads (%u in %u groups) "
+				  "stay as they "
 				 "were started (%u in %u groups) until the process is restarted.",
 				 plan.threads, plan.groups, layout.threads, layout.groups);
 		thread_plan_fini(&plan);
 		return;
 	}
 	if (!thread_layout_sizes(plan.sizes, plan.groups)) {
-		diag_add(diags, DIAG_ALERT, NULL, NULL, "out of memory for %u threads", plan.threads);
+		diag_add(diags, DIAG_ALERT, NULL, NULL, "out of memory for %u threads",
+				plan.threads);
 		thread_plan_fini(&plan);
 		return;
 	}

@@ -183,7 +183,8 @@ static enum ctl_step show_profiling(struct ctl_request *rq)
 		else if (ascii_is_digit(*word))
 			max = strtol(word, NULL, 10);
 		else if (strcmp(word, "aggr") != 0) {
-			ctl_error(rq, "Expects either 'all', 'status', 'tasks', 'memory', 'byaddr', "
+			ctl_error(rq, "Expects either 'all', 'status', 'tasks', 'memory', "
+				  "'byaddr', "
 				  "'bytime', 'aggr' or a max number of output lines.");
 			return CTL_DONE;
 		}
@@ -294,7 +295,8 @@ static enum ctl_step show_pools(struct ctl_request *rq)
 		else if (ascii_is_digit(*word))
 			max = strtol(word, NULL, 10);
 		else if (strcmp(word, "detailed") != 0) {
-			ctl_error(rq, "Expects either 'byname', 'bysize', 'byusage', 'match <pfx>', "
+			ctl_error(rq, "Expects either 'byname', 'bysize', 'byusage', 'match "
+				  "<pfx>', "
 				  "'detailed', or a max number of output lines.");
 			return CTL_DONE;
 		}
@@ -425,7 +427,8 @@ static void thread_dump(struct strbuf *out, unsigned id)
 	uint64_t rq = activity_read(id, ACTIVITY_curr_rq);
 	bool sleeping = atomic_load(&worker_table[id]->sleeping) != 0;
 
-	strbuf_printf(out, "%c Thread %-2u: id=%p act=%d glob=0 wq=%d rq=%d tl=0 tlsz=0 rqsz=%llu\n",
+	strbuf_printf(out, "%c Thread %-2u: id=%p act=%d glob=0 wq=%d rq=%d tl=0 tlsz=0 "
+		  "rqsz=%llu\n",
 		      w == worker_self ? '*' : ' ', id + 1, (const void *)w, !sleeping, 0, rq != 0,
 		      (unsigned long long)rq);
 	strbuf_printf(out, "      %2u/%-2u   loops=%llu ctxsw=%llu stuck=0 prof=%d harmless=%d "

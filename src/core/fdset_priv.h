@@ -2,8 +2,8 @@
 /* fdset_priv.h - which descriptors a thread polls, for the mechanisms that need the list each time
  *
  * A bitmap. Edges are emulated: what was reported is not looked at again until the handler said
- * that there was none left (fd_cant_recv, fd_cant_send set fd_entry.interest). An end or an error is
- * reported once, then only along with something wanted.
+ * that there was none left (fd_cant_recv, fd_cant_send set fd_entry.interest). An end or an error
+ * is reported once, then only along with something wanted.
  */
 #ifndef CORE_FDSET_PRIV_H
 #define CORE_FDSET_PRIV_H

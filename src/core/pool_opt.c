@@ -28,10 +28,13 @@ static char message_text[2048];
 static void pool_options_help(void)
 {
 	size_t len = (size_t)snprintf(message_text, sizeof(message_text),
-		"-dM alone fills new objects with the byte 0x50; a number right behind it is another\n"
-		"byte. Then a comma and options, separated by commas ('*' marks what is in use):\n\n"
+		"-dM alone fills new objects with the byte 0x50; a number right behind it is "
+		"another\n"
+		"byte. Then a comma and options, separated by commas ('*' marks what is in "
+		"use):\n\n"
 		"    set               clear            description\n"
-		"  -----------------+-----------------+-----------------------------------------\n");
+		"  "
+		"-----------------+-----------------+-----------------------------------------\n");
 
 	for (size_t i = 0; i < sizeof(pool_options) / sizeof(pool_options[0]); i++) {
 		const struct pool_option *o = &pool_options[i];
@@ -42,7 +45,8 @@ static void pool_options_help(void)
 			on ? ' ' : '*', o->clear, o->help);
 	}
 	snprintf(message_text + len, sizeof(message_text) - len,
-		 "  -----------------+-----------------+-----------------------------------------\n");
+		 "  "
+		 "-----------------+-----------------+-----------------------------------------\n");
 }
 
 /* Sets or clears what <word> names. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* task.c - the run queue
  *
- * Every arrival gets a number. A task of nice 0 is ranked by it and waits in a plain list, which is then
- * sorted by itself. Others are ranked earlier or later by an amount that grows with the length of the
- * queue and wait in a tree. The next to run is the smaller of the two heads.
+ * Every arrival gets a number. A task of nice 0 is ranked by it and waits in a plain list, which
+ * is then sorted by itself. Others are ranked earlier or later by an amount that grows with the
+ * length of the queue and wait in a tree. The next to run is the smaller of the two heads.
  */
 #include <stddef.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 
 enum remote_state {
 	REMOTE_POSTED = 1 << 0, /* <remote> is in the mailbox */
-	REMOTE_FREED = 1 << 1,  /* the owner freed the task: who takes <remote> out releases memory */
+	REMOTE_FREED = 1 << 1,  /* freed: who takes <remote> out releases the memory */
 };
 
 static unsigned task_budget = 200;

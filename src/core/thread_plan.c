@@ -72,6 +72,14 @@ static void plan_allowed(struct cpu_set *allowed, const struct cpu_topology *t,
 		cpu_set_put(allowed, 0);
 }
 
+/* Is <capacity> below 80 % of <limit> (performance), or more than 25 % above (efficiency)? */
+static bool is_too_far(enum cpu_policy policy, int64_t capacity, int64_t limit)
+{
+	if (policy == POLICY_PERFORMANCE)
+		return capacity * 5 < limit * 4;
+	return capacity * 4 > limit * 5;
+}
+
 /* Keeps the CPUs of the clusters that the policy wants: those not much slower than the next
  * faster ones (performance), not much faster than the next slower ones (efficiency), or the
  * smallest and slowest cluster (resource).
@@ -109,8 +117,7 @@ static void plan_select(struct cpu_set *allowed, const struct cpu_topology *t,
 
 			if (!cpu_set_has(allowed, cpu) || cpu_set_has(&kept, cpu))
 				continue;
-			if (policy == POLICY_PERFORMANCE ? (int64_t)capacity * 5 < (int64_t)limit * 4
-							 : (int64_t)capacity * 4 > (int64_t)limit * 5)
+			if (is_too_far(policy, capacity, limit))
 				continue;
 			cpu_set_put(&kept, cpu);
 			if (policy == POLICY_PERFORMANCE ? capacity < limit : capacity > limit)
@@ -222,7 +229,8 @@ static bool plan_sizes(struct thread_plan *plan, const struct core_settings *set
 		}
 		if (!plan->sizes[g]) {
 			diag_add(diags, DIAG_ALERT, NULL, NULL,
-				 "thread group %u has no thread. Please reduce thread-groups", g + 1);
+				 "thread group %u has no thread. Please reduce thread-groups",
+				 g + 1);
 			return false;
 		}
 	}
@@ -294,9 +302,11 @@ static void plan_warn(const struct thread_plan *plan, const struct cpu_set *allo
 		}
 	}
 	if (bound && free_threads) {
-		diag_add(diags, DIAG_WARNING, NULL, NULL, "Found %u thread(s) mapped to a CPU and %u "
+		diag_add(diags, DIAG_WARNING, NULL, NULL, "Found %u thread(s) mapped to a CPU "
+			  "and %u "
 			 "thread(s) not mapped to any CPU. The latter may run on the CPUs of the "
-			 "former and slow them down: bind all threads or none. First thread bound is "
+			 "former and slow them down: bind all threads or none. First thread "
+			 "bound is "
 			 "%u and first thread not bound is %u.", bound, free_threads, first_bound,
 			 first_free);
 		return;
@@ -304,7 +314,8 @@ static void plan_warn(const struct thread_plan *plan, const struct cpu_set *allo
 	if (!bound)
 		all = *allowed;
 	if (plan->threads > cpu_set_count(&all))
-		diag_add(diags, DIAG_WARNING, NULL, NULL, "This configuration binds %u threads to a "
+		diag_add(diags, DIAG_WARNING, NULL, NULL, "This configuration binds %u threads "
+			  "to a "
 			 "total of %u CPUs%s: threads will compete for CPUs, which costs much "
 			 "performance. Lower 'nbthread' or change the CPUs.", plan->threads,
 			 cpu_set_count(&all), bound ? " via cpu-map directives" : "");
@@ -344,8 +355,10 @@ bool thread_plan_make(struct thread_plan *plan, const struct cpu_topology *t,
 	memset(plan, 0, sizeof(*plan));
 	plan_allowed(&allowed, t, set, diags);
 	if (set->hard_limit && set->threads > set->hard_limit)
-		diag_add(diags, DIAG_WARNING, NULL, NULL, "nbthread forced to a higher value (%d) than "
-			 "the configured thread-hard-limit (%d), enforcing the limit. Change one of "
+		diag_add(diags, DIAG_WARNING, NULL, NULL, "nbthread forced to a higher value "
+			  "(%d) than "
+			 "the configured thread-hard-limit (%d), enforcing the limit. Change one "
+			 "of "
 			 "them to silence this warning.", set->threads, set->hard_limit);
 	if (set->policy >= POLICY_PERFORMANCE && !set->maps)
 		plan_select(&allowed, t, set->policy);

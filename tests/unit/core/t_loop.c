@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include "base/clock.h"
 #include "base/module.h"
@@ -148,6 +149,23 @@ static const struct module test_module = {
 };
 static const struct module *const modules[] = { &test_module, NULL };
 
+/* Runs this program again with another poller; 0 when all went well there. */
+static int run_with(const char *program, const char *poller)
+{
+	pid_t pid = fork();
+	int status = -1;
+
+	if (pid == 0) {
+		if (!freopen("/dev/null", "w", stdout))
+			_exit(1);
+		execl(program, program, poller, NULL);
+		_exit(1);
+	}
+	if (pid > 0)
+		waitpid(pid, &status, 0);
+	return status;
+}
+
 int main(int argc, char **argv)
 {
 	struct pool_stats st;
@@ -183,5 +201,9 @@ int main(int argc, char **argv)
 		leaked += st.used;
 	is_int(leaked, 0, "no pool object is left");
 	counter_set_fini(&counters);
+	if (argc == 1) {
+		is_int(run_with(argv[0], "poll"), 0, "the same with poll");
+		is_int(run_with(argv[0], "select"), 0, "the same with select");
+	}
 	return done_testing();
 }

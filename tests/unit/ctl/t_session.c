@@ -118,7 +118,8 @@ static void test_payload(void)
 static void test_prompt(void)
 {
 	is_str(talk(CTL_USER, "prompt\ntest args a\n\n"), "\n> [a]\n\n> \n> ", "prompt");
-	is_str(talk(CTL_USER, "prompt;test args a\n"), "\n[a]\n\n> ", "prompt at the end of a line");
+	is_str(talk(CTL_USER, "prompt;test args a\n"), "\n[a]\n\n> ", "prompt at the end of a "
+		  "line");
 	is_str(talk(CTL_USER, "prompt i\ntest args a\n\n"), "\n[a]\n\n\n", "interactive");
 	is_str(talk(CTL_USER, "prompt\nprompt\ntest args a\n"), "\n> \n", "back to one line");
 	is_str(talk(CTL_USER, "prompt timed\n"), "\n[0:00:00:00]> ", "timed");
