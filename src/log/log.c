@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* log.c - sending one line to its targets: no allocation, no waiting */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+#include "base/bug.h"
+#include "base/clock.h"
+#include "base/strbuf.h"
+#include "log_priv.h"
+
+#define HEADER_MAX 2048
+#define DESCRIPTORS_MAX 64 /* those below whose mode is remembered */
+
+static uint64_t dropped; /* atomic */
+
+/* This thread's sockets, by family: IPv4, IPv6, UNIX; 0: not opened (0 is never one of ours). */
+static __thread int sockets[3];
+
+uint64_t log_dropped(void)
+{
+	return __atomic_load_n(&dropped, __ATOMIC_RELAXED);
+}
+
+static void log_drop(void)
+{
+	__atomic_fetch_add(&dropped, 1, __ATOMIC_RELAXED);
+}
+
+void log_thread_fini(void)
+{
+	for (unsigned i = 0; i < ARRAY_LEN(sockets); i++) {
+		if (sockets[i] > 0)
+			close(sockets[i]);
+		sockets[i] = 0;
+	}
+}
+
+static int log_socket(int family)
+{
+	int *fd = &sockets[family == AF_INET ? 0 : family == AF_INET6 ? 1 : 2];
+	int made;
+
+	if (*fd > 0)
+		return *fd;
+	made = socket(family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (made == 0) { /* standard input was closed: keep its number out of use */
+		made = fcntl(0, F_DUPFD_CLOEXEC, 3);
+		close(0);
+	}
+	if (made > 0) {
+		shutdown(made, SHUT_RD); /* nothing is ever read */
+		*fd = made;
+	}
+	return made;
+}
+
+/* A pipe or a socket must not make us wait. Terminals and files are left as they are: others use them. */
+static void log_fd_prepare(int fd)
+{
+	static bool seen[DESCRIPTORS_MAX];
+	struct stat st;
+	int flags;
+
+	if (fd < DESCRIPTORS_MAX) {
+		if (__atomic_exchange_n(&seen[fd], true, __ATOMIC_RELAXED))
+			return;
+	}
+	if (fstat(fd, &st) != 0 || !(S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)))
+		return;
+	flags = fcntl(fd, F_GETFL);
+	if (flags != -1 && !(flags & O_NONBLOCK))
+		fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+}
+
+static bool log_write(const struct log_target *t, struct iovec *v, int count)
+{
+	struct msghdr msg = { .msg_iov = v, .msg_iovlen = (size_t)count };
+	ssize_t sent;
+	int fd;
+
+	if (t->fd >= 0) {
+		log_fd_prepare(t->fd);
+		do
+			sent = writev(t->fd, v, count);
+		while (sent < 0 && errno == EINTR);
+		return sent > 0;
+	}
+	fd = log_socket(t->addr.ss.ss_family);
+	if (fd < 0)
+		return false;
+	msg.msg_name = (void *)&t->addr.ss;
+	msg.msg_namelen = t->addr.len;
+	do
+		sent = sendmsg(fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
+	while (sent < 0 && errno == EINTR);
+	return sent >= 0;
+}
+
+/* Is it this target's turn? Lines are numbered from 1 and again after <sample_size>. */
+static bool log_is_sampled(struct log_target *t)
+{
+	unsigned n;
+
+	if (!t->sample_size)
+		return true;
+	n = __atomic_fetch_add(&t->sampled, 1, __ATOMIC_RELAXED) % t->sample_size + 1;
+	for (unsigned i = 0; i < t->range_count; i++)
+		if (n >= t->ranges[i].low && n <= t->ranges[i].high)
+			return true;
+	return false;
+}
+
+static struct slice log_tag(const struct log_settings *global, const struct log_settings *proxy,
+			    const struct log_message *m)
+{
+	if (m->tag.len)
+		return m->tag;
+	if (proxy && proxy->tag)
+		return slice_of(proxy->tag);
+	return global->tag ? slice_of(global->tag) : SLICE("haproxy");
+}
+
+/* The default depends on log-send-hostname. */
+static enum log_format log_format(const struct log_target *t, const struct log_settings *global)
+{
+	if (t->format != LOG_FMT_UNSET)
+		return t->format;
+	return global->send_hostname ? LOG_FMT_RFC3164 : LOG_FMT_LOCAL;
+}
+
+/* Header, text and line end, the text cut so that all fits in the target's length. */
+static void log_send_one(struct log_target *t, const struct log_settings *global,
+			 const struct log_settings *proxy, const struct log_message *m)
+{
+	enum log_level level = m->level < t->min_level ? t->min_level : m->level;
+	struct log_header h = {
+		.format = log_format(t, global), .priority = (unsigned)t->facility * 8 + level,
+		.tag = log_tag(global, proxy, m), .structured_data = m->structured_data,
+		.pid = (unsigned)getpid(), .wall_us = m->wall_us ? m->wall_us : clock_wall_us(),
+	};
+	char area[HEADER_MAX];
+	struct strbuf header;
+	struct iovec v[3];
+	size_t room;
+
+	if (m->level > t->max_level || !log_is_sampled(t))
+		return;
+	if (global->send_hostname && global->hostname)
+		h.hostname = slice_of(global->hostname);
+	strbuf_init_fixed(&header, area, sizeof(area));
+	if (!log_header_write(&header, &h) && !header.overflow) {
+		log_drop();
+		return;
+	}
+	if (header.len > t->len - 1)
+		header.len = t->len - 1;
+	room = t->len - 1 - header.len;
+	v[0] = (struct iovec){ .iov_base = area, .iov_len = header.len };
+	v[1] = (struct iovec){ .iov_base = (void *)m->text.ptr,
+			       .iov_len = m->text.len < room ? m->text.len : room };
+	v[2] = (struct iovec){ .iov_base = (void *)"\n", .iov_len = 1 };
+	if (!log_write(t, v, 3))
+		log_drop();
+}
+
+static void log_send_all(const struct log_targets *targets, const struct log_settings *global,
+			 const struct log_settings *proxy, const struct log_message *m)
+{
+	for (unsigned i = 0; targets && i < targets->count; i++)
+		log_send_one(targets->list[i], global, proxy, m);
+}
+
+static const struct log_settings *log_global(const struct config *cfg)
+{
+	return slot_of(&log_config_slot, config_slots(cfg));
+}
+
+void log_send(const struct config *cfg, const struct log_settings *proxy, const struct log_message *m)
+{
+	const struct log_settings *global = log_global(cfg);
+
+	if (!proxy || proxy->use_global)
+		log_send_all(global->targets, global, proxy, m);
+	if (proxy)
+		log_send_all(proxy->targets, global, proxy, m);
+}
+
+bool log_is_wanted(const struct config *cfg, const struct log_settings *proxy)
+{
+	const struct log_settings *global = log_global(cfg);
+
+	if (proxy && proxy->targets && proxy->targets->count)
+		return true;
+	return (!proxy || proxy->use_global) && global->targets && global->targets->count;
+}
+
+static unsigned longest(const struct log_targets *targets, unsigned len)
+{
+	for (unsigned i = 0; targets && i < targets->count; i++)
+		if (targets->list[i]->len > len)
+			len = targets->list[i]->len;
+	return len;
+}
+
+unsigned log_max_len(const struct config *cfg, const struct log_settings *proxy)
+{
+	unsigned len = 0;
+
+	if (!proxy || proxy->use_global)
+		len = longest(log_global(cfg)->targets, len);
+	return proxy ? longest(proxy->targets, len) : len;
+}
+
+void log_printf(const struct config *cfg, const struct log_settings *proxy, enum log_level level,
+		const char *fmt, ...)
+{
+	struct log_message m = { .level = level };
+	char text[LOG_LEN_DEFAULT];
+	struct strbuf b;
+	va_list ap;
+
+	strbuf_init_fixed(&b, text, sizeof(text));
+	va_start(ap, fmt);
+	strbuf_vprintf(&b, fmt, ap);
+	va_end(ap);
+	while (b.len && (b.ptr[b.len - 1] == '\n' || b.ptr[b.len - 1] == '\r'))
+		b.len--;
+	m.text = strbuf_slice(&b);
+	log_send(cfg, proxy, &m);
+}
