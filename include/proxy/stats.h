@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* stats.h - the figures of an object as the columns of `show stat`
+ *
+ * Purpose: one array of values per object, whatever prints it: CSV, typed, JSON, a page, a metric.
+ * Owns   : nothing: texts are borrowed or stand in the row.
+ * Threads: any; values are sums of shards at about the same time.
+ * Manual : management 9.1, 9.2.
+ */
+#ifndef PROXY_STATS_H
+#define PROXY_STATS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "proxy/stats_fields.h"
+
+struct listener_conf;
+struct proxy;
+struct server;
+
+#define X(id, name, what) STATS_##id,
+enum stats_field { STATS_FIELDS(X) STATS_BASE_COUNT };
+#undef X
+#define X(name, sides, nature) STATS_EXTRA_##name,
+enum stats_extra { STATS_EXTRA(X) STATS_EXTRA_COUNT };
+#undef X
+#define STATS_COUNT (STATS_BASE_COUNT + STATS_EXTRA_COUNT)
+
+enum stats_type { STATS_EMPTY, STATS_STR, STATS_U32, STATS_S32, STATS_U64 };
+
+struct stats_value {
+	enum stats_type type;
+	char tag[4];             /* origin, nature, scope: "MCP"; manual 9.2 */
+	union {
+		const char *text;
+		int64_t number;
+	};
+};
+
+enum stats_kind { STATS_FRONTEND, STATS_BACKEND, STATS_SERVER, STATS_LISTENER };
+
+struct stats_row {
+	enum stats_kind kind;
+	unsigned proxy_id, id;
+	char address[160], status[32];
+	struct stats_value values[STATS_COUNT];
+};
+
+/* Each fills the whole row. */
+void stats_fill_frontend(struct stats_row *r, const struct proxy *px);
+void stats_fill_backend(struct stats_row *r, const struct proxy *px, bool with_counts);
+void stats_fill_server(struct stats_row *r, const struct server *srv);
+void stats_fill_listener(struct stats_row *r, const struct listener_conf *lc);
+
+const char *stats_field_name(unsigned field);
+const char *stats_field_help(unsigned field);
+
+/* Who knows the extra counters (transports, protocols) answers here; without: zeros. The object is a
+ * struct proxy, server or listener_conf, by <kind>.
+ */
+typedef uint64_t stats_extra_fn(enum stats_kind kind, const void *object, enum stats_extra field);
+void stats_set_extra(stats_extra_fn *fn);
+
+#endif

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* edge file: the Runtime API's commands about frontends and backends */
+#include <stdlib.h>
+#include <string.h>
+#include "base/diag.h"
+#include "conf/conf.h"
+#include "ctl/ctl.h"
+#include "proxy/bind.h"
+#include "proxy/modules.h"
+#include "proxy/proxy.h"
+#include "proxy/server.h"
+#include "proxy_priv.h"
+
+/* The frontend that the next word names, moving behind it; NULL: reported. */
+static struct proxy *take_frontend(struct ctl_request *rq)
+{
+	struct proxy *px;
+
+	if (rq->at >= rq->count) {
+		ctl_error(rq, "A frontend name is expected.");
+		return NULL;
+	}
+	px = proxy_find(proxies_current(), rq->words[rq->at], PROXY_FE);
+	if (!px)
+		ctl_error(rq, "No such frontend.");
+	else
+		rq->at++;
+	return px;
+}
+
+static enum ctl_step set_maxconn_frontend(struct ctl_request *rq)
+{
+	struct proxy *px = take_frontend(rq);
+	const char *word;
+	char *end;
+	long v;
+
+	if (!px)
+		return CTL_DONE;
+	word = rq->at < rq->count ? rq->words[rq->at] : NULL;
+	v = word ? strtol(word, &end, 10) : 0;
+	if (!word || end == word || *end)
+		ctl_error(rq, "Integer value expected.");
+	else if (v < 0)
+		ctl_error(rq, "Value out of range.");
+	else {
+		__atomic_store_n(&px->state->maxconn, v, __ATOMIC_RELAXED);
+		proxy_limit_change(px);
+	}
+	return CTL_DONE;
+}
+
+static enum ctl_step disable_frontend(struct ctl_request *rq)
+{
+	struct proxy *px = take_frontend(rq);
+
+	if (!px)
+		return CTL_DONE;
+	if (__atomic_load_n(&px->state->stopped, __ATOMIC_RELAXED))
+		ctl_error(rq, "Frontend was previously shut down, cannot disable.");
+	else if (__atomic_exchange_n(&px->state->disabled, 1, __ATOMIC_RELAXED))
+		ctl_error(rq, "All sockets are already disabled.");
+	else if (!proxy_listen_change(px, 1))
+		ctl_error(rq, "Failed to pause frontend, check logs for precise cause.");
+	else
+		diag_say(DIAG_WARNING, "Paused frontend %s.", px->name);
+	return CTL_DONE;
+}
+
+static enum ctl_step enable_frontend(struct ctl_request *rq)
+{
+	struct proxy *px = take_frontend(rq);
+
+	if (!px)
+		return CTL_DONE;
+	if (__atomic_load_n(&px->state->stopped, __ATOMIC_RELAXED))
+		ctl_error(rq, "Frontend was previously shut down, cannot enable.");
+	else if (!__atomic_exchange_n(&px->state->disabled, 0, __ATOMIC_RELAXED))
+		ctl_error(rq, "All sockets are already enabled.");
+	else if (!proxy_listen_change(px, 2))
+		ctl_error(rq, "Failed to resume frontend, check logs for precise cause (port "
+			  "conflict?).");
+	else
+		diag_say(DIAG_WARNING, "Resumed frontend %s.", px->name);
+	return CTL_DONE;
+}
+
+static enum ctl_step shutdown_frontend(struct ctl_request *rq)
+{
+	struct proxy *px = take_frontend(rq);
+
+	if (!px)
+		return CTL_DONE;
+	if (__atomic_exchange_n(&px->state->stopped, 1, __ATOMIC_RELAXED)) {
+		ctl_error(rq, "Frontend was already shut down.");
+		return CTL_DONE;
+	}
+	proxy_listen_change(px, 0);
+	diag_say(DIAG_WARNING, "Proxy %s stopped (cumulated conns: FE: %llu, BE: %llu).", px->name,
+		 (unsigned long long)counter_read(&px->state->fe, CNT_CONN_TOT),
+		 px->caps & PROXY_BE
+		 ? (unsigned long long)counter_read(&px->state->be, CNT_SESS_TOT) : 0ull);
+	return CTL_DONE;
+}
+
+static enum ctl_step show_backend(struct ctl_request *rq)
+{
+	strbuf_add_str(rq->out, "# name\n");
+	for (struct proxy *px = proxies_first(proxies_current()); px; px = proxy_next(px))
+		if (px->caps & PROXY_BE)
+			strbuf_printf(rq->out, "%s\n", px->name);
+	return CTL_DONE;
+}
+
+/* --- clear counters ------------------------------------------------------------------------- */
+
+/* Maxima; all other counters too with <all>, but never gauges. */
+static void clear_set(struct counter_set *set, bool front)
+{
+	for (unsigned i = 0; i < set->count; i++)
+		if (i != CNT_SESS_CUR &&
+		    (front || (i != CNT_QUEUE_CUR && i != CNT_IDLE_CUR && i != CNT_SAFE_CUR &&
+			       i != CNT_USED_CUR && i != CNT_SLOTS_FREE)))
+			counter_clear(set, i);
+}
+
+static void clear_max(void *max, size_t size)
+{
+	if (size == sizeof(uint64_t))
+		__atomic_store_n((uint64_t *)max, 0, __ATOMIC_RELAXED);
+	else
+		__atomic_store_n((uint32_t *)max, 0, __ATOMIC_RELAXED);
+}
+
+#define CLEAR(member) clear_max(&(member), sizeof(member))
+
+static void clear_server(struct server_state *st, bool all)
+{
+	CLEAR(st->session_max);
+	CLEAR(st->queue_max);
+	CLEAR(st->session_rate.max);
+	time_set_clear(&st->times);
+	if (all)
+		clear_set(&st->counters, false);
+}
+
+static void clear_listeners(struct proxy *px, bool all)
+{
+	struct listener_conf *lc;
+	struct bind_conf *b;
+
+	list_for_each(b, &px->binds, link)
+		list_for_each(lc, &b->listeners, link) {
+			CLEAR(lc->state->session_max);
+			if (all)
+				clear_set(&lc->state->counters, true);
+		}
+}
+
+static void clear_proxy(struct proxy *px, bool all)
+{
+	struct proxy_state *st = px->state;
+	struct server *srv;
+
+	if (px->caps & PROXY_FE) {
+		CLEAR(st->fe_session_max);
+		CLEAR(st->fe_session_rate.max);
+		CLEAR(st->fe_conn_rate.max);
+		CLEAR(st->fe_request_rate.max);
+		clear_listeners(px, all);
+		if (all)
+			clear_set(&st->fe, true);
+	}
+	if (px->caps & PROXY_BE) {
+		CLEAR(st->be_session_max);
+		CLEAR(st->be_queue_max);
+		CLEAR(st->be_session_rate.max);
+		time_set_clear(&st->times);
+		if (all)
+			clear_set(&st->be, false);
+		list_for_each(srv, &px->servers, link)
+			clear_server(srv->state, all);
+	}
+}
+
+static enum ctl_step clear_counters(struct ctl_request *rq)
+{
+	bool all = rq->at < rq->count && strcmp(rq->words[rq->at], "all") == 0;
+
+	if (!ctl_require(rq, all ? CTL_ADMIN : CTL_OPERATOR))
+		return CTL_DONE;
+	for (struct proxy *px = proxies_first(proxies_current()); px; px = proxy_next(px))
+		clear_proxy(px, all);
+	return CTL_DONE;
+}
+
+static const struct ctl_command commands[] = {
+	{ .words = "set maxconn frontend", .level = CTL_ADMIN, .syntax = "<frontend> <value>",
+	  .help = "change a frontend's maxconn setting", .run = set_maxconn_frontend },
+	{ .words = "enable frontend", .level = CTL_ADMIN, .syntax = "<frontend>",
+	  .help = "re-enable specific frontend", .run = enable_frontend },
+	{ .words = "disable frontend", .level = CTL_ADMIN, .syntax = "<frontend>",
+	  .help = "temporarily disable specific frontend", .run = disable_frontend },
+	{ .words = "shutdown frontend", .level = CTL_ADMIN, .syntax = "<frontend>",
+	  .help = "stop a specific frontend", .run = shutdown_frontend },
+	{ .words = "show backend", .level = CTL_USER, .syntax = "",
+	  .help = "list backends in the current running config", .run = show_backend },
+	{ .words = "clear counters", .level = CTL_USER, .syntax = "[all]",
+	  .help = "clear max statistics counters, or all of them", .run = clear_counters },
+	{ 0 }
+};
+
+const struct module mod_proxy_ctl = {
+	.name = "proxy_ctl",
+	.commands = commands,
+};

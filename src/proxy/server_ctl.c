@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* edge file: the Runtime API's commands about servers */
+#include <stdlib.h>
+#include <string.h>
+#include "address_priv.h"
+#include "base/clock.h"
+#include "conf/conf.h"
+#include "ctl/ctl.h"
+#include "proxy/balance.h"
+#include "proxy/modules.h"
+#include "proxy/proxy.h"
+#include "proxy/server.h"
+
+/* The server that the next word names ("backend/server"), moving behind it; NULL: reported. */
+static struct server *take_server(struct ctl_request *rq)
+{
+	const char *error = NULL;
+	struct server *srv;
+
+	srv = server_find_path(proxies_current(), rq->words[rq->at], &error);
+	if (!srv)
+		ctl_error(rq, "%s", error);
+	else
+		rq->at++;
+	return srv;
+}
+
+static const char *next_word(struct ctl_request *rq)
+{
+	return rq->at < rq->count ? rq->words[rq->at++] : NULL;
+}
+
+/* --- weights and limits --------------------------------------------------------------------- */
+
+static enum ctl_step get_weight(struct ctl_request *rq)
+{
+	struct server *srv = take_server(rq);
+
+	if (srv)
+		ctl_say(rq, "%u (initial %u)", server_weight(srv), srv->uweight);
+	return CTL_DONE;
+}
+
+static enum ctl_step set_weight(struct ctl_request *rq)
+{
+	struct server *srv = take_server(rq);
+	const char *word, *error;
+
+	if (!srv)
+		return CTL_DONE;
+	word = next_word(rq);
+	if (!word)
+		ctl_error(rq, "Require <weight> or <weight%%>.");
+	else if (!server_set_weight(srv, word, &error))
+		ctl_error(rq, "%s", error);
+	return CTL_DONE;
+}
+
+static enum ctl_step set_maxconn_server(struct ctl_request *rq)
+{
+	struct server *srv = take_server(rq);
+	const char *word, *error;
+
+	if (!srv)
+		return CTL_DONE;
+	word = next_word(rq);
+	if (!word)
+		ctl_error(rq, "Require <maxconn>.");
+	else if (!server_set_maxconn(srv, word, &error))
+		ctl_error(rq, "%s", error);
+	return CTL_DONE;
+}
+
+/* --- set server ----------------------------------------------------------------------------- */
+
+static void set_state(struct ctl_request *rq, struct server *srv)
+{
+	const char *word = next_word(rq);
+
+	if (word && strcmp(word, "ready") == 0)
+		server_set_admin(srv, 0, SERVER_FMAINT | SERVER_FDRAIN);
+	else if (word && strcmp(word, "drain") == 0)
+		server_set_admin(srv, SERVER_FDRAIN, SERVER_FMAINT);
+	else if (word && strcmp(word, "maint") == 0)
+		server_set_admin(srv, SERVER_FMAINT, SERVER_FDRAIN);
+	else
+		ctl_error(rq, "'set server <srv> state' expects 'ready', 'drain' and 'maint'.");
+}
+
+static void set_server_weight(struct ctl_request *rq, struct server *srv)
+{
+	const char *word = next_word(rq), *error;
+
+	if (!word)
+		ctl_error(rq, "Require <weight> or <weight%%>.");
+	else if (!server_set_weight(srv, word, &error))
+		ctl_error(rq, "%s", error);
+}
+
+static void set_addr(struct ctl_request *rq, struct server *srv)
+{
+	const char *address = next_word(rq), *port = NULL, *word;
+	char message[320];
+
+	if (!address) {
+		ctl_error(rq, "set server <b>/<s> addr requires an address and optionally a port.");
+		return;
+	}
+	word = next_word(rq);
+	if (word && strcmp(word, "port") == 0) {
+		port = next_word(rq);
+		if (!port)
+			port = "";
+	}
+	if (server_set_address(srv, address, port, message, sizeof(message)))
+		ctl_say(rq, "%s", message);
+	else
+		ctl_error(rq, "%s", message);
+}
+
+static void set_fqdn(struct ctl_request *rq, struct server *srv)
+{
+	if (!next_word(rq))
+		ctl_error(rq, "set server <b>/<s> fqdn requires a FQDN.");
+	else
+		ctl_error(rq, "set server <b>/<s> fqdn failed because no resolution is configured.");
+}
+
+static void set_agent(struct ctl_request *rq, struct server *srv)
+{
+	ctl_error(rq, "agent checks are not enabled on this server.");
+}
+
+static void set_check(struct ctl_request *rq, struct server *srv)
+{
+	ctl_error(rq, "health checks are not enabled on this server");
+}
+
+static void set_health(struct ctl_request *rq, struct server *srv)
+{
+	const char *word = next_word(rq);
+
+	if (word && strcmp(word, "up") == 0)
+		server_set_oper(srv, SERVER_RUNNING);
+	else if (word && strcmp(word, "stopping") == 0)
+		server_set_oper(srv, SERVER_STOPPING);
+	else if (word && strcmp(word, "down") == 0)
+		server_set_oper(srv, SERVER_STOPPED);
+	else
+		ctl_error(rq, "'set server <srv> health' expects 'up', 'stopping', or 'down'.");
+}
+
+static enum ctl_step set_server(struct ctl_request *rq)
+{
+	static const struct {
+		const char *word;
+		void (*run)(struct ctl_request *rq, struct server *srv);
+	} actions[] = {
+		{ "state", set_state }, { "weight", set_server_weight }, { "addr", set_addr },
+		{ "fqdn", set_fqdn }, { "agent", set_agent }, { "agent-addr", set_agent },
+		{ "agent-port", set_agent }, { "agent-send", set_agent }, { "health", set_health },
+		{ "check-addr", set_check }, { "check-port", set_check },
+	};
+	struct server *srv = take_server(rq);
+	const char *word;
+
+	if (!srv)
+		return CTL_DONE;
+	word = next_word(rq);
+	for (unsigned i = 0; word && i < sizeof(actions) / sizeof(actions[0]); i++)
+		if (strcmp(word, actions[i].word) == 0) {
+			actions[i].run(rq, srv);
+			return CTL_DONE;
+		}
+	ctl_error(rq, "usage: set server <backend>/<server> addr | agent | agent-addr | agent-port | "
+		  "agent-send | check-addr | check-port | fqdn | health | ssl | state | weight");
+	return CTL_DONE;
+}
+
+static enum ctl_step enable_server(struct ctl_request *rq)
+{
+	struct server *srv = take_server(rq);
+
+	if (srv)
+		server_set_admin(srv, 0, SERVER_FMAINT | SERVER_CMAINT);
+	return CTL_DONE;
+}
+
+static enum ctl_step disable_server(struct ctl_request *rq)
+{
+	struct server *srv = take_server(rq);
+
+	if (srv)
+		server_set_admin(srv, SERVER_FMAINT, 0);
+	return CTL_DONE;
+}
+
+static enum ctl_step change_health(struct ctl_request *rq)
+{
+	if (take_server(rq))
+		ctl_error(rq, "Health check was not configured on this server, cannot enable.");
+	return CTL_DONE;
+}
+
+/* --- show servers --------------------------------------------------------------------------- */
+
+/* Where a dump stands. */
+struct servers_dump {
+	struct config *cfg;   /* counted */
+	struct proxy *at;
+	bool one;             /* only this backend */
+};
+
+static void release_dump(struct ctl_request *rq)
+{
+	struct servers_dump *d = rq->state;
+
+	if (!d)
+		return;
+	config_drop(&d->cfg);
+	free(d);
+	rq->state = NULL;
+}
+
+/* False: reported. */
+static bool begin_dump(struct ctl_request *rq)
+{
+	struct servers_dump *d = calloc(1, sizeof(*d));
+	const char *name = next_word(rq);
+
+	if (!d) {
+		ctl_error(rq, "Out of memory.");
+		return false;
+	}
+	rq->state = d;
+	d->cfg = config_take(proxies_current());
+	d->one = name != NULL;
+	d->at = name ? proxy_find(d->cfg, name, PROXY_BE) : proxies_first(d->cfg);
+	if (name && !d->at) {
+		ctl_error(rq, "Can't find backend.");
+		return false;
+	}
+	return true;
+}
+
+static int server_port(const struct server_addr *addr)
+{
+	return address_port((const struct sockaddr *)&addr->sa);
+}
+
+/* The columns of version 1; those of checks and agents tell that there is none. */
+static void print_state(struct strbuf *out, const struct server *srv)
+{
+	const struct proxy *be = srv->proxy;
+	struct server_state *st = srv->state;
+	uint64_t changed = __atomic_load_n(&st->changed_us, __ATOMIC_RELAXED);
+	uint64_t now = clock_read_wall_us();
+	unsigned admin = __atomic_load_n(&st->admin, __ATOMIC_RELAXED);
+	struct server_addr addr;
+	char ip[64];
+	bool unix_path;
+
+	server_address(srv, &addr);
+	unix_path = addr.sa.ss_family == AF_UNIX;
+	strbuf_printf(out, "%d %s %d %s %s %u %u %u %u %llu %d %d %d %d %d %d %d %s %d %s %d %d %s %s %d\n",
+		      be->id, be->name, srv->id, srv->name,
+		      unix_path ? "-" : address_ip_text((struct sockaddr *)&addr.sa, ip, sizeof(ip)),
+		      __atomic_load_n(&st->oper, __ATOMIC_RELAXED), admin, server_weight(srv),
+		      srv->uweight, (unsigned long long)(now > changed ? (now - changed) / 1000000 : 0),
+		      1, 0, admin & SERVER_MAINT ? 0 : 2, srv->disabled ? 8 : 0, 0, be->id_forced,
+		      srv->id_forced, srv->hostname ? srv->hostname : "-",
+		      unix_path ? 0 : server_port(&addr), "-", 0, 0, "-", "-", 0);
+}
+
+static void print_conn(struct strbuf *out, const struct server *srv)
+{
+	const struct counter_set *set = &srv->state->counters;
+	unsigned threads = thread_count();
+	struct server_addr addr;
+	char ip[64];
+
+	server_address(srv, &addr);
+	strbuf_printf(out, "%s/%s %d/%d %s %d - %lld %llu %llu %u %llu %llu %lld %llu",
+		      srv->proxy->name, srv->name, srv->proxy->id, srv->id,
+		      addr.sa.ss_family == AF_UNIX ? "-"
+		      : address_ip_text((struct sockaddr *)&addr.sa, ip, sizeof(ip)),
+		      server_port(&addr), (long long)srv->pool_purge_delay_ms,
+		      (unsigned long long)counter_read(set, CNT_USED_CUR), 0ull, 0u,
+		      (unsigned long long)counter_read(set, CNT_IDLE_CUR),
+		      (unsigned long long)counter_read(set, CNT_SAFE_CUR),
+		      (long long)srv->pool_max_conn,
+		      (unsigned long long)(counter_read(set, CNT_IDLE_CUR) +
+					   counter_read(set, CNT_SAFE_CUR)));
+	for (unsigned t = 0; t < threads; t++)
+		strbuf_add_str(out, " 0");
+	strbuf_add_char(out, '\n');
+}
+
+static enum ctl_step dump_servers(struct ctl_request *rq,
+				  void (*print)(struct strbuf *out, const struct server *srv))
+{
+	struct servers_dump *d = rq->state;
+
+	for (; d->at; d->at = d->one ? NULL : proxy_next(d->at)) {
+		struct server *srv;
+
+		if (!(d->at->caps & PROXY_BE))
+			continue;
+		if (rq->out->len > CTL_OUT_SOFT)
+			return CTL_MORE;
+		list_for_each(srv, &d->at->servers, link)
+			print(rq->out, srv);
+	}
+	return CTL_DONE;
+}
+
+static enum ctl_step show_servers_state(struct ctl_request *rq)
+{
+	if (!rq->state) {
+		if (!begin_dump(rq))
+			return CTL_DONE;
+		strbuf_add_str(rq->out, "1\n# be_id be_name srv_id srv_name srv_addr srv_op_state "
+			"srv_admin_state srv_uweight srv_iweight srv_time_since_last_change "
+			"srv_check_status srv_check_result srv_check_health srv_check_state "
+			"srv_agent_state bk_f_forced_id srv_f_forced_id srv_fqdn srv_port srvrecord "
+			"srv_use_ssl srv_check_port srv_check_addr srv_agent_addr srv_agent_port\n");
+	}
+	return dump_servers(rq, print_state);
+}
+
+static enum ctl_step show_servers_conn(struct ctl_request *rq)
+{
+	if (!rq->state) {
+		if (!begin_dump(rq))
+			return CTL_DONE;
+		strbuf_printf(rq->out, "# bkname/svname bkid/svid addr port - purge_delay used_cur "
+			      "used_max need_est unsafe_nb safe_nb idle_lim idle_cur "
+			      "idle_per_thr[%u]\n", thread_count());
+	}
+	return dump_servers(rq, print_conn);
+}
+
+static const struct ctl_command commands[] = {
+	{ .words = "get weight", .level = CTL_USER, .syntax = "<bk>/<srv>",
+	  .help = "report a server's current weight", .run = get_weight },
+	{ .words = "set weight", .level = CTL_ADMIN, .syntax = "<bk>/<srv>",
+	  .help = "change a server's weight", .run = set_weight },
+	{ .words = "set maxconn server", .level = CTL_ADMIN, .syntax = "<bk>/<srv>",
+	  .help = "change a server's maxconn setting", .run = set_maxconn_server },
+	{ .words = "set server", .level = CTL_ADMIN, .syntax = "<bk>/<srv> [opts]",
+	  .help = "change a server's state, weight, address", .run = set_server },
+	{ .words = "enable server", .level = CTL_ADMIN, .syntax = "<bk>/<srv>",
+	  .help = "enable a disabled server", .run = enable_server },
+	{ .words = "disable server", .level = CTL_ADMIN, .syntax = "<bk>/<srv>",
+	  .help = "disable a server for maintenance", .run = disable_server },
+	{ .words = "enable health", .level = CTL_ADMIN, .syntax = "<bk>/<srv>",
+	  .help = "enable health checks", .run = change_health },
+	{ .words = "show servers state", .level = CTL_OPERATOR, .syntax = "[<backend>]",
+	  .help = "dump volatile server information", .run = show_servers_state,
+	  .release = release_dump },
+	{ .words = "show servers conn", .level = CTL_OPERATOR, .syntax = "[<backend>]",
+	  .help = "dump server connections status", .run = show_servers_conn,
+	  .release = release_dump },
+	{ 0 }
+};
+
+const struct module mod_server_ctl = {
+	.name = "server_ctl",
+	.commands = commands,
+};
