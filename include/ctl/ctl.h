@@ -118,4 +118,7 @@ void ctl_session_resume(struct ctl_session *s);
 /* Interactive sessions have the longer timeout; ms; set by `set timeout cli`. */
 int64_t ctl_session_timeout_ms(const struct ctl_session *s);
 
+/* The commands about the session itself: help, prompt, quit, levels, echo, show env... */
+extern const struct module mod_ctl;
+
 #endif

@@ -94,6 +94,22 @@ static bool parse_group_max(struct conf_line *l)
 	return take_in_range(l, 1, GROUP_THREADS_MAX, &settings_of(l->cfg)->group_max);
 }
 
+/* Adds "3" or "1-16": bit n is thread n + 1. */
+static bool add_thread_range(struct cpu_set *threads, const char *text)
+{
+	char *end;
+	unsigned long low = strtoul(text, &end, 10), high = low;
+
+	if (ascii_is_digit(*text) && *end == '-' && ascii_is_digit(end[1]))
+		high = strtoul(end + 1, &end, 10);
+	if (!ascii_is_digit(*text) || *end || low < 1 || low > THREADS_MAX || high < 1 ||
+	    high > THREADS_MAX)
+		return false;
+	for (unsigned long n = low < high ? low : high; n <= low || n <= high; n++)
+		cpu_set_put(threads, (unsigned)n - 1);
+	return true;
+}
+
 static bool parse_thread_group(struct conf_line *l)
 {
 	struct core_settings *set = settings_of(l->cfg);
@@ -107,17 +123,10 @@ static bool parse_thread_group(struct conf_line *l)
 		return conf_error(l, l->at - 1, NULL, "'thread-group' thread-group number must be "
 				  "between 1 and %d (was %d)", GROUPS_MAX, group);
 	while ((word = conf_next(l)) != NULL) {
-		struct cpu_set range = { 0 };
-		bool too_big;
-
-		if (strchr(word, ',') || !cpu_set_parse(&range, word, CPUS_MAX - 1, &too_big) ||
-		    cpu_set_has(&range, 0))
+		if (!add_thread_range(&threads, word))
 			return conf_error(l, l->at - 1, NULL, "'thread-group %d' passed an "
-				  "unparsable or "
-					  "invalid thread number '%s' (valid range is 1 to %d)",
-					  group,
-					  word, THREADS_MAX);
-		cpu_set_or(&threads, &range);
+					  "unparsable or invalid thread number '%s' (valid range "
+					  "is 1 to %d)", group, word, THREADS_MAX);
 	}
 	set->group_threads[group - 1] = threads;
 	set->groups_defined &= ~(1ull << (group - 1));

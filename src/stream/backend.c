@@ -50,7 +50,6 @@ void stream_drop_slot(struct stream *s)
 	if (!(s->flags & STRM_SLOT))
 		return;
 	s->flags &= ~STRM_SLOT;
-	gauge_add(&s->server->state->counters, CNT_SESS_CUR, -1, &s->server->state->session_max);
 	server_slot_release(s->server);
 }
 
@@ -63,7 +62,6 @@ static void got_slot(struct stream *s, struct server *srv)
 	s->flags |= STRM_SLOT;
 	s->t.queued = clock_now_ns();
 	s->wait_until_ms = TIMER_NEVER;
-	gauge_add(&st->counters, CNT_SESS_CUR, 1, &st->session_max);
 	counter_add(&st->counters, CNT_SESS_TOT, 1);
 	rate_set_add(&st->session_rate, 1);
 	__atomic_store_n(&st->last_session_s, (int64_t)(clock_wall_us() / 1000000),

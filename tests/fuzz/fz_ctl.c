@@ -8,8 +8,6 @@
 #include <string.h>
 #include "ctl/ctl.h"
 
-extern const struct module mod_ctl;
-
 static enum ctl_step run_words(struct ctl_request *rq)
 {
 	for (int i = 0; i < rq->count; i++)
@@ -47,7 +45,8 @@ static void drain(struct ctl_session *s, struct strbuf *all)
 }
 
 /* The "+ " prompts depend on when a payload arrives: they are left out. */
-static void answer(struct strbuf *all, const uint8_t *data, size_t size, unsigned level, size_t piece)
+static void answer(struct strbuf *all, const uint8_t *data, size_t size, unsigned level,
+		   size_t piece)
 {
 	struct ctl_session *s = ctl_session_new((enum ctl_level)level, &owner, NULL);
 

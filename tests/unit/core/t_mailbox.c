@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* t_mailbox.c - many posters, one reader: nothing lost, order of each poster kept, sleepers woken */
+/* t_mailbox.c - many posters, one reader: nothing lost, each in order, sleepers woken */
 #include <stdlib.h>
 #include "base/clock.h"
 #include "base/module.h"
 #include "core/counter.h"
 #include "core/mailbox.h"
+#include "core/pool.h"
 #include "core/task.h"
 #include "core/thread.h"
 #include "tap.h"
@@ -19,6 +20,7 @@ struct letter {
 
 static unsigned next_number[THREADS], received, out_of_order, wrong_thread, ponged;
 static struct task *posters[THREADS];
+static struct pool *letters; /* taken by the posters, freed by thread 0 */
 
 /* Thread 0 gets them all. The last one of each poster starts a slow game of ping-pong, in which
  * both sides sleep in turn.
@@ -36,7 +38,7 @@ static void on_pong(struct message *m)
 	struct letter *l = (struct letter *)m;
 
 	if (++l->number == 200) {
-		free(l);
+		pool_free(letters, l);
 		if (++ponged == THREADS - 1)
 			thread_stop_all();
 		return;
@@ -58,7 +60,7 @@ static void on_letter(struct message *m)
 		on_pong(m);
 		return;
 	}
-	free(l);
+	pool_free(letters, l);
 }
 
 static void post_some(struct task *t, void *ctx, unsigned why)
@@ -66,7 +68,7 @@ static void post_some(struct task *t, void *ctx, unsigned why)
 	static __thread unsigned number;
 
 	for (int i = 0; i < 100 && number < POSTS; i++) {
-		struct letter *l = calloc(1, sizeof(*l));
+		struct letter *l = pool_zalloc(letters);
 
 		l->message.run = on_letter;
 		l->from = thread_id;
@@ -115,13 +117,20 @@ static void test_rate(void)
 
 int main(void)
 {
+	uint64_t allocated, used, failures;
+
 	test_rate();
 	clock_refresh();
 	thread_layout(THREADS, 1);
+	letters = pool_new("letter", sizeof(struct letter));
+	pool_set_hot_size(4096);
 	ok(thread_run_all(modules), "ran");
 	is_int(received, (THREADS - 1) * POSTS, "every message arrived");
 	is_int(out_of_order, 0, "in the order of its poster");
 	is_int(wrong_thread, 0, "on its thread");
 	is_int(ponged, THREADS - 1, "sleepers were woken");
+	pool_trim_shared();
+	pool_get_totals(&allocated, &used, &failures);
+	is_int(allocated, 0, "every object went back to the library");
 	return done_testing();
 }

@@ -178,6 +178,10 @@ static void test_keywords(void)
 	is_int(keywords(" nbthread x"), 1, "nbthread x");
 	is_int(keywords(" thread-groups 65"), 1, "thread-groups 65");
 	is_int(keywords(" thread-group 1 0-2"), 1, "thread 0");
+	is_int(keywords(" thread-group 1 1,2"), 1, "a list is not a range");
+	is_int(keywords(" thread-group 1 1025"), 1, "thread 1025");
+	is_int(keywords(" thread-group 1 1-2 1024"), 0, "thread 1024");
+	is_int(cpu_set_count(&set.group_threads[0]), 3, "three threads");
 	is_int(keywords(" cpu-map x 0"), 1, "cpu-map: not a group");
 	is_int(keywords(" cpu-map 1"), 1, "cpu-map: no CPU");
 	is_int(keywords(" cpu-map 1/1 5000"), 1, "cpu-map: no such CPU");

@@ -5,8 +5,6 @@
 #include "ctl/ctl.h"
 #include "tap.h"
 
-extern const struct module mod_ctl;
-
 static int wakes, releases;
 static struct ctl_session *waiting;
 
