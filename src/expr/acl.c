@@ -78,9 +78,9 @@ static bool parse_criterion(struct acl_parser *ap, const char *text)
 		e = NULL;
 	}
 	if (!e) {
-		bool of_expression = strncmp(error.text, "unknown fetch", 13) == 0 ||
-				     strncmp(error.text, "missing fetch", 13) == 0;
-		const char *hint = of_expression ? expr_suggest(ap->l, text) : NULL;
+		bool unknown = strncmp(error.text, "unknown fetch", 13) == 0;
+		const char *hint = unknown ? expr_suggest(ap->l, text) : NULL;
+		bool of_expression = !ap->keyword;
 
 		return conf_error(ap->l, ap->l->at, hint, "%s%s%s%s%s.", ap->test->where, error.text,
 				  of_expression ? " in ACL expression '" : "",
@@ -166,7 +166,7 @@ static bool set_id(struct acl_parser *ap, const char *text)
 /* An operator written as an option, as ancient versions did: `-lt`. */
 static bool is_operator(const char *word)
 {
-	static const char *const ops[] = { "eq", "ne", "lt", "le", "gt", "ge" };
+	static const char *const ops[] = { "eq", "lt", "le", "gt", "ge" };
 
 	for (unsigned i = 0; i < ARRAY_LEN(ops); i++)
 		if (strcmp(word, ops[i]) == 0)
@@ -244,6 +244,9 @@ static bool parse_values(struct acl_parser *ap, int end)
 			op = word + 1;
 			continue;
 		}
+		if (has_operators(ap) && strcmp(word, "ne") == 0)
+			return acl_error(ap, l->at, "write 'eq' and put '!' before the ACL",
+					 "there is no operator 'ne'");
 		if (has_operators(ap) && is_operator(word)) {
 			op = word;
 			continue;

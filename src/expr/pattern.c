@@ -54,7 +54,6 @@ enum pattern_method pattern_method_default(enum sample_type type)
 	case SMP_INT: return PATTERN_INT;
 	case SMP_IPV4: case SMP_IPV6: case SMP_ADDR: return PATTERN_IP;
 	case SMP_STR: return PATTERN_STR;
-	case SMP_METH: return PATTERN_METH;
 	default: return PATTERN_NONE;
 	}
 }
@@ -154,8 +153,8 @@ static char *read_all(FILE *f, size_t *len)
 	return text;
 }
 
-/* Lines without leading blanks; trailing ones and carriage returns go too. '#' in the first column is a
- * comment.
+/* Lines without leading blanks (trailing ones stay) nor carriage return. '#' in the first column is
+ * a comment.
  */
 static bool ref_split(struct pattern_ref *ref, size_t len)
 {
@@ -172,7 +171,8 @@ static bool ref_split(struct pattern_ref *ref, size_t len)
 			s.len--;
 		if (!s.len || s.ptr[0] == '#')
 			continue;
-		s = slice_trim(s);
+		while (s.len && (s.ptr[0] == ' ' || s.ptr[0] == '\t'))
+			s.ptr++, s.len--;
 		if (s.len && !ref_append(ref, s, line))
 			return false;
 	}

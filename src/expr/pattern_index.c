@@ -171,6 +171,8 @@ static int64_t part_at(const struct key_table *t, struct slice text, const bool 
 		size_t len = t->lengths[n];
 		int64_t found;
 
+		if (!len)
+			continue; /* a pattern of delimiters alone matches nothing */
 		for (; done < len; done++)
 			h = hash_step(h, fold(t->nocase, text.ptr[done]));
 		if (len < text.len && !is_delimiter[(unsigned char)text.ptr[len]])

@@ -19,11 +19,10 @@ static bool read_number(const char **at, int64_t *out)
 		s++;
 	if (!ascii_is_digit(*s))
 		return false;
-	for (; ascii_is_digit(*s); s++) {
-		if (v > (INT64_MAX - 9) / 10)
+	for (; ascii_is_digit(*s); s++)
+		if (__builtin_mul_overflow(v, 10, &v) ||
+		    __builtin_add_overflow(v, (unsigned)(*s - '0'), &v) || v > INT64_MAX)
 			return false;
-		v = v * 10 + (unsigned)(*s - '0');
-	}
 	*out = negative ? -(int64_t)v : (int64_t)v;
 	*at = s;
 	return true;
@@ -50,7 +49,7 @@ static bool read_dotted(const char **at, int64_t *out)
 /* An operator that acl.c left in front of the number: "lt 5". */
 static const char *skip_operator(const char *at, const char **op)
 {
-	static const char *const ops[] = { "eq ", "ne ", "lt ", "le ", "gt ", "ge " };
+	static const char *const ops[] = { "eq ", "lt ", "le ", "gt ", "ge " };
 
 	*op = "eq ";
 	for (unsigned i = 0; i < ARRAY_LEN(ops); i++) {
@@ -65,10 +64,7 @@ static const char *skip_operator(const char *at, const char **op)
 /* Turns a range under an operator into the range of values that match. */
 static void apply_operator(struct pattern_range *r, const char *op)
 {
-	switch (op[0] == 'n' ? 'n' : op[0] == 'e' ? 'e' : op[0] == 'g' ? 'g' : 'l') {
-	case 'n':
-		r->negated = true;
-		break;
+	switch (op[0]) {
 	case 'g': /* above the lower bound; all values when there was none */
 		r->max = INT64_MAX;
 		if (op[1] == 't' && r->min != INT64_MIN)
@@ -130,7 +126,7 @@ static int64_t find_range(const struct pattern_set *set, int64_t v)
 	for (size_t i = 0; i < set->count; i++) {
 		const struct pattern_range *r = &set->ranges[i];
 
-		if ((v >= r->min && v <= r->max) != r->negated)
+		if (v >= r->min && v <= r->max)
 			return (int64_t)i;
 	}
 	return -1;
@@ -146,7 +142,9 @@ static bool read_ipv4(const char *text, uint32_t *ip)
 	unsigned n = 0;
 
 	for (;;) {
-		if (n == 4 || !ascii_is_digit(*text) || !read_number(&text, &number) || number > 255)
+		if (n == 4 || !ascii_is_digit(*text) ||
+		    (text[0] == '0' && ascii_is_digit(text[1])) || /* octal for some */
+		    !read_number(&text, &number) || number > 255)
 			return false;
 		octets[n++] = (uint8_t)number;
 		if (!*text)
@@ -319,7 +317,7 @@ static struct slice trim_delimiters(struct slice s, const char *delimiters)
 	return s;
 }
 
-#define DIR_DELIMITERS "/"
+#define DIR_DELIMITERS "/?"
 #define DOM_DELIMITERS "/?.:"
 
 static bool add_key(struct pattern_set *set, struct slice key, struct expr_error *e)

@@ -25,7 +25,6 @@ struct pattern_ref {
 /* Which way a value must lie. */
 struct pattern_range {
 	int64_t min, max;
-	bool negated; /* `ne` */
 };
 
 struct pattern_set {

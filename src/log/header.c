@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* header.c - what stands before the text, for each syslog format */
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 #include "base/bug.h"
 #include "base/strbuf.h"
@@ -30,7 +31,9 @@ static bool date_refresh(int64_t second)
 	if (!strftime(date.iso, sizeof(date.iso), "%Y-%m-%dT%H:%M:%S", &tm) ||
 	    strftime(zone, sizeof(zone), "%z", &tm) != 5)
 		return false;
-	snprintf(date.zone, sizeof(date.zone), "%.3s:%s", zone, zone + 3);
+	memcpy(date.zone, zone, 3); /* "+0100" becomes "+01:00" */
+	date.zone[3] = ':';
+	memcpy(date.zone + 4, zone + 3, 3);
 	date.second = second;
 	date.valid = true;
 	return true;
