@@ -103,13 +103,16 @@ struct listener_conf {
 	void *opened;                /* the stream floor's sockets */
 };
 
+/* Its slots (SLOT_BIND). */
 struct slot_area *bind_slots(const struct bind_conf *b);
 /* A new one with default options, linked to no proxy (stats sockets); NULL: no memory. */
 struct bind_conf *bind_conf_new(struct config *cfg);
 /* Parses "<address>[:<port_range>][,...]" and the options that follow; false: reported. */
 bool bind_conf_parse(struct conf_line *l, struct bind_conf *b);
 
+/* References, from any thread; the last one frees. */
 struct listener_state *listener_state_take(struct listener_state *st);
+/* Drops one and NULLs the pointer. */
 void listener_state_drop(struct listener_state **st);
 
 /* Does thread <thread> of group <group> (both from 0, thread within its group) accept? */

@@ -107,10 +107,13 @@ struct rate_set {
 	uint32_t max;   /* atomic */
 };
 
+/* False: no memory. */
 bool rate_set_init(struct rate_set *r);
+/* Frees the shards; harmless on a zeroed one. */
 void rate_set_fini(struct rate_set *r);
 /* Counts <n> events now, on this thread's group. */
 void rate_set_add(struct rate_set *r, unsigned n);
+/* Events in the last second. */
 uint32_t rate_set_read(const struct rate_set *r);
 /* Milliseconds to wait before one more event keeps the rate within <limit> a second; 0: none. */
 unsigned rate_set_wait_ms(const struct rate_set *r, uint32_t limit);
@@ -133,12 +136,17 @@ struct time_set {
 	char *shards;   /* one cache line per group */
 };
 
+/* False: no memory. */
 bool time_set_init(struct time_set *t);
+/* Frees the shards; harmless on a zeroed one. */
 void time_set_fini(struct time_set *t);
 /* Records one request's times; a negative one (never reached) counts as 0. */
 void time_set_add(struct time_set *t, const int64_t ms[TIME_KINDS]);
+/* In ms. */
 uint32_t time_set_average(const struct time_set *t, enum time_kind kind);
+/* In ms, since the start or the last time_set_clear(). */
 uint32_t time_set_max(const struct time_set *t, enum time_kind kind);
+/* Forgets the maxima. */
 void time_set_clear(struct time_set *t);
 
 #endif

@@ -204,7 +204,7 @@ struct proxy {
 	struct balance *balance;
 	struct list servers;         /* struct server.link, in order of the file */
 	unsigned server_count;
-	struct server *default_server; /* what `default-server` has set, here or in defaults; or NULL */
+	struct server *default_server; /* what `default-server` has set; or NULL */
 	bool default_server_is_own;
 	struct source *source;       /* or NULL */
 	struct list binds;           /* struct bind_conf.link */
@@ -213,12 +213,15 @@ struct proxy {
 	/* slots follow */
 };
 
+/* Its slots (SLOT_PROXY). */
 struct slot_area *proxy_slots(const struct proxy *px);
 
 /* A proxy or defaults section, inheriting from <defaults> (may be NULL), not linked; NULL: no
  * memory.
  */
-struct proxy *proxy_new(struct config *cfg, const char *name, unsigned caps, struct proxy *defaults);
+struct proxy *proxy_new(struct config *cfg, const char *name, unsigned caps,
+			struct proxy *defaults);
+/* Makes it known: found by name, and closed with its generation. */
 void proxy_link(struct proxy *px);
 
 /* All frontends, backends and listens in order of the file. */
@@ -228,6 +231,7 @@ struct proxy *proxy_next(const struct proxy *px);
 struct proxy *proxy_find(const struct config *cfg, const char *name, unsigned caps);
 /* A defaults section by name; NULL: none. */
 struct proxy *proxy_find_defaults(const struct config *cfg, const char *name);
+/* "tcp", "http"... */
 const char *proxy_mode_name(enum proxy_mode mode);
 /* "frontend", "backend", "proxy" (listen), "defaults": how messages call it. */
 const char *proxy_kind_name(const struct proxy *px);
@@ -254,7 +258,9 @@ unsigned proxy_accept_wait_ms(const struct proxy *fe);
 uint64_t proxy_fe_sessions(const struct proxy *px);
 uint64_t proxy_be_sessions(const struct proxy *px);
 
+/* References, from any thread; the last one frees. */
 struct proxy_state *proxy_state_take(struct proxy_state *st);
+/* Drops one and NULLs the pointer. */
 void proxy_state_drop(struct proxy_state **st);
 
 /* The generation that is live, borrowed: valid for this turn of the calling thread's loop at

@@ -60,7 +60,7 @@ enum proxy_v2_option { PROXY_V2_OPTIONS(X) };
 #define X(name, bit, text) SERVER_##name = bit,
 enum server_admin {
 	SERVER_ADMIN_FLAGS(X)
-	SERVER_MAINT = 0x27,
+	SERVER_MAINT = 0x23, /* CMAINT only tells why */
 	SERVER_DRAIN = 0x18,
 };
 #undef X
@@ -147,6 +147,7 @@ struct server {
 	/* slots follow */
 };
 
+/* Its slots (SLOT_SERVER). */
 struct slot_area *server_slots(const struct server *srv);
 
 /* First and next of a backend, in order of the file; NULL at the end. */
@@ -188,6 +189,13 @@ void server_set_oper(struct server *srv, enum server_oper oper);
  */
 bool server_set_address(struct server *srv, const char *address, const char *port,
 			char *message, size_t size);
+
+/* Is told of each change of state, in the words of the reference ("Server b/s is ..."): the
+ * floor that logs installs it. Without it the text goes to stderr. <alert>: a backend has no
+ * server left.
+ */
+typedef void server_event_fn(const struct proxy *be, const char *text, bool alert);
+void server_set_event_hook(server_event_fn *fn);
 
 /* --- life ------------------------------------------------------------------------------------
  */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* stats.h - the figures of an object as the columns of `show stat`
  *
- * Purpose: one array of values per object, whatever prints it: CSV, typed, JSON, a page, a metric.
+ * Purpose: one array of values per object, whatever prints it: CSV, typed, JSON, a page, a
+ * metric.
  * Owns   : nothing: texts are borrowed or stand in the row.
  * Threads: any; values are sums of shards at about the same time.
  * Manual : management 9.1, 9.2.
@@ -51,11 +52,13 @@ void stats_fill_backend(struct stats_row *r, const struct proxy *px, bool with_c
 void stats_fill_server(struct stats_row *r, const struct server *srv);
 void stats_fill_listener(struct stats_row *r, const struct listener_conf *lc);
 
+/* The column's name; <field> below STATS_COUNT. */
 const char *stats_field_name(unsigned field);
+/* What it is, in a few words. */
 const char *stats_field_help(unsigned field);
 
-/* Who knows the extra counters (transports, protocols) answers here; without: zeros. The object is a
- * struct proxy, server or listener_conf, by <kind>.
+/* Who knows the extra counters (transports, protocols) answers here; without: zeros. The object
+ * is a struct proxy, server or listener_conf, by <kind>.
  */
 typedef uint64_t stats_extra_fn(enum stats_kind kind, const void *object, enum stats_extra field);
 void stats_set_extra(stats_extra_fn *fn);

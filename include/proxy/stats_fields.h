@@ -2,8 +2,8 @@
 /* stats_fields.h - the columns of `show stat`: X(id, name, what it is)
  *
  * Their order is that of the CSV and of the typed output. STATS_EXTRA are those of transports and
- * protocols, which stand behind the "-" column of the CSV; X(name, sides, "G" gauge or "C" counter)
- * where sides tells for which objects: F frontend, B backend, S server, L listener.
+ * protocols, which stand behind the "-" column of the CSV; X(name, sides, "G" gauge or "C"
+ * counter) where sides tells for which objects: F frontend, B backend, S server, L listener.
  */
 #ifndef PROXY_STATS_FIELDS_H
 #define PROXY_STATS_FIELDS_H

@@ -235,7 +235,8 @@ static char *find_port(char *text)
 		/* "::1:80" is an address and a port; "::" needs no port; "2001:db8::1" is
 		 * ambiguous: a port, as the manual says
 		 */
-		if (!colon[1] && colon > text && colon[-1] == ':' && inet_pton(AF_INET6, text, &v6) == 1)
+		if (!colon[1] && colon > text && colon[-1] == ':' &&
+		    inet_pton(AF_INET6, text, &v6) == 1)
 			return NULL;
 	}
 	return colon;
@@ -244,7 +245,11 @@ static char *find_port(char *text)
 static bool parse_inet(char *text, enum address_kind kind, unsigned flags, struct address *out)
 {
 	char *colon = find_port(text);
+	struct in6_addr v6;
 	size_t len;
+
+	if ((flags & ADDRESS_PORT_NONE) && inet_pton(AF_INET6, text, &v6) == 1)
+		colon = NULL;
 
 	if (colon) {
 		*colon = 0;

@@ -11,7 +11,8 @@
 #include "proxy/server.h"
 
 static const struct balance_algorithm *const algorithms[] = {
-	&balance_roundrobin, &balance_leastconn, &balance_static_rr, &balance_random, &balance_first,
+	&balance_roundrobin, &balance_leastconn, &balance_static_rr, &balance_random,
+	&balance_first,
 };
 
 const struct balance_algorithm *balance_find(const char *name)

@@ -330,8 +330,8 @@ static bool parse_id(struct conf_line *l)
 	list_for_each(it, &b->proxy->binds, link) {
 		if (it == b || it->id != b->id)
 			continue;
-		snprintf(text, sizeof(text), "custom id %d already used at %s:%d ('bind %s')", b->id,
-			 it->file, it->line, it->text);
+		snprintf(text, sizeof(text), "custom id %d already used at %s:%d ('bind %s')",
+			 b->id, it->file, it->line, it->text);
 		return option_error(l, text);
 	}
 	return true;
@@ -345,7 +345,8 @@ static bool parse_mss(struct conf_line *l)
 	long v = strtol(word, &end, 10);
 
 	if (end == word || *end || !v || labs(v) > 65535)
-		return option_error(l, "expects an MSS with and absolute value between 1 and 65535");
+		return option_error(l, "expects an MSS with and absolute value between 1 and "
+				    "65535");
 	b->mss = (int)v;
 	return true;
 }
@@ -417,8 +418,8 @@ static bool parse_mode(struct conf_line *l)
 	unsigned long v = strtoul(word, &end, 8);
 
 	if (end == word || *end || v > 07777) {
-		snprintf(text, sizeof(text), "missing or invalid mode '%s' (octal integer expected)",
-			 word);
+		snprintf(text, sizeof(text), "missing or invalid mode '%s' (octal integer "
+			 "expected)", word);
 		return option_error(l, text);
 	}
 	b->mode = (mode_t)v;

@@ -91,7 +91,6 @@ static void check_mode(struct proxy *px, struct diag_list *d)
 static void check_servers(struct proxy *px, struct diag_list *d)
 {
 	struct server *srv, *other;
-	int next = 1;
 
 	list_for_each(srv, &px->servers, link) {
 		/* limits that complete each other */
@@ -106,20 +105,32 @@ static void check_servers(struct proxy *px, struct diag_list *d)
 				break;
 			if (strcmp(other->name, srv->name) == 0) {
 				say_alert(d, "parsing [%s:%d] : proxy '%s', another server named "
-					  "'%s' was already defined at line %d, please use distinct "
-					  "names.", srv->file, srv->line, px->name, srv->name,
-					  other->line);
+					  "'%s' was already defined at line %d, please use "
+					  "distinct names.", srv->file, srv->line, px->name,
+					  srv->name, other->line);
 				break;
 			}
 		}
 	}
+}
+
+/* Numbers the servers that have no id of their own, around those that have. */
+static void number_servers(struct proxy *px)
+{
+	struct server *srv, *other;
+	bool any = false;
+	int next = 1;
+
+	list_for_each(srv, &px->servers, link)
+		any |= srv->id_forced;
 	list_for_each(srv, &px->servers, link) {
 		bool taken = !srv->id_forced;
 
 		while (taken) {
 			taken = false;
-			list_for_each(other, &px->servers, link)
-				taken |= other->id_forced && other->id == next;
+			if (any)
+				list_for_each(other, &px->servers, link)
+					taken |= other->id_forced && other->id == next;
 			if (!taken)
 				srv->id = next;
 			next++;
@@ -160,6 +171,7 @@ static void check_one(struct proxy *px, struct diag_list *d)
 	check_default_backend(px, d);
 	check_mode(px, d);
 	check_servers(px, d);
+	number_servers(px);
 	check_listeners(px);
 	if (!px->disabled) {
 		if ((px->caps & PROXY_FE) && list_is_empty(&px->binds))

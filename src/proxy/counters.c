@@ -151,9 +151,10 @@ void time_set_add(struct time_set *t, const int64_t ms[TIME_KINDS])
 		if (count >= TIME_SAMPLES)
 			sum -= (sum + TIME_SAMPLES - 1) / TIME_SAMPLES;
 		__atomic_store_n(&s->sum[k], sum + value, __ATOMIC_RELAXED);
+		if (value > UINT32_MAX)
+			value = UINT32_MAX;
 		if (value > __atomic_load_n(&s->max[k], __ATOMIC_RELAXED))
-			__atomic_store_n(&s->max[k], value > UINT32_MAX ? UINT32_MAX : (uint32_t)value,
-					 __ATOMIC_RELAXED);
+			__atomic_store_n(&s->max[k], (uint32_t)value, __ATOMIC_RELAXED);
 	}
 	if (count < TIME_SAMPLES)
 		__atomic_store_n(&s->count, count + 1, __ATOMIC_RELAXED);

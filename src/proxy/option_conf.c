@@ -111,7 +111,8 @@ static bool parse_network(const char *text, struct proxy_forward_for *f)
 	max = f->except_family == AF_INET ? 32 : 128;
 	bits = max;
 	memset(f->except_mask, 0, sizeof(f->except_mask));
-	if (slash && f->except_family == AF_INET && inet_pton(AF_INET, slash + 1, f->except_mask) == 1)
+	if (slash && f->except_family == AF_INET &&
+	    inet_pton(AF_INET, slash + 1, f->except_mask) == 1)
 		bits = 0; /* dotted mask: done */
 	else if (slash) {
 		given = strtol(slash + 1, &end, 10);

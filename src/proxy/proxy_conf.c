@@ -21,8 +21,8 @@ static bool name_is_valid(struct conf_line *l, const char *name)
 		char c = ascii_lower(*p);
 
 		if (!(c >= 'a' && c <= 'z') && !ascii_is_digit(c) && !strchr("-_.:", c))
-			return conf_error(l, 1, NULL, "character '%c' is not permitted in '%s' name "
-					  "'%s'.", *p, l->words[0], name);
+			return conf_error(l, 1, NULL, "character '%c' is not permitted in '%s' "
+					  "name '%s'.", *p, l->words[0], name);
 	}
 	return true;
 }
@@ -242,8 +242,8 @@ static bool parse_balance(struct conf_line *l)
 	snprintf(name, sizeof(name), "%.*s", (int)len, word);
 	for (unsigned i = 0; i < ARRAY_LEN(later); i++)
 		if (strcmp(name, later[i]) == 0)
-			return conf_error(l, 1, NULL, "balance algorithm '%s' is not supported yet.",
-					  word);
+			return conf_error(l, 1, NULL, "balance algorithm '%s' is not supported "
+					  "yet.", word);
 	algorithm = balance_find(name);
 	if (!algorithm || (word[len] && strcmp(name, "random") != 0))
 		return conf_error(l, 1, NULL, "balance only supports 'roundrobin', 'static-rr', "
@@ -359,8 +359,8 @@ static bool parse_state_file(struct conf_line *l)
 {
 	if (strcmp(conf_next(l), "none") == 0)
 		return true;
-	return conf_error(l, 1, NULL, "'load-server-state-from-file' is not supported yet; a reload "
-			  "keeps the servers' states without it.");
+	return conf_error(l, 1, NULL, "'load-server-state-from-file' is not supported yet; a "
+			  "reload keeps the servers' states without it.");
 }
 
 /* --- tables --------------------------------------------------------------------------------- */
@@ -376,19 +376,19 @@ static bool parse_state_file(struct conf_line *l)
 
 static const struct conf_keyword keywords[] = {
 	TIMEOUT("check", CONF_DEF_BE, timeout.check, "for a health check once connected"),
-	TIMEOUT("client", CONF_DEF_FE, timeout.client, "for a client that neither reads nor writes"),
+	TIMEOUT("client", CONF_DEF_FE, timeout.client, "for a client that does nothing"),
 	TIMEOUT("client-fin", CONF_DEF_FE, timeout.client_fin, "same, half-closed connections"),
 	TIMEOUT("client-hs", CONF_DEF_FE, timeout.client_hs, "for TLS handshakes of clients"),
 	TIMEOUT("connect", CONF_DEF_BE, timeout.connect, "for a connection to a server"),
 	TIMEOUT("http-keep-alive", CONF_PROXY, timeout.http_keep_alive, "for the next request"),
 	TIMEOUT("http-request", CONF_PROXY, timeout.http_request, "for a whole request head"),
 	TIMEOUT("queue", CONF_DEF_BE, timeout.queue, "for a slot on a server"),
-	TIMEOUT("server", CONF_DEF_BE, timeout.server, "for a server that neither reads nor writes"),
+	TIMEOUT("server", CONF_DEF_BE, timeout.server, "for a server that does nothing"),
 	TIMEOUT("server-fin", CONF_DEF_BE, timeout.server_fin, "same, half-closed connections"),
 	TIMEOUT("tarpit", CONF_PROXY, timeout.tarpit, "before a tarpitted request is answered"),
 	TIMEOUT("tunnel", CONF_DEF_BE, timeout.tunnel, "for an idle tunnel, both sides"),
 	{ .words = "backlog", .where = CONF_DEF_FE, ONE, .parse = parse_int64, FIELD(backlog),
-	  .min = 0, .max = INT32_MAX, .syntax = "<conns>", .help = "pending connections to accept" },
+	  .min = 0, .max = INT32_MAX, .syntax = "<conns>", .help = "pending connections" },
 	{ .words = "balance", .where = CONF_DEF_BE, .min_args = 1, .max_args = -1,
 	  .parse = parse_balance, .syntax = "<algorithm> [<arguments>]",
 	  .help = "how the next server is chosen" },

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "proxy/server.h"
 #include <assert.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "address_priv.h"
 #include "base/bug.h"
 #include "base/clock.h"
+#include "base/diag.h"
 #include "conf/conf.h"
 #include "lock_priv.h"
 #include "proxy/balance.h"
@@ -78,7 +80,7 @@ struct server_state *server_state_new(const struct server *srv)
 		return NULL;
 	memset(st, 0, sizeof(*st));
 	st->refs = 1;
-	st->admin = srv->disabled ? SERVER_CMAINT : 0;
+	st->admin = srv->disabled ? SERVER_CMAINT | SERVER_FMAINT : 0;
 	st->oper = srv->disabled ? SERVER_STOPPED : SERVER_RUNNING;
 	st->uweight = srv->uweight;
 	st->maxconn = srv->maxconn;
@@ -202,7 +204,9 @@ const char *server_status_name(const struct server *srv)
 	}
 }
 
-/* Copies the 28 bytes of an address word by word: the other side may be another thread's. */
+/* Copies the 28 bytes of an address word by word: the other side may be another thread's. A
+ * reader that sees a new word also sees that the turn has changed.
+ */
 static void address_copy(void *to, const void *from)
 {
 	static_assert(sizeof(struct sockaddr_in6) % 4 == 0, "copied by words");
@@ -210,8 +214,8 @@ static void address_copy(void *to, const void *from)
 	const uint32_t *src = from;
 
 	for (size_t i = 0; i < sizeof(struct sockaddr_in6) / 4; i++)
-		__atomic_store_n(&dst[i], __atomic_load_n(&src[i], __ATOMIC_RELAXED),
-				 __ATOMIC_RELAXED);
+		__atomic_store_n(&dst[i], __atomic_load_n(&src[i], __ATOMIC_ACQUIRE),
+				 __ATOMIC_RELEASE);
 }
 
 /* The writer makes the turn odd while it writes: a reader that saw a turn change reads again. */
@@ -232,17 +236,67 @@ void server_address(const struct server *srv, struct server_addr *out)
 		memset(&out->sa, 0, sizeof(out->sa));
 		address_copy(&out->sa, &st->address);
 		out->len = __atomic_load_n(&st->address_len, __ATOMIC_RELAXED);
-		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	} while (__atomic_load_n(&st->address_turn, __ATOMIC_RELAXED) != turn);
 }
 
 /* --- changes -------------------------------------------------------------------------------- */
 
+static server_event_fn *event_hook;
+
+void server_set_event_hook(server_event_fn *fn)
+{
+	event_hook = fn;
+}
+
+static void server_tell(const struct proxy *be, bool alert, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static void server_tell(const struct proxy *be, bool alert, const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	if (event_hook)
+		event_hook(be, text, alert);
+	else
+		diag_say(alert ? DIAG_ALERT : DIAG_WARNING, "%s", text);
+}
+
+/* Says what a change of administrative state means. */
+static void admin_tell(const struct server *srv, unsigned old, unsigned new, unsigned requeued)
+{
+	const struct proxy *be = srv->proxy;
+	unsigned active = balance_active_count(be), backup = balance_backup_count(be);
+	unsigned waiting = queue_length_backend(be);
+
+	if (!(old & SERVER_MAINT) && (new & SERVER_MAINT))
+		server_tell(be, false, "Server %s/%s is going DOWN for maintenance. %u active and "
+			    "%u backup servers left.%s %lld sessions active, %u requeued, %u "
+			    "remaining in queue.", be->name, srv->name, active, backup,
+			    backup && !active ? " Running on backup." : "",
+			    (long long)counter_read(&srv->state->counters, CNT_SESS_CUR), requeued,
+			    waiting);
+	else if ((old & SERVER_MAINT) && !(new & SERVER_MAINT))
+		server_tell(be, false, "Server %s/%s is UP/%s (leaving forced maintenance).",
+			    be->name, srv->name, new & SERVER_DRAIN ? "DRAIN" : "READY");
+	else if (!(old & SERVER_DRAIN) && (new & SERVER_DRAIN))
+		server_tell(be, false, "Server %s/%s enters drain state. %u active and %u backup "
+			    "servers online.%s %u sessions requeued, %u total in queue.", be->name,
+			    srv->name, active, backup,
+			    backup && !active ? " Running on backup." : "", requeued, waiting);
+	else if ((old & SERVER_DRAIN) && !(new & SERVER_DRAIN))
+		server_tell(be, false, "Server %s/%s is UP (leaving forced drain).", be->name,
+			    srv->name);
+}
+
 /* What follows any change of who serves: weights are published, waiters find a server. */
 static void server_publish(struct server *srv)
 {
 	struct proxy *be = srv->proxy;
-	bool up;
+	bool up, down = false;
 
 	balance_update(be);
 	up = balance_has_usable(be);
@@ -253,9 +307,13 @@ static void server_publish(struct server *srv)
 			be->state->down_ms += (now - be->state->changed_us) / 1000;
 		else
 			counter_add(&be->state->be, CNT_CHECK_DOWNS, 1);
+		down = !up;
 		__atomic_store_n(&be->state->changed_us, now, __ATOMIC_RELAXED);
 		be->state->was_up = up;
 	}
+	if (down)
+		server_tell(be, true, "%s '%s' has no server available!", proxy_kind_name(be),
+			    be->name);
 	queue_wake(be, NULL);
 }
 
@@ -349,8 +407,7 @@ void server_set_admin(struct server *srv, unsigned set, unsigned clear)
 	if (!(old & SERVER_MAINT) != !(new & SERVER_MAINT))
 		server_note_change(srv);
 	server_publish(srv);
-	if (!server_is_usable(srv))
-		queue_redistribute(srv);
+	admin_tell(srv, old, new, server_is_usable(srv) ? 0 : queue_redistribute(srv));
 }
 
 void server_set_oper(struct server *srv, enum server_oper oper)

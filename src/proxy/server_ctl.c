@@ -123,7 +123,8 @@ static void set_fqdn(struct ctl_request *rq, struct server *srv)
 	if (!next_word(rq))
 		ctl_error(rq, "set server <b>/<s> fqdn requires a FQDN.");
 	else
-		ctl_error(rq, "set server <b>/<s> fqdn failed because no resolution is configured.");
+		ctl_error(rq, "set server <b>/<s> fqdn failed because no resolution is "
+			  "configured.");
 }
 
 static void set_agent(struct ctl_request *rq, struct server *srv)
@@ -172,8 +173,9 @@ static enum ctl_step set_server(struct ctl_request *rq)
 			actions[i].run(rq, srv);
 			return CTL_DONE;
 		}
-	ctl_error(rq, "usage: set server <backend>/<server> addr | agent | agent-addr | agent-port | "
-		  "agent-send | check-addr | check-port | fqdn | health | ssl | state | weight");
+	ctl_error(rq, "usage: set server <backend>/<server> addr | agent | agent-addr | "
+		  "agent-port | agent-send | check-addr | check-port | fqdn | health | ssl | "
+		  "state | weight");
 	return CTL_DONE;
 }
 
@@ -182,7 +184,7 @@ static enum ctl_step enable_server(struct ctl_request *rq)
 	struct server *srv = take_server(rq);
 
 	if (srv)
-		server_set_admin(srv, 0, SERVER_FMAINT | SERVER_CMAINT);
+		server_set_admin(srv, 0, SERVER_FMAINT);
 	return CTL_DONE;
 }
 
@@ -262,11 +264,14 @@ static void print_state(struct strbuf *out, const struct server *srv)
 
 	server_address(srv, &addr);
 	unix_path = addr.sa.ss_family == AF_UNIX;
-	strbuf_printf(out, "%d %s %d %s %s %u %u %u %u %llu %d %d %d %d %d %d %d %s %d %s %d %d %s %s %d\n",
+	strbuf_printf(out, "%d %s %d %s %s %u %u %u %u %llu %d %d %d %d %d %d %d %s %d %s %d %d %s "
+		      "%s %d\n",
 		      be->id, be->name, srv->id, srv->name,
-		      unix_path ? "-" : address_ip_text((struct sockaddr *)&addr.sa, ip, sizeof(ip)),
+		      unix_path ? "-"
+		      : address_ip_text((struct sockaddr *)&addr.sa, ip, sizeof(ip)),
 		      __atomic_load_n(&st->oper, __ATOMIC_RELAXED), admin, server_weight(srv),
-		      srv->uweight, (unsigned long long)(now > changed ? (now - changed) / 1000000 : 0),
+		      srv->uweight,
+		      (unsigned long long)(now > changed ? (now - changed) / 1000000 : 0),
 		      1, 0, admin & SERVER_MAINT ? 0 : 2, srv->disabled ? 8 : 0, 0, be->id_forced,
 		      srv->id_forced, srv->hostname ? srv->hostname : "-",
 		      unix_path ? 0 : server_port(&addr), "-", 0, 0, "-", "-", 0);
@@ -322,8 +327,9 @@ static enum ctl_step show_servers_state(struct ctl_request *rq)
 		strbuf_add_str(rq->out, "1\n# be_id be_name srv_id srv_name srv_addr srv_op_state "
 			"srv_admin_state srv_uweight srv_iweight srv_time_since_last_change "
 			"srv_check_status srv_check_result srv_check_health srv_check_state "
-			"srv_agent_state bk_f_forced_id srv_f_forced_id srv_fqdn srv_port srvrecord "
-			"srv_use_ssl srv_check_port srv_check_addr srv_agent_addr srv_agent_port\n");
+			"srv_agent_state bk_f_forced_id srv_f_forced_id srv_fqdn srv_port "
+			"srvrecord srv_use_ssl srv_check_port srv_check_addr srv_agent_addr "
+			"srv_agent_port\n");
 	}
 	return dump_servers(rq, print_state);
 }

@@ -147,7 +147,8 @@ static void put_extra(struct stats_row *r, const void *object)
 	for (unsigned i = 0; i < STATS_EXTRA_COUNT; i++) {
 		if (!strchr(extra_fields[i].sides, side[r->kind]))
 			continue;
-		put(r, STATS_BASE_COUNT + i, STATS_U64, *extra_fields[i].nature == 'G' ? "MGP" : "MCP",
+		put(r, STATS_BASE_COUNT + i, STATS_U64,
+		    *extra_fields[i].nature == 'G' ? "MGP" : "MCP",
 		    extra_hook ? (int64_t)extra_hook(r->kind, object, (enum stats_extra)i) : 0);
 	}
 }

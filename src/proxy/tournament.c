@@ -18,7 +18,8 @@ struct tournament *tournament_new(unsigned count)
 
 	while (size < count)
 		size *= 2;
-	bytes = sizeof(*t) + (2 * (size_t)size) * sizeof(uint64_t) + (size_t)count * sizeof(int64_t);
+	bytes = sizeof(*t) + 2 * (size_t)size * sizeof(uint64_t) +
+		(size_t)count * sizeof(int64_t);
 	bytes = (bytes + 63) & ~(size_t)63;
 	t = aligned_alloc(64, bytes);
 	if (!t)
