@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* error_page.h - what is answered when a request cannot be served
  *
- * A page is a whole response: a head and a body, for one status of the table below. The configuration
- * replaces the built-in ones per proxy (errorfile, errorloc, errorfiles), or by groups (section
- * http-errors). A page may be silent (an empty file): then nothing is sent and the connection closes.
- * Pages are parsed when the configuration is read; sending one copies its field list, so that rules may
- * edit the head, and nothing else.
+ * A page is a whole response: a head and a body, for one status of the table below. The
+ * configuration replaces the built-in ones per proxy (errorfile, errorloc, errorfiles), or by
+ * groups (section http-errors). A page may be silent (an empty file): then nothing is sent and
+ * the connection closes. Pages are parsed when the configuration is read; sending one copies its
+ * field list, so that rules may edit the head, and nothing else.
  * Owns   : pages live in the configuration's arena, built-in ones are constants.
  * Threads: immutable after the check phase; any thread.
  * Fails  : filling a head fails when memory is out.
@@ -79,10 +79,14 @@ int http_page_index(unsigned status);
 const struct http_page *http_page_builtin(unsigned status);
 /* The page that a proxy's configuration gives, or NULL. <proxy_slots> may be NULL. */
 const struct http_page *http_page_custom(const struct slot_area *proxy_slots, unsigned status);
-/* The page of a group (section http-errors) of this name, or NULL; *found: is there such a group? */
+/* The page of a group (section http-errors) of this name, or NULL; *found: is there
+ * such a group?
+ */
 const struct http_page *http_page_of_group(const struct config *cfg, const char *group,
 					   unsigned status, bool *found);
-/* The page in force: the backend's, else the frontend's, else the built-in one. Either may be NULL. */
+/* The page in force: the backend's, else the frontend's, else the built-in one. Either may be
+ * NULL.
+ */
 const struct http_page *http_page_find(const struct slot_area *backend,
 				       const struct slot_area *frontend, unsigned status);
 

@@ -3,8 +3,8 @@
  *
  * A head is a start line and an ordered list of fields: slices of received blocks, or of the arena
  * when they were edited. A field has a small id for well-known names, so that finding Host compares
- * no strings. Deleting marks; adding and replacing append to the arena. Bodies are not here: they are
- * data queues of the endpoints. Trailers are a second field list.
+ * no strings. Deleting marks; adding and replacing append to the arena. Bodies are not here: they
+ * are data queues of the endpoints. Trailers are a second field list.
  * Owns   : references on the blocks that its slices point into. The arena is the stream's.
  * Threads: the owner's. Fails: edits return false when memory is out; the head is then unchanged.
  */
@@ -62,6 +62,7 @@ struct http_msg {
 	unsigned block_count;
 };
 
+/* An empty head, whose texts go to <arena>. */
 void http_msg_init(struct http_msg *m, struct arena *arena);
 /* Drops the block references; text in the arena stays with the arena. */
 void http_msg_fini(struct http_msg *m);
@@ -75,10 +76,11 @@ struct slice http_method_name(enum http_method m);
 /* The standard reason phrase; a generic one of its class when unknown. */
 struct slice http_reason(unsigned status);
 
-/* Finds the next field after index *<at> (start with -1) of this id, or, when it is 0, of this name (any
- * case). Returns NULL at the end; else the field, with *at its index.
+/* Finds the next field after index *<at> (start with -1) of this id, or, when it is 0, of this
+ * name (any case). Returns NULL at the end; else the field, with *at its index.
  */
-struct h1_field *http_field_next(const struct http_fields *f, int *at, uint8_t id, struct slice name);
+struct h1_field *http_field_next(const struct http_fields *f, int *at, uint8_t id,
+				 struct slice name);
 /* The first such field, or NULL. */
 struct h1_field *http_field_find(const struct http_fields *f, uint8_t id, struct slice name);
 /* Iterates over the comma-separated elements of all fields of this name (quoted strings are
@@ -88,9 +90,9 @@ struct h1_field *http_field_find(const struct http_fields *f, uint8_t id, struct
 bool http_value_next(const struct http_fields *f, int *at, struct slice *rest, uint8_t id,
 		     struct slice name, struct slice *value);
 
-/* Edits. Texts are copied into the arena, names in lower case as everywhere inside the program. They say
- * nothing against any byte: who takes text from outside refuses control characters first. False: no
- * memory, nothing changed.
+/* Edits. Texts are copied into the arena, names in lower case as everywhere inside the program.
+ * They say nothing against any byte: who takes text from outside refuses control characters
+ * first. False: no memory, nothing changed.
  */
 bool http_msg_add_field(struct http_msg *m, struct slice name, struct slice value);
 /* Same without copying: <name> is lower case, <id> its number, and both texts outlive the head. */
@@ -110,8 +112,8 @@ bool http_msg_set_uri(struct http_msg *m, struct slice uri);
 /* Replaces the host of an absolute form, keeping the rest; any other form is left alone. */
 bool http_msg_set_authority(struct http_msg *m, struct slice authority);
 bool http_msg_set_method(struct http_msg *m, struct slice method);
-/* Only the path (up to '?'), in any form of target: the scheme and authority of an absolute form stay.
- * An asterisk or authority form is replaced by the path.
+/* Only the path (up to '?'), in any form of target: the scheme and authority of an absolute form
+ * stay. An asterisk or authority form is replaced by the path.
  */
 bool http_msg_set_path(struct http_msg *m, struct slice path);
 /* The path and the query. */

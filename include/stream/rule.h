@@ -76,8 +76,9 @@ bool rules_register(const struct module *const *modules);
 /* Are there rules of this set? */
 bool rules_any(const struct proxy *px, enum ruleset set);
 /* Evaluates <px>'s list in the context (ctx->stream may be NULL in the first two sets). When it
- * returned RULE_WAIT, the stream's rule state tells where to go on; call again. On anything else but
- * RULE_CONTINUE and RULE_ACCEPT, *which gets the rule. <final>: no more bytes will come (delays elapsed).
+ * returned RULE_WAIT, the stream's rule state tells where to go on; call again. On anything else
+ * but RULE_CONTINUE and RULE_ACCEPT, *which gets the rule. <final>: no more bytes will come
+ * (delays elapsed).
  */
 enum rule_result rules_run(struct proxy *px, enum ruleset set, struct expr_ctx *ctx, bool final,
 			   const struct rule **which);
@@ -86,8 +87,8 @@ unsigned rule_deny_status(const struct rule *r);
 /* Prepares the answer of a RULE_DENY rule in s->res (its own text or the page). False: silent. */
 bool rule_deny_reply(const struct rule *r, struct stream *s);
 
-/* use_backend: the first that matches, else default_backend, else NULL (a listen: itself). EXPR_WAIT when a
- * condition is not known yet.
+/* use_backend: the first that matches, else default_backend, else NULL (a listen: itself).
+ * EXPR_WAIT when a condition is not known yet.
  */
 enum expr_result rules_backend(struct proxy *fe, struct expr_ctx *ctx, struct proxy **be);
 /* use-server: the server, or NULL. */
@@ -97,5 +98,15 @@ enum expr_result rules_server(struct proxy *be, struct expr_ctx *ctx, struct ser
 enum rule_result rules_redirect(struct proxy *px, struct expr_ctx *ctx, const struct rule **which);
 /* tcp-request inspect-delay in ms, 0 none; and tcp-response's. */
 int64_t rules_inspect_delay_ms(const struct proxy *px, bool response);
+
+/* The modules of rules, their actions and their fetches. */
+extern const struct module mod_rule;
+extern const struct module mod_reply_act;
+extern const struct module mod_http_act;
+extern const struct module mod_tcp_act;
+extern const struct module mod_http_smp;
+extern const struct module mod_field_smp;
+extern const struct module mod_conn_smp;
+extern const struct module mod_proxy_smp; /* after the modules of proxies: resolves their names */
 
 #endif

@@ -233,7 +233,8 @@ struct http_page *http_page_load(struct config *cfg, const char *path, const cha
 	if (len < 0)
 		*error = arena_printf(&cfg->arena, "error opening file '%s'", path);
 	else if ((size_t)len > size)
-		*error = arena_printf(&cfg->arena, "'%s': larger than tune.bufsize (%zu bytes)", path,
+		*error = arena_printf(&cfg->arena, "'%s': larger than tune.bufsize (%zu bytes)",
+				      path,
 				      size);
 	else
 		page = http_page_parse(cfg, slice_make(area, len), error);

@@ -81,7 +81,7 @@ static struct http_page_entry *page_entry_add(struct conf_line *l, int index,
 	e->page = page;
 	e->status = page_statuses[index];
 	e->previous = pages->entries[index];
-	e->file = l->place.file;
+	e->file = l->place.file ? conf_strdup(l->cfg, l->place.file) : NULL;
 	e->line = l->place.line;
 	pages->entries[index] = e;
 	return e;
@@ -133,7 +133,8 @@ static bool errorloc_parse(struct conf_line *l)
 	url = conf_next(l);
 	/* it goes into a field as it is: nothing there may end the field */
 	if (strpbrk(url, "\r\n"))
-		return conf_error(l, l->at - 1, NULL, "%s : a location cannot hold line breaks.", name);
+		return conf_error(l, l->at - 1, NULL, "%s : a location cannot hold line breaks.",
+				  name);
 	page = http_page_redirect(l->cfg, status, slice_of(url));
 	if (!page)
 		return conf_error(l, 0, NULL, "out of memory.");
@@ -195,8 +196,8 @@ static bool group_open(struct conf_line *l)
 	g = arena_zalloc(&l->cfg->arena, sizeof(*g));
 	if (!g)
 		return conf_error(l, 0, NULL, "out of memory.");
-	*g = (struct http_group){ .name = name, .file = l->place.file, .line = l->place.line,
-				  .next = pc->groups };
+	*g = (struct http_group){ .name = name, .line = l->place.line, .next = pc->groups };
+	g->file = l->place.file ? conf_strdup(l->cfg, l->place.file) : NULL;
 	pc->groups = g;
 	l->object = g;
 	l->slots = NULL;

@@ -15,7 +15,8 @@ struct http_page_entry {
 	const struct http_page *page;           /* NULL: as before this directive */
 	const struct http_page_entry *previous; /* what it replaced in its proxy, or NULL */
 	unsigned status;
-	bool may_lack;                          /* all of a group was imported: lacking one is fine */
+	/* all of a group was imported: lacking one is fine */
+	bool may_lack;
 	const char *group_name;                 /* to resolve, or NULL */
 	const char *file;
 	int line;

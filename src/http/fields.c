@@ -9,7 +9,8 @@ uint8_t http_field_id(struct slice name)
 	return field_id_of(name);
 }
 
-struct h1_field *http_field_next(const struct http_fields *f, int *at, uint8_t id, struct slice name)
+struct h1_field *http_field_next(const struct http_fields *f, int *at, uint8_t id,
+				 struct slice name)
 {
 	unsigned i = *at + 1;
 
@@ -171,7 +172,9 @@ bool http_msg_set_field(struct http_msg *m, struct slice name, struct slice valu
 	unsigned i, last = m->fields.count;
 	uint8_t id = http_field_id(name);
 
-	/* added first: when it fails nothing was deleted. <name> or <value> may be in a field which goes. */
+	/* added first: when it fails nothing was deleted. <name> or <value> may be in a field
+	 * which goes.
+	 */
 	if (!http_msg_add_field(m, name, value))
 		return false;
 	name = m->fields.list[last].name;

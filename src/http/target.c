@@ -92,7 +92,8 @@ struct slice http_msg_authority(const struct http_msg *m)
 }
 
 /* Sets the target to the first <keep> bytes of the present one, then <a>, <b> and <c>. */
-static bool target_join(struct http_msg *m, size_t keep, struct slice a, struct slice b, struct slice c)
+static bool target_join(struct http_msg *m, size_t keep, struct slice a, struct slice b,
+			struct slice c)
 {
 	size_t len = keep + a.len + b.len + c.len;
 	char *text = arena_alloc(m->arena, len + 1), *at = text;

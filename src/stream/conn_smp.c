@@ -83,7 +83,7 @@ static enum expr_result fetch_back_reused(struct expr_ctx *ctx, const struct exp
 	return ctx->stream ? smp_give_bool(out, ctx->stream->flags & STRM_REUSED_CONN) : EXPR_NONE;
 }
 
-/* --- listener, frontend, backend, server of this one -------------------------------------------- */
+/* --- listener, frontend, backend, server of this one -------------------------------------- */
 
 static enum expr_result fetch_listener_id(struct expr_ctx *ctx, const struct expr_arg *args,
 					  struct sample *out)
@@ -198,7 +198,7 @@ static enum expr_result fetch_srv_name(struct expr_ctx *ctx, const struct expr_a
 	return srv ? smp_give_text(out, slice_of(srv->name)) : EXPR_NONE;
 }
 
-/* --- bytes --------------------------------------------------------------------------------------- */
+/* --- bytes -------------------------------------------------------------------------------- */
 
 /* wait_end: true once nothing more is waited for. */
 static enum expr_result fetch_wait_end(struct expr_ctx *ctx, const struct expr_arg *args,
@@ -239,9 +239,11 @@ static enum expr_result fetch_response_len(struct expr_ctx *ctx, const struct ex
 #define FETCH(n, type, uses, function, text) \
 	{ .name = n, .out = type, .use = uses, .fetch = function, .help = text }
 #define ADDRESS(n, uses, which, text) \
-	{ .name = n, .out = SMP_ADDR, .use = uses, .fetch = fetch_address, .data = &which, .help = text }
+	{ .name = n, .out = SMP_ADDR, .use = uses, .fetch = fetch_address, .data = &which, \
+	  .help = text }
 #define PORT(n, uses, which, text) \
-	{ .name = n, .out = SMP_INT, .use = uses, .fetch = fetch_port, .data = &which, .help = text }
+	{ .name = n, .out = SMP_INT, .use = uses, .fetch = fetch_port, .data = &which, \
+	  .help = text }
 
 static const struct expr_fetch fetches[] = {
 	ADDRESS("bc_dst", BACK, address_back_dst, "the server's address, as connected to"),
@@ -260,7 +262,8 @@ static const struct expr_fetch fetches[] = {
 	PORT("dst_port", L4, address_dst, "the port that the client reached"),
 	ADDRESS("fc_dst", L4, address_dst, "the address that the client reached"),
 	PORT("fc_dst_port", L4, address_dst, "the port that the client reached"),
-	FETCH("fc_http_major", SMP_INT, L4, fetch_http_major, "the client's HTTP version: 0, 1, 2, 3"),
+	FETCH("fc_http_major", SMP_INT, L4, fetch_http_major,
+	      "the client's HTTP version: 0, 1, 2, 3"),
 	FETCH("fc_rcvd_proxy", SMP_BOOL, L4, fetch_received_proxy,
 	      "did the connection begin with the PROXY protocol?"),
 	ADDRESS("fc_src", L4, address_src, "the client's address"),

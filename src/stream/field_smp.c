@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* field_smp.c - edge file: fetches that read the fields of a head
  *
- * req.hdr and its kin see each comma-separated value as an occurrence, req.fhdr each line. Occurrences
- * are numbered from 1, or from the last one with negative numbers; 0 is the last one, or each in turn
- * where the caller iterates (ACLs). hdr reads the request or the response, by where it stands.
+ * req.hdr and its kin see each comma-separated value as an occurrence, req.fhdr each line.
+ * Occurrences are numbered from 1, or from the last one with negative numbers; 0 is the last one,
+ * or each in turn where the caller iterates (ACLs). hdr reads the request or the response, by
+ * where it stands.
  * Manual: configuration 7.3.6 req.hdr, req.fhdr, res.hdr.
  */
 #include "smp_priv.h"
@@ -247,14 +248,15 @@ static enum expr_result fetch_field_names(struct expr_ctx *ctx, const struct exp
 
 static bool check_field(struct conf_line *l, struct expr_arg *args, const char **error)
 {
-	if (args[0].type == ARG_STR && args[1].type == ARG_INT && args[1].integer < OCCURRENCE_MIN) {
+	if (args[0].type == ARG_STR && args[1].type == ARG_INT &&
+	    args[1].integer < OCCURRENCE_MIN) {
 		*error = "header occurrence must be >= -10";
 		return false;
 	}
 	return true;
 }
 
-/* --- cookies ------------------------------------------------------------------------------------ */
+/* --- cookies ------------------------------------------------------------------------------ */
 
 static enum expr_result cookie_sample(struct expr_ctx *ctx, const struct expr_arg *args,
 				      struct sample *out, unsigned *count)
@@ -342,7 +344,8 @@ static enum expr_result fetch_cookie_count(struct expr_ctx *ctx, const struct ex
 	{ .name = n, .args = { ARG_STR }, .out = SMP_STR, .use = uses, .fetch = fetch_cookie, \
 	  .data = source, .syntax = "[<name>]", .help = "a cookie" }
 #define COOKIE_VALUE(n, uses, source) \
-	{ .name = n, .args = { ARG_STR }, .out = SMP_INT, .use = uses, .fetch = fetch_cookie_value, \
+	{ .name = n, .args = { ARG_STR }, .out = SMP_INT, .use = uses, \
+	  .fetch = fetch_cookie_value, \
 	  .data = source, .syntax = "[<name>]", .help = "a cookie" }
 #define HELP_COUNT "how many there are"
 

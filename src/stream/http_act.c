@@ -2,8 +2,8 @@
 /* http_act.c - edge file: actions that edit a message: fields, method, target, status
  *
  * Texts are built in the stream's arena, or are constants of the configuration and are not copied.
- * A rewrite that cannot be done (memory, or a result that would not be valid on the wire) is an error
- * of the rule unless strict-mode is off.
+ * A rewrite that cannot be done (memory, or a result that would not be valid on the wire) is an
+ * error of the rule unless strict-mode is off.
  * Manual: configuration 4.4.
  */
 #include "rule_priv.h"
@@ -31,7 +31,7 @@ struct target_part {
 	bool (*set)(struct http_msg *m, struct slice text);
 };
 
-/* --- parsing ------------------------------------------------------------------------------------ */
+/* --- parsing ------------------------------------------------------------------------------ */
 
 static struct edit *edit_new(struct conf_line *l, struct rule *r)
 {
@@ -48,7 +48,8 @@ static int edit_words(const struct conf_line *l)
 {
 	int at = l->at;
 
-	while (at < l->count && strcmp(l->words[at], "if") != 0 && strcmp(l->words[at], "unless") != 0)
+	while (at < l->count && strcmp(l->words[at], "if") != 0 &&
+	       strcmp(l->words[at], "unless") != 0)
 		at++;
 	return at - l->at;
 }
@@ -61,7 +62,8 @@ static bool edit_set_name(struct conf_line *l, struct rule *r, struct edit *e, b
 	if (!copy)
 		return rule_no_memory(l, r);
 	if (checked && !h1_is_token(slice_of(name)))
-		return rule_error(l, r, l->at - 1, "header name '%s' contains a forbidden character",
+		return rule_error(l, r, l->at - 1,
+				  "header name '%s' contains a forbidden character",
 				  name);
 	for (at = copy; *at; at++)
 		*at = ascii_lower(*at);
@@ -72,7 +74,8 @@ static bool edit_set_name(struct conf_line *l, struct rule *r, struct edit *e, b
 
 static bool edit_take_text(struct conf_line *l, struct rule *r, struct edit *e)
 {
-	if (!rule_text_parse(l, conf_peek(l), rule_phases(r->proxy, r->set), LOGFORMAT_HTTP, &e->text))
+	if (!rule_text_parse(l, conf_peek(l), rule_phases(r->proxy, r->set), LOGFORMAT_HTTP,
+			     &e->text))
 		return false;
 	l->at++;
 	return true;
@@ -191,7 +194,8 @@ static bool status_parse(struct conf_line *l, struct rule *r)
 				  "<status> reason <fmt>");
 	status = strtol(conf_peek(l), &end, 10);
 	if (*end || status < 100 || status > 999)
-		return rule_error(l, r, l->at, "expects an integer status code between 100 and 999");
+		return rule_error(l, r, l->at,
+				  "expects an integer status code between 100 and 999");
 	l->at++;
 	e->status = status;
 	if (conf_peek(l) && strcmp(conf_peek(l), "reason") == 0 && l->at + 1 < l->count) {
@@ -217,7 +221,7 @@ static bool strict_mode_parse(struct conf_line *l, struct rule *r)
 	return true;
 }
 
-/* --- fields ------------------------------------------------------------------------------------- */
+/* --- fields ------------------------------------------------------------------------------- */
 
 static enum rule_result edit_result(struct stream *s, bool good)
 {
@@ -397,7 +401,7 @@ static enum rule_result replace_value_run(const struct rule *r, struct expr_ctx 
 	return edit_result(ctx->stream, good);
 }
 
-/* --- start line --------------------------------------------------------------------------------- */
+/* --- start line --------------------------------------------------------------------------- */
 
 static struct slice target_uri(const struct http_msg *m)
 {
@@ -428,8 +432,8 @@ static const struct target_part *target_part_of(const struct rule *r)
 	return &part_uri;
 }
 
-/* May these bytes stand in a request target? A blank would end it, and what follows would be read as
- * something else by the server.
+/* May these bytes stand in a request target? A blank would end it, and what follows would be read
+ * as something else by the server.
  */
 static bool target_is_safe(struct slice text)
 {

@@ -172,9 +172,10 @@ static struct slice params_of(const struct http_msg *m, const struct expr_arg *a
 static enum expr_result fetch_param(struct expr_ctx *ctx, const struct expr_arg *args,
 				    struct sample *out)
 {
-	bool nocase = args[0].type == ARG_STR && args[1].type == ARG_STR && args[2].type == ARG_STR &&
-		args[2].text.len;
-	struct slice wanted = args[0].type == ARG_STR ? args[0].text : slice_none(), name, value, list;
+	bool nocase = args[0].type == ARG_STR && args[1].type == ARG_STR &&
+		args[2].type == ARG_STR && args[2].text.len;
+	struct slice wanted = args[0].type == ARG_STR ? args[0].text : slice_none();
+	struct slice name, value, list;
 	enum expr_result ret;
 	const struct http_msg *m = smp_request(ctx, &ret);
 
@@ -183,7 +184,8 @@ static enum expr_result fetch_param(struct expr_ctx *ctx, const struct expr_arg 
 	list = ctx->cursor[0] ? slice_make((char *)(uintptr_t)ctx->cursor[0], ctx->cursor[1]) :
 		params_of(m, args);
 	while (param_next(&list, &name, &value)) {
-		if (wanted.len && !(nocase ? slice_eq_nocase(name, wanted) : slice_eq(name, wanted)))
+		if (wanted.len && !(nocase ? slice_eq_nocase(name, wanted) :
+				    slice_eq(name, wanted)))
 			continue;
 		smp_give_text(out, value);
 		if ((ctx->flags & EXPR_ITERATE) && list.len) {
@@ -309,7 +311,8 @@ static enum expr_result fetch_response_version(struct expr_ctx *ctx, const struc
 #define FETCH(n, type, uses, function, text) \
 	{ .name = n, .out = type, .use = uses, .fetch = function, .help = text }
 #define PIECE(n, which, text) \
-	{ .name = n, .out = SMP_STR, .use = REQUEST, .fetch = fetch_piece, .data = which, .help = text }
+	{ .name = n, .out = SMP_STR, .use = REQUEST, .fetch = fetch_piece, .data = which, \
+	  .help = text }
 #define PARAM(n, type, function) \
 	{ .name = n, .args = { ARG_STR, ARG_STR, ARG_STR }, .out = type, .use = REQUEST, \
 	  .fetch = function, .check = check_param, .syntax = "[<name>[,<delimiter>[,i]]]", \
@@ -336,7 +339,8 @@ static const struct expr_fetch fetches[] = {
 	      "the version of the response"),
 	FETCH("resp_ver", SMP_STR, EXPR_USE_HTTP_RESPONSE_VOLATILE, fetch_response_version,
 	      "the version of the response"),
-	FETCH("status", SMP_INT, EXPR_USE_HTTP_RESPONSE, fetch_status, "the status of the response"),
+	FETCH("status", SMP_INT, EXPR_USE_HTTP_RESPONSE, fetch_status,
+	      "the status of the response"),
 	FETCH("txn.status", SMP_INT, EXPR_USE_HTTP_RESPONSE, fetch_txn_status,
 	      "the status of the answer to the client"),
 	PIECE("url", &request_url, "the whole target"),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* proxy_smp.c - edge file: fetches about proxies and servers in general, and their names as arguments
+/* proxy_smp.c - edge file: fetches about proxies and servers in general, and their names as
+ * arguments
  *
  * Manual: configuration 7.3.2.
  */
@@ -10,7 +11,7 @@
 #include "proxy/queue.h"
 #include "proxy/server.h"
 
-/* --- arguments that name proxies and servers ---------------------------------------------------- */
+/* --- arguments that name proxies and servers ---------------------------------------------- */
 
 static void pending_fail(const struct expr_pending *p, const char *kind, struct diag_list *diags)
 {
@@ -21,8 +22,8 @@ static void pending_fail(const struct expr_pending *p, const char *kind, struct 
 		 p->position, p->what, p->keyword);
 }
 
-/* A proxy argument. Without a name it is the one where it was written; in a defaults section it stays
- * unresolved: the one that is being evaluated.
+/* A proxy argument. Without a name it is the one where it was written; in a defaults section it
+ * stays unresolved: the one that is being evaluated.
  */
 static void pending_resolve_proxy(struct config *cfg, const struct expr_pending *p, unsigned caps,
 				  struct diag_list *diags)
@@ -89,7 +90,7 @@ static const struct proxy *arg_proxy(const struct expr_ctx *ctx, const struct ex
 	return args[0].object ? args[0].object : ctx->proxy;
 }
 
-/* --- backends ------------------------------------------------------------------------------------ */
+/* --- backends ----------------------------------------------------------------------------- */
 
 /* Active servers that are usable, or backup ones when there are none. */
 static unsigned usable_servers(const struct proxy *be)
@@ -185,7 +186,7 @@ static enum expr_result fetch_be_rate(struct expr_ctx *ctx, const struct expr_ar
 	return smp_give_int(out, rate_set_read(&arg_proxy(ctx, args)->state->be_session_rate));
 }
 
-/* --- frontends ----------------------------------------------------------------------------------- */
+/* --- frontends ---------------------------------------------------------------------------- */
 
 static enum expr_result fetch_fe_conn(struct expr_ctx *ctx, const struct expr_arg *args,
 				      struct sample *out)
@@ -205,7 +206,7 @@ static enum expr_result fetch_fe_request_rate(struct expr_ctx *ctx, const struct
 	return smp_give_int(out, rate_set_read(&arg_proxy(ctx, args)->state->fe_request_rate));
 }
 
-/* --- servers ------------------------------------------------------------------------------------- */
+/* --- servers ------------------------------------------------------------------------------ */
 
 static enum expr_result fetch_srv_conn(struct expr_ctx *ctx, const struct expr_arg *args,
 				       struct sample *out)
@@ -279,7 +280,8 @@ static const struct expr_fetch fetches[] = {
 	BACKEND("nbsrv", fetch_nbsrv, "usable servers of the backend"),
 	BACKEND("queue", fetch_queue, "requests queued on the backend and its servers"),
 	SERVER("srv_conn", SMP_INT, fetch_srv_conn, "streams on the server"),
-	SERVER("srv_conn_free", SMP_INT, fetch_srv_conn_free, "streams that the server still takes"),
+	SERVER("srv_conn_free", SMP_INT, fetch_srv_conn_free,
+	       "streams that the server still takes"),
 	SERVER("srv_is_up", SMP_BOOL, fetch_srv_is_up, "is the server up?"),
 	SERVER("srv_iweight", SMP_INT, fetch_srv_initial, "the server's initial weight"),
 	SERVER("srv_queue", SMP_INT, fetch_srv_queue, "requests queued on the server"),

@@ -70,7 +70,8 @@ static bool redirect_take_code(struct redirect_parser *p, const char *value)
 			return true;
 		}
 	}
-	return rule_error(p->l, p->rule, p->l->at, "'code': unsupported HTTP code '%s' (must be one "
+	return rule_error(p->l, p->rule, p->l->at,
+			  "'code': unsupported HTTP code '%s' (must be one "
 			  "of 301, 302, 303, 307 or 308)", value);
 }
 
@@ -108,7 +109,8 @@ static unsigned redirect_flag(const char *word)
 		unsigned flag;
 	} flags[] = {
 		{ "drop-query", REDIRECT_DROP_QUERY }, { "keep-query", REDIRECT_KEEP_QUERY },
-		{ "append-slash", REDIRECT_APPEND_SLASH }, { "ignore-empty", REDIRECT_IGNORE_EMPTY },
+		{ "append-slash", REDIRECT_APPEND_SLASH },
+		{ "ignore-empty", REDIRECT_IGNORE_EMPTY },
 	};
 	unsigned i;
 
@@ -122,7 +124,8 @@ static unsigned redirect_flag(const char *word)
 static bool redirect_has_value(const char *word)
 {
 	static const char *const words[] = {
-		"location", "prefix", "scheme", "code", "set-cookie", "set-cookie-fmt", "clear-cookie",
+		"location", "prefix", "scheme", "code", "set-cookie", "set-cookie-fmt",
+		"clear-cookie",
 	};
 	unsigned i;
 
@@ -190,7 +193,7 @@ bool redirect_line_parse(struct conf_line *l)
 	if (!rr)
 		return conf_error(l, 0, NULL, "out of memory.");
 	rr->rule = (struct rule){ .set = RULES_HTTP_REQUEST, .proxy = l->object,
-				  .file = l->place.file, .line = l->place.line };
+				  .file = rule_file(l), .line = l->place.line };
 	list_init(&rr->link);
 	list_init(&rr->rule.link);
 	rule_warn_order(l, ORDER_REDIRECT);
@@ -203,7 +206,7 @@ bool redirect_line_parse(struct conf_line *l)
 	return true;
 }
 
-/* --- at run time -------------------------------------------------------------------------------- */
+/* --- at run time -------------------------------------------------------------------------- */
 
 /* Adds the request's path and, unless dropped, its query; and the final slash if asked for. */
 static void redirect_put_path(const struct redirect *rd, const struct http_msg *req,

@@ -51,7 +51,7 @@ unsigned reply_status(const struct reply *reply)
 	return reply->status;
 }
 
-/* --- parsing ------------------------------------------------------------------------------------ */
+/* --- parsing ------------------------------------------------------------------------------ */
 
 static bool reply_error_missing(struct reply_parser *p, const char *word, const char *what)
 {
@@ -253,7 +253,8 @@ static bool reply_finish(struct reply_parser *p)
 	has_body = (reply->kind == REPLY_RAW || reply->kind == REPLY_FORMAT) && reply->raw.len;
 	if (reply->kind >= REPLY_PAGES && reply->kind <= REPLY_GROUP &&
 	    http_page_index(reply->status) < 0)
-		return rule_error(p->l, p->rule, p->l->at, "status code '%u' not handled by default "
+		return rule_error(p->l, p->rule, p->l->at,
+				  "status code '%u' not handled by default "
 				  "with '%s' argument", reply->status, reply->kind_word ?
 				  reply->kind_word : "default-errorfiles");
 	if (has_body && !reply->content_type.ptr)
@@ -278,7 +279,8 @@ static bool reply_finish(struct reply_parser *p)
 struct reply *reply_parse(struct conf_line *l, const struct rule *r, unsigned status, bool deny)
 {
 	struct reply_parser p = {
-		.l = l, .rule = r, .deny = deny, .bare = true, .phase = rule_phases(r->proxy, r->set),
+		.l = l, .rule = r, .deny = deny, .bare = true,
+		.phase = rule_phases(r->proxy, r->set),
 		.reply = arena_zalloc(&l->cfg->arena, sizeof(struct reply)),
 	};
 	bool more = true;
@@ -312,10 +314,11 @@ bool reply_check(struct config *cfg, struct reply *reply, const struct rule *r,
 	return found;
 }
 
-/* --- at run time -------------------------------------------------------------------------------- */
+/* --- at run time -------------------------------------------------------------------------- */
 
 /* Adds the fields to s->res; their values were made before it was reset. */
-static bool reply_put_fields(const struct reply *reply, struct stream *s, const struct slice *values)
+static bool reply_put_fields(const struct reply *reply, struct stream *s,
+			     const struct slice *values)
 {
 	const struct reply_field *f;
 	unsigned i = 0;
@@ -346,8 +349,8 @@ static struct slice *reply_make_values(const struct reply *reply, struct expr_ct
 	return values;
 }
 
-/* A head of ours, with fields and body. Everything is evaluated before s->res is reset: it may be the
- * response that the texts speak of.
+/* A head of ours, with fields and body. Everything is evaluated before s->res is reset: it may be
+ * the response that the texts speak of.
  */
 static enum reply_result reply_make_own(const struct reply *reply, struct stream *s,
 					struct expr_ctx *ctx)
@@ -378,7 +381,9 @@ static enum reply_result reply_make_page(const struct http_page *page, struct st
 	stream_reply_begin(s, page->status, page->reason);
 	if (!http_page_fill(page, &s->res, &body))
 		return REPLY_FAILED;
-	return !body.len || block_queue_add_static(&s->reply_body, body) ? REPLY_DONE : REPLY_FAILED;
+	if (body.len && !block_queue_add_static(&s->reply_body, body))
+		return REPLY_FAILED;
+	return REPLY_DONE;
 }
 
 enum reply_result reply_make(const struct reply *reply, struct stream *s, struct expr_ctx *ctx)

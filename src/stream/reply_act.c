@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* reply_act.c - edge file: actions that end a request by an answer: deny, tarpit, return, redirect */
+/* reply_act.c - edge file: actions that end a request by an answer: deny, tarpit, return,
+ * redirect
+ */
 #include "reply_priv.h"
 
 static bool deny_parse(struct conf_line *l, struct rule *r)
@@ -75,7 +77,8 @@ bool rule_deny_reply(const struct rule *r, struct stream *s)
 
 	if (!rule_has_reply(r))
 		return stream_reply_page(s, 403);
-	ctx = stream_expr(s, (r->set == RULES_HTTP_RESPONSE ? EXPR_DIR_RESPONSE : EXPR_DIR_REQUEST) |
+	ctx = stream_expr(s,
+			  (r->set == RULES_HTTP_RESPONSE ? EXPR_DIR_RESPONSE : EXPR_DIR_REQUEST) |
 			  EXPR_FINAL);
 	switch (reply_make(r->data, s, ctx)) {
 	case REPLY_DONE:
@@ -97,7 +100,8 @@ static const struct rule_action actions[] = {
 	  .help = "refuse the request or the response" },
 	{ .words = "redirect", .rulesets = HTTP_BOTH, .parse = redirect_action_parse,
 	  .run = redirect_action_run,
-	  .syntax = "{location|prefix|scheme} <fmt> [<options>...]", .help = "redirect the client" },
+	  .syntax = "{location|prefix|scheme} <fmt> [<options>...]",
+	  .help = "redirect the client" },
 	{ .words = "return", .rulesets = HTTP_BOTH, .parse = return_parse, .run = return_run,
 	  .check = reply_rule_check, .syntax = "[status <code>] " REPLY_SYNTAX,
 	  .help = "answer this" },

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Rule lists: kept per proxy, flattened once by the check phase, evaluated in order.
  *
- * A list is an array of rules: those of the defaults section first. Evaluation that cannot go on notes
- * the rule, and whether its condition or its action waits, in the stream's rule state; the next
- * call starts there, so that an action which has begun is not begun again, and rules before it are not
- * evaluated twice.
+ * A list is an array of rules: those of the defaults section first. Evaluation that cannot go on
+ * notes the rule, and whether its condition or its action waits, in the stream's rule state; the
+ * next call starts there, so that an action which has begun is not begun again, and rules before
+ * it are not evaluated twice.
  */
 #include "rule_priv.h"
 
@@ -71,7 +71,7 @@ const char *ruleset_name(enum ruleset set)
 	return names[set];
 }
 
-/* --- parsing ------------------------------------------------------------------------------------ */
+/* --- parsing ------------------------------------------------------------------------------ */
 
 bool rules_register(const struct module *const *modules)
 {
@@ -121,6 +121,15 @@ struct acl_set *rule_acls(struct conf_line *l)
 	return rp->acls;
 }
 
+const char *rule_file(struct conf_line *l)
+{
+	const struct proxy *px = l->object;
+
+	if (px->file && l->place.file && strcmp(px->file, l->place.file) == 0)
+		return px->file;
+	return l->place.file ? conf_strdup(l->cfg, l->place.file) : NULL;
+}
+
 void rule_warn_order(struct conf_line *l, enum rule_order order)
 {
 	static const char *const names[] = {
@@ -135,7 +144,8 @@ void rule_warn_order(struct conf_line *l, enum rule_order order)
 	struct rule_proxy *rp = slot_of(&rule_proxy_slot, l->slots);
 
 	if (order < rp->last_order)
-		conf_warn(l, 0, NULL, "a '%s' rule placed after a '%s' rule will still be processed "
+		conf_warn(l, 0, NULL,
+			  "a '%s' rule placed after a '%s' rule will still be processed "
 			  "before.", names[order], names[rp->last_order]);
 	else
 		rp->last_order = order;
@@ -158,7 +168,8 @@ bool rule_take_condition(struct conf_line *l, const char *what, unsigned phase,
 	if (!conf_peek(l))
 		return true;
 	if (!rule_at_end(l))
-		return conf_error(l, l->at, NULL, "'%s' expects either 'if' or 'unless' followed by "
+		return conf_error(l, l->at, NULL,
+				  "'%s' expects either 'if' or 'unless' followed by "
 				  "a condition but found '%s'.", what, conf_peek(l));
 	acls = rule_acls(l);
 	if (!acls || !condition_parse(l, acls, phase, &condition))
@@ -175,7 +186,8 @@ bool rule_error(struct conf_line *l, const struct rule *r, int at, const char *f
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	return conf_error(l, at, NULL, "error detected in %s '%s' while parsing '%s%s%s' rule : %s.",
+	return conf_error(l, at, NULL,
+			  "error detected in %s '%s' while parsing '%s%s%s' rule : %s.",
 			  proxy_kind_name(r->proxy), r->proxy->name, ruleset_name(r->set),
 			  r->action ? " " : "", r->action ? r->action->words : "", text);
 }
@@ -298,7 +310,7 @@ bool rule_parse_line(struct conf_line *l, enum ruleset set)
 	list_init(&r->link);
 	r->set = set;
 	r->proxy = l->object;
-	r->file = l->place.file;
+	r->file = rule_file(l);
 	r->line = l->place.line;
 	r->action = action_take(l, set);
 	if (!r->action)
@@ -329,7 +341,7 @@ struct slice rule_text_make(const struct rule_text *t, struct expr_ctx *ctx)
 	return t->constant.ptr ? t->constant : logformat_make(t->format, ctx, block_size());
 }
 
-/* --- evaluation --------------------------------------------------------------------------------- */
+/* --- evaluation --------------------------------------------------------------------------- */
 
 bool rules_any(const struct proxy *px, enum ruleset set)
 {
@@ -360,7 +372,8 @@ static unsigned rules_start(const struct rule_proxy *rp, enum ruleset set, struc
 }
 
 /* One rule: its condition unless its action is under way, then its action. */
-static enum rule_result rule_step(const struct rule *r, struct expr_ctx *ctx, struct rule_state *state)
+static enum rule_result rule_step(const struct rule *r, struct expr_ctx *ctx,
+				  struct rule_state *state)
 {
 	bool first = !state->in_action;
 	enum expr_result holds;

@@ -122,7 +122,7 @@ static bool tcp_unknown_parse(struct conf_line *l)
 			  proxy_kind_name(px), px->name, word);
 }
 
-/* --- check phase -------------------------------------------------------------------------------- */
+/* --- check phase -------------------------------------------------------------------------- */
 
 static unsigned rules_count(const struct rule_proxy *rp, enum ruleset set)
 {
@@ -134,7 +134,8 @@ static unsigned rules_count(const struct rule_proxy *rp, enum ruleset set)
 	return count;
 }
 
-static unsigned rules_collect(const struct rule_proxy *rp, enum ruleset set, const struct rule **out)
+static unsigned rules_collect(const struct rule_proxy *rp, enum ruleset set,
+			      const struct rule **out)
 {
 	const struct rule *r;
 	unsigned at = rp->from ? rules_collect(rp->from, set, out) : 0;
@@ -237,7 +238,8 @@ static const struct conf_keyword keywords[] = {
 		"see tcp-request connection, session, content, inspect-delay"),
 	KEYWORD("tcp-response content", CONF_PROXY, tcp_response_parse, RULE_SYNTAX,
 		"a rule for the first bytes of each response"),
-	KEYWORD("tcp-response inspect-delay", CONF_DEFAULTS | CONF_BE, inspect_delay_parse, "<time>",
+	KEYWORD("tcp-response inspect-delay", CONF_DEFAULTS | CONF_BE, inspect_delay_parse,
+		"<time>",
 		"how long tcp-response content rules wait for bytes"),
 	KEYWORD("tcp-response", CONF_PROXY, tcp_unknown_parse, "content <action>",
 		"see tcp-response content, inspect-delay"),

@@ -66,6 +66,8 @@ static inline struct rule_proxy *rule_proxy_of(const struct proxy *px)
 
 /* The named ACLs of the proxy of <l>, made on first use. NULL: no memory, reported. */
 struct acl_set *rule_acls(struct conf_line *l);
+/* The file being read, as a text that lives as long as the configuration; NULL: no memory. */
+const char *rule_file(struct conf_line *l);
 /* Where rules of this set of this proxy run: a mask of enum expr_phase. */
 unsigned rule_phases(const struct proxy *px, enum ruleset set);
 /* Warns when rules of a kind that runs later were seen before. */
@@ -110,7 +112,7 @@ bool rule_text_parse(struct conf_line *l, const char *text, unsigned phase, unsi
 /* The value: of the configuration, or in ctx->arena. slice_none(): no memory or too long. */
 struct slice rule_text_make(const struct rule_text *t, struct expr_ctx *ctx);
 
-/* --- switching, redirections -------------------------------------------------------------------- */
+/* --- switching, redirections -------------------------------------------------------------- */
 
 bool switch_backend_parse(struct conf_line *l);
 bool switch_server_parse(struct conf_line *l);

@@ -16,7 +16,7 @@ static struct switch_rule *switch_rule_parse(struct conf_line *l, unsigned phase
 		return NULL;
 	}
 	list_init(&sr->link);
-	sr->file = l->place.file;
+	sr->file = rule_file(l);
 	sr->line = l->place.line;
 	sr->name = conf_peek(l);
 	if (!rule_text_parse(l, sr->name, phase, LOGFORMAT_HTTP, &text))
@@ -41,7 +41,8 @@ bool switch_backend_parse(struct conf_line *l)
 	rule_warn_order(l, ORDER_USE_BACKEND);
 	if (l->count - l->at > 1 && strcmp(l->words[l->at + 1], "if") != 0 &&
 	    strcmp(l->words[l->at + 1], "unless") != 0)
-		return conf_error(l, l->at + 1, NULL, "unexpected keyword '%s' after switching rule, "
+		return conf_error(l, l->at + 1, NULL,
+				  "unexpected keyword '%s' after switching rule, "
 				  "only 'if' and 'unless' are allowed.", l->words[l->at + 1]);
 	sr = switch_rule_parse(l, EXPR_FE_SET_BCK);
 	if (!sr)
@@ -65,7 +66,8 @@ bool switch_server_parse(struct conf_line *l)
 	rule_warn_order(l, ORDER_USE_SERVER);
 	if (l->count - l->at < 2 || (strcmp(l->words[l->at + 1], "if") != 0 &&
 				     strcmp(l->words[l->at + 1], "unless") != 0))
-		return conf_error(l, l->at + 1, NULL, "'use-server' expects either 'if' or 'unless' "
+		return conf_error(l, l->at + 1, NULL,
+				  "'use-server' expects either 'if' or 'unless' "
 				  "followed by a condition.");
 	sr = switch_rule_parse(l, EXPR_BE_SET_SRV);
 	if (!sr)
@@ -88,13 +90,15 @@ static void switch_check_backend(struct proxy *px, struct switch_rule *sr, struc
 
 	if (!be)
 		diag_add(diags, DIAG_ALERT, &place, NULL,
-			 "Proxy '%s': unable to find required use_backend: '%s'.", px->name, sr->name);
+			 "Proxy '%s': unable to find required use_backend: '%s'.", px->name,
+				 sr->name);
 	else if (be == px)
 		diag_add(diags, DIAG_ALERT, &place, NULL,
 			 "Proxy '%s': loop detected for use_backend: '%s'.", px->name, sr->name);
 	else if (px->mode == PROXY_MODE_HTTP && be->mode != px->mode)
 		diag_add(diags, DIAG_ALERT, &place, NULL, "http frontend '%s' (%s:%d) tries to use "
-			 "incompatible tcp backend '%s' (%s:%d) in a 'use_backend' rule (see 'mode').",
+			 "incompatible tcp backend '%s' (%s:%d) in a 'use_backend' rule "
+			 "(see 'mode').",
 			 px->name, px->file, px->line, be->name, be->file, be->line);
 	else
 		sr->target = be;
@@ -117,12 +121,14 @@ void switch_check(struct proxy *px, struct diag_list *diags)
 		sr->target = server_find(px, sr->name);
 		if (!sr->target)
 			diag_add(diags, DIAG_ALERT, &place, NULL,
-				 "%s '%s' : unable to find server '%s' referenced in a 'use-server' "
-				 "rule.", proxy_kind_name(px), px->name, sr->name);
+				 "%s '%s' : unable to find server '%s' referenced in a "
+				 "'use-server' rule.", proxy_kind_name(px), px->name, sr->name);
 	}
 }
 
-/* The first rule of the list whose condition holds; NULL: none. EXPR_WAIT in *ret: not known yet. */
+/* The first rule of the list whose condition holds; NULL: none. EXPR_WAIT in *ret: not known yet.
+ *
+ */
 static struct switch_rule *switch_find(struct list *rules, struct expr_ctx *ctx,
 				       enum expr_result *ret)
 {
@@ -156,7 +162,9 @@ enum expr_result rules_backend(struct proxy *fe, struct expr_ctx *ctx, struct pr
 	if (sr && !sr->format) {
 		*be = sr->target;
 	} else if (sr) {
-		/* a name that no backend has falls back to the default one: no other rule is tried */
+		/* a name that no backend has falls back to the default one: no other rule is
+		 * tried
+		 */
 		name = switch_name(sr, ctx);
 		slice_copy(name, text, sizeof(text));
 		*be = name.ptr ? proxy_find(fe->config, text, PROXY_BE) : NULL;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* tcp_act.c - edge file: actions that need no HTTP: verdicts, log level, marks of the client's socket
+/* tcp_act.c - edge file: actions that need no HTTP: verdicts, log level, marks of the client's
+ * socket
  *
  * Manual: configuration 4.4.
  */
@@ -13,7 +14,7 @@
 #include "core/task.h"
 #include "net/conn.h"
 
-/* --- verdicts ----------------------------------------------------------------------------------- */
+/* --- verdicts ----------------------------------------------------------------------------- */
 
 static enum rule_result accept_run(const struct rule *r, struct expr_ctx *ctx, bool *first)
 {
@@ -46,8 +47,8 @@ static bool silent_drop_parse(struct conf_line *l, struct rule *r)
 	return true;
 }
 
-/* Makes closing the socket unseen by the client: frozen by TCP_REPAIR where allowed, else a reset that
- * dies on the first router.
+/* Makes closing the socket unseen by the client: frozen by TCP_REPAIR where allowed, else a reset
+ * that dies on the first router.
  */
 static void socket_make_silent(struct conn *c, int ttl)
 {
@@ -70,7 +71,7 @@ static enum rule_result silent_drop_run(const struct rule *r, struct expr_ctx *c
 	return RULE_CLOSE;
 }
 
-/* --- log level, nice ---------------------------------------------------------------------------- */
+/* --- log level, nice ---------------------------------------------------------------------- */
 
 static bool log_level_parse(struct conf_line *l, struct rule *r)
 {
@@ -128,7 +129,7 @@ static enum rule_result nice_run(const struct rule *r, struct expr_ctx *ctx, boo
 	return RULE_CONTINUE;
 }
 
-/* --- marks: a number, or an expression that gives one ------------------------------------------- */
+/* --- marks: a number, or an expression that gives one ------------------------------------- */
 
 struct number_arg {
 	struct expr *expr; /* NULL: <number> */
@@ -163,7 +164,8 @@ static bool number_eval(const struct number_arg *arg, struct expr_ctx *ctx, int6
 	*out = arg->number;
 	if (!arg->expr)
 		return true;
-	if (expr_eval(arg->expr, ctx, &smp) != EXPR_FOUND || !sample_cast(&smp, SMP_INT, ctx->arena))
+	if (expr_eval(arg->expr, ctx, &smp) != EXPR_FOUND ||
+	    !sample_cast(&smp, SMP_INT, ctx->arena))
 		return false;
 	*out = smp.integer;
 	return true;
@@ -198,7 +200,7 @@ static enum rule_result mark_run(const struct rule *r, struct expr_ctx *ctx, boo
 	return RULE_CONTINUE;
 }
 
-/* --- rank in queues ----------------------------------------------------------------------------- */
+/* --- rank in queues ----------------------------------------------------------------------- */
 
 static int64_t clamp(int64_t value, int64_t limit)
 {

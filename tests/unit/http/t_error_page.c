@@ -14,7 +14,8 @@ static const char *page_text(struct http_msg *m, struct slice body)
 	int len;
 	unsigned i;
 
-	len = snprintf(text, sizeof(text), "%.*s %u %.*s\r\n", SLICE_FMT(m->version_text), m->status,
+	len = snprintf(text, sizeof(text), "%.*s %u %.*s\r\n", SLICE_FMT(m->version_text),
+		       m->status,
 		       SLICE_FMT(m->reason));
 	for (i = 0; i < m->fields.count; i++)
 		len += snprintf(text + len, sizeof(text) - len, "%.*s: %.*s\r\n",
@@ -113,7 +114,8 @@ static void test_parse(void)
 		struct http_page *page = http_page_parse(&cfg, slice_of(cases[i].raw), &error);
 
 		if (cases[i].error) {
-			ok(!page && strstr(error, cases[i].error), "case %u is refused: %s", i, error);
+			ok(!page && strstr(error, cases[i].error), "case %u is refused: %s", i,
+			   error);
 			continue;
 		}
 		if (!ok(page, "case %u is accepted: %s", i, page ? "" : error))

@@ -165,7 +165,8 @@ static void test_start_line(void)
 	f = http_field_find(&m.fields, FIELD_HOST, slice_none());
 	ok(f && same(f->value, "o:8"), "sets Host too, without the user");
 	ok(m.flags & HTTP_MSG_ABSOLUTE, "and is marked so");
-	ok(http_msg_set_uri(&m, SLICE("/q")) && !(m.flags & HTTP_MSG_ABSOLUTE), "back to origin form");
+	ok(http_msg_set_uri(&m, SLICE("/q")) && !(m.flags & HTTP_MSG_ABSOLUTE),
+	   "back to origin form");
 	f = http_field_find(&m.fields, FIELD_HOST, slice_none());
 	ok(f && same(f->value, "o:8"), "which keeps Host");
 
