@@ -149,7 +149,9 @@ int stop_status(void);
 extern const struct module mod_stats_socket;
 bool stats_sockets_open(struct config *cfg, struct diag_list *diags);
 void stats_sockets_start_thread(struct config *cfg);
+void stats_sockets_pause(struct config *cfg, bool on);
 void stats_sockets_close(struct config *cfg);
+void stats_sockets_fini(struct main_settings *set);
 unsigned stats_sockets_count(const struct config *cfg);
 
 /* --- info.c */

@@ -22,8 +22,14 @@ static bool settings_init(void *data)
 	return true;
 }
 
+static void settings_fini(void *data)
+{
+	stats_sockets_fini(data);
+}
+
 struct slot settings_slot = {
 	.of = SLOT_CONFIG, .size = sizeof(struct main_settings), .init = settings_init,
+	.fini = settings_fini,
 };
 
 struct main_settings *settings_of(const struct config *cfg)

@@ -81,7 +81,8 @@ bool generation_start(struct config *cfg, const struct main_options *o)
 	bool good;
 
 	diag_list_init(&diags);
-	good = start_modules(cfg, &diags) && listen_open_all(cfg, &diags);
+	good = start_modules(cfg, &diags) && stats_sockets_open(cfg, &diags) &&
+	       listen_open_all(cfg, &diags);
 	diag_print(&diags, DIAG_NOTICE, stderr);
 	diag_list_fini(&diags);
 	if (good)
@@ -91,6 +92,7 @@ bool generation_start(struct config *cfg, const struct main_options *o)
 
 static bool start_thread_init(void)
 {
+	stats_sockets_start_thread(generation_current());
 	listen_start_thread(generation_current());
 	return true;
 }

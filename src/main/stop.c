@@ -13,6 +13,7 @@
 #include "core/signal.h"
 #include "core/task.h"
 #include "core/thread.h"
+#include "net/ctl_socket.h"
 #include "proxy/proxy.h"
 #include "proxy/server.h"
 #include "stream/listen.h"
@@ -44,6 +45,7 @@ int stop_status(void)
 static void ask_thread(void *ctx)
 {
 	sessions_stop_thread();
+	ctl_connections_close_thread(false);
 }
 
 static void kill_thread(void *ctx)
@@ -94,7 +96,7 @@ static void on_stop_task(struct task *t, void *ctx, unsigned why)
 
 	if (!stop.closed && now_ms >= stop.grace_end_ms)
 		close_sockets();
-	if (stop.closed && !sessions_count()) {
+	if (stop.closed && !sessions_count() && !ctl_connections_count()) {
 		thread_stop_all();
 		return;
 	}
@@ -132,6 +134,8 @@ static void hard_stop(int sig, void *ctx)
 {
 	stop.status = 128 + sig;
 	__atomic_store_n(&stop.stopping, true, __ATOMIC_RELAXED);
+	listen_stop_all(generation_current());
+	stats_sockets_close(generation_current());
 	if (!thread_call_all(kill_thread, all_killed, NULL))
 		thread_stop_all();
 }
@@ -143,7 +147,9 @@ static void pause_sockets(int sig, void *ctx)
 	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px))
 		if (px->caps & PROXY_FE)
 			diag_say(DIAG_WARNING, "Paused %s %s.", proxy_kind_name(px), px->name);
+	diag_say(DIAG_WARNING, "Paused frontend GLOBAL.");
 	listen_pause_all(cfg);
+	stats_sockets_pause(cfg, true);
 }
 
 static void resume_sockets(int sig, void *ctx)
@@ -154,6 +160,7 @@ static void resume_sockets(int sig, void *ctx)
 		if (px->caps & PROXY_FE)
 			diag_say(DIAG_WARNING, "Resumed %s %s.", proxy_kind_name(px), px->name);
 	listen_resume_all(cfg);
+	stats_sockets_pause(cfg, false);
 }
 
 bool stop_install(struct config *cfg)
