@@ -4,7 +4,8 @@
  * Owns   : a compiled expression is its maker's; the scratch memory of matching is per thread.
  * Threads: a compiled expression is immutable: any thread may match.
  * Errors : what is wrong with a pattern comes as text, with the offset.
- * Limits : matching gives up (no match) after the library's limits, so that no pattern stalls a thread.
+ * Limits : matching gives up (no match) after the library's limits, so that no pattern stalls a
+ * thread.
  */
 #ifndef BASE_REGEX_H
 #define BASE_REGEX_H
@@ -29,10 +30,12 @@ enum regex_flags {
 struct regex *regex_new(struct slice pattern, unsigned flags, char *error, size_t size);
 void regex_free(struct regex **re);
 bool regex_match(const struct regex *re, struct slice text);
-/* Same under <flags>, and groups[0..REGEX_GROUPS_MAX-1] get the captures (slice_none() where unset). */
+/* Same under <flags>, and groups[0..REGEX_GROUPS_MAX-1] get the captures (slice_none() where
+ * unset). */
 bool regex_match_groups(const struct regex *re, struct slice text, unsigned flags,
 			struct slice *groups);
-/* Writes <pattern> with \0..\9 replaced by the groups, \xHH by a byte, \<c> by <c>. False: no room. */
+/* Writes <pattern> with \0..\9 replaced by the groups, \xHH by a byte, \<c> by <c>. False: no room.
+ */
 bool regex_expand(struct slice pattern, const struct slice *groups, struct strbuf *out);
 /* Frees the calling thread's scratch memory (it ends). */
 void regex_trim_thread(void);

@@ -2,9 +2,9 @@
 /* expr.h - samples, fetches, converters: expressions compiled once, evaluated without allocation
  *
  * An expression is fetch(args),converter(args),... compiled when the configuration is read.
- * Evaluating gives a sample, or says that it does not exist, or that it is not known yet (more bytes
- * may bring it). A fetch lives with the data that it reads, in any floor above: here are the engine, the
- * types and the converters.
+ * Evaluating gives a sample, or says that it does not exist, or that it is not known yet (more
+ * bytes may bring it). A fetch lives with the data that it reads, in any floor above: here are the
+ * engine, the types and the converters.
  * Owns   : compiled expressions belong to the configuration (its arena).
  * Threads: compiled expressions are immutable and shared; evaluation uses the context's arena.
  * Manual : configuration 7.
@@ -19,8 +19,15 @@
 #include "conf/conf.h"
 
 enum sample_type {
-	SMP_ANY, SMP_BOOL, SMP_INT, SMP_IPV4, SMP_IPV6, SMP_ADDR, /* ADDR: v4 or v6, static type only */
-	SMP_STR, SMP_BIN, SMP_METH,
+	SMP_ANY,
+	SMP_BOOL,
+	SMP_INT,
+	SMP_IPV4,
+	SMP_IPV6,
+	SMP_ADDR, /* ADDR: v4 or v6, static type only */
+	SMP_STR,
+	SMP_BIN,
+	SMP_METH,
 	SMP_TYPES,
 };
 
@@ -50,8 +57,8 @@ enum expr_result {
 	EXPR_WAIT,  /* not known yet; never with EXPR_FINAL */
 };
 
-/* When an expression is evaluated or will be: bits of validity of a fetch and of the place. Same points as
- * the columns of `-dKsmp`.
+/* When an expression is evaluated or will be: bits of validity of a fetch and of the place. Same
+ * points as the columns of `-dKsmp`.
  */
 enum expr_phase {
 	EXPR_FE_CONN = 1 << 0, EXPR_FE_SESS = 1 << 1, EXPR_FE_REQ_CNT = 1 << 2,
@@ -64,8 +71,8 @@ enum expr_phase {
 	EXPR_CLI_PARSER = 1 << 21,
 };
 
-/* What a fetch reads, hence where it is valid: bits, a fetch may have several (`hdr` reads requests and
- * responses). "Volatile" means gone once the message has been forwarded.
+/* What a fetch reads, hence where it is valid: bits, a fetch may have several (`hdr` reads requests
+ * and responses). "Volatile" means gone once the message has been forwarded.
  */
 enum expr_use {
 	EXPR_USE_CONST = 1 << 0,           /* everywhere */
@@ -115,7 +122,7 @@ struct expr_ctx {
 	struct arena *arena;      /* for results; the caller's */
 	unsigned flags;           /* enum expr_ctx_flags */
 	uint64_t cursor[3];       /* of an iterating fetch; zeroed by the caller to start */
-	const void *data;         /* <data> of the fetch or converter being called; set by the engine */
+	const void *data; /* <data> of the fetch or converter being called; set by the engine */
 };
 
 enum expr_arg_type {
@@ -132,7 +139,7 @@ struct expr_arg {
 		struct slice text;
 		uint32_t ipv4;        /* IPV4, MASK4 (a mask); network order */
 		uint8_t ipv6[16];     /* IPV6, MASK6 */
-		void *object;         /* proxy, server, table, regex, map: resolved in the check phase */
+		void *object; /* proxy, server, table, regex, map: resolved in the check phase */
 	};
 	struct slice name;            /* as written, for objects to resolve */
 };
@@ -147,7 +154,8 @@ struct expr_fetch {
 	enum sample_type out;
 	unsigned use;                /* mask of enum expr_use */
 	bool constant;               /* depends on its arguments alone: evaluated at check time */
-	enum expr_result (*fetch)(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *out);
+	enum expr_result (*fetch)(struct expr_ctx *ctx, const struct expr_arg *args,
+				  struct sample *out);
 	/* Checks and prepares arguments at configuration time; may be NULL. */
 	bool (*check)(struct conf_line *l, struct expr_arg *args, const char **error);
 	const void *data;            /* for functions shared by several names */
@@ -178,26 +186,36 @@ struct expr;
 
 /* Makes the modules' tables known. Once. False: no memory. */
 bool expr_register(const struct module *const *modules);
-void expr_dump_fetches(FILE *out);    /* -dKsmp */
-void expr_dump_converters(FILE *out); /* -dKcnv */
-void expr_dump_acls(FILE *out);       /* -dKacl */
+/* What -dKsmp, -dKcnv and -dKacl print. */
+void expr_dump_fetches(FILE *out);
+/* Same, converters. */
+void expr_dump_converters(FILE *out);
+/* Same, criteria for ACLs only. */
+void expr_dump_acls(FILE *out);
 
 /* Compiles the expression at the start of <text>; reports problems at word l->at. *end gets the
- * offset of the first character not used. <phase> is where it will run (one bit or a mask). NULL: reported.
+ * offset of the first character not used. <phase> is where it will run (one bit or a mask). NULL:
+ * reported.
  */
 struct expr *expr_parse(struct conf_line *l, const char *text, size_t *end, unsigned phase);
 /* Compiles the whole next word (and moves on). */
 struct expr *expr_take(struct conf_line *l, unsigned phase);
+/* The type of its result, as far as it is known. */
 enum sample_type expr_type(const struct expr *e);
-/* Points where its fetch is valid; the name of its fetch. */
+/* Points where its fetch is valid. */
 unsigned expr_phases(const struct expr *e);
+/* The name of its fetch. */
 const char *expr_fetch_name(const struct expr *e);
+/* What its fetch reads: mask of enum expr_use. */
 unsigned expr_uses(const struct expr *e);
 /* Is its value known at check time? */
 bool expr_is_constant(const struct expr *e);
 
+/* Rows of the tables by name, or NULL. */
 const struct expr_fetch *expr_fetch_find(struct slice name);
+/* Same. */
 const struct expr_converter *expr_converter_find(struct slice name);
+/* Same. */
 const struct expr_acl_keyword *expr_acl_keyword_find(struct slice name);
 
 /* Arguments that name a proxy, server, table, map or user list: the floor that knows them resolves
@@ -228,15 +246,17 @@ bool sample_cast(struct sample *s, enum sample_type to, struct arena *arena);
 struct acl_set;   /* the named ACLs of a proxy or section */
 struct condition; /* if|unless ... : a disjunction of conjunctions */
 
+/* An empty set that dies with <cfg>. NULL: no memory. */
 struct acl_set *acl_set_new(struct config *cfg);
 /* Copies what `defaults` gives. */
 bool acl_set_inherit(struct acl_set *to, const struct acl_set *from);
 /* `acl <name> <criterion> [flags] [operator] <value>...` : words from l->at. */
 bool acl_parse(struct conf_line *l, struct acl_set *set, unsigned phase);
-/* Words from l->at up to the end, the next being `if` or `unless`. NULL: reported. When there are no
- * words left, *out is NULL (always true) and true is returned.
+/* Words from l->at up to the end, the next being `if` or `unless`. NULL: reported. When there are
+ * no words left, *out is NULL (always true) and true is returned.
  */
-bool condition_parse(struct conf_line *l, struct acl_set *set, unsigned phase, struct condition **out);
+bool condition_parse(struct conf_line *l, struct acl_set *set, unsigned phase,
+		     struct condition **out);
 /* EXPR_FOUND: true; EXPR_NONE: false; EXPR_WAIT. NULL is true. */
 enum expr_result condition_eval(const struct condition *c, struct expr_ctx *ctx);
 /* All fetch uses that the condition involves: what must be prepared or captured for it. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* logformat.h - texts with %aliases and %[expressions] in them, compiled once
  *
- * Used for log lines and for every "lf-string" or <fmt> argument. An alias (%ci) is a row of a module's
- * table; an item carries the flags that stand for it (Q, X, E).
+ * Used for log lines and for every "lf-string" or <fmt> argument. An alias (%ci) is a row of a
+ * module's table; an item carries the flags that stand for it (Q, X, E).
  * Owns   : compiled formats belong to the configuration's arena.
  * Threads: immutable once compiled; building writes to the caller's buffer and arena only.
  * Errors : reported at word l->at.
@@ -74,7 +74,8 @@ unsigned logformat_needs(const struct logformat *f);
 unsigned logformat_uses(const struct logformat *f);
 
 /* For alias printers. A missing text is '-' where it is mandatory, else nothing; with Q it is
- * quoted ("" when missing); control bytes are encoded (#XX, %XX), E puts a backslash before '"', ']' and itself.
+ * quoted ("" when missing); control bytes are encoded (#XX, %XX), E puts a backslash before '"',
+ * ']' and itself.
  */
 bool logformat_put_text(const struct logformat_item *item, struct strbuf *out, struct slice text);
 /* Bytes that need no encoding: names and words of ours; quoted with Q. */
@@ -84,12 +85,14 @@ bool logformat_put_quote(const struct logformat_item *item, struct strbuf *out);
 /* Decimal. <plus>: a '+' stands before ("+12", incomplete values). */
 bool logformat_put_int(const struct logformat_item *item, struct strbuf *out, int64_t value,
 		       bool plus);
-/* Decimal, or with X that many hexadecimal digits (at most 8): ports (4), %Ts (8), %rt, %pid (4). */
+/* Decimal, or with X that many hexadecimal digits (at most 8): ports (4), %Ts (8), %rt, %pid (4).
+ */
 bool logformat_put_hex(const struct logformat_item *item, struct strbuf *out, uint32_t value,
 		       int digits);
 /* An IPv4 address (network order) or IPv6; hexadecimal with X, else quoted with Q. */
 bool logformat_put_ipv4(const struct logformat_item *item, struct strbuf *out, uint32_t ip);
-bool logformat_put_ipv6(const struct logformat_item *item, struct strbuf *out, const uint8_t ip[16]);
+bool logformat_put_ipv6(const struct logformat_item *item, struct strbuf *out,
+			const uint8_t ip[16]);
 bool logformat_put_port(const struct logformat_item *item, struct strbuf *out, unsigned port);
 /* What comes from a client, manual 8.6: all but printable ASCII, '#' and '"' become #XX, and so do
  * the characters of <also> ("" or "{|}" for captured headers). No quotes around it.
@@ -106,8 +109,8 @@ enum logformat_date {
 bool logformat_put_date(const struct logformat_item *item, struct strbuf *out,
 			enum logformat_date form, uint64_t wall_us);
 
-/* What `option tcplog`, `option httplog`, `option httplog clf`, `option httpslog` and `option tcplog clf`
- * stand for; manual 8.2.2 to 8.2.4.
+/* What `option tcplog`, `option httplog`, `option httplog clf`, `option httpslog` and `option
+ * tcplog clf` stand for; manual 8.2.2 to 8.2.4.
  */
 extern const char logformat_tcp[], logformat_http[], logformat_clf[], logformat_https[];
 extern const char logformat_tcp_clf[];

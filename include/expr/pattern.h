@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* pattern.h - what samples are compared with: lists of patterns, and their indexes
  *
- * A reference (pattern_ref) is a list as it was written: the lines of a file, or the values of one ACL. It
- * has an id and, for files, a name, and is shared by all that name it in one configuration. A set
- * (pattern_set) is a reference read for one method (exact, prefix, network...) with or without case, with an
- * index that makes looking up cheap: exact values, prefixes, suffixes and networks cost a hash look-up
- * per distinct length. Sets are shared too.
+ * A reference (pattern_ref) is a list as it was written: the lines of a file, or the values of one
+ * ACL. It has an id and, for files, a name, and is shared by all that name it in one configuration.
+ * A set (pattern_set) is a reference read for one method (exact, prefix, network...) with or
+ * without case, with an index that makes looking up cheap: exact values, prefixes, suffixes and
+ * networks cost a hash look-up per distinct length. Sets are shared too.
  * Owns   : both belong to the configuration.
  * Threads: built by one; then read by all.
  * Errors : reported as diagnostics at the word that caused them.
@@ -45,8 +45,8 @@ enum pattern_method pattern_method_default(enum sample_type type);
 /* The type that a sample is cast to before it is compared. */
 enum sample_type pattern_method_type(enum pattern_method m);
 
-/* An empty unnamed reference, or the one of a file, read now (`file@`, `opt@`, `virt@` prefixes). NULL:
- * reported at word l->at.
+/* An empty unnamed reference, or the one of a file, read now (`file@`, `opt@`, `virt@` prefixes).
+ * NULL: reported at word l->at.
  */
 struct pattern_ref *pattern_ref_new(struct conf_line *l);
 struct pattern_ref *pattern_ref_open(struct conf_line *l, const char *name);
@@ -58,8 +58,9 @@ bool pattern_ref_add(struct conf_line *l, struct pattern_ref *ref, struct slice 
 /* The set of <ref> for this method, made on first use: every entry is parsed. NULL: reported. */
 struct pattern_set *pattern_set_get(struct conf_line *l, struct pattern_ref *ref,
 				    enum pattern_method method, unsigned flags);
-/* An entry of a set that matches the sample, already cast to the method's type; -1: none. The one that
- * the reference program would report: the longest prefix or network, else the first of the list.
+/* An entry of a set that matches the sample, already cast to the method's type; -1: none. The one
+ * that the reference program would report: the longest prefix or network, else the first of the
+ * list.
  */
 int64_t pattern_set_find(const struct pattern_set *set, const struct sample *s);
 /* How many patterns were given. */

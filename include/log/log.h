@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* log.h - log targets: who receives a line, and how it is dressed
  *
- * A target is a UDP address, a UNIX datagram socket or a descriptor, with a format (local, rfc3164, rfc5424,
- * priority, short, timed, iso, raw), a facility and two levels. A line is sent at once, without
- * waiting and without allocating; what cannot be sent is dropped and counted.
- * Owns   : target lists belong to the configuration (its slots). One UDP and one UNIX socket per thread,
- *          opened on first use.
+ * A target is a UDP address, a UNIX datagram socket or a descriptor, with a format (local, rfc3164,
+ * rfc5424, priority, short, timed, iso, raw), a facility and two levels. A line is sent at once,
+ * without waiting and without allocating; what cannot be sent is dropped and counted.
+ * Owns   : target lists belong to the configuration (its slots). One UDP and one UNIX socket per
+ *          thread, opened on first use.
  * Threads: any; the counters are atomic, sampling too.
  * Config : log, log-tag, log-send-hostname        Manual: configuration 4.2 log.
  */
@@ -38,7 +38,7 @@ struct log_settings {
 	struct log_targets *targets; /* NULL: none */
 	bool use_global;             /* `log global` */
 	const char *tag;             /* log-tag, NULL: inherited */
-	const char *hostname;        /* log-send-hostname, global only; "" until the start: the system's */
+	const char *hostname; /* log-send-hostname, global only; "" until the start: the system's */
 	bool send_hostname;
 };
 /* The slots where they are: of the configuration, and of proxies. */
@@ -57,7 +57,8 @@ struct log_message {
 /* Sends <m> to every target of the proxy settings (or of the configuration's when `log global`).
  * <proxy> NULL: the global targets.
  */
-void log_send(const struct config *cfg, const struct log_settings *proxy, const struct log_message *m);
+void log_send(const struct config *cfg, const struct log_settings *proxy,
+	      const struct log_message *m);
 /* Would anybody receive it? Lets callers save the work of building the text. */
 bool log_is_wanted(const struct config *cfg, const struct log_settings *proxy);
 /* Formats and sends; for events (server up, start, stop): cut at 1024 bytes. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* regex.c - PCRE2 behind regex.h
  *
- * One block of match data per thread, with room for REGEX_GROUPS_MAX groups: matching allocates nothing.
+ * One block of match data per thread, with room for REGEX_GROUPS_MAX groups: matching allocates
+ * nothing.
  */
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
@@ -130,7 +131,8 @@ bool regex_expand(struct slice pattern, const struct slice *groups, struct strbu
 		}
 		if (c == 'x' && i + 2 < pattern.len && hex_value(pattern.ptr[i + 1]) >= 0 &&
 		    hex_value(pattern.ptr[i + 2]) >= 0) {
-			c = (char)(hex_value(pattern.ptr[i + 1]) << 4 | hex_value(pattern.ptr[i + 2]));
+			c = (char)(hex_value(pattern.ptr[i + 1]) << 4 |
+				   hex_value(pattern.ptr[i + 2]));
 			i += 2;
 		}
 		if (!strbuf_add_char(out, c))

@@ -82,8 +82,8 @@ static bool parse_criterion(struct acl_parser *ap, const char *text)
 		const char *hint = unknown ? expr_suggest(ap->l, text) : NULL;
 		bool of_expression = !ap->keyword;
 
-		return conf_error(ap->l, ap->l->at, hint, "%s%s%s%s%s.", ap->test->where, error.text,
-				  of_expression ? " in ACL expression '" : "",
+		return conf_error(ap->l, ap->l->at, hint, "%s%s%s%s%s.", ap->test->where,
+				  error.text, of_expression ? " in ACL expression '" : "",
 				  of_expression ? text : "", of_expression ? "'" : "");
 	}
 	ap->test->expr = e;
@@ -239,8 +239,8 @@ static bool parse_values(struct acl_parser *ap, int end)
 		const char *word = l->words[l->at];
 
 		if (has_operators(ap) && word[0] == '-' && is_operator(word + 1)) {
-			conf_warn(l, l->at, NULL, "the operator '%s' is written '%s' nowadays.", word,
-				  word + 1);
+			conf_warn(l, l->at, NULL, "the operator '%s' is written '%s' nowadays.",
+				  word, word + 1);
 			op = word + 1;
 			continue;
 		}
@@ -267,10 +267,13 @@ static bool finish_values(struct acl_parser *ap)
 	if (!ap->any && !ap->has_dashes)
 		conf_warn(ap->l, ap->l->at - 1, NULL,
 			  "acl keyword '%s' :\n"
-			  "  no pattern to match against were provided, so this ACL will never match.\n"
-			  "  If this is what you intended, please add '--' to get rid of this warning.\n"
+			  "  no pattern to match against were provided, so this ACL will never "
+			  "match.\n"
+			  "  If this is what you intended, please add '--' to get rid of this "
+			  "warning.\n"
 			  "  If you intended to match only for existence, please use '-m found'.\n"
-			  "  If you wanted to force an int to match as a bool, please use '-m bool'.\n",
+			  "  If you wanted to force an int to match as a bool, please use '-m "
+			  "bool'.\n",
 			  ap->criterion);
 	return true;
 }
@@ -295,8 +298,10 @@ struct acl_test *acl_test_parse(struct conf_line *l, int end, const char *where)
 		if (!parse_flag(&ap, &done))
 			goto fail;
 	if (!ap.test->method) {
-		snprintf(text, sizeof(text), "matching method must be specified first (using '-m') when "
-			 "using a sample fetch of this type ('%.100s')", ap.test->keyword);
+		snprintf(text, sizeof(text),
+			 "matching method must be specified first (using '-m') when "
+			 "using a sample fetch of this type ('%.100s')",
+			 ap.test->keyword);
 		acl_error(&ap, l->at - 1, NULL, text);
 		goto fail;
 	}
@@ -379,8 +384,8 @@ static bool check_name(struct conf_line *l, const char *name)
 		if ((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || ascii_is_digit(*c) ||
 		    strchr("-_.:", *c))
 			continue;
-		return conf_error(l, l->at, NULL, "character '%c' is not permitted in acl name '%s'.",
-				  *c, name);
+		return conf_error(l, l->at, NULL,
+				  "character '%c' is not permitted in acl name '%s'.", *c, name);
 	}
 	if (strcasecmp(name, "or") == 0)
 		return conf_error(l, l->at, NULL, "acl name '%s' will never match. 'or' is used to "

@@ -3,8 +3,8 @@
  *
  * "(word,word)". A word ends at a comma or a closing parenthesis outside quotes. Outside of quotes
  * and between double quotes a backslash makes \n, \r, \t, and takes away the meaning of a quote, a
- * space, '#' or another backslash; before anything else it stands for itself. Between single quotes it is
- * nothing special.
+ * space, '#' or another backslash; before anything else it stands for itself. Between single quotes
+ * it is nothing special.
  */
 #include <arpa/inet.h>
 #include <stdlib.h>
@@ -44,8 +44,8 @@ static char unescape(char c)
 	}
 }
 
-/* Reads one word from p->at into the arena, up to ',' or ')' or the end. False: unclosed quote or no
- * memory.
+/* Reads one word from p->at into the arena, up to ',' or ')' or the end. False: unclosed quote or
+ * no memory.
  */
 static bool arg_word(struct expr_parser *p, struct slice *word)
 {
@@ -206,8 +206,8 @@ static bool arg_parse(struct expr_parser *p, struct expr_arg *arg, enum expr_arg
 		return true;
 	}
 	if (!word_to_value(arg->name.ptr, arg)) {
-		expr_fail(p->error, "failed to parse '%s' as type '%s' at position %d", arg->name.ptr,
-			  expr_arg_type_name(type), position);
+		expr_fail(p->error, "failed to parse '%s' as type '%s' at position %d",
+			  arg->name.ptr, expr_arg_type_name(type), position);
 		return false;
 	}
 	return true;

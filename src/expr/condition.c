@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* condition.c - `if` and `unless`: ACLs under and, or and negation (manual 7.2)
  *
- * Three values: an unknown term does not decide, a false one decides its conjunction and a true conjunction
- * decides the whole, so that a rule waits only when the answer depends on what is to come.
+ * Three values: an unknown term does not decide, a false one decides its conjunction and a true
+ * conjunction decides the whole, so that a rule waits only when the answer depends on what is to
+ * come.
  */
 #include <string.h>
 #include "base/bug.h"
@@ -51,9 +52,10 @@ static void check_phase(struct condition_parser *cp, const struct acl *a, int wo
 			continue;
 		}
 		if (!a->name)
-			conf_warn(cp->l, word, NULL, "anonymous acl will never match because it uses "
-				  "keyword '%s' which is incompatible with '%s'", t->keyword,
-				  expr_phase_name(cp->phase));
+			conf_warn(cp->l, word, NULL,
+				  "anonymous acl will never match because it uses "
+				  "keyword '%s' which is incompatible with '%s'",
+				  t->keyword, expr_phase_name(cp->phase));
 		else if (!t->next)
 			conf_warn(cp->l, word, NULL, "acl '%s' will never match because it only "
 				  "involves keywords that are incompatible with '%s'", a->name,
@@ -159,7 +161,8 @@ static const char *describe(struct conf_line *l)
 {
 	const char *what = l->keyword ? l->keyword->words : l->count ? l->words[0] : "";
 
-	return arena_printf(&l->cfg->arena, "error detected while parsing an '%s' condition : ", what);
+	return arena_printf(&l->cfg->arena,
+			    "error detected while parsing an '%s' condition : ", what);
 }
 
 bool condition_parse(struct conf_line *l, struct acl_set *set, unsigned phase,
@@ -172,7 +175,8 @@ bool condition_parse(struct conf_line *l, struct acl_set *set, unsigned phase,
 	if (!word)
 		return true;
 	if (strcmp(word, "if") != 0 && strcmp(word, "unless") != 0)
-		return conf_error(l, l->at, NULL, "'%s' expects either 'if' or 'unless' followed by a "
+		return conf_error(l, l->at, NULL,
+				  "'%s' expects either 'if' or 'unless' followed by a "
 				  "condition but found '%s'.",
 				  l->keyword ? l->keyword->words : l->words[0], word);
 	cp.condition = arena_zalloc(&l->cfg->arena, sizeof(*cp.condition));
@@ -188,8 +192,8 @@ bool condition_parse(struct conf_line *l, struct acl_set *set, unsigned phase,
 		if (!parse_word(&cp))
 			return false;
 	if (!cp.tail)
-		return conf_error(l, l->count - 1, NULL, "%sa term is missing after '%s'.", cp.where,
-				  l->words[l->count - 1]);
+		return conf_error(l, l->count - 1, NULL, "%sa term is missing after '%s'.",
+				  cp.where, l->words[l->count - 1]);
 	*out = cp.condition;
 	return true;
 }

@@ -65,8 +65,8 @@ static bool is_separator(struct slice separators, char c)
 }
 
 /* Walks over parts of <text>. Fields stand between separators and may be empty; words are runs
- * of anything else. From the left with step 1, from the right with step -1. Positions are counted from the
- * side where the walk starts; text is read through at().
+ * of anything else. From the left with step 1, from the right with step -1. Positions are counted
+ * from the side where the walk starts; text is read through at().
  */
 struct part_walk {
 	struct slice text, separators;
@@ -150,7 +150,8 @@ static bool check_bytes(struct conf_line *l, struct expr_arg *args, const char *
 			return false;
 		}
 		if (args[i].integer < i) {
-			*error = i ? "expects a positive integer" : "expects a non-negative integer";
+			*error =
+				i ? "expects a positive integer" : "expects a non-negative integer";
 			return false;
 		}
 		args[i].type = ARG_INT;
@@ -284,8 +285,10 @@ static bool check_regsub(struct conf_line *l, struct expr_arg *args, const char 
 		char c = args[2].name.ptr[i];
 
 		if (c != 'i' && c != 'g') {
-			*error = arena_printf(&l->cfg->arena, "invalid regex flag '%c', only 'i' and "
-					      "'g' are supported", c);
+			*error = arena_printf(&l->cfg->arena,
+					      "invalid regex flag '%c', only 'i' and "
+					      "'g' are supported",
+					      c);
 			return false;
 		}
 		nocase |= c == 'i';
@@ -343,26 +346,62 @@ static bool convert_regsub(struct expr_ctx *ctx, const struct expr_arg *args, st
 const struct expr_converter expr_text_converters[] = {
 	TEXT("lower", convert_lower, "to lower case"),
 	TEXT("upper", convert_upper, "to upper case"),
-	{ .name = "length", .in = SMP_STR, .out = SMP_INT, .convert = convert_length,
-	  .help = "the number of bytes" },
-	PART("field", convert_field, "parts between delimiters, from the left or (negative) the right"),
+	{.name = "length",
+	 .in = SMP_STR,
+	 .out = SMP_INT,
+	 .convert = convert_length,
+	 .help = "the number of bytes"},
+	PART("field", convert_field,
+	     "parts between delimiters, from the left or (negative) the right"),
 	PART("word", convert_word, "words between runs of delimiters"),
-	{ .name = "bytes", .args_min = 1, .args = { ARG_STR, ARG_STR }, .in = SMP_BIN,
-	  .out = SMP_BIN, .convert = convert_bytes, .check = check_bytes,
-	  .syntax = "(<offset>[,<length>])", .help = "some bytes" },
-	{ .name = "ltrim", .args_min = 1, .args = { ARG_STR }, .in = SMP_STR, .out = SMP_STR,
-	  .convert = convert_ltrim, .syntax = "(<characters>)", .help = "without these at the start" },
-	{ .name = "rtrim", .args_min = 1, .args = { ARG_STR }, .in = SMP_STR, .out = SMP_STR,
-	  .convert = convert_rtrim, .syntax = "(<characters>)", .help = "without these at the end" },
+	{.name = "bytes",
+	 .args_min = 1,
+	 .args = {ARG_STR, ARG_STR},
+	 .in = SMP_BIN,
+	 .out = SMP_BIN,
+	 .convert = convert_bytes,
+	 .check = check_bytes,
+	 .syntax = "(<offset>[,<length>])",
+	 .help = "some bytes"},
+	{.name = "ltrim",
+	 .args_min = 1,
+	 .args = {ARG_STR},
+	 .in = SMP_STR,
+	 .out = SMP_STR,
+	 .convert = convert_ltrim,
+	 .syntax = "(<characters>)",
+	 .help = "without these at the start"},
+	{.name = "rtrim",
+	 .args_min = 1,
+	 .args = {ARG_STR},
+	 .in = SMP_STR,
+	 .out = SMP_STR,
+	 .convert = convert_rtrim,
+	 .syntax = "(<characters>)",
+	 .help = "without these at the end"},
 	TEXT("cut_crlf", convert_cut_crlf, "up to the end of the line"),
 	TEXT("host_only", convert_host_only, "a Host value without its port, in lower case"),
-	{ .name = "port_only", .in = SMP_STR, .out = SMP_INT, .convert = convert_port_only,
-	  .help = "the port of a Host value, 0 when there is none" },
-	{ .name = "concat", .args_min = 1, .args = { ARG_STR, ARG_STR, ARG_STR }, .in = SMP_STR,
-	  .out = SMP_STR, .convert = convert_concat, .check = check_concat,
-	  .syntax = "(<start>[,<variable>[,<end>]])", .help = "more text after it" },
-	{ .name = "regsub", .args_min = 2, .args = { ARG_REGEX, ARG_STR, ARG_STR }, .in = SMP_STR,
-	  .out = SMP_STR, .convert = convert_regsub, .check = check_regsub,
-	  .syntax = "(<regex>,<text>[,<flags>])", .help = "replaces what a regex matches" },
-	{ 0 }
-};
+	{.name = "port_only",
+	 .in = SMP_STR,
+	 .out = SMP_INT,
+	 .convert = convert_port_only,
+	 .help = "the port of a Host value, 0 when there is none"},
+	{.name = "concat",
+	 .args_min = 1,
+	 .args = {ARG_STR, ARG_STR, ARG_STR},
+	 .in = SMP_STR,
+	 .out = SMP_STR,
+	 .convert = convert_concat,
+	 .check = check_concat,
+	 .syntax = "(<start>[,<variable>[,<end>]])",
+	 .help = "more text after it"},
+	{.name = "regsub",
+	 .args_min = 2,
+	 .args = {ARG_REGEX, ARG_STR, ARG_STR},
+	 .in = SMP_STR,
+	 .out = SMP_STR,
+	 .convert = convert_regsub,
+	 .check = check_regsub,
+	 .syntax = "(<regex>,<text>[,<flags>])",
+	 .help = "replaces what a regex matches"},
+	{0}};

@@ -200,13 +200,14 @@ struct expr *expr_compile(struct expr_parser *p, const struct expr_acl_keyword *
 struct expr *expr_parse(struct conf_line *l, const char *text, size_t *end, unsigned phase)
 {
 	struct expr_error error = { "" };
-	struct expr_parser p = { .line = l, .text = text, .at = text, .phase = phase, .error = &error };
+	struct expr_parser p = {
+		.line = l, .text = text, .at = text, .phase = phase, .error = &error};
 	struct expr *e = expr_compile(&p, NULL);
 
 	if (!e) {
 		bool unknown = strncmp(error.text, "unknown fetch", 13) == 0;
 
-		conf_error(l, l->at, unknown ? expr_suggest(l, text) : NULL, 
+		conf_error(l, l->at, unknown ? expr_suggest(l, text) : NULL,
 			   "failed to parse sample expression <%s> : %s.", text, error.text);
 		return NULL;
 	}

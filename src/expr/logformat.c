@@ -17,14 +17,15 @@ const char logformat_tcp[] =
 const char logformat_tcp_clf[] =
 	"%{+Q}o %{-Q}ci - - [%T] \"TCP \" 000 %B \"\" \"\" %cp %ms %ft %b %s %Th %Tw %Tc %Tt %U "
 	"%ts-- %ac %fc %bc %sc %rc %sq %bq \"\" \"\" ";
-const char logformat_http[] =
-	"%ci:%cp [%tr] %ft %b/%s %TR/%Tw/%Tc/%Tr/%Ta %ST %B %CC %CS %tsc %ac/%fc/%bc/%sc/%rc %sq/%bq "
-	"%hr %hs %{+Q}r";
+const char logformat_http[] = "%ci:%cp [%tr] %ft %b/%s %TR/%Tw/%Tc/%Tr/%Ta %ST %B %CC %CS %tsc "
+			      "%ac/%fc/%bc/%sc/%rc %sq/%bq "
+			      "%hr %hs %{+Q}r";
 const char logformat_clf[] =
 	"%{+Q}o %{-Q}ci - - [%trg] %r %ST %B \"\" \"\" %cp %ms %ft %b %s %TR %Tw %Tc %Tr %Ta %tsc "
 	"%ac %fc %bc %sc %rc %sq %bq %CC %CS %hrl %hsl";
 const char logformat_https[] =
-	"%ci:%cp [%tr] %ft %b/%s %TR/%Tw/%Tc/%Tr/%Ta %ST %B %CC %CS %tsc %ac/%fc/%bc/%sc/%rc %sq/%bq "
+	"%ci:%cp [%tr] %ft %b/%s %TR/%Tw/%Tc/%Tr/%Ta %ST %B %CC %CS %tsc %ac/%fc/%bc/%sc/%rc "
+	"%sq/%bq "
 	"%hr %hs %{+Q}r %[fc_err]/%[ssl_fc_err,hex]/%[ssl_c_err]/%[ssl_c_ca_err]/"
 	"%[ssl_fc_is_resumed] %[ssl_fc_sni]/%sslv/%sslc";
 
@@ -161,8 +162,8 @@ static bool lf_expression(struct lf_parser *p, unsigned options)
 	struct logformat_item *item;
 
 	if (!e) {
-		expr_fail(&p->error, "failed to parse sample expression <%.200s> : %.250s", p->at + 1,
-			  error.text);
+		expr_fail(&p->error, "failed to parse sample expression <%.200s> : %.250s",
+			  p->at + 1, error.text);
 		return false;
 	}
 	if (*ep.at != ']') {
@@ -176,9 +177,10 @@ static bool lf_expression(struct lf_parser *p, unsigned options)
 		return false;
 	}
 	if (p->phase && !(expr_phases(e) & p->phase)) {
-		expr_fail(&p->error, "sample fetch <%s> may not be reliably used here because it needs "
-			  "'%s' which is not available here", expr_fetch_name(e),
-			  expr_use_name(expr_uses(e)));
+		expr_fail(&p->error,
+			  "sample fetch <%s> may not be reliably used here because it needs "
+			  "'%s' which is not available here",
+			  expr_fetch_name(e), expr_use_name(expr_uses(e)));
 		return false;
 	}
 	item = lf_flush(p) ? lf_item(p) : NULL;
@@ -217,7 +219,8 @@ static bool lf_alias(struct lf_parser *p, unsigned options)
 		return false;
 	}
 	if (alias->phases && p->phase && !(alias->phases & p->phase)) {
-		expr_fail(&p->error, "format alias '%s' may not be reliably used here", alias->name);
+		expr_fail(&p->error, "format alias '%s' may not be reliably used here",
+			  alias->name);
 		return false;
 	}
 	item = lf_flush(p) ? lf_item(p) : NULL;
@@ -260,9 +263,10 @@ static bool lf_percent(struct lf_parser *p)
 		expr_fail(&p->error, "parse argument modifier without alias name near '%.*s'",
 			  (int)(p->at - start), start);
 	else if (*p->at == ' ' || *p->at == '\t')
-		expr_fail(&p->error, "unexpected alias name near '%c' at position %d line : '%.200s'. "
-			  "Maybe you want to write a single '%%', use the syntax '%%%%'", *p->at,
-			  (int)(p->at - p->text), p->text);
+		expr_fail(&p->error,
+			  "unexpected alias name near '%c' at position %d line : '%.200s'. "
+			  "Maybe you want to write a single '%%', use the syntax '%%%%'",
+			  *p->at, (int)(p->at - p->text), p->text);
 	else
 		return strbuf_add_char(&p->run, *p->at++); /* the sign is lost, as it always was */
 	return false;

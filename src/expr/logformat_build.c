@@ -31,7 +31,7 @@ static bool put_safe(const struct logformat_item *item, struct strbuf *out, stru
 	char prefix = options & LOGFORMAT_HTTP ? '%' : '#';
 	size_t start = 0;
 
-	if (options & LOGFORMAT_BINARY)
+	if (options & LOGFORMAT_BINARY && !(options & LOGFORMAT_HTTP))
 		return strbuf_add(out, text);
 	for (size_t i = 0; i < text.len; i++) {
 		unsigned char c = (unsigned char)text.ptr[i];
@@ -240,7 +240,8 @@ struct slice logformat_make(const struct logformat *f, struct expr_ctx *ctx, siz
 	strbuf_reset(&scratch);
 	if (!logformat_build(f, ctx, &scratch) || !scratch.len)
 		return scratch.overflow ? slice_none() : SLICE("");
-	return arena_copy(ctx->arena, slice_make(scratch.ptr, scratch.len < max ? scratch.len : max));
+	return arena_copy(ctx->arena,
+			  slice_make(scratch.ptr, scratch.len < max ? scratch.len : max));
 }
 
 void logformat_trim_thread(void)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* pattern_index.c - see pattern_index.h
  *
- * Open addressing, at most half full, 32-bit slots. The hash runs over the bytes one by one, so that
- * one pass over a text gives the hashes of all its prefixes: each is compared with the table only when
- * keys of that length exist.
+ * Open addressing, at most half full, 32-bit slots. The hash runs over the bytes one by one, so
+ * that one pass over a text gives the hashes of all its prefixes: each is compared with the table
+ * only when keys of that length exist.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -160,7 +160,8 @@ int64_t key_table_find_longest(const struct key_table *t, struct slice text)
 	return best;
 }
 
-/* Keys that start at the start of <text> and end before a delimiter or the end: the first of the list. */
+/* Keys that start at the start of <text> and end before a delimiter or the end: the first of the
+ * list. */
 static int64_t part_at(const struct key_table *t, struct slice text, const bool *is_delimiter)
 {
 	uint64_t h = HASH_SEED;

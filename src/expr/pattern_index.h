@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* pattern_index.h - tables that find patterns without looking at each
  *
- * A key table holds byte strings and finds one by its bytes, its prefix, its suffix or a delimited part: a
- * hash table probed once per distinct length of its keys. A network table does the same for
+ * A key table holds byte strings and finds one by its bytes, its prefix, its suffix or a delimited
+ * part: a hash table probed once per distinct length of its keys. A network table does the same for
  * addresses and prefix lengths. Both give the index of the pattern in its list.
- * Owns: its arrays; keys are borrowed. Threads: built by one, then read by all. Fails: no memory.
+ *
+ * Owns: its arrays; keys are borrowed.
+ * Threads: built by one, then read by all.
+ * Fails: no memory.
  */
 #ifndef SRC_PATTERN_INDEX_H
 #define SRC_PATTERN_INDEX_H

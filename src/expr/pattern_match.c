@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* pattern_match.c - reading one pattern for its method, and finding the one that matches a sample */
+/* pattern_match.c - reading one pattern for its method, and finding the one that matches a sample
+ */
 #include <arpa/inet.h>
 #include <netdb.h>
 #include <stdlib.h>
@@ -225,13 +226,14 @@ static bool add_addr(struct pattern_set *set, const char *text, uint32_t index,
 			const char *at = slash;
 
 			ok = inet_pton(AF_INET6, word, ip6) == 1 &&
-			     (!slash || (read_number(&at, &bits) && !*at && bits >= 0 && bits <= 128)) &&
+			     (!slash ||
+			      (read_number(&at, &bits) && !*at && bits >= 0 && bits <= 128)) &&
 			     net_table_add(&set->net6, ip6, (unsigned)bits, index);
 		} else {
 			ok = (!slash || read_mask4(slash, &mask)) &&
 			     (read_ipv4(word, &ip) ||
-			      (!(set->flags & PATTERN_NO_DNS) && !ascii_is_digit(word[0]) && *word &&
-			       resolve_ipv4(word, &ip))) &&
+			      (!(set->flags & PATTERN_NO_DNS) && !ascii_is_digit(word[0]) &&
+			       *word && resolve_ipv4(word, &ip))) &&
 			     add_ipv4(set, ip, mask, index);
 		}
 	}

@@ -13,7 +13,7 @@ struct pattern_entry {
 
 struct pattern_ref {
 	struct pattern_ref *next;   /* all of the configuration */
-	char *name;                 /* of the file, without file@ and opt@; NULL: values of an ACL */
+	char *name; /* of the file, without file@ and opt@; NULL: values of an ACL */
 	unsigned id;
 	bool has_id;                /* forced by -u */
 	struct pattern_entry *entries;

@@ -60,7 +60,8 @@ static int log_socket(int family)
 	return made;
 }
 
-/* A pipe or a socket must not make us wait. Terminals and files are left as they are: others use them. */
+/* A pipe or a socket must not make us wait. Terminals and files are left as they are: others use
+ * them. */
 static void log_fd_prepare(int fd)
 {
 	static bool seen[DESCRIPTORS_MAX];
@@ -181,7 +182,8 @@ static const struct log_settings *log_global(const struct config *cfg)
 	return slot_of(&log_config_slot, config_slots(cfg));
 }
 
-void log_send(const struct config *cfg, const struct log_settings *proxy, const struct log_message *m)
+void log_send(const struct config *cfg, const struct log_settings *proxy,
+	      const struct log_message *m)
 {
 	const struct log_settings *global = log_global(cfg);
 

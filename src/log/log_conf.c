@@ -119,7 +119,9 @@ static bool resolve(struct slice name, uint8_t family, struct addr *out, void *c
 	char *text = slice_dup(name);
 	bool ok;
 
-	hints.ai_family = family == ADDR_INET ? AF_INET : family == ADDR_INET6 ? AF_INET6 : AF_UNSPEC;
+	hints.ai_family = family == ADDR_INET	 ? AF_INET
+			  : family == ADDR_INET6 ? AF_INET6
+						 : AF_UNSPEC;
 	ok = text && getaddrinfo(text, NULL, &hints, &list) == 0;
 	free(text);
 	if (!ok)
@@ -137,8 +139,8 @@ static bool starts_with(const char *text, const char *prefix)
 /* Targets of the manual that come later: said so rather than misread. */
 static bool is_unbuilt(const char *text)
 {
-	static const char *const prefixes[] = { "ring@", "backend@", "tcp@", "tcp4@", "tcp6@", "uxst@",
-						"stream+", "uxdg@ring" };
+	static const char *const prefixes[] = {"ring@", "backend@", "tcp@",    "tcp4@",
+					       "tcp6@", "uxst@",    "stream+", "uxdg@ring"};
 
 	for (unsigned i = 0; i < ARRAY_LEN(prefixes); i++)
 		if (starts_with(text, prefixes[i]))
@@ -161,8 +163,10 @@ static bool parse_address(struct conf_line *l, const char *text, struct log_targ
 		return true;
 	}
 	if (is_unbuilt(text))
-		return conf_error(l, l->at, NULL, "log : target '%s' comes later: rings, log backends "
-				  "and streams are not built yet", text);
+		return conf_error(l, l->at, NULL,
+				  "log : target '%s' comes later: rings, log backends "
+				  "and streams are not built yet",
+				  text);
 	if (!addr_parse(&ap, slice_of(text), &spec))
 		return conf_error(l, l->at, NULL, "log : %s", ap.error);
 	if (spec.kind == ADDR_KIND_FD) {
@@ -174,7 +178,8 @@ static bool parse_address(struct conf_line *l, const char *text, struct log_targ
 				  "built yet", text);
 	if (addr_spec_to_any(&spec, spec.port ? spec.port : 514, &t->addr))
 		return true;
-	return conf_error(l, l->at, NULL, "log : '%s' is no address that logs can be sent to", text);
+	return conf_error(l, l->at, NULL, "log : '%s' is no address that logs can be sent to",
+			  text);
 }
 
 static bool parse_length(struct conf_line *l, struct log_target *t)
@@ -183,8 +188,10 @@ static bool parse_length(struct conf_line *l, struct log_target *t)
 	int64_t len;
 
 	if (!num_parse_range(slice_of(text), LOG_LEN_MIN, LOG_LEN_MAX, &len))
-		return conf_error(l, l->at, NULL, "log : invalid log length '%s', must be between %d "
-				  "and %d", text, LOG_LEN_MIN, LOG_LEN_MAX);
+		return conf_error(l, l->at, NULL,
+				  "log : invalid log length '%s', must be between %d "
+				  "and %d",
+				  text, LOG_LEN_MIN, LOG_LEN_MAX);
 	t->len = (unsigned)len;
 	l->at++;
 	return true;
@@ -196,7 +203,8 @@ static bool parse_format(struct conf_line *l, struct log_target *t)
 	int format = name_find(format_names, LOG_FORMATS, slice_of(text));
 
 	if (format < 0)
-		return conf_error(l, l->at, "local, rfc3164, rfc5424, priority, short, timed, iso, raw",
+		return conf_error(l, l->at,
+				  "local, rfc3164, rfc5424, priority, short, timed, iso, raw",
 				  "log : unknown log format '%s'", text);
 	t->format = (enum log_format)format;
 	l->at++;
@@ -215,7 +223,8 @@ static bool parse_range(struct conf_line *l, struct log_target *t, struct slice 
 
 	if (!num_parse_range(low, 1, UINT32_MAX, &a) || !num_parse_range(high, 1, UINT32_MAX, &b) ||
 	    b < a)
-		return conf_error(l, l->at, NULL, "log : wrong sample range '%.*s'", SLICE_FMT(text));
+		return conf_error(l, l->at, NULL, "log : wrong sample range '%.*s'",
+				  SLICE_FMT(text));
 	for (unsigned i = 0; i < t->range_count; i++)
 		if (a <= t->ranges[i].high && b >= t->ranges[i].low)
 			return conf_error(l, l->at, NULL, "log : ranges are overlapping");
@@ -252,8 +261,10 @@ static bool parse_sample(struct conf_line *l, struct log_target *t)
 		return conf_error(l, l->at, NULL, "log : wrong sample size '%s'",
 				  text.ptr + colon + 1);
 	if (size < highest)
-		return conf_error(l, l->at, NULL, "log : sample size %u should be greater or equal to "
-				  "%u the maximum of the high ranges limits", (unsigned)size, highest);
+		return conf_error(l, l->at, NULL,
+				  "log : sample size %u should be greater or equal to "
+				  "%u the maximum of the high ranges limits",
+				  (unsigned)size, highest);
 	t->sample_size = (unsigned)size;
 	l->at++;
 	return true;
@@ -276,7 +287,8 @@ static bool parse_options(struct conf_line *l, struct log_target *t)
 			return false;
 	}
 	if (conf_peek(l) && strcmp(conf_peek(l), "profile") == 0)
-		return conf_error(l, l->at, NULL, "log : 'profile' comes later: log profiles are not "
+		return conf_error(l, l->at, NULL,
+				  "log : 'profile' comes later: log profiles are not "
 				  "built yet");
 	return true;
 }
@@ -290,7 +302,8 @@ static bool parse_level(struct conf_line *l, const char *what, enum log_level *o
 		return true;
 	level = log_level_find(slice_of(text));
 	if (level < 0)
-		return conf_error(l, l->at - 1, "emerg, alert, crit, err, warning, notice, info, debug",
+		return conf_error(l, l->at - 1,
+				  "emerg, alert, crit, err, warning, notice, info, debug",
 				  "log : unknown optional %s '%s'", what, text);
 	*out = (enum log_level)level;
 	return true;
@@ -355,14 +368,16 @@ static bool parse_log(struct conf_line *l)
 
 	if (l->no) {
 		if (conf_peek(l))
-			return conf_error(l, l->at, NULL, "log : 'no log' does not expect arguments");
+			return conf_error(l, l->at, NULL,
+					  "log : 'no log' does not expect arguments");
 		log_targets_free(&s->targets);
 		s->use_global = false;
 		return true;
 	}
 	if (conf_peek(l) && strcmp(conf_peek(l), "global") == 0 && l->at + 1 == l->count) {
 		if (l->where == CONF_GLOBAL)
-			return conf_error(l, l->at, NULL, "log : 'global' is not supported for a global "
+			return conf_error(l, l->at, NULL,
+					  "log : 'global' is not supported for a global "
 					  "syslog server");
 		l->at++;
 		s->use_global = true;

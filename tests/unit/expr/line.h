@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* line.h - a configuration of one line, for tests of what parses words */
 #ifndef TESTS_UNIT_EXPR_LINE_H
 #define TESTS_UNIT_EXPR_LINE_H

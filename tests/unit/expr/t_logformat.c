@@ -59,33 +59,35 @@ static const struct expr_alias aliases[] = {
 static const struct module mod_test = { .name = "test", .aliases = aliases };
 
 /* What HAProxy 3.2 wrote with "log-format"; control bytes apart, which it leaves alone. */
-static const struct { const char *format, *text; } logs[] = {
-	{ "%ST %%  a   b", "200 % a b" },
-	{ "%{+Q}ST %{+Q}HM", "200 \"GET\"" },
-	{ "%{+Q}[str(a)] %{+Q}[int(5)]", "\"a\" \"5\"" },
-	{ "%{+E}[str('a\"]\\b')]", "a\\\"\\]\\\\b" },
-	{ "%[env(NO)] %{+Q}[env(NO)] %{+Q}[str()] %[str()]", "- \"\" \"\" -" },
-	{ "%{+X}ci %{+X}fp %{+X}ST %{+X}[int(255)] %ci %fp", "7F000001 659B 200 255 127.0.0.1 26011" },
-	{ "%{+Q}ci", "\"127.0.0.1\"" },
-	{ "%{+Q}o %ST %HM %[str(x)] %{-Q}HM", "200 \"GET\" \"x\" GET" },
-	{ "%{+Q,+X}o%ci", "7F000001" },
-	{ "%{+Q}o%{-Q}ST %HM %{-Q}o %HM", "200 \"GET\" GET" },
-	{ "%CC|%{+Q}CC", "-|\"\"" },
-	{ " %ST", "200" },
-	{ " a  %{+Q}o  b %ST  %o  c ", "a b 200 c " },
-	{ "x%{+Q}o %ST", "x 200" },
-	{ "[%ST]", "[200]" },
-	{ "%{}ST", "200" },
-	{ "%{Q}HM", "\"GET\"" },
-	{ "%(name)ST %(name:str)ST %(n){+Q}[int(5)]", "200 200 \"5\"" },
-	{ "%-ST", "-ST" },
-	{ "\\%ST", "\\200" },
-	{ "%[bool(1)] %[int(-3)] %[bin(6100ff41)] %[meth(GET)] %[ipv6(::1)]", "1 -3 a GET ::1" },
-	{ "%[str('a\"b')] %[str(\"a'b\")] %[str(])] %[str(\"]\")]x]", "a\"b a'b ] ]x]" },
-	{ "%[int(1),add(1)]%[int(2)]", "22" },
-	{ "%HU %{+Q}HU", "/a#22b#7Bc#7D#23#80#0A \"/a#22b#7Bc#7D#23#80#0A\"" },
-	{ "%[str(\"a\\nb\\tc\")]", "a#0Ab\tc" },
-	{ "", "" },
+static const struct { const char *format, *text;
+} logs[] = {
+	{"%ST %%  a   b", "200 % a b"},
+	{"%{+Q}ST %{+Q}HM", "200 \"GET\""},
+	{"%{+Q}[str(a)] %{+Q}[int(5)]", "\"a\" \"5\""},
+	{"%{+E}[str('a\"]\\b')]", "a\\\"\\]\\\\b"},
+	{"%[env(NO)] %{+Q}[env(NO)] %{+Q}[str()] %[str()]", "- \"\" \"\" -"},
+	{"%{+X}ci %{+X}fp %{+X}ST %{+X}[int(255)] %ci %fp",
+	 "7F000001 659B 200 255 127.0.0.1 26011"},
+	{"%{+Q}ci", "\"127.0.0.1\""},
+	{"%{+Q}o %ST %HM %[str(x)] %{-Q}HM", "200 \"GET\" \"x\" GET"},
+	{"%{+Q,+X}o%ci", "7F000001"},
+	{"%{+Q}o%{-Q}ST %HM %{-Q}o %HM", "200 \"GET\" GET"},
+	{"%CC|%{+Q}CC", "-|\"\""},
+	{" %ST", "200"},
+	{" a  %{+Q}o  b %ST  %o  c ", "a b 200 c "},
+	{"x%{+Q}o %ST", "x 200"},
+	{"[%ST]", "[200]"},
+	{"%{}ST", "200"},
+	{"%{Q}HM", "\"GET\""},
+	{"%(name)ST %(name:str)ST %(n){+Q}[int(5)]", "200 200 \"5\""},
+	{"%-ST", "-ST"},
+	{"\\%ST", "\\200"},
+	{"%[bool(1)] %[int(-3)] %[bin(6100ff41)] %[meth(GET)] %[ipv6(::1)]", "1 -3 a GET ::1"},
+	{"%[str('a\"b')] %[str(\"a'b\")] %[str(])] %[str(\"]\")]x]", "a\"b a'b ] ]x]"},
+	{"%[int(1),add(1)]%[int(2)]", "22"},
+	{"%HU %{+Q}HU", "/a#22b#7Bc#7D#23#80#0A \"/a#22b#7Bc#7D#23#80#0A\""},
+	{"%[str(\"a\\nb\\tc\")]", "a#0Ab\tc"},
+	{"", ""},
 };
 
 /* The same without options, as an lf-string, and for a header field. */
@@ -98,21 +100,24 @@ static const struct { unsigned options; const char *format, *text; } strings[] =
 	{ LOGFORMAT_HTTP, "%[str(\"a\\r\\nX: y\")]", "a%0D%0AX: y" },
 };
 
-static const struct { const char *format, *error; } errors[] = {
-	{ "%{+Q}(name)ST", "parse argument modifier without alias name near '%{+Q}'." },
-	{ "%ST%", "truncated line after '%'." },
-	{ "100% sure", "unexpected alias name near ' ' at position 4 line : '100% sure'. Maybe you want "
-		       "to write a single '%', use the syntax '%%'." },
-	{ "%[foo", "failed to parse sample expression <foo> : unknown fetch method 'foo'." },
-	{ "%[str(a)", "missing ']' after 'str(a)'." },
-	{ "%[str(a)x", "expected ']' after 'str(a)', but found 'x'." },
-	{ "%{+QST", "truncated line after '+QST'." },
-	{ "%zz", "no such format alias 'zz'. If you wanted to emit the '%' character verbatim, you need "
-		 "to use '%%'." },
-	{ "%[", "failed to parse sample expression <> : missing fetch method." },
-	{ "%[]", "failed to parse sample expression <]> : missing fetch method." },
-	{ "%{+json}o", "encoding 'json' is not built yet." },
-	{ "%late", "format alias 'late' may not be reliably used here." },
+static const struct { const char *format, *error;
+} errors[] = {
+	{"%{+Q}(name)ST", "parse argument modifier without alias name near '%{+Q}'."},
+	{"%ST%", "truncated line after '%'."},
+	{"100% sure",
+	 "unexpected alias name near ' ' at position 4 line : '100% sure'. Maybe you want "
+	 "to write a single '%', use the syntax '%%'."},
+	{"%[foo", "failed to parse sample expression <foo> : unknown fetch method 'foo'."},
+	{"%[str(a)", "missing ']' after 'str(a)'."},
+	{"%[str(a)x", "expected ']' after 'str(a)', but found 'x'."},
+	{"%{+QST", "truncated line after '+QST'."},
+	{"%zz",
+	 "no such format alias 'zz'. If you wanted to emit the '%' character verbatim, you need "
+	 "to use '%%'."},
+	{"%[", "failed to parse sample expression <> : missing fetch method."},
+	{"%[]", "failed to parse sample expression <]> : missing fetch method."},
+	{"%{+json}o", "encoding 'json' is not built yet."},
+	{"%late", "format alias 'late' may not be reliably used here."},
 };
 
 static void check(unsigned options, const char *format, const char *wanted)
@@ -186,8 +191,9 @@ static void test_room(void)
 
 static void test_dates(void)
 {
-	static const char *const wanted[] = { "14/Nov/2023:22:13:20.123", "14/Nov/2023:22:13:20 +0000",
-					      "14/Nov/2023:22:13:20 +0000" };
+	static const char *const wanted[] = {"14/Nov/2023:22:13:20.123",
+					     "14/Nov/2023:22:13:20 +0000",
+					     "14/Nov/2023:22:13:20 +0000"};
 	struct logformat_item item = { 0 };
 
 	for (int i = LOGFORMAT_DATE_LOCAL_MS; i <= LOGFORMAT_DATE_GMT; i++) {

@@ -75,23 +75,24 @@ static bool parse(const char *text, struct log_targets **targets)
 	return good;
 }
 
-static const struct { const char *line, *error; } wrong[] = {
-	{ "", "log : expects <address> and <facility>  as arguments" },
-	{ "127.0.0.1", "log : expects <address> and <facility>  as arguments" },
-	{ "127.0.0.1 foo", "log : unknown log facility 'foo'" },
-	{ "127.0.0.1 local0 foo", "log : unknown optional log level 'foo'" },
-	{ "127.0.0.1 local0 info foo", "log : unknown optional minimum log level 'foo'" },
-	{ "127.0.0.1 local0 info debug x", "log : cannot handle unexpected argument 'x'" },
-	{ "127.0.0.1 len 10 local0", "log : invalid log length '10', must be between 80 and 65535" },
-	{ "127.0.0.1 format foo local0", "log : unknown log format 'foo'" },
-	{ "127.0.0.1 sample x local0", "log : Missing sample size" },
-	{ "127.0.0.1 sample 2-1:3 local0", "log : wrong sample range '2-1'" },
-	{ "127.0.0.1 sample 0:3 local0", "log : wrong sample range '0'" },
-	{ "127.0.0.1 sample 1,1:3 local0", "log : ranges are overlapping" },
-	{ "127.0.0.1 sample 3:2 local0",
-	  "log : sample size 2 should be greater or equal to 3 the maximum of the high ranges limits" },
-	{ "127.0.0.1 len 80 len 90 local0", "log : unknown log facility 'len'" },
-	{ "127.0.0.1:70000 local0", "log : invalid port '70000'" },
+static const struct { const char *line, *error;
+} wrong[] = {
+	{"", "log : expects <address> and <facility>  as arguments"},
+	{"127.0.0.1", "log : expects <address> and <facility>  as arguments"},
+	{"127.0.0.1 foo", "log : unknown log facility 'foo'"},
+	{"127.0.0.1 local0 foo", "log : unknown optional log level 'foo'"},
+	{"127.0.0.1 local0 info foo", "log : unknown optional minimum log level 'foo'"},
+	{"127.0.0.1 local0 info debug x", "log : cannot handle unexpected argument 'x'"},
+	{"127.0.0.1 len 10 local0", "log : invalid log length '10', must be between 80 and 65535"},
+	{"127.0.0.1 format foo local0", "log : unknown log format 'foo'"},
+	{"127.0.0.1 sample x local0", "log : Missing sample size"},
+	{"127.0.0.1 sample 2-1:3 local0", "log : wrong sample range '2-1'"},
+	{"127.0.0.1 sample 0:3 local0", "log : wrong sample range '0'"},
+	{"127.0.0.1 sample 1,1:3 local0", "log : ranges are overlapping"},
+	{"127.0.0.1 sample 3:2 local0", "log : sample size 2 should be greater or equal to 3 the "
+					"maximum of the high ranges limits"},
+	{"127.0.0.1 len 80 len 90 local0", "log : unknown log facility 'len'"},
+	{"127.0.0.1:70000 local0", "log : invalid port '70000'"},
 };
 
 static void test_wrong_lines(void)
@@ -102,8 +103,10 @@ static void test_wrong_lines(void)
 		ok(!parse(wrong[i].line, &targets), "'%s' is refused", wrong[i].line);
 		is_str(message, wrong[i].error, "and why");
 	}
-	for (const char *const *later = (const char *const[]){ "ring@x local0", "tcp@127.0.0.1:1 local0",
-	     "backend@b local0", "127.0.0.1 profile x local0", NULL }; *later; later++) {
+	for (const char *const *later =
+		     (const char *const[]){"ring@x local0", "tcp@127.0.0.1:1 local0",
+					   "backend@b local0", "127.0.0.1 profile x local0", NULL};
+	     *later; later++) {
 		struct log_targets *targets = NULL;
 
 		ok(!parse(*later, &targets) && strstr(message, "comes later"), "'%s' comes later",
@@ -178,7 +181,7 @@ static void test_messages(const char *address)
 
 static void test_udp(void)
 {
-	struct sockaddr_in in = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct sockaddr_in in = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	socklen_t len = sizeof(in);
 	char address[64];
 
