@@ -116,12 +116,13 @@ static void roundrobin_update_group(struct balance *b, unsigned group)
 	bool fresh = best == TOURNAMENT_NONE;
 
 	for (unsigned i = 0; i < b->count; i++) {
-		bool use = balance_entry_weight(&b->entries[i]) > 0;
+		unsigned weight = balance_entry_weight(&b->entries[i]);
+		bool use = weight > 0;
 
 		if (use == tournament_is_used(t, i))
 			continue;
-		if (use)
-			tournament_set(t, i, fresh && i < shift ? now + 1 : now);
+		if (use) /* in the middle of its period: heavy ones begin */
+			tournament_set(t, i, now + ROUND / weight / 2 + (fresh && i < shift));
 		tournament_use(t, i, use);
 	}
 }

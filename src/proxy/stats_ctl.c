@@ -127,7 +127,8 @@ static void json_row(struct strbuf *out, const struct stats_row *r)
 		strbuf_printf(out, "%s{\"objType\":\"%s\",\"proxyId\":%u,\"id\":%u,\"field\":"
 			      "{\"pos\":%u,\"name\":\"%s\"},\"processNum\":1,\"tags\":{\"origin\":"
 			      "\"%s\",\"nature\":\"%s\",\"scope\":\"%s\"},"
-			      "\"value\":{\"type\":\"%s\",\"value\":", first ? "" : ",", kinds[r->kind], r->proxy_id, r->id, f,
+			      "\"value\":{\"type\":\"%s\",\"value\":",
+			      first ? "" : ",", kinds[r->kind], r->proxy_id, r->id, f,
 			      stats_field_name(f), tag_word(0, v->tag[0]), tag_word(1, v->tag[1]),
 			      tag_word(2, v->tag[2]), type_name(v->type));
 		if (v->type == STATS_STR)
