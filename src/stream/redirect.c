@@ -283,3 +283,22 @@ enum rule_result redirect_run(const struct redirect *rd, struct expr_ctx *ctx)
 						  cookie);
 	return good ? RULE_REPLY : RULE_ERROR;
 }
+
+enum rule_result rules_redirect(struct proxy *px, struct expr_ctx *ctx, const struct rule **which)
+{
+	const struct rule_proxy *rp = rule_proxy_of(px);
+	struct redirect_rule *rr;
+	enum rule_result ret;
+
+	list_for_each(rr, &rp->redirects, link) {
+		if (condition_eval(rr->rule.condition, ctx) != EXPR_FOUND)
+			continue;
+		ret = redirect_run(rr->redirect, ctx);
+		if (ret == RULE_CONTINUE)
+			continue;
+		*which = &rr->rule;
+		ctx->stream->last_rule = &rr->rule;
+		return ret;
+	}
+	return RULE_CONTINUE;
+}

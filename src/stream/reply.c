@@ -46,11 +46,6 @@ struct reply_parser {
 	bool deny, bare;   /* bare: nothing but deny_status was given */
 };
 
-unsigned reply_status(const struct reply *reply)
-{
-	return reply->status;
-}
-
 /* --- parsing ------------------------------------------------------------------------------ */
 
 static bool reply_error_missing(struct reply_parser *p, const char *word, const char *what)
@@ -398,5 +393,36 @@ enum reply_result reply_make(const struct reply *reply, struct stream *s, struct
 		return stream_reply_page(s, reply->status) ? REPLY_DONE : REPLY_SILENT;
 	default:
 		return reply_make_own(reply, s, ctx);
+	}
+}
+
+/* Does the rule hold an answer of its own? */
+static bool rule_has_reply(const struct rule *r)
+{
+	return r->action && (strcmp(r->action->words, "deny") == 0 ||
+			     strcmp(r->action->words, "tarpit") == 0);
+}
+
+unsigned rule_deny_status(const struct rule *r)
+{
+	return rule_has_reply(r) ? ((const struct reply *)r->data)->status : 403;
+}
+
+bool rule_deny_reply(const struct rule *r, struct stream *s)
+{
+	struct expr_ctx *ctx;
+
+	if (!rule_has_reply(r))
+		return stream_reply_page(s, 403);
+	ctx = stream_expr(s,
+			  (r->set == RULES_HTTP_RESPONSE ? EXPR_DIR_RESPONSE : EXPR_DIR_REQUEST) |
+			  EXPR_FINAL);
+	switch (reply_make(r->data, s, ctx)) {
+	case REPLY_DONE:
+		return true;
+	case REPLY_SILENT:
+		return false;
+	default:
+		return stream_reply_page(s, 500);
 	}
 }

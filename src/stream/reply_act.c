@@ -60,36 +60,6 @@ static enum rule_result redirect_action_run(const struct rule *r, struct expr_ct
 	return redirect_run(r->data, ctx);
 }
 
-/* Does the rule hold an answer of its own? */
-static bool rule_has_reply(const struct rule *r)
-{
-	return r->action && (r->action->run == deny_run || r->action->run == tarpit_run);
-}
-
-unsigned rule_deny_status(const struct rule *r)
-{
-	return rule_has_reply(r) ? reply_status(r->data) : 403;
-}
-
-bool rule_deny_reply(const struct rule *r, struct stream *s)
-{
-	struct expr_ctx *ctx;
-
-	if (!rule_has_reply(r))
-		return stream_reply_page(s, 403);
-	ctx = stream_expr(s,
-			  (r->set == RULES_HTTP_RESPONSE ? EXPR_DIR_RESPONSE : EXPR_DIR_REQUEST) |
-			  EXPR_FINAL);
-	switch (reply_make(r->data, s, ctx)) {
-	case REPLY_DONE:
-		return true;
-	case REPLY_SILENT:
-		return false;
-	default:
-		return stream_reply_page(s, 500);
-	}
-}
-
 #define HTTP_BOTH (RULES_BIT(RULES_HTTP_REQUEST) | RULES_BIT(RULES_HTTP_RESPONSE))
 #define REPLY_SYNTAX "[{default-errorfiles|errorfile <file>|errorfiles <name>|file <file>|" \
 	"lf-file <file>|string <str>|lf-string <fmt>}] [content-type <type>] [hdr <name> <fmt>]*"

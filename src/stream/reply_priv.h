@@ -15,7 +15,6 @@ struct reply;
  * tarpit, which answers an error page unless told otherwise. NULL: reported.
  */
 struct reply *reply_parse(struct conf_line *l, const struct rule *r, unsigned status, bool deny);
-unsigned reply_status(const struct reply *reply);
 /* Resolves the http-errors section that it names. */
 bool reply_check(struct config *cfg, struct reply *reply, const struct rule *r,
 		 struct diag_list *diags);

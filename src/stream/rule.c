@@ -423,25 +423,6 @@ enum rule_result rules_run(struct proxy *px, enum ruleset set, struct expr_ctx *
 	return ret;
 }
 
-enum rule_result rules_redirect(struct proxy *px, struct expr_ctx *ctx, const struct rule **which)
-{
-	const struct rule_proxy *rp = rule_proxy_of(px);
-	struct redirect_rule *rr;
-	enum rule_result ret;
-
-	list_for_each(rr, &rp->redirects, link) {
-		if (condition_eval(rr->rule.condition, ctx) != EXPR_FOUND)
-			continue;
-		ret = redirect_run(rr->redirect, ctx);
-		if (ret == RULE_CONTINUE)
-			continue;
-		*which = &rr->rule;
-		ctx->stream->last_rule = &rr->rule;
-		return ret;
-	}
-	return RULE_CONTINUE;
-}
-
 int64_t rules_inspect_delay_ms(const struct proxy *px, bool response)
 {
 	return rule_proxy_of(px)->inspect_ms[response];

@@ -370,6 +370,14 @@ static void test_conditions(void)
 	ok(strncmp(run_request(FETCH_REQUEST), "403", 3) == 0, "the first matches");
 	ok(load("http-request deny if { url_param(b) %20x }"), "a condition on a parameter");
 	ok(strncmp(run_request(FETCH_REQUEST), "403", 3) == 0, "matches");
+	ok(load("http-request deny if METH_GET HTTP_1.1 HTTP { method POST GET } { url_beg /a? }"),
+	   "predefined conditions");
+	ok(strncmp(run_request(FETCH_REQUEST), "403", 3) == 0, "hold");
+	ok(load("http-request deny if { path_reg ^/b } or { hdr_sub(host) -i h:8 } { url_len gt 3 }"),
+	   "derived criteria");
+	ok(strncmp(run_request(FETCH_REQUEST), "403", 3) == 0, "hold");
+	ok(load("http-request deny unless { src 127.0.0.0/8 }"), "unless");
+	ok(strncmp(run_request(FETCH_REQUEST), "GET", 3) == 0, "does not hold");
 	ok(load("http-request deny if { src 10.0.0.0/8 }"), "a condition on a network");
 	ok(strncmp(run_request(FETCH_REQUEST), "GET", 3) == 0, "which does not match");
 }
@@ -468,6 +476,24 @@ static void test_switch(void)
 	is_str(switched("GET / HTTP/1.1\r\n\r\n"), "b", "the default");
 	is_str(switched("GET / HTTP/1.1\r\nto: c\r\n\r\n"), "c", "a computed name");
 	is_str(switched("GET / HTTP/1.1\r\nto: f\r\n\r\n"), "b", "one that is no backend");
+}
+
+/* Rules of a named defaults section come first. */
+static void test_defaults(void)
+{
+	ok(load("defaults d\n mode http\n timeout client 1s\n timeout server 1s\n"
+		" timeout connect 1s\n acl a path /a\n http-request set-header o d if a\n"
+		"frontend g from d\n bind 127.0.0.1:4\n http-request set-header o g%[hdr(o)] if a\n"),
+	   "rules in a defaults section");
+	begin("GET /a HTTP/1.1\r\n\r\n");
+	stream->fe = stream->be = session.fe = proxy_find(cfg, "g", PROXY_FE);
+	if (!ok(stream->fe != NULL, "the frontend is there")) {
+		printf("# %s\n", last_message());
+		return;
+	}
+	rules_run(stream->fe, RULES_HTTP_REQUEST, stream_expr(stream, EXPR_DIR_REQUEST), true,
+		  &(const struct rule *){ NULL });
+	is_str(outcome(RULE_CONTINUE, NULL), "GET /a\no: gd\n", "run before the frontend's");
 }
 
 /* --- refused ------------------------------------------------------------------------------ */
@@ -581,6 +607,7 @@ int main(void)
 	test_responses();
 	test_wait();
 	test_switch();
+	test_defaults();
 	test_refused();
 	arena_fini(&stream->arena);
 	block_queue_clear(&stream->reply_body);
