@@ -98,6 +98,8 @@ struct ctl_session_owner {
 struct ctl_session *ctl_session_new(enum ctl_level level, const struct ctl_session_owner *ops,
 				    void *owner);
 void ctl_session_free(struct ctl_session **s);
+/* How its messages begin: without severity (0), with its number (1) or its name (2). */
+void ctl_session_set_severity(struct ctl_session *s, int severity);
 /* Is there room for input: receive only when this is true. */
 bool ctl_session_wants_input(const struct ctl_session *s);
 /* Adds received bytes. False: no memory, the session must be closed. (A line which is too long is

@@ -58,6 +58,11 @@ struct ctl_session *ctl_session_new(enum ctl_level level, const struct ctl_sessi
 	return s;
 }
 
+void ctl_session_set_severity(struct ctl_session *s, int severity)
+{
+	s->severity = (enum ctl_severity)severity;
+}
+
 static void session_release(struct ctl_session *s)
 {
 	if (s->running && s->rq.command && s->rq.command->release)

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* ctl_socket.h - Runtime API connections: sockets in front of ctl's sessions
+ *
+ * Purpose: accepts administration connections, feeds what they send to a struct ctl_session and
+ *          sends what it makes.
+ * Owns   : a ctl_socket owns its listening descriptor; each connection belongs to its thread.
+ * Threads: made and closed by any thread, start_thread on each; accepted connections stay on the
+ *          thread that accepted them.
+ * Limits : stats maxconn counts over all sockets; stats timeout closes idle connections.
+ * Errors : NULL or false when memory is out; a broken connection is closed silently.
+ * Manual : configuration 3.1 stats socket, management 9.3.
+ */
+#ifndef NET_CTL_SOCKET_H
+#define NET_CTL_SOCKET_H
+
+#include <stdbool.h>
+#include "ctl/ctl.h"
+
+struct ctl_socket;
+
+/* Takes over listening descriptor <fd>; <severity>: what `set severity-output` calls none (0), number
+ * (1), string (2). NULL: no memory, the caller keeps the descriptor.
+ */
+struct ctl_socket *ctl_socket_new(int fd, enum ctl_level level, int severity);
+/* Begins to accept on the calling thread. */
+void ctl_socket_start_thread(struct ctl_socket *s);
+/* Stops accepting for a while / again; from any thread. */
+void ctl_socket_pause(struct ctl_socket *s, bool on);
+/* Stops accepting and closes the socket; connections go on. From any thread. */
+void ctl_socket_close(struct ctl_socket *s);
+/* Same, and frees: once no thread runs its loop with it. NULLs; NULL is harmless. */
+void ctl_socket_free(struct ctl_socket **s);
+/* Most connections at once over all sockets (stats maxconn); before the threads. */
+void ctl_socket_set_max(unsigned connections);
+/* Connections of the process, now and since the start. */
+unsigned ctl_connections_count(void);
+unsigned long long ctl_connections_total(void);
+/* Closes the connections of the calling thread: all, or only those that wait for a command. */
+void ctl_connections_close_thread(bool all);
+/* Per thread, before its first connection, and after its loop: closes what is left. */
+bool ctl_socket_thread_init(void);
+void ctl_socket_thread_fini(void);
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* dump.c - -dK: the registered keywords, class by class */
+#include <string.h>
+#include "ctl/ctl.h"
+#include "expr/expr.h"
+#include "main_priv.h"
+
+static void dump_filters(FILE *out)
+{
+}
+
+static void dump_services(FILE *out)
+{
+}
+
+static const struct {
+	const char *name, *title;
+	void (*dump)(FILE *out);
+} classes[] = {
+	{ "acl", "ACL keywords", expr_dump_acls },
+	{ "cfg", "configuration keywords", conf_dump_keywords },
+	{ "cli", "CLI keywords", ctl_dump_commands },
+	{ "cnv", "sample converter functions", expr_dump_converters },
+	{ "flt", "filter names", dump_filters },
+	{ "smp", "sample fetch functions", expr_dump_fetches },
+	{ "svc", "service names", dump_services },
+};
+
+#define CLASS_COUNT (sizeof(classes) / sizeof(*classes))
+
+static void dump_class(size_t i, FILE *out)
+{
+	fprintf(out, "# List of registered %s:\n", classes[i].title);
+	classes[i].dump(out);
+}
+
+static bool is_word(const char *text, size_t len, const char *word)
+{
+	return strlen(word) == len && memcmp(text, word, len) == 0;
+}
+
+static bool dump_named(const char *name, size_t len, FILE *out)
+{
+	for (size_t i = 0; i < CLASS_COUNT; i++) {
+		if (is_word(name, len, classes[i].name)) {
+			dump_class(i, out);
+			return true;
+		}
+	}
+	return false;
+}
+
+static void dump_help(void)
+{
+	fprintf(stderr, "# List of supported keyword classes:\nall: list all keywords\n");
+	for (size_t i = 0; i < CLASS_COUNT; i++)
+		fprintf(stderr, "%s: %s\n", classes[i].name, classes[i].title);
+}
+
+bool keyword_dump(const char *list, FILE *out)
+{
+	while (*list) {
+		size_t len = strcspn(list, ",");
+
+		if (is_word(list, len, "all")) {
+			for (size_t i = 0; i < CLASS_COUNT; i++)
+				dump_class(i, out);
+		} else if (!dump_named(list, len, out)) {
+			dump_help();
+			return false;
+		}
+		list += len + (list[len] == ',');
+	}
+	fflush(out);
+	return true;
+}

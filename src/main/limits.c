@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* limits.c - how many connections, descriptors and pipes the process may have
+ *
+ * Without maxconn, the connections are what the descriptors allow: two for each, one per listening socket,
+ * some for each thread. With it, the descriptors follow.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/resource.h>
+#include "core/fd.h"
+#include "core/pool.h"
+#include "core/thread.h"
+#include "net/pipe.h"
+#include "proxy/proxy.h"
+#include "stream/listen.h"
+#include "main_priv.h"
+
+/* Descriptors of each thread (poller, wake-up, log sockets), and of the process. */
+#define PER_THREAD 4
+#define FOR_PROCESS 6
+
+struct main_limits main_limits;
+
+static int64_t other_descriptors(const struct config *cfg)
+{
+	return (int64_t)(generation_count_listeners(cfg) + stats_sockets_count(cfg)) +
+	       (int64_t)thread_count() * PER_THREAD + FOR_PROCESS;
+}
+
+static int64_t pipe_descriptors(const struct main_limits *l)
+{
+	return l->maxpipes > 0 ? 2 * l->maxpipes : 0;
+}
+
+/* The most descriptors to aim at. */
+static int64_t descriptor_ceiling(const struct main_settings *set, const struct rlimit *limit)
+{
+	int64_t most = limit->rlim_max == RLIM_INFINITY ? 1048576 : (int64_t)limit->rlim_max;
+
+	if (limit->rlim_cur != RLIM_INFINITY && (int64_t)limit->rlim_cur > most)
+		most = (int64_t)limit->rlim_cur;
+	if (set->descriptors)
+		most = set->descriptors;
+	if (set->descriptors_max && most > set->descriptors_max)
+		most = set->descriptors_max;
+	return most;
+}
+
+static bool raise_limit(const struct main_options *o, const struct main_settings *set,
+			struct rlimit *limit, int64_t wanted)
+{
+	struct rlimit next = { .rlim_cur = (rlim_t)wanted, .rlim_max = limit->rlim_max };
+
+	if (limit->rlim_cur != RLIM_INFINITY && (int64_t)limit->rlim_cur >= wanted && !set->descriptors)
+		return true;
+	if (limit->rlim_max != RLIM_INFINITY && (int64_t)limit->rlim_max < wanted)
+		next.rlim_max = (rlim_t)wanted;
+	if (setrlimit(RLIMIT_NOFILE, &next) == 0) {
+		*limit = next;
+		return true;
+	}
+	next.rlim_max = limit->rlim_max;
+	next.rlim_cur = limit->rlim_max;
+	setrlimit(RLIMIT_NOFILE, &next);
+	getrlimit(RLIMIT_NOFILE, limit);
+	if (!set->strict_limits) {
+		diag_say(DIAG_WARNING, "[%s.main()] Cannot raise FD limit to %lld, limit is %lld.",
+			 o->program, (long long)wanted, (long long)limit->rlim_cur);
+		return true;
+	}
+	MAIN_ALERT("[%s.main()] Cannot raise FD limit to %lld, limit is %lld.", o->program,
+		   (long long)wanted, (long long)limit->rlim_cur);
+	return false;
+}
+
+/* maxpipes: a quarter of the connections when splicing is asked for. */
+static int64_t ideal_pipes(const struct config *cfg, const struct main_settings *set,
+			   int64_t maxconn)
+{
+	const uint64_t bits = PROXY_OPT_SPLICE_AUTO | PROXY_OPT_SPLICE_REQUEST |
+			      PROXY_OPT_SPLICE_RESPONSE;
+
+	if (set->no_splice)
+		return 0;
+	if (set->maxpipes >= 0)
+		return set->maxpipes;
+	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px))
+		if (px->options & bits)
+			return maxconn / 4 ? maxconn / 4 : 1;
+	return 0;
+}
+
+bool limits_apply(struct config *cfg, const struct main_options *o)
+{
+	const struct main_settings *set = settings_of(cfg);
+	struct main_limits *l = &main_limits;
+	int64_t others = other_descriptors(cfg), ceiling;
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0) {
+		MAIN_ALERT("[%s.main()] Cannot read the limit of descriptors: %s.", o->program,
+			   strerror(errno));
+		return false;
+	}
+	ceiling = descriptor_ceiling(set, &limit);
+	l->maxconn = o->maxconn ? o->maxconn : set->maxconn;
+	if (!l->maxconn) {
+		bool splices = ideal_pipes(cfg, set, 4) > 0 && set->maxpipes < 0;
+
+		/* each connection: client and server, and half a descriptor of its quarter of a pipe */
+		l->maxconn = splices ? (ceiling - others) * 2 / 5 : (ceiling - others) / 2;
+		if (l->maxconn < 1)
+			l->maxconn = 1;
+	}
+	l->hard_maxconn = l->maxconn;
+	l->maxpipes = ideal_pipes(cfg, set, l->maxconn);
+	l->maxsock = 2 * l->maxconn + pipe_descriptors(l) + others;
+	if (!raise_limit(o, set, &limit, set->descriptors ? set->descriptors : l->maxsock))
+		return false;
+	l->descriptors = (int64_t)limit.rlim_cur;
+	pool_set_limit((uint64_t)o->memory_mb << 20);
+	pipe_set_limit((unsigned)l->maxpipes);
+	listen_set_limits((unsigned)l->maxconn, (unsigned)set->maxconnrate,
+			  (unsigned)set->maxsessrate, (unsigned)set->maxaccept);
+	proxies_set_process_maxconn(cfg, o->proxy_maxconn ? o->proxy_maxconn : l->maxconn);
+	if (!fd_init((int)(l->descriptors < l->maxsock ? l->descriptors : l->maxsock) + 64)) {
+		MAIN_ALERT("[%s.main()] out of memory for the table of descriptors.", o->program);
+		return false;
+	}
+	return true;
+}

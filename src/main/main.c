@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* main.c - from the command line to the loops, and out again
+ *
+ *	options -> modules -> read -> check -> limits -> sockets -> pid file, daemon, rights -> loops
+ */
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "base/clock.h"
+#include "core/fd.h"
+#include "core/pool.h"
+#include "core/thread.h"
+#include "ctl/ctl.h"
+#include "expr/expr.h"
+#include "stream/listen.h"
+#include "stream/rule.h"
+#include "main_priv.h"
+
+uint64_t main_start_ns, main_ready_ns;
+
+/* Exit statuses of the manual: 1 for what is wrong, 2 for a file without listener under -c. */
+enum { STATUS_OK = 0, STATUS_ERROR = 1, STATUS_NO_LISTENER = 2 };
+
+/* Lays out the slots of all modules, reads their tables, then lets them initialise. */
+static bool modules_register(void)
+{
+	for (const struct module *const *m = main_modules; *m; m++)
+		for (struct slot *const *s = (*m)->slots; s && *s; s++)
+			slot_register(*s);
+	if (!conf_register(main_modules) || !ctl_register(main_modules) ||
+	    !expr_register(main_modules) || !rules_register(main_modules)) {
+		MAIN_ALERT("out of memory while registering keywords.");
+		return false;
+	}
+	for (const struct module *const *m = main_modules; *m; m++) {
+		if ((*m)->init && !(*m)->init()) {
+			MAIN_ALERT("module '%s' cannot start: out of memory.", (*m)->name);
+			return false;
+		}
+	}
+	return true;
+}
+
+static void modules_fini(void)
+{
+	unsigned count = 0;
+
+	while (main_modules[count])
+		count++;
+	while (count-- > 0)
+		if (main_modules[count]->fini)
+			main_modules[count]->fini();
+}
+
+/* The absolute name of this program, for the banner of messages. */
+static const char *program_path(void)
+{
+	static char path[4096];
+	ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+	if (len <= 0)
+		return "haproxy";
+	path[len] = '\0';
+	return path;
+}
+
+/* -c. */
+static int report_check(const struct config *cfg, const struct main_options *o)
+{
+	bool has_sockets = generation_count_listeners(cfg) + stats_sockets_count(cfg) > 0;
+
+	if (!has_sockets) {
+		fprintf(stderr, "Configuration file has no error but will not start (no listener) => "
+			"exit(2).\n");
+		return STATUS_NO_LISTENER;
+	}
+	if (o->verbose)
+		printf("Configuration file is valid\n");
+	return STATUS_OK;
+}
+
+/* -cc. */
+static int evaluate_condition(const char *text)
+{
+	struct config *cfg = config_new();
+	struct diag_list diags;
+	int result = -1;
+
+	if (!cfg)
+		return STATUS_ERROR;
+	diag_list_init(&diags);
+	result = conf_condition(cfg, text, &diags);
+	diag_print(&diags, DIAG_NOTICE, stderr);
+	diag_list_fini(&diags);
+	config_drop(&cfg);
+	return result > 0 ? STATUS_OK : STATUS_ERROR;
+}
+
+/* Everything between a checked generation and the loops. */
+static bool go_live(struct config *cfg, const struct main_options *o)
+{
+	settings_apply(cfg, o);
+	if (!limits_apply(cfg, o))
+		return false;
+	if (generation_count_listeners(cfg) + stats_sockets_count(cfg) == 0) {
+		MAIN_ALERT("[%s.main()] No enabled listener found (check for 'bind' directives) ! "
+			   "Exiting.", o->program);
+		return false;
+	}
+	if (o->old_pid_signal)
+		process_tell_old(o, SIGTTOU);
+	if (!generation_start(cfg, o)) {
+		if (o->old_pid_signal)
+			process_tell_old(o, SIGTTIN);
+		MAIN_ALERT("[%s.main()] Some protocols failed to start their listeners! Exiting.",
+			   o->program);
+		return false;
+	}
+	return process_settle(cfg, o);
+}
+
+static int run(struct config *cfg, const struct main_options *o)
+{
+	if (!stop_install(cfg))
+		return STATUS_ERROR;
+	main_ready_ns = clock_read_ns();
+	if (!thread_run_all(main_modules)) {
+		MAIN_ALERT("[%s.main()] Cannot start the threads: out of resources.", o->program);
+		return STATUS_ERROR;
+	}
+	return stop_status();
+}
+
+/* What is answered without reading a configuration; -1: go on. */
+static int answer_at_once(const struct main_options *o)
+{
+	if (o->version || o->version_long) {
+		version_print(stdout);
+		if (o->version_long)
+			version_print_build(stdout);
+		return STATUS_OK;
+	}
+	if (o->condition)
+		return evaluate_condition(o->condition);
+	return -1;
+}
+
+static int serve(const struct main_options *o)
+{
+	struct config *cfg;
+	int status;
+
+	if (o->chdir && chdir(o->chdir) < 0) {
+		MAIN_ALERT("Could not change to directory %s", o->chdir);
+		return STATUS_ERROR;
+	}
+	cfg = generation_load(o);
+	if (!cfg)
+		return STATUS_ERROR;
+	if (o->dump_classes && !keyword_dump(o->dump_classes, stdout))
+		status = STATUS_ERROR;
+	else if (o->check_only)
+		status = report_check(cfg, o);
+	else if (!go_live(cfg, o))
+		status = STATUS_ERROR;
+	else
+		status = run(cfg, o);
+	config_drop(&cfg);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	struct main_options o;
+	enum options_result parsed;
+	int status = STATUS_ERROR;
+
+	main_start_ns = clock_read_ns();
+	clock_refresh();
+	ctl_set_start_ns(main_start_ns);
+	diag_set_banner(version_text(), program_path());
+	parsed = options_parse(&o, argc, argv);
+	if (parsed == OPTIONS_USAGE || o.usage || (parsed == OPTIONS_OK && argc <= 1)) {
+		version_print(stdout);
+		options_print_usage(stdout, o.program);
+		status = o.usage ? STATUS_OK : STATUS_ERROR;
+	} else if (parsed == OPTIONS_OK) {
+		version_publish_facts();
+		if (modules_register()) {
+			status = answer_at_once(&o);
+			if (status < 0 && !o.source_count && !o.dump_classes) {
+				version_print(stdout);
+				options_print_usage(stdout, o.program);
+				status = STATUS_ERROR;
+			} else if (status < 0) {
+				status = serve(&o);
+			}
+			modules_fini();
+		}
+	}
+	options_fini(&o);
+	return status;
+}

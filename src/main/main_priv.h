@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* main_priv.h - what the files of the top floor share
+ *
+ * modules.c   the list of modules            options.c  the command line
+ * version.c   -v, -vv                        dump.c     -dK
+ * settings.c, settings_conf.c  global keywords
+ * limits.c    connections, descriptors, pipes
+ * start.c     from files to a generation     process.c  pid file, daemon, chroot, ids
+ * stop.c      signals, soft and hard stop    info.c     show info, show env
+ * stats_socket.c  stats socket lines
+ */
+#ifndef MAIN_MAIN_PRIV_H
+#define MAIN_MAIN_PRIV_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+#include "base/diag.h"
+#include "base/list.h"
+#include "base/module.h"
+#include "conf/conf.h"
+
+/* --- modules.c */
+/* Every module, in start-up order; ends with NULL. */
+extern const struct module *const main_modules[];
+
+/* --- options.c : what the command line says. All texts are borrowed from argv. */
+struct main_options {
+	const char *program;         /* argv[0] */
+	struct conf_source *sources; /* owned */
+	int source_count;
+	const char *chdir;           /* -C */
+	const char *pidfile;         /* -p */
+	const char *localpeer;       /* -L */
+	const char *condition;       /* -cc */
+	const char *dump_classes;    /* -dK */
+	bool check_only;             /* -c */
+	bool version, version_long;  /* -v, -vv */
+	bool usage;                  /* -h */
+	bool daemon;                 /* -D */
+	bool foreground;             /* -db, -d */
+	bool debug;                  /* -d */
+	bool verbose, quiet;         /* -V, -q */
+	bool zero_warning;           /* -dW */
+	bool diagnostics;            /* -dD */
+	bool no_epoll, no_poll;      /* -de, -dp */
+	bool no_splice;              /* -dS */
+	bool no_reuseport;           /* -dR */
+	bool list_libraries;         /* -dL */
+	bool insecure_fork;          /* -dI */
+	int64_t maxconn;             /* -n; 0 unset */
+	int64_t proxy_maxconn;       /* -N; 0 unset */
+	int64_t memory_mb;           /* -m; 0 none */
+	pid_t *old_pids;             /* owned: -sf, -st */
+	int old_pid_count;
+	int old_pid_signal;          /* SIGUSR1 or SIGTERM, 0 none */
+};
+
+enum options_result { OPTIONS_OK, OPTIONS_USAGE, OPTIONS_ERROR };
+/* Reads the command line; what is wrong was said. options_fini() in any case. */
+enum options_result options_parse(struct main_options *o, int argc, char **argv);
+void options_fini(struct main_options *o);
+void options_print_usage(FILE *out, const char *program);
+
+/* --- version.c */
+const char *version_text(void);
+const char *version_date(void);
+void version_print(FILE *out);
+/* -vv. */
+void version_print_build(FILE *out);
+/* Tells the configuration engine about version and features. */
+void version_publish_facts(void);
+
+/* --- dump.c : -dK. False: unknown class, or help was asked for. */
+bool keyword_dump(const char *classes, FILE *out);
+
+/* --- settings.c : global keywords of this floor */
+struct stats_socket;
+
+struct main_settings {
+	bool daemon, quiet, zero_warning, set_dumpable, insecure_setuid, insecure_fork;
+	bool strict_limits, no_splice, no_reuseport, no_getaddrinfo, external_check;
+	const char *pidfile, *chroot_dir, *node, *description, *localpeer, *cluster_secret;
+	const char *cert_base, *key_base;
+	int uid, gid;                 /* 0 unset */
+	int maxconn;                  /* 0 unset: computed */
+	int maxconnrate, maxsessrate; /* 0 none */
+	int maxpipes;                 /* -1 unset */
+	int descriptors;              /* ulimit-n; 0 unset */
+	int descriptors_max;          /* fd-hard-limit; 0 unset */
+	int64_t hard_stop_ms;         /* 0 none */
+	int64_t grace_ms;
+	int64_t close_spread_ms;      /* 0 none; -1 infinite */
+	int64_t stats_timeout_ms;
+	int stats_maxconn;
+	int bufsize, maxrewrite, fields_max, maxaccept, pipe_size;
+	int ignored;                  /* where harmless tunables go */
+	uint64_t ignored_size;
+	struct list stats_sockets;    /* struct stats_socket.link */
+};
+
+extern struct slot settings_slot;
+extern const struct module mod_settings; /* settings_conf.c */
+struct main_settings *settings_of(const struct config *cfg);
+/* Pushes what lower floors need down to them, before memory blocks and sockets are made. */
+void settings_apply(const struct config *cfg, const struct main_options *o);
+
+/* --- limits.c */
+struct main_limits {
+	int64_t maxconn;      /* effective */
+	int64_t hard_maxconn; /* the same before `set maxconn global` */
+	int64_t maxsock;      /* descriptors needed */
+	int64_t descriptors;  /* RLIMIT_NOFILE in effect */
+	int64_t maxpipes;
+};
+extern struct main_limits main_limits;
+/* Computes and sets the limits, sizes the descriptor table. False: said. */
+bool limits_apply(struct config *cfg, const struct main_options *o);
+
+/* --- start.c */
+struct config *generation_current(void);
+/* Reads, checks and prints what is to be said. NULL: errors. *listeners: sockets asked for. */
+struct config *generation_load(const struct main_options *o);
+/* Opens sockets and starts the modules. False: said. */
+bool generation_start(struct config *cfg, const struct main_options *o);
+/* Bind addresses of frontends, without those of stats sockets. */
+unsigned generation_count_listeners(const struct config *cfg);
+extern const struct module mod_start;
+
+/* --- process.c : each says what is wrong and returns false */
+bool process_settle(struct config *cfg, const struct main_options *o);
+bool process_write_pid(const struct config *cfg, const struct main_options *o);
+/* Returns in the child; the parent leaves once the child is ready. */
+bool process_daemonise(void);
+void process_detach(const struct config *cfg, const struct main_options *o);
+bool process_drop_rights(const struct config *cfg);
+/* Signals the processes of -sf and -st. */
+void process_tell_old(const struct main_options *o, int sig);
+void process_open_pid(void);
+
+/* --- stop.c */
+bool stop_install(struct config *cfg);
+bool stop_is_stopping(void);
+/* The exit status of the process once the loops have ended. */
+int stop_status(void);
+
+/* --- stats_socket.c */
+extern const struct module mod_stats_socket;
+bool stats_sockets_open(struct config *cfg, struct diag_list *diags);
+void stats_sockets_start_thread(struct config *cfg);
+void stats_sockets_pause(struct config *cfg, bool on);
+void stats_sockets_close(struct config *cfg);
+void stats_sockets_fini(struct main_settings *set);
+unsigned stats_sockets_count(const struct config *cfg);
+
+/* --- info.c */
+extern const struct module mod_info;
+extern uint64_t main_start_ns; /* monotonic */
+extern uint64_t main_ready_ns;
+
+/* Says at once, in the form of the reference's start-up messages. */
+#define MAIN_ALERT(...) diag_say(DIAG_ALERT, __VA_ARGS__)
+
+#endif

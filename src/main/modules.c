@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* modules.c - the one list of modules, floors bottom-up: the start-up order
+ *
+ * A new module is one line here. Its descriptor is the one symbol that its edge file exports.
+ */
+#include "main_priv.h"
+
+#define MODULES(X) \
+	/* 1 conf, ctl */ \
+	X(conf) X(conf_legacy) X(ctl) \
+	/* 2 core */ \
+	X(core) X(core_ctl) X(fd_ctl) \
+	/* main's own settings are applied before anything is made of them */ \
+	X(settings) \
+	/* 3 expr */ \
+	X(expr) \
+	/* 4 net, http */ \
+	X(net) X(http_error_page) \
+	/* 5 mux, log */ \
+	X(mux) X(log) \
+	/* 6 proxy */ \
+	X(proxy) X(proxy_options) X(bind) X(server) X(proxy_ctl) X(server_ctl) X(stats_ctl) \
+	/* 7 stream */ \
+	X(rule) X(tcp_act) X(http_act) X(reply_act) X(conn_smp) X(http_smp) X(field_smp) \
+	X(proxy_smp) X(stream_alias) X(stream_log) X(stream) \
+	/* 9 main */ \
+	X(stats_socket) X(start)
+
+#define X(name) extern const struct module mod_##name;
+MODULES(X)
+#undef X
+
+#define X(name) &mod_##name,
+const struct module *const main_modules[] = { MODULES(X) NULL };
+#undef X

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* options.c - the command line */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include "core/pool.h"
+#include "main_priv.h"
+
+/* How far we are in argv. */
+struct args {
+	struct main_options *o;
+	char **argv;
+	int argc, at;
+};
+
+static const char usage_text[] =
+"        -v shows the version ; -vv shows how the program was built.\n"
+"        -h shows this text.\n"
+"        -f reads a file, or the *.cfg files of a folder ; may be given several times.\n"
+"        -d debug mode: stays in foreground ; -db only stays in foreground.\n"
+"        -dM[<byte>,help,...] debug memory (default: fill with <byte>/0x50)\n"
+"        -V verbose (-q is undone) ; -q quiet: messages are not displayed\n"
+"        -D goes to the background ; -C changes to <dir> before reading files\n"
+"        -c only checks the files and exits ; -cc evaluates a condition and exits\n"
+"        -n limits the connections of the process\n"
+"        -N limits the connections of each frontend that has no maxconn\n"
+"        -m limits the memory of pools (in MB)\n"
+"        -L sets the name of the local peer (default: the host's name)\n"
+"        -p writes the process's id to this file\n"
+"        -dC[[key],line] shows the configuration files as they are read\n"
+"        -dD points at suspicious statements ; -dW fails if anything was warned about\n"
+"        -de does not use epoll ; -dp does not use poll\n"
+"        -dF, -dZ, -dS disable fast forwarding, zero-copy forwarding and splicing\n"
+"        -dG, -dR disable getaddrinfo() and SO_REUSEPORT\n"
+"        -dI allows programs to be started\n"
+"        -dK{class[,...]} shows the registered keywords ('help' lists the classes)\n"
+"        -dL lists the loaded libraries after the check\n"
+"        -dr goes on when the address of a server cannot be resolved\n"
+"        -dV disables the verification of servers' certificates\n"
+"        -sf/-st [pid ]* asks old processes to finish / to terminate\n"
+"\n";
+
+void options_print_usage(FILE *out, const char *program)
+{
+	fprintf(out, "Usage : %s [-f <file|dir>]* [ -vdVD ] [ -n <maxconn> ] [ -N <maxpconn> ]\n"
+		"        [ -p <pidfile> ] [ -m <max megs> ] [ -C <dir> ] [-- <file>*]\n%s",
+		program, usage_text);
+}
+
+void options_fini(struct main_options *o)
+{
+	free(o->sources);
+	free(o->old_pids);
+	o->sources = NULL;
+	o->old_pids = NULL;
+}
+
+static bool add_source(struct main_options *o, const char *path)
+{
+	o->sources[o->source_count++].path = path;
+	return true;
+}
+
+/* The value of the option at hand: the next word. */
+static const char *take_value(struct args *a)
+{
+	if (a->at + 1 >= a->argc)
+		return NULL;
+	return a->argv[++a->at];
+}
+
+static bool take_number(struct args *a, int64_t *out)
+{
+	const char *word = take_value(a);
+	char *end;
+
+	if (!word)
+		return false;
+	errno = 0;
+	*out = strtoll(word, &end, 10);
+	if (errno || !*word || *end || *out < 0 || *out > INT32_MAX) {
+		MAIN_ALERT("'%s' is not a number that option '%s' can use.", word,
+			   a->argv[a->at - 1]);
+		return false;
+	}
+	return true;
+}
+
+static bool refuse(const char *option, const char *why)
+{
+	MAIN_ALERT("option '%s' is not supported by this version: %s.", option, why);
+	return false;
+}
+
+/* -sf and -st take every number that follows. */
+static bool take_pids(struct args *a, int sig)
+{
+	struct main_options *o = a->o;
+
+	o->old_pid_signal = sig;
+	while (a->at + 1 < a->argc && a->argv[a->at + 1][0] >= '0' && a->argv[a->at + 1][0] <= '9') {
+		char *end;
+		long pid = strtol(a->argv[++a->at], &end, 10);
+
+		if (*end || pid <= 0 || pid > INT32_MAX) {
+			MAIN_ALERT("'%s' is not the id of a process.", a->argv[a->at]);
+			return false;
+		}
+		o->old_pids[o->old_pid_count++] = (pid_t)pid;
+	}
+	return true;
+}
+
+/* -dM[...] : the options must be known before the first pool is made. */
+static bool take_pool_options(const char *text)
+{
+	const char *message;
+
+	if (pool_set_options(text, &message))
+		return true;
+	fprintf(stderr, "%s\n", message);
+	return false;
+}
+
+struct flag {
+	const char *name;
+	size_t offset; /* of a bool in struct main_options */
+};
+
+#define FLAG(name, member) { name, offsetof(struct main_options, member) }
+static const struct flag flags[] = {
+	FLAG("-v", version), FLAG("-vv", version_long), FLAG("-h", usage), FLAG("--help", usage),
+	FLAG("-d", debug), FLAG("-db", foreground), FLAG("-D", daemon), FLAG("-V", verbose),
+	FLAG("-q", quiet), FLAG("-c", check_only), FLAG("-dW", zero_warning),
+	FLAG("-dD", diagnostics), FLAG("-de", no_epoll), FLAG("-dp", no_poll),
+	FLAG("-dS", no_splice), FLAG("-dR", no_reuseport), FLAG("-dL", list_libraries),
+	FLAG("-dI", insecure_fork),
+};
+
+/* What changes nothing here, each with why. */
+static const char *const without_effect[] = {
+	"-dG", /* names are not resolved by getaddrinfo() but where the manual says so */
+	"-dF", "-dZ", /* every path is safe without them */
+	"-dV", /* servers have no TLS yet, so nothing is verified */
+	"-dr", /* a server whose name does not resolve is down, not an error */
+	"-4",
+};
+
+static bool take_flag(struct args *a, const char *word)
+{
+	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++) {
+		if (strcmp(word, flags[i].name) == 0) {
+			*(bool *)((char *)a->o + flags[i].offset) = true;
+			return true;
+		}
+	}
+	for (size_t i = 0; i < sizeof(without_effect) / sizeof(*without_effect); i++)
+		if (strcmp(word, without_effect[i]) == 0)
+			return true;
+	return false;
+}
+
+/* Options that take the next word. *known: it was one of them. */
+static bool take_valued(struct args *a, const char *word, bool *known)
+{
+	const struct {
+		const char *name;
+		const char **text;
+		int64_t *number;
+	} valued[] = {
+		{ "-C", &a->o->chdir, NULL }, { "-p", &a->o->pidfile, NULL },
+		{ "-L", &a->o->localpeer, NULL }, { "-cc", &a->o->condition, NULL },
+		{ "-n", NULL, &a->o->maxconn }, { "-N", NULL, &a->o->proxy_maxconn },
+		{ "-m", NULL, &a->o->memory_mb },
+	};
+
+	for (size_t i = 0; i < sizeof(valued) / sizeof(*valued); i++) {
+		if (strcmp(word, valued[i].name) != 0)
+			continue;
+		*known = true;
+		if (valued[i].number)
+			return take_number(a, valued[i].number);
+		*valued[i].text = take_value(a);
+		return *valued[i].text != NULL;
+	}
+	return false;
+}
+
+static bool starts_with(const char *word, const char *prefix)
+{
+	return strncmp(word, prefix, strlen(prefix)) == 0;
+}
+
+/* Options that are known but wait for a later version. *known: it was one of them. */
+static bool refuse_later(const char *word, bool *known)
+{
+	static const struct {
+		const char *name, *why;
+	} later[] = {
+		{ "-W", "master-worker mode is not there yet, run it with -D or -db" },
+		{ "-Ws", "master-worker mode is not there yet, run it with -db" },
+		{ "-S", "the master's socket comes with master-worker mode" },
+		{ "-x", "sockets are not passed between processes yet, use -sf" },
+		{ "-dt", "traces are not there yet" },
+		{ "-dc", "the list of CPUs is not there yet" },
+	};
+
+	for (size_t i = 0; i < sizeof(later) / sizeof(*later); i++) {
+		if (strcmp(word, later[i].name) == 0 ||
+		    (starts_with(word, "-dt") && strcmp(later[i].name, "-dt") == 0)) {
+			*known = true;
+			return refuse(word, later[i].why);
+		}
+	}
+	return false;
+}
+
+/* One word of the command line that begins with '-'. */
+static enum options_result take_option(struct args *a, const char *word)
+{
+	bool known = false, done;
+
+	if (take_flag(a, word))
+		return OPTIONS_OK;
+	done = take_valued(a, word, &known);
+	if (known)
+		return done ? OPTIONS_OK : OPTIONS_USAGE;
+	refuse_later(word, &known);
+	if (known)
+		return OPTIONS_ERROR;
+	if (strcmp(word, "-f") == 0) {
+		const char *path = take_value(a);
+
+		return path && add_source(a->o, path) ? OPTIONS_OK : OPTIONS_USAGE;
+	}
+	if (strcmp(word, "-sf") == 0 || strcmp(word, "-st") == 0)
+		return take_pids(a, word[2] == 'f' ? SIGUSR1 : SIGTERM) ? OPTIONS_OK
+									: OPTIONS_ERROR;
+	if (starts_with(word, "-dM"))
+		return take_pool_options(word + 3) ? OPTIONS_OK : OPTIONS_ERROR;
+	if (starts_with(word, "-dK")) {
+		a->o->dump_classes = word + 3;
+		return OPTIONS_OK;
+	}
+	if (starts_with(word, "-dC")) {
+		refuse(word, "the configuration cannot be shown yet");
+		return OPTIONS_ERROR;
+	}
+	return OPTIONS_USAGE;
+}
+
+enum options_result options_parse(struct main_options *o, int argc, char **argv)
+{
+	struct args a = { .o = o, .argv = argv, .argc = argc };
+	enum options_result r = OPTIONS_OK;
+
+	memset(o, 0, sizeof(*o));
+	o->program = argc > 0 ? argv[0] : "haproxy";
+	o->sources = calloc((size_t)argc + 1, sizeof(*o->sources));
+	o->old_pids = calloc((size_t)argc + 1, sizeof(*o->old_pids));
+	if (!o->sources || !o->old_pids) {
+		MAIN_ALERT("out of memory while reading the command line.");
+		return OPTIONS_ERROR;
+	}
+	for (a.at = 1; a.at < argc && r == OPTIONS_OK; a.at++) {
+		const char *word = argv[a.at];
+
+		if (strcmp(word, "--") == 0) {
+			while (++a.at < argc)
+				add_source(o, argv[a.at]);
+			break;
+		}
+		r = word[0] == '-' ? take_option(&a, word) : OPTIONS_USAGE;
+	}
+	o->foreground |= o->debug;
+	o->verbose |= o->debug;
+	return r;
+}

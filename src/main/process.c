@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* process.c - what the process becomes: pid file, background, root folder, user and group */
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "main_priv.h"
+
+void process_tell_old(const struct main_options *o, int sig)
+{
+	for (int i = 0; i < o->old_pid_count; i++)
+		kill(o->old_pids[i], sig);
+}
+
+/* --- pid file -------------------------------------------------------------------------------- */
+
+/* Opened before rights are dropped and the folder changes; written by who stays. -1: none. */
+static int open_pid_file(const struct config *cfg, const struct main_options *o, bool *failed)
+{
+	const char *path = o->pidfile ? o->pidfile : settings_of(cfg)->pidfile;
+	int fd;
+
+	if (!path)
+		return -1;
+	unlink(path);
+	fd = open(path, O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0644);
+	if (fd < 0) {
+		MAIN_ALERT("[%s.main()] Cannot create pidfile %s", o->program, path);
+		*failed = true;
+	}
+	return fd;
+}
+
+static void write_pid_file(int fd)
+{
+	char text[32];
+	int len = snprintf(text, sizeof(text), "%d\n", (int)getpid());
+
+	if (fd < 0)
+		return;
+	if (write(fd, text, (size_t)len) != len)
+		diag_say(DIAG_WARNING, "Cannot write the pid file: %s.", strerror(errno));
+	close(fd);
+}
+
+/* --- background ------------------------------------------------------------------------------ */
+
+/* The child goes on; the parent leaves. */
+static bool go_to_background(const struct main_options *o)
+{
+	pid_t pid = fork();
+
+	if (pid < 0) {
+		MAIN_ALERT("[%s.main()] Cannot fork.", o->program);
+		return false;
+	}
+	if (pid > 0)
+		_exit(0);
+	setsid();
+	return true;
+}
+
+/* Standard descriptors lead nowhere, except those that logs are sent to. */
+static void leave_terminal(void)
+{
+	int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	for (int i = 0; i <= 2; i++)
+		dup2(fd, i);
+	if (fd > 2)
+		close(fd);
+}
+
+/* --- rights ---------------------------------------------------------------------------------- */
+
+static bool change_root(const struct main_settings *set, const struct main_options *o)
+{
+	if (!set->chroot_dir)
+		return true;
+	if (chroot(set->chroot_dir) == 0 && chdir("/") == 0)
+		return true;
+	MAIN_ALERT("[%s.main()] Cannot chroot(%s).", o->program, set->chroot_dir);
+	return false;
+}
+
+static bool change_ids(const struct main_settings *set, const struct main_options *o)
+{
+	if (set->gid) {
+		if (getgroups(0, NULL) > 0 && setgroups(0, NULL) < 0)
+			diag_say(DIAG_WARNING, "[%s.main()] Failed to drop supplementary groups. "
+				 "Using 'gid'/'group' without 'uid'/'user' is generally useless.",
+				 o->program);
+		if (setgid((gid_t)set->gid) < 0) {
+			MAIN_ALERT("[%s.main()] Cannot set gid %d.", o->program, set->gid);
+			return false;
+		}
+	}
+	if (set->uid && setuid((uid_t)set->uid) < 0) {
+		MAIN_ALERT("[%s.main()] Cannot set uid %d.", o->program, set->uid);
+		return false;
+	}
+	if (set->uid && !set->gid && getgid() == 0)
+		diag_say(DIAG_WARNING, "[%s.main()] The process keeps the rights of group 0: set "
+			 "'gid' or 'group' beside 'uid' or 'user'.", o->program);
+	return true;
+}
+
+static void set_process_flags(const struct main_settings *set)
+{
+	if (set->set_dumpable)
+		prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+	if (!set->insecure_setuid)
+		prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+}
+
+bool process_settle(struct config *cfg, const struct main_options *o)
+{
+	const struct main_settings *set = settings_of(cfg);
+	bool failed = false, background = (o->daemon || set->daemon) && !o->foreground;
+	int pid_fd = open_pid_file(cfg, o, &failed);
+
+	if (failed)
+		return false;
+	if (!change_root(set, o))
+		return false;
+	if (o->old_pid_signal)
+		process_tell_old(o, o->old_pid_signal);
+	if (!change_ids(set, o))
+		return false;
+	set_process_flags(set);
+	if (background && !go_to_background(o))
+		return false;
+	write_pid_file(pid_fd);
+	if (background)
+		leave_terminal();
+	return true;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* start.c - from files to a generation which is live
+ *
+ *	read -> check -> limits -> sockets -> publish
+ *
+ * A reload will go the same way beside the running generation: nothing here knows that it is the first.
+ */
+#include <stdlib.h>
+#include "proxy/bind.h"
+#include "proxy/proxy.h"
+#include "stream/listen.h"
+#include "main_priv.h"
+
+struct config *generation_current(void)
+{
+	return proxies_current();
+}
+
+unsigned generation_count_listeners(const struct config *cfg)
+{
+	unsigned count = 0;
+
+	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px)) {
+		struct bind_conf *b;
+		struct listener_conf *l;
+
+		if (px->disabled)
+			continue;
+		list_for_each(b, &px->binds, link)
+			list_for_each(l, &b->listeners, link)
+				count++;
+	}
+	return count;
+}
+
+/* Warnings that -dW or zero-warning turn into a refusal. */
+static bool has_forbidden_warnings(const struct config *cfg, const struct main_options *o,
+				   const struct diag_list *diags)
+{
+	if (!diags->warnings || (!o->zero_warning && !settings_of(cfg)->zero_warning))
+		return false;
+	MAIN_ALERT("Some warnings were found and 'zero-warning' is set. Aborting.");
+	return true;
+}
+
+struct config *generation_load(const struct main_options *o)
+{
+	struct config *cfg = config_new();
+	struct diag_list diags;
+	bool good;
+
+	if (!cfg) {
+		MAIN_ALERT("out of memory for the configuration.");
+		return NULL;
+	}
+	diag_list_init(&diags);
+	good = conf_read(cfg, o->sources, o->source_count, &diags);
+	good = good && conf_check(cfg, &diags);
+	diag_print(&diags, o->diagnostics ? DIAG_DIAG : DIAG_DEBUG, stderr);
+	if (!good)
+		MAIN_ALERT("config : Fatal errors found in configuration.");
+	else if (has_forbidden_warnings(cfg, o, &diags))
+		good = false;
+	diag_list_fini(&diags);
+	if (!good)
+		config_drop(&cfg);
+	return cfg;
+}
+
+static bool start_modules(struct config *cfg, struct diag_list *diags)
+{
+	for (const struct module *const *m = main_modules; *m; m++)
+		if ((*m)->start && !(*m)->start(cfg, diags))
+			return false;
+	return true;
+}
+
+bool generation_start(struct config *cfg, const struct main_options *o)
+{
+	struct diag_list diags;
+	bool good;
+
+	diag_list_init(&diags);
+	good = start_modules(cfg, &diags) && stats_sockets_open(cfg, &diags) &&
+	       listen_open_all(cfg, &diags);
+	diag_print(&diags, DIAG_NOTICE, stderr);
+	diag_list_fini(&diags);
+	if (good)
+		proxies_publish(cfg);
+	return good;
+}
+
+static bool start_thread_init(void)
+{
+	stats_sockets_start_thread(generation_current());
+	listen_start_thread(generation_current());
+	return true;
+}
+
+const struct module mod_start = { .name = "start", .thread_init = start_thread_init };

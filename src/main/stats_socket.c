@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* stats_socket.c - edge file: stats socket, stats timeout, stats maxconn
+ *
+ * A line has the address and options of a bind line; each address becomes a socket of the Runtime API.
+ */
+#include <string.h>
+#include <unistd.h>
+#include "base/addr.h"
+#include "net/ctl_socket.h"
+#include "net/socket.h"
+#include "proxy/bind.h"
+#include "main_priv.h"
+
+#define BACKLOG 10
+
+/* One address of a line, in the generation's arena. */
+struct stats_socket {
+	struct list link;           /* in main_settings.stats_sockets */
+	struct bind_conf *bind;
+	struct listener_conf *address;
+	struct ctl_socket *opened;  /* owned; NULL before the start */
+};
+
+void stats_sockets_fini(struct main_settings *set)
+{
+	struct stats_socket *s;
+
+	list_for_each(s, &set->stats_sockets, link)
+		ctl_socket_free(&s->opened);
+}
+
+unsigned stats_sockets_count(const struct config *cfg)
+{
+	struct stats_socket *s;
+	unsigned n = 0;
+
+	list_for_each(s, &settings_of(cfg)->stats_sockets, link)
+		n++;
+	return n;
+}
+
+/* --- keywords -------------------------------------------------------------------------------- */
+
+/* Options of bind lines that mean nothing here, or would be lost in silence. */
+static bool refuse_options(struct conf_line *l, const struct bind_conf *b)
+{
+	if (b->options & (BIND_ACCEPT_PROXY | BIND_ACCEPT_CIP))
+		return conf_error(l, 0, NULL, "'stats socket' : PROXY and NetScaler headers are not "
+				  "supported on these sockets.");
+	return true;
+}
+
+static bool add_socket(struct conf_line *l, struct bind_conf *b, struct listener_conf *address)
+{
+	struct stats_socket *s = arena_zalloc(&l->cfg->arena, sizeof(*s));
+
+	if (!s)
+		return conf_error(l, 0, NULL, "'stats socket' : out of memory trying to allocate a "
+				  "frontend");
+	s->bind = b;
+	s->address = address;
+	list_append(&settings_of(l->cfg)->stats_sockets, &s->link);
+	return true;
+}
+
+static bool parse_socket(struct conf_line *l)
+{
+	struct bind_conf *b;
+	struct listener_conf *address;
+	bool good;
+
+	if (!conf_peek(l))
+		return conf_error(l, 1, NULL, "'stats socket' in section 'global' expects an address "
+				  "or a path to a UNIX socket.");
+	b = bind_conf_new(l->cfg);
+	if (!b)
+		return conf_error(l, 0, NULL, "out of memory.");
+	good = bind_conf_parse(l, b) && refuse_options(l, b);
+	list_for_each(address, &b->listeners, link)
+		good = add_socket(l, b, address) && good;
+	return good;
+}
+
+static bool parse_timeout(struct conf_line *l)
+{
+	int64_t ms;
+
+	if (!conf_take_time_ms(l, &ms))
+		return false;
+	if (!ms)
+		return conf_error(l, l->at - 1, NULL, "'stats timeout' in section 'global' expects a "
+				  "positive value.");
+	settings_of(l->cfg)->stats_timeout_ms = ms;
+	return true;
+}
+
+static bool parse_maxconn(struct conf_line *l)
+{
+	int64_t n;
+
+	if (!conf_take_int(l, 1, INT32_MAX, &n))
+		return false;
+	settings_of(l->cfg)->stats_maxconn = (int)n;
+	return true;
+}
+
+static const struct conf_keyword keywords[] = {
+	{ .words = "stats socket", .where = CONF_GLOBAL, .max_args = -1, .parse = parse_socket,
+	  .syntax = "<address> [options]*", .help = "a socket for the Runtime API" },
+	{ .words = "stats timeout", .where = CONF_GLOBAL, .max_args = 1, .parse = parse_timeout,
+	  .syntax = "<time>", .help = "longest silence on a socket of the Runtime API" },
+	{ .words = "stats maxconn", .where = CONF_GLOBAL, .max_args = 1, .parse = parse_maxconn,
+	  .syntax = "<number>", .help = "most connections to the Runtime API" },
+	{ 0 }
+};
+
+/* --- sockets --------------------------------------------------------------------------------- */
+
+static enum ctl_level level_of(const struct bind_conf *b)
+{
+	switch (b->level) {
+	case BIND_LEVEL_USER:
+		return CTL_USER;
+	case BIND_LEVEL_ADMIN:
+		return CTL_ADMIN;
+	default:
+		return CTL_OPERATOR;
+	}
+}
+
+static int open_descriptor(const struct stats_socket *s, char *error, size_t size)
+{
+	const struct bind_conf *b = s->bind;
+	struct socket_settings set = {
+		.options = b->options & BIND_V6ONLY ? SOCKET_V6ONLY
+			   : b->options & BIND_V4V6 ? SOCKET_V4V6 : 0,
+		.backlog = b->backlog ? (int)b->backlog : BACKLOG, .interface = b->interface,
+		.netns = b->netns, .mode = b->mode, .uid = b->uid, .gid = b->gid,
+	};
+
+	if (s->address->inherited_fd >= 0)
+		return dup(s->address->inherited_fd);
+	return socket_listen(&s->address->address, s->address->address_len, &set, error, size);
+}
+
+bool stats_sockets_open(struct config *cfg, struct diag_list *diags)
+{
+	struct stats_socket *s;
+	bool good = true;
+
+	ctl_socket_set_max((unsigned)settings_of(cfg)->stats_maxconn);
+	list_for_each(s, &settings_of(cfg)->stats_sockets, link) {
+		char error[256] = "out of resources";
+		int fd = open_descriptor(s, error, sizeof(error));
+
+		if (fd >= 0)
+			s->opened = ctl_socket_new(fd, level_of(s->bind), s->bind->severity_output);
+		if (s->opened)
+			continue;
+		if (fd >= 0)
+			close(fd);
+		diag_add(diags, DIAG_ALERT, &(struct diag_place){ .form = DIAG_BARE }, NULL,
+			 "Starting frontend GLOBAL: %s [%s]", error, s->bind->text);
+		good = false;
+	}
+	return good;
+}
+
+void stats_sockets_start_thread(struct config *cfg)
+{
+	struct stats_socket *s;
+
+	list_for_each(s, &settings_of(cfg)->stats_sockets, link)
+		if (s->opened)
+			ctl_socket_start_thread(s->opened);
+}
+
+void stats_sockets_pause(struct config *cfg, bool on)
+{
+	struct stats_socket *s;
+
+	list_for_each(s, &settings_of(cfg)->stats_sockets, link)
+		if (s->opened)
+			ctl_socket_pause(s->opened, on);
+}
+
+void stats_sockets_close(struct config *cfg)
+{
+	struct stats_socket *s;
+
+	list_for_each(s, &settings_of(cfg)->stats_sockets, link)
+		if (s->opened)
+			ctl_socket_close(s->opened);
+}
+
+const struct module mod_stats_socket = {
+	.name = "stats-socket", .keywords = keywords,
+	.thread_init = ctl_socket_thread_init, .thread_fini = ctl_socket_thread_fini,
+};

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* stop.c - signals: soft stop, hard stop, pause, dumps
+ *
+ * A soft stop closes the listening sockets and asks idle clients to leave; the loops end with the last
+ * session, or when hard-stop-after is over. A hard stop ends the loops at once.
+ * All of this runs on thread 0; sessions are asked on their own threads.
+ */
+#include <signal.h>
+#include <stdlib.h>
+#include "base/clock.h"
+#include "core/mailbox.h"
+#include "core/pool.h"
+#include "core/signal.h"
+#include "core/task.h"
+#include "core/thread.h"
+#include "net/ctl_socket.h"
+#include "proxy/proxy.h"
+#include "proxy/server.h"
+#include "stream/listen.h"
+#include "main_priv.h"
+
+#define LOOK_AGAIN_MS 100
+
+static struct {
+	bool stopping;        /* atomic: read by show info */
+	int status;           /* of the process */
+	uint64_t kill_at_ms;  /* end of hard-stop-after; TIMER_NEVER */
+	uint64_t grace_end_ms;
+	bool closed;          /* the sockets are */
+	struct task *task;
+} stop = { .kill_at_ms = TIMER_NEVER };
+
+bool stop_is_stopping(void)
+{
+	return __atomic_load_n(&stop.stopping, __ATOMIC_RELAXED);
+}
+
+int stop_status(void)
+{
+	return stop.status;
+}
+
+/* --- asking threads -------------------------------------------------------------------------- */
+
+static void ask_thread(void *ctx)
+{
+	sessions_stop_thread();
+	ctl_connections_close_thread(false);
+}
+
+static void kill_thread(void *ctx)
+{
+	sessions_stop_thread();
+}
+
+static void all_asked(void *ctx)
+{
+	if (stop.task)
+		task_wake(stop.task, TASK_WOKEN_OTHER);
+}
+
+static void all_killed(void *ctx)
+{
+	thread_stop_all();
+}
+
+/* --- soft stop ------------------------------------------------------------------------------- */
+
+static void say_stopped(struct config *cfg)
+{
+	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px)) {
+		unsigned long long fe, be;
+
+		fe = counter_read(&px->state->fe, CNT_CONN_TOT);
+		be = counter_read(&px->state->be, CNT_SESS_TOT);
+		diag_say(DIAG_WARNING, "Proxy %s stopped (cumulated conns: FE: %llu, BE: %llu).",
+			 px->name, fe, be);
+	}
+}
+
+static void close_sockets(void)
+{
+	struct config *cfg = generation_current();
+
+	stop.closed = true;
+	say_stopped(cfg);
+	listen_stop_all(cfg);
+	stats_sockets_close(cfg);
+	thread_call_all(ask_thread, all_asked, NULL);
+}
+
+/* Ends the loops when nothing is left to do. */
+static void on_stop_task(struct task *t, void *ctx, unsigned why)
+{
+	uint64_t now_ms = clock_now_ms();
+
+	if (!stop.closed && now_ms >= stop.grace_end_ms)
+		close_sockets();
+	if (stop.closed && !sessions_count() && !ctl_connections_count()) {
+		thread_stop_all();
+		return;
+	}
+	if (now_ms >= stop.kill_at_ms) {
+		stop.kill_at_ms = TIMER_NEVER;
+		diag_say(DIAG_WARNING, "soft-stop running for too long, performing a hard-stop.");
+		if (!thread_call_all(kill_thread, all_killed, NULL))
+			thread_stop_all();
+		return;
+	}
+	task_schedule(t, now_ms + LOOK_AGAIN_MS);
+}
+
+static void soft_stop(int sig, void *ctx)
+{
+	const struct main_settings *set = settings_of(generation_current());
+
+	if (stop.stopping)
+		return;
+	__atomic_store_n(&stop.stopping, true, __ATOMIC_RELAXED);
+	stop.task = task_new(on_stop_task, NULL);
+	if (!stop.task) {
+		thread_stop_all();
+		return;
+	}
+	stop.grace_end_ms = clock_now_ms() + (uint64_t)set->grace_ms;
+	if (set->hard_stop_ms)
+		stop.kill_at_ms = clock_now_ms() + (uint64_t)set->hard_stop_ms;
+	task_wake(stop.task, TASK_WOKEN_SIGNAL);
+}
+
+/* --- the others ------------------------------------------------------------------------------ */
+
+static void hard_stop(int sig, void *ctx)
+{
+	stop.status = 128 + sig;
+	__atomic_store_n(&stop.stopping, true, __ATOMIC_RELAXED);
+	listen_stop_all(generation_current());
+	stats_sockets_close(generation_current());
+	if (!thread_call_all(kill_thread, all_killed, NULL))
+		thread_stop_all();
+}
+
+static void pause_sockets(int sig, void *ctx)
+{
+	struct config *cfg = generation_current();
+
+	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px))
+		if (px->caps & PROXY_FE)
+			diag_say(DIAG_WARNING, "Paused %s %s.", proxy_kind_name(px), px->name);
+	diag_say(DIAG_WARNING, "Paused frontend GLOBAL.");
+	listen_pause_all(cfg);
+	stats_sockets_pause(cfg, true);
+}
+
+static void resume_sockets(int sig, void *ctx)
+{
+	struct config *cfg = generation_current();
+
+	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px))
+		if (px->caps & PROXY_FE)
+			diag_say(DIAG_WARNING, "Resumed %s %s.", proxy_kind_name(px), px->name);
+	listen_resume_all(cfg);
+	stats_sockets_pause(cfg, false);
+}
+
+bool stop_install(struct config *cfg)
+{
+	static const struct {
+		int sig;
+		void (*fn)(int sig, void *ctx);
+	} table[] = {
+		{ SIGUSR1, soft_stop }, { SIGTERM, hard_stop }, { SIGINT, hard_stop },
+		{ SIGTTOU, pause_sockets }, { SIGTTIN, resume_sockets },
+		{ SIGPIPE, NULL },
+	};
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
+		if (!signal_register(table[i].sig, table[i].fn, NULL)) {
+			MAIN_ALERT("Cannot install the handler of signal %d.", table[i].sig);
+			return false;
+		}
+	}
+	return true;
+}

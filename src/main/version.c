@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* version.c - what this program is and how it was built: -v, -vv, facts for `.if` */
+#include <string.h>
+#include <sys/utsname.h>
+#include "base/block.h"
+#include "core/fd.h"
+#include "core/thread.h"
+#include "build_info.h"
+#include "main_priv.h"
+
+const char *version_text(void)
+{
+	return BUILD_VERSION;
+}
+
+const char *version_date(void)
+{
+	return BUILD_DATE;
+}
+
+void version_print(FILE *out)
+{
+	struct utsname u;
+
+	fprintf(out, "HAProxy version %s %s - independent implementation\n", BUILD_VERSION,
+		BUILD_DATE);
+	fprintf(out, "Status: in development, compatible with the configurations of HAProxy 3.2.\n");
+	if (uname(&u) == 0)
+		fprintf(out, "Running on: %s %s %s %s\n", u.sysname, u.release, u.version,
+			u.machine);
+}
+
+void version_print_build(FILE *out)
+{
+	fprintf(out, "Build options : \n  TARGET  = %s\n  CC      = %s\n  CFLAGS  = %s\n"
+		"  OPTIONS = %s\n  DEBUG   = %s\n\n", BUILD_TARGET, BUILD_CC, BUILD_CFLAGS,
+		BUILD_OPTIONS, BUILD_DEBUG);
+	fprintf(out, "Feature list : %s\n\n", BUILD_FEATURES);
+	fprintf(out, "Default settings :\n  bufsize = 16384, maxrewrite = 1024, maxpollevents = "
+		"200\n\n");
+	fprintf(out, "Built with multi-threading support (MAX_TGROUPS=%d, MAX_THREADS=%d, "
+		"default=%u).\n", GROUPS_MAX, THREADS_MAX, thread_count());
+	fprintf(out, "Built with gcc compiler version %s\n\n", __VERSION__);
+	fd_poller_dump(out);
+	fprintf(out, "\nAvailable multiplexer protocols :\n"
+		"(protocols marked as <default> cannot be specified using 'proto' keyword)\n"
+		"  <default> : mode=HTTP  side=FE|BE  mux=H1    flags=HTX\n"
+		"         h1 : mode=HTTP  side=FE|BE  mux=H1    flags=HTX|NO_UPG\n"
+		"  <default> : mode=TCP   side=FE|BE  mux=PASS  flags=\n"
+		"       none : mode=TCP   side=FE|BE  mux=PASS  flags=NO_UPG\n\n"
+		"Available services : none\n\nAvailable filters : none\n\n");
+}
+
+/* Features that may be switched off at run time. */
+static bool is_enabled(const char *option)
+{
+	static const char *const always[] = { "POLL", "EPOLL", "SPLICE", "GETADDRINFO",
+					      "REUSEPORT", "FAST-FORWARD" };
+
+	for (size_t i = 0; i < sizeof(always) / sizeof(*always); i++)
+		if (strcmp(option, always[i]) == 0)
+			return true;
+	return false;
+}
+
+void version_publish_facts(void)
+{
+	static const struct conf_facts facts = {
+		.version = BUILD_VERSION, .features = " " BUILD_FEATURES " ",
+		.enabled = is_enabled,
+	};
+
+	conf_set_facts(&facts);
+}

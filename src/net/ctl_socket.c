@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ctl_socket.c - connections of the Runtime API
+ *
+ * One function, ctl_conn_drive(), moves a connection as far as it goes: receive, run, send. It is called
+ * for socket events and when a command that waited may go on.
+ */
+#include "net/ctl_socket.h"
+#include <stdlib.h>
+#include <unistd.h>
+#include "base/bug.h"
+#include "base/clock.h"
+#include "core/task.h"
+#include "net/conn.h"
+#include "net/listener.h"
+
+#define ACCEPT_MAX 4
+
+struct ctl_socket {
+	struct listener *listener;
+	enum ctl_level level;
+	int severity;
+	struct ctl_socket *next;
+};
+
+struct ctl_conn {
+	struct list link;        /* of the thread */
+	struct conn *conn;
+	struct ctl_session *session;
+	struct task *task;       /* runs the session again; its timer is the timeout */
+};
+
+static struct {
+	unsigned max;
+	unsigned count __attribute__((aligned(64))); /* atomic */
+	unsigned waiting;                            /* atomic: a socket is paused for want of room */
+	unsigned long long total;                    /* atomic */
+	unsigned lock;                               /* of <sockets> */
+	struct ctl_socket *sockets;
+} all = { .max = 10 };
+
+static __thread struct list conns;
+
+bool ctl_socket_thread_init(void)
+{
+	list_init(&conns);
+	return true;
+}
+
+void ctl_socket_thread_fini(void)
+{
+	ctl_connections_close_thread(true);
+}
+
+void ctl_socket_set_max(unsigned connections)
+{
+	all.max = connections;
+}
+
+unsigned ctl_connections_count(void)
+{
+	return __atomic_load_n(&all.count, __ATOMIC_RELAXED);
+}
+
+unsigned long long ctl_connections_total(void)
+{
+	return __atomic_load_n(&all.total, __ATOMIC_RELAXED);
+}
+
+/* --- the list of sockets, to resume those that wait for room --------------------------------- */
+
+static void sockets_lock(void)
+{
+	while (__atomic_exchange_n(&all.lock, 1, __ATOMIC_ACQUIRE))
+		;
+}
+
+static void sockets_unlock(void)
+{
+	__atomic_store_n(&all.lock, 0, __ATOMIC_RELEASE);
+}
+
+static void sockets_resume(void)
+{
+	sockets_lock();
+	for (struct ctl_socket *s = all.sockets; s; s = s->next)
+		listener_resume(s->listener);
+	sockets_unlock();
+}
+
+/* --- one connection -------------------------------------------------------------------------- */
+
+static void ctl_conn_free(struct ctl_conn *c)
+{
+	list_remove(&c->link);
+	task_free(&c->task);
+	ctl_session_free(&c->session);
+	conn_close(&c->conn);
+	free(c);
+	__atomic_sub_fetch(&all.count, 1, __ATOMIC_RELAXED);
+	if (__atomic_exchange_n(&all.waiting, 0, __ATOMIC_RELAXED))
+		sockets_resume();
+}
+
+/* False: broken. */
+static bool ctl_conn_receive(struct ctl_conn *c, bool *moved)
+{
+	struct block *b;
+	size_t got = 0;
+	enum io r;
+
+	if (!(c->conn->flags & CONN_CAN_RECV) || (c->conn->flags & CONN_EOF) ||
+	    !ctl_session_wants_input(c->session))
+		return true;
+	b = block_new();
+	if (!b)
+		return false;
+	r = conn_recv_block(c->conn, b, &got);
+	if (got) {
+		*moved = true;
+		if (!ctl_session_feed(c->session, slice_make(b->data, got)))
+			r = IO_ERR;
+	}
+	block_drop(b);
+	if (r == IO_EOF || c->conn->flags & CONN_EOF) {
+		ctl_session_eof(c->session);
+		*moved = true;
+	}
+	return r != IO_ERR;
+}
+
+static bool ctl_conn_send(struct ctl_conn *c, bool *moved)
+{
+	struct slice out = ctl_session_output(c->session);
+	struct iovec v = { .iov_base = (char *)(uintptr_t)out.ptr, .iov_len = out.len };
+	size_t sent = 0;
+	enum io r;
+
+	if (!out.len || !(c->conn->flags & CONN_CAN_SEND))
+		return true;
+	r = c->conn->transport->send(c->conn, &v, 1, &sent, false);
+	if (sent) {
+		ctl_session_sent(c->session, sent);
+		*moved = true;
+	}
+	if (sent < out.len) {
+		c->conn->flags &= ~CONN_CAN_SEND;
+		fd_cant_send(c->conn->fd);
+	}
+	return r != IO_ERR;
+}
+
+static void ctl_conn_touch(struct ctl_conn *c)
+{
+	int64_t ms = ctl_session_timeout_ms(c->session);
+
+	task_schedule(c->task, ms > 0 ? clock_now_ms() + (uint64_t)ms : TIMER_NEVER);
+}
+
+/* May free <c>. */
+static void ctl_conn_drive(struct ctl_conn *c)
+{
+	bool moved = true, good = true;
+
+	while (moved && good) {
+		moved = false;
+		good = ctl_conn_receive(c, &moved);
+		ctl_session_run(c->session);
+		good = good && ctl_conn_send(c, &moved);
+	}
+	if (!good || ctl_session_is_over(c->session))
+		ctl_conn_free(c);
+	else
+		ctl_conn_touch(c);
+}
+
+static void ctl_conn_ready(struct conn *conn)
+{
+	struct ctl_conn *c = conn->owner;
+
+	if (conn->flags & CONN_ERROR)
+		ctl_conn_free(c);
+	else
+		ctl_conn_drive(c);
+}
+
+static const struct conn_ops ctl_conn_ops = { .name = "ctl", .ready = ctl_conn_ready };
+
+static void ctl_conn_task(struct task *t, void *ctx, unsigned why)
+{
+	if (why & TASK_WOKEN_TIMER && !(why & TASK_WOKEN_OTHER))
+		ctl_conn_free(ctx);
+	else
+		ctl_conn_drive(ctx);
+}
+
+static void ctl_conn_wake(void *owner)
+{
+	struct ctl_conn *c = owner;
+
+	task_wake(c->task, TASK_WOKEN_OTHER);
+}
+
+static const struct ctl_session_owner ctl_conn_owner = { .wake = ctl_conn_wake };
+
+void ctl_connections_close_thread(bool every)
+{
+	struct ctl_conn *c, *next;
+
+	list_for_each_safe(c, next, &conns, link)
+		if (every || !ctl_session_output(c->session).len)
+			ctl_conn_free(c);
+}
+
+/* --- sockets --------------------------------------------------------------------------------- */
+
+static void ctl_socket_accept(void *owner, int fd, const struct addr *src)
+{
+	struct ctl_socket *s = owner;
+	struct ctl_conn *c = calloc(1, sizeof(*c));
+
+	if (!c) {
+		close(fd);
+		return;
+	}
+	list_init(&c->link);
+	c->session = ctl_session_new(s->level, &ctl_conn_owner, c);
+	c->task = task_new(ctl_conn_task, c);
+	if (c->session && c->task)
+		c->conn = conn_new(fd, &ctl_conn_ops, c, CONN_CAN_RECV | CONN_CAN_SEND);
+	if (!c->conn) {
+		close(fd);
+		task_free(&c->task);
+		ctl_session_free(&c->session);
+		free(c);
+		return;
+	}
+	ctl_session_set_severity(c->session, s->severity);
+	list_append(&conns, &c->link);
+	__atomic_add_fetch(&all.count, 1, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&all.total, 1, __ATOMIC_RELAXED);
+	ctl_conn_drive(c);
+}
+
+static bool ctl_socket_may_accept(void *owner, unsigned *wait_ms)
+{
+	if (ctl_connections_count() < all.max)
+		return true;
+	__atomic_store_n(&all.waiting, 1, __ATOMIC_RELAXED);
+	*wait_ms = 100; /* should the last one leave before the socket is paused */
+	return false;
+}
+
+static bool ctl_socket_uses_thread(void *owner, unsigned thread)
+{
+	return true;
+}
+
+static const struct listener_user ctl_socket_user = {
+	.accept = ctl_socket_accept, .may_accept = ctl_socket_may_accept,
+	.uses_thread = ctl_socket_uses_thread,
+};
+
+struct ctl_socket *ctl_socket_new(int fd, enum ctl_level level, int severity)
+{
+	struct ctl_socket *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->level = level;
+	s->severity = severity;
+	s->listener = listener_new(fd, &ctl_socket_user, s, ACCEPT_MAX);
+	if (!s->listener) {
+		free(s);
+		return NULL;
+	}
+	sockets_lock();
+	s->next = all.sockets;
+	all.sockets = s;
+	sockets_unlock();
+	return s;
+}
+
+void ctl_socket_start_thread(struct ctl_socket *s)
+{
+	if (s->listener)
+		listener_start_thread(s->listener);
+}
+
+void ctl_socket_pause(struct ctl_socket *s, bool on)
+{
+	if (!s->listener)
+		return;
+	if (on)
+		listener_pause(s->listener);
+	else
+		listener_resume(s->listener);
+}
+
+void ctl_socket_close(struct ctl_socket *s)
+{
+	struct ctl_socket **at;
+
+	if (!s->listener)
+		return;
+	sockets_lock();
+	for (at = &all.sockets; *at && *at != s; at = &(*at)->next)
+		;
+	if (*at)
+		*at = s->next;
+	sockets_unlock();
+	listener_close(&s->listener);
+}
+
+void ctl_socket_free(struct ctl_socket **ps)
+{
+	if (*ps)
+		ctl_socket_close(*ps);
+	free(*ps);
+	*ps = NULL;
+}
