@@ -48,6 +48,8 @@ static bool check_part(struct conf_line *l, struct expr_arg *args, const char **
 		*error = "Unexpected value 0 for index";
 		return false;
 	}
+	if (args[0].integer == INT64_MIN)
+		args[0].integer++; /* its opposite must exist */
 	if (!args[1].text.len) {
 		*error = "Empty separators list";
 		return false;

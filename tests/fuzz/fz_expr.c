@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* fz_expr.c - fuzzes expressions, conditions and log formats: compiling and evaluating what it is given
+/* fz_expr.c - fuzzes expressions, conditions and log formats: compiled, then evaluated
  *
  * The first byte chooses what the rest is: an expression, the words of a condition, a log format.
  */
@@ -44,7 +44,8 @@ static void run_condition(struct conf_line *l, struct expr_ctx *ctx)
 	struct acl_set *set = acl_set_new(l->cfg);
 	struct condition *c = NULL;
 
-	if (set && condition_parse(l, set, EXPR_FE_HRQ_HDR, &c) && condition_eval(c, ctx) == EXPR_WAIT)
+	if (set && condition_parse(l, set, EXPR_FE_HRQ_HDR, &c) &&
+	    condition_eval(c, ctx) == EXPR_WAIT)
 		abort();
 }
 
