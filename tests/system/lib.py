@@ -46,6 +46,12 @@ def arguments(doc, *extra):
     return args
 
 
+def is_reference(program):
+    """Is this the program to compare with? It refuses some spellings that ours accepts."""
+    out = subprocess.run([program, "-v"], stdout=subprocess.PIPE, stdin=subprocess.DEVNULL).stdout
+    return b"Known bugs:" in out
+
+
 class Tap:
     def __init__(self):
         self.count = self.failed = 0
