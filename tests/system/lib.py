@@ -300,7 +300,7 @@ class Syslog:
 class Proxy:
     """The program running on <conf>; a stats socket is added. Use as a context manager."""
 
-    def __init__(self, program, conf, args=(), prefix=(), env=None, preexec=None, wait=True):
+    def __init__(self, program, conf, args=(), preexec=None, pass_fds=()):
         self.dir = tempfile.mkdtemp(prefix="hapt.")
         self.ctl_path = os.path.join(self.dir, "ctl.sock")
         self.conf_path = os.path.join(self.dir, "test.cfg")
@@ -308,11 +308,11 @@ class Proxy:
             f.write("global\n\tstats socket %s level admin mode 600\n%s" % (self.ctl_path, conf))
         self.log_path = os.path.join(self.dir, "output")
         self.out = open(self.log_path, "wb")
-        cmd = list(prefix) + [program, "-db", "-f", self.conf_path] + list(args)
+        cmd = [program, "-db", "-f", self.conf_path] + list(args)
         self.process = subprocess.Popen(cmd, stdout=self.out, stderr=subprocess.STDOUT,
-                                        stdin=subprocess.DEVNULL, env=env, preexec_fn=preexec)
-        if wait:
-            self.wait_ready()
+                                        stdin=subprocess.DEVNULL, preexec_fn=preexec,
+                                        pass_fds=pass_fds)
+        self.wait_ready()
 
     def wait_ready(self):
         end = time.monotonic() + PATIENCE
