@@ -12,7 +12,7 @@ import subprocess
 import tempfile
 
 import lib
-from bad_config_table import BAD
+from tables.bad_config import BAD
 
 MARK = " <<<"
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Malformed and ambiguous HTTP/1 messages against the proxy (RFC 9112, RFC 9110).
 
-Each row of h1_table.py goes through one running proxy to a raw-socket server that records what
+Each row of tables/h1.py goes through one running proxy to a raw-socket server that records what
 arrives. Checked for requests: the status is the one of the table or, where the table allows it, a
 refusal; a refused message is never forwarded; what is forwarded reads as exactly one request for a
 strict parser; the next request on the same client connection gets its own answer. The same goes
@@ -15,7 +15,7 @@ import socket
 import threading
 
 import lib
-from h1_table import REQUESTS, RESPONSES
+from tables.h1 import REQUESTS, RESPONSES
 
 VERSION = re.compile(rb"^HTTP/[0-9]\.[0-9]$")
 TOKEN = re.compile(rb"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Exact bytes of HTTP/1 heads: what the server and what the client receive, for each row of
-h1_wire_table.py, with its options in a frontend or a backend. Bodies are compared as decoded.
+tables/h1_wire.py, with its options in a frontend or a backend. Bodies are compared as decoded.
 
 --learn prints what the program does, in the form of the table.
 """
 import re
 
 import lib
-from h1_wire_table import ROWS
+from tables.h1_wire import ROWS
 
 GLOBAL = """	h1-case-adjust x-adjust-me X-aDJUST-mE
 	h1-case-adjust content-length Content-LENGTH
