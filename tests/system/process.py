@@ -3,6 +3,7 @@
 """The program on its command line: exit codes, versions, checks, daemons, pid files, signals."""
 import os
 import re
+import resource
 import signal
 import socket
 import subprocess
@@ -217,12 +218,98 @@ def limits(tap, b):
             tap.ok(said, " ".join(args) + ": " + poller, p.output())
 
 
+def descriptors(tap, b):
+    """How limits of descriptors follow from the configuration, told by differences."""
+    def info(glob="\tnbthread 1\n\tmaxconn 1000\n", listeners=1, limit=None, args=()):
+        conf = glob + "defaults\n\tmode http\n\ttimeout client 5s\n"
+        for port in lib.ports(listeners):
+            conf += "frontend f%d\n\tbind 127.0.0.1:%d\n" % (port, port)
+
+        def lower():
+            if limit:
+                resource.setrlimit(resource.RLIMIT_NOFILE, limit)
+
+        with lib.Proxy(b.program, conf, args=args, preexec=lower) as p:
+            got = p.info()
+            slim = next(r["slim"] for k, r in p.stats().items() if k[1] == "FRONTEND")
+            return int(got["Maxsock"]), int(got["Maxconn"]), int(got["Ulimit-n"]), int(slim)
+
+    base = info()
+    tap.eq(base[1], 1000, "maxconn is taken as it is")
+    tap.eq(base[3], 1000, "a frontend without maxconn has that of the process")
+    tap.ok(2000 < base[0] < 2200, "two descriptors for each connection, and some", base)
+    tap.eq(info("\tnbthread 1\n\tmaxconn 1500\n")[0] - base[0], 1000, "500 more connections")
+    tap.eq(info(listeners=4)[0] - base[0], 3, "three more listeners")
+    tap.eq(info("\tnbthread 1\n\tmaxconn 1000\n\tmaxpipes 100\n")[0] - base[0], 200, "100 pipes")
+    got = info("\tnbthread 1\n", limit=(512, 3000))
+    tap.ok(2900 < got[0] <= 3000, "without maxconn: as many as the hard limit allows", got)
+    tap.ok(1400 < got[1] < 1500, "without maxconn: about half of it", got)
+    got = info("\tnbthread 1\n\tfd-hard-limit 2000\n")
+    tap.ok(1900 < got[0] <= 2000 and 900 < got[1] < 1000, "fd-hard-limit bounds them", got)
+    got = info("\tnbthread 1\n\tmaxconn 500\n\tulimit-n 3000\n")
+    tap.eq((got[1], got[2]), (500, 3000), "ulimit-n is taken as it is")
+    conf = b.file("many.cfg", "global\n\tmaxconn 100000\n" + GOOD[GOOD.index("defaults"):] % b.port)
+
+    def low():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (1024, 1024))
+
+    status, out, err = b.run("-db", "-f", conf, preexec_fn=low)
+    tap.ok(status == 1 and "limit is 1024" in err, "more than the system allows is refused", err)
+
+
+def rights(tap, b):
+    """chroot, uid and gid are in force once the program serves."""
+    if os.getuid():
+        tap.skip("chroot, uid, gid", "needs root")
+        return
+    root = os.path.join(b.dir, "root")
+    os.mkdir(root)
+    conf = "global\n\tchroot %s\n\tuid 65534\n\tgid 65533\n" % root
+    conf = b.file("rights.cfg", conf + GOOD[GOOD.index("defaults"):] % b.port)
+    p, up = b.start("-db", "-f", conf)
+    tap.ok(up, "chroot: serves")
+    with open("/proc/%d/status" % p.pid) as f:
+        text = f.read()
+    tap.ok(re.search(r"^Uid:\t65534\t65534\t65534", text, re.M), "uid is in force", text)
+    tap.ok(re.search(r"^Gid:\t65533\t65533\t65533", text, re.M), "gid is in force", text)
+    tap.eq(os.readlink("/proc/%d/root" % p.pid), root, "chroot is in force")
+    p.terminate()
+    p.wait(lib.PATIENCE)
+    p.stdout.close()
+
+
+def stops(tap, b):
+    """hard-stop-after ends a soft stop that lasts."""
+    conf = "\thard-stop-after 300ms\n" + GOOD[GOOD.index("defaults"):] % b.port
+    conf = conf.replace("5s", "60s")
+    with lib.Proxy(b.program, conf) as p:
+        s = lib.connect(b.port)
+        s.sendall(b"GET / HTTP/1.1\r\nHo")
+        lib.until(lambda: p.stats()["f", "FRONTEND"]["scur"] == "1")
+        p.process.send_signal(signal.SIGUSR1)
+        tap.ok(lib.until(lambda: not p.alive()), "hard-stop-after: the process ends")
+        s.close()
+
+
+def dumps(tap, b):
+    """-dC shows the configuration as it was read; -dK lists keywords."""
+    good = b.file("dump.cfg", GOOD % b.port)
+    status, out, err = b.run("-dC", "-c", "-f", good)
+    wanted = [" ".join(l.split()) for l in (GOOD % b.port).split("\n") if l]
+    got = [" ".join(l.split()) for l in out.split("\n") if l]
+    tap.eq(got[:len(wanted)], wanted, "-dC: every line, in order")
+    status, out, err = b.run("-dKcfg", "-c", "-q", "-f", good)
+    for word in ("maxconn", "nbthread"):
+        tap.ok(re.search(r"\b%s\b" % word, out), "-dKcfg lists " + word, out[:300])
+
+
 def main():
     args = lib.arguments(__doc__)
     tap = lib.Tap()
     with tempfile.TemporaryDirectory(prefix="hapt.") as folder:
         b = Bench(args.program, folder)
-        for part in (versions, checks, signals, take_over, daemons, port_taken, limits):
+        for part in (versions, checks, signals, take_over, daemons, port_taken, limits,
+                     descriptors, rights, stops, dumps):
             try:
                 part(tap, b)
             except Exception as e:
