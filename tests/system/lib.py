@@ -73,19 +73,29 @@ class Tap:
         self.count += 1
         print("ok %d - %s # skip %s" % (self.count, name, why))
 
+    def out_of_time(self, start, seconds, what):
+        """Says once that a run which should be short is not; the caller then stops."""
+        if time.monotonic() - start < seconds:
+            return False
+        self.ok(False, "%s within %d seconds" % (what, seconds))
+        return True
+
     def done(self):
         print("1..%d" % self.count)
         sys.exit(1 if self.failed or not self.count else 0)
 
 
 _given = set()
+_random = random.Random()  # not seeded: two tests at once take different ports
 
 
 def ports(n):
     """Returns <n> consecutive ports that were free a moment ago, never given twice."""
-    base = int(os.environ.get("TEST_PORT_BASE", "22000"))
+    base, span = 20000, 10000
+    if "TEST_PORT_BASE" in os.environ:
+        base, span = int(os.environ["TEST_PORT_BASE"]), 1000
     for _ in range(500):
-        first = random.randrange(base, base + 1000 - n)
+        first = _random.randrange(base, base + span - n)
         wanted = range(first, first + n)
         if any(p in _given for p in wanted):
             continue
