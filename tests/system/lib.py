@@ -53,8 +53,11 @@ def is_reference(program):
 
 
 class Tap:
+    last = None
+
     def __init__(self):
         self.count = self.failed = 0
+        Tap.last = self
 
     def ok(self, good, name, detail=""):
         self.count += 1
@@ -83,6 +86,16 @@ class Tap:
     def done(self):
         print("1..%d" % self.count)
         sys.exit(1 if self.failed or not self.count else 0)
+
+
+def guarded(main):
+    """Runs <main>; an exception becomes a failed line, so that there always is a plan."""
+    try:
+        main()
+    except Exception as e:
+        tap = Tap.last or Tap()
+        tap.ok(False, "the test ran to its end", "%s: %s" % (type(e).__name__, e))
+        tap.done()
 
 
 _given = set()
