@@ -187,14 +187,15 @@ def daemons(tap, b):
 
 
 def port_taken(tap, b):
+    port = liports(1)[0]
     s = socket.socket()
     s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    s.bind(("127.0.0.1", b.port))
+    s.bind(("127.0.0.1", port))
     s.listen(1)
-    status, out, err = b.run("-db", "-f", b.file("taken.cfg", GOOD % b.port))
+    status, out, err = b.run("-db", "-f", b.file("taken.cfg", GOOD % port))
     s.close()
     tap.eq(status, 1, "a port that is taken: exit status 1")
-    tap.ok("[ALERT]" in err and "[127.0.0.1:%d]" % b.port in err and "taken.cfg:7" in err,
+    tap.ok("[ALERT]" in err and "[127.0.0.1:%d]" % port in err and "taken.cfg:7" in err,
            "a port that is taken: address, file and line are told", err)
 
 
