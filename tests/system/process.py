@@ -187,7 +187,7 @@ def daemons(tap, b):
 
 
 def port_taken(tap, b):
-    port = liports(1)[0]
+    port = lib.ports(1)[0]
     s = socket.socket()
     s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     s.bind(("127.0.0.1", port))
