@@ -278,4 +278,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    lib.guarded(main)

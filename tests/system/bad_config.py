@@ -12,7 +12,7 @@ import subprocess
 import tempfile
 
 import lib
-from bad_config_table import BAD
+from tables.bad_config import BAD
 
 MARK = " <<<"
 
@@ -107,9 +107,7 @@ def odd_files(tap, program, folder):
 def main():
     args = lib.arguments(__doc__, ("strict", False, "want the source line and a caret"),
                          ("lenient", False, "do not want them"))
-    version = subprocess.run([args.program, "-v"], stdout=subprocess.PIPE).stdout.decode("latin-1")
-    reference = "haproxy.org" in version
-    strict = args.strict or not (args.lenient or reference)
+    strict = args.strict or not (args.lenient or lib.is_reference(args.program))
     tap = lib.Tap()
     print("# %d configurations; carets are %schecked" % (len(BAD), "" if strict else "not "))
     with tempfile.TemporaryDirectory(prefix="hapt.") as folder:
@@ -122,4 +120,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    lib.guarded(main)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Malformed and ambiguous HTTP/1 messages against the proxy (RFC 9112, RFC 9110).
 
-Each row of h1_table.py goes through one running proxy to a raw-socket server that records what
+Each row of tables/h1.py goes through one running proxy to a raw-socket server that records what
 arrives. Checked for requests: the status is the one of the table or, where the table allows it, a
 refusal; a refused message is never forwarded; what is forwarded reads as exactly one request for a
 strict parser; the next request on the same client connection gets its own answer. The same goes
@@ -15,7 +15,7 @@ import socket
 import threading
 
 import lib
-from h1_table import REQUESTS, RESPONSES
+from tables.h1 import REQUESTS, RESPONSES
 
 VERSION = re.compile(rb"^HTTP/[0-9]\.[0-9]$")
 TOKEN = re.compile(rb"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
@@ -319,13 +319,19 @@ def main():
     fe, fe2 = lib.ports(2)
     conf = CONF.format(fe=fe, fe2=fe2, s1=recorder.server.port, s2=speak.port)
     with lib.Proxy(args.program, conf) as proxy:
+        start = lib.time.monotonic()
         for i, row in enumerate(REQUESTS):
+            if tap.out_of_time(start, 60, "all requests"):
+                break
             got = run_request(fe, recorder, i, row[1])
             if args.learn:
                 print("Q", repr(row[0]), got)
             else:
                 judge_request(tap, row, got)
+        start = lib.time.monotonic()
         for i, row in enumerate(RESPONSES):
+            if tap.out_of_time(start, 60, "all responses"):
+                break
             got = run_response(fe2, i)
             if args.learn:
                 print("R", repr(row[0]), got)
@@ -339,4 +345,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    lib.guarded(main)

@@ -46,9 +46,18 @@ def arguments(doc, *extra):
     return args
 
 
+def is_reference(program):
+    """Is this the program to compare with? It refuses some spellings that ours accepts."""
+    out = subprocess.run([program, "-v"], stdout=subprocess.PIPE, stdin=subprocess.DEVNULL).stdout
+    return b"Known bugs:" in out
+
+
 class Tap:
+    last = None
+
     def __init__(self):
         self.count = self.failed = 0
+        Tap.last = self
 
     def ok(self, good, name, detail=""):
         self.count += 1
@@ -67,19 +76,39 @@ class Tap:
         self.count += 1
         print("ok %d - %s # skip %s" % (self.count, name, why))
 
+    def out_of_time(self, start, seconds, what):
+        """Says once that a run which should be short is not; the caller then stops."""
+        if time.monotonic() - start < seconds:
+            return False
+        self.ok(False, "%s within %d seconds" % (what, seconds))
+        return True
+
     def done(self):
         print("1..%d" % self.count)
         sys.exit(1 if self.failed or not self.count else 0)
 
 
+def guarded(main):
+    """Runs <main>; an exception becomes a failed line, so that there always is a plan."""
+    try:
+        main()
+    except Exception as e:
+        tap = Tap.last or Tap()
+        tap.ok(False, "the test ran to its end", "%s: %s" % (type(e).__name__, e))
+        tap.done()
+
+
 _given = set()
+_random = random.Random()  # not seeded: two tests at once take different ports
 
 
 def ports(n):
     """Returns <n> consecutive ports that were free a moment ago, never given twice."""
-    base = int(os.environ.get("TEST_PORT_BASE", "22000"))
+    base, span = 20000, 10000
+    if "TEST_PORT_BASE" in os.environ:
+        base, span = int(os.environ["TEST_PORT_BASE"]), 1000
     for _ in range(500):
-        first = random.randrange(base, base + 1000 - n)
+        first = _random.randrange(base, base + span - n)
         wanted = range(first, first + n)
         if any(p in _given for p in wanted):
             continue
@@ -294,7 +323,7 @@ class Syslog:
 class Proxy:
     """The program running on <conf>; a stats socket is added. Use as a context manager."""
 
-    def __init__(self, program, conf, args=(), prefix=(), env=None, preexec=None, wait=True):
+    def __init__(self, program, conf, args=(), preexec=None, pass_fds=()):
         self.dir = tempfile.mkdtemp(prefix="hapt.")
         self.ctl_path = os.path.join(self.dir, "ctl.sock")
         self.conf_path = os.path.join(self.dir, "test.cfg")
@@ -302,11 +331,11 @@ class Proxy:
             f.write("global\n\tstats socket %s level admin mode 600\n%s" % (self.ctl_path, conf))
         self.log_path = os.path.join(self.dir, "output")
         self.out = open(self.log_path, "wb")
-        cmd = list(prefix) + [program, "-db", "-f", self.conf_path] + list(args)
+        cmd = [program, "-db", "-f", self.conf_path] + list(args)
         self.process = subprocess.Popen(cmd, stdout=self.out, stderr=subprocess.STDOUT,
-                                        stdin=subprocess.DEVNULL, env=env, preexec_fn=preexec)
-        if wait:
-            self.wait_ready()
+                                        stdin=subprocess.DEVNULL, preexec_fn=preexec,
+                                        pass_fds=pass_fds)
+        self.wait_ready()
 
     def wait_ready(self):
         end = time.monotonic() + PATIENCE

@@ -1,0 +1,322 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The program on its command line: exit codes, versions, checks, daemons, pid files, signals."""
+import os
+import re
+import resource
+import signal
+import socket
+import subprocess
+import tempfile
+
+import lib
+
+GOOD = ("global\n\tmaxconn 100\ndefaults\n\tmode http\n\ttimeout client 5s\n"
+        "frontend f\n\tbind 127.0.0.1:%d\n\thttp-request return status 200\n")
+
+
+class Bench:
+    def __init__(self, program, folder):
+        self.program, self.dir = program, folder
+        self.port = lib.ports(1)[0]
+
+    def file(self, name, text):
+        path = os.path.join(self.dir, name)
+        with open(path, "w") as f:
+            f.write(text)
+        return path
+
+    def run(self, *args, **kw):
+        r = subprocess.run([self.program] + list(args), stdout=subprocess.PIPE,
+                           stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, timeout=lib.PATIENCE,
+                           **kw)
+        return r.returncode, r.stdout.decode("latin-1"), r.stderr.decode("latin-1")
+
+    def start(self, *args):
+        p = subprocess.Popen([self.program] + list(args), stdout=subprocess.PIPE,
+                             stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
+        up = lib.until(lambda: self.serves() or p.poll() is not None)
+        return p, up and p.poll() is None
+
+    def serves(self):
+        try:
+            s = lib.connect(self.port, 2)
+            s.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            got = lib.Reader(s).response()
+            s.close()
+            return got and got[0] == 200
+        except OSError:
+            return False
+
+
+def versions(tap, b):
+    status, out, err = b.run("-v")
+    tap.eq(status, 0, "-v: exit status 0")
+    tap.ok(re.match(r"HAProxy version 3\.2\S* \d{4}/\d\d/\d\d - .+\n", out), "-v: first line", out)
+    status, out, err = b.run("-vv")
+    tap.eq(status, 0, "-vv: exit status 0")
+    for name in ("Build options :", "  TARGET  = ", "  CC      = ", "  CFLAGS  = ", "  OPTIONS = ",
+                 "Feature list : ", "Default settings :", "bufsize = 16384, maxrewrite = 1024",
+                 "Built with multi-threading support (MAX_TGROUPS=", "Built with PCRE2 version : ",
+                 "Built with gcc compiler version |Built with clang compiler version ",
+                 "Available polling systems :", "      epoll : pref=300,  test result OK",
+                 "       poll : pref=200,  test result OK",
+                 "     select : pref=150,  test result OK", "3 usable\\), will use epoll.",
+                 "Available multiplexer protocols :", "Available services :",
+                 "Available filters :"):
+        pattern = name if "|" in name or "\\" in name else re.escape(name)
+        tap.ok(re.search(pattern, out), "-vv: " + name.split("|")[0].strip(), out[:200])
+    status, out, err = b.run("-h")
+    tap.ok(status == 1 and "Usage : haproxy" in out + err, "-h: usage and exit status 1", out + err)
+    status, out, err = b.run()
+    tap.ok(status == 1 and "Usage : haproxy" in out + err, "no argument: usage and exit status 1")
+    status, out, err = b.run("-Z")
+    tap.ok(status == 1 and "Usage : haproxy" in out + err, "unknown option: usage, exit status 1")
+
+
+def checks(tap, b):
+    good = b.file("good.cfg", GOOD % b.port)
+    warn = b.file("warn.cfg", "defaults\n\tmode http\nfrontend f\n\tbind 127.0.0.1:%d\n" % b.port)
+    bad = b.file("bad.cfg", "global\n\tnonsense\n")
+    none = b.file("none.cfg", "global\n\tmaxconn 10\n")
+    more = b.file("more.cfg", "backend more\n")
+    tap.eq(b.run("-c", "-f", good), (0, "", ""), "-c of a good file: 0 and silence")
+    status, out, err = b.run("-c", "-V", "-f", good)
+    tap.ok(status == 0 and "Configuration file is valid" in out, "-c -V says that it is valid", out)
+    tap.eq(b.run("-c", "-q", "-f", good), (0, "", ""), "-c -q: 0 and silence")
+    status, out, err = b.run("-c", "-f", warn)
+    tap.ok(status == 0 and "[WARNING]" in err, "warnings are shown and accepted", err)
+    tap.ok("missing timeouts for frontend 'f'" in err, "missing timeouts are told", err)
+    status, out, err = b.run("-c", "-q", "-f", warn)
+    tap.eq((status, out + err), (0, ""), "-q hides warnings")
+    status, out, err = b.run("-c", "-f", bad)
+    tap.ok(status == 1 and "[ALERT]" in err and "bad.cfg:2]" in err, "errors: exit status 1", err)
+    status, out, err = b.run("-c", "-f", none)
+    tap.ok(status == 2 and "no listener" in out + err, "no listener: exit status 2", out + err)
+    tap.eq(b.run("-c", "-f", os.path.join(b.dir, "nothere"))[0], 1, "no such file: exit status 1")
+    tap.eq(b.run("-c", "-f", good, "-f", more)[0], 0, "several -f")
+    tap.eq(b.run("-c", "--", good, more)[0], 0, "files behind --")
+    status, out, err = b.run("-c", "-f", good, "-f", bad)
+    tap.ok(status == 1 and "bad.cfg:2]" in err, "an error in the second file", err)
+    folder = os.path.join(b.dir, "many")
+    os.mkdir(folder)
+    b.file("many/10.cfg", GOOD % b.port)
+    b.file("many/20.cfg", "backend b\n")
+    b.file("many/30.txt", "nonsense\n")
+    tap.eq(b.run("-c", "-f", folder)[0], 0, "a folder: its .cfg files, in order, and nothing else")
+    b.file("many/05.cfg", "backend b\n")
+    tap.eq(b.run("-c", "-f", folder)[0], 1, "a folder: a duplicate in two files is seen")
+    tap.eq(b.run("-C", b.dir, "-c", "-f", "good.cfg")[0], 0, "-C changes the folder before")
+    tap.eq(b.run("-C", b.dir + "/nothere", "-c", "-f", "good.cfg")[0], 1, "-C to nowhere")
+    for option in ("-f", "-n", "-N", "-m", "-L", "-p"):
+        tap.eq(b.run(option)[0], 1, option + " without its value: exit status 1")
+    env = dict(os.environ, PORT=str(b.port), WAIT="5s")
+    by_env = b.file("env.cfg", (GOOD % b.port).replace("client 5s", "client $WAIT"))
+    tap.eq(b.run("-c", "-f", by_env, env=env)[0], 1, "variables outside quotes are not expanded")
+    by_env = b.file("env.cfg", (GOOD % b.port).replace("client 5s", 'client "${WAIT}"'))
+    tap.eq(b.run("-c", "-f", by_env, env=env)[0], 0, "variables in double quotes are expanded")
+    by_env = b.file("env.cfg", (GOOD % 0).replace("127.0.0.1:0", "127.0.0.1:$PORT"))
+    tap.eq(b.run("-c", "-f", by_env, env=env)[0], 0, "variables in addresses are expanded")
+
+
+def signals(tap, b):
+    good = b.file("run.cfg", GOOD % b.port)
+    for sig, want in ((signal.SIGTERM, 143), (signal.SIGINT, 130), (signal.SIGUSR1, 0)):
+        p, up = b.start("-db", "-f", good)
+        tap.ok(up, "%s: started" % sig.name)
+        p.send_signal(sig)
+        got = p.wait(lib.PATIENCE)
+        allowed = (want, -sig) if want else (0,)
+        tap.ok(got in allowed, "%s: exit status %d" % (sig.name, want), got)
+        p.stdout.close()
+    p, up = b.start("-db", "-f", good)
+    p.send_signal(signal.SIGHUP)
+    tap.ok(up and b.serves() and p.poll() is None, "SIGHUP does not stop the process")
+    p.terminate()
+    p.wait(lib.PATIENCE)
+    p.stdout.close()
+
+
+def take_over(tap, b):
+    """-sf and -st: a new process takes the place of the old one."""
+    good = b.file("run.cfg", GOOD % b.port)
+    for option in ("-sf", "-st"):
+        old, up = b.start("-db", "-f", good)
+        tap.ok(up, option + ": the old process serves")
+        new = subprocess.Popen([b.program, "-db", "-f", good, option, str(old.pid)],
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                               stdin=subprocess.DEVNULL)
+        tap.ok(lib.until(lambda: old.poll() is not None), option + ": the old process ends")
+        tap.ok(lib.until(b.serves) and new.poll() is None, option + ": the new process serves")
+        for p in (old, new):
+            if p.poll() is None:
+                p.terminate()
+            p.wait(lib.PATIENCE)
+            p.stdout.close()
+
+
+def alive(pid):
+    try:
+        os.kill(pid, 0)
+        with open("/proc/%d/stat" % pid) as f:
+            return f.read().split(") ")[1][0] != "Z"
+    except OSError:
+        return False
+
+
+def daemons(tap, b):
+    good = b.file("run.cfg", GOOD % b.port)
+    pidfile = os.path.join(b.dir, "pid")
+    for name, args, conf in (("-D -p", ["-D", "-p", pidfile, "-f", good], None),
+                             ("daemon and pidfile", ["-f", os.path.join(b.dir, "daemon.cfg")],
+                              "global\n\tdaemon\n\tpidfile %s\n" % pidfile + GOOD % b.port)):
+        if conf:
+            b.file("daemon.cfg", conf)
+        r = subprocess.run([b.program] + args, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                           stderr=subprocess.DEVNULL, timeout=lib.PATIENCE)
+        tap.eq(r.returncode, 0, name + ": the parent returns 0")
+        tap.ok(lib.until(b.serves), name + ": the daemon serves")
+        with open(pidfile) as f:
+            text = f.read()
+        if tap.ok(re.match(r"^\d+\n$", text), name + ": one pid in the file", repr(text)):
+            pid = int(text)
+            tap.ok(alive(pid), name + ": it is the pid of a process")
+            os.kill(pid, signal.SIGTERM)
+            tap.ok(lib.until(lambda: not alive(pid)), name + ": SIGTERM ends it")
+        os.unlink(pidfile)
+
+
+def port_taken(tap, b):
+    port = lib.ports(1)[0]
+    s = socket.socket()
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    s.bind(("127.0.0.1", port))
+    s.listen(1)
+    status, out, err = b.run("-db", "-f", b.file("taken.cfg", GOOD % port))
+    s.close()
+    tap.eq(status, 1, "a port that is taken: exit status 1")
+    tap.ok("[ALERT]" in err and "[127.0.0.1:%d]" % port in err and "taken.cfg:7" in err,
+           "a port that is taken: address, file and line are told", err)
+
+
+def limits(tap, b):
+    """Limits from the command line as show info tells them."""
+    conf = "defaults\n\tmode http\n\ttimeout client 5s\nfrontend f\n\tbind 127.0.0.1:%d\n" % b.port
+    with lib.Proxy(b.program, conf, args=("-n", "123")) as p:
+        info = p.info()
+        tap.eq(info["Maxconn"], "123", "-n sets maxconn")
+        tap.eq(p.stats()["f", "FRONTEND"]["slim"], "123", "-n limits the frontends")
+    with lib.Proxy(b.program, conf, args=("-N", "55")) as p:
+        tap.eq(p.stats()["f", "FRONTEND"]["slim"], "55", "-N limits each proxy by default")
+    with lib.Proxy(b.program, conf, args=("-m", "77")) as p:
+        tap.eq(p.info()["Memmax_MB"], "77", "-m limits the memory")
+    with lib.Proxy(b.program, "\tmaxconn 50\n\tnbthread 3\n" + conf) as p:
+        info = p.info()
+        tap.eq((info["Maxconn"], info["Nbthread"]), ("50", "3"), "maxconn and nbthread")
+    for poller, args in (("poll", ("-de",)), ("select", ("-de", "-dp"))):
+        with lib.Proxy(b.program, "\tmaxconn 100\n" + conf, args=args + ("-V",)) as p:
+            said = re.search(r"using %s\(\)|will use %s\." % (poller, poller), p.output().lower())
+            tap.ok(said, " ".join(args) + ": " + poller, p.output())
+
+
+def descriptors(tap, b):
+    """How limits of descriptors follow from the configuration, told by differences."""
+    def info(glob="\tnbthread 1\n\tmaxconn 1000\n", listeners=1, limit=None, args=()):
+        conf = glob + "defaults\n\tmode http\n\ttimeout client 5s\n"
+        for port in lib.ports(listeners):
+            conf += "frontend f%d\n\tbind 127.0.0.1:%d\n" % (port, port)
+
+        def lower():
+            if limit:
+                resource.setrlimit(resource.RLIMIT_NOFILE, limit)
+
+        with lib.Proxy(b.program, conf, args=args, preexec=lower) as p:
+            got = p.info()
+            slim = next(r["slim"] for k, r in p.stats().items() if k[1] == "FRONTEND")
+            return int(got["Maxsock"]), int(got["Maxconn"]), int(got["Ulimit-n"]), int(slim)
+
+    base = info()
+    tap.eq(base[1], 1000, "maxconn is taken as it is")
+    tap.eq(base[3], 1000, "a frontend without maxconn has that of the process")
+    tap.ok(2000 < base[0] < 2200, "two descriptors for each connection, and some", base)
+    tap.eq(info("\tnbthread 1\n\tmaxconn 1500\n")[0] - base[0], 1000, "500 more connections")
+    tap.eq(info(listeners=4)[0] - base[0], 3, "three more listeners")
+    tap.eq(info("\tnbthread 1\n\tmaxconn 1000\n\tmaxpipes 100\n")[0] - base[0], 200, "100 pipes")
+    got = info("\tnbthread 1\n", limit=(512, 3000))
+    tap.ok(2900 < got[0] <= 3000, "without maxconn: as many as the hard limit allows", got)
+    tap.ok(1400 < got[1] < 1500, "without maxconn: about half of it", got)
+    got = info("\tnbthread 1\n\tfd-hard-limit 2000\n")
+    tap.ok(1900 < got[0] <= 2000 and 900 < got[1] < 1000, "fd-hard-limit bounds them", got)
+    got = info("\tnbthread 1\n\tmaxconn 500\n\tulimit-n 3000\n")
+    tap.eq((got[1], got[2]), (500, 3000), "ulimit-n is taken as it is")
+    conf = b.file("many.cfg", "global\n\tmaxconn 100000\n" + GOOD[GOOD.index("defaults"):] % b.port)
+
+    def low():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (1024, 1024))
+
+    status, out, err = b.run("-db", "-f", conf, preexec_fn=low)
+    tap.ok(status == 1 and "limit is 1024" in err, "more than the system allows is refused", err)
+
+
+def rights(tap, b):
+    """chroot, uid and gid are in force once the program serves."""
+    if os.getuid():
+        tap.skip("chroot, uid, gid", "needs root")
+        return
+    root = os.path.join(b.dir, "root")
+    os.mkdir(root)
+    conf = "global\n\tchroot %s\n\tuid 65534\n\tgid 65533\n" % root
+    conf = b.file("rights.cfg", conf + GOOD[GOOD.index("defaults"):] % b.port)
+    p, up = b.start("-db", "-f", conf)
+    tap.ok(up, "chroot: serves")
+    with open("/proc/%d/status" % p.pid) as f:
+        text = f.read()
+    tap.ok(re.search(r"^Uid:\t65534\t65534\t65534", text, re.M), "uid is in force", text)
+    tap.ok(re.search(r"^Gid:\t65533\t65533\t65533", text, re.M), "gid is in force", text)
+    tap.eq(os.readlink("/proc/%d/root" % p.pid), root, "chroot is in force")
+    p.terminate()
+    p.wait(lib.PATIENCE)
+    p.stdout.close()
+
+
+def stops(tap, b):
+    """hard-stop-after ends a soft stop that lasts."""
+    conf = "\thard-stop-after 300ms\n" + GOOD[GOOD.index("defaults"):] % b.port
+    conf = conf.replace("5s", "60s")
+    with lib.Proxy(b.program, conf) as p:
+        s = lib.connect(b.port)
+        s.sendall(b"GET / HTTP/1.1\r\nHo")
+        lib.until(lambda: p.stats()["f", "FRONTEND"]["scur"] == "1")
+        p.process.send_signal(signal.SIGUSR1)
+        tap.ok(lib.until(lambda: not p.alive()), "hard-stop-after: the process ends")
+        s.close()
+
+
+def dumps(tap, b):
+    """-dC shows the configuration as it was read; -dK lists keywords."""
+    good = b.file("dump.cfg", GOOD % b.port)
+    status, out, err = b.run("-dC", "-c", "-f", good)
+    wanted = [" ".join(l.split()) for l in (GOOD % b.port).split("\n") if l]
+    got = [" ".join(l.split()) for l in out.split("\n") if l]
+    tap.eq(got[:len(wanted)], wanted, "-dC: every line, in order")
+    status, out, err = b.run("-dKcfg", "-c", "-q", "-f", good)
+    for word in ("maxconn", "nbthread"):
+        tap.ok(re.search(r"\b%s\b" % word, out), "-dKcfg lists " + word, out[:300])
+
+
+def main():
+    args = lib.arguments(__doc__)
+    tap = lib.Tap()
+    with tempfile.TemporaryDirectory(prefix="hapt.") as folder:
+        b = Bench(args.program, folder)
+        for part in (versions, checks, signals, take_over, daemons, port_taken, limits,
+                     descriptors, rights, stops, dumps):
+            try:
+                part(tap, b)
+            except Exception as e:
+                tap.ok(False, part.__name__ + " ran to its end", "%s: %s" % (type(e).__name__, e))
+    tap.done()
+
+
+if __name__ == "__main__":
+    lib.guarded(main)
