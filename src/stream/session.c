@@ -16,7 +16,7 @@
 #include "server_conn.h"
 #include "stream_priv.h"
 
-__thread struct list session_list, stream_list_of_thread;
+__thread struct list session_list;
 
 static struct pool *session_pool, *preamble_pool;
 

@@ -19,21 +19,15 @@
 
 static struct pool *stream_pool;
 
-static const struct {
-	const char *name;
-	enum step (*run)(struct stream *s);
-	char phase;
-} stages[] = {
-#define X(name, fn, c) { #name, fn, c },
-	STREAM_STAGES(X)
-#undef X
-};
+__thread struct list stream_list_of_thread;
 
-const char *const stream_stage_names[STAGE_COUNT] = {
-#define X(name, fn, c) #name,
-	STREAM_STAGES(X)
-#undef X
-};
+/* The table of stages.c, given at start-up: the driver knows no stage. */
+static const struct stage_step *stages;
+
+void stream_set_stages(const struct stage_step *table)
+{
+	stages = table;
+}
 
 bool stream_init(void)
 {

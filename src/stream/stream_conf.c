@@ -56,6 +56,7 @@ static bool mux_thread_init(void)
 static bool stream_module_init(void)
 {
 	server_conn_register();
+	stream_set_stages(stream_stages);
 	return session_init() && server_conn_init();
 }
 

@@ -26,10 +26,20 @@ void stream_run(struct stream *s);
 /* Re-arms the timer from the deadlines. */
 void stream_arm(struct stream *s);
 
+/* A stage: how it is called, what it does, the character of the log when a stream ends in it. */
+struct stage_step {
+	const char *name;
+	enum step (*run)(struct stream *s);
+	char phase;
+};
+
 #define X(name, fn, c) enum step fn(struct stream *s);
 STREAM_STAGES(X)
 #undef X
-extern const char *const stream_stage_names[STAGE_COUNT];
+/* --- stages.c : the table, indexed by enum stream_stage */
+extern const struct stage_step stream_stages[STAGE_COUNT];
+/* Gives it to the driver. Once, at start-up. */
+void stream_set_stages(const struct stage_step *table);
 
 /* Goes to <stage> and runs it next. */
 static inline enum step stream_goto(struct stream *s, enum stream_stage stage)
