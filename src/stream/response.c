@@ -182,8 +182,12 @@ static bool opens_tunnel(const struct stream *s)
 
 enum step stage_reply(struct stream *s)
 {
-	if (s->stage == STAGE_REPLY && s->flags & STRM_HEAD_SENT)
+	if (s->flags & STRM_HEAD_SENT)
 		return stream_goto(s, STAGE_END);
+	if (s->flags & STRM_LOCAL_REPLY) {
+		stream_drop_back(s);
+		stream_drop_slot(s);
+	}
 	after_response(s);
 	s->status = s->res.status;
 	if (s->flags & STRM_CLIENT_CLOSE || (s->flags & STRM_LOCAL_REPLY && s->res.flags & HTTP_MSG_CONN_CLOSE))

@@ -34,24 +34,6 @@ bool session_thread_init(void)
 	return true;
 }
 
-const struct addr *session_src(struct session *s)
-{
-	return &s->src;
-}
-
-const struct addr *session_dst(struct session *s)
-{
-	struct sockaddr_storage ss;
-	socklen_t len = sizeof(ss);
-
-	if (s->flags & SESS_HAS_DST || !s->conn)
-		return &s->dst;
-	s->flags |= SESS_HAS_DST;
-	if (getsockname(s->conn->fd, (struct sockaddr *)&ss, &len) == 0)
-		s->dst = addr_from_sockaddr(&ss, len);
-	return &s->dst;
-}
-
 /* --- life ------------------------------------------------------------------------------------ */
 
 static void session_free(struct session *s)

@@ -255,8 +255,6 @@ bool stream_reply_page(struct stream *s, unsigned status)
 
 enum step stream_reply(struct stream *s)
 {
-	stream_drop_back(s);
-	stream_drop_slot(s);
 	s->wait_until_ms = s->server_at_ms = TIMER_NEVER;
 	return stream_goto(s, STAGE_REPLY);
 }

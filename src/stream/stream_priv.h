@@ -110,6 +110,9 @@ struct stream_proxy {
 	bool log_format_set;
 };
 extern struct slot stream_proxy_slot;
+/* Computes what the muxes need of every proxy; at the start of a generation. */
+void stream_fill_settings(struct config *cfg);
+unsigned stream_fields_max(void);
 
 static inline struct stream_proxy *stream_proxy(const struct proxy *px)
 {

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* session_addr.c - who the client is, and where it connected to */
+#include <sys/socket.h>
+#include "net/conn.h"
+#include "stream_priv.h"
+
+const struct addr *session_src(struct session *s)
+{
+	return &s->src;
+}
+
+const struct addr *session_dst(struct session *s)
+{
+	struct sockaddr_storage ss;
+	socklen_t len = sizeof(ss);
+
+	if (s->flags & SESS_HAS_DST || !s->conn)
+		return &s->dst;
+	s->flags |= SESS_HAS_DST;
+	if (getsockname(s->conn->fd, (struct sockaddr *)&ss, &len) == 0)
+		s->dst = addr_from_sockaddr(&ss, len);
+	return &s->dst;
+}
