@@ -113,6 +113,7 @@ struct main_limits {
 	int64_t maxsock;      /* descriptors needed */
 	int64_t descriptors;  /* RLIMIT_NOFILE in effect */
 	int64_t maxpipes;
+	int64_t memory_mb;    /* -m; 0 none */
 };
 extern struct main_limits main_limits;
 /* Computes and sets the limits, sizes the descriptor table. False: said. */

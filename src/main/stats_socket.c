@@ -9,6 +9,7 @@
 #include "net/ctl_socket.h"
 #include "net/socket.h"
 #include "proxy/bind.h"
+#include "proxy/proxy.h"
 #include "main_priv.h"
 
 #define BACKLOG 10
@@ -75,6 +76,7 @@ static bool parse_socket(struct conf_line *l)
 	b = bind_conf_new(l->cfg);
 	if (!b)
 		return conf_error(l, 0, NULL, "out of memory.");
+	proxies_reserve_first_id(l->cfg);
 	good = bind_conf_parse(l, b) && refuse_options(l, b);
 	list_for_each(address, &b->listeners, link)
 		good = add_socket(l, b, address) && good;
