@@ -112,7 +112,7 @@ static bool go_live(struct config *cfg, const struct main_options *o)
 	}
 	if (o->old_pid_signal)
 		process_tell_old(o, SIGTTOU);
-	if (!generation_start(cfg, o)) {
+	if (!generation_start(main_modules, cfg)) {
 		if (o->old_pid_signal)
 			process_tell_old(o, SIGTTIN);
 		MAIN_ALERT("[%s.main()] Some protocols failed to start their listeners! Exiting.",

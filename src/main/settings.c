@@ -18,18 +18,11 @@ static bool settings_init(void *data)
 	set->bufsize = 16384;
 	set->maxrewrite = 1024;
 	set->fields_max = 101;
-	list_init(&set->stats_sockets);
 	return true;
-}
-
-static void settings_fini(void *data)
-{
-	stats_sockets_fini(data);
 }
 
 struct slot settings_slot = {
 	.of = SLOT_CONFIG, .size = sizeof(struct main_settings), .init = settings_init,
-	.fini = settings_fini,
 };
 
 struct main_settings *settings_of(const struct config *cfg)

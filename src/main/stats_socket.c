@@ -16,18 +16,36 @@
 
 /* One address of a line, in the generation's arena. */
 struct stats_socket {
-	struct list link;           /* in main_settings.stats_sockets */
+	struct list link;           /* of the generation */
 	struct bind_conf *bind;
 	struct listener_conf *address;
 	struct ctl_socket *opened;  /* owned; NULL before the start */
 };
 
-void stats_sockets_fini(struct main_settings *set)
+static bool sockets_init(void *data)
 {
+	list_init(data);
+	return true;
+}
+
+static void sockets_fini(void *data)
+{
+	struct list *sockets = data;
 	struct stats_socket *s;
 
-	list_for_each(s, &set->stats_sockets, link)
+	list_for_each(s, sockets, link)
 		ctl_socket_free(&s->opened);
+}
+
+static struct slot sockets_slot = {
+	.of = SLOT_CONFIG, .size = sizeof(struct list), .init = sockets_init, .fini = sockets_fini,
+};
+static struct slot *const slots[] = { &sockets_slot, NULL };
+
+/* List of struct stats_socket. */
+static struct list *sockets_of(const struct config *cfg)
+{
+	return slot_of(&sockets_slot, config_slots(cfg));
 }
 
 unsigned stats_sockets_count(const struct config *cfg)
@@ -35,7 +53,7 @@ unsigned stats_sockets_count(const struct config *cfg)
 	struct stats_socket *s;
 	unsigned n = 0;
 
-	list_for_each(s, &settings_of(cfg)->stats_sockets, link)
+	list_for_each(s, sockets_of(cfg), link)
 		n++;
 	return n;
 }
@@ -60,7 +78,7 @@ static bool add_socket(struct conf_line *l, struct bind_conf *b, struct listener
 				  "frontend");
 	s->bind = b;
 	s->address = address;
-	list_append(&settings_of(l->cfg)->stats_sockets, &s->link);
+	list_append(sockets_of(l->cfg), &s->link);
 	return true;
 }
 
@@ -151,7 +169,7 @@ bool stats_sockets_open(struct config *cfg, struct diag_list *diags)
 	bool good = true;
 
 	ctl_socket_set_max((unsigned)settings_of(cfg)->stats_maxconn);
-	list_for_each(s, &settings_of(cfg)->stats_sockets, link) {
+	list_for_each(s, sockets_of(cfg), link) {
 		char error[256] = "out of resources";
 		int fd = open_descriptor(s, error, sizeof(error));
 
@@ -172,7 +190,7 @@ void stats_sockets_start_thread(struct config *cfg)
 {
 	struct stats_socket *s;
 
-	list_for_each(s, &settings_of(cfg)->stats_sockets, link)
+	list_for_each(s, sockets_of(cfg), link)
 		if (s->opened)
 			ctl_socket_start_thread(s->opened);
 }
@@ -181,7 +199,7 @@ void stats_sockets_pause(struct config *cfg, bool on)
 {
 	struct stats_socket *s;
 
-	list_for_each(s, &settings_of(cfg)->stats_sockets, link)
+	list_for_each(s, sockets_of(cfg), link)
 		if (s->opened)
 			ctl_socket_pause(s->opened, on);
 }
@@ -190,12 +208,12 @@ void stats_sockets_close(struct config *cfg)
 {
 	struct stats_socket *s;
 
-	list_for_each(s, &settings_of(cfg)->stats_sockets, link)
+	list_for_each(s, sockets_of(cfg), link)
 		if (s->opened)
 			ctl_socket_close(s->opened);
 }
 
 const struct module mod_stats_socket = {
-	.name = "stats-socket", .keywords = keywords,
+	.name = "stats-socket", .keywords = keywords, .slots = slots,
 	.thread_init = ctl_socket_thread_init, .thread_fini = ctl_socket_thread_fini,
 };
