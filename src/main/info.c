@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* info.c - edge file: show info, show version
  *
- * info_collect() fills one value per field of info_fields.h; the printers walk that table. What this version
+ * info_collect() fills one value per field of info_fields.h; the printers walk that table.
+ * What this version
  * does not do (TLS, compression, peers) is zero, as in a process that has none of it configured.
  */
 #include <string.h>

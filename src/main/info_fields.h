@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* info_fields.h - the fields of `show info`
  *
- * X(name, position, text, tags, type, help). Tags: origin (Product, Config, Key, Status, Metric), nature (Output,
- * Gauge, Limit, Counter, Rate, Max, Duration, Avg), scope (Service, Process). Positions are part of the format.
+ * X(name, position, text, tags, type, help). Tags: origin (Product, Config, Key, Status,
+ * Metric), nature (Output,
+ * Gauge, Limit, Counter, Rate, Max, Duration, Avg), scope (Service, Process). Positions are
+ * part of the format.
  */
 #ifndef MAIN_INFO_FIELDS_H
 #define MAIN_INFO_FIELDS_H

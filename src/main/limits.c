@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* limits.c - how many connections, descriptors and pipes the process may have
  *
- * Without maxconn, the connections are what the descriptors allow: two for each, one per listening socket,
+ * Without maxconn, the connections are what the descriptors allow: two for each, one per
+ * listening socket,
  * some for each thread. With it, the descriptors follow.
  */
 #include <errno.h>
@@ -15,7 +16,9 @@
 #include "stream/listen.h"
 #include "main_priv.h"
 
-/* Descriptors of each thread (poller, wake-up, log sockets) and of the process: the reference's figures. */
+/* Descriptors of each thread (poller, wake-up, log sockets) and of the process: the
+ * reference's figures.
+ */
 #define PER_THREAD 3
 #define FOR_PROCESS 10
 /* Memory of a connection besides its two buffers, for -m. */
@@ -56,7 +59,8 @@ static bool raise_limit(const struct main_options *o, const struct main_settings
 {
 	struct rlimit next = { .rlim_cur = (rlim_t)wanted, .rlim_max = limit->rlim_max };
 
-	if (limit->rlim_cur != RLIM_INFINITY && (int64_t)limit->rlim_cur >= wanted && !set->descriptors)
+	if (limit->rlim_cur != RLIM_INFINITY && (int64_t)limit->rlim_cur >= wanted &&
+	    !set->descriptors)
 		return true;
 	if (limit->rlim_max != RLIM_INFINITY && (int64_t)limit->rlim_max < wanted)
 		next.rlim_max = (rlim_t)wanted;
@@ -95,7 +99,9 @@ static int64_t ideal_pipes(const struct config *cfg, const struct main_settings 
 	return 0;
 }
 
-/* As many as <room> descriptors and the memory allow: client and server, and pipes where they are used. */
+/* As many as <room> descriptors and the memory allow: client and server, and pipes where
+ * they are used.
+ */
 static int64_t ideal_connections(const struct config *cfg, const struct main_options *o,
 				 int64_t room)
 {
@@ -107,7 +113,8 @@ static int64_t ideal_connections(const struct config *cfg, const struct main_opt
 	else
 		most = room * 2 / 5; /* one pipe for four connections */
 	if (o->memory_mb) {
-		int64_t bytes = (o->memory_mb << 20) / (2 * (int64_t)set->bufsize + CONNECTION_BYTES);
+		int64_t each = 2 * (int64_t)set->bufsize + CONNECTION_BYTES;
+		int64_t bytes = (o->memory_mb << 20) / each;
 
 		most = bytes < most ? bytes : most;
 	}

@@ -108,7 +108,8 @@ static bool parse_verify(struct conf_line *l)
 	{ GLOBAL(name), .flags = CONF_IGNORED | CONF_CAN_NO, .max_args = 1, .syntax = what, \
 	  .help = "no effect", .hint = why }
 #define LATER(name, why) \
-	{ GLOBAL(name), .flags = CONF_REFUSED, .max_args = -1, .help = "not there yet", .hint = why }
+	{ GLOBAL(name), .flags = CONF_REFUSED, .max_args = -1, .help = "not there yet", \
+	  .hint = why }
 
 static const struct conf_keyword keywords[] = {
 	SWITCH("daemon", daemon, "go to the background"),
@@ -128,7 +129,7 @@ static const struct conf_keyword keywords[] = {
 	{ GLOBAL("description"), .min_args = 1, .max_args = -1, .parse = parse_description,
 	  .syntax = "<text>", .help = "what this node is for" },
 	TEXT("localpeer", localpeer, "<name>", "name of this node among peers"),
-	TEXT("cluster-secret", cluster_secret, "<secret>", "secret shared by the nodes of a cluster"),
+	TEXT("cluster-secret", cluster_secret, "<secret>", "secret that nodes of a cluster share"),
 	NUMBER("uid", uid, 0, INT32_MAX, "user id to run as"),
 	NUMBER("gid", gid, 0, INT32_MAX, "group id to run as"),
 	{ GLOBAL("user"), .min_args = 1, .max_args = 1, .parse = parse_user, .syntax = "<name>",
@@ -154,8 +155,8 @@ static const struct conf_keyword keywords[] = {
 	NUMBER("tune.pipesize", pipe_size, 0, 1 << 30, "bytes of a pipe"),
 
 	/* what tunes something that this program does otherwise: harmless */
-	IGNORED("tune.pool-high-fd-ratio", "<percent>", "idle server connections are kept by number"),
-	IGNORED("tune.pool-low-fd-ratio", "<percent>", "idle server connections are kept by number"),
+	IGNORED("tune.pool-high-fd-ratio", "<percent>", "idle connections are kept by number"),
+	IGNORED("tune.pool-low-fd-ratio", "<percent>", "idle connections are kept by number"),
 	IGNORED("tune.buffers.limit", "<number>", "memory is limited by -m"),
 	IGNORED("tune.buffers.reserve", "<number>", "no buffer is kept in reserve"),
 	IGNORED("tune.recv_enough", "<number>", "receiving stops at the first short read"),
@@ -169,8 +170,8 @@ static const struct conf_keyword keywords[] = {
 
 	LATER("master-worker", "'master-worker' is not there yet: run in foreground (-db) or with "
 	      "'daemon'."),
-	LATER("mworker-max-reloads", "'mworker-max-reloads' comes with master-worker mode, which is "
-	      "not there yet."),
+	LATER("mworker-max-reloads", "'mworker-max-reloads' comes with master-worker mode, which "
+	      "is not there yet."),
 
 	/* what has an effect with TLS only: nothing uses TLS, so nothing is lost */
 	{ GLOBAL("ssl-server-verify"), .max_args = 1, .parse = parse_verify,

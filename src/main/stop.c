@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* stop.c - signals: soft stop, hard stop, pause, dumps
  *
- * A soft stop closes the listening sockets and asks idle clients to leave; the loops end with the last
+ * A soft stop closes the listening sockets and asks idle clients to leave; the loops end with
+ * the last
  * session, or when hard-stop-after is over. A hard stop ends the loops at once.
  * All of this runs on thread 0; sessions are asked on their own threads.
  */
@@ -180,7 +181,8 @@ static void dump_server(struct proxy *px, const struct server *srv)
 	const struct server_state *st = srv->state;
 	char text[512];
 
-	snprintf(text, sizeof(text), "SIGHUP: Server %s/%s is %s. Conn: %llu act, %u pend, %llu tot.",
+	snprintf(text, sizeof(text), "SIGHUP: Server %s/%s is %s. Conn: %llu act, %u pend, "
+		 "%llu tot.",
 		 px->name, srv->name,
 		 __atomic_load_n(&st->oper, __ATOMIC_RELAXED) == SERVER_STOPPED ? "DOWN" : "UP",
 		 (unsigned long long)counter_read(&st->counters, CNT_SESS_CUR),
@@ -208,7 +210,8 @@ static void dump_proxy(struct proxy *px)
 			 "available.", active, backup);
 	snprintf(text, sizeof(text), "SIGHUP: Proxy %s has %s Conn: act(FE+BE): %llu+%llu, %u pend "
 		 "(0 unass), tot(FE+BE): %llu+%llu.", px->name, servers,
-		 (unsigned long long)proxy_fe_sessions(px), (unsigned long long)proxy_be_sessions(px),
+		 (unsigned long long)proxy_fe_sessions(px),
+		 (unsigned long long)proxy_be_sessions(px),
 		 __atomic_load_n(&px->state->queue.length, __ATOMIC_RELAXED),
 		 (unsigned long long)counter_read(&px->state->fe, CNT_CONN_TOT),
 		 (unsigned long long)counter_read(&px->state->be, CNT_SESS_TOT));
