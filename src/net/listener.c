@@ -7,6 +7,7 @@
  */
 #include "net/listener.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -244,6 +245,8 @@ struct listener *listener_new(int fd, const struct listener_user *user, void *ow
 
 	if (!l)
 		return NULL;
+	/* an inherited one may be blocking: the last accept() of a round would sleep */
+	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
 	l->fd = fd;
 	l->user = user;
 	l->owner = owner;
