@@ -5,6 +5,7 @@
  * What this version
  * does not do (TLS, compression, peers) is zero, as in a process that has none of it configured.
  */
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "base/clock.h"
@@ -118,7 +119,8 @@ static void collect_limits(struct info_value *v, const struct config *cfg)
 
 	v[INFO_ULIMIT_N].number = (uint64_t)main_limits.descriptors;
 	v[INFO_MAXSOCK].number = (uint64_t)main_limits.maxsock;
-	v[INFO_MAXCONN].number = (uint64_t)main_limits.maxconn;
+	v[INFO_MAXCONN].number = (uint64_t)
+		__atomic_load_n(&main_limits.maxconn, __ATOMIC_RELAXED);
 	v[INFO_HARD_MAXCONN].number = (uint64_t)main_limits.hard_maxconn;
 	v[INFO_MAXPIPES].number = (uint64_t)main_limits.maxpipes;
 	v[INFO_PIPESUSED].number = pipe_used_count();
@@ -308,9 +310,35 @@ static enum ctl_step show_version(struct ctl_request *rq)
 	return CTL_DONE;
 }
 
+/* set maxconn global: up to what the start found possible. */
+static enum ctl_step set_maxconn(struct ctl_request *rq)
+{
+	const char *word = rq->at < rq->count ? rq->words[rq->at] : NULL;
+	char *end;
+	long value;
+
+	if (!word) {
+		ctl_error(rq, "Expects an integer value.");
+		return CTL_DONE;
+	}
+	value = strtol(word, &end, 10);
+	if (*end || value < 0 || value > main_limits.hard_maxconn) {
+		ctl_error(rq, "Value out of range.");
+		return CTL_DONE;
+	}
+	if (!value)
+		value = (long)main_limits.hard_maxconn;
+	__atomic_store_n(&main_limits.maxconn, value, __ATOMIC_RELAXED);
+	listen_set_maxconn((unsigned)value);
+	listen_resume_all(generation_current());
+	return CTL_DONE;
+}
+
 static const struct ctl_command commands[] = {
 	{ .words = "show info", .syntax = "[desc|json|typed|float]*", .run = show_info,
 	  .help = "report information about the running process" },
+	{ .words = "set maxconn global", .syntax = "<number>", .level = CTL_ADMIN,
+	  .run = set_maxconn, .help = "change the connection limit of the process" },
 	{ .words = "show version", .run = show_version, .help = "show the version of the program" },
 	{ 0 }
 };
