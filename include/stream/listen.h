@@ -37,6 +37,10 @@ void sessions_stop_thread(void);
 /* The process's limits; main computes them before listen_open_all(). 0: none. */
 void listen_set_limits(unsigned maxconn, unsigned maxconnrate, unsigned maxsessrate,
 		       unsigned maxaccept);
+/* Changes the limit of the process at run time; from any thread. Sockets that wait are for
+ * listen_resume_all().
+ */
+void listen_set_maxconn(unsigned maxconn);
 /* Of the stream engine: tune.bufsize is given with block_set_size(). Before the threads. */
 void stream_set_tunes(unsigned fields_max, unsigned maxrewrite);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* limits.c - how many connections, descriptors and pipes the process may have
  *
- * Without maxconn, the connections are what the descriptors allow: two for each, one per listening socket,
+ * Without maxconn, the connections are what the descriptors allow: two for each, one per
+ * listening socket,
  * some for each thread. With it, the descriptors follow.
  */
 #include <errno.h>
@@ -15,15 +16,22 @@
 #include "stream/listen.h"
 #include "main_priv.h"
 
-/* Descriptors of each thread (poller, wake-up, log sockets), and of the process. */
-#define PER_THREAD 4
-#define FOR_PROCESS 6
+/* Descriptors of each thread (poller, wake-up, log sockets) and of the process: the
+ * reference's figures.
+ */
+#define PER_THREAD 3
+#define FOR_PROCESS 10
+/* Memory of a connection besides its two buffers, for -m. */
+#define CONNECTION_BYTES 4680
 
 struct main_limits main_limits;
 
 static int64_t other_descriptors(const struct config *cfg)
 {
-	return (int64_t)(generation_count_listeners(cfg) + stats_sockets_count(cfg)) +
+	unsigned stats = stats_sockets_count(cfg);
+
+	return (int64_t)(generation_count_listeners(cfg) + stats) +
+	       (stats ? settings_of(cfg)->stats_maxconn : 0) +
 	       (int64_t)thread_count() * PER_THREAD + FOR_PROCESS;
 }
 
@@ -51,7 +59,8 @@ static bool raise_limit(const struct main_options *o, const struct main_settings
 {
 	struct rlimit next = { .rlim_cur = (rlim_t)wanted, .rlim_max = limit->rlim_max };
 
-	if (limit->rlim_cur != RLIM_INFINITY && (int64_t)limit->rlim_cur >= wanted && !set->descriptors)
+	if (limit->rlim_cur != RLIM_INFINITY && (int64_t)limit->rlim_cur >= wanted &&
+	    !set->descriptors)
 		return true;
 	if (limit->rlim_max != RLIM_INFINITY && (int64_t)limit->rlim_max < wanted)
 		next.rlim_max = (rlim_t)wanted;
@@ -90,6 +99,28 @@ static int64_t ideal_pipes(const struct config *cfg, const struct main_settings 
 	return 0;
 }
 
+/* As many as <room> descriptors and the memory allow: client and server, and pipes where
+ * they are used.
+ */
+static int64_t ideal_connections(const struct config *cfg, const struct main_options *o,
+				 int64_t room)
+{
+	const struct main_settings *set = settings_of(cfg);
+	int64_t most, pipes = ideal_pipes(cfg, set, 4);
+
+	if (set->maxpipes >= 0 || !pipes)
+		most = (room - 2 * pipes) / 2;
+	else
+		most = room * 2 / 5; /* one pipe for four connections */
+	if (o->memory_mb) {
+		int64_t each = 2 * (int64_t)set->bufsize + CONNECTION_BYTES;
+		int64_t bytes = (o->memory_mb << 20) / each;
+
+		most = bytes < most ? bytes : most;
+	}
+	return most < 1 ? 1 : most;
+}
+
 bool limits_apply(struct config *cfg, const struct main_options *o)
 {
 	const struct main_settings *set = settings_of(cfg);
@@ -103,15 +134,10 @@ bool limits_apply(struct config *cfg, const struct main_options *o)
 		return false;
 	}
 	ceiling = descriptor_ceiling(set, &limit);
+	l->memory_mb = o->memory_mb;
 	l->maxconn = o->maxconn ? o->maxconn : set->maxconn;
-	if (!l->maxconn) {
-		bool splices = ideal_pipes(cfg, set, 4) > 0 && set->maxpipes < 0;
-
-		/* each connection: client and server, and half a descriptor of its quarter of a pipe */
-		l->maxconn = splices ? (ceiling - others) * 2 / 5 : (ceiling - others) / 2;
-		if (l->maxconn < 1)
-			l->maxconn = 1;
-	}
+	if (!l->maxconn)
+		l->maxconn = ideal_connections(cfg, o, ceiling - others);
 	l->hard_maxconn = l->maxconn;
 	l->maxpipes = ideal_pipes(cfg, set, l->maxconn);
 	l->maxsock = 2 * l->maxconn + pipe_descriptors(l) + others;

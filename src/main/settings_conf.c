@@ -104,8 +104,12 @@ static bool parse_verify(struct conf_line *l)
 #define TIME(name, member, text) \
 	{ GLOBAL(name), .min_args = 1, .max_args = 1, .type = CONF_TIME_MS, AT(member), \
 	  .syntax = "<time>", .help = text }
+#define IGNORED(name, what, why) \
+	{ GLOBAL(name), .flags = CONF_IGNORED | CONF_CAN_NO, .max_args = 1, .syntax = what, \
+	  .help = "no effect", .hint = why }
 #define LATER(name, why) \
-	{ GLOBAL(name), .flags = CONF_REFUSED, .max_args = -1, .help = "not there yet", .hint = why }
+	{ GLOBAL(name), .flags = CONF_REFUSED, .max_args = -1, .help = "not there yet", \
+	  .hint = why }
 
 static const struct conf_keyword keywords[] = {
 	SWITCH("daemon", daemon, "go to the background"),
@@ -125,7 +129,7 @@ static const struct conf_keyword keywords[] = {
 	{ GLOBAL("description"), .min_args = 1, .max_args = -1, .parse = parse_description,
 	  .syntax = "<text>", .help = "what this node is for" },
 	TEXT("localpeer", localpeer, "<name>", "name of this node among peers"),
-	TEXT("cluster-secret", cluster_secret, "<secret>", "secret shared by the nodes of a cluster"),
+	TEXT("cluster-secret", cluster_secret, "<secret>", "secret that nodes of a cluster share"),
 	NUMBER("uid", uid, 0, INT32_MAX, "user id to run as"),
 	NUMBER("gid", gid, 0, INT32_MAX, "group id to run as"),
 	{ GLOBAL("user"), .min_args = 1, .max_args = 1, .parse = parse_user, .syntax = "<name>",
@@ -149,6 +153,25 @@ static const struct conf_keyword keywords[] = {
 	NUMBER("tune.http.maxhdr", fields_max, 1, 32767, "most fields of a message"),
 	NUMBER("tune.maxaccept", maxaccept, -1, 1000000, "connections accepted at once"),
 	NUMBER("tune.pipesize", pipe_size, 0, 1 << 30, "bytes of a pipe"),
+
+	/* what tunes something that this program does otherwise: harmless */
+	IGNORED("tune.pool-high-fd-ratio", "<percent>", "idle connections are kept by number"),
+	IGNORED("tune.pool-low-fd-ratio", "<percent>", "idle connections are kept by number"),
+	IGNORED("tune.buffers.limit", "<number>", "memory is limited by -m"),
+	IGNORED("tune.buffers.reserve", "<number>", "no buffer is kept in reserve"),
+	IGNORED("tune.recv_enough", "<number>", "receiving stops at the first short read"),
+	IGNORED("tune.max-rules-at-once", "<number>", "rules run to completion"),
+	IGNORED("tune.listener.multi-queue", "{ on | fair | off }",
+		"connections always go to the thread that has the fewest"),
+	IGNORED("tune.idletimer", "<time>", "streams are not told apart by idle time"),
+	IGNORED("prealloc-fd", "", "the kernel's table grows by itself"),
+	IGNORED("tune.disable-zero-copy-forwarding", "", "bytes are always moved without a copy"),
+	IGNORED("tune.disable-fast-forward", "", "there is no other way of forwarding"),
+
+	LATER("master-worker", "'master-worker' is not there yet: run in foreground (-db) or with "
+	      "'daemon'."),
+	LATER("mworker-max-reloads", "'mworker-max-reloads' comes with master-worker mode, which "
+	      "is not there yet."),
 
 	/* what has an effect with TLS only: nothing uses TLS, so nothing is lost */
 	{ GLOBAL("ssl-server-verify"), .max_args = 1, .parse = parse_verify,

@@ -17,6 +17,7 @@ struct proxies {
 	struct tree by_name;          /* of <all> */
 	struct proxy *last_defaults;  /* what applies to the next section */
 	struct config *config;
+	bool first_id_is_taken;
 };
 
 extern struct slot proxies_slot;

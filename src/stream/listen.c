@@ -37,6 +37,16 @@ void listen_set_limits(unsigned maxconn, unsigned maxconnrate, unsigned maxsessr
 	limits.maxaccept = maxaccept ? maxaccept : 64;
 }
 
+void listen_set_maxconn(unsigned maxconn)
+{
+	__atomic_store_n(&limits.maxconn, maxconn, __ATOMIC_RELAXED);
+}
+
+static unsigned process_max(void)
+{
+	return __atomic_load_n(&limits.maxconn, __ATOMIC_RELAXED);
+}
+
 unsigned sessions_count(void)
 {
 	return __atomic_load_n(&limits.sessions, __ATOMIC_RELAXED);
@@ -55,7 +65,7 @@ static bool may_accept(void *owner, unsigned *wait_ms)
 	const struct proxy *fe = l->bind->proxy;
 	int64_t fe_max = __atomic_load_n(&fe->state->maxconn, __ATOMIC_RELAXED);
 
-	if ((limits.maxconn && sessions_count() >= limits.maxconn) ||
+	if ((process_max() && sessions_count() >= process_max()) ||
 	    (fe_max && (int64_t)proxy_fe_sessions(fe) >= fe_max) ||
 	    (l->bind->maxconn && listener_sessions(l) >= l->bind->maxconn)) {
 		__atomic_store_n(&limits.waiting, 1, __ATOMIC_RELAXED);
@@ -170,7 +180,7 @@ static void listen_settings(const struct bind_conf *b, struct socket_settings *s
 		.mode = b->mode, .uid = b->uid, .gid = b->gid,
 		.backlog = (int)(b->backlog ? b->backlog : fe->backlog ? fe->backlog
 				 : b->maxconn ? b->maxconn : fe->maxconn ? fe->maxconn
-				 : limits.maxconn),
+				 : process_max()),
 		.keepalive_count = fe->client_keepalive.count,
 		.keepalive_idle_ms = fe->client_keepalive.idle_ms,
 		.keepalive_interval_ms = fe->client_keepalive.interval_ms,
