@@ -8,6 +8,7 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/file.h"
 #include "main_priv.h"
 
 void process_tell_old(const struct main_options *o, int sig)
@@ -27,7 +28,7 @@ static int open_pid_file(const struct config *cfg, const struct main_options *o,
 	if (!path)
 		return -1;
 	unlink(path);
-	fd = open(path, O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0644);
+	fd = file_open(path, O_CREAT | O_WRONLY | O_TRUNC, 0644);
 	if (fd < 0) {
 		MAIN_ALERT("[%s.main()] Cannot create pidfile %s", o->program, path);
 		*failed = true;
