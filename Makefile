@@ -129,7 +129,7 @@ OPTION_ROWS := \
  CARES|libcares|ares.h|-lcares|src/*/*_cares.c|src/*/cares_none.c \
  LIBCRYPT|-|crypt.h|-lcrypt|src/*/*_crypt.c,src/*/crypt.c|src/*/crypt_none.c \
  PROMEX|-|-|-|src/ext/prometheus*.c|- \
- EPOLL|-|$(if $(LINUX),sys/epoll.h,not-linux)|-|src/core/poll_epoll.c,src/core/epoll.c|src/core/epoll_none.c
+ EPOLL|-|$(if $(LINUX),sys/epoll.h,not-linux)|-|src/core/poll_epoll.c|src/core/poll_epoll_none.c
 
 # always built in, shown by -vv: "+X"; the others that HAProxy knows are shown as "-X"
 BUILT_IN := POLL THREAD $(if $(LINUX),ACCEPT4 BACKTRACE CPU_AFFINITY GETADDRINFO LINUX_SPLICE \

@@ -70,6 +70,21 @@ def functions(text):
     return found
 
 
+def parameters(text, name, first):
+    """How many parameters the function <name> takes whose head starts in line <first> of a C text."""
+    head = "\n".join(blank(text).split("\n")[first - 1:first + 15])
+    m = re.search(r"\b%s\s*\(" % name, head)
+    if not m:
+        return 0
+    depth, count = 1, 1
+    for c in head[m.end():]:
+        depth += (c == "(") - (c == ")")
+        count += c == "," and depth == 1
+        if not depth:
+            break
+    return count
+
+
 def test_environment(flavour, logs):
     """The environment of a tested program: sanitizer reports go to files starting with <logs>, so that a
     program whose exit status nobody looks at cannot hide one."""

@@ -2,8 +2,12 @@
 /* diag.h - what is said about a configuration: collected first, printed by one printer
  *
  * Parsers never print: they add a diagnostic (severity, place, message, hint) to a list and go on.
- * Output: first the one-line form of HAProxy ("[ALERT]    (pid) : config : parsing [file:line] : message"),
- * then, where a source line is known, the line with a caret under the column, then the hint.
+ * Output: first the one-line form that HAProxy users' tools know
+ *
+ *     [ALERT]    (pid) : config : parsing [file:line] : message
+ *
+ * then, where a source line and a column are known, the line (two blanks, without its indentation)
+ * with a caret below the column, then each line of the hint behind "   | ".
  * Owns: all texts (copied). Threads: a list belongs to who parses. Fails: when memory is out the
  * diagnostic is counted but its text lost.
  */
@@ -18,8 +22,17 @@
 
 enum diag_level { DIAG_DIAG, DIAG_DEBUG, DIAG_NOTICE, DIAG_WARNING, DIAG_ALERT };
 
+/* What stands before the message: the small differences that users' scripts rely on. */
+enum diag_form {
+	DIAG_PARSING, /* "config : parsing [file:line] : ", what keyword parsers say */
+	DIAG_TIGHT,   /* "config : parsing [file:line]: ", what the reader of lines says */
+	DIAG_AT,      /* "config : [file:line] : ", about servers */
+	DIAG_BARE,    /* nothing at all */
+};                    /* the first three give "config : " when there is no file */
+
 /* Where something was said; borrowed pointers, copied when a diagnostic is made. */
 struct diag_place {
+	enum diag_form form;
 	const char *file; /* NULL: not about a file */
 	int line;         /* from 1 */
 	int column;       /* from 1; 0: unknown */
@@ -29,6 +42,7 @@ struct diag_place {
 struct diag {
 	struct list link;
 	enum diag_level level;
+	enum diag_form form;
 	char *file;
 	int line, column;
 	char *text;    /* source line or NULL */
@@ -42,10 +56,14 @@ struct diag_list {
 };
 
 void diag_list_init(struct diag_list *l);
+/* Moves all of <from> behind those of <to>; <from> becomes empty. */
+void diag_list_splice(struct diag_list *to, struct diag_list *from);
 /* Frees every diagnostic. */
 void diag_list_fini(struct diag_list *l);
 
-/* Adds one. <place> may be NULL. <hint> may be NULL ("did you mean 'x' ?"). */
+/* Adds one. <place> may be NULL: nothing but "config : " stands before the message. <hint> may be
+ * NULL; it may have several lines.
+ */
 void diag_add(struct diag_list *l, enum diag_level level, const struct diag_place *place,
 	      const char *hint, const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 void diag_vadd(struct diag_list *l, enum diag_level level, const struct diag_place *place,
@@ -61,6 +79,11 @@ void diag_print_one(const struct diag *d, FILE *out);
  * diag_set_quiet(). For start-up and shutdown messages only. Threads: any.
  */
 void diag_say(enum diag_level level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* With true, diag_say() and the banner are silent; lists are printed all the same. */
 void diag_set_quiet(bool quiet);
+/* Two notices (version and path of the program) that stand once before the first warning or alert
+ * of the process, whoever prints it. Borrowed texts that must live on; NULL: none (the default).
+ */
+void diag_set_banner(const char *version, const char *path);
 
 #endif

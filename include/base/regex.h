@@ -18,7 +18,10 @@ struct regex;
 
 #define REGEX_GROUPS_MAX 10 /* \0 to \9 */
 
-enum regex_flags { REGEX_NOCASE = 1 << 0 };
+enum regex_flags {
+	REGEX_NOCASE = 1 << 0,
+	REGEX_NOT_BEGIN = 1 << 1, /* when matching: the text is not the start of a line */
+};
 
 /* Compiles. NULL: <error> (room for <size> bytes) says why, for instance
  * "regex '(' is invalid (error=missing closing parenthesis, erroffset=1)".
@@ -26,8 +29,9 @@ enum regex_flags { REGEX_NOCASE = 1 << 0 };
 struct regex *regex_new(struct slice pattern, unsigned flags, char *error, size_t size);
 void regex_free(struct regex **re);
 bool regex_match(const struct regex *re, struct slice text);
-/* Same, and groups[0..REGEX_GROUPS_MAX-1] get the captures (slice_none() where unset). */
-bool regex_match_groups(const struct regex *re, struct slice text, struct slice *groups);
+/* Same under <flags>, and groups[0..REGEX_GROUPS_MAX-1] get the captures (slice_none() where unset). */
+bool regex_match_groups(const struct regex *re, struct slice text, unsigned flags,
+			struct slice *groups);
 /* Writes <pattern> with \0..\9 replaced by the groups, \xHH by a byte, \<c> by <c>. False: no room. */
 bool regex_expand(struct slice pattern, const struct slice *groups, struct strbuf *out);
 /* Frees the calling thread's scratch memory (it ends). */

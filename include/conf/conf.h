@@ -40,10 +40,13 @@ enum conf_place {
 	CONF_DEF_BE = CONF_DEFAULTS | CONF_BE,
 };
 
+struct conf_state;
+
 struct config {
 	unsigned refs; /* atomic */
 	struct arena arena;       /* texts and parsed things that die with the generation */
 	unsigned generation;      /* 1 for the first */
+	struct conf_state *state; /* owned: environment, default-path; private to the engine */
 	/* its slots follow */
 };
 
@@ -64,11 +67,14 @@ struct conf_line {
 	int count;
 	int at;                            /* next word to look at: keyword parsers move it */
 	const struct conf_section *section;
+	const char *section_name;          /* its first argument ("frontend NAME"), or "" */
 	enum conf_place where;             /* one bit */
 	void *object;                      /* what the section made (a struct proxy, ...) */
 	struct slot_area *slots;           /* of the object: proxy, server, bind or config */
 	const struct conf_keyword *keyword;
-	bool no, dflt;                     /* prefixed by `no` or `default` */
+	const char *about;                 /* begins each message: "'server a/s1' : ", or NULL */
+	bool no, dflt;                     /* prefixed by `no` or `default`, not in words[] */
+	bool early;                        /* first pass, see CONF_EARLY: reports are lost */
 };
 
 /* Typed values that need no code: where=slot+offset. */
@@ -91,17 +97,25 @@ enum conf_keyword_flags {
 	CONF_DEPRECATED = 1 << 3,   /* warns, <hint> names what replaces it */
 	CONF_REFUSED = 1 << 4,      /* known but refused: the message is <hint> */
 	CONF_IGNORED = 1 << 5,      /* harmless: accepted with a warning, whose text is <hint> */
-	CONF_EARLY = 1 << 6,        /* `global`: parsed in a first pass (nbthread, thread-groups, setenv...) */
-	CONF_HIDDEN = 1 << 7,       /* not in -dK, help and manual */
+	/* `global` only: parsed twice, the first time in a pass of its own before all other lines
+	 * (nbthread, thread-groups, setenv). So it must do no harm when done again.
+	 */
+	CONF_EARLY = 1 << 6,
+	CONF_HIDDEN = 1 << 7,       /* not in -dK, help, manual and suggestions */
+	CONF_STRICT_PLACE = 1 << 8, /* an alert in the wrong kind of proxy, else a warning */
+	CONF_HTTP = 1 << 9,         /* means something in `mode http` only: shown by -dK */
+	CONF_PREFIX = 1 << 10,      /* words[0] may go on with '(': "set-proxy-v2-tlv-fmt(0xE0)" */
 };
 
 struct conf_keyword {
 	const char *words;     /* "maxconn", "timeout client", "option forwardfor": 1 to 3 words */
 	unsigned where;        /* mask of enum conf_place */
-	const char *section;   /* with CONF_OTHER: the section's name */
+	const char *section;   /* with CONF_OTHER: the section's name. With CONF_BIND: the option
+				* that it goes with ("ssl"), for -dK */
 	unsigned flags;
 	int min_args, max_args; /* words after the keyword on a section line; max -1: any. For
-				 * CONF_BIND and CONF_SERVER options: exactly how many values follow */
+				 * CONF_BIND and CONF_SERVER options: how many values follow. 0
+				 * is 1 for the types that take a value */
 	bool (*parse)(struct conf_line *line); /* line->at is the first argument */
 	enum conf_type type;   /* or no code: */
 	const struct slot *slot;
@@ -109,15 +123,16 @@ struct conf_keyword {
 	int64_t min, max;
 	const char *syntax;    /* "<number>" : what follows the keyword */
 	const char *help;      /* one line, our own words */
-	const char *hint;      /* see flags */
+	const char *hint;      /* see flags; without those that use it, what is said in addition
+				* when it is ignored in the wrong kind of proxy */
 };
 
 struct conf_section {
 	const char *name;      /* "global", "frontend" */
 	enum conf_place where; /* of the lines inside */
-	/* The section's own line ("frontend NAME ..."): sets line->object and line->slots for the lines
-	 * to come. False: reported; the lines inside are still checked against a throw-away object
-	 * if line->object was set, else skipped.
+	/* The section's own line ("frontend NAME ..."): sets line->object and line->slots for
+	 * the lines to come. False: reported; the lines inside are still checked against a
+	 * throw-away object if line->object or line->slots was set, else only for their names.
 	 */
 	bool (*open)(struct conf_line *line);
 	/* After its last line; may be NULL. */
@@ -129,24 +144,61 @@ struct conf_section {
 
 /* Makes the tables of the modules known. Once at start-up. <modules> ends with NULL. */
 bool conf_register(const struct module *const *modules);
-/* Calls <fn> for each keyword, in the order of -dKcfg of the manual (section, then name). */
+/* Prints every keyword, in the form of -dKcfg (section by section, sorted). */
 void conf_dump_keywords(FILE *out);
+/* Has <dump> called behind the keywords of <section>, to add lines ("\thttp-request deny\n") of
+ * a table that this engine does not know. A section without keywords ("crt-list") is made by this.
+ * Once at start-up, at most 16 of them; false: no room.
+ */
+bool conf_on_dump(const char *section, void (*dump)(FILE *out));
+
+/* What the predicates of `.if` ask of the program. Borrowed, must live on. Without facts: no
+ * feature, nothing enabled, no TLS library, version 3.2.0.
+ */
+struct conf_facts {
+	const char *version;     /* "3.2.1" */
+	const char *features;    /* " +EPOLL -KQUEUE ": as shown by -vv */
+	const char *ssl_name;    /* "OpenSSL 3.0.2 15 Mar 2022" */
+	const char *ssl_version; /* "3.0.2" */
+	bool (*enabled)(const char *option); /* "SPLICE": is it enabled at run time ? */
+};
+void conf_set_facts(const struct conf_facts *facts);
 
 /* --- reading -------------------------------------------------------------------------------- */
 
 struct conf_source {
-	const char *path;  /* file or directory (its *.cfg in order); "-" is stdin */
+	const char *path;  /* file or directory (its *.cfg in C order); "-" is stdin */
 };
 
 /* Reads all sources into <cfg>, running every parser, and collects diagnostics. Returns false when
- * at least one alert was reported. Does not run the modules' check hooks.
+ * at least one alert was reported. Does not run the modules' check hooks. After the alerts of
+ * a file stands one that names the file; "Fatal errors found in configuration." is left to the
+ * caller.
  */
 bool conf_read(struct config *cfg, const struct conf_source *sources, int count,
 	       struct diag_list *diags);
 /* Reads a text (for tests, and for embedded examples). */
-bool conf_read_text(struct config *cfg, const char *name, struct slice text, struct diag_list *diags);
+bool conf_read_text(struct config *cfg, const char *name, struct slice text,
+		    struct diag_list *diags);
 /* Runs every module's check hook. False when an alert was reported. */
 bool conf_check(struct config *cfg, struct diag_list *diags);
+
+/* Evaluates a condition as `.if` does (for -cc): 1 true, 0 false, -1 reported in <diags>. */
+int conf_condition(struct config *cfg, const char *text, struct diag_list *diags);
+
+/* --- environment ----------------------------------------------------------------------------- */
+
+/* A generation has its own environment: a copy of the process's as conf_register() found it,
+ * changed by setenv and its kin while it is read. So a reload starts afresh. Manual 2.3, 3.1.
+ */
+const char *conf_getenv(const struct config *cfg, const char *name); /* NULL: not set */
+/* False: no memory, or not a name (empty, or with '='). */
+bool conf_setenv(struct config *cfg, const char *name, const char *value, bool overwrite);
+bool conf_unsetenv(struct config *cfg, const char *name);
+/* All of it as "NAME=value", ends with NULL: for `show env` and for programs to start. Borrowed. */
+char *const *conf_environ(const struct config *cfg);
+/* Makes it the environment of the process. Not while other threads run. False: no memory. */
+bool conf_env_apply(const struct config *cfg);
 
 /* --- for keyword parsers -------------------------------------------------------------------- */
 
@@ -157,6 +209,19 @@ bool conf_error(struct conf_line *l, int word, const char *hint, const char *fmt
 	__attribute__((format(printf, 4, 5)));
 void conf_warn(struct conf_line *l, int word, const char *hint, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
+
+/* The same without a caret, for what is not about a word; <form> as in base/diag.h. */
+bool conf_report(struct conf_line *l, enum diag_level level, enum diag_form form,
+		 const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* The name of the file to open for <path>, by the policy of `default-path`: <path> itself, or an
+ * absolute name in the arena; NULL: no memory. While a file is being read the current directory
+ * follows default-path as well, but not later (check hooks).
+ */
+const char *conf_path(struct config *cfg, const char *path);
+bool conf_experimental(const struct config *cfg); /* expose-experimental-directives was read */
+bool conf_deprecated(const struct config *cfg);   /* expose-deprecated-directives was read */
 
 /* The next word, or NULL at the end of the line. */
 static inline const char *conf_peek(const struct conf_line *l)
@@ -170,7 +235,7 @@ static inline const char *conf_next(struct conf_line *l)
 }
 
 /* Each reads the next word and moves on, or reports what is wrong (missing, not a number, out of
- * range, bad unit) and returns false. Manual 2.5 for units.
+ * range, bad unit) and returns false. Units: manual 2.5, 2.6. A time is rounded up to milliseconds.
  */
 bool conf_take_int(struct conf_line *l, int64_t min, int64_t max, int64_t *out);
 bool conf_take_time_ms(struct conf_line *l, int64_t *out); /* bare numbers are milliseconds */
@@ -180,9 +245,11 @@ bool conf_take_string(struct conf_line *l, const char **out);
 /* Reports words that remain. */
 bool conf_take_end(struct conf_line *l);
 
-/* Parses the options that remain on a bind or server line: words are looked up among the keywords
- * of <where> (CONF_BIND or CONF_SERVER) and parsed with <object> and <slots>. Unknown options are
- * reported with the closest known one.
+/* Parses the options that remain on a bind or server line (line->at must be behind the address):
+ * words are looked up among the keywords of <where> (CONF_BIND or CONF_SERVER) and parsed with
+ * <object> and <slots>. Unknown options are reported with the closest known one, and every message
+ * of a parser begins with what the line is about. Goes on to the end after an error. False when
+ * anything was reported.
  */
 bool conf_take_options(struct conf_line *l, enum conf_place where, void *object,
 		       struct slot_area *slots);
@@ -194,5 +261,11 @@ char *conf_strdup(struct config *cfg, const char *str);
  * NULL. <next> returns the candidates one by one, then NULL.
  */
 const char *conf_closest(const char *word, const char *(*next)(void *ctx), void *ctx);
+
+/* The module of the engine itself: section `global`, environment, exposure of directives,
+ * default-path; and the table of the spellings that were dropped.
+ */
+extern const struct module mod_conf;
+extern const struct module mod_conf_legacy;
 
 #endif

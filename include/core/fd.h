@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include "base/strbuf.h"
 
 enum fd_event {
 	FD_IN = 1 << 0,   /* bytes to read, or the end */
@@ -76,6 +77,21 @@ int fd_count(void);
 
 /* Disables a polling mechanism by name ("epoll", "poll", "select"), before thread_run_all(). */
 bool fd_poller_disable(const char *name);
+/* What kind of descriptor a handler serves, and how to tell more of it: for `show fd`. */
+struct fd_kind {
+	fd_handler_fn *handler;
+	const char *name;  /* of the handler */
+	char letter;       /* 'p' pipe, 'l' listener, 'c' connection */
+	/* Appends " name=value"s; called on the owner's thread (listeners: any). NULL: nothing more. */
+	void (*describe)(void *owner, int fd, struct strbuf *out);
+	const struct fd_kind *next; /* set by fd_kind_register() */
+};
+
+/* At start-up. <kind> must stay. */
+void fd_kind_register(struct fd_kind *kind);
+/* NULL: not registered. */
+const struct fd_kind *fd_kind_find(fd_handler_fn *handler);
+
 /* The name of the mechanism in use, or the one that would be. NULL: all are disabled. */
 const char *fd_poller_name(void);
 /* Prints the "Available polling systems" lines of -vv. */

@@ -27,8 +27,11 @@ void pool_free(struct pool *p, void *object);
 size_t pool_object_size(const struct pool *p);
 /* Gives the calling thread's spare objects back (idle, stopping). */
 void pool_trim_thread(void);
-/* Same for what the process shares (SIGQUIT, after a burst). */
+/* Same for what the process shares (SIGQUIT, stopping), and asks the C library to return what it can to the
+ * system, unless pool_set_trimming(false) (no-memory-trimming).
+ */
 void pool_trim_shared(void);
+void pool_set_trimming(bool on);
 /* Reads the options of -dM ("poison,no-cache", "0x50", "help"...): comma separated, a leading byte value is
  * the poison. False: unknown option or help was asked for: <message> (static) says it. Before any pool exists.
  */

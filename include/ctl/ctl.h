@@ -44,6 +44,13 @@ struct ctl_request {
 
 #define CTL_OUT_SOFT 16384
 
+enum ctl_flags {
+	CTL_EXPERT = 1 << 0,       /* needs expert-mode */
+	CTL_EXPERIMENTAL = 1 << 1, /* needs experimental-mode */
+	CTL_HIDDEN = 1 << 2,       /* not listed by help */
+	CTL_MASTER = 1 << 3,       /* of the master process's socket */
+};
+
 struct ctl_command {
 	const char *words;      /* "show info" */
 	enum ctl_level level;   /* least level */
@@ -51,6 +58,7 @@ struct ctl_command {
 	const char *help;       /* one line */
 	enum ctl_step (*run)(struct ctl_request *rq);
 	void (*release)(struct ctl_request *rq); /* frees rq->state, also when the client left; or NULL */
+	unsigned flags;         /* enum ctl_flags */
 };
 
 /* Makes the tables of the modules known. Once. */
@@ -58,8 +66,23 @@ bool ctl_register(const struct module *const *modules);
 /* The list behind -dKcli. */
 void ctl_dump_commands(FILE *out);
 
-/* Messages as the reference prints them: text and a blank line. */
+/* Messages as the reference prints them: one line of text, with its severity in front if the session
+ * asked for it (set severity-output). No newline at the end of <fmt>.
+ */
 void ctl_say(struct ctl_request *rq, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Same for what is wrong: the severity is "err". */
+void ctl_error(struct ctl_request *rq, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Words from rq->at on, joined by a space. */
+void ctl_add_words(struct ctl_request *rq, struct strbuf *to, int from);
+/* Did the client close its side: a command that waits may give up. */
+bool ctl_client_left(const struct ctl_request *rq);
+/* The next byte count that a line and its payload may have: tune.bufsize. */
+void ctl_set_input_max(size_t bytes);
+/* Seconds since the start of the process, for timed prompts and `show activity`. */
+void ctl_set_start_ns(uint64_t monotonic_ns);
+uint64_t ctl_uptime_ns(void);
+/* Timeout of sessions (stats timeout), ms; default 10 s. */
+void ctl_set_timeout_ms(int64_t ms);
 /* Reports a missing level in the reference's words and returns false. */
 bool ctl_require(struct ctl_request *rq, enum ctl_level level);
 
@@ -74,7 +97,11 @@ struct ctl_session_owner {
 struct ctl_session *ctl_session_new(enum ctl_level level, const struct ctl_session_owner *ops,
 				    void *owner);
 void ctl_session_free(struct ctl_session **s);
-/* Adds received bytes. False: line too long or no memory, the session must be closed. */
+/* Is there room for input: receive only when this is true. */
+bool ctl_session_wants_input(const struct ctl_session *s);
+/* Adds received bytes. False: no memory, the session must be closed. (A line which is too long is
+ * answered by ctl_session_run(), and ends the session.)
+ */
 bool ctl_session_feed(struct ctl_session *s, struct slice bytes);
 /* The client will send no more. */
 void ctl_session_eof(struct ctl_session *s);

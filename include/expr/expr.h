@@ -128,10 +128,10 @@ enum expr_arg_type {
 struct expr_arg {
 	enum expr_arg_type type;
 	union {
-		int64_t integer;      /* INT; TIME in ms; SIZE; ENUM index; MASK6 as prefix length */
+		int64_t integer;      /* INT; TIME in ms; SIZE; ENUM index */
 		struct slice text;
 		uint32_t ipv4;        /* IPV4, MASK4 (a mask); network order */
-		uint8_t ipv6[16];
+		uint8_t ipv6[16];     /* IPV6, MASK6 */
 		void *object;         /* proxy, server, table, regex, map: resolved in the check phase */
 	};
 	struct slice name;            /* as written, for objects to resolve */
@@ -239,9 +239,7 @@ bool acl_parse(struct conf_line *l, struct acl_set *set, unsigned phase);
 bool condition_parse(struct conf_line *l, struct acl_set *set, unsigned phase, struct condition **out);
 /* EXPR_FOUND: true; EXPR_NONE: false; EXPR_WAIT. NULL is true. */
 enum expr_result condition_eval(const struct condition *c, struct expr_ctx *ctx);
-/* All fetch uses that the condition involves, and the name of one fetch that is not valid in
- * <phase> (NULL: none): for warnings of rules whose place is known only later.
- */
+/* All fetch uses that the condition involves: what must be prepared or captured for it. */
 unsigned condition_uses(const struct condition *c);
 
 extern const struct module mod_expr; /* the engine's own storage, constants and converters */

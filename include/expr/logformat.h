@@ -24,10 +24,11 @@ enum logformat_options {
 	LOGFORMAT_ESCAPE = 1 << 2,    /* +E */
 	LOGFORMAT_MANDATORY = 1 << 3, /* '-' stands for what is missing */
 	LOGFORMAT_MERGE = 1 << 4,     /* runs of spaces are one space: log-format and its kin */
-	LOGFORMAT_HTTP = 1 << 5,      /* bytes forbidden in header fields become %XX; else #XX */
+	LOGFORMAT_HTTP = 1 << 5,      /* for header fields: control bytes become %XX */
 	LOGFORMAT_BINARY = 1 << 6,    /* +bin: bytes as they are */
-	/* What `log-format` asks for. */
-	LOGFORMAT_LOG = LOGFORMAT_MANDATORY | LOGFORMAT_MERGE,
+	LOGFORMAT_PRINTABLE = 1 << 7, /* for logs: control bytes but tabs become #XX */
+	/* What `log-format` asks for. An lf-string for a body asks for nothing. */
+	LOGFORMAT_LOG = LOGFORMAT_MANDATORY | LOGFORMAT_MERGE | LOGFORMAT_PRINTABLE,
 };
 
 struct logformat_item {
@@ -73,20 +74,28 @@ unsigned logformat_needs(const struct logformat *f);
 unsigned logformat_uses(const struct logformat *f);
 
 /* For alias printers. A missing text is '-' where it is mandatory, else nothing; with Q it is
- * quoted; control and other unsafe characters are encoded (#XX, %XX or \ with E). */
+ * quoted ("" when missing); control bytes are encoded (#XX, %XX), E puts a backslash before '"', ']' and itself.
+ */
 bool logformat_put_text(const struct logformat_item *item, struct strbuf *out, struct slice text);
-/* Bytes that need no encoding: names and words of ours. */
+/* Bytes that need no encoding: names and words of ours; quoted with Q. */
 bool logformat_put_word(const struct logformat_item *item, struct strbuf *out, struct slice text);
-/* Decimal, or hexadecimal with X. <plus>: a '+' stands before ("+12", incomplete values). */
+/* The quote that Q asks for, or nothing: around texts made of pieces. */
+bool logformat_put_quote(const struct logformat_item *item, struct strbuf *out);
+/* Decimal. <plus>: a '+' stands before ("+12", incomplete values). */
 bool logformat_put_int(const struct logformat_item *item, struct strbuf *out, int64_t value,
 		       bool plus);
-/* An IPv4 address (network order) or IPv6; hexadecimal with X. */
+/* Decimal, or with X that many hexadecimal digits (at most 8): ports (4), %Ts (8), %rt, %pid (4). */
+bool logformat_put_hex(const struct logformat_item *item, struct strbuf *out, uint32_t value,
+		       int digits);
+/* An IPv4 address (network order) or IPv6; hexadecimal with X, else quoted with Q. */
 bool logformat_put_ipv4(const struct logformat_item *item, struct strbuf *out, uint32_t ip);
 bool logformat_put_ipv6(const struct logformat_item *item, struct strbuf *out, const uint8_t ip[16]);
-/* Port: 4 hexadecimal digits with X. */
 bool logformat_put_port(const struct logformat_item *item, struct strbuf *out, unsigned port);
-/* Bytes with unsafe ones encoded, without quotes: for printers that assemble a text of pieces. */
-bool logformat_put_encoded(const struct logformat_item *item, struct strbuf *out, struct slice text);
+/* What comes from a client, manual 8.6: all but printable ASCII, '#' and '"' become #XX, and so do
+ * the characters of <also> ("" or "{|}" for captured headers). No quotes around it.
+ */
+bool logformat_put_encoded(const struct logformat_item *item, struct strbuf *out, struct slice text,
+			   const char *also);
 
 /* Dates as the aliases write them. */
 enum logformat_date {
@@ -97,10 +106,10 @@ enum logformat_date {
 bool logformat_put_date(const struct logformat_item *item, struct strbuf *out,
 			enum logformat_date form, uint64_t wall_us);
 
-/* What `option tcplog`, `option httplog`, `option httplog clf`, `option httpslog` stand for, and the
- * text without any of them; manual 8.2.2 to 8.2.5.
+/* What `option tcplog`, `option httplog`, `option httplog clf`, `option httpslog` and `option tcplog clf`
+ * stand for; manual 8.2.2 to 8.2.4.
  */
 extern const char logformat_tcp[], logformat_http[], logformat_clf[], logformat_https[];
-extern const char logformat_tcp_clf[], logformat_error[], logformat_https_error[];
+extern const char logformat_tcp_clf[];
 
 #endif

@@ -62,6 +62,8 @@ struct pattern_set *pattern_set_get(struct conf_line *l, struct pattern_ref *ref
  * the reference program would report: the longest prefix or network, else the first of the list.
  */
 int64_t pattern_set_find(const struct pattern_set *set, const struct sample *s);
+/* How many patterns were given. */
+size_t pattern_ref_count(const struct pattern_ref *ref);
 unsigned pattern_set_count(const struct pattern_set *set);
 
 #endif

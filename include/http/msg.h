@@ -107,6 +107,8 @@ bool http_msg_set_field(struct http_msg *m, struct slice name, struct slice valu
 bool http_fields_reserve(struct http_fields *f, struct arena *arena, unsigned more);
 /* The whole target. An absolute form also sets the Host field, so that both name the same host. */
 bool http_msg_set_uri(struct http_msg *m, struct slice uri);
+/* Replaces the host of an absolute form, keeping the rest; any other form is left alone. */
+bool http_msg_set_authority(struct http_msg *m, struct slice authority);
 bool http_msg_set_method(struct http_msg *m, struct slice method);
 /* Only the path (up to '?'), in any form of target: the scheme and authority of an absolute form stay.
  * An asterisk or authority form is replaced by the path.

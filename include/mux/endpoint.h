@@ -71,6 +71,8 @@ struct endpoint_ops {
 	 */
 	void (*detach)(struct endpoint *ep);
 	struct conn *(*conn)(struct endpoint *ep);
+	/* Bytes to send before anything else (PROXY protocol header); copied. False: no memory. */
+	bool (*preamble)(struct endpoint *ep, struct slice bytes);
 };
 
 struct endpoint {

@@ -52,7 +52,9 @@ struct h1_front_user {
 	 * NULL (no memory): the connection is closed. <since_ns>: when its first byte came.
 	 */
 	struct endpoint *(*stream_new)(void *owner, uint64_t since_ns);
-	/* Counts and logs; returns the page to send before closing, slice_none() to close at once. */
+	/* Counts and logs; returns the page to send before closing (copied), slice_none() to close at
+	 * once.
+	 */
 	struct slice (*bad_request)(void *owner, const struct h1_bad *bad);
 	/* The connection is gone: the owner lets go of the h1_conn. */
 	void (*closed)(void *owner);

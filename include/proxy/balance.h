@@ -43,8 +43,8 @@ struct balance_algorithm {
 	/* The server set or a weight has changed: called under the backend's lock. */
 	void (*update)(struct balance *b);
 	struct server *(*pick)(struct balance *b, const struct balance_pick_args *args);
-	/* <srv> got (+1) or lost (-1) one request of this thread's group; may be NULL. */
-	void (*load)(struct balance *b, struct server *srv, int change);
+	/* This thread's group now has <count> requests on <srv>; may be NULL. */
+	void (*load)(struct balance *b, struct server *srv, unsigned count);
 };
 
 /* Returns a server of <be> with room, or NULL: then balance_has_usable() tells whether waiting
@@ -63,7 +63,7 @@ unsigned balance_total_weight(const struct proxy *be);
 
 /* The next two are called by server.c and queue.c only. */
 void balance_update(struct proxy *be);
-void balance_load(struct proxy *be, struct server *srv, int change);
+void balance_load(struct server *srv, unsigned count);
 
 /* Builds <be>'s balancing once its servers are known; false: no memory. balance_free() undoes. */
 bool balance_new(struct proxy *be);

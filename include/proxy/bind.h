@@ -41,10 +41,13 @@ enum bind_shards { BIND_SHARDS_DEFAULT = 0, BIND_SHARDS_BY_THREAD = -1, BIND_SHA
 
 enum bind_level { BIND_LEVEL_USER = 1, BIND_LEVEL_OPERATOR, BIND_LEVEL_ADMIN };
 
-/* Which threads accept: for each group, a mask of its threads. All zero: every thread. */
+/* Which threads accept: relative to their groups, or absolute; the line uses one notation only.
+ */
 struct thread_mask {
-	uint64_t of_group[GROUPS_MAX];
-	bool any;
+	bool restricted;                   /* false: every thread */
+	bool is_absolute;
+	uint64_t of_group[GROUPS_MAX];     /* bit n: n-th thread of the group */
+	uint64_t absolute[THREADS_MAX / 64];
 };
 
 struct bind_conf {
@@ -76,6 +79,7 @@ struct bind_conf {
 struct listener_state {
 	unsigned refs;               /* atomic */
 	unsigned status;             /* atomic: enum listener_status */
+	unsigned open_sessions;      /* atomic */
 	char *identity;              /* "frontend@address": owned */
 	struct counter_set counters; /* enum counter_front; shown by option socket-stats */
 	uint64_t session_max;        /* atomic */
@@ -111,7 +115,13 @@ void listener_state_drop(struct listener_state **st);
 /* Does thread <thread> of group <group> (both from 0, thread within its group) accept? */
 static inline bool thread_mask_has(const struct thread_mask *m, unsigned group, unsigned thread)
 {
-	return !m->any || (m->of_group[group] >> thread & 1);
+	unsigned n = thread_group_first(group) + thread;
+
+	if (!m->restricted)
+		return true;
+	if (m->is_absolute)
+		return m->absolute[n / 64] >> (n % 64) & 1;
+	return m->of_group[group] >> thread & 1;
 }
 
 /* Parses a `thread` argument ("1-4", "all", "odd", "1/1-4", "2/all", several separated by commas)

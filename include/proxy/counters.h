@@ -75,7 +75,8 @@
 	X(CHECK_DOWNS, "chkdown") \
 	X(IDLE_CUR, "idle_conn_cur")   /* gauges of servers: idle unsafe, idle safe, in use */ \
 	X(SAFE_CUR, "safe_conn_cur") \
-	X(USED_CUR, "used_conn_cur")
+	X(USED_CUR, "used_conn_cur") \
+	X(SLOTS_FREE, "")           /* gauge: slots taken while there was no limit (queue.c) */
 
 #define X(name, column) CNT_##name,
 enum counter_front { COUNTERS_COMMON(X) COUNTERS_FRONT(X) CNT_FRONT_COUNT };
@@ -102,8 +103,8 @@ static inline unsigned counter_of_status(int status)
 
 /* Events per second over a sliding second, and the largest value seen. */
 struct rate_set {
-	struct rate *shard[GROUPS_MAX]; /* one cache line each */
-	uint32_t max;                   /* atomic */
+	char *shards;   /* one cache line per group */
+	uint32_t max;   /* atomic */
 };
 
 bool rate_set_init(struct rate_set *r);
@@ -116,8 +117,10 @@ unsigned rate_set_wait_ms(const struct rate_set *r, uint32_t limit);
 
 /* --- gauges with a maximum ------------------------------------------------------------------ */
 
-/* Adds <n> (may be negative) to gauge <i> and raises *<max> when the sum exceeds it. */
-void gauge_add(struct counter_set *s, unsigned i, int64_t n, uint64_t *max);
+/* Adds <n> (may be negative) to gauge <i> and raises *<max> when the sum exceeds it. Returns the
+ * share of this thread's group.
+ */
+uint64_t gauge_add(struct counter_set *s, unsigned i, int64_t n, uint64_t *max);
 
 /* --- times ---------------------------------------------------------------------------------- */
 
@@ -126,10 +129,8 @@ void gauge_add(struct counter_set *s, unsigned i, int64_t n, uint64_t *max);
  */
 enum time_kind { TIME_QUEUE, TIME_CONNECT, TIME_RESPONSE, TIME_TOTAL, TIME_KINDS };
 
-struct time_shard;
-
 struct time_set {
-	struct time_shard *shard[GROUPS_MAX];
+	char *shards;   /* one cache line per group */
 };
 
 bool time_set_init(struct time_set *t);

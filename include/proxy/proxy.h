@@ -159,7 +159,7 @@ struct proxy_state {
 
 struct proxy {
 	struct list link;            /* in the generation */
-	struct tree_node by_id;
+	struct tree_node by_name;    /* key: hash of the name */
 	const char *name;            /* "" for anonymous defaults */
 	const char *guid, *description;
 	int id;
@@ -171,6 +171,8 @@ struct proxy {
 	int line;
 	struct proxy *defaults;      /* the section it comes from, or NULL */
 	struct config *config;       /* borrowed */
+	bool maxconn_is_set, fullconn_is_set;
+	bool is_used;                /* a defaults section: something came from it */
 
 	uint64_t options;            /* PROXY_OPT_* */
 	enum proxy_http_conn http_conn;
@@ -197,12 +199,13 @@ struct proxy {
 	struct proxy *default_backend;
 	const char *default_backend_name; /* or NULL */
 
-	const struct balance_algorithm *algorithm;
+	const struct balance_algorithm *algorithm; /* NULL: not a backend */
 	unsigned random_draws;
 	struct balance *balance;
 	struct list servers;         /* struct server.link, in order of the file */
 	unsigned server_count;
-	struct server *default_server; /* what `default-server` has set; in defaults and backends */
+	struct server *default_server; /* what `default-server` has set, here or in defaults; or NULL */
+	bool default_server_is_own;
 	struct source *source;       /* or NULL */
 	struct list binds;           /* struct bind_conf.link */
 
@@ -211,6 +214,12 @@ struct proxy {
 };
 
 struct slot_area *proxy_slots(const struct proxy *px);
+
+/* A proxy or defaults section, inheriting from <defaults> (may be NULL), not linked; NULL: no
+ * memory.
+ */
+struct proxy *proxy_new(struct config *cfg, const char *name, unsigned caps, struct proxy *defaults);
+void proxy_link(struct proxy *px);
 
 /* All frontends, backends and listens in order of the file. */
 struct proxy *proxies_first(const struct config *cfg);
@@ -229,6 +238,11 @@ const char *proxy_kind_name(const struct proxy *px);
  */
 void proxies_adopt(struct config *next, const struct config *prev);
 
+/* The process's connection limit, known late in the start: frontends without a `maxconn` and
+ * backends without a `fullconn` get theirs from it. Before the generation is published.
+ */
+void proxies_set_process_maxconn(struct config *cfg, int64_t maxconn);
+
 /* Counts a connection (accepted), a session, an HTTP request on a frontend, with their rates. */
 void proxy_count_connection(struct proxy *fe);
 void proxy_count_session(struct proxy *fe);
@@ -242,6 +256,12 @@ uint64_t proxy_be_sessions(const struct proxy *px);
 
 struct proxy_state *proxy_state_take(struct proxy_state *st);
 void proxy_state_drop(struct proxy_state **st);
+
+/* The generation that is live, borrowed: valid for this turn of the calling thread's loop at
+ * least (main drops the old one only when every thread has seen the new). NULL before the first.
+ */
+struct config *proxies_current(void);
+void proxies_publish(struct config *cfg);
 
 /* Called when a frontend is enabled, disabled or shut down by the Runtime API: the stream floor
  * installs it to pause, resume or close sockets. <what>: 0 stop for good, 1 pause, 2 resume.

@@ -48,10 +48,10 @@ static inline void queue_waiter_init(struct queue_waiter *w, struct task *task)
 	*w = (struct queue_waiter){ .task = task };
 }
 
-/* Takes a slot of <srv> for one request. False: it is full or others wait for it already. With no
- * limit it always succeeds and counts only on this group's line. Each success, also a grant, is
- * paired with one server_slot_release() on the same thread (of the grant: on the waiter's
- * thread).
+/* Takes a slot of <srv> for one request. False: it is full or others wait for it already. With
+ * no limit it always succeeds and writes only to this group's lines. It counts CNT_SESS_CUR of
+ * the server and tells the balancing; the other counters are the caller's. Each success, also a
+ * grant collected by queue_leave(), is paired with one server_slot_release() on the same thread.
  */
 bool server_slot_take(struct server *srv);
 /* Takes a slot without looking at the limit (a server chosen in spite of its fullness). */

@@ -16,11 +16,13 @@
 #ifndef PROXY_SERVER_H
 #define PROXY_SERVER_H
 
+#include <netinet/in.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/socket.h>
 #include "base/list.h"
 #include "base/slot.h"
+#include "base/tree.h"
 #include "proxy/counters.h"
 #include "proxy/source.h"
 
@@ -78,7 +80,8 @@ struct server_state {
 	uint64_t down_ms;             /* accumulated time down */
 	int64_t last_session_s;       /* atomic: wall-clock second of the last session, 0 none */
 	unsigned address_turn;        /* atomic: even; odd while <address> is being written */
-	struct server_addr address;   /* current; read with server_address() */
+	struct sockaddr_in6 address;  /* (or sockaddr_in) set at run time: see server_address() */
+	socklen_t address_len;        /* 0: the address of the file applies */
 	char *identity;               /* "backend/server@address": owned */
 
 	struct counter_set counters;  /* enum counter_back */
@@ -91,7 +94,8 @@ struct server_state {
 	struct {
 		int64_t served;       /* atomic: slots taken */
 		unsigned length;      /* atomic: waiters on this server's queue */
-		struct tree *waiters; /* under the backend's queue lock */
+		bool mixed;           /* atomic: the limit was 0 for a part of its life */
+		struct tree waiters;  /* under the backend's queue lock */
 	} queue __attribute__((aligned(64)));
 };
 
@@ -108,7 +112,8 @@ struct server {
 	int line;
 
 	/* address of the file */
-	struct server_addr address;
+	const struct sockaddr *address; /* in the arena */
+	socklen_t address_len;
 	const char *address_text;     /* as written */
 	const char *hostname;         /* when a name was resolved at start-up; or NULL */
 	int port;                     /* 0 with port_offset or no port */
@@ -187,6 +192,13 @@ bool server_set_address(struct server *srv, const char *address, const char *por
 /* --- life ------------------------------------------------------------------------------------
  */
 
+/* A server of <px> with default settings (those of its default-server), not linked; NULL: no
+ * memory. server_link() adds it. server_close() undoes what is not in the arena.
+ */
+struct server *server_new(struct proxy *px, const char *name);
+void server_link(struct server *srv);
+void server_close(struct server *srv);
+/* A fresh state from the settings, one reference; NULL: no memory. */
 struct server_state *server_state_new(const struct server *srv);
 struct server_state *server_state_take(struct server_state *st);
 void server_state_drop(struct server_state **st);

@@ -12,7 +12,8 @@
 struct poller_state {
 	int epoll_fd;
 	int at, count;               /* position in the batch that dispatch() works on */
-	struct epoll_event events[]; /* poller_max_events */
+	int room;                    /* of events[] */
+	struct epoll_event events[];
 };
 
 static bool epoll_test(void)
@@ -32,6 +33,7 @@ static bool epoll_thread_init(struct worker *w)
 	st = calloc(1, sizeof(*st) + (size_t)poller_max_events * sizeof(st->events[0]));
 	if (!st)
 		return false;
+	st->room = poller_max_events;
 	st->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (st->epoll_fd < 0) {
 		free(st);
@@ -88,7 +90,7 @@ static int epoll_poll_wait(struct worker *w, int timeout_ms)
 {
 	struct poller_state *st = w->poll;
 
-	return epoll_wait(st->epoll_fd, st->events, poller_max_events, timeout_ms);
+	return epoll_wait(st->epoll_fd, st->events, st->room, timeout_ms);
 }
 
 static void epoll_dispatch(struct worker *w, int count)

@@ -7,6 +7,7 @@
  * library are seldom met. Options of -dM, and builds with the address sanitizer, take another path
  * (pool_debug_*) where every object comes from the library.
  */
+#include <malloc.h>
 #include <pthread.h>
 #include <stdalign.h>
 #include <stdatomic.h>
@@ -76,6 +77,18 @@ static uint64_t hot_size = 524288;
 static uint64_t memory_limit;
 static uint64_t memory_used;           /* atomic: bytes asked from the library */
 static unsigned fail_percent;
+static bool is_trimming = true;
+
+#ifdef __GLIBC__
+static void library_trim(void)
+{
+	malloc_trim(0);
+}
+#else
+static void library_trim(void)
+{
+}
+#endif
 
 /* --- set-up ---------------------------------------------------------------------------------- */
 
@@ -122,6 +135,11 @@ void pool_set_limit(uint64_t bytes)
 void pool_set_hot_size(uint64_t bytes)
 {
 	hot_size = bytes;
+}
+
+void pool_set_trimming(bool on)
+{
+	is_trimming = on;
 }
 
 void pool_set_fail_percent(unsigned percent)
@@ -454,6 +472,8 @@ void pool_trim_shared(void)
 			}
 		}
 	}
+	if (is_trimming)
+		library_trim();
 }
 
 /* --- statistics ------------------------------------------------------------------------------ */

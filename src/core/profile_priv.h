@@ -7,8 +7,24 @@
 #define CORE_PROFILE_PRIV_H
 
 #include <stdbool.h>
+#include <stdint.h>
+#include "core/profile.h"
 
 struct task;
+
+extern enum profile_mode profile_mode;             /* atomic */
+extern __thread enum profile_mode profile_mode_seen; /* by this thread */
+
+/* Decides whether this thread measures, from the mode and the mean length of its turns. */
+void profile_update(uint64_t turn_us);
+
+/* Once per turn. */
+static inline void profile_follow(uint64_t turn_us)
+{
+	if (__builtin_expect(profile_mode_seen !=
+			     __atomic_load_n(&profile_mode, __ATOMIC_RELAXED), 0))
+		profile_update(turn_us);
+}
 
 /* Does this thread measure now? */
 extern __thread bool profile_is_on;

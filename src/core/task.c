@@ -148,7 +148,7 @@ void task_free(struct task **pt)
 	}
 	timer_cancel(&t->timer);
 	if (w->current == t)
-		w->current = NULL;
+		__atomic_store_n(&w->current, NULL, __ATOMIC_RELAXED);
 	__atomic_fetch_sub(&task_total, 1, __ATOMIC_RELAXED);
 	if (__atomic_fetch_or(&t->remote_state, REMOTE_FREED, __ATOMIC_ACQ_REL) & REMOTE_POSTED)
 		return;
@@ -184,14 +184,14 @@ void run_queue_process(struct worker *w)
 		run_queue_remove(w, t);
 		why = __atomic_exchange_n(&t->why, 0, __ATOMIC_ACQUIRE);
 		t->calls++;
-		w->current = t;
+		__atomic_store_n(&w->current, t, __ATOMIC_RELAXED);
 		if (unlikely(profile_is_on))
 			profile_run_task(t, why);
 		else
 			t->run(t, t->ctx, why);
 		left--;
 	}
-	w->current = NULL;
+	__atomic_store_n(&w->current, NULL, __ATOMIC_RELAXED);
 	if (!budget) {
 		activity_add(ACTIVITY_empty_rq, 1);
 		return;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* thread.c - the layout of threads in groups, and the loop
+/* thread.c - the loop, and the life of the threads which run it
  *
  * One turn, and its only system call:
  *
@@ -24,141 +24,36 @@
 #include "core/timer.h"
 #include "affinity_priv.h"
 #include "poller_priv.h"
+#include "profile_priv.h"
 #include "signal_priv.h"
 #include "watchdog_priv.h"
 #include "worker_priv.h"
 
 #define SLEEP_MAX_MS 1000000000 /* fits the int of epoll_wait */
 
-static struct worker worker_first = {
-	.wake_fd = -1,
-	.hooks = LIST_HEAD(worker_first.hooks),
-	.queue.fifo = LIST_HEAD(worker_first.queue.fifo),
-	.wheel.due = LIST_HEAD(worker_first.wheel.due),
-};
-
-__thread unsigned thread_id;
-__thread unsigned thread_group;
-__thread bool thread_group_is_single = true;
-__thread struct worker *worker_self = &worker_first;
-__thread struct activity *activity_self = &worker_first.activity;
-struct worker *worker_table[THREADS_MAX] = { &worker_first };
-
-static unsigned count_threads = 1;
-static unsigned count_groups = 1;
-static unsigned group_first[GROUPS_MAX];
-static unsigned group_size[GROUPS_MAX] = { 1 };
 static bool is_busy_polling;
 static atomic_bool is_stopping;
-
-/* --- layout ---------------------------------------------------------------------------------- */
-
-unsigned thread_count(void)
-{
-	return count_threads;
-}
-
-unsigned thread_group_count(void)
-{
-	return count_groups;
-}
-
-unsigned thread_group_first(unsigned g)
-{
-	return group_first[g];
-}
-
-unsigned thread_group_size(unsigned g)
-{
-	return group_size[g];
-}
-
-unsigned thread_group_of(unsigned thread)
-{
-	return worker_table[thread]->group;
-}
 
 void thread_set_busy_polling(bool on)
 {
 	is_busy_polling = on;
 }
 
-static struct worker *worker_new(void)
-{
-	struct worker *w = aligned_alloc(CACHE_LINE, sizeof(*w));
-
-	if (!w)
-		return NULL;
-	memset(w, 0, sizeof(*w));
-	w->wake_fd = -1;
-	list_init(&w->hooks);
-	list_init(&w->queue.fifo);
-	list_init(&w->wheel.due);
-	return w;
-}
-
-bool thread_layout_sizes(const unsigned *sizes, unsigned groups)
-{
-	unsigned id = 0;
-
-	if (groups < 1 || groups > GROUPS_MAX)
-		return false;
-	for (unsigned g = 0; g < groups; g++) {
-		if (sizes[g] < 1 || sizes[g] > THREADS_MAX - id)
-			return false;
-		group_first[g] = id;
-		group_size[g] = sizes[g];
-		for (unsigned i = 0; i < sizes[g]; i++, id++) {
-			if (!worker_table[id])
-				worker_table[id] = worker_new();
-			if (!worker_table[id])
-				return false;
-			worker_table[id]->id = id;
-			worker_table[id]->group = g;
-		}
-	}
-	count_threads = id;
-	count_groups = groups;
-	thread_group_is_single = group_size[0] == 1;
-	return true;
-}
-
-bool thread_layout(unsigned threads, unsigned groups)
-{
-	unsigned sizes[GROUPS_MAX];
-
-	if (groups < 1 || groups > GROUPS_MAX || threads < groups || threads > THREADS_MAX)
-		return false;
-	for (unsigned g = 0; g < groups; g++)
-		sizes[g] = threads / groups + (g < threads % groups);
-	return thread_layout_sizes(sizes, groups);
-}
-
 /* --- one turn -------------------------------------------------------------------------------- */
-
-void turn_hook_add(struct turn_hook *h)
-{
-	if (!list_is_linked(&h->link))
-		list_append(&worker_self->hooks, &h->link);
-}
 
 static void worker_run_hooks(struct worker *w)
 {
-	while (!list_is_empty(&w->hooks)) {
-		struct turn_hook *h = list_first(&w->hooks, struct turn_hook, link);
+	struct list todo;
+
+	/* what a hook adds is for the next turn, after a poll: others get their events */
+	list_init(&todo);
+	list_splice(&todo, &w->hooks);
+	while (!list_is_empty(&todo)) {
+		struct turn_hook *h = list_first(&todo, struct turn_hook, link);
 
 		list_remove(&h->link);
 		h->run(h);
 	}
-}
-
-void worker_wake(struct worker *w)
-{
-	static const uint64_t one = 1;
-	int saved = errno;
-
-	if (w->wake_fd >= 0 && write(w->wake_fd, &one, sizeof(one)) < 0)
-		errno = saved; /* EAGAIN: the wake-up is pending since long */
 }
 
 /* How long may the loop sleep: 0: not at all, -1: until something happens. Other than 0,
@@ -172,7 +67,7 @@ static int worker_sleep_ms(struct worker *w, uint64_t *since)
 		activity_add(ACTIVITY_wake_tasks, 1);
 		return 0;
 	}
-	if (is_busy_polling || !mailbox_is_empty(w))
+	if (is_busy_polling || !mailbox_is_empty(w) || !list_is_empty(&w->hooks))
 		return 0;
 	next_ms = wheel_next_ms(&w->wheel);
 	now_ns = clock_read_ns();
@@ -217,6 +112,7 @@ static void worker_measure(struct worker *w, uint64_t now_ns)
 	} else {
 		__atomic_store_n(&a->idle_percent, 100, __ATOMIC_RELAXED);
 	}
+	profile_update(a->counter[ACTIVITY_avg_loop_us]);
 	a->busy_loops = a->counter[ACTIVITY_loops];
 	a->cpu_ns = cpu_ns;
 	a->period_ns = now_ns;
@@ -229,16 +125,15 @@ static void worker_turn(struct worker *w)
 	int timeout_ms = worker_sleep_ms(w, &since);
 	int count;
 
-	watchdog_pause(w, timeout_ms);
 	count = poller_get()->wait(w, timeout_ms);
 	now_ns = clock_refresh();
-	watchdog_resume(w, now_ns);
 	if (timeout_ms) {
 		atomic_store_explicit(&w->sleeping, 0, memory_order_relaxed);
 		w->activity.idle_ns += now_ns - since;
 	}
 	worker_measure(w, now_ns);
 	activity_add(ACTIVITY_loops, 1);
+	profile_follow(w->activity.counter[ACTIVITY_avg_loop_us]);
 	if (count > 0) {
 		activity_add(ACTIVITY_poll_io, (uint64_t)count);
 		activity_add(ACTIVITY_ctxsw, (uint64_t)count);
@@ -275,7 +170,7 @@ static void worker_enter(struct worker *w)
 	activity_self = &w->activity;
 	thread_id = w->id;
 	thread_group = w->group;
-	thread_group_is_single = group_size[w->group] == 1;
+	thread_group_is_single = thread_group_size(w->group) == 1;
 	affinity_apply(w->id);
 	clock_refresh();
 }
@@ -398,10 +293,10 @@ bool thread_run_all(const struct module *const *modules)
 	crew->modules = modules;
 	pthread_mutex_init(&crew->gate_lock, NULL);
 	pthread_cond_init(&crew->gate_moved, NULL);
-	pthread_barrier_init(&crew->barrier, NULL, count_threads);
-	while (started < count_threads && crew_start(crew, started))
+	pthread_barrier_init(&crew->barrier, NULL, thread_count());
+	while (started < thread_count() && crew_start(crew, started))
 		started++;
-	complete = started == count_threads;
+	complete = started == thread_count();
 	crew_move_gate(crew, complete);
 	if (complete)
 		worker_live(crew, worker_table[0]);
@@ -418,18 +313,6 @@ bool thread_run_all(const struct module *const *modules)
 void thread_stop_all(void)
 {
 	atomic_store(&is_stopping, true);
-	for (unsigned i = 0; i < count_threads; i++)
+	for (unsigned i = 0; i < thread_count(); i++)
 		worker_wake(worker_table[i]);
-}
-
-/* --- activity -------------------------------------------------------------------------------- */
-
-uint64_t activity_read(unsigned thread, enum activity_counter c)
-{
-	return __atomic_load_n(&worker_table[thread]->activity.counter[c], __ATOMIC_RELAXED);
-}
-
-unsigned activity_idle_percent(void)
-{
-	return (unsigned)activity_self->idle_percent;
 }

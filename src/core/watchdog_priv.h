@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* watchdog_priv.h - what the loop tells the watchdog */
+/* watchdog_priv.h - finds threads whose turn does not end
+ *
+ * A timer on the CPU time of each thread sends it a signal. The handler compares the turn that it
+ * interrupts with the one seen before: the same turn for warn-blocked-traffic-after of CPU time is
+ * reported once; the same turn for a second, and then another, ends the process with a dump of
+ * all threads. Waiting costs no CPU time, so an idle thread is never interrupted.
+ */
 #ifndef CORE_WATCHDOG_PRIV_H
 #define CORE_WATCHDOG_PRIV_H
 
+#include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include "worker_priv.h"
 
-static inline void watchdog_pause(struct worker *w, int timeout_ms)
-{
-}
-
-static inline void watchdog_resume(struct worker *w, uint64_t now_ns)
-{
-}
-
-static inline void watchdog_thread_init(struct worker *w)
-{
-}
-
-static inline void watchdog_thread_fini(struct worker *w)
-{
-}
+/* For the threads started after. 0: no warning. */
+void watchdog_set_warning_ms(unsigned ms);
+/* Arms the timer of the calling thread; without timers, nothing is watched. */
+void watchdog_thread_init(struct worker *w);
+void watchdog_thread_fini(struct worker *w);
+/* The signal that it uses: never blocked. */
+int watchdog_signal(void);
 
 #endif

@@ -137,6 +137,16 @@ bool http_msg_set_query(struct http_msg *m, struct slice query)
 			   slice_none());
 }
 
+bool http_msg_set_authority(struct http_msg *m, struct slice authority)
+{
+	struct target t = target_split(m->uri);
+
+	if (!t.authority)
+		return true;
+	return target_join(m, t.authority, authority, slice_sub(m->uri, t.path, m->uri.len),
+			   slice_none());
+}
+
 bool http_msg_set_uri(struct http_msg *m, struct slice uri)
 {
 	struct slice old = m->uri, host;

@@ -354,7 +354,7 @@ static void h1_front_bad(struct h1_conn *h, struct h1_bad *bad)
 	page = h->user.front->bad_request(h->owner, bad);
 	h->flags |= H1C_FL_CLOSE;
 	h1_drop_partial(h);
-	if (page.len && block_queue_add_static(&h->out, page))
+	if (page.len && block_queue_add_copy(&h->out, page))
 		h1_flush(h);
 	h1_front_finish(h);
 }
@@ -914,6 +914,11 @@ static struct conn *h1_ep_conn(struct endpoint *ep)
 	return ((struct h1_conn *)ep->mux)->conn;
 }
 
+static bool h1_ep_preamble(struct endpoint *ep, struct slice bytes)
+{
+	return block_queue_add_copy(&((struct h1_conn *)ep->mux)->out, bytes);
+}
+
 /* Forgets the stream. */
 static void h1_unlink_ep(struct h1_conn *h)
 {
@@ -971,11 +976,13 @@ static void h1_back_detach(struct endpoint *ep)
 const struct endpoint_ops h1_front_endpoint = {
 	.name = "H1", .send = h1_ep_send, .resume = h1_ep_resume,
 	.detach = h1_front_detach, .conn = h1_ep_conn,
+	.preamble = h1_ep_preamble,
 };
 
 const struct endpoint_ops h1_back_endpoint = {
 	.name = "H1", .send = h1_ep_send, .resume = h1_ep_resume,
 	.detach = h1_back_detach, .conn = h1_ep_conn,
+	.preamble = h1_ep_preamble,
 };
 
 /* --- front ----------------------------------------------------------------------------------- */

@@ -5,7 +5,7 @@
 #include <unistd.h>
 #include "base/bug.h"
 #include "core/pool.h"
-#include "conn_priv.h"
+#include "net/net_init.h"
 
 #define SEND_VECTORS_MAX 64
 

@@ -183,5 +183,5 @@ int main(int argc, char **argv)
 		leaked += st.used;
 	is_int(leaked, 0, "no pool object is left");
 	counter_set_fini(&counters);
-	done_testing();
+	return done_testing();
 }

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* core.h - the module descriptors of core, for the list of modules
+ *
+ * mod_core must be the first of the list that has a check hook: it decides how many threads and
+ * groups there are, which the hooks of others may ask.
+ */
+#ifndef CORE_CORE_H
+#define CORE_CORE_H
+
+#include "base/module.h"
+
+extern const struct module mod_core;     /* global keywords */
+extern const struct module mod_core_ctl; /* show activity, profiling, pools, tasks, threads; wait */
+extern const struct module mod_fd_ctl;   /* show fd */
+
+#endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* net_init.h - start-up of the network floor */
+#ifndef NET_NET_INIT_H
+#define NET_NET_INIT_H
+
+#include <stdbool.h>
+
+/* Each makes its pools, once. False: no memory. */
+bool conn_init(void);
+bool listener_init(void);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* socket.h - the door for addresses: listening and connecting sockets
+ *
+ * Every bind() and connect() of the program goes through here, so that it can be asked of a privileged
+ * parent later. Descriptors are non-blocking and close-on-exec.
+ * Owns   : nothing; the caller owns the descriptor. Threads: any.
+ * Errors : -1 and a text in <error> (caller's buffer) that names the failing step.
+ */
+#ifndef NET_SOCKET_H
+#define NET_SOCKET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+
+enum socket_options {
+	SOCKET_TRANSPARENT = 1 << 0,
+	SOCKET_V6ONLY = 1 << 1,
+	SOCKET_V4V6 = 1 << 2,
+	SOCKET_TFO = 1 << 3,
+	SOCKET_DEFER_ACCEPT = 1 << 4,
+	SOCKET_REUSEPORT = 1 << 5,
+	SOCKET_KEEPALIVE = 1 << 6,
+	SOCKET_NO_QUICKACK = 1 << 7, /* delay the first acknowledgement: smart accept and connect */
+	SOCKET_BIND_ADDR_ONLY = 1 << 8, /* the source port is chosen at connect() */
+};
+
+struct socket_settings {
+	unsigned options;        /* enum socket_options */
+	int backlog;
+	int mss;
+	int64_t user_timeout_ms; /* tcp-ut; 0 none */
+	const char *interface, *netns;
+	mode_t mode;             /* UNIX; (mode_t)-1 unset */
+	uid_t uid;               /* -1 unset */
+	gid_t gid;
+	int keepalive_count;
+	int64_t keepalive_idle_ms, keepalive_interval_ms;
+	const struct sockaddr_storage *source; /* bind before connect; NULL none */
+	int source_port_low, source_port_high; /* a range, 0 0: none */
+	uint32_t *source_cursor;
+	int rcvbuf, sndbuf;      /* 0: the system's */
+};
+
+/* A listening stream socket. Listening TCP sockets have TCP_NODELAY, which accepted ones inherit. UNIX
+ * paths are bound aside and renamed into place, so that a running process keeps its own.
+ */
+int socket_listen(const struct sockaddr_storage *addr, socklen_t len,
+		  const struct socket_settings *set, char *error, size_t size);
+
+/* Begins a connection. Returns the descriptor (connected or in progress: *in_progress), or -1 with errno:
+ * the caller tells the cause by it (EAGAIN, EADDRNOTAVAIL, EMFILE, ENFILE: ours; others: the server's).
+ */
+int socket_connect(const struct sockaddr_storage *addr, socklen_t len,
+		   const struct socket_settings *set, bool *in_progress);
+
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* modules.h - the descriptors of the proxy folder, in the order in which main lists them */
+#ifndef PROXY_MODULES_H
+#define PROXY_MODULES_H
+
+#include "base/module.h"
+
+extern const struct module mod_proxy;         /* sections, plain keywords, check hook */
+extern const struct module mod_proxy_options; /* option ... */
+extern const struct module mod_bind;          /* bind lines */
+extern const struct module mod_server;        /* server lines */
+extern const struct module mod_proxy_ctl;     /* show backend, enable frontend, ... */
+extern const struct module mod_server_ctl;    /* set server, show servers, ... */
+extern const struct module mod_stats_ctl;     /* show stat */
+
+#endif

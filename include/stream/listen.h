@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* listen.h - the sockets of frontends: opening, polling, pausing, closing
+ *
+ * Owns   : opened sockets hang off the generation's listener_conf.
+ * Threads: opening and stopping are for the main thread before the loops, or any thread after.
+ */
+#ifndef STREAM_LISTEN_H
+#define STREAM_LISTEN_H
+
+#include <stdbool.h>
+
+struct config;
+struct diag_list;
+struct stream_limits;
+
+/* Opens every bind line of every frontend; problems become diagnostics. False: at least one failed. */
+bool listen_open_all(struct config *cfg, struct diag_list *diags);
+/* Begins to accept on the calling thread. */
+void listen_start_thread(struct config *cfg);
+/* Closes the listening sockets and asks idle clients to leave; sessions go on. From any thread. */
+void listen_stop_all(struct config *cfg);
+/* How many listening sockets there are. */
+unsigned listen_count(const struct config *cfg);
+/* Stops accepting for a while / goes on (SIGTTOU, SIGTTIN). */
+void listen_pause_all(struct config *cfg);
+void listen_resume_all(struct config *cfg);
+
+/* Client sessions of the process, all threads; and since the start. */
+unsigned sessions_count(void);
+unsigned long long sessions_total(void);
+unsigned long long requests_total(void);
+/* Closes the sessions of the calling thread at once (hard stop, end of hard-stop-after). */
+void sessions_kill_thread(void);
+/* Asks idle client connections of the calling thread to go (soft stop). */
+void sessions_stop_thread(void);
+
+/* The process's limits; main computes them before listen_open_all(). 0: none. */
+void listen_set_limits(unsigned maxconn, unsigned maxconnrate, unsigned maxsessrate,
+		       unsigned maxaccept);
+/* Of the stream engine: tune.bufsize is given with block_set_size(). Before the threads. */
+void stream_set_tunes(unsigned fields_max, unsigned maxrewrite);
+
+extern const struct module mod_net, mod_mux, mod_stream;
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* rule.h - rule lists: tcp-request, tcp-response, http-request, http-response, http-after-response
+ *
+ * Purpose: an action table (struct rule_action) and lists of compiled rules per proxy and ruleset,
+ *          evaluated in order; evaluation resumes at the rule that waited.
+ * Owns   : rules belong to the configuration (SLOT_PROXY slot of stream/rule.c).
+ * Threads: immutable after the check phase; evaluated on the stream's thread.
+ * Manual : configuration 4.3, 4.4.
+ */
+#ifndef STREAM_RULE_H
+#define STREAM_RULE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/list.h"
+#include "conf/conf.h"
+#include "expr/expr.h"
+
+struct proxy;
+struct rule;
+struct session;
+struct stream;
+
+enum ruleset {
+	RULES_TCP_CONNECTION, /* at accept: session only */
+	RULES_TCP_SESSION,    /* after preambles and handshake: session only */
+	RULES_TCP_CONTENT,
+	RULES_TCP_RESPONSE,
+	RULES_HTTP_REQUEST,
+	RULES_HTTP_RESPONSE,
+	RULES_HTTP_AFTER,
+	RULES_COUNT
+};
+
+#define RULES_BIT(set) (1u << (set))
+
+enum rule_result {
+	RULE_CONTINUE,  /* the next rule */
+	RULE_ACCEPT,    /* stop evaluating this list: allow, accept */
+	RULE_WAIT,      /* not decided: come back to this rule when something changes */
+	RULE_DENY,      /* refuse: HTTP: rule->deny_status page; TCP: close. Counted as denied */
+	RULE_REPLY,     /* s->res is the answer: send it, no server (counted by status; cause LR) */
+	RULE_REJECT,    /* close without an answer, counted as denied */
+	RULE_TARPIT,    /* hold, then deny */
+	RULE_CLOSE,     /* close silently, the kernel told to drop (silent-drop) */
+	RULE_ERROR,     /* internal error: 500 */
+	RULE_BAD_REQUEST, /* the request proved invalid: 400 */
+};
+
+struct rule_action {
+	const char *words;       /* "set-header", "deny" */
+	unsigned rulesets;       /* mask of RULES_BIT() */
+	/* l->at is behind the action's words; stops before if/unless. False: reported. */
+	bool (*parse)(struct conf_line *l, struct rule *r);
+	enum rule_result (*run)(const struct rule *r, struct expr_ctx *ctx, bool *first);
+	bool (*check)(struct config *cfg, struct rule *r, struct diag_list *diags); /* or NULL */
+	const char *syntax, *help;
+};
+
+struct rule {
+	struct list link;
+	const struct rule_action *action;
+	const struct condition *condition;
+	enum ruleset set;
+	struct proxy *proxy;
+	const char *file;
+	int line;
+	uint64_t evaluated, matched; /* relaxed atomic: "which rule did this" (off unless asked) */
+	void *data;              /* the action's */
+	uint64_t number;         /* free for simple actions */
+};
+
+/* Makes the action tables of the modules known. Once. */
+bool rules_register(const struct module *const *modules);
+
+/* Are there rules of this set? */
+bool rules_any(const struct proxy *px, enum ruleset set);
+/* Evaluates <px>'s list in the context (ctx->stream may be NULL in the first two sets). When it
+ * returned RULE_WAIT, the stream's rule state tells where to go on; call again. On anything else but
+ * RULE_CONTINUE and RULE_ACCEPT, *which gets the rule. <final>: no more bytes will come (delays elapsed).
+ */
+enum rule_result rules_run(struct proxy *px, enum ruleset set, struct expr_ctx *ctx, bool final,
+			   const struct rule **which);
+/* The status that a RULE_DENY or RULE_TARPIT rule answers (403, 500...). */
+unsigned rule_deny_status(const struct rule *r);
+/* Prepares the answer of a RULE_DENY rule in s->res (its own text or the page). False: silent. */
+bool rule_deny_reply(const struct rule *r, struct stream *s);
+
+/* use_backend: the first that matches, else default_backend, else NULL (a listen: itself). EXPR_WAIT when a
+ * condition is not known yet.
+ */
+enum expr_result rules_backend(struct proxy *fe, struct expr_ctx *ctx, struct proxy **be);
+/* use-server: the server, or NULL. */
+struct server;
+enum expr_result rules_server(struct proxy *be, struct expr_ctx *ctx, struct server **srv);
+/* `redirect` rules: RULE_REPLY when one matched, else RULE_CONTINUE. */
+enum rule_result rules_redirect(struct proxy *px, struct expr_ctx *ctx, const struct rule **which);
+/* tcp-request inspect-delay in ms, 0 none; and tcp-response's. */
+int64_t rules_inspect_delay_ms(const struct proxy *px, bool response);
+
+#endif

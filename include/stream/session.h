@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* session.h - one client connection, seen from the rules
+ *
+ * Purpose: what is known of a client for as long as its connection lasts: addresses, frontend, listener, dates.
+ *          Streams are born of it, one after the other (H1) or several at once (H2).
+ * Owns   : a reference on its generation; its client connection through the mux.
+ * Threads: that of the connection.
+ * Idle   : with an idle connection this and the mux's connection are all the memory there is.
+ */
+#ifndef STREAM_SESSION_H
+#define STREAM_SESSION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/addr.h"
+#include "base/list.h"
+#include "base/slice.h"
+
+struct config;
+struct conn;
+struct endpoint;
+struct h1_conn;
+struct listener_conf;
+struct proxy;
+struct stream;
+
+enum session_flags {
+	SESS_HAS_DST = 1 << 0,     /* dst is known */
+	SESS_PROXY_SRC = 1 << 1,   /* src and dst came by the PROXY protocol */
+	SESS_FIRST_REQ = 1 << 2,   /* no request was served yet */
+	SESS_COUNTED = 1 << 3,     /* in the gauges */
+	SESS_EMBRYONIC = 1 << 4,   /* a preamble or a handshake is going on */
+	SESS_NO_LOG = 1 << 5,
+};
+
+struct session {
+	struct list link;              /* in the thread's list of sessions */
+	struct config *config;         /* counted */
+	struct proxy *fe;              /* borrowed of the generation */
+	struct listener_conf *listener;
+	union {
+		struct h1_conn *h1;    /* mode http */
+		struct stream *stream; /* mode tcp: its only one */
+	};
+	struct conn *conn;             /* borrowed of the mux; NULL once closed */
+	struct addr src, dst;          /* dst: see session_dst() */
+	uint64_t accept_ns;            /* monotonic */
+	uint64_t accept_wall_us;
+	uint64_t idle_from_ns;         /* end of the last request; 0: none yet */
+	uint32_t handshake_ms;
+	uint32_t flags;                /* enum session_flags */
+	uint32_t requests;             /* streams begun */
+	struct list streams;           /* struct stream.link */
+	struct list server_conns;      /* idle server connections that only this client may use */
+};
+
+/* Addresses for fetches and logs: the client's own, or what the PROXY protocol or a rule said. */
+const struct addr *session_src(struct session *s);
+/* Asks the kernel on first use. family ADDR_NONE: unknown. */
+const struct addr *session_dst(struct session *s);
+
+/* Accepts <fd> (non-blocking) for the listener, on the calling thread: rules, preambles, mux.
+ * Closes <fd> when refused or when memory is out. Callback of net/listener.
+ */
+void session_accept(struct listener_conf *l, int fd, const struct addr *src);
+
+#endif

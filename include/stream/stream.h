@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* stream.h - one request and its answer, or one TCP connection, between two endpoints
+ *
+ * Purpose: takes what the front mux received through a table of stages: rules, switching, balancing, queue,
+ *          connect, answer, forwarding, log. Each stage says next, wait or end; what waits has a named
+ *          timeout and is entered again at its position.
+ * Owns   : its two endpoints (members), both heads, an arena for text that dies with it, a slot of its server.
+ * Threads: that of its session.
+ * Errors : a stream ends with a cause (who ended it) and a phase (when): the log's termination code.
+ */
+#ifndef STREAM_STREAM_H
+#define STREAM_STREAM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/arena.h"
+#include "base/slot.h"
+#include "core/timer.h"
+#include "expr/expr.h"
+#include "http/msg.h"
+#include "mux/endpoint.h"
+#include "proxy/queue.h"
+#include "stream/session.h"
+
+struct pipe;
+struct rule;
+struct server;
+struct task;
+
+/* X(name, character of the log, "meaning"): who ended the stream. Manual 8.5, first character. */
+#define STREAM_CAUSES(X) \
+	X(NONE, '-', "normal end") \
+	X(CLIENT_ABORT, 'C', "the client broke off") \
+	X(SERVER_ABORT, 'S', "the server broke off or refused") \
+	X(PROXY, 'P', "this proxy ended it: rule, limit or protocol error") \
+	X(LOCAL, 'L', "answered locally, no error") \
+	X(RESOURCE, 'R', "a resource of the proxy was exhausted") \
+	X(INTERNAL, 'I', "internal error") \
+	X(DOWN, 'D', "the server went down") \
+	X(UP, 'U', "a preferred server came up") \
+	X(KILLED, 'K', "killed by an administrator") \
+	X(CLIENT_TIMEOUT, 'c', "the client was too slow") \
+	X(SERVER_TIMEOUT, 's', "the server was too slow")
+
+enum stream_cause {
+#define X(name, c, text) CAUSE_##name,
+	STREAM_CAUSES(X)
+#undef X
+	CAUSE_COUNT
+};
+
+/* X(name, step, character): the stages in their order; the character is the log's second: what the stream waited
+ * for when it ended. Tunnels and TCP skip those that are not theirs.
+ */
+#define STREAM_STAGES(X) \
+	X(BEGIN, stage_begin, 'R')                 /* counts, first checks */ \
+	X(TCP_CONTENT_FE, stage_tcp_content_fe, 'R') \
+	X(HTTP_REQUEST_FE, stage_http_request_fe, 'R') \
+	X(SWITCH, stage_switch, 'R')               /* which backend */ \
+	X(TCP_CONTENT_BE, stage_tcp_content_be, 'R') \
+	X(HTTP_REQUEST_BE, stage_http_request_be, 'R') \
+	X(TARPIT, stage_tarpit, 'R') \
+	X(PREPARE, stage_prepare, 'R')             /* forwardfor, framing of the request */ \
+	X(BODY, stage_body, 'R')                   /* option http-buffer-request */ \
+	X(ASSIGN, stage_assign, 'Q')               /* which server, a slot of it */ \
+	X(QUEUE, stage_queue, 'Q') \
+	X(CONNECT, stage_connect, 'C')             /* a kept connection or a new one */ \
+	X(CONNECTING, stage_connecting, 'C') \
+	X(TURN_AROUND, stage_turn_around, 'C')     /* pause before the next try */ \
+	X(RESPONSE, stage_response, 'H')           /* the answer's head */ \
+	X(RESPONSE_RULES, stage_response_rules, 'H') \
+	X(REPLY, stage_reply, 'D')                 /* send the head: the server's or ours */ \
+	X(FORWARD, stage_forward, 'D') \
+	X(END, stage_end, '-')
+
+enum stream_stage {
+#define X(name, fn, c) STAGE_##name,
+	STREAM_STAGES(X)
+#undef X
+	STAGE_COUNT
+};
+
+enum step { STEP_NEXT, STEP_AGAIN, STEP_WAIT, STEP_END };
+
+enum stream_flags {
+	STRM_HTTP = 1 << 0,
+	STRM_RUNNING = 1 << 1,       /* a frame of the driver is below on the stack */
+	STRM_AGAIN = 1 << 2,         /* something changed meanwhile */
+	STRM_SLOT = 1 << 3,          /* holds a slot of <server> */
+	STRM_BE_COUNTED = 1 << 4,
+	STRM_LOCAL_REPLY = 1 << 5,   /* res is ours: page, return, redirect */
+	STRM_HEAD_SENT = 1 << 6,     /* a final response head went to the client */
+	STRM_LOGGED = 1 << 7,
+	STRM_TUNNEL = 1 << 8,
+	STRM_REDISPATCHED = 1 << 9,
+	STRM_CONN_TRIED = 1 << 10,   /* at least one connection attempt was made */
+	STRM_REQ_WHOLE = 1 << 11,    /* head and body of the request are still here: can be sent again */
+	STRM_TIMED_OUT = 1 << 12,    /* the timer has fired; the stage looks */
+	STRM_SERVER_CLOSE = 1 << 13, /* ask the server to close */
+	STRM_CLIENT_CLOSE = 1 << 14, /* close the client's connection after this */
+	STRM_SPLICE_REQ = 1 << 15,
+	STRM_SPLICE_RES = 1 << 16,
+	STRM_FORCED_SERVER = 1 << 17,/* the server was chosen by persistence or a rule */
+	STRM_REUSED_CONN = 1 << 18,
+	STRM_TARPIT = 1 << 19,
+	STRM_SILENT = 1 << 20,       /* end without an answer */
+	STRM_INSPECT = 1 << 21,      /* inspect-delay has begun */
+	STRM_SESSION_COUNTED = 1 << 22,
+	STRM_KEEP_SERVER = 1 << 23,
+	STRM_RESP_COUNTED = 1 << 24,
+	STRM_NO_REUSE = 1 << 25,     /* the next try takes a new connection */
+};
+
+/* Dates in monotonic ns; 0: not reached. */
+struct stream_times {
+	uint64_t begin;      /* first byte of the request, or accept */
+	uint64_t idle_from;  /* end of the previous request on this connection, or accept */
+	uint64_t request;    /* head complete */
+	uint64_t queued;     /* left the queue */
+	uint64_t connected;  /* connection to the server stands */
+	uint64_t data;       /* response head (first bytes in TCP) */
+	uint64_t close;      /* all sent */
+	uint64_t wall_us;    /* date of the log: accept, or begin of the request */
+};
+
+struct stream {
+	struct endpoint front, back;
+	struct list link;              /* in the session */
+	struct list thread_link;       /* in the thread's list, for show sess */
+	struct session *sess;
+	struct proxy *fe, *be;         /* be: fe until one is chosen */
+	struct server *server;         /* borrowed of the generation */
+	uint32_t flags;                /* enum stream_flags */
+	uint8_t stage;                 /* enum stream_stage */
+	uint8_t cause;                 /* enum stream_cause, the first one said */
+	uint8_t cause_stage;           /* enum stream_stage at that time */
+	uint8_t cause_phase;           /* forced character of the phase, 0: that of the stage */
+	uint8_t log_level;             /* rule set-log-level; 255: unset; 254: silent */
+	uint16_t status;               /* of the answer, for log and counters; 0 none */
+	uint16_t retries_left, retries;
+	uint32_t unique;               /* number of the stream in its session */
+	struct http_msg req, res;
+	struct timer timer;
+	uint64_t wait_until_ms;        /* stage's own deadline; TIMER_NEVER none */
+	uint64_t client_at_ms, server_at_ms; /* inactivity deadlines while forwarding */
+	struct stream_times t;
+	struct rule_state {            /* where a rule list waits */
+		const struct rule *rule;
+		void *data;            /* of the action that waits */
+		bool in_action;        /* else its condition waits */
+		bool lax;              /* strict-mode off: a failed rewrite is no error */
+	} rule;
+	struct expr_ctx expr;
+	struct pipe *pipe_req, *pipe_res;
+	struct block_queue reply_body; /* body of a local reply */
+	struct block_queue replay;     /* request body kept for another try */
+	struct queue_waiter waiter;
+	struct task *task;             /* made when it must queue */
+	uint32_t queue_ahead, be_queue_ahead;
+	int16_t priority_class;
+	int32_t priority_offset_ms;
+	const struct rule *last_rule;  /* which rule decided, for "which rule did this" */
+	struct slice log_uri;          /* "GET / HTTP/1.1" kept for the log */
+	struct slice http_version;     /* same */
+	uint64_t bytes_in, bytes_out;  /* client's side, for log and counters */
+	uint64_t counted_in, counted_out;
+	unsigned fe_conn, be_conn, srv_conn, act_conn; /* at log time */
+	struct arena arena;            /* text that dies with the stream */
+	char area[1536] __attribute__((aligned(16))); /* the arena's first piece */
+	/* slots follow */
+};
+
+struct slot_area *stream_slots(struct stream *s);
+
+static inline struct stream *stream_of_front(struct endpoint *ep)
+{
+	return (struct stream *)ep;
+}
+
+static inline struct stream *stream_of_back(struct endpoint *ep)
+{
+	return (struct stream *)((char *)ep - offsetof(struct stream, back));
+}
+
+/* The evaluation context, ready for the side: EXPR_DIR_REQUEST or EXPR_DIR_RESPONSE (| EXPR_FINAL). */
+struct expr_ctx *stream_expr(struct stream *s, unsigned flags);
+
+/* Notes who ended the stream; the first cause wins. The phase is that of the current stage unless <phase>
+ * ('R', 'Q', 'C', 'H', 'D', 'L', 'T', '-') is given.
+ */
+void stream_set_cause(struct stream *s, enum stream_cause cause, char phase);
+
+/* --- local answers: for actions ---------------------------------------------------------------
+ * An action builds the answer in s->res and returns RULE_REPLY; the engine sends it through the
+ * http-after-response rules. Texts are copied unless they are of the configuration.
+ */
+
+/* Starts an answer: status and reason (slice_none(): the standard one). */
+void stream_reply_begin(struct stream *s, unsigned status, struct slice reason);
+/* Adds the body; sets content-length. <copy> false: the bytes outlive the stream. False: no memory. */
+bool stream_reply_body(struct stream *s, struct slice body, bool copy);
+/* The error page in force for <status> (backend's, else frontend's). False: silent: close. */
+bool stream_reply_page(struct stream *s, unsigned status);
+
+#endif

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* conf_priv.h - what the files of the engine share
+ *
+ *     read.c      files, passes, sections         -> one line at a time
+ *     tokens.c    quotes, escapes, variables      -> words
+ *     cond.c      conditions of .if               -> true or false
+ *     directive.c .if and its kin, .notice        -> which lines count
+ *     dispatch.c  the keyword of a line, prefixes, arity, typed slots
+ *     options.c   the options of bind and server lines
+ *     value.c     integers, times, sizes; errors about a word
+ *     registry.c  the tables, look-up, suggestions
+ *     env.c       the environment of a generation
+ *     path.c      default-path
+ *     config.c    generations
+ */
+#ifndef CONF_CONF_PRIV_H
+#define CONF_CONF_PRIV_H
+
+#include "conf/conf.h"
+#include "base/strbuf.h"
+
+/* The same bounds as the program that we replace. */
+#define CONF_MAX_WORDS 64
+#define CONF_MAX_NESTED 256
+
+/* --- config.c ---------------------------------------------------------------------------- */
+
+enum conf_path_mode { PATH_CURRENT, PATH_CONFIG, PATH_PARENT, PATH_ORIGIN };
+
+struct conf_state {
+	char **env;             /* "NAME=value", owned, ends with NULL */
+	int env_count, env_room;
+	bool experimental, deprecated;
+	enum conf_path_mode path_mode;
+	char *origin;           /* with PATH_ORIGIN: as written, owned */
+	char *base;             /* absolute directory of the mode, owned; NULL: current directory */
+	const char *file;       /* being read, or NULL */
+	int home;               /* descriptor of the directory to come back to, or -1 */
+};
+
+/* --- tokens.c ---------------------------------------------------------------------------- */
+
+/* A line cut into words. Reused from line to line. */
+struct conf_tokens {
+	struct strbuf text;                 /* the words, each with its NUL */
+	size_t starts[CONF_MAX_WORDS + 1];  /* in <text>; of words[] */
+	char *words[CONF_MAX_WORDS + 1];    /* ends with NULL */
+	int columns[CONF_MAX_WORDS + 1];
+	int count;
+	int empty;                          /* the first empty word, or -1 */
+};
+
+/* Values of the pseudo-variables, and where errors go. */
+struct conf_where {
+	struct config *cfg;
+	struct diag_list *diags;
+	struct diag_place place;
+	const char *section;                /* .SECTION */
+};
+
+/* Cuts place.text. False: reported. Manual 2.2, 2.3. */
+bool conf_tokenize(struct conf_where *w, struct conf_tokens *t);
+
+/* --- cond.c ------------------------------------------------------------------------------ */
+
+/* Evaluates; on error -1 with a message in <error> (to be free()d) and the position in <at>. */
+int conf_cond_eval(const struct config *cfg, const char *text, char **error, size_t *at);
+
+/* --- directive.c ------------------------------------------------------------------------- */
+
+enum conf_branch {
+	BRANCH_TAKEN,   /* lines count */
+	BRANCH_PENDING, /* none taken yet */
+	BRANCH_DONE,    /* one was taken before, or the whole lies in a branch that is not taken */
+};
+
+struct conf_nesting {
+	struct {
+		enum conf_branch branch;
+		bool in_else;
+		int line;
+	} levels[CONF_MAX_NESTED];
+	int depth;
+};
+
+static inline bool conf_nesting_skips(const struct conf_nesting *n)
+{
+	return n->depth && n->levels[n->depth - 1].branch != BRANCH_TAKEN;
+}
+
+/* Carries out the directive in words[0] (it starts with a dot). With <early>, says nothing but
+ * what is said about conditions.
+ */
+void conf_directive(struct conf_where *w, struct conf_nesting *n, struct conf_tokens *t,
+		    bool early);
+/* At the end of a file: reports and closes what is open. */
+void conf_nesting_end(struct conf_where *w, struct conf_nesting *n);
+
+/* --- registry.c -------------------------------------------------------------------------- */
+
+const struct conf_section *conf_section_find(const char *name);
+/* The keyword with the most words among <words> that may stand in <where> (and, with CONF_OTHER, in
+ * <section>); <used> gets the number of words. NULL: none.
+ */
+const struct conf_keyword *conf_keyword_find(char *const *words, int count, unsigned where,
+					     const char *section, int *used);
+/* One with the same words in another kind of proxy section, or NULL. */
+const struct conf_keyword *conf_keyword_elsewhere(char *const *words, int count, unsigned where,
+						  int *used);
+/* The closest keyword of the place to words[0], or to words[1] among those that start with words[0]
+ * and a blank when <second>; NULL: none.
+ */
+const char *conf_keyword_suggest(char *const *words, unsigned where, const char *section,
+				 bool second);
+/* Appends "'client', 'server' and 'queue'": second words that may follow <first>; false: none. */
+bool conf_keyword_followers(struct strbuf *b, const char *first, unsigned where,
+			    const char *section);
+const char *conf_section_suggest(const char *word);
+
+extern const struct module *const *conf_modules;
+
+/* --- env.c ------------------------------------------------------------------------------- */
+
+/* Takes the process's environment as the one that generations start from. */
+bool conf_env_remember(void);
+bool conf_env_init(struct conf_state *s);
+void conf_env_fini(struct conf_state *s);
+/* The value of the name of <len> bytes, or NULL. */
+const char *conf_env_get(const struct conf_state *s, const char *name, size_t len);
+
+/* --- path.c ------------------------------------------------------------------------------ */
+
+/* Goes to the directory where relative names of <file> start; false with errno. Then come back. */
+bool conf_path_enter(struct config *cfg, const char *file);
+void conf_path_leave(struct config *cfg);
+/* Another policy from now on, for the file being read too; false with errno. */
+bool conf_path_set(struct config *cfg, enum conf_path_mode mode, const char *origin);
+
+/* --- dispatch.c -------------------------------------------------------------------------- */
+
+/* Parses one keyword line. <l> has words, section, object and slots. */
+void conf_dispatch(struct conf_line *l, struct conf_tokens *t);
+/* The most words that may follow the keyword, -1: any number. */
+int conf_keyword_most(const struct conf_keyword *k);
+/* Reads a value of a typed keyword into its slot. */
+bool conf_store(struct conf_line *l, const struct conf_keyword *kw, struct slot_area *slots);
+/* Is the keyword allowed now (experimental, deprecated, refused, ignored)? False: skip it. */
+bool conf_keyword_allowed(struct conf_line *l, const struct conf_keyword *kw, int word);
+/* Copies the words of the line into the arena. False: no memory, reported. */
+bool conf_line_commit(struct conf_line *l, struct conf_tokens *t);
+
+/* --- value.c ----------------------------------------------------------------------------- */
+
+void conf_vreport(struct conf_line *l, int word, enum diag_level level, const char *hint,
+		  const char *fmt, va_list ap);
+/* The name under which errors speak of the keyword being parsed. */
+const char *conf_line_subject(const struct conf_line *l);
+
+#endif

@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* read.c - files, passes and sections (manual 2.1)
+ *
+ * All files are loaded first: default-path may change the directory while they are parsed. Then two
+ * passes run over them. The first knows no section but `global`, carries out only keywords that are
+ * marked CONF_EARLY, and what it reports is thrown away because the second comes by again.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "conf_priv.h"
+
+#define FILE_MAX ((size_t)1 << 30)
+
+struct text {
+	char *name;
+	char *bytes; /* NULL: could not be read, already reported */
+	size_t len;
+};
+
+struct texts {
+	struct text *all;
+	int count, room;
+};
+
+struct reader {
+	struct conf_where where;
+	struct conf_nesting nesting;
+	struct conf_tokens tokens;
+	bool early;
+	const struct conf_section *section; /* NULL: before the first of the file */
+	char *section_name;		    /* owned; its first argument, or "" */
+	void *object;
+	struct slot_area *slots;
+};
+
+/* --- files ------------------------------------------------------------------------------- */
+
+static void texts_fini(struct texts *t)
+{
+	for (int i = 0; i < t->count; i++) {
+		free(t->all[i].name);
+		free(t->all[i].bytes);
+	}
+	free(t->all);
+}
+
+/* Takes <bytes> (may be NULL), also when it fails. */
+static bool texts_add(struct texts *t, const char *name, char *bytes, size_t len)
+{
+	char *copy = strdup(name);
+
+	if (t->count == t->room && copy) {
+		int room = t->room * 2 + 8;
+		struct text *all = realloc(t->all, (size_t)room * sizeof(*all));
+
+		if (all) {
+			t->all = all;
+			t->room = room;
+		}
+	}
+	if (!copy || t->count == t->room) {
+		free(copy);
+		free(bytes);
+		return false;
+	}
+	t->all[t->count++] = (struct text){ .name = copy, .bytes = bytes, .len = len };
+	return true;
+}
+
+/* All bytes of a descriptor (a NUL is put behind them); NULL with errno. */
+static char *read_all(int fd, size_t *len)
+{
+	struct strbuf b;
+	ssize_t got = 1;
+
+	strbuf_init(&b);
+	while (got != 0) {
+		if (b.len > FILE_MAX)
+			errno = EFBIG;
+		if (b.len > FILE_MAX || !strbuf_reserve(&b, 65536)) {
+			strbuf_fini(&b);
+			return NULL;
+		}
+		got = read(fd, b.ptr + b.len, 65536);
+		if (got > 0)
+			b.len += (size_t)got;
+		else if (got < 0 && errno != EINTR) {
+			strbuf_fini(&b);
+			return NULL;
+		}
+	}
+	b.ptr[b.len] = '\0';
+	*len = b.len;
+	return b.ptr;
+}
+
+static void load_file(struct texts *t, const char *path, struct diag_list *diags)
+{
+	bool is_stdin = strcmp(path, "-") == 0;
+	int fd = is_stdin ? 0 : open(path, O_RDONLY | O_CLOEXEC);
+	char *bytes = NULL;
+	size_t len = 0;
+
+	if (fd >= 0) {
+		bytes = read_all(fd, &len);
+		if (!is_stdin) {
+			int error = errno;
+
+			close(fd);
+			errno = error;
+		}
+	}
+	if (!bytes) {
+		diag_add(diags, DIAG_ALERT, NULL, NULL, "Could not open configuration file %s : %s",
+			 path, strerror(errno));
+		return;
+	}
+	if (!texts_add(t, path, bytes, len))
+		diag_add(diags, DIAG_ALERT, NULL, NULL, "out of memory reading %s", path);
+}
+
+static int is_cfg(const struct dirent *d)
+{
+	size_t len = strlen(d->d_name);
+
+	return d->d_name[0] != '.' && len > 4 && strcmp(d->d_name + len - 4, ".cfg") == 0;
+}
+
+static int by_bytes(const struct dirent **a, const struct dirent **b)
+{
+	return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+/* Its *.cfg that are files, in the order of their bytes whatever the locale. */
+static void load_directory(struct texts *t, const char *path, struct diag_list *diags)
+{
+	struct dirent **entries;
+	int count = scandir(path, &entries, is_cfg, by_bytes);
+
+	if (count < 0) {
+		diag_add(diags, DIAG_ALERT, NULL, NULL,
+			 "Cannot open configuration directory %s : %s", path, strerror(errno));
+		return;
+	}
+	for (int i = 0; i < count; i++) {
+		struct strbuf name;
+		struct stat st;
+
+		strbuf_init(&name);
+		strbuf_printf(&name, "%s/%s", path, entries[i]->d_name);
+		if (!name.ptr)
+			diag_add(diags, DIAG_ALERT, NULL, NULL, "out of memory reading %s", path);
+		else if (stat(name.ptr, &st) == 0 && S_ISREG(st.st_mode))
+			load_file(t, name.ptr, diags);
+		strbuf_fini(&name);
+		free(entries[i]);
+	}
+	free(entries);
+}
+
+static void load_source(struct texts *t, const char *path, struct diag_list *diags)
+{
+	struct stat st;
+
+	if (strcmp(path, "-") != 0 && stat(path, &st) < 0) {
+		diag_add(diags, DIAG_ALERT, NULL, NULL,
+			 "Cannot open configuration file/directory %s : %s", path, strerror(errno));
+		return;
+	}
+	if (strcmp(path, "-") != 0 && S_ISDIR(st.st_mode))
+		load_directory(t, path, diags);
+	else
+		load_file(t, path, diags);
+}
+
+/* --- sections ---------------------------------------------------------------------------- */
+
+/* Fills a line from the tokens of the reader. */
+static void line_init(struct reader *r, struct conf_line *l)
+{
+	*l = (struct conf_line){
+		.cfg = r->where.cfg,
+		.diags = r->where.diags,
+		.place = r->where.place,
+		.words = r->tokens.words,
+		.columns = r->tokens.columns,
+		.count = r->tokens.count,
+		.section = r->section,
+		.section_name = r->section_name ? r->section_name : "",
+		.where = r->section ? r->section->where : 0,
+		.object = r->object,
+		.slots = r->slots,
+		.early = r->early,
+	};
+}
+
+static void section_close(struct reader *r)
+{
+	struct conf_line l;
+
+	if (!r->section)
+		return;
+	if (!r->early && r->section->close && (r->object || r->slots)) {
+		r->tokens.count = 0;
+		r->tokens.words[0] = NULL;
+		line_init(r, &l);
+		r->section->close(&l);
+	}
+	r->section = NULL;
+	r->object = NULL;
+	r->slots = NULL;
+	free(r->section_name);
+	r->section_name = NULL;
+	r->where.section = NULL;
+}
+
+static void section_open(struct reader *r, const struct conf_section *s)
+{
+	struct conf_tokens *t = &r->tokens;
+	struct conf_line l;
+
+	r->section = s;
+	r->section_name = strdup(t->count > 1 ? t->words[1] : "");
+	r->where.section = r->section_name && *r->section_name ? r->section_name : s->name;
+	if (r->early) {
+		r->slots = s->where == CONF_GLOBAL ? config_slots(r->where.cfg) : NULL;
+		return;
+	}
+	line_init(r, &l);
+	l.at = 1;
+	if (!conf_line_commit(&l, t))
+		return;
+	s->open(&l);
+	r->object = l.object;
+	r->slots = l.slots;
+}
+
+/* --- lines ------------------------------------------------------------------------------- */
+
+static void warn_empty_word(struct reader *r)
+{
+	struct conf_tokens *t = &r->tokens;
+
+	r->where.place.form = DIAG_TIGHT;
+	r->where.place.column = t->columns[t->empty];
+	diag_add(
+		r->where.diags, DIAG_WARNING, &r->where.place, NULL,
+		"argument number %d at position %d is empty and marks the end of the argument list;"
+		" all subsequent arguments will be ignored:",
+		t->empty, t->columns[t->empty]);
+}
+
+static void report_no_section(struct reader *r)
+{
+	const char *word = r->tokens.words[0], *near = conf_section_suggest(word);
+	char hint[128];
+	struct strbuf b;
+
+	strbuf_init_fixed(&b, hint, sizeof(hint));
+	strbuf_printf(&b, "did you mean '%s' maybe ?", near ? near : "");
+	r->where.place.form = DIAG_TIGHT;
+	r->where.place.column = r->tokens.columns[0];
+	diag_add(r->where.diags, DIAG_ALERT, &r->where.place, near ? hint : NULL,
+		 "unknown keyword '%s' out of section.", word);
+}
+
+static void read_words(struct reader *r)
+{
+	struct conf_tokens *t = &r->tokens;
+	const struct conf_section *s;
+	struct conf_line l;
+
+	if (t->empty >= 0) {
+		if (!r->early)
+			warn_empty_word(r);
+		t->count = t->empty;
+		t->words[t->count] = NULL;
+		if (!t->count)
+			return;
+	}
+	s = conf_section_find(t->words[0]);
+	if (s) {
+		/* close() may use the tokens: it gets a line of its own before */
+		struct conf_tokens kept = *t;
+
+		section_close(r);
+		*t = kept;
+		section_open(r, s);
+		return;
+	}
+	if (!r->section) {
+		if (!r->early)
+			report_no_section(r);
+		return;
+	}
+	line_init(r, &l);
+	conf_dispatch(&l, t);
+}
+
+/* One line without its line feed, NUL-terminated. */
+static void read_line(struct reader *r, char *line)
+{
+	struct conf_tokens *t = &r->tokens;
+
+	r->where.place.text = line;
+	if (!conf_tokenize(&r->where, t) || !t->count)
+		return;
+	if (t->words[0][0] == '.') {
+		if (t->empty >= 0 && !r->early && !conf_nesting_skips(&r->nesting))
+			warn_empty_word(r);
+		conf_directive(&r->where, &r->nesting, t, r->early);
+		return;
+	}
+	if (!conf_nesting_skips(&r->nesting))
+		read_words(r);
+}
+
+static void report_line(struct reader *r, const char *what, size_t position)
+{
+	r->where.place.form = DIAG_TIGHT;
+	r->where.place.column = 0;
+	diag_add(r->where.diags, DIAG_ALERT, &r->where.place, NULL, "%s at position %d.", what,
+		 (int)position);
+}
+
+static void read_text(struct reader *r, const struct text *text)
+{
+	char *at = text->bytes, *end = text->bytes + text->len;
+	int line = 0;
+
+	r->where.place.file = text->name;
+	r->where.cfg->state->file = text->name;
+	while (at < end) {
+		char *feed = memchr(at, '\n', (size_t)(end - at));
+		char *stop = feed ? feed : end;
+		char *nul = memchr(at, '\0', (size_t)(stop - at));
+
+		r->where.place.line = ++line;
+		if (nul) {
+			report_line(r, "Stray NUL character", (size_t)(nul - at) + 1);
+		} else if (!feed) {
+			report_line(r, "Missing LF on last line, file might have been truncated",
+				    (size_t)(end - at) + 1);
+		} else {
+			*feed = '\0';
+			read_line(r, at);
+			*feed = '\n';
+		}
+		at = stop + 1;
+	}
+	r->where.place.text = NULL;
+	section_close(r);
+	conf_nesting_end(&r->where, &r->nesting);
+	r->where.cfg->state->file = NULL;
+}
+
+/* --- passes ------------------------------------------------------------------------------ */
+
+static void run_pass(struct config *cfg, const struct texts *texts, struct diag_list *diags,
+		     bool early)
+{
+	struct reader *r = calloc(1, sizeof(*r));
+
+	if (!r) {
+		diag_add(diags, DIAG_ALERT, NULL, NULL, "out of memory");
+		return;
+	}
+	r->where.cfg = cfg;
+	r->where.diags = diags;
+	r->early = early;
+	strbuf_init(&r->tokens.text);
+	for (int i = 0; i < texts->count; i++) {
+		int alerts = diags->alerts;
+
+		if (!conf_path_enter(cfg, texts->all[i].name))
+			diag_add(diags, DIAG_ALERT, NULL, NULL,
+				 "cannot apply default-path to %s : %s", texts->all[i].name,
+				 strerror(errno));
+		read_text(r, &texts->all[i]);
+		conf_path_leave(cfg);
+		if (diags->alerts != alerts)
+			diag_add(diags, DIAG_ALERT, NULL, NULL,
+				 "Error(s) found in configuration file : %s", texts->all[i].name);
+	}
+	strbuf_fini(&r->tokens.text);
+	free(r);
+}
+
+static void run_passes(struct config *cfg, const struct texts *texts, struct diag_list *diags)
+{
+	struct diag_list lost;
+
+	diag_list_init(&lost);
+	run_pass(cfg, texts, &lost, true);
+	diag_list_fini(&lost);
+	cfg->state->experimental = false;
+	cfg->state->deprecated = false;
+	run_pass(cfg, texts, diags, false);
+}
+
+bool conf_read(struct config *cfg, const struct conf_source *sources, int count,
+	       struct diag_list *diags)
+{
+	struct texts texts = { 0 };
+	int alerts = diags->alerts;
+
+	for (int i = 0; i < count; i++)
+		load_source(&texts, sources[i].path, diags);
+	if (!texts.count && diags->alerts == alerts)
+		diag_add(diags, DIAG_ALERT, NULL, NULL, "no configuration file to read.");
+	run_passes(cfg, &texts, diags);
+	texts_fini(&texts);
+	return diags->alerts == alerts;
+}
+
+bool conf_read_text(struct config *cfg, const char *name, struct slice text,
+		    struct diag_list *diags)
+{
+	struct texts texts = { 0 };
+	int alerts = diags->alerts;
+	char *copy = malloc(text.len + 1);
+
+	if (copy) {
+		if (text.len)
+			memcpy(copy, text.ptr, text.len);
+		copy[text.len] = '\0';
+	}
+	if (!copy || !texts_add(&texts, name, copy, text.len))
+		diag_add(diags, DIAG_ALERT, NULL, NULL, "out of memory");
+	else
+		run_passes(cfg, &texts, diags);
+	texts_fini(&texts);
+	return diags->alerts == alerts;
+}

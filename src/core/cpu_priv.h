@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* cpu_priv.h - CPUs of the machine, and how threads are spread over them
+ *
+ * Three steps, each testable alone: cpu_topology_read() looks at the system, the keywords fill a
+ * struct core_settings, thread_plan_make() decides. Nothing here is used once the threads run.
+ */
+#ifndef CORE_CPU_PRIV_H
+#define CORE_CPU_PRIV_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "core/thread.h"
+
+#define CPUS_MAX 1024
+#define GROUP_THREADS_MAX 64 /* what the manual promises */
+
+struct diag_list;
+struct core_settings;
+
+/* A set of numbers below 1024: CPUs, threads, nodes... */
+struct cpu_set {
+	uint64_t bits[CPUS_MAX / 64];
+};
+
+static inline bool cpu_set_has(const struct cpu_set *s, unsigned cpu)
+{
+	return s->bits[cpu / 64] >> (cpu % 64) & 1;
+}
+
+static inline void cpu_set_put(struct cpu_set *s, unsigned cpu)
+{
+	s->bits[cpu / 64] |= 1ull << (cpu % 64);
+}
+
+unsigned cpu_set_count(const struct cpu_set *s);
+bool cpu_set_is_empty(const struct cpu_set *s);
+void cpu_set_and(struct cpu_set *s, const struct cpu_set *with);
+void cpu_set_remove(struct cpu_set *s, const struct cpu_set *what);
+void cpu_set_or(struct cpu_set *s, const struct cpu_set *what);
+/* The <n>th member (from 0), -1: there are fewer. */
+int cpu_set_nth(const struct cpu_set *s, unsigned n);
+/* Adds "0-3,8", "2-" or "5". False: not that; *too_big: a number above <max>. */
+bool cpu_set_parse(struct cpu_set *s, const char *text, unsigned max, bool *too_big);
+
+/* What a CPU belongs to; numbers are counted from 0 over the machine, -1: unknown. */
+struct cpu {
+	int16_t node;
+	int16_t ccx;      /* shares the last level cache */
+	int16_t cluster;
+	int16_t core;
+	int16_t thread;   /* rank among those of its core */
+	int capacity;     /* relative speed; 0: unknown */
+};
+
+struct cpu_topology {
+	struct cpu cpu[CPUS_MAX];
+	struct cpu_set online;
+	struct cpu_set bound;     /* where the process may run */
+};
+
+/* Looks at <root> ("/sys/devices/system") and at the process's affinity. What cannot be read is as
+ * if there were one of each.
+ */
+void cpu_topology_read(struct cpu_topology *t, const char *root);
+
+/* What was decided. */
+struct thread_plan {
+	unsigned threads, groups;
+	unsigned sizes[GROUPS_MAX];
+	struct cpu_set *cpus;      /* per thread; an empty set: not bound. NULL: none is bound */
+};
+
+/* Decides; warnings and alerts go to <diags>. False: alerts, or no memory. <plan> is to be given to
+ * thread_plan_fini().
+ */
+bool thread_plan_make(struct thread_plan *plan, const struct cpu_topology *t,
+		      const struct core_settings *set, struct diag_list *diags);
+void thread_plan_fini(struct thread_plan *plan);
+
+#endif

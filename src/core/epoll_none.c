@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* epoll_none.c - where there is no epoll */
+#include "core/fd.h"
+#include "poller_priv.h"
+
+static bool epoll_test(void)
+{
+	return false;
+}
+
+const struct poller poller_epoll = { .name = "epoll", .preference = 300, .test = epoll_test };

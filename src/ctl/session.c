@@ -1,0 +1,480 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* session.c - from bytes to commands and back
+ *
+ *	bytes -> a line (and its payload) -> commands cut at ';' -> words -> run -> text
+ *
+ * Escapes are resolved while the line is cut: a backslash takes the next byte as it is. A blank
+ * line ends the answer of each command; the prompt follows the last one of a line.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "base/bug.h"
+#include "base/clock.h"
+#include "session_priv.h"
+
+#define PATTERN_MAX 7
+
+static size_t input_max = 16384;
+static int64_t default_timeout_ms = 10000;
+static uint64_t start_ns;
+
+void ctl_set_input_max(size_t bytes)
+{
+	input_max = bytes;
+}
+
+void ctl_set_timeout_ms(int64_t ms)
+{
+	default_timeout_ms = ms;
+}
+
+void ctl_set_start_ns(uint64_t monotonic_ns)
+{
+	start_ns = monotonic_ns;
+}
+
+uint64_t ctl_uptime_ns(void)
+{
+	uint64_t now = clock_read_ns();
+
+	return start_ns && now > start_ns ? now - start_ns : 0;
+}
+
+/* --- life ------------------------------------------------------------------------------------ */
+
+struct ctl_session *ctl_session_new(enum ctl_level level, const struct ctl_session_owner *ops,
+				    void *owner)
+{
+	struct ctl_session *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->ops = ops;
+	s->owner = owner;
+	s->level = level;
+	s->timeout_ms = default_timeout_ms;
+	strbuf_init(&s->in);
+	strbuf_init(&s->out);
+	return s;
+}
+
+static void session_release(struct ctl_session *s)
+{
+	if (s->running && s->rq.command && s->rq.command->release)
+		s->rq.command->release(&s->rq);
+	s->running = false;
+	s->waiting = false;
+}
+
+void ctl_session_free(struct ctl_session **ps)
+{
+	struct ctl_session *s = *ps;
+
+	if (!s)
+		return;
+	*ps = NULL;
+	session_release(s);
+	strbuf_fini(&s->in);
+	strbuf_fini(&s->out);
+	free(s->line);
+	free(s);
+}
+
+bool ctl_session_wants_input(const struct ctl_session *s)
+{
+	return !s->quit && !s->eof && s->in.len - s->in_pos < input_max;
+}
+
+bool ctl_session_feed(struct ctl_session *s, struct slice bytes)
+{
+	if (s->quit)
+		return true;
+	if (s->in_pos) {
+		memmove(s->in.ptr, s->in.ptr + s->in_pos, s->in.len - s->in_pos);
+		s->in.len -= s->in_pos;
+		s->in_pos = 0;
+	}
+	if (strbuf_add(&s->in, bytes))
+		return true;
+	s->quit = true;
+	return false;
+}
+
+/* A line, with its payload, does not fit. */
+static void session_too_big(struct ctl_session *s)
+{
+	strbuf_add_str(&s->out, "The command line is too big for the buffer size. Please change "
+		       "tune.bufsize in the configuration to use a bigger command.\n");
+	s->quit = true;
+}
+
+void ctl_session_eof(struct ctl_session *s)
+{
+	s->eof = true;
+}
+
+struct slice ctl_session_output(struct ctl_session *s)
+{
+	if (s->out.len == s->out_pos)
+		return slice_none();
+	return slice_make(s->out.ptr + s->out_pos, s->out.len - s->out_pos);
+}
+
+void ctl_session_sent(struct ctl_session *s, size_t len)
+{
+	BUG_ON(len > s->out.len - s->out_pos);
+	s->out_pos += len;
+	if (s->out_pos == s->out.len) {
+		strbuf_reset(&s->out);
+		s->out_pos = 0;
+	}
+}
+
+bool ctl_session_is_over(const struct ctl_session *s)
+{
+	return s->quit && !s->running && s->out_pos == s->out.len;
+}
+
+int64_t ctl_session_timeout_ms(const struct ctl_session *s)
+{
+	return s->timeout_ms;
+}
+
+bool ctl_client_left(const struct ctl_request *rq)
+{
+	return rq->session->eof;
+}
+
+/* --- lines ----------------------------------------------------------------------------------- */
+
+/* Looks for " <<pattern" at the end of the line; SIZE_MAX: no payload is announced. Otherwise the
+ * offset of "<<".
+ */
+static size_t find_payload_mark(const char *line, size_t len)
+{
+	size_t at = len;
+
+	while (at > 0 && line[at - 1] != ' ' && line[at - 1] != '\t')
+		at--;
+	if (len - at < 2 || line[at] != '<' || line[at + 1] != '<' || len - at - 2 > PATTERN_MAX)
+		return SIZE_MAX;
+	return at;
+}
+
+/* The end of the payload which begins at <from>: the offset of the line that is only <pattern>.
+ * *after: what follows that line. SIZE_MAX: it did not come yet.
+ */
+static size_t find_payload_end(const char *text, size_t len, size_t from, struct slice pattern,
+			       size_t *after)
+{
+	while (from < len) {
+		const char *nl = memchr(text + from, '\n', len - from);
+		size_t end;
+
+		if (!nl)
+			break;
+		end = (size_t)(nl - text);
+		*after = end + 1;
+		if (end > from && text[end - 1] == '\r')
+			end--;
+		if (slice_eq(slice_make(text + from, end - from), pattern))
+			return from;
+		from = *after;
+	}
+	return SIZE_MAX;
+}
+
+/* Keeps a copy of the line to execute. False: no memory. */
+static bool session_keep_line(struct ctl_session *s, struct slice line, struct slice payload)
+{
+	free(s->line);
+	s->line = malloc(line.len + payload.len + 2);
+	if (!s->line)
+		return false;
+	memcpy(s->line, line.ptr, line.len);
+	s->line[line.len] = 0;
+	s->next = s->line;
+	s->payload = NULL;
+	if (!slice_is_none(payload)) {
+		s->payload = s->line + line.len + 1;
+		memcpy(s->payload, payload.ptr, payload.len);
+		s->payload[payload.len] = 0;
+		s->payload_len = payload.len;
+	}
+	return true;
+}
+
+/* Takes the next whole line (and payload) out of the input. False: it did not come yet. */
+static bool session_take_line(struct ctl_session *s)
+{
+	size_t len = s->in.len - s->in_pos, end, mark, after;
+	const char *text = len ? s->in.ptr + s->in_pos : "";
+	struct slice payload = slice_none();
+	const char *nl = memchr(text, '\n', len);
+
+	if (!nl)
+		return false;
+	end = (size_t)(nl - text);
+	after = end + 1;
+	if (end > 0 && text[end - 1] == '\r')
+		end--;
+	mark = find_payload_mark(text, end);
+	if (mark != SIZE_MAX) {
+		struct slice pattern = slice_make(text + mark + 2, end - mark - 2);
+		size_t start = after, stop = find_payload_end(text, len, start, pattern, &after);
+
+		if (stop == SIZE_MAX) {
+			if (s->mode == CTL_PROMPT && !s->asked_payload)
+				strbuf_add_str(&s->out, "+ ");
+			s->asked_payload = true;
+			return false;
+		}
+		payload = slice_make(text + start, stop - start);
+		end = mark;
+	}
+	s->asked_payload = false;
+	if (after > input_max) {
+		session_too_big(s);
+		return false;
+	}
+	if (!session_keep_line(s, slice_make(text, end), payload)) {
+		s->quit = true;
+		return false;
+	}
+	s->in_pos += after;
+	return true;
+}
+
+/* Cuts the next command of the line in words; returns how many. */
+static int session_cut(struct ctl_session *s)
+{
+	char *from = s->next, *to = s->next;
+	bool in_word = false, last = false;
+	int n = 0;
+
+	while (!last) {
+		char c = *from++;
+		bool end = c == 0 || c == ';';
+		bool blank = c == ' ' || c == '\t';
+
+		last = end;
+		if (end)
+			s->next = c ? from : NULL;
+		if (end || blank) {
+			if (in_word)
+				*to++ = 0;
+			in_word = false;
+			continue;
+		}
+		if (c == '\\' && *from)
+			c = *from++;
+		if (!in_word) {
+			if (n == CTL_WORDS_MAX) {
+				/* Like a longer last word would: what is too much is not seen. */
+				continue;
+			}
+			s->words[n++] = to;
+			in_word = true;
+		}
+		*to++ = c;
+	}
+	s->words[n] = NULL;
+	return n;
+}
+
+/* --- running --------------------------------------------------------------------------------- */
+
+static void session_prompt(struct ctl_session *s)
+{
+	uint64_t up = ctl_uptime_ns() / NS_PER_SEC;
+
+	if (s->mode != CTL_PROMPT)
+		return;
+	if (s->timed)
+		strbuf_printf(&s->out, "[%u:%02u:%02u:%02u]", (unsigned)(up / 86400),
+			      (unsigned)(up / 3600 % 24), (unsigned)(up / 60 % 60),
+			      (unsigned)(up % 60));
+	strbuf_add_str(&s->out, "> ");
+}
+
+/* The command is finished: a blank line, and the prompt if it was the last of its line. */
+static void session_end_command(struct ctl_session *s)
+{
+	session_release(s);
+	if (s->quit)
+		return;
+	if (s->last && s->last != '\n')
+		strbuf_add_char(&s->out, '\n');
+	strbuf_add_char(&s->out, '\n');
+	if (s->next)
+		return;
+	session_prompt(s);
+	if (s->mode == CTL_SINGLE)
+		s->quit = true;
+}
+
+/* Is the session allowed to run <c>? Says why not. */
+static bool session_may_run(struct ctl_request *rq, const struct ctl_command *c)
+{
+	const struct ctl_session *s = rq->session;
+
+	if (!ctl_require(rq, c->level))
+		return false;
+	if ((c->flags & CTL_EXPERT) && !s->expert) {
+		ctl_error(rq, "This command is restricted to expert mode only.");
+		return false;
+	}
+	if ((c->flags & CTL_EXPERIMENTAL) && !s->experimental) {
+		ctl_error(rq, "This command is restricted to experimental mode only.");
+		return false;
+	}
+	return true;
+}
+
+/* Makes the request of the next command of the line; false: it was answered already. */
+static bool session_begin_command(struct ctl_session *s)
+{
+	struct ctl_request *rq = &s->rq;
+	int used;
+
+	memset(rq, 0, sizeof(*rq));
+	rq->session = s;
+	rq->words = s->words;
+	rq->count = session_cut(s);
+	rq->level = s->level;
+	rq->out = &s->out;
+	rq->payload = slice_none();
+	s->last = 0;
+	if (s->payload && !s->next)
+		rq->payload = slice_make(s->payload, s->payload_len);
+	if (rq->count == 0)
+		return false;
+	rq->command = ctl_find(s->words, rq->count, &used);
+	if (!rq->command) {
+		char title[CTL_WORDS_MAX * 4];
+
+		snprintf(title, sizeof(title), "Unknown command: '%.160s', but maybe one of the "
+			 "following ones is a better match:\n", s->words[0]);
+		ctl_help(rq, 0, title);
+		return false;
+	}
+	rq->at = used;
+	return session_may_run(rq, rq->command);
+}
+
+/* Runs one step. False: the session must stop for now. */
+static bool session_step(struct ctl_session *s)
+{
+	size_t before = s->out.len;
+	enum ctl_step step = s->rq.command->run(&s->rq);
+
+	if (s->out.len > before)
+		s->last = s->out.ptr[s->out.len - 1];
+	switch (step) {
+	case CTL_DONE:
+		session_end_command(s);
+		return true;
+	case CTL_WAIT:
+		if (s->resumed) {
+			s->resumed = false;
+			return true;
+		}
+		s->waiting = true;
+		return false;
+	case CTL_MORE:
+		break;
+	}
+	if (s->out.len - s->out_pos < CTL_OUT_SOFT && s->ops && s->ops->wake) {
+		/* It yields for another reason than output: let others run. */
+		s->ops->wake(s->owner);
+		return false;
+	}
+	return true;
+}
+
+void ctl_session_run(struct ctl_session *s)
+{
+	while (!s->waiting) {
+		if (s->out.len - s->out_pos >= CTL_OUT_SOFT)
+			return;
+		if (s->running) {
+			if (!session_step(s))
+				return;
+			continue;
+		}
+		if (s->quit)
+			return;
+		if (!s->next && !session_take_line(s)) {
+			if (!s->quit && s->in.len - s->in_pos >= input_max)
+				session_too_big(s);
+			s->quit |= s->eof;
+			return;
+		}
+		s->running = session_begin_command(s);
+		if (!s->running) {
+			if (s->out.len)
+				s->last = '\n';
+			s->rq.command = NULL;
+			session_end_command(s);
+		}
+	}
+}
+
+void ctl_session_resume(struct ctl_session *s)
+{
+	if (!s->waiting) {
+		s->resumed = s->running;
+		return;
+	}
+	s->waiting = false;
+	if (s->ops && s->ops->wake)
+		s->ops->wake(s->owner);
+}
+
+/* --- for commands ---------------------------------------------------------------------------- */
+
+static void ctl_vsay(struct ctl_request *rq, int number, const char *name, const char *fmt,
+		     va_list ap)
+{
+	if (rq->session->severity == CTL_SEVERITY_NUMBER)
+		strbuf_printf(rq->out, "[%d]: ", number);
+	else if (rq->session->severity == CTL_SEVERITY_STRING)
+		strbuf_printf(rq->out, "[%s]: ", name);
+	strbuf_vprintf(rq->out, fmt, ap);
+	strbuf_add_char(rq->out, '\n');
+}
+
+void ctl_say(struct ctl_request *rq, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	ctl_vsay(rq, 6, "info", fmt, ap);
+	va_end(ap);
+}
+
+void ctl_error(struct ctl_request *rq, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	ctl_vsay(rq, 3, "err", fmt, ap);
+	va_end(ap);
+}
+
+bool ctl_require(struct ctl_request *rq, enum ctl_level level)
+{
+	if (rq->session->level >= level)
+		return true;
+	ctl_error(rq, "Permission denied");
+	return false;
+}
+
+void ctl_add_words(struct ctl_request *rq, struct strbuf *to, int from)
+{
+	for (int i = from; i < rq->count; i++) {
+		if (i > from)
+			strbuf_add_char(to, ' ');
+		strbuf_add_str(to, rq->words[i]);
+	}
+}

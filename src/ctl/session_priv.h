@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* session_priv.h - a connection to the Runtime API, for the files of ctl */
+#ifndef CTL_SESSION_PRIV_H
+#define CTL_SESSION_PRIV_H
+
+#include "ctl/ctl.h"
+
+#define CTL_WORDS_MAX 64
+
+enum ctl_severity { CTL_SEVERITY_NONE, CTL_SEVERITY_NUMBER, CTL_SEVERITY_STRING };
+
+enum ctl_mode { CTL_SINGLE, CTL_INTERACTIVE, CTL_PROMPT };
+
+struct ctl_session {
+	const struct ctl_session_owner *ops;
+	void *owner;
+	enum ctl_level level;
+	enum ctl_mode mode;
+	enum ctl_severity severity;
+	bool timed, expert, experimental;
+	bool eof;           /* the client sends no more */
+	bool quit;          /* nothing more will be executed */
+	int64_t timeout_ms;
+
+	struct strbuf in;   /* received; the first in_pos bytes were taken */
+	size_t in_pos;
+	struct strbuf out;  /* to send; the first out_pos bytes were sent */
+	size_t out_pos;
+
+	char *line;         /* being executed: heap copy, then cut in words */
+	char *next;         /* what follows the current command in <line>; NULL: nothing */
+	char *payload;      /* in <line>, NULL: none */
+	size_t payload_len;
+
+	bool running;       /* <rq> is under way */
+	bool waiting;       /* it returned CTL_WAIT */
+	bool resumed;       /* ctl_session_resume() came before that */
+	bool asked_payload; /* the "+ " prompt was printed */
+	char last;          /* last byte that the command wrote, 0: none */
+	struct ctl_request rq;
+	char *words[CTL_WORDS_MAX + 1];
+};
+
+/* table.c */
+/* The command whose words begin <words>, the longest one. *count: how many words. NULL: none. */
+const struct ctl_command *ctl_find(char **words, int count, int *used);
+/* Lists the commands that match words[from...] (all if there is none), after <title>. */
+void ctl_help(struct ctl_request *rq, int from, const char *title);
+
+#endif

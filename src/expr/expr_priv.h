@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* expr_priv.h - what the files of this folder share */
+#ifndef SRC_EXPR_PRIV_H
+#define SRC_EXPR_PRIV_H
+
+#include <stdio.h>
+#include "base/regex.h"
+#include "base/strbuf.h"
+#include "expr/expr.h"
+#include "expr/pattern.h"
+
+/* What went wrong while compiling, as text; the first error wins. */
+struct expr_error {
+	char text[512];
+};
+
+__attribute__((format(printf, 2, 3)))
+void expr_fail(struct expr_error *e, const char *fmt, ...);
+
+/* One step of an expression: a converter, after a cast to what it takes. */
+struct expr_step {
+	const struct expr_converter *converter;
+	struct expr_arg *args;
+};
+
+struct expr {
+	const struct expr_fetch *fetch;
+	struct expr_arg *args;
+	struct expr_step *steps;
+	unsigned step_count;
+	enum sample_type type;   /* of the result, as far as it is known */
+	enum expr_result folded; /* FOUND: <value> is the sample after the first <folded_steps> */
+	bool is_folded;
+	unsigned folded_steps;
+	struct sample value;
+};
+
+/* Where text is being read; errors go to <error>. */
+struct expr_parser {
+	struct conf_line *line;
+	const char *text, *at;
+	unsigned phase;
+	unsigned position; /* of the argument read last, from 1 */
+	struct expr_error *error;
+};
+
+/* Reads "(a,b)" at p->at, if there, for the argument types given; the array has EXPR_ARGS_MAX
+ * entries, those not given having type ARG_END. <what> and <keyword> name the owner in messages.
+ * Static words only in <what>. NULL: p->error.
+ */
+struct expr_arg *expr_args_parse(struct expr_parser *p, const uint8_t *types, unsigned min,
+				 const char *what, const char *keyword);
+
+/* Compiles at p->at and moves it. <acl>: the words of messages are those of ACLs. */
+struct expr *expr_compile(struct expr_parser *p, const struct expr_acl_keyword *acl);
+
+/* May a sample of this static type become that? */
+bool sample_can_cast(enum sample_type from, enum sample_type to);
+const char *sample_type_name(enum sample_type t);
+/* The number of a well-known method (http/msg.h has the same order), 0: other. */
+int sample_method_find(struct slice name);
+struct slice sample_method_name(const struct sample *s);
+
+/* The storage of this folder in a configuration. */
+struct expr_config {
+	struct config *cfg;
+	struct expr_pending *pending;
+	struct pattern_ref *refs;   /* all, newest first */
+	unsigned next_id;
+	struct expr_owned *owned;   /* what the arena cannot free */
+};
+extern struct slot expr_config_slot;
+struct expr_config *expr_config_of(const struct config *cfg);
+/* Frees <ptr> with <release> when the configuration dies. False: no memory (nothing registered). */
+bool expr_config_own(struct config *cfg, void *ptr, void (*release)(void *ptr));
+
+/* "did you mean" for an unknown fetch, or NULL. In the arena. */
+const char *expr_suggest(struct conf_line *l, const char *text);
+
+struct expr_alias;
+const struct expr_alias *expr_alias_find(struct slice name);
+
+/* For -dKsmp. */
+void expr_phase_legend(FILE *out);
+void expr_phase_columns(FILE *out, unsigned phases);
+/* "integer", "IPv4 mask": as messages and dumps name the type. */
+const char *expr_arg_type_name(enum expr_arg_type t);
+
+extern const struct expr_fetch expr_const_fetches[];
+extern const struct expr_converter expr_core_converters[];
+extern const struct expr_converter expr_text_converters[];
+extern const struct expr_converter expr_code_converters[];
+
+#endif

@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* pattern_match.c - reading one pattern for its method, and finding the one that matches a sample */
+#include <arpa/inet.h>
+#include <netdb.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/bug.h"
+#include "pattern_priv.h"
+
+/* --- numbers ------------------------------------------------------------------------------ */
+
+static bool read_number(const char **at, int64_t *out)
+{
+	const char *s = *at;
+	bool negative = *s == '-';
+	uint64_t v = 0;
+
+	if (*s == '-' || *s == '+')
+		s++;
+	if (!ascii_is_digit(*s))
+		return false;
+	for (; ascii_is_digit(*s); s++) {
+		if (v > (INT64_MAX - 9) / 10)
+			return false;
+		v = v * 10 + (unsigned)(*s - '0');
+	}
+	*out = negative ? -(int64_t)v : (int64_t)v;
+	*at = s;
+	return true;
+}
+
+/* "3" or "3.1": the integer part counts 65536. */
+static bool read_dotted(const char **at, int64_t *out)
+{
+	int64_t major, minor = 0;
+
+	if (!read_number(at, &major))
+		return false;
+	if (**at == '.') {
+		(*at)++;
+		if (!read_number(at, &minor) || minor > 65535)
+			return false;
+	}
+	if (major < 0 || minor < 0 || major > 65535)
+		return false;
+	*out = major << 16 | minor;
+	return true;
+}
+
+/* An operator that acl.c left in front of the number: "lt 5". */
+static const char *skip_operator(const char *at, const char **op)
+{
+	static const char *const ops[] = { "eq ", "ne ", "lt ", "le ", "gt ", "ge " };
+
+	*op = "eq ";
+	for (unsigned i = 0; i < ARRAY_LEN(ops); i++) {
+		if (strncmp(at, ops[i], 3) != 0)
+			continue;
+		*op = ops[i];
+		return at + 3;
+	}
+	return at;
+}
+
+/* Turns a range under an operator into the range of values that match. */
+static void apply_operator(struct pattern_range *r, const char *op)
+{
+	switch (op[0] == 'n' ? 'n' : op[0] == 'e' ? 'e' : op[0] == 'g' ? 'g' : 'l') {
+	case 'n':
+		r->negated = true;
+		break;
+	case 'g': /* above the lower bound; all values when there was none */
+		r->max = INT64_MAX;
+		if (op[1] == 't' && r->min != INT64_MIN)
+			r->min++;
+		break;
+	case 'l':
+		r->min = INT64_MIN;
+		if (op[1] == 't' && r->max != INT64_MAX)
+			r->max--;
+		break;
+	default:
+		break;
+	}
+}
+
+static bool add_range(struct pattern_set *set, const char *text, struct expr_error *e)
+{
+	bool dotted = set->method == PATTERN_DOTTED, (*read)(const char **, int64_t *);
+	struct pattern_range r = { .min = INT64_MIN, .max = INT64_MAX }, *bigger;
+	const char *op, *at = skip_operator(text, &op), *word = at;
+	const char *kind = dotted ? "dotted number" : "number";
+
+	read = dotted ? read_dotted : read_number;
+	if (*at == ':' && !at[1]) {
+		expr_fail(e, "'%s' is not a valid %s range", word, kind);
+		return false;
+	}
+	if (*at != ':') {
+		if (!read(&at, &r.min) || (*at && *at != ':')) {
+			expr_fail(e, "'%s' is not a %s", word, kind);
+			return false;
+		}
+		r.max = *at ? INT64_MAX : r.min;
+	}
+	if (*at == ':' && at[1]) {
+		at++;
+		if (!read(&at, &r.max) || *at) {
+			expr_fail(e, "'%s' is not a %s", word, kind);
+			return false;
+		}
+	}
+	if (r.min > r.max) {
+		expr_fail(e, "'%s' is not a valid %s range", word, kind);
+		return false;
+	}
+	apply_operator(&r, op);
+	bigger = realloc(set->ranges, (set->count + 1) * sizeof(*bigger));
+	if (!bigger) {
+		expr_fail(e, "out of memory");
+		return false;
+	}
+	set->ranges = bigger;
+	set->ranges[set->count++] = r;
+	return true;
+}
+
+static int64_t find_range(const struct pattern_set *set, int64_t v)
+{
+	for (size_t i = 0; i < set->count; i++) {
+		const struct pattern_range *r = &set->ranges[i];
+
+		if ((v >= r->min && v <= r->max) != r->negated)
+			return (int64_t)i;
+	}
+	return -1;
+}
+
+/* --- addresses ---------------------------------------------------------------------------- */
+
+/* "192.168.0.1", or with zeros left out before the last number: "192.168.1", "127.1". */
+static bool read_ipv4(const char *text, uint32_t *ip)
+{
+	uint8_t octets[4] = { 0 };
+	int64_t number;
+	unsigned n = 0;
+
+	for (;;) {
+		if (n == 4 || !ascii_is_digit(*text) || !read_number(&text, &number) || number > 255)
+			return false;
+		octets[n++] = (uint8_t)number;
+		if (!*text)
+			break;
+		if (*text++ != '.')
+			return false;
+	}
+	if (n < 4) {
+		octets[3] = octets[n - 1];
+		octets[n - 1] = 0;
+	}
+	memcpy(ip, octets, 4);
+	return true;
+}
+
+static bool read_mask4(const char *text, uint32_t *mask)
+{
+	int64_t bits;
+
+	if (strchr(text, '.'))
+		return inet_pton(AF_INET, text, mask) == 1;
+	if (!ascii_is_digit(*text) || !read_number(&text, &bits) || *text || bits > 32)
+		return false;
+	*mask = htonl(bits ? ~0u << (32 - bits) : 0);
+	return true;
+}
+
+static bool resolve_ipv4(const char *name, uint32_t *ip)
+{
+	struct addrinfo hints = { .ai_family = AF_INET, .ai_socktype = SOCK_STREAM }, *list;
+
+	if (getaddrinfo(name, NULL, &hints, &list) != 0)
+		return false;
+	memcpy(ip, &((struct sockaddr_in *)list->ai_addr)->sin_addr, 4);
+	freeaddrinfo(list);
+	return true;
+}
+
+static bool add_mask(struct pattern_set *set, uint32_t ip, uint32_t mask, uint32_t index)
+{
+	struct pattern_mask *bigger = realloc(set->masks, (set->mask_count + 1) * sizeof(*bigger));
+
+	if (!bigger)
+		return false;
+	set->masks = bigger;
+	set->masks[set->mask_count++] =
+		(struct pattern_mask){ .ip = ip & mask, .mask = mask, .index = index };
+	return true;
+}
+
+static bool add_ipv4(struct pattern_set *set, uint32_t ip, uint32_t mask, uint32_t index)
+{
+	uint32_t host = ntohl(mask), bits = (uint32_t)__builtin_popcount(host);
+	uint8_t bytes[16] = { 0 };
+
+	if (host != (bits ? ~0u << (32 - bits) : 0))
+		return add_mask(set, ip, mask, index);
+	memcpy(bytes, &ip, 4);
+	return net_table_add(&set->net4, bytes, bits, index);
+}
+
+/* The patterns were written: "<address>[/<mask>]" or a name. */
+static bool add_addr(struct pattern_set *set, const char *text, uint32_t index,
+		     struct expr_error *e)
+{
+	char word[256];
+	char *slash;
+	uint32_t ip, mask = ~0u;
+	uint8_t ip6[16];
+	int64_t bits = 128;
+	bool ok = false;
+
+	if (slice_copy(slice_of(text), word, sizeof(word)) == strlen(text)) {
+		slash = strchr(word, '/');
+		if (slash)
+			*slash++ = 0;
+		if (strchr(word, ':')) {
+			const char *at = slash;
+
+			ok = inet_pton(AF_INET6, word, ip6) == 1 &&
+			     (!slash || (read_number(&at, &bits) && !*at && bits >= 0 && bits <= 128)) &&
+			     net_table_add(&set->net6, ip6, (unsigned)bits, index);
+		} else {
+			ok = (!slash || read_mask4(slash, &mask)) &&
+			     (read_ipv4(word, &ip) ||
+			      (!(set->flags & PATTERN_NO_DNS) && !ascii_is_digit(word[0]) && *word &&
+			       resolve_ipv4(word, &ip))) &&
+			     add_ipv4(set, ip, mask, index);
+		}
+	}
+	if (!ok)
+		expr_fail(e, "'%s' is not a valid IPv4 or IPv6 address", text);
+	return ok;
+}
+
+static int64_t find_ipv4(const struct pattern_set *set, uint32_t ip)
+{
+	uint8_t bytes[16] = { 0 };
+	int64_t found;
+
+	memcpy(bytes, &ip, 4);
+	found = net_table_find(&set->net4, bytes);
+	for (size_t i = 0; found < 0 && i < set->mask_count; i++)
+		if ((ip & set->masks[i].mask) == set->masks[i].ip)
+			found = set->masks[i].index;
+	return found;
+}
+
+static int64_t find_addr(const struct pattern_set *set, const struct sample *s)
+{
+	struct sample other = *s;
+	int64_t found = s->type == SMP_IPV4 ? find_ipv4(set, s->ipv4) :
+			net_table_find(&set->net6, s->ipv6);
+
+	if (found >= 0)
+		return found;
+	if (s->type == SMP_IPV4 && set->net6.count && sample_cast(&other, SMP_IPV6, NULL))
+		return net_table_find(&set->net6, other.ipv6);
+	if (s->type == SMP_IPV6 && sample_cast(&other, SMP_IPV4, NULL))
+		return find_ipv4(set, other.ipv4);
+	return -1;
+}
+
+/* --- texts -------------------------------------------------------------------------------- */
+
+static int hex_value(char c)
+{
+	if (ascii_is_digit(c))
+		return c - '0';
+	c = ascii_lower(c);
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* Hexadecimal digits become the bytes of a key, in the configuration's arena. */
+static bool add_bytes(struct pattern_set *set, struct slice text, struct expr_error *e)
+{
+	char *bytes = arena_alloc(set->arena, text.len / 2 + 1);
+
+	if (text.len % 2) {
+		expr_fail(e, "an even number of hex digit is expected");
+		return false;
+	}
+	for (size_t i = 0; bytes && i < text.len; i += 2) {
+		int high = hex_value(text.ptr[i]), low = hex_value(text.ptr[i + 1]);
+
+		if (high < 0 || low < 0) {
+			expr_fail(e, "an hex digit is expected (found '%c')",
+				  text.ptr[high < 0 ? i : i + 1]);
+			return false;
+		}
+		bytes[i / 2] = (char)(high << 4 | low);
+	}
+	if (bytes && key_table_add(&set->keys, slice_make(bytes, text.len / 2)))
+		return true;
+	expr_fail(e, "out of memory");
+	return false;
+}
+
+static bool is_one_of(char c, const char *chars)
+{
+	return c && strchr(chars, c);
+}
+
+static struct slice trim_delimiters(struct slice s, const char *delimiters)
+{
+	while (s.len && is_one_of(s.ptr[0], delimiters))
+		s.ptr++, s.len--;
+	while (s.len && is_one_of(s.ptr[s.len - 1], delimiters))
+		s.len--;
+	return s;
+}
+
+#define DIR_DELIMITERS "/"
+#define DOM_DELIMITERS "/?.:"
+
+static bool add_key(struct pattern_set *set, struct slice key, struct expr_error *e)
+{
+	if (key_table_add(&set->keys, key))
+		return true;
+	expr_fail(e, "out of memory");
+	return false;
+}
+
+static bool add_regex(struct pattern_set *set, struct slice text, struct expr_error *e)
+{
+	struct regex **bigger = realloc(set->regexes, (set->count + 1) * sizeof(*bigger));
+
+	if (!bigger) {
+		expr_fail(e, "out of memory");
+		return false;
+	}
+	set->regexes = bigger;
+	set->regexes[set->count] = regex_new(text, set->flags & PATTERN_NOCASE ? REGEX_NOCASE : 0,
+					     e->text, sizeof(e->text));
+	if (!set->regexes[set->count])
+		return false;
+	set->count++;
+	return true;
+}
+
+static bool add_method(struct pattern_set *set, struct slice text, struct expr_error *e)
+{
+	int method = sample_method_find(text);
+
+	if (method)
+		set->methods |= 1u << method;
+	return add_key(set, text, e);
+}
+
+bool pattern_set_add(struct pattern_set *set, const struct pattern_entry *entry, uint32_t index,
+		     struct expr_error *e)
+{
+	char word[256];
+
+	slice_copy(entry->text, word, sizeof(word));
+	switch (set->method) {
+	case PATTERN_INT:
+	case PATTERN_LEN:
+	case PATTERN_DOTTED:
+		return add_range(set, word, e);
+	case PATTERN_IP:
+		if (entry->text.len < sizeof(word))
+			return add_addr(set, word, index, e);
+		expr_fail(e, "'%s' is not a valid IPv4 or IPv6 address", word);
+		return false;
+	case PATTERN_BIN:
+		return add_bytes(set, entry->text, e);
+	case PATTERN_STR:
+	case PATTERN_BEG:
+	case PATTERN_END:
+	case PATTERN_SUB:
+		return add_key(set, entry->text, e);
+	case PATTERN_DIR:
+		return add_key(set, trim_delimiters(entry->text, DIR_DELIMITERS), e);
+	case PATTERN_DOM:
+		return add_key(set, trim_delimiters(entry->text, DOM_DELIMITERS), e);
+	case PATTERN_REG:
+		return add_regex(set, entry->text, e);
+	case PATTERN_METH:
+		return add_method(set, entry->text, e);
+	default:
+		return true; /* found, bool: values mean nothing */
+	}
+}
+
+static int64_t find_substring(const struct pattern_set *set, struct slice text)
+{
+	for (uint32_t i = 0; i < set->keys.count; i++) {
+		struct slice key = set->keys.keys[i];
+		size_t at = set->flags & PATTERN_NOCASE ? slice_find_nocase(text, key) :
+			    slice_find(text, key);
+
+		if (at != SIZE_MAX)
+			return i;
+	}
+	return -1;
+}
+
+static int64_t find_regex(const struct pattern_set *set, struct slice text)
+{
+	for (size_t i = 0; i < set->count; i++)
+		if (regex_match(set->regexes[i], text))
+			return (int64_t)i;
+	return -1;
+}
+
+int64_t pattern_set_find(const struct pattern_set *set, const struct sample *s)
+{
+	switch (set->method) {
+	case PATTERN_FOUND:
+		return 0;
+	case PATTERN_BOOL:
+		return s->boolean ? 0 : -1;
+	case PATTERN_INT:
+	case PATTERN_DOTTED:
+		return find_range(set, s->integer);
+	case PATTERN_LEN:
+		return find_range(set, (int64_t)s->text.len);
+	case PATTERN_IP:
+		return find_addr(set, s);
+	case PATTERN_STR:
+	case PATTERN_BIN:
+		return key_table_find(&set->keys, s->text);
+	case PATTERN_METH:
+		if (s->method)
+			return set->methods >> s->method & 1 ? 0 : -1;
+		return key_table_find(&set->keys, s->text);
+	case PATTERN_BEG:
+	case PATTERN_END:
+		return key_table_find_longest(&set->keys, s->text);
+	case PATTERN_SUB:
+		return find_substring(set, s->text);
+	case PATTERN_DIR:
+		return key_table_find_part(&set->keys, s->text, DIR_DELIMITERS);
+	case PATTERN_DOM:
+		return key_table_find_part(&set->keys, s->text, DOM_DELIMITERS);
+	case PATTERN_REG:
+		return find_regex(set, s->text);
+	default:
+		return -1;
+	}
+}

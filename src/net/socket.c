@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "net/socket.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sched.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+static int fail(int fd, char *error, size_t size, const char *what)
+{
+	int saved = errno;
+
+	snprintf(error, size, "%s (%s)", what, strerror(saved));
+	if (fd >= 0)
+		close(fd);
+	errno = saved;
+	return -1;
+}
+
+static void set_int(int fd, int level, int name, int value)
+{
+	setsockopt(fd, level, name, &value, sizeof(value));
+}
+
+/* A socket inside a network namespace: the thread enters it for the time of the call. */
+static int socket_in(const char *netns, int family, int type)
+{
+	int home, there, fd = -1;
+	char path[256];
+
+	if (!netns)
+		return socket(family, type, 0);
+	snprintf(path, sizeof(path), "/var/run/netns/%s", netns);
+	home = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
+	there = open(path, O_RDONLY | O_CLOEXEC);
+	if (home >= 0 && there >= 0 && setns(there, CLONE_NEWNET) == 0) {
+		fd = socket(family, type, 0);
+		if (setns(home, CLONE_NEWNET) < 0 && fd >= 0) {
+			close(fd);
+			fd = -1;
+		}
+	}
+	if (home >= 0)
+		close(home);
+	if (there >= 0)
+		close(there);
+	return fd;
+}
+
+static bool set_transparent(int fd, int family)
+{
+	int one = 1;
+
+	if (family == AF_INET6)
+		return setsockopt(fd, IPPROTO_IPV6, IPV6_TRANSPARENT, &one, sizeof(one)) == 0;
+	return setsockopt(fd, IPPROTO_IP, IP_TRANSPARENT, &one, sizeof(one)) == 0 ||
+	       setsockopt(fd, IPPROTO_IP, IP_FREEBIND, &one, sizeof(one)) == 0;
+}
+
+static void set_keepalive(int fd, const struct socket_settings *set)
+{
+	if (!(set->options & SOCKET_KEEPALIVE))
+		return;
+	set_int(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+	if (set->keepalive_count)
+		set_int(fd, IPPROTO_TCP, TCP_KEEPCNT, set->keepalive_count);
+	if (set->keepalive_idle_ms)
+		set_int(fd, IPPROTO_TCP, TCP_KEEPIDLE, (int)(set->keepalive_idle_ms / 1000));
+	if (set->keepalive_interval_ms)
+		set_int(fd, IPPROTO_TCP, TCP_KEEPINTVL, (int)(set->keepalive_interval_ms / 1000));
+}
+
+/* --- listening ------------------------------------------------------------------------------- */
+
+/* Options of a listening TCP socket before bind(). Returns what failed, NULL if nothing did. */
+static const char *prepare_inet(int fd, int family, const struct socket_settings *set)
+{
+	int one = 1, zero = 0;
+
+	if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) < 0)
+		return "cannot do so_reuseaddr";
+	if (set->options & SOCKET_REUSEPORT)
+		set_int(fd, SOL_SOCKET, SO_REUSEPORT, 1);
+	if (family == AF_INET6 && set->options & SOCKET_V6ONLY)
+		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof(one));
+	else if (family == AF_INET6 && set->options & SOCKET_V4V6)
+		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &zero, sizeof(zero));
+	if (set->options & SOCKET_TRANSPARENT && !set_transparent(fd, family))
+		return "cannot make listening socket transparent";
+	if (set->interface && setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, set->interface,
+					 (socklen_t)strlen(set->interface) + 1) < 0)
+		return "cannot bind listener to device";
+	if (set->mss > 0 && setsockopt(fd, IPPROTO_TCP, TCP_MAXSEG, &set->mss, sizeof(set->mss)) < 0)
+		return "cannot set MSS";
+	if (set->user_timeout_ms)
+		set_int(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, (int)set->user_timeout_ms);
+	if (set->options & SOCKET_DEFER_ACCEPT)
+		set_int(fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, 1);
+	if (set->options & SOCKET_TFO)
+		set_int(fd, IPPROTO_TCP, TCP_FASTOPEN, set->backlog ? set->backlog : 1024);
+	if (set->options & SOCKET_NO_QUICKACK)
+		set_int(fd, IPPROTO_TCP, TCP_QUICKACK, 0);
+	if (set->rcvbuf)
+		set_int(fd, SOL_SOCKET, SO_RCVBUF, set->rcvbuf);
+	if (set->sndbuf)
+		set_int(fd, SOL_SOCKET, SO_SNDBUF, set->sndbuf);
+	set_int(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+	set_keepalive(fd, set);
+	return NULL;
+}
+
+/* Binds a path through a temporary name; rename() then replaces an older socket atomically. */
+static const char *bind_path(int fd, const struct sockaddr_un *un, const struct socket_settings *set)
+{
+	struct sockaddr_un temp = { .sun_family = AF_UNIX };
+	size_t n = (size_t)snprintf(temp.sun_path, sizeof(temp.sun_path), "%.90s.%d.tmp",
+				    un->sun_path, (int)getpid());
+
+	if (n >= sizeof(temp.sun_path))
+		return "socket path too long";
+	unlink(temp.sun_path);
+	if (bind(fd, (struct sockaddr *)&temp, sizeof(temp)) < 0)
+		return "cannot bind UNIX socket";
+	if (((set->uid != (uid_t)-1 || set->gid != (gid_t)-1) &&
+	     chown(temp.sun_path, set->uid, set->gid) < 0) ||
+	    (set->mode != (mode_t)-1 && chmod(temp.sun_path, set->mode) < 0)) {
+		unlink(temp.sun_path);
+		return "cannot change UNIX socket ownership";
+	}
+	if (rename(temp.sun_path, un->sun_path) < 0) {
+		unlink(temp.sun_path);
+		return "cannot switch final and temporary UNIX sockets";
+	}
+	return NULL;
+}
+
+int socket_listen(const struct sockaddr_storage *addr, socklen_t len,
+		  const struct socket_settings *set, char *error, size_t size)
+{
+	const struct sockaddr_un *un = (const struct sockaddr_un *)addr;
+	int family = addr->ss_family;
+	const char *wrong = NULL;
+	int fd;
+
+	fd = socket_in(set->netns, family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC);
+	if (fd < 0)
+		return fail(fd, error, size, "cannot create listening socket");
+	if (family == AF_UNIX) {
+		if (un->sun_path[0])
+			wrong = bind_path(fd, un, set);
+		else if (bind(fd, (const struct sockaddr *)addr, len) < 0)
+			wrong = "cannot bind abstract socket";
+	} else {
+		wrong = prepare_inet(fd, family, set);
+		if (!wrong && bind(fd, (const struct sockaddr *)addr, len) < 0)
+			wrong = "cannot bind socket";
+	}
+	if (wrong)
+		return fail(fd, error, size, wrong);
+	if (listen(fd, set->backlog > 0 ? set->backlog : 1024) < 0)
+		return fail(fd, error, size, "cannot listen to socket");
+	return fd;
+}
+
+/* --- connecting ------------------------------------------------------------------------------ */
+
+static void set_port(struct sockaddr_storage *a, int port)
+{
+	if (a->ss_family == AF_INET)
+		((struct sockaddr_in *)a)->sin_port = htons((uint16_t)port);
+	else if (a->ss_family == AF_INET6)
+		((struct sockaddr_in6 *)a)->sin6_port = htons((uint16_t)port);
+}
+
+static socklen_t addr_len(const struct sockaddr_storage *a)
+{
+	if (a->ss_family == AF_INET)
+		return sizeof(struct sockaddr_in);
+	return a->ss_family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(*a);
+}
+
+/* Binds to the wanted source; a port range is tried once round from its cursor. */
+static bool bind_source(int fd, const struct socket_settings *set)
+{
+	struct sockaddr_storage from = *set->source;
+	int span = set->source_port_high - set->source_port_low + 1;
+	int one = 1;
+
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	if (set->source_port_low <= 0 || span <= 1) {
+		setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &one, sizeof(one));
+		return bind(fd, (struct sockaddr *)&from, addr_len(&from)) == 0;
+	}
+	for (int i = 0; i < span; i++) {
+		uint32_t turn = __atomic_fetch_add(set->source_cursor, 1, __ATOMIC_RELAXED);
+
+		set_port(&from, set->source_port_low + (int)(turn % (uint32_t)span));
+		if (bind(fd, (struct sockaddr *)&from, addr_len(&from)) == 0)
+			return true;
+		if (errno != EADDRINUSE)
+			return false;
+	}
+	errno = EADDRNOTAVAIL;
+	return false;
+}
+
+static bool prepare_connect(int fd, const struct sockaddr_storage *addr,
+			    const struct socket_settings *set)
+{
+	if (set->interface && setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, set->interface,
+					 (socklen_t)strlen(set->interface) + 1) < 0)
+		return false;
+	if (addr->ss_family == AF_UNIX)
+		return true;
+	set_int(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+	if (set->user_timeout_ms)
+		set_int(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, (int)set->user_timeout_ms);
+	if (set->mss > 0)
+		set_int(fd, IPPROTO_TCP, TCP_MAXSEG, set->mss);
+	if (set->options & SOCKET_NO_QUICKACK)
+		set_int(fd, IPPROTO_TCP, TCP_QUICKACK, 0);
+	if (set->options & SOCKET_TFO)
+		set_int(fd, IPPROTO_TCP, TCP_FASTOPEN_CONNECT, 1);
+	if (set->rcvbuf)
+		set_int(fd, SOL_SOCKET, SO_RCVBUF, set->rcvbuf);
+	if (set->sndbuf)
+		set_int(fd, SOL_SOCKET, SO_SNDBUF, set->sndbuf);
+	set_keepalive(fd, set);
+	if (!set->source)
+		return true;
+	if (set->options & SOCKET_TRANSPARENT && !set_transparent(fd, addr->ss_family))
+		return false;
+	return bind_source(fd, set);
+}
+
+int socket_connect(const struct sockaddr_storage *addr, socklen_t len,
+		   const struct socket_settings *set, bool *in_progress)
+{
+	int fd = socket_in(set->netns, addr->ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC);
+	int saved;
+
+	if (fd < 0)
+		return -1;
+	*in_progress = false;
+	if (!prepare_connect(fd, addr, set))
+		goto failed;
+	if (connect(fd, (const struct sockaddr *)addr, len) < 0) {
+		if (errno != EINPROGRESS)
+			goto failed;
+		*in_progress = true;
+	}
+	return fd;
+failed:
+	saved = errno;
+	close(fd);
+	errno = saved;
+	return -1;
+}

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "address_priv.h"
+#include <arpa/inet.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/un.h>
+#include "base/bug.h"
+
+enum address_kind { KIND_ANY, KIND_V4, KIND_V6, KIND_UNIX, KIND_ABSTRACT, KIND_FD, KIND_SOCKPAIR,
+		    KIND_OTHER };
+
+static const struct {
+	const char *prefix;
+	enum address_kind kind;
+} prefixes[] = {
+	{ "stream+ipv4@", KIND_V4 }, { "stream+ipv6@", KIND_V6 }, { "stream+unix@", KIND_UNIX },
+	{ "stream+abns@", KIND_ABSTRACT }, { "stream+", KIND_ANY },
+	{ "ipv4@", KIND_V4 }, { "tcp4@", KIND_V4 }, { "ipv6@", KIND_V6 }, { "tcp6@", KIND_V6 },
+	{ "tcp@", KIND_ANY }, { "unix@", KIND_UNIX }, { "uxst@", KIND_UNIX },
+	{ "abns@", KIND_ABSTRACT }, { "fd@", KIND_FD }, { "sockpair@", KIND_SOCKPAIR },
+	{ "abnsz@", KIND_OTHER }, { "mptcp@", KIND_OTHER }, { "mptcp4@", KIND_OTHER },
+	{ "mptcp6@", KIND_OTHER }, { "udp@", KIND_OTHER }, { "udp4@", KIND_OTHER },
+	{ "udp6@", KIND_OTHER }, { "uxdg@", KIND_OTHER }, { "dgram+", KIND_OTHER },
+	{ "quic+", KIND_OTHER }, { "quic4@", KIND_OTHER }, { "quic6@", KIND_OTHER },
+	{ "rhttp@", KIND_OTHER },
+};
+
+static bool address_error(struct address *out, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static bool address_error(struct address *out, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(out->error, sizeof(out->error), fmt, ap);
+	va_end(ap);
+	return false;
+}
+
+/* --- texts ---------------------------------------------------------------------------------- */
+
+int address_port(const struct sockaddr *sa)
+{
+	if (sa->sa_family == AF_INET)
+		return ntohs(((const struct sockaddr_in *)sa)->sin_port);
+	if (sa->sa_family == AF_INET6)
+		return ntohs(((const struct sockaddr_in6 *)sa)->sin6_port);
+	return 0;
+}
+
+void address_set_port(struct sockaddr *sa, int port)
+{
+	if (sa->sa_family == AF_INET)
+		((struct sockaddr_in *)sa)->sin_port = htons((uint16_t)port);
+	else if (sa->sa_family == AF_INET6)
+		((struct sockaddr_in6 *)sa)->sin6_port = htons((uint16_t)port);
+}
+
+const char *address_ip_text(const struct sockaddr *sa, char *to, size_t size)
+{
+	const void *ip = NULL;
+
+	if (sa->sa_family == AF_INET)
+		ip = &((const struct sockaddr_in *)sa)->sin_addr;
+	else if (sa->sa_family == AF_INET6)
+		ip = &((const struct sockaddr_in6 *)sa)->sin6_addr;
+	if (!ip || !inet_ntop(sa->sa_family, ip, to, (socklen_t)size))
+		snprintf(to, size, "%s", sa->sa_family == AF_UNIX ? "unix" : "-");
+	return to;
+}
+
+const char *address_text(const struct sockaddr *sa, char *to, size_t size)
+{
+	char ip[INET6_ADDRSTRLEN];
+	bool v6 = sa->sa_family == AF_INET6;
+
+	address_ip_text(sa, ip, sizeof(ip));
+	if (v6 || sa->sa_family == AF_INET)
+		snprintf(to, size, "%s%s%s:%d", v6 ? "[" : "", ip, v6 ? "]" : "", address_port(sa));
+	else
+		snprintf(to, size, "%s", ip);
+	return to;
+}
+
+/* --- parsing -------------------------------------------------------------------------------- */
+
+static bool parse_unix(const char *path, bool abstract, struct address *out)
+{
+	struct sockaddr_un *un = (struct sockaddr_un *)&out->addr.sa;
+	size_t len = strlen(path);
+
+	if (!abstract && !len)
+		return address_error(out, "empty path");
+	if (len > sizeof(un->sun_path) - 1)
+		return address_error(out, "socket path '%s' too long (max %zu)", path,
+				     sizeof(un->sun_path) - 1);
+	un->sun_family = AF_UNIX;
+	memcpy(un->sun_path + abstract, path, len);
+	/* abstract names are the whole path, padded with zeroes */
+	out->addr.len = sizeof(*un);
+	return true;
+}
+
+static bool parse_fd(const char *text, enum address_kind kind, struct address *out)
+{
+	char *end;
+	long fd = strtol(text, &end, 10);
+
+	if (end == text || *end || fd < 0 || fd > 1 << 20)
+		return address_error(out, "file descriptor '%s' is not a number", text);
+	out->fd = (int)fd;
+	out->is_sockpair = kind == KIND_SOCKPAIR;
+	return true;
+}
+
+/* One number of a port range, at *p. */
+static bool parse_port(const char **p, int *port)
+{
+	long v = 0;
+	const char *start = *p;
+
+	while (**p >= '0' && **p <= '9' && *p - start < 6)
+		v = v * 10 + *(*p)++ - '0';
+	*port = (int)v;
+	return *p != start && v <= 65535;
+}
+
+static bool parse_ports(const char *text, unsigned flags, struct address *out)
+{
+	const char *p = text;
+	int sign = 1;
+
+	if (*p == '+' || *p == '-') {
+		if (!(flags & ADDRESS_OFFSET))
+			return address_error(out, "port offset not allowed here in '%s'", text);
+		sign = *p++ == '-' ? -1 : 1;
+		out->port_is_offset = true;
+	}
+	if (!parse_port(&p, &out->port_low))
+		return address_error(out, "invalid port '%s'", text);
+	out->port_high = out->port_low;
+	if (*p == '-' && !out->port_is_offset) {
+		if (!(flags & ADDRESS_RANGE))
+			return address_error(out, "port range not allowed here in '%s'", text);
+		p++;
+		if (!parse_port(&p, &out->port_high) || out->port_high < out->port_low)
+			return address_error(out, "invalid port range '%s'", text);
+	}
+	if (*p)
+		return address_error(out, "invalid character '%c' in port number '%s'", *p, text);
+	out->port_low *= sign;
+	out->port_high *= sign;
+	return true;
+}
+
+static void set_v4(struct address *out, const void *ip)
+{
+	struct sockaddr_in *sin = (struct sockaddr_in *)&out->addr.sa;
+
+	sin->sin_family = AF_INET;
+	memcpy(&sin->sin_addr, ip, 4);
+	out->addr.len = sizeof(*sin);
+}
+
+static void set_v6(struct address *out, const void *ip)
+{
+	struct sockaddr_in6 *sin6 = (struct sockaddr_in6 *)&out->addr.sa;
+
+	sin6->sin6_family = AF_INET6;
+	memcpy(&sin6->sin6_addr, ip, 16);
+	out->addr.len = sizeof(*sin6);
+}
+
+static bool resolve(const char *name, enum address_kind kind, struct address *out)
+{
+	struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *list = NULL;
+
+	hints.ai_family = kind == KIND_V4 ? AF_INET : kind == KIND_V6 ? AF_INET6 : AF_UNSPEC;
+	if (getaddrinfo(name, NULL, &hints, &list) != 0 || !list)
+		return address_error(out, "could not resolve address '%s'", name);
+	if (list->ai_family == AF_INET)
+		set_v4(out, &((struct sockaddr_in *)list->ai_addr)->sin_addr);
+	else
+		set_v6(out, &((struct sockaddr_in6 *)list->ai_addr)->sin6_addr);
+	freeaddrinfo(list);
+	out->was_name = true;
+	return true;
+}
+
+static bool parse_host(const char *host, enum address_kind kind, unsigned flags,
+		       struct address *out)
+{
+	static const uint8_t any[16];
+	struct in6_addr v6;
+	struct in_addr v4;
+
+	if (!*host || strcmp(host, "*") == 0) {
+		if (!(flags & ADDRESS_EMPTY_IS_ANY) && !*host && out->port_low)
+			flags |= ADDRESS_EMPTY_IS_ANY;
+		if (kind == KIND_V6)
+			set_v6(out, any);
+		else
+			set_v4(out, any);
+		return true;
+	}
+	if (kind != KIND_V6 && inet_pton(AF_INET, host, &v4) == 1)
+		set_v4(out, &v4);
+	else if (kind != KIND_V4 && inet_pton(AF_INET6, host, &v6) == 1)
+		set_v6(out, &v6);
+	else if (flags & ADDRESS_NO_NAMES)
+		return address_error(out, "invalid address '%s'", host);
+	else
+		return resolve(host, kind, out);
+	return true;
+}
+
+/* The colon before the port: the last one, unless it is inside brackets, or the text without it
+ * is only a part of an IPv6 address and no port is needed. NULL: none.
+ */
+static char *find_port(char *text)
+{
+	char *bracket = strrchr(text, ']');
+	char *colon = strrchr(bracket ? bracket : text, ':');
+	struct in6_addr v6;
+
+	if (!colon)
+		return NULL;
+	if (!bracket && strchr(text, ':') != colon) {
+		/* "::1:80" is an address and a port; "::" needs no port; "2001:db8::1" is
+		 * ambiguous: a port, as the manual says
+		 */
+		if (!colon[1] && colon > text && colon[-1] == ':' && inet_pton(AF_INET6, text, &v6) == 1)
+			return NULL;
+	}
+	return colon;
+}
+
+static bool parse_inet(char *text, enum address_kind kind, unsigned flags, struct address *out)
+{
+	char *colon = find_port(text);
+	size_t len;
+
+	if (colon) {
+		*colon = 0;
+		if (colon[1] && !parse_ports(colon + 1, flags, out))
+			return false;
+	}
+	if (!out->port_low && (flags & ADDRESS_PORT_MUST) && !out->port_is_offset)
+		return address_error(out, "missing port number");
+	if (colon && colon[1] && (flags & ADDRESS_PORT_NONE))
+		return address_error(out, "port not allowed here");
+	len = strlen(text);
+	if (text[0] == '[' && len && text[len - 1] == ']') {
+		text[len - 1] = 0;
+		text++;
+		kind = KIND_V6;
+	} else if (strcmp(text, ":") == 0) {
+		/* ":::80" : what is left of "::" before ":80" */
+		text = (char *)"::";
+	}
+	if (!parse_host(text, kind, flags, out))
+		return false;
+	if (!out->port_is_offset)
+		address_set_port((struct sockaddr *)&out->addr.sa, out->port_low);
+	return true;
+}
+
+bool address_parse(const char *text, unsigned flags, struct address *out)
+{
+	enum address_kind kind = KIND_ANY;
+	char copy[512];
+
+	memset(out, 0, sizeof(*out));
+	out->fd = -1;
+	for (unsigned i = 0; i < ARRAY_LEN(prefixes); i++) {
+		size_t len = strlen(prefixes[i].prefix);
+
+		if (strncmp(text, prefixes[i].prefix, len) == 0) {
+			kind = prefixes[i].kind;
+			text += len;
+			break;
+		}
+	}
+	if (kind == KIND_OTHER)
+		return address_error(out, "this kind of address is not supported yet");
+	if (kind == KIND_FD || kind == KIND_SOCKPAIR) {
+		if (!(flags & ADDRESS_FD))
+			return address_error(out, "'fd@' is not allowed here");
+		return parse_fd(text, kind, out);
+	}
+	if (kind == KIND_UNIX || kind == KIND_ABSTRACT || (kind == KIND_ANY && *text == '/')) {
+		if (!(flags & ADDRESS_UNIX))
+			return address_error(out, "UNIX sockets are not allowed here");
+		return parse_unix(text, kind == KIND_ABSTRACT, out);
+	}
+	if (strlen(text) >= sizeof(copy))
+		return address_error(out, "address too long");
+	strcpy(copy, text);
+	return parse_inet(copy, kind, flags, out);
+}

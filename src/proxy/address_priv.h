@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* address_priv.h - the addresses of bind, server and source lines
+ *
+ * Purpose: turns "[family@]address[:port[-port]]" into a socket address. Host names are
+ *          resolved with the C library: only while the configuration is read.
+ * Owns   : nothing. Errors: texts, static or in the result.
+ * Manual : configuration 11.1 (address formats).
+ */
+#ifndef PROXY_ADDRESS_PRIV_H
+#define PROXY_ADDRESS_PRIV_H
+
+#include <stdbool.h>
+#include <sys/socket.h>
+#include "proxy/server.h"
+
+enum address_flags {
+	ADDRESS_PORT_MUST = 1 << 0,   /* a port is needed */
+	ADDRESS_PORT_NONE = 1 << 1,   /* a port is refused */
+	ADDRESS_RANGE = 1 << 2,       /* "80-90" is allowed */
+	ADDRESS_OFFSET = 1 << 3,      /* "+80", "-80" are allowed */
+	ADDRESS_FD = 1 << 4,          /* fd@ and sockpair@ are allowed */
+	ADDRESS_UNIX = 1 << 5,        /* paths are allowed */
+	ADDRESS_NO_NAMES = 1 << 6,    /* do not resolve */
+	ADDRESS_EMPTY_IS_ANY = 1 << 7,/* "" and "*" are the wildcard */
+};
+
+struct address {
+	struct server_addr addr;      /* with the low port; AF_UNSPEC for fd@ */
+	int port_low, port_high;      /* 0 0: no port written */
+	bool port_is_offset;          /* written with a sign: port_low is the offset */
+	bool was_name;                /* resolved */
+	int fd;                       /* -1 unless fd@ or sockpair@ */
+	bool is_sockpair;
+	char error[160];
+};
+
+/* False: <out>->error tells what is wrong, after the quoted <text>. */
+bool address_parse(const char *text, unsigned flags, struct address *out);
+/* The address alone ("127.0.0.1", "::1", "unix"), or with port ("127.0.0.1:80", "[::1]:80"). */
+const char *address_ip_text(const struct sockaddr *sa, char *to, size_t size);
+const char *address_text(const struct sockaddr *sa, char *to, size_t size);
+int address_port(const struct sockaddr *sa);
+void address_set_port(struct sockaddr *sa, int port);
+
+#endif

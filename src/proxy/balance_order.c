@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* roundrobin and leastconn: the server of the smallest key is next (tournament_priv.h), one
+ * tournament per thread group.
+ *
+ * roundrobin: the key is the virtual time of a server's next turn. A turn moves it on by ROUND
+ * / weight, so that a server of twice the weight comes twice as often, evenly spread. A server
+ * that comes back starts at the time of the others, neither owed the turns that it missed nor
+ * made to wait.
+ *
+ * leastconn: the key is the number of requests per unit of weight, then a ticket drawn at each
+ * change: equals are served in turn.
+ */
+#include <stdlib.h>
+#include "balance_priv.h"
+#include "base/bug.h"
+#include "proxy/proxy.h"
+#include "proxy/server.h"
+#include "tournament_priv.h"
+
+#define ROUND ((int64_t)720720) /* divisible by 1..16: exact turns for small weights */
+#define LOAD_SCALE 256
+#define LOAD_SHIFT 32
+
+struct order {
+	struct tournament *tree; /* owned */
+	uint32_t ticket;         /* atomic: leastconn */
+};
+
+static void order_fini(struct balance *b)
+{
+	for (unsigned g = 0; g < GROUPS_MAX; g++) {
+		struct order *o = b->group[g];
+
+		if (!o)
+			continue;
+		free(o->tree);
+		free(o);
+		b->group[g] = NULL;
+	}
+}
+
+static bool order_init(struct balance *b)
+{
+	for (unsigned g = 0; g < thread_group_count(); g++) {
+		struct order *o = balance_lines_alloc(sizeof(*o));
+
+		b->group[g] = o;
+		if (o)
+			o->tree = tournament_new(b->count);
+		if (!o || !o->tree) {
+			order_fini(b);
+			return false;
+		}
+	}
+	return true;
+}
+
+/* What entry_fits() needs to know. */
+struct order_search {
+	const struct balance *balance;
+	const struct server *avoid;
+};
+
+static bool entry_fits(unsigned i, const void *ctx)
+{
+	const struct order_search *s = ctx;
+
+	return balance_entry_fits(&s->balance->entries[i], s->avoid);
+}
+
+/* The best entry that may serve now: nearly always the best of all. */
+static unsigned order_best(const struct balance *b, const struct order *o,
+			   const struct server *avoid)
+{
+	struct order_search s = { .balance = b, .avoid = avoid };
+	unsigned i = tournament_best(o->tree);
+
+	if (likely(i != TOURNAMENT_NONE && entry_fits(i, &s)))
+		return i;
+	return i == TOURNAMENT_NONE ? i : tournament_best_that(o->tree, entry_fits, &s);
+}
+
+/* --- roundrobin ----------------------------------------------------------------------------- */
+
+static struct server *roundrobin_pick(struct balance *b, const struct balance_pick_args *args)
+{
+	struct order *o = b->group[thread_group];
+
+	for (;;) {
+		unsigned i = order_best(b, o, args->avoid), weight;
+		int64_t key;
+
+		if (i == TOURNAMENT_NONE)
+			return NULL;
+		key = tournament_key(o->tree, i);
+		weight = balance_entry_weight(&b->entries[i]);
+		if (!weight)
+			return b->entries[i].server; /* left a moment ago */
+		if (tournament_change(o->tree, i, key,
+				      (int64_t)((uint64_t)key + (uint64_t)(ROUND / weight))))
+			return b->entries[i].server;
+	}
+}
+
+/* Each group begins at another server, so that few requests on many groups spread as well. */
+static unsigned group_shift(const struct balance *b, unsigned group)
+{
+	return (unsigned)((uint64_t)group * b->count / thread_group_count());
+}
+
+static void roundrobin_update_group(struct balance *b, unsigned group)
+{
+	struct tournament *t = ((struct order *)b->group[group])->tree;
+	unsigned best = tournament_best(t), shift = group_shift(b, group);
+	int64_t now = best == TOURNAMENT_NONE ? 0 : tournament_key(t, best);
+	bool fresh = best == TOURNAMENT_NONE;
+
+	for (unsigned i = 0; i < b->count; i++) {
+		bool use = balance_entry_weight(&b->entries[i]) > 0;
+
+		if (use == tournament_is_used(t, i))
+			continue;
+		if (use)
+			tournament_set(t, i, fresh && i < shift ? now + 1 : now);
+		tournament_use(t, i, use);
+	}
+}
+
+static void roundrobin_update(struct balance *b)
+{
+	for (unsigned g = 0; g < thread_group_count(); g++)
+		roundrobin_update_group(b, g);
+}
+
+const struct balance_algorithm balance_roundrobin = {
+	.name = "roundrobin",
+	.dynamic_weights = true,
+	.init = order_init,
+	.fini = order_fini,
+	.update = roundrobin_update,
+	.pick = roundrobin_pick,
+};
+
+/* --- leastconn ------------------------------------------------------------------------------ */
+
+static void leastconn_place(struct balance *b, struct order *o, unsigned i, unsigned count)
+{
+	unsigned weight = balance_entry_weight(&b->entries[i]);
+	uint32_t ticket = __atomic_fetch_add(&o->ticket, 1, __ATOMIC_RELAXED);
+	int64_t load;
+
+	if (!weight || (int)count < 0)
+		count = 0;
+	load = weight ? (int64_t)count * LOAD_SCALE / weight : 0;
+	if (load > INT32_MAX / 2)
+		load = INT32_MAX / 2;
+	tournament_set(o->tree, i, load << LOAD_SHIFT | ticket);
+}
+
+static void leastconn_load(struct balance *b, struct server *srv, unsigned count)
+{
+	leastconn_place(b, b->group[thread_group], srv->index, count);
+}
+
+static struct server *leastconn_pick(struct balance *b, const struct balance_pick_args *args)
+{
+	unsigned i = order_best(b, b->group[thread_group], args->avoid);
+
+	return i == TOURNAMENT_NONE ? NULL : b->entries[i].server;
+}
+
+static void leastconn_update(struct balance *b)
+{
+	for (unsigned g = 0; g < thread_group_count(); g++) {
+		struct order *o = b->group[g];
+		unsigned shift = group_shift(b, g);
+
+		for (unsigned n = 0; n < b->count; n++) {
+			unsigned i = (n + shift) % b->count;
+			const struct server_state *st = b->entries[i].server->state;
+			bool use = balance_entry_weight(&b->entries[i]) > 0;
+			uint64_t count = __atomic_load_n(&st->counters.shard[g][CNT_SESS_CUR],
+							 __ATOMIC_RELAXED);
+
+			leastconn_place(b, o, i, (unsigned)count);
+			if (use != tournament_is_used(o->tree, i))
+				tournament_use(o->tree, i, use);
+		}
+	}
+}
+
+const struct balance_algorithm balance_leastconn = {
+	.name = "leastconn",
+	.dynamic_weights = true,
+	.init = order_init,
+	.fini = order_fini,
+	.update = leastconn_update,
+	.pick = leastconn_pick,
+	.load = leastconn_load,
+};

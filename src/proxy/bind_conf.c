@@ -1,0 +1,575 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* edge file: bind lines, their addresses and the options that are about sockets */
+#include <grp.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "address_priv.h"
+#include "base/bug.h"
+#include "conf/conf.h"
+#include "proxy/bind.h"
+#include "proxy/modules.h"
+#include "proxy/proxy.h"
+#include "proxy_priv.h"
+
+#define SLOTS_OFFSET ((sizeof(struct bind_conf) + 15) & ~(size_t)15)
+
+struct slot_area *bind_slots(const struct bind_conf *b)
+{
+	return (struct slot_area *)((char *)(uintptr_t)b + SLOTS_OFFSET);
+}
+
+struct bind_conf *bind_conf_new(struct config *cfg)
+{
+	char *p = arena_zalloc(&cfg->arena, SLOTS_OFFSET + slot_class_size(SLOT_BIND) + 15);
+	struct bind_conf *b;
+
+	if (!p)
+		return NULL;
+	b = (struct bind_conf *)(((uintptr_t)p + 15) & ~(uintptr_t)15);
+	list_init(&b->link);
+	list_init(&b->listeners);
+	b->mode = (mode_t)-1;
+	b->uid = (uid_t)-1;
+	b->gid = (gid_t)-1;
+	b->level = BIND_LEVEL_OPERATOR;
+	return slot_area_init(SLOT_BIND, bind_slots(b)) ? b : NULL;
+}
+
+/* --- states --------------------------------------------------------------------------------- */
+
+static struct listener_state *listener_state_new(const struct listener_conf *lc)
+{
+	struct listener_state *st = calloc(1, sizeof(*st));
+	char text[160];
+
+	if (!st)
+		return NULL;
+	st->refs = 1;
+	address_text((const struct sockaddr *)&lc->address, text, sizeof(text));
+	if (asprintf(&st->identity, "%s#%d@%s", lc->bind->proxy ? lc->bind->proxy->name : "",
+		     lc->id, lc->inherited_fd >= 0 ? "fd" : text) < 0)
+		st->identity = NULL;
+	if (!st->identity || !counter_set_init(&st->counters, CNT_FRONT_COUNT))
+		listener_state_drop(&st);
+	return st;
+}
+
+struct listener_state *listener_state_take(struct listener_state *st)
+{
+	__atomic_add_fetch(&st->refs, 1, __ATOMIC_RELAXED);
+	return st;
+}
+
+void listener_state_drop(struct listener_state **pst)
+{
+	struct listener_state *st = *pst;
+
+	*pst = NULL;
+	if (!st || __atomic_sub_fetch(&st->refs, 1, __ATOMIC_ACQ_REL))
+		return;
+	counter_set_fini(&st->counters);
+	free(st->identity);
+	free(st);
+}
+
+bool bind_make_states(struct bind_conf *b)
+{
+	struct listener_conf *lc;
+
+	list_for_each(lc, &b->listeners, link) {
+		if (!lc->state)
+			lc->state = listener_state_new(lc);
+		if (!lc->state)
+			return false;
+	}
+	return true;
+}
+
+/* --- addresses ------------------------------------------------------------------------------ */
+
+static bool add_listener(struct conf_line *l, struct bind_conf *b, const struct address *a,
+			 int port)
+{
+	struct listener_conf *lc = arena_zalloc(&l->cfg->arena, sizeof(*lc));
+
+	if (!lc)
+		return conf_error(l, 0, NULL, "out of memory.");
+	lc->bind = b;
+	lc->address = a->addr.sa;
+	lc->address_len = a->addr.len;
+	lc->inherited_fd = a->fd;
+	lc->is_sockpair = a->is_sockpair;
+	address_set_port((struct sockaddr *)&lc->address, port);
+	list_append(&b->listeners, &lc->link);
+	return true;
+}
+
+/* One address of the line, possibly a range of ports. */
+static bool add_address(struct conf_line *l, struct bind_conf *b, const char *text, int word)
+{
+	unsigned flags = ADDRESS_RANGE | ADDRESS_FD | ADDRESS_UNIX | ADDRESS_EMPTY_IS_ANY;
+	struct address a;
+
+	if (!address_parse(text, flags, &a))
+		return conf_error(l, word, NULL, "'%s' : %s", l->words[0], a.error);
+	if (a.fd < 0 && a.addr.sa.ss_family != AF_UNIX && !a.port_low)
+		return conf_error(l, word, NULL, "'%s' : missing port specification in '%s'",
+				  l->words[0], text);
+	for (int port = a.port_low; port <= a.port_high; port++)
+		if (!add_listener(l, b, &a, port))
+			return false;
+	return true;
+}
+
+static bool add_addresses(struct conf_line *l, struct bind_conf *b, int word)
+{
+	char *copy = conf_strdup(l->cfg, l->words[word]), *next;
+	bool valid = true;
+
+	b->text = l->words[word];
+	if (!copy)
+		return conf_error(l, word, NULL, "out of memory.");
+	for (char *one = copy; one; one = next) {
+		next = strchr(one, ',');
+		if (next)
+			*next++ = 0;
+		valid &= add_address(l, b, one, word);
+	}
+	return valid;
+}
+
+bool bind_conf_parse(struct conf_line *l, struct bind_conf *b)
+{
+	struct listener_conf *lc;
+	int word = l->at;
+	bool valid;
+
+	b->file = conf_strdup(l->cfg, l->place.file ? l->place.file : "");
+	b->line = l->place.line;
+	l->at++;
+	valid = add_addresses(l, b, word);
+	valid &= conf_take_options(l, CONF_BIND, b, bind_slots(b));
+	list_for_each(lc, &b->listeners, link) {
+		lc->name = b->name;
+		if (b->id && lc == list_first(&b->listeners, struct listener_conf, link))
+			lc->id = b->id;
+	}
+	return valid;
+}
+
+static bool parse_bind(struct conf_line *l)
+{
+	struct proxy *px = l->object;
+	struct bind_conf *b;
+
+	if (!conf_peek(l))
+		return conf_error(l, 0, NULL, "'bind' expects {<path>|[addr1]:port1[-end1]}"
+				  "{,[addr]:port[-end]}... as arguments.");
+	b = bind_conf_new(l->cfg);
+	if (!b)
+		return conf_error(l, 0, NULL, "out of memory.");
+	b->proxy = px;
+	list_append(&px->binds, &b->link);
+	return bind_conf_parse(l, b);
+}
+
+/* --- thread sets ---------------------------------------------------------------------------- */
+
+/* "all", "odd", "even", "3", "2-5", "-5", "2-" into *<low>..*<high> by steps; false: malformed.
+ */
+static bool parse_set(const char *text, size_t len, unsigned max, unsigned range[3])
+{
+	char copy[32], *end;
+
+	if (len >= sizeof(copy) || !len)
+		return false;
+	memcpy(copy, text, len);
+	copy[len] = 0;
+	range[0] = 1;
+	range[1] = max;
+	range[2] = 1;
+	if (strcmp(copy, "all") == 0)
+		return true;
+	if (strcmp(copy, "odd") == 0 || strcmp(copy, "even") == 0) {
+		range[0] = copy[0] == 'o' ? 1 : 2;
+		range[2] = 2;
+		return true;
+	}
+	end = copy;
+	if (*end != '-')
+		range[0] = (unsigned)strtoul(copy, &end, 10);
+	if (end == copy && *end != '-')
+		return false;
+	if (!*end)
+		range[1] = range[0];
+	else if (*end != '-')
+		return false;
+	else if (end[1]) {
+		char *last;
+
+		range[1] = (unsigned)strtoul(end + 1, &last, 10);
+		if (*last)
+			return false;
+	}
+	return range[0] >= 1 && range[0] <= range[1] && range[1] <= max;
+}
+
+/* One element "[<group>/]<set>". */
+static bool parse_threads(struct thread_mask *m, const char *text, size_t len)
+{
+	const char *slash = memchr(text, '/', len);
+	unsigned groups[3] = { 0 }, threads[3];
+
+	if (slash && !parse_set(text, (size_t)(slash - text), GROUPS_MAX, groups))
+		return false;
+	if (slash) {
+		len -= (size_t)(slash + 1 - text);
+		text = slash + 1;
+	}
+	if (!parse_set(text, len, slash ? 64 : THREADS_MAX, threads))
+		return false;
+	for (unsigned t = threads[0]; t <= threads[1]; t += threads[2]) {
+		if (!slash)
+			m->absolute[(t - 1) / 64] |= (uint64_t)1 << ((t - 1) % 64);
+		for (unsigned g = groups[0]; slash && g <= groups[1]; g += groups[2])
+			m->of_group[g - 1] |= (uint64_t)1 << (t - 1);
+	}
+	if (m->restricted && m->is_absolute != !slash)
+		return false;
+	m->restricted = true;
+	m->is_absolute = !slash;
+	return true;
+}
+
+bool thread_mask_parse(struct thread_mask *m, const char *text, const char **error)
+{
+	if (strcmp(text, "all") == 0)
+		return true;
+	while (*text) {
+		size_t len = strcspn(text, ",");
+
+		if (!parse_threads(m, text, len)) {
+			*error = "invalid thread set, expects [<group>/]{ all | odd | even | "
+				"<number>[-<number>] }[,...], all absolute or all with a group";
+			return false;
+		}
+		text += len;
+		text += *text == ',';
+	}
+	return true;
+}
+
+/* --- options -------------------------------------------------------------------------------- */
+
+/* "'bind :80' in section 'listen'" */
+static bool option_error(struct conf_line *l, const char *what)
+{
+	const struct bind_conf *b = l->object;
+
+	return conf_report(l, DIAG_ALERT, DIAG_PARSING, "'%s %s' in section '%s' : '%s' : %s",
+			   l->words[0], b->text ? b->text : "", l->section->name,
+			   l->keyword->words, what);
+}
+
+static void *field_of(struct conf_line *l)
+{
+	return (char *)l->object + l->keyword->offset;
+}
+
+/* keyword->min is the bit. */
+static bool parse_bit(struct conf_line *l)
+{
+	((struct bind_conf *)l->object)->options |= (unsigned)l->keyword->min;
+	return true;
+}
+
+static bool parse_text(struct conf_line *l)
+{
+	return conf_take_string(l, field_of(l));
+}
+
+static bool parse_number(struct conf_line *l, int64_t low, int64_t high, int64_t *out)
+{
+	const char *word = conf_next(l);
+	char text[128], *end;
+
+	*out = strtoll(word, &end, 10);
+	if (end != word && !*end && *out >= low && *out <= high)
+		return true;
+	snprintf(text, sizeof(text), "invalid value %lld, allowed range is %lld..%lld",
+		 (long long)*out, (long long)low, (long long)high);
+	return option_error(l, text);
+}
+
+static bool parse_int64(struct conf_line *l)
+{
+	return parse_number(l, l->keyword->min, l->keyword->max, field_of(l));
+}
+
+static bool parse_int(struct conf_line *l)
+{
+	int64_t v;
+
+	if (!parse_number(l, l->keyword->min, l->keyword->max, &v))
+		return false;
+	*(int *)field_of(l) = (int)v;
+	return true;
+}
+
+static bool parse_id(struct conf_line *l)
+{
+	struct bind_conf *b = l->object, *it;
+	char text[512];
+
+	if (!parse_int(l))
+		return false;
+	if (!b->proxy)
+		return true;
+	list_for_each(it, &b->proxy->binds, link) {
+		if (it == b || it->id != b->id)
+			continue;
+		snprintf(text, sizeof(text), "custom id %d already used at %s:%d ('bind %s')", b->id,
+			 it->file, it->line, it->text);
+		return option_error(l, text);
+	}
+	return true;
+}
+
+static bool parse_mss(struct conf_line *l)
+{
+	struct bind_conf *b = l->object;
+	const char *word = conf_next(l);
+	char *end;
+	long v = strtol(word, &end, 10);
+
+	if (end == word || *end || !v || labs(v) > 65535)
+		return option_error(l, "expects an MSS with and absolute value between 1 and 65535");
+	b->mss = (int)v;
+	return true;
+}
+
+static bool parse_tcp_ut(struct conf_line *l)
+{
+	struct bind_conf *b = l->object;
+
+	return conf_take_time_ms(l, &b->tcp_ut_ms);
+}
+
+static bool parse_user(struct conf_line *l)
+{
+	struct bind_conf *b = l->object;
+	const char *word = conf_next(l);
+	const struct passwd *user = getpwnam(word);
+	char text[128];
+
+	if (!user) {
+		snprintf(text, sizeof(text), "unknown user name '%s'", word);
+		return option_error(l, text);
+	}
+	b->uid = user->pw_uid;
+	return true;
+}
+
+static bool parse_group(struct conf_line *l)
+{
+	struct bind_conf *b = l->object;
+	const char *word = conf_next(l);
+	const struct group *group = getgrnam(word);
+	char text[128];
+
+	if (!group) {
+		snprintf(text, sizeof(text), "unknown group name '%s'", word);
+		return option_error(l, text);
+	}
+	b->gid = group->gr_gid;
+	return true;
+}
+
+static bool parse_uid(struct conf_line *l)
+{
+	struct bind_conf *b = l->object;
+	int64_t v;
+
+	if (!parse_number(l, 0, UINT32_MAX - 1, &v))
+		return false;
+	b->uid = (uid_t)v;
+	return true;
+}
+
+static bool parse_gid(struct conf_line *l)
+{
+	struct bind_conf *b = l->object;
+	int64_t v;
+
+	if (!parse_number(l, 0, UINT32_MAX - 1, &v))
+		return false;
+	b->gid = (gid_t)v;
+	return true;
+}
+
+static bool parse_mode(struct conf_line *l)
+{
+	struct bind_conf *b = l->object;
+	const char *word = conf_next(l);
+	char *end, text[128];
+	unsigned long v = strtoul(word, &end, 8);
+
+	if (end == word || *end || v > 07777) {
+		snprintf(text, sizeof(text), "missing or invalid mode '%s' (octal integer expected)",
+			 word);
+		return option_error(l, text);
+	}
+	b->mode = (mode_t)v;
+	return true;
+}
+
+static bool parse_shards(struct conf_line *l)
+{
+	struct bind_conf *b = l->object;
+	const char *word = conf_next(l);
+	char *end, text[128];
+	long v = strtol(word, &end, 10);
+
+	if (strcmp(word, "by-thread") == 0)
+		b->shards = BIND_SHARDS_BY_THREAD;
+	else if (strcmp(word, "by-group") == 0)
+		b->shards = BIND_SHARDS_BY_GROUP;
+	else if (end == word || *end || v < 1 || v > THREADS_MAX) {
+		snprintf(text, sizeof(text), "invalid value %ld, allowed range is 1..%d or "
+			 "'by-thread'", v, THREADS_MAX);
+		return option_error(l, text);
+	} else {
+		b->shards = (int)v;
+	}
+	return true;
+}
+
+static bool parse_thread(struct conf_line *l)
+{
+	struct bind_conf *b = l->object;
+	const char *error = NULL;
+
+	return thread_mask_parse(&b->threads, conf_next(l), &error) || option_error(l, error);
+}
+
+static bool parse_level(struct conf_line *l)
+{
+	struct bind_conf *b = l->object;
+	const char *word = conf_next(l);
+
+	if (strcmp(word, "user") == 0)
+		b->level = BIND_LEVEL_USER;
+	else if (strcmp(word, "operator") == 0)
+		b->level = BIND_LEVEL_OPERATOR;
+	else if (strcmp(word, "admin") == 0)
+		b->level = BIND_LEVEL_ADMIN;
+	else
+		return option_error(l, "'level' only supports 'user', 'operator', and 'admin'");
+	return true;
+}
+
+static bool parse_severity(struct conf_line *l)
+{
+	struct bind_conf *b = l->object;
+	const char *word = conf_next(l);
+
+	if (strcmp(word, "none") == 0)
+		b->severity_output = 0;
+	else if (strcmp(word, "number") == 0)
+		b->severity_output = 1;
+	else if (strcmp(word, "string") == 0)
+		b->severity_output = 2;
+	else
+		return option_error(l, "'severity-output' only supports 'none', 'number', and "
+				    "'string'");
+	return true;
+}
+
+static bool parse_expose_fd(struct conf_line *l)
+{
+	struct bind_conf *b = l->object;
+
+	if (strcmp(conf_next(l), "listeners") != 0)
+		return option_error(l, "only 'listeners' is supported");
+	b->options |= BIND_EXPOSE_FD;
+	return true;
+}
+
+static bool parse_cip(struct conf_line *l)
+{
+	struct bind_conf *b = l->object;
+	int64_t v;
+
+	if (!parse_number(l, 0, UINT32_MAX, &v))
+		return false;
+	b->cip_magic = (uint32_t)v;
+	b->options |= BIND_ACCEPT_CIP;
+	return true;
+}
+
+#define FIELD(member) .offset = offsetof(struct bind_conf, member)
+#define ONE .min_args = 1, .max_args = 1
+#define BIT(text, bit, what) \
+	{ .words = text, .where = CONF_BIND, .parse = parse_bit, .min = bit, .help = what }
+#define TEXT(text, member, what) \
+	{ .words = text, .where = CONF_BIND, ONE, .parse = parse_text, FIELD(member), \
+	  .syntax = "<name>", .help = what }
+#define OTHER(text, fn, values, what) \
+	{ .words = text, .where = CONF_BIND, ONE, .parse = fn, .syntax = values, .help = what }
+#define LATER(text, args, what) \
+	{ .words = text, .where = CONF_BIND, .flags = CONF_REFUSED, .min_args = args, \
+	  .max_args = args, .help = what, \
+	  .hint = "bind option '" text "' is not supported yet (" what ")." }
+
+static const struct conf_keyword keywords[] = {
+	{ .words = "bind", .where = CONF_FE, .max_args = -1, .parse = parse_bind,
+	  .syntax = "[<address>]:<port_range>[,...] [<options>]", .help = "where to listen" },
+	BIT("accept-proxy", BIND_ACCEPT_PROXY, "connections begin with the PROXY protocol"),
+	OTHER("accept-netscaler-cip", parse_cip, "<magic>", "connections begin with NetScaler's"),
+	{ .words = "backlog", .where = CONF_BIND, ONE, .parse = parse_int64, FIELD(backlog),
+	  .min = 0, .max = INT32_MAX, .syntax = "<conns>", .help = "pending connections" },
+	BIT("defer-accept", BIND_DEFER_ACCEPT, "accept when the first bytes are there"),
+	OTHER("expose-fd", parse_expose_fd, "listeners", "give the sockets to a new process"),
+	OTHER("gid", parse_gid, "<gid>", "group of the UNIX socket"),
+	OTHER("group", parse_group, "<group>", "group of the UNIX socket"),
+	TEXT("guid-prefix", guid_prefix, "prefix of the listeners' identifiers"),
+	{ .words = "id", .where = CONF_BIND, ONE, .parse = parse_id, FIELD(id), .min = 1,
+	  .max = INT32_MAX, .syntax = "<number>", .help = "numeric identifier" },
+	TEXT("interface", interface, "network interface to listen on"),
+	TEXT("label", label, "a name for other settings to refer to"),
+	OTHER("level", parse_level, "{ user | operator | admin }", "rights on the Runtime API"),
+	{ .words = "maxconn", .where = CONF_BIND, ONE, .parse = parse_int64, FIELD(maxconn),
+	  .min = 0, .max = INT32_MAX, .syntax = "<conns>", .help = "connections at once" },
+	OTHER("mode", parse_mode, "<octal>", "permissions of the UNIX socket"),
+	OTHER("mss", parse_mss, "<bytes>", "largest TCP segment"),
+	TEXT("name", name, "name shown in statistics"),
+	TEXT("namespace", netns, "network namespace to listen in"),
+	{ .words = "nice", .where = CONF_BIND, ONE, .parse = parse_int, FIELD(nice),
+	  .min = -1024, .max = 1024, .syntax = "<priority>", .help = "priority of its tasks" },
+	TEXT("proto", proto, "protocol forced on its connections"),
+	OTHER("severity-output", parse_severity, "{ none | number | string }",
+	      "severity before messages of the Runtime API"),
+	OTHER("shards", parse_shards, "{ <number> | by-thread | by-group }",
+	      "sockets to open for one address"),
+	OTHER("tcp-ut", parse_tcp_ut, "<delay>", "TCP user timeout"),
+	BIT("tfo", BIND_TFO, "TCP fast open"),
+	OTHER("thread", parse_thread, "[<group>/]<set>[,...]", "threads that accept"),
+	BIT("transparent", BIND_TRANSPARENT, "listen on addresses that are not ours"),
+	OTHER("uid", parse_uid, "<uid>", "owner of the UNIX socket"),
+	OTHER("user", parse_user, "<user>", "owner of the UNIX socket"),
+	BIT("v4v6", BIND_V4V6, "IPv4 too on an IPv6 socket"),
+	BIT("v6only", BIND_V6ONLY, "no IPv4 on an IPv6 socket"),
+	LATER("nbconn", 1, "reverse HTTP"),
+	LATER("idle-ping", 1, "HTTP/2"),
+	LATER("quic-cc-algo", 1, "QUIC"),
+	LATER("quic-force-retry", 0, "QUIC"),
+	LATER("quic-socket", 1, "QUIC"),
+	{ 0 }
+};
+
+const struct module mod_bind = {
+	.name = "bind",
+	.keywords = keywords,
+};

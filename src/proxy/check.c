@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What is done once all sections are read: names are resolved, what is missing is warned about,
+ * numbers are given, states are made.
+ */
+#include <string.h>
+#include "base/bug.h"
+#include "conf/conf.h"
+#include "proxy/balance.h"
+#include "proxy/bind.h"
+#include "proxy/proxy.h"
+#include "proxy/server.h"
+#include "proxy_priv.h"
+
+static const struct diag_place nowhere = { .form = DIAG_BARE };
+
+#define say_alert(d, ...) diag_add(d, DIAG_ALERT, &nowhere, NULL, __VA_ARGS__)
+#define say_warning(d, ...) diag_add(d, DIAG_WARNING, &nowhere, NULL, __VA_ARGS__)
+
+/* --- one proxy ------------------------------------------------------------------------------ */
+
+static void check_default_backend(struct proxy *px, struct diag_list *d)
+{
+	struct proxy *be;
+
+	if (!(px->caps & PROXY_FE) || !px->default_backend_name)
+		return;
+	be = proxy_find(px->config, px->default_backend_name, PROXY_BE);
+	if (!be) {
+		say_alert(d, "Proxy '%s': unable to find required default_backend: '%s'.", px->name,
+			  px->default_backend_name);
+		return;
+	}
+	if (be == px) {
+		say_alert(d, "Proxy '%s': loop detected for default_backend: '%s'.", px->name,
+			  be->name);
+		return;
+	}
+	if (px->mode != be->mode && !(px->mode == PROXY_MODE_TCP && be->mode == PROXY_MODE_HTTP)) {
+		say_alert(d, "%s %s '%s' (%s:%d) tries to use incompatible %s %s '%s' (%s:%d) as "
+			  "its default backend (see 'mode').", proxy_mode_name(px->mode),
+			  proxy_kind_name(px), px->name, px->file, px->line,
+			  proxy_mode_name(be->mode), proxy_kind_name(be), be->name, be->file,
+			  be->line);
+		return;
+	}
+	px->default_backend = be;
+}
+
+static void check_timeouts(const struct proxy *px, struct diag_list *d)
+{
+	const struct proxy_timeouts *t = &px->timeout;
+	bool front = (px->caps & PROXY_FE) && !t->client;
+	bool back = (px->caps & PROXY_BE) && !list_is_empty(&px->servers) &&
+		(!t->connect || (!t->server && (px->mode == PROXY_MODE_HTTP || !t->tunnel)));
+
+	if (front || back)
+		say_warning(d, "missing timeouts for %s '%s'.\n"
+			    "   | While not properly invalid, you will certainly encounter various "
+			    "problems\n"
+			    "   | with such a configuration. To fix this, please ensure that all "
+			    "following\n"
+			    "   | timeouts are set to a non-zero value: 'client', 'connect', "
+			    "'server'.", proxy_kind_name(px), px->name);
+}
+
+/* What makes sense in mode http only: dropped with a warning. */
+static void check_mode(struct proxy *px, struct diag_list *d)
+{
+	if (px->mode == PROXY_MODE_HTTP)
+		return;
+	if (px->log_kind >= PROXY_LOG_HTTP && (px->caps & PROXY_FE)) {
+		say_warning(d, "parsing [%s:%d] : 'option %s' not usable with %s '%s' (needs 'mode "
+			    "http'). Falling back to 'option tcplog'.", px->log_kind_file,
+			    px->log_kind_line,
+			    px->log_kind == PROXY_LOG_HTTPS ? "httpslog" : "httplog",
+			    proxy_kind_name(px), px->name);
+		px->log_kind = PROXY_LOG_TCP;
+	}
+	if (px->forward_for.enabled) {
+		say_warning(d, "'option forwardfor' ignored for %s '%s' as it requires HTTP mode.",
+			    proxy_kind_name(px), px->name);
+		px->forward_for.enabled = false;
+	}
+	if (px->original_to.enabled) {
+		say_warning(d, "'option originalto' ignored for %s '%s' as it requires HTTP mode.",
+			    proxy_kind_name(px), px->name);
+		px->original_to.enabled = false;
+	}
+}
+
+static void check_servers(struct proxy *px, struct diag_list *d)
+{
+	struct server *srv, *other;
+	int next = 1;
+
+	list_for_each(srv, &px->servers, link) {
+		/* limits that complete each other */
+		if (srv->minconn > srv->maxconn && !srv->maxconn)
+			srv->maxconn = srv->minconn;
+		if (!srv->minconn || srv->minconn > srv->maxconn)
+			srv->minconn = srv->maxconn;
+		if (!srv->source)
+			srv->source = px->source;
+		list_for_each(other, &px->servers, link) {
+			if (other == srv)
+				break;
+			if (strcmp(other->name, srv->name) == 0) {
+				say_alert(d, "parsing [%s:%d] : proxy '%s', another server named "
+					  "'%s' was already defined at line %d, please use distinct "
+					  "names.", srv->file, srv->line, px->name, srv->name,
+					  other->line);
+				break;
+			}
+		}
+	}
+	list_for_each(srv, &px->servers, link) {
+		bool taken = !srv->id_forced;
+
+		while (taken) {
+			taken = false;
+			list_for_each(other, &px->servers, link)
+				taken |= other->id_forced && other->id == next;
+			if (!taken)
+				srv->id = next;
+			next++;
+		}
+	}
+}
+
+/* Numbers the listeners of a frontend, and names those without a name. */
+static void check_listeners(struct proxy *px)
+{
+	struct listener_conf *lc;
+	struct bind_conf *b, *other;
+	int next = 1;
+
+	list_for_each(b, &px->binds, link)
+		list_for_each(lc, &b->listeners, link) {
+			bool taken = lc->id == 0;
+
+			while (taken) {
+				taken = false;
+				list_for_each(other, &px->binds, link)
+					taken |= other->id == next;
+				if (!taken)
+					lc->id = next;
+				next++;
+			}
+			if (!lc->name)
+				lc->name = arena_printf(&px->config->arena, "sock-%d", lc->id);
+			if (!lc->name)
+				lc->name = "sock";
+		}
+}
+
+static void check_one(struct proxy *px, struct diag_list *d)
+{
+	if (!(px->caps & PROXY_BE))
+		px->algorithm = NULL;
+	check_default_backend(px, d);
+	check_mode(px, d);
+	check_servers(px, d);
+	check_listeners(px);
+	if (!px->disabled) {
+		if ((px->caps & PROXY_FE) && list_is_empty(&px->binds))
+			say_warning(d, "%s '%s' has no 'bind' directive. Please declare it as a "
+				    "backend if this was intended.", proxy_kind_name(px), px->name);
+		else
+			check_timeouts(px, d);
+	}
+	if (!proxy_make_states(px))
+		say_alert(d, "out of memory for %s '%s'.", proxy_kind_name(px), px->name);
+}
+
+/* --- all of them ---------------------------------------------------------------------------- */
+
+/* Number 1 is the statistics' own frontend. */
+static void number_proxies(struct config *cfg)
+{
+	bool any = false;
+	int next = 2;
+
+	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px))
+		any |= px->id_forced;
+	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px)) {
+		bool taken = !px->id_forced;
+
+		while (taken) {
+			taken = false;
+			for (struct proxy *it = any ? proxies_first(cfg) : NULL; it;
+			     it = proxy_next(it))
+				taken |= it->id_forced && it->id == next;
+			if (!taken)
+				px->id = next;
+			next++;
+		}
+	}
+}
+
+void proxies_check(struct config *cfg, struct diag_list *diags)
+{
+	number_proxies(cfg);
+	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px))
+		check_one(px, diags);
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "proxy/counters.h"
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/clock.h"
+
+#define LINE_SIZE 64
+#define TIME_SAMPLES 1024
+
+/* Zeroed memory that shares its cache lines with nothing else. */
+static void *lines_alloc(size_t size)
+{
+	size_t rounded = (size + LINE_SIZE - 1) & ~(size_t)(LINE_SIZE - 1);
+	void *p = aligned_alloc(LINE_SIZE, rounded);
+
+	if (p)
+		memset(p, 0, rounded);
+	return p;
+}
+
+/* Raises *<max> to <value> if that is more. */
+static void raise_max(uint64_t *max, uint64_t value)
+{
+	uint64_t old = __atomic_load_n(max, __ATOMIC_RELAXED);
+
+	while (value > old)
+		if (__atomic_compare_exchange_n(max, &old, value, true, __ATOMIC_RELAXED,
+						__ATOMIC_RELAXED))
+			break;
+}
+
+/* --- rates ---------------------------------------------------------------------------------- */
+
+static struct rate *rate_shard(const struct rate_set *r, unsigned group)
+{
+	return (struct rate *)(r->shards + group * LINE_SIZE);
+}
+
+bool rate_set_init(struct rate_set *r)
+{
+	r->max = 0;
+	r->shards = lines_alloc(thread_group_count() * LINE_SIZE);
+	return r->shards != NULL;
+}
+
+void rate_set_fini(struct rate_set *r)
+{
+	free(r->shards);
+	r->shards = NULL;
+}
+
+uint32_t rate_set_read(const struct rate_set *r)
+{
+	uint32_t sum = 0;
+
+	for (unsigned g = 0; g < thread_group_count(); g++)
+		sum += rate_read(rate_shard(r, g));
+	return sum;
+}
+
+/* The sum can only exceed the maximum when some group exceeds its share of it: the other groups'
+ * lines are read in that case alone.
+ */
+void rate_set_add(struct rate_set *r, unsigned n)
+{
+	struct rate *own = rate_shard(r, thread_group);
+	uint64_t max = __atomic_load_n(&r->max, __ATOMIC_RELAXED);
+	uint32_t now, old;
+
+	rate_add(own, n);
+	now = rate_read(own);
+	if ((uint64_t)now * thread_group_count() <= max)
+		return;
+	if (thread_group_count() > 1)
+		now = rate_set_read(r);
+	old = (uint32_t)max;
+	while (now > old)
+		if (__atomic_compare_exchange_n(&r->max, &old, now, true, __ATOMIC_RELAXED,
+						__ATOMIC_RELAXED))
+			break;
+}
+
+unsigned rate_set_wait_ms(const struct rate_set *r, uint32_t limit)
+{
+	uint32_t now = rate_set_read(r);
+	uint64_t wait;
+
+	if (!limit || now < limit)
+		return 0;
+	/* The window empties at the pace of the limit: wait for the excess, at least one event.
+	 */
+	wait = ((uint64_t)now - limit + 1) * 1000 / limit;
+	return wait > 1000 ? 1000 : wait < 1 ? 1 : (unsigned)wait;
+}
+
+/* --- gauges with a maximum ------------------------------------------------------------------ */
+
+uint64_t gauge_add(struct counter_set *s, unsigned i, int64_t n, uint64_t *max)
+{
+	uint64_t own = counter_add_read(s, i, n);
+	uint64_t sum = own;
+
+	if (n <= 0 || own * thread_group_count() <= __atomic_load_n(max, __ATOMIC_RELAXED))
+		return own;
+	if (thread_group_count() > 1)
+		sum = counter_read(s, i);
+	raise_max(max, sum);
+	return own;
+}
+
+/* --- times ---------------------------------------------------------------------------------- */
+
+/* Sums of a sliding window: each sample replaces an average one once the window is full. A lost
+ * update between threads of a group only makes the average a little less exact.
+ */
+struct time_shard {
+	uint64_t sum[TIME_KINDS];
+	uint32_t max[TIME_KINDS];
+	uint32_t count; /* samples in the window, up to TIME_SAMPLES */
+};
+
+static_assert(sizeof(struct time_shard) <= LINE_SIZE, "a shard is one cache line");
+
+static struct time_shard *time_shard(const struct time_set *t, unsigned group)
+{
+	return (struct time_shard *)(t->shards + group * LINE_SIZE);
+}
+
+bool time_set_init(struct time_set *t)
+{
+	t->shards = lines_alloc(thread_group_count() * LINE_SIZE);
+	return t->shards != NULL;
+}
+
+void time_set_fini(struct time_set *t)
+{
+	free(t->shards);
+	t->shards = NULL;
+}
+
+void time_set_add(struct time_set *t, const int64_t ms[TIME_KINDS])
+{
+	struct time_shard *s = time_shard(t, thread_group);
+	uint32_t count = __atomic_load_n(&s->count, __ATOMIC_RELAXED);
+
+	for (int k = 0; k < TIME_KINDS; k++) {
+		uint64_t value = ms[k] > 0 ? (uint64_t)ms[k] : 0;
+		uint64_t sum = __atomic_load_n(&s->sum[k], __ATOMIC_RELAXED);
+
+		if (count >= TIME_SAMPLES)
+			sum -= (sum + TIME_SAMPLES - 1) / TIME_SAMPLES;
+		__atomic_store_n(&s->sum[k], sum + value, __ATOMIC_RELAXED);
+		if (value > __atomic_load_n(&s->max[k], __ATOMIC_RELAXED))
+			__atomic_store_n(&s->max[k], value > UINT32_MAX ? UINT32_MAX : (uint32_t)value,
+					 __ATOMIC_RELAXED);
+	}
+	if (count < TIME_SAMPLES)
+		__atomic_store_n(&s->count, count + 1, __ATOMIC_RELAXED);
+}
+
+uint32_t time_set_average(const struct time_set *t, enum time_kind kind)
+{
+	uint64_t sum = 0, count = 0;
+
+	for (unsigned g = 0; g < thread_group_count(); g++) {
+		sum += __atomic_load_n(&time_shard(t, g)->sum[kind], __ATOMIC_RELAXED);
+		count += __atomic_load_n(&time_shard(t, g)->count, __ATOMIC_RELAXED);
+	}
+	return count ? (uint32_t)((sum + count - 1) / count) : 0;
+}
+
+uint32_t time_set_max(const struct time_set *t, enum time_kind kind)
+{
+	uint32_t max = 0;
+
+	for (unsigned g = 0; g < thread_group_count(); g++) {
+		uint32_t v = __atomic_load_n(&time_shard(t, g)->max[kind], __ATOMIC_RELAXED);
+
+		if (v > max)
+			max = v;
+	}
+	return max;
+}
+
+void time_set_clear(struct time_set *t)
+{
+	for (unsigned g = 0; g < thread_group_count(); g++)
+		for (int k = 0; k < TIME_KINDS; k++)
+			__atomic_store_n(&time_shard(t, g)->max[k], 0, __ATOMIC_RELAXED);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* lock_priv.h - a lock for a few instructions, off the request path
+ *
+ * Spins, then yields. Never held across a call that may wait. Threads: any.
+ */
+#ifndef PROXY_LOCK_PRIV_H
+#define PROXY_LOCK_PRIV_H
+
+#include <sched.h>
+
+static inline void lock_take(unsigned *lock)
+{
+	unsigned turns = 0;
+
+	while (__atomic_exchange_n(lock, 1, __ATOMIC_ACQUIRE)) {
+		while (__atomic_load_n(lock, __ATOMIC_RELAXED))
+			if (++turns % 64 == 0)
+				sched_yield();
+	}
+}
+
+static inline void lock_drop(unsigned *lock)
+{
+	__atomic_store_n(lock, 0, __ATOMIC_RELEASE);
+}
+
+#endif

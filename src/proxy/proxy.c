@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "proxy/proxy.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/bug.h"
+#include "base/clock.h"
+#include "conf/conf.h"
+#include "proxy/balance.h"
+#include "proxy/bind.h"
+#include "proxy/server.h"
+#include "proxy_priv.h"
+
+#define SLOTS_OFFSET ((sizeof(struct proxy) + 15) & ~(size_t)15)
+
+/* --- the generation's slot ------------------------------------------------------------------ */
+
+static bool proxies_init(void *data)
+{
+	struct proxies *p = data;
+
+	list_init(&p->all);
+	list_init(&p->defaults);
+	return true;
+}
+
+static void proxy_close(struct proxy *px)
+{
+	struct server *srv;
+	struct bind_conf *b;
+
+	balance_free(px);
+	list_for_each(srv, &px->servers, link)
+		server_close(srv);
+	if (px->default_server_is_own)
+		server_close(px->default_server);
+	list_for_each(b, &px->binds, link) {
+		struct listener_conf *lc;
+
+		list_for_each(lc, &b->listeners, link)
+			listener_state_drop(&lc->state);
+		slot_area_fini(SLOT_BIND, bind_slots(b));
+	}
+	slot_area_fini(SLOT_PROXY, proxy_slots(px));
+	proxy_state_drop(&px->state);
+}
+
+static void proxies_fini(void *data)
+{
+	struct proxies *p = data;
+	struct proxy *px;
+
+	list_for_each(px, &p->all, link)
+		proxy_close(px);
+	list_for_each(px, &p->defaults, link)
+		proxy_close(px);
+}
+
+struct slot proxies_slot = {
+	.of = SLOT_CONFIG,
+	.size = sizeof(struct proxies),
+	.init = proxies_init,
+	.fini = proxies_fini,
+};
+
+struct proxies *proxies_of(const struct config *cfg)
+{
+	return slot_of(&proxies_slot, config_slots(cfg));
+}
+
+static struct config *current;
+
+struct config *proxies_current(void)
+{
+	return __atomic_load_n(&current, __ATOMIC_ACQUIRE);
+}
+
+void proxies_publish(struct config *cfg)
+{
+	__atomic_store_n(&current, cfg, __ATOMIC_RELEASE);
+}
+
+/* --- making --------------------------------------------------------------------------------- */
+
+struct slot_area *proxy_slots(const struct proxy *px)
+{
+	return (struct slot_area *)((char *)(uintptr_t)px + SLOTS_OFFSET);
+}
+
+static void proxy_set_defaults(struct proxy *px)
+{
+	px->mode = PROXY_MODE_TCP;
+	px->reuse = REUSE_SAFE;
+	px->retries = 3;
+	px->retry_on = PROXY_RETRY_CONN_FAILURE;
+	px->max_keep_alive_queue = -1;
+	px->random_draws = 2;
+	px->algorithm = balance_find("roundrobin");
+}
+
+/* What a section has for itself, whatever the defaults section says. */
+static void proxy_set_own(struct proxy *px, struct config *cfg, const char *name, unsigned caps)
+{
+	list_init(&px->link);
+	list_init(&px->servers);
+	list_init(&px->binds);
+	memset(&px->by_name, 0, sizeof(px->by_name));
+	px->name = name;
+	px->caps = caps;
+	px->config = cfg;
+	px->guid = px->description = NULL;
+	px->id = 0;
+	px->id_forced = false;
+	px->is_used = false;
+	px->server_count = 0;
+	px->state = NULL;
+	px->balance = NULL;
+	px->default_server_is_own = false;
+}
+
+struct proxy *proxy_new(struct config *cfg, const char *name, unsigned caps,
+			struct proxy *defaults)
+{
+	size_t size = SLOTS_OFFSET + slot_class_size(SLOT_PROXY) + 15;
+	char *p = arena_zalloc(&cfg->arena, size);
+	struct proxy *px;
+
+	if (!p)
+		return NULL;
+	px = (struct proxy *)(((uintptr_t)p + 15) & ~(uintptr_t)15);
+	if (defaults)
+		*px = *defaults;
+	else
+		proxy_set_defaults(px);
+	proxy_set_own(px, cfg, name, caps);
+	px->defaults = defaults;
+	if (!slot_area_init(SLOT_PROXY, proxy_slots(px)))
+		return NULL;
+	if (defaults) {
+		defaults->is_used = true;
+		if (!slot_area_inherit(SLOT_PROXY, proxy_slots(px), proxy_slots(defaults)))
+			return NULL;
+	}
+	return px;
+}
+
+static uint64_t name_hash(const char *name)
+{
+	uint64_t h = 0xcbf29ce484222325u;
+
+	for (; *name; name++)
+		h = (h ^ (uint8_t)*name) * 0x100000001b3u;
+	return h;
+}
+
+void proxy_link(struct proxy *px)
+{
+	struct proxies *all = proxies_of(px->config);
+
+	if (px->caps & PROXY_DEFAULTS) {
+		list_append(&all->defaults, &px->link);
+		return;
+	}
+	list_append(&all->all, &px->link);
+	tree_insert(&all->by_name, &px->by_name, name_hash(px->name));
+}
+
+/* --- looking up ----------------------------------------------------------------------------- */
+
+struct proxy *proxies_first(const struct config *cfg)
+{
+	struct proxies *p = proxies_of(cfg);
+
+	return list_is_empty(&p->all) ? NULL : list_first(&p->all, struct proxy, link);
+}
+
+struct proxy *proxy_next(const struct proxy *px)
+{
+	return px->link.next == &proxies_of(px->config)->all ? NULL
+		: list_entry(px->link.next, struct proxy, link);
+}
+
+struct proxy *proxy_find(const struct config *cfg, const char *name, unsigned caps)
+{
+	uint64_t key = name_hash(name);
+	struct tree_node *n = tree_find(&proxies_of(cfg)->by_name, key);
+	struct proxy *px;
+
+	for (; n && n->key == key; n = tree_next(n)) {
+		px = container_of(n, struct proxy, by_name);
+		if ((px->caps & caps) == caps && strcmp(px->name, name) == 0)
+			return px;
+	}
+	if (name[0] != '#')
+		return NULL;
+	for (px = proxies_first(cfg); px; px = proxy_next(px))
+		if ((px->caps & caps) == caps && px->id == atoi(name + 1))
+			return px;
+	return NULL;
+}
+
+struct proxy *proxy_find_defaults(const struct config *cfg, const char *name)
+{
+	struct proxy *px;
+
+	list_for_each(px, &proxies_of(cfg)->defaults, link)
+		if (strcmp(px->name, name) == 0)
+			return px;
+	return NULL;
+}
+
+const char *proxy_mode_name(enum proxy_mode mode)
+{
+	static const char *const names[] = {
+		[PROXY_MODE_TCP] = "tcp", [PROXY_MODE_HTTP] = "http",
+		[PROXY_MODE_LOG] = "log", [PROXY_MODE_SPOP] = "spop",
+	};
+
+	return names[mode];
+}
+
+const char *proxy_kind_name(const struct proxy *px)
+{
+	if (px->caps & PROXY_DEFAULTS)
+		return "defaults";
+	if ((px->caps & PROXY_LISTEN) == PROXY_LISTEN)
+		return "proxy";
+	return px->caps & PROXY_FE ? "frontend" : "backend";
+}
+
+/* --- state ---------------------------------------------------------------------------------- */
+
+/* Frontends and backends of one name are two things. */
+static bool state_init(struct proxy_state *st, const struct proxy *px)
+{
+	if (asprintf(&st->identity, "%u:%s", px->caps, px->name) < 0) {
+		st->identity = NULL;
+		return false;
+	}
+	if ((px->caps & PROXY_FE) &&
+	    (!counter_set_init(&st->fe, CNT_FRONT_COUNT) || !rate_set_init(&st->fe_conn_rate) ||
+	     !rate_set_init(&st->fe_session_rate) || !rate_set_init(&st->fe_request_rate)))
+		return false;
+	if ((px->caps & PROXY_BE) &&
+	    (!counter_set_init(&st->be, CNT_BACK_COUNT) || !rate_set_init(&st->be_session_rate) ||
+	     !time_set_init(&st->times)))
+		return false;
+	return true;
+}
+
+/* A fresh state; NULL: no memory. */
+static struct proxy_state *state_new(const struct proxy *px)
+{
+	struct proxy_state *st = aligned_alloc(64, sizeof(*st));
+
+	if (!st)
+		return NULL;
+	memset(st, 0, sizeof(*st));
+	st->refs = 1;
+	st->maxconn = px->maxconn;
+	st->changed_us = clock_read_wall_us();
+	if (!state_init(st, px))
+		proxy_state_drop(&st);
+	return st;
+}
+
+struct proxy_state *proxy_state_take(struct proxy_state *st)
+{
+	__atomic_add_fetch(&st->refs, 1, __ATOMIC_RELAXED);
+	return st;
+}
+
+void proxy_state_drop(struct proxy_state **pst)
+{
+	struct proxy_state *st = *pst;
+
+	*pst = NULL;
+	if (!st || __atomic_sub_fetch(&st->refs, 1, __ATOMIC_ACQ_REL))
+		return;
+	counter_set_fini(&st->fe);
+	counter_set_fini(&st->be);
+	rate_set_fini(&st->fe_conn_rate);
+	rate_set_fini(&st->fe_session_rate);
+	rate_set_fini(&st->fe_request_rate);
+	rate_set_fini(&st->be_session_rate);
+	time_set_fini(&st->times);
+	free(st->identity);
+	free(st);
+}
+
+bool proxy_make_states(struct proxy *px)
+{
+	struct bind_conf *b;
+	struct server *srv;
+
+	px->state = state_new(px);
+	if (!px->state)
+		return false;
+	list_for_each(srv, &px->servers, link) {
+		srv->state = server_state_new(srv);
+		if (!srv->state)
+			return false;
+	}
+	list_for_each(b, &px->binds, link)
+		if (!bind_make_states(b))
+			return false;
+	if ((px->caps & PROXY_BE) && !balance_new(px))
+		return false;
+	px->state->was_up = balance_has_usable(px);
+	return true;
+}
+
+/* A reload keeps what was set at run time, unless the file itself has changed its value. */
+static void server_adopt(struct server *to, const struct server *from)
+{
+	struct server_state *st = server_state_take(from->state);
+
+	if (to->uweight != from->uweight)
+		__atomic_store_n(&st->uweight, to->uweight, __ATOMIC_RELAXED);
+	if (!to->maxconn != !__atomic_load_n(&st->maxconn, __ATOMIC_RELAXED))
+		__atomic_store_n(&st->queue.mixed, true, __ATOMIC_RELAXED);
+	if (to->maxconn != from->maxconn || to->minconn != from->minconn) {
+		__atomic_store_n(&st->maxconn, to->maxconn, __ATOMIC_RELAXED);
+		__atomic_store_n(&st->minconn, to->minconn, __ATOMIC_RELAXED);
+	}
+	server_state_drop(&to->state);
+	to->state = st;
+}
+
+static void listeners_adopt(struct proxy *to, const struct proxy *from)
+{
+	struct bind_conf *b, *old;
+	struct listener_conf *lc, *was;
+
+	list_for_each(b, &to->binds, link)
+		list_for_each(lc, &b->listeners, link)
+			list_for_each(old, &from->binds, link)
+				list_for_each(was, &old->listeners, link)
+					if (strcmp(lc->state->identity,
+						   was->state->identity) == 0) {
+						struct listener_state *st = was->state;
+
+						listener_state_take(st);
+						listener_state_drop(&lc->state);
+						lc->state = st;
+					}
+}
+
+static void proxy_adopt(struct proxy *to, const struct proxy *from)
+{
+	struct proxy_state *st = proxy_state_take(from->state);
+	struct server *srv;
+
+	if (to->maxconn != from->maxconn)
+		__atomic_store_n(&st->maxconn, to->maxconn, __ATOMIC_RELAXED);
+	proxy_state_drop(&to->state);
+	to->state = st;
+	list_for_each(srv, &to->servers, link) {
+		const struct server *old = server_find(from, srv->name);
+
+		if (old && strcmp(old->state->identity, srv->state->identity) == 0)
+			server_adopt(srv, old);
+	}
+	listeners_adopt(to, from);
+	balance_update(to);
+}
+
+void proxies_adopt(struct config *next, const struct config *prev)
+{
+	for (struct proxy *px = proxies_first(next); px; px = proxy_next(px)) {
+		const struct proxy *old = proxy_find(prev, px->name, px->caps);
+
+		if (old && old->caps == px->caps)
+			proxy_adopt(px, old);
+	}
+}
+
+/* --- limits and counting -------------------------------------------------------------------- */
+
+/* A backend's fullconn is a tenth of what the frontends that send to it accept. */
+static void fullconn_compute(struct config *cfg)
+{
+	struct proxy *px;
+
+	for (px = proxies_first(cfg); px; px = proxy_next(px))
+		if (!px->fullconn_is_set)
+			px->fullconn = 0;
+	for (px = proxies_first(cfg); px; px = proxy_next(px)) {
+		struct proxy *be = px->default_backend ? px->default_backend : px;
+
+		if ((px->caps & PROXY_FE) && (be->caps & PROXY_BE) && !be->fullconn_is_set)
+			be->fullconn += px->maxconn;
+		if (be != px && (px->caps & PROXY_LISTEN) == PROXY_LISTEN && !px->fullconn_is_set)
+			px->fullconn += px->maxconn;
+	}
+	for (px = proxies_first(cfg); px; px = proxy_next(px))
+		if ((px->caps & PROXY_BE) && !px->fullconn_is_set)
+			px->fullconn = px->fullconn > 10 ? (px->fullconn + 9) / 10 : 1;
+}
+
+void proxies_set_process_maxconn(struct config *cfg, int64_t maxconn)
+{
+	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px)) {
+		if (!(px->caps & PROXY_FE) || px->maxconn_is_set)
+			continue;
+		px->maxconn = maxconn;
+		if (px->state && !__atomic_load_n(&px->state->maxconn, __ATOMIC_RELAXED))
+			__atomic_store_n(&px->state->maxconn, maxconn, __ATOMIC_RELAXED);
+	}
+	fullconn_compute(cfg);
+}
+
+void proxy_count_connection(struct proxy *fe)
+{
+	counter_add(&fe->state->fe, CNT_CONN_TOT, 1);
+	rate_set_add(&fe->state->fe_conn_rate, 1);
+}
+
+void proxy_count_session(struct proxy *fe)
+{
+	counter_add(&fe->state->fe, CNT_SESS_TOT, 1);
+	rate_set_add(&fe->state->fe_session_rate, 1);
+}
+
+void proxy_count_request(struct proxy *fe)
+{
+	counter_add(&fe->state->fe, CNT_REQ_TOT, 1);
+	rate_set_add(&fe->state->fe_request_rate, 1);
+}
+
+unsigned proxy_accept_wait_ms(const struct proxy *fe)
+{
+	if (likely(!fe->session_rate_limit))
+		return 0;
+	return rate_set_wait_ms(&fe->state->fe_session_rate, (uint32_t)fe->session_rate_limit);
+}
+
+uint64_t proxy_fe_sessions(const struct proxy *px)
+{
+	return counter_read(&px->state->fe, CNT_SESS_CUR);
+}
+
+uint64_t proxy_be_sessions(const struct proxy *px)
+{
+	return counter_read(&px->state->be, CNT_SESS_CUR);
+}
+
+/* --- hooks ---------------------------------------------------------------------------------- */
+
+static bool (*listen_hook)(struct proxy *fe, int what);
+static void (*limit_hook)(struct proxy *fe);
+
+void proxy_set_listen_hook(bool (*hook)(struct proxy *fe, int what))
+{
+	listen_hook = hook;
+}
+
+void proxy_set_limit_hook(void (*hook)(struct proxy *fe))
+{
+	limit_hook = hook;
+}
+
+bool proxy_listen_change(struct proxy *fe, int what)
+{
+	return !listen_hook || listen_hook(fe, what);
+}
+
+void proxy_limit_change(struct proxy *fe)
+{
+	if (limit_hook)
+		limit_hook(fe);
+}

@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* edge file: the sections defaults, frontend, backend and listen, and their plain keywords */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/bug.h"
+#include "base/strbuf.h"
+#include "conf/conf.h"
+#include "proxy/balance.h"
+#include "proxy/modules.h"
+#include "proxy/proxy.h"
+#include "proxy/server.h"
+#include "proxy/source.h"
+#include "proxy_priv.h"
+
+/* --- sections ------------------------------------------------------------------------------- */
+
+static bool name_is_valid(struct conf_line *l, const char *name)
+{
+	for (const char *p = name; *p; p++) {
+		char c = ascii_lower(*p);
+
+		if (!(c >= 'a' && c <= 'z') && !ascii_is_digit(c) && !strchr("-_.:", c))
+			return conf_error(l, 1, NULL, "character '%c' is not permitted in '%s' name "
+					  "'%s'.", *p, l->words[0], name);
+	}
+	return true;
+}
+
+/* The defaults section that the line asks for (`from <name>`) or that stands above it; *out may
+ * become NULL. False: reported.
+ */
+static bool take_defaults(struct conf_line *l, const char *name, struct proxy **out)
+{
+	struct proxies *all = proxies_of(l->cfg);
+	int at = l->at;
+
+	*out = all->last_defaults;
+	if (!conf_peek(l) || strcmp(conf_peek(l), "from") != 0)
+		return true;
+	l->at++;
+	if (!conf_peek(l))
+		return conf_error(l, at, NULL, "'from' expects the name of a defaults section.");
+	*out = proxy_find_defaults(l->cfg, conf_peek(l));
+	if (!*out)
+		return conf_error(l, l->at, NULL, "defaults section '%s' not found for %s '%s'.",
+				  conf_peek(l), l->words[0], name);
+	l->at++;
+	return true;
+}
+
+static void report_duplicate(struct conf_line *l, struct proxy *px, const struct proxy *old)
+{
+	conf_report(l, DIAG_ALERT, DIAG_TIGHT,
+		    "%s '%s' has the same name as %s '%s' declared at %s:%d.",
+		    proxy_kind_name(px), px->name, proxy_kind_name(old), old->name, old->file,
+		    old->line);
+}
+
+static bool open_section(struct conf_line *l, unsigned caps)
+{
+	const char *name = conf_next(l);
+	const struct proxy *old;
+	struct proxy *defaults = NULL, *px;
+	bool valid;
+
+	if (!name)
+		return conf_error(l, 0, NULL, "'%s' expects an <id> argument", l->words[0]);
+	valid = name_is_valid(l, name);
+	if (valid)
+		valid = take_defaults(l, name, &defaults) && conf_take_end(l);
+	px = proxy_new(l->cfg, name, caps, defaults);
+	if (!px)
+		return conf_error(l, 0, NULL, "out of memory.");
+	px->file = conf_strdup(l->cfg, l->place.file ? l->place.file : "");
+	px->line = l->place.line;
+	if ((caps & PROXY_FE) && (old = proxy_find(l->cfg, name, PROXY_FE)))
+		report_duplicate(l, px, old);
+	else if ((caps & PROXY_BE) && (old = proxy_find(l->cfg, name, PROXY_BE)))
+		report_duplicate(l, px, old);
+	l->object = px;
+	l->slots = proxy_slots(px);
+	proxy_link(px);
+	return valid;
+}
+
+static bool open_frontend(struct conf_line *l)
+{
+	return open_section(l, PROXY_FE);
+}
+
+static bool open_backend(struct conf_line *l)
+{
+	return open_section(l, PROXY_BE);
+}
+
+static bool open_listen(struct conf_line *l)
+{
+	return open_section(l, PROXY_LISTEN);
+}
+
+/* `defaults [<name>] [from <name>]`. Unlike the others it inherits only when asked. */
+static bool open_defaults(struct conf_line *l)
+{
+	struct proxies *all = proxies_of(l->cfg);
+	const char *name = "";
+	struct proxy *from = NULL, *px;
+	bool valid = true;
+
+	if (conf_peek(l) && strcmp(conf_peek(l), "from") != 0) {
+		name = conf_next(l);
+		valid = name_is_valid(l, name);
+	}
+	all->last_defaults = NULL;
+	if (valid)
+		valid = take_defaults(l, name, &from) && conf_take_end(l);
+	px = proxy_new(l->cfg, name, PROXY_DEFAULTS, from);
+	if (!px)
+		return conf_error(l, 0, NULL, "out of memory.");
+	px->file = conf_strdup(l->cfg, l->place.file ? l->place.file : "");
+	px->line = l->place.line;
+	all->last_defaults = px;
+	l->object = px;
+	l->slots = proxy_slots(px);
+	proxy_link(px);
+	return valid;
+}
+
+static const struct conf_section sections[] = {
+	{ "defaults", CONF_DEFAULTS, open_defaults, NULL, "[<name>] [from <defaults>]",
+	  "settings for the sections that follow" },
+	{ "frontend", CONF_FRONTEND, open_frontend, NULL, "<name> [from <defaults>]",
+	  "where clients connect" },
+	{ "backend", CONF_BACKEND, open_backend, NULL, "<name> [from <defaults>]",
+	  "servers that requests are sent to" },
+	{ "listen", CONF_LISTEN, open_listen, NULL, "<name> [from <defaults>]",
+	  "a frontend and a backend in one" },
+	{ 0 }
+};
+
+/* --- values stored at an offset of the proxy: keyword->offset, min, max --------------------- */
+
+static void *field_of(struct conf_line *l)
+{
+	return (char *)l->object + l->keyword->offset;
+}
+
+static bool parse_time_ms(struct conf_line *l)
+{
+	return conf_take_time_ms(l, field_of(l));
+}
+
+static bool parse_time_s(struct conf_line *l)
+{
+	return conf_take_time_s(l, field_of(l));
+}
+
+static bool parse_int64(struct conf_line *l)
+{
+	return conf_take_int(l, l->keyword->min, l->keyword->max, field_of(l));
+}
+
+static bool parse_int(struct conf_line *l)
+{
+	int64_t v;
+
+	if (!conf_take_int(l, l->keyword->min, l->keyword->max, &v))
+		return false;
+	*(int *)field_of(l) = (int)v;
+	return true;
+}
+
+static bool parse_text(struct conf_line *l)
+{
+	return conf_take_string(l, field_of(l));
+}
+
+/* --- keywords with a meaning of their own --------------------------------------------------- */
+
+static bool parse_maxconn(struct conf_line *l)
+{
+	((struct proxy *)l->object)->maxconn_is_set = true;
+	return parse_int64(l);
+}
+
+static bool parse_fullconn(struct conf_line *l)
+{
+	((struct proxy *)l->object)->fullconn_is_set = true;
+	return parse_int64(l);
+}
+
+static bool parse_mode(struct conf_line *l)
+{
+	struct proxy *px = l->object;
+	const char *word = conf_next(l);
+
+	if (strcmp(word, "tcp") == 0)
+		px->mode = PROXY_MODE_TCP;
+	else if (strcmp(word, "http") == 0)
+		px->mode = PROXY_MODE_HTTP;
+	else if (strcmp(word, "log") == 0 || strcmp(word, "spop") == 0 ||
+		 strcmp(word, "health") == 0)
+		return conf_error(l, 1, NULL, "proxy mode '%s' is not supported yet.", word);
+	else
+		return conf_error(l, 1, NULL, "unknown proxy mode '%s'.", word);
+	return true;
+}
+
+/* "random" from "random(2)"; returns the length of the name. */
+static size_t algorithm_name_len(const char *word)
+{
+	return strcspn(word, "(");
+}
+
+static bool parse_draws(struct conf_line *l, struct proxy *px, const char *word)
+{
+	const char *open = strchr(word, '(');
+	char *end;
+	long v;
+
+	px->random_draws = 2;
+	if (!open)
+		return true;
+	v = strtol(open + 1, &end, 10);
+	if (end == open + 1 || strcmp(end, ")") != 0 || v < 1 || v > 65535)
+		return conf_error(l, 1, NULL, "%s : 'random' expects an optional number of draws "
+				  "between parentheses, 1 to 65535.", l->words[0]);
+	px->random_draws = (unsigned)v;
+	return true;
+}
+
+static bool parse_balance(struct conf_line *l)
+{
+	static const char *const later[] = { "source", "uri", "url_param", "hdr", "rdp-cookie",
+					     "hash", "sticky", "log-hash", "log-sticky" };
+	struct proxy *px = l->object;
+	const struct balance_algorithm *algorithm;
+	const char *word = conf_next(l);
+	char name[32];
+	size_t len = algorithm_name_len(word);
+
+	snprintf(name, sizeof(name), "%.*s", (int)len, word);
+	for (unsigned i = 0; i < ARRAY_LEN(later); i++)
+		if (strcmp(name, later[i]) == 0)
+			return conf_error(l, 1, NULL, "balance algorithm '%s' is not supported yet.",
+					  word);
+	algorithm = balance_find(name);
+	if (!algorithm || (word[len] && strcmp(name, "random") != 0))
+		return conf_error(l, 1, NULL, "balance only supports 'roundrobin', 'static-rr', "
+				  "'leastconn', 'random' and 'first' for now (got '%s').", word);
+	if (strcmp(name, "random") == 0 && !parse_draws(l, px, word))
+		return false;
+	px->algorithm = algorithm;
+	return algorithm->parse ? algorithm->parse(l, px) : conf_take_end(l);
+}
+
+static bool parse_default_backend(struct conf_line *l)
+{
+	struct proxy *px = l->object;
+
+	px->default_backend = NULL;
+	return conf_take_string(l, &px->default_backend_name);
+}
+
+static bool parse_disabled(struct conf_line *l)
+{
+	((struct proxy *)l->object)->disabled = l->keyword->min;
+	return true;
+}
+
+static bool parse_id(struct conf_line *l)
+{
+	struct proxy *px = l->object, *it;
+	int64_t id;
+
+	if (!conf_take_int(l, 1, INT32_MAX, &id))
+		return false;
+	list_for_each(it, &proxies_of(l->cfg)->all, link)
+		if (it != px && it->id_forced && it->id == id)
+			return conf_report(l, DIAG_ALERT, DIAG_TIGHT,
+					   "%s %s reuses same custom id as %s %s (declared at "
+					   "%s:%d).", proxy_kind_name(px), px->name,
+					   proxy_kind_name(it), it->name, it->file, it->line);
+	px->id = (int)id;
+	px->id_forced = true;
+	return true;
+}
+
+/* All the words that remain, as one text; NULL: no memory. */
+static const char *take_rest(struct conf_line *l)
+{
+	struct strbuf b;
+	const char *word, *text;
+
+	strbuf_init(&b);
+	while ((word = conf_next(l))) {
+		if (b.len)
+			strbuf_add_char(&b, ' ');
+		strbuf_add_str(&b, word);
+	}
+	text = b.overflow ? NULL : conf_strdup(l->cfg, b.ptr ? b.ptr : "");
+	strbuf_fini(&b);
+	return text;
+}
+
+static bool parse_description(struct conf_line *l)
+{
+	struct proxy *px = l->object;
+
+	px->description = take_rest(l);
+	return px->description || conf_error(l, 0, NULL, "out of memory.");
+}
+
+static bool parse_reuse(struct conf_line *l)
+{
+	static const char *const names[] = {
+		[REUSE_NEVER] = "never", [REUSE_SAFE] = "safe",
+		[REUSE_AGGRESSIVE] = "aggressive", [REUSE_ALWAYS] = "always",
+	};
+	const char *word = conf_next(l);
+
+	for (unsigned i = 0; i < ARRAY_LEN(names); i++)
+		if (strcmp(word, names[i]) == 0) {
+			((struct proxy *)l->object)->reuse = i;
+			return true;
+		}
+	return conf_error(l, 1, NULL, "'http-reuse' only supports 'never', 'safe', 'aggressive', "
+			  "'always'.");
+}
+
+static bool parse_retry_on(struct conf_line *l)
+{
+	struct proxy *px = l->object;
+	const char *word;
+	unsigned events = 0;
+
+	while ((word = conf_next(l))) {
+		if (strcmp(word, "none") == 0)
+			events = 0;
+		else if (strcmp(word, "conn-failure") == 0)
+			events |= PROXY_RETRY_CONN_FAILURE;
+		else
+			return conf_error(l, l->at - 1, NULL, "retry-on '%s' is not supported yet.",
+					  word);
+	}
+	px->retry_on = events;
+	return true;
+}
+
+static bool parse_source(struct conf_line *l)
+{
+	struct proxy *px = l->object;
+
+	px->source = source_parse(l);
+	return px->source && conf_take_end(l);
+}
+
+static bool parse_state_file(struct conf_line *l)
+{
+	if (strcmp(conf_next(l), "none") == 0)
+		return true;
+	return conf_error(l, 1, NULL, "'load-server-state-from-file' is not supported yet; a reload "
+			  "keeps the servers' states without it.");
+}
+
+/* --- tables --------------------------------------------------------------------------------- */
+
+#define FIELD(member) .offset = offsetof(struct proxy, member)
+#define ONE .min_args = 1, .max_args = 1
+#define TIMEOUT(text, places, member, what) \
+	{ .words = "timeout " text, .where = places, ONE, .parse = parse_time_ms, FIELD(member), \
+	  .syntax = "<delay>", .help = what }
+#define LATER(text, places, what) \
+	{ .words = text, .where = places, .flags = CONF_REFUSED, .max_args = -1, \
+	  .syntax = "...", .help = what, .hint = "'" text "' is not supported yet (" what ")." }
+
+static const struct conf_keyword keywords[] = {
+	TIMEOUT("check", CONF_DEF_BE, timeout.check, "for a health check once connected"),
+	TIMEOUT("client", CONF_DEF_FE, timeout.client, "for a client that neither reads nor writes"),
+	TIMEOUT("client-fin", CONF_DEF_FE, timeout.client_fin, "same, half-closed connections"),
+	TIMEOUT("client-hs", CONF_DEF_FE, timeout.client_hs, "for TLS handshakes of clients"),
+	TIMEOUT("connect", CONF_DEF_BE, timeout.connect, "for a connection to a server"),
+	TIMEOUT("http-keep-alive", CONF_PROXY, timeout.http_keep_alive, "for the next request"),
+	TIMEOUT("http-request", CONF_PROXY, timeout.http_request, "for a whole request head"),
+	TIMEOUT("queue", CONF_DEF_BE, timeout.queue, "for a slot on a server"),
+	TIMEOUT("server", CONF_DEF_BE, timeout.server, "for a server that neither reads nor writes"),
+	TIMEOUT("server-fin", CONF_DEF_BE, timeout.server_fin, "same, half-closed connections"),
+	TIMEOUT("tarpit", CONF_PROXY, timeout.tarpit, "before a tarpitted request is answered"),
+	TIMEOUT("tunnel", CONF_DEF_BE, timeout.tunnel, "for an idle tunnel, both sides"),
+	{ .words = "backlog", .where = CONF_DEF_FE, ONE, .parse = parse_int64, FIELD(backlog),
+	  .min = 0, .max = INT32_MAX, .syntax = "<conns>", .help = "pending connections to accept" },
+	{ .words = "balance", .where = CONF_DEF_BE, .min_args = 1, .max_args = -1,
+	  .parse = parse_balance, .syntax = "<algorithm> [<arguments>]",
+	  .help = "how the next server is chosen" },
+	{ .words = "clitcpka-cnt", .where = CONF_DEF_FE, ONE, .parse = parse_int,
+	  FIELD(client_keepalive.count), .min = 1, .max = 127, .syntax = "<count>",
+	  .help = "unanswered TCP keep-alive probes before a client is lost" },
+	{ .words = "clitcpka-idle", .where = CONF_DEF_FE, ONE, .parse = parse_time_s,
+	  FIELD(client_keepalive.idle_ms), .syntax = "<delay>",
+	  .help = "idle time before the first probe to a client" },
+	{ .words = "clitcpka-intvl", .where = CONF_DEF_FE, ONE, .parse = parse_time_s,
+	  FIELD(client_keepalive.interval_ms), .syntax = "<delay>",
+	  .help = "time between probes to a client" },
+	{ .words = "srvtcpka-cnt", .where = CONF_DEF_BE, ONE, .parse = parse_int,
+	  FIELD(server_keepalive.count), .min = 1, .max = 127, .syntax = "<count>",
+	  .help = "unanswered TCP keep-alive probes before a server is lost" },
+	{ .words = "srvtcpka-idle", .where = CONF_DEF_BE, ONE, .parse = parse_time_s,
+	  FIELD(server_keepalive.idle_ms), .syntax = "<delay>",
+	  .help = "idle time before the first probe to a server" },
+	{ .words = "srvtcpka-intvl", .where = CONF_DEF_BE, ONE, .parse = parse_time_s,
+	  FIELD(server_keepalive.interval_ms), .syntax = "<delay>",
+	  .help = "time between probes to a server" },
+	{ .words = "default_backend", .where = CONF_DEF_FE, ONE, .parse = parse_default_backend,
+	  .syntax = "<backend>", .help = "backend when no use_backend rule applies" },
+	{ .words = "description", .where = CONF_FE_BE, .min_args = 1, .max_args = -1,
+	  .parse = parse_description, .syntax = "<text>", .help = "a remark for statistics" },
+	{ .words = "disabled", .where = CONF_PROXY, .parse = parse_disabled, .min = 1,
+	  .help = "do not use this section" },
+	{ .words = "enabled", .where = CONF_PROXY, .parse = parse_disabled, .min = 0,
+	  .help = "use this section although defaults says disabled" },
+	{ .words = "fullconn", .where = CONF_DEF_BE, ONE, .parse = parse_fullconn, FIELD(fullconn),
+	  .min = 0, .max = INT32_MAX, .syntax = "<conns>",
+	  .help = "load at which servers get their full maxconn" },
+	{ .words = "guid", .where = CONF_FE_BE, ONE, .parse = parse_text, FIELD(guid),
+	  .syntax = "<text>", .help = "an identifier unique in the configuration" },
+	{ .words = "http-reuse", .where = CONF_DEF_BE, ONE, .parse = parse_reuse,
+	  .syntax = "{ never | safe | aggressive | always }",
+	  .help = "which server connections are shared by clients" },
+	{ .words = "id", .where = CONF_FE_BE, ONE, .parse = parse_id, .syntax = "<number>",
+	  .help = "numeric identifier, otherwise assigned" },
+	{ .words = "load-server-state-from-file", .where = CONF_DEF_BE, ONE,
+	  .parse = parse_state_file, .syntax = "none", .help = "read server states from a file" },
+	{ .words = "max-keep-alive-queue", .where = CONF_DEF_BE, ONE, .parse = parse_int64,
+	  FIELD(max_keep_alive_queue), .min = -1, .max = INT32_MAX, .syntax = "<requests>",
+	  .help = "queue length above which a kept connection's server is left" },
+	{ .words = "maxconn", .where = CONF_DEF_FE, ONE, .parse = parse_maxconn, FIELD(maxconn),
+	  .min = 0, .max = INT32_MAX, .syntax = "<conns>",
+	  .help = "connections that the frontend accepts at once" },
+	{ .words = "mode", .where = CONF_PROXY, ONE, .parse = parse_mode,
+	  .syntax = "{ tcp | http }", .help = "protocol of the traffic" },
+	{ .words = "rate-limit sessions", .where = CONF_DEF_FE, ONE, .parse = parse_int64,
+	  FIELD(session_rate_limit), .min = 0, .max = INT32_MAX, .syntax = "<rate>",
+	  .help = "new sessions accepted per second" },
+	{ .words = "retries", .where = CONF_DEF_BE, ONE, .parse = parse_int, FIELD(retries),
+	  .min = 0, .max = INT32_MAX, .syntax = "<attempts>",
+	  .help = "new attempts after a failed connection to a server" },
+	{ .words = "retry-on", .where = CONF_DEF_BE, .min_args = 1, .max_args = -1,
+	  .parse = parse_retry_on, .syntax = "{ none | conn-failure }...",
+	  .help = "failures after which a request is tried again" },
+	{ .words = "source", .where = CONF_DEF_BE, .min_args = 1, .max_args = -1,
+	  .parse = parse_source, .syntax = "<addr>[:<port>] [usesrc <how>] [interface <name>]",
+	  .help = "address to connect to servers from" },
+	LATER("compression", CONF_PROXY, "compression"),
+	LATER("cookie", CONF_DEF_BE, "cookie persistence"),
+	LATER("dynamic-cookie-key", CONF_DEF_BE, "cookie persistence"),
+	LATER("dispatch", CONF_BE, "use a server without a check"),
+	LATER("email-alert", CONF_PROXY, "mail alerts"),
+	LATER("external-check", CONF_DEF_BE, "health checks"),
+	LATER("hash-balance-factor", CONF_DEF_BE, "hashing algorithms"),
+	LATER("hash-preserve-affinity", CONF_DEF_BE, "hashing algorithms"),
+	LATER("hash-type", CONF_DEF_BE, "hashing algorithms"),
+	LATER("http-check", CONF_DEF_BE, "health checks"),
+	LATER("max-session-srv-conns", CONF_DEF_FE, "connections kept per session"),
+	LATER("persist", CONF_DEF_BE, "RDP cookie persistence"),
+	LATER("server-state-file-name", CONF_DEF_BE, "server states in files"),
+	LATER("stick", CONF_BE, "stick tables"),
+	LATER("stick-table", CONF_FE_BE, "stick tables"),
+	LATER("tcp-check", CONF_DEF_BE, "health checks"),
+	LATER("use-fcgi-app", CONF_BE, "FastCGI"),
+	{ 0 }
+};
+
+static struct slot *const slots[] = { &proxies_slot, NULL };
+
+const struct module mod_proxy = {
+	.name = "proxy",
+	.sections = sections,
+	.keywords = keywords,
+	.slots = slots,
+	.check = proxies_check,
+};

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* proxy_priv.h - what the files of the proxy folder share about sections */
+#ifndef PROXY_PROXY_PRIV_H
+#define PROXY_PROXY_PRIV_H
+
+#include "base/slot.h"
+#include "proxy/proxy.h"
+
+struct conf_line;
+struct config;
+struct diag_list;
+
+/* The proxies of a generation: its slot. */
+struct proxies {
+	struct list all;              /* struct proxy.link */
+	struct list defaults;         /* same */
+	struct tree by_name;          /* of <all> */
+	struct proxy *last_defaults;  /* what applies to the next section */
+	struct config *config;
+};
+
+extern struct slot proxies_slot;
+
+struct proxies *proxies_of(const struct config *cfg);
+
+/* Asks the stream floor to stop (0), pause (1) or resume (2) a frontend's sockets. */
+bool proxy_listen_change(struct proxy *fe, int what);
+void proxy_limit_change(struct proxy *fe);
+
+/* The module's check hook: names resolved, defaults computed, states made. */
+void proxies_check(struct config *cfg, struct diag_list *diags);
+
+/* Makes the states and the balancing of a checked proxy; false: no memory. */
+bool proxy_make_states(struct proxy *px);
+struct bind_conf;
+bool bind_make_states(struct bind_conf *b);
+
+#endif

@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* edge file: server, default-server and server-template lines, and their options */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "address_priv.h"
+#include "base/bug.h"
+#include "conf/conf.h"
+#include "proxy/modules.h"
+#include "proxy/proxy.h"
+#include "proxy/server.h"
+#include "proxy/source.h"
+#include "proxy_priv.h"
+
+/* --- options stored at an offset: keyword->offset, min, max --------------------------------- */
+
+static void *field_of(struct conf_line *l)
+{
+	return (char *)l->object + l->keyword->offset;
+}
+
+/* An alert about the option at hand, in the words of server lines. */
+#define option_error(l, ...) conf_report(l, DIAG_ALERT, DIAG_AT, __VA_ARGS__)
+
+/* "backend/server" of the line. */
+static const char *subject(const struct conf_line *l)
+{
+	static __thread char text[256];
+	const struct server *srv = l->object;
+
+	snprintf(text, sizeof(text), "'server %s/%s'", srv->proxy->name, srv->name);
+	return text;
+}
+
+static bool parse_int64(struct conf_line *l)
+{
+	const char *word = conf_peek(l);
+	char *end;
+	long long v = strtoll(word, &end, 10);
+
+	if (end == word || *end || v < l->keyword->min || v > l->keyword->max)
+		return option_error(l, "%s : '%s' : invalid value '%s', allowed range is "
+				    "%lld..%lld.", subject(l), l->keyword->words, word,
+				    (long long)l->keyword->min, (long long)l->keyword->max);
+	l->at++;
+	*(int64_t *)field_of(l) = v;
+	return true;
+}
+
+static bool parse_at_least_none(struct conf_line *l)
+{
+	const char *word = conf_peek(l);
+	char *end;
+	long long v = strtoll(word, &end, 10);
+
+	if (end == word || *end || v < -1)
+		return option_error(l, "%s : '%s' must be >= -1.", subject(l), l->keyword->words);
+	l->at++;
+	*(int64_t *)field_of(l) = v;
+	return true;
+}
+
+static bool parse_time_ms(struct conf_line *l)
+{
+	return conf_take_time_ms(l, field_of(l));
+}
+
+static bool parse_text(struct conf_line *l)
+{
+	return conf_take_string(l, field_of(l));
+}
+
+static bool parse_true(struct conf_line *l)
+{
+	*(bool *)field_of(l) = true;
+	return true;
+}
+
+static bool parse_false(struct conf_line *l)
+{
+	*(bool *)field_of(l) = false;
+	return true;
+}
+
+/* Options that ask for what holds anyway. */
+static bool parse_nothing(struct conf_line *l)
+{
+	return true;
+}
+
+/* --- options with a meaning of their own ---------------------------------------------------- */
+
+static bool parse_weight(struct conf_line *l)
+{
+	struct server *srv = l->object;
+	const char *word = conf_next(l);
+	char *end;
+	long v = strtol(word, &end, 10);
+
+	if (end == word || *end || v < 0 || v > 256)
+		return option_error(l, "%s : weight of server %s is not within 0 and 256 (%s).",
+				    subject(l), srv->name, word);
+	srv->uweight = (unsigned)v;
+	return true;
+}
+
+static bool parse_id(struct conf_line *l)
+{
+	struct server *srv = l->object, *it;
+	int64_t id;
+
+	if (!conf_take_int(l, 1, INT32_MAX, &id))
+		return false;
+	list_for_each(it, &srv->proxy->servers, link)
+		if (it != srv && it->id_forced && it->id == id)
+			return option_error(l, "%s : 'id' : custom id %d already used at %s:%d "
+					    "('server %s').", subject(l), (int)id, it->file,
+					    it->line, it->name);
+	srv->id = (int)id;
+	srv->id_forced = true;
+	return true;
+}
+
+/* keyword->min is the version, 0 none. */
+static bool parse_send_proxy(struct conf_line *l)
+{
+	struct server *srv = l->object;
+
+	srv->send_proxy = (unsigned char)l->keyword->min;
+	return true;
+}
+
+static bool parse_no_send_proxy(struct conf_line *l)
+{
+	struct server *srv = l->object;
+
+	if (srv->send_proxy == l->keyword->min)
+		srv->send_proxy = 0;
+	return true;
+}
+
+static bool parse_proxy_v2_options(struct conf_line *l)
+{
+	static const struct {
+		const char *name;
+		unsigned bit;
+	} options[] = {
+#define X(name, text) { text, PROXY_V2_##name },
+		PROXY_V2_OPTIONS(X)
+#undef X
+	};
+	struct server *srv = l->object;
+	const char *p = conf_next(l);
+
+	while (*p) {
+		size_t len = strcspn(p, ",");
+		unsigned i = 0;
+
+		while (i < ARRAY_LEN(options) && (strlen(options[i].name) != len ||
+						  strncmp(options[i].name, p, len) != 0))
+			i++;
+		if (i == ARRAY_LEN(options))
+			return option_error(l, "%s : '%.*s' : proxy v2 option not implemented.",
+					    subject(l), (int)len, p);
+		srv->proxy_v2_options |= options[i].bit;
+		p += len;
+		p += *p == ',';
+	}
+	return true;
+}
+
+static bool parse_source(struct conf_line *l)
+{
+	struct server *srv = l->object;
+
+	srv->source = source_parse(l);
+	return srv->source != NULL;
+}
+
+static bool parse_tcp_ut(struct conf_line *l)
+{
+	struct server *srv = l->object;
+
+	return conf_take_time_ms(l, &srv->tcp_ut_ms);
+}
+
+/* `on-marked-down shutdown-sessions` and kin come with health checks. */
+#define LATER(text, args, what) \
+	{ .words = text, .where = CONF_SERVER, .flags = CONF_REFUSED, .min_args = args, \
+	  .max_args = args, .help = what, \
+	  .hint = "server option '" text "' is not supported yet (" what ")." }
+#define FIELD(member) .offset = offsetof(struct server, member)
+#define ONE .min_args = 1, .max_args = 1
+#define NUMBER(text, member, low, high, what) \
+	{ .words = text, .where = CONF_SERVER, ONE, .parse = parse_int64, FIELD(member), \
+	  .min = low, .max = high, .syntax = "<number>", .help = what }
+#define NOT(text) \
+	{ .words = text, .where = CONF_SERVER, .parse = parse_nothing, .help = "the default" }
+
+/* --- lines ---------------------------------------------------------------------------------- */
+
+/* Sets the address of <srv> from the word <text>; false: reported. */
+static bool set_address(struct conf_line *l, struct server *srv, const char *text)
+{
+	struct sockaddr *copy;
+	struct address a;
+
+	if (!address_parse(text, ADDRESS_UNIX | ADDRESS_OFFSET | ADDRESS_FD, &a))
+		return option_error(l, "'server %s/%s' : %s", srv->proxy->name, srv->name, a.error);
+	if (a.fd >= 0)
+		return option_error(l, "'server %s/%s' : 'fd@' addresses are not supported yet.",
+				    srv->proxy->name, srv->name);
+	copy = arena_alloc(&l->cfg->arena, a.addr.len);
+	if (!copy)
+		return conf_error(l, 0, NULL, "out of memory.");
+	memcpy(copy, &a.addr.sa, a.addr.len);
+	srv->address = copy;
+	srv->address_len = a.addr.len;
+	srv->address_text = text;
+	srv->hostname = a.was_name ? text : NULL;
+	srv->port = a.port_is_offset ? 0 : a.port_low;
+	srv->port_is_mapped = copy->sa_family != AF_UNIX && (a.port_is_offset || !a.port_low);
+	srv->port_offset = a.port_is_offset ? a.port_low : 0;
+	return true;
+}
+
+static bool name_is_valid(struct conf_line *l, const char *name)
+{
+	for (const char *p = name; *p; p++) {
+		char c = ascii_lower(*p);
+
+		if (!(c >= 'a' && c <= 'z') && !ascii_is_digit(c) && !strchr("-_.:", c))
+			return option_error(l, "character '%c' is not permitted in server name "
+					    "'%s'.", *p, name);
+	}
+	return true;
+}
+
+/* A new server of the line's backend, not linked; NULL: reported. */
+static struct server *make_server(struct conf_line *l, const char *name)
+{
+	struct server *srv = server_new(l->object, name);
+
+	if (!srv) {
+		conf_error(l, 0, NULL, "out of memory.");
+		return NULL;
+	}
+	srv->file = ((struct proxy *)l->object)->file;
+	if (l->place.file && strcmp(srv->file, l->place.file) != 0)
+		srv->file = conf_strdup(l->cfg, l->place.file);
+	srv->line = l->place.line;
+	return srv;
+}
+
+static bool parse_server(struct conf_line *l)
+{
+	struct server *srv;
+	bool valid;
+
+	if (l->count < 3) {
+		l->at = l->count;
+		return option_error(l, "'server' expects <name> and <addr>[:<port>] as arguments.");
+	}
+	if (!name_is_valid(l, l->words[1]))
+		return false;
+	srv = make_server(l, l->words[1]);
+	if (!srv)
+		return false;
+	l->at = 3;
+	valid = set_address(l, srv, l->words[2]);
+	valid &= conf_take_options(l, CONF_SERVER, srv, server_slots(srv));
+	if (valid)
+		server_link(srv);
+	else
+		server_close(srv);
+	return valid;
+}
+
+static bool parse_default_server(struct conf_line *l)
+{
+	struct proxy *px = l->object;
+	struct server *srv = px->default_server;
+
+	if (!px->default_server_is_own) {
+		srv = make_server(l, "default-server");
+		if (!srv)
+			return false;
+		px->default_server = srv;
+		px->default_server_is_own = true;
+	}
+	return conf_take_options(l, CONF_SERVER, srv, server_slots(srv));
+}
+
+/* "<low>-<high>" or "<count>" */
+static bool parse_range(const char *text, int *low, int *high)
+{
+	char *end;
+
+	*low = 1;
+	*high = (int)strtol(text, &end, 10);
+	if (*end == '-') {
+		*low = *high;
+		text = end + 1;
+		*high = (int)strtol(text, &end, 10);
+	}
+	return end != text && !*end && *low >= 0 && *high >= *low && *high - *low < 100000;
+}
+
+static bool parse_server_template(struct conf_line *l)
+{
+	int low, high;
+
+	if (l->count < 4) {
+		l->at = l->count;
+		return option_error(l, "'server-template' expects <prefix> <nb | range> "
+				    "<addr>[:<port>] as arguments.");
+	}
+	if (!name_is_valid(l, l->words[1]))
+		return false;
+	if (!parse_range(l->words[2], &low, &high)) {
+		l->at = l->count;
+		return option_error(l, "Wrong server-template number or range arg '%s'.",
+				    l->words[2]);
+	}
+	for (int i = low; i <= high; i++) {
+		const char *name = arena_printf(&l->cfg->arena, "%s%d", l->words[1], i);
+		struct server *srv = name ? make_server(l, name) : NULL;
+		bool valid;
+
+		if (!srv)
+			return false;
+		l->at = 4;
+		valid = set_address(l, srv, l->words[3]);
+		valid &= conf_take_options(l, CONF_SERVER, srv, server_slots(srv));
+		if (!valid) {
+			server_close(srv);
+			return false;
+		}
+		server_link(srv);
+	}
+	l->at = l->count;
+	return true;
+}
+
+static const struct conf_keyword keywords[] = {
+	{ .words = "server", .where = CONF_BE, .flags = CONF_STRICT_PLACE, .max_args = -1,
+	  .parse = parse_server, .syntax = "<name> <address>[:<port>] [<options>]",
+	  .help = "a server of the backend" },
+	{ .words = "default-server", .where = CONF_DEF_BE, .flags = CONF_STRICT_PLACE,
+	  .max_args = -1, .parse = parse_default_server, .syntax = "[<options>]",
+	  .help = "options of the servers that follow" },
+	{ .words = "server-template", .where = CONF_BE, .flags = CONF_STRICT_PLACE,
+	  .max_args = -1, .parse = parse_server_template,
+	  .syntax = "<prefix> <count or range> <address>[:<port>] [<options>]",
+	  .help = "several servers at one address" },
+
+	{ .words = "weight", .where = CONF_SERVER, ONE, .parse = parse_weight,
+	  .syntax = "<weight>", .help = "share of the load, 0 to 256" },
+	{ .words = "backup", .where = CONF_SERVER, .parse = parse_true, FIELD(backup),
+	  .help = "used when no other server is left" },
+	{ .words = "no-backup", .where = CONF_SERVER, .parse = parse_false, FIELD(backup),
+	  .help = "not a backup" },
+	{ .words = "disabled", .where = CONF_SERVER, .parse = parse_true, FIELD(disabled),
+	  .help = "starts in maintenance" },
+	{ .words = "enabled", .where = CONF_SERVER, .parse = parse_false, FIELD(disabled),
+	  .help = "starts in service" },
+	{ .words = "id", .where = CONF_SERVER, ONE, .parse = parse_id, .syntax = "<number>",
+	  .help = "numeric identifier, otherwise assigned" },
+	{ .words = "guid", .where = CONF_SERVER, ONE, .parse = parse_text, FIELD(guid),
+	  .syntax = "<text>", .help = "an identifier unique in the configuration" },
+	NUMBER("maxconn", maxconn, 0, INT32_MAX, "requests that it serves at once"),
+	NUMBER("minconn", minconn, 0, INT32_MAX, "same at low load"),
+	NUMBER("maxqueue", maxqueue, 0, INT32_MAX, "requests that wait for it at most"),
+	{ .words = "pool-max-conn", .where = CONF_SERVER, ONE, .parse = parse_at_least_none,
+	  FIELD(pool_max_conn), .syntax = "<number>", .help = "idle connections kept, -1 all" },
+	NUMBER("pool-low-conn", pool_low_conn, 0, INT32_MAX,
+	       "idle connections below which threads do not share"),
+	{ .words = "pool-purge-delay", .where = CONF_SERVER, ONE, .parse = parse_time_ms,
+	  FIELD(pool_purge_delay_ms), .syntax = "<delay>", .help = "how often half of the idle "
+	  "connections in excess are closed" },
+	{ .words = "max-reuse", .where = CONF_SERVER, ONE, .parse = parse_at_least_none,
+	  FIELD(max_reuse), .syntax = "<count>", .help = "times a connection is reused, -1 any" },
+	{ .words = "send-proxy", .where = CONF_SERVER, .parse = parse_send_proxy, .min = 1,
+	  .help = "PROXY protocol version 1" },
+	{ .words = "send-proxy-v2", .where = CONF_SERVER, .parse = parse_send_proxy, .min = 2,
+	  .help = "PROXY protocol version 2" },
+	{ .words = "no-send-proxy", .where = CONF_SERVER, .parse = parse_no_send_proxy, .min = 1,
+	  .help = "no PROXY protocol version 1" },
+	{ .words = "no-send-proxy-v2", .where = CONF_SERVER, .parse = parse_no_send_proxy,
+	  .min = 2, .help = "no PROXY protocol version 2" },
+	{ .words = "proxy-v2-options", .where = CONF_SERVER, ONE, .parse = parse_proxy_v2_options,
+	  .syntax = "<option>[,<option>]*", .help = "what version 2 says besides addresses" },
+	{ .words = "source", .where = CONF_SERVER, .min_args = 1, .max_args = -1,
+	  .parse = parse_source, .syntax = "<addr>[:<port>] [usesrc <how>] [interface <name>]",
+	  .help = "address to connect from" },
+	{ .words = "tcp-ut", .where = CONF_SERVER, ONE, .parse = parse_tcp_ut,
+	  .syntax = "<delay>", .help = "TCP user timeout" },
+	{ .words = "namespace", .where = CONF_SERVER, ONE, .parse = parse_text, FIELD(netns),
+	  .syntax = "<name>", .help = "network namespace to connect in" },
+	{ .words = "tfo", .where = CONF_SERVER, .parse = parse_true, FIELD(tfo),
+	  .help = "TCP fast open" },
+	{ .words = "no-tfo", .where = CONF_SERVER, .parse = parse_false, FIELD(tfo),
+	  .help = "no TCP fast open" },
+	{ .words = "proto", .where = CONF_SERVER, ONE, .parse = parse_text, FIELD(proto),
+	  .syntax = "<name>", .help = "protocol forced on its connections" },
+	{ .words = "non-stick", .where = CONF_SERVER, .parse = parse_true, FIELD(non_stick),
+	  .help = "never learnt by stick rules" },
+	{ .words = "stick", .where = CONF_SERVER, .parse = parse_false, FIELD(non_stick),
+	  .help = "learnt by stick rules" },
+	{ .words = "strict-maxconn", .where = CONF_SERVER, .parse = parse_true,
+	  FIELD(strict_maxconn), .help = "maxconn counts connections, idle ones too" },
+	NOT("no-check"), NOT("no-agent-check"), NOT("no-check-ssl"), NOT("no-check-reuse-pool"),
+	NOT("no-send-proxy-v2-ssl"), NOT("no-send-proxy-v2-ssl-cn"),
+	LATER("check", 0, "health checks"),
+	LATER("inter", 1, "health checks"),
+	LATER("fastinter", 1, "health checks"),
+	LATER("downinter", 1, "health checks"),
+	LATER("rise", 1, "health checks"),
+	LATER("fall", 1, "health checks"),
+	LATER("addr", 1, "health checks"),
+	LATER("port", 1, "health checks"),
+	LATER("observe", 1, "health checks"),
+	LATER("error-limit", 1, "health checks"),
+	LATER("on-error", 1, "health checks"),
+	LATER("on-marked-down", 1, "health checks"),
+	LATER("on-marked-up", 1, "health checks"),
+	LATER("init-state", 1, "health checks"),
+	LATER("track", 1, "health checks"),
+	LATER("slowstart", 1, "health checks"),
+	LATER("check-send-proxy", 0, "health checks"),
+	LATER("check-via-socks4", 0, "health checks"),
+	LATER("check-proto", 1, "health checks"),
+	LATER("check-reuse-pool", 0, "health checks"),
+	LATER("agent-check", 0, "agent checks"),
+	LATER("agent-inter", 1, "agent checks"),
+	LATER("agent-addr", 1, "agent checks"),
+	LATER("agent-port", 1, "agent checks"),
+	LATER("agent-send", 1, "agent checks"),
+	LATER("cookie", 1, "cookie persistence"),
+	LATER("redir", 1, "redirections by server"),
+	LATER("hash-key", 1, "hashing algorithms"),
+	LATER("resolvers", 1, "name resolution at run time"),
+	LATER("resolve-prefer", 1, "name resolution at run time"),
+	LATER("resolve-opts", 1, "name resolution at run time"),
+	LATER("resolve-net", 1, "name resolution at run time"),
+	LATER("init-addr", 1, "name resolution at run time"),
+	LATER("socks4", 1, "SOCKS4"),
+	LATER("shard", 1, "peers"),
+	LATER("idle-ping", 1, "HTTP/2"),
+	LATER("log-proto", 1, "log backends"),
+	LATER("log-bufsize", 1, "log backends"),
+	LATER("pool-conn-name", 1, "named idle connections"),
+	{ 0 }
+};
+
+const struct module mod_server = {
+	.name = "server",
+	.keywords = keywords,
+};

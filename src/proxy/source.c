@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "proxy/source.h"
+#include <stdlib.h>
+#include <string.h>
+#include "address_priv.h"
+#include "conf/conf.h"
+
+/* "hdr_ip(<name>[,<occurrence>])" */
+static bool parse_hdr_ip(struct conf_line *l, const char *word, struct source *s)
+{
+	const char *name = word + strlen("hdr_ip(");
+	const char *end = strchr(name, ')');
+	const char *comma = strchr(name, ',');
+	size_t len = comma ? (size_t)(comma - name) : end ? (size_t)(end - name) : 0;
+	char *copy;
+
+	if (!end || end[1] || !len)
+		return conf_error(l, l->at - 1, NULL, "usesrc hdr_ip(name[,occ]) expects a name.");
+	copy = conf_strdup(l->cfg, name);
+	if (!copy)
+		return conf_error(l, l->at - 1, NULL, "out of memory.");
+	copy[len] = 0;
+	s->header = copy;
+	s->occurrence = comma ? atoi(comma + 1) : -1;
+	s->transparency = SOURCE_HEADER;
+	return true;
+}
+
+static bool parse_usesrc(struct conf_line *l, struct source *s)
+{
+	const char *word = conf_next(l);
+	struct address a;
+
+	if (!word)
+		return conf_error(l, l->at - 1, NULL, "'usesrc' expects <addr>, 'client', "
+				  "'clientip' or 'hdr_ip(name,#)' as argument.");
+	if (strcmp(word, "client") == 0)
+		s->transparency = SOURCE_CLIENT;
+	else if (strcmp(word, "clientip") == 0)
+		s->transparency = SOURCE_CLIENT_IP;
+	else if (strncmp(word, "hdr_ip(", 7) == 0)
+		return parse_hdr_ip(l, word, s);
+	else if (!address_parse(word, ADDRESS_EMPTY_IS_ANY, &a))
+		return conf_error(l, l->at - 1, NULL, "'usesrc %s' : %s.", word, a.error);
+	else {
+		s->transparency = SOURCE_FIXED;
+		s->spoof = a.addr.sa;
+	}
+	return true;
+}
+
+struct source *source_parse(struct conf_line *l)
+{
+	struct source *s = arena_zalloc(&l->cfg->arena, sizeof(*s));
+	const char *word = conf_next(l);
+	struct address a;
+
+	if (!s) {
+		conf_error(l, 0, NULL, "out of memory.");
+		return NULL;
+	}
+	if (!word) {
+		conf_error(l, 0, NULL, "'source' expects <addr>[:<port>[-<port>]], and optionally "
+			   "'usesrc' <addr>, and 'interface' <name> as argument.");
+		return NULL;
+	}
+	if (!address_parse(word, ADDRESS_RANGE | ADDRESS_EMPTY_IS_ANY, &a)) {
+		conf_error(l, l->at - 1, NULL, "'source %s' : %s.", word, a.error);
+		return NULL;
+	}
+	s->bind = a.addr.sa;
+	s->port_low = a.port_low;
+	s->port_high = a.port_high;
+	while (conf_peek(l)) {
+		if (strcmp(conf_peek(l), "usesrc") == 0) {
+			l->at++;
+			if (!parse_usesrc(l, s))
+				return NULL;
+		} else if (strcmp(conf_peek(l), "interface") == 0) {
+			l->at++;
+			if (!conf_take_string(l, &s->interface))
+				return NULL;
+		} else {
+			break;
+		}
+	}
+	return s;
+}

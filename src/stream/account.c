@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* account.c - what a stream adds to the counters of its frontend, listener, backend and server */
+#include "base/clock.h"
+#include "stream_priv.h"
+
+void stream_count_begin(struct stream *s)
+{
+	struct proxy *fe = s->fe;
+
+	if (!(s->flags & STRM_HTTP))
+		return;
+	proxy_count_request(fe);
+	counter_add(&fe->state->fe, CNT_REQ_H1, 1);
+	if (fe->options & PROXY_OPT_SOCKET_STATS)
+		counter_add(&s->sess->listener->state->counters, CNT_REQ_TOT, 1);
+}
+
+void stream_count_backend(struct stream *s)
+{
+	struct proxy_state *st = s->be->state;
+
+	if (s->flags & STRM_BE_COUNTED || !(s->be->caps & PROXY_BE))
+		return;
+	s->flags |= STRM_BE_COUNTED;
+	gauge_add(&st->be, CNT_SESS_CUR, 1, &st->be_session_max);
+	counter_add(&st->be, CNT_SESS_TOT, 1);
+	if (s->flags & STRM_HTTP)
+		counter_add(&st->be, CNT_REQ_TOT, 1);
+	rate_set_add(&st->be_session_rate, 1);
+	__atomic_store_n(&st->last_session_s, (int64_t)(clock_wall_us() / 1000000),
+			 __ATOMIC_RELAXED);
+}
+
+static void count_bytes(struct stream *s)
+{
+	int64_t in = (int64_t)s->front.rx_bytes, out = (int64_t)s->front.tx_bytes;
+
+	counter_add(&s->fe->state->fe, CNT_BYTES_IN, in);
+	counter_add(&s->fe->state->fe, CNT_BYTES_OUT, out);
+	if (s->fe->options & PROXY_OPT_SOCKET_STATS) {
+		counter_add(&s->sess->listener->state->counters, CNT_BYTES_IN, in);
+		counter_add(&s->sess->listener->state->counters, CNT_BYTES_OUT, out);
+	}
+	if (s->flags & STRM_BE_COUNTED) {
+		counter_add(&s->be->state->be, CNT_BYTES_IN, in);
+		counter_add(&s->be->state->be, CNT_BYTES_OUT, out);
+	}
+	if (s->server && s->t.queued) {
+		counter_add(&s->server->state->counters, CNT_BYTES_IN, in);
+		counter_add(&s->server->state->counters, CNT_BYTES_OUT, out);
+	}
+}
+
+static void count_status(struct stream *s)
+{
+	unsigned i;
+
+	if (!(s->flags & STRM_HTTP) || !s->status)
+		return;
+	i = counter_of_status(s->status);
+	counter_add(&s->fe->state->fe, i, 1);
+	if (s->fe->options & PROXY_OPT_SOCKET_STATS)
+		counter_add(&s->sess->listener->state->counters, i, 1);
+	if (s->flags & STRM_BE_COUNTED)
+		counter_add(&s->be->state->be, i, 1);
+	if (s->server && s->t.connected) {
+		counter_add(&s->server->state->counters, i, 1);
+		counter_add(&s->server->state->counters, CNT_REQ_TOT, 1);
+	}
+}
+
+static int64_t span_ms(uint64_t from, uint64_t to)
+{
+	return from && to > from ? (int64_t)((to - from) / NS_PER_MS) : 0;
+}
+
+static void count_times(struct stream *s)
+{
+	int64_t ms[TIME_KINDS] = {
+		[TIME_QUEUE] = span_ms(s->t.request, s->t.queued),
+		[TIME_CONNECT] = span_ms(s->t.queued, s->t.connected),
+		[TIME_RESPONSE] = span_ms(s->t.connected, s->t.data),
+		[TIME_TOTAL] = span_ms(s->t.request, s->t.close),
+	};
+
+	time_set_add(&s->be->state->times, ms);
+	if (s->server)
+		time_set_add(&s->server->state->times, ms);
+}
+
+void stream_count_end(struct stream *s)
+{
+	s->t.close = clock_now_ns();
+	count_bytes(s);
+	count_status(s);
+	if (s->cause == CAUSE_INTERNAL)
+		counter_add(&s->fe->state->fe, CNT_INTERNAL_ERRORS, 1);
+	if (!(s->flags & STRM_BE_COUNTED))
+		return;
+	if (s->t.queued)
+		count_times(s);
+	gauge_add(&s->be->state->be, CNT_SESS_CUR, -1, &s->be->state->be_session_max);
+}
+
+enum step stage_end(struct stream *s)
+{
+	stream_count_end(s);
+	stream_log(s);
+	stream_drop_back(s);
+	stream_drop_slot(s);
+	s->sess->idle_from_ns = s->t.close;
+	return STEP_END;
+}

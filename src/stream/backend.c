@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* backend.c - the stages which find a server and a connection to it
+ *
+ *   ASSIGN --> QUEUE --> CONNECT --> CONNECTING --> RESPONSE
+ *      ^                    ^            |
+ *      |  another server    | same one   v  failed
+ *      +--------------------+------ TURN_AROUND
+ */
+#include <errno.h>
+#include "base/bug.h"
+#include "base/clock.h"
+#include "core/task.h"
+#include "mux/pass.h"
+#include "net/conn.h"
+#include "net/socket.h"
+#include "proxy/balance.h"
+#include "server_conn.h"
+#include "stream_priv.h"
+
+/* How often a lost race for a server's last slot is tried again before queueing. */
+#define PICKS_MAX 4
+#define TURN_AROUND_MS 1000
+
+/* --- letting go ------------------------------------------------------------------------------ */
+
+void stream_drop_back(struct stream *s)
+{
+	struct endpoint *ep = &s->back;
+
+	if (ep->ops)
+		ep->ops->detach(ep);
+	block_queue_clear(&ep->rx);
+	block_queue_clear(&ep->tx);
+	if (s->pipe_req)
+		s->front.rx_pipe = NULL;
+	if (s->pipe_res)
+		s->front.tx_pipe = NULL;
+	pipe_give(&s->pipe_req);
+	pipe_give(&s->pipe_res);
+	s->front.flags &= ~EP_RX_SPLICE;
+	ep->rx_pipe = ep->tx_pipe = NULL;
+	ep->flags = 0;
+	ep->status = 0;
+}
+
+void stream_drop_slot(struct stream *s)
+{
+	if (s->waiter.state != QUEUE_OUT && queue_leave(&s->waiter) == QUEUE_SLOT_GRANTED)
+		server_slot_release(s->waiter.granted);
+	if (!(s->flags & STRM_SLOT))
+		return;
+	s->flags &= ~STRM_SLOT;
+	gauge_add(&s->server->state->counters, CNT_SESS_CUR, -1, &s->server->state->session_max);
+	server_slot_release(s->server);
+}
+
+/* The stream now holds a slot of <srv>. */
+static void got_slot(struct stream *s, struct server *srv)
+{
+	struct server_state *st = srv->state;
+
+	s->server = srv;
+	s->flags |= STRM_SLOT;
+	s->t.queued = clock_now_ns();
+	s->wait_until_ms = TIMER_NEVER;
+	gauge_add(&st->counters, CNT_SESS_CUR, 1, &st->session_max);
+	counter_add(&st->counters, CNT_SESS_TOT, 1);
+	rate_set_add(&st->session_rate, 1);
+	__atomic_store_n(&st->last_session_s, (int64_t)(clock_wall_us() / 1000000),
+			 __ATOMIC_RELAXED);
+}
+
+static void count_redispatch(struct stream *s, struct server *from)
+{
+	counter_add(&s->be->state->be, CNT_REDISPATCHES, 1);
+	counter_add(&from->state->counters, CNT_REDISPATCHES, 1);
+	s->flags |= STRM_REDISPATCHED;
+}
+
+/* --- choosing -------------------------------------------------------------------------------- */
+
+static void queue_task(struct task *t, void *ctx, unsigned why)
+{
+	stream_run(ctx);
+}
+
+/* Waits for a slot: of <srv>, or of any server (NULL). */
+static enum step enter_queue(struct stream *s, struct server *srv)
+{
+	int64_t ms = s->be->timeout.queue ? s->be->timeout.queue : s->be->timeout.connect;
+
+	if (!s->task) {
+		s->task = task_new(queue_task, s);
+		if (!s->task)
+			return stream_fail(s, 503, CAUSE_RESOURCE, 'Q');
+		queue_waiter_init(&s->waiter, s->task);
+	}
+	switch (queue_enter(&s->waiter, s->be, srv, s->priority_class, s->priority_offset_ms)) {
+	case QUEUE_GRANTED:
+		queue_leave(&s->waiter);
+		got_slot(s, s->waiter.granted);
+		return stream_goto(s, STAGE_CONNECT);
+	case QUEUE_REFUSED:
+		return stream_fail(s, 503, CAUSE_SERVER_ABORT, 'Q');
+	case QUEUE_WAITING:
+		break;
+	}
+	if (srv)
+		s->queue_ahead += s->waiter.ahead;
+	else
+		s->be_queue_ahead += s->waiter.ahead;
+	stream_wait_ms(s, ms);
+	return stream_goto(s, STAGE_QUEUE);
+}
+
+/* A server wanted by a rule. Returns true when the choice was made, with *step. */
+static bool assign_wanted(struct stream *s, enum step *step)
+{
+	struct server *srv = NULL;
+
+	if (s->flags & STRM_REDISPATCHED)
+		return false;
+	rules_server(s->be, stream_expr(s, EXPR_DIR_REQUEST | EXPR_FINAL), &srv);
+	if (!srv || !server_is_willing(srv))
+		return false;
+	s->flags |= STRM_FORCED_SERVER;
+	if (server_slot_take(srv)) {
+		got_slot(s, srv);
+		*step = stream_goto(s, STAGE_CONNECT);
+	} else {
+		s->server = srv;
+		*step = enter_queue(s, srv);
+	}
+	return true;
+}
+
+enum step stage_assign(struct stream *s)
+{
+	struct balance_pick_args args = { .avoid = s->flags & STRM_REDISPATCHED ? s->server : NULL };
+	struct server *before = s->server, *srv;
+	enum step step;
+
+	if (s->flags & STRM_SLOT)
+		return stream_goto(s, STAGE_CONNECT);
+	if (s->flags & STRM_HTTP && stream_client_left(s))
+		return stream_fail(s, 400, CAUSE_CLIENT_ABORT, 'Q');
+	if (assign_wanted(s, &step))
+		return step;
+	args.expr = stream_expr(s, EXPR_DIR_REQUEST | EXPR_FINAL);
+	for (int i = 0; i < PICKS_MAX; i++) {
+		srv = balance_pick(s->be, &args);
+		if (!srv)
+			break;
+		if (!server_slot_take(srv))
+			continue;
+		got_slot(s, srv);
+		counter_add(&s->be->state->be, CNT_LB_TOT, 1);
+		counter_add(&srv->state->counters, CNT_LB_TOT, 1);
+		if (before && before != srv && s->flags & STRM_REDISPATCHED)
+			count_redispatch(s, before);
+		return stream_goto(s, STAGE_CONNECT);
+	}
+	if (!balance_has_usable(s->be)) {
+		s->server = NULL;
+		return stream_fail(s, 503, CAUSE_SERVER_ABORT, 'C');
+	}
+	s->server = NULL;
+	return enter_queue(s, NULL);
+}
+
+enum step stage_queue(struct stream *s)
+{
+	switch (queue_waiter_state(&s->waiter)) {
+	case QUEUE_SLOT_GRANTED:
+		queue_leave(&s->waiter);
+		got_slot(s, s->waiter.granted);
+		return stream_goto(s, STAGE_CONNECT);
+	case QUEUE_RETURNED:
+		queue_leave(&s->waiter);
+		s->server = NULL;
+		return stream_goto(s, STAGE_ASSIGN);
+	default:
+		break;
+	}
+	stream_hold_front(s);
+	if (stream_client_left(s)) {
+		counter_add(&s->be->state->be, CNT_CLIENT_ABORTS, 1);
+		return stream_fail(s, 503, CAUSE_CLIENT_ABORT, 0);
+	}
+	if (!stream_is_late(s))
+		return STEP_WAIT;
+	counter_add(&s->be->state->be, CNT_CONN_ERRORS, 1);
+	if (!(s->flags & STRM_FORCED_SERVER))
+		s->server = NULL;
+	return stream_fail(s, 503, CAUSE_SERVER_TIMEOUT, 0);
+}
+
+/* --- connecting ------------------------------------------------------------------------------ */
+
+/* Keeps references on a small whole body, so that the request can be sent again. */
+static void keep_for_replay(struct stream *s)
+{
+	const struct piece *p;
+
+	s->flags &= ~STRM_REQ_WHOLE;
+	if (!(s->flags & STRM_HTTP) || !(s->front.flags & EP_RX_END))
+		return;
+	if (s->front.rx.len > block_size())
+		return;
+	block_queue_clear(&s->replay);
+	for (p = s->front.rx.first; p; p = p->next)
+		if (!block_queue_add(&s->replay, p->block, p->ptr, p->len))
+			return;
+	s->flags |= STRM_REQ_WHOLE;
+}
+
+static void ready_to_send(struct stream *s)
+{
+	uint32_t was = s->back.flags;
+
+	s->back.flags = was & (EP_CONNECTED | EP_REUSED);
+	if (s->flags & STRM_HTTP)
+		s->back.flags |= EP_TX_HEAD;
+	if (s->flags & STRM_SERVER_CLOSE)
+		s->back.flags |= EP_CLOSE;
+	keep_for_replay(s);
+}
+
+static void count_connect(struct stream *s, bool reused)
+{
+	unsigned which = reused ? CNT_REUSES : CNT_CONNECTS;
+
+	counter_add(&s->be->state->be, which, 1);
+	counter_add(&s->server->state->counters, which, 1);
+}
+
+/* The stream's request may be sent now. */
+static enum step connected(struct stream *s)
+{
+	s->t.connected = clock_now_ns();
+	s->wait_until_ms = TIMER_NEVER;
+	return stream_goto(s, STAGE_RESPONSE);
+}
+
+/* A socket could not even be made: our fault or a full system. */
+static enum step connect_refused_here(struct stream *s)
+{
+	bool ours = errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS ||
+		    errno == EAGAIN || errno == EADDRNOTAVAIL || errno == EADDRINUSE ||
+		    errno == EPERM;
+
+	if (!ours)
+		return stream_connect_failed(s, true);
+	counter_add(&s->be->state->be, CNT_CONN_ERRORS, 1);
+	counter_add(&s->server->state->counters, CNT_CONN_ERRORS, 1);
+	return stream_fail(s, 503, CAUSE_RESOURCE, 0);
+}
+
+enum step stage_connect(struct stream *s)
+{
+	if (server_conn_take_idle(s)) {
+		ready_to_send(s);
+		count_connect(s, true);
+		s->flags |= STRM_REUSED_CONN;
+		return connected(s);
+	}
+	s->flags &= ~STRM_REUSED_CONN;
+	s->flags |= STRM_CONN_TRIED;
+	if (!server_conn_open(s))
+		return connect_refused_here(s);
+	ready_to_send(s);
+	count_connect(s, false);
+	if (s->back.flags & EP_CONNECTED)
+		return connected(s);
+	stream_wait_ms(s, s->be->timeout.connect);
+	return STEP_NEXT;
+}
+
+/* A server that other tries may do without: goes back to ASSIGN for another one. */
+static bool may_redispatch(const struct stream *s)
+{
+	int after = s->be->redispatch_after;
+
+	if (!after || s->be->server_count < 2)
+		return false;
+	if (after < 0)
+		return s->retries_left == 0;
+	return s->retries % (unsigned)after == 0;
+}
+
+enum step stream_connect_failed(struct stream *s, bool at_once)
+{
+	struct server_state *st = s->server->state;
+	int64_t pause = s->be->timeout.connect;
+
+	stream_drop_back(s);
+	if (!s->retries_left || !(s->be->retry_on & PROXY_RETRY_CONN_FAILURE || !s->be->retry_on)) {
+		counter_add(&s->be->state->be, CNT_CONN_ERRORS, 1);
+		counter_add(&st->counters, CNT_CONN_ERRORS, 1);
+		stream_drop_slot(s);
+		return stream_fail(s, 503, at_once ? CAUSE_SERVER_ABORT : CAUSE_SERVER_TIMEOUT, 'C');
+	}
+	s->retries_left--;
+	s->retries++;
+	counter_add(&s->be->state->be, CNT_RETRIES, 1);
+	counter_add(&st->counters, CNT_RETRIES, 1);
+	if (may_redispatch(s)) {
+		stream_drop_slot(s);
+		s->flags |= STRM_REDISPATCHED;
+		return stream_goto(s, STAGE_ASSIGN);
+	}
+	if (!at_once)
+		return stream_goto(s, STAGE_CONNECT);
+	/* it refused: give it time */
+	stream_wait_ms(s, !pause || pause > TURN_AROUND_MS ? TURN_AROUND_MS : pause);
+	return stream_goto(s, STAGE_TURN_AROUND);
+}
+
+enum step stage_connecting(struct stream *s)
+{
+	if (s->back.flags & EP_ERROR)
+		return stream_connect_failed(s, true);
+	if (s->back.flags & EP_CONNECTED)
+		return connected(s);
+	stream_hold_front(s);
+	if (stream_client_left(s)) {
+		counter_add(&s->be->state->be, CNT_CLIENT_ABORTS, 1);
+		counter_add(&s->server->state->counters, CNT_CLIENT_ABORTS, 1);
+		return stream_fail(s, 503, CAUSE_CLIENT_ABORT, 0);
+	}
+	return stream_is_late(s) ? stream_connect_failed(s, false) : STEP_WAIT;
+}
+
+enum step stage_turn_around(struct stream *s)
+{
+	if (stream_client_left(s))
+		return stream_fail(s, 503, CAUSE_CLIENT_ABORT, 'C');
+	if (!stream_is_late(s))
+		return STEP_WAIT;
+	s->wait_until_ms = TIMER_NEVER;
+	return stream_goto(s, STAGE_CONNECT);
+}
+
+/* --- sending again ---------------------------------------------------------------------------- */
+
+static bool method_is_safe(const struct stream *s)
+{
+	switch (s->req.method) {
+	case HTTP_METH_GET:
+	case HTTP_METH_HEAD:
+	case HTTP_METH_OPTIONS:
+	case HTTP_METH_PUT:
+	case HTTP_METH_DELETE:
+	case HTTP_METH_TRACE:
+		return true;
+	}
+	return false;
+}
+
+/* A kept connection that the server closed under the request: it has not been seen by it. */
+static bool closed_under_request(const struct stream *s)
+{
+	return s->flags & STRM_REUSED_CONN && !(s->back.flags & EP_RX_ANY) &&
+	       (method_is_safe(s) || !s->back.tx_bytes);
+}
+
+bool stream_retry(struct stream *s, unsigned event)
+{
+	bool stale = event == PROXY_RETRY_EMPTY_RESPONSE && closed_under_request(s);
+
+	if (!(s->flags & STRM_HTTP) || !(s->flags & STRM_REQ_WHOLE) || s->flags & STRM_HEAD_SENT)
+		return false;
+	if (!stale && (!(s->be->retry_on & event) || !s->retries_left))
+		return false;
+	if (!stale) {
+		s->retries_left--;
+		s->retries++;
+		counter_add(&s->be->state->be, CNT_RETRIES, 1);
+		counter_add(&s->server->state->counters, CNT_RETRIES, 1);
+	}
+	stream_drop_back(s);
+	http_msg_fini(&s->res);
+	http_msg_init(&s->res, &s->arena);
+	block_queue_move(&s->front.rx, &s->replay);
+	s->server_at_ms = TIMER_NEVER;
+	s->flags |= stale ? STRM_NO_REUSE : 0;
+	if (may_redispatch(s) && !stale) {
+		stream_drop_slot(s);
+		s->flags |= STRM_REDISPATCHED;
+	}
+	return true;
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* forward.c - bodies and tunnels: moving pieces from one endpoint to the other
+ *
+ *    front.rx --> back.tx      request        back.rx --> front.tx      response
+ *
+ * A direction is held (EP_RX_BLOCKED at its source) while its destination has too much unsent, and let go again when
+ * that has drained. With splicing the bytes stay in a kernel pipe that both endpoints know.
+ */
+#include "base/clock.h"
+#include "core/timer.h"
+#include "net/conn.h"
+#include "net/pipe.h"
+#include "stream_priv.h"
+
+void stream_hold_front(struct stream *s)
+{
+	if (s->front.rx.len >= block_size() || s->front.rx.count > 64)
+		s->front.flags |= EP_RX_BLOCKED;
+}
+
+/* May this direction use a pipe: both ends plain sockets, framing without inserted bytes. */
+static bool can_splice(const struct stream *s, const struct endpoint *from,
+		       const struct endpoint *to)
+{
+	const struct http_msg *m = from->rx_head;
+	struct conn *a, *b;
+
+	if (!from->ops || !to->ops)
+		return false;
+	if (s->flags & STRM_HTTP && !(s->flags & STRM_TUNNEL) && m->body != HTTP_BODY_LENGTH)
+		return false;
+	a = from->ops->conn((struct endpoint *)from);
+	b = to->ops->conn((struct endpoint *)to);
+	return a->transport->can_splice && b->transport->can_splice;
+}
+
+/* Gives a pipe to a direction that is to be spliced and can be. */
+static void splice_begin(struct stream *s, struct endpoint *from, struct endpoint *to,
+			 struct pipe **pipe)
+{
+	bool response = from == &s->back;
+	uint64_t opts = s->fe->options | s->be->options;
+	uint64_t want = response ? PROXY_OPT_SPLICE_RESPONSE : PROXY_OPT_SPLICE_REQUEST;
+	bool automatic = opts & PROXY_OPT_SPLICE_AUTO && !(opts & want);
+
+	if (!(opts & (want | PROXY_OPT_SPLICE_AUTO)) || *pipe || !can_splice(s, from, to))
+		return;
+	/* not worth a pipe: the rest is small, or not known to be large */
+	if (s->flags & STRM_HTTP && !(s->flags & STRM_TUNNEL) &&
+	    from->rx_head->content_length < 2 * block_size())
+		return;
+	if (automatic && from->rx_bytes < 4 * block_size())
+		return;
+	*pipe = pipe_take();
+	if (!*pipe)
+		return;
+	from->rx_pipe = to->tx_pipe = *pipe;
+	from->flags |= EP_RX_SPLICE;
+}
+
+/* Takes the pipe from a direction that has ended. */
+static void splice_end(struct endpoint *from, struct endpoint *to, struct pipe **pipe)
+{
+	from->flags &= ~EP_RX_SPLICE;
+	from->rx_pipe = to->tx_pipe = NULL;
+	pipe_give(pipe);
+}
+
+/* One direction: moves what there is, and the end. Returns whether anything moved. */
+static bool move(struct stream *s, struct endpoint *from, struct endpoint *to, struct pipe **pipe)
+{
+	bool moved = from->rx.len || (*pipe && (*pipe)->bytes);
+
+	if (!to->ops || to->flags & (EP_ERROR | EP_TX_DONE)) {
+		/* nobody takes it any more: the rest is read away by the mux or cut */
+		block_queue_clear(&from->rx);
+		return false;
+	}
+	if (from->rx.len)
+		block_queue_move(&to->tx, &from->rx);
+	if (from->flags & EP_RX_END && !(to->flags & EP_TX_END)) {
+		to->flags |= EP_TX_END;
+		moved = true;
+	}
+	if (moved || to->flags & EP_TX_HEAD)
+		to->ops->send(to);
+	if (*pipe && from->flags & EP_RX_END && !(*pipe)->bytes)
+		splice_end(from, to, pipe);
+	return moved;
+}
+
+/* Stops or restarts the source of a direction. */
+static void regulate(struct endpoint *from, struct endpoint *to, const struct pipe *pipe)
+{
+	bool full = to->ops && (to->flags & EP_TX_FULL || to->tx.len > ENDPOINT_TX_HIGH);
+
+	if (pipe && pipe->bytes)
+		full = true;
+	if (full) {
+		from->flags |= EP_RX_BLOCKED;
+	} else if (from->flags & EP_RX_BLOCKED) {
+		from->flags &= ~EP_RX_BLOCKED;
+		if (from->ops)
+			from->ops->resume(from);
+	}
+}
+
+static uint64_t deadline(int64_t ms)
+{
+	return ms > 0 ? clock_now_ms() + (uint64_t)ms : TIMER_NEVER;
+}
+
+/* The inactivity limits of both sides for the state they are in. */
+static void set_deadlines(struct stream *s)
+{
+	const struct proxy_timeouts *fe = &s->fe->timeout, *be = &s->be->timeout;
+	int64_t client = fe->client, server = be->server;
+
+	if ((s->flags & STRM_TUNNEL || !(s->flags & STRM_HTTP)) && be->tunnel &&
+	    s->back.flags & EP_CONNECTED)
+		client = server = be->tunnel;
+	if (s->flags & STRM_TUNNEL || !(s->flags & STRM_HTTP)) {
+		/* half closed: the side that was closed towards has its own limit */
+		if (s->front.flags & EP_TX_DONE && fe->client_fin)
+			client = fe->client_fin;
+		if (s->back.flags & EP_TX_DONE && be->server_fin)
+			server = be->server_fin;
+	}
+	s->client_at_ms = s->server_at_ms = TIMER_NEVER;
+	/* whom do we wait for? */
+	if (!(s->front.flags & (EP_RX_END | EP_RX_BLOCKED)) || s->front.flags & EP_TX_FULL ||
+	    (s->flags & STRM_HEAD_SENT && !(s->front.flags & EP_TX_DONE) &&
+	     s->back.flags & EP_RX_END))
+		s->client_at_ms = deadline(client);
+	if (s->back.ops && (!(s->back.flags & (EP_RX_END | EP_RX_BLOCKED)) ||
+			    s->back.flags & EP_TX_FULL))
+		s->server_at_ms = deadline(server);
+}
+
+void stream_forward(struct stream *s)
+{
+	bool tunnel = s->flags & STRM_TUNNEL || !(s->flags & STRM_HTTP);
+	bool moved;
+
+	if (s->back.ops && s->back.flags & EP_CONNECTED)
+		splice_begin(s, &s->front, &s->back, &s->pipe_req);
+	moved = move(s, &s->front, &s->back, &s->pipe_req);
+	regulate(&s->front, &s->back, s->pipe_req);
+	if (s->flags & STRM_HEAD_SENT || tunnel) {
+		splice_begin(s, &s->back, &s->front, &s->pipe_res);
+		moved = move(s, &s->back, &s->front, &s->pipe_res) || moved;
+		regulate(&s->back, &s->front, s->pipe_res);
+	} else if (s->back.rx.len > ENDPOINT_TX_HIGH) {
+		s->back.flags |= EP_RX_BLOCKED;
+	}
+	if (moved || !(s->flags & STRM_TIMED_OUT))
+		set_deadlines(s);
+}
+
+/* The request's body cannot go on: what does that mean for the stream ? STEP_NEXT: nothing. */
+static enum step check_client(struct stream *s)
+{
+	uint32_t f = s->front.flags;
+
+	if (f & EP_ERROR) {
+		/* a reset while our last bytes were on the way is the client's affair */
+		return stream_fail(s, 0, CAUSE_CLIENT_ABORT, 0);
+	}
+	if (s->flags & STRM_HEAD_SENT && s->back.flags & EP_RX_END)
+		return STEP_NEXT;
+	if (f & EP_RX_BAD)
+		return stream_fail(s, 400, CAUSE_PROXY, 0);
+	if (f & EP_RX_ABORT)
+		return stream_fail(s, 400, CAUSE_CLIENT_ABORT, 0);
+	return STEP_NEXT;
+}
+
+static enum step check_server(struct stream *s)
+{
+	uint32_t f = s->back.flags;
+
+	if (s->flags & STRM_LOCAL_REPLY || !s->back.ops || f & EP_RX_END)
+		return STEP_NEXT;
+	if (f & (EP_RX_BAD | EP_RX_ABORT | EP_ERROR)) {
+		counter_add(&s->be->state->be, CNT_SERVER_ABORTS, 1);
+		if (s->server)
+			counter_add(&s->server->state->counters, CNT_SERVER_ABORTS, 1);
+		if (s->back.tx.len)
+			block_queue_clear(&s->back.tx);
+		return stream_fail(s, 0, f & EP_RX_BAD ? CAUSE_PROXY : CAUSE_SERVER_ABORT, 0);
+	}
+	return STEP_NEXT;
+}
+
+static enum step check_timers(struct stream *s)
+{
+	uint64_t now = clock_now_ms();
+
+	if (!(s->flags & STRM_TIMED_OUT))
+		return STEP_NEXT;
+	if (now >= s->client_at_ms)
+		return stream_fail(s, 0, CAUSE_CLIENT_TIMEOUT, 0);
+	if (now >= s->server_at_ms)
+		return stream_fail(s, 0, CAUSE_SERVER_TIMEOUT, 0);
+	return STEP_NEXT;
+}
+
+/* Is all done that was to be done? */
+static bool is_over(const struct stream *s)
+{
+	if (!(s->front.flags & EP_TX_DONE))
+		return false;
+	if (s->flags & STRM_LOCAL_REPLY)
+		return true;
+	if (s->flags & STRM_HTTP && !(s->flags & STRM_TUNNEL))
+		return s->back.flags & EP_RX_END;
+	return s->back.flags & EP_TX_DONE;
+}
+
+enum step stage_forward(struct stream *s)
+{
+	enum step step;
+
+	stream_forward(s);
+	if (is_over(s))
+		return stream_goto(s, STAGE_END);
+	step = check_client(s);
+	if (step == STEP_NEXT)
+		step = check_server(s);
+	if (step == STEP_NEXT)
+		step = check_timers(s);
+	return step == STEP_NEXT ? STEP_WAIT : step;
+}

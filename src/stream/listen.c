@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* listen.c - the sockets of frontends, and the limits at accept */
+#include "stream/listen.h"
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "base/diag.h"
+#include "conf/conf.h"
+#include "core/thread.h"
+#include "net/listener.h"
+#include "net/socket.h"
+#include "listen_priv.h"
+#include "stream_priv.h"
+
+/* Limits and totals of the process: touched once per connection, not per request. */
+static struct {
+	unsigned maxconn, maxconnrate, maxsessrate, maxaccept; /* set before the threads */
+	unsigned sessions __attribute__((aligned(64)));        /* atomic: now */
+	unsigned waiting;                                      /* atomic: some socket is paused */
+} limits = { .maxaccept = 64 };
+
+static struct rate_set conn_rate;
+
+/* The sockets of one address of a bind line: one, or several with shards. */
+struct opened {
+	unsigned count;
+	struct listener *sockets[];
+};
+
+void listen_set_limits(unsigned maxconn, unsigned maxconnrate, unsigned maxsessrate,
+		       unsigned maxaccept)
+{
+	limits.maxconn = maxconn;
+	limits.maxconnrate = maxconnrate;
+	limits.maxsessrate = maxsessrate;
+	limits.maxaccept = maxaccept ? maxaccept : 64;
+}
+
+unsigned sessions_count(void)
+{
+	return __atomic_load_n(&limits.sessions, __ATOMIC_RELAXED);
+}
+
+/* --- limits ---------------------------------------------------------------------------------- */
+
+static int64_t listener_sessions(const struct listener_conf *l)
+{
+	return (int64_t)__atomic_load_n(&l->state->open_sessions, __ATOMIC_RELAXED);
+}
+
+static bool may_accept(void *owner, unsigned *wait_ms)
+{
+	const struct listener_conf *l = owner;
+	const struct proxy *fe = l->bind->proxy;
+	int64_t fe_max = __atomic_load_n(&fe->state->maxconn, __ATOMIC_RELAXED);
+
+	if ((limits.maxconn && sessions_count() >= limits.maxconn) ||
+	    (fe_max && (int64_t)proxy_fe_sessions(fe) >= fe_max) ||
+	    (l->bind->maxconn && listener_sessions(l) >= l->bind->maxconn)) {
+		__atomic_store_n(&limits.waiting, 1, __ATOMIC_RELAXED);
+		return false;
+	}
+	*wait_ms = proxy_accept_wait_ms(fe);
+	if (!*wait_ms && limits.maxconnrate)
+		*wait_ms = rate_set_wait_ms(&conn_rate, limits.maxconnrate);
+	if (!*wait_ms && limits.maxsessrate)
+		*wait_ms = rate_set_wait_ms(&conn_rate, limits.maxsessrate);
+	return *wait_ms == 0;
+}
+
+void listen_session_began(struct listener_conf *l)
+{
+	__atomic_add_fetch(&limits.sessions, 1, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&l->state->open_sessions, 1, __ATOMIC_RELAXED);
+	listener_thread_load_add(1);
+	if (limits.maxconnrate || limits.maxsessrate)
+		rate_set_add(&conn_rate, 1);
+}
+
+static void for_each_listener(const struct config *cfg, void (*fn)(struct listener_conf *l))
+{
+	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px)) {
+		struct bind_conf *b;
+		struct listener_conf *l;
+
+		list_for_each(b, &px->binds, link)
+			list_for_each(l, &b->listeners, link)
+				fn(l);
+	}
+}
+
+static void resume_one(struct listener_conf *l)
+{
+	struct opened *o = l->opened;
+
+	for (unsigned i = 0; o && i < o->count; i++)
+		listener_resume(o->sockets[i]);
+}
+
+static void pause_one(struct listener_conf *l)
+{
+	struct opened *o = l->opened;
+
+	for (unsigned i = 0; o && i < o->count; i++)
+		listener_pause(o->sockets[i]);
+}
+
+void listen_session_ended(struct listener_conf *l)
+{
+	__atomic_sub_fetch(&limits.sessions, 1, __ATOMIC_RELAXED);
+	__atomic_sub_fetch(&l->state->open_sessions, 1, __ATOMIC_RELAXED);
+	listener_thread_load_add(-1);
+	/* whoever waited tries again; those who still may not pause once more */
+	if (__atomic_load_n(&limits.waiting, __ATOMIC_RELAXED) &&
+	    __atomic_exchange_n(&limits.waiting, 0, __ATOMIC_RELAXED))
+		listen_resume_all(l->bind->proxy->config);
+}
+
+/* --- accepting ------------------------------------------------------------------------------- */
+
+static void on_accept(void *owner, int fd, const struct addr *src)
+{
+	session_accept(owner, fd, src);
+}
+
+static bool uses_thread(void *owner, unsigned thread)
+{
+	const struct listener_conf *l = owner;
+	unsigned g = thread_group_of(thread);
+
+	return thread_mask_has(&l->bind->threads, g, thread - thread_group_first(g));
+}
+
+static const struct listener_user user = {
+	.accept = on_accept, .may_accept = may_accept, .uses_thread = uses_thread,
+};
+
+/* --- opening --------------------------------------------------------------------------------- */
+
+static unsigned option_bits(const struct bind_conf *b)
+{
+	const struct proxy *fe = b->proxy;
+	unsigned bits = 0;
+
+	if (b->options & BIND_TRANSPARENT)
+		bits |= SOCKET_TRANSPARENT;
+	if (b->options & BIND_V6ONLY)
+		bits |= SOCKET_V6ONLY;
+	if (b->options & BIND_V4V6)
+		bits |= SOCKET_V4V6;
+	if (b->options & BIND_TFO)
+		bits |= SOCKET_TFO;
+	if (b->options & BIND_DEFER_ACCEPT)
+		bits |= SOCKET_DEFER_ACCEPT;
+	if (fe->options & PROXY_OPT_CLITCPKA)
+		bits |= SOCKET_KEEPALIVE;
+	if (fe->options & PROXY_OPT_SMART_ACCEPT)
+		bits |= SOCKET_NO_QUICKACK;
+	return bits | SOCKET_REUSEPORT;
+}
+
+static void listen_settings(const struct bind_conf *b, struct socket_settings *set)
+{
+	const struct proxy *fe = b->proxy;
+
+	*set = (struct socket_settings){
+		.options = option_bits(b), .mss = b->mss, .user_timeout_ms = b->tcp_ut_ms,
+		.interface = b->interface, .netns = b->netns,
+		.mode = b->mode, .uid = b->uid, .gid = b->gid,
+		.backlog = (int)(b->backlog ? b->backlog : fe->backlog ? fe->backlog
+				 : b->maxconn ? b->maxconn : fe->maxconn ? fe->maxconn
+				 : limits.maxconn),
+		.keepalive_count = fe->client_keepalive.count,
+		.keepalive_idle_ms = fe->client_keepalive.idle_ms,
+		.keepalive_interval_ms = fe->client_keepalive.interval_ms,
+	};
+}
+
+static unsigned shard_count(const struct listener_conf *l)
+{
+	int shards = l->bind->shards;
+
+	if (l->address.ss_family == AF_UNIX || l->inherited_fd >= 0)
+		return 1;
+	if (shards == BIND_SHARDS_BY_THREAD)
+		return thread_count();
+	if (shards > 0)
+		return (unsigned)shards < thread_count() ? (unsigned)shards : thread_count();
+	return thread_group_count();
+}
+
+static void open_failed(const struct listener_conf *l, struct diag_list *diags, const char *error)
+{
+	struct diag_place place = { .file = l->bind->file, .line = l->bind->line };
+	struct addr a = addr_from_sockaddr(&l->address, l->address_len);
+	char text[ADDR_MAX];
+
+	addr_put(&a, text, sizeof(text));
+	diag_add(diags, DIAG_ALERT, NULL, NULL, "Starting frontend %s: %s [%s] (%s:%d)",
+		 l->bind->proxy->name, error, addr_is_inet(&a) ? text : l->bind->text, place.file,
+		 place.line);
+}
+
+static bool open_one(struct listener_conf *l, struct diag_list *diags)
+{
+	unsigned n = shard_count(l);
+	struct opened *o = calloc(1, sizeof(*o) + n * sizeof(o->sockets[0]));
+	struct socket_settings set;
+	char error[256];
+
+	if (!o) {
+		open_failed(l, diags, "out of memory");
+		return false;
+	}
+	l->opened = o;
+	listen_settings(l->bind, &set);
+	for (unsigned i = 0; i < n; i++) {
+		int fd = l->inherited_fd >= 0 ? dup(l->inherited_fd)
+					      : socket_listen(&l->address, l->address_len, &set,
+							      error, sizeof(error));
+
+		if (fd < 0) {
+			open_failed(l, diags, error);
+			return false;
+		}
+		o->sockets[i] = listener_new(fd, &user, l, limits.maxaccept);
+		if (!o->sockets[i]) {
+			close(fd);
+			open_failed(l, diags, "out of memory");
+			return false;
+		}
+		o->count++;
+	}
+	return true;
+}
+
+bool listen_open_all(struct config *cfg, struct diag_list *diags)
+{
+	bool ok = true;
+
+	if (!conn_rate.shards && !rate_set_init(&conn_rate))
+		return false;
+	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px)) {
+		struct bind_conf *b;
+		struct listener_conf *l;
+
+		if (px->disabled)
+			continue;
+		list_for_each(b, &px->binds, link)
+			list_for_each(l, &b->listeners, link)
+				ok = open_one(l, diags) && ok;
+	}
+	return ok;
+}
+
+/* Sockets of several shards are dealt out to the threads in turn. */
+static void start_one(struct listener_conf *l)
+{
+	struct opened *o = l->opened;
+
+	for (unsigned i = 0; o && i < o->count; i++) {
+		bool mine = o->count == thread_group_count() ? thread_group == i
+							     : thread_id % o->count == i;
+
+		if (mine || o->count == 1)
+			listener_start_thread(o->sockets[i]);
+	}
+}
+
+void listen_start_thread(struct config *cfg)
+{
+	for_each_listener(cfg, start_one);
+}
+
+static void stop_one(struct listener_conf *l)
+{
+	struct opened *o = l->opened;
+
+	for (unsigned i = 0; o && i < o->count; i++)
+		listener_close(&o->sockets[i]);
+	free(o);
+	l->opened = NULL;
+}
+
+void listen_stop_all(struct config *cfg)
+{
+	for_each_listener(cfg, stop_one);
+}
+
+void listen_pause_all(struct config *cfg)
+{
+	for_each_listener(cfg, pause_one);
+}
+
+void listen_resume_all(struct config *cfg)
+{
+	for_each_listener(cfg, resume_one);
+}
+
+unsigned listen_count(const struct config *cfg)
+{
+	unsigned n = 0;
+
+	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px)) {
+		struct bind_conf *b;
+		struct listener_conf *l;
+
+		list_for_each(b, &px->binds, link)
+			list_for_each(l, &b->listeners, link)
+				n += !px->disabled;
+	}
+	return n;
+}

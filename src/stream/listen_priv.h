@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* listen_priv.h - limits that sessions and listening sockets share */
+#ifndef STREAM_LISTEN_PRIV_H
+#define STREAM_LISTEN_PRIV_H
+
+#include "core/timer.h"
+#include "stream/listen.h"
+
+struct listener_conf;
+struct session;
+
+/* A connection whose PROXY protocol header has not come yet. */
+struct preamble {
+	struct timer timer;
+	struct session *session;
+};
+
+/* Count a session in and out of the limits; the latter may let sockets accept again. */
+void listen_session_began(struct listener_conf *l);
+void listen_session_ended(struct listener_conf *l);
+
+#endif

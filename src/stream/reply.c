@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "reply_priv.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "base/block.h"
+#include "http/error_page.h"
+
+enum reply_kind {
+	REPLY_UNSET,
+	REPLY_EMPTY,     /* a head alone */
+	REPLY_PAGES,     /* the error page in force */
+	REPLY_PAGE,      /* one errorfile */
+	REPLY_GROUP,     /* a page of a http-errors section, else the one in force */
+	REPLY_RAW,       /* a string or a file as it is */
+	REPLY_FORMAT,    /* with %[...] */
+};
+
+struct reply_field {
+	struct reply_field *next;
+	struct slice name;   /* lower case */
+	uint8_t id;
+	struct rule_text value;
+};
+
+struct reply {
+	enum reply_kind kind;
+	const char *kind_word;         /* as written, for messages */
+	unsigned status;
+	struct slice content_type;     /* none: not given */
+	const struct http_page *page;
+	const char *group;
+	struct slice raw;
+	const struct logformat *format;
+	struct reply_field *fields, **fields_tail;
+};
+
+/* What is being parsed. */
+struct reply_parser {
+	struct conf_line *l;
+	const struct rule *rule;
+	struct reply *reply;
+	unsigned phase;
+	bool deny, bare;   /* bare: nothing but deny_status was given */
+};
+
+unsigned reply_status(const struct reply *reply)
+{
+	return reply->status;
+}
+
+/* --- parsing ------------------------------------------------------------------------------------ */
+
+static bool reply_error_missing(struct reply_parser *p, const char *word, const char *what)
+{
+	return rule_error(p->l, p->rule, p->l->at, "'%s' expects %s as argument", word, what);
+}
+
+/* Reads a whole file, at most tune.bufsize, into the configuration. */
+static bool reply_read_file(struct reply_parser *p, const char *path, struct slice *out)
+{
+	size_t room = block_size(), len = 0;
+	char *area = arena_alloc(&p->l->cfg->arena, room + 1);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t got = -1;
+
+	if (fd < 0 || !area) {
+		if (fd >= 0)
+			close(fd);
+		return rule_error(p->l, p->rule, p->l->at, "error opening file '%s'", path);
+	}
+	while (len <= room) {
+		got = read(fd, area + len, room + 1 - len);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			break;
+		len += got;
+	}
+	close(fd);
+	if (got < 0)
+		return rule_error(p->l, p->rule, p->l->at, "error reading file '%s'", path);
+	if (len > room)
+		return rule_error(p->l, p->rule, p->l->at,
+				  "file '%s' is larger than tune.bufsize (%zu bytes)", path, room);
+	area[len] = '\0';
+	*out = slice_make(area, len);
+	return true;
+}
+
+static bool reply_take_status(struct reply_parser *p, const char *word)
+{
+	const char *value = conf_peek(p->l);
+	char *end;
+	long status;
+
+	if (!value || !*value)
+		return rule_error(p->l, p->rule, p->l->at,
+				  "'status' expects <status_code> as argument");
+	status = strtol(value, &end, 10);
+	if (*end || status < 200 || status > 599)
+		return rule_error(p->l, p->rule, p->l->at, "Unexpected status code '%s'", value);
+	p->reply->status = status;
+	p->bare &= strcmp(word, "deny_status") == 0;
+	p->l->at++;
+	return true;
+}
+
+/* What a header's value may hold in the configuration, and its name. */
+static bool reply_take_field(struct reply_parser *p)
+{
+	const char *name = conf_next(p->l), *value = name ? conf_peek(p->l) : NULL;
+	struct reply_field *f = arena_zalloc(&p->l->cfg->arena, sizeof(*f));
+	char *copy, *at;
+
+	if (!name || !*name || !value)
+		return rule_error(p->l, p->rule, p->l->at,
+				  "'hdr' expects <name> and <value> as arguments");
+	if (!h1_is_token(slice_of(name)))
+		return rule_error(p->l, p->rule, p->l->at - 1, "invalid header name '%s'", name);
+	copy = conf_strdup(p->l->cfg, name);
+	if (!f || !copy)
+		return rule_no_memory(p->l, p->rule);
+	for (at = copy; *at; at++)
+		*at = ascii_lower(*at);
+	f->name = slice_of(copy);
+	f->id = http_field_id(f->name);
+	if (!rule_text_parse(p->l, value, p->phase, LOGFORMAT_HTTP, &f->value))
+		return false;
+	p->l->at++;
+	*p->reply->fields_tail = f;
+	p->reply->fields_tail = &f->next;
+	return true;
+}
+
+/* The words that say where the answer's text comes from. */
+static const struct reply_source {
+	const char *word;
+	enum reply_kind kind;
+	const char *argument;
+	bool is_file;
+} reply_sources[] = {
+	{ "default-errorfiles", REPLY_PAGES, NULL, false },
+	{ "errorfile", REPLY_PAGE, "<fmt>", true },
+	{ "errorfiles", REPLY_GROUP, "<name>", false },
+	{ "file", REPLY_RAW, "<file>", true },
+	{ "lf-file", REPLY_FORMAT, "<file>", true },
+	{ "string", REPLY_RAW, "<str>", false },
+	{ "lf-string", REPLY_FORMAT, "<fmt>", false },
+};
+
+static const struct reply_source *reply_source_find(const char *word)
+{
+	unsigned i;
+
+	for (i = 0; i < sizeof(reply_sources) / sizeof(reply_sources[0]); i++) {
+		if (strcmp(reply_sources[i].word, word) == 0)
+			return &reply_sources[i];
+	}
+	return NULL;
+}
+
+static bool reply_set_source(struct reply_parser *p, const struct reply_source *src,
+			     const char *value)
+{
+	struct reply *reply = p->reply;
+	const char *error = NULL;
+	struct slice text = slice_of(value);
+
+	switch (src->kind) {
+	case REPLY_PAGE:
+		reply->page = http_page_load(p->l->cfg, value, &error);
+		return reply->page || rule_error(p->l, p->rule, p->l->at, "%s", error);
+	case REPLY_GROUP:
+		reply->group = value;
+		return true;
+	default:
+		if (src->is_file && !reply_read_file(p, value, &text))
+			return false;
+		reply->raw = text;
+		if (src->kind != REPLY_FORMAT)
+			return true;
+		reply->format = logformat_parse(p->l, text.ptr, p->phase, 0);
+		return reply->format != NULL;
+	}
+}
+
+static bool reply_take_source(struct reply_parser *p, const struct reply_source *src)
+{
+	struct reply *reply = p->reply;
+	const char *value = NULL;
+
+	if (reply->kind != REPLY_UNSET)
+		return rule_error(p->l, p->rule, p->l->at - 1,
+				  "unexpected '%s' argument, '%s' already defined", src->word,
+				  reply->kind_word);
+	reply->kind = src->kind;
+	reply->kind_word = src->word;
+	p->bare = false;
+	if (!src->argument)
+		return true;
+	value = conf_peek(p->l);
+	if (!value || !*value)
+		return reply_error_missing(p, src->word, src->argument);
+	if (!reply_set_source(p, src, value))
+		return false;
+	p->l->at++;
+	return true;
+}
+
+/* One argument; *more is false when the word is none of ours. */
+static bool reply_take_word(struct reply_parser *p, bool *more)
+{
+	const char *word = conf_peek(p->l);
+	const struct reply_source *src = reply_source_find(word);
+
+	*more = true;
+	p->l->at++;
+	if (src)
+		return reply_take_source(p, src);
+	if (strcmp(word, "status") == 0 || (p->deny && strcmp(word, "deny_status") == 0))
+		return reply_take_status(p, word);
+	if (strcmp(word, "hdr") == 0) {
+		p->bare = false;
+		return reply_take_field(p);
+	}
+	if (strcmp(word, "content-type") == 0) {
+		const char *type = conf_next(p->l);
+
+		p->bare = false;
+		if (!type || !*type)
+			return reply_error_missing(p, "content-type", "<ctype>");
+		if (strpbrk(type, "\r\n"))
+			return rule_error(p->l, p->rule, p->l->at - 1, "invalid content type");
+		p->reply->content_type = slice_of(type);
+		return true;
+	}
+	p->l->at--;
+	*more = false;
+	return true;
+}
+
+/* Decides what was left open, and refuses what does not go together. */
+static bool reply_finish(struct reply_parser *p)
+{
+	struct reply *reply = p->reply;
+	bool has_body;
+
+	if (reply->kind == REPLY_UNSET)
+		reply->kind = p->deny && p->bare ? REPLY_PAGES : REPLY_EMPTY;
+	has_body = (reply->kind == REPLY_RAW || reply->kind == REPLY_FORMAT) && reply->raw.len;
+	if (reply->kind >= REPLY_PAGES && reply->kind <= REPLY_GROUP &&
+	    http_page_index(reply->status) < 0)
+		return rule_error(p->l, p->rule, p->l->at, "status code '%u' not handled by default "
+				  "with '%s' argument", reply->status, reply->kind_word ?
+				  reply->kind_word : "default-errorfiles");
+	if (has_body && !reply->content_type.ptr)
+		return rule_error(p->l, p->rule, p->l->at, "a content type must be defined when "
+				  "non-empty payload is configured");
+	if (!has_body && reply->content_type.ptr) {
+		conf_warn(p->l, p->l->at, NULL, "content-type '%s' ignored by the http reply %s.",
+			  reply->content_type.ptr, reply->kind == REPLY_EMPTY ?
+			  "because neither errorfile nor payload defined" :
+			  reply->kind_word && reply->raw.ptr ? "because the payload is empty" :
+			  "when used with an errorfile");
+		reply->content_type = slice_none();
+	}
+	if (reply->fields && reply->kind >= REPLY_PAGES && reply->kind <= REPLY_GROUP) {
+		conf_warn(p->l, p->l->at, NULL,
+			  "hdr parameters ignored by the http reply when used with an errorfile.");
+		reply->fields = NULL;
+	}
+	return true;
+}
+
+struct reply *reply_parse(struct conf_line *l, const struct rule *r, unsigned status, bool deny)
+{
+	struct reply_parser p = {
+		.l = l, .rule = r, .deny = deny, .bare = true, .phase = rule_phases(r->proxy, r->set),
+		.reply = arena_zalloc(&l->cfg->arena, sizeof(struct reply)),
+	};
+	bool more = true;
+
+	if (!p.reply) {
+		rule_no_memory(l, r);
+		return NULL;
+	}
+	p.reply->status = status;
+	p.reply->fields_tail = &p.reply->fields;
+	while (more && !rule_at_end(l)) {
+		if (!reply_take_word(&p, &more))
+			return NULL;
+	}
+	return reply_finish(&p) ? p.reply : NULL;
+}
+
+bool reply_check(struct config *cfg, struct reply *reply, const struct rule *r,
+		 struct diag_list *diags)
+{
+	struct diag_place place = { .file = r->file, .line = r->line };
+	bool found;
+
+	if (reply->kind != REPLY_GROUP)
+		return true;
+	reply->page = http_page_of_group(cfg, reply->group, reply->status, &found);
+	if (!found)
+		diag_add(diags, DIAG_ALERT, &place, NULL,
+			 "unable to find the http-errors section '%s' referenced by '%s %s' rule.",
+			 reply->group, ruleset_name(r->set), r->action->words);
+	return found;
+}
+
+/* --- at run time -------------------------------------------------------------------------------- */
+
+/* Adds the fields to s->res; their values were made before it was reset. */
+static bool reply_put_fields(const struct reply *reply, struct stream *s, const struct slice *values)
+{
+	const struct reply_field *f;
+	unsigned i = 0;
+
+	for (f = reply->fields; f; f = f->next) {
+		if (!http_msg_put_field(&s->res, f->id, f->name, values[i++]))
+			return false;
+	}
+	return true;
+}
+
+/* Values of all fields, in the context's arena. NULL: no memory. */
+static struct slice *reply_make_values(const struct reply *reply, struct expr_ctx *ctx)
+{
+	const struct reply_field *f;
+	struct slice *values;
+	unsigned i = 0;
+
+	for (f = reply->fields; f; f = f->next)
+		i++;
+	values = arena_alloc(ctx->arena, (i + 1) * sizeof(*values));
+	i = 0;
+	for (f = reply->fields; f && values; f = f->next) {
+		values[i] = rule_text_make(&f->value, ctx);
+		if (!values[i++].ptr)
+			return NULL;
+	}
+	return values;
+}
+
+/* A head of ours, with fields and body. Everything is evaluated before s->res is reset: it may be the
+ * response that the texts speak of.
+ */
+static enum reply_result reply_make_own(const struct reply *reply, struct stream *s,
+					struct expr_ctx *ctx)
+{
+	struct slice *values = reply_make_values(reply, ctx);
+	struct slice body = reply->raw.ptr ? reply->raw : SLICE("");
+	bool good;
+
+	if (reply->format)
+		body = logformat_make(reply->format, ctx, block_size());
+	if (!values || !body.ptr)
+		return REPLY_FAILED;
+	stream_reply_begin(s, reply->status, slice_none());
+	good = reply_put_fields(reply, s, values) &&
+		stream_reply_body(s, body, reply->format != NULL);
+	if (good && body.len && reply->content_type.ptr)
+		good = http_msg_put_field(&s->res, FIELD_CONTENT_TYPE, SLICE("content-type"),
+					  reply->content_type);
+	return good ? REPLY_DONE : REPLY_FAILED;
+}
+
+static enum reply_result reply_make_page(const struct http_page *page, struct stream *s)
+{
+	struct slice body = slice_none();
+
+	if (page->silent)
+		return REPLY_SILENT;
+	stream_reply_begin(s, page->status, page->reason);
+	if (!http_page_fill(page, &s->res, &body))
+		return REPLY_FAILED;
+	return !body.len || block_queue_add_static(&s->reply_body, body) ? REPLY_DONE : REPLY_FAILED;
+}
+
+enum reply_result reply_make(const struct reply *reply, struct stream *s, struct expr_ctx *ctx)
+{
+	switch (reply->kind) {
+	case REPLY_PAGE:
+	case REPLY_GROUP:
+		if (reply->page)
+			return reply_make_page(reply->page, s);
+		/* fall through */
+	case REPLY_PAGES:
+		return stream_reply_page(s, reply->status) ? REPLY_DONE : REPLY_SILENT;
+	default:
+		return reply_make_own(reply, s, ctx);
+	}
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* reply_priv.h - answers made by rules: deny, tarpit, return
+ *
+ * A reply is parsed once and built as often as its rule applies. Owned by the configuration.
+ * Manual: configuration 4.4 return.
+ */
+#ifndef STREAM_REPLY_PRIV_H
+#define STREAM_REPLY_PRIV_H
+
+#include "rule_priv.h"
+
+struct reply;
+
+/* Parses the words up to the condition. <status>: when none is given. <deny>: the action is deny or
+ * tarpit, which answers an error page unless told otherwise. NULL: reported.
+ */
+struct reply *reply_parse(struct conf_line *l, const struct rule *r, unsigned status, bool deny);
+unsigned reply_status(const struct reply *reply);
+/* Resolves the http-errors section that it names. */
+bool reply_check(struct config *cfg, struct reply *reply, const struct rule *r,
+		 struct diag_list *diags);
+
+enum reply_result { REPLY_DONE, REPLY_SILENT, REPLY_FAILED };
+/* Builds it in s->res. SILENT: nothing is to be sent. */
+enum reply_result reply_make(const struct reply *reply, struct stream *s, struct expr_ctx *ctx);
+
+#endif

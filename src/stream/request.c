@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* request.c - the stages of a request up to the choice of a server */
+#include "base/clock.h"
+#include "proxy/balance.h"
+#include "stream_priv.h"
+
+/* A client that is gone, or will send no more and asked not to be waited for. */
+bool stream_client_left(struct stream *s)
+{
+	if (s->front.flags & EP_ERROR)
+		return true;
+	if (!(s->flags & STRM_HTTP))
+		return s->be->options & PROXY_OPT_ABORTONCLOSE && s->front.flags & EP_RX_END &&
+		       !s->front.rx.len;
+	if (s->front.flags & EP_RX_ABORT)
+		return true;
+	return s->be->options & PROXY_OPT_ABORTONCLOSE && s->front.flags & EP_PEER_SHUT;
+}
+
+/* Ends for a client's fault in the bytes of its body. */
+static enum step bad_body(struct stream *s)
+{
+	if (s->front.flags & EP_RX_BAD)
+		return stream_fail(s, s->front.status, CAUSE_PROXY, 0);
+	return stream_fail(s, 400, CAUSE_CLIENT_ABORT, 0);
+}
+
+enum step stage_begin(struct stream *s)
+{
+	uint64_t now = clock_now_ns();
+
+	stream_count_begin(s);
+	s->front.flags &= ~EP_RX_HEAD;
+	s->t.request = now;
+	s->retries_left = (uint16_t)s->fe->retries;
+	if (s->fe->http_conn == HTTP_CONN_CLOSE)
+		s->flags |= STRM_CLIENT_CLOSE | STRM_SERVER_CLOSE;
+	if (s->front.flags & EP_ERROR)
+		return stream_fail(s, 500, CAUSE_RESOURCE, 'R');
+	return STEP_NEXT;
+}
+
+/* What a rule list decided, as a step. NEXT: go on. */
+static enum step rules_step(struct stream *s, struct proxy *px, enum rule_result r,
+			    const struct rule *which)
+{
+	s->last_rule = which;
+	switch (r) {
+	case RULE_CONTINUE:
+	case RULE_ACCEPT:
+		return STEP_NEXT;
+	case RULE_WAIT:
+		return STEP_WAIT;
+	case RULE_DENY:
+		counter_add(&px->state->fe, CNT_DENIED_REQ, px->caps & PROXY_FE ? 1 : 0);
+		stream_set_cause(s, CAUSE_PROXY, 0);
+		if (s->flags & STRM_HTTP && rule_deny_reply(which, s))
+			return stream_reply(s);
+		return stream_goto(s, STAGE_END);
+	case RULE_REPLY:
+		stream_set_cause(s, CAUSE_LOCAL, 0);
+		if (s->fe == px)
+			counter_add(&px->state->fe, CNT_INTERCEPTED, 1);
+		return stream_reply(s);
+	case RULE_REJECT:
+		counter_add(&px->state->fe, CNT_DENIED_REQ, px->caps & PROXY_FE ? 1 : 0);
+		stream_set_cause(s, CAUSE_PROXY, 0);
+		return stream_goto(s, STAGE_END);
+	case RULE_TARPIT:
+		s->flags |= STRM_TARPIT;
+		stream_wait_ms(s, s->be->timeout.tarpit ? s->be->timeout.tarpit
+							: s->be->timeout.connect);
+		return stream_goto(s, STAGE_TARPIT);
+	case RULE_CLOSE:
+		stream_set_cause(s, CAUSE_PROXY, 0);
+		return stream_goto(s, STAGE_END);
+	case RULE_BAD_REQUEST:
+		return stream_fail(s, 400, CAUSE_PROXY, 0);
+	case RULE_ERROR:
+		break;
+	}
+	counter_add(&px->state->fe, CNT_INTERNAL_ERRORS, px->caps & PROXY_FE ? 1 : 0);
+	return stream_fail(s, 500, CAUSE_INTERNAL, 0);
+}
+
+enum step stream_rules(struct stream *s, struct proxy *px, enum ruleset set, unsigned dir)
+{
+	const struct rule *which = NULL;
+	enum rule_result r;
+
+	if (!rules_any(px, set))
+		return STEP_NEXT;
+	r = rules_run(px, set, stream_expr(s, dir), false, &which);
+	return rules_step(s, px, r, which);
+}
+
+/* tcp-request content: may wait for bytes until inspect-delay has passed. */
+static enum step tcp_content(struct stream *s, struct proxy *px)
+{
+	int64_t delay = rules_inspect_delay_ms(px, false);
+	const struct rule *which = NULL;
+	enum rule_result r;
+	bool final;
+
+	if (!rules_any(px, RULES_TCP_CONTENT))
+		return STEP_NEXT;
+	if (delay && !(s->flags & STRM_INSPECT)) {
+		s->flags |= STRM_INSPECT;
+		stream_wait_ms(s, delay);
+	}
+	if (stream_client_left(s))
+		return stream_fail(s, 400, CAUSE_CLIENT_ABORT, 'R');
+	final = !delay || stream_is_late(s) || s->front.flags & EP_RX_END ||
+		s->front.rx.len >= block_size();
+	r = rules_run(px, RULES_TCP_CONTENT,
+		      stream_expr(s, EXPR_DIR_REQUEST | (final ? EXPR_FINAL : 0)), final, &which);
+	if (r == RULE_WAIT) {
+		stream_hold_front(s);
+		return STEP_WAIT;
+	}
+	s->wait_until_ms = TIMER_NEVER;
+	s->flags &= ~STRM_INSPECT;
+	return rules_step(s, px, r, which);
+}
+
+enum step stage_tcp_content_fe(struct stream *s)
+{
+	return tcp_content(s, s->fe);
+}
+
+/* http-request rules, then redirect rules. */
+static enum step http_request(struct stream *s, struct proxy *px)
+{
+	const struct rule *which = NULL;
+	enum rule_result r;
+	enum step step;
+
+	if (!(s->flags & STRM_HTTP))
+		return STEP_NEXT;
+	step = stream_rules(s, px, RULES_HTTP_REQUEST, EXPR_DIR_REQUEST | EXPR_FINAL);
+	if (step != STEP_NEXT)
+		return step;
+	r = rules_redirect(px, stream_expr(s, EXPR_DIR_REQUEST | EXPR_FINAL), &which);
+	return r == RULE_CONTINUE ? STEP_NEXT : rules_step(s, px, r, which);
+}
+
+enum step stage_http_request_fe(struct stream *s)
+{
+	return http_request(s, s->fe);
+}
+
+enum step stage_switch(struct stream *s)
+{
+	struct proxy *be = NULL;
+
+	if (rules_backend(s->fe, stream_expr(s, EXPR_DIR_REQUEST | EXPR_FINAL), &be) == EXPR_WAIT)
+		return STEP_WAIT;
+	if (!be) {
+		if (!(s->fe->caps & PROXY_BE))
+			return stream_fail(s, 503, CAUSE_SERVER_ABORT, 'C');
+		be = s->fe;
+	}
+	s->be = be;
+	s->retries_left = (uint16_t)be->retries;
+	if (be->http_conn == HTTP_CONN_CLOSE)
+		s->flags |= STRM_CLIENT_CLOSE | STRM_SERVER_CLOSE;
+	else if (be->http_conn == HTTP_CONN_SERVER_CLOSE ||
+		 s->fe->http_conn == HTTP_CONN_SERVER_CLOSE)
+		s->flags |= STRM_SERVER_CLOSE;
+	stream_count_backend(s);
+	return STEP_NEXT;
+}
+
+enum step stage_tcp_content_be(struct stream *s)
+{
+	return s->be == s->fe ? STEP_NEXT : tcp_content(s, s->be);
+}
+
+enum step stage_http_request_be(struct stream *s)
+{
+	enum step step = s->be == s->fe ? STEP_NEXT : http_request(s, s->be);
+
+	return step == STEP_NEXT ? stream_goto(s, STAGE_PREPARE) : step;
+}
+
+enum step stage_tarpit(struct stream *s)
+{
+	if (!stream_is_late(s) && !(s->front.flags & (EP_ERROR | EP_PEER_SHUT)))
+		return STEP_WAIT;
+	s->wait_until_ms = TIMER_NEVER;
+	stream_set_cause(s, CAUSE_PROXY, 'T');
+	counter_add(&s->fe->state->fe, CNT_DENIED_REQ, 1);
+	if (rule_deny_reply(s->last_rule, s))
+		return stream_reply(s);
+	return stream_goto(s, STAGE_END);
+}
+
+/* --- what is added to a request --------------------------------------------------------------- */
+
+static bool address_is_excepted(const struct proxy_forward_for *f, const struct addr *a)
+{
+	const uint8_t *bytes = a->family == ADDR_INET ? (const uint8_t *)&a->v4 : a->v6;
+	unsigned n = a->family == ADDR_INET ? 4 : 16;
+
+	if (!f->has_except || f->except_family != (a->family == ADDR_INET ? AF_INET : AF_INET6))
+		return false;
+	for (unsigned i = 0; i < n; i++)
+		if ((bytes[i] & f->except_mask[i]) != f->except[i])
+			return false;
+	return true;
+}
+
+/* Adds one of X-Forwarded-For and X-Original-To. False: no memory. */
+static bool add_address(struct stream *s, const struct proxy_forward_for *fe,
+			const struct proxy_forward_for *be, const struct addr *a)
+{
+	const struct proxy_forward_for *f = be->enabled ? be : fe;
+	struct slice name = slice_of(f->header);
+	char text[ADDR_IP_MAX];
+	size_t n;
+
+	if (!addr_is_inet(a) || (fe->enabled && address_is_excepted(fe, a)) ||
+	    (be->enabled && address_is_excepted(be, a)))
+		return true;
+	if ((!fe->enabled || fe->if_none) && (!be->enabled || be->if_none) &&
+	    http_field_find(&s->req.fields, field_id_of(name), name))
+		return true;
+	n = addr_put_ip(a, text, sizeof(text));
+	return http_msg_add_field(&s->req, name, slice_make(text, n));
+}
+
+static bool add_fields(struct stream *s)
+{
+	const struct proxy *fe = s->fe, *be = s->be;
+
+	if ((fe->forward_for.enabled || be->forward_for.enabled) &&
+	    !add_address(s, &fe->forward_for, &be->forward_for, session_src(s->sess)))
+		return false;
+	if ((fe->original_to.enabled || be->original_to.enabled) &&
+	    !add_address(s, &fe->original_to, &be->original_to, session_dst(s->sess)))
+		return false;
+	if (be->forwarded)
+		return stream_add_forwarded(s);
+	return true;
+}
+
+enum step stage_prepare(struct stream *s)
+{
+	if (s->flags & STRM_HTTP && !add_fields(s))
+		return stream_fail(s, 500, CAUSE_RESOURCE, 0);
+	return STEP_NEXT;
+}
+
+enum step stage_body(struct stream *s)
+{
+	bool wanted = (s->fe->options | s->be->options) & PROXY_OPT_HTTP_BUFFER_REQUEST;
+	int64_t ms = s->be->timeout.http_request ? s->be->timeout.http_request : s->be->timeout.client;
+
+	if (!(s->flags & STRM_HTTP) || !wanted || s->front.flags & EP_RX_END)
+		return STEP_NEXT;
+	if (s->front.rx.len >= block_size() - 1024) {
+		s->wait_until_ms = TIMER_NEVER;
+		return STEP_NEXT;
+	}
+	if (s->front.flags & (EP_RX_BAD | EP_RX_ABORT | EP_ERROR))
+		return bad_body(s);
+	if (s->req.flags & HTTP_MSG_EXPECT_CONTINUE && !s->front.rx.len)
+		stream_send_continue(s);
+	if (s->wait_until_ms == TIMER_NEVER)
+		stream_wait_ms(s, ms);
+	if (stream_is_late(s))
+		return stream_fail(s, 408, CAUSE_CLIENT_TIMEOUT, 0);
+	return STEP_WAIT;
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* response.c - the stages of an answer, the server's or our own */
+#include "base/clock.h"
+#include "net/conn.h"
+#include "stream_priv.h"
+
+/* A final answer to a client that waits for permission makes it send; later ones are the server's. */
+void stream_send_continue(struct stream *s)
+{
+	struct http_msg interim;
+
+	if (!(s->req.flags & HTTP_MSG_EXPECT_CONTINUE))
+		return;
+	s->req.flags &= ~HTTP_MSG_EXPECT_CONTINUE;
+	http_msg_init(&interim, &s->arena);
+	interim.flags = HTTP_MSG_RESPONSE | HTTP_MSG_INTERIM;
+	interim.status = 100;
+	interim.reason = SLICE("Continue");
+	s->front.tx_head = &interim;
+	s->front.flags |= EP_TX_HEAD;
+	s->front.ops->send(&s->front);
+	s->front.tx_head = &s->res;
+	http_msg_fini(&interim);
+}
+
+/* Passes an interim answer on and gets ready for the next one. */
+static void forward_interim(struct stream *s)
+{
+	if (s->req.version >= 11) {
+		s->front.tx_head = &s->res;
+		s->front.flags |= EP_TX_HEAD;
+		s->front.ops->send(&s->front);
+		s->front.flags &= ~EP_TX_HEAD;
+	}
+	http_msg_fini(&s->res);
+	http_msg_init(&s->res, &s->arena);
+	s->back.flags &= ~EP_RX_HEAD;
+	s->back.ops->resume(&s->back);
+}
+
+static void count_server_error(struct stream *s)
+{
+	counter_add(&s->be->state->be, CNT_RESP_ERRORS, 1);
+	if (s->server)
+		counter_add(&s->server->state->counters, CNT_RESP_ERRORS, 1);
+}
+
+/* The server failed before its answer's head. */
+static enum step response_failed(struct stream *s)
+{
+	uint32_t f = s->back.flags;
+	unsigned wanted = f & EP_RX_BAD ? PROXY_RETRY_JUNK_RESPONSE : PROXY_RETRY_EMPTY_RESPONSE;
+
+	if (stream_retry(s, wanted))
+		return stream_goto(s, STAGE_ASSIGN);
+	count_server_error(s);
+	if (f & EP_RX_BAD)
+		return stream_fail(s, s->back.status ? s->back.status : 502, CAUSE_PROXY, 0);
+	return stream_fail(s, 502, CAUSE_SERVER_ABORT, 0);
+}
+
+/* Nothing, or not enough, came in time. */
+static enum step response_late(struct stream *s)
+{
+	uint64_t now = clock_now_ms();
+
+	if (now >= s->server_at_ms) {
+		if (stream_retry(s, PROXY_RETRY_RESPONSE_TIMEOUT))
+			return stream_goto(s, STAGE_ASSIGN);
+		count_server_error(s);
+		return stream_fail(s, 504, CAUSE_SERVER_TIMEOUT, 0);
+	}
+	if (now >= s->client_at_ms)
+		return stream_fail(s, 408, CAUSE_CLIENT_TIMEOUT, 0);
+	return STEP_WAIT;
+}
+
+static bool status_is_retried(const struct stream *s)
+{
+	switch (s->res.status) {
+#define X(code) case code: return s->be->retry_on & PROXY_RETRY_##code;
+	X(401) X(403) X(404) X(408) X(421) X(425) X(429) X(500) X(501) X(502) X(503) X(504)
+#undef X
+	}
+	return false;
+}
+
+enum step stage_response(struct stream *s)
+{
+	if (!(s->flags & STRM_HTTP)) {
+		s->t.data = s->t.connected;
+		s->flags |= STRM_HEAD_SENT;
+		return stream_goto(s, STAGE_FORWARD);
+	}
+	stream_forward(s);
+	if (s->back.flags & EP_RX_HEAD) {
+		if (s->res.flags & HTTP_MSG_INTERIM) {
+			forward_interim(s);
+			return STEP_AGAIN;
+		}
+		s->back.flags &= ~EP_RX_HEAD;
+		s->t.data = clock_now_ns();
+		if (s->be->retry_on && status_is_retried(s) && stream_retry(s, s->be->retry_on))
+			return stream_goto(s, STAGE_ASSIGN);
+		s->status = s->res.status;
+		return STEP_NEXT;
+	}
+	if (s->back.flags & (EP_RX_BAD | EP_RX_ABORT | EP_ERROR))
+		return response_failed(s);
+	if (s->front.flags & EP_RX_BAD)
+		return stream_fail(s, s->front.status ? s->front.status : 400, CAUSE_PROXY, 'D');
+	if (stream_client_left(s)) {
+		counter_add(&s->be->state->be, CNT_CLIENT_ABORTS, 1);
+		if (s->server)
+			counter_add(&s->server->state->counters, CNT_CLIENT_ABORTS, 1);
+		return stream_fail(s, 400, CAUSE_CLIENT_ABORT, 0);
+	}
+	if (s->flags & STRM_TIMED_OUT)
+		return response_late(s);
+	return STEP_WAIT;
+}
+
+/* http-response of one proxy; STEP_NEXT: go on. */
+static enum step response_rules(struct stream *s, struct proxy *px)
+{
+	const struct rule *which = NULL;
+	enum rule_result r;
+
+	if (!rules_any(px, RULES_HTTP_RESPONSE))
+		return STEP_NEXT;
+	r = rules_run(px, RULES_HTTP_RESPONSE, stream_expr(s, EXPR_DIR_RESPONSE | EXPR_FINAL),
+		      false, &which);
+	if (r == RULE_CONTINUE || r == RULE_ACCEPT)
+		return STEP_NEXT;
+	s->last_rule = which;
+	if (r == RULE_WAIT)
+		return STEP_WAIT;
+	if (r == RULE_REPLY) {
+		stream_set_cause(s, CAUSE_LOCAL, 0);
+		return stream_reply(s);
+	}
+	if (r == RULE_DENY) {
+		counter_add(&s->fe->state->fe, CNT_DENIED_RESP, 1);
+		if (s->be->caps & PROXY_BE)
+			counter_add(&s->be->state->be, CNT_DENIED_RESP, 1);
+		if (s->server)
+			counter_add(&s->server->state->counters, CNT_DENIED_RESP, 1);
+		stream_set_cause(s, CAUSE_PROXY, 0);
+		if (rule_deny_reply(which, s))
+			return stream_reply(s);
+		return stream_goto(s, STAGE_END);
+	}
+	return stream_fail(s, 500, CAUSE_INTERNAL, 0);
+}
+
+enum step stage_response_rules(struct stream *s)
+{
+	enum step step = response_rules(s, s->be);
+
+	if (step == STEP_NEXT && s->be != s->fe)
+		step = response_rules(s, s->fe);
+	return step;
+}
+
+/* http-after-response edits every answer; it cannot refuse. */
+static void after_response(struct stream *s)
+{
+	const struct rule *which = NULL;
+	unsigned dir = EXPR_DIR_RESPONSE | EXPR_FINAL;
+
+	if (rules_any(s->be, RULES_HTTP_AFTER))
+		rules_run(s->be, RULES_HTTP_AFTER, stream_expr(s, dir), true, &which);
+	if (s->be != s->fe && rules_any(s->fe, RULES_HTTP_AFTER))
+		rules_run(s->fe, RULES_HTTP_AFTER, stream_expr(s, dir), true, &which);
+}
+
+/* Is the answer to an upgrade or a CONNECT a tunnel from here on ? */
+static bool opens_tunnel(const struct stream *s)
+{
+	return s->res.body == HTTP_BODY_TUNNEL;
+}
+
+enum step stage_reply(struct stream *s)
+{
+	if (s->stage == STAGE_REPLY && s->flags & STRM_HEAD_SENT)
+		return stream_goto(s, STAGE_END);
+	after_response(s);
+	s->status = s->res.status;
+	if (s->flags & STRM_CLIENT_CLOSE || (s->flags & STRM_LOCAL_REPLY && s->res.flags & HTTP_MSG_CONN_CLOSE))
+		s->front.flags |= EP_CLOSE;
+	if (!(s->flags & STRM_LOCAL_REPLY) && opens_tunnel(s)) {
+		s->flags |= STRM_TUNNEL;
+		s->front.flags |= EP_TUNNEL;
+		s->back.flags |= EP_TUNNEL;
+	}
+	s->front.flags |= EP_TX_HEAD;
+	if (s->flags & STRM_LOCAL_REPLY) {
+		block_queue_move(&s->front.tx, &s->reply_body);
+		s->front.flags |= EP_TX_END;
+		s->front.ops->send(&s->front);
+	}
+	s->flags |= STRM_HEAD_SENT;
+	return STEP_NEXT;
+}

@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Rule lists: kept per proxy, flattened once by the check phase, evaluated in order.
+ *
+ * A list is an array of rules: those of the defaults section first. Evaluation that cannot go on notes
+ * the rule, and whether its condition or its action waits, in the stream's rule state; the next
+ * call starts there, so that an action which has begun is not begun again, and rules before it are not
+ * evaluated twice.
+ */
+#include "rule_priv.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include "base/block.h"
+#include "base/bug.h"
+#include "base/regex.h"
+#include "base/strbuf.h"
+
+static const struct module *const *rule_modules;
+
+static bool rule_proxy_init(void *data)
+{
+	struct rule_proxy *rp = data;
+	int i;
+
+	for (i = 0; i < RULES_COUNT; i++)
+		list_init(&rp->rules[i]);
+	list_init(&rp->backends);
+	list_init(&rp->servers);
+	list_init(&rp->redirects);
+	return true;
+}
+
+static void rule_proxy_fini(void *data)
+{
+	struct rule_proxy *rp = data;
+	struct rule_regex *rr;
+
+	for (rr = rp->regexes; rr; rr = rr->next)
+		regex_free(&rr->regex);
+}
+
+/* A proxy does not copy the rules of its defaults section: it refers to them. */
+static bool rule_proxy_inherit(void *data, const void *from)
+{
+	struct rule_proxy *rp = data;
+	const struct rule_proxy *parent = from;
+
+	rp->from = parent;
+	rp->inspect_ms[0] = parent->inspect_ms[0];
+	rp->inspect_ms[1] = parent->inspect_ms[1];
+	return true;
+}
+
+struct slot rule_proxy_slot = {
+	.of = SLOT_PROXY, .size = sizeof(struct rule_proxy), .init = rule_proxy_init,
+	.fini = rule_proxy_fini, .inherit = rule_proxy_inherit,
+};
+
+const char *ruleset_name(enum ruleset set)
+{
+	static const char *const names[RULES_COUNT] = {
+		[RULES_TCP_CONNECTION] = "tcp-request connection",
+		[RULES_TCP_SESSION] = "tcp-request session",
+		[RULES_TCP_CONTENT] = "tcp-request content",
+		[RULES_TCP_RESPONSE] = "tcp-response content",
+		[RULES_HTTP_REQUEST] = "http-request",
+		[RULES_HTTP_RESPONSE] = "http-response",
+		[RULES_HTTP_AFTER] = "http-after-response",
+	};
+
+	return names[set];
+}
+
+/* --- parsing ------------------------------------------------------------------------------------ */
+
+bool rules_register(const struct module *const *modules)
+{
+	rule_modules = modules;
+	return true;
+}
+
+unsigned rule_phases(const struct proxy *px, enum ruleset set)
+{
+	static const struct {
+		unsigned fe, be;
+	} phases[RULES_COUNT] = {
+		[RULES_TCP_CONNECTION] = { EXPR_FE_CONN, 0 },
+		[RULES_TCP_SESSION] = { EXPR_FE_SESS, 0 },
+		[RULES_TCP_CONTENT] = { EXPR_FE_REQ_CNT, EXPR_BE_REQ_CNT },
+		[RULES_TCP_RESPONSE] = { EXPR_FE_RES_CNT, EXPR_BE_RES_CNT },
+		[RULES_HTTP_REQUEST] = { EXPR_FE_HRQ_HDR, EXPR_BE_HRQ_HDR },
+		[RULES_HTTP_RESPONSE] = { EXPR_FE_HRS_HDR, EXPR_BE_HRS_HDR },
+		[RULES_HTTP_AFTER] = { EXPR_FE_HRS_HDR, EXPR_BE_HRS_HDR },
+	};
+	unsigned mask = 0;
+
+	if (px->caps & (PROXY_FE | PROXY_DEFAULTS))
+		mask |= phases[set].fe;
+	if (px->caps & (PROXY_BE | PROXY_DEFAULTS))
+		mask |= phases[set].be;
+	return mask;
+}
+
+struct acl_set *rule_acls(struct conf_line *l)
+{
+	struct rule_proxy *rp = slot_of(&rule_proxy_slot, l->slots);
+	const struct rule_proxy *from;
+
+	if (rp->acls)
+		return rp->acls;
+	rp->acls = acl_set_new(l->cfg);
+	for (from = rp->from; rp->acls && from; from = from->from) {
+		if (!from->acls)
+			continue;
+		if (!acl_set_inherit(rp->acls, from->acls))
+			rp->acls = NULL;
+		break;
+	}
+	if (!rp->acls)
+		conf_error(l, 0, NULL, "out of memory.");
+	return rp->acls;
+}
+
+void rule_warn_order(struct conf_line *l, enum rule_order order)
+{
+	static const char *const names[] = {
+		[ORDER_TCP_CONNECTION] = "tcp-request connection",
+		[ORDER_TCP_SESSION] = "tcp-request session",
+		[ORDER_TCP_CONTENT] = "tcp-request content",
+		[ORDER_HTTP_REQUEST] = "http-request",
+		[ORDER_REDIRECT] = "redirect",
+		[ORDER_USE_BACKEND] = "use_backend",
+		[ORDER_USE_SERVER] = "use-server",
+	};
+	struct rule_proxy *rp = slot_of(&rule_proxy_slot, l->slots);
+
+	if (order < rp->last_order)
+		conf_warn(l, 0, NULL, "a '%s' rule placed after a '%s' rule will still be processed "
+			  "before.", names[order], names[rp->last_order]);
+	else
+		rp->last_order = order;
+}
+
+bool rule_at_end(const struct conf_line *l)
+{
+	const char *word = conf_peek(l);
+
+	return !word || strcmp(word, "if") == 0 || strcmp(word, "unless") == 0;
+}
+
+bool rule_take_condition(struct conf_line *l, const char *what, unsigned phase,
+			 const struct condition **out)
+{
+	struct condition *condition = NULL;
+	struct acl_set *acls;
+
+	*out = NULL;
+	if (!conf_peek(l))
+		return true;
+	if (!rule_at_end(l))
+		return conf_error(l, l->at, NULL, "'%s' expects either 'if' or 'unless' followed by "
+				  "a condition but found '%s'.", what, conf_peek(l));
+	acls = rule_acls(l);
+	if (!acls || !condition_parse(l, acls, phase, &condition))
+		return false;
+	*out = condition;
+	return true;
+}
+
+bool rule_error(struct conf_line *l, const struct rule *r, int at, const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	return conf_error(l, at, NULL, "error detected in %s '%s' while parsing '%s%s%s' rule : %s.",
+			  proxy_kind_name(r->proxy), r->proxy->name, ruleset_name(r->set),
+			  r->action ? " " : "", r->action ? r->action->words : "", text);
+}
+
+struct regex *rule_regex_new(struct conf_line *l, const struct rule *r, int at, unsigned flags)
+{
+	struct rule_proxy *rp = slot_of(&rule_proxy_slot, l->slots);
+	struct rule_regex *rr = arena_zalloc(&l->cfg->arena, sizeof(*rr));
+	char error[256];
+
+	if (!rr) {
+		rule_no_memory(l, r);
+		return NULL;
+	}
+	rr->regex = regex_new(slice_of(l->words[at]), flags, error, sizeof(error));
+	if (!rr->regex) {
+		rule_error(l, r, at, "%s", error);
+		return NULL;
+	}
+	rr->next = rp->regexes;
+	rp->regexes = rr;
+	return rr->regex;
+}
+
+/* How many words of the line, from <at>, the action's name takes; 0: another name. */
+static int action_match(const struct rule_action *a, const struct conf_line *l, int at)
+{
+	const char *name = a->words;
+	int words = 0;
+
+	while (*name) {
+		const char *word = at + words < l->count ? l->words[at + words] : "";
+		size_t len = strcspn(name, " ");
+
+		if (strncmp(name, word, len) != 0 || word[len])
+			return 0;
+		words++;
+		name += len;
+		if (*name == ' ')
+			name++;
+	}
+	return words;
+}
+
+/* The action that the next words name, moving behind them; NULL: unknown. */
+static const struct rule_action *action_take(struct conf_line *l, enum ruleset set)
+{
+	const struct rule_action *a, *best = NULL;
+	int i, words, best_words = 0;
+
+	for (i = 0; rule_modules && rule_modules[i]; i++) {
+		for (a = rule_modules[i]->actions; a && a->words; a++) {
+			if (!(a->rulesets & RULES_BIT(set)))
+				continue;
+			words = action_match(a, l, l->at);
+			if (words > best_words) {
+				best = a;
+				best_words = words;
+			}
+		}
+	}
+	l->at += best_words;
+	return best;
+}
+
+/* Walks the names of the actions of a set. */
+struct action_walk {
+	enum ruleset set;
+	int module;
+	const struct rule_action *next;
+};
+
+static const char *action_next_name(void *data)
+{
+	struct action_walk *w = data;
+
+	while (rule_modules && rule_modules[w->module]) {
+		if (!w->next)
+			w->next = rule_modules[w->module]->actions;
+		while (w->next && w->next->words) {
+			const struct rule_action *a = w->next++;
+
+			if (a->rulesets & RULES_BIT(w->set))
+				return a->words;
+		}
+		w->next = NULL;
+		w->module++;
+	}
+	return NULL;
+}
+
+static bool action_unknown(struct conf_line *l, enum ruleset set)
+{
+	struct action_walk walk = { .set = set };
+	const char *word = conf_peek(l), *name, *close = NULL;
+	char hint[128], area[2000];
+	struct strbuf names;
+
+	strbuf_init_fixed(&names, area, sizeof(area));
+	while ((name = action_next_name(&walk)) != NULL)
+		strbuf_printf(&names, "%s'%s'", names.len ? ", " : "", name);
+	walk = (struct action_walk){ .set = set };
+	if (word)
+		close = conf_closest(word, action_next_name, &walk);
+	if (close)
+		snprintf(hint, sizeof(hint), "did you mean '%s' maybe ?", close);
+	return conf_error(l, l->at, close ? hint : NULL, "'%s' expects %s, but got '%s'%s.",
+			  ruleset_name(set), names.len ? names.ptr : "nothing", word ? word : "",
+			  word ? "" : " (missing argument)");
+}
+
+bool rule_parse_line(struct conf_line *l, enum ruleset set)
+{
+	struct rule_proxy *rp = slot_of(&rule_proxy_slot, l->slots);
+	struct rule *r = arena_zalloc(&l->cfg->arena, sizeof(*r));
+	char what[64];
+
+	if (!r)
+		return conf_error(l, 0, NULL, "out of memory.");
+	list_init(&r->link);
+	r->set = set;
+	r->proxy = l->object;
+	r->file = l->place.file;
+	r->line = l->place.line;
+	r->action = action_take(l, set);
+	if (!r->action)
+		return action_unknown(l, set);
+	if (r->action->parse && !r->action->parse(l, r))
+		return false;
+	snprintf(what, sizeof(what), "%s %s", ruleset_name(set), r->action->words);
+	if (!rule_take_condition(l, what, rule_phases(r->proxy, set), &r->condition))
+		return false;
+	list_append(&rp->rules[set], &r->link);
+	return true;
+}
+
+bool rule_text_parse(struct conf_line *l, const char *text, unsigned phase, unsigned options,
+		     struct rule_text *out)
+{
+	struct logformat *f = logformat_parse(l, text, phase, options);
+
+	if (!f)
+		return false;
+	out->format = f;
+	out->constant = logformat_constant(f);
+	return true;
+}
+
+struct slice rule_text_make(const struct rule_text *t, struct expr_ctx *ctx)
+{
+	return t->constant.ptr ? t->constant : logformat_make(t->format, ctx, block_size());
+}
+
+/* --- evaluation --------------------------------------------------------------------------------- */
+
+bool rules_any(const struct proxy *px, enum ruleset set)
+{
+	return rule_proxy_of(px)->count[set] != 0;
+}
+
+struct http_msg *rule_message(const struct rule *r, struct stream *s)
+{
+	return r->set == RULES_HTTP_RESPONSE || r->set == RULES_HTTP_AFTER ? &s->res : &s->req;
+}
+
+enum rule_result rule_rewrite_failed(struct stream *s)
+{
+	return s->rule.lax ? RULE_CONTINUE : RULE_ERROR;
+}
+
+/* Where to go on: the rule that waited, or the first. */
+static unsigned rules_start(const struct rule_proxy *rp, enum ruleset set, struct rule_state *state)
+{
+	unsigned i;
+
+	for (i = 0; state->rule && i < rp->count[set]; i++) {
+		if (rp->all[set][i] == state->rule)
+			return i;
+	}
+	*state = (struct rule_state){ 0 };
+	return 0;
+}
+
+/* One rule: its condition unless its action is under way, then its action. */
+static enum rule_result rule_step(const struct rule *r, struct expr_ctx *ctx, struct rule_state *state)
+{
+	bool first = !state->in_action;
+	enum expr_result holds;
+
+	if (first) {
+		holds = condition_eval(r->condition, ctx);
+		if (holds == EXPR_WAIT)
+			return RULE_WAIT;
+		if (holds != EXPR_FOUND)
+			return RULE_CONTINUE;
+	}
+	state->in_action = true;
+	return r->action->run(r, ctx, &first);
+}
+
+enum rule_result rules_run(struct proxy *px, enum ruleset set, struct expr_ctx *ctx, bool final,
+			   const struct rule **which)
+{
+	const struct rule_proxy *rp = rule_proxy_of(px);
+	struct rule_state none = { 0 }, *state = ctx->stream ? &ctx->stream->rule : &none;
+	enum rule_result ret = RULE_CONTINUE;
+	unsigned saved = ctx->flags, i;
+
+	/* without a stream nothing more can come, and nobody would come back */
+	if (final || !ctx->stream)
+		ctx->flags |= EXPR_FINAL;
+	for (i = rules_start(rp, set, state); i < rp->count[set]; i++) {
+		const struct rule *r = rp->all[set][i];
+
+		ret = rule_step(r, ctx, state);
+		if (ret == RULE_WAIT) {
+			state->rule = r;
+			break;
+		}
+		state->in_action = false;
+		state->data = NULL;
+		if (ret == RULE_CONTINUE)
+			continue;
+		*which = r;
+		if (ctx->stream)
+			ctx->stream->last_rule = r;
+		break;
+	}
+	if (ret != RULE_WAIT)
+		*state = (struct rule_state){ 0 };
+	ctx->flags = saved;
+	return ret;
+}
+
+enum rule_result rules_redirect(struct proxy *px, struct expr_ctx *ctx, const struct rule **which)
+{
+	const struct rule_proxy *rp = rule_proxy_of(px);
+	struct redirect_rule *rr;
+	enum rule_result ret;
+
+	list_for_each(rr, &rp->redirects, link) {
+		if (condition_eval(rr->rule.condition, ctx) != EXPR_FOUND)
+			continue;
+		ret = redirect_run(rr->redirect, ctx);
+		if (ret == RULE_CONTINUE)
+			continue;
+		*which = &rr->rule;
+		ctx->stream->last_rule = &rr->rule;
+		return ret;
+	}
+	return RULE_CONTINUE;
+}
+
+int64_t rules_inspect_delay_ms(const struct proxy *px, bool response)
+{
+	return rule_proxy_of(px)->inspect_ms[response];
+}

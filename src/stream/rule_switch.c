@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* use_backend and use-server: which backend of a frontend, which server of a backend. */
+#include "rule_priv.h"
+
+#include <stdio.h>
+#include "proxy/server.h"
+
+/* Parses the name and the condition into a new rule at the end of <list>. */
+static struct switch_rule *switch_rule_parse(struct conf_line *l, unsigned phase)
+{
+	struct switch_rule *sr = arena_zalloc(&l->cfg->arena, sizeof(*sr));
+	struct rule_text text;
+
+	if (!sr) {
+		conf_error(l, 0, NULL, "out of memory.");
+		return NULL;
+	}
+	list_init(&sr->link);
+	sr->file = l->place.file;
+	sr->line = l->place.line;
+	sr->name = conf_peek(l);
+	if (!rule_text_parse(l, sr->name, phase, LOGFORMAT_HTTP, &text))
+		return NULL;
+	l->at++;
+	if (!text.constant.ptr)
+		sr->format = text.format;
+	return rule_take_condition(l, l->keyword->words, phase, &sr->condition) ? sr : NULL;
+}
+
+bool switch_backend_parse(struct conf_line *l)
+{
+	struct rule_proxy *rp = slot_of(&rule_proxy_slot, l->slots);
+	const struct proxy *px = l->object;
+	struct switch_rule *sr;
+
+	if (!(px->caps & PROXY_FE))
+		conf_warn(l, 0, NULL, "'use_backend' ignored because backend '%s' has no frontend "
+			  "capability.", px->name);
+	if (!conf_peek(l) || !*conf_peek(l))
+		return conf_error(l, l->at, NULL, "'use_backend' expects a backend name.");
+	rule_warn_order(l, ORDER_USE_BACKEND);
+	if (l->count - l->at > 1 && strcmp(l->words[l->at + 1], "if") != 0 &&
+	    strcmp(l->words[l->at + 1], "unless") != 0)
+		return conf_error(l, l->at + 1, NULL, "unexpected keyword '%s' after switching rule, "
+				  "only 'if' and 'unless' are allowed.", l->words[l->at + 1]);
+	sr = switch_rule_parse(l, EXPR_FE_SET_BCK);
+	if (!sr)
+		return false;
+	if (px->caps & PROXY_FE)
+		list_append(&rp->backends, &sr->link);
+	return true;
+}
+
+bool switch_server_parse(struct conf_line *l)
+{
+	struct rule_proxy *rp = slot_of(&rule_proxy_slot, l->slots);
+	const struct proxy *px = l->object;
+	struct switch_rule *sr;
+
+	if (!(px->caps & PROXY_BE))
+		conf_warn(l, 0, NULL, "'use-server' ignored because frontend '%s' has no backend "
+			  "capability.", px->name);
+	if (!conf_peek(l) || !*conf_peek(l))
+		return conf_error(l, l->at, NULL, "'use-server' expects a server name.");
+	rule_warn_order(l, ORDER_USE_SERVER);
+	if (l->count - l->at < 2 || (strcmp(l->words[l->at + 1], "if") != 0 &&
+				     strcmp(l->words[l->at + 1], "unless") != 0))
+		return conf_error(l, l->at + 1, NULL, "'use-server' expects either 'if' or 'unless' "
+				  "followed by a condition.");
+	sr = switch_rule_parse(l, EXPR_BE_SET_SRV);
+	if (!sr)
+		return false;
+	if (px->caps & PROXY_BE)
+		list_append(&rp->servers, &sr->link);
+	return true;
+}
+
+static struct diag_place switch_place(const struct switch_rule *sr)
+{
+	return (struct diag_place){ .file = sr->file, .line = sr->line };
+}
+
+/* Resolves a fixed backend name, which must be able to take this frontend's traffic. */
+static void switch_check_backend(struct proxy *px, struct switch_rule *sr, struct diag_list *diags)
+{
+	struct diag_place place = switch_place(sr);
+	struct proxy *be = proxy_find(px->config, sr->name, PROXY_BE);
+
+	if (!be)
+		diag_add(diags, DIAG_ALERT, &place, NULL,
+			 "Proxy '%s': unable to find required use_backend: '%s'.", px->name, sr->name);
+	else if (be == px)
+		diag_add(diags, DIAG_ALERT, &place, NULL,
+			 "Proxy '%s': loop detected for use_backend: '%s'.", px->name, sr->name);
+	else if (px->mode == PROXY_MODE_HTTP && be->mode != px->mode)
+		diag_add(diags, DIAG_ALERT, &place, NULL, "http frontend '%s' (%s:%d) tries to use "
+			 "incompatible tcp backend '%s' (%s:%d) in a 'use_backend' rule (see 'mode').",
+			 px->name, px->file, px->line, be->name, be->file, be->line);
+	else
+		sr->target = be;
+}
+
+void switch_check(struct proxy *px, struct diag_list *diags)
+{
+	struct rule_proxy *rp = rule_proxy_of(px);
+	struct switch_rule *sr;
+
+	list_for_each(sr, &rp->backends, link) {
+		if (!sr->format)
+			switch_check_backend(px, sr, diags);
+	}
+	list_for_each(sr, &rp->servers, link) {
+		struct diag_place place = switch_place(sr);
+
+		if (sr->format)
+			continue;
+		sr->target = server_find(px, sr->name);
+		if (!sr->target)
+			diag_add(diags, DIAG_ALERT, &place, NULL,
+				 "%s '%s' : unable to find server '%s' referenced in a 'use-server' "
+				 "rule.", proxy_kind_name(px), px->name, sr->name);
+	}
+}
+
+/* The first rule of the list whose condition holds; NULL: none. EXPR_WAIT in *ret: not known yet. */
+static struct switch_rule *switch_find(struct list *rules, struct expr_ctx *ctx,
+				       enum expr_result *ret)
+{
+	struct switch_rule *sr;
+
+	list_for_each(sr, rules, link) {
+		*ret = condition_eval(sr->condition, ctx);
+		if (*ret != EXPR_NONE)
+			return *ret == EXPR_FOUND ? sr : NULL;
+	}
+	*ret = EXPR_NONE;
+	return NULL;
+}
+
+/* The computed name of a rule; slice_none(): no memory. */
+static struct slice switch_name(const struct switch_rule *sr, struct expr_ctx *ctx)
+{
+	return logformat_make(sr->format, ctx, 256);
+}
+
+enum expr_result rules_backend(struct proxy *fe, struct expr_ctx *ctx, struct proxy **be)
+{
+	enum expr_result ret;
+	struct switch_rule *sr = switch_find(&rule_proxy_of(fe)->backends, ctx, &ret);
+	struct slice name;
+	char text[256];
+
+	if (ret == EXPR_WAIT)
+		return EXPR_WAIT;
+	*be = NULL;
+	if (sr && !sr->format) {
+		*be = sr->target;
+	} else if (sr) {
+		/* a name that no backend has falls back to the default one: no other rule is tried */
+		name = switch_name(sr, ctx);
+		slice_copy(name, text, sizeof(text));
+		*be = name.ptr ? proxy_find(fe->config, text, PROXY_BE) : NULL;
+		if (*be && fe->mode == PROXY_MODE_HTTP && (*be)->mode != fe->mode)
+			*be = NULL;
+	}
+	if (!*be)
+		*be = fe->default_backend;
+	if (!*be && (fe->caps & PROXY_BE))
+		*be = fe;
+	return *be ? EXPR_FOUND : EXPR_NONE;
+}
+
+enum expr_result rules_server(struct proxy *be, struct expr_ctx *ctx, struct server **srv)
+{
+	enum expr_result ret;
+	struct switch_rule *sr = switch_find(&rule_proxy_of(be)->servers, ctx, &ret);
+	struct slice name;
+	char text[256];
+
+	*srv = NULL;
+	if (!sr)
+		return ret;
+	if (!sr->format) {
+		*srv = sr->target;
+	} else {
+		name = switch_name(sr, ctx);
+		slice_copy(name, text, sizeof(text));
+		*srv = name.ptr ? server_find(be, text) : NULL;
+	}
+	if (*srv && !server_is_willing(*srv))
+		*srv = NULL;
+	return *srv ? EXPR_FOUND : EXPR_NONE;
+}

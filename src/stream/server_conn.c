@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* server_conn.c - connections to servers, in use and idle
+ *
+ * Idle connections wait in one list per server and thread, newest first: the newest is the least likely to be closed
+ * by the server meanwhile, and its memory is warm. A timer per list closes those which a whole
+ * pool-purge-delay has not needed: the lowest length of the list in that time tells how many.
+ */
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "base/bug.h"
+#include "base/clock.h"
+#include "codec/proxyproto.h"
+#include "conf/conf.h"
+#include "core/pool.h"
+#include "core/thread.h"
+#include "mux/h1.h"
+#include "mux/pass.h"
+#include "net/conn.h"
+#include "net/socket.h"
+#include "server_conn.h"
+#include "stream_priv.h"
+
+/* The idle connections of one server on one thread. */
+struct idle_list {
+	struct list conns;       /* struct server_conn.link, newest first */
+	struct timer timer;      /* purge */
+	struct server *server;   /* borrowed: every member holds the generation */
+	unsigned count;          /* written by its thread, read by others */
+	unsigned low;            /* least count since the last purge */
+};
+
+struct server_conn {
+	struct list link;        /* in an idle list, or in the session's */
+	struct h1_conn *h1;      /* NULL: mode tcp */
+	struct server *server;
+	struct config *config;   /* counted */
+	struct session *session; /* private to it; NULL: shared */
+	struct idle_list *idle;  /* where it waits, NULL when in use */
+	unsigned streams;        /* served so far */
+	bool proven;             /* a second stream went well on it */
+};
+
+/* In a server's slot: one list per thread, made on first use. */
+struct server_pool {
+	struct idle_list **lists; /* thread_count() of them; atomic */
+};
+
+static struct slot server_pool_slot;
+static struct pool *conn_pool;
+
+static void pool_slot_fini(void *data)
+{
+	struct server_pool *p = data;
+
+	if (!p->lists)
+		return;
+	for (unsigned i = 0; i < thread_count(); i++)
+		free(p->lists[i]);
+	free(p->lists);
+}
+
+static bool pool_slot_inherit(void *data, const void *from)
+{
+	return true; /* nothing of it is configuration */
+}
+
+static struct slot server_pool_slot = {
+	.of = SLOT_SERVER, .size = sizeof(struct server_pool),
+	.fini = pool_slot_fini, .inherit = pool_slot_inherit,
+};
+
+void server_conn_register(void)
+{
+	slot_register(&server_pool_slot);
+}
+
+bool server_conn_init(void)
+{
+	conn_pool = pool_new("server_conn", sizeof(struct server_conn));
+	return conn_pool != NULL;
+}
+
+/* --- idle lists ------------------------------------------------------------------------------ */
+
+static void idle_purge(struct timer *t);
+
+/* This thread's list of a server; NULL: no memory. */
+static struct idle_list *idle_list_get(struct server *srv, bool make)
+{
+	struct server_pool *p = slot_of(&server_pool_slot, server_slots(srv));
+	struct idle_list **lists = __atomic_load_n(&p->lists, __ATOMIC_ACQUIRE), **none = NULL;
+	struct idle_list *l;
+
+	if (!lists) {
+		if (!make)
+			return NULL;
+		lists = calloc(thread_count(), sizeof(*lists));
+		if (!lists)
+			return NULL;
+		if (!__atomic_compare_exchange_n(&p->lists, &none, lists, false, __ATOMIC_ACQ_REL,
+						 __ATOMIC_ACQUIRE)) {
+			free(lists);
+			lists = none;
+		}
+	}
+	l = lists[thread_id];
+	if (l || !make)
+		return l;
+	l = calloc(1, sizeof(*l));
+	if (!l)
+		return NULL;
+	list_init(&l->conns);
+	timer_init(&l->timer, idle_purge);
+	l->server = srv;
+	lists[thread_id] = l;
+	return l;
+}
+
+unsigned server_conn_idle_count(const struct server *srv)
+{
+	struct server_pool *p = slot_of(&server_pool_slot, server_slots(srv));
+	struct idle_list **lists = __atomic_load_n(&p->lists, __ATOMIC_ACQUIRE);
+	unsigned n = 0;
+
+	for (unsigned i = 0; lists && i < thread_count(); i++)
+		if (lists[i])
+			n += __atomic_load_n(&lists[i]->count, __ATOMIC_RELAXED);
+	return n;
+}
+
+static void idle_leave(struct server_conn *sc)
+{
+	struct idle_list *l = sc->idle;
+
+	if (list_is_linked(&sc->link))
+		list_remove(&sc->link);
+	if (!l)
+		return;
+	sc->idle = NULL;
+	__atomic_store_n(&l->count, l->count - 1, __ATOMIC_RELAXED);
+	if (l->count < l->low)
+		l->low = l->count;
+	counter_add(&sc->server->state->counters, CNT_SAFE_CUR, -1);
+	if (!l->count)
+		timer_cancel(&l->timer);
+}
+
+static void idle_arm(struct idle_list *l)
+{
+	int64_t ms = l->server->pool_purge_delay_ms;
+
+	l->low = l->count;
+	if (l->count && ms > 0)
+		timer_set(&l->timer, clock_now_ms() + (uint64_t)ms);
+}
+
+/* Closes half of the connections that nobody has needed for a whole period, at least one. */
+static void idle_purge(struct timer *t)
+{
+	struct idle_list *l = container_of(t, struct idle_list, timer);
+	struct config *cfg;
+	unsigned n = (l->low + 1) / 2;
+
+	if (list_is_empty(&l->conns))
+		return;
+	/* closing the last one may let the generation go */
+	cfg = config_take(list_first(&l->conns, struct server_conn, link)->config);
+	while (n-- && !list_is_empty(&l->conns)) {
+		struct server_conn *sc = list_last(&l->conns, struct server_conn, link);
+
+		idle_leave(sc);
+		h1_back_close(sc->h1);
+	}
+	idle_arm(l);
+	config_drop(&cfg);
+}
+
+/* How many idle connections this thread may keep. */
+static unsigned idle_max(const struct server *srv)
+{
+	int64_t max = srv->pool_max_conn;
+	unsigned n = thread_count();
+
+	if (max < 0)
+		return UINT32_MAX;
+	return (unsigned)((max + n - 1) / n);
+}
+
+/* --- what the mux tells ----------------------------------------------------------------------- */
+
+static void sc_free(struct server_conn *sc)
+{
+	idle_leave(sc);
+	config_drop(&sc->config);
+	pool_free(conn_pool, sc);
+}
+
+static void sc_closed_h1(void *owner, struct h1_conn *h)
+{
+	sc_free(owner);
+}
+
+static void sc_closed_pass(void *owner)
+{
+	sc_free(owner);
+}
+
+static void sc_idle_closed(void *owner, struct h1_conn *h)
+{
+	idle_leave(owner);
+}
+
+/* May anybody else use this connection, or only its session? */
+static bool sc_is_private(const struct server_conn *sc)
+{
+	const struct server *srv = sc->server;
+
+	return srv->proxy->reuse == REUSE_NEVER || srv->send_proxy ||
+	       (srv->source && srv->source->transparency > SOURCE_FIXED);
+}
+
+static bool sc_idle_ready(void *owner, struct h1_conn *h)
+{
+	struct server_conn *sc = owner;
+	struct server *srv = sc->server;
+	struct idle_list *l;
+
+	sc->streams++;
+	if (srv->max_reuse >= 0 && sc->streams > (unsigned)srv->max_reuse)
+		return false;
+	if (sc_is_private(sc)) {
+		if (!sc->session)
+			return false;
+		list_prepend(&sc->session->server_conns, &sc->link);
+		return true;
+	}
+	if (!srv->pool_max_conn || !(server_is_willing(srv)))
+		return false;
+	l = idle_list_get(srv, true);
+	if (!l || l->count >= idle_max(srv))
+		return false;
+	sc->session = NULL;
+	sc->proven = sc->streams > 1;
+	sc->idle = l;
+	list_prepend(&l->conns, &sc->link);
+	__atomic_store_n(&l->count, l->count + 1, __ATOMIC_RELAXED);
+	counter_add(&srv->state->counters, CNT_SAFE_CUR, 1);
+	if (!timer_is_set(&l->timer))
+		idle_arm(l);
+	return true;
+}
+
+static const struct h1_back_user h1_user = {
+	.idle_closed = sc_idle_closed, .idle_ready = sc_idle_ready, .closed = sc_closed_h1,
+};
+
+/* --- taking ----------------------------------------------------------------------------------- */
+
+static void sc_attach(struct server_conn *sc, struct stream *s)
+{
+	idle_leave(sc);
+	h1_back_attach(sc->h1, &s->back);
+}
+
+/* One that this client's earlier request has left. */
+static struct server_conn *find_private(struct stream *s)
+{
+	struct server_conn *sc;
+
+	list_for_each(sc, &s->sess->server_conns, link)
+		if (sc->server == s->server)
+			return sc;
+	return NULL;
+}
+
+/* One of the shared ones that the reuse mode lets this request have. */
+static struct server_conn *find_shared(struct stream *s)
+{
+	struct idle_list *l = idle_list_get(s->server, false);
+	bool first = s->unique == 0;
+	struct server_conn *sc;
+
+	if (!l || list_is_empty(&l->conns))
+		return NULL;
+	sc = list_first(&l->conns, struct server_conn, link);
+	if (!first || s->be->reuse == REUSE_ALWAYS)
+		return sc;
+	if (s->be->reuse == REUSE_AGGRESSIVE)
+		list_for_each(sc, &l->conns, link)
+			if (sc->proven)
+				return sc;
+	return NULL;
+}
+
+bool server_conn_take_idle(struct stream *s)
+{
+	struct server_conn *sc;
+
+	if (!(s->flags & STRM_HTTP) || s->flags & STRM_NO_REUSE)
+		return false;
+	sc = find_private(s);
+	if (!sc)
+		sc = find_shared(s);
+	if (!sc)
+		return false;
+	sc_attach(sc, s);
+	return true;
+}
+
+void server_conn_end_session(struct session *sess)
+{
+	while (!list_is_empty(&sess->server_conns)) {
+		struct server_conn *sc =
+			list_first(&sess->server_conns, struct server_conn, link);
+
+		list_remove(&sc->link);
+		h1_back_close(sc->h1);
+	}
+}
+
+/* --- opening ---------------------------------------------------------------------------------- */
+
+/* The address to connect to; a mapped port follows the port that the client asked for. */
+static bool target_address(struct stream *s, struct server_addr *to)
+{
+	const struct addr *dst;
+	int port;
+
+	server_address(s->server, to);
+	if (!s->server->port_is_mapped)
+		return to->sa.ss_family != AF_UNSPEC;
+	dst = session_dst(s->sess);
+	port = dst->port + s->server->port_offset;
+	if (to->sa.ss_family == AF_INET)
+		((struct sockaddr_in *)&to->sa)->sin_port = htons((uint16_t)port);
+	else if (to->sa.ss_family == AF_INET6)
+		((struct sockaddr_in6 *)&to->sa)->sin6_port = htons((uint16_t)port);
+	return to->sa.ss_family != AF_UNSPEC;
+}
+
+/* From which address: the server's own source, or its proxy's. */
+static void source_settings(struct stream *s, struct socket_settings *set,
+			    struct sockaddr_storage *room)
+{
+	struct source *src = s->server->source;
+	struct addr client;
+
+	if (!src)
+		return;
+	set->interface = src->interface;
+	set->source_port_low = src->port_low;
+	set->source_port_high = src->port_high;
+	set->source_cursor = &src->port_cursor;
+	if (src->bind.ss_family != AF_UNSPEC)
+		set->source = &src->bind;
+	switch (src->transparency) {
+	case SOURCE_FIXED:
+		set->source = &src->spoof;
+		set->options |= SOCKET_TRANSPARENT;
+		break;
+	case SOURCE_CLIENT:
+	case SOURCE_CLIENT_IP:
+		client = *session_src(s->sess);
+		if (src->transparency == SOURCE_CLIENT_IP)
+			client.port = 0;
+		if (!addr_is_inet(&client))
+			break;
+		addr_to_sockaddr(&client, room);
+		set->source = room;
+		set->options |= SOCKET_TRANSPARENT;
+		break;
+	default:
+		break;
+	}
+}
+
+static void connect_settings(struct stream *s, struct socket_settings *set,
+			     struct sockaddr_storage *room)
+{
+	const struct server *srv = s->server;
+	const struct proxy *be = s->be;
+
+	*set = (struct socket_settings){ .user_timeout_ms = srv->tcp_ut_ms, .netns = srv->netns,
+					 .mode = (mode_t)-1, .uid = (uid_t)-1, .gid = (gid_t)-1 };
+	if (be->options & PROXY_OPT_SRVTCPKA) {
+		set->options |= SOCKET_KEEPALIVE;
+		set->keepalive_count = be->server_keepalive.count;
+		set->keepalive_idle_ms = be->server_keepalive.idle_ms;
+		set->keepalive_interval_ms = be->server_keepalive.interval_ms;
+	}
+	if (be->options & PROXY_OPT_SMART_CONNECT)
+		set->options |= SOCKET_NO_QUICKACK;
+	if (srv->tfo)
+		set->options |= SOCKET_TFO;
+	source_settings(s, set, room);
+}
+
+/* The PROXY protocol header that this server wants first. */
+static bool send_preamble(struct stream *s)
+{
+	const struct addr *src = session_src(s->sess), *dst = session_dst(s->sess);
+	struct proxyproto_writer w;
+	char header[512];
+	size_t n;
+
+	if (!s->server->send_proxy)
+		return true;
+	if (s->server->send_proxy == 1) {
+		n = proxyproto_make_v1(header, sizeof(header), src, dst);
+	} else {
+		proxyproto_v2_begin(&w, header, sizeof(header), src, dst);
+		if (s->server->proxy_v2_options & PROXY_V2_CRC32C)
+			proxyproto_v2_crc32c(&w);
+		n = proxyproto_v2_end(&w);
+	}
+	return n && s->back.ops->preamble(&s->back, slice_make(header, n));
+}
+
+/* Puts a mux on the new socket. Takes over <fd>. */
+static bool set_up(struct stream *s, struct server_conn *sc, int fd, bool in_progress)
+{
+	unsigned flags = CONN_BACKEND | (in_progress ? CONN_CONNECTING : CONN_CAN_SEND);
+	struct conn *c = conn_new(fd, NULL, NULL, flags);
+
+	if (!c) {
+		close(fd);
+		return false;
+	}
+	if (s->be->options & PROXY_OPT_NOLINGER)
+		c->flags |= CONN_NO_LINGER;
+	if (s->flags & STRM_HTTP) {
+		sc->h1 = h1_back_new(c, &s->back, &h1_user, sc, &stream_proxy(s->be)->back);
+		if (!sc->h1)
+			conn_close(&c);
+	} else if (!pass_attach(c, &s->back, true, sc_closed_pass, sc)) {
+		conn_close(&c);
+	}
+	return c != NULL;
+}
+
+bool server_conn_open(struct stream *s)
+{
+	struct sockaddr_storage room;
+	struct socket_settings set;
+	struct server_conn *sc;
+	struct server_addr to;
+	bool in_progress;
+	int fd;
+
+	if (!target_address(s, &to)) {
+		errno = EHOSTUNREACH;
+		return false;
+	}
+	connect_settings(s, &set, &room);
+	fd = socket_connect(&to.sa, to.len, &set, &in_progress);
+	if (fd < 0)
+		return false;
+	sc = pool_zalloc(conn_pool);
+	if (!sc) {
+		close(fd);
+		errno = ENOMEM;
+		return false;
+	}
+	list_init(&sc->link);
+	sc->server = s->server;
+	sc->session = s->sess;
+	sc->config = config_take(s->sess->config);
+	if (!set_up(s, sc, fd, in_progress)) {
+		sc_free(sc);
+		errno = ENOMEM;
+		return false;
+	}
+	if (!in_progress)
+		s->back.flags |= EP_CONNECTED;
+	if (!send_preamble(s)) {
+		s->back.ops->detach(&s->back);
+		errno = ENOMEM;
+		return false;
+	}
+	return true;
+}

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* stream.c - the driver: a table of stages, and what makes a stream move
+ *
+ * Everything that happens to a stream (bytes, room, a connection, a timer, a granted slot) ends in
+ * stream_run(). It calls the current stage's step until one waits or the stream ends. Steps call down into
+ * the muxes, which may call wake() at once: the RUNNING flag turns that into another round instead of
+ * a recursion.
+ */
+#include "stream_priv.h"
+#include "base/bug.h"
+#include "base/clock.h"
+#include "core/pool.h"
+#include "core/task.h"
+#include "core/thread.h"
+#include "net/pipe.h"
+
+/* A stream that goes round this often in one call has lost its way. */
+#define PASSES_MAX 100000
+
+static struct pool *stream_pool;
+
+static const struct {
+	const char *name;
+	enum step (*run)(struct stream *s);
+	char phase;
+} stages[] = {
+#define X(name, fn, c) { #name, fn, c },
+	STREAM_STAGES(X)
+#undef X
+};
+
+const char *const stream_stage_names[STAGE_COUNT] = {
+#define X(name, fn, c) #name,
+	STREAM_STAGES(X)
+#undef X
+};
+
+bool stream_init(void)
+{
+	stream_pool = pool_new("stream", sizeof(struct stream) + slot_class_size(SLOT_STREAM));
+	return stream_pool != NULL;
+}
+
+struct slot_area *stream_slots(struct stream *s)
+{
+	return (struct slot_area *)(s + 1);
+}
+
+static void front_wake(struct endpoint *ep)
+{
+	stream_run(stream_of_front(ep));
+}
+
+static void back_wake(struct endpoint *ep)
+{
+	stream_run(stream_of_back(ep));
+}
+
+static const struct endpoint_user front_user = { .wake = front_wake };
+static const struct endpoint_user back_user = { .wake = back_wake };
+
+static void stream_timer(struct timer *t)
+{
+	struct stream *s = container_of(t, struct stream, timer);
+
+	s->flags |= STRM_TIMED_OUT;
+	stream_run(s);
+}
+
+struct stream *stream_new(struct session *sess, bool http)
+{
+	struct stream *s = pool_alloc(stream_pool);
+
+	if (!s)
+		return NULL;
+	memset(s, 0, offsetof(struct stream, area));
+	if (slot_class_size(SLOT_STREAM) && !slot_area_init(SLOT_STREAM, stream_slots(s))) {
+		pool_free(stream_pool, s);
+		return NULL;
+	}
+	arena_init_in(&s->arena, s->area, sizeof(s->area), 0);
+	s->sess = sess;
+	s->fe = s->be = sess->fe;
+	s->flags = http ? STRM_HTTP : 0;
+	s->stage = STAGE_BEGIN;
+	s->cause_stage = STAGE_COUNT;
+	s->log_level = 255;
+	s->wait_until_ms = s->client_at_ms = s->server_at_ms = TIMER_NEVER;
+	s->unique = sess->requests++;
+	http_msg_init(&s->req, &s->arena);
+	http_msg_init(&s->res, &s->arena);
+	s->front.user = &front_user;
+	s->front.rx_head = &s->req;
+	s->front.tx_head = &s->res;
+	s->back.user = &back_user;
+	s->back.rx_head = &s->res;
+	s->back.tx_head = &s->req;
+	timer_init(&s->timer, stream_timer);
+	list_append(&sess->streams, &s->link);
+	list_append(&stream_list_of_thread, &s->thread_link);
+	return s;
+}
+
+static void stream_free(struct stream *s)
+{
+	BUG_ON(s->back.ops || s->flags & STRM_SLOT);
+	timer_cancel(&s->timer);
+	if (s->task)
+		task_free(&s->task);
+	list_remove(&s->link);
+	list_remove(&s->thread_link);
+	http_msg_fini(&s->req);
+	http_msg_fini(&s->res);
+	block_queue_clear(&s->front.rx);
+	block_queue_clear(&s->front.tx);
+	block_queue_clear(&s->reply_body);
+	block_queue_clear(&s->replay);
+	arena_fini(&s->arena);
+	if (slot_class_size(SLOT_STREAM))
+		slot_area_fini(SLOT_STREAM, stream_slots(s));
+	/* the session may go with its connection: nothing of it is looked at after this */
+	if (s->front.ops)
+		s->front.ops->detach(&s->front);
+	pool_free(stream_pool, s);
+}
+
+void stream_abandon(struct stream *s)
+{
+	stream_free(s);
+}
+
+struct expr_ctx *stream_expr(struct stream *s, unsigned flags)
+{
+	s->expr.proxy = s->be;
+	s->expr.session = s->sess;
+	s->expr.stream = s;
+	s->expr.arena = &s->arena;
+	s->expr.flags = flags;
+	return &s->expr;
+}
+
+void stream_set_cause(struct stream *s, enum stream_cause cause, char phase)
+{
+	if (s->cause_stage != STAGE_COUNT)
+		return;
+	s->cause = (uint8_t)cause;
+	s->cause_stage = s->stage;
+	s->cause_phase = (uint8_t)(phase ? phase : stages[s->stage].phase);
+}
+
+void stream_wait_ms(struct stream *s, int64_t ms)
+{
+	s->wait_until_ms = ms > 0 ? clock_now_ms() + (uint64_t)ms : TIMER_NEVER;
+}
+
+bool stream_is_late(const struct stream *s)
+{
+	return clock_now_ms() >= s->wait_until_ms;
+}
+
+void stream_arm(struct stream *s)
+{
+	uint64_t at = s->wait_until_ms;
+
+	if (s->client_at_ms < at)
+		at = s->client_at_ms;
+	if (s->server_at_ms < at)
+		at = s->server_at_ms;
+	if (at != s->timer.expire_ms)
+		timer_set(&s->timer, at);
+}
+
+/* Calls steps until one waits (false) or the stream ends (true). */
+static bool stream_steps(struct stream *s)
+{
+	for (unsigned passes = 0;; passes++) {
+		BUG_ON(passes > PASSES_MAX);
+		switch (stages[s->stage].run(s)) {
+		case STEP_NEXT:
+			s->stage++;
+			break;
+		case STEP_AGAIN:
+			break;
+		case STEP_WAIT:
+			return false;
+		case STEP_END:
+			return true;
+		}
+	}
+}
+
+void stream_run(struct stream *s)
+{
+	bool over;
+
+	if (s->flags & STRM_RUNNING) {
+		s->flags |= STRM_AGAIN;
+		return;
+	}
+	s->flags |= STRM_RUNNING;
+	do {
+		s->flags &= ~STRM_AGAIN;
+		over = stream_steps(s);
+		s->flags &= ~STRM_TIMED_OUT;
+	} while (!over && s->flags & STRM_AGAIN);
+	s->flags &= ~STRM_RUNNING;
+	if (over)
+		stream_free(s);
+	else
+		stream_arm(s);
+}
+
+/* --- local answers ---------------------------------------------------------------------------- */
+
+/* Forgets a response that was received: ours replaces it. */
+static void reply_reset(struct stream *s)
+{
+	http_msg_fini(&s->res);
+	http_msg_init(&s->res, &s->arena);
+	s->res.flags = HTTP_MSG_RESPONSE;
+	s->res.version = 11;
+	s->res.version_text = SLICE("HTTP/1.1");
+	s->res.body = HTTP_BODY_LENGTH;
+	s->res.content_length = 0;
+	block_queue_clear(&s->reply_body);
+	s->flags |= STRM_LOCAL_REPLY;
+}
+
+void stream_reply_begin(struct stream *s, unsigned status, struct slice reason)
+{
+	reply_reset(s);
+	s->res.status = (uint16_t)status;
+	s->res.reason = slice_is_none(reason) ? http_reason(status) : reason;
+}
+
+bool stream_reply_body(struct stream *s, struct slice body, bool copy)
+{
+	char digits[24];
+	struct strbuf b;
+
+	strbuf_init_fixed(&b, digits, sizeof(digits));
+	strbuf_add_uint(&b, body.len);
+	s->res.content_length = body.len;
+	if (!http_msg_set_field(&s->res, SLICE("content-length"), strbuf_slice(&b)))
+		return false;
+	if (copy)
+		return block_queue_add_copy(&s->reply_body, body);
+	return block_queue_add_static(&s->reply_body, body);
+}
+
+bool stream_reply_page(struct stream *s, unsigned status)
+{
+	const struct http_page *page = http_page_find(proxy_slots(s->be), proxy_slots(s->fe), status);
+	struct slice body;
+
+	reply_reset(s);
+	if (!http_page_fill(page, &s->res, &body))
+		return false;
+	return block_queue_add_static(&s->reply_body, body);
+}
+
+enum step stream_reply(struct stream *s)
+{
+	stream_drop_back(s);
+	stream_drop_slot(s);
+	s->wait_until_ms = s->server_at_ms = TIMER_NEVER;
+	return stream_goto(s, STAGE_REPLY);
+}
+
+enum step stream_fail(struct stream *s, unsigned status, enum stream_cause cause, char phase)
+{
+	stream_set_cause(s, cause, phase);
+	if (!(s->flags & STRM_HTTP) || s->flags & STRM_HEAD_SENT || !status) {
+		if (status && !s->status)
+			s->status = (uint16_t)status;
+		return stream_goto(s, STAGE_END);
+	}
+	s->flags |= STRM_CLIENT_CLOSE * (status == 400 || status == 408);
+	if (stream_reply_page(s, status))
+		return stream_reply(s);
+	s->status = (uint16_t)status;
+	s->flags |= STRM_SILENT;
+	return stream_goto(s, STAGE_END);
+}

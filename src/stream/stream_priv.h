@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* stream_priv.h - what the files of the stream engine share */
+#ifndef STREAM_STREAM_PRIV_H
+#define STREAM_STREAM_PRIV_H
+
+#include "mux/h1.h"
+#include "proxy/bind.h"
+#include "proxy/proxy.h"
+#include "proxy/server.h"
+#include "http/error_page.h"
+#include "base/strbuf.h"
+#include "stream/rule.h"
+#include "stream/session.h"
+#include "stream/stream.h"
+
+/* --- stream.c */
+bool stream_init(void);
+/* A stream of <sess>, its front endpoint not attached yet. NULL: no memory. */
+struct stream *stream_new(struct session *sess, bool http);
+/* Frees a stream that never ran and has no endpoint. */
+void stream_abandon(struct stream *s);
+/* The whole text of the error page of <fe> for <status>, as HTTP/1 sends it; slice_none(): silent. */
+struct slice stream_page_text(struct proxy *fe, unsigned status);
+/* Runs the stages as far as they go. May free the stream. */
+void stream_run(struct stream *s);
+/* Re-arms the timer from the deadlines. */
+void stream_arm(struct stream *s);
+
+#define X(name, fn, c) enum step fn(struct stream *s);
+STREAM_STAGES(X)
+#undef X
+extern const char *const stream_stage_names[STAGE_COUNT];
+
+/* Goes to <stage> and runs it next. */
+static inline enum step stream_goto(struct stream *s, enum stream_stage stage)
+{
+	s->stage = (uint8_t)stage;
+	return STEP_AGAIN;
+}
+
+/* Ends with this page (0: none) and cause; returns what the stage must return. */
+enum step stream_fail(struct stream *s, unsigned status, enum stream_cause cause, char phase);
+/* Sends the answer in s->res. */
+enum step stream_reply(struct stream *s);
+/* Sets a deadline for the current stage, in ms from now; 0: none. */
+void stream_wait_ms(struct stream *s, int64_t ms);
+/* Has the current stage's deadline passed? */
+bool stream_is_late(const struct stream *s);
+/* The other side's end, while waiting for a server: true when the stream must end. */
+bool stream_client_left(struct stream *s);
+
+/* --- forwarded.c : option forwarded. False: no memory. */
+bool stream_add_forwarded(struct stream *s);
+/* --- response.c : answers 100 to a client that waits before it sends its body, once. */
+void stream_send_continue(struct stream *s);
+
+/* --- request.c : runs a list, turns what it decided into a step; NEXT: go on */
+enum step stream_rules(struct stream *s, struct proxy *px, enum ruleset set, unsigned dir);
+
+/* --- backend.c */
+/* Lets go of the server's connection and of its slot. */
+void stream_drop_back(struct stream *s);
+void stream_drop_slot(struct stream *s);
+/* After a failure before the answer: may the request be sent again, for this reason (enum proxy_retry)? Then
+ * the connection was dropped and the stream made ready for STAGE_ASSIGN.
+ */
+bool stream_retry(struct stream *s, unsigned event);
+/* The connection was refused (<at_once>) or did not come in time: another try or the end. */
+enum step stream_connect_failed(struct stream *s, bool at_once);
+
+/* --- forward.c */
+void stream_forward(struct stream *s);
+/* Keeps sources from filling queues that nobody empties. */
+void stream_hold_front(struct stream *s);
+
+/* --- account.c : counters and log of a stream */
+void stream_count_begin(struct stream *s);
+void stream_count_backend(struct stream *s);
+void stream_count_end(struct stream *s);
+
+/* --- session.c */
+/* Runs the rules of a session whose preambles are done and gives its connection to a mux. */
+bool session_init(void);
+bool session_thread_init(void);
+extern __thread struct list session_list;
+extern __thread struct list stream_list_of_thread;
+
+/* --- log.c */
+/* Writes the log line of the stream, if its frontend wants one. */
+void stream_log(struct stream *s);
+/* A connection that never became a stream. */
+void session_log_bad(struct session *sess, const struct h1_bad *bad, enum stream_cause cause,
+		     char phase);
+
+/* --- per-proxy settings computed in the check phase (stream_conf.c) */
+struct stream_proxy {
+	struct h1_settings front, back;
+	struct logformat *log_format, *log_format_sd, *error_format, *unique_format;
+	const char *log_format_text, *error_format_text;
+	bool log_format_set;
+};
+extern struct slot stream_proxy_slot;
+
+static inline struct stream_proxy *stream_proxy(const struct proxy *px)
+{
+	return slot_of(&stream_proxy_slot, proxy_slots(px));
+}
+
+/* Process-wide tunables of this generation. */
+struct stream_global {
+	int64_t bufsize, maxrewrite, maxhdr;
+	int64_t maxaccept;
+	int64_t maxconn;          /* effective, computed at the start */
+};
+extern struct slot stream_global_slot;
+
+#endif

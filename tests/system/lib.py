@@ -1,0 +1,398 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the black-box tests of this folder share.
+
+Tap      prints TAP and counts
+Proxy    starts the program on a configuration, waits until it serves, stops it by its pid
+Server   a raw-socket server: one thread per connection, a function decides what happens
+Syslog   receives log datagrams
+ports()  free TCP ports of 127.0.0.1, below the range from which the kernel takes its own
+
+No test of this folder asserts how long something takes; the timeouts here only bound a failing run.
+"""
+import argparse
+import os
+import random
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+PATIENCE = 10.0
+
+
+def arguments(doc, *extra):
+    """Parses the command line: --program, and what <extra> adds: (name, default, help)."""
+    p = argparse.ArgumentParser(description=doc)
+    p.add_argument("--program", default=os.environ.get("HAPROXY_PROGRAM", "./haproxy"))
+    p.add_argument("--verbose", action="store_true")
+    for name, default, text in extra:
+        if isinstance(default, bool):
+            p.add_argument("--" + name, action="store_true", help=text)
+        else:
+            p.add_argument("--" + name, type=type(default), default=default, help=text)
+    args = p.parse_args()
+    if os.sep in args.program:
+        args.program = os.path.abspath(args.program)
+    else:
+        args.program = shutil.which(args.program) or args.program
+    if not os.access(args.program, os.X_OK):
+        print("1..0 # skip %s cannot be executed" % args.program)
+        sys.exit(1)
+    return args
+
+
+class Tap:
+    def __init__(self):
+        self.count = self.failed = 0
+
+    def ok(self, good, name, detail=""):
+        self.count += 1
+        print("%sok %d - %s" % ("" if good else "not ", self.count, name.replace("#", "")))
+        if not good:
+            self.failed += 1
+            for line in str(detail).split("\n")[:25]:
+                print("#   " + line[:300])
+        sys.stdout.flush()
+        return good
+
+    def eq(self, got, want, name):
+        return self.ok(got == want, name, "got  %r\nwant %r" % (got, want))
+
+    def skip(self, name, why):
+        self.count += 1
+        print("ok %d - %s # skip %s" % (self.count, name, why))
+
+    def done(self):
+        print("1..%d" % self.count)
+        sys.exit(1 if self.failed or not self.count else 0)
+
+
+_given = set()
+
+
+def ports(n):
+    """Returns <n> consecutive ports that were free a moment ago, never given twice."""
+    base = int(os.environ.get("TEST_PORT_BASE", "22000"))
+    for _ in range(500):
+        first = random.randrange(base, base + 1000 - n)
+        wanted = range(first, first + n)
+        if any(p in _given for p in wanted):
+            continue
+        socks = []
+        try:
+            for p in wanted:
+                s = socket.socket()
+                s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                socks.append(s)
+                s.bind(("127.0.0.1", p))
+        except OSError:
+            continue
+        finally:
+            for s in socks:
+                s.close()
+        _given.update(wanted)
+        return list(wanted)
+    raise RuntimeError("no free ports")
+
+
+def connect(port, timeout=PATIENCE, address="127.0.0.1"):
+    s = socket.create_connection((address, port), timeout)
+    s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return s
+
+
+def reset(sock):
+    """Closes <sock> with an RST."""
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+    sock.close()
+
+
+def recv_all(sock, limit=1 << 26):
+    """Reads until the end; an error ends it as well."""
+    data = bytearray()
+    try:
+        while len(data) < limit:
+            part = sock.recv(65536)
+            if not part:
+                break
+            data += part
+    except OSError:
+        pass
+    return bytes(data)
+
+
+class Reader:
+    """Reads HTTP/1 messages off a socket with a naive parser."""
+
+    def __init__(self, sock):
+        self.sock = sock
+        self.buf = b""
+        self.eof = False
+
+    def fill(self):
+        try:
+            part = self.sock.recv(65536)
+        except ConnectionError:
+            part = b""
+        if not part:
+            self.eof = True
+        self.buf += part
+        return bool(part)
+
+    def head(self):
+        """Returns (first line, [(name, value)]) or None at the end."""
+        while b"\r\n\r\n" not in self.buf:
+            if not self.fill():
+                return None
+        raw, self.buf = self.buf.split(b"\r\n\r\n", 1)
+        lines = raw.split(b"\r\n")
+        fields = []
+        for line in lines[1:]:
+            name, _, value = line.partition(b":")
+            fields.append((name.lower().decode("latin-1"), value.strip().decode("latin-1")))
+        return lines[0].decode("latin-1"), fields
+
+    def exactly(self, n):
+        while len(self.buf) < n:
+            if not self.fill():
+                raise EOFError("%d bytes missing" % (n - len(self.buf)))
+        data, self.buf = self.buf[:n], self.buf[n:]
+        return data
+
+    def line(self):
+        while b"\r\n" not in self.buf:
+            if not self.fill():
+                raise EOFError("line without end")
+        data, self.buf = self.buf.split(b"\r\n", 1)
+        return data
+
+    def chunks(self):
+        body = b""
+        while True:
+            size = int(self.line().split(b";")[0], 16)
+            if not size:
+                break
+            body += self.exactly(size)
+            if self.exactly(2) != b"\r\n":
+                raise ValueError("chunk without end")
+        while self.line():
+            pass
+        return body
+
+    def body(self, fields, until_close=False):
+        names = dict(fields)
+        if names.get("transfer-encoding", "").lower() == "chunked":
+            return self.chunks()
+        if "content-length" in names:
+            return self.exactly(int(names["content-length"]))
+        if until_close:
+            while self.fill():
+                pass
+            data, self.buf = self.buf, b""
+            return data
+        return b""
+
+    def response(self, method="GET"):
+        """Returns (status, fields, body) of the next final response, or None at the end."""
+        while True:
+            head = self.head()
+            if not head:
+                return None
+            status = int(head[0].split(" ")[1])
+            if status >= 200 or status == 101:
+                break
+        if method == "HEAD" or status in (101, 204, 304):
+            return status, dict(head[1]), b""
+        return status, dict(head[1]), self.body(head[1], True)
+
+
+class Server:
+    """Listens on a port of 127.0.0.1; handler(sock) runs in a thread for each connection."""
+
+    def __init__(self, handler, port=None, backlog=128):
+        self.port = port or ports(1)[0]
+        self.sock = socket.socket()
+        self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self.sock.bind(("127.0.0.1", self.port))
+        self.sock.listen(backlog)
+        self.handler = handler
+        self.accepted = 0
+        self.closed = False
+        threading.Thread(target=self.run, daemon=True).start()
+
+    def run(self):
+        while not self.closed:
+            try:
+                s, _ = self.sock.accept()
+            except OSError:
+                return
+            self.accepted += 1
+            threading.Thread(target=self.one, args=(s,), daemon=True).start()
+
+    def one(self, s):
+        s.settimeout(PATIENCE)
+        try:
+            self.handler(s)
+        except (OSError, EOFError, ValueError):
+            pass
+        finally:
+            try:
+                s.close()
+            except OSError:
+                pass
+
+    def close(self):
+        self.closed = True
+        try:
+            self.sock.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass
+        self.sock.close()
+
+
+class Syslog:
+    """Receives datagrams on 127.0.0.1:port and keeps them as text."""
+
+    def __init__(self):
+        self.sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 23)
+        self.sock.bind(("127.0.0.1", 0))
+        self.port = self.sock.getsockname()[1]
+        self.lines = []
+        self.changed = threading.Condition()
+        threading.Thread(target=self.run, daemon=True).start()
+
+    def run(self):
+        while True:
+            data = self.sock.recv(65536)
+            with self.changed:
+                self.lines.append(data.decode("latin-1").rstrip("\n"))
+                self.changed.notify_all()
+
+    def wait(self, test, timeout=PATIENCE):
+        """Waits until test(lines) holds; returns its result."""
+        end = time.monotonic() + timeout
+        with self.changed:
+            while not test(self.lines) and time.monotonic() < end:
+                self.changed.wait(max(0.01, end - time.monotonic()))
+            return test(self.lines)
+
+    def find(self, pattern, timeout=PATIENCE):
+        """Waits for a line that matches and returns it, or None."""
+        rx = re.compile(pattern)
+
+        def look(lines):
+            return next((l for l in lines if rx.search(l)), None)
+        return self.wait(look, timeout)
+
+
+class Proxy:
+    """The program running on <conf>; a stats socket is added. Use as a context manager."""
+
+    def __init__(self, program, conf, args=(), prefix=(), env=None, preexec=None, wait=True):
+        self.dir = tempfile.mkdtemp(prefix="hapt.")
+        self.ctl_path = os.path.join(self.dir, "ctl.sock")
+        self.conf_path = os.path.join(self.dir, "test.cfg")
+        with open(self.conf_path, "w") as f:
+            f.write("global\n\tstats socket %s level admin mode 600\n%s" % (self.ctl_path, conf))
+        self.log_path = os.path.join(self.dir, "output")
+        self.out = open(self.log_path, "wb")
+        cmd = list(prefix) + [program, "-db", "-f", self.conf_path] + list(args)
+        self.process = subprocess.Popen(cmd, stdout=self.out, stderr=subprocess.STDOUT,
+                                        stdin=subprocess.DEVNULL, env=env, preexec_fn=preexec)
+        if wait:
+            self.wait_ready()
+
+    def wait_ready(self):
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            if self.process.poll() is not None:
+                break
+            try:
+                if "Pid:" in self.ctl("show info"):
+                    return
+            except OSError:
+                pass
+            time.sleep(0.02)
+        text = self.output()
+        self.stop()
+        raise RuntimeError("the proxy did not start:\n" + text)
+
+    def output(self):
+        with open(self.log_path, errors="replace") as f:
+            return f.read()
+
+    def ctl(self, command):
+        """Runs one command of the Runtime API and returns its answer."""
+        s = socket.socket(socket.AF_UNIX)
+        s.settimeout(PATIENCE)
+        try:
+            s.connect(self.ctl_path)
+            s.sendall(command.encode() + b"\n")
+            return recv_all(s).decode("latin-1")
+        finally:
+            s.close()
+
+    def stats(self):
+        """Returns {(proxy, service): {column: value}}."""
+        rows = self.ctl("show stat").strip().split("\n")
+        cols = rows[0].lstrip("# ").split(",")
+        out = {}
+        for row in rows[1:]:
+            d = dict(zip(cols, row.split(",")))
+            out[d["pxname"], d["svname"]] = d
+        return out
+
+    def info(self):
+        return dict(l.split(": ", 1) for l in self.ctl("show info").split("\n") if ": " in l)
+
+    def alive(self):
+        return self.process.poll() is None
+
+    def stop(self, sig=signal.SIGTERM):
+        """Stops the process if it still runs; returns its exit status."""
+        if self.process.poll() is None:
+            self.process.send_signal(sig)
+            try:
+                self.process.wait(PATIENCE)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+        self.out.close()
+        return self.process.returncode
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        self.stop()
+        shutil.rmtree(self.dir, ignore_errors=True)
+
+
+def until(test, timeout=PATIENCE):
+    """Polls test() until it holds; returns its last result."""
+    end = time.monotonic() + timeout
+    while True:
+        got = test()
+        if got or time.monotonic() > end:
+            return got
+        time.sleep(0.02)
+
+
+def echo_handler(sock):
+    """A plain keep-alive HTTP server that answers 200 and tells in x-url what it saw."""
+    r = Reader(sock)
+    while True:
+        head = r.head()
+        if not head:
+            return
+        method, url, _ = head[0].split(" ", 2)
+        body = r.body(head[1])
+        text = b"" if method == "HEAD" else b"%d" % len(body)
+        sock.sendall(b"HTTP/1.1 200 OK\r\nx-url: %s\r\ncontent-length: %d\r\n\r\n%s"
+                     % (url.encode("latin-1"), len(b"%d" % len(body)), text))

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* t_session.c - lines, chaining, escapes, payloads, prompts, levels, yield and resume */
+#include <stdlib.h>
+#include <string.h>
+#include "ctl/ctl.h"
+#include "tap.h"
+
+extern const struct module mod_ctl;
+
+static int wakes, releases;
+static struct ctl_session *waiting;
+
+static enum ctl_step run_args(struct ctl_request *rq)
+{
+	for (int i = rq->at; i < rq->count; i++)
+		strbuf_printf(rq->out, "[%s]", rq->words[i]);
+	if (!slice_is_none(rq->payload))
+		strbuf_printf(rq->out, "{%.*s}", SLICE_FMT(rq->payload));
+	return CTL_DONE;
+}
+
+static enum ctl_step run_long(struct ctl_request *rq)
+{
+	while (rq->pos < 10000) {
+		if (rq->out->len >= CTL_OUT_SOFT)
+			return CTL_MORE;
+		strbuf_printf(rq->out, "line %d\n", (int)rq->pos++);
+	}
+	return CTL_DONE;
+}
+
+static enum ctl_step run_wait(struct ctl_request *rq)
+{
+	if (!rq->state) {
+		rq->state = rq;
+		waiting = rq->session;
+		return CTL_WAIT;
+	}
+	ctl_say(rq, "waited");
+	return CTL_DONE;
+}
+
+static void release(struct ctl_request *rq)
+{
+	releases++;
+}
+
+static const struct ctl_command commands[] = {
+	{ .words = "test args", .help = "show words", .run = run_args },
+	{ .words = "test long", .help = "long output", .run = run_long, .release = release },
+	{ .words = "test wait", .help = "wait", .run = run_wait, .release = release },
+	{ .words = "test", .help = "less words", .run = run_args },
+	{ .words = "admin thing", .help = "for admins", .level = CTL_ADMIN, .run = run_args },
+	{ .words = "expert thing", .help = "x", .level = CTL_ADMIN, .run = run_args,
+	  .flags = CTL_EXPERT },
+	{ 0 }
+};
+static const struct module mod_test = { .name = "test", .commands = commands };
+static const struct module *const modules[] = { &mod_ctl, &mod_test, NULL };
+
+static void on_wake(void *owner)
+{
+	wakes++;
+}
+
+static const struct ctl_session_owner owner = { .wake = on_wake };
+
+/* What a client of <level> gets for <input> at once, then the end of its side. */
+static const char *talk(enum ctl_level level, const char *input)
+{
+	static char answer[200000];
+	struct ctl_session *s = ctl_session_new(level, &owner, NULL);
+	size_t len = 0;
+
+	ctl_session_feed(s, slice_of(input));
+	ctl_session_eof(s);
+	for (int i = 0; i < 1000 && !ctl_session_is_over(s); i++) {
+		struct slice out;
+
+		ctl_session_run(s);
+		out = ctl_session_output(s);
+		if (out.len)
+			memcpy(answer + len, out.ptr, out.len);
+		len += out.len;
+		ctl_session_sent(s, out.len);
+	}
+	answer[len] = 0;
+	ctl_session_free(&s);
+	return answer;
+}
+
+static void test_lines(void)
+{
+	is_str(talk(CTL_USER, "test args a b\n"), "[a][b]\n\n", "words, newline and blank line");
+	is_str(talk(CTL_USER, "test x\n"), "[x]\n\n", "the longest command wins, less is less");
+	is_str(talk(CTL_USER, "test args a;test args b\n"), "[a]\n\n[b]\n\n", "chained");
+	is_str(talk(CTL_USER, "test args a\ntest args b\n"), "[a]\n\n", "one line only");
+	is_str(talk(CTL_USER, "test args a\\;b \\\\ c\\ d\n"), "[a;b][\\][c d]\n\n", "escapes");
+	is_str(talk(CTL_USER, "test args a"), "", "no newline: nothing");
+	is_str(talk(CTL_USER, "\n"), "\n", "empty line");
+	is_str(talk(CTL_USER, "quit\ntest args a\n"), "", "quit");
+	is_str(talk(CTL_USER, "test args a;quit;test args b\n"), "[a]\n\n", "quit in a chain");
+	is_str(talk(CTL_USER, "test args a\r\n"), "[a]\n\n", "CR before LF is dropped");
+}
+
+static void test_payload(void)
+{
+	is_str(talk(CTL_USER, "test args a <<\nx\ny\n\n"), "[a]{x\ny\n}\n\n", "payload");
+	is_str(talk(CTL_USER, "test args a <<EOF\nx\n\ny\nEOF\n"), "[a]{x\n\ny\n}\n\n", "pattern");
+	is_str(talk(CTL_USER, "test args <<12345678\n"), "[<<12345678]\n\n", "pattern too long");
+	is_str(talk(CTL_USER, "test args <<E;test args b\n"), "[<<E]\n\n[b]\n\n", "not at the end");
+	is_str(talk(CTL_USER, "test args a <<\nx\n"), "", "unfinished");
+	is_str(talk(CTL_USER, "test args a;test args b <<\nx\n\n"), "[a]\n\n[b]{x\n}\n\n",
+	       "for the last command");
+	is_str(talk(CTL_USER, "test args <<\n\n"), "{}\n\n", "empty payload");
+}
+
+static void test_prompt(void)
+{
+	is_str(talk(CTL_USER, "prompt\ntest args a\n\n"), "\n> [a]\n\n> \n> ", "prompt");
+	is_str(talk(CTL_USER, "prompt;test args a\n"), "\n[a]\n\n> ", "prompt at the end of a line");
+	is_str(talk(CTL_USER, "prompt i\ntest args a\n\n"), "\n[a]\n\n\n", "interactive");
+	is_str(talk(CTL_USER, "prompt\nprompt\ntest args a\n"), "\n> \n", "back to one line");
+	is_str(talk(CTL_USER, "prompt timed\n"), "\n[0:00:00:00]> ", "timed");
+}
+
+static void test_levels(void)
+{
+	is_str(talk(CTL_USER, "show cli level\n"), "user\n\n", "user");
+	is_str(talk(CTL_ADMIN, "show cli level;operator;show cli level;user;show cli level\n"),
+	       "admin\n\n\noperator\n\n\nuser\n\n", "lowering");
+	is_str(talk(CTL_USER, "operator\n"), "Permission denied\n\n", "never up");
+	is_str(talk(CTL_OPERATOR, "admin thing\n"), "Permission denied\n\n", "needs admin");
+	is_str(talk(CTL_ADMIN, "expert thing\n"),
+	       "This command is restricted to expert mode only.\n\n", "needs expert");
+	is_str(talk(CTL_ADMIN, "expert-mode on;expert thing x\n"), "\n[x]\n\n", "expert");
+	is_str(talk(CTL_ADMIN, "set severity-output number;echo x;set timeout cli a\n"),
+	       "\n[6]: x\n\n[3]: Invalid timeout value.\n\n", "severities");
+	ok(strstr(talk(CTL_USER, "foo\n"), "Unknown command: 'foo', but maybe") != NULL, "unknown");
+	ok(strstr(talk(CTL_USER, "help test\n"), "  test long                               : long "
+		  "output\n") != NULL, "help is aligned");
+	ok(!strstr(talk(CTL_USER, "help\n"), "admin thing"), "help hides what is not allowed");
+}
+
+static void test_long(void)
+{
+	struct ctl_session *s;
+	const char *all = talk(CTL_USER, "test long\n");
+
+	ok(strstr(all, "line 0\n") && strstr(all, "line 9999\n\n"), "long output is whole");
+	is_int(releases, 1, "and released once");
+	s = ctl_session_new(CTL_USER, &owner, NULL);
+	ctl_session_feed(s, SLICE("test wait;test args a\n"));
+	ctl_session_run(s);
+	is_int(ctl_session_output(s).len, 0, "nothing while it waits");
+	wakes = 0;
+	ctl_session_resume(waiting);
+	is_int(wakes, 1, "the owner is woken");
+	ctl_session_run(s);
+	ok(slice_eq(ctl_session_output(s), SLICE("waited\n\n[a]\n\n")), "resumed");
+	ctl_session_free(&s);
+	s = ctl_session_new(CTL_USER, &owner, NULL);
+	ctl_session_feed(s, SLICE("test wait\n"));
+	ctl_session_run(s);
+	releases = 0;
+	ctl_session_free(&s);
+	is_int(releases, 1, "a command that waits is released with its session");
+	s = ctl_session_new(CTL_USER, &owner, NULL);
+	while (ctl_session_wants_input(s))
+		ctl_session_feed(s, SLICE("xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"));
+	ctl_session_run(s);
+	ok(slice_starts(ctl_session_output(s), SLICE("The command line is too big")), "too big");
+	ctl_session_free(&s);
+}
+
+int main(void)
+{
+	ctl_register(modules);
+	test_lines();
+	test_payload();
+	test_prompt();
+	test_levels();
+	test_long();
+	return done_testing();
+}
