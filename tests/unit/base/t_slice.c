@@ -12,7 +12,8 @@ static void check_slices(void)
 
 	ok(slice_eq(slice_trim(s), SLICE("Hello World")), "trim");
 	is_int(slice_trim(SLICE("  ")).len, 0, "trim of blanks");
-	ok(slice_eq_nocase(SLICE("aZ-"), SLICE("Az-")) && !slice_eq_nocase(SLICE("a"), SLICE("b")) &&
+	ok(slice_eq_nocase(SLICE("aZ-"), SLICE("Az-")) &&
+	   !slice_eq_nocase(SLICE("a"), SLICE("b")) &&
 	   !slice_eq_nocase(SLICE("@"), SLICE("`")), "case is ignored for letters only");
 	ok(slice_cmp(SLICE("a"), SLICE("b")) < 0 && slice_cmp(SLICE("ab"), SLICE("a")) > 0 &&
 	   slice_cmp(SLICE("a"), SLICE("a")) == 0 && slice_cmp(slice_none(), SLICE("")) == 0 &&

@@ -26,8 +26,8 @@ static int check_node(const struct tree_node *n, const struct tree_node *parent)
 	return n->height == 1 + (left > right ? left : right) ? n->height : -1;
 }
 
-/* Walks both ways: the number of nodes in order, -1 when they are not. Equal keys: by address, which
- * is their order of insertion when nothing was inserted again.
+/* Walks both ways: the number of nodes in order, -1 when they are not. Equal keys: by address,
+ * which is their order of insertion when nothing was inserted again.
  */
 static int walk(bool by_address)
 {

@@ -138,7 +138,8 @@ static void check_names(void)
 		ok(field_id_of_lower(name.ptr, name.len) == id &&
 		   field_id_of(slice_make(upper, name.len)) == id, "%.*s", SLICE_FMT(name));
 	}
-	ok(!field_id_of(SLICE("x-unknown")) && !field_id_of(SLICE("")) && !field_id_of(SLICE("x")) &&
+	ok(!field_id_of(SLICE("x-unknown")) && !field_id_of(SLICE("")) &&
+	   !field_id_of(SLICE("x")) &&
 	   !field_id_of(SLICE("hoxt")), "unknown names");
 	ok(slice_is_none(field_name_of(0)) && slice_is_none(field_name_of(255)), "no name");
 }
