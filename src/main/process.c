@@ -65,11 +65,9 @@ static bool go_to_background(const struct main_options *o)
 	return true;
 }
 
-/* Standard descriptors lead nowhere, except those that logs are sent to. */
-static void leave_terminal(void)
+/* Standard descriptors lead nowhere: to <fd>, opened before the root folder changed. */
+static void leave_terminal(int fd)
 {
-	int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-
 	if (fd < 0)
 		return;
 	for (int i = 0; i <= 2; i++)
@@ -125,6 +123,7 @@ bool process_settle(struct config *cfg, const struct main_options *o)
 	const struct main_settings *set = settings_of(cfg);
 	bool failed = false, background = (o->daemon || set->daemon) && !o->foreground;
 	int pid_fd = open_pid_file(cfg, o, &failed);
+	int null_fd = background ? open("/dev/null", O_RDWR | O_CLOEXEC) : -1;
 
 	if (failed)
 		return false;
@@ -139,6 +138,6 @@ bool process_settle(struct config *cfg, const struct main_options *o)
 		return false;
 	write_pid_file(pid_fd);
 	if (background)
-		leave_terminal();
+		leave_terminal(null_fd);
 	return true;
 }
