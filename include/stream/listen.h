@@ -21,9 +21,11 @@ void listen_start_thread(struct config *cfg);
 void listen_stop_all(struct config *cfg);
 /* How many listening sockets there are. */
 unsigned listen_count(const struct config *cfg);
-/* Stops accepting for a while / goes on (SIGTTOU, SIGTTIN). */
+/* Stops accepting for a while, releasing the ports / takes them back (SIGTTOU, SIGTTIN). */
 void listen_pause_all(struct config *cfg);
 void listen_resume_all(struct config *cfg);
+/* A limit was raised, or there is room below one: whoever waits for it tries again. */
+void listen_retry_all(struct config *cfg);
 
 /* Client sessions of the process, all threads; and since the start. */
 unsigned sessions_count(void);
