@@ -64,11 +64,12 @@ struct conn {
 	const struct transport *transport;
 	void *transport_ctx;
 	int fd;
-	uint16_t error;      /* errno of the failure */
+	uint16_t flags;      /* enum conn_flags */
+	uint8_t error;       /* errno of the failure */
 	uint8_t read_blocks; /* how many blocks the next read asks for: grows with the flow */
-	uint8_t reserved;
-	uint32_t flags;
 };
+
+_Static_assert(sizeof(struct conn) <= 40, "idle connections are many");
 
 /* A connection over an open non-blocking socket of the calling thread. NULL: no memory or the poller refused
  * (the caller still owns the socket).
