@@ -139,6 +139,8 @@ struct stream {
 	uint16_t status;               /* of the answer, for log and counters; 0 none */
 	uint16_t retries_left, retries;
 	uint32_t unique;               /* number of the stream in its session */
+	uint32_t runs;                 /* how often the driver was entered */
+	uint64_t serial;               /* number on its thread: its list is in this order */
 	struct http_msg req, res;
 	struct timer timer;
 	uint64_t wait_until_ms;        /* stage's own deadline; TIMER_NEVER none */

@@ -18,6 +18,7 @@
 #define PASSES_MAX 100000
 
 static struct pool *stream_pool;
+static __thread uint64_t last_serial;
 
 __thread struct list stream_list_of_thread;
 
@@ -81,6 +82,7 @@ struct stream *stream_new(struct session *sess, bool http)
 	s->log_level = 255;
 	s->wait_until_ms = s->client_at_ms = s->server_at_ms = TIMER_NEVER;
 	s->unique = sess->requests++;
+	s->serial = ++last_serial;
 	http_msg_init(&s->req, &s->arena);
 	http_msg_init(&s->res, &s->arena);
 	s->front.user = &front_user;
@@ -192,6 +194,7 @@ void stream_run(struct stream *s)
 		return;
 	}
 	s->flags |= STRM_RUNNING;
+	s->runs++;
 	do {
 		s->flags &= ~STRM_AGAIN;
 		over = stream_steps(s);
@@ -202,6 +205,19 @@ void stream_run(struct stream *s)
 		stream_free(s);
 	else
 		stream_arm(s);
+}
+
+void stream_kill(struct stream *s)
+{
+	BUG_ON(s->flags & STRM_RUNNING);
+	s->status = s->flags & STRM_HTTP ? 500 : 0;
+	stream_fail(s, 0, CAUSE_KILLED, 'C');
+	stream_run(s);
+}
+
+uint64_t stream_last_serial(void)
+{
+	return last_serial;
 }
 
 /* --- local answers ---------------------------------------------------------------------------- */

@@ -23,6 +23,10 @@ void stream_abandon(struct stream *s);
 struct slice stream_page_text(struct proxy *fe, unsigned status);
 /* Runs the stages as far as they go. May free the stream. */
 void stream_run(struct stream *s);
+/* Ends it at once, from outside its stages, on its thread: its client is cut off. Frees it. */
+void stream_kill(struct stream *s);
+/* The serial of the newest stream of the calling thread. */
+uint64_t stream_last_serial(void);
 /* Re-arms the timer from the deadlines. */
 void stream_arm(struct stream *s);
 
