@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* limits.c - how many connections, descriptors and pipes the process may have
  *
- * Without maxconn, the connections are what the descriptors allow: two for each, one per listening socket,
- * some for each thread. With it, the descriptors follow.
+ * Without maxconn, the connections are what the descriptors allow: two for each, one per listening
+ * socket, some for each thread. With it, the descriptors follow.
  */
 #include <errno.h>
 #include <string.h>
@@ -51,7 +51,8 @@ static bool raise_limit(const struct main_options *o, const struct main_settings
 {
 	struct rlimit next = { .rlim_cur = (rlim_t)wanted, .rlim_max = limit->rlim_max };
 
-	if (limit->rlim_cur != RLIM_INFINITY && (int64_t)limit->rlim_cur >= wanted && !set->descriptors)
+	if (limit->rlim_cur != RLIM_INFINITY && (int64_t)limit->rlim_cur >= wanted &&
+	    !set->descriptors)
 		return true;
 	if (limit->rlim_max != RLIM_INFINITY && (int64_t)limit->rlim_max < wanted)
 		next.rlim_max = (rlim_t)wanted;
@@ -107,7 +108,8 @@ bool limits_apply(struct config *cfg, const struct main_options *o)
 	if (!l->maxconn) {
 		bool splices = ideal_pipes(cfg, set, 4) > 0 && set->maxpipes < 0;
 
-		/* each connection: client and server, and half a descriptor of its quarter of a pipe */
+		/* each connection: client and server, and half a descriptor of its quarter of a
+		 * pipe */
 		l->maxconn = splices ? (ceiling - others) * 2 / 5 : (ceiling - others) / 2;
 		if (l->maxconn < 1)
 			l->maxconn = 1;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* main.c - from the command line to the loops, and out again
  *
- *	options -> modules -> read -> check -> limits -> sockets -> pid file, daemon, rights -> loops
+ *   options -> modules -> read -> check -> limits -> sockets -> pid file, daemon, rights
+ *           -> loops
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -70,8 +71,8 @@ static int report_check(const struct config *cfg, const struct main_options *o)
 	bool has_sockets = generation_count_listeners(cfg) + stats_sockets_count(cfg) > 0;
 
 	if (!has_sockets) {
-		fprintf(stderr, "Configuration file has no error but will not start (no listener) => "
-			"exit(2).\n");
+		fprintf(stderr, "Configuration file has no error but will not start "
+			"(no listener) => exit(2).\n");
 		return STATUS_NO_LISTENER;
 	}
 	if (o->verbose)

@@ -99,7 +99,8 @@ static bool take_pids(struct args *a, int sig)
 	struct main_options *o = a->o;
 
 	o->old_pid_signal = sig;
-	while (a->at + 1 < a->argc && a->argv[a->at + 1][0] >= '0' && a->argv[a->at + 1][0] <= '9') {
+	while (a->at + 1 < a->argc && a->argv[a->at + 1][0] >= '0' &&
+	       a->argv[a->at + 1][0] <= '9') {
 		char *end;
 		long pid = strtol(a->argv[++a->at], &end, 10);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* settings.c - the global settings that main applies, and pushes down to the floors that need them */
+/* settings.c - the global settings that main applies, and pushes down to the floors that need them
+ */
 #include <string.h>
 #include "base/block.h"
 #include "core/fd.h"

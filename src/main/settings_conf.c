@@ -105,7 +105,8 @@ static bool parse_verify(struct conf_line *l)
 	{ GLOBAL(name), .min_args = 1, .max_args = 1, .type = CONF_TIME_MS, AT(member), \
 	  .syntax = "<time>", .help = text }
 #define LATER(name, why) \
-	{ GLOBAL(name), .flags = CONF_REFUSED, .max_args = -1, .help = "not there yet", .hint = why }
+	{ GLOBAL(name), .flags = CONF_REFUSED, .max_args = -1, .help = "not there yet", \
+	  .hint = why }
 
 static const struct conf_keyword keywords[] = {
 	SWITCH("daemon", daemon, "go to the background"),
@@ -125,7 +126,8 @@ static const struct conf_keyword keywords[] = {
 	{ GLOBAL("description"), .min_args = 1, .max_args = -1, .parse = parse_description,
 	  .syntax = "<text>", .help = "what this node is for" },
 	TEXT("localpeer", localpeer, "<name>", "name of this node among peers"),
-	TEXT("cluster-secret", cluster_secret, "<secret>", "secret shared by the nodes of a cluster"),
+	TEXT("cluster-secret", cluster_secret, "<secret>",
+	     "secret shared by the nodes of a cluster"),
 	NUMBER("uid", uid, 0, INT32_MAX, "user id to run as"),
 	NUMBER("gid", gid, 0, INT32_MAX, "group id to run as"),
 	{ GLOBAL("user"), .min_args = 1, .max_args = 1, .parse = parse_user, .syntax = "<name>",

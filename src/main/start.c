@@ -3,7 +3,8 @@
  *
  *	read -> check -> limits -> sockets -> publish
  *
- * A reload will go the same way beside the running generation: nothing here knows that it is the first.
+ * A reload will go the same way beside the running generation: nothing here knows that it is the
+ * first.
  */
 #include <stdlib.h>
 #include "proxy/bind.h"

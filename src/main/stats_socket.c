@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* stats_socket.c - edge file: stats socket, stats timeout, stats maxconn
  *
- * A line has the address and options of a bind line; each address becomes a socket of the Runtime API.
+ * A line has the address and options of a bind line; each address becomes a socket of the Runtime
+ * API.
  */
 #include <string.h>
 #include <unistd.h>
@@ -45,8 +46,9 @@ unsigned stats_sockets_count(const struct config *cfg)
 static bool refuse_options(struct conf_line *l, const struct bind_conf *b)
 {
 	if (b->options & (BIND_ACCEPT_PROXY | BIND_ACCEPT_CIP))
-		return conf_error(l, 0, NULL, "'stats socket' : PROXY and NetScaler headers are not "
-				  "supported on these sockets.");
+		return conf_error(l, 0, NULL,
+				  "'stats socket' : PROXY and NetScaler headers are not supported "
+				  "on these sockets.");
 	return true;
 }
 
@@ -70,8 +72,9 @@ static bool parse_socket(struct conf_line *l)
 	bool good;
 
 	if (!conf_peek(l))
-		return conf_error(l, 1, NULL, "'stats socket' in section 'global' expects an address "
-				  "or a path to a UNIX socket.");
+		return conf_error(l, 1, NULL,
+				  "'stats socket' in section 'global' expects an address or a path "
+				  "to a UNIX socket.");
 	b = bind_conf_new(l->cfg);
 	if (!b)
 		return conf_error(l, 0, NULL, "out of memory.");
@@ -88,8 +91,8 @@ static bool parse_timeout(struct conf_line *l)
 	if (!conf_take_time_ms(l, &ms))
 		return false;
 	if (!ms)
-		return conf_error(l, l->at - 1, NULL, "'stats timeout' in section 'global' expects a "
-				  "positive value.");
+		return conf_error(l, l->at - 1, NULL,
+				  "'stats timeout' in section 'global' expects a positive value.");
 	settings_of(l->cfg)->stats_timeout_ms = ms;
 	return true;
 }
