@@ -5,8 +5,8 @@
  * looks at the start of what has come and says how many bytes it used and how many of them, at
  * their end, are payload; the caller moves these without copying. Trailer lines follow the last
  * chunk: they are handed over as one contiguous section, see below. Strict: sizes of at most 16
- * digits without overflow, CRLF after sizes and data, no control characters in extensions, which
- * are bounded.
+ * digits without overflow (leading zeros do not count), CRLF after sizes and data, no control
+ * characters in extensions, which are bounded.
  * Threads: any. Fails: H1_ERROR with an enum h1_error.
  */
 #ifndef CODEC_CHUNK_H
@@ -48,10 +48,10 @@ static inline void chunk_decoder_init(struct chunk_decoder *d)
 enum h1_status chunk_decode(struct chunk_decoder *d, struct slice input, struct chunk_step *step);
 
 /* Parses the trailer section (maybe just an empty line) from contiguous writable bytes starting
- * with the first one after the last chunk's line. H1_MORE: incomplete, nothing is kept, call again
- * with more.
+ * with the first one after the last chunk's line. H1_MORE: incomplete, nothing is kept, call
+ * again with more.
  * H1_DONE: *used bytes, *count fields written to <fields> (room for <capacity>), names in lower
- *          case.
+ * case.
  * H1_ERROR: *error says why. Framing fields (content-length, transfer-encoding, host, connection,
  * te, trailer, ...) are skipped: they may not be trailers (RFC 9110 6.5.1).
  */

@@ -18,7 +18,7 @@ struct date {
 	int weekday;         /* 0: Sunday */
 };
 
-/* The UTC calendar date of <seconds> since 1970; weekday is filled in. */
+/* Seconds to broken-down time. */
 struct date date_of(int64_t seconds);
 /* The inverse; fields must be in their ranges. weekday is ignored. */
 int64_t date_seconds(const struct date *d);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* proxyproto.h - PROXY protocol headers, versions 1 (text) and 2 (binary)
  *
- * Parsing looks at contiguous bytes from the connection's first one, as often as wanted: it keeps
- * nothing between calls. Making writes into the caller's room. TLVs and UNIX paths are slices of
- * the input. A CRC32c TLV is always verified. Strict where the specification leaves a choice: one
- * blank between fields of version 1, canonical ports, TLVs which fill their space exactly.
+ * Parsing looks at contiguous bytes from the connection's first one, as often as wanted: it
+ * keeps nothing between calls. Making writes into the caller's room. TLVs and UNIX paths are
+ * slices of the input. A CRC32c TLV is always verified. Strict where the specification leaves a
+ * choice: one blank between fields of version 1, canonical ports, TLVs which fill their space
+ * exactly.
  * Owns: nothing. Threads: any. See: proxy-protocol.txt of the manuals.
  */
 #ifndef CODEC_PROXYPROTO_H

@@ -89,9 +89,6 @@ struct h1_conn *h1_back_new(struct conn *c, struct endpoint *ep, const struct h1
 void h1_back_attach(struct h1_conn *h, struct endpoint *ep);
 /* Closes an idle connection. */
 void h1_back_close(struct h1_conn *h);
-/* For idle lists: a link of the owner's, free to use while idle. */
-struct list *h1_back_link(struct h1_conn *h);
-struct h1_conn *h1_back_of_link(struct list *l);
 struct conn *h1_conn_conn(struct h1_conn *h);
 void *h1_conn_owner(struct h1_conn *h);
 /* Moves an idle connection to the calling thread's poller: first detach on the old thread. */

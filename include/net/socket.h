@@ -26,6 +26,9 @@ enum socket_options {
 	SOCKET_BIND_ADDR_ONLY = 1 << 8, /* the source port is chosen at connect() */
 };
 
+/* When no backlog is asked for. */
+#define SOCKET_BACKLOG_DEFAULT 1024
+
 struct socket_settings {
 	unsigned options;        /* enum socket_options */
 	int backlog;

@@ -232,6 +232,8 @@ struct proxy *proxy_find(const struct config *cfg, const char *name, unsigned ca
 /* A defaults section by name; NULL: none. */
 struct proxy *proxy_find_defaults(const struct config *cfg, const char *name);
 /* "tcp", "http"... */
+/* Keeps id 1 for the frontend of stats sockets, which is no proxy here. While reading. */
+void proxies_reserve_first_id(struct config *cfg);
 const char *proxy_mode_name(enum proxy_mode mode);
 /* "frontend", "backend", "proxy" (listen), "defaults": how messages call it. */
 const char *proxy_kind_name(const struct proxy *px);
@@ -275,5 +277,16 @@ void proxies_publish(struct config *cfg);
 void proxy_set_listen_hook(bool (*hook)(struct proxy *fe, int what));
 /* Same for a new maxconn: sockets that wait may accept again. */
 void proxy_set_limit_hook(void (*hook)(struct proxy *fe));
+
+/* What proxies and servers tell about themselves: worth which level in the logs. */
+enum proxy_event {
+	PROXY_EVENT_NO_SERVER, /* emergency: a backend has lost its last server */
+	PROXY_EVENT_DOWN,      /* alert: a server went down */
+	PROXY_EVENT_WARNING,   /* a frontend was paused, resumed, stopped */
+	PROXY_EVENT_NOTICE,    /* any other change */
+};
+typedef void proxy_event_fn(const struct proxy *px, enum proxy_event event, const char *text);
+/* The floor that logs installs it, at the start; called from any thread. */
+void proxy_set_event_hook(proxy_event_fn *fn);
 
 #endif

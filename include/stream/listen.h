@@ -22,9 +22,11 @@ void listen_start_thread(struct config *cfg);
 void listen_stop_all(struct config *cfg);
 /* How many listening sockets there are. */
 unsigned listen_count(const struct config *cfg);
-/* Stops accepting for a while / goes on (SIGTTOU, SIGTTIN). */
+/* Stops accepting for a while, releasing the ports / takes them back (SIGTTOU, SIGTTIN). */
 void listen_pause_all(struct config *cfg);
 void listen_resume_all(struct config *cfg);
+/* A limit was raised, or there is room below one: whoever waits for it tries again. */
+void listen_retry_all(struct config *cfg);
 
 /* Client sessions of the process, all threads; and since the start. */
 unsigned sessions_count(void);
@@ -38,6 +40,10 @@ void sessions_stop_thread(void);
 /* The process's limits; main computes them before listen_open_all(). 0: none. */
 void listen_set_limits(unsigned maxconn, unsigned maxconnrate, unsigned maxsessrate,
 		       unsigned maxaccept);
+/* Changes the limit of the process at run time; from any thread. Sockets that wait are for
+ * listen_resume_all().
+ */
+void listen_set_maxconn(unsigned maxconn);
 /* Of the stream engine: tune.bufsize is given with block_set_size(). Before the threads. */
 void stream_set_tunes(unsigned fields_max, unsigned maxrewrite);
 

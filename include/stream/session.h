@@ -46,7 +46,6 @@ struct session {
 	struct conn *conn;             /* borrowed of the mux; NULL once closed */
 	struct addr src, dst;          /* dst: see session_dst() */
 	uint64_t accept_ns;            /* monotonic */
-	uint64_t accept_wall_us;
 	uint64_t idle_from_ns;         /* end of the last request; 0: none yet */
 	uint32_t handshake_ms;
 	uint32_t flags;                /* enum session_flags */
@@ -57,6 +56,8 @@ struct session {
 
 /* Addresses for fetches and logs: the client's own, or what the PROXY protocol or a rule said. */
 const struct addr *session_src(struct session *s);
+/* Date of the accept in microseconds since 1970. */
+uint64_t session_accept_wall_us(const struct session *s);
 /* Asks the kernel on first use. family ADDR_NONE: unknown. */
 const struct addr *session_dst(struct session *s);
 

@@ -109,7 +109,8 @@ static bool h1_read_length(struct slice s, uint64_t *value)
 	return true;
 }
 
-/* One length, or a list of equal ones (RFC 9110 8.6); what is kept is one, without leading zeros.
+/* One length, or a list of equal ones (RFC 9110 8.6); what is kept is one, without leading
+ * zeros.
  */
 static uint8_t h1_note_length(struct h1_head *out, struct h1_field *field)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* limits.c - how many connections, descriptors and pipes the process may have
  *
- * Without maxconn, the connections are what the descriptors allow: two for each, one per listening
- * socket, some for each thread. With it, the descriptors follow.
+ * Without maxconn, the connections are what the descriptors allow: two for each, one per
+ * listening socket,
+ * some for each thread. With it, the descriptors follow.
  */
 #include <errno.h>
 #include <string.h>
@@ -15,15 +16,22 @@
 #include "stream/listen.h"
 #include "main_priv.h"
 
-/* Descriptors of each thread (poller, wake-up, log sockets), and of the process. */
-#define PER_THREAD 4
-#define FOR_PROCESS 6
+/* Descriptors of each thread (poller, wake-up, log sockets) and of the process: the
+ * reference's figures.
+ */
+#define PER_THREAD 3
+#define FOR_PROCESS 10
+/* Memory of a connection besides its two buffers, for -m. */
+#define CONNECTION_BYTES 4680
 
 struct main_limits main_limits;
 
 static int64_t other_descriptors(const struct config *cfg)
 {
-	return (int64_t)(generation_count_listeners(cfg) + stats_sockets_count(cfg)) +
+	unsigned stats = stats_sockets_count(cfg);
+
+	return (int64_t)(generation_count_listeners(cfg) + stats) +
+	       (stats ? settings_of(cfg)->stats_maxconn : 0) +
 	       (int64_t)thread_count() * PER_THREAD + FOR_PROCESS;
 }
 
@@ -75,13 +83,14 @@ static bool raise_limit(const struct main_options *o, const struct main_settings
 }
 
 /* maxpipes: a quarter of the connections when splicing is asked for. */
-static int64_t ideal_pipes(const struct config *cfg, const struct main_settings *set,
+static int64_t ideal_pipes(const struct config *cfg, const struct main_options *o,
 			   int64_t maxconn)
 {
+	const struct main_settings *set = settings_of(cfg);
 	const uint64_t bits = PROXY_OPT_SPLICE_AUTO | PROXY_OPT_SPLICE_REQUEST |
 			      PROXY_OPT_SPLICE_RESPONSE;
 
-	if (set->no_splice)
+	if (set->no_splice || o->no_splice)
 		return 0;
 	if (set->maxpipes >= 0)
 		return set->maxpipes;
@@ -89,6 +98,28 @@ static int64_t ideal_pipes(const struct config *cfg, const struct main_settings 
 		if (px->options & bits)
 			return maxconn / 4 ? maxconn / 4 : 1;
 	return 0;
+}
+
+/* As many as <room> descriptors and the memory allow: client and server, and pipes where
+ * they are used.
+ */
+static int64_t ideal_connections(const struct config *cfg, const struct main_options *o,
+				 int64_t room)
+{
+	const struct main_settings *set = settings_of(cfg);
+	int64_t most, pipes = ideal_pipes(cfg, o, 4);
+
+	if (set->maxpipes >= 0 || !pipes)
+		most = (room - 2 * pipes) / 2;
+	else
+		most = room * 2 / 5; /* one pipe for four connections */
+	if (o->memory_mb) {
+		int64_t each = 2 * (int64_t)set->bufsize + CONNECTION_BYTES;
+		int64_t bytes = (o->memory_mb << 20) / each;
+
+		most = bytes < most ? bytes : most;
+	}
+	return most < 1 ? 1 : most;
 }
 
 bool limits_apply(struct config *cfg, const struct main_options *o)
@@ -104,18 +135,12 @@ bool limits_apply(struct config *cfg, const struct main_options *o)
 		return false;
 	}
 	ceiling = descriptor_ceiling(set, &limit);
+	l->memory_mb = o->memory_mb;
 	l->maxconn = o->maxconn ? o->maxconn : set->maxconn;
-	if (!l->maxconn) {
-		bool splices = ideal_pipes(cfg, set, 4) > 0 && set->maxpipes < 0;
-
-		/* each connection: client and server, and half a descriptor of its quarter of a
-		 * pipe */
-		l->maxconn = splices ? (ceiling - others) * 2 / 5 : (ceiling - others) / 2;
-		if (l->maxconn < 1)
-			l->maxconn = 1;
-	}
+	if (!l->maxconn)
+		l->maxconn = ideal_connections(cfg, o, ceiling - others);
 	l->hard_maxconn = l->maxconn;
-	l->maxpipes = ideal_pipes(cfg, set, l->maxconn);
+	l->maxpipes = ideal_pipes(cfg, o, l->maxconn);
 	l->maxsock = 2 * l->maxconn + pipe_descriptors(l) + others;
 	if (!raise_limit(o, set, &limit, set->descriptors ? set->descriptors : l->maxsock))
 		return false;

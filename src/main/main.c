@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* main.c - from the command line to the loops, and out again
  *
- *   options -> modules -> read -> check -> limits -> sockets -> pid file, daemon, rights
- *           -> loops
+ *	options -> modules -> read -> check -> limits -> sockets -> pid file, rights, daemon -> run
  */
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 #include "base/clock.h"
 #include "core/fd.h"
@@ -20,7 +21,8 @@
 uint64_t main_start_ns, main_ready_ns;
 
 /* Exit statuses of the manual: 1 for what is wrong, 2 for a file without listener under -c. */
-enum { STATUS_OK = 0, STATUS_ERROR = 1, STATUS_NO_LISTENER = 2 };
+enum { STATUS_OK = 0, STATUS_ERROR = 1, STATUS_NO_LISTENER = 2,
+       STATUS_BAD_CONDITION = 2 };
 
 /* Lays out the slots of all modules, reads their tables, then lets them initialise. */
 static bool modules_register(void)
@@ -71,8 +73,8 @@ static int report_check(const struct config *cfg, const struct main_options *o)
 	bool has_sockets = generation_count_listeners(cfg) + stats_sockets_count(cfg) > 0;
 
 	if (!has_sockets) {
-		fprintf(stderr, "Configuration file has no error but will not start "
-			"(no listener) => exit(2).\n");
+		fprintf(stderr, "Configuration file has no error but will not start (no listener) "
+			"=> exit(2).\n");
 		return STATUS_NO_LISTENER;
 	}
 	if (o->verbose)
@@ -94,7 +96,7 @@ static int evaluate_condition(const char *text)
 	diag_print(&diags, DIAG_NOTICE, stderr);
 	diag_list_fini(&diags);
 	config_drop(&cfg);
-	return result > 0 ? STATUS_OK : STATUS_ERROR;
+	return result < 0 ? STATUS_BAD_CONDITION : result ? STATUS_OK : STATUS_ERROR;
 }
 
 /* Everything between a checked generation and the loops. */
@@ -110,7 +112,7 @@ static bool go_live(struct config *cfg, const struct main_options *o)
 	}
 	if (o->old_pid_signal)
 		process_tell_old(o, SIGTTOU);
-	if (!generation_start(cfg, o)) {
+	if (!generation_start(main_modules, cfg)) {
 		if (o->old_pid_signal)
 			process_tell_old(o, SIGTTIN);
 		MAIN_ALERT("[%s.main()] Some protocols failed to start their listeners! Exiting.",
@@ -152,7 +154,8 @@ static int serve(const struct main_options *o)
 	int status;
 
 	if (o->chdir && chdir(o->chdir) < 0) {
-		MAIN_ALERT("Could not change to directory %s", o->chdir);
+		MAIN_ALERT("Could not change to directory %s : %s", o->chdir,
+			   strerror(errno));
 		return STATUS_ERROR;
 	}
 	cfg = generation_load(o);

@@ -79,13 +79,10 @@ bool keyword_dump(const char *classes, FILE *out);
 void vocabulary_dump(FILE *out);
 
 /* --- settings.c : global keywords of this floor */
-struct stats_socket;
-
 struct main_settings {
 	bool daemon, quiet, zero_warning, set_dumpable, insecure_setuid, insecure_fork;
-	bool strict_limits, no_splice, no_reuseport, no_getaddrinfo, external_check;
+	bool strict_limits, no_splice;
 	const char *pidfile, *chroot_dir, *node, *description, *localpeer, *cluster_secret;
-	const char *cert_base, *key_base;
 	int uid, gid;                 /* 0 unset */
 	int maxconn;                  /* 0 unset: computed */
 	int maxconnrate, maxsessrate; /* 0 none */
@@ -94,13 +91,10 @@ struct main_settings {
 	int descriptors_max;          /* fd-hard-limit; 0 unset */
 	int64_t hard_stop_ms;         /* 0 none */
 	int64_t grace_ms;
-	int64_t close_spread_ms;      /* 0 none; -1 infinite */
 	int64_t stats_timeout_ms;
 	int stats_maxconn;
-	int bufsize, maxrewrite, fields_max, maxaccept, pipe_size;
+	int bufsize, maxrewrite, fields_max, maxaccept;
 	int ignored;                  /* where harmless tunables go */
-	uint64_t ignored_size;
-	struct list stats_sockets;    /* struct stats_socket.link */
 };
 
 extern struct slot settings_slot;
@@ -116,6 +110,7 @@ struct main_limits {
 	int64_t maxsock;      /* descriptors needed */
 	int64_t descriptors;  /* RLIMIT_NOFILE in effect */
 	int64_t maxpipes;
+	int64_t memory_mb;    /* -m; 0 none */
 };
 extern struct main_limits main_limits;
 /* Computes and sets the limits, sizes the descriptor table. False: said. */
@@ -126,7 +121,7 @@ struct config *generation_current(void);
 /* Reads, checks and prints what is to be said. NULL: errors. *listeners: sockets asked for. */
 struct config *generation_load(const struct main_options *o);
 /* Opens sockets and starts the modules. False: said. */
-bool generation_start(struct config *cfg, const struct main_options *o);
+bool generation_start(const struct module *const *modules, struct config *cfg);
 /* Bind addresses of frontends, without those of stats sockets. */
 unsigned generation_count_listeners(const struct config *cfg);
 extern const struct module mod_start;
@@ -154,7 +149,6 @@ bool stats_sockets_open(struct config *cfg, struct diag_list *diags);
 void stats_sockets_start_thread(struct config *cfg);
 void stats_sockets_pause(struct config *cfg, bool on);
 void stats_sockets_close(struct config *cfg);
-void stats_sockets_fini(struct main_settings *set);
 unsigned stats_sockets_count(const struct config *cfg);
 
 /* --- info.c */

@@ -24,7 +24,7 @@
 	X(rule) X(tcp_act) X(http_act) X(reply_act) X(conn_smp) X(http_smp) X(field_smp) \
 	X(proxy_smp) X(stream_alias) X(stream_log) X(stream) \
 	/* 9 main */ \
-	X(stats_socket) X(start)
+	X(stats_socket) X(info) X(start)
 
 #define X(name) extern const struct module mod_##name;
 MODULES(X)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* settings.c - the global settings that main applies, and pushes down to the floors that need them
+/* settings.c - the global settings that main applies, and pushes down to the floors that
+ * need them
  */
 #include <string.h>
 #include "base/block.h"
@@ -19,18 +20,11 @@ static bool settings_init(void *data)
 	set->bufsize = 16384;
 	set->maxrewrite = 1024;
 	set->fields_max = 101;
-	list_init(&set->stats_sockets);
 	return true;
-}
-
-static void settings_fini(void *data)
-{
-	stats_sockets_fini(data);
 }
 
 struct slot settings_slot = {
 	.of = SLOT_CONFIG, .size = sizeof(struct main_settings), .init = settings_init,
-	.fini = settings_fini,
 };
 
 struct main_settings *settings_of(const struct config *cfg)

@@ -3,8 +3,8 @@
  *
  *	read -> check -> limits -> sockets -> publish
  *
- * A reload will go the same way beside the running generation: nothing here knows that it is the
- * first.
+ * A reload will go the same way beside the running generation: nothing here knows that it is
+ * the first.
  */
 #include <stdlib.h>
 #include "proxy/bind.h"
@@ -68,21 +68,22 @@ struct config *generation_load(const struct main_options *o)
 	return cfg;
 }
 
-static bool start_modules(struct config *cfg, struct diag_list *diags)
+static bool start_modules(const struct module *const *modules, struct config *cfg,
+			  struct diag_list *diags)
 {
-	for (const struct module *const *m = main_modules; *m; m++)
+	for (const struct module *const *m = modules; *m; m++)
 		if ((*m)->start && !(*m)->start(cfg, diags))
 			return false;
 	return true;
 }
 
-bool generation_start(struct config *cfg, const struct main_options *o)
+bool generation_start(const struct module *const *modules, struct config *cfg)
 {
 	struct diag_list diags;
 	bool good;
 
 	diag_list_init(&diags);
-	good = start_modules(cfg, &diags) && stats_sockets_open(cfg, &diags) &&
+	good = start_modules(modules, cfg, &diags) && stats_sockets_open(cfg, &diags) &&
 	       listen_open_all(cfg, &diags);
 	diag_print(&diags, DIAG_NOTICE, stderr);
 	diag_list_fini(&diags);

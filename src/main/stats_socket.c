@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* stats_socket.c - edge file: stats socket, stats timeout, stats maxconn
  *
- * A line has the address and options of a bind line; each address becomes a socket of the Runtime
- * API.
+ * A line has the address and options of a bind line; each address becomes a socket of the
+ * Runtime API.
  */
 #include <string.h>
 #include <unistd.h>
@@ -10,24 +10,43 @@
 #include "net/ctl_socket.h"
 #include "net/socket.h"
 #include "proxy/bind.h"
+#include "proxy/proxy.h"
 #include "main_priv.h"
 
 #define BACKLOG 10
 
 /* One address of a line, in the generation's arena. */
 struct stats_socket {
-	struct list link;           /* in main_settings.stats_sockets */
+	struct list link;           /* of the generation */
 	struct bind_conf *bind;
 	struct listener_conf *address;
 	struct ctl_socket *opened;  /* owned; NULL before the start */
 };
 
-void stats_sockets_fini(struct main_settings *set)
+static bool sockets_init(void *data)
 {
+	list_init(data);
+	return true;
+}
+
+static void sockets_fini(void *data)
+{
+	struct list *sockets = data;
 	struct stats_socket *s;
 
-	list_for_each(s, &set->stats_sockets, link)
+	list_for_each(s, sockets, link)
 		ctl_socket_free(&s->opened);
+}
+
+static struct slot sockets_slot = {
+	.of = SLOT_CONFIG, .size = sizeof(struct list), .init = sockets_init, .fini = sockets_fini,
+};
+static struct slot *const slots[] = { &sockets_slot, NULL };
+
+/* List of struct stats_socket. */
+static struct list *sockets_of(const struct config *cfg)
+{
+	return slot_of(&sockets_slot, config_slots(cfg));
 }
 
 unsigned stats_sockets_count(const struct config *cfg)
@@ -35,7 +54,7 @@ unsigned stats_sockets_count(const struct config *cfg)
 	struct stats_socket *s;
 	unsigned n = 0;
 
-	list_for_each(s, &settings_of(cfg)->stats_sockets, link)
+	list_for_each(s, sockets_of(cfg), link)
 		n++;
 	return n;
 }
@@ -46,9 +65,8 @@ unsigned stats_sockets_count(const struct config *cfg)
 static bool refuse_options(struct conf_line *l, const struct bind_conf *b)
 {
 	if (b->options & (BIND_ACCEPT_PROXY | BIND_ACCEPT_CIP))
-		return conf_error(l, 0, NULL,
-				  "'stats socket' : PROXY and NetScaler headers are not supported "
-				  "on these sockets.");
+		return conf_error(l, 0, NULL, "'stats socket' : PROXY and NetScaler headers are "
+				  "not supported on these sockets.");
 	return true;
 }
 
@@ -61,7 +79,7 @@ static bool add_socket(struct conf_line *l, struct bind_conf *b, struct listener
 				  "frontend");
 	s->bind = b;
 	s->address = address;
-	list_append(&settings_of(l->cfg)->stats_sockets, &s->link);
+	list_append(sockets_of(l->cfg), &s->link);
 	return true;
 }
 
@@ -72,12 +90,12 @@ static bool parse_socket(struct conf_line *l)
 	bool good;
 
 	if (!conf_peek(l))
-		return conf_error(l, 1, NULL,
-				  "'stats socket' in section 'global' expects an address or a path "
-				  "to a UNIX socket.");
+		return conf_error(l, 1, NULL, "'stats socket' in section 'global' expects an "
+				  "address or a path to a UNIX socket.");
 	b = bind_conf_new(l->cfg);
 	if (!b)
 		return conf_error(l, 0, NULL, "out of memory.");
+	proxies_reserve_first_id(l->cfg);
 	good = bind_conf_parse(l, b) && refuse_options(l, b);
 	list_for_each(address, &b->listeners, link)
 		good = add_socket(l, b, address) && good;
@@ -91,8 +109,8 @@ static bool parse_timeout(struct conf_line *l)
 	if (!conf_take_time_ms(l, &ms))
 		return false;
 	if (!ms)
-		return conf_error(l, l->at - 1, NULL,
-				  "'stats timeout' in section 'global' expects a positive value.");
+		return conf_error(l, l->at - 1, NULL, "'stats timeout' in section 'global' expects "
+				  "a positive value.");
 	settings_of(l->cfg)->stats_timeout_ms = ms;
 	return true;
 }
@@ -152,7 +170,7 @@ bool stats_sockets_open(struct config *cfg, struct diag_list *diags)
 	bool good = true;
 
 	ctl_socket_set_max((unsigned)settings_of(cfg)->stats_maxconn);
-	list_for_each(s, &settings_of(cfg)->stats_sockets, link) {
+	list_for_each(s, sockets_of(cfg), link) {
 		char error[256] = "out of resources";
 		int fd = open_descriptor(s, error, sizeof(error));
 
@@ -173,7 +191,7 @@ void stats_sockets_start_thread(struct config *cfg)
 {
 	struct stats_socket *s;
 
-	list_for_each(s, &settings_of(cfg)->stats_sockets, link)
+	list_for_each(s, sockets_of(cfg), link)
 		if (s->opened)
 			ctl_socket_start_thread(s->opened);
 }
@@ -182,7 +200,7 @@ void stats_sockets_pause(struct config *cfg, bool on)
 {
 	struct stats_socket *s;
 
-	list_for_each(s, &settings_of(cfg)->stats_sockets, link)
+	list_for_each(s, sockets_of(cfg), link)
 		if (s->opened)
 			ctl_socket_pause(s->opened, on);
 }
@@ -191,12 +209,12 @@ void stats_sockets_close(struct config *cfg)
 {
 	struct stats_socket *s;
 
-	list_for_each(s, &settings_of(cfg)->stats_sockets, link)
+	list_for_each(s, sockets_of(cfg), link)
 		if (s->opened)
 			ctl_socket_close(s->opened);
 }
 
 const struct module mod_stats_socket = {
-	.name = "stats-socket", .keywords = keywords,
+	.name = "stats-socket", .keywords = keywords, .slots = slots,
 	.thread_init = ctl_socket_thread_init, .thread_fini = ctl_socket_thread_fini,
 };

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* stop.c - signals: soft stop, hard stop, pause, dumps
  *
- * A soft stop closes the listening sockets and asks idle clients to leave; the loops end with the
- * last session, or when hard-stop-after is over. A hard stop ends the loops at once. All of this
- * runs on thread 0; sessions are asked on their own threads.
+ * A soft stop closes the listening sockets and asks idle clients to leave; the loops end with
+ * the last
+ * session, or when hard-stop-after is over. A hard stop ends the loops at once.
+ * All of this runs on thread 0; sessions are asked on their own threads.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 #include "core/signal.h"
 #include "core/task.h"
 #include "core/thread.h"
+#include "log/log.h"
 #include "net/ctl_socket.h"
 #include "proxy/proxy.h"
 #include "proxy/server.h"
@@ -147,7 +149,8 @@ static void pause_sockets(int sig, void *ctx)
 	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px))
 		if (px->caps & PROXY_FE)
 			diag_say(DIAG_WARNING, "Paused %s %s.", proxy_kind_name(px), px->name);
-	diag_say(DIAG_WARNING, "Paused frontend GLOBAL.");
+	if (stats_sockets_count(cfg))
+		diag_say(DIAG_WARNING, "Paused frontend GLOBAL.");
 	listen_pause_all(cfg);
 	stats_sockets_pause(cfg, true);
 }
@@ -159,8 +162,90 @@ static void resume_sockets(int sig, void *ctx)
 	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px))
 		if (px->caps & PROXY_FE)
 			diag_say(DIAG_WARNING, "Resumed %s %s.", proxy_kind_name(px), px->name);
+	if (stats_sockets_count(cfg))
+		diag_say(DIAG_WARNING, "Resumed frontend GLOBAL.");
 	listen_resume_all(cfg);
 	stats_sockets_pause(cfg, false);
+}
+
+/* SIGHUP: the states of servers and backends, said and logged. */
+static void say_and_log(struct proxy *px, const char *text)
+{
+	diag_say(DIAG_WARNING, "%s", text);
+	log_printf(px->config, slot_of(&log_proxy_slot, proxy_slots(px)), LOG_LVL_NOTICE, "%s\n",
+		   text);
+}
+
+static void dump_server(struct proxy *px, const struct server *srv)
+{
+	const struct server_state *st = srv->state;
+	char text[512];
+
+	snprintf(text, sizeof(text), "SIGHUP: Server %s/%s is %s. Conn: %llu act, %u pend, "
+		 "%llu tot.",
+		 px->name, srv->name,
+		 __atomic_load_n(&st->oper, __ATOMIC_RELAXED) == SERVER_STOPPED ? "DOWN" : "UP",
+		 (unsigned long long)counter_read(&st->counters, CNT_SESS_CUR),
+		 __atomic_load_n(&st->queue.length, __ATOMIC_RELAXED),
+		 (unsigned long long)counter_read(&st->counters, CNT_SESS_TOT));
+	say_and_log(px, text);
+}
+
+static void dump_proxy(struct proxy *px)
+{
+	unsigned active = 0, backup = 0;
+	char servers[96], text[512];
+
+	for (struct server *srv = server_first(px); srv; srv = server_next(srv)) {
+		dump_server(px, srv);
+		if (server_is_usable(srv))
+			*(srv->backup ? &backup : &active) += 1;
+	}
+	if (!server_first(px))
+		snprintf(servers, sizeof(servers), "no servers.");
+	else if (!active && !backup)
+		snprintf(servers, sizeof(servers), "no server available !");
+	else
+		snprintf(servers, sizeof(servers), "%u active servers and %u backup servers "
+			 "available.", active, backup);
+	snprintf(text, sizeof(text), "SIGHUP: Proxy %s has %s Conn: act(FE+BE): %llu+%llu, %u pend "
+		 "(0 unass), tot(FE+BE): %llu+%llu.", px->name, servers,
+		 (unsigned long long)proxy_fe_sessions(px),
+		 (unsigned long long)proxy_be_sessions(px),
+		 __atomic_load_n(&px->state->queue.length, __ATOMIC_RELAXED),
+		 (unsigned long long)counter_read(&px->state->fe, CNT_CONN_TOT),
+		 (unsigned long long)counter_read(&px->state->be, CNT_SESS_TOT));
+	say_and_log(px, text);
+}
+
+static void dump_states(int sig, void *ctx)
+{
+	struct config *cfg = generation_current();
+
+	diag_say(DIAG_WARNING, "SIGHUP received, dumping servers states.");
+	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px))
+		dump_proxy(px);
+}
+
+/* SIGQUIT: the pools, and spare memory goes back to the system. */
+static void dump_pools(int sig, void *ctx)
+{
+	struct pool_stats st;
+	uint64_t allocated, used, failures;
+
+	fprintf(stderr, "Dumping pools usage. Use SIGQUIT to flush them.\n");
+	for (unsigned i = 0; pool_get_stats(i, &st); i++)
+		fprintf(stderr, "  - Pool %s (%zu bytes) : %llu allocated (%llu bytes), %llu used "
+			"(~%llu by thread caches), %llu failures, %u users\n", st.name, st.size,
+			(unsigned long long)st.allocated,
+			(unsigned long long)(st.allocated * st.size), (unsigned long long)st.used,
+			(unsigned long long)st.cached, (unsigned long long)st.failures, st.users);
+	pool_get_totals(&allocated, &used, &failures);
+	fprintf(stderr, "Total: %llu bytes allocated, %llu used, %llu failures.\n",
+		(unsigned long long)allocated, (unsigned long long)used,
+		(unsigned long long)failures);
+	pool_trim_thread();
+	pool_trim_shared();
 }
 
 bool stop_install(struct config *cfg)
@@ -171,7 +256,7 @@ bool stop_install(struct config *cfg)
 	} table[] = {
 		{ SIGUSR1, soft_stop }, { SIGTERM, hard_stop }, { SIGINT, hard_stop },
 		{ SIGTTOU, pause_sockets }, { SIGTTIN, resume_sockets },
-		{ SIGPIPE, NULL },
+		{ SIGHUP, dump_states }, { SIGQUIT, dump_pools }, { SIGPIPE, NULL },
 	};
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {

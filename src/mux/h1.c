@@ -103,7 +103,6 @@ static struct h1_conn *h1_new(struct conn *c, void *owner, const struct h1_setti
 	h->conn = c;
 	h->owner = owner;
 	h->settings = settings;
-	list_init(&h->link);
 	list_init(&h->resume);
 	c->owner = h;
 	return h;
@@ -1123,16 +1122,6 @@ void h1_back_close(struct h1_conn *h)
 {
 	h->flags &= ~H1C_FL_IDLE;
 	h1_destroy(h);
-}
-
-struct list *h1_back_link(struct h1_conn *h)
-{
-	return &h->link;
-}
-
-struct h1_conn *h1_back_of_link(struct list *l)
-{
-	return container_of(l, struct h1_conn, link);
 }
 
 struct conn *h1_conn_conn(struct h1_conn *h)

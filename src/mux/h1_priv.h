@@ -74,7 +74,6 @@ struct h1_conn {
 	struct block_queue out;          /* formatted bytes not sent yet */
 	uint64_t since_ns;               /* first byte of the head being received */
 	struct timer timer;              /* front: head, keep-alive, drain */
-	struct list link;                /* back: the owner's idle list */
 	struct list resume;              /* the thread's list of those to go on with */
 };
 

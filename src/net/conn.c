@@ -27,7 +27,7 @@ static void conn_connected(struct conn *c)
 	if (getsockopt(c->fd, SOL_SOCKET, SO_ERROR, &err, &len) < 0)
 		err = errno;
 	if (err) {
-		c->error = (uint16_t)err;
+		c->error = (uint8_t)err;
 		c->flags |= CONN_ERROR;
 	}
 }

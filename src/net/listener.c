@@ -201,6 +201,18 @@ static struct addr peer_of(const struct sockaddr_storage *ss)
 	return a;
 }
 
+/* Waits until the owner resumes it. He may have done so between his answer and our pause: ask
+ * again.
+ */
+static void listener_wait(struct listener *l)
+{
+	unsigned wait_ms = 0;
+
+	listener_pause(l);
+	if (l->user->may_accept(l->owner, &wait_ms) || wait_ms)
+		listener_resume(l);
+}
+
 static void listener_event(void *owner, int fd, unsigned events)
 {
 	struct listener *l = owner;
@@ -223,7 +235,7 @@ static void listener_event(void *owner, int fd, unsigned events)
 			if (wait_ms)
 				seat_wait(s, wait_ms);
 			else
-				listener_pause(l);
+				listener_wait(l);
 			return;
 		}
 		len = sizeof(ss);

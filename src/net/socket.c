@@ -165,7 +165,7 @@ int socket_listen(const struct sockaddr_storage *addr, socklen_t len,
 	}
 	if (wrong)
 		return fail(fd, error, size, wrong);
-	if (listen(fd, set->backlog > 0 ? set->backlog : 1024) < 0)
+	if (listen(fd, set->backlog > 0 ? set->backlog : SOCKET_BACKLOG_DEFAULT) < 0)
 		return fail(fd, error, size, "cannot listen to socket");
 	return fd;
 }

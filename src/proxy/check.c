@@ -186,11 +186,11 @@ static void check_one(struct proxy *px, struct diag_list *d)
 
 /* --- all of them ---------------------------------------------------------------------------- */
 
-/* Number 1 is the statistics' own frontend. */
+/* Number 1 may be the statistics' own frontend: proxies_reserve_first_id(). */
 static void number_proxies(struct config *cfg)
 {
 	bool any = false;
-	int next = 2;
+	int next = proxies_of(cfg)->first_id_is_taken ? 2 : 1;
 
 	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px))
 		any |= px->id_forced;
@@ -207,6 +207,11 @@ static void number_proxies(struct config *cfg)
 			next++;
 		}
 	}
+}
+
+void proxies_reserve_first_id(struct config *cfg)
+{
+	proxies_of(cfg)->first_id_is_taken = true;
 }
 
 void proxies_check(struct config *cfg, struct diag_list *diags)

@@ -73,7 +73,7 @@ void session_log_bad(struct session *sess, const struct h1_bad *bad, enum stream
 		return;
 	s->t.begin = bad->since_ns ? bad->since_ns : sess->accept_ns;
 	s->t.idle_from = sess->idle_from_ns ? sess->idle_from_ns : sess->accept_ns;
-	s->t.wall_us = s->unique ? clock_wall_us() : sess->accept_wall_us;
+	s->t.wall_us = s->unique ? clock_wall_us() : session_accept_wall_us(sess);
 	s->t.close = clock_now_ns();
 	s->status = (uint16_t)bad->status;
 	stream_set_cause(s, cause, phase);

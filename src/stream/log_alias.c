@@ -136,28 +136,28 @@ static bool alias_hostname(ALIAS_ARGS)
 
 static bool alias_t(ALIAS_ARGS)
 {
-	return logformat_put_date(item, out, LOGFORMAT_DATE_LOCAL_MS, ctx->session->accept_wall_us);
+	return logformat_put_date(item, out, LOGFORMAT_DATE_LOCAL_MS, session_accept_wall_us(ctx->session));
 }
 
 static bool alias_T(ALIAS_ARGS)
 {
-	return logformat_put_date(item, out, LOGFORMAT_DATE_GMT, ctx->session->accept_wall_us);
+	return logformat_put_date(item, out, LOGFORMAT_DATE_GMT, session_accept_wall_us(ctx->session));
 }
 
 static bool alias_Tl(ALIAS_ARGS)
 {
-	return logformat_put_date(item, out, LOGFORMAT_DATE_LOCAL, ctx->session->accept_wall_us);
+	return logformat_put_date(item, out, LOGFORMAT_DATE_LOCAL, session_accept_wall_us(ctx->session));
 }
 
 static bool alias_Ts(ALIAS_ARGS)
 {
-	return logformat_put_int(item, out, (int64_t)(ctx->session->accept_wall_us / 1000000), false);
+	return logformat_put_int(item, out, (int64_t)(session_accept_wall_us(ctx->session) / 1000000), false);
 }
 
 static bool alias_ms(ALIAS_ARGS)
 {
 	char text[4];
-	unsigned ms = (unsigned)(ctx->session->accept_wall_us / 1000 % 1000);
+	unsigned ms = (unsigned)(session_accept_wall_us(ctx->session) / 1000 % 1000);
 
 	text[0] = (char)('0' + ms / 100);
 	text[1] = (char)('0' + ms / 10 % 10);

@@ -71,7 +71,6 @@ static struct session *session_new(struct listener_conf *l, const struct addr *s
 	s->listener = l;
 	s->src = *src;
 	s->accept_ns = clock_now_ns();
-	s->accept_wall_us = clock_wall_us();
 	list_init(&s->streams);
 	list_init(&s->server_conns);
 	list_append(&session_list, &s->link);
@@ -98,7 +97,7 @@ static struct endpoint *http_stream_new(void *owner, uint64_t since_ns)
 	s->t.begin = since_ns;
 	s->t.idle_from = sess->idle_from_ns ? sess->idle_from_ns : sess->accept_ns;
 	s->t.wall_us = s->unique ? clock_wall_us() - (clock_now_ns() - since_ns) / 1000
-				 : sess->accept_wall_us;
+				 : session_accept_wall_us(sess);
 	return &s->front;
 }
 
@@ -162,7 +161,7 @@ static void start_tcp(struct session *s, bool readable)
 		return;
 	}
 	strm->t.begin = strm->t.idle_from = s->accept_ns;
-	strm->t.wall_us = s->accept_wall_us;
+	strm->t.wall_us = session_accept_wall_us(s);
 	s->stream = strm;
 	if (readable)
 		strm->front.ops->resume(&strm->front);

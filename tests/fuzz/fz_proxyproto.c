@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Fuzzes PROXY protocol parsing: every shorter input must be incomplete when the whole is complete,
- * and what is read and made again must be read the same.
+/* Fuzzes PROXY protocol parsing: every shorter input must be incomplete when the whole is
+ * complete, and what is read and made again must be read the same.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -171,7 +171,7 @@ static void check_make_v2(const struct addr *v4, const struct addr *v6)
 	is_int(proxyproto_parse(slice_make((char *)out, len), &pp), PROXYPROTO_DONE, "reads back");
 	is_int(pp.length, len, "same length");
 	ok(is_address(&pp.source, "[::ffff:1.2.3.4]:80") &&
-		   is_address(&pp.destination, "[::1]:443"),
+	   is_address(&pp.destination, "[::1]:443"),
 	   "addresses");
 	value = proxyproto_tlv_find(pp.tlvs, PROXYPROTO_TLV_AUTHORITY);
 	ok(slice_eq(value, SLICE("a.example")), "authority");
