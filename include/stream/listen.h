@@ -13,7 +13,8 @@ struct config;
 struct diag_list;
 struct stream_limits;
 
-/* Opens every bind line of every frontend; problems become diagnostics. False: at least one failed. */
+/* Opens every bind line of every frontend; problems become diagnostics. False: at least one failed.
+ */
 bool listen_open_all(struct config *cfg, struct diag_list *diags);
 /* Begins to accept on the calling thread. */
 void listen_start_thread(struct config *cfg);

@@ -75,6 +75,9 @@ void version_publish_facts(void);
 /* --- dump.c : -dK. False: unknown class, or help was asked for. */
 bool keyword_dump(const char *classes, FILE *out);
 
+/* --- vocabulary.c : -dKdoc, everything that the tables tell, for the manual's tables */
+void vocabulary_dump(FILE *out);
+
 /* --- settings.c : global keywords of this floor */
 struct main_settings {
 	bool daemon, quiet, zero_warning, set_dumpable, insecure_setuid, insecure_fork;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* listener.c - accepting, and spreading connections over threads
  *
- * Each thread has a seat at each listener: whether it polls it, and the message by which others ask it to look again
- * at what it should do (poll or not, leave). The wish is in the listener (paused, closed); each thread applies it to
- * its own poller.
+ * Each thread has a seat at each listener: whether it polls it, and the message by which others ask
+ * it to look again at what it should do (poll or not, leave). The wish is in the listener (paused,
+ * closed); each thread applies it to its own poller.
  */
 #include "net/listener.h"
 #include <errno.h>
@@ -177,7 +177,9 @@ static void deliver(struct listener *l, int fd, const struct addr *src)
 		return;
 	}
 	__atomic_fetch_add(&l->refs, 1, __ATOMIC_RELAXED);
-	*h = (struct handover){ .message.run = handover_arrives, .listener = l, .fd = fd, .src = *src };
+	*h = (struct handover){
+		.message.run = handover_arrives, .listener = l, .fd = fd, .src = *src,
+	};
 	mailbox_post(thread, &h->message);
 }
 
@@ -240,7 +242,8 @@ static void listener_event(void *owner, int fd, unsigned events)
 		ss.ss_family = AF_UNSPEC;
 		client = accept4(fd, (struct sockaddr *)&ss, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
 		if (client < 0) {
-			if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
+			if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||
+			    errno == ENOMEM)
 				seat_wait(s, RETRY_MS);
 			return;
 		}

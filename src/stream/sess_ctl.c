@@ -3,8 +3,9 @@
  *
  * Streams are looked at and ended by their own threads: a tour, a message that goes from thread to
  * thread, does it. To list, a thread is left as soon as a batch of text is there; the tour then
- * comes home, the text is sent, and it goes on behind the last stream that it has seen (their serials grow along the thread's
- * list). Streams that began after the tour has reached their thread are not shown: it ends.
+ * comes home, the text is sent, and it goes on behind the last stream that it has seen (their
+ * serials grow along the thread's list). Streams that began after the tour has reached their thread
+ * are not shown: it ends.
  * The session that asked may die while its tour is away: the tour then frees itself at home.
  */
 #include <stdlib.h>
@@ -380,7 +381,7 @@ static enum ctl_step shutdown_server(struct ctl_request *rq)
 
 static const struct ctl_command commands[] = {
 	{ .words = "show sess", .level = CTL_OPERATOR,
-	  .syntax = "[help|<id>|all|susp] [<options>*]",
+	  .syntax = "[<id>|all|help] [<options>*]",
 	  .help = "list the streams that exist now", .run = show_sess, .release = release_tour },
 	{ .words = "shutdown session", .level = CTL_ADMIN, .syntax = "<id>",
 	  .help = "end one stream", .run = shutdown_session, .release = release_tour },
