@@ -17,6 +17,7 @@
 #include "mux/endpoint.h"
 
 struct h1_conn;
+struct strbuf;
 
 enum h1_conn_options {
 	H1_CONN_UNSAFE = 1 << 0,       /* accept-unsafe-violations of this side */
@@ -59,6 +60,8 @@ struct h1_front_user {
 	struct slice (*bad_request)(void *owner, const struct h1_bad *bad);
 	/* The connection is gone: the owner lets go of the h1_conn. */
 	void (*closed)(void *owner);
+	/* For `show fd`: " fe=<name>". */
+	void (*describe)(const void *owner, struct strbuf *out);
 };
 
 /* Takes over <c> (accepted, transport ready); bytes already received may be given in <early>
@@ -81,6 +84,8 @@ struct h1_back_user {
 	bool (*idle_ready)(void *owner, struct h1_conn *h);
 	/* The connection is closed and the h1_conn about to be freed (counters). */
 	void (*closed)(void *owner, struct h1_conn *h);
+	/* For `show fd`: " sv=<backend>/<server>". */
+	void (*describe)(const void *owner, struct strbuf *out);
 };
 
 /* A connection to a server, maybe still connecting, for <ep>. NULL: no memory, <c> the caller's. */
