@@ -161,13 +161,13 @@ struct stream {
 	struct block_queue replay;     /* request body kept for another try */
 	struct queue_waiter waiter;
 	struct task *task;             /* made when it must queue */
-	uint32_t queue_ahead, be_queue_ahead;
+	uint32_t queue_ahead, be_queue_ahead; /* places in queues (%sq, %bq) */
 	int16_t priority_class;
 	int32_t priority_offset_ms;
 	const struct rule *last_rule;  /* which rule decided, for "which rule did this" */
 	/* the request line as received; none: bad request */
 	struct slice log_method, log_uri, log_version;
-	uint32_t number;               /* of the process's requests (%rt) */
+	uint32_t number;               /* among those of the process (%rt); in order per thread */
 	uint32_t log_number;           /* of the frontend's log lines (%lc) */
 	uint64_t bytes_in, bytes_out;  /* client's side, for log and counters */
 	uint64_t counted_in, counted_out;

@@ -764,7 +764,9 @@ static void h1_eof(struct h1_conn *h, bool error)
 			h1_front_bad(h, &bad);
 			return;
 		}
-		h1_back_bad(h, EP_RX_ABORT, "connection closed");
+		/* half a head is a bad answer, nothing at all is a failed server */
+		h1_back_bad(h, h1_has_in(h) ? EP_RX_BAD | EP_RX_ABORT : EP_RX_ABORT,
+			    "connection closed");
 		break;
 	case H1_RX_CLOSE:
 		if (error)
