@@ -37,7 +37,7 @@ enum step stage_begin(struct stream *s)
 	s->t.request = now;
 	s->retries_left = (uint16_t)s->fe->retries;
 	if (s->fe->http_conn == HTTP_CONN_CLOSE)
-		s->flags |= STRM_CLIENT_CLOSE | STRM_SERVER_CLOSE;
+		s->flags |= STRM_CLIENT_CLOSE;
 	if (s->front.flags & EP_ERROR)
 		return stream_fail(s, 500, CAUSE_RESOURCE, 'R');
 	return STEP_NEXT;
@@ -259,7 +259,11 @@ enum step stage_body(struct stream *s)
 	bool wanted = (s->fe->options | s->be->options) & PROXY_OPT_HTTP_BUFFER_REQUEST;
 	int64_t ms = s->be->timeout.http_request ? s->be->timeout.http_request : s->be->timeout.client;
 
-	if (!(s->flags & STRM_HTTP) || !wanted || s->front.flags & EP_RX_END)
+	if (!(s->flags & STRM_HTTP) || !wanted)
+		return STEP_NEXT;
+	/* the client has our permission, so the server is not asked for one */
+	stream_send_continue(s);
+	if (s->front.flags & EP_RX_END)
 		return STEP_NEXT;
 	if (s->front.rx.len >= block_size() - 1024) {
 		s->wait_until_ms = TIMER_NEVER;
@@ -267,8 +271,6 @@ enum step stage_body(struct stream *s)
 	}
 	if (s->front.flags & (EP_RX_BAD | EP_RX_ABORT | EP_ERROR))
 		return bad_body(s);
-	if (s->req.flags & HTTP_MSG_EXPECT_CONTINUE && !s->front.rx.len)
-		stream_send_continue(s);
 	if (s->wait_until_ms == TIMER_NEVER)
 		stream_wait_ms(s, ms);
 	if (stream_is_late(s))

@@ -12,6 +12,7 @@ void stream_send_continue(struct stream *s)
 	if (!(s->req.flags & HTTP_MSG_EXPECT_CONTINUE))
 		return;
 	s->req.flags &= ~HTTP_MSG_EXPECT_CONTINUE;
+	http_msg_del_field(&s->req, SLICE("expect"));
 	http_msg_init(&interim, &s->arena);
 	interim.flags = HTTP_MSG_RESPONSE | HTTP_MSG_INTERIM;
 	interim.status = 100;
