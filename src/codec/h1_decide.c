@@ -120,7 +120,9 @@ static bool h1_read_length(struct slice s, uint64_t *value)
 	return true;
 }
 
-/* One length, or a list of equal ones (RFC 9110 8.6); what is kept is one, without leading zeros. */
+/* One length, or a list of equal ones (RFC 9110 8.6); what is kept is one, without leading
+ * zeros.
+ */
 static uint8_t h1_note_length(struct h1_head *out, struct h1_field *field)
 {
 	bool had = out->flags & H1_FL_CONTENT_LENGTH;
@@ -148,8 +150,9 @@ static uint8_t h1_note_length(struct h1_head *out, struct h1_field *field)
 }
 
 /* Only a final, single "chunked" is understood. Anything before it is a coding that we do not undo
- * (422); anything after it, or no chunked at all, makes the length unknowable (400). Accepted violations
- * in responses (empty elements, several "chunked") are mended: one field with one "chunked" stays.
+ * (422); anything after it, or no chunked at all, makes the length unknowable (400). Accepted
+ * violations in responses (empty elements, several "chunked") are mended: one field with one
+ * "chunked" stays.
  */
 static uint8_t h1_note_transfer(const struct h1_parser *p, struct h1_head *out,
 				struct h1_field *field)

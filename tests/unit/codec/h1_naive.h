@@ -1,9 +1,9 @@
-/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* h1_naive.h - a second HTTP/1 request head parser, slow and plain, to check the first against
  *
- * Written from RFC 9112 and the manual without looking at the other: it copies lines to strings, one
- * rule per line of code. Only complete strict requests: no violation is accepted. Also here: what
- * the unit test and the fuzzer share to compare both.
+ * Written from RFC 9112 and the manual without looking at the other: it copies lines to
+ * strings, one rule per line of code. Only complete strict requests: no violation is accepted.
+ * Also here: what the unit test and the fuzzer share to compare both.
  */
 #ifndef TESTS_CODEC_H1_NAIVE_H
 #define TESTS_CODEC_H1_NAIVE_H

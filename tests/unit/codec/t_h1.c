@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The H1 head parser: tables of heads and what must come out, each parsed whole and byte by byte. */
+/* The H1 head parser: tables of heads and what must come out, each parsed whole and byte by
+ * byte.
+ */
 #include "h1_naive.h"
 #include "tap.h"
 
