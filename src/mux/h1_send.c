@@ -298,6 +298,11 @@ static bool send_head(struct h1_conn *h)
 	decide_persistence(h, m, plan.close);
 	if (!interim)
 		h1_set_tx(h, choose_framing(h, m));
+	if (h->tx_state == H1_TX_TUNNEL && !(h->flags & H1C_FL_BACK)) {
+		/* what the client sent behind its request, or sends now, is the tunnel's */
+		h1_set_rx(h, H1_RX_TUNNEL);
+		h1_resume_later(h);
+	}
 	put_start_line(&w, m, h->tx_state);
 	if (interim) {
 		put_interim(&w, m);
@@ -479,6 +484,9 @@ void h1_send_pending(struct h1_conn *h)
 	}
 	if (ep->flags & EP_TX_HEAD)
 		ok = send_head(h);
+	else if (ep->flags & EP_TUNNEL && h->tx_state == H1_TX_DONE &&
+		 !(h->flags & H1C_FL_SHUT_AFTER))
+		h1_set_tx(h, H1_TX_TUNNEL);
 	if (ok && h->flags & H1C_FL_HEAD_SENT && h->tx_state != H1_TX_DONE)
 		ok = send_body(h);
 	ep->tx_bytes += h->out.len - before;
