@@ -254,19 +254,16 @@ enum step stage_prepare(struct stream *s)
 	return STEP_NEXT;
 }
 
-enum step stage_body(struct stream *s)
+/* option http-buffer-request: the body, or a buffer full of it, before the rules of <px>. */
+static enum step wait_body(struct stream *s, struct proxy *px)
 {
-	bool wanted = (s->fe->options | s->be->options) & PROXY_OPT_HTTP_BUFFER_REQUEST;
-	int64_t ms = s->be->timeout.http_request ? s->be->timeout.http_request
-						 : s->be->timeout.client;
+	int64_t ms = px->timeout.http_request ? px->timeout.http_request : px->timeout.client;
 
-	if (!(s->flags & STRM_HTTP) || !wanted)
+	if (!(s->flags & STRM_HTTP) || !(px->options & PROXY_OPT_HTTP_BUFFER_REQUEST))
 		return STEP_NEXT;
 	/* the client has our permission, so the server is not asked for one */
 	stream_send_continue(s);
-	if (s->front.flags & EP_RX_END)
-		return STEP_NEXT;
-	if (s->front.rx.len >= block_size() - 1024) {
+	if (s->front.flags & EP_RX_END || s->front.rx.len >= block_size() - 1024) {
 		s->wait_until_ms = TIMER_NEVER;
 		return STEP_NEXT;
 	}
@@ -277,4 +274,14 @@ enum step stage_body(struct stream *s)
 	if (stream_is_late(s))
 		return stream_fail(s, 408, CAUSE_CLIENT_TIMEOUT, 0);
 	return STEP_WAIT;
+}
+
+enum step stage_body_fe(struct stream *s)
+{
+	return wait_body(s, s->fe);
+}
+
+enum step stage_body_be(struct stream *s)
+{
+	return s->be == s->fe ? STEP_NEXT : wait_body(s, s->be);
 }
