@@ -24,6 +24,7 @@
 #include "proxy/queue.h"
 #include "stream/session.h"
 
+struct idle_ask;
 struct pipe;
 struct rule;
 struct server;
@@ -113,6 +114,7 @@ enum stream_flags {
 	STRM_KEEP_SERVER = 1 << 23,
 	STRM_RESP_COUNTED = 1 << 24,
 	STRM_NO_REUSE = 1 << 25,     /* the next try takes a new connection */
+	STRM_ASKED = 1 << 26,        /* another thread was asked for an idle connection */
 };
 
 /* Dates in monotonic ns; 0: not reached. */
@@ -160,6 +162,7 @@ struct stream {
 	struct block_queue replay;     /* request body kept for another try */
 	struct queue_waiter waiter;
 	struct task *task;             /* made when it must queue */
+	struct idle_ask *idle_ask;     /* another thread's answer is awaited; see server_conn.h */
 	uint32_t queue_ahead, be_queue_ahead;
 	int16_t priority_class;
 	int32_t priority_offset_ms;

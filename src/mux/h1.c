@@ -551,10 +551,11 @@ static bool h1_trailers(struct h1_conn *h)
 	return true;
 }
 
-/* Takes payload runs out of chunked bytes in <in>. True: the state moved. */
+/* Takes payload runs out of chunked bytes in <in>. True: some were used, or the state moved. */
 static bool h1_chunks(struct h1_conn *h)
 {
 	struct endpoint *ep = h->ep;
+	bool used = false;
 
 	while (h->in && h->in_at < h->in->used) {
 		struct slice bytes = slice_make(h->in->data + h->in_at, h->in->used - h->in_at);
@@ -575,12 +576,13 @@ static bool h1_chunks(struct h1_conn *h)
 		}
 		h->in_at += (uint32_t)step.used;
 		ep->rx_bytes += step.used;
+		used = true;
 		if (r == H1_DONE) {
 			h1_set_rx(h, H1_RX_TRAILERS);
 			return true;
 		}
 	}
-	return false;
+	return used;
 }
 
 /* Gives the first <max> bytes of <in> to the stream. */
@@ -666,6 +668,17 @@ static bool h1_make_room(struct h1_conn *h)
 	return true;
 }
 
+/* Copies received bytes that follow <in> to the room behind it: what is parsed there must be contiguous. */
+static void h1_append_more(struct h1_conn *h)
+{
+	const struct piece *p = h->in_more.first;
+	size_t n = block_room(h->in) < p->len ? block_room(h->in) : p->len;
+
+	memcpy(h->in->data + h->in->used, p->ptr, n);
+	h->in->used += (uint32_t)n;
+	block_queue_skip(&h->in_more, n);
+}
+
 /* Receives into <in>, and behind it when the flow is fast: heads and chunked bodies. */
 static enum io h1_recv_in(struct h1_conn *h)
 {
@@ -680,6 +693,10 @@ static enum io h1_recv_in(struct h1_conn *h)
 	}
 	if (!h1_make_room(h))
 		return IO_ERR;
+	if (h->in_more.len) {
+		h1_append_more(h);
+		return IO_OK;
+	}
 	r = conn_recv_block(h->conn, h->in, &got);
 	if (!got && h->in->used == h->in_at)
 		h1_drop_in(h);
@@ -848,6 +865,12 @@ static bool h1_parse_any(struct h1_conn *h)
 	return true;
 }
 
+/* May bytes follow those in <in>: received already, or in the socket? */
+static bool h1_may_have_more(const struct h1_conn *h)
+{
+	return h->in_more.len || h->conn->flags & CONN_CAN_RECV;
+}
+
 /* One pass: uses the bytes there are, or gets some. IO_OK: go on. */
 static enum io h1_read_step(struct h1_conn *h)
 {
@@ -875,14 +898,14 @@ static enum io h1_read_step(struct h1_conn *h)
 	if (h1_parse_any(h))
 		return IO_OK;
 	/* incomplete: more bytes behind those that are there */
-	if (!(h->conn->flags & CONN_CAN_RECV))
+	if (!h1_may_have_more(h))
 		return IO_AGAIN;
 	r = h1_recv_in(h);
 	if (r != IO_OK)
 		return r;
 	if (h1_parse_any(h))
 		return IO_OK;
-	return h->conn->flags & CONN_CAN_RECV ? IO_OK : IO_AGAIN;
+	return h1_may_have_more(h) ? IO_OK : IO_AGAIN;
 }
 
 static void h1_read(struct h1_conn *h)
@@ -1173,11 +1196,14 @@ void *h1_conn_owner(struct h1_conn *h)
 	return h->owner;
 }
 
-void h1_back_detach_thread(struct h1_conn *h)
+bool h1_back_detach_thread(struct h1_conn *h)
 {
-	BUG_ON(h->ep || list_is_linked(&h->resume));
+	BUG_ON(h->ep);
+	if (list_is_linked(&h->resume) || h->flags & H1C_FL_BUSY)
+		return false;
 	timer_cancel(&h->timer);
 	conn_detach(h->conn);
+	return true;
 }
 
 bool h1_back_attach_thread(struct h1_conn *h)

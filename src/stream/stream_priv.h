@@ -86,6 +86,8 @@ void stream_hold_front(struct stream *s);
 
 /* --- account.c : counters and log of a stream */
 void stream_count_begin(struct stream *s);
+/* Notes the second of the last session, in a word that all threads share: written once a second. */
+void stream_note_session(int64_t *last_s);
 void stream_count_backend(struct stream *s);
 void stream_count_end(struct stream *s);
 
