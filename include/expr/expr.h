@@ -171,6 +171,9 @@ struct expr_converter {
 	/* Changes *smp; false: no result. */
 	bool (*convert)(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *smp);
 	bool (*check)(struct conf_line *l, struct expr_arg *args, const char **error);
+	/* Same, for functions shared by several names, which need <data>. At most one of both. */
+	bool (*prepare)(struct conf_line *l, const struct expr_converter *c,
+			struct expr_arg *args, const char **error);
 	const void *data;
 	const char *syntax, *help;
 };

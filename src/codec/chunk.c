@@ -36,7 +36,7 @@ static enum chunk_move chunk_on_size(struct chunk_decoder *d, char c)
 	int digit = chunk_digit(c);
 
 	if (digit >= 0) {
-		if (d->left >> 60 || d->digits == 255)
+		if (d->left >> (CHUNK_SIZE_BITS - 4) || d->digits == 255)
 			return chunk_fail(d, H1_ERR_CHUNK_SIZE);
 		d->left = d->left << 4 | (uint64_t)digit;
 		d->digits++;

@@ -89,5 +89,6 @@ extern const struct expr_fetch expr_const_fetches[];
 extern const struct expr_converter expr_core_converters[];
 extern const struct expr_converter expr_text_converters[];
 extern const struct expr_converter expr_code_converters[];
+extern const struct expr_converter expr_map_converters[];
 
 #endif
