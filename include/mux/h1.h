@@ -45,6 +45,7 @@ struct h1_bad {
 	size_t offset;        /* of the byte in <bytes> */
 	struct slice bytes;   /* what was received */
 	uint64_t since_ns;    /* when the first byte came; 0: none did */
+	const struct endpoint_bad *details; /* with bytes: the same for a capture */
 };
 
 struct h1_front_user {
@@ -91,8 +92,10 @@ void h1_back_attach(struct h1_conn *h, struct endpoint *ep);
 void h1_back_close(struct h1_conn *h);
 struct conn *h1_conn_conn(struct h1_conn *h);
 void *h1_conn_owner(struct h1_conn *h);
-/* Moves an idle connection to the calling thread's poller: first detach on the old thread. */
-void h1_back_detach_thread(struct h1_conn *h);
+/* Moves an idle connection from one thread to another: detach on the old one (false: not now, it has something
+ * to do), attach on the new one (false: no memory; it can only be closed).
+ */
+bool h1_back_detach_thread(struct h1_conn *h);
 bool h1_back_attach_thread(struct h1_conn *h);
 
 #endif

@@ -24,6 +24,7 @@
 #include "proxy/queue.h"
 #include "stream/session.h"
 
+struct idle_ask;
 struct pipe;
 struct rule;
 struct server;
@@ -112,6 +113,7 @@ enum stream_flags {
 	STRM_KEEP_SERVER = 1 << 23,
 	STRM_RESP_COUNTED = 1 << 24,
 	STRM_NO_REUSE = 1 << 25,     /* the next try takes a new connection */
+	STRM_ASKED = 1 << 26,        /* another thread was asked for an idle connection */
 };
 
 /* Dates in monotonic ns; 0: not reached. */
@@ -142,6 +144,8 @@ struct stream {
 	uint16_t status;               /* of the answer, for log and counters; 0 none */
 	uint16_t retries_left, retries;
 	uint32_t unique;               /* number of the stream in its session */
+	uint32_t runs;                 /* how often the driver was entered */
+	uint64_t serial;               /* number on its thread: its list is in this order */
 	struct http_msg req, res;
 	struct timer timer;
 	uint64_t wait_until_ms;        /* stage's own deadline; TIMER_NEVER none */
@@ -159,13 +163,14 @@ struct stream {
 	struct block_queue replay;     /* request body kept for another try */
 	struct queue_waiter waiter;
 	struct task *task;             /* made when it must queue */
-	uint32_t queue_ahead, be_queue_ahead;
+	struct idle_ask *idle_ask;     /* another thread's answer is awaited; see server_conn.h */
+	uint32_t queue_ahead, be_queue_ahead; /* places in queues (%sq, %bq) */
 	int16_t priority_class;
 	int32_t priority_offset_ms;
 	const struct rule *last_rule;  /* which rule decided, for "which rule did this" */
 	/* the request line as received; none: bad request */
 	struct slice log_method, log_uri, log_version;
-	uint32_t number;               /* of the process's requests (%rt) */
+	uint32_t number;               /* among those of the process (%rt); in order per thread */
 	uint32_t log_number;           /* of the frontend's log lines (%lc) */
 	uint64_t bytes_in, bytes_out;  /* client's side, for log and counters */
 	uint64_t counted_in, counted_out;

@@ -361,13 +361,32 @@ static bool h1_request_head(struct h1_conn *h, const struct h1_head *head)
 	return true;
 }
 
+/* What is wrong with the bytes that are there, <at> their end at most. */
+static void h1_describe_bad(const struct h1_conn *h, size_t at, struct endpoint_bad *bad)
+{
+	static const char *const states[] = {
+#define X(s) [H1_RX_##s] = "MSG_" #s,
+		H1_RX_STATES(X)
+#undef X
+	};
+
+	bad->bytes = h->in ? slice_make(h->in->data + h->in_at, h->in->used - h->in_at)
+			   : slice_none();
+	bad->at = at < bad->bytes.len ? at : bad->bytes.len;
+	bad->state = states[h->rx_state];
+	bad->state_number = h->rx_state;
+	bad->conn_flags = h->flags;
+}
+
 /* Reports bytes that are no request and answers them; the connection then ends. */
 static void h1_front_bad(struct h1_conn *h, struct h1_bad *bad)
 {
+	struct endpoint_bad details;
 	struct slice page;
 
-	if (h->in)
-		bad->bytes = slice_make(h->in->data + h->in_at, h->in->used - h->in_at);
+	h1_describe_bad(h, bad->kind == H1_BAD_TOO_LARGE ? SIZE_MAX : bad->offset, &details);
+	bad->bytes = details.bytes;
+	bad->details = &details;
 	bad->since_ns = h->since_ns;
 	page = h->user.front->bad_request(h->owner, bad);
 	h->flags |= H1C_FL_CLOSE;
@@ -380,6 +399,9 @@ static void h1_front_bad(struct h1_conn *h, struct h1_bad *bad)
 /* A response that is not valid, or breaks off: told to the stream. */
 static void h1_back_bad(struct h1_conn *h, unsigned flag, const char *text)
 {
+	struct endpoint_bad bad;
+
+	h1_describe_bad(h, h->rx_state == H1_RX_HEAD ? h->parser.error_offset : 0, &bad);
 	h->flags |= H1C_FL_CLOSE;
 	h1_set_rx(h, H1_RX_END);
 	if (!h->ep)
@@ -387,6 +409,8 @@ static void h1_back_bad(struct h1_conn *h, unsigned flag, const char *text)
 	h->ep->flags |= flag;
 	h->ep->rx_error = text;
 	h->ep->rx_bad_at = h->parser.error_offset;
+	if (flag == EP_RX_BAD && h->ep->user->bad && bad.bytes.len)
+		h->ep->user->bad(h->ep, &bad);
 }
 
 /* The head is refused. */
@@ -513,10 +537,11 @@ static bool h1_trailers(struct h1_conn *h)
 	return true;
 }
 
-/* Takes payload runs out of chunked bytes in <in>. True: the state moved. */
+/* Takes payload runs out of chunked bytes in <in>. True: some were used, or the state moved. */
 static bool h1_chunks(struct h1_conn *h)
 {
 	struct endpoint *ep = h->ep;
+	bool used = false;
 
 	while (h->in && h->in_at < h->in->used) {
 		struct slice bytes = slice_make(h->in->data + h->in_at, h->in->used - h->in_at);
@@ -537,12 +562,13 @@ static bool h1_chunks(struct h1_conn *h)
 		}
 		h->in_at += (uint32_t)step.used;
 		ep->rx_bytes += step.used;
+		used = true;
 		if (r == H1_DONE) {
 			h1_set_rx(h, H1_RX_TRAILERS);
 			return true;
 		}
 	}
-	return false;
+	return used;
 }
 
 /* Gives the first <max> bytes of <in> to the stream. */
@@ -628,6 +654,17 @@ static bool h1_make_room(struct h1_conn *h)
 	return true;
 }
 
+/* Copies received bytes that follow <in> to the room behind it: what is parsed there must be contiguous. */
+static void h1_append_more(struct h1_conn *h)
+{
+	const struct piece *p = h->in_more.first;
+	size_t n = block_room(h->in) < p->len ? block_room(h->in) : p->len;
+
+	memcpy(h->in->data + h->in->used, p->ptr, n);
+	h->in->used += (uint32_t)n;
+	block_queue_skip(&h->in_more, n);
+}
+
 /* Receives into <in>, and behind it when the flow is fast: heads and chunked bodies. */
 static enum io h1_recv_in(struct h1_conn *h)
 {
@@ -642,6 +679,10 @@ static enum io h1_recv_in(struct h1_conn *h)
 	}
 	if (!h1_make_room(h))
 		return IO_ERR;
+	if (h->in_more.len) {
+		h1_append_more(h);
+		return IO_OK;
+	}
 	r = conn_recv_block(h->conn, h->in, &got);
 	if (!got && h->in->used == h->in_at)
 		h1_drop_in(h);
@@ -740,7 +781,9 @@ static void h1_eof(struct h1_conn *h, bool error)
 			h1_front_bad(h, &bad);
 			return;
 		}
-		h1_back_bad(h, EP_RX_ABORT, "connection closed");
+		/* half a head is a bad answer, nothing at all is a failed server */
+		h1_back_bad(h, h1_has_in(h) ? EP_RX_BAD | EP_RX_ABORT : EP_RX_ABORT,
+			    "connection closed");
 		break;
 	case H1_RX_CLOSE:
 		if (error)
@@ -810,6 +853,12 @@ static bool h1_parse_any(struct h1_conn *h)
 	return true;
 }
 
+/* May bytes follow those in <in>: received already, or in the socket? */
+static bool h1_may_have_more(const struct h1_conn *h)
+{
+	return h->in_more.len || h->conn->flags & CONN_CAN_RECV;
+}
+
 /* One pass: uses the bytes there are, or gets some. IO_OK: go on. */
 static enum io h1_read_step(struct h1_conn *h)
 {
@@ -837,14 +886,14 @@ static enum io h1_read_step(struct h1_conn *h)
 	if (h1_parse_any(h))
 		return IO_OK;
 	/* incomplete: more bytes behind those that are there */
-	if (!(h->conn->flags & CONN_CAN_RECV))
+	if (!h1_may_have_more(h))
 		return IO_AGAIN;
 	r = h1_recv_in(h);
 	if (r != IO_OK)
 		return r;
 	if (h1_parse_any(h))
 		return IO_OK;
-	return h->conn->flags & CONN_CAN_RECV ? IO_OK : IO_AGAIN;
+	return h1_may_have_more(h) ? IO_OK : IO_AGAIN;
 }
 
 static void h1_read(struct h1_conn *h)
@@ -1134,11 +1183,14 @@ void *h1_conn_owner(struct h1_conn *h)
 	return h->owner;
 }
 
-void h1_back_detach_thread(struct h1_conn *h)
+bool h1_back_detach_thread(struct h1_conn *h)
 {
-	BUG_ON(h->ep || list_is_linked(&h->resume));
+	BUG_ON(h->ep);
+	if (list_is_linked(&h->resume) || h->flags & H1C_FL_BUSY)
+		return false;
 	timer_cancel(&h->timer);
 	conn_detach(h->conn);
+	return true;
 }
 
 bool h1_back_attach_thread(struct h1_conn *h)
