@@ -73,10 +73,10 @@ void version_print_build(FILE *out);
 void version_publish_facts(void);
 
 /* --- dump.c : -dK. False: unknown class, or help was asked for. */
-bool keyword_dump(const char *classes, FILE *out);
+bool keyword_dump(const char *classes, const struct module *const *modules, FILE *out);
 
 /* --- vocabulary.c : -dKdoc, everything that the tables tell, for the manual's tables */
-void vocabulary_dump(FILE *out);
+void vocabulary_dump(const struct module *const *modules, FILE *out);
 
 /* --- settings.c : global keywords of this floor */
 struct main_settings {
@@ -94,6 +94,7 @@ struct main_settings {
 	int64_t stats_timeout_ms;
 	int stats_maxconn;
 	int bufsize, maxrewrite, fields_max, maxaccept;
+	bool idle_apart;              /* tune.idle-pool.shared off */
 	int ignored;                  /* where harmless tunables go */
 };
 

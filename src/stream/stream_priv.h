@@ -91,6 +91,8 @@ void stream_hold_front(struct stream *s);
 
 /* --- account.c : counters and log of a stream */
 void stream_count_begin(struct stream *s);
+/* Notes the second of the last session, in a word that all threads share: written once a second. */
+void stream_note_session(int64_t *last_s);
 void stream_count_backend(struct stream *s);
 void stream_count_end(struct stream *s);
 
@@ -102,8 +104,14 @@ extern __thread struct list session_list;
 extern __thread struct list stream_list_of_thread;
 
 /* --- log.c */
-/* Writes the log line of the stream, if its frontend wants one. */
+/* Writes the log line of the stream, once, if its frontend wants one. */
 void stream_log(struct stream *s);
+/* The same with option logasap: once the answer's head was sent, or the server connected (TCP). */
+void stream_log_early(struct stream *s);
+/* Without any format of its frontend's, a stream is announced when it begins. */
+void stream_log_begin(struct stream *s);
+/* A connection which ends before it carries anything: its PROXY protocol header failed. */
+void session_log_error(struct session *sess, const char *what);
 /* A connection that never became a stream. */
 void session_log_bad(struct session *sess, const struct h1_bad *bad, enum stream_cause cause,
 		     char phase);
@@ -113,7 +121,7 @@ struct stream_proxy {
 	struct h1_settings front, back;
 	struct logformat *log_format, *log_format_sd, *error_format, *unique_format;
 	const char *log_format_text, *error_format_text;
-	bool log_format_set;
+	uint32_t log_lines;          /* atomic: lines written (%lc) */
 };
 extern struct slot stream_proxy_slot;
 /* Computes what the muxes need of every proxy; at the start of a generation. */
