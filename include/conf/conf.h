@@ -212,10 +212,12 @@ bool conf_error(struct conf_line *l, int word, const char *hint, const char *fmt
 void conf_warn(struct conf_line *l, int word, const char *hint, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* The same without a caret, for what is not about a word; <form> as in base/diag.h. */
-bool conf_report(struct conf_line *l, enum diag_level level, enum diag_form form,
+/* The same with the form of base/diag.h and the level given: for messages that do not begin like
+ * those of other parsers. Returns false.
+ */
+bool conf_report(struct conf_line *l, int word, enum diag_level level, enum diag_form form,
 		 const char *fmt, ...)
-	__attribute__((format(printf, 4, 5)));
+	__attribute__((format(printf, 5, 6)));
 
 /* The name of the file to open for <path>, by the policy of `default-path`: <path> itself, or an
  * absolute name in the arena; NULL: no memory. While a file is being read the current directory
