@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* block.h - received bytes: refcounted blocks, and queues of pieces of them
  *
- * A block is `tune.bufsize` bytes filled once by the kernel and then only read (appending to its free
- * tail is allowed to the one who filled it). A piece is a run of a block and holds a reference. A block
- * queue is a FIFO of pieces: moving bytes between queues moves pieces, never bytes.
+ * A block is `tune.bufsize` bytes filled once by the kernel and then only read (appending to its
+ * free tail is allowed to the one who filled it). A piece is a run of a block and holds a
+ * reference. A block queue is a FIFO of pieces: moving bytes between queues moves pieces, never
+ * bytes.
  * Owns   : a queue owns one reference per piece.
  * Threads: blocks, pieces and queues belong to one thread (counts are not atomic).
  * Fails  : taking a block or adding a piece fails when memory is out (false / NULL).

@@ -4,8 +4,7 @@
  * Decoding takes fragments of any size, in any place: the only memory is the decoder. Each call looks
  * at the start of what has come and says how many bytes it used and how many of them, at their end,
  * are payload; the caller moves these without copying. Trailer lines follow the last chunk: they
- * are handed over as one contiguous section, see below. Strict: sizes of at most 16 digits without
- * overflow, CRLF after sizes and data, no control characters in extensions, which are bounded.
+ * are handed over as one contiguous section, see below. Strict: sizes below 2^32, CRLF after sizes and data, no control characters in extensions, which are bounded.
  * Threads: any. Fails: H1_ERROR with an enum h1_error.
  */
 #ifndef CODEC_CHUNK_H
@@ -17,6 +16,9 @@
 #define CHUNK_EXTENSION_MAX 4096
 /* Bytes that chunk_put_size() may write. */
 #define CHUNK_SIZE_LINE_MAX 18
+
+/* Larger chunks are refused: nobody sends them but those who look for an overflow. */
+#define CHUNK_SIZE_BITS 32
 
 struct chunk_decoder {
 	uint64_t left;       /* payload bytes of the current chunk not yet given */

@@ -171,6 +171,9 @@ struct expr_converter {
 	/* Changes *smp; false: no result. */
 	bool (*convert)(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *smp);
 	bool (*check)(struct conf_line *l, struct expr_arg *args, const char **error);
+	/* Same, for functions shared by several names, which need <data>. At most one of both. */
+	bool (*prepare)(struct conf_line *l, const struct expr_converter *c,
+			struct expr_arg *args, const char **error);
 	const void *data;
 	const char *syntax, *help;
 };
@@ -200,6 +203,8 @@ void expr_dump_acls(FILE *out);
 struct expr *expr_parse(struct conf_line *l, const char *text, size_t *end, unsigned phase);
 /* Compiles the whole next word (and moves on). */
 struct expr *expr_take(struct conf_line *l, unsigned phase);
+/* "str", "ipv4"...: as the manual names types. */
+const char *sample_type_name(enum sample_type t);
 /* The type of its result, as far as it is known. */
 enum sample_type expr_type(const struct expr *e);
 /* Points where its fetch is valid. */

@@ -45,11 +45,8 @@ enum pattern_method pattern_method_default(enum sample_type type);
 /* The type that a sample is cast to before it is compared. */
 enum sample_type pattern_method_type(enum pattern_method m);
 
-/* An empty unnamed reference, or the one of a file, read now (`file@`, `opt@`, `virt@` prefixes).
- * NULL: reported at word l->at.
- */
+/* An empty unnamed reference. NULL: reported at word l->at. */
 struct pattern_ref *pattern_ref_new(struct conf_line *l);
-struct pattern_ref *pattern_ref_open(struct conf_line *l, const char *name);
 /* Forces the id (-u); false: already in use, reported. */
 bool pattern_ref_set_id(struct conf_line *l, struct pattern_ref *ref, unsigned id);
 /* Adds one pattern as written. False: no memory (reported). */
@@ -63,6 +60,11 @@ struct pattern_set *pattern_set_get(struct conf_line *l, struct pattern_ref *ref
  * list.
  */
 int64_t pattern_set_find(const struct pattern_set *set, const struct sample *s);
+/* What stands beside the entry of this index in a map file (maybe nothing), and the entry itself as
+ * it was written. Both live as long as the reference.
+ */
+struct slice pattern_set_value(const struct pattern_set *set, int64_t index);
+struct slice pattern_set_text(const struct pattern_set *set, int64_t index);
 /* How many patterns were given. */
 size_t pattern_ref_count(const struct pattern_ref *ref);
 unsigned pattern_set_count(const struct pattern_set *set);

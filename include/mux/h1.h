@@ -3,8 +3,8 @@
  *
  * Purpose: turns a connection's bytes into heads, body slices and ends of messages for an endpoint,
  *          and back. Decides framing, persistence and what is refused (RFC 9112).
- * Owns   : the connection. A front h1_conn lives until its connection ends and tells its owner (the session) so;
- *          a back one lives while it serves a stream or waits in an idle list.
+ * Owns   : the connection. A front h1_conn lives until its connection ends and tells its owner (the
+ *          session) so; a back one lives while it serves a stream or waits in an idle list.
  * Threads: that of the connection.
  * Idle   : without a message it holds no buffer.
  */
@@ -48,20 +48,20 @@ struct h1_bad {
 };
 
 struct h1_front_user {
-	/* A request's head is there: returns the front endpoint of a new stream, whose rx_head is set, or
-	 * NULL (no memory): the connection is closed. <since_ns>: when its first byte came.
+	/* A request's head is there: returns the front endpoint of a new stream, whose rx_head is
+	 * set, or NULL (no memory): the connection is closed. <since_ns>: when its first byte came.
 	 */
 	struct endpoint *(*stream_new)(void *owner, uint64_t since_ns);
-	/* Counts and logs; returns the page to send before closing (copied), slice_none() to close at
-	 * once.
+	/* Counts and logs; returns the page to send before closing (copied), slice_none() to close
+	 * at once.
 	 */
 	struct slice (*bad_request)(void *owner, const struct h1_bad *bad);
 	/* The connection is gone: the owner lets go of the h1_conn. */
 	void (*closed)(void *owner);
 };
 
-/* Takes over <c> (accepted, transport ready); bytes already received may be given in <early> (counted
- * block, may be NULL; from offset <early_at>). NULL: no memory, <c> still the caller's.
+/* Takes over <c> (accepted, transport ready); bytes already received may be given in <early>
+ * (counted block, may be NULL; from offset <early_at>). NULL: no memory, <c> still the caller's.
  */
 struct h1_conn *h1_front_new(struct conn *c, const struct h1_front_user *user, void *owner,
 			     const struct h1_settings *settings);
@@ -72,9 +72,11 @@ void h1_front_stop(struct h1_conn *h);
 bool h1_front_is_idle(const struct h1_conn *h);
 
 struct h1_back_user {
-	/* A kept connection without a stream has ended or misbehaved: leave the idle list; it dies after. */
+	/* A kept connection without a stream has ended or misbehaved: leave the idle list; it dies
+	 * after. */
 	void (*idle_closed)(void *owner, struct h1_conn *h);
-	/* The stream left a connection that can serve another: keep it (true) or let it be closed. */
+	/* The stream left a connection that can serve another: keep it (true) or let it be closed.
+	 */
 	bool (*idle_ready)(void *owner, struct h1_conn *h);
 	/* The connection is closed and the h1_conn about to be freed (counters). */
 	void (*closed)(void *owner, struct h1_conn *h);

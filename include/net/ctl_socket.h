@@ -18,8 +18,8 @@
 
 struct ctl_socket;
 
-/* Takes over listening descriptor <fd>; <severity>: what `set severity-output` calls none (0), number
- * (1), string (2). NULL: no memory, the caller keeps the descriptor.
+/* Takes over listening descriptor <fd>; <severity>: what `set severity-output` calls none (0),
+ * number (1), string (2). NULL: no memory, the caller keeps the descriptor.
  */
 struct ctl_socket *ctl_socket_new(int fd, enum ctl_level level, int severity);
 /* Begins to accept on the calling thread. */

@@ -278,4 +278,15 @@ void proxy_set_listen_hook(bool (*hook)(struct proxy *fe, int what));
 /* Same for a new maxconn: sockets that wait may accept again. */
 void proxy_set_limit_hook(void (*hook)(struct proxy *fe));
 
+/* What proxies and servers tell about themselves: worth which level in the logs. */
+enum proxy_event {
+	PROXY_EVENT_NO_SERVER, /* emergency: a backend has lost its last server */
+	PROXY_EVENT_DOWN,      /* alert: a server went down */
+	PROXY_EVENT_WARNING,   /* a frontend was paused, resumed, stopped */
+	PROXY_EVENT_NOTICE,    /* any other change */
+};
+typedef void proxy_event_fn(const struct proxy *px, enum proxy_event event, const char *text);
+/* The floor that logs installs it, at the start; called from any thread. */
+void proxy_set_event_hook(proxy_event_fn *fn);
+
 #endif

@@ -190,13 +190,6 @@ void server_set_oper(struct server *srv, enum server_oper oper);
 bool server_set_address(struct server *srv, const char *address, const char *port,
 			char *message, size_t size);
 
-/* Is told of each change of state, in the words of the reference ("Server b/s is ..."): the
- * floor that logs installs it. Without it the text goes to stderr. <alert>: a backend has no
- * server left.
- */
-typedef void server_event_fn(const struct proxy *be, const char *text, bool alert);
-void server_set_event_hook(server_event_fn *fn);
-
 /* --- life ------------------------------------------------------------------------------------
  */
 

@@ -13,7 +13,8 @@ struct config;
 struct diag_list;
 struct stream_limits;
 
-/* Opens every bind line of every frontend; problems become diagnostics. False: at least one failed. */
+/* Opens every bind line of every frontend; problems become diagnostics. False: at least one failed.
+ */
 bool listen_open_all(struct config *cfg, struct diag_list *diags);
 /* Begins to accept on the calling thread. */
 void listen_start_thread(struct config *cfg);
@@ -21,9 +22,11 @@ void listen_start_thread(struct config *cfg);
 void listen_stop_all(struct config *cfg);
 /* How many listening sockets there are. */
 unsigned listen_count(const struct config *cfg);
-/* Stops accepting for a while / goes on (SIGTTOU, SIGTTIN). */
+/* Stops accepting for a while, releasing the ports / takes them back (SIGTTOU, SIGTTIN). */
 void listen_pause_all(struct config *cfg);
 void listen_resume_all(struct config *cfg);
+/* A limit was raised, or there is room below one: whoever waits for it tries again. */
+void listen_retry_all(struct config *cfg);
 
 /* Client sessions of the process, all threads; and since the start. */
 unsigned sessions_count(void);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* session.h - one client connection, seen from the rules
  *
- * Purpose: what is known of a client for as long as its connection lasts: addresses, frontend, listener, dates.
- *          Streams are born of it, one after the other (H1) or several at once (H2).
+ * Purpose: what is known of a client for as long as its connection lasts: addresses, frontend,
+ *          listener, dates. Streams are born of it, one after the other (H1) or several at once
+ *          (H2).
  * Owns   : a reference on its generation; its client connection through the mux.
  * Threads: that of the connection.
  * Idle   : with an idle connection this and the mux's connection are all the memory there is.

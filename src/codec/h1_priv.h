@@ -25,8 +25,8 @@ struct h1_cursor {
 enum h1_line { H1_LINE_OK, H1_LINE_LAST, H1_LINE_MORE, H1_LINE_BAD };
 
 /* Reads a field line (with its folded continuations) at <c>, or the empty line that ends fields
- * (H1_LINE_LAST). H1_LINE_OK: <c> is at the next line, <field> is filled, its name in lower case; with an
- * invalid name that <unsafe> accepts, the name is empty. <flags> collects H1_FL_*.
+ * (H1_LINE_LAST). H1_LINE_OK: <c> is at the next line, <field> is filled, its name in lower
+ * case; with an invalid name that <unsafe> accepts, the name is empty. <flags> collects H1_FL_*.
  * H1_LINE_BAD: <c>->at is the byte refused, *error why.
  */
 struct h1_line_state {

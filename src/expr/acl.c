@@ -9,6 +9,7 @@
 #include <string.h>
 #include "base/bug.h"
 #include "acl_priv.h"
+#include "pattern_priv.h"
 
 /* Manual 7.4: made when a condition names them. */
 static const struct { const char *name, *words[5]; } predefined[] = {
@@ -44,6 +45,7 @@ struct acl_parser {
 	const struct expr_acl_keyword *keyword; /* or NULL */
 	struct acl_test *test;
 	unsigned flags;              /* enum pattern_flags in force */
+	enum pattern_columns columns; /* of files: two after -M */
 	struct pattern_ref *values;  /* of the words */
 	bool has_id, has_dashes, any;
 	unsigned id;
@@ -142,10 +144,13 @@ static bool add_set(struct acl_parser *ap, struct pattern_ref *ref, unsigned fla
 
 static bool add_file(struct acl_parser *ap, const char *name)
 {
-	struct pattern_ref *ref = pattern_ref_open(ap->l, name ? name : "");
+	struct expr_error e = { "" };
+	struct pattern_ref *ref = pattern_ref_open(ap->l->cfg, name ? name : "", ap->columns, &e);
 
 	ap->any = true;
-	if (!ref || !add_set(ap, ref, ap->flags))
+	if (!ref)
+		return acl_error(ap, ap->l->at, NULL, e.text);
+	if (!add_set(ap, ref, ap->flags))
 		return false;
 	ap->l->at++;
 	return true;
@@ -212,7 +217,7 @@ static bool parse_flag(struct acl_parser *ap, bool *done)
 	else if (strcmp(word, "-u") == 0)
 		return set_id(ap, conf_peek(l));
 	else if (strcmp(word, "-M") == 0)
-		return acl_error(ap, l->at - 1, NULL, "'-M' needs maps, which are not built yet");
+		ap->columns = PATTERN_TWO_COLUMNS;
 	else {
 		snprintf(text, sizeof(text), "'%.100s' is not a valid ACL option. Please use '--' "
 			 "before any pattern beginning with a '-'", word);

@@ -30,7 +30,7 @@ const char *expr_arg_type_name(enum expr_arg_type t)
 static bool arg_type_is_object(enum expr_arg_type t)
 {
 	return t == ARG_FRONTEND || t == ARG_BACKEND || t == ARG_PROXY || t == ARG_SERVER ||
-	       t == ARG_TABLE || t == ARG_MAP;
+	       t == ARG_TABLE;
 }
 
 static char unescape(char c)

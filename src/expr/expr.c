@@ -50,24 +50,21 @@ static struct slice take_name(struct expr_parser *p)
 	return slice_make(start, (size_t)(p->at - start));
 }
 
-typedef bool check_fn(struct conf_line *l, struct expr_arg *args, const char **error);
-
-static bool run_check(struct expr_parser *p, check_fn *check, struct expr_arg *args,
-		      const char *what, const char *name)
+/* <ok>: what a check function said. */
+static bool args_verdict(struct expr_parser *p, bool ok, const char *error, const char *what,
+			 const char *name)
 {
-	const char *error = NULL;
-
-	if (!check || check(p->line, args, &error))
-		return true;
-	expr_fail(p->error, "invalid args in %s '%s' : %s", what, name,
-		  error ? error : "not what was expected");
-	return false;
+	if (!ok)
+		expr_fail(p->error, "invalid args in %s '%s' : %s", what, name,
+			  error ? error : "not what was expected");
+	return ok;
 }
 
 static bool compile_fetch(struct expr_parser *p, struct expr *e, const struct expr_acl_keyword *acl)
 {
 	const char *what = acl ? "ACL keyword" : "fetch method";
 	const char *name = acl ? acl->name : e->fetch->name;
+	const char *error = NULL;
 
 	e->args = expr_args_parse(p, e->fetch->args, e->fetch->args_min, what, name);
 	if (!e->args) {
@@ -75,13 +72,18 @@ static bool compile_fetch(struct expr_parser *p, struct expr *e, const struct ex
 		return false;
 	}
 	e->type = e->fetch->out;
-	return run_check(p, e->fetch->check, e->args, "fetch method", e->fetch->name);
+	if (!e->fetch->check)
+		return true;
+	return args_verdict(p, e->fetch->check(p->line, e->args, &error), error, "fetch method",
+			    e->fetch->name);
 }
 
 static bool compile_step(struct expr_parser *p, struct expr *e, struct expr_step *step)
 {
 	struct slice name = take_name(p);
 	const struct expr_converter *c = expr_converter_find(name);
+	const char *error = NULL;
+	bool ok = true;
 
 	if (!c) {
 		expr_fail(p->error, "unknown converter '%.*s'", SLICE_FMT(name));
@@ -97,7 +99,11 @@ static bool compile_step(struct expr_parser *p, struct expr *e, struct expr_step
 		expr_fail_in(p->error, "invalid arg %u in converter '%s'", p->position, c->name);
 		return false;
 	}
-	if (!run_check(p, c->check, step->args, "converter", c->name))
+	if (c->check)
+		ok = c->check(p->line, step->args, &error);
+	else if (c->prepare)
+		ok = c->prepare(p->line, c, step->args, &error);
+	if (!args_verdict(p, ok, error, "converter", c->name))
 		return false;
 	e->type = c->out;
 	return true;

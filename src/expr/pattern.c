@@ -60,15 +60,13 @@ enum pattern_method pattern_method_default(enum sample_type type)
 
 /* --- references --------------------------------------------------------------------------- */
 
-static struct pattern_ref *ref_new(struct conf_line *l)
+static struct pattern_ref *ref_new(struct config *cfg)
 {
-	struct expr_config *ec = expr_config_of(l->cfg);
+	struct expr_config *ec = expr_config_of(cfg);
 	struct pattern_ref *ref = calloc(1, sizeof(*ref));
 
-	if (!ref) {
-		conf_error(l, l->at, NULL, "out of memory.");
+	if (!ref)
 		return NULL;
-	}
 	ref->id = ec->next_id++;
 	ref->next = ec->refs;
 	ec->refs = ref;
@@ -77,7 +75,11 @@ static struct pattern_ref *ref_new(struct conf_line *l)
 
 struct pattern_ref *pattern_ref_new(struct conf_line *l)
 {
-	return ref_new(l);
+	struct pattern_ref *ref = ref_new(l->cfg);
+
+	if (!ref)
+		conf_error(l, l->at, NULL, "out of memory.");
+	return ref;
 }
 
 void pattern_ref_free(struct pattern_ref *ref)
@@ -102,26 +104,29 @@ void pattern_ref_free(struct pattern_ref *ref)
 	free(ref);
 }
 
-static bool ref_append(struct pattern_ref *ref, struct slice text, uint32_t line)
+static struct pattern_entry *ref_append(struct pattern_ref *ref, struct slice text)
 {
+	struct pattern_entry *entry;
+
 	if (ref->count == ref->room) {
 		size_t room = ref->room ? ref->room * 2 : 4;
 		struct pattern_entry *bigger = realloc(ref->entries, room * sizeof(*bigger));
 
 		if (!bigger)
-			return false;
+			return NULL;
 		ref->entries = bigger;
 		ref->room = room;
 	}
-	ref->entries[ref->count++] = (struct pattern_entry){ .text = text, .line = line };
-	return true;
+	entry = &ref->entries[ref->count++];
+	*entry = (struct pattern_entry){ .text = text.ptr, .len = (uint32_t)text.len };
+	return entry;
 }
 
 bool pattern_ref_add(struct conf_line *l, struct pattern_ref *ref, struct slice text)
 {
 	struct slice copy = arena_copy(&l->cfg->arena, text);
 
-	if (copy.ptr && ref_append(ref, copy, 0))
+	if (copy.ptr && ref_append(ref, copy))
 		return true;
 	return conf_error(l, l->at, NULL, "out of memory.");
 }
@@ -153,53 +158,108 @@ static char *read_all(FILE *f, size_t *len)
 	return text;
 }
 
-/* Lines without leading blanks (trailing ones stay) nor carriage return. '#' in the first column is
- * a comment.
- */
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+/* Without leading blanks, nor carriage return; trailing blanks stay. */
+static struct slice line_trim(struct slice s)
+{
+	if (s.len && s.ptr[s.len - 1] == '\r')
+		s.len--;
+	while (s.len && is_blank(s.ptr[0]))
+		s.ptr++, s.len--;
+	return s;
+}
+
+/* The key ends at the first blank; blanks around the value do not count. */
+static bool ref_add_pair(struct pattern_ref *ref, struct slice line, uint32_t number)
+{
+	size_t end = 0;
+	struct slice value;
+	struct pattern_entry *entry;
+
+	while (end < line.len && !is_blank(line.ptr[end]))
+		end++;
+	value = slice_trim(slice_make(line.ptr + end, line.len - end));
+	entry = ref_append(ref, slice_make(line.ptr, end));
+	if (!entry)
+		return false;
+	entry->value = value.ptr;
+	entry->value_len = (uint32_t)value.len;
+	entry->line = number;
+	return true;
+}
+
+static bool ref_add_line(struct pattern_ref *ref, struct slice line, uint32_t number)
+{
+	struct pattern_entry *entry;
+
+	if (ref->columns == PATTERN_TWO_COLUMNS)
+		return ref_add_pair(ref, line, number);
+	entry = ref_append(ref, line);
+	if (entry)
+		entry->line = number;
+	return entry != NULL;
+}
+
+/* Every line that is not empty makes an entry. '#' in the first column is a comment. */
 static bool ref_split(struct pattern_ref *ref, size_t len)
 {
 	const char *at = ref->buffer, *end = at + len;
-	uint32_t line = 0;
+	uint32_t number = 0;
 
 	while (at < end) {
 		const char *eol = memchr(at, '\n', (size_t)(end - at));
-		struct slice s = slice_make(at, (size_t)((eol ? eol : end) - at));
+		struct slice line = slice_make(at, (size_t)((eol ? eol : end) - at));
 
-		line++;
+		number++;
 		at = eol ? eol + 1 : end;
-		if (s.len && s.ptr[s.len - 1] == '\r')
-			s.len--;
-		if (!s.len || s.ptr[0] == '#')
+		if (line.len && line.ptr[0] == '#')
 			continue;
-		while (s.len && (s.ptr[0] == ' ' || s.ptr[0] == '\t'))
-			s.ptr++, s.len--;
-		if (s.len && !ref_append(ref, s, line))
+		line = line_trim(line);
+		if (line.len && !ref_add_line(ref, line, number))
 			return false;
 	}
 	return true;
 }
 
-bool pattern_file_read(struct conf_line *l, struct pattern_ref *ref, const char *path,
-		       bool optional)
+static bool ref_read(struct pattern_ref *ref, bool optional, struct expr_error *e)
 {
-	FILE *f = fopen(path, "re");
+	FILE *f = fopen(ref->name, "re");
 	size_t len = 0;
 
 	if (!f) {
 		if (optional && errno == ENOENT)
 			return true;
-		return conf_error(l, l->at, NULL, "failed to open pattern file <%s>.", path);
+		expr_fail(e, "failed to open pattern file <%s>", ref->name);
+		return false;
 	}
 	ref->buffer = read_all(f, &len);
 	fclose(f);
-	if (!ref->buffer || !ref_split(ref, len))
-		return conf_error(l, l->at, NULL, "failed to read pattern file <%s>.", path);
-	return true;
+	if (ref->buffer && len <= UINT32_MAX && ref_split(ref, len))
+		return true;
+	expr_fail(e, "failed to read pattern file <%s>", ref->name);
+	return false;
 }
 
-struct pattern_ref *pattern_ref_open(struct conf_line *l, const char *name)
+/* One that was read before: for the same purpose ? */
+static bool ref_fits(const struct pattern_ref *ref, enum pattern_columns columns,
+		     struct expr_error *e)
 {
-	struct pattern_ref *ref = expr_config_of(l->cfg)->refs;
+	if (ref->columns == columns)
+		return true;
+	expr_fail(e, "The file \"%s\" is already used as %s column file and cannot be used by as "
+		  "%s column file", ref->name, columns == PATTERN_ONE_COLUMN ? "two" : "one",
+		  columns == PATTERN_ONE_COLUMN ? "one" : "two");
+	return false;
+}
+
+struct pattern_ref *pattern_ref_open(struct config *cfg, const char *name,
+				     enum pattern_columns columns, struct expr_error *e)
+{
+	struct pattern_ref *ref = expr_config_of(cfg)->refs;
 	bool is_virtual = strncmp(name, "virt@", 5) == 0, optional = strncmp(name, "opt@", 4) == 0;
 
 	if (optional)
@@ -208,18 +268,16 @@ struct pattern_ref *pattern_ref_open(struct conf_line *l, const char *name)
 		name += 5;
 	for (; ref; ref = ref->next)
 		if (ref->name && strcmp(ref->name, name) == 0)
-			return ref;
-	ref = ref_new(l);
-	if (!ref)
-		return NULL;
-	ref->name = strdup(name);
-	if (!ref->name) {
-		conf_error(l, l->at, NULL, "out of memory.");
+			return ref_fits(ref, columns, e) ? ref : NULL;
+	ref = ref_new(cfg);
+	if (ref)
+		ref->name = strdup(name);
+	if (!ref || !ref->name) {
+		expr_fail(e, "out of memory");
 		return NULL;
 	}
-	if (!is_virtual && !pattern_file_read(l, ref, name, optional))
-		return NULL;
-	return ref;
+	ref->columns = columns;
+	return is_virtual || ref_read(ref, optional, e) ? ref : NULL;
 }
 
 bool pattern_ref_set_id(struct conf_line *l, struct pattern_ref *ref, unsigned id)
@@ -242,29 +300,33 @@ bool pattern_ref_set_id(struct conf_line *l, struct pattern_ref *ref, unsigned i
 
 /* --- sets --------------------------------------------------------------------------------- */
 
-static bool set_fill(struct conf_line *l, struct pattern_set *set)
+static bool set_fill(struct pattern_set *set, struct expr_error *e)
 {
 	const struct pattern_ref *ref = set->ref;
 
 	for (size_t i = 0; i < ref->count; i++) {
-		struct expr_error e = { "" };
+		struct expr_error inner = { "" };
 
-		if (pattern_set_add(set, &ref->entries[i], (uint32_t)i, &e))
+		if (pattern_set_add(set, &ref->entries[i], (uint32_t)i, &inner))
 			continue;
 		if (ref->name)
-			return conf_error(l, l->at, NULL, "%s at line %u of file '%s'.", e.text,
-					  ref->entries[i].line, ref->name);
-		return conf_error(l, l->at, NULL, "%s.", e.text);
+			expr_fail(e, "%s at line %u of file '%s'", inner.text,
+				  ref->entries[i].line, ref->name);
+		else
+			expr_fail(e, "%s", inner.text);
+		return false;
 	}
 	set->filled = ref->count;
-	if (!key_table_build(&set->keys) || !net_table_build(&set->net4) ||
-	    !net_table_build(&set->net6))
-		return conf_error(l, l->at, NULL, "out of memory.");
-	return true;
+	if (key_table_build(&set->keys) && net_table_build(&set->net4) &&
+	    net_table_build(&set->net6))
+		return true;
+	expr_fail(e, "out of memory");
+	return false;
 }
 
-struct pattern_set *pattern_set_get(struct conf_line *l, struct pattern_ref *ref,
-				    enum pattern_method method, unsigned flags)
+struct pattern_set *pattern_set_make(struct config *cfg, struct pattern_ref *ref,
+				     enum pattern_method method, unsigned flags,
+				     struct expr_error *e)
 {
 	struct pattern_set *set = ref->sets;
 
@@ -273,11 +335,11 @@ struct pattern_set *pattern_set_get(struct conf_line *l, struct pattern_ref *ref
 			return set;
 	set = calloc(1, sizeof(*set));
 	if (!set) {
-		conf_error(l, l->at, NULL, "out of memory.");
+		expr_fail(e, "out of memory");
 		return NULL;
 	}
 	set->ref = ref;
-	set->arena = &l->cfg->arena;
+	set->arena = &cfg->arena;
 	set->method = method;
 	set->flags = flags;
 	set->keys.nocase = flags & PATTERN_NOCASE;
@@ -286,7 +348,35 @@ struct pattern_set *pattern_set_get(struct conf_line *l, struct pattern_ref *ref
 	set->net6.bytes = 16;
 	set->next = ref->sets;
 	ref->sets = set;
-	return set_fill(l, set) ? set : NULL;
+	return set_fill(set, e) ? set : NULL;
+}
+
+struct pattern_set *pattern_set_get(struct conf_line *l, struct pattern_ref *ref,
+				    enum pattern_method method, unsigned flags)
+{
+	struct expr_error e = { "" };
+	struct pattern_set *set = pattern_set_make(l->cfg, ref, method, flags, &e);
+
+	if (!set)
+		conf_error(l, l->at, NULL, "%s.", e.text);
+	return set;
+}
+
+struct slice pattern_set_value(const struct pattern_set *set, int64_t index)
+{
+	const struct pattern_entry *entry = &set->ref->entries[index];
+
+	return slice_make(entry->value ? entry->value : "", entry->value_len);
+}
+
+struct slice pattern_set_text(const struct pattern_set *set, int64_t index)
+{
+	return pattern_entry_text(&set->ref->entries[index]);
+}
+
+const struct regex *pattern_set_regex(const struct pattern_set *set, int64_t index)
+{
+	return set->regexes[index];
 }
 
 unsigned pattern_set_count(const struct pattern_set *set)

@@ -75,30 +75,27 @@ static uint32_t slots_for(uint32_t count)
 	return n;
 }
 
-static int compare_lengths(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
+/* Notes which lengths exist in a bitmap, then lists them. */
 static bool build_lengths(struct key_table *t)
 {
-	uint32_t *all = malloc((t->count + 1) * sizeof(*all)), n = 0;
+	size_t longest = 0, n = 0;
+	uint64_t *exists;
 
-	if (!all)
+	for (uint32_t i = 0; i < t->count; i++)
+		if (t->keys[i].len > longest)
+			longest = t->keys[i].len;
+	exists = calloc(longest / 64 + 1, sizeof(*exists));
+	if (!exists)
 		return false;
 	for (uint32_t i = 0; i < t->count; i++)
-		all[i] = (uint32_t)t->keys[i].len;
-	qsort(all, t->count, sizeof(*all), compare_lengths);
-	for (uint32_t i = 0; i < t->count; i++)
-		if (!n || all[n - 1] != all[i])
-			all[n++] = all[i];
-	t->lengths = malloc((n + 1) * sizeof(*all));
-	if (t->lengths)
-		memcpy(t->lengths, all, n * sizeof(*all));
-	t->length_count = n;
-	free(all);
+		exists[t->keys[i].len / 64] |= 1ull << t->keys[i].len % 64;
+	for (size_t word = 0; word <= longest / 64; word++)
+		n += (size_t)__builtin_popcountll(exists[word]);
+	t->lengths = malloc((n + 1) * sizeof(*t->lengths));
+	for (size_t len = 0; t->lengths && len <= longest; len++)
+		if (exists[len / 64] >> len % 64 & 1)
+			t->lengths[t->length_count++] = (uint32_t)len;
+	free(exists);
 	return t->lengths != NULL;
 }
 
@@ -138,7 +135,10 @@ int64_t key_table_find(const struct key_table *t, struct slice text)
 	return key_probe(t, key_hash(t, text), text);
 }
 
-int64_t key_table_find_longest(const struct key_table *t, struct slice text)
+/* All keys that <text> starts or ends with, shorter ones first: the last one found, or the one of
+ * the smallest index.
+ */
+static int64_t find_end(const struct key_table *t, struct slice text, bool want_first)
 {
 	uint64_t h = HASH_SEED;
 	int64_t best = -1;
@@ -154,10 +154,20 @@ int64_t key_table_find_longest(const struct key_table *t, struct slice text)
 		found = key_probe(t, hash_end(h), t->reverse ?
 				  slice_make(text.ptr + text.len - len, len) :
 				  slice_make(text.ptr, len));
-		if (found >= 0)
+		if (found >= 0 && (!want_first || best < 0 || found < best))
 			best = found;
 	}
 	return best;
+}
+
+int64_t key_table_find_longest(const struct key_table *t, struct slice text)
+{
+	return find_end(t, text, false);
+}
+
+int64_t key_table_find_first(const struct key_table *t, struct slice text)
+{
+	return find_end(t, text, true);
 }
 
 /* Keys that start at the start of <text> and end before a delimiter or the end: the first of the

@@ -33,6 +33,8 @@ bool key_table_build(struct key_table *t);
 int64_t key_table_find(const struct key_table *t, struct slice text);
 /* The longest key that <text> starts with (or, with <reverse>, ends with). */
 int64_t key_table_find_longest(const struct key_table *t, struct slice text);
+/* Same, the first of the list. */
+int64_t key_table_find_first(const struct key_table *t, struct slice text);
 /* The first key of the list that stands in <text> between delimiters. */
 int64_t key_table_find_part(const struct key_table *t, struct slice text, const char *delimiters);
 

@@ -359,34 +359,35 @@ static bool add_method(struct pattern_set *set, struct slice text, struct expr_e
 bool pattern_set_add(struct pattern_set *set, const struct pattern_entry *entry, uint32_t index,
 		     struct expr_error *e)
 {
+	struct slice text = pattern_entry_text(entry);
 	char word[256];
 
-	slice_copy(entry->text, word, sizeof(word));
+	slice_copy(text, word, sizeof(word));
 	switch (set->method) {
 	case PATTERN_INT:
 	case PATTERN_LEN:
 	case PATTERN_DOTTED:
 		return add_range(set, word, e);
 	case PATTERN_IP:
-		if (entry->text.len < sizeof(word))
+		if (text.len < sizeof(word))
 			return add_addr(set, word, index, e);
 		expr_fail(e, "'%s' is not a valid IPv4 or IPv6 address", word);
 		return false;
 	case PATTERN_BIN:
-		return add_bytes(set, entry->text, e);
+		return add_bytes(set, text, e);
 	case PATTERN_STR:
 	case PATTERN_BEG:
 	case PATTERN_END:
 	case PATTERN_SUB:
-		return add_key(set, entry->text, e);
+		return add_key(set, text, e);
 	case PATTERN_DIR:
-		return add_key(set, trim_delimiters(entry->text, DIR_DELIMITERS), e);
+		return add_key(set, trim_delimiters(text, DIR_DELIMITERS), e);
 	case PATTERN_DOM:
-		return add_key(set, trim_delimiters(entry->text, DOM_DELIMITERS), e);
+		return add_key(set, trim_delimiters(text, DOM_DELIMITERS), e);
 	case PATTERN_REG:
-		return add_regex(set, entry->text, e);
+		return add_regex(set, text, e);
 	case PATTERN_METH:
-		return add_method(set, entry->text, e);
+		return add_method(set, text, e);
 	default:
 		return true; /* found, bool: values mean nothing */
 	}
@@ -435,8 +436,9 @@ int64_t pattern_set_find(const struct pattern_set *set, const struct sample *s)
 			return set->methods >> s->method & 1 ? 0 : -1;
 		return key_table_find(&set->keys, s->text);
 	case PATTERN_BEG:
-	case PATTERN_END:
 		return key_table_find_longest(&set->keys, s->text);
+	case PATTERN_END:
+		return key_table_find_first(&set->keys, s->text);
 	case PATTERN_SUB:
 		return find_substring(set, s->text);
 	case PATTERN_DIR:

@@ -81,7 +81,8 @@ bool expr_register(const struct module *const *modules)
 	if (!table_add(&fetches, expr_const_fetches, sizeof(struct expr_fetch)) ||
 	    !table_add(&converters, expr_core_converters, sizeof(struct expr_converter)) ||
 	    !table_add(&converters, expr_text_converters, sizeof(struct expr_converter)) ||
-	    !table_add(&converters, expr_code_converters, sizeof(struct expr_converter)))
+	    !table_add(&converters, expr_code_converters, sizeof(struct expr_converter)) ||
+	    !table_add(&converters, expr_map_converters, sizeof(struct expr_converter)))
 		return false;
 	for (; *modules; modules++) {
 		const struct module *m = *modules;

@@ -330,7 +330,7 @@ static enum ctl_step set_maxconn(struct ctl_request *rq)
 		value = (long)main_limits.hard_maxconn;
 	__atomic_store_n(&main_limits.maxconn, value, __ATOMIC_RELAXED);
 	listen_set_maxconn((unsigned)value);
-	listen_resume_all(generation_current());
+	listen_retry_all(generation_current());
 	return CTL_DONE;
 }
 

@@ -75,12 +75,14 @@ void version_publish_facts(void);
 /* --- dump.c : -dK. False: unknown class, or help was asked for. */
 bool keyword_dump(const char *classes, FILE *out);
 
+/* --- vocabulary.c : -dKdoc, everything that the tables tell, for the manual's tables */
+void vocabulary_dump(FILE *out);
+
 /* --- settings.c : global keywords of this floor */
 struct main_settings {
 	bool daemon, quiet, zero_warning, set_dumpable, insecure_setuid, insecure_fork;
-	bool strict_limits, no_splice, no_reuseport, no_getaddrinfo, external_check;
+	bool strict_limits, no_splice;
 	const char *pidfile, *chroot_dir, *node, *description, *localpeer, *cluster_secret;
-	const char *cert_base, *key_base;
 	int uid, gid;                 /* 0 unset */
 	int maxconn;                  /* 0 unset: computed */
 	int maxconnrate, maxsessrate; /* 0 none */
@@ -89,12 +91,10 @@ struct main_settings {
 	int descriptors_max;          /* fd-hard-limit; 0 unset */
 	int64_t hard_stop_ms;         /* 0 none */
 	int64_t grace_ms;
-	int64_t close_spread_ms;      /* 0 none; -1 infinite */
 	int64_t stats_timeout_ms;
 	int stats_maxconn;
-	int bufsize, maxrewrite, fields_max, maxaccept, pipe_size;
+	int bufsize, maxrewrite, fields_max, maxaccept;
 	int ignored;                  /* where harmless tunables go */
-	uint64_t ignored_size;
 };
 
 extern struct slot settings_slot;

@@ -8,6 +8,7 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/file.h"
 #include "main_priv.h"
 
 void process_tell_old(const struct main_options *o, int sig)
@@ -27,7 +28,7 @@ static int open_pid_file(const struct config *cfg, const struct main_options *o,
 	if (!path)
 		return -1;
 	unlink(path);
-	fd = open(path, O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0644);
+	fd = file_open(path, O_CREAT | O_WRONLY | O_TRUNC, 0644);
 	if (fd < 0) {
 		MAIN_ALERT("[%s.main()] Cannot create pidfile %s", o->program, path);
 		*failed = true;
@@ -64,11 +65,9 @@ static bool go_to_background(const struct main_options *o)
 	return true;
 }
 
-/* Standard descriptors lead nowhere, except those that logs are sent to. */
-static void leave_terminal(void)
+/* Standard descriptors lead nowhere: to <fd>, opened before the root folder changed. */
+static void leave_terminal(int fd)
 {
-	int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-
 	if (fd < 0)
 		return;
 	for (int i = 0; i <= 2; i++)
@@ -124,6 +123,7 @@ bool process_settle(struct config *cfg, const struct main_options *o)
 	const struct main_settings *set = settings_of(cfg);
 	bool failed = false, background = (o->daemon || set->daemon) && !o->foreground;
 	int pid_fd = open_pid_file(cfg, o, &failed);
+	int null_fd = background ? open("/dev/null", O_RDWR | O_CLOEXEC) : -1;
 
 	if (failed)
 		return false;
@@ -138,6 +138,6 @@ bool process_settle(struct config *cfg, const struct main_options *o)
 		return false;
 	write_pid_file(pid_fd);
 	if (background)
-		leave_terminal();
+		leave_terminal(null_fd);
 	return true;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* ctl_socket.c - connections of the Runtime API
  *
- * One function, ctl_conn_drive(), moves a connection as far as it goes: receive, run, send. It is called
- * for socket events and when a command that waited may go on.
+ * One function, ctl_conn_drive(), moves a connection as far as it goes: receive, run, send. It is
+ * called for socket events and when a command that waited may go on.
  */
 #include "net/ctl_socket.h"
 #include <stdlib.h>
@@ -32,7 +32,8 @@ struct ctl_conn {
 static struct {
 	unsigned max;
 	unsigned count __attribute__((aligned(64))); /* atomic */
-	unsigned waiting;                            /* atomic: a socket is paused for want of room */
+	/* atomic: a socket is paused for want of room */
+	unsigned waiting;
 	unsigned long long total;                    /* atomic */
 	unsigned lock;                               /* of <sockets> */
 	struct ctl_socket *sockets;

@@ -184,7 +184,7 @@ static enum ctl_step enable_server(struct ctl_request *rq)
 	struct server *srv = take_server(rq);
 
 	if (srv)
-		server_set_admin(srv, 0, SERVER_FMAINT);
+		server_set_admin(srv, 0, SERVER_FMAINT | SERVER_FDRAIN);
 	return CTL_DONE;
 }
 

@@ -134,8 +134,10 @@ static bool assign_wanted(struct stream *s, enum step *step)
 
 enum step stage_assign(struct stream *s)
 {
-	struct balance_pick_args args = { .avoid = s->flags & STRM_REDISPATCHED ? s->server : NULL };
 	struct server *before = s->server, *srv;
+	struct balance_pick_args args = {
+		.avoid = s->flags & STRM_REDISPATCHED ? before : NULL,
+	};
 	enum step step;
 
 	if (s->flags & STRM_SLOT)
@@ -296,7 +298,8 @@ enum step stream_connect_failed(struct stream *s, bool at_once)
 		counter_add(&s->be->state->be, CNT_CONN_ERRORS, 1);
 		counter_add(&st->counters, CNT_CONN_ERRORS, 1);
 		stream_drop_slot(s);
-		return stream_fail(s, 503, at_once ? CAUSE_SERVER_ABORT : CAUSE_SERVER_TIMEOUT, 'C');
+		return stream_fail(s, 503, at_once ? CAUSE_SERVER_ABORT : CAUSE_SERVER_TIMEOUT,
+				   'C');
 	}
 	s->retries_left--;
 	s->retries++;

@@ -3,8 +3,9 @@
  *
  *    front.rx --> back.tx      request        back.rx --> front.tx      response
  *
- * A direction is held (EP_RX_BLOCKED at its source) while its destination has too much unsent, and let go again when
- * that has drained. With splicing the bytes stay in a kernel pipe that both endpoints know.
+ * A direction is held (EP_RX_BLOCKED at its source) while its destination has too much unsent, and
+ * let go again when that has drained. With splicing the bytes stay in a kernel pipe that both
+ * endpoints know.
  */
 #include "base/clock.h"
 #include "core/timer.h"

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <unistd.h>
 #include "base/diag.h"
 #include "conf/conf.h"
@@ -18,12 +19,15 @@ static struct {
 	unsigned maxconn, maxconnrate, maxsessrate, maxaccept; /* set before the threads */
 	unsigned sessions __attribute__((aligned(64)));        /* atomic: now */
 	unsigned waiting;                                      /* atomic: some socket is paused */
+	unsigned suspended;                                    /* atomic: by listen_pause_all() */
+	unsigned lock;                                         /* of listener_conf.opened */
 } limits = { .maxaccept = 64 };
 
 static struct rate_set conn_rate;
 
 /* The sockets of one address of a bind line: one, or several with shards. */
 struct opened {
+	int backlog;
 	unsigned count;
 	struct listener *sockets[];
 };
@@ -59,12 +63,22 @@ static int64_t listener_sessions(const struct listener_conf *l)
 	return (int64_t)__atomic_load_n(&l->state->open_sessions, __ATOMIC_RELAXED);
 }
 
+/* Does an administrator want it not to accept? */
+static bool is_held(const struct proxy *fe)
+{
+	return __atomic_load_n(&limits.suspended, __ATOMIC_RELAXED) ||
+	       __atomic_load_n(&fe->state->disabled, __ATOMIC_RELAXED) ||
+	       __atomic_load_n(&fe->state->stopped, __ATOMIC_RELAXED);
+}
+
 static bool may_accept(void *owner, unsigned *wait_ms)
 {
 	const struct listener_conf *l = owner;
 	const struct proxy *fe = l->bind->proxy;
 	int64_t fe_max = __atomic_load_n(&fe->state->maxconn, __ATOMIC_RELAXED);
 
+	if (is_held(fe))
+		return false;
 	if ((process_max() && sessions_count() >= process_max()) ||
 	    (fe_max && (int64_t)proxy_fe_sessions(fe) >= fe_max) ||
 	    (l->bind->maxconn && listener_sessions(l) >= l->bind->maxconn)) {
@@ -88,32 +102,52 @@ void listen_session_began(struct listener_conf *l)
 		rate_set_add(&conn_rate, 1);
 }
 
-static void for_each_listener(const struct config *cfg, void (*fn)(struct listener_conf *l))
+/* Sockets are closed by one thread while others may want to resume them: all that reaches for them
+ * after the start takes this lock. None of it is done for each connection.
+ */
+static void opened_lock(void)
 {
-	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px)) {
-		struct bind_conf *b;
-		struct listener_conf *l;
-
-		list_for_each(b, &px->binds, link)
-			list_for_each(l, &b->listeners, link)
-				fn(l);
-	}
+	while (__atomic_exchange_n(&limits.lock, 1, __ATOMIC_ACQUIRE))
+		;
 }
 
-static void resume_one(struct listener_conf *l)
+static void opened_unlock(void)
+{
+	__atomic_store_n(&limits.lock, 0, __ATOMIC_RELEASE);
+}
+
+/* Calls <fn> for all addresses of a frontend; false when it failed for one. */
+static bool for_each_of(struct proxy *fe, bool (*fn)(struct listener_conf *l))
+{
+	struct bind_conf *b;
+	struct listener_conf *l;
+	bool ok = true;
+
+	opened_lock();
+	list_for_each(b, &fe->binds, link)
+		list_for_each(l, &b->listeners, link)
+			ok = fn(l) && ok;
+	opened_unlock();
+	return ok;
+}
+
+static bool for_each_listener(const struct config *cfg, bool (*fn)(struct listener_conf *l))
+{
+	bool ok = true;
+
+	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px))
+		ok = for_each_of(px, fn) && ok;
+	return ok;
+}
+
+/* Accepts again, unless it is still held for another reason. */
+static bool resume_one(struct listener_conf *l)
 {
 	struct opened *o = l->opened;
 
-	for (unsigned i = 0; o && i < o->count; i++)
+	for (unsigned i = 0; o && i < o->count && !is_held(l->bind->proxy); i++)
 		listener_resume(o->sockets[i]);
-}
-
-static void pause_one(struct listener_conf *l)
-{
-	struct opened *o = l->opened;
-
-	for (unsigned i = 0; o && i < o->count; i++)
-		listener_pause(o->sockets[i]);
+	return true;
 }
 
 void listen_session_ended(struct listener_conf *l)
@@ -124,7 +158,12 @@ void listen_session_ended(struct listener_conf *l)
 	/* whoever waited tries again; those who still may not pause once more */
 	if (__atomic_load_n(&limits.waiting, __ATOMIC_RELAXED) &&
 	    __atomic_exchange_n(&limits.waiting, 0, __ATOMIC_RELAXED))
-		listen_resume_all(l->bind->proxy->config);
+		listen_retry_all(l->bind->proxy->config);
+}
+
+void listen_retry_all(struct config *cfg)
+{
+	for_each_listener(cfg, resume_one);
 }
 
 /* --- accepting ------------------------------------------------------------------------------- */
@@ -225,6 +264,7 @@ static bool open_one(struct listener_conf *l, struct diag_list *diags)
 	}
 	l->opened = o;
 	listen_settings(l->bind, &set);
+	o->backlog = set.backlog > 0 ? set.backlog : SOCKET_BACKLOG_DEFAULT;
 	for (unsigned i = 0; i < n; i++) {
 		int fd = l->inherited_fd >= 0 ? dup(l->inherited_fd)
 					      : socket_listen(&l->address, l->address_len, &set,
@@ -265,7 +305,7 @@ bool listen_open_all(struct config *cfg, struct diag_list *diags)
 }
 
 /* Sockets of several shards are dealt out to the threads in turn. */
-static void start_one(struct listener_conf *l)
+static bool start_one(struct listener_conf *l)
 {
 	struct opened *o = l->opened;
 
@@ -276,6 +316,7 @@ static void start_one(struct listener_conf *l)
 		if (mine || o->count == 1)
 			listener_start_thread(o->sockets[i]);
 	}
+	return true;
 }
 
 void listen_start_thread(struct config *cfg)
@@ -283,7 +324,53 @@ void listen_start_thread(struct config *cfg)
 	for_each_listener(cfg, start_one);
 }
 
-static void stop_one(struct listener_conf *l)
+/* --- pausing and stopping --------------------------------------------------------------------- */
+
+static void set_status(struct listener_conf *l, enum listener_status status)
+{
+	__atomic_store_n(&l->state->status, status, __ATOMIC_RELAXED);
+}
+
+/* Can the port be released while the socket is kept? An inherited socket is shared with others. */
+static bool can_release(const struct listener_conf *l)
+{
+	return l->inherited_fd < 0 && l->address.ss_family != AF_UNIX;
+}
+
+/* Stops accepting; whoever connects to the port is refused by the kernel, and others may bind it. */
+static bool pause_one(struct listener_conf *l)
+{
+	struct opened *o = l->opened;
+
+	for (unsigned i = 0; o && i < o->count; i++) {
+		listener_pause(o->sockets[i]);
+		if (can_release(l))
+			shutdown(listener_fd(o->sockets[i]), SHUT_RD);
+	}
+	set_status(l, LISTENER_PAUSED);
+	return true;
+}
+
+/* Takes back the port and accepts. False: somebody else has it now. */
+static bool reopen_one(struct listener_conf *l)
+{
+	struct opened *o = l->opened;
+	bool ok = true;
+
+	if (is_held(l->bind->proxy))
+		return true;
+	for (unsigned i = 0; o && i < o->count; i++) {
+		if (!can_release(l) || listen(listener_fd(o->sockets[i]), o->backlog) == 0)
+			listener_resume(o->sockets[i]);
+		else
+			ok = false;
+	}
+	if (ok)
+		set_status(l, LISTENER_OPEN);
+	return ok;
+}
+
+static bool stop_one(struct listener_conf *l)
 {
 	struct opened *o = l->opened;
 
@@ -291,6 +378,8 @@ static void stop_one(struct listener_conf *l)
 		listener_close(&o->sockets[i]);
 	free(o);
 	l->opened = NULL;
+	set_status(l, LISTENER_CLOSED);
+	return true;
 }
 
 void listen_stop_all(struct config *cfg)
@@ -300,12 +389,31 @@ void listen_stop_all(struct config *cfg)
 
 void listen_pause_all(struct config *cfg)
 {
+	__atomic_store_n(&limits.suspended, 1, __ATOMIC_RELAXED);
 	for_each_listener(cfg, pause_one);
 }
 
 void listen_resume_all(struct config *cfg)
 {
-	for_each_listener(cfg, resume_one);
+	__atomic_store_n(&limits.suspended, 0, __ATOMIC_RELAXED);
+	for_each_listener(cfg, reopen_one);
+}
+
+/* What the Runtime API wants of one frontend. */
+static bool change_frontend(struct proxy *fe, int what)
+{
+	return for_each_of(fe, what == 0 ? stop_one : what == 1 ? pause_one : reopen_one);
+}
+
+static void change_limit(struct proxy *fe)
+{
+	for_each_of(fe, resume_one);
+}
+
+void listen_init(void)
+{
+	proxy_set_listen_hook(change_frontend);
+	proxy_set_limit_hook(change_limit);
 }
 
 unsigned listen_count(const struct config *cfg)

@@ -257,7 +257,8 @@ enum step stage_prepare(struct stream *s)
 enum step stage_body(struct stream *s)
 {
 	bool wanted = (s->fe->options | s->be->options) & PROXY_OPT_HTTP_BUFFER_REQUEST;
-	int64_t ms = s->be->timeout.http_request ? s->be->timeout.http_request : s->be->timeout.client;
+	int64_t ms = s->be->timeout.http_request ? s->be->timeout.http_request
+						 : s->be->timeout.client;
 
 	if (!(s->flags & STRM_HTTP) || !wanted || s->front.flags & EP_RX_END)
 		return STEP_NEXT;

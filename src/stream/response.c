@@ -4,7 +4,8 @@
 #include "net/conn.h"
 #include "stream_priv.h"
 
-/* A final answer to a client that waits for permission makes it send; later ones are the server's. */
+/* A final answer to a client that waits for permission makes it send; later ones are the server's.
+ */
 void stream_send_continue(struct stream *s)
 {
 	struct http_msg interim;
@@ -190,7 +191,8 @@ enum step stage_reply(struct stream *s)
 	}
 	after_response(s);
 	s->status = s->res.status;
-	if (s->flags & STRM_CLIENT_CLOSE || (s->flags & STRM_LOCAL_REPLY && s->res.flags & HTTP_MSG_CONN_CLOSE))
+	if (s->flags & STRM_CLIENT_CLOSE ||
+	    (s->flags & STRM_LOCAL_REPLY && s->res.flags & HTTP_MSG_CONN_CLOSE))
 		s->front.flags |= EP_CLOSE;
 	if (!(s->flags & STRM_LOCAL_REPLY) && opens_tunnel(s)) {
 		s->flags |= STRM_TUNNEL;

@@ -34,6 +34,8 @@ static bool stream_module_init(void)
 {
 	server_conn_register();
 	stream_set_stages(stream_stages);
+	listen_init();
+	event_log_init();
 	return session_init() && server_conn_init();
 }
 

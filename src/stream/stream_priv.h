@@ -19,7 +19,8 @@ bool stream_init(void);
 struct stream *stream_new(struct session *sess, bool http);
 /* Frees a stream that never ran and has no endpoint. */
 void stream_abandon(struct stream *s);
-/* The whole text of the error page of <fe> for <status>, as HTTP/1 sends it; slice_none(): silent. */
+/* The whole text of the error page of <fe> for <status>, as HTTP/1 sends it; slice_none(): silent.
+ */
 struct slice stream_page_text(struct proxy *fe, unsigned status);
 /* Runs the stages as far as they go. May free the stream. */
 void stream_run(struct stream *s);
@@ -71,8 +72,8 @@ enum step stream_rules(struct stream *s, struct proxy *px, enum ruleset set, uns
 /* Lets go of the server's connection and of its slot. */
 void stream_drop_back(struct stream *s);
 void stream_drop_slot(struct stream *s);
-/* After a failure before the answer: may the request be sent again, for this reason (enum proxy_retry)? Then
- * the connection was dropped and the stream made ready for STAGE_ASSIGN.
+/* After a failure before the answer: may the request be sent again, for this reason (enum
+ * proxy_retry)? Then the connection was dropped and the stream made ready for STAGE_ASSIGN.
  */
 bool stream_retry(struct stream *s, unsigned event);
 /* The connection was refused (<at_once>) or did not come in time: another try or the end. */
