@@ -180,6 +180,10 @@ bool conf_read(struct config *cfg, const struct conf_source *sources, int count,
 /* Reads a text (for tests, and for embedded examples). */
 bool conf_read_text(struct config *cfg, const char *name, struct slice text,
 		    struct diag_list *diags);
+/* Has conf_read() print each line to <out> as it was cut into words, in the form of -dC: those of
+ * a section behind a tab, and each behind its number when <numbered>.
+ */
+void conf_show_lines(struct config *cfg, FILE *out, bool numbered);
 /* Runs every module's check hook. False when an alert was reported. */
 bool conf_check(struct config *cfg, struct diag_list *diags);
 
@@ -199,6 +203,10 @@ bool conf_setenv(struct config *cfg, const char *name, const char *value, bool o
 bool conf_unsetenv(struct config *cfg, const char *name);
 /* All of it as "NAME=value", ends with NULL: for `show env` and for programs to start. Borrowed. */
 char *const *conf_environ(const struct config *cfg);
+/* <text> with $NAME and ${NAME} replaced, as addresses are outside quotes too: <text> itself, or a
+ * copy in the arena; NULL: no memory. What is not set is replaced by nothing.
+ */
+const char *conf_expand(struct config *cfg, const char *text);
 /* Makes it the environment of the process. Not while other threads run. False: no memory. */
 bool conf_env_apply(const struct config *cfg);
 

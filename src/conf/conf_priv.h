@@ -35,6 +35,8 @@ struct conf_state {
 	char *origin;           /* with PATH_ORIGIN: as written, owned */
 	char *base;             /* absolute directory of the mode, owned; NULL: current directory */
 	const char *file;       /* being read, or NULL */
+	FILE *shown;            /* lines are printed there (-dC), or NULL */
+	bool shown_numbers;     /* with their numbers */
 	int home;               /* descriptor of the directory to come back to, or -1 */
 };
 

@@ -203,6 +203,11 @@ void proxies_reserve_first_id(struct config *cfg)
 	proxies_of(cfg)->first_id_is_taken = true;
 }
 
+void proxies_allow_unresolved(struct config *cfg)
+{
+	proxies_of(cfg)->may_lack_addresses = true;
+}
+
 void proxies_check(struct config *cfg, struct diag_list *diags)
 {
 	number_proxies(cfg);

@@ -205,12 +205,18 @@ static bool parse_tcp_ut(struct conf_line *l)
 /* --- lines ---------------------------------------------------------------------------------- */
 
 /* Sets the address of <srv> from the word <text>; false: reported. */
-static bool set_address(struct conf_line *l, struct server *srv, const char *text)
+static bool set_address(struct conf_line *l, struct server *srv, const char *word)
 {
+	unsigned flags = ADDRESS_UNIX | ADDRESS_OFFSET | ADDRESS_FD;
+	const char *text = conf_expand(l->cfg, word);
 	struct sockaddr *copy;
 	struct address a;
 
-	if (!address_parse(text, ADDRESS_UNIX | ADDRESS_OFFSET | ADDRESS_FD, &a))
+	if (!text)
+		return conf_error(l, 0, NULL, "out of memory.");
+	if (proxies_of(l->cfg)->may_lack_addresses)
+		flags |= ADDRESS_MAY_LACK;
+	if (!address_parse(text, flags, &a))
 		return option_error(l, "%s : %s", server_subject(srv), a.error);
 	if (a.fd >= 0)
 		return option_error(l, "%s : 'fd@' addresses are not supported yet.",
@@ -222,7 +228,11 @@ static bool set_address(struct conf_line *l, struct server *srv, const char *tex
 	srv->address = copy;
 	srv->address_len = a.addr.len;
 	srv->address_text = text;
-	srv->hostname = a.was_name ? text : NULL;
+	srv->hostname = a.name[0] ? conf_strdup(l->cfg, a.name) : NULL;
+	srv->unresolved = a.unresolved;
+	if (a.unresolved)
+		conf_report(l, l->at - 1, DIAG_NOTICE, DIAG_AT, "%s : could not resolve address "
+			    "'%s', disabling server.", server_subject(srv), a.name);
 	srv->port = a.port_is_offset ? 0 : a.port_low;
 	srv->port_is_mapped = copy->sa_family != AF_UNIX && (a.port_is_offset || !a.port_low);
 	srv->port_offset = a.port_is_offset ? a.port_low : 0;
