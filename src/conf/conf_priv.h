@@ -8,6 +8,7 @@
  *     dispatch.c  the keyword of a line, prefixes, arity, typed slots
  *     options.c   the options of bind and server lines
  *     value.c     integers, times, sizes; errors about a word
+ *     later.c     keywords of features that are not there yet
  *     registry.c  the tables, look-up, suggestions
  *     env.c       the environment of a generation
  *     path.c      default-path
@@ -97,6 +98,11 @@ void conf_directive(struct conf_where *w, struct conf_nesting *n, struct conf_to
 		    bool early);
 /* At the end of a file: reports and closes what is open. */
 void conf_nesting_end(struct conf_where *w, struct conf_nesting *n);
+
+/* --- later.c ----------------------------------------------------------------------------- */
+
+/* What an unknown keyword waits for ("TLS"), or NULL: it is just unknown. <where> is one place. */
+const char *conf_later_feature(char *const *words, int count, unsigned where);
 
 /* --- registry.c -------------------------------------------------------------------------- */
 

@@ -72,9 +72,15 @@ static bool report_wrong_second(struct conf_line *l)
 static void report_unknown(struct conf_line *l)
 {
 	const struct conf_keyword *elsewhere;
-	const char *near;
+	const char *near, *feature;
 	int used;
 
+	feature = conf_later_feature(l->words, l->count, l->where);
+	if (feature) {
+		conf_error(l, 0, NULL, "'%s' is not supported yet: it comes with %s.", l->words[0],
+			   feature);
+		return;
+	}
 	elsewhere = conf_keyword_elsewhere(l->words, l->count, l->where, &used);
 	if (elsewhere && !(elsewhere->flags & CONF_REFUSED)) {
 		report_wrong_place(l, elsewhere);

@@ -219,7 +219,7 @@ int main(int argc, char **argv)
 		version_publish_facts();
 		if (modules_register()) {
 			status = answer_at_once(&o);
-			if (status < 0 && !o.source_count && !o.dump_classes) {
+			if (status < 0 && !o.source_count) {
 				status = show_usage(&o);
 			} else if (status < 0) {
 				status = serve(&o);

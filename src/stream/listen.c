@@ -373,7 +373,7 @@ static bool can_release(const struct listener_conf *l)
 	return l->inherited_fd < 0 && l->address.ss_family != AF_UNIX;
 }
 
-/* Stops accepting; whoever connects to the port is refused by the kernel, and others may bind it. */
+/* Stops accepting; whoever connects to the port is refused by the kernel; others may bind it. */
 static bool pause_one(struct listener_conf *l)
 {
 	struct opened *o = l->opened;
