@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* stream_conf.c - start-up of net, mux and stream; what they compute of a configuration */
+#include "base/block.h"
 #include "base/clock.h"
 #include "base/module.h"
 #include "conf/conf.h"
 #include "log/log.h"
 #include "mux/mux_init.h"
 #include "net/net_init.h"
+#include "net/pipe.h"
 #include "listen_priv.h"
 #include "server_conn.h"
 #include "stream_priv.h"
@@ -47,7 +49,16 @@ static bool stream_start(struct config *cfg, struct diag_list *diags)
 
 static struct slot *const stream_slots_list[] = { &stream_proxy_slot, NULL };
 
-const struct module mod_net = { .name = "net", .init = net_init };
+/* Last of all floors that move bytes: what they gave back is freed. */
+static void net_thread_fini(void)
+{
+	pipe_thread_fini();
+	block_queue_trim_thread();
+}
+
+const struct module mod_net = {
+	.name = "net", .init = net_init, .thread_fini = net_thread_fini,
+};
 const struct module mod_mux = {
 	.name = "mux", .init = mux_init, .start = mux_start,
 	.thread_init = mux_thread_init, .thread_fini = h1_thread_fini,

@@ -7,6 +7,7 @@ state and the counters of the log line; that the proxy serves the next request, 
 import os
 import resource
 import socket
+import threading
 import time
 
 import lib
@@ -389,6 +390,65 @@ def memory_limited(tap, program):
         sc.recovers(tap, "memory")
 
 
+def crowd(sc, stop):
+    """A client that does a bit of everything on connections of its own, whatever happens to it."""
+    asks = (b"GET /ok HTTP/1.1\r\nHost: x\r\n\r\n",
+            b"POST /up HTTP/1.1\r\nHost: x\r\nContent-Length: 30000\r\n\r\n" + b"x" * 30000,
+            b"POST /up HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+            b"3\r\nabc\r\n0\r\n\r\n")
+    n = 0
+    while not stop.is_set():
+        try:
+            with lib.connect(sc.fe, 2) as s:
+                for _ in range(3):
+                    n += 1
+                    s.sendall(asks[n % 3])
+                    if n % 17 == 0:
+                        break
+                    lib.Reader(s).response()
+        except (OSError, EOFError, ValueError):
+            pass
+
+
+def allocations_failing(tap, program):
+    """One allocation in ten fails: streams are lost, never the process nor a place in it."""
+    with Scene(program, scripted(STEPS), args=("-dMfail",),
+               glob="nbthread 2\n\ttune.fail-alloc 10") as sc:
+        stop = threading.Event()
+        clients = [threading.Thread(target=crowd, args=(sc, stop)) for _ in range(6)]
+        for c in clients:
+            c.start()
+        failed = lib.until(lambda: fails(sc.proxy) > 500)
+        stop.set()
+        for c in clients:
+            c.join()
+        tap.ok(failed, "failing allocations: they do fail")
+        tap.ok(sc.proxy.alive(), "failing allocations: the process lives", sc.proxy.output())
+        tap.ok(lib.until(lambda: is_empty(sc.proxy)), "failing allocations: no stream is stuck")
+        sc.proxy.process.send_signal(lib.signal.SIGUSR1)
+        tap.ok(lib.until(lambda: not sc.proxy.alive()), "failing allocations: the process ends")
+        tap.eq(sc.proxy.process.returncode, 0, "failing allocations: with status 0")
+
+
+def answer(ask):
+    """An answer of the Runtime API, whose own allocations may fail too; None then."""
+    try:
+        return ask()
+    except (OSError, KeyError, ValueError, IndexError):
+        return None
+
+
+def fails(proxy):
+    info = answer(proxy.info)
+    return int(info.get("PoolFailed", 0)) if info else 0
+
+
+def is_empty(proxy):
+    stats = answer(proxy.stats)
+    return bool(stats) and all(stats[row]["scur"] == "0" for row in
+                               (("fe", "FRONTEND"), ("be", "BACKEND"), ("be", "s1")))
+
+
 def half_close(tap, program):
     """TCP mode: each side may end its sending while the other goes on."""
     more = ("listen tcp\n\tmode tcp\n\tno log\n\ttimeout tunnel 5s\n\ttimeout server 5s\n"
@@ -441,8 +501,8 @@ def main():
     args = lib.arguments(__doc__, ("only", "", "run one scene"))
     tap = lib.Tap()
     for scene in (servers, refusing, kept_connection_closed, clients, abort_on_close,
-                  connections_exhausted, descriptors_exhausted, memory_limited, half_close,
-                  soft_stop):
+                  connections_exhausted, descriptors_exhausted, memory_limited,
+                  allocations_failing, half_close, soft_stop):
         if args.only in ("", scene.__name__):
             try:
                 scene(tap, args.program)
