@@ -32,6 +32,7 @@ enum conn_flags {
 	CONN_HANDSHAKE = 1 << 9,  /* the transport or a preamble is not done */
 	CONN_NO_LINGER = 1 << 10, /* reset instead of a clean close */
 	CONN_SENT = 1 << 11,      /* something was sent since the mark was cleared */
+	CONN_DETACHED = 1 << 12,  /* under no thread's poller: between two threads */
 };
 
 struct conn;

@@ -24,6 +24,7 @@
 #include "proxy/queue.h"
 #include "stream/session.h"
 
+struct idle_ask;
 struct pipe;
 struct rule;
 struct server;
@@ -57,13 +58,14 @@ enum stream_cause {
 #define STREAM_STAGES(X) \
 	X(BEGIN, stage_begin, 'R')                 /* counts, first checks */ \
 	X(TCP_CONTENT_FE, stage_tcp_content_fe, 'R') \
+	X(BODY_FE, stage_body_fe, 'R')             /* option http-buffer-request */ \
 	X(HTTP_REQUEST_FE, stage_http_request_fe, 'R') \
 	X(SWITCH, stage_switch, 'R')               /* which backend */ \
 	X(TCP_CONTENT_BE, stage_tcp_content_be, 'R') \
+	X(BODY_BE, stage_body_be, 'R') \
 	X(HTTP_REQUEST_BE, stage_http_request_be, 'R') \
 	X(TARPIT, stage_tarpit, 'R') \
 	X(PREPARE, stage_prepare, 'R')             /* forwardfor, framing of the request */ \
-	X(BODY, stage_body, 'R')                   /* option http-buffer-request */ \
 	X(ASSIGN, stage_assign, 'Q')               /* which server, a slot of it */ \
 	X(QUEUE, stage_queue, 'Q') \
 	X(CONNECT, stage_connect, 'C')             /* a kept connection or a new one */ \
@@ -112,6 +114,7 @@ enum stream_flags {
 	STRM_KEEP_SERVER = 1 << 23,
 	STRM_RESP_COUNTED = 1 << 24,
 	STRM_NO_REUSE = 1 << 25,     /* the next try takes a new connection */
+	STRM_ASKED = 1 << 26,        /* another thread was asked for an idle connection */
 };
 
 /* Dates in monotonic ns; 0: not reached. */
@@ -142,6 +145,8 @@ struct stream {
 	uint16_t status;               /* of the answer, for log and counters; 0 none */
 	uint16_t retries_left, retries;
 	uint32_t unique;               /* number of the stream in its session */
+	uint32_t runs;                 /* how often the driver was entered */
+	uint64_t serial;               /* number on its thread: its list is in this order */
 	struct http_msg req, res;
 	struct timer timer;
 	uint64_t wait_until_ms;        /* stage's own deadline; TIMER_NEVER none */
@@ -159,6 +164,7 @@ struct stream {
 	struct block_queue replay;     /* request body kept for another try */
 	struct queue_waiter waiter;
 	struct task *task;             /* made when it must queue */
+	struct idle_ask *idle_ask;     /* another thread's answer is awaited; see server_conn.h */
 	uint32_t queue_ahead, be_queue_ahead; /* places in queues (%sq, %bq) */
 	int16_t priority_class;
 	int32_t priority_offset_ms;

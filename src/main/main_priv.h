@@ -94,6 +94,7 @@ struct main_settings {
 	int64_t stats_timeout_ms;
 	int stats_maxconn;
 	int bufsize, maxrewrite, fields_max, maxaccept;
+	bool idle_apart;              /* tune.idle-pool.shared off */
 	int ignored;                  /* where harmless tunables go */
 };
 

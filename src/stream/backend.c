@@ -27,6 +27,7 @@ void stream_drop_back(struct stream *s)
 {
 	struct endpoint *ep = &s->back;
 
+	server_conn_forget_ask(s);
 	if (ep->ops)
 		ep->ops->detach(ep);
 	block_queue_clear(&ep->rx);
@@ -76,8 +77,7 @@ static void got_slot(struct stream *s, struct server *srv)
 	s->wait_until_ms = TIMER_NEVER;
 	counter_add(&st->counters, CNT_SESS_TOT, 1);
 	rate_set_add(&st->session_rate, 1);
-	__atomic_store_n(&st->last_session_s, (int64_t)(clock_wall_us() / 1000000),
-			 __ATOMIC_RELAXED);
+	stream_note_session(&st->last_session_s);
 }
 
 static void count_redispatch(struct stream *s, struct server *from)
@@ -103,6 +103,7 @@ static enum step enter_queue(struct stream *s, struct server *srv)
 		s->task = task_new(queue_task, s);
 		if (!s->task)
 			return stream_fail(s, 503, CAUSE_RESOURCE, 'Q');
+		s->task->nice = (short)s->sess->listener->bind->nice;
 		queue_waiter_init(&s->waiter, s->task);
 	}
 	switch (queue_enter(&s->waiter, s->be, srv, s->priority_class, s->priority_offset_ms)) {
@@ -117,6 +118,22 @@ static enum step enter_queue(struct stream *s, struct server *srv)
 	}
 	stream_wait_ms(s, ms);
 	return stream_goto(s, STAGE_QUEUE);
+}
+
+/* option prefer-last-server: the server that this client's connection already has one to, if requests may go
+ * there at once. Returns true when the choice was made.
+ */
+static bool assign_last(struct stream *s)
+{
+	struct server *srv;
+
+	if (!(s->be->options & PROXY_OPT_PREFER_LAST_SERVER) || s->flags & STRM_REDISPATCHED)
+		return false;
+	srv = server_conn_last_server(s->sess, s->be);
+	if (!srv || !server_is_usable(srv) || !server_slot_take(srv))
+		return false;
+	got_slot(s, srv);
+	return true;
 }
 
 /* A server wanted by a rule. Returns true when the choice was made, with *step. */
@@ -154,6 +171,8 @@ enum step stage_assign(struct stream *s)
 		return stream_fail(s, 400, CAUSE_CLIENT_ABORT, 'Q');
 	if (assign_wanted(s, &step))
 		return step;
+	if (assign_last(s))
+		return stream_goto(s, STAGE_CONNECT);
 	args.expr = stream_expr(s, EXPR_DIR_REQUEST | EXPR_FINAL);
 	for (int i = 0; i < PICKS_MAX; i++) {
 		srv = balance_pick(s->be, &args);
@@ -275,7 +294,14 @@ static enum step connect_refused_here(struct stream *s)
 
 enum step stage_connect(struct stream *s)
 {
-	if (server_conn_take_idle(s)) {
+	bool reused = server_conn_take_idle(s);
+
+	if (!reused && server_conn_ask_others(s)) {
+		stream_hold_front(s);
+		return STEP_WAIT;
+	}
+	server_conn_forget_ask(s);
+	if (reused) {
 		ready_to_send(s);
 		count_connect(s, true);
 		s->flags |= STRM_REUSED_CONN;

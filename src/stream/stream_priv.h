@@ -24,6 +24,10 @@ void stream_abandon(struct stream *s);
 struct slice stream_page_text(struct proxy *fe, unsigned status);
 /* Runs the stages as far as they go. May free the stream. */
 void stream_run(struct stream *s);
+/* Ends it at once, from outside its stages, on its thread: its client is cut off. Frees it. */
+void stream_kill(struct stream *s);
+/* The serial of the newest stream of the calling thread. */
+uint64_t stream_last_serial(void);
 /* Re-arms the timer from the deadlines. */
 void stream_arm(struct stream *s);
 
@@ -86,6 +90,8 @@ void stream_hold_front(struct stream *s);
 
 /* --- account.c : counters and log of a stream */
 void stream_count_begin(struct stream *s);
+/* Notes the second of the last session, in a word that all threads share: written once a second. */
+void stream_note_session(int64_t *last_s);
 void stream_count_backend(struct stream *s);
 void stream_count_end(struct stream *s);
 
