@@ -167,12 +167,20 @@ def slow_answer(sock, r, fields):
     return True
 
 
+def rst_in_tunnel(sock, r, fields):
+    sock.sendall(b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\n"
+                 b"Upgrade: foo\r\n\r\n")
+    r.exactly(1)
+    lib.reset(sock)
+
+
 STEPS = {
     "/rst": rst_now, "/close": close_now,
     "/rst-head": rst_amid_head, "/close-head": close_amid_head,
     "/rst-body": rst_amid_body, "/close-body": close_amid_body, "/close-chunks": close_amid_chunks,
     "/silent": silent, "/silent-body": silent_amid_body, "/drip": drip, "/garbage": garbage,
     "/stream": stream, "/slow": slow_answer,
+    "/tunnel": rst_in_tunnel,
 }
 
 
@@ -483,6 +491,22 @@ def half_close(tap, program):
         s.close()
 
 
+def tunnel_reset(tap, program):
+    """A server that resets a tunnel ends it, towards both sides and in the log."""
+    with Scene(program, scripted(STEPS)) as sc:
+        with lib.connect(sc.fe) as s:
+            s.sendall(b"GET /tunnel HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\n"
+                      b"Upgrade: foo\r\n\r\n")
+            head = lib.Reader(s).head()
+            tap.ok(head and " 101 " in head[0], "tunnel: it opens", head)
+            s.sendall(b"x")
+            lib.recv_all(s)
+        sc.logged(tap, "tunnel: a server's reset", 101, "SD--", "GET /tunnel ")
+        tap.ok(lib.until(lambda: sc.proxy.stats()["be", "s1"]["scur"] == "0"),
+               "tunnel: nothing is left of it")
+        sc.recovers(tap, "tunnel")
+
+
 def soft_stop(tap, program):
     """SIGUSR1 lets what runs finish, then the process ends with status 0."""
     with Scene(program, scripted(STEPS), client="3s") as sc:
@@ -502,7 +526,8 @@ def main():
     tap = lib.Tap()
     for scene in (servers, refusing, kept_connection_closed, clients, abort_on_close,
                   connections_exhausted, descriptors_exhausted, memory_limited,
-                  allocations_failing, half_close, soft_stop):
+                  allocations_failing, half_close, tunnel_reset,
+                  soft_stop):
         if args.only in ("", scene.__name__):
             try:
                 scene(tap, args.program)
