@@ -49,6 +49,7 @@ struct h1_bad {
 	size_t offset;        /* of the byte in <bytes> */
 	struct slice bytes;   /* what was received */
 	uint64_t since_ns;    /* when the first byte came; 0: none did */
+	const struct endpoint_bad *details; /* with bytes: the same for a capture */
 };
 
 struct h1_front_user {

@@ -145,6 +145,8 @@ struct stream {
 	uint16_t status;               /* of the answer, for log and counters; 0 none */
 	uint16_t retries_left, retries;
 	uint32_t unique;               /* number of the stream in its session */
+	uint32_t runs;                 /* how often the driver was entered */
+	uint64_t serial;               /* number on its thread: its list is in this order */
 	struct http_msg req, res;
 	struct timer timer;
 	uint64_t wait_until_ms;        /* stage's own deadline; TIMER_NEVER none */
@@ -163,13 +165,13 @@ struct stream {
 	struct queue_waiter waiter;
 	struct task *task;             /* made when it must queue */
 	struct idle_ask *idle_ask;     /* another thread's answer is awaited; see server_conn.h */
-	uint32_t queue_ahead, be_queue_ahead;
+	uint32_t queue_ahead, be_queue_ahead; /* places in queues (%sq, %bq) */
 	int16_t priority_class;
 	int32_t priority_offset_ms;
 	const struct rule *last_rule;  /* which rule decided, for "which rule did this" */
 	/* the request line as received; none: bad request */
 	struct slice log_method, log_uri, log_version;
-	uint32_t number;               /* of the process's requests (%rt) */
+	uint32_t number;               /* among those of the process (%rt); in order per thread */
 	uint32_t log_number;           /* of the frontend's log lines (%lc) */
 	uint64_t bytes_in, bytes_out;  /* client's side, for log and counters */
 	uint64_t counted_in, counted_out;

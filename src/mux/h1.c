@@ -308,9 +308,29 @@ static void h1_enter_body(struct h1_conn *h, const struct h1_head *head)
 	}
 }
 
+/* What is wrong with the bytes that are there, <at> their end at most. */
+static void h1_describe_bad(const struct h1_conn *h, size_t at, struct endpoint_bad *bad)
+{
+	static const char *const states[] = {
+#define X(s) [H1_RX_##s] = "MSG_" #s,
+		H1_RX_STATES(X)
+#undef X
+	};
+
+	bad->bytes = h->in ? slice_make(h->in->data + h->in_at, h->in->used - h->in_at)
+			   : slice_none();
+	bad->at = at < bad->bytes.len ? at : bad->bytes.len;
+	bad->state = states[h->rx_state];
+	bad->state_number = h->rx_state;
+	bad->conn_flags = h->flags;
+}
+
 /* A response that is not valid, or breaks off: told to the stream. */
 static void h1_back_bad(struct h1_conn *h, unsigned flag, const char *text)
 {
+	struct endpoint_bad bad;
+
+	h1_describe_bad(h, h->rx_state == H1_RX_HEAD ? h->parser.error_offset : 0, &bad);
 	h->flags |= H1C_FL_CLOSE;
 	h1_set_rx(h, H1_RX_END);
 	if (!h->ep)
@@ -318,6 +338,8 @@ static void h1_back_bad(struct h1_conn *h, unsigned flag, const char *text)
 	h->ep->flags |= flag;
 	h->ep->rx_error = text;
 	h->ep->rx_bad_at = h->parser.error_offset;
+	if (flag == EP_RX_BAD && h->ep->user->bad && bad.bytes.len)
+		h->ep->user->bad(h->ep, &bad);
 }
 
 /* A response head was received. */
@@ -407,10 +429,12 @@ static bool h1_request_head(struct h1_conn *h, const struct h1_head *head)
 /* Reports bytes that are no request and answers them; the connection then ends. */
 static void h1_front_bad(struct h1_conn *h, struct h1_bad *bad)
 {
+	struct endpoint_bad details;
 	struct slice page;
 
-	if (h->in)
-		bad->bytes = slice_make(h->in->data + h->in_at, h->in->used - h->in_at);
+	h1_describe_bad(h, bad->kind == H1_BAD_TOO_LARGE ? SIZE_MAX : bad->offset, &details);
+	bad->bytes = details.bytes;
+	bad->details = &details;
 	bad->since_ns = h->since_ns;
 	page = h->user.front->bad_request(h->owner, bad);
 	h->flags |= H1C_FL_CLOSE;
@@ -795,7 +819,9 @@ static void h1_eof(struct h1_conn *h, bool error)
 			h1_front_bad(h, &bad);
 			return;
 		}
-		h1_back_bad(h, EP_RX_ABORT, "connection closed");
+		/* half a head is a bad answer, nothing at all is a failed server */
+		h1_back_bad(h, h1_has_in(h) ? EP_RX_BAD | EP_RX_ABORT : EP_RX_ABORT,
+			    "connection closed");
 		break;
 	case H1_RX_CLOSE:
 		if (error)

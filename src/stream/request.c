@@ -191,6 +191,7 @@ enum step stage_tarpit(struct stream *s)
 	if (!stream_is_late(s) && !(s->front.flags & (EP_ERROR | EP_PEER_SHUT)))
 		return STEP_WAIT;
 	s->wait_until_ms = TIMER_NEVER;
+	s->t.queued = clock_now_ns(); /* it was the wait of this request */
 	stream_set_cause(s, CAUSE_PROXY, 'T');
 	counter_add(&s->fe->state->fe, CNT_DENIED_REQ, 1);
 	if (rule_deny_reply(s->last_rule, s))
@@ -257,23 +258,29 @@ enum step stage_prepare(struct stream *s)
 /* option http-buffer-request: the body, or a buffer full of it, before the rules of <px>. */
 static enum step wait_body(struct stream *s, struct proxy *px)
 {
-	int64_t ms = px->timeout.http_request ? px->timeout.http_request : px->timeout.client;
+	int64_t ms = px->timeout.http_request ? px->timeout.http_request : s->fe->timeout.client;
+	bool waited = s->wait_until_ms != TIMER_NEVER;
 
 	if (!(s->flags & STRM_HTTP) || !(px->options & PROXY_OPT_HTTP_BUFFER_REQUEST))
 		return STEP_NEXT;
 	/* the client has our permission, so the server is not asked for one */
 	stream_send_continue(s);
 	if (s->front.flags & EP_RX_END || s->front.rx.len >= block_size() - 1024) {
+		if (waited)
+			s->t.request = clock_now_ns();
 		s->wait_until_ms = TIMER_NEVER;
 		return STEP_NEXT;
 	}
-	if (s->front.flags & (EP_RX_BAD | EP_RX_ABORT | EP_ERROR))
+	if (s->front.flags & (EP_RX_BAD | EP_RX_ABORT | EP_ERROR)) {
+		s->t.request = clock_now_ns();
 		return bad_body(s);
-	if (s->wait_until_ms == TIMER_NEVER)
+	}
+	if (!waited)
 		stream_wait_ms(s, ms);
-	if (stream_is_late(s))
-		return stream_fail(s, 408, CAUSE_CLIENT_TIMEOUT, 0);
-	return STEP_WAIT;
+	if (!stream_is_late(s))
+		return STEP_WAIT;
+	s->t.request = 0; /* it never was complete */
+	return stream_fail(s, 408, CAUSE_CLIENT_TIMEOUT, 0);
 }
 
 enum step stage_body_fe(struct stream *s)

@@ -66,14 +66,15 @@ static enum step response_late(struct stream *s)
 {
 	uint64_t now = clock_now_ms();
 
+	/* a client that stalls in its request keeps the server waiting, not the other way round */
+	if (now >= s->client_at_ms)
+		return stream_fail(s, 400, CAUSE_CLIENT_TIMEOUT, 0);
 	if (now >= s->server_at_ms) {
 		if (stream_retry(s, PROXY_RETRY_RESPONSE_TIMEOUT))
 			return stream_goto(s, STAGE_ASSIGN);
 		count_server_error(s);
 		return stream_fail(s, 504, CAUSE_SERVER_TIMEOUT, 0);
 	}
-	if (now >= s->client_at_ms)
-		return stream_fail(s, 408, CAUSE_CLIENT_TIMEOUT, 0);
 	return STEP_WAIT;
 }
 
@@ -92,6 +93,7 @@ enum step stage_response(struct stream *s)
 	if (!(s->flags & STRM_HTTP)) {
 		s->t.data = s->t.connected;
 		s->flags |= STRM_HEAD_SENT;
+		stream_log_early(s);
 		return stream_goto(s, STAGE_FORWARD);
 	}
 	stream_forward(s);

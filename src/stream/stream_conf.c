@@ -6,6 +6,7 @@
 #include "log/log.h"
 #include "mux/mux_init.h"
 #include "net/net_init.h"
+#include "capture.h"
 #include "listen_priv.h"
 #include "server_conn.h"
 #include "stream_priv.h"
@@ -46,7 +47,7 @@ static bool stream_start(struct config *cfg, struct diag_list *diags)
 }
 
 static struct slot *const mux_slots_list[] = { &h1_case_slot, NULL };
-static struct slot *const stream_slots_list[] = { &stream_proxy_slot, NULL };
+static struct slot *const stream_slots_list[] = { &stream_proxy_slot, &capture_slot, NULL };
 
 const struct module mod_net = { .name = "net", .init = net_init };
 const struct module mod_mux = {
