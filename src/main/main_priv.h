@@ -73,10 +73,10 @@ void version_print_build(FILE *out);
 void version_publish_facts(void);
 
 /* --- dump.c : -dK. False: unknown class, or help was asked for. */
-bool keyword_dump(const char *classes, FILE *out);
+bool keyword_dump(const char *classes, const struct module *const *modules, FILE *out);
 
 /* --- vocabulary.c : -dKdoc, everything that the tables tell, for the manual's tables */
-void vocabulary_dump(FILE *out);
+void vocabulary_dump(const struct module *const *modules, FILE *out);
 
 /* --- settings.c : global keywords of this floor */
 struct main_settings {

@@ -286,7 +286,6 @@ enum step stage_prepare(struct stream *s)
 /* option http-buffer-request: the body, or a buffer full of it, before the rules of <px>. */
 static enum step wait_body(struct stream *s, struct proxy *px)
 {
-	int64_t ms = px->timeout.http_request ? px->timeout.http_request : s->fe->timeout.client;
 	bool waited = s->wait_until_ms != TIMER_NEVER;
 
 	if (!(s->flags & STRM_HTTP) || !(px->options & PROXY_OPT_HTTP_BUFFER_REQUEST))
@@ -304,7 +303,8 @@ static enum step wait_body(struct stream *s, struct proxy *px)
 		return bad_body(s);
 	}
 	if (!waited)
-		stream_wait_ms(s, ms);
+		stream_wait_ms(s, px->timeout.http_request ? px->timeout.http_request
+							   : s->fe->timeout.client);
 	if (!stream_is_late(s))
 		return STEP_WAIT;
 	s->t.request = 0; /* it never was complete */
