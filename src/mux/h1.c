@@ -6,9 +6,9 @@
  *                                            CHUNKED > TRAILERS                           or closed
  *                                            CLOSE, TUNNEL ------------> END
  *
- * One function receives (h1_read): it goes round as long as the kernel may have bytes, somebody wants
- * them and the turn's budget lasts. Whatever calls up may bring the connection to its end: the
- * BUSY flag keeps the memory until the lowest frame has returned.
+ * One function receives (h1_read): it goes round as long as the kernel may have bytes, somebody
+ * wants them and the turn's budget lasts. Whatever calls up may bring the connection to its end:
+ * the BUSY flag keeps the memory until the lowest frame has returned.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -143,8 +143,8 @@ void h1_wake(struct h1_conn *h)
 		h->ep->user->wake(h->ep);
 }
 
-/* Closes a client's connection after what is unsent; what may still come in is read away first, else
- * the kernel would answer it with a reset that destroys our last bytes.
+/* Closes a client's connection after what is unsent; what may still come in is read away first,
+ * else the kernel would answer it with a reset that destroys our last bytes.
  */
 void h1_front_finish(struct h1_conn *h)
 {
@@ -217,7 +217,9 @@ static bool h1_make_room(struct h1_conn *h)
 	return true;
 }
 
-/* Copies received bytes that follow <in> to the room behind it: what is parsed there must be contiguous. */
+/* Copies received bytes that follow <in> to the room behind it: what is parsed there must be
+ * contiguous.
+ */
 static void h1_append_more(struct h1_conn *h)
 {
 	const struct piece *p = h->in_more.first;
@@ -477,7 +479,8 @@ static void h1_read(struct h1_conn *h)
 			return;
 		}
 		ep = h->ep;
-		if (ep && (ep->flags & (EP_RX_HEAD | EP_RX_END | EP_RX_BAD | EP_RX_ABORT | EP_ERROR) ||
+		if (ep && (ep->flags & (EP_RX_HEAD | EP_RX_END | EP_RX_BAD | EP_RX_ABORT |
+					EP_ERROR) ||
 			   ep->rx.len || (ep->rx_pipe && ep->rx_pipe->bytes)))
 			h1_wake(h);
 		if (r == IO_AGAIN)

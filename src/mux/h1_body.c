@@ -12,7 +12,8 @@ void h1_body_end(struct h1_conn *h)
 /* The trailer section must be contiguous: it is parsed when its end is in <in>. */
 static bool h1_trailers(struct h1_conn *h)
 {
-	struct chunk_trailers t = { .fields = h1_scratch_fields, .capacity = (uint16_t)h1_scratch_count };
+	struct chunk_trailers t = { .fields = h1_scratch_fields,
+				    .capacity = (uint16_t)h1_scratch_count };
 	struct http_msg *m = h->ep->rx_head;
 	struct slice bytes;
 	enum h1_status r;

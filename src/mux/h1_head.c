@@ -58,8 +58,9 @@ static bool h1_fill_head(struct h1_conn *h, struct http_msg *m, const struct h1_
 	memcpy(list, head->fields, head->field_count * sizeof(*list));
 	m->fields.list = list;
 	m->fields.count = head->field_count;
-	m->version = (uint8_t)(head->version.len ? head->major * 10 + (head->minor > 1 ? 1 : head->minor)
-						 : 9);
+	m->version = 9;
+	if (head->version.len)
+		m->version = (uint8_t)(head->major * 10 + (head->minor > 1 ? 1 : head->minor));
 	m->method_text = head->method;
 	m->uri = head->uri;
 	m->version_text = head->version;

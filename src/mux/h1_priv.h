@@ -83,7 +83,8 @@ void h1_set_tx(struct h1_conn *h, enum h1_tx_state to);
 
 /* --- h1_send.c */
 
-/* Formats what the endpoint has and sends it; keeps EP_TX_* up to date. Does not wake the stream. */
+/* Formats what the endpoint has and sends it; keeps EP_TX_* up to date. Does not wake the stream.
+ */
 void h1_send_pending(struct h1_conn *h);
 /* Sends <out> only. Returns false on a transport error. */
 bool h1_flush(struct h1_conn *h);
