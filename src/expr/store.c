@@ -23,6 +23,13 @@ struct expr_owned {
 	void (*release)(void *ptr);
 };
 
+static bool expr_config_init(void *data)
+{
+	struct expr_config *ec = data;
+
+	return vars_store_init(&ec->vars);
+}
+
 static void expr_config_fini(void *data)
 {
 	struct expr_config *ec = data;
@@ -34,17 +41,24 @@ static void expr_config_fini(void *data)
 		o->release(o->ptr);
 		free(o);
 	}
+	vars_store_fini(&ec->vars);
 }
 
 struct slot expr_config_slot = {
 	.of = SLOT_CONFIG,
 	.size = sizeof(struct expr_config),
+	.init = expr_config_init,
 	.fini = expr_config_fini,
 };
 
 struct expr_config *expr_config_of(const struct config *cfg)
 {
 	return slot_of(&expr_config_slot, config_slots(cfg));
+}
+
+struct vars_store *vars_store_of(const struct config *cfg)
+{
+	return &expr_config_of(cfg)->vars;
 }
 
 bool expr_config_own(struct config *cfg, void *ptr, void (*release)(void *ptr))
