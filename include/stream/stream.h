@@ -58,13 +58,14 @@ enum stream_cause {
 #define STREAM_STAGES(X) \
 	X(BEGIN, stage_begin, 'R')                 /* counts, first checks */ \
 	X(TCP_CONTENT_FE, stage_tcp_content_fe, 'R') \
+	X(BODY_FE, stage_body_fe, 'R')             /* option http-buffer-request */ \
 	X(HTTP_REQUEST_FE, stage_http_request_fe, 'R') \
 	X(SWITCH, stage_switch, 'R')               /* which backend */ \
 	X(TCP_CONTENT_BE, stage_tcp_content_be, 'R') \
+	X(BODY_BE, stage_body_be, 'R') \
 	X(HTTP_REQUEST_BE, stage_http_request_be, 'R') \
 	X(TARPIT, stage_tarpit, 'R') \
 	X(PREPARE, stage_prepare, 'R')             /* forwardfor, framing of the request */ \
-	X(BODY, stage_body, 'R')                   /* option http-buffer-request */ \
 	X(ASSIGN, stage_assign, 'Q')               /* which server, a slot of it */ \
 	X(QUEUE, stage_queue, 'Q') \
 	X(CONNECT, stage_connect, 'C')             /* a kept connection or a new one */ \

@@ -37,7 +37,7 @@ enum step stage_begin(struct stream *s)
 	s->t.request = now;
 	s->retries_left = (uint16_t)s->fe->retries;
 	if (s->fe->http_conn == HTTP_CONN_CLOSE)
-		s->flags |= STRM_CLIENT_CLOSE | STRM_SERVER_CLOSE;
+		s->flags |= STRM_CLIENT_CLOSE;
 	if (s->front.flags & EP_ERROR)
 		return stream_fail(s, 500, CAUSE_RESOURCE, 'R');
 	return STEP_NEXT;
@@ -255,15 +255,15 @@ enum step stage_prepare(struct stream *s)
 	return STEP_NEXT;
 }
 
-enum step stage_body(struct stream *s)
+/* option http-buffer-request: the body, or a buffer full of it, before the rules of <px>. */
+static enum step wait_body(struct stream *s, struct proxy *px)
 {
-	bool wanted = (s->fe->options | s->be->options) & PROXY_OPT_HTTP_BUFFER_REQUEST;
-	/* the time is that of the side which wants the body */
-	const struct proxy *px = s->fe->options & PROXY_OPT_HTTP_BUFFER_REQUEST ? s->fe : s->be;
 	bool waited = s->wait_until_ms != TIMER_NEVER;
 
-	if (!(s->flags & STRM_HTTP) || !wanted)
+	if (!(s->flags & STRM_HTTP) || !(px->options & PROXY_OPT_HTTP_BUFFER_REQUEST))
 		return STEP_NEXT;
+	/* the client has our permission, so the server is not asked for one */
+	stream_send_continue(s);
 	if (s->front.flags & EP_RX_END || s->front.rx.len >= block_size() - 1024) {
 		if (waited)
 			s->t.request = clock_now_ns();
@@ -274,8 +274,6 @@ enum step stage_body(struct stream *s)
 		s->t.request = clock_now_ns();
 		return bad_body(s);
 	}
-	if (s->req.flags & HTTP_MSG_EXPECT_CONTINUE && !s->front.rx.len)
-		stream_send_continue(s);
 	if (!waited)
 		stream_wait_ms(s, px->timeout.http_request ? px->timeout.http_request
 							   : s->fe->timeout.client);
@@ -283,4 +281,14 @@ enum step stage_body(struct stream *s)
 		return STEP_WAIT;
 	s->t.request = 0; /* it never was complete */
 	return stream_fail(s, 408, CAUSE_CLIENT_TIMEOUT, 0);
+}
+
+enum step stage_body_fe(struct stream *s)
+{
+	return wait_body(s, s->fe);
+}
+
+enum step stage_body_be(struct stream *s)
+{
+	return s->be == s->fe ? STEP_NEXT : wait_body(s, s->be);
 }

@@ -12,7 +12,7 @@
 #include "mux/pass.h"
 #include "net/conn.h"
 #include "net/listener.h"
-#include "capture.h"
+#include "error_capture.h"
 #include "listen_priv.h"
 #include "server_conn.h"
 #include "stream_priv.h"
@@ -123,7 +123,7 @@ static struct slice http_bad_request(void *owner, const struct h1_bad *bad)
 		counter_add(&fe->state->fe, counter_of_status(bad->status), 1);
 		session_log_bad(sess, bad, causes[bad->kind], 'R');
 		if (bad->kind == H1_BAD_SYNTAX || bad->kind == H1_BAD_TOO_LARGE)
-			capture_request(sess, bad->details);
+			error_capture_request(sess, bad->details);
 	}
 	/* one that has only ended its sending may still read why nothing came of its request */
 	if (bad->kind == H1_BAD_ERROR || (bad->kind == H1_BAD_ABORT && !bad->since_ns))

@@ -13,7 +13,7 @@
 #include "core/task.h"
 #include "core/thread.h"
 #include "net/pipe.h"
-#include "capture.h"
+#include "error_capture.h"
 
 /* A stream that goes round this often in one call has lost its way. */
 #define PASSES_MAX 100000
@@ -53,8 +53,8 @@ static void back_wake(struct endpoint *ep)
 	stream_run(stream_of_back(ep));
 }
 
-static const struct endpoint_user front_user = { .bad = capture_front_bad, .wake = front_wake };
-static const struct endpoint_user back_user = { .bad = capture_back_bad, .wake = back_wake };
+static const struct endpoint_user front_user = { .bad = error_capture_front_bad, .wake = front_wake };
+static const struct endpoint_user back_user = { .bad = error_capture_back_bad, .wake = back_wake };
 
 static void stream_timer(struct timer *t)
 {

@@ -4,7 +4,7 @@
 #include "base/module.h"
 #include "conf/conf.h"
 #include "log/log.h"
-#include "capture.h"
+#include "error_capture.h"
 #include "listen_priv.h"
 #include "server_conn.h"
 #include "stream_priv.h"
@@ -24,7 +24,7 @@ static bool stream_start(struct config *cfg, struct diag_list *diags)
 	return stream_init();
 }
 
-static struct slot *const stream_slots_list[] = { &stream_proxy_slot, &capture_slot, NULL };
+static struct slot *const stream_slots_list[] = { &stream_proxy_slot, &error_capture_slot, NULL };
 
 const struct module mod_stream = {
 	.name = "stream", .slots = stream_slots_list, .init = stream_module_init,

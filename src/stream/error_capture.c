@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* capture.c - the last bytes that were no valid request or response */
-#include "capture.h"
+/* error_capture.c - the last bytes that were no valid request or response */
+#include "error_capture.h"
 #include <stdlib.h>
 #include "base/clock.h"
 #include "sess_priv.h"
@@ -10,7 +10,7 @@
 #define TEXT_WIDTH 70
 
 /* One copy. What it names is of the same generation as the proxy that has it. */
-struct capture {
+struct error_capture {
 	unsigned refs;               /* under the slot's lock */
 	uint64_t wall_us;
 	unsigned event;
@@ -25,16 +25,16 @@ struct capture {
 	char bytes[];
 };
 
-struct captures {
+struct error_captures {
 	unsigned lock;
-	struct capture *last[2];     /* request, response */
+	struct error_capture *last[2];     /* request, response */
 };
 
 static unsigned event_count; /* atomic */
 
 static void captures_fini(void *data)
 {
-	struct captures *c = data;
+	struct error_captures *c = data;
 
 	free(c->last[0]);
 	free(c->last[1]);
@@ -45,34 +45,34 @@ static bool captures_inherit(void *data, const void *from)
 	return true; /* nothing of it is configuration */
 }
 
-struct slot capture_slot = {
-	.of = SLOT_PROXY, .size = sizeof(struct captures),
+struct slot error_capture_slot = {
+	.of = SLOT_PROXY, .size = sizeof(struct error_captures),
 	.fini = captures_fini, .inherit = captures_inherit,
 };
 
-static struct captures *captures_of(const struct proxy *px)
+static struct error_captures *error_captures_of(const struct proxy *px)
 {
-	return slot_of(&capture_slot, proxy_slots(px));
+	return slot_of(&error_capture_slot, proxy_slots(px));
 }
 
-static void captures_lock(struct captures *c)
+static void captures_lock(struct error_captures *c)
 {
 	while (__atomic_exchange_n(&c->lock, 1, __ATOMIC_ACQUIRE))
 		;
 }
 
-static void captures_unlock(struct captures *c)
+static void captures_unlock(struct error_captures *c)
 {
 	__atomic_store_n(&c->lock, 0, __ATOMIC_RELEASE);
 }
 
 /* Lets go of one; the lock is held. Returns what is to be freed. */
-static struct capture *capture_unref(struct capture *c)
+static struct error_capture *capture_unref(struct error_capture *c)
 {
 	return c && --c->refs == 0 ? c : NULL;
 }
 
-unsigned capture_count(void)
+unsigned error_capture_count(void)
 {
 	return __atomic_load_n(&event_count, __ATOMIC_RELAXED);
 }
@@ -80,15 +80,15 @@ unsigned capture_count(void)
 /* --- keeping ---------------------------------------------------------------------------------- */
 
 /* A copy of the bytes with what is known of the client; NULL: no memory. */
-static struct capture *capture_new(struct session *sess, const struct endpoint_bad *bad)
+static struct error_capture *capture_new(struct session *sess, const struct endpoint_bad *bad)
 {
 	size_t len = bad->bytes.len < block_size() ? bad->bytes.len : block_size();
-	struct capture *c = malloc(sizeof(*c) + len);
+	struct error_capture *c = malloc(sizeof(*c) + len);
 	unsigned event = __atomic_fetch_add(&event_count, 1, __ATOMIC_RELAXED);
 
 	if (!c)
 		return NULL;
-	*c = (struct capture){
+	*c = (struct error_capture){
 		.refs = 1, .wall_us = clock_wall_us(), .event = event, .src = *session_src(sess),
 		.listener = (unsigned)sess->listener->id, .state = bad->state,
 		.state_number = bad->state_number, .conn_flags = bad->conn_flags,
@@ -99,10 +99,10 @@ static struct capture *capture_new(struct session *sess, const struct endpoint_b
 }
 
 /* Takes the place of what <px> had. */
-static void capture_keep(const struct proxy *px, bool response, struct capture *c)
+static void capture_keep(const struct proxy *px, bool response, struct error_capture *c)
 {
-	struct captures *all = captures_of(px);
-	struct capture *old;
+	struct error_captures *all = error_captures_of(px);
+	struct error_capture *old;
 
 	captures_lock(all);
 	old = capture_unref(all->last[response]);
@@ -111,9 +111,9 @@ static void capture_keep(const struct proxy *px, bool response, struct capture *
 	free(old);
 }
 
-void capture_request(struct session *sess, const struct endpoint_bad *bad)
+void error_capture_request(struct session *sess, const struct endpoint_bad *bad)
 {
-	struct capture *c = bad->bytes.len ? capture_new(sess, bad) : NULL;
+	struct error_capture *c = bad->bytes.len ? capture_new(sess, bad) : NULL;
 
 	if (c)
 		capture_keep(sess->fe, false, c);
@@ -123,7 +123,7 @@ static void capture_stream(struct stream *s, const struct endpoint *ep,
 			   const struct endpoint_bad *bad)
 {
 	bool response = ep == &s->back;
-	struct capture *c = capture_new(s->sess, bad);
+	struct error_capture *c = capture_new(s->sess, bad);
 
 	if (!c)
 		return;
@@ -134,12 +134,12 @@ static void capture_stream(struct stream *s, const struct endpoint *ep,
 	capture_keep(response ? s->be : s->fe, response, c);
 }
 
-void capture_front_bad(struct endpoint *ep, const struct endpoint_bad *bad)
+void error_capture_front_bad(struct endpoint *ep, const struct endpoint_bad *bad)
 {
 	capture_stream(stream_of_front(ep), ep, bad);
 }
 
-void capture_back_bad(struct endpoint *ep, const struct endpoint_bad *bad)
+void error_capture_back_bad(struct endpoint *ep, const struct endpoint_bad *bad)
 {
 	capture_stream(stream_of_back(ep), ep, bad);
 }
@@ -160,7 +160,7 @@ static unsigned encode_byte(unsigned char c, char out[5])
 }
 
 /* The bytes, a line of theirs per line; longer ones are cut, and go on behind a '+'. */
-static void put_bytes(struct strbuf *out, const struct capture *c)
+static void put_bytes(struct strbuf *out, const struct error_capture *c)
 {
 	unsigned width = 0;
 	bool cut = false;
@@ -189,7 +189,7 @@ static void put_bytes(struct strbuf *out, const struct capture *c)
 }
 
 static void put_head(struct strbuf *out, const struct proxy *px, bool response,
-		     const struct capture *c)
+		     const struct error_capture *c)
 {
 	const struct proxy *other = c->other;
 	char ip[ADDR_IP_MAX];
@@ -214,11 +214,11 @@ static void put_head(struct strbuf *out, const struct proxy *px, bool response,
 	}
 }
 
-void capture_dump(const struct proxy *px, bool response, const struct proxy *only,
+void error_capture_dump(const struct proxy *px, bool response, const struct proxy *only,
 		  struct strbuf *out)
 {
-	struct captures *all = captures_of(px);
-	struct capture *c;
+	struct error_captures *all = error_captures_of(px);
+	struct error_capture *c;
 
 	captures_lock(all);
 	c = all->last[response];
