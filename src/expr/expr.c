@@ -113,7 +113,7 @@ static bool args_are_resolved(const struct expr_arg *args)
 	for (unsigned i = 0; i < EXPR_ARGS_MAX; i++)
 		if (args[i].type == ARG_FRONTEND || args[i].type == ARG_BACKEND ||
 		    args[i].type == ARG_PROXY || args[i].type == ARG_SERVER ||
-		    args[i].type == ARG_TABLE || args[i].type == ARG_MAP)
+		    args[i].type == ARG_TABLE || args[i].type == ARG_VAR)
 			return false;
 	return true;
 }

@@ -353,6 +353,7 @@ struct pattern_set *pattern_set_make(struct config *cfg, struct pattern_ref *ref
 	set->method = method;
 	set->flags = flags;
 	set->keys.nocase = flags & PATTERN_NOCASE;
+	set->keys.whole = !set->keys.nocase && (method == PATTERN_STR || method == PATTERN_BIN);
 	set->keys.reverse = method == PATTERN_END;
 	set->net4.bytes = 4;
 	set->net6.bytes = 16;

@@ -3,7 +3,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "expr_priv.h"
+#include "logformat_priv.h"
+#include "pattern_priv.h"
 
 void expr_fail(struct expr_error *e, const char *fmt, ...)
 {
@@ -23,10 +24,23 @@ struct expr_owned {
 	void (*release)(void *ptr);
 };
 
+static bool expr_config_init(void *data)
+{
+	struct expr_config *ec = data;
+
+	return vars_store_init(&ec->vars);
+}
+
 static void expr_config_fini(void *data)
 {
 	struct expr_config *ec = data;
 
+	while (ec->refs) {
+		struct pattern_ref *ref = ec->refs;
+
+		ec->refs = ref->next;
+		pattern_ref_free(ref);
+	}
 	while (ec->owned) {
 		struct expr_owned *o = ec->owned;
 
@@ -34,17 +48,24 @@ static void expr_config_fini(void *data)
 		o->release(o->ptr);
 		free(o);
 	}
+	vars_store_fini(&ec->vars);
 }
 
 struct slot expr_config_slot = {
 	.of = SLOT_CONFIG,
 	.size = sizeof(struct expr_config),
+	.init = expr_config_init,
 	.fini = expr_config_fini,
 };
 
 struct expr_config *expr_config_of(const struct config *cfg)
 {
 	return slot_of(&expr_config_slot, config_slots(cfg));
+}
+
+struct vars_store *vars_store_of(const struct config *cfg)
+{
+	return &expr_config_of(cfg)->vars;
 }
 
 bool expr_config_own(struct config *cfg, void *ptr, void (*release)(void *ptr))

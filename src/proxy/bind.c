@@ -122,7 +122,8 @@ static bool add_address(struct conf_line *l, struct bind_conf *b, const char *te
 
 static bool add_addresses(struct conf_line *l, struct bind_conf *b, int word)
 {
-	char *copy = conf_strdup(l->cfg, l->words[word]), *next;
+	const char *text = conf_expand(l->cfg, l->words[word]);
+	char *copy = text ? conf_strdup(l->cfg, text) : NULL, *next;
 	bool valid = true;
 
 	b->text = l->words[word];

@@ -31,12 +31,13 @@ static bool parse_bind(struct conf_line *l)
 
 /* --- options -------------------------------------------------------------------------------- */
 
-/* "'bind :80' in section 'listen'" */
+/* An alert about the word that was read last: "'bind :80' in section 'listen' : ..." */
 static bool option_error(struct conf_line *l, const char *what)
 {
 	const struct bind_conf *b = l->object;
 
-	return conf_report(l, DIAG_ALERT, DIAG_PARSING, "'%s %s' in section '%s' : '%s' : %s",
+	return conf_report(l, l->at - 1, DIAG_ALERT, DIAG_PARSING,
+			   "'%s %s' in section '%s' : '%s' : %s",
 			   l->words[0], b->text ? b->text : "", l->section->name,
 			   l->keyword->words, what);
 }

@@ -45,6 +45,7 @@ static void session_free(struct session *s)
 
 	BUG_ON(!list_is_empty(&s->streams));
 	server_conn_end_session(s);
+	vars_clear(&s->vars);
 	list_remove(&s->link);
 	gauge_add(&fe->state->fe, CNT_SESS_CUR, -1, &fe->state->fe_session_max);
 	if (fe->options & PROXY_OPT_SOCKET_STATS)
@@ -176,7 +177,8 @@ static void start_tcp(struct session *s, bool readable)
 static void session_start(struct session *s, bool readable)
 {
 	struct expr_ctx ctx = { .proxy = s->fe, .session = s,
-				.flags = EXPR_DIR_REQUEST | EXPR_FINAL };
+				.flags = EXPR_DIR_REQUEST | EXPR_FINAL,
+				.vars = { [VAR_SESS] = &s->vars } };
 	const struct rule *which;
 	enum rule_result r = RULE_CONTINUE;
 
@@ -315,7 +317,8 @@ static void session_wait_preamble(struct session *s)
 static bool connection_is_welcome(struct session *s)
 {
 	struct expr_ctx ctx = { .proxy = s->fe, .session = s,
-				.flags = EXPR_DIR_REQUEST | EXPR_FINAL };
+				.flags = EXPR_DIR_REQUEST | EXPR_FINAL,
+				.vars = { [VAR_SESS] = &s->vars } };
 	const struct rule *which;
 	struct arena arena;
 	enum rule_result r;
