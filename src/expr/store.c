@@ -35,12 +35,6 @@ static void expr_config_fini(void *data)
 {
 	struct expr_config *ec = data;
 
-	while (ec->refs) {
-		struct pattern_ref *ref = ec->refs;
-
-		ec->refs = ref->next;
-		pattern_ref_free(ref);
-	}
 	while (ec->owned) {
 		struct expr_owned *o = ec->owned;
 
