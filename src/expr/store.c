@@ -3,8 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "logformat_priv.h"
-#include "pattern_priv.h"
+#include "expr_priv.h"
 
 void expr_fail(struct expr_error *e, const char *fmt, ...)
 {
