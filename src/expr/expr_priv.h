@@ -93,5 +93,7 @@ extern const struct expr_converter expr_core_converters[];
 extern const struct expr_converter expr_text_converters[];
 extern const struct expr_converter expr_code_converters[];
 extern const struct expr_converter expr_map_converters[];
+extern const struct expr_converter expr_hash_converters[];
+extern const struct expr_converter expr_date_converters[];
 
 #endif
