@@ -14,7 +14,7 @@
 #:   system-tests    tests/system/*.py
 #:   check-reference run the same .vtc files against the program REFERENCE
 #:   options         what is on, what is off, and why
-#:   doc             keyword tables, as the program lists them, to build/doc
+#:   doc             the generated tables of doc/, as the program lists its words
 #:   bench           CPU per request beside REFERENCE (bench/README.md)
 #:   deps, test-deps install what is missing to build, to test
 #:   install         the program, manual pages, documents (install-bin, -man, -doc, -systemd)
@@ -336,8 +336,8 @@ fuzz-run: $(FUZZERS)
 
 .PHONY: lint archives
 archives: $(ARCHIVES)
-lint: $(ARCHIVES)
-	@$(PYTHON) scripts/lint --objects $(B)
+lint: $(ARCHIVES) $(BINARY)
+	@$(PYTHON) scripts/lint --objects $(B) --program ./$(BINARY)
 
 .PHONY: reg-tests system-tests
 reg-tests: $(if $(filter ./$(BINARY),$(PROGRAM)),$(BINARY))
@@ -350,9 +350,7 @@ system-tests: $(if $(filter ./$(BINARY),$(PROGRAM)),$(BINARY))
 options:
 	$(info $(OPTION_LINES))@:
 doc: $(BINARY)
-	@mkdir -p build/doc
-	@for class in cfg smp cnv acl cli flt svc; do ./$(BINARY) -dK$$class -c -f /dev/null \
-	  >build/doc/keywords-$$class.txt || exit 1; done; echo "written: build/doc/keywords-*.txt"
+	@$(PYTHON) scripts/make-keyword-tables --program ./$(BINARY)
 
 .PHONY: install install-bin install-man install-doc install-systemd
 install: install-bin install-man install-doc

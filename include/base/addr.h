@@ -2,9 +2,9 @@
 /* addr.h - internet addresses and the configuration's address syntax
  *
  * struct addr is small (24 bytes): an IPv4 or IPv6 address with a port, what a connection keeps
- * of its peers. Addresses are in network order, ports in host order. UNIX socket paths do not fit: a
- * struct addr says only ADDR_UNIX of them, and whoever needs the path keeps a struct addr_any,
- * which can hold anything and is for configuration.
+ * of its peers. Addresses are in network order, ports in host order. UNIX socket paths do not
+ * fit: a struct addr says only ADDR_UNIX of them, and whoever needs the path keeps a struct
+ * addr_any, which can hold anything and is for configuration.
  * Owns: nothing. Threads: any. No allocation; no name is resolved but through a caller's function.
  */
 #ifndef BASE_ADDR_H
@@ -151,8 +151,8 @@ struct addr_parse {
 	char error[256];                /* why it failed: the reference's words */
 };
 
-/* Parses one address of the configuration (no list, environment already expanded). The path prefix of
- * unix-bind is not added. False: p->error says why.
+/* Parses one address of the configuration (no list, environment already expanded). The path
+ * prefix of unix-bind is not added. False: p->error says why.
  */
 bool addr_parse(struct addr_parse *p, struct slice text, struct addr_spec *out);
 /* Builds the kernel's address of an IP, UNIX, ABNS or ABNSZ spec, with port <port> for IP. False:

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* block.h - received bytes: refcounted blocks, and queues of pieces of them
  *
- * A block is `tune.bufsize` bytes filled once by the kernel and then only read (appending to its free
- * tail is allowed to the one who filled it). A piece is a run of a block and holds a reference. A block
- * queue is a FIFO of pieces: moving bytes between queues moves pieces, never bytes.
+ * A block is `tune.bufsize` bytes filled once by the kernel and then only read (appending to its
+ * free tail is allowed to the one who filled it). A piece is a run of a block and holds a
+ * reference. A block queue is a FIFO of pieces: moving bytes between queues moves pieces, never
+ * bytes.
  * Owns   : a queue owns one reference per piece.
  * Threads: blocks, pieces and queues belong to one thread (counts are not atomic).
  * Fails  : taking a block or adding a piece fails when memory is out (false / NULL).
@@ -40,6 +41,8 @@ struct block *block_new(void);
 /* One of another capacity: small pieces of text that we make. */
 struct block *block_new_sized(size_t size);
 void block_free(struct block *b); /* by block_drop only */
+/* Blocks that the calling thread holds now: what bounds large reads. */
+unsigned block_thread_count(void);
 
 static inline struct block *block_take(struct block *b)
 {

@@ -29,11 +29,12 @@ struct module {
 
 	/* All optional, called in the order of the list. */
 	bool (*init)(void);                       /* once, before any configuration is read */
-	/* After parsing, before the generation is published: resolve names, compute defaults. Problems go
-	 * to <diags>. Called in list order over the whole configuration.
+	/* After parsing, before the generation is published: resolve names, compute defaults.
+	 * Problems go to <diags>. Called in list order over the whole configuration.
 	 */
 	void (*check)(struct config *cfg, struct diag_list *diags);
-	/* The generation goes live: open sockets and files. False: reported in <diags>, start refused. */
+	/* The generation goes live: open sockets and files. False: reported in <diags>, start
+	 * refused. */
 	bool (*start)(struct config *cfg, struct diag_list *diags);
 	/* In each thread before its loop / after it. */
 	bool (*thread_init)(void);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* num.h - numbers as text: strict integers, times and sizes with units (manual 2.5, 2.6), hexadecimal
+/* num.h - numbers as text: strict integers, times and sizes with units (manual 2.5, 2.6),
+ * hexadecimal
  *
- * Strict: the whole slice must be the number; no blanks, no sign where none is meaningful, no overflow.
- * Times are microseconds, whatever unit they were written in. Pure, any thread.
+ * Strict: the whole slice must be the number; no blanks, no sign where none is meaningful, no
+ * overflow. Times are microseconds, whatever unit they were written in. Pure, any thread.
  */
 #ifndef BASE_NUM_H
 #define BASE_NUM_H
@@ -38,8 +39,9 @@ bool num_parse_range(struct slice s, int64_t low, int64_t high, int64_t *out);
 /* Hexadecimal digits of any case, 1 to 16 of them. */
 bool num_parse_hex(struct slice s, uint64_t *out);
 
-/* A time: digits, then nothing (<default_unit_us> microseconds each: NUM_MS, ...) or us, ms, s, m, h or d in
- * lower case. *offset (if not NULL) is that of the character refused, s.len at the end.
+/* A time: digits, then nothing (<default_unit_us> microseconds each: NUM_MS, ...) or us, ms, s,
+ * m, h or d in lower case. *offset (if not NULL) is that of the character refused, s.len at the
+ * end.
  */
 enum num_error num_parse_time(struct slice s, uint64_t default_unit_us, uint64_t *out_us,
 			      size_t *offset);

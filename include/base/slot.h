@@ -2,9 +2,9 @@
 /* slot.h - typed areas that a module reserves inside objects it does not own
  *
  * A module that needs settings or state per configuration, proxy, server, listener (bind line),
- * session, stream or thread declares a `struct slot` and names it in its module descriptor. Offsets are laid
- * out once, at start-up; each such object is allocated with room for the slots of its class behind it.
- * Nobody's header grows. The accessor takes the object's slot area.
+ * session, stream or thread declares a `struct slot` and names it in its module descriptor. Offsets
+ * are laid out once, at start-up; each such object is allocated with room for the slots of its
+ * class behind it. Nobody's header grows. The accessor takes the object's slot area.
  *
  *     static struct slot px_log = { .of = SLOT_PROXY, .size = sizeof(struct log_proxy), ... };
  *     struct log_proxy *lp = slot_of(&px_log, area);
@@ -25,7 +25,8 @@ struct slot {
 	/* All optional. The area is zeroed first. */
 	bool (*init)(void *data);                      /* false: no memory */
 	void (*fini)(void *data);
-	bool (*inherit)(void *data, const void *from); /* copy from a `defaults` section; NULL: memcpy */
+	/* copy from a `defaults` section; NULL: memcpy */
+	bool (*inherit)(void *data, const void *from);
 	size_t offset;                                 /* set by slot_register() */
 	struct slot *next;                             /* same */
 };

@@ -19,6 +19,7 @@ struct strbuf {
 	bool fixed, overflow;
 };
 
+/* An empty buffer that grows on the heap; strbuf_fini() frees it. */
 void strbuf_init(struct strbuf *b);
 void strbuf_init_fixed(struct strbuf *b, char *area, size_t size);
 void strbuf_fini(struct strbuf *b);

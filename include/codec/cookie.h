@@ -23,12 +23,14 @@ bool cookie_next(struct slice *list, struct cookie *out);
 /* The value of the first cookie called <name> (case matters). False: not there. */
 bool cookie_find(struct slice list, struct slice name, struct slice *value);
 
-/* The part of the list to cut to remove <c>, which came from cookie_next() on <list>: the pair with one
- * separator and blanks around. What stays on both sides is a well-formed list.
+/* The part of the list to cut to remove <c>, which came from cookie_next() on <list>: the pair
+ * with one separator and blanks around. What stays on both sides is a well-formed list.
  */
 struct slice cookie_extent(struct slice list, const struct cookie *c);
 
-/* The pair at the start of a Set-Cookie field's value, and the attributes behind its ';'. False: no name. */
+/* The pair at the start of a Set-Cookie field's value, and the attributes behind its ';'.
+ * False: no name.
+ */
 bool cookie_parse_set(struct slice text, struct cookie *out, struct slice *attributes);
 /* Finds an attribute (name of any case) of a Set-Cookie. */
 bool cookie_attribute_find(struct slice attributes, struct slice name, struct slice *value);

@@ -18,6 +18,7 @@ struct date {
 	int weekday;         /* 0: Sunday */
 };
 
+/* Seconds to broken-down time. */
 struct date date_of(int64_t seconds);
 /* The inverse; fields must be in their ranges. weekday is ignored. */
 int64_t date_seconds(const struct date *d);

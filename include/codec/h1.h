@@ -7,14 +7,17 @@
  * and how the body is delimited; all that is lax or ambiguous on the wire is decided here (RFC
  * 9112), so nobody above looks at Content-Length or Transfer-Encoding text again.
  *
- * Writes  : the bytes must be writable: field names are put in lower case and folded lines joined
- *           (by spaces) in place. Nothing else changes.
+ * Writes  : the bytes must be writable: field names are put in lower case, folded lines joined
+ *           (by spaces) and list elements taken out (Removed, below) in place. Nothing else changes.
  * Owns    : nothing. All slices point into the input.
  * Threads : any; no state but the parser's.
  * Fails   : H1_ERROR with a kind, the offset of the byte and the status to answer to a request.
  * Removed : fields which carry only framing mistakes that are harmless once decided: repeated identical
  *           Host and Content-Length, Content-Length beside Transfer-Encoding, both of them in 1xx and
- *           204 responses, and, when violations are accepted, fields with an invalid name.
+ *           204 responses, and, when violations are accepted, fields with an invalid name. Also what is
+ *           for this hop only: "close" and "keep-alive" in Connection; in requests "h2c" in Upgrade,
+ *           an Upgrade field or an "upgrade" token without the other, codings in TE; the scheme's own
+ *           port in an absolute form and in Host.
  * Not here: whether a 101 answers a request that asked for it is known to the caller only.
  * See     : manual, "option accept-unsafe-violations-in-http-request".
  */
@@ -46,7 +49,7 @@ enum h1_status { H1_MORE, H1_DONE, H1_ERROR };
 	X(CONTENT_LENGTH, 400, "invalid or conflicting Content-Length") \
 	X(TRANSFER_ENCODING, 400, "invalid Transfer-Encoding") \
 	X(TRANSFER_CODING, 422, "unsupported transfer coding") \
-	X(PAYLOAD, 413, "payload in an HTTP/1.0 request that may not have one") \
+	X(PAYLOAD, 413, "payload in a request that may not have one") \
 	X(WEBSOCKET, 400, "missing WebSocket key") \
 	X(CHUNK_SIZE, 400, "invalid chunk size") \
 	X(CHUNK_EXTENSION, 400, "invalid or too long chunk extension") \

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* proxyproto.h - PROXY protocol headers, versions 1 (text) and 2 (binary)
  *
- * Parsing looks at contiguous bytes from the connection's first one, as often as wanted: it keeps nothing
- * between calls. Making writes into the caller's room. TLVs and UNIX paths are slices of the
- * input. A CRC32c TLV is always verified. Strict where the specification leaves a choice: one blank
- * between fields of version 1, canonical ports, TLVs which fill their space exactly.
+ * Parsing looks at contiguous bytes from the connection's first one, as often as wanted: it
+ * keeps nothing between calls. Making writes into the caller's room. TLVs and UNIX paths are
+ * slices of the input. A CRC32c TLV is always verified. Strict where the specification leaves a
+ * choice: one blank between fields of version 1, canonical ports, TLVs which fill their space
+ * exactly.
  * Owns: nothing. Threads: any. See: proxy-protocol.txt of the manuals.
  */
 #ifndef CODEC_PROXYPROTO_H
@@ -78,7 +79,8 @@ bool proxyproto_ssl_open(struct slice value, uint8_t *client, uint32_t *verify,
 			 struct slice *inner);
 
 /* Writes a version 1 line for a pair of addresses ("UNKNOWN" unless both are of one inet
- * family; IPv4 is mapped to IPv6 beside an IPv6 one). Returns its length, 0 when <room> is too small.
+ * family; IPv4 is mapped to IPv6 beside an IPv6 one). Returns its length, 0 when <room> is too
+ * small.
  */
 size_t proxyproto_make_v1(char *out, size_t room, const struct addr *source,
 			  const struct addr *destination);
@@ -92,8 +94,8 @@ struct proxyproto_writer {
 	bool overflow;   /* room was too small; end returns 0 */
 };
 
-/* Starts a header in <out>. With both addresses of inet families: PROXY command, mapping IPv4 beside
- * IPv6. With <source> NULL: the LOCAL command. Otherwise PROXY with an unspecified family.
+/* Starts a header in <out>. With both addresses of inet families: PROXY command, mapping IPv4
+ * beside IPv6. With <source> NULL: the LOCAL command. Otherwise PROXY with an unspecified family.
  */
 void proxyproto_v2_begin(struct proxyproto_writer *w, void *out, size_t room,
 			 const struct addr *source, const struct addr *destination);

@@ -32,21 +32,23 @@ struct uri {
 	struct slice fragment;  /* without '#' */
 };
 
-/* Cuts a request target or URL. <authority_form>: the method is CONNECT. False: malformed: empty, no known
- * form, an empty or invalid scheme, a port that is no number up to 65535, unbalanced brackets, or
- * a byte that is a control character or a blank.
+/* Cuts a request target or URL. <authority_form>: the method is CONNECT. False: malformed:
+ * empty, no known form, an empty or invalid scheme, a port that is no number up to 65535,
+ * unbalanced brackets, or a byte that is a control character or a blank.
  */
 bool uri_parse(struct slice text, bool authority_form, struct uri *out);
 
-/* Cuts "host", "host:port", "[v6]:port"; port_text is none without colon. False as above, or no host. */
+/* Cuts "host", "host:port", "[v6]:port"; port_text is none without colon. False as above, or no
+ * host.
+ */
 bool uri_parse_host(struct slice text, struct slice *host, struct slice *port_text,
 		    uint16_t *port);
 
 /* The default port of a scheme of any case: 80, 443 (http, https, ws, wss), else 0. */
 uint16_t uri_default_port(struct slice scheme);
 
-/* Decodes %XX (and '+' to a blank when <form>) from <text> to <out>, room for text.len bytes; they may be
- * the same memory. Returns the length; SIZE_MAX: a malformed escape.
+/* Decodes %XX (and '+' to a blank when <form>) from <text> to <out>, room for text.len bytes;
+ * they may be the same memory. Returns the length; SIZE_MAX: a malformed escape.
  */
 size_t uri_decode(struct slice text, bool form, char *out);
 
@@ -54,7 +56,9 @@ size_t uri_decode(struct slice text, bool form, char *out);
  * A name without '=' has slice_none() as its value.
  */
 bool uri_query_find(struct slice query, struct slice name, char separator, struct slice *value);
-/* Walks parameters: gives the next one, maybe empty, and moves <query> past it; false at the end. */
+/* Walks parameters: gives the next one, maybe empty, and moves <query> past it; false at the
+ * end.
+ */
 bool uri_query_next(struct slice *query, char separator, struct slice *name,
 		    struct slice *value);
 

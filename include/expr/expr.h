@@ -208,6 +208,8 @@ void expr_dump_acls(FILE *out);
 struct expr *expr_parse(struct conf_line *l, const char *text, size_t *end, unsigned phase);
 /* Compiles the whole next word (and moves on). */
 struct expr *expr_take(struct conf_line *l, unsigned phase);
+/* "str", "ipv4"...: as the manual names types. */
+const char *sample_type_name(enum sample_type t);
 /* The type of its result, as far as it is known. */
 enum sample_type expr_type(const struct expr *e);
 /* Points where its fetch is valid. */

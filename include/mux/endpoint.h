@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* endpoint.h - the contract between a stream and the mux that carries one of its sides
  *
- * A stream has two endpoints: front (the client's) and back (the server's). An endpoint is filled by
- * its mux with what was received (a head, body bytes, the end) and emptied by the stream; and the
- * other way round for what is to be sent. Nothing above a mux knows the wire format.
+ * A stream has two endpoints: front (the client's) and back (the server's). An endpoint is filled
+ * by its mux with what was received (a head, body bytes, the end) and emptied by the stream; and
+ * the other way round for what is to be sent. Nothing above a mux knows the wire format.
  *
  *      socket -> mux -> rx_head, rx, EP_RX_END -> stream -> tx_head, tx, EP_TX_END -> mux -> socket
  *
@@ -11,9 +11,9 @@
  *          attachment until it is released by either side.
  * Threads: that of the stream, which is that of both connections.
  * Calls  : a mux calls user->wake() when something changed; the stream may then call any op, also
- *          detach. After wake() returned, the mux must look again whether it still has the endpoint.
- *          The stream calls ops->send() after it put something to send, ops->resume() after
- *          it cleared EP_RX_BLOCKED.
+ *          detach. After wake() returned, the mux must look again whether it still has the
+ *          endpoint. The stream calls ops->send() after it put something to send, ops->resume()
+ *          after it cleared EP_RX_BLOCKED.
  */
 #ifndef MUX_ENDPOINT_H
 #define MUX_ENDPOINT_H
@@ -40,7 +40,8 @@ enum endpoint_flags {
 	EP_TX_FULL = 1 << 8,     /* much is unsent: the stream should stop the source */
 	EP_REUSED = 1 << 9,      /* the connection served others before */
 	EP_RX_ANY = 1 << 10,     /* something was received since the request (no safe replay) */
-	EP_PEER_SHUT = 1 << 11,  /* the peer will send no more (seen while nothing is expected of it) */
+	/* the peer will send no more (seen while nothing is expected of it) */
+	EP_PEER_SHUT = 1 << 11,
 	EP_RX_TIMEOUT = 1 << 12, /* reserved for the stream: which side was late */
 	/* what the stream tells */
 	EP_TX_HEAD = 1 << 16,    /* tx_head is to be sent; the mux clears it */
@@ -54,8 +55,19 @@ enum endpoint_flags {
 	EP_HEAD_1_0 = 1 << 24,   /* the client speaks HTTP/1.0: no chunks */
 };
 
+/* Bytes that were refused, for who wants to look at them; all borrowed for the call. */
+struct endpoint_bad {
+	struct slice bytes;        /* what is there, from the start of what was being parsed */
+	size_t at;                 /* of the byte that was refused */
+	const char *state;         /* what the parser was at */
+	unsigned state_number;
+	unsigned conn_flags;       /* the mux's */
+};
+
 /* What an endpoint tells the one who uses it. */
 struct endpoint_user {
+	/* EP_RX_BAD was just set; wake() follows. Or NULL. */
+	void (*bad)(struct endpoint *ep, const struct endpoint_bad *bad);
 	/* Something changed: flags, rx, tx drained, connected, error. May release the endpoint. */
 	void (*wake)(struct endpoint *ep);
 };

@@ -3,8 +3,8 @@
  *
  * Purpose: turns a connection's bytes into heads, body slices and ends of messages for an endpoint,
  *          and back. Decides framing, persistence and what is refused (RFC 9112).
- * Owns   : the connection. A front h1_conn lives until its connection ends and tells its owner (the session) so;
- *          a back one lives while it serves a stream or waits in an idle list.
+ * Owns   : the connection. A front h1_conn lives until its connection ends and tells its owner (the
+ *          session) so; a back one lives while it serves a stream or waits in an idle list.
  * Threads: that of the connection.
  * Idle   : without a message it holds no buffer.
  */
@@ -16,13 +16,16 @@
 #include "base/list.h"
 #include "mux/endpoint.h"
 
+struct h1_case;
 struct h1_conn;
 
 enum h1_conn_options {
 	H1_CONN_UNSAFE = 1 << 0,       /* accept-unsafe-violations of this side */
 	H1_CONN_IGNORE_PROBES = 1 << 1,
-	H1_CONN_ADJUST_CASE = 1 << 2,  /* h1-case-adjust-bogus-* */
-	H1_CONN_NO_KEEP_ALIVE = 1 << 3,/* httpclose */
+	H1_CONN_DROP_TRAILERS = 1 << 2,       /* of what is sent to this side */
+	H1_CONN_PRETEND_KEEP_ALIVE = 1 << 3,  /* back: close without announcing it */
+	H1_CONN_PROXY_HEADER = 1 << 4,        /* front: http-use-proxy-header */
+	H1_CONN_IDLE_CLOSE = 1 << 5,          /* front: idle-close-on-response */
 };
 
 /* What a front mux needs of its frontend; borrowed from the generation which the session holds. */
@@ -33,6 +36,7 @@ struct h1_settings {
 	unsigned options;      /* enum h1_conn_options */
 	unsigned fields_max;   /* tune.http.maxhdr */
 	size_t head_max;       /* tune.bufsize - tune.maxrewrite */
+	const struct h1_case *adjust; /* h1-case-adjust-bogus-*: the names; NULL: as they are */
 };
 
 /* Why no request came out of the bytes. */
@@ -45,23 +49,24 @@ struct h1_bad {
 	size_t offset;        /* of the byte in <bytes> */
 	struct slice bytes;   /* what was received */
 	uint64_t since_ns;    /* when the first byte came; 0: none did */
+	const struct endpoint_bad *details; /* with bytes: the same for a capture */
 };
 
 struct h1_front_user {
-	/* A request's head is there: returns the front endpoint of a new stream, whose rx_head is set, or
-	 * NULL (no memory): the connection is closed. <since_ns>: when its first byte came.
+	/* A request's head is there: returns the front endpoint of a new stream, whose rx_head is
+	 * set, or NULL (no memory): the connection is closed. <since_ns>: when its first byte came.
 	 */
 	struct endpoint *(*stream_new)(void *owner, uint64_t since_ns);
-	/* Counts and logs; returns the page to send before closing (copied), slice_none() to close at
-	 * once.
+	/* Counts and logs; returns the page to send before closing (copied), slice_none() to close
+	 * at once.
 	 */
 	struct slice (*bad_request)(void *owner, const struct h1_bad *bad);
 	/* The connection is gone: the owner lets go of the h1_conn. */
 	void (*closed)(void *owner);
 };
 
-/* Takes over <c> (accepted, transport ready); bytes already received may be given in <early> (counted
- * block, may be NULL; from offset <early_at>). NULL: no memory, <c> still the caller's.
+/* Takes over <c> (accepted, transport ready); bytes already received may be given in <early>
+ * (counted block, may be NULL; from offset <early_at>). NULL: no memory, <c> still the caller's.
  */
 struct h1_conn *h1_front_new(struct conn *c, const struct h1_front_user *user, void *owner,
 			     const struct h1_settings *settings);
@@ -72,9 +77,11 @@ void h1_front_stop(struct h1_conn *h);
 bool h1_front_is_idle(const struct h1_conn *h);
 
 struct h1_back_user {
-	/* A kept connection without a stream has ended or misbehaved: leave the idle list; it dies after. */
+	/* A kept connection without a stream has ended or misbehaved: leave the idle list; it dies
+	 * after. */
 	void (*idle_closed)(void *owner, struct h1_conn *h);
-	/* The stream left a connection that can serve another: keep it (true) or let it be closed. */
+	/* The stream left a connection that can serve another: keep it (true) or let it be closed.
+	 */
 	bool (*idle_ready)(void *owner, struct h1_conn *h);
 	/* The connection is closed and the h1_conn about to be freed (counters). */
 	void (*closed)(void *owner, struct h1_conn *h);
@@ -87,13 +94,12 @@ struct h1_conn *h1_back_new(struct conn *c, struct endpoint *ep, const struct h1
 void h1_back_attach(struct h1_conn *h, struct endpoint *ep);
 /* Closes an idle connection. */
 void h1_back_close(struct h1_conn *h);
-/* For idle lists: a link of the owner's, free to use while idle. */
-struct list *h1_back_link(struct h1_conn *h);
-struct h1_conn *h1_back_of_link(struct list *l);
 struct conn *h1_conn_conn(struct h1_conn *h);
 void *h1_conn_owner(struct h1_conn *h);
-/* Moves an idle connection to the calling thread's poller: first detach on the old thread. */
-void h1_back_detach_thread(struct h1_conn *h);
+/* Moves an idle connection from one thread to another: detach on the old one (false: not now, it has something
+ * to do), attach on the new one (false: no memory; it can only be closed).
+ */
+bool h1_back_detach_thread(struct h1_conn *h);
 bool h1_back_attach_thread(struct h1_conn *h);
 
 #endif

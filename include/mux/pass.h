@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* pass.h - the mux of mode tcp: bytes go through as they are
  *
- * Purpose: an endpoint without heads: rx and tx are the connection's bytes, EP_RX_END its half close.
+ * Purpose: an endpoint without heads: rx and tx are the connection's bytes, EP_RX_END its half
+ *          close.
  * Owns   : the connection, from pass_new() until the stream detaches, which closes it.
  * Threads: that of the connection.
  */

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* listener.h - a listening socket shared by threads, and who gets what it accepts
  *
- * Purpose: threads of the set poll the same socket; whoever wakes accepts a few connections, keeps them or hands
- *          them to a less loaded thread of the set by its mailbox (tune.listener.multi-queue).
+ * Purpose: threads of the set poll the same socket; whoever wakes accepts a few connections, keeps
+ *          them or hands them to a less loaded thread of the set by its mailbox
+ *          (tune.listener.multi-queue).
  * Owns   : its descriptor (closed by listener_close), its seats.
- * Threads: made and closed by any thread; accept callbacks run on the thread that will own the connection.
+ * Threads: made and closed by any thread; accept callbacks run on the thread that will own the
+ *          connection.
  * Full   : when a limit is reached the owner pauses it; connections wait in the kernel's backlog.
  * Errors : EMFILE and its kin pause it for 100 ms.
  */
@@ -21,8 +23,8 @@ struct listener;
 struct listener_user {
 	/* A connection, on its thread. <src>: ADDR_UNIX when there is no internet address. */
 	void (*accept)(void *owner, int fd, const struct addr *src);
-	/* May one more be accepted now? False pauses the listener; the owner resumes it. *wait_ms > 0: it
-	 * resumes by itself after that time.
+	/* May one more be accepted now? False pauses the listener; the owner resumes it. *wait_ms >
+	 * 0: it resumes by itself after that time.
 	 */
 	bool (*may_accept)(void *owner, unsigned *wait_ms);
 	/* Does this thread take part? */
@@ -43,7 +45,8 @@ bool listener_is_paused(const struct listener *l);
 void listener_close(struct listener **l);
 int listener_fd(const struct listener *l);
 
-/* Connections that this thread owns now: what hand-over balances. Called by whoever makes and ends them. */
+/* Connections that this thread owns now: what hand-over balances. Called by whoever makes and ends
+ * them. */
 void listener_thread_load_add(int n);
 
 #endif

@@ -2,7 +2,8 @@
 /* pipe.h - kernel pipes through which bytes go from socket to socket without entering user space
  *
  * Owns   : a pipe is taken from the thread's spare ones and given back empty, or closed.
- * Threads: the taker's. Limits: maxpipes of the process; NULL when none is to be had: the caller copies.
+ * Threads: the taker's. Limits: maxpipes of the process; NULL when none is to be had: the caller
+ *          copies.
  * Manual : option splice-*, maxpipes, tune.pipesize.
  */
 #ifndef NET_PIPE_H
@@ -17,6 +18,7 @@ struct pipe {
 	size_t bytes;  /* inside */
 };
 
+/* An empty pipe, from this thread's cache or a new one; NULL: none to be had. */
 struct pipe *pipe_take(void);
 /* Gives it back; a pipe that still holds bytes is closed. NULLs the pointer; NULL is harmless. */
 void pipe_give(struct pipe **p);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* socket.h - the door for addresses: listening and connecting sockets
  *
- * Every bind() and connect() of the program goes through here, so that it can be asked of a privileged
- * parent later. Descriptors are non-blocking and close-on-exec.
+ * Every bind() and connect() of the program goes through here, so that it can be asked of a
+ * privileged parent later. Descriptors are non-blocking and close-on-exec.
  * Owns   : nothing; the caller owns the descriptor. Threads: any.
  * Errors : -1 and a text in <error> (caller's buffer) that names the failing step.
  */
@@ -26,6 +26,9 @@ enum socket_options {
 	SOCKET_BIND_ADDR_ONLY = 1 << 8, /* the source port is chosen at connect() */
 };
 
+/* When no backlog is asked for. */
+#define SOCKET_BACKLOG_DEFAULT 1024
+
 struct socket_settings {
 	unsigned options;        /* enum socket_options */
 	int backlog;
@@ -43,14 +46,15 @@ struct socket_settings {
 	int rcvbuf, sndbuf;      /* 0: the system's */
 };
 
-/* A listening stream socket. Listening TCP sockets have TCP_NODELAY, which accepted ones inherit. UNIX
- * paths are bound aside and renamed into place, so that a running process keeps its own.
+/* A listening stream socket. Listening TCP sockets have TCP_NODELAY, which accepted ones inherit.
+ * UNIX paths are bound aside and renamed into place, so that a running process keeps its own.
  */
 int socket_listen(const struct sockaddr_storage *addr, socklen_t len,
 		  const struct socket_settings *set, char *error, size_t size);
 
-/* Begins a connection. Returns the descriptor (connected or in progress: *in_progress), or -1 with errno:
- * the caller tells the cause by it (EAGAIN, EADDRNOTAVAIL, EMFILE, ENFILE: ours; others: the server's).
+/* Begins a connection. Returns the descriptor (connected or in progress: *in_progress), or -1 with
+ * errno: the caller tells the cause by it (EAGAIN, EADDRNOTAVAIL, EMFILE, ENFILE: ours; others: the
+ * server's).
  */
 int socket_connect(const struct sockaddr_storage *addr, socklen_t len,
 		   const struct socket_settings *set, bool *in_progress);

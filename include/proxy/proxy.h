@@ -87,7 +87,8 @@ PROXY_OPTIONS(X)
 enum proxy_http_conn { HTTP_CONN_KEEP_ALIVE, HTTP_CONN_SERVER_CLOSE, HTTP_CONN_CLOSE };
 
 enum proxy_log_kind {
-	PROXY_LOG_NONE, PROXY_LOG_TCP, PROXY_LOG_HTTP, PROXY_LOG_HTTP_CLF, PROXY_LOG_HTTPS
+	PROXY_LOG_NONE, PROXY_LOG_TCP, PROXY_LOG_TCP_CLF, PROXY_LOG_HTTP, PROXY_LOG_HTTP_CLF,
+	PROXY_LOG_HTTPS,
 };
 
 enum reuse_mode { REUSE_NEVER, REUSE_SAFE, REUSE_AGGRESSIVE, REUSE_ALWAYS };
@@ -152,6 +153,7 @@ struct proxy_state {
 	struct {
 		unsigned lock;       /* spin lock: a few instructions */
 		unsigned length;     /* atomic */
+		unsigned passed;     /* granted so far, under the lock */
 		struct tree waiters;
 	} queue __attribute__((aligned(64)));
 	unsigned change_lock;        /* weights, states: off the request path */
@@ -234,6 +236,10 @@ struct proxy *proxy_find_defaults(const struct config *cfg, const char *name);
 /* "tcp", "http"... */
 /* Keeps id 1 for the frontend of stats sockets, which is no proxy here. While reading. */
 void proxies_reserve_first_id(struct config *cfg);
+/* Servers whose name cannot be resolved start in maintenance instead of being an error (-dr).
+ * Before the configuration is read.
+ */
+void proxies_allow_unresolved(struct config *cfg);
 const char *proxy_mode_name(enum proxy_mode mode);
 /* "frontend", "backend", "proxy" (listen), "defaults": how messages call it. */
 const char *proxy_kind_name(const struct proxy *px);
@@ -277,5 +283,16 @@ void proxies_publish(struct config *cfg);
 void proxy_set_listen_hook(bool (*hook)(struct proxy *fe, int what));
 /* Same for a new maxconn: sockets that wait may accept again. */
 void proxy_set_limit_hook(void (*hook)(struct proxy *fe));
+
+/* What proxies and servers tell about themselves: worth which level in the logs. */
+enum proxy_event {
+	PROXY_EVENT_NO_SERVER, /* emergency: a backend has lost its last server */
+	PROXY_EVENT_DOWN,      /* alert: a server went down */
+	PROXY_EVENT_WARNING,   /* a frontend was paused, resumed, stopped */
+	PROXY_EVENT_NOTICE,    /* any other change */
+};
+typedef void proxy_event_fn(const struct proxy *px, enum proxy_event event, const char *text);
+/* The floor that logs installs it, at the start; called from any thread. */
+void proxy_set_event_hook(proxy_event_fn *fn);
 
 #endif

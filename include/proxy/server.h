@@ -94,6 +94,7 @@ struct server_state {
 	struct {
 		int64_t served;       /* atomic: slots taken */
 		unsigned length;      /* atomic: waiters on this server's queue */
+		unsigned passed;      /* granted so far, under the lock */
 		bool mixed;           /* atomic: the limit was 0 for a part of its life */
 		struct tree waiters;  /* under the backend's queue lock */
 	} queue __attribute__((aligned(64)));
@@ -107,6 +108,7 @@ struct server {
 	bool id_forced;               /* by the `id` option */
 	bool backup;
 	bool disabled;                /* starts in maintenance (CMAINT) */
+	bool unresolved;              /* its name has no address: starts in maintenance (RMAINT) */
 	struct proxy *proxy;
 	const char *file;
 	int line;
@@ -189,13 +191,6 @@ void server_set_oper(struct server *srv, enum server_oper oper);
  */
 bool server_set_address(struct server *srv, const char *address, const char *port,
 			char *message, size_t size);
-
-/* Is told of each change of state, in the words of the reference ("Server b/s is ..."): the
- * floor that logs installs it. Without it the text goes to stderr. <alert>: a backend has no
- * server left.
- */
-typedef void server_event_fn(const struct proxy *be, const char *text, bool alert);
-void server_set_event_hook(server_event_fn *fn);
 
 /* --- life ------------------------------------------------------------------------------------
  */

@@ -11,19 +11,28 @@
 
 struct config;
 struct diag_list;
+struct listener_conf;
 struct stream_limits;
 
-/* Opens every bind line of every frontend; problems become diagnostics. False: at least one failed. */
+/* Opens every bind line of every frontend; problems become diagnostics. False: at least one failed;
+ * calling it again tries those that failed.
+ */
 bool listen_open_all(struct config *cfg, struct diag_list *diags);
+/* Adds the alert about an address that cannot be opened. Returns false. */
+bool listen_report(struct diag_list *diags, const struct listener_conf *l, const char *error);
+/* One socket for each address, whatever `shards` says (noreuseport). Before they are opened. */
+void listen_forbid_reuseport(void);
 /* Begins to accept on the calling thread. */
 void listen_start_thread(struct config *cfg);
 /* Closes the listening sockets and asks idle clients to leave; sessions go on. From any thread. */
 void listen_stop_all(struct config *cfg);
 /* How many listening sockets there are. */
 unsigned listen_count(const struct config *cfg);
-/* Stops accepting for a while / goes on (SIGTTOU, SIGTTIN). */
+/* Stops accepting for a while, releasing the ports / takes them back (SIGTTOU, SIGTTIN). */
 void listen_pause_all(struct config *cfg);
 void listen_resume_all(struct config *cfg);
+/* A limit was raised, or there is room below one: whoever waits for it tries again. */
+void listen_retry_all(struct config *cfg);
 
 /* Client sessions of the process, all threads; and since the start. */
 unsigned sessions_count(void);
@@ -41,6 +50,8 @@ void listen_set_limits(unsigned maxconn, unsigned maxconnrate, unsigned maxsessr
  * listen_resume_all().
  */
 void listen_set_maxconn(unsigned maxconn);
+/* May threads give each other idle server connections (tune.idle-pool.shared)? Before the threads. */
+void stream_set_idle_sharing(bool shared);
 /* Of the stream engine: tune.bufsize is given with block_set_size(). Before the threads. */
 void stream_set_tunes(unsigned fields_max, unsigned maxrewrite);
 

@@ -74,6 +74,8 @@ struct rule {
 /* Makes the action tables of the modules known. Once. */
 bool rules_register(const struct module *const *modules);
 
+/* "http-request" and its kin. */
+const char *ruleset_name(enum ruleset set);
 /* Are there rules of this set? */
 bool rules_any(const struct proxy *px, enum ruleset set);
 /* Evaluates <px>'s list in the context (ctx->stream may be NULL in the first two sets). When it

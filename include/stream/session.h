@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* session.h - one client connection, seen from the rules
  *
- * Purpose: what is known of a client for as long as its connection lasts: addresses, frontend, listener, dates.
- *          Streams are born of it, one after the other (H1) or several at once (H2).
+ * Purpose: what is known of a client for as long as its connection lasts: addresses, frontend,
+ *          listener, dates. Streams are born of it, one after the other (H1) or several at once
+ *          (H2).
  * Owns   : a reference on its generation; its client connection through the mux.
  * Threads: that of the connection.
  * Idle   : with an idle connection this and the mux's connection are all the memory there is.
@@ -46,7 +47,6 @@ struct session {
 	struct conn *conn;             /* borrowed of the mux; NULL once closed */
 	struct addr src, dst;          /* dst: see session_dst() */
 	uint64_t accept_ns;            /* monotonic */
-	uint64_t accept_wall_us;
 	uint64_t idle_from_ns;         /* end of the last request; 0: none yet */
 	uint32_t handshake_ms;
 	uint32_t flags;                /* enum session_flags */
@@ -58,6 +58,8 @@ struct session {
 
 /* Addresses for fetches and logs: the client's own, or what the PROXY protocol or a rule said. */
 const struct addr *session_src(struct session *s);
+/* Date of the accept in microseconds since 1970. */
+uint64_t session_accept_wall_us(const struct session *s);
 /* Asks the kernel on first use. family ADDR_NONE: unknown. */
 const struct addr *session_dst(struct session *s);
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* stream.h - one request and its answer, or one TCP connection, between two endpoints
  *
- * Purpose: takes what the front mux received through a table of stages: rules, switching, balancing, queue,
- *          connect, answer, forwarding, log. Each stage says next, wait or end; what waits has a named
- *          timeout and is entered again at its position.
- * Owns   : its two endpoints (members), both heads, an arena for text that dies with it, a slot of its server.
+ * Purpose: takes what the front mux received through a table of stages: rules, switching,
+ *          balancing, queue, connect, answer, forwarding, log. Each stage says next, wait or end;
+ *          what waits has a named timeout and is entered again at its position.
+ * Owns   : its two endpoints (members), both heads, an arena for text that dies with it, a slot of
+ *          its server.
  * Threads: that of its session.
- * Errors : a stream ends with a cause (who ended it) and a phase (when): the log's termination code.
+ * Errors : a stream ends with a cause (who ended it) and a phase (when): the log's termination
+ *          code.
  */
 #ifndef STREAM_STREAM_H
 #define STREAM_STREAM_H
@@ -22,6 +24,7 @@
 #include "proxy/queue.h"
 #include "stream/session.h"
 
+struct idle_ask;
 struct pipe;
 struct rule;
 struct server;
@@ -49,19 +52,20 @@ enum stream_cause {
 	CAUSE_COUNT
 };
 
-/* X(name, step, character): the stages in their order; the character is the log's second: what the stream waited
- * for when it ended. Tunnels and TCP skip those that are not theirs.
+/* X(name, step, character): the stages in their order; the character is the log's second: what the
+ * stream waited for when it ended. Tunnels and TCP skip those that are not theirs.
  */
 #define STREAM_STAGES(X) \
 	X(BEGIN, stage_begin, 'R')                 /* counts, first checks */ \
 	X(TCP_CONTENT_FE, stage_tcp_content_fe, 'R') \
+	X(BODY_FE, stage_body_fe, 'R')             /* option http-buffer-request */ \
 	X(HTTP_REQUEST_FE, stage_http_request_fe, 'R') \
 	X(SWITCH, stage_switch, 'R')               /* which backend */ \
 	X(TCP_CONTENT_BE, stage_tcp_content_be, 'R') \
+	X(BODY_BE, stage_body_be, 'R') \
 	X(HTTP_REQUEST_BE, stage_http_request_be, 'R') \
 	X(TARPIT, stage_tarpit, 'R') \
 	X(PREPARE, stage_prepare, 'R')             /* forwardfor, framing of the request */ \
-	X(BODY, stage_body, 'R')                   /* option http-buffer-request */ \
 	X(ASSIGN, stage_assign, 'Q')               /* which server, a slot of it */ \
 	X(QUEUE, stage_queue, 'Q') \
 	X(CONNECT, stage_connect, 'C')             /* a kept connection or a new one */ \
@@ -94,7 +98,8 @@ enum stream_flags {
 	STRM_TUNNEL = 1 << 8,
 	STRM_REDISPATCHED = 1 << 9,
 	STRM_CONN_TRIED = 1 << 10,   /* at least one connection attempt was made */
-	STRM_REQ_WHOLE = 1 << 11,    /* head and body of the request are still here: can be sent again */
+	/* head and body of the request are still here: can be sent again */
+	STRM_REQ_WHOLE = 1 << 11,
 	STRM_TIMED_OUT = 1 << 12,    /* the timer has fired; the stage looks */
 	STRM_SERVER_CLOSE = 1 << 13, /* ask the server to close */
 	STRM_CLIENT_CLOSE = 1 << 14, /* close the client's connection after this */
@@ -109,6 +114,7 @@ enum stream_flags {
 	STRM_KEEP_SERVER = 1 << 23,
 	STRM_RESP_COUNTED = 1 << 24,
 	STRM_NO_REUSE = 1 << 25,     /* the next try takes a new connection */
+	STRM_ASKED = 1 << 26,        /* another thread was asked for an idle connection */
 };
 
 /* Dates in monotonic ns; 0: not reached. */
@@ -139,6 +145,8 @@ struct stream {
 	uint16_t status;               /* of the answer, for log and counters; 0 none */
 	uint16_t retries_left, retries;
 	uint32_t unique;               /* number of the stream in its session */
+	uint32_t runs;                 /* how often the driver was entered */
+	uint64_t serial;               /* number on its thread: its list is in this order */
 	struct http_msg req, res;
 	struct timer timer;
 	uint64_t wait_until_ms;        /* stage's own deadline; TIMER_NEVER none */
@@ -157,12 +165,14 @@ struct stream {
 	struct block_queue replay;     /* request body kept for another try */
 	struct queue_waiter waiter;
 	struct task *task;             /* made when it must queue */
-	uint32_t queue_ahead, be_queue_ahead;
+	struct idle_ask *idle_ask;     /* another thread's answer is awaited; see server_conn.h */
+	uint32_t queue_ahead, be_queue_ahead; /* places in queues (%sq, %bq) */
 	int16_t priority_class;
 	int32_t priority_offset_ms;
 	const struct rule *last_rule;  /* which rule decided, for "which rule did this" */
-	struct slice log_method, log_uri, log_version; /* the request line as received; none: bad request */
-	uint32_t number;               /* of the process's requests (%rt) */
+	/* the request line as received; none: bad request */
+	struct slice log_method, log_uri, log_version;
+	uint32_t number;               /* among those of the process (%rt); in order per thread */
 	uint32_t log_number;           /* of the frontend's log lines (%lc) */
 	uint64_t bytes_in, bytes_out;  /* client's side, for log and counters */
 	uint64_t counted_in, counted_out;
@@ -172,6 +182,7 @@ struct stream {
 	/* slots follow */
 };
 
+/* Where modules keep what is theirs of a stream (class SLOT_STREAM). */
 struct slot_area *stream_slots(struct stream *s);
 
 static inline struct stream *stream_of_front(struct endpoint *ep)
@@ -184,11 +195,12 @@ static inline struct stream *stream_of_back(struct endpoint *ep)
 	return (struct stream *)((char *)ep - offsetof(struct stream, back));
 }
 
-/* The evaluation context, ready for the side: EXPR_DIR_REQUEST or EXPR_DIR_RESPONSE (| EXPR_FINAL). */
+/* The evaluation context, ready for the side: EXPR_DIR_REQUEST or EXPR_DIR_RESPONSE (| EXPR_FINAL).
+ */
 struct expr_ctx *stream_expr(struct stream *s, unsigned flags);
 
-/* Notes who ended the stream; the first cause wins. The phase is that of the current stage unless <phase>
- * ('R', 'Q', 'C', 'H', 'D', 'L', 'T', '-') is given.
+/* Notes who ended the stream; the first cause wins. The phase is that of the current stage unless
+ * <phase> ('R', 'Q', 'C', 'H', 'D', 'L', 'T', '-') is given.
  */
 void stream_set_cause(struct stream *s, enum stream_cause cause, char phase);
 
@@ -199,7 +211,8 @@ void stream_set_cause(struct stream *s, enum stream_cause cause, char phase);
 
 /* Starts an answer: status and reason (slice_none(): the standard one). */
 void stream_reply_begin(struct stream *s, unsigned status, struct slice reason);
-/* Adds the body; sets content-length. <copy> false: the bytes outlive the stream. False: no memory. */
+/* Adds the body; sets content-length. <copy> false: the bytes outlive the stream. False: no memory.
+ */
 bool stream_reply_body(struct stream *s, struct slice body, bool copy);
 /* The error page in force for <status> (backend's, else frontend's). False: silent: close. */
 bool stream_reply_page(struct stream *s, unsigned status);

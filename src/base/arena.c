@@ -36,7 +36,8 @@ void arena_fini(struct arena *a)
 	a->at = a->end = NULL;
 }
 
-/* An object too large for the current chunk: a new chunk, or one of its own kept behind the current. */
+/* An object too large for the current chunk: a new chunk, or one of its own kept behind the
+ * current. */
 static void *arena_alloc_slow(struct arena *a, size_t size)
 {
 	size_t room = a->chunk_size - sizeof(struct arena_chunk);

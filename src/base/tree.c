@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* tree.c - an AVL tree with parent links
  *
- * Heights of two siblings differ by at most one. After an insertion or a removal the path up to the root is
- * walked: heights are recomputed, and a node out of balance is rotated, until a height stays as it was.
+ * Heights of two siblings differ by at most one. After an insertion or a removal the path up to the
+ * root is walked: heights are recomputed, and a node out of balance is rotated, until a height
+ * stays as it was.
  */
 #include "base/tree.h"
 #include <stddef.h>

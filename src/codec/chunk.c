@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Chunked coding. The decoder is a machine fed byte by byte on size lines, and by whole runs in data:
+/* Chunked coding. The decoder is a machine fed byte by byte on size lines, and by whole runs in
+ * data:
  *
  *     SIZE --digits--> SIZE --blank--> BLANK --';'--> EXTENSION --CR--> LF --LF--> DATA or done
  *     DATA --all given--> DATA_CR --CR--> DATA_LF --LF--> SIZE
@@ -35,7 +36,7 @@ static enum chunk_move chunk_on_size(struct chunk_decoder *d, char c)
 	int digit = chunk_digit(c);
 
 	if (digit >= 0) {
-		if (d->left >> 60 || d->digits == 255)
+		if (d->left >> (CHUNK_SIZE_BITS - 4) || d->digits == 255)
 			return chunk_fail(d, H1_ERR_CHUNK_SIZE);
 		d->left = d->left << 4 | (uint64_t)digit;
 		d->digits++;

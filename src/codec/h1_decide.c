@@ -69,6 +69,17 @@ static void h1_drop_last(struct h1_head *out)
 	out->field_count--;
 }
 
+/* Takes one field out. */
+static void h1_remove_field(struct h1_head *out, struct h1_field *field)
+{
+	uint16_t at = (uint16_t)(field - out->fields);
+
+	out->field_count--;
+	memmove(field, field + 1, (out->field_count - at) * sizeof(*field));
+	if (out->host_index > at)
+		out->host_index--;
+}
+
 static uint8_t h1_note_host(struct h1_head *out, struct h1_field *field)
 {
 	struct slice first;
@@ -109,7 +120,9 @@ static bool h1_read_length(struct slice s, uint64_t *value)
 	return true;
 }
 
-/* One length, or a list of equal ones (RFC 9110 8.6); what is kept is one, without leading zeros. */
+/* One length, or a list of equal ones (RFC 9110 8.6); what is kept is one, without leading
+ * zeros.
+ */
 static uint8_t h1_note_length(struct h1_head *out, struct h1_field *field)
 {
 	bool had = out->flags & H1_FL_CONTENT_LENGTH;
@@ -137,8 +150,9 @@ static uint8_t h1_note_length(struct h1_head *out, struct h1_field *field)
 }
 
 /* Only a final, single "chunked" is understood. Anything before it is a coding that we do not undo
- * (422); anything after it, or no chunked at all, makes the length unknowable (400). Accepted violations
- * in responses (empty elements, several "chunked") are mended: one field with one "chunked" stays.
+ * (422); anything after it, or no chunked at all, makes the length unknowable (400). Accepted
+ * violations in responses (empty elements, several "chunked") are mended: one field with one
+ * "chunked" stays.
  */
 static uint8_t h1_note_transfer(const struct h1_parser *p, struct h1_head *out,
 				struct h1_field *field)
@@ -169,31 +183,72 @@ static uint8_t h1_note_transfer(const struct h1_parser *p, struct h1_head *out,
 	return H1_ERR_NONE;
 }
 
-static void h1_note_connection(struct h1_head *out, struct h1_field *field)
+/* Cuts elements out of a list, in place: those that <keep> says no to. The others are then
+ * separated by a comma only, and blanks fill what is left over. A field without elements goes.
+ */
+static void h1_filter_list(struct h1_head *out, struct h1_field *field,
+			   bool (*keep)(struct h1_head *out, struct slice element))
 {
 	struct slice list = field->value, element;
+	char *start = (char *)field->value.ptr, *to = start;
+	bool cut = false;
 
+	/* nothing moves before something is cut: most lists stay as they came */
+	while (h1_list_next(&list, &element))
+		cut |= !keep(out, element);
+	if (!field->value.len)
+		h1_remove_field(out, field);
+	if (!cut)
+		return;
+	list = field->value;
 	while (h1_list_next(&list, &element)) {
-		if (h1_is_word(element, SLICE("close")))
-			out->flags |= H1_FL_CONN_CLOSE;
-		else if (h1_is_word(element, SLICE("keep-alive")))
-			out->flags |= H1_FL_CONN_KEEP_ALIVE;
-		else if (h1_is_word(element, SLICE("upgrade")))
-			out->flags |= H1_FL_CONN_UPGRADE;
-		else
-			out->flags |= H1_FL_CONN_OTHER;
+		if (!keep(out, element))
+			continue;
+		if (to != start)
+			*to++ = ',';
+		memmove(to, element.ptr, element.len);
+		to += element.len;
 	}
+	memset(to, ' ', (size_t)(start + field->value.len - to));
+	field->value.len = (size_t)(to - start);
+	if (to == start)
+		h1_remove_field(out, field);
 }
 
-static void h1_note_upgrade(struct h1_head *out, struct h1_field *field)
+/* What "close" and "keep-alive" say is for this hop: they are noted and do not go further. */
+static bool h1_keep_connection(struct h1_head *out, struct slice element)
 {
-	struct slice list = field->value, element;
+	if (h1_is_word(element, SLICE("close")))
+		out->flags |= H1_FL_CONN_CLOSE;
+	else if (h1_is_word(element, SLICE("keep-alive")))
+		out->flags |= H1_FL_CONN_KEEP_ALIVE;
+	else if (h1_is_word(element, SLICE("upgrade")))
+		out->flags |= H1_FL_CONN_UPGRADE;
+	else
+		out->flags |= H1_FL_CONN_OTHER;
+	return !h1_is_word(element, SLICE("close")) && !h1_is_word(element, SLICE("keep-alive"));
+}
 
-	while (h1_list_next(&list, &element)) {
-		out->flags |= H1_FL_UPGRADE;
-		if (h1_is_word(element, SLICE("websocket")))
-			out->flags |= H1_FL_WEBSOCKET;
-	}
+static bool h1_keep_not_upgrade(struct h1_head *out, struct slice element)
+{
+	return !h1_is_word(element, SLICE("upgrade"));
+}
+
+/* An offer to go on in HTTP/2 is not forwarded: we would not understand what follows. */
+static bool h1_keep_upgrade(struct h1_head *out, struct slice element)
+{
+	if (h1_is_word(element, SLICE("h2c")))
+		return false;
+	out->flags |= H1_FL_UPGRADE;
+	if (h1_is_word(element, SLICE("websocket")))
+		out->flags |= H1_FL_WEBSOCKET;
+	return true;
+}
+
+/* Codings that the client takes from us say nothing about what we take; trailers we pass on. */
+static bool h1_keep_te(struct h1_head *out, struct slice element)
+{
+	return h1_is_word(element, SLICE("trailers"));
 }
 
 uint8_t h1_note_field(struct h1_parser *p, struct h1_head *out)
@@ -209,10 +264,14 @@ uint8_t h1_note_field(struct h1_parser *p, struct h1_head *out)
 	case FIELD_TRANSFER_ENCODING:
 		return h1_note_transfer(p, out, field);
 	case FIELD_CONNECTION:
-		h1_note_connection(out, field);
+		h1_filter_list(out, field, h1_keep_connection);
 		break;
 	case FIELD_UPGRADE:
-		h1_note_upgrade(out, field);
+		h1_filter_list(out, field, h1_keep_upgrade);
+		break;
+	case FIELD_TE:
+		if (!(p->options & H1_OPT_RESPONSE))
+			h1_filter_list(out, field, h1_keep_te);
 		break;
 	case FIELD_EXPECT:
 		if (h1_is_word(field->value, SLICE("100-continue")))
@@ -274,6 +333,20 @@ static uint8_t h1_decide_transfer(struct h1_parser *p, struct h1_head *out)
 	return H1_ERR_NONE;
 }
 
+/* An Upgrade field means nothing without the Connection token, nor the token without the field. */
+static void h1_decide_upgrade(struct h1_head *out)
+{
+	if ((out->flags & H1_FL_UPGRADE) && !(out->flags & H1_FL_CONN_UPGRADE))
+		h1_remove(out, FIELD_UPGRADE);
+	if ((out->flags & H1_FL_CONN_UPGRADE) && !(out->flags & H1_FL_UPGRADE)) {
+		/* from the end: a field may go */
+		for (uint16_t i = out->field_count; i-- > 0;)
+			if (out->fields[i].id == FIELD_CONNECTION)
+				h1_filter_list(out, &out->fields[i], h1_keep_not_upgrade);
+		out->flags &= ~(uint32_t)H1_FL_CONN_UPGRADE;
+	}
+}
+
 static uint8_t h1_decide_request(struct h1_parser *p, struct h1_head *out)
 {
 	bool unsafe = p->options & H1_OPT_UNSAFE;
@@ -288,11 +361,18 @@ static uint8_t h1_decide_request(struct h1_parser *p, struct h1_head *out)
 	    (out->method_id == H1_METHOD_GET || out->method_id == H1_METHOD_HEAD ||
 	     out->method_id == H1_METHOD_DELETE))
 		return H1_ERR_PAYLOAD;
-	if (out->target != H1_TARGET_ORIGIN && out->target != H1_TARGET_ASTERISK &&
-	    !h1_authority_matches(out)) {
-		if (!unsafe)
+	/* what follows CONNECT is the tunnel's */
+	if (out->body != H1_BODY_NONE && out->method_id == H1_METHOD_CONNECT)
+		return H1_ERR_PAYLOAD;
+	if (out->flags & (H1_FL_UPGRADE | H1_FL_CONN_UPGRADE))
+		h1_decide_upgrade(out);
+	if (out->target != H1_TARGET_ORIGIN && out->target != H1_TARGET_ASTERISK) {
+		if (h1_authority_matches(out))
+			h1_tidy_target(out);
+		else if (unsafe)
+			out->flags |= H1_FL_VIOLATION;
+		else
 			return H1_ERR_HOST;
-		out->flags |= H1_FL_VIOLATION;
 	}
 	return H1_ERR_NONE;
 }

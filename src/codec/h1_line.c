@@ -7,7 +7,9 @@
 #define ONES 0x0101010101010101ull
 #define HIGHS 0x8080808080808080ull
 
-/* The first byte below 16 at or after <at>: it may be NUL, CR, LF, or a harmless one such as a tab. */
+/* The first byte below 16 at or after <at>: it may be NUL, CR, LF, or a harmless one such as a
+ * tab.
+ */
 static inline const char *h1_skip_text(const char *at, const char *end)
 {
 	uint64_t word, low;
@@ -167,7 +169,9 @@ static inline bool h1_uri_char(const struct h1_parser *p, struct h1_head *out, c
 	return true;
 }
 
-/* Reads "name/d.d". In unsafe mode the name may be of other letters and there may be more digits. */
+/* Reads "name/d.d". In unsafe mode the name may be of other letters and there may be more
+ * digits.
+ */
 static bool h1_read_version(const struct h1_parser *p, struct h1_head *out)
 {
 	bool unsafe = p->options & H1_OPT_UNSAFE;

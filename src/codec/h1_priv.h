@@ -25,8 +25,8 @@ struct h1_cursor {
 enum h1_line { H1_LINE_OK, H1_LINE_LAST, H1_LINE_MORE, H1_LINE_BAD };
 
 /* Reads a field line (with its folded continuations) at <c>, or the empty line that ends fields
- * (H1_LINE_LAST). H1_LINE_OK: <c> is at the next line, <field> is filled, its name in lower case; with an
- * invalid name that <unsafe> accepts, the name is empty. <flags> collects H1_FL_*.
+ * (H1_LINE_LAST). H1_LINE_OK: <c> is at the next line, <field> is filled, its name in lower
+ * case; with an invalid name that <unsafe> accepts, the name is empty. <flags> collects H1_FL_*.
  * H1_LINE_BAD: <c>->at is the byte refused, *error why.
  */
 struct h1_line_state {
@@ -50,6 +50,10 @@ uint8_t h1_decide(struct h1_parser *p, struct h1_head *out);
 uint8_t h1_check_target(const struct h1_parser *p, struct h1_head *out);
 /* Compares the target's authority with the Host field. */
 bool h1_authority_matches(const struct h1_head *out);
+/* Writes an absolute or authority form in one way, in place: without the scheme's own port, in Host
+ * neither, and with a path. Once, when both agree.
+ */
+void h1_tidy_target(struct h1_head *out);
 
 /* Records an error at <at>. */
 static inline enum h1_line h1_line_bad(struct h1_parser *p, struct slice input, const char *at,

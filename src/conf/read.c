@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/file.h"
 #include "conf_priv.h"
 
 #define FILE_MAX ((size_t)1 << 30)
@@ -72,49 +73,12 @@ static bool texts_add(struct texts *t, const char *name, char *bytes, size_t len
 	return true;
 }
 
-/* All bytes of a descriptor (a NUL is put behind them); NULL with errno. */
-static char *read_all(int fd, size_t *len)
-{
-	struct strbuf b;
-	ssize_t got = 1;
-
-	strbuf_init(&b);
-	while (got != 0) {
-		if (b.len > FILE_MAX)
-			errno = EFBIG;
-		if (b.len > FILE_MAX || !strbuf_reserve(&b, 65536)) {
-			strbuf_fini(&b);
-			return NULL;
-		}
-		got = read(fd, b.ptr + b.len, 65536);
-		if (got > 0)
-			b.len += (size_t)got;
-		else if (got < 0 && errno != EINTR) {
-			strbuf_fini(&b);
-			return NULL;
-		}
-	}
-	b.ptr[b.len] = '\0';
-	*len = b.len;
-	return b.ptr;
-}
-
 static void load_file(struct texts *t, const char *path, struct diag_list *diags)
 {
-	bool is_stdin = strcmp(path, "-") == 0;
-	int fd = is_stdin ? 0 : open(path, O_RDONLY | O_CLOEXEC);
-	char *bytes = NULL;
 	size_t len = 0;
+	char *bytes = strcmp(path, "-") == 0 ? file_read_all(0, FILE_MAX, &len)
+					     : file_load(path, FILE_MAX, &len);
 
-	if (fd >= 0) {
-		bytes = read_all(fd, &len);
-		if (!is_stdin) {
-			int error = errno;
-
-			close(fd);
-			errno = error;
-		}
-	}
 	if (!bytes) {
 		diag_add(diags, DIAG_ALERT, NULL, NULL, "Could not open configuration file %s : %s",
 			 path, strerror(errno));
@@ -302,6 +266,27 @@ static void read_words(struct reader *r)
 	conf_dispatch(&l, t);
 }
 
+/* -dC. Conditions are shown like any line, and so are those that do not count. */
+static void show_line(const struct reader *r)
+{
+	const struct conf_tokens *t = &r->tokens;
+	FILE *out = r->where.cfg->state->shown;
+
+	if (r->where.cfg->state->shown_numbers)
+		fprintf(out, "%d\t", r->where.place.line);
+	if (!conf_section_find(t->words[0]))
+		fputc('\t', out);
+	for (int i = 0; i < t->count; i++)
+		fprintf(out, "%s ", t->words[i]);
+	fputc('\n', out);
+}
+
+void conf_show_lines(struct config *cfg, FILE *out, bool numbered)
+{
+	cfg->state->shown = out;
+	cfg->state->shown_numbers = numbered;
+}
+
 /* One line without its line feed, NUL-terminated. */
 static void read_line(struct reader *r, char *line)
 {
@@ -310,6 +295,8 @@ static void read_line(struct reader *r, char *line)
 	r->where.place.text = line;
 	if (!conf_tokenize(&r->where, t) || !t->count)
 		return;
+	if (r->where.cfg->state->shown && !r->early)
+		show_line(r);
 	if (t->words[0][0] == '.') {
 		if (t->empty >= 0 && !r->early && !conf_nesting_skips(&r->nesting))
 			warn_empty_word(r);

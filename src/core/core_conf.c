@@ -588,6 +588,8 @@ static bool core_start(struct config *cfg, struct diag_list *diags)
 	task_set_budget(set->run_queue_depth > 0 ? (unsigned)set->run_queue_depth
 						 : default_budget(set));
 	pool_set_hot_size(set->hot_size);
+	if (!block_pool_start())
+		return false;
 	pool_set_trimming(!set->no_trimming);
 	if (set->fail_percent >= 0)
 		pool_set_fail_percent((unsigned)set->fail_percent);

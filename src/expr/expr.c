@@ -6,17 +6,6 @@
 #include "base/bug.h"
 #include "expr_priv.h"
 
-void expr_fail(struct expr_error *e, const char *fmt, ...)
-{
-	va_list ap;
-
-	if (e->text[0])
-		return;
-	va_start(ap, fmt);
-	vsnprintf(e->text, sizeof(e->text), fmt, ap);
-	va_end(ap);
-}
-
 /* Puts words before an error found deeper. */
 __attribute__((format(printf, 2, 3)))
 static void expr_fail_in(struct expr_error *e, const char *fmt, ...)

@@ -57,7 +57,6 @@ struct expr *expr_compile(struct expr_parser *p, const struct expr_acl_keyword *
 
 /* May a sample of this static type become that? */
 bool sample_can_cast(enum sample_type from, enum sample_type to);
-const char *sample_type_name(enum sample_type t);
 /* The number of a well-known method (http/msg.h has the same order), 0: other. */
 int sample_method_find(struct slice name);
 struct slice sample_method_name(const struct sample *s);

@@ -2,9 +2,8 @@
 #include "http/error_page.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
-#include <unistd.h>
+#include "base/file.h"
 #include "base/bug.h"
 #include "error_page_priv.h"
 
@@ -199,46 +198,22 @@ struct http_page *http_page_parse(struct config *cfg, struct slice raw, const ch
 	return page_set_head(cfg, page, &head) ? page : page_no_memory(error);
 }
 
-/* Reads up to <size> bytes; the count, or -1. */
-static ssize_t page_read_file(const char *path, char *area, size_t size)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	size_t len = 0;
-	ssize_t ret = -1;
-
-	if (fd < 0)
-		return -1;
-	while (len < size) {
-		ret = read(fd, area + len, size - len);
-		if (ret < 0 && errno == EINTR)
-			continue;
-		if (ret <= 0)
-			break;
-		len += ret;
-	}
-	close(fd);
-	return ret < 0 ? -1 : (ssize_t)len;
-}
-
 struct http_page *http_page_load(struct config *cfg, const char *path, const char **error)
 {
-	size_t size = block_size();
-	char *area = malloc(size + 1);
-	struct http_page *page = NULL;
-	ssize_t len;
+	size_t size = block_size(), len;
+	char *area = file_load(path, size, &len);
+	struct http_page *page;
 
-	if (!area)
-		return page_no_memory(error);
-	len = page_read_file(path, area, size + 1);
-	if (len < 0)
-		*error = arena_printf(&cfg->arena, "error opening file '%s'", path);
-	else if ((size_t)len > size)
-		*error = arena_printf(&cfg->arena, "'%s': larger than tune.bufsize (%zu bytes)",
-				      path,
-				      size);
-	else
-		page = http_page_parse(cfg, slice_make(area, len), error);
-	if (!page && len >= 0 && (size_t)len <= size)
+	if (!area) {
+		*error = errno == EFBIG
+				 ? arena_printf(&cfg->arena,
+						"'%s': larger than tune.bufsize (%zu bytes)",
+						path, size)
+				 : arena_printf(&cfg->arena, "error opening file '%s'", path);
+		return *error ? NULL : page_no_memory(error);
+	}
+	page = http_page_parse(cfg, slice_make(area, len), error);
+	if (!page)
 		*error = arena_printf(&cfg->arena, "'%s': %s", path, *error);
 	free(area);
 	return page || *error ? page : page_no_memory(error);

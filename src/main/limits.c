@@ -83,13 +83,14 @@ static bool raise_limit(const struct main_options *o, const struct main_settings
 }
 
 /* maxpipes: a quarter of the connections when splicing is asked for. */
-static int64_t ideal_pipes(const struct config *cfg, const struct main_settings *set,
+static int64_t ideal_pipes(const struct config *cfg, const struct main_options *o,
 			   int64_t maxconn)
 {
+	const struct main_settings *set = settings_of(cfg);
 	const uint64_t bits = PROXY_OPT_SPLICE_AUTO | PROXY_OPT_SPLICE_REQUEST |
 			      PROXY_OPT_SPLICE_RESPONSE;
 
-	if (set->no_splice)
+	if (set->no_splice || o->no_splice)
 		return 0;
 	if (set->maxpipes >= 0)
 		return set->maxpipes;
@@ -106,7 +107,7 @@ static int64_t ideal_connections(const struct config *cfg, const struct main_opt
 				 int64_t room)
 {
 	const struct main_settings *set = settings_of(cfg);
-	int64_t most, pipes = ideal_pipes(cfg, set, 4);
+	int64_t most, pipes = ideal_pipes(cfg, o, 4);
 
 	if (set->maxpipes >= 0 || !pipes)
 		most = (room - 2 * pipes) / 2;
@@ -139,7 +140,7 @@ bool limits_apply(struct config *cfg, const struct main_options *o)
 	if (!l->maxconn)
 		l->maxconn = ideal_connections(cfg, o, ceiling - others);
 	l->hard_maxconn = l->maxconn;
-	l->maxpipes = ideal_pipes(cfg, set, l->maxconn);
+	l->maxpipes = ideal_pipes(cfg, o, l->maxconn);
 	l->maxsock = 2 * l->maxconn + pipe_descriptors(l) + others;
 	if (!raise_limit(o, set, &limit, set->descriptors ? set->descriptors : l->maxsock))
 		return false;

@@ -55,18 +55,6 @@ static bool parse_description(struct conf_line *l)
 	return settings_of(l->cfg)->description != NULL;
 }
 
-static bool parse_spread(struct conf_line *l)
-{
-	const char *word = conf_peek(l);
-
-	if (word && strcmp(word, "infinite") == 0) {
-		l->at++;
-		settings_of(l->cfg)->close_spread_ms = -1;
-		return true;
-	}
-	return conf_take_time_ms(l, &settings_of(l->cfg)->close_spread_ms);
-}
-
 static bool parse_set_dumpable(struct conf_line *l)
 {
 	const char *word = conf_next(l);
@@ -78,6 +66,17 @@ static bool parse_set_dumpable(struct conf_line *l)
 	return true;
 }
 
+
+static bool parse_idle_sharing(struct conf_line *l)
+{
+	const char *word = conf_next(l);
+
+	if (!word || (strcmp(word, "on") != 0 && strcmp(word, "off") != 0))
+		return conf_error(l, word ? l->at - 1 : 0, NULL, "'%s' expects 'on' or 'off'.",
+				  l->words[0]);
+	settings_of(l->cfg)->idle_apart = strcmp(word, "off") == 0;
+	return true;
+}
 
 static bool parse_verify(struct conf_line *l)
 {
@@ -121,8 +120,7 @@ static const struct conf_keyword keywords[] = {
 	SWITCH("insecure-setuid-wanted", insecure_setuid, "allow programs to gain rights"),
 	NO_SWITCH("strict-limits", strict_limits, "refuse to start when limits cannot be had"),
 	SWITCH("nosplice", no_splice, "never use pipes between sockets"),
-	SWITCH("noreuseport", no_reuseport, "one socket for all threads"),
-	SWITCH("nogetaddrinfo", no_getaddrinfo, "resolve names by gethostbyname() only"),
+	SWITCH("noreuseport", no_reuseport, "one socket for all threads of an address"),
 	TEXT("pidfile", pidfile, "<file>", "file for the process's id"),
 	TEXT("chroot", chroot_dir, "<dir>", "root folder once started"),
 	TEXT("node", node, "<name>", "name of this node"),
@@ -144,15 +142,15 @@ static const struct conf_keyword keywords[] = {
 	NUMBER("fd-hard-limit", descriptors_max, 0, INT32_MAX, "most descriptors, by default"),
 	TIME("hard-stop-after", hard_stop_ms, "longest soft stop"),
 	TIME("grace", grace_ms, "time between the signal and the closing of sockets"),
-	{ GLOBAL("close-spread-time"), .min_args = 1, .max_args = 1, .parse = parse_spread,
-	  .syntax = "{ <time> | infinite }",
-	  .help = "time over which idle connections are closed while stopping" },
 
 	NUMBER("tune.bufsize", bufsize, 1024, 1 << 24, "bytes of a buffer"),
 	NUMBER("tune.maxrewrite", maxrewrite, 0, 1 << 24, "part of a buffer kept for rewriting"),
 	NUMBER("tune.http.maxhdr", fields_max, 1, 32767, "most fields of a message"),
 	NUMBER("tune.maxaccept", maxaccept, -1, 1000000, "connections accepted at once"),
-	NUMBER("tune.pipesize", pipe_size, 0, 1 << 30, "bytes of a pipe"),
+
+	{ GLOBAL("tune.idle-pool.shared"), .min_args = 1, .max_args = 1,
+	  .parse = parse_idle_sharing, .syntax = "{ on | off }",
+	  .help = "threads give each other idle server connections" },
 
 	/* what tunes something that this program does otherwise: harmless */
 	IGNORED("tune.pool-high-fd-ratio", "<percent>", "idle connections are kept by number"),
@@ -164,6 +162,9 @@ static const struct conf_keyword keywords[] = {
 	IGNORED("tune.listener.multi-queue", "{ on | fair | off }",
 		"connections always go to the thread that has the fewest"),
 	IGNORED("tune.idletimer", "<time>", "streams are not told apart by idle time"),
+	IGNORED("nogetaddrinfo", "", "names are resolved in one way only"),
+	IGNORED("close-spread-time", "<time>", "idle connections are closed at once when stopping"),
+	IGNORED("tune.pipesize", "<size>", "pipes have the size that the system gives them"),
 	IGNORED("prealloc-fd", "", "the kernel's table grows by itself"),
 	IGNORED("tune.disable-zero-copy-forwarding", "", "bytes are always moved without a copy"),
 	IGNORED("tune.disable-fast-forward", "", "there is no other way of forwarding"),

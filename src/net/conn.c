@@ -8,6 +8,9 @@
 #include "net/net_init.h"
 
 #define SEND_VECTORS_MAX 64
+/* A thread that holds so many blocks reads them one by one again: bulk transfers share its memory.
+ */
+#define BLOCKS_MANY 4096
 
 static struct pool *conn_pool;
 
@@ -27,7 +30,7 @@ static void conn_connected(struct conn *c)
 	if (getsockopt(c->fd, SOL_SOCKET, SO_ERROR, &err, &len) < 0)
 		err = errno;
 	if (err) {
-		c->error = (uint16_t)err;
+		c->error = (uint8_t)err;
 		c->flags |= CONN_ERROR;
 	}
 }
@@ -79,19 +82,26 @@ void conn_close(struct conn **pc)
 
 		setsockopt(c->fd, SOL_SOCKET, SO_LINGER, &l, sizeof(l));
 	}
-	fd_close(c->fd);
+	if (c->flags & CONN_DETACHED)
+		close(c->fd);
+	else
+		fd_close(c->fd);
 	pool_free(conn_pool, c);
 }
 
 void conn_detach(struct conn *c)
 {
 	fd_remove(c->fd);
+	c->flags |= CONN_DETACHED;
 }
 
 bool conn_attach(struct conn *c)
 {
 	/* a new registration reports what is pending: readiness need not travel */
-	return fd_add(c->fd, conn_event, c, c->flags & CONN_BACKEND ? FD_FL_BACKEND : 0);
+	if (!fd_add(c->fd, conn_event, c, c->flags & CONN_BACKEND ? FD_FL_BACKEND : 0))
+		return false;
+	c->flags &= (uint16_t)~CONN_DETACHED;
+	return true;
 }
 
 /* Keeps the outcome of a receive in the flags. <full>: the kernel may have more. */
@@ -145,6 +155,7 @@ enum io conn_recv(struct conn *c, struct block_queue *q, size_t max, size_t *got
 {
 	struct block *blocks[CONN_READ_BLOCKS_MAX];
 	struct iovec v[CONN_READ_BLOCKS_MAX];
+	int most = block_thread_count() < BLOCKS_MANY ? c->read_blocks : 1;
 	size_t want = 0;
 	int n = 0;
 	enum io r;
@@ -157,7 +168,7 @@ enum io conn_recv(struct conn *c, struct block_queue *q, size_t max, size_t *got
 		v[n] = (struct iovec){ blocks[n]->data, blocks[n]->size };
 		want += blocks[n]->size;
 		n++;
-	} while (n < c->read_blocks && want < max);
+	} while (n < most && want < max);
 	if (!n) {
 		c->error = ENOMEM;
 		return conn_received(c, IO_ERR, false);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* ctl_socket.c - connections of the Runtime API
  *
- * One function, ctl_conn_drive(), moves a connection as far as it goes: receive, run, send. It is called
- * for socket events and when a command that waited may go on.
+ * One function, ctl_conn_drive(), moves a connection as far as it goes: receive, run, send. It is
+ * called for socket events and when a command that waited may go on.
  */
 #include "net/ctl_socket.h"
 #include <stdlib.h>
@@ -27,12 +27,15 @@ struct ctl_conn {
 	struct conn *conn;
 	struct ctl_session *session;
 	struct task *task;       /* runs the session again; its timer is the timeout */
+	uint64_t since_ns, wall_us;
+	unsigned runs;
 };
 
 static struct {
 	unsigned max;
 	unsigned count __attribute__((aligned(64))); /* atomic */
-	unsigned waiting;                            /* atomic: a socket is paused for want of room */
+	/* atomic: a socket is paused for want of room */
+	unsigned waiting;
 	unsigned long long total;                    /* atomic */
 	unsigned lock;                               /* of <sockets> */
 	struct ctl_socket *sockets;
@@ -161,6 +164,7 @@ static void ctl_conn_drive(struct ctl_conn *c)
 {
 	bool moved = true, good = true;
 
+	c->runs++;
 	while (moved && good) {
 		moved = false;
 		good = ctl_conn_receive(c, &moved);
@@ -211,6 +215,33 @@ void ctl_connections_close_thread(bool every)
 			ctl_conn_free(c);
 }
 
+void ctl_connections_visit(void (*fn)(void *ctx, const struct ctl_connection_info *info), void *ctx)
+{
+	struct ctl_conn *c;
+
+	list_for_each(c, &conns, link) {
+		struct ctl_connection_info info = {
+			.id = c, .conn = c->conn, .since_ns = c->since_ns, .wall_us = c->wall_us,
+			.timeout_ms = ctl_session_timeout_ms(c->session),
+			.expire_ms = c->task->timer.expire_ms, .runs = c->runs,
+		};
+
+		fn(ctx, &info);
+	}
+}
+
+bool ctl_connection_kill(const void *id)
+{
+	struct ctl_conn *c;
+
+	list_for_each(c, &conns, link)
+		if (c == id) {
+			ctl_conn_free(c);
+			return true;
+		}
+	return false;
+}
+
 /* --- sockets --------------------------------------------------------------------------------- */
 
 static void ctl_socket_accept(void *owner, int fd, const struct addr *src)
@@ -235,6 +266,8 @@ static void ctl_socket_accept(void *owner, int fd, const struct addr *src)
 		return;
 	}
 	ctl_session_set_severity(c->session, s->severity);
+	c->since_ns = clock_now_ns();
+	c->wall_us = clock_wall_us();
 	list_append(&conns, &c->link);
 	__atomic_add_fetch(&all.count, 1, __ATOMIC_RELAXED);
 	__atomic_add_fetch(&all.total, 1, __ATOMIC_RELAXED);

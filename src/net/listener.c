@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* listener.c - accepting, and spreading connections over threads
  *
- * Each thread has a seat at each listener: whether it polls it, and the message by which others ask it to look again
- * at what it should do (poll or not, leave). The wish is in the listener (paused, closed); each thread applies it to
- * its own poller.
+ * Each thread has a seat at each listener: whether it polls it, and the message by which others ask
+ * it to look again at what it should do (poll or not, leave). The wish is in the listener (paused,
+ * closed); each thread applies it to its own poller.
  */
 #include "net/listener.h"
 #include <errno.h>
@@ -177,7 +177,9 @@ static void deliver(struct listener *l, int fd, const struct addr *src)
 		return;
 	}
 	__atomic_fetch_add(&l->refs, 1, __ATOMIC_RELAXED);
-	*h = (struct handover){ .message.run = handover_arrives, .listener = l, .fd = fd, .src = *src };
+	*h = (struct handover){
+		.message.run = handover_arrives, .listener = l, .fd = fd, .src = *src,
+	};
 	mailbox_post(thread, &h->message);
 }
 
@@ -197,6 +199,18 @@ static struct addr peer_of(const struct sockaddr_storage *ss)
 		a.scope = in6->sin6_scope_id;
 	}
 	return a;
+}
+
+/* Waits until the owner resumes it. He may have done so between his answer and our pause: ask
+ * again.
+ */
+static void listener_wait(struct listener *l)
+{
+	unsigned wait_ms = 0;
+
+	listener_pause(l);
+	if (l->user->may_accept(l->owner, &wait_ms) || wait_ms)
+		listener_resume(l);
 }
 
 static void listener_event(void *owner, int fd, unsigned events)
@@ -221,14 +235,15 @@ static void listener_event(void *owner, int fd, unsigned events)
 			if (wait_ms)
 				seat_wait(s, wait_ms);
 			else
-				listener_pause(l);
+				listener_wait(l);
 			return;
 		}
 		len = sizeof(ss);
 		ss.ss_family = AF_UNSPEC;
 		client = accept4(fd, (struct sockaddr *)&ss, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
 		if (client < 0) {
-			if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
+			if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||
+			    errno == ENOMEM)
 				seat_wait(s, RETRY_MS);
 			return;
 		}

@@ -109,7 +109,7 @@ enum io conn_splice_in(struct conn *c, struct pipe *p, size_t max, size_t *got)
 		}
 		return IO_AGAIN;
 	}
-	c->error = (uint16_t)errno;
+	c->error = (uint8_t)errno;
 	c->flags = (c->flags | CONN_ERROR | CONN_EOF) & ~(CONN_CAN_RECV | CONN_CAN_SEND);
 	return IO_ERR;
 }
@@ -135,7 +135,7 @@ enum io conn_splice_out(struct conn *c, struct pipe *p, size_t *sent)
 			fd_cant_send(c->fd);
 			return IO_AGAIN;
 		}
-		c->error = (uint16_t)(n < 0 ? errno : EPIPE);
+		c->error = (uint8_t)(n < 0 ? errno : EPIPE);
 		c->flags = (c->flags | CONN_ERROR) & ~CONN_CAN_SEND;
 		return IO_ERR;
 	}

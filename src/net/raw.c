@@ -8,7 +8,7 @@ static enum io raw_failed(struct conn *c)
 {
 	if (errno == EAGAIN || errno == EWOULDBLOCK)
 		return IO_AGAIN;
-	c->error = (uint16_t)errno;
+	c->error = (uint8_t)errno;
 	return IO_ERR;
 }
 

@@ -96,7 +96,8 @@ static const char *prepare_inet(int fd, int family, const struct socket_settings
 	if (set->interface && setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, set->interface,
 					 (socklen_t)strlen(set->interface) + 1) < 0)
 		return "cannot bind listener to device";
-	if (set->mss > 0 && setsockopt(fd, IPPROTO_TCP, TCP_MAXSEG, &set->mss, sizeof(set->mss)) < 0)
+	if (set->mss > 0 &&
+	    setsockopt(fd, IPPROTO_TCP, TCP_MAXSEG, &set->mss, sizeof(set->mss)) < 0)
 		return "cannot set MSS";
 	if (set->user_timeout_ms)
 		set_int(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, (int)set->user_timeout_ms);
@@ -116,7 +117,8 @@ static const char *prepare_inet(int fd, int family, const struct socket_settings
 }
 
 /* Binds a path through a temporary name; rename() then replaces an older socket atomically. */
-static const char *bind_path(int fd, const struct sockaddr_un *un, const struct socket_settings *set)
+static const char *bind_path(int fd, const struct sockaddr_un *un,
+			     const struct socket_settings *set)
 {
 	struct sockaddr_un temp = { .sun_family = AF_UNIX };
 	size_t n = (size_t)snprintf(temp.sun_path, sizeof(temp.sun_path), "%.90s.%d.tmp",
@@ -163,7 +165,7 @@ int socket_listen(const struct sockaddr_storage *addr, socklen_t len,
 	}
 	if (wrong)
 		return fail(fd, error, size, wrong);
-	if (listen(fd, set->backlog > 0 ? set->backlog : 1024) < 0)
+	if (listen(fd, set->backlog > 0 ? set->backlog : SOCKET_BACKLOG_DEFAULT) < 0)
 		return fail(fd, error, size, "cannot listen to socket");
 	return fd;
 }

@@ -2,7 +2,6 @@
 /* edge file: the Runtime API's commands about frontends and backends */
 #include <stdlib.h>
 #include <string.h>
-#include "base/diag.h"
 #include "conf/conf.h"
 #include "ctl/ctl.h"
 #include "proxy/bind.h"
@@ -60,10 +59,11 @@ static enum ctl_step disable_frontend(struct ctl_request *rq)
 		ctl_error(rq, "Frontend was previously shut down, cannot disable.");
 	else if (__atomic_exchange_n(&px->state->disabled, 1, __ATOMIC_RELAXED))
 		ctl_error(rq, "All sockets are already disabled.");
-	else if (!proxy_listen_change(px, 1))
+	else if (!proxy_listen_change(px, 1)) {
+		__atomic_store_n(&px->state->disabled, 0, __ATOMIC_RELAXED);
 		ctl_error(rq, "Failed to pause frontend, check logs for precise cause.");
-	else
-		diag_say(DIAG_WARNING, "Paused frontend %s.", px->name);
+	} else
+		proxy_tell(px, PROXY_EVENT_WARNING, "Paused %s %s.", proxy_kind_name(px), px->name);
 	return CTL_DONE;
 }
 
@@ -77,11 +77,13 @@ static enum ctl_step enable_frontend(struct ctl_request *rq)
 		ctl_error(rq, "Frontend was previously shut down, cannot enable.");
 	else if (!__atomic_exchange_n(&px->state->disabled, 0, __ATOMIC_RELAXED))
 		ctl_error(rq, "All sockets are already enabled.");
-	else if (!proxy_listen_change(px, 2))
+	else if (!proxy_listen_change(px, 2)) {
+		__atomic_store_n(&px->state->disabled, 1, __ATOMIC_RELAXED);
 		ctl_error(rq, "Failed to resume frontend, check logs for precise cause (port "
 			  "conflict?).");
-	else
-		diag_say(DIAG_WARNING, "Resumed frontend %s.", px->name);
+	} else
+		proxy_tell(px, PROXY_EVENT_WARNING, "Resumed %s %s.", proxy_kind_name(px),
+			   px->name);
 	return CTL_DONE;
 }
 
@@ -96,10 +98,11 @@ static enum ctl_step shutdown_frontend(struct ctl_request *rq)
 		return CTL_DONE;
 	}
 	proxy_listen_change(px, 0);
-	diag_say(DIAG_WARNING, "Proxy %s stopped (cumulated conns: FE: %llu, BE: %llu).", px->name,
-		 (unsigned long long)counter_read(&px->state->fe, CNT_CONN_TOT),
-		 px->caps & PROXY_BE
-		 ? (unsigned long long)counter_read(&px->state->be, CNT_SESS_TOT) : 0ull);
+	proxy_tell(px, PROXY_EVENT_WARNING, "Proxy %s stopped (cumulated conns: FE: %llu, BE: "
+		   "%llu).", px->name,
+		   (unsigned long long)counter_read(&px->state->fe, CNT_CONN_TOT),
+		   px->caps & PROXY_BE
+		   ? (unsigned long long)counter_read(&px->state->be, CNT_SESS_TOT) : 0ull);
 	return CTL_DONE;
 }
 

@@ -18,6 +18,7 @@ struct proxies {
 	struct proxy *last_defaults;  /* what applies to the next section */
 	struct config *config;
 	bool first_id_is_taken;
+	bool may_lack_addresses;      /* of servers: -dr */
 };
 
 extern struct slot proxies_slot;
@@ -27,6 +28,10 @@ struct proxies *proxies_of(const struct config *cfg);
 /* Asks the stream floor to stop (0), pause (1) or resume (2) a frontend's sockets. */
 bool proxy_listen_change(struct proxy *fe, int what);
 void proxy_limit_change(struct proxy *fe);
+
+/* Says an event on stderr and hands it to the logs. */
+void proxy_tell(const struct proxy *px, enum proxy_event event, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 
 /* The module's check hook: names resolved, defaults computed, states made. */
 void proxies_check(struct config *cfg, struct diag_list *diags);

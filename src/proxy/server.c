@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "proxy/server.h"
 #include <assert.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "address_priv.h"
 #include "base/bug.h"
 #include "base/clock.h"
-#include "base/diag.h"
 #include "conf/conf.h"
 #include "lock_priv.h"
 #include "proxy/balance.h"
 #include "proxy/proxy.h"
 #include "proxy/queue.h"
+#include "proxy_priv.h"
 
 #define SLOTS_OFFSET ((sizeof(struct server) + 15) & ~(size_t)15)
 
@@ -80,8 +79,9 @@ struct server_state *server_state_new(const struct server *srv)
 		return NULL;
 	memset(st, 0, sizeof(*st));
 	st->refs = 1;
-	st->admin = srv->disabled ? SERVER_CMAINT | SERVER_FMAINT : 0;
-	st->oper = srv->disabled ? SERVER_STOPPED : SERVER_RUNNING;
+	st->admin = (srv->disabled ? SERVER_CMAINT | SERVER_FMAINT : 0) |
+		    (srv->unresolved ? SERVER_RMAINT : 0);
+	st->oper = st->admin & SERVER_MAINT ? SERVER_STOPPED : SERVER_RUNNING;
 	st->uweight = srv->uweight;
 	st->maxconn = srv->maxconn;
 	st->minconn = srv->minconn;
@@ -241,30 +241,6 @@ void server_address(const struct server *srv, struct server_addr *out)
 
 /* --- changes -------------------------------------------------------------------------------- */
 
-static server_event_fn *event_hook;
-
-void server_set_event_hook(server_event_fn *fn)
-{
-	event_hook = fn;
-}
-
-static void server_tell(const struct proxy *be, bool alert, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
-
-static void server_tell(const struct proxy *be, bool alert, const char *fmt, ...)
-{
-	char text[512];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	if (event_hook)
-		event_hook(be, text, alert);
-	else
-		diag_say(alert ? DIAG_ALERT : DIAG_WARNING, "%s", text);
-}
-
 /* Says what a change of administrative state means. */
 static void admin_tell(const struct server *srv, unsigned old, unsigned new, unsigned requeued)
 {
@@ -273,27 +249,36 @@ static void admin_tell(const struct server *srv, unsigned old, unsigned new, uns
 	unsigned waiting = queue_length_backend(be);
 
 	if (!(old & SERVER_MAINT) && (new & SERVER_MAINT))
-		server_tell(be, false, "Server %s/%s is going DOWN for maintenance. %u active and "
-			    "%u backup servers left.%s %lld sessions active, %u requeued, %u "
-			    "remaining in queue.", be->name, srv->name, active, backup,
+		proxy_tell(be, PROXY_EVENT_DOWN, "Server %s/%s is going DOWN for maintenance. %u "
+			    "active and %u backup servers left.%s %lld sessions active, %u "
+			    "requeued, %u remaining in queue.", be->name, srv->name, active, backup,
 			    backup && !active ? " Running on backup." : "",
 			    (long long)counter_read(&srv->state->counters, CNT_SESS_CUR), requeued,
 			    waiting);
-	else if ((old & SERVER_MAINT) && !(new & SERVER_MAINT))
-		server_tell(be, false, "Server %s/%s is UP/%s (leaving forced maintenance).",
-			    be->name, srv->name, new & SERVER_DRAIN ? "DRAIN" : "READY");
-	else if (!(old & SERVER_DRAIN) && (new & SERVER_DRAIN))
-		server_tell(be, false, "Server %s/%s enters drain state. %u active and %u backup "
-			    "servers online.%s %u sessions requeued, %u total in queue.", be->name,
-			    srv->name, active, backup,
+	else if ((old & SERVER_MAINT) && !(new & SERVER_MAINT)) {
+		proxy_tell(be, PROXY_EVENT_NOTICE, "Server %s/%s is UP/%s (leaving forced "
+			   "maintenance).", be->name, srv->name,
+			   new & SERVER_DRAIN ? "DRAIN" : "READY");
+		if (new & SERVER_FDRAIN)
+			proxy_tell(be, PROXY_EVENT_NOTICE, "Server %s/%s remains in forced drain "
+				   "mode.", be->name, srv->name);
+	}
+	if (old & SERVER_MAINT || new & SERVER_MAINT)
+		return;
+	if (!(old & SERVER_DRAIN) && (new & SERVER_DRAIN))
+		proxy_tell(be, PROXY_EVENT_NOTICE, "Server %s/%s enters drain state. %u active "
+			    "and %u backup servers online.%s %u sessions requeued, %u total in "
+			    "queue.", be->name, srv->name, active, backup,
 			    backup && !active ? " Running on backup." : "", requeued, waiting);
 	else if ((old & SERVER_DRAIN) && !(new & SERVER_DRAIN))
-		server_tell(be, false, "Server %s/%s is UP (leaving forced drain).", be->name,
-			    srv->name);
+		proxy_tell(be, PROXY_EVENT_NOTICE, "Server %s/%s is UP (leaving forced drain).",
+			    be->name, srv->name);
 }
 
-/* What follows any change of who serves: weights are published, waiters find a server. */
-static void server_publish(struct server *srv)
+/* What follows any change of who serves: weights are published, waiters find a server. Returns
+ * whether the backend has just lost its last server: to be told behind the change itself.
+ */
+static bool server_publish(struct server *srv)
 {
 	struct proxy *be = srv->proxy;
 	bool up, down = false;
@@ -311,10 +296,14 @@ static void server_publish(struct server *srv)
 		__atomic_store_n(&be->state->changed_us, now, __ATOMIC_RELAXED);
 		be->state->was_up = up;
 	}
-	if (down)
-		server_tell(be, true, "%s '%s' has no server available!", proxy_kind_name(be),
-			    be->name);
 	queue_wake(be, NULL);
+	return down;
+}
+
+static void no_server_tell(const struct proxy *be)
+{
+	proxy_tell(be, PROXY_EVENT_NO_SERVER, "%s '%s' has no server available!",
+		   proxy_kind_name(be), be->name);
 }
 
 static void server_note_change(struct server *srv)
@@ -392,6 +381,7 @@ void server_set_admin(struct server *srv, unsigned set, unsigned clear)
 {
 	struct server_state *st = srv->state;
 	unsigned old, new;
+	bool last;
 
 	lock_take(&srv->proxy->state->change_lock);
 	old = __atomic_load_n(&st->admin, __ATOMIC_RELAXED);
@@ -406,8 +396,10 @@ void server_set_admin(struct server *srv, unsigned set, unsigned clear)
 		return;
 	if (!(old & SERVER_MAINT) != !(new & SERVER_MAINT))
 		server_note_change(srv);
-	server_publish(srv);
+	last = server_publish(srv);
 	admin_tell(srv, old, new, server_is_usable(srv) ? 0 : queue_redistribute(srv));
+	if (last)
+		no_server_tell(srv->proxy);
 }
 
 void server_set_oper(struct server *srv, enum server_oper oper)
@@ -416,7 +408,8 @@ void server_set_oper(struct server *srv, enum server_oper oper)
 	    (unsigned)oper)
 		return;
 	server_note_change(srv);
-	server_publish(srv);
+	if (server_publish(srv))
+		no_server_tell(srv->proxy);
 	if (oper == SERVER_STOPPED)
 		queue_redistribute(srv);
 }
@@ -492,6 +485,8 @@ bool server_set_address(struct server *srv, const char *address, const char *por
 	lock_take(&srv->proxy->state->change_lock);
 	address_publish(srv->state, &addr);
 	lock_drop(&srv->proxy->state->change_lock);
+	if (address && __atomic_load_n(&srv->state->admin, __ATOMIC_RELAXED) & SERVER_RMAINT)
+		server_set_admin(srv, 0, SERVER_RMAINT);
 	snprintf(message, size, "%s%s%s by 'stats socket command'", ip_part,
 		 *ip_part && *port_part ? ", " : "", port_part);
 	return true;

@@ -3,7 +3,10 @@
 #include "stream/listen.h"
 #include <errno.h>
 #include <netinet/in.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/un.h>
+#include <sys/socket.h>
 #include <unistd.h>
 #include "base/diag.h"
 #include "conf/conf.h"
@@ -16,14 +19,18 @@
 /* Limits and totals of the process: touched once per connection, not per request. */
 static struct {
 	unsigned maxconn, maxconnrate, maxsessrate, maxaccept; /* set before the threads */
+	bool no_reuseport;                                     /* same */
 	unsigned sessions __attribute__((aligned(64)));        /* atomic: now */
 	unsigned waiting;                                      /* atomic: some socket is paused */
+	unsigned suspended;                                    /* atomic: by listen_pause_all() */
+	unsigned lock;                                         /* of listener_conf.opened */
 } limits = { .maxaccept = 64 };
 
 static struct rate_set conn_rate;
 
 /* The sockets of one address of a bind line: one, or several with shards. */
 struct opened {
+	int backlog;
 	unsigned count;
 	struct listener *sockets[];
 };
@@ -35,6 +42,11 @@ void listen_set_limits(unsigned maxconn, unsigned maxconnrate, unsigned maxsessr
 	limits.maxconnrate = maxconnrate;
 	limits.maxsessrate = maxsessrate;
 	limits.maxaccept = maxaccept ? maxaccept : 64;
+}
+
+void listen_forbid_reuseport(void)
+{
+	limits.no_reuseport = true;
 }
 
 void listen_set_maxconn(unsigned maxconn)
@@ -59,12 +71,22 @@ static int64_t listener_sessions(const struct listener_conf *l)
 	return (int64_t)__atomic_load_n(&l->state->open_sessions, __ATOMIC_RELAXED);
 }
 
+/* Does an administrator want it not to accept? */
+static bool is_held(const struct proxy *fe)
+{
+	return __atomic_load_n(&limits.suspended, __ATOMIC_RELAXED) ||
+	       __atomic_load_n(&fe->state->disabled, __ATOMIC_RELAXED) ||
+	       __atomic_load_n(&fe->state->stopped, __ATOMIC_RELAXED);
+}
+
 static bool may_accept(void *owner, unsigned *wait_ms)
 {
 	const struct listener_conf *l = owner;
 	const struct proxy *fe = l->bind->proxy;
 	int64_t fe_max = __atomic_load_n(&fe->state->maxconn, __ATOMIC_RELAXED);
 
+	if (is_held(fe))
+		return false;
 	if ((process_max() && sessions_count() >= process_max()) ||
 	    (fe_max && (int64_t)proxy_fe_sessions(fe) >= fe_max) ||
 	    (l->bind->maxconn && listener_sessions(l) >= l->bind->maxconn)) {
@@ -88,32 +110,52 @@ void listen_session_began(struct listener_conf *l)
 		rate_set_add(&conn_rate, 1);
 }
 
-static void for_each_listener(const struct config *cfg, void (*fn)(struct listener_conf *l))
+/* Sockets are closed by one thread while others may want to resume them: all that reaches for them
+ * after the start takes this lock. None of it is done for each connection.
+ */
+static void opened_lock(void)
 {
-	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px)) {
-		struct bind_conf *b;
-		struct listener_conf *l;
-
-		list_for_each(b, &px->binds, link)
-			list_for_each(l, &b->listeners, link)
-				fn(l);
-	}
+	while (__atomic_exchange_n(&limits.lock, 1, __ATOMIC_ACQUIRE))
+		;
 }
 
-static void resume_one(struct listener_conf *l)
+static void opened_unlock(void)
+{
+	__atomic_store_n(&limits.lock, 0, __ATOMIC_RELEASE);
+}
+
+/* Calls <fn> for all addresses of a frontend; false when it failed for one. */
+static bool for_each_of(struct proxy *fe, bool (*fn)(struct listener_conf *l))
+{
+	struct bind_conf *b;
+	struct listener_conf *l;
+	bool ok = true;
+
+	opened_lock();
+	list_for_each(b, &fe->binds, link)
+		list_for_each(l, &b->listeners, link)
+			ok = fn(l) && ok;
+	opened_unlock();
+	return ok;
+}
+
+static bool for_each_listener(const struct config *cfg, bool (*fn)(struct listener_conf *l))
+{
+	bool ok = true;
+
+	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px))
+		ok = for_each_of(px, fn) && ok;
+	return ok;
+}
+
+/* Accepts again, unless it is still held for another reason. */
+static bool resume_one(struct listener_conf *l)
 {
 	struct opened *o = l->opened;
 
-	for (unsigned i = 0; o && i < o->count; i++)
+	for (unsigned i = 0; o && i < o->count && !is_held(l->bind->proxy); i++)
 		listener_resume(o->sockets[i]);
-}
-
-static void pause_one(struct listener_conf *l)
-{
-	struct opened *o = l->opened;
-
-	for (unsigned i = 0; o && i < o->count; i++)
-		listener_pause(o->sockets[i]);
+	return true;
 }
 
 void listen_session_ended(struct listener_conf *l)
@@ -124,7 +166,12 @@ void listen_session_ended(struct listener_conf *l)
 	/* whoever waited tries again; those who still may not pause once more */
 	if (__atomic_load_n(&limits.waiting, __ATOMIC_RELAXED) &&
 	    __atomic_exchange_n(&limits.waiting, 0, __ATOMIC_RELAXED))
-		listen_resume_all(l->bind->proxy->config);
+		listen_retry_all(l->bind->proxy->config);
+}
+
+void listen_retry_all(struct config *cfg)
+{
+	for_each_listener(cfg, resume_one);
 }
 
 /* --- accepting ------------------------------------------------------------------------------- */
@@ -134,12 +181,16 @@ static void on_accept(void *owner, int fd, const struct addr *src)
 	session_accept(owner, fd, src);
 }
 
-static bool uses_thread(void *owner, unsigned thread)
+static bool bind_uses(const struct listener_conf *l, unsigned thread)
 {
-	const struct listener_conf *l = owner;
 	unsigned g = thread_group_of(thread);
 
 	return thread_mask_has(&l->bind->threads, g, thread - thread_group_first(g));
+}
+
+static bool uses_thread(void *owner, unsigned thread)
+{
+	return bind_uses(owner, thread);
 }
 
 static const struct listener_user user = {
@@ -167,7 +218,7 @@ static unsigned option_bits(const struct bind_conf *b)
 		bits |= SOCKET_KEEPALIVE;
 	if (fe->options & PROXY_OPT_SMART_ACCEPT)
 		bits |= SOCKET_NO_QUICKACK;
-	return bits | SOCKET_REUSEPORT;
+	return limits.no_reuseport ? bits : bits | SOCKET_REUSEPORT;
 }
 
 static void listen_settings(const struct bind_conf *b, struct socket_settings *set)
@@ -187,29 +238,81 @@ static void listen_settings(const struct bind_conf *b, struct socket_settings *s
 	};
 }
 
-static unsigned shard_count(const struct listener_conf *l)
+/* The threads, or the groups, which the line uses, among those numbered below <below>. */
+static unsigned used_threads(const struct listener_conf *l, unsigned below)
 {
-	int shards = l->bind->shards;
+	unsigned n = 0;
 
-	if (l->address.ss_family == AF_UNIX || l->inherited_fd >= 0)
-		return 1;
-	if (shards == BIND_SHARDS_BY_THREAD)
-		return thread_count();
-	if (shards > 0)
-		return (unsigned)shards < thread_count() ? (unsigned)shards : thread_count();
-	return thread_group_count();
+	for (unsigned t = 0; t < below; t++)
+		n += bind_uses(l, t);
+	return n;
 }
 
-static void open_failed(const struct listener_conf *l, struct diag_list *diags, const char *error)
+static unsigned used_groups(const struct listener_conf *l, unsigned below)
 {
-	struct diag_place place = { .file = l->bind->file, .line = l->bind->line };
-	struct addr a = addr_from_sockaddr(&l->address, l->address_len);
-	char text[ADDR_MAX];
+	unsigned n = 0;
 
-	addr_put(&a, text, sizeof(text));
-	diag_add(diags, DIAG_ALERT, NULL, NULL, "Starting frontend %s: %s [%s] (%s:%d)",
-		 l->bind->proxy->name, error, addr_is_inet(&a) ? text : l->bind->text, place.file,
-		 place.line);
+	for (unsigned g = 0; g < below; g++) {
+		unsigned t = thread_group_first(g), end = t + thread_group_size(g);
+
+		while (t < end && !bind_uses(l, t))
+			t++;
+		n += t < end;
+	}
+	return n;
+}
+
+static bool is_by_group(const struct listener_conf *l)
+{
+	return l->bind->shards <= 0 && l->bind->shards != BIND_SHARDS_BY_THREAD;
+}
+
+/* How many sockets: the kernel deals connections out to all of them, so that each needs a thread. */
+static unsigned shard_count(const struct listener_conf *l)
+{
+	unsigned threads = used_threads(l, thread_count());
+	int shards = l->bind->shards;
+
+	if (l->address.ss_family == AF_UNIX || l->inherited_fd >= 0 || limits.no_reuseport ||
+	    !threads)
+		return 1;
+	if (is_by_group(l))
+		return used_groups(l, thread_group_count());
+	return shards > 0 && (unsigned)shards < threads ? (unsigned)shards : threads;
+}
+
+/* The socket of the calling thread, of <count>: threads, or groups, are dealt out to them in turn. */
+static unsigned shard_of_thread(const struct listener_conf *l, unsigned count)
+{
+	unsigned rank = is_by_group(l) ? used_groups(l, thread_group) : used_threads(l, thread_id);
+
+	return rank % count;
+}
+
+bool listen_report(struct diag_list *diags, const struct listener_conf *l, const char *error)
+{
+	static const struct diag_place bare = { .form = DIAG_BARE };
+	const struct sockaddr_un *un = (const struct sockaddr_un *)&l->address;
+	const struct proxy *fe = l->bind->proxy;
+	struct addr a = addr_from_sockaddr(&l->address, l->address_len);
+	char ip[ADDR_IP_MAX], where[sizeof(un->sun_path) + 16];
+	const char *protocol = a.family == ADDR_INET ? "tcpv4" : "tcpv6";
+
+	if (addr_is_inet(&a)) {
+		addr_put_ip(&a, ip, sizeof(ip));
+		snprintf(where, sizeof(where), "for [%s:%u]", ip, a.port);
+	} else if (l->inherited_fd >= 0) {
+		protocol = "fd";
+		snprintf(where, sizeof(where), "[fd@%d]", l->inherited_fd);
+	} else {
+		protocol = un->sun_path[0] ? "unix_stream" : "abns_stream";
+		snprintf(where, sizeof(where), "[%s%.107s]", un->sun_path[0] ? "" : "abns@",
+			 un->sun_path + !un->sun_path[0]);
+	}
+	diag_add(diags, DIAG_ALERT, &bare, NULL, "Binding [%s:%d] for %s %s: protocol %s: %s %s.",
+		 l->bind->file, l->bind->line, fe ? proxy_kind_name(fe) : "frontend",
+		 fe ? fe->name : "GLOBAL", protocol, error, where);
+	return false;
 }
 
 static bool open_one(struct listener_conf *l, struct diag_list *diags)
@@ -219,30 +322,45 @@ static bool open_one(struct listener_conf *l, struct diag_list *diags)
 	struct socket_settings set;
 	char error[256];
 
-	if (!o) {
-		open_failed(l, diags, "out of memory");
-		return false;
-	}
+	if (!o)
+		return listen_report(diags, l, "out of memory");
 	l->opened = o;
 	listen_settings(l->bind, &set);
+	o->backlog = set.backlog > 0 ? set.backlog : SOCKET_BACKLOG_DEFAULT;
 	for (unsigned i = 0; i < n; i++) {
 		int fd = l->inherited_fd >= 0 ? dup(l->inherited_fd)
 					      : socket_listen(&l->address, l->address_len, &set,
 							      error, sizeof(error));
 
-		if (fd < 0) {
-			open_failed(l, diags, error);
-			return false;
-		}
+		if (fd < 0)
+			return listen_report(diags, l, error);
 		o->sockets[i] = listener_new(fd, &user, l, limits.maxaccept);
 		if (!o->sockets[i]) {
 			close(fd);
-			open_failed(l, diags, "out of memory");
-			return false;
+			return listen_report(diags, l, "out of memory");
 		}
 		o->count++;
 	}
 	return true;
+}
+
+static void close_sockets(struct listener_conf *l)
+{
+	struct opened *o = l->opened;
+
+	for (unsigned i = 0; o && i < o->count; i++)
+		listener_close(&o->sockets[i]);
+	free(o);
+	l->opened = NULL;
+}
+
+/* All sockets of the address or none, so that it may be tried again. */
+static bool open_whole(struct listener_conf *l, struct diag_list *diags)
+{
+	if (open_one(l, diags))
+		return true;
+	close_sockets(l);
+	return false;
 }
 
 bool listen_open_all(struct config *cfg, struct diag_list *diags)
@@ -259,23 +377,18 @@ bool listen_open_all(struct config *cfg, struct diag_list *diags)
 			continue;
 		list_for_each(b, &px->binds, link)
 			list_for_each(l, &b->listeners, link)
-				ok = open_one(l, diags) && ok;
+				ok = (l->opened || open_whole(l, diags)) && ok;
 	}
 	return ok;
 }
 
-/* Sockets of several shards are dealt out to the threads in turn. */
-static void start_one(struct listener_conf *l)
+static bool start_one(struct listener_conf *l)
 {
 	struct opened *o = l->opened;
 
-	for (unsigned i = 0; o && i < o->count; i++) {
-		bool mine = o->count == thread_group_count() ? thread_group == i
-							     : thread_id % o->count == i;
-
-		if (mine || o->count == 1)
-			listener_start_thread(o->sockets[i]);
-	}
+	if (o && o->count && bind_uses(l, thread_id))
+		listener_start_thread(o->sockets[shard_of_thread(l, o->count)]);
+	return true;
 }
 
 void listen_start_thread(struct config *cfg)
@@ -283,14 +396,57 @@ void listen_start_thread(struct config *cfg)
 	for_each_listener(cfg, start_one);
 }
 
-static void stop_one(struct listener_conf *l)
+/* --- pausing and stopping --------------------------------------------------------------------- */
+
+static void set_status(struct listener_conf *l, enum listener_status status)
+{
+	__atomic_store_n(&l->state->status, status, __ATOMIC_RELAXED);
+}
+
+/* Can the port be released while the socket is kept? An inherited socket is shared with others. */
+static bool can_release(const struct listener_conf *l)
+{
+	return l->inherited_fd < 0 && l->address.ss_family != AF_UNIX;
+}
+
+/* Stops accepting; whoever connects to the port is refused by the kernel; others may bind it. */
+static bool pause_one(struct listener_conf *l)
 {
 	struct opened *o = l->opened;
 
-	for (unsigned i = 0; o && i < o->count; i++)
-		listener_close(&o->sockets[i]);
-	free(o);
-	l->opened = NULL;
+	for (unsigned i = 0; o && i < o->count; i++) {
+		listener_pause(o->sockets[i]);
+		if (can_release(l))
+			shutdown(listener_fd(o->sockets[i]), SHUT_RD);
+	}
+	set_status(l, LISTENER_PAUSED);
+	return true;
+}
+
+/* Takes back the port and accepts. False: somebody else has it now. */
+static bool reopen_one(struct listener_conf *l)
+{
+	struct opened *o = l->opened;
+	bool ok = true;
+
+	if (is_held(l->bind->proxy))
+		return true;
+	for (unsigned i = 0; o && i < o->count; i++) {
+		if (!can_release(l) || listen(listener_fd(o->sockets[i]), o->backlog) == 0)
+			listener_resume(o->sockets[i]);
+		else
+			ok = false;
+	}
+	if (ok)
+		set_status(l, LISTENER_OPEN);
+	return ok;
+}
+
+static bool stop_one(struct listener_conf *l)
+{
+	close_sockets(l);
+	set_status(l, LISTENER_CLOSED);
+	return true;
 }
 
 void listen_stop_all(struct config *cfg)
@@ -300,12 +456,31 @@ void listen_stop_all(struct config *cfg)
 
 void listen_pause_all(struct config *cfg)
 {
+	__atomic_store_n(&limits.suspended, 1, __ATOMIC_RELAXED);
 	for_each_listener(cfg, pause_one);
 }
 
 void listen_resume_all(struct config *cfg)
 {
-	for_each_listener(cfg, resume_one);
+	__atomic_store_n(&limits.suspended, 0, __ATOMIC_RELAXED);
+	for_each_listener(cfg, reopen_one);
+}
+
+/* What the Runtime API wants of one frontend. */
+static bool change_frontend(struct proxy *fe, int what)
+{
+	return for_each_of(fe, what == 0 ? stop_one : what == 1 ? pause_one : reopen_one);
+}
+
+static void change_limit(struct proxy *fe)
+{
+	for_each_of(fe, resume_one);
+}
+
+void listen_init(void)
+{
+	proxy_set_listen_hook(change_frontend);
+	proxy_set_limit_hook(change_limit);
 }
 
 unsigned listen_count(const struct config *cfg)

@@ -13,8 +13,13 @@ struct session;
 struct preamble {
 	struct timer timer;
 	struct session *session;
+	bool seen; /* bytes came */
 };
 
+/* Lets the Runtime API pause, resume and close frontends. At the start. */
+void listen_init(void);
+/* Makes the logs get what proxies and servers tell. At the start. */
+void event_log_init(void);
 /* Count a session in and out of the limits; the latter may let sockets accept again. */
 void listen_session_began(struct listener_conf *l);
 void listen_session_ended(struct listener_conf *l);

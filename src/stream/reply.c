@@ -2,9 +2,8 @@
 #include "reply_priv.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
-#include <unistd.h>
+#include "base/file.h"
 #include "base/block.h"
 #include "http/error_page.h"
 
@@ -56,32 +55,18 @@ static bool reply_error_missing(struct reply_parser *p, const char *word, const 
 /* Reads a whole file, at most tune.bufsize, into the configuration. */
 static bool reply_read_file(struct reply_parser *p, const char *path, struct slice *out)
 {
-	size_t room = block_size(), len = 0;
-	char *area = arena_alloc(&p->l->cfg->arena, room + 1);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t got = -1;
+	size_t room = block_size(), len;
+	char *bytes = file_load(path, room, &len);
 
-	if (fd < 0 || !area) {
-		if (fd >= 0)
-			close(fd);
-		return rule_error(p->l, p->rule, p->l->at, "error opening file '%s'", path);
-	}
-	while (len <= room) {
-		got = read(fd, area + len, room + 1 - len);
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			break;
-		len += got;
-	}
-	close(fd);
-	if (got < 0)
-		return rule_error(p->l, p->rule, p->l->at, "error reading file '%s'", path);
-	if (len > room)
+	if (!bytes && errno == EFBIG)
 		return rule_error(p->l, p->rule, p->l->at,
 				  "file '%s' is larger than tune.bufsize (%zu bytes)", path, room);
-	area[len] = '\0';
-	*out = slice_make(area, len);
+	if (!bytes)
+		return rule_error(p->l, p->rule, p->l->at, "error opening file '%s'", path);
+	*out = arena_copy(&p->l->cfg->arena, slice_make(bytes, len));
+	free(bytes);
+	if (slice_is_none(*out))
+		return rule_error(p->l, p->rule, p->l->at, "out of memory reading '%s'", path);
 	return true;
 }
 

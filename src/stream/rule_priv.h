@@ -80,8 +80,6 @@ bool rule_at_end(const struct conf_line *l);
 
 /* Parses one rule of a set, from the action's name. */
 bool rule_parse_line(struct conf_line *l, enum ruleset set);
-/* "http-request" and its kin. */
-const char *ruleset_name(enum ruleset set);
 
 /* Reports what is wrong with an action's arguments at word <at>; returns false. */
 bool rule_error(struct conf_line *l, const struct rule *r, int at, const char *fmt, ...)

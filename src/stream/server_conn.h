@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* server_conn.h - connections to servers: opening them, keeping the idle ones
  *
- * Owns   : a server_conn belongs to its mux while in use, to an idle list otherwise. It holds a reference on its
- *          generation, so that server and settings outlive it.
+ * Owns   : a server_conn belongs to its mux while in use, to an idle list otherwise. It holds a
+ *          reference on its generation, so that server and settings outlive it.
  * Threads: each thread has its own idle list per server; another thread's are asked for by message.
  * Manual : http-reuse, pool-max-conn, pool-purge-delay, pool-low-conn, max-reuse.
  */
@@ -13,9 +13,20 @@
 #include "net/pipe.h"
 #include "stream/stream.h"
 
-/* Gives the stream's back endpoint an idle connection to s->server if there is one that it may use. */
+/* Gives the stream's back endpoint an idle connection to s->server if there is one that it may use.
+ */
 bool server_conn_take_idle(struct stream *s);
-/* Opens a connection to s->server for the back endpoint, maybe in progress (EP_CONNECTED unset). False: errno. */
+/* Another thread of the group seems to have an idle connection that this stream may use: asks it, once per
+ * try. True: wait in this stage, the stream will be run when the answer is there (the connection is then among
+ * this thread's idle ones) or when the time for it is over. False: open one.
+ */
+bool server_conn_ask_others(struct stream *s);
+/* Ends that wait: the answer concerns the stream no more. Harmless when there is none. */
+void server_conn_forget_ask(struct stream *s);
+/* The server whose connection this client's earlier requests have left, if it is one of <be>; or NULL. */
+struct server *server_conn_last_server(const struct session *sess, const struct proxy *be);
+/* Opens a connection to s->server for the back endpoint, maybe in progress (EP_CONNECTED unset).
+ * False: errno. */
 bool server_conn_open(struct stream *s);
 /* Closes the private idle connections of a session that ends. */
 void server_conn_end_session(struct session *sess);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* session_addr.c - who the client is, and where it connected to */
 #include <sys/socket.h>
+#include "base/clock.h"
 #include "net/conn.h"
 #include "stream_priv.h"
 
@@ -20,4 +21,9 @@ const struct addr *session_dst(struct session *s)
 	if (getsockname(s->conn->fd, (struct sockaddr *)&ss, &len) == 0)
 		s->dst = addr_from_sockaddr(&ss, len);
 	return &s->dst;
+}
+
+uint64_t session_accept_wall_us(const struct session *s)
+{
+	return clock_wall_us() - (clock_now_ns() - s->accept_ns) / 1000;
 }

@@ -2,9 +2,9 @@
 /* stream.c - the driver: a table of stages, and what makes a stream move
  *
  * Everything that happens to a stream (bytes, room, a connection, a timer, a granted slot) ends in
- * stream_run(). It calls the current stage's step until one waits or the stream ends. Steps call down into
- * the muxes, which may call wake() at once: the RUNNING flag turns that into another round instead of
- * a recursion.
+ * stream_run(). It calls the current stage's step until one waits or the stream ends. Steps call
+ * down into the muxes, which may call wake() at once: the RUNNING flag turns that into another
+ * round instead of a recursion.
  */
 #include "stream_priv.h"
 #include "base/bug.h"
@@ -13,11 +13,14 @@
 #include "core/task.h"
 #include "core/thread.h"
 #include "net/pipe.h"
+#include "error_capture.h"
 
 /* A stream that goes round this often in one call has lost its way. */
 #define PASSES_MAX 100000
+#define NUMBERS_IN_LOT 64
 
 static struct pool *stream_pool;
+static __thread uint64_t last_serial;
 
 __thread struct list stream_list_of_thread;
 
@@ -50,8 +53,8 @@ static void back_wake(struct endpoint *ep)
 	stream_run(stream_of_back(ep));
 }
 
-static const struct endpoint_user front_user = { .wake = front_wake };
-static const struct endpoint_user back_user = { .wake = back_wake };
+static const struct endpoint_user front_user = { .bad = error_capture_front_bad, .wake = front_wake };
+static const struct endpoint_user back_user = { .bad = error_capture_back_bad, .wake = back_wake };
 
 static void stream_timer(struct timer *t)
 {
@@ -59,6 +62,17 @@ static void stream_timer(struct timer *t)
 
 	s->flags |= STRM_TIMED_OUT;
 	stream_run(s);
+}
+
+/* Numbers (%rt) are handed to threads in lots: no counter is shared at each request. */
+static uint32_t next_number(void)
+{
+	static uint32_t lots;
+	static __thread uint32_t next;
+
+	if (next % NUMBERS_IN_LOT == 0)
+		next = __atomic_fetch_add(&lots, 1, __ATOMIC_RELAXED) * NUMBERS_IN_LOT;
+	return next++;
 }
 
 struct stream *stream_new(struct session *sess, bool http)
@@ -83,6 +97,8 @@ struct stream *stream_new(struct session *sess, bool http)
 	s->log_level = 255;
 	s->wait_until_ms = s->client_at_ms = s->server_at_ms = TIMER_NEVER;
 	s->unique = sess->requests++;
+	s->serial = ++last_serial;
+	s->number = next_number();
 	http_msg_init(&s->req, &s->arena);
 	http_msg_init(&s->res, &s->arena);
 	s->front.user = &front_user;
@@ -205,6 +221,7 @@ void stream_run(struct stream *s)
 		return;
 	}
 	s->flags |= STRM_RUNNING;
+	s->runs++;
 	do {
 		s->flags &= ~STRM_AGAIN;
 		over = stream_steps(s);
@@ -217,54 +234,7 @@ void stream_run(struct stream *s)
 		stream_arm(s);
 }
 
-/* --- local answers ---------------------------------------------------------------------------- */
-
-/* Forgets a response that was received: ours replaces it. */
-static void reply_reset(struct stream *s)
-{
-	http_msg_fini(&s->res);
-	http_msg_init(&s->res, &s->arena);
-	s->res.flags = HTTP_MSG_RESPONSE;
-	s->res.version = 11;
-	s->res.version_text = SLICE("HTTP/1.1");
-	s->res.body = HTTP_BODY_LENGTH;
-	s->res.content_length = 0;
-	block_queue_clear(&s->reply_body);
-	s->flags |= STRM_LOCAL_REPLY;
-}
-
-void stream_reply_begin(struct stream *s, unsigned status, struct slice reason)
-{
-	reply_reset(s);
-	s->res.status = (uint16_t)status;
-	s->res.reason = slice_is_none(reason) ? http_reason(status) : reason;
-}
-
-bool stream_reply_body(struct stream *s, struct slice body, bool copy)
-{
-	char digits[24];
-	struct strbuf b;
-
-	strbuf_init_fixed(&b, digits, sizeof(digits));
-	strbuf_add_uint(&b, body.len);
-	s->res.content_length = body.len;
-	if (!http_msg_set_field(&s->res, SLICE("content-length"), strbuf_slice(&b)))
-		return false;
-	if (copy)
-		return block_queue_add_copy(&s->reply_body, body);
-	return block_queue_add_static(&s->reply_body, body);
-}
-
-bool stream_reply_page(struct stream *s, unsigned status)
-{
-	const struct http_page *page = http_page_find(proxy_slots(s->be), proxy_slots(s->fe), status);
-	struct slice body;
-
-	reply_reset(s);
-	if (!http_page_fill(page, &s->res, &body))
-		return false;
-	return block_queue_add_static(&s->reply_body, body);
-}
+/* --- ending ----------------------------------------------------------------------------------- */
 
 enum step stream_reply(struct stream *s)
 {
@@ -286,4 +256,17 @@ enum step stream_fail(struct stream *s, unsigned status, enum stream_cause cause
 	s->status = (uint16_t)status;
 	s->flags |= STRM_SILENT;
 	return stream_goto(s, STAGE_END);
+}
+
+void stream_kill(struct stream *s)
+{
+	BUG_ON(s->flags & STRM_RUNNING);
+	s->status = s->flags & STRM_HTTP ? 500 : 0;
+	stream_fail(s, 0, CAUSE_KILLED, 'C');
+	stream_run(s);
+}
+
+uint64_t stream_last_serial(void)
+{
+	return last_serial;
 }

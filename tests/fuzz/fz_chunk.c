@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Fuzzes chunked decoding: in one piece, and in pieces whose size is the first byte: the payload and the
- * verdict must be the same. What follows a complete body is parsed as trailers.
+/* Fuzzes chunked decoding: in one piece, and in pieces whose size is the first byte: the
+ * payload and the verdict must be the same. What follows a complete body is parsed as trailers.
  */
 #include <stdint.h>
 #include <stdio.h>

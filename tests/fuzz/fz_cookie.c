@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Fuzzes cookies: pieces stay inside, and a list without one of its cookies holds all the others. */
+/* Fuzzes cookies: pieces stay inside, and a list without one of its cookies holds all the
+ * others.
+ */
 #include <stdint.h>
 #include <stdlib.h>
 #include "codec/cookie.h"

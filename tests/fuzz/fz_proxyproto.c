@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Fuzzes PROXY protocol parsing: every shorter input must be incomplete when the whole is complete, and
- * what is read and made again must be read the same.
+/* Fuzzes PROXY protocol parsing: every shorter input must be incomplete when the whole is
+ * complete, and what is read and made again must be read the same.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -31,7 +31,8 @@ static void check_tlvs(struct slice tlvs)
 	while (proxyproto_tlv_next(&tlvs, &type, &value)) {
 		for (size_t i = 0; i < value.len; i++)
 			sum = (uint8_t)(sum + value.ptr[i]);
-		if (type == PROXYPROTO_TLV_SSL && proxyproto_ssl_open(value, &type, &verify, &inner))
+		if (type == PROXYPROTO_TLV_SSL &&
+		    proxyproto_ssl_open(value, &type, &verify, &inner))
 			proxyproto_tlv_find(inner, PROXYPROTO_TLV_SSL_CN);
 	}
 	if (tlvs.len)

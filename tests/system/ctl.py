@@ -132,6 +132,14 @@ def documents(tap, proxy):
     tap.ok(good, "show stat typed: a weight", typed[:600])
 
 
+def refused(port):
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=lib.PATIENCE).close()
+    except ConnectionRefusedError:
+        return True
+    return False
+
+
 def changes(tap, proxy, ports):
     """What is changed here is seen by the traffic."""
     def ask():
@@ -157,8 +165,13 @@ def changes(tap, proxy, ports):
     tap.ok(" - %d " % other.port in state, "set server addr: the new port is shown", state)
     proxy.ctl("disable frontend fe")
     tap.eq(proxy.stats()["fe", "FRONTEND"]["status"], "PAUSED", "disable frontend: shown")
+    tap.ok(refused(ports["fe"]), "disable frontend: the port is released")
     proxy.ctl("enable frontend fe")
     tap.eq(ask(), 418, "enable frontend: served")
+    proxy.ctl("shutdown frontend fe")
+    tap.eq(proxy.stats()["fe", "FRONTEND"]["status"], "STOP", "shutdown frontend: shown")
+    tap.ok(refused(ports["fe"]), "shutdown frontend: the port is closed")
+    tap.ok("cannot enable" in proxy.ctl("enable frontend fe"), "shutdown frontend: it is for good")
 
 
 def main():

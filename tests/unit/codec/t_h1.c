@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The H1 head parser: tables of heads and what must come out, each parsed whole and byte by byte. */
+/* The H1 head parser: tables of heads and what must come out, each parsed whole and byte by
+ * byte.
+ */
 #include "h1_naive.h"
 #include "tap.h"
 
@@ -138,6 +140,10 @@ static const struct row requests[] = {
 	GOOD(REQ("Connection: upgrade\r\nUpgrade: WebSocket\r\n"
 		 "Sec-WebSocket-Key: R2ZUupEWUIm5i5SPrMWZYg==")),
 	GOOD(REQ("Upgrade: websocket")),
+	R("CONNECT x:80 HTTP/1.1\r\nHost: x:80\r\nContent-Length: 5\r\n\r\n", PAYLOAD,
+	  PAYLOAD),
+	R("CONNECT x:80 HTTP/1.1\r\nHost: x:80\r\nTransfer-Encoding: chunked\r\n\r\n", PAYLOAD,
+	  PAYLOAD),
 	GOOD(REQ("1:\r\n2:\r\n3:\r\n4:\r\n5:\r\n6:\r\n7:\r\n8:\r\n9:\r\na:\r\nb:")),
 	BAD(REQ("1:\r\n2:\r\n3:\r\n4:\r\n5:\r\n6:\r\n7:\r\n8:\r\n9:\r\na:\r\nb:\r\nc:"),
 	    TOO_MANY_FIELDS),
@@ -318,6 +324,81 @@ static void check_slices(void)
 	ok(h1_parser_has_begun(&parser, SLICE("\r\n\r\nG")), "begun");
 }
 
+/* What is for one hop only does not go further: the fields that are left, as "name: value;". */
+static const struct {
+	const char *fields, *left;
+	uint8_t options;
+} hops[] = {
+	{ "Connection: close", "", 0 },
+	{ "Connection: a, close ,  b\r\nConnection: c,keep-alive",
+	  "connection: a,b;connection: c;", 0 },
+	{ "Connection: a,  b", "connection: a,  b;", 0 },
+	{ "X: 1\r\nConnection:\r\nY: 2", "x: 1;y: 2;", 0 },
+	{ "Connection: Keep-Alive, Upgrade\r\nUpgrade: foo",
+	  "connection: Upgrade;upgrade: foo;", 0 },
+	{ "Upgrade: foo", "", 0 },
+	{ "Connection: upgrade, x", "connection: x;", 0 },
+	{ "Connection: upgrade\r\nX: 1\r\nConnection: Upgrade", "x: 1;", 0 },
+	{ "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c", "connection: HTTP2-Settings;", 0 },
+	{ "Connection: Upgrade\r\nUpgrade: h2c, foo", "connection: Upgrade;upgrade: foo;", 0 },
+	{ "TE: trailers, gzip\r\nTE: deflate;q=1", "te: trailers;", 0 },
+	{ "Connection: TE, close\r\nTE: Trailers", "connection: TE;te: Trailers;", 0 },
+	{ "Keep-Alive: 5\r\nProxy-Connection: close", "keep-alive: 5;proxy-connection: close;", 0 },
+	{ "Connection: close, a\r\nUpgrade: foo", "connection: a;upgrade: foo;",
+	  H1_OPT_RESPONSE },
+};
+
+static void check_hops(void)
+{
+	char text[512], left[512];
+
+	for (size_t i = 0; i < sizeof(hops) / sizeof(*hops); i++) {
+		size_t at = 0;
+		enum h1_status status;
+
+		snprintf(text, sizeof(text), "%s\r\nHost: h\r\n%s\r\n\r\n",
+			 hops[i].options ? "HTTP/1.1 204 x" : "GET / HTTP/1.1", hops[i].fields);
+		status = parse(hops[i].options, text, strlen(text), 1 + i % 3 * 40);
+		left[0] = 0;
+		for (unsigned f = 1; status == H1_DONE && f < head.field_count; f++)
+			at += (size_t)snprintf(left + at, sizeof(left) - at, "%.*s: %.*s;",
+					       SLICE_FMT(head.fields[f].name),
+					       SLICE_FMT(head.fields[f].value));
+		ok(strcmp(left, hops[i].left) == 0, "one hop: '%s' leaves '%s'", hops[i].fields,
+		   left);
+	}
+}
+
+/* How targets are written: line, Host, target afterwards, Host afterwards. */
+static const char *const targets[][4] = {
+	{ "GET http://a", "a", "http://a/", "a" },
+	{ "GET http://a:80/x?y", "a:80", "http://a/x?y", "a" },
+	{ "GET http://a:80/x", "a", "http://a/x", "a" },
+	{ "GET http://a:/x", "a", "http://a/x", "a" },
+	{ "GET http://u@a:80", "a", "http://u@a/", "a" },
+	{ "GET https://a:443/x", "a:443", "https://a/x", "a" },
+	{ "GET https://a/x", "a:443", "https://a/x", "a:443" },
+	{ "GET http://a:443/x", "a:443", "http://a:443/x", "a:443" },
+	{ "GET http://[::1]:80/", "[::1]:80", "http://[::1]/", "[::1]" },
+	{ "CONNECT a:443", "a:443", "a:443", "a" },
+	{ "CONNECT a:81", "a:81", "a:81", "a:81" },
+	{ "GET /", "a:80", "/", "a:80" },
+};
+
+static void check_targets(void)
+{
+	char text[512];
+
+	for (size_t i = 0; i < sizeof(targets) / sizeof(*targets); i++) {
+		snprintf(text, sizeof(text), "%s HTTP/1.1\r\nHost: %s\r\n\r\n", targets[i][0],
+			 targets[i][1]);
+		is_int(parse(0, text, strlen(text), 1 + i % 3 * 40), H1_DONE, "done");
+		is_slice(head.uri, targets[i][2], targets[i][0]);
+		is_slice(head.fields[0].value, targets[i][3], targets[i][1]);
+		is_slice(head.version, "HTTP/1.1", "version");
+	}
+}
+
 static void check_helpers(void)
 {
 	struct slice list = SLICE(" a, ,\tb c ,\"x,y\" , d"), element;
@@ -343,6 +424,8 @@ int main(void)
 	check_naive();
 	check_meanings();
 	check_slices();
+	check_hops();
+	check_targets();
 	check_helpers();
 	return done_testing();
 }

@@ -33,8 +33,10 @@ static const struct {
 	  NULL },
 	{ "PROXY TCP4 1.2.3.4 1.1.1.1 1 65536\r\n", PROXYPROTO_ERROR, PROXYPROTO_ERR_PORT, NULL,
 	  NULL },
-	{ "PROXY TCP4 1.2.3.4 1.1.1.1 01 2\r\n", PROXYPROTO_ERROR, PROXYPROTO_ERR_PORT, NULL, NULL },
-	{ "PROXY TCP4 1.2.3.4 1.1.1.1 -1 2\r\n", PROXYPROTO_ERROR, PROXYPROTO_ERR_PORT, NULL, NULL },
+	{ "PROXY TCP4 1.2.3.4 1.1.1.1 01 2\r\n", PROXYPROTO_ERROR, PROXYPROTO_ERR_PORT, NULL,
+	  NULL },
+	{ "PROXY TCP4 1.2.3.4 1.1.1.1 -1 2\r\n", PROXYPROTO_ERROR, PROXYPROTO_ERR_PORT, NULL,
+	  NULL },
 	{ "PROXY TCP4 1.2.3.4 1.1.1.1 1\r\n", PROXYPROTO_ERROR, PROXYPROTO_ERR_PORT, NULL, NULL },
 	{ "PROXY TCP4 1.2.3.4 1.1.1.1 1 2 \r\n", PROXYPROTO_ERROR, PROXYPROTO_ERR_LINE_END, NULL,
 	  NULL },
@@ -168,7 +170,8 @@ static void check_make_v2(const struct addr *v4, const struct addr *v6)
 	is_int(len, 16 + 36 + 12 + 8 + 10 + 7 + 5, "length");
 	is_int(proxyproto_parse(slice_make((char *)out, len), &pp), PROXYPROTO_DONE, "reads back");
 	is_int(pp.length, len, "same length");
-	ok(is_address(&pp.source, "[::ffff:1.2.3.4]:80") && is_address(&pp.destination, "[::1]:443"),
+	ok(is_address(&pp.source, "[::ffff:1.2.3.4]:80") &&
+	   is_address(&pp.destination, "[::1]:443"),
 	   "addresses");
 	value = proxyproto_tlv_find(pp.tlvs, PROXYPROTO_TLV_AUTHORITY);
 	ok(slice_eq(value, SLICE("a.example")), "authority");

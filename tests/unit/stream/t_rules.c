@@ -373,7 +373,8 @@ static void test_conditions(void)
 	ok(load("http-request deny if METH_GET HTTP_1.1 HTTP { method POST GET } { url_beg /a? }"),
 	   "predefined conditions");
 	ok(strncmp(run_request(FETCH_REQUEST), "403", 3) == 0, "hold");
-	ok(load("http-request deny if { path_reg ^/b } or { hdr_sub(host) -i h:8 } { url_len gt 3 }"),
+	ok(load("http-request deny if { path_reg ^/b } or { hdr_sub(host) -i h:8 } "
+		"{ url_len gt 3 }"),
 	   "derived criteria");
 	ok(strncmp(run_request(FETCH_REQUEST), "403", 3) == 0, "hold");
 	ok(load("http-request deny unless { src 127.0.0.0/8 }"), "unless");
@@ -483,7 +484,8 @@ static void test_defaults(void)
 {
 	ok(load("defaults d\n mode http\n timeout client 1s\n timeout server 1s\n"
 		" timeout connect 1s\n acl a path /a\n http-request set-header o d if a\n"
-		"frontend g from d\n bind 127.0.0.1:4\n http-request set-header o g%[hdr(o)] if a\n"),
+		"frontend g from d\n bind 127.0.0.1:4\n"
+		" http-request set-header o g%[hdr(o)] if a\n"),
 	   "rules in a defaults section");
 	begin("GET /a HTTP/1.1\r\n\r\n");
 	stream->fe = stream->be = session.fe = proxy_find(cfg, "g", PROXY_FE);

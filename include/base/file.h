@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* file.h - the door for files: every file that the configuration names is opened here
+ *
+ * Purpose: one interface between the program and the file system, as net/socket.h is for addresses.
+ *          Today it asks the kernel; file_set_opener() lets it ask a privileged parent instead, so
+ *          that a chrooted, unprivileged worker can still load what a new configuration names.
+ * Owns   : nothing; descriptors and buffers belong to the caller.
+ * Threads: any, once the opener is set (before the threads).
+ * Errors : -1 or NULL with errno.
+ */
+#ifndef BASE_FILE_H
+#define BASE_FILE_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+/* Who opens: same contract as open(2), the descriptor is close-on-exec. */
+typedef int file_opener_fn(const char *path, int flags, mode_t mode);
+/* NULL: the kernel. */
+void file_set_opener(file_opener_fn *opener);
+
+/* Opens <path> with the flags of open(2). -1: errno. */
+int file_open(const char *path, int flags, mode_t mode);
+
+/* Reads <fd> up to its end into a heap buffer with a NUL behind; *len gets the bytes. NULL: errno
+ * (EFBIG when there are more than <max> bytes, ENOMEM...). The descriptor stays open.
+ */
+char *file_read_all(int fd, size_t max, size_t *len);
+
+/* Opens, reads and closes. */
+char *file_load(const char *path, size_t max, size_t *len);
+
+#endif

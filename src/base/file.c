@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/file.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define READ_FIRST 4096
+
+static int open_by_kernel(const char *path, int flags, mode_t mode)
+{
+	return open(path, flags | O_CLOEXEC, mode);
+}
+
+static file_opener_fn *opener = open_by_kernel;
+
+void file_set_opener(file_opener_fn *fn)
+{
+	opener = fn ? fn : open_by_kernel;
+}
+
+int file_open(const char *path, int flags, mode_t mode)
+{
+	return opener(path, flags, mode);
+}
+
+/* What a buffer for all of <fd> needs at first: its size when it tells one. */
+static size_t first_size(int fd, size_t max)
+{
+	struct stat st;
+	size_t size = READ_FIRST;
+
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0)
+		size = (size_t)st.st_size + 2; /* one more byte tells the end, one is the NUL */
+	return max < SIZE_MAX - 2 && size > max + 2 ? max + 2 : size;
+}
+
+char *file_read_all(int fd, size_t max, size_t *len)
+{
+	size_t size = first_size(fd, max), used = 0;
+	char *buffer = malloc(size), *grown;
+	ssize_t got;
+
+	while (buffer) {
+		got = read(fd, buffer + used, size - 1 - used);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			break;
+		used += (size_t)got;
+		if (used > max) {
+			errno = EFBIG;
+			break;
+		}
+		if (!got) {
+			buffer[used] = 0;
+			*len = used;
+			return buffer;
+		}
+		if (used < size - 1)
+			continue;
+		size *= 2;
+		grown = realloc(buffer, size);
+		if (!grown)
+			break;
+		buffer = grown;
+	}
+	free(buffer);
+	return NULL;
+}
+
+char *file_load(const char *path, size_t max, size_t *len)
+{
+	int fd = file_open(path, O_RDONLY, 0), error;
+	char *buffer;
+
+	if (fd < 0)
+		return NULL;
+	buffer = file_read_all(fd, max, len);
+	error = errno;
+	close(fd);
+	errno = error;
+	return buffer;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* reply_build.c - makes an answer of our own in a stream; sends nothing and knows no stage */
+#include "stream_priv.h"
+
+/* Forgets a response that was received: ours replaces it. */
+static void reply_reset(struct stream *s)
+{
+	http_msg_fini(&s->res);
+	http_msg_init(&s->res, &s->arena);
+	s->res.flags = HTTP_MSG_RESPONSE;
+	s->res.version = 11;
+	s->res.version_text = SLICE("HTTP/1.1");
+	s->res.body = HTTP_BODY_LENGTH;
+	s->res.content_length = 0;
+	block_queue_clear(&s->reply_body);
+	s->flags |= STRM_LOCAL_REPLY;
+}
+
+void stream_reply_begin(struct stream *s, unsigned status, struct slice reason)
+{
+	reply_reset(s);
+	s->res.status = (uint16_t)status;
+	s->res.reason = slice_is_none(reason) ? http_reason(status) : reason;
+}
+
+bool stream_reply_body(struct stream *s, struct slice body, bool copy)
+{
+	char digits[24];
+	struct strbuf b;
+
+	strbuf_init_fixed(&b, digits, sizeof(digits));
+	strbuf_add_uint(&b, body.len);
+	s->res.content_length = body.len;
+	if (!http_msg_set_field(&s->res, SLICE("content-length"), strbuf_slice(&b)))
+		return false;
+	if (copy)
+		return block_queue_add_copy(&s->reply_body, body);
+	return block_queue_add_static(&s->reply_body, body);
+}
+
+bool stream_reply_page(struct stream *s, unsigned status)
+{
+	const struct http_page *page;
+	struct slice body;
+
+	page = http_page_find(proxy_slots(s->be), proxy_slots(s->fe), status);
+	reply_reset(s);
+	if (!http_page_fill(page, &s->res, &body))
+		return false;
+	return block_queue_add_static(&s->reply_body, body);
+}
