@@ -50,8 +50,23 @@ void listen_set_limits(unsigned maxconn, unsigned maxconnrate, unsigned maxsessr
  * listen_resume_all().
  */
 void listen_set_maxconn(unsigned maxconn);
-/* Of the stream engine: tune.bufsize is given with block_set_size(). Before the threads. */
-void stream_set_tunes(unsigned fields_max, unsigned maxrewrite);
+/* What the kernel is told of the sockets of one side; 0: its own defaults. */
+struct stream_socket_tunes {
+	int rcvbuf, sndbuf, notsent_lowat;
+};
+
+/* Of the stream engine; tune.bufsize is given with block_set_size(). */
+struct stream_tunes {
+	unsigned fields_max, maxrewrite;
+	unsigned log_uri_max;            /* bytes of a URI in logs */
+	unsigned shards;                 /* of an address, by default: enum stream_shards */
+	struct stream_socket_tunes client, server;
+};
+
+enum stream_shards { STREAM_SHARDS_BY_GROUP, STREAM_SHARDS_BY_PROCESS, STREAM_SHARDS_BY_THREAD };
+
+/* Copied. Before the threads, and before sockets are opened. */
+void stream_set_tunes(const struct stream_tunes *tunes);
 
 extern const struct module mod_net, mod_mux, mod_stream, mod_stream_alias, mod_stream_log;
 

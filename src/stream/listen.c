@@ -225,6 +225,8 @@ static void listen_settings(const struct bind_conf *b, struct socket_settings *s
 		.options = option_bits(b), .mss = b->mss, .user_timeout_ms = b->tcp_ut_ms,
 		.interface = b->interface, .netns = b->netns,
 		.mode = b->mode, .uid = b->uid, .gid = b->gid,
+		.rcvbuf = stream_tunes()->client.rcvbuf, .sndbuf = stream_tunes()->client.sndbuf,
+		.notsent_lowat = stream_tunes()->client.notsent_lowat,
 		.backlog = (int)(b->backlog ? b->backlog : fe->backlog ? fe->backlog
 				 : b->maxconn ? b->maxconn : fe->maxconn ? fe->maxconn
 				 : process_max()),
@@ -244,6 +246,10 @@ static unsigned shard_count(const struct listener_conf *l)
 		return thread_count();
 	if (shards > 0)
 		return (unsigned)shards < thread_count() ? (unsigned)shards : thread_count();
+	if (!shards && stream_tunes()->shards == STREAM_SHARDS_BY_PROCESS)
+		return 1;
+	if (!shards && stream_tunes()->shards == STREAM_SHARDS_BY_THREAD)
+		return thread_count();
 	return thread_group_count();
 }
 
