@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* counter.h - counters sharded by thread group, added up when read
  *
- * A set of counters is an array of uint64_t per group, each group's on its own cache lines.
+ * A set of counters is an array of uint64_t per group, each group's on its own cache lines, one behind the other.
  * Adding is one relaxed atomic on memory that only the group writes; a plain add where the group
  * is one thread. Gauges (current sessions) are counters that go down too: a shard alone means
  * nothing, the sum does.
@@ -9,11 +9,13 @@
 #ifndef CORE_COUNTER_H
 #define CORE_COUNTER_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include "core/thread.h"
 
 struct counter_set {
-	uint64_t *shard[GROUPS_MAX]; /* each <count> long; NULL for groups that do not exist */
+	char *shards;     /* NULL before counter_set_init() */
+	unsigned stride;  /* bytes from one group's to the next: whole cache lines */
 	unsigned count;
 };
 
@@ -24,9 +26,15 @@ void counter_set_fini(struct counter_set *s);
 uint64_t counter_read(const struct counter_set *s, unsigned i);
 void counter_clear(struct counter_set *s, unsigned i);
 
+/* Counter <i> of group <group>: for reading, atomically. */
+static inline uint64_t *counter_at(const struct counter_set *s, unsigned group, unsigned i)
+{
+	return (uint64_t *)(void *)(s->shards + (size_t)group * s->stride) + i;
+}
+
 static inline void counter_add(struct counter_set *s, unsigned i, int64_t n)
 {
-	uint64_t *c = &s->shard[thread_group][i];
+	uint64_t *c = counter_at(s, thread_group, i);
 
 	if (thread_group_is_single)
 		__atomic_store_n(c, *c + (uint64_t)n, __ATOMIC_RELAXED);
@@ -37,7 +45,7 @@ static inline void counter_add(struct counter_set *s, unsigned i, int64_t n)
 /* Adds to a gauge and returns this group's new value (for per-group maxima). */
 static inline uint64_t counter_add_read(struct counter_set *s, unsigned i, int64_t n)
 {
-	uint64_t *c = &s->shard[thread_group][i];
+	uint64_t *c = counter_at(s, thread_group, i);
 
 	if (thread_group_is_single) {
 		__atomic_store_n(c, *c + (uint64_t)n, __ATOMIC_RELAXED);

@@ -115,6 +115,11 @@ void rate_set_fini(struct rate_set *r);
 void rate_set_add(struct rate_set *r, unsigned n);
 /* Events in the last second. */
 uint32_t rate_set_read(const struct rate_set *r);
+/* The largest value seen. */
+static inline uint32_t rate_set_max(const struct rate_set *r)
+{
+	return __atomic_load_n(&r->max, __ATOMIC_RELAXED);
+}
 /* Milliseconds to wait before one more event keeps the rate within <limit> a second; 0: none. */
 unsigned rate_set_wait_ms(const struct rate_set *r, uint32_t limit);
 

@@ -11,46 +11,36 @@ bool counter_set_init(struct counter_set *s, unsigned count)
 {
 	size_t size = (count * sizeof(uint64_t) + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
 
-	memset(s, 0, sizeof(*s));
-	s->count = count;
 	if (!size)
 		size = CACHE_LINE;
-	for (unsigned g = 0; g < thread_group_count(); g++) {
-		s->shard[g] = aligned_alloc(CACHE_LINE, size);
-		if (!s->shard[g]) {
-			counter_set_fini(s);
-			return false;
-		}
-		memset(s->shard[g], 0, size);
-	}
+	s->count = count;
+	s->stride = (unsigned)size;
+	s->shards = aligned_alloc(CACHE_LINE, size * thread_group_count());
+	if (!s->shards)
+		return false;
+	memset(s->shards, 0, size * thread_group_count());
 	return true;
 }
 
 void counter_set_fini(struct counter_set *s)
 {
-	for (unsigned g = 0; g < GROUPS_MAX; g++) {
-		free(s->shard[g]);
-		s->shard[g] = NULL;
-	}
+	free(s->shards);
+	s->shards = NULL;
 }
 
 uint64_t counter_read(const struct counter_set *s, unsigned i)
 {
 	uint64_t sum = 0;
 
-	for (unsigned g = 0; g < thread_group_count(); g++) {
-		if (s->shard[g])
-			sum += __atomic_load_n(&s->shard[g][i], __ATOMIC_RELAXED);
-	}
+	for (unsigned g = 0; s->shards && g < thread_group_count(); g++)
+		sum += __atomic_load_n(counter_at(s, g, i), __ATOMIC_RELAXED);
 	return sum;
 }
 
 void counter_clear(struct counter_set *s, unsigned i)
 {
-	for (unsigned g = 0; g < thread_group_count(); g++) {
-		if (s->shard[g])
-			__atomic_store_n(&s->shard[g][i], 0, __ATOMIC_RELAXED);
-	}
+	for (unsigned g = 0; s->shards && g < thread_group_count(); g++)
+		__atomic_store_n(counter_at(s, g, i), 0, __ATOMIC_RELAXED);
 }
 
 /* The first to come in a new second closes the former one. An event counted by another thread in

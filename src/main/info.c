@@ -68,10 +68,10 @@ static void traffic_add(struct traffic *t, const struct proxy *fe)
 	t->conn_rate += rate_set_read(&st->fe_conn_rate);
 	t->session_rate += rate_set_read(&st->fe_session_rate);
 	/* the best known bound from below: the busiest frontend's */
-	if (st->fe_conn_rate.max > t->conn_rate_max)
-		t->conn_rate_max = st->fe_conn_rate.max;
-	if (st->fe_session_rate.max > t->session_rate_max)
-		t->session_rate_max = st->fe_session_rate.max;
+	if (rate_set_max(&st->fe_conn_rate) > t->conn_rate_max)
+		t->conn_rate_max = rate_set_max(&st->fe_conn_rate);
+	if (rate_set_max(&st->fe_session_rate) > t->session_rate_max)
+		t->session_rate_max = rate_set_max(&st->fe_session_rate);
 }
 
 static void collect_traffic(struct info_value *v, const struct config *cfg)

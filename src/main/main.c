@@ -173,7 +173,7 @@ static int serve(const struct main_options *o)
 		return STATUS_ERROR;
 	if (o->list_libraries)
 		libraries_dump(program_path(), stdout);
-	if (o->dump_classes && !keyword_dump(o->dump_classes, stdout))
+	if (o->dump_classes && !keyword_dump(o->dump_classes, main_modules, stdout))
 		status = STATUS_ERROR;
 	else if (o->check_only)
 		status = report_check(cfg, o, warned);

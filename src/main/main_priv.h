@@ -87,10 +87,10 @@ void environment_forget(struct config *cfg);
 /* -dL: the program's file, then those of its libraries. */
 void libraries_dump(const char *program, FILE *out);
 /* -dK. False: unknown class, or help was asked for. */
-bool keyword_dump(const char *classes, FILE *out);
+bool keyword_dump(const char *classes, const struct module *const *modules, FILE *out);
 
 /* --- vocabulary.c : -dKdoc, everything that the tables tell, for the manual's tables */
-void vocabulary_dump(FILE *out);
+void vocabulary_dump(const struct module *const *modules, FILE *out);
 
 /* --- settings.c : global keywords of this floor */
 struct main_settings {
@@ -111,6 +111,7 @@ struct main_settings {
 	int log_uri_max, pipe_size;   /* 0 unset */
 	int renice_runtime;           /* -20..19, or RENICE_UNSET */
 	int bufsize, maxrewrite, fields_max, maxaccept;
+	bool idle_apart;              /* tune.idle-pool.shared off */
 	int ignored;                  /* where harmless tunables go */
 };
 

@@ -65,6 +65,7 @@ void settings_apply(const struct config *cfg, const struct main_options *o)
 	    setpriority(PRIO_PROCESS, 0, set->renice_runtime) < 0)
 		diag_say(DIAG_WARNING, "[%s.main()] 'tune.renice.runtime %d' : %s.", o->program,
 			 set->renice_runtime, strerror(errno));
+	stream_set_idle_sharing(!set->idle_apart);
 	if (o->no_reuseport || set->no_reuseport)
 		listen_forbid_reuseport();
 }

@@ -66,6 +66,17 @@ static bool parse_set_dumpable(struct conf_line *l)
 	return true;
 }
 
+static bool parse_idle_sharing(struct conf_line *l)
+{
+	const char *word = conf_next(l);
+
+	if (!word || (strcmp(word, "on") != 0 && strcmp(word, "off") != 0))
+		return conf_error(l, word ? l->at - 1 : 0, NULL, "'%s' expects 'on' or 'off'.",
+				  l->words[0]);
+	settings_of(l->cfg)->idle_apart = strcmp(word, "off") == 0;
+	return true;
+}
+
 /* Seen by the lines that follow as $HAPROXY_LOCALPEER. */
 static bool parse_localpeer(struct conf_line *l)
 {
@@ -186,6 +197,10 @@ static const struct conf_keyword keywords[] = {
 	SOCKET("tune.notsent-lowat.client", client.notsent_lowat, "unsent bytes kept by the kernel"),
 	SOCKET("tune.notsent-lowat.server", server.notsent_lowat, "unsent bytes kept by the kernel"),
 	NUMBER("tune.maxaccept", maxaccept, -1, 1000000, "connections accepted at once"),
+
+	{ GLOBAL("tune.idle-pool.shared"), .min_args = 1, .max_args = 1,
+	  .parse = parse_idle_sharing, .syntax = "{ on | off }",
+	  .help = "threads give each other idle server connections" },
 
 	/* what tunes something that this program does otherwise: harmless */
 	IGNORED("tune.pool-high-fd-ratio", "<percent>", "idle connections are kept by number"),

@@ -8,7 +8,8 @@
 #include "net/net_init.h"
 
 #define SEND_VECTORS_MAX 64
-/* A thread that holds so many blocks reads them one by one again: bulk transfers share its memory. */
+/* A thread that holds so many blocks reads them one by one again: bulk transfers share its memory.
+ */
 #define BLOCKS_MANY 4096
 
 static struct pool *conn_pool;
@@ -81,19 +82,26 @@ void conn_close(struct conn **pc)
 
 		setsockopt(c->fd, SOL_SOCKET, SO_LINGER, &l, sizeof(l));
 	}
-	fd_close(c->fd);
+	if (c->flags & CONN_DETACHED)
+		close(c->fd);
+	else
+		fd_close(c->fd);
 	pool_free(conn_pool, c);
 }
 
 void conn_detach(struct conn *c)
 {
 	fd_remove(c->fd);
+	c->flags |= CONN_DETACHED;
 }
 
 bool conn_attach(struct conn *c)
 {
 	/* a new registration reports what is pending: readiness need not travel */
-	return fd_add(c->fd, conn_event, c, c->flags & CONN_BACKEND ? FD_FL_BACKEND : 0);
+	if (!fd_add(c->fd, conn_event, c, c->flags & CONN_BACKEND ? FD_FL_BACKEND : 0))
+		return false;
+	c->flags &= (uint16_t)~CONN_DETACHED;
+	return true;
 }
 
 /* Keeps the outcome of a receive in the flags. <full>: the kernel may have more. */

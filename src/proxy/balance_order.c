@@ -180,7 +180,7 @@ static void leastconn_update(struct balance *b)
 			unsigned i = (n + shift) % b->count;
 			const struct server_state *st = b->entries[i].server->state;
 			bool use = balance_entry_weight(&b->entries[i]) > 0;
-			uint64_t count = __atomic_load_n(&st->counters.shard[g][CNT_SESS_CUR],
+			uint64_t count = __atomic_load_n(counter_at(&st->counters, g, CNT_SESS_CUR),
 							 __ATOMIC_RELAXED);
 
 			leastconn_place(b, o, i, (unsigned)count);

@@ -238,7 +238,7 @@ static unsigned sums_draw(const struct sums *s)
 /* Requests of this group on <e>'s server, for comparison: a/wa < b/wb without division. */
 static uint64_t entry_load(const struct server_balance *e)
 {
-	return __atomic_load_n(&e->server->state->counters.shard[thread_group][CNT_SESS_CUR],
+	return __atomic_load_n(counter_at(&e->server->state->counters, thread_group, CNT_SESS_CUR),
 			       __ATOMIC_RELAXED);
 }
 

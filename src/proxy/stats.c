@@ -221,11 +221,11 @@ void stats_fill_frontend(struct stats_row *r, const struct proxy *px)
 	put_text(r, STATS_STATUS, "SGP", status);
 	put(r, STATS_RATE, STATS_U32, "MRP", rate_set_read(&st->fe_session_rate));
 	put(r, STATS_RATE_LIM, STATS_U32, "CLP", px->session_rate_limit);
-	put(r, STATS_RATE_MAX, STATS_U32, "MMP", st->fe_session_rate.max);
+	put(r, STATS_RATE_MAX, STATS_U32, "MMP", rate_set_max(&st->fe_session_rate));
 	put(r, STATS_REQ_RATE, STATS_U32, "MRP", rate_set_read(&st->fe_request_rate));
-	put(r, STATS_REQ_RATE_MAX, STATS_U32, "MMP", st->fe_request_rate.max);
+	put(r, STATS_REQ_RATE_MAX, STATS_U32, "MMP", rate_set_max(&st->fe_request_rate));
 	put(r, STATS_CONN_RATE, STATS_U32, "MRP", rate_set_read(&st->fe_conn_rate));
-	put(r, STATS_CONN_RATE_MAX, STATS_U32, "MMP", st->fe_conn_rate.max);
+	put(r, STATS_CONN_RATE_MAX, STATS_U32, "MMP", rate_set_max(&st->fe_conn_rate));
 	put_extra(r, px);
 }
 
@@ -276,7 +276,7 @@ void stats_fill_backend(struct stats_row *r, const struct proxy *px, bool with_c
 	if (!list_is_empty(&px->servers))
 		put(r, STATS_DOWNTIME, STATS_U32, "MCP", (int64_t)down_s);
 	put(r, STATS_RATE, STATS_U32, "MRP", rate_set_read(&st->be_session_rate));
-	put(r, STATS_RATE_MAX, STATS_U32, "MGP", st->be_session_rate.max);
+	put(r, STATS_RATE_MAX, STATS_U32, "MGP", rate_set_max(&st->be_session_rate));
 	put(r, STATS_LASTSESS, STATS_S32, "MAP", last_session(st->last_session_s));
 	if (px->algorithm)
 		put_text(r, STATS_ALGO, "CGS", px->algorithm->name);
@@ -326,7 +326,7 @@ void stats_fill_server(struct stats_row *r, const struct server *srv)
 	if (srv->maxqueue)
 		put(r, STATS_QLIMIT, STATS_U32, "CLS", srv->maxqueue);
 	put(r, STATS_RATE, STATS_U32, "MRP", rate_set_read(&st->session_rate));
-	put(r, STATS_RATE_MAX, STATS_U32, "MMP", st->session_rate.max);
+	put(r, STATS_RATE_MAX, STATS_U32, "MMP", rate_set_max(&st->session_rate));
 	put(r, STATS_LASTSESS, STATS_S32, "MAP", last_session(st->last_session_s));
 	server_address(srv, &addr);
 	address_text((struct sockaddr *)&addr.sa, r->address, sizeof(r->address));

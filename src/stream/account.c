@@ -3,10 +3,19 @@
 #include "base/clock.h"
 #include "stream_priv.h"
 
+void stream_note_session(int64_t *last_s)
+{
+	int64_t now = (int64_t)(clock_wall_us() / 1000000);
+
+	if (__atomic_load_n(last_s, __ATOMIC_RELAXED) != now)
+		__atomic_store_n(last_s, now, __ATOMIC_RELAXED);
+}
+
 void stream_count_begin(struct stream *s)
 {
 	struct proxy *fe = s->fe;
 
+	stream_log_begin(s);
 	if (!(s->flags & STRM_HTTP))
 		return;
 	proxy_count_request(fe);
@@ -27,8 +36,7 @@ void stream_count_backend(struct stream *s)
 	if (s->flags & STRM_HTTP)
 		counter_add(&st->be, CNT_REQ_TOT, 1);
 	rate_set_add(&st->be_session_rate, 1);
-	__atomic_store_n(&st->last_session_s, (int64_t)(clock_wall_us() / 1000000),
-			 __ATOMIC_RELAXED);
+	stream_note_session(&st->last_session_s);
 }
 
 static void count_bytes(struct stream *s)

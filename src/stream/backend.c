@@ -27,6 +27,7 @@ void stream_drop_back(struct stream *s)
 {
 	struct endpoint *ep = &s->back;
 
+	server_conn_forget_ask(s);
 	if (ep->ops)
 		ep->ops->detach(ep);
 	block_queue_clear(&ep->rx);
@@ -43,9 +44,21 @@ void stream_drop_back(struct stream *s)
 	ep->status = 0;
 }
 
+/* Leaves the queue; the places it left from are added up for the log. */
+static enum queue_state leave_queue(struct stream *s)
+{
+	enum queue_state state = queue_leave(&s->waiter);
+
+	if (s->waiter.server)
+		s->queue_ahead += s->waiter.position;
+	else
+		s->be_queue_ahead += s->waiter.position;
+	return state;
+}
+
 void stream_drop_slot(struct stream *s)
 {
-	if (s->waiter.state != QUEUE_OUT && queue_leave(&s->waiter) == QUEUE_SLOT_GRANTED)
+	if (s->waiter.state != QUEUE_OUT && leave_queue(s) == QUEUE_SLOT_GRANTED)
 		server_slot_release(s->waiter.granted);
 	if (!(s->flags & STRM_SLOT))
 		return;
@@ -64,8 +77,7 @@ static void got_slot(struct stream *s, struct server *srv)
 	s->wait_until_ms = TIMER_NEVER;
 	counter_add(&st->counters, CNT_SESS_TOT, 1);
 	rate_set_add(&st->session_rate, 1);
-	__atomic_store_n(&st->last_session_s, (int64_t)(clock_wall_us() / 1000000),
-			 __ATOMIC_RELAXED);
+	stream_note_session(&st->last_session_s);
 }
 
 static void count_redispatch(struct stream *s, struct server *from)
@@ -104,12 +116,24 @@ static enum step enter_queue(struct stream *s, struct server *srv)
 	case QUEUE_WAITING:
 		break;
 	}
-	if (srv)
-		s->queue_ahead += s->waiter.ahead;
-	else
-		s->be_queue_ahead += s->waiter.ahead;
 	stream_wait_ms(s, ms);
 	return stream_goto(s, STAGE_QUEUE);
+}
+
+/* option prefer-last-server: the server that this client's connection already has one to, if requests may go
+ * there at once. Returns true when the choice was made.
+ */
+static bool assign_last(struct stream *s)
+{
+	struct server *srv;
+
+	if (!(s->be->options & PROXY_OPT_PREFER_LAST_SERVER) || s->flags & STRM_REDISPATCHED)
+		return false;
+	srv = server_conn_last_server(s->sess, s->be);
+	if (!srv || !server_is_usable(srv) || !server_slot_take(srv))
+		return false;
+	got_slot(s, srv);
+	return true;
 }
 
 /* A server wanted by a rule. Returns true when the choice was made, with *step. */
@@ -147,6 +171,8 @@ enum step stage_assign(struct stream *s)
 		return stream_fail(s, 400, CAUSE_CLIENT_ABORT, 'Q');
 	if (assign_wanted(s, &step))
 		return step;
+	if (assign_last(s))
+		return stream_goto(s, STAGE_CONNECT);
 	args.expr = stream_expr(s, EXPR_DIR_REQUEST | EXPR_FINAL);
 	for (int i = 0; i < PICKS_MAX; i++) {
 		srv = balance_pick(s->be, &args);
@@ -169,15 +195,22 @@ enum step stage_assign(struct stream *s)
 	return enter_queue(s, NULL);
 }
 
+/* Out of the queue without a slot: the wait is over all the same. */
+static void gave_up_queueing(struct stream *s)
+{
+	stream_drop_slot(s);
+	s->t.queued = clock_now_ns();
+}
+
 enum step stage_queue(struct stream *s)
 {
 	switch (queue_waiter_state(&s->waiter)) {
 	case QUEUE_SLOT_GRANTED:
-		queue_leave(&s->waiter);
+		leave_queue(s);
 		got_slot(s, s->waiter.granted);
 		return stream_goto(s, STAGE_CONNECT);
 	case QUEUE_RETURNED:
-		queue_leave(&s->waiter);
+		leave_queue(s);
 		s->server = NULL;
 		return stream_goto(s, STAGE_ASSIGN);
 	default:
@@ -186,10 +219,12 @@ enum step stage_queue(struct stream *s)
 	stream_hold_front(s);
 	if (stream_client_left(s)) {
 		counter_add(&s->be->state->be, CNT_CLIENT_ABORTS, 1);
-		return stream_fail(s, 503, CAUSE_CLIENT_ABORT, 0);
+		gave_up_queueing(s);
+		return stream_fail(s, 0, CAUSE_CLIENT_ABORT, 0);
 	}
 	if (!stream_is_late(s))
 		return STEP_WAIT;
+	gave_up_queueing(s);
 	counter_add(&s->be->state->be, CNT_CONN_ERRORS, 1);
 	if (!(s->flags & STRM_FORCED_SERVER))
 		s->server = NULL;
@@ -259,7 +294,14 @@ static enum step connect_refused_here(struct stream *s)
 
 enum step stage_connect(struct stream *s)
 {
-	if (server_conn_take_idle(s)) {
+	bool reused = server_conn_take_idle(s);
+
+	if (!reused && server_conn_ask_others(s)) {
+		stream_hold_front(s);
+		return STEP_WAIT;
+	}
+	server_conn_forget_ask(s);
+	if (reused) {
 		ready_to_send(s);
 		count_connect(s, true);
 		s->flags |= STRM_REUSED_CONN;

@@ -181,12 +181,16 @@ static void on_accept(void *owner, int fd, const struct addr *src)
 	session_accept(owner, fd, src);
 }
 
-static bool uses_thread(void *owner, unsigned thread)
+static bool bind_uses(const struct listener_conf *l, unsigned thread)
 {
-	const struct listener_conf *l = owner;
 	unsigned g = thread_group_of(thread);
 
 	return thread_mask_has(&l->bind->threads, g, thread - thread_group_first(g));
+}
+
+static bool uses_thread(void *owner, unsigned thread)
+{
+	return bind_uses(owner, thread);
 }
 
 static const struct listener_user user = {
@@ -236,21 +240,70 @@ static void listen_settings(const struct bind_conf *b, struct socket_settings *s
 	};
 }
 
+/* The threads, or the groups, which the line uses, among those numbered below <below>. */
+static unsigned used_threads(const struct listener_conf *l, unsigned below)
+{
+	unsigned n = 0;
+
+	for (unsigned t = 0; t < below; t++)
+		n += bind_uses(l, t);
+	return n;
+}
+
+static unsigned used_groups(const struct listener_conf *l, unsigned below)
+{
+	unsigned n = 0;
+
+	for (unsigned g = 0; g < below; g++) {
+		unsigned t = thread_group_first(g), end = t + thread_group_size(g);
+
+		while (t < end && !bind_uses(l, t))
+			t++;
+		n += t < end;
+	}
+	return n;
+}
+
+/* What the line says, or tune.listener.default-shards: a number or enum bind_shards. */
+static int wanted_shards(const struct listener_conf *l)
+{
+	if (l->bind->shards)
+		return l->bind->shards;
+	switch (stream_tunes()->shards) {
+	case STREAM_SHARDS_BY_PROCESS:
+		return 1;
+	case STREAM_SHARDS_BY_THREAD:
+		return BIND_SHARDS_BY_THREAD;
+	default:
+		return BIND_SHARDS_BY_GROUP;
+	}
+}
+
+static bool is_by_group(const struct listener_conf *l)
+{
+	return wanted_shards(l) == BIND_SHARDS_BY_GROUP;
+}
+
+/* How many sockets: the kernel deals connections out to all of them, so that each needs a thread. */
 static unsigned shard_count(const struct listener_conf *l)
 {
-	int shards = l->bind->shards;
+	unsigned threads = used_threads(l, thread_count());
+	int shards = wanted_shards(l);
 
-	if (l->address.ss_family == AF_UNIX || l->inherited_fd >= 0 || limits.no_reuseport)
+	if (l->address.ss_family == AF_UNIX || l->inherited_fd >= 0 || limits.no_reuseport ||
+	    !threads)
 		return 1;
-	if (shards == BIND_SHARDS_BY_THREAD)
-		return thread_count();
-	if (shards > 0)
-		return (unsigned)shards < thread_count() ? (unsigned)shards : thread_count();
-	if (!shards && stream_tunes()->shards == STREAM_SHARDS_BY_PROCESS)
-		return 1;
-	if (!shards && stream_tunes()->shards == STREAM_SHARDS_BY_THREAD)
-		return thread_count();
-	return thread_group_count();
+	if (is_by_group(l))
+		return used_groups(l, thread_group_count());
+	return shards > 0 && (unsigned)shards < threads ? (unsigned)shards : threads;
+}
+
+/* The socket of the calling thread, of <count>: threads, or groups, are dealt out to them in turn. */
+static unsigned shard_of_thread(const struct listener_conf *l, unsigned count)
+{
+	unsigned rank = is_by_group(l) ? used_groups(l, thread_group) : used_threads(l, thread_id);
+
+	return rank % count;
 }
 
 bool listen_report(struct diag_list *diags, const struct listener_conf *l, const char *error)
@@ -346,18 +399,12 @@ bool listen_open_all(struct config *cfg, struct diag_list *diags)
 	return ok;
 }
 
-/* Sockets of several shards are dealt out to the threads in turn. */
 static bool start_one(struct listener_conf *l)
 {
 	struct opened *o = l->opened;
 
-	for (unsigned i = 0; o && i < o->count; i++) {
-		bool mine = o->count == thread_group_count() ? thread_group == i
-							     : thread_id % o->count == i;
-
-		if (mine || o->count == 1)
-			listener_start_thread(o->sockets[i]);
-	}
+	if (o && o->count && bind_uses(l, thread_id))
+		listener_start_thread(o->sockets[shard_of_thread(l, o->count)]);
 	return true;
 }
 

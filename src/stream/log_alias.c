@@ -162,7 +162,7 @@ static bool alias_ms(ALIAS_ARGS)
 	text[0] = (char)('0' + ms / 100);
 	text[1] = (char)('0' + ms / 10 % 10);
 	text[2] = (char)('0' + ms % 10);
-	return logformat_put_word(item, out, slice_make(text, 3));
+	return strbuf_add(out, slice_make(text, 3));
 }
 
 static bool alias_date_tr(ALIAS_ARGS)
@@ -327,6 +327,9 @@ static bool alias_sc(ALIAS_ARGS)
 	const struct stream *s = ctx->stream;
 	int64_t n = s->server ? (int64_t)counter_read(&s->server->state->counters, CNT_SESS_CUR) : 0;
 
+	/* one that has ended counts no longer, though it still holds its slot */
+	if (n > 0 && s->t.close && s->flags & STRM_SLOT)
+		n--;
 	return logformat_put_int(item, out, n, false);
 }
 
@@ -348,7 +351,7 @@ static bool alias_bq(ALIAS_ARGS)
 
 static bool alias_rt(ALIAS_ARGS)
 {
-	return logformat_put_int(item, out, ctx->stream->number, false);
+	return logformat_put_hex(item, out, ctx->stream->number, 4);
 }
 
 static bool alias_lc(ALIAS_ARGS)
@@ -438,7 +441,7 @@ static bool alias_ts(ALIAS_ARGS)
 	const struct stream *s = ctx->stream;
 	char text[2] = { cause_chars[s->cause], phase_char(s) };
 
-	return logformat_put_word(item, out, slice_make(text, 2));
+	return strbuf_add(out, slice_make(text, 2));
 }
 
 static bool alias_tsc(ALIAS_ARGS)
@@ -446,25 +449,17 @@ static bool alias_tsc(ALIAS_ARGS)
 	const struct stream *s = ctx->stream;
 	char text[4] = { cause_chars[s->cause], phase_char(s), '-', '-' };
 
-	return logformat_put_word(item, out, slice_make(text, 4));
+	return strbuf_add(out, slice_make(text, 4));
 }
 
-/* Nothing was captured. */
+/* There is none. */
 static bool alias_none(ALIAS_ARGS)
 {
 	return logformat_put_text(item, out, slice_none());
 }
 
-/* Captured fields stand in braces, which are missing when nothing is to be captured. */
-static bool alias_captures(ALIAS_ARGS)
-{
-	return true;
-}
-
 static const struct expr_alias aliases[] = {
 	{ .name = "B", .print = alias_B, .help = "bytes sent to the client" },
-	{ .name = "CC", .print = alias_none, .flags = ALIAS_HTTP, .help = "captured request cookie" },
-	{ .name = "CS", .print = alias_none, .flags = ALIAS_HTTP, .help = "captured response cookie" },
 	{ .name = "H", .print = alias_hostname, .help = "host name of the machine" },
 	{ .name = "HM", .print = alias_HM, .flags = ALIAS_HTTP, .help = "method" },
 	{ .name = "HP", .print = alias_HP, .flags = ALIAS_HTTP, .help = "target without query" },
@@ -502,12 +497,6 @@ static const struct expr_alias aliases[] = {
 	{ .name = "fi", .print = alias_fi, .help = "address the client connected to" },
 	{ .name = "fp", .print = alias_fp, .help = "port the client connected to" },
 	{ .name = "ft", .print = alias_f, .help = "name of the frontend, '~' after it with TLS" },
-	{ .name = "hr", .print = alias_captures, .flags = ALIAS_HTTP, .help = "captured request fields" },
-	{ .name = "hrl", .print = alias_captures, .flags = ALIAS_HTTP,
-	  .help = "captured request fields, CLF" },
-	{ .name = "hs", .print = alias_captures, .flags = ALIAS_HTTP, .help = "captured response fields" },
-	{ .name = "hsl", .print = alias_captures, .flags = ALIAS_HTTP,
-	  .help = "captured response fields, CLF" },
 	{ .name = "lc", .print = alias_lc, .help = "number of the line of the frontend" },
 	{ .name = "ms", .print = alias_ms, .help = "milliseconds of the accept date" },
 	{ .name = "pid", .print = alias_pid, .help = "process number" },

@@ -4,6 +4,9 @@
  * Idle connections wait in one list per server and thread, newest first: the newest is the least likely to be closed
  * by the server meanwhile, and its memory is warm. A timer per list closes those which a whole
  * pool-purge-delay has not needed: the lowest length of the list in that time tells how many.
+ *
+ * A thread without one asks another thread of its group that has some, by message: the owner takes one out of
+ * its list and its poller and sends it back, or says that there is none. Nobody locks anything.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -13,6 +16,7 @@
 #include "base/clock.h"
 #include "codec/proxyproto.h"
 #include "conf/conf.h"
+#include "core/mailbox.h"
 #include "core/pool.h"
 #include "core/thread.h"
 #include "mux/h1.h"
@@ -22,6 +26,9 @@
 #include "server_conn.h"
 #include "stream/listen.h"
 #include "stream_priv.h"
+
+/* How long a stream waits for another thread's answer before it opens a connection. */
+#define ASK_MS 10
 
 /* The idle connections of one server on one thread. */
 struct idle_list {
@@ -45,11 +52,23 @@ struct server_conn {
 
 /* In a server's slot: one list per thread, made on first use. */
 struct server_pool {
-	struct idle_list **lists; /* thread_count() of them; atomic */
+	struct idle_list **lists; /* thread_count() of them; both levels atomic */
+};
+
+/* A thread asks another for an idle connection. */
+struct idle_ask {
+	struct message message;   /* the question, then the answer */
+	struct stream *stream;    /* who waits; NULL: it gave up. Of the asking thread alone */
+	struct server *server;
+	struct config *config;    /* counted: keeps the server */
+	struct server_conn *conn; /* the answer; NULL: none */
+	unsigned from;            /* the thread that asks */
+	bool proven;              /* only a proven one will do */
 };
 
 static struct slot server_pool_slot;
-static struct pool *conn_pool;
+static struct pool *conn_pool, *ask_pool;
+static bool is_shared = true; /* between threads */
 
 static void pool_slot_fini(void *data)
 {
@@ -80,7 +99,13 @@ void server_conn_register(void)
 bool server_conn_init(void)
 {
 	conn_pool = pool_new("server_conn", sizeof(struct server_conn));
-	return conn_pool != NULL;
+	ask_pool = pool_new("idle_ask", sizeof(struct idle_ask));
+	return conn_pool && ask_pool;
+}
+
+void stream_set_idle_sharing(bool shared)
+{
+	is_shared = shared;
 }
 
 /* --- idle lists ------------------------------------------------------------------------------ */
@@ -115,19 +140,26 @@ static struct idle_list *idle_list_get(struct server *srv, bool make)
 	list_init(&l->conns);
 	timer_init(&l->timer, idle_purge);
 	l->server = srv;
-	lists[thread_id] = l;
+	__atomic_store_n(&lists[thread_id], l, __ATOMIC_RELEASE);
 	return l;
+}
+
+/* How many idle connections thread <thread> has; from any thread. */
+static unsigned idle_count_of(const struct server *srv, unsigned thread)
+{
+	struct server_pool *p = slot_of(&server_pool_slot, server_slots(srv));
+	struct idle_list **lists = __atomic_load_n(&p->lists, __ATOMIC_ACQUIRE), *l;
+
+	l = lists ? __atomic_load_n(&lists[thread], __ATOMIC_ACQUIRE) : NULL;
+	return l ? __atomic_load_n(&l->count, __ATOMIC_RELAXED) : 0;
 }
 
 unsigned server_conn_idle_count(const struct server *srv)
 {
-	struct server_pool *p = slot_of(&server_pool_slot, server_slots(srv));
-	struct idle_list **lists = __atomic_load_n(&p->lists, __ATOMIC_ACQUIRE);
 	unsigned n = 0;
 
-	for (unsigned i = 0; lists && i < thread_count(); i++)
-		if (lists[i])
-			n += __atomic_load_n(&lists[i]->count, __ATOMIC_RELAXED);
+	for (unsigned i = 0; i < thread_count(); i++)
+		n += idle_count_of(srv, i);
 	return n;
 }
 
@@ -155,6 +187,17 @@ static void idle_arm(struct idle_list *l)
 	l->low = l->count;
 	if (l->count && ms > 0)
 		timer_set(&l->timer, clock_now_ms() + (uint64_t)ms);
+}
+
+static void idle_put(struct idle_list *l, struct server_conn *sc)
+{
+	sc->session = NULL;
+	sc->idle = l;
+	list_prepend(&l->conns, &sc->link);
+	__atomic_store_n(&l->count, l->count + 1, __ATOMIC_RELAXED);
+	counter_add(&sc->server->state->counters, CNT_SAFE_CUR, 1);
+	if (!timer_is_set(&l->timer))
+		idle_arm(l);
 }
 
 /* Closes half of the connections that nobody has needed for a whole period, at least one. */
@@ -242,14 +285,8 @@ static bool sc_idle_ready(void *owner, struct h1_conn *h)
 	l = idle_list_get(srv, true);
 	if (!l || l->count >= idle_max(srv))
 		return false;
-	sc->session = NULL;
 	sc->proven = sc->streams > 1;
-	sc->idle = l;
-	list_prepend(&l->conns, &sc->link);
-	__atomic_store_n(&l->count, l->count + 1, __ATOMIC_RELAXED);
-	counter_add(&srv->state->counters, CNT_SAFE_CUR, 1);
-	if (!timer_is_set(&l->timer))
-		idle_arm(l);
+	idle_put(l, sc);
 	return true;
 }
 
@@ -276,22 +313,39 @@ static struct server_conn *find_private(struct stream *s)
 	return NULL;
 }
 
-/* One of the shared ones that the reuse mode lets this request have. */
+struct server *server_conn_last_server(const struct session *sess, const struct proxy *be)
+{
+	struct server_conn *sc;
+
+	list_for_each(sc, &sess->server_conns, link)
+		if (sc->server->proxy == be)
+			return sc->server;
+	return NULL;
+}
+
+/* Which shared connections the reuse mode lets a request have. */
+enum reusable { REUSABLE_NONE, REUSABLE_PROVEN, REUSABLE_ANY };
+
+static enum reusable reusable_for(const struct stream *s)
+{
+	if (s->be->reuse == REUSE_NEVER)
+		return REUSABLE_NONE;
+	if (s->unique || s->be->reuse == REUSE_ALWAYS)
+		return REUSABLE_ANY;
+	return s->be->reuse == REUSE_AGGRESSIVE ? REUSABLE_PROVEN : REUSABLE_NONE;
+}
+
 static struct server_conn *find_shared(struct stream *s)
 {
 	struct idle_list *l = idle_list_get(s->server, false);
-	bool first = s->unique == 0;
+	enum reusable which = reusable_for(s);
 	struct server_conn *sc;
 
-	if (!l || list_is_empty(&l->conns))
+	if (!l || which == REUSABLE_NONE)
 		return NULL;
-	sc = list_first(&l->conns, struct server_conn, link);
-	if (!first || s->be->reuse == REUSE_ALWAYS)
-		return sc;
-	if (s->be->reuse == REUSE_AGGRESSIVE)
-		list_for_each(sc, &l->conns, link)
-			if (sc->proven)
-				return sc;
+	list_for_each(sc, &l->conns, link)
+		if (sc->proven || which == REUSABLE_ANY)
+			return sc;
 	return NULL;
 }
 
@@ -319,6 +373,121 @@ void server_conn_end_session(struct session *sess)
 		list_remove(&sc->link);
 		h1_back_close(sc->h1);
 	}
+}
+
+/* --- asking other threads ----------------------------------------------------------------------- */
+
+/* The next thread of this group, in turn, that has an idle connection; <thread_id>: none. */
+static unsigned rich_thread(const struct server *srv)
+{
+	unsigned first = thread_group_first(thread_group), n = thread_group_size(thread_group);
+
+	for (unsigned i = 1; i < n; i++) {
+		unsigned t = first + (thread_id - first + i) % n;
+
+		if (idle_count_of(srv, t))
+			return t;
+	}
+	return thread_id;
+}
+
+/* Takes one out of the calling thread's hands, to travel. */
+static struct server_conn *idle_give(const struct idle_ask *a)
+{
+	struct idle_list *l = idle_list_get(a->server, false);
+	struct server_conn *sc;
+
+	if (!l)
+		return NULL;
+	list_for_each(sc, &l->conns, link)
+		if ((sc->proven || !a->proven) && h1_back_detach_thread(sc->h1)) {
+			idle_leave(sc);
+			return sc;
+		}
+	return NULL;
+}
+
+/* On the asking thread: a connection came. <wanted>: a stream waits for it, the limit can wait. */
+static void idle_receive(struct server_conn *sc, bool wanted)
+{
+	struct idle_list *l = idle_list_get(sc->server, true);
+
+	if (!h1_back_attach_thread(sc->h1) || !l || (!wanted && l->count >= idle_max(sc->server)))
+		h1_back_close(sc->h1);
+	else
+		idle_put(l, sc);
+}
+
+static void ask_free(struct idle_ask *a)
+{
+	config_drop(&a->config);
+	pool_free(ask_pool, a);
+}
+
+static void answer_arrives(struct message *m)
+{
+	struct idle_ask *a = container_of(m, struct idle_ask, message);
+	struct stream *s = a->stream;
+
+	if (a->conn)
+		idle_receive(a->conn, s != NULL);
+	if (s) {
+		s->idle_ask = NULL;
+		stream_run(s);
+	}
+	ask_free(a);
+}
+
+static void ask_arrives(struct message *m)
+{
+	struct idle_ask *a = container_of(m, struct idle_ask, message);
+
+	a->conn = idle_give(a);
+	a->message.run = answer_arrives;
+	mailbox_post(a->from, &a->message);
+}
+
+static bool ask(struct stream *s, unsigned thread)
+{
+	struct idle_ask *a = pool_alloc(ask_pool);
+
+	if (!a)
+		return false;
+	*a = (struct idle_ask){ .message.run = ask_arrives, .stream = s, .server = s->server,
+				.config = config_take(s->sess->config), .from = thread_id,
+				.proven = reusable_for(s) == REUSABLE_PROVEN };
+	s->idle_ask = a;
+	stream_wait_ms(s, ASK_MS);
+	mailbox_post(thread, &a->message);
+	return true;
+}
+
+bool server_conn_ask_others(struct stream *s)
+{
+	unsigned thread;
+
+	if (s->flags & STRM_ASKED)
+		return s->idle_ask && !stream_is_late(s);
+	s->flags |= STRM_ASKED;
+	if (!is_shared || thread_group_size(thread_group) == 1 || !(s->flags & STRM_HTTP) ||
+	    s->flags & STRM_NO_REUSE || reusable_for(s) == REUSABLE_NONE)
+		return false;
+	thread = rich_thread(s->server);
+	if (thread == thread_id)
+		return false;
+	if (s->server->pool_low_conn &&
+	    server_conn_idle_count(s->server) < (unsigned)s->server->pool_low_conn)
+		return false;
+	return ask(s, thread);
+}
+
+void server_conn_forget_ask(struct stream *s)
+{
+	s->flags &= ~STRM_ASKED;
+	if (!s->idle_ask)
+		return;
+	s->idle_ask->stream = NULL;
+	s->idle_ask = NULL;
 }
 
 /* --- opening ---------------------------------------------------------------------------------- */
