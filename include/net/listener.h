@@ -29,6 +29,8 @@ struct listener_user {
 	bool (*may_accept)(void *owner, unsigned *wait_ms);
 	/* Does this thread take part? */
 	bool (*uses_thread)(void *owner, unsigned thread);
+	/* The name of the frontend, for `show fd`. */
+	const char *(*name)(void *owner);
 };
 
 /* Takes over the descriptor. Nothing is polled before listener_start_thread(). NULL: no memory. */

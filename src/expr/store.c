@@ -3,8 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "logformat_priv.h"
-#include "pattern_priv.h"
+#include "expr_priv.h"
 
 void expr_fail(struct expr_error *e, const char *fmt, ...)
 {
@@ -35,12 +34,6 @@ static void expr_config_fini(void *data)
 {
 	struct expr_config *ec = data;
 
-	while (ec->refs) {
-		struct pattern_ref *ref = ec->refs;
-
-		ec->refs = ref->next;
-		pattern_ref_free(ref);
-	}
 	while (ec->owned) {
 		struct expr_owned *o = ec->owned;
 

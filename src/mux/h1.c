@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include "base/bug.h"
 #include "base/clock.h"
+#include "base/strbuf.h"
 #include "core/pool.h"
 #include "core/thread.h"
 #include "h1_priv.h"
@@ -35,8 +36,13 @@ static __thread struct turn_hook resume_hook;
 
 static void h1_ready(struct conn *c);
 static void h1_read(struct h1_conn *h);
-static const struct conn_ops h1_front_conn_ops = { .name = "h1-front", .ready = h1_ready };
-static const struct conn_ops h1_back_conn_ops = { .name = "h1-back", .ready = h1_ready };
+static void h1_describe(const struct conn *c, struct strbuf *out);
+static const struct conn_ops h1_front_conn_ops = {
+	.name = "h1-front", .ready = h1_ready, .describe = h1_describe,
+};
+static const struct conn_ops h1_back_conn_ops = {
+	.name = "h1-back", .ready = h1_ready, .describe = h1_describe,
+};
 
 bool h1_init(unsigned fields_max)
 {
@@ -1008,6 +1014,30 @@ static void h1_ready(struct conn *c)
 	if (!(h->flags & H1C_FL_DEAD) && c->flags & (CONN_RDHUP | CONN_ERROR))
 		h1_notice_shut(h);
 	h1_leave(h, outer);
+}
+
+/* Whose connection it is, and where it stands. */
+static void h1_describe(const struct conn *c, struct strbuf *out)
+{
+	static const char *const rx[] = {
+#define X(s) [H1_RX_##s] = #s,
+		H1_RX_STATES(X)
+#undef X
+	};
+	static const char *const tx[] = {
+#define X(s) [H1_TX_##s] = #s,
+		H1_TX_STATES(X)
+#undef X
+	};
+	const struct h1_conn *h = c->owner;
+
+	if (h->flags & H1C_FL_BACK)
+		h->user.back->describe(h->owner, out);
+	else
+		h->user.front->describe(h->owner, out);
+	strbuf_printf(out, " mux=H1 ctx=%p h1c.flg=0x%x .rx=%s .tx=%s .obuf=%zu .ep=%p",
+		      (const void *)h, h->flags, rx[h->rx_state], tx[h->tx_state], h->out.len,
+		      (const void *)h->ep);
 }
 
 /* --- endpoint -------------------------------------------------------------------------------- */

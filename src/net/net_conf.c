@@ -5,7 +5,7 @@
 
 static bool net_init(void)
 {
-	return conn_init() && listener_init();
+	return conn_init() && listener_init() && ctl_socket_init();
 }
 
 const struct module mod_net = { .name = "net", .init = net_init };

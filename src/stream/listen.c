@@ -188,12 +188,18 @@ static bool bind_uses(const struct listener_conf *l, unsigned thread)
 	return thread_mask_has(&l->bind->threads, g, thread - thread_group_first(g));
 }
 
+static const char *frontend_name(void *owner)
+{
+	return ((const struct listener_conf *)owner)->bind->proxy->name;
+}
+
 static bool uses_thread(void *owner, unsigned thread)
 {
 	return bind_uses(owner, thread);
 }
 
 static const struct listener_user user = {
+	.name = frontend_name,
 	.accept = on_accept, .may_accept = may_accept, .uses_thread = uses_thread,
 };
 
