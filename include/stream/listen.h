@@ -8,6 +8,7 @@
 #define STREAM_LISTEN_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct config;
 struct diag_list;
@@ -33,6 +34,14 @@ void listen_pause_all(struct config *cfg);
 void listen_resume_all(struct config *cfg);
 /* A limit was raised, or there is room below one: whoever waits for it tries again. */
 void listen_retry_all(struct config *cfg);
+
+struct listen_figures {
+	unsigned maxconn_reached;        /* times that the process's maxconn held connections back */
+	uint64_t conn_rate, conn_rate_max; /* connections per second: now, and the most so far */
+};
+
+/* Of all frontends together. */
+void listen_get_figures(struct listen_figures *out);
 
 /* Client sessions of the process, all threads; and since the start. */
 unsigned sessions_count(void);

@@ -22,6 +22,7 @@ static struct {
 	bool no_reuseport;                                     /* same */
 	unsigned sessions __attribute__((aligned(64)));        /* atomic: now */
 	unsigned waiting;                                      /* atomic: some socket is paused */
+	unsigned reached;                                      /* atomic: how often by maxconn */
 	unsigned suspended;                                    /* atomic: by listen_pause_all() */
 	unsigned lock;                                         /* of listener_conf.opened */
 } limits = { .maxaccept = 64 };
@@ -64,6 +65,13 @@ unsigned sessions_count(void)
 	return __atomic_load_n(&limits.sessions, __ATOMIC_RELAXED);
 }
 
+void listen_get_figures(struct listen_figures *out)
+{
+	out->maxconn_reached = __atomic_load_n(&limits.reached, __ATOMIC_RELAXED);
+	out->conn_rate = rate_set_read(&conn_rate);
+	out->conn_rate_max = rate_set_max(&conn_rate);
+}
+
 /* --- limits ---------------------------------------------------------------------------------- */
 
 static int64_t listener_sessions(const struct listener_conf *l)
@@ -87,8 +95,12 @@ static bool may_accept(void *owner, unsigned *wait_ms)
 
 	if (is_held(fe))
 		return false;
-	if ((process_max() && sessions_count() >= process_max()) ||
-	    (fe_max && (int64_t)proxy_fe_sessions(fe) >= fe_max) ||
+	if (process_max() && sessions_count() >= process_max()) {
+		__atomic_add_fetch(&limits.reached, 1, __ATOMIC_RELAXED);
+		__atomic_store_n(&limits.waiting, 1, __ATOMIC_RELAXED);
+		return false;
+	}
+	if ((fe_max && (int64_t)proxy_fe_sessions(fe) >= fe_max) ||
 	    (l->bind->maxconn && listener_sessions(l) >= l->bind->maxconn)) {
 		__atomic_store_n(&limits.waiting, 1, __ATOMIC_RELAXED);
 		return false;
@@ -106,8 +118,7 @@ void listen_session_began(struct listener_conf *l)
 	__atomic_add_fetch(&limits.sessions, 1, __ATOMIC_RELAXED);
 	__atomic_add_fetch(&l->state->open_sessions, 1, __ATOMIC_RELAXED);
 	listener_thread_load_add(1);
-	if (limits.maxconnrate || limits.maxsessrate)
-		rate_set_add(&conn_rate, 1);
+	rate_set_add(&conn_rate, 1);
 }
 
 /* Sockets are closed by one thread while others may want to resume them: all that reaches for them
