@@ -72,6 +72,7 @@ struct module;
 bool thread_run_all(const struct module *const *modules);
 /* Loops never sleep (busy-polling); before the threads start. */
 void thread_set_busy_polling(bool on);
+bool thread_is_busy_polling(void);
 /* Asks every loop to end; from any thread or a signal task. */
 void thread_stop_all(void);
 

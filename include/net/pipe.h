@@ -26,6 +26,8 @@ void pipe_give(struct pipe **p);
 void pipe_thread_fini(void);
 /* Most pipes of the process; at start-up. 0 forbids. */
 void pipe_set_limit(unsigned max);
+/* Bytes that a pipe shall hold; at start-up. The kernel may round up, or refuse. */
+void pipe_set_size(unsigned bytes);
 unsigned pipe_used_count(void);
 unsigned pipe_free_count(void);
 

@@ -44,6 +44,7 @@ struct socket_settings {
 	int source_port_low, source_port_high; /* a range, 0 0: none */
 	uint32_t *source_cursor;
 	int rcvbuf, sndbuf;      /* 0: the system's */
+	int notsent_lowat;       /* bytes that may wait in the kernel unsent; 0 no limit */
 };
 
 /* A listening stream socket. Listening TCP sockets have TCP_NODELAY, which accepted ones inherit.

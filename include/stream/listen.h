@@ -8,6 +8,7 @@
 #define STREAM_LISTEN_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct config;
 struct diag_list;
@@ -34,6 +35,14 @@ void listen_resume_all(struct config *cfg);
 /* A limit was raised, or there is room below one: whoever waits for it tries again. */
 void listen_retry_all(struct config *cfg);
 
+struct listen_figures {
+	unsigned maxconn_reached;        /* times that the process's maxconn held connections back */
+	uint64_t conn_rate, conn_rate_max; /* connections per second: now, and the most so far */
+};
+
+/* Of all frontends together. */
+void listen_get_figures(struct listen_figures *out);
+
 /* Client sessions of the process, all threads; and since the start. */
 unsigned sessions_count(void);
 unsigned long long sessions_total(void);
@@ -53,8 +62,23 @@ void listen_set_maxconn(unsigned maxconn);
 /* May threads give each other idle server connections (tune.idle-pool.shared)? Before the threads.
  */
 void stream_set_idle_sharing(bool shared);
-/* Of the stream engine: tune.bufsize is given with block_set_size(). Before the threads. */
-void stream_set_tunes(unsigned fields_max, unsigned maxrewrite);
+/* What the kernel is told of the sockets of one side; 0: its own defaults. */
+struct stream_socket_tunes {
+	int rcvbuf, sndbuf, notsent_lowat;
+};
+
+/* Of the stream engine; tune.bufsize is given with block_set_size(). */
+struct stream_tunes {
+	unsigned fields_max, maxrewrite;
+	unsigned log_uri_max;            /* bytes of a URI in logs */
+	unsigned shards;                 /* of an address, by default: enum stream_shards */
+	struct stream_socket_tunes client, server;
+};
+
+enum stream_shards { STREAM_SHARDS_BY_GROUP, STREAM_SHARDS_BY_PROCESS, STREAM_SHARDS_BY_THREAD };
+
+/* Copied. Before the threads, and before sockets are opened. */
+void stream_set_tunes(const struct stream_tunes *tunes);
 
 extern const struct module mod_net, mod_mux, mod_stream, mod_stream_alias, mod_stream_log;
 

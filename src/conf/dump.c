@@ -66,8 +66,7 @@ static void dump_lines(unsigned where, const char *section, FILE *out)
 			continue;
 		last = k->words;
 		print_group(k, &group, out);
-		if (strncmp(k->words, "option ", 7) == 0 && k->flags & CONF_CAN_NO &&
-		    !conf_keyword_most(k))
+		if (strncmp(k->words, "option ", 7) == 0 && !conf_keyword_most(k))
 			print_option_sides(k, out);
 		fprintf(out, "\t%s\n", k->words);
 	}

@@ -39,6 +39,11 @@ void thread_set_busy_polling(bool on)
 	is_busy_polling = on;
 }
 
+bool thread_is_busy_polling(void)
+{
+	return is_busy_polling;
+}
+
 /* --- one turn -------------------------------------------------------------------------------- */
 
 static void worker_run_hooks(struct worker *w)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* dump.c - -dK: the registered keywords, class by class */
+/* dump.c - -dK: the registered keywords, class by class; -dL: the loaded libraries */
+#include <link.h>
 #include <string.h>
 #include "ctl/ctl.h"
 #include "expr/expr.h"
@@ -75,4 +76,19 @@ bool keyword_dump(const char *list, const struct module *const *modules, FILE *o
 	}
 	fflush(out);
 	return true;
+}
+
+static int print_object(struct dl_phdr_info *info, size_t size, void *out)
+{
+	/* the program itself comes first, without a name; the kernel's has no file */
+	if (info->dlpi_name[0] == '/')
+		fprintf(out, "%s\n", info->dlpi_name);
+	return 0;
+}
+
+void libraries_dump(const char *program, FILE *out)
+{
+	fprintf(out, "List of loaded object files:\n%s\n", program);
+	dl_iterate_phdr(print_object, out);
+	fflush(out);
 }

@@ -53,7 +53,7 @@ struct info_value {
 /* Sums over the frontends. */
 struct traffic {
 	uint64_t connections, requests, streams, bytes_out, current;
-	uint64_t conn_rate, conn_rate_max, session_rate, session_rate_max;
+	uint64_t session_rate, session_rate_max;
 };
 
 static void traffic_add(struct traffic *t, const struct proxy *fe)
@@ -65,11 +65,8 @@ static void traffic_add(struct traffic *t, const struct proxy *fe)
 	t->connections += counter_read(&st->fe, CNT_CONN_TOT);
 	t->requests += fe->mode == PROXY_MODE_HTTP ? requests : sessions;
 	t->bytes_out += counter_read(&st->fe, CNT_BYTES_OUT);
-	t->conn_rate += rate_set_read(&st->fe_conn_rate);
 	t->session_rate += rate_set_read(&st->fe_session_rate);
 	/* the best known bound from below: the busiest frontend's */
-	if (rate_set_max(&st->fe_conn_rate) > t->conn_rate_max)
-		t->conn_rate_max = rate_set_max(&st->fe_conn_rate);
 	if (rate_set_max(&st->fe_session_rate) > t->session_rate_max)
 		t->session_rate_max = rate_set_max(&st->fe_session_rate);
 }
@@ -77,6 +74,7 @@ static void traffic_add(struct traffic *t, const struct proxy *fe)
 static void collect_traffic(struct info_value *v, const struct config *cfg)
 {
 	struct traffic t = { 0 };
+	struct listen_figures figures;
 	const struct main_settings *set = settings_of(cfg);
 
 	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px)) {
@@ -88,9 +86,11 @@ static void collect_traffic(struct info_value *v, const struct config *cfg)
 	v[INFO_CURRCONNS].number = sessions_count();
 	v[INFO_CUMCONNS].number = t.connections + ctl_connections_total();
 	v[INFO_CUMREQ].number = t.requests + ctl_connections_total();
-	v[INFO_CONNRATE].number = t.conn_rate;
+	listen_get_figures(&figures);
+	v[INFO_MAXCONNREACHED].number = figures.maxconn_reached;
+	v[INFO_CONNRATE].number = figures.conn_rate;
 	v[INFO_CONNRATELIMIT].number = (uint64_t)set->maxconnrate;
-	v[INFO_MAXCONNRATE].number = t.conn_rate_max;
+	v[INFO_MAXCONNRATE].number = figures.conn_rate_max;
 	v[INFO_SESSRATE].number = t.session_rate;
 	v[INFO_SESSRATELIMIT].number = (uint64_t)set->maxsessrate;
 	v[INFO_MAXSESSRATE].number = t.session_rate_max;
@@ -153,6 +153,7 @@ static void collect_process(struct info_value *v, char *text, size_t size)
 	set_real(&v[INFO_UPTIME_SEC], (double)up_ns / 1e9);
 	v[INFO_NBTHREAD].number = thread_count();
 	v[INFO_NBPROC].number = 1;
+	v[INFO_BUSYPOLLING].number = thread_is_busy_polling();
 	v[INFO_PROCESS_NUM].number = 1;
 	v[INFO_PID].number = (uint64_t)getpid();
 	v[INFO_START_TIME_SEC].number = (clock_wall_us() - up_ns / 1000) / 1000000;

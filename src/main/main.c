@@ -68,7 +68,7 @@ static const char *program_path(void)
 }
 
 /* -c. */
-static int report_check(const struct config *cfg, const struct main_options *o)
+static int report_check(const struct config *cfg, const struct main_options *o, bool warned)
 {
 	bool has_sockets = generation_count_listeners(cfg) + stats_sockets_count(cfg) > 0;
 
@@ -77,6 +77,8 @@ static int report_check(const struct config *cfg, const struct main_options *o)
 			"=> exit(2).\n");
 		return STATUS_NO_LISTENER;
 	}
+	if (warned && !o->quiet && !settings_of(cfg)->quiet)
+		printf("Warnings were found.\n");
 	if (o->verbose)
 		printf("Configuration file is valid\n");
 	return STATUS_OK;
@@ -158,6 +160,7 @@ static int answer_at_once(const struct main_options *o)
 static int serve(const struct main_options *o)
 {
 	struct config *cfg;
+	bool warned;
 	int status;
 
 	if (o->chdir && chdir(o->chdir) < 0) {
@@ -165,13 +168,15 @@ static int serve(const struct main_options *o)
 			   strerror(errno));
 		return STATUS_ERROR;
 	}
-	cfg = generation_load(o);
+	cfg = generation_load(o, &warned);
 	if (!cfg)
 		return STATUS_ERROR;
+	if (o->list_libraries)
+		libraries_dump(program_path(), stdout);
 	if (o->dump_classes && !keyword_dump(o->dump_classes, main_modules, stdout))
 		status = STATUS_ERROR;
 	else if (o->check_only)
-		status = report_check(cfg, o);
+		status = report_check(cfg, o, warned);
 	else if (!go_live(cfg, o))
 		status = STATUS_ERROR;
 	else
@@ -217,7 +222,9 @@ int main(int argc, char **argv)
 		status = show_usage(&o);
 	} else if (parsed == OPTIONS_OK) {
 		version_publish_facts();
-		if (modules_register()) {
+		if (!environment_publish(&o)) {
+			MAIN_ALERT("out of memory for the environment.");
+		} else if (modules_register()) {
 			status = answer_at_once(&o);
 			if (status < 0 && !o.source_count) {
 				status = show_usage(&o);

@@ -4,6 +4,7 @@
  * modules.c   the list of modules            options.c  the command line
  * version.c   -v, -vv                        dump.c     -dK
  * settings.c, settings_conf.c  global keywords
+ * env.c       variables for the configuration
  * limits.c    connections, descriptors, pipes
  * start.c     from files to a generation     process.c  pid file, daemon, chroot, ids
  * stop.c      signals, soft and hard stop    info.c     show info, show env
@@ -20,6 +21,7 @@
 #include "base/list.h"
 #include "base/module.h"
 #include "conf/conf.h"
+#include "stream/listen.h"
 
 /* --- modules.c */
 /* Every module, in start-up order; ends with NULL. */
@@ -76,7 +78,15 @@ void version_print_filters(FILE *out);
 /* Tells the configuration engine about version and features. */
 void version_publish_facts(void);
 
-/* --- dump.c : -dK. False: unknown class, or help was asked for. */
+/* --- env.c : HAPROXY_* for the configuration, from the command line. False: no memory. */
+bool environment_publish(const struct main_options *o);
+/* Once all is read: those that are of use in the configuration only. */
+void environment_forget(struct config *cfg);
+
+/* --- dump.c */
+/* -dL: the program's file, then those of its libraries. */
+void libraries_dump(const char *program, FILE *out);
+/* -dK. False: unknown class, or help was asked for. */
 bool keyword_dump(const char *classes, const struct module *const *modules, FILE *out);
 
 /* --- vocabulary.c : -dKdoc, everything that the tables tell, for the manual's tables */
@@ -97,6 +107,9 @@ struct main_settings {
 	int64_t grace_ms;
 	int64_t stats_timeout_ms;
 	int stats_maxconn;
+	struct stream_tunes stream;   /* pushed down to the stream floor */
+	int log_uri_max, pipe_size;   /* 0 unset */
+	int renice_runtime;           /* -20..19, or RENICE_UNSET */
 	int bufsize, maxrewrite, fields_max, maxaccept;
 	bool idle_apart;              /* tune.idle-pool.shared off */
 	int ignored;                  /* where harmless tunables go */
@@ -105,6 +118,7 @@ struct main_settings {
 extern struct slot settings_slot;
 extern const struct module mod_settings; /* settings_conf.c */
 struct main_settings *settings_of(const struct config *cfg);
+#define RENICE_UNSET INT32_MIN
 /* Pushes what lower floors need down to them, before memory blocks and sockets are made. */
 void settings_apply(const struct config *cfg, const struct main_options *o);
 
@@ -123,8 +137,8 @@ bool limits_apply(struct config *cfg, const struct main_options *o);
 
 /* --- start.c */
 struct config *generation_current(void);
-/* Reads, checks and prints what is to be said. NULL: errors. *listeners: sockets asked for. */
-struct config *generation_load(const struct main_options *o);
+/* Reads, checks and prints what is to be said. NULL: errors. *warned: there were warnings. */
+struct config *generation_load(const struct main_options *o, bool *warned);
 /* Opens sockets and starts the modules. False: said. */
 bool generation_start(const struct module *const *modules, struct config *cfg,
 		      const struct main_options *o);

@@ -66,7 +66,6 @@ static bool parse_set_dumpable(struct conf_line *l)
 	return true;
 }
 
-
 static bool parse_idle_sharing(struct conf_line *l)
 {
 	const char *word = conf_next(l);
@@ -78,13 +77,49 @@ static bool parse_idle_sharing(struct conf_line *l)
 	return true;
 }
 
-static bool parse_verify(struct conf_line *l)
+/* Seen by the lines that follow as $HAPROXY_LOCALPEER. */
+static bool parse_localpeer(struct conf_line *l)
 {
+	const char *name;
+
+	if (!conf_take_string(l, &name))
+		return false;
+	return conf_setenv(l->cfg, "HAPROXY_LOCALPEER", name, true) ||
+	       conf_error(l, 0, NULL, "out of memory.");
+}
+
+static bool parse_default_shards(struct conf_line *l)
+{
+	static const char *const names[] = {
+		[STREAM_SHARDS_BY_GROUP] = "by-group",
+		[STREAM_SHARDS_BY_PROCESS] = "by-process",
+		[STREAM_SHARDS_BY_THREAD] = "by-thread",
+	};
 	const char *word = conf_next(l);
 
-	if (!word || (strcmp(word, "none") != 0 && strcmp(word, "required") != 0))
-		return conf_error(l, word ? l->at - 1 : 0, NULL,
-				  "'%s' expects 'none' or 'required' as argument.", l->words[0]);
+	for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		if (strcmp(word, names[i]) == 0) {
+			settings_of(l->cfg)->stream.shards = i;
+			return true;
+		}
+	}
+	return conf_error(l, l->at - 1, NULL, "'%s' expects either 'by-process', 'by-group', or "
+			  "'by-thread' but got '%s'.", l->words[0], word);
+}
+
+/* A size that is kept as an int: keyword->min and max bound it. */
+static bool parse_size(struct conf_line *l)
+{
+	const struct conf_keyword *k = l->keyword;
+	uint64_t bytes;
+
+	if (!conf_take_size(l, &bytes))
+		return false;
+	if (bytes < (uint64_t)k->min || bytes > (uint64_t)k->max)
+		return conf_error(l, l->at - 1, NULL, "'%s' value must be between %lld and %lld "
+				  "(was %s)", k->words, (long long)k->min, (long long)k->max,
+				  l->words[l->at - 1]);
+	*(int *)((char *)settings_of(l->cfg) + k->offset) = (int)bytes;
 	return true;
 }
 
@@ -97,6 +132,10 @@ static bool parse_verify(struct conf_line *l)
 #define NUMBER(name, member, low, high, text) \
 	{ GLOBAL(name), .min_args = 1, .max_args = 1, .type = CONF_INT, AT(member), .min = low, \
 	  .max = high, .syntax = "<number>", .help = text }
+#define SIZE(name, member, low, high, text) \
+	{ GLOBAL(name), .min_args = 1, .max_args = 1, .parse = parse_size, AT(member), .min = low, \
+	  .max = high, .syntax = "<size>", .help = text }
+#define SOCKET(name, member, text) SIZE(name, stream.member, 0, INT32_MAX / 2, text)
 #define TEXT(name, member, what, text) \
 	{ GLOBAL(name), .min_args = 1, .max_args = 1, .type = CONF_STRING, AT(member), \
 	  .syntax = what, .help = text }
@@ -105,7 +144,7 @@ static bool parse_verify(struct conf_line *l)
 	  .syntax = "<time>", .help = text }
 #define IGNORED(name, what, why) \
 	{ GLOBAL(name), .flags = CONF_IGNORED | CONF_CAN_NO, .max_args = 1, .syntax = what, \
-	  .help = "no effect", .hint = why }
+	  .help = "no effect", .hint = "'" name "' has no effect here: " why "." }
 #define LATER(name, why) \
 	{ GLOBAL(name), .flags = CONF_REFUSED, .max_args = -1, .help = "not there yet", \
 	  .hint = why }
@@ -116,7 +155,6 @@ static const struct conf_keyword keywords[] = {
 	SWITCH("zero-warning", zero_warning, "refuse to start after a warning"),
 	{ GLOBAL("set-dumpable"), .flags = CONF_CAN_NO, .max_args = 1, .parse = parse_set_dumpable,
 	  .syntax = "[ on | off ]", .help = "allow core dumps although rights were dropped" },
-	SWITCH("insecure-fork-wanted", insecure_fork, "allow programs to be started"),
 	SWITCH("insecure-setuid-wanted", insecure_setuid, "allow programs to gain rights"),
 	NO_SWITCH("strict-limits", strict_limits, "refuse to start when limits cannot be had"),
 	SWITCH("nosplice", no_splice, "never use pipes between sockets"),
@@ -126,8 +164,8 @@ static const struct conf_keyword keywords[] = {
 	TEXT("node", node, "<name>", "name of this node"),
 	{ GLOBAL("description"), .min_args = 1, .max_args = -1, .parse = parse_description,
 	  .syntax = "<text>", .help = "what this node is for" },
-	TEXT("localpeer", localpeer, "<name>", "name of this node among peers"),
-	TEXT("cluster-secret", cluster_secret, "<secret>", "secret that nodes of a cluster share"),
+	{ GLOBAL("localpeer"), .min_args = 1, .max_args = 1, .parse = parse_localpeer,
+	  .syntax = "<name>", .help = "name of this node among peers" },
 	NUMBER("uid", uid, 0, INT32_MAX, "user id to run as"),
 	NUMBER("gid", gid, 0, INT32_MAX, "group id to run as"),
 	{ GLOBAL("user"), .min_args = 1, .max_args = 1, .parse = parse_user, .syntax = "<name>",
@@ -143,9 +181,21 @@ static const struct conf_keyword keywords[] = {
 	TIME("hard-stop-after", hard_stop_ms, "longest soft stop"),
 	TIME("grace", grace_ms, "time between the signal and the closing of sockets"),
 
-	NUMBER("tune.bufsize", bufsize, 1024, 1 << 24, "bytes of a buffer"),
-	NUMBER("tune.maxrewrite", maxrewrite, 0, 1 << 24, "part of a buffer kept for rewriting"),
+	SIZE("tune.bufsize", bufsize, 1024, 1 << 24, "bytes of a buffer"),
+	SIZE("tune.maxrewrite", maxrewrite, 0, 1 << 24, "part of a buffer kept for rewriting"),
 	NUMBER("tune.http.maxhdr", fields_max, 1, 32767, "most fields of a message"),
+	SIZE("tune.http.logurilen", log_uri_max, 1, 1 << 20, "bytes of a URI in logs"),
+	SIZE("tune.pipesize", pipe_size, 0, 1 << 30, "bytes that a pipe holds"),
+	NUMBER("tune.renice.runtime", renice_runtime, -20, 19, "priority once started"),
+	{ GLOBAL("tune.listener.default-shards"), .min_args = 1, .max_args = 1,
+	  .parse = parse_default_shards, .syntax = "{ by-process | by-thread | by-group }",
+	  .help = "sockets for one address" },
+	SOCKET("tune.rcvbuf.client", client.rcvbuf, "kernel's receive buffer of clients"),
+	SOCKET("tune.rcvbuf.server", server.rcvbuf, "kernel's receive buffer of servers"),
+	SOCKET("tune.sndbuf.client", client.sndbuf, "kernel's send buffer of clients"),
+	SOCKET("tune.sndbuf.server", server.sndbuf, "kernel's send buffer of servers"),
+	SOCKET("tune.notsent-lowat.client", client.notsent_lowat, "unsent bytes kept by the kernel"),
+	SOCKET("tune.notsent-lowat.server", server.notsent_lowat, "unsent bytes kept by the kernel"),
 	NUMBER("tune.maxaccept", maxaccept, -1, 1000000, "connections accepted at once"),
 
 	{ GLOBAL("tune.idle-pool.shared"), .min_args = 1, .max_args = 1,
@@ -164,7 +214,14 @@ static const struct conf_keyword keywords[] = {
 	IGNORED("tune.idletimer", "<time>", "streams are not told apart by idle time"),
 	IGNORED("nogetaddrinfo", "", "names are resolved in one way only"),
 	IGNORED("close-spread-time", "<time>", "idle connections are closed at once when stopping"),
-	IGNORED("tune.pipesize", "<size>", "pipes have the size that the system gives them"),
+	IGNORED("tune.rcvbuf.frontend", "<size>", "it is about datagrams, there are none"),
+	IGNORED("tune.rcvbuf.backend", "<size>", "it is about datagrams, there are none"),
+	IGNORED("tune.sndbuf.frontend", "<size>", "it is about datagrams, there are none"),
+	IGNORED("tune.sndbuf.backend", "<size>", "it is about datagrams, there are none"),
+	IGNORED("tune.applet.zero-copy-forwarding", "{ on | off }", "bytes are never copied"),
+	IGNORED("tune.h1.zero-copy-fwd-recv", "{ on | off }", "bytes are never copied"),
+	IGNORED("tune.h1.zero-copy-fwd-send", "{ on | off }", "bytes are never copied"),
+	IGNORED("tune.pt.zero-copy-forwarding", "{ on | off }", "bytes are never copied"),
 	IGNORED("prealloc-fd", "", "the kernel's table grows by itself"),
 	IGNORED("tune.disable-zero-copy-forwarding", "", "bytes are always moved without a copy"),
 	IGNORED("tune.disable-fast-forward", "", "there is no other way of forwarding"),
@@ -174,12 +231,12 @@ static const struct conf_keyword keywords[] = {
 	LATER("mworker-max-reloads", "'mworker-max-reloads' comes with master-worker mode, which "
 	      "is not there yet."),
 
-	/* what has an effect with TLS only: nothing uses TLS, so nothing is lost */
-	{ GLOBAL("ssl-server-verify"), .max_args = 1, .parse = parse_verify,
-	  .syntax = "{ none | required }", .help = "verify the certificates of servers" },
-	NUMBER("tune.ssl.default-dh-param", ignored, 1024, INT32_MAX, "bits of DH parameters"),
-	NUMBER("tune.ssl.capture-cipherlist-size", ignored, 0, INT32_MAX,
-	       "bytes of the client's list of ciphers to keep"),
+	/* what has an effect with features that are not there yet, and none on what is */
+	IGNORED("insecure-fork-wanted", "", "this program never starts another one"),
+	IGNORED("cluster-secret", "<secret>", "nothing of this version needs a shared secret"),
+	IGNORED("ssl-server-verify", "{ none | required }", "there is no TLS yet"),
+	IGNORED("tune.ssl.default-dh-param", "<number>", "there is no TLS yet"),
+	IGNORED("tune.ssl.capture-cipherlist-size", "<number>", "there is no TLS yet"),
 	{ 0 }
 };
 

@@ -50,7 +50,7 @@ static bool has_forbidden_warnings(const struct config *cfg, const struct main_o
 	return true;
 }
 
-struct config *generation_load(const struct main_options *o)
+struct config *generation_load(const struct main_options *o, bool *warned)
 {
 	struct config *cfg = config_new();
 	struct diag_list diags;
@@ -68,8 +68,10 @@ struct config *generation_load(const struct main_options *o)
 	good = conf_read(cfg, o->sources, o->source_count, &diags);
 	good = good && conf_check(cfg, &diags);
 	conf_show_lines(cfg, NULL, false);
+	environment_forget(cfg);
 	diag_set_quiet((o->quiet || settings_of(cfg)->quiet) && !o->verbose);
 	diag_print(&diags, o->diagnostics ? DIAG_DIAG : DIAG_DEBUG, stderr);
+	*warned = diags.warnings > 0;
 	if (!good)
 		MAIN_ALERT("config : Fatal errors found in configuration.");
 	else if (has_forbidden_warnings(cfg, o, &diags))

@@ -9,6 +9,7 @@
 #define PIPE_SIZE (1 << 18)
 #define PIPES_SPARE_MAX 32
 
+static unsigned pipe_size = PIPE_SIZE;  /* set at start-up */
 static unsigned pipes_limit = 8192; /* set at start-up */
 static unsigned pipes_used, pipes_spare; /* atomic */
 static __thread struct pipe *spare;
@@ -17,6 +18,11 @@ static __thread unsigned spare_count;
 void pipe_set_limit(unsigned max)
 {
 	pipes_limit = max;
+}
+
+void pipe_set_size(unsigned bytes)
+{
+	pipe_size = bytes;
 }
 
 unsigned pipe_used_count(void)
@@ -42,7 +48,7 @@ static struct pipe *pipe_open(void)
 		free(p);
 		return NULL;
 	}
-	fcntl(p->fd[0], F_SETPIPE_SZ, PIPE_SIZE);
+	fcntl(p->fd[0], F_SETPIPE_SZ, (int)pipe_size);
 	p->bytes = 0;
 	return p;
 }

@@ -65,6 +65,16 @@ static bool set_transparent(int fd, int family)
 	       setsockopt(fd, IPPROTO_IP, IP_FREEBIND, &one, sizeof(one)) == 0;
 }
 
+static void set_buffers(int fd, const struct socket_settings *set)
+{
+	if (set->rcvbuf)
+		set_int(fd, SOL_SOCKET, SO_RCVBUF, set->rcvbuf);
+	if (set->sndbuf)
+		set_int(fd, SOL_SOCKET, SO_SNDBUF, set->sndbuf);
+	if (set->notsent_lowat)
+		set_int(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, set->notsent_lowat);
+}
+
 static void set_keepalive(int fd, const struct socket_settings *set)
 {
 	if (!(set->options & SOCKET_KEEPALIVE))
@@ -109,10 +119,7 @@ static const char *prepare_inet(int fd, int family, const struct socket_settings
 		set_int(fd, IPPROTO_TCP, TCP_FASTOPEN, set->backlog ? set->backlog : 1024);
 	if (set->options & SOCKET_NO_QUICKACK)
 		set_int(fd, IPPROTO_TCP, TCP_QUICKACK, 0);
-	if (set->rcvbuf)
-		set_int(fd, SOL_SOCKET, SO_RCVBUF, set->rcvbuf);
-	if (set->sndbuf)
-		set_int(fd, SOL_SOCKET, SO_SNDBUF, set->sndbuf);
+	set_buffers(fd, set);
 	set_int(fd, IPPROTO_TCP, TCP_NODELAY, 1);
 	set_keepalive(fd, set);
 	return NULL;
@@ -231,10 +238,7 @@ static bool prepare_connect(int fd, const struct sockaddr_storage *addr,
 		set_int(fd, IPPROTO_TCP, TCP_QUICKACK, 0);
 	if (set->options & SOCKET_TFO)
 		set_int(fd, IPPROTO_TCP, TCP_FASTOPEN_CONNECT, 1);
-	if (set->rcvbuf)
-		set_int(fd, SOL_SOCKET, SO_RCVBUF, set->rcvbuf);
-	if (set->sndbuf)
-		set_int(fd, SOL_SOCKET, SO_SNDBUF, set->sndbuf);
+	set_buffers(fd, set);
 	set_keepalive(fd, set);
 	if (!set->source)
 		return true;

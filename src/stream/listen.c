@@ -22,6 +22,7 @@ static struct {
 	bool no_reuseport;                                     /* same */
 	unsigned sessions __attribute__((aligned(64)));        /* atomic: now */
 	unsigned waiting;                                      /* atomic: some socket is paused */
+	unsigned reached;                                      /* atomic: how often by maxconn */
 	unsigned suspended;                                    /* atomic: by listen_pause_all() */
 	unsigned lock;                                         /* of listener_conf.opened */
 } limits = { .maxaccept = 64 };
@@ -64,6 +65,13 @@ unsigned sessions_count(void)
 	return __atomic_load_n(&limits.sessions, __ATOMIC_RELAXED);
 }
 
+void listen_get_figures(struct listen_figures *out)
+{
+	out->maxconn_reached = __atomic_load_n(&limits.reached, __ATOMIC_RELAXED);
+	out->conn_rate = rate_set_read(&conn_rate);
+	out->conn_rate_max = rate_set_max(&conn_rate);
+}
+
 /* --- limits ---------------------------------------------------------------------------------- */
 
 /* Does an administrator want it not to accept? */
@@ -97,8 +105,10 @@ static bool take_place(struct listener_conf *l)
 {
 	struct proxy_state *fe = l->bind->proxy->state;
 
-	if (!take_one(&limits.sessions, process_max()))
+	if (!take_one(&limits.sessions, process_max())) {
+		__atomic_add_fetch(&limits.reached, 1, __ATOMIC_RELAXED);
 		return false;
+	}
 	if (take_one(&fe->open_sessions, __atomic_load_n(&fe->maxconn, __ATOMIC_RELAXED))) {
 		if (take_one(&l->state->open_sessions, l->bind->maxconn))
 			return true;
@@ -148,8 +158,7 @@ static bool may_accept(void *owner, unsigned *wait_ms)
 void listen_session_began(struct listener_conf *l)
 {
 	listener_thread_load_add(1);
-	if (limits.maxconnrate || limits.maxsessrate)
-		rate_set_add(&conn_rate, 1);
+	rate_set_add(&conn_rate, 1);
 }
 
 /* Sockets are closed by one thread while others may want to resume them: all that reaches for them
@@ -273,6 +282,8 @@ static void listen_settings(const struct bind_conf *b, struct socket_settings *s
 		.options = option_bits(b), .mss = b->mss, .user_timeout_ms = b->tcp_ut_ms,
 		.interface = b->interface, .netns = b->netns,
 		.mode = b->mode, .uid = b->uid, .gid = b->gid,
+		.rcvbuf = stream_tunes()->client.rcvbuf, .sndbuf = stream_tunes()->client.sndbuf,
+		.notsent_lowat = stream_tunes()->client.notsent_lowat,
 		.backlog = (int)(b->backlog ? b->backlog : fe->backlog ? fe->backlog
 				 : b->maxconn ? b->maxconn : fe->maxconn ? fe->maxconn
 				 : process_max()),
@@ -306,16 +317,31 @@ static unsigned used_groups(const struct listener_conf *l, unsigned below)
 	return n;
 }
 
+/* What the line says, or tune.listener.default-shards: a number or enum bind_shards. */
+static int wanted_shards(const struct listener_conf *l)
+{
+	if (l->bind->shards)
+		return l->bind->shards;
+	switch (stream_tunes()->shards) {
+	case STREAM_SHARDS_BY_PROCESS:
+		return 1;
+	case STREAM_SHARDS_BY_THREAD:
+		return BIND_SHARDS_BY_THREAD;
+	default:
+		return BIND_SHARDS_BY_GROUP;
+	}
+}
+
 static bool is_by_group(const struct listener_conf *l)
 {
-	return l->bind->shards <= 0 && l->bind->shards != BIND_SHARDS_BY_THREAD;
+	return wanted_shards(l) == BIND_SHARDS_BY_GROUP;
 }
 
 /* How many sockets: the kernel deals connections out to all of them, so that each needs a thread. */
 static unsigned shard_count(const struct listener_conf *l)
 {
 	unsigned threads = used_threads(l, thread_count());
-	int shards = l->bind->shards;
+	int shards = wanted_shards(l);
 
 	if (l->address.ss_family == AF_UNIX || l->inherited_fd >= 0 || limits.no_reuseport ||
 	    !threads)

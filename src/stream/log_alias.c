@@ -372,7 +372,7 @@ static bool alias_r(ALIAS_ARGS)
 	strbuf_init_fixed(&b, text, sizeof(text));
 	strbuf_add(&b, s->log_method);
 	strbuf_add_char(&b, ' ');
-	strbuf_add(&b, slice_sub(s->log_uri, 0, 1024));
+	strbuf_add(&b, slice_sub(s->log_uri, 0, stream_tunes()->log_uri_max));
 	strbuf_add_char(&b, ' ');
 	strbuf_add(&b, s->log_version);
 	return logformat_put_text(item, out, strbuf_slice(&b));

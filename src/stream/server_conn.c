@@ -559,11 +559,14 @@ static void source_settings(struct stream *s, struct socket_settings *set,
 static void connect_settings(struct stream *s, struct socket_settings *set,
 			     struct sockaddr_storage *room)
 {
+	const struct stream_socket_tunes *tunes = &stream_tunes()->server;
 	const struct server *srv = s->server;
 	const struct proxy *be = s->be;
 
 	*set = (struct socket_settings){ .user_timeout_ms = srv->tcp_ut_ms, .netns = srv->netns,
-					 .mode = (mode_t)-1, .uid = (uid_t)-1, .gid = (gid_t)-1 };
+					 .mode = (mode_t)-1, .uid = (uid_t)-1, .gid = (gid_t)-1,
+					 .rcvbuf = tunes->rcvbuf, .sndbuf = tunes->sndbuf,
+					 .notsent_lowat = tunes->notsent_lowat };
 	if (be->options & PROXY_OPT_SRVTCPKA) {
 		set->options |= SOCKET_KEEPALIVE;
 		set->keepalive_count = be->server_keepalive.count;

@@ -5,14 +5,18 @@
 #include "stream/listen.h"
 #include "stream_priv.h"
 
-static struct {
-	unsigned fields_max, maxrewrite;
-} tunes = { .fields_max = 101, .maxrewrite = 1024 };
+static struct stream_tunes tunes = {
+	.fields_max = 101, .maxrewrite = 1024, .log_uri_max = 1024,
+};
 
-void stream_set_tunes(unsigned fields_max, unsigned maxrewrite)
+void stream_set_tunes(const struct stream_tunes *t)
 {
-	tunes.fields_max = fields_max;
-	tunes.maxrewrite = maxrewrite;
+	tunes = *t;
+}
+
+const struct stream_tunes *stream_tunes(void)
+{
+	return &tunes;
 }
 
 static bool stream_proxy_inherit(void *data, const void *from)

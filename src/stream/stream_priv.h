@@ -129,6 +129,8 @@ extern struct slot stream_proxy_slot;
 /* Computes what the muxes need of every proxy; at the start of a generation. */
 void stream_fill_settings(struct config *cfg);
 unsigned stream_fields_max(void);
+/* Those of the process: never NULL. */
+const struct stream_tunes *stream_tunes(void);
 
 static inline struct stream_proxy *stream_proxy(const struct proxy *px)
 {

@@ -119,6 +119,49 @@ def checks(tap, b):
     tap.eq(b.run("-c", "-f", by_env, env=env)[0], 0, "variables in addresses are expanded")
 
 
+def silent_options(tap, b):
+    """Nothing is accepted without a word that has no effect; names without address and -dr."""
+    good = b.file("options.cfg", GOOD % b.port)
+    for option in ("-dF", "-dZ", "-dG", "-dI", "-dV", "-4"):
+        status, out, err = b.run("-c", option, "-f", good)
+        tap.ok(status == 0 and "option '%s'" % option in err, option + ": told to be of no use",
+               err)
+    lost = b.file("lost.cfg", (GOOD % b.port) + "backend b\n\ttimeout server 1s\n"
+                  "\ttimeout connect 1s\n\tserver s no.such.name.invalid:80\n")
+    status, out, err = b.run("-c", "-f", lost)
+    tap.ok(status == 1 and "could not resolve address 'no.such.name.invalid'" in err,
+           "a server without address is an error", err)
+    tap.eq(b.run("-c", "-dr", "-f", lost)[0], 0, "-dr: it is not")
+    local = b.file("local.cfg", (GOOD % b.port) + "backend b\n\ttimeout server 1s\n"
+                   "\ttimeout connect 1s\n\tserver s localhost:80\n")
+    tap.eq(b.run("-c", "-f", local), (0, "", ""), "names of servers are resolved")
+    status, out, err = b.run("-c", "-dL", "-f", good)
+    tap.ok("List of loaded object files:\n" in out and "libc" in out, "-dL lists libraries", out)
+    status, out, err = b.run("-dC,line", "-c", "-f", good)
+    tap.ok("1\tglobal \n" in out, "-dC,line: with their numbers", out)
+    peer = b.file("peer.cfg", (GOOD % b.port).replace("frontend f", 'frontend "$HAPROXY_LOCALPEER"'))
+    status, out, err = b.run("-dC", "-L", "joe", "-c", "-f", peer)
+    tap.ok(status == 0 and "frontend joe" in out, "-L sets HAPROXY_LOCALPEER", out + err)
+
+
+def later_keywords(tap, b):
+    """What waits for a feature is refused by the name of the feature."""
+    for line, feature in (("global\n\ttune.h2.header-table-size 9", "HTTP/2"),
+                          ("global\n\tlua-load x", "Lua"),
+                          ("frontend g\n\tbind :1 ssl crt x", "TLS"),
+                          ("backend g\n\tserver s 1.1.1.1 ssl verify none", "TLS"),
+                          ("frontend g\n\tmonitor-uri /x", "health checks")):
+        conf = b.file("later.cfg", (GOOD % b.port) + line + "\n")
+        status, out, err = b.run("-c", "-f", conf)
+        word = line.split()[-2 if "ssl" not in line else line.split().index("ssl")]
+        tap.ok(status == 1 and "not supported yet: it comes with %s." % feature in err,
+               "%s waits for %s" % (word, feature), err)
+    conf = "global\n\tssl-server-verify none\n\ttune.ssl.default-dh-param 2048\n"
+    conf = b.file("useless.cfg", conf + (GOOD % b.port))
+    status, out, err = b.run("-c", "-f", conf)
+    tap.ok(status == 0 and err.count("has no effect here") == 2, "what has no effect is told", err)
+
+
 def signals(tap, b):
     good = b.file("run.cfg", GOOD % b.port)
     for sig, want in ((signal.SIGTERM, 143), (signal.SIGINT, 130), (signal.SIGUSR1, 0)):
@@ -309,7 +352,7 @@ def main():
     tap = lib.Tap()
     with tempfile.TemporaryDirectory(prefix="hapt.") as folder:
         b = Bench(args.program, folder)
-        for part in (versions, checks, signals, take_over, daemons, port_taken, limits,
+        for part in (versions, checks, silent_options, later_keywords, signals, take_over, daemons, port_taken, limits,
                      descriptors, rights, stops, dumps):
             try:
                 part(tap, b)
