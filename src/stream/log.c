@@ -10,6 +10,12 @@
 
 static __thread struct strbuf line, structured;
 
+void stream_log_thread_fini(void)
+{
+	strbuf_fini(&line);
+	strbuf_fini(&structured);
+}
+
 static const struct log_settings *settings_of(const struct proxy *px)
 {
 	return slot_of(&log_proxy_slot, proxy_slots(px));

@@ -106,6 +106,8 @@ extern __thread struct list stream_list_of_thread;
 /* --- log.c */
 /* Writes the log line of the stream, once, if its frontend wants one. */
 void stream_log(struct stream *s);
+/* Frees the calling thread's line. */
+void stream_log_thread_fini(void);
 /* The same with option logasap: once the answer's head was sent, or the server connected (TCP). */
 void stream_log_early(struct stream *s);
 /* Without any format of its frontend's, a stream is announced when it begins. */
