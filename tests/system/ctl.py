@@ -177,7 +177,7 @@ def changes(tap, proxy, ports):
 
 
 def storm(tap, proxy, ports):
-    """Looks at, ends and pauses what other threads are busy with; clients of commands that leave early."""
+    """Looks at, ends and pauses what other threads are busy with; some who ask leave early."""
     end = time.monotonic() + 1.5
     request = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 
@@ -194,7 +194,8 @@ def storm(tap, proxy, ports):
     def orders():
         while time.monotonic() < end:
             for what in ("show sess all", "show fd", "show errors", "clear counters all",
-                         "shutdown sessions server be/s2", "disable frontend fe; enable frontend fe"):
+                         "shutdown sessions server be/s2",
+                         "disable frontend fe; enable frontend fe"):
                 proxy.ctl(what)
                 with socket.socket(socket.AF_UNIX) as s:
                     s.connect(proxy.ctl_path)
