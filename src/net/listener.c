@@ -64,7 +64,8 @@ static void listener_describe(void *owner, int fd, struct strbuf *out)
 {
 	const struct listener *l = owner;
 
-	strbuf_printf(out, " l.st=%s fe=%s", l->paused ? "PAU" : "RDY", l->user->name(l->owner));
+	strbuf_printf(out, " l.st=%s fe=%s", listener_is_paused(l) ? "PAU" : "RDY",
+		      l->user->name(l->owner));
 	socket_describe(fd, false, out);
 }
 
