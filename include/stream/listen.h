@@ -11,11 +11,17 @@
 
 struct config;
 struct diag_list;
+struct listener_conf;
 struct stream_limits;
 
-/* Opens every bind line of every frontend; problems become diagnostics. False: at least one failed.
+/* Opens every bind line of every frontend; problems become diagnostics. False: at least one failed;
+ * calling it again tries those that failed.
  */
 bool listen_open_all(struct config *cfg, struct diag_list *diags);
+/* Adds the alert about an address that cannot be opened. Returns false. */
+bool listen_report(struct diag_list *diags, const struct listener_conf *l, const char *error);
+/* One socket for each address, whatever `shards` says (noreuseport). Before they are opened. */
+void listen_forbid_reuseport(void);
 /* Begins to accept on the calling thread. */
 void listen_start_thread(struct config *cfg);
 /* Closes the listening sockets and asks idle clients to leave; sessions go on. From any thread. */
@@ -50,5 +56,6 @@ void stream_set_idle_sharing(bool shared);
 void stream_set_tunes(unsigned fields_max, unsigned maxrewrite);
 
 extern const struct module mod_net, mod_mux, mod_stream, mod_stream_alias, mod_stream_log;
+extern const struct module mod_stream_unique_id;
 
 #endif

@@ -8,7 +8,8 @@
 #include "net/net_init.h"
 
 #define SEND_VECTORS_MAX 64
-/* A thread that holds so many blocks reads them one by one again: bulk transfers share its memory. */
+/* A thread that holds so many blocks reads them one by one again: bulk transfers share its memory.
+ */
 #define BLOCKS_MANY 4096
 
 static struct pool *conn_pool;

@@ -3,7 +3,9 @@
 #include "stream/listen.h"
 #include <errno.h>
 #include <netinet/in.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/un.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include "base/diag.h"
@@ -17,6 +19,7 @@
 /* Limits and totals of the process: touched once per connection, not per request. */
 static struct {
 	unsigned maxconn, maxconnrate, maxsessrate, maxaccept; /* set before the threads */
+	bool no_reuseport;                                     /* same */
 	unsigned sessions __attribute__((aligned(64)));        /* atomic: now */
 	unsigned waiting;                                      /* atomic: some socket is paused */
 	unsigned suspended;                                    /* atomic: by listen_pause_all() */
@@ -39,6 +42,11 @@ void listen_set_limits(unsigned maxconn, unsigned maxconnrate, unsigned maxsessr
 	limits.maxconnrate = maxconnrate;
 	limits.maxsessrate = maxsessrate;
 	limits.maxaccept = maxaccept ? maxaccept : 64;
+}
+
+void listen_forbid_reuseport(void)
+{
+	limits.no_reuseport = true;
 }
 
 void listen_set_maxconn(unsigned maxconn)
@@ -210,7 +218,7 @@ static unsigned option_bits(const struct bind_conf *b)
 		bits |= SOCKET_KEEPALIVE;
 	if (fe->options & PROXY_OPT_SMART_ACCEPT)
 		bits |= SOCKET_NO_QUICKACK;
-	return bits | SOCKET_REUSEPORT;
+	return limits.no_reuseport ? bits : bits | SOCKET_REUSEPORT;
 }
 
 static void listen_settings(const struct bind_conf *b, struct socket_settings *set)
@@ -265,7 +273,8 @@ static unsigned shard_count(const struct listener_conf *l)
 	unsigned threads = used_threads(l, thread_count());
 	int shards = l->bind->shards;
 
-	if (l->address.ss_family == AF_UNIX || l->inherited_fd >= 0 || !threads)
+	if (l->address.ss_family == AF_UNIX || l->inherited_fd >= 0 || limits.no_reuseport ||
+	    !threads)
 		return 1;
 	if (is_by_group(l))
 		return used_groups(l, thread_group_count());
@@ -280,16 +289,30 @@ static unsigned shard_of_thread(const struct listener_conf *l, unsigned count)
 	return rank % count;
 }
 
-static void open_failed(const struct listener_conf *l, struct diag_list *diags, const char *error)
+bool listen_report(struct diag_list *diags, const struct listener_conf *l, const char *error)
 {
-	struct diag_place place = { .file = l->bind->file, .line = l->bind->line };
+	static const struct diag_place bare = { .form = DIAG_BARE };
+	const struct sockaddr_un *un = (const struct sockaddr_un *)&l->address;
+	const struct proxy *fe = l->bind->proxy;
 	struct addr a = addr_from_sockaddr(&l->address, l->address_len);
-	char text[ADDR_MAX];
+	char ip[ADDR_IP_MAX], where[sizeof(un->sun_path) + 16];
+	const char *protocol = a.family == ADDR_INET ? "tcpv4" : "tcpv6";
 
-	addr_put(&a, text, sizeof(text));
-	diag_add(diags, DIAG_ALERT, NULL, NULL, "Starting frontend %s: %s [%s] (%s:%d)",
-		 l->bind->proxy->name, error, addr_is_inet(&a) ? text : l->bind->text, place.file,
-		 place.line);
+	if (addr_is_inet(&a)) {
+		addr_put_ip(&a, ip, sizeof(ip));
+		snprintf(where, sizeof(where), "for [%s:%u]", ip, a.port);
+	} else if (l->inherited_fd >= 0) {
+		protocol = "fd";
+		snprintf(where, sizeof(where), "[fd@%d]", l->inherited_fd);
+	} else {
+		protocol = un->sun_path[0] ? "unix_stream" : "abns_stream";
+		snprintf(where, sizeof(where), "[%s%.107s]", un->sun_path[0] ? "" : "abns@",
+			 un->sun_path + !un->sun_path[0]);
+	}
+	diag_add(diags, DIAG_ALERT, &bare, NULL, "Binding [%s:%d] for %s %s: protocol %s: %s %s.",
+		 l->bind->file, l->bind->line, fe ? proxy_kind_name(fe) : "frontend",
+		 fe ? fe->name : "GLOBAL", protocol, error, where);
+	return false;
 }
 
 static bool open_one(struct listener_conf *l, struct diag_list *diags)
@@ -299,10 +322,8 @@ static bool open_one(struct listener_conf *l, struct diag_list *diags)
 	struct socket_settings set;
 	char error[256];
 
-	if (!o) {
-		open_failed(l, diags, "out of memory");
-		return false;
-	}
+	if (!o)
+		return listen_report(diags, l, "out of memory");
 	l->opened = o;
 	listen_settings(l->bind, &set);
 	o->backlog = set.backlog > 0 ? set.backlog : SOCKET_BACKLOG_DEFAULT;
@@ -311,19 +332,35 @@ static bool open_one(struct listener_conf *l, struct diag_list *diags)
 					      : socket_listen(&l->address, l->address_len, &set,
 							      error, sizeof(error));
 
-		if (fd < 0) {
-			open_failed(l, diags, error);
-			return false;
-		}
+		if (fd < 0)
+			return listen_report(diags, l, error);
 		o->sockets[i] = listener_new(fd, &user, l, limits.maxaccept);
 		if (!o->sockets[i]) {
 			close(fd);
-			open_failed(l, diags, "out of memory");
-			return false;
+			return listen_report(diags, l, "out of memory");
 		}
 		o->count++;
 	}
 	return true;
+}
+
+static void close_sockets(struct listener_conf *l)
+{
+	struct opened *o = l->opened;
+
+	for (unsigned i = 0; o && i < o->count; i++)
+		listener_close(&o->sockets[i]);
+	free(o);
+	l->opened = NULL;
+}
+
+/* All sockets of the address or none, so that it may be tried again. */
+static bool open_whole(struct listener_conf *l, struct diag_list *diags)
+{
+	if (open_one(l, diags))
+		return true;
+	close_sockets(l);
+	return false;
 }
 
 bool listen_open_all(struct config *cfg, struct diag_list *diags)
@@ -340,7 +377,7 @@ bool listen_open_all(struct config *cfg, struct diag_list *diags)
 			continue;
 		list_for_each(b, &px->binds, link)
 			list_for_each(l, &b->listeners, link)
-				ok = open_one(l, diags) && ok;
+				ok = (l->opened || open_whole(l, diags)) && ok;
 	}
 	return ok;
 }
@@ -372,7 +409,7 @@ static bool can_release(const struct listener_conf *l)
 	return l->inherited_fd < 0 && l->address.ss_family != AF_UNIX;
 }
 
-/* Stops accepting; whoever connects to the port is refused by the kernel, and others may bind it. */
+/* Stops accepting; whoever connects to the port is refused by the kernel; others may bind it. */
 static bool pause_one(struct listener_conf *l)
 {
 	struct opened *o = l->opened;
@@ -407,12 +444,7 @@ static bool reopen_one(struct listener_conf *l)
 
 static bool stop_one(struct listener_conf *l)
 {
-	struct opened *o = l->opened;
-
-	for (unsigned i = 0; o && i < o->count; i++)
-		listener_close(&o->sockets[i]);
-	free(o);
-	l->opened = NULL;
+	close_sockets(l);
 	set_status(l, LISTENER_CLOSED);
 	return true;
 }

@@ -34,6 +34,7 @@ enum step stage_begin(struct stream *s)
 	s->log_method = s->req.method_text;
 	s->log_uri = s->req.uri;
 	s->log_version = s->req.version_text;
+	capture_request(s);
 	s->t.request = now;
 	s->retries_left = (uint16_t)s->fe->retries;
 	if (s->fe->http_conn == HTTP_CONN_CLOSE)
@@ -250,7 +251,8 @@ static bool add_fields(struct stream *s)
 
 enum step stage_prepare(struct stream *s)
 {
-	if (s->flags & STRM_HTTP && !add_fields(s))
+	capture_request_cookie(s);
+	if (s->flags & STRM_HTTP && (!stream_add_unique_id(s) || !add_fields(s)))
 		return stream_fail(s, 500, CAUSE_RESOURCE, 0);
 	return STEP_NEXT;
 }

@@ -110,6 +110,7 @@ enum step stage_response(struct stream *s)
 		if (s->be->retry_on && status_is_retried(s) && stream_retry(s, s->be->retry_on))
 			return stream_goto(s, STAGE_ASSIGN);
 		s->status = s->res.status;
+		capture_response(s);
 		return STEP_NEXT;
 	}
 	if (s->back.flags & (EP_RX_BAD | EP_RX_ABORT | EP_ERROR))

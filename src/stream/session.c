@@ -12,7 +12,7 @@
 #include "mux/pass.h"
 #include "net/conn.h"
 #include "net/listener.h"
-#include "capture.h"
+#include "error_capture.h"
 #include "listen_priv.h"
 #include "server_conn.h"
 #include "stream_priv.h"
@@ -45,6 +45,7 @@ static void session_free(struct session *s)
 
 	BUG_ON(!list_is_empty(&s->streams));
 	server_conn_end_session(s);
+	vars_clear(&s->vars);
 	list_remove(&s->link);
 	gauge_add(&fe->state->fe, CNT_SESS_CUR, -1, &fe->state->fe_session_max);
 	if (fe->options & PROXY_OPT_SOCKET_STATS)
@@ -123,7 +124,7 @@ static struct slice http_bad_request(void *owner, const struct h1_bad *bad)
 		counter_add(&fe->state->fe, counter_of_status(bad->status), 1);
 		session_log_bad(sess, bad, causes[bad->kind], 'R');
 		if (bad->kind == H1_BAD_SYNTAX || bad->kind == H1_BAD_TOO_LARGE)
-			capture_request(sess, bad->details);
+			error_capture_request(sess, bad->details);
 	}
 	/* one that has only ended its sending may still read why nothing came of its request */
 	if (bad->kind == H1_BAD_ERROR || (bad->kind == H1_BAD_ABORT && !bad->since_ns))
@@ -176,7 +177,8 @@ static void start_tcp(struct session *s, bool readable)
 static void session_start(struct session *s, bool readable)
 {
 	struct expr_ctx ctx = { .proxy = s->fe, .session = s,
-				.flags = EXPR_DIR_REQUEST | EXPR_FINAL };
+				.flags = EXPR_DIR_REQUEST | EXPR_FINAL,
+				.vars = { [VAR_SESS] = &s->vars } };
 	const struct rule *which;
 	enum rule_result r = RULE_CONTINUE;
 
@@ -315,7 +317,8 @@ static void session_wait_preamble(struct session *s)
 static bool connection_is_welcome(struct session *s)
 {
 	struct expr_ctx ctx = { .proxy = s->fe, .session = s,
-				.flags = EXPR_DIR_REQUEST | EXPR_FINAL };
+				.flags = EXPR_DIR_REQUEST | EXPR_FINAL,
+				.vars = { [VAR_SESS] = &s->vars } };
 	const struct rule *which;
 	struct arena arena;
 	enum rule_result r;

@@ -1,37 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* stream_conf.c - start-up of net, mux and stream; what they compute of a configuration */
-#include "base/block.h"
+/* stream_conf.c - edge file: the start-up of this folder */
 #include "base/clock.h"
 #include "base/module.h"
 #include "conf/conf.h"
 #include "log/log.h"
-#include "mux/mux_init.h"
-#include "net/net_init.h"
-#include "net/pipe.h"
-#include "capture.h"
+#include "error_capture.h"
 #include "listen_priv.h"
 #include "server_conn.h"
 #include "stream_priv.h"
-
-static bool net_init(void)
-{
-	return conn_init() && listener_init();
-}
-
-static bool mux_init(void)
-{
-	return pass_init();
-}
-
-static bool mux_start(struct config *cfg, struct diag_list *diags)
-{
-	return h1_init(stream_fields_max() - 1);
-}
-
-static bool mux_thread_init(void)
-{
-	return pass_thread_init() && h1_thread_init();
-}
 
 static bool stream_module_init(void)
 {
@@ -48,24 +24,8 @@ static bool stream_start(struct config *cfg, struct diag_list *diags)
 	return stream_init();
 }
 
-static struct slot *const mux_slots_list[] = { &h1_case_slot, NULL };
-static struct slot *const stream_slots_list[] = { &stream_proxy_slot, &capture_slot, NULL };
+static struct slot *const stream_slots_list[] = { &stream_proxy_slot, &error_capture_slot, NULL };
 
-/* Last of all floors that move bytes: what they gave back is freed. */
-static void net_thread_fini(void)
-{
-	pipe_thread_fini();
-	block_queue_trim_thread();
-}
-
-const struct module mod_net = {
-	.name = "net", .init = net_init, .thread_fini = net_thread_fini,
-};
-const struct module mod_mux = {
-	.name = "mux", .keywords = h1_case_keywords, .slots = mux_slots_list,
-	.init = mux_init, .start = mux_start,
-	.thread_init = mux_thread_init, .thread_fini = h1_thread_fini,
-};
 const struct module mod_stream = {
 	.name = "stream", .slots = stream_slots_list, .init = stream_module_init,
 	.start = stream_start, .thread_init = session_thread_init,
