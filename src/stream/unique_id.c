@@ -4,6 +4,7 @@
  * The text is built once, the first time that anybody asks for it, and lives as long as the stream.
  */
 #include "base/module.h"
+#include "base/strbuf.h"
 #include "conf/conf.h"
 #include "expr/logformat.h"
 #include "smp_priv.h"
@@ -15,12 +16,16 @@
 struct slice stream_unique_id(struct stream *s)
 {
 	const struct logformat *f = stream_proxy(s->fe)->unique_format;
-	struct expr_ctx *ctx;
+	/* its own context and buffer: it may be asked for amid another format of the stream */
+	struct expr_ctx ctx = { .proxy = s->fe, .session = s->sess, .stream = s,
+				.arena = &s->arena, .flags = EXPR_DIR_REQUEST | EXPR_FINAL };
+	char text[UNIQUE_ID_MAX];
+	struct strbuf b;
 
 	if (f && slice_is_none(s->unique_id)) {
-		ctx = stream_expr(s, EXPR_DIR_REQUEST | EXPR_FINAL);
-		ctx->proxy = s->fe;
-		s->unique_id = logformat_make(f, ctx, UNIQUE_ID_MAX);
+		strbuf_init_fixed(&b, text, sizeof(text));
+		logformat_build(f, &ctx, &b);
+		s->unique_id = arena_copy(&s->arena, strbuf_slice(&b));
 	}
 	return s->unique_id;
 }
