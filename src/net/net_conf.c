@@ -7,10 +7,10 @@
 
 static bool net_init(void)
 {
-	return conn_init() && listener_init();
+	return conn_init() && listener_init() && ctl_socket_init();
 }
 
-/* The last of the floors which move bytes: what the others gave back is freed. */
+/* Last of all floors that move bytes: what they gave back is freed. */
 static void net_thread_fini(void)
 {
 	pipe_thread_fini();

@@ -132,9 +132,18 @@ static struct slice http_bad_request(void *owner, const struct h1_bad *bad)
 	return stream_page_text(fe, (unsigned)bad->status);
 }
 
+/* For `show fd`. */
+static void session_describe(const void *owner, struct strbuf *out)
+{
+	strbuf_printf(out, " fe=%s", ((const struct session *)owner)->fe->name);
+}
+
 static const struct h1_front_user http_user = {
 	.stream_new = http_stream_new, .bad_request = http_bad_request,
-	.closed = session_conn_closed,
+	.closed = session_conn_closed, .describe = session_describe,
+};
+static const struct pass_user tcp_user = {
+	.closed = session_conn_closed, .describe = session_describe,
 };
 
 /* --- giving the connection to a mux ------------------------------------------------------------ */
@@ -159,7 +168,7 @@ static void start_tcp(struct session *s, bool readable)
 {
 	struct stream *strm = stream_new(s, false);
 
-	if (!strm || !pass_attach(s->conn, &strm->front, false, session_conn_closed, s)) {
+	if (!strm || !pass_attach(s->conn, &strm->front, false, &tcp_user, s)) {
 		if (strm)
 			stream_abandon(strm);
 		session_abort(s);
@@ -289,7 +298,14 @@ static void preamble_ready(struct conn *c)
 	preamble_end(p, true);
 }
 
-static const struct conn_ops preamble_ops = { .name = "PROXY-preamble", .ready = preamble_ready };
+static void preamble_describe(const struct conn *c, struct strbuf *out)
+{
+	session_describe(((const struct preamble *)c->owner)->session, out);
+}
+
+static const struct conn_ops preamble_ops = {
+	.name = "PROXY-preamble", .ready = preamble_ready, .describe = preamble_describe,
+};
 
 /* Waits for the PROXY protocol header that the bind line announces. */
 static void session_wait_preamble(struct session *s)
@@ -347,6 +363,7 @@ void session_accept(struct listener_conf *l, int fd, const struct addr *src)
 
 	if (!s) {
 		close(fd);
+		listen_free_place(l);
 		return;
 	}
 	s->conn = conn_new(fd, &preamble_ops, NULL, 0);

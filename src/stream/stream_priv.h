@@ -78,6 +78,7 @@ void stream_send_continue(struct stream *s);
 enum step stream_rules(struct stream *s, struct proxy *px, enum ruleset set, unsigned dir);
 
 /* --- backend.c */
+bool backend_init(void);
 /* Lets go of the server's connection and of its slot. */
 void stream_drop_back(struct stream *s);
 void stream_drop_slot(struct stream *s);
