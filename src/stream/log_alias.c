@@ -321,17 +321,20 @@ static bool alias_fc(ALIAS_ARGS)
 static bool alias_bc(ALIAS_ARGS)
 {
 	const struct stream *s = ctx->stream;
-	bool counted = s->flags & STRM_BE_COUNTED;
+	int64_t n = 0;
 
-	return logformat_put_int(item, out,
-				 counted ? (int64_t)proxy_be_sessions(s->be) + s->be_conn : 0, false);
+	if (s->flags & STRM_BE_COUNTED)
+		n = (int64_t)proxy_be_sessions(s->be) + s->be_conn;
+	return logformat_put_int(item, out, n, false);
 }
 
 static bool alias_sc(ALIAS_ARGS)
 {
 	const struct stream *s = ctx->stream;
-	int64_t n = s->server ? (int64_t)counter_read(&s->server->state->counters, CNT_SESS_CUR) : 0;
+	int64_t n = 0;
 
+	if (s->server)
+		n = (int64_t)counter_read(&s->server->state->counters, CNT_SESS_CUR);
 	/* one that has ended counts no longer, though it still holds its slot */
 	if (n > 0 && s->t.close && s->flags & STRM_SLOT)
 		n--;
