@@ -11,6 +11,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include "core/activity.h"
 #include "core/thread.h"
 
 struct counter_set {
@@ -36,10 +37,12 @@ static inline void counter_add(struct counter_set *s, unsigned i, int64_t n)
 {
 	uint64_t *c = counter_at(s, thread_group, i);
 
-	if (thread_group_is_single)
+	if (thread_group_is_single) {
 		__atomic_store_n(c, *c + (uint64_t)n, __ATOMIC_RELAXED);
-	else
-		__atomic_fetch_add(c, (uint64_t)n, __ATOMIC_RELAXED);
+		return;
+	}
+	SHARED_WRITE(group);
+	__atomic_fetch_add(c, (uint64_t)n, __ATOMIC_RELAXED);
 }
 
 /* Adds to a gauge and returns this group's new value (for per-group maxima). */
@@ -51,6 +54,7 @@ static inline uint64_t counter_add_read(struct counter_set *s, unsigned i, int64
 		__atomic_store_n(c, *c + (uint64_t)n, __ATOMIC_RELAXED);
 		return *c;
 	}
+	SHARED_WRITE(group);
 	return __atomic_add_fetch(c, (uint64_t)n, __ATOMIC_RELAXED);
 }
 

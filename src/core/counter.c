@@ -57,6 +57,7 @@ void rate_add(struct rate *r, unsigned n)
 
 		__atomic_store_n(&r->previous, seen + 1 == sec ? last : 0, __ATOMIC_RELAXED);
 	}
+	SHARED_WRITE(group);
 	__atomic_fetch_add(&r->current, n, __ATOMIC_RELAXED);
 }
 

@@ -24,10 +24,12 @@ static void raise_max(uint64_t *max, uint64_t value)
 {
 	uint64_t old = __atomic_load_n(max, __ATOMIC_RELAXED);
 
-	while (value > old)
+	while (value > old) {
+		SHARED_WRITE(process);
 		if (__atomic_compare_exchange_n(max, &old, value, true, __ATOMIC_RELAXED,
 						__ATOMIC_RELAXED))
 			break;
+	}
 }
 
 /* --- rates ---------------------------------------------------------------------------------- */
@@ -75,10 +77,12 @@ void rate_set_add(struct rate_set *r, unsigned n)
 	if (thread_group_count() > 1)
 		now = rate_set_read(r);
 	old = (uint32_t)max;
-	while (now > old)
+	while (now > old) {
+		SHARED_WRITE(process);
 		if (__atomic_compare_exchange_n(&r->max, &old, now, true, __ATOMIC_RELAXED,
 						__ATOMIC_RELAXED))
 			break;
+	}
 }
 
 unsigned rate_set_wait_ms(const struct rate_set *r, uint32_t limit)
@@ -144,6 +148,7 @@ void time_set_add(struct time_set *t, const int64_t ms[TIME_KINDS])
 	struct time_shard *s = time_shard(t, thread_group);
 	uint32_t count = __atomic_load_n(&s->count, __ATOMIC_RELAXED);
 
+	SHARED_WRITE(group);
 	for (int k = 0; k < TIME_KINDS; k++) {
 		uint64_t value = ms[k] > 0 ? (uint64_t)ms[k] : 0;
 		uint64_t sum = __atomic_load_n(&s->sum[k], __ATOMIC_RELAXED);

@@ -95,6 +95,7 @@ static bool may_accept(void *owner, unsigned *wait_ms)
 
 void listen_session_began(struct listener_conf *l)
 {
+	SHARED_WRITE(process);
 	__atomic_add_fetch(&limits.sessions, 1, __ATOMIC_RELAXED);
 	__atomic_add_fetch(&l->state->open_sessions, 1, __ATOMIC_RELAXED);
 	listener_thread_load_add(1);
@@ -152,6 +153,7 @@ static bool resume_one(struct listener_conf *l)
 
 void listen_session_ended(struct listener_conf *l)
 {
+	SHARED_WRITE(process);
 	__atomic_sub_fetch(&limits.sessions, 1, __ATOMIC_RELAXED);
 	__atomic_sub_fetch(&l->state->open_sessions, 1, __ATOMIC_RELAXED);
 	listener_thread_load_add(-1);

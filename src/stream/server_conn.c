@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "codec/proxyproto.h"
 #include "conf/conf.h"
+#include "core/activity.h"
 #include "core/mailbox.h"
 #include "core/pool.h"
 #include "core/thread.h"
@@ -429,8 +430,10 @@ static void answer_arrives(struct message *m)
 	struct idle_ask *a = container_of(m, struct idle_ask, message);
 	struct stream *s = a->stream;
 
-	if (a->conn)
+	if (a->conn) {
+		activity_add(ACTIVITY_fd_takeover, 1);
 		idle_receive(a->conn, s != NULL);
+	}
 	if (s) {
 		s->idle_ask = NULL;
 		stream_run(s);
@@ -453,6 +456,7 @@ static bool ask(struct stream *s, unsigned thread)
 
 	if (!a)
 		return false;
+	SHARED_WRITE(process);
 	*a = (struct idle_ask){ .message.run = ask_arrives, .stream = s, .server = s->server,
 				.config = config_take(s->sess->config), .from = thread_id,
 				.proven = reusable_for(s) == REUSABLE_PROVEN };
@@ -636,6 +640,7 @@ bool server_conn_open(struct stream *s)
 	list_init(&sc->link);
 	sc->server = s->server;
 	sc->session = s->sess;
+	SHARED_WRITE(process); /* the generation's count: per connection, not per request */
 	sc->config = config_take(s->sess->config);
 	if (!set_up(s, sc, fd, in_progress)) {
 		sc_free(sc);
