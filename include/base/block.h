@@ -41,6 +41,8 @@ struct block *block_new(void);
 /* One of another capacity: small pieces of text that we make. */
 struct block *block_new_sized(size_t size);
 void block_free(struct block *b); /* by block_drop only */
+/* Blocks that the calling thread holds now: what bounds large reads. */
+unsigned block_thread_count(void);
 
 static inline struct block *block_take(struct block *b)
 {

@@ -16,7 +16,8 @@
  *           Host and Content-Length, Content-Length beside Transfer-Encoding, both of them in 1xx and
  *           204 responses, and, when violations are accepted, fields with an invalid name. Also what is
  *           for this hop only: "close" and "keep-alive" in Connection; in requests "h2c" in Upgrade,
- *           an Upgrade field or an "upgrade" token without the other, codings in TE.
+ *           an Upgrade field or an "upgrade" token without the other, codings in TE; the scheme's own
+ *           port in an absolute form and in Host.
  * Not here: whether a 101 answers a request that asked for it is known to the caller only.
  * See     : manual, "option accept-unsafe-violations-in-http-request".
  */

@@ -55,8 +55,19 @@ enum endpoint_flags {
 	EP_HEAD_1_0 = 1 << 24,   /* the client speaks HTTP/1.0: no chunks */
 };
 
+/* Bytes that were refused, for who wants to look at them; all borrowed for the call. */
+struct endpoint_bad {
+	struct slice bytes;        /* what is there, from the start of what was being parsed */
+	size_t at;                 /* of the byte that was refused */
+	const char *state;         /* what the parser was at */
+	unsigned state_number;
+	unsigned conn_flags;       /* the mux's */
+};
+
 /* What an endpoint tells the one who uses it. */
 struct endpoint_user {
+	/* EP_RX_BAD was just set; wake() follows. Or NULL. */
+	void (*bad)(struct endpoint *ep, const struct endpoint_bad *bad);
 	/* Something changed: flags, rx, tx drained, connected, error. May release the endpoint. */
 	void (*wake)(struct endpoint *ep);
 };

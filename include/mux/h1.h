@@ -16,13 +16,16 @@
 #include "base/list.h"
 #include "mux/endpoint.h"
 
+struct h1_case;
 struct h1_conn;
 
 enum h1_conn_options {
 	H1_CONN_UNSAFE = 1 << 0,       /* accept-unsafe-violations of this side */
 	H1_CONN_IGNORE_PROBES = 1 << 1,
-	H1_CONN_ADJUST_CASE = 1 << 2,  /* h1-case-adjust-bogus-* */
-	H1_CONN_NO_KEEP_ALIVE = 1 << 3,/* httpclose */
+	H1_CONN_DROP_TRAILERS = 1 << 2,       /* of what is sent to this side */
+	H1_CONN_PRETEND_KEEP_ALIVE = 1 << 3,  /* back: close without announcing it */
+	H1_CONN_PROXY_HEADER = 1 << 4,        /* front: http-use-proxy-header */
+	H1_CONN_IDLE_CLOSE = 1 << 5,          /* front: idle-close-on-response */
 };
 
 /* What a front mux needs of its frontend; borrowed from the generation which the session holds. */
@@ -33,6 +36,7 @@ struct h1_settings {
 	unsigned options;      /* enum h1_conn_options */
 	unsigned fields_max;   /* tune.http.maxhdr */
 	size_t head_max;       /* tune.bufsize - tune.maxrewrite */
+	const struct h1_case *adjust; /* h1-case-adjust-bogus-*: the names; NULL: as they are */
 };
 
 /* Why no request came out of the bytes. */
@@ -45,6 +49,7 @@ struct h1_bad {
 	size_t offset;        /* of the byte in <bytes> */
 	struct slice bytes;   /* what was received */
 	uint64_t since_ns;    /* when the first byte came; 0: none did */
+	const struct endpoint_bad *details; /* with bytes: the same for a capture */
 };
 
 struct h1_front_user {

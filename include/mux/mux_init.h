@@ -4,6 +4,7 @@
 #define MUX_MUX_INIT_H
 
 #include <stdbool.h>
+#include "conf/conf.h"
 
 /* Makes the pools; <fields_max>: tune.http.maxhdr. Once. False: no memory. */
 bool h1_init(unsigned fields_max);
@@ -12,5 +13,9 @@ bool pass_init(void);
 bool h1_thread_init(void);
 void h1_thread_fini(void);
 bool pass_thread_init(void);
+
+/* h1-case-adjust and its file: keywords and where they are kept. */
+extern const struct conf_keyword h1_case_keywords[];
+extern struct slot h1_case_slot;
 
 #endif

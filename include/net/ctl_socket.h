@@ -14,8 +14,10 @@
 #define NET_CTL_SOCKET_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include "ctl/ctl.h"
 
+struct conn;
 struct ctl_socket;
 
 /* Takes over listening descriptor <fd>; <severity>: what `set severity-output` calls none (0),
@@ -37,6 +39,20 @@ unsigned ctl_connections_count(void);
 unsigned long long ctl_connections_total(void);
 /* Closes the connections of the calling thread: all, or only those that wait for a command. */
 void ctl_connections_close_thread(bool all);
+/* What a dump tells of a connection. */
+struct ctl_connection_info {
+	const void *id;
+	const struct conn *conn;
+	uint64_t since_ns, wall_us; /* when it was accepted: monotonic, and since 1970 */
+	int64_t timeout_ms;
+	uint64_t expire_ms;         /* clock_now_ms() scale; TIMER_NEVER: does not */
+	unsigned runs;              /* how often it moved */
+};
+/* Calls <fn> for those of the calling thread; it must not end any. */
+void ctl_connections_visit(void (*fn)(void *ctx, const struct ctl_connection_info *info), void *ctx);
+/* Ends the one of the calling thread that has this id; false: none has. */
+bool ctl_connection_kill(const void *id);
+
 /* Per thread, before its first connection, and after its loop: closes what is left. */
 bool ctl_socket_thread_init(void);
 void ctl_socket_thread_fini(void);

@@ -87,7 +87,8 @@ PROXY_OPTIONS(X)
 enum proxy_http_conn { HTTP_CONN_KEEP_ALIVE, HTTP_CONN_SERVER_CLOSE, HTTP_CONN_CLOSE };
 
 enum proxy_log_kind {
-	PROXY_LOG_NONE, PROXY_LOG_TCP, PROXY_LOG_HTTP, PROXY_LOG_HTTP_CLF, PROXY_LOG_HTTPS
+	PROXY_LOG_NONE, PROXY_LOG_TCP, PROXY_LOG_TCP_CLF, PROXY_LOG_HTTP, PROXY_LOG_HTTP_CLF,
+	PROXY_LOG_HTTPS,
 };
 
 enum reuse_mode { REUSE_NEVER, REUSE_SAFE, REUSE_AGGRESSIVE, REUSE_ALWAYS };
@@ -152,6 +153,7 @@ struct proxy_state {
 	struct {
 		unsigned lock;       /* spin lock: a few instructions */
 		unsigned length;     /* atomic */
+		unsigned passed;     /* granted so far, under the lock */
 		struct tree waiters;
 	} queue __attribute__((aligned(64)));
 	unsigned change_lock;        /* weights, states: off the request path */

@@ -34,7 +34,8 @@ struct queue_waiter {
 	struct server *server;   /* whose queue; NULL: the backend's */
 	struct server *granted;  /* read after queue_leave() */
 	unsigned state;          /* atomic: enum queue_state */
-	unsigned ahead;          /* position when it entered: the log shows it */
+	unsigned since;          /* how many the queue had served when it entered */
+	unsigned position;       /* after queue_leave(): in how many-th place it left, from 1 */
 };
 
 enum queue_result {

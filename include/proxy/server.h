@@ -94,6 +94,7 @@ struct server_state {
 	struct {
 		int64_t served;       /* atomic: slots taken */
 		unsigned length;      /* atomic: waiters on this server's queue */
+		unsigned passed;      /* granted so far, under the lock */
 		bool mixed;           /* atomic: the limit was 0 for a part of its life */
 		struct tree waiters;  /* under the backend's queue lock */
 	} queue __attribute__((aligned(64)));

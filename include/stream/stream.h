@@ -58,13 +58,14 @@ enum stream_cause {
 #define STREAM_STAGES(X) \
 	X(BEGIN, stage_begin, 'R')                 /* counts, first checks */ \
 	X(TCP_CONTENT_FE, stage_tcp_content_fe, 'R') \
+	X(BODY_FE, stage_body_fe, 'R')             /* option http-buffer-request */ \
 	X(HTTP_REQUEST_FE, stage_http_request_fe, 'R') \
 	X(SWITCH, stage_switch, 'R')               /* which backend */ \
 	X(TCP_CONTENT_BE, stage_tcp_content_be, 'R') \
+	X(BODY_BE, stage_body_be, 'R') \
 	X(HTTP_REQUEST_BE, stage_http_request_be, 'R') \
 	X(TARPIT, stage_tarpit, 'R') \
 	X(PREPARE, stage_prepare, 'R')             /* forwardfor, framing of the request */ \
-	X(BODY, stage_body, 'R')                   /* option http-buffer-request */ \
 	X(ASSIGN, stage_assign, 'Q')               /* which server, a slot of it */ \
 	X(QUEUE, stage_queue, 'Q') \
 	X(CONNECT, stage_connect, 'C')             /* a kept connection or a new one */ \
@@ -144,6 +145,8 @@ struct stream {
 	uint16_t status;               /* of the answer, for log and counters; 0 none */
 	uint16_t retries_left, retries;
 	uint32_t unique;               /* number of the stream in its session */
+	uint32_t runs;                 /* how often the driver was entered */
+	uint64_t serial;               /* number on its thread: its list is in this order */
 	struct http_msg req, res;
 	struct timer timer;
 	uint64_t wait_until_ms;        /* stage's own deadline; TIMER_NEVER none */
@@ -162,13 +165,13 @@ struct stream {
 	struct queue_waiter waiter;
 	struct task *task;             /* made when it must queue */
 	struct idle_ask *idle_ask;     /* another thread's answer is awaited; see server_conn.h */
-	uint32_t queue_ahead, be_queue_ahead;
+	uint32_t queue_ahead, be_queue_ahead; /* places in queues (%sq, %bq) */
 	int16_t priority_class;
 	int32_t priority_offset_ms;
 	const struct rule *last_rule;  /* which rule decided, for "which rule did this" */
 	/* the request line as received; none: bad request */
 	struct slice log_method, log_uri, log_version;
-	uint32_t number;               /* of the process's requests (%rt) */
+	uint32_t number;               /* among those of the process (%rt); in order per thread */
 	uint32_t log_number;           /* of the frontend's log lines (%lc) */
 	uint64_t bytes_in, bytes_out;  /* client's side, for log and counters */
 	uint64_t counted_in, counted_out;

@@ -23,6 +23,13 @@ static size_t usual_size = BLOCK_SIZE_DEFAULT;
 static __thread struct piece *spare_pieces;
 static __thread unsigned spare_count;
 
+static __thread unsigned blocks_held;
+
+unsigned block_thread_count(void)
+{
+	return blocks_held;
+}
+
 void block_set_allocator(const struct block_allocator *a)
 {
 	allocator = *a;
@@ -44,6 +51,7 @@ struct block *block_new_sized(size_t size)
 
 	if (!b)
 		return NULL;
+	blocks_held++;
 	b->refs = 1;
 	b->size = (uint32_t)size;
 	b->used = 0;
@@ -57,6 +65,7 @@ struct block *block_new(void)
 
 void block_free(struct block *b)
 {
+	blocks_held--;
 	allocator.release(b);
 }
 

@@ -366,11 +366,13 @@ static uint8_t h1_decide_request(struct h1_parser *p, struct h1_head *out)
 		return H1_ERR_PAYLOAD;
 	if (out->flags & (H1_FL_UPGRADE | H1_FL_CONN_UPGRADE))
 		h1_decide_upgrade(out);
-	if (out->target != H1_TARGET_ORIGIN && out->target != H1_TARGET_ASTERISK &&
-	    !h1_authority_matches(out)) {
-		if (!unsafe)
+	if (out->target != H1_TARGET_ORIGIN && out->target != H1_TARGET_ASTERISK) {
+		if (h1_authority_matches(out))
+			h1_tidy_target(out);
+		else if (unsafe)
+			out->flags |= H1_FL_VIOLATION;
+		else
 			return H1_ERR_HOST;
-		out->flags |= H1_FL_VIOLATION;
 	}
 	return H1_ERR_NONE;
 }

@@ -50,6 +50,10 @@ uint8_t h1_decide(struct h1_parser *p, struct h1_head *out);
 uint8_t h1_check_target(const struct h1_parser *p, struct h1_head *out);
 /* Compares the target's authority with the Host field. */
 bool h1_authority_matches(const struct h1_head *out);
+/* Writes an absolute or authority form in one way, in place: without the scheme's own port, in Host
+ * neither, and with a path. Once, when both agree.
+ */
+void h1_tidy_target(struct h1_head *out);
 
 /* Records an error at <at>. */
 static inline enum h1_line h1_line_bad(struct h1_parser *p, struct slice input, const char *at,

@@ -179,3 +179,36 @@ bool h1_authority_matches(const struct h1_head *out)
 	return (!port.len && h1_is_default_port(out, host_port)) ||
 	       (!host_port.len && h1_is_default_port(out, port));
 }
+
+/* Host names the same port as the target, by leaving it out. */
+static void h1_drop_default_port(struct h1_head *out)
+{
+	struct slice name, port;
+
+	if (out->host_index < 0)
+		return;
+	name = out->fields[out->host_index].value;
+	port = h1_cut_port(&name);
+	if (h1_is_default_port(out, port))
+		out->fields[out->host_index].value = name;
+}
+
+void h1_tidy_target(struct h1_head *out)
+{
+	struct slice authority = h1_authority_of(out), host = authority;
+	struct slice port = h1_cut_port(&host);
+	size_t cut = authority.len - host.len;
+	char *start = (char *)out->uri.ptr;
+
+	if (cut && h1_is_default_port(out, port)) {
+		h1_drop_default_port(out);
+		if (out->target == H1_TARGET_ABSOLUTE) {
+			memmove(start + cut, start, (size_t)(host.ptr + host.len - start));
+			out->uri = slice_make(start + cut, out->uri.len - cut);
+		}
+	}
+	/* at least one byte stands behind a target: a blank or the end of the line */
+	if (out->target == H1_TARGET_ABSOLUTE &&
+	    authority.ptr + authority.len == out->uri.ptr + out->uri.len)
+		start[(size_t)(out->uri.ptr - start) + out->uri.len++] = '/';
+}

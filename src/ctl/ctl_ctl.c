@@ -203,7 +203,7 @@ static const struct ctl_command commands[] = {
 	  .help = "give up rights above those of an operator", .run = run_operator },
 	{ .words = "prompt", .syntax = "[help | n | i | p | timed ]*",
 	  .help = "choose how the session goes on", .run = run_prompt, .flags = CTL_HIDDEN },
-	{ .words = "quit", .help = "close the session", .run = run_quit, .flags = CTL_HIDDEN },
+	{ .words = "quit", .help = "disconnect", .run = run_quit, .flags = CTL_HIDDEN },
 	{ .words = "set severity-output", .syntax = "[none|number|string]",
 	  .help = "show the severity in front of messages", .run = set_severity },
 	{ .words = "set timeout", .syntax = "[cli] <delay>",

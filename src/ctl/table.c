@@ -219,7 +219,7 @@ void ctl_help(struct ctl_request *rq, int from, const char *title)
 	static const char *const own[][3] = {
 		{ "help", "[<command>]", "list the commands, or some of them" },
 		{ "prompt", "[help | n | i | p | timed ]*", "choose how the session goes on" },
-		{ "quit", "", "close the session" },
+		{ "quit", "", "disconnect" },
 	};
 	char **words = rq->words + from;
 	int count = rq->count - from;

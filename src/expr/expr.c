@@ -65,6 +65,7 @@ static bool compile_fetch(struct expr_parser *p, struct expr *e, const struct ex
 	const char *what = acl ? "ACL keyword" : "fetch method";
 	const char *name = acl ? acl->name : e->fetch->name;
 	const char *error = NULL;
+	bool ok;
 
 	e->args = expr_args_parse(p, e->fetch->args, e->fetch->args_min, what, name);
 	if (!e->args) {
@@ -74,8 +75,8 @@ static bool compile_fetch(struct expr_parser *p, struct expr *e, const struct ex
 	e->type = e->fetch->out;
 	if (!e->fetch->check)
 		return true;
-	return args_verdict(p, e->fetch->check(p->line, e->args, &error), error, "fetch method",
-			    e->fetch->name);
+	ok = e->fetch->check(p->line, e->args, &error);
+	return args_verdict(p, ok, error, "fetch method", e->fetch->name);
 }
 
 static bool compile_step(struct expr_parser *p, struct expr *e, struct expr_step *step)

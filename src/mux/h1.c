@@ -274,6 +274,8 @@ static bool h1_fill_head(struct h1_conn *h, struct http_msg *m, const struct h1_
 		m->flags |= HTTP_MSG_ABSOLUTE;
 	if (h->flags & H1C_FL_BACK) {
 		m->flags |= HTTP_MSG_RESPONSE;
+		if (!m->reason.len)
+			m->reason = http_reason(head->status);
 		if (head->status < 200 && head->status != 101)
 			m->flags |= HTTP_MSG_INTERIM;
 	} else {
@@ -306,11 +308,49 @@ static void h1_enter_body(struct h1_conn *h, const struct h1_head *head)
 	}
 }
 
+/* What is wrong with the bytes that are there, <at> their end at most. */
+static void h1_describe_bad(const struct h1_conn *h, size_t at, struct endpoint_bad *bad)
+{
+	static const char *const states[] = {
+#define X(s) [H1_RX_##s] = "MSG_" #s,
+		H1_RX_STATES(X)
+#undef X
+	};
+
+	bad->bytes = h->in ? slice_make(h->in->data + h->in_at, h->in->used - h->in_at)
+			   : slice_none();
+	bad->at = at < bad->bytes.len ? at : bad->bytes.len;
+	bad->state = states[h->rx_state];
+	bad->state_number = h->rx_state;
+	bad->conn_flags = h->flags;
+}
+
+/* A response that is not valid, or breaks off: told to the stream. */
+static void h1_back_bad(struct h1_conn *h, unsigned flag, const char *text)
+{
+	struct endpoint_bad bad;
+
+	h1_describe_bad(h, h->rx_state == H1_RX_HEAD ? h->parser.error_offset : 0, &bad);
+	h->flags |= H1C_FL_CLOSE;
+	h1_set_rx(h, H1_RX_END);
+	if (!h->ep)
+		return;
+	h->ep->flags |= flag;
+	h->ep->rx_error = text;
+	h->ep->rx_bad_at = h->parser.error_offset;
+	if (flag == EP_RX_BAD && h->ep->user->bad && bad.bytes.len)
+		h->ep->user->bad(h->ep, &bad);
+}
+
 /* A response head was received. */
 static bool h1_response_head(struct h1_conn *h, const struct h1_head *head)
 {
 	struct endpoint *ep = h->ep;
 
+	if (head->status == 101 && !(h->flags & H1C_FL_UPGRADE_REQ)) {
+		h1_back_bad(h, EP_RX_BAD, "101 without a request for it");
+		return true;
+	}
 	if (!h1_fill_head(h, ep->rx_head, head))
 		return false;
 	ep->rx_head_len = (uint32_t)head->length;
@@ -328,6 +368,30 @@ static bool h1_response_head(struct h1_conn *h, const struct h1_head *head)
 	return true;
 }
 
+/* Does the client mean to keep the connection ? A client of a proxy may say so in a field of its
+ * own, see option http-use-proxy-header.
+ */
+static bool request_is_kept(const struct h1_conn *h, const struct h1_head *head)
+{
+	bool keep = head->flags & H1_FL_KEEP_ALIVE;
+
+	if (!(h->flags & H1C_FL_PROXY_NAME))
+		return keep;
+	for (unsigned i = 0; i < head->field_count; i++) {
+		struct slice list = head->fields[i].value, element;
+
+		if (head->fields[i].id != FIELD_PROXY_CONNECTION)
+			continue;
+		while (h1_list_next(&list, &element)) {
+			if (slice_eq_nocase(element, SLICE("close")))
+				return false;
+			if (slice_eq_nocase(element, SLICE("keep-alive")))
+				keep = !(head->flags & H1_FL_CONN_CLOSE);
+		}
+	}
+	return keep;
+}
+
 /* A request head was received: a stream is born. */
 static bool h1_request_head(struct h1_conn *h, const struct h1_head *head)
 {
@@ -339,8 +403,8 @@ static bool h1_request_head(struct h1_conn *h, const struct h1_head *head)
 	ep->mux = h;
 	h->ep = ep;
 	timer_set(&h->timer, TIMER_NEVER);
-	h->flags &= ~(H1C_FL_HEAD_REQ | H1C_FL_CONNECT_REQ | H1C_FL_CLIENT_1_0 | H1C_FL_KEEP_RX |
-		      H1C_FL_FIRST | H1C_FL_UPGRADE_REQ | H1C_FL_HEAD_SENT);
+	h->flags &= ~(H1C_FL_HEAD_REQ | H1C_FL_CLIENT_1_0 | H1C_FL_KEEP_RX | H1C_FL_FIRST |
+		      H1C_FL_HEAD_SENT | H1C_FL_PROXY_NAME);
 	h1_set_tx(h, H1_TX_HEAD);
 	if (!h1_fill_head(h, ep->rx_head, head)) {
 		ep->flags |= EP_ERROR;
@@ -350,9 +414,10 @@ static bool h1_request_head(struct h1_conn *h, const struct h1_head *head)
 		h->flags |= H1C_FL_CLIENT_1_0;
 	if (ep->rx_head->method == HTTP_METH_HEAD)
 		h->flags |= H1C_FL_HEAD_REQ;
-	if (ep->rx_head->method == HTTP_METH_CONNECT)
-		h->flags |= H1C_FL_CONNECT_REQ;
-	if (head->flags & H1_FL_KEEP_ALIVE && !(head->flags & H1_FL_INSECURE_TE))
+	if (h->settings->options & H1_CONN_PROXY_HEADER && head->target != H1_TARGET_ORIGIN &&
+	    head->target != H1_TARGET_ASTERISK)
+		h->flags |= H1C_FL_PROXY_NAME;
+	if (request_is_kept(h, head) && !(head->flags & H1_FL_INSECURE_TE))
 		h->flags |= H1C_FL_KEEP_RX;
 	ep->rx_head_len = (uint32_t)head->length;
 	ep->rx_bytes += head->length;
@@ -364,10 +429,12 @@ static bool h1_request_head(struct h1_conn *h, const struct h1_head *head)
 /* Reports bytes that are no request and answers them; the connection then ends. */
 static void h1_front_bad(struct h1_conn *h, struct h1_bad *bad)
 {
+	struct endpoint_bad details;
 	struct slice page;
 
-	if (h->in)
-		bad->bytes = slice_make(h->in->data + h->in_at, h->in->used - h->in_at);
+	h1_describe_bad(h, bad->kind == H1_BAD_TOO_LARGE ? SIZE_MAX : bad->offset, &details);
+	bad->bytes = details.bytes;
+	bad->details = &details;
 	bad->since_ns = h->since_ns;
 	page = h->user.front->bad_request(h->owner, bad);
 	h->flags |= H1C_FL_CLOSE;
@@ -375,18 +442,6 @@ static void h1_front_bad(struct h1_conn *h, struct h1_bad *bad)
 	if (page.len && block_queue_add_copy(&h->out, page))
 		h1_flush(h);
 	h1_front_finish(h);
-}
-
-/* A response that is not valid, or breaks off: told to the stream. */
-static void h1_back_bad(struct h1_conn *h, unsigned flag, const char *text)
-{
-	h->flags |= H1C_FL_CLOSE;
-	h1_set_rx(h, H1_RX_END);
-	if (!h->ep)
-		return;
-	h->ep->flags |= flag;
-	h->ep->rx_error = text;
-	h->ep->rx_bad_at = h->parser.error_offset;
 }
 
 /* The head is refused. */
@@ -429,6 +484,15 @@ static bool h1_save_partial(struct h1_conn *h, const struct h1_head *head)
 	return true;
 }
 
+/* A head cannot be kept. */
+static void h1_no_memory(struct h1_conn *h)
+{
+	if (h->flags & H1C_FL_BACK)
+		h1_back_bad(h, EP_RX_BAD, "out of memory");
+	else
+		h1_destroy(h);
+}
+
 /* Parses what is in <in>. True: a head was taken (or an end came); false: more bytes are needed. */
 static bool h1_parse(struct h1_conn *h)
 {
@@ -443,8 +507,10 @@ static bool h1_parse(struct h1_conn *h)
 	}
 	r = h1_parse_head(&h->parser, bytes, head);
 	if (r == H1_MORE) {
+		/* parsing again from the start is no way out: the bytes were edited in place */
 		if (!h->partial && !h1_save_partial(h, head)) {
-			h1_parser_init(&h->parser, h->parser.options); /* no memory: parse again */
+			h1_no_memory(h);
+			return true;
 		}
 		if (bytes.len >= h->settings->head_max) {
 			h1_head_too_large(h);
@@ -464,12 +530,8 @@ static bool h1_parse(struct h1_conn *h)
 	h1_drop_partial(h);
 	if (h->in_at == h->in->used)
 		h1_drop_in(h);
-	if (!ok) {
-		if (h->flags & H1C_FL_BACK)
-			h1_back_bad(h, EP_RX_BAD, "out of memory");
-		else
-			h1_destroy(h);
-	}
+	if (!ok)
+		h1_no_memory(h);
 	return true;
 }
 
@@ -757,7 +819,9 @@ static void h1_eof(struct h1_conn *h, bool error)
 			h1_front_bad(h, &bad);
 			return;
 		}
-		h1_back_bad(h, EP_RX_ABORT, "connection closed");
+		/* half a head is a bad answer, nothing at all is a failed server */
+		h1_back_bad(h, h1_has_in(h) ? EP_RX_BAD | EP_RX_ABORT : EP_RX_ABORT,
+			    "connection closed");
 		break;
 	case H1_RX_CLOSE:
 		if (error)
@@ -788,7 +852,7 @@ static bool h1_wants_bytes(const struct h1_conn *h)
 {
 	switch (h->rx_state) {
 	case H1_RX_IDLE:
-		return !(h->flags & H1C_FL_STOP);
+		return true;
 	case H1_RX_HEAD:
 		/* a response's interim head must be taken before the next one */
 		return !h->ep || !(h->ep->flags & EP_RX_HEAD);
@@ -1089,7 +1153,8 @@ bool h1_front_is_idle(const struct h1_conn *h)
 void h1_front_stop(struct h1_conn *h)
 {
 	h->flags |= H1C_FL_STOP;
-	if (h1_front_is_idle(h) && !(h->flags & H1C_FL_FIRST))
+	if (h1_front_is_idle(h) &&
+	    !(h->flags & H1C_FL_FIRST || h->settings->options & H1_CONN_IDLE_CLOSE))
 		h1_destroy(h);
 }
 

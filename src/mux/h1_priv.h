@@ -12,8 +12,9 @@
 /* Where reception stands. X(state) */
 #define H1_RX_STATES(X) X(IDLE) X(HEAD) X(LENGTH) X(CHUNKED) X(TRAILERS) X(CLOSE) X(TUNNEL) \
 	X(DONE) X(DRAIN) X(END)
-/* Where sending stands. */
-#define H1_TX_STATES(X) X(HEAD) X(LENGTH) X(CHUNKED) X(CLOSE) X(TUNNEL) X(DONE)
+/* Where sending stands. NONE: the body that the message has is not sent (HEAD). */
+#define H1_TX_STATES(X) X(HEAD) X(LENGTH) X(CHUNKED) X(CLOSE) X(TUNNEL) X(NONE) \
+	X(DONE)
 
 enum h1_rx_state {
 #define X(s) H1_RX_##s,
@@ -36,11 +37,11 @@ enum h1_conn_flags {
 	H1C_FL_SHUT_AFTER = 1 << 6, /* our end follows what is in <out> */
 	H1C_FL_RESUME = 1 << 7,     /* in the thread's list of connections to go on with */
 	H1C_FL_HEAD_REQ = 1 << 8,   /* the current request is a HEAD */
-	H1C_FL_CONNECT_REQ = 1 << 9,
+	H1C_FL_PROXY_NAME = 1 << 9, /* front: Proxy-Connection instead of Connection */
 	H1C_FL_CLIENT_1_0 = 1 << 10,/* front: the request is HTTP/1.0 */
 	H1C_FL_KEEP_RX = 1 << 11,   /* the received message allows keeping the connection */
 	H1C_FL_IDLE = 1 << 12,      /* back: in the owner's idle list */
-	H1C_FL_UPGRADE_REQ = 1 << 13,
+	H1C_FL_UPGRADE_REQ = 1 << 13,/* back: the request may be answered with 101 */
 	H1C_FL_HEAD_SENT = 1 << 14,
 };
 

@@ -5,7 +5,9 @@
  * chunk sizes as small pieces between them. A head is written into one block.
  */
 #include "base/bug.h"
+#include "base/strbuf.h"
 #include "h1_priv.h"
+#include "mux/h1_case.h"
 #include "net/pipe.h"
 
 void h1_set_tx(struct h1_conn *h, enum h1_tx_state to)
@@ -17,19 +19,17 @@ void h1_set_tx(struct h1_conn *h, enum h1_tx_state to)
 struct writer {
 	struct block *block;
 	char *at, *end;
-	bool failed;
+	const struct h1_case *adjust; /* names in another case, or NULL */
 };
 
-static bool writer_open(struct writer *w, size_t need)
+static bool writer_open(struct writer *w, size_t need, const struct h1_case *adjust)
 {
 	size_t size = block_size();
 
-	w->failed = false;
+	w->adjust = adjust;
 	w->block = need <= size ? block_new() : block_new_sized(need);
-	if (!w->block) {
-		w->failed = true;
+	if (!w->block)
 		return false;
-	}
 	w->at = w->block->data;
 	w->end = w->at + w->block->size;
 	return true;
@@ -44,6 +44,8 @@ static inline void put(struct writer *w, struct slice s)
 
 static inline void put_field(struct writer *w, struct slice name, struct slice value)
 {
+	if (unlikely(w->adjust != NULL))
+		name = h1_case_adjust(w->adjust, name);
 	put(w, name);
 	put(w, SLICE(": "));
 	if (value.len)
@@ -51,24 +53,53 @@ static inline void put_field(struct writer *w, struct slice name, struct slice v
 	put(w, SLICE("\r\n"));
 }
 
-/* How long the text of a head may be at most, with room for what we add. */
-static size_t head_size(const struct http_msg *m)
-{
-	size_t n = m->method_text.len + m->uri.len + m->version_text.len + m->reason.len + 256;
+/* What is known of a head before it is written. */
+struct head_plan {
+	size_t size;          /* of the text, at most, with room for what we add */
+	bool close;           /* a rule put "close" into Connection */
+	bool has_upgrade, upgrade_token;
+};
 
-	for (unsigned i = 0; i < m->fields.count; i++)
-		n += m->fields.list[i].name.len + m->fields.list[i].value.len + 4;
-	return n;
+/* What the Connection fields say now: what the peer meant for us is no longer there. */
+static void plan_connection(struct head_plan *plan, struct slice list)
+{
+	struct slice element;
+
+	while (h1_list_next(&list, &element)) {
+		if (slice_eq_nocase(element, SLICE("close")))
+			plan->close = true;
+		else if (slice_eq_nocase(element, SLICE("upgrade")))
+			plan->upgrade_token = true;
+	}
 }
 
-static void put_start_line(struct writer *w, const struct http_msg *m)
+static struct head_plan plan_head(const struct http_msg *m)
+{
+	struct head_plan plan = { .size = m->method_text.len + m->uri.len + m->version_text.len +
+					  m->reason.len + 256 };
+
+	for (unsigned i = 0; i < m->fields.count; i++) {
+		const struct h1_field *f = &m->fields.list[i];
+
+		plan.size += f->name.len + f->value.len + 4;
+		if (f->id == FIELD_CONNECTION && f->name.ptr)
+			plan_connection(&plan, f->value);
+		else if (f->id == FIELD_UPGRADE && f->name.ptr)
+			plan.has_upgrade = true;
+	}
+	return plan;
+}
+
+/* A server's HTTP/1.0 is passed on, except in front of chunks, which it does not know. */
+static void put_start_line(struct writer *w, const struct http_msg *m, enum h1_tx_state tx_state)
 {
 	if (m->flags & HTTP_MSG_RESPONSE) {
 		char code[4] = { (char)('0' + m->status / 100 % 10),
 				 (char)('0' + m->status / 10 % 10),
 				 (char)('0' + m->status % 10), ' ' };
 
-		put(w, SLICE("HTTP/1.1 "));
+		put(w, m->version == 10 && tx_state != H1_TX_CHUNKED ? SLICE("HTTP/1.0 ")
+								     : SLICE("HTTP/1.1 "));
 		put(w, slice_make(code, 4));
 		put(w, m->reason);
 	} else {
@@ -80,22 +111,33 @@ static void put_start_line(struct writer *w, const struct http_msg *m)
 	put(w, SLICE("\r\n"));
 }
 
-/* How the message will be delimited towards this peer, and whether the connection may stay. */
+/* Is there never a body behind this head, whatever the message has ? So for answers to HEAD and for
+ * statuses without one, which may come from a rule.
+ */
+static bool head_is_bodyless(const struct h1_conn *h, const struct http_msg *m)
+{
+	return m->flags & HTTP_MSG_RESPONSE && m->body != HTTP_BODY_TUNNEL &&
+	       (h->flags & H1C_FL_HEAD_REQ || m->status == 204 || m->status == 304 ||
+		m->status < 200);
+}
+
+/* How the message will be delimited towards this peer; may decide that the connection ends. */
 static enum h1_tx_state choose_framing(struct h1_conn *h, const struct http_msg *m)
 {
 	bool response = m->flags & HTTP_MSG_RESPONSE;
 
+	if (head_is_bodyless(h, m))
+		return H1_TX_NONE;
 	switch (m->body) {
 	case HTTP_BODY_LENGTH:
 		h->tx_left = m->content_length;
 		return H1_TX_LENGTH;
 	case HTTP_BODY_CHUNKED:
 	case HTTP_BODY_CLOSE:
-		if (response && (h->flags & H1C_FL_CLIENT_1_0)) {
-			h->flags |= H1C_FL_CLOSE;
-			return H1_TX_CLOSE;
-		}
-		return H1_TX_CHUNKED;
+		if (!response || (m->body == HTTP_BODY_CHUNKED && !(h->flags & H1C_FL_CLIENT_1_0)))
+			return H1_TX_CHUNKED;
+		h->flags |= H1C_FL_CLOSE;
+		return H1_TX_CLOSE;
 	case HTTP_BODY_TUNNEL:
 		return H1_TX_TUNNEL;
 	default:
@@ -104,80 +146,116 @@ static enum h1_tx_state choose_framing(struct h1_conn *h, const struct http_msg 
 	}
 }
 
-/* Does an answer to this request, or this status, describe a body that is not sent? */
-static bool head_without_body(const struct h1_conn *h, const struct http_msg *m)
-{
-	return (m->flags & HTTP_MSG_RESPONSE) && (h->flags & H1C_FL_HEAD_REQ);
-}
-
-/* The Connection field towards the peer; slice_none() when its absence says the right thing. */
+/* The Connection field to add towards the peer; slice_none() when its absence says the right thing.
+ */
 static struct slice connection_value(const struct h1_conn *h, const struct http_msg *m)
 {
-	if (m->flags & HTTP_MSG_UPGRADE &&
-	    (!(m->flags & HTTP_MSG_RESPONSE) || m->body == HTTP_BODY_TUNNEL))
-		return SLICE("upgrade");
-	if (m->body == HTTP_BODY_TUNNEL)
+	bool old = m->version == 10;
+
+	if (h->tx_state == H1_TX_TUNNEL)
 		return slice_none();
 	if (h->flags & H1C_FL_BACK) {
-		if (h->flags & H1C_FL_CLOSE)
-			return m->version == 10 ? slice_none() : SLICE("close");
-		return m->version == 10 ? SLICE("keep-alive") : slice_none();
+		if (h->flags & H1C_FL_CLOSE && !(h->settings->options & H1_CONN_PRETEND_KEEP_ALIVE))
+			return old ? slice_none() : SLICE("close");
+		return old ? SLICE("keep-alive") : slice_none();
 	}
 	if (h->flags & H1C_FL_CLOSE)
-		return h->flags & H1C_FL_CLIENT_1_0 ? slice_none() : SLICE("close");
-	return h->flags & H1C_FL_CLIENT_1_0 ? SLICE("keep-alive") : slice_none();
+		return old ? slice_none() : SLICE("close");
+	return old || h->flags & H1C_FL_CLIENT_1_0 ? SLICE("keep-alive") : slice_none();
 }
 
-/* Fields that are written from the framing that was chosen, not from the list. */
-static bool field_is_framing(const struct http_msg *m, const struct h1_field *f, bool chunked,
-			     bool bodyless)
+/* The framing field of this message, which rules cannot change: it says how the body is sent, not what
+ * the list of fields says. <text> has room for a number.
+ */
+static struct h1_field framing_field(const struct h1_conn *h, const struct http_msg *m, char *text)
 {
-	switch (f->id) {
-	case FIELD_CONNECTION:
-	case FIELD_PROXY_CONNECTION:
-	case FIELD_KEEP_ALIVE:
-		return true;
-	case FIELD_UPGRADE:
-		return !(m->flags & HTTP_MSG_UPGRADE);
-	case FIELD_TRANSFER_ENCODING:
-		return !bodyless;
-	case FIELD_CONTENT_LENGTH:
-		return chunked;
+	struct h1_field f = { .name = slice_none() };
+	struct strbuf b;
+
+	if (h->tx_state == H1_TX_CHUNKED) {
+		f.name = SLICE("transfer-encoding");
+		f.value = SLICE("chunked");
+		f.id = FIELD_TRANSFER_ENCODING;
+	} else if (m->body == HTTP_BODY_LENGTH) {
+		f.name = SLICE("content-length");
+		strbuf_init_fixed(&b, text, 24);
+		strbuf_add_uint(&b, m->content_length);
+		f.value = strbuf_slice(&b);
+		f.id = FIELD_CONTENT_LENGTH;
+	} else if (m->flags & HTTP_MSG_RESPONSE && h->tx_state == H1_TX_LENGTH) {
+		f.name = SLICE("content-length");
+		f.value = SLICE("0");
+		f.id = FIELD_CONTENT_LENGTH;
 	}
-	return false;
+	return f;
 }
 
-static void put_fields(struct writer *w, struct h1_conn *h, const struct http_msg *m)
+/* A framing field of the list: is it written ? At the place of the first one stands ours. */
+static void put_framing(struct writer *w, const struct h1_conn *h, const struct http_msg *m,
+			const struct h1_field *f, struct h1_field *ours)
 {
-	bool bodyless = head_without_body(h, m);
-	bool chunked = h->tx_state == H1_TX_CHUNKED && !bodyless;
+	bool response = m->flags & HTTP_MSG_RESPONSE;
+
+	if (h->tx_state == H1_TX_NONE) {
+		/* what the body would have been; no field says that 204 has one */
+		if (m->status == 304 || m->status >= 205 || (m->status >= 200 && m->status < 204))
+			put_field(w, f->name, f->value);
+	} else if (ours->id == f->id && ours->name.ptr) {
+		put_field(w, ours->name, ours->value);
+		ours->name = slice_none();
+	} else if (!response && m->body == HTTP_BODY_NONE && f->id == FIELD_CONTENT_LENGTH &&
+		   slice_eq(f->value, SLICE("0"))) {
+		put_field(w, f->name, f->value);
+	}
+}
+
+/* Is this value only about the connection to the next hop, which is ours to decide ? */
+static bool value_is_ours(struct slice value)
+{
+	return slice_eq_nocase(value, SLICE("close")) ||
+	       slice_eq_nocase(value, SLICE("keep-alive"));
+}
+
+static void put_fields(struct writer *w, struct h1_conn *h, const struct http_msg *m,
+		       const struct head_plan *plan)
+{
 	struct slice connection = connection_value(h, m);
+	char number[24];
+	struct h1_field ours = framing_field(h, m, number);
 
 	for (unsigned i = 0; i < m->fields.count; i++) {
 		const struct h1_field *f = &m->fields.list[i];
 
 		if (!f->name.ptr)
 			continue;
-		if (f->id == FIELD_TRANSFER_ENCODING && chunked) {
-			put(w, SLICE("transfer-encoding: chunked\r\n"));
-			chunked = false;
+		switch (f->id) {
+		case FIELD_CONTENT_LENGTH:
+		case FIELD_TRANSFER_ENCODING:
+			put_framing(w, h, m, f, &ours);
 			continue;
+		case FIELD_CONNECTION:
+			if (value_is_ours(f->value))
+				continue;
+			break;
+		case FIELD_UPGRADE:
+			if (!(m->flags & HTTP_MSG_RESPONSE) && !plan->upgrade_token)
+				continue;
+			break;
 		}
-		if (f->id && field_is_framing(m, f, h->tx_state == H1_TX_CHUNKED, bodyless))
-			continue;
 		put_field(w, f->name, f->value);
 	}
-	if (chunked)
-		put(w, SLICE("transfer-encoding: chunked\r\n"));
+	if (ours.name.ptr && h->tx_state != H1_TX_NONE)
+		put_field(w, ours.name, ours.value);
 	if (!slice_is_none(connection))
-		put_field(w, SLICE("connection"), connection);
+		put_field(w, h->flags & H1C_FL_PROXY_NAME ? SLICE("proxy-connection")
+							  : SLICE("connection"), connection);
 	put(w, SLICE("\r\n"));
 }
 
 /* Will the connection serve another message after this one? Decided before the head is written. */
-static void decide_persistence(struct h1_conn *h, const struct http_msg *m)
+static void decide_persistence(struct h1_conn *h, const struct http_msg *m, bool close)
 {
-	if (h->ep->flags & EP_CLOSE || h->flags & H1C_FL_STOP)
+	if (close || h->ep->flags & EP_CLOSE || h->flags & H1C_FL_STOP)
 		h->flags |= H1C_FL_CLOSE;
 	if (m->flags & HTTP_MSG_INTERIM || m->body == HTTP_BODY_TUNNEL)
 		return;
@@ -188,45 +266,48 @@ static void decide_persistence(struct h1_conn *h, const struct http_msg *m)
 		h->flags |= H1C_FL_CLOSE;
 }
 
-static void note_request(struct h1_conn *h, const struct http_msg *m)
+static void note_request(struct h1_conn *h, const struct http_msg *m, const struct head_plan *plan)
 {
-	h->flags &= ~(H1C_FL_HEAD_REQ | H1C_FL_CONNECT_REQ | H1C_FL_UPGRADE_REQ);
+	h->flags &= ~(H1C_FL_HEAD_REQ | H1C_FL_UPGRADE_REQ);
 	if (m->method == HTTP_METH_HEAD)
 		h->flags |= H1C_FL_HEAD_REQ;
-	if (m->method == HTTP_METH_CONNECT)
-		h->flags |= H1C_FL_CONNECT_REQ;
-	if (m->flags & HTTP_MSG_UPGRADE)
+	if (plan->has_upgrade && plan->upgrade_token)
 		h->flags |= H1C_FL_UPGRADE_REQ;
+}
+
+static void put_interim(struct writer *w, const struct http_msg *m)
+{
+	for (unsigned i = 0; i < m->fields.count; i++)
+		if (m->fields.list[i].name.ptr)
+			put_field(w, m->fields.list[i].name, m->fields.list[i].value);
+	put(w, SLICE("\r\n"));
 }
 
 /* Writes a head. False: no memory, the connection is unusable. */
 static bool send_head(struct h1_conn *h)
 {
 	struct http_msg *m = h->ep->tx_head;
+	struct head_plan plan = plan_head(m);
+	bool interim = m->flags & HTTP_MSG_INTERIM, ok;
 	struct writer w;
-	bool ok;
 
-	if (h->flags & H1C_FL_BACK)
-		note_request(h, m);
-	decide_persistence(h, m);
-	if (m->flags & HTTP_MSG_INTERIM)
-		h->tx_left = 0;
-	else
-		h1_set_tx(h, choose_framing(h, m));
-	if (!writer_open(&w, head_size(m)))
+	if (!writer_open(&w, plan.size, h->settings->adjust))
 		return false;
-	put_start_line(&w, m);
-	if (m->flags & HTTP_MSG_INTERIM) {
-		for (unsigned i = 0; i < m->fields.count; i++)
-			if (m->fields.list[i].name.ptr)
-				put_field(&w, m->fields.list[i].name, m->fields.list[i].value);
-		put(&w, SLICE("\r\n"));
+	if (h->flags & H1C_FL_BACK)
+		note_request(h, m, &plan);
+	decide_persistence(h, m, plan.close);
+	if (!interim)
+		h1_set_tx(h, choose_framing(h, m));
+	if (h->tx_state == H1_TX_TUNNEL && !(h->flags & H1C_FL_BACK)) {
+		/* what the client sent behind its request, or sends now, is the tunnel's */
+		h1_set_rx(h, H1_RX_TUNNEL);
+		h1_resume_later(h);
+	}
+	put_start_line(&w, m, h->tx_state);
+	if (interim) {
+		put_interim(&w, m);
 	} else {
-		put_fields(&w, h, m);
-		if (head_without_body(h, m) && h->tx_state != H1_TX_TUNNEL) {
-			h1_set_tx(h, H1_TX_LENGTH);
-			h->tx_left = 0;
-		}
+		put_fields(&w, h, m, &plan);
 		h->flags |= H1C_FL_HEAD_SENT;
 	}
 	w.block->used = (uint32_t)(w.at - w.block->data);
@@ -271,7 +352,7 @@ static bool send_last_chunk(struct h1_conn *h)
 	struct endpoint *ep = h->ep;
 	struct http_fields *t = ep->tx_head ? &ep->tx_head->trailers : NULL;
 
-	if (!t || !t->count)
+	if (!t || !t->count || h->settings->options & H1_CONN_DROP_TRAILERS)
 		return block_queue_add_copy(&h->out, SLICE("0\r\n\r\n"));
 	if (!block_queue_add_static(&h->out, SLICE("0\r\n")))
 		return false;
@@ -316,6 +397,8 @@ static bool send_body(struct h1_conn *h)
 			ok = send_length(h, &ep->tx);
 		else if (h->tx_state == H1_TX_CHUNKED)
 			ok = send_chunk(h, &ep->tx);
+		else if (h->tx_state == H1_TX_NONE)
+			block_queue_clear(&ep->tx);
 		else
 			block_queue_move(&h->out, &ep->tx);
 	}
@@ -325,7 +408,7 @@ static bool send_body(struct h1_conn *h)
 		ok = send_last_chunk(h);
 	else if (h->tx_state == H1_TX_CLOSE || h->tx_state == H1_TX_TUNNEL)
 		h->flags |= H1C_FL_SHUT_AFTER;
-	else if (h->tx_left)
+	else if (h->tx_state == H1_TX_LENGTH && h->tx_left)
 		h->flags |= H1C_FL_CLOSE; /* shorter than announced: the peer must notice */
 	h1_set_tx(h, H1_TX_DONE);
 	return ok;
@@ -401,6 +484,9 @@ void h1_send_pending(struct h1_conn *h)
 	}
 	if (ep->flags & EP_TX_HEAD)
 		ok = send_head(h);
+	else if (ep->flags & EP_TUNNEL && h->tx_state == H1_TX_DONE &&
+		 !(h->flags & H1C_FL_SHUT_AFTER))
+		h1_set_tx(h, H1_TX_TUNNEL);
 	if (ok && h->flags & H1C_FL_HEAD_SENT && h->tx_state != H1_TX_DONE)
 		ok = send_body(h);
 	ep->tx_bytes += h->out.len - before;

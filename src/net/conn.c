@@ -8,6 +8,8 @@
 #include "net/net_init.h"
 
 #define SEND_VECTORS_MAX 64
+/* A thread that holds so many blocks reads them one by one again: bulk transfers share its memory. */
+#define BLOCKS_MANY 4096
 
 static struct pool *conn_pool;
 
@@ -152,6 +154,7 @@ enum io conn_recv(struct conn *c, struct block_queue *q, size_t max, size_t *got
 {
 	struct block *blocks[CONN_READ_BLOCKS_MAX];
 	struct iovec v[CONN_READ_BLOCKS_MAX];
+	int most = block_thread_count() < BLOCKS_MANY ? c->read_blocks : 1;
 	size_t want = 0;
 	int n = 0;
 	enum io r;
@@ -164,7 +167,7 @@ enum io conn_recv(struct conn *c, struct block_queue *q, size_t max, size_t *got
 		v[n] = (struct iovec){ blocks[n]->data, blocks[n]->size };
 		want += blocks[n]->size;
 		n++;
-	} while (n < c->read_blocks && want < max);
+	} while (n < most && want < max);
 	if (!n) {
 		c->error = ENOMEM;
 		return conn_received(c, IO_ERR, false);

@@ -27,6 +27,8 @@ struct ctl_conn {
 	struct conn *conn;
 	struct ctl_session *session;
 	struct task *task;       /* runs the session again; its timer is the timeout */
+	uint64_t since_ns, wall_us;
+	unsigned runs;
 };
 
 static struct {
@@ -162,6 +164,7 @@ static void ctl_conn_drive(struct ctl_conn *c)
 {
 	bool moved = true, good = true;
 
+	c->runs++;
 	while (moved && good) {
 		moved = false;
 		good = ctl_conn_receive(c, &moved);
@@ -212,6 +215,33 @@ void ctl_connections_close_thread(bool every)
 			ctl_conn_free(c);
 }
 
+void ctl_connections_visit(void (*fn)(void *ctx, const struct ctl_connection_info *info), void *ctx)
+{
+	struct ctl_conn *c;
+
+	list_for_each(c, &conns, link) {
+		struct ctl_connection_info info = {
+			.id = c, .conn = c->conn, .since_ns = c->since_ns, .wall_us = c->wall_us,
+			.timeout_ms = ctl_session_timeout_ms(c->session),
+			.expire_ms = c->task->timer.expire_ms, .runs = c->runs,
+		};
+
+		fn(ctx, &info);
+	}
+}
+
+bool ctl_connection_kill(const void *id)
+{
+	struct ctl_conn *c;
+
+	list_for_each(c, &conns, link)
+		if (c == id) {
+			ctl_conn_free(c);
+			return true;
+		}
+	return false;
+}
+
 /* --- sockets --------------------------------------------------------------------------------- */
 
 static void ctl_socket_accept(void *owner, int fd, const struct addr *src)
@@ -236,6 +266,8 @@ static void ctl_socket_accept(void *owner, int fd, const struct addr *src)
 		return;
 	}
 	ctl_session_set_severity(c->session, s->severity);
+	c->since_ns = clock_now_ns();
+	c->wall_us = clock_wall_us();
 	list_append(&conns, &c->link);
 	__atomic_add_fetch(&all.count, 1, __ATOMIC_RELAXED);
 	__atomic_add_fetch(&all.total, 1, __ATOMIC_RELAXED);

@@ -75,12 +75,13 @@ static bool parse_log_kind(struct conf_line *l)
 	struct proxy *px = l->object;
 	enum proxy_log_kind kind = (enum proxy_log_kind)l->keyword->min;
 	const char *word = conf_next(l);
+	bool has_clf = kind != PROXY_LOG_HTTPS;
 
-	if (word && kind == PROXY_LOG_HTTP && strcmp(word, "clf") == 0)
-		kind = PROXY_LOG_HTTP_CLF;
-	else if (word && kind == PROXY_LOG_HTTP)
-		return conf_error(l, 2, NULL, "keyword '%s' only supports option 'clf'.",
-				  "option httplog");
+	if (word && has_clf && strcmp(word, "clf") == 0)
+		kind = kind == PROXY_LOG_HTTP ? PROXY_LOG_HTTP_CLF : PROXY_LOG_TCP_CLF;
+	else if (word && has_clf)
+		return conf_error(l, 2, NULL, "keyword 'option %s' only supports option 'clf'.",
+				  kind == PROXY_LOG_HTTP ? "httplog" : "tcplog");
 	px->log_kind = kind;
 	px->log_kind_file = conf_strdup(l->cfg, l->place.file ? l->place.file : "");
 	px->log_kind_line = l->place.line;
@@ -286,7 +287,8 @@ static const struct conf_keyword keywords[] = {
 	{ .words = "option tcpka", .where = CONF_PROXY, .flags = CONF_CAN_NO | CONF_CAN_DEFAULT,
 	  .parse = parse_tcpka, .help = "TCP keep-alive with both sides" },
 	{ .words = "option tcplog", .where = CONF_DEF_FE, .max_args = -1,
-	  .parse = parse_log_kind, .min = PROXY_LOG_TCP, .help = "log in the TCP format" },
+	  .parse = parse_log_kind, .min = PROXY_LOG_TCP, .syntax = "[clf]",
+	  .help = "log in the TCP format" },
 	{ .words = "option httplog", .where = CONF_DEF_FE, .max_args = -1, .flags = CONF_HTTP,
 	  .parse = parse_log_kind, .min = PROXY_LOG_HTTP, .syntax = "[clf]",
 	  .help = "log in the HTTP format" },

@@ -137,6 +137,12 @@ static uint64_t waiter_key(int priority_class, int offset_ms)
 	return class << 52 | when;
 }
 
+/* How many of its queue were granted a slot, under the lock. */
+static unsigned *waiter_passed(const struct queue_waiter *w)
+{
+	return w->server ? &w->server->state->queue.passed : &w->backend->state->queue.passed;
+}
+
 /* Unlinks <w>, under the lock. */
 static void waiter_unlink(struct queue_waiter *w)
 {
@@ -150,6 +156,7 @@ static void waiter_unlink(struct queue_waiter *w)
 		tree_remove(&ps->queue.waiters, &w->node);
 		__atomic_sub_fetch(&ps->queue.length, 1, __ATOMIC_SEQ_CST);
 	}
+	w->position = *waiter_passed(w) - w->since + 1;
 	counter_add(&ps->be, CNT_QUEUE_CUR, -1);
 }
 
@@ -159,6 +166,8 @@ static void waiter_unlink(struct queue_waiter *w)
 static void waiter_finish(struct queue_waiter *w, enum queue_state state)
 {
 	waiter_unlink(w);
+	if (state == QUEUE_SLOT_GRANTED)
+		++*waiter_passed(w);
 	__atomic_store_n(&w->state, state, __ATOMIC_RELEASE);
 	task_wake(w->task, TASK_WOKEN_RES);
 }
@@ -239,13 +248,14 @@ static void waiter_link(struct queue_waiter *w, uint64_t key)
 
 	if (w->server) {
 		st = w->server->state;
-		w->ahead = __atomic_fetch_add(&st->queue.length, 1, __ATOMIC_SEQ_CST);
+		__atomic_add_fetch(&st->queue.length, 1, __ATOMIC_SEQ_CST);
 		gauge_add(&st->counters, CNT_QUEUE_CUR, 1, &st->queue_max);
 		tree_insert(&st->queue.waiters, &w->node, key);
 	} else {
-		w->ahead = __atomic_fetch_add(&ps->queue.length, 1, __ATOMIC_SEQ_CST);
+		__atomic_add_fetch(&ps->queue.length, 1, __ATOMIC_SEQ_CST);
 		tree_insert(&ps->queue.waiters, &w->node, key);
 	}
+	w->since = *waiter_passed(w);
 	gauge_add(&ps->be, CNT_QUEUE_CUR, 1, &ps->be_queue_max);
 	__atomic_store_n(&w->state, w->server ? QUEUE_ON_SERVER : QUEUE_ON_BACKEND,
 			 __ATOMIC_RELEASE);

@@ -266,8 +266,8 @@ static void admin_tell(const struct server *srv, unsigned old, unsigned new, uns
 		return;
 	if (!(old & SERVER_DRAIN) && (new & SERVER_DRAIN))
 		proxy_tell(be, PROXY_EVENT_NOTICE, "Server %s/%s enters drain state. %u active "
-			    "and %u backup servers online.%s %u sessions requeued, %u total in queue.", be->name,
-			    srv->name, active, backup,
+			    "and %u backup servers online.%s %u sessions requeued, %u total in "
+			    "queue.", be->name, srv->name, active, backup,
 			    backup && !active ? " Running on backup." : "", requeued, waiting);
 	else if ((old & SERVER_DRAIN) && !(new & SERVER_DRAIN))
 		proxy_tell(be, PROXY_EVENT_NOTICE, "Server %s/%s is UP (leaving forced drain).",

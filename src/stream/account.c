@@ -17,6 +17,7 @@ void stream_count_begin(struct stream *s)
 {
 	struct proxy *fe = s->fe;
 
+	stream_log_begin(s);
 	if (!(s->flags & STRM_HTTP))
 		return;
 	proxy_count_request(fe);

@@ -44,9 +44,21 @@ void stream_drop_back(struct stream *s)
 	ep->status = 0;
 }
 
+/* Leaves the queue; the places it left from are added up for the log. */
+static enum queue_state leave_queue(struct stream *s)
+{
+	enum queue_state state = queue_leave(&s->waiter);
+
+	if (s->waiter.server)
+		s->queue_ahead += s->waiter.position;
+	else
+		s->be_queue_ahead += s->waiter.position;
+	return state;
+}
+
 void stream_drop_slot(struct stream *s)
 {
-	if (s->waiter.state != QUEUE_OUT && queue_leave(&s->waiter) == QUEUE_SLOT_GRANTED)
+	if (s->waiter.state != QUEUE_OUT && leave_queue(s) == QUEUE_SLOT_GRANTED)
 		server_slot_release(s->waiter.granted);
 	if (!(s->flags & STRM_SLOT))
 		return;
@@ -91,6 +103,7 @@ static enum step enter_queue(struct stream *s, struct server *srv)
 		s->task = task_new(queue_task, s);
 		if (!s->task)
 			return stream_fail(s, 503, CAUSE_RESOURCE, 'Q');
+		s->task->nice = (short)s->sess->listener->bind->nice;
 		queue_waiter_init(&s->waiter, s->task);
 	}
 	switch (queue_enter(&s->waiter, s->be, srv, s->priority_class, s->priority_offset_ms)) {
@@ -103,10 +116,6 @@ static enum step enter_queue(struct stream *s, struct server *srv)
 	case QUEUE_WAITING:
 		break;
 	}
-	if (srv)
-		s->queue_ahead += s->waiter.ahead;
-	else
-		s->be_queue_ahead += s->waiter.ahead;
 	stream_wait_ms(s, ms);
 	return stream_goto(s, STAGE_QUEUE);
 }
@@ -186,15 +195,22 @@ enum step stage_assign(struct stream *s)
 	return enter_queue(s, NULL);
 }
 
+/* Out of the queue without a slot: the wait is over all the same. */
+static void gave_up_queueing(struct stream *s)
+{
+	stream_drop_slot(s);
+	s->t.queued = clock_now_ns();
+}
+
 enum step stage_queue(struct stream *s)
 {
 	switch (queue_waiter_state(&s->waiter)) {
 	case QUEUE_SLOT_GRANTED:
-		queue_leave(&s->waiter);
+		leave_queue(s);
 		got_slot(s, s->waiter.granted);
 		return stream_goto(s, STAGE_CONNECT);
 	case QUEUE_RETURNED:
-		queue_leave(&s->waiter);
+		leave_queue(s);
 		s->server = NULL;
 		return stream_goto(s, STAGE_ASSIGN);
 	default:
@@ -203,10 +219,12 @@ enum step stage_queue(struct stream *s)
 	stream_hold_front(s);
 	if (stream_client_left(s)) {
 		counter_add(&s->be->state->be, CNT_CLIENT_ABORTS, 1);
-		return stream_fail(s, 503, CAUSE_CLIENT_ABORT, 0);
+		gave_up_queueing(s);
+		return stream_fail(s, 0, CAUSE_CLIENT_ABORT, 0);
 	}
 	if (!stream_is_late(s))
 		return STEP_WAIT;
+	gave_up_queueing(s);
 	counter_add(&s->be->state->be, CNT_CONN_ERRORS, 1);
 	if (!(s->flags & STRM_FORCED_SERVER))
 		s->server = NULL;

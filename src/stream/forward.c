@@ -111,6 +111,13 @@ static uint64_t deadline(int64_t ms)
 	return ms > 0 ? clock_now_ms() + (uint64_t)ms : TIMER_NEVER;
 }
 
+/* Is it the server's turn? Not while a client has not sent all of its request. */
+static bool server_must_talk(const struct stream *s)
+{
+	return !(s->flags & STRM_HTTP) || s->flags & (STRM_TUNNEL | STRM_HEAD_SENT) ||
+	       s->front.flags & EP_RX_END;
+}
+
 /* The inactivity limits of both sides for the state they are in. */
 static void set_deadlines(struct stream *s)
 {
@@ -133,8 +140,10 @@ static void set_deadlines(struct stream *s)
 	    (s->flags & STRM_HEAD_SENT && !(s->front.flags & EP_TX_DONE) &&
 	     s->back.flags & EP_RX_END))
 		s->client_at_ms = deadline(client);
-	if (s->back.ops && (!(s->back.flags & (EP_RX_END | EP_RX_BLOCKED)) ||
-			    s->back.flags & EP_TX_FULL))
+	if (!s->back.ops)
+		return;
+	if ((server_must_talk(s) && !(s->back.flags & (EP_RX_END | EP_RX_BLOCKED))) ||
+	    s->back.flags & EP_TX_FULL)
 		s->server_at_ms = deadline(server);
 }
 
@@ -223,6 +232,7 @@ enum step stage_forward(struct stream *s)
 	enum step step;
 
 	stream_forward(s);
+	stream_log_early(s);
 	if (is_over(s))
 		return stream_goto(s, STAGE_END);
 	step = check_client(s);

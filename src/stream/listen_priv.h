@@ -13,6 +13,7 @@ struct session;
 struct preamble {
 	struct timer timer;
 	struct session *session;
+	bool seen; /* bytes came */
 };
 
 /* Lets the Runtime API pause, resume and close frontends. At the start. */

@@ -5,52 +5,65 @@
 #include "log/log.h"
 #include "stream_priv.h"
 
-#define LOG_TEXT_MAX 65536
+/* http-request set-log-level silent */
+#define LOG_LEVEL_SILENT 254
 
-static __thread struct strbuf line;
+static __thread struct strbuf line, structured;
 
 static const struct log_settings *settings_of(const struct proxy *px)
 {
 	return slot_of(&log_proxy_slot, proxy_slots(px));
 }
 
-/* An end that nobody needs to look at: no error, no local answer, no retry. */
+/* An end that nobody needs to look at: no error, no status 5xx (even of ours), no other try. */
 static bool is_normal(const struct stream *s)
 {
-	return s->cause == CAUSE_NONE && s->status < 500 && !s->retries &&
-	       !(s->flags & STRM_REDISPATCHED);
+	return (s->cause == CAUSE_NONE || s->cause == CAUSE_LOCAL) && s->status < 500 &&
+	       !s->retries && !(s->flags & STRM_REDISPATCHED);
+}
+
+static enum log_level error_level(const struct proxy *fe)
+{
+	return fe->options & PROXY_OPT_LOG_SEPARATE_ERRORS ? LOG_LVL_ERR : LOG_LVL_INFO;
 }
 
 static enum log_level level_of(const struct stream *s)
 {
 	if (s->log_level < LOG_LEVELS)
 		return s->log_level;
-	if (!is_normal(s) && s->cause != CAUSE_LOCAL && s->fe->options & PROXY_OPT_LOG_SEPARATE_ERRORS)
-		return LOG_LVL_ERR;
-	return LOG_LVL_INFO;
+	return is_normal(s) ? LOG_LVL_INFO : error_level(s->fe);
 }
 
-/* Builds and sends one line of a format. */
+/* Builds and sends one line of a format, with the structured data of the frontend. */
 static void send_line(struct stream *s, const struct logformat *f, enum log_level level)
 {
+	const struct stream_proxy *px = stream_proxy(s->fe);
 	struct log_message m = { .level = level };
 	struct expr_ctx *ctx = stream_expr(s, EXPR_DIR_RESPONSE | EXPR_FINAL);
 
 	ctx->proxy = s->fe;
+	s->log_number = __atomic_fetch_add(&stream_proxy(s->fe)->log_lines, 1, __ATOMIC_RELAXED);
 	strbuf_reset(&line);
 	logformat_build(f, ctx, &line);
 	m.text = strbuf_slice(&line);
+	strbuf_reset(&structured);
+	if (px->log_format_sd && logformat_build(px->log_format_sd, ctx, &structured))
+		m.structured_data = strbuf_slice(&structured);
 	log_send(s->sess->config, settings_of(s->fe), &m);
+}
+
+/* Is a line of this stream wanted by anybody? */
+static bool is_wanted(const struct stream *s)
+{
+	return !(s->flags & STRM_LOGGED) && s->log_level != LOG_LEVEL_SILENT &&
+	       log_is_wanted(s->sess->config, settings_of(s->fe));
 }
 
 void stream_log(struct stream *s)
 {
-	const struct stream_proxy *px = stream_proxy(s->fe);
-	const struct logformat *f = px->log_format;
+	const struct logformat *f = stream_proxy(s->fe)->log_format;
 
-	if (s->flags & STRM_LOGGED || !f || s->log_level == 254)
-		return;
-	if (!log_is_wanted(s->sess->config, settings_of(s->fe)))
+	if (!f || !is_wanted(s))
 		return;
 	if (s->fe->options & PROXY_OPT_DONTLOG_NORMAL && is_normal(s))
 		return;
@@ -58,9 +71,98 @@ void stream_log(struct stream *s)
 	    !s->front.rx_bytes && !s->front.tx_bytes)
 		return;
 	s->flags |= STRM_LOGGED;
-	if (px->error_format && !is_normal(s) && s->cause != CAUSE_LOCAL)
-		f = px->error_format;
 	send_line(s, f, level_of(s));
+}
+
+void stream_log_early(struct stream *s)
+{
+	if (s->fe->options & PROXY_OPT_LOGASAP && !(s->flags & STRM_LOGGED))
+		stream_log(s);
+}
+
+/* "127.0.0.1:8080", or the path's family with the number of the listener. */
+static void put_end(const struct addr *a, const struct listener_conf *l, struct strbuf *out)
+{
+	char text[ADDR_IP_MAX];
+
+	if (addr_is_inet(a)) {
+		strbuf_add(out, slice_make(text, addr_put_ip(a, text, sizeof(text))));
+		strbuf_add_char(out, ':');
+		strbuf_add_uint(out, a->port);
+	} else {
+		strbuf_add(out, SLICE("unix:"));
+		strbuf_add_uint(out, (unsigned)l->id);
+	}
+}
+
+void stream_log_begin(struct stream *s)
+{
+	struct session *sess = s->sess;
+	struct log_message m = { .level = LOG_LVL_INFO };
+
+	if (stream_proxy(s->fe)->log_format || !is_wanted(s))
+		return;
+	s->flags |= STRM_LOGGED;
+	strbuf_reset(&line);
+	strbuf_add(&line, SLICE("Connect from "));
+	put_end(session_src(sess), sess->listener, &line);
+	if (addr_is_inet(session_src(sess))) {
+		strbuf_add(&line, SLICE(" to "));
+		put_end(session_dst(sess), sess->listener, &line);
+	}
+	strbuf_add(&line, SLICE(" ("));
+	strbuf_add(&line, slice_of(s->fe->name));
+	strbuf_add(&line, s->flags & STRM_HTTP ? SLICE("/HTTP)") : SLICE("/TCP)"));
+	m.text = strbuf_slice(&line);
+	log_send(sess->config, settings_of(s->fe), &m);
+}
+
+/* --- connections that never became a stream --------------------------------------------------- */
+
+/* With a format of the configuration's: a stream that is nothing but the subject of its line. */
+static void log_error_in_format(struct session *sess, const struct logformat *f)
+{
+	struct stream *s = stream_new(sess, sess->fe->mode == PROXY_MODE_HTTP);
+
+	if (!s)
+		return;
+	s->t.begin = s->t.idle_from = sess->accept_ns;
+	s->t.wall_us = session_accept_wall_us(sess);
+	s->t.close = clock_now_ns();
+	stream_set_cause(s, CAUSE_PROXY, 'R');
+	send_line(s, f, error_level(sess->fe));
+	stream_abandon(s);
+}
+
+/* Manual 8.2.5: "address [date] frontend/listener: what happened". */
+void session_log_error(struct session *sess, const char *what)
+{
+	static const struct logformat_item plain;
+	const struct stream_proxy *px = stream_proxy(sess->fe);
+	const char *name = sess->listener->bind->name;
+	struct log_message m = { .level = error_level(sess->fe) };
+
+	if (!log_is_wanted(sess->config, settings_of(sess->fe)))
+		return;
+	if (px->error_format) {
+		log_error_in_format(sess, px->error_format);
+		return;
+	}
+	strbuf_reset(&line);
+	put_end(session_src(sess), sess->listener, &line);
+	strbuf_add(&line, SLICE(" ["));
+	logformat_put_date(&plain, &line, LOGFORMAT_DATE_LOCAL_MS, session_accept_wall_us(sess));
+	strbuf_add(&line, SLICE("] "));
+	strbuf_add(&line, slice_of(sess->fe->name));
+	strbuf_add_char(&line, '/');
+	if (name)
+		strbuf_add(&line, slice_of(name));
+	else
+		strbuf_add_uint(&line, (unsigned)sess->listener->id);
+	strbuf_add(&line, SLICE(": "));
+	strbuf_add(&line, slice_of(what));
+	m.text = strbuf_slice(&line);
+	log_send(sess->config, settings_of(sess->fe), &m);
 }
 
 void session_log_bad(struct session *sess, const struct h1_bad *bad, enum stream_cause cause,

@@ -162,7 +162,7 @@ static bool alias_ms(ALIAS_ARGS)
 	text[0] = (char)('0' + ms / 100);
 	text[1] = (char)('0' + ms / 10 % 10);
 	text[2] = (char)('0' + ms % 10);
-	return logformat_put_word(item, out, slice_make(text, 3));
+	return strbuf_add(out, slice_make(text, 3));
 }
 
 static bool alias_date_tr(ALIAS_ARGS)
@@ -327,6 +327,9 @@ static bool alias_sc(ALIAS_ARGS)
 	const struct stream *s = ctx->stream;
 	int64_t n = s->server ? (int64_t)counter_read(&s->server->state->counters, CNT_SESS_CUR) : 0;
 
+	/* one that has ended counts no longer, though it still holds its slot */
+	if (n > 0 && s->t.close && s->flags & STRM_SLOT)
+		n--;
 	return logformat_put_int(item, out, n, false);
 }
 
@@ -348,7 +351,7 @@ static bool alias_bq(ALIAS_ARGS)
 
 static bool alias_rt(ALIAS_ARGS)
 {
-	return logformat_put_int(item, out, ctx->stream->number, false);
+	return logformat_put_hex(item, out, ctx->stream->number, 4);
 }
 
 static bool alias_lc(ALIAS_ARGS)
@@ -438,7 +441,7 @@ static bool alias_ts(ALIAS_ARGS)
 	const struct stream *s = ctx->stream;
 	char text[2] = { cause_chars[s->cause], phase_char(s) };
 
-	return logformat_put_word(item, out, slice_make(text, 2));
+	return strbuf_add(out, slice_make(text, 2));
 }
 
 static bool alias_tsc(ALIAS_ARGS)
@@ -446,7 +449,7 @@ static bool alias_tsc(ALIAS_ARGS)
 	const struct stream *s = ctx->stream;
 	char text[4] = { cause_chars[s->cause], phase_char(s), '-', '-' };
 
-	return logformat_put_word(item, out, slice_make(text, 4));
+	return strbuf_add(out, slice_make(text, 4));
 }
 
 /* Nothing was captured. */

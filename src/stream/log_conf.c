@@ -4,9 +4,6 @@
 #include "expr/logformat.h"
 #include "stream_priv.h"
 
-/* Without any of the options: the shortest form. */
-static const char logformat_default[] = "%ci:%cp [%t] %ft %b/%s";
-
 /* Compiles a format named on this line. */
 static bool take_format(struct conf_line *l, struct logformat **out)
 {
@@ -23,9 +20,19 @@ static bool take_format(struct conf_line *l, struct logformat **out)
 static bool parse_log_format(struct conf_line *l)
 {
 	struct stream_proxy *px = slot_of(&stream_proxy_slot, l->slots);
+	struct proxy *proxy = l->object;
 
-	px->log_format_set = true;
+	/* the last one wins, be it a format or an option */
+	proxy->log_kind = PROXY_LOG_NONE;
 	return take_format(l, &px->log_format);
+}
+
+/* Structured data of RFC 5424 lines, brackets included. */
+static bool parse_log_format_sd(struct conf_line *l)
+{
+	struct stream_proxy *px = slot_of(&stream_proxy_slot, l->slots);
+
+	return take_format(l, &px->log_format_sd);
 }
 
 static bool parse_error_log_format(struct conf_line *l)
@@ -40,6 +47,7 @@ static void choose_format(struct config *cfg, struct diag_list *diags, struct pr
 {
 	static const char *const texts[] = {
 		[PROXY_LOG_NONE] = NULL, [PROXY_LOG_TCP] = logformat_tcp,
+		[PROXY_LOG_TCP_CLF] = logformat_tcp_clf,
 		[PROXY_LOG_HTTP] = logformat_http, [PROXY_LOG_HTTP_CLF] = logformat_clf,
 		[PROXY_LOG_HTTPS] = logformat_https,
 	};
@@ -51,10 +59,8 @@ static void choose_format(struct config *cfg, struct diag_list *diags, struct pr
 			       .place = { .file = px->log_kind_file, .line = px->log_kind_line } };
 	const char *text = texts[px->log_kind];
 
-	if (sp->log_format || !(px->caps & PROXY_FE))
+	if (!text || !(px->caps & PROXY_FE))
 		return;
-	if (!text)
-		text = logformat_default;
 	if (px->mode == PROXY_MODE_TCP && px->log_kind >= PROXY_LOG_HTTP)
 		text = logformat_tcp;
 	sp->log_format = logformat_parse(&l, text, EXPR_FE_LOG_END, LOGFORMAT_LOG);
@@ -72,6 +78,9 @@ static const struct conf_keyword keywords[] = {
 	{ .words = "error-log-format", .where = CONF_DEF_FE, .min_args = 1, .max_args = 1,
 	  .parse = parse_error_log_format, .syntax = "<fmt>",
 	  .help = "format of the log lines of errors" },
+	{ .words = "log-format-sd", .where = CONF_DEF_FE, .min_args = 1, .max_args = 1,
+	  .parse = parse_log_format_sd, .syntax = "<fmt>",
+	  .help = "structured data of rfc5424 log lines" },
 	{ 0 }
 };
 

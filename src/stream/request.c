@@ -37,7 +37,7 @@ enum step stage_begin(struct stream *s)
 	s->t.request = now;
 	s->retries_left = (uint16_t)s->fe->retries;
 	if (s->fe->http_conn == HTTP_CONN_CLOSE)
-		s->flags |= STRM_CLIENT_CLOSE | STRM_SERVER_CLOSE;
+		s->flags |= STRM_CLIENT_CLOSE;
 	if (s->front.flags & EP_ERROR)
 		return stream_fail(s, 500, CAUSE_RESOURCE, 'R');
 	return STEP_NEXT;
@@ -191,6 +191,7 @@ enum step stage_tarpit(struct stream *s)
 	if (!stream_is_late(s) && !(s->front.flags & (EP_ERROR | EP_PEER_SHUT)))
 		return STEP_WAIT;
 	s->wait_until_ms = TIMER_NEVER;
+	s->t.queued = clock_now_ns(); /* it was the wait of this request */
 	stream_set_cause(s, CAUSE_PROXY, 'T');
 	counter_add(&s->fe->state->fe, CNT_DENIED_REQ, 1);
 	if (rule_deny_reply(s->last_rule, s))
@@ -254,25 +255,40 @@ enum step stage_prepare(struct stream *s)
 	return STEP_NEXT;
 }
 
-enum step stage_body(struct stream *s)
+/* option http-buffer-request: the body, or a buffer full of it, before the rules of <px>. */
+static enum step wait_body(struct stream *s, struct proxy *px)
 {
-	bool wanted = (s->fe->options | s->be->options) & PROXY_OPT_HTTP_BUFFER_REQUEST;
-	int64_t ms = s->be->timeout.http_request ? s->be->timeout.http_request
-						 : s->be->timeout.client;
+	bool waited = s->wait_until_ms != TIMER_NEVER;
 
-	if (!(s->flags & STRM_HTTP) || !wanted || s->front.flags & EP_RX_END)
+	if (!(s->flags & STRM_HTTP) || !(px->options & PROXY_OPT_HTTP_BUFFER_REQUEST))
 		return STEP_NEXT;
-	if (s->front.rx.len >= block_size() - 1024) {
+	/* the client has our permission, so the server is not asked for one */
+	stream_send_continue(s);
+	if (s->front.flags & EP_RX_END || s->front.rx.len >= block_size() - 1024) {
+		if (waited)
+			s->t.request = clock_now_ns();
 		s->wait_until_ms = TIMER_NEVER;
 		return STEP_NEXT;
 	}
-	if (s->front.flags & (EP_RX_BAD | EP_RX_ABORT | EP_ERROR))
+	if (s->front.flags & (EP_RX_BAD | EP_RX_ABORT | EP_ERROR)) {
+		s->t.request = clock_now_ns();
 		return bad_body(s);
-	if (s->req.flags & HTTP_MSG_EXPECT_CONTINUE && !s->front.rx.len)
-		stream_send_continue(s);
-	if (s->wait_until_ms == TIMER_NEVER)
-		stream_wait_ms(s, ms);
-	if (stream_is_late(s))
-		return stream_fail(s, 408, CAUSE_CLIENT_TIMEOUT, 0);
-	return STEP_WAIT;
+	}
+	if (!waited)
+		stream_wait_ms(s, px->timeout.http_request ? px->timeout.http_request
+							   : s->fe->timeout.client);
+	if (!stream_is_late(s))
+		return STEP_WAIT;
+	s->t.request = 0; /* it never was complete */
+	return stream_fail(s, 408, CAUSE_CLIENT_TIMEOUT, 0);
+}
+
+enum step stage_body_fe(struct stream *s)
+{
+	return wait_body(s, s->fe);
+}
+
+enum step stage_body_be(struct stream *s)
+{
+	return s->be == s->fe ? STEP_NEXT : wait_body(s, s->be);
 }

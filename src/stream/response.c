@@ -13,6 +13,7 @@ void stream_send_continue(struct stream *s)
 	if (!(s->req.flags & HTTP_MSG_EXPECT_CONTINUE))
 		return;
 	s->req.flags &= ~HTTP_MSG_EXPECT_CONTINUE;
+	http_msg_del_field(&s->req, SLICE("expect"));
 	http_msg_init(&interim, &s->arena);
 	interim.flags = HTTP_MSG_RESPONSE | HTTP_MSG_INTERIM;
 	interim.status = 100;
@@ -65,14 +66,15 @@ static enum step response_late(struct stream *s)
 {
 	uint64_t now = clock_now_ms();
 
+	/* a client that stalls in its request keeps the server waiting, not the other way round */
+	if (now >= s->client_at_ms)
+		return stream_fail(s, 400, CAUSE_CLIENT_TIMEOUT, 0);
 	if (now >= s->server_at_ms) {
 		if (stream_retry(s, PROXY_RETRY_RESPONSE_TIMEOUT))
 			return stream_goto(s, STAGE_ASSIGN);
 		count_server_error(s);
 		return stream_fail(s, 504, CAUSE_SERVER_TIMEOUT, 0);
 	}
-	if (now >= s->client_at_ms)
-		return stream_fail(s, 408, CAUSE_CLIENT_TIMEOUT, 0);
 	return STEP_WAIT;
 }
 
@@ -91,6 +93,7 @@ enum step stage_response(struct stream *s)
 	if (!(s->flags & STRM_HTTP)) {
 		s->t.data = s->t.connected;
 		s->flags |= STRM_HEAD_SENT;
+		stream_log_early(s);
 		return stream_goto(s, STAGE_FORWARD);
 	}
 	stream_forward(s);
@@ -100,6 +103,9 @@ enum step stage_response(struct stream *s)
 			return STEP_AGAIN;
 		}
 		s->back.flags &= ~EP_RX_HEAD;
+		/* a tunnel amid a request: nobody could tell its bytes from the request's */
+		if (s->res.body == HTTP_BODY_TUNNEL && !(s->front.flags & EP_RX_END))
+			return stream_fail(s, 502, CAUSE_PROXY, 0);
 		s->t.data = clock_now_ns();
 		if (s->be->retry_on && status_is_retried(s) && stream_retry(s, s->be->retry_on))
 			return stream_goto(s, STAGE_ASSIGN);
@@ -175,10 +181,12 @@ static void after_response(struct stream *s)
 		rules_run(s->fe, RULES_HTTP_AFTER, stream_expr(s, dir), true, &which);
 }
 
-/* Is the answer to an upgrade or a CONNECT a tunnel from here on ? */
-static bool opens_tunnel(const struct stream *s)
+/* From here on the answer to an upgrade or a CONNECT is a tunnel: what ended was the request only. */
+static void open_tunnel(struct stream *s)
 {
-	return s->res.body == HTTP_BODY_TUNNEL;
+	s->flags |= STRM_TUNNEL;
+	s->front.flags = (s->front.flags & ~EP_RX_END) | EP_TUNNEL;
+	s->back.flags = (s->back.flags & ~(EP_TX_END | EP_TX_DONE)) | EP_TUNNEL;
 }
 
 enum step stage_reply(struct stream *s)
@@ -194,11 +202,8 @@ enum step stage_reply(struct stream *s)
 	if (s->flags & STRM_CLIENT_CLOSE ||
 	    (s->flags & STRM_LOCAL_REPLY && s->res.flags & HTTP_MSG_CONN_CLOSE))
 		s->front.flags |= EP_CLOSE;
-	if (!(s->flags & STRM_LOCAL_REPLY) && opens_tunnel(s)) {
-		s->flags |= STRM_TUNNEL;
-		s->front.flags |= EP_TUNNEL;
-		s->back.flags |= EP_TUNNEL;
-	}
+	if (!(s->flags & STRM_LOCAL_REPLY) && s->res.body == HTTP_BODY_TUNNEL)
+		open_tunnel(s);
 	s->front.flags |= EP_TX_HEAD;
 	if (s->flags & STRM_LOCAL_REPLY) {
 		block_queue_move(&s->front.tx, &s->reply_body);

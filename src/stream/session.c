@@ -12,6 +12,7 @@
 #include "mux/pass.h"
 #include "net/conn.h"
 #include "net/listener.h"
+#include "capture.h"
 #include "listen_priv.h"
 #include "server_conn.h"
 #include "stream_priv.h"
@@ -121,8 +122,11 @@ static struct slice http_bad_request(void *owner, const struct h1_bad *bad)
 		counter_add(&fe->state->fe, CNT_REQ_ERRORS, 1);
 		counter_add(&fe->state->fe, counter_of_status(bad->status), 1);
 		session_log_bad(sess, bad, causes[bad->kind], 'R');
+		if (bad->kind == H1_BAD_SYNTAX || bad->kind == H1_BAD_TOO_LARGE)
+			capture_request(sess, bad->details);
 	}
-	if (bad->kind == H1_BAD_ABORT || bad->kind == H1_BAD_ERROR)
+	/* one that has only ended its sending may still read why nothing came of its request */
+	if (bad->kind == H1_BAD_ERROR || (bad->kind == H1_BAD_ABORT && !bad->since_ns))
 		return slice_none();
 	return stream_page_text(fe, (unsigned)bad->status);
 }
@@ -200,6 +204,17 @@ static void session_start(struct session *s, bool readable)
 
 /* --- PROXY protocol ---------------------------------------------------------------------------- */
 
+/* What the log says when the header did not come: nothing at all when silence was asked for. */
+static void preamble_log(struct session *s, const struct preamble *p, bool late)
+{
+	if (p->seen)
+		session_log_error(s, "Truncated PROXY protocol header received");
+	else if (!(s->fe->options & PROXY_OPT_DONTLOGNULL))
+		session_log_error(s, late ? "Timeout while waiting for PROXY protocol header"
+					  : "Connection closed while waiting for PROXY protocol "
+					    "header");
+}
+
 static void preamble_end(struct preamble *p, bool ok)
 {
 	struct session *s = p->session;
@@ -218,7 +233,10 @@ static void preamble_end(struct preamble *p, bool ok)
 
 static void preamble_timeout(struct timer *t)
 {
-	preamble_end(container_of(t, struct preamble, timer), false);
+	struct preamble *p = container_of(t, struct preamble, timer);
+
+	preamble_log(p->session, p, true);
+	preamble_end(p, false);
 }
 
 /* Looks at the first bytes without taking them, then takes exactly the header. */
@@ -235,17 +253,23 @@ static void preamble_ready(struct conn *c)
 		return;
 	}
 	if (n <= 0) {
+		preamble_log(s, p, false);
 		preamble_end(p, false);
 		return;
 	}
+	p->seen = true;
 	switch (proxyproto_parse(slice_make(bytes, (size_t)n), &pp)) {
 	case PROXYPROTO_MORE:
-		if (c->flags & CONN_RDHUP || n == (ssize_t)sizeof(bytes))
+		if (c->flags & CONN_RDHUP || n == (ssize_t)sizeof(bytes)) {
+			preamble_log(s, p, false);
 			preamble_end(p, false);
-		else
+		} else {
 			fd_cant_recv(c->fd);
+		}
 		return;
 	case PROXYPROTO_ERROR:
+		session_log_error(s, "Received something which does not look like a PROXY "
+				     "protocol header");
 		preamble_end(p, false);
 		return;
 	case PROXYPROTO_DONE:

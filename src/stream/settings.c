@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* settings.c - the stream engine's slot in proxies, and what the muxes are told of a proxy */
+#include "base/bug.h"
+#include "mux/h1_case.h"
 #include "stream/listen.h"
 #include "stream_priv.h"
 
@@ -31,21 +33,36 @@ unsigned stream_fields_max(void)
 	return tunes.fields_max;
 }
 
+/* What an option of a proxy is for the mux of one of its sides. */
+static const struct {
+	uint64_t option;
+	bool back;
+	unsigned bit;
+} mux_options[] = {
+	{ PROXY_OPT_UNSAFE_REQUEST, false, H1_CONN_UNSAFE },
+	{ PROXY_OPT_UNSAFE_RESPONSE, true, H1_CONN_UNSAFE },
+	{ PROXY_OPT_HTTP_IGNORE_PROBES, false, H1_CONN_IGNORE_PROBES },
+	{ PROXY_OPT_DROP_RESPONSE_TRAILERS, false, H1_CONN_DROP_TRAILERS },
+	{ PROXY_OPT_DROP_REQUEST_TRAILERS, true, H1_CONN_DROP_TRAILERS },
+	{ PROXY_OPT_PRETEND_KEEPALIVE, true, H1_CONN_PRETEND_KEEP_ALIVE },
+	{ PROXY_OPT_USE_PROXY_HEADER, false, H1_CONN_PROXY_HEADER },
+	{ PROXY_OPT_IDLE_CLOSE, false, H1_CONN_IDLE_CLOSE },
+};
+
 static unsigned h1_options(uint64_t options, bool back)
 {
 	unsigned bits = 0;
 
-	if (options & (back ? PROXY_OPT_UNSAFE_RESPONSE : PROXY_OPT_UNSAFE_REQUEST))
-		bits |= H1_CONN_UNSAFE;
-	if (options & (back ? PROXY_OPT_H1_ADJUST_SERVER : PROXY_OPT_H1_ADJUST_CLIENT))
-		bits |= H1_CONN_ADJUST_CASE;
-	if (!back && options & PROXY_OPT_HTTP_IGNORE_PROBES)
-		bits |= H1_CONN_IGNORE_PROBES;
+	for (size_t i = 0; i < ARRAY_LEN(mux_options); i++)
+		if (mux_options[i].back == back && options & mux_options[i].option)
+			bits |= mux_options[i].bit;
 	return bits;
 }
 
-static void fill_settings(const struct proxy *px, struct h1_settings *set, bool back)
+static void fill_settings(struct config *cfg, const struct proxy *px, struct h1_settings *set,
+			  bool back)
 {
+	uint64_t adjust = back ? PROXY_OPT_H1_ADJUST_SERVER : PROXY_OPT_H1_ADJUST_CLIENT;
 	const struct proxy_timeouts *t = &px->timeout;
 
 	set->fields_max = tunes.fields_max;
@@ -55,12 +72,13 @@ static void fill_settings(const struct proxy *px, struct h1_settings *set, bool 
 	set->keep_alive_ms = t->http_keep_alive ? t->http_keep_alive
 			     : t->http_request ? t->http_request : t->client;
 	set->client_ms = t->client;
+	set->adjust = px->options & adjust ? h1_case_of(cfg) : NULL;
 }
 
 void stream_fill_settings(struct config *cfg)
 {
 	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px)) {
-		fill_settings(px, &stream_proxy(px)->front, false);
-		fill_settings(px, &stream_proxy(px)->back, true);
+		fill_settings(cfg, px, &stream_proxy(px)->front, false);
+		fill_settings(cfg, px, &stream_proxy(px)->back, true);
 	}
 }

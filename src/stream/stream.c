@@ -13,11 +13,14 @@
 #include "core/task.h"
 #include "core/thread.h"
 #include "net/pipe.h"
+#include "capture.h"
 
 /* A stream that goes round this often in one call has lost its way. */
 #define PASSES_MAX 100000
+#define NUMBERS_IN_LOT 64
 
 static struct pool *stream_pool;
+static __thread uint64_t last_serial;
 
 __thread struct list stream_list_of_thread;
 
@@ -50,8 +53,8 @@ static void back_wake(struct endpoint *ep)
 	stream_run(stream_of_back(ep));
 }
 
-static const struct endpoint_user front_user = { .wake = front_wake };
-static const struct endpoint_user back_user = { .wake = back_wake };
+static const struct endpoint_user front_user = { .bad = capture_front_bad, .wake = front_wake };
+static const struct endpoint_user back_user = { .bad = capture_back_bad, .wake = back_wake };
 
 static void stream_timer(struct timer *t)
 {
@@ -59,6 +62,17 @@ static void stream_timer(struct timer *t)
 
 	s->flags |= STRM_TIMED_OUT;
 	stream_run(s);
+}
+
+/* Numbers (%rt) are handed to threads in lots: no counter is shared at each request. */
+static uint32_t next_number(void)
+{
+	static uint32_t lots;
+	static __thread uint32_t next;
+
+	if (next % NUMBERS_IN_LOT == 0)
+		next = __atomic_fetch_add(&lots, 1, __ATOMIC_RELAXED) * NUMBERS_IN_LOT;
+	return next++;
 }
 
 struct stream *stream_new(struct session *sess, bool http)
@@ -81,6 +95,8 @@ struct stream *stream_new(struct session *sess, bool http)
 	s->log_level = 255;
 	s->wait_until_ms = s->client_at_ms = s->server_at_ms = TIMER_NEVER;
 	s->unique = sess->requests++;
+	s->serial = ++last_serial;
+	s->number = next_number();
 	http_msg_init(&s->req, &s->arena);
 	http_msg_init(&s->res, &s->arena);
 	s->front.user = &front_user;
@@ -192,6 +208,7 @@ void stream_run(struct stream *s)
 		return;
 	}
 	s->flags |= STRM_RUNNING;
+	s->runs++;
 	do {
 		s->flags &= ~STRM_AGAIN;
 		over = stream_steps(s);
@@ -226,4 +243,17 @@ enum step stream_fail(struct stream *s, unsigned status, enum stream_cause cause
 	s->status = (uint16_t)status;
 	s->flags |= STRM_SILENT;
 	return stream_goto(s, STAGE_END);
+}
+
+void stream_kill(struct stream *s)
+{
+	BUG_ON(s->flags & STRM_RUNNING);
+	s->status = s->flags & STRM_HTTP ? 500 : 0;
+	stream_fail(s, 0, CAUSE_KILLED, 'C');
+	stream_run(s);
+}
+
+uint64_t stream_last_serial(void)
+{
+	return last_serial;
 }

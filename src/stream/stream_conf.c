@@ -6,6 +6,7 @@
 #include "log/log.h"
 #include "mux/mux_init.h"
 #include "net/net_init.h"
+#include "capture.h"
 #include "listen_priv.h"
 #include "server_conn.h"
 #include "stream_priv.h"
@@ -45,11 +46,13 @@ static bool stream_start(struct config *cfg, struct diag_list *diags)
 	return stream_init();
 }
 
-static struct slot *const stream_slots_list[] = { &stream_proxy_slot, NULL };
+static struct slot *const mux_slots_list[] = { &h1_case_slot, NULL };
+static struct slot *const stream_slots_list[] = { &stream_proxy_slot, &capture_slot, NULL };
 
 const struct module mod_net = { .name = "net", .init = net_init };
 const struct module mod_mux = {
-	.name = "mux", .init = mux_init, .start = mux_start,
+	.name = "mux", .keywords = h1_case_keywords, .slots = mux_slots_list,
+	.init = mux_init, .start = mux_start,
 	.thread_init = mux_thread_init, .thread_fini = h1_thread_fini,
 };
 const struct module mod_stream = {

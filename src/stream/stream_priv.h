@@ -24,6 +24,10 @@ void stream_abandon(struct stream *s);
 struct slice stream_page_text(struct proxy *fe, unsigned status);
 /* Runs the stages as far as they go. May free the stream. */
 void stream_run(struct stream *s);
+/* Ends it at once, from outside its stages, on its thread: its client is cut off. Frees it. */
+void stream_kill(struct stream *s);
+/* The serial of the newest stream of the calling thread. */
+uint64_t stream_last_serial(void);
 /* Re-arms the timer from the deadlines. */
 void stream_arm(struct stream *s);
 
@@ -99,8 +103,14 @@ extern __thread struct list session_list;
 extern __thread struct list stream_list_of_thread;
 
 /* --- log.c */
-/* Writes the log line of the stream, if its frontend wants one. */
+/* Writes the log line of the stream, once, if its frontend wants one. */
 void stream_log(struct stream *s);
+/* The same with option logasap: once the answer's head was sent, or the server connected (TCP). */
+void stream_log_early(struct stream *s);
+/* Without any format of its frontend's, a stream is announced when it begins. */
+void stream_log_begin(struct stream *s);
+/* A connection which ends before it carries anything: its PROXY protocol header failed. */
+void session_log_error(struct session *sess, const char *what);
 /* A connection that never became a stream. */
 void session_log_bad(struct session *sess, const struct h1_bad *bad, enum stream_cause cause,
 		     char phase);
@@ -110,7 +120,7 @@ struct stream_proxy {
 	struct h1_settings front, back;
 	struct logformat *log_format, *log_format_sd, *error_format, *unique_format;
 	const char *log_format_text, *error_format_text;
-	bool log_format_set;
+	uint32_t log_lines;          /* atomic: lines written (%lc) */
 };
 extern struct slot stream_proxy_slot;
 /* Computes what the muxes need of every proxy; at the start of a generation. */

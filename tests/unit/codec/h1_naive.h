@@ -340,7 +340,9 @@ static const char *naive_differs(const struct naive *n, const struct h1_head *h)
 
 	if (n->used != h->length)
 		return "length of the head";
-	if (!naive_same(h->method, n->method) || !naive_same(h->uri, n->uri))
+	/* an absolute form may be written in another way: t_h1.c has a table of how */
+	if (!naive_same(h->method, n->method) ||
+	    (h->target != H1_TARGET_ABSOLUTE && !naive_same(h->uri, n->uri)))
 		return "start line";
 	if (h->major != n->major || h->minor != n->minor)
 		return "version";

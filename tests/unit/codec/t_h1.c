@@ -369,6 +369,36 @@ static void check_hops(void)
 	}
 }
 
+/* How targets are written: line, Host, target afterwards, Host afterwards. */
+static const char *const targets[][4] = {
+	{ "GET http://a", "a", "http://a/", "a" },
+	{ "GET http://a:80/x?y", "a:80", "http://a/x?y", "a" },
+	{ "GET http://a:80/x", "a", "http://a/x", "a" },
+	{ "GET http://a:/x", "a", "http://a/x", "a" },
+	{ "GET http://u@a:80", "a", "http://u@a/", "a" },
+	{ "GET https://a:443/x", "a:443", "https://a/x", "a" },
+	{ "GET https://a/x", "a:443", "https://a/x", "a:443" },
+	{ "GET http://a:443/x", "a:443", "http://a:443/x", "a:443" },
+	{ "GET http://[::1]:80/", "[::1]:80", "http://[::1]/", "[::1]" },
+	{ "CONNECT a:443", "a:443", "a:443", "a" },
+	{ "CONNECT a:81", "a:81", "a:81", "a:81" },
+	{ "GET /", "a:80", "/", "a:80" },
+};
+
+static void check_targets(void)
+{
+	char text[512];
+
+	for (size_t i = 0; i < sizeof(targets) / sizeof(*targets); i++) {
+		snprintf(text, sizeof(text), "%s HTTP/1.1\r\nHost: %s\r\n\r\n", targets[i][0],
+			 targets[i][1]);
+		is_int(parse(0, text, strlen(text), 1 + i % 3 * 40), H1_DONE, "done");
+		is_slice(head.uri, targets[i][2], targets[i][0]);
+		is_slice(head.fields[0].value, targets[i][3], targets[i][1]);
+		is_slice(head.version, "HTTP/1.1", "version");
+	}
+}
+
 static void check_helpers(void)
 {
 	struct slice list = SLICE(" a, ,\tb c ,\"x,y\" , d"), element;
@@ -395,6 +425,7 @@ int main(void)
 	check_meanings();
 	check_slices();
 	check_hops();
+	check_targets();
 	check_helpers();
 	return done_testing();
 }

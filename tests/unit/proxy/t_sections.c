@@ -37,8 +37,8 @@ static void test_inheritance(void)
 	is_int((int)server_find(a, "t")->uweight, 6, "the line wins");
 	is_int((int)server_find(a, "t")->maxconn, 9, "for what it says only");
 	is_int((int)server_find(b, "s")->uweight, 1, "another defaults, another server");
-	is_int(a->id, 2, "ids begin at 2");
-	is_int(c->id, 4, "and go on");
+	is_int(a->id, 1, "ids begin at 1");
+	is_int(c->id, 3, "and go on");
 	list_for_each(bind, &a->binds, link)
 		list_for_each(lc, &bind->listeners, link) {
 			ports++;

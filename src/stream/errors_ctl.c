@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* errors_ctl.c - edge file: show errors */
+#include <stdlib.h>
+#include "base/clock.h"
+#include "base/module.h"
+#include "conf/conf.h"
+#include "ctl/ctl.h"
+#include "capture.h"
+#include "sess_priv.h"
+#include "stream_priv.h"
+
+/* Where a dump stands. */
+struct errors_dump {
+	struct config *config;      /* counted */
+	struct proxy *at;
+	const struct proxy *only;   /* NULL: all */
+	bool requests, responses;
+};
+
+static void release_errors(struct ctl_request *rq)
+{
+	struct errors_dump *d = rq->state;
+
+	if (!d)
+		return;
+	rq->state = NULL;
+	config_drop(&d->config);
+	free(d);
+}
+
+/* The proxy that a name or a number tells; a negative number: all; one that no proxy has: none.
+ * False: reported.
+ */
+static bool parse_proxy(struct ctl_request *rq, struct errors_dump *d, const char *word)
+{
+	char *end;
+	long id = strtol(word, &end, 10);
+	char text[32];
+
+	if (!*end && id < 0)
+		return true;
+	if (!*end) {
+		snprintf(text, sizeof(text), "#%ld", id);
+		word = text;
+	}
+	d->only = proxy_find(d->config, word, 0);
+	if (d->only)
+		return true;
+	if (word == text) {
+		d->at = NULL;
+		return true;
+	}
+	ctl_error(rq, "No such proxy.");
+	return false;
+}
+
+static bool begin_errors(struct ctl_request *rq)
+{
+	const char *word = rq->words[rq->at], *which = word ? rq->words[rq->at + 1] : NULL;
+	struct errors_dump *d = calloc(1, sizeof(*d));
+
+	if (!d) {
+		ctl_error(rq, "Out of memory.");
+		return false;
+	}
+	rq->state = d;
+	d->config = config_take(proxies_current());
+	d->at = proxies_first(d->config);
+	d->requests = !which || strcmp(which, "response") != 0;
+	d->responses = !which || strcmp(which, "request") != 0;
+	if (word && !parse_proxy(rq, d, word))
+		return false;
+	strbuf_add_str(rq->out, "Total events captured on ");
+	sess_put_date(rq->out, clock_wall_us(), 3);
+	strbuf_printf(rq->out, " : %u\n", capture_count());
+	return true;
+}
+
+static enum ctl_step show_errors(struct ctl_request *rq)
+{
+	struct errors_dump *d;
+
+	if (!rq->state && !begin_errors(rq))
+		return CTL_DONE;
+	d = rq->state;
+	for (; d->at; d->at = proxy_next(d->at)) {
+		if (rq->out->len >= CTL_OUT_SOFT)
+			return CTL_MORE;
+		if (d->requests && d->at->caps & PROXY_FE)
+			capture_dump(d->at, false, d->only, rq->out);
+		if (d->responses && d->at->caps & PROXY_BE)
+			capture_dump(d->at, true, d->only, rq->out);
+	}
+	return CTL_DONE;
+}
+
+static const struct ctl_command commands[] = {
+	{ .words = "show errors", .level = CTL_OPERATOR,
+	  .syntax = "[<px>] [request|response]",
+	  .help = "show the last bad request and response of each proxy", .run = show_errors,
+	  .release = release_errors },
+	{ 0 }
+};
+
+const struct module mod_errors_ctl = { .name = "errors_ctl", .commands = commands };

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* sess_priv.h - how streams look in `show sess` */
+#ifndef STREAM_SESS_PRIV_H
+#define STREAM_SESS_PRIV_H
+
+#include <stdbool.h>
+#include "base/strbuf.h"
+
+struct ctl_connection_info;
+struct stream;
+
+/* All on the thread of what they describe. */
+
+/* One line; <uri>: with the request line, where there is one. */
+void sess_dump_line(struct stream *s, struct strbuf *out, bool uri);
+/* Several lines. */
+void sess_dump_full(struct stream *s, struct strbuf *out, bool uri);
+/* A connection of the Runtime API, which is no stream, in the same columns. */
+void sess_dump_ctl(const struct ctl_connection_info *info, struct strbuf *out, bool full);
+/* "[20/Nov/2026:22:46:58.660846]", with <digits> of the second, in local time. */
+void sess_put_date(struct strbuf *out, uint64_t wall_us, int digits);
+
+#endif
