@@ -9,6 +9,7 @@
 #ifndef CORE_COUNTER_H
 #define CORE_COUNTER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "core/activity.h"
@@ -64,8 +65,16 @@ struct rate {
 	uint32_t current, previous;
 };
 
-/* Counts <n> events now. Any thread. */
-void rate_add(struct rate *r, unsigned n);
+/* A second that is over: which, and what was counted in it. */
+struct rate_closed {
+	uint64_t sec;
+	uint32_t count;
+};
+
+/* Counts <n> events now. Any thread. True: this call is the first behind a second, told in *closed. */
+bool rate_add(struct rate *r, unsigned n, struct rate_closed *closed);
+/* Events of second <sec>, as long as it is known: it is the last one that had some, or the one before it. */
+uint32_t rate_of_second(const struct rate *r, uint64_t sec);
 /* Events of the second that just passed, the older part of it by proportion. */
 uint32_t rate_read(const struct rate *r);
 

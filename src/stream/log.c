@@ -15,6 +15,12 @@ static const struct log_settings *settings_of(const struct proxy *px)
 	return slot_of(&log_proxy_slot, proxy_slots(px));
 }
 
+void stream_log_thread_fini(void)
+{
+	strbuf_fini(&line);
+	strbuf_fini(&structured);
+}
+
 /* An end that nobody needs to look at: no error, no status 5xx (even of ours), no other try. */
 static bool is_normal(const struct stream *s)
 {
@@ -42,7 +48,6 @@ static void send_line(struct stream *s, const struct logformat *f, enum log_leve
 	struct expr_ctx *ctx = stream_expr(s, EXPR_DIR_RESPONSE | EXPR_FINAL);
 
 	ctx->proxy = s->fe;
-	s->log_number = __atomic_fetch_add(&stream_proxy(s->fe)->log_lines, 1, __ATOMIC_RELAXED);
 	strbuf_reset(&line);
 	logformat_build(f, ctx, &line);
 	m.text = strbuf_slice(&line);

@@ -34,6 +34,7 @@
 /* The idle connections of one server on one thread. */
 struct idle_list {
 	struct list conns;       /* struct server_conn.link, newest first */
+	struct list thread_link; /* in idle_lists while it has any */
 	struct timer timer;      /* purge */
 	struct server *server;   /* borrowed: every member holds the generation */
 	unsigned count;          /* written by its thread, read by others */
@@ -70,6 +71,7 @@ struct idle_ask {
 static struct slot server_pool_slot;
 static struct pool *conn_pool, *ask_pool;
 static bool is_shared = true; /* between threads */
+static __thread struct list idle_lists; /* those of this thread that are not empty */
 
 static void pool_slot_fini(void *data)
 {
@@ -139,6 +141,7 @@ static struct idle_list *idle_list_get(struct server *srv, bool make)
 	if (!l)
 		return NULL;
 	list_init(&l->conns);
+	list_init(&l->thread_link);
 	timer_init(&l->timer, idle_purge);
 	l->server = srv;
 	__atomic_store_n(&lists[thread_id], l, __ATOMIC_RELEASE);
@@ -177,8 +180,10 @@ static void idle_leave(struct server_conn *sc)
 	if (l->count < l->low)
 		l->low = l->count;
 	counter_add(&sc->server->state->counters, CNT_SAFE_CUR, -1);
-	if (!l->count)
-		timer_cancel(&l->timer);
+	if (l->count)
+		return;
+	timer_cancel(&l->timer);
+	list_remove(&l->thread_link);
 }
 
 static void idle_arm(struct idle_list *l)
@@ -197,6 +202,8 @@ static void idle_put(struct idle_list *l, struct server_conn *sc)
 	list_prepend(&l->conns, &sc->link);
 	__atomic_store_n(&l->count, l->count + 1, __ATOMIC_RELAXED);
 	counter_add(&sc->server->state->counters, CNT_SAFE_CUR, 1);
+	if (!list_is_linked(&l->thread_link))
+		list_append(&idle_lists, &l->thread_link);
 	if (!timer_is_set(&l->timer))
 		idle_arm(l);
 }
@@ -220,6 +227,25 @@ static void idle_purge(struct timer *t)
 	}
 	idle_arm(l);
 	config_drop(&cfg);
+}
+
+bool server_conn_thread_init(void)
+{
+	list_init(&idle_lists);
+	return true;
+}
+
+void server_conn_thread_fini(void)
+{
+	while (!list_is_empty(&idle_lists)) {
+		struct idle_list *l = list_first(&idle_lists, struct idle_list, thread_link);
+		struct server_conn *sc = list_first(&l->conns, struct server_conn, link);
+		struct config *cfg = config_take(sc->config);
+
+		idle_leave(sc);
+		h1_back_close(sc->h1);
+		config_drop(&cfg);
+	}
 }
 
 /* How many idle connections this thread may keep. */

@@ -40,6 +40,17 @@ static bool stream_module_init(void)
 	return session_init() && server_conn_init();
 }
 
+static bool stream_thread_init(void)
+{
+	return session_thread_init() && server_conn_thread_init();
+}
+
+static void stream_thread_fini(void)
+{
+	server_conn_thread_fini();
+	stream_log_thread_fini();
+}
+
 static bool stream_start(struct config *cfg, struct diag_list *diags)
 {
 	stream_fill_settings(cfg);
@@ -57,5 +68,6 @@ const struct module mod_mux = {
 };
 const struct module mod_stream = {
 	.name = "stream", .slots = stream_slots_list, .init = stream_module_init,
-	.start = stream_start, .thread_init = session_thread_init,
+	.start = stream_start,
+	.thread_init = stream_thread_init, .thread_fini = stream_thread_fini,
 };

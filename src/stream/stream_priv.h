@@ -111,6 +111,7 @@ void stream_log_early(struct stream *s);
 void stream_log_begin(struct stream *s);
 /* A connection which ends before it carries anything: its PROXY protocol header failed. */
 void session_log_error(struct session *sess, const char *what);
+void stream_log_thread_fini(void);
 /* A connection that never became a stream. */
 void session_log_bad(struct session *sess, const struct h1_bad *bad, enum stream_cause cause,
 		     char phase);
@@ -120,7 +121,7 @@ struct stream_proxy {
 	struct h1_settings front, back;
 	struct logformat *log_format, *log_format_sd, *error_format, *unique_format;
 	const char *log_format_text, *error_format_text;
-	uint32_t log_lines;          /* atomic: lines written (%lc) */
+	uint32_t log_lines;          /* atomic: lines written with their number (%lc) */
 };
 extern struct slot stream_proxy_slot;
 /* Computes what the muxes need of every proxy; at the start of a generation. */
