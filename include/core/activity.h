@@ -43,8 +43,8 @@
 	X(check_active) \
 	X(check_running)
 
-/* Debug builds also count the writes to memory that threads share, all of a group's or all of the process's:
- * see doc/internals/shared-memory.md.
+/* Debug builds also count the writes to memory that threads share, all of a group's or all of the
+ * process's: see doc/internals/shared-memory.md. /
  */
 #ifdef DEBUG_STRICT
 #define ACTIVITY_DEBUG_COUNTERS(X) X(shared_process) X(shared_group)

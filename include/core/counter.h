@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* counter.h - counters sharded by thread group, added up when read
  *
- * A set of counters is an array of uint64_t per group, each group's on its own cache lines, one behind the other.
+ * A set of counters is an array of uint64_t per group, each group's on its own cache lines, one
+ * behind the other.
  * Adding is one relaxed atomic on memory that only the group writes; a plain add where the group
  * is one thread. Gauges (current sessions) are counters that go down too: a shard alone means
  * nothing, the sum does.
@@ -71,9 +72,13 @@ struct rate_closed {
 	uint32_t count;
 };
 
-/* Counts <n> events now. Any thread. True: this call is the first behind a second, told in *closed. */
+/* Counts <n> events now. Any thread. True: this call is the first behind a second, told in
+ * *closed.
+ */
 bool rate_add(struct rate *r, unsigned n, struct rate_closed *closed);
-/* Events of second <sec>, as long as it is known: it is the last one that had some, or the one before it. */
+/* Events of second <sec>, as long as it is known: it is the last one that had some, or the one
+ * before it.
+ */
 uint32_t rate_of_second(const struct rate *r, uint64_t sec);
 /* Events of the second that just passed, the older part of it by proportion. */
 uint32_t rate_read(const struct rate *r);

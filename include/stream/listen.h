@@ -44,7 +44,7 @@ void listen_set_limits(unsigned maxconn, unsigned maxconnrate, unsigned maxsessr
  * listen_resume_all().
  */
 void listen_set_maxconn(unsigned maxconn);
-/* May threads give each other idle server connections (tune.idle-pool.shared)? Before the threads. */
+/* May threads give each other idle server connections (tune.idle-pool.shared)? Before they run. */
 void stream_set_idle_sharing(bool shared);
 /* Of the stream engine: tune.bufsize is given with block_set_size(). Before the threads. */
 void stream_set_tunes(unsigned fields_max, unsigned maxrewrite);

@@ -692,7 +692,7 @@ static bool h1_make_room(struct h1_conn *h)
 	return true;
 }
 
-/* Copies received bytes that follow <in> to the room behind it: what is parsed there must be contiguous. */
+/* Copies received bytes that follow <in> to the room behind it: what is parsed is contiguous. */
 static void h1_append_more(struct h1_conn *h)
 {
 	const struct piece *p = h->in_more.first;

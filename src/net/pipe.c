@@ -84,6 +84,20 @@ void pipe_give(struct pipe **pp)
 	__atomic_fetch_add(&pipes_spare, 1, __ATOMIC_RELAXED);
 }
 
+void pipe_trim_thread(void)
+{
+	while (spare) {
+		struct pipe *p = spare;
+
+		spare = p->next;
+		close(p->fd[0]);
+		close(p->fd[1]);
+		free(p);
+		__atomic_fetch_sub(&pipes_spare, 1, __ATOMIC_RELAXED);
+	}
+	spare_count = 0;
+}
+
 enum io conn_splice_in(struct conn *c, struct pipe *p, size_t max, size_t *got)
 {
 	ssize_t n;

@@ -261,7 +261,8 @@ static bool is_by_group(const struct listener_conf *l)
 	return l->bind->shards <= 0 && l->bind->shards != BIND_SHARDS_BY_THREAD;
 }
 
-/* How many sockets: the kernel deals connections out to all of them, so that each needs a thread. */
+/* How many sockets: the kernel deals connections out to all of them, so that each needs a thread.
+ */
 static unsigned shard_count(const struct listener_conf *l)
 {
 	unsigned threads = used_threads(l, thread_count());
@@ -274,7 +275,9 @@ static unsigned shard_count(const struct listener_conf *l)
 	return shards > 0 && (unsigned)shards < threads ? (unsigned)shards : threads;
 }
 
-/* The socket of the calling thread, of <count>: threads, or groups, are dealt out to them in turn. */
+/* The socket of the calling thread, of <count>: threads, or groups, are dealt out to them in
+ * turn.
+ */
 static unsigned shard_of_thread(const struct listener_conf *l, unsigned count)
 {
 	unsigned rank = is_by_group(l) ? used_groups(l, thread_group) : used_threads(l, thread_id);
@@ -374,7 +377,8 @@ static bool can_release(const struct listener_conf *l)
 	return l->inherited_fd < 0 && l->address.ss_family != AF_UNIX;
 }
 
-/* Stops accepting; whoever connects to the port is refused by the kernel, and others may bind it. */
+/* Stops accepting; whoever connects to the port is refused by the kernel, and others may bind it.
+ */
 static bool pause_one(struct listener_conf *l)
 {
 	struct opened *o = l->opened;

@@ -5,6 +5,7 @@
 #include "conf/conf.h"
 #include "log/log.h"
 #include "mux/mux_init.h"
+#include "net/pipe.h"
 #include "net/net_init.h"
 #include "capture.h"
 #include "listen_priv.h"
@@ -60,7 +61,8 @@ static bool stream_start(struct config *cfg, struct diag_list *diags)
 static struct slot *const mux_slots_list[] = { &h1_case_slot, NULL };
 static struct slot *const stream_slots_list[] = { &stream_proxy_slot, &capture_slot, NULL };
 
-const struct module mod_net = { .name = "net", .init = net_init };
+const struct module mod_net = { .name = "net", .init = net_init,
+				.thread_fini = pipe_trim_thread };
 const struct module mod_mux = {
 	.name = "mux", .keywords = h1_case_keywords, .slots = mux_slots_list,
 	.init = mux_init, .start = mux_start,
