@@ -80,7 +80,7 @@ void diag_print_one(const struct diag *d, FILE *out);
  * diag_set_quiet(). For start-up and shutdown messages only. Threads: any.
  */
 void diag_say(enum diag_level level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* With true, diag_say() and the banner are silent; lists are printed all the same. */
+/* With true, nothing is printed any more: neither lists, nor what is said, nor the banner. */
 void diag_set_quiet(bool quiet);
 /* Two notices (version and path of the program) that stand once before the first warning or alert
  * of the process, whoever prints it. Borrowed texts that must live on; NULL: none (the default).

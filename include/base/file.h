@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* file.h - the door for files: every file that the configuration names is opened here
  *
- * Purpose: one interface between the program and the file system, as net/socket.h is for addresses. Today it
- *          asks the kernel; file_set_opener() lets it ask a privileged parent instead, so that a
- *          chrooted, unprivileged worker can still load what a new configuration names.
+ * Purpose: one interface between the program and the file system, as net/socket.h is for addresses.
+ *          Today it asks the kernel; file_set_opener() lets it ask a privileged parent instead, so
+ *          that a chrooted, unprivileged worker can still load what a new configuration names.
  * Owns   : nothing; descriptors and buffers belong to the caller.
  * Threads: any, once the opener is set (before the threads).
  * Errors : -1 or NULL with errno.

@@ -180,6 +180,10 @@ bool conf_read(struct config *cfg, const struct conf_source *sources, int count,
 /* Reads a text (for tests, and for embedded examples). */
 bool conf_read_text(struct config *cfg, const char *name, struct slice text,
 		    struct diag_list *diags);
+/* Has conf_read() print each line to <out> as it was cut into words, in the form of -dC: those of
+ * a section behind a tab, and each behind its number when <numbered>.
+ */
+void conf_show_lines(struct config *cfg, FILE *out, bool numbered);
 /* Runs every module's check hook. False when an alert was reported. */
 bool conf_check(struct config *cfg, struct diag_list *diags);
 
@@ -199,6 +203,10 @@ bool conf_setenv(struct config *cfg, const char *name, const char *value, bool o
 bool conf_unsetenv(struct config *cfg, const char *name);
 /* All of it as "NAME=value", ends with NULL: for `show env` and for programs to start. Borrowed. */
 char *const *conf_environ(const struct config *cfg);
+/* <text> with $NAME and ${NAME} replaced, as addresses are outside quotes too: <text> itself, or a
+ * copy in the arena; NULL: no memory. What is not set is replaced by nothing.
+ */
+const char *conf_expand(struct config *cfg, const char *text);
 /* Makes it the environment of the process. Not while other threads run. False: no memory. */
 bool conf_env_apply(const struct config *cfg);
 
@@ -212,10 +220,12 @@ bool conf_error(struct conf_line *l, int word, const char *hint, const char *fmt
 void conf_warn(struct conf_line *l, int word, const char *hint, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* The same without a caret, for what is not about a word; <form> as in base/diag.h. */
-bool conf_report(struct conf_line *l, enum diag_level level, enum diag_form form,
+/* The same with the form of base/diag.h and the level given: for messages that do not begin like
+ * those of other parsers. Returns false.
+ */
+bool conf_report(struct conf_line *l, int word, enum diag_level level, enum diag_form form,
 		 const char *fmt, ...)
-	__attribute__((format(printf, 4, 5)));
+	__attribute__((format(printf, 5, 6)));
 
 /* The name of the file to open for <path>, by the policy of `default-path`: <path> itself, or an
  * absolute name in the arena; NULL: no memory. While a file is being read the current directory

@@ -61,8 +61,8 @@ void pool_get_totals(uint64_t *allocated, uint64_t *used, uint64_t *failures);
 /* The limit of -m in bytes, 0: none. */
 void pool_set_limit(uint64_t bytes);
 
-/* Blocks (base/block.h) of block_size() come from a pool from now on; after block_set_size(), before the
- * threads. False: no memory.
+/* Blocks (base/block.h) of block_size() come from a pool from now on; after block_set_size(),
+ * before the threads. False: no memory.
  */
 bool block_pool_start(void);
 

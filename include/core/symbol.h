@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* symbol.h - names of functions, for dumps
  *
- * A module may register the names of its static handlers; others are looked up in the program's
- * dynamic symbols (link with -rdynamic). Threads: register at start-up; look up from any.
+ * A module may register the names of its static handlers; those of descriptors are known by their
+ * kind (fd_kind_register), others are looked up in the program's dynamic symbols (link with
+ * -rdynamic). Threads: register at start-up; look up from any.
  */
 #ifndef CORE_SYMBOL_H
 #define CORE_SYMBOL_H

@@ -113,6 +113,10 @@ enum expr_ctx_flags {
 struct session;
 struct stream;
 struct proxy;
+struct vars;
+
+/* Scopes of variables (expr/vars.h), from the longest-lived. */
+enum var_scope { VAR_PROC, VAR_SESS, VAR_TXN, VAR_REQ, VAR_RES, VAR_CHECK, VAR_SCOPES };
 
 /* What is looked at. Heads are opaque here; fetches of higher floors know them. */
 struct expr_ctx {
@@ -121,6 +125,7 @@ struct expr_ctx {
 	struct stream *stream;    /* NULL before there is one */
 	struct arena *arena;      /* for results; the caller's */
 	unsigned flags;           /* enum expr_ctx_flags */
+	struct vars *vars[VAR_SCOPES]; /* heads; NULL: a scope that is not there now */
 	uint64_t cursor[3];       /* of an iterating fetch; zeroed by the caller to start */
 	const void *data; /* <data> of the fetch or converter being called; set by the engine */
 };

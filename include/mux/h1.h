@@ -18,6 +18,7 @@
 
 struct h1_case;
 struct h1_conn;
+struct strbuf;
 
 enum h1_conn_options {
 	H1_CONN_UNSAFE = 1 << 0,       /* accept-unsafe-violations of this side */
@@ -63,6 +64,8 @@ struct h1_front_user {
 	struct slice (*bad_request)(void *owner, const struct h1_bad *bad);
 	/* The connection is gone: the owner lets go of the h1_conn. */
 	void (*closed)(void *owner);
+	/* For `show fd`: " fe=<name>". */
+	void (*describe)(const void *owner, struct strbuf *out);
 };
 
 /* Takes over <c> (accepted, transport ready); bytes already received may be given in <early>
@@ -85,6 +88,8 @@ struct h1_back_user {
 	bool (*idle_ready)(void *owner, struct h1_conn *h);
 	/* The connection is closed and the h1_conn about to be freed (counters). */
 	void (*closed)(void *owner, struct h1_conn *h);
+	/* For `show fd`: " sv=<backend>/<server>". */
+	void (*describe)(const void *owner, struct strbuf *out);
 };
 
 /* A connection to a server, maybe still connecting, for <ep>. NULL: no memory, <c> the caller's. */
@@ -97,7 +102,7 @@ void h1_back_close(struct h1_conn *h);
 struct conn *h1_conn_conn(struct h1_conn *h);
 void *h1_conn_owner(struct h1_conn *h);
 /* Moves an idle connection from one thread to another: detach on the old one (false: not now, it
- * has something to do), attach on the new one (false: no memory; it can only be closed). /
+ * has something to do), attach on the new one (false: no memory; it can only be closed).
  */
 bool h1_back_detach_thread(struct h1_conn *h);
 bool h1_back_attach_thread(struct h1_conn *h);

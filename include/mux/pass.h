@@ -12,11 +12,19 @@
 #include "mux/endpoint.h"
 
 struct conn;
+struct strbuf;
+
+struct pass_user {
+	/* The connection goes. */
+	void (*closed)(void *owner);
+	/* For `show fd`: " fe=<name>" or " sv=<backend>/<server>". */
+	void (*describe)(const void *owner, struct strbuf *out);
+};
 
 /* Binds <c> to <ep>; <back>: towards a server, maybe still connecting. False: no memory, <c> the
- * caller's. <closed> (may be NULL) is called with <owner> when the connection goes.
+ * caller's.
  */
-bool pass_attach(struct conn *c, struct endpoint *ep, bool back, void (*closed)(void *owner),
+bool pass_attach(struct conn *c, struct endpoint *ep, bool back, const struct pass_user *user,
 		 void *owner);
 /* Reads what may be there already; calls wake(). */
 void pass_start(struct endpoint *ep);

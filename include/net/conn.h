@@ -44,6 +44,10 @@ struct conn_ops {
 	 * connect() or a handshake ended, with success or with CONN_ERROR.
 	 */
 	void (*ready)(struct conn *c);
+	/* For `show fd`: appends " fe=<name>" or " sv=<backend>/<server>", then " mux=<name>" and what
+	 * else there is to tell. Or NULL.
+	 */
+	void (*describe)(const struct conn *c, struct strbuf *out);
 };
 
 struct transport {
@@ -72,8 +76,8 @@ struct conn {
 
 _Static_assert(sizeof(struct conn) <= 40, "idle connections are many");
 
-/* A connection over an open non-blocking socket of the calling thread. NULL: no memory or the poller refused
- * (the caller still owns the socket).
+/* A connection over an open non-blocking socket of the calling thread. NULL: no memory or the
+ * poller refused (the caller still owns the socket).
  */
 struct conn *conn_new(int fd, const struct conn_ops *ops, void *owner, unsigned flags);
 /* Closes and frees. NULLs the pointer. */
@@ -82,9 +86,10 @@ void conn_close(struct conn **c);
 void conn_detach(struct conn *c);
 bool conn_attach(struct conn *c);
 
-/* Reads what is there into <q>: one block first, more at once as the flow proves fast, at most about <max>
- * bytes in this call (rounded up to a block). *got: bytes added. IO_OK: *got > 0 and there may
- * be more if CONN_CAN_RECV is still set; IO_AGAIN: nothing for now; IO_EOF and IO_ERR are final.
+/* Reads what is there into <q>: one block first, more at once as the flow proves fast, at most
+ * about <max> bytes in this call (rounded up to a block). *got: bytes added. IO_OK: *got > 0 and
+ * there may be more if CONN_CAN_RECV is still set; IO_AGAIN: nothing for now; IO_EOF and IO_ERR are
+ * final.
  */
 enum io conn_recv(struct conn *c, struct block_queue *q, size_t max, size_t *got);
 /* Reads into the free tail of one block. */

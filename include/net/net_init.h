@@ -5,8 +5,9 @@
 
 #include <stdbool.h>
 
-/* Each makes its pools, once. False: no memory. */
+/* Each makes its pools and names its handlers, once. False: no memory. */
 bool conn_init(void);
 bool listener_init(void);
+bool ctl_socket_init(void);
 
 #endif

@@ -22,8 +22,8 @@ struct pipe {
 struct pipe *pipe_take(void);
 /* Gives it back; a pipe that still holds bytes is closed. NULLs the pointer; NULL is harmless. */
 void pipe_give(struct pipe **p);
-/* Closes the spare pipes of the calling thread (it ends). */
-void pipe_trim_thread(void);
+/* Closes the calling thread's spare ones. */
+void pipe_thread_fini(void);
 /* Most pipes of the process; at start-up. 0 forbids. */
 void pipe_set_limit(unsigned max);
 unsigned pipe_used_count(void);

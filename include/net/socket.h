@@ -59,4 +59,8 @@ int socket_listen(const struct sockaddr_storage *addr, socklen_t len,
 int socket_connect(const struct sockaddr_storage *addr, socklen_t len,
 		   const struct socket_settings *set, bool *in_progress);
 
+/* Appends " fam=ipv4 lport=80", with <peer> also " rport=1234". For `show fd`. */
+struct strbuf;
+void socket_describe(int fd, bool peer, struct strbuf *out);
+
 #endif

@@ -134,6 +134,7 @@ enum proxy_retry { PROXY_RETRY_EVENTS(X) };
 struct proxy_state {
 	unsigned refs;               /* atomic */
 	char *identity;              /* "fe:name" or the like: owned */
+	unsigned open_sessions;      /* atomic: of the frontend, counted when accepted */
 	unsigned disabled;           /* atomic bool: frontend disabled or shut down (Runtime API) */
 	unsigned stopped;            /* atomic bool: shut down for good */
 	int64_t maxconn;             /* atomic: frontend's limit now */
@@ -236,6 +237,10 @@ struct proxy *proxy_find_defaults(const struct config *cfg, const char *name);
 /* "tcp", "http"... */
 /* Keeps id 1 for the frontend of stats sockets, which is no proxy here. While reading. */
 void proxies_reserve_first_id(struct config *cfg);
+/* Servers whose name cannot be resolved start in maintenance instead of being an error (-dr).
+ * Before the configuration is read.
+ */
+void proxies_allow_unresolved(struct config *cfg);
 const char *proxy_mode_name(enum proxy_mode mode);
 /* "frontend", "backend", "proxy" (listen), "defaults": how messages call it. */
 const char *proxy_kind_name(const struct proxy *px);

@@ -108,6 +108,7 @@ struct server {
 	bool id_forced;               /* by the `id` option */
 	bool backup;
 	bool disabled;                /* starts in maintenance (CMAINT) */
+	bool unresolved;              /* its name has no address: starts in maintenance (RMAINT) */
 	struct proxy *proxy;
 	const char *file;
 	int line;

@@ -11,11 +11,17 @@
 
 struct config;
 struct diag_list;
+struct listener_conf;
 struct stream_limits;
 
-/* Opens every bind line of every frontend; problems become diagnostics. False: at least one failed.
+/* Opens every bind line of every frontend; problems become diagnostics. False: at least one failed;
+ * calling it again tries those that failed.
  */
 bool listen_open_all(struct config *cfg, struct diag_list *diags);
+/* Adds the alert about an address that cannot be opened. Returns false. */
+bool listen_report(struct diag_list *diags, const struct listener_conf *l, const char *error);
+/* One socket for each address, whatever `shards` says (noreuseport). Before they are opened. */
+void listen_forbid_reuseport(void);
 /* Begins to accept on the calling thread. */
 void listen_start_thread(struct config *cfg);
 /* Closes the listening sockets and asks idle clients to leave; sessions go on. From any thread. */

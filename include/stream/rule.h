@@ -50,6 +50,7 @@ enum rule_result {
 struct rule_action {
 	const char *words;       /* "set-header", "deny" */
 	unsigned rulesets;       /* mask of RULES_BIT() */
+	bool has_parameter;      /* the word goes on with "(...)": its parser reads that */
 	/* l->at is behind the action's words; stops before if/unless. False: reported. */
 	bool (*parse)(struct conf_line *l, struct rule *r);
 	enum rule_result (*run)(const struct rule *r, struct expr_ctx *ctx, bool *first);
@@ -106,6 +107,8 @@ extern const struct module mod_rule;
 extern const struct module mod_reply_act;
 extern const struct module mod_http_act;
 extern const struct module mod_tcp_act;
+extern const struct module mod_var_act;
+extern const struct module mod_capture;
 extern const struct module mod_http_smp;
 extern const struct module mod_field_smp;
 extern const struct module mod_conn_smp;

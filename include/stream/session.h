@@ -16,6 +16,7 @@
 #include "base/addr.h"
 #include "base/list.h"
 #include "base/slice.h"
+#include "expr/vars.h"
 
 struct config;
 struct conn;
@@ -51,6 +52,7 @@ struct session {
 	uint32_t flags;                /* enum session_flags */
 	uint32_t requests;             /* streams begun */
 	struct list streams;           /* struct stream.link */
+	struct vars vars;              /* scope sess */
 	struct list server_conns;      /* idle server connections that only this client may use */
 };
 

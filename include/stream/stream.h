@@ -18,7 +18,7 @@
 #include "base/arena.h"
 #include "base/slot.h"
 #include "core/timer.h"
-#include "expr/expr.h"
+#include "expr/vars.h"
 #include "http/msg.h"
 #include "mux/endpoint.h"
 #include "proxy/queue.h"
@@ -159,6 +159,7 @@ struct stream {
 		bool lax;              /* strict-mode off: a failed rewrite is no error */
 	} rule;
 	struct expr_ctx expr;
+	struct vars txn_vars, message_vars; /* scopes txn, req then res */
 	struct pipe *pipe_req, *pipe_res;
 	struct block_queue reply_body; /* body of a local reply */
 	struct block_queue replay;     /* request body kept for another try */

@@ -205,8 +205,6 @@ static void say_banner(FILE *out)
 	banner_version = NULL;
 	banner_path = NULL;
 	pthread_mutex_unlock(&banner_lock);
-	if (diag_quiet)
-		return;
 	strbuf_init(&b);
 	if (version) {
 		add_head(&b, DIAG_NOTICE);
@@ -225,6 +223,8 @@ void diag_print_one(const struct diag *d, FILE *out)
 {
 	struct strbuf b;
 
+	if (diag_quiet)
+		return;
 	if (d->level >= DIAG_WARNING)
 		say_banner(out);
 	strbuf_init(&b);

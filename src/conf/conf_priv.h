@@ -8,6 +8,7 @@
  *     dispatch.c  the keyword of a line, prefixes, arity, typed slots
  *     options.c   the options of bind and server lines
  *     value.c     integers, times, sizes; errors about a word
+ *     later.c     keywords of features that are not there yet
  *     registry.c  the tables, look-up, suggestions
  *     env.c       the environment of a generation
  *     path.c      default-path
@@ -35,6 +36,8 @@ struct conf_state {
 	char *origin;           /* with PATH_ORIGIN: as written, owned */
 	char *base;             /* absolute directory of the mode, owned; NULL: current directory */
 	const char *file;       /* being read, or NULL */
+	FILE *shown;            /* lines are printed there (-dC), or NULL */
+	bool shown_numbers;     /* with their numbers */
 	int home;               /* descriptor of the directory to come back to, or -1 */
 };
 
@@ -95,6 +98,11 @@ void conf_directive(struct conf_where *w, struct conf_nesting *n, struct conf_to
 		    bool early);
 /* At the end of a file: reports and closes what is open. */
 void conf_nesting_end(struct conf_where *w, struct conf_nesting *n);
+
+/* --- later.c ----------------------------------------------------------------------------- */
+
+/* What an unknown keyword waits for ("TLS"), or NULL: it is just unknown. <where> is one place. */
+const char *conf_later_feature(char *const *words, int count, unsigned where);
 
 /* --- registry.c -------------------------------------------------------------------------- */
 

@@ -183,7 +183,7 @@ static void run_message(struct conf_where *w, const struct conf_tokens *t, enum 
 		return;
 	}
 	w->place.form = DIAG_TIGHT;
-	w->place.column = 0;
+	w->place.column = t->columns[t->count > 1];
 	diag_add(w->diags, level, &w->place, NULL, "'%s'.", t->count > 1 ? t->words[1] : "");
 }
 

@@ -55,7 +55,7 @@ static bool report_wrong_second(struct conf_line *l)
 	}
 	near = l->count > 1 ? conf_keyword_suggest(l->words, l->where, section, true) : NULL;
 	if (strcmp(l->words[0], "option") == 0 && l->count < 2)
-		conf_report(l, DIAG_ALERT, DIAG_TIGHT, "'option' expects an option name.");
+		conf_report(l, 1, DIAG_ALERT, DIAG_TIGHT, "'option' expects an option name.");
 	else if (strcmp(l->words[0], "option") == 0)
 		conf_error(l, 1, NULL, "unknown option '%s'%s%s%s", l->words[1],
 			   near ? "; did you mean '" : "", near ? near : "",
@@ -72,9 +72,15 @@ static bool report_wrong_second(struct conf_line *l)
 static void report_unknown(struct conf_line *l)
 {
 	const struct conf_keyword *elsewhere;
-	const char *near;
+	const char *near, *feature;
 	int used;
 
+	feature = conf_later_feature(l->words, l->count, l->where);
+	if (feature) {
+		conf_error(l, 0, NULL, "'%s' is not supported yet: it comes with %s.", l->words[0],
+			   feature);
+		return;
+	}
 	elsewhere = conf_keyword_elsewhere(l->words, l->count, l->where, &used);
 	if (elsewhere && !(elsewhere->flags & CONF_REFUSED)) {
 		report_wrong_place(l, elsewhere);
@@ -117,10 +123,10 @@ static bool prefix_allowed(struct conf_line *l, const struct conf_keyword *k)
 	if ((!l->no || (k->flags & CONF_CAN_NO)) && (!l->dflt || (k->flags & CONF_CAN_DEFAULT)))
 		return true;
 	if (is_option(k->words))
-		return conf_report(l, DIAG_ALERT, DIAG_TIGHT,
+		return conf_report(l, 0, DIAG_ALERT, DIAG_TIGHT,
 				   "negation/default is not supported for option '%s'.",
 				   short_name(k->words));
-	return conf_report(l, DIAG_ALERT, DIAG_TIGHT, "%s", no_prefix_here);
+	return conf_report(l, 0, DIAG_ALERT, DIAG_TIGHT, "%s", no_prefix_here);
 }
 
 int conf_keyword_most(const struct conf_keyword *k)
@@ -291,7 +297,7 @@ void conf_dispatch(struct conf_line *l, struct conf_tokens *t)
 
 	take_prefix(l);
 	if (l->count == 1 && is_prefix(l->words[0]) && !l->early) {
-		conf_report(l, DIAG_ALERT, DIAG_TIGHT, "%s", no_prefix_here);
+		conf_report(l, 0, DIAG_ALERT, DIAG_TIGHT, "%s", no_prefix_here);
 		return;
 	}
 	k = conf_keyword_find(l->words, l->count, l->where, l->section->name, &used);

@@ -66,8 +66,8 @@ static void dump_lines(unsigned where, const char *section, FILE *out)
 			continue;
 		last = k->words;
 		print_group(k, &group, out);
-		if (strncmp(k->words, "option ", 7) == 0 &&
-		    (k->type == CONF_BIT || k->type == CONF_FLAG))
+		if (strncmp(k->words, "option ", 7) == 0 && k->flags & CONF_CAN_NO &&
+		    !conf_keyword_most(k))
 			print_option_sides(k, out);
 		fprintf(out, "\t%s\n", k->words);
 	}

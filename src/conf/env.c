@@ -84,6 +84,46 @@ const char *conf_getenv(const struct config *cfg, const char *name)
 	return conf_env_get(cfg->state, name, strlen(name));
 }
 
+/* The name behind a dollar at <text>, whose length goes to <len>; *end gets what follows it, the
+ * brace included. NULL: the dollar stands for itself.
+ */
+static const char *variable_at(const char *text, size_t *len, const char **end)
+{
+	bool brace = text[1] == '{';
+	const char *name = text + 1 + brace;
+
+	*len = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+	if (!*len || ascii_is_digit(*name) || (brace && name[*len] != '}'))
+		return NULL;
+	*end = name + *len + brace;
+	return name;
+}
+
+const char *conf_expand(struct config *cfg, const char *text)
+{
+	const char *name, *value, *end, *result;
+	struct strbuf b;
+	size_t len;
+
+	if (!strchr(text, '$'))
+		return text;
+	strbuf_init(&b);
+	while (*text) {
+		name = *text == '$' ? variable_at(text, &len, &end) : NULL;
+		if (!name) {
+			strbuf_add_char(&b, *text++);
+			continue;
+		}
+		value = conf_env_get(cfg->state, name, len);
+		strbuf_add_str(&b, value ? value : "");
+		text = end;
+	}
+	strbuf_add_str(&b, "");
+	result = b.overflow || !b.ptr ? NULL : conf_strdup(cfg, b.ptr);
+	strbuf_fini(&b);
+	return result;
+}
+
 static bool name_is_valid(const char *name)
 {
 	return *name && !strchr(name, '=');

@@ -20,16 +20,34 @@ static void describe(const struct conf_line *l, char *out, size_t size)
 		strbuf_printf(&b, "'%s %s/%s'", l->words[0], l->section_name, second);
 }
 
-/* Reports the word at line->at and moves behind it, and behind the next one where that looks like
- * its value: neither an option nor close to one.
+/* Moves behind the option at line->at, and behind the next word where that looks like its value:
+ * neither an option nor close to one.
  */
+static void skip_option(struct conf_line *l)
+{
+	int used;
+
+	l->at++;
+	if (l->at < l->count && !conf_keyword_find(l->words + l->at, 1, l->where, NULL, &used) &&
+	    !conf_later_feature(l->words + l->at, 1, l->where) &&
+	    !conf_keyword_suggest(l->words + l->at, l->where, NULL, false))
+		l->at++;
+}
+
+/* Reports the word at line->at and moves behind it. */
 static bool unknown_option(struct conf_line *l)
 {
 	const char *near = conf_keyword_suggest(l->words + l->at, l->where, NULL, false);
 	const char *about = l->about;
+	const char *feature = conf_later_feature(l->words + l->at, 1, l->where);
 	char subject[SUBJECT_MAX];
-	int used;
 
+	if (feature) {
+		conf_error(l, l->at, NULL, "'%s' is not supported yet: it comes with %s.",
+			   l->words[l->at], feature);
+		skip_option(l);
+		return false;
+	}
 	/* here, and only for bind, the colon has no blank before it */
 	describe(l, subject, sizeof(subject));
 	l->about = l->where == CONF_BIND ? "" : about;
@@ -38,10 +56,7 @@ static bool unknown_option(struct conf_line *l)
 		   l->words[l->at], near ? "; did you mean '" : "", near ? near : "",
 		   near ? "' maybe ?" : "");
 	l->about = about;
-	l->at++;
-	if (l->at < l->count && !conf_keyword_find(l->words + l->at, 1, l->where, NULL, &used) &&
-	    !conf_keyword_suggest(l->words + l->at, l->where, NULL, false))
-		l->at++;
+	skip_option(l);
 	return false;
 }
 

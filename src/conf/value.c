@@ -7,19 +7,23 @@
 
 /* --- errors ------------------------------------------------------------------------------ */
 
+/* The column of words[<word>]; of a missing word: behind the last one. */
+static int column_of(const struct conf_line *l, int word)
+{
+	int last = l->count - 1;
+
+	if (word >= 0 && word < l->count)
+		return l->columns[word];
+	return last >= 0 ? l->columns[last] + (int)strlen(l->words[last]) : 0;
+}
+
 void conf_vreport(struct conf_line *l, int word, enum diag_level level, const char *hint,
 		  const char *fmt, va_list ap)
 {
 	struct strbuf b;
 
 	l->place.form = l->about && l->where == CONF_SERVER ? DIAG_AT : DIAG_PARSING;
-	l->place.column = word >= 0 && word < l->count ? l->columns[word] : 0;
-	if (!l->place.column && l->count > 0) {
-		/* a missing word: behind the last one */
-		int last = l->count - 1;
-
-		l->place.column = l->columns[last] + (int)strlen(l->words[last]);
-	}
+	l->place.column = column_of(l, word);
 	if (!l->about) {
 		diag_vadd(l->diags, level, &l->place, hint, fmt, ap);
 		return;
@@ -50,13 +54,13 @@ void conf_warn(struct conf_line *l, int word, const char *hint, const char *fmt,
 	va_end(ap);
 }
 
-bool conf_report(struct conf_line *l, enum diag_level level, enum diag_form form, const char *fmt,
-		 ...)
+bool conf_report(struct conf_line *l, int word, enum diag_level level, enum diag_form form,
+		 const char *fmt, ...)
 {
 	va_list ap;
 
 	l->place.form = form;
-	l->place.column = 0;
+	l->place.column = column_of(l, word);
 	va_start(ap, fmt);
 	diag_vadd(l->diags, level, &l->place, NULL, fmt, ap);
 	va_end(ap);

@@ -36,14 +36,15 @@ bool fd_add(int fd, fd_handler_fn *handler, void *owner, unsigned flags)
 	/* Who had this number before closed it after he had written here. */
 	(void)__atomic_load_n(&e->generation, __ATOMIC_ACQUIRE);
 	BUG_ON(e->handler != NULL);
-	e->handler = handler;
 	e->owner = owner;
-	e->thread = (uint16_t)thread_id;
 	e->interest = FD_IN | FD_OUT;
-	e->flags = (uint8_t)flags;
+	/* dumps look at these from other threads */
+	__atomic_store_n(&e->thread, (uint16_t)thread_id, __ATOMIC_RELAXED);
+	__atomic_store_n(&e->flags, (uint8_t)flags, __ATOMIC_RELAXED);
+	__atomic_store_n(&e->handler, handler, __ATOMIC_RELEASE);
 	if (!poller_get()->add(worker_self, fd, false)) {
-		e->handler = NULL;
-		e->thread = 0;
+		__atomic_store_n(&e->handler, NULL, __ATOMIC_RELAXED);
+		__atomic_store_n(&e->thread, 0, __ATOMIC_RELAXED);
 		return false;
 	}
 	SHARED_WRITE(process);
@@ -54,9 +55,10 @@ bool fd_add(int fd, fd_handler_fn *handler, void *owner, unsigned flags)
 /* Forgets <fd>: events already fetched will not match the new generation. */
 static void fd_forget(struct fd_entry *e)
 {
-	e->handler = NULL;
+	__atomic_store_n(&e->handler, NULL, __ATOMIC_RELAXED);
 	e->owner = NULL;
-	e->thread = 0; /* a shared descriptor counts its users there */
+	/* a shared descriptor counts its users there */
+	__atomic_store_n(&e->thread, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&e->generation, e->generation + 1, __ATOMIC_RELEASE);
 	SHARED_WRITE(process);
 	__atomic_fetch_sub(&fd_total, 1, __ATOMIC_RELAXED);
@@ -81,39 +83,67 @@ void fd_remove(int fd)
 	fd_forget(e);
 }
 
-/* Several threads write the same values; <interest> counts nothing here, <thread> counts users. */
+/* One thread may leave a shared descriptor while another one comes: the last to leave and the first to
+ * come must not mix their writes. Seldom: at the start, and when sockets are paused.
+ */
+static unsigned shared_lock;
+
+static void shared_lock_take(void)
+{
+	while (__atomic_exchange_n(&shared_lock, 1, __ATOMIC_ACQUIRE))
+		;
+}
+
+static void shared_lock_drop(void)
+{
+	__atomic_store_n(&shared_lock, 0, __ATOMIC_RELEASE);
+}
+
+/* Under the lock; <thread> counts the users. */
+static void shared_enter(struct fd_entry *e, fd_handler_fn *handler, void *owner)
+{
+	BUG_ON(e->handler && e->handler != handler);
+	if (!e->handler) {
+		e->owner = owner;
+		__atomic_store_n(&e->flags, FD_FL_LISTENER, __ATOMIC_RELAXED);
+		__atomic_store_n(&e->handler, handler, __ATOMIC_RELEASE);
+		__atomic_fetch_add(&fd_total, 1, __ATOMIC_RELAXED);
+	}
+	__atomic_store_n(&e->thread, e->thread + 1, __ATOMIC_RELAXED);
+}
+
+static void shared_leave(struct fd_entry *e)
+{
+	BUG_ON(!(e->flags & FD_FL_LISTENER));
+	if (e->thread > 1) {
+		__atomic_store_n(&e->thread, e->thread - 1, __ATOMIC_RELAXED);
+		return;
+	}
+	__atomic_store_n(&e->flags, 0, __ATOMIC_RELAXED);
+	fd_forget(e);
+}
+
 bool fd_add_shared(int fd, fd_handler_fn *handler, void *owner)
 {
-	struct fd_entry *e;
-	fd_handler_fn *none = NULL;
+	bool good;
 
 	if (!fd_is_possible(fd))
 		return false;
-	e = &fd_table[fd];
-	if (__atomic_fetch_add(&e->thread, 1, __ATOMIC_ACQ_REL) == 0)
-		__atomic_fetch_add(&fd_total, 1, __ATOMIC_RELAXED);
-	__atomic_store_n(&e->flags, FD_FL_LISTENER, __ATOMIC_RELAXED);
-	__atomic_store_n(&e->owner, owner, __ATOMIC_RELEASE);
-	__atomic_compare_exchange_n(&e->handler, &none, handler, false, __ATOMIC_ACQ_REL,
-				    __ATOMIC_ACQUIRE);
-	BUG_ON(none != NULL && none != handler);
-	if (poller_get()->add(worker_self, fd, true))
-		return true;
-	if (__atomic_sub_fetch(&e->thread, 1, __ATOMIC_ACQ_REL) == 0)
-		fd_forget(e);
-	return false;
+	shared_lock_take();
+	shared_enter(&fd_table[fd], handler, owner);
+	good = poller_get()->add(worker_self, fd, true);
+	if (!good)
+		shared_leave(&fd_table[fd]);
+	shared_lock_drop();
+	return good;
 }
 
 void fd_remove_shared(int fd)
 {
-	struct fd_entry *e = &fd_table[fd];
-
-	BUG_ON(!(__atomic_load_n(&e->flags, __ATOMIC_RELAXED) & FD_FL_LISTENER));
+	shared_lock_take();
 	poller_get()->remove(worker_self, fd, false);
-	if (__atomic_sub_fetch(&e->thread, 1, __ATOMIC_ACQ_REL) != 0)
-		return;
-	__atomic_store_n(&e->flags, 0, __ATOMIC_RELAXED);
-	fd_forget(e);
+	shared_leave(&fd_table[fd]);
+	shared_lock_drop();
 }
 
 int fd_count(void)

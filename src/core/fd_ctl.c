@@ -48,12 +48,15 @@ static void fd_line(struct strbuf *out, int fd, const struct fd_entry *e,
 	bool listener = e->flags & FD_FL_LISTENER;
 	unsigned group = thread_group_of(listener ? thread_id : e->thread);
 	unsigned rank = (listener ? thread_id : e->thread) - thread_group_first(group);
+	/* a listener is everybody's in its group */
+	unsigned long long mask = listener ? ~0ull >> (64 - thread_group_size(group))
+					   : 1ull << (rank % 64);
 
 	strbuf_printf(out, "%7d : st=0x%06x(cl heopi W:%s R:%s) ref=0 gid=%u tmask=0x%llx "
-		      "owner=%p gen=%u tkov=0 iocb=%p(", fd, e->interest | e->flags << 8,
-		      e->interest & FD_OUT ? "sRA" : "srA",
-		      e->interest & FD_IN ? "sRA" : "srA", group + 1, 1ull << (rank % 64), e->owner,
-		      e->generation, (const void *)e->handler);
+		      "umask=0x0 prmsk=0x%llx pwmsk=0x%llx owner=%p gen=%u tkov=0 iocb=%p(", fd,
+		      e->interest | e->flags << 8, e->interest & FD_OUT ? "sRA" : "srA",
+		      e->interest & FD_IN ? "sRA" : "srA", group + 1, mask, mask,
+		      listener ? 0 : mask, e->owner, e->generation, (const void *)e->handler);
 	if (kind)
 		strbuf_add_str(out, kind->name);
 	else

@@ -95,7 +95,8 @@ static void library_trim(void)
 struct pool *pool_new(const char *name, size_t size)
 {
 	/* what fits the C library's chunks, which have 8 bytes of their own on 64-bit systems */
-	size_t real = size < sizeof(struct spare) ? sizeof(struct spare) : ((size + 23) & ~15ul) - 8;
+	size_t real = size < sizeof(struct spare) ? sizeof(struct spare)
+						  : ((size + 23) & ~15ul) - 8;
 	struct pool *p;
 
 	if (pool_flags & (POOL_CALLER | POOL_TAG))

@@ -2,6 +2,7 @@
 /* symbol.c - the registry of names, then the dynamic linker */
 #include <dlfcn.h>
 #include <stddef.h>
+#include "core/fd.h"
 #include "core/symbol.h"
 
 #define TABLES_MAX 64
@@ -19,6 +20,7 @@ bool symbol_register(const struct symbol *table)
 
 bool symbol_add_name(struct strbuf *to, const void *address)
 {
+	const struct fd_kind *kind;
 	Dl_info info;
 
 	for (unsigned i = 0; i < table_count; i++) {
@@ -27,6 +29,9 @@ bool symbol_add_name(struct strbuf *to, const void *address)
 				return strbuf_add_str(to, s->name);
 		}
 	}
+	kind = fd_kind_find((fd_handler_fn *)(uintptr_t)address);
+	if (kind)
+		return strbuf_add_str(to, kind->name);
 	if (dladdr(address, &info) && info.dli_sname) {
 		ptrdiff_t offset = (const char *)address - (const char *)info.dli_saddr;
 

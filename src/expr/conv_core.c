@@ -6,21 +6,10 @@
 
 /* --- arithmetic: results saturate --------------------------------------------------------- */
 
-/* The argument is an integer (empty: 0) or, once variables exist, the name of one. */
+/* The argument is an integer (empty: 0) or a variable. */
 static bool check_integer(struct conf_line *l, struct expr_arg *args, const char **error)
 {
-	const char *text = args[0].name.ptr;
-	char *end;
-
-	*error = "expects an integer or a variable name";
-	args[0].integer = strtoll(text, &end, 10);
-	if (*end && !(end == text && (*text == '-' || *text == '+') && !text[1])) {
-		if (strchr(text, '.') && !ascii_is_digit(*text))
-			*error = "variables are not built yet, an integer is needed";
-		return false;
-	}
-	args[0].type = ARG_INT;
-	return true;
+	return expr_arg_number_check(l, &args[0], error);
 }
 
 static int64_t saturate(int64_t result, bool overflow, bool negative)
@@ -32,27 +21,36 @@ static int64_t saturate(int64_t result, bool overflow, bool negative)
 
 static bool convert_add(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *s)
 {
-	int64_t b = args[0].integer, r;
-	bool over = __builtin_add_overflow(s->integer, b, &r);
+	int64_t b, r;
+	bool over;
 
+	if (!expr_arg_number(&args[0], ctx, &b))
+		return false;
+	over = __builtin_add_overflow(s->integer, b, &r);
 	s->integer = saturate(r, over, b < 0);
 	return true;
 }
 
 static bool convert_sub(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *s)
 {
-	int64_t b = args[0].integer, r;
-	bool over = __builtin_sub_overflow(s->integer, b, &r);
+	int64_t b, r;
+	bool over;
 
+	if (!expr_arg_number(&args[0], ctx, &b))
+		return false;
+	over = __builtin_sub_overflow(s->integer, b, &r);
 	s->integer = saturate(r, over, b > 0);
 	return true;
 }
 
 static bool convert_mul(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *s)
 {
-	int64_t b = args[0].integer, r;
-	bool over = __builtin_mul_overflow(s->integer, b, &r);
+	int64_t b, r;
+	bool over;
 
+	if (!expr_arg_number(&args[0], ctx, &b))
+		return false;
+	over = __builtin_mul_overflow(s->integer, b, &r);
 	s->integer = saturate(r, over, (s->integer < 0) != (b < 0));
 	return true;
 }
@@ -60,8 +58,10 @@ static bool convert_mul(struct expr_ctx *ctx, const struct expr_arg *args, struc
 /* Dividing by zero gives the largest integer. */
 static bool convert_div(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *s)
 {
-	int64_t b = args[0].integer;
+	int64_t b;
 
+	if (!expr_arg_number(&args[0], ctx, &b))
+		return false;
 	if (b == 0 || (b == -1 && s->integer == INT64_MIN))
 		s->integer = INT64_MAX;
 	else
@@ -71,27 +71,41 @@ static bool convert_div(struct expr_ctx *ctx, const struct expr_arg *args, struc
 
 static bool convert_mod(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *s)
 {
-	int64_t b = args[0].integer;
+	int64_t b;
 
+	if (!expr_arg_number(&args[0], ctx, &b))
+		return false;
 	s->integer = b == 0 || b == -1 ? 0 : s->integer % b;
 	return true;
 }
 
 static bool convert_and(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *s)
 {
-	s->integer &= args[0].integer;
+	int64_t b;
+
+	if (!expr_arg_number(&args[0], ctx, &b))
+		return false;
+	s->integer &= b;
 	return true;
 }
 
 static bool convert_or(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *s)
 {
-	s->integer |= args[0].integer;
+	int64_t b;
+
+	if (!expr_arg_number(&args[0], ctx, &b))
+		return false;
+	s->integer |= b;
 	return true;
 }
 
 static bool convert_xor(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *s)
 {
-	s->integer ^= args[0].integer;
+	int64_t b;
+
+	if (!expr_arg_number(&args[0], ctx, &b))
+		return false;
+	s->integer ^= b;
 	return true;
 }
 

@@ -133,7 +133,8 @@ static bool convert_map(struct expr_ctx *ctx, const struct expr_arg *args, struc
 const struct expr_converter expr_map_converters[] = {
 	MAP("map", SMP_STR, STR, "the value of the key that is equal"),
 	MAP_FAMILY("map_str", SMP_STR, STR, "the value of the key that is equal"),
-	MAP_FAMILY("map_beg", SMP_STR, BEG, "the value of the longest key that the text starts with"),
+	MAP_FAMILY("map_beg", SMP_STR, BEG,
+		   "the value of the longest key that the text starts with"),
 	MAP_FAMILY("map_end", SMP_STR, END, "the value of the first key that the text ends with"),
 	MAP_FAMILY("map_sub", SMP_STR, SUB, "the value of the first key that the text holds"),
 	MAP_FAMILY("map_dir", SMP_STR, DIR, "the value of the first key between slashes"),

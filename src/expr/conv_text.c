@@ -143,33 +143,30 @@ static bool convert_word(struct expr_ctx *ctx, const struct expr_arg *args, stru
 static bool check_bytes(struct conf_line *l, struct expr_arg *args, const char **error)
 {
 	for (int i = 0; i < 2 && args[i].type == ARG_STR; i++) {
-		const char *text = args[i].name.ptr;
-		char *end;
-
-		args[i].integer = strtoll(text, &end, 10);
-		if (*end) {
-			*error = "expects an integer or a variable name";
+		if (!expr_arg_number_check(l, &args[i], error))
 			return false;
-		}
-		if (args[i].integer < i) {
+		if (args[i].type == ARG_INT && args[i].integer < i) {
 			*error =
 				i ? "expects a positive integer" : "expects a non-negative integer";
 			return false;
 		}
-		args[i].type = ARG_INT;
 	}
 	return true;
 }
 
 static bool convert_bytes(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *s)
 {
-	size_t from = (size_t)args[0].integer, to = s->text.len;
+	int64_t from, len = INT64_MAX;
+	size_t start, end = s->text.len;
 
-	if (from > to)
-		from = to;
-	if (args[1].type == ARG_INT && (uint64_t)args[1].integer < to - from)
-		to = from + (size_t)args[1].integer;
-	s->text = slice_sub(s->text, from, to);
+	if (!expr_arg_number(&args[0], ctx, &from) || from < 0)
+		return false;
+	if (args[1].type != ARG_END && (!expr_arg_number(&args[1], ctx, &len) || len < 0))
+		return false;
+	start = (uint64_t)from < end ? (size_t)from : end;
+	if ((uint64_t)len < end - start)
+		end = start + (size_t)len;
+	s->text = slice_sub(s->text, start, end);
 	if (!s->text.ptr)
 		s->text = SLICE("");
 	return true;
@@ -242,21 +239,37 @@ static bool convert_port_only(struct expr_ctx *ctx, const struct expr_arg *args,
 
 static bool check_concat(struct conf_line *l, struct expr_arg *args, const char **error)
 {
-	if (args[1].type == ARG_STR && args[1].name.len) {
-		*error = "variables are not built yet";
-		return false;
-	}
-	return true;
+	const char *reason;
+
+	if (args[1].type != ARG_STR || !args[1].name.len)
+		return true;
+	*error = arena_printf(&l->cfg->arena, "failed to register variable name '%s'",
+			      args[1].name.ptr);
+	args[1].object = var_ref_parse(l->cfg, args[1].name.ptr, false, &reason);
+	args[1].type = ARG_VAR;
+	return args[1].object != NULL;
+}
+
+/* The variable between the two texts, as text; nothing when it is not set. */
+static struct slice concat_variable(struct expr_ctx *ctx, const struct expr_arg *arg)
+{
+	struct sample s;
+
+	if (arg->type == ARG_VAR && var_get(arg->object, ctx, &s) &&
+	    sample_cast(&s, SMP_STR, ctx->arena))
+		return s.text;
+	return SLICE("");
 }
 
 static bool convert_concat(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *s)
 {
 	struct slice end = args[2].type == ARG_STR ? args[2].text : SLICE("");
-	size_t len = s->text.len + args[0].text.len + end.len;
+	struct slice middle = concat_variable(ctx, &args[1]);
+	size_t len = s->text.len + args[0].text.len + middle.len + end.len;
 	char *out = arena_alloc(ctx->arena, len + 1), *at = out;
-	struct slice parts[] = { s->text, args[0].text, end };
+	struct slice parts[] = { s->text, args[0].text, middle, end };
 
-	for (int i = 0; out && i < 3; i++) {
+	for (int i = 0; out && i < 4; i++) {
 		if (parts[i].len)
 			memcpy(at, parts[i].ptr, parts[i].len);
 		at += parts[i].len;

@@ -6,17 +6,6 @@
 #include "base/bug.h"
 #include "expr_priv.h"
 
-void expr_fail(struct expr_error *e, const char *fmt, ...)
-{
-	va_list ap;
-
-	if (e->text[0])
-		return;
-	va_start(ap, fmt);
-	vsnprintf(e->text, sizeof(e->text), fmt, ap);
-	va_end(ap);
-}
-
 /* Puts words before an error found deeper. */
 __attribute__((format(printf, 2, 3)))
 static void expr_fail_in(struct expr_error *e, const char *fmt, ...)
@@ -124,7 +113,7 @@ static bool args_are_resolved(const struct expr_arg *args)
 	for (unsigned i = 0; i < EXPR_ARGS_MAX; i++)
 		if (args[i].type == ARG_FRONTEND || args[i].type == ARG_BACKEND ||
 		    args[i].type == ARG_PROXY || args[i].type == ARG_SERVER ||
-		    args[i].type == ARG_TABLE || args[i].type == ARG_MAP)
+		    args[i].type == ARG_TABLE || args[i].type == ARG_VAR)
 			return false;
 	return true;
 }

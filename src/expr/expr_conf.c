@@ -1,62 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* expr_conf.c - this folder's storage in a configuration, and its module descriptor */
-#include <stdlib.h>
+/* expr_conf.c - edge file: the module's descriptor */
 #include "logformat_priv.h"
-#include "pattern_priv.h"
-
-/* What must be freed with the configuration beside its arena. */
-struct expr_owned {
-	struct expr_owned *next;
-	void *ptr;
-	void (*release)(void *ptr);
-};
-
-static void expr_config_fini(void *data)
-{
-	struct expr_config *ec = data;
-
-	while (ec->refs) {
-		struct pattern_ref *ref = ec->refs;
-
-		ec->refs = ref->next;
-		pattern_ref_free(ref);
-	}
-	while (ec->owned) {
-		struct expr_owned *o = ec->owned;
-
-		ec->owned = o->next;
-		o->release(o->ptr);
-		free(o);
-	}
-}
-
-struct slot expr_config_slot = {
-	.of = SLOT_CONFIG,
-	.size = sizeof(struct expr_config),
-	.fini = expr_config_fini,
-};
-
-struct expr_config *expr_config_of(const struct config *cfg)
-{
-	return slot_of(&expr_config_slot, config_slots(cfg));
-}
-
-bool expr_config_own(struct config *cfg, void *ptr, void (*release)(void *ptr))
-{
-	struct expr_config *ec = expr_config_of(cfg);
-	struct expr_owned *o = malloc(sizeof(*o));
-
-	if (!o)
-		return false;
-	*o = (struct expr_owned){ .next = ec->owned, .ptr = ptr, .release = release };
-	ec->owned = o;
-	return true;
-}
-
-struct expr_pending *expr_pending_first(struct config *cfg)
-{
-	return expr_config_of(cfg)->pending;
-}
+#include "expr_priv.h"
 
 static void expr_thread_fini(void)
 {
@@ -68,6 +13,7 @@ static struct slot *const slots[] = { &expr_config_slot, NULL };
 
 const struct module mod_expr = {
 	.name = "expr",
+	.keywords = expr_var_keywords,
 	.slots = slots,
 	.thread_fini = expr_thread_fini,
 };

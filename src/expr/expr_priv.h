@@ -8,6 +8,7 @@
 #include "base/strbuf.h"
 #include "expr/expr.h"
 #include "expr/pattern.h"
+#include "vars_priv.h"
 
 /* What went wrong while compiling, as text; the first error wins. */
 struct expr_error {
@@ -67,6 +68,7 @@ struct expr_config {
 	struct pattern_ref *refs;   /* all, newest first */
 	unsigned next_id;
 	struct expr_owned *owned;   /* what the arena cannot free */
+	struct vars_store vars;
 };
 extern struct slot expr_config_slot;
 struct expr_config *expr_config_of(const struct config *cfg);

@@ -60,6 +60,12 @@ enum pattern_method pattern_method_default(enum sample_type type)
 
 /* --- references --------------------------------------------------------------------------- */
 
+/* The generation ends. */
+static void ref_release(void *ptr)
+{
+	pattern_ref_free(ptr);
+}
+
 static struct pattern_ref *ref_new(struct config *cfg)
 {
 	struct expr_config *ec = expr_config_of(cfg);
@@ -67,6 +73,10 @@ static struct pattern_ref *ref_new(struct config *cfg)
 
 	if (!ref)
 		return NULL;
+	if (!expr_config_own(cfg, ref, ref_release)) {
+		free(ref);
+		return NULL;
+	}
 	ref->id = ec->next_id++;
 	ref->next = ec->refs;
 	ec->refs = ref;
@@ -343,6 +353,7 @@ struct pattern_set *pattern_set_make(struct config *cfg, struct pattern_ref *ref
 	set->method = method;
 	set->flags = flags;
 	set->keys.nocase = flags & PATTERN_NOCASE;
+	set->keys.whole = !set->keys.nocase && (method == PATTERN_STR || method == PATTERN_BIN);
 	set->keys.reverse = method == PATTERN_END;
 	set->net4.bytes = 4;
 	set->net6.bytes = 16;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/bug.h"
+#include "base/hash.h"
 #include "pattern_index.h"
 
 #define HASH_SEED 0xcbf29ce484222325ull
@@ -33,6 +34,8 @@ static uint32_t key_hash(const struct key_table *t, struct slice key)
 {
 	uint64_t h = HASH_SEED;
 
+	if (t->whole)
+		return (uint32_t)hash_bytes(key.ptr, key.len, 0);
 	for (size_t i = 0; i < key.len; i++)
 		h = hash_step(h, fold(t->nocase, key.ptr[t->reverse ? key.len - 1 - i : i]));
 	return hash_end(h);

@@ -22,6 +22,7 @@ struct key_table {
 	uint32_t *lengths;   /* distinct lengths of keys, ascending */
 	uint32_t slot_mask, count, room, length_count;
 	bool nocase;
+	bool whole;          /* only asked for equal texts: hashed in words */
 	bool reverse;        /* hashed from the end: for suffixes */
 };
 

@@ -207,7 +207,8 @@ struct http_page *http_page_load(struct config *cfg, const char *path, const cha
 	if (!area) {
 		*error = errno == EFBIG
 				 ? arena_printf(&cfg->arena,
-						"'%s': larger than tune.bufsize (%zu bytes)", path, size)
+						"'%s': larger than tune.bufsize (%zu bytes)",
+						path, size)
 				 : arena_printf(&cfg->arena, "error opening file '%s'", path);
 		return *error ? NULL : page_no_memory(error);
 	}

@@ -9,44 +9,6 @@ static const uint16_t page_statuses[HTTP_PAGE_COUNT] = {
 #undef X
 };
 
-static bool page_config_init(void *data)
-{
-	struct http_page_config *pc = data;
-
-	pc->pending_tail = &pc->pending;
-	return true;
-}
-
-struct slot http_page_config_slot = {
-	.of = SLOT_CONFIG, .size = sizeof(struct http_page_config), .init = page_config_init,
-};
-
-static struct http_page_config *page_config_of(const struct config *cfg)
-{
-	return slot_of(&http_page_config_slot, config_slots(cfg));
-}
-
-struct http_group *http_group_find(const struct config *cfg, const char *name)
-{
-	struct http_group *g;
-
-	for (g = page_config_of(cfg)->groups; g; g = g->next) {
-		if (strcmp(g->name, name) == 0)
-			return g;
-	}
-	return NULL;
-}
-
-const struct http_page *http_page_of_group(const struct config *cfg, const char *group,
-					   unsigned status, bool *found)
-{
-	const struct http_group *g = http_group_find(cfg, group);
-	int index = http_page_index(status);
-
-	*found = g != NULL;
-	return g && index >= 0 ? g->pages[index] : NULL;
-}
-
 /* Reads the next word as a status of the table; -1: reported. */
 static int page_take_index(struct conf_line *l)
 {
@@ -143,7 +105,7 @@ static bool errorloc_parse(struct conf_line *l)
 
 static bool errorfiles_add(struct conf_line *l, int index, const char *group, bool may_lack)
 {
-	struct http_page_config *pc = page_config_of(l->cfg);
+	struct http_page_config *pc = http_page_config_of(l->cfg);
 	struct http_page_entry *e = page_entry_add(l, index, NULL);
 
 	if (!e)
@@ -178,7 +140,7 @@ static bool errorfiles_parse(struct conf_line *l)
 
 static bool group_open(struct conf_line *l)
 {
-	struct http_page_config *pc = page_config_of(l->cfg);
+	struct http_page_config *pc = http_page_config_of(l->cfg);
 	const char *name = conf_next(l), *bad;
 	struct http_group *g;
 
@@ -221,7 +183,7 @@ static void page_check(struct config *cfg, struct diag_list *diags)
 {
 	struct http_page_entry *e;
 
-	for (e = page_config_of(cfg)->pending; e; e = e->next) {
+	for (e = http_page_config_of(cfg)->pending; e; e = e->next) {
 		struct diag_place place = { .file = e->file, .line = e->line };
 		bool found;
 

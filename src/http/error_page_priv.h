@@ -44,6 +44,12 @@ struct http_page_config {
 extern struct slot http_page_proxy_slot;
 extern struct slot http_page_config_slot;
 
+/* What the generation holds of this folder. */
+static inline struct http_page_config *http_page_config_of(const struct config *cfg)
+{
+	return slot_of(&http_page_config_slot, config_slots(cfg));
+}
+
 struct http_group *http_group_find(const struct config *cfg, const char *name);
 
 #endif

@@ -57,7 +57,7 @@ static void dump_help(void)
 		fprintf(stderr, "%s: %s\n", classes[i].name, classes[i].title);
 }
 
-bool keyword_dump(const char *list, FILE *out)
+bool keyword_dump(const char *list, const struct module *const *modules, FILE *out)
 {
 	while (*list) {
 		size_t len = strcspn(list, ",");
@@ -66,7 +66,7 @@ bool keyword_dump(const char *list, FILE *out)
 			for (size_t i = 0; i < CLASS_COUNT; i++)
 				dump_class(i, out);
 		} else if (is_word(list, len, "doc")) {
-			vocabulary_dump(out); /* a class of our own: not in "all" */
+			vocabulary_dump(modules, out); /* a class of our own: not in "all" */
 		} else if (!dump_named(list, len, out)) {
 			dump_help();
 			return false;

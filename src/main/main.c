@@ -99,6 +99,15 @@ static int evaluate_condition(const char *text)
 	return result < 0 ? STATUS_BAD_CONDITION : result ? STATUS_OK : STATUS_ERROR;
 }
 
+/* -V, -d: what the loops will use. */
+static void say_poller(void)
+{
+	fd_poller_dump(stderr);
+	version_print_filters(stderr);
+	printf("Using %s() as the polling mechanism.\n", fd_poller_name());
+	fflush(stdout);
+}
+
 /* Everything between a checked generation and the loops. */
 static bool go_live(struct config *cfg, const struct main_options *o)
 {
@@ -110,11 +119,9 @@ static bool go_live(struct config *cfg, const struct main_options *o)
 			   "Exiting.", o->program);
 		return false;
 	}
-	if (o->old_pid_signal)
-		process_tell_old(o, SIGTTOU);
-	if (!generation_start(main_modules, cfg)) {
-		if (o->old_pid_signal)
-			process_tell_old(o, SIGTTIN);
+	if (o->verbose)
+		say_poller();
+	if (!generation_start(main_modules, cfg, o)) {
 		MAIN_ALERT("[%s.main()] Some protocols failed to start their listeners! Exiting.",
 			   o->program);
 		return false;
@@ -161,7 +168,7 @@ static int serve(const struct main_options *o)
 	cfg = generation_load(o);
 	if (!cfg)
 		return STATUS_ERROR;
-	if (o->dump_classes && !keyword_dump(o->dump_classes, stdout))
+	if (o->dump_classes && !keyword_dump(o->dump_classes, main_modules, stdout))
 		status = STATUS_ERROR;
 	else if (o->check_only)
 		status = report_check(cfg, o);
@@ -186,6 +193,15 @@ static void die_of(int sig)
 	raise(sig);
 }
 
+/* The same for -h and for what was not understood, as scripts expect. */
+static int show_usage(const struct main_options *o)
+{
+	version_print(stdout);
+	fflush(stdout);
+	options_print_usage(stderr, o->program);
+	return STATUS_ERROR;
+}
+
 int main(int argc, char **argv)
 {
 	struct main_options o;
@@ -198,17 +214,13 @@ int main(int argc, char **argv)
 	diag_set_banner(version_text(), program_path());
 	parsed = options_parse(&o, argc, argv);
 	if (parsed == OPTIONS_USAGE || o.usage || (parsed == OPTIONS_OK && argc <= 1)) {
-		version_print(stdout);
-		options_print_usage(stdout, o.program);
-		status = o.usage ? STATUS_OK : STATUS_ERROR;
+		status = show_usage(&o);
 	} else if (parsed == OPTIONS_OK) {
 		version_publish_facts();
 		if (modules_register()) {
 			status = answer_at_once(&o);
-			if (status < 0 && !o.source_count && !o.dump_classes) {
-				version_print(stdout);
-				options_print_usage(stdout, o.program);
-				status = STATUS_ERROR;
+			if (status < 0 && !o.source_count) {
+				status = show_usage(&o);
 			} else if (status < 0) {
 				status = serve(&o);
 			}

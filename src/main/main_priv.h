@@ -48,7 +48,9 @@ struct main_options {
 	bool no_splice;              /* -dS */
 	bool no_reuseport;           /* -dR */
 	bool list_libraries;         /* -dL */
-	bool insecure_fork;          /* -dI */
+	bool may_lack_addresses;     /* -dr */
+	bool show_lines;             /* -dC */
+	bool show_numbers;           /* -dC,line */
 	int64_t maxconn;             /* -n; 0 unset */
 	int64_t proxy_maxconn;       /* -N; 0 unset */
 	int64_t memory_mb;           /* -m; 0 none */
@@ -69,19 +71,21 @@ const char *version_date(void);
 void version_print(FILE *out);
 /* -vv. */
 void version_print_build(FILE *out);
+/* The last part of it, which -V shows too. */
+void version_print_filters(FILE *out);
 /* Tells the configuration engine about version and features. */
 void version_publish_facts(void);
 
 /* --- dump.c : -dK. False: unknown class, or help was asked for. */
-bool keyword_dump(const char *classes, FILE *out);
+bool keyword_dump(const char *classes, const struct module *const *modules, FILE *out);
 
 /* --- vocabulary.c : -dKdoc, everything that the tables tell, for the manual's tables */
-void vocabulary_dump(FILE *out);
+void vocabulary_dump(const struct module *const *modules, FILE *out);
 
 /* --- settings.c : global keywords of this floor */
 struct main_settings {
 	bool daemon, quiet, zero_warning, set_dumpable, insecure_setuid, insecure_fork;
-	bool strict_limits, no_splice;
+	bool strict_limits, no_splice, no_reuseport;
 	const char *pidfile, *chroot_dir, *node, *description, *localpeer, *cluster_secret;
 	int uid, gid;                 /* 0 unset */
 	int maxconn;                  /* 0 unset: computed */
@@ -122,21 +126,19 @@ struct config *generation_current(void);
 /* Reads, checks and prints what is to be said. NULL: errors. *listeners: sockets asked for. */
 struct config *generation_load(const struct main_options *o);
 /* Opens sockets and starts the modules. False: said. */
-bool generation_start(const struct module *const *modules, struct config *cfg);
+bool generation_start(const struct module *const *modules, struct config *cfg,
+		      const struct main_options *o);
 /* Bind addresses of frontends, without those of stats sockets. */
 unsigned generation_count_listeners(const struct config *cfg);
 extern const struct module mod_start;
 
-/* --- process.c : each says what is wrong and returns false */
+/* --- process.c */
+/* Pid file, root folder, background, rights; then the old processes are told to go. Returns in the
+ * process that stays. False: said.
+ */
 bool process_settle(struct config *cfg, const struct main_options *o);
-bool process_write_pid(const struct config *cfg, const struct main_options *o);
-/* Returns in the child; the parent leaves once the child is ready. */
-bool process_daemonise(void);
-void process_detach(const struct config *cfg, const struct main_options *o);
-bool process_drop_rights(const struct config *cfg);
 /* Signals the processes of -sf and -st. */
 void process_tell_old(const struct main_options *o, int sig);
-void process_open_pid(void);
 
 /* --- stop.c */
 bool stop_install(struct config *cfg);

@@ -12,6 +12,7 @@ struct args {
 	struct main_options *o;
 	char **argv;
 	int argc, at;
+	unsigned useless; /* bit N: without_effect[N] was given */
 };
 
 static const char usage_text[] =
@@ -46,6 +47,14 @@ void options_print_usage(FILE *out, const char *program)
 	fprintf(out, "Usage : %s [-f <file|dir>]* [ -vdVD ] [ -n <maxconn> ] [ -N <maxpconn> ]\n"
 		"        [ -p <pidfile> ] [ -m <max megs> ] [ -C <dir> ] [-- <file>*]\n%s",
 		program, usage_text);
+}
+
+/* "haproxy" of "/usr/sbin/haproxy": how messages name the program. */
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
 }
 
 void options_fini(struct main_options *o)
@@ -124,6 +133,20 @@ static bool take_pool_options(const char *text)
 	return false;
 }
 
+/* -dC[[key][,line]] */
+static bool take_listing(struct args *a, const char *text)
+{
+	const char *comma = strchr(text, ',');
+
+	if (*text && comma != text)
+		return refuse("-dC<key>", "the lines cannot be shown anonymised, only with -dC");
+	if (comma && strcmp(comma, ",line") != 0)
+		return refuse(a->argv[a->at], "only ',line' may follow -dC");
+	a->o->show_lines = true;
+	a->o->show_numbers = comma != NULL;
+	return true;
+}
+
 struct flag {
 	const char *name;
 	size_t offset; /* of a bool in struct main_options */
@@ -136,17 +159,21 @@ static const struct flag flags[] = {
 	FLAG("-q", quiet), FLAG("-c", check_only), FLAG("-dW", zero_warning),
 	FLAG("-dD", diagnostics), FLAG("-de", no_epoll), FLAG("-dp", no_poll),
 	FLAG("-dS", no_splice), FLAG("-dR", no_reuseport), FLAG("-dL", list_libraries),
-	FLAG("-dI", insecure_fork),
+	FLAG("-dr", may_lack_addresses),
 };
 
-/* What changes nothing here, each with why. */
-static const char *const without_effect[] = {
-	"-dG", /* names are not resolved by getaddrinfo() but where the manual says so */
-	"-dF", "-dZ", /* every path is safe without them */
-	"-dV", /* servers have no TLS yet, so nothing is verified */
-	"-dr", /* a server whose name does not resolve is down, not an error */
-	"-4",
+/* What changes nothing here, each with why: accepted, but not in silence. */
+static const struct {
+	const char *name, *why;
+} without_effect[] = {
+	{ "-dF", "bytes are always forwarded in the same way" },
+	{ "-dZ", "bytes are always forwarded in the same way" },
+	{ "-dG", "names are always resolved by getaddrinfo()" },
+	{ "-dI", "this program never starts another one" },
+	{ "-dV", "there is no TLS yet, so nothing is verified" },
+	{ "-4", "names are resolved by the system only" },
 };
+#define USELESS_COUNT (sizeof(without_effect) / sizeof(*without_effect))
 
 static bool take_flag(struct args *a, const char *word)
 {
@@ -156,10 +183,22 @@ static bool take_flag(struct args *a, const char *word)
 			return true;
 		}
 	}
-	for (size_t i = 0; i < sizeof(without_effect) / sizeof(*without_effect); i++)
-		if (strcmp(word, without_effect[i]) == 0)
+	for (size_t i = 0; i < USELESS_COUNT; i++) {
+		if (strcmp(word, without_effect[i].name) == 0) {
+			a->useless |= 1u << i;
 			return true;
+		}
+	}
 	return false;
+}
+
+/* Once all is read: -q may stand behind. */
+static void say_useless(const struct args *a)
+{
+	for (size_t i = 0; i < USELESS_COUNT; i++)
+		if (a->useless & 1u << i)
+			diag_say(DIAG_WARNING, "option '%s' has no effect: %s.",
+				 without_effect[i].name, without_effect[i].why);
 }
 
 /* Options that take the next word. *known: it was one of them. */
@@ -244,10 +283,8 @@ static enum options_result take_option(struct args *a, const char *word)
 		a->o->dump_classes = word + 3;
 		return OPTIONS_OK;
 	}
-	if (starts_with(word, "-dC")) {
-		refuse(word, "the configuration cannot be shown yet");
-		return OPTIONS_ERROR;
-	}
+	if (starts_with(word, "-dC"))
+		return take_listing(a, word + 3) ? OPTIONS_OK : OPTIONS_ERROR;
 	return OPTIONS_USAGE;
 }
 
@@ -257,7 +294,7 @@ enum options_result options_parse(struct main_options *o, int argc, char **argv)
 	enum options_result r = OPTIONS_OK;
 
 	memset(o, 0, sizeof(*o));
-	o->program = argc > 0 ? argv[0] : "haproxy";
+	o->program = argc > 0 ? base_name(argv[0]) : "haproxy";
 	o->sources = calloc((size_t)argc + 1, sizeof(*o->sources));
 	o->old_pids = calloc((size_t)argc + 1, sizeof(*o->old_pids));
 	if (!o->sources || !o->old_pids) {
@@ -276,5 +313,9 @@ enum options_result options_parse(struct main_options *o, int argc, char **argv)
 	}
 	o->foreground |= o->debug;
 	o->verbose |= o->debug;
+	/* -V undoes -q, in whatever order */
+	o->quiet &= !o->verbose;
+	diag_set_quiet(o->quiet);
+	say_useless(&a);
 	return r;
 }

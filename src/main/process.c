@@ -50,19 +50,46 @@ static void write_pid_file(int fd)
 
 /* --- background ------------------------------------------------------------------------------ */
 
-/* The child goes on; the parent leaves. */
-static bool go_to_background(const struct main_options *o)
+/* In the parent: leaves with the status that the child's start deserves. */
+static void wait_for_child(int fd)
 {
-	pid_t pid = fork();
+	char ready;
+	ssize_t got;
+
+	do {
+		got = read(fd, &ready, 1);
+	} while (got < 0 && errno == EINTR);
+	_exit(got == 1 ? 0 : 1);
+}
+
+/* The child goes on; the parent leaves when the child says that it is ready, or ends. Returns the
+ * descriptor to say it to; -1: failed, said.
+ */
+static int go_to_background(const struct main_options *o)
+{
+	int ends[2];
+	pid_t pid = pipe2(ends, O_CLOEXEC) < 0 ? -1 : fork();
 
 	if (pid < 0) {
 		MAIN_ALERT("[%s.main()] Cannot fork.", o->program);
-		return false;
+		return -1;
 	}
-	if (pid > 0)
-		_exit(0);
+	if (pid > 0) {
+		close(ends[1]);
+		wait_for_child(ends[0]);
+	}
+	close(ends[0]);
 	setsid();
-	return true;
+	return ends[1];
+}
+
+static void say_ready(int fd)
+{
+	if (fd < 0)
+		return;
+	if (write(fd, "", 1) < 0)
+		diag_say(DIAG_WARNING, "The process that started this one is gone.");
+	close(fd);
 }
 
 /* Standard descriptors lead nowhere: to <fd>, opened before the root folder changed. */
@@ -124,20 +151,23 @@ bool process_settle(struct config *cfg, const struct main_options *o)
 	bool failed = false, background = (o->daemon || set->daemon) && !o->foreground;
 	int pid_fd = open_pid_file(cfg, o, &failed);
 	int null_fd = background ? open("/dev/null", O_RDWR | O_CLOEXEC) : -1;
+	int parent = -1;
 
-	if (failed)
+	if (failed || !change_root(set, o))
 		return false;
-	if (!change_root(set, o))
-		return false;
-	if (o->old_pid_signal)
-		process_tell_old(o, o->old_pid_signal);
+	if (background) {
+		parent = go_to_background(o);
+		if (parent < 0)
+			return false;
+	}
+	write_pid_file(pid_fd);
+	/* the last moment at which processes of another user can be signalled */
+	process_tell_old(o, o->old_pid_signal);
 	if (!change_ids(set, o))
 		return false;
 	set_process_flags(set);
-	if (background && !go_to_background(o))
-		return false;
-	write_pid_file(pid_fd);
 	if (background)
 		leave_terminal(null_fd);
+	say_ready(parent);
 	return true;
 }

@@ -45,6 +45,6 @@ void settings_apply(const struct config *cfg, const struct main_options *o)
 	ctl_set_timeout_ms(set->stats_timeout_ms);
 	stream_set_tunes((unsigned)set->fields_max, (unsigned)set->maxrewrite);
 	stream_set_idle_sharing(!set->idle_apart);
-	if (o->quiet || set->quiet)
-		diag_set_quiet(true);
+	if (o->no_reuseport || set->no_reuseport)
+		listen_forbid_reuseport();
 }

@@ -6,11 +6,17 @@
  * A reload will go the same way beside the running generation: nothing here knows that it is
  * the first.
  */
+#include <signal.h>
 #include <stdlib.h>
+#include <time.h>
 #include "proxy/bind.h"
 #include "proxy/proxy.h"
 #include "stream/listen.h"
 #include "main_priv.h"
+
+/* How long to wait for old processes to leave their sockets. */
+#define TAKE_OVER_TRIES 200
+#define TAKE_OVER_PAUSE_MS 10
 
 struct config *generation_current(void)
 {
@@ -54,9 +60,15 @@ struct config *generation_load(const struct main_options *o)
 		MAIN_ALERT("out of memory for the configuration.");
 		return NULL;
 	}
+	if (o->show_lines)
+		conf_show_lines(cfg, stdout, o->show_numbers);
+	if (o->may_lack_addresses)
+		proxies_allow_unresolved(cfg);
 	diag_list_init(&diags);
 	good = conf_read(cfg, o->sources, o->source_count, &diags);
 	good = good && conf_check(cfg, &diags);
+	conf_show_lines(cfg, NULL, false);
+	diag_set_quiet((o->quiet || settings_of(cfg)->quiet) && !o->verbose);
 	diag_print(&diags, o->diagnostics ? DIAG_DIAG : DIAG_DEBUG, stderr);
 	if (!good)
 		MAIN_ALERT("config : Fatal errors found in configuration.");
@@ -77,14 +89,44 @@ static bool start_modules(const struct module *const *modules, struct config *cf
 	return true;
 }
 
-bool generation_start(const struct module *const *modules, struct config *cfg)
+/* Once, or again for those that failed. */
+static bool open_sockets(struct config *cfg, struct diag_list *diags)
+{
+	bool frontends = listen_open_all(cfg, diags);
+
+	return stats_sockets_open(cfg, diags) && frontends;
+}
+
+/* Where sockets are taken, the old processes are asked to leave them: they go on serving until
+ * then, and take them back if we fail.
+ */
+static bool take_over_sockets(struct config *cfg, const struct main_options *o,
+			      struct diag_list *diags)
+{
+	const struct timespec pause = { .tv_nsec = TAKE_OVER_PAUSE_MS * 1000000L };
+
+	process_tell_old(o, SIGTTOU);
+	for (int i = 0; i < TAKE_OVER_TRIES; i++) {
+		diag_list_fini(diags);
+		nanosleep(&pause, NULL);
+		if (open_sockets(cfg, diags))
+			return true;
+	}
+	process_tell_old(o, SIGTTIN);
+	return false;
+}
+
+bool generation_start(const struct module *const *modules, struct config *cfg,
+		      const struct main_options *o)
 {
 	struct diag_list diags;
 	bool good;
 
 	diag_list_init(&diags);
-	good = start_modules(modules, cfg, &diags) && stats_sockets_open(cfg, &diags) &&
-	       listen_open_all(cfg, &diags);
+	good = start_modules(modules, cfg, &diags);
+	if (good)
+		good = open_sockets(cfg, &diags) ||
+		       (o->old_pid_count && take_over_sockets(cfg, o, &diags));
 	diag_print(&diags, DIAG_NOTICE, stderr);
 	diag_list_fini(&diags);
 	if (good)

@@ -11,6 +11,7 @@
 #include "net/socket.h"
 #include "proxy/bind.h"
 #include "proxy/proxy.h"
+#include "stream/listen.h"
 #include "main_priv.h"
 
 #define BACKLOG 10
@@ -172,7 +173,7 @@ bool stats_sockets_open(struct config *cfg, struct diag_list *diags)
 	ctl_socket_set_max((unsigned)settings_of(cfg)->stats_maxconn);
 	list_for_each(s, sockets_of(cfg), link) {
 		char error[256] = "out of resources";
-		int fd = open_descriptor(s, error, sizeof(error));
+		int fd = s->opened ? -1 : open_descriptor(s, error, sizeof(error));
 
 		if (fd >= 0)
 			s->opened = ctl_socket_new(fd, level_of(s->bind), s->bind->severity_output);
@@ -180,9 +181,7 @@ bool stats_sockets_open(struct config *cfg, struct diag_list *diags)
 			continue;
 		if (fd >= 0)
 			close(fd);
-		diag_add(diags, DIAG_ALERT, &(struct diag_place){ .form = DIAG_BARE }, NULL,
-			 "Starting frontend GLOBAL: %s [%s]", error, s->bind->text);
-		good = false;
+		good = listen_report(diags, s->address, error);
 	}
 	return good;
 }

@@ -12,6 +12,7 @@
 #include "core/mailbox.h"
 #include "core/pool.h"
 #include "core/signal.h"
+#include "core/symbol.h"
 #include "core/task.h"
 #include "core/thread.h"
 #include "log/log.h"
@@ -250,6 +251,7 @@ static void dump_pools(int sig, void *ctx)
 
 bool stop_install(struct config *cfg)
 {
+	static const struct symbol names[] = { { on_stop_task, "on_stop_task" }, { 0 } };
 	static const struct {
 		int sig;
 		void (*fn)(int sig, void *ctx);
@@ -259,6 +261,7 @@ bool stop_install(struct config *cfg)
 		{ SIGHUP, dump_states }, { SIGQUIT, dump_pools }, { SIGPIPE, NULL },
 	};
 
+	symbol_register(names); /* without room its address is shown */
 	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
 		if (!signal_register(table[i].sig, table[i].fn, NULL)) {
 			MAIN_ALERT("Cannot install the handler of signal %d.", table[i].sig);

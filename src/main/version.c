@@ -3,10 +3,17 @@
 #include <string.h>
 #include <sys/utsname.h>
 #include "base/block.h"
+#include "base/regex.h"
 #include "core/fd.h"
 #include "core/thread.h"
 #include "build_info.h"
 #include "main_priv.h"
+
+#ifdef __clang__
+#define COMPILER "clang"
+#else
+#define COMPILER "gcc"
+#endif
 
 const char *version_text(void)
 {
@@ -40,7 +47,10 @@ void version_print_build(FILE *out)
 		"200\n\n");
 	fprintf(out, "Built with multi-threading support (MAX_TGROUPS=%d, MAX_THREADS=%d, "
 		"default=%u).\n", GROUPS_MAX, THREADS_MAX, thread_count());
-	fprintf(out, "Built with gcc compiler version %s\n\n", __VERSION__);
+	fprintf(out, "Built with network namespace support.\n");
+	fprintf(out, "Built with PCRE2 version : %s\nPCRE2 library supports JIT : %s\n",
+		regex_version(), regex_has_jit() ? "yes" : "no (at run time)");
+	fprintf(out, "Built with %s compiler version %s\n\n", COMPILER, __VERSION__);
 	fd_poller_dump(out);
 	fprintf(out, "\nAvailable multiplexer protocols :\n"
 		"(protocols marked as <default> cannot be specified using 'proto' keyword)\n"
@@ -48,7 +58,13 @@ void version_print_build(FILE *out)
 		"         h1 : mode=HTTP  side=FE|BE  mux=H1    flags=HTX|NO_UPG\n"
 		"  <default> : mode=TCP   side=FE|BE  mux=PASS  flags=\n"
 		"       none : mode=TCP   side=FE|BE  mux=PASS  flags=NO_UPG\n\n"
-		"Available services : none\n\nAvailable filters : none\n\n");
+		"Available services : none\n\n");
+	version_print_filters(out);
+}
+
+void version_print_filters(FILE *out)
+{
+	fprintf(out, "Available filters :\n\tnone\n\n");
 }
 
 /* Features that may be switched off at run time. */

@@ -139,9 +139,9 @@ static void print_lists(FILE *out)
 #undef X
 }
 
-void vocabulary_dump(FILE *out)
+void vocabulary_dump(const struct module *const *modules, FILE *out)
 {
-	for (const struct module *const *m = main_modules; *m; m++) {
+	for (const struct module *const *m = modules; *m; m++) {
 		print_configuration(out, *m);
 		print_actions(out, *m);
 		print_expressions(out, *m);

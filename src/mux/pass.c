@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "mux/pass.h"
+#include "base/strbuf.h"
 #include "core/pool.h"
 #include "core/thread.h"
 #include "mux/mux_init.h"
@@ -24,7 +25,7 @@ struct pass {
 	struct endpoint *ep;
 	uint32_t flags;
 	struct block_queue out;
-	void (*closed)(void *owner);
+	const struct pass_user *user;
 	void *owner;
 	struct list resume;
 };
@@ -34,7 +35,10 @@ static __thread struct list resume_list;
 static __thread struct turn_hook resume_hook;
 
 static void pass_ready(struct conn *c);
-static const struct conn_ops pass_conn_ops = { .name = "pass", .ready = pass_ready };
+static void pass_describe(const struct conn *c, struct strbuf *out);
+static const struct conn_ops pass_conn_ops = {
+	.name = "pass", .ready = pass_ready, .describe = pass_describe,
+};
 
 bool pass_init(void)
 {
@@ -77,8 +81,7 @@ static void pass_free(struct pass *p)
 {
 	if (list_is_linked(&p->resume))
 		list_remove(&p->resume);
-	if (p->closed)
-		p->closed(p->owner);
+	p->user->closed(p->owner);
 	conn_close(&p->conn);
 	block_queue_clear(&p->out);
 	pool_free(pass_pool, p);
@@ -240,7 +243,15 @@ static const struct endpoint_ops pass_endpoint = {
 	.preamble = pass_ep_preamble,
 };
 
-bool pass_attach(struct conn *c, struct endpoint *ep, bool back, void (*closed)(void *owner),
+static void pass_describe(const struct conn *c, struct strbuf *out)
+{
+	const struct pass *p = c->owner;
+
+	p->user->describe(p->owner, out);
+	strbuf_printf(out, " mux=PASS ctx=%p", (const void *)p);
+}
+
+bool pass_attach(struct conn *c, struct endpoint *ep, bool back, const struct pass_user *user,
 		 void *owner)
 {
 	struct pass *p = pool_zalloc(pass_pool);
@@ -248,7 +259,7 @@ bool pass_attach(struct conn *c, struct endpoint *ep, bool back, void (*closed)(
 	if (!p)
 		return false;
 	*p = (struct pass){ .conn = c, .ep = ep, .flags = back ? PASS_FL_BACK : 0,
-			    .closed = closed, .owner = owner };
+			    .user = user, .owner = owner };
 	list_init(&p->resume);
 	c->ops = &pass_conn_ops;
 	c->owner = p;

@@ -6,15 +6,36 @@
 #include "base/bug.h"
 #include "core/pool.h"
 #include "net/net_init.h"
+#include "net/socket.h"
 
 #define SEND_VECTORS_MAX 64
-/* A thread that holds so many blocks reads them one by one again: bulk transfers share its memory. */
+/* A thread that holds so many blocks reads them one by one again: bulk transfers share its memory.
+ */
 #define BLOCKS_MANY 4096
 
 static struct pool *conn_pool;
 
+static void conn_event(void *owner, int fd, unsigned events);
+
+static void conn_describe(void *owner, int fd, struct strbuf *out)
+{
+	const struct conn *c = owner;
+
+	strbuf_printf(out, " back=%d cflg=0x%08x cerr=%u", (c->flags & CONN_BACKEND) != 0, c->flags,
+		      c->error);
+	socket_describe(fd, true, out);
+	if (c->ops && c->ops->describe)
+		c->ops->describe(c, out);
+	strbuf_printf(out, " xprt=%s", c->transport->name);
+}
+
+static struct fd_kind conn_kind = {
+	.handler = conn_event, .name = "conn_event", .letter = 'c', .describe = conn_describe,
+};
+
 bool conn_init(void)
 {
+	fd_kind_register(&conn_kind);
 	conn_pool = pool_new("connection", sizeof(struct conn));
 	return conn_pool != NULL;
 }

@@ -9,9 +9,11 @@
 #include <unistd.h>
 #include "base/bug.h"
 #include "base/clock.h"
+#include "core/symbol.h"
 #include "core/task.h"
 #include "net/conn.h"
 #include "net/listener.h"
+#include "net/net_init.h"
 
 #define ACCEPT_MAX 4
 
@@ -42,6 +44,15 @@ static struct {
 } all = { .max = 10 };
 
 static __thread struct list conns;
+
+static void ctl_conn_task(struct task *t, void *ctx, unsigned why);
+
+bool ctl_socket_init(void)
+{
+	static const struct symbol names[] = { { ctl_conn_task, "ctl_conn_task" }, { 0 } };
+
+	return symbol_register(names);
+}
 
 bool ctl_socket_thread_init(void)
 {
@@ -187,7 +198,14 @@ static void ctl_conn_ready(struct conn *conn)
 		ctl_conn_drive(c);
 }
 
-static const struct conn_ops ctl_conn_ops = { .name = "ctl", .ready = ctl_conn_ready };
+static void ctl_conn_describe(const struct conn *conn, struct strbuf *out)
+{
+	strbuf_printf(out, " fe=GLOBAL mux=CTL ctx=%p", conn->owner);
+}
+
+static const struct conn_ops ctl_conn_ops = {
+	.name = "ctl", .ready = ctl_conn_ready, .describe = ctl_conn_describe,
+};
 
 static void ctl_conn_task(struct task *t, void *ctx, unsigned why)
 {
@@ -283,13 +301,24 @@ static bool ctl_socket_may_accept(void *owner, unsigned *wait_ms)
 	return false;
 }
 
+static void ctl_socket_give_back(void *owner)
+{
+}
+
 static bool ctl_socket_uses_thread(void *owner, unsigned thread)
 {
 	return true;
 }
 
+static const char *ctl_socket_name(void *owner)
+{
+	return "GLOBAL";
+}
+
 static const struct listener_user ctl_socket_user = {
+	.name = ctl_socket_name,
 	.accept = ctl_socket_accept, .may_accept = ctl_socket_may_accept,
+	.give_back = ctl_socket_give_back,
 	.uses_thread = ctl_socket_uses_thread,
 };
 

@@ -19,6 +19,7 @@
 #include "core/thread.h"
 #include "core/timer.h"
 #include "net/net_init.h"
+#include "net/socket.h"
 
 #define RETRY_MS 100
 
@@ -57,8 +58,24 @@ static struct load {
 	unsigned connections; /* atomic */
 } __attribute__((aligned(64))) loads[THREADS_MAX];
 
+static void listener_event(void *owner, int fd, unsigned events);
+
+static void listener_describe(void *owner, int fd, struct strbuf *out)
+{
+	const struct listener *l = owner;
+
+	strbuf_printf(out, " l.st=%s fe=%s", l->paused ? "PAU" : "RDY", l->user->name(l->owner));
+	socket_describe(fd, false, out);
+}
+
+static struct fd_kind listener_kind = {
+	.handler = listener_event, .name = "listener_event", .letter = 'l',
+	.describe = listener_describe,
+};
+
 bool listener_init(void)
 {
+	fd_kind_register(&listener_kind);
 	handover_pool = pool_new("accept_queue", sizeof(struct handover));
 	return handover_pool != NULL;
 }
@@ -75,8 +92,6 @@ static unsigned load_of(unsigned thread)
 {
 	return __atomic_load_n(&loads[thread].connections, __ATOMIC_RELAXED);
 }
-
-static void listener_event(void *owner, int fd, unsigned events);
 
 static void listener_release(struct listener *l)
 {
@@ -214,8 +229,11 @@ static void listener_wait(struct listener *l)
 	unsigned wait_ms = 0;
 
 	listener_pause(l);
-	if (l->user->may_accept(l->owner, &wait_ms) || wait_ms)
-		listener_resume(l);
+	if (l->user->may_accept(l->owner, &wait_ms))
+		l->user->give_back(l->owner);
+	else if (!wait_ms)
+		return;
+	listener_resume(l);
 }
 
 static void listener_event(void *owner, int fd, unsigned events)
@@ -247,8 +265,11 @@ static void listener_event(void *owner, int fd, unsigned events)
 		ss.ss_family = AF_UNSPEC;
 		client = accept4(fd, (struct sockaddr *)&ss, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
 		if (client < 0) {
-			if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||
-			    errno == ENOMEM)
+			int error = errno;
+
+			l->user->give_back(l->owner);
+			if (error == EMFILE || error == ENFILE || error == ENOBUFS ||
+			    error == ENOMEM)
 				seat_wait(s, RETRY_MS);
 			return;
 		}

@@ -64,6 +64,25 @@ struct pipe *pipe_take(void)
 	return p;
 }
 
+static void pipe_close(struct pipe *p)
+{
+	close(p->fd[0]);
+	close(p->fd[1]);
+	free(p);
+}
+
+void pipe_thread_fini(void)
+{
+	struct pipe *p;
+
+	while ((p = spare) != NULL) {
+		spare = p->next;
+		spare_count--;
+		__atomic_fetch_sub(&pipes_spare, 1, __ATOMIC_RELAXED);
+		pipe_close(p);
+	}
+}
+
 void pipe_give(struct pipe **pp)
 {
 	struct pipe *p = *pp;
@@ -73,29 +92,13 @@ void pipe_give(struct pipe **pp)
 		return;
 	__atomic_fetch_sub(&pipes_used, 1, __ATOMIC_RELAXED);
 	if (p->bytes || spare_count >= PIPES_SPARE_MAX) {
-		close(p->fd[0]);
-		close(p->fd[1]);
-		free(p);
+		pipe_close(p);
 		return;
 	}
 	p->next = spare;
 	spare = p;
 	spare_count++;
 	__atomic_fetch_add(&pipes_spare, 1, __ATOMIC_RELAXED);
-}
-
-void pipe_trim_thread(void)
-{
-	while (spare) {
-		struct pipe *p = spare;
-
-		spare = p->next;
-		close(p->fd[0]);
-		close(p->fd[1]);
-		free(p);
-		__atomic_fetch_sub(&pipes_spare, 1, __ATOMIC_RELAXED);
-	}
-	spare_count = 0;
 }
 
 enum io conn_splice_in(struct conn *c, struct pipe *p, size_t max, size_t *got)

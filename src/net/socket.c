@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
+#include "base/addr.h"
+#include "base/strbuf.h"
 
 static int fail(int fd, char *error, size_t size, const char *what)
 {
@@ -263,4 +265,25 @@ failed:
 	close(fd);
 	errno = saved;
 	return -1;
+}
+
+void socket_describe(int fd, bool peer, struct strbuf *out)
+{
+	struct sockaddr_storage ss;
+	socklen_t len = sizeof(ss);
+	struct addr a;
+
+	if (getsockname(fd, (struct sockaddr *)&ss, &len) < 0)
+		return;
+	a = addr_from_sockaddr(&ss, len);
+	strbuf_printf(out, " fam=%s", a.family == ADDR_INET ? "ipv4"
+				      : a.family == ADDR_INET6 ? "ipv6" : "unix");
+	if (!addr_is_inet(&a))
+		return;
+	strbuf_printf(out, " lport=%u", a.port);
+	len = sizeof(ss);
+	if (!peer || getpeername(fd, (struct sockaddr *)&ss, &len) < 0)
+		return;
+	a = addr_from_sockaddr(&ss, len);
+	strbuf_printf(out, " rport=%u", a.port);
 }

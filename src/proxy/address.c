@@ -177,19 +177,24 @@ static void set_v6(struct address *out, const void *ip)
 	out->addr.len = sizeof(*sin6);
 }
 
-static bool resolve(const char *name, enum address_kind kind, struct address *out)
+static bool resolve(const char *name, enum address_kind kind, unsigned flags, struct address *out)
 {
+	static const uint8_t any[4];
 	struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *list = NULL;
 
 	hints.ai_family = kind == KIND_V4 ? AF_INET : kind == KIND_V6 ? AF_INET6 : AF_UNSPEC;
-	if (getaddrinfo(name, NULL, &hints, &list) != 0 || !list)
-		return address_error(out, "could not resolve address '%s'", name);
+	snprintf(out->name, sizeof(out->name), "%.255s", name);
+	if (getaddrinfo(name, NULL, &hints, &list) != 0 || !list) {
+		out->unresolved = true;
+		set_v4(out, any);
+		return flags & ADDRESS_MAY_LACK ||
+		       address_error(out, "could not resolve address '%s'", name);
+	}
 	if (list->ai_family == AF_INET)
 		set_v4(out, &((struct sockaddr_in *)list->ai_addr)->sin_addr);
 	else
 		set_v6(out, &((struct sockaddr_in6 *)list->ai_addr)->sin6_addr);
 	freeaddrinfo(list);
-	out->was_name = true;
 	return true;
 }
 
@@ -216,7 +221,7 @@ static bool parse_host(const char *host, enum address_kind kind, unsigned flags,
 	else if (flags & ADDRESS_NO_NAMES)
 		return address_error(out, "invalid address '%s'", host);
 	else
-		return resolve(host, kind, out);
+		return resolve(host, kind, flags, out);
 	return true;
 }
 

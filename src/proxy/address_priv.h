@@ -22,13 +22,15 @@ enum address_flags {
 	ADDRESS_UNIX = 1 << 5,        /* paths are allowed */
 	ADDRESS_NO_NAMES = 1 << 6,    /* do not resolve */
 	ADDRESS_EMPTY_IS_ANY = 1 << 7,/* "" and "*" are the wildcard */
+	ADDRESS_MAY_LACK = 1 << 8,    /* a name without address is no error */
 };
 
 struct address {
 	struct server_addr addr;      /* with the low port; AF_UNSPEC for fd@ */
 	int port_low, port_high;      /* 0 0: no port written */
 	bool port_is_offset;          /* written with a sign: port_low is the offset */
-	bool was_name;                /* resolved */
+	char name[256];               /* what was resolved; "": an address was written */
+	bool unresolved;              /* the name has no address: the wildcard stands for it */
 	int fd;                       /* -1 unless fd@ or sockpair@ */
 	bool is_sockpair;
 	char error[160];

@@ -88,9 +88,9 @@ static void check_mode(struct proxy *px, struct diag_list *d)
 	}
 }
 
-static void check_servers(struct proxy *px, struct diag_list *d)
+static void check_servers(struct proxy *px)
 {
-	struct server *srv, *other;
+	struct server *srv;
 
 	list_for_each(srv, &px->servers, link) {
 		/* limits that complete each other */
@@ -100,17 +100,6 @@ static void check_servers(struct proxy *px, struct diag_list *d)
 			srv->minconn = srv->maxconn;
 		if (!srv->source)
 			srv->source = px->source;
-		list_for_each(other, &px->servers, link) {
-			if (other == srv)
-				break;
-			if (strcmp(other->name, srv->name) == 0) {
-				say_alert(d, "parsing [%s:%d] : proxy '%s', another server named "
-					  "'%s' was already defined at line %d, please use "
-					  "distinct names.", srv->file, srv->line, px->name,
-					  srv->name, other->line);
-				break;
-			}
-		}
 	}
 }
 
@@ -170,7 +159,7 @@ static void check_one(struct proxy *px, struct diag_list *d)
 		px->algorithm = NULL;
 	check_default_backend(px, d);
 	check_mode(px, d);
-	check_servers(px, d);
+	check_servers(px);
 	number_servers(px);
 	check_listeners(px);
 	if (!px->disabled) {
@@ -212,6 +201,11 @@ static void number_proxies(struct config *cfg)
 void proxies_reserve_first_id(struct config *cfg)
 {
 	proxies_of(cfg)->first_id_is_taken = true;
+}
+
+void proxies_allow_unresolved(struct config *cfg)
+{
+	proxies_of(cfg)->may_lack_addresses = true;
 }
 
 void proxies_check(struct config *cfg, struct diag_list *diags)

@@ -221,6 +221,11 @@ static bool parse_restrict_names(struct conf_line *l)
 	{ .words = "option " text, .where = PLACES(sides), \
 	  .flags = CONF_CAN_NO | CONF_CAN_DEFAULT, .parse = parse_bit, \
 	  .min = PROXY_OPT_AT_##name, .help = what }
+/* the same, which means something in `mode http` only */
+#define HTTP_BIT(name, text, sides, what) \
+	{ .words = "option " text, .where = PLACES(sides), \
+	  .flags = CONF_CAN_NO | CONF_CAN_DEFAULT | CONF_HTTP, .parse = parse_bit, \
+	  .min = PROXY_OPT_AT_##name, .help = what }
 #define CONN(text, mode, what) \
 	{ .words = "option " text, .where = CONF_PROXY, \
 	  .flags = CONF_CAN_NO | CONF_CAN_DEFAULT | CONF_HTTP, .parse = parse_http_conn, \
@@ -242,22 +247,22 @@ static const struct conf_keyword keywords[] = {
 	    "case of field names towards clients"),
 	BIT(H1_ADJUST_SERVER, "h1-case-adjust-bogus-server", PROXY_BE,
 	    "case of field names towards servers"),
-	BIT(HTTP_BUFFER_REQUEST, "http-buffer-request", PROXY_LISTEN,
+	HTTP_BIT(HTTP_BUFFER_REQUEST, "http-buffer-request", PROXY_LISTEN,
 	    "wait for the body before going on"),
-	BIT(DROP_REQUEST_TRAILERS, "http-drop-request-trailers", PROXY_BE,
+	HTTP_BIT(DROP_REQUEST_TRAILERS, "http-drop-request-trailers", PROXY_BE,
 	    "remove the trailers of requests"),
-	BIT(DROP_RESPONSE_TRAILERS, "http-drop-response-trailers", PROXY_FE,
+	HTTP_BIT(DROP_RESPONSE_TRAILERS, "http-drop-response-trailers", PROXY_FE,
 	    "remove the trailers of responses"),
-	BIT(HTTP_IGNORE_PROBES, "http-ignore-probes", PROXY_FE,
+	HTTP_BIT(HTTP_IGNORE_PROBES, "http-ignore-probes", PROXY_FE,
 	    "say nothing about connections without a request"),
-	BIT(HTTP_NO_DELAY, "http-no-delay", PROXY_LISTEN, "never wait to fill segments"),
-	BIT(PRETEND_KEEPALIVE, "http-pretend-keepalive", PROXY_BE,
+	HTTP_BIT(HTTP_NO_DELAY, "http-no-delay", PROXY_LISTEN, "never wait to fill segments"),
+	HTTP_BIT(PRETEND_KEEPALIVE, "http-pretend-keepalive", PROXY_BE,
 	    "do not announce close to servers"),
-	BIT(USE_PROXY_HEADER, "http-use-proxy-header", PROXY_FE,
+	HTTP_BIT(USE_PROXY_HEADER, "http-use-proxy-header", PROXY_FE,
 	    "Proxy-Connection instead of Connection"),
-	BIT(UNSAFE_REQUEST, "accept-unsafe-violations-in-http-request", PROXY_FE,
+	HTTP_BIT(UNSAFE_REQUEST, "accept-unsafe-violations-in-http-request", PROXY_FE,
 	    "let requests through that break the rules"),
-	BIT(UNSAFE_RESPONSE, "accept-unsafe-violations-in-http-response", PROXY_BE,
+	HTTP_BIT(UNSAFE_RESPONSE, "accept-unsafe-violations-in-http-response", PROXY_BE,
 	    "let responses through that break the rules"),
 	BIT(INDEPENDENT_STREAMS, "independent-streams", PROXY_LISTEN,
 	    "each direction has its own timeout"),
@@ -266,7 +271,7 @@ static const struct conf_keyword keywords[] = {
 	BIT(LOGASAP, "logasap", PROXY_FE, "log before the transfer ends"),
 	BIT(NOLINGER, "nolinger", PROXY_LISTEN, "reset connections instead of lingering"),
 	BIT(PERSIST, "persist", PROXY_BE, "insist on a server that is down"),
-	BIT(PREFER_LAST_SERVER, "prefer-last-server", PROXY_BE,
+	HTTP_BIT(PREFER_LAST_SERVER, "prefer-last-server", PROXY_BE,
 	    "stay on the connection's last server"),
 	BIT(SOCKET_STATS, "socket-stats", PROXY_FE, "count each listener on its own"),
 	BIT(SPLICE_AUTO, "splice-auto", PROXY_LISTEN, "splice when it seems to pay"),
@@ -275,9 +280,9 @@ static const struct conf_keyword keywords[] = {
 	BIT(SMART_ACCEPT, "tcp-smart-accept", PROXY_FE, "save an ACK when accepting"),
 	BIT(SMART_CONNECT, "tcp-smart-connect", PROXY_BE, "save an ACK when connecting"),
 	BIT(TRANSPARENT, "transparent", PROXY_BE, "connect to where the client was going"),
-	BIT(IDLE_CLOSE, "idle-close-on-response", PROXY_FE,
+	HTTP_BIT(IDLE_CLOSE, "idle-close-on-response", PROXY_FE,
 	    "close idle connections only after a response"),
-	BIT(DISABLE_H2_UPGRADE, "disable-h2-upgrade", PROXY_FE, "no HTTP/2 over clear HTTP/1"),
+	HTTP_BIT(DISABLE_H2_UPGRADE, "disable-h2-upgrade", PROXY_FE, "no HTTP/2 over clear HTTP/1"),
 	CONN("httpclose", HTTP_CONN_CLOSE, "close both sides after each response"),
 	CONN("http-server-close", HTTP_CONN_SERVER_CLOSE, "close the server's side only"),
 	CONN("http-keep-alive", HTTP_CONN_KEEP_ALIVE, "keep both sides open"),

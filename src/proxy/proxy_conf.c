@@ -51,7 +51,7 @@ static bool take_defaults(struct conf_line *l, const char *name, struct proxy **
 
 static void report_duplicate(struct conf_line *l, struct proxy *px, const struct proxy *old)
 {
-	conf_report(l, DIAG_ALERT, DIAG_TIGHT,
+	conf_report(l, 1, DIAG_ALERT, DIAG_TIGHT,
 		    "%s '%s' has the same name as %s '%s' declared at %s:%d.",
 		    proxy_kind_name(px), px->name, proxy_kind_name(old), old->name, old->file,
 		    old->line);
@@ -277,7 +277,7 @@ static bool parse_id(struct conf_line *l)
 		return false;
 	list_for_each(it, &proxies_of(l->cfg)->all, link)
 		if (it != px && it->id_forced && it->id == id)
-			return conf_report(l, DIAG_ALERT, DIAG_TIGHT,
+			return conf_report(l, l->at - 1, DIAG_ALERT, DIAG_TIGHT,
 					   "%s %s reuses same custom id as %s %s (declared at "
 					   "%s:%d).", proxy_kind_name(px), px->name,
 					   proxy_kind_name(it), it->name, it->file, it->line);

@@ -18,6 +18,7 @@ struct proxies {
 	struct proxy *last_defaults;  /* what applies to the next section */
 	struct config *config;
 	bool first_id_is_taken;
+	bool may_lack_addresses;      /* of servers: -dr */
 };
 
 extern struct slot proxies_slot;

@@ -17,30 +17,9 @@
 #include "proxy/balance.h"
 #include "proxy/proxy.h"
 #include "proxy/server.h"
+#include "slot_priv.h"
 
 /* --- slots ---------------------------------------------------------------------------------- */
-
-int64_t server_limit(const struct server *srv)
-{
-	const struct proxy *be = srv->proxy;
-	int64_t max = __atomic_load_n(&srv->state->maxconn, __ATOMIC_RELAXED);
-	int64_t min = __atomic_load_n(&srv->state->minconn, __ATOMIC_RELAXED);
-	int64_t now, limit;
-
-	if (!max || min >= max || !min || !be->fullconn)
-		return max;
-	now = (int64_t)proxy_be_sessions(be);
-	if (now >= be->fullconn)
-		return max;
-	limit = max * now / be->fullconn;
-	return limit > min ? limit : min;
-}
-
-static int64_t slots_unlimited(const struct server_state *st)
-{
-	return __atomic_load_n(&st->queue.mixed, __ATOMIC_RELAXED)
-		? (int64_t)counter_read(&st->counters, CNT_SLOTS_FREE) : 0;
-}
 
 /* Takes a slot if there is one, whoever waits. */
 static bool slot_try(const struct server *srv)
@@ -48,7 +27,7 @@ static bool slot_try(const struct server *srv)
 	struct server_state *st = srv->state;
 	int64_t limit = server_limit(srv);
 	int64_t served = __atomic_load_n(&st->queue.served, __ATOMIC_SEQ_CST);
-	int64_t unlimited = slots_unlimited(st);
+	int64_t unlimited = slot_unlimited_count(st);
 
 	if (!limit) {
 		/* The limit went away while requests were waiting: they count as limited ones. */
@@ -72,18 +51,6 @@ static void slot_count(struct server *srv, int change)
 
 	balance_load(srv, (unsigned)gauge_add(&st->counters, CNT_SESS_CUR, change,
 					      &st->session_max));
-}
-
-bool server_has_room(const struct server *srv)
-{
-	const struct server_state *st = srv->state;
-
-	if (likely(!__atomic_load_n(&st->maxconn, __ATOMIC_RELAXED)))
-		return true;
-	if (__atomic_load_n(&st->queue.length, __ATOMIC_RELAXED))
-		return false;
-	return __atomic_load_n(&st->queue.served, __ATOMIC_RELAXED) + slots_unlimited(st) <
-		server_limit(srv);
 }
 
 bool server_slot_take(struct server *srv)

@@ -79,8 +79,9 @@ struct server_state *server_state_new(const struct server *srv)
 		return NULL;
 	memset(st, 0, sizeof(*st));
 	st->refs = 1;
-	st->admin = srv->disabled ? SERVER_CMAINT | SERVER_FMAINT : 0;
-	st->oper = srv->disabled ? SERVER_STOPPED : SERVER_RUNNING;
+	st->admin = (srv->disabled ? SERVER_CMAINT | SERVER_FMAINT : 0) |
+		    (srv->unresolved ? SERVER_RMAINT : 0);
+	st->oper = st->admin & SERVER_MAINT ? SERVER_STOPPED : SERVER_RUNNING;
 	st->uweight = srv->uweight;
 	st->maxconn = srv->maxconn;
 	st->minconn = srv->minconn;
@@ -484,6 +485,8 @@ bool server_set_address(struct server *srv, const char *address, const char *por
 	lock_take(&srv->proxy->state->change_lock);
 	address_publish(srv->state, &addr);
 	lock_drop(&srv->proxy->state->change_lock);
+	if (address && __atomic_load_n(&srv->state->admin, __ATOMIC_RELAXED) & SERVER_RMAINT)
+		server_set_admin(srv, 0, SERVER_RMAINT);
 	snprintf(message, size, "%s%s%s by 'stats socket command'", ip_part,
 		 *ip_part && *port_part ? ", " : "", port_part);
 	return true;

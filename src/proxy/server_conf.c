@@ -19,22 +19,29 @@ static void *field_of(struct conf_line *l)
 	return (char *)l->object + l->keyword->offset;
 }
 
-/* An alert about the option at hand, in the words of server lines. */
-#define option_error(l, ...) conf_report(l, DIAG_ALERT, DIAG_AT, __VA_ARGS__)
+/* An alert about a word, in the words of server lines. */
+#define server_error(l, word, ...) conf_report(l, word, DIAG_ALERT, DIAG_AT, __VA_ARGS__)
+/* The same about the word that was read last. */
+#define option_error(l, ...) server_error(l, (l)->at - 1, __VA_ARGS__)
 
-/* "backend/server" of the line. */
-static const char *subject(const struct conf_line *l)
+/* "'server backend/server'" */
+static const char *server_subject(const struct server *srv)
 {
 	static __thread char text[256];
-	const struct server *srv = l->object;
 
 	snprintf(text, sizeof(text), "'server %s/%s'", srv->proxy->name, srv->name);
 	return text;
 }
 
+/* Of the line that is read. */
+static const char *subject(const struct conf_line *l)
+{
+	return server_subject(l->object);
+}
+
 static bool parse_int64(struct conf_line *l)
 {
-	const char *word = conf_peek(l);
+	const char *word = conf_next(l);
 	char *end;
 	long long v = strtoll(word, &end, 10);
 
@@ -42,20 +49,18 @@ static bool parse_int64(struct conf_line *l)
 		return option_error(l, "%s : '%s' : invalid value '%s', allowed range is "
 				    "%lld..%lld.", subject(l), l->keyword->words, word,
 				    (long long)l->keyword->min, (long long)l->keyword->max);
-	l->at++;
 	*(int64_t *)field_of(l) = v;
 	return true;
 }
 
 static bool parse_at_least_none(struct conf_line *l)
 {
-	const char *word = conf_peek(l);
+	const char *word = conf_next(l);
 	char *end;
 	long long v = strtoll(word, &end, 10);
 
 	if (end == word || *end || v < -1)
 		return option_error(l, "%s : '%s' must be >= -1.", subject(l), l->keyword->words);
-	l->at++;
 	*(int64_t *)field_of(l) = v;
 	return true;
 }
@@ -200,16 +205,22 @@ static bool parse_tcp_ut(struct conf_line *l)
 /* --- lines ---------------------------------------------------------------------------------- */
 
 /* Sets the address of <srv> from the word <text>; false: reported. */
-static bool set_address(struct conf_line *l, struct server *srv, const char *text)
+static bool set_address(struct conf_line *l, struct server *srv, const char *word)
 {
+	unsigned flags = ADDRESS_UNIX | ADDRESS_OFFSET | ADDRESS_FD;
+	const char *text = conf_expand(l->cfg, word);
 	struct sockaddr *copy;
 	struct address a;
 
-	if (!address_parse(text, ADDRESS_UNIX | ADDRESS_OFFSET | ADDRESS_FD, &a))
-		return option_error(l, "'server %s/%s' : %s", srv->proxy->name, srv->name, a.error);
+	if (!text)
+		return conf_error(l, 0, NULL, "out of memory.");
+	if (proxies_of(l->cfg)->may_lack_addresses)
+		flags |= ADDRESS_MAY_LACK;
+	if (!address_parse(text, flags, &a))
+		return option_error(l, "%s : %s", server_subject(srv), a.error);
 	if (a.fd >= 0)
-		return option_error(l, "'server %s/%s' : 'fd@' addresses are not supported yet.",
-				    srv->proxy->name, srv->name);
+		return option_error(l, "%s : 'fd@' addresses are not supported yet.",
+				    server_subject(srv));
 	copy = arena_alloc(&l->cfg->arena, a.addr.len);
 	if (!copy)
 		return conf_error(l, 0, NULL, "out of memory.");
@@ -217,7 +228,11 @@ static bool set_address(struct conf_line *l, struct server *srv, const char *tex
 	srv->address = copy;
 	srv->address_len = a.addr.len;
 	srv->address_text = text;
-	srv->hostname = a.was_name ? text : NULL;
+	srv->hostname = a.name[0] ? conf_strdup(l->cfg, a.name) : NULL;
+	srv->unresolved = a.unresolved;
+	if (a.unresolved)
+		conf_report(l, l->at - 1, DIAG_NOTICE, DIAG_AT, "%s : could not resolve address "
+			    "'%s', disabling server.", server_subject(srv), a.name);
 	srv->port = a.port_is_offset ? 0 : a.port_low;
 	srv->port_is_mapped = copy->sa_family != AF_UNIX && (a.port_is_offset || !a.port_low);
 	srv->port_offset = a.port_is_offset ? a.port_low : 0;
@@ -230,7 +245,7 @@ static bool name_is_valid(struct conf_line *l, const char *name)
 		char c = ascii_lower(*p);
 
 		if (!(c >= 'a' && c <= 'z') && !ascii_is_digit(c) && !strchr("-_.:", c))
-			return option_error(l, "character '%c' is not permitted in server name "
+			return server_error(l, 1, "character '%c' is not permitted in server name "
 					    "'%s'.", *p, name);
 	}
 	return true;
@@ -252,6 +267,20 @@ static struct server *make_server(struct conf_line *l, const char *name)
 	return srv;
 }
 
+/* Said in the words of the checks that follow the reading, but here, where the line is known. */
+static bool name_is_free(struct conf_line *l, const struct server *srv)
+{
+	const struct server *other;
+
+	list_for_each(other, &srv->proxy->servers, link)
+		if (strcmp(other->name, srv->name) == 0)
+			return conf_report(l, 1, DIAG_ALERT, DIAG_BARE, "parsing [%s:%d] : proxy "
+					   "'%s', another server named '%s' was already defined at "
+					   "line %d, please use distinct names.", srv->file,
+					   srv->line, srv->proxy->name, srv->name, other->line);
+	return true;
+}
+
 static bool parse_server(struct conf_line *l)
 {
 	struct server *srv;
@@ -259,7 +288,8 @@ static bool parse_server(struct conf_line *l)
 
 	if (l->count < 3) {
 		l->at = l->count;
-		return option_error(l, "'server' expects <name> and <addr>[:<port>] as arguments.");
+		return server_error(l, l->count, "'server' expects <name> and <addr>[:<port>] as "
+				    "arguments.");
 	}
 	if (!name_is_valid(l, l->words[1]))
 		return false;
@@ -269,6 +299,7 @@ static bool parse_server(struct conf_line *l)
 	l->at = 3;
 	valid = set_address(l, srv, l->words[2]);
 	valid &= conf_take_options(l, CONF_SERVER, srv, server_slots(srv));
+	valid = valid && name_is_free(l, srv);
 	if (valid)
 		server_link(srv);
 	else
@@ -312,14 +343,14 @@ static bool parse_server_template(struct conf_line *l)
 
 	if (l->count < 4) {
 		l->at = l->count;
-		return option_error(l, "'server-template' expects <prefix> <nb | range> "
+		return server_error(l, l->count, "'server-template' expects <prefix> <nb | range> "
 				    "<addr>[:<port>] as arguments.");
 	}
 	if (!name_is_valid(l, l->words[1]))
 		return false;
 	if (!parse_range(l->words[2], &low, &high)) {
 		l->at = l->count;
-		return option_error(l, "Wrong server-template number or range arg '%s'.",
+		return server_error(l, 2, "Wrong server-template number or range arg '%s'.",
 				    l->words[2]);
 	}
 	for (int i = low; i <= high; i++) {
@@ -332,7 +363,7 @@ static bool parse_server_template(struct conf_line *l)
 		l->at = 4;
 		valid = set_address(l, srv, l->words[3]);
 		valid &= conf_take_options(l, CONF_SERVER, srv, server_slots(srv));
-		if (!valid) {
+		if (!valid || !name_is_free(l, srv)) {
 			server_close(srv);
 			return false;
 		}

@@ -267,7 +267,7 @@ static void print_state(struct strbuf *out, const struct server *srv)
 	strbuf_printf(out, "%d %s %d %s %s %u %u %u %u %llu %d %d %d %d %d %d %d %s %d %s %d %d %s "
 		      "%s %d\n",
 		      be->id, be->name, srv->id, srv->name,
-		      unix_path ? "-"
+		      unix_path || admin & SERVER_RMAINT ? "-"
 		      : address_ip_text((struct sockaddr *)&addr.sa, ip, sizeof(ip)),
 		      __atomic_load_n(&st->oper, __ATOMIC_RELAXED), admin, server_weight(srv),
 		      srv->uweight,

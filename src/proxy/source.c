@@ -64,6 +64,11 @@ struct source *source_parse(struct conf_line *l)
 			   "'usesrc' <addr>, and 'interface' <name> as argument.");
 		return NULL;
 	}
+	word = conf_expand(l->cfg, word);
+	if (!word) {
+		conf_error(l, 0, NULL, "out of memory.");
+		return NULL;
+	}
 	if (!address_parse(word, ADDRESS_RANGE | ADDRESS_EMPTY_IS_ANY, &a)) {
 		conf_error(l, l->at - 1, NULL, "'source %s' : %s.", word, a.error);
 		return NULL;

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include "base/bug.h"
 #include "base/clock.h"
+#include "core/symbol.h"
 #include "core/task.h"
 #include "mux/pass.h"
 #include "net/conn.h"
@@ -92,6 +93,13 @@ static void count_redispatch(struct stream *s, struct server *from)
 static void queue_task(struct task *t, void *ctx, unsigned why)
 {
 	stream_run(ctx);
+}
+
+bool backend_init(void)
+{
+	static const struct symbol names[] = { { queue_task, "queue_task" }, { 0 } };
+
+	return symbol_register(names);
 }
 
 /* Waits for a slot: of <srv>, or of any server (NULL). */

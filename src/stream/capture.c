@@ -1,245 +1,600 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* capture.c - the last bytes that were no valid request or response */
-#include "capture.h"
+/* capture.c - texts of a request and its answer kept up to the log: fields, cookies, samples
+ *
+ * A frontend has numbered places for its requests and its responses (manual: capture, declare
+ * capture); a stream whose frontend has any gets its own set when its request arrives. Texts are
+ * copied, so that they outlive the heads.
+ */
 #include <stdlib.h>
-#include "base/clock.h"
-#include "sess_priv.h"
+#include <string.h>
+#include "codec/cookie.h"
+#include "rule_priv.h"
+#include "smp_priv.h"
 #include "stream_priv.h"
 
-/* Widest line of text behind the offset. */
-#define TEXT_WIDTH 70
+enum capture_side { CAPTURE_REQUEST, CAPTURE_RESPONSE, CAPTURE_SIDES };
 
-/* One copy. What it names is of the same generation as the proxy that has it. */
+/* One place of a frontend: filled from a field, or by a rule. */
 struct capture {
-	unsigned refs;               /* under the slot's lock */
-	uint64_t wall_us;
-	unsigned event;
-	const struct proxy *other;   /* a request's backend or NULL, a response's frontend */
-	const struct server *server; /* or NULL */
-	struct addr src;
-	unsigned listener;
-	const char *state;
-	unsigned state_number, conn_flags, stream_flags;
-	uint64_t body;               /* bytes of body before */
-	size_t at, len;
-	char bytes[];
+	struct capture *next;
+	struct slice field;        /* its name, slice_none(): filled by rules only */
+	uint8_t id;                /* http_field_id() of it */
+	unsigned index;
+	size_t len;                /* longest text */
 };
 
+struct capture_proxy {
+	struct capture *first[CAPTURE_SIDES], *last[CAPTURE_SIDES];
+	unsigned count[CAPTURE_SIDES];
+	struct slice cookie;       /* how names of cookies to capture begin; slice_none(): none */
+	size_t cookie_len;
+};
+
+/* What a stream holds: an array per side, absent texts being slice_none(). */
 struct captures {
-	unsigned lock;
-	struct capture *last[2];     /* request, response */
+	struct slice *texts[CAPTURE_SIDES];
+	struct slice cookies[CAPTURE_SIDES];
 };
 
-static unsigned event_count; /* atomic */
+#define COOKIE_LEN_MAX 63
 
-static void captures_fini(void *data)
+static struct slot capture_proxy_slot = { .of = SLOT_PROXY, .size = sizeof(struct capture_proxy) };
+static struct slot capture_stream_slot = { .of = SLOT_STREAM, .size = sizeof(struct captures *) };
+
+static const struct capture_proxy *capture_proxy_of(const struct proxy *px)
 {
-	struct captures *c = data;
-
-	free(c->last[0]);
-	free(c->last[1]);
+	return slot_of(&capture_proxy_slot, proxy_slots(px));
 }
 
-static bool captures_inherit(void *data, const void *from)
+static struct captures *captures_of(const struct stream *s)
 {
-	return true; /* nothing of it is configuration */
+	struct captures **at = slot_of(&capture_stream_slot, stream_slots((struct stream *)s));
+
+	return *at;
 }
 
-struct slot capture_slot = {
-	.of = SLOT_PROXY, .size = sizeof(struct captures),
-	.fini = captures_fini, .inherit = captures_inherit,
-};
-
-static struct captures *captures_of(const struct proxy *px)
+/* The set of a stream, made on first use; NULL: no memory. */
+static struct captures *captures_get(struct stream *s)
 {
-	return slot_of(&capture_slot, proxy_slots(px));
-}
+	struct captures **at = slot_of(&capture_stream_slot, stream_slots(s));
+	const struct capture_proxy *cp = capture_proxy_of(s->fe);
+	size_t requests = cp->count[CAPTURE_REQUEST], all = requests + cp->count[CAPTURE_RESPONSE];
+	struct captures *c = *at;
 
-static void captures_lock(struct captures *c)
-{
-	while (__atomic_exchange_n(&c->lock, 1, __ATOMIC_ACQUIRE))
-		;
-}
-
-static void captures_unlock(struct captures *c)
-{
-	__atomic_store_n(&c->lock, 0, __ATOMIC_RELEASE);
-}
-
-/* Lets go of one; the lock is held. Returns what is to be freed. */
-static struct capture *capture_unref(struct capture *c)
-{
-	return c && --c->refs == 0 ? c : NULL;
-}
-
-unsigned capture_count(void)
-{
-	return __atomic_load_n(&event_count, __ATOMIC_RELAXED);
-}
-
-/* --- keeping ---------------------------------------------------------------------------------- */
-
-/* A copy of the bytes with what is known of the client; NULL: no memory. */
-static struct capture *capture_new(struct session *sess, const struct endpoint_bad *bad)
-{
-	size_t len = bad->bytes.len < block_size() ? bad->bytes.len : block_size();
-	struct capture *c = malloc(sizeof(*c) + len);
-	unsigned event = __atomic_fetch_add(&event_count, 1, __ATOMIC_RELAXED);
-
+	if (c)
+		return c;
+	c = arena_zalloc(&s->arena, sizeof(*c) + all * sizeof(struct slice));
 	if (!c)
 		return NULL;
-	*c = (struct capture){
-		.refs = 1, .wall_us = clock_wall_us(), .event = event, .src = *session_src(sess),
-		.listener = (unsigned)sess->listener->id, .state = bad->state,
-		.state_number = bad->state_number, .conn_flags = bad->conn_flags,
-		.at = bad->at < len ? bad->at : len, .len = len,
-	};
-	memcpy(c->bytes, bad->bytes.ptr, len);
+	c->texts[CAPTURE_REQUEST] = (struct slice *)(c + 1);
+	c->texts[CAPTURE_RESPONSE] = c->texts[CAPTURE_REQUEST] + requests;
+	*at = c;
 	return c;
 }
 
-/* Takes the place of what <px> had. */
-static void capture_keep(const struct proxy *px, bool response, struct capture *c)
+static const struct capture *capture_find(const struct proxy *fe, enum capture_side side,
+					  int64_t index)
 {
-	struct captures *all = captures_of(px);
-	struct capture *old;
+	const struct capture *c = capture_proxy_of(fe)->first[side];
 
-	captures_lock(all);
-	old = capture_unref(all->last[response]);
-	all->last[response] = c;
-	captures_unlock(all);
-	free(old);
+	while (c && c->index != index)
+		c = c->next;
+	return c;
 }
 
-void capture_request(struct session *sess, const struct endpoint_bad *bad)
+static void capture_text(struct stream *s, enum capture_side side, const struct capture *where,
+			 struct slice text)
 {
-	struct capture *c = bad->bytes.len ? capture_new(sess, bad) : NULL;
+	struct captures *c = captures_get(s);
 
 	if (c)
-		capture_keep(sess->fe, false, c);
+		c->texts[side][where->index] = arena_copy(&s->arena,
+							  slice_sub(text, 0, where->len));
 }
 
-static void capture_stream(struct stream *s, const struct endpoint *ep,
-			   const struct endpoint_bad *bad)
-{
-	bool response = ep == &s->back;
-	struct capture *c = capture_new(s->sess, bad);
+/* --- what the frontend wants of each message -------------------------------------------------- */
 
-	if (!c)
+/* The last field of that name, whole. */
+static struct slice last_field(const struct http_msg *m, const struct capture *c)
+{
+	struct slice value = slice_none();
+	struct h1_field *f;
+	int at = -1;
+
+	while ((f = http_field_next(&m->fields, &at, c->id, c->field)) != NULL)
+		value = f->value.ptr ? f->value : SLICE("");
+	return value;
+}
+
+static void capture_fields(struct stream *s, enum capture_side side, const struct http_msg *m)
+{
+	const struct capture *c;
+
+	for (c = capture_proxy_of(s->fe)->first[side]; c; c = c->next) {
+		struct slice value = c->field.ptr ? last_field(m, c) : slice_none();
+
+		if (value.ptr)
+			capture_text(s, side, c, value);
+	}
+}
+
+static bool cookie_is_wanted(const struct capture_proxy *cp, const struct cookie *cookie)
+{
+	return slice_starts(cookie->whole, cp->cookie);
+}
+
+static void capture_cookie(struct stream *s, enum capture_side side, const struct http_msg *m)
+{
+	struct captures *c = captures_of(s);
+	const struct capture_proxy *cp = capture_proxy_of(s->fe);
+	uint8_t id = side == CAPTURE_REQUEST ? FIELD_COOKIE : FIELD_SET_COOKIE;
+	struct cookie cookie = { .whole = slice_none() };
+	struct h1_field *f;
+	bool found = false;
+	int at = -1;
+
+	if (!cp->cookie.ptr || !c)
 		return;
-	c->stream_flags = ep->flags;
-	c->body = ep->rx_bytes > ep->rx_head_len ? ep->rx_bytes - ep->rx_head_len : 0;
-	c->server = s->server;
-	c->other = response ? s->fe : s->server ? s->be : NULL;
-	capture_keep(response ? s->be : s->fe, response, c);
-}
+	while (!found && (f = http_field_next(&m->fields, &at, id, slice_none())) != NULL) {
+		struct slice list = f->value, attributes;
 
-void capture_front_bad(struct endpoint *ep, const struct endpoint_bad *bad)
-{
-	capture_stream(stream_of_front(ep), ep, bad);
-}
-
-void capture_back_bad(struct endpoint *ep, const struct endpoint_bad *bad)
-{
-	capture_stream(stream_of_back(ep), ep, bad);
-}
-
-/* --- showing ---------------------------------------------------------------------------------- */
-
-/* How one byte is written; returns the width. */
-static unsigned encode_byte(unsigned char c, char out[5])
-{
-	static const char letters[] = "\tt\nn\rr\x1b" "e\\\\";
-
-	for (unsigned i = 0; i + 1 < sizeof(letters); i += 2)
-		if ((unsigned char)letters[i] == c)
-			return (unsigned)snprintf(out, 5, "\\%c", letters[i + 1]);
-	if (c >= ' ' && c < 0x7f)
-		return (unsigned)snprintf(out, 5, "%c", c);
-	return (unsigned)snprintf(out, 5, "\\x%02X", c);
-}
-
-/* The bytes, a line of theirs per line; longer ones are cut, and go on behind a '+'. */
-static void put_bytes(struct strbuf *out, const struct capture *c)
-{
-	unsigned width = 0;
-	bool cut = false;
-	char text[5];
-
-	for (size_t i = 0; i < c->len; i++) {
-		unsigned n = encode_byte((unsigned char)c->bytes[i], text);
-
-		if (width && width + n > TEXT_WIDTH) {
-			strbuf_add_char(out, '\n');
-			width = 0;
-			cut = true;
-		}
-		if (!width)
-			strbuf_printf(out, "  %05zu%c ", i, cut ? '+' : ' ');
-		strbuf_add_str(out, text);
-		width += n;
-		if (c->bytes[i] != '\n')
-			continue;
-		strbuf_add_char(out, '\n');
-		width = 0;
-		cut = false;
+		if (side == CAPTURE_RESPONSE)
+			found = cookie_parse_set(list, &cookie, &attributes) &&
+				cookie_is_wanted(cp, &cookie);
+		else
+			while (!found && cookie_next(&list, &cookie))
+				found = cookie_is_wanted(cp, &cookie);
 	}
-	if (width)
-		strbuf_add_char(out, '\n');
+	if (found)
+		c->cookies[side] = arena_copy(&s->arena,
+					      slice_sub(cookie.whole, 0, cp->cookie_len));
 }
 
-static void put_head(struct strbuf *out, const struct proxy *px, bool response,
-		     const struct capture *c)
+static void capture_message(struct stream *s, enum capture_side side, const struct http_msg *m)
 {
-	const struct proxy *other = c->other;
-	char ip[ADDR_IP_MAX];
+	const struct capture_proxy *cp = capture_proxy_of(s->fe);
+	bool wanted = cp->count[CAPTURE_REQUEST] || cp->count[CAPTURE_RESPONSE] || cp->cookie.ptr;
 
-	strbuf_add_str(out, " \n");
-	sess_put_date(out, c->wall_us, 3);
-	if (response)
-		strbuf_printf(out, " backend %s (#%d): invalid response\n  frontend %s (#%d)",
-			      px->name, px->id, other->name, other->id);
+	if (!wanted || !captures_get(s))
+		return;
+	capture_fields(s, side, m);
+}
+
+void capture_request(struct stream *s)
+{
+	capture_message(s, CAPTURE_REQUEST, &s->req);
+}
+
+void capture_request_cookie(struct stream *s)
+{
+	capture_cookie(s, CAPTURE_REQUEST, &s->req);
+}
+
+void capture_response(struct stream *s)
+{
+	capture_message(s, CAPTURE_RESPONSE, &s->res);
+	capture_cookie(s, CAPTURE_RESPONSE, &s->res);
+}
+
+/* --- configuration ---------------------------------------------------------------------------- */
+
+/* A new place at the end; NULL: no memory, reported. */
+static struct capture *capture_add(struct conf_line *l, enum capture_side side, int64_t len)
+{
+	struct capture_proxy *cp = slot_of(&capture_proxy_slot, l->slots);
+	struct capture *c = arena_zalloc(&l->cfg->arena, sizeof(*c));
+
+	if (!c) {
+		conf_error(l, 0, NULL, "out of memory.");
+		return NULL;
+	}
+	c->len = (size_t)len;
+	c->index = cp->count[side]++;
+	if (cp->last[side])
+		cp->last[side]->next = c;
 	else
-		strbuf_printf(out, " frontend %s (#%d): invalid request\n  backend %s (#%d)",
-			      px->name, px->id, other ? other->name : "<NONE>", other ? other->id : -1);
-	strbuf_printf(out, ", server %s (#%d), event #%u, src ",
-		      c->server ? c->server->name : "<NONE>", c->server ? c->server->id : -1,
-		      c->event);
-	if (addr_is_inet(&c->src)) {
-		addr_put_ip(&c->src, ip, sizeof(ip));
-		strbuf_printf(out, "%s:%u\n", ip, c->src.port);
-	} else {
-		strbuf_printf(out, "unix:%u\n", c->listener);
-	}
+		cp->first[side] = c;
+	cp->last[side] = c;
+	return c;
 }
 
-void capture_dump(const struct proxy *px, bool response, const struct proxy *only,
-		  struct strbuf *out)
+/* "<name> len <number>" and nothing else. */
+static bool take_name_len(struct conf_line *l, const char *what, struct slice *name, int64_t *len)
 {
-	struct captures *all = captures_of(px);
+	if (l->count - l->at < 3 || strcmp(l->words[l->at + 1], "len") != 0)
+		return conf_error(l, l->at, NULL, "'%s' expects <name> 'len' <length>.", what);
+	*name = slice_of(conf_strdup(l->cfg, l->words[l->at]));
+	if (!name->ptr)
+		return conf_error(l, l->at, NULL, "out of memory.");
+	l->at += 2;
+	return conf_take_int(l, 0, 65535, len) && conf_take_end(l);
+}
+
+static bool capture_header_parse(struct conf_line *l, enum capture_side side)
+{
+	struct slice name;
 	struct capture *c;
+	int64_t len;
 
-	captures_lock(all);
-	c = all->last[response];
-	if (c && (!only || only == px || only == c->other))
-		c->refs++;
-	else
-		c = NULL;
-	captures_unlock(all);
+	if (!take_name_len(l, l->keyword->words, &name, &len))
+		return false;
+	c = capture_add(l, side, len);
 	if (!c)
-		return;
-	put_head(out, px, response, c);
-	strbuf_printf(out, "  buffer starts at 0 (including 0 out), %zu free,\n"
-		      "  len %zu, wraps at %zu, error at position %zu\n"
-		      "  H1 connection flags 0x%08x, H1 stream flags 0x%08x\n"
-		      "  H1 msg state %s(%u), H1 msg flags 0x%08x\n"
-		      "  H1 chunk len 0 bytes, H1 body len %llu bytes :\n  \n",
-		      (size_t)block_size() - c->len, c->len, (size_t)block_size(), c->at,
-		      c->conn_flags, c->stream_flags, c->state, c->state_number, 0u,
-		      (unsigned long long)c->body);
-	put_bytes(out, c);
-	captures_lock(all);
-	c = capture_unref(c);
-	captures_unlock(all);
-	free(c);
+		return false;
+	c->field = name;
+	c->id = http_field_id(name);
+	return true;
 }
+
+static bool capture_request_parse(struct conf_line *l)
+{
+	return capture_header_parse(l, CAPTURE_REQUEST);
+}
+
+static bool capture_response_parse(struct conf_line *l)
+{
+	return capture_header_parse(l, CAPTURE_RESPONSE);
+}
+
+static bool capture_cookie_parse(struct conf_line *l)
+{
+	struct capture_proxy *cp = slot_of(&capture_proxy_slot, l->slots);
+	int64_t len;
+
+	if (!take_name_len(l, l->keyword->words, &cp->cookie, &len))
+		return false;
+	cp->cookie_len = len > COOKIE_LEN_MAX ? COOKIE_LEN_MAX : (size_t)len;
+	return true;
+}
+
+static bool declare_capture_parse(struct conf_line *l)
+{
+	const char *side = conf_next(l), *word;
+	bool response = side && strcmp(side, "response") == 0;
+	int64_t len;
+
+	if (!side || (!response && strcmp(side, "request") != 0))
+		return conf_error(l, l->at, NULL, "'declare capture' requires a direction "
+				  "('request' or 'response')");
+	word = conf_next(l);
+	if (!word || strcmp(word, "len") != 0)
+		return conf_error(l, l->at, NULL,
+				  "'declare capture' requires a capture length ('len')");
+	return conf_take_int(l, 1, 65535, &len) && conf_take_end(l) &&
+	       capture_add(l, response ? CAPTURE_RESPONSE : CAPTURE_REQUEST, len);
+}
+
+#define KEYWORD(name, function, what, text) \
+	{ .words = name, .where = CONF_FE, .max_args = -1, .parse = function, .syntax = what, \
+	  .help = text }
+
+static const struct conf_keyword keywords[] = {
+	KEYWORD("capture cookie", capture_cookie_parse, "<name> len <length>",
+		"keep the first cookie whose name begins so, for logs"),
+	KEYWORD("capture request header", capture_request_parse, "<name> len <length>",
+		"keep the last request field of that name, for logs"),
+	KEYWORD("capture response header", capture_response_parse, "<name> len <length>",
+		"keep the last response field of that name, for logs"),
+	KEYWORD("declare capture", declare_capture_parse, "{request|response} len <length>",
+		"a place that capture rules may fill"),
+	{ 0 }
+};
+
+/* --- rules ------------------------------------------------------------------------------------ */
+
+struct capture_action {
+	const struct expr *expr;
+	const struct capture *where;  /* `len`: a place of its own */
+	const struct proxy *owner;    /* whose place it is: not for streams of other frontends */
+	int64_t id;                   /* without <where>: that of the stream's frontend */
+};
+
+static enum capture_side rule_side(const struct rule *r)
+{
+	return r->set == RULES_HTTP_RESPONSE || r->set == RULES_HTTP_AFTER ? CAPTURE_RESPONSE :
+	       CAPTURE_REQUEST;
+}
+
+static bool capture_rule_len(struct conf_line *l, struct rule *r, struct capture_action *a)
+{
+	const char *word = conf_next(l);
+	char *end;
+	int64_t len = word ? strtoll(word, &end, 10) : 0;
+
+	if (!(r->proxy->caps & PROXY_FE))
+		return rule_error(l, r, l->at - 1, "proxy '%s' has no frontend capability",
+				  r->proxy->name);
+	if (len <= 0 || len > 65535 || *end)
+		return rule_error(l, r, l->at - 1, "length must be > 0");
+	a->where = capture_add(l, rule_side(r), len);
+	a->owner = r->proxy;
+	return a->where != NULL;
+}
+
+static bool capture_rule_id(struct conf_line *l, struct rule *r, struct capture_action *a)
+{
+	const char *word = conf_next(l);
+	char *end;
+
+	a->id = strtoll(word, &end, 10);
+	if (end == word || *end || a->id < 0)
+		return rule_error(l, r, l->at - 1, "cannot parse id '%s'", word);
+	return true;
+}
+
+#define CAPTURE_SYNTAX "expects <expression> [ 'len' <length> | id <idx> ]"
+
+static bool capture_rule_parse(struct conf_line *l, struct rule *r)
+{
+	struct capture_action *a = arena_zalloc(&l->cfg->arena, sizeof(*a));
+	bool has_len = rule_side(r) == CAPTURE_REQUEST, has_id = r->set != RULES_TCP_CONTENT;
+	const char *word;
+
+	if (!a)
+		return rule_no_memory(l, r);
+	r->data = a;
+	if (rule_at_end(l))
+		return rule_error(l, r, l->at, CAPTURE_SYNTAX);
+	a->expr = expr_take(l, rule_phases(r->proxy, r->set));
+	if (!a->expr)
+		return false;
+	word = conf_next(l);
+	if (!word || !conf_peek(l))
+		return rule_error(l, r, l->at, CAPTURE_SYNTAX);
+	if (has_len && strcmp(word, "len") == 0)
+		return capture_rule_len(l, r, a);
+	if (has_id && strcmp(word, "id") == 0)
+		return capture_rule_id(l, r, a);
+	return rule_error(l, r, l->at - 1, "expects %s, found '%s'",
+			  !has_id ? "'len'" : has_len ? "'len' or 'id'" : "'id'", word);
+}
+
+/* The frontend's own places are known; those of the frontends of a backend are not. */
+static bool capture_rule_check(struct config *cfg, struct rule *r, struct diag_list *diags)
+{
+	const struct capture_action *a = r->data;
+	struct diag_place place = { .file = r->file, .line = r->line };
+
+	if (a->where || !(r->proxy->caps & PROXY_FE) ||
+	    capture_find(r->proxy, rule_side(r), a->id))
+		return true;
+	diag_add(diags, DIAG_ALERT, &place, NULL,
+		 "Proxy '%s': unable to find capture id '%lld' referenced by %s capture rule.",
+		 r->proxy->name, (long long)a->id, ruleset_name(r->set));
+	return false;
+}
+
+static enum rule_result capture_rule_run(const struct rule *r, struct expr_ctx *ctx, bool *first)
+{
+	const struct capture_action *a = r->data;
+	const struct capture *where = a->where;
+	struct stream *s = ctx->stream;
+	struct slice text;
+	enum expr_result ret;
+
+	if (!where)
+		where = capture_find(s->fe, rule_side(r), a->id);
+	else if (a->owner != s->fe)
+		return RULE_CONTINUE;
+	ret = where ? expr_eval_string(a->expr, ctx, &text) : EXPR_NONE;
+	if (ret == EXPR_WAIT)
+		return RULE_WAIT;
+	if (ret == EXPR_FOUND)
+		capture_text(s, rule_side(r), where, text);
+	return RULE_CONTINUE;
+}
+
+static const struct rule_action actions[] = {
+	{ .words = "capture", .rulesets = RULES_BIT(RULES_TCP_CONTENT) |
+	  RULES_BIT(RULES_HTTP_REQUEST) | RULES_BIT(RULES_HTTP_RESPONSE) |
+	  RULES_BIT(RULES_HTTP_AFTER), .parse = capture_rule_parse, .run = capture_rule_run,
+	  .check = capture_rule_check, .syntax = "<sample> {len <length>|id <id>}",
+	  .help = "keep a sample for logs" },
+	{ 0 }
+};
+
+/* --- fetches and converters ------------------------------------------------------------------- */
+
+static const int sides[CAPTURE_SIDES] = { CAPTURE_REQUEST, CAPTURE_RESPONSE };
+
+static bool check_index(struct conf_line *l, struct expr_arg *args, const char **error)
+{
+	*error = "capture identifier must be >= 0";
+	return args[0].integer >= 0;
+}
+
+static enum expr_result fetch_captured(struct expr_ctx *ctx, const struct expr_arg *args,
+				       struct sample *out)
+{
+	const enum capture_side side = *(const int *)ctx->data;
+	const struct captures *c = ctx->stream ? captures_of(ctx->stream) : NULL;
+
+	if (!c || args[0].integer >= capture_proxy_of(ctx->stream->fe)->count[side])
+		return EXPR_NONE;
+	return smp_give_text(out, c->texts[side][args[0].integer]);
+}
+
+static enum expr_result fetch_method(struct expr_ctx *ctx, const struct expr_arg *args,
+				     struct sample *out)
+{
+	return ctx->stream ? smp_give_text(out, ctx->stream->log_method) : EXPR_NONE;
+}
+
+/* From the first slash of the path on. */
+static enum expr_result fetch_uri(struct expr_ctx *ctx, const struct expr_arg *args,
+				  struct sample *out)
+{
+	struct http_msg m = { .uri = slice_none() };
+
+	if (!ctx->stream || !ctx->stream->log_uri.ptr)
+		return EXPR_NONE;
+	m.uri = ctx->stream->log_uri;
+	return smp_give_text(out, http_msg_pathq(&m));
+}
+
+static struct slice version_text(const struct http_msg *m)
+{
+	return m->version == 10 ? SLICE("HTTP/1.0") : SLICE("HTTP/1.1");
+}
+
+static enum expr_result fetch_req_version(struct expr_ctx *ctx, const struct expr_arg *args,
+					  struct sample *out)
+{
+	const struct stream *s = ctx->stream;
+
+	return s && s->log_method.ptr ? smp_give_text(out, version_text(&s->req)) : EXPR_NONE;
+}
+
+static enum expr_result fetch_res_version(struct expr_ctx *ctx, const struct expr_arg *args,
+					  struct sample *out)
+{
+	const struct stream *s = ctx->stream;
+
+	if (!s || !s->res.status || s->flags & STRM_LOCAL_REPLY)
+		return EXPR_NONE;
+	return smp_give_text(out, version_text(&s->res));
+}
+
+static const struct expr_fetch fetches[] = {
+	{ .name = "capture.req.hdr", .args_min = 1, .args = { ARG_INT }, .out = SMP_STR,
+	  .use = EXPR_USE_HTTP_REQUEST, .fetch = fetch_captured, .check = check_index,
+	  .data = &sides[CAPTURE_REQUEST], .syntax = "(<id>)",
+	  .help = "what was captured of the request" },
+	{ .name = "capture.req.method", .out = SMP_STR, .use = EXPR_USE_HTTP_REQUEST,
+	  .fetch = fetch_method, .help = "the method as received, to the end" },
+	{ .name = "capture.req.uri", .out = SMP_STR, .use = EXPR_USE_HTTP_REQUEST,
+	  .fetch = fetch_uri, .help = "the path and query as received, to the end" },
+	{ .name = "capture.req.ver", .out = SMP_STR, .use = EXPR_USE_HTTP_REQUEST,
+	  .fetch = fetch_req_version, .help = "the request's version, to the end" },
+	{ .name = "capture.res.hdr", .args_min = 1, .args = { ARG_INT }, .out = SMP_STR,
+	  .use = EXPR_USE_HTTP_RESPONSE, .fetch = fetch_captured, .check = check_index,
+	  .data = &sides[CAPTURE_RESPONSE], .syntax = "(<id>)",
+	  .help = "what was captured of the response" },
+	{ .name = "capture.res.ver", .out = SMP_STR, .use = EXPR_USE_HTTP_REQUEST,
+	  .fetch = fetch_res_version, .help = "the response's version, to the end" },
+	{ 0 }
+};
+
+static bool convert_capture(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *s)
+{
+	const enum capture_side side = *(const int *)ctx->data;
+	const struct capture *where = ctx->stream ?
+		capture_find(ctx->stream->fe, side, args[0].integer) : NULL;
+
+	if (!where)
+		return false;
+	capture_text(ctx->stream, side, where, s->text);
+	return true;
+}
+
+#define CAPTURE(n, side, h) \
+	{ .name = n, .args_min = 1, .args = { ARG_INT }, .in = SMP_STR, .out = SMP_STR, \
+	  .context = true, .convert = convert_capture, .check = check_index, \
+	  .data = &sides[side], .syntax = "(<id>)", .help = h }
+
+static const struct expr_converter converters[] = {
+	CAPTURE("capture-req", CAPTURE_REQUEST, "keeps it in a place of the request"),
+	CAPTURE("capture-res", CAPTURE_RESPONSE, "keeps it in a place of the response"),
+	{ 0 }
+};
+
+/* --- logs ------------------------------------------------------------------------------------- */
+
+#define ALIAS_ARGS struct expr_ctx *ctx, const struct logformat_item *item, struct strbuf *out
+
+static bool put_cookie(ALIAS_ARGS, enum capture_side side)
+{
+	const struct captures *c = captures_of(ctx->stream);
+
+	return logformat_put_text(item, out, c ? c->cookies[side] : slice_none());
+}
+
+static bool alias_CC(ALIAS_ARGS)
+{
+	return put_cookie(ctx, item, out, CAPTURE_REQUEST);
+}
+
+static bool alias_CS(ALIAS_ARGS)
+{
+	return put_cookie(ctx, item, out, CAPTURE_RESPONSE);
+}
+
+/* "{a|b}"; nothing at all when nothing is to be captured. */
+static bool put_braces(ALIAS_ARGS, enum capture_side side)
+{
+	const struct captures *c = captures_of(ctx->stream);
+	unsigned count = capture_proxy_of(ctx->stream->fe)->count[side];
+
+	if (!c || !count)
+		return true;
+	logformat_put_quote(item, out);
+	for (unsigned i = 0; i < count; i++) {
+		strbuf_add_char(out, i ? '|' : '{');
+		logformat_put_encoded(item, out, c->texts[side][i], "{|}");
+	}
+	strbuf_add_char(out, '}');
+	return logformat_put_quote(item, out);
+}
+
+static bool alias_hr(ALIAS_ARGS)
+{
+	return put_braces(ctx, item, out, CAPTURE_REQUEST);
+}
+
+static bool alias_hs(ALIAS_ARGS)
+{
+	return put_braces(ctx, item, out, CAPTURE_RESPONSE);
+}
+
+/* One word each. */
+static bool put_words(ALIAS_ARGS, enum capture_side side)
+{
+	const struct captures *c = captures_of(ctx->stream);
+	unsigned count = capture_proxy_of(ctx->stream->fe)->count[side];
+
+	for (unsigned i = 0; c && i < count; i++) {
+		if (i)
+			strbuf_add_char(out, ' ');
+		if (!c->texts[side][i].len) {
+			logformat_put_text(item, out, slice_none());
+			continue;
+		}
+		logformat_put_quote(item, out);
+		logformat_put_encoded(item, out, c->texts[side][i], "{|}");
+		logformat_put_quote(item, out);
+	}
+	return !out->overflow;
+}
+
+static bool alias_hrl(ALIAS_ARGS)
+{
+	return put_words(ctx, item, out, CAPTURE_REQUEST);
+}
+
+static bool alias_hsl(ALIAS_ARGS)
+{
+	return put_words(ctx, item, out, CAPTURE_RESPONSE);
+}
+
+static const struct expr_alias aliases[] = {
+	{ .name = "CC", .print = alias_CC, .flags = ALIAS_HTTP,
+	  .help = "captured request cookie" },
+	{ .name = "CS", .print = alias_CS, .flags = ALIAS_HTTP,
+	  .help = "captured response cookie" },
+	{ .name = "hr", .print = alias_hr, .flags = ALIAS_HTTP,
+	  .help = "captured request fields" },
+	{ .name = "hrl", .print = alias_hrl, .flags = ALIAS_HTTP,
+	  .help = "captured request fields, CLF" },
+	{ .name = "hs", .print = alias_hs, .flags = ALIAS_HTTP,
+	  .help = "captured response fields" },
+	{ .name = "hsl", .print = alias_hsl, .flags = ALIAS_HTTP,
+	  .help = "captured response fields, CLF" },
+	{ 0 }
+};
+
+static struct slot *const slots[] = { &capture_proxy_slot, &capture_stream_slot, NULL };
+
+const struct module mod_capture = {
+	.name = "capture", .keywords = keywords, .actions = actions, .fetches = fetches,
+	.converters = converters, .aliases = aliases, .slots = slots,
+};

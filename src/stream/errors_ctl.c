@@ -5,7 +5,7 @@
 #include "base/module.h"
 #include "conf/conf.h"
 #include "ctl/ctl.h"
-#include "capture.h"
+#include "error_capture.h"
 #include "sess_priv.h"
 #include "stream_priv.h"
 
@@ -72,7 +72,7 @@ static bool begin_errors(struct ctl_request *rq)
 		return false;
 	strbuf_add_str(rq->out, "Total events captured on ");
 	sess_put_date(rq->out, clock_wall_us(), 3);
-	strbuf_printf(rq->out, " : %u\n", capture_count());
+	strbuf_printf(rq->out, " : %u\n", error_capture_count());
 	return true;
 }
 
@@ -87,9 +87,9 @@ static enum ctl_step show_errors(struct ctl_request *rq)
 		if (rq->out->len >= CTL_OUT_SOFT)
 			return CTL_MORE;
 		if (d->requests && d->at->caps & PROXY_FE)
-			capture_dump(d->at, false, d->only, rq->out);
+			error_capture_dump(d->at, false, d->only, rq->out);
 		if (d->responses && d->at->caps & PROXY_BE)
-			capture_dump(d->at, true, d->only, rq->out);
+			error_capture_dump(d->at, true, d->only, rq->out);
 	}
 	return CTL_DONE;
 }

@@ -167,6 +167,12 @@ void stream_forward(struct stream *s)
 		set_deadlines(s);
 }
 
+/* Bytes both ways, each ending by itself. */
+static bool is_tunnel(const struct stream *s)
+{
+	return s->flags & STRM_TUNNEL || !(s->flags & STRM_HTTP);
+}
+
 /* The request's body cannot go on: what does that mean for the stream ? STEP_NEXT: nothing. */
 static enum step check_client(struct stream *s)
 {
@@ -189,7 +195,10 @@ static enum step check_server(struct stream *s)
 {
 	uint32_t f = s->back.flags;
 
-	if (s->flags & STRM_LOCAL_REPLY || !s->back.ops || f & EP_RX_END)
+	if (s->flags & STRM_LOCAL_REPLY || !s->back.ops)
+		return STEP_NEXT;
+	/* all was received: only a tunnel still has to send, and its client gets the rest first */
+	if (f & EP_RX_END && !(is_tunnel(s) && f & EP_ERROR && s->front.flags & EP_TX_DONE))
 		return STEP_NEXT;
 	if (f & (EP_RX_BAD | EP_RX_ABORT | EP_ERROR)) {
 		counter_add(&s->be->state->be, CNT_SERVER_ABORTS, 1);

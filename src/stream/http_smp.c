@@ -9,7 +9,7 @@
 #include "codec/uri.h"
 #include "expr/pattern.h"
 
-struct slice smp_join(struct expr_ctx *ctx, struct slice a, struct slice b)
+static struct slice smp_join(struct expr_ctx *ctx, struct slice a, struct slice b)
 {
 	char *text = arena_alloc(ctx->arena, a.len + b.len + 1);
 

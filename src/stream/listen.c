@@ -3,7 +3,9 @@
 #include "stream/listen.h"
 #include <errno.h>
 #include <netinet/in.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/un.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include "base/diag.h"
@@ -17,6 +19,7 @@
 /* Limits and totals of the process: touched once per connection, not per request. */
 static struct {
 	unsigned maxconn, maxconnrate, maxsessrate, maxaccept; /* set before the threads */
+	bool no_reuseport;                                     /* same */
 	unsigned sessions __attribute__((aligned(64)));        /* atomic: now */
 	unsigned waiting;                                      /* atomic: some socket is paused */
 	unsigned suspended;                                    /* atomic: by listen_pause_all() */
@@ -41,6 +44,11 @@ void listen_set_limits(unsigned maxconn, unsigned maxconnrate, unsigned maxsessr
 	limits.maxaccept = maxaccept ? maxaccept : 64;
 }
 
+void listen_forbid_reuseport(void)
+{
+	limits.no_reuseport = true;
+}
+
 void listen_set_maxconn(unsigned maxconn)
 {
 	__atomic_store_n(&limits.maxconn, maxconn, __ATOMIC_RELAXED);
@@ -58,11 +66,6 @@ unsigned sessions_count(void)
 
 /* --- limits ---------------------------------------------------------------------------------- */
 
-static int64_t listener_sessions(const struct listener_conf *l)
-{
-	return (int64_t)__atomic_load_n(&l->state->open_sessions, __ATOMIC_RELAXED);
-}
-
 /* Does an administrator want it not to accept? */
 static bool is_held(const struct proxy *fe)
 {
@@ -71,33 +74,81 @@ static bool is_held(const struct proxy *fe)
 	       __atomic_load_n(&fe->state->stopped, __ATOMIC_RELAXED);
 }
 
+/* Threads accept at the same time: a place is taken before the connection is. <max> 0: no limit. */
+static bool take_one(unsigned *count, uint64_t max)
+{
+	unsigned now = __atomic_load_n(count, __ATOMIC_RELAXED);
+
+	SHARED_WRITE(process);
+	do {
+		if (max && now >= max)
+			return false;
+	} while (!__atomic_compare_exchange_n(count, &now, now + 1, false, __ATOMIC_SEQ_CST,
+					      __ATOMIC_RELAXED));
+	return true;
+}
+
+static void free_one(unsigned *count)
+{
+	SHARED_WRITE(process);
+	__atomic_sub_fetch(count, 1, __ATOMIC_SEQ_CST);
+}
+
+/* A place for one more session in the process, the frontend and the bind line. */
+static bool take_place(struct listener_conf *l)
+{
+	struct proxy_state *fe = l->bind->proxy->state;
+
+	if (!take_one(&limits.sessions, process_max()))
+		return false;
+	if (take_one(&fe->open_sessions, __atomic_load_n(&fe->maxconn, __ATOMIC_RELAXED))) {
+		if (take_one(&l->state->open_sessions, l->bind->maxconn))
+			return true;
+		free_one(&fe->open_sessions);
+	}
+	free_one(&limits.sessions);
+	return false;
+}
+
+void listen_free_place(struct listener_conf *l)
+{
+	free_one(&l->state->open_sessions);
+	free_one(&l->bind->proxy->state->open_sessions);
+	free_one(&limits.sessions);
+	/* whoever waited tries again; those who still may not pause once more */
+	if (__atomic_load_n(&limits.waiting, __ATOMIC_SEQ_CST) &&
+	    __atomic_exchange_n(&limits.waiting, 0, __ATOMIC_SEQ_CST))
+		listen_retry_all(l->bind->proxy->config);
+}
+
+static void give_back(void *owner)
+{
+	listen_free_place(owner);
+}
+
 static bool may_accept(void *owner, unsigned *wait_ms)
 {
-	const struct listener_conf *l = owner;
+	struct listener_conf *l = owner;
 	const struct proxy *fe = l->bind->proxy;
-	int64_t fe_max = __atomic_load_n(&fe->state->maxconn, __ATOMIC_RELAXED);
 
 	if (is_held(fe))
 		return false;
-	if ((process_max() && sessions_count() >= process_max()) ||
-	    (fe_max && (int64_t)proxy_fe_sessions(fe) >= fe_max) ||
-	    (l->bind->maxconn && listener_sessions(l) >= l->bind->maxconn)) {
-		__atomic_store_n(&limits.waiting, 1, __ATOMIC_RELAXED);
-		return false;
-	}
 	*wait_ms = proxy_accept_wait_ms(fe);
 	if (!*wait_ms && limits.maxconnrate)
 		*wait_ms = rate_set_wait_ms(&conn_rate, limits.maxconnrate);
 	if (!*wait_ms && limits.maxsessrate)
 		*wait_ms = rate_set_wait_ms(&conn_rate, limits.maxsessrate);
-	return *wait_ms == 0;
+	if (*wait_ms)
+		return false;
+	if (take_place(l))
+		return true;
+	/* said before the caller asks a last time, so that a place freed meanwhile is not missed */
+	__atomic_store_n(&limits.waiting, 1, __ATOMIC_SEQ_CST);
+	return false;
 }
 
 void listen_session_began(struct listener_conf *l)
 {
-	SHARED_WRITE(process);
-	__atomic_add_fetch(&limits.sessions, 1, __ATOMIC_RELAXED);
-	__atomic_add_fetch(&l->state->open_sessions, 1, __ATOMIC_RELAXED);
 	listener_thread_load_add(1);
 	if (limits.maxconnrate || limits.maxsessrate)
 		rate_set_add(&conn_rate, 1);
@@ -153,14 +204,8 @@ static bool resume_one(struct listener_conf *l)
 
 void listen_session_ended(struct listener_conf *l)
 {
-	SHARED_WRITE(process);
-	__atomic_sub_fetch(&limits.sessions, 1, __ATOMIC_RELAXED);
-	__atomic_sub_fetch(&l->state->open_sessions, 1, __ATOMIC_RELAXED);
 	listener_thread_load_add(-1);
-	/* whoever waited tries again; those who still may not pause once more */
-	if (__atomic_load_n(&limits.waiting, __ATOMIC_RELAXED) &&
-	    __atomic_exchange_n(&limits.waiting, 0, __ATOMIC_RELAXED))
-		listen_retry_all(l->bind->proxy->config);
+	listen_free_place(l);
 }
 
 void listen_retry_all(struct config *cfg)
@@ -182,13 +227,20 @@ static bool bind_uses(const struct listener_conf *l, unsigned thread)
 	return thread_mask_has(&l->bind->threads, g, thread - thread_group_first(g));
 }
 
+static const char *frontend_name(void *owner)
+{
+	return ((const struct listener_conf *)owner)->bind->proxy->name;
+}
+
 static bool uses_thread(void *owner, unsigned thread)
 {
 	return bind_uses(owner, thread);
 }
 
 static const struct listener_user user = {
-	.accept = on_accept, .may_accept = may_accept, .uses_thread = uses_thread,
+	.name = frontend_name,
+	.accept = on_accept, .may_accept = may_accept, .give_back = give_back,
+	.uses_thread = uses_thread,
 };
 
 /* --- opening --------------------------------------------------------------------------------- */
@@ -212,7 +264,7 @@ static unsigned option_bits(const struct bind_conf *b)
 		bits |= SOCKET_KEEPALIVE;
 	if (fe->options & PROXY_OPT_SMART_ACCEPT)
 		bits |= SOCKET_NO_QUICKACK;
-	return bits | SOCKET_REUSEPORT;
+	return limits.no_reuseport ? bits : bits | SOCKET_REUSEPORT;
 }
 
 static void listen_settings(const struct bind_conf *b, struct socket_settings *set)
@@ -261,23 +313,21 @@ static bool is_by_group(const struct listener_conf *l)
 	return l->bind->shards <= 0 && l->bind->shards != BIND_SHARDS_BY_THREAD;
 }
 
-/* How many sockets: the kernel deals connections out to all of them, so that each needs a thread.
- */
+/* How many sockets: the kernel deals connections out to all of them, so that each needs a thread. */
 static unsigned shard_count(const struct listener_conf *l)
 {
 	unsigned threads = used_threads(l, thread_count());
 	int shards = l->bind->shards;
 
-	if (l->address.ss_family == AF_UNIX || l->inherited_fd >= 0 || !threads)
+	if (l->address.ss_family == AF_UNIX || l->inherited_fd >= 0 || limits.no_reuseport ||
+	    !threads)
 		return 1;
 	if (is_by_group(l))
 		return used_groups(l, thread_group_count());
 	return shards > 0 && (unsigned)shards < threads ? (unsigned)shards : threads;
 }
 
-/* The socket of the calling thread, of <count>: threads, or groups, are dealt out to them in
- * turn.
- */
+/* The socket of the calling thread, of <count>: threads, or groups, are dealt out to them in turn. */
 static unsigned shard_of_thread(const struct listener_conf *l, unsigned count)
 {
 	unsigned rank = is_by_group(l) ? used_groups(l, thread_group) : used_threads(l, thread_id);
@@ -285,16 +335,30 @@ static unsigned shard_of_thread(const struct listener_conf *l, unsigned count)
 	return rank % count;
 }
 
-static void open_failed(const struct listener_conf *l, struct diag_list *diags, const char *error)
+bool listen_report(struct diag_list *diags, const struct listener_conf *l, const char *error)
 {
-	struct diag_place place = { .file = l->bind->file, .line = l->bind->line };
+	static const struct diag_place bare = { .form = DIAG_BARE };
+	const struct sockaddr_un *un = (const struct sockaddr_un *)&l->address;
+	const struct proxy *fe = l->bind->proxy;
 	struct addr a = addr_from_sockaddr(&l->address, l->address_len);
-	char text[ADDR_MAX];
+	char ip[ADDR_IP_MAX], where[sizeof(un->sun_path) + 16];
+	const char *protocol = a.family == ADDR_INET ? "tcpv4" : "tcpv6";
 
-	addr_put(&a, text, sizeof(text));
-	diag_add(diags, DIAG_ALERT, NULL, NULL, "Starting frontend %s: %s [%s] (%s:%d)",
-		 l->bind->proxy->name, error, addr_is_inet(&a) ? text : l->bind->text, place.file,
-		 place.line);
+	if (addr_is_inet(&a)) {
+		addr_put_ip(&a, ip, sizeof(ip));
+		snprintf(where, sizeof(where), "for [%s:%u]", ip, a.port);
+	} else if (l->inherited_fd >= 0) {
+		protocol = "fd";
+		snprintf(where, sizeof(where), "[fd@%d]", l->inherited_fd);
+	} else {
+		protocol = un->sun_path[0] ? "unix_stream" : "abns_stream";
+		snprintf(where, sizeof(where), "[%s%.107s]", un->sun_path[0] ? "" : "abns@",
+			 un->sun_path + !un->sun_path[0]);
+	}
+	diag_add(diags, DIAG_ALERT, &bare, NULL, "Binding [%s:%d] for %s %s: protocol %s: %s %s.",
+		 l->bind->file, l->bind->line, fe ? proxy_kind_name(fe) : "frontend",
+		 fe ? fe->name : "GLOBAL", protocol, error, where);
+	return false;
 }
 
 static bool open_one(struct listener_conf *l, struct diag_list *diags)
@@ -304,10 +368,8 @@ static bool open_one(struct listener_conf *l, struct diag_list *diags)
 	struct socket_settings set;
 	char error[256];
 
-	if (!o) {
-		open_failed(l, diags, "out of memory");
-		return false;
-	}
+	if (!o)
+		return listen_report(diags, l, "out of memory");
 	l->opened = o;
 	listen_settings(l->bind, &set);
 	o->backlog = set.backlog > 0 ? set.backlog : SOCKET_BACKLOG_DEFAULT;
@@ -316,19 +378,35 @@ static bool open_one(struct listener_conf *l, struct diag_list *diags)
 					      : socket_listen(&l->address, l->address_len, &set,
 							      error, sizeof(error));
 
-		if (fd < 0) {
-			open_failed(l, diags, error);
-			return false;
-		}
+		if (fd < 0)
+			return listen_report(diags, l, error);
 		o->sockets[i] = listener_new(fd, &user, l, limits.maxaccept);
 		if (!o->sockets[i]) {
 			close(fd);
-			open_failed(l, diags, "out of memory");
-			return false;
+			return listen_report(diags, l, "out of memory");
 		}
 		o->count++;
 	}
 	return true;
+}
+
+static void close_sockets(struct listener_conf *l)
+{
+	struct opened *o = l->opened;
+
+	for (unsigned i = 0; o && i < o->count; i++)
+		listener_close(&o->sockets[i]);
+	free(o);
+	l->opened = NULL;
+}
+
+/* All sockets of the address or none, so that it may be tried again. */
+static bool open_whole(struct listener_conf *l, struct diag_list *diags)
+{
+	if (open_one(l, diags))
+		return true;
+	close_sockets(l);
+	return false;
 }
 
 bool listen_open_all(struct config *cfg, struct diag_list *diags)
@@ -345,7 +423,7 @@ bool listen_open_all(struct config *cfg, struct diag_list *diags)
 			continue;
 		list_for_each(b, &px->binds, link)
 			list_for_each(l, &b->listeners, link)
-				ok = open_one(l, diags) && ok;
+				ok = (l->opened || open_whole(l, diags)) && ok;
 	}
 	return ok;
 }
@@ -377,8 +455,7 @@ static bool can_release(const struct listener_conf *l)
 	return l->inherited_fd < 0 && l->address.ss_family != AF_UNIX;
 }
 
-/* Stops accepting; whoever connects to the port is refused by the kernel, and others may bind it.
- */
+/* Stops accepting; whoever connects to the port is refused by the kernel; others may bind it. */
 static bool pause_one(struct listener_conf *l)
 {
 	struct opened *o = l->opened;
@@ -413,12 +490,7 @@ static bool reopen_one(struct listener_conf *l)
 
 static bool stop_one(struct listener_conf *l)
 {
-	struct opened *o = l->opened;
-
-	for (unsigned i = 0; o && i < o->count; i++)
-		listener_close(&o->sockets[i]);
-	free(o);
-	l->opened = NULL;
+	close_sockets(l);
 	set_status(l, LISTENER_CLOSED);
 	return true;
 }

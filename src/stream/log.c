@@ -10,15 +10,15 @@
 
 static __thread struct strbuf line, structured;
 
-static const struct log_settings *settings_of(const struct proxy *px)
-{
-	return slot_of(&log_proxy_slot, proxy_slots(px));
-}
-
 void stream_log_thread_fini(void)
 {
 	strbuf_fini(&line);
 	strbuf_fini(&structured);
+}
+
+static const struct log_settings *settings_of(const struct proxy *px)
+{
+	return slot_of(&log_proxy_slot, proxy_slots(px));
 }
 
 /* An end that nobody needs to look at: no error, no status 5xx (even of ours), no other try. */

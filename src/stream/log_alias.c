@@ -460,22 +460,14 @@ static bool alias_tsc(ALIAS_ARGS)
 	return strbuf_add(out, slice_make(text, 4));
 }
 
-/* Nothing was captured. */
+/* There is none. */
 static bool alias_none(ALIAS_ARGS)
 {
 	return logformat_put_text(item, out, slice_none());
 }
 
-/* Captured fields stand in braces, which are missing when nothing is to be captured. */
-static bool alias_captures(ALIAS_ARGS)
-{
-	return true;
-}
-
 static const struct expr_alias aliases[] = {
 	{ .name = "B", .print = alias_B, .help = "bytes sent to the client" },
-	{ .name = "CC", .print = alias_none, .flags = ALIAS_HTTP, .help = "captured request cookie" },
-	{ .name = "CS", .print = alias_none, .flags = ALIAS_HTTP, .help = "captured response cookie" },
 	{ .name = "H", .print = alias_hostname, .help = "host name of the machine" },
 	{ .name = "HM", .print = alias_HM, .flags = ALIAS_HTTP, .help = "method" },
 	{ .name = "HP", .print = alias_HP, .flags = ALIAS_HTTP, .help = "target without query" },
@@ -513,12 +505,6 @@ static const struct expr_alias aliases[] = {
 	{ .name = "fi", .print = alias_fi, .help = "address the client connected to" },
 	{ .name = "fp", .print = alias_fp, .help = "port the client connected to" },
 	{ .name = "ft", .print = alias_f, .help = "name of the frontend, '~' after it with TLS" },
-	{ .name = "hr", .print = alias_captures, .flags = ALIAS_HTTP, .help = "captured request fields" },
-	{ .name = "hrl", .print = alias_captures, .flags = ALIAS_HTTP,
-	  .help = "captured request fields, CLF" },
-	{ .name = "hs", .print = alias_captures, .flags = ALIAS_HTTP, .help = "captured response fields" },
-	{ .name = "hsl", .print = alias_captures, .flags = ALIAS_HTTP,
-	  .help = "captured response fields, CLF" },
 	{ .name = "lc", .print = alias_lc, .help = "number of the line of the frontend" },
 	{ .name = "ms", .print = alias_ms, .help = "milliseconds of the accept date" },
 	{ .name = "pid", .print = alias_pid, .help = "process number" },

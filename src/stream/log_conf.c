@@ -86,4 +86,5 @@ static const struct conf_keyword keywords[] = {
 
 const struct module mod_stream_log = {
 	.name = "stream-log", .keywords = keywords, .check = log_check,
+	.thread_fini = stream_log_thread_fini,
 };

@@ -296,15 +296,15 @@ bool reply_check(struct config *cfg, struct reply *reply, const struct rule *r,
 
 /* --- at run time -------------------------------------------------------------------------- */
 
-/* Adds the fields to s->res; their values were made before it was reset. */
+/* Adds the fields to s->res, those without a value left out; they were made before it was reset. */
 static bool reply_put_fields(const struct reply *reply, struct stream *s,
 			     const struct slice *values)
 {
 	const struct reply_field *f;
 	unsigned i = 0;
 
-	for (f = reply->fields; f; f = f->next) {
-		if (!http_msg_put_field(&s->res, f->id, f->name, values[i++]))
+	for (f = reply->fields; f; f = f->next, i++) {
+		if (values[i].len && !http_msg_put_field(&s->res, f->id, f->name, values[i]))
 			return false;
 	}
 	return true;

@@ -110,6 +110,7 @@ enum step stage_response(struct stream *s)
 		if (s->be->retry_on && status_is_retried(s) && stream_retry(s, s->be->retry_on))
 			return stream_goto(s, STAGE_ASSIGN);
 		s->status = s->res.status;
+		capture_response(s);
 		return STEP_NEXT;
 	}
 	if (s->back.flags & (EP_RX_BAD | EP_RX_ABORT | EP_ERROR))
@@ -181,7 +182,7 @@ static void after_response(struct stream *s)
 		rules_run(s->fe, RULES_HTTP_AFTER, stream_expr(s, dir), true, &which);
 }
 
-/* From here on the answer to an upgrade or a CONNECT is a tunnel: what ended was the request only. */
+/* The answer to an upgrade or a CONNECT opens a tunnel: what ended was the request only. */
 static void open_tunnel(struct stream *s)
 {
 	s->flags |= STRM_TUNNEL;

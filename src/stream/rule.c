@@ -222,7 +222,8 @@ static int action_match(const struct rule_action *a, const struct conf_line *l, 
 		const char *word = at + words < l->count ? l->words[at + words] : "";
 		size_t len = strcspn(name, " ");
 
-		if (strncmp(name, word, len) != 0 || word[len])
+		if (strncmp(name, word, len) != 0 ||
+		    (word[len] && !(a->has_parameter && word[len] == '(')))
 			return 0;
 		words++;
 		name += len;

@@ -317,9 +317,19 @@ static bool sc_idle_ready(void *owner, struct h1_conn *h)
 	return true;
 }
 
+/* For `show fd`. */
+static void sc_describe(const void *owner, struct strbuf *out)
+{
+	const struct server *srv = ((const struct server_conn *)owner)->server;
+
+	strbuf_printf(out, " sv=%s/%s", srv->proxy->name, srv->name);
+}
+
 static const struct h1_back_user h1_user = {
 	.idle_closed = sc_idle_closed, .idle_ready = sc_idle_ready, .closed = sc_closed_h1,
+	.describe = sc_describe,
 };
+static const struct pass_user pass_user = { .closed = sc_closed_pass, .describe = sc_describe };
 
 /* --- taking ----------------------------------------------------------------------------------- */
 
@@ -634,7 +644,7 @@ static bool set_up(struct stream *s, struct server_conn *sc, int fd, bool in_pro
 		sc->h1 = h1_back_new(c, &s->back, &h1_user, sc, &stream_proxy(s->be)->back);
 		if (!sc->h1)
 			conn_close(&c);
-	} else if (!pass_attach(c, &s->back, true, sc_closed_pass, sc)) {
+	} else if (!pass_attach(c, &s->back, true, &pass_user, sc)) {
 		conn_close(&c);
 	}
 	return c != NULL;

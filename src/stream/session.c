@@ -12,7 +12,7 @@
 #include "mux/pass.h"
 #include "net/conn.h"
 #include "net/listener.h"
-#include "capture.h"
+#include "error_capture.h"
 #include "listen_priv.h"
 #include "server_conn.h"
 #include "stream_priv.h"
@@ -45,6 +45,7 @@ static void session_free(struct session *s)
 
 	BUG_ON(!list_is_empty(&s->streams));
 	server_conn_end_session(s);
+	vars_clear(&s->vars);
 	list_remove(&s->link);
 	gauge_add(&fe->state->fe, CNT_SESS_CUR, -1, &fe->state->fe_session_max);
 	if (fe->options & PROXY_OPT_SOCKET_STATS)
@@ -123,7 +124,7 @@ static struct slice http_bad_request(void *owner, const struct h1_bad *bad)
 		counter_add(&fe->state->fe, counter_of_status(bad->status), 1);
 		session_log_bad(sess, bad, causes[bad->kind], 'R');
 		if (bad->kind == H1_BAD_SYNTAX || bad->kind == H1_BAD_TOO_LARGE)
-			capture_request(sess, bad->details);
+			error_capture_request(sess, bad->details);
 	}
 	/* one that has only ended its sending may still read why nothing came of its request */
 	if (bad->kind == H1_BAD_ERROR || (bad->kind == H1_BAD_ABORT && !bad->since_ns))
@@ -131,9 +132,18 @@ static struct slice http_bad_request(void *owner, const struct h1_bad *bad)
 	return stream_page_text(fe, (unsigned)bad->status);
 }
 
+/* For `show fd`. */
+static void session_describe(const void *owner, struct strbuf *out)
+{
+	strbuf_printf(out, " fe=%s", ((const struct session *)owner)->fe->name);
+}
+
 static const struct h1_front_user http_user = {
 	.stream_new = http_stream_new, .bad_request = http_bad_request,
-	.closed = session_conn_closed,
+	.closed = session_conn_closed, .describe = session_describe,
+};
+static const struct pass_user tcp_user = {
+	.closed = session_conn_closed, .describe = session_describe,
 };
 
 /* --- giving the connection to a mux ------------------------------------------------------------ */
@@ -158,7 +168,7 @@ static void start_tcp(struct session *s, bool readable)
 {
 	struct stream *strm = stream_new(s, false);
 
-	if (!strm || !pass_attach(s->conn, &strm->front, false, session_conn_closed, s)) {
+	if (!strm || !pass_attach(s->conn, &strm->front, false, &tcp_user, s)) {
 		if (strm)
 			stream_abandon(strm);
 		session_abort(s);
@@ -176,7 +186,8 @@ static void start_tcp(struct session *s, bool readable)
 static void session_start(struct session *s, bool readable)
 {
 	struct expr_ctx ctx = { .proxy = s->fe, .session = s,
-				.flags = EXPR_DIR_REQUEST | EXPR_FINAL };
+				.flags = EXPR_DIR_REQUEST | EXPR_FINAL,
+				.vars = { [VAR_SESS] = &s->vars } };
 	const struct rule *which;
 	enum rule_result r = RULE_CONTINUE;
 
@@ -287,7 +298,14 @@ static void preamble_ready(struct conn *c)
 	preamble_end(p, true);
 }
 
-static const struct conn_ops preamble_ops = { .name = "PROXY-preamble", .ready = preamble_ready };
+static void preamble_describe(const struct conn *c, struct strbuf *out)
+{
+	session_describe(((const struct preamble *)c->owner)->session, out);
+}
+
+static const struct conn_ops preamble_ops = {
+	.name = "PROXY-preamble", .ready = preamble_ready, .describe = preamble_describe,
+};
 
 /* Waits for the PROXY protocol header that the bind line announces. */
 static void session_wait_preamble(struct session *s)
@@ -315,7 +333,8 @@ static void session_wait_preamble(struct session *s)
 static bool connection_is_welcome(struct session *s)
 {
 	struct expr_ctx ctx = { .proxy = s->fe, .session = s,
-				.flags = EXPR_DIR_REQUEST | EXPR_FINAL };
+				.flags = EXPR_DIR_REQUEST | EXPR_FINAL,
+				.vars = { [VAR_SESS] = &s->vars } };
 	const struct rule *which;
 	struct arena arena;
 	enum rule_result r;
@@ -344,6 +363,7 @@ void session_accept(struct listener_conf *l, int fd, const struct addr *src)
 
 	if (!s) {
 		close(fd);
+		listen_free_place(l);
 		return;
 	}
 	s->conn = conn_new(fd, &preamble_ops, NULL, 0);

@@ -90,7 +90,5 @@ static inline enum expr_result smp_text_to_int(struct sample *out)
 	return EXPR_FOUND;
 }
 
-/* Two texts in one, in the context's arena. */
-struct slice smp_join(struct expr_ctx *ctx, struct slice a, struct slice b);
 
 #endif

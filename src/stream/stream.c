@@ -13,7 +13,7 @@
 #include "core/task.h"
 #include "core/thread.h"
 #include "net/pipe.h"
-#include "capture.h"
+#include "error_capture.h"
 
 /* A stream that goes round this often in one call has lost its way. */
 #define PASSES_MAX 100000
@@ -53,8 +53,8 @@ static void back_wake(struct endpoint *ep)
 	stream_run(stream_of_back(ep));
 }
 
-static const struct endpoint_user front_user = { .bad = capture_front_bad, .wake = front_wake };
-static const struct endpoint_user back_user = { .bad = capture_back_bad, .wake = back_wake };
+static const struct endpoint_user front_user = { .bad = error_capture_front_bad, .wake = front_wake };
+static const struct endpoint_user back_user = { .bad = error_capture_back_bad, .wake = back_wake };
 
 static void stream_timer(struct timer *t)
 {
@@ -87,6 +87,8 @@ struct stream *stream_new(struct session *sess, bool http)
 		return NULL;
 	}
 	arena_init_in(&s->arena, s->area, sizeof(s->area), 0);
+	s->txn_vars.arena = s->message_vars.arena = &s->arena;
+	s->expr.vars[VAR_REQ] = &s->message_vars;
 	s->sess = sess;
 	s->fe = s->be = sess->fe;
 	s->flags = http ? STRM_HTTP : 0;
@@ -125,6 +127,8 @@ static void stream_free(struct stream *s)
 	block_queue_clear(&s->front.tx);
 	block_queue_clear(&s->reply_body);
 	block_queue_clear(&s->replay);
+	vars_clear(&s->txn_vars);
+	vars_clear(&s->message_vars);
 	arena_fini(&s->arena);
 	if (slot_class_size(SLOT_STREAM))
 		slot_area_fini(SLOT_STREAM, stream_slots(s));
@@ -146,6 +150,15 @@ struct expr_ctx *stream_expr(struct stream *s, unsigned flags)
 	s->expr.stream = s;
 	s->expr.arena = &s->arena;
 	s->expr.flags = flags;
+	s->expr.vars[VAR_SESS] = &s->sess->vars;
+	s->expr.vars[VAR_TXN] = &s->txn_vars;
+	if (!(flags & EXPR_DIR_RESPONSE)) {
+		s->expr.vars[VAR_REQ] = &s->message_vars;
+	} else if (s->expr.vars[VAR_REQ]) { /* the request's make room for the response's */
+		vars_clear(&s->message_vars);
+		s->expr.vars[VAR_REQ] = NULL;
+	}
+	s->expr.vars[VAR_RES] = s->expr.vars[VAR_REQ] ? NULL : &s->message_vars;
 	return &s->expr;
 }
 

@@ -73,6 +73,7 @@ void stream_send_continue(struct stream *s);
 enum step stream_rules(struct stream *s, struct proxy *px, enum ruleset set, unsigned dir);
 
 /* --- backend.c */
+bool backend_init(void);
 /* Lets go of the server's connection and of its slot. */
 void stream_drop_back(struct stream *s);
 void stream_drop_slot(struct stream *s);
@@ -105,13 +106,14 @@ extern __thread struct list stream_list_of_thread;
 /* --- log.c */
 /* Writes the log line of the stream, once, if its frontend wants one. */
 void stream_log(struct stream *s);
+/* Frees the calling thread's line. */
+void stream_log_thread_fini(void);
 /* The same with option logasap: once the answer's head was sent, or the server connected (TCP). */
 void stream_log_early(struct stream *s);
 /* Without any format of its frontend's, a stream is announced when it begins. */
 void stream_log_begin(struct stream *s);
 /* A connection which ends before it carries anything: its PROXY protocol header failed. */
 void session_log_error(struct session *sess, const char *what);
-void stream_log_thread_fini(void);
 /* A connection that never became a stream. */
 void session_log_bad(struct session *sess, const struct h1_bad *bad, enum stream_cause cause,
 		     char phase);
@@ -140,5 +142,11 @@ struct stream_global {
 	int64_t maxconn;          /* effective, computed at the start */
 };
 extern struct slot stream_global_slot;
+
+/* Keep what the frontend wants of the head that has just arrived, for logs and rules (capture.c). */
+void capture_request(struct stream *s);
+void capture_response(struct stream *s);
+/* Same, the cookie of a request that goes to a server: after the rules, as the reference does. */
+void capture_request_cookie(struct stream *s);
 
 #endif

@@ -7,6 +7,7 @@ state and the counters of the log line; that the proxy serves the next request, 
 import os
 import resource
 import socket
+import threading
 import time
 
 import lib
@@ -166,12 +167,20 @@ def slow_answer(sock, r, fields):
     return True
 
 
+def rst_in_tunnel(sock, r, fields):
+    sock.sendall(b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\n"
+                 b"Upgrade: foo\r\n\r\n")
+    r.exactly(1)
+    lib.reset(sock)
+
+
 STEPS = {
     "/rst": rst_now, "/close": close_now,
     "/rst-head": rst_amid_head, "/close-head": close_amid_head,
     "/rst-body": rst_amid_body, "/close-body": close_amid_body, "/close-chunks": close_amid_chunks,
     "/silent": silent, "/silent-body": silent_amid_body, "/drip": drip, "/garbage": garbage,
     "/stream": stream, "/slow": slow_answer,
+    "/tunnel": rst_in_tunnel,
 }
 
 
@@ -389,6 +398,65 @@ def memory_limited(tap, program):
         sc.recovers(tap, "memory")
 
 
+def crowd(sc, stop):
+    """A client that does a bit of everything on connections of its own, whatever happens to it."""
+    asks = (b"GET /ok HTTP/1.1\r\nHost: x\r\n\r\n",
+            b"POST /up HTTP/1.1\r\nHost: x\r\nContent-Length: 30000\r\n\r\n" + b"x" * 30000,
+            b"POST /up HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+            b"3\r\nabc\r\n0\r\n\r\n")
+    n = 0
+    while not stop.is_set():
+        try:
+            with lib.connect(sc.fe, 2) as s:
+                for _ in range(3):
+                    n += 1
+                    s.sendall(asks[n % 3])
+                    if n % 17 == 0:
+                        break
+                    lib.Reader(s).response()
+        except (OSError, EOFError, ValueError):
+            pass
+
+
+def allocations_failing(tap, program):
+    """One allocation in ten fails: streams are lost, never the process nor a place in it."""
+    with Scene(program, scripted(STEPS), args=("-dMfail",),
+               glob="nbthread 2\n\ttune.fail-alloc 10") as sc:
+        stop = threading.Event()
+        clients = [threading.Thread(target=crowd, args=(sc, stop)) for _ in range(6)]
+        for c in clients:
+            c.start()
+        failed = lib.until(lambda: fails(sc.proxy) > 500)
+        stop.set()
+        for c in clients:
+            c.join()
+        tap.ok(failed, "failing allocations: they do fail")
+        tap.ok(sc.proxy.alive(), "failing allocations: the process lives", sc.proxy.output())
+        tap.ok(lib.until(lambda: is_empty(sc.proxy)), "failing allocations: no stream is stuck")
+        sc.proxy.process.send_signal(lib.signal.SIGUSR1)
+        tap.ok(lib.until(lambda: not sc.proxy.alive()), "failing allocations: the process ends")
+        tap.eq(sc.proxy.process.returncode, 0, "failing allocations: with status 0")
+
+
+def answer(ask):
+    """An answer of the Runtime API, whose own allocations may fail too; None then."""
+    try:
+        return ask()
+    except (OSError, KeyError, ValueError, IndexError):
+        return None
+
+
+def fails(proxy):
+    info = answer(proxy.info)
+    return int(info.get("PoolFailed", 0)) if info else 0
+
+
+def is_empty(proxy):
+    stats = answer(proxy.stats)
+    return bool(stats) and all(stats[row]["scur"] == "0" for row in
+                               (("fe", "FRONTEND"), ("be", "BACKEND"), ("be", "s1")))
+
+
 def half_close(tap, program):
     """TCP mode: each side may end its sending while the other goes on."""
     more = ("listen tcp\n\tmode tcp\n\tno log\n\ttimeout tunnel 5s\n\ttimeout server 5s\n"
@@ -423,6 +491,22 @@ def half_close(tap, program):
         s.close()
 
 
+def tunnel_reset(tap, program):
+    """A server that resets a tunnel ends it, towards both sides and in the log."""
+    with Scene(program, scripted(STEPS)) as sc:
+        with lib.connect(sc.fe) as s:
+            s.sendall(b"GET /tunnel HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\n"
+                      b"Upgrade: foo\r\n\r\n")
+            head = lib.Reader(s).head()
+            tap.ok(head and " 101 " in head[0], "tunnel: it opens", head)
+            s.sendall(b"x")
+            lib.recv_all(s)
+        sc.logged(tap, "tunnel: a server's reset", 101, "SD--", "GET /tunnel ")
+        tap.ok(lib.until(lambda: sc.proxy.stats()["be", "s1"]["scur"] == "0"),
+               "tunnel: nothing is left of it")
+        sc.recovers(tap, "tunnel")
+
+
 def soft_stop(tap, program):
     """SIGUSR1 lets what runs finish, then the process ends with status 0."""
     with Scene(program, scripted(STEPS), client="3s") as sc:
@@ -441,7 +525,8 @@ def main():
     args = lib.arguments(__doc__, ("only", "", "run one scene"))
     tap = lib.Tap()
     for scene in (servers, refusing, kept_connection_closed, clients, abort_on_close,
-                  connections_exhausted, descriptors_exhausted, memory_limited, half_close,
+                  connections_exhausted, descriptors_exhausted, memory_limited,
+                  allocations_failing, half_close, tunnel_reset,
                   soft_stop):
         if args.only in ("", scene.__name__):
             try:

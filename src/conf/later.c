@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* later.c - keywords that wait for a part of the program that is not there yet
+ *
+ * Who writes one of them shall read what it waits for, not that it is unknown. They are no
+ * keywords, so -dK, the manual and suggestions do not show them. A row leaves when its keyword
+ * arrives; one of a table that knows the word comes first anyway.
+ */
+#include <string.h>
+#include "conf_priv.h"
+
+#define TLS "TLS"
+#define H2 "HTTP/2"
+#define CHECKS "health checks"
+
+static const struct {
+	const char *words; /* one or several; "tune.h2.*": whatever begins so */
+	unsigned where;
+	const char *feature;
+} later[] = {
+	{ "acme.scheduler", CONF_GLOBAL, "ACME" },
+	{ "ca-base", CONF_GLOBAL, TLS }, { "crt-base", CONF_GLOBAL, TLS },
+	{ "key-base", CONF_GLOBAL, TLS }, { "issuers-chain-path", CONF_GLOBAL, TLS },
+	{ "maxsslconn", CONF_GLOBAL, TLS }, { "maxsslrate", CONF_GLOBAL, TLS },
+	{ "ocsp-update.*", CONF_GLOBAL, TLS }, { "ssl-*", CONF_GLOBAL, TLS },
+	{ "tune.ssl.*", CONF_GLOBAL, TLS },
+	{ "tune.h2.*", CONF_GLOBAL, H2 }, { "tune.quic.*", CONF_GLOBAL, "QUIC" },
+	{ "limited-quic", CONF_GLOBAL, "QUIC" }, { "no-quic", CONF_GLOBAL, "QUIC" },
+	{ "dns-accept-family", CONF_GLOBAL, "name resolution at run time" },
+	{ "httpclient.*", CONF_GLOBAL, "the HTTP client" },
+	{ "lua-*", CONF_GLOBAL, "Lua" }, { "tune.lua.*", CONF_GLOBAL, "Lua" },
+	{ "setcap", CONF_GLOBAL, "keeping capabilities" },
+	{ "set-var", CONF_GLOBAL, "variables" }, { "set-var-fmt", CONF_GLOBAL, "variables" },
+	{ "tune.vars.*", CONF_GLOBAL, "variables" },
+	{ "h1-case-adjust", CONF_GLOBAL, "adjusting the case of header names" },
+	{ "h1-case-adjust-file", CONF_GLOBAL, "adjusting the case of header names" },
+	{ "http-err-codes", CONF_GLOBAL, "counters of errors chosen by status" },
+	{ "http-fail-codes", CONF_GLOBAL, "counters of errors chosen by status" },
+	{ "server-state-base", CONF_GLOBAL, "states kept across restarts" },
+	{ "server-state-file", CONF_GLOBAL, "states kept across restarts" },
+	{ "stats-file", CONF_GLOBAL, "counters kept across restarts" },
+	{ "spread-checks", CONF_GLOBAL, CHECKS }, { "max-spread-checks", CONF_GLOBAL, CHECKS },
+	{ "external-check", CONF_GLOBAL, CHECKS },
+	{ "tune.max-checks-per-thread", CONF_GLOBAL, CHECKS },
+	{ "tune.comp.maxlevel", CONF_GLOBAL, "compression" },
+	{ "maxcomprate", CONF_GLOBAL, "compression" },
+	{ "maxcompcpuusage", CONF_GLOBAL, "compression" },
+	{ "tune.peers.*", CONF_GLOBAL, "peers" }, { "tune.ring.*", CONF_GLOBAL, "rings" },
+	{ "tune.pattern.*", CONF_GLOBAL, "a cache of patterns" },
+	{ "tune.stick-counters", CONF_GLOBAL, "stick tables" },
+	{ "tune.glitches.*", CONF_GLOBAL, H2 }, { "tune.bufsize.small", CONF_GLOBAL, "QUIC" },
+	{ "trace", CONF_GLOBAL, "traces" },
+
+	{ "capture cookie", CONF_PROXY, "captures" },
+	{ "capture request", CONF_PROXY, "captures" },
+	{ "capture response", CONF_PROXY, "captures" },
+	{ "declare capture", CONF_PROXY, "captures" },
+	{ "email-alert", CONF_PROXY, "alerts by mail" },
+	{ "external-check", CONF_PROXY, CHECKS }, { "http-check", CONF_PROXY, CHECKS },
+	{ "tcp-check", CONF_PROXY, CHECKS }, { "monitor", CONF_PROXY, CHECKS },
+	{ "monitor-uri", CONF_PROXY, CHECKS },
+	{ "filter", CONF_PROXY, "filters" },
+	{ "force-persist", CONF_PROXY, "persistence" },
+	{ "ignore-persist", CONF_PROXY, "persistence" },
+	{ "persist rdp-cookie", CONF_PROXY, "persistence" },
+	{ "option persist", CONF_PROXY, "persistence" },
+	{ "stick", CONF_PROXY, "stick tables" }, { "stick-table", CONF_PROXY, "stick tables" },
+	{ "http-error", CONF_PROXY, "error pages written as rules" },
+	{ "http-send-name-header", CONF_PROXY, "naming the server in requests" },
+	{ "log-format-sd", CONF_PROXY, "structured data in logs" },
+	{ "log-steps", CONF_PROXY, "logs at chosen steps" },
+	{ "unique-id-format", CONF_PROXY, "unique identifiers" },
+	{ "unique-id-header", CONF_PROXY, "unique identifiers" },
+	{ "stats admin", CONF_PROXY, "the statistics page" },
+	{ "stats auth", CONF_PROXY, "the statistics page" },
+	{ "stats enable", CONF_PROXY, "the statistics page" },
+	{ "stats hide-version", CONF_PROXY, "the statistics page" },
+	{ "stats http-request", CONF_PROXY, "the statistics page" },
+	{ "stats realm", CONF_PROXY, "the statistics page" },
+	{ "stats refresh", CONF_PROXY, "the statistics page" },
+	{ "stats scope", CONF_PROXY, "the statistics page" },
+	{ "stats show-*", CONF_PROXY, "the statistics page" },
+	{ "stats uri", CONF_PROXY, "the statistics page" },
+	{ "ssl-f-use", CONF_PROXY, TLS },
+	{ "use-fcgi-app", CONF_PROXY, "FastCGI" },
+
+	{ "ssl", CONF_BIND | CONF_SERVER, TLS }, { "allow-0rtt", CONF_BIND | CONF_SERVER, TLS },
+	{ "alpn", CONF_BIND | CONF_SERVER, TLS }, { "npn", CONF_BIND | CONF_SERVER, TLS },
+	{ "ca-*", CONF_BIND | CONF_SERVER, TLS }, { "ciphers", CONF_BIND | CONF_SERVER, TLS },
+	{ "ciphersuites", CONF_BIND | CONF_SERVER, TLS },
+	{ "client-sigalgs", CONF_BIND | CONF_SERVER, TLS },
+	{ "crl-file", CONF_BIND | CONF_SERVER, TLS }, { "crt", CONF_BIND | CONF_SERVER, TLS },
+	{ "crt-*", CONF_BIND, TLS }, { "default-crt", CONF_BIND, TLS },
+	{ "curves", CONF_BIND | CONF_SERVER, TLS }, { "ecdhe", CONF_BIND, TLS },
+	{ "force-*", CONF_BIND | CONF_SERVER, TLS },
+	{ "generate-certificates", CONF_BIND, TLS },
+	{ "no-alpn", CONF_BIND | CONF_SERVER, TLS }, { "no-ca-names", CONF_BIND, TLS },
+	{ "no-ssl*", CONF_BIND | CONF_SERVER, TLS }, { "no-strict-sni", CONF_BIND, TLS },
+	{ "no-tls*", CONF_BIND | CONF_SERVER, TLS },
+	{ "prefer-client-ciphers", CONF_BIND, TLS },
+	{ "sigalgs", CONF_BIND | CONF_SERVER, TLS },
+	{ "ssl-*", CONF_BIND | CONF_SERVER, TLS }, { "strict-sni", CONF_BIND, TLS },
+	{ "tls-*", CONF_BIND | CONF_SERVER, TLS }, { "verify", CONF_BIND | CONF_SERVER, TLS },
+	{ "verifyhost", CONF_SERVER, TLS }, { "sni", CONF_SERVER, TLS },
+	{ "sni-auto", CONF_SERVER, TLS }, { "no-sni-auto", CONF_SERVER, TLS },
+	{ "send-proxy-v2-ssl*", CONF_SERVER, TLS },
+	{ "check-*", CONF_SERVER, CHECKS }, { "no-check-*", CONF_SERVER, CHECKS },
+	{ "quic-*", CONF_BIND, "QUIC" }, { "ws", CONF_SERVER, H2 },
+};
+
+/* Are the words the first ones of <pattern>'s? */
+static bool words_fit(char *const *words, int count, const char *pattern)
+{
+	for (int i = 0; i < count; i++) {
+		size_t len = strcspn(pattern, " ");
+
+		if (len && pattern[len - 1] == '*')
+			return strncmp(words[i], pattern, len - 1) == 0;
+		if (strlen(words[i]) != len || strncmp(words[i], pattern, len) != 0)
+			return false;
+		if (!pattern[len])
+			return true;
+		pattern += len + 1;
+	}
+	return false;
+}
+
+const char *conf_later_feature(char *const *words, int count, unsigned where)
+{
+	for (size_t i = 0; i < sizeof(later) / sizeof(*later); i++)
+		if (later[i].where & where && words_fit(words, count, later[i].words))
+			return later[i].feature;
+	return NULL;
+}

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* var_smp.c - variables in expressions and in the global section */
+#include <stdlib.h>
+#include <string.h>
+#include "expr/logformat.h"
+#include "expr_priv.h"
+#include "vars_priv.h"
+
+/* --- arguments ---------------------------------------------------------------------------- */
+
+bool expr_arg_number_check(struct conf_line *l, struct expr_arg *arg, const char **error)
+{
+	const char *text = arg->name.ptr, *reason;
+	char *end;
+
+	arg->integer = strtoll(text, &end, 10);
+	arg->type = ARG_INT;
+	if (!*end || (end == text && (*text == '-' || *text == '+') && !text[1]))
+		return true;
+	*error = "expects an integer or a variable name";
+	arg->object = var_ref_parse(l->cfg, text, false, &reason);
+	arg->type = ARG_VAR;
+	return arg->object != NULL;
+}
+
+bool expr_arg_number(const struct expr_arg *arg, struct expr_ctx *ctx, int64_t *out)
+{
+	struct sample s;
+
+	if (arg->type == ARG_INT) {
+		*out = arg->integer;
+		return true;
+	}
+	if (arg->type != ARG_VAR || !var_get(arg->object, ctx, &s) ||
+	    !sample_cast(&s, SMP_INT, ctx->arena))
+		return false;
+	*out = s.integer;
+	return true;
+}
+
+/* --- fetch -------------------------------------------------------------------------------- */
+
+static bool check_var(struct conf_line *l, struct expr_arg *args, const char **error)
+{
+	args[0].object = var_ref_parse(l->cfg, args[0].name.ptr, false, error);
+	args[0].type = ARG_VAR;
+	return args[0].object != NULL;
+}
+
+static enum expr_result fetch_var(struct expr_ctx *ctx, const struct expr_arg *args,
+				  struct sample *out)
+{
+	if (var_get(args[0].object, ctx, out)) {
+		out->flags |= SMP_CONST | SMP_VOLATILE;
+		return EXPR_FOUND;
+	}
+	if (args[1].type != ARG_STR)
+		return EXPR_NONE;
+	out->type = SMP_STR;
+	out->flags |= SMP_CONST;
+	out->text = args[1].text;
+	return EXPR_FOUND;
+}
+
+const struct expr_fetch expr_var_fetches[] = {
+	{ .name = "var", .args_min = 1, .args = { ARG_STR, ARG_STR }, .out = SMP_ANY,
+	  .use = EXPR_USE_CONST, .fetch = fetch_var, .check = check_var,
+	  .syntax = "(<name>[,<default>])", .help = "a variable, as it was set" },
+	{ 0 }
+};
+
+/* --- converters --------------------------------------------------------------------------- */
+
+static bool check_set_var(struct conf_line *l, struct expr_arg *args, const char **error)
+{
+	struct var_ref *ref = var_ref_parse(l->cfg, args[0].name.ptr, false, error);
+
+	for (int i = 1; ref && i < EXPR_ARGS_MAX && args[i].type == ARG_STR; i++)
+		if (!var_ref_add_condition(l->cfg, ref, args[i].name, error))
+			return false;
+	args[0].object = ref;
+	args[0].type = ARG_VAR;
+	return ref != NULL;
+}
+
+static bool convert_set_var(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *s)
+{
+	return var_set(args[0].object, ctx, s);
+}
+
+static bool convert_unset_var(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *s)
+{
+	var_unset(args[0].object, ctx);
+	return true;
+}
+
+/* As check_var(), in the words of converters that only read one. */
+static bool check_other(struct conf_line *l, struct expr_arg *args, const char **error)
+{
+	const char *reason;
+
+	*error = arena_printf(&l->cfg->arena, "failed to register variable name '%s'",
+			      args[0].name.ptr);
+	args[0].object = var_ref_parse(l->cfg, args[0].name.ptr, false, &reason);
+	args[0].type = ARG_VAR;
+	return args[0].object != NULL;
+}
+
+/* The difference of the first bytes that differ, else of the lengths. */
+static bool convert_strcmp(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *s)
+{
+	struct sample other;
+	size_t len;
+	int order;
+
+	if (!var_get(args[0].object, ctx, &other) || !sample_cast(&other, SMP_STR, ctx->arena))
+		return false;
+	len = s->text.len < other.text.len ? s->text.len : other.text.len;
+	order = len ? strncmp(s->text.ptr, other.text.ptr, len) : 0;
+	if (!order)
+		order = (s->text.len > len) - (other.text.len > len);
+	s->type = SMP_INT;
+	s->integer = order;
+	return true;
+}
+
+/* Takes as long whatever the bytes are, so that nothing is learnt from it. */
+static bool convert_secure_memcmp(struct expr_ctx *ctx, const struct expr_arg *args,
+				  struct sample *s)
+{
+	struct sample other;
+	volatile unsigned char difference = 0;
+
+	if (!var_get(args[0].object, ctx, &other) || !sample_cast(&other, SMP_BIN, ctx->arena))
+		return false;
+	if (other.text.len != s->text.len)
+		difference = 1;
+	else
+		for (size_t i = 0; i < s->text.len; i++)
+			difference |= (unsigned char)(s->text.ptr[i] ^ other.text.ptr[i]);
+	s->type = SMP_BOOL;
+	s->boolean = difference == 0;
+	return true;
+}
+
+const struct expr_converter expr_var_converters[] = {
+	{ .name = "set-var", .args_min = 1,
+	  .args = { ARG_STR, ARG_STR, ARG_STR, ARG_STR, ARG_STR }, .in = SMP_ANY, .out = SMP_ANY,
+	  .context = true, .convert = convert_set_var, .check = check_set_var,
+	  .syntax = "(<name>[,<condition>...])", .help = "keeps it in a variable" },
+	{ .name = "unset-var", .args_min = 1, .args = { ARG_STR }, .in = SMP_ANY, .out = SMP_ANY,
+	  .context = true, .convert = convert_unset_var, .check = check_var,
+	  .syntax = "(<name>)", .help = "forgets a variable" },
+	{ .name = "strcmp", .args_min = 1, .args = { ARG_STR }, .in = SMP_STR, .out = SMP_INT,
+	  .context = true, .convert = convert_strcmp, .check = check_other,
+	  .syntax = "(<name>)", .help = "its order compared with a variable: 0 when equal" },
+	{ .name = "secure_memcmp", .args_min = 1, .args = { ARG_STR }, .in = SMP_BIN,
+	  .out = SMP_BOOL, .context = true, .convert = convert_secure_memcmp, .check = check_other,
+	  .syntax = "(<name>)", .help = "is it equal to a variable ? in constant time" },
+	{ 0 }
+};
+
+/* --- the global section ------------------------------------------------------------------- */
+
+/* Sets a variable of the process while the configuration is read. */
+static bool global_set_var(struct conf_line *l, bool is_format)
+{
+	struct expr_ctx ctx = { .arena = &l->cfg->arena, .flags = EXPR_FINAL };
+	const char *name = conf_next(l), *error;
+	struct var_ref *ref = name ? var_ref_parse(l->cfg, name, true, &error) : NULL;
+	struct sample s = { .type = SMP_STR };
+	struct logformat *format;
+	struct expr *e;
+
+	if (!name || !conf_peek(l))
+		return conf_error(l, l->at, NULL, "'%s' needs exactly two arguments: the variable "
+				  "name and %s.", l->keyword->words,
+				  is_format ? "a format" : "an expression");
+	if (ref && strncmp(name, "proc.", 5) != 0)
+		error = arena_printf(&l->cfg->arena, "invalid variable name '%s', only scope "
+				     "'proc' is permitted in the global section", name);
+	if (!ref || strncmp(name, "proc.", 5) != 0)
+		return conf_error(l, l->at - 1, NULL, "%s.", error);
+	if (is_format) {
+		format = logformat_parse(l, conf_next(l), EXPR_CFG_PARSER, 0);
+		if (!format)
+			return false;
+		s.text = logformat_make(format, &ctx, 65536);
+		if (!s.text.ptr)
+			return conf_error(l, l->at - 1, NULL, "out of memory.");
+	} else {
+		e = expr_take(l, EXPR_CFG_PARSER);
+		if (!e)
+			return false;
+		if (expr_eval(e, &ctx, &s) != EXPR_FOUND)
+			return conf_take_end(l);
+	}
+	var_set(ref, &ctx, &s);
+	return conf_take_end(l);
+}
+
+static bool set_var_parse(struct conf_line *l)
+{
+	return global_set_var(l, false);
+}
+
+static bool set_var_fmt_parse(struct conf_line *l)
+{
+	return global_set_var(l, true);
+}
+
+static bool max_size_parse(struct conf_line *l)
+{
+	static const char *const words[VARS_MAXES] = {
+		"tune.vars.global-max-size", "tune.vars.proc-max-size", "tune.vars.sess-max-size",
+		"tune.vars.txn-max-size", "tune.vars.reqres-max-size",
+	};
+	struct vars_store *store = vars_store_of(l->cfg);
+	uint64_t size;
+
+	if (!conf_take_size(l, &size))
+		return false;
+	for (int i = 0; i < VARS_MAXES; i++)
+		if (strcmp(l->keyword->words, words[i]) == 0)
+			store->max[i] = size;
+	store->limited |= size != 0;
+	return true;
+}
+
+#define MAX_SIZE(w, h) \
+	{ .words = w, .where = CONF_GLOBAL, .min_args = 1, .max_args = 1, .parse = max_size_parse, \
+	  .syntax = "<size>", .help = h }
+
+const struct conf_keyword expr_var_keywords[] = {
+	{ .words = "set-var", .where = CONF_GLOBAL, .max_args = -1, .parse = set_var_parse,
+	  .syntax = "<name> <expression>", .help = "set a variable of the process" },
+	{ .words = "set-var-fmt", .where = CONF_GLOBAL, .max_args = -1, .parse = set_var_fmt_parse,
+	  .syntax = "<name> <format>", .help = "set a variable of the process" },
+	MAX_SIZE("tune.vars.global-max-size", "memory for all variables"),
+	MAX_SIZE("tune.vars.proc-max-size", "memory for all variables of the process"),
+	MAX_SIZE("tune.vars.reqres-max-size", "memory for variables of one message"),
+	MAX_SIZE("tune.vars.sess-max-size", "memory for variables of one session"),
+	MAX_SIZE("tune.vars.txn-max-size", "memory for variables of one request and its answer"),
+	{ 0 }
+};

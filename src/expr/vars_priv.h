@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* vars_priv.h - what a generation knows of variables */
+#ifndef SRC_EXPR_VARS_PRIV_H
+#define SRC_EXPR_VARS_PRIV_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include "expr/vars.h"
+
+/* Limits in bytes, 0: none (tune.vars.*). */
+enum vars_max {
+	VARS_MAX_GLOBAL, VARS_MAX_PROC, VARS_MAX_SESS, VARS_MAX_TXN, VARS_MAX_MESSAGE, VARS_MAXES,
+};
+
+struct vars_store {
+	struct var_name *names;
+	struct vars process;       /* scope proc, under <lock> */
+	pthread_mutex_t lock;
+	size_t max[VARS_MAXES];
+	bool limited;              /* one of them is set */
+	_Atomic size_t used;       /* by all heads; counted under limits only */
+};
+
+bool vars_store_init(struct vars_store *store);
+void vars_store_fini(struct vars_store *store);
+struct vars_store *vars_store_of(const struct config *cfg);
+
+/* One more condition for setting: "ifset". False: *error tells. */
+bool var_ref_add_condition(struct config *cfg, struct var_ref *ref, struct slice text,
+			   const char **error);
+
+/* An argument that is an integer or the name of a variable; checked, then read. False: *error, or
+ * the variable has no integer.
+ */
+bool expr_arg_number_check(struct conf_line *l, struct expr_arg *arg, const char **error);
+bool expr_arg_number(const struct expr_arg *arg, struct expr_ctx *ctx, int64_t *out);
+
+extern const struct expr_fetch expr_var_fetches[];
+extern const struct expr_converter expr_var_converters[];
+extern const struct conf_keyword expr_var_keywords[];
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* net_conf.c - edge file: the start-up of the network floor */
+#include "base/block.h"
+#include "base/module.h"
+#include "net/net_init.h"
+#include "net/pipe.h"
+
+static bool net_init(void)
+{
+	return conn_init() && listener_init() && ctl_socket_init();
+}
+
+/* Last of all floors that move bytes: what they gave back is freed. */
+static void net_thread_fini(void)
+{
+	pipe_thread_fini();
+	block_queue_trim_thread();
+}
+
+const struct module mod_net = {
+	.name = "net", .init = net_init, .thread_fini = net_thread_fini,
+};

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* slot.c - the slots of a server, and whether one is free: asked by balancing and by queues */
+#include "base/bug.h"
+#include "proxy/proxy.h"
+#include "proxy/queue.h"
+#include "proxy/server.h"
+#include "slot_priv.h"
+
+int64_t server_limit(const struct server *srv)
+{
+	const struct proxy *be = srv->proxy;
+	int64_t max = __atomic_load_n(&srv->state->maxconn, __ATOMIC_RELAXED);
+	int64_t min = __atomic_load_n(&srv->state->minconn, __ATOMIC_RELAXED);
+	int64_t now, limit;
+
+	if (!max || min >= max || !min || !be->fullconn)
+		return max;
+	now = (int64_t)counter_read(&be->state->be, CNT_SESS_CUR);
+	if (now >= be->fullconn)
+		return max;
+	limit = max * now / be->fullconn;
+	return limit > min ? limit : min;
+}
+
+int64_t slot_unlimited_count(const struct server_state *st)
+{
+	return __atomic_load_n(&st->queue.mixed, __ATOMIC_RELAXED)
+		? (int64_t)counter_read(&st->counters, CNT_SLOTS_FREE) : 0;
+}
+
+bool server_has_room(const struct server *srv)
+{
+	const struct server_state *st = srv->state;
+
+	if (likely(!__atomic_load_n(&st->maxconn, __ATOMIC_RELAXED)))
+		return true;
+	if (__atomic_load_n(&st->queue.length, __ATOMIC_RELAXED))
+		return false;
+	return __atomic_load_n(&st->queue.served, __ATOMIC_RELAXED) + slot_unlimited_count(st) <
+		server_limit(srv);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* slot_priv.h - what slot.c tells the queues beside include/proxy/queue.h */
+#ifndef PROXY_SLOT_PRIV_H
+#define PROXY_SLOT_PRIV_H
+
+#include <stdint.h>
+
+struct server_state;
+
+/* Slots in use that were taken while there was no limit; 0 when there always was one. */
+int64_t slot_unlimited_count(const struct server_state *st);
+
+#endif
