@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <unistd.h>
 #include "base/bug.h"
+#include "core/activity.h"
 #include "core/fd.h"
 #include "core/thread.h"
 #include "poller_priv.h"
@@ -45,6 +46,7 @@ bool fd_add(int fd, fd_handler_fn *handler, void *owner, unsigned flags)
 		__atomic_store_n(&e->handler, NULL, __ATOMIC_RELAXED);
 		return false;
 	}
+	SHARED_WRITE(process);
 	__atomic_fetch_add(&fd_total, 1, __ATOMIC_RELAXED);
 	return true;
 }
@@ -57,6 +59,7 @@ static void fd_forget(struct fd_entry *e)
 	__atomic_store_n(&e->handler, NULL, __ATOMIC_RELAXED);
 	e->owner = NULL;
 	__atomic_store_n(&e->generation, e->generation + 1, __ATOMIC_RELEASE);
+	SHARED_WRITE(process);
 	__atomic_fetch_sub(&fd_total, 1, __ATOMIC_RELAXED);
 }
 

@@ -364,7 +364,15 @@ static bool alias_rt(ALIAS_ARGS)
 
 static bool alias_lc(ALIAS_ARGS)
 {
-	return logformat_put_int(item, out, ctx->stream->log_number, false);
+	struct stream *s = ctx->stream;
+
+	/* one number for all threads: only for formats that show it */
+	if (!s->log_number) {
+		SHARED_WRITE(process);
+		s->log_number = __atomic_add_fetch(&stream_proxy(s->fe)->log_lines, 1,
+						   __ATOMIC_RELAXED);
+	}
+	return logformat_put_int(item, out, s->log_number - 1, false);
 }
 
 /* --- the request ------------------------------------------------------------------------------ */
