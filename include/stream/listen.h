@@ -36,7 +36,7 @@ void listen_resume_all(struct config *cfg);
 void listen_retry_all(struct config *cfg);
 
 struct listen_figures {
-	unsigned maxconn_reached;        /* times that the process's maxconn held connections back */
+	unsigned maxconn_reached;        /* times that the maxconn held connections back */
 	uint64_t conn_rate, conn_rate_max; /* connections per second: now, and the most so far */
 };
 
@@ -59,7 +59,7 @@ void listen_set_limits(unsigned maxconn, unsigned maxconnrate, unsigned maxsessr
  * listen_resume_all().
  */
 void listen_set_maxconn(unsigned maxconn);
-/* May threads give each other idle server connections (tune.idle-pool.shared)? Before the threads. */
+/* May threads give each other idle server connections (tune.idle-pool.shared)? Before threads. */
 void stream_set_idle_sharing(bool shared);
 /* What the kernel is told of the sockets of one side; 0: its own defaults. */
 struct stream_socket_tunes {
