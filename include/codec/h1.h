@@ -2,22 +2,23 @@
 /* h1.h - HTTP/1.x message heads: from bytes to a start line, fields and framing
  *
  * A parser reads one head from contiguous bytes which begin with the head's first byte. It may be
- * called again when more bytes came after the same ones: it goes on at the line where it stopped. The
- * bytes may have moved meanwhile. One pass gives the start line, the fields with their small numbers
- * and how the body is delimited; all that is lax or ambiguous on the wire is decided here (RFC
- * 9112), so nobody above looks at Content-Length or Transfer-Encoding text again.
+ * called again when more bytes came after the same ones: it goes on at the line where it stopped.
+ * The bytes may have moved meanwhile. One pass gives the start line, the fields with their small
+ * numbers and how the body is delimited; all that is lax or ambiguous on the wire is decided here
+ * (RFC 9112), so nobody above looks at Content-Length or Transfer-Encoding text again.
  *
  * Writes  : the bytes must be writable: field names are put in lower case, folded lines joined
- *           (by spaces) and list elements taken out (Removed, below) in place. Nothing else changes.
+ *           (by spaces) and list elements taken out (Removed, below) in place. Nothing else
+ *           changes.
  * Owns    : nothing. All slices point into the input.
  * Threads : any; no state but the parser's.
  * Fails   : H1_ERROR with a kind, the offset of the byte and the status to answer to a request.
- * Removed : fields which carry only framing mistakes that are harmless once decided: repeated identical
- *           Host and Content-Length, Content-Length beside Transfer-Encoding, both of them in 1xx and
- *           204 responses, and, when violations are accepted, fields with an invalid name. Also what is
- *           for this hop only: "close" and "keep-alive" in Connection; in requests "h2c" in Upgrade,
- *           an Upgrade field or an "upgrade" token without the other, codings in TE; the scheme's own
- *           port in an absolute form and in Host.
+ * Removed : fields which carry only framing mistakes that are harmless once decided: repeated
+ *           identical Host and Content-Length, Content-Length beside Transfer-Encoding, both of
+ *           them in 1xx and 204 responses, and, when violations are accepted, fields with an
+ *           invalid name. Also what is for this hop only: "close" and "keep-alive" in Connection;
+ *           in requests "h2c" in Upgrade, an Upgrade field or an "upgrade" token without the other,
+ *           codings in TE; the scheme's own port in an absolute form and in Host.
  * Not here: whether a 101 answers a request that asked for it is known to the caller only.
  * See     : manual, "option accept-unsafe-violations-in-http-request".
  */
@@ -157,8 +158,8 @@ static inline void h1_parser_init(struct h1_parser *p, uint8_t options)
 
 /* Parses the head at the start of <input>, of which all earlier bytes must be the same as in the
  * calls before (at the same place or not). <out>->fields and field_capacity are set by the caller;
- * <out> must stay the same one between calls. H1_MORE: nothing is wrong so far, call again with more
- * bytes; H1_DONE: <out> is complete and out->length bytes were used; H1_ERROR: p->error.
+ * <out> must stay the same one between calls. H1_MORE: nothing is wrong so far, call again with
+ * more bytes; H1_DONE: <out> is complete and out->length bytes were used; H1_ERROR: p->error.
  * Empty lines before the start line are skipped and count in the length. Inputs end at 4 GB.
  */
 enum h1_status h1_parse_head(struct h1_parser *p, struct slice input, struct h1_head *out);
@@ -181,8 +182,8 @@ uint8_t h1_method_of(struct slice name);
 /* Is every byte a token character (RFC 9110 5.6.2), and is there one ? */
 bool h1_is_token(struct slice s);
 
-/* Walks a comma-separated list: gives the next non-empty element without its blanks in <element> and
- * moves <list> past it; false at the end. Commas inside quotes do not separate.
+/* Walks a comma-separated list: gives the next non-empty element without its blanks in <element>
+ * and moves <list> past it; false at the end. Commas inside quotes do not separate.
  */
 bool h1_list_next(struct slice *list, struct slice *element);
 

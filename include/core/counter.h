@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* counter.h - counters sharded by thread group, added up when read
  *
- * A set of counters is an array of uint64_t per group, each group's on its own cache lines, one behind the other.
- * Adding is one relaxed atomic on memory that only the group writes; a plain add where the group
- * is one thread. Gauges (current sessions) are counters that go down too: a shard alone means
- * nothing, the sum does.
+ * A set of counters is an array of uint64_t per group, each group's on its own cache lines, one
+ * behind the other. Adding is one relaxed atomic on memory that only the group writes; a plain add
+ * where the group is one thread. Gauges (current sessions) are counters that go down too: a shard
+ * alone means nothing, the sum does.
  */
 #ifndef CORE_COUNTER_H
 #define CORE_COUNTER_H

@@ -101,8 +101,8 @@ void h1_back_attach(struct h1_conn *h, struct endpoint *ep);
 void h1_back_close(struct h1_conn *h);
 struct conn *h1_conn_conn(struct h1_conn *h);
 void *h1_conn_owner(struct h1_conn *h);
-/* Moves an idle connection from one thread to another: detach on the old one (false: not now, it has something
- * to do), attach on the new one (false: no memory; it can only be closed).
+/* Moves an idle connection from one thread to another: detach on the old one (false: not now, it
+ * has something to do), attach on the new one (false: no memory; it can only be closed).
  */
 bool h1_back_detach_thread(struct h1_conn *h);
 bool h1_back_attach_thread(struct h1_conn *h);

@@ -49,7 +49,8 @@ struct ctl_connection_info {
 	unsigned runs;              /* how often it moved */
 };
 /* Calls <fn> for those of the calling thread; it must not end any. */
-void ctl_connections_visit(void (*fn)(void *ctx, const struct ctl_connection_info *info), void *ctx);
+void ctl_connections_visit(void (*fn)(void *ctx, const struct ctl_connection_info *info),
+			   void *ctx);
 /* Ends the one of the calling thread that has this id; false: none has. */
 bool ctl_connection_kill(const void *id);
 

@@ -23,10 +23,12 @@ struct listener;
 struct listener_user {
 	/* A connection, on its thread. <src>: ADDR_UNIX when there is no internet address. */
 	void (*accept)(void *owner, int fd, const struct addr *src);
-	/* May one more be accepted now? False pauses the listener; the owner resumes it. *wait_ms >
-	 * 0: it resumes by itself after that time.
+	/* May one more be accepted now? True takes a place for it: the next accept() has it, or
+	 * give_back() returns it. False pauses the listener; the owner resumes it. *wait_ms > 0: it
+	 * resumes by itself after that time.
 	 */
 	bool (*may_accept)(void *owner, unsigned *wait_ms);
+	void (*give_back)(void *owner);
 	/* Does this thread take part? */
 	bool (*uses_thread)(void *owner, unsigned thread);
 	/* The name of the frontend, for `show fd`. */

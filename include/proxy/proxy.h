@@ -134,6 +134,7 @@ enum proxy_retry { PROXY_RETRY_EVENTS(X) };
 struct proxy_state {
 	unsigned refs;               /* atomic */
 	char *identity;              /* "fe:name" or the like: owned */
+	unsigned open_sessions;      /* atomic: of the frontend, counted when accepted */
 	unsigned disabled;           /* atomic bool: frontend disabled or shut down (Runtime API) */
 	unsigned stopped;            /* atomic bool: shut down for good */
 	int64_t maxconn;             /* atomic: frontend's limit now */

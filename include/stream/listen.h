@@ -59,7 +59,8 @@ void listen_set_limits(unsigned maxconn, unsigned maxconnrate, unsigned maxsessr
  * listen_resume_all().
  */
 void listen_set_maxconn(unsigned maxconn);
-/* May threads give each other idle server connections (tune.idle-pool.shared)? Before threads. */
+/* May threads give each other idle server connections (tune.idle-pool.shared)? Before the threads.
+ */
 void stream_set_idle_sharing(bool shared);
 /* What the kernel is told of the sockets of one side; 0: its own defaults. */
 struct stream_socket_tunes {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* conv_code.c - converters that encode, decode and hash */
+#include <arpa/inet.h>
 #include <string.h>
+#include "base/num.h"
 #include "expr_priv.h"
 
 static bool set_text(struct sample *s, enum sample_type type, const char *text, size_t len)
@@ -25,8 +27,288 @@ static bool convert_hex(struct expr_ctx *ctx, const struct expr_arg *args, struc
 	return set_text(s, SMP_STR, out, s->text.len * 2);
 }
 
+static bool convert_hex2i(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *s)
+{
+	uint64_t value = 0;
+
+	for (size_t i = 0; i < s->text.len; i++) {
+		int digit = num_hex_digit(s->text.ptr[i]);
+
+		if (digit < 0)
+			return false;
+		value = value << 4 | (unsigned)digit;
+	}
+	s->type = SMP_INT;
+	s->integer = (int64_t)value;
+	return true;
+}
+
+static bool convert_htonl(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *s)
+{
+	uint32_t value = htonl((uint32_t)s->integer);
+	struct slice copy = arena_copy(ctx->arena, slice_make((const char *)&value, sizeof(value)));
+
+	return set_text(s, SMP_BIN, copy.ptr, copy.len);
+}
+
+/* --- base64, RFC 4648 --------------------------------------------------------------------- */
+
+static const char base64_digits[] =
+	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+static const char base64_url_digits[] =
+	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+static bool encode_base64(struct expr_ctx *ctx, struct sample *s, const char *digits, bool pad)
+{
+	const unsigned char *in = (const unsigned char *)s->text.ptr;
+	char *out = arena_alloc(ctx->arena, s->text.len / 3 * 4 + 5);
+	size_t n = 0;
+
+	for (size_t i = 0; out && i < s->text.len; i += 3) {
+		size_t left = s->text.len - i;
+		uint32_t v = (uint32_t)in[i] << 16;
+
+		v |= left > 1 ? (uint32_t)in[i + 1] << 8 : 0;
+		v |= left > 2 ? in[i + 2] : 0;
+		out[n++] = digits[v >> 18];
+		out[n++] = digits[v >> 12 & 63];
+		if (left > 1)
+			out[n++] = digits[v >> 6 & 63];
+		else if (pad)
+			out[n++] = '=';
+		if (left > 2)
+			out[n++] = digits[v & 63];
+		else if (pad)
+			out[n++] = '=';
+	}
+	return set_text(s, SMP_STR, out, n);
+}
+
+static bool convert_base64(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *s)
+{
+	return encode_base64(ctx, s, base64_digits, true);
+}
+
+static bool convert_ub64enc(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *s)
+{
+	return encode_base64(ctx, s, base64_url_digits, false);
+}
+
+/* Digits only, bits left over being dropped. */
+static bool decode_base64(struct expr_ctx *ctx, struct sample *s, struct slice in,
+			  const char *digits)
+{
+	char *out = arena_alloc(ctx->arena, in.len * 3 / 4 + 1);
+	uint32_t bits = 0;
+	unsigned count = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; out && i < in.len; i++) {
+		const char *digit = in.ptr[i] ? strchr(digits, in.ptr[i]) : NULL;
+
+		if (!digit)
+			return false;
+		bits = bits << 6 | (uint32_t)(digit - digits);
+		count += 6;
+		if (count >= 8) {
+			count -= 8;
+			out[n++] = (char)(bits >> count);
+		}
+	}
+	return set_text(s, SMP_BIN, out, n);
+}
+
+static bool convert_b64dec(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *s)
+{
+	struct slice in = s->text;
+
+	if (in.len % 4)
+		return false;
+	for (int i = 0; i < 2 && in.len && in.ptr[in.len - 1] == '='; i++)
+		in.len--;
+	return decode_base64(ctx, s, in, base64_digits);
+}
+
+static bool convert_ub64dec(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *s)
+{
+	return s->text.len % 4 != 1 && decode_base64(ctx, s, s->text, base64_url_digits);
+}
+
+/* --- URLs --------------------------------------------------------------------------------- */
+
+static bool check_url_enc(struct conf_line *l, struct expr_arg *args, const char **error)
+{
+	if (args[0].type != ARG_STR || !args[0].name.len || slice_eq(args[0].name, SLICE("query")))
+		return true;
+	*error = "Unexpected encode type. Allowed value is 'query'";
+	return false;
+}
+
+static bool is_unreserved(char c)
+{
+	return ascii_is_digit(c) || (ascii_lower(c) >= 'a' && ascii_lower(c) <= 'z') ||
+	       (c && strchr("-._~", c));
+}
+
+static bool convert_url_enc(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *s)
+{
+	static const char digits[] = "0123456789ABCDEF";
+	char *out = arena_alloc(ctx->arena, s->text.len * 3 + 1);
+	size_t n = 0;
+
+	for (size_t i = 0; out && i < s->text.len; i++) {
+		unsigned char c = (unsigned char)s->text.ptr[i];
+
+		if (is_unreserved((char)c)) {
+			out[n++] = (char)c;
+			continue;
+		}
+		out[n++] = '%';
+		out[n++] = digits[c >> 4];
+		out[n++] = digits[c & 15];
+	}
+	return set_text(s, SMP_STR, out, n);
+}
+
+/* '+' is a blank in a query, which begins at the first '?', or everywhere in a form. A '%' without
+ * two digits, or for a NUL, leaves nothing.
+ */
+static bool convert_url_dec(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *s)
+{
+	char *out = arena_alloc(ctx->arena, s->text.len + 1);
+	bool form = args[0].type == ARG_INT && args[0].integer;
+	size_t n = 0;
+
+	for (size_t i = 0; out && i < s->text.len; i++) {
+		char c = s->text.ptr[i];
+
+		if (c == '%') {
+			int high = i + 2 < s->text.len ? num_hex_digit(s->text.ptr[i + 1]) : -1;
+			int low = high < 0 ? -1 : num_hex_digit(s->text.ptr[i + 2]);
+
+			if (low < 0 || !(high | low))
+				return false;
+			c = (char)(high << 4 | low);
+			i += 2;
+		} else if (c == '+' && form) {
+			c = ' ';
+		} else if (c == '?') {
+			form = true;
+		}
+		out[n++] = c;
+	}
+	return set_text(s, SMP_STR, out, n);
+}
+
+/* --- bytes as numbers --------------------------------------------------------------------- */
+
+/* (<separator>,<chunk size>[,<truncate>]) */
+static bool check_chunks(struct conf_line *l, struct expr_arg *args, const char **error)
+{
+	int64_t size = args[1].type == ARG_INT ? args[1].integer : 0;
+
+	if (!args[0].name.len || size > 0)
+		return true;
+	*error = arena_printf(&l->cfg->arena, "chunk_size needs to be positive (%lld)",
+			      (long long)size);
+	return false;
+}
+
+static bool check_be2dec(struct conf_line *l, struct expr_arg *args, const char **error)
+{
+	int64_t size = args[1].type == ARG_INT ? args[1].integer : 0;
+
+	if (size >= 1 && size <= 8)
+		return true;
+	*error = arena_printf(&l->cfg->arena, "chunk_size out of [1..8] range (%lld)",
+			      (long long)size);
+	return false;
+}
+
+/* How much of <len> is written, in chunks of <size>. */
+static size_t chunks_len(const struct expr_arg *args, size_t len, size_t size)
+{
+	return args[2].type == ARG_INT && args[2].integer ? len - len % size : len;
+}
+
+static bool finish_text(struct expr_ctx *ctx, struct sample *s, struct strbuf *out)
+{
+	struct slice copy = out->overflow ? slice_none() :
+			    arena_copy(ctx->arena, slice_make(out->ptr ? out->ptr : "", out->len));
+
+	strbuf_fini(out);
+	return set_text(s, SMP_STR, copy.ptr, copy.len);
+}
+
+static bool convert_chunks_dec(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *s)
+{
+	bool little = ctx->data != NULL;
+	size_t size = (size_t)args[1].integer;
+	size_t len = chunks_len(args, s->text.len, size);
+	struct strbuf out;
+
+	strbuf_init(&out);
+	for (size_t i = 0; i < len; i += size) {
+		size_t count = len - i < size ? len - i : size;
+		uint64_t v = 0;
+
+		for (size_t k = 0; k < count; k++)
+			v = v << 8 | (unsigned char)s->text.ptr[i + (little ? count - 1 - k : k)];
+		if (i)
+			strbuf_add(&out, args[0].text);
+		strbuf_add_uint(&out, v);
+	}
+	return finish_text(ctx, s, &out);
+}
+
+static bool convert_be2hex(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *s)
+{
+	static const char digits[] = "0123456789ABCDEF";
+	bool apart = args[1].type == ARG_INT && args[1].integer > 0;
+	size_t size = apart ? (size_t)args[1].integer : s->text.len + 1;
+	size_t len = chunks_len(args, s->text.len, size);
+	struct strbuf out;
+
+	strbuf_init(&out);
+	for (size_t i = 0; i < len; i++) {
+		unsigned char c = (unsigned char)s->text.ptr[i];
+
+		if (apart && i && i % size == 0)
+			strbuf_add(&out, args[0].text);
+		strbuf_add_char(&out, digits[c >> 4]);
+		strbuf_add_char(&out, digits[c & 15]);
+	}
+	return finish_text(ctx, s, &out);
+}
+
+#define BIN(n, o, f, h) { .name = n, .in = SMP_BIN, .out = o, .convert = f, .help = h }
+#define STR(n, o, f, h) { .name = n, .in = SMP_STR, .out = o, .convert = f, .help = h }
+
 const struct expr_converter expr_code_converters[] = {
-	{ .name = "hex", .in = SMP_BIN, .out = SMP_STR, .convert = convert_hex,
-	  .help = "bytes as hexadecimal digits" },
+	BIN("hex", SMP_STR, convert_hex, "bytes as hexadecimal digits"),
+	STR("hex2i", SMP_INT, convert_hex2i, "the integer of hexadecimal digits"),
+	{ .name = "htonl", .in = SMP_INT, .out = SMP_BIN, .convert = convert_htonl,
+	  .help = "32 bits in network order" },
+	BIN("base64", SMP_STR, convert_base64, "bytes in base64"),
+	STR("b64dec", SMP_BIN, convert_b64dec, "the bytes that base64 stands for"),
+	BIN("ub64enc", SMP_STR, convert_ub64enc, "bytes in base64 for URLs, without padding"),
+	STR("ub64dec", SMP_BIN, convert_ub64dec, "the bytes that base64 for URLs stands for"),
+	{ .name = "url_enc", .args = { ARG_STR }, .in = SMP_STR, .out = SMP_STR,
+	  .convert = convert_url_enc, .check = check_url_enc, .syntax = "[(query)]",
+	  .help = "all but unreserved characters as %XX" },
+	{ .name = "url_dec", .args = { ARG_INT }, .in = SMP_STR, .out = SMP_STR,
+	  .convert = convert_url_dec, .syntax = "[(<in form>)]", .help = "%XX as characters" },
+	{ .name = "be2dec", .args_min = 1, .args = { ARG_STR, ARG_INT, ARG_INT }, .in = SMP_BIN,
+	  .out = SMP_STR, .convert = convert_chunks_dec, .check = check_be2dec,
+	  .syntax = "(<separator>,<chunk size>[,<truncate>])",
+	  .help = "chunks of bytes as decimal numbers, the highest byte first" },
+	{ .name = "le2dec", .args_min = 1, .args = { ARG_STR, ARG_INT, ARG_INT }, .in = SMP_BIN,
+	  .out = SMP_STR, .convert = convert_chunks_dec, .check = check_be2dec, .data = "little",
+	  .syntax = "(<separator>,<chunk size>[,<truncate>])",
+	  .help = "chunks of bytes as decimal numbers, the lowest byte first" },
+	{ .name = "be2hex", .args = { ARG_STR, ARG_INT, ARG_INT }, .in = SMP_BIN, .out = SMP_STR,
+	  .convert = convert_be2hex, .check = check_chunks,
+	  .syntax = "([<separator>[,<chunk size>[,<truncate>]]])",
+	  .help = "bytes as hexadecimal digits, in chunks" },
 	{ 0 }
 };

@@ -277,6 +277,70 @@ static bool convert_concat(struct expr_ctx *ctx, const struct expr_arg *args, st
 	return set_text(s, slice_make(out, len));
 }
 
+/* add_item(<delimiter>,[<variable>][,<suffix>]) */
+static bool check_add_item(struct conf_line *l, struct expr_arg *args, const char **error)
+{
+	if (args[2].type != ARG_STR && !args[1].name.len) {
+		*error = "one of the optional arguments has to be nonempty";
+		return false;
+	}
+	return check_concat(l, args, error);
+}
+
+/* Nothing is added, not even the delimiter, when there is no item. */
+static bool convert_add_item(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *s)
+{
+	struct slice end = args[2].type == ARG_STR ? args[2].text : SLICE("");
+	struct slice item = concat_variable(ctx, &args[1]);
+	struct strbuf out;
+	struct slice result;
+
+	if (!item.len && !end.len)
+		return true;
+	strbuf_init(&out);
+	strbuf_add(&out, s->text);
+	if (s->text.len)
+		strbuf_add(&out, args[0].text);
+	strbuf_add(&out, item);
+	strbuf_add(&out, end);
+	result = out.overflow ? slice_none() : arena_copy(ctx->arena, strbuf_slice(&out));
+	strbuf_fini(&out);
+	return set_text(s, result);
+}
+
+/* --- parameters --------------------------------------------------------------------------- */
+
+static bool check_param(struct conf_line *l, struct expr_arg *args, const char **error)
+{
+	*error = "Delimiter must be exactly 1 character.";
+	return args[1].type != ARG_STR || args[1].text.len == 1;
+}
+
+/* The value of the first "name=value", empty without '='. */
+static bool convert_param(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *s)
+{
+	char delimiter = args[1].type == ARG_STR ? args[1].text.ptr[0] : '&';
+	struct slice name = args[0].text, rest = s->text;
+
+	while (rest.len) {
+		size_t end = slice_find_char(rest, 0, delimiter);
+		struct slice part = slice_sub(rest, 0, end);
+
+		if (slice_starts(part, name) &&
+		    (part.len == name.len || part.ptr[name.len] == '=')) {
+			s->text = part.len > name.len ?
+				  slice_sub(part, name.len + 1, part.len) : SLICE("");
+			if (!s->text.ptr)
+				s->text = SLICE("");
+			return true;
+		}
+		if (end == SIZE_MAX)
+			break;
+		rest = slice_sub(rest, end + 1, rest.len);
+	}
+	return false;
+}
+
 static void free_regex(void *ptr)
 {
 	struct regex *re = ptr;
@@ -410,6 +474,12 @@ const struct expr_converter expr_text_converters[] = {
 	 .check = check_concat,
 	 .syntax = "(<start>[,<variable>[,<end>]])",
 	 .help = "more text after it"},
+	{ .name = "add_item", .args_min = 2, .args = { ARG_STR, ARG_STR, ARG_STR }, .in = SMP_STR,
+	  .out = SMP_STR, .convert = convert_add_item, .check = check_add_item,
+	  .syntax = "(<delimiter>,[<variable>][,<suffix>])", .help = "one more item of a list" },
+	{ .name = "param", .args_min = 1, .args = { ARG_STR, ARG_STR }, .in = SMP_STR,
+	  .out = SMP_STR, .convert = convert_param, .check = check_param,
+	  .syntax = "(<name>[,<delimiter>])", .help = "the value of a parameter of a query" },
 	{.name = "regsub",
 	 .args_min = 2,
 	 .args = {ARG_REGEX, ARG_STR, ARG_STR},

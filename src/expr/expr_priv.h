@@ -92,5 +92,8 @@ extern const struct expr_converter expr_core_converters[];
 extern const struct expr_converter expr_text_converters[];
 extern const struct expr_converter expr_code_converters[];
 extern const struct expr_converter expr_map_converters[];
+extern const struct expr_converter expr_hash_converters[];
+extern const struct expr_converter expr_date_converters[];
+extern const struct expr_converter expr_json_converters[];
 
 #endif

@@ -83,17 +83,76 @@ void h1_set_tx(struct h1_conn *h, enum h1_tx_state to);
 
 /* --- h1_send.c */
 
-/* Formats what the endpoint has and sends it; keeps EP_TX_* up to date. Does not wake the stream. */
+/* Formats what the endpoint has and sends it; keeps EP_TX_* up to date. Does not wake the stream.
+ */
 void h1_send_pending(struct h1_conn *h);
 /* Sends <out> only. Returns false on a transport error. */
 bool h1_flush(struct h1_conn *h);
 
-/* --- h1.c */
+/* --- h1.c : life, reading */
 
+struct h1_conn *h1_new(struct conn *c, void *owner, const struct h1_settings *settings);
+/* The end of the connection; the memory goes when no frame of ours needs it any more. */
+void h1_destroy(struct h1_conn *h);
+void h1_free(struct h1_conn *h);
+/* Done with <in>: the next received block takes its place. */
+void h1_drop_in(struct h1_conn *h);
+/* Forgets all that was received and not used. */
+void h1_clear_in(struct h1_conn *h);
+/* Closes a client's connection after what is unsent. May destroy. */
+void h1_front_finish(struct h1_conn *h);
+/* Bytes, room, an end or an error: the one entry from below. */
+void h1_ready(struct conn *c);
 /* Goes on with this connection on the next turn of the loop. */
 void h1_resume_later(struct h1_conn *h);
 /* Wakes the stream, if there is one. */
 void h1_wake(struct h1_conn *h);
+
+static inline bool h1_has_in(const struct h1_conn *h)
+{
+	return h->in && h->in_at < h->in->used;
+}
+
+/* Brackets a function that may call up. Returns what h1_leave() needs. */
+static inline bool h1_enter(struct h1_conn *h)
+{
+	bool outer = !(h->flags & H1C_FL_BUSY);
+
+	h->flags |= H1C_FL_BUSY;
+	return outer;
+}
+
+static inline void h1_leave(struct h1_conn *h, bool outer)
+{
+	if (!outer)
+		return;
+	h->flags &= ~H1C_FL_BUSY;
+	if (h->flags & H1C_FL_DEAD)
+		h1_free(h);
+}
+
+/* --- h1_head.c */
+
+extern __thread struct h1_field *h1_scratch_fields;
+extern __thread unsigned h1_scratch_count;
+
+bool h1_head_init(unsigned fields_max);
+bool h1_head_thread_init(void);
+void h1_drop_partial(struct h1_conn *h);
+/* Parses what is in <in>. True: a head was taken (or an end came); false: more bytes are needed. */
+bool h1_parse(struct h1_conn *h);
+/* Reports bytes that are no request and answers them; the connection then ends. */
+void h1_front_bad(struct h1_conn *h, struct h1_bad *bad);
+/* A response that is not valid, or breaks off: told to the stream. */
+void h1_back_bad(struct h1_conn *h, unsigned flag, const char *text);
+
+/* --- h1_body.c */
+
+/* Works on the bytes in <in>. True: something was used or moved. */
+bool h1_parse_body(struct h1_conn *h);
+void h1_body_end(struct h1_conn *h);
+
+/* --- h1_endpoint.c */
 
 extern const struct endpoint_ops h1_front_endpoint, h1_back_endpoint;
 

@@ -164,8 +164,8 @@ static struct slice connection_value(const struct h1_conn *h, const struct http_
 	return old || h->flags & H1C_FL_CLIENT_1_0 ? SLICE("keep-alive") : slice_none();
 }
 
-/* The framing field of this message, which rules cannot change: it says how the body is sent, not what
- * the list of fields says. <text> has room for a number.
+/* The framing field of this message, which rules cannot change: it says how the body is sent, not
+ * what the list of fields says. <text> has room for a number.
  */
 static struct h1_field framing_field(const struct h1_conn *h, const struct http_msg *m, char *text)
 {

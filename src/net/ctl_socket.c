@@ -301,6 +301,10 @@ static bool ctl_socket_may_accept(void *owner, unsigned *wait_ms)
 	return false;
 }
 
+static void ctl_socket_give_back(void *owner)
+{
+}
+
 static bool ctl_socket_uses_thread(void *owner, unsigned thread)
 {
 	return true;
@@ -314,6 +318,7 @@ static const char *ctl_socket_name(void *owner)
 static const struct listener_user ctl_socket_user = {
 	.name = ctl_socket_name,
 	.accept = ctl_socket_accept, .may_accept = ctl_socket_may_accept,
+	.give_back = ctl_socket_give_back,
 	.uses_thread = ctl_socket_uses_thread,
 };
 

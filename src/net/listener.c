@@ -224,8 +224,11 @@ static void listener_wait(struct listener *l)
 	unsigned wait_ms = 0;
 
 	listener_pause(l);
-	if (l->user->may_accept(l->owner, &wait_ms) || wait_ms)
-		listener_resume(l);
+	if (l->user->may_accept(l->owner, &wait_ms))
+		l->user->give_back(l->owner);
+	else if (!wait_ms)
+		return;
+	listener_resume(l);
 }
 
 static void listener_event(void *owner, int fd, unsigned events)
@@ -257,8 +260,11 @@ static void listener_event(void *owner, int fd, unsigned events)
 		ss.ss_family = AF_UNSPEC;
 		client = accept4(fd, (struct sockaddr *)&ss, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
 		if (client < 0) {
-			if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||
-			    errno == ENOMEM)
+			int error = errno;
+
+			l->user->give_back(l->owner);
+			if (error == EMFILE || error == ENFILE || error == ENOBUFS ||
+			    error == ENOMEM)
 				seat_wait(s, RETRY_MS);
 			return;
 		}

@@ -128,8 +128,8 @@ static enum step enter_queue(struct stream *s, struct server *srv)
 	return stream_goto(s, STAGE_QUEUE);
 }
 
-/* option prefer-last-server: the server that this client's connection already has one to, if requests may go
- * there at once. Returns true when the choice was made.
+/* option prefer-last-server: the server that this client's connection already has one to, if
+ * requests may go there at once. Returns true when the choice was made.
  */
 static bool assign_last(struct stream *s)
 {

@@ -201,7 +201,8 @@ static void put_head(struct strbuf *out, const struct proxy *px, bool response,
 			      px->name, px->id, other->name, other->id);
 	else
 		strbuf_printf(out, " frontend %s (#%d): invalid request\n  backend %s (#%d)",
-			      px->name, px->id, other ? other->name : "<NONE>", other ? other->id : -1);
+			      px->name, px->id, other ? other->name : "<NONE>",
+			      other ? other->id : -1);
 	strbuf_printf(out, ", server %s (#%d), event #%u, src ",
 		      c->server ? c->server->name : "<NONE>", c->server ? c->server->id : -1,
 		      c->event);

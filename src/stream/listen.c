@@ -74,11 +74,6 @@ void listen_get_figures(struct listen_figures *out)
 
 /* --- limits ---------------------------------------------------------------------------------- */
 
-static int64_t listener_sessions(const struct listener_conf *l)
-{
-	return (int64_t)__atomic_load_n(&l->state->open_sessions, __ATOMIC_RELAXED);
-}
-
 /* Does an administrator want it not to accept? */
 static bool is_held(const struct proxy *fe)
 {
@@ -87,36 +82,81 @@ static bool is_held(const struct proxy *fe)
 	       __atomic_load_n(&fe->state->stopped, __ATOMIC_RELAXED);
 }
 
+/* Threads accept at the same time: a place is taken before the connection is. <max> 0: no limit. */
+static bool take_one(unsigned *count, uint64_t max)
+{
+	unsigned now = __atomic_load_n(count, __ATOMIC_RELAXED);
+
+	do {
+		if (max && now >= max)
+			return false;
+	} while (!__atomic_compare_exchange_n(count, &now, now + 1, false, __ATOMIC_SEQ_CST,
+					      __ATOMIC_RELAXED));
+	return true;
+}
+
+static void free_one(unsigned *count)
+{
+	__atomic_sub_fetch(count, 1, __ATOMIC_SEQ_CST);
+}
+
+/* A place for one more session in the process, the frontend and the bind line. */
+static bool take_place(struct listener_conf *l)
+{
+	struct proxy_state *fe = l->bind->proxy->state;
+
+	if (!take_one(&limits.sessions, process_max())) {
+		__atomic_add_fetch(&limits.reached, 1, __ATOMIC_RELAXED);
+		return false;
+	}
+	if (take_one(&fe->open_sessions, __atomic_load_n(&fe->maxconn, __ATOMIC_RELAXED))) {
+		if (take_one(&l->state->open_sessions, l->bind->maxconn))
+			return true;
+		free_one(&fe->open_sessions);
+	}
+	free_one(&limits.sessions);
+	return false;
+}
+
+void listen_free_place(struct listener_conf *l)
+{
+	free_one(&l->state->open_sessions);
+	free_one(&l->bind->proxy->state->open_sessions);
+	free_one(&limits.sessions);
+	/* whoever waited tries again; those who still may not pause once more */
+	if (__atomic_load_n(&limits.waiting, __ATOMIC_SEQ_CST) &&
+	    __atomic_exchange_n(&limits.waiting, 0, __ATOMIC_SEQ_CST))
+		listen_retry_all(l->bind->proxy->config);
+}
+
+static void give_back(void *owner)
+{
+	listen_free_place(owner);
+}
+
 static bool may_accept(void *owner, unsigned *wait_ms)
 {
-	const struct listener_conf *l = owner;
+	struct listener_conf *l = owner;
 	const struct proxy *fe = l->bind->proxy;
-	int64_t fe_max = __atomic_load_n(&fe->state->maxconn, __ATOMIC_RELAXED);
 
 	if (is_held(fe))
 		return false;
-	if (process_max() && sessions_count() >= process_max()) {
-		__atomic_add_fetch(&limits.reached, 1, __ATOMIC_RELAXED);
-		__atomic_store_n(&limits.waiting, 1, __ATOMIC_RELAXED);
-		return false;
-	}
-	if ((fe_max && (int64_t)proxy_fe_sessions(fe) >= fe_max) ||
-	    (l->bind->maxconn && listener_sessions(l) >= l->bind->maxconn)) {
-		__atomic_store_n(&limits.waiting, 1, __ATOMIC_RELAXED);
-		return false;
-	}
 	*wait_ms = proxy_accept_wait_ms(fe);
 	if (!*wait_ms && limits.maxconnrate)
 		*wait_ms = rate_set_wait_ms(&conn_rate, limits.maxconnrate);
 	if (!*wait_ms && limits.maxsessrate)
 		*wait_ms = rate_set_wait_ms(&conn_rate, limits.maxsessrate);
-	return *wait_ms == 0;
+	if (*wait_ms)
+		return false;
+	if (take_place(l))
+		return true;
+	/* said before the caller asks a last time, so that a place freed meanwhile is not missed */
+	__atomic_store_n(&limits.waiting, 1, __ATOMIC_SEQ_CST);
+	return false;
 }
 
 void listen_session_began(struct listener_conf *l)
 {
-	__atomic_add_fetch(&limits.sessions, 1, __ATOMIC_RELAXED);
-	__atomic_add_fetch(&l->state->open_sessions, 1, __ATOMIC_RELAXED);
 	listener_thread_load_add(1);
 	rate_set_add(&conn_rate, 1);
 }
@@ -171,13 +211,8 @@ static bool resume_one(struct listener_conf *l)
 
 void listen_session_ended(struct listener_conf *l)
 {
-	__atomic_sub_fetch(&limits.sessions, 1, __ATOMIC_RELAXED);
-	__atomic_sub_fetch(&l->state->open_sessions, 1, __ATOMIC_RELAXED);
 	listener_thread_load_add(-1);
-	/* whoever waited tries again; those who still may not pause once more */
-	if (__atomic_load_n(&limits.waiting, __ATOMIC_RELAXED) &&
-	    __atomic_exchange_n(&limits.waiting, 0, __ATOMIC_RELAXED))
-		listen_retry_all(l->bind->proxy->config);
+	listen_free_place(l);
 }
 
 void listen_retry_all(struct config *cfg)
@@ -211,7 +246,8 @@ static bool uses_thread(void *owner, unsigned thread)
 
 static const struct listener_user user = {
 	.name = frontend_name,
-	.accept = on_accept, .may_accept = may_accept, .uses_thread = uses_thread,
+	.accept = on_accept, .may_accept = may_accept, .give_back = give_back,
+	.uses_thread = uses_thread,
 };
 
 /* --- opening --------------------------------------------------------------------------------- */

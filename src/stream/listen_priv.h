@@ -23,5 +23,7 @@ void event_log_init(void);
 /* Count a session in and out of the limits; the latter may let sockets accept again. */
 void listen_session_began(struct listener_conf *l);
 void listen_session_ended(struct listener_conf *l);
+/* The place which a connection had, that is no session yet. */
+void listen_free_place(struct listener_conf *l);
 
 #endif

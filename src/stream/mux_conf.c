@@ -22,6 +22,7 @@ static bool mux_thread_init(void)
 static struct slot *const mux_slots[] = { &h1_case_slot, NULL };
 
 const struct module mod_mux = {
-	.name = "mux", .keywords = h1_case_keywords, .slots = mux_slots, .init = mux_init, .start = mux_start,
+	.name = "mux", .keywords = h1_case_keywords, .slots = mux_slots,
+	.init = mux_init, .start = mux_start,
 	.thread_init = mux_thread_init, .thread_fini = h1_thread_fini,
 };

@@ -132,6 +132,32 @@ enum step stage_tcp_content_fe(struct stream *s)
 	return tcp_content(s, s->fe);
 }
 
+static bool name_is_restricted(struct slice name)
+{
+	for (size_t i = 0; i < name.len; i++)
+		if (!ascii_is_digit(name.ptr[i]) && name.ptr[i] != '-' &&
+		    !(name.ptr[i] >= 'a' && name.ptr[i] <= 'z'))
+			return true;
+	return false;
+}
+
+/* option http-restrict-req-hdr-names: false when the request is refused. */
+static bool restrict_names(struct stream *s, const struct proxy *px)
+{
+	struct http_fields *f = &s->req.fields;
+
+	if (px->restrict_names != RESTRICT_DELETE && px->restrict_names != RESTRICT_REJECT)
+		return true;
+	for (unsigned i = 0; i < f->count; i++) {
+		if (!f->list[i].name.ptr || !name_is_restricted(f->list[i].name))
+			continue;
+		if (px->restrict_names == RESTRICT_REJECT)
+			return false;
+		http_msg_drop_field(&s->req, &f->list[i]);
+	}
+	return true;
+}
+
 /* http-request rules, then redirect rules. */
 static enum step http_request(struct stream *s, struct proxy *px)
 {
@@ -144,6 +170,8 @@ static enum step http_request(struct stream *s, struct proxy *px)
 	step = stream_rules(s, px, RULES_HTTP_REQUEST, EXPR_DIR_REQUEST | EXPR_FINAL);
 	if (step != STEP_NEXT)
 		return step;
+	if (!restrict_names(s, px))
+		return stream_fail(s, 403, CAUSE_PROXY, 0);
 	r = rules_redirect(px, stream_expr(s, EXPR_DIR_REQUEST | EXPR_FINAL), &which);
 	return r == RULE_CONTINUE ? STEP_NEXT : rules_step(s, px, r, which);
 }

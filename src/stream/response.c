@@ -182,7 +182,7 @@ static void after_response(struct stream *s)
 		rules_run(s->fe, RULES_HTTP_AFTER, stream_expr(s, dir), true, &which);
 }
 
-/* From here on the answer to an upgrade or a CONNECT is a tunnel: what ended was the request only. */
+/* The answer to an upgrade or a CONNECT opens a tunnel: what ended was the request only. */
 static void open_tunnel(struct stream *s)
 {
 	s->flags |= STRM_TUNNEL;

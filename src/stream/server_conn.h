@@ -16,14 +16,16 @@
 /* Gives the stream's back endpoint an idle connection to s->server if there is one that it may use.
  */
 bool server_conn_take_idle(struct stream *s);
-/* Another thread of the group seems to have an idle connection that this stream may use: asks it, once per
- * try. True: wait in this stage, the stream will be run when the answer is there (the connection is then among
- * this thread's idle ones) or when the time for it is over. False: open one.
+/* Another thread of the group seems to have an idle connection that this stream may use: asks it,
+ * once per try. True: wait in this stage, the stream will be run when the answer is there (the
+ * connection is then among this thread's idle ones) or when the time for it is over. False: open
+ * one.
  */
 bool server_conn_ask_others(struct stream *s);
 /* Ends that wait: the answer concerns the stream no more. Harmless when there is none. */
 void server_conn_forget_ask(struct stream *s);
-/* The server whose connection this client's earlier requests have left, if it is one of <be>; or NULL. */
+/* The server whose connection this client's earlier requests have left, if it is one of <be>; or
+ * NULL. */
 struct server *server_conn_last_server(const struct session *sess, const struct proxy *be);
 /* Opens a connection to s->server for the back endpoint, maybe in progress (EP_CONNECTED unset).
  * False: errno. */

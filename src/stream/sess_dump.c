@@ -15,6 +15,13 @@
 #include "sess_priv.h"
 #include "stream_priv.h"
 
+/* Not those of stages.c: a dump shall not need the stages. */
+static const char *const stage_names[STAGE_COUNT] = {
+#define X(name, fn, c) #name,
+	STREAM_STAGES(X)
+#undef X
+};
+
 /* --- words ------------------------------------------------------------------------------------ */
 
 void sess_put_date(struct strbuf *out, uint64_t wall_us, int digits)
@@ -298,7 +305,7 @@ void sess_dump_full(struct stream *s, struct strbuf *out, bool uri)
 	strbuf_printf(out, " srv_conn=%p, pend_pos=%p waiting=%d\n", (void *)s->server,
 		      s->stage == STAGE_QUEUE ? (void *)&s->waiter : NULL,
 		      s->stage == STAGE_QUEUE);
-	strbuf_printf(out, "  stage=%s", stream_stages[s->stage].name);
+	strbuf_printf(out, "  stage=%s", stage_names[s->stage]);
 	if (s->rule.rule)
 		strbuf_printf(out, " rule=%s:%d", s->rule.rule->file, s->rule.rule->line);
 	strbuf_add_char(out, '\n');

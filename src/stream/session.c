@@ -363,6 +363,7 @@ void session_accept(struct listener_conf *l, int fd, const struct addr *src)
 
 	if (!s) {
 		close(fd);
+		listen_free_place(l);
 		return;
 	}
 	s->conn = conn_new(fd, &preamble_ops, NULL, 0);

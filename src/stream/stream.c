@@ -53,7 +53,9 @@ static void back_wake(struct endpoint *ep)
 	stream_run(stream_of_back(ep));
 }
 
-static const struct endpoint_user front_user = { .bad = error_capture_front_bad, .wake = front_wake };
+static const struct endpoint_user front_user = {
+	.bad = error_capture_front_bad, .wake = front_wake,
+};
 static const struct endpoint_user back_user = { .bad = error_capture_back_bad, .wake = back_wake };
 
 static void stream_timer(struct timer *t)

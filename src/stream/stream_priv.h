@@ -145,7 +145,8 @@ struct stream_global {
 };
 extern struct slot stream_global_slot;
 
-/* Keep what the frontend wants of the head that has just arrived, for logs and rules (capture.c). */
+/* Keep what the frontend wants of the head that has just arrived, for logs and rules (capture.c).
+ */
 void capture_request(struct stream *s);
 void capture_response(struct stream *s);
 /* Same, the cookie of a request that goes to a server: after the rules, as the reference does. */

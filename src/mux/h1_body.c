@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* h1_body.c - the HTTP/1 mux: received bodies */
+#include "h1_priv.h"
+
+
+void h1_body_end(struct h1_conn *h)
+{
+	h1_set_rx(h, H1_RX_DONE);
+	h->ep->flags |= EP_RX_END;
+}
+
+/* The trailer section must be contiguous: it is parsed when its end is in <in>. */
+static bool h1_trailers(struct h1_conn *h)
+{
+	struct chunk_trailers t = { .fields = h1_scratch_fields,
+				    .capacity = (uint16_t)h1_scratch_count };
+	struct http_msg *m = h->ep->rx_head;
+	struct slice bytes;
+	enum h1_status r;
+
+	if (!h->in)
+		return false;
+	bytes = slice_make(h->in->data + h->in_at, h->in->used - h->in_at);
+	r = chunk_parse_trailers(bytes, &t);
+	if (r == H1_MORE && bytes.len < h->settings->head_max)
+		return false;
+	if (r != H1_DONE) {
+		h1_back_bad(h, EP_RX_BAD, h1_error_text(r == H1_ERROR ? t.error : H1_ERR_TRAILER));
+		h->ep->status = 400;
+		return true;
+	}
+	if (t.count) {
+		m->trailers.list = arena_alloc(m->arena, t.count * sizeof(*t.fields));
+		if (m->trailers.list && http_msg_hold(m, h->in)) {
+			memcpy(m->trailers.list, t.fields, t.count * sizeof(*t.fields));
+			m->trailers.count = m->trailers.room = t.count;
+		}
+	}
+	h->in_at += (uint32_t)t.used;
+	h->ep->rx_bytes += t.used;
+	h1_body_end(h);
+	return true;
+}
+
+/* Takes payload runs out of chunked bytes in <in>. True: some were used, or the state moved. */
+static bool h1_chunks(struct h1_conn *h)
+{
+	struct endpoint *ep = h->ep;
+	bool used = false;
+
+	while (h->in && h->in_at < h->in->used) {
+		struct slice bytes = slice_make(h->in->data + h->in_at, h->in->used - h->in_at);
+		struct chunk_step step;
+		enum h1_status r = chunk_decode(&h->rx.chunk, bytes, &step);
+
+		if (r == H1_ERROR) {
+			h1_back_bad(h, EP_RX_BAD, h1_error_text(h->rx.chunk.error));
+			ep->status = 400;
+			return true;
+		}
+		if (step.payload &&
+		    !block_queue_add(&ep->rx, h->in, bytes.ptr + step.used - step.payload,
+				     step.payload)) {
+			h1_back_bad(h, EP_RX_BAD, "out of memory");
+			ep->status = 500;
+			return true;
+		}
+		h->in_at += (uint32_t)step.used;
+		ep->rx_bytes += step.used;
+		used = true;
+		if (r == H1_DONE) {
+			h1_set_rx(h, H1_RX_TRAILERS);
+			return true;
+		}
+	}
+	return used;
+}
+
+/* Gives the first <max> bytes of <in> to the stream. */
+static void h1_take_in(struct h1_conn *h, uint64_t max)
+{
+	size_t n = h->in->used - h->in_at;
+
+	if (n > max)
+		n = (size_t)max;
+	if (!block_queue_add(&h->ep->rx, h->in, h->in->data + h->in_at, n)) {
+		h1_back_bad(h, EP_RX_BAD, "out of memory");
+		h->ep->status = 500;
+		return;
+	}
+	h->in_at += (uint32_t)n;
+	h->ep->rx_bytes += n;
+	if (h->rx_state == H1_RX_LENGTH) {
+		h->rx.left -= n;
+		if (!h->rx.left)
+			h1_body_end(h);
+	}
+}
+
+/* Works on the bytes in <in>. True: something was used or moved. */
+bool h1_parse_body(struct h1_conn *h)
+{
+	bool moved = false;
+
+	switch (h->rx_state) {
+	default:
+		return false;
+	case H1_RX_LENGTH:
+		h1_take_in(h, h->rx.left);
+		moved = true;
+		break;
+	case H1_RX_CHUNKED:
+		moved = h1_chunks(h);
+		if (h->rx_state == H1_RX_TRAILERS)
+			moved = h1_trailers(h) || moved;
+		break;
+	case H1_RX_TRAILERS:
+		moved = h1_trailers(h);
+		break;
+	case H1_RX_CLOSE:
+	case H1_RX_TUNNEL:
+		h1_take_in(h, UINT64_MAX);
+		moved = true;
+		break;
+	}
+	if (h->in && h->in_at == h->in->used)
+		h1_drop_in(h);
+	return moved;
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* h1_endpoint.c - the HTTP/1 mux: what streams and owners of connections ask of it */
+#include "base/bug.h"
+#include "base/clock.h"
+#include "base/strbuf.h"
+#include "h1_priv.h"
+#include "net/conn.h"
+
+/* Whose connection it is, and where it stands: for show fd. */
+static void h1_describe(const struct conn *c, struct strbuf *out)
+{
+	static const char *const rx[] = {
+#define X(s) [H1_RX_##s] = #s,
+		H1_RX_STATES(X)
+#undef X
+	};
+	static const char *const tx[] = {
+#define X(s) [H1_TX_##s] = #s,
+		H1_TX_STATES(X)
+#undef X
+	};
+	const struct h1_conn *h = c->owner;
+
+	if (h->flags & H1C_FL_BACK)
+		h->user.back->describe(h->owner, out);
+	else
+		h->user.front->describe(h->owner, out);
+	strbuf_printf(out, " mux=H1 ctx=%p h1c.flg=0x%x .rx=%s .tx=%s .obuf=%zu .ep=%p",
+		      (const void *)h, h->flags, rx[h->rx_state], tx[h->tx_state], h->out.len,
+		      (const void *)h->ep);
+}
+
+static const struct conn_ops h1_front_conn_ops = {
+	.name = "h1-front", .ready = h1_ready, .describe = h1_describe,
+};
+static const struct conn_ops h1_back_conn_ops = {
+	.name = "h1-back", .ready = h1_ready, .describe = h1_describe,
+};
+
+
+static void h1_ep_send(struct endpoint *ep)
+{
+	struct h1_conn *h = ep->mux;
+	bool outer = h1_enter(h);
+
+	h1_send_pending(h);
+	h1_leave(h, outer);
+}
+
+static void h1_ep_resume(struct endpoint *ep)
+{
+	struct h1_conn *h = ep->mux;
+
+	/* from inside our own wake the read loop goes on by itself */
+	if (!(h->flags & H1C_FL_BUSY) && (h->conn->flags & CONN_CAN_RECV || h1_has_in(h)))
+		h1_resume_later(h);
+}
+
+static struct conn *h1_ep_conn(struct endpoint *ep)
+{
+	return ((struct h1_conn *)ep->mux)->conn;
+}
+
+static bool h1_ep_preamble(struct endpoint *ep, struct slice bytes)
+{
+	return block_queue_add_copy(&((struct h1_conn *)ep->mux)->out, bytes);
+}
+
+/* Forgets the stream. */
+static void h1_unlink_ep(struct h1_conn *h)
+{
+	h->ep->ops = NULL;
+	h->ep->mux = NULL;
+	h->ep = NULL;
+}
+
+static void h1_front_detach(struct endpoint *ep)
+{
+	struct h1_conn *h = ep->mux;
+	bool whole = ep->flags & EP_TX_DONE && h->rx_state == H1_RX_DONE;
+	uint64_t now = clock_now_ms();
+
+	h1_unlink_ep(h);
+	if (!whole || h->flags & (H1C_FL_CLOSE | H1C_FL_STOP) || h->conn->flags & CONN_ERROR) {
+		if (!whole && !h->out.len && !(ep->flags & EP_TX_DONE) &&
+		    h->tx_state != H1_TX_HEAD && h->tx_state != H1_TX_DONE)
+			h->out.len ? (void)0 : h1_destroy(h); /* cut short: a plain close says so */
+		else
+			h1_front_finish(h);
+		return;
+	}
+	h1_set_rx(h, H1_RX_IDLE);
+	h1_set_tx(h, H1_TX_HEAD);
+	h->since_ns = 0;
+	if (h->settings->keep_alive_ms)
+		timer_set(&h->timer, now + (uint64_t)h->settings->keep_alive_ms);
+	if (h1_has_in(h) || h->conn->flags & CONN_CAN_RECV) {
+		if (!(h->flags & H1C_FL_BUSY))
+			h1_resume_later(h);
+	}
+}
+
+static void h1_back_detach(struct endpoint *ep)
+{
+	struct h1_conn *h = ep->mux;
+	bool keep = ep->flags & EP_TX_DONE && h->rx_state == H1_RX_DONE && !h1_has_in(h) &&
+		    h->flags & H1C_FL_KEEP_RX && !(h->flags & H1C_FL_CLOSE) &&
+		    !(h->conn->flags & (CONN_EOF | CONN_ERROR | CONN_RDHUP));
+
+	h1_unlink_ep(h);
+	if (keep) {
+		h1_set_rx(h, H1_RX_IDLE);
+		h1_set_tx(h, H1_TX_HEAD);
+		h->conn->flags |= CONN_REUSED;
+		h->flags |= H1C_FL_IDLE;
+		if (h->user.back->idle_ready(h->owner, h))
+			return;
+		h->flags &= ~H1C_FL_IDLE;
+	}
+	h1_destroy(h);
+}
+
+const struct endpoint_ops h1_front_endpoint = {
+	.name = "H1", .send = h1_ep_send, .resume = h1_ep_resume,
+	.detach = h1_front_detach, .conn = h1_ep_conn,
+	.preamble = h1_ep_preamble,
+};
+
+const struct endpoint_ops h1_back_endpoint = {
+	.name = "H1", .send = h1_ep_send, .resume = h1_ep_resume,
+	.detach = h1_back_detach, .conn = h1_ep_conn,
+	.preamble = h1_ep_preamble,
+};
+
+/* --- front ----------------------------------------------------------------------------------- */
+
+/* A head, a request or the rest of a refused one did not come in time. */
+static void h1_front_timeout(struct timer *t)
+{
+	struct h1_conn *h = container_of(t, struct h1_conn, timer);
+	struct h1_bad bad = { .kind = H1_BAD_TIMEOUT, .status = 408, .text = "request timeout" };
+	bool outer = h1_enter(h);
+
+	if (h->rx_state == H1_RX_HEAD || (h->rx_state == H1_RX_IDLE && h->flags & H1C_FL_FIRST)) {
+		h1_front_bad(h, &bad);
+	} else if (h->rx_state == H1_RX_IDLE || h->rx_state == H1_RX_DRAIN) {
+		h1_destroy(h);
+	}
+	h1_leave(h, outer);
+}
+
+struct h1_conn *h1_front_new(struct conn *c, const struct h1_front_user *user, void *owner,
+			     const struct h1_settings *settings)
+{
+	struct h1_conn *h = h1_new(c, owner, settings);
+	int64_t wait = settings->request_ms ? settings->request_ms : settings->client_ms;
+
+	if (!h)
+		return NULL;
+	h->user.front = user;
+	h->flags = H1C_FL_FIRST;
+	c->ops = &h1_front_conn_ops;
+	timer_init(&h->timer, h1_front_timeout);
+	if (wait)
+		timer_set(&h->timer, clock_now_ms() + (uint64_t)wait);
+	return h;
+}
+
+void h1_front_start(struct h1_conn *h)
+{
+	h1_ready(h->conn);
+}
+
+bool h1_front_is_idle(const struct h1_conn *h)
+{
+	return !h->ep && h->rx_state == H1_RX_IDLE && !h->out.len;
+}
+
+void h1_front_stop(struct h1_conn *h)
+{
+	h->flags |= H1C_FL_STOP;
+	if (h1_front_is_idle(h) &&
+	    !(h->flags & H1C_FL_FIRST || h->settings->options & H1_CONN_IDLE_CLOSE))
+		h1_destroy(h);
+}
+
+/* --- back ------------------------------------------------------------------------------------ */
+
+/* Gets ready for the answer to the request that <ep> will send. */
+static void h1_back_begin(struct h1_conn *h, struct endpoint *ep)
+{
+	uint8_t options = H1_OPT_RESPONSE;
+
+	if (h->settings->options & H1_CONN_UNSAFE)
+		options |= H1_OPT_UNSAFE;
+	if (ep->tx_head->method == HTTP_METH_HEAD)
+		options |= H1_OPT_TO_HEAD;
+	if (ep->tx_head->method == HTTP_METH_CONNECT)
+		options |= H1_OPT_TO_CONNECT;
+	ep->ops = &h1_back_endpoint;
+	ep->mux = h;
+	h->ep = ep;
+	h->flags &= ~(H1C_FL_IDLE | H1C_FL_HEAD_SENT | H1C_FL_KEEP_RX);
+	h1_set_rx(h, H1_RX_HEAD);
+	h1_set_tx(h, H1_TX_HEAD);
+	h1_parser_init(&h->parser, options);
+	h->conn->flags &= ~CONN_SENT;
+}
+
+static void h1_back_timeout(struct timer *t)
+{
+}
+
+struct h1_conn *h1_back_new(struct conn *c, struct endpoint *ep, const struct h1_back_user *user,
+			    void *owner, const struct h1_settings *settings)
+{
+	struct h1_conn *h = h1_new(c, owner, settings);
+
+	if (!h)
+		return NULL;
+	h->user.back = user;
+	h->flags = H1C_FL_BACK;
+	c->ops = &h1_back_conn_ops;
+	timer_init(&h->timer, h1_back_timeout);
+	h1_back_begin(h, ep);
+	return h;
+}
+
+void h1_back_attach(struct h1_conn *h, struct endpoint *ep)
+{
+	h1_back_begin(h, ep);
+	ep->flags |= EP_CONNECTED | EP_REUSED;
+}
+
+void h1_back_close(struct h1_conn *h)
+{
+	h->flags &= ~H1C_FL_IDLE;
+	h1_destroy(h);
+}
+
+struct conn *h1_conn_conn(struct h1_conn *h)
+{
+	return h->conn;
+}
+
+void *h1_conn_owner(struct h1_conn *h)
+{
+	return h->owner;
+}
+
+bool h1_back_detach_thread(struct h1_conn *h)
+{
+	BUG_ON(h->ep);
+	if (list_is_linked(&h->resume) || h->flags & H1C_FL_BUSY)
+		return false;
+	timer_cancel(&h->timer);
+	conn_detach(h->conn);
+	return true;
+}
+
+bool h1_back_attach_thread(struct h1_conn *h)
+{
+	return conn_attach(h->conn);
+}

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* h1_head.c - the HTTP/1 mux: received heads, and what is wrong with them
+ *
+ * The parser's fields are in an array of the thread, for everybody; those of a head that came in
+ * pieces are kept with the connection until the rest is there.
+ */
+#include <stdlib.h>
+#include "core/pool.h"
+#include "h1_priv.h"
+
+static struct pool *partial_pool;
+static unsigned partial_fields;
+__thread struct h1_field *h1_scratch_fields;
+__thread unsigned h1_scratch_count;
+
+bool h1_head_init(unsigned fields_max)
+{
+	partial_fields = fields_max;
+	partial_pool = pool_new("h1_partial", sizeof(struct h1_partial) +
+						      fields_max * sizeof(struct h1_field));
+	return partial_pool != NULL;
+}
+
+bool h1_head_thread_init(void)
+{
+	h1_scratch_count = partial_fields;
+	h1_scratch_fields = malloc(h1_scratch_count * sizeof(*h1_scratch_fields));
+	return h1_scratch_fields != NULL;
+}
+
+void h1_thread_fini(void)
+{
+	free(h1_scratch_fields);
+	h1_scratch_fields = NULL;
+}
+
+void h1_drop_partial(struct h1_conn *h)
+{
+	pool_free(partial_pool, h->partial);
+	h->partial = NULL;
+}
+
+
+/* Fills a head of the message model from what the parser found. False: no memory. */
+static bool h1_fill_head(struct h1_conn *h, struct http_msg *m, const struct h1_head *head)
+{
+	static const uint8_t bodies[] = {
+		[H1_BODY_NONE] = HTTP_BODY_NONE, [H1_BODY_LENGTH] = HTTP_BODY_LENGTH,
+		[H1_BODY_CHUNKED] = HTTP_BODY_CHUNKED, [H1_BODY_CLOSE] = HTTP_BODY_CLOSE,
+		[H1_BODY_TUNNEL] = HTTP_BODY_TUNNEL,
+	};
+	struct h1_field *list;
+
+	m->fields.room = head->field_count + 8u;
+	list = arena_alloc(m->arena, m->fields.room * sizeof(*list));
+	if (!list || !http_msg_hold(m, h->in))
+		return false;
+	memcpy(list, head->fields, head->field_count * sizeof(*list));
+	m->fields.list = list;
+	m->fields.count = head->field_count;
+	m->version = 9;
+	if (head->version.len)
+		m->version = (uint8_t)(head->major * 10 + (head->minor > 1 ? 1 : head->minor));
+	m->method_text = head->method;
+	m->uri = head->uri;
+	m->version_text = head->version;
+	m->reason = head->reason;
+	m->status = head->status;
+	m->body = bodies[head->body];
+	m->content_length = head->content_length;
+	m->flags = 0;
+	if (head->flags & H1_FL_UPGRADE)
+		m->flags |= HTTP_MSG_UPGRADE;
+	if (head->flags & H1_FL_EXPECT_CONTINUE)
+		m->flags |= HTTP_MSG_EXPECT_CONTINUE;
+	if (head->flags & H1_FL_CONN_CLOSE)
+		m->flags |= HTTP_MSG_CONN_CLOSE;
+	if (head->flags & H1_FL_CONN_KEEP_ALIVE)
+		m->flags |= HTTP_MSG_CONN_KEEPALIVE;
+	if (head->target == H1_TARGET_ABSOLUTE)
+		m->flags |= HTTP_MSG_ABSOLUTE;
+	if (h->flags & H1C_FL_BACK) {
+		m->flags |= HTTP_MSG_RESPONSE;
+		if (!m->reason.len)
+			m->reason = http_reason(head->status);
+		if (head->status < 200 && head->status != 101)
+			m->flags |= HTTP_MSG_INTERIM;
+	} else {
+		m->method = (uint8_t)http_method_of(head->method);
+	}
+	return true;
+}
+
+/* Where reception goes after a head. */
+static void h1_enter_body(struct h1_conn *h, const struct h1_head *head)
+{
+	switch (head->body) {
+	case H1_BODY_LENGTH:
+		h->rx.left = head->content_length;
+		h1_set_rx(h, H1_RX_LENGTH);
+		break;
+	case H1_BODY_CHUNKED:
+		chunk_decoder_init(&h->rx.chunk);
+		h1_set_rx(h, H1_RX_CHUNKED);
+		break;
+	case H1_BODY_CLOSE:
+		h1_set_rx(h, H1_RX_CLOSE);
+		break;
+	case H1_BODY_TUNNEL:
+		h1_set_rx(h, H1_RX_TUNNEL);
+		break;
+	default:
+		h1_set_rx(h, H1_RX_DONE);
+		h->ep->flags |= EP_RX_END;
+	}
+}
+
+/* What is wrong with the bytes that are there, <at> their end at most. */
+static void h1_describe_bad(const struct h1_conn *h, size_t at, struct endpoint_bad *bad)
+{
+	static const char *const states[] = {
+#define X(s) [H1_RX_##s] = "MSG_" #s,
+		H1_RX_STATES(X)
+#undef X
+	};
+
+	bad->bytes = h->in ? slice_make(h->in->data + h->in_at, h->in->used - h->in_at)
+			   : slice_none();
+	bad->at = at < bad->bytes.len ? at : bad->bytes.len;
+	bad->state = states[h->rx_state];
+	bad->state_number = h->rx_state;
+	bad->conn_flags = h->flags;
+}
+
+/* A response that is not valid, or breaks off: told to the stream. */
+void h1_back_bad(struct h1_conn *h, unsigned flag, const char *text)
+{
+	struct endpoint_bad bad;
+
+	h1_describe_bad(h, h->rx_state == H1_RX_HEAD ? h->parser.error_offset : 0, &bad);
+	h->flags |= H1C_FL_CLOSE;
+	h1_set_rx(h, H1_RX_END);
+	if (!h->ep)
+		return;
+	h->ep->flags |= flag;
+	h->ep->rx_error = text;
+	h->ep->rx_bad_at = h->parser.error_offset;
+	if (flag == EP_RX_BAD && h->ep->user->bad && bad.bytes.len)
+		h->ep->user->bad(h->ep, &bad);
+}
+
+/* A response head was received. */
+static bool h1_response_head(struct h1_conn *h, const struct h1_head *head)
+{
+	struct endpoint *ep = h->ep;
+
+	if (head->status == 101 && !(h->flags & H1C_FL_UPGRADE_REQ)) {
+		h1_back_bad(h, EP_RX_BAD, "101 without a request for it");
+		return true;
+	}
+	if (!h1_fill_head(h, ep->rx_head, head))
+		return false;
+	ep->rx_head_len = (uint32_t)head->length;
+	ep->rx_bytes += head->length;
+	ep->flags |= EP_RX_HEAD | EP_RX_ANY;
+	if (ep->rx_head->flags & HTTP_MSG_INTERIM) {
+		/* another head follows; the stream takes this one first */
+		h1_parser_init(&h->parser, h->parser.options);
+		return true;
+	}
+	h->flags &= ~H1C_FL_KEEP_RX;
+	if (head->flags & H1_FL_KEEP_ALIVE && !(head->flags & H1_FL_INSECURE_TE))
+		h->flags |= H1C_FL_KEEP_RX;
+	h1_enter_body(h, head);
+	return true;
+}
+
+/* Does the client mean to keep the connection ? A client of a proxy may say so in a field of its
+ * own, see option http-use-proxy-header.
+ */
+static bool request_is_kept(const struct h1_conn *h, const struct h1_head *head)
+{
+	bool keep = head->flags & H1_FL_KEEP_ALIVE;
+
+	if (!(h->flags & H1C_FL_PROXY_NAME))
+		return keep;
+	for (unsigned i = 0; i < head->field_count; i++) {
+		struct slice list = head->fields[i].value, element;
+
+		if (head->fields[i].id != FIELD_PROXY_CONNECTION)
+			continue;
+		while (h1_list_next(&list, &element)) {
+			if (slice_eq_nocase(element, SLICE("close")))
+				return false;
+			if (slice_eq_nocase(element, SLICE("keep-alive")))
+				keep = !(head->flags & H1_FL_CONN_CLOSE);
+		}
+	}
+	return keep;
+}
+
+/* A request head was received: a stream is born. */
+static bool h1_request_head(struct h1_conn *h, const struct h1_head *head)
+{
+	struct endpoint *ep = h->user.front->stream_new(h->owner, h->since_ns);
+
+	if (!ep)
+		return false;
+	ep->ops = &h1_front_endpoint;
+	ep->mux = h;
+	h->ep = ep;
+	timer_set(&h->timer, TIMER_NEVER);
+	h->flags &= ~(H1C_FL_HEAD_REQ | H1C_FL_CLIENT_1_0 | H1C_FL_KEEP_RX | H1C_FL_FIRST |
+		      H1C_FL_HEAD_SENT | H1C_FL_PROXY_NAME);
+	h1_set_tx(h, H1_TX_HEAD);
+	if (!h1_fill_head(h, ep->rx_head, head)) {
+		ep->flags |= EP_ERROR;
+		return true;
+	}
+	if (ep->rx_head->version < 11)
+		h->flags |= H1C_FL_CLIENT_1_0;
+	if (ep->rx_head->method == HTTP_METH_HEAD)
+		h->flags |= H1C_FL_HEAD_REQ;
+	if (h->settings->options & H1_CONN_PROXY_HEADER && head->target != H1_TARGET_ORIGIN &&
+	    head->target != H1_TARGET_ASTERISK)
+		h->flags |= H1C_FL_PROXY_NAME;
+	if (request_is_kept(h, head) && !(head->flags & H1_FL_INSECURE_TE))
+		h->flags |= H1C_FL_KEEP_RX;
+	ep->rx_head_len = (uint32_t)head->length;
+	ep->rx_bytes += head->length;
+	ep->flags |= EP_RX_HEAD;
+	h1_enter_body(h, head);
+	return true;
+}
+
+/* Reports bytes that are no request and answers them; the connection then ends. */
+void h1_front_bad(struct h1_conn *h, struct h1_bad *bad)
+{
+	struct endpoint_bad details;
+	struct slice page;
+
+	h1_describe_bad(h, bad->kind == H1_BAD_TOO_LARGE ? SIZE_MAX : bad->offset, &details);
+	bad->bytes = details.bytes;
+	bad->details = &details;
+	bad->since_ns = h->since_ns;
+	page = h->user.front->bad_request(h->owner, bad);
+	h->flags |= H1C_FL_CLOSE;
+	h1_drop_partial(h);
+	if (page.len && block_queue_add_copy(&h->out, page))
+		h1_flush(h);
+	h1_front_finish(h);
+}
+
+/* The head is refused. */
+static void h1_head_error(struct h1_conn *h)
+{
+	struct h1_bad bad = { .kind = H1_BAD_SYNTAX, .status = h1_error_status(h->parser.error),
+			      .text = h1_error_text(h->parser.error),
+			      .offset = h->parser.error_offset };
+
+	if (h->flags & H1C_FL_BACK)
+		h1_back_bad(h, EP_RX_BAD, bad.text);
+	else
+		h1_front_bad(h, &bad);
+}
+
+/* Too long a head: no room is left for it. */
+static void h1_head_too_large(struct h1_conn *h)
+{
+	struct h1_bad bad = { .kind = H1_BAD_TOO_LARGE, .status = 400, .text = "head too large" };
+
+	if (h->flags & H1C_FL_BACK) {
+		h1_back_bad(h, EP_RX_BAD, bad.text);
+		return;
+	}
+	bad.status = h1_parser_in_start_line(&h->parser) ? 414 : 431;
+	h1_front_bad(h, &bad);
+}
+
+/* Keeps an unfinished head's results beyond this call: the scratch fields are everybody's. */
+static bool h1_save_partial(struct h1_conn *h, const struct h1_head *head)
+{
+	struct h1_partial *p = pool_alloc(partial_pool);
+
+	if (!p)
+		return false;
+	p->head = *head;
+	p->head.fields = p->fields;
+	memcpy(p->fields, head->fields, head->field_capacity * sizeof(p->fields[0]));
+	h->partial = p;
+	return true;
+}
+
+/* A head cannot be kept. */
+static void h1_no_memory(struct h1_conn *h)
+{
+	if (h->flags & H1C_FL_BACK)
+		h1_back_bad(h, EP_RX_BAD, "out of memory");
+	else
+		h1_destroy(h);
+}
+
+/* Parses what is in <in>. True: a head was taken (or an end came); false: more bytes are needed. */
+bool h1_parse(struct h1_conn *h)
+{
+	struct slice bytes = slice_make(h->in->data + h->in_at, h->in->used - h->in_at);
+	struct h1_head first, *head = h->partial ? &h->partial->head : &first;
+	enum h1_status r;
+	bool ok;
+
+	if (!h->partial) {
+		first.fields = h1_scratch_fields;
+		first.field_capacity = (uint16_t)h1_scratch_count;
+	}
+	r = h1_parse_head(&h->parser, bytes, head);
+	if (r == H1_MORE) {
+		/* parsing again from the start is no way out: the bytes were edited in place */
+		if (!h->partial && !h1_save_partial(h, head)) {
+			h1_no_memory(h);
+			return true;
+		}
+		if (bytes.len >= h->settings->head_max) {
+			h1_head_too_large(h);
+			return true;
+		}
+		return false;
+	}
+	if (r == H1_ERROR) {
+		h1_head_error(h);
+		return true;
+	}
+	if (h->flags & H1C_FL_BACK)
+		ok = h1_response_head(h, head);
+	else
+		ok = h1_request_head(h, head);
+	h->in_at += (uint32_t)head->length;
+	h1_drop_partial(h);
+	if (h->in_at == h->in->used)
+		h1_drop_in(h);
+	if (!ok)
+		h1_no_memory(h);
+	return true;
+}
