@@ -36,7 +36,7 @@ void listen_resume_all(struct config *cfg);
 void listen_retry_all(struct config *cfg);
 
 struct listen_figures {
-	unsigned maxconn_reached;        /* times that the process's maxconn held connections back */
+	unsigned maxconn_reached;        /* times that the maxconn held connections back */
 	uint64_t conn_rate, conn_rate_max; /* connections per second: now, and the most so far */
 };
 

@@ -343,7 +343,8 @@ bool log_target_parse(struct conf_line *l, struct log_targets **targets)
 		return conf_error(l, l->at, NULL,
 				  "log : expects <address> and <facility>  as arguments");
 	}
-	ok = parse_address(l, address, t);
+	address = conf_expand(l->cfg, address);
+	ok = address ? parse_address(l, address, t) : conf_error(l, l->at, NULL, "out of memory");
 	if (ok) {
 		l->at++;
 		ok = parse_options(l, t) && parse_facility(l, t);

@@ -194,8 +194,8 @@ static const struct conf_keyword keywords[] = {
 	SOCKET("tune.rcvbuf.server", server.rcvbuf, "kernel's receive buffer of servers"),
 	SOCKET("tune.sndbuf.client", client.sndbuf, "kernel's send buffer of clients"),
 	SOCKET("tune.sndbuf.server", server.sndbuf, "kernel's send buffer of servers"),
-	SOCKET("tune.notsent-lowat.client", client.notsent_lowat, "unsent bytes kept by the kernel"),
-	SOCKET("tune.notsent-lowat.server", server.notsent_lowat, "unsent bytes kept by the kernel"),
+	SOCKET("tune.notsent-lowat.client", client.notsent_lowat, "unsent bytes in the kernel"),
+	SOCKET("tune.notsent-lowat.server", server.notsent_lowat, "unsent bytes in the kernel"),
 	NUMBER("tune.maxaccept", maxaccept, -1, 1000000, "connections accepted at once"),
 
 	{ GLOBAL("tune.idle-pool.shared"), .min_args = 1, .max_args = 1,

@@ -198,6 +198,34 @@ def take_over(tap, b):
             p.stdout.close()
 
 
+def take_over_alone(tap, b):
+    """Without SO_REUSEPORT the old process must leave its sockets first; it takes them back when
+    the new one cannot start."""
+    one = b.file("alone.cfg", "global\n\tnoreuseport\n" + GOOD[GOOD.index("defaults"):] % b.port)
+    old, up = b.start("-db", "-f", one)
+    tap.ok(up, "noreuseport: the old process serves")
+    other = socket.socket()
+    other.bind(("127.0.0.1", 0))
+    other.listen()
+    with open(one) as f:
+        text = f.read()
+    both = b.file("both.cfg", text + "\tbind 127.0.0.1:%d\n" % other.getsockname()[1])
+    status, out, err = b.run("-db", "-f", both, "-sf", str(old.pid))
+    tap.ok(status == 1 and "Address already in use" in err, "a new process that cannot start", err)
+    tap.ok(lib.until(b.serves) and old.poll() is None, "leaves the old one serving")
+    other.close()
+    new = subprocess.Popen([b.program, "-db", "-f", one, "-sf", str(old.pid)],
+                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                           stdin=subprocess.DEVNULL)
+    tap.ok(lib.until(lambda: old.poll() is not None), "noreuseport: the old process ends")
+    tap.ok(lib.until(b.serves) and new.poll() is None, "noreuseport: the new process serves")
+    for p in (old, new):
+        if p.poll() is None:
+            p.terminate()
+        p.wait(lib.PATIENCE)
+        p.stdout.close()
+
+
 def alive(pid):
     try:
         os.kill(pid, 0)
@@ -352,7 +380,7 @@ def main():
     tap = lib.Tap()
     with tempfile.TemporaryDirectory(prefix="hapt.") as folder:
         b = Bench(args.program, folder)
-        for part in (versions, checks, silent_options, later_keywords, signals, take_over, daemons, port_taken, limits,
+        for part in (versions, checks, silent_options, later_keywords, signals, take_over, take_over_alone, daemons, port_taken, limits,
                      descriptors, rights, stops, dumps):
             try:
                 part(tap, b)
