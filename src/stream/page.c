@@ -23,6 +23,11 @@ static void add_head(const struct http_page *p)
 	strbuf_add_str(&text, "connection: close\r\n\r\n");
 }
 
+void stream_page_thread_fini(void)
+{
+	strbuf_fini(&text);
+}
+
 struct slice stream_page_text(struct proxy *fe, unsigned status)
 {
 	const struct http_page *p = http_page_find(NULL, proxy_slots(fe), status);

@@ -22,6 +22,8 @@ void stream_abandon(struct stream *s);
 /* The whole text of the error page of <fe> for <status>, as HTTP/1 sends it; slice_none(): silent.
  */
 struct slice stream_page_text(struct proxy *fe, unsigned status);
+/* Frees the calling thread's text. */
+void stream_page_thread_fini(void);
 /* Runs the stages as far as they go. May free the stream. */
 void stream_run(struct stream *s);
 /* Ends it at once, from outside its stages, on its thread: its client is cut off. Frees it. */
