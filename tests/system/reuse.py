@@ -125,10 +125,28 @@ def closing_server(tap, args):
         tap.eq(sc.row()["reuse"], "0", "a server that says close: nothing is reused")
 
 
+def pipelined_behind_upload(tap, args):
+    """Requests behind a fast upload come in reads of several blocks: each goes out just once."""
+    upload = (b"POST /up HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+              + (b"ea60\r\n" + b"z" * 60000 + b"\r\n") * 40 + b"0\r\n\r\n")
+    for size, pad in ((100, 37), (100, 113), (700, 500), (3000, 500)):
+        posts = [b"POST /n%d HTTP/1.1\r\nHost: x\r\nX-Pad: %s\r\nContent-Length: %d\r\n\r\n"
+                 % (i, b"p" * pad, size) + b"b" * size for i in range(150)]
+        with Scene(args, "safe", threads=1) as sc:
+            s = lib.connect(sc.port)
+            r = lib.Reader(s)
+            threading.Thread(target=s.sendall, args=(upload + b"".join(posts),)).start()
+            got = [r.response() for _ in range(151)]
+            urls = [g and g[1].get("x-url") for g in got]
+            tap.eq(urls, ["/up"] + ["/n%d" % i for i in range(150)],
+                   "pipelined POSTs of %d bytes, pad %d: each is sent once, in order" % (size, pad))
+            s.close()
+
+
 def main():
     args = lib.arguments(__doc__)
     tap = lib.Tap()
-    for part in (take_over, bounds, crowds, closing_server):
+    for part in (take_over, bounds, crowds, closing_server, pipelined_behind_upload):
         try:
             part(tap, args)
         except Exception as e:
