@@ -43,8 +43,19 @@
 	X(check_active) \
 	X(check_running)
 
+/* Debug builds also count the writes to memory that threads share, all of a group's or all of the
+ * process's: see doc/internals/shared-memory.md. /
+ */
+#ifdef DEBUG_STRICT
+#define ACTIVITY_DEBUG_COUNTERS(X) X(shared_process) X(shared_group)
+#define SHARED_WRITE(class) activity_add(ACTIVITY_shared_##class, 1)
+#else
+#define ACTIVITY_DEBUG_COUNTERS(X)
+#define SHARED_WRITE(class) ((void)0)
+#endif
+
 #define X(name) ACTIVITY_##name,
-enum activity_counter { ACTIVITY_COUNTERS(X) ACTIVITY_COUNT };
+enum activity_counter { ACTIVITY_COUNTERS(X) ACTIVITY_DEBUG_COUNTERS(X) ACTIVITY_COUNT };
 #undef X
 
 struct activity {

@@ -9,8 +9,10 @@
 #ifndef CORE_COUNTER_H
 #define CORE_COUNTER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "core/activity.h"
 #include "core/thread.h"
 
 struct counter_set {
@@ -36,10 +38,12 @@ static inline void counter_add(struct counter_set *s, unsigned i, int64_t n)
 {
 	uint64_t *c = counter_at(s, thread_group, i);
 
-	if (thread_group_is_single)
+	if (thread_group_is_single) {
 		__atomic_store_n(c, *c + (uint64_t)n, __ATOMIC_RELAXED);
-	else
-		__atomic_fetch_add(c, (uint64_t)n, __ATOMIC_RELAXED);
+		return;
+	}
+	SHARED_WRITE(group);
+	__atomic_fetch_add(c, (uint64_t)n, __ATOMIC_RELAXED);
 }
 
 /* Adds to a gauge and returns this group's new value (for per-group maxima). */
@@ -51,6 +55,7 @@ static inline uint64_t counter_add_read(struct counter_set *s, unsigned i, int64
 		__atomic_store_n(c, *c + (uint64_t)n, __ATOMIC_RELAXED);
 		return *c;
 	}
+	SHARED_WRITE(group);
 	return __atomic_add_fetch(c, (uint64_t)n, __ATOMIC_RELAXED);
 }
 
@@ -60,8 +65,20 @@ struct rate {
 	uint32_t current, previous;
 };
 
-/* Counts <n> events now. Any thread. */
-void rate_add(struct rate *r, unsigned n);
+/* A second that is over: which, and what was counted in it. */
+struct rate_closed {
+	uint64_t sec;
+	uint32_t count;
+};
+
+/* Counts <n> events now. Any thread. True: this call is the first behind a second, told in
+ * *closed.
+ */
+bool rate_add(struct rate *r, unsigned n, struct rate_closed *closed);
+/* Events of second <sec>, as long as it is known: it is the last one that had some, or the one
+ * before it.
+ */
+uint32_t rate_of_second(const struct rate *r, uint64_t sec);
 /* Events of the second that just passed, the older part of it by proportion. */
 uint32_t rate_read(const struct rate *r);
 

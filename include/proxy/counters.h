@@ -104,7 +104,7 @@ static inline unsigned counter_of_status(int status)
 /* Events per second over a sliding second, and the largest value seen. */
 struct rate_set {
 	char *shards;   /* one cache line per group */
-	uint32_t max;   /* atomic */
+	uint32_t max;   /* atomic: of the seconds that are over; see rate_set_max() */
 };
 
 /* False: no memory. */
@@ -115,11 +115,8 @@ void rate_set_fini(struct rate_set *r);
 void rate_set_add(struct rate_set *r, unsigned n);
 /* Events in the last second. */
 uint32_t rate_set_read(const struct rate_set *r);
-/* The largest value seen. */
-static inline uint32_t rate_set_max(const struct rate_set *r)
-{
-	return __atomic_load_n(&r->max, __ATOMIC_RELAXED);
-}
+/* The largest number of events in one second so far. */
+uint32_t rate_set_max(const struct rate_set *r);
 /* Milliseconds to wait before one more event keeps the rate within <limit> a second; 0: none. */
 unsigned rate_set_wait_ms(const struct rate_set *r, uint32_t limit);
 

@@ -143,6 +143,8 @@ struct proxy_state {
 	unsigned was_up;             /* backend has a usable server */
 	int64_t last_session_s;      /* atomic */
 
+	/* What `clear counters all` took from the frontend's: the process's totals do not go back. */
+	struct { uint64_t connections, sessions, requests, bytes_out; } cleared; /* atomic */
 	struct counter_set fe;       /* enum counter_front */
 	struct counter_set be;       /* enum counter_back */
 	uint64_t fe_session_max, be_session_max, be_queue_max; /* atomic; see gauge_add() */

@@ -81,5 +81,6 @@ enum stream_shards { STREAM_SHARDS_BY_GROUP, STREAM_SHARDS_BY_PROCESS, STREAM_SH
 void stream_set_tunes(const struct stream_tunes *tunes);
 
 extern const struct module mod_net, mod_mux, mod_stream, mod_stream_alias, mod_stream_log;
+extern const struct module mod_stream_unique_id;
 
 #endif

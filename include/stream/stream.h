@@ -172,8 +172,9 @@ struct stream {
 	const struct rule *last_rule;  /* which rule decided, for "which rule did this" */
 	/* the request line as received; none: bad request */
 	struct slice log_method, log_uri, log_version;
+	struct slice unique_id;        /* unique-id-format, once it was asked for */
 	uint32_t number;               /* among those of the process (%rt); in order per thread */
-	uint32_t log_number;           /* of the frontend's log lines (%lc) */
+	uint32_t log_number;           /* of the frontend's lines with %lc, from 1; 0: none */
 	uint64_t bytes_in, bytes_out;  /* client's side, for log and counters */
 	uint64_t counted_in, counted_out;
 	unsigned fe_conn, be_conn, srv_conn, act_conn; /* at log time */

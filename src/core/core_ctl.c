@@ -17,7 +17,7 @@
 /* --- show activity --------------------------------------------------------------------------- */
 
 #define X(name) #name,
-static const char *const activity_names[] = { ACTIVITY_COUNTERS(X) };
+static const char *const activity_names[] = { ACTIVITY_COUNTERS(X) ACTIVITY_DEBUG_COUNTERS(X) };
 #undef X
 
 static bool activity_is_mean(unsigned c)

@@ -46,18 +46,32 @@ void counter_clear(struct counter_set *s, unsigned i)
 /* The first to come in a new second closes the former one. An event counted by another thread in
  * between may go to either second.
  */
-void rate_add(struct rate *r, unsigned n)
+bool rate_add(struct rate *r, unsigned n, struct rate_closed *closed)
 {
 	uint64_t sec = clock_now_ns() / NS_PER_SEC;
 	uint64_t seen = __atomic_load_n(&r->current_sec, __ATOMIC_RELAXED);
+	bool first = false;
 
 	if (seen < sec && __atomic_compare_exchange_n(&r->current_sec, &seen, sec, false,
 						      __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
 		uint32_t last = __atomic_exchange_n(&r->current, 0, __ATOMIC_RELAXED);
 
 		__atomic_store_n(&r->previous, seen + 1 == sec ? last : 0, __ATOMIC_RELAXED);
+		*closed = (struct rate_closed){ .sec = seen, .count = last };
+		first = true;
 	}
+	SHARED_WRITE(group);
 	__atomic_fetch_add(&r->current, n, __ATOMIC_RELAXED);
+	return first;
+}
+
+uint32_t rate_of_second(const struct rate *r, uint64_t sec)
+{
+	uint64_t current = __atomic_load_n(&r->current_sec, __ATOMIC_RELAXED);
+
+	if (current == sec)
+		return __atomic_load_n(&r->current, __ATOMIC_RELAXED);
+	return current == sec + 1 ? __atomic_load_n(&r->previous, __ATOMIC_RELAXED) : 0;
 }
 
 uint32_t rate_read(const struct rate *r)

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <unistd.h>
 #include "base/bug.h"
+#include "core/activity.h"
 #include "core/fd.h"
 #include "core/thread.h"
 #include "poller_priv.h"
@@ -43,21 +44,22 @@ bool fd_add(int fd, fd_handler_fn *handler, void *owner, unsigned flags)
 	__atomic_store_n(&e->handler, handler, __ATOMIC_RELEASE);
 	if (!poller_get()->add(worker_self, fd, false)) {
 		__atomic_store_n(&e->handler, NULL, __ATOMIC_RELAXED);
-		__atomic_store_n(&e->thread, 0, __ATOMIC_RELAXED);
 		return false;
 	}
+	SHARED_WRITE(process);
 	__atomic_fetch_add(&fd_total, 1, __ATOMIC_RELAXED);
 	return true;
 }
 
-/* Forgets <fd>: events already fetched will not match the new generation. */
+/* Forgets <fd>: events already fetched will not match the new generation. <thread> stays: a dump
+ * that has just seen the handler must not take the descriptor for one of its own thread.
+ */
 static void fd_forget(struct fd_entry *e)
 {
 	__atomic_store_n(&e->handler, NULL, __ATOMIC_RELAXED);
 	e->owner = NULL;
-	/* a shared descriptor counts its users there */
-	__atomic_store_n(&e->thread, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&e->generation, e->generation + 1, __ATOMIC_RELEASE);
+	SHARED_WRITE(process);
 	__atomic_fetch_sub(&fd_total, 1, __ATOMIC_RELAXED);
 }
 
@@ -80,18 +82,18 @@ void fd_remove(int fd)
 	fd_forget(e);
 }
 
-/* One thread may leave a shared descriptor while another one comes: the last to leave and the first to
- * come must not mix their writes. Seldom: at the start, and when sockets are paused.
+/* One thread may leave a shared descriptor while another one comes: the last to leave and the first
+ * to come must not mix their writes. Seldom: at the start, and when sockets are paused.
  */
 static unsigned shared_lock;
 
-static void shared_lock_take(void)
+void fd_shared_lock(void)
 {
 	while (__atomic_exchange_n(&shared_lock, 1, __ATOMIC_ACQUIRE))
 		;
 }
 
-static void shared_lock_drop(void)
+void fd_shared_unlock(void)
 {
 	__atomic_store_n(&shared_lock, 0, __ATOMIC_RELEASE);
 }
@@ -101,6 +103,7 @@ static void shared_enter(struct fd_entry *e, fd_handler_fn *handler, void *owner
 {
 	BUG_ON(e->handler && e->handler != handler);
 	if (!e->handler) {
+		__atomic_store_n(&e->thread, 0, __ATOMIC_RELAXED);
 		e->owner = owner;
 		__atomic_store_n(&e->flags, FD_FL_LISTENER, __ATOMIC_RELAXED);
 		__atomic_store_n(&e->handler, handler, __ATOMIC_RELEASE);
@@ -126,21 +129,21 @@ bool fd_add_shared(int fd, fd_handler_fn *handler, void *owner)
 
 	if (!fd_is_possible(fd))
 		return false;
-	shared_lock_take();
+	fd_shared_lock();
 	shared_enter(&fd_table[fd], handler, owner);
 	good = poller_get()->add(worker_self, fd, true);
 	if (!good)
 		shared_leave(&fd_table[fd]);
-	shared_lock_drop();
+	fd_shared_unlock();
 	return good;
 }
 
 void fd_remove_shared(int fd)
 {
-	shared_lock_take();
+	fd_shared_lock();
 	poller_get()->remove(worker_self, fd, false);
 	shared_leave(&fd_table[fd]);
-	shared_lock_drop();
+	fd_shared_unlock();
 }
 
 int fd_count(void)

@@ -14,6 +14,7 @@
 #include "core/symbol.h"
 #include "core/thread.h"
 #include "ctl/ctl.h"
+#include "poller_priv.h"
 
 #define BATCH 128
 
@@ -67,10 +68,12 @@ static void fd_line(struct strbuf *out, int fd, const struct fd_entry *e,
 	strbuf_add_char(out, '\n');
 }
 
+/* Writes the lines of this thread's descriptors; of listeners whichever thread comes first. */
 static void fd_dump_visit(void *ctx)
 {
 	struct fd_dump *dump = ctx;
 
+	fd_shared_lock();
 	for (int i = 0; i < BATCH && dump->at + i < fd_table_size; i++) {
 		const struct fd_entry *e = &fd_table[dump->at + i];
 		const struct fd_kind *kind;
@@ -86,6 +89,7 @@ static void fd_dump_visit(void *ctx)
 		if (fd_class(e, kind) & dump->filter)
 			fd_line(&dump->lines[i], dump->at + i, e, kind);
 	}
+	fd_shared_unlock();
 }
 
 static void fd_dump_free(struct fd_dump *dump)

@@ -43,4 +43,8 @@ extern unsigned poller_epoll_mask;
 /* Hands <events> to the handler of <fd>, if it is registered. */
 void fd_dispatch(int fd, unsigned events);
 
+/* While it is held no shared descriptor comes or goes: for dumps, which look at their owners. */
+void fd_shared_lock(void);
+void fd_shared_unlock(void);
+
 #endif

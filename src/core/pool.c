@@ -220,6 +220,7 @@ static void *pool_ask(struct pool *p, struct pool_cache *c)
 	if (!object)
 		return pool_fail(c);
 	stat_add(&c->asked, 1);
+	SHARED_WRITE(process);
 	__atomic_fetch_add(&memory_used, p->real_size, __ATOMIC_RELAXED);
 	return object;
 }
@@ -227,6 +228,7 @@ static void *pool_ask(struct pool *p, struct pool_cache *c)
 static void pool_return(struct pool *p, struct pool_cache *c, void *object)
 {
 	stat_add(&c->returned, 1);
+	SHARED_WRITE(process);
 	__atomic_fetch_sub(&memory_used, p->real_size, __ATOMIC_RELAXED);
 	if (unlikely(pool_flags & POOL_UAF)) {
 		size_t length = uaf_length(p);
@@ -246,6 +248,7 @@ static bool pool_refill(struct pool *p, struct pool_cache *c)
 
 	if (!__atomic_load_n(&p->clusters, __ATOMIC_RELAXED))
 		return false;
+	SHARED_WRITE(process);
 	pthread_mutex_lock(&p->lock);
 	cluster = p->clusters;
 	if (cluster) {
@@ -295,7 +298,8 @@ static void pool_evict(struct pool *p, struct pool_cache *c)
 		first = s;
 	}
 	if (!(pool_flags & POOL_NO_GLOBAL)) {
-		pthread_mutex_lock(&p->lock);
+		SHARED_WRITE(process);
+	pthread_mutex_lock(&p->lock);
 		if (pool_wants_cluster(p)) {
 			first->next_cluster = p->clusters;
 			__atomic_store_n(&p->clusters, first, __ATOMIC_RELAXED);
@@ -461,7 +465,8 @@ void pool_trim_shared(void)
 		struct pool *p = pools[i];
 		struct spare *cluster, *next;
 
-		pthread_mutex_lock(&p->lock);
+		SHARED_WRITE(process);
+	pthread_mutex_lock(&p->lock);
 		cluster = p->clusters;
 		__atomic_store_n(&p->clusters, NULL, __ATOMIC_RELAXED);
 		p->cluster_count = 0;
@@ -502,6 +507,7 @@ bool pool_get_stats(unsigned i, struct pool_stats *out)
 		out->cached += __atomic_load_n(&c[i].count, __ATOMIC_RELAXED);
 		out->failures += __atomic_load_n(&c[i].failures, __ATOMIC_RELAXED);
 	}
+	SHARED_WRITE(process);
 	pthread_mutex_lock(&p->lock);
 	out->used = out->allocated - (uint64_t)p->cluster_count * CLUSTER;
 	pthread_mutex_unlock(&p->lock);

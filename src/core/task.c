@@ -10,6 +10,7 @@
 #include "base/bug.h"
 #include "base/clock.h"
 #include "core/pool.h"
+#include "core/activity.h"
 #include "core/task.h"
 #include "profile_priv.h"
 #include "worker_priv.h"
@@ -129,6 +130,7 @@ struct task *task_new(void (*run)(struct task *t, void *ctx, unsigned why), void
 	t->run = run;
 	t->ctx = ctx;
 	t->thread = (unsigned short)thread_id;
+	SHARED_WRITE(process);
 	__atomic_fetch_add(&task_total, 1, __ATOMIC_RELAXED);
 	return t;
 }
@@ -149,6 +151,7 @@ void task_free(struct task **pt)
 	timer_cancel(&t->timer);
 	if (w->current == t)
 		__atomic_store_n(&w->current, NULL, __ATOMIC_RELAXED);
+	SHARED_WRITE(process);
 	__atomic_fetch_sub(&task_total, 1, __ATOMIC_RELAXED);
 	if (__atomic_fetch_or(&t->remote_state, REMOTE_FREED, __ATOMIC_ACQ_REL) & REMOTE_POSTED)
 		return;

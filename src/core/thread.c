@@ -17,6 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/bug.h"
+#include "base/block.h"
 #include "base/clock.h"
 #include "base/module.h"
 #include "core/pool.h"
@@ -218,10 +219,15 @@ static void worker_live(struct crew *crew, struct worker *w)
 		worker_turn(w);
 	watchdog_thread_fini(w);
 	pthread_barrier_wait(&crew->barrier);
-	mailbox_drain(w);
+	/* questions first, then the answers that they caused */
+	for (int round = 0; round < 2; round++) {
+		mailbox_drain(w);
+		pthread_barrier_wait(&crew->barrier);
+	}
 	worker_fini_modules(crew->modules);
 	pthread_barrier_wait(&crew->barrier);
 	poller_thread_fini(w);
+	block_queue_trim_thread();
 	pool_trim_thread();
 }
 

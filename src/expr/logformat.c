@@ -198,7 +198,7 @@ static struct slice lf_take_alias(struct lf_parser *p)
 	const char *start = p->at;
 
 	while ((*p->at >= 'a' && *p->at <= 'z') || (*p->at >= 'A' && *p->at <= 'Z') ||
-	       ascii_is_digit(*p->at) || *p->at == '_')
+	       ascii_is_digit(*p->at))
 		p->at++;
 	return slice_make(start, (size_t)(p->at - start));
 }

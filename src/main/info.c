@@ -56,15 +56,21 @@ struct traffic {
 	uint64_t session_rate, session_rate_max;
 };
 
+/* A counter since the start, whatever was cleared meanwhile. */
+static uint64_t total(const struct counter_set *set, unsigned counter, const uint64_t *cleared)
+{
+	return counter_read(set, counter) + __atomic_load_n(cleared, __ATOMIC_RELAXED);
+}
+
 static void traffic_add(struct traffic *t, const struct proxy *fe)
 {
 	const struct proxy_state *st = fe->state;
-	uint64_t requests = counter_read(&st->fe, CNT_REQ_TOT);
-	uint64_t sessions = counter_read(&st->fe, CNT_SESS_TOT);
+	uint64_t requests = total(&st->fe, CNT_REQ_TOT, &st->cleared.requests);
+	uint64_t sessions = total(&st->fe, CNT_SESS_TOT, &st->cleared.sessions);
 
-	t->connections += counter_read(&st->fe, CNT_CONN_TOT);
+	t->connections += total(&st->fe, CNT_CONN_TOT, &st->cleared.connections);
 	t->requests += fe->mode == PROXY_MODE_HTTP ? requests : sessions;
-	t->bytes_out += counter_read(&st->fe, CNT_BYTES_OUT);
+	t->bytes_out += total(&st->fe, CNT_BYTES_OUT, &st->cleared.bytes_out);
 	t->session_rate += rate_set_read(&st->fe_session_rate);
 	/* the best known bound from below: the busiest frontend's */
 	if (rate_set_max(&st->fe_session_rate) > t->session_rate_max)

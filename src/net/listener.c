@@ -40,7 +40,7 @@ struct listener {
 	const struct listener_user *user;
 	void *owner;
 	unsigned paused, closed; /* atomic */
-	unsigned refs;           /* atomic: seats that have not left, hand-overs, the owner */
+	unsigned refs;           /* atomic: seats that have not left, messages, the owner */
 	unsigned seat_count;
 	struct seat seats[];
 };
@@ -64,7 +64,8 @@ static void listener_describe(void *owner, int fd, struct strbuf *out)
 {
 	const struct listener *l = owner;
 
-	strbuf_printf(out, " l.st=%s fe=%s", l->paused ? "PAU" : "RDY", l->user->name(l->owner));
+	strbuf_printf(out, " l.st=%s fe=%s", listener_is_paused(l) ? "PAU" : "RDY",
+		      l->user->name(l->owner));
 	socket_describe(fd, false, out);
 }
 
@@ -125,9 +126,12 @@ static void seat_apply(struct seat *s)
 static void seat_message(struct message *m)
 {
 	struct seat *s = container_of(m, struct seat, message);
+	struct listener *l = s->listener;
 
-	__atomic_store_n(&s->posted, 0, __ATOMIC_RELEASE);
+	/* an exchange, not a store: the state must not be read before */
+	__atomic_exchange_n(&s->posted, 0, __ATOMIC_SEQ_CST);
 	seat_apply(s);
+	listener_release(l);
 }
 
 static void seat_timer(struct timer *t)
@@ -146,8 +150,10 @@ static void listener_tell(struct listener *l)
 	for (unsigned i = 0; i < count; i++) {
 		struct seat *s = &l->seats[i];
 
-		if (__atomic_exchange_n(&s->posted, 1, __ATOMIC_ACQ_REL) == 0)
-			mailbox_post(i, &s->message);
+		if (__atomic_exchange_n(&s->posted, 1, __ATOMIC_SEQ_CST))
+			continue;
+		__atomic_fetch_add(&l->refs, 1, __ATOMIC_RELAXED); /* the message's */
+		mailbox_post(i, &s->message);
 	}
 }
 

@@ -139,6 +139,7 @@ static struct server *static_rr_pick(struct balance *b, const struct balance_pic
 
 	if (!s->count)
 		return NULL;
+	SHARED_WRITE(group);
 	at = __atomic_fetch_add(&c->at, 1, __ATOMIC_RELAXED);
 	for (unsigned n = 0; n < s->count; n++) {
 		const struct server_balance *e = &b->entries[s->turns[(at + n) % s->count]];

@@ -24,10 +24,12 @@ static void raise_max(uint64_t *max, uint64_t value)
 {
 	uint64_t old = __atomic_load_n(max, __ATOMIC_RELAXED);
 
-	while (value > old)
+	while (value > old) {
+		SHARED_WRITE(process);
 		if (__atomic_compare_exchange_n(max, &old, value, true, __ATOMIC_RELAXED,
 						__ATOMIC_RELAXED))
 			break;
+	}
 }
 
 /* --- rates ---------------------------------------------------------------------------------- */
@@ -59,26 +61,50 @@ uint32_t rate_set_read(const struct rate_set *r)
 	return sum;
 }
 
-/* The sum can only exceed the maximum when some group exceeds its share of it: the other groups'
- * lines are read in that case alone.
- */
+/* The events of second <sec> in all groups but <but>. */
+static uint32_t rate_second_elsewhere(const struct rate_set *r, uint64_t sec, unsigned but)
+{
+	uint32_t sum = 0;
+
+	for (unsigned g = 0; g < thread_group_count(); g++)
+		if (g != but)
+			sum += rate_of_second(rate_shard(r, g), sec);
+	return sum;
+}
+
+/* The maximum is everybody's: it is looked at when a second is over, not at each event. */
 void rate_set_add(struct rate_set *r, unsigned n)
 {
-	struct rate *own = rate_shard(r, thread_group);
-	uint64_t max = __atomic_load_n(&r->max, __ATOMIC_RELAXED);
-	uint32_t now, old;
+	struct rate_closed closed;
+	uint32_t sum, old;
 
-	rate_add(own, n);
-	now = rate_read(own);
-	if ((uint64_t)now * thread_group_count() <= max)
+	if (!rate_add(rate_shard(r, thread_group), n, &closed))
 		return;
-	if (thread_group_count() > 1)
-		now = rate_set_read(r);
-	old = (uint32_t)max;
-	while (now > old)
-		if (__atomic_compare_exchange_n(&r->max, &old, now, true, __ATOMIC_RELAXED,
+	sum = closed.count + rate_second_elsewhere(r, closed.sec, thread_group);
+	old = __atomic_load_n(&r->max, __ATOMIC_RELAXED);
+	while (sum > old) {
+		SHARED_WRITE(process);
+		if (__atomic_compare_exchange_n(&r->max, &old, sum, true, __ATOMIC_RELAXED,
 						__ATOMIC_RELAXED))
 			break;
+	}
+}
+
+uint32_t rate_set_max(const struct rate_set *r)
+{
+	uint32_t max = __atomic_load_n(&r->max, __ATOMIC_RELAXED), sum = rate_set_read(r);
+
+	if (sum > max)
+		max = sum;
+	/* seconds that nobody has closed yet */
+	for (unsigned g = 0; g < thread_group_count(); g++) {
+		uint64_t sec = __atomic_load_n(&rate_shard(r, g)->current_sec, __ATOMIC_RELAXED);
+
+		sum = rate_second_elsewhere(r, sec, UINT32_MAX);
+		if (sum > max)
+			max = sum;
+	}
+	return max;
 }
 
 unsigned rate_set_wait_ms(const struct rate_set *r, uint32_t limit)
@@ -144,6 +170,7 @@ void time_set_add(struct time_set *t, const int64_t ms[TIME_KINDS])
 	struct time_shard *s = time_shard(t, thread_group);
 	uint32_t count = __atomic_load_n(&s->count, __ATOMIC_RELAXED);
 
+	SHARED_WRITE(group);
 	for (int k = 0; k < TIME_KINDS; k++) {
 		uint64_t value = ms[k] > 0 ? (uint64_t)ms[k] : 0;
 		uint64_t sum = __atomic_load_n(&s->sum[k], __ATOMIC_RELAXED);

@@ -7,11 +7,13 @@
 #define PROXY_LOCK_PRIV_H
 
 #include <sched.h>
+#include "core/activity.h"
 
 static inline void lock_take(unsigned *lock)
 {
 	unsigned turns = 0;
 
+	SHARED_WRITE(process);
 	while (__atomic_exchange_n(lock, 1, __ATOMIC_ACQUIRE)) {
 		while (__atomic_load_n(lock, __ATOMIC_RELAXED))
 			if (++turns % 64 == 0)

@@ -160,6 +160,19 @@ static void clear_listeners(struct proxy *px, bool all)
 		}
 }
 
+/* Keeps what `show info` goes on counting. */
+static void keep_totals(struct proxy_state *st)
+{
+	__atomic_add_fetch(&st->cleared.connections, counter_read(&st->fe, CNT_CONN_TOT),
+			   __ATOMIC_RELAXED);
+	__atomic_add_fetch(&st->cleared.sessions, counter_read(&st->fe, CNT_SESS_TOT),
+			   __ATOMIC_RELAXED);
+	__atomic_add_fetch(&st->cleared.requests, counter_read(&st->fe, CNT_REQ_TOT),
+			   __ATOMIC_RELAXED);
+	__atomic_add_fetch(&st->cleared.bytes_out, counter_read(&st->fe, CNT_BYTES_OUT),
+			   __ATOMIC_RELAXED);
+}
+
 static void clear_proxy(struct proxy *px, bool all)
 {
 	struct proxy_state *st = px->state;
@@ -171,8 +184,10 @@ static void clear_proxy(struct proxy *px, bool all)
 		CLEAR(st->fe_conn_rate.max);
 		CLEAR(st->fe_request_rate.max);
 		clear_listeners(px, all);
-		if (all)
+		if (all) {
+			keep_totals(st);
 			clear_set(&st->fe, true);
+		}
 	}
 	if (px->caps & PROXY_BE) {
 		CLEAR(st->be_session_max);

@@ -31,12 +31,14 @@ static bool slot_try(const struct server *srv)
 
 	if (!limit) {
 		/* The limit went away while requests were waiting: they count as limited ones. */
+		SHARED_WRITE(process);
 		__atomic_add_fetch(&st->queue.served, 1, __ATOMIC_SEQ_CST);
 		return true;
 	}
 	do {
 		if (served + unlimited >= limit)
 			return false;
+		SHARED_WRITE(process);
 	} while (!__atomic_compare_exchange_n(&st->queue.served, &served, served + 1, false,
 					      __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
 	return true;
@@ -67,10 +69,12 @@ void server_slot_force(struct server *srv)
 {
 	struct server_state *st = srv->state;
 
-	if (likely(!__atomic_load_n(&st->maxconn, __ATOMIC_RELAXED)))
+	if (likely(!__atomic_load_n(&st->maxconn, __ATOMIC_RELAXED))) {
 		counter_add(&st->counters, CNT_SLOTS_FREE, 1);
-	else
+	} else {
+		SHARED_WRITE(process);
 		__atomic_add_fetch(&st->queue.served, 1, __ATOMIC_SEQ_CST);
+	}
 	slot_count(srv, 1);
 }
 
@@ -83,6 +87,7 @@ void server_slot_release(struct server *srv)
 		counter_add(&st->counters, CNT_SLOTS_FREE, -1);
 		return;
 	}
+	SHARED_WRITE(process);
 	__atomic_sub_fetch(&st->queue.served, 1, __ATOMIC_SEQ_CST);
 	queue_wake(srv->proxy, srv);
 }

@@ -179,8 +179,9 @@ static int64_t seconds_since_us(uint64_t then_us)
 	return now > then_us ? (int64_t)((now - then_us) / 1000000) : 0;
 }
 
-static int64_t last_session(int64_t second)
+static int64_t last_session(const int64_t *last_s)
 {
+	int64_t second = __atomic_load_n(last_s, __ATOMIC_RELAXED);
 	int64_t now = (int64_t)(clock_read_wall_us() / 1000000);
 
 	return second ? now > second ? now - second : 0 : -1;
@@ -277,7 +278,7 @@ void stats_fill_backend(struct stats_row *r, const struct proxy *px, bool with_c
 		put(r, STATS_DOWNTIME, STATS_U32, "MCP", (int64_t)down_s);
 	put(r, STATS_RATE, STATS_U32, "MRP", rate_set_read(&st->be_session_rate));
 	put(r, STATS_RATE_MAX, STATS_U32, "MGP", rate_set_max(&st->be_session_rate));
-	put(r, STATS_LASTSESS, STATS_S32, "MAP", last_session(st->last_session_s));
+	put(r, STATS_LASTSESS, STATS_S32, "MAP", last_session(&st->last_session_s));
 	if (px->algorithm)
 		put_text(r, STATS_ALGO, "CGS", px->algorithm->name);
 	put_times(r, &st->times);
@@ -327,7 +328,7 @@ void stats_fill_server(struct stats_row *r, const struct server *srv)
 		put(r, STATS_QLIMIT, STATS_U32, "CLS", srv->maxqueue);
 	put(r, STATS_RATE, STATS_U32, "MRP", rate_set_read(&st->session_rate));
 	put(r, STATS_RATE_MAX, STATS_U32, "MMP", rate_set_max(&st->session_rate));
-	put(r, STATS_LASTSESS, STATS_S32, "MAP", last_session(st->last_session_s));
+	put(r, STATS_LASTSESS, STATS_S32, "MAP", last_session(&st->last_session_s));
 	server_address(srv, &addr);
 	address_text((struct sockaddr *)&addr.sa, r->address, sizeof(r->address));
 	put_text(r, STATS_ADDR, "CGS", r->address);

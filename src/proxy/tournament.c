@@ -2,6 +2,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include "core/activity.h"
 #include "tournament_priv.h"
 
 /* Wraps. */
@@ -53,6 +54,7 @@ static void node_replay(struct tournament *t, unsigned n)
 		unsigned right = (uint32_t)__atomic_load_n(&t->nodes[2 * n + 1], __ATOMIC_SEQ_CST);
 		uint64_t result = ((old >> 32) + 1) << 32 | winner_of(t, left, right);
 
+		SHARED_WRITE(group);
 		if (__atomic_compare_exchange_n(&t->nodes[n], &old, result, false,
 						__ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
 			return;
@@ -67,6 +69,7 @@ static void leaf_replay(struct tournament *t, unsigned i)
 
 bool tournament_change(struct tournament *t, unsigned i, int64_t old, int64_t key)
 {
+	SHARED_WRITE(group);
 	if (!__atomic_compare_exchange_n(&t->keys[i], &old, key, false, __ATOMIC_SEQ_CST,
 					 __ATOMIC_RELAXED))
 		return false;
@@ -76,6 +79,7 @@ bool tournament_change(struct tournament *t, unsigned i, int64_t old, int64_t ke
 
 void tournament_set(struct tournament *t, unsigned i, int64_t key)
 {
+	SHARED_WRITE(group);
 	__atomic_store_n(&t->keys[i], key, __ATOMIC_SEQ_CST);
 	leaf_replay(t, i);
 }

@@ -7,8 +7,10 @@ void stream_note_session(int64_t *last_s)
 {
 	int64_t now = (int64_t)(clock_wall_us() / 1000000);
 
-	if (__atomic_load_n(last_s, __ATOMIC_RELAXED) != now)
-		__atomic_store_n(last_s, now, __ATOMIC_RELAXED);
+	if (__atomic_load_n(last_s, __ATOMIC_RELAXED) == now)
+		return;
+	SHARED_WRITE(process);
+	__atomic_store_n(last_s, now, __ATOMIC_RELAXED);
 }
 
 void stream_count_begin(struct stream *s)

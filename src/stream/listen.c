@@ -87,6 +87,7 @@ static bool take_one(unsigned *count, uint64_t max)
 {
 	unsigned now = __atomic_load_n(count, __ATOMIC_RELAXED);
 
+	SHARED_WRITE(process);
 	do {
 		if (max && now >= max)
 			return false;
@@ -97,6 +98,7 @@ static bool take_one(unsigned *count, uint64_t max)
 
 static void free_one(unsigned *count)
 {
+	SHARED_WRITE(process);
 	__atomic_sub_fetch(count, 1, __ATOMIC_SEQ_CST);
 }
 

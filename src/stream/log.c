@@ -48,7 +48,6 @@ static void send_line(struct stream *s, const struct logformat *f, enum log_leve
 	struct expr_ctx *ctx = stream_expr(s, EXPR_DIR_RESPONSE | EXPR_FINAL);
 
 	ctx->proxy = s->fe;
-	s->log_number = __atomic_fetch_add(&stream_proxy(s->fe)->log_lines, 1, __ATOMIC_RELAXED);
 	strbuf_reset(&line);
 	logformat_build(f, ctx, &line);
 	m.text = strbuf_slice(&line);

@@ -24,7 +24,8 @@ static bool put_port(const struct logformat_item *item, struct strbuf *out, cons
 		     const struct listener_conf *l)
 {
 	/* UNIX sockets have no port: the number of the listener stands for it */
-	return logformat_put_port(item, out, a->family == ADDR_UNIX && l ? (unsigned)l->id : a->port);
+	return logformat_put_port(item, out,
+				  a->family == ADDR_UNIX && l ? (unsigned)l->id : a->port);
 }
 
 /* --- addresses -------------------------------------------------------------------------------- */
@@ -136,22 +137,26 @@ static bool alias_hostname(ALIAS_ARGS)
 
 static bool alias_t(ALIAS_ARGS)
 {
-	return logformat_put_date(item, out, LOGFORMAT_DATE_LOCAL_MS, session_accept_wall_us(ctx->session));
+	return logformat_put_date(item, out, LOGFORMAT_DATE_LOCAL_MS,
+				  session_accept_wall_us(ctx->session));
 }
 
 static bool alias_T(ALIAS_ARGS)
 {
-	return logformat_put_date(item, out, LOGFORMAT_DATE_GMT, session_accept_wall_us(ctx->session));
+	return logformat_put_date(item, out, LOGFORMAT_DATE_GMT,
+				  session_accept_wall_us(ctx->session));
 }
 
 static bool alias_Tl(ALIAS_ARGS)
 {
-	return logformat_put_date(item, out, LOGFORMAT_DATE_LOCAL, session_accept_wall_us(ctx->session));
+	return logformat_put_date(item, out, LOGFORMAT_DATE_LOCAL,
+				  session_accept_wall_us(ctx->session));
 }
 
 static bool alias_Ts(ALIAS_ARGS)
 {
-	return logformat_put_int(item, out, (int64_t)(session_accept_wall_us(ctx->session) / 1000000), false);
+	return logformat_put_int(item, out,
+				 (int64_t)(session_accept_wall_us(ctx->session) / 1000000), false);
 }
 
 static bool alias_ms(ALIAS_ARGS)
@@ -316,17 +321,20 @@ static bool alias_fc(ALIAS_ARGS)
 static bool alias_bc(ALIAS_ARGS)
 {
 	const struct stream *s = ctx->stream;
-	bool counted = s->flags & STRM_BE_COUNTED;
+	int64_t n = 0;
 
-	return logformat_put_int(item, out,
-				 counted ? (int64_t)proxy_be_sessions(s->be) + s->be_conn : 0, false);
+	if (s->flags & STRM_BE_COUNTED)
+		n = (int64_t)proxy_be_sessions(s->be) + s->be_conn;
+	return logformat_put_int(item, out, n, false);
 }
 
 static bool alias_sc(ALIAS_ARGS)
 {
 	const struct stream *s = ctx->stream;
-	int64_t n = s->server ? (int64_t)counter_read(&s->server->state->counters, CNT_SESS_CUR) : 0;
+	int64_t n = 0;
 
+	if (s->server)
+		n = (int64_t)counter_read(&s->server->state->counters, CNT_SESS_CUR);
 	/* one that has ended counts no longer, though it still holds its slot */
 	if (n > 0 && s->t.close && s->flags & STRM_SLOT)
 		n--;
@@ -356,7 +364,15 @@ static bool alias_rt(ALIAS_ARGS)
 
 static bool alias_lc(ALIAS_ARGS)
 {
-	return logformat_put_int(item, out, ctx->stream->log_number, false);
+	struct stream *s = ctx->stream;
+
+	/* one number for all threads: only for formats that show it */
+	if (!s->log_number) {
+		SHARED_WRITE(process);
+		s->log_number = __atomic_add_fetch(&stream_proxy(s->fe)->log_lines, 1,
+						   __ATOMIC_RELAXED);
+	}
+	return logformat_put_int(item, out, s->log_number - 1, false);
 }
 
 /* --- the request ------------------------------------------------------------------------------ */
@@ -452,10 +468,9 @@ static bool alias_tsc(ALIAS_ARGS)
 	return strbuf_add(out, slice_make(text, 4));
 }
 
-/* There is none. */
-static bool alias_none(ALIAS_ARGS)
+static bool alias_ID(ALIAS_ARGS)
 {
-	return logformat_put_text(item, out, slice_none());
+	return logformat_put_text(item, out, stream_unique_id(ctx->stream));
 }
 
 static const struct expr_alias aliases[] = {
@@ -467,18 +482,21 @@ static const struct expr_alias aliases[] = {
 	{ .name = "HQ", .print = alias_HQ, .flags = ALIAS_HTTP, .help = "query with its '?'" },
 	{ .name = "HU", .print = alias_HU, .flags = ALIAS_HTTP, .help = "target as received" },
 	{ .name = "HV", .print = alias_HV, .flags = ALIAS_HTTP, .help = "version" },
-	{ .name = "ID", .print = alias_none, .help = "unique id" },
+	{ .name = "ID", .print = alias_ID, .help = "unique id" },
 	{ .name = "ST", .print = alias_ST, .help = "status of the answer" },
 	{ .name = "T", .print = alias_T, .help = "accept date, UTC" },
-	{ .name = "TR", .print = alias_tr_req, .flags = ALIAS_HTTP, .help = "time to get the head" },
+	{ .name = "TR", .print = alias_tr_req, .flags = ALIAS_HTTP,
+	  .help = "time to get the head" },
 	{ .name = "Ta", .print = alias_ta, .flags = ALIAS_HTTP, .help = "active time" },
 	{ .name = "Tc", .print = alias_tc, .help = "time to connect" },
 	{ .name = "Td", .print = alias_td, .help = "time to transfer the answer" },
 	{ .name = "Th", .print = alias_th, .help = "time of handshakes" },
-	{ .name = "Ti", .print = alias_ti, .flags = ALIAS_HTTP, .help = "idle time before the request" },
+	{ .name = "Ti", .print = alias_ti, .flags = ALIAS_HTTP,
+	  .help = "idle time before the request" },
 	{ .name = "Tl", .print = alias_Tl, .help = "accept date, local time" },
 	{ .name = "Tq", .print = alias_tq, .flags = ALIAS_HTTP, .help = "Th + Ti + TR" },
-	{ .name = "Tr", .print = alias_tr, .flags = ALIAS_HTTP, .help = "time to the answer's head" },
+	{ .name = "Tr", .print = alias_tr, .flags = ALIAS_HTTP,
+	  .help = "time to the answer's head" },
 	{ .name = "Ts", .print = alias_Ts, .help = "accept date in seconds" },
 	{ .name = "Tt", .print = alias_tt, .help = "total time" },
 	{ .name = "Tu", .print = alias_tu, .help = "time as the client sees it" },
@@ -509,11 +527,15 @@ static const struct expr_alias aliases[] = {
 	{ .name = "sp", .print = alias_sp, .help = "server's port" },
 	{ .name = "sq", .print = alias_sq, .help = "waiters ahead in the server's queue" },
 	{ .name = "t", .print = alias_t, .help = "accept date, local, with milliseconds" },
-	{ .name = "tr", .print = alias_date_tr, .flags = ALIAS_HTTP, .help = "date of the request" },
-	{ .name = "trg", .print = alias_trg, .flags = ALIAS_HTTP, .help = "date of the request, UTC" },
-	{ .name = "trl", .print = alias_trl, .flags = ALIAS_HTTP, .help = "date of the request, local" },
+	{ .name = "tr", .print = alias_date_tr, .flags = ALIAS_HTTP,
+	  .help = "date of the request" },
+	{ .name = "trg", .print = alias_trg, .flags = ALIAS_HTTP,
+	  .help = "date of the request, UTC" },
+	{ .name = "trl", .print = alias_trl, .flags = ALIAS_HTTP,
+	  .help = "date of the request, local" },
 	{ .name = "ts", .print = alias_ts, .help = "how it ended" },
-	{ .name = "tsc", .print = alias_tsc, .flags = ALIAS_HTTP, .help = "how it ended, cookie status" },
+	{ .name = "tsc", .print = alias_tsc, .flags = ALIAS_HTTP,
+	  .help = "how it ended, cookie status" },
 	{ 0 }
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* log_conf.c - which format a frontend logs with: log-format and its kin, option httplog and its kin */
+/* log_conf.c - which format a frontend logs with: log-format, option httplog and their kin */
 #include "base/module.h"
 #include "expr/logformat.h"
 #include "stream_priv.h"

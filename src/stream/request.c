@@ -280,7 +280,7 @@ static bool add_fields(struct stream *s)
 enum step stage_prepare(struct stream *s)
 {
 	capture_request_cookie(s);
-	if (s->flags & STRM_HTTP && !add_fields(s))
+	if (s->flags & STRM_HTTP && (!stream_add_unique_id(s) || !add_fields(s)))
 		return stream_fail(s, 500, CAUSE_RESOURCE, 0);
 	return STEP_NEXT;
 }

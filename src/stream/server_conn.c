@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "codec/proxyproto.h"
 #include "conf/conf.h"
+#include "core/activity.h"
 #include "core/mailbox.h"
 #include "core/pool.h"
 #include "core/thread.h"
@@ -33,6 +34,7 @@
 /* The idle connections of one server on one thread. */
 struct idle_list {
 	struct list conns;       /* struct server_conn.link, newest first */
+	struct list thread_link; /* in idle_lists while it has any */
 	struct timer timer;      /* purge */
 	struct server *server;   /* borrowed: every member holds the generation */
 	unsigned count;          /* written by its thread, read by others */
@@ -69,6 +71,7 @@ struct idle_ask {
 static struct slot server_pool_slot;
 static struct pool *conn_pool, *ask_pool;
 static bool is_shared = true; /* between threads */
+static __thread struct list idle_lists; /* those of this thread that are not empty */
 
 static void pool_slot_fini(void *data)
 {
@@ -138,6 +141,7 @@ static struct idle_list *idle_list_get(struct server *srv, bool make)
 	if (!l)
 		return NULL;
 	list_init(&l->conns);
+	list_init(&l->thread_link);
 	timer_init(&l->timer, idle_purge);
 	l->server = srv;
 	__atomic_store_n(&lists[thread_id], l, __ATOMIC_RELEASE);
@@ -176,8 +180,10 @@ static void idle_leave(struct server_conn *sc)
 	if (l->count < l->low)
 		l->low = l->count;
 	counter_add(&sc->server->state->counters, CNT_SAFE_CUR, -1);
-	if (!l->count)
-		timer_cancel(&l->timer);
+	if (l->count)
+		return;
+	timer_cancel(&l->timer);
+	list_remove(&l->thread_link);
 }
 
 static void idle_arm(struct idle_list *l)
@@ -196,6 +202,8 @@ static void idle_put(struct idle_list *l, struct server_conn *sc)
 	list_prepend(&l->conns, &sc->link);
 	__atomic_store_n(&l->count, l->count + 1, __ATOMIC_RELAXED);
 	counter_add(&sc->server->state->counters, CNT_SAFE_CUR, 1);
+	if (!list_is_linked(&l->thread_link))
+		list_append(&idle_lists, &l->thread_link);
 	if (!timer_is_set(&l->timer))
 		idle_arm(l);
 }
@@ -219,6 +227,25 @@ static void idle_purge(struct timer *t)
 	}
 	idle_arm(l);
 	config_drop(&cfg);
+}
+
+bool server_conn_thread_init(void)
+{
+	list_init(&idle_lists);
+	return true;
+}
+
+void server_conn_thread_fini(void)
+{
+	while (!list_is_empty(&idle_lists)) {
+		struct idle_list *l = list_first(&idle_lists, struct idle_list, thread_link);
+		struct server_conn *sc = list_first(&l->conns, struct server_conn, link);
+		struct config *cfg = config_take(sc->config);
+
+		idle_leave(sc);
+		h1_back_close(sc->h1);
+		config_drop(&cfg);
+	}
 }
 
 /* How many idle connections this thread may keep. */
@@ -439,8 +466,10 @@ static void answer_arrives(struct message *m)
 	struct idle_ask *a = container_of(m, struct idle_ask, message);
 	struct stream *s = a->stream;
 
-	if (a->conn)
+	if (a->conn) {
+		activity_add(ACTIVITY_fd_takeover, 1);
 		idle_receive(a->conn, s != NULL);
+	}
 	if (s) {
 		s->idle_ask = NULL;
 		stream_run(s);
@@ -463,6 +492,7 @@ static bool ask(struct stream *s, unsigned thread)
 
 	if (!a)
 		return false;
+	SHARED_WRITE(process);
 	*a = (struct idle_ask){ .message.run = ask_arrives, .stream = s, .server = s->server,
 				.config = config_take(s->sess->config), .from = thread_id,
 				.proven = reusable_for(s) == REUSABLE_PROVEN };
@@ -649,6 +679,7 @@ bool server_conn_open(struct stream *s)
 	list_init(&sc->link);
 	sc->server = s->server;
 	sc->session = s->sess;
+	SHARED_WRITE(process); /* the generation's count: per connection, not per request */
 	sc->config = config_take(s->sess->config);
 	if (!set_up(s, sc, fd, in_progress)) {
 		sc_free(sc);

@@ -38,5 +38,8 @@ unsigned server_conn_idle_count(const struct server *srv);
 /* Reserves the slot in servers; before any configuration. */
 void server_conn_register(void);
 bool server_conn_init(void);
+bool server_conn_thread_init(void);
+/* Closes the idle connections of the calling thread, which ends. */
+void server_conn_thread_fini(void);
 
 #endif

@@ -18,6 +18,11 @@ static bool stream_module_init(void)
 	return session_init() && server_conn_init() && backend_init();
 }
 
+static bool stream_thread_init(void)
+{
+	return session_thread_init() && server_conn_thread_init();
+}
+
 static bool stream_start(struct config *cfg, struct diag_list *diags)
 {
 	stream_fill_settings(cfg);
@@ -28,5 +33,6 @@ static struct slot *const stream_slots_list[] = { &stream_proxy_slot, &error_cap
 
 const struct module mod_stream = {
 	.name = "stream", .slots = stream_slots_list, .init = stream_module_init,
-	.start = stream_start, .thread_init = session_thread_init,
+	.start = stream_start,
+	.thread_init = stream_thread_init, .thread_fini = server_conn_thread_fini,
 };

@@ -64,6 +64,11 @@ bool stream_is_late(const struct stream *s);
 /* The other side's end, while waiting for a server: true when the stream must end. */
 bool stream_client_left(struct stream *s);
 
+/* --- unique_id.c : what unique-id-format makes, built on first use; slice_none(): no format. */
+struct slice stream_unique_id(struct stream *s);
+/* Adds the field of unique-id-header. False: no memory. */
+bool stream_add_unique_id(struct stream *s);
+
 /* --- forwarded.c : option forwarded. False: no memory. */
 bool stream_add_forwarded(struct stream *s);
 /* --- response.c : answers 100 to a client that waits before it sends its body, once. */
@@ -123,6 +128,7 @@ struct stream_proxy {
 	struct h1_settings front, back;
 	struct logformat *log_format, *log_format_sd, *error_format, *unique_format;
 	const char *log_format_text, *error_format_text;
+	const char *unique_header;
 	uint32_t log_lines;          /* atomic: lines written (%lc) */
 };
 extern struct slot stream_proxy_slot;

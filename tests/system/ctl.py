@@ -6,6 +6,8 @@ commands on a line, payloads, JSON that parses, columns that agree between the f
 import json
 import re
 import socket
+import threading
+import time
 
 import lib
 
@@ -174,6 +176,41 @@ def changes(tap, proxy, ports):
     tap.ok("cannot enable" in proxy.ctl("enable frontend fe"), "shutdown frontend: it is for good")
 
 
+def storm(tap, proxy, ports):
+    """Looks at, ends and pauses what other threads are busy with; some who ask leave early."""
+    end = time.monotonic() + 1.5
+    request = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+
+    def traffic():
+        while time.monotonic() < end:
+            try:
+                with socket.create_connection(("127.0.0.1", ports["fe"]), timeout=1) as s:
+                    for what in (request, request, b"GE(T / HTTP/1.1\r\n\r\n"):
+                        s.sendall(what)
+                        s.recv(4096)
+            except OSError:
+                time.sleep(0.01)
+
+    def orders():
+        while time.monotonic() < end:
+            for what in ("show sess all", "show fd", "show errors", "clear counters all",
+                         "shutdown sessions server be/s2",
+                         "disable frontend fe; enable frontend fe"):
+                proxy.ctl(what)
+                with socket.socket(socket.AF_UNIX) as s:
+                    s.connect(proxy.ctl_path)
+                    s.sendall(what.encode() + b"\n")
+
+    threads = [threading.Thread(target=f) for f in (traffic, traffic, traffic, orders)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    proxy.ctl("enable frontend fe")
+    tap.ok(proxy.process.poll() is None, "the process survives orders under traffic")
+    tap.eq(tcp(ports["tcp"], "show cli level\n").strip(), "operator", "it still answers")
+
+
 def main():
     args = lib.arguments(__doc__)
     tap = lib.Tap()
@@ -184,6 +221,7 @@ def main():
         levels(tap, proxy, ports)
         terminal(tap, proxy)
         documents(tap, proxy)
+        storm(tap, proxy, ports)
         changes(tap, proxy, ports)
     tap.done()
 

@@ -100,16 +100,17 @@ static const struct module *const modules[] = { &test_module, NULL };
 
 static void test_rate(void)
 {
+	struct rate_closed closed;
 	struct rate r = { 0 };
 
 	clock_thread_now_ns = 100 * NS_PER_SEC;
-	rate_add(&r, 10);
+	rate_add(&r, 10, &closed);
 	is_int(rate_read(&r), 10, "rate: this second's events");
 	clock_thread_now_ns += NS_PER_SEC;
 	is_int(rate_read(&r), 10, "rate: all of the last second's at its end");
 	clock_thread_now_ns += NS_PER_SEC / 2;
 	is_int(rate_read(&r), 5, "rate: half of them half a second later");
-	rate_add(&r, 4);
+	rate_add(&r, 4, &closed);
 	is_int(rate_read(&r), 9, "rate: both seconds");
 	clock_thread_now_ns += 2 * NS_PER_SEC;
 	is_int(rate_read(&r), 0, "rate: forgotten");
