@@ -14,6 +14,7 @@ enum vars_max {
 
 struct vars_store {
 	struct var_name *names;
+	unsigned used_scopes;      /* mask of enum var_scope: those that some name has */
 	struct vars process;       /* scope proc, under <lock> */
 	pthread_mutex_t lock;
 	size_t max[VARS_MAXES];

@@ -135,16 +135,17 @@ static void h1_describe_bad(const struct h1_conn *h, size_t at, struct endpoint_
 /* A response that is not valid, or breaks off: told to the stream. */
 void h1_back_bad(struct h1_conn *h, unsigned flag, const char *text)
 {
+	uint32_t at = h->rx_state == H1_RX_HEAD ? h->parser.error_offset : 0;
 	struct endpoint_bad bad;
 
-	h1_describe_bad(h, h->rx_state == H1_RX_HEAD ? h->parser.error_offset : 0, &bad);
+	h1_describe_bad(h, at, &bad);
 	h->flags |= H1C_FL_CLOSE;
 	h1_set_rx(h, H1_RX_END);
 	if (!h->ep)
 		return;
 	h->ep->flags |= flag;
 	h->ep->rx_error = text;
-	h->ep->rx_bad_at = h->parser.error_offset;
+	h->ep->rx_bad_at = at;
 	if (flag == EP_RX_BAD && h->ep->user->bad && bad.bytes.len)
 		h->ep->user->bad(h->ep, &bad);
 }

@@ -66,12 +66,14 @@ struct h1_conn {
 	uint32_t in_at;
 	uint32_t flags;
 	uint8_t rx_state, tx_state;
-	struct h1_parser parser;
 	struct h1_partial *partial;
-	union {
-		struct chunk_decoder chunk;
-		uint64_t left;           /* body bytes to come, H1_RX_LENGTH */
-	} rx;
+	union { /* a head's state, then its body's */
+		struct h1_parser parser;
+		union {
+			struct chunk_decoder chunk;
+			uint64_t left;   /* body bytes to come, H1_RX_LENGTH */
+		} rx;
+	};
 	uint64_t tx_left;                /* body bytes to send, H1_TX_LENGTH */
 	struct block_queue out;          /* formatted bytes not sent yet */
 	uint64_t since_ns;               /* first byte of the head being received */
