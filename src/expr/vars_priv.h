@@ -36,8 +36,4 @@ bool var_ref_add_condition(struct config *cfg, struct var_ref *ref, struct slice
 bool expr_arg_number_check(struct conf_line *l, struct expr_arg *arg, const char **error);
 bool expr_arg_number(const struct expr_arg *arg, struct expr_ctx *ctx, int64_t *out);
 
-extern const struct expr_fetch expr_var_fetches[];
-extern const struct expr_converter expr_var_converters[];
-extern const struct conf_keyword expr_var_keywords[];
-
 #endif

@@ -207,7 +207,7 @@ static bool h1_request_head(struct h1_conn *h, const struct h1_head *head)
 
 	if (!ep)
 		return false;
-	ep->ops = &h1_front_endpoint;
+	ep->ops = h->front_ops;
 	ep->mux = h;
 	h->ep = ep;
 	timer_set(&h->timer, TIMER_NEVER);
@@ -237,12 +237,10 @@ static bool h1_request_head(struct h1_conn *h, const struct h1_head *head)
 /* Reports bytes that are no request and answers them; the connection then ends. */
 void h1_front_bad(struct h1_conn *h, struct h1_bad *bad)
 {
-	struct endpoint_bad details;
 	struct slice page;
 
-	h1_describe_bad(h, bad->kind == H1_BAD_TOO_LARGE ? SIZE_MAX : bad->offset, &details);
-	bad->bytes = details.bytes;
-	bad->details = &details;
+	h1_describe_bad(h, bad->kind == H1_BAD_TOO_LARGE ? SIZE_MAX : bad->details.at,
+			&bad->details);
 	bad->since_ns = h->since_ns;
 	page = h->user.front->bad_request(h->owner, bad);
 	h->flags |= H1C_FL_CLOSE;
@@ -257,7 +255,7 @@ static void h1_head_error(struct h1_conn *h)
 {
 	struct h1_bad bad = { .kind = H1_BAD_SYNTAX, .status = h1_error_status(h->parser.error),
 			      .text = h1_error_text(h->parser.error),
-			      .offset = h->parser.error_offset };
+			      .details.at = h->parser.error_offset };
 
 	if (h->flags & H1C_FL_BACK)
 		h1_back_bad(h, EP_RX_BAD, bad.text);

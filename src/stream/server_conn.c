@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* server_conn.c - connections to servers, in use and idle
  *
- * Idle connections wait in one list per server and thread, newest first: the newest is the least likely to be closed
- * by the server meanwhile, and its memory is warm. A timer per list closes those which a whole
- * pool-purge-delay has not needed: the lowest length of the list in that time tells how many.
+ * Idle connections wait in one list per server and thread, newest first: the newest is the least
+ * likely to be closed by the server meanwhile, and its memory is warm. A timer per list closes
+ * those which a whole pool-purge-delay has not needed: the lowest length of the list in that time
+ * tells how many.
  *
- * A thread without one asks another thread of its group that has some, by message: the owner takes one out of
- * its list and its poller and sends it back, or says that there is none. Nobody locks anything.
+ * A thread without one asks another thread of its group that has some, by message: the owner takes
+ * one out of its list and its poller and sends it back, or says that there is none. Nobody locks
+ * anything.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -412,7 +414,7 @@ void server_conn_end_session(struct session *sess)
 	}
 }
 
-/* --- asking other threads ----------------------------------------------------------------------- */
+/* --- asking other threads -------------------------------------------------------------------- */
 
 /* The next thread of this group, in turn, that has an idle connection; <thread_id>: none. */
 static unsigned rich_thread(const struct server *srv)

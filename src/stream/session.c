@@ -127,7 +127,7 @@ static struct slice http_bad_request(void *owner, const struct h1_bad *bad)
 		counter_add(&fe->state->fe, counter_of_status(bad->status), 1);
 		session_log_bad(sess, bad, causes[bad->kind], 'R');
 		if (bad->kind == H1_BAD_SYNTAX || bad->kind == H1_BAD_TOO_LARGE)
-			error_capture_request(sess, bad->details);
+			error_capture_request(sess, &bad->details);
 	}
 	/* one that has only ended its sending may still read why nothing came of its request */
 	if (bad->kind == H1_BAD_ERROR || (bad->kind == H1_BAD_ABORT && !bad->since_ns))
@@ -149,7 +149,7 @@ static const struct pass_user tcp_user = {
 	.closed = session_conn_closed, .describe = session_describe,
 };
 
-/* --- giving the connection to a mux ------------------------------------------------------------ */
+/* --- giving the connection to a mux --------------------------------------------------------- */
 
 /* Ends a session before it has a mux. */
 static void session_abort(struct session *s)
@@ -216,7 +216,7 @@ static void session_start(struct session *s, bool readable)
 		start_tcp(s, readable);
 }
 
-/* --- PROXY protocol ---------------------------------------------------------------------------- */
+/* --- PROXY protocol ------------------------------------------------------------------------- */
 
 /* What the log says when the header did not come: nothing at all when silence was asked for. */
 static void preamble_log(struct session *s, const struct preamble *p, bool late)
