@@ -339,7 +339,7 @@ static bool is_by_group(const struct listener_conf *l)
 	return wanted_shards(l) == BIND_SHARDS_BY_GROUP;
 }
 
-/* How many sockets: the kernel deals connections out to all of them, so that each needs a thread. */
+/* How many sockets: the kernel deals connections out to all of them, so each needs a thread. */
 static unsigned shard_count(const struct listener_conf *l)
 {
 	unsigned threads = used_threads(l, thread_count());
@@ -353,7 +353,7 @@ static unsigned shard_count(const struct listener_conf *l)
 	return shards > 0 && (unsigned)shards < threads ? (unsigned)shards : threads;
 }
 
-/* The socket of the calling thread, of <count>: threads, or groups, are dealt out to them in turn. */
+/* The socket of the calling thread, of <count>: threads, or groups, are dealt out in turn. */
 static unsigned shard_of_thread(const struct listener_conf *l, unsigned count)
 {
 	unsigned rank = is_by_group(l) ? used_groups(l, thread_group) : used_threads(l, thread_id);
