@@ -62,6 +62,10 @@ void listen_set_maxconn(unsigned maxconn);
 /* May threads give each other idle server connections (tune.idle-pool.shared)? Before the threads.
  */
 void stream_set_idle_sharing(bool shared);
+/* With <low> descriptors open or more, connections to servers are closed instead of kept idle; with
+ * more than <high>, a new one makes an idle one of its thread close. Before the threads.
+ */
+void stream_set_idle_descriptors(int low, int high);
 /* What the kernel is told of the sockets of one side; 0: its own defaults. */
 struct stream_socket_tunes {
 	int rcvbuf, sndbuf, notsent_lowat;

@@ -4,6 +4,11 @@
 
 static __thread struct strbuf text;
 
+void stream_page_thread_fini(void)
+{
+	strbuf_fini(&text);
+}
+
 /* The pages that are built in have a head of their own here: this case and order of the fields, and
  * Connection only where the page says that the connection ends.
  */

@@ -23,6 +23,12 @@ static bool stream_thread_init(void)
 	return session_thread_init() && server_conn_thread_init();
 }
 
+static void stream_thread_fini(void)
+{
+	server_conn_thread_fini();
+	stream_page_thread_fini();
+}
+
 static bool stream_start(struct config *cfg, struct diag_list *diags)
 {
 	stream_fill_settings(cfg);
@@ -34,5 +40,5 @@ static struct slot *const stream_slots_list[] = { &stream_proxy_slot, &error_cap
 const struct module mod_stream = {
 	.name = "stream", .slots = stream_slots_list, .init = stream_module_init,
 	.start = stream_start,
-	.thread_init = stream_thread_init, .thread_fini = server_conn_thread_fini,
+	.thread_init = stream_thread_init, .thread_fini = stream_thread_fini,
 };
