@@ -20,7 +20,8 @@
 static struct {
 	unsigned maxconn, maxconnrate, maxsessrate, maxaccept; /* set before the threads */
 	bool no_reuseport;                                     /* same */
-	unsigned sessions __attribute__((aligned(64)));        /* atomic: now */
+	unsigned sessions __attribute__((aligned(64)));        /* atomic: places taken now */
+	unsigned open;                                         /* atomic: sessions now */
 	unsigned waiting;                                      /* atomic: some socket is paused */
 	unsigned reached;                                      /* atomic: how often by maxconn */
 	unsigned suspended;                                    /* atomic: by listen_pause_all() */
@@ -61,6 +62,11 @@ static unsigned process_max(void)
 }
 
 unsigned sessions_count(void)
+{
+	return __atomic_load_n(&limits.open, __ATOMIC_RELAXED);
+}
+
+unsigned sessions_places(void)
 {
 	return __atomic_load_n(&limits.sessions, __ATOMIC_RELAXED);
 }
@@ -159,6 +165,7 @@ static bool may_accept(void *owner, unsigned *wait_ms)
 
 void listen_session_began(struct listener_conf *l)
 {
+	__atomic_add_fetch(&limits.open, 1, __ATOMIC_RELAXED);
 	listener_thread_load_add(1);
 	rate_set_add(&conn_rate, 1);
 }
@@ -214,6 +221,7 @@ static bool resume_one(struct listener_conf *l)
 void listen_session_ended(struct listener_conf *l)
 {
 	listener_thread_load_add(-1);
+	free_one(&limits.open);
 	listen_free_place(l);
 }
 
