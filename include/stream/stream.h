@@ -143,6 +143,7 @@ struct stream {
 	uint8_t log_level;             /* rule set-log-level; 255: unset; 254: silent */
 	uint16_t status;               /* of the answer, for log and counters; 0 none */
 	uint16_t retries_left, retries;
+	uint16_t interims;             /* 1xx answers that the server has sent */
 	uint32_t unique;               /* number of the stream in its session */
 	uint32_t runs;                 /* how often the driver was entered */
 	uint64_t serial;               /* number on its thread: its list is in this order */

@@ -100,7 +100,9 @@ void h1_drop_in(struct h1_conn *h)
 	h->in_at = 0;
 	if (!p)
 		return;
+	/* the first bytes of this one may have been copied behind the last: h1_append_more() */
 	h->in = block_take(p->block);
+	h->in_at = (uint32_t)(p->ptr - p->block->data);
 	block_queue_skip(&h->in_more, p->len);
 }
 

@@ -106,7 +106,7 @@ static void h1_back_detach(struct endpoint *ep)
 	struct h1_conn *h = ep->mux;
 	bool keep = ep->flags & EP_TX_DONE && h->rx_state == H1_RX_DONE && !h1_has_in(h) &&
 		    h->flags & H1C_FL_KEEP_RX && !(h->flags & H1C_FL_CLOSE) &&
-		    !(h->conn->flags & (CONN_EOF | CONN_ERROR | CONN_RDHUP));
+		    conn_is_quiet(h->conn);
 
 	h1_unlink_ep(h);
 	if (keep) {

@@ -170,7 +170,11 @@ static bool h1_response_head(struct h1_conn *h, const struct h1_head *head)
 		return true;
 	}
 	h->flags &= ~H1C_FL_KEEP_RX;
-	if (head->flags & H1_FL_KEEP_ALIVE && !(head->flags & H1_FL_INSECURE_TE))
+	/* a server that answers before it has the whole request may answer once more when it has,
+	 * or take its rest for a request: nobody else gets this connection
+	 */
+	if (head->flags & H1_FL_KEEP_ALIVE && !(head->flags & H1_FL_INSECURE_TE) &&
+	    ep->flags & EP_TX_DONE)
 		h->flags |= H1C_FL_KEEP_RX;
 	h1_enter_body(h, head);
 	return true;

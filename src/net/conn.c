@@ -234,6 +234,21 @@ enum io conn_send(struct conn *c, struct block_queue *q, bool more)
 	return IO_OK;
 }
 
+bool conn_is_quiet(struct conn *c)
+{
+	char byte;
+
+	if (c->flags & (CONN_EOF | CONN_ERROR | CONN_RDHUP))
+		return false;
+	if (!(c->flags & CONN_CAN_RECV))
+		return true;
+	if (recv(c->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0 ||
+	    (errno != EAGAIN && errno != EWOULDBLOCK))
+		return false;
+	conn_received(c, IO_AGAIN, false);
+	return true;
+}
+
 void conn_shut_write(struct conn *c)
 {
 	if (c->flags & (CONN_SHUT_WRITE | CONN_ERROR))

@@ -135,10 +135,10 @@ static void set_deadlines(struct stream *s)
 			server = be->server_fin;
 	}
 	s->client_at_ms = s->server_at_ms = TIMER_NEVER;
-	/* whom do we wait for? */
+	/* whom do we wait for? Once the answer is here as a whole, a local one too: the client */
 	if (!(s->front.flags & (EP_RX_END | EP_RX_BLOCKED)) || s->front.flags & EP_TX_FULL ||
 	    (s->flags & STRM_HEAD_SENT && !(s->front.flags & EP_TX_DONE) &&
-	     s->back.flags & EP_RX_END))
+	     (s->back.flags & EP_RX_END || !s->back.ops)))
 		s->client_at_ms = deadline(client);
 	if (!s->back.ops)
 		return;

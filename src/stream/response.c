@@ -4,6 +4,9 @@
 #include "net/conn.h"
 #include "stream_priv.h"
 
+/* More interim answers than this to one request are an attack, or a server gone wrong. */
+#define INTERIMS_MAX 1000
+
 /* A final answer to a client that waits for permission makes it send; later ones are the server's.
  */
 void stream_send_continue(struct stream *s)
@@ -25,9 +28,16 @@ void stream_send_continue(struct stream *s)
 	http_msg_fini(&interim);
 }
 
-/* Passes an interim answer on and gets ready for the next one. */
-static void forward_interim(struct stream *s)
+/* Passes an interim answer on and gets ready for the next one. STEP_WAIT: not before the client
+ * has read the earlier ones.
+ */
+static enum step forward_interim(struct stream *s)
 {
+	if (s->front.flags & EP_TX_FULL)
+		return STEP_WAIT;
+	/* each leaves something in the arena: a server without end must not fill the memory */
+	if (++s->interims > INTERIMS_MAX)
+		return stream_fail(s, 502, CAUSE_PROXY, 0);
 	if (s->req.version >= 11) {
 		s->front.tx_head = &s->res;
 		s->front.flags |= EP_TX_HEAD;
@@ -38,6 +48,7 @@ static void forward_interim(struct stream *s)
 	http_msg_init(&s->res, &s->arena);
 	s->back.flags &= ~EP_RX_HEAD;
 	s->back.ops->resume(&s->back);
+	return STEP_AGAIN;
 }
 
 static void count_server_error(struct stream *s)
@@ -97,11 +108,12 @@ enum step stage_response(struct stream *s)
 		return stream_goto(s, STAGE_FORWARD);
 	}
 	stream_forward(s);
-	if (s->back.flags & EP_RX_HEAD) {
-		if (s->res.flags & HTTP_MSG_INTERIM) {
-			forward_interim(s);
-			return STEP_AGAIN;
-		}
+	if (s->back.flags & EP_RX_HEAD && s->res.flags & HTTP_MSG_INTERIM) {
+		enum step step = forward_interim(s);
+
+		if (step != STEP_WAIT)
+			return step;
+	} else if (s->back.flags & EP_RX_HEAD) {
 		s->back.flags &= ~EP_RX_HEAD;
 		/* a tunnel amid a request: nobody could tell its bytes from the request's */
 		if (s->res.body == HTTP_BODY_TUNNEL && !(s->front.flags & EP_RX_END))
