@@ -45,10 +45,8 @@ void listen_get_figures(struct listen_figures *out);
 
 /* Client sessions of the process, all threads; and since the start. */
 unsigned sessions_count(void);
-/* The same, and connections that are on their way to their thread or are being accepted: none is
- * left when it is 0.
- */
-unsigned sessions_coming_count(void);
+/* The same with the connections that are being accepted: nothing is left when it is 0. */
+unsigned sessions_places(void);
 unsigned long long sessions_total(void);
 unsigned long long requests_total(void);
 /* Closes the sessions of the calling thread at once (hard stop, end of hard-stop-after). */

@@ -20,8 +20,8 @@
 static struct {
 	unsigned maxconn, maxconnrate, maxsessrate, maxaccept; /* set before the threads */
 	bool no_reuseport;                                     /* same */
-	unsigned places __attribute__((aligned(64)));          /* atomic: taken now */
-	unsigned sessions;                                     /* atomic: that have begun */
+	unsigned sessions __attribute__((aligned(64)));        /* atomic: places taken now */
+	unsigned open;                                         /* atomic: sessions now */
 	unsigned waiting;                                      /* atomic: some socket is paused */
 	unsigned reached;                                      /* atomic: how often by maxconn */
 	unsigned suspended;                                    /* atomic: by listen_pause_all() */
@@ -66,12 +66,12 @@ static unsigned process_max(void)
  */
 unsigned sessions_count(void)
 {
-	return __atomic_load_n(&limits.sessions, __ATOMIC_RELAXED);
+	return __atomic_load_n(&limits.open, __ATOMIC_RELAXED);
 }
 
-unsigned sessions_coming_count(void)
+unsigned sessions_places(void)
 {
-	return __atomic_load_n(&limits.places, __ATOMIC_RELAXED);
+	return __atomic_load_n(&limits.sessions, __ATOMIC_RELAXED);
 }
 
 void listen_get_figures(struct listen_figures *out)
@@ -116,7 +116,7 @@ static bool take_place(struct listener_conf *l)
 {
 	struct proxy_state *fe = l->bind->proxy->state;
 
-	if (!take_one(&limits.places, process_max())) {
+	if (!take_one(&limits.sessions, process_max())) {
 		__atomic_add_fetch(&limits.reached, 1, __ATOMIC_RELAXED);
 		return false;
 	}
@@ -125,7 +125,7 @@ static bool take_place(struct listener_conf *l)
 			return true;
 		free_one(&fe->open_sessions);
 	}
-	free_one(&limits.places);
+	free_one(&limits.sessions);
 	return false;
 }
 
@@ -133,7 +133,7 @@ void listen_free_place(struct listener_conf *l)
 {
 	free_one(&l->state->open_sessions);
 	free_one(&l->bind->proxy->state->open_sessions);
-	free_one(&limits.places);
+	free_one(&limits.sessions);
 	/* whoever waited tries again; those who still may not pause once more */
 	if (__atomic_load_n(&limits.waiting, __ATOMIC_SEQ_CST) &&
 	    __atomic_exchange_n(&limits.waiting, 0, __ATOMIC_SEQ_CST))
@@ -169,7 +169,7 @@ static bool may_accept(void *owner, unsigned *wait_ms)
 void listen_session_began(struct listener_conf *l)
 {
 	SHARED_WRITE(process);
-	__atomic_add_fetch(&limits.sessions, 1, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&limits.open, 1, __ATOMIC_RELAXED);
 	listener_thread_load_add(1);
 	rate_set_add(&conn_rate, 1);
 }
@@ -225,7 +225,7 @@ static bool resume_one(struct listener_conf *l)
 void listen_session_ended(struct listener_conf *l)
 {
 	listener_thread_load_add(-1);
-	free_one(&limits.sessions);
+	free_one(&limits.open);
 	listen_free_place(l);
 }
 
