@@ -61,6 +61,9 @@ static unsigned process_max(void)
 	return __atomic_load_n(&limits.maxconn, __ATOMIC_RELAXED);
 }
 
+/* Not the places: a thread takes one before it knows whether accept() will find a connection, and
+ * what logs tell must not depend on who tries just then.
+ */
 unsigned sessions_count(void)
 {
 	return __atomic_load_n(&limits.open, __ATOMIC_RELAXED);
@@ -165,6 +168,7 @@ static bool may_accept(void *owner, unsigned *wait_ms)
 
 void listen_session_began(struct listener_conf *l)
 {
+	SHARED_WRITE(process);
 	__atomic_add_fetch(&limits.open, 1, __ATOMIC_RELAXED);
 	listener_thread_load_add(1);
 	rate_set_add(&conn_rate, 1);

@@ -6,7 +6,7 @@
  * those which a whole pool-purge-delay has not needed: the lowest length of the list in that time
  * tells how many.
  *
- * A thread keeps no more of them than it had in use at once since the last purge: under
+ * A thread keeps no more of them than it had in use at once since the last purge but one: under
  * "http-reuse safe" each client's first request opens a connection, and without this bound all of
  * them would gather until descriptors run out. Two more bounds count the descriptors of the
  * process: beyond tune.pool-low-fd-ratio no connection is kept, beyond tune.pool-high-fd-ratio a
@@ -50,6 +50,7 @@ struct idle_list {
 	unsigned low;            /* least count since the last purge */
 	unsigned used;           /* connections in use, of this thread alone */
 	unsigned peak;           /* most of them at once since the last purge */
+	unsigned peak_before;    /* the same, in the period before it */
 };
 
 struct server_conn {
@@ -265,6 +266,7 @@ static void idle_purge(struct timer *t)
 		idle_leave(sc);
 		h1_back_close(sc->h1);
 	}
+	l->peak_before = l->peak;
 	l->peak = l->used;
 	idle_arm(l);
 	config_drop(&cfg);
@@ -287,6 +289,12 @@ void server_conn_thread_fini(void)
 		h1_back_close(sc->h1);
 		config_drop(&cfg);
 	}
+}
+
+/* How many idle connections are of use: a purge begins a period whose peak is not known yet. */
+static unsigned idle_needed(const struct idle_list *l)
+{
+	return l->peak > l->peak_before ? l->peak : l->peak_before;
 }
 
 /* How many idle connections this thread may keep, whatever it needs. */
@@ -372,7 +380,8 @@ static bool sc_idle_ready(void *owner, struct h1_conn *h)
 	if (!srv->pool_max_conn || !(server_is_willing(srv)))
 		return false;
 	l = idle_list_get(srv, true);
-	if (!l || l->count >= l->peak || l->count >= idle_max(srv) || fd_count() >= keep_below)
+	if (!l || l->count >= idle_needed(l) || l->count >= idle_max(srv) ||
+	    fd_count() >= keep_below)
 		return false;
 	sc->proven = sc->streams > 1;
 	idle_put(l, sc);
