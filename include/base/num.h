@@ -47,6 +47,8 @@ enum num_error num_parse_time(struct slice s, uint64_t default_unit_us, uint64_t
 			      size_t *offset);
 /* A size in bytes: digits, then nothing or one of k, m, g of any case (powers of 1024). */
 enum num_error num_parse_size(struct slice s, uint64_t *out, size_t *offset);
+/* What the unit of a size, k, m or g, shifts to the left; 0: it is no such unit. */
+unsigned num_size_shift(char unit);
 
 /* Microseconds to milliseconds, rounded up: a time that is not zero never becomes zero. */
 static inline uint64_t num_us_to_ms(uint64_t us)

@@ -273,5 +273,6 @@ enum expr_result condition_eval(const struct condition *c, struct expr_ctx *ctx)
 unsigned condition_uses(const struct condition *c);
 
 extern const struct module mod_expr; /* the engine's own storage, constants and converters */
+extern const struct module mod_expr_vars; /* what uses variables; their limits */
 
 #endif

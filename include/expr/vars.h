@@ -31,6 +31,8 @@ struct vars {
 	size_t size;               /* bytes counted */
 };
 
+/* Does the configuration name any variable of this scope? Else its owners need no head. */
+bool vars_are_used(const struct config *cfg, enum var_scope scope);
 /* Forgets all variables of a head. */
 void vars_clear(struct vars *vars);
 

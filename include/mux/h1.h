@@ -47,10 +47,8 @@ struct h1_bad {
 	enum h1_bad_kind kind;
 	int status;           /* what a request gets as answer */
 	const char *text;
-	size_t offset;        /* of the byte in <bytes> */
-	struct slice bytes;   /* what was received */
 	uint64_t since_ns;    /* when the first byte came; 0: none did */
-	const struct endpoint_bad *details; /* with bytes: the same for a capture */
+	struct endpoint_bad details; /* what was received, if anything, for a capture */
 };
 
 struct h1_front_user {

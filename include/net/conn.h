@@ -44,8 +44,8 @@ struct conn_ops {
 	 * connect() or a handshake ended, with success or with CONN_ERROR.
 	 */
 	void (*ready)(struct conn *c);
-	/* For `show fd`: appends " fe=<name>" or " sv=<backend>/<server>", then " mux=<name>" and what
-	 * else there is to tell. Or NULL.
+	/* For `show fd`: appends " fe=<name>" or " sv=<backend>/<server>", then " mux=<name>" and
+	 * what else there is to tell. Or NULL.
 	 */
 	void (*describe)(const struct conn *c, struct strbuf *out);
 };

@@ -143,7 +143,7 @@ struct proxy_state {
 	unsigned was_up;             /* backend has a usable server */
 	int64_t last_session_s;      /* atomic */
 
-	/* What `clear counters all` took from the frontend's: the process's totals do not go back. */
+	/* What `clear counters all` took from the frontend's: the process's totals stay. */
 	struct { uint64_t connections, sessions, requests, bytes_out; } cleared; /* atomic */
 	struct counter_set fe;       /* enum counter_front */
 	struct counter_set be;       /* enum counter_back */

@@ -45,6 +45,8 @@ void listen_get_figures(struct listen_figures *out);
 
 /* Client sessions of the process, all threads; and since the start. */
 unsigned sessions_count(void);
+/* The same with the connections that are being accepted: nothing is left when it is 0. */
+unsigned sessions_places(void);
 unsigned long long sessions_total(void);
 unsigned long long requests_total(void);
 /* Closes the sessions of the calling thread at once (hard stop, end of hard-stop-after). */
@@ -62,6 +64,10 @@ void listen_set_maxconn(unsigned maxconn);
 /* May threads give each other idle server connections (tune.idle-pool.shared)? Before the threads.
  */
 void stream_set_idle_sharing(bool shared);
+/* With <low> descriptors open or more, connections to servers are closed instead of kept idle; with
+ * more than <high>, a new one makes an idle one of its thread close. Before the threads.
+ */
+void stream_set_idle_descriptors(int low, int high);
 /* What the kernel is told of the sockets of one side; 0: its own defaults. */
 struct stream_socket_tunes {
 	int rcvbuf, sndbuf, notsent_lowat;

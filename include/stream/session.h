@@ -51,8 +51,8 @@ struct session {
 	uint32_t handshake_ms;
 	uint32_t flags;                /* enum session_flags */
 	uint32_t requests;             /* streams begun */
-	struct list streams;           /* struct stream.link */
-	struct vars vars;              /* scope sess */
+	uint32_t open_streams;         /* streams that have not ended */
+	struct vars *vars;             /* scope sess, owned; NULL: the configuration uses none */
 	struct list server_conns;      /* idle server connections that only this client may use */
 };
 

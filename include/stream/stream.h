@@ -131,7 +131,6 @@ struct stream_times {
 
 struct stream {
 	struct endpoint front, back;
-	struct list link;              /* in the session */
 	struct list thread_link;       /* in the thread's list, for show sess */
 	struct session *sess;
 	struct proxy *fe, *be;         /* be: fe until one is chosen */

@@ -133,6 +133,16 @@ enum num_error num_parse_time(struct slice s, uint64_t default_unit_us, uint64_t
 	return num_end(NUM_OK, s.len, offset);
 }
 
+unsigned num_size_shift(char unit)
+{
+	switch (ascii_lower(unit)) {
+	case 'k': return 10;
+	case 'm': return 20;
+	case 'g': return 30;
+	default: return 0;
+	}
+}
+
 enum num_error num_parse_size(struct slice s, uint64_t *out, size_t *offset)
 {
 	unsigned shift = 0;
@@ -143,19 +153,9 @@ enum num_error num_parse_size(struct slice s, uint64_t *out, size_t *offset)
 	if (error != NUM_OK)
 		return num_end(error, at, offset);
 	if (at < s.len) {
-		switch (ascii_lower(s.ptr[at])) {
-		case 'k':
-			shift = 10;
-			break;
-		case 'm':
-			shift = 20;
-			break;
-		case 'g':
-			shift = 30;
-			break;
-		default:
+		shift = num_size_shift(s.ptr[at]);
+		if (!shift)
 			return num_end(NUM_CHAR, at, offset);
-		}
 		if (at + 1 < s.len)
 			return num_end(NUM_CHAR, at + 1, offset);
 		if (v > UINT64_MAX >> shift)

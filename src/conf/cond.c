@@ -418,50 +418,45 @@ static int eval_term(struct cond *c)
 	return negate ? !value : value;
 }
 
-static int eval_and(struct cond *c)
+/* Takes "&&" or "||", given as one character, and the blanks around it. 1: taken, an operand
+ * follows; 0: something else stands there; -1: nothing follows, which is reported.
+ */
+static int take_operator(struct cond *c, char character)
 {
-	int value = eval_term(c), right;
 	const char *operator;
 
-	for (;;) {
-		if (value < 0)
-			return -1;
-		skip_blanks(c);
-		operator= c->at;
-		if (operator[0] != '&' || operator[1] != '&')
-			return value;
-		c->at += 2;
-		skip_blanks(c);
-		if (!*c->at) {
-			cond_fail(c, operator, "unparsable conditional expression '%s'", operator);
-			return -1;
-		}
+	skip_blanks(c);
+	operator = c->at;
+	if (operator[0] != character || operator[1] != character)
+		return 0;
+	c->at += 2;
+	skip_blanks(c);
+	if (*c->at)
+		return 1;
+	cond_fail(c, operator, "unparsable conditional expression '%s'", operator);
+	return -1;
+}
+
+static int eval_and(struct cond *c)
+{
+	int value = eval_term(c), right, taken = 0;
+
+	while (value >= 0 && (taken = take_operator(c, '&')) > 0) {
 		right = eval_term(c);
 		value = right < 0 ? -1 : (value && right);
 	}
+	return taken < 0 ? -1 : value;
 }
 
 static int eval_or(struct cond *c)
 {
-	int value = eval_and(c), right;
-	const char *operator;
+	int value = eval_and(c), right, taken = 0;
 
-	for (;;) {
-		if (value < 0)
-			return -1;
-		skip_blanks(c);
-		operator= c->at;
-		if (operator[0] != '|' || operator[1] != '|')
-			return value;
-		c->at += 2;
-		skip_blanks(c);
-		if (!*c->at) {
-			cond_fail(c, operator, "unparsable conditional expression '%s'", operator);
-			return -1;
-		}
+	while (value >= 0 && (taken = take_operator(c, '|')) > 0) {
 		right = eval_and(c);
 		value = right < 0 ? -1 : (value || right);
 	}
+	return taken < 0 ? -1 : value;
 }
 
 int conf_cond_eval(const struct config *cfg, const char *text, char **error, size_t *at)

@@ -3,6 +3,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/num.h"
 #include "conf_priv.h"
 
 /* --- errors ------------------------------------------------------------------------------ */
@@ -202,22 +203,12 @@ bool conf_take_size(struct conf_line *l, uint64_t *out)
 {
 	const char *subject = conf_line_subject(l), *word = conf_next(l), *end;
 	int64_t value;
-	int shift = 0;
+	unsigned shift;
 
 	if (!word)
 		return conf_error(l, l->count, NULL, "'%s' expects an integer argument", subject);
 	end = take_digits(word, &value);
-	switch (ascii_lower(*end)) {
-	case 'k':
-		shift = 10;
-		break;
-	case 'm':
-		shift = 20;
-		break;
-	case 'g':
-		shift = 30;
-		break;
-	}
+	shift = num_size_shift(*end);
 	if (end == word || end[shift ? 1 : 0])
 		return conf_error(l, l->at - 1, "a size is digits and one unit: k, m or g",
 				  "unexpected '%s' after size passed to '%s'",

@@ -287,3 +287,35 @@ struct expr_arg *expr_args_parse(struct expr_parser *p, const uint8_t *types, un
 			return NULL;
 	return args;
 }
+
+/* --- a number or a variable ------------------------------------------------------------------ */
+
+bool expr_arg_number_check(struct conf_line *l, struct expr_arg *arg, const char **error)
+{
+	const char *text = arg->name.ptr, *reason;
+	char *end;
+
+	arg->integer = strtoll(text, &end, 10);
+	arg->type = ARG_INT;
+	if (!*end || (end == text && (*text == '-' || *text == '+') && !text[1]))
+		return true;
+	*error = "expects an integer or a variable name";
+	arg->object = var_ref_parse(l->cfg, text, false, &reason);
+	arg->type = ARG_VAR;
+	return arg->object != NULL;
+}
+
+bool expr_arg_number(const struct expr_arg *arg, struct expr_ctx *ctx, int64_t *out)
+{
+	struct sample s;
+
+	if (arg->type == ARG_INT) {
+		*out = arg->integer;
+		return true;
+	}
+	if (arg->type != ARG_VAR || !var_get(arg->object, ctx, &s) ||
+	    !sample_cast(&s, SMP_INT, ctx->arena))
+		return false;
+	*out = s.integer;
+	return true;
+}

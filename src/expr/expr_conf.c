@@ -13,7 +13,6 @@ static struct slot *const slots[] = { &expr_config_slot, NULL };
 
 const struct module mod_expr = {
 	.name = "expr",
-	.keywords = expr_var_keywords,
 	.slots = slots,
 	.thread_fini = expr_thread_fini,
 };

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* pattern.c - references: lists of patterns as written, from lines of files or values of ACLs */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "base/bug.h"
+#include "base/file.h"
 #include "pattern_priv.h"
 
 static const struct {
@@ -141,33 +144,6 @@ bool pattern_ref_add(struct conf_line *l, struct pattern_ref *ref, struct slice 
 	return conf_error(l, l->at, NULL, "out of memory.");
 }
 
-static char *read_all(FILE *f, size_t *len)
-{
-	size_t room = 65536, used = 0;
-	char *text = malloc(room);
-
-	while (text) {
-		char *bigger;
-
-		used += fread(text + used, 1, room - used - 1, f);
-		if (used < room - 1)
-			break;
-		bigger = realloc(text, room * 2);
-		if (!bigger) {
-			free(text);
-			return NULL;
-		}
-		text = bigger;
-		room *= 2;
-	}
-	if (text && ferror(f)) {
-		free(text);
-		return NULL;
-	}
-	*len = used;
-	return text;
-}
-
 static bool is_blank(char c)
 {
 	return c == ' ' || c == '\t';
@@ -237,18 +213,18 @@ static bool ref_split(struct pattern_ref *ref, size_t len)
 
 static bool ref_read(struct pattern_ref *ref, bool optional, struct expr_error *e)
 {
-	FILE *f = fopen(ref->name, "re");
+	int fd = file_open(ref->name, O_RDONLY, 0);
 	size_t len = 0;
 
-	if (!f) {
+	if (fd < 0) {
 		if (optional && errno == ENOENT)
 			return true;
 		expr_fail(e, "failed to open pattern file <%s>", ref->name);
 		return false;
 	}
-	ref->buffer = read_all(f, &len);
-	fclose(f);
-	if (ref->buffer && len <= UINT32_MAX && ref_split(ref, len))
+	ref->buffer = file_read_all(fd, UINT32_MAX, &len);
+	close(fd);
+	if (ref->buffer && ref_split(ref, len))
 		return true;
 	expr_fail(e, "failed to read pattern file <%s>", ref->name);
 	return false;

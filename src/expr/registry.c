@@ -6,7 +6,6 @@
 #include "base/bug.h"
 #include "expr_priv.h"
 #include "expr/logformat.h"
-#include "vars_priv.h"
 
 /* Sorted arrays of pointers to records whose first member is the name. */
 struct table {
@@ -80,8 +79,6 @@ bool expr_register(const struct module *const *modules)
 	table_clear(&acl_keywords);
 	table_clear(&aliases);
 	if (!table_add(&fetches, expr_const_fetches, sizeof(struct expr_fetch)) ||
-	    !table_add(&fetches, expr_var_fetches, sizeof(struct expr_fetch)) ||
-	    !table_add(&converters, expr_var_converters, sizeof(struct expr_converter)) ||
 	    !table_add(&converters, expr_core_converters, sizeof(struct expr_converter)) ||
 	    !table_add(&converters, expr_text_converters, sizeof(struct expr_converter)) ||
 	    !table_add(&converters, expr_code_converters, sizeof(struct expr_converter)) ||

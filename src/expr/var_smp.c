@@ -1,42 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* var_smp.c - variables in expressions and in the global section */
-#include <stdlib.h>
+/* var_smp.c - edge file: variables in expressions and in the global section */
 #include <string.h>
 #include "expr/logformat.h"
 #include "expr_priv.h"
 #include "vars_priv.h"
-
-/* --- arguments ---------------------------------------------------------------------------- */
-
-bool expr_arg_number_check(struct conf_line *l, struct expr_arg *arg, const char **error)
-{
-	const char *text = arg->name.ptr, *reason;
-	char *end;
-
-	arg->integer = strtoll(text, &end, 10);
-	arg->type = ARG_INT;
-	if (!*end || (end == text && (*text == '-' || *text == '+') && !text[1]))
-		return true;
-	*error = "expects an integer or a variable name";
-	arg->object = var_ref_parse(l->cfg, text, false, &reason);
-	arg->type = ARG_VAR;
-	return arg->object != NULL;
-}
-
-bool expr_arg_number(const struct expr_arg *arg, struct expr_ctx *ctx, int64_t *out)
-{
-	struct sample s;
-
-	if (arg->type == ARG_INT) {
-		*out = arg->integer;
-		return true;
-	}
-	if (arg->type != ARG_VAR || !var_get(arg->object, ctx, &s) ||
-	    !sample_cast(&s, SMP_INT, ctx->arena))
-		return false;
-	*out = s.integer;
-	return true;
-}
 
 /* --- fetch -------------------------------------------------------------------------------- */
 
@@ -62,7 +29,7 @@ static enum expr_result fetch_var(struct expr_ctx *ctx, const struct expr_arg *a
 	return EXPR_FOUND;
 }
 
-const struct expr_fetch expr_var_fetches[] = {
+static const struct expr_fetch var_fetches[] = {
 	{ .name = "var", .args_min = 1, .args = { ARG_STR, ARG_STR }, .out = SMP_ANY,
 	  .use = EXPR_USE_CONST, .fetch = fetch_var, .check = check_var,
 	  .syntax = "(<name>[,<default>])", .help = "a variable, as it was set" },
@@ -143,7 +110,7 @@ static bool convert_secure_memcmp(struct expr_ctx *ctx, const struct expr_arg *a
 	return true;
 }
 
-const struct expr_converter expr_var_converters[] = {
+static const struct expr_converter var_converters[] = {
 	{ .name = "set-var", .args_min = 1,
 	  .args = { ARG_STR, ARG_STR, ARG_STR, ARG_STR, ARG_STR }, .in = SMP_ANY, .out = SMP_ANY,
 	  .context = true, .convert = convert_set_var, .check = check_set_var,
@@ -231,7 +198,7 @@ static bool max_size_parse(struct conf_line *l)
 	{ .words = w, .where = CONF_GLOBAL, .min_args = 1, .max_args = 1, .parse = max_size_parse, \
 	  .syntax = "<size>", .help = h }
 
-const struct conf_keyword expr_var_keywords[] = {
+static const struct conf_keyword var_keywords[] = {
 	{ .words = "set-var", .where = CONF_GLOBAL, .max_args = -1, .parse = set_var_parse,
 	  .syntax = "<name> <expression>", .help = "set a variable of the process" },
 	{ .words = "set-var-fmt", .where = CONF_GLOBAL, .max_args = -1, .parse = set_var_fmt_parse,
@@ -242,4 +209,11 @@ const struct conf_keyword expr_var_keywords[] = {
 	MAX_SIZE("tune.vars.sess-max-size", "memory for variables of one session"),
 	MAX_SIZE("tune.vars.txn-max-size", "memory for variables of one request and its answer"),
 	{ 0 }
+};
+
+const struct module mod_expr_vars = {
+	.name = "expr_vars",
+	.keywords = var_keywords,
+	.fetches = var_fetches,
+	.converters = var_converters,
 };

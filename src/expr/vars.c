@@ -145,6 +145,7 @@ struct var_ref *var_ref_parse(struct config *cfg, const char *text, bool conditi
 	ref->store = vars_store_of(cfg);
 	if (!parse_name(cfg, slice_make(text, len), ref, error))
 		return NULL;
+	ref->store->used_scopes |= 1u << ref->scope;
 	while (text[len]) {
 		text += len + 1;
 		len = strcspn(text, ",");
@@ -158,6 +159,11 @@ bool var_ref_add_condition(struct config *cfg, struct var_ref *ref, struct slice
 			   const char **error)
 {
 	return add_condition(cfg, text, ref, error);
+}
+
+bool vars_are_used(const struct config *cfg, enum var_scope scope)
+{
+	return vars_store_of(cfg)->used_scopes >> scope & 1;
 }
 
 bool var_ref_outlives_stream(const struct var_ref *ref)

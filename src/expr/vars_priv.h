@@ -14,6 +14,7 @@ enum vars_max {
 
 struct vars_store {
 	struct var_name *names;
+	unsigned used_scopes;      /* mask of enum var_scope: those that some name has */
 	struct vars process;       /* scope proc, under <lock> */
 	pthread_mutex_t lock;
 	size_t max[VARS_MAXES];
@@ -34,9 +35,5 @@ bool var_ref_add_condition(struct config *cfg, struct var_ref *ref, struct slice
  */
 bool expr_arg_number_check(struct conf_line *l, struct expr_arg *arg, const char **error);
 bool expr_arg_number(const struct expr_arg *arg, struct expr_ctx *ctx, int64_t *out);
-
-extern const struct expr_fetch expr_var_fetches[];
-extern const struct expr_converter expr_var_converters[];
-extern const struct conf_keyword expr_var_keywords[];
 
 #endif

@@ -122,6 +122,17 @@ static int64_t ideal_connections(const struct config *cfg, const struct main_opt
 	return most < 1 ? 1 : most;
 }
 
+/* How many descriptors there are to use: what was planned, unless the kernel gave less. */
+static int usable_descriptors(const struct main_limits *l)
+{
+	return (int)(l->descriptors < l->maxsock ? l->descriptors : l->maxsock);
+}
+
+static int percent_of(int number, int percent)
+{
+	return (int)((int64_t)number * percent / 100);
+}
+
 bool limits_apply(struct config *cfg, const struct main_options *o)
 {
 	const struct main_settings *set = settings_of(cfg);
@@ -150,7 +161,9 @@ bool limits_apply(struct config *cfg, const struct main_options *o)
 	listen_set_limits((unsigned)l->maxconn, (unsigned)set->maxconnrate,
 			  (unsigned)set->maxsessrate, (unsigned)set->maxaccept);
 	proxies_set_process_maxconn(cfg, o->proxy_maxconn ? o->proxy_maxconn : l->maxconn);
-	if (!fd_init((int)(l->descriptors < l->maxsock ? l->descriptors : l->maxsock) + 64)) {
+	stream_set_idle_descriptors(percent_of(usable_descriptors(l), set->idle_low_percent),
+				    percent_of(usable_descriptors(l), set->idle_high_percent));
+	if (!fd_init(usable_descriptors(l) + 64)) {
 		MAIN_ALERT("[%s.main()] out of memory for the table of descriptors.", o->program);
 		return false;
 	}

@@ -111,6 +111,8 @@ struct main_settings {
 	int log_uri_max, pipe_size;   /* 0 unset */
 	int renice_runtime;           /* -20..19, or RENICE_UNSET */
 	int bufsize, maxrewrite, fields_max, maxaccept;
+	int idle_low_percent;         /* tune.pool-low-fd-ratio */
+	int idle_high_percent;        /* tune.pool-high-fd-ratio */
 	bool idle_apart;              /* tune.idle-pool.shared off */
 	int ignored;                  /* where harmless tunables go */
 };

@@ -25,6 +25,8 @@ static bool settings_init(void *data)
 	set->fields_max = 101;
 	set->log_uri_max = 1024;
 	set->renice_runtime = RENICE_UNSET;
+	set->idle_low_percent = 20;
+	set->idle_high_percent = 25;
 	return true;
 }
 

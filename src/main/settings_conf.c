@@ -201,10 +201,12 @@ static const struct conf_keyword keywords[] = {
 	{ GLOBAL("tune.idle-pool.shared"), .min_args = 1, .max_args = 1,
 	  .parse = parse_idle_sharing, .syntax = "{ on | off }",
 	  .help = "threads give each other idle server connections" },
+	NUMBER("tune.pool-high-fd-ratio", idle_high_percent, 0, 100,
+	       "part of the descriptors beyond which new connections push idle ones out"),
+	NUMBER("tune.pool-low-fd-ratio", idle_low_percent, 0, 100,
+	       "part of the descriptors beyond which no idle connection is kept"),
 
 	/* what tunes something that this program does otherwise: harmless */
-	IGNORED("tune.pool-high-fd-ratio", "<percent>", "idle connections are kept by number"),
-	IGNORED("tune.pool-low-fd-ratio", "<percent>", "idle connections are kept by number"),
 	IGNORED("tune.buffers.limit", "<number>", "memory is limited by -m"),
 	IGNORED("tune.buffers.reserve", "<number>", "no buffer is kept in reserve"),
 	IGNORED("tune.recv_enough", "<number>", "receiving stops at the first short read"),

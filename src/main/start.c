@@ -114,6 +114,9 @@ static bool take_over_sockets(struct config *cfg, const struct main_options *o,
 		if (open_sockets(cfg, diags))
 			return true;
 	}
+	/* ours release their ports first, or the old processes find them in the way */
+	listen_pause_all(cfg);
+	stats_sockets_pause(cfg, true);
 	process_tell_old(o, SIGTTIN);
 	return false;
 }

@@ -256,6 +256,17 @@ static enum io h1_recv_in(struct h1_conn *h)
 	return r;
 }
 
+/* <got> body bytes went to the stream, one way or another. */
+static void h1_count_body(struct h1_conn *h, size_t got)
+{
+	h->ep->rx_bytes += got;
+	if (h->rx_state == H1_RX_LENGTH) {
+		h->rx.left -= got;
+		if (!h->rx.left)
+			h1_body_end(h);
+	}
+}
+
 /* Receives body bytes straight into the stream's queue, several blocks at once when the flow is
  * fast. What lies behind the announced length stays with us, in <in>.
  */
@@ -287,12 +298,7 @@ static enum io h1_recv_body(struct h1_conn *h)
 	} else {
 		block_queue_move(&ep->rx, &q);
 	}
-	ep->rx_bytes += got;
-	if (h->rx_state == H1_RX_LENGTH) {
-		h->rx.left -= got;
-		if (!h->rx.left)
-			h1_body_end(h);
-	}
+	h1_count_body(h, got);
 	return r;
 }
 
@@ -306,12 +312,7 @@ static enum io h1_recv_pipe(struct h1_conn *h)
 	if (h->rx_state == H1_RX_LENGTH && h->rx.left < max)
 		max = (size_t)h->rx.left;
 	r = conn_splice_in(h->conn, ep->rx_pipe, max, &got);
-	ep->rx_bytes += got;
-	if (h->rx_state == H1_RX_LENGTH) {
-		h->rx.left -= got;
-		if (!h->rx.left)
-			h1_body_end(h);
-	}
+	h1_count_body(h, got);
 	return r;
 }
 

@@ -5,10 +5,13 @@
  * only proxies that ask for it pay.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
+#include "base/file.h"
 #include "codec/h1.h"
 #include "conf/conf.h"
 #include "mux/h1_case.h"
@@ -139,14 +142,19 @@ static bool parse_adjust_file(struct conf_line *l)
 {
 	struct h1_case *c = slot_of(&h1_case_slot, config_slots(l->cfg));
 	const char *path = conf_path(l->cfg, conf_next(l)), *error = NULL;
-	FILE *f = path ? fopen(path, "re") : NULL;
+	int fd = path ? file_open(path, O_RDONLY, 0) : -1;
+	FILE *f = fd >= 0 ? fdopen(fd, "r") : NULL;
 	unsigned line = 0;
 	char *text = NULL;
 	size_t room = 0;
 
-	if (!f)
-		return conf_error(l, 1, NULL, "'%s' : cannot open '%s': %s.", l->words[0],
-				  l->words[1], strerror(errno));
+	if (!f) {
+		conf_error(l, 1, NULL, "'%s' : cannot open '%s': %s.", l->words[0],
+			   l->words[1], strerror(errno));
+		if (fd >= 0)
+			close(fd);
+		return false;
+	}
 	forget_file(c);
 	while (!error && getline(&text, &room, f) >= 0) {
 		line++;

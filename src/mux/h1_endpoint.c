@@ -37,6 +37,7 @@ static const struct conn_ops h1_back_conn_ops = {
 	.name = "h1-back", .ready = h1_ready, .describe = h1_describe,
 };
 
+/* --- what an endpoint asks ------------------------------------------------------------------- */
 
 static void h1_ep_send(struct endpoint *ep)
 {
@@ -120,13 +121,13 @@ static void h1_back_detach(struct endpoint *ep)
 	h1_destroy(h);
 }
 
-const struct endpoint_ops h1_front_endpoint = {
+static const struct endpoint_ops h1_front_endpoint = {
 	.name = "H1", .send = h1_ep_send, .resume = h1_ep_resume,
 	.detach = h1_front_detach, .conn = h1_ep_conn,
 	.preamble = h1_ep_preamble,
 };
 
-const struct endpoint_ops h1_back_endpoint = {
+static const struct endpoint_ops h1_back_endpoint = {
 	.name = "H1", .send = h1_ep_send, .resume = h1_ep_resume,
 	.detach = h1_back_detach, .conn = h1_ep_conn,
 	.preamble = h1_ep_preamble,
@@ -158,6 +159,7 @@ struct h1_conn *h1_front_new(struct conn *c, const struct h1_front_user *user, v
 	if (!h)
 		return NULL;
 	h->user.front = user;
+	h->front_ops = &h1_front_endpoint;
 	h->flags = H1C_FL_FIRST;
 	c->ops = &h1_front_conn_ops;
 	timer_init(&h->timer, h1_front_timeout);

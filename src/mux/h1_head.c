@@ -135,16 +135,17 @@ static void h1_describe_bad(const struct h1_conn *h, size_t at, struct endpoint_
 /* A response that is not valid, or breaks off: told to the stream. */
 void h1_back_bad(struct h1_conn *h, unsigned flag, const char *text)
 {
+	uint32_t at = h->rx_state == H1_RX_HEAD ? h->parser.error_offset : 0;
 	struct endpoint_bad bad;
 
-	h1_describe_bad(h, h->rx_state == H1_RX_HEAD ? h->parser.error_offset : 0, &bad);
+	h1_describe_bad(h, at, &bad);
 	h->flags |= H1C_FL_CLOSE;
 	h1_set_rx(h, H1_RX_END);
 	if (!h->ep)
 		return;
 	h->ep->flags |= flag;
 	h->ep->rx_error = text;
-	h->ep->rx_bad_at = h->parser.error_offset;
+	h->ep->rx_bad_at = at;
 	if (flag == EP_RX_BAD && h->ep->user->bad && bad.bytes.len)
 		h->ep->user->bad(h->ep, &bad);
 }
@@ -210,7 +211,7 @@ static bool h1_request_head(struct h1_conn *h, const struct h1_head *head)
 
 	if (!ep)
 		return false;
-	ep->ops = &h1_front_endpoint;
+	ep->ops = h->front_ops;
 	ep->mux = h;
 	h->ep = ep;
 	timer_set(&h->timer, TIMER_NEVER);
@@ -240,12 +241,10 @@ static bool h1_request_head(struct h1_conn *h, const struct h1_head *head)
 /* Reports bytes that are no request and answers them; the connection then ends. */
 void h1_front_bad(struct h1_conn *h, struct h1_bad *bad)
 {
-	struct endpoint_bad details;
 	struct slice page;
 
-	h1_describe_bad(h, bad->kind == H1_BAD_TOO_LARGE ? SIZE_MAX : bad->offset, &details);
-	bad->bytes = details.bytes;
-	bad->details = &details;
+	h1_describe_bad(h, bad->kind == H1_BAD_TOO_LARGE ? SIZE_MAX : bad->details.at,
+			&bad->details);
 	bad->since_ns = h->since_ns;
 	page = h->user.front->bad_request(h->owner, bad);
 	h->flags |= H1C_FL_CLOSE;
@@ -260,7 +259,7 @@ static void h1_head_error(struct h1_conn *h)
 {
 	struct h1_bad bad = { .kind = H1_BAD_SYNTAX, .status = h1_error_status(h->parser.error),
 			      .text = h1_error_text(h->parser.error),
-			      .offset = h->parser.error_offset };
+			      .details.at = h->parser.error_offset };
 
 	if (h->flags & H1C_FL_BACK)
 		h1_back_bad(h, EP_RX_BAD, bad.text);

@@ -60,17 +60,20 @@ struct h1_conn {
 		const struct h1_back_user *back;
 	} user;
 	void *owner;
+	const struct endpoint_ops *front_ops; /* front: for the endpoints of its streams */
 	struct block *in;                /* received bytes not parsed yet start at in_at */
 	struct block_queue in_more;      /* whole blocks received behind it, by one large read */
 	uint32_t in_at;
 	uint32_t flags;
 	uint8_t rx_state, tx_state;
-	struct h1_parser parser;
 	struct h1_partial *partial;
-	union {
-		struct chunk_decoder chunk;
-		uint64_t left;           /* body bytes to come, H1_RX_LENGTH */
-	} rx;
+	union { /* a head's state, then its body's */
+		struct h1_parser parser;
+		union {
+			struct chunk_decoder chunk;
+			uint64_t left;   /* body bytes to come, H1_RX_LENGTH */
+		} rx;
+	};
 	uint64_t tx_left;                /* body bytes to send, H1_TX_LENGTH */
 	struct block_queue out;          /* formatted bytes not sent yet */
 	uint64_t since_ns;               /* first byte of the head being received */
@@ -151,9 +154,5 @@ void h1_back_bad(struct h1_conn *h, unsigned flag, const char *text);
 /* Works on the bytes in <in>. True: something was used or moved. */
 bool h1_parse_body(struct h1_conn *h);
 void h1_body_end(struct h1_conn *h);
-
-/* --- h1_endpoint.c */
-
-extern const struct endpoint_ops h1_front_endpoint, h1_back_endpoint;
 
 #endif

@@ -309,32 +309,6 @@ static bool edit_replace(const struct edit *e, struct slice format, struct slice
 	return true;
 }
 
-static enum rule_result replace_header_run(const struct rule *r, struct expr_ctx *ctx, bool *first)
-{
-	struct http_msg *m = rule_message(r, ctx->stream);
-	const struct edit *e = r->data;
-	struct slice format = slice_none();
-	struct h1_field *field;
-	bool good = true;
-	struct strbuf out;
-	int at = -1;
-
-	strbuf_init(&out);
-	while (good && (field = http_field_next(&m->fields, &at, e->id, e->name)) != NULL) {
-		if (!format.ptr)
-			format = rule_text_make(&e->text, ctx);
-		if (!format.ptr) {
-			good = false;
-			break;
-		}
-		strbuf_reset(&out);
-		if (edit_replace(e, format, field->value, &out, &good) && good)
-			good = http_msg_set_value(m, field, strbuf_slice(&out));
-	}
-	strbuf_fini(&out);
-	return edit_result(ctx->stream, good);
-}
-
 /* The end of the first comma-separated element of <s> from <at>; quotes hide commas. */
 static size_t value_end(struct slice s, size_t at)
 {
@@ -375,7 +349,13 @@ static bool replace_elements(const struct edit *e, struct slice format, struct s
 	}
 }
 
-static enum rule_result replace_value_run(const struct rule *r, struct expr_ctx *ctx, bool *first)
+/* Writes the new value to <out>. True: something changed. *good: whether there was room. */
+typedef bool replace_fn(const struct edit *e, struct slice format, struct slice value,
+			struct strbuf *out, bool *good);
+
+/* Rewrites with <replace> each field that the rule names. */
+static enum rule_result replace_run(const struct rule *r, struct expr_ctx *ctx,
+				    replace_fn *replace)
 {
 	struct http_msg *m = rule_message(r, ctx->stream);
 	const struct edit *e = r->data;
@@ -394,11 +374,21 @@ static enum rule_result replace_value_run(const struct rule *r, struct expr_ctx 
 			break;
 		}
 		strbuf_reset(&out);
-		if (replace_elements(e, format, field->value, &out, &good) && good)
+		if (replace(e, format, field->value, &out, &good) && good)
 			good = http_msg_set_value(m, field, strbuf_slice(&out));
 	}
 	strbuf_fini(&out);
 	return edit_result(ctx->stream, good);
+}
+
+static enum rule_result replace_header_run(const struct rule *r, struct expr_ctx *ctx, bool *first)
+{
+	return replace_run(r, ctx, edit_replace);
+}
+
+static enum rule_result replace_value_run(const struct rule *r, struct expr_ctx *ctx, bool *first)
+{
+	return replace_run(r, ctx, replace_elements);
 }
 
 /* --- start line --------------------------------------------------------------------------- */

@@ -20,7 +20,8 @@
 static struct {
 	unsigned maxconn, maxconnrate, maxsessrate, maxaccept; /* set before the threads */
 	bool no_reuseport;                                     /* same */
-	unsigned sessions __attribute__((aligned(64)));        /* atomic: now */
+	unsigned sessions __attribute__((aligned(64)));        /* atomic: places taken now */
+	unsigned open;                                         /* atomic: sessions now */
 	unsigned waiting;                                      /* atomic: some socket is paused */
 	unsigned reached;                                      /* atomic: how often by maxconn */
 	unsigned suspended;                                    /* atomic: by listen_pause_all() */
@@ -60,7 +61,15 @@ static unsigned process_max(void)
 	return __atomic_load_n(&limits.maxconn, __ATOMIC_RELAXED);
 }
 
+/* Not the places: a thread takes one before it knows whether accept() will find a connection, and
+ * what logs tell must not depend on who tries just then.
+ */
 unsigned sessions_count(void)
+{
+	return __atomic_load_n(&limits.open, __ATOMIC_RELAXED);
+}
+
+unsigned sessions_places(void)
 {
 	return __atomic_load_n(&limits.sessions, __ATOMIC_RELAXED);
 }
@@ -159,6 +168,8 @@ static bool may_accept(void *owner, unsigned *wait_ms)
 
 void listen_session_began(struct listener_conf *l)
 {
+	SHARED_WRITE(process);
+	__atomic_add_fetch(&limits.open, 1, __ATOMIC_RELAXED);
 	listener_thread_load_add(1);
 	rate_set_add(&conn_rate, 1);
 }
@@ -214,6 +225,7 @@ static bool resume_one(struct listener_conf *l)
 void listen_session_ended(struct listener_conf *l)
 {
 	listener_thread_load_add(-1);
+	free_one(&limits.open);
 	listen_free_place(l);
 }
 
@@ -339,7 +351,7 @@ static bool is_by_group(const struct listener_conf *l)
 	return wanted_shards(l) == BIND_SHARDS_BY_GROUP;
 }
 
-/* How many sockets: the kernel deals connections out to all of them, so that each needs a thread. */
+/* How many sockets: the kernel deals connections out to all of them, so each needs a thread. */
 static unsigned shard_count(const struct listener_conf *l)
 {
 	unsigned threads = used_threads(l, thread_count());
@@ -353,7 +365,7 @@ static unsigned shard_count(const struct listener_conf *l)
 	return shards > 0 && (unsigned)shards < threads ? (unsigned)shards : threads;
 }
 
-/* The socket of the calling thread, of <count>: threads, or groups, are dealt out to them in turn. */
+/* The socket of the calling thread, of <count>: threads, or groups, are dealt out in turn. */
 static unsigned shard_of_thread(const struct listener_conf *l, unsigned count)
 {
 	unsigned rank = is_by_group(l) ? used_groups(l, thread_group) : used_threads(l, thread_id);

@@ -4,6 +4,11 @@
 
 static __thread struct strbuf text;
 
+void stream_page_thread_fini(void)
+{
+	strbuf_fini(&text);
+}
+
 /* The pages that are built in have a head of their own here: this case and order of the fields, and
  * Connection only where the page says that the connection ends.
  */
@@ -21,11 +26,6 @@ static void add_head(const struct http_page *p)
 		strbuf_printf(&text, "%.*s: %.*s\r\n", SLICE_FMT(p->fields[i].name),
 			      SLICE_FMT(p->fields[i].value));
 	strbuf_add_str(&text, "connection: close\r\n\r\n");
-}
-
-void stream_page_thread_fini(void)
-{
-	strbuf_fini(&text);
 }
 
 struct slice stream_page_text(struct proxy *fe, unsigned status)

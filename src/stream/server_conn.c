@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* server_conn.c - connections to servers, in use and idle
  *
- * Idle connections wait in one list per server and thread, newest first: the newest is the least likely to be closed
- * by the server meanwhile, and its memory is warm. A timer per list closes those which a whole
- * pool-purge-delay has not needed: the lowest length of the list in that time tells how many.
+ * Idle connections wait in one list per server and thread, newest first: the newest is the least
+ * likely to be closed by the server meanwhile, and its memory is warm. A timer per list closes
+ * those which a whole pool-purge-delay has not needed: the lowest length of the list in that time
+ * tells how many.
  *
- * A thread without one asks another thread of its group that has some, by message: the owner takes one out of
- * its list and its poller and sends it back, or says that there is none. Nobody locks anything.
+ * A thread keeps no more of them than it had in use at once since the last purge but one: under
+ * "http-reuse safe" each client's first request opens a connection, and without this bound all of
+ * them would gather until descriptors run out. Two more bounds count the descriptors of the
+ * process: beyond tune.pool-low-fd-ratio no connection is kept, beyond tune.pool-high-fd-ratio a
+ * new one pushes an idle one of its thread out.
+ *
+ * A thread without one asks another thread of its group that has some, by message: the owner takes
+ * one out of its list and its poller and sends it back, or says that there is none. Nobody locks
+ * anything.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -17,6 +25,7 @@
 #include "codec/proxyproto.h"
 #include "conf/conf.h"
 #include "core/activity.h"
+#include "core/fd.h"
 #include "core/mailbox.h"
 #include "core/pool.h"
 #include "core/thread.h"
@@ -39,6 +48,9 @@ struct idle_list {
 	struct server *server;   /* borrowed: every member holds the generation */
 	unsigned count;          /* written by its thread, read by others */
 	unsigned low;            /* least count since the last purge */
+	unsigned used;           /* connections in use, of this thread alone */
+	unsigned peak;           /* most of them at once since the last purge */
+	unsigned peak_before;    /* the same, in the period before it */
 };
 
 struct server_conn {
@@ -48,6 +60,7 @@ struct server_conn {
 	struct config *config;   /* counted */
 	struct session *session; /* private to it; NULL: shared */
 	struct idle_list *idle;  /* where it waits, NULL when in use */
+	struct idle_list *used;  /* where it counts as used, NULL when not, or private */
 	unsigned streams;        /* served so far */
 	bool proven;             /* a second stream went well on it */
 };
@@ -71,6 +84,8 @@ struct idle_ask {
 static struct slot server_pool_slot;
 static struct pool *conn_pool, *ask_pool;
 static bool is_shared = true; /* between threads */
+static int keep_below = INT32_MAX;  /* descriptors, tune.pool-low-fd-ratio */
+static int evict_above = INT32_MAX; /* descriptors, tune.pool-high-fd-ratio */
 static __thread struct list idle_lists; /* those of this thread that are not empty */
 
 static void pool_slot_fini(void *data)
@@ -109,6 +124,12 @@ bool server_conn_init(void)
 void stream_set_idle_sharing(bool shared)
 {
 	is_shared = shared;
+}
+
+void stream_set_idle_descriptors(int low, int high)
+{
+	keep_below = low;
+	evict_above = high;
 }
 
 /* --- idle lists ------------------------------------------------------------------------------ */
@@ -208,6 +229,26 @@ static void idle_put(struct idle_list *l, struct server_conn *sc)
 		idle_arm(l);
 }
 
+/* <sc> serves a stream from now on. */
+static void use_begin(struct server_conn *sc)
+{
+	struct idle_list *l = idle_list_get(sc->server, true);
+
+	if (!l)
+		return; /* no memory: it will not be kept either */
+	sc->used = l;
+	if (++l->used > l->peak)
+		l->peak = l->used;
+}
+
+static void use_end(struct server_conn *sc)
+{
+	if (!sc->used)
+		return;
+	sc->used->used--;
+	sc->used = NULL;
+}
+
 /* Closes half of the connections that nobody has needed for a whole period, at least one. */
 static void idle_purge(struct timer *t)
 {
@@ -225,6 +266,8 @@ static void idle_purge(struct timer *t)
 		idle_leave(sc);
 		h1_back_close(sc->h1);
 	}
+	l->peak_before = l->peak;
+	l->peak = l->used;
 	idle_arm(l);
 	config_drop(&cfg);
 }
@@ -248,7 +291,13 @@ void server_conn_thread_fini(void)
 	}
 }
 
-/* How many idle connections this thread may keep. */
+/* How many idle connections are of use: a purge begins a period whose peak is not known yet. */
+static unsigned idle_needed(const struct idle_list *l)
+{
+	return l->peak > l->peak_before ? l->peak : l->peak_before;
+}
+
+/* How many idle connections this thread may keep, whatever it needs. */
 static unsigned idle_max(const struct server *srv)
 {
 	int64_t max = srv->pool_max_conn;
@@ -259,11 +308,31 @@ static unsigned idle_max(const struct server *srv)
 	return (unsigned)((max + n - 1) / n);
 }
 
+/* Makes room for a new connection when descriptors get scarce: the oldest idle one of this thread
+ * goes, whatever its server.
+ */
+static void idle_evict(void)
+{
+	struct idle_list *l;
+	struct server_conn *sc;
+	struct config *cfg;
+
+	if (likely(fd_count() <= evict_above) || list_is_empty(&idle_lists))
+		return;
+	l = list_first(&idle_lists, struct idle_list, thread_link);
+	sc = list_last(&l->conns, struct server_conn, link);
+	cfg = config_take(sc->config);
+	idle_leave(sc);
+	h1_back_close(sc->h1);
+	config_drop(&cfg);
+}
+
 /* --- what the mux tells ----------------------------------------------------------------------- */
 
 static void sc_free(struct server_conn *sc)
 {
 	idle_leave(sc);
+	use_end(sc);
 	config_drop(&sc->config);
 	pool_free(conn_pool, sc);
 }
@@ -299,6 +368,7 @@ static bool sc_idle_ready(void *owner, struct h1_conn *h)
 	struct idle_list *l;
 
 	sc->streams++;
+	use_end(sc);
 	if (srv->max_reuse >= 0 && sc->streams > (unsigned)srv->max_reuse)
 		return false;
 	if (sc_is_private(sc)) {
@@ -310,7 +380,8 @@ static bool sc_idle_ready(void *owner, struct h1_conn *h)
 	if (!srv->pool_max_conn || !(server_is_willing(srv)))
 		return false;
 	l = idle_list_get(srv, true);
-	if (!l || l->count >= idle_max(srv))
+	if (!l || l->count >= idle_needed(l) || l->count >= idle_max(srv) ||
+	    fd_count() >= keep_below)
 		return false;
 	sc->proven = sc->streams > 1;
 	idle_put(l, sc);
@@ -336,6 +407,7 @@ static const struct pass_user pass_user = { .closed = sc_closed_pass, .describe 
 static void sc_attach(struct server_conn *sc, struct stream *s)
 {
 	idle_leave(sc);
+	use_begin(sc);
 	h1_back_attach(sc->h1, &s->back);
 }
 
@@ -412,7 +484,7 @@ void server_conn_end_session(struct session *sess)
 	}
 }
 
-/* --- asking other threads ----------------------------------------------------------------------- */
+/* --- asking other threads -------------------------------------------------------------------- */
 
 /* The next thread of this group, in turn, that has an idle connection; <thread_id>: none. */
 static unsigned rich_thread(const struct server *srv)
@@ -666,6 +738,7 @@ bool server_conn_open(struct stream *s)
 		errno = EHOSTUNREACH;
 		return false;
 	}
+	idle_evict();
 	connect_settings(s, &set, &room);
 	fd = socket_connect(&to.sa, to.len, &set, &in_progress);
 	if (fd < 0)
@@ -686,6 +759,8 @@ bool server_conn_open(struct stream *s)
 		errno = ENOMEM;
 		return false;
 	}
+	if (s->flags & STRM_HTTP)
+		use_begin(sc);
 	if (!in_progress)
 		s->back.flags |= EP_CONNECTED;
 	if (!send_preamble(s)) {

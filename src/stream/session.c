@@ -43,9 +43,11 @@ static void session_free(struct session *s)
 	struct proxy *fe = s->fe;
 	struct listener_conf *l = s->listener;
 
-	BUG_ON(!list_is_empty(&s->streams));
+	BUG_ON(s->open_streams);
 	server_conn_end_session(s);
-	vars_clear(&s->vars);
+	if (s->vars)
+		vars_clear(s->vars);
+	free(s->vars);
 	list_remove(&s->link);
 	gauge_add(&fe->state->fe, CNT_SESS_CUR, -1, &fe->state->fe_session_max);
 	if (fe->options & PROXY_OPT_SOCKET_STATS)
@@ -73,7 +75,8 @@ static struct session *session_new(struct listener_conf *l, const struct addr *s
 	s->listener = l;
 	s->src = *src;
 	s->accept_ns = clock_now_ns();
-	list_init(&s->streams);
+	if (vars_are_used(s->config, VAR_SESS))
+		s->vars = calloc(1, sizeof(*s->vars)); /* without memory: no variable */
 	list_init(&s->server_conns);
 	list_append(&session_list, &s->link);
 	listen_session_began(l);
@@ -124,7 +127,7 @@ static struct slice http_bad_request(void *owner, const struct h1_bad *bad)
 		counter_add(&fe->state->fe, counter_of_status(bad->status), 1);
 		session_log_bad(sess, bad, causes[bad->kind], 'R');
 		if (bad->kind == H1_BAD_SYNTAX || bad->kind == H1_BAD_TOO_LARGE)
-			error_capture_request(sess, bad->details);
+			error_capture_request(sess, &bad->details);
 	}
 	/* one that has only ended its sending may still read why nothing came of its request */
 	if (bad->kind == H1_BAD_ERROR || (bad->kind == H1_BAD_ABORT && !bad->since_ns))
@@ -146,7 +149,7 @@ static const struct pass_user tcp_user = {
 	.closed = session_conn_closed, .describe = session_describe,
 };
 
-/* --- giving the connection to a mux ------------------------------------------------------------ */
+/* --- giving the connection to a mux --------------------------------------------------------- */
 
 /* Ends a session before it has a mux. */
 static void session_abort(struct session *s)
@@ -187,7 +190,7 @@ static void session_start(struct session *s, bool readable)
 {
 	struct expr_ctx ctx = { .proxy = s->fe, .session = s,
 				.flags = EXPR_DIR_REQUEST | EXPR_FINAL,
-				.vars = { [VAR_SESS] = &s->vars } };
+				.vars = { [VAR_SESS] = s->vars } };
 	const struct rule *which;
 	enum rule_result r = RULE_CONTINUE;
 
@@ -213,7 +216,7 @@ static void session_start(struct session *s, bool readable)
 		start_tcp(s, readable);
 }
 
-/* --- PROXY protocol ---------------------------------------------------------------------------- */
+/* --- PROXY protocol ------------------------------------------------------------------------- */
 
 /* What the log says when the header did not come: nothing at all when silence was asked for. */
 static void preamble_log(struct session *s, const struct preamble *p, bool late)
@@ -334,7 +337,7 @@ static bool connection_is_welcome(struct session *s)
 {
 	struct expr_ctx ctx = { .proxy = s->fe, .session = s,
 				.flags = EXPR_DIR_REQUEST | EXPR_FINAL,
-				.vars = { [VAR_SESS] = &s->vars } };
+				.vars = { [VAR_SESS] = s->vars } };
 	const struct rule *which;
 	struct arena arena;
 	enum rule_result r;

@@ -110,7 +110,7 @@ struct stream *stream_new(struct session *sess, bool http)
 	s->back.rx_head = &s->res;
 	s->back.tx_head = &s->req;
 	timer_init(&s->timer, stream_timer);
-	list_append(&sess->streams, &s->link);
+	sess->open_streams++;
 	list_append(&stream_list_of_thread, &s->thread_link);
 	return s;
 }
@@ -121,7 +121,7 @@ static void stream_free(struct stream *s)
 	timer_cancel(&s->timer);
 	if (s->task)
 		task_free(&s->task);
-	list_remove(&s->link);
+	s->sess->open_streams--;
 	list_remove(&s->thread_link);
 	http_msg_fini(&s->req);
 	http_msg_fini(&s->res);
@@ -152,7 +152,7 @@ struct expr_ctx *stream_expr(struct stream *s, unsigned flags)
 	s->expr.stream = s;
 	s->expr.arena = &s->arena;
 	s->expr.flags = flags;
-	s->expr.vars[VAR_SESS] = &s->sess->vars;
+	s->expr.vars[VAR_SESS] = s->sess->vars;
 	s->expr.vars[VAR_TXN] = &s->txn_vars;
 	if (!(flags & EXPR_DIR_RESPONSE)) {
 		s->expr.vars[VAR_REQ] = &s->message_vars;

@@ -19,10 +19,11 @@ bool stream_init(void);
 struct stream *stream_new(struct session *sess, bool http);
 /* Frees a stream that never ran and has no endpoint. */
 void stream_abandon(struct stream *s);
-/* The whole text of the error page of <fe> for <status>, as HTTP/1 sends it; slice_none(): silent.
+/* The whole text of the error page of <fe> for <status>, as HTTP/1 sends it, until this thread's
+ * next call; slice_none(): silent.
  */
 struct slice stream_page_text(struct proxy *fe, unsigned status);
-/* Frees the calling thread's text. */
+/* Frees the room of the calling thread's page. */
 void stream_page_thread_fini(void);
 /* Runs the stages as far as they go. May free the stream. */
 void stream_run(struct stream *s);

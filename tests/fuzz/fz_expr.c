@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void setup(void)
 {
-	static const struct module *const modules[] = { &mod_expr, NULL };
+	static const struct module *const modules[] = { &mod_expr, &mod_expr_vars, NULL };
 	static bool done;
 
 	if (done)

@@ -378,7 +378,9 @@ static void test_many_patterns(void)
 
 int main(void)
 {
-	static const struct module *const modules[] = { &mod_expr, &mod_test, NULL };
+	static const struct module *const modules[] = {
+		&mod_expr, &mod_expr_vars, &mod_test, NULL
+	};
 
 	if (!line_setup(modules))
 		return 1;

@@ -555,7 +555,9 @@ static void test_pending(void)
 
 int main(void)
 {
-	static const struct module *const modules[] = { &mod_expr, &mod_test, NULL };
+	static const struct module *const modules[] = {
+		&mod_expr, &mod_expr_vars, &mod_test, NULL
+	};
 
 	setenv("EV", "value", 1);
 	if (!line_setup(modules))

@@ -208,7 +208,9 @@ static void test_dates(void)
 
 int main(void)
 {
-	static const struct module *const modules[] = { &mod_expr, &mod_test, NULL };
+	static const struct module *const modules[] = {
+		&mod_expr, &mod_expr_vars, &mod_test, NULL
+	};
 
 	setenv("TZ", "UTC", 1);
 	if (!line_setup(modules))
