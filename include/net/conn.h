@@ -99,8 +99,8 @@ enum io conn_recv_block(struct conn *c, struct block *b, size_t *got);
  */
 enum io conn_send(struct conn *c, struct block_queue *q, bool more);
 /* Is there nothing to receive, not even an end? Asks the kernel only when the last receive left
- * that open. For a connection that is to be used again: bytes that nobody asked for must not be taken
- * for the next answer.
+ * that open. For a connection that is to be used again: bytes that nobody asked for must not be
+ * taken for the next answer.
  */
 bool conn_is_quiet(struct conn *c);
 /* Sends our end after what was sent. */

@@ -428,12 +428,22 @@ static bool open_one(struct listener_conf *l, struct diag_list *diags)
 	return true;
 }
 
+/* Can the port be released while the socket is kept? An inherited socket is shared with others. */
+static bool can_release(const struct listener_conf *l)
+{
+	return l->inherited_fd < 0 && l->address.ss_family != AF_UNIX;
+}
+
 static void close_sockets(struct listener_conf *l)
 {
 	struct opened *o = l->opened;
 
-	for (unsigned i = 0; o && i < o->count; i++)
+	for (unsigned i = 0; o && i < o->count; i++) {
+		/* the descriptor goes when every thread has left it, the port now */
+		if (can_release(l))
+			shutdown(listener_fd(o->sockets[i]), SHUT_RD);
 		listener_close(&o->sockets[i]);
+	}
 	free(o);
 	l->opened = NULL;
 }
@@ -485,12 +495,6 @@ void listen_start_thread(struct config *cfg)
 static void set_status(struct listener_conf *l, enum listener_status status)
 {
 	__atomic_store_n(&l->state->status, status, __ATOMIC_RELAXED);
-}
-
-/* Can the port be released while the socket is kept? An inherited socket is shared with others. */
-static bool can_release(const struct listener_conf *l)
-{
-	return l->inherited_fd < 0 && l->address.ss_family != AF_UNIX;
 }
 
 /* Stops accepting; whoever connects to the port is refused by the kernel; others may bind it. */
