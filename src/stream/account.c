@@ -126,13 +126,3 @@ void stream_count_end(struct stream *s)
 		count_times(s);
 	gauge_add(&s->be->state->be, CNT_SESS_CUR, -1, &s->be->state->be_session_max);
 }
-
-enum step stage_end(struct stream *s)
-{
-	stream_count_end(s);
-	stream_log(s);
-	stream_drop_back(s);
-	stream_drop_slot(s);
-	s->sess->idle_from_ns = s->t.close;
-	return STEP_END;
-}

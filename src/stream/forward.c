@@ -32,7 +32,7 @@ static bool can_splice(const struct stream *s, const struct endpoint *from,
 		return false;
 	a = from->ops->conn((struct endpoint *)from);
 	b = to->ops->conn((struct endpoint *)to);
-	return a->transport->can_splice && b->transport->can_splice;
+	return a && b && a->transport->can_splice && b->transport->can_splice;
 }
 
 /* Gives a pipe to a direction that is to be spliced and can be. */
@@ -138,8 +138,8 @@ static bool is_active(const struct proxy *px, const struct endpoint *ep, bool re
 	       ep->flags & EP_TX_FULL;
 }
 
-/* The inactivity limits of both sides for the state they are in, after bytes of the request or of the
- * response were moved.
+/* The inactivity limits of both sides for the state they are in, after bytes of the request or of
+ * the response were moved.
  */
 static void set_deadlines(struct stream *s, bool request, bool response)
 {
