@@ -7,15 +7,15 @@
  *
  * Texts   : slices of constants or of the caller's text room, H2_HEAD_TEXT_ROOM() bytes. Typically
  *           a buffer of the thread: then h2_head_move() makes a head live elsewhere.
- * Changed : cookie crumbs are joined by "; " into one field, where the first one was (8.2.3);
- *           ":authority" becomes the first field, Host (a Host beside it that names the same is
- *           left out); without it, Host is that of the request. Identical repeated
- *           Content-Lengths are one.
- * Refused : names with upper case or bytes that are no token, values with NUL, CR, LF, blanks around
- *           a value, fields of one hop (connection, keep-alive, proxy-connection,
- *           transfer-encoding, upgrade, te other than "trailers"), pseudo-fields unknown, repeated,
- *           missing, misplaced, of the other kind of message or with bytes that they may
- *           not have, Host against ":authority", bad or conflicting Content-Length.
+ * Changed : cookie crumbs are joined by "; " into one field, the last one (8.2.3); ":authority"
+ *           becomes the first field, Host, and a Host beside it has no say (8.3.1); the scheme's
+ *           own port is taken off it; equal Content-Lengths are one, without leading zeros; blanks
+ *           around values go.
+ * Refused : names with upper case or bytes that are no token, values with NUL, CR or LF, fields of
+ *           one hop (connection, keep-alive, proxy-connection, transfer-encoding, upgrade, te other
+ *           than "trailers"), pseudo-fields unknown, repeated, missing, misplaced, of the other
+ *           kind of message or with bytes that they may not have, different Hosts, bad or
+ *           conflicting Content-Length. Trailers which frame or route are left out.
  * Owns    : nothing. Threads: one at a time per decoder.
  * See     : RFC 9113 8, RFC 8441; manual "option accept-unsafe-violations-in-http-request".
  */
@@ -38,7 +38,7 @@ enum h2_head_kind { H2_HEAD_REQUEST, H2_HEAD_RESPONSE, H2_HEAD_TRAILERS };
 
 /* Facts about a head. */
 #define H2_HEAD_FL_CONTENT_LENGTH  0x01 /* has one: content_length */
-#define H2_HEAD_FL_HOST            0x02 /* fields[0] is Host, from ":authority" or Host */
+#define H2_HEAD_FL_HOST            0x02 /* has a Host field (host_index) */
 #define H2_HEAD_FL_AUTHORITY       0x04 /* had ":authority" */
 #define H2_HEAD_FL_EXPECT_CONTINUE 0x08 /* Expect: 100-continue */
 #define H2_HEAD_FL_TE_TRAILERS     0x10 /* te: trailers */
@@ -59,7 +59,6 @@ enum h2_head_kind { H2_HEAD_REQUEST, H2_HEAD_RESPONSE, H2_HEAD_TRAILERS };
 	X(PATH, "invalid :path") \
 	X(PROTOCOL, "invalid or unexpected :protocol") \
 	X(STATUS, "invalid :status") \
-	X(HOST_MISMATCH, "Host and :authority differ") \
 	X(HOP_FIELD, "field that HTTP/2 forbids") \
 	X(CONTENT_LENGTH, "invalid, conflicting or wrong Content-Length") \
 	X(TRAILER, "invalid trailer")
@@ -86,6 +85,7 @@ struct h2_head {
 
 	/* results */
 	uint16_t field_count;
+	int16_t host_index;        /* of the Host field in fields, -1: none */
 	uint16_t status;           /* responses: 100 to 999, not 101 */
 	uint8_t method_id;         /* enum h1_method */
 	uint8_t error;             /* enum h2_head_error after H2_HEAD_REFUSED */
