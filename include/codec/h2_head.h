@@ -31,7 +31,7 @@ enum h2_head_kind { H2_HEAD_REQUEST, H2_HEAD_RESPONSE, H2_HEAD_TRAILERS };
 #define H2_HEAD_OPT_END_STREAM 0x01 /* no body follows: a Content-Length has to be 0 */
 #define H2_HEAD_OPT_CONNECT    0x02 /* extended CONNECT was announced (RFC 8441) */
 #define H2_HEAD_OPT_UNSAFE     0x04 /* option accept-unsafe-violations-in-http-{request,response} */
-#define H2_HEAD_OPT_TO_HEAD    0x08 /* response to a HEAD request: its length is not that of a body */
+#define H2_HEAD_OPT_TO_HEAD    0x08 /* response to HEAD: its length is not that of a body */
 #define H2_HEAD_OPT_DISCARD    0x10 /* only keep the decoder up to date; always H2_HEAD_REFUSED or
 				     * H2_HEAD_BROKEN
 				     */
@@ -71,8 +71,8 @@ enum h2_head_error {
 
 enum h2_head_status {
 	H2_HEAD_OK,
-	H2_HEAD_REFUSED,   /* malformed: a stream error, PROTOCOL_ERROR. The decoder is in step. */
-	H2_HEAD_TOO_LARGE, /* too many fields or bytes; well-formed as far as seen. In step, too. */
+	H2_HEAD_REFUSED,   /* malformed: a stream error, PROTOCOL_ERROR. Tables are in step. */
+	H2_HEAD_TOO_LARGE, /* too many fields or bytes; well-formed as far as seen. In step too. */
 	H2_HEAD_BROKEN     /* a connection error: hpack_error */
 };
 
@@ -80,7 +80,7 @@ struct h2_head {
 	/* given by the caller */
 	struct h1_field *fields;   /* tune.http.maxhdr N means a capacity of N - 1 */
 	uint16_t field_capacity;
-	uint32_t list_max;         /* most bytes of the list, as SETTINGS_MAX_HEADER_LIST_SIZE counts */
+	uint32_t list_max;         /* of the list, as SETTINGS_MAX_HEADER_LIST_SIZE counts */
 	char *text;                /* H2_HEAD_TEXT_ROOM() bytes */
 
 	/* results */
@@ -97,7 +97,7 @@ struct h2_head {
 	struct slice authority;    /* ":authority", else the Host field; maybe absent */
 	struct slice path;         /* absent in a plain CONNECT */
 	struct slice protocol;     /* of an extended CONNECT, else absent */
-	size_t text_len;           /* bytes of <text> in use: all slices lie in them or are constants */
+	size_t text_len;           /* bytes of <text> in use: slices lie there or are constants */
 	size_t list_len;           /* size of the list as sent, as RFC 9113 6.5.2 counts */
 };
 

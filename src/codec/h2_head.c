@@ -275,7 +275,8 @@ enum h2_head_status h2_head_decode(struct hpack_decoder *d, struct slice block,
 	enum hpack_status status;
 
 	head_init(head);
-	hpack_read_begin(&reader, d, block, head->text, H2_HEAD_TEXT_ROOM(head->list_max, d->limit));
+	hpack_read_begin(&reader, d, block, head->text,
+			 H2_HEAD_TEXT_ROOM(head->list_max, d->limit));
 	while ((status = hpack_read(&reader, &field)) < HPACK_END) {
 		if (status == HPACK_NO_ROOM)
 			w.too_large = true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Fuzzes HTTP/2 frames and heads: the input is a sequence of frames after one byte of options. What is
- * accepted must be free of all that could be read in two ways in HTTP/1.
+/* Fuzzes HTTP/2 frames and heads: the input is a sequence of frames after one byte of options.
+ * What is accepted must be free of all that could be read in two ways in HTTP/1.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -108,7 +108,8 @@ static bool run_frame(const struct h2_frame *f, struct slice payload, struct hpa
 			return false;
 		end = h2_settings_put(out, &s);
 		h2_settings_init(&back);
-		check(!h2_settings_parse(&back, slice_make(out + 9, (size_t)(end - out - 9)), false));
+		check(!h2_settings_parse(&back, slice_make(out + 9, (size_t)(end - out - 9)),
+					 false));
 		check(memcmp(&s, &back, sizeof(s)) == 0);
 	}
 	if (f->type > H2_FT_HEADERS && f->type != H2_FT_PUSH_PROMISE)

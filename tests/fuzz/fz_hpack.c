@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Fuzzes HPACK. The input is cut into blocks (a byte of length before each), decoded by our decoder and
- * by a naive one below, with the first byte choosing table size and room: fields, errors and table
- * sizes must be the same. What was decoded is then encoded by ours and must come back.
+/* Fuzzes HPACK. The input is cut into blocks (a byte of length before each), decoded by our decoder
+ * and by a naive one below, with the first byte choosing table size and room: fields, errors and
+ * table sizes must be the same. What was decoded is then encoded by ours and must come back.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -116,11 +116,13 @@ static const struct {
 	{ ":method=GET|:scheme=http|:path=/", 0, 0, "GET http  / ", 0 },
 	{ ":method=GET|:scheme=http|:path=/|:authority=a:80", 0, 0, "GET http a / |host=a", 0 },
 	{ ":method=GET|:scheme=https|:path=/|:authority=a:443", 0, 0, "GET https a / |host=a", 0 },
-	{ ":method=GET|:scheme=https|:path=/|:authority=a:80", 0, 0, "GET https a:80 / |host=a:80", 0 },
+	{ ":method=GET|:scheme=https|:path=/|:authority=a:80", 0, 0,
+	  "GET https a:80 / |host=a:80", 0 },
 	{ ":method=GET|:scheme=HTTPS|:path=/|:authority=[::1]", 0, 0,
 	  "GET https [::1] / |host=[::1]", 0 },
 	{ ":method=GET|:scheme=ftp|:path=/a?b|:authority=a", 0, 0, "GET ftp a /a?b |host=a", 0 },
-	{ ":method=OPTIONS|:scheme=http|:path=*|:authority=a", 0, 0, "OPTIONS http a * |host=a", 0 },
+	{ ":method=OPTIONS|:scheme=http|:path=*|:authority=a", 0, 0,
+	  "OPTIONS http a * |host=a", 0 },
 	{ ":method=CONNECT|:authority=a:443", 0, 0, "CONNECT  a:443  |host=a:443", 0 },
 	{ WS, 0, H2_HEAD_OPT_CONNECT, "CONNECT https a / websocket|host=a", 0 },
 	{ Q "|te=trailers", 0, 0, GOOD "|te=trailers", 0 },
@@ -259,7 +261,8 @@ static void test_move(void)
 	static char there[ROOM];
 	struct h2_head head;
 
-	make_block(":method=PURGE|:scheme=http|:path=/x|:authority=a|x-a=1|accept=2|cookie=a|cookie=b");
+	make_block(":method=PURGE|:scheme=http|:path=/x|:authority=a|x-a=1|accept=2|cookie=a"
+		   "|cookie=b");
 	decode(H2_HEAD_REQUEST, 0, &head);
 	memcpy(there, text, head.text_len);
 	h2_head_move(&head, there);
