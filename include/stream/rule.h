@@ -56,6 +56,9 @@ struct rule_action {
 	enum rule_result (*run)(const struct rule *r, struct expr_ctx *ctx, bool *first);
 	bool (*check)(struct config *cfg, struct rule *r, struct diag_list *diags); /* or NULL */
 	const char *syntax, *help;
+	/* Known but refused: what part of the program it waits for. */
+	const char *waits_for;
+	bool experimental;         /* needs expose-experimental-directives */
 };
 
 struct rule {

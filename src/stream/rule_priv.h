@@ -78,6 +78,9 @@ bool rule_take_condition(struct conf_line *l, const char *what, unsigned phase,
 /* Is the next word the end, or the start of a condition ? */
 bool rule_at_end(const struct conf_line *l);
 
+/* The action that the next words name, moving behind them. NULL: unknown or refused, reported. */
+const struct rule_action *rule_action_take(struct conf_line *l, enum ruleset set);
+
 /* Parses one rule of a set, from the action's name. */
 bool rule_parse_line(struct conf_line *l, enum ruleset set);
 
