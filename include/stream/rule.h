@@ -45,6 +45,8 @@ enum rule_result {
 	RULE_CLOSE,     /* close silently, the kernel told to drop (silent-drop) */
 	RULE_ERROR,     /* internal error: 500 */
 	RULE_BAD_REQUEST, /* the request proved invalid: 400 */
+	RULE_CUT_SERVER,  /* the server's connection is cut: 502 */
+	RULE_TIMEOUT,     /* what the action waited for did not come: 408, of servers 504 */
 };
 
 struct rule_action {
@@ -111,6 +113,10 @@ extern const struct module mod_reply_act;
 extern const struct module mod_http_act;
 extern const struct module mod_tcp_act;
 extern const struct module mod_var_act;
+extern const struct module mod_addr_act;
+extern const struct module mod_stream_act;
+extern const struct module mod_uri_act;
+extern const struct module mod_hint_act;
 extern const struct module mod_capture;
 extern const struct module mod_http_smp;
 extern const struct module mod_field_smp;

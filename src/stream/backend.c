@@ -283,7 +283,7 @@ static enum step connected(struct stream *s)
 {
 	s->t.connected = clock_now_ns();
 	s->wait_until_ms = TIMER_NEVER;
-	return stream_goto(s, STAGE_RESPONSE);
+	return stream_goto(s, STAGE_TCP_RESPONSE);
 }
 
 /* A socket could not even be made: our fault or a full system. */
@@ -421,6 +421,8 @@ bool stream_retry(struct stream *s, unsigned event)
 	bool stale = event == PROXY_RETRY_EMPTY_RESPONSE && closed_under_request(s);
 
 	if (!(s->flags & STRM_HTTP) || !(s->flags & STRM_REQ_WHOLE) || s->flags & STRM_HEAD_SENT)
+		return false;
+	if (!stale && s->flags & STRM_NO_L7_RETRY)
 		return false;
 	if (!stale && (!(s->be->retry_on & event) || !s->retries_left))
 		return false;

@@ -122,11 +122,13 @@ static bool server_must_talk(const struct stream *s)
 static void set_deadlines(struct stream *s)
 {
 	const struct proxy_timeouts *fe = &s->fe->timeout, *be = &s->be->timeout;
-	int64_t client = fe->client, server = be->server;
+	int64_t client = stream_timeout_ms(s, STREAM_TIMEOUT_CLIENT);
+	int64_t server = stream_timeout_ms(s, STREAM_TIMEOUT_SERVER);
+	int64_t tunnel = stream_timeout_ms(s, STREAM_TIMEOUT_TUNNEL);
 
-	if ((s->flags & STRM_TUNNEL || !(s->flags & STRM_HTTP)) && be->tunnel &&
+	if ((s->flags & STRM_TUNNEL || !(s->flags & STRM_HTTP)) && tunnel &&
 	    s->back.flags & EP_CONNECTED)
-		client = server = be->tunnel;
+		client = server = tunnel;
 	if (s->flags & STRM_TUNNEL || !(s->flags & STRM_HTTP)) {
 		/* half closed: the side that was closed towards has its own limit */
 		if (s->front.flags & EP_TX_DONE && fe->client_fin)
@@ -156,7 +158,7 @@ void stream_forward(struct stream *s)
 		splice_begin(s, &s->front, &s->back, &s->pipe_req);
 	moved = move(s, &s->front, &s->back, &s->pipe_req);
 	regulate(&s->front, &s->back, s->pipe_req);
-	if (s->flags & STRM_HEAD_SENT || tunnel) {
+	if ((s->flags & STRM_HEAD_SENT || tunnel) && s->stage != STAGE_TCP_RESPONSE) {
 		splice_begin(s, &s->back, &s->front, &s->pipe_res);
 		moved = move(s, &s->back, &s->front, &s->pipe_res) || moved;
 		regulate(&s->back, &s->front, s->pipe_res);

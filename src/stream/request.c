@@ -54,6 +54,7 @@ static enum step rules_step(struct stream *s, struct proxy *px, enum rule_result
 	case RULE_ACCEPT:
 		return STEP_NEXT;
 	case RULE_WAIT:
+		stream_hold_front(s);
 		return STEP_WAIT;
 	case RULE_DENY:
 		counter_add(&px->state->fe, CNT_DENIED_REQ, px->caps & PROXY_FE ? 1 : 0);
@@ -80,6 +81,9 @@ static enum step rules_step(struct stream *s, struct proxy *px, enum rule_result
 		return stream_goto(s, STAGE_END);
 	case RULE_BAD_REQUEST:
 		return stream_fail(s, 400, CAUSE_PROXY, 0);
+	case RULE_TIMEOUT:
+		return stream_fail(s, 408, CAUSE_CLIENT_TIMEOUT, 0);
+	case RULE_CUT_SERVER:
 	case RULE_ERROR:
 		break;
 	}
@@ -192,8 +196,11 @@ enum step stage_switch(struct stream *s)
 			return stream_fail(s, 503, CAUSE_SERVER_ABORT, 'C');
 		be = s->fe;
 	}
+	if (s->be != be) {
+		s->retries_left = (uint16_t)be->retries;
+		stream_forget_backend_overrides(s);
+	}
 	s->be = be;
-	s->retries_left = (uint16_t)be->retries;
 	if (be->http_conn == HTTP_CONN_CLOSE)
 		s->flags |= STRM_CLIENT_CLOSE | STRM_SERVER_CLOSE;
 	else if (be->http_conn == HTTP_CONN_SERVER_CLOSE ||
@@ -267,10 +274,10 @@ static bool add_fields(struct stream *s)
 	const struct proxy *fe = s->fe, *be = s->be;
 
 	if ((fe->forward_for.enabled || be->forward_for.enabled) &&
-	    !add_address(s, &fe->forward_for, &be->forward_for, session_src(s->sess)))
+	    !add_address(s, &fe->forward_for, &be->forward_for, stream_src(s)))
 		return false;
 	if ((fe->original_to.enabled || be->original_to.enabled) &&
-	    !add_address(s, &fe->original_to, &be->original_to, session_dst(s->sess)))
+	    !add_address(s, &fe->original_to, &be->original_to, stream_dst(s)))
 		return false;
 	if (be->forwarded)
 		return stream_add_forwarded(s);

@@ -78,7 +78,7 @@ static const struct rule_action *action_find(const struct conf_line *l, unsigned
 	while ((a = action_next(&walk)) != NULL) {
 		int n = a->rulesets & sets ? action_match(a, l, l->at) : 0;
 
-		if (n > *words) {
+		if (n > *words || (n && n == *words && best->waits_for)) {
 			best = a;
 			*words = n;
 		}

@@ -76,6 +76,8 @@ bool stream_add_unique_id(struct stream *s);
 bool stream_add_forwarded(struct stream *s);
 /* --- response.c : answers 100 to a client that waits before it sends its body, once. */
 void stream_send_continue(struct stream *s);
+/* Sends an answer that is not the final one (1xx). */
+void stream_send_interim(struct stream *s, struct http_msg *m);
 
 /* --- request.c : runs a list, turns what it decided into a step; NEXT: go on */
 enum step stream_rules(struct stream *s, struct proxy *px, enum ruleset set, unsigned dir);
