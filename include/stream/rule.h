@@ -112,6 +112,7 @@ extern const struct module mod_rule;
 extern const struct module mod_reply_act;
 extern const struct module mod_http_act;
 extern const struct module mod_tcp_act;
+extern const struct module mod_preamble_act;
 extern const struct module mod_var_act;
 extern const struct module mod_addr_act;
 extern const struct module mod_stream_act;

@@ -105,10 +105,18 @@ void stream_count_begin(struct stream *s);
 void stream_note_session(int64_t *last_s);
 void stream_count_backend(struct stream *s);
 void stream_count_end(struct stream *s);
+/* With option contstats: counts the bytes so far, now and then. */
+void stream_count_continuously(struct stream *s);
 
 /* --- session.c */
-/* Runs the rules of a session whose preambles are done and gives its connection to a mux. */
 bool session_init(void);
+/* Runs the rules of a session whose preambles are done (tcp-request session) and gives its
+ * connection to a mux. <readable>: bytes may be waiting. */
+void session_start(struct session *s, bool readable);
+/* Ends a session before it has a mux. */
+void session_abort(struct session *s);
+/* For `show fd`; <owner> is a session. */
+void session_describe(const void *owner, struct strbuf *out);
 bool session_thread_init(void);
 extern __thread struct list session_list;
 extern __thread struct list stream_list_of_thread;
