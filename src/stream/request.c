@@ -4,19 +4,6 @@
 #include "proxy/balance.h"
 #include "stream_priv.h"
 
-/* A client that is gone, or will send no more and asked not to be waited for. */
-bool stream_client_left(struct stream *s)
-{
-	if (s->front.flags & EP_ERROR)
-		return true;
-	if (!(s->flags & STRM_HTTP))
-		return s->be->options & PROXY_OPT_ABORTONCLOSE && s->front.flags & EP_RX_END &&
-		       !s->front.rx.len;
-	if (s->front.flags & EP_RX_ABORT)
-		return true;
-	return s->be->options & PROXY_OPT_ABORTONCLOSE && s->front.flags & EP_PEER_SHUT;
-}
-
 /* Ends for a client's fault in the bytes of its body. */
 static enum step bad_body(struct stream *s)
 {

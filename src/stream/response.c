@@ -7,33 +7,6 @@
 /* More interim answers than this to one request are an attack, or a server gone wrong. */
 #define INTERIMS_MAX 1000
 
-void stream_send_interim(struct stream *s, struct http_msg *m)
-{
-	s->front.tx_head = m;
-	s->front.flags |= EP_TX_HEAD;
-	s->front.ops->send(&s->front);
-	s->front.flags &= ~EP_TX_HEAD;
-	s->front.tx_head = &s->res;
-}
-
-/* A final answer to a client that waits for permission makes it send; later ones are the server's.
- */
-void stream_send_continue(struct stream *s)
-{
-	struct http_msg interim;
-
-	if (!(s->req.flags & HTTP_MSG_EXPECT_CONTINUE))
-		return;
-	s->req.flags &= ~HTTP_MSG_EXPECT_CONTINUE;
-	http_msg_del_field(&s->req, SLICE("expect"));
-	http_msg_init(&interim, &s->arena);
-	interim.flags = HTTP_MSG_RESPONSE | HTTP_MSG_INTERIM;
-	interim.status = 100;
-	interim.reason = SLICE("Continue");
-	stream_send_interim(s, &interim);
-	http_msg_fini(&interim);
-}
-
 /* Passes an interim answer on and gets ready for the next one. STEP_WAIT: not before the client
  * has read the earlier ones.
  */

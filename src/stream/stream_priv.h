@@ -74,7 +74,7 @@ bool stream_add_unique_id(struct stream *s);
 
 /* --- forwarded.c : option forwarded. False: no memory. */
 bool stream_add_forwarded(struct stream *s);
-/* --- response.c : answers 100 to a client that waits before it sends its body, once. */
+/* --- client.c : answers 100 to a client that waits before it sends its body, once. */
 void stream_send_continue(struct stream *s);
 /* Sends an answer that is not the final one (1xx). */
 void stream_send_interim(struct stream *s, struct http_msg *m);

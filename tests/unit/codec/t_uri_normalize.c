@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Normalizers of targets: what the rules' tests do not reach, and that none writes beyond its room. */
+/* Normalizers of targets: what the rules' tests do not reach, and that none leaves its room. */
 #include "codec/uri_normalize.h"
 #include "tap.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum kind { ENCODE, STRIP, MERGE, DOT, DOTDOT, FULL, DECODE, DECODE_STRICT, UPPER, UPPER_STRICT, SORT };
+enum kind {
+	ENCODE, STRIP, MERGE, DOT, DOTDOT, FULL, DECODE, DECODE_STRICT, UPPER, UPPER_STRICT, SORT
+};
 
 static size_t run(enum kind kind, struct slice text, char *out)
 {
@@ -32,7 +34,8 @@ static const struct {
 	{ ENCODE, "/##", "/%23%23" }, { ENCODE, "", "" },
 	{ STRIP, "#", "" }, { STRIP, "/a", "/a" },
 	{ MERGE, "//", "/" }, { MERGE, "a//b", "a/b" },
-	{ DOT, "/././.", "/" }, { DOT, ".", "" }, { DOT, "/..", "/.." }, { DOT, "/a./.b", "/a./.b" },
+	{ DOT, "/././.", "/" }, { DOT, ".", "" }, { DOT, "/..", "/.." },
+	{ DOT, "/a./.b", "/a./.b" },
 	{ DOTDOT, "/..", "/.." }, { DOTDOT, "/a/..", "/" }, { DOTDOT, "/a/b/../../c", "/c" },
 	{ DOTDOT, "/../../a", "/../../a" }, { DOTDOT, "/..a/..", "/" }, { DOTDOT, "..", ".." },
 	{ FULL, "/..", "/" }, { FULL, "/a/../../..", "/" }, { FULL, "/a/b/..", "/a/" },
