@@ -58,6 +58,7 @@ enum stream_cause {
 #define STREAM_STAGES(X) \
 	X(BEGIN, stage_begin, 'R')                 /* counts, first checks */ \
 	X(TCP_CONTENT_FE, stage_tcp_content_fe, 'R') \
+	X(MONITOR, stage_monitor, 'R')             /* monitor-uri */ \
 	X(BODY_FE, stage_body_fe, 'R')             /* option http-buffer-request */ \
 	X(HTTP_REQUEST_FE, stage_http_request_fe, 'R') \
 	X(SWITCH, stage_switch, 'R')               /* which backend */ \

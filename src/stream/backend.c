@@ -15,6 +15,7 @@
 #include "net/conn.h"
 #include "net/socket.h"
 #include "proxy/balance.h"
+#include "http_proxy.h"
 #include "server_conn.h"
 #include "stream_priv.h"
 
@@ -262,6 +263,7 @@ static void ready_to_send(struct stream *s)
 {
 	uint32_t was = s->back.flags;
 
+	http_proxy_name_server(s);
 	s->back.flags = was & (EP_CONNECTED | EP_REUSED);
 	if (s->flags & STRM_HTTP)
 		s->back.flags |= EP_TX_HEAD;

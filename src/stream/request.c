@@ -31,6 +31,14 @@ enum step stage_begin(struct stream *s)
 	return STEP_NEXT;
 }
 
+/* Counts for the frontend, and for the backend once there is one. */
+static void count_request(struct stream *s, unsigned which)
+{
+	counter_add(&s->fe->state->fe, which, 1);
+	if (s->flags & STRM_BE_COUNTED)
+		counter_add(&s->be->state->be, which, 1);
+}
+
 /* What a rule list decided, as a step. NEXT: go on. */
 static enum step rules_step(struct stream *s, struct proxy *px, enum rule_result r,
 			    const struct rule *which)
@@ -44,7 +52,7 @@ static enum step rules_step(struct stream *s, struct proxy *px, enum rule_result
 		stream_hold_front(s);
 		return STEP_WAIT;
 	case RULE_DENY:
-		counter_add(&px->state->fe, CNT_DENIED_REQ, px->caps & PROXY_FE ? 1 : 0);
+		count_request(s, CNT_DENIED_REQ);
 		stream_set_cause(s, CAUSE_PROXY, 0);
 		if (s->flags & STRM_HTTP && rule_deny_reply(which, s))
 			return stream_reply(s);
@@ -55,7 +63,7 @@ static enum step rules_step(struct stream *s, struct proxy *px, enum rule_result
 			counter_add(&px->state->fe, CNT_INTERCEPTED, 1);
 		return stream_reply(s);
 	case RULE_REJECT:
-		counter_add(&px->state->fe, CNT_DENIED_REQ, px->caps & PROXY_FE ? 1 : 0);
+		count_request(s, CNT_DENIED_REQ);
 		stream_set_cause(s, CAUSE_PROXY, 0);
 		return stream_goto(s, STAGE_END);
 	case RULE_TARPIT:
@@ -74,7 +82,7 @@ static enum step rules_step(struct stream *s, struct proxy *px, enum rule_result
 	case RULE_ERROR:
 		break;
 	}
-	counter_add(&px->state->fe, CNT_INTERNAL_ERRORS, px->caps & PROXY_FE ? 1 : 0);
+	count_request(s, CNT_INTERNAL_ERRORS);
 	return stream_fail(s, 500, CAUSE_INTERNAL, 0);
 }
 
@@ -216,7 +224,7 @@ enum step stage_tarpit(struct stream *s)
 	s->wait_until_ms = TIMER_NEVER;
 	s->t.queued = clock_now_ns(); /* it was the wait of this request */
 	stream_set_cause(s, CAUSE_PROXY, 'T');
-	counter_add(&s->fe->state->fe, CNT_DENIED_REQ, 1);
+	count_request(s, CNT_DENIED_REQ);
 	if (rule_deny_reply(s->last_rule, s))
 		return stream_reply(s);
 	return stream_goto(s, STAGE_END);

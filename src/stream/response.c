@@ -234,7 +234,13 @@ enum step stage_response_rules_fe(struct stream *s)
 {
 	enum step step = s->be == s->fe ? STEP_NEXT : response_rules(s, s->fe);
 
-	return step == STEP_NEXT ? stream_goto(s, STAGE_REPLY) : step;
+	if (step != STEP_NEXT)
+		return step;
+	if (stream_response_leaks_cookie(s)) {
+		count_denied(s);
+		return stream_fail(s, 502, CAUSE_PROXY, 0);
+	}
+	return STEP_NEXT;
 }
 
 /* http-after-response edits every answer; it cannot refuse. */

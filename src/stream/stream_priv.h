@@ -79,6 +79,9 @@ void stream_send_continue(struct stream *s);
 /* Sends an answer that is not the final one (1xx). */
 void stream_send_interim(struct stream *s, struct http_msg *m);
 
+/* --- cacheable.c : option checkcache: is the answer one that it refuses? Says so in the log. */
+bool stream_response_leaks_cookie(struct stream *s);
+
 /* --- request.c : runs a list, turns what it decided into a step; NEXT: go on */
 enum step stream_rules(struct stream *s, struct proxy *px, enum ruleset set, unsigned dir);
 
