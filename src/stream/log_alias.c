@@ -33,22 +33,22 @@ static bool put_port(const struct logformat_item *item, struct strbuf *out, cons
 
 static bool alias_ci(ALIAS_ARGS)
 {
-	return put_addr(item, out, session_src(ctx->session));
+	return put_addr(item, out, context_src(ctx));
 }
 
 static bool alias_cp(ALIAS_ARGS)
 {
-	return put_port(item, out, session_src(ctx->session), ctx->session->listener);
+	return put_port(item, out, context_src(ctx), ctx->session->listener);
 }
 
 static bool alias_fi(ALIAS_ARGS)
 {
-	return put_addr(item, out, session_dst(ctx->session));
+	return put_addr(item, out, context_dst(ctx));
 }
 
 static bool alias_fp(ALIAS_ARGS)
 {
-	return put_port(item, out, session_dst(ctx->session), ctx->session->listener);
+	return put_port(item, out, context_dst(ctx), ctx->session->listener);
 }
 
 /* Our own address towards the server, or the server's. */
