@@ -155,7 +155,7 @@ static struct slice connection_value(const struct h1_conn *h, const struct http_
 	if (h->tx_state == H1_TX_TUNNEL)
 		return slice_none();
 	if (h->flags & H1C_FL_BACK) {
-		if (h->flags & H1C_FL_CLOSE && !(h->settings->options & H1_CONN_PRETEND_KEEP_ALIVE))
+		if (h->flags & H1C_FL_CLOSE && !(h->settings->options & MUX_OPT_PRETEND_KEEP_ALIVE))
 			return old ? slice_none() : SLICE("close");
 		return old ? SLICE("keep-alive") : slice_none();
 	}
@@ -352,7 +352,7 @@ static bool send_last_chunk(struct h1_conn *h)
 	struct endpoint *ep = h->ep;
 	struct http_fields *t = ep->tx_head ? &ep->tx_head->trailers : NULL;
 
-	if (!t || !t->count || h->settings->options & H1_CONN_DROP_TRAILERS)
+	if (!t || !t->count || h->settings->options & MUX_OPT_DROP_TRAILERS)
 		return block_queue_add_copy(&h->out, SLICE("0\r\n\r\n"));
 	if (!block_queue_add_static(&h->out, SLICE("0\r\n")))
 		return false;

@@ -106,16 +106,16 @@ static struct endpoint *http_stream_new(void *owner, uint64_t since_ns)
 	return &s->front;
 }
 
-static struct slice http_bad_request(void *owner, const struct h1_bad *bad)
+static struct slice http_bad_request(void *owner, const struct front_bad *bad)
 {
 	struct session *sess = owner;
 	struct proxy *fe = sess->fe;
-	bool probe = !bad->since_ns && (bad->kind == H1_BAD_ABORT || bad->kind == H1_BAD_ERROR ||
-					bad->kind == H1_BAD_TIMEOUT);
+	bool probe = !bad->since_ns && (bad->kind == FRONT_BAD_ABORT || bad->kind == FRONT_BAD_ERROR ||
+					bad->kind == FRONT_BAD_TIMEOUT);
 	static const enum stream_cause causes[] = {
-		[H1_BAD_SYNTAX] = CAUSE_PROXY, [H1_BAD_TOO_LARGE] = CAUSE_PROXY,
-		[H1_BAD_ABORT] = CAUSE_CLIENT_ABORT, [H1_BAD_ERROR] = CAUSE_CLIENT_ABORT,
-		[H1_BAD_TIMEOUT] = CAUSE_CLIENT_TIMEOUT,
+		[FRONT_BAD_SYNTAX] = CAUSE_PROXY, [FRONT_BAD_TOO_LARGE] = CAUSE_PROXY,
+		[FRONT_BAD_ABORT] = CAUSE_CLIENT_ABORT, [FRONT_BAD_ERROR] = CAUSE_CLIENT_ABORT,
+		[FRONT_BAD_TIMEOUT] = CAUSE_CLIENT_TIMEOUT,
 	};
 
 	if (probe && fe->options & PROXY_OPT_HTTP_IGNORE_PROBES)
@@ -126,11 +126,11 @@ static struct slice http_bad_request(void *owner, const struct h1_bad *bad)
 		counter_add(&fe->state->fe, CNT_REQ_ERRORS, 1);
 		counter_add(&fe->state->fe, counter_of_status(bad->status), 1);
 		session_log_bad(sess, bad, causes[bad->kind], 'R');
-		if (bad->kind == H1_BAD_SYNTAX || bad->kind == H1_BAD_TOO_LARGE)
+		if (bad->kind == FRONT_BAD_SYNTAX || bad->kind == FRONT_BAD_TOO_LARGE)
 			error_capture_request(sess, &bad->details);
 	}
 	/* one that has only ended its sending may still read why nothing came of its request */
-	if (bad->kind == H1_BAD_ERROR || (bad->kind == H1_BAD_ABORT && !bad->since_ns))
+	if (bad->kind == FRONT_BAD_ERROR || (bad->kind == FRONT_BAD_ABORT && !bad->since_ns))
 		return slice_none();
 	return stream_page_text(fe, (unsigned)bad->status);
 }
@@ -141,7 +141,7 @@ static void session_describe(const void *owner, struct strbuf *out)
 	strbuf_printf(out, " fe=%s", ((const struct session *)owner)->fe->name);
 }
 
-static const struct h1_front_user http_user = {
+static const struct front_user http_user = {
 	.stream_new = http_stream_new, .bad_request = http_bad_request,
 	.closed = session_conn_closed, .describe = session_describe,
 };
