@@ -5,8 +5,8 @@
  * (RFC 9113 8): what a mux needs to fill the message model is then in one struct, as h1.h gives it
  * for HTTP/1. All that could be read in two ways once translated to HTTP/1 is refused here.
  *
- * Texts   : slices of constants or of the caller's text room, H2_HEAD_TEXT_ROOM(list_max) bytes.
- *           Typically a buffer of the thread: then h2_head_move() makes a head live elsewhere.
+ * Texts   : slices of constants or of the caller's text room, H2_HEAD_TEXT_ROOM() bytes. Typically
+ *           a buffer of the thread: then h2_head_move() makes a head live elsewhere.
  * Changed : cookie crumbs are joined by "; " into one field, where the first one was (8.2.3);
  *           ":authority" becomes the first field, Host (a Host beside it that names the same is
  *           left out); without it, Host is that of the request. Identical repeated
@@ -82,7 +82,7 @@ struct h2_head {
 	struct h1_field *fields;   /* tune.http.maxhdr N means a capacity of N - 1 */
 	uint16_t field_capacity;
 	uint32_t list_max;         /* most bytes of the list, as SETTINGS_MAX_HEADER_LIST_SIZE counts */
-	char *text;                /* H2_HEAD_TEXT_ROOM(list_max) bytes */
+	char *text;                /* H2_HEAD_TEXT_ROOM() bytes */
 
 	/* results */
 	uint16_t field_count;
@@ -101,8 +101,12 @@ struct h2_head {
 	size_t list_len;           /* size of the list as sent, as RFC 9113 6.5.2 counts */
 };
 
-/* Room for the texts of a list and for the cookies joined. */
-#define H2_HEAD_TEXT_ROOM(list_max) ((size_t)(list_max) * 2)
+/* Room for the texts of a list and for the cookies joined; <table_limit>: what
+ * hpack_decoder_init() was told.
+ */
+#define H2_HEAD_TEXT_ROOM(list_max, table_limit) \
+	((size_t)(list_max) * 2 + ((table_limit) > HPACK_TABLE_SIZE ? (table_limit) \
+								   : HPACK_TABLE_SIZE))
 
 /* Decodes and checks <block> as a head of this kind. See enum h2_head_status for what comes out;
  * after anything but H2_HEAD_OK the results are those found so far (for logs).

@@ -81,10 +81,11 @@ struct hpack_table {
 	char *area;          /* owned; NULL: nothing was ever stored */
 	uint32_t area_size;  /* bytes of area */
 	uint32_t text_end;   /* the first free byte of area; texts lie before it */
+	uint32_t records;    /* the first byte of the entries' descriptions, which end the area */
 	uint32_t base;       /* what to take from an entry's offset to find its text */
 	uint32_t size;       /* sum of the entries' sizes as RFC 7541 4.1 counts */
 	uint32_t size_max;   /* what <size> may not exceed now */
-	uint32_t count;      /* entries; their descriptions end the area, the newest first */
+	uint32_t count;      /* entries */
 };
 
 /* ---- decoding */
@@ -109,10 +110,13 @@ struct hpack_field {
 struct hpack_reader {
 	struct hpack_decoder *decoder;
 	const uint8_t *at, *end; /* what is left of the block */
-	char *text;          /* given by the caller: where texts go; moves forward */
-	size_t text_room;    /* given by the caller: bytes left there */
+	char *text;          /* where texts go; moves forward */
+	size_t text_room;    /* bytes left there */
 	uint8_t error;       /* enum hpack_error after HPACK_BAD */
 	bool begun;          /* private: a field was seen, size updates are over */
+	bool lost;           /* private: texts were given up for lack of room */
+	char *text_start;    /* private: the whole room */
+	size_t text_size;
 };
 
 enum hpack_status { HPACK_FIELD, HPACK_END, HPACK_NO_ROOM, HPACK_BAD };
@@ -132,7 +136,9 @@ static inline size_t hpack_table_memory(const struct hpack_table *t)
 	return t->area_size;
 }
 
-/* Starts walking <block>; texts go to the <room> bytes at <text>. */
+/* Starts walking <block>; texts go to the <room> bytes at <text>, at least as many as the limit of
+ * the decoder's table.
+ */
 void hpack_read_begin(struct hpack_reader *r, struct hpack_decoder *d, struct slice block,
 		      char *text, size_t room);
 
@@ -140,8 +146,9 @@ void hpack_read_begin(struct hpack_reader *r, struct hpack_decoder *d, struct sl
  * there (r->text moved past it), so they live as long as that.
  * HPACK_FIELD  : <out> is filled.
  * HPACK_END    : the block is over and was whole.
- * HPACK_NO_ROOM: a field was read and the table is up to date, but its texts did not fit in what
- *                is left of the room: <out> has its id and two absent slices. Walk on.
+ * HPACK_NO_ROOM: a field was read and the table is up to date, but there was no room for all
+ *                texts: this one and all that the walk gave before are lost. Walk on; each
+ *                field that is left gives the same.
  * HPACK_BAD    : r->error; the tables disagree from now on, the connection is lost.
  */
 enum hpack_status hpack_read(struct hpack_reader *r, struct hpack_field *out);
