@@ -80,9 +80,10 @@ void h1_free(struct h1_conn *h)
 		list_remove(&h->resume);
 	if (h->flags & H1C_FL_BACK)
 		h->user.back->closed(h->owner, h);
-	else
+	else if (!(h->flags & H1C_FL_GIVEN))
 		h->user.front->closed(h->owner);
-	conn_close(&h->conn);
+	if (h->conn)
+		conn_close(&h->conn);
 	wire_in_clear(&h->in);
 	h1_drop_partial(h);
 	block_queue_clear(&h->out);
@@ -305,6 +306,28 @@ static bool h1_parse_any(struct h1_conn *h)
 	return true;
 }
 
+/* Does a client's connection begin as HTTP/2 ? Then its owner gives it to that mux. IO_OK: go on
+ * here; IO_AGAIN: more bytes will tell; IO_ERR: this mux is over, or nothing more came yet.
+ */
+static enum io h1_look_for_preface(struct h1_conn *h)
+{
+	switch (h1_match_preface(wire_in_bytes(&h->in))) {
+	case H1_MORE:
+		if (!h->since_ns)
+			h->since_ns = clock_now_ns();
+		return wire_in_may_grow(&h->in, h->conn) ? IO_AGAIN : IO_ERR;
+	case H1_DONE:
+		if (!h->user.front->preface(h->owner, h->conn, h->in.block, h->in.at))
+			return IO_OK;
+		h->flags |= H1C_FL_GIVEN;
+		h->conn = NULL;
+		h1_destroy(h);
+		return IO_ERR;
+	default:
+		return IO_OK;
+	}
+}
+
 /* One pass: uses the bytes there are, or gets some. IO_OK: go on. */
 static enum io h1_read_step(struct h1_conn *h)
 {
@@ -326,6 +349,11 @@ static enum io h1_read_step(struct h1_conn *h)
 			return h1_recv_body(h);
 		if (r != IO_OK || !wire_in_has(&h->in))
 			return r;
+	}
+	if (h->rx_state == H1_RX_IDLE && h->flags & H1C_FL_FIRST) {
+		r = h1_look_for_preface(h);
+		if (r != IO_OK)
+			return r == IO_ERR ? IO_AGAIN : wire_in_recv(&h->in, h->conn);
 	}
 	if (h->rx_state == H1_RX_IDLE)
 		h1_request_begins(h);

@@ -43,6 +43,7 @@ enum h1_conn_flags {
 	H1C_FL_IDLE = 1 << 12,      /* back: in the owner's idle list */
 	H1C_FL_UPGRADE_REQ = 1 << 13,/* back: the request may be answered with 101 */
 	H1C_FL_HEAD_SENT = 1 << 14,
+	H1C_FL_GIVEN = 1 << 15,     /* front: the connection went to another mux */
 };
 
 /* A head that came in several pieces: the parser's results kept between reads. */

@@ -90,6 +90,19 @@ static struct head_plan plan_head(const struct http_msg *m)
 	return plan;
 }
 
+/* What stands in the request line. */
+static struct slice target_of(const struct http_msg *m)
+{
+	struct slice path;
+
+	if (!(m->flags & HTTP_MSG_NORMALIZED))
+		return m->uri;
+	path = http_msg_pathq(m);
+	if (path.len)
+		return path;
+	return m->method == HTTP_METH_OPTIONS ? SLICE("*") : SLICE("/");
+}
+
 /* A server's HTTP/1.0 is passed on, except in front of chunks, which it does not know. */
 static void put_start_line(struct writer *w, const struct http_msg *m, enum h1_tx_state tx_state)
 {
@@ -105,7 +118,7 @@ static void put_start_line(struct writer *w, const struct http_msg *m, enum h1_t
 	} else {
 		put(w, m->method_text);
 		put(w, SLICE(" "));
-		put(w, m->uri);
+		put(w, target_of(m));
 		put(w, m->version == 10 ? SLICE(" HTTP/1.0") : SLICE(" HTTP/1.1"));
 	}
 	put(w, SLICE("\r\n"));
