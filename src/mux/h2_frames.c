@@ -145,6 +145,13 @@ static void on_ping(struct h2_conn *h, struct slice payload)
 	h2_out_control(h, frame, sizeof(frame));
 }
 
+/* The peer means to go: no more streams, and the end when those that it has are over. */
+static void on_goaway(struct h2_conn *h, struct slice payload)
+{
+	h->flags |= H2C_FL_STOP;
+	h2c_check_end(h);
+}
+
 /* --- streams ---------------------------------------------------------------------------------- */
 
 static void on_window_update(struct h2_conn *h, struct slice payload)
@@ -307,11 +314,12 @@ void h2_frame_payload(struct h2_conn *h, struct slice payload)
 	static void (*const handlers[H2_FT_COUNT])(struct h2_conn *, struct slice) = {
 		[H2_FT_HEADERS] = on_headers, [H2_FT_PRIORITY] = on_priority,
 		[H2_FT_RST_STREAM] = on_rst_stream, [H2_FT_SETTINGS] = on_settings,
-		[H2_FT_PING] = on_ping, [H2_FT_WINDOW_UPDATE] = on_window_update,
+		[H2_FT_PING] = on_ping, [H2_FT_GOAWAY] = on_goaway,
+		[H2_FT_WINDOW_UPDATE] = on_window_update,
 		[H2_FT_CONTINUATION] = on_continuation,
 	};
 
-	/* unknown types are skipped (RFC 9113 4.1), and GOAWAY asks nothing of a server */
+	/* unknown types are skipped (RFC 9113 4.1) */
 	if (h->frame.type < H2_FT_COUNT && handlers[h->frame.type])
 		handlers[h->frame.type](h, payload);
 }

@@ -114,11 +114,28 @@ static bool fill_websocket(struct http_msg *m, const struct h2_head *head)
 	       http_msg_add_field(m, SLICE("sec-websocket-key"), slice_make(key, sizeof(key)));
 }
 
+/* The port that the scheme implies is left out, as in HTTP/1 (RFC 9110 4.2.3). */
+static void drop_default_port(struct h2_head *head)
+{
+	struct slice port = slice_eq(head->scheme, SLICE("http")) ? SLICE(":80")
+			    : slice_eq(head->scheme, SLICE("https")) ? SLICE(":443") : slice_none();
+	struct slice *a = &head->authority;
+
+	if (!port.len || a->len <= port.len ||
+	    memcmp(a->ptr + a->len - port.len, port.ptr, port.len) != 0)
+		return;
+	a->len -= port.len;
+	if (head->flags & H2_HEAD_FL_HOST)
+		head->fields[0].value = *a;
+}
+
 /* False: no memory. */
 static bool fill_request(struct http_msg *m, struct h2_head *head, bool end_stream)
 {
-	struct h1_field *list = keep(m, head, 8);
+	struct h1_field *list;
 
+	drop_default_port(head);
+	list = keep(m, head, 8);
 	if (!list)
 		return false;
 	m->fields = (struct http_fields){
