@@ -307,9 +307,13 @@ static bool alias_U(ALIAS_ARGS)
 
 static bool alias_ST(ALIAS_ARGS)
 {
-	int64_t status = ctx->stream->status;
+	const struct stream *s = ctx->stream;
+	int64_t status = s->status;
 
-	return logformat_put_int(item, out, status ? status : -1, false);
+	/* what is refused without an answer, as HTTP/2 does, has status 0; none yet is another thing */
+	if (!status && !(s->flags & STRM_HTTP && slice_is_none(s->log_uri)))
+		status = -1;
+	return logformat_put_int(item, out, status, false);
 }
 
 static bool alias_ac(ALIAS_ARGS)

@@ -27,6 +27,8 @@ enum step stage_begin(struct stream *s)
 	s->retries_left = (uint16_t)s->fe->retries;
 	if (s->fe->http_conn == HTTP_CONN_CLOSE)
 		s->flags |= STRM_CLIENT_CLOSE;
+	if (s->front.flags & EP_RX_ABORT && s->front.flags & EP_ERROR)
+		return stream_fail(s, 400, CAUSE_CLIENT_ABORT, 'R');
 	if (s->front.flags & EP_ERROR)
 		return stream_fail(s, 500, CAUSE_RESOURCE, 'R');
 	return STEP_NEXT;

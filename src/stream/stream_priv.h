@@ -136,12 +136,12 @@ void stream_log_begin(struct stream *s);
 /* A connection which ends before it carries anything: its PROXY protocol header failed. */
 void session_log_error(struct session *sess, const char *what);
 /* A connection that never became a stream. */
-void session_log_bad(struct session *sess, const struct h1_bad *bad, enum stream_cause cause,
+void session_log_bad(struct session *sess, const struct front_bad *bad, enum stream_cause cause,
 		     char phase);
 
 /* --- per-proxy settings computed in the check phase (stream_conf.c) */
 struct stream_proxy {
-	struct h1_settings front, back;
+	struct mux_settings front, back;
 	struct logformat *log_format, *log_format_sd, *error_format, *unique_format;
 	const char *log_format_text, *error_format_text;
 	const char *unique_header;
