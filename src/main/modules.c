@@ -25,7 +25,7 @@
 	X(field_smp) X(proxy_smp) X(stream_alias) X(stream_log) X(stream_unique_id) X(stream) \
 	X(sess_ctl) X(errors_ctl) \
 	/* 9 main */ \
-	X(stats_socket) X(info) X(start)
+	X(stats_socket) X(info) X(reload) X(reload_ctl) X(start)
 
 #define X(name) extern const struct module mod_##name;
 MODULES(X)
