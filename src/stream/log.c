@@ -73,7 +73,7 @@ void stream_log(struct stream *s)
 	if (s->fe->options & PROXY_OPT_DONTLOG_NORMAL && is_normal(s))
 		return;
 	if (s->fe->options & PROXY_OPT_DONTLOGNULL && !(s->flags & STRM_HTTP) &&
-	    !s->front.rx_bytes && !s->front.tx_bytes)
+	    !s->front.rx_bytes && !stream_bytes_out(s))
 		return;
 	s->flags |= STRM_LOGGED;
 	send_line(s, f, level_of(s));

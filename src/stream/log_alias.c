@@ -296,7 +296,7 @@ ALIAS_TOTAL(tu)
 
 static bool alias_B(ALIAS_ARGS)
 {
-	return logformat_put_int(item, out, (int64_t)ctx->stream->front.tx_bytes,
+	return logformat_put_int(item, out, (int64_t)stream_bytes_out(ctx->stream),
 				 !ctx->stream->t.close);
 }
 

@@ -284,6 +284,9 @@ enum step stage_reply(struct stream *s)
 		open_tunnel(s);
 	s->front.flags |= EP_TX_HEAD;
 	if (s->flags & STRM_LOCAL_REPLY) {
+		s->local_bytes += http_msg_size(&s->res) + s->reply_body.len;
+		if (s->res.flags & HTTP_MSG_CONN_CLOSE)
+			s->local_bytes += sizeof("connectionclose") - 1;
 		block_queue_move(&s->front.tx, &s->reply_body);
 		s->front.flags |= EP_TX_END;
 		s->front.ops->send(&s->front);

@@ -108,6 +108,8 @@ void stream_count_begin(struct stream *s);
 void stream_note_session(int64_t *last_s);
 void stream_count_backend(struct stream *s);
 void stream_count_end(struct stream *s);
+/* Bytes of the answer so far, the server's or our own, as logs and statistics count them. */
+uint64_t stream_bytes_out(const struct stream *s);
 /* With option contstats: counts the bytes so far, now and then. */
 void stream_count_continuously(struct stream *s);
 
