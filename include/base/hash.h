@@ -19,6 +19,17 @@ static inline uint64_t hash_u64(uint64_t v)
 	return v ^ v >> 33;
 }
 
+/* Hashes of keys that choose a server: their results are part of the configuration's meaning. Those
+ * of the sdbm library and of D. J. Bernstein, and one of long standing in this kind of program.
+ */
+uint32_t hash_sdbm(const void *data, size_t len);
+uint32_t hash_djb2(const void *data, size_t len);
+uint32_t hash_wt6(const void *data, size_t len);
+/* Mixes 32 bits so that each depends on all (Bob Jenkins' full avalanche), and spreads the result:
+ * what `avalanche` means everywhere.
+ */
+uint32_t hash_avalanche(uint32_t v);
+
 /* CRC-32 as in gzip and Ethernet. <crc> is 0 to start, or the result of the bytes before. */
 uint32_t hash_crc32(uint32_t crc, const void *data, size_t len);
 /* CRC-32C (Castagnoli), RFC 4960 appendix B; same chaining. */

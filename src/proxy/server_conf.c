@@ -469,7 +469,6 @@ static const struct conf_keyword keywords[] = {
 	LATER("agent-send", 1, "agent checks"),
 	LATER("cookie", 1, "cookie persistence"),
 	LATER("redir", 1, "redirections by server"),
-	LATER("hash-key", 1, "hashing algorithms"),
 	LATER("resolvers", 1, "name resolution at run time"),
 	LATER("resolve-prefer", 1, "name resolution at run time"),
 	LATER("resolve-opts", 1, "name resolution at run time"),

@@ -186,8 +186,12 @@ enum step stage_assign(struct stream *s)
 		srv = balance_pick(s->be, &args);
 		if (!srv)
 			break;
-		if (!server_slot_take(srv))
-			continue;
+		if (!server_slot_take(srv)) {
+			if (!s->be->algorithm->hashes)
+				continue;
+			s->server = srv;
+			return enter_queue(s, srv);
+		}
 		got_slot(s, srv);
 		counter_add(&s->be->state->be, CNT_LB_TOT, 1);
 		counter_add(&srv->state->counters, CNT_LB_TOT, 1);
