@@ -28,6 +28,7 @@ struct idle_ask;
 struct pipe;
 struct rule;
 struct server;
+struct service_kind;
 struct task;
 
 /* X(name, character of the log, "meaning"): who ended the stream. Manual 8.5, first character. */
@@ -135,6 +136,7 @@ struct stream {
 	struct session *sess;
 	struct proxy *fe, *be;         /* be: fe until one is chosen */
 	struct server *server;         /* borrowed of the generation */
+	const struct service_kind *service; /* what answers instead of a server, or NULL */
 	uint32_t flags;                /* enum stream_flags */
 	uint8_t stage;                 /* enum stream_stage */
 	uint8_t cause;                 /* enum stream_cause, the first one said */
@@ -151,6 +153,8 @@ struct stream {
 	struct timer timer;
 	uint64_t wait_until_ms;        /* stage's own deadline; TIMER_NEVER none */
 	uint64_t client_at_ms, server_at_ms; /* inactivity deadlines while forwarding */
+	uint64_t count_at_ms;        /* option contstats: when bytes are counted next */
+	uint64_t counted_in, counted_out; /* of the front's bytes, those in the counters */
 	struct stream_times t;
 	struct rule_state {            /* where a rule list waits */
 		const struct rule *rule;
@@ -176,7 +180,6 @@ struct stream {
 	uint32_t number;               /* among those of the process (%rt); in order per thread */
 	uint32_t log_number;           /* of the frontend's lines with %lc, from 1; 0: none */
 	uint64_t bytes_in, bytes_out;  /* client's side, for log and counters */
-	uint64_t counted_in, counted_out;
 	unsigned fe_conn, be_conn, srv_conn, act_conn; /* at log time */
 	struct arena arena;            /* text that dies with the stream */
 	char area[1536] __attribute__((aligned(16))); /* the arena's first piece */

@@ -58,13 +58,10 @@ static bool parse_http_conn(struct conf_line *l)
 {
 	struct proxy *px = l->object;
 
-	if (!l->no && !l->dflt) {
+	if (!l->no && !l->dflt)
 		px->http_conn = (enum proxy_http_conn)l->keyword->min;
-		px->http_conn_is_set = true;
-	} else if (px->http_conn == (enum proxy_http_conn)l->keyword->min) {
+	else if (px->http_conn == (enum proxy_http_conn)l->keyword->min)
 		px->http_conn = HTTP_CONN_KEEP_ALIVE;
-		px->http_conn_is_set = false;
-	}
 	return true;
 }
 

@@ -2,6 +2,7 @@
 /* request.c - the stages of a request up to the choice of a server */
 #include "base/clock.h"
 #include "proxy/balance.h"
+#include "stream/service.h"
 #include "stream_priv.h"
 
 /* A client that is gone, or will send no more and asked not to be waited for. */
@@ -45,6 +46,17 @@ enum step stage_begin(struct stream *s)
 }
 
 /* What a rule list decided, as a step. NEXT: go on. */
+/* A service answers: nothing of servers is needed any more. */
+static enum step service_step(struct stream *s, const struct proxy *px)
+{
+	stream_set_cause(s, CAUSE_LOCAL, 0);
+	if (s->fe == px)
+		counter_add(&px->state->fe, CNT_INTERCEPTED, 1);
+	s->wait_until_ms = TIMER_NEVER;
+	stream_send_continue(s);
+	return stream_goto(s, STAGE_RESPONSE);
+}
+
 static enum step rules_step(struct stream *s, struct proxy *px, enum rule_result r,
 			    const struct rule *which)
 {
@@ -66,6 +78,8 @@ static enum step rules_step(struct stream *s, struct proxy *px, enum rule_result
 		if (s->fe == px)
 			counter_add(&px->state->fe, CNT_INTERCEPTED, 1);
 		return stream_reply(s);
+	case RULE_SERVICE:
+		return service_step(s, px);
 	case RULE_REJECT:
 		counter_add(&px->state->fe, CNT_DENIED_REQ, px->caps & PROXY_FE ? 1 : 0);
 		stream_set_cause(s, CAUSE_PROXY, 0);
@@ -161,7 +175,9 @@ static bool restrict_names(struct stream *s, const struct proxy *px)
 /* http-request rules, then redirect rules. */
 static enum step http_request(struct stream *s, struct proxy *px)
 {
+	const struct service_kind *service;
 	const struct rule *which = NULL;
+	const void *arg = NULL;
 	enum rule_result r;
 	enum step step;
 
@@ -172,6 +188,10 @@ static enum step http_request(struct stream *s, struct proxy *px)
 		return step;
 	if (!restrict_names(s, px))
 		return stream_fail(s, 403, CAUSE_PROXY, 0);
+	service = service_chosen(s, px, &arg);
+	if (service)
+		return service_attach(s, px, service, arg) ? service_step(s, px) :
+		       stream_fail(s, 500, CAUSE_RESOURCE, 0);
 	r = rules_redirect(px, stream_expr(s, EXPR_DIR_REQUEST | EXPR_FINAL), &which);
 	return r == RULE_CONTINUE ? STEP_NEXT : rules_step(s, px, r, which);
 }

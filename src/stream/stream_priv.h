@@ -103,6 +103,8 @@ void stream_count_begin(struct stream *s);
 void stream_note_session(int64_t *last_s);
 void stream_count_backend(struct stream *s);
 void stream_count_end(struct stream *s);
+/* With option contstats: counts the bytes so far, now and then. */
+void stream_count_continuously(struct stream *s);
 
 /* --- session.c */
 bool session_init(void);
