@@ -205,7 +205,8 @@ static bool parse_balance(struct conf_line *l)
 		return conf_error(l, 1, NULL, "balance algorithm '%s' is not supported yet (log "
 				  "backends).", word);
 	for (unsigned i = 0; i < ARRAY_LEN(algorithms); i++) {
-		if (strlen(algorithms[i].name) != len || strncmp(algorithms[i].name, word, len) != 0)
+		if (strlen(algorithms[i].name) != len ||
+		    strncmp(algorithms[i].name, word, len) != 0)
 			continue;
 		if (word[len] && !algorithms[i].has_parenthesis)
 			break;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* balance_map.c - a schedule computed in advance: each server as often as its weight (divided by the
- * common divisor), evenly spread. static-rr goes through it with a cursor per group; hashing with
- * `hash-type map-based` looks a hash up in it. A new schedule replaces the old when a server comes
- * or goes.
+/* balance_map.c - a schedule computed in advance: each server as often as its weight (divided by
+ * the common divisor), evenly spread.
+ *
+ * static-rr goes through it with a cursor per group; hashing with `hash-type map-based` looks a
+ * hash up in it. A new schedule replaces the old when a server comes or goes.
  */
 #include <stdlib.h>
 #include <string.h>
