@@ -120,7 +120,7 @@ LINUX := $(filter linux-%,$(TARGET))
 # there says that a library is used by files that are always built.
 
 OPTION_ROWS := \
- OPENSSL|openssl|openssl/ssl.h|-lssl,-lcrypto|src/tls/*.c,src/*/*_openssl.c|src/*/tls_none.c \
+ OPENSSL|openssl|openssl/ssl.h|-lssl,-lcrypto|src/tls/*.c,src/*/*_openssl.c|src/*/tls_none.c,src/*/*_openssl_none.c \
  PCRE2|libpcre2-8|pcre2.h|-lpcre2-8|*|- \
  PCRE2_JIT|-|-|-|*|- \
  LUA|lua5.4,lua-5.4,lua54,lua|lua.h|-llua5.4,-lm|src/ext/lua/*.c|src/ext/lua_none.c \

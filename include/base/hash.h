@@ -25,8 +25,12 @@ static inline uint64_t hash_u64(uint64_t v)
 uint32_t hash_sdbm(const void *data, size_t len);
 uint32_t hash_djb2(const void *data, size_t len);
 uint32_t hash_wt6(const void *data, size_t len);
-/* Mixes 32 bits so that each depends on all (Bob Jenkins' full avalanche), and spreads the result:
- * what `avalanche` means everywhere.
+/* XXH3, 64 bits. */
+uint64_t hash_xxh3(const void *data, size_t len, uint64_t seed);
+
+/* Spreads the bits of a 32-bit hash over all of them: a change of any bit of <v> changes about
+ * half of the result's. It is the "full avalanche" hash of integers that Bob Jenkins published,
+ * with six shifts, times a prime: what HAProxy gives was measured, not read.
  */
 uint32_t hash_avalanche(uint32_t v);
 

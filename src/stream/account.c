@@ -24,7 +24,7 @@ void stream_count_begin(struct stream *s)
 	if (!(s->flags & STRM_HTTP))
 		return;
 	proxy_count_request(fe);
-	counter_add(&fe->state->fe, CNT_REQ_H1, 1);
+	counter_add(&fe->state->fe, s->req.version >= 20 ? CNT_REQ_H2 : CNT_REQ_H1, 1);
 	if (fe->options & PROXY_OPT_SOCKET_STATS)
 		counter_add(&s->sess->listener->state->counters, CNT_REQ_TOT, 1);
 }

@@ -33,22 +33,22 @@ static bool put_port(const struct logformat_item *item, struct strbuf *out, cons
 
 static bool alias_ci(ALIAS_ARGS)
 {
-	return put_addr(item, out, session_src(ctx->session));
+	return put_addr(item, out, context_src(ctx));
 }
 
 static bool alias_cp(ALIAS_ARGS)
 {
-	return put_port(item, out, session_src(ctx->session), ctx->session->listener);
+	return put_port(item, out, context_src(ctx), ctx->session->listener);
 }
 
 static bool alias_fi(ALIAS_ARGS)
 {
-	return put_addr(item, out, session_dst(ctx->session));
+	return put_addr(item, out, context_dst(ctx));
 }
 
 static bool alias_fp(ALIAS_ARGS)
 {
-	return put_port(item, out, session_dst(ctx->session), ctx->session->listener);
+	return put_port(item, out, context_dst(ctx), ctx->session->listener);
 }
 
 /* Our own address towards the server, or the server's. */
@@ -307,9 +307,13 @@ static bool alias_U(ALIAS_ARGS)
 
 static bool alias_ST(ALIAS_ARGS)
 {
-	int64_t status = ctx->stream->status;
+	const struct stream *s = ctx->stream;
+	int64_t status = s->status;
 
-	return logformat_put_int(item, out, status ? status : -1, false);
+	/* what is refused without an answer, as HTTP/2 does, has status 0; none yet is another thing */
+	if (!status && !(s->flags & STRM_HTTP && slice_is_none(s->log_uri)))
+		status = -1;
+	return logformat_put_int(item, out, status, false);
 }
 
 static bool alias_ac(ALIAS_ARGS)
