@@ -8,6 +8,7 @@
 #include "net/conn.h"
 #include "stream/listen.h"
 #include "stream/service.h"
+#include "persist.h"
 #include "stream_priv.h"
 
 #define ALIAS_ARGS struct expr_ctx *ctx, const struct logformat_item *item, struct strbuf *out
@@ -471,7 +472,9 @@ static bool alias_ts(ALIAS_ARGS)
 static bool alias_tsc(ALIAS_ARGS)
 {
 	const struct stream *s = ctx->stream;
-	char text[4] = { cause_chars[s->cause], phase_char(s), '-', '-' };
+	char text[4] = { cause_chars[s->cause], phase_char(s) };
+
+	persist_letters(s, text + 2);
 
 	return strbuf_add(out, slice_make(text, 4));
 }

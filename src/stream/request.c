@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "proxy/balance.h"
 #include "stream/service.h"
+#include "persist.h"
 #include "stream_priv.h"
 
 /* Ends for a client's fault in the bytes of its body. */
@@ -304,6 +305,7 @@ static bool add_fields(struct stream *s)
 enum step stage_prepare(struct stream *s)
 {
 	capture_request_cookie(s);
+	persist_request(s);
 	if (s->flags & STRM_HTTP && (!stream_add_unique_id(s) || !add_fields(s)))
 		return stream_fail(s, 500, CAUSE_RESOURCE, 0);
 	return STEP_NEXT;

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "net/conn.h"
 #include "stream/service.h"
+#include "persist.h"
 #include "stream_priv.h"
 
 /* More interim answers than this to one request are an attack, or a server gone wrong. */
@@ -240,6 +241,7 @@ enum step stage_response_rules_fe(struct stream *s)
 
 	if (step != STEP_NEXT)
 		return step;
+	persist_response(s);
 	if (stream_response_leaks_cookie(s)) {
 		count_denied(s);
 		return stream_fail(s, 502, CAUSE_PROXY, 0);
