@@ -16,8 +16,8 @@
 	X(expr) X(expr_vars) \
 	/* 4 net, http */ \
 	X(net) X(http_error_page) \
-	/* 5 mux, log */ \
-	X(mux) X(log) \
+	/* 5 mux, tls, log */ \
+	X(mux) X(tls) X(tls_bind) X(tls_server) X(log) \
 	/* 6 proxy */ \
 	X(proxy) X(proxy_options) X(bind) X(server) X(proxy_ctl) X(server_ctl) X(stats_ctl) \
 	/* 7 stream */ \

@@ -16,6 +16,7 @@
 #include "listen_priv.h"
 #include "server_conn.h"
 #include "stream_priv.h"
+#include "tls/tls.h"
 
 __thread struct list session_list;
 
@@ -229,7 +230,10 @@ static void preamble_log(struct session *s, const struct preamble *p, bool late)
 					    "header");
 }
 
-static void preamble_end(struct preamble *p, bool ok)
+static void session_wait_tls(struct session *s, struct preamble *p);
+
+/* The waits before the first stream are over. */
+static void preamble_over(struct preamble *p, bool ok)
 {
 	struct session *s = p->session;
 
@@ -237,12 +241,21 @@ static void preamble_end(struct preamble *p, bool ok)
 	pool_free(preamble_pool, p);
 	s->handshake_ms = (uint32_t)((clock_now_ns() - s->accept_ns) / NS_PER_MS);
 	s->flags &= ~SESS_EMBRYONIC;
-	if (ok) {
-		s->conn->flags &= ~CONN_HANDSHAKE;
+	if (ok)
 		session_start(s, true);
-		return;
-	}
-	session_abort(s);
+	else
+		session_abort(s);
+}
+
+static void preamble_end(struct preamble *p, bool ok)
+{
+	struct session *s = p->session;
+
+	s->conn->flags &= (uint16_t)~CONN_HANDSHAKE;
+	if (ok && tls_bind_is_on(bind_slots(s->listener->bind)))
+		session_wait_tls(s, p);
+	else
+		preamble_over(p, ok);
 }
 
 static void preamble_timeout(struct timer *t)
@@ -310,24 +323,90 @@ static const struct conn_ops preamble_ops = {
 	.name = "PROXY-preamble", .ready = preamble_ready, .describe = preamble_describe,
 };
 
-/* Waits for the PROXY protocol header that the bind line announces. */
-static void session_wait_preamble(struct session *s)
+/* Begins the time for what comes before the first stream; NULL: no memory, <s> is gone. */
+static struct preamble *preamble_new(struct session *s)
 {
 	struct preamble *p = pool_zalloc(preamble_pool);
 	int64_t ms = s->fe->timeout.client_hs ? s->fe->timeout.client_hs : s->fe->timeout.client;
 
 	if (!p) {
 		session_abort(s);
-		return;
+		return NULL;
 	}
 	p->session = s;
 	timer_init(&p->timer, preamble_timeout);
 	if (ms)
 		timer_set(&p->timer, clock_now_ms() + (uint64_t)ms);
 	s->flags |= SESS_EMBRYONIC;
-	s->conn->ops = &preamble_ops;
 	s->conn->owner = p;
+	return p;
+}
+
+/* Waits for the PROXY protocol header that the bind line announces. */
+static void session_wait_preamble(struct session *s)
+{
+	if (!preamble_new(s))
+		return;
+	s->conn->ops = &preamble_ops;
 	s->conn->flags |= CONN_HANDSHAKE;
+}
+
+/* --- TLS -------------------------------------------------------------------------------------- */
+
+/* What the log says of a handshake that did not come to its end. */
+static void tls_log(struct session *s)
+{
+	const struct conn *c = s->conn;
+
+	if (tls_failure(c))
+		session_log_error(s, tls_failure(c));
+	else if (!(s->fe->options & PROXY_OPT_DONTLOGNULL))
+		session_log_error(s, c->flags & CONN_RDHUP && c->error != ECONNRESET ?
+				  "Connection closed during SSL handshake" :
+				  "Connection error during SSL handshake");
+}
+
+/* The handshake is over. */
+static void tls_ready(struct conn *c)
+{
+	struct preamble *p = c->owner;
+	bool ok = !(c->flags & CONN_ERROR);
+
+	if (!ok)
+		tls_log(p->session);
+	preamble_over(p, ok);
+}
+
+static void tls_timeout(struct timer *t)
+{
+	struct preamble *p = container_of(t, struct preamble, timer);
+
+	if (!(p->session->fe->options & PROXY_OPT_DONTLOGNULL))
+		session_log_error(p->session, "Timeout during SSL handshake");
+	preamble_over(p, false);
+}
+
+static const struct conn_ops tls_ops = {
+	.name = "TLS-handshake", .ready = tls_ready, .describe = preamble_describe,
+};
+
+/* Puts TLS on the connection and has it shake hands. <p>: the wait that goes on. */
+static void session_wait_tls(struct session *s, struct preamble *p)
+{
+	s->conn->ops = &tls_ops;
+	p->timer.fire = tls_timeout;
+	if (!tls_accept(s->conn, bind_slots(s->listener->bind)))
+		preamble_over(p, false);
+	else if (s->conn->flags & CONN_CAN_RECV && tls_handshake_step(s->conn))
+		tls_ready(s->conn);
+}
+
+static void session_begin_tls(struct session *s)
+{
+	struct preamble *p = preamble_new(s);
+
+	if (p)
+		session_wait_tls(s, p);
 }
 
 /* --- accepting -------------------------------------------------------------------------------- */
@@ -382,6 +461,8 @@ void session_accept(struct listener_conf *l, int fd, const struct addr *src)
 	}
 	if (l->bind->options & BIND_ACCEPT_PROXY)
 		session_wait_preamble(s);
+	else if (tls_bind_is_on(bind_slots(l->bind)))
+		session_begin_tls(s);
 	else
 		session_start(s, false);
 }
