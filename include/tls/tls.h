@@ -131,6 +131,7 @@ void tls_get_figures(struct tls_figures *out);
 const char *tls_library_name(void);
 const char *tls_library_version(void);
 
-extern const struct module mod_tls, mod_tls_bind, mod_tls_server, mod_tls_smp, mod_tls_ctl;
+extern const struct module mod_tls, mod_tls_bind, mod_tls_server, mod_tls_smp, mod_tls_hello_smp,
+	mod_tls_cert_smp;
 
 #endif

@@ -17,7 +17,8 @@
 	/* 4 net, http */ \
 	X(net) X(http_error_page) \
 	/* 5 mux, tls, log */ \
-	X(mux) X(tls) X(tls_bind) X(tls_server) X(log) \
+	X(mux) X(tls) X(tls_bind) X(tls_server) X(tls_smp) X(tls_hello_smp) \
+	X(tls_cert_smp) X(log) \
 	/* 6 proxy */ \
 	X(proxy) X(proxy_options) X(bind) X(server) X(proxy_ctl) X(server_ctl) X(stats_ctl) \
 	/* 7 stream */ \

@@ -111,6 +111,9 @@ bool session_thread_init(void);
 extern __thread struct list session_list;
 extern __thread struct list stream_list_of_thread;
 
+/* --- session_addr.c : tells the TLS floor where connections are. Once. */
+void session_addr_init(void);
+
 /* --- log.c */
 /* Writes the log line of the stream, once, if its frontend wants one. */
 void stream_log(struct stream *s);

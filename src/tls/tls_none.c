@@ -146,4 +146,5 @@ const struct module mod_tls = { .name = "tls", .keywords = keywords };
 const struct module mod_tls_bind = { .name = "tls-bind" };
 const struct module mod_tls_server = { .name = "tls-server" };
 const struct module mod_tls_smp = { .name = "tls-fetches" };
-const struct module mod_tls_ctl = { .name = "tls-commands" };
+const struct module mod_tls_hello_smp = { .name = "tls-hello-fetches" };
+const struct module mod_tls_cert_smp = { .name = "tls-certificate-fetches" };
