@@ -74,6 +74,10 @@ const struct expr *tls_server_sni(const struct slot_area *server);
  * slice_none(). False: no memory.
  */
 bool tls_connect(struct conn *c, struct slot_area *server, struct slice sni, struct slice alpn);
+/* The server's settings are now those of another generation's, which are the same. Harmless when
+ * the connection has no TLS.
+ */
+void tls_follow(struct conn *c, struct slot_area *server);
 /* Bytes to send in the clear before the handshake, before anything else; copied. */
 bool tls_preamble(struct conn *c, struct slice bytes);
 

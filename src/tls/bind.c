@@ -180,10 +180,9 @@ static void set_session_context(SSL_CTX *ctx, const struct tls_bind *b,
 	char text[1024];
 	int n;
 
-	n = snprintf(text, sizeof(text), "%s|%s|%d|%s|%s|%s|%u", b->where.proxy, b->where.name,
+	n = snprintf(text, sizeof(text), "%s|%s|%d|%s|%s|%s", b->where.proxy, b->where.name,
 		     s->verify, s->ca_file ? s->ca_file : "",
-		     s->ca_verify_file ? s->ca_verify_file : "", s->crl_file ? s->crl_file : "",
-		     b->cfg->generation);
+		     s->ca_verify_file ? s->ca_verify_file : "", s->crl_file ? s->crl_file : "");
 	SHA256((const unsigned char *)text, n < (int)sizeof(text) ? (size_t)n : sizeof(text) - 1,
 	       hash);
 	SSL_CTX_set_session_id_context(ctx, hash, SSL_MAX_SID_CTX_LENGTH);
@@ -233,25 +232,6 @@ struct tls_ctx *tls_bind_ctx(struct tls_bind *b, const struct tls_settings *own,
 	return c;
 }
 
-/* Protocols that no mux can carry are not offered. */
-static void filter_alpn(struct config *cfg, struct tls_settings *set)
-{
-	char *p = arena_alloc(&cfg->arena, set->alpn.len + 1);
-	size_t used = 0;
-
-	if (!p || !set->alpn.len)
-		return;
-	for (size_t i = 0; i < set->alpn.len; i += (unsigned char)set->alpn.ptr[i] + 1u) {
-		size_t n = (unsigned char)set->alpn.ptr[i] + 1u;
-
-		if (n == 3 && memcmp(set->alpn.ptr + i, "\2h2", 3) == 0 && !tls_h2_is_there)
-			continue;
-		memcpy(p + used, set->alpn.ptr + i, n);
-		used += n;
-	}
-	set->alpn = slice_make(p, used);
-}
-
 static void fill_settings(struct config *cfg, struct tls_bind *b)
 {
 	static const char all[] = "\2h2\10http/1.1";
@@ -259,7 +239,6 @@ static void fill_settings(struct config *cfg, struct tls_bind *b)
 	tls_settings_inherit(&b->set, &tls_global_of(cfg)->bind);
 	if (!b->set.alpn.ptr && !(b->set.flags & TLS_SET_NO_ALPN) && b->where.http)
 		b->set.alpn = slice_make(all, sizeof(all) - 1);
-	filter_alpn(cfg, &b->set);
 }
 
 static bool no_certificate(struct tls_bind *b, struct diag_list *diags)
@@ -278,20 +257,21 @@ bool tls_bind_check(struct config *cfg, struct slot_area *area, const struct tls
 	struct tls_bind *b = bind_of(area);
 	struct tls_use *u;
 	char why[512] = "";
+	int64_t max;
 
 	if (!b->on)
 		return true;
 	b->cfg = cfg;
 	b->where = *where;
 	b->capture_size = tls_global_of(cfg)->capture_size;
+	max = tls_global_of(cfg)->max_record;
+	b->record_max = max > 0 && max < SSL3_RT_MAX_PLAIN_LENGTH ? (uint16_t)max : 0;
 	fill_settings(cfg, b);
 	list_append(&tls_global_of(cfg)->binds, &b->link);
 	if (no_certificate(b, diags))
 		return false;
 	if (tls_bind_ctx(b, NULL, why, sizeof(why))) {
 		list_for_each(u, &b->uses, of_bind) {
-			if (u->own)
-				filter_alpn(cfg, u->own);
 			u->ctx = tls_bind_ctx(b, u->own, why, sizeof(why));
 			if (!u->ctx)
 				break;
@@ -320,6 +300,7 @@ bool tls_accept(struct conn *c, struct slot_area *area)
 		return false;
 	t = c->transport_ctx;
 	t->bind = b;
+	t->record_max = b->record_max;
 	SSL_set_accept_state(ssl);
 	return tls_count_open(t);
 }

@@ -320,18 +320,11 @@ static const void *cursor_next(struct cursor *k, size_t max, size_t *len)
 	return me.plain;
 }
 
-static size_t record_max(const struct tls_conn *t)
-{
-	const struct config *cfg = t->flags & TLS_FL_BACK ? NULL : t->bind->cfg;
-	int64_t max = cfg ? tls_global_of(cfg)->max_record : 0;
-
-	return max > 0 && max < RECORD_MAX ? (size_t)max : RECORD_MAX;
-}
-
 /* Encrypts and sends until all is done or the socket is full. *done: bytes encrypted. */
 static enum io tls_send_all(struct conn *c, SSL *ssl, struct cursor *k, size_t *done, bool more)
 {
-	size_t max = record_max(c->transport_ctx), len;
+	const struct tls_conn *t = c->transport_ctx;
+	size_t max = t->record_max ? t->record_max : RECORD_MAX, len;
 	const void *p;
 	enum io r;
 	int n;
@@ -498,6 +491,8 @@ static enum io tls_handshake(struct conn *c)
 	if (r == IO_OK) {
 		t->flags |= TLS_FL_DONE;
 		tls_count_handshake(t->flags & TLS_FL_BACK, SSL_session_reused(ssl));
+		if (!(t->flags & TLS_FL_BACK))
+			t->bind = NULL; /* the session may go on without its generation */
 		ERR_clear_error(); /* those of verification that were let pass */
 		/* what came behind the handshake waits in OpenSSL's buffer */
 		c->flags |= CONN_CAN_RECV;

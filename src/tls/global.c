@@ -2,8 +2,6 @@
 /* global.c - where the settings of the section `global` are kept */
 #include "tls_priv.h"
 
-bool tls_h2_is_there;
-
 static bool global_init(void *data)
 {
 	struct tls_global *g = data;

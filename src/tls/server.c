@@ -263,3 +263,11 @@ bool tls_connect(struct conn *c, struct slot_area *area, struct slice sni, struc
 	}
 	return tls_count_open(t);
 }
+
+void tls_follow(struct conn *c, struct slot_area *area)
+{
+	struct tls_conn *t = tls_of(c);
+
+	if (t)
+		t->server = server_of(area);
+}

@@ -266,10 +266,17 @@ static void tls_check(struct config *cfg, struct diag_list *diags)
 {
 	const struct tls_global *g = tls_global_of(cfg);
 
-	tls_set_limits(g->max_connections, g->max_rate);
 	if (!tls_figures_init() || !tls_cache_set_size(g->cache_size))
 		diag_add(diags, DIAG_ALERT, NULL, NULL, "out of memory for the cache of TLS "
 			 "sessions.");
+}
+
+static bool tls_start(struct config *cfg, struct diag_list *diags)
+{
+	const struct tls_global *g = tls_global_of(cfg);
+
+	tls_set_limits(g->max_connections, g->max_rate);
+	return true;
 }
 
 static void tls_thread_fini(void)
@@ -286,6 +293,6 @@ static void tls_fini(void)
 static struct slot *const slots[] = { &tls_global_slot, &tls_store_slot, NULL };
 
 const struct module mod_tls = {
-	.name = "tls", .keywords = keywords, .slots = slots, .init = tls_init, .check = tls_check,
+	.name = "tls", .keywords = keywords, .slots = slots, .init = tls_init, .check = tls_check, .start = tls_start,
 	.thread_init = tls_conn_thread_init, .thread_fini = tls_thread_fini, .fini = tls_fini,
 };

@@ -46,6 +46,10 @@ bool tls_connect(struct conn *c, struct slot_area *server, struct slice sni, str
 	return false;
 }
 
+void tls_follow(struct conn *c, struct slot_area *server)
+{
+}
+
 bool tls_preamble(struct conn *c, struct slice bytes)
 {
 	return false;

@@ -202,6 +202,7 @@ struct tls_bind {
 	struct config *cfg;          /* borrowed: the generation that it is of */
 	struct tls_place where;
 	int64_t capture_size;
+	uint16_t record_max;
 	struct list link;            /* in tls_global.binds */
 };
 extern struct slot tls_bind_slot;
@@ -239,8 +240,6 @@ bool tls_bind_add_path(struct tls_add *a, const char *path);
 /* A new SSL_CTX for one of its sets. */
 SSL_CTX *tls_bind_make_ssl(struct tls_bind *b, const struct tls_settings *set, char *why,
 			   size_t size);
-/* Is there a mux for HTTP/2? Set at start-up. */
-extern bool tls_h2_is_there;
 struct tls_use *tls_bind_use(struct config *cfg, struct tls_bind *b, struct tls_entry *e);
 /* Reads a crt-list (crt_list.c). False: a->why. */
 bool tls_crt_list_read(struct tls_add *a, const char *path);
@@ -323,6 +322,7 @@ struct tls_conn {
 	struct tls_capture *capture; /* owned; NULL: none */
 	unsigned char *out;          /* encrypted, unsent; owned */
 	uint32_t out_len, out_at;
+	uint16_t record_max;         /* most bytes of one record; 0: no limit of ours */
 	uint32_t error;              /* of OpenSSL, the first that ended something; 0 none */
 	uint16_t flags;              /* enum tls_conn_flags */
 	uint8_t peer_error, ca_error, ca_depth; /* of verification: ignored or not */
