@@ -147,6 +147,7 @@ void session_log_error(struct session *sess, const char *what)
 	const char *name = sess->listener->bind->name;
 	struct log_message m = { .level = error_level(sess->fe) };
 
+	sess->error = conn_error_id(what);
 	if (!log_is_wanted(sess->config, settings_of(sess->fe)))
 		return;
 	if (px->error_format) {

@@ -10,6 +10,7 @@
 #include "stream/service.h"
 #include "persist.h"
 #include "stream_priv.h"
+#include "tls/tls.h"
 
 #define ALIAS_ARGS struct expr_ctx *ctx, const struct logformat_item *item, struct strbuf *out
 
@@ -109,6 +110,32 @@ static bool alias_sp(ALIAS_ARGS)
 static bool alias_f(ALIAS_ARGS)
 {
 	return logformat_put_text(item, out, slice_of(ctx->session->fe->name));
+}
+
+static bool alias_ft(ALIAS_ARGS)
+{
+	struct session *s = ctx->session;
+
+	if (!alias_f(ctx, item, out))
+		return false;
+	if (tls_bind_is_on(bind_slots(s->listener->bind)))
+		strbuf_add_char(out, '~');
+	return true;
+}
+
+static bool put_or_dash(const struct logformat_item *item, struct strbuf *out, const char *text)
+{
+	return logformat_put_word(item, out, text ? slice_of(text) : SLICE("-"));
+}
+
+static bool alias_sslc(ALIAS_ARGS)
+{
+	return put_or_dash(item, out, tls_cipher_name(ctx->session->conn));
+}
+
+static bool alias_sslv(ALIAS_ARGS)
+{
+	return put_or_dash(item, out, tls_version_name(ctx->session->conn));
 }
 
 static bool alias_b(ALIAS_ARGS)
@@ -525,7 +552,7 @@ static const struct expr_alias aliases[] = {
 	{ .name = "fc", .print = alias_fc, .help = "sessions of the frontend" },
 	{ .name = "fi", .print = alias_fi, .help = "address the client connected to" },
 	{ .name = "fp", .print = alias_fp, .help = "port the client connected to" },
-	{ .name = "ft", .print = alias_f, .help = "name of the frontend, '~' after it with TLS" },
+	{ .name = "ft", .print = alias_ft, .help = "name of the frontend, '~' after it with TLS" },
 	{ .name = "lc", .print = alias_lc, .help = "number of the line of the frontend" },
 	{ .name = "ms", .print = alias_ms, .help = "milliseconds of the accept date" },
 	{ .name = "pid", .print = alias_pid, .help = "process number" },
@@ -537,6 +564,8 @@ static const struct expr_alias aliases[] = {
 	{ .name = "si", .print = alias_si, .help = "server's address" },
 	{ .name = "sp", .print = alias_sp, .help = "server's port" },
 	{ .name = "sq", .print = alias_sq, .help = "waiters ahead in the server's queue" },
+	{ .name = "sslc", .print = alias_sslc, .help = "TLS cipher of the client" },
+	{ .name = "sslv", .print = alias_sslv, .help = "TLS version of the client" },
 	{ .name = "t", .print = alias_t, .help = "accept date, local, with milliseconds" },
 	{ .name = "tr", .print = alias_date_tr, .flags = ALIAS_HTTP,
 	  .help = "date of the request" },

@@ -8,6 +8,7 @@
 #include "codec/proxyproto.h"
 #include "core/pool.h"
 #include "core/timer.h"
+#include "handshake_priv.h"
 #include "preamble_priv.h"
 #include "stream_priv.h"
 
@@ -65,7 +66,7 @@ static void preamble_end(struct preamble *p, bool ok)
 	s->flags &= ~SESS_EMBRYONIC;
 	if (ok) {
 		s->conn->flags &= ~CONN_HANDSHAKE;
-		session_start(s, true);
+		session_secure(s, true);
 		return;
 	}
 	session_abort(s);

@@ -130,6 +130,12 @@ void session_follow(struct session *s);
 extern __thread struct list session_list;
 extern __thread struct list stream_list_of_thread;
 
+/* --- session_addr.c : tells the TLS floor where connections are. Once. */
+void session_addr_init(void);
+
+/* --- conn_error_smp.c : the number of what the log says of a connection (fc_err). */
+uint8_t conn_error_id(const char *message);
+
 /* --- log.c */
 /* Writes the log line of the stream, once, if its frontend wants one. */
 void stream_log(struct stream *s);
