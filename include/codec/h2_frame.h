@@ -2,9 +2,10 @@
 /* h2_frame.h - HTTP/2 frames: headers, checks, small payloads, settings (RFC 9113 4 to 7)
  *
  * A frame is a header of 9 bytes and a payload. h2_frame_parse() reads the header;
- * h2_frame_check() says from the header alone whether such a frame may exist at all (length, stream
- * number), by a table. What depends on the state of a stream or connection is the mux's. Payloads of
- * fixed size are read and written by functions here; header blocks are hpack.h and h2_head.h.
+ * h2_frame_check() says from the header alone whether such a frame may exist at all (length,
+ * stream number), by a table. What depends on the state of a stream or connection is the mux's.
+ * Payloads of fixed size are read and written by functions here; header blocks are hpack.h and
+ * h2_head.h.
  *
  * Owns    : nothing. All pure: bytes in, values out.
  * Threads : any.
@@ -168,11 +169,13 @@ uint8_t h2_content_parse(const struct h2_frame *f, struct slice start, struct h2
 #define H2_PING_LEN (H2_FRAME_HEADER_LEN + 8)
 #define H2_GOAWAY_LEN (H2_FRAME_HEADER_LEN + 8)
 
+/* <code>: enum h2_error, RFC 9113 6.4. */
 char *h2_put_rst_stream(char *p, uint32_t stream, uint32_t code);
 /* <increment>: 1 to H2_WINDOW_MAX. */
 char *h2_put_window_update(char *p, uint32_t stream, uint32_t increment);
 /* <data>: the 8 bytes to carry. */
 char *h2_put_ping(char *p, const char *data, bool ack);
+/* <last_stream>: the last one of the peer that was or may be handled, RFC 9113 6.8. */
 char *h2_put_goaway(char *p, uint32_t last_stream, uint32_t code);
 
 /* A WINDOW_UPDATE's or PRIORITY's 31-bit number, without the reserved (or exclusive) bit. */

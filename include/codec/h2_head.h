@@ -7,15 +7,15 @@
  *
  * Texts   : slices of constants or of the caller's text room, H2_HEAD_TEXT_ROOM() bytes. Typically
  *           a buffer of the thread: then h2_head_move() makes a head live elsewhere.
- * Changed : cookie crumbs are joined by "; " into one field, where the first one was (8.2.3);
- *           ":authority" becomes the first field, Host (a Host beside it that names the same is
- *           left out); without it, Host is that of the request. Identical repeated
- *           Content-Lengths are one.
- * Refused : names with upper case or bytes that are no token, values with NUL, CR, LF, blanks around
- *           a value, fields of one hop (connection, keep-alive, proxy-connection,
- *           transfer-encoding, upgrade, te other than "trailers"), pseudo-fields unknown, repeated,
- *           missing, misplaced, of the other kind of message or with bytes that they may
- *           not have, Host against ":authority", bad or conflicting Content-Length.
+ * Changed : cookie crumbs are joined by "; " into one field, the last one (8.2.3); ":authority"
+ *           becomes the first field, Host, and a Host beside it has no say (8.3.1); the scheme's
+ *           own port is taken off it; equal Content-Lengths are one, without leading zeros; blanks
+ *           around values go.
+ * Refused : names with upper case or bytes that are no token, values with NUL, CR or LF, fields of
+ *           one hop (connection, keep-alive, proxy-connection, transfer-encoding, upgrade, te other
+ *           than "trailers"), pseudo-fields unknown, repeated, missing, misplaced, of the other
+ *           kind of message or with bytes that they may not have, different Hosts, bad or
+ *           conflicting Content-Length. Trailers which frame or route are left out.
  * Owns    : nothing. Threads: one at a time per decoder.
  * See     : RFC 9113 8, RFC 8441; manual "option accept-unsafe-violations-in-http-request".
  */
@@ -31,14 +31,14 @@ enum h2_head_kind { H2_HEAD_REQUEST, H2_HEAD_RESPONSE, H2_HEAD_TRAILERS };
 #define H2_HEAD_OPT_END_STREAM 0x01 /* no body follows: a Content-Length has to be 0 */
 #define H2_HEAD_OPT_CONNECT    0x02 /* extended CONNECT was announced (RFC 8441) */
 #define H2_HEAD_OPT_UNSAFE     0x04 /* option accept-unsafe-violations-in-http-{request,response} */
-#define H2_HEAD_OPT_TO_HEAD    0x08 /* response to a HEAD request: its length is not that of a body */
+#define H2_HEAD_OPT_TO_HEAD    0x08 /* response to HEAD: its length is not that of a body */
 #define H2_HEAD_OPT_DISCARD    0x10 /* only keep the decoder up to date; always H2_HEAD_REFUSED or
 				     * H2_HEAD_BROKEN
 				     */
 
 /* Facts about a head. */
 #define H2_HEAD_FL_CONTENT_LENGTH  0x01 /* has one: content_length */
-#define H2_HEAD_FL_HOST            0x02 /* fields[0] is Host, from ":authority" or Host */
+#define H2_HEAD_FL_HOST            0x02 /* has a Host field (host_index) */
 #define H2_HEAD_FL_AUTHORITY       0x04 /* had ":authority" */
 #define H2_HEAD_FL_EXPECT_CONTINUE 0x08 /* Expect: 100-continue */
 #define H2_HEAD_FL_TE_TRAILERS     0x10 /* te: trailers */
@@ -59,7 +59,6 @@ enum h2_head_kind { H2_HEAD_REQUEST, H2_HEAD_RESPONSE, H2_HEAD_TRAILERS };
 	X(PATH, "invalid :path") \
 	X(PROTOCOL, "invalid or unexpected :protocol") \
 	X(STATUS, "invalid :status") \
-	X(HOST_MISMATCH, "Host and :authority differ") \
 	X(HOP_FIELD, "field that HTTP/2 forbids") \
 	X(CONTENT_LENGTH, "invalid, conflicting or wrong Content-Length") \
 	X(TRAILER, "invalid trailer")
@@ -72,8 +71,8 @@ enum h2_head_error {
 
 enum h2_head_status {
 	H2_HEAD_OK,
-	H2_HEAD_REFUSED,   /* malformed: a stream error, PROTOCOL_ERROR. The decoder is in step. */
-	H2_HEAD_TOO_LARGE, /* too many fields or bytes; well-formed as far as seen. In step, too. */
+	H2_HEAD_REFUSED,   /* malformed: a stream error, PROTOCOL_ERROR. Tables are in step. */
+	H2_HEAD_TOO_LARGE, /* too many fields or bytes; well-formed as far as seen. In step too. */
 	H2_HEAD_BROKEN     /* a connection error: hpack_error */
 };
 
@@ -81,11 +80,12 @@ struct h2_head {
 	/* given by the caller */
 	struct h1_field *fields;   /* tune.http.maxhdr N means a capacity of N - 1 */
 	uint16_t field_capacity;
-	uint32_t list_max;         /* most bytes of the list, as SETTINGS_MAX_HEADER_LIST_SIZE counts */
+	uint32_t list_max;         /* of the list, as SETTINGS_MAX_HEADER_LIST_SIZE counts */
 	char *text;                /* H2_HEAD_TEXT_ROOM() bytes */
 
 	/* results */
 	uint16_t field_count;
+	int16_t host_index;        /* of the Host field in fields, -1: none */
 	uint16_t status;           /* responses: 100 to 999, not 101 */
 	uint8_t method_id;         /* enum h1_method */
 	uint8_t error;             /* enum h2_head_error after H2_HEAD_REFUSED */
@@ -97,7 +97,7 @@ struct h2_head {
 	struct slice authority;    /* ":authority", else the Host field; maybe absent */
 	struct slice path;         /* absent in a plain CONNECT */
 	struct slice protocol;     /* of an extended CONNECT, else absent */
-	size_t text_len;           /* bytes of <text> in use: all slices lie in them or are constants */
+	size_t text_len;           /* bytes of <text> in use: slices lie there or are constants */
 	size_t list_len;           /* size of the list as sent, as RFC 9113 6.5.2 counts */
 };
 

@@ -7,9 +7,8 @@
  *
  * Decoding is a walk: hpack_read_begin() on a whole header block (HEADERS and its CONTINUATIONs
  * joined), then hpack_read() once per field. Both sides' tables must see every field of every
- * block, so a block is always walked to its end, even when its message is already refused: h2_head.h
- * does that. Bytes of a field are in the decoder's own memory only until the next call, unless they
- * were put into the caller's text room (below).
+ * block, so a block is always walked to its end, even when its message is already refused:
+ * h2_head.h does that. Texts are constants or lie in the caller's room.
  *
  * Encoding appends to the caller's buffer, field by field. A field either fits in its worst case
  * or is refused before anything changed, so a block may go on in another buffer at any field (the
@@ -57,6 +56,7 @@ enum hpack_error {
 	HPACK_ERRORS(X)
 #undef X
 };
+/* The meaning of an error for humans. */
 const char *hpack_error_text(uint8_t error);
 
 /* The pseudo-fields. Their ids continue those of codec/field_names.h in struct hpack_field. */
@@ -125,6 +125,7 @@ enum hpack_status { HPACK_FIELD, HPACK_END, HPACK_NO_ROOM, HPACK_BAD };
  * than the default, with hpack_decoder_limit() after the peer's acknowledgement otherwise.
  */
 void hpack_decoder_init(struct hpack_decoder *d, uint32_t limit);
+/* Frees the table. */
 void hpack_decoder_fini(struct hpack_decoder *d);
 /* The peer acknowledged that its table may have <limit> bytes: when that is less than before, its
  * next block has to begin with an update (RFC 7541 4.2).
@@ -184,7 +185,9 @@ static inline size_t hpack_field_bound(size_t name_len, size_t value_len)
 /* The same for hpack_write_begin(). */
 #define HPACK_BEGIN_BOUND 12
 
+/* <options>: HPACK_OPT_*. */
 void hpack_encoder_init(struct hpack_encoder *e, uint8_t options);
+/* Frees the table and the memory of it. */
 void hpack_encoder_fini(struct hpack_encoder *e);
 /* The peer's SETTINGS_HEADER_TABLE_SIZE changed. A smaller one takes effect at once, the next block
  * tells it; a larger one is used up to HPACK_TABLE_SIZE.

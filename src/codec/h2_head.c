@@ -34,11 +34,6 @@ static bool is_name(struct slice name)
 	return name.len > 0;
 }
 
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t';
-}
-
 static bool is_value(struct slice value)
 {
 	unsigned bad = 0;
@@ -46,9 +41,7 @@ static bool is_value(struct slice value)
 	/* no early exit: the compiler takes many bytes at once */
 	for (size_t i = 0; i < value.len; i++)
 		bad |= value.ptr[i] == 0 || value.ptr[i] == '\r' || value.ptr[i] == '\n';
-	if (bad)
-		return false;
-	return !value.len || (!is_blank(value.ptr[0]) && !is_blank(value.ptr[value.len - 1]));
+	return !bad;
 }
 
 static bool read_number(struct slice s, uint64_t *value)
@@ -64,33 +57,50 @@ static bool read_number(struct slice s, uint64_t *value)
 	return s.len > 0;
 }
 
-/* One Content-Length stays; equal ones beside it go. */
-static uint8_t note_length(struct h2_walk *w, struct slice value, bool *keep)
+/* One Content-Length stays, as one number without leading zeros; equal ones go, be they in the same
+ * field or in another (RFC 9110 8.6).
+ */
+static uint8_t note_length(struct h2_walk *w, struct slice *value, bool *keep)
 {
 	struct h2_head *head = w->head;
+	struct slice list = *value, element;
 	uint64_t length;
+	size_t comma;
 
-	if (!read_number(value, &length))
-		return H2_HEAD_ERR_CONTENT_LENGTH;
 	*keep = !(head->flags & H2_HEAD_FL_CONTENT_LENGTH);
-	if (!*keep && length != head->content_length)
-		return H2_HEAD_ERR_CONTENT_LENGTH;
-	head->flags |= H2_HEAD_FL_CONTENT_LENGTH;
-	head->content_length = length;
+	do {
+		comma = slice_find_char(list, 0, ',');
+		element = slice_trim(slice_sub(list, 0, comma));
+		list = slice_sub(list, comma == SIZE_MAX ? list.len : comma + 1, list.len);
+		if (!read_number(element, &length))
+			return H2_HEAD_ERR_CONTENT_LENGTH;
+		if (head->flags & H2_HEAD_FL_CONTENT_LENGTH && length != head->content_length)
+			return H2_HEAD_ERR_CONTENT_LENGTH;
+		head->flags |= H2_HEAD_FL_CONTENT_LENGTH;
+		head->content_length = length;
+	} while (comma != SIZE_MAX);
+	while (element.len > 1 && element.ptr[0] == '0')
+		element = slice_sub(element, 1, element.len);
+	*value = element;
 	return H2_HEAD_ERR_NONE;
 }
 
-/* Host waits aside for ":authority". */
+/* A Host says nothing beside ":authority" (8.3.1), and is said once. */
 static uint8_t note_host(struct h2_walk *w, struct slice value, bool *keep)
 {
+	struct h2_head *head = w->head;
+
 	if (w->kind == H2_HEAD_RESPONSE)
 		return H2_HEAD_ERR_NONE;
-	*keep = false;
+	*keep = !(head->flags & H2_HEAD_FL_HOST);
 	if (!h2_is_authority(value))
 		return H2_HEAD_ERR_AUTHORITY;
-	if (w->host.ptr && !slice_eq_nocase(w->host, value))
-		return H2_HEAD_ERR_AUTHORITY;
-	w->host = value;
+	if (!*keep)
+		return head->flags & H2_HEAD_FL_AUTHORITY || slice_eq_nocase(head->authority, value)
+			       ? H2_HEAD_ERR_NONE : H2_HEAD_ERR_AUTHORITY;
+	head->authority = value;
+	head->host_index = (int16_t)head->field_count;
+	head->flags |= H2_HEAD_FL_HOST;
 	return H2_HEAD_ERR_NONE;
 }
 
@@ -112,7 +122,7 @@ static bool is_trailer(uint8_t id)
 }
 
 /* Checks a field and says whether it goes to the list. Returns an enum h2_head_error. */
-static uint8_t note_field(struct h2_walk *w, const struct hpack_field *field, bool *keep)
+static uint8_t note_field(struct h2_walk *w, struct h1_field *field, bool *keep)
 {
 	struct h2_head *head = w->head;
 
@@ -123,6 +133,7 @@ static uint8_t note_field(struct h2_walk *w, const struct hpack_field *field, bo
 		return H2_HEAD_ERR_VALUE;
 	if (!h2_field_is_allowed(field->id))
 		return H2_HEAD_ERR_HOP_FIELD;
+	field->value = slice_trim(field->value);
 	if (w->kind == H2_HEAD_TRAILERS) {
 		*keep = is_trailer(field->id);
 		return H2_HEAD_ERR_NONE;
@@ -131,7 +142,7 @@ static uint8_t note_field(struct h2_walk *w, const struct hpack_field *field, bo
 	case FIELD_HOST:
 		return note_host(w, field->value, keep);
 	case FIELD_CONTENT_LENGTH:
-		return note_length(w, field->value, keep);
+		return note_length(w, &field->value, keep);
 	case FIELD_TE:
 		if (w->kind == H2_HEAD_RESPONSE)
 			break;
@@ -144,31 +155,30 @@ static uint8_t note_field(struct h2_walk *w, const struct hpack_field *field, bo
 			head->flags |= H2_HEAD_FL_EXPECT_CONTINUE;
 		break;
 	case FIELD_COOKIE:
-		if (w->cookies++ == 0)
-			w->first_cookie = head->field_count;
+		w->cookies++;
 		w->cookie_len += field->value.len + 2;
 		break;
 	}
 	return H2_HEAD_ERR_NONE;
 }
 
-static void take_field(struct h2_walk *w, const struct hpack_field *field)
+static void take_field(struct h2_walk *w, const struct hpack_field *got)
 {
+	struct h1_field field = { .name = got->name, .value = got->value, .id = got->id };
 	struct h2_head *head = w->head;
 	bool keep;
 
-	w->fields_begun = true;
-	w->error = note_field(w, field, &keep);
+	if (!w->fields_begun) {
+		w->fields_begun = true;
+		h2_put_host(head);
+	}
+	w->error = note_field(w, &field, &keep);
 	if (w->error || !keep)
 		return;
-	/* one place stays free for Host */
-	if (head->field_count + 1u >= head->field_capacity) {
+	if (head->field_count == head->field_capacity)
 		w->too_large = true;
-		return;
-	}
-	head->fields[head->field_count++] = (struct h1_field){
-		.name = field->name, .value = field->value, .id = field->id,
-	};
+	else
+		head->fields[head->field_count++] = field;
 }
 
 /* ---- the walk */
@@ -188,32 +198,38 @@ static void take(struct h2_walk *w, const struct hpack_field *field)
 		take_field(w, field);
 }
 
-/* Joins the cookie crumbs at the place of the first one (8.2.3). */
+/* Joins the cookie crumbs (8.2.3), at the end of the list. */
 static void join_cookies(struct h2_walk *w, struct hpack_reader *r)
 {
 	struct h2_head *head = w->head;
-	unsigned kept = w->first_cookie + 1u;
+	struct h1_field cookie = { .id = FIELD_COOKIE };
 	char *start = r->text;
+	unsigned kept = 0;
 
-	if (w->cookies < 2)
+	if (!w->cookies || w->kind != H2_HEAD_REQUEST)
 		return;
 	/* crumbs are part of the list: they fit in the room that is beyond list_max */
 	BUG_ON(r->text_room < w->cookie_len);
-	for (unsigned i = w->first_cookie; i < head->field_count; i++) {
+	for (unsigned i = 0; i < head->field_count; i++) {
 		struct h1_field *field = &head->fields[i];
 
 		if (field->id != FIELD_COOKIE) {
+			if (i == (unsigned)head->host_index)
+				head->host_index = (int16_t)kept;
 			head->fields[kept++] = *field;
 			continue;
 		}
-		if (r->text != start) {
-			memcpy(r->text, "; ", 2);
-			r->text += 2;
-		}
+		cookie = *field;
+		if (w->cookies == 1)
+			continue;
 		memcpy(r->text, field->value.ptr, field->value.len);
 		r->text += field->value.len;
+		memcpy(r->text, "; ", 2);
+		r->text += 2;
 	}
-	head->fields[w->first_cookie].value = slice_make(start, (size_t)(r->text - start));
+	if (w->cookies > 1)
+		cookie.value = slice_make(start, (size_t)(r->text - start) - 2);
+	head->fields[kept++] = cookie;
 	head->field_count = (uint16_t)kept;
 }
 
@@ -228,6 +244,8 @@ static uint8_t check_length(const struct h2_walk *w)
 /* What can be said when all was seen. */
 static void finish(struct h2_walk *w, struct hpack_reader *r)
 {
+	if (!w->fields_begun)
+		h2_put_host(w->head);
 	if (w->kind == H2_HEAD_REQUEST)
 		w->error = h2_finish_request(w);
 	else if (w->kind == H2_HEAD_RESPONSE && !w->head->status)
@@ -244,7 +262,7 @@ static void head_init(struct h2_head *head)
 
 	*head = (struct h2_head){
 		.fields = given.fields, .field_capacity = given.field_capacity,
-		.list_max = given.list_max, .text = given.text,
+		.list_max = given.list_max, .text = given.text, .host_index = -1,
 	};
 }
 
@@ -257,7 +275,8 @@ enum h2_head_status h2_head_decode(struct hpack_decoder *d, struct slice block,
 	enum hpack_status status;
 
 	head_init(head);
-	hpack_read_begin(&reader, d, block, head->text, H2_HEAD_TEXT_ROOM(head->list_max, d->limit));
+	hpack_read_begin(&reader, d, block, head->text,
+			 H2_HEAD_TEXT_ROOM(head->list_max, d->limit));
 	while ((status = hpack_read(&reader, &field)) < HPACK_END) {
 		if (status == HPACK_NO_ROOM)
 			w.too_large = true;

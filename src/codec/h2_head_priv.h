@@ -11,9 +11,7 @@ struct h2_walk {
 	struct h2_head *head;
 	unsigned options;      /* H2_HEAD_OPT_* */
 	unsigned pseudo_seen;  /* bits, by id - FIELD_COUNT */
-	struct slice host;     /* the Host field */
 	size_t cookie_len;     /* bytes of all crumbs and separators */
-	uint16_t first_cookie; /* index of the first crumb */
 	uint16_t cookies;
 	uint8_t kind;          /* enum h2_head_kind */
 	uint8_t error;         /* enum h2_head_error */
@@ -23,9 +21,11 @@ struct h2_walk {
 
 /* Takes a pseudo-field. Returns an enum h2_head_error. */
 uint8_t h2_take_pseudo(struct h2_walk *w, const struct hpack_field *field);
-/* Checks what a request has to have, and puts its Host first. Same result. */
+/* After the pseudo-fields: Host comes first when there was ":authority". */
+void h2_put_host(struct h2_head *head);
+/* Checks what a request has to have. Returns an enum h2_head_error. */
 uint8_t h2_finish_request(struct h2_walk *w);
-/* Bytes that a host and port may have; not empty. */
+/* Bytes that a host and port may have. */
 bool h2_is_authority(struct slice s);
 
 #endif

@@ -10,7 +10,7 @@ static bool has_class(struct slice s, uint8_t class)
 		if (!(h1_char_class[(uint8_t)s.ptr[i]] & class))
 			return false;
 	}
-	return s.len > 0;
+	return true;
 }
 
 bool h2_is_authority(struct slice s)
@@ -51,7 +51,7 @@ static uint8_t take_method(struct h2_head *head, struct slice value)
 
 static uint8_t take_path(struct h2_walk *w, struct slice value)
 {
-	if (!has_class(value, H1_CC_URI))
+	if (!value.len || !has_class(value, H1_CC_URI))
 		return H2_HEAD_ERR_PATH;
 	if (value.ptr[0] != '/' && !slice_eq(value, SLICE("*")))
 		return H2_HEAD_ERR_PATH;
@@ -161,34 +161,39 @@ static uint8_t check_asterisk(const struct h2_head *head)
 	return H2_HEAD_ERR_NONE;
 }
 
-/* Host in the first place, from ":authority" when there is one. */
-static void put_host(struct h2_walk *w)
+/* The same host with and without its scheme's own port is written in one way: without. */
+static void drop_default_port(struct h2_head *head)
 {
-	struct h2_head *head = w->head;
+	struct slice *authority = &head->authority, port = slice_none();
 
-	if (!head->authority.ptr)
-		head->authority = w->host;
-	if (!head->authority.ptr)
+	if (slice_eq(head->scheme, SLICE("http")))
+		port = SLICE(":80");
+	else if (slice_eq(head->scheme, SLICE("https")))
+		port = SLICE(":443");
+	if (port.len && slice_ends(*authority, port))
+		authority->len -= port.len;
+	if (head->host_index >= 0)
+		head->fields[head->host_index].value = *authority;
+}
+
+void h2_put_host(struct h2_head *head)
+{
+	if (!(head->flags & H2_HEAD_FL_AUTHORITY) || !head->field_capacity)
 		return;
-	memmove(head->fields + 1, head->fields, head->field_count * sizeof(*head->fields));
-	head->fields[0] = (struct h1_field){ .name = field_name_of(FIELD_HOST),
-					     .value = head->authority, .id = FIELD_HOST };
-	head->field_count++;
+	head->fields[head->field_count] = (struct h1_field){
+		.name = field_name_of(FIELD_HOST), .value = head->authority, .id = FIELD_HOST,
+	};
+	head->host_index = (int16_t)head->field_count++;
 	head->flags |= H2_HEAD_FL_HOST;
-	w->first_cookie++;
 }
 
 uint8_t h2_finish_request(struct h2_walk *w)
 {
-	struct h2_head *head = w->head;
 	uint8_t error = check_set(w);
 
 	if (!error)
-		error = check_asterisk(head);
-	if (error)
-		return error;
-	if (w->host.ptr && head->authority.ptr && !slice_eq_nocase(w->host, head->authority))
-		return H2_HEAD_ERR_HOST_MISMATCH;
-	put_host(w);
-	return H2_HEAD_ERR_NONE;
+		error = check_asterisk(w->head);
+	if (!error && w->head->authority.ptr)
+		drop_default_port(w->head);
+	return error;
 }

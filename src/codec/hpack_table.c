@@ -7,8 +7,8 @@
  * Texts grow upwards, records downwards. Evicting the oldest entry leaves dead bytes at both ends;
  * when an entry does not fit between, both are moved back to their ends. A text's offset counts
  * from the beginning of time: moving changes only <base>. As an entry counts 32 bytes besides its
- * texts and its record takes less, an area as large as the table's size always suffices. Names with a
- * known id are not stored.
+ * texts and its record takes less, an area as large as the table's size always suffices. Names with
+ * a known id are not stored.
  */
 #include <stdlib.h>
 #include "hpack_priv.h"

@@ -7,7 +7,6 @@
 #include <unistd.h>
 #include "base/bug.h"
 #include "base/clock.h"
-#include "codec/proxyproto.h"
 #include "conf/conf.h"
 #include "core/pool.h"
 #include "mux/h2.h"
@@ -16,18 +15,18 @@
 #include "net/listener.h"
 #include "error_capture.h"
 #include "listen_priv.h"
+#include "preamble_priv.h"
 #include "server_conn.h"
 #include "stream_priv.h"
 
 __thread struct list session_list;
 
-static struct pool *session_pool, *preamble_pool;
+static struct pool *session_pool;
 
 bool session_init(void)
 {
 	session_pool = pool_new("session", sizeof(struct session));
-	preamble_pool = pool_new("preamble", sizeof(struct preamble));
-	return session_pool && preamble_pool;
+	return session_pool && preamble_init();
 }
 
 bool session_thread_init(void)
@@ -138,8 +137,7 @@ static struct slice http_bad_request(void *owner, const struct front_bad *bad)
 	return bad->status ? stream_page_text(fe, (unsigned)bad->status) : slice_none();
 }
 
-/* For `show fd`. */
-static void session_describe(const void *owner, struct strbuf *out)
+void session_describe(const void *owner, struct strbuf *out)
 {
 	strbuf_printf(out, " fe=%s", ((const struct session *)owner)->fe->name);
 }
@@ -157,8 +155,7 @@ static const struct pass_user tcp_user = {
 
 /* --- giving the connection to a mux --------------------------------------------------------- */
 
-/* Ends a session before it has a mux. */
-static void session_abort(struct session *s)
+void session_abort(struct session *s)
 {
 	conn_close(&s->conn);
 	session_free(s);
@@ -232,8 +229,7 @@ static void start_tcp(struct session *s, bool readable)
 	stream_run(strm);
 }
 
-/* tcp-request session, then the mux. <readable>: bytes may be waiting. */
-static void session_start(struct session *s, bool readable)
+void session_start(struct session *s, bool readable)
 {
 	struct expr_ctx ctx = { .proxy = s->fe, .session = s,
 				.flags = EXPR_DIR_REQUEST | EXPR_FINAL,
@@ -261,120 +257,6 @@ static void session_start(struct session *s, bool readable)
 		start_http(s, readable);
 	else
 		start_tcp(s, readable);
-}
-
-/* --- PROXY protocol ------------------------------------------------------------------------- */
-
-/* What the log says when the header did not come: nothing at all when silence was asked for. */
-static void preamble_log(struct session *s, const struct preamble *p, bool late)
-{
-	if (p->seen)
-		session_log_error(s, "Truncated PROXY protocol header received");
-	else if (!(s->fe->options & PROXY_OPT_DONTLOGNULL))
-		session_log_error(s, late ? "Timeout while waiting for PROXY protocol header"
-					  : "Connection closed while waiting for PROXY protocol "
-					    "header");
-}
-
-static void preamble_end(struct preamble *p, bool ok)
-{
-	struct session *s = p->session;
-
-	timer_cancel(&p->timer);
-	pool_free(preamble_pool, p);
-	s->handshake_ms = (uint32_t)((clock_now_ns() - s->accept_ns) / NS_PER_MS);
-	s->flags &= ~SESS_EMBRYONIC;
-	if (ok) {
-		s->conn->flags &= ~CONN_HANDSHAKE;
-		session_start(s, true);
-		return;
-	}
-	session_abort(s);
-}
-
-static void preamble_timeout(struct timer *t)
-{
-	struct preamble *p = container_of(t, struct preamble, timer);
-
-	preamble_log(p->session, p, true);
-	preamble_end(p, false);
-}
-
-/* Looks at the first bytes without taking them, then takes exactly the header. */
-static void preamble_ready(struct conn *c)
-{
-	struct preamble *p = c->owner;
-	struct session *s = p->session;
-	struct proxyproto pp;
-	char bytes[2048];
-	ssize_t n = recv(c->fd, bytes, sizeof(bytes), MSG_PEEK | MSG_DONTWAIT);
-
-	if (n < 0 && (errno == EAGAIN || errno == EINTR) && !(c->flags & CONN_RDHUP)) {
-		fd_cant_recv(c->fd);
-		return;
-	}
-	if (n <= 0) {
-		preamble_log(s, p, false);
-		preamble_end(p, false);
-		return;
-	}
-	p->seen = true;
-	switch (proxyproto_parse(slice_make(bytes, (size_t)n), &pp)) {
-	case PROXYPROTO_MORE:
-		if (c->flags & CONN_RDHUP || n == (ssize_t)sizeof(bytes)) {
-			preamble_log(s, p, false);
-			preamble_end(p, false);
-		} else {
-			fd_cant_recv(c->fd);
-		}
-		return;
-	case PROXYPROTO_ERROR:
-		session_log_error(s, "Received something which does not look like a PROXY "
-				     "protocol header");
-		preamble_end(p, false);
-		return;
-	case PROXYPROTO_DONE:
-		break;
-	}
-	if (recv(c->fd, bytes, pp.length, MSG_DONTWAIT) != (ssize_t)pp.length) {
-		preamble_end(p, false);
-		return;
-	}
-	if (!pp.local && addr_is_inet(&pp.source)) {
-		s->src = pp.source;
-		s->dst = pp.destination;
-		s->flags |= SESS_HAS_DST | SESS_PROXY_SRC;
-	}
-	preamble_end(p, true);
-}
-
-static void preamble_describe(const struct conn *c, struct strbuf *out)
-{
-	session_describe(((const struct preamble *)c->owner)->session, out);
-}
-
-static const struct conn_ops preamble_ops = {
-	.name = "PROXY-preamble", .ready = preamble_ready, .describe = preamble_describe,
-};
-
-/* Waits for the PROXY protocol header that the bind line announces. */
-static void session_wait_preamble(struct session *s)
-{
-	struct preamble *p = pool_zalloc(preamble_pool);
-	int64_t ms = s->fe->timeout.client_hs ? s->fe->timeout.client_hs : s->fe->timeout.client;
-
-	if (!p) {
-		session_abort(s);
-		return;
-	}
-	p->session = s;
-	timer_init(&p->timer, preamble_timeout);
-	if (ms)
-		timer_set(&p->timer, clock_now_ms() + (uint64_t)ms);
-	s->flags |= SESS_EMBRYONIC;
-	s->conn->ops = &preamble_ops;
-	s->conn->owner = p;
-	s->conn->flags |= CONN_HANDSHAKE;
 }
 
 /* --- accepting -------------------------------------------------------------------------------- */
@@ -427,9 +309,7 @@ void session_accept(struct listener_conf *l, int fd, const struct addr *src)
 		session_abort(s);
 		return;
 	}
-	if (l->bind->options & BIND_ACCEPT_PROXY)
-		session_wait_preamble(s);
-	else
+	if (!preamble_wait(s))
 		session_start(s, false);
 }
 
