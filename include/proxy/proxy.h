@@ -40,6 +40,7 @@ enum proxy_mode { PROXY_MODE_TCP, PROXY_MODE_HTTP, PROXY_MODE_LOG, PROXY_MODE_SP
 #define PROXY_OPTIONS(X) \
 	X(ABORTONCLOSE, "abortonclose", PROXY_BE, 3) \
 	X(ALLBACKUPS, "allbackups", PROXY_BE, 3) \
+	X(CHECKCACHE, "checkcache", PROXY_BE, 2) \
 	X(CLITCPKA, "clitcpka", PROXY_FE, 3) \
 	X(SRVTCPKA, "srvtcpka", PROXY_BE, 3) \
 	X(CONTSTATS, "contstats", PROXY_FE, 3) \

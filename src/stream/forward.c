@@ -26,13 +26,13 @@ static bool can_splice(const struct stream *s, const struct endpoint *from,
 	const struct http_msg *m = from->rx_head;
 	struct conn *a, *b;
 
-	if (!from->ops || !to->ops)
+	if (!from->ops || !to->ops || from->ops->framed || to->ops->framed)
 		return false;
 	if (s->flags & STRM_HTTP && !(s->flags & STRM_TUNNEL) && m->body != HTTP_BODY_LENGTH)
 		return false;
 	a = from->ops->conn((struct endpoint *)from);
 	b = to->ops->conn((struct endpoint *)to);
-	return a->transport->can_splice && b->transport->can_splice;
+	return a && b && a->transport->can_splice && b->transport->can_splice;
 }
 
 /* Gives a pipe to a direction that is to be spliced and can be. */
@@ -138,17 +138,19 @@ static bool is_active(const struct proxy *px, const struct endpoint *ep, bool re
 	       ep->flags & EP_TX_FULL;
 }
 
-/* The inactivity limits of both sides for the state they are in, after bytes of the request or of the
- * response were moved.
+/* The inactivity limits of both sides for the state they are in, after bytes of the request or of
+ * the response were moved.
  */
 static void set_deadlines(struct stream *s, bool request, bool response)
 {
 	const struct proxy_timeouts *fe = &s->fe->timeout, *be = &s->be->timeout;
-	int64_t client = fe->client, server = be->server;
+	int64_t client = stream_timeout_ms(s, STREAM_TIMEOUT_CLIENT);
+	int64_t server = stream_timeout_ms(s, STREAM_TIMEOUT_SERVER);
+	int64_t tunnel = stream_timeout_ms(s, STREAM_TIMEOUT_TUNNEL);
 
-	if ((s->flags & STRM_TUNNEL || !(s->flags & STRM_HTTP)) && be->tunnel &&
+	if ((s->flags & STRM_TUNNEL || !(s->flags & STRM_HTTP)) && tunnel &&
 	    s->back.flags & EP_CONNECTED)
-		client = server = be->tunnel;
+		client = server = tunnel;
 	if (s->flags & STRM_TUNNEL || !(s->flags & STRM_HTTP)) {
 		/* half closed: the side that was closed towards has its own limit */
 		if (s->front.flags & EP_TX_DONE && fe->client_fin)
@@ -178,7 +180,7 @@ void stream_forward(struct stream *s)
 		splice_begin(s, &s->front, &s->back, &s->pipe_req);
 	request = move(s, &s->front, &s->back, &s->pipe_req);
 	regulate(&s->front, &s->back, s->pipe_req);
-	if (s->flags & STRM_HEAD_SENT || tunnel) {
+	if ((s->flags & STRM_HEAD_SENT || tunnel) && s->stage != STAGE_TCP_RESPONSE) {
 		splice_begin(s, &s->back, &s->front, &s->pipe_res);
 		response = move(s, &s->back, &s->front, &s->pipe_res);
 		regulate(&s->back, &s->front, s->pipe_res);

@@ -74,8 +74,13 @@ bool stream_add_unique_id(struct stream *s);
 
 /* --- forwarded.c : option forwarded. False: no memory. */
 bool stream_add_forwarded(struct stream *s);
-/* --- response.c : answers 100 to a client that waits before it sends its body, once. */
+/* --- client.c : answers 100 to a client that waits before it sends its body, once. */
 void stream_send_continue(struct stream *s);
+/* Sends an answer that is not the final one (1xx). */
+void stream_send_interim(struct stream *s, struct http_msg *m);
+
+/* --- cacheable.c : option checkcache: is the answer one that it refuses? Says so in the log. */
+bool stream_response_leaks_cookie(struct stream *s);
 
 /* --- request.c : runs a list, turns what it decided into a step; NEXT: go on */
 enum step stream_rules(struct stream *s, struct proxy *px, enum ruleset set, unsigned dir);
@@ -131,12 +136,12 @@ void stream_log_begin(struct stream *s);
 /* A connection which ends before it carries anything: its PROXY protocol header failed. */
 void session_log_error(struct session *sess, const char *what);
 /* A connection that never became a stream. */
-void session_log_bad(struct session *sess, const struct h1_bad *bad, enum stream_cause cause,
+void session_log_bad(struct session *sess, const struct front_bad *bad, enum stream_cause cause,
 		     char phase);
 
 /* --- per-proxy settings computed in the check phase (stream_conf.c) */
 struct stream_proxy {
-	struct h1_settings front, back;
+	struct mux_settings front, back;
 	struct logformat *log_format, *log_format_sd, *error_format, *unique_format;
 	const char *log_format_text, *error_format_text;
 	const char *unique_header;
