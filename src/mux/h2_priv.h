@@ -197,6 +197,8 @@ void h2s_error(struct h2_stream *s, enum h2_error code, const char *text);
 void h2c_reset(struct h2_conn *h, uint32_t id, enum h2_error code);
 /* Was this number reset by us a moment ago? */
 bool h2c_was_reset(const struct h2_conn *h, uint32_t id);
+/* The peer reset it as well: nothing of it is on its way any more. */
+void h2c_forget_reset(struct h2_conn *h, uint32_t id);
 /* Gives the peer more window for this stream, when it is worth a frame. */
 void h2s_grant(struct h2_stream *s, bool now);
 

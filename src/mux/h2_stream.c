@@ -111,6 +111,13 @@ bool h2c_was_reset(const struct h2_conn *h, uint32_t id)
 	return false;
 }
 
+void h2c_forget_reset(struct h2_conn *h, uint32_t id)
+{
+	for (unsigned i = 0; i < 4; i++)
+		if (h->reset[i] == id)
+			h->reset[i] = 0;
+}
+
 void h2c_reset(struct h2_conn *h, uint32_t id, enum h2_error code)
 {
 	char frame[H2_RST_STREAM_LEN];
