@@ -193,7 +193,7 @@ static void begin_stream(struct h2_conn *h, struct h2_head *head, bool end_strea
 		return;
 	}
 	s->ep = ep;
-	ep->ops = &h2_front_endpoint;
+	ep->ops = h->stream_ops;
 	ep->mux = s;
 	timer_set(&h->timer, TIMER_NEVER);
 	if (!fill_request(ep->rx_head, head, end_stream))
