@@ -29,6 +29,8 @@ void h1_front_start(struct h1_conn *h);
 /* Ends it, as when the process stops: at once if idle, else after the current message. */
 void h1_front_stop(struct h1_conn *h);
 bool h1_front_is_idle(const struct h1_conn *h);
+/* Its settings from now on: the connection goes on with another generation. Borrowed. */
+void h1_set_settings(struct h1_conn *h, const struct mux_settings *settings);
 
 struct h1_back_user {
 	/* A kept connection without a stream has ended or misbehaved: leave the idle list; it dies

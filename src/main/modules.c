@@ -28,7 +28,7 @@
 	/* 8 ext */ \
 	X(prometheus) \
 	/* 9 main */ \
-	X(stats_socket) X(info) X(start)
+	X(stats_socket) X(info) X(reload) X(reload_ctl) X(start)
 
 #define X(name) extern const struct module mod_##name;
 MODULES(X)

@@ -30,6 +30,8 @@ static __thread struct turn_list resume;
 
 bool h1_init(unsigned fields_max)
 {
+	if (h1_pool)
+		return true; /* another generation goes live */
 	h1_pool = pool_new("h1c", sizeof(struct h1_conn));
 	return h1_pool && h1_head_init(fields_max);
 }

@@ -178,6 +178,11 @@ bool h1_front_is_idle(const struct h1_conn *h)
 	return !h->ep && h->rx_state == H1_RX_IDLE && !h->out.len;
 }
 
+void h1_set_settings(struct h1_conn *h, const struct mux_settings *settings)
+{
+	h->settings = settings;
+}
+
 void h1_front_stop(struct h1_conn *h)
 {
 	h->flags |= H1C_FL_STOP;

@@ -96,8 +96,11 @@ static struct session *session_new(struct listener_conf *l, const struct addr *s
 static struct endpoint *http_stream_new(void *owner, uint64_t since_ns)
 {
 	struct session *sess = owner;
-	struct stream *s = stream_new(sess, true);
+	struct stream *s;
 
+	if (unlikely(sess->config != proxies_current()))
+		session_follow(sess);
+	s = stream_new(sess, true);
 	if (!s)
 		return NULL;
 	s->t.begin = since_ns;

@@ -121,6 +121,10 @@ void session_abort(struct session *s);
 /* For `show fd`; <owner> is a session. */
 void session_describe(const void *owner, struct strbuf *out);
 bool session_thread_init(void);
+/* follow.c: <s>, without a stream, goes on with the live generation, or is stopped after its next
+ * answer when it has no such frontend or listener any more: which frees it when it is idle.
+ */
+void session_follow(struct session *s);
 extern __thread struct list session_list;
 extern __thread struct list stream_list_of_thread;
 
