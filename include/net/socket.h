@@ -49,6 +49,9 @@ struct socket_settings {
 	int notsent_lowat;       /* bytes that may wait in the kernel unsent; 0 no limit */
 };
 
+/* Do both make the same socket, but for its backlog? */
+bool socket_settings_are_equal(const struct socket_settings *a, const struct socket_settings *b);
+
 /* A listening stream socket. Listening TCP sockets have TCP_NODELAY, which accepted ones inherit.
  * UNIX paths are bound aside and renamed into place, so that a running process keeps its own.
  */

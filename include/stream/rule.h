@@ -45,6 +45,7 @@ enum rule_result {
 	RULE_CLOSE,     /* close silently, the kernel told to drop (silent-drop) */
 	RULE_ERROR,     /* internal error: 500 */
 	RULE_BAD_REQUEST, /* the request proved invalid: 400 */
+	RULE_SERVICE,   /* a service was attached as the back endpoint: it answers */
 	RULE_CUT_SERVER,  /* the server's connection is cut: 502 */
 	RULE_TIMEOUT,     /* what the action waited for did not come: 408, of servers 504 */
 };

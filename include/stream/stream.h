@@ -29,6 +29,7 @@ struct idle_ask;
 struct pipe;
 struct rule;
 struct server;
+struct service_kind;
 struct task;
 
 /* X(name, character of the log, "meaning"): who ended the stream. Manual 8.5, first character. */
@@ -155,6 +156,7 @@ struct stream {
 	struct session *sess;
 	struct proxy *fe, *be;         /* be: fe until one is chosen */
 	struct server *server;         /* borrowed of the generation */
+	const struct service_kind *service; /* what answers instead of a server, or NULL */
 	uint32_t flags;                /* enum stream_flags */
 	uint8_t stage;                 /* enum stream_stage */
 	uint8_t cause;                 /* enum stream_cause, the first one said */

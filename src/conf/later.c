@@ -23,7 +23,7 @@ static const struct {
 	{ "maxsslconn", CONF_GLOBAL, TLS }, { "maxsslrate", CONF_GLOBAL, TLS },
 	{ "ocsp-update.*", CONF_GLOBAL, TLS }, { "ssl-*", CONF_GLOBAL, TLS },
 	{ "tune.ssl.*", CONF_GLOBAL, TLS },
-	{ "tune.h2.*", CONF_GLOBAL, H2 }, { "tune.quic.*", CONF_GLOBAL, "QUIC" },
+	{ "tune.quic.*", CONF_GLOBAL, "QUIC" },
 	{ "limited-quic", CONF_GLOBAL, "QUIC" }, { "no-quic", CONF_GLOBAL, "QUIC" },
 	{ "dns-accept-family", CONF_GLOBAL, "name resolution at run time" },
 	{ "httpclient.*", CONF_GLOBAL, "the HTTP client" },
@@ -47,7 +47,7 @@ static const struct {
 	{ "tune.peers.*", CONF_GLOBAL, "peers" }, { "tune.ring.*", CONF_GLOBAL, "rings" },
 	{ "tune.pattern.*", CONF_GLOBAL, "a cache of patterns" },
 	{ "tune.stick-counters", CONF_GLOBAL, "stick tables" },
-	{ "tune.glitches.*", CONF_GLOBAL, H2 }, { "tune.bufsize.small", CONF_GLOBAL, "QUIC" },
+	{ "tune.bufsize.small", CONF_GLOBAL, "QUIC" },
 	{ "trace", CONF_GLOBAL, "traces" },
 
 	{ "email-alert", CONF_PROXY, "alerts by mail" },

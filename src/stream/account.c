@@ -24,7 +24,7 @@ void stream_count_begin(struct stream *s)
 	if (!(s->flags & STRM_HTTP))
 		return;
 	proxy_count_request(fe);
-	counter_add(&fe->state->fe, CNT_REQ_H1, 1);
+	counter_add(&fe->state->fe, s->req.version >= 20 ? CNT_REQ_H2 : CNT_REQ_H1, 1);
 	if (fe->options & PROXY_OPT_SOCKET_STATS)
 		counter_add(&s->sess->listener->state->counters, CNT_REQ_TOT, 1);
 }
@@ -125,14 +125,4 @@ void stream_count_end(struct stream *s)
 	if (s->t.queued)
 		count_times(s);
 	gauge_add(&s->be->state->be, CNT_SESS_CUR, -1, &s->be->state->be_session_max);
-}
-
-enum step stage_end(struct stream *s)
-{
-	stream_count_end(s);
-	stream_log(s);
-	stream_drop_back(s);
-	stream_drop_slot(s);
-	s->sess->idle_from_ns = s->t.close;
-	return STEP_END;
 }

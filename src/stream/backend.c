@@ -422,7 +422,8 @@ bool stream_retry(struct stream *s, unsigned event)
 {
 	bool stale = event == PROXY_RETRY_EMPTY_RESPONSE && closed_under_request(s);
 
-	if (!(s->flags & STRM_HTTP) || !(s->flags & STRM_REQ_WHOLE) || s->flags & STRM_HEAD_SENT)
+	if (!(s->flags & STRM_HTTP) || !(s->flags & STRM_REQ_WHOLE) ||
+	    s->flags & STRM_HEAD_SENT || s->service)
 		return false;
 	if (!stale && s->flags & STRM_NO_L7_RETRY)
 		return false;

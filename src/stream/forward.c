@@ -26,13 +26,13 @@ static bool can_splice(const struct stream *s, const struct endpoint *from,
 	const struct http_msg *m = from->rx_head;
 	struct conn *a, *b;
 
-	if (!from->ops || !to->ops)
+	if (!from->ops || !to->ops || from->ops->framed || to->ops->framed)
 		return false;
 	if (s->flags & STRM_HTTP && !(s->flags & STRM_TUNNEL) && m->body != HTTP_BODY_LENGTH)
 		return false;
 	a = from->ops->conn((struct endpoint *)from);
 	b = to->ops->conn((struct endpoint *)to);
-	return a->transport->can_splice && b->transport->can_splice;
+	return a && b && a->transport->can_splice && b->transport->can_splice;
 }
 
 /* Gives a pipe to a direction that is to be spliced and can be. */
@@ -138,8 +138,8 @@ static bool is_active(const struct proxy *px, const struct endpoint *ep, bool re
 	       ep->flags & EP_TX_FULL;
 }
 
-/* The inactivity limits of both sides for the state they are in, after bytes of the request or of the
- * response were moved.
+/* The inactivity limits of both sides for the state they are in, after bytes of the request or of
+ * the response were moved.
  */
 static void set_deadlines(struct stream *s, bool request, bool response)
 {

@@ -7,6 +7,7 @@
 #include "expr/logformat.h"
 #include "net/conn.h"
 #include "stream/listen.h"
+#include "stream/service.h"
 #include "stream_priv.h"
 
 #define ALIAS_ARGS struct expr_ctx *ctx, const struct logformat_item *item, struct strbuf *out
@@ -59,8 +60,10 @@ static struct addr back_address(const struct stream *s, bool ours)
 	struct server_addr to;
 
 	if (ours) {
-		if (!s->back.ops || getsockname(s->back.ops->conn((struct endpoint *)&s->back)->fd,
-						(struct sockaddr *)&ss, &len) < 0)
+		const struct conn *c = s->back.ops ?
+			s->back.ops->conn((struct endpoint *)&s->back) : NULL;
+
+		if (!c || getsockname(c->fd, (struct sockaddr *)&ss, &len) < 0)
 			return none;
 		return addr_from_sockaddr(&ss, len);
 	}
@@ -117,7 +120,8 @@ static bool alias_s(ALIAS_ARGS)
 	const struct stream *s = ctx->stream;
 
 	return logformat_put_text(item, out,
-				  s->server ? slice_of(s->server->name) : SLICE("<NOSRV>"));
+				  s->server ? slice_of(s->server->name) :
+				  s->service ? slice_of(s->service->shown) : SLICE("<NOSRV>"));
 }
 
 static bool alias_pid(ALIAS_ARGS)
@@ -303,9 +307,13 @@ static bool alias_U(ALIAS_ARGS)
 
 static bool alias_ST(ALIAS_ARGS)
 {
-	int64_t status = ctx->stream->status;
+	const struct stream *s = ctx->stream;
+	int64_t status = s->status;
 
-	return logformat_put_int(item, out, status ? status : -1, false);
+	/* what is refused without an answer, as HTTP/2 does, has status 0; none yet is another thing */
+	if (!status && !(s->flags & STRM_HTTP && slice_is_none(s->log_uri)))
+		status = -1;
+	return logformat_put_int(item, out, status, false);
 }
 
 static bool alias_ac(ALIAS_ARGS)

@@ -2,6 +2,7 @@
 /* request.c - the stages of a request up to the choice of a server */
 #include "base/clock.h"
 #include "proxy/balance.h"
+#include "stream/service.h"
 #include "stream_priv.h"
 
 /* Ends for a client's fault in the bytes of its body. */
@@ -26,6 +27,8 @@ enum step stage_begin(struct stream *s)
 	s->retries_left = (uint16_t)s->fe->retries;
 	if (s->fe->http_conn == HTTP_CONN_CLOSE)
 		s->flags |= STRM_CLIENT_CLOSE;
+	if (s->front.flags & EP_RX_ABORT && s->front.flags & EP_ERROR)
+		return stream_fail(s, 400, CAUSE_CLIENT_ABORT, 'R');
 	if (s->front.flags & EP_ERROR)
 		return stream_fail(s, 500, CAUSE_RESOURCE, 'R');
 	return STEP_NEXT;
@@ -40,6 +43,17 @@ static void count_request(struct stream *s, unsigned which)
 }
 
 /* What a rule list decided, as a step. NEXT: go on. */
+/* A service answers: nothing of servers is needed any more. */
+static enum step service_step(struct stream *s, const struct proxy *px)
+{
+	stream_set_cause(s, CAUSE_LOCAL, 0);
+	if (s->fe == px)
+		counter_add(&px->state->fe, CNT_INTERCEPTED, 1);
+	s->wait_until_ms = TIMER_NEVER;
+	stream_send_continue(s);
+	return stream_goto(s, STAGE_RESPONSE);
+}
+
 static enum step rules_step(struct stream *s, struct proxy *px, enum rule_result r,
 			    const struct rule *which)
 {
@@ -62,6 +76,8 @@ static enum step rules_step(struct stream *s, struct proxy *px, enum rule_result
 		if (s->fe == px)
 			counter_add(&px->state->fe, CNT_INTERCEPTED, 1);
 		return stream_reply(s);
+	case RULE_SERVICE:
+		return service_step(s, px);
 	case RULE_REJECT:
 		count_request(s, CNT_DENIED_REQ);
 		stream_set_cause(s, CAUSE_PROXY, 0);
@@ -160,7 +176,9 @@ static bool restrict_names(struct stream *s, const struct proxy *px)
 /* http-request rules, then redirect rules. */
 static enum step http_request(struct stream *s, struct proxy *px)
 {
+	const struct service_kind *service;
 	const struct rule *which = NULL;
+	const void *arg = NULL;
 	enum rule_result r;
 	enum step step;
 
@@ -171,6 +189,10 @@ static enum step http_request(struct stream *s, struct proxy *px)
 		return step;
 	if (!restrict_names(s, px))
 		return stream_fail(s, 403, CAUSE_PROXY, 0);
+	service = service_chosen(s, px, &arg);
+	if (service)
+		return service_attach(s, px, service, arg) ? service_step(s, px) :
+		       stream_fail(s, 500, CAUSE_RESOURCE, 0);
 	r = rules_redirect(px, stream_expr(s, EXPR_DIR_REQUEST | EXPR_FINAL), &which);
 	return r == RULE_CONTINUE ? STEP_NEXT : rules_step(s, px, r, which);
 }

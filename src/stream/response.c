@@ -2,6 +2,7 @@
 /* response.c - the stages of an answer, the server's or our own */
 #include "base/clock.h"
 #include "net/conn.h"
+#include "stream/service.h"
 #include "stream_priv.h"
 
 /* More interim answers than this to one request are an attack, or a server gone wrong. */
@@ -43,6 +44,8 @@ static enum step response_failed(struct stream *s)
 	uint32_t f = s->back.flags;
 	unsigned wanted = f & EP_RX_BAD ? PROXY_RETRY_JUNK_RESPONSE : PROXY_RETRY_EMPTY_RESPONSE;
 
+	if (s->service)
+		return stream_fail(s, s->back.status, CAUSE_PROXY, 0);
 	if (stream_retry(s, wanted))
 		return stream_goto(s, STAGE_ASSIGN);
 	count_server_error(s);
@@ -196,7 +199,8 @@ static enum step response_rules(struct stream *s, struct proxy *px)
 	const struct rule *which = NULL;
 	enum rule_result r;
 
-	if (!rules_any(px, RULES_HTTP_RESPONSE))
+	if (!rules_any(px, RULES_HTTP_RESPONSE) ||
+	    (s->service && s->service->skips_response_rules))
 		return STEP_NEXT;
 	r = rules_run(px, RULES_HTTP_RESPONSE, stream_expr(s, EXPR_DIR_RESPONSE | EXPR_FINAL),
 		      false, &which);

@@ -362,14 +362,36 @@ static bool sc_is_private(const struct server_conn *sc)
 	       (srv->source && srv->source->transparency > SOURCE_FIXED);
 }
 
+/* An idle connection, in no list, goes on with the live generation if that one has the server and
+ * reaches it in the same way. False: it must be closed.
+ */
+static bool sc_follow(struct server_conn *sc)
+{
+	struct config *now = proxies_current(), *was = sc->config;
+	struct server *heir = server_heir(now, sc->server);
+
+	if (!heir || heir->digest != sc->server->digest ||
+	    !source_is_same(heir->source, sc->server->source) ||
+	    heir->proxy->mode != sc->server->proxy->mode)
+		return false;
+	sc->server = heir;
+	sc->config = config_take(now);
+	h1_set_settings(sc->h1, &stream_proxy(heir->proxy)->back);
+	config_drop(&was);
+	return true;
+}
+
 static bool sc_idle_ready(void *owner, struct h1_conn *h)
 {
 	struct server_conn *sc = owner;
-	struct server *srv = sc->server;
+	struct server *srv;
 	struct idle_list *l;
 
 	sc->streams++;
 	use_end(sc);
+	if (unlikely(sc->config != proxies_current()) && !sc_is_private(sc) && !sc_follow(sc))
+		return false; /* (a private one moves with its session) */
+	srv = sc->server;
 	if (sc->marked || (srv->max_reuse >= 0 && sc->streams > (unsigned)srv->max_reuse))
 		return false;
 	if (sc_is_private(sc)) {
@@ -492,6 +514,52 @@ void server_conn_end_session(struct session *sess)
 		list_remove(&sc->link);
 		h1_back_close(sc->h1);
 	}
+}
+
+/* --- from one generation to the next -------------------------------------------------------- */
+
+void server_conns_follow_session(struct session *sess)
+{
+	struct server_conn *sc, *next;
+
+	list_for_each_safe(sc, next, &sess->server_conns, link) {
+		if (sc_follow(sc))
+			continue;
+		list_remove(&sc->link);
+		h1_back_close(sc->h1);
+	}
+}
+
+/* Moves what can go to the list of the heir, which needs as many as this one did. */
+static void idle_list_follow(struct idle_list *l)
+{
+	struct config *cfg = config_take(list_first(&l->conns, struct server_conn, link)->config);
+	struct server *heir = server_heir(proxies_current(), l->server);
+	struct idle_list *to = heir ? idle_list_get(heir, true) : NULL;
+
+	if (to) {
+		to->peak = l->peak > to->peak ? l->peak : to->peak;
+		to->peak_before = l->peak_before;
+	}
+	while (!list_is_empty(&l->conns)) {
+		struct server_conn *sc = list_last(&l->conns, struct server_conn, link);
+
+		idle_leave(sc);
+		if (to && sc_follow(sc))
+			idle_put(to, sc);
+		else
+			h1_back_close(sc->h1);
+	}
+	config_drop(&cfg);
+}
+
+void server_conns_follow_thread(void)
+{
+	struct idle_list *l, *next;
+
+	list_for_each_safe(l, next, &idle_lists, thread_link)
+		if (l->server->proxy->config != proxies_current())
+			idle_list_follow(l);
 }
 
 /* --- asking other threads -------------------------------------------------------------------- */

@@ -121,6 +121,10 @@ void session_abort(struct session *s);
 /* For `show fd`; <owner> is a session. */
 void session_describe(const void *owner, struct strbuf *out);
 bool session_thread_init(void);
+/* follow.c: <s>, without a stream, goes on with the live generation, or is stopped after its next
+ * answer when it has no such frontend or listener any more: which frees it when it is idle.
+ */
+void session_follow(struct session *s);
 extern __thread struct list session_list;
 extern __thread struct list stream_list_of_thread;
 
@@ -136,12 +140,12 @@ void stream_log_begin(struct stream *s);
 /* A connection which ends before it carries anything: its PROXY protocol header failed. */
 void session_log_error(struct session *sess, const char *what);
 /* A connection that never became a stream. */
-void session_log_bad(struct session *sess, const struct h1_bad *bad, enum stream_cause cause,
+void session_log_bad(struct session *sess, const struct front_bad *bad, enum stream_cause cause,
 		     char phase);
 
 /* --- per-proxy settings computed in the check phase (stream_conf.c) */
 struct stream_proxy {
-	struct h1_settings front, back;
+	struct mux_settings front, back;
 	struct logformat *log_format, *log_format_sd, *error_format, *unique_format;
 	const char *log_format_text, *error_format_text;
 	const char *unique_header;
