@@ -24,6 +24,7 @@
 #include "proxy/queue.h"
 #include "stream/session.h"
 
+struct auth_job;
 struct idle_ask;
 struct pipe;
 struct rule;
@@ -145,6 +146,7 @@ struct stream_overrides {
 	bool has_mark, has_tos;              /* of connections to servers */
 	uint32_t mark;
 	uint8_t tos;
+	struct auth_job *auth_job;           /* a password is being checked */
 	struct http_msg *hints;              /* interim answer being made by early-hint */
 };
 

@@ -205,10 +205,13 @@ enum step stage_http_request_fe(struct stream *s)
 
 enum step stage_switch(struct stream *s)
 {
+	struct expr_ctx *ctx = stream_expr(s, EXPR_DIR_REQUEST | EXPR_FINAL | EXPR_MAY_WAIT);
 	struct proxy *be = NULL;
 
-	if (rules_backend(s->fe, stream_expr(s, EXPR_DIR_REQUEST | EXPR_FINAL), &be) == EXPR_WAIT)
+	if (rules_backend(s->fe, ctx, &be) == EXPR_WAIT) {
+		stream_hold_front(s);
 		return STEP_WAIT;
+	}
 	if (!be) {
 		if (!(s->fe->caps & PROXY_BE))
 			return stream_fail(s, 503, CAUSE_SERVER_ABORT, 'C');
