@@ -23,11 +23,12 @@
 	/* 7 stream */ \
 	X(rule) X(tcp_act) X(preamble_act) X(http_act) X(reply_act) X(service_act) X(var_act) \
 	X(capture) X(conn_smp) X(http_smp) X(field_smp) X(proxy_smp) X(stream_alias) \
+	X(sniff) X(acl_smp) X(body_smp) X(stream_smp) X(tls_smp) X(transport_smp) \
 	X(stream_log) X(stream_unique_id) X(stream) X(sess_ctl) X(errors_ctl) \
 	/* 8 ext */ \
 	X(prometheus) \
 	/* 9 main */ \
-	X(stats_socket) X(info) X(start)
+	X(process_smp) X(stats_socket) X(info) X(start)
 
 #define X(name) extern const struct module mod_##name;
 MODULES(X)

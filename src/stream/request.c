@@ -46,6 +46,12 @@ enum step stage_begin(struct stream *s)
 }
 
 /* What a rule list decided, as a step. NEXT: go on. */
+/* Where the proxy counts what its rules decide: a backend has no counters of a frontend. */
+static struct counter_set *counters_of(const struct proxy *px)
+{
+	return px->caps & PROXY_FE ? &px->state->fe : &px->state->be;
+}
+
 /* A service answers: nothing of servers is needed any more. */
 static enum step service_step(struct stream *s, const struct proxy *px)
 {
@@ -68,7 +74,7 @@ static enum step rules_step(struct stream *s, struct proxy *px, enum rule_result
 	case RULE_WAIT:
 		return STEP_WAIT;
 	case RULE_DENY:
-		counter_add(&px->state->fe, CNT_DENIED_REQ, px->caps & PROXY_FE ? 1 : 0);
+		counter_add(counters_of(px), CNT_DENIED_REQ, 1);
 		stream_set_cause(s, CAUSE_PROXY, 0);
 		if (s->flags & STRM_HTTP && rule_deny_reply(which, s))
 			return stream_reply(s);
@@ -81,7 +87,7 @@ static enum step rules_step(struct stream *s, struct proxy *px, enum rule_result
 	case RULE_SERVICE:
 		return service_step(s, px);
 	case RULE_REJECT:
-		counter_add(&px->state->fe, CNT_DENIED_REQ, px->caps & PROXY_FE ? 1 : 0);
+		counter_add(counters_of(px), CNT_DENIED_REQ, 1);
 		stream_set_cause(s, CAUSE_PROXY, 0);
 		return stream_goto(s, STAGE_END);
 	case RULE_TARPIT:
@@ -97,7 +103,7 @@ static enum step rules_step(struct stream *s, struct proxy *px, enum rule_result
 	case RULE_ERROR:
 		break;
 	}
-	counter_add(&px->state->fe, CNT_INTERNAL_ERRORS, px->caps & PROXY_FE ? 1 : 0);
+	counter_add(counters_of(px), CNT_INTERNAL_ERRORS, 1);
 	return stream_fail(s, 500, CAUSE_INTERNAL, 0);
 }
 
