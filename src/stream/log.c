@@ -21,8 +21,7 @@ static const struct log_settings *settings_of(const struct proxy *px)
 	return slot_of(&log_proxy_slot, proxy_slots(px));
 }
 
-/* An end that nobody needs to look at: no error, no status 5xx (even of ours), no other try. */
-static bool is_normal(const struct stream *s)
+bool stream_is_normal(const struct stream *s)
 {
 	return (s->cause == CAUSE_NONE || s->cause == CAUSE_LOCAL) && s->status < 500 &&
 	       !s->retries && !(s->flags & STRM_REDISPATCHED);
@@ -37,7 +36,7 @@ static enum log_level level_of(const struct stream *s)
 {
 	if (s->log_level < LOG_LEVELS)
 		return s->log_level;
-	return is_normal(s) ? LOG_LVL_INFO : error_level(s->fe);
+	return stream_is_normal(s) ? LOG_LVL_INFO : error_level(s->fe);
 }
 
 /* Builds and sends one line of a format, with the structured data of the frontend. */
@@ -70,7 +69,7 @@ void stream_log(struct stream *s)
 
 	if (!f || !is_wanted(s))
 		return;
-	if (s->fe->options & PROXY_OPT_DONTLOG_NORMAL && is_normal(s))
+	if (s->fe->options & PROXY_OPT_DONTLOG_NORMAL && stream_is_normal(s))
 		return;
 	if (s->fe->options & PROXY_OPT_DONTLOGNULL && !(s->flags & STRM_HTTP) &&
 	    !s->front.rx_bytes && !stream_bytes_out(s))

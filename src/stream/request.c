@@ -43,7 +43,6 @@ static void count_request(struct stream *s, unsigned which)
 		counter_add(&s->be->state->be, which, 1);
 }
 
-/* What a rule list decided, as a step. NEXT: go on. */
 /* A service answers: nothing of servers is needed any more. */
 static enum step service_step(struct stream *s, const struct proxy *px)
 {
@@ -55,6 +54,7 @@ static enum step service_step(struct stream *s, const struct proxy *px)
 	return stream_goto(s, STAGE_RESPONSE);
 }
 
+/* What a rule list decided, as a step. NEXT: go on. */
 static enum step rules_step(struct stream *s, struct proxy *px, enum rule_result r,
 			    const struct rule *which)
 {

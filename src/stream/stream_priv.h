@@ -56,6 +56,11 @@ static inline enum step stream_goto(struct stream *s, enum stream_stage stage)
 	return STEP_AGAIN;
 }
 
+/* The two letters of the log that tell how it ended, so far. Manual 8.5. */
+void stream_end_letters(const struct stream *s, char letters[2]);
+/* An end that nobody needs to look at: no error, no status 5xx (even of ours), no other try. */
+bool stream_is_normal(const struct stream *s);
+
 /* Ends with this page (0: none) and cause; returns what the stage must return. */
 enum step stream_fail(struct stream *s, unsigned status, enum stream_cause cause, char phase);
 /* Sends the answer in s->res. */
