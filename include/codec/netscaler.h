@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* netscaler.h - NetScaler's client address insertion ("CIP"): the client's IP and TCP headers before
- * the first byte of a connection
+/* netscaler.h - NetScaler's client address insertion ("CIP"): the client's IP and TCP headers
+ * before the first byte of a connection
  *
  *    magic (4) | length (4) | IP header, TCP header            the old form: <length> bytes follow
  *    magic (4) | total (4) | type (2) | length (2) | IP, TCP   the new one: <length> bytes follow
@@ -8,7 +8,8 @@
  * Numbers in network order. The old form is told from the new one by the IP version that stands
  * where the new one has its type. A length that does not cover the headers it announces is
  * refused, so that nothing of them is ever taken for a request.
- * Owns: nothing. Threads: any. Manual: accept-netscaler-cip (the forms were found by asking the reference).
+ * Owns: nothing. Threads: any. Manual: accept-netscaler-cip (the forms were found by asking the
+ * reference).
  */
 #ifndef CODEC_NETSCALER_H
 #define CODEC_NETSCALER_H

@@ -44,6 +44,8 @@ struct socket_settings {
 	int source_port_low, source_port_high; /* a range, 0 0: none */
 	uint32_t *source_cursor;
 	int rcvbuf, sndbuf;      /* 0: the system's */
+	const uint32_t *mark;    /* of the packets that leave by it; NULL none */
+	const uint8_t *tos;
 	int notsent_lowat;       /* bytes that may wait in the kernel unsent; 0 no limit */
 };
 

@@ -40,6 +40,7 @@ enum proxy_mode { PROXY_MODE_TCP, PROXY_MODE_HTTP, PROXY_MODE_LOG, PROXY_MODE_SP
 #define PROXY_OPTIONS(X) \
 	X(ABORTONCLOSE, "abortonclose", PROXY_BE, 3) \
 	X(ALLBACKUPS, "allbackups", PROXY_BE, 3) \
+	X(CHECKCACHE, "checkcache", PROXY_BE, 2) \
 	X(CLITCPKA, "clitcpka", PROXY_FE, 3) \
 	X(SRVTCPKA, "srvtcpka", PROXY_BE, 3) \
 	X(CONTSTATS, "contstats", PROXY_FE, 3) \
@@ -177,11 +178,9 @@ struct proxy {
 	struct proxy *defaults;      /* the section it comes from, or NULL */
 	struct config *config;       /* borrowed */
 	bool maxconn_is_set, fullconn_is_set;
-	bool is_used;                /* a defaults section: something came from it */
 
 	uint64_t options;            /* PROXY_OPT_* */
 	enum proxy_http_conn http_conn;
-	bool http_conn_is_set;
 	enum proxy_log_kind log_kind;
 	const char *log_kind_file;   /* where it was set, for warnings */
 	int log_kind_line;

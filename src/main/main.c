@@ -16,6 +16,7 @@
 #include "expr/expr.h"
 #include "stream/listen.h"
 #include "stream/rule.h"
+#include "stream/service.h"
 #include "main_priv.h"
 
 uint64_t main_start_ns, main_ready_ns;
@@ -31,7 +32,8 @@ static bool modules_register(void)
 		for (struct slot *const *s = (*m)->slots; s && *s; s++)
 			slot_register(*s);
 	if (!conf_register(main_modules) || !ctl_register(main_modules) ||
-	    !expr_register(main_modules) || !rules_register(main_modules)) {
+	    !expr_register(main_modules) || !rules_register(main_modules) ||
+	    !services_register(main_modules)) {
 		MAIN_ALERT("out of memory while registering keywords.");
 		return false;
 	}

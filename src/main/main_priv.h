@@ -96,7 +96,7 @@ void vocabulary_dump(const struct module *const *modules, FILE *out);
 struct main_settings {
 	bool daemon, quiet, zero_warning, set_dumpable, insecure_setuid, insecure_fork;
 	bool strict_limits, no_splice, no_reuseport;
-	const char *pidfile, *chroot_dir, *node, *description, *localpeer, *cluster_secret;
+	const char *pidfile, *chroot_dir, *node, *description, *localpeer;
 	int uid, gid;                 /* 0 unset */
 	int maxconn;                  /* 0 unset: computed */
 	int maxconnrate, maxsessrate; /* 0 none */
@@ -114,7 +114,6 @@ struct main_settings {
 	int idle_low_percent;         /* tune.pool-low-fd-ratio */
 	int idle_high_percent;        /* tune.pool-high-fd-ratio */
 	bool idle_apart;              /* tune.idle-pool.shared off */
-	int ignored;                  /* where harmless tunables go */
 };
 
 extern struct slot settings_slot;

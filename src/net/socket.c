@@ -239,6 +239,18 @@ static bool bind_source(int fd, const struct socket_settings *set)
 	return false;
 }
 
+/* As far as the process may: without the right to, packets go unmarked. */
+static void set_marks(int fd, const struct sockaddr_storage *addr,
+		      const struct socket_settings *set)
+{
+	if (set->mark)
+		set_int(fd, SOL_SOCKET, SO_MARK, (int)*set->mark);
+	if (set->tos && addr->ss_family == AF_INET)
+		set_int(fd, IPPROTO_IP, IP_TOS, *set->tos);
+	if (set->tos && addr->ss_family == AF_INET6)
+		set_int(fd, IPPROTO_IPV6, IPV6_TCLASS, *set->tos);
+}
+
 static bool prepare_connect(int fd, const struct sockaddr_storage *addr,
 			    const struct socket_settings *set)
 {
@@ -258,6 +270,7 @@ static bool prepare_connect(int fd, const struct sockaddr_storage *addr,
 		set_int(fd, IPPROTO_TCP, TCP_FASTOPEN_CONNECT, 1);
 	set_buffers(fd, set);
 	set_keepalive(fd, set);
+	set_marks(fd, addr, set);
 	if (!set->source)
 		return true;
 	if (set->options & SOCKET_TRANSPARENT && !set_transparent(fd, addr->ss_family))

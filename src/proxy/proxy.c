@@ -111,7 +111,6 @@ static void proxy_set_own(struct proxy *px, struct config *cfg, const char *name
 	px->guid = px->description = NULL;
 	px->id = 0;
 	px->id_forced = false;
-	px->is_used = false;
 	px->server_count = 0;
 	px->state = NULL;
 	px->balance = NULL;
@@ -136,11 +135,8 @@ struct proxy *proxy_new(struct config *cfg, const char *name, unsigned caps,
 	px->defaults = defaults;
 	if (!slot_area_init(SLOT_PROXY, proxy_slots(px)))
 		return NULL;
-	if (defaults) {
-		defaults->is_used = true;
-		if (!slot_area_inherit(SLOT_PROXY, proxy_slots(px), proxy_slots(defaults)))
-			return NULL;
-	}
+	if (defaults && !slot_area_inherit(SLOT_PROXY, proxy_slots(px), proxy_slots(defaults)))
+		return NULL;
 	return px;
 }
 

@@ -74,8 +74,13 @@ bool stream_add_unique_id(struct stream *s);
 
 /* --- forwarded.c : option forwarded. False: no memory. */
 bool stream_add_forwarded(struct stream *s);
-/* --- response.c : answers 100 to a client that waits before it sends its body, once. */
+/* --- client.c : answers 100 to a client that waits before it sends its body, once. */
 void stream_send_continue(struct stream *s);
+/* Sends an answer that is not the final one (1xx). */
+void stream_send_interim(struct stream *s, struct http_msg *m);
+
+/* --- cacheable.c : option checkcache: is the answer one that it refuses? Says so in the log. */
+bool stream_response_leaks_cookie(struct stream *s);
 
 /* --- request.c : runs a list, turns what it decided into a step; NEXT: go on */
 enum step stream_rules(struct stream *s, struct proxy *px, enum ruleset set, unsigned dir);
@@ -103,6 +108,8 @@ void stream_count_begin(struct stream *s);
 void stream_note_session(int64_t *last_s);
 void stream_count_backend(struct stream *s);
 void stream_count_end(struct stream *s);
+/* With option contstats: counts the bytes so far, now and then. */
+void stream_count_continuously(struct stream *s);
 
 /* --- session.c */
 bool session_init(void);
