@@ -144,6 +144,26 @@ static bool parse_no_send_proxy(struct conf_line *l)
 	return true;
 }
 
+/* Version 2 with the options of keyword->max. */
+static bool parse_send_proxy_ssl(struct conf_line *l)
+{
+	struct server *srv = l->object;
+
+	srv->send_proxy = 2;
+	srv->proxy_v2_options |= (unsigned)l->keyword->max;
+	return true;
+}
+
+static bool parse_no_send_proxy_ssl(struct conf_line *l)
+{
+	struct server *srv = l->object;
+
+	srv->proxy_v2_options &= ~(unsigned)l->keyword->max;
+	if (srv->send_proxy == 2)
+		srv->send_proxy = 0;
+	return true;
+}
+
 static bool parse_proxy_v2_options(struct conf_line *l)
 {
 	static const struct {
@@ -435,6 +455,16 @@ static const struct conf_keyword keywords[] = {
 	  .help = "PROXY protocol version 1" },
 	{ .words = "send-proxy-v2", .where = CONF_SERVER, .parse = parse_send_proxy, .min = 2,
 	  .help = "PROXY protocol version 2" },
+	{ .words = "send-proxy-v2-ssl", .where = CONF_SERVER, .parse = parse_send_proxy_ssl,
+	  .max = PROXY_V2_SSL, .help = "PROXY protocol version 2 which tells of TLS" },
+	{ .words = "send-proxy-v2-ssl-cn", .where = CONF_SERVER, .parse = parse_send_proxy_ssl,
+	  .max = PROXY_V2_SSL | PROXY_V2_CERT_CN,
+	  .help = "same, with the name of the client's certificate" },
+	{ .words = "no-send-proxy-v2-ssl", .where = CONF_SERVER, .parse = parse_no_send_proxy_ssl,
+	  .max = PROXY_V2_SSL, .help = "no PROXY protocol which tells of TLS" },
+	{ .words = "no-send-proxy-v2-ssl-cn", .where = CONF_SERVER,
+	  .parse = parse_no_send_proxy_ssl, .max = PROXY_V2_SSL | PROXY_V2_CERT_CN,
+	  .help = "same, with the name" },
 	{ .words = "no-send-proxy", .where = CONF_SERVER, .parse = parse_no_send_proxy, .min = 1,
 	  .help = "no PROXY protocol version 1" },
 	{ .words = "no-send-proxy-v2", .where = CONF_SERVER, .parse = parse_no_send_proxy,
@@ -465,7 +495,6 @@ static const struct conf_keyword keywords[] = {
 	{ .words = "strict-maxconn", .where = CONF_SERVER, .parse = parse_true,
 	  FIELD(strict_maxconn), .help = "maxconn counts connections, idle ones too" },
 	NOT("no-check"), NOT("no-agent-check"), NOT("no-check-ssl"), NOT("no-check-reuse-pool"),
-	NOT("no-send-proxy-v2-ssl"), NOT("no-send-proxy-v2-ssl-cn"),
 	LATER("check", 0, "health checks"),
 	LATER("inter", 1, "health checks"),
 	LATER("fastinter", 1, "health checks"),

@@ -23,7 +23,6 @@
 #include "base/bug.h"
 #include "base/clock.h"
 #include "base/hash.h"
-#include "codec/proxyproto.h"
 #include "conf/conf.h"
 #include "core/activity.h"
 #include "core/fd.h"
@@ -799,21 +798,12 @@ static void connect_settings(struct stream *s, struct socket_settings *set,
 /* The PROXY protocol header that this server wants first. */
 static bool send_preamble(struct stream *s)
 {
-	const struct addr *src = stream_src(s), *dst = stream_dst(s);
-	struct proxyproto_writer w;
-	char header[512];
+	char header[2048];
 	size_t n;
 
 	if (!s->server->send_proxy)
 		return true;
-	if (s->server->send_proxy == 1) {
-		n = proxyproto_make_v1(header, sizeof(header), src, dst);
-	} else {
-		proxyproto_v2_begin(&w, header, sizeof(header), src, dst);
-		if (s->server->proxy_v2_options & PROXY_V2_CRC32C)
-			proxyproto_v2_crc32c(&w);
-		n = proxyproto_v2_end(&w);
-	}
+	n = proxy_header_make(s, header, sizeof(header));
 	if (n && tls_server_is_on(server_slots(s->server)))
 		return tls_preamble(s->back.ops->conn(&s->back), slice_make(header, n));
 	return n && s->back.ops->preamble(&s->back, slice_make(header, n));
