@@ -43,6 +43,7 @@ enum endpoint_flags {
 	/* the peer will send no more (seen while nothing is expected of it) */
 	EP_PEER_SHUT = 1 << 11,
 	EP_RX_TIMEOUT = 1 << 12, /* reserved for the stream: which side was late */
+	EP_RX_REFUSED = 1 << 13, /* the server has not looked at the request: safe to replay */
 	/* what the stream tells */
 	EP_TX_HEAD = 1 << 16,    /* tx_head is to be sent; the mux clears it */
 	EP_TX_END = 1 << 17,     /* what is in tx is all */
