@@ -54,6 +54,7 @@ enum endpoint_flags {
 	EP_NO_BODY = 1 << 22,    /* the response to send or to receive has no body (HEAD) */
 	EP_TX_MORE = 1 << 23,    /* more follows at once: the mux may wait to fill packets */
 	EP_HEAD_1_0 = 1 << 24,   /* the client speaks HTTP/1.0: no chunks */
+	EP_KILL = 1 << 25,       /* the whole connection is to end, with its other streams */
 };
 
 /* Bytes that were refused, for who wants to look at them; all borrowed for the call. */

@@ -54,7 +54,7 @@ void h2_timeout(struct timer *t)
 		h2_eof(h, true);
 	} else if (!h->stream_count) {
 		if (h->state > H2C_PREFACE)
-			h2c_goaway(h, H2_ERR_NO_ERROR);
+			h2c_goaway(h, H2_ERR_NO_ERROR, h->last_stream);
 		h2c_close(h);
 	}
 	h2_leave(h, outer);
@@ -315,7 +315,7 @@ void h2_front_stop(struct h2_conn *h)
 
 	h->flags |= H2C_FL_STOP;
 	if (h->state > H2C_PREFACE && h->state < H2C_CLOSING)
-		h2c_goaway(h, H2_ERR_NO_ERROR);
+		h2c_goaway(h, H2_ERR_NO_ERROR, h->last_stream);
 	h2c_check_end(h);
 	h2_leave(h, outer);
 }

@@ -334,7 +334,7 @@ static void last_left(struct h2_conn *h)
 		return;
 	h->flags |= H2C_FL_STOP;
 	if (h->state < H2C_CLOSING)
-		h2c_goaway(h, H2_ERR_NO_ERROR);
+		h2c_goaway(h, H2_ERR_NO_ERROR, 0);
 	h2c_check_end(h);
 }
 
@@ -491,7 +491,7 @@ void h2_back_close(struct h2_conn *h)
 
 	h->flags |= H2C_FL_STOP;
 	if (h->state < H2C_CLOSING) {
-		h2c_goaway(h, H2_ERR_NO_ERROR);
+		h2c_goaway(h, H2_ERR_NO_ERROR, 0);
 		h2_flush(h);
 	}
 	if (!(h->flags & H2C_FL_DEAD))

@@ -120,7 +120,7 @@ void h2c_check_end(struct h2_conn *h)
 		h2_resume_later(h);
 }
 
-void h2c_goaway(struct h2_conn *h, enum h2_error code)
+void h2c_goaway(struct h2_conn *h, enum h2_error code, uint32_t last)
 {
 	char frame[H2_GOAWAY_LEN];
 
@@ -129,7 +129,7 @@ void h2c_goaway(struct h2_conn *h, enum h2_error code)
 	h->flags |= H2C_FL_GOAWAY_SENT;
 	h->error = (uint8_t)code;
 	/* servers begin no streams */
-	h2_put_goaway(frame, h->side->is_back ? 0 : h->last_stream, code);
+	h2_put_goaway(frame, h->side->is_back ? 0 : last, code);
 	h2_out_control(h, frame, sizeof(frame));
 }
 
@@ -151,7 +151,7 @@ void h2c_error(struct h2_conn *h, enum h2_error code, const char *text)
 		return;
 	if (text && h->tunes->log_errors != H2_LOG_NONE)
 		h2c_report(h, FRONT_BAD_SYNTAX, text);
-	h2c_goaway(h, code);
+	h2c_goaway(h, code, h->last_stream);
 	h2c_set_state(h, H2C_CLOSING);
 	/* what was asked is not answered any more: the windows may be wrong, or the peer an enemy */
 	h->flags |= H2C_FL_STOP;
@@ -166,6 +166,15 @@ void h2c_error(struct h2_conn *h, enum h2_error code, const char *text)
 		next = tree_find_ge(&h->streams, id + 1);
 	}
 	h2c_check_end(h);
+}
+
+void h2c_kill(struct h2_conn *h)
+{
+	if (h->conn->flags & CONN_NO_LINGER) {
+		h->flags |= H2C_FL_BROKEN;
+		block_queue_clear(&h->out);
+	}
+	h2c_error(h, H2_ERR_ENHANCE_YOUR_CALM, NULL);
 }
 
 void h2c_glitch(struct h2_conn *h, const char *text)

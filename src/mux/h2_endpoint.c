@@ -44,6 +44,8 @@ static enum h2_error reset_code(const struct h2_stream *s, uint32_t flags)
 {
 	if (flags & EP_TX_DONE)
 		return H2_ERR_NO_ERROR;
+	if (flags & EP_KILL)
+		return H2_ERR_ENHANCE_YOUR_CALM;
 	return s->flags & H2S_FL_HEAD_SENT ? H2_ERR_CANCEL : H2_ERR_REFUSED_STREAM;
 }
 
@@ -51,13 +53,15 @@ static void h2_front_detach(struct endpoint *ep)
 {
 	struct h2_stream *s = ep->mux;
 	struct h2_conn *h = s->conn;
-	bool outer = h2_enter(h);
+	bool outer = h2_enter(h), kill = ep->flags & EP_KILL;
 
 	ep->ops = NULL;
 	ep->mux = NULL;
 	if (s->state != H2S_CLOSED && !(s->flags & H2S_FL_RESET) && !(h->flags & H2C_FL_BROKEN))
 		h2c_reset(h, s->id, reset_code(s, ep->flags));
 	h2s_free(s);
+	if (kill)
+		h2c_kill(h);
 	if (!h->stream_count)
 		h2c_arm(h);
 	h2c_check_end(h);

@@ -180,6 +180,19 @@ static void note_request(struct h2_stream *s, const struct h2_head *head, bool e
 	s->conn->receiving++;
 }
 
+/* Once the connection has had as many streams as it may, those under way are still served. */
+static void limit_total(struct h2_conn *h)
+{
+	const struct h2_limits *t = h->limits;
+	uint64_t last = 2 * ((uint64_t)t->total_streams + (unsigned)t->streams) - 1;
+
+	if (!t->total_streams || h->stream_limit ||
+	    h->streams_total < (unsigned)t->total_streams)
+		return;
+	h->stream_limit = last < H2_STREAM_MAX ? (uint32_t)last : H2_STREAM_MAX;
+	h2c_goaway(h, H2_ERR_NO_ERROR, h->stream_limit);
+}
+
 /* A well-formed request begins a stream. */
 static void begin_stream(struct h2_conn *h, struct h2_head *head, bool end_stream)
 {
@@ -198,6 +211,7 @@ static void begin_stream(struct h2_conn *h, struct h2_head *head, bool end_strea
 	timer_set(&h->timer, TIMER_NEVER);
 	if (!fill_request(ep->rx_head, head, end_stream))
 		ep->flags |= EP_ERROR;
+	limit_total(h);
 	ep->rx_head_len = (uint32_t)head->list_len;
 	ep->rx_bytes += head->list_len;
 	ep->flags |= EP_RX_HEAD;
@@ -219,8 +233,12 @@ static enum h2_error refusal(struct h2_conn *h)
 
 	if (h->flags & H2C_FL_STOP)
 		return H2_ERR_REFUSED_STREAM;
+	if (h->stream_limit && h->frame.stream > h->stream_limit) {
+		h2c_error(h, H2_ERR_ENHANCE_YOUR_CALM, "too many streams in all");
+		return H2_ERR_REFUSED_STREAM;
+	}
 	if (limits->streams && h->stream_count >= (unsigned)limits->streams) {
-		h2c_glitch(h, "too many streams at once");
+		h2c_refused(h, FRONT_BAD_SYNTAX, "too many streams at once");
 		return H2_ERR_REFUSED_STREAM;
 	}
 	return H2_ERR_NO_ERROR;
@@ -245,7 +263,7 @@ static void on_request(struct h2_conn *h, struct slice block, bool end_stream)
 		h2c_error(h, H2_ERR_COMPRESSION_ERROR, hpack_error_text(head.hpack_error));
 		break;
 	case H2_HEAD_TOO_LARGE:
-		h2c_reset(h, h->frame.stream, no ? no : H2_ERR_ENHANCE_YOUR_CALM);
+		h2c_reset(h, h->frame.stream, no ? no : H2_ERR_PROTOCOL_ERROR);
 		if (!no)
 			h2c_refused(h, FRONT_BAD_TOO_LARGE, "head too large");
 		break;

@@ -103,6 +103,7 @@ struct h2_conn {
 	uint32_t receiving;              /* streams whose body may still come */
 	uint32_t streams_total;
 	uint32_t last_stream;            /* the highest number that the peer used */
+	uint32_t stream_limit;           /* the highest that it may use; 0: any */
 	uint32_t settings_window;        /* initial window of its streams, as announced */
 	uint32_t reset[4];               /* numbers that we reset lately; a ring */
 	uint32_t reset_at;
@@ -186,11 +187,14 @@ struct h2_conn *h2_new(struct conn *c, void *owner);
 void h2_destroy(struct h2_conn *h);
 void h2_free(struct h2_conn *h);
 void h2c_set_state(struct h2_conn *h, enum h2c_state to);
-void h2c_goaway(struct h2_conn *h, enum h2_error code);
+/* <last>: the highest number that is, or will be, served. */
+void h2c_goaway(struct h2_conn *h, enum h2_error code, uint32_t last);
 /* A fault of the peer that concerns the whole connection: GOAWAY, then the end. <text>: for the
  * log; NULL: it is not logged.
  */
 void h2c_error(struct h2_conn *h, enum h2_error code, const char *text);
+/* A rule wants the client gone: GOAWAY, or nothing at all when its socket was made silent. */
+void h2c_kill(struct h2_conn *h);
 /* Something odd, but allowed. May end the connection. */
 void h2c_glitch(struct h2_conn *h, const char *text);
 /* A request that is none, of a connection that goes on: for the log, if that is wanted. */
