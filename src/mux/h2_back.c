@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* h2_back.c - the HTTP/2 mux towards servers: requests out, answers in
  *
- * We are the client here: we say hello first, number the streams and send the requests. Numbers must
- * rise in the order in which the heads leave, so a stream gets its number with its head; until then it
- * waits in the connection's <pending>.
+ * We are the client here: we say hello first, number the streams and send the requests. Numbers
+ * must rise in the order in which the heads leave, so a stream gets its number with its head; until
+ * then it waits in the connection's <pending>.
  *
  * Streams come and go; the owner is told when there is room for one more, and when the last
  * one has left. What the server says that it has not looked at (GOAWAY below a number, or
@@ -311,6 +311,11 @@ void h2_fail_pending(struct h2_conn *h)
 	}
 }
 
+static void back_settings(struct h2_conn *h)
+{
+	h->back_user->room_changed(h->owner);
+}
+
 static void back_goaway(struct h2_conn *h, uint32_t last)
 {
 	struct tree_node *n = tree_find_ge(&h->streams, (uint64_t)last + 1);
@@ -439,7 +444,7 @@ static void back_describe(const struct h2_conn *h, struct strbuf *out)
 static const struct h2_side back_side = {
 	.stream_ops = &back_endpoint, .is_back = true, .headers_are_due = back_headers_are_due,
 	.head_block = back_head_block, .note_head = back_note_head, .put_head = back_put_head,
-	.goaway = back_goaway, .bad = back_bad, .closed = back_closed, .describe = back_describe,
+	.settings = back_settings, .goaway = back_goaway, .bad = back_bad, .closed = back_closed, .describe = back_describe,
 };
 
 /* Preface and SETTINGS, before anything else. */

@@ -50,6 +50,7 @@ struct h2_conn *h2_new(struct conn *c, void *owner)
 	h->peer_window = h->settings_window = H2_WINDOW_DEFAULT;
 	h->peer_frame_max = H2_FRAME_SIZE_MIN;
 	h->peer_table = HPACK_TABLE_SIZE;
+	h->peer_streams = UINT32_MAX;
 	h->tx_window = h->rx_window = H2_WINDOW_DEFAULT;
 	list_init(&h->turn);
 	list_init(&h->flush);

@@ -130,6 +130,8 @@ static void on_settings(struct h2_conn *h, struct slice payload)
 	h->peer_frame_max = set.max_frame_size;
 	h->peer_connect = set.enable_connect_protocol;
 	h->peer_streams = set.max_concurrent_streams;
+	if (h->side->settings)
+		h->side->settings(h);
 	if (set.header_table_size != h->peer_table)
 		hpack_encoder_resize(&h->encoder, set.header_table_size);
 	h->peer_table = set.header_table_size;

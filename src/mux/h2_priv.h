@@ -61,6 +61,8 @@ struct h2_side {
 	void (*note_head)(struct h2_stream *s, const struct http_msg *m);
 	/* Writes the fields of the head to send; there is room. */
 	bool (*put_head)(struct h2_stream *s, struct hpack_writer *w, const struct http_msg *m);
+	/* The peer's SETTINGS came. Or NULL. */
+	void (*settings)(struct h2_conn *h);
 	/* The peer will not look at streams above <last>. Or NULL. */
 	void (*goaway)(struct h2_conn *h, uint32_t last);
 	/* Something is wrong with what was received: for the log. */
