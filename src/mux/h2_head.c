@@ -213,7 +213,7 @@ static void begin_stream(struct h2_conn *h, struct h2_head *head, bool end_strea
 		ep->flags |= EP_ERROR;
 	limit_total(h);
 	ep->rx_head_len = (uint32_t)head->list_len;
-	ep->rx_bytes += head->list_len;
+	ep->rx_bytes += http_msg_size(ep->rx_head);
 	ep->flags |= EP_RX_HEAD;
 	note_request(s, head, end_stream);
 	if (end_stream) {
