@@ -43,6 +43,7 @@ enum endpoint_flags {
 	/* the peer will send no more (seen while nothing is expected of it) */
 	EP_PEER_SHUT = 1 << 11,
 	EP_RX_TIMEOUT = 1 << 12, /* reserved for the stream: which side was late */
+	EP_RX_REFUSED = 1 << 13, /* the server has not looked at the request: safe to replay */
 	/* what the stream tells */
 	EP_TX_HEAD = 1 << 16,    /* tx_head is to be sent; the mux clears it */
 	EP_TX_END = 1 << 17,     /* what is in tx is all */
@@ -53,6 +54,7 @@ enum endpoint_flags {
 	EP_NO_BODY = 1 << 22,    /* the response to send or to receive has no body (HEAD) */
 	EP_TX_MORE = 1 << 23,    /* more follows at once: the mux may wait to fill packets */
 	EP_HEAD_1_0 = 1 << 24,   /* the client speaks HTTP/1.0: no chunks */
+	EP_KILL = 1 << 25,       /* the whole connection is to end, with its other streams */
 };
 
 /* Bytes that were refused, for who wants to look at them; all borrowed for the call. */

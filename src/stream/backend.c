@@ -463,9 +463,16 @@ static bool closed_under_request(const struct stream *s)
 	       (method_is_safe(s) || !s->back.tx_bytes);
 }
 
+/* The server says that it has not looked at the request: once, this costs no retry. */
+static bool was_refused(const struct stream *s)
+{
+	return s->back.flags & EP_RX_REFUSED && !(s->flags & STRM_NO_REUSE);
+}
+
 bool stream_retry(struct stream *s, unsigned event)
 {
-	bool stale = event == PROXY_RETRY_EMPTY_RESPONSE && closed_under_request(s);
+	bool stale = event == PROXY_RETRY_EMPTY_RESPONSE &&
+		     (closed_under_request(s) || was_refused(s));
 
 	if (!(s->flags & STRM_HTTP) || !(s->flags & STRM_REQ_WHOLE) ||
 	    s->flags & STRM_HEAD_SENT || s->service)

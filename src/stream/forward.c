@@ -235,6 +235,12 @@ static enum step check_server(struct stream *s)
 	return STEP_NEXT;
 }
 
+/* Has the server said all, so that only the client's reading is waited for ? */
+static bool last_data(const struct stream *s)
+{
+	return s->flags & STRM_HTTP && !(s->flags & STRM_TUNNEL) && s->back.flags & EP_RX_END;
+}
+
 static enum step check_timers(struct stream *s)
 {
 	uint64_t now = clock_now_ms();
@@ -242,7 +248,7 @@ static enum step check_timers(struct stream *s)
 	if (!(s->flags & STRM_TIMED_OUT))
 		return STEP_NEXT;
 	if (now >= s->client_at_ms)
-		return stream_fail(s, 0, CAUSE_CLIENT_TIMEOUT, 0);
+		return stream_fail(s, 0, CAUSE_CLIENT_TIMEOUT, last_data(s) ? 'L' : 0);
 	if (now >= s->server_at_ms)
 		return stream_fail(s, 0, CAUSE_SERVER_TIMEOUT, 0);
 	return STEP_NEXT;
