@@ -52,12 +52,4 @@ void h2_front_start(struct h2_conn *h);
 /* Ends it, as when the process stops: at once if idle, else when its streams have ended. */
 void h2_front_stop(struct h2_conn *h);
 
-/* Facts for fetches. */
-struct h2_conn_facts {
-	unsigned streams;          /* that exist now */
-	unsigned streams_limit;    /* that the peer may have at once: fc_settings_streams_limit */
-	unsigned glitches;
-};
-struct h2_conn_facts h2_conn_facts(const struct h2_conn *h);
-
 #endif

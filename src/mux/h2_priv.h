@@ -103,6 +103,7 @@ enum h2_stream_flags {
 	H2S_FL_RECEIVING = 1 << 6,   /* counted in <receiving> */
 	H2S_FL_EARLY = 1 << 7,       /* DATA before the tunnel stands: kept in <early> */
 	H2S_FL_EARLY_END = 1 << 8,   /* and their end */
+	H2S_FL_PEER_RESET = 1 << 10, /* it was the peer */
 	H2S_FL_TELL = 1 << 9,        /* wake its user with its turn as a sender */
 };
 
