@@ -82,12 +82,4 @@ void h2_back_close(struct h2_conn *h);
 bool h2_back_detach_thread(struct h2_conn *h);
 bool h2_back_attach_thread(struct h2_conn *h);
 
-/* Facts for fetches. */
-struct h2_conn_facts {
-	unsigned streams;          /* that exist now */
-	unsigned streams_limit;    /* that the peer may have at once: fc_settings_streams_limit */
-	unsigned glitches;
-};
-struct h2_conn_facts h2_conn_facts(const struct h2_conn *h);
-
 #endif

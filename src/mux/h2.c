@@ -319,11 +319,3 @@ void h2_front_stop(struct h2_conn *h)
 	h2c_check_end(h);
 	h2_leave(h, outer);
 }
-
-struct h2_conn_facts h2_conn_facts(const struct h2_conn *h)
-{
-	return (struct h2_conn_facts){
-		.streams = h->stream_count, .glitches = h->glitches,
-		.streams_limit = (unsigned)h->limits->streams,
-	};
-}

@@ -68,9 +68,22 @@ static void h2_front_detach(struct endpoint *ep)
 	h2_leave(h, outer);
 }
 
+static void h2_front_facts(const struct endpoint *ep, struct endpoint_facts *out)
+{
+	const struct h2_stream *s = ep->mux;
+	const struct h2_conn *h = s->conn;
+
+	*out = (struct endpoint_facts){
+		.streams = h->stream_count - (s->state == H2S_CLOSED),
+		.streams_limit = (unsigned)h->limits->streams, .glitches = h->glitches,
+		.id = s->id, .major = 2,
+		.reset_code = s->flags & H2S_FL_PEER_RESET ? (int64_t)s->reset_code : -1,
+	};
+}
+
 const struct endpoint_ops h2_front_endpoint = {
 	.name = "H2", .send = h2_ep_send, .resume = h2_ep_resume, .detach = h2_front_detach,
-	.conn = h2_ep_conn, .framed = true,
+	.conn = h2_ep_conn, .framed = true, .facts = h2_front_facts,
 };
 
 void websocket_key_make(char *key)
