@@ -59,7 +59,6 @@ static const struct {
 	{ "persist rdp-cookie", CONF_PROXY, "persistence" },
 	{ "option persist", CONF_PROXY, "persistence" },
 	{ "stick", CONF_PROXY, "stick tables" }, { "stick-table", CONF_PROXY, "stick tables" },
-	{ "log-steps", CONF_PROXY, "logs at chosen steps" },
 	{ "stats admin", CONF_PROXY, "the statistics page" },
 	{ "stats auth", CONF_PROXY, "the statistics page" },
 	{ "stats enable", CONF_PROXY, "the statistics page" },

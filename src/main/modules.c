@@ -17,7 +17,7 @@
 	/* 4 net, http */ \
 	X(net) X(http_error_page) X(userlist) \
 	/* 5 mux, log */ \
-	X(mux) X(h2) X(log) \
+	X(mux) X(h2) X(log) X(log_profile) \
 	/* 6 proxy */ \
 	X(proxy) X(proxy_options) X(bind) X(server) X(proxy_ctl) X(server_ctl) X(stats_ctl) \
 	/* 7 stream */ \

@@ -103,6 +103,12 @@ static bool alias_sp(ALIAS_ARGS)
 				     : put_port(item, out, &a, NULL);
 }
 
+/* Does a number go on growing after a line that was written early? */
+static bool is_incomplete(const struct stream *s)
+{
+	return !s->t.close && s->fe->options & PROXY_OPT_LOGASAP;
+}
+
 /* --- names ------------------------------------------------------------------------------------ */
 
 static bool alias_f(ALIAS_ARGS)
@@ -264,7 +270,7 @@ static int64_t time_tu(const struct stream *s)
 /* A timer that grows until the end: '+' when the line was written before it (logasap). */
 static bool put_total(ALIAS_ARGS, int64_t ms)
 {
-	return logformat_put_int(item, out, ms, !ctx->stream->t.close);
+	return logformat_put_int(item, out, ms, is_incomplete(ctx->stream));
 }
 
 #define ALIAS_TIMER(name) \
@@ -297,7 +303,7 @@ ALIAS_TOTAL(tu)
 static bool alias_B(ALIAS_ARGS)
 {
 	return logformat_put_int(item, out, (int64_t)ctx->stream->front.tx_bytes,
-				 !ctx->stream->t.close);
+				 is_incomplete(ctx->stream));
 }
 
 static bool alias_U(ALIAS_ARGS)
@@ -481,6 +487,14 @@ static bool alias_ID(ALIAS_ARGS)
 	return logformat_put_text(item, out, stream_unique_id(ctx->stream));
 }
 
+static bool alias_OG(ALIAS_ARGS)
+{
+	const struct stream *s = ctx->stream;
+
+	return logformat_put_word(item, out, slice_of(log_step_origin(s ? s->log_step
+								      : LOG_STEP_UNSPEC)));
+}
+
 static const struct expr_alias aliases[] = {
 	{ .name = "B", .print = alias_B, .flags = ALIAS_NUMBER,
 	  .help = "bytes sent to the client" },
@@ -496,6 +510,7 @@ static const struct expr_alias aliases[] = {
 	  .help = "target as received" },
 	{ .name = "HV", .print = alias_HV, .flags = ALIAS_PIECES | ALIAS_HTTP, .help = "version" },
 	{ .name = "ID", .print = alias_ID, .help = "unique id" },
+	{ .name = "OG", .print = alias_OG, .help = "when the line was written" },
 	{ .name = "ST", .print = alias_ST, .flags = ALIAS_NUMBER, .help = "status of the answer" },
 	{ .name = "T", .print = alias_T, .help = "accept date, UTC" },
 	{ .name = "TR", .print = alias_tr_req, .flags = ALIAS_NUMBER | ALIAS_HTTP,
