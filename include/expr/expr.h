@@ -154,7 +154,7 @@ struct expr_arg {
 	struct slice name;            /* as written, for objects to resolve */
 };
 
-#define EXPR_ARGS_MAX 7
+#define EXPR_ARGS_MAX 12
 
 struct expr_fetch {
 	const char *name;

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "proxy/balance.h"
 #include "stream/service.h"
+#include "persist.h"
 #include "stream_priv.h"
 
 /* Ends for a client's fault in the bytes of its body. */
@@ -45,7 +46,6 @@ static void count_request(struct stream *s, unsigned which)
 		counter_add(&s->be->state->be, which, 1);
 }
 
-/* What a rule list decided, as a step. NEXT: go on. */
 /* A service answers: nothing of servers is needed any more. */
 static enum step service_step(struct stream *s, const struct proxy *px)
 {
@@ -57,6 +57,7 @@ static enum step service_step(struct stream *s, const struct proxy *px)
 	return stream_goto(s, STAGE_RESPONSE);
 }
 
+/* What a rule list decided, as a step. NEXT: go on. */
 static enum step rules_step(struct stream *s, struct proxy *px, enum rule_result r,
 			    const struct rule *which)
 {
@@ -310,6 +311,7 @@ static bool add_fields(struct stream *s)
 enum step stage_prepare(struct stream *s)
 {
 	capture_request_cookie(s);
+	persist_request(s);
 	if (s->flags & STRM_HTTP && (!stream_add_unique_id(s) || !add_fields(s)))
 		return stream_fail(s, 500, CAUSE_RESOURCE, 0);
 	return STEP_NEXT;
