@@ -207,7 +207,8 @@ static void stream_log_bad(struct stream *s)
 {
 	const struct logformat *f = stream_proxy(s->fe)->log_format;
 
-	if (f && is_wanted(s) && !(s->fe->options & PROXY_OPT_DONTLOG_NORMAL && is_normal(s)))
+	if (f && is_wanted(s) &&
+	    !(s->fe->options & PROXY_OPT_DONTLOG_NORMAL && stream_is_normal(s)))
 		send_line(s, f, level_of(s), LOG_STEP_ERROR);
 }
 
