@@ -291,6 +291,7 @@ static enum step connected(struct stream *s)
 {
 	s->t.connected = clock_now_ns();
 	s->wait_until_ms = TIMER_NEVER;
+	stream_log_step(s, LOG_STEP_CONNECT);
 	return stream_goto(s, STAGE_TCP_RESPONSE);
 }
 

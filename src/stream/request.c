@@ -19,12 +19,15 @@ enum step stage_begin(struct stream *s)
 	uint64_t now = clock_now_ns();
 
 	stream_count_begin(s);
+	stream_log_step(s, LOG_STEP_ACCEPT);
 	s->front.flags &= ~EP_RX_HEAD;
 	s->log_method = s->req.method_text;
 	s->log_uri = s->req.uri;
 	s->log_version = s->req.version_text;
 	capture_request(s);
 	s->t.request = now;
+	if (s->flags & STRM_HTTP)
+		stream_log_step(s, LOG_STEP_REQUEST);
 	s->retries_left = (uint16_t)s->fe->retries;
 	if (s->fe->http_conn == HTTP_CONN_CLOSE)
 		s->flags |= STRM_CLIENT_CLOSE;

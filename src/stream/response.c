@@ -279,6 +279,8 @@ enum step stage_reply(struct stream *s)
 	}
 	after_response(s);
 	s->status = s->res.status;
+	if (!(s->flags & STRM_LOCAL_REPLY))
+		stream_log_step(s, LOG_STEP_RESPONSE);
 	if (s->flags & STRM_CLIENT_CLOSE ||
 	    (s->flags & STRM_LOCAL_REPLY && s->res.flags & HTTP_MSG_CONN_CLOSE))
 		s->front.flags |= EP_CLOSE;
