@@ -23,8 +23,8 @@
 	/* 7 stream */ \
 	X(rule) X(tcp_act) X(preamble_act) X(http_act) X(reply_act) X(service_act) X(var_act) \
 	X(capture) X(addr_act) X(stream_act) X(uri_act) X(hint_act) X(http_conf) \
-	X(conn_smp) X(http_smp) X(field_smp) X(proxy_smp) X(persist) X(stream_alias) X(stream_log) \
-	X(stream_unique_id) X(stream) X(sess_ctl) X(errors_ctl) \
+	X(conn_smp) X(http_smp) X(field_smp) X(proxy_smp) X(persist) X(persist_ctl) \
+	X(stream_alias) X(stream_log) X(stream_unique_id) X(stream) X(sess_ctl) X(errors_ctl) \
 	/* 8 ext */ \
 	X(prometheus) \
 	/* 9 main */ \

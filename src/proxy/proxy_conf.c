@@ -279,20 +279,44 @@ static bool parse_reuse(struct conf_line *l)
 			  "'always'.");
 }
 
+/* The bit of a word of retry-on, or 0. */
+static unsigned retry_event(const char *word)
+{
+	static const char *const names[] = {
+#define X(name, text) text,
+		PROXY_RETRY_EVENTS(X)
+#undef X
+	};
+
+	for (unsigned i = 0; i < ARRAY_LEN(names); i++)
+		if (strcmp(word, names[i]) == 0)
+			return 1u << i;
+	if (strcmp(word, "all-retryable-errors") == 0)
+		return PROXY_RETRY_CONN_FAILURE | PROXY_RETRY_EMPTY_RESPONSE |
+			PROXY_RETRY_JUNK_RESPONSE | PROXY_RETRY_RESPONSE_TIMEOUT |
+			PROXY_RETRY_0RTT_REJECTED | PROXY_RETRY_500 | PROXY_RETRY_502 |
+			PROXY_RETRY_503 | PROXY_RETRY_504;
+	return 0;
+}
+
 static bool parse_retry_on(struct conf_line *l)
 {
 	struct proxy *px = l->object;
 	const char *word;
-	unsigned events = 0;
+	unsigned events = 0, event;
 
+	if (!conf_peek(l))
+		return conf_error(l, 0, NULL, "'retry-on' needs at least one keyword to specify "
+				  "when to retry");
 	while ((word = conf_next(l))) {
-		if (strcmp(word, "none") == 0)
-			events = 0;
-		else if (strcmp(word, "conn-failure") == 0)
-			events |= PROXY_RETRY_CONN_FAILURE;
-		else
-			return conf_error(l, l->at - 1, NULL, "retry-on '%s' is not supported yet.",
+		if (strcmp(word, "none") == 0 && l->count > 2)
+			return conf_error(l, l->at - 1, NULL, "'retry-on' 'none' keyword only "
+					  "usable alone");
+		event = retry_event(word);
+		if (!event && strcmp(word, "none") != 0)
+			return conf_error(l, l->at - 1, NULL, "'retry-on': unknown keyword '%s'",
 					  word);
+		events |= event;
 	}
 	px->retry_on = events;
 	return true;
@@ -392,8 +416,8 @@ static const struct conf_keyword keywords[] = {
 	{ .words = "retries", .where = CONF_DEF_BE, ONE, .parse = parse_int, FIELD(retries),
 	  .min = 0, .max = INT32_MAX, .syntax = "<attempts>",
 	  .help = "new attempts after a failed connection to a server" },
-	{ .words = "retry-on", .where = CONF_DEF_BE, .min_args = 1, .max_args = -1,
-	  .parse = parse_retry_on, .syntax = "{ none | conn-failure }...",
+	{ .words = "retry-on", .where = CONF_DEF_BE, .max_args = -1, .parse = parse_retry_on,
+	  .syntax = "{ none | <event>... }",
 	  .help = "failures after which a request is tried again" },
 	{ .words = "source", .where = CONF_DEF_BE, .min_args = 1, .max_args = -1,
 	  .parse = parse_source, .syntax = "<addr>[:<port>] [usesrc <how>] [interface <name>]",

@@ -393,7 +393,7 @@ enum step stream_connect_failed(struct stream *s, bool at_once)
 	int64_t pause = s->be->timeout.connect;
 
 	stream_drop_back(s);
-	if (!s->retries_left || !(s->be->retry_on & PROXY_RETRY_CONN_FAILURE || !s->be->retry_on)) {
+	if (!s->retries_left || !(s->be->retry_on & PROXY_RETRY_CONN_FAILURE)) {
 		counter_add(&s->be->state->be, CNT_CONN_ERRORS, 1);
 		counter_add(&st->counters, CNT_CONN_ERRORS, 1);
 		stream_drop_slot(s);
@@ -479,15 +479,19 @@ bool stream_retry(struct stream *s, unsigned event)
 		s->retries++;
 		counter_add(&s->be->state->be, CNT_RETRIES, 1);
 		counter_add(&s->server->state->counters, CNT_RETRIES, 1);
+		if (event == PROXY_RETRY_EMPTY_RESPONSE || event == PROXY_RETRY_JUNK_RESPONSE) {
+			counter_add(&s->be->state->be, CNT_RESP_ERRORS, 1);
+			counter_add(&s->server->state->counters, CNT_RESP_ERRORS, 1);
+		}
 	}
 	stream_drop_back(s);
 	http_msg_fini(&s->res);
 	http_msg_init(&s->res, &s->arena);
+	block_queue_clear(&s->front.rx); /* what was not sent yet is in the copy too */
 	block_queue_move(&s->front.rx, &s->replay);
 	s->server_at_ms = TIMER_NEVER;
 	s->flags |= stale ? STRM_NO_REUSE : 0;
-	if (may_redispatch(s) && !stale) {
+	if (may_redispatch(s) && !stale)
 		leave_server(s);
-	}
 	return true;
 }
