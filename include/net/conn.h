@@ -33,6 +33,7 @@ enum conn_flags {
 	CONN_NO_LINGER = 1 << 10, /* reset instead of a clean close */
 	CONN_SENT = 1 << 11,      /* something was sent since the mark was cleared */
 	CONN_DETACHED = 1 << 12,  /* under no thread's poller: between two threads */
+	CONN_RESET = 1 << 13,     /* an error was announced: what came before it can be read */
 };
 
 struct conn;

@@ -69,6 +69,8 @@ static void conn_event(void *owner, int fd, unsigned events)
 		if (!(events & (FD_OUT | FD_HUP | FD_ERR)))
 			return;
 		conn_connected(c);
+	} else if (unlikely(events & FD_ERR)) {
+		c->flags |= CONN_RESET;
 	}
 	c->ops->ready(c);
 }

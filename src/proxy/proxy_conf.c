@@ -6,6 +6,7 @@
 #include "base/bug.h"
 #include "base/strbuf.h"
 #include "conf/conf.h"
+#include "guid_priv.h"
 #include "proxy/modules.h"
 #include "proxy/proxy.h"
 #include "proxy/server.h"
@@ -169,11 +170,6 @@ static bool parse_int(struct conf_line *l)
 	return true;
 }
 
-static bool parse_text(struct conf_line *l)
-{
-	return conf_take_string(l, field_of(l));
-}
-
 /* --- keywords with a meaning of their own --------------------------------------------------- */
 
 static bool parse_maxconn(struct conf_line *l)
@@ -235,6 +231,11 @@ static bool parse_id(struct conf_line *l)
 	px->id = (int)id;
 	px->id_forced = true;
 	return true;
+}
+
+static bool parse_guid(struct conf_line *l)
+{
+	return guid_take(l, "", &((struct proxy *)l->object)->guid);
 }
 
 /* All the words that remain, as one text; NULL: no memory. */
@@ -393,7 +394,7 @@ static const struct conf_keyword keywords[] = {
 	{ .words = "fullconn", .where = CONF_DEF_BE, ONE, .parse = parse_fullconn, FIELD(fullconn),
 	  .min = 0, .max = INT32_MAX, .syntax = "<conns>",
 	  .help = "load at which servers get their full maxconn" },
-	{ .words = "guid", .where = CONF_FE_BE, ONE, .parse = parse_text, FIELD(guid),
+	{ .words = "guid", .where = CONF_FE_BE, ONE, .parse = parse_guid,
 	  .syntax = "<text>", .help = "an identifier unique in the configuration" },
 	{ .words = "http-reuse", .where = CONF_DEF_BE, ONE, .parse = parse_reuse,
 	  .syntax = "{ never | safe | aggressive | always }",
@@ -429,6 +430,7 @@ static const struct conf_keyword keywords[] = {
 	LATER("http-check", CONF_DEF_BE, "health checks"),
 	LATER("max-session-srv-conns", CONF_DEF_FE, "connections kept per session"),
 	LATER("server-state-file-name", CONF_DEF_BE, "server states in files"),
+	LATER("option transparent", CONF_DEF_BE, "connections without a server"),
 	LATER("stick", CONF_BE, "stick tables"),
 	LATER("stick-table", CONF_FE_BE, "stick tables"),
 	LATER("tcp-check", CONF_DEF_BE, "health checks"),
