@@ -183,23 +183,6 @@ struct server *server_find_path(struct config *cfg, const char *path, const char
 
 /* --- state ---------------------------------------------------------------------------------- */
 
-bool server_is_willing(const struct server *srv)
-{
-	unsigned admin = __atomic_load_n(&srv->state->admin, __ATOMIC_RELAXED);
-	unsigned oper = __atomic_load_n(&srv->state->oper, __ATOMIC_RELAXED);
-
-	return !(admin & SERVER_MAINT) && oper != SERVER_STOPPED;
-}
-
-bool server_is_usable(const struct server *srv)
-{
-	unsigned admin = __atomic_load_n(&srv->state->admin, __ATOMIC_RELAXED);
-	unsigned oper = __atomic_load_n(&srv->state->oper, __ATOMIC_RELAXED);
-
-	return !(admin & (SERVER_MAINT | SERVER_DRAIN)) && server_weight(srv) > 0 &&
-		(oper == SERVER_RUNNING || oper == SERVER_STARTING);
-}
-
 const char *server_status_name(const struct server *srv)
 {
 	unsigned admin = __atomic_load_n(&srv->state->admin, __ATOMIC_RELAXED);
