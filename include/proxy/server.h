@@ -24,6 +24,7 @@
 #include "base/slot.h"
 #include "base/tree.h"
 #include "proxy/counters.h"
+#include "proxy/hash.h"
 #include "proxy/source.h"
 
 struct conf_line;
@@ -141,6 +142,7 @@ struct server {
 	const char *proto;            /* forced mux; or NULL */
 	const char *redir;            /* redirect prefix; or NULL */
 	bool non_stick;
+	enum hash_key hash_key;       /* where its points of consistent hashing come from */
 	enum server_on_marked on_marked_down, on_marked_up;
 
 	uint64_t digest;              /* of its options: equal ones are reached in the same way */

@@ -26,7 +26,7 @@ static bool can_splice(const struct stream *s, const struct endpoint *from,
 	const struct http_msg *m = from->rx_head;
 	struct conn *a, *b;
 
-	if (!from->ops || !to->ops)
+	if (!from->ops || !to->ops || from->ops->framed || to->ops->framed)
 		return false;
 	if (s->flags & STRM_HTTP && !(s->flags & STRM_TUNNEL) && m->body != HTTP_BODY_LENGTH)
 		return false;
