@@ -6,23 +6,6 @@
 #include "proxy/server.h"
 #include "slot_priv.h"
 
-bool server_is_willing(const struct server *srv)
-{
-	unsigned admin = __atomic_load_n(&srv->state->admin, __ATOMIC_RELAXED);
-	unsigned oper = __atomic_load_n(&srv->state->oper, __ATOMIC_RELAXED);
-
-	return !(admin & SERVER_MAINT) && oper != SERVER_STOPPED;
-}
-
-bool server_is_usable(const struct server *srv)
-{
-	unsigned admin = __atomic_load_n(&srv->state->admin, __ATOMIC_RELAXED);
-	unsigned oper = __atomic_load_n(&srv->state->oper, __ATOMIC_RELAXED);
-
-	return !(admin & (SERVER_MAINT | SERVER_DRAIN)) && server_weight(srv) > 0 &&
-		(oper == SERVER_RUNNING || oper == SERVER_STARTING);
-}
-
 int64_t server_limit(const struct server *srv)
 {
 	const struct proxy *be = srv->proxy;
