@@ -22,7 +22,7 @@
 
 #define RECORD_MAX 16384
 /* Above so many encrypted bytes they are sent before more is made. */
-#define TX_SOFT (96 * 1024)
+#define TX_SOFT (64 * 1024)
 #define TX_SIZE (TX_SOFT + 2 * RECORD_MAX)
 
 static __thread struct {

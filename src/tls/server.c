@@ -227,8 +227,7 @@ static bool set_names(struct tls_server *s, SSL *ssl, struct slice sni)
 		name[sni.len] = 0;
 		if (SSL_set_tlsext_host_name(ssl, name) != 1)
 			return false;
-		if (!host)
-			host = name;
+		host = name;
 	}
 	if (!host || s->set.verify != TLS_VERIFY_REQUIRED)
 		return true;
