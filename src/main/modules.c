@@ -18,7 +18,7 @@
 	X(net) X(http_error_page) \
 	/* 5 mux, tls, log */ \
 	X(mux) X(h2) X(tls) X(tls_bind) X(tls_server) X(tls_smp) X(tls_hello_smp) \
-	X(tls_cert_smp) X(log) \
+	X(tls_cert_smp) X(tls_cert_ctl) X(tls_ca_ctl) X(tls_list_ctl) X(log) \
 	/* 6 proxy */ \
 	X(proxy) X(proxy_options) X(bind) X(server) X(proxy_ctl) X(server_ctl) X(stats_ctl) \
 	/* 7 stream */ \

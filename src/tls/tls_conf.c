@@ -276,6 +276,7 @@ static bool tls_start(struct config *cfg, struct diag_list *diags)
 	const struct tls_global *g = tls_global_of(cfg);
 
 	tls_set_limits(g->max_connections, g->max_rate);
+	tls_set_live(cfg);
 	return true;
 }
 

@@ -70,6 +70,10 @@ enum tls_extra {
 	TLS_EXTRA_ALL = 31,
 };
 
+/* The generation that commands work on; NULL: none has started. */
+struct config *tls_live(void);
+void tls_set_live(struct config *cfg);
+
 /* --- certificates (cert.c): immutable, counted ----------------------------------------------- */
 
 enum tls_key_type { TLS_KEY_RSA, TLS_KEY_ECDSA, TLS_KEY_DSA, TLS_KEY_TYPES };
@@ -95,10 +99,17 @@ struct tls_cert_files {
 	const char *crt, *key, *ocsp, *issuer, *sctl;
 };
 /* A certificate of PEM texts and files, complete. NULL: the reason is in <why> (<size> bytes). */
-struct tls_cert *tls_cert_load(const struct tls_global *g, const struct tls_cert_files *files,
-			       char *why, size_t size);
-/* From PEM text that has both (commands). <old>: what gives the parts that it lacks, or NULL. */
-struct tls_cert *tls_cert_of_pem(struct slice pem, const char *name, char *why, size_t size);
+/* <files>->key becomes the crt file when that has the key. */
+struct tls_cert *tls_cert_load(struct tls_cert_files *files, char *why, size_t size);
+/* What a payload of `set ssl cert` may change. */
+enum tls_part { TLS_PART_CERT, TLS_PART_KEY, TLS_PART_OCSP, TLS_PART_ISSUER, TLS_PART_SCTL };
+/* Another certificate with a part of it from a text (base64 for OCSP and SCTL, else PEM), and the
+ * rest of <old>, which may be NULL. It need not be consistent: tls_cert_is_usable(). NULL: <why>.
+ */
+struct tls_cert *tls_cert_change(const struct tls_cert *old, enum tls_part part, struct slice text,
+				 const char *name, char *why, size_t size);
+/* Does its key go with its leaf? False: <why>. */
+bool tls_cert_is_usable(const struct tls_cert *c, const char *name, char *why, size_t size);
 /* The first DH parameters of a PEM text; NULL: none. */
 EVP_PKEY *tls_dh_read(const char *text, size_t len);
 /* Calls <name> for each host name of a certificate: its alternative names and its common name. */
@@ -115,7 +126,8 @@ struct tls_store;
 struct tls_entry {
 	struct tree_node node;       /* by hash of its name, in the store */
 	const char *name;            /* as written, joined with crt-base: owned */
-	struct tls_cert *cert;       /* counted */
+	struct tls_cert *cert;       /* counted; NULL: of `new ssl cert`, still empty */
+	struct tls_cert_files files; /* where it was read; in the arena, NULLs: by commands */
 	struct list uses;            /* struct tls_use.of_entry */
 	struct tls_cert *pending;    /* set ssl cert, not committed; counted */
 };
@@ -181,6 +193,7 @@ struct tls_use {
 	struct tls_settings *own;    /* of a crt-list line; NULL: the line's */
 	struct slice *filters;       /* names instead of the certificate's; "!" excludes */
 	unsigned filter_count;
+	const char *options;         /* as written between brackets; NULL: none */
 	const char *list;            /* the crt-list; NULL: crt */
 	int line;
 	bool is_default;             /* default-crt */
@@ -230,6 +243,7 @@ struct tls_add {
 	struct tls_settings *own;
 	struct slice *filters;
 	unsigned filter_count;
+	const char *options;
 	const char *list;
 	int line;
 	bool is_default;
@@ -270,8 +284,15 @@ void tls_names_fini(struct tls_bind *b);
  */
 bool tls_names_find(const struct tls_names *n, struct slice host, bool strict,
 		    struct tls_choice *out);
+/* Is <u> for names that nobody has, <first> being the first of its bind line? */
+bool tls_use_is_default(const struct tls_use *u, const struct tls_use *first);
 /* For commands: each name with what it leads to. */
-struct tls_name_row { struct slice name; bool wildcard, negative; const struct tls_use *use; };
+struct tls_name_row {
+	struct slice name;
+	bool wildcard, negative;
+	const char *excluded;        /* names that the line excludes; NULL: none */
+	const struct tls_use *use;
+};
 bool tls_names_row(const struct tls_names *n, unsigned i, struct tls_name_row *out);
 
 /* --- hellos (hello.c) ------------------------------------------------------------------------ */
@@ -371,6 +392,12 @@ void tls_cache_figures(uint64_t *lookups, uint64_t *misses);
 /* Ticket keys of a file, shared by all lines that name it; counted. NULL: <why>. */
 struct tls_tickets *tls_tickets_get(struct config *cfg, const char *path, char *why, size_t size);
 void tls_tickets_drop(struct tls_tickets **t);
+struct strbuf;
+/* For commands, under the store's lock: the files ("0 (name)"), or the keys of file <which>, "*" for
+ * all; and a key more, of base64. False: *error.
+ */
+void tls_tickets_show(struct strbuf *out, const char *which);
+bool tls_tickets_add(const char *which, const char *key, const char **error);
 /* Has <ctx> use the keys of the bind line of tls_now(). */
 void tls_tickets_attach(SSL_CTX *ctx);
 
@@ -381,7 +408,7 @@ struct tls_server {
 	struct tls_settings set;
 	const char *crt, *verify_host, *sni_text;
 	struct expr *sni;
-	SSL_CTX *ctx;                /* atomic: a command may replace it */
+	SSL_CTX *ctx;                /* under the locks of <kept> once threads run */
 	struct tls_entry *entry;     /* of crt; or NULL */
 	struct config *cfg;          /* borrowed */
 	struct tls_place where;
@@ -391,6 +418,8 @@ struct tls_server {
 extern struct slot tls_server_slot;
 /* A context with the server's settings and certificate. NULL: <why>. */
 SSL_CTX *tls_server_make_ssl(struct tls_server *s, char *why, size_t size);
+/* Has connections that begin from now on use <ctx>, which it takes over. Any thread. */
+void tls_server_replace(struct tls_server *s, SSL_CTX *ctx);
 
 /* --- keywords (settings.c; more in settings_priv.h) ------------------------------------------- */
 
