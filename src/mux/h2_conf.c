@@ -48,28 +48,28 @@ static bool parse_zero_copy(struct conf_line *l)
 	  .max = INT32_MAX, .syntax = "<size>", .help = what }
 
 static const struct conf_keyword keywords[] = {
-	NUMBER("tune.h2.fe.glitches-threshold", fe_glitches, 0, INT32_MAX,
+	NUMBER("tune.h2.fe.glitches-threshold", fe.glitches, 0, INT32_MAX,
 	       "oddities of a client that end its connection"),
-	NUMBER("tune.h2.fe.initial-window-size", fe_window, 0, INT32_MAX,
+	NUMBER("tune.h2.fe.initial-window-size", fe.window, 0, INT32_MAX,
 	       "bytes that a stream may upload unasked"),
-	NUMBER("tune.h2.fe.max-concurrent-streams", fe_streams, 0, INT32_MAX,
+	NUMBER("tune.h2.fe.max-concurrent-streams", fe.streams, 0, INT32_MAX,
 	       "requests at once on a client's connection"),
-	NUMBER("tune.h2.fe.max-frames-at-once", fe_frames_at_once, 0, INT32_MAX,
+	NUMBER("tune.h2.fe.max-frames-at-once", fe.frames_at_once, 0, INT32_MAX,
 	       "frames of a client handled before others get their turn"),
-	NUMBER("tune.h2.fe.max-rst-at-once", fe_rst_at_once, 0, INT32_MAX,
+	NUMBER("tune.h2.fe.max-rst-at-once", fe.rst_at_once, 0, INT32_MAX,
 	       "resets by a client handled before others get their turn"),
-	NUMBER("tune.h2.fe.max-total-streams", fe_total_streams, 0, INT32_MAX,
+	NUMBER("tune.h2.fe.max-total-streams", fe.total_streams, 0, INT32_MAX,
 	       "requests that a client's connection may carry"),
-	SIZE("tune.h2.fe.rxbuf", fe_rxbuf, "bytes that a client may upload at once"),
-	NUMBER("tune.h2.be.glitches-threshold", be_glitches, 0, INT32_MAX,
+	SIZE("tune.h2.fe.rxbuf", fe.rxbuf, "bytes that a client may upload at once"),
+	NUMBER("tune.h2.be.glitches-threshold", be.glitches, 0, INT32_MAX,
 	       "oddities of a server that end its connection"),
-	NUMBER("tune.h2.be.initial-window-size", be_window, 0, INT32_MAX,
+	NUMBER("tune.h2.be.initial-window-size", be.window, 0, INT32_MAX,
 	       "bytes that a server may send on a stream unasked"),
-	NUMBER("tune.h2.be.max-concurrent-streams", be_streams, 0, INT32_MAX,
+	NUMBER("tune.h2.be.max-concurrent-streams", be.streams, 0, INT32_MAX,
 	       "requests at once on a connection to a server"),
-	NUMBER("tune.h2.be.max-frames-at-once", be_frames_at_once, 0, INT32_MAX,
+	NUMBER("tune.h2.be.max-frames-at-once", be.frames_at_once, 0, INT32_MAX,
 	       "frames of a server handled before others get their turn"),
-	SIZE("tune.h2.be.rxbuf", be_rxbuf, "bytes that a server may send at once"),
+	SIZE("tune.h2.be.rxbuf", be.rxbuf, "bytes that a server may send at once"),
 	NUMBER("tune.h2.header-table-size", table_size, HPACK_TABLE_SIZE, 65536,
 	       "bytes of the table of header fields"),
 	NUMBER("tune.h2.initial-window-size", window, 0, INT32_MAX,
@@ -92,18 +92,18 @@ static const struct conf_keyword keywords[] = {
 static bool h2_start(struct config *cfg, struct diag_list *diags)
 {
 	h2_tunes_fill(cfg);
-	return h2_init();
+	return h2_conn_init() && h2_stream_init();
 }
 
 static bool h2_thread_init(void)
 {
-	return h2_life_thread_init() && h2_head_thread_init() && h2_send_thread_init();
+	return h2_out_thread_init(h2_flush_one) && h2_head_thread_init();
 }
 
 static void h2_thread_fini(void)
 {
 	h2_head_thread_fini();
-	h2_send_thread_fini();
+	h2_out_thread_fini();
 }
 
 static struct slot *const slots[] = { &h2_tune_slot, NULL };

@@ -96,8 +96,9 @@ static enum preamble_result read_proxy(struct session *s, struct slice bytes, si
 	case PROXYPROTO_MORE:
 		return PREAMBLE_MORE;
 	case PROXYPROTO_ERROR:
-		session_log_error(s, "Received something which does not look like a PROXY "
-				     "protocol header");
+		session_log_error(s, pp.error == PROXYPROTO_ERR_SIGNATURE ?
+				  "Received something which does not look like a PROXY protocol "
+				  "header" : "Received an invalid PROXY protocol header");
 		return PREAMBLE_ERROR;
 	case PROXYPROTO_DONE:
 		break;
