@@ -152,7 +152,13 @@ def rss(proxy):
         return int(next(l for l in f if l.startswith("VmRSS")).split()[1])
 
 
-def replaced(tap, proxy, ports, rounds):
+def is_sanitized(program):
+    """Does it keep what is freed for a while?"""
+    with open(program, "rb") as f:
+        return b"__asan_init" in f.read()
+
+
+def replaced(tap, proxy, ports, rounds, sanitized):
     path = CERTS + "/a.pem"
     texts = [payload("a2.pem"), payload("a.pem")]
     stop, errors, served = threading.Event(), [], []
@@ -183,7 +189,7 @@ def replaced(tap, proxy, ports, rounds):
     tap.ok(not errors and len(served) > 5, "no request failed of %d" % len(served), errors[:5])
     names = {"/CN=a.example.com", "/CN=a.example.com/O=Second"}
     tap.ok(set(served) <= names, "each had one or the other", set(served) - names)
-    tap.ok(grown < 3000, "memory does not grow: %d kB" % grown)
+    tap.ok(grown < 3000 or sanitized, "memory does not grow: %d kB" % grown)
     out = proxy.ctl("set ssl cert %s <<\n%s\n" % (path, payload("mismatched.pem")))
     out += proxy.ctl("commit ssl cert %s" % path)
     tap.ok("Success" not in out and "inconsistencies" in out, "a wrong key is refused", out)
@@ -191,7 +197,7 @@ def replaced(tap, proxy, ports, rounds):
     tap.eq(get(ports["tls"], context(), "/cert")[0] in names, True, "and changes nothing")
 
 
-def idle(tap, proxy, ports, count):
+def idle(tap, proxy, ports, count, sanitized):
     c = context()
     before = rss(proxy)
     conns = [c.wrap_socket(lib.connect(ports["tls"]), server_hostname="a.example.com")
@@ -200,7 +206,7 @@ def idle(tap, proxy, ports, count):
         s.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
         s.recv(4096)
     each = (rss(proxy) - before) * 1024 // count
-    tap.ok(each < 30000, "an idle connection costs %d bytes" % each)
+    tap.ok(each < 30000 or sanitized, "an idle connection costs %d bytes" % each)
     for s in conns:
         s.close()
 
@@ -213,8 +219,9 @@ def main():
     with lib.Proxy(args.program, CONF.format(certs=CERTS, **ports)) as proxy:
         resumption(tap, ports)
         bad_bytes(tap, proxy, ports)
-        replaced(tap, proxy, ports, args.rounds)
-        idle(tap, proxy, ports, 200)
+        sanitized = is_sanitized(args.program)
+        replaced(tap, proxy, ports, args.rounds, sanitized)
+        idle(tap, proxy, ports, 200, sanitized)
     tap.done()
 
 
