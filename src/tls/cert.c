@@ -85,6 +85,19 @@ EVP_PKEY *tls_dh_read(const char *text, size_t len)
 	return dh;
 }
 
+static bool skip_self_issued;
+
+void tls_cert_skip_self_issued(bool skip)
+{
+	skip_self_issued = skip;
+}
+
+/* A root: who trusts it has it already. */
+static bool is_self_issued(X509 *x)
+{
+	return X509_NAME_cmp(X509_get_subject_name(x), X509_get_issuer_name(x)) == 0;
+}
+
 /* Leaf and chain. False: the text has no certificate; OpenSSL's queue tells why. */
 static bool read_chain(struct tls_cert *c, const char *text, size_t len)
 {
@@ -95,6 +108,10 @@ static bool read_chain(struct tls_cert *c, const char *text, size_t len)
 		return false;
 	c->leaf = PEM_read_bio_X509_AUX(bio, NULL, no_phrase, NULL);
 	while (c->leaf && (x = PEM_read_bio_X509(bio, NULL, no_phrase, NULL))) {
+		if (skip_self_issued && is_self_issued(x)) {
+			X509_free(x);
+			continue;
+		}
 		if (!c->chain)
 			c->chain = sk_X509_new_null();
 		if (!c->chain || !sk_X509_push(c->chain, x)) {

@@ -530,6 +530,7 @@ static void tls_close(struct conn *c)
 	SSL_set_shutdown(t->ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
 	SSL_free(t->ssl);
 	free(t->capture);
+	tls_secrets_free(&t->secrets);
 	free(t->out);
 	pool_free(tls_pool, t);
 	c->transport_ctx = NULL;

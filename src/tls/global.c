@@ -32,6 +32,7 @@ static void global_fini(void *data)
 	struct tls_global *g = data;
 
 	EVP_PKEY_free(g->dh);
+	tls_chains_free(&g->chains);
 }
 
 struct slot tls_global_slot = {

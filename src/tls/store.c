@@ -183,6 +183,8 @@ struct tls_entry *tls_store_load(struct config *cfg, const char *name,
 	c = tls_cert_load(&f, why, size);
 	if (!c)
 		return NULL;
+	if (tls_global_of(cfg)->chains)
+		tls_chains_complete(tls_global_of(cfg)->chains, c);
 	e = tls_store_add(tls_store_of(cfg), name, c);
 	if (!e) {
 		tls_cert_drop(&c);

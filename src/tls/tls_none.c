@@ -155,3 +155,5 @@ const struct module mod_tls_cert_smp = { .name = "tls-certificate-fetches" };
 const struct module mod_tls_cert_ctl = { .name = "tls-certificate-commands" };
 const struct module mod_tls_ca_ctl = { .name = "tls-authority-commands" };
 const struct module mod_tls_list_ctl = { .name = "tls-list-commands" };
+const struct module mod_tls_store = { .name = "crt-store" };
+const struct module mod_tls_keylog = { .name = "tls-secrets" };

@@ -45,9 +45,9 @@ struct tls_settings {
 struct tls_global {
 	const char *ca_base, *crt_base, *key_base;
 	const char *issuers_path;
+	struct tls_chains *chains;         /* owned: of that directory */
 	struct tls_settings bind, server;  /* ssl-default-bind-*, ssl-default-server-* */
 	bool server_verify_none;           /* ssl-server-verify none */
-	bool skip_self_issued;             /* ssl-skip-self-issued-ca */
 	bool extra_replaces_extension;     /* ssl-load-extra-del-ext */
 	unsigned extra_files;              /* enum tls_extra */
 	unsigned extra_given;              /* ssl-load-extra-files was given */
@@ -92,6 +92,16 @@ struct tls_cert {
 	EVP_PKEY *dh;                /* parameters of the file, or NULL */
 };
 
+/* Chains of issuers-chain-path (chains.c): reads the directory; gives <c> the one that its issuer
+ * begins, if it has none itself.
+ */
+struct tls_chains;
+bool tls_chains_read(struct tls_chains **chains, const char *path);
+void tls_chains_free(struct tls_chains **chains);
+void tls_chains_complete(const struct tls_chains *chains, struct tls_cert *c);
+
+/* ssl-skip-self-issued-ca: for what is read from now on. */
+void tls_cert_skip_self_issued(bool skip);
 struct tls_cert *tls_cert_take(struct tls_cert *c);
 void tls_cert_drop(struct tls_cert **c);
 /* What the parts of a certificate come from; each may be NULL. */
@@ -341,6 +351,7 @@ struct tls_conn {
 		struct tls_server *server;
 	};
 	struct tls_capture *capture; /* owned; NULL: none */
+	char **secrets;              /* TLS_SECRETS texts, owned; NULL: none (keylog.c) */
 	unsigned char *out;          /* encrypted, unsent; owned */
 	uint32_t out_len, out_at;
 	uint16_t record_max;         /* most bytes of one record; 0: no limit of ours */
@@ -357,6 +368,11 @@ static inline struct tls_conn *tls_of(const struct conn *c)
 {
 	return c && c->transport == &transport_tls ? c->transport_ctx : NULL;
 }
+
+/* tune.ssl.keylog (keylog.c): connections of <ctx> keep their secrets. */
+#define TLS_SECRETS 7
+void tls_keylog_attach(SSL_CTX *ctx);
+void tls_secrets_free(char ***secrets);
 
 /* The connection that OpenSSL works for now, for its callbacks. */
 struct conn *tls_now(void);
