@@ -265,6 +265,8 @@ struct h2_conn *h2_front_new(struct conn *c, const struct front_user *user, void
 	}
 	c->ops = &h2_front_conn_ops;
 	timer_init(&h->timer, h2_timeout);
+	h2_count(h, FRONT_COUNT_CONNS);
+	h2_count(h, FRONT_COUNT_CONNS_TOTAL);
 	h2c_arm(h);
 	return h;
 }

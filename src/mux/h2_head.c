@@ -180,6 +180,16 @@ static void note_request(struct h2_stream *s, const struct h2_head *head, bool e
 	s->conn->receiving++;
 }
 
+/* What the head is as text: counters do not depend on what compression made of it. */
+static uint32_t text_len(const struct h2_head *head)
+{
+	size_t n = head->method.len + head->path.len + sizeof("  HTTP/1.1\r\n\r\n") - 1;
+
+	for (unsigned i = 0; i < head->field_count; i++)
+		n += head->fields[i].name.len + head->fields[i].value.len + 4;
+	return (uint32_t)n;
+}
+
 /* Once the connection has had as many streams as it may, those under way are still served. */
 static void limit_total(struct h2_conn *h)
 {
@@ -212,8 +222,8 @@ static void begin_stream(struct h2_conn *h, struct h2_head *head, bool end_strea
 	if (!fill_request(ep->rx_head, head, end_stream))
 		ep->flags |= EP_ERROR;
 	limit_total(h);
-	ep->rx_head_len = (uint32_t)head->list_len;
-	ep->rx_bytes += head->list_len;
+	ep->rx_head_len = text_len(head);
+	ep->rx_bytes += ep->rx_head_len;
 	ep->flags |= EP_RX_HEAD;
 	note_request(s, head, end_stream);
 	if (end_stream) {

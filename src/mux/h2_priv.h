@@ -91,6 +91,7 @@ struct h2_conn {
 	uint32_t control_bytes;          /* of answers to control frames in <out> */
 	uint32_t turn_frames, turn_resets;
 	uint64_t since_ns;               /* when the head being received began */
+	int32_t counts[FRONT_COUNT_N];   /* not told yet: h2c_tell_counts() */
 };
 
 enum h2_stream_flags {
@@ -166,6 +167,8 @@ void h2c_goaway(struct h2_conn *h, enum h2_error code, uint32_t last);
 void h2c_error(struct h2_conn *h, enum h2_error code, const char *text);
 /* A rule wants the client gone: GOAWAY, or nothing at all when its socket was made silent. */
 void h2c_kill(struct h2_conn *h);
+/* Adds up what was counted. */
+void h2c_tell_counts(struct h2_conn *h);
 /* Something odd, but allowed. May end the connection. */
 void h2c_glitch(struct h2_conn *h, const char *text);
 /* A request that is none, of a connection that goes on: for the log, if that is wanted. */
@@ -178,6 +181,11 @@ void h2c_close(struct h2_conn *h);
 void h2c_check_end(struct h2_conn *h);
 /* Sets the timer for the state that the connection is in. */
 void h2c_arm(struct h2_conn *h);
+
+static inline void h2_count(struct h2_conn *h, enum front_count what)
+{
+	h->counts[what]++;
+}
 
 static inline bool h2_enter(struct h2_conn *h)
 {

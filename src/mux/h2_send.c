@@ -442,6 +442,7 @@ void h2_flush(struct h2_conn *h)
 		h2_flush_later(h);
 	if (r == IO_AGAIN)
 		h2c_arm(h);
+	h2c_tell_counts(h);
 	h2c_check_end(h);
 	h2_leave(h, outer);
 }

@@ -55,6 +55,8 @@ struct h2_stream *h2s_new(struct h2_conn *h, uint32_t id)
 	tree_insert(&h->streams, &s->node, id);
 	h->stream_count++;
 	h->streams_total++;
+	h2_count(h, FRONT_COUNT_STREAMS);
+	h2_count(h, FRONT_COUNT_STREAMS_TOTAL);
 	return s;
 }
 
@@ -79,6 +81,7 @@ void h2s_free(struct h2_stream *s)
 	tree_remove(&h->streams, &s->node);
 	block_queue_clear(&s->early);
 	h->stream_count--;
+	h->counts[FRONT_COUNT_STREAMS]--;
 	pool_free(stream_pool, s);
 }
 
@@ -109,6 +112,7 @@ void h2c_reset(struct h2_conn *h, uint32_t id, enum h2_error code)
 	char frame[H2_RST_STREAM_LEN];
 
 	h2_put_rst_stream(frame, id, code);
+	h2_count(h, FRONT_COUNT_RESETS_SENT);
 	h2_out_control(h, frame, sizeof(frame));
 	h->reset[h->reset_at++ % 4] = id;
 }
@@ -119,6 +123,7 @@ void h2s_error(struct h2_stream *s, enum h2_error code, const char *text)
 		return;
 	s->flags |= H2S_FL_RESET;
 	s->reset_code = code;
+	h2_count(s->conn, FRONT_COUNT_STREAM_ERRORS);
 	h2c_reset(s->conn, s->id, code);
 	h2s_set_state(s, H2S_CLOSED);
 	s->ep->rx_error = text;
