@@ -43,6 +43,7 @@ enum endpoint_flags {
 	/* the peer will send no more (seen while nothing is expected of it) */
 	EP_PEER_SHUT = 1 << 11,
 	EP_RX_TIMEOUT = 1 << 12, /* reserved for the stream: which side was late */
+	EP_RX_REFUSED = 1 << 13, /* the server has not looked at the request: safe to replay */
 	/* what the stream tells */
 	EP_TX_HEAD = 1 << 16,    /* tx_head is to be sent; the mux clears it */
 	EP_TX_END = 1 << 17,     /* what is in tx is all */
@@ -115,7 +116,8 @@ struct endpoint {
 	struct block_queue tx;               /* body bytes to send */
 	struct pipe *rx_pipe;                /* spliced bytes received; NULL: none */
 	struct pipe *tx_pipe;                /* spliced bytes to send */
-	uint64_t rx_bytes, tx_bytes;         /* as seen on the wire, framing included */
+	uint64_t rx_bytes;                   /* heads by http_msg_size(), bodies without framing */
+	uint64_t tx_bytes;                   /* given to the wire, framing included */
 	uint32_t rx_head_len, rx_bad_at;     /* bytes of the head; offset of what is wrong */
 	const char *rx_error;                /* with EP_RX_BAD: a few words */
 };

@@ -24,6 +24,7 @@
 #include "base/slot.h"
 #include "base/tree.h"
 #include "proxy/counters.h"
+#include "proxy/hash.h"
 #include "proxy/source.h"
 
 struct conf_line;
@@ -124,7 +125,6 @@ struct server {
 
 	unsigned uweight;             /* initial, 0..256 */
 	int64_t maxconn, minconn, maxqueue; /* 0 none */
-	bool strict_maxconn;
 	int64_t pool_max_conn;        /* idle connections kept; -1 no limit, 0 none */
 	int64_t pool_purge_delay_ms;
 	int64_t pool_low_conn;
@@ -141,6 +141,7 @@ struct server {
 	const char *proto;            /* forced mux; or NULL */
 	const char *redir;            /* redirect prefix; or NULL */
 	bool non_stick;
+	enum hash_key hash_key;       /* where its points of consistent hashing come from */
 	enum server_on_marked on_marked_down, on_marked_up;
 
 	uint64_t digest;              /* of its options: equal ones are reached in the same way */

@@ -51,17 +51,20 @@ struct h2_conn *h2_new(struct conn *c, void *owner)
 	h->peer_window = h->settings_window = H2_WINDOW_DEFAULT;
 	h->peer_frame_max = H2_FRAME_SIZE_MIN;
 	h->peer_table = HPACK_TABLE_SIZE;
+	h->peer_streams = UINT32_MAX;
 	h->tx_window = h->rx_window = H2_WINDOW_DEFAULT;
 	list_init(&h->turn);
 	list_init(&h->flush);
 	list_init(&h->senders);
+	list_init(&h->pending);
 	c->owner = h;
 	return h;
 }
 
 void h2c_tell_counts(struct h2_conn *h)
 {
-	h->user->count(h->owner, h->counts);
+	if (h->side->count)
+		h->side->count(h);
 	memset(h->counts, 0, sizeof(h->counts));
 }
 
@@ -73,7 +76,7 @@ void h2_free(struct h2_conn *h)
 	list_remove(&h->flush);
 	h->counts[FRONT_COUNT_CONNS]--;
 	h2c_tell_counts(h);
-	h->user->closed(h->owner);
+	h->side->closed(h);
 	conn_close(&h->conn);
 	wire_in_clear(&h->in);
 	block_drop(h->head);
@@ -109,7 +112,7 @@ void h2c_check_end(struct h2_conn *h)
 	if (h->state != H2C_CLOSING)
 		return;
 	if (h->flags & H2C_FL_BROKEN || h->conn->flags & (CONN_ERROR | CONN_NO_LINGER) ||
-	    (!h->out.len && h->flags & H2C_FL_EOF)) {
+	    (!h->out.len && (h->flags & H2C_FL_EOF || h->side->is_back))) {
 		h2_destroy(h);
 		return;
 	}
@@ -137,16 +140,14 @@ void h2c_goaway(struct h2_conn *h, enum h2_error code, uint32_t last)
 	h->flags |= H2C_FL_GOAWAY_SENT;
 	h->error = (uint8_t)code;
 	h2_count(h, FRONT_COUNT_GOAWAYS_SENT);
-	h2_put_goaway(frame, last, code);
+	/* servers begin no streams */
+	h2_put_goaway(frame, h->side->is_back ? 0 : last, code);
 	h2_out_control(h, frame, sizeof(frame));
 }
 
 void h2c_report(struct h2_conn *h, enum front_bad_kind kind, const char *text)
 {
-	struct front_bad bad = { .kind = kind, .text = text, .version = 20,
-				 .since_ns = clock_now_ns() };
-
-	h->user->bad_request(h->owner, &bad);
+	h->side->bad(h, kind, text);
 }
 
 void h2c_refused(struct h2_conn *h, enum front_bad_kind kind, const char *text)
@@ -168,6 +169,7 @@ void h2c_error(struct h2_conn *h, enum h2_error code, const char *text)
 	h2c_set_state(h, H2C_CLOSING);
 	/* what was asked is not answered any more: the windows may be wrong, or the peer an enemy */
 	h->flags |= H2C_FL_STOP;
+	h2_fail_pending(h);
 	for (struct tree_node *n = tree_first(&h->streams), *next; n; n = next) {
 		struct h2_stream *s = list_entry(n, struct h2_stream, node);
 		uint64_t id = n->key;
@@ -191,7 +193,7 @@ void h2c_kill(struct h2_conn *h)
 
 void h2c_glitch(struct h2_conn *h, const char *text)
 {
-	unsigned limit = (unsigned)h->tunes->fe_glitches;
+	unsigned limit = (unsigned)h->limits->glitches;
 
 	h->glitches++;
 	if (limit && h->glitches >= limit && h->state < H2C_CLOSING &&

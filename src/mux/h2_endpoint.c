@@ -3,7 +3,7 @@
 #include <sys/random.h>
 #include "h2_priv.h"
 
-static void h2_ep_send(struct endpoint *ep)
+void h2_ep_send(struct endpoint *ep)
 {
 	struct h2_stream *s = ep->mux;
 	struct h2_conn *h = s->conn;
@@ -13,14 +13,28 @@ static void h2_ep_send(struct endpoint *ep)
 	h2_leave(h, outer);
 }
 
-static void h2_ep_resume(struct endpoint *ep)
+void h2_ep_resume(struct endpoint *ep)
 {
 	h2s_grant(ep->mux, false);
 }
 
-static struct conn *h2_ep_conn(struct endpoint *ep)
+struct conn *h2_ep_conn(struct endpoint *ep)
 {
 	return ((struct h2_stream *)ep->mux)->conn->conn;
+}
+
+bool h2_ep_preamble(struct endpoint *ep, struct slice bytes)
+{
+	struct block_queue *out = &((struct h2_stream *)ep->mux)->conn->out, behind = *out;
+
+	/* before our preface, which waits already */
+	block_queue_init(out);
+	if (!block_queue_add_copy(out, bytes)) {
+		*out = behind;
+		return false;
+	}
+	block_queue_move(out, &behind);
+	return true;
 }
 
 /* What tells the peer that its stream ends before it was whole. NO_ERROR with an answer that was
@@ -61,7 +75,7 @@ static void h2_front_facts(const struct endpoint *ep, struct endpoint_facts *out
 
 	*out = (struct endpoint_facts){
 		.streams = h->stream_count - (s->state == H2S_CLOSED),
-		.streams_limit = (unsigned)h->tunes->fe_streams, .glitches = h->glitches,
+		.streams_limit = (unsigned)h->limits->streams, .glitches = h->glitches,
 		.id = s->id, .major = 2,
 		.reset_code = s->flags & H2S_FL_PEER_RESET ? (int64_t)s->reset_code : -1,
 	};

@@ -52,7 +52,8 @@ struct h2_stream *h2s_new(struct h2_conn *h, uint32_t id)
 	s->tx_window = h->peer_window;
 	s->rx_window = h->settings_window;
 	list_init(&s->sender);
-	tree_insert(&h->streams, &s->node, id);
+	if (id)
+		tree_insert(&h->streams, &s->node, id);
 	h->stream_count++;
 	h->streams_total++;
 	h2_count(h, FRONT_COUNT_STREAMS);
@@ -78,7 +79,8 @@ void h2s_free(struct h2_stream *s)
 	if (h->data == s)
 		h->data = NULL;
 	list_remove(&s->sender);
-	tree_remove(&h->streams, &s->node);
+	if (s->id)
+		tree_remove(&h->streams, &s->node);
 	block_queue_clear(&s->early);
 	h->stream_count--;
 	h->counts[FRONT_COUNT_STREAMS]--;
@@ -105,6 +107,13 @@ bool h2c_was_reset(const struct h2_conn *h, uint32_t id)
 		if (h->reset[i] == id)
 			return true;
 	return false;
+}
+
+void h2c_forget_reset(struct h2_conn *h, uint32_t id)
+{
+	for (unsigned i = 0; i < 4; i++)
+		if (h->reset[i] == id)
+			h->reset[i] = 0;
 }
 
 void h2c_reset(struct h2_conn *h, uint32_t id, enum h2_error code)
@@ -141,7 +150,7 @@ void h2s_error(struct h2_stream *s, enum h2_error code, const char *text)
 static int64_t window_target(const struct h2_conn *h)
 {
 	int64_t size = (int64_t)block_size();
-	int64_t blocks = ((int64_t)h->tunes->fe_rxbuf + size - 1) / size - h->stream_count;
+	int64_t blocks = ((int64_t)h->limits->rxbuf + size - 1) / size - h->stream_count;
 	int64_t share = 0;
 
 	if (blocks > 0)

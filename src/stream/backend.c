@@ -7,6 +7,7 @@
  *      +--------------------+------ TURN_AROUND
  */
 #include <errno.h>
+#include <string.h>
 #include "base/bug.h"
 #include "base/clock.h"
 #include "core/symbol.h"
@@ -16,6 +17,7 @@
 #include "net/socket.h"
 #include "proxy/balance.h"
 #include "http_proxy.h"
+#include "persist.h"
 #include "server_conn.h"
 #include "stream_priv.h"
 
@@ -129,31 +131,40 @@ static enum step enter_queue(struct stream *s, struct server *srv)
 	return stream_goto(s, STAGE_QUEUE);
 }
 
-/* option prefer-last-server: the server that this client's connection already has one to, if
- * requests may go there at once. Returns true when the choice was made.
+/* option prefer-last-server: the server that this client's connection already has one to, unless
+ * too many wait for it (max-keep-alive-queue). Returns true when the choice was made, with *step.
  */
-static bool assign_last(struct stream *s)
+static bool assign_last(struct stream *s, enum step *step)
 {
+	int64_t queue_max = s->be->max_keep_alive_queue;
 	struct server *srv;
 
 	if (!(s->be->options & PROXY_OPT_PREFER_LAST_SERVER) || s->flags & STRM_REDISPATCHED)
 		return false;
 	srv = server_conn_last_server(s->sess, s->be);
-	if (!srv || !server_is_usable(srv) || !server_slot_take(srv))
+	if (!srv || !server_is_usable(srv))
 		return false;
-	got_slot(s, srv);
+	if (server_slot_take(srv)) {
+		got_slot(s, srv);
+		*step = stream_goto(s, STAGE_CONNECT);
+		return true;
+	}
+	if (queue_max >= 0 && queue_length_server(srv) >= queue_max)
+		return false;
+	s->server = srv;
+	*step = enter_queue(s, srv);
 	return true;
 }
 
-/* A server wanted by a rule. Returns true when the choice was made, with *step. */
+/* A server wanted by a rule or by a cookie. Returns true when the choice was made, with *step. */
 static bool assign_wanted(struct stream *s, enum step *step)
 {
-	struct server *srv = NULL;
+	struct server *srv;
 
 	if (s->flags & STRM_REDISPATCHED)
 		return false;
-	rules_server(s->be, stream_expr(s, EXPR_DIR_REQUEST | EXPR_FINAL), &srv);
-	if (!srv || !server_is_willing(srv))
+	srv = persist_server(s);
+	if (!srv)
 		return false;
 	s->flags |= STRM_FORCED_SERVER;
 	if (server_slot_take(srv)) {
@@ -180,15 +191,19 @@ enum step stage_assign(struct stream *s)
 		return stream_fail(s, 400, CAUSE_CLIENT_ABORT, 'Q');
 	if (assign_wanted(s, &step))
 		return step;
-	if (assign_last(s))
-		return stream_goto(s, STAGE_CONNECT);
+	if (assign_last(s, &step))
+		return step;
 	args.expr = stream_expr(s, EXPR_DIR_REQUEST | EXPR_FINAL);
 	for (int i = 0; i < PICKS_MAX; i++) {
 		srv = balance_pick(s->be, &args);
 		if (!srv)
 			break;
-		if (!server_slot_take(srv))
-			continue;
+		if (!server_slot_take(srv)) {
+			if (!s->be->algorithm->hashes)
+				continue;
+			s->server = srv;
+			return enter_queue(s, srv);
+		}
 		got_slot(s, srv);
 		counter_add(&s->be->state->be, CNT_LB_TOT, 1);
 		counter_add(&srv->state->counters, CNT_LB_TOT, 1);
@@ -285,6 +300,7 @@ static enum step connected(struct stream *s)
 {
 	s->t.connected = clock_now_ns();
 	s->wait_until_ms = TIMER_NEVER;
+	stream_log_step(s, LOG_STEP_CONNECT);
 	return stream_goto(s, STAGE_TCP_RESPONSE);
 }
 
@@ -302,9 +318,41 @@ static enum step connect_refused_here(struct stream *s)
 	return stream_fail(s, 503, CAUSE_RESOURCE, 0);
 }
 
+/* `redir` of a server: what it would be asked, the client shall ask it itself. */
+static enum step redirect_to_server(struct stream *s)
+{
+	struct slice path = http_msg_pathq(&s->req), prefix = slice_of(s->server->redir);
+	char *text = arena_alloc(&s->arena, prefix.len + path.len + 1);
+
+	if (!text)
+		return stream_fail(s, 500, CAUSE_RESOURCE, 0);
+	memcpy(text, prefix.ptr, prefix.len);
+	memcpy(text + prefix.len, path.ptr, path.len);
+	stream_reply_begin(s, 302, slice_none());
+	if (!stream_reply_body(s, SLICE(""), false) ||
+	    !http_msg_put_field(&s->res, FIELD_CACHE_CONTROL, SLICE("cache-control"),
+				SLICE("no-cache")) ||
+	    !http_msg_put_field(&s->res, FIELD_LOCATION, SLICE("location"),
+				slice_make(text, prefix.len + path.len)))
+		return stream_fail(s, 500, CAUSE_RESOURCE, 0);
+	stream_set_cause(s, CAUSE_LOCAL, 0);
+	return stream_reply(s);
+}
+
+static bool is_redirected(const struct stream *s)
+{
+	return s->server->redir && s->flags & STRM_HTTP &&
+	       (s->req.method == HTTP_METH_GET || s->req.method == HTTP_METH_HEAD) &&
+	       http_msg_path(&s->req).ptr;
+}
+
 enum step stage_connect(struct stream *s)
 {
-	bool reused = server_conn_take_idle(s);
+	bool reused;
+
+	if (unlikely(is_redirected(s)))
+		return redirect_to_server(s);
+	reused = server_conn_take_idle(s);
 
 	if (!reused && server_conn_ask_others(s)) {
 		stream_hold_front(s);
@@ -329,15 +377,23 @@ enum step stage_connect(struct stream *s)
 	return STEP_NEXT;
 }
 
+/* The next try is another server's. */
+static void leave_server(struct stream *s)
+{
+	stream_drop_slot(s);
+	persist_left(s);
+	s->flags |= STRM_REDISPATCHED;
+}
+
 /* A server that other tries may do without: goes back to ASSIGN for another one. */
 static bool may_redispatch(const struct stream *s)
 {
 	int after = s->be->redispatch_after;
 
-	if (!after || s->be->server_count < 2)
+	if (!after || s->be->server_count < 2 || persist_is_forced(s))
 		return false;
 	if (after < 0)
-		return s->retries_left == 0;
+		return s->retries_left == -after - 1;
 	return s->retries % (unsigned)after == 0;
 }
 
@@ -347,7 +403,7 @@ enum step stream_connect_failed(struct stream *s, bool at_once)
 	int64_t pause = s->be->timeout.connect;
 
 	stream_drop_back(s);
-	if (!s->retries_left || !(s->be->retry_on & PROXY_RETRY_CONN_FAILURE || !s->be->retry_on)) {
+	if (!s->retries_left || !(s->be->retry_on & PROXY_RETRY_CONN_FAILURE)) {
 		counter_add(&s->be->state->be, CNT_CONN_ERRORS, 1);
 		counter_add(&st->counters, CNT_CONN_ERRORS, 1);
 		stream_drop_slot(s);
@@ -359,8 +415,7 @@ enum step stream_connect_failed(struct stream *s, bool at_once)
 	counter_add(&s->be->state->be, CNT_RETRIES, 1);
 	counter_add(&st->counters, CNT_RETRIES, 1);
 	if (may_redispatch(s)) {
-		stream_drop_slot(s);
-		s->flags |= STRM_REDISPATCHED;
+		leave_server(s);
 		return stream_goto(s, STAGE_ASSIGN);
 	}
 	if (!at_once)
@@ -418,9 +473,16 @@ static bool closed_under_request(const struct stream *s)
 	       (method_is_safe(s) || !s->back.tx_bytes);
 }
 
+/* The server says that it has not looked at the request: once, this costs no retry. */
+static bool was_refused(const struct stream *s)
+{
+	return s->back.flags & EP_RX_REFUSED && !(s->flags & STRM_NO_REUSE);
+}
+
 bool stream_retry(struct stream *s, unsigned event)
 {
-	bool stale = event == PROXY_RETRY_EMPTY_RESPONSE && closed_under_request(s);
+	bool stale = event == PROXY_RETRY_EMPTY_RESPONSE &&
+		     (closed_under_request(s) || was_refused(s));
 
 	if (!(s->flags & STRM_HTTP) || !(s->flags & STRM_REQ_WHOLE) ||
 	    s->flags & STRM_HEAD_SENT || s->service)
@@ -434,16 +496,19 @@ bool stream_retry(struct stream *s, unsigned event)
 		s->retries++;
 		counter_add(&s->be->state->be, CNT_RETRIES, 1);
 		counter_add(&s->server->state->counters, CNT_RETRIES, 1);
+		if (event == PROXY_RETRY_EMPTY_RESPONSE || event == PROXY_RETRY_JUNK_RESPONSE) {
+			counter_add(&s->be->state->be, CNT_RESP_ERRORS, 1);
+			counter_add(&s->server->state->counters, CNT_RESP_ERRORS, 1);
+		}
 	}
 	stream_drop_back(s);
 	http_msg_fini(&s->res);
 	http_msg_init(&s->res, &s->arena);
+	block_queue_clear(&s->front.rx); /* what was not sent yet is in the copy too */
 	block_queue_move(&s->front.rx, &s->replay);
 	s->server_at_ms = TIMER_NEVER;
 	s->flags |= stale ? STRM_NO_REUSE : 0;
-	if (may_redispatch(s) && !stale) {
-		stream_drop_slot(s);
-		s->flags |= STRM_REDISPATCHED;
-	}
+	if (may_redispatch(s) && !stale)
+		leave_server(s);
 	return true;
 }

@@ -8,7 +8,10 @@
 #include "net/conn.h"
 #include "stream/listen.h"
 #include "stream/service.h"
+#include "persist.h"
 #include "stream_priv.h"
+#include "timing.h"
+#include "tls/tls.h"
 
 #define ALIAS_ARGS struct expr_ctx *ctx, const struct logformat_item *item, struct strbuf *out
 
@@ -103,11 +106,43 @@ static bool alias_sp(ALIAS_ARGS)
 				     : put_port(item, out, &a, NULL);
 }
 
+/* Does a number go on growing after a line that was written early? */
+static bool is_incomplete(const struct stream *s)
+{
+	return !s->t.close && s->fe->options & PROXY_OPT_LOGASAP;
+}
+
 /* --- names ------------------------------------------------------------------------------------ */
 
 static bool alias_f(ALIAS_ARGS)
 {
 	return logformat_put_text(item, out, slice_of(ctx->session->fe->name));
+}
+
+static bool alias_ft(ALIAS_ARGS)
+{
+	struct session *s = ctx->session;
+
+	if (!alias_f(ctx, item, out))
+		return false;
+	if (tls_bind_is_on(bind_slots(s->listener->bind)))
+		strbuf_add_char(out, '~');
+	return true;
+}
+
+static bool put_or_dash(const struct logformat_item *item, struct strbuf *out, const char *text)
+{
+	return logformat_put_word(item, out, text ? slice_of(text) : SLICE("-"));
+}
+
+static bool alias_sslc(ALIAS_ARGS)
+{
+	return put_or_dash(item, out, tls_cipher_name(ctx->session->conn));
+}
+
+static bool alias_sslv(ALIAS_ARGS)
+{
+	return put_or_dash(item, out, tls_version_name(ctx->session->conn));
 }
 
 static bool alias_b(ALIAS_ARGS)
@@ -191,103 +226,33 @@ static bool alias_trl(ALIAS_ARGS)
 
 /* --- timers ----------------------------------------------------------------------------------- */
 
-/* Milliseconds between two dates; -1 when the second was not reached. */
-static int64_t span(uint64_t from, uint64_t to)
-{
-	if (!to || !from)
-		return -1;
-	return to > from ? (int64_t)((to - from) / NS_PER_MS) : 0;
-}
-
-static int64_t time_th(const struct stream *s)
-{
-	return s->unique ? 0 : s->sess->handshake_ms;
-}
-
-static int64_t time_ti(const struct stream *s)
-{
-	return s->flags & STRM_HTTP ? span(s->t.idle_from, s->t.begin) : 0;
-}
-
-static int64_t time_tr_req(const struct stream *s)
-{
-	return s->flags & STRM_HTTP ? span(s->t.begin, s->t.request) : 0;
-}
-
-static int64_t time_tq(const struct stream *s)
-{
-	int64_t tr = time_tr_req(s);
-
-	return tr < 0 ? -1 : time_th(s) + time_ti(s) + tr;
-}
-
-static int64_t time_tw(const struct stream *s)
-{
-	return span(s->t.request, s->t.queued);
-}
-
-static int64_t time_tc(const struct stream *s)
-{
-	return span(s->t.queued, s->t.connected);
-}
-
-static int64_t time_tr(const struct stream *s)
-{
-	return span(s->t.connected, s->t.data);
-}
-
-static uint64_t end_of(const struct stream *s)
-{
-	return s->t.close ? s->t.close : clock_now_ns();
-}
-
-static int64_t time_ta(const struct stream *s)
-{
-	return span(s->t.begin, end_of(s));
-}
-
-static int64_t time_tt(const struct stream *s)
-{
-	return span(s->unique ? s->t.idle_from : s->sess->accept_ns, end_of(s));
-}
-
-static int64_t time_td(const struct stream *s)
-{
-	return s->t.data ? span(s->t.data, end_of(s)) : -1;
-}
-
-static int64_t time_tu(const struct stream *s)
-{
-	return time_ta(s) + time_th(s);
-}
-
 /* A timer that grows until the end: '+' when the line was written before it (logasap). */
 static bool put_total(ALIAS_ARGS, int64_t ms)
 {
-	return logformat_put_int(item, out, ms, !ctx->stream->t.close);
+	return logformat_put_int(item, out, ms, is_incomplete(ctx->stream));
 }
 
-#define ALIAS_TIMER(name) \
+#define ALIAS_TIMER(name, what) \
 	static bool alias_##name(ALIAS_ARGS) \
 	{ \
-		return logformat_put_int(item, out, time_##name(ctx->stream), false); \
+		return logformat_put_int(item, out, timing_##what(ctx->stream), false); \
 	}
-#define ALIAS_TOTAL(name) \
+#define ALIAS_TOTAL(name, what) \
 	static bool alias_##name(ALIAS_ARGS) \
 	{ \
-		return put_total(ctx, item, out, time_##name(ctx->stream)); \
+		return put_total(ctx, item, out, timing_##what(ctx->stream)); \
 	}
-ALIAS_TIMER(th)
-ALIAS_TIMER(ti)
-ALIAS_TIMER(tr_req)
-ALIAS_TIMER(tq)
-ALIAS_TIMER(tw)
-ALIAS_TIMER(tc)
-ALIAS_TIMER(tr)
-ALIAS_TOTAL(ta)
-ALIAS_TOTAL(tt)
-ALIAS_TOTAL(td)
-ALIAS_TOTAL(tu)
+ALIAS_TIMER(th, handshake)
+ALIAS_TIMER(ti, idle)
+ALIAS_TIMER(tr_req, request)
+ALIAS_TIMER(tq, query)
+ALIAS_TIMER(tw, queue)
+ALIAS_TIMER(tc, connect)
+ALIAS_TIMER(tr, response)
+ALIAS_TOTAL(ta, active)
+ALIAS_TOTAL(tt, total)
+ALIAS_TOTAL(td, data)
+ALIAS_TOTAL(tu, user)
 
 #undef ALIAS_TIMER
 #undef ALIAS_TOTAL
@@ -296,8 +261,8 @@ ALIAS_TOTAL(tu)
 
 static bool alias_B(ALIAS_ARGS)
 {
-	return logformat_put_int(item, out, (int64_t)ctx->stream->front.tx_bytes,
-				 !ctx->stream->t.close);
+	return logformat_put_int(item, out, (int64_t)stream_bytes_out(ctx->stream),
+				 is_incomplete(ctx->stream));
 }
 
 static bool alias_U(ALIAS_ARGS)
@@ -455,23 +420,27 @@ static const char cause_chars[] = {
 #undef X
 };
 
-static char phase_char(const struct stream *s)
+void stream_end_letters(const struct stream *s, char letters[2])
 {
-	return s->cause == CAUSE_NONE || !s->cause_phase ? '-' : (char)s->cause_phase;
+	letters[0] = cause_chars[s->cause];
+	letters[1] = s->cause == CAUSE_NONE || !s->cause_phase ? '-' : (char)s->cause_phase;
 }
 
 static bool alias_ts(ALIAS_ARGS)
 {
-	const struct stream *s = ctx->stream;
-	char text[2] = { cause_chars[s->cause], phase_char(s) };
+	char text[2];
+
+	stream_end_letters(ctx->stream, text);
 
 	return strbuf_add(out, slice_make(text, 2));
 }
 
 static bool alias_tsc(ALIAS_ARGS)
 {
-	const struct stream *s = ctx->stream;
-	char text[4] = { cause_chars[s->cause], phase_char(s), '-', '-' };
+	char text[4];
+
+	stream_end_letters(ctx->stream, text);
+	persist_letters(ctx->stream, text + 2);
 
 	return strbuf_add(out, slice_make(text, 4));
 }
@@ -481,59 +450,93 @@ static bool alias_ID(ALIAS_ARGS)
 	return logformat_put_text(item, out, stream_unique_id(ctx->stream));
 }
 
+static bool alias_OG(ALIAS_ARGS)
+{
+	const struct stream *s = ctx->stream;
+
+	return logformat_put_word(item, out, slice_of(log_step_origin(s ? s->log_step
+								      : LOG_STEP_UNSPEC)));
+}
+
 static const struct expr_alias aliases[] = {
-	{ .name = "B", .print = alias_B, .help = "bytes sent to the client" },
+	{ .name = "B", .print = alias_B, .flags = ALIAS_NUMBER,
+	  .help = "bytes sent to the client" },
 	{ .name = "H", .print = alias_hostname, .help = "host name of the machine" },
-	{ .name = "HM", .print = alias_HM, .flags = ALIAS_HTTP, .help = "method" },
-	{ .name = "HP", .print = alias_HP, .flags = ALIAS_HTTP, .help = "target without query" },
-	{ .name = "HPO", .print = alias_HPO, .flags = ALIAS_HTTP, .help = "path only" },
-	{ .name = "HQ", .print = alias_HQ, .flags = ALIAS_HTTP, .help = "query with its '?'" },
-	{ .name = "HU", .print = alias_HU, .flags = ALIAS_HTTP, .help = "target as received" },
-	{ .name = "HV", .print = alias_HV, .flags = ALIAS_HTTP, .help = "version" },
+	{ .name = "HM", .print = alias_HM, .flags = ALIAS_PIECES | ALIAS_HTTP, .help = "method" },
+	{ .name = "HP", .print = alias_HP, .flags = ALIAS_PIECES | ALIAS_HTTP,
+	  .help = "target without query" },
+	{ .name = "HPO", .print = alias_HPO, .flags = ALIAS_PIECES | ALIAS_HTTP,
+	  .help = "path only" },
+	{ .name = "HQ", .print = alias_HQ, .flags = ALIAS_PIECES | ALIAS_HTTP,
+	  .help = "query with its '?'" },
+	{ .name = "HU", .print = alias_HU, .flags = ALIAS_PIECES | ALIAS_HTTP,
+	  .help = "target as received" },
+	{ .name = "HV", .print = alias_HV, .flags = ALIAS_PIECES | ALIAS_HTTP, .help = "version" },
 	{ .name = "ID", .print = alias_ID, .help = "unique id" },
-	{ .name = "ST", .print = alias_ST, .help = "status of the answer" },
+	{ .name = "OG", .print = alias_OG, .help = "when the line was written" },
+	{ .name = "ST", .print = alias_ST, .flags = ALIAS_NUMBER, .help = "status of the answer" },
 	{ .name = "T", .print = alias_T, .help = "accept date, UTC" },
-	{ .name = "TR", .print = alias_tr_req, .flags = ALIAS_HTTP,
+	{ .name = "TR", .print = alias_tr_req, .flags = ALIAS_NUMBER | ALIAS_HTTP,
 	  .help = "time to get the head" },
-	{ .name = "Ta", .print = alias_ta, .flags = ALIAS_HTTP, .help = "active time" },
-	{ .name = "Tc", .print = alias_tc, .help = "time to connect" },
-	{ .name = "Td", .print = alias_td, .help = "time to transfer the answer" },
-	{ .name = "Th", .print = alias_th, .help = "time of handshakes" },
-	{ .name = "Ti", .print = alias_ti, .flags = ALIAS_HTTP,
+	{ .name = "Ta", .print = alias_ta, .flags = ALIAS_NUMBER | ALIAS_HTTP,
+	  .help = "active time" },
+	{ .name = "Tc", .print = alias_tc, .flags = ALIAS_NUMBER, .help = "time to connect" },
+	{ .name = "Td", .print = alias_td, .flags = ALIAS_NUMBER,
+	  .help = "time to transfer the answer" },
+	{ .name = "Th", .print = alias_th, .flags = ALIAS_NUMBER, .help = "time of handshakes" },
+	{ .name = "Ti", .print = alias_ti, .flags = ALIAS_NUMBER | ALIAS_HTTP,
 	  .help = "idle time before the request" },
 	{ .name = "Tl", .print = alias_Tl, .help = "accept date, local time" },
-	{ .name = "Tq", .print = alias_tq, .flags = ALIAS_HTTP, .help = "Th + Ti + TR" },
-	{ .name = "Tr", .print = alias_tr, .flags = ALIAS_HTTP,
+	{ .name = "Tq", .print = alias_tq, .flags = ALIAS_NUMBER | ALIAS_HTTP,
+	  .help = "Th + Ti + TR" },
+	{ .name = "Tr", .print = alias_tr, .flags = ALIAS_NUMBER | ALIAS_HTTP,
 	  .help = "time to the answer's head" },
-	{ .name = "Ts", .print = alias_Ts, .help = "accept date in seconds" },
-	{ .name = "Tt", .print = alias_tt, .help = "total time" },
-	{ .name = "Tu", .print = alias_tu, .help = "time as the client sees it" },
-	{ .name = "Tw", .print = alias_tw, .help = "time in queues" },
-	{ .name = "U", .print = alias_U, .help = "bytes received of the client" },
-	{ .name = "ac", .print = alias_ac, .help = "sessions of the process" },
+	{ .name = "Ts", .print = alias_Ts, .flags = ALIAS_NUMBER,
+	  .help = "accept date in seconds" },
+	{ .name = "Tt", .print = alias_tt, .flags = ALIAS_NUMBER, .help = "total time" },
+	{ .name = "Tu", .print = alias_tu, .flags = ALIAS_NUMBER,
+	  .help = "time as the client sees it" },
+	{ .name = "Tw", .print = alias_tw, .flags = ALIAS_NUMBER, .help = "time in queues" },
+	{ .name = "U", .print = alias_U, .flags = ALIAS_NUMBER,
+	  .help = "bytes received of the client" },
+	{ .name = "ac", .print = alias_ac, .flags = ALIAS_NUMBER,
+	  .help = "sessions of the process" },
 	{ .name = "b", .print = alias_b, .help = "name of the backend" },
-	{ .name = "bc", .print = alias_bc, .help = "streams of the backend" },
+	{ .name = "bc", .print = alias_bc, .flags = ALIAS_NUMBER,
+	  .help = "streams of the backend" },
 	{ .name = "bi", .print = alias_bi, .help = "our address towards the server" },
-	{ .name = "bp", .print = alias_bp, .help = "our port towards the server" },
-	{ .name = "bq", .print = alias_bq, .help = "waiters ahead in the backend's queue" },
+	{ .name = "bp", .print = alias_bp, .flags = ALIAS_NUMBER,
+	  .help = "our port towards the server" },
+	{ .name = "bq", .print = alias_bq, .flags = ALIAS_NUMBER,
+	  .help = "waiters ahead in the backend's queue" },
 	{ .name = "ci", .print = alias_ci, .help = "client's address" },
-	{ .name = "cp", .print = alias_cp, .help = "client's port" },
+	{ .name = "cp", .print = alias_cp, .flags = ALIAS_NUMBER, .help = "client's port" },
 	{ .name = "f", .print = alias_f, .help = "name of the frontend" },
-	{ .name = "fc", .print = alias_fc, .help = "sessions of the frontend" },
+	{ .name = "fc", .print = alias_fc, .flags = ALIAS_NUMBER,
+	  .help = "sessions of the frontend" },
 	{ .name = "fi", .print = alias_fi, .help = "address the client connected to" },
-	{ .name = "fp", .print = alias_fp, .help = "port the client connected to" },
-	{ .name = "ft", .print = alias_f, .help = "name of the frontend, '~' after it with TLS" },
-	{ .name = "lc", .print = alias_lc, .help = "number of the line of the frontend" },
-	{ .name = "ms", .print = alias_ms, .help = "milliseconds of the accept date" },
-	{ .name = "pid", .print = alias_pid, .help = "process number" },
-	{ .name = "r", .print = alias_r, .flags = ALIAS_HTTP, .help = "request line" },
-	{ .name = "rc", .print = alias_rc, .help = "retries" },
-	{ .name = "rt", .print = alias_rt, .help = "number of the request" },
+	{ .name = "fp", .print = alias_fp, .flags = ALIAS_NUMBER,
+	  .help = "port the client connected to" },
+	{ .name = "ft", .print = alias_ft, .flags = ALIAS_PIECES,
+	  .help = "name of the frontend, '~' after it with TLS" },
+	{ .name = "lc", .print = alias_lc, .flags = ALIAS_NUMBER,
+	  .help = "number of the line of the frontend" },
+	{ .name = "ms", .print = alias_ms, .flags = ALIAS_NUMBER,
+	  .help = "milliseconds of the accept date" },
+	{ .name = "pid", .print = alias_pid, .flags = ALIAS_NUMBER, .help = "process number" },
+	{ .name = "r", .print = alias_r, .flags = ALIAS_PIECES | ALIAS_HTTP,
+	  .help = "request line" },
+	{ .name = "rc", .print = alias_rc, .flags = ALIAS_NUMBER, .help = "retries" },
+	{ .name = "rt", .print = alias_rt, .flags = ALIAS_NUMBER, .help = "number of the request" },
 	{ .name = "s", .print = alias_s, .help = "name of the server" },
-	{ .name = "sc", .print = alias_sc, .help = "requests of the server" },
+	{ .name = "sc", .print = alias_sc, .flags = ALIAS_NUMBER,
+	  .help = "requests of the server" },
 	{ .name = "si", .print = alias_si, .help = "server's address" },
-	{ .name = "sp", .print = alias_sp, .help = "server's port" },
-	{ .name = "sq", .print = alias_sq, .help = "waiters ahead in the server's queue" },
+	{ .name = "sp", .print = alias_sp, .flags = ALIAS_NUMBER, .help = "server's port" },
+	{ .name = "sq", .print = alias_sq, .flags = ALIAS_NUMBER,
+	  .help = "waiters ahead in the server's queue" },
+	{ .name = "sslc", .print = alias_sslc, .help = "TLS cipher of the client" },
+	{ .name = "sslv", .print = alias_sslv, .help = "TLS version of the client" },
 	{ .name = "t", .print = alias_t, .help = "accept date, local, with milliseconds" },
 	{ .name = "tr", .print = alias_date_tr, .flags = ALIAS_HTTP,
 	  .help = "date of the request" },

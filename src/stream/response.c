@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "net/conn.h"
 #include "stream/service.h"
+#include "persist.h"
 #include "stream_priv.h"
 
 /* More interim answers than this to one request are an attack, or a server gone wrong. */
@@ -158,6 +159,8 @@ static enum step tcp_begin(struct stream *s)
 
 enum step stage_response(struct stream *s)
 {
+	bool gone;
+
 	if (!(s->flags & STRM_HTTP))
 		return tcp_begin(s);
 	stream_forward(s);
@@ -186,7 +189,9 @@ enum step stage_response(struct stream *s)
 		counter_add(&s->be->state->be, CNT_CLIENT_ABORTS, 1);
 		if (s->server)
 			counter_add(&s->server->state->counters, CNT_CLIENT_ABORTS, 1);
-		return stream_fail(s, 400, CAUSE_CLIENT_ABORT, 0);
+		/* gone altogether, or only done with sending */
+		gone = (s->front.flags & (EP_ERROR | EP_RX_ABORT)) == EP_ERROR;
+		return stream_fail(s, 400, CAUSE_CLIENT_ABORT, gone ? 'D' : 0);
 	}
 	if (s->flags & STRM_TIMED_OUT)
 		return response_late(s);
@@ -240,6 +245,7 @@ enum step stage_response_rules_fe(struct stream *s)
 
 	if (step != STEP_NEXT)
 		return step;
+	persist_response(s);
 	if (stream_response_leaks_cookie(s)) {
 		count_denied(s);
 		return stream_fail(s, 502, CAUSE_PROXY, 0);
@@ -277,6 +283,8 @@ enum step stage_reply(struct stream *s)
 	}
 	after_response(s);
 	s->status = s->res.status;
+	if (!(s->flags & STRM_LOCAL_REPLY))
+		stream_log_step(s, LOG_STEP_RESPONSE);
 	if (s->flags & STRM_CLIENT_CLOSE ||
 	    (s->flags & STRM_LOCAL_REPLY && s->res.flags & HTTP_MSG_CONN_CLOSE))
 		s->front.flags |= EP_CLOSE;
@@ -284,6 +292,9 @@ enum step stage_reply(struct stream *s)
 		open_tunnel(s);
 	s->front.flags |= EP_TX_HEAD;
 	if (s->flags & STRM_LOCAL_REPLY) {
+		s->local_bytes += http_msg_size(&s->res) + s->reply_body.len;
+		if (s->res.flags & HTTP_MSG_CONN_CLOSE)
+			s->local_bytes += sizeof("connectionclose") - 1;
 		block_queue_move(&s->front.tx, &s->reply_body);
 		s->front.flags |= EP_TX_END;
 		s->front.ops->send(&s->front);

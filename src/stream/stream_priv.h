@@ -9,6 +9,7 @@
 #include "proxy/server.h"
 #include "http/error_page.h"
 #include "base/strbuf.h"
+#include "log/log.h"
 #include "stream/rule.h"
 #include "stream/session.h"
 #include "stream/stream.h"
@@ -55,6 +56,11 @@ static inline enum step stream_goto(struct stream *s, enum stream_stage stage)
 	s->stage = (uint8_t)stage;
 	return STEP_AGAIN;
 }
+
+/* The two letters of the log that tell how it ended, so far. Manual 8.5. */
+void stream_end_letters(const struct stream *s, char letters[2]);
+/* An end that nobody needs to look at: no error, no status 5xx (even of ours), no other try. */
+bool stream_is_normal(const struct stream *s);
 
 /* Ends with this page (0: none) and cause; returns what the stage must return. */
 enum step stream_fail(struct stream *s, unsigned status, enum stream_cause cause, char phase);
@@ -108,6 +114,8 @@ void stream_count_begin(struct stream *s);
 void stream_note_session(int64_t *last_s);
 void stream_count_backend(struct stream *s);
 void stream_count_end(struct stream *s);
+/* Bytes of the answer so far, the server's or our own, as logs and statistics count them. */
+uint64_t stream_bytes_out(const struct stream *s);
 /* With option contstats: counts the bytes so far, now and then. */
 void stream_count_continuously(struct stream *s);
 
@@ -128,6 +136,12 @@ void session_follow(struct session *s);
 extern __thread struct list session_list;
 extern __thread struct list stream_list_of_thread;
 
+/* --- session_addr.c : tells the TLS floor where connections are. Once. */
+void session_addr_init(void);
+
+/* --- conn_error_smp.c : the number of what the log says of a connection (fc_err). */
+uint8_t conn_error_id(const char *message);
+
 /* --- log.c */
 /* Writes the log line of the stream, once, if its frontend wants one. */
 void stream_log(struct stream *s);
@@ -135,6 +149,10 @@ void stream_log(struct stream *s);
 void stream_log_thread_fini(void);
 /* The same with option logasap: once the answer's head was sent, or the server connected (TCP). */
 void stream_log_early(struct stream *s);
+/* A line at a step that `log-steps` names. */
+void stream_log_step(struct stream *s, enum log_step step);
+/* A line because a rule wants one; <s> NULL: of the session. */
+void stream_log_now(struct session *sess, struct stream *s, enum log_step step);
 /* Without any format of its frontend's, a stream is announced when it begins. */
 void stream_log_begin(struct stream *s);
 /* A connection which ends before it carries anything: its PROXY protocol header failed. */
@@ -150,6 +168,7 @@ struct stream_proxy {
 	const char *log_format_text, *error_format_text;
 	const char *unique_header;
 	uint32_t log_lines;          /* atomic: lines written (%lc) */
+	unsigned log_steps;          /* bits of enum log_step; 0: one line */
 };
 extern struct slot stream_proxy_slot;
 /* Computes what the muxes need of every proxy; at the start of a generation. */
