@@ -14,6 +14,9 @@
 #include "core/pool.h"
 #include "h2_priv.h"
 
+/* What a frame may have besides content: a client that pads needs a window for it. */
+#define PADDING_MAX 256
+
 static struct pool *stream_pool;
 
 bool h2_stream_init(void)
@@ -168,8 +171,8 @@ void h2s_grant(struct h2_stream *s, bool now)
 	if (!(s->flags & H2S_FL_RECEIVING) || s->flags & H2S_FL_EARLY ||
 	    s->ep->flags & EP_RX_BLOCKED)
 		return;
-	/* all that is announced may come already */
-	if (s->left != UINT64_MAX && s->rx_window >= 0 && (uint64_t)s->rx_window >= s->left)
+	/* all that is announced may come already, with padding */
+	if (s->left != UINT64_MAX && s->rx_window >= 0 && (uint64_t)s->rx_window >= s->left + PADDING_MAX)
 		return;
 	if (s->rx_window >= (now ? target : target / 2))
 		return;
