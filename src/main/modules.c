@@ -33,7 +33,8 @@
 	/* 8 ext */ \
 	X(prometheus) \
 	/* 9 main */ \
-	X(stats_socket) X(info) X(reload) X(reload_ctl) X(start)
+	X(stats_socket) X(info) X(reload) X(reload_ctl) X(handoff_ctl) X(master_ctl) X(start) \
+	X(worker)
 
 #define X(name) extern const struct module mod_##name;
 MODULES(X)

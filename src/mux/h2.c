@@ -14,7 +14,8 @@ static void tell_streams(struct h2_conn *h)
 {
 	struct tree_node *n;
 
-	h2_fail_pending(h);
+	if (h->side->fail_pending)
+		h->side->fail_pending(h);
 	n = tree_first(&h->streams);
 
 	while (n) {

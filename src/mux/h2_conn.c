@@ -86,6 +86,17 @@ void h2_free(struct h2_conn *h)
 	pool_free(conn_pool, h);
 }
 
+void h2_abandon(struct h2_conn *h)
+{
+	timer_cancel(&h->timer);
+	list_remove(&h->turn);
+	list_remove(&h->flush);
+	block_queue_clear(&h->out);
+	hpack_decoder_fini(&h->decoder);
+	hpack_encoder_fini(&h->encoder);
+	pool_free(conn_pool, h);
+}
+
 /* The end of the connection; the memory goes when no frame of ours needs it any more. */
 void h2_destroy(struct h2_conn *h)
 {
@@ -169,7 +180,8 @@ void h2c_error(struct h2_conn *h, enum h2_error code, const char *text)
 	h2c_set_state(h, H2C_CLOSING);
 	/* what was asked is not answered any more: the windows may be wrong, or the peer an enemy */
 	h->flags |= H2C_FL_STOP;
-	h2_fail_pending(h);
+	if (h->side->fail_pending)
+		h->side->fail_pending(h);
 	for (struct tree_node *n = tree_first(&h->streams), *next; n; n = next) {
 		struct h2_stream *s = list_entry(n, struct h2_stream, node);
 		uint64_t id = n->key;

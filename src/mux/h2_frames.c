@@ -220,6 +220,11 @@ static void on_rst_stream(struct h2_conn *h, struct slice payload)
 	s = h2s_find(h, h->frame.stream);
 	if (!s || s->flags & H2S_FL_RESET)
 		return;
+	if (!h->side->is_back) { /* work for nothing */
+		h2c_glitch(h, "stream reset by the client");
+		if (h->state >= H2C_CLOSING)
+			return;
+	}
 	s->flags |= H2S_FL_RESET | H2S_FL_PEER_RESET;
 	s->reset_code = h2_get_u32(payload.ptr);
 	h2s_set_state(s, H2S_CLOSED);

@@ -57,6 +57,10 @@ struct h2_side {
 	bool (*headers_are_due)(struct h2_conn *h);
 	/* A whole header block for frame.stream. */
 	void (*head_block)(struct h2_conn *h, struct slice block, bool end_stream);
+	/* Back: streams that have no number yet are told that they will not get one. */
+	void (*fail_pending)(struct h2_conn *h);
+	/* Back: the head of a stream that has no number yet goes out now. */
+	void (*number)(struct h2_stream *s);
 	/* A head, not an interim one, is about to be sent: notes what it says of the body. */
 	void (*note_head)(struct h2_stream *s, const struct http_msg *m);
 	/* Writes the fields of the head to send; there is room. */
@@ -190,6 +194,8 @@ void h2_out_failed(struct h2_conn *h);
 /* Makes the pool, once. False: no memory. */
 bool h2_conn_init(void);
 struct h2_conn *h2_new(struct conn *c, void *owner);
+/* Frees it, but neither the connection nor what was received. */
+void h2_abandon(struct h2_conn *h);
 void h2_destroy(struct h2_conn *h);
 void h2_free(struct h2_conn *h);
 void h2c_set_state(struct h2_conn *h, enum h2c_state to);
@@ -336,13 +342,6 @@ void h2_ready(struct conn *c);
 void h2_timeout(struct timer *t);
 void h2_describe(const struct conn *c, struct strbuf *out);
 void h2c_send_settings(struct h2_conn *h);
-
-/* --- h2_back.c */
-
-/* Streams that have no number yet are told that they will not get one. */
-void h2_fail_pending(struct h2_conn *h);
-/* Gives a number to a stream towards a server, whose head goes out now. */
-void h2_back_number(struct h2_stream *s);
 
 /* --- h2_endpoint.c */
 

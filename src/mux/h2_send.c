@@ -164,7 +164,7 @@ static bool send_head(struct h2_stream *s)
 	char *start;
 
 	if (!s->id)
-		h2_back_number(s);
+		s->conn->side->number(s);
 	if (!interim)
 		s->conn->side->note_head(s, m);
 	start = h2_out_reserve(s->conn, bound);

@@ -131,18 +131,21 @@ void h2c_reset(struct h2_conn *h, uint32_t id, enum h2_error code)
 
 void h2s_error(struct h2_stream *s, enum h2_error code, const char *text)
 {
+	struct h2_conn *h = s->conn;
+	uint32_t id = s->id;
+
 	if (s->flags & H2S_FL_RESET)
 		return;
 	s->flags |= H2S_FL_RESET;
 	s->reset_code = code;
-	h2_count(s->conn, FRONT_COUNT_STREAM_ERRORS);
-	h2c_reset(s->conn, s->id, code);
+	h2_count(h, FRONT_COUNT_STREAM_ERRORS);
+	h2c_reset(h, id, code);
 	h2s_set_state(s, H2S_CLOSED);
 	s->ep->rx_error = text;
 	s->ep->flags |= EP_ERROR | EP_RX_ABORT;
-	h2c_glitch(s->conn, text);
+	h2c_glitch(h, text);
 	/* a glitch too many has told all streams, and may have ended this one */
-	s = h2s_find(s->conn, s->id);
+	s = h2s_find(h, id);
 	if (s)
 		h2s_wake(s);
 }

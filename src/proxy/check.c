@@ -104,6 +104,20 @@ static void check_servers(struct proxy *px)
 	}
 }
 
+/* A protocol that is forced on the connections to a server must fit the mode. */
+static void check_server_protos(struct proxy *px, struct diag_list *d)
+{
+	bool http = px->mode == PROXY_MODE_HTTP;
+	struct server *srv;
+
+	list_for_each(srv, &px->servers, link) {
+		if (!srv->proto || http == (strcmp(srv->proto, "none") != 0))
+			continue;
+		say_alert(d, "proxy '%s' : MUX protocol '%s' is not usable for server '%s' at [%s:%d].",
+			  px->name, srv->proto, srv->name, srv->file, srv->line);
+	}
+}
+
 /* Numbers the servers that have no id of their own, around those that have. */
 static void number_servers(struct proxy *px)
 {
@@ -198,6 +212,7 @@ static void check_one(struct proxy *px, struct diag_list *d)
 	check_default_backend(px, d);
 	check_mode(px, d);
 	check_servers(px);
+	check_server_protos(px, d);
 	number_servers(px);
 	check_listeners(px);
 	check_protos(px, d);

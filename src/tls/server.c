@@ -66,6 +66,25 @@ bool tls_server_is_on(const struct slot_area *area)
 	return server_of(area)->on;
 }
 
+bool tls_server_has_alpn(const struct slot_area *area)
+{
+	return server_of(area)->set.alpn.len > 0;
+}
+
+bool tls_server_offers(const struct slot_area *area, struct slice name)
+{
+	struct slice list = server_of(area)->set.alpn;
+
+	while (list.len) {
+		size_t len = (unsigned char)list.ptr[0];
+
+		if (slice_eq(slice_sub(list, 1, len + 1), name))
+			return true;
+		list = slice_sub(list, len + 1, list.len);
+	}
+	return false;
+}
+
 const struct expr *tls_server_sni(const struct slot_area *area)
 {
 	return server_of(area)->sni;

@@ -36,6 +36,16 @@ bool tls_server_check(struct config *cfg, struct slot_area *server, const struct
 	return true;
 }
 
+bool tls_server_has_alpn(const struct slot_area *area)
+{
+	return false;
+}
+
+bool tls_server_offers(const struct slot_area *area, struct slice name)
+{
+	return false;
+}
+
 const struct expr *tls_server_sni(const struct slot_area *server)
 {
 	return NULL;
