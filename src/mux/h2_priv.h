@@ -285,9 +285,6 @@ void h2s_grant(struct h2_stream *s, bool now);
 
 bool h2_head_thread_init(void);
 void h2_head_thread_fini(void);
-/* Bytes of Sec-WebSocket-Key (RFC 6455 4.1), and one made of random bytes. */
-#define WEBSOCKET_KEY_LEN 24
-void websocket_key_make(char *key);
 /* Decodes a block into the thread's buffers, for the next such call. */
 enum h2_head_status h2_head_read(struct h2_conn *h, struct slice block, enum h2_head_kind kind,
 				 unsigned options, struct h2_head *head);
