@@ -204,6 +204,7 @@ static void rules_check_proxy(struct config *cfg, struct proxy *px, struct diag_
 		rules_warn_ignored(px, "redirect", diags);
 	}
 	switch_check(px, diags);
+	rule_hits_number(rp);
 }
 
 static void rules_check(struct config *cfg, struct diag_list *diags)
