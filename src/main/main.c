@@ -164,6 +164,9 @@ static int answer_at_once(const struct main_options *o)
 			version_print_build(stdout);
 		return STATUS_OK;
 	}
+	if (o->help_keyword)
+		return keyword_help(main_modules, o->help_keyword, stdout) ? STATUS_OK
+									   : STATUS_ERROR;
 	if (o->condition)
 		return evaluate_condition(o->condition);
 	return -1;
@@ -188,6 +191,8 @@ static int serve(const struct main_options *o)
 	status = -1;
 	if (o->dump_classes && !keyword_dump(o->dump_classes, main_modules, stdout))
 		status = STATUS_ERROR;
+	else if (o->explain)
+		status = request_explain(cfg, o) ? STATUS_OK : STATUS_ERROR;
 	else if (o->check_only)
 		status = report_check(cfg, o, warned);
 	if (status >= 0) {

@@ -39,6 +39,10 @@ static const char usage_text[] =
 "        -dL lists the loaded libraries after the check\n"
 "        -dr goes on when the address of a server cannot be resolved\n"
 "        -dV disables the verification of servers' certificates\n"
+"        --help-keyword shows what a word of the configuration or of the Runtime API means\n"
+"        --diagnostics=json with -c writes them to stdout as well, one JSON object a line\n"
+"        --explain \"GET / HTTP/1.1\" with -c shows what the rules would do with a request\n"
+"            [ --header \"Name: value\" ]* [ --src <ip> ] [ --frontend <name> ]\n"
 "        -sf/-st [pid ]* asks old processes to finish / to terminate\n"
 "\n";
 
@@ -61,8 +65,10 @@ void options_fini(struct main_options *o)
 {
 	free(o->sources);
 	free(o->old_pids);
+	free(o->headers);
 	o->sources = NULL;
 	o->old_pids = NULL;
+	o->headers = NULL;
 }
 
 static bool add_source(struct main_options *o, const char *path)
@@ -159,7 +165,7 @@ static const struct flag flags[] = {
 	FLAG("-q", quiet), FLAG("-c", check_only), FLAG("-dW", zero_warning),
 	FLAG("-dD", diagnostics), FLAG("-de", no_epoll), FLAG("-dp", no_poll),
 	FLAG("-dS", no_splice), FLAG("-dR", no_reuseport), FLAG("-dL", list_libraries),
-	FLAG("-dr", may_lack_addresses),
+	FLAG("-dr", may_lack_addresses), FLAG("--diagnostics=json", json_diagnostics),
 };
 
 /* What changes nothing here, each with why: accepted, but not in silence. */
@@ -211,6 +217,9 @@ static bool take_valued(struct args *a, const char *word, bool *known)
 	} valued[] = {
 		{ "-C", &a->o->chdir, NULL }, { "-p", &a->o->pidfile, NULL },
 		{ "-L", &a->o->localpeer, NULL }, { "-cc", &a->o->condition, NULL },
+		{ "--help-keyword", &a->o->help_keyword, NULL },
+		{ "--explain", &a->o->explain, NULL }, { "--src", &a->o->explain_src, NULL },
+		{ "--frontend", &a->o->explain_frontend, NULL },
 		{ "-n", NULL, &a->o->maxconn }, { "-N", NULL, &a->o->proxy_maxconn },
 		{ "-m", NULL, &a->o->memory_mb },
 	};
@@ -274,6 +283,10 @@ static enum options_result take_option(struct args *a, const char *word)
 
 		return path && add_source(a->o, path) ? OPTIONS_OK : OPTIONS_USAGE;
 	}
+	if (strcmp(word, "--header") == 0) {
+		a->o->headers[a->o->header_count] = take_value(a);
+		return a->o->headers[a->o->header_count++] ? OPTIONS_OK : OPTIONS_USAGE;
+	}
 	if (strcmp(word, "-sf") == 0 || strcmp(word, "-st") == 0)
 		return take_pids(a, word[2] == 'f' ? SIGUSR1 : SIGTERM) ? OPTIONS_OK
 									: OPTIONS_ERROR;
@@ -297,7 +310,8 @@ enum options_result options_parse(struct main_options *o, int argc, char **argv)
 	o->program = argc > 0 ? base_name(argv[0]) : "haproxy";
 	o->sources = calloc((size_t)argc + 1, sizeof(*o->sources));
 	o->old_pids = calloc((size_t)argc + 1, sizeof(*o->old_pids));
-	if (!o->sources || !o->old_pids) {
+	o->headers = calloc((size_t)argc + 1, sizeof(*o->headers));
+	if (!o->sources || !o->old_pids || !o->headers) {
 		MAIN_ALERT("out of memory while reading the command line.");
 		return OPTIONS_ERROR;
 	}
