@@ -275,8 +275,8 @@ static bool alias_ST(ALIAS_ARGS)
 	const struct stream *s = ctx->stream;
 	int64_t status = s->status;
 
-	/* what is refused without an answer, as HTTP/2 does, has status 0; none yet is another thing */
-	if (!status && !(s->flags & STRM_HTTP && slice_is_none(s->log_uri)))
+	/* a request without an answer; 0 is for what never was one */
+	if (!status && s->flags & STRM_HTTP && !slice_is_none(s->log_uri))
 		status = -1;
 	return logformat_put_int(item, out, status, false);
 }

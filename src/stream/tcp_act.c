@@ -61,11 +61,11 @@ static void socket_make_silent(struct conn *c, int ttl)
 	static const int one = 1;
 	int hops = ttl ? ttl : 1;
 
+	c->flags |= CONN_NO_LINGER;
 	if (!ttl && setsockopt(c->fd, IPPROTO_TCP, TCP_REPAIR, &one, sizeof(one)) == 0)
 		return;
 	setsockopt(c->fd, IPPROTO_IP, IP_TTL, &hops, sizeof(hops));
 	setsockopt(c->fd, IPPROTO_IPV6, IPV6_UNICAST_HOPS, &hops, sizeof(hops));
-	c->flags |= CONN_NO_LINGER;
 }
 
 static enum rule_result silent_drop_run(const struct rule *r, struct expr_ctx *ctx, bool *first)
