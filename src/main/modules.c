@@ -28,7 +28,7 @@
 	X(http_conf) X(sniff) X(conn_smp) X(conn_error_smp) X(http_smp) X(field_smp) \
 	X(proxy_smp) X(auth_smp) X(acl_smp) X(body_smp) X(stream_smp) X(req_ssl_smp) \
 	X(transport_smp) X(process_smp) X(persist) X(stream_alias) X(stream_log) \
-	X(stream_unique_id) X(stream) X(sess_ctl) X(errors_ctl) X(mux_smp) \
+	X(stream_unique_id) X(stream) X(sess_ctl) X(errors_ctl) X(rules_ctl) X(mux_smp) \
 	X(persist_ctl) \
 	/* 8 ext */ \
 	X(prometheus) \
