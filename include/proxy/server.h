@@ -146,8 +146,8 @@ struct server {
 
 	uint64_t digest;              /* of its options: equal ones are reached in the same way */
 	struct server_state *state;
-	struct server_balance *balance; /* the algorithm's, in proxy->balance */
-	unsigned index;               /* position in the backend, from 0 */
+	unsigned index;               /* of its place in proxy->balance */
+	bool is_referenced;           /* rules or expressions name it: it cannot be removed */
 	/* slots follow */
 };
 
@@ -207,6 +207,12 @@ bool server_set_address(struct server *srv, const char *address, const char *por
  */
 struct server *server_new(struct proxy *px, const char *name);
 void server_link(struct server *srv);
+/* What this thread parses next goes to *<out> instead, without the settings of default-server; NULL
+ * ends that.
+ */
+void server_set_capture(struct server **out);
+/* Completes settings by others, once all are read. */
+void server_complete(struct server *srv);
 void server_close(struct server *srv);
 /* A fresh state from the settings, one reference; NULL: no memory. */
 struct server_state *server_state_new(const struct server *srv);
