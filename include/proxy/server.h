@@ -147,6 +147,7 @@ struct server {
 	uint64_t digest;              /* of its options: equal ones are reached in the same way */
 	struct server_state *state;
 	unsigned index;               /* of its place in proxy->balance */
+	struct server *removed_next;  /* in proxy->removed */
 	bool is_referenced;           /* rules or expressions name it: it cannot be removed */
 	/* slots follow */
 };
@@ -198,6 +199,12 @@ void server_set_oper(struct server *srv, enum server_oper oper);
  */
 bool server_set_address(struct server *srv, const char *address, const char *port,
 			char *message, size_t size);
+
+/* Closes the idle connections to <srv> on all threads, then calls <done> on this one (never at
+ * once). False: no memory. The stream floor installs it.
+ */
+typedef bool server_flush_fn(struct server *srv, void (*done)(void *ctx), void *ctx);
+void server_set_flush_hook(server_flush_fn *fn);
 
 /* --- life ------------------------------------------------------------------------------------
  */
