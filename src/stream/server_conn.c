@@ -291,6 +291,23 @@ static void idle_purge(struct timer *t)
 	config_drop(&cfg);
 }
 
+void server_conn_close_idle(struct server *srv)
+{
+	struct idle_list *l = idle_list_get(srv, false);
+	struct config *cfg;
+
+	if (!l || list_is_empty(&l->conns))
+		return;
+	cfg = config_take(srv->proxy->config);
+	while (!list_is_empty(&l->conns)) {
+		struct server_conn *sc = list_last(&l->conns, struct server_conn, link);
+
+		idle_leave(sc);
+		sc_close(sc);
+	}
+	config_drop(&cfg);
+}
+
 bool server_conn_thread_init(void)
 {
 	list_init(&idle_lists);
