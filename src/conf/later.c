@@ -38,9 +38,6 @@ static const struct {
 	{ "server-state-base", CONF_GLOBAL, "states kept across restarts" },
 	{ "server-state-file", CONF_GLOBAL, "states kept across restarts" },
 	{ "stats-file", CONF_GLOBAL, "counters kept across restarts" },
-	{ "spread-checks", CONF_GLOBAL, CHECKS }, { "max-spread-checks", CONF_GLOBAL, CHECKS },
-	{ "external-check", CONF_GLOBAL, CHECKS },
-	{ "tune.max-checks-per-thread", CONF_GLOBAL, CHECKS },
 	{ "tune.comp.maxlevel", CONF_GLOBAL, "compression" },
 	{ "maxcomprate", CONF_GLOBAL, "compression" },
 	{ "maxcompcpuusage", CONF_GLOBAL, "compression" },
@@ -55,8 +52,7 @@ static const struct {
 	{ "capture response", CONF_PROXY, "captures" },
 	{ "declare capture", CONF_PROXY, "captures" },
 	{ "email-alert", CONF_PROXY, "alerts by mail" },
-	{ "external-check", CONF_PROXY, CHECKS }, { "http-check", CONF_PROXY, CHECKS },
-	{ "tcp-check", CONF_PROXY, CHECKS }, { "monitor", CONF_PROXY, CHECKS },
+	{ "monitor", CONF_PROXY, CHECKS },
 	{ "monitor-uri", CONF_PROXY, CHECKS },
 	{ "filter", CONF_PROXY, "filters" },
 	{ "force-persist", CONF_PROXY, "persistence" },
@@ -100,7 +96,7 @@ static const struct {
 	{ "verifyhost", CONF_SERVER, TLS }, { "sni", CONF_SERVER, TLS },
 	{ "sni-auto", CONF_SERVER, TLS }, { "no-sni-auto", CONF_SERVER, TLS },
 	{ "send-proxy-v2-ssl*", CONF_SERVER, TLS },
-	{ "check-*", CONF_SERVER, CHECKS }, { "no-check-*", CONF_SERVER, CHECKS },
+	{ "check-*", CONF_SERVER, TLS }, { "no-check-*", CONF_SERVER, TLS },
 	{ "quic-*", CONF_BIND, "QUIC" }, { "ws", CONF_SERVER, H2 },
 };
 

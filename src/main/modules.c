@@ -19,7 +19,8 @@
 	/* 5 mux, log */ \
 	X(mux) X(log) \
 	/* 6 proxy */ \
-	X(proxy) X(proxy_options) X(bind) X(server) X(proxy_ctl) X(server_ctl) X(stats_ctl) \
+	X(proxy) X(proxy_options) X(bind) X(server) X(check) \
+	X(proxy_ctl) X(server_ctl) X(stats_ctl) \
 	/* 7 stream */ \
 	X(rule) X(tcp_act) X(http_act) X(reply_act) X(var_act) X(capture) X(conn_smp) X(http_smp) \
 	X(field_smp) X(proxy_smp) X(stream_alias) X(stream_log) X(stream_unique_id) X(stream) \

@@ -25,6 +25,22 @@ const struct balance_algorithm *balance_find(const char *name)
 
 /* --- who is in use -------------------------------------------------------------------------- */
 
+/* Is any server on its way to full weight? */
+static bool is_warming(const struct balance *b)
+{
+	for (unsigned i = 0; i < b->count; i++)
+		if (server_weight_sixteenths(b->entries[i].server) !=
+		    server_weight(b->entries[i].server) * SERVER_WARM)
+			return true;
+	return false;
+}
+
+/* In sixteenths while a server starts slowly, if the algorithm can use them. */
+static unsigned weight_of(const struct balance *b, const struct server *srv)
+{
+	return b->warming ? server_weight_sixteenths(srv) : server_weight(srv);
+}
+
 /* Publishes the weight of each entry: usable active servers, or when there is none the first
  * usable backup (all with option allbackups).
  */
@@ -33,6 +49,7 @@ static void entries_select(struct balance *b)
 	unsigned active = 0, backup = 0, in_use = 0, total = 0;
 	bool all = b->proxy->options & PROXY_OPT_ALLBACKUPS;
 
+	b->warming = b->algorithm->dynamic_weights && is_warming(b);
 	for (unsigned i = 0; i < b->count; i++) {
 		const struct server *srv = b->entries[i].server;
 
@@ -48,7 +65,7 @@ static void entries_select(struct balance *b)
 		unsigned weight = 0;
 
 		if (server_is_usable(srv) && srv->backup == !active && (active || all || !in_use))
-			weight = server_weight(srv);
+			weight = weight_of(b, srv);
 		__atomic_store_n(&b->entries[i].weight, weight, __ATOMIC_RELAXED);
 		in_use += weight > 0;
 		total += weight;
@@ -171,5 +188,10 @@ unsigned balance_usable_count(const struct proxy *be)
 
 unsigned balance_total_weight(const struct proxy *be)
 {
-	return be->balance ? __atomic_load_n(&be->balance->total_weight, __ATOMIC_RELAXED) : 0;
+	unsigned total;
+
+	if (!be->balance)
+		return 0;
+	total = __atomic_load_n(&be->balance->total_weight, __ATOMIC_RELAXED);
+	return be->balance->warming ? (total + SERVER_WARM - 1) / SERVER_WARM : total;
 }

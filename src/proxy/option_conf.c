@@ -314,16 +314,7 @@ static const struct conf_keyword keywords[] = {
 	  .syntax = "{ preserve | delete | reject }",
 	  .help = "request fields whose names are not letters, digits and '-'" },
 	LATER("checkcache", CONF_DEF_BE, "a later check of responses"),
-	LATER("external-check", CONF_DEF_BE, "health checks"),
-	LATER("httpchk", CONF_DEF_BE, "health checks"),
-	LATER("ldap-check", CONF_DEF_BE, "health checks"),
-	LATER("mysql-check", CONF_DEF_BE, "health checks"),
-	LATER("pgsql-check", CONF_DEF_BE, "health checks"),
-	LATER("redis-check", CONF_DEF_BE, "health checks"),
-	LATER("smtpchk", CONF_DEF_BE, "health checks"),
 	LATER("spop-check", CONF_DEF_BE, "health checks"),
-	LATER("ssl-hello-chk", CONF_DEF_BE, "health checks"),
-	LATER("tcp-check", CONF_DEF_BE, "health checks"),
 	{ 0 }
 };
 

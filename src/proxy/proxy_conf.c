@@ -455,17 +455,14 @@ static const struct conf_keyword keywords[] = {
 	LATER("dynamic-cookie-key", CONF_DEF_BE, "cookie persistence"),
 	LATER("dispatch", CONF_BE, "use a server without a check"),
 	LATER("email-alert", CONF_PROXY, "mail alerts"),
-	LATER("external-check", CONF_DEF_BE, "health checks"),
 	LATER("hash-balance-factor", CONF_DEF_BE, "hashing algorithms"),
 	LATER("hash-preserve-affinity", CONF_DEF_BE, "hashing algorithms"),
 	LATER("hash-type", CONF_DEF_BE, "hashing algorithms"),
-	LATER("http-check", CONF_DEF_BE, "health checks"),
 	LATER("max-session-srv-conns", CONF_DEF_FE, "connections kept per session"),
 	LATER("persist", CONF_DEF_BE, "RDP cookie persistence"),
 	LATER("server-state-file-name", CONF_DEF_BE, "server states in files"),
 	LATER("stick", CONF_BE, "stick tables"),
 	LATER("stick-table", CONF_FE_BE, "stick tables"),
-	LATER("tcp-check", CONF_DEF_BE, "health checks"),
 	LATER("use-fcgi-app", CONF_BE, "FastCGI"),
 	{ 0 }
 };

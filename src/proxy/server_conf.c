@@ -189,7 +189,6 @@ static bool parse_tcp_ut(struct conf_line *l)
 	return conf_take_time_ms(l, &srv->tcp_ut_ms);
 }
 
-/* `on-marked-down shutdown-sessions` and kin come with health checks. */
 #define LATER(text, args, what) \
 	{ .words = text, .where = CONF_SERVER, .flags = CONF_REFUSED, .min_args = args, \
 	  .max_args = args, .help = what, \
@@ -281,6 +280,23 @@ static bool name_is_free(struct conf_line *l, const struct server *srv)
 	return true;
 }
 
+/* Words that exclude each other. False: reported. */
+static bool checks_fit(struct conf_line *l, const struct server *srv)
+{
+	const struct server_checks *c = &srv->checks;
+
+	if (c->track_name && c->health.on)
+		return server_error(l, l->at - 1, "%s : unable to enable checks and tracking "
+				    "at the same time!", server_subject(srv));
+	if (c->track_name && c->init != CHECK_INIT_NONE)
+		return server_error(l, l->at - 1, "%s : unable to set init-state and "
+				    "tracking at the same time!", server_subject(srv));
+	if (c->agent.on && !c->agent.port)
+		return server_error(l, l->at - 1, "%s : server %s does not have agent port. Agent "
+				    "check has been disabled.", server_subject(srv), srv->name);
+	return true;
+}
+
 static bool parse_server(struct conf_line *l)
 {
 	struct server *srv;
@@ -299,7 +315,7 @@ static bool parse_server(struct conf_line *l)
 	l->at = 3;
 	valid = set_address(l, srv, l->words[2]);
 	valid &= conf_take_options(l, CONF_SERVER, srv, server_slots(srv));
-	valid = valid && name_is_free(l, srv);
+	valid = valid && checks_fit(l, srv) && name_is_free(l, srv);
 	if (valid)
 		server_link(srv);
 	else
@@ -363,7 +379,7 @@ static bool parse_server_template(struct conf_line *l)
 		l->at = 4;
 		valid = set_address(l, srv, l->words[3]);
 		valid &= conf_take_options(l, CONF_SERVER, srv, server_slots(srv));
-		if (!valid || !name_is_free(l, srv)) {
+		if (!valid || !checks_fit(l, srv) || !name_is_free(l, srv)) {
 			server_close(srv);
 			return false;
 		}
@@ -440,33 +456,8 @@ static const struct conf_keyword keywords[] = {
 	  .help = "learnt by stick rules" },
 	{ .words = "strict-maxconn", .where = CONF_SERVER, .parse = parse_true,
 	  FIELD(strict_maxconn), .help = "maxconn counts connections, idle ones too" },
-	NOT("no-check"), NOT("no-agent-check"), NOT("no-check-ssl"), NOT("no-check-reuse-pool"),
+	NOT("no-check-ssl"),
 	NOT("no-send-proxy-v2-ssl"), NOT("no-send-proxy-v2-ssl-cn"),
-	LATER("check", 0, "health checks"),
-	LATER("inter", 1, "health checks"),
-	LATER("fastinter", 1, "health checks"),
-	LATER("downinter", 1, "health checks"),
-	LATER("rise", 1, "health checks"),
-	LATER("fall", 1, "health checks"),
-	LATER("addr", 1, "health checks"),
-	LATER("port", 1, "health checks"),
-	LATER("observe", 1, "health checks"),
-	LATER("error-limit", 1, "health checks"),
-	LATER("on-error", 1, "health checks"),
-	LATER("on-marked-down", 1, "health checks"),
-	LATER("on-marked-up", 1, "health checks"),
-	LATER("init-state", 1, "health checks"),
-	LATER("track", 1, "health checks"),
-	LATER("slowstart", 1, "health checks"),
-	LATER("check-send-proxy", 0, "health checks"),
-	LATER("check-via-socks4", 0, "health checks"),
-	LATER("check-proto", 1, "health checks"),
-	LATER("check-reuse-pool", 0, "health checks"),
-	LATER("agent-check", 0, "agent checks"),
-	LATER("agent-inter", 1, "agent checks"),
-	LATER("agent-addr", 1, "agent checks"),
-	LATER("agent-port", 1, "agent checks"),
-	LATER("agent-send", 1, "agent checks"),
 	LATER("cookie", 1, "cookie persistence"),
 	LATER("redir", 1, "redirections by server"),
 	LATER("hash-key", 1, "hashing algorithms"),
