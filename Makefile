@@ -120,7 +120,7 @@ LINUX := $(filter linux-%,$(TARGET))
 # there says that a library is used by files that are always built.
 
 OPTION_ROWS := \
- OPENSSL|openssl|openssl/ssl.h|-lssl,-lcrypto|src/tls/*.c,src/*/*_openssl.c|src/*/tls_none.c \
+ OPENSSL|openssl|openssl/ssl.h|-lssl,-lcrypto|src/tls/*.c,src/*/*_openssl.c|src/*/tls_none.c,src/*/*_openssl_none.c \
  PCRE2|libpcre2-8|pcre2.h|-lpcre2-8|*|- \
  PCRE2_JIT|-|-|-|*|- \
  LUA|lua5.4,lua-5.4,lua54,lua|lua.h|-llua5.4,-lm|src/ext/lua/*.c|src/ext/lua_none.c \
@@ -128,7 +128,7 @@ OPTION_ROWS := \
  SYSTEMD|libsystemd|systemd/sd-daemon.h|-lsystemd|src/main/systemd.c|src/main/systemd_none.c \
  CARES|libcares|ares.h|-lcares|src/*/*_cares.c|src/*/cares_none.c \
  LIBCRYPT|-|crypt.h|-lcrypt|src/*/*_crypt.c,src/*/crypt.c|src/*/crypt_none.c \
- PROMEX|-|-|-|src/ext/prometheus*.c|- \
+ PROMEX|-|-|-|src/ext/prometheus.c|src/ext/prometheus_none.c \
  EPOLL|-|$(if $(LINUX),sys/epoll.h,not-linux)|-|src/core/poll_epoll.c|src/core/poll_epoll_none.c
 
 # always built in, shown by -vv: "+X"; the others that HAProxy knows are shown as "-X"

@@ -19,6 +19,15 @@ static inline uint64_t hash_u64(uint64_t v)
 	return v ^ v >> 33;
 }
 
+/* XXH3, 64 bits. */
+uint64_t hash_xxh3(const void *data, size_t len, uint64_t seed);
+
+/* Spreads the bits of a 32-bit hash over all of them: a change of any bit of <v> changes about
+ * half of the result's. It is the "full avalanche" hash of integers that Bob Jenkins published,
+ * with six shifts, times a prime: what HAProxy gives was measured, not read.
+ */
+uint32_t hash_avalanche(uint32_t v);
+
 /* CRC-32 as in gzip and Ethernet. <crc> is 0 to start, or the result of the bytes before. */
 uint32_t hash_crc32(uint32_t crc, const void *data, size_t len);
 /* CRC-32C (Castagnoli), RFC 4960 appendix B; same chaining. */

@@ -41,6 +41,8 @@ enum http_msg_flags {
 	HTTP_MSG_CONN_KEEPALIVE = 1 << 5,/* HTTP/1.0 peer asked to keep */
 	HTTP_MSG_ABSOLUTE = 1 << 6,      /* the request target is in absolute form */
 	HTTP_MSG_EDITED = 1 << 7,        /* differs from what was received */
+	/* the absolute form is ours, made of HTTP/2 parts: HTTP/1 servers get the origin form */
+	HTTP_MSG_NORMALIZED = 1 << 8,
 };
 
 struct http_fields {

@@ -85,6 +85,7 @@ struct endpoint_ops {
 	struct conn *(*conn)(struct endpoint *ep);
 	/* Bytes to send before anything else (PROXY protocol header); copied. False: no memory. */
 	bool (*preamble)(struct endpoint *ep, struct slice bytes);
+	bool framed;   /* bytes are never alone on the wire: no splicing */
 };
 
 struct endpoint {

@@ -69,6 +69,9 @@ void balance_load(struct server *srv, unsigned count);
 bool balance_new(struct proxy *be);
 void balance_free(struct proxy *be);
 
+/* Another generation serves from now on: loads that change are told to its balancing. */
+void balance_put_aside(struct proxy *be);
+
 /* By name (the first word of `balance`), or NULL. */
 const struct balance_algorithm *balance_find(const char *name);
 

@@ -58,7 +58,7 @@ struct bind_conf {
 	const char *text;         /* the addresses as written */
 	struct list listeners;    /* struct listener_conf.link */
 	const char *name;         /* `name`, or NULL */
-	const char *interface, *netns, *proto, *guid_prefix, *label;
+	const char *interface, *netns, *proto, *guid_prefix;
 	uint32_t cip_magic;
 	unsigned options;         /* enum bind_option */
 	int64_t backlog, maxconn; /* 0: the proxy's */

@@ -40,6 +40,7 @@ enum proxy_mode { PROXY_MODE_TCP, PROXY_MODE_HTTP, PROXY_MODE_LOG, PROXY_MODE_SP
 #define PROXY_OPTIONS(X) \
 	X(ABORTONCLOSE, "abortonclose", PROXY_BE, 3) \
 	X(ALLBACKUPS, "allbackups", PROXY_BE, 3) \
+	X(CHECKCACHE, "checkcache", PROXY_BE, 2) \
 	X(CLITCPKA, "clitcpka", PROXY_FE, 3) \
 	X(SRVTCPKA, "srvtcpka", PROXY_BE, 3) \
 	X(CONTSTATS, "contstats", PROXY_FE, 3) \
@@ -177,11 +178,9 @@ struct proxy {
 	struct proxy *defaults;      /* the section it comes from, or NULL */
 	struct config *config;       /* borrowed */
 	bool maxconn_is_set, fullconn_is_set;
-	bool is_used;                /* a defaults section: something came from it */
 
 	uint64_t options;            /* PROXY_OPT_* */
 	enum proxy_http_conn http_conn;
-	bool http_conn_is_set;
 	enum proxy_log_kind log_kind;
 	const char *log_kind_file;   /* where it was set, for warnings */
 	int log_kind_line;
@@ -234,6 +233,8 @@ struct proxy *proxies_first(const struct config *cfg);
 struct proxy *proxy_next(const struct proxy *px);
 /* By name and sides (a proxy that has at least <caps>); name "#<id>" looks by id. NULL: none. */
 struct proxy *proxy_find(const struct config *cfg, const char *name, unsigned caps);
+/* The proxy of <cfg> that shares the state of <px>, of another generation; NULL: none. */
+struct proxy *proxy_heir(const struct config *cfg, const struct proxy *px);
 /* A defaults section by name; NULL: none. */
 struct proxy *proxy_find_defaults(const struct config *cfg, const char *name);
 /* "tcp", "http"... */
@@ -248,10 +249,11 @@ const char *proxy_mode_name(enum proxy_mode mode);
 const char *proxy_kind_name(const struct proxy *px);
 
 /* Gives the proxies, servers and listeners of <next> the states of those of <prev> that are the
- * same: same name and sides; for servers, same address too. Before <next> is published; cannot
- * fail.
+ * same: same name and sides; for servers and listeners, same address too. What was set at run time
+ * stays, unless the file itself says something else than it did. Before <next> is published, on
+ * the thread that publishes; cannot fail.
  */
-void proxies_adopt(struct config *next, const struct config *prev);
+void proxies_adopt(struct config *next, struct config *prev);
 
 /* The process's connection limit, known late in the start: frontends without a `maxconn` and
  * backends without a `fullconn` get theirs from it. Before the generation is published.

@@ -22,6 +22,7 @@ struct config;
 struct conn;
 struct endpoint;
 struct h1_conn;
+struct h2_conn;
 struct listener_conf;
 struct proxy;
 struct stream;
@@ -33,6 +34,9 @@ enum session_flags {
 	SESS_COUNTED = 1 << 3,     /* in the gauges */
 	SESS_EMBRYONIC = 1 << 4,   /* a preamble or a handshake is going on */
 	SESS_NO_LOG = 1 << 5,
+	SESS_EXPECT_PROXY = 1 << 6, /* a PROXY protocol header comes first */
+	SESS_EXPECT_CIP = 1 << 7,   /* NetScaler's client addresses come first (after PROXY's) */
+	SESS_H2 = 1 << 8,          /* the client speaks HTTP/2: <h2> is its mux */
 };
 
 struct session {
@@ -42,6 +46,7 @@ struct session {
 	struct listener_conf *listener;
 	union {
 		struct h1_conn *h1;    /* mode http */
+		struct h2_conn *h2;    /* same, with SESS_H2 */
 		struct stream *stream; /* mode tcp: its only one */
 	};
 	struct conn *conn;             /* borrowed of the mux; NULL once closed */

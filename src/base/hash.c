@@ -188,3 +188,14 @@ uint32_t hash_crc32c(uint32_t crc, const void *data, size_t len)
 {
 	return crc_update(crc32c_table, crc, data, len);
 }
+
+uint32_t hash_avalanche(uint32_t v)
+{
+	v = (v + 0x7ed55d16) + (v << 12);
+	v = (v ^ 0xc761c23c) ^ (v >> 19);
+	v = (v + 0x165667b1) + (v << 5);
+	v = (v + 0xd3a2646c) ^ (v << 9);
+	v = (v + 0xfd7046c5) + (v << 3);
+	v = (v ^ 0xb55a4f09) ^ (v >> 16);
+	return v * 3221225473u;
+}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* conv_code.c - converters that encode, decode and hash */
 #include <arpa/inet.h>
+#include <stdlib.h>
 #include <string.h>
 #include "base/num.h"
 #include "expr_priv.h"
@@ -25,6 +26,66 @@ static bool convert_hex(struct expr_ctx *ctx, const struct expr_arg *args, struc
 		out[2 * i + 1] = digits[c & 15];
 	}
 	return set_text(s, SMP_STR, out, s->text.len * 2);
+}
+
+static bool convert_base2(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *s)
+{
+	char *out = arena_alloc(ctx->arena, s->text.len * 8 + 1);
+
+	for (size_t i = 0; out && i < s->text.len * 8; i++)
+		out[i] = (unsigned char)s->text.ptr[i / 8] >> (7 - i % 8) & 1 ? '1' : '0';
+	return set_text(s, SMP_STR, out, s->text.len * 8);
+}
+
+/* Bit 32 of a mask of control characters. */
+#define CTL_DEL (1ull << 32)
+#define CTL_ALL 0x1ffffffffull
+#define CTL_ALL_BUT_TAB 0x1fffffdffull
+#define CTL_HTTP 0x2401ull
+
+/* has_ctl([<mask>]): the mask becomes a number. */
+static bool check_has_ctl(struct conf_line *l, struct expr_arg *args, const char **error)
+{
+	const char *text = args[0].type == ARG_STR ? args[0].name.ptr : "";
+	uint64_t mask = CTL_ALL_BUT_TAB;
+	char *end = NULL;
+
+	args[0].type = ARG_INT;
+	if (strcmp(text, "any") == 0) {
+		mask = CTL_ALL;
+	} else if (strcmp(text, "http") == 0) {
+		mask = CTL_HTTP;
+	} else if (*text) {
+		bool hex = text[0] == '0' && ascii_lower(text[1]) == 'x';
+
+		mask = strtoull(text, &end, hex ? 16 : 10);
+	}
+	args[0].integer = (int64_t)mask;
+	if (end && *end)
+		*error = arena_printf(&l->cfg->arena, "cannot parse value '%s', problem at "
+				      "position %d; expecting an integer value (decimal or hex "
+				      "with '0x' prefix)", text, (int)(end - text));
+	else if (mask & ~CTL_ALL)
+		*error = arena_printf(&l->cfg->arena, "unsupported excess bits 0x%llx in argument "
+				      "value %s", (unsigned long long)(mask & ~CTL_ALL), text);
+	else
+		return true;
+	return false;
+}
+
+static bool convert_has_ctl(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *s)
+{
+	uint64_t mask = (uint64_t)args[0].integer;
+	bool found = false;
+
+	for (size_t i = 0; !found && i < s->text.len; i++) {
+		unsigned char c = (unsigned char)s->text.ptr[i];
+
+		found = c < 32 ? mask >> c & 1 : c == 127 && mask & CTL_DEL;
+	}
+	s->type = SMP_BOOL;
+	s->boolean = found;
+	return true;
 }
 
 static bool convert_hex2i(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *s)
@@ -58,14 +119,15 @@ static const char base64_digits[] =
 static const char base64_url_digits[] =
 	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-static bool encode_base64(struct expr_ctx *ctx, struct sample *s, const char *digits, bool pad)
+static struct slice encode_base64(struct arena *arena, struct slice bytes, const char *digits,
+				  bool pad)
 {
-	const unsigned char *in = (const unsigned char *)s->text.ptr;
-	char *out = arena_alloc(ctx->arena, s->text.len / 3 * 4 + 5);
+	const unsigned char *in = (const unsigned char *)bytes.ptr;
+	char *out = arena_alloc(arena, bytes.len / 3 * 4 + 5);
 	size_t n = 0;
 
-	for (size_t i = 0; out && i < s->text.len; i += 3) {
-		size_t left = s->text.len - i;
+	for (size_t i = 0; out && i < bytes.len; i += 3) {
+		size_t left = bytes.len - i;
 		uint32_t v = (uint32_t)in[i] << 16;
 
 		v |= left > 1 ? (uint32_t)in[i + 1] << 8 : 0;
@@ -81,24 +143,32 @@ static bool encode_base64(struct expr_ctx *ctx, struct sample *s, const char *di
 		else if (pad)
 			out[n++] = '=';
 	}
-	return set_text(s, SMP_STR, out, n);
+	return slice_make(out, n);
+}
+
+struct slice expr_base64_encode(struct arena *arena, struct slice bytes)
+{
+	return encode_base64(arena, bytes, base64_digits, true);
 }
 
 static bool convert_base64(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *s)
 {
-	return encode_base64(ctx, s, base64_digits, true);
+	struct slice out = expr_base64_encode(ctx->arena, s->text);
+
+	return set_text(s, SMP_STR, out.ptr, out.len);
 }
 
 static bool convert_ub64enc(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *s)
 {
-	return encode_base64(ctx, s, base64_url_digits, false);
+	struct slice out = encode_base64(ctx->arena, s->text, base64_url_digits, false);
+
+	return set_text(s, SMP_STR, out.ptr, out.len);
 }
 
 /* Digits only, bits left over being dropped. */
-static bool decode_base64(struct expr_ctx *ctx, struct sample *s, struct slice in,
-			  const char *digits)
+static struct slice decode_base64(struct arena *arena, struct slice in, const char *digits)
 {
-	char *out = arena_alloc(ctx->arena, in.len * 3 / 4 + 1);
+	char *out = arena_alloc(arena, in.len * 3 / 4 + 1);
 	uint32_t bits = 0;
 	unsigned count = 0;
 	size_t n = 0;
@@ -107,7 +177,7 @@ static bool decode_base64(struct expr_ctx *ctx, struct sample *s, struct slice i
 		const char *digit = in.ptr[i] ? strchr(digits, in.ptr[i]) : NULL;
 
 		if (!digit)
-			return false;
+			return slice_none();
 		bits = bits << 6 | (uint32_t)(digit - digits);
 		count += 6;
 		if (count >= 8) {
@@ -115,23 +185,33 @@ static bool decode_base64(struct expr_ctx *ctx, struct sample *s, struct slice i
 			out[n++] = (char)(bits >> count);
 		}
 	}
-	return set_text(s, SMP_BIN, out, n);
+	return slice_make(out, n);
+}
+
+struct slice expr_base64_decode(struct arena *arena, struct slice in, bool url)
+{
+	if (url)
+		return in.len % 4 != 1 ? decode_base64(arena, in, base64_url_digits) :
+		       slice_none();
+	if (in.len % 4)
+		return slice_none();
+	for (int i = 0; i < 2 && in.len && in.ptr[in.len - 1] == '='; i++)
+		in.len--;
+	return decode_base64(arena, in, base64_digits);
 }
 
 static bool convert_b64dec(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *s)
 {
-	struct slice in = s->text;
+	struct slice out = expr_base64_decode(ctx->arena, s->text, false);
 
-	if (in.len % 4)
-		return false;
-	for (int i = 0; i < 2 && in.len && in.ptr[in.len - 1] == '='; i++)
-		in.len--;
-	return decode_base64(ctx, s, in, base64_digits);
+	return set_text(s, SMP_BIN, out.ptr, out.len);
 }
 
 static bool convert_ub64dec(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *s)
 {
-	return s->text.len % 4 != 1 && decode_base64(ctx, s, s->text, base64_url_digits);
+	struct slice out = expr_base64_decode(ctx->arena, s->text, true);
+
+	return set_text(s, SMP_BIN, out.ptr, out.len);
 }
 
 /* --- URLs --------------------------------------------------------------------------------- */
@@ -285,6 +365,10 @@ static bool convert_be2hex(struct expr_ctx *ctx, const struct expr_arg *args, st
 #define STR(n, o, f, h) { .name = n, .in = SMP_STR, .out = o, .convert = f, .help = h }
 
 const struct expr_converter expr_code_converters[] = {
+	BIN("base2", SMP_STR, convert_base2, "bytes as binary digits"),
+	{ .name = "has_ctl", .args = { ARG_STR }, .in = SMP_BIN, .out = SMP_BOOL,
+	  .convert = convert_has_ctl, .check = check_has_ctl, .syntax = "[(<mask>|any|http)]",
+	  .help = "does it hold control characters?" },
 	BIN("hex", SMP_STR, convert_hex, "bytes as hexadecimal digits"),
 	STR("hex2i", SMP_INT, convert_hex2i, "the integer of hexadecimal digits"),
 	{ .name = "htonl", .in = SMP_INT, .out = SMP_BIN, .convert = convert_htonl,

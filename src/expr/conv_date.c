@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include "codec/date.h"
 #include "expr_priv.h"
 
 #define DATE_MAX 1024
@@ -106,12 +107,21 @@ static bool convert_http_date(struct expr_ctx *ctx, const struct expr_arg *args,
 	return s->text.ptr != NULL;
 }
 
+static bool convert_parse_date(struct expr_ctx *ctx, const struct expr_arg *args,
+			       struct sample *s)
+{
+	s->type = SMP_INT;
+	return date_parse(s->text, &s->integer);
+}
+
 #define DATE(n, per, ns, where, h) \
 	{ .name = n, .args_min = 1, .args = { ARG_STR, ARG_INT }, .in = SMP_INT, .out = SMP_STR, \
 	  .context = true, .convert = convert_date, .syntax = "(<format>[,<offset>])", .help = h, \
 	  .data = &(const struct date_kind){ .per_second = per, .unit_ns = ns, .local = where } }
 
 const struct expr_converter expr_date_converters[] = {
+	{ .name = "date", .in = SMP_STR, .out = SMP_INT, .convert = convert_parse_date,
+	  .help = "the seconds since 1970 of a date as HTTP writes it" },
 	DATE("ltime", 1, 0, true, "seconds as a local date, by strftime()"),
 	DATE("utime", 1, 0, false, "seconds as a date of UTC, by strftime()"),
 	DATE("ms_ltime", 1000, 1000000, true, "milliseconds as a local date; %N: nanoseconds"),

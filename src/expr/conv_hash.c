@@ -4,28 +4,24 @@
 #include "base/hash.h"
 #include "expr_priv.h"
 
-/* The mixing of the result that <avalanche> asks for is not built. */
-static bool check_avalanche(struct conf_line *l, struct expr_arg *args, const char **error)
+/* <avalanche>, when it is given and not zero: the result is spread. */
+static bool give_hash(const struct expr_arg *args, struct sample *s, uint32_t hash)
 {
-	*error = "the <avalanche> argument is not supported yet, only 0 is accepted";
-	return args[0].type != ARG_INT || args[0].integer == 0;
-}
+	bool spread = args[0].type == ARG_INT && args[0].integer;
 
-static bool give_hash(struct sample *s, uint32_t hash)
-{
-	s->integer = hash;
+	s->integer = spread ? hash_avalanche(hash) : hash;
 	s->type = SMP_INT;
 	return true;
 }
 
 static bool convert_crc32(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *s)
 {
-	return give_hash(s, hash_crc32(0, s->text.ptr, s->text.len));
+	return give_hash(args, s, hash_crc32(0, s->text.ptr, s->text.len));
 }
 
 static bool convert_crc32c(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *s)
 {
-	return give_hash(s, hash_crc32c(0, s->text.ptr, s->text.len));
+	return give_hash(args, s, hash_crc32c(0, s->text.ptr, s->text.len));
 }
 
 /* Daniel J. Bernstein's hash of strings. */
@@ -35,7 +31,7 @@ static bool convert_djb2(struct expr_ctx *ctx, const struct expr_arg *args, stru
 
 	for (size_t i = 0; i < s->text.len; i++)
 		hash = hash * 33 + (unsigned char)s->text.ptr[i];
-	return give_hash(s, hash);
+	return give_hash(args, s, hash);
 }
 
 /* The hash of the sdbm library. */
@@ -45,7 +41,7 @@ static bool convert_sdbm(struct expr_ctx *ctx, const struct expr_arg *args, stru
 
 	for (size_t i = 0; i < s->text.len; i++)
 		hash = hash * 65599 + (unsigned char)s->text.ptr[i];
-	return give_hash(s, hash);
+	return give_hash(args, s, hash);
 }
 
 /* --- XXH32, as its specification has it --------------------------------------------------- */
@@ -109,16 +105,26 @@ static bool convert_xxh64(struct expr_ctx *ctx, const struct expr_arg *args, str
 	return true;
 }
 
-#define HASH(n, f, c, w, h) \
-	{ .name = n, .args = { ARG_INT }, .in = SMP_BIN, .out = SMP_INT, .convert = f, .check = c, \
+static bool convert_xxh3(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *s)
+{
+	uint64_t seed = args[0].type == ARG_INT ? (uint64_t)args[0].integer : 0;
+
+	s->integer = (int64_t)hash_xxh3(s->text.ptr, s->text.len, seed);
+	s->type = SMP_INT;
+	return true;
+}
+
+#define HASH(n, f, w, h) \
+	{ .name = n, .args = { ARG_INT }, .in = SMP_BIN, .out = SMP_INT, .convert = f, \
 	  .syntax = w, .help = h }
 
 const struct expr_converter expr_hash_converters[] = {
-	HASH("crc32", convert_crc32, check_avalanche, "[(0)]", "CRC-32 of Ethernet and gzip"),
-	HASH("crc32c", convert_crc32c, check_avalanche, "[(0)]", "CRC-32 of Castagnoli"),
-	HASH("djb2", convert_djb2, check_avalanche, "[(0)]", "DJB2 hash, 32 bits"),
-	HASH("sdbm", convert_sdbm, check_avalanche, "[(0)]", "SDBM hash, 32 bits"),
-	HASH("xxh32", convert_xxh32, NULL, "[(<seed>)]", "XXH32"),
-	HASH("xxh64", convert_xxh64, NULL, "[(<seed>)]", "XXH64"),
+	HASH("crc32", convert_crc32, "[(<avalanche>)]", "CRC-32 of Ethernet and gzip"),
+	HASH("crc32c", convert_crc32c, "[(<avalanche>)]", "CRC-32 of Castagnoli"),
+	HASH("djb2", convert_djb2, "[(<avalanche>)]", "DJB2 hash, 32 bits"),
+	HASH("sdbm", convert_sdbm, "[(<avalanche>)]", "SDBM hash, 32 bits"),
+	HASH("xxh3", convert_xxh3, "[(<seed>)]", "XXH3, 64 bits"),
+	HASH("xxh32", convert_xxh32, "[(<seed>)]", "XXH32"),
+	HASH("xxh64", convert_xxh64, "[(<seed>)]", "XXH64"),
 	{ 0 }
 };

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* conv_json.c - texts as the inside of a JSON string, RFC 8259 section 7 */
+/* conv_json.c - JSON, RFC 8259: texts as the inside of a string, and values by their path */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include "codec/json.h"
 #include "expr_priv.h"
 
 enum json_input {
@@ -87,9 +91,80 @@ static bool convert_json(struct expr_ctx *ctx, const struct expr_arg *args, stru
 	return result.ptr != NULL;
 }
 
+/* --- reading ------------------------------------------------------------------------------ */
+
+bool expr_json_check(struct conf_line *l, struct expr_arg *args, const char **error)
+{
+	*error = "json_path must not be empty";
+	if (!args[0].name.len)
+		return false;
+	*error = "output_type only supports \"int\" as argument";
+	return args[1].type != ARG_STR || slice_eq(args[1].name, SLICE("int"));
+}
+
+/* Beyond these a number of JSON is not exact everywhere, RFC 8259 section 6. */
+#define EXACT_MAX (1ll << 53)
+
+/* A number: with its fraction as a text, or (int) as an integer without it. */
+static bool give_number(struct expr_ctx *ctx, struct slice text, bool is_int, struct sample *s)
+{
+	char copy[64];
+
+	slice_copy(text, copy, sizeof(copy));
+	if (is_int) {
+		errno = 0;
+		s->type = SMP_INT;
+		s->integer = strtoll(copy, NULL, 10);
+		return !errno && s->integer > -EXACT_MAX && s->integer < EXACT_MAX;
+	}
+	s->type = SMP_STR;
+	s->text = slice_of(arena_printf(ctx->arena, "%g", strtod(copy, NULL)));
+	return s->text.ptr != NULL;
+}
+
+bool expr_json_query(struct expr_ctx *ctx, const struct expr_arg *args, struct slice text,
+		     struct sample *s)
+{
+	struct slice value;
+	enum json_type type = json_find(text, args[0].text, &value);
+	char *out;
+	long len;
+
+	switch (type) {
+	case JSON_TRUE:
+	case JSON_FALSE:
+		s->type = SMP_BOOL;
+		s->boolean = type == JSON_TRUE;
+		return true;
+	case JSON_NUMBER:
+		return give_number(ctx, value, args[1].type == ARG_STR, s);
+	case JSON_ARRAY:
+		s->type = SMP_STR;
+		s->text = value;
+		return true;
+	case JSON_STRING:
+		out = arena_alloc(ctx->arena, value.len + 1);
+		len = out ? json_unescape(value, out) : -1;
+		s->type = SMP_STR;
+		s->text = slice_make(out, len < 0 ? 0 : (size_t)len);
+		return len >= 0;
+	default:
+		return false;
+	}
+}
+
+static bool convert_json_query(struct expr_ctx *ctx, const struct expr_arg *args,
+			       struct sample *s)
+{
+	return expr_json_query(ctx, args, s->text, s);
+}
+
 const struct expr_converter expr_json_converters[] = {
 	{ .name = "json", .args_min = 1, .args = { ARG_STR }, .in = SMP_STR, .out = SMP_STR,
 	  .convert = convert_json, .check = check_json,
 	  .syntax = "[(ascii|utf8|utf8s|utf8p|utf8ps)]", .help = "escaped for a JSON string" },
+	{ .name = "json_query", .args_min = 1, .args = { ARG_STR, ARG_STR }, .in = SMP_STR,
+	  .out = SMP_ANY, .convert = convert_json_query, .check = expr_json_check,
+	  .syntax = "(<path>[,int])", .help = "the value of a JSON text that the path leads to" },
 	{ 0 }
 };

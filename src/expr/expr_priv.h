@@ -69,6 +69,7 @@ struct expr_config {
 	unsigned next_id;
 	struct expr_owned *owned;   /* what the arena cannot free */
 	struct vars_store vars;
+	struct crypto_key *keys;    /* public keys that jwt_verify names; conv_openssl.c */
 };
 extern struct slot expr_config_slot;
 struct expr_config *expr_config_of(const struct config *cfg);
@@ -80,6 +81,18 @@ const char *expr_suggest(struct conf_line *l, const char *text);
 
 struct expr_alias;
 const struct expr_alias *expr_alias_find(struct slice name);
+
+/* json_query: checks (<path>[,<type>]); applies it to <text>. */
+bool expr_json_check(struct conf_line *l, struct expr_arg *args, const char **error);
+bool expr_json_query(struct expr_ctx *ctx, const struct expr_arg *args, struct slice text,
+		     struct sample *s);
+
+/* The bytes that base64 stands for, in the arena; without padding, with the digits for URLs when
+ * <url>. slice_none(): malformed, or no memory.
+ */
+struct slice expr_base64_decode(struct arena *arena, struct slice text, bool url);
+/* The base64 of <bytes>, padded, in the arena. */
+struct slice expr_base64_encode(struct arena *arena, struct slice bytes);
 
 /* For -dKsmp. */
 void expr_phase_legend(FILE *out);
@@ -95,5 +108,8 @@ extern const struct expr_converter expr_map_converters[];
 extern const struct expr_converter expr_hash_converters[];
 extern const struct expr_converter expr_date_converters[];
 extern const struct expr_converter expr_json_converters[];
+extern const struct expr_converter expr_wire_converters[];
+extern const struct expr_converter expr_field_converters[]; /* of values of HTTP fields */
+extern const struct expr_converter expr_crypto_converters[]; /* none without OpenSSL */
 
 #endif

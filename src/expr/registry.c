@@ -85,6 +85,9 @@ bool expr_register(const struct module *const *modules)
 	    !table_add(&converters, expr_hash_converters, sizeof(struct expr_converter)) ||
 	    !table_add(&converters, expr_date_converters, sizeof(struct expr_converter)) ||
 	    !table_add(&converters, expr_json_converters, sizeof(struct expr_converter)) ||
+	    !table_add(&converters, expr_wire_converters, sizeof(struct expr_converter)) ||
+	    !table_add(&converters, expr_field_converters, sizeof(struct expr_converter)) ||
+	    !table_add(&converters, expr_crypto_converters, sizeof(struct expr_converter)) ||
 	    !table_add(&converters, expr_map_converters, sizeof(struct expr_converter)))
 		return false;
 	for (; *modules; modules++) {

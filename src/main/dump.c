@@ -5,12 +5,9 @@
 #include "ctl/ctl.h"
 #include "expr/expr.h"
 #include "main_priv.h"
+#include "stream/service.h"
 
 static void dump_filters(FILE *out)
-{
-}
-
-static void dump_services(FILE *out)
 {
 }
 
@@ -24,7 +21,7 @@ static const struct {
 	{ "cnv", "sample converter functions", expr_dump_converters },
 	{ "flt", "filter names", dump_filters },
 	{ "smp", "sample fetch functions", expr_dump_fetches },
-	{ "svc", "service names", dump_services },
+	{ "svc", "service names", services_dump },
 };
 
 #define CLASS_COUNT (sizeof(classes) / sizeof(*classes))

@@ -22,6 +22,7 @@
 #include "proxy/proxy.h"
 #include "stream/listen.h"
 #include "info_fields.h"
+#include "ext/prometheus.h"
 #include "main_priv.h"
 
 enum info_type { INFO_U32, INFO_U64, INFO_STR };
@@ -311,6 +312,26 @@ static enum ctl_step show_info(struct ctl_request *rq)
 	return CTL_DONE;
 }
 
+/* For metrics: each field once. */
+static void info_emit(const struct config *cfg, prometheus_emit_fn *emit, void *ctx)
+{
+	struct info_value values[INFO_COUNT];
+	char uptime[48];
+
+	info_collect(values, cfg, uptime, sizeof(uptime));
+	for (unsigned i = 0; i < INFO_COUNT; i++)
+		if (is_shown(i, &values[i]))
+			emit(ctx, &(struct prometheus_field){
+				fields[i].name, fields[i].help, (double)values[i].number,
+				values[i].text });
+}
+
+static bool info_init(void)
+{
+	prometheus_set_process(info_emit);
+	return true;
+}
+
 static enum ctl_step show_version(struct ctl_request *rq)
 {
 	ctl_say(rq, "%s", version_text());
@@ -350,4 +371,4 @@ static const struct ctl_command commands[] = {
 	{ 0 }
 };
 
-const struct module mod_info = { .name = "info", .commands = commands };
+const struct module mod_info = { .name = "info", .commands = commands, .init = info_init };

@@ -17,16 +17,19 @@
 	/* 4 net, http */ \
 	X(net) X(http_error_page) \
 	/* 5 mux, log */ \
-	X(mux) X(log) \
+	X(mux) X(h2) X(log) \
 	/* 6 proxy */ \
 	X(proxy) X(proxy_options) X(bind) X(server) X(check) \
 	X(proxy_ctl) X(server_ctl) X(stats_ctl) \
 	/* 7 stream */ \
-	X(rule) X(tcp_act) X(http_act) X(reply_act) X(var_act) X(capture) X(conn_smp) X(http_smp) \
-	X(field_smp) X(proxy_smp) X(stream_alias) X(stream_log) X(stream_unique_id) X(stream) \
-	X(sess_ctl) X(errors_ctl) \
+	X(rule) X(tcp_act) X(preamble_act) X(http_act) X(reply_act) X(service_act) X(var_act) \
+	X(capture) X(addr_act) X(stream_act) X(uri_act) X(hint_act) X(http_conf) \
+	X(conn_smp) X(http_smp) X(field_smp) X(proxy_smp) X(stream_alias) X(stream_log) \
+	X(stream_unique_id) X(stream) X(sess_ctl) X(errors_ctl) \
+	/* 8 ext */ \
+	X(prometheus) \
 	/* 9 main */ \
-	X(stats_socket) X(info) X(start)
+	X(stats_socket) X(info) X(reload) X(reload_ctl) X(start)
 
 #define X(name) extern const struct module mod_##name;
 MODULES(X)

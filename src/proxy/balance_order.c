@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* roundrobin and leastconn: the server of the smallest key is next (tournament_priv.h), one
- * tournament per thread group.
- *
- * roundrobin: the key is the virtual time of a server's next turn. A turn moves it on by ROUND
- * / weight, so that a server of twice the weight comes twice as often, evenly spread. A server
- * that comes back starts at the time of the others, neither owed the turns that it missed nor
- * made to wait.
- *
- * leastconn: the key is the number of requests per unit of weight, then a ticket drawn at each
- * change: equals are served in turn.
+/* leastconn: the server of the smallest key is next (tournament_priv.h), one tournament per thread
+ * group. The key is the number of requests per unit of weight, then a ticket drawn at each change:
+ * equals are served in turn.
  */
 #include <stdlib.h>
 #include "balance_priv.h"
@@ -17,7 +10,6 @@
 #include "proxy/server.h"
 #include "tournament_priv.h"
 
-#define ROUND ((int64_t)720720) /* divisible by 1..16: exact turns for small weights */
 #define LOAD_SCALE 256
 #define LOAD_SHIFT 32
 
@@ -80,67 +72,11 @@ static unsigned order_best(const struct balance *b, const struct order *o,
 	return i == TOURNAMENT_NONE ? i : tournament_best_that(o->tree, entry_fits, &s);
 }
 
-/* --- roundrobin ----------------------------------------------------------------------------- */
-
-static struct server *roundrobin_pick(struct balance *b, const struct balance_pick_args *args)
-{
-	struct order *o = b->group[thread_group];
-
-	for (;;) {
-		unsigned i = order_best(b, o, args->avoid), weight;
-		int64_t key;
-
-		if (i == TOURNAMENT_NONE)
-			return NULL;
-		key = tournament_key(o->tree, i);
-		weight = balance_entry_weight(&b->entries[i]);
-		if (!weight)
-			return b->entries[i].server; /* left a moment ago */
-		if (tournament_change(o->tree, i, key,
-				      (int64_t)((uint64_t)key + (uint64_t)(ROUND / weight))))
-			return b->entries[i].server;
-	}
-}
-
 /* Each group begins at another server, so that few requests on many groups spread as well. */
 static unsigned group_shift(const struct balance *b, unsigned group)
 {
 	return (unsigned)((uint64_t)group * b->count / thread_group_count());
 }
-
-static void roundrobin_update_group(struct balance *b, unsigned group)
-{
-	struct tournament *t = ((struct order *)b->group[group])->tree;
-	unsigned best = tournament_best(t), shift = group_shift(b, group);
-	int64_t now = best == TOURNAMENT_NONE ? 0 : tournament_key(t, best);
-	bool fresh = best == TOURNAMENT_NONE;
-
-	for (unsigned i = 0; i < b->count; i++) {
-		unsigned weight = balance_entry_weight(&b->entries[i]);
-		bool use = weight > 0;
-
-		if (use == tournament_is_used(t, i))
-			continue;
-		if (use) /* in the middle of its period: heavy ones begin */
-			tournament_set(t, i, now + ROUND / weight / 2 + (fresh && i < shift));
-		tournament_use(t, i, use);
-	}
-}
-
-static void roundrobin_update(struct balance *b)
-{
-	for (unsigned g = 0; g < thread_group_count(); g++)
-		roundrobin_update_group(b, g);
-}
-
-const struct balance_algorithm balance_roundrobin = {
-	.name = "roundrobin",
-	.dynamic_weights = true,
-	.init = order_init,
-	.fini = order_fini,
-	.update = roundrobin_update,
-	.pick = roundrobin_pick,
-};
 
 /* --- leastconn ------------------------------------------------------------------------------ */
 

@@ -42,16 +42,19 @@ static unsigned divisor_of(unsigned a, unsigned b)
 	return a;
 }
 
-/* Fills <s>: at each turn the credit of every server grows by its weight, and the richest one
- * pays the total for its turn.
+/* Fills <s>: at each turn the credit of every server grows by its weight, and who has most pays
+ * the total for its turn. Credits are compared in whole totals only, equals in order of the file:
+ * that makes the sequence which users of the reference know.
  */
 static void schedule_fill(struct schedule *s, const struct balance *b, int64_t *credit)
 {
+	int64_t total = b->total_weight;
+
 	for (unsigned i = 0; i < b->count; i++)
 		credit[i] = 0;
 	for (unsigned turn = 0; turn < s->count; turn++) {
 		unsigned best = 0;
-		int64_t most = INT64_MIN;
+		int64_t most = -1;
 
 		for (unsigned i = 0; i < b->count; i++) {
 			unsigned weight = balance_entry_weight(&b->entries[i]);
@@ -59,12 +62,12 @@ static void schedule_fill(struct schedule *s, const struct balance *b, int64_t *
 			if (!weight)
 				continue;
 			credit[i] += weight;
-			if (credit[i] > most) {
-				most = credit[i];
+			if ((credit[i] + total) / total > most) {
+				most = (credit[i] + total) / total;
 				best = i;
 			}
 		}
-		credit[best] -= b->total_weight;
+		credit[best] -= total;
 		s->turns[turn] = best;
 	}
 }
@@ -131,24 +134,29 @@ static void static_rr_update(struct balance *b)
 	balance_retire(old);
 }
 
+/* Begins again at the end, and where a new schedule is shorter. */
+static uint32_t cursor_take(struct cursor *c, uint32_t count)
+{
+	uint32_t old = __atomic_load_n(&c->at, __ATOMIC_RELAXED), at;
+
+	SHARED_WRITE(group);
+	do
+		at = old < count ? old : 0;
+	while (!__atomic_compare_exchange_n(&c->at, &old, at + 1, true, __ATOMIC_RELAXED,
+					    __ATOMIC_RELAXED));
+	return at;
+}
+
 static struct server *static_rr_pick(struct balance *b, const struct balance_pick_args *args)
 {
 	const struct schedule *s = __atomic_load_n((struct schedule **)&b->data, __ATOMIC_ACQUIRE);
-	struct cursor *c = b->group[thread_group];
-	uint32_t at;
 
-	if (!s->count)
-		return NULL;
-	SHARED_WRITE(group);
-	at = __atomic_fetch_add(&c->at, 1, __ATOMIC_RELAXED);
 	for (unsigned n = 0; n < s->count; n++) {
-		const struct server_balance *e = &b->entries[s->turns[(at + n) % s->count]];
+		uint32_t at = cursor_take(b->group[thread_group], s->count);
+		const struct server_balance *e = &b->entries[s->turns[at]];
 
-		if (balance_entry_fits(e, args->avoid)) {
-			if (n) /* those passed over have had their turn */
-				__atomic_fetch_add(&c->at, n, __ATOMIC_RELAXED);
+		if (balance_entry_fits(e, args->avoid))
 			return e->server;
-		}
 	}
 	return NULL;
 }

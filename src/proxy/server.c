@@ -145,6 +145,22 @@ struct server *server_find(const struct proxy *be, const char *name)
 	return NULL;
 }
 
+struct server *server_heir(const struct config *cfg, const struct server *srv)
+{
+	const struct proxy *be = proxy_heir(cfg, srv->proxy);
+	struct server *it = be ? server_find(be, srv->name) : NULL;
+
+	return it && it->state == srv->state ? it : NULL;
+}
+
+uint64_t server_digest_add(uint64_t digest, const char *word)
+{
+	do
+		digest = (digest ^ (uint8_t)*word) * 0x100000001b3u;
+	while (*word++);
+	return digest;
+}
+
 struct server *server_find_path(struct config *cfg, const char *path, const char **error)
 {
 	const char *slash = path ? strchr(path, '/') : NULL;

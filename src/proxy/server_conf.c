@@ -297,6 +297,26 @@ static bool checks_fit(struct conf_line *l, const struct server *srv)
 	return true;
 }
 
+/* Does a change of this option leave connections as they are? It has one value. */
+static bool is_about_load(const char *word)
+{
+	return strcmp(word, "weight") == 0 || strcmp(word, "maxconn") == 0 ||
+	       strcmp(word, "minconn") == 0 || strcmp(word, "maxqueue") == 0;
+}
+
+/* The options that remain on the line; what they say goes into the server's digest. */
+static bool take_options(struct conf_line *l, struct server *srv)
+{
+	for (int i = l->at; i < l->count; i++) {
+		if (is_about_load(l->words[i])) {
+			i++;
+			continue;
+		}
+		srv->digest = server_digest_add(srv->digest, l->words[i]);
+	}
+	return conf_take_options(l, CONF_SERVER, srv, server_slots(srv));
+}
+
 static bool parse_server(struct conf_line *l)
 {
 	struct server *srv;
@@ -314,7 +334,7 @@ static bool parse_server(struct conf_line *l)
 		return false;
 	l->at = 3;
 	valid = set_address(l, srv, l->words[2]);
-	valid &= conf_take_options(l, CONF_SERVER, srv, server_slots(srv));
+	valid &= take_options(l, srv);
 	valid = valid && checks_fit(l, srv) && name_is_free(l, srv);
 	if (valid)
 		server_link(srv);
@@ -335,7 +355,7 @@ static bool parse_default_server(struct conf_line *l)
 		px->default_server = srv;
 		px->default_server_is_own = true;
 	}
-	return conf_take_options(l, CONF_SERVER, srv, server_slots(srv));
+	return take_options(l, srv);
 }
 
 /* "<low>-<high>" or "<count>" */
@@ -378,7 +398,7 @@ static bool parse_server_template(struct conf_line *l)
 			return false;
 		l->at = 4;
 		valid = set_address(l, srv, l->words[3]);
-		valid &= conf_take_options(l, CONF_SERVER, srv, server_slots(srv));
+		valid &= take_options(l, srv);
 		if (!valid || !checks_fit(l, srv) || !name_is_free(l, srv)) {
 			server_close(srv);
 			return false;

@@ -3,6 +3,9 @@
 #include "base/clock.h"
 #include "stream_priv.h"
 
+/* How often `option contstats` counts the bytes of a stream that goes on. Manual: 5 seconds. */
+#define CONTSTATS_MS 5000
+
 void stream_note_session(int64_t *last_s)
 {
 	int64_t now = (int64_t)(clock_wall_us() / 1000000);
@@ -21,7 +24,7 @@ void stream_count_begin(struct stream *s)
 	if (!(s->flags & STRM_HTTP))
 		return;
 	proxy_count_request(fe);
-	counter_add(&fe->state->fe, CNT_REQ_H1, 1);
+	counter_add(&fe->state->fe, s->req.version >= 20 ? CNT_REQ_H2 : CNT_REQ_H1, 1);
 	if (fe->options & PROXY_OPT_SOCKET_STATS)
 		counter_add(&s->sess->listener->state->counters, CNT_REQ_TOT, 1);
 }
@@ -41,10 +44,14 @@ void stream_count_backend(struct stream *s)
 	stream_note_session(&st->last_session_s);
 }
 
+/* Adds what was not counted yet of the bytes on both sides. */
 static void count_bytes(struct stream *s)
 {
-	int64_t in = (int64_t)s->front.rx_bytes, out = (int64_t)s->front.tx_bytes;
+	int64_t in = (int64_t)(s->front.rx_bytes - s->counted_in);
+	int64_t out = (int64_t)(s->front.tx_bytes - s->counted_out);
 
+	s->counted_in = s->front.rx_bytes;
+	s->counted_out = s->front.tx_bytes;
 	counter_add(&s->fe->state->fe, CNT_BYTES_IN, in);
 	counter_add(&s->fe->state->fe, CNT_BYTES_OUT, out);
 	if (s->fe->options & PROXY_OPT_SOCKET_STATS) {
@@ -59,6 +66,14 @@ static void count_bytes(struct stream *s)
 		counter_add(&s->server->state->counters, CNT_BYTES_IN, in);
 		counter_add(&s->server->state->counters, CNT_BYTES_OUT, out);
 	}
+}
+
+void stream_count_continuously(struct stream *s)
+{
+	if (!(s->fe->options & PROXY_OPT_CONTSTATS) || clock_now_ms() < s->count_at_ms)
+		return;
+	s->count_at_ms = clock_now_ms() + CONTSTATS_MS;
+	count_bytes(s);
 }
 
 static void count_status(struct stream *s)
@@ -110,14 +125,4 @@ void stream_count_end(struct stream *s)
 	if (s->t.queued)
 		count_times(s);
 	gauge_add(&s->be->state->be, CNT_SESS_CUR, -1, &s->be->state->be_session_max);
-}
-
-enum step stage_end(struct stream *s)
-{
-	stream_count_end(s);
-	stream_log(s);
-	stream_drop_back(s);
-	stream_drop_slot(s);
-	s->sess->idle_from_ns = s->t.close;
-	return STEP_END;
 }

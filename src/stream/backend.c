@@ -15,6 +15,7 @@
 #include "net/conn.h"
 #include "net/socket.h"
 #include "proxy/balance.h"
+#include "http_proxy.h"
 #include "server_conn.h"
 #include "stream_priv.h"
 
@@ -262,6 +263,7 @@ static void ready_to_send(struct stream *s)
 {
 	uint32_t was = s->back.flags;
 
+	http_proxy_name_server(s);
 	s->back.flags = was & (EP_CONNECTED | EP_REUSED);
 	if (s->flags & STRM_HTTP)
 		s->back.flags |= EP_TX_HEAD;
@@ -283,7 +285,7 @@ static enum step connected(struct stream *s)
 {
 	s->t.connected = clock_now_ns();
 	s->wait_until_ms = TIMER_NEVER;
-	return stream_goto(s, STAGE_RESPONSE);
+	return stream_goto(s, STAGE_TCP_RESPONSE);
 }
 
 /* A socket could not even be made: our fault or a full system. */
@@ -420,7 +422,10 @@ bool stream_retry(struct stream *s, unsigned event)
 {
 	bool stale = event == PROXY_RETRY_EMPTY_RESPONSE && closed_under_request(s);
 
-	if (!(s->flags & STRM_HTTP) || !(s->flags & STRM_REQ_WHOLE) || s->flags & STRM_HEAD_SENT)
+	if (!(s->flags & STRM_HTTP) || !(s->flags & STRM_REQ_WHOLE) ||
+	    s->flags & STRM_HEAD_SENT || s->service)
+		return false;
+	if (!stale && s->flags & STRM_NO_L7_RETRY)
 		return false;
 	if (!stale && (!(s->be->retry_on & event) || !s->retries_left))
 		return false;

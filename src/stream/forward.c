@@ -26,13 +26,13 @@ static bool can_splice(const struct stream *s, const struct endpoint *from,
 	const struct http_msg *m = from->rx_head;
 	struct conn *a, *b;
 
-	if (!from->ops || !to->ops)
+	if (!from->ops || !to->ops || from->ops->framed || to->ops->framed)
 		return false;
 	if (s->flags & STRM_HTTP && !(s->flags & STRM_TUNNEL) && m->body != HTTP_BODY_LENGTH)
 		return false;
 	a = from->ops->conn((struct endpoint *)from);
 	b = to->ops->conn((struct endpoint *)to);
-	return a->transport->can_splice && b->transport->can_splice;
+	return a && b && a->transport->can_splice && b->transport->can_splice;
 }
 
 /* Gives a pipe to a direction that is to be spliced and can be. */
@@ -118,15 +118,39 @@ static bool server_must_talk(const struct stream *s)
 	       s->front.flags & EP_RX_END;
 }
 
-/* The inactivity limits of both sides for the state they are in. */
-static void set_deadlines(struct stream *s)
+/* Moves the deadline of one side: to <ms> from now when something happened that counts for it, or
+ * when it begins to be waited for.
+ */
+static void renew(uint64_t *at_ms, int64_t ms, bool awaited, bool active)
+{
+	if (!awaited)
+		*at_ms = TIMER_NEVER;
+	else if (active || *at_ms == TIMER_NEVER)
+		*at_ms = deadline(ms);
+}
+
+/* Does what happened count as activity of a side? Anything does, but with `option
+ * independent-streams` only what it sent, or took when it was slow to.
+ */
+static bool is_active(const struct proxy *px, const struct endpoint *ep, bool received)
+{
+	return received || !(px->options & PROXY_OPT_INDEPENDENT_STREAMS) ||
+	       ep->flags & EP_TX_FULL;
+}
+
+/* The inactivity limits of both sides for the state they are in, after bytes of the request or of
+ * the response were moved.
+ */
+static void set_deadlines(struct stream *s, bool request, bool response)
 {
 	const struct proxy_timeouts *fe = &s->fe->timeout, *be = &s->be->timeout;
-	int64_t client = fe->client, server = be->server;
+	int64_t client = stream_timeout_ms(s, STREAM_TIMEOUT_CLIENT);
+	int64_t server = stream_timeout_ms(s, STREAM_TIMEOUT_SERVER);
+	int64_t tunnel = stream_timeout_ms(s, STREAM_TIMEOUT_TUNNEL);
 
-	if ((s->flags & STRM_TUNNEL || !(s->flags & STRM_HTTP)) && be->tunnel &&
+	if ((s->flags & STRM_TUNNEL || !(s->flags & STRM_HTTP)) && tunnel &&
 	    s->back.flags & EP_CONNECTED)
-		client = server = be->tunnel;
+		client = server = tunnel;
 	if (s->flags & STRM_TUNNEL || !(s->flags & STRM_HTTP)) {
 		/* half closed: the side that was closed towards has its own limit */
 		if (s->front.flags & EP_TX_DONE && fe->client_fin)
@@ -134,37 +158,37 @@ static void set_deadlines(struct stream *s)
 		if (s->back.flags & EP_TX_DONE && be->server_fin)
 			server = be->server_fin;
 	}
-	s->client_at_ms = s->server_at_ms = TIMER_NEVER;
 	/* whom do we wait for? Once the answer is here as a whole, a local one too: the client */
-	if (!(s->front.flags & (EP_RX_END | EP_RX_BLOCKED)) || s->front.flags & EP_TX_FULL ||
-	    (s->flags & STRM_HEAD_SENT && !(s->front.flags & EP_TX_DONE) &&
-	     (s->back.flags & EP_RX_END || !s->back.ops)))
-		s->client_at_ms = deadline(client);
-	if (!s->back.ops)
-		return;
-	if ((server_must_talk(s) && !(s->back.flags & (EP_RX_END | EP_RX_BLOCKED))) ||
-	    s->back.flags & EP_TX_FULL)
-		s->server_at_ms = deadline(server);
+	renew(&s->client_at_ms, client,
+	      !(s->front.flags & (EP_RX_END | EP_RX_BLOCKED)) || s->front.flags & EP_TX_FULL ||
+	      (s->flags & STRM_HEAD_SENT && !(s->front.flags & EP_TX_DONE) &&
+	       (s->back.flags & EP_RX_END || !s->back.ops)),
+	      is_active(s->fe, &s->front, request));
+	renew(&s->server_at_ms, server,
+	      s->back.ops && ((server_must_talk(s) &&
+			       !(s->back.flags & (EP_RX_END | EP_RX_BLOCKED))) ||
+			      s->back.flags & EP_TX_FULL),
+	      is_active(s->be, &s->back, response));
 }
 
 void stream_forward(struct stream *s)
 {
 	bool tunnel = s->flags & STRM_TUNNEL || !(s->flags & STRM_HTTP);
-	bool moved;
+	bool request, response = false;
 
 	if (s->back.ops && s->back.flags & EP_CONNECTED)
 		splice_begin(s, &s->front, &s->back, &s->pipe_req);
-	moved = move(s, &s->front, &s->back, &s->pipe_req);
+	request = move(s, &s->front, &s->back, &s->pipe_req);
 	regulate(&s->front, &s->back, s->pipe_req);
-	if (s->flags & STRM_HEAD_SENT || tunnel) {
+	if ((s->flags & STRM_HEAD_SENT || tunnel) && s->stage != STAGE_TCP_RESPONSE) {
 		splice_begin(s, &s->back, &s->front, &s->pipe_res);
-		moved = move(s, &s->back, &s->front, &s->pipe_res) || moved;
+		response = move(s, &s->back, &s->front, &s->pipe_res);
 		regulate(&s->back, &s->front, s->pipe_res);
 	} else if (s->back.rx.len > ENDPOINT_TX_HIGH) {
 		s->back.flags |= EP_RX_BLOCKED;
 	}
-	if (moved || !(s->flags & STRM_TIMED_OUT))
-		set_deadlines(s);
+	if (request || response || !(s->flags & STRM_TIMED_OUT))
+		set_deadlines(s, request, response);
 }
 
 /* Bytes both ways, each ending by itself. */
@@ -242,6 +266,7 @@ enum step stage_forward(struct stream *s)
 
 	stream_forward(s);
 	stream_log_early(s);
+	stream_count_continuously(s);
 	if (is_over(s))
 		return stream_goto(s, STAGE_END);
 	step = check_client(s);

@@ -3,18 +3,9 @@
 #ifndef STREAM_LISTEN_PRIV_H
 #define STREAM_LISTEN_PRIV_H
 
-#include "core/timer.h"
 #include "stream/listen.h"
 
 struct listener_conf;
-struct session;
-
-/* A connection whose PROXY protocol header has not come yet. */
-struct preamble {
-	struct timer timer;
-	struct session *session;
-	bool seen; /* bytes came */
-};
 
 /* Lets the Runtime API pause, resume and close frontends. At the start. */
 void listen_init(void);

@@ -170,7 +170,7 @@ void session_log_error(struct session *sess, const char *what)
 	log_send(sess->config, settings_of(sess->fe), &m);
 }
 
-void session_log_bad(struct session *sess, const struct h1_bad *bad, enum stream_cause cause,
+void session_log_bad(struct session *sess, const struct front_bad *bad, enum stream_cause cause,
 		     char phase)
 {
 	struct stream *s = stream_new(sess, true);

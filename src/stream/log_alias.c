@@ -7,6 +7,7 @@
 #include "expr/logformat.h"
 #include "net/conn.h"
 #include "stream/listen.h"
+#include "stream/service.h"
 #include "stream_priv.h"
 
 #define ALIAS_ARGS struct expr_ctx *ctx, const struct logformat_item *item, struct strbuf *out
@@ -32,22 +33,22 @@ static bool put_port(const struct logformat_item *item, struct strbuf *out, cons
 
 static bool alias_ci(ALIAS_ARGS)
 {
-	return put_addr(item, out, session_src(ctx->session));
+	return put_addr(item, out, context_src(ctx));
 }
 
 static bool alias_cp(ALIAS_ARGS)
 {
-	return put_port(item, out, session_src(ctx->session), ctx->session->listener);
+	return put_port(item, out, context_src(ctx), ctx->session->listener);
 }
 
 static bool alias_fi(ALIAS_ARGS)
 {
-	return put_addr(item, out, session_dst(ctx->session));
+	return put_addr(item, out, context_dst(ctx));
 }
 
 static bool alias_fp(ALIAS_ARGS)
 {
-	return put_port(item, out, session_dst(ctx->session), ctx->session->listener);
+	return put_port(item, out, context_dst(ctx), ctx->session->listener);
 }
 
 /* Our own address towards the server, or the server's. */
@@ -59,8 +60,10 @@ static struct addr back_address(const struct stream *s, bool ours)
 	struct server_addr to;
 
 	if (ours) {
-		if (!s->back.ops || getsockname(s->back.ops->conn((struct endpoint *)&s->back)->fd,
-						(struct sockaddr *)&ss, &len) < 0)
+		const struct conn *c = s->back.ops ?
+			s->back.ops->conn((struct endpoint *)&s->back) : NULL;
+
+		if (!c || getsockname(c->fd, (struct sockaddr *)&ss, &len) < 0)
 			return none;
 		return addr_from_sockaddr(&ss, len);
 	}
@@ -117,7 +120,8 @@ static bool alias_s(ALIAS_ARGS)
 	const struct stream *s = ctx->stream;
 
 	return logformat_put_text(item, out,
-				  s->server ? slice_of(s->server->name) : SLICE("<NOSRV>"));
+				  s->server ? slice_of(s->server->name) :
+				  s->service ? slice_of(s->service->shown) : SLICE("<NOSRV>"));
 }
 
 static bool alias_pid(ALIAS_ARGS)
@@ -303,9 +307,13 @@ static bool alias_U(ALIAS_ARGS)
 
 static bool alias_ST(ALIAS_ARGS)
 {
-	int64_t status = ctx->stream->status;
+	const struct stream *s = ctx->stream;
+	int64_t status = s->status;
 
-	return logformat_put_int(item, out, status ? status : -1, false);
+	/* what is refused without an answer, as HTTP/2 does, has status 0; none yet is another thing */
+	if (!status && !(s->flags & STRM_HTTP && slice_is_none(s->log_uri)))
+		status = -1;
+	return logformat_put_int(item, out, status, false);
 }
 
 static bool alias_ac(ALIAS_ARGS)

@@ -260,6 +260,62 @@ static enum expr_result fetch_srv_initial(struct expr_ctx *ctx, const struct exp
 	return smp_give_int(out, srv->uweight);
 }
 
+/* --- converters: names that requests bring ------------------------------------------------- */
+
+/* The server "backend/server" of the configuration in use; NULL: there is none. */
+static const struct server *named_server(const struct expr_ctx *ctx, struct slice name)
+{
+	struct config *cfg = ctx->session ? ctx->session->config : NULL;
+	size_t slash = slice_find_char(name, 0, '/');
+	char backend[256], server[256];
+	const struct proxy *px;
+
+	if (!cfg || slash == SIZE_MAX || slash >= sizeof(backend) ||
+	    name.len - slash > sizeof(server))
+		return NULL;
+	slice_copy(slice_sub(name, 0, slash), backend, sizeof(backend));
+	slice_copy(slice_sub(name, slash + 1, name.len), server, sizeof(server));
+	px = proxy_find(cfg, backend, PROXY_BE);
+	return px ? server_find(px, server) : NULL;
+}
+
+static bool convert_srv_is_up(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *s)
+{
+	const struct server *srv = named_server(ctx, s->text);
+
+	return srv && smp_give_bool(s, server_is_usable(srv)) == EXPR_FOUND;
+}
+
+static bool convert_srv_queue(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *s)
+{
+	const struct server *srv = named_server(ctx, s->text);
+
+	return srv && smp_give_int(s, queue_length_server(srv)) == EXPR_FOUND;
+}
+
+static bool convert_nbsrv(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *s)
+{
+	struct config *cfg = ctx->session ? ctx->session->config : NULL;
+	const struct proxy *px;
+	char name[256];
+
+	if (!cfg || s->text.len >= sizeof(name))
+		return false;
+	slice_copy(s->text, name, sizeof(name));
+	px = proxy_find(cfg, name, PROXY_BE);
+	return px && smp_give_int(s, usable_servers(px)) == EXPR_FOUND;
+}
+
+static const struct expr_converter converters[] = {
+	{ .name = "nbsrv", .in = SMP_STR, .out = SMP_INT, .context = true,
+	  .convert = convert_nbsrv, .help = "usable servers of the backend of that name" },
+	{ .name = "srv_is_up", .in = SMP_STR, .out = SMP_BOOL, .context = true,
+	  .convert = convert_srv_is_up, .help = "is the server <backend>/<server> up?" },
+	{ .name = "srv_queue", .in = SMP_STR, .out = SMP_INT, .context = true,
+	  .convert = convert_srv_queue, .help = "requests queued on the server" },
+	{ 0 }
+};
+
 #define OF(n, kind, type, function, words, text) \
 	{ .name = n, .args_min = 1, .args = { kind }, .out = type, .use = EXPR_USE_INTERNAL, \
 	  .fetch = function, .syntax = words, .help = text }
@@ -292,5 +348,6 @@ static const struct expr_fetch fetches[] = {
 };
 
 const struct module mod_proxy_smp = {
-	.name = "proxy-fetches", .fetches = fetches, .check = pending_check,
+	.name = "proxy-fetches", .fetches = fetches, .converters = converters,
+	.check = pending_check,
 };

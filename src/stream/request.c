@@ -2,20 +2,8 @@
 /* request.c - the stages of a request up to the choice of a server */
 #include "base/clock.h"
 #include "proxy/balance.h"
+#include "stream/service.h"
 #include "stream_priv.h"
-
-/* A client that is gone, or will send no more and asked not to be waited for. */
-bool stream_client_left(struct stream *s)
-{
-	if (s->front.flags & EP_ERROR)
-		return true;
-	if (!(s->flags & STRM_HTTP))
-		return s->be->options & PROXY_OPT_ABORTONCLOSE && s->front.flags & EP_RX_END &&
-		       !s->front.rx.len;
-	if (s->front.flags & EP_RX_ABORT)
-		return true;
-	return s->be->options & PROXY_OPT_ABORTONCLOSE && s->front.flags & EP_PEER_SHUT;
-}
 
 /* Ends for a client's fault in the bytes of its body. */
 static enum step bad_body(struct stream *s)
@@ -39,12 +27,33 @@ enum step stage_begin(struct stream *s)
 	s->retries_left = (uint16_t)s->fe->retries;
 	if (s->fe->http_conn == HTTP_CONN_CLOSE)
 		s->flags |= STRM_CLIENT_CLOSE;
+	if (s->front.flags & EP_RX_ABORT && s->front.flags & EP_ERROR)
+		return stream_fail(s, 400, CAUSE_CLIENT_ABORT, 'R');
 	if (s->front.flags & EP_ERROR)
 		return stream_fail(s, 500, CAUSE_RESOURCE, 'R');
 	return STEP_NEXT;
 }
 
+/* Counts for the frontend, and for the backend once there is one. */
+static void count_request(struct stream *s, unsigned which)
+{
+	counter_add(&s->fe->state->fe, which, 1);
+	if (s->flags & STRM_BE_COUNTED)
+		counter_add(&s->be->state->be, which, 1);
+}
+
 /* What a rule list decided, as a step. NEXT: go on. */
+/* A service answers: nothing of servers is needed any more. */
+static enum step service_step(struct stream *s, const struct proxy *px)
+{
+	stream_set_cause(s, CAUSE_LOCAL, 0);
+	if (s->fe == px)
+		counter_add(&px->state->fe, CNT_INTERCEPTED, 1);
+	s->wait_until_ms = TIMER_NEVER;
+	stream_send_continue(s);
+	return stream_goto(s, STAGE_RESPONSE);
+}
+
 static enum step rules_step(struct stream *s, struct proxy *px, enum rule_result r,
 			    const struct rule *which)
 {
@@ -54,9 +63,10 @@ static enum step rules_step(struct stream *s, struct proxy *px, enum rule_result
 	case RULE_ACCEPT:
 		return STEP_NEXT;
 	case RULE_WAIT:
+		stream_hold_front(s);
 		return STEP_WAIT;
 	case RULE_DENY:
-		counter_add(&px->state->fe, CNT_DENIED_REQ, px->caps & PROXY_FE ? 1 : 0);
+		count_request(s, CNT_DENIED_REQ);
 		stream_set_cause(s, CAUSE_PROXY, 0);
 		if (s->flags & STRM_HTTP && rule_deny_reply(which, s))
 			return stream_reply(s);
@@ -66,8 +76,10 @@ static enum step rules_step(struct stream *s, struct proxy *px, enum rule_result
 		if (s->fe == px)
 			counter_add(&px->state->fe, CNT_INTERCEPTED, 1);
 		return stream_reply(s);
+	case RULE_SERVICE:
+		return service_step(s, px);
 	case RULE_REJECT:
-		counter_add(&px->state->fe, CNT_DENIED_REQ, px->caps & PROXY_FE ? 1 : 0);
+		count_request(s, CNT_DENIED_REQ);
 		stream_set_cause(s, CAUSE_PROXY, 0);
 		return stream_goto(s, STAGE_END);
 	case RULE_TARPIT:
@@ -80,10 +92,13 @@ static enum step rules_step(struct stream *s, struct proxy *px, enum rule_result
 		return stream_goto(s, STAGE_END);
 	case RULE_BAD_REQUEST:
 		return stream_fail(s, 400, CAUSE_PROXY, 0);
+	case RULE_TIMEOUT:
+		return stream_fail(s, 408, CAUSE_CLIENT_TIMEOUT, 0);
+	case RULE_CUT_SERVER:
 	case RULE_ERROR:
 		break;
 	}
-	counter_add(&px->state->fe, CNT_INTERNAL_ERRORS, px->caps & PROXY_FE ? 1 : 0);
+	count_request(s, CNT_INTERNAL_ERRORS);
 	return stream_fail(s, 500, CAUSE_INTERNAL, 0);
 }
 
@@ -161,7 +176,9 @@ static bool restrict_names(struct stream *s, const struct proxy *px)
 /* http-request rules, then redirect rules. */
 static enum step http_request(struct stream *s, struct proxy *px)
 {
+	const struct service_kind *service;
 	const struct rule *which = NULL;
+	const void *arg = NULL;
 	enum rule_result r;
 	enum step step;
 
@@ -172,6 +189,10 @@ static enum step http_request(struct stream *s, struct proxy *px)
 		return step;
 	if (!restrict_names(s, px))
 		return stream_fail(s, 403, CAUSE_PROXY, 0);
+	service = service_chosen(s, px, &arg);
+	if (service)
+		return service_attach(s, px, service, arg) ? service_step(s, px) :
+		       stream_fail(s, 500, CAUSE_RESOURCE, 0);
 	r = rules_redirect(px, stream_expr(s, EXPR_DIR_REQUEST | EXPR_FINAL), &which);
 	return r == RULE_CONTINUE ? STEP_NEXT : rules_step(s, px, r, which);
 }
@@ -192,8 +213,11 @@ enum step stage_switch(struct stream *s)
 			return stream_fail(s, 503, CAUSE_SERVER_ABORT, 'C');
 		be = s->fe;
 	}
+	if (s->be != be) {
+		s->retries_left = (uint16_t)be->retries;
+		stream_forget_backend_overrides(s);
+	}
 	s->be = be;
-	s->retries_left = (uint16_t)be->retries;
 	if (be->http_conn == HTTP_CONN_CLOSE)
 		s->flags |= STRM_CLIENT_CLOSE | STRM_SERVER_CLOSE;
 	else if (be->http_conn == HTTP_CONN_SERVER_CLOSE ||
@@ -222,7 +246,7 @@ enum step stage_tarpit(struct stream *s)
 	s->wait_until_ms = TIMER_NEVER;
 	s->t.queued = clock_now_ns(); /* it was the wait of this request */
 	stream_set_cause(s, CAUSE_PROXY, 'T');
-	counter_add(&s->fe->state->fe, CNT_DENIED_REQ, 1);
+	count_request(s, CNT_DENIED_REQ);
 	if (rule_deny_reply(s->last_rule, s))
 		return stream_reply(s);
 	return stream_goto(s, STAGE_END);
@@ -267,10 +291,10 @@ static bool add_fields(struct stream *s)
 	const struct proxy *fe = s->fe, *be = s->be;
 
 	if ((fe->forward_for.enabled || be->forward_for.enabled) &&
-	    !add_address(s, &fe->forward_for, &be->forward_for, session_src(s->sess)))
+	    !add_address(s, &fe->forward_for, &be->forward_for, stream_src(s)))
 		return false;
 	if ((fe->original_to.enabled || be->original_to.enabled) &&
-	    !add_address(s, &fe->original_to, &be->original_to, session_dst(s->sess)))
+	    !add_address(s, &fe->original_to, &be->original_to, stream_dst(s)))
 		return false;
 	if (be->forwarded)
 		return stream_add_forwarded(s);

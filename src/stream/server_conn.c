@@ -63,6 +63,7 @@ struct server_conn {
 	struct idle_list *used;  /* where it counts as used, NULL when not, or private */
 	unsigned streams;        /* served so far */
 	bool proven;             /* a second stream went well on it */
+	bool marked;             /* set-bc-mark, set-bc-tos: for one request */
 };
 
 /* In a server's slot: one list per thread, made on first use. */
@@ -361,15 +362,37 @@ static bool sc_is_private(const struct server_conn *sc)
 	       (srv->source && srv->source->transparency > SOURCE_FIXED);
 }
 
+/* An idle connection, in no list, goes on with the live generation if that one has the server and
+ * reaches it in the same way. False: it must be closed.
+ */
+static bool sc_follow(struct server_conn *sc)
+{
+	struct config *now = proxies_current(), *was = sc->config;
+	struct server *heir = server_heir(now, sc->server);
+
+	if (!heir || heir->digest != sc->server->digest ||
+	    !source_is_same(heir->source, sc->server->source) ||
+	    heir->proxy->mode != sc->server->proxy->mode)
+		return false;
+	sc->server = heir;
+	sc->config = config_take(now);
+	h1_set_settings(sc->h1, &stream_proxy(heir->proxy)->back);
+	config_drop(&was);
+	return true;
+}
+
 static bool sc_idle_ready(void *owner, struct h1_conn *h)
 {
 	struct server_conn *sc = owner;
-	struct server *srv = sc->server;
+	struct server *srv;
 	struct idle_list *l;
 
 	sc->streams++;
 	use_end(sc);
-	if (srv->max_reuse >= 0 && sc->streams > (unsigned)srv->max_reuse)
+	if (unlikely(sc->config != proxies_current()) && !sc_is_private(sc) && !sc_follow(sc))
+		return false; /* (a private one moves with its session) */
+	srv = sc->server;
+	if (sc->marked || (srv->max_reuse >= 0 && sc->streams > (unsigned)srv->max_reuse))
 		return false;
 	if (sc_is_private(sc)) {
 		if (!sc->session)
@@ -458,11 +481,20 @@ static struct server_conn *find_shared(struct stream *s)
 	return NULL;
 }
 
+/* Does the stream need a connection of its own? */
+static bool wants_new(const struct stream *s)
+{
+	const struct stream_overrides *o = s->overrides;
+
+	return !(s->flags & STRM_HTTP) || s->flags & STRM_NO_REUSE ||
+	       (o && (o->has_mark || o->has_tos));
+}
+
 bool server_conn_take_idle(struct stream *s)
 {
 	struct server_conn *sc;
 
-	if (!(s->flags & STRM_HTTP) || s->flags & STRM_NO_REUSE)
+	if (wants_new(s))
 		return false;
 	sc = find_private(s);
 	if (!sc)
@@ -482,6 +514,52 @@ void server_conn_end_session(struct session *sess)
 		list_remove(&sc->link);
 		h1_back_close(sc->h1);
 	}
+}
+
+/* --- from one generation to the next -------------------------------------------------------- */
+
+void server_conns_follow_session(struct session *sess)
+{
+	struct server_conn *sc, *next;
+
+	list_for_each_safe(sc, next, &sess->server_conns, link) {
+		if (sc_follow(sc))
+			continue;
+		list_remove(&sc->link);
+		h1_back_close(sc->h1);
+	}
+}
+
+/* Moves what can go to the list of the heir, which needs as many as this one did. */
+static void idle_list_follow(struct idle_list *l)
+{
+	struct config *cfg = config_take(list_first(&l->conns, struct server_conn, link)->config);
+	struct server *heir = server_heir(proxies_current(), l->server);
+	struct idle_list *to = heir ? idle_list_get(heir, true) : NULL;
+
+	if (to) {
+		to->peak = l->peak > to->peak ? l->peak : to->peak;
+		to->peak_before = l->peak_before;
+	}
+	while (!list_is_empty(&l->conns)) {
+		struct server_conn *sc = list_last(&l->conns, struct server_conn, link);
+
+		idle_leave(sc);
+		if (to && sc_follow(sc))
+			idle_put(to, sc);
+		else
+			h1_back_close(sc->h1);
+	}
+	config_drop(&cfg);
+}
+
+void server_conns_follow_thread(void)
+{
+	struct idle_list *l, *next;
+
+	list_for_each_safe(l, next, &idle_lists, thread_link)
+		if (l->server->proxy->config != proxies_current())
+			idle_list_follow(l);
 }
 
 /* --- asking other threads -------------------------------------------------------------------- */
@@ -581,8 +659,8 @@ bool server_conn_ask_others(struct stream *s)
 	if (s->flags & STRM_ASKED)
 		return s->idle_ask && !stream_is_late(s);
 	s->flags |= STRM_ASKED;
-	if (!is_shared || thread_group_size(thread_group) == 1 || !(s->flags & STRM_HTTP) ||
-	    s->flags & STRM_NO_REUSE || reusable_for(s) == REUSABLE_NONE)
+	if (!is_shared || thread_group_size(thread_group) == 1 || wants_new(s) ||
+	    reusable_for(s) == REUSABLE_NONE)
 		return false;
 	thread = rich_thread(s->server);
 	if (thread == thread_id)
@@ -613,7 +691,7 @@ static bool target_address(struct stream *s, struct server_addr *to)
 	server_address(s->server, to);
 	if (!s->server->port_is_mapped)
 		return to->sa.ss_family != AF_UNSPEC;
-	dst = session_dst(s->sess);
+	dst = stream_dst(s);
 	port = dst->port + s->server->port_offset;
 	if (to->sa.ss_family == AF_INET)
 		((struct sockaddr_in *)&to->sa)->sin_port = htons((uint16_t)port);
@@ -644,7 +722,7 @@ static void source_settings(struct stream *s, struct socket_settings *set,
 		break;
 	case SOURCE_CLIENT:
 	case SOURCE_CLIENT_IP:
-		client = *session_src(s->sess);
+		client = *stream_src(s);
 		if (src->transparency == SOURCE_CLIENT_IP)
 			client.port = 0;
 		if (!addr_is_inet(&client))
@@ -679,13 +757,17 @@ static void connect_settings(struct stream *s, struct socket_settings *set,
 		set->options |= SOCKET_NO_QUICKACK;
 	if (srv->tfo)
 		set->options |= SOCKET_TFO;
+	if (s->overrides) {
+		set->mark = s->overrides->has_mark ? &s->overrides->mark : NULL;
+		set->tos = s->overrides->has_tos ? &s->overrides->tos : NULL;
+	}
 	source_settings(s, set, room);
 }
 
 /* The PROXY protocol header that this server wants first. */
 static bool send_preamble(struct stream *s)
 {
-	const struct addr *src = session_src(s->sess), *dst = session_dst(s->sess);
+	const struct addr *src = stream_src(s), *dst = stream_dst(s);
 	struct proxyproto_writer w;
 	char header[512];
 	size_t n;
@@ -752,6 +834,7 @@ bool server_conn_open(struct stream *s)
 	list_init(&sc->link);
 	sc->server = s->server;
 	sc->session = s->sess;
+	sc->marked = set.mark || set.tos;
 	SHARED_WRITE(process); /* the generation's count: per connection, not per request */
 	sc->config = config_take(s->sess->config);
 	if (!set_up(s, sc, fd, in_progress)) {

@@ -30,6 +30,8 @@ struct server *server_conn_last_server(const struct session *sess, const struct 
 /* Opens a connection to s->server for the back endpoint, maybe in progress (EP_CONNECTED unset).
  * False: errno. */
 bool server_conn_open(struct stream *s);
+/* The private idle connections of a session that has moved to the live generation go there too. */
+void server_conns_follow_session(struct session *sess);
 /* Closes the private idle connections of a session that ends. */
 void server_conn_end_session(struct session *sess);
 /* Idle connections of a server on all threads, for statistics. */

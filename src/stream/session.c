@@ -3,29 +3,30 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 #include "base/bug.h"
 #include "base/clock.h"
-#include "codec/proxyproto.h"
 #include "conf/conf.h"
 #include "core/pool.h"
+#include "mux/h2.h"
 #include "mux/pass.h"
 #include "net/conn.h"
 #include "net/listener.h"
 #include "error_capture.h"
 #include "listen_priv.h"
+#include "preamble_priv.h"
 #include "server_conn.h"
 #include "stream_priv.h"
 
 __thread struct list session_list;
 
-static struct pool *session_pool, *preamble_pool;
+static struct pool *session_pool;
 
 bool session_init(void)
 {
 	session_pool = pool_new("session", sizeof(struct session));
-	preamble_pool = pool_new("preamble", sizeof(struct preamble));
-	return session_pool && preamble_pool;
+	return session_pool && preamble_init();
 }
 
 bool session_thread_init(void)
@@ -95,8 +96,11 @@ static struct session *session_new(struct listener_conf *l, const struct addr *s
 static struct endpoint *http_stream_new(void *owner, uint64_t since_ns)
 {
 	struct session *sess = owner;
-	struct stream *s = stream_new(sess, true);
+	struct stream *s;
 
+	if (unlikely(sess->config != proxies_current()))
+		session_follow(sess);
+	s = stream_new(sess, true);
 	if (!s)
 		return NULL;
 	s->t.begin = since_ns;
@@ -106,43 +110,46 @@ static struct endpoint *http_stream_new(void *owner, uint64_t since_ns)
 	return &s->front;
 }
 
-static struct slice http_bad_request(void *owner, const struct h1_bad *bad)
+static struct slice http_bad_request(void *owner, const struct front_bad *bad)
 {
 	struct session *sess = owner;
 	struct proxy *fe = sess->fe;
-	bool probe = !bad->since_ns && (bad->kind == H1_BAD_ABORT || bad->kind == H1_BAD_ERROR ||
-					bad->kind == H1_BAD_TIMEOUT);
+	bool probe = !bad->since_ns && (bad->kind == FRONT_BAD_ABORT || bad->kind == FRONT_BAD_ERROR ||
+					bad->kind == FRONT_BAD_TIMEOUT);
 	static const enum stream_cause causes[] = {
-		[H1_BAD_SYNTAX] = CAUSE_PROXY, [H1_BAD_TOO_LARGE] = CAUSE_PROXY,
-		[H1_BAD_ABORT] = CAUSE_CLIENT_ABORT, [H1_BAD_ERROR] = CAUSE_CLIENT_ABORT,
-		[H1_BAD_TIMEOUT] = CAUSE_CLIENT_TIMEOUT,
+		[FRONT_BAD_SYNTAX] = CAUSE_PROXY, [FRONT_BAD_TOO_LARGE] = CAUSE_PROXY,
+		[FRONT_BAD_ABORT] = CAUSE_CLIENT_ABORT, [FRONT_BAD_ERROR] = CAUSE_CLIENT_ABORT,
+		[FRONT_BAD_TIMEOUT] = CAUSE_CLIENT_TIMEOUT,
 	};
 
 	if (probe && fe->options & PROXY_OPT_HTTP_IGNORE_PROBES)
 		return slice_none();
 	if (!probe || !(fe->options & PROXY_OPT_DONTLOGNULL)) {
 		proxy_count_request(fe);
-		counter_add(&fe->state->fe, CNT_REQ_H1, 1);
+		counter_add(&fe->state->fe, bad->version >= 20 ? CNT_REQ_H2 : CNT_REQ_H1, 1);
 		counter_add(&fe->state->fe, CNT_REQ_ERRORS, 1);
-		counter_add(&fe->state->fe, counter_of_status(bad->status), 1);
+		if (bad->status)
+			counter_add(&fe->state->fe, counter_of_status(bad->status), 1);
 		session_log_bad(sess, bad, causes[bad->kind], 'R');
-		if (bad->kind == H1_BAD_SYNTAX || bad->kind == H1_BAD_TOO_LARGE)
+		if (bad->kind == FRONT_BAD_SYNTAX || bad->kind == FRONT_BAD_TOO_LARGE)
 			error_capture_request(sess, &bad->details);
 	}
 	/* one that has only ended its sending may still read why nothing came of its request */
-	if (bad->kind == H1_BAD_ERROR || (bad->kind == H1_BAD_ABORT && !bad->since_ns))
+	if (bad->kind == FRONT_BAD_ERROR || (bad->kind == FRONT_BAD_ABORT && !bad->since_ns))
 		return slice_none();
-	return stream_page_text(fe, (unsigned)bad->status);
+	return bad->status ? stream_page_text(fe, (unsigned)bad->status) : slice_none();
 }
 
-/* For `show fd`. */
-static void session_describe(const void *owner, struct strbuf *out)
+void session_describe(const void *owner, struct strbuf *out)
 {
 	strbuf_printf(out, " fe=%s", ((const struct session *)owner)->fe->name);
 }
 
-static const struct h1_front_user http_user = {
+static bool http_preface(void *owner, struct conn *c, struct block *in, uint32_t at);
+
+static const struct front_user http_user = {
 	.stream_new = http_stream_new, .bad_request = http_bad_request,
+	.preface = http_preface,
 	.closed = session_conn_closed, .describe = session_describe,
 };
 static const struct pass_user tcp_user = {
@@ -151,15 +158,55 @@ static const struct pass_user tcp_user = {
 
 /* --- giving the connection to a mux --------------------------------------------------------- */
 
-/* Ends a session before it has a mux. */
-static void session_abort(struct session *s)
+void session_abort(struct session *s)
 {
 	conn_close(&s->conn);
 	session_free(s);
 }
 
+/* Gives the connection to the HTTP/2 mux, with bytes that were received. False: no memory. */
+static bool take_h2(struct session *s, struct block *in, uint32_t at)
+{
+	struct h2_conn *h2 = h2_front_new(s->conn, &http_user, s, &stream_proxy(s->fe)->front,
+					  h2_tunes_of(s->config), in, at);
+
+	if (!h2)
+		return false;
+	s->h2 = h2;
+	s->flags |= SESS_H2;
+	counter_add(&s->fe->state->fe, CNT_SESS_H2, 1);
+	return true;
+}
+
+/* A client in clear begins with the HTTP/2 preface: the mux changes. */
+static bool http_preface(void *owner, struct conn *c, struct block *in, uint32_t at)
+{
+	struct session *s = owner;
+
+	if (s->fe->options & PROXY_OPT_DISABLE_H2_UPGRADE || s->listener->bind->proto ||
+	    !take_h2(s, in, at))
+		return false;
+	h2_front_start(s->h2);
+	return true;
+}
+
+static void start_h2(struct session *s, bool readable)
+{
+	if (!take_h2(s, NULL, 0))
+		session_abort(s);
+	else if (readable)
+		h2_front_start(s->h2);
+}
+
 static void start_http(struct session *s, bool readable)
 {
+	const char *proto = s->listener->bind->proto;
+
+	if (proto && strcmp(proto, "h2") == 0) {
+		start_h2(s, readable);
+		return;
+	}
+	counter_add(&s->fe->state->fe, CNT_SESS_H1, 1);
 	s->h1 = h1_front_new(s->conn, &http_user, s, &stream_proxy(s->fe)->front);
 	if (!s->h1)
 		session_abort(s);
@@ -185,8 +232,7 @@ static void start_tcp(struct session *s, bool readable)
 	stream_run(strm);
 }
 
-/* tcp-request session, then the mux. <readable>: bytes may be waiting. */
-static void session_start(struct session *s, bool readable)
+void session_start(struct session *s, bool readable)
 {
 	struct expr_ctx ctx = { .proxy = s->fe, .session = s,
 				.flags = EXPR_DIR_REQUEST | EXPR_FINAL,
@@ -195,8 +241,8 @@ static void session_start(struct session *s, bool readable)
 	enum rule_result r = RULE_CONTINUE;
 
 	proxy_count_session(s->fe);
-	counter_add(&s->fe->state->fe,
-		    s->fe->mode == PROXY_MODE_HTTP ? CNT_SESS_H1 : CNT_SESS_OTHER, 1);
+	if (s->fe->mode != PROXY_MODE_HTTP)
+		counter_add(&s->fe->state->fe, CNT_SESS_OTHER, 1);
 	if (rules_any(s->fe, RULES_TCP_SESSION)) {
 		struct arena arena;
 
@@ -214,120 +260,6 @@ static void session_start(struct session *s, bool readable)
 		start_http(s, readable);
 	else
 		start_tcp(s, readable);
-}
-
-/* --- PROXY protocol ------------------------------------------------------------------------- */
-
-/* What the log says when the header did not come: nothing at all when silence was asked for. */
-static void preamble_log(struct session *s, const struct preamble *p, bool late)
-{
-	if (p->seen)
-		session_log_error(s, "Truncated PROXY protocol header received");
-	else if (!(s->fe->options & PROXY_OPT_DONTLOGNULL))
-		session_log_error(s, late ? "Timeout while waiting for PROXY protocol header"
-					  : "Connection closed while waiting for PROXY protocol "
-					    "header");
-}
-
-static void preamble_end(struct preamble *p, bool ok)
-{
-	struct session *s = p->session;
-
-	timer_cancel(&p->timer);
-	pool_free(preamble_pool, p);
-	s->handshake_ms = (uint32_t)((clock_now_ns() - s->accept_ns) / NS_PER_MS);
-	s->flags &= ~SESS_EMBRYONIC;
-	if (ok) {
-		s->conn->flags &= ~CONN_HANDSHAKE;
-		session_start(s, true);
-		return;
-	}
-	session_abort(s);
-}
-
-static void preamble_timeout(struct timer *t)
-{
-	struct preamble *p = container_of(t, struct preamble, timer);
-
-	preamble_log(p->session, p, true);
-	preamble_end(p, false);
-}
-
-/* Looks at the first bytes without taking them, then takes exactly the header. */
-static void preamble_ready(struct conn *c)
-{
-	struct preamble *p = c->owner;
-	struct session *s = p->session;
-	struct proxyproto pp;
-	char bytes[2048];
-	ssize_t n = recv(c->fd, bytes, sizeof(bytes), MSG_PEEK | MSG_DONTWAIT);
-
-	if (n < 0 && (errno == EAGAIN || errno == EINTR) && !(c->flags & CONN_RDHUP)) {
-		fd_cant_recv(c->fd);
-		return;
-	}
-	if (n <= 0) {
-		preamble_log(s, p, false);
-		preamble_end(p, false);
-		return;
-	}
-	p->seen = true;
-	switch (proxyproto_parse(slice_make(bytes, (size_t)n), &pp)) {
-	case PROXYPROTO_MORE:
-		if (c->flags & CONN_RDHUP || n == (ssize_t)sizeof(bytes)) {
-			preamble_log(s, p, false);
-			preamble_end(p, false);
-		} else {
-			fd_cant_recv(c->fd);
-		}
-		return;
-	case PROXYPROTO_ERROR:
-		session_log_error(s, "Received something which does not look like a PROXY "
-				     "protocol header");
-		preamble_end(p, false);
-		return;
-	case PROXYPROTO_DONE:
-		break;
-	}
-	if (recv(c->fd, bytes, pp.length, MSG_DONTWAIT) != (ssize_t)pp.length) {
-		preamble_end(p, false);
-		return;
-	}
-	if (!pp.local && addr_is_inet(&pp.source)) {
-		s->src = pp.source;
-		s->dst = pp.destination;
-		s->flags |= SESS_HAS_DST | SESS_PROXY_SRC;
-	}
-	preamble_end(p, true);
-}
-
-static void preamble_describe(const struct conn *c, struct strbuf *out)
-{
-	session_describe(((const struct preamble *)c->owner)->session, out);
-}
-
-static const struct conn_ops preamble_ops = {
-	.name = "PROXY-preamble", .ready = preamble_ready, .describe = preamble_describe,
-};
-
-/* Waits for the PROXY protocol header that the bind line announces. */
-static void session_wait_preamble(struct session *s)
-{
-	struct preamble *p = pool_zalloc(preamble_pool);
-	int64_t ms = s->fe->timeout.client_hs ? s->fe->timeout.client_hs : s->fe->timeout.client;
-
-	if (!p) {
-		session_abort(s);
-		return;
-	}
-	p->session = s;
-	timer_init(&p->timer, preamble_timeout);
-	if (ms)
-		timer_set(&p->timer, clock_now_ms() + (uint64_t)ms);
-	s->flags |= SESS_EMBRYONIC;
-	s->conn->ops = &preamble_ops;
-	s->conn->owner = p;
-	s->conn->flags |= CONN_HANDSHAKE;
 }
 
 /* --- accepting -------------------------------------------------------------------------------- */
@@ -380,9 +312,7 @@ void session_accept(struct listener_conf *l, int fd, const struct addr *src)
 		session_abort(s);
 		return;
 	}
-	if (l->bind->options & BIND_ACCEPT_PROXY)
-		session_wait_preamble(s);
-	else
+	if (!preamble_wait(s))
 		session_start(s, false);
 }
 
@@ -393,6 +323,10 @@ void sessions_stop_thread(void)
 	struct session *s, *next;
 
 	list_for_each_safe(s, next, &session_list, link)
-		if (!(s->flags & SESS_EMBRYONIC) && s->fe->mode == PROXY_MODE_HTTP && s->h1)
+		if (s->flags & SESS_EMBRYONIC || s->fe->mode != PROXY_MODE_HTTP)
+			continue;
+		else if (s->flags & SESS_H2)
+			h2_front_stop(s->h2);
+		else if (s->h1)
 			h1_front_stop(s->h1);
 }

@@ -34,6 +34,8 @@ void stream_set_stages(const struct stage_step *table)
 
 bool stream_init(void)
 {
+	if (stream_pool)
+		return true; /* another generation goes live */
 	stream_pool = pool_new("stream", sizeof(struct stream) + slot_class_size(SLOT_STREAM));
 	return stream_pool != NULL;
 }

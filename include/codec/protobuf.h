@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* protobuf.h - fields of Protocol Buffers messages, by number
+ *
+ * A path of numbers goes down into nested messages. Numbers are given as 64 bits, signed.
+ * Groups (wire types 3 and 4) are not known: parsing ends there. Pure, any thread.
+ * Manual : configuration 7.3.1 protobuf, ungrpc.
+ */
+#ifndef CODEC_PROTOBUF_H
+#define CODEC_PROTOBUF_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/slice.h"
+
+enum protobuf_wire {
+	PROTOBUF_VARINT = 0,
+	PROTOBUF_64BIT = 1,
+	PROTOBUF_BYTES = 2,
+	PROTOBUF_32BIT = 5,
+};
+
+enum protobuf_type {
+	PROTOBUF_RAW, /* whatever stands there */
+	PROTOBUF_INT, PROTOBUF_ZIGZAG,
+	PROTOBUF_FIXED32, PROTOBUF_SFIXED32, PROTOBUF_FLOAT,
+	PROTOBUF_FIXED64, PROTOBUF_DOUBLE,
+};
+
+/* "sint32" to its type. False: unknown, or one of those that are bytes. */
+bool protobuf_type_find(struct slice name, enum protobuf_type *out);
+/* The first field that the path names: the bytes of its value. False: there is none, or the message
+ * is malformed before it.
+ */
+bool protobuf_find(struct slice message, const uint64_t *path, unsigned depth,
+		   enum protobuf_wire *wire, struct slice *value);
+/* The bytes of a value as a number. False: they are of another wire type. */
+bool protobuf_number(enum protobuf_type type, enum protobuf_wire wire, struct slice value,
+		     int64_t *out);
+/* Takes the next message off a gRPC body: behind one byte of flags and four of length. False: not
+ * whole.
+ */
+bool protobuf_grpc_message(struct slice *body, struct slice *message);
+
+#endif

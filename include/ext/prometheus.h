@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prometheus.h - the service prometheus-exporter: counters as text for Prometheus
+ *
+ * Purpose: `http-request use-service prometheus-exporter` answers the figures of `show stat` and
+ *          `show info` under the reference's metric names. Query: scope=, metrics=, no-maint,
+ *          extra-counters.
+ * Threads: any; each scrape takes the figures of a scope object by object and prints them then, in
+ *          parts that let others run.
+ * Manual : configuration 10 (services); the format is Prometheus' text format 0.0.4.
+ */
+#ifndef EXT_PROMETHEUS_H
+#define EXT_PROMETHEUS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct config;
+
+/* One field of `show info`. */
+struct prometheus_field {
+	const char *name, *help;
+	double number;
+	const char *text;  /* NULL: a number */
+};
+typedef void prometheus_emit_fn(void *ctx, const struct prometheus_field *field);
+/* Who knows the process: calls <emit> for each of its fields. Set once, before traffic. */
+typedef void prometheus_process_fn(const struct config *cfg, prometheus_emit_fn *emit, void *ctx);
+void prometheus_set_process(prometheus_process_fn *fn);
+
+extern const struct module mod_prometheus;
+
+#endif

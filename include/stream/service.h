@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* service.h - answers made inside the program: statistics page, metrics, Runtime API over HTTP
+ *
+ * A service stands where a server would: it is the back endpoint of the stream, without a
+ * connection. So its answer goes through the same stages as a server's (rules, framing, flow
+ * control, counters, log), and a slow reader stops it. It gives the head at once and the body in
+ * parts of some kilobytes; between two parts the thread serves others.
+ *
+ *      http-request use-service NAME ...  ->  RULE_SERVICE  ->  service_attach()
+ *      kind->chosen(stream, proxy)        ->  the same, for what a proxy's own settings ask for
+ *
+ * Owns   : a service_call lives in the stream's arena and ends with the stream's back endpoint.
+ * Threads: the stream's.
+ * Errors : start() returns false: the client gets the page of call->status. A part that fails
+ *          breaks the answer off.
+ * Manual : configuration 10 (services), 4.4 use-service.
+ */
+#ifndef STREAM_SERVICE_H
+#define STREAM_SERVICE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+#include "base/strbuf.h"
+#include "core/thread.h"
+#include "mux/endpoint.h"
+
+struct conf_line;
+struct module;
+struct proxy;
+struct rule;
+struct service_call;
+struct stream;
+
+enum service_result {
+	SERVICE_DONE,  /* that was the last part */
+	SERVICE_MORE,  /* there is more: call again */
+	SERVICE_ERROR, /* break the answer off */
+};
+
+struct service_kind {
+	const char *name;         /* "prometheus-exporter": behind use-service */
+	const char *shown;        /* "<PROMEX>": as the server's name in logs */
+	/* http-response rules do not see its answers (http-after-response do) */
+	bool skips_response_rules;
+	size_t state_size;        /* of call->state */
+	size_t body_max;          /* bytes of the request's body to wait for; 0: none */
+	/* Does the request ask for it by a setting of <px> (`stats uri`)? Called after the
+	 * http-request rules of <px>. *arg: for the call. NULL: only by use-service.
+	 */
+	bool (*chosen)(struct stream *s, struct proxy *px, const void **arg);
+	/* Arguments behind use-service NAME; *arg: for the calls. False: reported. NULL: none. */
+	bool (*parse)(struct conf_line *l, const void **arg);
+	/* Begins an answer: sets status and fields of call->head (empty, 200). False: no
+	 * answer, see call->status.
+	 */
+	bool (*start)(struct service_call *call);
+	/* Adds some kilobytes of body to <out>, which is empty. */
+	enum service_result (*part)(struct service_call *call, struct strbuf *out);
+	/* The answer is over or was broken off. NULL: nothing to do. */
+	void (*end)(struct service_call *call);
+	const char *help;
+};
+
+struct service_call {
+	const struct service_kind *kind;
+	const void *arg;          /* of the rule or the proxy; borrowed of the generation */
+	void *state;              /* kind->state_size bytes, zeroed */
+	struct stream *stream;
+	struct proxy *proxy;      /* whose rule or setting it was */
+	struct http_msg *head;    /* of the answer */
+	struct block_queue body;  /* of the request: at most kind->body_max bytes */
+	bool body_is_cut;         /* there was more of it */
+	uint16_t status;          /* of the page when start() fails: 500 */
+	/* the engine's */
+	struct endpoint *ep;
+	struct turn_hook hook;
+	struct strbuf text;
+	bool started, done;
+};
+
+/* Makes the services of the modules known. Once. */
+bool services_register(const struct module *const *modules);
+const struct service_kind *service_find(const char *name);
+/* The service that the request asks for by a setting of <px>, or NULL. */
+const struct service_kind *service_chosen(struct stream *s, struct proxy *px, const void **arg);
+/* Makes <kind> the back endpoint of <s>. False: no memory. */
+bool service_attach(struct stream *s, struct proxy *px, const struct service_kind *kind,
+		    const void *arg);
+/* Prints "<name>" lines, sorted, as -dKsvc does. */
+void services_dump(FILE *out);
+
+extern const struct module mod_service_act;
+
+#endif

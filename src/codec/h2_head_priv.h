@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* h2_head_priv.h - what the files of HTTP/2 heads share */
+#ifndef CODEC_H2_HEAD_PRIV_H
+#define CODEC_H2_HEAD_PRIV_H
+
+#include "h1_priv.h"
+#include "codec/h2_head.h"
+
+/* A walk over the fields of a head. */
+struct h2_walk {
+	struct h2_head *head;
+	unsigned options;      /* H2_HEAD_OPT_* */
+	unsigned pseudo_seen;  /* bits, by id - FIELD_COUNT */
+	size_t cookie_len;     /* bytes of all crumbs and separators */
+	uint16_t cookies;
+	uint8_t kind;          /* enum h2_head_kind */
+	uint8_t error;         /* enum h2_head_error */
+	bool fields_begun;     /* no pseudo-field may follow */
+	bool too_large;
+};
+
+/* Takes a pseudo-field. Returns an enum h2_head_error. */
+uint8_t h2_take_pseudo(struct h2_walk *w, const struct hpack_field *field);
+/* After the pseudo-fields: Host comes first when there was ":authority". */
+void h2_put_host(struct h2_head *head);
+/* Checks what a request has to have. Returns an enum h2_head_error. */
+uint8_t h2_finish_request(struct h2_walk *w);
+/* Bytes that a host and port may have. */
+bool h2_is_authority(struct slice s);
+
+#endif

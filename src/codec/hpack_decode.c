@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Decoding of header blocks (RFC 7541 3, 6).
+ *
+ * A field is read in two steps: first its representation (numbers and where its strings are), which
+ * always moves on in the block; then its texts, into the caller's room. When these do not fit, what
+ * was there is given up and the whole room serves to keep the table in step with the peer's.
+ */
+#include "hpack_priv.h"
+
+/* A string literal as it is in the block. */
+struct literal {
+	struct slice bytes;
+	bool huffman;
+};
+
+/* One representation of a field. */
+struct form {
+	uint32_t index;      /* of the name, or of the whole field; 0: the name is a literal */
+	bool whole;          /* indexed field: there is no literal */
+	bool insert, never;
+	struct literal name, value;
+};
+
+void hpack_decoder_init(struct hpack_decoder *d, uint32_t limit)
+{
+	*d = (struct hpack_decoder){ .limit = limit };
+	if (limit < HPACK_TABLE_SIZE)
+		d->limit = HPACK_TABLE_SIZE;
+	hpack_table_init(&d->table, HPACK_TABLE_SIZE);
+}
+
+void hpack_decoder_fini(struct hpack_decoder *d)
+{
+	hpack_table_fini(&d->table);
+}
+
+void hpack_decoder_limit(struct hpack_decoder *d, uint32_t limit)
+{
+	d->limit = limit;
+	if (limit < d->table.size_max)
+		d->must_update = true;
+}
+
+void hpack_read_begin(struct hpack_reader *r, struct hpack_decoder *d, struct slice block,
+		      char *text, size_t room)
+{
+	*r = (struct hpack_reader){
+		.decoder = d, .text = text, .text_room = room,
+		.at = (const uint8_t *)block.ptr, .end = (const uint8_t *)block.ptr + block.len,
+		.text_start = text, .text_size = room,
+	};
+}
+
+static bool read_bad(struct hpack_reader *r, uint8_t error)
+{
+	r->error = error;
+	return false;
+}
+
+/* Reads an integer (5.1) whose first byte keeps <prefix> bits for it. */
+static bool read_integer(struct hpack_reader *r, unsigned prefix, uint32_t *out)
+{
+	uint32_t max = (1u << prefix) - 1;
+	uint64_t value = *r->at++ & max;
+	uint8_t byte;
+
+	if (value < max) {
+		*out = (uint32_t)value;
+		return true;
+	}
+	for (unsigned shift = 0; shift <= 28; shift += 7) {
+		if (r->at == r->end)
+			return read_bad(r, HPACK_ERR_TRUNCATED);
+		byte = *r->at++;
+		value += (uint64_t)(byte & 0x7f) << shift;
+		if (byte & 0x80)
+			continue;
+		*out = (uint32_t)value;
+		return value <= UINT32_MAX || read_bad(r, HPACK_ERR_INTEGER);
+	}
+	return read_bad(r, HPACK_ERR_INTEGER);
+}
+
+static bool read_literal(struct hpack_reader *r, struct literal *out)
+{
+	uint32_t len;
+
+	if (r->at == r->end)
+		return read_bad(r, HPACK_ERR_TRUNCATED);
+	out->huffman = *r->at & 0x80;
+	if (!read_integer(r, 7, &len))
+		return false;
+	if (len > (size_t)(r->end - r->at))
+		return read_bad(r, HPACK_ERR_TRUNCATED);
+	out->bytes = slice_make((const char *)r->at, len);
+	r->at += len;
+	return true;
+}
+
+/* Reads one representation, which is no size update. */
+static bool read_form(struct hpack_reader *r, struct form *f)
+{
+	uint8_t first = *r->at;
+	unsigned prefix = 4;
+
+	*f = (struct form){ 0 };
+	if (first & 0x80) {
+		f->whole = true;
+		prefix = 7;
+	} else if (first & 0x40) {
+		f->insert = true;
+		prefix = 6;
+	} else {
+		f->never = first & 0x10;
+	}
+	if (!read_integer(r, prefix, &f->index))
+		return false;
+	if (f->index > HPACK_STATIC_COUNT + r->decoder->table.count || (f->whole && !f->index))
+		return read_bad(r, HPACK_ERR_INDEX);
+	if (f->whole)
+		return true;
+	if (!f->index && !read_literal(r, &f->name))
+		return false;
+	return read_literal(r, &f->value);
+}
+
+/* Size updates (6.3), which only stand at the beginning of a block. */
+static bool read_updates(struct hpack_reader *r)
+{
+	struct hpack_decoder *d = r->decoder;
+	uint32_t size;
+
+	while (r->at < r->end && (*r->at & 0xe0) == 0x20) {
+		if (r->begun)
+			return read_bad(r, HPACK_ERR_TABLE_SIZE);
+		if (!read_integer(r, 5, &size))
+			return false;
+		if (size > d->limit)
+			return read_bad(r, HPACK_ERR_TABLE_SIZE);
+		hpack_table_resize(&d->table, size);
+		d->must_update = false;
+	}
+	if (d->must_update && r->at < r->end)
+		return read_bad(r, HPACK_ERR_TABLE_SIZE);
+	r->begun = true;
+	return true;
+}
+
+/* ---- texts: these return HPACK_FIELD, HPACK_NO_ROOM or HPACK_BAD */
+
+static enum hpack_status put_text(struct hpack_reader *r, struct slice text, struct slice *out)
+{
+	if (text.len > r->text_room)
+		return HPACK_NO_ROOM;
+	if (text.len)
+		memcpy(r->text, text.ptr, text.len);
+	*out = slice_make(r->text, text.len);
+	r->text += text.len;
+	r->text_room -= text.len;
+	return HPACK_FIELD;
+}
+
+static enum hpack_status put_literal(struct hpack_reader *r, struct literal l, struct slice *out)
+{
+	size_t len;
+
+	if (!l.huffman)
+		return put_text(r, l.bytes, out);
+	len = hpack_huffman_decode(l.bytes, r->text, r->text_room);
+	if (len == HPACK_HUFFMAN_NO_ROOM)
+		return HPACK_NO_ROOM;
+	if (len == HPACK_HUFFMAN_BAD) {
+		r->error = HPACK_ERR_HUFFMAN;
+		return HPACK_BAD;
+	}
+	*out = slice_make(r->text, len);
+	r->text += len;
+	r->text_room -= len;
+	return HPACK_FIELD;
+}
+
+/* The field of a dynamic entry: a copy, for the table may change before it is used. */
+static enum hpack_status put_entry(struct hpack_reader *r, const struct form *f,
+				   struct hpack_field *out)
+{
+	struct hpack_entry entry = hpack_table_get(&r->decoder->table,
+						   f->index - HPACK_STATIC_COUNT - 1);
+	enum hpack_status status = HPACK_FIELD;
+
+	out->id = entry.id;
+	out->name = entry.name;
+	if (!entry.id)
+		status = put_text(r, entry.name, &out->name);
+	if (status == HPACK_FIELD && f->whole)
+		status = put_text(r, entry.value, &out->value);
+	return status;
+}
+
+static enum hpack_status put_name(struct hpack_reader *r, const struct form *f,
+				  struct hpack_field *out)
+{
+	enum hpack_status status;
+
+	if (f->index > HPACK_STATIC_COUNT)
+		return put_entry(r, f, out);
+	if (f->index) {
+		out->name = hpack_statics[f->index].name;
+		out->id = hpack_statics[f->index].id;
+		if (f->whole)
+			out->value = hpack_statics[f->index].value;
+		return HPACK_FIELD;
+	}
+	status = put_literal(r, f->name, &out->name);
+	if (status != HPACK_FIELD)
+		return status;
+	out->id = hpack_id_of(out->name);
+	if (out->id) { /* known: the constant serves, the room is free again */
+		r->text -= out->name.len;
+		r->text_room += out->name.len;
+		out->name = hpack_name_of(out->id);
+	}
+	return HPACK_FIELD;
+}
+
+static enum hpack_status put_field(struct hpack_reader *r, const struct form *f,
+				   struct hpack_field *out)
+{
+	enum hpack_status status;
+
+	*out = (struct hpack_field){ .never_indexed = f->never };
+	status = put_name(r, f, out);
+	if (status == HPACK_FIELD && !f->whole)
+		status = put_literal(r, f->value, &out->value);
+	return status;
+}
+
+/* Gives up what was read so far, to read a field that otherwise does not fit. */
+static void read_rewind(struct hpack_reader *r)
+{
+	r->lost = true;
+	r->text = r->text_start;
+	r->text_room = r->text_size;
+}
+
+enum hpack_status hpack_read(struct hpack_reader *r, struct hpack_field *out)
+{
+	struct hpack_table *table = &r->decoder->table;
+	enum hpack_status status;
+	struct form form;
+
+	if (!read_updates(r))
+		return HPACK_BAD;
+	if (r->at == r->end)
+		return HPACK_END;
+	if (!read_form(r, &form))
+		return HPACK_BAD;
+	if (r->lost)
+		read_rewind(r);
+	status = put_field(r, &form, out);
+	if (status == HPACK_NO_ROOM && !r->lost) {
+		read_rewind(r);
+		status = put_field(r, &form, out);
+	}
+	if (status == HPACK_BAD)
+		return HPACK_BAD;
+	if (form.insert && status == HPACK_NO_ROOM) {
+		hpack_table_clear(table); /* larger than the room is larger than the table */
+	} else if (form.insert && !hpack_table_add(table, out->id, out->name, out->value)) {
+		r->error = HPACK_ERR_MEMORY;
+		return HPACK_BAD;
+	}
+	if (status == HPACK_FIELD && !r->lost)
+		return HPACK_FIELD;
+	out->name = out->value = slice_none();
+	return HPACK_NO_ROOM;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* hpack_priv.h - what the files of HPACK share: the tables */
+#ifndef CODEC_HPACK_PRIV_H
+#define CODEC_HPACK_PRIV_H
+
+#include <string.h>
+#include "base/bug.h"
+#include "codec/hpack.h"
+
+/* ---- Huffman code: hpack_code.c */
+
+struct hpack_code {
+	uint32_t code; /* aligned right */
+	uint8_t bits;
+};
+extern const struct hpack_code hpack_codes[256];
+
+struct hpack_short {
+	uint8_t byte, bits;
+};
+extern const struct hpack_short hpack_shorts[256];
+
+/* Lengths of codes longer than 8 bits that exist: 10 to 15, 19 to 28, 30. */
+#define HPACK_LENGTHS 17
+struct hpack_length {
+	uint32_t end;   /* the first code after them, aligned left */
+	int32_t base;   /* index of the first one's byte, less the first code */
+	uint8_t bits;
+};
+extern const struct hpack_length hpack_lengths[HPACK_LENGTHS];
+extern const uint8_t hpack_long_bytes[];
+
+/* ---- static table: hpack_static.c */
+
+struct hpack_static {
+	struct slice name, value;
+	uint8_t id;
+};
+/* Index 1 to HPACK_STATIC_COUNT. */
+extern const struct hpack_static hpack_statics[HPACK_STATIC_COUNT + 1];
+/* The lowest static index with the name of this id, 0: none. */
+extern const uint8_t hpack_static_of[HPACK_NAME_COUNT];
+
+/* The id of a name as sent: FIELD_*, HPACK_*, or FIELD_OTHER. */
+uint8_t hpack_id_of(struct slice name);
+/* The text of an id of either kind. */
+struct slice hpack_name_of(uint8_t id);
+
+/* ---- dynamic table: hpack_table.c */
+
+/* An entry as found: slices live until the table changes. */
+struct hpack_entry {
+	struct slice name, value;
+	uint8_t id;
+};
+
+void hpack_table_init(struct hpack_table *t, uint32_t size_max);
+void hpack_table_fini(struct hpack_table *t);
+/* Sets the size that may be used, evicting what does not fit any more. */
+void hpack_table_resize(struct hpack_table *t, uint32_t size_max);
+/* The entry of this age, 0 the newest; below t->count. */
+struct hpack_entry hpack_table_get(const struct hpack_table *t, uint32_t age);
+/* Adds an entry, evicting old ones; one that is larger than the table empties it. The texts may not
+ * lie in the table. False: no memory, the entry is not there.
+ */
+bool hpack_table_add(struct hpack_table *t, uint8_t id, struct slice name, struct slice value);
+/* Evicts all. */
+void hpack_table_clear(struct hpack_table *t);
+
+#endif

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* jwt_openssl.c - JSON Web Tokens: their parts, and their signatures (RFC 7515, 7518)
+ *
+ * Public keys are files, read with the configuration and looked up by their name afterwards: a
+ * request never opens a file. What the token's header says of the algorithm is not believed: the
+ * configuration says which it must be.
+ */
+#include <openssl/bio.h>
+#include <openssl/crypto.h>
+#include <openssl/decoder.h>
+#include <openssl/ecdsa.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <openssl/rsa.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/bug.h"
+#include "base/file.h"
+#include "crypto_priv.h"
+
+#define KEY_FILE_MAX 65536
+#define EC_SIGNATURE_MAX 160
+
+/* What jwt_verify gives. */
+enum jwt_verdict {
+	JWT_BAD_KEY = -5, JWT_NO_MEMORY = -4, JWT_BAD_TOKEN = -3, JWT_BAD_ALGORITHM = -1,
+	JWT_WRONG = 0, JWT_RIGHT = 1,
+};
+
+enum jwt_family { JWT_NO_SIGNATURE, JWT_HMAC, JWT_RSA, JWT_RSA_PSS, JWT_EC };
+
+struct jwt_algorithm {
+	const char *name;
+	enum jwt_family family;
+	const EVP_MD *(*md)(void);
+	uint8_t number_len; /* EC: bytes of each of the two numbers */
+};
+
+static const struct jwt_algorithm algorithms[] = {
+	{ "none", JWT_NO_SIGNATURE, NULL, 0 },
+	{ "HS256", JWT_HMAC, EVP_sha256, 0 }, { "HS384", JWT_HMAC, EVP_sha384, 0 },
+	{ "HS512", JWT_HMAC, EVP_sha512, 0 },
+	{ "RS256", JWT_RSA, EVP_sha256, 0 }, { "RS384", JWT_RSA, EVP_sha384, 0 },
+	{ "RS512", JWT_RSA, EVP_sha512, 0 },
+	{ "PS256", JWT_RSA_PSS, EVP_sha256, 0 }, { "PS384", JWT_RSA_PSS, EVP_sha384, 0 },
+	{ "PS512", JWT_RSA_PSS, EVP_sha512, 0 },
+	{ "ES256", JWT_EC, EVP_sha256, 32 }, { "ES384", JWT_EC, EVP_sha384, 48 },
+	{ "ES512", JWT_EC, EVP_sha512, 66 },
+};
+
+/* A public key that the configuration names. */
+struct crypto_key {
+	struct crypto_key *next;
+	const char *name;
+	EVP_PKEY *key;
+};
+
+static const struct jwt_algorithm *algorithm_find(struct slice name)
+{
+	for (unsigned i = 0; i < ARRAY_LEN(algorithms); i++)
+		if (slice_eq(name, slice_of(algorithms[i].name)))
+			return &algorithms[i];
+	return NULL;
+}
+
+/* --- parts -------------------------------------------------------------------------------- */
+
+/* Part <n> of those between dots; slice_none(): there are fewer. */
+static struct slice token_part(struct slice token, unsigned n)
+{
+	for (;; n--) {
+		size_t dot = slice_find_char(token, 0, '.');
+
+		if (!n)
+			return slice_sub(token, 0, dot);
+		if (dot == SIZE_MAX)
+			return slice_none();
+		token = slice_make(token.ptr + dot + 1, token.len - dot - 1);
+	}
+}
+
+bool crypto_jwt_check_query(struct conf_line *l, struct expr_arg *args, const char **error)
+{
+	return args[0].type != ARG_STR || expr_json_check(l, args, error);
+}
+
+static bool query_part(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *s,
+		       unsigned n)
+{
+	struct slice part = token_part(s->text, n), text;
+
+	text = part.len ? expr_base64_decode(ctx->arena, part, true) : slice_none();
+	if (!text.ptr)
+		return false;
+	if (args[0].type == ARG_STR)
+		return expr_json_query(ctx, args, text, s);
+	s->type = SMP_STR;
+	s->text = text;
+	return true;
+}
+
+bool crypto_jwt_header(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *s)
+{
+	return query_part(ctx, args, s, 0);
+}
+
+bool crypto_jwt_payload(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *s)
+{
+	return query_part(ctx, args, s, 1);
+}
+
+/* --- keys --------------------------------------------------------------------------------- */
+
+static EVP_PKEY *key_find(const struct config *cfg, struct slice name)
+{
+	const struct crypto_key *k = expr_config_of(cfg)->keys;
+
+	while (k && !slice_eq(name, slice_of(k->name)))
+		k = k->next;
+	return k ? k->key : NULL;
+}
+
+/* SPKI or PKCS#1, in PEM. */
+static EVP_PKEY *key_decode(const char *text, size_t len)
+{
+	const unsigned char *at = (const unsigned char *)text;
+	EVP_PKEY *key = NULL;
+	OSSL_DECODER_CTX *decoder =
+		OSSL_DECODER_CTX_new_for_pkey(&key, "PEM", NULL, NULL, EVP_PKEY_PUBLIC_KEY, NULL,
+					      NULL);
+
+	if (decoder && !OSSL_DECODER_from_data(decoder, &at, &len))
+		key = NULL;
+	OSSL_DECODER_CTX_free(decoder);
+	ERR_clear_error();
+	return key;
+}
+
+static void key_free(void *key)
+{
+	EVP_PKEY_free(key);
+}
+
+/* Keeps the key of that file, if it is one. False: no memory. */
+static bool key_load(struct config *cfg, struct slice name)
+{
+	struct expr_config *ec = expr_config_of(cfg);
+	struct crypto_key *k;
+	EVP_PKEY *key;
+	char *text;
+	size_t len;
+
+	if (key_find(cfg, name))
+		return true;
+	text = file_load(name.ptr, KEY_FILE_MAX, &len);
+	key = text ? key_decode(text, len) : NULL;
+	free(text);
+	if (!key)
+		return true; /* the verdict will say it */
+	k = arena_alloc(&cfg->arena, sizeof(*k));
+	if (!k || !expr_config_own(cfg, key, key_free)) {
+		EVP_PKEY_free(key);
+		return false;
+	}
+	*k = (struct crypto_key){ .next = ec->keys, .name = name.ptr, .key = key };
+	ec->keys = k;
+	return true;
+}
+
+/* jwt_verify(<algorithm>,<key>): each a text or a variable. A third argument is made: the
+ * configuration, where keys are looked up.
+ */
+bool crypto_jwt_check_verify(struct conf_line *l, struct expr_arg *args, const char **error)
+{
+	const struct jwt_algorithm *algorithm = algorithm_find(args[0].name);
+	bool ok = true;
+
+	for (int i = 0; i < 2; i++) {
+		const char *reason;
+		struct var_ref *ref = var_ref_parse(l->cfg, args[i].name.ptr, false, &reason);
+
+		if (!ref)
+			continue;
+		args[i].type = ARG_VAR;
+		args[i].object = ref;
+	}
+	args[2].object = l->cfg;
+	if (args[0].type == ARG_STR && !algorithm) {
+		*error = arena_printf(&l->cfg->arena, "unknown JWT algorithm: %s",
+				      args[0].name.ptr);
+		return false;
+	}
+	if (args[1].type == ARG_STR && args[1].name.len &&
+	    (!algorithm || algorithm->family > JWT_HMAC))
+		ok = key_load(l->cfg, args[1].name);
+	*error = "out of memory";
+	return ok;
+}
+
+/* --- signatures --------------------------------------------------------------------------- */
+
+static enum jwt_verdict verify_hmac(const struct jwt_algorithm *a, struct slice secret,
+				    struct slice text, struct slice signature)
+{
+	uint8_t digest[EVP_MAX_MD_SIZE];
+	unsigned len;
+
+	if (secret.len > INT_MAX ||
+	    !HMAC(a->md(), secret.ptr, (int)secret.len, (const uint8_t *)text.ptr, text.len,
+		  digest, &len))
+		return JWT_NO_MEMORY;
+	return len == signature.len && CRYPTO_memcmp(digest, signature.ptr, len) == 0 ?
+	       JWT_RIGHT : JWT_WRONG;
+}
+
+/* Two numbers side by side to what OpenSSL wants, DER. 0: they are not of that length. */
+static int ec_signature(const struct jwt_algorithm *a, struct slice in, uint8_t *der)
+{
+	ECDSA_SIG *sig = in.len == a->number_len * 2u ? ECDSA_SIG_new() : NULL;
+	const uint8_t *bytes = (const uint8_t *)in.ptr;
+	BIGNUM *r, *s;
+	int len = 0;
+
+	if (!sig)
+		return 0;
+	r = BN_bin2bn(bytes, a->number_len, NULL);
+	s = BN_bin2bn(bytes + a->number_len, a->number_len, NULL);
+	if (r && s && ECDSA_SIG_set0(sig, r, s)) {
+		len = i2d_ECDSA_SIG(sig, &der);
+	} else {
+		BN_free(r);
+		BN_free(s);
+	}
+	ECDSA_SIG_free(sig);
+	return len > 0 ? len : 0;
+}
+
+/* Has the key the kind, and the curve the size, that the algorithm asks for? */
+static bool key_fits(const struct jwt_algorithm *a, EVP_PKEY *key)
+{
+	if (a->family == JWT_EC)
+		return EVP_PKEY_get_base_id(key) == EVP_PKEY_EC &&
+		       (EVP_PKEY_get_bits(key) + 7) / 8 == a->number_len;
+	return EVP_PKEY_get_base_id(key) == EVP_PKEY_RSA ||
+	       (a->family == JWT_RSA_PSS && EVP_PKEY_get_base_id(key) == EVP_PKEY_RSA_PSS);
+}
+
+static enum jwt_verdict verify_key(const struct jwt_algorithm *a, EVP_PKEY *key,
+				   struct slice text, struct slice signature)
+{
+	uint8_t der[EC_SIGNATURE_MAX];
+	EVP_MD_CTX *md;
+	EVP_PKEY_CTX *pkey;
+	int ok;
+
+	if (!key_fits(a, key))
+		return JWT_WRONG;
+	if (a->family == JWT_EC) {
+		int len = ec_signature(a, signature, der);
+
+		if (!len)
+			return JWT_WRONG;
+		signature = slice_make((const char *)der, (size_t)len);
+	}
+	md = EVP_MD_CTX_new();
+	if (!md)
+		return JWT_NO_MEMORY;
+	ok = EVP_DigestVerifyInit(md, &pkey, a->md(), NULL, key) == 1;
+	if (ok && a->family == JWT_RSA_PSS)
+		ok = EVP_PKEY_CTX_set_rsa_padding(pkey, RSA_PKCS1_PSS_PADDING) > 0 &&
+		     EVP_PKEY_CTX_set_rsa_pss_saltlen(pkey, RSA_PSS_SALTLEN_DIGEST) > 0;
+	ok = ok && EVP_DigestVerify(md, (const uint8_t *)signature.ptr, signature.len,
+				    (const uint8_t *)text.ptr, text.len) == 1;
+	EVP_MD_CTX_free(md);
+	ERR_clear_error();
+	return ok ? JWT_RIGHT : JWT_WRONG;
+}
+
+/* The text of an argument. False: the variable is not set. */
+static bool read_arg(const struct expr_arg *arg, struct expr_ctx *ctx, struct slice *out)
+{
+	struct sample s;
+
+	*out = arg->text;
+	if (arg->type != ARG_VAR)
+		return true;
+	if (!var_get(arg->object, ctx, &s) || !sample_cast(&s, SMP_STR, ctx->arena))
+		return false;
+	*out = s.text;
+	return true;
+}
+
+static enum jwt_verdict verify(struct expr_ctx *ctx, const struct jwt_algorithm *a,
+			       const struct expr_arg *args, struct slice key, struct slice token)
+{
+	struct slice encoded = token_part(token, 2), signature, signed_text;
+	EVP_PKEY *public_key;
+
+	if (!token_part(token, 0).len || !token_part(token, 1).ptr || token_part(token, 3).ptr)
+		return JWT_BAD_TOKEN;
+	if (a->family == JWT_NO_SIGNATURE)
+		return encoded.len ? JWT_WRONG : JWT_RIGHT;
+	if (!encoded.len)
+		return JWT_BAD_TOKEN;
+	signed_text = slice_make(token.ptr, (size_t)(encoded.ptr - token.ptr) - 1);
+	signature = expr_base64_decode(ctx->arena, encoded, true);
+	if (!signature.ptr)
+		return JWT_BAD_TOKEN;
+	if (a->family == JWT_HMAC)
+		return verify_hmac(a, key, signed_text, signature);
+	public_key = key_find(args[2].object, key);
+	return public_key ? verify_key(a, public_key, signed_text, signature) : JWT_BAD_KEY;
+}
+
+bool crypto_jwt_verify(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *s)
+{
+	const struct jwt_algorithm *a;
+	struct slice name, key;
+
+	if (!read_arg(&args[0], ctx, &name) || !read_arg(&args[1], ctx, &key) || !key.len)
+		return false;
+	a = algorithm_find(name);
+	s->integer = a ? verify(ctx, a, args, key, s->text) : JWT_BAD_ALGORITHM;
+	s->type = SMP_INT;
+	return true;
+}

@@ -1,0 +1,629 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* prometheus.c - the service prometheus-exporter
+ *
+ * The text format groups by metric, the figures are found by object. So the objects of one scope
+ * are read once, some per part, into rows of numbers; then metric after metric is printed from
+ * these:
+ *
+ *    for each scope asked for:   COLLECT object by object  ->  PRINT metric by metric
+ *
+ * Reading is the expensive half: its price does not grow with the number of metrics.
+ */
+#include "ext/prometheus.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/bug.h"
+#include "base/module.h"
+#include "codec/uri.h"
+#include "prometheus_metrics.h"
+#include "proxy/bind.h"
+#include "proxy/proxy.h"
+#include "proxy/server.h"
+#include "proxy/stats.h"
+#include "stream/service.h"
+#include "stream/stream.h"
+
+/* How many objects are read, and about how many bytes are printed, in one part. */
+#define OBJECTS_A_PART 64
+#define BYTES_A_PART 8192
+
+enum form { FORM_NUMBER, FORM_SECONDS, FORM_STATUS, FORM_CHECK, FORM_CODES, FORM_SERVERS,
+	    FORM_CHECKS, FORM_TEXT };
+
+/* In the order of the answer; bits of the query. */
+enum scope { SCOPE_PROCESS, SCOPE_FRONTEND, SCOPE_LISTENER, SCOPE_BACKEND, SCOPE_SERVER,
+	     SCOPE_COUNT };
+
+static const struct {
+	const char *name, *query;
+	char letter;
+} scopes[SCOPE_COUNT] = {
+	{ "process", "global", 'P' }, { "frontend", "frontend", 'F' },
+	{ "listener", "listener", 'L' }, { "backend", "backend", 'B' },
+	{ "server", "server", 'S' },
+};
+
+struct metric {
+	unsigned field;
+	const char *name, *counter_in, *gauge_in;
+	enum form form;
+	bool http_only;
+};
+
+static const struct metric metrics[] = {
+#define X(field, name, counter, gauge, form, http) \
+	{ STATS_##field, name, counter, gauge, FORM_##form, http },
+	METRICS(X)
+#undef X
+#define X(name, sides, nature) \
+	{ STATS_BASE_COUNT + STATS_EXTRA_##name, #name, nature[0] == 'C' ? sides : "", \
+	  nature[0] == 'G' ? sides : "", FORM_NUMBER, false },
+	STATS_EXTRA(X)
+#undef X
+};
+
+#define METRIC_COUNT (sizeof(metrics) / sizeof(*metrics))
+#define METRIC_BASE_COUNT (METRIC_COUNT - STATS_EXTRA_COUNT)
+
+enum process_type { GAUGE, COUNTER };
+
+static const struct {
+	const char *field, *name;
+	enum process_type type;
+	enum form form;
+} process_metrics[] = {
+#define X(field, name, type, form) { field, name, type, FORM_##form },
+	PROCESS_METRICS(X)
+#undef X
+};
+
+static const char *const codes[] = { "1xx", "2xx", "3xx", "4xx", "5xx", "other" };
+static const char *const frontend_states[] = { "DOWN", "UP" };
+static const char *const listener_states[] = { "WAITING", "OPEN", "FULL" };
+static const char *const server_states[] = { "DOWN", "UP", "MAINT", "DRAIN", "NOLB" };
+static const char *const check_states[] = {
+	"HANA", "SOCKERR", "L4OK", "L4TOUT", "L4CON", "L6OK", "L6TOUT", "L6RSP", "L7TOUT", "L7RSP",
+	"L7OK", "L7OKC", "L7STS", "PROCERR", "PROCTOUT", "PROCOK",
+};
+
+/* A figure that is not there. */
+#define NOTHING INT64_MIN
+
+/* One object: what names it, and its figures of the scope's metrics in their order. */
+struct row {
+	struct row *next;
+	const struct proxy *px;
+	const char *name;       /* of the listener or server */
+	bool is_http;
+	int64_t codes[ARRAY_LEN(codes)];
+	int64_t servers[ARRAY_LEN(server_states)], checks[ARRAY_LEN(check_states)];
+	int64_t values[];
+};
+
+struct scrape {
+	/* what was asked for */
+	unsigned scopes;                 /* bits */
+	struct slice names[32];          /* metrics=: decoded, in the arena */
+	bool excluded[32];
+	unsigned name_count;
+	bool only_named;                 /* one at least is not an exclusion */
+	bool no_maint, extra;
+	/* where it is */
+	enum scope scope;
+	bool printing;
+	size_t metric;                   /* among all */
+	const struct proxy *px;          /* collecting: the next one */
+	struct row *rows, **last, *at;
+};
+
+static prometheus_process_fn *process_hook;
+
+void prometheus_set_process(prometheus_process_fn *fn)
+{
+	process_hook = fn;
+}
+
+/* --- the query -------------------------------------------------------------------------------- */
+
+static bool take_scope(struct scrape *sc, struct slice value, bool first)
+{
+	if (first)
+		sc->scopes = 0;
+	if (slice_eq(value, SLICE("*"))) {
+		sc->scopes = (1u << SCOPE_COUNT) - 1;
+		return true;
+	}
+	/* known to the reference, without an object here */
+	if (!value.len || slice_eq(value, SLICE("sticktable")) ||
+	    slice_eq(value, SLICE("resolver")))
+		return true;
+	for (unsigned i = 0; i < SCOPE_COUNT; i++)
+		if (slice_eq(value, slice_of(scopes[i].query))) {
+			sc->scopes |= 1u << i;
+			return true;
+		}
+	return false;
+}
+
+static void take_metrics(struct scrape *sc, struct slice value)
+{
+	while (value.len && sc->name_count < ARRAY_LEN(sc->names)) {
+		const char *comma = memchr(value.ptr, ',', value.len);
+		struct slice name = value;
+
+		if (comma)
+			name.len = (size_t)(comma - value.ptr);
+		value.ptr += name.len + (comma != NULL);
+		value.len -= name.len + (comma != NULL);
+		sc->excluded[sc->name_count] = name.len && name.ptr[0] == '-';
+		if (name.len && (name.ptr[0] == '-' || name.ptr[0] == '+')) {
+			name.ptr++;
+			name.len--;
+		}
+		if (!sc->excluded[sc->name_count])
+			sc->only_named = true;
+		sc->names[sc->name_count++] = name;
+	}
+}
+
+/* False: the query is refused. */
+static bool read_query(struct scrape *sc, struct stream *s)
+{
+	struct slice query = http_msg_query(&s->req), name, value;
+	bool first = true;
+
+	sc->scopes = (1u << SCOPE_COUNT) - 1;
+	while (uri_query_next(&query, '&', &name, &value)) {
+		char *text = arena_alloc(&s->arena, value.len + 1);
+
+		if (!text)
+			return false;
+		value = slice_make(text, uri_decode(value, true, text));
+		if (slice_eq(name, SLICE("scope"))) {
+			if (!take_scope(sc, value, first))
+				return false;
+			first = false;
+		} else if (slice_eq(name, SLICE("metrics"))) {
+			take_metrics(sc, value);
+		} else if (slice_eq(name, SLICE("no-maint"))) {
+			sc->no_maint = true;
+		} else if (slice_eq(name, SLICE("extra-counters"))) {
+			sc->extra = true;
+		}
+	}
+	return true;
+}
+
+/* Is this metric wanted in this scope? */
+static bool is_wanted(const struct scrape *sc, enum scope scope, const char *name)
+{
+	char text[128];
+	struct slice full;
+
+	if (!sc->name_count)
+		return true;
+	full = slice_make(text, (size_t)snprintf(text, sizeof(text), "haproxy_%s_%s",
+						 scopes[scope].name, name));
+	for (unsigned i = 0; i < sc->name_count; i++)
+		if (slice_eq(sc->names[i], full))
+			return !sc->excluded[i];
+	return !sc->only_named;
+}
+
+static bool metric_is_of(const struct scrape *sc, size_t i, enum scope scope)
+{
+	const struct metric *m = &metrics[i];
+	char letter = scopes[scope].letter;
+
+	return (i < METRIC_BASE_COUNT || sc->extra) &&
+	       (strchr(m->counter_in, letter) || strchr(m->gauge_in, letter)) &&
+	       is_wanted(sc, scope, m->name);
+}
+
+/* --- reading an object ------------------------------------------------------------------------ */
+
+static int64_t index_of(const char *const *list, size_t count, const char *text, size_t len)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strlen(list[i]) == len && memcmp(list[i], text, len) == 0)
+			return (int64_t)i;
+	return NOTHING;
+}
+
+/* The state, by the first word of the status column. */
+static int64_t state_of(enum scope scope, const struct stats_row *r)
+{
+	const char *text = r->values[STATS_STATUS].text;
+	size_t len = strcspn(text, " ");
+	int64_t i;
+
+	if (scope == SCOPE_LISTENER)
+		return index_of(listener_states, ARRAY_LEN(listener_states), text, len);
+	if (scope != SCOPE_SERVER)
+		return strncmp(text, "STOP", 4) != 0 && strncmp(text, "DOWN", 4) != 0;
+	i = index_of(server_states, ARRAY_LEN(server_states), text, len);
+	return i == NOTHING ? 1 : i; /* "no check" is up */
+}
+
+static int64_t check_of(const struct stats_row *r)
+{
+	const struct stats_value *v = &r->values[STATS_CHECK_STATUS];
+	const char *text = v->type == STATS_STR && v->text ? v->text : NULL;
+
+	if (!text)
+		return NOTHING;
+	if (strncmp(text, "* ", 2) == 0)
+		text += 2;
+	return index_of(check_states, ARRAY_LEN(check_states), text, strlen(text));
+}
+
+static int64_t value_of(enum scope scope, const struct metric *m, const struct stats_row *r)
+{
+	const struct stats_value *v = &r->values[m->field];
+
+	if (m->form == FORM_STATUS)
+		return state_of(scope, r);
+	if (m->form == FORM_CHECK)
+		return check_of(r);
+	return v->type == STATS_EMPTY || v->type == STATS_STR ? NOTHING : v->number;
+}
+
+static struct row *add_row(struct scrape *sc, const struct proxy *px, const char *name,
+			   const struct stats_row *r)
+{
+	struct row *row;
+	size_t n = 0, at = 0;
+
+	for (size_t i = 0; i < METRIC_COUNT; i++)
+		n += metric_is_of(sc, i, sc->scope);
+	row = calloc(1, sizeof(*row) + n * sizeof(row->values[0]));
+	if (!row)
+		return NULL;
+	row->px = px;
+	row->name = name;
+	row->is_http = px->mode == PROXY_MODE_HTTP;
+	for (size_t i = 0; i < METRIC_COUNT; i++)
+		if (metric_is_of(sc, i, sc->scope))
+			row->values[at++] = value_of(sc->scope, &metrics[i], r);
+	for (size_t i = 0; i < ARRAY_LEN(codes); i++)
+		row->codes[i] = r->values[STATS_HRSP_1XX + i].number;
+	*sc->last = row;
+	sc->last = &row->next;
+	return row;
+}
+
+static bool server_is_hidden(const struct scrape *sc, const struct server *srv)
+{
+	return sc->no_maint && __atomic_load_n(&srv->state->admin, __ATOMIC_RELAXED) & SERVER_MAINT;
+}
+
+static bool collect_listeners(struct scrape *sc, const struct proxy *px, struct stats_row *r)
+{
+	struct listener_conf *lc;
+	struct bind_conf *b;
+
+	if (!(px->options & PROXY_OPT_SOCKET_STATS))
+		return true;
+	list_for_each(b, &px->binds, link)
+		list_for_each(lc, &b->listeners, link) {
+			stats_fill_listener(r, lc);
+			if (!add_row(sc, px, lc->name, r))
+				return false;
+		}
+	return true;
+}
+
+static bool collect_servers(struct scrape *sc, const struct proxy *px, struct stats_row *r)
+{
+	struct server *srv;
+
+	list_for_each(srv, &px->servers, link) {
+		if (server_is_hidden(sc, srv))
+			continue;
+		stats_fill_server(r, srv);
+		if (!add_row(sc, px, srv->name, r))
+			return false;
+	}
+	return true;
+}
+
+/* The backend itself, and how many of its servers are in each state. */
+static bool collect_backend(struct scrape *sc, const struct proxy *px, struct stats_row *r)
+{
+	struct server *srv;
+	struct row *row;
+
+	stats_fill_backend(r, px, false);
+	row = add_row(sc, px, NULL, r);
+	if (!row)
+		return false;
+	list_for_each(srv, &px->servers, link) {
+		int64_t check;
+
+		if (server_is_hidden(sc, srv))
+			continue;
+		stats_fill_server(r, srv);
+		row->servers[state_of(SCOPE_SERVER, r)]++;
+		check = check_of(r);
+		if (check != NOTHING)
+			row->checks[check]++;
+	}
+	return true;
+}
+
+static bool collect_proxy(struct scrape *sc, const struct proxy *px, struct stats_row *r)
+{
+	switch (sc->scope) {
+	case SCOPE_FRONTEND:
+		if (!(px->caps & PROXY_FE))
+			return true;
+		stats_fill_frontend(r, px);
+		return add_row(sc, px, NULL, r);
+	case SCOPE_LISTENER:
+		return !(px->caps & PROXY_FE) || collect_listeners(sc, px, r);
+	case SCOPE_BACKEND:
+		return !(px->caps & PROXY_BE) || collect_backend(sc, px, r);
+	default:
+		return !(px->caps & PROXY_BE) || collect_servers(sc, px, r);
+	}
+}
+
+/* --- printing --------------------------------------------------------------------------------- */
+
+static void put_help(struct strbuf *out, enum scope scope, const char *name, const char *help,
+		     bool counter)
+{
+	strbuf_printf(out, "# HELP haproxy_%s_%s %s\n# TYPE haproxy_%s_%s %s\n", scopes[scope].name,
+		      name, help, scopes[scope].name, name, counter ? "counter" : "gauge");
+}
+
+/* A label's value: quotes, backslashes and line ends escaped. */
+static void put_label(struct strbuf *out, const char *name, const char *text, char before)
+{
+	strbuf_add_char(out, before);
+	strbuf_printf(out, "%s=\"", name);
+	for (; *text; text++) {
+		if (*text == '"' || *text == '\\')
+			strbuf_add_char(out, '\\');
+		if (*text == '\n')
+			strbuf_add_str(out, "\\n");
+		else
+			strbuf_add_char(out, *text);
+	}
+	strbuf_add_char(out, '"');
+}
+
+static void put_name(struct strbuf *out, enum scope scope, const struct metric *m,
+		     const struct row *row)
+{
+	strbuf_printf(out, "haproxy_%s_%s", scopes[scope].name, m->name);
+	put_label(out, "proxy", row->px->name, '{');
+	if (row->name)
+		put_label(out, scopes[scope].name, row->name, ',');
+}
+
+static void put_set(struct strbuf *out, enum scope scope, const struct metric *m,
+		    const struct row *row, int64_t value)
+{
+	const char *const *labels = codes;
+	const int64_t *counts = row->codes;
+	size_t count = ARRAY_LEN(codes);
+
+	if (m->form == FORM_CHECK || m->form == FORM_CHECKS) {
+		labels = check_states;
+		count = ARRAY_LEN(check_states);
+		counts = row->checks;
+	} else if (m->form == FORM_SERVERS || scope == SCOPE_SERVER) {
+		if (m->form != FORM_CODES) {
+			labels = server_states;
+			count = ARRAY_LEN(server_states);
+			counts = row->servers;
+		}
+	} else if (m->form == FORM_STATUS) {
+		labels = scope == SCOPE_LISTENER ? listener_states : frontend_states;
+		count = scope == SCOPE_LISTENER ? ARRAY_LEN(listener_states)
+						: ARRAY_LEN(frontend_states);
+	}
+	for (size_t i = 0; i < count; i++) {
+		bool one_of = m->form == FORM_STATUS || m->form == FORM_CHECK;
+
+		put_name(out, scope, m, row);
+		put_label(out, m->form == FORM_CODES ? "code" : "state", labels[i], ',');
+		strbuf_printf(out, "} %lld\n",
+			      (long long)(one_of ? value == (int64_t)i : counts[i]));
+	}
+}
+
+static bool is_hidden(const struct metric *m, const struct row *row, int64_t value)
+{
+	if (m->http_only && !row->is_http)
+		return true;
+	return value == NOTHING && (m->form == FORM_CHECK || m->field == STATS_CHECK_CODE ||
+				    m->field == STATS_CHECK_DURATION);
+}
+
+static void put_row(struct strbuf *out, enum scope scope, const struct metric *m,
+		    const struct row *row, int64_t value)
+{
+	if (is_hidden(m, row, value))
+		return;
+	if (m->form != FORM_NUMBER && m->form != FORM_SECONDS) {
+		put_set(out, scope, m, row, value);
+		return;
+	}
+	put_name(out, scope, m, row);
+	if (value == NOTHING)
+		strbuf_add_str(out, "} NaN\n");
+	else if (m->form == FORM_SECONDS)
+		strbuf_printf(out, "} %f\n", (double)value / 1000);
+	else
+		strbuf_printf(out, "} %lld\n", (long long)value);
+}
+
+/* --- one scope after the other ---------------------------------------------------------------- */
+
+static void drop_rows(struct scrape *sc)
+{
+	while (sc->rows) {
+		struct row *next = sc->rows->next;
+
+		free(sc->rows);
+		sc->rows = next;
+	}
+	sc->last = &sc->rows;
+}
+
+/* Reads some more objects; false: no memory. */
+static bool collect_some(struct scrape *sc)
+{
+	struct stats_row r;
+
+	for (unsigned n = 0; sc->px && n < OBJECTS_A_PART; n++, sc->px = proxy_next(sc->px))
+		if (!collect_proxy(sc, sc->px, &r))
+			return false;
+	if (!sc->px) {
+		sc->printing = true;
+		sc->metric = 0;
+		sc->at = NULL;
+	}
+	return true;
+}
+
+/* Where the metric's figure stands in a row. */
+static size_t place_of(const struct scrape *sc, size_t metric)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < metric; i++)
+		at += metric_is_of(sc, i, sc->scope);
+	return at;
+}
+
+/* Is there a row that shows this metric? Its help is not printed otherwise. */
+static bool is_shown_at_all(const struct scrape *sc, const struct metric *m, size_t place)
+{
+	for (const struct row *row = sc->rows; row; row = row->next)
+		if (!is_hidden(m, row, row->values[place]))
+			return true;
+	return false;
+}
+
+/* Prints the metric that is next, from the row where the last part ended. */
+static void print_metric(struct scrape *sc, struct strbuf *out)
+{
+	const struct metric *m = &metrics[sc->metric];
+	size_t place = place_of(sc, sc->metric);
+
+	if (!sc->at) {
+		if (!is_shown_at_all(sc, m, place)) {
+			sc->metric++;
+			return;
+		}
+		put_help(out, sc->scope, m->name, stats_field_help(m->field),
+			 strchr(m->counter_in, scopes[sc->scope].letter));
+		sc->at = sc->rows;
+	}
+	for (; sc->at && out->len < BYTES_A_PART; sc->at = sc->at->next)
+		put_row(out, sc->scope, m, sc->at, sc->at->values[place]);
+	if (!sc->at)
+		sc->metric++;
+}
+
+static void print_some(struct scrape *sc, struct strbuf *out)
+{
+	while (sc->metric < METRIC_COUNT && out->len < BYTES_A_PART) {
+		if (metric_is_of(sc, sc->metric, sc->scope))
+			print_metric(sc, out);
+		else
+			sc->metric++;
+	}
+	if (sc->metric < METRIC_COUNT)
+		return;
+	drop_rows(sc);
+	sc->printing = false;
+	sc->scope++;
+	sc->px = NULL;
+}
+
+struct process_print {
+	const struct scrape *sc;
+	struct strbuf *out;
+};
+
+static void print_process_field(void *ctx, const struct prometheus_field *f)
+{
+	struct process_print *p = ctx;
+
+	for (size_t i = 0; i < ARRAY_LEN(process_metrics); i++) {
+		const char *name = process_metrics[i].name;
+
+		if (strcmp(process_metrics[i].field, f->name) != 0 ||
+		    !is_wanted(p->sc, SCOPE_PROCESS, name))
+			continue;
+		put_help(p->out, SCOPE_PROCESS, name, f->help, process_metrics[i].type == COUNTER);
+		strbuf_printf(p->out, "haproxy_process_%s", name);
+		if (process_metrics[i].form == FORM_TEXT) {
+			put_label(p->out, strcmp(f->name, "node") ? "version" : "node", f->text,
+				  '{');
+			strbuf_add_str(p->out, "} 1\n");
+		} else {
+			strbuf_printf(p->out, " %.15g\n", f->number);
+		}
+	}
+}
+
+/* --- the service ------------------------------------------------------------------------------ */
+
+static bool prometheus_start(struct service_call *c)
+{
+	struct scrape *sc = c->state;
+
+	sc->last = &sc->rows;
+	if (!read_query(sc, c->stream)) {
+		c->status = 400;
+		return false;
+	}
+	return http_msg_add_field(c->head, SLICE("cache-control"), SLICE("no-cache")) &&
+	       http_msg_add_field(c->head, SLICE("content-type"),
+				  SLICE("text/plain; version=0.0.4"));
+}
+
+static enum service_result prometheus_part(struct service_call *c, struct strbuf *out)
+{
+	struct scrape *sc = c->state;
+
+	while (sc->scope < SCOPE_COUNT && !(sc->scopes & 1u << sc->scope))
+		sc->scope++;
+	if (sc->scope == SCOPE_COUNT)
+		return SERVICE_DONE;
+	if (sc->scope == SCOPE_PROCESS) {
+		struct process_print p = { sc, out };
+
+		if (process_hook)
+			process_hook(c->proxy->config, print_process_field, &p);
+		sc->scope++;
+		return SERVICE_MORE;
+	}
+	if (!sc->printing) {
+		if (!sc->px)
+			sc->px = proxies_first(c->proxy->config);
+		return collect_some(sc) ? SERVICE_MORE : SERVICE_ERROR;
+	}
+	print_some(sc, out);
+	return SERVICE_MORE;
+}
+
+static void prometheus_end(struct service_call *c)
+{
+	drop_rows(c->state);
+}
+
+static const struct service_kind services[] = {
+	{ .name = "prometheus-exporter", .shown = "<PROMEX>", .state_size = sizeof(struct scrape),
+	  .start = prometheus_start, .part = prometheus_part, .end = prometheus_end,
+	  .help = "counters as text for Prometheus" },
+	{ 0 }
+};
+
+const struct module mod_prometheus = { .name = "prometheus", .services = services };

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* prometheus_none.c - USE_PROMEX=0: no exporter */
+#include "base/module.h"
+#include "ext/prometheus.h"
+
+void prometheus_set_process(prometheus_process_fn *fn)
+{
+}
+
+const struct module mod_prometheus = { .name = "prometheus" };

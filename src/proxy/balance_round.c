@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* roundrobin: each server in turn, as often as its weight (the order: wheel_priv.h).
+ *
+ * The order is a sequence, which depends on nothing but weights. So a thread takes a ticket, one
+ * atomic addition, and the sequence says whose it is. Turns are made BATCH at a time under the
+ * group's lock by whoever finds that there are no more; a change of weight takes back those that
+ * nobody took yet.
+ *
+ *      ring   ... 3 1 3 2 3 1 | 3 2 3 1 ...
+ *                  taken     ^next      ^made
+ *
+ * Active and backup servers have a wheel each, so that each goes on where it was.
+ */
+#include <stdlib.h>
+#include "balance_priv.h"
+#include "base/bug.h"
+#include "lock_priv.h"
+#include "proxy/proxy.h"
+#include "proxy/server.h"
+#include "wheel_priv.h"
+
+#define BATCH 64
+#define TRIES 32
+#define RING 1024 /* a thread that was interrupted for so many turns reads another one's */
+
+/* One wheel and what was made of it, per group and kind of server. Invariant: no more than BATCH
+ * turns are made and not taken, so that each of them can be undone.
+ */
+struct turns {
+	uint64_t next __attribute__((aligned(64))); /* atomic: ticket of the next turn */
+	uint64_t made __attribute__((aligned(64))); /* atomic: tickets below have a turn */
+	unsigned lock;
+	struct wheel *wheel;                        /* owned */
+	struct wheel_undo undo[BATCH];              /* of the last turns made */
+	uint32_t ring[RING];                        /* atomic: index of a server */
+};
+
+struct round {
+	struct turns kinds[2]; /* active, backup */
+};
+
+static void round_fini(struct balance *b)
+{
+	for (unsigned g = 0; g < GROUPS_MAX; g++) {
+		struct round *r = b->group[g];
+
+		if (!r)
+			continue;
+		free(r->kinds[0].wheel);
+		free(r->kinds[1].wheel);
+		free(r);
+		b->group[g] = NULL;
+	}
+}
+
+/* The weight that <e> has in the wheel of backup servers or of the others. */
+static uint32_t wheel_weight(const struct server_balance *e, bool backup)
+{
+	if (e->server->backup != backup || !server_is_usable(e->server))
+		return 0;
+	return server_weight(e->server) * WHEEL_SCALE;
+}
+
+/* Each group begins at another server, so that few requests on many groups spread as well. */
+static void turns_start(struct turns *t, const struct balance *b, unsigned group, bool backup)
+{
+	unsigned shift = (unsigned)((uint64_t)group * b->count / thread_group_count());
+
+	for (unsigned n = 0; n < b->count; n++) {
+		unsigned i = (n + shift) % b->count;
+
+		wheel_start(t->wheel, i, wheel_weight(&b->entries[i], backup));
+	}
+}
+
+static bool round_init(struct balance *b)
+{
+	for (unsigned g = 0; g < thread_group_count(); g++) {
+		struct round *r = balance_lines_alloc(sizeof(*r));
+
+		b->group[g] = r;
+		for (unsigned kind = 0; r && kind < 2; kind++)
+			r->kinds[kind].wheel = wheel_new(b->count);
+		if (!r || !r->kinds[0].wheel || !r->kinds[1].wheel) {
+			round_fini(b);
+			return false;
+		}
+		turns_start(&r->kinds[0], b, g, false);
+		turns_start(&r->kinds[1], b, g, true);
+	}
+	return true;
+}
+
+/* Makes turns up to that of <ticket>, under the lock. */
+static void turns_make(struct turns *t, uint64_t ticket)
+{
+	uint64_t made = __atomic_load_n(&t->made, __ATOMIC_RELAXED);
+
+	uint64_t end = ticket < made ? made : ticket + BATCH;
+
+	for (; made < end; made++) {
+		unsigned index = wheel_turn(t->wheel, &t->undo[made % BATCH]);
+
+		if (index == WHEEL_NONE)
+			return; /* nobody is left: for this turn anyone is right */
+		__atomic_store_n(&t->ring[made % RING], index, __ATOMIC_RELAXED);
+		__atomic_store_n(&t->made, made + 1, __ATOMIC_RELEASE);
+	}
+}
+
+/* The entry whose turn it is. */
+static unsigned turns_take(struct turns *t)
+{
+	uint64_t ticket;
+
+	SHARED_WRITE(group);
+	ticket = __atomic_fetch_add(&t->next, 1, __ATOMIC_RELAXED);
+	if (unlikely(ticket >= __atomic_load_n(&t->made, __ATOMIC_ACQUIRE))) {
+		lock_take(&t->lock);
+		turns_make(t, ticket);
+		lock_drop(&t->lock);
+	}
+	return __atomic_load_n(&t->ring[ticket % RING], __ATOMIC_RELAXED);
+}
+
+/* Takes back the turns that nobody took, and sets the weights as they are now. */
+static void turns_update(struct turns *t, const struct balance *b, bool backup)
+{
+	uint64_t next, made;
+
+	lock_take(&t->lock);
+	next = __atomic_load_n(&t->next, __ATOMIC_RELAXED);
+	made = __atomic_load_n(&t->made, __ATOMIC_RELAXED);
+	if (made < next) /* tickets that nobody could be found for */
+		__atomic_store_n(&t->next, made, __ATOMIC_RELAXED);
+	for (unsigned i = 0; i < BATCH && made > next; i++)
+		wheel_undo(t->wheel, &t->undo[--made % BATCH]);
+	__atomic_store_n(&t->made, made, __ATOMIC_RELEASE);
+	for (unsigned i = 0; i < b->count; i++)
+		wheel_set(t->wheel, i, wheel_weight(&b->entries[i], backup));
+	lock_drop(&t->lock);
+}
+
+static void round_update(struct balance *b)
+{
+	for (unsigned g = 0; g < thread_group_count(); g++) {
+		struct round *r = b->group[g];
+
+		turns_update(&r->kinds[0], b, false);
+		turns_update(&r->kinds[1], b, true);
+	}
+}
+
+/* For when turn after turn falls on servers that are full: any that fits, the search beginning
+ * behind <from>.
+ */
+static struct server *any_that_fits(const struct balance *b, unsigned from,
+				    const struct server *avoid)
+{
+	for (unsigned n = 1; n <= b->count; n++) {
+		const struct server_balance *e = &b->entries[(from + n) % b->count];
+
+		if (balance_entry_fits(e, avoid))
+			return e->server;
+	}
+	return NULL;
+}
+
+static struct server *round_pick(struct balance *b, const struct balance_pick_args *args)
+{
+	struct round *r = b->group[thread_group];
+	bool backup = !__atomic_load_n(&b->active, __ATOMIC_RELAXED);
+	unsigned i = 0;
+
+	if (!__atomic_load_n(&b->in_use, __ATOMIC_RELAXED))
+		return NULL;
+	for (unsigned n = 0; n < TRIES && n < 2 * b->count; n++) {
+		i = turns_take(&r->kinds[backup]);
+		if (balance_entry_fits(&b->entries[i], args->avoid))
+			return b->entries[i].server;
+	}
+	return any_that_fits(b, i, args->avoid);
+}
+
+const struct balance_algorithm balance_roundrobin = {
+	.name = "roundrobin",
+	.dynamic_weights = true,
+	.init = round_init,
+	.fini = round_fini,
+	.update = round_update,
+	.pick = round_pick,
+};

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* service.c - the back endpoint that has a function behind it instead of a server */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/bug.h"
+#include "base/clock.h"
+#include "base/module.h"
+#include "stream/service.h"
+#include "stream_priv.h"
+
+#define SERVICES_MAX 32
+/* No part is asked for while this much of the answer waits to be taken. */
+#define SERVICE_AHEAD (32 * 1024)
+
+static const struct service_kind *kinds[SERVICES_MAX];
+static unsigned kind_count;
+
+/* --- registry -------------------------------------------------------------------------------- */
+
+static int kind_compare(const void *a, const void *b)
+{
+	const struct service_kind *const *x = a, *const *y = b;
+
+	return strcmp((*x)->name, (*y)->name);
+}
+
+bool services_register(const struct module *const *modules)
+{
+	kind_count = 0;
+	for (; *modules; modules++) {
+		const struct service_kind *k = (*modules)->services;
+
+		for (; k && k->name; k++) {
+			if (kind_count == SERVICES_MAX)
+				return false;
+			kinds[kind_count++] = k;
+		}
+	}
+	qsort(kinds, kind_count, sizeof(*kinds), kind_compare);
+	return true;
+}
+
+const struct service_kind *service_find(const char *name)
+{
+	for (unsigned i = 0; i < kind_count; i++)
+		if (strcmp(kinds[i]->name, name) == 0)
+			return kinds[i];
+	return NULL;
+}
+
+const struct service_kind *service_chosen(struct stream *s, struct proxy *px, const void **arg)
+{
+	for (unsigned i = 0; i < kind_count; i++)
+		if (kinds[i]->chosen && kinds[i]->chosen(s, px, arg))
+			return kinds[i];
+	return NULL;
+}
+
+void services_dump(FILE *out)
+{
+	for (unsigned i = 0; i < kind_count; i++)
+		if (!kinds[i]->chosen)
+			fprintf(out, "%s\n", kinds[i]->name);
+}
+
+/* --- the answer ------------------------------------------------------------------------------ */
+
+/* Adds parts of the body, one at least, until enough of it waits or it is complete. */
+static void call_produce(struct service_call *c)
+{
+	struct endpoint *ep = c->ep;
+	enum service_result r = SERVICE_MORE;
+
+	strbuf_reset(&c->text);
+	r = c->kind->part(c, &c->text);
+	if (!block_queue_add_copy(&ep->rx, strbuf_slice(&c->text)))
+		r = SERVICE_ERROR;
+	ep->rx_bytes += c->text.len;
+	if (r == SERVICE_MORE) {
+		turn_hook_add(&c->hook);
+		return;
+	}
+	c->done = true;
+	ep->flags |= r == SERVICE_DONE ? EP_RX_END : EP_RX_ABORT | EP_ERROR;
+}
+
+/* The stream is told last: it may end the call. */
+static void call_continue(struct turn_hook *h)
+{
+	struct service_call *c = container_of(h, struct service_call, hook);
+	struct endpoint *ep = c->ep;
+
+	if (ep->flags & EP_RX_BLOCKED || ep->rx.len > SERVICE_AHEAD)
+		return; /* resume() comes */
+	call_produce(c);
+	ep->user->wake(ep);
+}
+
+static void call_start(struct service_call *c)
+{
+	struct endpoint *ep = c->ep;
+
+	c->started = true;
+	c->head->flags = HTTP_MSG_RESPONSE;
+	c->head->version = 11;
+	c->head->body = HTTP_BODY_CHUNKED;
+	c->status = 500;
+	if (!http_msg_set_status(c->head, 200, slice_none()) || !c->kind->start(c)) {
+		c->done = true;
+		ep->flags |= EP_RX_BAD;
+		ep->status = c->status;
+		return;
+	}
+	ep->flags |= EP_RX_HEAD;
+	call_produce(c);
+}
+
+/* --- the endpoint ---------------------------------------------------------------------------- */
+
+/* Takes the request's body: what the service wants of it, and lets the rest go. */
+static void service_send(struct endpoint *ep)
+{
+	struct service_call *c = ep->mux;
+	size_t room = c->kind->body_max - c->body.len;
+
+	if (ep->tx.len > room)
+		c->body_is_cut = true;
+	if (room)
+		block_queue_move_len(&c->body, &ep->tx, room);
+	block_queue_clear(&ep->tx);
+	if (ep->flags & EP_TX_END)
+		ep->flags |= EP_TX_DONE;
+	if (!c->started && (!c->kind->body_max || c->body_is_cut || ep->flags & EP_TX_END)) {
+		call_start(c);
+		ep->user->wake(ep);
+	}
+}
+
+static void service_resume(struct endpoint *ep)
+{
+	struct service_call *c = ep->mux;
+
+	if (c->started && !c->done)
+		turn_hook_add(&c->hook);
+}
+
+static void service_detach(struct endpoint *ep)
+{
+	struct service_call *c = ep->mux;
+
+	turn_hook_cancel(&c->hook);
+	if (c->kind->end && c->started)
+		c->kind->end(c);
+	block_queue_clear(&c->body);
+	strbuf_fini(&c->text);
+	ep->ops = NULL;
+	ep->mux = NULL;
+}
+
+static struct conn *service_conn(struct endpoint *ep)
+{
+	return NULL;
+}
+
+static bool service_preamble(struct endpoint *ep, struct slice bytes)
+{
+	return true;
+}
+
+static const struct endpoint_ops service_ops = {
+	.name = "service", .send = service_send, .resume = service_resume,
+	.detach = service_detach, .conn = service_conn, .preamble = service_preamble,
+};
+
+bool service_attach(struct stream *s, struct proxy *px, const struct service_kind *kind,
+		    const void *arg)
+{
+	struct service_call *c = arena_zalloc(&s->arena, sizeof(*c));
+
+	if (c && kind->state_size)
+		c->state = arena_zalloc(&s->arena, kind->state_size);
+	if (!c || (kind->state_size && !c->state))
+		return false;
+	c->kind = kind;
+	c->arg = arg;
+	c->stream = s;
+	c->proxy = px;
+	c->ep = &s->back;
+	http_msg_init(&s->res, &s->arena);
+	c->head = s->back.rx_head = &s->res;
+	strbuf_init(&c->text);
+	turn_hook_init(&c->hook, call_continue);
+	s->back.ops = &service_ops;
+	s->back.mux = c;
+	s->back.flags = EP_CONNECTED;
+	s->service = kind;
+	s->t.queued = s->t.connected = clock_now_ns();
+	if (!kind->body_max)
+		call_start(c);
+	return true;
+}
