@@ -281,6 +281,11 @@ check_judge_fn agent_judge;
 
 /* --- check_state.c */
 
+/* <to>, of the next generation, takes over the state of <from>: what its own settings change of the
+ * checks in it. While the checks of <from> may still run.
+ */
+void check_adopt(const struct server *to, const struct server *from);
+
 /* Has <srv>'s slow start run; from any thread. */
 void check_warm_wake(struct server *srv);
 /* Runs the next check of <srv> soon (fastinter); from any thread. */

@@ -293,6 +293,8 @@ static bool warmer_new(struct server *srv)
 	w->state = server_state_take(srv->state);
 	list_append(&own_warmers, &w->link);
 	keep_task(srv, &srv->state->warm_task, w->task);
+	if (__atomic_load_n(&srv->state->oper, __ATOMIC_RELAXED) == SERVER_STARTING)
+		task_wake(w->task, TASK_WOKEN_INIT);
 	return true;
 }
 

@@ -92,6 +92,45 @@ void check_states_init(const struct server *srv, struct server_state *st)
 	}
 }
 
+/* The settings of one check have changed: it keeps its health as far as that has the same meaning.
+ * Returns whether it says that the server is up.
+ */
+static bool adopt_one(struct check_state *cs, const struct check_conf *to,
+		      const struct check_conf *from, unsigned flags)
+{
+	bool up = cs->health >= cs->rise;
+
+	if (to->on != from->on) {
+		flags |= to->on ? CHECK_CONFIGURED | CHECK_ENABLED : 0;
+		__atomic_store_n(&cs->flags, flags | (cs->flags & CHECK_PAUSED), __ATOMIC_RELAXED);
+		__atomic_store_n(&cs->status, CHECK_INI, __ATOMIC_RELAXED);
+		cs->text[0] = 0;
+		up = true;
+		__atomic_store_n(&cs->health, to->rise, __ATOMIC_RELAXED);
+	} else if (to->rise != cs->rise || to->fall != cs->fall) {
+		__atomic_store_n(&cs->health, up ? to->rise + to->fall - 1 : 0, __ATOMIC_RELAXED);
+	}
+	cs->rise = to->rise;
+	cs->fall = to->fall;
+	return up;
+}
+
+void check_adopt(const struct server *to, const struct server *from)
+{
+	struct server_state *st = from->state;
+	bool up;
+
+	lock_take(&from->proxy->state->change_lock);
+	up = adopt_one(&st->check, &to->checks.health, &from->checks.health, 0);
+	up = adopt_one(&st->agent, &to->checks.agent, &from->checks.agent, CHECK_AGENT) && up;
+	/* nobody is left who could bring it up again */
+	if (up && !(st->admin & SERVER_MAINT) && st->oper == SERVER_STOPPED &&
+	    to->checks.health.on + to->checks.agent.on <
+	    from->checks.health.on + from->checks.agent.on)
+		__atomic_store_n(&st->oper, SERVER_RUNNING, __ATOMIC_RELAXED);
+	lock_drop(&from->proxy->state->change_lock);
+}
+
 void check_state_fini(struct check_state *cs)
 {
 	free(cs->send);
