@@ -182,16 +182,16 @@ const struct server *check_decider(const struct server *srv);
 
 /* --- what the stream floor sees (observe) --------------------------------------------------- */
 
-/* X(name, layer, counts as an error, text) */
+/* X(name, layers where it counts (1: layer4, 2: layer7), is it an error, text) */
 #define OBSERVATIONS(X) \
-	X(CONNECTED, 4, 0, "L4 successful connection") \
-	X(CONNECT_FAILED, 4, 1, "L4 unsuccessful connection") \
-	X(RESPONSE_OK, 7, 0, "correct http response") \
-	X(RESPONSE_STATUS, 7, 1, "wrong http response") \
-	X(RESPONSE_BAD, 7, 1, "http protocol error") \
-	X(RESPONSE_TIMEOUT, 7, 1, "http response timeout") \
-	X(RESPONSE_BROKEN, 7, 1, "http broken connection")
-#define X(name, layer, error, text) SEEN_##name,
+	X(CONNECTED, 1, 0, "L4 successful connection") \
+	X(CONNECT_FAILED, 3, 1, "L4 unsuccessful connection") \
+	X(RESPONSE_OK, 2, 0, "Correct http response") \
+	X(RESPONSE_STATUS, 2, 1, "Wrong http response") \
+	X(RESPONSE_BAD, 2, 1, "Invalid http response (headers)") \
+	X(RESPONSE_TIMEOUT, 2, 1, "Read timeout (http)") \
+	X(RESPONSE_BROKEN, 2, 1, "Read error (http)")
+#define X(name, layers, error, text) SEEN_##name,
 enum check_observation { OBSERVATIONS(X) };
 #undef X
 

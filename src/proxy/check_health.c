@@ -168,10 +168,10 @@ int64_t check_interval_ms(const struct server *srv, bool agent)
 /* --- traffic (observe) ---------------------------------------------------------------------- */
 
 static const struct {
-	unsigned char layer, is_error;
+	unsigned char layers, is_error;
 	const char *text;
 } observations[] = {
-#define X(name, layer, error, text) { layer, error, text },
+#define X(name, layers, error, text) { layers, error, text },
 	OBSERVATIONS(X)
 #undef X
 };
@@ -197,7 +197,7 @@ void check_observe_now(struct server *srv, enum check_observation seen)
 	unsigned n;
 
 	if (!is_enabled(&st->check) ||
-	    (observations[seen].layer == 7) != (srv->checks.observe == OBSERVE_LAYER7))
+	    !(observations[seen].layers & (srv->checks.observe == OBSERVE_LAYER7 ? 2 : 1)))
 		return;
 	if (!observations[seen].is_error) {
 		if (__atomic_load_n(&st->errors_in_row, __ATOMIC_RELAXED))

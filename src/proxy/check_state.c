@@ -179,14 +179,18 @@ void check_reason_text(const struct server *srv, bool agent, char *out, size_t s
 	const struct check_state *cs = check_state_of(srv, agent);
 	enum check_status status = __atomic_load_n(&cs->status, __ATOMIC_RELAXED);
 	char text[CHECK_TEXT_MAX], code[32] = "", info[CHECK_TEXT_MAX + 16] = "";
+	char duration[64] = "";
 
 	check_text(srv, agent, text, sizeof(text));
 	if (check_status_has_code(status))
 		snprintf(code, sizeof(code), ", code: %d", cs->code);
 	if (*text)
 		snprintf(info, sizeof(info), ", info: \"%s\"", text);
-	snprintf(out, size, ", reason: %s%s%s, check duration: %lldms", check_status_text(status),
-		 code, info, (long long)__atomic_load_n(&cs->duration_ms, __ATOMIC_RELAXED));
+	/* what traffic has shown took no time */
+	if (status != CHECK_HANA)
+		snprintf(duration, sizeof(duration), ", check duration: %lldms",
+			 (long long)__atomic_load_n(&cs->duration_ms, __ATOMIC_RELAXED));
+	snprintf(out, size, ", reason: %s%s%s%s", check_status_text(status), code, info, duration);
 }
 
 /* --- waking --------------------------------------------------------------------------------- */
