@@ -198,6 +198,7 @@ struct check_run {
 	struct block *in;           /* received on this connection */
 	const struct check_value *made_of; /* the format of which <made> is the text */
 	struct slice made;
+	const char *note;           /* what a judge leaves for the next one; or NULL */
 	bool in_end;                /* nothing more will come */
 	bool sent_http;             /* in: a response */
 	bool to_head;               /* which has no body */

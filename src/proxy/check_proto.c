@@ -201,10 +201,12 @@ static enum expect_verdict judge_mysql_hello(struct check *c, struct slice in, b
 		return fail(r, CHECK_L7RSP, 0, NULL);
 	if ((unsigned char)body.ptr[0] == 0xff)
 		return mysql_error(c, body, r);
-	/* protocol 10 of all servers since 3.22; 9 before */
+	/* protocol 10 of all servers since 3.22; 9 before; then the version, up to a NUL */
 	if (body.ptr[0] != 9 && body.ptr[0] != 10)
 		return fail(r, CHECK_L7RSP, 0, NULL);
-	return pass(r, 0, NULL);
+	c->run->note = arena_printf(&c->run->arena, "%.*s",
+				    (int)strnlen(body.ptr + 1, body.len - 1), body.ptr + 1);
+	return pass(r, 0, c->run->note);
 }
 
 static enum expect_verdict judge_mysql_answer(struct check *c, struct slice in, bool is_last,
@@ -220,7 +222,7 @@ static enum expect_verdict judge_mysql_answer(struct check *c, struct slice in, 
 		return fail(r, CHECK_L7RSP, 0, NULL);
 	if ((unsigned char)body.ptr[0] == 0xff)
 		return mysql_error(c, body, r);
-	return pass(r, 0, NULL);
+	return pass(r, 0, c->run->note);
 }
 
 #define MYSQL_POST_41 32 /* bytes of the packet before the name */
@@ -363,7 +365,7 @@ static enum expect_verdict judge_ldap(struct check *c, struct slice in, bool is_
 	if (in.ptr[0])
 		return fail(r, CHECK_L7STS, (unsigned char)in.ptr[0],
 			    "See RFC: http://tools.ietf.org/html/rfc4511#section-4.1.9");
-	return pass(r, 0, NULL);
+	return pass(r, 0, "Success");
 }
 
 /* An anonymous simple bind, then nothing. */
