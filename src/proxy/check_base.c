@@ -34,7 +34,19 @@ struct slot check_config_slot = {
 	.of = SLOT_CONFIG, .size = sizeof(struct check_config), .fini = config_slot_fini,
 };
 
-struct slot check_proxy_slot = { .of = SLOT_PROXY, .size = sizeof(struct check_proxy) };
+/* Lists of `defaults` are used, not added to: the first rule of the section begins its own. */
+static bool proxy_slot_inherit(void *data, const void *from)
+{
+	struct check_proxy *cp = data;
+
+	memcpy(cp, from, sizeof(*cp));
+	cp->tcp_is_own = cp->http_is_own = false;
+	return true;
+}
+
+struct slot check_proxy_slot = {
+	.of = SLOT_PROXY, .size = sizeof(struct check_proxy), .inherit = proxy_slot_inherit,
+};
 
 struct check_settings *check_settings_of(const struct config *cfg)
 {

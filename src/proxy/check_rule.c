@@ -33,6 +33,8 @@ static struct check_rules *rules_of(struct conf_line *l, bool http)
 
 	if (!*own)
 		*rules = (struct check_rules){ 0 };
+	if (!*own && http)
+		cp->httpchk = NULL;
 	*own = true;
 	return rules;
 }

@@ -323,6 +323,10 @@ static void check_backend(struct proxy *px, struct diag_list *d)
 		check_external(px, cp, d);
 	warn_unused(px, cp, d);
 	list_for_each(srv, &px->servers, link) {
+		if (srv->checks.health.on && srv->checks.proto &&
+		    (strcmp(srv->checks.proto, "h1") == 0) != (cp->kind == CHECK_KIND_HTTP))
+			say_alert(d, "config: backend '%s': server '%s' uses an incompatible MUX "
+				  "protocol for the selected check type", px->name, srv->name);
 		if (srv->checks.track_name)
 			resolve_track(srv, d);
 		if (srv->checks.health.on && !has_port(srv, cp))
