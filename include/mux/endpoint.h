@@ -100,7 +100,8 @@ struct endpoint {
 	struct block_queue tx;               /* body bytes to send */
 	struct pipe *rx_pipe;                /* spliced bytes received; NULL: none */
 	struct pipe *tx_pipe;                /* spliced bytes to send */
-	uint64_t rx_bytes, tx_bytes;         /* as seen on the wire, framing included */
+	uint64_t rx_bytes;                   /* heads by http_msg_size(), bodies without framing */
+	uint64_t tx_bytes;                   /* given to the wire, framing included */
 	uint32_t rx_head_len, rx_bad_at;     /* bytes of the head; offset of what is wrong */
 	const char *rx_error;                /* with EP_RX_BAD: a few words */
 };

@@ -18,6 +18,7 @@
 #include "base/slot.h"
 #include "base/tree.h"
 #include "proxy/counters.h"
+#include "proxy/hash.h"
 
 struct balance;
 struct balance_algorithm;
@@ -205,6 +206,7 @@ struct proxy {
 
 	const struct balance_algorithm *algorithm; /* NULL: not a backend */
 	unsigned random_draws;
+	struct hash_settings hash;
 	struct balance *balance;
 	struct list servers;         /* struct server.link, in order of the file */
 	unsigned server_count;

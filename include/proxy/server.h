@@ -25,6 +25,7 @@
 #include "base/tree.h"
 #include "proxy/check.h"
 #include "proxy/counters.h"
+#include "proxy/hash.h"
 #include "proxy/source.h"
 
 struct conf_line;
@@ -155,6 +156,7 @@ struct server {
 	const char *proto;            /* forced mux; or NULL */
 	const char *redir;            /* redirect prefix; or NULL */
 	bool non_stick;
+	enum hash_key hash_key;       /* where its points of consistent hashing come from */
 	enum server_on_marked on_marked_down, on_marked_up;
 	struct server_checks checks;
 

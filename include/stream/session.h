@@ -57,6 +57,7 @@ struct session {
 	uint32_t flags;                /* enum session_flags */
 	uint32_t requests;             /* streams begun */
 	uint32_t open_streams;         /* streams that have not ended */
+	uint8_t error;                 /* of the connection: fc_err */
 	struct vars *vars;             /* scope sess, owned; NULL: the configuration uses none */
 	struct list server_conns;      /* idle server connections that only this client may use */
 };

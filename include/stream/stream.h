@@ -24,6 +24,7 @@
 #include "proxy/queue.h"
 #include "stream/session.h"
 
+struct auth_job;
 struct idle_ask;
 struct pipe;
 struct rule;
@@ -145,6 +146,7 @@ struct stream_overrides {
 	bool has_mark, has_tos;              /* of connections to servers */
 	uint32_t mark;
 	uint8_t tos;
+	struct auth_job *auth_job;           /* a password is being checked */
 	struct http_msg *hints;              /* interim answer being made by early-hint */
 };
 
@@ -198,7 +200,7 @@ struct stream {
 	struct slice unique_id;        /* unique-id-format, once it was asked for */
 	uint32_t number;               /* among those of the process (%rt); in order per thread */
 	uint32_t log_number;           /* of the frontend's lines with %lc, from 1; 0: none */
-	uint64_t bytes_in, bytes_out;  /* client's side, for log and counters */
+	uint64_t local_bytes;          /* of an answer of our own, as they count */
 	unsigned fe_conn, be_conn, srv_conn, act_conn; /* at log time */
 	struct arena arena;            /* text that dies with the stream */
 	char area[1536] __attribute__((aligned(16))); /* the arena's first piece */

@@ -49,10 +49,6 @@ static const struct {
 
 	{ "email-alert", CONF_PROXY, "alerts by mail" },
 	{ "filter", CONF_PROXY, "filters" },
-	{ "force-persist", CONF_PROXY, "persistence" },
-	{ "ignore-persist", CONF_PROXY, "persistence" },
-	{ "persist rdp-cookie", CONF_PROXY, "persistence" },
-	{ "option persist", CONF_PROXY, "persistence" },
 	{ "stick", CONF_PROXY, "stick tables" }, { "stick-table", CONF_PROXY, "stick tables" },
 	{ "log-steps", CONF_PROXY, "logs at chosen steps" },
 	{ "stats admin", CONF_PROXY, "the statistics page" },

@@ -37,7 +37,7 @@ static bool h1_trailers(struct h1_conn *h)
 		}
 	}
 	h->in.at += (uint32_t)t.used;
-	h->ep->rx_bytes += t.used;
+	h->ep->rx_bytes += http_trailers_size(m);
 	h1_body_end(h);
 	return true;
 }
@@ -66,7 +66,7 @@ static bool h1_chunks(struct h1_conn *h)
 			return true;
 		}
 		h->in.at += (uint32_t)step.used;
-		ep->rx_bytes += step.used;
+		ep->rx_bytes += step.payload;
 		used = true;
 		if (r == H1_DONE) {
 			h1_set_rx(h, H1_RX_TRAILERS);

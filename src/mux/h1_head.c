@@ -161,7 +161,7 @@ static bool h1_response_head(struct h1_conn *h, const struct h1_head *head)
 	if (!h1_fill_head(h, ep->rx_head, head))
 		return false;
 	ep->rx_head_len = (uint32_t)head->length;
-	ep->rx_bytes += head->length;
+	ep->rx_bytes += http_msg_size(ep->rx_head);
 	ep->flags |= EP_RX_HEAD | EP_RX_ANY;
 	if (ep->rx_head->flags & HTTP_MSG_INTERIM) {
 		/* another head follows; the stream takes this one first */
@@ -231,7 +231,7 @@ static bool h1_request_head(struct h1_conn *h, const struct h1_head *head)
 	if (request_is_kept(h, head) && !(head->flags & H1_FL_INSECURE_TE))
 		h->flags |= H1C_FL_KEEP_RX;
 	ep->rx_head_len = (uint32_t)head->length;
-	ep->rx_bytes += head->length;
+	ep->rx_bytes += http_msg_size(ep->rx_head);
 	ep->flags |= EP_RX_HEAD;
 	h1_enter_body(h, head);
 	return true;

@@ -92,18 +92,18 @@ static const struct conf_keyword keywords[] = {
 static bool h2_start(struct config *cfg, struct diag_list *diags)
 {
 	h2_tunes_fill(cfg);
-	return h2_init();
+	return h2_conn_init() && h2_stream_init();
 }
 
 static bool h2_thread_init(void)
 {
-	return h2_life_thread_init() && h2_head_thread_init() && h2_send_thread_init();
+	return h2_out_thread_init(h2_flush_one) && h2_head_thread_init();
 }
 
 static void h2_thread_fini(void)
 {
 	h2_head_thread_fini();
-	h2_send_thread_fini();
+	h2_out_thread_fini();
 }
 
 static struct slot *const slots[] = { &h2_tune_slot, NULL };

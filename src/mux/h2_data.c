@@ -68,6 +68,10 @@ bool h2_data_begin(struct h2_conn *h)
 		h2c_error(h, H2_ERR_PROTOCOL_ERROR, "DATA on an idle stream");
 		return false;
 	}
+	if (f->flags & H2_FL_PADDED && !f->length) {
+		h2c_error(h, H2_ERR_FRAME_SIZE_ERROR, "padded DATA without a length of the padding");
+		return false;
+	}
 	if (h->rx_window < f->length) {
 		h2c_error(h, H2_ERR_FLOW_CONTROL_ERROR, "more DATA than the connection's window");
 		return false;

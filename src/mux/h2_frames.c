@@ -174,8 +174,13 @@ static void on_window_update(struct h2_conn *h, struct slice payload)
 		return;
 	}
 	s = h2s_find(h, id);
-	if (!s || s->flags & H2S_FL_RESET)
+	if (!s || s->flags & H2S_FL_RESET) {
+		if (!add) {
+			h2c_reset(h, id, H2_ERR_PROTOCOL_ERROR);
+			h2c_glitch(h, "WINDOW_UPDATE of nothing");
+		}
 		return;
+	}
 	if (!add || s->tx_window + add > H2_WINDOW_MAX) {
 		h2s_error(s, add ? H2_ERR_FLOW_CONTROL_ERROR : H2_ERR_PROTOCOL_ERROR,
 			  "WINDOW_UPDATE out of range");
@@ -194,6 +199,8 @@ static void on_rst_stream(struct h2_conn *h, struct slice payload)
 		h2c_error(h, H2_ERR_PROTOCOL_ERROR, "RST_STREAM on an idle stream");
 		return;
 	}
+	/* both know now: what still comes is no more what was on its way */
+	h2c_forget_reset(h, h->frame.stream);
 	s = h2s_find(h, h->frame.stream);
 	if (!s || s->flags & H2S_FL_RESET)
 		return;

@@ -193,13 +193,13 @@ static void begin_stream(struct h2_conn *h, struct h2_head *head, bool end_strea
 		return;
 	}
 	s->ep = ep;
-	ep->ops = &h2_front_endpoint;
+	ep->ops = h->stream_ops;
 	ep->mux = s;
 	timer_set(&h->timer, TIMER_NEVER);
 	if (!fill_request(ep->rx_head, head, end_stream))
 		ep->flags |= EP_ERROR;
 	ep->rx_head_len = (uint32_t)head->list_len;
-	ep->rx_bytes += head->list_len;
+	ep->rx_bytes += http_msg_size(ep->rx_head);
 	ep->flags |= EP_RX_HEAD;
 	note_request(s, head, end_stream);
 	if (end_stream) {

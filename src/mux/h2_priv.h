@@ -53,6 +53,7 @@ struct h2_conn {
 	void *owner;
 	const struct mux_settings *settings;
 	const struct h2_tunes *tunes;
+	const struct endpoint_ops *stream_ops; /* for the endpoints of its streams */
 	struct wire_in in;
 	struct block_queue out;          /* frames not sent yet */
 	struct list turn;                /* goes on reading in the next turn */
@@ -129,30 +130,49 @@ struct h2_stream {
 /* CONTINUATION frames that one head may take. */
 #define H2_CONTINUATIONS_MAX 64
 
-/* --- h2.c : life, reading */
+/* --- h2_out.c */
 
-/* Makes the pools, once. False: no memory. */
-bool h2_init(void);
-bool h2_life_thread_init(void);
+/* <flush_one>: what is to be done at the end of the turn for a connection's <flush>. */
+bool h2_out_thread_init(void (*flush_one)(struct list *link));
+void h2_out_thread_fini(void);
+/* Goes on with this connection in the next turn. */
+void h2_resume_later(struct h2_conn *h);
+/* Sends when the turn ends. */
+void h2_flush_later(struct h2_conn *h);
+/* Room for <n> bytes to be sent by <h>; NULL: no memory. Only until the next such call. */
+char *h2_out_reserve(struct h2_conn *h, size_t n);
+/* Queues the bytes up to <end> of what was reserved. */
+void h2_out_commit(struct h2_conn *h, const char *end);
+/* A frame that answers the peer's: counted. */
+void h2_out_control(struct h2_conn *h, const char *frame, size_t len);
+/* Without memory the frames would be out of step: the connection is lost. */
+void h2_out_failed(struct h2_conn *h);
+
+/* --- h2_conn.c */
+
+/* Makes the pool, once. False: no memory. */
+bool h2_conn_init(void);
 struct h2_conn *h2_new(struct conn *c, void *owner);
 void h2_destroy(struct h2_conn *h);
 void h2_free(struct h2_conn *h);
-/* The one entry from below. */
-void h2_ready(struct conn *c);
-void h2_resume_later(struct h2_conn *h);
 void h2c_set_state(struct h2_conn *h, enum h2c_state to);
-/* A fault of the peer that concerns the whole connection: GOAWAY, then the end. */
+void h2c_goaway(struct h2_conn *h, enum h2_error code);
+/* A fault of the peer that concerns the whole connection: GOAWAY, then the end. <text>: for the
+ * log; NULL: it is not logged.
+ */
 void h2c_error(struct h2_conn *h, enum h2_error code, const char *text);
 /* Something odd, but allowed. May end the connection. */
 void h2c_glitch(struct h2_conn *h, const char *text);
+/* A request that is none, of a connection that goes on: for the log, if that is wanted. */
+void h2c_refused(struct h2_conn *h, enum front_bad_kind kind, const char *text);
+/* A connection that is none: for the log. */
+void h2c_report(struct h2_conn *h, enum front_bad_kind kind, const char *text);
 /* No more frames are read; closes when all is sent and the streams have ended. May destroy. */
 void h2c_close(struct h2_conn *h);
 /* Closes if nothing is left to do. May destroy. */
 void h2c_check_end(struct h2_conn *h);
 /* Sets the timer for the state that the connection is in. */
 void h2c_arm(struct h2_conn *h);
-/* A request that is none, of a connection that goes on: for the log, if that is wanted. */
-void h2c_refused(struct h2_conn *h, enum front_bad_kind kind, const char *text);
 
 static inline bool h2_enter(struct h2_conn *h)
 {
@@ -169,6 +189,14 @@ static inline void h2_leave(struct h2_conn *h, bool outer)
 	h->flags &= (uint16_t)~H2C_FL_BUSY;
 	if (h->flags & H2C_FL_DEAD)
 		h2_free(h);
+}
+
+/* Tells its user that something changed. The stream may be gone after it. */
+static inline void h2s_wake(struct h2_stream *s)
+{
+	if (s->conn->late == s)
+		s->conn->late = NULL;
+	s->ep->user->wake(s->ep);
 }
 
 /* --- h2_tune.c */
@@ -189,14 +217,14 @@ void h2s_set_state(struct h2_stream *s, enum h2s_state to);
 /* The peer, or we, sent the last of its half. */
 void h2s_ended_remote(struct h2_stream *s);
 void h2s_ended_local(struct h2_stream *s);
-/* Tells its user that something changed. The stream may be gone after it. */
-void h2s_wake(struct h2_stream *s);
 /* A fault in a stream that has an endpoint: RST_STREAM, and the user is told. */
 void h2s_error(struct h2_stream *s, enum h2_error code, const char *text);
 /* RST_STREAM for a number without a stream of ours. */
 void h2c_reset(struct h2_conn *h, uint32_t id, enum h2_error code);
 /* Was this number reset by us a moment ago? */
 bool h2c_was_reset(const struct h2_conn *h, uint32_t id);
+/* The peer reset it as well: nothing of it is on its way any more. */
+void h2c_forget_reset(struct h2_conn *h, uint32_t id);
 /* Gives the peer more window for this stream, when it is worth a frame. */
 void h2s_grant(struct h2_stream *s, bool now);
 
@@ -228,22 +256,17 @@ void h2_wake_late(struct h2_conn *h);
 
 /* --- h2_send.c */
 
-bool h2_send_thread_init(void);
-void h2_send_thread_fini(void);
-/* Room for <n> bytes to be sent by <h>; NULL: no memory. Only until the next such call. */
-char *h2_out_reserve(struct h2_conn *h, size_t n);
-/* Queues the bytes up to <end> of what was reserved. */
-void h2_out_commit(struct h2_conn *h, const char *end);
-/* A frame that answers the peer's: counted. */
-void h2_out_control(struct h2_conn *h, const char *frame, size_t len);
-/* Sends when the turn ends. */
-void h2_flush_later(struct h2_conn *h);
 /* Sends what can be sent, streams in turn. */
 void h2_flush(struct h2_conn *h);
 /* Formats what the endpoint has, as windows allow; keeps EP_TX_* up to date. */
 void h2s_send(struct h2_stream *s);
 /* The stream may go on: its window, or the connection's, has opened. */
 void h2s_send_later(struct h2_stream *s);
+
+/* h2_flush() of the connection whose <flush> this is. */
+void h2_flush_one(struct list *link);
+
+/* --- h2_endpoint.c */
 
 extern const struct endpoint_ops h2_front_endpoint;
 

@@ -9,7 +9,6 @@
  * waits in the list of senders: each gets its turn and sends about a frame's worth.
  */
 #include <string.h>
-#include "base/clock.h"
 #include "h2_priv.h"
 
 /* Below this, copying behind what is written is cheaper than one more vector of the system call. */
@@ -19,76 +18,6 @@
 #define TX_LOW (64 * 1024)
 /* System calls that one flush makes at most. */
 #define FLUSH_BUDGET 4
-
-static __thread struct block *text;
-static __thread struct turn_list flush;
-
-static void flush_one(struct list *link)
-{
-	h2_flush(list_entry(link, struct h2_conn, flush));
-}
-
-bool h2_send_thread_init(void)
-{
-	turn_list_init(&flush, flush_one);
-	return true;
-}
-
-void h2_send_thread_fini(void)
-{
-	block_drop(text);
-	text = NULL;
-}
-
-void h2_flush_later(struct h2_conn *h)
-{
-	if (!(h->flags & H2C_FL_DEAD))
-		turn_list_add(&flush, &h->flush);
-}
-
-/* --- the queue of the connection -------------------------------------------------------------- */
-
-/* Without memory the frames would be out of step: the connection is lost. */
-static void out_failed(struct h2_conn *h)
-{
-	h->flags |= H2C_FL_BROKEN;
-	h->conn->flags |= CONN_ERROR;
-	h2_resume_later(h);
-}
-
-char *h2_out_reserve(struct h2_conn *h, size_t n)
-{
-	if (!text || block_room(text) < n) {
-		block_drop(text);
-		text = n <= block_size() ? block_new() : block_new_sized(n);
-	}
-	if (!text) {
-		out_failed(h);
-		return NULL;
-	}
-	return text->data + text->used;
-}
-
-void h2_out_commit(struct h2_conn *h, const char *end)
-{
-	const char *start = text->data + text->used;
-
-	text->used = (uint32_t)(end - text->data);
-	if (!block_queue_add(&h->out, text, start, (size_t)(end - start)))
-		out_failed(h);
-	h2_flush_later(h);
-}
-
-void h2_out_control(struct h2_conn *h, const char *frame, size_t len)
-{
-	char *p = h2_out_reserve(h, len);
-
-	if (!p)
-		return;
-	memcpy(p, frame, len);
-	h->control_bytes += (uint32_t)len;
-	h2_out_commit(h, p + len);
-}
 
 /* --- heads ------------------------------------------------------------------------------------ */
 
@@ -324,7 +253,7 @@ static bool send_data(struct h2_stream *s, size_t n, bool end)
 	}
 	h2_out_commit(h, p);
 	if (!copied && !block_queue_move_len(&h->out, &ep->tx, n)) {
-		out_failed(h);
+		h2_out_failed(h);
 		return false;
 	}
 	s->tx_window -= (int64_t)n;
@@ -503,7 +432,7 @@ void h2_flush(struct h2_conn *h)
 		r = c->flags & CONN_CAN_SEND ? conn_send(c, &h->out, false) : IO_AGAIN;
 	}
 	if (r == IO_ERR)
-		out_failed(h);
+		h2_out_failed(h);
 	if (!h->out.len && h->control_bytes) {
 		if (h->control_bytes >= H2_CONTROL_HIGH)
 			h2_resume_later(h);
@@ -515,4 +444,9 @@ void h2_flush(struct h2_conn *h)
 		h2c_arm(h);
 	h2c_check_end(h);
 	h2_leave(h, outer);
+}
+
+void h2_flush_one(struct list *link)
+{
+	h2_flush(list_entry(link, struct h2_conn, flush));
 }

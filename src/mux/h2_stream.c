@@ -82,13 +82,6 @@ void h2s_free(struct h2_stream *s)
 	pool_free(stream_pool, s);
 }
 
-void h2s_wake(struct h2_stream *s)
-{
-	if (s->conn->late == s)
-		s->conn->late = NULL;
-	s->ep->user->wake(s->ep);
-}
-
 void h2s_ended_remote(struct h2_stream *s)
 {
 	h2s_set_state(s, s->state == H2S_OPEN ? H2S_HALF_REMOTE : H2S_CLOSED);
@@ -109,6 +102,13 @@ bool h2c_was_reset(const struct h2_conn *h, uint32_t id)
 		if (h->reset[i] == id)
 			return true;
 	return false;
+}
+
+void h2c_forget_reset(struct h2_conn *h, uint32_t id)
+{
+	for (unsigned i = 0; i < 4; i++)
+		if (h->reset[i] == id)
+			h->reset[i] = 0;
 }
 
 void h2c_reset(struct h2_conn *h, uint32_t id, enum h2_error code)

@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include "core/thread.h"
 #include "proxy/balance.h"
+#include "proxy/server.h"
 
 /* An entry of a backend's balancing: one server. */
 struct server_balance {
@@ -20,6 +21,7 @@ struct server_balance {
 	struct balance *balance;
 	unsigned index;
 	unsigned weight;   /* atomic: effective weight; 0: not in use */
+	unsigned own;      /* same, as if its kind (active, backup) were in use: under the lock */
 };
 
 struct balance {
@@ -41,6 +43,14 @@ static inline unsigned balance_entry_weight(const struct server_balance *e)
 	return __atomic_load_n(&e->weight, __ATOMIC_RELAXED);
 }
 
+/* Is its load below what hash-balance-factor allows? */
+bool balance_entry_is_light(const struct server_balance *e);
+/* A weight of an entry in sixteenths of the user's unit, as the wheel and the ring count. */
+static inline uint32_t balance_fine_weight(const struct balance *b, unsigned weight)
+{
+	return b->warming ? weight : weight * SERVER_WARM;
+}
+
 /* In use, with room, and not to be avoided. */
 bool balance_entry_fits(const struct server_balance *e, const struct server *avoid);
 /* Zeroed memory on its own cache lines (free()); NULL: no memory. */
@@ -48,10 +58,38 @@ void *balance_lines_alloc(size_t size);
 /* free(<memory>) once no thread can be reading it any more. */
 void balance_retire(void *memory);
 
+/* --- balance_map.c: a schedule of turns in b->data, a cursor in each b->group */
+bool balance_map_init(struct balance *b);
+void balance_map_fini(struct balance *b);
+void balance_map_update(struct balance *b);
+/* The next of the schedule with room; NULL: none. */
+struct server *balance_map_next(struct balance *b, const struct server *avoid);
+/* The server of a hash, with room or without; NULL: no server is in use. */
+struct server *balance_map_at(struct balance *b, uint32_t hash);
+
+/* --- balance_ring.c: consistent hashing, a ring of points in b->data, a cursor in each b->group */
+bool balance_ring_init(struct balance *b);
+void balance_ring_fini(struct balance *b);
+void balance_ring_update(struct balance *b);
+/* The next of the ring with room; NULL: none. */
+struct server *balance_ring_next(struct balance *b, const struct server *avoid);
+/* The server of a hash, or one that follows on the ring when that is <avoid>, above the load that
+ * hash-balance-factor allows, or without the room that hash-preserve-affinity asks for. NULL: no
+ * server is in use.
+ */
+struct server *balance_ring_at(struct balance *b, uint32_t hash, const struct server *avoid);
+
 extern const struct balance_algorithm balance_roundrobin;
 extern const struct balance_algorithm balance_leastconn;
 extern const struct balance_algorithm balance_static_rr;
 extern const struct balance_algorithm balance_random;
 extern const struct balance_algorithm balance_first;
+extern const struct balance_algorithm balance_sticky;
+extern const struct balance_algorithm balance_source;
+extern const struct balance_algorithm balance_uri;
+extern const struct balance_algorithm balance_url_param;
+extern const struct balance_algorithm balance_hdr;
+extern const struct balance_algorithm balance_rdp_cookie;
+extern const struct balance_algorithm balance_hash;
 
 #endif

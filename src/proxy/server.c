@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "proxy/server.h"
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include "proxy/proxy.h"
 #include "proxy_priv.h"
 #include "server_priv.h"
+#include "server_state_priv.h"
 
 #define SLOTS_OFFSET ((sizeof(struct server) + 15) & ~(size_t)15)
 
@@ -187,63 +187,11 @@ struct server *server_find_path(struct config *cfg, const char *path, const char
 
 /* --- state ---------------------------------------------------------------------------------- */
 
-bool server_is_willing(const struct server *srv)
-{
-	unsigned admin = __atomic_load_n(&srv->state->admin, __ATOMIC_RELAXED);
-	unsigned oper = __atomic_load_n(&srv->state->oper, __ATOMIC_RELAXED);
-
-	return !(admin & SERVER_MAINT) && oper != SERVER_STOPPED;
-}
-
-bool server_is_usable(const struct server *srv)
-{
-	unsigned admin = __atomic_load_n(&srv->state->admin, __ATOMIC_RELAXED);
-	unsigned oper = __atomic_load_n(&srv->state->oper, __ATOMIC_RELAXED);
-
-	return !(admin & (SERVER_MAINT | SERVER_DRAIN)) && server_weight(srv) > 0 &&
-		(oper == SERVER_RUNNING || oper == SERVER_STARTING);
-}
-
-/* Copies the 28 bytes of an address word by word: the other side may be another thread's. A
- * reader that sees a new word also sees that the turn has changed.
- */
-static void address_copy(void *to, const void *from)
-{
-	static_assert(sizeof(struct sockaddr_in6) % 4 == 0, "copied by words");
-	uint32_t *dst = to;
-	const uint32_t *src = from;
-
-	for (size_t i = 0; i < sizeof(struct sockaddr_in6) / 4; i++)
-		__atomic_store_n(&dst[i], __atomic_load_n(&src[i], __ATOMIC_ACQUIRE),
-				 __ATOMIC_RELEASE);
-}
-
-/* The writer makes the turn odd while it writes: a reader that saw a turn change reads again. */
-void server_address(const struct server *srv, struct server_addr *out)
-{
-	struct server_state *st = srv->state;
-	unsigned turn;
-
-	if (likely(!st || !__atomic_load_n(&st->address_len, __ATOMIC_ACQUIRE))) {
-		memset(&out->sa, 0, sizeof(out->sa));
-		memcpy(&out->sa, srv->address, srv->address_len);
-		out->len = srv->address_len;
-		return;
-	}
-	do {
-		while ((turn = __atomic_load_n(&st->address_turn, __ATOMIC_ACQUIRE)) & 1)
-			;
-		memset(&out->sa, 0, sizeof(out->sa));
-		address_copy(&out->sa, &st->address);
-		out->len = __atomic_load_n(&st->address_len, __ATOMIC_RELAXED);
-	} while (__atomic_load_n(&st->address_turn, __ATOMIC_RELAXED) != turn);
-}
-
 /* Writes the new address for readers of all threads, under the change lock. */
 void server_address_publish(struct server_state *st, const struct server_addr *addr)
 {
 	__atomic_add_fetch(&st->address_turn, 1, __ATOMIC_SEQ_CST);
-	address_copy(&st->address, &addr->sa);
+	server_address_copy(&st->address, &addr->sa);
 	__atomic_store_n(&st->address_len, addr->len, __ATOMIC_RELEASE);
 	__atomic_add_fetch(&st->address_turn, 1, __ATOMIC_SEQ_CST);
 }

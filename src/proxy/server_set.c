@@ -36,7 +36,7 @@ bool server_set_weight(struct server *srv, const char *text, const char **error)
 		*error = "Absolute weight can only be between 0 and 256 inclusive.";
 		return false;
 	}
-	if (srv->proxy->algorithm && !srv->proxy->algorithm->dynamic_weights && v &&
+	if (!balance_has_dynamic_weights(srv->proxy) && v &&
 	    v != (long)srv->uweight) {
 		*error = "Backend is using a static LB algorithm and only accepts weights "
 			"'0%' and '100%'.";

@@ -300,6 +300,39 @@ static enum expr_result cookie_sample(struct expr_ctx *ctx, const struct expr_ar
 	return found && !(ctx->flags & EXPR_ITERATE) ? EXPR_FOUND : EXPR_NONE;
 }
 
+/* cook_names([<delimiter>]) */
+static enum expr_result fetch_cookie_names(struct expr_ctx *ctx, const struct expr_arg *args,
+					   struct sample *out)
+{
+	struct slice delimiter = args[0].type == ARG_STR && args[0].text.len ? args[0].text :
+		SLICE(",");
+	struct slice names = slice_none(), none = slice_none(), list, attributes;
+	enum expr_result ret = EXPR_NONE;
+	const struct http_msg *m = source_message(ctx, ctx->data, &ret);
+	bool response = m && (m->flags & HTTP_MSG_RESPONSE);
+	struct h1_field *field;
+	struct cookie c;
+	int at = -1;
+
+	if (!m)
+		return ret;
+	while ((field = http_field_next(&m->fields, &at, response ? FIELD_SET_COOKIE : FIELD_COOKIE,
+					none)) != NULL) {
+		list = field->value;
+		while (response ? list.len && cookie_parse_set(list, &c, &attributes) :
+		       cookie_next(&list, &c)) {
+			const char *more = arena_printf(ctx->arena, "%.*s%.*s%.*s", SLICE_FMT(names),
+							names.len ? (int)delimiter.len : 0,
+							delimiter.ptr, SLICE_FMT(c.name));
+
+			if (response)
+				list = none;
+			names = slice_of(more);
+		}
+	}
+	return smp_give_text(out, names);
+}
+
 static enum expr_result fetch_cookie(struct expr_ctx *ctx, const struct expr_arg *args,
 				     struct sample *out)
 {
@@ -361,6 +394,9 @@ static const struct expr_fetch fetches[] = {
 	COOKIE("req.cook", HEAD_REQ, &request_values),
 	COUNT("req.cook_cnt", HEAD_REQ, &request_values, fetch_cookie_count, HELP_COUNT),
 	COOKIE_VALUE("req.cook_val", HEAD_REQ, &request_values),
+	{ .name = "req.cook_names", .args = { ARG_STR }, .out = SMP_STR, .use = HEAD_REQ,
+	  .fetch = fetch_cookie_names, .data = &request_values, .syntax = "[<delimiter>]",
+	  .help = "the names of all cookies" },
 	FIELD("req.fhdr", SMP_STR, HEAD_REQ, &request_lines, fetch_field),
 	COUNT("req.fhdr_cnt", HEAD_REQ, &request_lines, fetch_field_count, HELP_COUNT),
 	FIELD("req.hdr", SMP_STR, HEAD_REQ, &request_values, fetch_field),
@@ -371,6 +407,9 @@ static const struct expr_fetch fetches[] = {
 	COOKIE("res.cook", HEAD_RES, &response_values),
 	COUNT("res.cook_cnt", HEAD_RES, &response_values, fetch_cookie_count, HELP_COUNT),
 	COOKIE_VALUE("res.cook_val", HEAD_RES, &response_values),
+	{ .name = "res.cook_names", .args = { ARG_STR }, .out = SMP_STR, .use = HEAD_RES,
+	  .fetch = fetch_cookie_names, .data = &response_values, .syntax = "[<delimiter>]",
+	  .help = "the names of all cookies" },
 	FIELD("res.fhdr", SMP_STR, HEAD_RES, &response_lines, fetch_field),
 	COUNT("res.fhdr_cnt", HEAD_RES, &response_lines, fetch_field_count, HELP_COUNT),
 	FIELD("res.hdr", SMP_STR, HEAD_RES, &response_values, fetch_field),

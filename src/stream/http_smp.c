@@ -5,7 +5,9 @@
  */
 #include "smp_priv.h"
 
+#include <endian.h>
 #include "base/bug.h"
+#include "base/hash.h"
 #include "codec/uri.h"
 #include "expr/pattern.h"
 
@@ -132,6 +134,55 @@ static enum expr_result fetch_base(struct expr_ctx *ctx, const struct expr_arg *
 	return smp_give_text(out, path.len ? smp_join(ctx, host->value, path) : host->value);
 }
 
+/* Both are joined as `base` does it, then hashed by SDBM and spread. */
+static uint32_t hash_target(const struct http_msg *m, struct slice target)
+{
+	const struct h1_field *host = http_field_find(&m->fields, FIELD_HOST, slice_none());
+	struct slice parts[2] = { host ? host->value : slice_none(), target };
+	uint32_t hash = 0;
+
+	for (int i = 0; i < 2; i++)
+		for (size_t k = 0; k < parts[i].len; k++)
+			hash = hash * 65599 + (unsigned char)parts[i].ptr[k];
+	return hash_avalanche(hash);
+}
+
+/* base32 and url32 */
+static enum expr_result fetch_target_hash(struct expr_ctx *ctx, const struct expr_arg *args,
+					  struct sample *out)
+{
+	const struct request_piece *piece = ctx->data;
+	enum expr_result ret;
+	const struct http_msg *m = smp_request(ctx, &ret);
+
+	return m ? smp_give_int(out, hash_target(m, piece->get(m))) : ret;
+}
+
+/* The hash in network order, then the client's address. */
+static enum expr_result fetch_target_hash_src(struct expr_ctx *ctx, const struct expr_arg *args,
+					      struct sample *out)
+{
+	const struct addr *src = ctx->session ? session_src(ctx->session) : NULL;
+	const struct request_piece *piece = ctx->data;
+	enum expr_result ret;
+	const struct http_msg *m = smp_request(ctx, &ret);
+	char bytes[4 + 16];
+	size_t len = 4;
+	uint32_t hash;
+
+	if (!m)
+		return ret;
+	hash = htobe32(hash_target(m, piece->get(m)));
+	memcpy(bytes, &hash, 4);
+	if (src && src->family == ADDR_INET)
+		memcpy(bytes + 4, &src->v4, 4), len += 4;
+	else if (src && src->family == ADDR_INET6)
+		memcpy(bytes + 4, src->v6, 16), len += 16;
+	ret = smp_give_text(out, arena_copy(ctx->arena, slice_make(bytes, len)));
+	out->type = SMP_BIN;
+	return ret;
+}
+
 static bool char_ends_param(char c)
 {
 	return c == '&' || c == ';';
@@ -206,6 +257,35 @@ static enum expr_result fetch_param_value(struct expr_ctx *ctx, const struct exp
 	return ret == EXPR_FOUND ? smp_text_to_int(out) : ret;
 }
 
+/* req.body_param([<name>[,i]]): the same of a form in the body */
+static enum expr_result fetch_body_param(struct expr_ctx *ctx, const struct expr_arg *args,
+					 struct sample *out)
+{
+	bool nocase = args[0].type == ARG_STR && args[1].type == ARG_STR && args[1].text.len;
+	struct slice wanted = args[0].type == ARG_STR ? args[0].text : slice_none();
+	struct slice name, value, list;
+	enum expr_result ret;
+
+	if (!smp_request(ctx, &ret))
+		return ret;
+	list = ctx->cursor[0] ? slice_make((char *)(uintptr_t)ctx->cursor[0], ctx->cursor[1]) :
+		smp_bytes(ctx->stream, &ctx->stream->front);
+	while (param_next(&list, &name, &value)) {
+		if (wanted.len && !(nocase ? slice_eq_nocase(name, wanted) :
+				    slice_eq(name, wanted)))
+			continue;
+		ret = smp_give_text(out, value);
+		out->type = SMP_BIN;
+		if ((ctx->flags & EXPR_ITERATE) && list.len) {
+			ctx->cursor[0] = (uintptr_t)list.ptr;
+			ctx->cursor[1] = list.len;
+			out->flags |= SMP_NOT_LAST;
+		}
+		return ret;
+	}
+	return EXPR_NONE;
+}
+
 static bool check_param(struct conf_line *l, struct expr_arg *args, const char **error)
 {
 	if (args[0].type == ARG_STR && args[1].type == ARG_STR && args[1].text.len > 1) {
@@ -269,8 +349,7 @@ static enum expr_result fetch_proto_http(struct expr_ctx *ctx, const struct expr
 {
 	enum expr_result ret;
 
-	return smp_request(ctx, &ret) ? smp_give_bool(out, true) :
-		ret == EXPR_WAIT ? ret : smp_give_bool(out, false);
+	return smp_request(ctx, &ret) ? smp_give_bool(out, true) : ret;
 }
 
 static enum expr_result fetch_first_request(struct expr_ctx *ctx, const struct expr_arg *args,
@@ -321,6 +400,10 @@ static enum expr_result fetch_response_version(struct expr_ctx *ctx, const struc
 static const struct expr_fetch fetches[] = {
 	{ .name = "base", .out = SMP_STR, .use = REQUEST, .fetch = fetch_base,
 	  .data = &request_path, .help = "the first Host and the path" },
+	{ .name = "base32", .out = SMP_INT, .use = REQUEST, .fetch = fetch_target_hash,
+	  .data = &request_path, .help = "a hash of the first Host and the path" },
+	{ .name = "base32+src", .out = SMP_BIN, .use = REQUEST, .fetch = fetch_target_hash_src,
+	  .data = &request_path, .help = "base32 and the client's address" },
 	{ .name = "baseq", .out = SMP_STR, .use = REQUEST, .fetch = fetch_base,
 	  .data = &request_pathq, .help = "the first Host, the path and the query" },
 	FETCH("http_first_req", SMP_BOOL, EXPR_USE_HTTP_REQUEST, fetch_first_request,
@@ -331,6 +414,9 @@ static const struct expr_fetch fetches[] = {
 	{ .name = "query", .args = { ARG_STR }, .out = SMP_STR, .use = REQUEST,
 	  .fetch = fetch_query, .check = check_query, .syntax = "[with_qm]",
 	  .help = "what follows the first '?'" },
+	{ .name = "req.body_param", .args = { ARG_STR, ARG_STR }, .out = SMP_BIN, .use = REQUEST,
+	  .fetch = fetch_body_param, .syntax = "[<name>[,i]]",
+	  .help = "a parameter of the form in the body" },
 	FETCH("req.proto_http", SMP_BOOL, EXPR_USE_HTTP_REQUEST, fetch_proto_http, "is it HTTP?"),
 	PIECE("req.ver", &request_version, "the version of the request"),
 	FETCH("req_proto_http", SMP_BOOL, EXPR_USE_HTTP_REQUEST, fetch_proto_http, "is it HTTP?"),
@@ -347,6 +433,10 @@ static const struct expr_fetch fetches[] = {
 	FETCH("url_ip", SMP_IPV4, REQUEST, fetch_url_ip, "the IPv4 address of the target"),
 	PARAM("url_param", SMP_STR, fetch_param),
 	FETCH("url_port", SMP_INT, REQUEST, fetch_url_port, "the port of the target"),
+	{ .name = "url32", .out = SMP_INT, .use = REQUEST, .fetch = fetch_target_hash,
+	  .data = &request_url, .help = "a hash of the first Host and the target" },
+	{ .name = "url32+src", .out = SMP_BIN, .use = REQUEST, .fetch = fetch_target_hash_src,
+	  .data = &request_url, .help = "url32 and the client's address" },
 	PARAM("urlp", SMP_STR, fetch_param),
 	PARAM("urlp_val", SMP_INT, fetch_param_value),
 	{ 0 }

@@ -21,8 +21,7 @@ static const struct log_settings *settings_of(const struct proxy *px)
 	return slot_of(&log_proxy_slot, proxy_slots(px));
 }
 
-/* An end that nobody needs to look at: no error, no status 5xx (even of ours), no other try. */
-static bool is_normal(const struct stream *s)
+bool stream_is_normal(const struct stream *s)
 {
 	return (s->cause == CAUSE_NONE || s->cause == CAUSE_LOCAL) && s->status < 500 &&
 	       !s->retries && !(s->flags & STRM_REDISPATCHED);
@@ -37,7 +36,7 @@ static enum log_level level_of(const struct stream *s)
 {
 	if (s->log_level < LOG_LEVELS)
 		return s->log_level;
-	return is_normal(s) ? LOG_LVL_INFO : error_level(s->fe);
+	return stream_is_normal(s) ? LOG_LVL_INFO : error_level(s->fe);
 }
 
 /* Builds and sends one line of a format, with the structured data of the frontend. */
@@ -70,10 +69,10 @@ void stream_log(struct stream *s)
 
 	if (!f || !is_wanted(s))
 		return;
-	if (s->fe->options & PROXY_OPT_DONTLOG_NORMAL && is_normal(s))
+	if (s->fe->options & PROXY_OPT_DONTLOG_NORMAL && stream_is_normal(s))
 		return;
 	if (s->fe->options & PROXY_OPT_DONTLOGNULL && !(s->flags & STRM_HTTP) &&
-	    !s->front.rx_bytes && !s->front.tx_bytes)
+	    !s->front.rx_bytes && !stream_bytes_out(s))
 		return;
 	s->flags |= STRM_LOGGED;
 	send_line(s, f, level_of(s));
@@ -147,6 +146,7 @@ void session_log_error(struct session *sess, const char *what)
 	const char *name = sess->listener->bind->name;
 	struct log_message m = { .level = error_level(sess->fe) };
 
+	sess->error = conn_error_id(what);
 	if (!log_is_wanted(sess->config, settings_of(sess->fe)))
 		return;
 	if (px->error_format) {

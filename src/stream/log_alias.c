@@ -8,7 +8,10 @@
 #include "net/conn.h"
 #include "stream/listen.h"
 #include "stream/service.h"
+#include "persist.h"
 #include "stream_priv.h"
+#include "timing.h"
+#include "tls/tls.h"
 
 #define ALIAS_ARGS struct expr_ctx *ctx, const struct logformat_item *item, struct strbuf *out
 
@@ -110,6 +113,32 @@ static bool alias_f(ALIAS_ARGS)
 	return logformat_put_text(item, out, slice_of(ctx->session->fe->name));
 }
 
+static bool alias_ft(ALIAS_ARGS)
+{
+	struct session *s = ctx->session;
+
+	if (!alias_f(ctx, item, out))
+		return false;
+	if (tls_bind_is_on(bind_slots(s->listener->bind)))
+		strbuf_add_char(out, '~');
+	return true;
+}
+
+static bool put_or_dash(const struct logformat_item *item, struct strbuf *out, const char *text)
+{
+	return logformat_put_word(item, out, text ? slice_of(text) : SLICE("-"));
+}
+
+static bool alias_sslc(ALIAS_ARGS)
+{
+	return put_or_dash(item, out, tls_cipher_name(ctx->session->conn));
+}
+
+static bool alias_sslv(ALIAS_ARGS)
+{
+	return put_or_dash(item, out, tls_version_name(ctx->session->conn));
+}
+
 static bool alias_b(ALIAS_ARGS)
 {
 	return logformat_put_text(item, out, slice_of(ctx->stream->be->name));
@@ -191,103 +220,33 @@ static bool alias_trl(ALIAS_ARGS)
 
 /* --- timers ----------------------------------------------------------------------------------- */
 
-/* Milliseconds between two dates; -1 when the second was not reached. */
-static int64_t span(uint64_t from, uint64_t to)
-{
-	if (!to || !from)
-		return -1;
-	return to > from ? (int64_t)((to - from) / NS_PER_MS) : 0;
-}
-
-static int64_t time_th(const struct stream *s)
-{
-	return s->unique ? 0 : s->sess->handshake_ms;
-}
-
-static int64_t time_ti(const struct stream *s)
-{
-	return s->flags & STRM_HTTP ? span(s->t.idle_from, s->t.begin) : 0;
-}
-
-static int64_t time_tr_req(const struct stream *s)
-{
-	return s->flags & STRM_HTTP ? span(s->t.begin, s->t.request) : 0;
-}
-
-static int64_t time_tq(const struct stream *s)
-{
-	int64_t tr = time_tr_req(s);
-
-	return tr < 0 ? -1 : time_th(s) + time_ti(s) + tr;
-}
-
-static int64_t time_tw(const struct stream *s)
-{
-	return span(s->t.request, s->t.queued);
-}
-
-static int64_t time_tc(const struct stream *s)
-{
-	return span(s->t.queued, s->t.connected);
-}
-
-static int64_t time_tr(const struct stream *s)
-{
-	return span(s->t.connected, s->t.data);
-}
-
-static uint64_t end_of(const struct stream *s)
-{
-	return s->t.close ? s->t.close : clock_now_ns();
-}
-
-static int64_t time_ta(const struct stream *s)
-{
-	return span(s->t.begin, end_of(s));
-}
-
-static int64_t time_tt(const struct stream *s)
-{
-	return span(s->unique ? s->t.idle_from : s->sess->accept_ns, end_of(s));
-}
-
-static int64_t time_td(const struct stream *s)
-{
-	return s->t.data ? span(s->t.data, end_of(s)) : -1;
-}
-
-static int64_t time_tu(const struct stream *s)
-{
-	return time_ta(s) + time_th(s);
-}
-
 /* A timer that grows until the end: '+' when the line was written before it (logasap). */
 static bool put_total(ALIAS_ARGS, int64_t ms)
 {
 	return logformat_put_int(item, out, ms, !ctx->stream->t.close);
 }
 
-#define ALIAS_TIMER(name) \
+#define ALIAS_TIMER(name, what) \
 	static bool alias_##name(ALIAS_ARGS) \
 	{ \
-		return logformat_put_int(item, out, time_##name(ctx->stream), false); \
+		return logformat_put_int(item, out, timing_##what(ctx->stream), false); \
 	}
-#define ALIAS_TOTAL(name) \
+#define ALIAS_TOTAL(name, what) \
 	static bool alias_##name(ALIAS_ARGS) \
 	{ \
-		return put_total(ctx, item, out, time_##name(ctx->stream)); \
+		return put_total(ctx, item, out, timing_##what(ctx->stream)); \
 	}
-ALIAS_TIMER(th)
-ALIAS_TIMER(ti)
-ALIAS_TIMER(tr_req)
-ALIAS_TIMER(tq)
-ALIAS_TIMER(tw)
-ALIAS_TIMER(tc)
-ALIAS_TIMER(tr)
-ALIAS_TOTAL(ta)
-ALIAS_TOTAL(tt)
-ALIAS_TOTAL(td)
-ALIAS_TOTAL(tu)
+ALIAS_TIMER(th, handshake)
+ALIAS_TIMER(ti, idle)
+ALIAS_TIMER(tr_req, request)
+ALIAS_TIMER(tq, query)
+ALIAS_TIMER(tw, queue)
+ALIAS_TIMER(tc, connect)
+ALIAS_TIMER(tr, response)
+ALIAS_TOTAL(ta, active)
+ALIAS_TOTAL(tt, total)
+ALIAS_TOTAL(td, data)
+ALIAS_TOTAL(tu, user)
 
 #undef ALIAS_TIMER
 #undef ALIAS_TOTAL
@@ -296,7 +255,7 @@ ALIAS_TOTAL(tu)
 
 static bool alias_B(ALIAS_ARGS)
 {
-	return logformat_put_int(item, out, (int64_t)ctx->stream->front.tx_bytes,
+	return logformat_put_int(item, out, (int64_t)stream_bytes_out(ctx->stream),
 				 !ctx->stream->t.close);
 }
 
@@ -455,23 +414,27 @@ static const char cause_chars[] = {
 #undef X
 };
 
-static char phase_char(const struct stream *s)
+void stream_end_letters(const struct stream *s, char letters[2])
 {
-	return s->cause == CAUSE_NONE || !s->cause_phase ? '-' : (char)s->cause_phase;
+	letters[0] = cause_chars[s->cause];
+	letters[1] = s->cause == CAUSE_NONE || !s->cause_phase ? '-' : (char)s->cause_phase;
 }
 
 static bool alias_ts(ALIAS_ARGS)
 {
-	const struct stream *s = ctx->stream;
-	char text[2] = { cause_chars[s->cause], phase_char(s) };
+	char text[2];
+
+	stream_end_letters(ctx->stream, text);
 
 	return strbuf_add(out, slice_make(text, 2));
 }
 
 static bool alias_tsc(ALIAS_ARGS)
 {
-	const struct stream *s = ctx->stream;
-	char text[4] = { cause_chars[s->cause], phase_char(s), '-', '-' };
+	char text[4];
+
+	stream_end_letters(ctx->stream, text);
+	persist_letters(ctx->stream, text + 2);
 
 	return strbuf_add(out, slice_make(text, 4));
 }
@@ -522,7 +485,7 @@ static const struct expr_alias aliases[] = {
 	{ .name = "fc", .print = alias_fc, .help = "sessions of the frontend" },
 	{ .name = "fi", .print = alias_fi, .help = "address the client connected to" },
 	{ .name = "fp", .print = alias_fp, .help = "port the client connected to" },
-	{ .name = "ft", .print = alias_f, .help = "name of the frontend, '~' after it with TLS" },
+	{ .name = "ft", .print = alias_ft, .help = "name of the frontend, '~' after it with TLS" },
 	{ .name = "lc", .print = alias_lc, .help = "number of the line of the frontend" },
 	{ .name = "ms", .print = alias_ms, .help = "milliseconds of the accept date" },
 	{ .name = "pid", .print = alias_pid, .help = "process number" },
@@ -534,6 +497,8 @@ static const struct expr_alias aliases[] = {
 	{ .name = "si", .print = alias_si, .help = "server's address" },
 	{ .name = "sp", .print = alias_sp, .help = "server's port" },
 	{ .name = "sq", .print = alias_sq, .help = "waiters ahead in the server's queue" },
+	{ .name = "sslc", .print = alias_sslc, .help = "TLS cipher of the client" },
+	{ .name = "sslv", .print = alias_sslv, .help = "TLS version of the client" },
 	{ .name = "t", .print = alias_t, .help = "accept date, local, with milliseconds" },
 	{ .name = "tr", .print = alias_date_tr, .flags = ALIAS_HTTP,
 	  .help = "date of the request" },

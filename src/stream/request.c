@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "proxy/balance.h"
 #include "stream/service.h"
+#include "persist.h"
 #include "stream_priv.h"
 
 /* Ends for a client's fault in the bytes of its body. */
@@ -42,7 +43,6 @@ static void count_request(struct stream *s, unsigned which)
 		counter_add(&s->be->state->be, which, 1);
 }
 
-/* What a rule list decided, as a step. NEXT: go on. */
 /* A service answers: nothing of servers is needed any more. */
 static enum step service_step(struct stream *s, const struct proxy *px)
 {
@@ -54,6 +54,7 @@ static enum step service_step(struct stream *s, const struct proxy *px)
 	return stream_goto(s, STAGE_RESPONSE);
 }
 
+/* What a rule list decided, as a step. NEXT: go on. */
 static enum step rules_step(struct stream *s, struct proxy *px, enum rule_result r,
 			    const struct rule *which)
 {
@@ -204,10 +205,13 @@ enum step stage_http_request_fe(struct stream *s)
 
 enum step stage_switch(struct stream *s)
 {
+	struct expr_ctx *ctx = stream_expr(s, EXPR_DIR_REQUEST | EXPR_FINAL | EXPR_MAY_WAIT);
 	struct proxy *be = NULL;
 
-	if (rules_backend(s->fe, stream_expr(s, EXPR_DIR_REQUEST | EXPR_FINAL), &be) == EXPR_WAIT)
+	if (rules_backend(s->fe, ctx, &be) == EXPR_WAIT) {
+		stream_hold_front(s);
 		return STEP_WAIT;
+	}
 	if (!be) {
 		if (!(s->fe->caps & PROXY_BE))
 			return stream_fail(s, 503, CAUSE_SERVER_ABORT, 'C');
@@ -304,6 +308,7 @@ static bool add_fields(struct stream *s)
 enum step stage_prepare(struct stream *s)
 {
 	capture_request_cookie(s);
+	persist_request(s);
 	if (s->flags & STRM_HTTP && (!stream_add_unique_id(s) || !add_fields(s)))
 		return stream_fail(s, 500, CAUSE_RESOURCE, 0);
 	return STEP_NEXT;

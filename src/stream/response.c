@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "net/conn.h"
 #include "stream/service.h"
+#include "persist.h"
 #include "stream_priv.h"
 
 /* More interim answers than this to one request are an attack, or a server gone wrong. */
@@ -256,6 +257,7 @@ enum step stage_response_rules_fe(struct stream *s)
 
 	if (step != STEP_NEXT)
 		return step;
+	persist_response(s);
 	if (stream_response_leaks_cookie(s)) {
 		count_denied(s);
 		return stream_fail(s, 502, CAUSE_PROXY, 0);
@@ -300,6 +302,9 @@ enum step stage_reply(struct stream *s)
 		open_tunnel(s);
 	s->front.flags |= EP_TX_HEAD;
 	if (s->flags & STRM_LOCAL_REPLY) {
+		s->local_bytes += http_msg_size(&s->res) + s->reply_body.len;
+		if (s->res.flags & HTTP_MSG_CONN_CLOSE)
+			s->local_bytes += sizeof("connectionclose") - 1;
 		block_queue_move(&s->front.tx, &s->reply_body);
 		s->front.flags |= EP_TX_END;
 		s->front.ops->send(&s->front);

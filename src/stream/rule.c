@@ -269,7 +269,11 @@ static enum rule_result rule_step(const struct rule *r, struct expr_ctx *ctx,
 	enum expr_result holds;
 
 	if (first) {
+		/* the lists of a stream are entered again, but for the last one */
+		if (ctx->stream && r->set != RULES_HTTP_AFTER)
+			ctx->flags |= EXPR_MAY_WAIT;
 		holds = condition_eval(r->condition, ctx);
+		ctx->flags &= ~EXPR_MAY_WAIT;
 		if (holds == EXPR_WAIT)
 			return RULE_WAIT;
 		if (holds != EXPR_FOUND)

@@ -22,6 +22,7 @@
 #include <unistd.h>
 #include "base/bug.h"
 #include "base/clock.h"
+#include "base/hash.h"
 #include "codec/proxyproto.h"
 #include "conf/conf.h"
 #include "core/activity.h"
@@ -36,6 +37,7 @@
 #include "server_conn.h"
 #include "stream/listen.h"
 #include "stream_priv.h"
+#include "tls/tls.h"
 
 /* How long a stream waits for another thread's answer before it opens a connection. */
 #define ASK_MS 10
@@ -61,6 +63,7 @@ struct server_conn {
 	struct session *session; /* private to it; NULL: shared */
 	struct idle_list *idle;  /* where it waits, NULL when in use */
 	struct idle_list *used;  /* where it counts as used, NULL when not, or private */
+	uint64_t key;            /* what else must be the same to use it: server_conn_key() */
 	unsigned streams;        /* served so far */
 	bool proven;             /* a second stream went well on it */
 	bool marked;             /* set-bc-mark, set-bc-tos: for one request */
@@ -78,6 +81,7 @@ struct idle_ask {
 	struct server *server;
 	struct config *config;    /* counted: keeps the server */
 	struct server_conn *conn; /* the answer; NULL: none */
+	uint64_t key;
 	unsigned from;            /* the thread that asks */
 	bool proven;              /* only a proven one will do */
 };
@@ -377,6 +381,7 @@ static bool sc_follow(struct server_conn *sc)
 	sc->server = heir;
 	sc->config = config_take(now);
 	h1_set_settings(sc->h1, &stream_proxy(heir->proxy)->back);
+	tls_follow(h1_conn_conn(sc->h1), server_slots(heir));
 	config_drop(&was);
 	return true;
 }
@@ -425,6 +430,29 @@ static const struct h1_back_user h1_user = {
 };
 static const struct pass_user pass_user = { .closed = sc_closed_pass, .describe = sc_describe };
 
+/* --- what a connection is good for ------------------------------------------------------------ */
+
+/* The name that this stream's connection asks for in its handshake; or slice_none(). */
+static struct slice wanted_sni(struct stream *s)
+{
+	const struct expr *e = tls_server_sni(server_slots(s->server));
+	struct slice name;
+
+	if (likely(!e))
+		return slice_none();
+	if (expr_eval_string(e, stream_expr(s, EXPR_DIR_REQUEST | EXPR_FINAL), &name) != EXPR_FOUND)
+		return slice_none();
+	return name;
+}
+
+/* Connections of other keys serve other names: 0 for those without any. */
+static uint64_t wanted_key(struct stream *s)
+{
+	struct slice name = wanted_sni(s);
+
+	return name.len ? hash_bytes(name.ptr, name.len, 1) : 0;
+}
+
 /* --- taking ----------------------------------------------------------------------------------- */
 
 static void sc_attach(struct server_conn *sc, struct stream *s)
@@ -435,12 +463,12 @@ static void sc_attach(struct server_conn *sc, struct stream *s)
 }
 
 /* One that this client's earlier request has left. */
-static struct server_conn *find_private(struct stream *s)
+static struct server_conn *find_private(struct stream *s, uint64_t key)
 {
 	struct server_conn *sc;
 
 	list_for_each(sc, &s->sess->server_conns, link)
-		if (sc->server == s->server)
+		if (sc->server == s->server && sc->key == key)
 			return sc;
 	return NULL;
 }
@@ -467,7 +495,7 @@ static enum reusable reusable_for(const struct stream *s)
 	return s->be->reuse == REUSE_AGGRESSIVE ? REUSABLE_PROVEN : REUSABLE_NONE;
 }
 
-static struct server_conn *find_shared(struct stream *s)
+static struct server_conn *find_shared(struct stream *s, uint64_t key)
 {
 	struct idle_list *l = idle_list_get(s->server, false);
 	enum reusable which = reusable_for(s);
@@ -476,7 +504,7 @@ static struct server_conn *find_shared(struct stream *s)
 	if (!l || which == REUSABLE_NONE)
 		return NULL;
 	list_for_each(sc, &l->conns, link)
-		if (sc->proven || which == REUSABLE_ANY)
+		if (sc->key == key && (sc->proven || which == REUSABLE_ANY))
 			return sc;
 	return NULL;
 }
@@ -493,12 +521,14 @@ static bool wants_new(const struct stream *s)
 bool server_conn_take_idle(struct stream *s)
 {
 	struct server_conn *sc;
+	uint64_t key;
 
 	if (wants_new(s))
 		return false;
-	sc = find_private(s);
+	key = wanted_key(s);
+	sc = find_private(s, key);
 	if (!sc)
-		sc = find_shared(s);
+		sc = find_shared(s, key);
 	if (!sc)
 		return false;
 	sc_attach(sc, s);
@@ -587,7 +617,8 @@ static struct server_conn *idle_give(const struct idle_ask *a)
 	if (!l)
 		return NULL;
 	list_for_each(sc, &l->conns, link)
-		if ((sc->proven || !a->proven) && h1_back_detach_thread(sc->h1)) {
+		if (sc->key == a->key && (sc->proven || !a->proven) &&
+		    h1_back_detach_thread(sc->h1)) {
 			idle_leave(sc);
 			return sc;
 		}
@@ -645,6 +676,7 @@ static bool ask(struct stream *s, unsigned thread)
 	SHARED_WRITE(process);
 	*a = (struct idle_ask){ .message.run = ask_arrives, .stream = s, .server = s->server,
 				.config = config_take(s->sess->config), .from = thread_id,
+				.key = wanted_key(s),
 				.proven = reusable_for(s) == REUSABLE_PROVEN };
 	s->idle_ask = a;
 	stream_wait_ms(s, ASK_MS);
@@ -782,6 +814,8 @@ static bool send_preamble(struct stream *s)
 			proxyproto_v2_crc32c(&w);
 		n = proxyproto_v2_end(&w);
 	}
+	if (n && tls_server_is_on(server_slots(s->server)))
+		return tls_preamble(s->back.ops->conn(&s->back), slice_make(header, n));
 	return n && s->back.ops->preamble(&s->back, slice_make(header, n));
 }
 
@@ -797,6 +831,13 @@ static bool set_up(struct stream *s, struct server_conn *sc, int fd, bool in_pro
 	}
 	if (s->be->options & PROXY_OPT_NOLINGER)
 		c->flags |= CONN_NO_LINGER;
+	if (tls_server_is_on(server_slots(s->server))) {
+		if (!tls_connect(c, server_slots(s->server), wanted_sni(s), slice_none())) {
+			conn_close(&c);
+			return false;
+		}
+		sc->key = wanted_key(s);
+	}
 	if (s->flags & STRM_HTTP) {
 		sc->h1 = h1_back_new(c, &s->back, &h1_user, sc, &stream_proxy(s->be)->back);
 		if (!sc->h1)
@@ -844,7 +885,7 @@ bool server_conn_open(struct stream *s)
 	}
 	if (s->flags & STRM_HTTP)
 		use_begin(sc);
-	if (!in_progress)
+	if (!in_progress && !tls_server_is_on(server_slots(s->server)))
 		s->back.flags |= EP_CONNECTED;
 	if (!send_preamble(s)) {
 		s->back.ops->detach(&s->back);

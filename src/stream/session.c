@@ -14,10 +14,12 @@
 #include "net/conn.h"
 #include "net/listener.h"
 #include "error_capture.h"
+#include "handshake_priv.h"
 #include "listen_priv.h"
 #include "preamble_priv.h"
 #include "server_conn.h"
 #include "stream_priv.h"
+#include "tls/tls.h"
 
 __thread struct list session_list;
 
@@ -26,7 +28,7 @@ static struct pool *session_pool;
 bool session_init(void)
 {
 	session_pool = pool_new("session", sizeof(struct session));
-	return session_pool && preamble_init();
+	return session_pool && preamble_init() && handshake_init();
 }
 
 bool session_thread_init(void)
@@ -202,7 +204,7 @@ static void start_http(struct session *s, bool readable)
 {
 	const char *proto = s->listener->bind->proto;
 
-	if (proto && strcmp(proto, "h2") == 0) {
+	if (proto ? strcmp(proto, "h2") == 0 : slice_eq(tls_alpn(s->conn), SLICE("h2"))) {
 		start_h2(s, readable);
 		return;
 	}
@@ -313,7 +315,7 @@ void session_accept(struct listener_conf *l, int fd, const struct addr *src)
 		return;
 	}
 	if (!preamble_wait(s))
-		session_start(s, false);
+		session_secure(s, false);
 }
 
 /* --- stopping --------------------------------------------------------------------------------- */

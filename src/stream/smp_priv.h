@@ -52,6 +52,13 @@ static inline enum expr_result smp_give_addr(struct sample *out, const struct ad
 	return EXPR_FOUND;
 }
 
+/* All bytes received of one side and not yet sent, in one piece: copied to the stream's arena when
+ * they are in several. slice_none(): no memory.
+ */
+struct slice smp_bytes(struct stream *s, const struct endpoint *ep);
+/* The request that the first bytes of a TCP stream make, if they are one. NULL: *ret tells. */
+const struct http_msg *smp_sniff(struct expr_ctx *ctx, enum expr_result *ret);
+
 /* The request's head. NULL: *ret tells whether it may still come. */
 static inline const struct http_msg *smp_request(struct expr_ctx *ctx, enum expr_result *ret)
 {
@@ -59,7 +66,9 @@ static inline const struct http_msg *smp_request(struct expr_ctx *ctx, enum expr
 
 	if (s && (s->flags & STRM_HTTP) && s->req.method_text.ptr)
 		return &s->req;
-	*ret = s && (s->flags & STRM_HTTP) && !(ctx->flags & EXPR_FINAL) ? EXPR_WAIT : EXPR_NONE;
+	if (s && !(s->flags & STRM_HTTP))
+		return smp_sniff(ctx, ret);
+	*ret = s && !(ctx->flags & EXPR_FINAL) ? EXPR_WAIT : EXPR_NONE;
 	return NULL;
 }
 

@@ -56,6 +56,11 @@ static inline enum step stream_goto(struct stream *s, enum stream_stage stage)
 	return STEP_AGAIN;
 }
 
+/* The two letters of the log that tell how it ended, so far. Manual 8.5. */
+void stream_end_letters(const struct stream *s, char letters[2]);
+/* An end that nobody needs to look at: no error, no status 5xx (even of ours), no other try. */
+bool stream_is_normal(const struct stream *s);
+
 /* Ends with this page (0: none) and cause; returns what the stage must return. */
 enum step stream_fail(struct stream *s, unsigned status, enum stream_cause cause, char phase);
 /* Sends the answer in s->res. */
@@ -108,6 +113,8 @@ void stream_count_begin(struct stream *s);
 void stream_note_session(int64_t *last_s);
 void stream_count_backend(struct stream *s);
 void stream_count_end(struct stream *s);
+/* Bytes of the answer so far, the server's or our own, as logs and statistics count them. */
+uint64_t stream_bytes_out(const struct stream *s);
 /* With option contstats: counts the bytes so far, now and then. */
 void stream_count_continuously(struct stream *s);
 
@@ -127,6 +134,12 @@ bool session_thread_init(void);
 void session_follow(struct session *s);
 extern __thread struct list session_list;
 extern __thread struct list stream_list_of_thread;
+
+/* --- session_addr.c : tells the TLS floor where connections are. Once. */
+void session_addr_init(void);
+
+/* --- conn_error_smp.c : the number of what the log says of a connection (fc_err). */
+uint8_t conn_error_id(const char *message);
 
 /* --- log.c */
 /* Writes the log line of the stream, once, if its frontend wants one. */
