@@ -20,9 +20,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/socket.h>
+#include "base/slice.h"
 
 struct config;
-struct conn;
 struct proxy;
 struct server;
 
@@ -97,6 +97,9 @@ struct server_checks {
 	bool reuse_pool;               /* check-reuse-pool: refused so far */
 	bool agent_addr_is_set;        /* by agent-addr: `addr` is not for the agent */
 	const char *proto;             /* check-proto: "h1", "none", or NULL */
+	int ssl;                       /* check-ssl 1, no-check-ssl -1, 0 as the traffic */
+	const char *sni;               /* check-sni, or NULL */
+	struct slice alpn;             /* check-alpn in wire format */
 	enum check_observe observe;
 	enum check_on_error on_error;
 	int error_limit;               /* errors in a row that are one failure */
@@ -226,12 +229,5 @@ bool check_set_send(struct server *srv, const char *text);
  */
 bool checks_start_thread(struct config *cfg);
 void checks_stop_thread(const struct config *cfg);
-
-/* Who puts TLS on a connection installs this: replaces the transport of <c>, just connected or
- * connecting. NULL: `check-ssl` is refused.
- */
-typedef bool check_secure_fn(struct conn *c, const struct server *srv, const char *sni,
-			     const char *alpn);
-void checks_set_secure(check_secure_fn *fn);
 
 #endif

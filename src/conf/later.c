@@ -84,7 +84,6 @@ static const struct {
 	{ "verifyhost", CONF_SERVER, TLS }, { "sni", CONF_SERVER, TLS },
 	{ "sni-auto", CONF_SERVER, TLS }, { "no-sni-auto", CONF_SERVER, TLS },
 	{ "send-proxy-v2-ssl*", CONF_SERVER, TLS },
-	{ "check-*", CONF_SERVER, TLS }, { "no-check-*", CONF_SERVER, TLS },
 	{ "quic-*", CONF_BIND, "QUIC" }, { "ws", CONF_SERVER, H2 },
 };
 

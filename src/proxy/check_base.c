@@ -134,3 +134,21 @@ struct slice check_value_make(struct check_run *r, const struct check_value *v)
 		return text;
 	return check_hex_bytes(&r->arena, text.ptr, &error);
 }
+
+struct slice check_alpn_make(struct arena *a, const char *text)
+{
+	size_t len = strlen(text);
+	char *out = arena_alloc(a, len + 1), *at = out;
+
+	for (const char *p = text; out && *p; p += *p == ',') {
+		size_t n = strcspn(p, ",");
+
+		if (!n || n > 255)
+			return slice_none();
+		*at++ = (char)n;
+		memcpy(at, p, n);
+		at += n;
+		p += n;
+	}
+	return out && len ? slice_make(out, (size_t)(at - out)) : slice_none();
+}

@@ -206,6 +206,22 @@ static bool parse_check_proto(struct conf_line *l)
 			    srv->checks.proto);
 }
 
+static bool parse_check_alpn(struct conf_line *l)
+{
+	const char *word = conf_next(l);
+	struct slice *alpn = &((struct server *)l->object)->checks.alpn;
+
+	*alpn = check_alpn_make(&l->cfg->arena, word);
+	return alpn->ptr || option_error(l, "'check-alpn' : invalid list of protocols '%s'.", word);
+}
+
+/* keyword->min: 1 always, -1 never. */
+static bool parse_check_ssl(struct conf_line *l)
+{
+	((struct server *)l->object)->checks.ssl = (int)l->keyword->min;
+	return true;
+}
+
 /* agent-send "text\n" : \n and its kin were read with the line. */
 static bool parse_agent_send(struct conf_line *l)
 {
@@ -387,6 +403,14 @@ static const struct conf_keyword keywords[] = {
 	  .syntax = "[<backend>/]<server>" },
 	OPTION("check-proto", parse_check_proto, "protocol of checks"),
 	  .syntax = "{ h1 | none }" },
+	{ .words = "check-ssl", .where = CONF_SERVER, .parse = parse_check_ssl, .min = 1,
+	  .help = "checks use TLS, whatever the traffic does" },
+	{ .words = "no-check-ssl", .where = CONF_SERVER, .parse = parse_check_ssl, .min = -1,
+	  .help = "checks do not use TLS" },
+	OPTION("check-sni", parse_text, "the name that checks ask for"), CHECK_FIELD(sni),
+	  .syntax = "<name>" },
+	OPTION("check-alpn", parse_check_alpn, "protocols that checks offer by ALPN"),
+	  .syntax = "<protocols>" },
 	LATER("check-via-socks4", 0, "SOCKS4"),
 	LATER("check-reuse-pool", 0, "checks on idle connections"),
 	LATER("check-pool-conn-name", 1, "checks on idle connections"),

@@ -9,15 +9,9 @@
 #include "proxy/proxy.h"
 #include "proxy/server.h"
 #include "proxy/source.h"
+#include "tls/tls.h"
 #include "address_priv.h"
 #include "check_priv.h"
-
-static check_secure_fn *secure;
-
-void checks_set_secure(check_secure_fn *fn)
-{
-	secure = fn;
-}
 
 void check_close(struct check *c)
 {
@@ -102,6 +96,33 @@ static bool wants_proxy_header(const struct check *c, const struct check_connect
 		 !o->port && !o->port_expr && !o->addr);
 }
 
+/* Like the traffic, unless the check goes elsewhere or the line says so. */
+static bool wants_tls(const struct check *c, const struct check_connect *o)
+{
+	const struct server *srv = c->server;
+	const struct server_checks *s = &srv->checks;
+
+	if (c->agent)
+		return false;
+	if (o->ssl)
+		return true;
+	if ((!o->implicit && !o->use_default) || s->ssl < 0)
+		return false;
+	return s->ssl > 0 || (tls_server_is_on(server_slots(srv)) && !s->health.addr &&
+			      !s->health.port && !o->port && !o->port_expr && !o->addr);
+}
+
+/* Puts TLS on the new connection; names and protocols of the rule, or of the line. */
+static bool put_tls(const struct check *c, const struct check_connect *o)
+{
+	const struct server_checks *s = &c->server->checks;
+	const char *sni = o->sni ? o->sni : s->sni;
+	struct slice alpn = o->alpn.ptr ? o->alpn : s->alpn;
+
+	return tls_connect(c->conn, server_slots(c->server), slice_of(sni),
+			   alpn.ptr ? alpn : SLICE(""));
+}
+
 /* From our address to the one that was asked for; nothing is proxied with version 2. */
 static bool put_proxy_header(struct check *c, const struct server_addr *to)
 {
@@ -121,6 +142,8 @@ static bool put_proxy_header(struct check *c, const struct server_addr *to)
 		src = addr_from_sockaddr(&ss, len);
 		n = proxyproto_make_v1(header, sizeof(header), &src, &dst);
 	}
+	if (n && tls_is_on(c->conn))
+		return tls_preamble(c->conn, slice_make(header, n));
 	return n && block_queue_add_copy(&c->run->out, slice_make(header, n));
 }
 
@@ -141,7 +164,7 @@ int check_open(struct check *c)
 	const struct check_connect *o = &c->run->rule->connect;
 	struct socket_settings set;
 	struct server_addr to;
-	bool in_progress, proxied = wants_proxy_header(c, o);
+	bool in_progress, proxied = wants_proxy_header(c, o), secured = wants_tls(c, o);
 	int fd;
 
 	check_close(c);
@@ -149,7 +172,8 @@ int check_open(struct check *c)
 	c->run->connect_rule = c->run->rule;
 	if (!connect_address(c, o, &to))
 		return EADDRNOTAVAIL;
-	connect_settings(c, &set, !c->run->rule->next && !o->linger && !proxied);
+	connect_settings(c, &set, !c->run->rule->next && !o->linger && !proxied &&
+			 !secured);
 	fd = socket_connect(&to.sa, to.len, &set, &in_progress);
 	if (fd < 0)
 		return errno;
@@ -161,7 +185,7 @@ int check_open(struct check *c)
 	}
 	if (!o->linger)
 		c->conn->flags |= CONN_NO_LINGER;
-	if (proxied && !put_proxy_header(c, &to))
+	if ((secured && !put_tls(c, o)) || (proxied && !put_proxy_header(c, &to)))
 		return ENOMEM;
-	return o->ssl && (!secure || !secure(c->conn, c->server, o->sni, o->alpn)) ? EPROTO : 0;
+	return 0;
 }

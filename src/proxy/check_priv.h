@@ -55,7 +55,8 @@ struct check_connect {
 	struct expr *port_expr;
 	const struct sockaddr_storage *addr; /* or NULL */
 	socklen_t addr_len;
-	const char *sni, *alpn;
+	const char *sni;            /* or NULL */
+	struct slice alpn;          /* in wire format */
 };
 
 /* A text that is constant or a format. */
@@ -172,6 +173,8 @@ struct check_rule *check_rules_agent(struct arena *a);
 void check_comment_inherit(const struct check_rules *rules, struct check_rule *rule);
 /* What follows `expect`. */
 bool check_expect_parse(struct conf_line *l, struct check_rules *rules, bool http);
+/* "h2,http/1.1" in wire format; ptr NULL: a name is empty or too long, or no memory. */
+struct slice check_alpn_make(struct arena *a, const char *text);
 /* The regular expression dies with the generation. False: reported, it is freed. */
 bool check_keep_regex(struct conf_line *l, struct regex *re);
 

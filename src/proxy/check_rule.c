@@ -118,8 +118,8 @@ static bool connect_flag(struct conf_line *l, struct check_connect *o, const cha
 		o->send_proxy = true;
 	else if (strcmp(word, "linger") == 0)
 		o->linger = true;
-	else if (strcmp(word, "ssl") == 0 || strcmp(word, "sni") == 0 || strcmp(word, "alpn") == 0)
-		return rule_error(l, "'%s' is not supported yet (TLS).", word);
+	else if (strcmp(word, "ssl") == 0)
+		o->ssl = true;
 	else if (strcmp(word, "via-socks4") == 0)
 		return rule_error(l, "'%s' is not supported yet (SOCKS4).", word);
 	else
@@ -127,6 +127,16 @@ static bool connect_flag(struct conf_line *l, struct check_connect *o, const cha
 				  "'sni', 'alpn' or 'via-socks4', 'linger', 'default' but got '%s' "
 				  "as argument.", word);
 	return true;
+}
+
+static bool connect_alpn_parse(struct conf_line *l, struct check_connect *o)
+{
+	const char *word = take_value(l, "a comma-delimited list of protocols");
+
+	if (!word)
+		return false;
+	o->alpn = check_alpn_make(&l->cfg->arena, word);
+	return o->alpn.ptr || rule_error(l, "invalid list of protocols '%s'.", word);
 }
 
 /* `proto h1` for HTTP, `proto none` else: what is done anyway. */
@@ -172,6 +182,10 @@ static bool connect_parse(struct conf_line *l, struct check_rules *rules, bool h
 			good = take_comment(l, rule);
 		else if (strcmp(word, "proto") == 0)
 			good = connect_proto_parse(l, http);
+		else if (strcmp(word, "sni") == 0)
+			good = (rule->connect.sni = take_value(l, "a string")) != NULL;
+		else if (strcmp(word, "alpn") == 0)
+			good = connect_alpn_parse(l, &rule->connect);
 		else
 			good = connect_flag(l, &rule->connect, word);
 	}

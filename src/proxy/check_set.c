@@ -12,6 +12,7 @@
 #include "proxy/balance.h"
 #include "proxy/proxy.h"
 #include "proxy/server.h"
+#include "tls/tls.h"
 #include "address_priv.h"
 #include "check_priv.h"
 #include "check_settings.h"
@@ -233,6 +234,29 @@ static bool has_port(const struct server *srv, const struct check_proxy *cp)
 		(first->connect.port || first->connect.port_expr);
 }
 
+/* Do any of its rules ask for TLS? */
+static bool rules_use_tls(const struct check_proxy *cp)
+{
+	for (const struct check_rule *r = cp->run; r; r = r->next)
+		if (r->type == CHECK_CONNECT && r->connect.ssl)
+			return true;
+	return false;
+}
+
+/* Checks with TLS of a server whose traffic has none need its settings too. */
+static void prepare_tls(struct server *srv, const struct check_proxy *cp, struct diag_list *d)
+{
+	struct slot_area *slots = server_slots(srv);
+	struct tls_place where = { srv->proxy->name, srv->name, srv->file, srv->line,
+				   srv->proxy->mode == PROXY_MODE_HTTP };
+
+	if (!srv->checks.health.on || tls_server_is_on(slots) ||
+	    (srv->checks.ssl <= 0 && !rules_use_tls(cp)))
+		return;
+	tls_server_want(slots);
+	tls_server_check(srv->proxy->config, slots, &where, d);
+}
+
 /* --- tracking ------------------------------------------------------------------------------- */
 
 /* "backend/server", or "server" of the same backend. NULL: reported. */
@@ -327,6 +351,7 @@ static void check_backend(struct proxy *px, struct diag_list *d)
 		    (strcmp(srv->checks.proto, "h1") == 0) != (cp->kind == CHECK_KIND_HTTP))
 			say_alert(d, "config: backend '%s': server '%s' uses an incompatible MUX "
 				  "protocol for the selected check type", px->name, srv->name);
+		prepare_tls(srv, cp, d);
 		if (srv->checks.track_name)
 			resolve_track(srv, d);
 		if (srv->checks.health.on && !has_port(srv, cp))

@@ -15,6 +15,7 @@
 #include "lock_priv.h"
 #include "proxy/proxy.h"
 #include "proxy/server.h"
+#include "tls/tls.h"
 #include "check_priv.h"
 
 #define VALUE_MAX 65536
@@ -99,6 +100,34 @@ static const char *errno_text(int err, bool connecting, char *out, size_t size)
 	return out;
 }
 
+/* Is TLS what it waits for? */
+static bool is_shaking_hands(const struct check *c)
+{
+	return c->conn && !(c->conn->flags & CONN_CONNECTING) && tls_is_on(c->conn) &&
+		c->conn->flags & CONN_HANDSHAKE;
+}
+
+#define VERIFY_HOSTNAME_MISMATCH 62 /* X509_V_ERR_HOSTNAME_MISMATCH */
+
+/* Did the server take the connection, and TLS came to nothing? */
+static bool is_handshake_error(const struct check *c, int err)
+{
+	return tls_is_on(c->conn) && err != ECONNREFUSED && err != ETIMEDOUT &&
+		err != EHOSTUNREACH && err != ENETUNREACH;
+}
+
+static enum step handshake_failed(struct check *c, struct check_result *r)
+{
+	const char *why = tls_verify_result(c->conn) == VERIFY_HOSTNAME_MISMATCH
+		? "Server presented an SSL certificate different from the configured one"
+		: "SSL handshake failure";
+	char step[CHECK_TEXT_MAX];
+
+	r->status = CHECK_L6RSP;
+	r->text = arena_printf(&c->run->arena, "%s%s", why, step_text(c, step, sizeof(step)));
+	return STEP_END;
+}
+
 /* The result of a failed system call: "Connection refused at step 1 of..." */
 static enum step failed(struct check *c, int err, struct check_result *r)
 {
@@ -122,7 +151,7 @@ void check_late(struct check *c, struct check_result *r)
 	if (c->kind == CHECK_KIND_EXTERNAL)
 		r->status = CHECK_PROCTOUT;
 	else if (rule->type == CHECK_CONNECT)
-		r->status = CHECK_L4TOUT;
+		r->status = is_shaking_hands(c) ? CHECK_L6TOUT : CHECK_L4TOUT;
 	else if (rule->type == CHECK_EXPECT && rule->expect.timeout)
 		r->status = rule->expect.timeout;
 	r->text = arena_printf(&c->run->arena, "%s", step_text(c, step, sizeof(step)));
@@ -150,8 +179,11 @@ static enum step connect_step(struct check *c, struct check_result *res)
 	enum step s;
 	int err = r->connect_rule != r->rule ? check_open(c) : 0;
 
-	if (!err && c->conn->flags & CONN_ERROR)
+	if (!err && c->conn->flags & CONN_ERROR) {
 		err = conn_take_error(c->conn);
+		if (is_handshake_error(c, err))
+			return handshake_failed(c, res);
+	}
 	if (err)
 		return failed(c, err, res);
 	if (c->conn->flags & (CONN_CONNECTING | CONN_HANDSHAKE))
@@ -347,6 +379,6 @@ bool check_steps(struct check *c, struct check_result *res)
 		r->rule = r->rule->next;
 	}
 	/* the connections stood: that is all that was asked for */
-	res->status = r->connect_rule && r->connect_rule->connect.ssl ? CHECK_L6OK : CHECK_L4OK;
+	res->status = c->conn && tls_is_on(c->conn) ? CHECK_L6OK : CHECK_L4OK;
 	return true;
 }

@@ -480,7 +480,6 @@ static const struct conf_keyword keywords[] = {
 	  .help = "learnt by stick rules" },
 	{ .words = "strict-maxconn", .where = CONF_SERVER, .parse = parse_true,
 	  FIELD(strict_maxconn), .help = "maxconn counts connections, idle ones too" },
-	NOT("no-check-ssl"),
 	NOT("no-send-proxy-v2-ssl"), NOT("no-send-proxy-v2-ssl-cn"),
 	LATER("resolvers", 1, "name resolution at run time"),
 	LATER("resolve-prefer", 1, "name resolution at run time"),

@@ -36,6 +36,10 @@ bool tls_server_check(struct config *cfg, struct slot_area *server, const struct
 	return true;
 }
 
+void tls_server_want(struct slot_area *server)
+{
+}
+
 const struct expr *tls_server_sni(const struct slot_area *server)
 {
 	return NULL;
