@@ -207,13 +207,17 @@ static bool is_soft_stop(const struct check *c)
 		__atomic_load_n(&c->server_state->oper, __ATOMIC_RELAXED) != SERVER_STOPPED;
 }
 
-static enum expect_verdict expect_head(struct check *c, const struct check_expect *e,
+static enum expect_verdict expect_head(struct check *c, const struct check_rule *rule,
 				       struct check_result *r)
 {
+	const struct check_expect *e = &rule->expect;
+
 	if (head_matches(c->run, e) != e->negated)
 		return VERDICT_OK;
 	r->status = CHECK_L7STS;
-	r->text = arena_printf(&c->run->arena, "%.*s", SLICE_FMT(c->run->head.reason));
+	r->text = arena_printf(&c->run->arena, "%.*s%s%s", SLICE_FMT(c->run->head.reason),
+			       rule->comment ? " comment: " : "",
+			       rule->comment ? rule->comment : "");
 	return VERDICT_FAIL;
 }
 
@@ -233,7 +237,7 @@ static enum expect_verdict expect_http(struct check *c, const struct check_rule 
 		return VERDICT_END;
 	}
 	if (rule->expect.match >= EXPECT_STATUS)
-		return expect_head(c, &rule->expect, r);
+		return expect_head(c, rule, r);
 	return expect_content(c, rule, r);
 }
 

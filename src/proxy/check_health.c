@@ -129,7 +129,7 @@ static void follow_health(struct server *srv, bool agent, enum check_outcome out
 		 (!is_enabled(other) || is_healthy(other)))
 		server_set_oper(srv, SERVER_RUNNING, cause);
 	else if (outcome == CHECK_RES_CONDPASS && is_healthy(cs) &&
-		 __atomic_load_n(&srv->state->oper, __ATOMIC_RELAXED) != SERVER_STOPPED)
+		 (!is_enabled(other) || is_healthy(other)))
 		server_set_oper(srv, SERVER_STOPPING, cause);
 }
 

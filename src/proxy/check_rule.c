@@ -295,8 +295,22 @@ static bool http_send_option(struct conf_line *l, struct check_rule *rule, const
 			  "'body-lf' but got '%s' as argument.", word);
 }
 
+/* One connection carries one exchange: behind what is expected of it, another one is due. */
+static bool send_has_connection(struct conf_line *l, const struct check_rules *rules)
+{
+	const struct check_rule *last = NULL;
+
+	for (const struct check_rule *it = rules->first; it; it = it->next)
+		if (it->type < CHECK_SET_VAR)
+			last = it;
+	return !last || last->type != CHECK_EXPECT ||
+		rule_error(l, "unable to add http-check send rule at step %d (missing connect "
+			   "rule).", rules->count + 1);
+}
+
 static bool http_send_parse(struct conf_line *l, struct check_rules *rules)
 {
+	bool has_connection = send_has_connection(l, rules);
 	struct check_rule *rule = check_rule_add(&l->cfg->arena, rules, CHECK_HTTP_SEND);
 	const char *word;
 	bool good = true;
@@ -306,7 +320,7 @@ static bool http_send_parse(struct conf_line *l, struct check_rules *rules)
 	while (good && (word = conf_next(l)))
 		good = http_send_option(l, rule, word);
 	check_comment_inherit(rules, rule);
-	return good;
+	return good && has_connection;
 }
 
 /* --- variables and comments ----------------------------------------------------------------- */

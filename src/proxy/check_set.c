@@ -95,6 +95,14 @@ static const struct check_rule *last_of(const struct check_rule *rule, enum chec
 	return last;
 }
 
+static bool has_host(const struct check_http_send *h)
+{
+	for (const struct check_field *f = h->fields; f; f = f->next)
+		if (strcmp(f->name, "host") == 0)
+			return true;
+	return false;
+}
+
 /* The first request has what `option httpchk` says where its own rule does not. */
 static void merge_request(struct check_http_send *own, const struct check_http_send *common)
 {
@@ -106,11 +114,10 @@ static void merge_request(struct check_http_send *own, const struct check_http_s
 		own->version = common->version;
 	if (!own->uri.text.ptr && !own->uri.format)
 		own->uri = common->uri;
-	if (common->fields) {
-		struct check_field **last = own->fields ? own->last_field : &own->fields;
-
-		*last = common->fields;
-		own->last_field = common->last_field;
+	/* its only field is Host */
+	if (common->fields && !has_host(own)) {
+		*common->last_field = own->fields;
+		own->fields = common->fields;
 	}
 }
 
