@@ -50,7 +50,6 @@ static const struct {
 	{ "email-alert", CONF_PROXY, "alerts by mail" },
 	{ "filter", CONF_PROXY, "filters" },
 	{ "stick", CONF_PROXY, "stick tables" }, { "stick-table", CONF_PROXY, "stick tables" },
-	{ "log-steps", CONF_PROXY, "logs at chosen steps" },
 	{ "stats admin", CONF_PROXY, "the statistics page" },
 	{ "stats auth", CONF_PROXY, "the statistics page" },
 	{ "stats enable", CONF_PROXY, "the statistics page" },

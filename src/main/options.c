@@ -39,6 +39,9 @@ static const char usage_text[] =
 "        -dL lists the loaded libraries after the check\n"
 "        -dr goes on when the address of a server cannot be resolved\n"
 "        -dV disables the verification of servers' certificates\n"
+"        -W runs a master and its worker ; -Ws the same and tells the service manager\n"
+"        -S <bind>[,bind_options...] opens the master's socket\n"
+"        -x <unix_socket> gets the listening sockets of an old process there\n"
 "        -sf/-st [pid ]* asks old processes to finish / to terminate\n"
 "\n";
 
@@ -159,7 +162,7 @@ static const struct flag flags[] = {
 	FLAG("-q", quiet), FLAG("-c", check_only), FLAG("-dW", zero_warning),
 	FLAG("-dD", diagnostics), FLAG("-de", no_epoll), FLAG("-dp", no_poll),
 	FLAG("-dS", no_splice), FLAG("-dR", no_reuseport), FLAG("-dL", list_libraries),
-	FLAG("-dr", may_lack_addresses),
+	FLAG("-dr", may_lack_addresses), FLAG("-W", master), FLAG("-Ws", master_notifies),
 };
 
 /* What changes nothing here, each with why: accepted, but not in silence. */
@@ -210,6 +213,7 @@ static bool take_valued(struct args *a, const char *word, bool *known)
 		int64_t *number;
 	} valued[] = {
 		{ "-C", &a->o->chdir, NULL }, { "-p", &a->o->pidfile, NULL },
+		{ "-S", &a->o->master_socket, NULL }, { "-x", &a->o->donor, NULL },
 		{ "-L", &a->o->localpeer, NULL }, { "-cc", &a->o->condition, NULL },
 		{ "-n", NULL, &a->o->maxconn }, { "-N", NULL, &a->o->proxy_maxconn },
 		{ "-m", NULL, &a->o->memory_mb },
@@ -238,10 +242,6 @@ static bool refuse_later(const char *word, bool *known)
 	static const struct {
 		const char *name, *why;
 	} later[] = {
-		{ "-W", "master-worker mode is not there yet, run it with -D or -db" },
-		{ "-Ws", "master-worker mode is not there yet, run it with -db" },
-		{ "-S", "the master's socket comes with master-worker mode" },
-		{ "-x", "sockets are not passed between processes yet, use -sf" },
 		{ "-dt", "traces are not there yet" },
 		{ "-dc", "the list of CPUs is not there yet" },
 	};
@@ -310,6 +310,12 @@ enum options_result options_parse(struct main_options *o, int argc, char **argv)
 			break;
 		}
 		r = word[0] == '-' ? take_option(&a, word) : OPTIONS_USAGE;
+	}
+	o->master |= o->master_notifies;
+	if (r == OPTIONS_OK && o->master_socket && !o->master) {
+		MAIN_ALERT("a master CLI socket was defined, but master-worker mode (-W) is not "
+			   "enabled.");
+		r = OPTIONS_ERROR;
 	}
 	o->foreground |= o->debug;
 	o->verbose |= o->debug;

@@ -63,6 +63,8 @@ struct config *generation_read(const struct main_options *o, struct diag_list *d
 	}
 	if (o->show_lines)
 		conf_show_lines(cfg, stdout, o->show_numbers);
+	if (worker_has_master())
+		conf_setenv(cfg, "HAPROXY_MWORKER", "1", true);
 	if (o->may_lack_addresses)
 		proxies_allow_unresolved(cfg);
 	good = conf_read(cfg, o->sources, o->source_count, diags);

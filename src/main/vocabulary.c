@@ -116,7 +116,8 @@ static void print_commands(FILE *out, const struct module *m)
 	};
 	static const struct bit_name notes[] = {
 		{ CTL_EXPERT, "expert" }, { CTL_EXPERIMENTAL, "experimental" },
-		{ CTL_MASTER, "master" }, { 0, NULL },
+		{ CTL_MASTER, "master" }, { CTL_ANYWHERE, "master and worker" },
+		{ 0, NULL },
 	};
 
 	for (const struct ctl_command *c = m->commands; c && c->words; c++) {

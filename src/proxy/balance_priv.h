@@ -29,7 +29,8 @@ struct balance {
 	const struct balance_algorithm *algorithm;
 	struct server_balance *entries; /* owned */
 	unsigned count;
-	bool aside;                     /* atomic: of a generation that is not live any more */
+	/* atomic; of a generation that is not live any more: the server of the live one */
+	struct server *(*heir)(const struct server *srv);
 	unsigned active, backup;        /* atomic: usable servers */
 	unsigned in_use;                /* atomic: those that serve now */
 	unsigned total_weight;          /* atomic: of those */
