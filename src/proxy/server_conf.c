@@ -88,12 +88,6 @@ static bool parse_false(struct conf_line *l)
 	return true;
 }
 
-/* Options that ask for what holds anyway. */
-static bool parse_nothing(struct conf_line *l)
-{
-	return true;
-}
-
 /* --- options with a meaning of their own ---------------------------------------------------- */
 
 static bool parse_weight(struct conf_line *l)
@@ -228,8 +222,6 @@ static bool parse_tcp_ut(struct conf_line *l)
 #define NUMBER(text, member, low, high, what) \
 	{ .words = text, .where = CONF_SERVER, ONE, .parse = parse_int64, FIELD(member), \
 	  .min = low, .max = high, .syntax = "<number>", .help = what }
-#define NOT(text) \
-	{ .words = text, .where = CONF_SERVER, .parse = parse_nothing, .help = "the default" }
 
 /* --- lines ---------------------------------------------------------------------------------- */
 
