@@ -155,6 +155,8 @@ static void forget_received(struct check_run *r)
 	r->in = NULL;
 	r->in_end = false;
 	r->head_begun = r->head_done = r->body_end = false;
+	r->seen.response = NULL;
+	r->seen.body = slice_none();
 	r->body = slice_none();
 	r->raw_at = 0;
 }

@@ -144,6 +144,26 @@ bool check_http_request(struct check *c, const struct check_http_send *h)
 
 /* --- the response --------------------------------------------------------------------------- */
 
+/* What fetches of responses read. Its texts are in the block, as long as that stands. */
+static void fill_msg(struct check_run *r)
+{
+	const struct h1_head *h = &r->head;
+	struct http_msg *m = &r->msg;
+
+	http_msg_init(m, &r->arena);
+	m->flags = HTTP_MSG_RESPONSE;
+	m->fields = (struct http_fields){ .list = r->fields, .count = h->field_count,
+					  .room = h->field_count };
+	m->version = (uint8_t)(h->major * 10 + (h->minor > 1 ? 1 : h->minor));
+	m->version_text = h->version;
+	m->status = h->status;
+	m->reason = h->reason;
+	if (h->body == H1_BODY_LENGTH)
+		m->body = HTTP_BODY_LENGTH;
+	m->content_length = h->content_length;
+	r->seen.response = m;
+}
+
 static bool parse_head(struct check_run *r)
 {
 	struct slice in = slice_make(r->in->data, r->in->used);
@@ -163,6 +183,7 @@ static bool parse_head(struct check_run *r)
 		break;
 	}
 	r->head_done = true;
+	fill_msg(r);
 	r->raw_at = r->head.length;
 	r->body = slice_make(r->in->data + r->head.length, 0);
 	chunk_decoder_init(&r->chunks);

@@ -27,6 +27,7 @@
 #include "expr/expr.h"
 #include "expr/logformat.h"
 #include "expr/vars.h"
+#include "http/msg.h"
 #include "net/conn.h"
 #include "proxy/check.h"
 
@@ -215,6 +216,8 @@ struct check_run {
 	bool body_end;
 	struct vars vars[VAR_SCOPES]; /* check, sess */
 	struct expr_ctx ctx;
+	struct expr_check seen;     /* what fetches look at */
+	struct http_msg msg;        /* the response; set with head_done */
 };
 
 enum check_phase { CHECK_IDLE, CHECK_QUEUED, CHECK_RUNNING };

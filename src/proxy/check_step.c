@@ -202,6 +202,8 @@ static void forget_input(struct check_run *r)
 	block_drop(r->in);
 	r->in = NULL;
 	r->head_begun = r->head_done = r->body_end = false;
+	r->seen.response = NULL;
+	r->seen.body = slice_none();
 	r->body = slice_none();
 	r->raw_at = 0;
 }
@@ -327,6 +329,8 @@ static enum step expect_step(struct check *c, struct check_result *res)
 	int err = receive(c);
 	enum expect_verdict v = check_expect(c, res);
 
+	c->run->seen.body = c->run->sent_http ? c->run->body
+		: c->run->in ? slice_make(c->run->in->data, c->run->in->used) : slice_none();
 	if (v == VERDICT_WAIT)
 		return err ? failed(c, err, res) : STEP_WAIT;
 	if (v == VERDICT_OK && !is_last(c->run->rule))
