@@ -264,7 +264,6 @@ static const struct conf_keyword keywords[] = {
 	IGNORED("tune.disable-fast-forward", "", "there is no other way of forwarding"),
 
 	/* what has an effect with features that are not there yet, and none on what is */
-	IGNORED("insecure-fork-wanted", "", "this program never starts another one"),
 	IGNORED("cluster-secret", "<secret>", "nothing of this version needs a shared secret"),
 	{ 0 }
 };
