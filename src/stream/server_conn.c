@@ -675,7 +675,7 @@ static bool ask(struct stream *s, unsigned thread)
 		return false;
 	SHARED_WRITE(process);
 	*a = (struct idle_ask){ .message.run = ask_arrives, .stream = s, .server = s->server,
-				.config = config_take(s->sess->config), .from = thread_id,
+				.config = config_take(s->config), .from = thread_id,
 				.key = wanted_key(s),
 				.proven = reusable_for(s) == REUSABLE_PROVEN };
 	s->idle_ask = a;
@@ -877,7 +877,7 @@ bool server_conn_open(struct stream *s)
 	sc->session = s->sess;
 	sc->marked = set.mark || set.tos;
 	SHARED_WRITE(process); /* the generation's count: per connection, not per request */
-	sc->config = config_take(s->sess->config);
+	sc->config = config_take(s->config);
 	if (!set_up(s, sc, fd, in_progress)) {
 		sc_free(sc);
 		errno = ENOMEM;
