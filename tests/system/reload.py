@@ -12,6 +12,7 @@ import threading
 import time
 
 import lib
+from wire import h2
 
 CONF = """
 	nbthread 3
@@ -243,6 +244,36 @@ listen tcp
         tap.ok(lib.until(lambda: len(sc.generations()) == 1), "the old one ends with it")
 
 
+def test_h2(tap, args):
+    """Requests on their way end as they began; those that follow have the new configuration."""
+    free = threading.Event()
+
+    def handler(sock):
+        r = lib.Reader(sock)
+        while True:
+            head = r.head()
+            if not head:
+                return
+            if "/slow" in head[0]:
+                free.wait(lib.PATIENCE)
+            sock.sendall(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n")
+
+    with Scene(args, BASE.replace("p[0]}", "p[0]} proto h2")) as sc:
+        sc.server.handler = handler
+        c = h2.Client(lib.connect(sc.p[0]))
+        c.send(h2.headers(1, h2.request("/slow")))
+        tap.ok(lib.until(lambda: sc.proxy.stats()["px", "s1"]["scur"] == "1"),
+               "a request over HTTP/2 is on its way")
+        tap.ok("Success=1" in sc.reload(version="v2"), "the configuration changes")
+        c.send(h2.headers(3, h2.request("/")))
+        tap.eq(dict(c.answer(3)[1]).get("x-version"), "v2", "the next request has the new one")
+        tap.eq(len(sc.generations()), 2, "the old one is held")
+        free.set()
+        tap.eq(dict(c.answer(1)[1]).get("x-version"), "v1", "the first ends with the old one")
+        tap.ok(lib.until(lambda: len(sc.generations()) == 1), "which is gone then")
+        c.close()
+
+
 def test_two_at_once(tap, args):
     with Scene(args) as sc:
         filler = "".join("backend b%d\n\tserver s 127.0.0.1:1\n" % i for i in range(3000))
@@ -354,7 +385,7 @@ def main():
         tap.skip("reloads in the process", "the reference has none")
         tap.done()
     for test in (test_change, test_bad, test_binds, test_states, test_idle, test_tunnel,
-                 test_two_at_once, test_load):
+                 test_h2, test_two_at_once, test_load):
         test(tap, args)
     tap.done()
 
