@@ -43,6 +43,7 @@ enum endpoint_flags {
 	/* the peer will send no more (seen while nothing is expected of it) */
 	EP_PEER_SHUT = 1 << 11,
 	EP_RX_TIMEOUT = 1 << 12, /* reserved for the stream: which side was late */
+	EP_RX_REFUSED = 1 << 13, /* the server has not looked at the request: safe to replay */
 	/* what the stream tells */
 	EP_TX_HEAD = 1 << 16,    /* tx_head is to be sent; the mux clears it */
 	EP_TX_END = 1 << 17,     /* what is in tx is all */
@@ -53,6 +54,7 @@ enum endpoint_flags {
 	EP_NO_BODY = 1 << 22,    /* the response to send or to receive has no body (HEAD) */
 	EP_TX_MORE = 1 << 23,    /* more follows at once: the mux may wait to fill packets */
 	EP_HEAD_1_0 = 1 << 24,   /* the client speaks HTTP/1.0: no chunks */
+	EP_KILL = 1 << 25,       /* the whole connection is to end, with its other streams */
 };
 
 /* Bytes that were refused, for who wants to look at them; all borrowed for the call. */
@@ -72,6 +74,16 @@ struct endpoint_user {
 	void (*wake)(struct endpoint *ep);
 };
 
+/* What fetches and dumps tell of a mux that carries several streams. */
+struct endpoint_facts {
+	unsigned streams;          /* of the connection, that have not ended */
+	unsigned streams_limit;    /* that it may have at once; 0: any number */
+	unsigned glitches;         /* oddities of the peer */
+	uint32_t id;               /* the stream's number on the wire */
+	int64_t reset_code;        /* that the peer reset it with; -1: it did not */
+	uint8_t major;             /* HTTP version of the wire */
+};
+
 struct endpoint_ops {
 	const char *name;
 	/* Sends what can be sent of tx_head, tx and the end. */
@@ -86,6 +98,10 @@ struct endpoint_ops {
 	/* Bytes to send before anything else (PROXY protocol header); copied. False: no memory. */
 	bool (*preamble)(struct endpoint *ep, struct slice bytes);
 	bool framed;   /* bytes are never alone on the wire: no splicing */
+	/* Fills what the mux knows of the connection and the stream. NULL: one message at a time,
+	 * nothing to tell.
+	 */
+	void (*facts)(const struct endpoint *ep, struct endpoint_facts *out);
 };
 
 struct endpoint {

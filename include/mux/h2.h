@@ -26,13 +26,13 @@ struct h2_conn;
 
 /* What the global section says, in its order; 0 where that means no limit. */
 struct h2_tunes {
-	int fe_glitches, fe_window, fe_streams, fe_frames_at_once, fe_rst_at_once;
-	int fe_total_streams;
-	int be_glitches, be_window, be_streams, be_frames_at_once;
+	struct h2_limits {
+		int glitches, window, streams, frames_at_once, rst_at_once, total_streams;
+		uint64_t rxbuf;
+	} fe, be;                  /* towards clients and servers */
 	int table_size, window, streams, frame_size;
 	int kill_cpu_percent;      /* tune.glitches.kill.cpu-usage */
 	unsigned log_errors;       /* enum h2_log_errors */
-	uint64_t fe_rxbuf, be_rxbuf;
 };
 
 enum h2_log_errors { H2_LOG_STREAM, H2_LOG_CONNECTION, H2_LOG_NONE };
@@ -52,16 +52,39 @@ void h2_front_start(struct h2_conn *h);
 /* Ends it, as when the process stops: at once if idle, else when its streams have ended. */
 void h2_front_stop(struct h2_conn *h);
 
+struct conn *h2_conn_conn(struct h2_conn *h);
 /* Its settings from now on: the connection goes on with another generation. Borrowed. */
 void h2_set_settings(struct h2_conn *h, const struct mux_settings *settings,
 		     const struct h2_tunes *tunes);
 
-/* Facts for fetches. */
-struct h2_conn_facts {
-	unsigned streams;          /* that exist now */
-	unsigned streams_limit;    /* that the peer may have at once: fc_settings_streams_limit */
-	unsigned glitches;
+/* --- towards servers */
+
+struct h2_back_user {
+	/* There may be room for another stream now, or none any more: h2_back_room(). */
+	void (*room_changed)(void *owner);
+	/* A stream left. When it was the last one: keep the connection (true) or let it be closed;
+	 * otherwise the answer does not matter.
+	 */
+	bool (*stream_left)(void *owner, bool last);
+	/* The connection is closed and the h2_conn about to be freed. */
+	void (*closed)(void *owner);
+	/* For `show fd`: " sv=<backend>/<server>". */
+	void (*describe)(const void *owner, struct strbuf *out);
 };
-struct h2_conn_facts h2_conn_facts(const struct h2_conn *h);
+
+/* Takes over <c>, maybe still connecting, and says hello. Its first stream is attached next, and
+ * told when the connection stands (EP_CONNECTED). NULL: no memory, <c> still the caller's.
+ */
+struct h2_conn *h2_back_new(struct conn *c, const struct h2_back_user *user, void *owner,
+			    const struct mux_settings *settings, const struct h2_tunes *tunes);
+/* A stream for <ep>, whose request follows. False: no memory. */
+bool h2_back_attach(struct h2_conn *h, struct endpoint *ep);
+/* How many more streams it can take; 0 also when it is about to end or not connected yet. */
+unsigned h2_back_room(const struct h2_conn *h);
+/* Says goodbye and closes a connection without streams. */
+void h2_back_close(struct h2_conn *h);
+/* Moves a connection without streams to another thread, as h1_back_detach_thread(). */
+bool h2_back_detach_thread(struct h2_conn *h);
+bool h2_back_attach_thread(struct h2_conn *h);
 
 #endif

@@ -72,7 +72,6 @@ enum proxy_mode { PROXY_MODE_TCP, PROXY_MODE_HTTP, PROXY_MODE_LOG, PROXY_MODE_SP
 	X(SPLICE_RESPONSE, "splice-response", PROXY_LISTEN, 3) \
 	X(SMART_ACCEPT, "tcp-smart-accept", PROXY_FE, 3) \
 	X(SMART_CONNECT, "tcp-smart-connect", PROXY_BE, 3) \
-	X(TRANSPARENT, "transparent", PROXY_BE, 3) \
 	X(IDLE_CLOSE, "idle-close-on-response", PROXY_FE, 2) \
 	X(DISABLE_H2_UPGRADE, "disable-h2-upgrade", PROXY_FE, 2)
 #define X(name, words, sides, modes) PROXY_OPT_AT_##name,

@@ -125,7 +125,6 @@ struct server {
 
 	unsigned uweight;             /* initial, 0..256 */
 	int64_t maxconn, minconn, maxqueue; /* 0 none */
-	bool strict_maxconn;
 	int64_t pool_max_conn;        /* idle connections kept; -1 no limit, 0 none */
 	int64_t pool_purge_delay_ms;
 	int64_t pool_low_conn;

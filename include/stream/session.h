@@ -36,6 +36,7 @@ enum session_flags {
 	SESS_NO_LOG = 1 << 5,
 	SESS_EXPECT_PROXY = 1 << 6, /* a PROXY protocol header comes first */
 	SESS_EXPECT_CIP = 1 << 7,   /* NetScaler's client addresses come first (after PROXY's) */
+	SESS_DISMISSED = 1 << 12,  /* asked to leave: the process stops */
 	SESS_H2 = 1 << 8,          /* the client speaks HTTP/2: <h2> is its mux */
 };
 

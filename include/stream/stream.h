@@ -164,6 +164,7 @@ struct stream {
 	uint8_t cause;                 /* enum stream_cause, the first one said */
 	uint8_t cause_stage;           /* enum stream_stage at that time */
 	uint8_t cause_phase;           /* forced character of the phase, 0: that of the stage */
+	uint8_t log_step;              /* enum log_step: when the line being written is (%OG) */
 	uint8_t log_level;             /* rule set-log-level; 255: unset; 254: silent */
 	uint16_t status;               /* of the answer, for log and counters; 0 none */
 	uint16_t retries_left, retries;

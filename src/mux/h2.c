@@ -12,7 +12,10 @@
 /* Tells every stream, whose user may let go of it. */
 static void tell_streams(struct h2_conn *h)
 {
-	struct tree_node *n = tree_first(&h->streams);
+	struct tree_node *n;
+
+	h2_fail_pending(h);
+	n = tree_first(&h->streams);
 
 	while (n) {
 		struct h2_stream *s = list_entry(n, struct h2_stream, node);
@@ -40,7 +43,7 @@ static void h2_eof(struct h2_conn *h, bool error)
 		tell_streams(h);
 }
 
-static void h2_timeout(struct timer *t)
+void h2_timeout(struct timer *t)
 {
 	struct h2_conn *h = list_entry(t, struct h2_conn, timer);
 	bool outer = h2_enter(h);
@@ -51,7 +54,7 @@ static void h2_timeout(struct timer *t)
 		h2_eof(h, true);
 	} else if (!h->stream_count) {
 		if (h->state > H2C_PREFACE)
-			h2c_goaway(h, H2_ERR_NO_ERROR);
+			h2c_goaway(h, H2_ERR_NO_ERROR, h->last_stream);
 		h2c_close(h);
 	}
 	h2_leave(h, outer);
@@ -59,16 +62,22 @@ static void h2_timeout(struct timer *t)
 
 /* --- reading --------------------------------------------------------------------------------- */
 
-static void send_settings(struct h2_conn *h)
+void h2c_send_settings(struct h2_conn *h)
 {
 	const struct h2_tunes *t = h->tunes;
+	const struct h2_limits *limits = h->limits;
 	struct h2_settings set;
 	char frame[H2_SETTINGS_LEN_MAX];
 
 	h2_settings_init(&set);
-	set.enable_connect_protocol = 1;
-	set.initial_window_size = (uint32_t)t->fe_window;
-	set.max_concurrent_streams = t->fe_streams ? (uint32_t)t->fe_streams : UINT32_MAX;
+	set.initial_window_size = (uint32_t)limits->window;
+	if (h->side->is_back) {
+		set.enable_push = 0;
+	} else {
+		set.enable_connect_protocol = 1;
+		if (limits->streams)
+			set.max_concurrent_streams = (uint32_t)limits->streams;
+	}
 	set.header_table_size = (uint32_t)t->table_size;
 	set.max_frame_size = (uint32_t)t->frame_size;
 	h->settings_window = set.initial_window_size;
@@ -91,7 +100,7 @@ static bool use_preface(struct h2_conn *h)
 	}
 	wire_in_use(&h->in, H2_PREFACE_LEN);
 	h2c_set_state(h, H2C_SETTINGS);
-	send_settings(h);
+	h2c_send_settings(h);
 	return true;
 }
 
@@ -224,7 +233,7 @@ void h2_ready(struct conn *c)
 
 /* --- front ----------------------------------------------------------------------------------- */
 
-static void h2_describe(const struct conn *c, struct strbuf *out)
+void h2_describe(const struct conn *c, struct strbuf *out)
 {
 	static const char *const states[] = {
 #define X(s) [H2C_##s] = #s,
@@ -233,7 +242,7 @@ static void h2_describe(const struct conn *c, struct strbuf *out)
 	};
 	const struct h2_conn *h = c->owner;
 
-	h->user->describe(h->owner, out);
+	h->side->describe(h, out);
 	strbuf_printf(out, " mux=H2 ctx=%p h2c.st=%s .flg=0x%x .err=%u .streams=%u .maxid=%u "
 			   ".rxwin=%lld .txwin=%lld .obuf=%zu .glitches=%u",
 		      (const void *)h, states[h->state], h->flags, h->error, h->stream_count,
@@ -241,9 +250,39 @@ static void h2_describe(const struct conn *c, struct strbuf *out)
 		      h->out.len, h->glitches);
 }
 
+static void front_describe(const struct h2_conn *h, struct strbuf *out)
+{
+	h->user->describe(h->owner, out);
+}
+
+static void front_closed(struct h2_conn *h)
+{
+	h->user->closed(h->owner);
+}
+
+static void front_bad(struct h2_conn *h, enum front_bad_kind kind, const char *text)
+{
+	struct front_bad bad = { .kind = kind, .text = text, .version = 20,
+				 .since_ns = clock_now_ns() };
+
+	h->user->bad_request(h->owner, &bad);
+}
+
+static const struct h2_side front_side = {
+	.stream_ops = &h2_front_endpoint, .headers_are_due = h2_front_headers_are_due,
+	.head_block = h2_front_head_block, .note_head = h2_front_note_head,
+	.put_head = h2_front_put_head,
+	.bad = front_bad, .closed = front_closed, .describe = front_describe,
+};
+
 static const struct conn_ops h2_front_conn_ops = {
 	.name = "h2-front", .ready = h2_ready, .describe = h2_describe,
 };
+
+struct conn *h2_conn_conn(struct h2_conn *h)
+{
+	return h->conn;
+}
 
 void h2_set_settings(struct h2_conn *h, const struct mux_settings *settings,
 		     const struct h2_tunes *tunes)
@@ -263,7 +302,8 @@ struct h2_conn *h2_front_new(struct conn *c, const struct front_user *user, void
 	h->user = user;
 	h->settings = settings;
 	h->tunes = tunes;
-	h->stream_ops = &h2_front_endpoint;
+	h->limits = &tunes->fe;
+	h->side = &front_side;
 	hpack_decoder_init(&h->decoder, (uint32_t)tunes->table_size);
 	hpack_encoder_init(&h->encoder, 0);
 	if (in) {
@@ -287,15 +327,7 @@ void h2_front_stop(struct h2_conn *h)
 
 	h->flags |= H2C_FL_STOP;
 	if (h->state > H2C_PREFACE && h->state < H2C_CLOSING)
-		h2c_goaway(h, H2_ERR_NO_ERROR);
+		h2c_goaway(h, H2_ERR_NO_ERROR, h->last_stream);
 	h2c_check_end(h);
 	h2_leave(h, outer);
-}
-
-struct h2_conn_facts h2_conn_facts(const struct h2_conn *h)
-{
-	return (struct h2_conn_facts){
-		.streams = h->stream_count, .glitches = h->glitches,
-		.streams_limit = (unsigned)h->tunes->fe_streams,
-	};
 }

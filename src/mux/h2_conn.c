@@ -52,10 +52,12 @@ struct h2_conn *h2_new(struct conn *c, void *owner)
 	h->peer_window = h->settings_window = H2_WINDOW_DEFAULT;
 	h->peer_frame_max = H2_FRAME_SIZE_MIN;
 	h->peer_table = HPACK_TABLE_SIZE;
+	h->peer_streams = UINT32_MAX;
 	h->tx_window = h->rx_window = H2_WINDOW_DEFAULT;
 	list_init(&h->turn);
 	list_init(&h->flush);
 	list_init(&h->senders);
+	list_init(&h->pending);
 	c->owner = h;
 	return h;
 }
@@ -66,7 +68,7 @@ void h2_free(struct h2_conn *h)
 	timer_cancel(&h->timer);
 	list_remove(&h->turn);
 	list_remove(&h->flush);
-	h->user->closed(h->owner);
+	h->side->closed(h);
 	conn_close(&h->conn);
 	wire_in_clear(&h->in);
 	block_drop(h->head);
@@ -102,7 +104,7 @@ void h2c_check_end(struct h2_conn *h)
 	if (h->state != H2C_CLOSING)
 		return;
 	if (h->flags & H2C_FL_BROKEN || h->conn->flags & (CONN_ERROR | CONN_NO_LINGER) ||
-	    (!h->out.len && h->flags & H2C_FL_EOF)) {
+	    (!h->out.len && (h->flags & H2C_FL_EOF || h->side->is_back))) {
 		h2_destroy(h);
 		return;
 	}
@@ -121,7 +123,7 @@ void h2c_check_end(struct h2_conn *h)
 		h2_resume_later(h);
 }
 
-void h2c_goaway(struct h2_conn *h, enum h2_error code)
+void h2c_goaway(struct h2_conn *h, enum h2_error code, uint32_t last)
 {
 	char frame[H2_GOAWAY_LEN];
 
@@ -129,16 +131,14 @@ void h2c_goaway(struct h2_conn *h, enum h2_error code)
 		return;
 	h->flags |= H2C_FL_GOAWAY_SENT;
 	h->error = (uint8_t)code;
-	h2_put_goaway(frame, h->last_stream, code);
+	/* servers begin no streams */
+	h2_put_goaway(frame, h->side->is_back ? 0 : last, code);
 	h2_out_control(h, frame, sizeof(frame));
 }
 
 void h2c_report(struct h2_conn *h, enum front_bad_kind kind, const char *text)
 {
-	struct front_bad bad = { .kind = kind, .text = text, .version = 20,
-				 .since_ns = clock_now_ns() };
-
-	h->user->bad_request(h->owner, &bad);
+	h->side->bad(h, kind, text);
 }
 
 void h2c_refused(struct h2_conn *h, enum front_bad_kind kind, const char *text)
@@ -154,10 +154,11 @@ void h2c_error(struct h2_conn *h, enum h2_error code, const char *text)
 		return;
 	if (text && h->tunes->log_errors != H2_LOG_NONE)
 		h2c_report(h, FRONT_BAD_SYNTAX, text);
-	h2c_goaway(h, code);
+	h2c_goaway(h, code, h->last_stream);
 	h2c_set_state(h, H2C_CLOSING);
 	/* what was asked is not answered any more: the windows may be wrong, or the peer an enemy */
 	h->flags |= H2C_FL_STOP;
+	h2_fail_pending(h);
 	for (struct tree_node *n = tree_first(&h->streams), *next; n; n = next) {
 		struct h2_stream *s = list_entry(n, struct h2_stream, node);
 		uint64_t id = n->key;
@@ -170,9 +171,18 @@ void h2c_error(struct h2_conn *h, enum h2_error code, const char *text)
 	h2c_check_end(h);
 }
 
+void h2c_kill(struct h2_conn *h)
+{
+	if (h->conn->flags & CONN_NO_LINGER) {
+		h->flags |= H2C_FL_BROKEN;
+		block_queue_clear(&h->out);
+	}
+	h2c_error(h, H2_ERR_ENHANCE_YOUR_CALM, NULL);
+}
+
 void h2c_glitch(struct h2_conn *h, const char *text)
 {
-	unsigned limit = (unsigned)h->tunes->fe_glitches;
+	unsigned limit = (unsigned)h->limits->glitches;
 
 	h->glitches++;
 	if (limit && h->glitches >= limit && h->state < H2C_CLOSING &&

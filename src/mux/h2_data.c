@@ -42,7 +42,7 @@ static struct h2_stream *data_stream(struct h2_conn *h)
 
 	if (!s || s->flags & H2S_FL_RESET) {
 		/* what was on its way when we ended the stream is no fault */
-		if (!h2c_was_reset(h, f->stream)) {
+		if (!h->side->is_back && !h2c_was_reset(h, f->stream)) {
 			h2c_reset(h, f->stream, H2_ERR_STREAM_CLOSED);
 			h2c_glitch(h, "DATA on a closed stream");
 		}
@@ -50,6 +50,10 @@ static struct h2_stream *data_stream(struct h2_conn *h)
 	}
 	if (s->state != H2S_OPEN && s->state != H2S_HALF_LOCAL) {
 		h2s_error(s, H2_ERR_STREAM_CLOSED, "DATA behind the end of the stream");
+		return NULL;
+	}
+	if (h->side->is_back && !(s->flags & H2S_FL_HEAD_GOT)) {
+		h2s_error(s, H2_ERR_PROTOCOL_ERROR, "DATA before the head");
 		return NULL;
 	}
 	if (s->rx_window < f->length) {

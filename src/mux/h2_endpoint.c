@@ -3,7 +3,7 @@
 #include <sys/random.h>
 #include "h2_priv.h"
 
-static void h2_ep_send(struct endpoint *ep)
+void h2_ep_send(struct endpoint *ep)
 {
 	struct h2_stream *s = ep->mux;
 	struct h2_conn *h = s->conn;
@@ -13,14 +13,28 @@ static void h2_ep_send(struct endpoint *ep)
 	h2_leave(h, outer);
 }
 
-static void h2_ep_resume(struct endpoint *ep)
+void h2_ep_resume(struct endpoint *ep)
 {
 	h2s_grant(ep->mux, false);
 }
 
-static struct conn *h2_ep_conn(struct endpoint *ep)
+struct conn *h2_ep_conn(struct endpoint *ep)
 {
 	return ((struct h2_stream *)ep->mux)->conn->conn;
+}
+
+bool h2_ep_preamble(struct endpoint *ep, struct slice bytes)
+{
+	struct block_queue *out = &((struct h2_stream *)ep->mux)->conn->out, behind = *out;
+
+	/* before our preface, which waits already */
+	block_queue_init(out);
+	if (!block_queue_add_copy(out, bytes)) {
+		*out = behind;
+		return false;
+	}
+	block_queue_move(out, &behind);
+	return true;
 }
 
 /* What tells the peer that its stream ends before it was whole. NO_ERROR with an answer that was
@@ -30,6 +44,8 @@ static enum h2_error reset_code(const struct h2_stream *s, uint32_t flags)
 {
 	if (flags & EP_TX_DONE)
 		return H2_ERR_NO_ERROR;
+	if (flags & EP_KILL)
+		return H2_ERR_ENHANCE_YOUR_CALM;
 	return s->flags & H2S_FL_HEAD_SENT ? H2_ERR_CANCEL : H2_ERR_REFUSED_STREAM;
 }
 
@@ -37,22 +53,37 @@ static void h2_front_detach(struct endpoint *ep)
 {
 	struct h2_stream *s = ep->mux;
 	struct h2_conn *h = s->conn;
-	bool outer = h2_enter(h);
+	bool outer = h2_enter(h), kill = ep->flags & EP_KILL;
 
 	ep->ops = NULL;
 	ep->mux = NULL;
 	if (s->state != H2S_CLOSED && !(s->flags & H2S_FL_RESET) && !(h->flags & H2C_FL_BROKEN))
 		h2c_reset(h, s->id, reset_code(s, ep->flags));
 	h2s_free(s);
+	if (kill)
+		h2c_kill(h);
 	if (!h->stream_count)
 		h2c_arm(h);
 	h2c_check_end(h);
 	h2_leave(h, outer);
 }
 
+static void h2_front_facts(const struct endpoint *ep, struct endpoint_facts *out)
+{
+	const struct h2_stream *s = ep->mux;
+	const struct h2_conn *h = s->conn;
+
+	*out = (struct endpoint_facts){
+		.streams = h->stream_count - (s->state == H2S_CLOSED),
+		.streams_limit = (unsigned)h->limits->streams, .glitches = h->glitches,
+		.id = s->id, .major = 2,
+		.reset_code = s->flags & H2S_FL_PEER_RESET ? (int64_t)s->reset_code : -1,
+	};
+}
+
 const struct endpoint_ops h2_front_endpoint = {
 	.name = "H2", .send = h2_ep_send, .resume = h2_ep_resume, .detach = h2_front_detach,
-	.conn = h2_ep_conn, .framed = true,
+	.conn = h2_ep_conn, .framed = true, .facts = h2_front_facts,
 };
 
 void websocket_key_make(char *key)

@@ -22,7 +22,7 @@ static const char *order_fault(const struct h2_conn *h)
 	if (f->type == H2_FT_CONTINUATION && !(h->flags & H2C_FL_CONTINUATION))
 		return "CONTINUATION without a header block";
 	if (f->type == H2_FT_PUSH_PROMISE)
-		return "PUSH_PROMISE from a client";
+		return "PUSH_PROMISE, which nobody may send to us";
 	return NULL;
 }
 
@@ -34,12 +34,12 @@ static bool is_idle_stream(const struct h2_conn *h, uint32_t id)
 
 static void count_frame(struct h2_conn *h)
 {
-	const struct h2_tunes *t = h->tunes;
+	const struct h2_limits *t = h->limits;
 
-	if (h->frame.type == H2_FT_RST_STREAM && t->fe_rst_at_once &&
-	    ++h->turn_resets >= (unsigned)t->fe_rst_at_once)
+	if (h->frame.type == H2_FT_RST_STREAM && t->rst_at_once &&
+	    ++h->turn_resets >= (unsigned)t->rst_at_once)
 		h->flags |= H2C_FL_PAUSE;
-	if (t->fe_frames_at_once && ++h->turn_frames >= (unsigned)t->fe_frames_at_once)
+	if (t->frames_at_once && ++h->turn_frames >= (unsigned)t->frames_at_once)
 		h->flags |= H2C_FL_PAUSE;
 }
 
@@ -120,12 +120,18 @@ static void on_settings(struct h2_conn *h, struct slice payload)
 	set.initial_window_size = h->peer_window;
 	set.max_frame_size = h->peer_frame_max;
 	set.header_table_size = h->peer_table;
-	error = h2_settings_parse(&set, payload, false);
+	set.enable_connect_protocol = h->peer_connect;
+	set.max_concurrent_streams = h->peer_streams;
+	error = h2_settings_parse(&set, payload, h->side->is_back);
 	if (error || !change_peer_window(h, set.initial_window_size)) {
 		h2c_error(h, error ? error : H2_ERR_FLOW_CONTROL_ERROR, NULL);
 		return;
 	}
 	h->peer_frame_max = set.max_frame_size;
+	h->peer_connect = set.enable_connect_protocol;
+	h->peer_streams = set.max_concurrent_streams;
+	if (h->side->settings)
+		h->side->settings(h);
 	if (set.header_table_size != h->peer_table)
 		hpack_encoder_resize(&h->encoder, set.header_table_size);
 	h->peer_table = set.header_table_size;
@@ -149,6 +155,8 @@ static void on_ping(struct h2_conn *h, struct slice payload)
 static void on_goaway(struct h2_conn *h, struct slice payload)
 {
 	h->flags |= H2C_FL_STOP;
+	if (h->side->goaway)
+		h->side->goaway(h, h2_get_u31(payload.ptr));
 	h2c_check_end(h);
 }
 
@@ -204,11 +212,13 @@ static void on_rst_stream(struct h2_conn *h, struct slice payload)
 	s = h2s_find(h, h->frame.stream);
 	if (!s || s->flags & H2S_FL_RESET)
 		return;
-	s->flags |= H2S_FL_RESET;
+	s->flags |= H2S_FL_RESET | H2S_FL_PEER_RESET;
 	s->reset_code = h2_get_u32(payload.ptr);
 	h2s_set_state(s, H2S_CLOSED);
 	block_queue_clear(&s->ep->tx);
 	s->ep->flags |= EP_ERROR | EP_RX_ABORT;
+	if (h->side->is_back && s->reset_code == H2_ERR_REFUSED_STREAM)
+		s->ep->flags |= EP_RX_REFUSED;
 	h2s_wake(s);
 }
 
@@ -242,28 +252,8 @@ static bool gather(struct h2_conn *h, struct slice part)
 static void head_complete(struct h2_conn *h, struct slice block, bool end_stream)
 {
 	h->flags &= (uint16_t)~H2C_FL_CONTINUATION;
-	h2_head_block(h, block, end_stream);
+	h->side->head_block(h, block, end_stream);
 	h->since_ns = 0;
-}
-
-/* May this number get HEADERS? */
-static bool headers_are_due(struct h2_conn *h)
-{
-	uint32_t id = h->frame.stream;
-	struct h2_stream *s;
-
-	if (!(id & 1)) {
-		h2c_error(h, H2_ERR_PROTOCOL_ERROR, "HEADERS on a stream of ours");
-		return false;
-	}
-	if (id > h->last_stream)
-		return true;
-	s = h2s_find(h, id);
-	if (s ? s->state == H2S_OPEN || s->state == H2S_HALF_LOCAL || s->flags & H2S_FL_RESET
-	      : h2c_was_reset(h, id))
-		return true;
-	h2c_error(h, H2_ERR_STREAM_CLOSED, NULL);
-	return false;
 }
 
 static void on_headers(struct h2_conn *h, struct slice payload)
@@ -276,7 +266,7 @@ static void on_headers(struct h2_conn *h, struct slice payload)
 		h2c_error(h, self ? H2_ERR_PROTOCOL_ERROR : error, "HEADERS without sense");
 		return;
 	}
-	if (!headers_are_due(h))
+	if (!h->side->headers_are_due(h))
 		return;
 	payload = slice_make(payload.ptr + c.lead, payload.len - c.lead - c.pad);
 	if (h->frame.flags & H2_FL_END_HEADERS) {

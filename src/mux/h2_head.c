@@ -28,7 +28,7 @@ void h2_head_thread_fini(void)
 }
 
 /* Decodes into the thread's buffers. */
-static enum h2_head_status decode(struct h2_conn *h, struct slice block, enum h2_head_kind kind,
+enum h2_head_status h2_head_read(struct h2_conn *h, struct slice block, enum h2_head_kind kind,
 				  unsigned options, struct h2_head *head)
 {
 	size_t max = h->settings->head_max < text_size ? h->settings->head_max : text_size;
@@ -43,7 +43,7 @@ static enum h2_head_status decode(struct h2_conn *h, struct slice block, enum h2
 }
 
 /* Copies what <head> points to into the message's arena. Returns the list of fields, or NULL. */
-static struct h1_field *keep(struct http_msg *m, struct h2_head *head, unsigned spare)
+struct h1_field *h2_head_keep(struct http_msg *m, struct h2_head *head, unsigned spare)
 {
 	struct h1_field *list = arena_alloc(m->arena, (head->field_count + spare) * sizeof(*list));
 	char *text = arena_alloc(m->arena, head->text_len + 1);
@@ -135,7 +135,7 @@ static bool fill_request(struct http_msg *m, struct h2_head *head, bool end_stre
 	struct h1_field *list;
 
 	drop_default_port(head);
-	list = keep(m, head, 8);
+	list = h2_head_keep(m, head, 8);
 	if (!list)
 		return false;
 	m->fields = (struct http_fields){
@@ -180,6 +180,19 @@ static void note_request(struct h2_stream *s, const struct h2_head *head, bool e
 	s->conn->receiving++;
 }
 
+/* Once the connection has had as many streams as it may, those under way are still served. */
+static void limit_total(struct h2_conn *h)
+{
+	const struct h2_limits *t = h->limits;
+	uint64_t last = 2 * ((uint64_t)t->total_streams + (unsigned)t->streams) - 1;
+
+	if (!t->total_streams || h->stream_limit ||
+	    h->streams_total < (unsigned)t->total_streams)
+		return;
+	h->stream_limit = last < H2_STREAM_MAX ? (uint32_t)last : H2_STREAM_MAX;
+	h2c_goaway(h, H2_ERR_NO_ERROR, h->stream_limit);
+}
+
 /* A well-formed request begins a stream. */
 static void begin_stream(struct h2_conn *h, struct h2_head *head, bool end_stream)
 {
@@ -193,11 +206,12 @@ static void begin_stream(struct h2_conn *h, struct h2_head *head, bool end_strea
 		return;
 	}
 	s->ep = ep;
-	ep->ops = h->stream_ops;
+	ep->ops = h->side->stream_ops;
 	ep->mux = s;
 	timer_set(&h->timer, TIMER_NEVER);
 	if (!fill_request(ep->rx_head, head, end_stream))
 		ep->flags |= EP_ERROR;
+	limit_total(h);
 	ep->rx_head_len = (uint32_t)head->list_len;
 	ep->rx_bytes += http_msg_size(ep->rx_head);
 	ep->flags |= EP_RX_HEAD;
@@ -215,12 +229,16 @@ static void begin_stream(struct h2_conn *h, struct h2_head *head, bool end_strea
 /* Why a new stream is not taken; NO_ERROR: it is. */
 static enum h2_error refusal(struct h2_conn *h)
 {
-	const struct h2_tunes *t = h->tunes;
+	const struct h2_limits *limits = h->limits;
 
 	if (h->flags & H2C_FL_STOP)
 		return H2_ERR_REFUSED_STREAM;
-	if (t->fe_streams && h->stream_count >= (unsigned)t->fe_streams) {
-		h2c_glitch(h, "too many streams at once");
+	if (h->stream_limit && h->frame.stream > h->stream_limit) {
+		h2c_error(h, H2_ERR_ENHANCE_YOUR_CALM, "too many streams in all");
+		return H2_ERR_REFUSED_STREAM;
+	}
+	if (limits->streams && h->stream_count >= (unsigned)limits->streams) {
+		h2c_refused(h, FRONT_BAD_SYNTAX, "too many streams at once");
 		return H2_ERR_REFUSED_STREAM;
 	}
 	return H2_ERR_NO_ERROR;
@@ -237,7 +255,7 @@ static void on_request(struct h2_conn *h, struct slice block, bool end_stream)
 	h->last_stream = h->frame.stream;
 	if (no)
 		options |= H2_HEAD_OPT_DISCARD;
-	switch (decode(h, block, H2_HEAD_REQUEST, options, &head)) {
+	switch (h2_head_read(h, block, H2_HEAD_REQUEST, options, &head)) {
 	case H2_HEAD_OK:
 		begin_stream(h, &head, end_stream);
 		break;
@@ -245,7 +263,7 @@ static void on_request(struct h2_conn *h, struct slice block, bool end_stream)
 		h2c_error(h, H2_ERR_COMPRESSION_ERROR, hpack_error_text(head.hpack_error));
 		break;
 	case H2_HEAD_TOO_LARGE:
-		h2c_reset(h, h->frame.stream, no ? no : H2_ERR_ENHANCE_YOUR_CALM);
+		h2c_reset(h, h->frame.stream, no ? no : H2_ERR_PROTOCOL_ERROR);
 		if (!no)
 			h2c_refused(h, FRONT_BAD_TOO_LARGE, "head too large");
 		break;
@@ -259,13 +277,13 @@ static void on_request(struct h2_conn *h, struct slice block, bool end_stream)
 
 /* --- trailers --------------------------------------------------------------------------------- */
 
-static void on_trailers(struct h2_conn *h, struct h2_stream *s, struct slice block, bool end_stream)
+void h2_head_trailers(struct h2_conn *h, struct h2_stream *s, struct slice block, bool end_stream)
 {
 	struct http_msg *m = s->ep->rx_head;
 	enum h2_head_status r;
 	struct h2_head head;
 
-	r = decode(h, block, H2_HEAD_TRAILERS, H2_HEAD_OPT_END_STREAM, &head);
+	r = h2_head_read(h, block, H2_HEAD_TRAILERS, H2_HEAD_OPT_END_STREAM, &head);
 	if (r == H2_HEAD_BROKEN) {
 		h2c_error(h, H2_ERR_COMPRESSION_ERROR, hpack_error_text(head.hpack_error));
 		return;
@@ -278,7 +296,7 @@ static void on_trailers(struct h2_conn *h, struct h2_stream *s, struct slice blo
 		return;
 	}
 	if (head.field_count) {
-		m->trailers.list = keep(m, &head, 0);
+		m->trailers.list = h2_head_keep(m, &head, 0);
 		if (m->trailers.list)
 			m->trailers.count = m->trailers.room = head.field_count;
 	}
@@ -286,17 +304,36 @@ static void on_trailers(struct h2_conn *h, struct h2_stream *s, struct slice blo
 	h->late = s;
 }
 
-void h2_head_block(struct h2_conn *h, struct slice block, bool end_stream)
+bool h2_front_headers_are_due(struct h2_conn *h)
+{
+	uint32_t id = h->frame.stream;
+	struct h2_stream *s;
+
+	if (!(id & 1)) {
+		h2c_error(h, H2_ERR_PROTOCOL_ERROR, "HEADERS on a stream of ours");
+		return false;
+	}
+	if (id > h->last_stream)
+		return true;
+	s = h2s_find(h, id);
+	if (s ? s->state == H2S_OPEN || s->state == H2S_HALF_LOCAL || s->flags & H2S_FL_RESET
+	      : h2c_was_reset(h, id))
+		return true;
+	h2c_error(h, H2_ERR_STREAM_CLOSED, NULL);
+	return false;
+}
+
+void h2_front_head_block(struct h2_conn *h, struct slice block, bool end_stream)
 {
 	uint32_t id = h->frame.stream;
 	struct h2_stream *s = id > h->last_stream ? NULL : h2s_find(h, id);
 	struct h2_head head;
 
 	if (s) {
-		on_trailers(h, s, block, end_stream);
+		h2_head_trailers(h, s, block, end_stream);
 	} else if (id > h->last_stream) {
 		on_request(h, block, end_stream);
-	} else if (decode(h, block, H2_HEAD_TRAILERS, H2_HEAD_OPT_DISCARD, &head) ==
+	} else if (h2_head_read(h, block, H2_HEAD_TRAILERS, H2_HEAD_OPT_DISCARD, &head) ==
 		   H2_HEAD_BROKEN) {
 		h2c_error(h, H2_ERR_COMPRESSION_ERROR, hpack_error_text(head.hpack_error));
 	}

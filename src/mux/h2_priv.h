@@ -43,9 +43,35 @@ enum h2_conn_flags {
 	H2C_FL_END_STREAM = 1 << 10, /* of the header block being gathered */
 	H2C_FL_PAUSE = 1 << 11,      /* enough for this turn */
 	H2C_FL_PAD_NEXT = 1 << 12,   /* the length of the padding comes next */
+	H2C_FL_CONNECTED = 1 << 13,  /* back: the connection stands */
 };
 
+struct h2_conn;
 struct h2_stream;
+
+/* What is not the same towards clients and towards servers. */
+struct h2_side {
+	const struct endpoint_ops *stream_ops; /* for the endpoints of its streams */
+	bool is_back;
+	/* May frame.stream get HEADERS? False: what was wrong was dealt with. */
+	bool (*headers_are_due)(struct h2_conn *h);
+	/* A whole header block for frame.stream. */
+	void (*head_block)(struct h2_conn *h, struct slice block, bool end_stream);
+	/* A head, not an interim one, is about to be sent: notes what it says of the body. */
+	void (*note_head)(struct h2_stream *s, const struct http_msg *m);
+	/* Writes the fields of the head to send; there is room. */
+	bool (*put_head)(struct h2_stream *s, struct hpack_writer *w, const struct http_msg *m);
+	/* The peer's SETTINGS came. Or NULL. */
+	void (*settings)(struct h2_conn *h);
+	/* The peer will not look at streams above <last>. Or NULL. */
+	void (*goaway)(struct h2_conn *h, uint32_t last);
+	/* Something is wrong with what was received: for the log. */
+	void (*bad)(struct h2_conn *h, enum front_bad_kind kind, const char *text);
+	/* The connection ends: its owner forgets it. */
+	void (*closed)(struct h2_conn *h);
+	/* For `show fd`. */
+	void (*describe)(const struct h2_conn *h, struct strbuf *out);
+};
 
 struct h2_conn {
 	struct conn *conn;
@@ -53,12 +79,15 @@ struct h2_conn {
 	void *owner;
 	const struct mux_settings *settings;
 	const struct h2_tunes *tunes;
-	const struct endpoint_ops *stream_ops; /* for the endpoints of its streams */
+	const struct h2_limits *limits;  /* of this side, among <tunes> */
+	const struct h2_side *side;
+	const struct h2_back_user *back_user;
 	struct wire_in in;
 	struct block_queue out;          /* frames not sent yet */
 	struct list turn;                /* goes on reading in the next turn */
 	struct list flush;               /* sends when the turn ends */
 	struct list senders;             /* streams with something to send, in turn */
+	struct list pending;             /* back: streams without a number yet, by sender */
 	struct tree streams;             /* by number */
 	struct h2_stream *late;          /* got something and was not woken yet: more may follow */
 	struct h2_stream *data;          /* whose DATA is being received; NULL: nobody's */
@@ -76,11 +105,14 @@ struct h2_conn {
 	uint32_t receiving;              /* streams whose body may still come */
 	uint32_t streams_total;
 	uint32_t last_stream;            /* the highest number that the peer used */
+	uint32_t stream_limit;           /* the highest that it may use; 0: any */
 	uint32_t settings_window;        /* initial window of its streams, as announced */
 	uint32_t reset[4];               /* numbers that we reset lately; a ring */
 	uint32_t reset_at;
 	uint32_t peer_window;            /* initial window that the peer gives */
 	uint32_t peer_frame_max;
+	uint32_t peer_streams;           /* its SETTINGS_MAX_CONCURRENT_STREAMS */
+	bool peer_connect;               /* it takes extended CONNECT (RFC 8441) */
 	uint32_t peer_table;             /* its SETTINGS_HEADER_TABLE_SIZE */
 	uint32_t head_stream;            /* whose header block is being gathered */
 	uint32_t continuations;          /* frames of it */
@@ -102,6 +134,8 @@ enum h2_stream_flags {
 	H2S_FL_RECEIVING = 1 << 6,   /* counted in <receiving> */
 	H2S_FL_EARLY = 1 << 7,       /* DATA before the tunnel stands: kept in <early> */
 	H2S_FL_EARLY_END = 1 << 8,   /* and their end */
+	H2S_FL_HEAD_GOT = 1 << 10,   /* back: the answer's head came */
+	H2S_FL_PEER_RESET = 1 << 11, /* it was the peer */
 	H2S_FL_TELL = 1 << 9,        /* wake its user with its turn as a sender */
 };
 
@@ -156,11 +190,14 @@ struct h2_conn *h2_new(struct conn *c, void *owner);
 void h2_destroy(struct h2_conn *h);
 void h2_free(struct h2_conn *h);
 void h2c_set_state(struct h2_conn *h, enum h2c_state to);
-void h2c_goaway(struct h2_conn *h, enum h2_error code);
+/* <last>: the highest number that is, or will be, served. */
+void h2c_goaway(struct h2_conn *h, enum h2_error code, uint32_t last);
 /* A fault of the peer that concerns the whole connection: GOAWAY, then the end. <text>: for the
  * log; NULL: it is not logged.
  */
 void h2c_error(struct h2_conn *h, enum h2_error code, const char *text);
+/* A rule wants the client gone: GOAWAY, or nothing at all when its socket was made silent. */
+void h2c_kill(struct h2_conn *h);
 /* Something odd, but allowed. May end the connection. */
 void h2c_glitch(struct h2_conn *h, const char *text);
 /* A request that is none, of a connection that goes on: for the log, if that is wanted. */
@@ -235,8 +272,18 @@ void h2_head_thread_fini(void);
 /* Bytes of Sec-WebSocket-Key (RFC 6455 4.1), and one made of random bytes. */
 #define WEBSOCKET_KEY_LEN 24
 void websocket_key_make(char *key);
-/* A whole header block for frame.stream. */
-void h2_head_block(struct h2_conn *h, struct slice block, bool end_stream);
+/* Decodes a block into the thread's buffers, for the next such call. */
+enum h2_head_status h2_head_read(struct h2_conn *h, struct slice block, enum h2_head_kind kind,
+				 unsigned options, struct h2_head *head);
+/* Copies what <head> points to into the message's arena. Returns the list of fields, with <spare>
+ * more places; NULL: no memory.
+ */
+struct h1_field *h2_head_keep(struct http_msg *m, struct h2_head *head, unsigned spare);
+/* A header block behind the head of <s>. */
+void h2_head_trailers(struct h2_conn *h, struct h2_stream *s, struct slice block, bool end_stream);
+/* Those of struct h2_side. */
+bool h2_front_headers_are_due(struct h2_conn *h);
+void h2_front_head_block(struct h2_conn *h, struct slice block, bool end_stream);
 
 /* --- h2_frames.c */
 
@@ -266,8 +313,35 @@ void h2s_send_later(struct h2_stream *s);
 /* h2_flush() of the connection whose <flush> this is. */
 void h2_flush_one(struct list *link);
 
+/* Those of struct h2_side. */
+void h2_front_note_head(struct h2_stream *s, const struct http_msg *m);
+bool h2_front_put_head(struct h2_stream *s, struct hpack_writer *w, const struct http_msg *m);
+/* Writes a Content-Length. */
+bool h2_put_length(struct hpack_encoder *e, struct hpack_writer *w, uint64_t n);
+
+/* --- h2.c */
+
+/* The one entry from below. */
+void h2_ready(struct conn *c);
+void h2_timeout(struct timer *t);
+void h2_describe(const struct conn *c, struct strbuf *out);
+void h2c_send_settings(struct h2_conn *h);
+
+/* --- h2_back.c */
+
+/* Streams that have no number yet are told that they will not get one. */
+void h2_fail_pending(struct h2_conn *h);
+/* Gives a number to a stream towards a server, whose head goes out now. */
+void h2_back_number(struct h2_stream *s);
+
 /* --- h2_endpoint.c */
 
 extern const struct endpoint_ops h2_front_endpoint;
+
+/* What both sides' endpoints do. */
+void h2_ep_send(struct endpoint *ep);
+void h2_ep_resume(struct endpoint *ep);
+struct conn *h2_ep_conn(struct endpoint *ep);
+bool h2_ep_preamble(struct endpoint *ep, struct slice bytes);
 
 #endif

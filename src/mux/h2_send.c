@@ -47,8 +47,9 @@ static bool is_sent(const struct h2_stream *s, const struct http_msg *m, const s
 
 static size_t head_bound(const struct http_msg *m)
 {
-	size_t n = H2_FRAME_HEADER_LEN + HPACK_BEGIN_BOUND + hpack_field_bound(7, 3) +
-		   hpack_field_bound(14, 20);
+	/* :status, or the pseudo-fields of a request: the target in two parts, the host as a field */
+	size_t n = H2_FRAME_HEADER_LEN + HPACK_BEGIN_BOUND + 7 * hpack_field_bound(14, 20) +
+		   m->method_text.len + m->uri.len * 2;
 
 	for (unsigned i = 0; i < m->fields.count; i++)
 		n += hpack_field_bound(m->fields.list[i].name.len, m->fields.list[i].value.len);
@@ -56,7 +57,7 @@ static size_t head_bound(const struct http_msg *m)
 }
 
 /* The length that the framing announces, whatever the list of fields says. */
-static bool put_length(struct hpack_encoder *e, struct hpack_writer *w, uint64_t n)
+bool h2_put_length(struct hpack_encoder *e, struct hpack_writer *w, uint64_t n)
 {
 	char number[20], *end = number + sizeof(number), *at = end;
 
@@ -80,11 +81,11 @@ static bool put_fields(struct h2_stream *s, struct hpack_writer *w, const struct
 		if (is_sent(s, m, f)) {
 			ok = hpack_write_field(e, w, f->id, f->name, f->value);
 		} else if (f->id == FIELD_CONTENT_LENGTH && length && f->name.ptr) {
-			ok = put_length(e, w, m->content_length);
+			ok = h2_put_length(e, w, m->content_length);
 			length = false;
 		}
 	}
-	return ok && (!length || put_length(e, w, m->content_length));
+	return ok && (!length || h2_put_length(e, w, m->content_length));
 }
 
 /* Cuts a header block of <len> bytes behind a frame's header at <p> into frames. Returns the end. */
@@ -147,7 +148,7 @@ static void open_tunnel(struct h2_stream *s)
 }
 
 /* What the head says of the body. */
-static void note_response(struct h2_stream *s, const struct http_msg *m)
+void h2_front_note_head(struct h2_stream *s, const struct http_msg *m)
 {
 	s->flags |= H2S_FL_HEAD_SENT;
 	s->tx_left = m->body == HTTP_BODY_LENGTH ? m->content_length : UINT64_MAX;
@@ -157,26 +158,31 @@ static void note_response(struct h2_stream *s, const struct http_msg *m)
 		open_tunnel(s);
 }
 
+bool h2_front_put_head(struct h2_stream *s, struct hpack_writer *w, const struct http_msg *m)
+{
+	return hpack_write_status(&s->conn->encoder, w, m->status == 101 ? 200 : m->status) &&
+	       put_fields(s, w, m);
+}
+
 /* Writes a head. False: no memory, the connection is lost. */
 static bool send_head(struct h2_stream *s)
 {
 	const struct http_msg *m = s->ep->tx_head;
 	bool interim = m->flags & HTTP_MSG_INTERIM;
 	size_t bound = head_bound(m);
-	char *start = h2_out_reserve(s->conn, bound);
-	unsigned status = m->status;
 	struct hpack_writer w;
 	uint8_t flags = 0;
+	char *start;
 
+	if (!s->id)
+		h2_back_number(s);
+	if (!interim)
+		s->conn->side->note_head(s, m);
+	start = h2_out_reserve(s->conn, bound);
 	if (!start)
 		return false;
-	if (!interim)
-		note_response(s, m);
-	if (status == 101)
-		status = 200;
 	w = (struct hpack_writer){ start + H2_FRAME_HEADER_LEN, start + bound };
-	if (!hpack_write_begin(&s->conn->encoder, &w) ||
-	    !hpack_write_status(&s->conn->encoder, &w, status) || !put_fields(s, &w, m))
+	if (!hpack_write_begin(&s->conn->encoder, &w) || !s->conn->side->put_head(s, &w, m))
 		BUG_ON(1); /* the room was computed for the worst case */
 	if (!interim && ends_here(s) && !has_trailers(s)) {
 		flags = H2_FL_END_STREAM;
@@ -429,7 +435,8 @@ void h2_flush(struct h2_conn *h)
 		serve_senders(h);
 		if (h->flags & (H2C_FL_BROKEN | H2C_FL_DEAD) || !h->out.len)
 			break;
-		r = c->flags & CONN_CAN_SEND ? conn_send(c, &h->out, false) : IO_AGAIN;
+		r = c->flags & CONN_CAN_SEND && !(c->flags & (CONN_CONNECTING | CONN_HANDSHAKE))
+			    ? conn_send(c, &h->out, false) : IO_AGAIN;
 	}
 	if (r == IO_ERR)
 		h2_out_failed(h);

@@ -54,7 +54,8 @@ struct h2_stream *h2s_new(struct h2_conn *h, uint32_t id)
 	s->tx_window = h->peer_window;
 	s->rx_window = h->settings_window;
 	list_init(&s->sender);
-	tree_insert(&h->streams, &s->node, id);
+	if (id)
+		tree_insert(&h->streams, &s->node, id);
 	h->stream_count++;
 	h->streams_total++;
 	return s;
@@ -78,7 +79,8 @@ void h2s_free(struct h2_stream *s)
 	if (h->data == s)
 		h->data = NULL;
 	list_remove(&s->sender);
-	tree_remove(&h->streams, &s->node);
+	if (s->id)
+		tree_remove(&h->streams, &s->node);
 	block_queue_clear(&s->early);
 	h->stream_count--;
 	pool_free(stream_pool, s);
@@ -145,7 +147,7 @@ void h2s_error(struct h2_stream *s, enum h2_error code, const char *text)
 static int64_t window_target(const struct h2_conn *h)
 {
 	int64_t size = (int64_t)block_size();
-	int64_t blocks = ((int64_t)h->tunes->fe_rxbuf + size - 1) / size - h->stream_count;
+	int64_t blocks = ((int64_t)h->limits->rxbuf + size - 1) / size - h->stream_count;
 	int64_t share = 0;
 
 	if (blocks > 0)

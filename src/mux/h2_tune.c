@@ -15,7 +15,7 @@ static bool h2_tunes_init(void *data)
 	struct h2_tunes *t = data;
 
 	t->window = t->streams = t->frame_size = UNSET;
-	t->fe_window = t->be_window = t->fe_streams = t->be_streams = UNSET;
+	t->fe.window = t->be.window = t->fe.streams = t->be.streams = UNSET;
 	t->table_size = HPACK_TABLE_SIZE;
 	return true;
 }
@@ -37,16 +37,16 @@ void h2_tunes_fill(struct config *cfg)
 
 	t->window = given(t->window, size);
 	t->streams = given(t->streams, STREAMS_DEFAULT);
-	t->fe_window = given(t->fe_window, t->window);
-	t->be_window = given(t->be_window, t->window);
-	t->fe_streams = given(t->fe_streams, t->streams);
-	t->be_streams = given(t->be_streams, t->streams);
-	room = (uint64_t)(t->fe_streams ? t->fe_streams : STREAMS_DEFAULT) * (uint64_t)size;
-	if (t->fe_rxbuf < room)
-		t->fe_rxbuf = room;
-	room = (uint64_t)(t->be_streams ? t->be_streams : STREAMS_DEFAULT) * (uint64_t)size;
-	if (t->be_rxbuf < room)
-		t->be_rxbuf = room;
+	t->fe.window = given(t->fe.window, t->window);
+	t->be.window = given(t->be.window, t->window);
+	t->fe.streams = given(t->fe.streams, t->streams);
+	t->be.streams = given(t->be.streams, t->streams);
+	room = (uint64_t)(t->fe.streams ? t->fe.streams : STREAMS_DEFAULT) * (uint64_t)size;
+	if (t->fe.rxbuf < room)
+		t->fe.rxbuf = room;
+	room = (uint64_t)(t->be.streams ? t->be.streams : STREAMS_DEFAULT) * (uint64_t)size;
+	if (t->be.rxbuf < room)
+		t->be.rxbuf = room;
 	t->frame_size = given(t->frame_size, size);
 	if (t->frame_size > size)
 		t->frame_size = size;

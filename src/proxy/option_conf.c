@@ -277,7 +277,6 @@ static const struct conf_keyword keywords[] = {
 	BIT(SPLICE_RESPONSE, "splice-response", PROXY_LISTEN, "splice response bodies"),
 	BIT(SMART_ACCEPT, "tcp-smart-accept", PROXY_FE, "save an ACK when accepting"),
 	BIT(SMART_CONNECT, "tcp-smart-connect", PROXY_BE, "save an ACK when connecting"),
-	BIT(TRANSPARENT, "transparent", PROXY_BE, "connect to where the client was going"),
 	HTTP_BIT(IDLE_CLOSE, "idle-close-on-response", PROXY_FE,
 	    "close idle connections only after a response"),
 	HTTP_BIT(DISABLE_H2_UPGRADE, "disable-h2-upgrade", PROXY_FE, "no HTTP/2 over clear HTTP/1"),

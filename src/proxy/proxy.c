@@ -95,6 +95,7 @@ static void proxy_set_defaults(struct proxy *px)
 	px->retry_on = PROXY_RETRY_CONN_FAILURE;
 	px->max_keep_alive_queue = -1;
 	px->random_draws = 2;
+	px->retry_on = PROXY_RETRY_CONN_FAILURE;
 	px->algorithm = balance_find("roundrobin");
 }
 

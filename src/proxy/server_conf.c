@@ -6,6 +6,7 @@
 #include "address_priv.h"
 #include "base/bug.h"
 #include "conf/conf.h"
+#include "guid_priv.h"
 #include "proxy/modules.h"
 #include "proxy/proxy.h"
 #include "proxy/server.h"
@@ -126,6 +127,15 @@ static bool parse_id(struct conf_line *l)
 	return true;
 }
 
+static bool parse_guid(struct conf_line *l)
+{
+	struct server *srv = l->object;
+	char text[300];
+
+	snprintf(text, sizeof(text), "%s : ", subject(l));
+	return guid_take(l, text, &srv->guid);
+}
+
 /* keyword->min is the version, 0 none. */
 static bool parse_send_proxy(struct conf_line *l)
 {
@@ -140,6 +150,26 @@ static bool parse_no_send_proxy(struct conf_line *l)
 	struct server *srv = l->object;
 
 	if (srv->send_proxy == l->keyword->min)
+		srv->send_proxy = 0;
+	return true;
+}
+
+/* Version 2 with the options of keyword->max. */
+static bool parse_send_proxy_ssl(struct conf_line *l)
+{
+	struct server *srv = l->object;
+
+	srv->send_proxy = 2;
+	srv->proxy_v2_options |= (unsigned)l->keyword->max;
+	return true;
+}
+
+static bool parse_no_send_proxy_ssl(struct conf_line *l)
+{
+	struct server *srv = l->object;
+
+	srv->proxy_v2_options &= ~(unsigned)l->keyword->max;
+	if (srv->send_proxy == 2)
 		srv->send_proxy = 0;
 	return true;
 }
@@ -417,7 +447,7 @@ static const struct conf_keyword keywords[] = {
 	  .help = "starts in service" },
 	{ .words = "id", .where = CONF_SERVER, ONE, .parse = parse_id, .syntax = "<number>",
 	  .help = "numeric identifier, otherwise assigned" },
-	{ .words = "guid", .where = CONF_SERVER, ONE, .parse = parse_text, FIELD(guid),
+	{ .words = "guid", .where = CONF_SERVER, ONE, .parse = parse_guid,
 	  .syntax = "<text>", .help = "an identifier unique in the configuration" },
 	NUMBER("maxconn", maxconn, 0, INT32_MAX, "requests that it serves at once"),
 	NUMBER("minconn", minconn, 0, INT32_MAX, "same at low load"),
@@ -435,6 +465,16 @@ static const struct conf_keyword keywords[] = {
 	  .help = "PROXY protocol version 1" },
 	{ .words = "send-proxy-v2", .where = CONF_SERVER, .parse = parse_send_proxy, .min = 2,
 	  .help = "PROXY protocol version 2" },
+	{ .words = "send-proxy-v2-ssl", .where = CONF_SERVER, .parse = parse_send_proxy_ssl,
+	  .max = PROXY_V2_SSL, .help = "PROXY protocol version 2 which tells of TLS" },
+	{ .words = "send-proxy-v2-ssl-cn", .where = CONF_SERVER, .parse = parse_send_proxy_ssl,
+	  .max = PROXY_V2_SSL | PROXY_V2_CERT_CN,
+	  .help = "same, with the name of the client's certificate" },
+	{ .words = "no-send-proxy-v2-ssl", .where = CONF_SERVER, .parse = parse_no_send_proxy_ssl,
+	  .max = PROXY_V2_SSL, .help = "no PROXY protocol which tells of TLS" },
+	{ .words = "no-send-proxy-v2-ssl-cn", .where = CONF_SERVER,
+	  .parse = parse_no_send_proxy_ssl, .max = PROXY_V2_SSL | PROXY_V2_CERT_CN,
+	  .help = "same, with the name" },
 	{ .words = "no-send-proxy", .where = CONF_SERVER, .parse = parse_no_send_proxy, .min = 1,
 	  .help = "no PROXY protocol version 1" },
 	{ .words = "no-send-proxy-v2", .where = CONF_SERVER, .parse = parse_no_send_proxy,
@@ -462,10 +502,7 @@ static const struct conf_keyword keywords[] = {
 	  .help = "never learnt by stick rules" },
 	{ .words = "stick", .where = CONF_SERVER, .parse = parse_false, FIELD(non_stick),
 	  .help = "learnt by stick rules" },
-	{ .words = "strict-maxconn", .where = CONF_SERVER, .parse = parse_true,
-	  FIELD(strict_maxconn), .help = "maxconn counts connections, idle ones too" },
 	NOT("no-check"), NOT("no-agent-check"), NOT("no-check-ssl"), NOT("no-check-reuse-pool"),
-	NOT("no-send-proxy-v2-ssl"), NOT("no-send-proxy-v2-ssl-cn"),
 	LATER("check", 0, "health checks"),
 	LATER("inter", 1, "health checks"),
 	LATER("fastinter", 1, "health checks"),
@@ -498,6 +535,7 @@ static const struct conf_keyword keywords[] = {
 	LATER("init-addr", 1, "name resolution at run time"),
 	LATER("socks4", 1, "SOCKS4"),
 	LATER("shard", 1, "peers"),
+	LATER("strict-maxconn", 0, "counting idle connections"),
 	LATER("idle-ping", 1, "HTTP/2"),
 	LATER("log-proto", 1, "log backends"),
 	LATER("log-bufsize", 1, "log backends"),

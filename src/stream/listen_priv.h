@@ -11,6 +11,9 @@ struct listener_conf;
 void listen_init(void);
 /* Makes the logs get what proxies and servers tell. At the start. */
 void event_log_init(void);
+/* May this client come in at all? */
+struct addr;
+bool listen_is_welcome(const struct addr *src);
 /* Count a session in and out of the limits; the latter may let sockets accept again. */
 void listen_session_began(struct listener_conf *l);
 void listen_session_ended(struct listener_conf *l);

@@ -19,12 +19,15 @@ enum step stage_begin(struct stream *s)
 	uint64_t now = clock_now_ns();
 
 	stream_count_begin(s);
+	stream_log_step(s, LOG_STEP_ACCEPT);
 	s->front.flags &= ~EP_RX_HEAD;
 	s->log_method = s->req.method_text;
 	s->log_uri = s->req.uri;
 	s->log_version = s->req.version_text;
 	capture_request(s);
 	s->t.request = now;
+	if (s->flags & STRM_HTTP)
+		stream_log_step(s, LOG_STEP_REQUEST);
 	s->retries_left = (uint16_t)s->fe->retries;
 	if (s->fe->http_conn == HTTP_CONN_CLOSE)
 		s->flags |= STRM_CLIENT_CLOSE;
@@ -41,6 +44,14 @@ static void count_request(struct stream *s, unsigned which)
 	counter_add(&s->fe->state->fe, which, 1);
 	if (s->flags & STRM_BE_COUNTED)
 		counter_add(&s->be->state->be, which, 1);
+}
+
+/* Ends without an answer, with the client's connection. */
+static enum step cut_client(struct stream *s)
+{
+	s->front.flags |= EP_KILL;
+	stream_set_cause(s, CAUSE_PROXY, 0);
+	return stream_goto(s, STAGE_END);
 }
 
 /* A service answers: nothing of servers is needed any more. */
@@ -81,16 +92,14 @@ static enum step rules_step(struct stream *s, struct proxy *px, enum rule_result
 		return service_step(s, px);
 	case RULE_REJECT:
 		count_request(s, CNT_DENIED_REQ);
-		stream_set_cause(s, CAUSE_PROXY, 0);
-		return stream_goto(s, STAGE_END);
+		return cut_client(s);
 	case RULE_TARPIT:
 		s->flags |= STRM_TARPIT;
 		stream_wait_ms(s, s->be->timeout.tarpit ? s->be->timeout.tarpit
 							: s->be->timeout.connect);
 		return stream_goto(s, STAGE_TARPIT);
 	case RULE_CLOSE:
-		stream_set_cause(s, CAUSE_PROXY, 0);
-		return stream_goto(s, STAGE_END);
+		return cut_client(s);
 	case RULE_BAD_REQUEST:
 		return stream_fail(s, 400, CAUSE_PROXY, 0);
 	case RULE_TIMEOUT:

@@ -159,6 +159,8 @@ static enum step tcp_begin(struct stream *s)
 
 enum step stage_response(struct stream *s)
 {
+	bool gone;
+
 	if (!(s->flags & STRM_HTTP))
 		return tcp_begin(s);
 	stream_forward(s);
@@ -187,7 +189,9 @@ enum step stage_response(struct stream *s)
 		counter_add(&s->be->state->be, CNT_CLIENT_ABORTS, 1);
 		if (s->server)
 			counter_add(&s->server->state->counters, CNT_CLIENT_ABORTS, 1);
-		return stream_fail(s, 400, CAUSE_CLIENT_ABORT, 0);
+		/* gone altogether, or only done with sending */
+		gone = (s->front.flags & (EP_ERROR | EP_RX_ABORT)) == EP_ERROR;
+		return stream_fail(s, 400, CAUSE_CLIENT_ABORT, gone ? 'D' : 0);
 	}
 	if (s->flags & STRM_TIMED_OUT)
 		return response_late(s);
@@ -279,6 +283,8 @@ enum step stage_reply(struct stream *s)
 	}
 	after_response(s);
 	s->status = s->res.status;
+	if (!(s->flags & STRM_LOCAL_REPLY))
+		stream_log_step(s, LOG_STEP_RESPONSE);
 	if (s->flags & STRM_CLIENT_CLOSE ||
 	    (s->flags & STRM_LOCAL_REPLY && s->res.flags & HTTP_MSG_CONN_CLOSE))
 		s->front.flags |= EP_CLOSE;

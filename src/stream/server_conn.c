@@ -23,7 +23,6 @@
 #include "base/bug.h"
 #include "base/clock.h"
 #include "base/hash.h"
-#include "codec/proxyproto.h"
 #include "conf/conf.h"
 #include "core/activity.h"
 #include "core/fd.h"
@@ -31,6 +30,7 @@
 #include "core/pool.h"
 #include "core/thread.h"
 #include "mux/h1.h"
+#include "mux/h2.h"
 #include "mux/pass.h"
 #include "net/conn.h"
 #include "net/socket.h"
@@ -45,6 +45,7 @@
 /* The idle connections of one server on one thread. */
 struct idle_list {
 	struct list conns;       /* struct server_conn.link, newest first */
+	struct list roomy;       /* struct server_conn.link: in use, with room for more */
 	struct list thread_link; /* in idle_lists while it has any */
 	struct timer timer;      /* purge */
 	struct server *server;   /* borrowed: every member holds the generation */
@@ -56,8 +57,9 @@ struct idle_list {
 };
 
 struct server_conn {
-	struct list link;        /* in an idle list, or in the session's */
-	struct h1_conn *h1;      /* NULL: mode tcp */
+	struct list link;        /* in an idle list, one with room, or in the session's */
+	struct h1_conn *h1;      /* one of these two; none of them: mode tcp */
+	struct h2_conn *h2;
 	struct server *server;
 	struct config *config;   /* counted */
 	struct session *session; /* private to it; NULL: shared */
@@ -65,6 +67,7 @@ struct server_conn {
 	struct idle_list *used;  /* where it counts as used, NULL when not, or private */
 	uint64_t key;            /* what else must be the same to use it: server_conn_key() */
 	unsigned streams;        /* served so far */
+	unsigned begun;          /* streams that were given to it */
 	bool proven;             /* a second stream went well on it */
 	bool marked;             /* set-bc-mark, set-bc-tos: for one request */
 };
@@ -167,6 +170,7 @@ static struct idle_list *idle_list_get(struct server *srv, bool make)
 	if (!l)
 		return NULL;
 	list_init(&l->conns);
+	list_init(&l->roomy);
 	list_init(&l->thread_link);
 	timer_init(&l->timer, idle_purge);
 	l->server = srv;
@@ -254,6 +258,15 @@ static void use_end(struct server_conn *sc)
 	sc->used = NULL;
 }
 
+/* Closes one that serves nobody. */
+static void sc_close(struct server_conn *sc)
+{
+	if (sc->h2)
+		h2_back_close(sc->h2);
+	else
+		h1_back_close(sc->h1);
+}
+
 /* Closes half of the connections that nobody has needed for a whole period, at least one. */
 static void idle_purge(struct timer *t)
 {
@@ -269,7 +282,7 @@ static void idle_purge(struct timer *t)
 		struct server_conn *sc = list_last(&l->conns, struct server_conn, link);
 
 		idle_leave(sc);
-		h1_back_close(sc->h1);
+		sc_close(sc);
 	}
 	l->peak_before = l->peak;
 	l->peak = l->used;
@@ -291,7 +304,7 @@ void server_conn_thread_fini(void)
 		struct config *cfg = config_take(sc->config);
 
 		idle_leave(sc);
-		h1_back_close(sc->h1);
+		sc_close(sc);
 		config_drop(&cfg);
 	}
 }
@@ -328,7 +341,7 @@ static void idle_evict(void)
 	sc = list_last(&l->conns, struct server_conn, link);
 	cfg = config_take(sc->config);
 	idle_leave(sc);
-	h1_back_close(sc->h1);
+	sc_close(sc);
 	config_drop(&cfg);
 }
 
@@ -380,19 +393,21 @@ static bool sc_follow(struct server_conn *sc)
 		return false;
 	sc->server = heir;
 	sc->config = config_take(now);
-	h1_set_settings(sc->h1, &stream_proxy(heir->proxy)->back);
-	tls_follow(h1_conn_conn(sc->h1), server_slots(heir));
+	if (sc->h2)
+		h2_set_settings(sc->h2, &stream_proxy(heir->proxy)->back, h2_tunes_of(now));
+	else
+		h1_set_settings(sc->h1, &stream_proxy(heir->proxy)->back);
+	tls_follow(sc->h2 ? h2_conn_conn(sc->h2) : h1_conn_conn(sc->h1), server_slots(heir));
 	config_drop(&was);
 	return true;
 }
 
-static bool sc_idle_ready(void *owner, struct h1_conn *h)
+/* Nobody uses <sc> now: is it kept for others? */
+static bool sc_keep(struct server_conn *sc)
 {
-	struct server_conn *sc = owner;
 	struct server *srv;
 	struct idle_list *l;
 
-	sc->streams++;
 	use_end(sc);
 	if (unlikely(sc->config != proxies_current()) && !sc_is_private(sc) && !sc_follow(sc))
 		return false; /* (a private one moves with its session) */
@@ -416,6 +431,14 @@ static bool sc_idle_ready(void *owner, struct h1_conn *h)
 	return true;
 }
 
+static bool sc_idle_ready(void *owner, struct h1_conn *h)
+{
+	struct server_conn *sc = owner;
+
+	sc->streams++;
+	return sc_keep(sc);
+}
+
 /* For `show fd`. */
 static void sc_describe(const void *owner, struct strbuf *out)
 {
@@ -424,6 +447,50 @@ static void sc_describe(const void *owner, struct strbuf *out)
 	strbuf_printf(out, " sv=%s/%s", srv->proxy->name, srv->name);
 }
 
+/* May a connection of several streams take one more, of any client? */
+static bool sc_is_roomy(const struct server_conn *sc)
+{
+	const struct server *srv = sc->server;
+
+	if (!sc->used || sc->marked || sc_is_private(sc) || !server_is_willing(srv) ||
+	    (srv->max_reuse >= 0 && sc->begun > (unsigned)srv->max_reuse))
+		return false;
+	return h2_back_room(sc->h2) > 0;
+}
+
+/* One in use is offered to others as long as it has room. */
+static void sc_room_changed(void *owner)
+{
+	struct server_conn *sc = owner;
+	bool roomy = sc_is_roomy(sc);
+
+	if (!sc->used)
+		return;
+	if (roomy && !list_is_linked(&sc->link))
+		list_append(&sc->used->roomy, &sc->link);
+	else if (!roomy && list_is_linked(&sc->link))
+		list_remove(&sc->link);
+}
+
+static bool sc_stream_left(void *owner, bool last)
+{
+	struct server_conn *sc = owner;
+
+	sc->streams++;
+	if (!last) {
+		sc->proven = true;
+		sc_room_changed(sc);
+		return true;
+	}
+	if (sc->used && list_is_linked(&sc->link))
+		list_remove(&sc->link);
+	return sc_keep(sc);
+}
+
+static const struct h2_back_user h2_user = {
+	.room_changed = sc_room_changed, .stream_left = sc_stream_left, .closed = sc_closed_pass,
+	.describe = sc_describe,
+};
 static const struct h1_back_user h1_user = {
 	.idle_closed = sc_idle_closed, .idle_ready = sc_idle_ready, .closed = sc_closed_h1,
 	.describe = sc_describe,
@@ -455,11 +522,22 @@ static uint64_t wanted_key(struct stream *s)
 
 /* --- taking ----------------------------------------------------------------------------------- */
 
-static void sc_attach(struct server_conn *sc, struct stream *s)
+/* False: no memory. */
+static bool sc_attach(struct server_conn *sc, struct stream *s)
 {
-	idle_leave(sc);
-	use_begin(sc);
-	h1_back_attach(sc->h1, &s->back);
+	if (!sc->used) {
+		idle_leave(sc);
+		use_begin(sc);
+	}
+	sc->begun++;
+	if (!sc->h2) {
+		h1_back_attach(sc->h1, &s->back);
+		return true;
+	}
+	if (!h2_back_attach(sc->h2, &s->back))
+		return false;
+	sc_room_changed(sc);
+	return true;
 }
 
 /* One that this client's earlier request has left. */
@@ -503,6 +581,9 @@ static struct server_conn *find_shared(struct stream *s, uint64_t key)
 
 	if (!l || which == REUSABLE_NONE)
 		return NULL;
+	list_for_each(sc, &l->roomy, link)
+		if (sc->key == key && (sc->proven || which == REUSABLE_ANY))
+			return sc;
 	list_for_each(sc, &l->conns, link)
 		if (sc->key == key && (sc->proven || which == REUSABLE_ANY))
 			return sc;
@@ -531,8 +612,7 @@ bool server_conn_take_idle(struct stream *s)
 		sc = find_shared(s, key);
 	if (!sc)
 		return false;
-	sc_attach(sc, s);
-	return true;
+	return sc_attach(sc, s);
 }
 
 void server_conn_end_session(struct session *sess)
@@ -542,7 +622,7 @@ void server_conn_end_session(struct session *sess)
 			list_first(&sess->server_conns, struct server_conn, link);
 
 		list_remove(&sc->link);
-		h1_back_close(sc->h1);
+		sc_close(sc);
 	}
 }
 
@@ -556,7 +636,7 @@ void server_conns_follow_session(struct session *sess)
 		if (sc_follow(sc))
 			continue;
 		list_remove(&sc->link);
-		h1_back_close(sc->h1);
+		sc_close(sc);
 	}
 }
 
@@ -578,7 +658,7 @@ static void idle_list_follow(struct idle_list *l)
 		if (to && sc_follow(sc))
 			idle_put(to, sc);
 		else
-			h1_back_close(sc->h1);
+			sc_close(sc);
 	}
 	config_drop(&cfg);
 }
@@ -608,6 +688,11 @@ static unsigned rich_thread(const struct server *srv)
 	return thread_id;
 }
 
+static bool sc_detach_thread(struct server_conn *sc)
+{
+	return sc->h2 ? h2_back_detach_thread(sc->h2) : h1_back_detach_thread(sc->h1);
+}
+
 /* Takes one out of the calling thread's hands, to travel. */
 static struct server_conn *idle_give(const struct idle_ask *a)
 {
@@ -617,8 +702,7 @@ static struct server_conn *idle_give(const struct idle_ask *a)
 	if (!l)
 		return NULL;
 	list_for_each(sc, &l->conns, link)
-		if (sc->key == a->key && (sc->proven || !a->proven) &&
-		    h1_back_detach_thread(sc->h1)) {
+		if (sc->key == a->key && (sc->proven || !a->proven) && sc_detach_thread(sc)) {
 			idle_leave(sc);
 			return sc;
 		}
@@ -630,8 +714,10 @@ static void idle_receive(struct server_conn *sc, bool wanted)
 {
 	struct idle_list *l = idle_list_get(sc->server, true);
 
-	if (!h1_back_attach_thread(sc->h1) || !l || (!wanted && l->count >= idle_max(sc->server)))
-		h1_back_close(sc->h1);
+	bool attached = sc->h2 ? h2_back_attach_thread(sc->h2) : h1_back_attach_thread(sc->h1);
+
+	if (!attached || !l || (!wanted && l->count >= idle_max(sc->server)))
+		sc_close(sc);
 	else
 		idle_put(l, sc);
 }
@@ -799,24 +885,20 @@ static void connect_settings(struct stream *s, struct socket_settings *set,
 /* The PROXY protocol header that this server wants first. */
 static bool send_preamble(struct stream *s)
 {
-	const struct addr *src = stream_src(s), *dst = stream_dst(s);
-	struct proxyproto_writer w;
-	char header[512];
+	char header[2048];
 	size_t n;
 
 	if (!s->server->send_proxy)
 		return true;
-	if (s->server->send_proxy == 1) {
-		n = proxyproto_make_v1(header, sizeof(header), src, dst);
-	} else {
-		proxyproto_v2_begin(&w, header, sizeof(header), src, dst);
-		if (s->server->proxy_v2_options & PROXY_V2_CRC32C)
-			proxyproto_v2_crc32c(&w);
-		n = proxyproto_v2_end(&w);
-	}
+	n = proxy_header_make(s, header, sizeof(header));
 	if (n && tls_server_is_on(server_slots(s->server)))
 		return tls_preamble(s->back.ops->conn(&s->back), slice_make(header, n));
 	return n && s->back.ops->preamble(&s->back, slice_make(header, n));
+}
+
+static bool wants_h2(const struct server *srv)
+{
+	return srv->proto && strcmp(srv->proto, "h2") == 0;
 }
 
 /* Puts a mux on the new socket. Takes over <fd>. */
@@ -838,7 +920,12 @@ static bool set_up(struct stream *s, struct server_conn *sc, int fd, bool in_pro
 		}
 		sc->key = wanted_key(s);
 	}
-	if (s->flags & STRM_HTTP) {
+	if (s->flags & STRM_HTTP && wants_h2(s->server)) {
+		sc->h2 = h2_back_new(c, &h2_user, sc, &stream_proxy(s->be)->back,
+				     h2_tunes_of(sc->config));
+		if (!sc->h2)
+			conn_close(&c);
+	} else if (s->flags & STRM_HTTP) {
 		sc->h1 = h1_back_new(c, &s->back, &h1_user, sc, &stream_proxy(s->be)->back);
 		if (!sc->h1)
 			conn_close(&c);
@@ -885,6 +972,12 @@ bool server_conn_open(struct stream *s)
 	}
 	if (s->flags & STRM_HTTP)
 		use_begin(sc);
+	sc->begun = 1;
+	if (sc->h2 && !h2_back_attach(sc->h2, &s->back)) {
+		h2_back_close(sc->h2);
+		errno = ENOMEM;
+		return false;
+	}
 	if (!in_progress && !tls_server_is_on(server_slots(s->server)))
 		s->back.flags |= EP_CONNECTED;
 	if (!send_preamble(s)) {

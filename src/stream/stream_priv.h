@@ -9,6 +9,7 @@
 #include "proxy/server.h"
 #include "http/error_page.h"
 #include "base/strbuf.h"
+#include "log/log.h"
 #include "stream/rule.h"
 #include "stream/session.h"
 #include "stream/stream.h"
@@ -152,6 +153,10 @@ void stream_log(struct stream *s);
 void stream_log_thread_fini(void);
 /* The same with option logasap: once the answer's head was sent, or the server connected (TCP). */
 void stream_log_early(struct stream *s);
+/* A line at a step that `log-steps` names. */
+void stream_log_step(struct stream *s, enum log_step step);
+/* A line because a rule wants one; <s> NULL: of the session. */
+void stream_log_now(struct session *sess, struct stream *s, enum log_step step);
 /* Without any format of its frontend's, a stream is announced when it begins. */
 void stream_log_begin(struct stream *s);
 /* A connection which ends before it carries anything: its PROXY protocol header failed. */
@@ -167,6 +172,7 @@ struct stream_proxy {
 	const char *log_format_text, *error_format_text;
 	const char *unique_header;
 	uint32_t log_lines;          /* atomic: lines written (%lc) */
+	unsigned log_steps;          /* bits of enum log_step; 0: one line */
 };
 extern struct slot stream_proxy_slot;
 /* Computes what the muxes need of every proxy; at the start of a generation. */
