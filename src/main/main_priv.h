@@ -64,6 +64,7 @@ struct main_options {
 	bool master;                 /* -W, -Ws */
 	bool master_notifies;        /* -Ws */
 	const char *master_socket;   /* -S */
+	const char *ask_path, *ask_command; /* --ask */
 	const char *donor;           /* -x: path of the old process's Runtime API */
 };
 
@@ -257,6 +258,12 @@ void notify_alive(void);
 int notify_wait_ms(void);
 /* This process says nothing: it is a worker. */
 void notify_forget(void);
+
+/* --- ask.c */
+/* Sends <command> to the Runtime API at UNIX socket <path>, its answer to <out>; the exit status:
+ * 0 when there was one.
+ */
+int ask_run(const char *path, const char *command, FILE *out);
 
 /* --- rights.c */
 /* Reads "cap_net_raw,cap_sys_admin" into <caps>, bits by their numbers. False: *bad is none. */

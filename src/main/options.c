@@ -41,6 +41,7 @@ static const char usage_text[] =
 "        -dV disables the verification of servers' certificates\n"
 "        -W runs a master and its worker ; -Ws the same and tells the service manager\n"
 "        -S <bind>[,bind_options...] opens the master's socket\n"
+"        --ask <unix_socket> <command> asks a running process (Runtime API) and exits\n"
 "        -x <unix_socket> gets the listening sockets of an old process there\n"
 "        -sf/-st [pid ]* asks old processes to finish / to terminate\n"
 "\n";
@@ -272,6 +273,11 @@ static enum options_result take_option(struct args *a, const char *word)
 		const char *path = take_value(a);
 
 		return path && add_source(a->o, path) ? OPTIONS_OK : OPTIONS_USAGE;
+	}
+	if (strcmp(word, "--ask") == 0) {
+		a->o->ask_path = take_value(a);
+		a->o->ask_command = take_value(a);
+		return a->o->ask_command ? OPTIONS_OK : OPTIONS_USAGE;
 	}
 	if (strcmp(word, "-sf") == 0 || strcmp(word, "-st") == 0)
 		return take_pids(a, word[2] == 'f' ? SIGUSR1 : SIGTERM) ? OPTIONS_OK
