@@ -163,7 +163,8 @@ static const struct flag flags[] = {
 	FLAG("-q", quiet), FLAG("-c", check_only), FLAG("-dW", zero_warning),
 	FLAG("-dD", diagnostics), FLAG("-de", no_epoll), FLAG("-dp", no_poll),
 	FLAG("-dS", no_splice), FLAG("-dR", no_reuseport), FLAG("-dL", list_libraries),
-	FLAG("-dr", may_lack_addresses), FLAG("-dI", may_fork), FLAG("-W", master), FLAG("-Ws", master_notifies),
+	FLAG("-dr", may_lack_addresses), FLAG("-dI", may_fork),
+	FLAG("-W", master), FLAG("-Ws", master_notifies),
 };
 
 /* What changes nothing here, each with why: accepted, but not in silence. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* rights.c - what the process may still do once it serves
  *
- * Capabilities: those of `setcap` survive the change of user, all others go with it. Programs: unless
- * `insecure-fork-wanted` or -dI asks for it, the kernel is told to refuse to start another process
- * (seccomp), for this thread and all that it will start; new threads are not processes.
+ * Capabilities: those of `setcap` survive the change of user, all others go with it. Programs:
+ * unless `insecure-fork-wanted` or -dI asks for it, the kernel is told to refuse to start another
+ * process (seccomp), for this thread and all that it will start; new threads are not processes.
  */
 #include <errno.h>
 #include <linux/audit.h>

@@ -2,11 +2,11 @@
 /* follow.c - a client's connection goes on with the next generation
  *
  * A session holds the generation that accepted it. When another one is published, the session moves
- * to it, HTTP/1 when it has no stream, HTTP/2 at once, keeping the former one for its streams: to the
- * frontend and the listener that have adopted the states of its own,
- * so that gauges and limits go on where they are. Its mux, its variables and the server connections
- * that only it may use move along. Without an heir it is asked to leave: its next answer, if a
- * request is on its way, is its last.
+ * to it, HTTP/1 when it has no stream, HTTP/2 at once, keeping the former one for its streams: to
+ * the frontend and the listener that have adopted the states of its own, so that gauges and limits
+ * go on where they are. Its mux, its variables and the server connections that only it may use move
+ * along. Without an heir it is asked to leave: its next answer, if a request is on its way, is its
+ * last.
  */
 #include <stdlib.h>
 #include "base/bug.h"
@@ -47,50 +47,6 @@ static void vars_move(struct session *s, const struct config *next)
 		s->vars = calloc(1, sizeof(*s->vars));
 }
 
-/* A generation that a session has left while streams of it went on (HTTP/2). */
-struct session_past {
-	struct session_past *next;
-	struct config *config; /* counted: the session's reference of then */
-	unsigned streams;      /* that have not ended */
-};
-
-/* Keeps the generation for the streams that there are. False: no memory. */
-static bool past_enter(struct session *s)
-{
-	struct session_past *p = malloc(sizeof(*p));
-	unsigned older = 0;
-
-	if (!p)
-		return false;
-	for (const struct session_past *o = s->past; o; o = o->next)
-		older += o->streams;
-	*p = (struct session_past){ .next = s->past, .config = config_take(s->config),
-				    .streams = s->open_streams - older };
-	s->past = p;
-	if (p->streams)
-		return true;
-	/* all of them are of generations further back */
-	s->past = p->next;
-	config_drop(&p->config);
-	free(p);
-	return true;
-}
-
-struct config *session_past_leave(struct session *s, struct config *cfg)
-{
-	struct session_past **at = &s->past, *p;
-
-	while (*at && (*at)->config != cfg)
-		at = &(*at)->next;
-	p = *at;
-	BUG_ON(!p);
-	if (--p->streams)
-		return NULL;
-	*at = p->next;
-	free(p);
-	return cfg;
-}
-
 /* Its answers of now are its last. May free <s> when it is idle. */
 static void session_dismiss(struct session *s)
 {
@@ -122,7 +78,7 @@ void session_follow(struct session *s)
 		return;
 	}
 	/* in HTTP/1 the stream that there is has all but ended, or is not begun yet */
-	if (s->open_streams && (!(s->flags & SESS_H2) || !past_enter(s)))
+	if (s->open_streams && (!(s->flags & SESS_H2) || !session_past_enter(s)))
 		return;
 	count_listener(s, -1);
 	s->config = config_take(next);
@@ -133,15 +89,4 @@ void session_follow(struct session *s)
 	vars_move(s, next);
 	server_conns_follow_session(s);
 	config_drop(&prev);
-}
-
-void sessions_follow_thread(void)
-{
-	const struct config *now = proxies_current();
-	struct session *s, *next;
-
-	list_for_each_safe(s, next, &session_list, link)
-		if (s->config != now && !(s->flags & SESS_EMBRYONIC) &&
-		    s->fe->mode == PROXY_MODE_HTTP && s->h1)
-			session_follow(s);
 }

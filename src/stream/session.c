@@ -318,6 +318,19 @@ void session_accept(struct listener_conf *l, int fd, const struct addr *src)
 		session_secure(s, false);
 }
 
+/* --- reloading -------------------------------------------------------------------------------- */
+
+void sessions_follow_thread(void)
+{
+	const struct config *now = proxies_current();
+	struct session *s, *next;
+
+	list_for_each_safe(s, next, &session_list, link)
+		if (s->config != now && !(s->flags & SESS_EMBRYONIC) &&
+		    s->fe->mode == PROXY_MODE_HTTP && s->h1)
+			session_follow(s);
+}
+
 /* --- stopping --------------------------------------------------------------------------------- */
 
 static void session_stop(struct session *s)

@@ -133,8 +133,12 @@ bool session_thread_init(void);
  * answer when it has no such frontend or listener any more: which frees it when it is idle.
  */
 void session_follow(struct session *s);
-/* A stream of <cfg>, which the session has left, ends. Returns what the caller must drop when nothing
- * of the stream is looked at any more: the generation if this was the last one, or NULL.
+/* past.c: the session leaves its generation, which is kept for the streams that there are. False:
+ * no memory.
+ */
+bool session_past_enter(struct session *s);
+/* A stream of <cfg>, which the session has left, ends. Returns what the caller must drop when
+ * nothing of the stream is looked at any more: the generation if this was the last one, or NULL.
  */
 struct config *session_past_leave(struct session *s, struct config *cfg);
 extern __thread struct list session_list;
