@@ -27,7 +27,6 @@ static const struct {
 	{ "dns-accept-family", CONF_GLOBAL, "name resolution at run time" },
 	{ "httpclient.*", CONF_GLOBAL, "the HTTP client" },
 	{ "lua-*", CONF_GLOBAL, "Lua" }, { "tune.lua.*", CONF_GLOBAL, "Lua" },
-	{ "setcap", CONF_GLOBAL, "keeping capabilities" },
 	{ "set-var", CONF_GLOBAL, "variables" }, { "set-var-fmt", CONF_GLOBAL, "variables" },
 	{ "tune.vars.*", CONF_GLOBAL, "variables" },
 	{ "h1-case-adjust", CONF_GLOBAL, "adjusting the case of header names" },
