@@ -5,6 +5,7 @@
  */
 #include "smp_priv.h"
 
+#include "expr/pattern.h"
 #include "rule_priv.h"
 #include "stream_priv.h"
 
@@ -158,6 +159,13 @@ static const struct expr_converter converters[] = {
 	{ 0 }
 };
 
+static bool acl_smp_init(void)
+{
+	pattern_ctl_set_config(proxies_current);
+	return true;
+}
+
 const struct module mod_acl_smp = {
 	.name = "acl-fetches", .fetches = fetches, .converters = converters,
+	.init = acl_smp_init,
 };
