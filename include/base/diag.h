@@ -73,6 +73,10 @@ void diag_vadd(struct diag_list *l, enum diag_level level, const struct diag_pla
 /* Prints all diagnostics of at least <least> in order to <out> in the form above. */
 void diag_print(const struct diag_list *l, enum diag_level least, FILE *out);
 
+/* The same into a text, whether quiet or not, without the banner. */
+struct strbuf;
+void diag_write(const struct diag_list *l, enum diag_level least, struct strbuf *out);
+
 /* Formats one to <out>: used for what is said without a list (start-up). */
 void diag_print_one(const struct diag *d, FILE *out);
 

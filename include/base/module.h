@@ -34,8 +34,15 @@ struct module {
 	 */
 	void (*check)(struct config *cfg, struct diag_list *diags);
 	/* The generation goes live: open sockets and files. False: reported in <diags>, start
-	 * refused. */
+	 * refused. On thread 0, for each generation: before the loops, or in a turn of its loop.
+	 */
 	bool (*start)(struct config *cfg, struct diag_list *diags);
+	/* A reload: <next> is about to be published in the place of <prev>, and takes over what
+	 * outlives a generation. On thread 0; cannot fail.
+	 */
+	void (*adopt)(struct config *next, struct config *prev);
+	/* <prev> is not the live generation any more; its sessions go on. On thread 0. */
+	void (*retire)(struct config *prev);
 	/* In each thread before its loop / after it. */
 	bool (*thread_init)(void);
 	void (*thread_fini)(void);

@@ -33,7 +33,7 @@
 /* Size of both tables before any SETTINGS (RFC 9113 6.5.2), and the most that our encoder uses. */
 #define HPACK_TABLE_SIZE 4096
 /* The largest table: tune.h2.header-table-size. */
-#define HPACK_TABLE_SIZE_MAX 65535
+#define HPACK_TABLE_SIZE_MAX 65536
 /* What an entry costs besides its texts (RFC 7541 4.1; also RFC 9113 6.5.2). */
 #define HPACK_ENTRY_OVERHEAD 32
 /* Bytes of the first allocation of a table. */

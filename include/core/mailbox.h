@@ -18,6 +18,10 @@ struct message {
 
 /* From any thread. <m> must not be posted already. */
 void mailbox_post(unsigned thread, struct message *m);
+/* Says that the calling thread is none of those that turn in the loop: once, before it posts. It
+ * may use nothing else of core/.
+ */
+void mailbox_outsider(void);
 
 /* Runs <fn> once on every thread in turn (0, 1, ...) and then <done> on the calling thread, never
  * at once. <ctx> is passed to both. False: no memory, nothing will be called.

@@ -36,6 +36,7 @@ enum sample_flags {
 	SMP_NOT_LAST = 1 << 1,  /* more occurrences follow: ctx->cursor continues */
 	SMP_MAY_CHANGE = 1 << 2,/* the answer may change with more bytes */
 	SMP_VOLATILE = 1 << 3,  /* dates, counters */
+	SMP_AWAITED = 1 << 4,   /* with EXPR_WAIT: it is not bytes that are awaited */
 };
 
 struct sample {
@@ -108,6 +109,10 @@ enum expr_ctx_flags {
 	EXPR_DIR_RESPONSE = 1 << 1,
 	EXPR_FINAL = 1 << 2,        /* nothing more will come: no EXPR_WAIT */
 	EXPR_ITERATE = 1 << 3,      /* caller wants further occurrences */
+	/* the caller comes back after EXPR_WAIT, even when there is EXPR_FINAL: something of ours
+	 * is under way, not bytes
+	 */
+	EXPR_MAY_WAIT = 1 << 4,
 };
 
 struct session;
@@ -133,7 +138,7 @@ struct expr_ctx {
 enum expr_arg_type {
 	ARG_END, ARG_INT, ARG_TIME, ARG_SIZE, ARG_STR, ARG_IPV4, ARG_IPV6, ARG_MASK4, ARG_MASK6,
 	ARG_REGEX, ARG_FRONTEND, ARG_BACKEND, ARG_PROXY, ARG_SERVER, ARG_TABLE, ARG_MAP, ARG_VAR,
-	ARG_ENUM,
+	ARG_ENUM, ARG_USERLIST,
 	ARG_BYTES,  /* a text prepared as bytes by a check function */
 };
 

@@ -33,6 +33,10 @@ struct vars {
 
 /* Does the configuration name any variable of this scope? Else its owners need no head. */
 bool vars_are_used(const struct config *cfg, enum var_scope scope);
+/* The head, on the heap, goes on with the names of another generation: variables that it does not
+ * know are forgotten.
+ */
+void vars_follow(struct vars *vars, const struct config *next);
 /* Forgets all variables of a head. */
 void vars_clear(struct vars *vars);
 

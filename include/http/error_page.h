@@ -107,6 +107,15 @@ struct http_page *http_page_load(struct config *cfg, const char *path, const cha
 /* A redirection to <location>, which lives as long as <cfg>. NULL: no memory. */
 struct http_page *http_page_redirect(struct config *cfg, unsigned status, struct slice location);
 
+/* For other directives that give pages, in a line of a proxy: sets the page of an index (NULL: the
+ * one that holds without any), or that of a section http-errors. False: reported.
+ */
+struct conf_line;
+bool http_page_set(struct conf_line *l, int index, const struct http_page *page);
+bool http_page_import(struct conf_line *l, int index, const char *group);
+/* Changes when a directive gives the page of this index anew; NULL: none did. */
+const void *http_page_mark(const struct slot_area *proxy_slots, int index);
+
 extern const struct module mod_http_error_page;
 
 #endif

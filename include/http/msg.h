@@ -41,6 +41,8 @@ enum http_msg_flags {
 	HTTP_MSG_CONN_KEEPALIVE = 1 << 5,/* HTTP/1.0 peer asked to keep */
 	HTTP_MSG_ABSOLUTE = 1 << 6,      /* the request target is in absolute form */
 	HTTP_MSG_EDITED = 1 << 7,        /* differs from what was received */
+	/* the absolute form is ours, made of HTTP/2 parts: HTTP/1 servers get the origin form */
+	HTTP_MSG_NORMALIZED = 1 << 8,
 };
 
 struct http_fields {
@@ -68,6 +70,13 @@ void http_msg_init(struct http_msg *m, struct arena *arena);
 void http_msg_fini(struct http_msg *m);
 /* Keeps <b> alive as long as the head; false when too many. */
 bool http_msg_hold(struct http_msg *m, struct block *b);
+
+/* The bytes as which a head counts in logs and statistics (%B, %U, bin, bout), whatever it takes on the
+ * wire: the texts of the start line and 20 bytes, each name and value, and 1 byte for its end.
+ * The same for trailers, without a start line.
+ */
+size_t http_msg_size(const struct http_msg *m);
+size_t http_trailers_size(const struct http_msg *m);
 
 /* The id of a well-known name of any case (codec/field_names.h), 0 if it has none. */
 uint8_t http_field_id(struct slice name);

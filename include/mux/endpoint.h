@@ -43,6 +43,7 @@ enum endpoint_flags {
 	/* the peer will send no more (seen while nothing is expected of it) */
 	EP_PEER_SHUT = 1 << 11,
 	EP_RX_TIMEOUT = 1 << 12, /* reserved for the stream: which side was late */
+	EP_RX_REFUSED = 1 << 13, /* the server has not looked at the request: safe to replay */
 	/* what the stream tells */
 	EP_TX_HEAD = 1 << 16,    /* tx_head is to be sent; the mux clears it */
 	EP_TX_END = 1 << 17,     /* what is in tx is all */
@@ -53,6 +54,7 @@ enum endpoint_flags {
 	EP_NO_BODY = 1 << 22,    /* the response to send or to receive has no body (HEAD) */
 	EP_TX_MORE = 1 << 23,    /* more follows at once: the mux may wait to fill packets */
 	EP_HEAD_1_0 = 1 << 24,   /* the client speaks HTTP/1.0: no chunks */
+	EP_KILL = 1 << 25,       /* the whole connection is to end, with its other streams */
 };
 
 /* Bytes that were refused, for who wants to look at them; all borrowed for the call. */
@@ -85,6 +87,7 @@ struct endpoint_ops {
 	struct conn *(*conn)(struct endpoint *ep);
 	/* Bytes to send before anything else (PROXY protocol header); copied. False: no memory. */
 	bool (*preamble)(struct endpoint *ep, struct slice bytes);
+	bool framed;   /* bytes are never alone on the wire: no splicing */
 };
 
 struct endpoint {
@@ -99,7 +102,8 @@ struct endpoint {
 	struct block_queue tx;               /* body bytes to send */
 	struct pipe *rx_pipe;                /* spliced bytes received; NULL: none */
 	struct pipe *tx_pipe;                /* spliced bytes to send */
-	uint64_t rx_bytes, tx_bytes;         /* as seen on the wire, framing included */
+	uint64_t rx_bytes;                   /* heads by http_msg_size(), bodies without framing */
+	uint64_t tx_bytes;                   /* given to the wire, framing included */
 	uint32_t rx_head_len, rx_bad_at;     /* bytes of the head; offset of what is wrong */
 	const char *rx_error;                /* with EP_RX_BAD: a few words */
 };

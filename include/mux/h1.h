@@ -14,68 +14,23 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/list.h"
-#include "mux/endpoint.h"
+#include "mux/front.h"
 
-struct h1_case;
 struct h1_conn;
 struct strbuf;
-
-enum h1_conn_options {
-	H1_CONN_UNSAFE = 1 << 0,       /* accept-unsafe-violations of this side */
-	H1_CONN_IGNORE_PROBES = 1 << 1,
-	H1_CONN_DROP_TRAILERS = 1 << 2,       /* of what is sent to this side */
-	H1_CONN_PRETEND_KEEP_ALIVE = 1 << 3,  /* back: close without announcing it */
-	H1_CONN_PROXY_HEADER = 1 << 4,        /* front: http-use-proxy-header */
-	H1_CONN_IDLE_CLOSE = 1 << 5,          /* front: idle-close-on-response */
-};
-
-/* What a front mux needs of its frontend; borrowed from the generation which the session holds. */
-struct h1_settings {
-	int64_t request_ms;    /* time for a head to come; 0: none */
-	int64_t keep_alive_ms; /* between requests */
-	int64_t client_ms;     /* inactivity */
-	unsigned options;      /* enum h1_conn_options */
-	unsigned fields_max;   /* tune.http.maxhdr */
-	size_t head_max;       /* tune.bufsize - tune.maxrewrite */
-	const struct h1_case *adjust; /* h1-case-adjust-bogus-*: the names; NULL: as they are */
-};
-
-/* Why no request came out of the bytes. */
-enum h1_bad_kind { H1_BAD_SYNTAX, H1_BAD_TOO_LARGE, H1_BAD_ABORT, H1_BAD_TIMEOUT, H1_BAD_ERROR };
-
-struct h1_bad {
-	enum h1_bad_kind kind;
-	int status;           /* what a request gets as answer */
-	const char *text;
-	uint64_t since_ns;    /* when the first byte came; 0: none did */
-	struct endpoint_bad details; /* what was received, if anything, for a capture */
-};
-
-struct h1_front_user {
-	/* A request's head is there: returns the front endpoint of a new stream, whose rx_head is
-	 * set, or NULL (no memory): the connection is closed. <since_ns>: when its first byte came.
-	 */
-	struct endpoint *(*stream_new)(void *owner, uint64_t since_ns);
-	/* Counts and logs; returns the page to send before closing (copied), slice_none() to close
-	 * at once.
-	 */
-	struct slice (*bad_request)(void *owner, const struct h1_bad *bad);
-	/* The connection is gone: the owner lets go of the h1_conn. */
-	void (*closed)(void *owner);
-	/* For `show fd`: " fe=<name>". */
-	void (*describe)(const void *owner, struct strbuf *out);
-};
 
 /* Takes over <c> (accepted, transport ready); bytes already received may be given in <early>
  * (counted block, may be NULL; from offset <early_at>). NULL: no memory, <c> still the caller's.
  */
-struct h1_conn *h1_front_new(struct conn *c, const struct h1_front_user *user, void *owner,
-			     const struct h1_settings *settings);
+struct h1_conn *h1_front_new(struct conn *c, const struct front_user *user, void *owner,
+			     const struct mux_settings *settings);
 /* Reads at once what may be there already. May destroy the h1_conn. */
 void h1_front_start(struct h1_conn *h);
 /* Ends it, as when the process stops: at once if idle, else after the current message. */
 void h1_front_stop(struct h1_conn *h);
 bool h1_front_is_idle(const struct h1_conn *h);
+/* Its settings from now on: the connection goes on with another generation. Borrowed. */
+void h1_set_settings(struct h1_conn *h, const struct mux_settings *settings);
 
 struct h1_back_user {
 	/* A kept connection without a stream has ended or misbehaved: leave the idle list; it dies
@@ -92,7 +47,7 @@ struct h1_back_user {
 
 /* A connection to a server, maybe still connecting, for <ep>. NULL: no memory, <c> the caller's. */
 struct h1_conn *h1_back_new(struct conn *c, struct endpoint *ep, const struct h1_back_user *user,
-			    void *owner, const struct h1_settings *settings);
+			    void *owner, const struct mux_settings *settings);
 /* An idle connection serves <ep>. */
 void h1_back_attach(struct h1_conn *h, struct endpoint *ep);
 /* Closes an idle connection. */

@@ -33,6 +33,9 @@ enum conn_flags {
 	CONN_NO_LINGER = 1 << 10, /* reset instead of a clean close */
 	CONN_SENT = 1 << 11,      /* something was sent since the mark was cleared */
 	CONN_DETACHED = 1 << 12,  /* under no thread's poller: between two threads */
+	CONN_DRY = 1 << 13,       /* the socket has no bytes although CONN_CAN_RECV is set: the
+				   * transport's own. An event of the socket clears it */
+	CONN_TX_HELD = 1 << 14,   /* the transport holds bytes that the socket did not take */
 };
 
 struct conn;
@@ -58,6 +61,14 @@ struct transport {
 	enum io (*send)(struct conn *c, const struct iovec *v, int count, size_t *sent, bool more);
 	void (*shut)(struct conn *c);  /* our end of stream */
 	void (*close)(struct conn *c); /* frees transport_ctx; the socket is closed by conn_close */
+	/* With CONN_HANDSHAKE, at each event until it is over: IO_OK, or IO_ERR. Else NULL. */
+	enum io (*handshake)(struct conn *c);
+	/* There is room and CONN_TX_HELD is set: sends what is held. Else NULL. */
+	void (*flush)(struct conn *c);
+	/* Nothing to receive, see conn_is_quiet(). NULL: the socket is asked. */
+	bool (*quiet)(struct conn *c);
+	/* The connection leaves its thread, or came to another one. NULL: nothing to do. */
+	void (*move)(struct conn *c);
 	bool can_splice;
 };
 

@@ -24,6 +24,8 @@ struct ctl_socket;
  * number (1), string (2). NULL: no memory, the caller keeps the descriptor.
  */
 struct ctl_socket *ctl_socket_new(int fd, enum ctl_level level, int severity);
+/* Its listening descriptor, borrowed; -1: closed. */
+int ctl_socket_fd(const struct ctl_socket *s);
 /* Begins to accept on the calling thread. */
 void ctl_socket_start_thread(struct ctl_socket *s);
 /* Stops accepting for a while / again; from any thread. */
@@ -32,7 +34,7 @@ void ctl_socket_pause(struct ctl_socket *s, bool on);
 void ctl_socket_close(struct ctl_socket *s);
 /* Same, and frees: once no thread runs its loop with it. NULLs; NULL is harmless. */
 void ctl_socket_free(struct ctl_socket **s);
-/* Most connections at once over all sockets (stats maxconn); before the threads. */
+/* Most connections at once over all sockets (stats maxconn); from any thread. */
 void ctl_socket_set_max(unsigned connections);
 /* Connections of the process, now and since the start. */
 unsigned ctl_connections_count(void);

@@ -47,6 +47,10 @@ void listener_resume(struct listener *l);
 bool listener_is_paused(const struct listener *l);
 /* Stops for good and closes the socket once every thread has left it. NULLs. From any thread. */
 void listener_close(struct listener **l);
+/* The same, but what waits in the socket's backlog is accepted first: nobody who has come is turned
+ * away. From a thread of the loops.
+ */
+void listener_drain(struct listener **l);
 int listener_fd(const struct listener *l);
 
 /* Connections that this thread owns now: what hand-over balances. Called by whoever makes and ends

@@ -44,8 +44,13 @@ struct socket_settings {
 	int source_port_low, source_port_high; /* a range, 0 0: none */
 	uint32_t *source_cursor;
 	int rcvbuf, sndbuf;      /* 0: the system's */
+	const uint32_t *mark;    /* of the packets that leave by it; NULL none */
+	const uint8_t *tos;
 	int notsent_lowat;       /* bytes that may wait in the kernel unsent; 0 no limit */
 };
+
+/* Do both make the same socket, but for its backlog? */
+bool socket_settings_are_equal(const struct socket_settings *a, const struct socket_settings *b);
 
 /* A listening stream socket. Listening TCP sockets have TCP_NODELAY, which accepted ones inherit.
  * UNIX paths are bound aside and renamed into place, so that a running process keeps its own.

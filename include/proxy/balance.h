@@ -7,10 +7,11 @@
  * Threads: picking is lock-free and per thread group: each group has its own order, so that no
  *          cache line is shared by groups. Changes of weight or state come from any thread
  *          under the backend's lock and are published with atomics.
- * Manual : balance, hash-type, weight, backup, option allbackups.
+ * Manual : balance, weight, backup, option allbackups. Hashing: proxy/hash.h.
  *
  * A pick returns a server that may be used and has room; a caller that then loses the race for
- * its last slot (server_slot_take) picks again.
+ * its last slot (server_slot_take) picks again. Algorithms with <hashes> mean the server that they
+ * return: the caller waits in its queue.
  */
 #ifndef PROXY_BALANCE_H
 #define PROXY_BALANCE_H
@@ -19,7 +20,6 @@
 #include <stdint.h>
 
 struct arena;
-struct conf_line;
 struct expr_ctx;
 struct proxy;
 struct server;
@@ -34,9 +34,7 @@ struct balance;        /* of one backend: private to proxy/ */
 struct balance_algorithm {
 	const char *name;       /* "roundrobin" */
 	bool dynamic_weights;   /* may weights change at run time to anything but 0 % and 100 % */
-	bool looks_at_request;
-	/* Parses what follows the name; NULL: nothing may follow. Settings go to the proxy's. */
-	bool (*parse)(struct conf_line *l, struct proxy *px);
+	bool hashes;            /* a pick stands although the server has no room: wait for it */
 	/* Builds per-group data; false: no memory. */
 	bool (*init)(struct balance *b);
 	void (*fini)(struct balance *b);
@@ -51,6 +49,8 @@ struct balance_algorithm {
  * helps. Borrowed: valid as long as the generation. Nothing is counted: see server_slot_take().
  */
 struct server *balance_pick(struct proxy *be, const struct balance_pick_args *args);
+/* May weights be changed at run time to anything but 0 % and 100 %? */
+bool balance_has_dynamic_weights(const struct proxy *be);
 /* Is any server (active or backup) usable at all? */
 bool balance_has_usable(const struct proxy *be);
 /* Usable active and backup servers. */
@@ -68,6 +68,9 @@ void balance_load(struct server *srv, unsigned count);
 /* Builds <be>'s balancing once its servers are known; false: no memory. balance_free() undoes. */
 bool balance_new(struct proxy *be);
 void balance_free(struct proxy *be);
+
+/* Another generation serves from now on: loads that change are told to its balancing. */
+void balance_put_aside(struct proxy *be);
 
 /* By name (the first word of `balance`), or NULL. */
 const struct balance_algorithm *balance_find(const char *name);

@@ -5,6 +5,7 @@
 
 #include "base/module.h"
 
+extern const struct module mod_balance;       /* balance, hash-type; its check hook comes first */
 extern const struct module mod_proxy;         /* sections, plain keywords, check hook */
 extern const struct module mod_proxy_options; /* option ... */
 extern const struct module mod_bind;          /* bind lines */

@@ -18,6 +18,7 @@
 #include "base/slot.h"
 #include "base/tree.h"
 #include "proxy/counters.h"
+#include "proxy/hash.h"
 
 struct balance;
 struct balance_algorithm;
@@ -40,6 +41,7 @@ enum proxy_mode { PROXY_MODE_TCP, PROXY_MODE_HTTP, PROXY_MODE_LOG, PROXY_MODE_SP
 #define PROXY_OPTIONS(X) \
 	X(ABORTONCLOSE, "abortonclose", PROXY_BE, 3) \
 	X(ALLBACKUPS, "allbackups", PROXY_BE, 3) \
+	X(CHECKCACHE, "checkcache", PROXY_BE, 2) \
 	X(CLITCPKA, "clitcpka", PROXY_FE, 3) \
 	X(SRVTCPKA, "srvtcpka", PROXY_BE, 3) \
 	X(CONTSTATS, "contstats", PROXY_FE, 3) \
@@ -204,6 +206,7 @@ struct proxy {
 
 	const struct balance_algorithm *algorithm; /* NULL: not a backend */
 	unsigned random_draws;
+	struct hash_settings hash;
 	struct balance *balance;
 	struct list servers;         /* struct server.link, in order of the file */
 	unsigned server_count;
@@ -232,6 +235,8 @@ struct proxy *proxies_first(const struct config *cfg);
 struct proxy *proxy_next(const struct proxy *px);
 /* By name and sides (a proxy that has at least <caps>); name "#<id>" looks by id. NULL: none. */
 struct proxy *proxy_find(const struct config *cfg, const char *name, unsigned caps);
+/* The proxy of <cfg> that shares the state of <px>, of another generation; NULL: none. */
+struct proxy *proxy_heir(const struct config *cfg, const struct proxy *px);
 /* A defaults section by name; NULL: none. */
 struct proxy *proxy_find_defaults(const struct config *cfg, const char *name);
 /* "tcp", "http"... */
@@ -246,10 +251,11 @@ const char *proxy_mode_name(enum proxy_mode mode);
 const char *proxy_kind_name(const struct proxy *px);
 
 /* Gives the proxies, servers and listeners of <next> the states of those of <prev> that are the
- * same: same name and sides; for servers, same address too. Before <next> is published; cannot
- * fail.
+ * same: same name and sides; for servers and listeners, same address too. What was set at run time
+ * stays, unless the file itself says something else than it did. Before <next> is published, on
+ * the thread that publishes; cannot fail.
  */
-void proxies_adopt(struct config *next, const struct config *prev);
+void proxies_adopt(struct config *next, struct config *prev);
 
 /* The process's connection limit, known late in the start: frontends without a `maxconn` and
  * backends without a `fullconn` get theirs from it. Before the generation is published.

@@ -24,6 +24,7 @@
 #include "base/slot.h"
 #include "base/tree.h"
 #include "proxy/counters.h"
+#include "proxy/hash.h"
 #include "proxy/source.h"
 
 struct conf_line;
@@ -141,8 +142,10 @@ struct server {
 	const char *proto;            /* forced mux; or NULL */
 	const char *redir;            /* redirect prefix; or NULL */
 	bool non_stick;
+	enum hash_key hash_key;       /* where its points of consistent hashing come from */
 	enum server_on_marked on_marked_down, on_marked_up;
 
+	uint64_t digest;              /* of its options: equal ones are reached in the same way */
 	struct server_state *state;
 	struct server_balance *balance; /* the algorithm's, in proxy->balance */
 	unsigned index;               /* position in the backend, from 0 */
@@ -159,6 +162,11 @@ struct server *server_next(const struct server *srv);
 struct server *server_find(const struct proxy *be, const char *name);
 /* By "backend/server"; *error gets why not, a static text. */
 struct server *server_find_path(struct config *cfg, const char *path, const char **error);
+
+/* The server of <cfg> that shares the state of <srv>, of another generation; NULL: none. */
+struct server *server_heir(const struct config *cfg, const struct server *srv);
+/* Folds a word of its options into a digest. */
+uint64_t server_digest_add(uint64_t digest, const char *word);
 
 /* May it get new requests: running, not drained, not in maintenance, weight above 0. */
 bool server_is_usable(const struct server *srv);

@@ -32,6 +32,9 @@ struct source {
 	const char *interface;         /* or NULL */
 };
 
+/* Do both connect from the same address? NULL: from any. */
+bool source_is_same(const struct source *a, const struct source *b);
+
 /* Parses what follows `source`, up to a word that is neither usesrc nor interface. NULL:
  * reported.
  */

@@ -16,9 +16,21 @@ struct listener_conf;
 struct stream_limits;
 
 /* Opens every bind line of every frontend; problems become diagnostics. False: at least one failed;
- * calling it again tries those that failed.
+ * calling it again tries those that failed. Sockets that the generation <prev> (NULL: none) has for
+ * the same address with the same options are shared with it, until listen_inherit_all() makes them
+ * <cfg>'s or listen_abandon_all() gives them up.
  */
-bool listen_open_all(struct config *cfg, struct diag_list *diags);
+bool listen_open_all(struct config *cfg, const struct config *prev, struct diag_list *diags);
+/* Closes what was opened for a generation that is not published after all. */
+void listen_abandon_all(struct config *cfg);
+/* The generation is published: what it shared is its own. Then listen_start_thread() on each
+ * thread, then listen_leave_all() on the old one.
+ */
+void listen_inherit_all(struct config *cfg);
+/* Leaves the sockets of a generation that was replaced: those without an heir are closed, once
+ * their backlogs are accepted. From a thread of the loops.
+ */
+void listen_leave_all(struct config *prev);
 /* Adds the alert about an address that cannot be opened. Returns false. */
 bool listen_report(struct diag_list *diags, const struct listener_conf *l, const char *error);
 /* One socket for each address, whatever `shards` says (noreuseport). Before they are opened. */
@@ -51,12 +63,20 @@ unsigned long long sessions_total(void);
 unsigned long long requests_total(void);
 /* Closes the sessions of the calling thread at once (hard stop, end of hard-stop-after). */
 void sessions_kill_thread(void);
+/* A new generation was published: the sessions of the calling thread that are idle go on with it,
+ * or are asked to leave when it has no place for them; others do so at their next request.
+ */
+void sessions_follow_thread(void);
+/* The same for idle connections to servers: those to a server that it has too are kept. */
+void server_conns_follow_thread(void);
 /* Asks idle client connections of the calling thread to go (soft stop). */
 void sessions_stop_thread(void);
 
 /* The process's limits; main computes them before listen_open_all(). 0: none. */
 void listen_set_limits(unsigned maxconn, unsigned maxconnrate, unsigned maxsessrate,
 		       unsigned maxaccept);
+/* Changes the rates at run time; from any thread. */
+void listen_set_rates(unsigned maxconnrate, unsigned maxsessrate);
 /* Changes the limit of the process at run time; from any thread. Sockets that wait are for
  * listen_resume_all().
  */

@@ -46,6 +46,8 @@ enum rule_result {
 	RULE_ERROR,     /* internal error: 500 */
 	RULE_BAD_REQUEST, /* the request proved invalid: 400 */
 	RULE_SERVICE,   /* a service was attached as the back endpoint: it answers */
+	RULE_CUT_SERVER,  /* the server's connection is cut: 502 */
+	RULE_TIMEOUT,     /* what the action waited for did not come: 408, of servers 504 */
 };
 
 struct rule_action {
@@ -57,6 +59,9 @@ struct rule_action {
 	enum rule_result (*run)(const struct rule *r, struct expr_ctx *ctx, bool *first);
 	bool (*check)(struct config *cfg, struct rule *r, struct diag_list *diags); /* or NULL */
 	const char *syntax, *help;
+	/* Known but refused: what part of the program it waits for. */
+	const char *waits_for;
+	bool experimental;         /* needs expose-experimental-directives */
 };
 
 struct rule {
@@ -110,6 +115,10 @@ extern const struct module mod_http_act;
 extern const struct module mod_tcp_act;
 extern const struct module mod_preamble_act;
 extern const struct module mod_var_act;
+extern const struct module mod_addr_act;
+extern const struct module mod_stream_act;
+extern const struct module mod_uri_act;
+extern const struct module mod_hint_act;
 extern const struct module mod_capture;
 extern const struct module mod_http_smp;
 extern const struct module mod_field_smp;

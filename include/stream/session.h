@@ -22,6 +22,7 @@ struct config;
 struct conn;
 struct endpoint;
 struct h1_conn;
+struct h2_conn;
 struct listener_conf;
 struct proxy;
 struct stream;
@@ -35,6 +36,7 @@ enum session_flags {
 	SESS_NO_LOG = 1 << 5,
 	SESS_EXPECT_PROXY = 1 << 6, /* a PROXY protocol header comes first */
 	SESS_EXPECT_CIP = 1 << 7,   /* NetScaler's client addresses come first (after PROXY's) */
+	SESS_H2 = 1 << 8,          /* the client speaks HTTP/2: <h2> is its mux */
 };
 
 struct session {
@@ -44,6 +46,7 @@ struct session {
 	struct listener_conf *listener;
 	union {
 		struct h1_conn *h1;    /* mode http */
+		struct h2_conn *h2;    /* same, with SESS_H2 */
 		struct stream *stream; /* mode tcp: its only one */
 	};
 	struct conn *conn;             /* borrowed of the mux; NULL once closed */
@@ -54,6 +57,7 @@ struct session {
 	uint32_t flags;                /* enum session_flags */
 	uint32_t requests;             /* streams begun */
 	uint32_t open_streams;         /* streams that have not ended */
+	uint8_t error;                 /* of the connection: fc_err */
 	struct vars *vars;             /* scope sess, owned; NULL: the configuration uses none */
 	struct list server_conns;      /* idle server connections that only this client may use */
 };

@@ -24,6 +24,7 @@
 #include "proxy/queue.h"
 #include "stream/session.h"
 
+struct auth_job;
 struct idle_ask;
 struct pipe;
 struct rule;
@@ -59,6 +60,7 @@ enum stream_cause {
 #define STREAM_STAGES(X) \
 	X(BEGIN, stage_begin, 'R')                 /* counts, first checks */ \
 	X(TCP_CONTENT_FE, stage_tcp_content_fe, 'R') \
+	X(MONITOR, stage_monitor, 'R')             /* monitor-uri */ \
 	X(BODY_FE, stage_body_fe, 'R')             /* option http-buffer-request */ \
 	X(HTTP_REQUEST_FE, stage_http_request_fe, 'R') \
 	X(SWITCH, stage_switch, 'R')               /* which backend */ \
@@ -72,8 +74,10 @@ enum stream_cause {
 	X(CONNECT, stage_connect, 'C')             /* a kept connection or a new one */ \
 	X(CONNECTING, stage_connecting, 'C') \
 	X(TURN_AROUND, stage_turn_around, 'C')     /* pause before the next try */ \
+	X(TCP_RESPONSE, stage_tcp_response, 'D')   /* tcp-response content */ \
 	X(RESPONSE, stage_response, 'H')           /* the answer's head */ \
-	X(RESPONSE_RULES, stage_response_rules, 'H') \
+	X(RESPONSE_RULES_BE, stage_response_rules_be, 'H') \
+	X(RESPONSE_RULES_FE, stage_response_rules_fe, 'H') \
 	X(REPLY, stage_reply, 'D')                 /* send the head: the server's or ours */ \
 	X(FORWARD, stage_forward, 'D') \
 	X(END, stage_end, '-')
@@ -116,6 +120,7 @@ enum stream_flags {
 	STRM_RESP_COUNTED = 1 << 24,
 	STRM_NO_REUSE = 1 << 25,     /* the next try takes a new connection */
 	STRM_ASKED = 1 << 26,        /* another thread was asked for an idle connection */
+	STRM_NO_L7_RETRY = 1 << 27,  /* disable-l7-retry: only failed connections are tried again */
 };
 
 /* Dates in monotonic ns; 0: not reached. */
@@ -128,6 +133,21 @@ struct stream_times {
 	uint64_t data;       /* response head (first bytes in TCP) */
 	uint64_t close;      /* all sent */
 	uint64_t wall_us;    /* date of the log: accept, or begin of the request */
+};
+
+enum stream_timeout {
+	STREAM_TIMEOUT_CLIENT, STREAM_TIMEOUT_SERVER, STREAM_TIMEOUT_TUNNEL, STREAM_TIMEOUTS
+};
+
+/* What rules set for one stream. Made when one does, in the stream's arena. */
+struct stream_overrides {
+	struct addr src, dst;                /* ADDR_NONE: the session's */
+	int64_t timeout_ms[STREAM_TIMEOUTS]; /* 0: the proxy's */
+	bool has_mark, has_tos;              /* of connections to servers */
+	uint32_t mark;
+	uint8_t tos;
+	struct auth_job *auth_job;           /* a password is being checked */
+	struct http_msg *hints;              /* interim answer being made by early-hint */
 };
 
 struct stream {
@@ -162,6 +182,7 @@ struct stream {
 		bool in_action;        /* else its condition waits */
 		bool lax;              /* strict-mode off: a failed rewrite is no error */
 	} rule;
+	struct stream_overrides *overrides; /* NULL: no rule has set any */
 	struct expr_ctx expr;
 	struct vars txn_vars, message_vars; /* scopes txn, req then res */
 	struct pipe *pipe_req, *pipe_res;
@@ -179,7 +200,7 @@ struct stream {
 	struct slice unique_id;        /* unique-id-format, once it was asked for */
 	uint32_t number;               /* among those of the process (%rt); in order per thread */
 	uint32_t log_number;           /* of the frontend's lines with %lc, from 1; 0: none */
-	uint64_t bytes_in, bytes_out;  /* client's side, for log and counters */
+	uint64_t local_bytes;          /* of an answer of our own, as they count */
 	unsigned fe_conn, be_conn, srv_conn, act_conn; /* at log time */
 	struct arena arena;            /* text that dies with the stream */
 	char area[1536] __attribute__((aligned(16))); /* the arena's first piece */
@@ -198,6 +219,19 @@ static inline struct stream *stream_of_back(struct endpoint *ep)
 {
 	return (struct stream *)((char *)ep - offsetof(struct stream, back));
 }
+
+/* The overrides, made on first use; NULL: no memory. */
+struct stream_overrides *stream_overrides_get(struct stream *s);
+/* Addresses of the client and of where it connected to, as rules of this stream see them. */
+const struct addr *stream_src(struct stream *s);
+const struct addr *stream_dst(struct stream *s);
+/* The same for the stream, or else the session, of a context; NULL: neither. */
+const struct addr *context_src(const struct expr_ctx *ctx);
+const struct addr *context_dst(const struct expr_ctx *ctx);
+/* The timeout in force, in ms; 0: none. */
+int64_t stream_timeout_ms(const struct stream *s, enum stream_timeout which);
+/* Another backend is chosen: what was set for the one before does not hold. */
+void stream_forget_backend_overrides(struct stream *s);
 
 /* The evaluation context, ready for the side: EXPR_DIR_REQUEST or EXPR_DIR_RESPONSE (| EXPR_FINAL).
  */

@@ -219,6 +219,27 @@ static void say_banner(FILE *out)
 	strbuf_fini(&b);
 }
 
+static void add_diag(struct strbuf *b, const struct diag *d)
+{
+	add_head(b, d->level);
+	add_place(b, d);
+	strbuf_add_str(b, d->message);
+	strbuf_add_char(b, '\n');
+	if (d->text && d->column > 0)
+		add_source(b, d);
+	if (d->hint)
+		add_hint(b, d->hint);
+}
+
+void diag_write(const struct diag_list *l, enum diag_level least, struct strbuf *out)
+{
+	struct diag *d;
+
+	list_for_each(d, &l->diags, link)
+		if (d->level >= least)
+			add_diag(out, d);
+}
+
 void diag_print_one(const struct diag *d, FILE *out)
 {
 	struct strbuf b;
@@ -228,14 +249,7 @@ void diag_print_one(const struct diag *d, FILE *out)
 	if (d->level >= DIAG_WARNING)
 		say_banner(out);
 	strbuf_init(&b);
-	add_head(&b, d->level);
-	add_place(&b, d);
-	strbuf_add_str(&b, d->message);
-	strbuf_add_char(&b, '\n');
-	if (d->text && d->column > 0)
-		add_source(&b, d);
-	if (d->hint)
-		add_hint(&b, d->hint);
+	add_diag(&b, d);
 	if (b.len)
 		fwrite(b.ptr, 1, b.len, out);
 	strbuf_fini(&b);

@@ -20,7 +20,7 @@ struct hpack_record {
 };
 
 _Static_assert(sizeof(struct hpack_record) <= HPACK_ENTRY_OVERHEAD, "records fit in the overhead");
-_Static_assert(HPACK_TABLE_SIZE_MAX <= UINT16_MAX, "lengths fit in 16 bits");
+_Static_assert(HPACK_TABLE_SIZE_MAX - HPACK_ENTRY_OVERHEAD <= UINT16_MAX, "lengths fit in 16 bits");
 
 static struct hpack_record *table_record(const struct hpack_table *t, uint32_t age)
 {

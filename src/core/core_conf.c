@@ -572,6 +572,8 @@ static bool core_start(struct config *cfg, struct diag_list *diags)
 {
 	struct core_settings *set = settings_of(cfg);
 
+	if (layout.done)
+		return true; /* a reload: the loops run, they stay as they are */
 	if (set->no_epoll)
 		fd_poller_disable("epoll");
 	if (set->no_poll)
@@ -580,7 +582,7 @@ static bool core_start(struct config *cfg, struct diag_list *diags)
 		diag_add(diags, DIAG_ALERT, NULL, NULL, "No polling mechanism available.");
 		return false;
 	}
-	if (set->max_poll_events && !layout.done)
+	if (set->max_poll_events)
 		fd_set_max_events(set->max_poll_events);
 	layout.done = true;
 	fd_set_epoll_mask(set->epoll_mask);

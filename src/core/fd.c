@@ -101,6 +101,8 @@ void fd_shared_unlock(void)
 /* Under the lock; <thread> counts the users. */
 static void shared_enter(struct fd_entry *e, fd_handler_fn *handler, void *owner)
 {
+	/* as in fd_add(): the number may have been another thread's */
+	(void)__atomic_load_n(&e->generation, __ATOMIC_ACQUIRE);
 	BUG_ON(e->handler && e->handler != handler);
 	if (!e->handler) {
 		__atomic_store_n(&e->thread, 0, __ATOMIC_RELAXED);

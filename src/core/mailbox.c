@@ -22,6 +22,11 @@ void mailbox_post(unsigned thread, struct message *m)
 		worker_wake(w);
 }
 
+void mailbox_outsider(void)
+{
+	worker_self = NULL;
+}
+
 void mailbox_drain(struct worker *w)
 {
 	struct message *m, *next, *ordered = NULL;

@@ -25,7 +25,7 @@ void ctl_set_input_max(size_t bytes)
 
 void ctl_set_timeout_ms(int64_t ms)
 {
-	default_timeout_ms = ms;
+	__atomic_store_n(&default_timeout_ms, ms, __ATOMIC_RELAXED);
 }
 
 void ctl_set_start_ns(uint64_t monotonic_ns)
@@ -52,7 +52,7 @@ struct ctl_session *ctl_session_new(enum ctl_level level, const struct ctl_sessi
 	s->ops = ops;
 	s->owner = owner;
 	s->level = level;
-	s->timeout_ms = default_timeout_ms;
+	s->timeout_ms = __atomic_load_n(&default_timeout_ms, __ATOMIC_RELAXED);
 	strbuf_init(&s->in);
 	strbuf_init(&s->out);
 	return s;

@@ -113,7 +113,8 @@ static bool args_are_resolved(const struct expr_arg *args)
 	for (unsigned i = 0; i < EXPR_ARGS_MAX; i++)
 		if (args[i].type == ARG_FRONTEND || args[i].type == ARG_BACKEND ||
 		    args[i].type == ARG_PROXY || args[i].type == ARG_SERVER ||
-		    args[i].type == ARG_TABLE || args[i].type == ARG_VAR)
+		    args[i].type == ARG_TABLE || args[i].type == ARG_USERLIST ||
+		    args[i].type == ARG_VAR)
 			return false;
 	return true;
 }
@@ -284,7 +285,8 @@ enum expr_result expr_eval(const struct expr *e, struct expr_ctx *ctx, struct sa
 		ctx->data = e->fetch->data;
 		r = e->fetch->fetch(ctx, e->args, out);
 		if (r != EXPR_FOUND)
-			return r == EXPR_WAIT && ctx->flags & EXPR_FINAL ? EXPR_NONE : r;
+			return r == EXPR_WAIT && ctx->flags & EXPR_FINAL &&
+			       !(out->flags & SMP_AWAITED) ? EXPR_NONE : r;
 	}
 	if (run_steps(e, ctx, out, from, e->step_count))
 		return EXPR_FOUND;

@@ -235,6 +235,42 @@ void vars_clear(struct vars *vars)
 	vars->size = 0;
 }
 
+/* The name in another store; NULL: it is not used there. */
+static const struct var_name *name_in(const struct vars_store *store, const struct var_name *name)
+{
+	const struct var_name *n = store->names;
+
+	while (n && !slice_eq(n->text, name->text))
+		n = n->next;
+	return n;
+}
+
+void vars_follow(struct vars *vars, const struct config *next)
+{
+	struct vars_store *store = vars_store_of(next);
+	struct var **at = &vars->first;
+	size_t size = 0;
+
+	if (vars->size)
+		atomic_fetch_sub_explicit(&vars->store->used, vars->size, memory_order_relaxed);
+	while (*at) {
+		struct var *v = *at;
+
+		v->name = name_in(store, v->name);
+		if (!v->name) {
+			*at = v->next;
+			vars_free(vars, v->text);
+			vars_free(vars, v);
+			continue;
+		}
+		size += sizeof(*v) + v->room;
+		at = &v->next;
+	}
+	vars->size = store->limited ? size : 0;
+	vars->store = store;
+	atomic_fetch_add_explicit(&store->used, vars->size, memory_order_relaxed);
+}
+
 /* --- values ------------------------------------------------------------------------------- */
 
 /* The head of the scope; NULL: this is not its time. */

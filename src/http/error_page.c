@@ -82,6 +82,13 @@ const struct http_page *http_page_custom(const struct slot_area *proxy_slots, un
 	return pages->entries[index] ? pages->entries[index]->page : NULL;
 }
 
+const void *http_page_mark(const struct slot_area *proxy_slots, int index)
+{
+	const struct http_page_proxy *pages = slot_of(&http_page_proxy_slot, proxy_slots);
+
+	return pages->entries[index];
+}
+
 const struct http_page *http_page_find(const struct slot_area *backend,
 				       const struct slot_area *frontend, unsigned status)
 {

@@ -3,12 +3,6 @@
 #include <stdlib.h>
 #include "error_page_priv.h"
 
-static const uint16_t page_statuses[HTTP_PAGE_COUNT] = {
-#define X(status, reason, body, flags) [HTTP_PAGE_##status] = status,
-	HTTP_PAGES(X)
-#undef X
-};
-
 /* Reads the next word as a status of the table; -1: reported. */
 static int page_take_index(struct conf_line *l)
 {
@@ -27,26 +21,6 @@ static int page_take_index(struct conf_line *l)
 		conf_error(l, l->at - 1, NULL, "%s : status code '%s' not handled.",
 			   l->keyword->words, word);
 	return index;
-}
-
-/* A new entry in front of what the proxy has for this status; NULL: reported. */
-static struct http_page_entry *page_entry_add(struct conf_line *l, int index,
-					      const struct http_page *page)
-{
-	struct http_page_proxy *pages = slot_of(&http_page_proxy_slot, l->slots);
-	struct http_page_entry *e = arena_zalloc(&l->cfg->arena, sizeof(*e));
-
-	if (!e) {
-		conf_error(l, 0, NULL, "out of memory.");
-		return NULL;
-	}
-	e->page = page;
-	e->status = page_statuses[index];
-	e->previous = pages->entries[index];
-	e->file = l->place.file ? conf_strdup(l->cfg, l->place.file) : NULL;
-	e->line = l->place.line;
-	pages->entries[index] = e;
-	return e;
 }
 
 /* errorfile <code> <file> : reads it; NULL: reported. */
@@ -76,7 +50,7 @@ static bool errorfile_parse(struct conf_line *l)
 	int index;
 	struct http_page *page = page_take_file(l, &index);
 
-	return page && page_entry_add(l, index, page);
+	return page && http_page_entry_add(l, index, page);
 }
 
 static bool errorloc_parse(struct conf_line *l)
@@ -100,21 +74,7 @@ static bool errorloc_parse(struct conf_line *l)
 	page = http_page_redirect(l->cfg, status, slice_of(url));
 	if (!page)
 		return conf_error(l, 0, NULL, "out of memory.");
-	return page_entry_add(l, index, page) && conf_take_end(l);
-}
-
-static bool errorfiles_add(struct conf_line *l, int index, const char *group, bool may_lack)
-{
-	struct http_page_config *pc = http_page_config_of(l->cfg);
-	struct http_page_entry *e = page_entry_add(l, index, NULL);
-
-	if (!e)
-		return false;
-	e->group_name = group;
-	e->may_lack = may_lack;
-	*pc->pending_tail = e;
-	pc->pending_tail = &e->next;
-	return true;
+	return http_page_entry_add(l, index, page) && conf_take_end(l);
 }
 
 /* errorfiles <name> [<code> ...] */
@@ -128,12 +88,12 @@ static bool errorfiles_parse(struct conf_line *l)
 		return conf_error(l, l->at, NULL, "errorfiles : expects <name> as argument.");
 	if (!conf_peek(l)) {
 		for (index = 0; index < HTTP_PAGE_COUNT; index++)
-			good &= errorfiles_add(l, index, group, true);
+			good &= http_page_import_entry(l, index, group, true);
 		return good;
 	}
 	while (conf_peek(l)) {
 		index = page_take_index(l);
-		good &= index >= 0 && errorfiles_add(l, index, group, false);
+		good &= index >= 0 && http_page_import_entry(l, index, group, false);
 	}
 	return good;
 }

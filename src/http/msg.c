@@ -135,6 +135,29 @@ void http_msg_init(struct http_msg *m, struct arena *arena)
 	*m = (struct http_msg){ .arena = arena };
 }
 
+static size_t fields_size(const struct http_fields *f)
+{
+	size_t size = 1;
+
+	for (unsigned i = 0; i < f->count; i++)
+		if (f->list[i].name.ptr)
+			size += f->list[i].name.len + f->list[i].value.len;
+	return size;
+}
+
+size_t http_msg_size(const struct http_msg *m)
+{
+	size_t line = m->flags & HTTP_MSG_RESPONSE ? 3 + m->reason.len
+						   : m->method_text.len + m->uri.len;
+
+	return 20 + m->version_text.len + line + fields_size(&m->fields);
+}
+
+size_t http_trailers_size(const struct http_msg *m)
+{
+	return fields_size(&m->trailers);
+}
+
 void http_msg_fini(struct http_msg *m)
 {
 	while (m->block_count)

@@ -156,6 +156,7 @@ bool http_msg_set_uri(struct http_msg *m, struct slice uri)
 
 	if (!target_join(m, 0, uri, slice_none(), slice_none()))
 		return false;
+	m->flags &= ~HTTP_MSG_NORMALIZED; /* a server gets it as it was given */
 	if (!target_scheme_end(m->uri))
 		return true;
 	m->flags |= HTTP_MSG_ABSOLUTE;

@@ -24,6 +24,7 @@
 #include "info_fields.h"
 #include "ext/prometheus.h"
 #include "main_priv.h"
+#include "tls/tls.h"
 
 enum info_type { INFO_U32, INFO_U64, INFO_STR };
 
@@ -137,6 +138,26 @@ static void collect_limits(struct info_value *v, const struct config *cfg)
 	v[INFO_STOPPING].number = stop_is_stopping();
 }
 
+static void collect_tls(struct info_value *v)
+{
+	struct tls_figures t;
+
+	tls_get_figures(&t);
+	v[INFO_MAXSSLCONNS].number = t.max_connections;
+	v[INFO_CURRSSLCONNS].number = t.front_open + t.back_open;
+	v[INFO_CUMSSLCONNS].number = t.front_total + t.back_total;
+	v[INFO_SSLRATE].number = t.rate;
+	v[INFO_SSLRATELIMIT].number = t.rate_limit;
+	v[INFO_MAXSSLRATE].number = t.rate_max;
+	v[INFO_SSLFRONTENDKEYRATE].number = t.front_key_rate;
+	v[INFO_SSLFRONTENDMAXKEYRATE].number = t.front_key_rate_max;
+	v[INFO_SSLFRONTENDSESSIONREUSE_PCT].number = t.reuse_percent;
+	v[INFO_SSLBACKENDKEYRATE].number = t.back_key_rate;
+	v[INFO_SSLBACKENDMAXKEYRATE].number = t.back_key_rate_max;
+	v[INFO_SSLCACHELOOKUPS].number = t.cache_lookups;
+	v[INFO_SSLCACHEMISSES].number = t.cache_misses;
+}
+
 static void set_real(struct info_value *v, double value)
 {
 	v->number = (uint64_t)value;
@@ -179,6 +200,7 @@ static void info_collect(struct info_value *v, const struct config *cfg, char *t
 	memset(v, 0, sizeof(*v) * INFO_COUNT);
 	collect_process(v, text, size);
 	collect_memory(v);
+	collect_tls(v);
 	collect_limits(v, cfg);
 	collect_traffic(v, cfg);
 	if (!host[0])

@@ -160,7 +160,8 @@ bool limits_apply(struct config *cfg, const struct main_options *o)
 	pipe_set_limit((unsigned)l->maxpipes);
 	listen_set_limits((unsigned)l->maxconn, (unsigned)set->maxconnrate,
 			  (unsigned)set->maxsessrate, (unsigned)set->maxaccept);
-	proxies_set_process_maxconn(cfg, o->proxy_maxconn ? o->proxy_maxconn : l->maxconn);
+	l->proxy_maxconn = o->proxy_maxconn ? o->proxy_maxconn : l->maxconn;
+	proxies_set_process_maxconn(cfg, l->proxy_maxconn);
 	stream_set_idle_descriptors(percent_of(usable_descriptors(l), set->idle_low_percent),
 				    percent_of(usable_descriptors(l), set->idle_high_percent));
 	if (!fd_init(usable_descriptors(l) + 64)) {
@@ -168,4 +169,28 @@ bool limits_apply(struct config *cfg, const struct main_options *o)
 		return false;
 	}
 	return true;
+}
+
+void limits_prepare_again(struct config *next)
+{
+	proxies_set_process_maxconn(next, main_limits.proxy_maxconn);
+}
+
+void limits_apply_again(const struct config *next, const struct config *prev,
+			struct diag_list *diags)
+{
+	const struct main_settings *set = settings_of(next);
+	struct main_limits *l = &main_limits;
+	int64_t wanted = set->maxconn ? set->maxconn : l->hard_maxconn;
+
+	if (set->maxconn != settings_of(prev)->maxconn) {
+		if (wanted > l->hard_maxconn) {
+			diag_add(diags, DIAG_WARNING, NULL, NULL, "'maxconn %lld' is more than "
+				 "the process was started for: %lld until it is "
+				 "restarted.", (long long)wanted, (long long)l->hard_maxconn);
+			wanted = l->hard_maxconn;
+		}
+		__atomic_store_n(&l->maxconn, wanted, __ATOMIC_RELAXED);
+		listen_set_maxconn((unsigned)wanted);
+	}
 }

@@ -112,15 +112,24 @@ static void say_poller(void)
 	fflush(stdout);
 }
 
-/* Everything between a checked generation and the loops. */
-static bool go_live(struct config *cfg, const struct main_options *o)
+/* Are there limits to live within, and anything to listen on? */
+static bool may_live(struct config *cfg, const struct main_options *o)
 {
 	settings_apply(cfg, o);
 	if (!limits_apply(cfg, o))
 		return false;
-	if (generation_count_listeners(cfg) + stats_sockets_count(cfg) == 0) {
-		MAIN_ALERT("[%s.main()] No enabled listener found (check for 'bind' directives) ! "
-			   "Exiting.", o->program);
+	if (generation_count_listeners(cfg) + stats_sockets_count(cfg) > 0)
+		return true;
+	MAIN_ALERT("[%s.main()] No enabled listener found (check for 'bind' directives) ! "
+		   "Exiting.", o->program);
+	return false;
+}
+
+/* Everything between a checked generation and the loops. Takes over the reference. */
+static bool go_live(struct config *cfg, const struct main_options *o)
+{
+	if (!may_live(cfg, o)) {
+		config_drop(&cfg);
 		return false;
 	}
 	if (o->verbose)
@@ -133,10 +142,11 @@ static bool go_live(struct config *cfg, const struct main_options *o)
 	return process_settle(cfg, o);
 }
 
-static int run(struct config *cfg, const struct main_options *o)
+static int run(const struct main_options *o)
 {
-	if (!stop_install(cfg))
+	if (!stop_install(generation_current()))
 		return STATUS_ERROR;
+	reload_init(main_modules, o);
 	main_ready_ns = clock_read_ns();
 	if (!thread_run_all(main_modules)) {
 		MAIN_ALERT("[%s.main()] Cannot start the threads: out of resources.", o->program);
@@ -175,15 +185,18 @@ static int serve(const struct main_options *o)
 		return STATUS_ERROR;
 	if (o->list_libraries)
 		libraries_dump(program_path(), stdout);
+	status = -1;
 	if (o->dump_classes && !keyword_dump(o->dump_classes, main_modules, stdout))
 		status = STATUS_ERROR;
 	else if (o->check_only)
 		status = report_check(cfg, o, warned);
-	else if (!go_live(cfg, o))
-		status = STATUS_ERROR;
-	else
-		status = run(cfg, o);
-	config_drop(&cfg);
+	if (status >= 0) {
+		config_drop(&cfg);
+		return status;
+	}
+	status = go_live(cfg, o) ? run(o) : STATUS_ERROR;
+	reload_fini();
+	generation_end();
 	return status;
 }
 

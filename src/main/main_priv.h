@@ -123,29 +123,78 @@ struct main_settings *settings_of(const struct config *cfg);
 /* Pushes what lower floors need down to them, before memory blocks and sockets are made. */
 void settings_apply(const struct config *cfg, const struct main_options *o);
 
+/* A reload: what of <next> is applied in the running process, and a warning for what is not. */
+void settings_compare(const struct config *next, const struct config *prev,
+		      struct diag_list *diags);
+void settings_apply_again(const struct config *next, const struct config *prev);
+
 /* --- limits.c */
 struct main_limits {
 	int64_t maxconn;      /* effective */
 	int64_t hard_maxconn; /* the same before `set maxconn global` */
+	int64_t proxy_maxconn; /* of frontends that have none */
 	int64_t maxsock;      /* descriptors needed */
 	int64_t descriptors;  /* RLIMIT_NOFILE in effect */
 	int64_t maxpipes;
 	int64_t memory_mb;    /* -m; 0 none */
 };
 extern struct main_limits main_limits;
+/* A reload: frontends of <next> get their limits. From any thread. */
+void limits_prepare_again(struct config *next);
+/* A reload: a maxconn that the file has changed is applied, as far as descriptors go. */
+void limits_apply_again(const struct config *next, const struct config *prev,
+			struct diag_list *diags);
 /* Computes and sets the limits, sizes the descriptor table. False: said. */
 bool limits_apply(struct config *cfg, const struct main_options *o);
 
 /* --- start.c */
 struct config *generation_current(void);
-/* Reads, checks and prints what is to be said. NULL: errors. *warned: there were warnings. */
+/* Reads and checks; what is to be said goes to <diags>. NULL: errors. From any thread. */
+struct config *generation_read(const struct main_options *o, struct diag_list *diags);
+/* The same, and prints what is to be said. *warned: there were warnings. */
 struct config *generation_load(const struct main_options *o, bool *warned);
-/* Opens sockets and starts the modules. False: said. */
+/* Opens sockets and starts the modules; takes over the reference. False: said. */
 bool generation_start(const struct module *const *modules, struct config *cfg,
 		      const struct main_options *o);
+/* Calls the modules' start hooks. False: reported. */
+bool generation_start_modules(const struct module *const *modules, struct config *cfg,
+			      struct diag_list *diags);
+/* Opens the sockets of frontends and of the Runtime API; <prev> (NULL: none) shares those that it
+ * has. False: reported; what could be opened stays open for another try.
+ */
+bool generation_open_sockets(struct config *cfg, const struct config *prev,
+			     struct diag_list *diags);
+/* Lets go of the live generation, once the loops have ended. */
+void generation_end(void);
 /* Bind addresses of frontends, without those of stats sockets. */
 unsigned generation_count_listeners(const struct config *cfg);
 extern const struct module mod_start;
+
+/* --- reload.c : a new generation in the running process */
+enum reload_result { RELOAD_DONE, RELOAD_FAILED, RELOAD_BUSY, RELOAD_STOPPING };
+/* What a reload ended with; <text>: its diagnostics, as printed, borrowed for the call. */
+typedef void reload_done_fn(void *ctx, enum reload_result result, const char *text);
+/* How the process was started: what later reloads read again. Borrowed. */
+void reload_init(const struct module *const *modules, const struct main_options *o);
+/* Begins a reload. <done> is called on the calling thread, never at once; <ctx> may be NULL. */
+void reload_request(reload_done_fn *done, void *ctx);
+/* After the loops: waits for a reload that goes on. */
+void reload_fini(void);
+/* `reload-mode in-process`: SIGUSR2 reloads. */
+void reload_on_signal(int sig, void *ctx);
+
+/* What is known of a generation that still exists. */
+struct generation_info {
+	unsigned number;
+	uint64_t since_us;    /* wall clock: when it became the live one */
+	unsigned references;
+	bool live;
+};
+/* Fills <out> with the <n>th, oldest first; false: there are not that many. From any thread. */
+bool generation_get_info(unsigned n, struct generation_info *out);
+/* The reloads that were done and those that failed, since the start. */
+void reload_get_counts(unsigned *done, unsigned *failed);
+extern const struct module mod_reload, mod_reload_ctl;
 
 /* --- process.c */
 /* Pid file, root folder, background, rights; then the old processes are told to go. Returns in the
@@ -163,7 +212,8 @@ int stop_status(void);
 
 /* --- stats_socket.c */
 extern const struct module mod_stats_socket;
-bool stats_sockets_open(struct config *cfg, struct diag_list *diags);
+/* Those that the generation <prev> (NULL: none) has too are shared with it. */
+bool stats_sockets_open(struct config *cfg, const struct config *prev, struct diag_list *diags);
 void stats_sockets_start_thread(struct config *cfg);
 void stats_sockets_pause(struct config *cfg, bool on);
 void stats_sockets_close(struct config *cfg);

@@ -8,6 +8,7 @@
 #include "base/block.h"
 #include "core/fd.h"
 #include "ctl/ctl.h"
+#include "net/ctl_socket.h"
 #include "net/pipe.h"
 #include "stream/listen.h"
 #include "main_priv.h"
@@ -60,6 +61,7 @@ void settings_apply(const struct config *cfg, const struct main_options *o)
 	block_set_size(set->bufsize);
 	ctl_set_input_max(set->bufsize);
 	ctl_set_timeout_ms(set->stats_timeout_ms);
+	ctl_socket_set_max((unsigned)set->stats_maxconn);
 	push_stream_tunes(set);
 	if (set->pipe_size)
 		pipe_set_size((unsigned)set->pipe_size);
@@ -70,4 +72,62 @@ void settings_apply(const struct config *cfg, const struct main_options *o)
 	stream_set_idle_sharing(!set->idle_apart);
 	if (o->no_reuseport || set->no_reuseport)
 		listen_forbid_reuseport();
+}
+
+/* --- what a reload can change --------------------------------------------------------------- */
+
+/* Those that are looked at while the process runs, or that settings_apply_again() applies. */
+static bool is_live(const struct conf_keyword *k)
+{
+	static const char *const names[] = {
+		"quiet", "zero-warning", "node", "maxconn", "maxconnrate", "maxsessrate",
+		"hard-stop-after", "grace", "insecure-fork-wanted",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (strcmp(k->words, names[i]) == 0)
+			return true;
+	return false;
+}
+
+static bool is_equal(const struct conf_keyword *k, const char *a, const char *b)
+{
+	const char *x, *y;
+
+	switch (k->type) {
+	case CONF_FLAG:
+		return *a == *b;
+	case CONF_TIME_MS:
+		return memcmp(a, b, sizeof(int64_t)) == 0;
+	case CONF_STRING:
+		x = *(const char *const *)a;
+		y = *(const char *const *)b;
+		return x == y || (x && y && strcmp(x, y) == 0);
+	default: /* CONF_INT, and sizes */
+		return memcmp(a, b, sizeof(int)) == 0;
+	}
+}
+
+void settings_compare(const struct config *next, const struct config *prev,
+		      struct diag_list *diags)
+{
+	const char *a = (const char *)settings_of(next), *b = (const char *)settings_of(prev);
+
+	for (const struct conf_keyword *k = mod_settings.keywords; k->words; k++) {
+		if (k->slot != &settings_slot || k->flags & (CONF_IGNORED | CONF_REFUSED))
+			continue;
+		if (!is_live(k) && !is_equal(k, a + k->offset, b + k->offset))
+			diag_add(diags, DIAG_WARNING, NULL, NULL, "'%s' was changed: it keeps its "
+				 "value until the process is restarted.", k->words);
+	}
+}
+
+void settings_apply_again(const struct config *next, const struct config *prev)
+{
+	const struct main_settings *set = settings_of(next), *was = settings_of(prev);
+
+	ctl_set_timeout_ms(set->stats_timeout_ms);
+	ctl_socket_set_max((unsigned)set->stats_maxconn);
+	if (set->maxconnrate != was->maxconnrate || set->maxsessrate != was->maxsessrate)
+		listen_set_rates((unsigned)set->maxconnrate, (unsigned)set->maxsessrate);
 }

@@ -236,9 +236,6 @@ static const struct conf_keyword keywords[] = {
 	/* what has an effect with features that are not there yet, and none on what is */
 	IGNORED("insecure-fork-wanted", "", "this program never starts another one"),
 	IGNORED("cluster-secret", "<secret>", "nothing of this version needs a shared secret"),
-	IGNORED("ssl-server-verify", "{ none | required }", "there is no TLS yet"),
-	IGNORED("tune.ssl.default-dh-param", "<number>", "there is no TLS yet"),
-	IGNORED("tune.ssl.capture-cipherlist-size", "<number>", "there is no TLS yet"),
 	{ 0 }
 };
 

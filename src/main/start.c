@@ -3,8 +3,7 @@
  *
  *	read -> check -> limits -> sockets -> publish
  *
- * A reload will go the same way beside the running generation: nothing here knows that it is
- * the first.
+ * A reload (reload.c) goes the same way beside the running generation.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -40,50 +39,62 @@ unsigned generation_count_listeners(const struct config *cfg)
 	return count;
 }
 
+static const struct diag_place bare = { .form = DIAG_BARE };
+
 /* Warnings that -dW or zero-warning turn into a refusal. */
 static bool has_forbidden_warnings(const struct config *cfg, const struct main_options *o,
-				   const struct diag_list *diags)
+				   struct diag_list *diags)
 {
 	if (!diags->warnings || (!o->zero_warning && !settings_of(cfg)->zero_warning))
 		return false;
-	MAIN_ALERT("Some warnings were found and 'zero-warning' is set. Aborting.");
+	diag_add(diags, DIAG_ALERT, &bare, NULL,
+		 "Some warnings were found and 'zero-warning' is set. Aborting.");
 	return true;
 }
 
-struct config *generation_load(const struct main_options *o, bool *warned)
+struct config *generation_read(const struct main_options *o, struct diag_list *diags)
 {
 	struct config *cfg = config_new();
-	struct diag_list diags;
 	bool good;
 
 	if (!cfg) {
-		MAIN_ALERT("out of memory for the configuration.");
+		diag_add(diags, DIAG_ALERT, &bare, NULL, "out of memory for the configuration.");
 		return NULL;
 	}
 	if (o->show_lines)
 		conf_show_lines(cfg, stdout, o->show_numbers);
 	if (o->may_lack_addresses)
 		proxies_allow_unresolved(cfg);
-	diag_list_init(&diags);
-	good = conf_read(cfg, o->sources, o->source_count, &diags);
-	good = good && conf_check(cfg, &diags);
+	good = conf_read(cfg, o->sources, o->source_count, diags);
+	good = good && conf_check(cfg, diags);
 	conf_show_lines(cfg, NULL, false);
 	environment_forget(cfg);
-	diag_set_quiet((o->quiet || settings_of(cfg)->quiet) && !o->verbose);
-	diag_print(&diags, o->diagnostics ? DIAG_DIAG : DIAG_DEBUG, stderr);
-	*warned = diags.warnings > 0;
 	if (!good)
-		MAIN_ALERT("config : Fatal errors found in configuration.");
-	else if (has_forbidden_warnings(cfg, o, &diags))
+		diag_add(diags, DIAG_ALERT, NULL, NULL, "Fatal errors found in configuration.");
+	else if (has_forbidden_warnings(cfg, o, diags))
 		good = false;
-	diag_list_fini(&diags);
+	if (!generation_current()) /* it is not a reload's: loops run, and nothing is printed */
+		diag_set_quiet((o->quiet || settings_of(cfg)->quiet) && !o->verbose);
 	if (!good)
 		config_drop(&cfg);
 	return cfg;
 }
 
-static bool start_modules(const struct module *const *modules, struct config *cfg,
-			  struct diag_list *diags)
+struct config *generation_load(const struct main_options *o, bool *warned)
+{
+	struct diag_list diags;
+	struct config *cfg;
+
+	diag_list_init(&diags);
+	cfg = generation_read(o, &diags);
+	diag_print(&diags, o->diagnostics ? DIAG_DIAG : DIAG_DEBUG, stderr);
+	*warned = diags.warnings > 0;
+	diag_list_fini(&diags);
+	return cfg;
+}
+
+bool generation_start_modules(const struct module *const *modules, struct config *cfg,
+			      struct diag_list *diags)
 {
 	for (const struct module *const *m = modules; *m; m++)
 		if ((*m)->start && !(*m)->start(cfg, diags))
@@ -91,12 +102,12 @@ static bool start_modules(const struct module *const *modules, struct config *cf
 	return true;
 }
 
-/* Once, or again for those that failed. */
-static bool open_sockets(struct config *cfg, struct diag_list *diags)
+bool generation_open_sockets(struct config *cfg, const struct config *prev,
+			     struct diag_list *diags)
 {
-	bool frontends = listen_open_all(cfg, diags);
+	bool frontends = listen_open_all(cfg, prev, diags);
 
-	return stats_sockets_open(cfg, diags) && frontends;
+	return stats_sockets_open(cfg, prev, diags) && frontends;
 }
 
 /* Where sockets are taken, the old processes are asked to leave them: they go on serving until
@@ -111,7 +122,7 @@ static bool take_over_sockets(struct config *cfg, const struct main_options *o,
 	for (int i = 0; i < TAKE_OVER_TRIES; i++) {
 		diag_list_fini(diags);
 		nanosleep(&pause, NULL);
-		if (open_sockets(cfg, diags))
+		if (generation_open_sockets(cfg, NULL, diags))
 			return true;
 	}
 	/* ours release their ports first, or the old processes find them in the way */
@@ -128,15 +139,25 @@ bool generation_start(const struct module *const *modules, struct config *cfg,
 	bool good;
 
 	diag_list_init(&diags);
-	good = start_modules(modules, cfg, &diags);
+	good = generation_start_modules(modules, cfg, &diags);
 	if (good)
-		good = open_sockets(cfg, &diags) ||
+		good = generation_open_sockets(cfg, NULL, &diags) ||
 		       (o->old_pid_count && take_over_sockets(cfg, o, &diags));
 	diag_print(&diags, DIAG_NOTICE, stderr);
 	diag_list_fini(&diags);
 	if (good)
 		proxies_publish(cfg);
+	else
+		config_drop(&cfg);
 	return good;
+}
+
+void generation_end(void)
+{
+	struct config *cfg = generation_current();
+
+	proxies_publish(NULL);
+	config_drop(&cfg);
 }
 
 static bool start_thread_init(void)

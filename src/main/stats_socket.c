@@ -4,6 +4,7 @@
  * A line has the address and options of a bind line; each address becomes a socket of the
  * Runtime API.
  */
+#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 #include "base/addr.h"
@@ -150,30 +151,60 @@ static enum ctl_level level_of(const struct bind_conf *b)
 	}
 }
 
-static int open_descriptor(const struct stats_socket *s, char *error, size_t size)
+static void fill_settings(const struct stats_socket *s, struct socket_settings *set)
 {
 	const struct bind_conf *b = s->bind;
-	struct socket_settings set = {
+
+	*set = (struct socket_settings){
 		.options = b->options & BIND_V6ONLY ? SOCKET_V6ONLY
 			   : b->options & BIND_V4V6 ? SOCKET_V4V6 : 0,
 		.backlog = b->backlog ? (int)b->backlog : BACKLOG, .interface = b->interface,
 		.netns = b->netns, .mode = b->mode, .uid = b->uid, .gid = b->gid,
 	};
+}
 
-	if (s->address->inherited_fd >= 0)
-		return dup(s->address->inherited_fd);
+/* The descriptor that <prev> listens on in the same way, borrowed; -1: none. */
+static int find_descriptor(const struct stats_socket *s, const struct config *prev)
+{
+	struct socket_settings mine, its;
+	struct stats_socket *was;
+
+	fill_settings(s, &mine);
+	list_for_each(was, sockets_of(prev), link) {
+		const struct listener_conf *a = s->address, *b = was->address;
+
+		fill_settings(was, &its);
+		if (was->opened && a->inherited_fd == b->inherited_fd &&
+		    a->address_len == b->address_len &&
+		    memcmp(&a->address, &b->address, a->address_len) == 0 &&
+		    socket_settings_are_equal(&mine, &its))
+			return ctl_socket_fd(was->opened);
+	}
+	return -1;
+}
+
+static int open_descriptor(const struct stats_socket *s, const struct config *prev, char *error,
+			   size_t size)
+{
+	int fd = s->address->inherited_fd;
+	struct socket_settings set;
+
+	if (fd < 0 && prev)
+		fd = find_descriptor(s, prev);
+	if (fd >= 0)
+		return fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	fill_settings(s, &set);
 	return socket_listen(&s->address->address, s->address->address_len, &set, error, size);
 }
 
-bool stats_sockets_open(struct config *cfg, struct diag_list *diags)
+bool stats_sockets_open(struct config *cfg, const struct config *prev, struct diag_list *diags)
 {
 	struct stats_socket *s;
 	bool good = true;
 
-	ctl_socket_set_max((unsigned)settings_of(cfg)->stats_maxconn);
 	list_for_each(s, sockets_of(cfg), link) {
 		char error[256] = "out of resources";
-		int fd = s->opened ? -1 : open_descriptor(s, error, sizeof(error));
+		int fd = s->opened ? -1 : open_descriptor(s, prev, error, sizeof(error));
 
 		if (fd >= 0)
 			s->opened = ctl_socket_new(fd, level_of(s->bind), s->bind->severity_output);

@@ -8,6 +8,7 @@
 #include "core/thread.h"
 #include "build_info.h"
 #include "main_priv.h"
+#include "tls/tls.h"
 
 #ifdef __clang__
 #define COMPILER "clang"
@@ -47,6 +48,10 @@ void version_print_build(FILE *out)
 		"200\n\n");
 	fprintf(out, "Built with multi-threading support (MAX_TGROUPS=%d, MAX_THREADS=%d, "
 		"default=%u).\n", GROUPS_MAX, THREADS_MAX, thread_count());
+	if (tls_library_name())
+		fprintf(out, "Running on SSL library version : %s\nSSL library supports TLS "
+			"extensions : yes\nSSL library supports SNI : yes\nSSL library supports : "
+			"TLSv1.0 TLSv1.1 TLSv1.2 TLSv1.3\n", tls_library_name());
 	fprintf(out, "Built with network namespace support.\n");
 	fprintf(out, "Built with PCRE2 version : %s\nPCRE2 library supports JIT : %s\n",
 		regex_version(), regex_has_jit() ? "yes" : "no (at run time)");
@@ -81,10 +86,12 @@ static bool is_enabled(const char *option)
 
 void version_publish_facts(void)
 {
-	static const struct conf_facts facts = {
+	static struct conf_facts facts = {
 		.version = BUILD_VERSION, .features = " " BUILD_FEATURES " ",
 		.enabled = is_enabled,
 	};
 
+	facts.ssl_name = tls_library_name();
+	facts.ssl_version = tls_library_version();
 	conf_set_facts(&facts);
 }

@@ -20,53 +20,38 @@
 #include "mux/mux_init.h"
 #include "net/pipe.h"
 
-/* Reads that one event may cause before other connections get their turn. */
-#define READ_BUDGET 8
 /* After an early answer, how long and how much of the rest is read and thrown away. */
 #define DRAIN_MS 2000
 /* What one splice may move. */
 #define SPLICE_MAX (1 << 20)
 
 static struct pool *h1_pool;
-static __thread struct list resume_list;
-static __thread struct turn_hook resume_hook;
+static __thread struct turn_list resume;
 
 bool h1_init(unsigned fields_max)
 {
+	if (h1_pool)
+		return true; /* another generation goes live */
 	h1_pool = pool_new("h1c", sizeof(struct h1_conn));
 	return h1_pool && h1_head_init(fields_max);
 }
 
-/* Goes on with the connections that wait for it, once each. */
-static void resume_all(struct turn_hook *hook)
+/* Goes on with a connection that waited for it. */
+static void resume_one(struct list *link)
 {
-	struct list todo;
-
-	list_init(&todo);
-	list_splice(&todo, &resume_list);
-	while (!list_is_empty(&todo)) {
-		struct h1_conn *h = list_first(&todo, struct h1_conn, resume);
-
-		list_remove(&h->resume);
-		h->flags &= ~H1C_FL_RESUME;
-		h1_ready(h->conn);
-	}
+	h1_ready(list_entry(link, struct h1_conn, resume)->conn);
 }
 
 bool h1_thread_init(void)
 {
-	list_init(&resume_list);
-	turn_hook_init(&resume_hook, resume_all);
+	turn_list_init(&resume, resume_one);
 	return h1_head_thread_init();
 }
 
 void h1_resume_later(struct h1_conn *h)
 {
-	if (h->flags & (H1C_FL_RESUME | H1C_FL_DEAD))
-		return;
-	h->flags |= H1C_FL_RESUME;
-	list_append(&resume_list, &h->resume);
-	turn_hook_add(&resume_hook);
+	if (!(h->flags & H1C_FL_DEAD))
+		turn_list_add(&resume, &h->resume);
 }
 
 void h1_set_rx(struct h1_conn *h, enum h1_rx_state to)
@@ -76,7 +61,7 @@ void h1_set_rx(struct h1_conn *h, enum h1_rx_state to)
 
 /* --- life ------------------------------------------------------------------------------------ */
 
-struct h1_conn *h1_new(struct conn *c, void *owner, const struct h1_settings *settings)
+struct h1_conn *h1_new(struct conn *c, void *owner, const struct mux_settings *settings)
 {
 	struct h1_conn *h = pool_zalloc(h1_pool);
 
@@ -90,29 +75,6 @@ struct h1_conn *h1_new(struct conn *c, void *owner, const struct h1_settings *se
 	return h;
 }
 
-/* Done with <in>: the next received block takes its place. */
-void h1_drop_in(struct h1_conn *h)
-{
-	struct piece *p = h->in_more.first;
-
-	block_drop(h->in);
-	h->in = NULL;
-	h->in_at = 0;
-	if (!p)
-		return;
-	/* the first bytes of this one may have been copied behind the last: h1_append_more() */
-	h->in = block_take(p->block);
-	h->in_at = (uint32_t)(p->ptr - p->block->data);
-	block_queue_skip(&h->in_more, p->len);
-}
-
-/* Forgets all that was received and not used. */
-void h1_clear_in(struct h1_conn *h)
-{
-	block_queue_clear(&h->in_more);
-	h1_drop_in(h);
-}
-
 void h1_free(struct h1_conn *h)
 {
 	timer_cancel(&h->timer);
@@ -120,10 +82,11 @@ void h1_free(struct h1_conn *h)
 		list_remove(&h->resume);
 	if (h->flags & H1C_FL_BACK)
 		h->user.back->closed(h->owner, h);
-	else
+	else if (!(h->flags & H1C_FL_GIVEN))
 		h->user.front->closed(h->owner);
-	conn_close(&h->conn);
-	h1_clear_in(h);
+	if (h->conn)
+		conn_close(&h->conn);
+	wire_in_clear(&h->in);
 	h1_drop_partial(h);
 	block_queue_clear(&h->out);
 	pool_free(h1_pool, h);
@@ -150,7 +113,7 @@ void h1_wake(struct h1_conn *h)
  */
 void h1_front_finish(struct h1_conn *h)
 {
-	bool unread = h->in || h->rx_state != H1_RX_DONE || h->conn->flags & CONN_CAN_RECV;
+	bool unread = h->in.block || h->rx_state != H1_RX_DONE || h->conn->flags & CONN_CAN_RECV;
 
 	if (h->conn->flags & (CONN_ERROR | CONN_EOF | CONN_NO_LINGER) ||
 	    (!h->out.len && !unread)) {
@@ -158,7 +121,7 @@ void h1_front_finish(struct h1_conn *h)
 		return;
 	}
 	h->flags |= H1C_FL_SHUT_AFTER | H1C_FL_CLOSE;
-	h1_clear_in(h);
+	wire_in_clear(&h->in);
 	h1_set_rx(h, H1_RX_DRAIN);
 	if (!h->out.len)
 		conn_shut_write(h->conn);
@@ -170,18 +133,8 @@ void h1_front_finish(struct h1_conn *h)
 /* The peer's bytes are thrown away until it closes. */
 static void h1_drain(struct h1_conn *h)
 {
-	struct block *b = block_new();
-	size_t got;
-	enum io r = b ? IO_OK : IO_ERR;
+	enum io r = wire_drain(h->conn);
 
-	for (int i = 0; r == IO_OK && i < READ_BUDGET; i++) {
-		b->used = 0;
-		if (!(h->conn->flags & CONN_CAN_RECV))
-			r = IO_AGAIN;
-		else
-			r = conn_recv_block(h->conn, b, &got);
-	}
-	block_drop(b);
 	if (r == IO_OK)
 		h1_resume_later(h);
 	else if (r != IO_AGAIN)
@@ -189,72 +142,6 @@ static void h1_drain(struct h1_conn *h)
 }
 
 /* --- reading --------------------------------------------------------------------------------- */
-
-/* Room for more bytes behind those in <in>, contiguous; a full block is copied to a new one. */
-static bool h1_make_room(struct h1_conn *h)
-{
-	struct block *b;
-	size_t n;
-
-	if (!h->in) {
-		h->in = block_new();
-		h->in_at = 0;
-		return h->in != NULL;
-	}
-	if (block_room(h->in))
-		return true;
-	n = h->in->used - h->in_at;
-	b = block_new();
-	if (!b)
-		return false;
-	if (n >= b->size) {
-		block_drop(b);
-		return false;
-	}
-	memcpy(b->data, h->in->data + h->in_at, n);
-	b->used = (uint32_t)n;
-	block_drop(h->in);
-	h->in = b;
-	h->in_at = 0;
-	return true;
-}
-
-/* Copies received bytes that follow <in> to the room behind it: what is parsed there must be
- * contiguous.
- */
-static void h1_append_more(struct h1_conn *h)
-{
-	const struct piece *p = h->in_more.first;
-	size_t n = block_room(h->in) < p->len ? block_room(h->in) : p->len;
-
-	memcpy(h->in->data + h->in->used, p->ptr, n);
-	h->in->used += (uint32_t)n;
-	block_queue_skip(&h->in_more, n);
-}
-
-/* Receives into <in>, and behind it when the flow is fast: heads and chunked bodies. */
-static enum io h1_recv_in(struct h1_conn *h)
-{
-	size_t got;
-	enum io r;
-
-	if (!h->in && h->conn->read_blocks > 1) {
-		r = conn_recv(h->conn, &h->in_more, SIZE_MAX, &got);
-		if (got)
-			h1_drop_in(h);
-		return r;
-	}
-	if (!h1_make_room(h))
-		return IO_ERR;
-	if (h->in_more.len) {
-		h1_append_more(h);
-		return IO_OK;
-	}
-	r = conn_recv_block(h->conn, h->in, &got);
-	if (!got && h->in->used == h->in_at)
-		h1_drop_in(h);
-	return r;
-}
 
 /* <got> body bytes went to the stream, one way or another. */
 static void h1_count_body(struct h1_conn *h, size_t got)
@@ -289,8 +176,8 @@ static enum io h1_recv_body(struct h1_conn *h)
 	if (h->rx_state == H1_RX_LENGTH && got > h->rx.left) {
 		extra = got - (size_t)h->rx.left;
 		last = q.last;
-		h->in = block_take(last->block);
-		h->in_at = (uint32_t)(last->ptr + last->len - extra - h->in->data);
+		h->in.block = block_take(last->block);
+		h->in.at = (uint32_t)(last->ptr + last->len - extra - h->in.block->data);
 		got -= extra;
 		if (!block_queue_move_len(&ep->rx, &q, got))
 			r = IO_ERR;
@@ -329,7 +216,7 @@ static void h1_back_idle_event(struct h1_conn *h)
 /* No more bytes will come. */
 static void h1_eof(struct h1_conn *h, bool error)
 {
-	struct h1_bad bad = { .kind = error ? H1_BAD_ERROR : H1_BAD_ABORT, .status = 400,
+	struct front_bad bad = { .kind = error ? FRONT_BAD_ERROR : FRONT_BAD_ABORT, .status = 400,
 			      .text = "connection closed" };
 
 	h->flags |= H1C_FL_CLOSE;
@@ -350,7 +237,7 @@ static void h1_eof(struct h1_conn *h, bool error)
 			return;
 		}
 		/* half a head is a bad answer, nothing at all is a failed server */
-		h1_back_bad(h, h1_has_in(h) ? EP_RX_BAD | EP_RX_ABORT : EP_RX_ABORT,
+		h1_back_bad(h, wire_in_has(&h->in) ? EP_RX_BAD | EP_RX_ABORT : EP_RX_ABORT,
 			    "connection closed");
 		break;
 	case H1_RX_CLOSE:
@@ -399,7 +286,7 @@ static bool h1_wants_bytes(const struct h1_conn *h)
 /* First bytes of a request on a client's connection. */
 static void h1_request_begins(struct h1_conn *h)
 {
-	uint8_t options = h->settings->options & H1_CONN_UNSAFE ? H1_OPT_UNSAFE : 0;
+	uint8_t options = h->settings->options & MUX_OPT_UNSAFE ? H1_OPT_UNSAFE : 0;
 
 	h1_set_rx(h, H1_RX_HEAD);
 	h1_parser_init(&h->parser, options);
@@ -416,15 +303,31 @@ static bool h1_parse_any(struct h1_conn *h)
 	if (!h1_parse(h))
 		return false;
 	/* head and body go to the stream together, so that they leave together */
-	while (!(h->flags & H1C_FL_DEAD) && h->ep && h1_has_in(h) && h1_parse_body(h))
+	while (!(h->flags & H1C_FL_DEAD) && h->ep && wire_in_has(&h->in) && h1_parse_body(h))
 		;
 	return true;
 }
 
-/* May bytes follow those in <in>: received already, or in the socket? */
-static bool h1_may_have_more(const struct h1_conn *h)
+/* Does a client's connection begin as HTTP/2 ? Then its owner gives it to that mux. IO_OK: go on
+ * here; IO_AGAIN: more bytes will tell; IO_ERR: this mux is over, or nothing more came yet.
+ */
+static enum io h1_look_for_preface(struct h1_conn *h)
 {
-	return h->in_more.len || h->conn->flags & CONN_CAN_RECV;
+	switch (h1_match_preface(wire_in_bytes(&h->in))) {
+	case H1_MORE:
+		if (!h->since_ns)
+			h->since_ns = clock_now_ns();
+		return wire_in_may_grow(&h->in, h->conn) ? IO_AGAIN : IO_ERR;
+	case H1_DONE:
+		if (!h->user.front->preface(h->owner, h->conn, h->in.block, h->in.at))
+			return IO_OK;
+		h->flags |= H1C_FL_GIVEN;
+		h->conn = NULL;
+		h1_destroy(h);
+		return IO_ERR;
+	default:
+		return IO_OK;
+	}
 }
 
 /* One pass: uses the bytes there are, or gets some. IO_OK: go on. */
@@ -433,7 +336,7 @@ static enum io h1_read_step(struct h1_conn *h)
 	bool head = h->rx_state == H1_RX_HEAD || h->rx_state == H1_RX_IDLE;
 	enum io r;
 
-	if (!h1_has_in(h)) {
+	if (!wire_in_has(&h->in)) {
 		if (!(h->conn->flags & CONN_CAN_RECV))
 			return IO_AGAIN;
 		if (h->rx_state == H1_RX_IDLE && h->flags & H1C_FL_BACK) {
@@ -441,27 +344,32 @@ static enum io h1_read_step(struct h1_conn *h)
 			return IO_AGAIN;
 		}
 		if (head || h->rx_state == H1_RX_CHUNKED || h->rx_state == H1_RX_TRAILERS)
-			r = h1_recv_in(h);
+			r = wire_in_recv(&h->in, h->conn);
 		else if (h->ep->rx_pipe && h->ep->flags & EP_RX_SPLICE && !h->ep->rx.len)
 			r = h1_recv_pipe(h);
 		else
 			return h1_recv_body(h);
-		if (r != IO_OK || !h1_has_in(h))
+		if (r != IO_OK || !wire_in_has(&h->in))
 			return r;
+	}
+	if (h->rx_state == H1_RX_IDLE && h->flags & H1C_FL_FIRST) {
+		r = h1_look_for_preface(h);
+		if (r != IO_OK)
+			return r == IO_ERR ? IO_AGAIN : wire_in_recv(&h->in, h->conn);
 	}
 	if (h->rx_state == H1_RX_IDLE)
 		h1_request_begins(h);
 	if (h1_parse_any(h))
 		return IO_OK;
 	/* incomplete: more bytes behind those that are there */
-	if (!h1_may_have_more(h))
+	if (!wire_in_may_grow(&h->in, h->conn))
 		return IO_AGAIN;
-	r = h1_recv_in(h);
+	r = wire_in_recv(&h->in, h->conn);
 	if (r != IO_OK)
 		return r;
 	if (h1_parse_any(h))
 		return IO_OK;
-	return h1_may_have_more(h) ? IO_OK : IO_AGAIN;
+	return wire_in_may_grow(&h->in, h->conn) ? IO_OK : IO_AGAIN;
 }
 
 static void h1_read(struct h1_conn *h)
@@ -469,7 +377,7 @@ static void h1_read(struct h1_conn *h)
 	struct endpoint *ep;
 	enum io r = IO_OK;
 
-	for (int budget = READ_BUDGET; h1_wants_bytes(h) && !(h->flags & H1C_FL_DEAD); budget--) {
+	for (int budget = WIRE_READ_BUDGET; h1_wants_bytes(h) && !(h->flags & H1C_FL_DEAD); budget--) {
 		if (!budget) {
 			h1_resume_later(h);
 			return;

@@ -18,9 +18,9 @@ static bool h1_trailers(struct h1_conn *h)
 	struct slice bytes;
 	enum h1_status r;
 
-	if (!h->in)
+	if (!h->in.block)
 		return false;
-	bytes = slice_make(h->in->data + h->in_at, h->in->used - h->in_at);
+	bytes = wire_in_bytes(&h->in);
 	r = chunk_parse_trailers(bytes, &t);
 	if (r == H1_MORE && bytes.len < h->settings->head_max)
 		return false;
@@ -31,13 +31,13 @@ static bool h1_trailers(struct h1_conn *h)
 	}
 	if (t.count) {
 		m->trailers.list = arena_alloc(m->arena, t.count * sizeof(*t.fields));
-		if (m->trailers.list && http_msg_hold(m, h->in)) {
+		if (m->trailers.list && http_msg_hold(m, h->in.block)) {
 			memcpy(m->trailers.list, t.fields, t.count * sizeof(*t.fields));
 			m->trailers.count = m->trailers.room = t.count;
 		}
 	}
-	h->in_at += (uint32_t)t.used;
-	h->ep->rx_bytes += t.used;
+	h->in.at += (uint32_t)t.used;
+	h->ep->rx_bytes += http_trailers_size(m);
 	h1_body_end(h);
 	return true;
 }
@@ -48,8 +48,8 @@ static bool h1_chunks(struct h1_conn *h)
 	struct endpoint *ep = h->ep;
 	bool used = false;
 
-	while (h->in && h->in_at < h->in->used) {
-		struct slice bytes = slice_make(h->in->data + h->in_at, h->in->used - h->in_at);
+	while (wire_in_has(&h->in)) {
+		struct slice bytes = wire_in_bytes(&h->in);
 		struct chunk_step step;
 		enum h1_status r = chunk_decode(&h->rx.chunk, bytes, &step);
 
@@ -59,14 +59,14 @@ static bool h1_chunks(struct h1_conn *h)
 			return true;
 		}
 		if (step.payload &&
-		    !block_queue_add(&ep->rx, h->in, bytes.ptr + step.used - step.payload,
+		    !block_queue_add(&ep->rx, h->in.block, bytes.ptr + step.used - step.payload,
 				     step.payload)) {
 			h1_back_bad(h, EP_RX_BAD, "out of memory");
 			ep->status = 500;
 			return true;
 		}
-		h->in_at += (uint32_t)step.used;
-		ep->rx_bytes += step.used;
+		h->in.at += (uint32_t)step.used;
+		ep->rx_bytes += step.payload;
 		used = true;
 		if (r == H1_DONE) {
 			h1_set_rx(h, H1_RX_TRAILERS);
@@ -79,16 +79,16 @@ static bool h1_chunks(struct h1_conn *h)
 /* Gives the first <max> bytes of <in> to the stream. */
 static void h1_take_in(struct h1_conn *h, uint64_t max)
 {
-	size_t n = h->in->used - h->in_at;
+	size_t n = h->in.block->used - h->in.at;
 
 	if (n > max)
 		n = (size_t)max;
-	if (!block_queue_add(&h->ep->rx, h->in, h->in->data + h->in_at, n)) {
+	if (!block_queue_add(&h->ep->rx, h->in.block, h->in.block->data + h->in.at, n)) {
 		h1_back_bad(h, EP_RX_BAD, "out of memory");
 		h->ep->status = 500;
 		return;
 	}
-	h->in_at += (uint32_t)n;
+	h->in.at += (uint32_t)n;
 	h->ep->rx_bytes += n;
 	if (h->rx_state == H1_RX_LENGTH) {
 		h->rx.left -= n;
@@ -123,7 +123,7 @@ bool h1_parse_body(struct h1_conn *h)
 		moved = true;
 		break;
 	}
-	if (h->in && h->in_at == h->in->used)
-		h1_drop_in(h);
+	if (h->in.block && h->in.at == h->in.block->used)
+		wire_in_drop(&h->in);
 	return moved;
 }

@@ -53,7 +53,7 @@ static void h1_ep_resume(struct endpoint *ep)
 	struct h1_conn *h = ep->mux;
 
 	/* from inside our own wake the read loop goes on by itself */
-	if (!(h->flags & H1C_FL_BUSY) && (h->conn->flags & CONN_CAN_RECV || h1_has_in(h)))
+	if (!(h->flags & H1C_FL_BUSY) && (h->conn->flags & CONN_CAN_RECV || wire_in_has(&h->in)))
 		h1_resume_later(h);
 }
 
@@ -95,7 +95,7 @@ static void h1_front_detach(struct endpoint *ep)
 	h->since_ns = 0;
 	if (h->settings->keep_alive_ms)
 		timer_set(&h->timer, now + (uint64_t)h->settings->keep_alive_ms);
-	if (h1_has_in(h) || h->conn->flags & CONN_CAN_RECV) {
+	if (wire_in_has(&h->in) || h->conn->flags & CONN_CAN_RECV) {
 		if (!(h->flags & H1C_FL_BUSY))
 			h1_resume_later(h);
 	}
@@ -104,7 +104,7 @@ static void h1_front_detach(struct endpoint *ep)
 static void h1_back_detach(struct endpoint *ep)
 {
 	struct h1_conn *h = ep->mux;
-	bool keep = ep->flags & EP_TX_DONE && h->rx_state == H1_RX_DONE && !h1_has_in(h) &&
+	bool keep = ep->flags & EP_TX_DONE && h->rx_state == H1_RX_DONE && !wire_in_has(&h->in) &&
 		    h->flags & H1C_FL_KEEP_RX && !(h->flags & H1C_FL_CLOSE) &&
 		    conn_is_quiet(h->conn);
 
@@ -139,7 +139,7 @@ static const struct endpoint_ops h1_back_endpoint = {
 static void h1_front_timeout(struct timer *t)
 {
 	struct h1_conn *h = container_of(t, struct h1_conn, timer);
-	struct h1_bad bad = { .kind = H1_BAD_TIMEOUT, .status = 408, .text = "request timeout" };
+	struct front_bad bad = { .kind = FRONT_BAD_TIMEOUT, .status = 408, .text = "request timeout" };
 	bool outer = h1_enter(h);
 
 	if (h->rx_state == H1_RX_HEAD || (h->rx_state == H1_RX_IDLE && h->flags & H1C_FL_FIRST)) {
@@ -150,8 +150,8 @@ static void h1_front_timeout(struct timer *t)
 	h1_leave(h, outer);
 }
 
-struct h1_conn *h1_front_new(struct conn *c, const struct h1_front_user *user, void *owner,
-			     const struct h1_settings *settings)
+struct h1_conn *h1_front_new(struct conn *c, const struct front_user *user, void *owner,
+			     const struct mux_settings *settings)
 {
 	struct h1_conn *h = h1_new(c, owner, settings);
 	int64_t wait = settings->request_ms ? settings->request_ms : settings->client_ms;
@@ -178,11 +178,16 @@ bool h1_front_is_idle(const struct h1_conn *h)
 	return !h->ep && h->rx_state == H1_RX_IDLE && !h->out.len;
 }
 
+void h1_set_settings(struct h1_conn *h, const struct mux_settings *settings)
+{
+	h->settings = settings;
+}
+
 void h1_front_stop(struct h1_conn *h)
 {
 	h->flags |= H1C_FL_STOP;
 	if (h1_front_is_idle(h) &&
-	    !(h->flags & H1C_FL_FIRST || h->settings->options & H1_CONN_IDLE_CLOSE))
+	    !(h->flags & H1C_FL_FIRST || h->settings->options & MUX_OPT_IDLE_CLOSE))
 		h1_destroy(h);
 }
 
@@ -193,7 +198,7 @@ static void h1_back_begin(struct h1_conn *h, struct endpoint *ep)
 {
 	uint8_t options = H1_OPT_RESPONSE;
 
-	if (h->settings->options & H1_CONN_UNSAFE)
+	if (h->settings->options & MUX_OPT_UNSAFE)
 		options |= H1_OPT_UNSAFE;
 	if (ep->tx_head->method == HTTP_METH_HEAD)
 		options |= H1_OPT_TO_HEAD;
@@ -214,7 +219,7 @@ static void h1_back_timeout(struct timer *t)
 }
 
 struct h1_conn *h1_back_new(struct conn *c, struct endpoint *ep, const struct h1_back_user *user,
-			    void *owner, const struct h1_settings *settings)
+			    void *owner, const struct mux_settings *settings)
 {
 	struct h1_conn *h = h1_new(c, owner, settings);
 

@@ -53,7 +53,7 @@ static bool h1_fill_head(struct h1_conn *h, struct http_msg *m, const struct h1_
 
 	m->fields.room = head->field_count + 8u;
 	list = arena_alloc(m->arena, m->fields.room * sizeof(*list));
-	if (!list || !http_msg_hold(m, h->in))
+	if (!list || !http_msg_hold(m, h->in.block))
 		return false;
 	memcpy(list, head->fields, head->field_count * sizeof(*list));
 	m->fields.list = list;
@@ -124,8 +124,7 @@ static void h1_describe_bad(const struct h1_conn *h, size_t at, struct endpoint_
 #undef X
 	};
 
-	bad->bytes = h->in ? slice_make(h->in->data + h->in_at, h->in->used - h->in_at)
-			   : slice_none();
+	bad->bytes = wire_in_bytes(&h->in);
 	bad->at = at < bad->bytes.len ? at : bad->bytes.len;
 	bad->state = states[h->rx_state];
 	bad->state_number = h->rx_state;
@@ -162,7 +161,7 @@ static bool h1_response_head(struct h1_conn *h, const struct h1_head *head)
 	if (!h1_fill_head(h, ep->rx_head, head))
 		return false;
 	ep->rx_head_len = (uint32_t)head->length;
-	ep->rx_bytes += head->length;
+	ep->rx_bytes += http_msg_size(ep->rx_head);
 	ep->flags |= EP_RX_HEAD | EP_RX_ANY;
 	if (ep->rx_head->flags & HTTP_MSG_INTERIM) {
 		/* another head follows; the stream takes this one first */
@@ -226,26 +225,27 @@ static bool h1_request_head(struct h1_conn *h, const struct h1_head *head)
 		h->flags |= H1C_FL_CLIENT_1_0;
 	if (ep->rx_head->method == HTTP_METH_HEAD)
 		h->flags |= H1C_FL_HEAD_REQ;
-	if (h->settings->options & H1_CONN_PROXY_HEADER && head->target != H1_TARGET_ORIGIN &&
+	if (h->settings->options & MUX_OPT_PROXY_HEADER && head->target != H1_TARGET_ORIGIN &&
 	    head->target != H1_TARGET_ASTERISK)
 		h->flags |= H1C_FL_PROXY_NAME;
 	if (request_is_kept(h, head) && !(head->flags & H1_FL_INSECURE_TE))
 		h->flags |= H1C_FL_KEEP_RX;
 	ep->rx_head_len = (uint32_t)head->length;
-	ep->rx_bytes += head->length;
+	ep->rx_bytes += http_msg_size(ep->rx_head);
 	ep->flags |= EP_RX_HEAD;
 	h1_enter_body(h, head);
 	return true;
 }
 
 /* Reports bytes that are no request and answers them; the connection then ends. */
-void h1_front_bad(struct h1_conn *h, struct h1_bad *bad)
+void h1_front_bad(struct h1_conn *h, struct front_bad *bad)
 {
 	struct slice page;
 
-	h1_describe_bad(h, bad->kind == H1_BAD_TOO_LARGE ? SIZE_MAX : bad->details.at,
+	h1_describe_bad(h, bad->kind == FRONT_BAD_TOO_LARGE ? SIZE_MAX : bad->details.at,
 			&bad->details);
 	bad->since_ns = h->since_ns;
+	bad->version = 11;
 	page = h->user.front->bad_request(h->owner, bad);
 	h->flags |= H1C_FL_CLOSE;
 	h1_drop_partial(h);
@@ -257,7 +257,7 @@ void h1_front_bad(struct h1_conn *h, struct h1_bad *bad)
 /* The head is refused. */
 static void h1_head_error(struct h1_conn *h)
 {
-	struct h1_bad bad = { .kind = H1_BAD_SYNTAX, .status = h1_error_status(h->parser.error),
+	struct front_bad bad = { .kind = FRONT_BAD_SYNTAX, .status = h1_error_status(h->parser.error),
 			      .text = h1_error_text(h->parser.error),
 			      .details.at = h->parser.error_offset };
 
@@ -270,7 +270,7 @@ static void h1_head_error(struct h1_conn *h)
 /* Too long a head: no room is left for it. */
 static void h1_head_too_large(struct h1_conn *h)
 {
-	struct h1_bad bad = { .kind = H1_BAD_TOO_LARGE, .status = 400, .text = "head too large" };
+	struct front_bad bad = { .kind = FRONT_BAD_TOO_LARGE, .status = 400, .text = "head too large" };
 
 	if (h->flags & H1C_FL_BACK) {
 		h1_back_bad(h, EP_RX_BAD, bad.text);
@@ -306,7 +306,7 @@ static void h1_no_memory(struct h1_conn *h)
 /* Parses what is in <in>. True: a head was taken (or an end came); false: more bytes are needed. */
 bool h1_parse(struct h1_conn *h)
 {
-	struct slice bytes = slice_make(h->in->data + h->in_at, h->in->used - h->in_at);
+	struct slice bytes = wire_in_bytes(&h->in);
 	struct h1_head first, *head = h->partial ? &h->partial->head : &first;
 	enum h1_status r;
 	bool ok;
@@ -336,10 +336,10 @@ bool h1_parse(struct h1_conn *h)
 		ok = h1_response_head(h, head);
 	else
 		ok = h1_request_head(h, head);
-	h->in_at += (uint32_t)head->length;
+	h->in.at += (uint32_t)head->length;
 	h1_drop_partial(h);
-	if (h->in_at == h->in->used)
-		h1_drop_in(h);
+	if (h->in.at == h->in.block->used)
+		wire_in_drop(&h->in);
 	if (!ok)
 		h1_no_memory(h);
 	return true;

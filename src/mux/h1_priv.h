@@ -8,6 +8,7 @@
 #include "core/timer.h"
 #include "mux/h1.h"
 #include "net/conn.h"
+#include "wire_priv.h"
 
 /* Where reception stands. X(state) */
 #define H1_RX_STATES(X) X(IDLE) X(HEAD) X(LENGTH) X(CHUNKED) X(TRAILERS) X(CLOSE) X(TUNNEL) \
@@ -35,7 +36,6 @@ enum h1_conn_flags {
 	H1C_FL_STOP = 1 << 4,       /* the process stops: no further request */
 	H1C_FL_FIRST = 1 << 5,      /* no request was received yet */
 	H1C_FL_SHUT_AFTER = 1 << 6, /* our end follows what is in <out> */
-	H1C_FL_RESUME = 1 << 7,     /* in the thread's list of connections to go on with */
 	H1C_FL_HEAD_REQ = 1 << 8,   /* the current request is a HEAD */
 	H1C_FL_PROXY_NAME = 1 << 9, /* front: Proxy-Connection instead of Connection */
 	H1C_FL_CLIENT_1_0 = 1 << 10,/* front: the request is HTTP/1.0 */
@@ -43,6 +43,7 @@ enum h1_conn_flags {
 	H1C_FL_IDLE = 1 << 12,      /* back: in the owner's idle list */
 	H1C_FL_UPGRADE_REQ = 1 << 13,/* back: the request may be answered with 101 */
 	H1C_FL_HEAD_SENT = 1 << 14,
+	H1C_FL_GIVEN = 1 << 15,     /* front: the connection went to another mux */
 };
 
 /* A head that came in several pieces: the parser's results kept between reads. */
@@ -54,16 +55,14 @@ struct h1_partial {
 struct h1_conn {
 	struct conn *conn;
 	struct endpoint *ep;             /* the stream's; NULL between messages */
-	const struct h1_settings *settings;
+	const struct mux_settings *settings;
 	union {
-		const struct h1_front_user *front;
+		const struct front_user *front;
 		const struct h1_back_user *back;
 	} user;
 	void *owner;
 	const struct endpoint_ops *front_ops; /* front: for the endpoints of its streams */
-	struct block *in;                /* received bytes not parsed yet start at in_at */
-	struct block_queue in_more;      /* whole blocks received behind it, by one large read */
-	uint32_t in_at;
+	struct wire_in in;               /* received bytes not parsed yet */
 	uint32_t flags;
 	uint8_t rx_state, tx_state;
 	struct h1_partial *partial;
@@ -94,14 +93,10 @@ bool h1_flush(struct h1_conn *h);
 
 /* --- h1.c : life, reading */
 
-struct h1_conn *h1_new(struct conn *c, void *owner, const struct h1_settings *settings);
+struct h1_conn *h1_new(struct conn *c, void *owner, const struct mux_settings *settings);
 /* The end of the connection; the memory goes when no frame of ours needs it any more. */
 void h1_destroy(struct h1_conn *h);
 void h1_free(struct h1_conn *h);
-/* Done with <in>: the next received block takes its place. */
-void h1_drop_in(struct h1_conn *h);
-/* Forgets all that was received and not used. */
-void h1_clear_in(struct h1_conn *h);
 /* Closes a client's connection after what is unsent. May destroy. */
 void h1_front_finish(struct h1_conn *h);
 /* Bytes, room, an end or an error: the one entry from below. */
@@ -110,11 +105,6 @@ void h1_ready(struct conn *c);
 void h1_resume_later(struct h1_conn *h);
 /* Wakes the stream, if there is one. */
 void h1_wake(struct h1_conn *h);
-
-static inline bool h1_has_in(const struct h1_conn *h)
-{
-	return h->in && h->in_at < h->in->used;
-}
 
 /* Brackets a function that may call up. Returns what h1_leave() needs. */
 static inline bool h1_enter(struct h1_conn *h)
@@ -145,7 +135,7 @@ void h1_drop_partial(struct h1_conn *h);
 /* Parses what is in <in>. True: a head was taken (or an end came); false: more bytes are needed. */
 bool h1_parse(struct h1_conn *h);
 /* Reports bytes that are no request and answers them; the connection then ends. */
-void h1_front_bad(struct h1_conn *h, struct h1_bad *bad);
+void h1_front_bad(struct h1_conn *h, struct front_bad *bad);
 /* A response that is not valid, or breaks off: told to the stream. */
 void h1_back_bad(struct h1_conn *h, unsigned flag, const char *text);
 

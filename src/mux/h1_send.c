@@ -90,6 +90,19 @@ static struct head_plan plan_head(const struct http_msg *m)
 	return plan;
 }
 
+/* What stands in the request line. */
+static struct slice target_of(const struct http_msg *m)
+{
+	struct slice path;
+
+	if (!(m->flags & HTTP_MSG_NORMALIZED))
+		return m->uri;
+	path = http_msg_pathq(m);
+	if (path.len)
+		return path;
+	return m->method == HTTP_METH_OPTIONS ? SLICE("*") : SLICE("/");
+}
+
 /* A server's HTTP/1.0 is passed on, except in front of chunks, which it does not know. */
 static void put_start_line(struct writer *w, const struct http_msg *m, enum h1_tx_state tx_state)
 {
@@ -105,7 +118,7 @@ static void put_start_line(struct writer *w, const struct http_msg *m, enum h1_t
 	} else {
 		put(w, m->method_text);
 		put(w, SLICE(" "));
-		put(w, m->uri);
+		put(w, target_of(m));
 		put(w, m->version == 10 ? SLICE(" HTTP/1.0") : SLICE(" HTTP/1.1"));
 	}
 	put(w, SLICE("\r\n"));
@@ -155,7 +168,7 @@ static struct slice connection_value(const struct h1_conn *h, const struct http_
 	if (h->tx_state == H1_TX_TUNNEL)
 		return slice_none();
 	if (h->flags & H1C_FL_BACK) {
-		if (h->flags & H1C_FL_CLOSE && !(h->settings->options & H1_CONN_PRETEND_KEEP_ALIVE))
+		if (h->flags & H1C_FL_CLOSE && !(h->settings->options & MUX_OPT_PRETEND_KEEP_ALIVE))
 			return old ? slice_none() : SLICE("close");
 		return old ? SLICE("keep-alive") : slice_none();
 	}
@@ -352,7 +365,7 @@ static bool send_last_chunk(struct h1_conn *h)
 	struct endpoint *ep = h->ep;
 	struct http_fields *t = ep->tx_head ? &ep->tx_head->trailers : NULL;
 
-	if (!t || !t->count || h->settings->options & H1_CONN_DROP_TRAILERS)
+	if (!t || !t->count || h->settings->options & MUX_OPT_DROP_TRAILERS)
 		return block_queue_add_copy(&h->out, SLICE("0\r\n\r\n"));
 	if (!block_queue_add_static(&h->out, SLICE("0\r\n")))
 		return false;

@@ -6,9 +6,8 @@
 #include "mux/mux_init.h"
 #include "net/conn.h"
 #include "net/pipe.h"
+#include "wire_priv.h"
 
-/* Reads that one event may cause before other connections get their turn. */
-#define READ_BUDGET 8
 #define READ_MAX (256 * 1024)
 #define SPLICE_MAX (1 << 20)
 
@@ -16,7 +15,6 @@ enum pass_flags {
 	PASS_FL_BACK = 1 << 0,
 	PASS_FL_BUSY = 1 << 1,   /* a frame of ours is below on the stack */
 	PASS_FL_DEAD = 1 << 2,
-	PASS_FL_RESUME = 1 << 3, /* in the thread's list */
 	PASS_FL_SHUT = 1 << 4,   /* our end was sent */
 };
 
@@ -31,8 +29,7 @@ struct pass {
 };
 
 static struct pool *pass_pool;
-static __thread struct list resume_list;
-static __thread struct turn_hook resume_hook;
+static __thread struct turn_list resume;
 
 static void pass_ready(struct conn *c);
 static void pass_describe(const struct conn *c, struct strbuf *out);
@@ -46,35 +43,21 @@ bool pass_init(void)
 	return pass_pool != NULL;
 }
 
-static void resume_all(struct turn_hook *hook)
+static void resume_one(struct list *link)
 {
-	struct list todo;
-
-	list_init(&todo);
-	list_splice(&todo, &resume_list);
-	while (!list_is_empty(&todo)) {
-		struct pass *p = list_first(&todo, struct pass, resume);
-
-		list_remove(&p->resume);
-		p->flags &= ~PASS_FL_RESUME;
-		pass_ready(p->conn);
-	}
+	pass_ready(list_entry(link, struct pass, resume)->conn);
 }
 
 bool pass_thread_init(void)
 {
-	list_init(&resume_list);
-	turn_hook_init(&resume_hook, resume_all);
+	turn_list_init(&resume, resume_one);
 	return true;
 }
 
 static void pass_resume_later(struct pass *p)
 {
-	if (p->flags & (PASS_FL_RESUME | PASS_FL_DEAD))
-		return;
-	p->flags |= PASS_FL_RESUME;
-	list_append(&resume_list, &p->resume);
-	turn_hook_add(&resume_hook);
+	if (!(p->flags & PASS_FL_DEAD))
+		turn_list_add(&resume, &p->resume);
 }
 
 static void pass_free(struct pass *p)
@@ -157,7 +140,7 @@ static void pass_read(struct pass *p)
 	size_t got;
 	enum io r;
 
-	for (int budget = READ_BUDGET; pass_wants_bytes(p); budget--) {
+	for (int budget = WIRE_READ_BUDGET; pass_wants_bytes(p); budget--) {
 		struct endpoint *ep = p->ep;
 
 		if (!budget) {

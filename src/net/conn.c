@@ -55,21 +55,43 @@ static void conn_connected(struct conn *c)
 	}
 }
 
+/* Has the transport something to do before the layer above may look? */
+static bool transport_goes_on(struct conn *c)
+{
+	enum io r;
+
+	if (c->flags & CONN_TX_HELD && c->flags & CONN_CAN_SEND)
+		c->transport->flush(c);
+	if (!(c->flags & CONN_HANDSHAKE) || !c->transport->handshake || c->flags & CONN_ERROR)
+		return false;
+	r = c->transport->handshake(c);
+	if (r == IO_AGAIN)
+		return true;
+	c->flags &= (uint16_t)~CONN_HANDSHAKE;
+	if (r != IO_OK)
+		c->flags |= CONN_ERROR;
+	return false;
+}
+
 static void conn_event(void *owner, int fd, unsigned events)
 {
 	struct conn *c = owner;
 
 	if (events & FD_IN)
-		c->flags |= CONN_CAN_RECV;
+		c->flags = (c->flags | CONN_CAN_RECV) & (uint16_t)~CONN_DRY;
 	if (events & FD_OUT)
 		c->flags |= CONN_CAN_SEND;
-	if (events & (FD_RDHUP | FD_HUP | FD_ERR))
+	if (events & (FD_RDHUP | FD_HUP | FD_ERR)) {
 		c->flags |= CONN_RDHUP | CONN_CAN_RECV | CONN_CAN_SEND;
+		c->flags &= (uint16_t)~CONN_DRY;
+	}
 	if (c->flags & CONN_CONNECTING) {
 		if (!(events & (FD_OUT | FD_HUP | FD_ERR)))
 			return;
 		conn_connected(c);
 	}
+	if (unlikely(c->flags & (CONN_HANDSHAKE | CONN_TX_HELD)) && transport_goes_on(c))
+		return;
 	c->ops->ready(c);
 }
 
@@ -117,6 +139,8 @@ void conn_detach(struct conn *c)
 
 bool conn_attach(struct conn *c)
 {
+	if (c->transport->move)
+		c->transport->move(c);
 	/* a new registration reports what is pending: readiness need not travel */
 	if (!fd_add(c->fd, conn_event, c, c->flags & CONN_BACKEND ? FD_FL_BACKEND : 0))
 		return false;
@@ -242,6 +266,8 @@ bool conn_is_quiet(struct conn *c)
 		return false;
 	if (!(c->flags & CONN_CAN_RECV))
 		return true;
+	if (c->transport->quiet)
+		return c->transport->quiet(c);
 	if (recv(c->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0 ||
 	    (errno != EAGAIN && errno != EWOULDBLOCK))
 		return false;

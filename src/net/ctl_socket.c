@@ -67,7 +67,7 @@ void ctl_socket_thread_fini(void)
 
 void ctl_socket_set_max(unsigned connections)
 {
-	all.max = connections;
+	__atomic_store_n(&all.max, connections, __ATOMIC_RELAXED);
 }
 
 unsigned ctl_connections_count(void)
@@ -294,7 +294,7 @@ static void ctl_socket_accept(void *owner, int fd, const struct addr *src)
 
 static bool ctl_socket_may_accept(void *owner, unsigned *wait_ms)
 {
-	if (ctl_connections_count() < all.max)
+	if (ctl_connections_count() < __atomic_load_n(&all.max, __ATOMIC_RELAXED))
 		return true;
 	__atomic_store_n(&all.waiting, 1, __ATOMIC_RELAXED);
 	*wait_ms = 100; /* should the last one leave before the socket is paused */
@@ -340,6 +340,11 @@ struct ctl_socket *ctl_socket_new(int fd, enum ctl_level level, int severity)
 	all.sockets = s;
 	sockets_unlock();
 	return s;
+}
+
+int ctl_socket_fd(const struct ctl_socket *s)
+{
+	return s->listener ? listener_fd(s->listener) : -1;
 }
 
 void ctl_socket_start_thread(struct ctl_socket *s)

@@ -40,6 +40,7 @@ struct listener {
 	const struct listener_user *user;
 	void *owner;
 	unsigned paused, closed; /* atomic */
+	bool drained;            /* empty its backlog before it is closed: set before <closed> */
 	unsigned refs;           /* atomic: seats that have not left, messages, the owner */
 	unsigned seat_count;
 	struct seat seats[];
@@ -94,10 +95,34 @@ static unsigned load_of(unsigned thread)
 	return __atomic_load_n(&loads[thread].connections, __ATOMIC_RELAXED);
 }
 
+static struct addr peer_of(const struct sockaddr_storage *ss);
+
+/* Every thread has left: takes what came meanwhile. */
+static void listener_empty(struct listener *l)
+{
+	unsigned wait_ms = 0;
+
+	while (l->user->may_accept(l->owner, &wait_ms)) {
+		struct sockaddr_storage ss = { .ss_family = AF_UNSPEC };
+		socklen_t len = sizeof(ss);
+		int fd = accept4(l->fd, (struct sockaddr *)&ss, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
+		struct addr src;
+
+		if (fd < 0) {
+			l->user->give_back(l->owner);
+			return;
+		}
+		src = peer_of(&ss);
+		l->user->accept(l->owner, fd, &src);
+	}
+}
+
 static void listener_release(struct listener *l)
 {
 	if (__atomic_sub_fetch(&l->refs, 1, __ATOMIC_ACQ_REL))
 		return;
+	if (l->drained)
+		listener_empty(l);
 	close(l->fd);
 	free(l);
 }
@@ -348,6 +373,13 @@ void listener_close(struct listener **pl)
 	__atomic_store_n(&l->closed, 1, __ATOMIC_RELEASE);
 	listener_tell(l);
 	listener_release(l);
+}
+
+void listener_drain(struct listener **pl)
+{
+	if (*pl)
+		(*pl)->drained = true;
+	listener_close(pl);
 }
 
 int listener_fd(const struct listener *l)

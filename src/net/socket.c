@@ -90,6 +90,24 @@ static void set_keepalive(int fd, const struct socket_settings *set)
 
 /* --- listening ------------------------------------------------------------------------------- */
 
+static bool is_same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+bool socket_settings_are_equal(const struct socket_settings *a, const struct socket_settings *b)
+{
+	return a->options == b->options && a->mss == b->mss &&
+	       a->user_timeout_ms == b->user_timeout_ms &&
+	       is_same_text(a->interface, b->interface) && is_same_text(a->netns, b->netns) &&
+	       a->mode == b->mode && a->uid == b->uid && a->gid == b->gid &&
+	       a->keepalive_count == b->keepalive_count &&
+	       a->keepalive_idle_ms == b->keepalive_idle_ms &&
+	       a->keepalive_interval_ms == b->keepalive_interval_ms &&
+	       a->rcvbuf == b->rcvbuf && a->sndbuf == b->sndbuf &&
+	       a->notsent_lowat == b->notsent_lowat;
+}
+
 /* Options of a listening TCP socket before bind(). Returns what failed, NULL if nothing did. */
 static const char *prepare_inet(int fd, int family, const struct socket_settings *set)
 {
@@ -221,6 +239,18 @@ static bool bind_source(int fd, const struct socket_settings *set)
 	return false;
 }
 
+/* As far as the process may: without the right to, packets go unmarked. */
+static void set_marks(int fd, const struct sockaddr_storage *addr,
+		      const struct socket_settings *set)
+{
+	if (set->mark)
+		set_int(fd, SOL_SOCKET, SO_MARK, (int)*set->mark);
+	if (set->tos && addr->ss_family == AF_INET)
+		set_int(fd, IPPROTO_IP, IP_TOS, *set->tos);
+	if (set->tos && addr->ss_family == AF_INET6)
+		set_int(fd, IPPROTO_IPV6, IPV6_TCLASS, *set->tos);
+}
+
 static bool prepare_connect(int fd, const struct sockaddr_storage *addr,
 			    const struct socket_settings *set)
 {
@@ -240,6 +270,7 @@ static bool prepare_connect(int fd, const struct sockaddr_storage *addr,
 		set_int(fd, IPPROTO_TCP, TCP_FASTOPEN_CONNECT, 1);
 	set_buffers(fd, set);
 	set_keepalive(fd, set);
+	set_marks(fd, addr, set);
 	if (!set->source)
 		return true;
 	if (set->options & SOCKET_TRANSPARENT && !set_transparent(fd, addr->ss_family))

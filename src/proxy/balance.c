@@ -12,7 +12,8 @@
 
 static const struct balance_algorithm *const algorithms[] = {
 	&balance_roundrobin, &balance_leastconn, &balance_static_rr, &balance_random,
-	&balance_first,
+	&balance_first, &balance_sticky, &balance_source, &balance_uri, &balance_url_param,
+	&balance_hdr, &balance_rdp_cookie, &balance_hash,
 };
 
 const struct balance_algorithm *balance_find(const char *name)
@@ -21,6 +22,13 @@ const struct balance_algorithm *balance_find(const char *name)
 		if (strcmp(algorithms[i]->name, name) == 0)
 			return algorithms[i];
 	return NULL;
+}
+
+bool balance_has_dynamic_weights(const struct proxy *be)
+{
+	const struct balance_algorithm *a = be->algorithm;
+
+	return !a || a->dynamic_weights || (a->hashes && be->hash.method == HASH_CONSISTENT);
 }
 
 /* --- who is in use -------------------------------------------------------------------------- */
@@ -36,7 +44,8 @@ static void entries_select(struct balance *b)
 	for (unsigned i = 0; i < b->count; i++) {
 		const struct server *srv = b->entries[i].server;
 
-		if (!server_is_usable(srv))
+		b->entries[i].own = server_is_usable(srv) ? server_weight(srv) : 0;
+		if (!b->entries[i].own)
 			continue;
 		if (srv->backup)
 			backup++;
@@ -44,11 +53,9 @@ static void entries_select(struct balance *b)
 			active++;
 	}
 	for (unsigned i = 0; i < b->count; i++) {
-		struct server *srv = b->entries[i].server;
-		unsigned weight = 0;
+		bool chosen = b->entries[i].server->backup == !active && (active || all || !in_use);
+		unsigned weight = chosen ? b->entries[i].own : 0;
 
-		if (server_is_usable(srv) && srv->backup == !active && (active || all || !in_use))
-			weight = server_weight(srv);
 		__atomic_store_n(&b->entries[i].weight, weight, __ATOMIC_RELAXED);
 		in_use += weight > 0;
 		total += weight;
@@ -71,10 +78,22 @@ void balance_update(struct proxy *be)
 	lock_drop(&be->state->change_lock);
 }
 
+void balance_put_aside(struct proxy *be)
+{
+	if (!be->balance)
+		return;
+	balance_update(be);
+	__atomic_store_n(&be->balance->aside, true, __ATOMIC_RELEASE);
+}
+
 void balance_load(struct server *srv, unsigned count)
 {
 	struct balance *b = srv->proxy->balance;
 
+	if (b && unlikely(__atomic_load_n(&b->aside, __ATOMIC_ACQUIRE))) {
+		srv = server_heir(proxies_current(), srv);
+		b = srv ? srv->proxy->balance : NULL;
+	}
 	if (b && b->algorithm->load)
 		b->algorithm->load(b, srv, count);
 }

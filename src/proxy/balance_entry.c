@@ -4,7 +4,9 @@
 #include <string.h>
 #include "balance_priv.h"
 #include "core/mailbox.h"
+#include "proxy/proxy.h"
 #include "proxy/queue.h"
+#include "proxy/server.h"
 
 void *balance_lines_alloc(size_t size)
 {
@@ -38,4 +40,23 @@ void balance_retire(void *memory)
 bool balance_entry_fits(const struct server_balance *e, const struct server *avoid)
 {
 	return balance_entry_weight(e) && e->server != avoid && server_has_room(e->server);
+}
+
+/* The bound is the share of the weight in <factor> percent of the load with one request more,
+ * rounded up: so there always is a server below it.
+ */
+bool balance_entry_is_light(const struct server_balance *e)
+{
+	const struct balance *b = e->balance;
+	uint64_t load = counter_read(&e->server->state->counters, CNT_SESS_CUR), all;
+	unsigned total = __atomic_load_n(&b->total_weight, __ATOMIC_RELAXED);
+	unsigned factor = b->proxy->hash.balance_factor;
+
+	if (!factor || !total || !load)
+		return true;
+	all = 1;
+	for (unsigned i = 0; i < b->count; i++)
+		all += counter_read(&b->entries[i].server->state->counters, CNT_SESS_CUR);
+	all = (all * factor + 99) / 100;
+	return load < (all * balance_entry_weight(e) + total - 1) / total;
 }

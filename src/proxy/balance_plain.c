@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* static-rr, random and first.
- *
- * static-rr: a schedule computed in advance, each server as often as its weight (divided by the
- * common divisor), evenly spread; a pick is one step of the group's cursor. A new schedule
- * replaces the old when a server comes or goes.
+/* random, first and sticky.
  *
  * random: draws servers with the probability of their weights and keeps the least loaded of
  * them. A tree of sums turns a draw into O(log n), and a change of weight too.
@@ -14,160 +10,9 @@
 #include "balance_priv.h"
 #include "base/bug.h"
 #include "base/clock.h"
-#include "conf/conf.h"
 #include "proxy/proxy.h"
 #include "proxy/queue.h"
 #include "proxy/server.h"
-
-/* --- static-rr ------------------------------------------------------------------------------ */
-
-struct schedule {
-	unsigned count;
-	uint32_t turns[]; /* entries */
-};
-
-/* The group's place in the schedule. */
-struct cursor {
-	uint32_t at; /* atomic */
-};
-
-static unsigned divisor_of(unsigned a, unsigned b)
-{
-	while (b) {
-		unsigned rest = a % b;
-
-		a = b;
-		b = rest;
-	}
-	return a;
-}
-
-/* Fills <s>: at each turn the credit of every server grows by its weight, and who has most pays
- * the total for its turn. Credits are compared in whole totals only, equals in order of the file:
- * that makes the sequence which users of the reference know.
- */
-static void schedule_fill(struct schedule *s, const struct balance *b, int64_t *credit)
-{
-	int64_t total = b->total_weight;
-
-	for (unsigned i = 0; i < b->count; i++)
-		credit[i] = 0;
-	for (unsigned turn = 0; turn < s->count; turn++) {
-		unsigned best = 0;
-		int64_t most = -1;
-
-		for (unsigned i = 0; i < b->count; i++) {
-			unsigned weight = balance_entry_weight(&b->entries[i]);
-
-			if (!weight)
-				continue;
-			credit[i] += weight;
-			if ((credit[i] + total) / total > most) {
-				most = (credit[i] + total) / total;
-				best = i;
-			}
-		}
-		credit[best] -= total;
-		s->turns[turn] = best;
-	}
-}
-
-/* The schedule of the weights as they are now; NULL: no memory. */
-static struct schedule *schedule_new(const struct balance *b)
-{
-	unsigned divisor = 0, turns;
-	struct schedule *s;
-	int64_t *credit;
-
-	for (unsigned i = 0; i < b->count; i++)
-		divisor = divisor_of(balance_entry_weight(&b->entries[i]), divisor);
-	turns = divisor ? b->total_weight / divisor : 0;
-	s = malloc(sizeof(*s) + turns * sizeof(s->turns[0]));
-	credit = malloc((b->count ? b->count : 1) * sizeof(*credit));
-	if (s && credit) {
-		s->count = turns;
-		schedule_fill(s, b, credit);
-	} else {
-		free(s);
-		s = NULL;
-	}
-	free(credit);
-	return s;
-}
-
-static void static_rr_fini(struct balance *b)
-{
-	for (unsigned g = 0; g < GROUPS_MAX; g++) {
-		free(b->group[g]);
-		b->group[g] = NULL;
-	}
-	free(b->data);
-	b->data = NULL;
-}
-
-static bool static_rr_init(struct balance *b)
-{
-	b->data = schedule_new(b);
-	for (unsigned g = 0; b->data && g < thread_group_count(); g++) {
-		b->group[g] = balance_lines_alloc(sizeof(struct cursor));
-		if (!b->group[g]) {
-			static_rr_fini(b);
-			return false;
-		}
-	}
-	return b->data != NULL;
-}
-
-/* Without memory the old schedule stays: picks skip the servers that left. */
-static void static_rr_update(struct balance *b)
-{
-	struct schedule *next = schedule_new(b), *old = b->data;
-
-	if (!next)
-		return;
-	if (old && old->count == next->count &&
-	    memcmp(old->turns, next->turns, next->count * sizeof(next->turns[0])) == 0) {
-		free(next);
-		return;
-	}
-	__atomic_store_n((struct schedule **)&b->data, next, __ATOMIC_RELEASE);
-	balance_retire(old);
-}
-
-/* Begins again at the end, and where a new schedule is shorter. */
-static uint32_t cursor_take(struct cursor *c, uint32_t count)
-{
-	uint32_t old = __atomic_load_n(&c->at, __ATOMIC_RELAXED), at;
-
-	SHARED_WRITE(group);
-	do
-		at = old < count ? old : 0;
-	while (!__atomic_compare_exchange_n(&c->at, &old, at + 1, true, __ATOMIC_RELAXED,
-					    __ATOMIC_RELAXED));
-	return at;
-}
-
-static struct server *static_rr_pick(struct balance *b, const struct balance_pick_args *args)
-{
-	const struct schedule *s = __atomic_load_n((struct schedule **)&b->data, __ATOMIC_ACQUIRE);
-
-	for (unsigned n = 0; n < s->count; n++) {
-		uint32_t at = cursor_take(b->group[thread_group], s->count);
-		const struct server_balance *e = &b->entries[s->turns[at]];
-
-		if (balance_entry_fits(e, args->avoid))
-			return e->server;
-	}
-	return NULL;
-}
-
-const struct balance_algorithm balance_static_rr = {
-	.name = "static-rr",
-	.init = static_rr_init,
-	.fini = static_rr_fini,
-	.update = static_rr_update,
-	.pick = static_rr_pick,
-};
 
 /* --- random --------------------------------------------------------------------------------- */
 
@@ -281,7 +126,8 @@ static struct server *random_pick(struct balance *b, const struct balance_pick_a
 		unsigned i = sums_draw(b->data);
 		const struct server_balance *e = &b->entries[i];
 
-		if (i >= b->count || !balance_entry_fits(e, args->avoid))
+		if (i >= b->count || !balance_entry_fits(e, args->avoid) ||
+		    !balance_entry_is_light(e))
 			continue;
 		if (!best || entry_is_lighter(e, best))
 			best = e;
@@ -348,4 +194,58 @@ const struct balance_algorithm balance_first = {
 	.fini = first_fini,
 	.update = first_update,
 	.pick = first_pick,
+};
+
+/* --- sticky --------------------------------------------------------------------------------- */
+
+/* Who came first serves, until it leaves: <since> sorts the servers by the time of their coming. */
+struct stay {
+	uint32_t first;    /* atomic: entry; count: none */
+	uint64_t tickets;
+	uint64_t since[];  /* per entry, 0: not in use */
+};
+
+static bool sticky_init(struct balance *b)
+{
+	struct stay *s = calloc(1, sizeof(*s) + b->count * sizeof(s->since[0]));
+
+	if (s)
+		s->first = b->count;
+	b->data = s;
+	return s != NULL;
+}
+
+static void sticky_update(struct balance *b)
+{
+	struct stay *s = b->data;
+	uint32_t first = b->count;
+
+	for (unsigned i = 0; i < b->count; i++) {
+		if (!balance_entry_weight(&b->entries[i]))
+			s->since[i] = 0;
+		else if (!s->since[i])
+			s->since[i] = ++s->tickets;
+		if (s->since[i] && (first == b->count || s->since[i] < s->since[first]))
+			first = i;
+	}
+	__atomic_store_n(&s->first, first, __ATOMIC_RELAXED);
+}
+
+static struct server *sticky_pick(struct balance *b, const struct balance_pick_args *args)
+{
+	const struct stay *s = b->data;
+	uint32_t first = __atomic_load_n(&s->first, __ATOMIC_RELAXED);
+
+	return first < b->count ? b->entries[first].server : NULL;
+}
+
+/* Its server is kept without regard to room: requests wait for it. */
+const struct balance_algorithm balance_sticky = {
+	.name = "sticky",
+	.dynamic_weights = true,
+	.hashes = true,
+	.init = sticky_init,
+	.fini = random_fini,
+	.update = sticky_update,
+	.pick = sticky_pick,
 };

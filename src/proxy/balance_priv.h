@@ -20,6 +20,7 @@ struct server_balance {
 	struct balance *balance;
 	unsigned index;
 	unsigned weight;   /* atomic: effective weight; 0: not in use */
+	unsigned own;      /* same, as if its kind (active, backup) were in use: under the lock */
 };
 
 struct balance {
@@ -27,6 +28,7 @@ struct balance {
 	const struct balance_algorithm *algorithm;
 	struct server_balance *entries; /* owned */
 	unsigned count;
+	bool aside;                     /* atomic: of a generation that is not live any more */
 	unsigned active, backup;        /* atomic: usable servers */
 	unsigned in_use;                /* atomic: those that serve now */
 	unsigned total_weight;          /* atomic: of those */
@@ -39,6 +41,8 @@ static inline unsigned balance_entry_weight(const struct server_balance *e)
 	return __atomic_load_n(&e->weight, __ATOMIC_RELAXED);
 }
 
+/* Is its load below what hash-balance-factor allows? */
+bool balance_entry_is_light(const struct server_balance *e);
 /* In use, with room, and not to be avoided. */
 bool balance_entry_fits(const struct server_balance *e, const struct server *avoid);
 /* Zeroed memory on its own cache lines (free()); NULL: no memory. */
@@ -46,10 +50,38 @@ void *balance_lines_alloc(size_t size);
 /* free(<memory>) once no thread can be reading it any more. */
 void balance_retire(void *memory);
 
+/* --- balance_map.c: a schedule of turns in b->data, a cursor in each b->group */
+bool balance_map_init(struct balance *b);
+void balance_map_fini(struct balance *b);
+void balance_map_update(struct balance *b);
+/* The next of the schedule with room; NULL: none. */
+struct server *balance_map_next(struct balance *b, const struct server *avoid);
+/* The server of a hash, with room or without; NULL: no server is in use. */
+struct server *balance_map_at(struct balance *b, uint32_t hash);
+
+/* --- balance_ring.c: consistent hashing, a ring of points in b->data, a cursor in each b->group */
+bool balance_ring_init(struct balance *b);
+void balance_ring_fini(struct balance *b);
+void balance_ring_update(struct balance *b);
+/* The next of the ring with room; NULL: none. */
+struct server *balance_ring_next(struct balance *b, const struct server *avoid);
+/* The server of a hash, or one that follows on the ring when that is <avoid>, above the load that
+ * hash-balance-factor allows, or without the room that hash-preserve-affinity asks for. NULL: no
+ * server is in use.
+ */
+struct server *balance_ring_at(struct balance *b, uint32_t hash, const struct server *avoid);
+
 extern const struct balance_algorithm balance_roundrobin;
 extern const struct balance_algorithm balance_leastconn;
 extern const struct balance_algorithm balance_static_rr;
 extern const struct balance_algorithm balance_random;
 extern const struct balance_algorithm balance_first;
+extern const struct balance_algorithm balance_sticky;
+extern const struct balance_algorithm balance_source;
+extern const struct balance_algorithm balance_uri;
+extern const struct balance_algorithm balance_url_param;
+extern const struct balance_algorithm balance_hdr;
+extern const struct balance_algorithm balance_rdp_cookie;
+extern const struct balance_algorithm balance_hash;
 
 #endif

@@ -56,9 +56,7 @@ static void round_fini(struct balance *b)
 /* The weight that <e> has in the wheel of backup servers or of the others. */
 static uint32_t wheel_weight(const struct server_balance *e, bool backup)
 {
-	if (e->server->backup != backup || !server_is_usable(e->server))
-		return 0;
-	return server_weight(e->server) * WHEEL_SCALE;
+	return e->server->backup == backup ? e->own * WHEEL_SCALE : 0;
 }
 
 /* Each group begins at another server, so that few requests on many groups spread as well. */

@@ -10,6 +10,7 @@
 #include "proxy/proxy.h"
 #include "proxy/server.h"
 #include "proxy_priv.h"
+#include "tls/tls.h"
 
 static const struct diag_place nowhere = { .form = DIAG_BARE };
 
@@ -153,6 +154,27 @@ static void check_listeners(struct proxy *px)
 		}
 }
 
+static void check_tls(struct proxy *px, struct diag_list *d)
+{
+	struct bind_conf *b;
+	struct server *srv;
+
+	list_for_each(b, &px->binds, link) {
+		struct tls_place where = { px->name, b->text, b->file, b->line,
+					   px->mode == PROXY_MODE_HTTP };
+
+		if (tls_bind_is_on(bind_slots(b)))
+			tls_bind_check(px->config, bind_slots(b), &where, d);
+	}
+	list_for_each(srv, &px->servers, link) {
+		struct tls_place where = { px->name, srv->name, srv->file, srv->line,
+					   px->mode == PROXY_MODE_HTTP };
+
+		if (tls_server_is_on(server_slots(srv)))
+			tls_server_check(px->config, server_slots(srv), &where, d);
+	}
+}
+
 static void check_one(struct proxy *px, struct diag_list *d)
 {
 	if (!(px->caps & PROXY_BE))
@@ -169,6 +191,7 @@ static void check_one(struct proxy *px, struct diag_list *d)
 		else
 			check_timeouts(px, d);
 	}
+	check_tls(px, d);
 	if (!proxy_make_states(px))
 		say_alert(d, "out of memory for %s '%s'.", proxy_kind_name(px), px->name);
 }

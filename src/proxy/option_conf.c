@@ -235,6 +235,7 @@ static bool parse_restrict_names(struct conf_line *l)
 static const struct conf_keyword keywords[] = {
 	BIT(ABORTONCLOSE, "abortonclose", PROXY_BE, "drop queued requests of clients that left"),
 	BIT(ALLBACKUPS, "allbackups", PROXY_BE, "use all backup servers at once"),
+	HTTP_BIT(CHECKCACHE, "checkcache", PROXY_BE, "refuse answers whose cookies may be cached"),
 	BIT(CLITCPKA, "clitcpka", PROXY_FE, "TCP keep-alive with clients"),
 	BIT(SRVTCPKA, "srvtcpka", PROXY_BE, "TCP keep-alive with servers"),
 	BIT(CONTSTATS, "contstats", PROXY_FE, "count bytes of long sessions as they pass"),
@@ -310,7 +311,6 @@ static const struct conf_keyword keywords[] = {
 	  .max_args = 1, .flags = CONF_HTTP, .parse = parse_restrict_names,
 	  .syntax = "{ preserve | delete | reject }",
 	  .help = "request fields whose names are not letters, digits and '-'" },
-	LATER("checkcache", CONF_DEF_BE, "a later check of responses"),
 	LATER("external-check", CONF_DEF_BE, "health checks"),
 	LATER("httpchk", CONF_DEF_BE, "health checks"),
 	LATER("ldap-check", CONF_DEF_BE, "health checks"),

@@ -195,6 +195,13 @@ struct proxy *proxy_find(const struct config *cfg, const char *name, unsigned ca
 	return NULL;
 }
 
+struct proxy *proxy_heir(const struct config *cfg, const struct proxy *px)
+{
+	struct proxy *it = px->name[0] == '#' ? NULL : proxy_find(cfg, px->name, px->caps);
+
+	return it && it->state == px->state ? it : NULL;
+}
+
 struct proxy *proxy_find_defaults(const struct config *cfg, const char *name)
 {
 	struct proxy *px;
@@ -304,71 +311,6 @@ bool proxy_make_states(struct proxy *px)
 		return false;
 	px->state->was_up = balance_has_usable(px);
 	return true;
-}
-
-/* A reload keeps what was set at run time, unless the file itself has changed its value. */
-static void server_adopt(struct server *to, const struct server *from)
-{
-	struct server_state *st = server_state_take(from->state);
-
-	if (to->uweight != from->uweight)
-		__atomic_store_n(&st->uweight, to->uweight, __ATOMIC_RELAXED);
-	if (!to->maxconn != !__atomic_load_n(&st->maxconn, __ATOMIC_RELAXED))
-		__atomic_store_n(&st->queue.mixed, true, __ATOMIC_RELAXED);
-	if (to->maxconn != from->maxconn || to->minconn != from->minconn) {
-		__atomic_store_n(&st->maxconn, to->maxconn, __ATOMIC_RELAXED);
-		__atomic_store_n(&st->minconn, to->minconn, __ATOMIC_RELAXED);
-	}
-	server_state_drop(&to->state);
-	to->state = st;
-}
-
-static void listeners_adopt(struct proxy *to, const struct proxy *from)
-{
-	struct bind_conf *b, *old;
-	struct listener_conf *lc, *was;
-
-	list_for_each(b, &to->binds, link)
-		list_for_each(lc, &b->listeners, link)
-			list_for_each(old, &from->binds, link)
-				list_for_each(was, &old->listeners, link)
-					if (strcmp(lc->state->identity,
-						   was->state->identity) == 0) {
-						struct listener_state *st = was->state;
-
-						listener_state_take(st);
-						listener_state_drop(&lc->state);
-						lc->state = st;
-					}
-}
-
-static void proxy_adopt(struct proxy *to, const struct proxy *from)
-{
-	struct proxy_state *st = proxy_state_take(from->state);
-	struct server *srv;
-
-	if (to->maxconn != from->maxconn)
-		__atomic_store_n(&st->maxconn, to->maxconn, __ATOMIC_RELAXED);
-	proxy_state_drop(&to->state);
-	to->state = st;
-	list_for_each(srv, &to->servers, link) {
-		const struct server *old = server_find(from, srv->name);
-
-		if (old && strcmp(old->state->identity, srv->state->identity) == 0)
-			server_adopt(srv, old);
-	}
-	listeners_adopt(to, from);
-	balance_update(to);
-}
-
-void proxies_adopt(struct config *next, const struct config *prev)
-{
-	for (struct proxy *px = proxies_first(next); px; px = proxy_next(px)) {
-		const struct proxy *old = proxy_find(prev, px->name, px->caps);
-
-		if (old && old->caps == px->caps)
-			proxy_adopt(px, old);
-	}
 }
 
 /* --- limits and counting -------------------------------------------------------------------- */

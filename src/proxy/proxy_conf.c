@@ -6,7 +6,6 @@
 #include "base/bug.h"
 #include "base/strbuf.h"
 #include "conf/conf.h"
-#include "proxy/balance.h"
 #include "proxy/modules.h"
 #include "proxy/proxy.h"
 #include "proxy/server.h"
@@ -206,54 +205,6 @@ static bool parse_mode(struct conf_line *l)
 	return true;
 }
 
-/* "random" from "random(2)"; returns the length of the name. */
-static size_t algorithm_name_len(const char *word)
-{
-	return strcspn(word, "(");
-}
-
-static bool parse_draws(struct conf_line *l, struct proxy *px, const char *word)
-{
-	const char *open = strchr(word, '(');
-	char *end;
-	long v;
-
-	px->random_draws = 2;
-	if (!open)
-		return true;
-	v = strtol(open + 1, &end, 10);
-	if (end == open + 1 || strcmp(end, ")") != 0 || v < 1 || v > 65535)
-		return conf_error(l, 1, NULL, "%s : 'random' expects an optional number of draws "
-				  "between parentheses, 1 to 65535.", l->words[0]);
-	px->random_draws = (unsigned)v;
-	return true;
-}
-
-static bool parse_balance(struct conf_line *l)
-{
-	static const char *const later[] = { "source", "uri", "url_param", "hdr", "rdp-cookie",
-					     "hash", "sticky", "log-hash", "log-sticky" };
-	struct proxy *px = l->object;
-	const struct balance_algorithm *algorithm;
-	const char *word = conf_next(l);
-	char name[32];
-	size_t len = algorithm_name_len(word);
-
-	snprintf(name, sizeof(name), "%.*s", (int)len, word);
-	for (unsigned i = 0; i < ARRAY_LEN(later); i++)
-		if (strcmp(name, later[i]) == 0)
-			return conf_error(l, 1, NULL, "balance algorithm '%s' is not supported "
-					  "yet.", word);
-	algorithm = balance_find(name);
-	if (!algorithm || (word[len] && strcmp(name, "random") != 0))
-		return conf_error(l, 1, NULL, "balance only supports 'roundrobin', 'static-rr', "
-				  "'leastconn', 'random' and 'first' for now (got '%s').", word);
-	if (strcmp(name, "random") == 0 && !parse_draws(l, px, word))
-		return false;
-	px->algorithm = algorithm;
-	return algorithm->parse ? algorithm->parse(l, px) : conf_take_end(l);
-}
-
 static bool parse_default_backend(struct conf_line *l)
 {
 	struct proxy *px = l->object;
@@ -389,9 +340,6 @@ static const struct conf_keyword keywords[] = {
 	TIMEOUT("tunnel", CONF_DEF_BE, timeout.tunnel, "for an idle tunnel, both sides"),
 	{ .words = "backlog", .where = CONF_DEF_FE, ONE, .parse = parse_int64, FIELD(backlog),
 	  .min = 0, .max = INT32_MAX, .syntax = "<conns>", .help = "pending connections" },
-	{ .words = "balance", .where = CONF_DEF_BE, .min_args = 1, .max_args = -1,
-	  .parse = parse_balance, .syntax = "<algorithm> [<arguments>]",
-	  .help = "how the next server is chosen" },
 	{ .words = "clitcpka-cnt", .where = CONF_DEF_FE, ONE, .parse = parse_int,
 	  FIELD(client_keepalive.count), .min = 1, .max = 127, .syntax = "<count>",
 	  .help = "unanswered TCP keep-alive probes before a client is lost" },
@@ -451,17 +399,11 @@ static const struct conf_keyword keywords[] = {
 	  .parse = parse_source, .syntax = "<addr>[:<port>] [usesrc <how>] [interface <name>]",
 	  .help = "address to connect to servers from" },
 	LATER("compression", CONF_PROXY, "compression"),
-	LATER("cookie", CONF_DEF_BE, "cookie persistence"),
-	LATER("dynamic-cookie-key", CONF_DEF_BE, "cookie persistence"),
 	LATER("dispatch", CONF_BE, "use a server without a check"),
 	LATER("email-alert", CONF_PROXY, "mail alerts"),
 	LATER("external-check", CONF_DEF_BE, "health checks"),
-	LATER("hash-balance-factor", CONF_DEF_BE, "hashing algorithms"),
-	LATER("hash-preserve-affinity", CONF_DEF_BE, "hashing algorithms"),
-	LATER("hash-type", CONF_DEF_BE, "hashing algorithms"),
 	LATER("http-check", CONF_DEF_BE, "health checks"),
 	LATER("max-session-srv-conns", CONF_DEF_FE, "connections kept per session"),
-	LATER("persist", CONF_DEF_BE, "RDP cookie persistence"),
 	LATER("server-state-file-name", CONF_DEF_BE, "server states in files"),
 	LATER("stick", CONF_BE, "stick tables"),
 	LATER("stick-table", CONF_FE_BE, "stick tables"),

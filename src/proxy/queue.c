@@ -298,11 +298,6 @@ unsigned queue_redistribute(struct server *srv)
 	return count;
 }
 
-unsigned queue_length_server(const struct server *srv)
-{
-	return __atomic_load_n(&srv->state->queue.length, __ATOMIC_RELAXED);
-}
-
 unsigned queue_length_backend(const struct proxy *be)
 {
 	return __atomic_load_n(&be->state->queue.length, __ATOMIC_RELAXED);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "proxy/server.h"
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include "proxy/proxy.h"
 #include "proxy/queue.h"
 #include "proxy_priv.h"
+#include "server_state_priv.h"
 
 #define SLOTS_OFFSET ((sizeof(struct server) + 15) & ~(size_t)15)
 
@@ -141,6 +141,22 @@ struct server *server_find(const struct proxy *be, const char *name)
 	return NULL;
 }
 
+struct server *server_heir(const struct config *cfg, const struct server *srv)
+{
+	const struct proxy *be = proxy_heir(cfg, srv->proxy);
+	struct server *it = be ? server_find(be, srv->name) : NULL;
+
+	return it && it->state == srv->state ? it : NULL;
+}
+
+uint64_t server_digest_add(uint64_t digest, const char *word)
+{
+	do
+		digest = (digest ^ (uint8_t)*word) * 0x100000001b3u;
+	while (*word++);
+	return digest;
+}
+
 struct server *server_find_path(struct config *cfg, const char *path, const char **error)
 {
 	const char *slash = path ? strchr(path, '/') : NULL;
@@ -167,23 +183,6 @@ struct server *server_find_path(struct config *cfg, const char *path, const char
 
 /* --- state ---------------------------------------------------------------------------------- */
 
-bool server_is_willing(const struct server *srv)
-{
-	unsigned admin = __atomic_load_n(&srv->state->admin, __ATOMIC_RELAXED);
-	unsigned oper = __atomic_load_n(&srv->state->oper, __ATOMIC_RELAXED);
-
-	return !(admin & SERVER_MAINT) && oper != SERVER_STOPPED;
-}
-
-bool server_is_usable(const struct server *srv)
-{
-	unsigned admin = __atomic_load_n(&srv->state->admin, __ATOMIC_RELAXED);
-	unsigned oper = __atomic_load_n(&srv->state->oper, __ATOMIC_RELAXED);
-
-	return !(admin & (SERVER_MAINT | SERVER_DRAIN)) && server_weight(srv) > 0 &&
-		(oper == SERVER_RUNNING || oper == SERVER_STARTING);
-}
-
 const char *server_status_name(const struct server *srv)
 {
 	unsigned admin = __atomic_load_n(&srv->state->admin, __ATOMIC_RELAXED);
@@ -202,41 +201,6 @@ const char *server_status_name(const struct server *srv)
 	default:
 		return admin & SERVER_DRAIN ? "DRAIN" : "no check";
 	}
-}
-
-/* Copies the 28 bytes of an address word by word: the other side may be another thread's. A
- * reader that sees a new word also sees that the turn has changed.
- */
-static void address_copy(void *to, const void *from)
-{
-	static_assert(sizeof(struct sockaddr_in6) % 4 == 0, "copied by words");
-	uint32_t *dst = to;
-	const uint32_t *src = from;
-
-	for (size_t i = 0; i < sizeof(struct sockaddr_in6) / 4; i++)
-		__atomic_store_n(&dst[i], __atomic_load_n(&src[i], __ATOMIC_ACQUIRE),
-				 __ATOMIC_RELEASE);
-}
-
-/* The writer makes the turn odd while it writes: a reader that saw a turn change reads again. */
-void server_address(const struct server *srv, struct server_addr *out)
-{
-	struct server_state *st = srv->state;
-	unsigned turn;
-
-	if (likely(!st || !__atomic_load_n(&st->address_len, __ATOMIC_ACQUIRE))) {
-		memset(&out->sa, 0, sizeof(out->sa));
-		memcpy(&out->sa, srv->address, srv->address_len);
-		out->len = srv->address_len;
-		return;
-	}
-	do {
-		while ((turn = __atomic_load_n(&st->address_turn, __ATOMIC_ACQUIRE)) & 1)
-			;
-		memset(&out->sa, 0, sizeof(out->sa));
-		address_copy(&out->sa, &st->address);
-		out->len = __atomic_load_n(&st->address_len, __ATOMIC_RELAXED);
-	} while (__atomic_load_n(&st->address_turn, __ATOMIC_RELAXED) != turn);
 }
 
 /* --- changes -------------------------------------------------------------------------------- */
@@ -338,8 +302,7 @@ bool server_set_weight(struct server *srv, const char *text, const char **error)
 		*error = "Absolute weight can only be between 0 and 256 inclusive.";
 		return false;
 	}
-	if (srv->proxy->algorithm && !srv->proxy->algorithm->dynamic_weights && v &&
-	    v != (long)srv->uweight) {
+	if (!balance_has_dynamic_weights(srv->proxy) && v && v != (long)srv->uweight) {
 		*error = "Backend is using a static LB algorithm and only accepts weights "
 			"'0%' and '100%'.";
 		return false;
@@ -418,7 +381,7 @@ void server_set_oper(struct server *srv, enum server_oper oper)
 static void address_publish(struct server_state *st, const struct server_addr *addr)
 {
 	__atomic_add_fetch(&st->address_turn, 1, __ATOMIC_SEQ_CST);
-	address_copy(&st->address, &addr->sa);
+	server_address_copy(&st->address, &addr->sa);
 	__atomic_store_n(&st->address_len, addr->len, __ATOMIC_RELEASE);
 	__atomic_add_fetch(&st->address_turn, 1, __ATOMIC_SEQ_CST);
 }

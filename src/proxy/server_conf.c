@@ -144,6 +144,26 @@ static bool parse_no_send_proxy(struct conf_line *l)
 	return true;
 }
 
+/* Version 2 with the options of keyword->max. */
+static bool parse_send_proxy_ssl(struct conf_line *l)
+{
+	struct server *srv = l->object;
+
+	srv->send_proxy = 2;
+	srv->proxy_v2_options |= (unsigned)l->keyword->max;
+	return true;
+}
+
+static bool parse_no_send_proxy_ssl(struct conf_line *l)
+{
+	struct server *srv = l->object;
+
+	srv->proxy_v2_options &= ~(unsigned)l->keyword->max;
+	if (srv->send_proxy == 2)
+		srv->send_proxy = 0;
+	return true;
+}
+
 static bool parse_proxy_v2_options(struct conf_line *l)
 {
 	static const struct {
@@ -281,6 +301,26 @@ static bool name_is_free(struct conf_line *l, const struct server *srv)
 	return true;
 }
 
+/* Does a change of this option leave connections as they are? It has one value. */
+static bool is_about_load(const char *word)
+{
+	return strcmp(word, "weight") == 0 || strcmp(word, "maxconn") == 0 ||
+	       strcmp(word, "minconn") == 0 || strcmp(word, "maxqueue") == 0;
+}
+
+/* The options that remain on the line; what they say goes into the server's digest. */
+static bool take_options(struct conf_line *l, struct server *srv)
+{
+	for (int i = l->at; i < l->count; i++) {
+		if (is_about_load(l->words[i])) {
+			i++;
+			continue;
+		}
+		srv->digest = server_digest_add(srv->digest, l->words[i]);
+	}
+	return conf_take_options(l, CONF_SERVER, srv, server_slots(srv));
+}
+
 static bool parse_server(struct conf_line *l)
 {
 	struct server *srv;
@@ -298,7 +338,7 @@ static bool parse_server(struct conf_line *l)
 		return false;
 	l->at = 3;
 	valid = set_address(l, srv, l->words[2]);
-	valid &= conf_take_options(l, CONF_SERVER, srv, server_slots(srv));
+	valid &= take_options(l, srv);
 	valid = valid && name_is_free(l, srv);
 	if (valid)
 		server_link(srv);
@@ -319,7 +359,7 @@ static bool parse_default_server(struct conf_line *l)
 		px->default_server = srv;
 		px->default_server_is_own = true;
 	}
-	return conf_take_options(l, CONF_SERVER, srv, server_slots(srv));
+	return take_options(l, srv);
 }
 
 /* "<low>-<high>" or "<count>" */
@@ -362,7 +402,7 @@ static bool parse_server_template(struct conf_line *l)
 			return false;
 		l->at = 4;
 		valid = set_address(l, srv, l->words[3]);
-		valid &= conf_take_options(l, CONF_SERVER, srv, server_slots(srv));
+		valid &= take_options(l, srv);
 		if (!valid || !name_is_free(l, srv)) {
 			server_close(srv);
 			return false;
@@ -415,6 +455,16 @@ static const struct conf_keyword keywords[] = {
 	  .help = "PROXY protocol version 1" },
 	{ .words = "send-proxy-v2", .where = CONF_SERVER, .parse = parse_send_proxy, .min = 2,
 	  .help = "PROXY protocol version 2" },
+	{ .words = "send-proxy-v2-ssl", .where = CONF_SERVER, .parse = parse_send_proxy_ssl,
+	  .max = PROXY_V2_SSL, .help = "PROXY protocol version 2 which tells of TLS" },
+	{ .words = "send-proxy-v2-ssl-cn", .where = CONF_SERVER, .parse = parse_send_proxy_ssl,
+	  .max = PROXY_V2_SSL | PROXY_V2_CERT_CN,
+	  .help = "same, with the name of the client's certificate" },
+	{ .words = "no-send-proxy-v2-ssl", .where = CONF_SERVER, .parse = parse_no_send_proxy_ssl,
+	  .max = PROXY_V2_SSL, .help = "no PROXY protocol which tells of TLS" },
+	{ .words = "no-send-proxy-v2-ssl-cn", .where = CONF_SERVER,
+	  .parse = parse_no_send_proxy_ssl, .max = PROXY_V2_SSL | PROXY_V2_CERT_CN,
+	  .help = "same, with the name" },
 	{ .words = "no-send-proxy", .where = CONF_SERVER, .parse = parse_no_send_proxy, .min = 1,
 	  .help = "no PROXY protocol version 1" },
 	{ .words = "no-send-proxy-v2", .where = CONF_SERVER, .parse = parse_no_send_proxy,
@@ -434,6 +484,10 @@ static const struct conf_keyword keywords[] = {
 	  .help = "no TCP fast open" },
 	{ .words = "proto", .where = CONF_SERVER, ONE, .parse = parse_text, FIELD(proto),
 	  .syntax = "<name>", .help = "protocol forced on its connections" },
+	{ .words = "cookie", .where = CONF_SERVER, ONE, .parse = parse_text, FIELD(cookie),
+	  .syntax = "<value>", .help = "value of the cookie that means it" },
+	{ .words = "redir", .where = CONF_SERVER, ONE, .parse = parse_text, FIELD(redir),
+	  .syntax = "<prefix>", .help = "clients are redirected to it for GET and HEAD" },
 	{ .words = "non-stick", .where = CONF_SERVER, .parse = parse_true, FIELD(non_stick),
 	  .help = "never learnt by stick rules" },
 	{ .words = "stick", .where = CONF_SERVER, .parse = parse_false, FIELD(non_stick),
@@ -441,7 +495,6 @@ static const struct conf_keyword keywords[] = {
 	{ .words = "strict-maxconn", .where = CONF_SERVER, .parse = parse_true,
 	  FIELD(strict_maxconn), .help = "maxconn counts connections, idle ones too" },
 	NOT("no-check"), NOT("no-agent-check"), NOT("no-check-ssl"), NOT("no-check-reuse-pool"),
-	NOT("no-send-proxy-v2-ssl"), NOT("no-send-proxy-v2-ssl-cn"),
 	LATER("check", 0, "health checks"),
 	LATER("inter", 1, "health checks"),
 	LATER("fastinter", 1, "health checks"),
@@ -467,9 +520,6 @@ static const struct conf_keyword keywords[] = {
 	LATER("agent-addr", 1, "agent checks"),
 	LATER("agent-port", 1, "agent checks"),
 	LATER("agent-send", 1, "agent checks"),
-	LATER("cookie", 1, "cookie persistence"),
-	LATER("redir", 1, "redirections by server"),
-	LATER("hash-key", 1, "hashing algorithms"),
 	LATER("resolvers", 1, "name resolution at run time"),
 	LATER("resolve-prefer", 1, "name resolution at run time"),
 	LATER("resolve-opts", 1, "name resolution at run time"),

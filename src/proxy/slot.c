@@ -39,3 +39,8 @@ bool server_has_room(const struct server *srv)
 	return __atomic_load_n(&st->queue.served, __ATOMIC_RELAXED) + slot_unlimited_count(st) <
 		server_limit(srv);
 }
+
+unsigned queue_length_server(const struct server *srv)
+{
+	return __atomic_load_n(&srv->state->queue.length, __ATOMIC_RELAXED);
+}

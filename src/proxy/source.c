@@ -91,3 +91,19 @@ struct source *source_parse(struct conf_line *l)
 	}
 	return s;
 }
+
+static bool is_same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+bool source_is_same(const struct source *a, const struct source *b)
+{
+	if (!a || !b)
+		return a == b;
+	return a->port_low == b->port_low && a->port_high == b->port_high &&
+	       a->transparency == b->transparency && a->occurrence == b->occurrence &&
+	       is_same_text(a->header, b->header) && is_same_text(a->interface, b->interface) &&
+	       memcmp(&a->bind, &b->bind, sizeof(a->bind)) == 0 &&
+	       memcmp(&a->spoof, &b->spoof, sizeof(a->spoof)) == 0;
+}

@@ -24,7 +24,7 @@ void stream_count_begin(struct stream *s)
 	if (!(s->flags & STRM_HTTP))
 		return;
 	proxy_count_request(fe);
-	counter_add(&fe->state->fe, CNT_REQ_H1, 1);
+	counter_add(&fe->state->fe, s->req.version >= 20 ? CNT_REQ_H2 : CNT_REQ_H1, 1);
 	if (fe->options & PROXY_OPT_SOCKET_STATS)
 		counter_add(&s->sess->listener->state->counters, CNT_REQ_TOT, 1);
 }
@@ -44,14 +44,19 @@ void stream_count_backend(struct stream *s)
 	stream_note_session(&st->last_session_s);
 }
 
+uint64_t stream_bytes_out(const struct stream *s)
+{
+	return s->back.rx_bytes + s->local_bytes;
+}
+
 /* Adds what was not counted yet of the bytes on both sides. */
 static void count_bytes(struct stream *s)
 {
 	int64_t in = (int64_t)(s->front.rx_bytes - s->counted_in);
-	int64_t out = (int64_t)(s->front.tx_bytes - s->counted_out);
+	int64_t out = (int64_t)(stream_bytes_out(s) - s->counted_out);
 
 	s->counted_in = s->front.rx_bytes;
-	s->counted_out = s->front.tx_bytes;
+	s->counted_out = stream_bytes_out(s);
 	counter_add(&s->fe->state->fe, CNT_BYTES_IN, in);
 	counter_add(&s->fe->state->fe, CNT_BYTES_OUT, out);
 	if (s->fe->options & PROXY_OPT_SOCKET_STATS) {

@@ -7,6 +7,7 @@
  *      +--------------------+------ TURN_AROUND
  */
 #include <errno.h>
+#include <string.h>
 #include "base/bug.h"
 #include "base/clock.h"
 #include "core/symbol.h"
@@ -15,6 +16,8 @@
 #include "net/conn.h"
 #include "net/socket.h"
 #include "proxy/balance.h"
+#include "http_proxy.h"
+#include "persist.h"
 #include "server_conn.h"
 #include "stream_priv.h"
 
@@ -144,15 +147,15 @@ static bool assign_last(struct stream *s)
 	return true;
 }
 
-/* A server wanted by a rule. Returns true when the choice was made, with *step. */
+/* A server wanted by a rule or by a cookie. Returns true when the choice was made, with *step. */
 static bool assign_wanted(struct stream *s, enum step *step)
 {
-	struct server *srv = NULL;
+	struct server *srv;
 
 	if (s->flags & STRM_REDISPATCHED)
 		return false;
-	rules_server(s->be, stream_expr(s, EXPR_DIR_REQUEST | EXPR_FINAL), &srv);
-	if (!srv || !server_is_willing(srv))
+	srv = persist_server(s);
+	if (!srv)
 		return false;
 	s->flags |= STRM_FORCED_SERVER;
 	if (server_slot_take(srv)) {
@@ -186,8 +189,12 @@ enum step stage_assign(struct stream *s)
 		srv = balance_pick(s->be, &args);
 		if (!srv)
 			break;
-		if (!server_slot_take(srv))
-			continue;
+		if (!server_slot_take(srv)) {
+			if (!s->be->algorithm->hashes)
+				continue;
+			s->server = srv;
+			return enter_queue(s, srv);
+		}
 		got_slot(s, srv);
 		counter_add(&s->be->state->be, CNT_LB_TOT, 1);
 		counter_add(&srv->state->counters, CNT_LB_TOT, 1);
@@ -262,6 +269,7 @@ static void ready_to_send(struct stream *s)
 {
 	uint32_t was = s->back.flags;
 
+	http_proxy_name_server(s);
 	s->back.flags = was & (EP_CONNECTED | EP_REUSED);
 	if (s->flags & STRM_HTTP)
 		s->back.flags |= EP_TX_HEAD;
@@ -283,7 +291,7 @@ static enum step connected(struct stream *s)
 {
 	s->t.connected = clock_now_ns();
 	s->wait_until_ms = TIMER_NEVER;
-	return stream_goto(s, STAGE_RESPONSE);
+	return stream_goto(s, STAGE_TCP_RESPONSE);
 }
 
 /* A socket could not even be made: our fault or a full system. */
@@ -300,9 +308,41 @@ static enum step connect_refused_here(struct stream *s)
 	return stream_fail(s, 503, CAUSE_RESOURCE, 0);
 }
 
+/* `redir` of a server: what it would be asked, the client shall ask it itself. */
+static enum step redirect_to_server(struct stream *s)
+{
+	struct slice path = http_msg_pathq(&s->req), prefix = slice_of(s->server->redir);
+	char *text = arena_alloc(&s->arena, prefix.len + path.len + 1);
+
+	if (!text)
+		return stream_fail(s, 500, CAUSE_RESOURCE, 0);
+	memcpy(text, prefix.ptr, prefix.len);
+	memcpy(text + prefix.len, path.ptr, path.len);
+	stream_reply_begin(s, 302, slice_none());
+	if (!stream_reply_body(s, SLICE(""), false) ||
+	    !http_msg_put_field(&s->res, FIELD_CACHE_CONTROL, SLICE("cache-control"),
+				SLICE("no-cache")) ||
+	    !http_msg_put_field(&s->res, FIELD_LOCATION, SLICE("location"),
+				slice_make(text, prefix.len + path.len)))
+		return stream_fail(s, 500, CAUSE_RESOURCE, 0);
+	stream_set_cause(s, CAUSE_LOCAL, 0);
+	return stream_reply(s);
+}
+
+static bool is_redirected(const struct stream *s)
+{
+	return s->server->redir && s->flags & STRM_HTTP &&
+	       (s->req.method == HTTP_METH_GET || s->req.method == HTTP_METH_HEAD) &&
+	       http_msg_path(&s->req).ptr;
+}
+
 enum step stage_connect(struct stream *s)
 {
-	bool reused = server_conn_take_idle(s);
+	bool reused;
+
+	if (unlikely(is_redirected(s)))
+		return redirect_to_server(s);
+	reused = server_conn_take_idle(s);
 
 	if (!reused && server_conn_ask_others(s)) {
 		stream_hold_front(s);
@@ -327,15 +367,23 @@ enum step stage_connect(struct stream *s)
 	return STEP_NEXT;
 }
 
+/* The next try is another server's. */
+static void leave_server(struct stream *s)
+{
+	stream_drop_slot(s);
+	persist_left(s);
+	s->flags |= STRM_REDISPATCHED;
+}
+
 /* A server that other tries may do without: goes back to ASSIGN for another one. */
 static bool may_redispatch(const struct stream *s)
 {
 	int after = s->be->redispatch_after;
 
-	if (!after || s->be->server_count < 2)
+	if (!after || s->be->server_count < 2 || persist_is_forced(s))
 		return false;
 	if (after < 0)
-		return s->retries_left == 0;
+		return s->retries_left == -after - 1;
 	return s->retries % (unsigned)after == 0;
 }
 
@@ -357,8 +405,7 @@ enum step stream_connect_failed(struct stream *s, bool at_once)
 	counter_add(&s->be->state->be, CNT_RETRIES, 1);
 	counter_add(&st->counters, CNT_RETRIES, 1);
 	if (may_redispatch(s)) {
-		stream_drop_slot(s);
-		s->flags |= STRM_REDISPATCHED;
+		leave_server(s);
 		return stream_goto(s, STAGE_ASSIGN);
 	}
 	if (!at_once)
@@ -416,12 +463,21 @@ static bool closed_under_request(const struct stream *s)
 	       (method_is_safe(s) || !s->back.tx_bytes);
 }
 
+/* The server says that it has not looked at the request: once, this costs no retry. */
+static bool was_refused(const struct stream *s)
+{
+	return s->back.flags & EP_RX_REFUSED && !(s->flags & STRM_NO_REUSE);
+}
+
 bool stream_retry(struct stream *s, unsigned event)
 {
-	bool stale = event == PROXY_RETRY_EMPTY_RESPONSE && closed_under_request(s);
+	bool stale = event == PROXY_RETRY_EMPTY_RESPONSE &&
+		     (closed_under_request(s) || was_refused(s));
 
 	if (!(s->flags & STRM_HTTP) || !(s->flags & STRM_REQ_WHOLE) ||
 	    s->flags & STRM_HEAD_SENT || s->service)
+		return false;
+	if (!stale && s->flags & STRM_NO_L7_RETRY)
 		return false;
 	if (!stale && (!(s->be->retry_on & event) || !s->retries_left))
 		return false;
@@ -438,8 +494,7 @@ bool stream_retry(struct stream *s, unsigned event)
 	s->server_at_ms = TIMER_NEVER;
 	s->flags |= stale ? STRM_NO_REUSE : 0;
 	if (may_redispatch(s) && !stale) {
-		stream_drop_slot(s);
-		s->flags |= STRM_REDISPATCHED;
+		leave_server(s);
 	}
 	return true;
 }

@@ -37,9 +37,9 @@ static const struct addr *fetch_address_of(struct expr_ctx *ctx, struct addr *ar
 
 	switch (side) {
 	case ADDRESS_SRC:
-		return ctx->session ? session_src(ctx->session) : NULL;
+		return context_src(ctx);
 	case ADDRESS_DST:
-		return ctx->session ? session_dst(ctx->session) : NULL;
+		return context_dst(ctx);
 	default:
 		return back_address(ctx->stream, side == ADDRESS_BACK_DST, area) ? area : NULL;
 	}

@@ -26,7 +26,7 @@ static bool can_splice(const struct stream *s, const struct endpoint *from,
 	const struct http_msg *m = from->rx_head;
 	struct conn *a, *b;
 
-	if (!from->ops || !to->ops)
+	if (!from->ops || !to->ops || from->ops->framed || to->ops->framed)
 		return false;
 	if (s->flags & STRM_HTTP && !(s->flags & STRM_TUNNEL) && m->body != HTTP_BODY_LENGTH)
 		return false;
@@ -144,11 +144,13 @@ static bool is_active(const struct proxy *px, const struct endpoint *ep, bool re
 static void set_deadlines(struct stream *s, bool request, bool response)
 {
 	const struct proxy_timeouts *fe = &s->fe->timeout, *be = &s->be->timeout;
-	int64_t client = fe->client, server = be->server;
+	int64_t client = stream_timeout_ms(s, STREAM_TIMEOUT_CLIENT);
+	int64_t server = stream_timeout_ms(s, STREAM_TIMEOUT_SERVER);
+	int64_t tunnel = stream_timeout_ms(s, STREAM_TIMEOUT_TUNNEL);
 
-	if ((s->flags & STRM_TUNNEL || !(s->flags & STRM_HTTP)) && be->tunnel &&
+	if ((s->flags & STRM_TUNNEL || !(s->flags & STRM_HTTP)) && tunnel &&
 	    s->back.flags & EP_CONNECTED)
-		client = server = be->tunnel;
+		client = server = tunnel;
 	if (s->flags & STRM_TUNNEL || !(s->flags & STRM_HTTP)) {
 		/* half closed: the side that was closed towards has its own limit */
 		if (s->front.flags & EP_TX_DONE && fe->client_fin)
@@ -178,7 +180,7 @@ void stream_forward(struct stream *s)
 		splice_begin(s, &s->front, &s->back, &s->pipe_req);
 	request = move(s, &s->front, &s->back, &s->pipe_req);
 	regulate(&s->front, &s->back, s->pipe_req);
-	if (s->flags & STRM_HEAD_SENT || tunnel) {
+	if ((s->flags & STRM_HEAD_SENT || tunnel) && s->stage != STAGE_TCP_RESPONSE) {
 		splice_begin(s, &s->back, &s->front, &s->pipe_res);
 		response = move(s, &s->back, &s->front, &s->pipe_res);
 		regulate(&s->back, &s->front, s->pipe_res);
@@ -233,6 +235,12 @@ static enum step check_server(struct stream *s)
 	return STEP_NEXT;
 }
 
+/* Has the server said all, so that only the client's reading is waited for ? */
+static bool last_data(const struct stream *s)
+{
+	return s->flags & STRM_HTTP && !(s->flags & STRM_TUNNEL) && s->back.flags & EP_RX_END;
+}
+
 static enum step check_timers(struct stream *s)
 {
 	uint64_t now = clock_now_ms();
@@ -240,7 +248,7 @@ static enum step check_timers(struct stream *s)
 	if (!(s->flags & STRM_TIMED_OUT))
 		return STEP_NEXT;
 	if (now >= s->client_at_ms)
-		return stream_fail(s, 0, CAUSE_CLIENT_TIMEOUT, 0);
+		return stream_fail(s, 0, CAUSE_CLIENT_TIMEOUT, last_data(s) ? 'L' : 0);
 	if (now >= s->server_at_ms)
 		return stream_fail(s, 0, CAUSE_SERVER_TIMEOUT, 0);
 	return STEP_NEXT;

@@ -38,12 +38,12 @@ bool stream_add_forwarded(struct stream *s)
 		strbuf_printf(&b, "host=\"%.*s\";", SLICE_FMT(host->value));
 	if (has_word(what, "by")) {
 		strbuf_add_str(&b, "by=");
-		put_node(&b, session_dst(s->sess));
+		put_node(&b, stream_dst(s));
 		strbuf_add_char(&b, ';');
 	}
 	if (has_word(what, "for")) {
 		strbuf_add_str(&b, "for=");
-		put_node(&b, session_src(s->sess));
+		put_node(&b, stream_src(s));
 		strbuf_add_char(&b, ';');
 	}
 	if (b.overflow || !b.len)

@@ -139,7 +139,8 @@ static bool del_header_parse(struct conf_line *l, struct rule *r)
 		return false;
 	if (e->match != MATCH_REG)
 		return true;
-	e->regex = rule_regex_new(l, r, at, REGEX_NOCASE);
+	/* names are in lower case: a letter in upper case matches none */
+	e->regex = rule_regex_new(l, r, at, 0);
 	return e->regex != NULL;
 }
 

@@ -2,9 +2,11 @@
 /* listen.c - the sockets of frontends, and the limits at accept */
 #include "stream/listen.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/un.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -18,7 +20,8 @@
 
 /* Limits and totals of the process: touched once per connection, not per request. */
 static struct {
-	unsigned maxconn, maxconnrate, maxsessrate, maxaccept; /* set before the threads */
+	unsigned maxconn, maxconnrate, maxsessrate;            /* atomic */
+	unsigned maxaccept;                                    /* set before the threads */
 	bool no_reuseport;                                     /* same */
 	unsigned sessions __attribute__((aligned(64)));        /* atomic: places taken now */
 	unsigned open;                                         /* atomic: sessions now */
@@ -34,6 +37,9 @@ static struct rate_set conn_rate;
 struct opened {
 	int backlog;
 	unsigned count;
+	struct opened *donor;   /* of the generation before: shares the first <lent> sockets */
+	unsigned lent;          /* shared with another generation: the port must not be released */
+	bool chosen;            /* has an heir in the generation that is being made */
 	struct listener *sockets[];
 };
 
@@ -44,6 +50,12 @@ void listen_set_limits(unsigned maxconn, unsigned maxconnrate, unsigned maxsessr
 	limits.maxconnrate = maxconnrate;
 	limits.maxsessrate = maxsessrate;
 	limits.maxaccept = maxaccept ? maxaccept : 64;
+}
+
+void listen_set_rates(unsigned maxconnrate, unsigned maxsessrate)
+{
+	__atomic_store_n(&limits.maxconnrate, maxconnrate, __ATOMIC_RELAXED);
+	__atomic_store_n(&limits.maxsessrate, maxsessrate, __ATOMIC_RELAXED);
 }
 
 void listen_forbid_reuseport(void)
@@ -145,6 +157,11 @@ static void give_back(void *owner)
 	listen_free_place(owner);
 }
 
+static unsigned rate_max(const unsigned *limit)
+{
+	return __atomic_load_n(limit, __ATOMIC_RELAXED);
+}
+
 static bool may_accept(void *owner, unsigned *wait_ms)
 {
 	struct listener_conf *l = owner;
@@ -153,10 +170,10 @@ static bool may_accept(void *owner, unsigned *wait_ms)
 	if (is_held(fe))
 		return false;
 	*wait_ms = proxy_accept_wait_ms(fe);
-	if (!*wait_ms && limits.maxconnrate)
-		*wait_ms = rate_set_wait_ms(&conn_rate, limits.maxconnrate);
-	if (!*wait_ms && limits.maxsessrate)
-		*wait_ms = rate_set_wait_ms(&conn_rate, limits.maxsessrate);
+	if (!*wait_ms && rate_max(&limits.maxconnrate))
+		*wait_ms = rate_set_wait_ms(&conn_rate, rate_max(&limits.maxconnrate));
+	if (!*wait_ms && rate_max(&limits.maxsessrate))
+		*wait_ms = rate_set_wait_ms(&conn_rate, rate_max(&limits.maxsessrate));
 	if (*wait_ms)
 		return false;
 	if (take_place(l))
@@ -399,7 +416,26 @@ bool listen_report(struct diag_list *diags, const struct listener_conf *l, const
 	return false;
 }
 
-static bool open_one(struct listener_conf *l, struct diag_list *diags)
+/* A socket for <l>: another process's, one that the generation before listens on, or a new one. */
+static int open_socket(struct listener_conf *l, const struct socket_settings *set, unsigned shard,
+		       char *error, size_t size)
+{
+	struct opened *o = l->opened, *donor = o->donor;
+	int fd;
+
+	if (l->inherited_fd >= 0)
+		return fcntl(l->inherited_fd, F_DUPFD_CLOEXEC, 0);
+	if (!donor || shard >= donor->count || o->lent != shard)
+		return socket_listen(&l->address, l->address_len, set, error, size);
+	fd = fcntl(listener_fd(donor->sockets[shard]), F_DUPFD_CLOEXEC, 0);
+	if (fd < 0)
+		snprintf(error, size, "cannot share listening socket (%s)", strerror(errno));
+	else
+		o->lent++;
+	return fd;
+}
+
+static bool open_one(struct listener_conf *l, struct opened *donor, struct diag_list *diags)
 {
 	unsigned n = shard_count(l);
 	struct opened *o = calloc(1, sizeof(*o) + n * sizeof(o->sockets[0]));
@@ -409,12 +445,11 @@ static bool open_one(struct listener_conf *l, struct diag_list *diags)
 	if (!o)
 		return listen_report(diags, l, "out of memory");
 	l->opened = o;
+	o->donor = donor;
 	listen_settings(l->bind, &set);
 	o->backlog = set.backlog > 0 ? set.backlog : SOCKET_BACKLOG_DEFAULT;
 	for (unsigned i = 0; i < n; i++) {
-		int fd = l->inherited_fd >= 0 ? dup(l->inherited_fd)
-					      : socket_listen(&l->address, l->address_len, &set,
-							      error, sizeof(error));
+		int fd = open_socket(l, &set, i, error, sizeof(error));
 
 		if (fd < 0)
 			return listen_report(diags, l, error);
@@ -428,10 +463,57 @@ static bool open_one(struct listener_conf *l, struct diag_list *diags)
 	return true;
 }
 
+static bool choose_none(struct listener_conf *l)
+{
+	if (l->opened)
+		((struct opened *)l->opened)->chosen = false;
+	return true;
+}
+
+/* Would both be the same socket? The backlog can be changed while it listens. */
+static bool is_same_socket(const struct listener_conf *l, const struct listener_conf *was)
+{
+	struct socket_settings a, b;
+
+	if (l->inherited_fd != was->inherited_fd || l->address_len != was->address_len ||
+	    memcmp(&l->address, &was->address, l->address_len) != 0)
+		return false;
+	listen_settings(l->bind, &a);
+	listen_settings(was->bind, &b);
+	return socket_settings_are_equal(&a, &b);
+}
+
+/* The sockets of <prev>, not chosen yet, that <l> would open; NULL: none. */
+static struct opened *find_donor(const struct listener_conf *l, const struct config *prev)
+{
+	struct listener_conf *was;
+	struct bind_conf *b;
+
+	for (struct proxy *px = proxies_first(prev); px; px = proxy_next(px))
+		list_for_each(b, &px->binds, link)
+			list_for_each(was, &b->listeners, link) {
+				struct opened *o = was->opened;
+
+				if (o && !o->chosen && is_same_socket(l, was))
+					return o;
+			}
+	return NULL;
+}
+
 /* Can the port be released while the socket is kept? An inherited socket is shared with others. */
 static bool can_release(const struct listener_conf *l)
 {
 	return l->inherited_fd < 0 && l->address.ss_family != AF_UNIX;
+}
+
+/* Not twice: the kernel would take the second for the end of all connections to come. */
+static void release_port(int fd)
+{
+	socklen_t len = sizeof(int);
+	int listening = 0;
+
+	if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listening, &len) == 0 && listening)
+		shutdown(fd, SHUT_RD);
 }
 
 static void close_sockets(struct listener_conf *l)
@@ -440,8 +522,8 @@ static void close_sockets(struct listener_conf *l)
 
 	for (unsigned i = 0; o && i < o->count; i++) {
 		/* the descriptor goes when every thread has left it, the port now */
-		if (can_release(l))
-			shutdown(listener_fd(o->sockets[i]), SHUT_RD);
+		if (can_release(l) && i >= o->lent)
+			release_port(listener_fd(o->sockets[i]));
 		listener_close(&o->sockets[i]);
 	}
 	free(o);
@@ -449,17 +531,23 @@ static void close_sockets(struct listener_conf *l)
 }
 
 /* All sockets of the address or none, so that it may be tried again. */
-static bool open_whole(struct listener_conf *l, struct diag_list *diags)
+static bool open_whole(struct listener_conf *l, struct opened *donor, struct diag_list *diags)
 {
-	if (open_one(l, diags))
+	if (open_one(l, donor, diags)) {
+		if (donor)
+			donor->chosen = true;
 		return true;
+	}
 	close_sockets(l);
 	return false;
 }
 
-bool listen_open_all(struct config *cfg, struct diag_list *diags)
+bool listen_open_all(struct config *cfg, const struct config *prev, struct diag_list *diags)
 {
 	bool ok = true;
+
+	if (prev)
+		for_each_listener(prev, choose_none);
 
 	if (!conn_rate.shards && !rate_set_init(&conn_rate))
 		return false;
@@ -471,7 +559,9 @@ bool listen_open_all(struct config *cfg, struct diag_list *diags)
 			continue;
 		list_for_each(b, &px->binds, link)
 			list_for_each(l, &b->listeners, link)
-				ok = (l->opened || open_whole(l, diags)) && ok;
+				ok = (l->opened ||
+				      open_whole(l, prev ? find_donor(l, prev) : NULL, diags)) &&
+				     ok;
 	}
 	return ok;
 }
@@ -504,8 +594,8 @@ static bool pause_one(struct listener_conf *l)
 
 	for (unsigned i = 0; o && i < o->count; i++) {
 		listener_pause(o->sockets[i]);
-		if (can_release(l))
-			shutdown(listener_fd(o->sockets[i]), SHUT_RD);
+		if (can_release(l) && i >= o->lent)
+			release_port(listener_fd(o->sockets[i]));
 	}
 	set_status(l, LISTENER_PAUSED);
 	return true;
@@ -552,6 +642,62 @@ void listen_resume_all(struct config *cfg)
 {
 	__atomic_store_n(&limits.suspended, 0, __ATOMIC_RELAXED);
 	for_each_listener(cfg, reopen_one);
+}
+
+/* --- from one generation to the next ---------------------------------------------------------- */
+
+static bool abandon_one(struct listener_conf *l)
+{
+	close_sockets(l);
+	return true;
+}
+
+void listen_abandon_all(struct config *cfg)
+{
+	for_each_listener(cfg, abandon_one);
+}
+
+static bool inherit_one(struct listener_conf *l)
+{
+	struct opened *o = l->opened;
+
+	if (!o)
+		return true;
+	if (o->donor) {
+		for (unsigned i = 0; i < o->lent && o->backlog != o->donor->backlog; i++)
+			listen(listener_fd(o->sockets[i]), o->backlog);
+		o->donor->lent = o->lent;
+		o->donor = NULL;
+		o->lent = 0;
+	}
+	if (is_held(l->bind->proxy))
+		pause_one(l);
+	return true;
+}
+
+void listen_inherit_all(struct config *cfg)
+{
+	for_each_listener(cfg, inherit_one);
+}
+
+static bool leave_one(struct listener_conf *l)
+{
+	struct opened *o = l->opened;
+
+	for (unsigned i = 0; o && i < o->count; i++) {
+		if (i < o->lent)
+			listener_close(&o->sockets[i]);
+		else
+			listener_drain(&o->sockets[i]);
+	}
+	free(o);
+	l->opened = NULL;
+	return true;
+}
+
+void listen_leave_all(struct config *prev)
+{
+	for_each_listener(prev, leave_one);
 }
 
 /* What the Runtime API wants of one frontend. */

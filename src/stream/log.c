@@ -72,7 +72,7 @@ void stream_log(struct stream *s)
 	if (s->fe->options & PROXY_OPT_DONTLOG_NORMAL && stream_is_normal(s))
 		return;
 	if (s->fe->options & PROXY_OPT_DONTLOGNULL && !(s->flags & STRM_HTTP) &&
-	    !s->front.rx_bytes && !s->front.tx_bytes)
+	    !s->front.rx_bytes && !stream_bytes_out(s))
 		return;
 	s->flags |= STRM_LOGGED;
 	send_line(s, f, level_of(s));
@@ -146,6 +146,7 @@ void session_log_error(struct session *sess, const char *what)
 	const char *name = sess->listener->bind->name;
 	struct log_message m = { .level = error_level(sess->fe) };
 
+	sess->error = conn_error_id(what);
 	if (!log_is_wanted(sess->config, settings_of(sess->fe)))
 		return;
 	if (px->error_format) {
@@ -169,7 +170,7 @@ void session_log_error(struct session *sess, const char *what)
 	log_send(sess->config, settings_of(sess->fe), &m);
 }
 
-void session_log_bad(struct session *sess, const struct h1_bad *bad, enum stream_cause cause,
+void session_log_bad(struct session *sess, const struct front_bad *bad, enum stream_cause cause,
 		     char phase)
 {
 	struct stream *s = stream_new(sess, true);

@@ -8,8 +8,10 @@
 #include "net/conn.h"
 #include "stream/listen.h"
 #include "stream/service.h"
+#include "persist.h"
 #include "stream_priv.h"
 #include "timing.h"
+#include "tls/tls.h"
 
 #define ALIAS_ARGS struct expr_ctx *ctx, const struct logformat_item *item, struct strbuf *out
 
@@ -34,22 +36,22 @@ static bool put_port(const struct logformat_item *item, struct strbuf *out, cons
 
 static bool alias_ci(ALIAS_ARGS)
 {
-	return put_addr(item, out, session_src(ctx->session));
+	return put_addr(item, out, context_src(ctx));
 }
 
 static bool alias_cp(ALIAS_ARGS)
 {
-	return put_port(item, out, session_src(ctx->session), ctx->session->listener);
+	return put_port(item, out, context_src(ctx), ctx->session->listener);
 }
 
 static bool alias_fi(ALIAS_ARGS)
 {
-	return put_addr(item, out, session_dst(ctx->session));
+	return put_addr(item, out, context_dst(ctx));
 }
 
 static bool alias_fp(ALIAS_ARGS)
 {
-	return put_port(item, out, session_dst(ctx->session), ctx->session->listener);
+	return put_port(item, out, context_dst(ctx), ctx->session->listener);
 }
 
 /* Our own address towards the server, or the server's. */
@@ -109,6 +111,32 @@ static bool alias_sp(ALIAS_ARGS)
 static bool alias_f(ALIAS_ARGS)
 {
 	return logformat_put_text(item, out, slice_of(ctx->session->fe->name));
+}
+
+static bool alias_ft(ALIAS_ARGS)
+{
+	struct session *s = ctx->session;
+
+	if (!alias_f(ctx, item, out))
+		return false;
+	if (tls_bind_is_on(bind_slots(s->listener->bind)))
+		strbuf_add_char(out, '~');
+	return true;
+}
+
+static bool put_or_dash(const struct logformat_item *item, struct strbuf *out, const char *text)
+{
+	return logformat_put_word(item, out, text ? slice_of(text) : SLICE("-"));
+}
+
+static bool alias_sslc(ALIAS_ARGS)
+{
+	return put_or_dash(item, out, tls_cipher_name(ctx->session->conn));
+}
+
+static bool alias_sslv(ALIAS_ARGS)
+{
+	return put_or_dash(item, out, tls_version_name(ctx->session->conn));
 }
 
 static bool alias_b(ALIAS_ARGS)
@@ -227,7 +255,7 @@ ALIAS_TOTAL(tu, user)
 
 static bool alias_B(ALIAS_ARGS)
 {
-	return logformat_put_int(item, out, (int64_t)ctx->stream->front.tx_bytes,
+	return logformat_put_int(item, out, (int64_t)stream_bytes_out(ctx->stream),
 				 !ctx->stream->t.close);
 }
 
@@ -238,9 +266,13 @@ static bool alias_U(ALIAS_ARGS)
 
 static bool alias_ST(ALIAS_ARGS)
 {
-	int64_t status = ctx->stream->status;
+	const struct stream *s = ctx->stream;
+	int64_t status = s->status;
 
-	return logformat_put_int(item, out, status ? status : -1, false);
+	/* what is refused without an answer, as HTTP/2 does, has status 0; none yet is another thing */
+	if (!status && !(s->flags & STRM_HTTP && slice_is_none(s->log_uri)))
+		status = -1;
+	return logformat_put_int(item, out, status, false);
 }
 
 static bool alias_ac(ALIAS_ARGS)
@@ -399,9 +431,10 @@ static bool alias_ts(ALIAS_ARGS)
 
 static bool alias_tsc(ALIAS_ARGS)
 {
-	char text[4] = { 0, 0, '-', '-' };
+	char text[4];
 
 	stream_end_letters(ctx->stream, text);
+	persist_letters(ctx->stream, text + 2);
 
 	return strbuf_add(out, slice_make(text, 4));
 }
@@ -452,7 +485,7 @@ static const struct expr_alias aliases[] = {
 	{ .name = "fc", .print = alias_fc, .help = "sessions of the frontend" },
 	{ .name = "fi", .print = alias_fi, .help = "address the client connected to" },
 	{ .name = "fp", .print = alias_fp, .help = "port the client connected to" },
-	{ .name = "ft", .print = alias_f, .help = "name of the frontend, '~' after it with TLS" },
+	{ .name = "ft", .print = alias_ft, .help = "name of the frontend, '~' after it with TLS" },
 	{ .name = "lc", .print = alias_lc, .help = "number of the line of the frontend" },
 	{ .name = "ms", .print = alias_ms, .help = "milliseconds of the accept date" },
 	{ .name = "pid", .print = alias_pid, .help = "process number" },
@@ -464,6 +497,8 @@ static const struct expr_alias aliases[] = {
 	{ .name = "si", .print = alias_si, .help = "server's address" },
 	{ .name = "sp", .print = alias_sp, .help = "server's port" },
 	{ .name = "sq", .print = alias_sq, .help = "waiters ahead in the server's queue" },
+	{ .name = "sslc", .print = alias_sslc, .help = "TLS cipher of the client" },
+	{ .name = "sslv", .print = alias_sslv, .help = "TLS version of the client" },
 	{ .name = "t", .print = alias_t, .help = "accept date, local, with milliseconds" },
 	{ .name = "tr", .print = alias_date_tr, .flags = ALIAS_HTTP,
 	  .help = "date of the request" },

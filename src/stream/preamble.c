@@ -8,6 +8,7 @@
 #include "codec/proxyproto.h"
 #include "core/pool.h"
 #include "core/timer.h"
+#include "handshake_priv.h"
 #include "preamble_priv.h"
 #include "stream_priv.h"
 
@@ -65,7 +66,7 @@ static void preamble_end(struct preamble *p, bool ok)
 	s->flags &= ~SESS_EMBRYONIC;
 	if (ok) {
 		s->conn->flags &= ~CONN_HANDSHAKE;
-		session_start(s, true);
+		session_secure(s, true);
 		return;
 	}
 	session_abort(s);
@@ -95,8 +96,9 @@ static enum preamble_result read_proxy(struct session *s, struct slice bytes, si
 	case PROXYPROTO_MORE:
 		return PREAMBLE_MORE;
 	case PROXYPROTO_ERROR:
-		session_log_error(s, "Received something which does not look like a PROXY "
-				     "protocol header");
+		session_log_error(s, pp.error == PROXYPROTO_ERR_SIGNATURE ?
+				  "Received something which does not look like a PROXY protocol "
+				  "header" : "Received an invalid PROXY protocol header");
 		return PREAMBLE_ERROR;
 	case PROXYPROTO_DONE:
 		break;

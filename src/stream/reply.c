@@ -2,6 +2,8 @@
 #include "reply_priv.h"
 
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include "base/file.h"
 #include "base/block.h"
@@ -45,11 +47,26 @@ struct reply_parser {
 	bool deny, bare;   /* bare: nothing but deny_status was given */
 };
 
+/* Reports what is wrong at word <at>: of a rule, or of a line http-error (no rule). */
+static bool __attribute__((format(printf, 3, 4)))
+reply_error(struct reply_parser *p, int at, const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	if (p->rule)
+		return rule_error(p->l, p->rule, at, "%s", text);
+	return conf_error(p->l, at, NULL, "http-error : %s.", text);
+}
+
 /* --- parsing ------------------------------------------------------------------------------ */
 
 static bool reply_error_missing(struct reply_parser *p, const char *word, const char *what)
 {
-	return rule_error(p->l, p->rule, p->l->at, "'%s' expects %s as argument", word, what);
+	return reply_error(p, p->l->at, "'%s' expects %s as argument", word, what);
 }
 
 /* Reads a whole file, at most tune.bufsize, into the configuration. */
@@ -59,14 +76,14 @@ static bool reply_read_file(struct reply_parser *p, const char *path, struct sli
 	char *bytes = file_load(path, room, &len);
 
 	if (!bytes && errno == EFBIG)
-		return rule_error(p->l, p->rule, p->l->at,
+		return reply_error(p, p->l->at,
 				  "file '%s' is larger than tune.bufsize (%zu bytes)", path, room);
 	if (!bytes)
-		return rule_error(p->l, p->rule, p->l->at, "error opening file '%s'", path);
+		return reply_error(p, p->l->at, "error opening file '%s'", path);
 	*out = arena_copy(&p->l->cfg->arena, slice_make(bytes, len));
 	free(bytes);
 	if (slice_is_none(*out))
-		return rule_error(p->l, p->rule, p->l->at, "out of memory reading '%s'", path);
+		return reply_error(p, p->l->at, "out of memory reading '%s'", path);
 	return true;
 }
 
@@ -77,11 +94,14 @@ static bool reply_take_status(struct reply_parser *p, const char *word)
 	long status;
 
 	if (!value || !*value)
-		return rule_error(p->l, p->rule, p->l->at,
+		return reply_error(p, p->l->at,
 				  "'status' expects <status_code> as argument");
 	status = strtol(value, &end, 10);
+	if (!p->rule && http_page_index((unsigned)status) < 0)
+		return conf_error(p->l, p->l->at, NULL, "http-error: status code '%s' not handled.",
+				  value);
 	if (*end || status < 200 || status > 599)
-		return rule_error(p->l, p->rule, p->l->at, "Unexpected status code '%s'", value);
+		return reply_error(p, p->l->at, "Unexpected status code '%s'", value);
 	p->reply->status = status;
 	p->bare &= strcmp(word, "deny_status") == 0;
 	p->l->at++;
@@ -96,13 +116,13 @@ static bool reply_take_field(struct reply_parser *p)
 	char *copy, *at;
 
 	if (!name || !*name || !value)
-		return rule_error(p->l, p->rule, p->l->at,
+		return reply_error(p, p->l->at,
 				  "'hdr' expects <name> and <value> as arguments");
 	if (!h1_is_token(slice_of(name)))
-		return rule_error(p->l, p->rule, p->l->at - 1, "invalid header name '%s'", name);
+		return reply_error(p, p->l->at - 1, "invalid header name '%s'", name);
 	copy = conf_strdup(p->l->cfg, name);
 	if (!f || !copy)
-		return rule_no_memory(p->l, p->rule);
+		return reply_error(p, 0, "out of memory");
 	for (at = copy; *at; at++)
 		*at = ascii_lower(*at);
 	f->name = slice_of(copy);
@@ -152,7 +172,7 @@ static bool reply_set_source(struct reply_parser *p, const struct reply_source *
 	switch (src->kind) {
 	case REPLY_PAGE:
 		reply->page = http_page_load(p->l->cfg, value, &error);
-		return reply->page || rule_error(p->l, p->rule, p->l->at, "%s", error);
+		return reply->page || reply_error(p, p->l->at, "%s", error);
 	case REPLY_GROUP:
 		reply->group = value;
 		return true;
@@ -173,7 +193,7 @@ static bool reply_take_source(struct reply_parser *p, const struct reply_source 
 	const char *value = NULL;
 
 	if (reply->kind != REPLY_UNSET)
-		return rule_error(p->l, p->rule, p->l->at - 1,
+		return reply_error(p, p->l->at - 1,
 				  "unexpected '%s' argument, '%s' already defined", src->word,
 				  reply->kind_word);
 	reply->kind = src->kind;
@@ -213,7 +233,7 @@ static bool reply_take_word(struct reply_parser *p, bool *more)
 		if (!type || !*type)
 			return reply_error_missing(p, "content-type", "<ctype>");
 		if (strpbrk(type, "\r\n"))
-			return rule_error(p->l, p->rule, p->l->at - 1, "invalid content type");
+			return reply_error(p, p->l->at - 1, "invalid content type");
 		p->reply->content_type = slice_of(type);
 		return true;
 	}
@@ -233,12 +253,12 @@ static bool reply_finish(struct reply_parser *p)
 	has_body = (reply->kind == REPLY_RAW || reply->kind == REPLY_FORMAT) && reply->raw.len;
 	if (reply->kind >= REPLY_PAGES && reply->kind <= REPLY_GROUP &&
 	    http_page_index(reply->status) < 0)
-		return rule_error(p->l, p->rule, p->l->at,
+		return reply_error(p, p->l->at,
 				  "status code '%u' not handled by default "
 				  "with '%s' argument", reply->status, reply->kind_word ?
 				  reply->kind_word : "default-errorfiles");
 	if (has_body && !reply->content_type.ptr)
-		return rule_error(p->l, p->rule, p->l->at, "a content type must be defined when "
+		return reply_error(p, p->l->at, "a content type must be defined when "
 				  "non-empty payload is configured");
 	if (!has_body && reply->content_type.ptr) {
 		conf_warn(p->l, p->l->at, NULL, "content-type '%s' ignored by the http reply %s.",
@@ -256,26 +276,35 @@ static bool reply_finish(struct reply_parser *p)
 	return true;
 }
 
+static struct reply *reply_parse_words(struct reply_parser *p, unsigned status)
+{
+	bool more = true;
+
+	p->reply = arena_zalloc(&p->l->cfg->arena, sizeof(struct reply));
+	if (!p->reply) {
+		reply_error(p, 0, "out of memory");
+		return NULL;
+	}
+	p->reply->status = status;
+	p->reply->fields_tail = &p->reply->fields;
+	while (more && (p->rule ? !rule_at_end(p->l) : conf_peek(p->l) != NULL)) {
+		if (!reply_take_word(p, &more))
+			return NULL;
+	}
+	if (more || p->rule)
+		return reply_finish(p) ? p->reply : NULL;
+	reply_error(p, p->l->at, "unknown keyword '%s'", conf_peek(p->l));
+	return NULL;
+}
+
 struct reply *reply_parse(struct conf_line *l, const struct rule *r, unsigned status, bool deny)
 {
 	struct reply_parser p = {
 		.l = l, .rule = r, .deny = deny, .bare = true,
 		.phase = rule_phases(r->proxy, r->set),
-		.reply = arena_zalloc(&l->cfg->arena, sizeof(struct reply)),
 	};
-	bool more = true;
 
-	if (!p.reply) {
-		rule_no_memory(l, r);
-		return NULL;
-	}
-	p.reply->status = status;
-	p.reply->fields_tail = &p.reply->fields;
-	while (more && !rule_at_end(l)) {
-		if (!reply_take_word(&p, &more))
-			return NULL;
-	}
-	return reply_finish(&p) ? p.reply : NULL;
+	return reply_parse_words(&p, status);
 }
 
 bool reply_check(struct config *cfg, struct reply *reply, const struct rule *r,
@@ -292,6 +321,91 @@ bool reply_check(struct config *cfg, struct reply *reply, const struct rule *r,
 			 "unable to find the http-errors section '%s' referenced by '%s %s' rule.",
 			 reply->group, ruleset_name(r->set), r->action->words);
 	return found;
+}
+
+/* --- http-error --------------------------------------------------------------------------- */
+
+static bool reply_is_constant(const struct reply *reply)
+{
+	const struct reply_field *f;
+
+	for (f = reply->fields; f; f = f->next)
+		if (!f->value.constant.ptr)
+			return false;
+	return !reply->format;
+}
+
+/* The whole text that a constant reply sends, for http_page_parse(). */
+static struct http_page *reply_to_page(struct config *cfg, const struct reply *reply,
+				       const char **error)
+{
+	struct http_page *page = NULL;
+	const struct reply_field *f;
+	struct strbuf text;
+
+	*error = "out of memory";
+	strbuf_init(&text);
+	strbuf_printf(&text, "HTTP/1.1 %u %.*s\r\ncontent-length: %zu\r\n", reply->status,
+		      SLICE_FMT(http_reason(reply->status)), reply->raw.len);
+	for (f = reply->fields; f; f = f->next)
+		if (f->value.constant.len)
+			strbuf_printf(&text, "%.*s: %.*s\r\n", SLICE_FMT(f->name),
+				      SLICE_FMT(f->value.constant));
+	if (reply->raw.len)
+		strbuf_printf(&text, "content-type: %.*s\r\n", SLICE_FMT(reply->content_type));
+	strbuf_add_str(&text, "\r\n");
+	if (reply->raw.len)
+		strbuf_add(&text, reply->raw);
+	if (!text.overflow)
+		page = http_page_parse(cfg, strbuf_slice(&text), error);
+	strbuf_fini(&text);
+	return page;
+}
+
+bool reply_error_line_parse(struct conf_line *l, struct reply_pages *pages)
+{
+	struct reply_parser p = {
+		.l = l, .bare = true,
+		.phase = rule_phases(l->object, RULES_HTTP_REQUEST) |
+			 rule_phases(l->object, RULES_HTTP_RESPONSE),
+	};
+	const struct http_page *page;
+	struct reply *reply;
+	const char *error;
+	int index;
+
+	if (!conf_peek(l) || strcmp(conf_peek(l), "status") != 0)
+		return conf_error(l, l->at, NULL,
+				  "http-error : expects at least a <status> as arguments.");
+	reply = reply_parse_words(&p, 0);
+	if (!reply)
+		return false;
+	index = http_page_index(reply->status);
+	pages->replies[index] = NULL;
+	if (reply->kind == REPLY_GROUP)
+		return http_page_import(l, index, reply->group);
+	if (reply->kind == REPLY_PAGES || reply->kind == REPLY_PAGE)
+		return http_page_set(l, index, reply->page);
+	if (!reply_is_constant(reply)) {
+		pages->replies[index] = reply;
+		pages->since[index] = http_page_mark(l->slots, index);
+		return true;
+	}
+	page = reply_to_page(l->cfg, reply, &error);
+	if (!page)
+		return conf_error(l, 0, NULL, "http-error : %s.", error);
+	return http_page_set(l, index, page);
+}
+
+const struct reply *reply_of_pages(const struct reply_pages *pages, const struct slot_area *slots,
+				   unsigned status)
+{
+	int index = http_page_index(status);
+
+	if (index < 0 || !pages->replies[index] ||
+	    pages->since[index] != http_page_mark(slots, index))
+		return NULL;
+	return pages->replies[index];
 }
 
 /* --- at run time -------------------------------------------------------------------------- */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* reply_build.c - makes an answer of our own in a stream; sends nothing and knows no stage */
+#include "http_proxy.h"
 #include "stream_priv.h"
 
 /* Forgets a response that was received: ours replaces it. */
@@ -38,11 +39,37 @@ bool stream_reply_body(struct stream *s, struct slice body, bool copy)
 	return block_queue_add_static(&s->reply_body, body);
 }
 
+/* An answer that `http-error` gives, made anew each time: the backend's, else the frontend's,
+ * unless the backend has a page. False: there is none.
+ */
+static bool reply_made(struct stream *s, unsigned status, bool *sent)
+{
+	const struct reply *reply = http_proxy_reply(s->be, status);
+
+	if (!reply && (s->be == s->fe || !http_page_custom(proxy_slots(s->be), status)))
+		reply = http_proxy_reply(s->fe, status);
+	if (!reply)
+		return false;
+	switch (reply_make(reply, s, stream_expr(s, EXPR_DIR_REQUEST | EXPR_FINAL))) {
+	case REPLY_DONE:
+		*sent = true;
+		return true;
+	case REPLY_SILENT:
+		*sent = false;
+		return true;
+	default:
+		return false;
+	}
+}
+
 bool stream_reply_page(struct stream *s, unsigned status)
 {
 	const struct http_page *page;
 	struct slice body;
+	bool sent;
 
+	if (reply_made(s, status, &sent))
+		return sent;
 	page = http_page_find(proxy_slots(s->be), proxy_slots(s->fe), status);
 	reply_reset(s);
 	if (!http_page_fill(page, &s->res, &body))

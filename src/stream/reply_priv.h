@@ -7,6 +7,7 @@
 #ifndef STREAM_REPLY_PRIV_H
 #define STREAM_REPLY_PRIV_H
 
+#include "http/error_page.h"
 #include "rule_priv.h"
 
 struct reply;
@@ -18,6 +19,18 @@ struct reply *reply_parse(struct conf_line *l, const struct rule *r, unsigned st
 /* Resolves the http-errors section that it names. */
 bool reply_check(struct config *cfg, struct reply *reply, const struct rule *r,
 		 struct diag_list *diags);
+
+/* What http-error lines give beside pages: answers to be made each time. */
+struct reply_pages {
+	const struct reply *replies[HTTP_PAGE_COUNT];
+	const void *since[HTTP_PAGE_COUNT]; /* http_page_mark() when it was said */
+};
+
+/* Parses `http-error`: what never changes becomes a page of the proxy. */
+bool reply_error_line_parse(struct conf_line *l, struct reply_pages *pages);
+/* The answer for <status> unless a page was given later; NULL: none. <slots>: the proxy's. */
+const struct reply *reply_of_pages(const struct reply_pages *pages, const struct slot_area *slots,
+				   unsigned status);
 
 enum reply_result { REPLY_DONE, REPLY_SILENT, REPLY_FAILED };
 /* Builds it in s->res. SILENT: nothing is to be sent. */

@@ -3,20 +3,8 @@
 #include "base/clock.h"
 #include "proxy/balance.h"
 #include "stream/service.h"
+#include "persist.h"
 #include "stream_priv.h"
-
-/* A client that is gone, or will send no more and asked not to be waited for. */
-bool stream_client_left(struct stream *s)
-{
-	if (s->front.flags & EP_ERROR)
-		return true;
-	if (!(s->flags & STRM_HTTP))
-		return s->be->options & PROXY_OPT_ABORTONCLOSE && s->front.flags & EP_RX_END &&
-		       !s->front.rx.len;
-	if (s->front.flags & EP_RX_ABORT)
-		return true;
-	return s->be->options & PROXY_OPT_ABORTONCLOSE && s->front.flags & EP_PEER_SHUT;
-}
 
 /* Ends for a client's fault in the bytes of its body. */
 static enum step bad_body(struct stream *s)
@@ -40,16 +28,27 @@ enum step stage_begin(struct stream *s)
 	s->retries_left = (uint16_t)s->fe->retries;
 	if (s->fe->http_conn == HTTP_CONN_CLOSE)
 		s->flags |= STRM_CLIENT_CLOSE;
+	if (s->front.flags & EP_RX_ABORT && s->front.flags & EP_ERROR)
+		return stream_fail(s, 400, CAUSE_CLIENT_ABORT, 'R');
 	if (s->front.flags & EP_ERROR)
 		return stream_fail(s, 500, CAUSE_RESOURCE, 'R');
 	return STEP_NEXT;
 }
 
-/* What a rule list decided, as a step. NEXT: go on. */
-/* Where the proxy counts what its rules decide: a backend has no counters of a frontend. */
-static struct counter_set *counters_of(const struct proxy *px)
+/* Counts for the frontend, and for the backend once there is one. */
+static void count_request(struct stream *s, unsigned which)
 {
-	return px->caps & PROXY_FE ? &px->state->fe : &px->state->be;
+	counter_add(&s->fe->state->fe, which, 1);
+	if (s->flags & STRM_BE_COUNTED)
+		counter_add(&s->be->state->be, which, 1);
+}
+
+/* Ends without an answer, with the client's connection. */
+static enum step cut_client(struct stream *s)
+{
+	s->front.flags |= EP_KILL;
+	stream_set_cause(s, CAUSE_PROXY, 0);
+	return stream_goto(s, STAGE_END);
 }
 
 /* A service answers: nothing of servers is needed any more. */
@@ -63,6 +62,7 @@ static enum step service_step(struct stream *s, const struct proxy *px)
 	return stream_goto(s, STAGE_RESPONSE);
 }
 
+/* What a rule list decided, as a step. NEXT: go on. */
 static enum step rules_step(struct stream *s, struct proxy *px, enum rule_result r,
 			    const struct rule *which)
 {
@@ -72,9 +72,10 @@ static enum step rules_step(struct stream *s, struct proxy *px, enum rule_result
 	case RULE_ACCEPT:
 		return STEP_NEXT;
 	case RULE_WAIT:
+		stream_hold_front(s);
 		return STEP_WAIT;
 	case RULE_DENY:
-		counter_add(counters_of(px), CNT_DENIED_REQ, 1);
+		count_request(s, CNT_DENIED_REQ);
 		stream_set_cause(s, CAUSE_PROXY, 0);
 		if (s->flags & STRM_HTTP && rule_deny_reply(which, s))
 			return stream_reply(s);
@@ -87,23 +88,24 @@ static enum step rules_step(struct stream *s, struct proxy *px, enum rule_result
 	case RULE_SERVICE:
 		return service_step(s, px);
 	case RULE_REJECT:
-		counter_add(counters_of(px), CNT_DENIED_REQ, 1);
-		stream_set_cause(s, CAUSE_PROXY, 0);
-		return stream_goto(s, STAGE_END);
+		count_request(s, CNT_DENIED_REQ);
+		return cut_client(s);
 	case RULE_TARPIT:
 		s->flags |= STRM_TARPIT;
 		stream_wait_ms(s, s->be->timeout.tarpit ? s->be->timeout.tarpit
 							: s->be->timeout.connect);
 		return stream_goto(s, STAGE_TARPIT);
 	case RULE_CLOSE:
-		stream_set_cause(s, CAUSE_PROXY, 0);
-		return stream_goto(s, STAGE_END);
+		return cut_client(s);
 	case RULE_BAD_REQUEST:
 		return stream_fail(s, 400, CAUSE_PROXY, 0);
+	case RULE_TIMEOUT:
+		return stream_fail(s, 408, CAUSE_CLIENT_TIMEOUT, 0);
+	case RULE_CUT_SERVER:
 	case RULE_ERROR:
 		break;
 	}
-	counter_add(counters_of(px), CNT_INTERNAL_ERRORS, 1);
+	count_request(s, CNT_INTERNAL_ERRORS);
 	return stream_fail(s, 500, CAUSE_INTERNAL, 0);
 }
 
@@ -209,17 +211,23 @@ enum step stage_http_request_fe(struct stream *s)
 
 enum step stage_switch(struct stream *s)
 {
+	struct expr_ctx *ctx = stream_expr(s, EXPR_DIR_REQUEST | EXPR_FINAL | EXPR_MAY_WAIT);
 	struct proxy *be = NULL;
 
-	if (rules_backend(s->fe, stream_expr(s, EXPR_DIR_REQUEST | EXPR_FINAL), &be) == EXPR_WAIT)
+	if (rules_backend(s->fe, ctx, &be) == EXPR_WAIT) {
+		stream_hold_front(s);
 		return STEP_WAIT;
+	}
 	if (!be) {
 		if (!(s->fe->caps & PROXY_BE))
 			return stream_fail(s, 503, CAUSE_SERVER_ABORT, 'C');
 		be = s->fe;
 	}
+	if (s->be != be) {
+		s->retries_left = (uint16_t)be->retries;
+		stream_forget_backend_overrides(s);
+	}
 	s->be = be;
-	s->retries_left = (uint16_t)be->retries;
 	if (be->http_conn == HTTP_CONN_CLOSE)
 		s->flags |= STRM_CLIENT_CLOSE | STRM_SERVER_CLOSE;
 	else if (be->http_conn == HTTP_CONN_SERVER_CLOSE ||
@@ -248,7 +256,7 @@ enum step stage_tarpit(struct stream *s)
 	s->wait_until_ms = TIMER_NEVER;
 	s->t.queued = clock_now_ns(); /* it was the wait of this request */
 	stream_set_cause(s, CAUSE_PROXY, 'T');
-	counter_add(&s->fe->state->fe, CNT_DENIED_REQ, 1);
+	count_request(s, CNT_DENIED_REQ);
 	if (rule_deny_reply(s->last_rule, s))
 		return stream_reply(s);
 	return stream_goto(s, STAGE_END);
@@ -293,10 +301,10 @@ static bool add_fields(struct stream *s)
 	const struct proxy *fe = s->fe, *be = s->be;
 
 	if ((fe->forward_for.enabled || be->forward_for.enabled) &&
-	    !add_address(s, &fe->forward_for, &be->forward_for, session_src(s->sess)))
+	    !add_address(s, &fe->forward_for, &be->forward_for, stream_src(s)))
 		return false;
 	if ((fe->original_to.enabled || be->original_to.enabled) &&
-	    !add_address(s, &fe->original_to, &be->original_to, session_dst(s->sess)))
+	    !add_address(s, &fe->original_to, &be->original_to, stream_dst(s)))
 		return false;
 	if (be->forwarded)
 		return stream_add_forwarded(s);
@@ -306,6 +314,7 @@ static bool add_fields(struct stream *s)
 enum step stage_prepare(struct stream *s)
 {
 	capture_request_cookie(s);
+	persist_request(s);
 	if (s->flags & STRM_HTTP && (!stream_add_unique_id(s) || !add_fields(s)))
 		return stream_fail(s, 500, CAUSE_RESOURCE, 0);
 	return STEP_NEXT;

@@ -3,31 +3,11 @@
 #include "base/clock.h"
 #include "net/conn.h"
 #include "stream/service.h"
+#include "persist.h"
 #include "stream_priv.h"
 
 /* More interim answers than this to one request are an attack, or a server gone wrong. */
 #define INTERIMS_MAX 1000
-
-/* A final answer to a client that waits for permission makes it send; later ones are the server's.
- */
-void stream_send_continue(struct stream *s)
-{
-	struct http_msg interim;
-
-	if (!(s->req.flags & HTTP_MSG_EXPECT_CONTINUE))
-		return;
-	s->req.flags &= ~HTTP_MSG_EXPECT_CONTINUE;
-	http_msg_del_field(&s->req, SLICE("expect"));
-	http_msg_init(&interim, &s->arena);
-	interim.flags = HTTP_MSG_RESPONSE | HTTP_MSG_INTERIM;
-	interim.status = 100;
-	interim.reason = SLICE("Continue");
-	s->front.tx_head = &interim;
-	s->front.flags |= EP_TX_HEAD;
-	s->front.ops->send(&s->front);
-	s->front.tx_head = &s->res;
-	http_msg_fini(&interim);
-}
 
 /* Passes an interim answer on and gets ready for the next one. STEP_WAIT: not before the client
  * has read the earlier ones.
@@ -102,14 +82,85 @@ static bool status_is_retried(const struct stream *s)
 	return false;
 }
 
+static void count_denied(struct stream *s)
+{
+	counter_add(&s->fe->state->fe, CNT_DENIED_RESP, 1);
+	if (s->be->caps & PROXY_BE)
+		counter_add(&s->be->state->be, CNT_DENIED_RESP, 1);
+	if (s->server)
+		counter_add(&s->server->state->counters, CNT_DENIED_RESP, 1);
+}
+
+/* A rule waits: the request goes on meanwhile, unless there is nobody any more. */
+static enum step response_wait(struct stream *s)
+{
+	stream_forward(s);
+	if (s->front.flags & EP_ERROR)
+		return stream_fail(s, 0, CAUSE_CLIENT_ABORT, 0);
+	s->client_at_ms = s->server_at_ms = TIMER_NEVER;
+	return STEP_WAIT;
+}
+
+/* What the tcp-response rules decided. */
+static enum step tcp_response_step(struct stream *s, enum rule_result r)
+{
+	switch (r) {
+	case RULE_CONTINUE:
+	case RULE_ACCEPT:
+		return STEP_NEXT;
+	case RULE_REJECT:
+	case RULE_DENY:
+		count_denied(s);
+		return stream_fail(s, 0, CAUSE_PROXY, 0);
+	case RULE_CUT_SERVER:
+		return stream_fail(s, 502, CAUSE_SERVER_ABORT, 'H');
+	case RULE_CLOSE:
+		return stream_fail(s, 0, CAUSE_PROXY, 0);
+	default:
+		return stream_fail(s, 500, CAUSE_INTERNAL, 0);
+	}
+}
+
+/* tcp-response content of the backend, once its server is connected: may wait for bytes until
+ * inspect-delay has passed.
+ */
+enum step stage_tcp_response(struct stream *s)
+{
+	int64_t delay = rules_inspect_delay_ms(s->be, true);
+	const struct rule *which = NULL;
+	enum rule_result r = RULE_CONTINUE;
+	bool final;
+
+	if (rules_any(s->be, RULES_TCP_RESPONSE)) {
+		if (delay && !(s->flags & STRM_INSPECT))
+			stream_wait_ms(s, delay);
+		s->flags |= STRM_INSPECT;
+		final = !delay || stream_is_late(s) || s->back.rx.len >= block_size() ||
+			s->back.flags & (EP_RX_END | EP_RX_ABORT | EP_RX_BAD | EP_ERROR);
+		r = rules_run(s->be, RULES_TCP_RESPONSE,
+			      stream_expr(s, EXPR_DIR_RESPONSE | (final ? EXPR_FINAL : 0)), final,
+			      &which);
+		if (r == RULE_WAIT)
+			return response_wait(s);
+		s->flags &= ~STRM_INSPECT;
+		s->wait_until_ms = TIMER_NEVER;
+	}
+	return tcp_response_step(s, r);
+}
+
+/* Bytes both ways from now on. */
+static enum step tcp_begin(struct stream *s)
+{
+	s->t.data = s->t.connected;
+	s->flags |= STRM_HEAD_SENT;
+	stream_log_early(s);
+	return stream_goto(s, STAGE_FORWARD);
+}
+
 enum step stage_response(struct stream *s)
 {
-	if (!(s->flags & STRM_HTTP)) {
-		s->t.data = s->t.connected;
-		s->flags |= STRM_HEAD_SENT;
-		stream_log_early(s);
-		return stream_goto(s, STAGE_FORWARD);
-	}
+	if (!(s->flags & STRM_HTTP))
+		return tcp_begin(s);
 	stream_forward(s);
 	if (s->back.flags & EP_RX_HEAD && s->res.flags & HTTP_MSG_INTERIM) {
 		enum step step = forward_interim(s);
@@ -154,36 +205,48 @@ static enum step response_rules(struct stream *s, struct proxy *px)
 		return STEP_NEXT;
 	r = rules_run(px, RULES_HTTP_RESPONSE, stream_expr(s, EXPR_DIR_RESPONSE | EXPR_FINAL),
 		      false, &which);
+	if (r == RULE_WAIT)
+		return response_wait(s);
 	if (r == RULE_CONTINUE || r == RULE_ACCEPT)
 		return STEP_NEXT;
 	s->last_rule = which;
-	if (r == RULE_WAIT)
-		return STEP_WAIT;
-	if (r == RULE_REPLY) {
+	switch (r) {
+	case RULE_REPLY:
 		stream_set_cause(s, CAUSE_LOCAL, 0);
 		return stream_reply(s);
-	}
-	if (r == RULE_DENY) {
-		counter_add(&s->fe->state->fe, CNT_DENIED_RESP, 1);
-		if (s->be->caps & PROXY_BE)
-			counter_add(&s->be->state->be, CNT_DENIED_RESP, 1);
-		if (s->server)
-			counter_add(&s->server->state->counters, CNT_DENIED_RESP, 1);
+	case RULE_DENY:
+		count_denied(s);
 		stream_set_cause(s, CAUSE_PROXY, 0);
 		if (rule_deny_reply(which, s))
 			return stream_reply(s);
 		return stream_goto(s, STAGE_END);
+	case RULE_CLOSE:
+		stream_set_cause(s, CAUSE_PROXY, 0);
+		return stream_goto(s, STAGE_END);
+	case RULE_TIMEOUT:
+		return stream_fail(s, 504, CAUSE_SERVER_TIMEOUT, 0);
+	default:
+		return stream_fail(s, 500, CAUSE_INTERNAL, 0);
 	}
-	return stream_fail(s, 500, CAUSE_INTERNAL, 0);
 }
 
-enum step stage_response_rules(struct stream *s)
+enum step stage_response_rules_be(struct stream *s)
 {
-	enum step step = response_rules(s, s->be);
+	return response_rules(s, s->be);
+}
 
-	if (step == STEP_NEXT && s->be != s->fe)
-		step = response_rules(s, s->fe);
-	return step;
+enum step stage_response_rules_fe(struct stream *s)
+{
+	enum step step = s->be == s->fe ? STEP_NEXT : response_rules(s, s->fe);
+
+	if (step != STEP_NEXT)
+		return step;
+	persist_response(s);
+	if (stream_response_leaks_cookie(s)) {
+		count_denied(s);
+		return stream_fail(s, 502, CAUSE_PROXY, 0);
+	}
+	return STEP_NEXT;
 }
 
 /* http-after-response edits every answer; it cannot refuse. */
@@ -223,6 +286,9 @@ enum step stage_reply(struct stream *s)
 		open_tunnel(s);
 	s->front.flags |= EP_TX_HEAD;
 	if (s->flags & STRM_LOCAL_REPLY) {
+		s->local_bytes += http_msg_size(&s->res) + s->reply_body.len;
+		if (s->res.flags & HTTP_MSG_CONN_CLOSE)
+			s->local_bytes += sizeof("connectionclose") - 1;
 		block_queue_move(&s->front.tx, &s->reply_body);
 		s->front.flags |= EP_TX_END;
 		s->front.ops->send(&s->front);

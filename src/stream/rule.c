@@ -15,8 +15,6 @@
 #include "base/regex.h"
 #include "base/strbuf.h"
 
-static const struct module *const *rule_modules;
-
 static bool rule_proxy_init(void *data)
 {
 	struct rule_proxy *rp = data;
@@ -56,28 +54,7 @@ struct slot rule_proxy_slot = {
 	.fini = rule_proxy_fini, .inherit = rule_proxy_inherit,
 };
 
-const char *ruleset_name(enum ruleset set)
-{
-	static const char *const names[RULES_COUNT] = {
-		[RULES_TCP_CONNECTION] = "tcp-request connection",
-		[RULES_TCP_SESSION] = "tcp-request session",
-		[RULES_TCP_CONTENT] = "tcp-request content",
-		[RULES_TCP_RESPONSE] = "tcp-response content",
-		[RULES_HTTP_REQUEST] = "http-request",
-		[RULES_HTTP_RESPONSE] = "http-response",
-		[RULES_HTTP_AFTER] = "http-after-response",
-	};
-
-	return names[set];
-}
-
 /* --- parsing ------------------------------------------------------------------------------ */
-
-bool rules_register(const struct module *const *modules)
-{
-	rule_modules = modules;
-	return true;
-}
 
 unsigned rule_phases(const struct proxy *px, enum ruleset set)
 {
@@ -212,94 +189,6 @@ struct regex *rule_regex_new(struct conf_line *l, const struct rule *r, int at, 
 	return rr->regex;
 }
 
-/* How many words of the line, from <at>, the action's name takes; 0: another name. */
-static int action_match(const struct rule_action *a, const struct conf_line *l, int at)
-{
-	const char *name = a->words;
-	int words = 0;
-
-	while (*name) {
-		const char *word = at + words < l->count ? l->words[at + words] : "";
-		size_t len = strcspn(name, " ");
-
-		if (strncmp(name, word, len) != 0 ||
-		    (word[len] && !(a->has_parameter && word[len] == '(')))
-			return 0;
-		words++;
-		name += len;
-		if (*name == ' ')
-			name++;
-	}
-	return words;
-}
-
-/* The action that the next words name, moving behind them; NULL: unknown. */
-static const struct rule_action *action_take(struct conf_line *l, enum ruleset set)
-{
-	const struct rule_action *a, *best = NULL;
-	int i, words, best_words = 0;
-
-	for (i = 0; rule_modules && rule_modules[i]; i++) {
-		for (a = rule_modules[i]->actions; a && a->words; a++) {
-			if (!(a->rulesets & RULES_BIT(set)))
-				continue;
-			words = action_match(a, l, l->at);
-			if (words > best_words) {
-				best = a;
-				best_words = words;
-			}
-		}
-	}
-	l->at += best_words;
-	return best;
-}
-
-/* Walks the names of the actions of a set. */
-struct action_walk {
-	enum ruleset set;
-	int module;
-	const struct rule_action *next;
-};
-
-static const char *action_next_name(void *data)
-{
-	struct action_walk *w = data;
-
-	while (rule_modules && rule_modules[w->module]) {
-		if (!w->next)
-			w->next = rule_modules[w->module]->actions;
-		while (w->next && w->next->words) {
-			const struct rule_action *a = w->next++;
-
-			if (a->rulesets & RULES_BIT(w->set))
-				return a->words;
-		}
-		w->next = NULL;
-		w->module++;
-	}
-	return NULL;
-}
-
-static bool action_unknown(struct conf_line *l, enum ruleset set)
-{
-	struct action_walk walk = { .set = set };
-	const char *word = conf_peek(l), *name, *close = NULL;
-	char hint[128], area[2000];
-	struct strbuf names;
-
-	strbuf_init_fixed(&names, area, sizeof(area));
-	while ((name = action_next_name(&walk)) != NULL)
-		strbuf_printf(&names, "%s'%s'", names.len ? ", " : "", name);
-	walk = (struct action_walk){ .set = set };
-	if (word)
-		close = conf_closest(word, action_next_name, &walk);
-	if (close)
-		snprintf(hint, sizeof(hint), "did you mean '%s' maybe ?", close);
-	return conf_error(l, l->at, close ? hint : NULL, "'%s' expects %s, but got '%s'%s.",
-			  ruleset_name(set), names.len ? names.ptr : "nothing", word ? word : "",
-			  word ? "" : " (missing argument)");
-}
-
 bool rule_parse_line(struct conf_line *l, enum ruleset set)
 {
 	struct rule_proxy *rp = slot_of(&rule_proxy_slot, l->slots);
@@ -313,9 +202,9 @@ bool rule_parse_line(struct conf_line *l, enum ruleset set)
 	r->proxy = l->object;
 	r->file = rule_file(l);
 	r->line = l->place.line;
-	r->action = action_take(l, set);
+	r->action = rule_action_take(l, set);
 	if (!r->action)
-		return action_unknown(l, set);
+		return false;
 	if (r->action->parse && !r->action->parse(l, r))
 		return false;
 	snprintf(what, sizeof(what), "%s %s", ruleset_name(set), r->action->words);
@@ -380,7 +269,11 @@ static enum rule_result rule_step(const struct rule *r, struct expr_ctx *ctx,
 	enum expr_result holds;
 
 	if (first) {
+		/* the lists of a stream are entered again, but for the last one */
+		if (ctx->stream && r->set != RULES_HTTP_AFTER)
+			ctx->flags |= EXPR_MAY_WAIT;
 		holds = condition_eval(r->condition, ctx);
+		ctx->flags &= ~EXPR_MAY_WAIT;
 		if (holds == EXPR_WAIT)
 			return RULE_WAIT;
 		if (holds != EXPR_FOUND)

@@ -78,6 +78,9 @@ bool rule_take_condition(struct conf_line *l, const char *what, unsigned phase,
 /* Is the next word the end, or the start of a condition ? */
 bool rule_at_end(const struct conf_line *l);
 
+/* The action that the next words name, moving behind them. NULL: unknown or refused, reported. */
+const struct rule_action *rule_action_take(struct conf_line *l, enum ruleset set);
+
 /* Parses one rule of a set, from the action's name. */
 bool rule_parse_line(struct conf_line *l, enum ruleset set);
 
@@ -109,6 +112,20 @@ bool rule_text_parse(struct conf_line *l, const char *text, unsigned phase, unsi
 		     struct rule_text *out);
 /* The value: of the configuration, or in ctx->arena. slice_none(): no memory or too long. */
 struct slice rule_text_make(const struct rule_text *t, struct expr_ctx *ctx);
+
+/* --- numbers, or expressions that give one (rule_value.c) ------------------------------------- */
+
+struct rule_value {
+	const struct expr *expr; /* NULL: <number> */
+	int64_t number;
+};
+
+/* The next word. A time: in milliseconds, not null. False: reported. */
+bool rule_value_take_expr(struct conf_line *l, struct rule *r, struct rule_value *v);
+bool rule_value_take_number(struct conf_line *l, struct rule *r, struct rule_value *v);
+bool rule_value_take_time(struct conf_line *l, struct rule *r, struct rule_value *v);
+/* The value; false: the expression gives none. */
+bool rule_value_eval(const struct rule_value *v, struct expr_ctx *ctx, int64_t *out);
 
 /* --- switching, redirections -------------------------------------------------------------- */
 

@@ -22,7 +22,7 @@
 #include <unistd.h>
 #include "base/bug.h"
 #include "base/clock.h"
-#include "codec/proxyproto.h"
+#include "base/hash.h"
 #include "conf/conf.h"
 #include "core/activity.h"
 #include "core/fd.h"
@@ -30,12 +30,14 @@
 #include "core/pool.h"
 #include "core/thread.h"
 #include "mux/h1.h"
+#include "mux/h2.h"
 #include "mux/pass.h"
 #include "net/conn.h"
 #include "net/socket.h"
 #include "server_conn.h"
 #include "stream/listen.h"
 #include "stream_priv.h"
+#include "tls/tls.h"
 
 /* How long a stream waits for another thread's answer before it opens a connection. */
 #define ASK_MS 10
@@ -43,6 +45,7 @@
 /* The idle connections of one server on one thread. */
 struct idle_list {
 	struct list conns;       /* struct server_conn.link, newest first */
+	struct list roomy;       /* struct server_conn.link: in use, with room for more */
 	struct list thread_link; /* in idle_lists while it has any */
 	struct timer timer;      /* purge */
 	struct server *server;   /* borrowed: every member holds the generation */
@@ -54,15 +57,19 @@ struct idle_list {
 };
 
 struct server_conn {
-	struct list link;        /* in an idle list, or in the session's */
-	struct h1_conn *h1;      /* NULL: mode tcp */
+	struct list link;        /* in an idle list, one with room, or in the session's */
+	struct h1_conn *h1;      /* one of these two; none of them: mode tcp */
+	struct h2_conn *h2;
 	struct server *server;
 	struct config *config;   /* counted */
 	struct session *session; /* private to it; NULL: shared */
 	struct idle_list *idle;  /* where it waits, NULL when in use */
 	struct idle_list *used;  /* where it counts as used, NULL when not, or private */
+	uint64_t key;            /* what else must be the same to use it: server_conn_key() */
 	unsigned streams;        /* served so far */
+	unsigned begun;          /* streams that were given to it */
 	bool proven;             /* a second stream went well on it */
+	bool marked;             /* set-bc-mark, set-bc-tos: for one request */
 };
 
 /* In a server's slot: one list per thread, made on first use. */
@@ -77,6 +84,7 @@ struct idle_ask {
 	struct server *server;
 	struct config *config;    /* counted: keeps the server */
 	struct server_conn *conn; /* the answer; NULL: none */
+	uint64_t key;
 	unsigned from;            /* the thread that asks */
 	bool proven;              /* only a proven one will do */
 };
@@ -162,6 +170,7 @@ static struct idle_list *idle_list_get(struct server *srv, bool make)
 	if (!l)
 		return NULL;
 	list_init(&l->conns);
+	list_init(&l->roomy);
 	list_init(&l->thread_link);
 	timer_init(&l->timer, idle_purge);
 	l->server = srv;
@@ -249,6 +258,15 @@ static void use_end(struct server_conn *sc)
 	sc->used = NULL;
 }
 
+/* Closes one that serves nobody. */
+static void sc_close(struct server_conn *sc)
+{
+	if (sc->h2)
+		h2_back_close(sc->h2);
+	else
+		h1_back_close(sc->h1);
+}
+
 /* Closes half of the connections that nobody has needed for a whole period, at least one. */
 static void idle_purge(struct timer *t)
 {
@@ -264,7 +282,7 @@ static void idle_purge(struct timer *t)
 		struct server_conn *sc = list_last(&l->conns, struct server_conn, link);
 
 		idle_leave(sc);
-		h1_back_close(sc->h1);
+		sc_close(sc);
 	}
 	l->peak_before = l->peak;
 	l->peak = l->used;
@@ -286,7 +304,7 @@ void server_conn_thread_fini(void)
 		struct config *cfg = config_take(sc->config);
 
 		idle_leave(sc);
-		h1_back_close(sc->h1);
+		sc_close(sc);
 		config_drop(&cfg);
 	}
 }
@@ -323,7 +341,7 @@ static void idle_evict(void)
 	sc = list_last(&l->conns, struct server_conn, link);
 	cfg = config_take(sc->config);
 	idle_leave(sc);
-	h1_back_close(sc->h1);
+	sc_close(sc);
 	config_drop(&cfg);
 }
 
@@ -361,15 +379,34 @@ static bool sc_is_private(const struct server_conn *sc)
 	       (srv->source && srv->source->transparency > SOURCE_FIXED);
 }
 
-static bool sc_idle_ready(void *owner, struct h1_conn *h)
+/* An idle connection, in no list, goes on with the live generation if that one has the server and
+ * reaches it in the same way. False: it must be closed.
+ */
+static bool sc_follow(struct server_conn *sc)
 {
-	struct server_conn *sc = owner;
+	struct config *now = proxies_current(), *was = sc->config;
+	struct server *heir = server_heir(now, sc->server);
+
+	if (!heir || heir->digest != sc->server->digest ||
+	    !source_is_same(heir->source, sc->server->source) ||
+	    heir->proxy->mode != sc->server->proxy->mode)
+		return false;
+	sc->server = heir;
+	sc->config = config_take(now);
+	h1_set_settings(sc->h1, &stream_proxy(heir->proxy)->back);
+	tls_follow(h1_conn_conn(sc->h1), server_slots(heir));
+	config_drop(&was);
+	return true;
+}
+
+/* Nobody uses <sc> now: is it kept for others? */
+static bool sc_keep(struct server_conn *sc)
+{
 	struct server *srv = sc->server;
 	struct idle_list *l;
 
-	sc->streams++;
 	use_end(sc);
-	if (srv->max_reuse >= 0 && sc->streams > (unsigned)srv->max_reuse)
+	if (sc->marked || (srv->max_reuse >= 0 && sc->streams > (unsigned)srv->max_reuse))
 		return false;
 	if (sc_is_private(sc)) {
 		if (!sc->session)
@@ -388,6 +425,14 @@ static bool sc_idle_ready(void *owner, struct h1_conn *h)
 	return true;
 }
 
+static bool sc_idle_ready(void *owner, struct h1_conn *h)
+{
+	struct server_conn *sc = owner;
+
+	sc->streams++;
+	return sc_keep(sc);
+}
+
 /* For `show fd`. */
 static void sc_describe(const void *owner, struct strbuf *out)
 {
@@ -396,28 +441,106 @@ static void sc_describe(const void *owner, struct strbuf *out)
 	strbuf_printf(out, " sv=%s/%s", srv->proxy->name, srv->name);
 }
 
+/* May a connection of several streams take one more, of any client? */
+static bool sc_is_roomy(const struct server_conn *sc)
+{
+	const struct server *srv = sc->server;
+
+	if (!sc->used || sc->marked || sc_is_private(sc) || !server_is_willing(srv) ||
+	    (srv->max_reuse >= 0 && sc->begun > (unsigned)srv->max_reuse))
+		return false;
+	return h2_back_room(sc->h2) > 0;
+}
+
+/* One in use is offered to others as long as it has room. */
+static void sc_room_changed(void *owner)
+{
+	struct server_conn *sc = owner;
+	bool roomy = sc_is_roomy(sc);
+
+	if (!sc->used)
+		return;
+	if (roomy && !list_is_linked(&sc->link))
+		list_append(&sc->used->roomy, &sc->link);
+	else if (!roomy && list_is_linked(&sc->link))
+		list_remove(&sc->link);
+}
+
+static bool sc_stream_left(void *owner, bool last)
+{
+	struct server_conn *sc = owner;
+
+	sc->streams++;
+	if (!last) {
+		sc->proven = true;
+		sc_room_changed(sc);
+		return true;
+	}
+	if (sc->used && list_is_linked(&sc->link))
+		list_remove(&sc->link);
+	return sc_keep(sc);
+}
+
+static const struct h2_back_user h2_user = {
+	.room_changed = sc_room_changed, .stream_left = sc_stream_left, .closed = sc_closed_pass,
+	.describe = sc_describe,
+};
 static const struct h1_back_user h1_user = {
 	.idle_closed = sc_idle_closed, .idle_ready = sc_idle_ready, .closed = sc_closed_h1,
 	.describe = sc_describe,
 };
 static const struct pass_user pass_user = { .closed = sc_closed_pass, .describe = sc_describe };
 
+/* --- what a connection is good for ------------------------------------------------------------ */
+
+/* The name that this stream's connection asks for in its handshake; or slice_none(). */
+static struct slice wanted_sni(struct stream *s)
+{
+	const struct expr *e = tls_server_sni(server_slots(s->server));
+	struct slice name;
+
+	if (likely(!e))
+		return slice_none();
+	if (expr_eval_string(e, stream_expr(s, EXPR_DIR_REQUEST | EXPR_FINAL), &name) != EXPR_FOUND)
+		return slice_none();
+	return name;
+}
+
+/* Connections of other keys serve other names: 0 for those without any. */
+static uint64_t wanted_key(struct stream *s)
+{
+	struct slice name = wanted_sni(s);
+
+	return name.len ? hash_bytes(name.ptr, name.len, 1) : 0;
+}
+
 /* --- taking ----------------------------------------------------------------------------------- */
 
-static void sc_attach(struct server_conn *sc, struct stream *s)
+/* False: no memory. */
+static bool sc_attach(struct server_conn *sc, struct stream *s)
 {
-	idle_leave(sc);
-	use_begin(sc);
-	h1_back_attach(sc->h1, &s->back);
+	if (!sc->used) {
+		idle_leave(sc);
+		use_begin(sc);
+	}
+	sc->begun++;
+	if (!sc->h2) {
+		h1_back_attach(sc->h1, &s->back);
+		return true;
+	}
+	if (!h2_back_attach(sc->h2, &s->back))
+		return false;
+	sc_room_changed(sc);
+	return true;
 }
 
 /* One that this client's earlier request has left. */
-static struct server_conn *find_private(struct stream *s)
+static struct server_conn *find_private(struct stream *s, uint64_t key)
 {
 	struct server_conn *sc;
 
 	list_for_each(sc, &s->sess->server_conns, link)
-		if (sc->server == s->server)
+		if (sc->server == s->server && sc->key == key)
 			return sc;
 	return NULL;
 }
@@ -444,7 +567,7 @@ static enum reusable reusable_for(const struct stream *s)
 	return s->be->reuse == REUSE_AGGRESSIVE ? REUSABLE_PROVEN : REUSABLE_NONE;
 }
 
-static struct server_conn *find_shared(struct stream *s)
+static struct server_conn *find_shared(struct stream *s, uint64_t key)
 {
 	struct idle_list *l = idle_list_get(s->server, false);
 	enum reusable which = reusable_for(s);
@@ -452,25 +575,38 @@ static struct server_conn *find_shared(struct stream *s)
 
 	if (!l || which == REUSABLE_NONE)
 		return NULL;
+	list_for_each(sc, &l->roomy, link)
+		if (sc->key == key && (sc->proven || which == REUSABLE_ANY))
+			return sc;
 	list_for_each(sc, &l->conns, link)
-		if (sc->proven || which == REUSABLE_ANY)
+		if (sc->key == key && (sc->proven || which == REUSABLE_ANY))
 			return sc;
 	return NULL;
+}
+
+/* Does the stream need a connection of its own? */
+static bool wants_new(const struct stream *s)
+{
+	const struct stream_overrides *o = s->overrides;
+
+	return !(s->flags & STRM_HTTP) || s->flags & STRM_NO_REUSE ||
+	       (o && (o->has_mark || o->has_tos));
 }
 
 bool server_conn_take_idle(struct stream *s)
 {
 	struct server_conn *sc;
+	uint64_t key;
 
-	if (!(s->flags & STRM_HTTP) || s->flags & STRM_NO_REUSE)
+	if (wants_new(s))
 		return false;
-	sc = find_private(s);
+	key = wanted_key(s);
+	sc = find_private(s, key);
 	if (!sc)
-		sc = find_shared(s);
+		sc = find_shared(s, key);
 	if (!sc)
 		return false;
-	sc_attach(sc, s);
-	return true;
+	return sc_attach(sc, s);
 }
 
 void server_conn_end_session(struct session *sess)
@@ -480,8 +616,54 @@ void server_conn_end_session(struct session *sess)
 			list_first(&sess->server_conns, struct server_conn, link);
 
 		list_remove(&sc->link);
-		h1_back_close(sc->h1);
+		sc_close(sc);
 	}
+}
+
+/* --- from one generation to the next -------------------------------------------------------- */
+
+void server_conns_follow_session(struct session *sess)
+{
+	struct server_conn *sc, *next;
+
+	list_for_each_safe(sc, next, &sess->server_conns, link) {
+		if (sc_follow(sc))
+			continue;
+		list_remove(&sc->link);
+		sc_close(sc);
+	}
+}
+
+/* Moves what can go to the list of the heir, which needs as many as this one did. */
+static void idle_list_follow(struct idle_list *l)
+{
+	struct config *cfg = config_take(list_first(&l->conns, struct server_conn, link)->config);
+	struct server *heir = server_heir(proxies_current(), l->server);
+	struct idle_list *to = heir ? idle_list_get(heir, true) : NULL;
+
+	if (to) {
+		to->peak = l->peak > to->peak ? l->peak : to->peak;
+		to->peak_before = l->peak_before;
+	}
+	while (!list_is_empty(&l->conns)) {
+		struct server_conn *sc = list_last(&l->conns, struct server_conn, link);
+
+		idle_leave(sc);
+		if (to && sc_follow(sc))
+			idle_put(to, sc);
+		else
+			sc_close(sc);
+	}
+	config_drop(&cfg);
+}
+
+void server_conns_follow_thread(void)
+{
+	struct idle_list *l, *next;
+
+	list_for_each_safe(l, next, &idle_lists, thread_link)
+		if (l->server->proxy->config != proxies_current())
+			idle_list_follow(l);
 }
 
 /* --- asking other threads -------------------------------------------------------------------- */
@@ -500,6 +682,11 @@ static unsigned rich_thread(const struct server *srv)
 	return thread_id;
 }
 
+static bool sc_detach_thread(struct server_conn *sc)
+{
+	return sc->h2 ? h2_back_detach_thread(sc->h2) : h1_back_detach_thread(sc->h1);
+}
+
 /* Takes one out of the calling thread's hands, to travel. */
 static struct server_conn *idle_give(const struct idle_ask *a)
 {
@@ -509,7 +696,7 @@ static struct server_conn *idle_give(const struct idle_ask *a)
 	if (!l)
 		return NULL;
 	list_for_each(sc, &l->conns, link)
-		if ((sc->proven || !a->proven) && h1_back_detach_thread(sc->h1)) {
+		if (sc->key == a->key && (sc->proven || !a->proven) && sc_detach_thread(sc)) {
 			idle_leave(sc);
 			return sc;
 		}
@@ -521,8 +708,10 @@ static void idle_receive(struct server_conn *sc, bool wanted)
 {
 	struct idle_list *l = idle_list_get(sc->server, true);
 
-	if (!h1_back_attach_thread(sc->h1) || !l || (!wanted && l->count >= idle_max(sc->server)))
-		h1_back_close(sc->h1);
+	bool attached = sc->h2 ? h2_back_attach_thread(sc->h2) : h1_back_attach_thread(sc->h1);
+
+	if (!attached || !l || (!wanted && l->count >= idle_max(sc->server)))
+		sc_close(sc);
 	else
 		idle_put(l, sc);
 }
@@ -567,6 +756,7 @@ static bool ask(struct stream *s, unsigned thread)
 	SHARED_WRITE(process);
 	*a = (struct idle_ask){ .message.run = ask_arrives, .stream = s, .server = s->server,
 				.config = config_take(s->sess->config), .from = thread_id,
+				.key = wanted_key(s),
 				.proven = reusable_for(s) == REUSABLE_PROVEN };
 	s->idle_ask = a;
 	stream_wait_ms(s, ASK_MS);
@@ -581,8 +771,8 @@ bool server_conn_ask_others(struct stream *s)
 	if (s->flags & STRM_ASKED)
 		return s->idle_ask && !stream_is_late(s);
 	s->flags |= STRM_ASKED;
-	if (!is_shared || thread_group_size(thread_group) == 1 || !(s->flags & STRM_HTTP) ||
-	    s->flags & STRM_NO_REUSE || reusable_for(s) == REUSABLE_NONE)
+	if (!is_shared || thread_group_size(thread_group) == 1 || wants_new(s) ||
+	    reusable_for(s) == REUSABLE_NONE)
 		return false;
 	thread = rich_thread(s->server);
 	if (thread == thread_id)
@@ -613,7 +803,7 @@ static bool target_address(struct stream *s, struct server_addr *to)
 	server_address(s->server, to);
 	if (!s->server->port_is_mapped)
 		return to->sa.ss_family != AF_UNSPEC;
-	dst = session_dst(s->sess);
+	dst = stream_dst(s);
 	port = dst->port + s->server->port_offset;
 	if (to->sa.ss_family == AF_INET)
 		((struct sockaddr_in *)&to->sa)->sin_port = htons((uint16_t)port);
@@ -644,7 +834,7 @@ static void source_settings(struct stream *s, struct socket_settings *set,
 		break;
 	case SOURCE_CLIENT:
 	case SOURCE_CLIENT_IP:
-		client = *session_src(s->sess);
+		client = *stream_src(s);
 		if (src->transparency == SOURCE_CLIENT_IP)
 			client.port = 0;
 		if (!addr_is_inet(&client))
@@ -679,28 +869,30 @@ static void connect_settings(struct stream *s, struct socket_settings *set,
 		set->options |= SOCKET_NO_QUICKACK;
 	if (srv->tfo)
 		set->options |= SOCKET_TFO;
+	if (s->overrides) {
+		set->mark = s->overrides->has_mark ? &s->overrides->mark : NULL;
+		set->tos = s->overrides->has_tos ? &s->overrides->tos : NULL;
+	}
 	source_settings(s, set, room);
 }
 
 /* The PROXY protocol header that this server wants first. */
 static bool send_preamble(struct stream *s)
 {
-	const struct addr *src = session_src(s->sess), *dst = session_dst(s->sess);
-	struct proxyproto_writer w;
-	char header[512];
+	char header[2048];
 	size_t n;
 
 	if (!s->server->send_proxy)
 		return true;
-	if (s->server->send_proxy == 1) {
-		n = proxyproto_make_v1(header, sizeof(header), src, dst);
-	} else {
-		proxyproto_v2_begin(&w, header, sizeof(header), src, dst);
-		if (s->server->proxy_v2_options & PROXY_V2_CRC32C)
-			proxyproto_v2_crc32c(&w);
-		n = proxyproto_v2_end(&w);
-	}
+	n = proxy_header_make(s, header, sizeof(header));
+	if (n && tls_server_is_on(server_slots(s->server)))
+		return tls_preamble(s->back.ops->conn(&s->back), slice_make(header, n));
 	return n && s->back.ops->preamble(&s->back, slice_make(header, n));
+}
+
+static bool wants_h2(const struct server *srv)
+{
+	return srv->proto && strcmp(srv->proto, "h2") == 0;
 }
 
 /* Puts a mux on the new socket. Takes over <fd>. */
@@ -715,7 +907,19 @@ static bool set_up(struct stream *s, struct server_conn *sc, int fd, bool in_pro
 	}
 	if (s->be->options & PROXY_OPT_NOLINGER)
 		c->flags |= CONN_NO_LINGER;
-	if (s->flags & STRM_HTTP) {
+	if (tls_server_is_on(server_slots(s->server))) {
+		if (!tls_connect(c, server_slots(s->server), wanted_sni(s), slice_none())) {
+			conn_close(&c);
+			return false;
+		}
+		sc->key = wanted_key(s);
+	}
+	if (s->flags & STRM_HTTP && wants_h2(s->server)) {
+		sc->h2 = h2_back_new(c, &h2_user, sc, &stream_proxy(s->be)->back,
+				     h2_tunes_of(sc->config));
+		if (!sc->h2)
+			conn_close(&c);
+	} else if (s->flags & STRM_HTTP) {
 		sc->h1 = h1_back_new(c, &s->back, &h1_user, sc, &stream_proxy(s->be)->back);
 		if (!sc->h1)
 			conn_close(&c);
@@ -752,6 +956,7 @@ bool server_conn_open(struct stream *s)
 	list_init(&sc->link);
 	sc->server = s->server;
 	sc->session = s->sess;
+	sc->marked = set.mark || set.tos;
 	SHARED_WRITE(process); /* the generation's count: per connection, not per request */
 	sc->config = config_take(s->sess->config);
 	if (!set_up(s, sc, fd, in_progress)) {
@@ -761,7 +966,13 @@ bool server_conn_open(struct stream *s)
 	}
 	if (s->flags & STRM_HTTP)
 		use_begin(sc);
-	if (!in_progress)
+	sc->begun = 1;
+	if (sc->h2 && !h2_back_attach(sc->h2, &s->back)) {
+		h2_back_close(sc->h2);
+		errno = ENOMEM;
+		return false;
+	}
+	if (!in_progress && !tls_server_is_on(server_slots(s->server)))
 		s->back.flags |= EP_CONNECTED;
 	if (!send_preamble(s)) {
 		s->back.ops->detach(&s->back);

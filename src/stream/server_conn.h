@@ -30,10 +30,17 @@ struct server *server_conn_last_server(const struct session *sess, const struct 
 /* Opens a connection to s->server for the back endpoint, maybe in progress (EP_CONNECTED unset).
  * False: errno. */
 bool server_conn_open(struct stream *s);
+/* The private idle connections of a session that has moved to the live generation go there too. */
+void server_conns_follow_session(struct session *sess);
 /* Closes the private idle connections of a session that ends. */
 void server_conn_end_session(struct session *sess);
 /* Idle connections of a server on all threads, for statistics. */
 unsigned server_conn_idle_count(const struct server *srv);
+
+/* The PROXY protocol header that s->server wants, in <out>; returns its length, 0 when it does not fit
+ * into <room> (proxy_header.c).
+ */
+size_t proxy_header_make(struct stream *s, char *out, size_t room);
 
 /* Reserves the slot in servers; before any configuration. */
 void server_conn_register(void);

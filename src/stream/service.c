@@ -112,6 +112,7 @@ static void call_start(struct service_call *c)
 		ep->status = c->status;
 		return;
 	}
+	ep->rx_bytes += http_msg_size(c->head);
 	ep->flags |= EP_RX_HEAD;
 	call_produce(c);
 }

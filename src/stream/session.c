@@ -3,19 +3,23 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 #include "base/bug.h"
 #include "base/clock.h"
 #include "conf/conf.h"
 #include "core/pool.h"
+#include "mux/h2.h"
 #include "mux/pass.h"
 #include "net/conn.h"
 #include "net/listener.h"
 #include "error_capture.h"
+#include "handshake_priv.h"
 #include "listen_priv.h"
 #include "preamble_priv.h"
 #include "server_conn.h"
 #include "stream_priv.h"
+#include "tls/tls.h"
 
 __thread struct list session_list;
 
@@ -24,7 +28,7 @@ static struct pool *session_pool;
 bool session_init(void)
 {
 	session_pool = pool_new("session", sizeof(struct session));
-	return session_pool && preamble_init();
+	return session_pool && preamble_init() && handshake_init();
 }
 
 bool session_thread_init(void)
@@ -94,8 +98,11 @@ static struct session *session_new(struct listener_conf *l, const struct addr *s
 static struct endpoint *http_stream_new(void *owner, uint64_t since_ns)
 {
 	struct session *sess = owner;
-	struct stream *s = stream_new(sess, true);
+	struct stream *s;
 
+	if (unlikely(sess->config != proxies_current()))
+		session_follow(sess);
+	s = stream_new(sess, true);
 	if (!s)
 		return NULL;
 	s->t.begin = since_ns;
@@ -105,33 +112,34 @@ static struct endpoint *http_stream_new(void *owner, uint64_t since_ns)
 	return &s->front;
 }
 
-static struct slice http_bad_request(void *owner, const struct h1_bad *bad)
+static struct slice http_bad_request(void *owner, const struct front_bad *bad)
 {
 	struct session *sess = owner;
 	struct proxy *fe = sess->fe;
-	bool probe = !bad->since_ns && (bad->kind == H1_BAD_ABORT || bad->kind == H1_BAD_ERROR ||
-					bad->kind == H1_BAD_TIMEOUT);
+	bool probe = !bad->since_ns && (bad->kind == FRONT_BAD_ABORT || bad->kind == FRONT_BAD_ERROR ||
+					bad->kind == FRONT_BAD_TIMEOUT);
 	static const enum stream_cause causes[] = {
-		[H1_BAD_SYNTAX] = CAUSE_PROXY, [H1_BAD_TOO_LARGE] = CAUSE_PROXY,
-		[H1_BAD_ABORT] = CAUSE_CLIENT_ABORT, [H1_BAD_ERROR] = CAUSE_CLIENT_ABORT,
-		[H1_BAD_TIMEOUT] = CAUSE_CLIENT_TIMEOUT,
+		[FRONT_BAD_SYNTAX] = CAUSE_PROXY, [FRONT_BAD_TOO_LARGE] = CAUSE_PROXY,
+		[FRONT_BAD_ABORT] = CAUSE_CLIENT_ABORT, [FRONT_BAD_ERROR] = CAUSE_CLIENT_ABORT,
+		[FRONT_BAD_TIMEOUT] = CAUSE_CLIENT_TIMEOUT,
 	};
 
 	if (probe && fe->options & PROXY_OPT_HTTP_IGNORE_PROBES)
 		return slice_none();
 	if (!probe || !(fe->options & PROXY_OPT_DONTLOGNULL)) {
 		proxy_count_request(fe);
-		counter_add(&fe->state->fe, CNT_REQ_H1, 1);
+		counter_add(&fe->state->fe, bad->version >= 20 ? CNT_REQ_H2 : CNT_REQ_H1, 1);
 		counter_add(&fe->state->fe, CNT_REQ_ERRORS, 1);
-		counter_add(&fe->state->fe, counter_of_status(bad->status), 1);
+		if (bad->status)
+			counter_add(&fe->state->fe, counter_of_status(bad->status), 1);
 		session_log_bad(sess, bad, causes[bad->kind], 'R');
-		if (bad->kind == H1_BAD_SYNTAX || bad->kind == H1_BAD_TOO_LARGE)
+		if (bad->kind == FRONT_BAD_SYNTAX || bad->kind == FRONT_BAD_TOO_LARGE)
 			error_capture_request(sess, &bad->details);
 	}
 	/* one that has only ended its sending may still read why nothing came of its request */
-	if (bad->kind == H1_BAD_ERROR || (bad->kind == H1_BAD_ABORT && !bad->since_ns))
+	if (bad->kind == FRONT_BAD_ERROR || (bad->kind == FRONT_BAD_ABORT && !bad->since_ns))
 		return slice_none();
-	return stream_page_text(fe, (unsigned)bad->status);
+	return bad->status ? stream_page_text(fe, (unsigned)bad->status) : slice_none();
 }
 
 void session_describe(const void *owner, struct strbuf *out)
@@ -139,8 +147,11 @@ void session_describe(const void *owner, struct strbuf *out)
 	strbuf_printf(out, " fe=%s", ((const struct session *)owner)->fe->name);
 }
 
-static const struct h1_front_user http_user = {
+static bool http_preface(void *owner, struct conn *c, struct block *in, uint32_t at);
+
+static const struct front_user http_user = {
 	.stream_new = http_stream_new, .bad_request = http_bad_request,
+	.preface = http_preface,
 	.closed = session_conn_closed, .describe = session_describe,
 };
 static const struct pass_user tcp_user = {
@@ -155,8 +166,49 @@ void session_abort(struct session *s)
 	session_free(s);
 }
 
+/* Gives the connection to the HTTP/2 mux, with bytes that were received. False: no memory. */
+static bool take_h2(struct session *s, struct block *in, uint32_t at)
+{
+	struct h2_conn *h2 = h2_front_new(s->conn, &http_user, s, &stream_proxy(s->fe)->front,
+					  h2_tunes_of(s->config), in, at);
+
+	if (!h2)
+		return false;
+	s->h2 = h2;
+	s->flags |= SESS_H2;
+	counter_add(&s->fe->state->fe, CNT_SESS_H2, 1);
+	return true;
+}
+
+/* A client in clear begins with the HTTP/2 preface: the mux changes. */
+static bool http_preface(void *owner, struct conn *c, struct block *in, uint32_t at)
+{
+	struct session *s = owner;
+
+	if (s->fe->options & PROXY_OPT_DISABLE_H2_UPGRADE || s->listener->bind->proto ||
+	    !take_h2(s, in, at))
+		return false;
+	h2_front_start(s->h2);
+	return true;
+}
+
+static void start_h2(struct session *s, bool readable)
+{
+	if (!take_h2(s, NULL, 0))
+		session_abort(s);
+	else if (readable)
+		h2_front_start(s->h2);
+}
+
 static void start_http(struct session *s, bool readable)
 {
+	const char *proto = s->listener->bind->proto;
+
+	if (proto ? strcmp(proto, "h2") == 0 : slice_eq(tls_alpn(s->conn), SLICE("h2"))) {
+		start_h2(s, readable);
+		return;
+	}
+	counter_add(&s->fe->state->fe, CNT_SESS_H1, 1);
 	s->h1 = h1_front_new(s->conn, &http_user, s, &stream_proxy(s->fe)->front);
 	if (!s->h1)
 		session_abort(s);
@@ -191,8 +243,8 @@ void session_start(struct session *s, bool readable)
 	enum rule_result r = RULE_CONTINUE;
 
 	proxy_count_session(s->fe);
-	counter_add(&s->fe->state->fe,
-		    s->fe->mode == PROXY_MODE_HTTP ? CNT_SESS_H1 : CNT_SESS_OTHER, 1);
+	if (s->fe->mode != PROXY_MODE_HTTP)
+		counter_add(&s->fe->state->fe, CNT_SESS_OTHER, 1);
 	if (rules_any(s->fe, RULES_TCP_SESSION)) {
 		struct arena arena;
 
@@ -263,7 +315,7 @@ void session_accept(struct listener_conf *l, int fd, const struct addr *src)
 		return;
 	}
 	if (!preamble_wait(s))
-		session_start(s, false);
+		session_secure(s, false);
 }
 
 /* --- stopping --------------------------------------------------------------------------------- */
@@ -273,6 +325,10 @@ void sessions_stop_thread(void)
 	struct session *s, *next;
 
 	list_for_each_safe(s, next, &session_list, link)
-		if (!(s->flags & SESS_EMBRYONIC) && s->fe->mode == PROXY_MODE_HTTP && s->h1)
+		if (s->flags & SESS_EMBRYONIC || s->fe->mode != PROXY_MODE_HTTP)
+			continue;
+		else if (s->flags & SESS_H2)
+			h2_front_stop(s->h2);
+		else if (s->h1)
 			h1_front_stop(s->h1);
 }

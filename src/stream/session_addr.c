@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "net/conn.h"
 #include "stream_priv.h"
+#include "tls/tls.h"
 
 const struct addr *session_src(struct session *s)
 {
@@ -26,4 +27,25 @@ const struct addr *session_dst(struct session *s)
 uint64_t session_accept_wall_us(const struct session *s)
 {
 	return clock_wall_us() - (clock_now_ns() - s->accept_ns) / 1000;
+}
+
+/* --- the connections that fetches of lower floors ask of ------------------------------------- */
+
+static struct conn *front_conn(const struct expr_ctx *ctx)
+{
+	return ctx->session ? ctx->session->conn : NULL;
+}
+
+static struct conn *back_conn(const struct expr_ctx *ctx)
+{
+	struct stream *s = ctx->stream;
+
+	return s && s->back.ops ? s->back.ops->conn(&s->back) : NULL;
+}
+
+void session_addr_init(void)
+{
+	static const struct tls_locator locator = { .front = front_conn, .back = back_conn };
+
+	tls_set_locator(&locator);
 }

@@ -43,14 +43,14 @@ static const struct {
 	bool back;
 	unsigned bit;
 } mux_options[] = {
-	{ PROXY_OPT_UNSAFE_REQUEST, false, H1_CONN_UNSAFE },
-	{ PROXY_OPT_UNSAFE_RESPONSE, true, H1_CONN_UNSAFE },
-	{ PROXY_OPT_HTTP_IGNORE_PROBES, false, H1_CONN_IGNORE_PROBES },
-	{ PROXY_OPT_DROP_RESPONSE_TRAILERS, false, H1_CONN_DROP_TRAILERS },
-	{ PROXY_OPT_DROP_REQUEST_TRAILERS, true, H1_CONN_DROP_TRAILERS },
-	{ PROXY_OPT_PRETEND_KEEPALIVE, true, H1_CONN_PRETEND_KEEP_ALIVE },
-	{ PROXY_OPT_USE_PROXY_HEADER, false, H1_CONN_PROXY_HEADER },
-	{ PROXY_OPT_IDLE_CLOSE, false, H1_CONN_IDLE_CLOSE },
+	{ PROXY_OPT_UNSAFE_REQUEST, false, MUX_OPT_UNSAFE },
+	{ PROXY_OPT_UNSAFE_RESPONSE, true, MUX_OPT_UNSAFE },
+	{ PROXY_OPT_HTTP_IGNORE_PROBES, false, MUX_OPT_IGNORE_PROBES },
+	{ PROXY_OPT_DROP_RESPONSE_TRAILERS, false, MUX_OPT_DROP_TRAILERS },
+	{ PROXY_OPT_DROP_REQUEST_TRAILERS, true, MUX_OPT_DROP_TRAILERS },
+	{ PROXY_OPT_PRETEND_KEEPALIVE, true, MUX_OPT_PRETEND_KEEP_ALIVE },
+	{ PROXY_OPT_USE_PROXY_HEADER, false, MUX_OPT_PROXY_HEADER },
+	{ PROXY_OPT_IDLE_CLOSE, false, MUX_OPT_IDLE_CLOSE },
 };
 
 static unsigned h1_options(uint64_t options, bool back)
@@ -63,7 +63,7 @@ static unsigned h1_options(uint64_t options, bool back)
 	return bits;
 }
 
-static void fill_settings(struct config *cfg, const struct proxy *px, struct h1_settings *set,
+static void fill_settings(struct config *cfg, const struct proxy *px, struct mux_settings *set,
 			  bool back)
 {
 	uint64_t adjust = back ? PROXY_OPT_H1_ADJUST_SERVER : PROXY_OPT_H1_ADJUST_CLIENT;

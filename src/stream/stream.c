@@ -12,6 +12,7 @@
 #include "core/pool.h"
 #include "core/task.h"
 #include "core/thread.h"
+#include "http/auth.h"
 #include "net/pipe.h"
 #include "error_capture.h"
 
@@ -34,6 +35,8 @@ void stream_set_stages(const struct stage_step *table)
 
 bool stream_init(void)
 {
+	if (stream_pool)
+		return true; /* another generation goes live */
 	stream_pool = pool_new("stream", sizeof(struct stream) + slot_class_size(SLOT_STREAM));
 	return stream_pool != NULL;
 }
@@ -119,6 +122,8 @@ static void stream_free(struct stream *s)
 {
 	BUG_ON(s->back.ops || s->flags & STRM_SLOT);
 	timer_cancel(&s->timer);
+	if (s->overrides && s->overrides->auth_job)
+		auth_job_cancel(s->overrides->auth_job);
 	if (s->task)
 		task_free(&s->task);
 	s->sess->open_streams--;

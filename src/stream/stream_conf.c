@@ -15,6 +15,7 @@ static bool stream_module_init(void)
 	stream_set_stages(stream_stages);
 	listen_init();
 	event_log_init();
+	session_addr_init();
 	return session_init() && server_conn_init() && backend_init();
 }
 

@@ -79,8 +79,13 @@ bool stream_add_unique_id(struct stream *s);
 
 /* --- forwarded.c : option forwarded. False: no memory. */
 bool stream_add_forwarded(struct stream *s);
-/* --- response.c : answers 100 to a client that waits before it sends its body, once. */
+/* --- client.c : answers 100 to a client that waits before it sends its body, once. */
 void stream_send_continue(struct stream *s);
+/* Sends an answer that is not the final one (1xx). */
+void stream_send_interim(struct stream *s, struct http_msg *m);
+
+/* --- cacheable.c : option checkcache: is the answer one that it refuses? Says so in the log. */
+bool stream_response_leaks_cookie(struct stream *s);
 
 /* --- request.c : runs a list, turns what it decided into a step; NEXT: go on */
 enum step stream_rules(struct stream *s, struct proxy *px, enum ruleset set, unsigned dir);
@@ -108,6 +113,8 @@ void stream_count_begin(struct stream *s);
 void stream_note_session(int64_t *last_s);
 void stream_count_backend(struct stream *s);
 void stream_count_end(struct stream *s);
+/* Bytes of the answer so far, the server's or our own, as logs and statistics count them. */
+uint64_t stream_bytes_out(const struct stream *s);
 /* With option contstats: counts the bytes so far, now and then. */
 void stream_count_continuously(struct stream *s);
 
@@ -121,8 +128,18 @@ void session_abort(struct session *s);
 /* For `show fd`; <owner> is a session. */
 void session_describe(const void *owner, struct strbuf *out);
 bool session_thread_init(void);
+/* follow.c: <s>, without a stream, goes on with the live generation, or is stopped after its next
+ * answer when it has no such frontend or listener any more: which frees it when it is idle.
+ */
+void session_follow(struct session *s);
 extern __thread struct list session_list;
 extern __thread struct list stream_list_of_thread;
+
+/* --- session_addr.c : tells the TLS floor where connections are. Once. */
+void session_addr_init(void);
+
+/* --- conn_error_smp.c : the number of what the log says of a connection (fc_err). */
+uint8_t conn_error_id(const char *message);
 
 /* --- log.c */
 /* Writes the log line of the stream, once, if its frontend wants one. */
@@ -136,12 +153,12 @@ void stream_log_begin(struct stream *s);
 /* A connection which ends before it carries anything: its PROXY protocol header failed. */
 void session_log_error(struct session *sess, const char *what);
 /* A connection that never became a stream. */
-void session_log_bad(struct session *sess, const struct h1_bad *bad, enum stream_cause cause,
+void session_log_bad(struct session *sess, const struct front_bad *bad, enum stream_cause cause,
 		     char phase);
 
 /* --- per-proxy settings computed in the check phase (stream_conf.c) */
 struct stream_proxy {
-	struct h1_settings front, back;
+	struct mux_settings front, back;
 	struct logformat *log_format, *log_format_sd, *error_format, *unique_format;
 	const char *log_format_text, *error_format_text;
 	const char *unique_header;

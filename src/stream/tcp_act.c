@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* tcp_act.c - edge file: actions that need no HTTP: verdicts, log level, marks of the client's
- * socket
+/* tcp_act.c - edge file: actions that need no HTTP: verdicts, log level
  *
  * Manual: configuration 4.4.
  */
@@ -24,6 +23,11 @@ static enum rule_result accept_run(const struct rule *r, struct expr_ctx *ctx, b
 static enum rule_result reject_run(const struct rule *r, struct expr_ctx *ctx, bool *first)
 {
 	return RULE_REJECT;
+}
+
+static enum rule_result close_run(const struct rule *r, struct expr_ctx *ctx, bool *first)
+{
+	return RULE_CUT_SERVER;
 }
 
 /* silent-drop [rst-ttl <ttl>] */
@@ -55,11 +59,11 @@ static void socket_make_silent(struct conn *c, int ttl)
 	static const int one = 1;
 	int hops = ttl ? ttl : 1;
 
+	c->flags |= CONN_NO_LINGER;
 	if (!ttl && setsockopt(c->fd, IPPROTO_TCP, TCP_REPAIR, &one, sizeof(one)) == 0)
 		return;
 	setsockopt(c->fd, IPPROTO_IP, IP_TTL, &hops, sizeof(hops));
 	setsockopt(c->fd, IPPROTO_IPV6, IPV6_UNICAST_HOPS, &hops, sizeof(hops));
-	c->flags |= CONN_NO_LINGER;
 }
 
 static enum rule_result silent_drop_run(const struct rule *r, struct expr_ctx *ctx, bool *first)
@@ -129,115 +133,6 @@ static enum rule_result nice_run(const struct rule *r, struct expr_ctx *ctx, boo
 	return RULE_CONTINUE;
 }
 
-/* --- marks: a number, or an expression that gives one ------------------------------------- */
-
-struct number_arg {
-	struct expr *expr; /* NULL: <number> */
-	int64_t number;
-};
-
-static bool number_parse(struct conf_line *l, struct rule *r)
-{
-	struct number_arg *arg = arena_zalloc(&l->cfg->arena, sizeof(*arg));
-	const char *word = conf_peek(l);
-	char *end;
-
-	if (!arg)
-		return rule_no_memory(l, r);
-	if (!word || rule_at_end(l))
-		return rule_error(l, r, l->at, "expects an argument");
-	r->data = arg;
-	arg->number = strtoll(word, &end, 0);
-	if (*end == '\0') {
-		l->at++;
-		return true;
-	}
-	arg->expr = expr_take(l, rule_phases(r->proxy, r->set));
-	return arg->expr != NULL;
-}
-
-/* The value; false: the expression gives none. */
-static bool number_eval(const struct number_arg *arg, struct expr_ctx *ctx, int64_t *out)
-{
-	struct sample smp;
-
-	*out = arg->number;
-	if (!arg->expr)
-		return true;
-	if (expr_eval(arg->expr, ctx, &smp) != EXPR_FOUND ||
-	    !sample_cast(&smp, SMP_INT, ctx->arena))
-		return false;
-	*out = smp.integer;
-	return true;
-}
-
-static enum rule_result tos_run(const struct rule *r, struct expr_ctx *ctx, bool *first)
-{
-	struct session *sess = ctx->session;
-	int64_t number;
-	int tos;
-
-	if (!sess || !sess->conn || !number_eval(r->data, ctx, &number))
-		return RULE_CONTINUE;
-	tos = number & 0xff;
-	if (sess->src.family == ADDR_INET)
-		setsockopt(sess->conn->fd, IPPROTO_IP, IP_TOS, &tos, sizeof(tos));
-	else if (sess->src.family == ADDR_INET6)
-		setsockopt(sess->conn->fd, IPPROTO_IPV6, IPV6_TCLASS, &tos, sizeof(tos));
-	return RULE_CONTINUE;
-}
-
-static enum rule_result mark_run(const struct rule *r, struct expr_ctx *ctx, bool *first)
-{
-	struct session *sess = ctx->session;
-	int64_t number;
-	unsigned mark;
-
-	if (!sess || !sess->conn || !number_eval(r->data, ctx, &number))
-		return RULE_CONTINUE;
-	mark = number;
-	setsockopt(sess->conn->fd, SOL_SOCKET, SO_MARK, &mark, sizeof(mark));
-	return RULE_CONTINUE;
-}
-
-/* --- rank in queues ----------------------------------------------------------------------- */
-
-static int64_t clamp(int64_t value, int64_t limit)
-{
-	return value < -limit ? -limit : value > limit ? limit : value;
-}
-
-static bool expr_parse_arg(struct conf_line *l, struct rule *r)
-{
-	struct number_arg *arg = arena_zalloc(&l->cfg->arena, sizeof(*arg));
-
-	if (!arg)
-		return rule_no_memory(l, r);
-	r->data = arg;
-	if (!conf_peek(l) || rule_at_end(l))
-		return rule_error(l, r, l->at, "missing expression");
-	arg->expr = expr_take(l, rule_phases(r->proxy, r->set));
-	return arg->expr != NULL;
-}
-
-static enum rule_result priority_class_run(const struct rule *r, struct expr_ctx *ctx, bool *first)
-{
-	int64_t number;
-
-	if (number_eval(r->data, ctx, &number))
-		ctx->stream->priority_class = clamp(number, 2047);
-	return RULE_CONTINUE;
-}
-
-static enum rule_result priority_offset_run(const struct rule *r, struct expr_ctx *ctx, bool *first)
-{
-	int64_t number;
-
-	if (number_eval(r->data, ctx, &number))
-		ctx->stream->priority_offset_ms = clamp(number, 524287);
-	return RULE_CONTINUE;
-}
-
 #define TCP_REQ (RULES_BIT(RULES_TCP_CONNECTION) | RULES_BIT(RULES_TCP_SESSION) | \
 		 RULES_BIT(RULES_TCP_CONTENT))
 #define TCP_RES RULES_BIT(RULES_TCP_RESPONSE)
@@ -254,22 +149,12 @@ static const struct rule_action actions[] = {
 	ACTION("accept", TCP_REQ | TCP_RES, NULL, accept_run, "", "let it pass: no more rules"),
 	ACTION("allow", HTTP_REQ | HTTP_RES | HTTP_AFT, NULL, accept_run, "",
 	       "let it pass: no more rules"),
-	ACTION("close", TCP_RES, NULL, reject_run, "", "close the server's connection"),
+	ACTION("close", TCP_RES, NULL, close_run, "", "close the server's connection"),
 	ACTION("reject", TCP_REQ | TCP_RES | HTTP_REQ, NULL, reject_run, "",
 	       "close without an answer"),
-	ACTION("set-fc-mark", MARKS, number_parse, mark_run, "{<mark>|<expr>}",
-	       "mark the packets sent to the client"),
-	ACTION("set-fc-tos", MARKS, number_parse, tos_run, "{<tos>|<expr>}",
-	       "set the TOS of packets sent to the client"),
 	ACTION("set-log-level", CONTENT | HTTP_AFT, log_level_parse, log_level_run,
 	       "{<level>|silent}", "log at this level, or not"),
-	ACTION("set-mark", MARKS, number_parse, mark_run, "{<mark>|<expr>}", "see set-fc-mark"),
 	ACTION("set-nice", CONTENT, nice_parse, nice_run, "<nice>", "how much this one yields"),
-	ACTION("set-priority-class", RULES_BIT(RULES_TCP_CONTENT) | HTTP_REQ, expr_parse_arg,
-	       priority_class_run, "<expr>", "rank in queues, lower first"),
-	ACTION("set-priority-offset", RULES_BIT(RULES_TCP_CONTENT) | HTTP_REQ, expr_parse_arg,
-	       priority_offset_run, "<expr>", "milliseconds added to the date in queues"),
-	ACTION("set-tos", MARKS, number_parse, tos_run, "{<tos>|<expr>}", "see set-fc-tos"),
 	ACTION("silent-drop", MARKS, silent_drop_parse, silent_drop_run, "[rst-ttl <ttl>]",
 	       "make the connection vanish"),
 	{ 0 }

@@ -265,7 +265,6 @@ static const struct expr_fetch fetches[] = {
 	FETCH("bs.aborted", SMP_BOOL, BC, BACK, fetch_aborted, "did the server break off?"),
 	FETCH("bs.id", SMP_INT, BC, BACK, fetch_stream_id, "the number of the server's stream"),
 	LOCAL("dst_is_local", "dst", "is the address that the client reached ours?"),
-	ERRORS("fc", FC, NULL),
 	LOCAL("fc_dst_is_local", "dst", "is the address that the client reached ours?"),
 	FIGURE("fackets", figure_fackets, "forward acknowledgements, as the kernel counts"),
 	FIGURE("lost", figure_lost, "segments lost, as the kernel counts"),

@@ -93,8 +93,12 @@ static enum rule_result set_var_run(const struct rule *r, struct expr_ctx *ctx, 
 {
 	const struct var_action *a = r->data;
 	struct sample value;
-	enum expr_result ret = expr_eval(a->expr, ctx, &value);
+	enum expr_result ret;
 
+	if (ctx->stream && r->set != RULES_HTTP_AFTER)
+		ctx->flags |= EXPR_MAY_WAIT;
+	ret = expr_eval(a->expr, ctx, &value);
+	ctx->flags &= ~EXPR_MAY_WAIT;
 	if (ret == EXPR_WAIT)
 		return RULE_WAIT;
 	if (ret == EXPR_FOUND)

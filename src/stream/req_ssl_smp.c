@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* tls_smp.c - edge file: fetches that read a TLS hello or an RDP cookie in bytes not yet sent
+/* req_ssl_smp.c - edge file: fetches that read a TLS hello or an RDP cookie in bytes not yet sent
  *
  * Manual: configuration 7.3.5 req.ssl_*, req.rdp_cookie.
  */
@@ -225,6 +225,6 @@ static const struct expr_acl_keyword acl_keywords[] = {
 	{ 0 }
 };
 
-const struct module mod_tls_smp = {
+const struct module mod_req_ssl_smp = {
 	.name = "tls-hello-fetches", .fetches = fetches, .acl_keywords = acl_keywords,
 };

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* front.h - what a client's mux and the owner of its connection (the session) know of each other
+ *
+ * Purpose: the same whatever HTTP version the client speaks: how a stream is asked for, how bytes
+ *          that are no request are reported, how the end is told.
+ * Owns   : nothing. Settings are borrowed from the generation, which the session holds.
+ * Threads: that of the connection.
+ */
+#ifndef MUX_FRONT_H
+#define MUX_FRONT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/slice.h"
+#include "mux/endpoint.h"
+
+struct block;
+struct conn;
+struct h1_case;
+struct strbuf;
+
+enum mux_options {
+	MUX_OPT_UNSAFE = 1 << 0,       /* accept-unsafe-violations of this side */
+	MUX_OPT_IGNORE_PROBES = 1 << 1,
+	MUX_OPT_DROP_TRAILERS = 1 << 2,       /* of what is sent to this side */
+	MUX_OPT_PRETEND_KEEP_ALIVE = 1 << 3,  /* back: close without announcing it */
+	MUX_OPT_PROXY_HEADER = 1 << 4,        /* front: http-use-proxy-header */
+	MUX_OPT_IDLE_CLOSE = 1 << 5,          /* front: idle-close-on-response */
+};
+
+/* What a mux needs of its proxy. */
+struct mux_settings {
+	int64_t request_ms;    /* time for a head to come; 0: none */
+	int64_t keep_alive_ms; /* between requests */
+	int64_t client_ms;     /* inactivity */
+	unsigned options;      /* enum mux_options */
+	unsigned fields_max;   /* tune.http.maxhdr */
+	size_t head_max;       /* tune.bufsize - tune.maxrewrite */
+	const struct h1_case *adjust; /* h1-case-adjust-bogus-*: the names; NULL: as they are */
+};
+
+/* Why no request came out of the bytes. */
+enum front_bad_kind {
+	FRONT_BAD_SYNTAX, FRONT_BAD_TOO_LARGE, FRONT_BAD_ABORT, FRONT_BAD_TIMEOUT, FRONT_BAD_ERROR,
+};
+
+struct front_bad {
+	enum front_bad_kind kind;
+	int status;           /* what a request gets as answer; 0: none, as in HTTP/2 */
+	const char *text;
+	uint64_t since_ns;    /* when the first byte came; 0: none did */
+	uint8_t version;      /* 11 or 20 */
+	struct endpoint_bad details; /* what was received, if anything, for a capture */
+};
+
+struct front_user {
+	/* A request's head is there: returns the front endpoint of a new stream, whose rx_head is
+	 * set, or NULL (no memory): the connection is closed. <since_ns>: when its first byte came.
+	 */
+	struct endpoint *(*stream_new)(void *owner, uint64_t since_ns);
+	/* Counts and logs; returns the page to send before closing (copied), slice_none() to close
+	 * at once.
+	 */
+	struct slice (*bad_request)(void *owner, const struct front_bad *bad);
+	/* The connection's first bytes are an HTTP/2 preface. The owner gives <c> to another mux,
+	 * with those bytes, which begin at <at> in <in> (borrowed); the caller forgets both. False:
+	 * they are taken for HTTP/1.
+	 */
+	bool (*preface)(void *owner, struct conn *c, struct block *in, uint32_t at);
+	/* The connection is gone: the owner lets go of the mux's. */
+	void (*closed)(void *owner);
+	/* For `show fd`: " fe=<name>". */
+	void (*describe)(const void *owner, struct strbuf *out);
+};
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* hash.h - what balancing by hash looks at, and how a key becomes a number
+ *
+ * Purpose: the settings of `balance source, uri, url_param, hdr, rdp-cookie, hash`, and of
+ *          `hash-type`; the hash of a request. Which server a hash means: proxy/balance.h.
+ * Owns   : nothing: the expressions are of the generation's arena.
+ * Threads: settings are immutable; hashing from any thread.
+ * Manual : balance, hash-type, hash-balance-factor, hash-preserve-affinity, hash-key (server).
+ */
+#ifndef PROXY_HASH_H
+#define PROXY_HASH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/slice.h"
+
+struct expr;
+struct expr_ctx;
+struct server;
+
+enum hash_method { HASH_MAP, HASH_CONSISTENT };
+
+/* X(name, word of hash-type) */
+#define HASH_FUNCTIONS(X) \
+	X(SDBM, "sdbm") X(DJB2, "djb2") X(WT6, "wt6") X(CRC32, "crc32") X(NONE, "none")
+enum hash_function {
+#define X(name, text) HASH_##name,
+	HASH_FUNCTIONS(X)
+#undef X
+	HASH_FUNCTION_COUNT
+};
+
+/* What becomes of the value of the key's expression before it is hashed. */
+enum hash_input {
+	HASH_INPUT_TEXT,    /* a field, a cookie; an empty one is none */
+	HASH_INPUT_PARAM,   /* a parameter: may be empty */
+	HASH_INPUT_ADDRESS, /* not hashed by the function: its words are folded into one */
+	HASH_INPUT_URI,     /* cut by <len>, <depth>, <whole> */
+	HASH_INPUT_DOMAIN,  /* the last label but one of a host name */
+	HASH_INPUT_BYTES,   /* any sample, as bytes */
+};
+
+/* Servers without room: taken all the same, or left when they have a limit, or a full queue. */
+enum hash_affinity { HASH_AFFINITY_ALWAYS, HASH_AFFINITY_MAXCONN, HASH_AFFINITY_MAXQUEUE };
+
+/* hash-key of a server: where the points of its consistent hashing come from. */
+enum hash_key { HASH_KEY_ID, HASH_KEY_ADDRESS, HASH_KEY_ADDRESS_PORT };
+
+struct hash_settings {
+	enum hash_method method;
+	enum hash_function function;
+	bool function_is_set, avalanche;
+	enum hash_affinity affinity;
+	unsigned balance_factor;       /* percent of the average load; 0: no bound */
+	const struct expr *key;        /* of `balance`; NULL: none of these algorithms */
+	const struct expr *body_key;   /* where to look in a body, or NULL */
+	enum hash_input input;
+	unsigned len, depth;           /* `uri`; 0: no bound */
+	bool whole;
+};
+
+/* The hash of the request of <ctx>. False: it has no such key, any server will do. */
+bool hash_request(const struct hash_settings *h, struct expr_ctx *ctx, uint32_t *hash);
+/* Where the points of <srv> begin. */
+uint32_t hash_server_seed(const struct server *srv);
+
+/* The parts of a URI and of a host name that count. */
+struct slice hash_uri_part(const struct hash_settings *h, struct slice uri);
+struct slice hash_domain_part(struct slice host);
+
+#endif

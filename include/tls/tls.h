@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* tls.h - TLS under a connection: certificates, handshakes, records
+ *
+ * Purpose: a transport (net/conn.h) which encrypts, on either side, and the settings that it needs.
+ *          The settings of a bind or server line lie in its slots; the floors above hand these over
+ *          and never see them.
+ * Owns   : a connection's TLS state, freed with it. Certificates belong to the generation that read
+ *          them; each distinct file is read once. A certificate that is replaced at run time lives
+ *          on until the last connection that was started with it has gone.
+ * Threads: a connection is its thread's. Settings are immutable after the check phase, but for the
+ *          certificates, which commands replace as a whole from any thread: connections that
+ *          begin afterwards see the new ones.
+ * Idle   : without bytes under way a connection holds no buffer.
+ * Errors : enum io; tls_failure() tells why a handshake failed.
+ * Manual : configuration 3.1 (ssl-*, tune.ssl.*), 3.11, 5.1, 5.2, 7.3.4; management 9.3 (ssl).
+ *
+ *      socket <-> thread's OpenSSL BIO <-> SSL <-> conn_recv(), conn_send()
+ *
+ * Several records are read by one system call, straight into OpenSSL's buffer, and what is written
+ * within one call is sent by one system call.
+ *
+ * Without OpenSSL (tls_none.c) nothing can be configured, and no function but the *_is_on() ones is
+ * ever called.
+ */
+#ifndef TLS_TLS_H
+#define TLS_TLS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/slice.h"
+#include "base/slot.h"
+
+struct config;
+struct conn;
+struct diag_list;
+struct expr;
+struct expr_ctx;
+
+/* The line that the settings stand on, for messages and defaults; all borrowed. */
+struct tls_place {
+	const char *proxy;   /* its name */
+	const char *name;    /* the addresses of a bind line as written, the name of a server */
+	const char *file;
+	int line;
+	bool http;           /* the mode of the proxy */
+};
+
+/* --- clients ---------------------------------------------------------------------------------- */
+
+/* Was `ssl` given on this bind line? <bind>: its slots. */
+bool tls_bind_is_on(const struct slot_area *bind);
+/* In the check phase: makes what handshakes need. False: reported to <diags>. */
+bool tls_bind_check(struct config *cfg, struct slot_area *bind, const struct tls_place *where,
+		    struct diag_list *diags);
+/* Makes TLS the transport of a connection just accepted, with CONN_HANDSHAKE set: events carry the
+ * handshake on before the layer above hears of the connection. False: no memory, or one more would
+ * be above maxsslconn.
+ */
+bool tls_accept(struct conn *c, struct slot_area *bind);
+/* Goes on with the handshake at once, as an event would. True: it is over, well or not. */
+bool tls_handshake_step(struct conn *c);
+
+/* --- servers ---------------------------------------------------------------------------------- */
+
+/* Was `ssl` given on this server line? <server>: its slots. */
+bool tls_server_is_on(const struct slot_area *server);
+/* In the check phase, see tls_bind_check(). */
+bool tls_server_check(struct config *cfg, struct slot_area *server, const struct tls_place *where,
+		      struct diag_list *diags);
+/* The expression of `sni`; NULL: none. */
+const struct expr *tls_server_sni(const struct slot_area *server);
+/* Makes TLS the transport of a connection that is being made, with CONN_HANDSHAKE set. <sni>: the
+ * name to ask for, or slice_none(). <alpn>: a list in wire format instead of the line's, or
+ * slice_none(). False: no memory.
+ */
+bool tls_connect(struct conn *c, struct slot_area *server, struct slice sni, struct slice alpn);
+/* The server's settings are now those of another generation's, which are the same. Harmless when
+ * the connection has no TLS.
+ */
+void tls_follow(struct conn *c, struct slot_area *server);
+/* Bytes to send in the clear before the handshake, before anything else; copied. */
+bool tls_preamble(struct conn *c, struct slice bytes);
+
+/* --- both ------------------------------------------------------------------------------------- */
+
+/* Has the connection TLS at all? */
+bool tls_is_on(const struct conn *c);
+/* The protocol that ALPN chose ("h2"), empty when none; for as long as the connection lives. */
+struct slice tls_alpn(const struct conn *c);
+/* "TLSv1.3", "ECDHE-RSA-AES256-GCM-SHA384": static; NULL when there is no TLS. */
+const char *tls_version_name(const struct conn *c);
+const char *tls_cipher_name(const struct conn *c);
+/* Was the session resumed, not negotiated anew? */
+bool tls_is_resumed(const struct conn *c);
+/* Did the client have to, and did it, show a certificate on this connection or session? */
+bool tls_has_peer_cert(const struct conn *c);
+/* The result of its verification, an X509_V_ code; 0: good. */
+int tls_verify_result(const struct conn *c);
+/* Texts for the PROXY protocol: what the client's certificate says, as slices of <room>, of
+ * <size> bytes; slice_none(): nothing. The signature and key are of the certificate shown by us.
+ */
+struct slice tls_peer_cn(const struct conn *c, char *room, size_t size);
+struct slice tls_peer_key_algorithm(const struct conn *c, char *room, size_t size);
+struct slice tls_peer_signature(const struct conn *c, char *room, size_t size);
+/* The name that the client asked for; empty: none. */
+struct slice tls_sni(const struct conn *c);
+
+/* Why the handshake failed: a text that lives until the thread's next call, "SSL handshake failure
+ * (error:...)" as logs have it. NULL: for no reason of TLS, the connection went.
+ */
+const char *tls_failure(const struct conn *c);
+
+/* How the fetches of this floor find their connection; set once by the floor that knows sessions
+ * and streams. Either returns NULL when there is none.
+ */
+struct tls_locator {
+	struct conn *(*front)(const struct expr_ctx *ctx);
+	struct conn *(*back)(const struct expr_ctx *ctx);
+};
+void tls_set_locator(const struct tls_locator *l);
+
+/* Figures of the process, for `show info`. */
+struct tls_figures {
+	uint64_t front_open, front_total;  /* connections */
+	uint64_t rate, rate_max;           /* per second */
+	uint64_t front_key_rate, front_key_rate_max; /* handshakes that were not resumed */
+	uint64_t back_key_rate, back_key_rate_max;
+	uint64_t back_open, back_total;
+	unsigned reuse_percent;            /* of the last second's handshakes */
+	uint64_t cache_lookups, cache_misses;
+	uint64_t max_connections, rate_limit;
+};
+void tls_get_figures(struct tls_figures *out);
+/* "OpenSSL 3.0.2 15 Mar 2022", "3.0.2", of the library in use; NULL: none. */
+const char *tls_library_name(void);
+const char *tls_library_version(void);
+
+extern const struct module mod_tls, mod_tls_bind, mod_tls_server, mod_tls_smp, mod_tls_hello_smp,
+	mod_tls_cert_smp;
+
+#endif

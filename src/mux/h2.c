@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* h2.c - the HTTP/2 mux: reading, and what owners of connections ask
+ *
+ * One function receives (h2_read). Frames other than DATA are handled when their payload is
+ * contiguous in <in>; that of DATA is given away as it comes. Whatever calls up may bring streams
+ * and the connection to their end: the BUSY flag keeps the connection's memory until the lowest
+ * frame has returned, and nobody keeps a stream over such a call without asking again.
+ */
+#include "base/clock.h"
+#include "h2_priv.h"
+
+/* Tells every stream, whose user may let go of it. */
+static void tell_streams(struct h2_conn *h)
+{
+	struct tree_node *n;
+
+	h2_fail_pending(h);
+	n = tree_first(&h->streams);
+
+	while (n) {
+		struct h2_stream *s = list_entry(n, struct h2_stream, node);
+		uint64_t id = n->key;
+
+		if (h->flags & H2C_FL_BROKEN)
+			s->ep->flags |= EP_ERROR;
+		else if (s->state == H2S_HALF_REMOTE || s->state == H2S_CLOSED)
+			s->ep->flags |= EP_PEER_SHUT;
+		else
+			s->ep->flags |= EP_RX_ABORT;
+		h2s_wake(s);
+		n = tree_find_ge(&h->streams, id + 1);
+	}
+}
+
+/* The peer sends no more, or the transport failed. */
+static void h2_eof(struct h2_conn *h, bool error)
+{
+	h->flags |= error ? H2C_FL_EOF | H2C_FL_BROKEN : H2C_FL_EOF;
+	if (error)
+		block_queue_clear(&h->out);
+	h2c_close(h);
+	if (!(h->flags & H2C_FL_DEAD))
+		tell_streams(h);
+}
+
+void h2_timeout(struct timer *t)
+{
+	struct h2_conn *h = list_entry(t, struct h2_conn, timer);
+	bool outer = h2_enter(h);
+
+	if (h->state == H2C_DRAIN) {
+		h2_destroy(h);
+	} else if (h->out.len && !(h->conn->flags & CONN_CAN_SEND)) {
+		h2_eof(h, true);
+	} else if (!h->stream_count) {
+		if (h->state > H2C_PREFACE)
+			h2c_goaway(h, H2_ERR_NO_ERROR, h->last_stream);
+		h2c_close(h);
+	}
+	h2_leave(h, outer);
+}
+
+/* --- reading --------------------------------------------------------------------------------- */
+
+void h2c_send_settings(struct h2_conn *h)
+{
+	const struct h2_tunes *t = h->tunes;
+	const struct h2_limits *limits = h->limits;
+	struct h2_settings set;
+	char frame[H2_SETTINGS_LEN_MAX];
+
+	h2_settings_init(&set);
+	set.initial_window_size = (uint32_t)limits->window;
+	if (h->side->is_back) {
+		set.enable_push = 0;
+	} else {
+		set.enable_connect_protocol = 1;
+		if (limits->streams)
+			set.max_concurrent_streams = (uint32_t)limits->streams;
+	}
+	set.header_table_size = (uint32_t)t->table_size;
+	set.max_frame_size = (uint32_t)t->frame_size;
+	h->settings_window = set.initial_window_size;
+	h2_out_control(h, frame, (size_t)(h2_settings_put(frame, &set) - frame));
+}
+
+/* What a client has to send first. False: more bytes are needed. */
+static bool use_preface(struct h2_conn *h)
+{
+	switch (h1_match_preface(wire_in_bytes(&h->in))) {
+	case H1_MORE:
+		return false;
+	case H1_ERROR:
+		if (h->tunes->log_errors != H2_LOG_NONE)
+			h2c_report(h, FRONT_BAD_SYNTAX, "no HTTP/2 preface");
+		h2c_close(h);
+		return true;
+	case H1_DONE:
+		break;
+	}
+	wire_in_use(&h->in, H2_PREFACE_LEN);
+	h2c_set_state(h, H2C_SETTINGS);
+	h2c_send_settings(h);
+	return true;
+}
+
+/* A frame's header. False: more bytes are needed. */
+static bool use_header(struct h2_conn *h)
+{
+	struct slice bytes = wire_in_bytes(&h->in);
+
+	if (bytes.len < H2_FRAME_HEADER_LEN)
+		return false;
+	h->frame = h2_frame_parse(bytes.ptr);
+	wire_in_use(&h->in, H2_FRAME_HEADER_LEN);
+	if (h2_frame_begin(h))
+		h->flags |= H2C_FL_IN_PAYLOAD;
+	return true;
+}
+
+/* The payload of a frame, which may be empty. False: more bytes are needed. */
+static bool use_payload(struct h2_conn *h)
+{
+	struct slice payload = wire_in_bytes(&h->in);
+
+	if (h->frame.type == H2_FT_DATA) {
+		h2_data_take(h);
+		return true;
+	}
+	if (payload.len < h->frame.length)
+		return false;
+	payload.len = h->frame.length;
+	h->flags &= (uint16_t)~H2C_FL_IN_PAYLOAD;
+	h2_frame_payload(h, payload);
+	if (payload.len && h->in.block)
+		wire_in_use(&h->in, payload.len);
+	return true;
+}
+
+/* Are frames taken now? */
+static bool is_reading(const struct h2_conn *h)
+{
+	return h->state < H2C_CLOSING && !(h->flags & (H2C_FL_DEAD | H2C_FL_PAUSE | H2C_FL_EOF)) &&
+	       h->control_bytes < H2_CONTROL_HIGH;
+}
+
+/* Uses the bytes that are there as far as that goes. */
+static void use_bytes(struct h2_conn *h)
+{
+	bool more = true;
+
+	while (more && is_reading(h)) {
+		if (h->flags & H2C_FL_IN_PAYLOAD && (!h->frame.length || wire_in_has(&h->in)))
+			more = use_payload(h);
+		else if (!wire_in_has(&h->in))
+			more = false;
+		else if (h->state == H2C_PREFACE)
+			more = use_preface(h);
+		else
+			more = use_header(h);
+	}
+	h2_wake_late(h);
+}
+
+/* A head that comes slowly has the time of a request, not that of an idle connection. */
+static void limit_slow_head(struct h2_conn *h)
+{
+	uint64_t at;
+
+	if (!h->since_ns || h->stream_count || !h->settings->request_ms)
+		return;
+	at = h->since_ns / NS_PER_MS + (uint64_t)h->settings->request_ms;
+	if (at < h->timer.expire_ms)
+		timer_set(&h->timer, at);
+}
+
+static void h2_read(struct h2_conn *h)
+{
+	enum io r;
+
+	for (int budget = WIRE_READ_BUDGET; is_reading(h); budget--) {
+		use_bytes(h);
+		if (!is_reading(h) || !wire_in_may_grow(&h->in, h->conn))
+			break;
+		if (!budget) {
+			h->flags |= H2C_FL_PAUSE;
+			break;
+		}
+		r = wire_in_recv(&h->in, h->conn);
+		if (r == IO_EOF || r == IO_ERR) {
+			h2_eof(h, r == IO_ERR);
+			return;
+		}
+		if (r == IO_AGAIN)
+			break;
+	}
+	if (h->flags & H2C_FL_DEAD)
+		return;
+	if (h->flags & H2C_FL_PAUSE)
+		h2_resume_later(h);
+	limit_slow_head(h);
+}
+
+static void drain(struct h2_conn *h)
+{
+	enum io r = h->conn->flags & CONN_ERROR ? IO_ERR : wire_drain(h->conn);
+
+	if (r == IO_OK)
+		h2_resume_later(h);
+	else if (r != IO_AGAIN)
+		h2_destroy(h);
+}
+
+void h2_ready(struct conn *c)
+{
+	struct h2_conn *h = c->owner;
+	bool outer = h2_enter(h);
+
+	h->flags &= (uint16_t)~H2C_FL_PAUSE;
+	h->turn_frames = h->turn_resets = 0;
+	if (c->flags & CONN_CAN_SEND && h->out.len && !(c->flags & CONN_ERROR))
+		h2_flush(h);
+	if (h->flags & H2C_FL_DEAD)
+		;
+	else if (h->state == H2C_DRAIN)
+		drain(h);
+	else if (c->flags & CONN_ERROR)
+		h2_eof(h, true);
+	else
+		h2_read(h);
+	h2_leave(h, outer);
+}
+
+/* --- front ----------------------------------------------------------------------------------- */
+
+void h2_describe(const struct conn *c, struct strbuf *out)
+{
+	static const char *const states[] = {
+#define X(s) [H2C_##s] = #s,
+		H2C_STATES(X)
+#undef X
+	};
+	const struct h2_conn *h = c->owner;
+
+	h->side->describe(h, out);
+	strbuf_printf(out, " mux=H2 ctx=%p h2c.st=%s .flg=0x%x .err=%u .streams=%u .maxid=%u "
+			   ".rxwin=%lld .txwin=%lld .obuf=%zu .glitches=%u",
+		      (const void *)h, states[h->state], h->flags, h->error, h->stream_count,
+		      h->last_stream, (long long)h->rx_window, (long long)h->tx_window,
+		      h->out.len, h->glitches);
+}
+
+static void front_describe(const struct h2_conn *h, struct strbuf *out)
+{
+	h->user->describe(h->owner, out);
+}
+
+static void front_closed(struct h2_conn *h)
+{
+	h->user->closed(h->owner);
+}
+
+static void front_bad(struct h2_conn *h, enum front_bad_kind kind, const char *text)
+{
+	struct front_bad bad = { .kind = kind, .text = text, .version = 20,
+				 .since_ns = clock_now_ns() };
+
+	h->user->bad_request(h->owner, &bad);
+}
+
+static const struct h2_side front_side = {
+	.stream_ops = &h2_front_endpoint, .headers_are_due = h2_front_headers_are_due,
+	.head_block = h2_front_head_block, .note_head = h2_front_note_head,
+	.put_head = h2_front_put_head,
+	.bad = front_bad, .closed = front_closed, .describe = front_describe,
+};
+
+static const struct conn_ops h2_front_conn_ops = {
+	.name = "h2-front", .ready = h2_ready, .describe = h2_describe,
+};
+
+struct h2_conn *h2_front_new(struct conn *c, const struct front_user *user, void *owner,
+			     const struct mux_settings *settings, const struct h2_tunes *tunes,
+			     struct block *in, uint32_t at)
+{
+	struct h2_conn *h = h2_new(c, owner);
+
+	if (!h)
+		return NULL;
+	h->user = user;
+	h->settings = settings;
+	h->tunes = tunes;
+	h->limits = &tunes->fe;
+	h->side = &front_side;
+	hpack_decoder_init(&h->decoder, (uint32_t)tunes->table_size);
+	hpack_encoder_init(&h->encoder, 0);
+	if (in) {
+		h->in.block = block_take(in);
+		h->in.at = at;
+	}
+	c->ops = &h2_front_conn_ops;
+	timer_init(&h->timer, h2_timeout);
+	h2c_arm(h);
+	return h;
+}
+
+void h2_front_start(struct h2_conn *h)
+{
+	h2_ready(h->conn);
+}
+
+void h2_front_stop(struct h2_conn *h)
+{
+	bool outer = h2_enter(h);
+
+	h->flags |= H2C_FL_STOP;
+	if (h->state > H2C_PREFACE && h->state < H2C_CLOSING)
+		h2c_goaway(h, H2_ERR_NO_ERROR, h->last_stream);
+	h2c_check_end(h);
+	h2_leave(h, outer);
+}
+
+struct h2_conn_facts h2_conn_facts(const struct h2_conn *h)
+{
+	return (struct h2_conn_facts){
+		.streams = h->stream_count, .glitches = h->glitches,
+		.streams_limit = (unsigned)h->limits->streams,
+	};
+}

@@ -1,0 +1,522 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* h2_back.c - the HTTP/2 mux towards servers: requests out, answers in
+ *
+ * We are the client here: we say hello first, number the streams and send the requests. Numbers
+ * must rise in the order in which the heads leave, so a stream gets its number with its head; until
+ * then it waits in the connection's <pending>.
+ *
+ * Streams come and go; the owner is told when there is room for one more, and when the last
+ * one has left. What the server says that it has not looked at (GOAWAY below a number, or
+ * REFUSED_STREAM) is marked EP_RX_REFUSED: it may be sent again, whatever it asks for.
+ */
+#include "base/arena.h"
+#include "base/clock.h"
+#include "h2_priv.h"
+#include "http/msg.h"
+
+/* --- requests --------------------------------------------------------------------------------- */
+
+void h2_back_number(struct h2_stream *s)
+{
+	struct h2_conn *h = s->conn;
+
+	BUG_ON(!h->side->is_back);
+	list_remove(&s->sender);
+	s->id = h->last_stream ? h->last_stream + 2 : 1;
+	s->tx_window = h->peer_window;
+	s->rx_window = h->settings_window;
+	h->last_stream = s->id;
+	tree_insert(&h->streams, &s->node, s->id);
+	h2s_set_state(s, H2S_OPEN);
+	s->flags |= H2S_FL_RECEIVING;
+	h->receiving++;
+}
+
+/* Is it asked to go over to the WebSocket protocol, and does the server know how (RFC 8441)? */
+static bool is_websocket(const struct h2_stream *s, const struct http_msg *m)
+{
+	const struct h1_field *f;
+
+	if (!(m->flags & HTTP_MSG_UPGRADE) || !s->conn->peer_connect)
+		return false;
+	f = http_field_find(&m->fields, FIELD_UPGRADE, slice_none());
+	return f && slice_eq_nocase(f->value, SLICE("websocket"));
+}
+
+static void back_note_head(struct h2_stream *s, const struct http_msg *m)
+{
+	s->flags |= H2S_FL_HEAD_SENT;
+	s->tx_left = m->body == HTTP_BODY_LENGTH ? m->content_length : UINT64_MAX;
+	if (m->method == HTTP_METH_HEAD)
+		s->flags |= H2S_FL_HEAD;
+	if (m->method == HTTP_METH_CONNECT)
+		s->flags |= H2S_FL_CONNECT;
+	if (is_websocket(s, m))
+		s->flags |= H2S_FL_CONNECT | H2S_FL_WEBSOCKET;
+}
+
+/* The pieces of a request that become pseudo-fields. */
+struct target {
+	struct slice scheme, authority, path;
+};
+
+/* An absolute form names all. Otherwise nothing is known of the scheme, and Host says the rest: it
+ * stays the field that it is.
+ */
+static struct target target_of(const struct http_msg *m)
+{
+	struct target t = { SLICE("https"), slice_none(), http_msg_pathq(m) };
+	bool absolute = m->flags & HTTP_MSG_ABSOLUTE;
+
+	if (absolute) {
+		t.scheme = slice_sub(m->uri, 0, slice_find(m->uri, SLICE("://")));
+		t.authority = http_msg_authority(m);
+	}
+	if (slice_eq(m->uri, SLICE("*")) ||
+	    (absolute && !t.path.len && m->method == HTTP_METH_OPTIONS))
+		t.path = SLICE("*");
+	else if (!t.path.len)
+		t.path = SLICE("/");
+	return t;
+}
+
+static bool put_pseudo(struct h2_stream *s, struct hpack_writer *w, const struct http_msg *m)
+{
+	struct hpack_encoder *e = &s->conn->encoder;
+	struct target t = target_of(m);
+	bool websocket = s->flags & H2S_FL_WEBSOCKET, ok;
+
+	if (m->method == HTTP_METH_CONNECT)
+		return hpack_write_pseudo(e, w, HPACK_METHOD, SLICE("CONNECT")) &&
+		       hpack_write_pseudo(e, w, HPACK_AUTHORITY, m->uri);
+	/* :authority may not be missing where :protocol is there (RFC 8441 4) */
+	if (websocket && !t.authority.ptr) {
+		const struct h1_field *host = http_field_find(&m->fields, FIELD_HOST, slice_none());
+
+		t.authority = host ? host->value : SLICE("");
+	}
+	ok = hpack_write_pseudo(e, w, HPACK_METHOD, websocket ? SLICE("CONNECT") : m->method_text);
+	if (websocket)
+		ok = ok && hpack_write_pseudo(e, w, HPACK_PROTOCOL, SLICE("websocket"));
+	ok = ok && hpack_write_pseudo(e, w, HPACK_SCHEME, t.scheme);
+	if (t.authority.ptr)
+		ok = ok && hpack_write_pseudo(e, w, HPACK_AUTHORITY, t.authority);
+	return ok && hpack_write_pseudo(e, w, HPACK_PATH, t.path);
+}
+
+static bool is_sent(const struct h2_stream *s, const struct http_msg *m, const struct h1_field *f)
+{
+	if (!f->name.ptr || !h2_field_is_allowed(f->id))
+		return false;
+	switch (f->id) {
+	case FIELD_HOST: /* unless it was ":authority" */
+		return !(m->flags & HTTP_MSG_ABSOLUTE) && m->method != HTTP_METH_CONNECT &&
+		       !(s->flags & H2S_FL_WEBSOCKET);
+	case FIELD_HTTP2_SETTINGS:
+		return false;
+	case FIELD_TE:
+		return slice_eq_nocase(f->value, SLICE("trailers"));
+	case FIELD_CONTENT_LENGTH:
+		return m->body == HTTP_BODY_NONE && slice_eq(f->value, SLICE("0"));
+	case FIELD_SEC_WEBSOCKET_KEY:
+		return !(s->flags & H2S_FL_WEBSOCKET);
+	}
+	return true;
+}
+
+static bool back_put_head(struct h2_stream *s, struct hpack_writer *w, const struct http_msg *m)
+{
+	struct hpack_encoder *e = &s->conn->encoder;
+	bool length = m->body == HTTP_BODY_LENGTH, ok = put_pseudo(s, w, m);
+
+	for (unsigned i = 0; i < m->fields.count && ok; i++) {
+		const struct h1_field *f = &m->fields.list[i];
+
+		if (is_sent(s, m, f)) {
+			ok = hpack_write_field(e, w, f->id, f->name, f->value);
+		} else if (f->id == FIELD_CONTENT_LENGTH && length && f->name.ptr) {
+			ok = h2_put_length(e, w, m->content_length);
+			length = false;
+		}
+	}
+	return ok && (!length || h2_put_length(e, w, m->content_length));
+}
+
+/* --- answers ---------------------------------------------------------------------------------- */
+
+static bool back_headers_are_due(struct h2_conn *h)
+{
+	uint32_t id = h->frame.stream;
+	struct h2_stream *s;
+
+	if (!(id & 1) || id > h->last_stream) {
+		h2c_error(h, H2_ERR_PROTOCOL_ERROR, "HEADERS on an idle stream");
+		return false;
+	}
+	s = h2s_find(h, id);
+	if (s && s->state != H2S_OPEN && s->state != H2S_HALF_LOCAL && !(s->flags & H2S_FL_RESET))
+		h2s_error(s, H2_ERR_STREAM_CLOSED, "HEADERS behind the end of the stream");
+	return h->state < H2C_CLOSING; /* whoever it is for, the tables have to see it */
+}
+
+/* How the body of an answer ends. */
+static uint8_t body_of(const struct h2_stream *s, const struct h2_head *head, bool end_stream)
+{
+	if (s->flags & H2S_FL_CONNECT && head->status >= 200 && head->status < 300)
+		return HTTP_BODY_TUNNEL;
+	if (end_stream || s->flags & H2S_FL_HEAD || head->status < 200 || head->status == 204 ||
+	    head->status == 304)
+		return HTTP_BODY_NONE;
+	return head->flags & H2_HEAD_FL_CONTENT_LENGTH ? HTTP_BODY_LENGTH : HTTP_BODY_CHUNKED;
+}
+
+/* A server that went over to WebSocket: told as HTTP/1 does (RFC 8441 5). */
+static bool fill_websocket(struct http_msg *m)
+{
+	m->status = 101;
+	m->flags |= HTTP_MSG_UPGRADE;
+	return http_msg_put_field(m, FIELD_UPGRADE, SLICE("upgrade"), SLICE("websocket")) &&
+	       http_msg_put_field(m, FIELD_CONNECTION, SLICE("connection"), SLICE("upgrade"));
+}
+
+/* False: no memory. */
+static bool fill_response(struct h2_stream *s, struct http_msg *m, struct h2_head *head,
+			  bool end_stream)
+{
+	struct h1_field *list = h2_head_keep(m, head, 8);
+
+	if (!list)
+		return false;
+	m->fields = (struct http_fields){
+		.list = list, .count = head->field_count, .room = head->field_count + 8u,
+	};
+	m->flags = HTTP_MSG_RESPONSE;
+	if (head->status < 200)
+		m->flags |= HTTP_MSG_INTERIM;
+	m->version = 20;
+	m->version_text = SLICE("HTTP/2.0");
+	m->status = head->status;
+	m->body = body_of(s, head, end_stream);
+	m->content_length = head->content_length;
+	if (m->body == HTTP_BODY_TUNNEL && s->flags & H2S_FL_WEBSOCKET && !fill_websocket(m))
+		return false;
+	m->reason = http_reason(m->status);
+	return true;
+}
+
+/* Bytes of the body that are announced, none counted as such. */
+static void expect_body(struct h2_stream *s, const struct http_msg *m)
+{
+	s->left = UINT64_MAX;
+	if (m->body == HTTP_BODY_LENGTH)
+		s->left = m->content_length;
+	else if (m->body == HTTP_BODY_NONE)
+		s->left = 0;
+}
+
+static void bad_response(struct h2_stream *s, const char *text)
+{
+	s->ep->flags |= EP_RX_BAD;
+	h2s_error(s, H2_ERR_PROTOCOL_ERROR, text);
+}
+
+/* A well-formed head for a stream that waits for one. */
+static void take_response(struct h2_stream *s, struct h2_head *head, bool end_stream)
+{
+	struct endpoint *ep = s->ep;
+	bool interim = head->status < 200;
+
+	if (interim && end_stream) {
+		bad_response(s, "an interim answer that ends the stream");
+		return;
+	}
+	/* an interim head that nobody took yet is overtaken */
+	if (!fill_response(s, ep->rx_head, head, end_stream)) {
+		h2s_error(s, H2_ERR_INTERNAL_ERROR, "out of memory");
+		return;
+	}
+	ep->rx_head_len = (uint32_t)head->list_len;
+	ep->rx_bytes += head->list_len;
+	ep->flags |= EP_RX_HEAD | EP_RX_ANY;
+	if (interim) {
+		h2s_wake(s);
+		return;
+	}
+	s->flags |= H2S_FL_HEAD_GOT;
+	expect_body(s, ep->rx_head);
+	if (end_stream)
+		h2s_ended_remote(s);
+	s->conn->late = s; /* the body is probably right behind: both go together */
+}
+
+static void on_response(struct h2_conn *h, struct h2_stream *s, struct slice block, bool end)
+{
+	unsigned options = end ? H2_HEAD_OPT_END_STREAM : 0;
+	struct h2_head head;
+
+	if (!s || s->flags & H2S_FL_RESET)
+		options |= H2_HEAD_OPT_DISCARD;
+	else if (s->flags & H2S_FL_HEAD)
+		options |= H2_HEAD_OPT_TO_HEAD;
+	switch (h2_head_read(h, block, H2_HEAD_RESPONSE, options, &head)) {
+	case H2_HEAD_OK:
+		take_response(s, &head, end);
+		break;
+	case H2_HEAD_BROKEN:
+		h2c_error(h, H2_ERR_COMPRESSION_ERROR, hpack_error_text(head.hpack_error));
+		break;
+	case H2_HEAD_TOO_LARGE:
+		bad_response(s, "head too large");
+		break;
+	case H2_HEAD_REFUSED:
+		if (!(options & H2_HEAD_OPT_DISCARD))
+			bad_response(s, h2_head_error_text(head.error));
+		break;
+	}
+}
+
+static void back_head_block(struct h2_conn *h, struct slice block, bool end_stream)
+{
+	struct h2_stream *s = h2s_find(h, h->frame.stream);
+
+	if (s && s->flags & H2S_FL_HEAD_GOT && !(s->flags & H2S_FL_RESET))
+		h2_head_trailers(h, s, block, end_stream);
+	else
+		on_response(h, s, block, end_stream);
+}
+
+/* --- streams ---------------------------------------------------------------------------------- */
+
+/* A stream that the server will not serve is told. It may leave, and others with it. */
+static void refuse(struct h2_stream *s)
+{
+	s->flags |= H2S_FL_RESET;
+	if (s->id)
+		h2s_set_state(s, H2S_CLOSED);
+	block_queue_clear(&s->ep->tx);
+	s->ep->flags |= EP_ERROR | EP_RX_ABORT | EP_RX_REFUSED;
+	h2s_wake(s);
+}
+
+void h2_fail_pending(struct h2_conn *h)
+{
+	struct h2_stream *s;
+
+	while (!list_is_empty(&h->pending)) {
+		s = list_first(&h->pending, struct h2_stream, sender);
+		list_remove(&s->sender);
+		s->flags |= H2S_FL_RESET;
+		s->ep->flags |= h->flags & H2C_FL_CONNECTED ? EP_ERROR | EP_RX_REFUSED : EP_ERROR;
+		h2s_wake(s);
+	}
+}
+
+static void back_settings(struct h2_conn *h)
+{
+	h->back_user->room_changed(h->owner);
+}
+
+static void back_goaway(struct h2_conn *h, uint32_t last)
+{
+	struct tree_node *n = tree_find_ge(&h->streams, (uint64_t)last + 1);
+
+	h->back_user->room_changed(h->owner);
+	while (n) {
+		uint64_t id = n->key;
+
+		refuse(list_entry(n, struct h2_stream, node));
+		n = tree_find_ge(&h->streams, id + 1);
+	}
+	h2_fail_pending(h);
+}
+
+/* Nobody uses the connection any more: kept, or over? */
+static void last_left(struct h2_conn *h)
+{
+	bool good = h->state < H2C_CLOSING && !(h->flags & (H2C_FL_STOP | H2C_FL_BROKEN));
+
+	if (h->back_user->stream_left(h->owner, true) && good)
+		return;
+	h->flags |= H2C_FL_STOP;
+	if (h->state < H2C_CLOSING)
+		h2c_goaway(h, H2_ERR_NO_ERROR, 0);
+	h2c_check_end(h);
+}
+
+static void h2_back_detach(struct endpoint *ep)
+{
+	struct h2_stream *s = ep->mux;
+	struct h2_conn *h = s->conn;
+	bool outer = h2_enter(h);
+
+	ep->ops = NULL;
+	ep->mux = NULL;
+	if (s->id && s->state != H2S_CLOSED && !(s->flags & H2S_FL_RESET) &&
+	    !(h->flags & H2C_FL_BROKEN))
+		h2c_reset(h, s->id, H2_ERR_CANCEL);
+	h2s_free(s);
+	if (h->stream_count)
+		h->back_user->stream_left(h->owner, false);
+	else
+		last_left(h);
+	h2_leave(h, outer);
+}
+
+static const struct endpoint_ops back_endpoint = {
+	.name = "H2", .send = h2_ep_send, .resume = h2_ep_resume, .detach = h2_back_detach,
+	.conn = h2_ep_conn, .preamble = h2_ep_preamble, .framed = true,
+};
+
+bool h2_back_attach(struct h2_conn *h, struct endpoint *ep)
+{
+	struct h2_stream *s = h2s_new(h, 0);
+
+	if (!s)
+		return false;
+	s->ep = ep;
+	ep->ops = &back_endpoint;
+	ep->mux = s;
+	list_append(&h->pending, &s->sender);
+	timer_set(&h->timer, TIMER_NEVER);
+	if (h->flags & H2C_FL_CONNECTED) {
+		ep->flags |= EP_CONNECTED;
+		if (h->streams_total > 1)
+			ep->flags |= EP_REUSED;
+	}
+	return true;
+}
+
+/* --- the connection --------------------------------------------------------------------------- */
+
+/* The connection stands: who waits for it may speak. */
+static void back_connected(struct h2_conn *h)
+{
+	struct h2_stream *s;
+
+	h->flags |= H2C_FL_CONNECTED;
+	/* at most the first stream: others come when there is room, which is from now on */
+	if (!list_is_empty(&h->pending)) {
+		s = list_first(&h->pending, struct h2_stream, sender);
+		s->ep->flags |= EP_CONNECTED;
+		h2s_wake(s);
+	}
+	if (!(h->flags & H2C_FL_DEAD))
+		h->back_user->room_changed(h->owner);
+}
+
+static void h2_back_ready(struct conn *c)
+{
+	struct h2_conn *h = c->owner;
+	bool outer = h2_enter(h);
+
+	if (!(c->flags & CONN_ERROR)) {
+		if (c->flags & (CONN_CONNECTING | CONN_HANDSHAKE)) {
+			h2_leave(h, outer);
+			return;
+		}
+		if (!(h->flags & H2C_FL_CONNECTED))
+			back_connected(h);
+	}
+	if (!(h->flags & H2C_FL_DEAD))
+		h2_ready(c);
+	h2_leave(h, outer);
+}
+
+static const struct conn_ops back_conn_ops = {
+	.name = "h2-back", .ready = h2_back_ready, .describe = h2_describe,
+};
+
+static void back_bad(struct h2_conn *h, enum front_bad_kind kind, const char *text)
+{
+	/* its streams say it, each in its own log line */
+}
+
+static void back_closed(struct h2_conn *h)
+{
+	h->back_user->closed(h->owner);
+}
+
+static void back_describe(const struct h2_conn *h, struct strbuf *out)
+{
+	h->back_user->describe(h->owner, out);
+}
+
+static const struct h2_side back_side = {
+	.stream_ops = &back_endpoint, .is_back = true, .headers_are_due = back_headers_are_due,
+	.head_block = back_head_block, .note_head = back_note_head, .put_head = back_put_head,
+	.settings = back_settings, .goaway = back_goaway, .bad = back_bad, .closed = back_closed, .describe = back_describe,
+};
+
+/* Preface and SETTINGS, before anything else. */
+static void say_hello(struct h2_conn *h)
+{
+	h2_out_control(h, H2_PREFACE, H2_PREFACE_LEN);
+	h2c_send_settings(h);
+}
+
+struct h2_conn *h2_back_new(struct conn *c, const struct h2_back_user *user, void *owner,
+			    const struct mux_settings *settings, const struct h2_tunes *tunes)
+{
+	struct h2_conn *h = h2_new(c, owner);
+
+	if (!h)
+		return NULL;
+	h->back_user = user;
+	h->settings = settings;
+	h->tunes = tunes;
+	h->limits = &tunes->be;
+	h->side = &back_side;
+	hpack_decoder_init(&h->decoder, (uint32_t)tunes->table_size);
+	hpack_encoder_init(&h->encoder, 0);
+	c->ops = &back_conn_ops;
+	timer_init(&h->timer, h2_timeout);
+	h2c_set_state(h, H2C_SETTINGS);
+	if (!(c->flags & (CONN_CONNECTING | CONN_HANDSHAKE)))
+		h->flags |= H2C_FL_CONNECTED;
+	say_hello(h);
+	return h;
+}
+
+unsigned h2_back_room(const struct h2_conn *h)
+{
+	unsigned max = h->peer_streams;
+
+	if (h->state >= H2C_CLOSING || !(h->flags & H2C_FL_CONNECTED) ||
+	    h->flags & (H2C_FL_STOP | H2C_FL_BROKEN | H2C_FL_EOF) ||
+	    h->last_stream >= H2_STREAM_MAX - 2 * 65536)
+		return 0;
+	if (h->limits->streams && max > (unsigned)h->limits->streams)
+		max = (unsigned)h->limits->streams;
+	return max > h->stream_count ? max - h->stream_count : 0;
+}
+
+void h2_back_close(struct h2_conn *h)
+{
+	bool outer = h2_enter(h);
+
+	h->flags |= H2C_FL_STOP;
+	if (h->state < H2C_CLOSING) {
+		h2c_goaway(h, H2_ERR_NO_ERROR, 0);
+		h2_flush(h);
+	}
+	if (!(h->flags & H2C_FL_DEAD))
+		h2_destroy(h);
+	h2_leave(h, outer);
+}
+
+bool h2_back_detach_thread(struct h2_conn *h)
+{
+	BUG_ON(h->stream_count);
+	if (list_is_linked(&h->turn) || list_is_linked(&h->flush) || h->out.len ||
+	    wire_in_has(&h->in) || h->head || h->flags & (H2C_FL_BUSY | H2C_FL_IN_PAYLOAD))
+		return false;
+	wire_in_clear(&h->in);
+	timer_cancel(&h->timer);
+	conn_detach(h->conn);
+	return true;
+}
+
+bool h2_back_attach_thread(struct h2_conn *h)
+{
+	return conn_attach(h->conn);
+}

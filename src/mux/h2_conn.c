@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* h2_conn.c - the HTTP/2 mux: a connection's states, its faults, its end
+ *
+ *    PREFACE --> SETTINGS --> OPEN --> CLOSING --> DRAIN
+ *                               |         ^ no more frames are read; streams end, <out> is sent
+ *                               +---------+
+ *
+ * Nothing here reads or formats; whoever finds that the connection must end says so here.
+ */
+#include "base/clock.h"
+#include "core/activity.h"
+#include "core/pool.h"
+#include "h2_priv.h"
+
+/* After the last byte was sent, how long the rest is read and thrown away. */
+#define DRAIN_MS 2000
+
+static struct pool *conn_pool;
+
+bool h2_conn_init(void)
+{
+	conn_pool = pool_new("h2c", sizeof(struct h2_conn));
+	return conn_pool != NULL;
+}
+
+void h2c_set_state(struct h2_conn *h, enum h2c_state to)
+{
+	static const unsigned next[] = {
+		[H2C_PREFACE] = 1 << H2C_SETTINGS | 1 << H2C_CLOSING,
+		[H2C_SETTINGS] = 1 << H2C_OPEN | 1 << H2C_CLOSING,
+		[H2C_OPEN] = 1 << H2C_CLOSING,
+		[H2C_CLOSING] = 1 << H2C_DRAIN,
+		[H2C_DRAIN] = 0,
+	};
+
+	BUG_ON(!(next[h->state] & 1u << to));
+	h->state = (uint8_t)to;
+}
+
+/* --- life ------------------------------------------------------------------------------------ */
+
+struct h2_conn *h2_new(struct conn *c, void *owner)
+{
+	struct h2_conn *h = pool_zalloc(conn_pool);
+
+	if (!h)
+		return NULL;
+	h->conn = c;
+	h->owner = owner;
+	h->peer_window = h->settings_window = H2_WINDOW_DEFAULT;
+	h->peer_frame_max = H2_FRAME_SIZE_MIN;
+	h->peer_table = HPACK_TABLE_SIZE;
+	h->peer_streams = UINT32_MAX;
+	h->tx_window = h->rx_window = H2_WINDOW_DEFAULT;
+	list_init(&h->turn);
+	list_init(&h->flush);
+	list_init(&h->senders);
+	list_init(&h->pending);
+	c->owner = h;
+	return h;
+}
+
+void h2_free(struct h2_conn *h)
+{
+	BUG_ON(h->stream_count);
+	timer_cancel(&h->timer);
+	list_remove(&h->turn);
+	list_remove(&h->flush);
+	h->side->closed(h);
+	conn_close(&h->conn);
+	wire_in_clear(&h->in);
+	block_drop(h->head);
+	block_queue_clear(&h->out);
+	hpack_decoder_fini(&h->decoder);
+	hpack_encoder_fini(&h->encoder);
+	pool_free(conn_pool, h);
+}
+
+/* The end of the connection; the memory goes when no frame of ours needs it any more. */
+void h2_destroy(struct h2_conn *h)
+{
+	BUG_ON(h->stream_count);
+	if (h->flags & H2C_FL_BUSY)
+		h->flags |= H2C_FL_DEAD;
+	else
+		h2_free(h);
+}
+
+void h2c_close(struct h2_conn *h)
+{
+	if (h->state < H2C_CLOSING)
+		h2c_set_state(h, H2C_CLOSING);
+	h2c_check_end(h);
+}
+
+void h2c_check_end(struct h2_conn *h)
+{
+	if (h->stream_count || h->flags & H2C_FL_DEAD)
+		return;
+	if ((h->state == H2C_OPEN || h->state == H2C_SETTINGS) && h->flags & H2C_FL_STOP)
+		h2c_set_state(h, H2C_CLOSING);
+	if (h->state != H2C_CLOSING)
+		return;
+	if (h->flags & H2C_FL_BROKEN || h->conn->flags & (CONN_ERROR | CONN_NO_LINGER) ||
+	    (!h->out.len && (h->flags & H2C_FL_EOF || h->side->is_back))) {
+		h2_destroy(h);
+		return;
+	}
+	if (h->out.len) {
+		h2c_arm(h);
+		return;
+	}
+	/* closing with unread bytes would make the kernel send a reset, which destroys our last
+	 * frames on their way
+	 */
+	conn_shut_write(h->conn);
+	h2c_set_state(h, H2C_DRAIN);
+	wire_in_clear(&h->in);
+	timer_set(&h->timer, clock_now_ms() + DRAIN_MS);
+	if (h->conn->flags & CONN_CAN_RECV)
+		h2_resume_later(h);
+}
+
+void h2c_goaway(struct h2_conn *h, enum h2_error code, uint32_t last)
+{
+	char frame[H2_GOAWAY_LEN];
+
+	if (h->flags & H2C_FL_GOAWAY_SENT && h->error == code)
+		return;
+	h->flags |= H2C_FL_GOAWAY_SENT;
+	h->error = (uint8_t)code;
+	/* servers begin no streams */
+	h2_put_goaway(frame, h->side->is_back ? 0 : last, code);
+	h2_out_control(h, frame, sizeof(frame));
+}
+
+void h2c_report(struct h2_conn *h, enum front_bad_kind kind, const char *text)
+{
+	h->side->bad(h, kind, text);
+}
+
+void h2c_refused(struct h2_conn *h, enum front_bad_kind kind, const char *text)
+{
+	if (h->tunes->log_errors == H2_LOG_STREAM)
+		h2c_report(h, kind, text);
+	h2c_glitch(h, text);
+}
+
+void h2c_error(struct h2_conn *h, enum h2_error code, const char *text)
+{
+	if (h->state >= H2C_CLOSING)
+		return;
+	if (text && h->tunes->log_errors != H2_LOG_NONE)
+		h2c_report(h, FRONT_BAD_SYNTAX, text);
+	h2c_goaway(h, code, h->last_stream);
+	h2c_set_state(h, H2C_CLOSING);
+	/* what was asked is not answered any more: the windows may be wrong, or the peer an enemy */
+	h->flags |= H2C_FL_STOP;
+	h2_fail_pending(h);
+	for (struct tree_node *n = tree_first(&h->streams), *next; n; n = next) {
+		struct h2_stream *s = list_entry(n, struct h2_stream, node);
+		uint64_t id = n->key;
+
+		s->flags |= H2S_FL_RESET;
+		s->ep->flags |= EP_ERROR;
+		h2s_wake(s);
+		next = tree_find_ge(&h->streams, id + 1);
+	}
+	h2c_check_end(h);
+}
+
+void h2c_kill(struct h2_conn *h)
+{
+	if (h->conn->flags & CONN_NO_LINGER) {
+		h->flags |= H2C_FL_BROKEN;
+		block_queue_clear(&h->out);
+	}
+	h2c_error(h, H2_ERR_ENHANCE_YOUR_CALM, NULL);
+}
+
+void h2c_glitch(struct h2_conn *h, const char *text)
+{
+	unsigned limit = (unsigned)h->limits->glitches;
+
+	h->glitches++;
+	if (limit && h->glitches >= limit && h->state < H2C_CLOSING &&
+	    100 - activity_idle_percent() >= (unsigned)h->tunes->kill_cpu_percent)
+		h2c_error(h, H2_ERR_ENHANCE_YOUR_CALM, text);
+}
+
+/* Without a stream: the time for the next request. With unsent bytes: for the peer to read. */
+void h2c_arm(struct h2_conn *h)
+{
+	const struct mux_settings *set = h->settings;
+	int64_t ms = 0;
+
+	if (h->state == H2C_DRAIN)
+		return;
+	if (h->out.len && !(h->conn->flags & CONN_CAN_SEND))
+		ms = set->client_ms;
+	else if (!h->stream_count)
+		ms = h->last_stream ? set->keep_alive_ms : set->request_ms;
+	timer_set(&h->timer, ms ? clock_now_ms() + (uint64_t)ms : TIMER_NEVER);
+}

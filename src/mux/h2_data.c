@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* h2_data.c - the HTTP/2 mux: received DATA
+ *
+ * Payload bytes are given to their stream as slices of the received blocks, as they come. The
+ * stream is woken when another one's frame follows or when all that was received is used, so that
+ * many frames of one body cost one pass.
+ */
+#include "h2_priv.h"
+
+/* The peer may send nearly 2 GB before it must hear of us again: streams have their own windows. */
+static void open_connection_window(struct h2_conn *h)
+{
+	char frame[H2_WINDOW_UPDATE_LEN];
+
+	if (h->flags & H2C_FL_WINDOW_OPENED && h->rx_window > H2_WINDOW_MAX / 2)
+		return;
+	h->flags |= H2C_FL_WINDOW_OPENED;
+	h2_put_window_update(frame, 0, (uint32_t)(H2_WINDOW_MAX - h->rx_window));
+	h->rx_window = H2_WINDOW_MAX;
+	h2_out_control(h, frame, sizeof(frame));
+}
+
+void h2_wake_late(struct h2_conn *h)
+{
+	struct h2_stream *s = h->late;
+	uint32_t id;
+
+	if (!s)
+		return;
+	id = s->id;
+	h2s_wake(s);
+	s = h2s_find(h, id);
+	if (s)
+		h2s_grant(s, false);
+}
+
+/* Which stream gets the payload? NULL: nobody. */
+static struct h2_stream *data_stream(struct h2_conn *h)
+{
+	const struct h2_frame *f = &h->frame;
+	struct h2_stream *s = h2s_find(h, f->stream);
+
+	if (!s || s->flags & H2S_FL_RESET) {
+		/* what was on its way when we ended the stream is no fault */
+		if (!h->side->is_back && !h2c_was_reset(h, f->stream)) {
+			h2c_reset(h, f->stream, H2_ERR_STREAM_CLOSED);
+			h2c_glitch(h, "DATA on a closed stream");
+		}
+		return NULL;
+	}
+	if (s->state != H2S_OPEN && s->state != H2S_HALF_LOCAL) {
+		h2s_error(s, H2_ERR_STREAM_CLOSED, "DATA behind the end of the stream");
+		return NULL;
+	}
+	if (h->side->is_back && !(s->flags & H2S_FL_HEAD_GOT)) {
+		h2s_error(s, H2_ERR_PROTOCOL_ERROR, "DATA before the head");
+		return NULL;
+	}
+	if (s->rx_window < f->length) {
+		h2s_error(s, H2_ERR_FLOW_CONTROL_ERROR, "more DATA than the stream's window");
+		return NULL;
+	}
+	s->rx_window -= f->length;
+	return s;
+}
+
+bool h2_data_begin(struct h2_conn *h)
+{
+	const struct h2_frame *f = &h->frame;
+
+	if (!(f->stream & 1) || f->stream > h->last_stream) {
+		h2c_error(h, H2_ERR_PROTOCOL_ERROR, "DATA on an idle stream");
+		return false;
+	}
+	if (f->flags & H2_FL_PADDED && !f->length) {
+		h2c_error(h, H2_ERR_FRAME_SIZE_ERROR, "padded DATA without a length of the padding");
+		return false;
+	}
+	if (h->rx_window < f->length) {
+		h2c_error(h, H2_ERR_FLOW_CONTROL_ERROR, "more DATA than the connection's window");
+		return false;
+	}
+	h->rx_window -= f->length;
+	h->left = f->length;
+	h->pad = 0;
+	if (f->flags & H2_FL_PADDED)
+		h->flags |= H2C_FL_PAD_NEXT;
+	h->data = data_stream(h);
+	if (h->state >= H2C_CLOSING)
+		return false;
+	if (f->length)
+		open_connection_window(h);
+	if (!f->length && !(f->flags & H2_FL_END_STREAM))
+		h2c_glitch(h, "empty DATA");
+	return h->state < H2C_CLOSING;
+}
+
+/* The stream's user will be told. */
+static void wake_soon(struct h2_conn *h, struct h2_stream *s)
+{
+	BUG_ON(h->late && h->late != s);
+	h->late = s;
+}
+
+/* <n> payload bytes of <in> are the stream's. False: they are refused. */
+static bool deliver(struct h2_conn *h, struct h2_stream *s, struct slice bytes)
+{
+	struct block_queue *q = s->flags & H2S_FL_EARLY ? &s->early : &s->ep->rx;
+
+	if (s->left != UINT64_MAX) {
+		if (bytes.len > s->left) {
+			h2s_error(s, H2_ERR_PROTOCOL_ERROR, "more DATA than announced");
+			return false;
+		}
+		s->left -= bytes.len;
+	}
+	if (!block_queue_add(q, h->in.block, bytes.ptr, bytes.len)) {
+		h2s_error(s, H2_ERR_INTERNAL_ERROR, "out of memory");
+		return false;
+	}
+	s->ep->rx_bytes += bytes.len;
+	wake_soon(h, s);
+	return true;
+}
+
+/* The whole frame was used. */
+static void data_end(struct h2_conn *h)
+{
+	struct h2_stream *s = h->data;
+
+	h->flags &= (uint16_t)~H2C_FL_IN_PAYLOAD;
+	h->data = NULL;
+	if (!s || !(h->frame.flags & H2_FL_END_STREAM))
+		return;
+	if (s->left != UINT64_MAX && s->left) {
+		h2s_error(s, H2_ERR_PROTOCOL_ERROR, "less DATA than announced");
+		return;
+	}
+	h2s_ended_remote(s);
+	wake_soon(h, s);
+}
+
+/* The byte in front of padded content. False: the connection is lost. */
+static bool take_pad_length(struct h2_conn *h)
+{
+	struct slice bytes = wire_in_bytes(&h->in);
+
+	h->flags &= (uint16_t)~H2C_FL_PAD_NEXT;
+	h->pad = (uint8_t)bytes.ptr[0];
+	h->left--;
+	wire_in_use(&h->in, 1);
+	if (h->pad > h->left) {
+		h2c_error(h, H2_ERR_PROTOCOL_ERROR, "padding larger than its frame");
+		return false;
+	}
+	h->left -= h->pad;
+	return true;
+}
+
+void h2_data_take(struct h2_conn *h)
+{
+	struct slice bytes;
+
+	if (h->flags & H2C_FL_PAD_NEXT && !take_pad_length(h))
+		return;
+	bytes = wire_in_bytes(&h->in);
+	if (h->left && bytes.len) {
+		if (bytes.len > h->left)
+			bytes.len = h->left;
+		if (h->data && !deliver(h, h->data, bytes))
+			h->data = NULL;
+		h->left -= (uint32_t)bytes.len;
+		wire_in_use(&h->in, bytes.len);
+		bytes = wire_in_bytes(&h->in);
+	}
+	if (!h->left && h->pad && bytes.len) {
+		if (bytes.len > h->pad)
+			bytes.len = h->pad;
+		h->pad -= (uint32_t)bytes.len;
+		wire_in_use(&h->in, bytes.len);
+	}
+	if (!h->left && !h->pad)
+		data_end(h);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* h2_endpoint.c - the HTTP/2 mux: what streams ask of it */
+#include <sys/random.h>
+#include "h2_priv.h"
+
+void h2_ep_send(struct endpoint *ep)
+{
+	struct h2_stream *s = ep->mux;
+	struct h2_conn *h = s->conn;
+	bool outer = h2_enter(h);
+
+	h2s_send(s);
+	h2_leave(h, outer);
+}
+
+void h2_ep_resume(struct endpoint *ep)
+{
+	h2s_grant(ep->mux, false);
+}
+
+struct conn *h2_ep_conn(struct endpoint *ep)
+{
+	return ((struct h2_stream *)ep->mux)->conn->conn;
+}
+
+bool h2_ep_preamble(struct endpoint *ep, struct slice bytes)
+{
+	struct block_queue *out = &((struct h2_stream *)ep->mux)->conn->out, behind = *out;
+
+	/* before our preface, which waits already */
+	block_queue_init(out);
+	if (!block_queue_add_copy(out, bytes)) {
+		*out = behind;
+		return false;
+	}
+	block_queue_move(out, &behind);
+	return true;
+}
+
+/* What tells the peer that its stream ends before it was whole. NO_ERROR with an answer that was
+ * complete: the rest of the request is not wanted (RFC 9113 8.1).
+ */
+static enum h2_error reset_code(const struct h2_stream *s, uint32_t flags)
+{
+	if (flags & EP_TX_DONE)
+		return H2_ERR_NO_ERROR;
+	if (flags & EP_KILL)
+		return H2_ERR_ENHANCE_YOUR_CALM;
+	return s->flags & H2S_FL_HEAD_SENT ? H2_ERR_CANCEL : H2_ERR_REFUSED_STREAM;
+}
+
+static void h2_front_detach(struct endpoint *ep)
+{
+	struct h2_stream *s = ep->mux;
+	struct h2_conn *h = s->conn;
+	bool outer = h2_enter(h), kill = ep->flags & EP_KILL;
+
+	ep->ops = NULL;
+	ep->mux = NULL;
+	if (s->state != H2S_CLOSED && !(s->flags & H2S_FL_RESET) && !(h->flags & H2C_FL_BROKEN))
+		h2c_reset(h, s->id, reset_code(s, ep->flags));
+	h2s_free(s);
+	if (kill)
+		h2c_kill(h);
+	if (!h->stream_count)
+		h2c_arm(h);
+	h2c_check_end(h);
+	h2_leave(h, outer);
+}
+
+const struct endpoint_ops h2_front_endpoint = {
+	.name = "H2", .send = h2_ep_send, .resume = h2_ep_resume, .detach = h2_front_detach,
+	.conn = h2_ep_conn, .framed = true,
+};
+
+void websocket_key_make(char *key)
+{
+	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				     "0123456789+/";
+	unsigned char bytes[18] = { 0 };
+
+	/* a key is no secret: it only tells caches and peers apart */
+	if (getrandom(bytes, 16, 0) != 16)
+		bytes[0] = (unsigned char)(uintptr_t)key;
+	for (unsigned i = 0; i < 6; i++) {
+		unsigned v = (unsigned)bytes[3 * i] << 16 | (unsigned)bytes[3 * i + 1] << 8 |
+			     bytes[3 * i + 2];
+
+		for (unsigned k = 0; k < 4; k++)
+			key[4 * i + k] = digits[v >> (18 - 6 * k) & 63];
+	}
+	key[22] = key[23] = '=';
+}

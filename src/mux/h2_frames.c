@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* h2_frames.c - the HTTP/2 mux: received frames other than DATA
+ *
+ * Each type has a function; h2_frame_begin() says from the header and from what came before whether
+ * the frame may come at all.
+ */
+#include <string.h>
+#include "base/clock.h"
+#include "h2_priv.h"
+
+/* --- may it come? ----------------------------------------------------------------------------- */
+
+/* What the order of frames allows. NULL: fine. */
+static const char *order_fault(const struct h2_conn *h)
+{
+	const struct h2_frame *f = &h->frame;
+
+	if (h->state == H2C_SETTINGS && (f->type != H2_FT_SETTINGS || f->flags & H2_FL_ACK))
+		return "the first frame is not SETTINGS";
+	if (h->flags & H2C_FL_CONTINUATION && f->type != H2_FT_CONTINUATION)
+		return "another frame amid a header block";
+	if (f->type == H2_FT_CONTINUATION && !(h->flags & H2C_FL_CONTINUATION))
+		return "CONTINUATION without a header block";
+	if (f->type == H2_FT_PUSH_PROMISE)
+		return "PUSH_PROMISE, which nobody may send to us";
+	return NULL;
+}
+
+/* A number that was never used may only get HEADERS and PRIORITY. */
+static bool is_idle_stream(const struct h2_conn *h, uint32_t id)
+{
+	return !(id & 1) || id > h->last_stream;
+}
+
+static void count_frame(struct h2_conn *h)
+{
+	const struct h2_limits *t = h->limits;
+
+	if (h->frame.type == H2_FT_RST_STREAM && t->rst_at_once &&
+	    ++h->turn_resets >= (unsigned)t->rst_at_once)
+		h->flags |= H2C_FL_PAUSE;
+	if (t->frames_at_once && ++h->turn_frames >= (unsigned)t->frames_at_once)
+		h->flags |= H2C_FL_PAUSE;
+}
+
+bool h2_frame_begin(struct h2_conn *h)
+{
+	struct h2_frame *f = &h->frame;
+	const char *fault = order_fault(h);
+	bool connection = true;
+	uint8_t error;
+
+	if (fault) {
+		h2c_error(h, H2_ERR_PROTOCOL_ERROR, fault);
+		return false;
+	}
+	error = h2_frame_check(f, (uint32_t)h->tunes->frame_size, &connection);
+	if (error && connection) {
+		h2c_error(h, error, "frame of a wrong size or stream");
+		return false;
+	}
+	count_frame(h);
+	if (h->late && (h->late->id != f->stream ||
+			(f->type != H2_FT_DATA && f->type != H2_FT_HEADERS)))
+		h2_wake_late(h);
+	if (h->state >= H2C_CLOSING)
+		return false;
+	if (error) {
+		h2c_reset(h, f->stream, error);
+		h2c_glitch(h, "PRIORITY of a wrong size");
+		f->type = H2_FT_COUNT; /* its payload is skipped */
+	}
+	if (f->type == H2_FT_HEADERS)
+		h->since_ns = clock_now_ns();
+	return f->type != H2_FT_DATA || h2_data_begin(h);
+}
+
+/* --- settings, ping, goaway ------------------------------------------------------------------- */
+
+/* The windows of all streams follow the peer's initial one (RFC 9113 6.9.2). */
+static bool change_peer_window(struct h2_conn *h, uint32_t window)
+{
+	int64_t delta = (int64_t)window - h->peer_window;
+	struct tree_node *n;
+
+	h->peer_window = window;
+	if (!delta)
+		return true;
+	for (n = tree_first(&h->streams); n; n = tree_next(n)) {
+		struct h2_stream *s = list_entry(n, struct h2_stream, node);
+
+		s->tx_window += delta;
+		if (s->tx_window > H2_WINDOW_MAX)
+			return false;
+		if (s->tx_window > 0 && s->ep->tx.len)
+			h2s_send_later(s);
+	}
+	return true;
+}
+
+static void on_settings(struct h2_conn *h, struct slice payload)
+{
+	struct h2_settings set;
+	char ack[H2_FRAME_HEADER_LEN];
+	uint8_t error;
+
+	if (h->frame.flags & H2_FL_ACK) {
+		if (h->flags & H2C_FL_ACKED)
+			h2c_glitch(h, "SETTINGS acknowledged twice");
+		else
+			hpack_decoder_limit(&h->decoder, (uint32_t)h->tunes->table_size);
+		h->flags |= H2C_FL_ACKED;
+		return;
+	}
+	if (h->state == H2C_OPEN)
+		h2c_glitch(h, "SETTINGS again");
+	else
+		h2c_set_state(h, H2C_OPEN);
+	h2_settings_init(&set);
+	set.initial_window_size = h->peer_window;
+	set.max_frame_size = h->peer_frame_max;
+	set.header_table_size = h->peer_table;
+	set.enable_connect_protocol = h->peer_connect;
+	set.max_concurrent_streams = h->peer_streams;
+	error = h2_settings_parse(&set, payload, h->side->is_back);
+	if (error || !change_peer_window(h, set.initial_window_size)) {
+		h2c_error(h, error ? error : H2_ERR_FLOW_CONTROL_ERROR, NULL);
+		return;
+	}
+	h->peer_frame_max = set.max_frame_size;
+	h->peer_connect = set.enable_connect_protocol;
+	h->peer_streams = set.max_concurrent_streams;
+	if (h->side->settings)
+		h->side->settings(h);
+	if (set.header_table_size != h->peer_table)
+		hpack_encoder_resize(&h->encoder, set.header_table_size);
+	h->peer_table = set.header_table_size;
+	h2_put_settings_ack(ack);
+	h2_out_control(h, ack, sizeof(ack));
+}
+
+static void on_ping(struct h2_conn *h, struct slice payload)
+{
+	char frame[H2_PING_LEN];
+
+	if (h->frame.flags & H2_FL_ACK) {
+		h2c_glitch(h, "PING acknowledged that was not sent");
+		return;
+	}
+	h2_put_ping(frame, payload.ptr, true);
+	h2_out_control(h, frame, sizeof(frame));
+}
+
+/* The peer means to go: no more streams, and the end when those that it has are over. */
+static void on_goaway(struct h2_conn *h, struct slice payload)
+{
+	h->flags |= H2C_FL_STOP;
+	if (h->side->goaway)
+		h->side->goaway(h, h2_get_u31(payload.ptr));
+	h2c_check_end(h);
+}
+
+/* --- streams ---------------------------------------------------------------------------------- */
+
+static void on_window_update(struct h2_conn *h, struct slice payload)
+{
+	uint32_t add = h2_get_u31(payload.ptr), id = h->frame.stream;
+	struct h2_stream *s;
+
+	if (!id) {
+		if (!add || h->tx_window + add > H2_WINDOW_MAX) {
+			h2c_error(h, add ? H2_ERR_FLOW_CONTROL_ERROR : H2_ERR_PROTOCOL_ERROR, NULL);
+			return;
+		}
+		h->tx_window += add;
+		if (!list_is_empty(&h->senders))
+			h2_flush_later(h);
+		return;
+	}
+	if (is_idle_stream(h, id)) {
+		h2c_error(h, H2_ERR_PROTOCOL_ERROR, "WINDOW_UPDATE on an idle stream");
+		return;
+	}
+	s = h2s_find(h, id);
+	if (!s || s->flags & H2S_FL_RESET) {
+		if (!add) {
+			h2c_reset(h, id, H2_ERR_PROTOCOL_ERROR);
+			h2c_glitch(h, "WINDOW_UPDATE of nothing");
+		}
+		return;
+	}
+	if (!add || s->tx_window + add > H2_WINDOW_MAX) {
+		h2s_error(s, add ? H2_ERR_FLOW_CONTROL_ERROR : H2_ERR_PROTOCOL_ERROR,
+			  "WINDOW_UPDATE out of range");
+		return;
+	}
+	s->tx_window += add;
+	if (s->tx_window > 0 && s->ep->tx.len)
+		h2s_send_later(s);
+}
+
+static void on_rst_stream(struct h2_conn *h, struct slice payload)
+{
+	struct h2_stream *s;
+
+	if (is_idle_stream(h, h->frame.stream)) {
+		h2c_error(h, H2_ERR_PROTOCOL_ERROR, "RST_STREAM on an idle stream");
+		return;
+	}
+	/* both know now: what still comes is no more what was on its way */
+	h2c_forget_reset(h, h->frame.stream);
+	s = h2s_find(h, h->frame.stream);
+	if (!s || s->flags & H2S_FL_RESET)
+		return;
+	s->flags |= H2S_FL_RESET;
+	s->reset_code = h2_get_u32(payload.ptr);
+	h2s_set_state(s, H2S_CLOSED);
+	block_queue_clear(&s->ep->tx);
+	s->ep->flags |= EP_ERROR | EP_RX_ABORT;
+	if (h->side->is_back && s->reset_code == H2_ERR_REFUSED_STREAM)
+		s->ep->flags |= EP_RX_REFUSED;
+	h2s_wake(s);
+}
+
+static void on_priority(struct h2_conn *h, struct slice payload)
+{
+	if (h2_get_u31(payload.ptr) != h->frame.stream)
+		return;
+	h2c_error(h, H2_ERR_PROTOCOL_ERROR, NULL); /* it depends on itself */
+}
+
+/* --- header blocks ---------------------------------------------------------------------------- */
+
+/* Keeps a part of a header block until the rest is there. False: the connection is lost. */
+static bool gather(struct h2_conn *h, struct slice part)
+{
+	if (!h->head)
+		h->head = block_new();
+	if (!h->head) {
+		h2c_error(h, H2_ERR_INTERNAL_ERROR, "out of memory");
+		return false;
+	}
+	if (part.len > block_room(h->head)) {
+		h2c_error(h, H2_ERR_ENHANCE_YOUR_CALM, "header block too large");
+		return false;
+	}
+	memcpy(h->head->data + h->head->used, part.ptr, part.len);
+	h->head->used += (uint32_t)part.len;
+	return true;
+}
+
+static void head_complete(struct h2_conn *h, struct slice block, bool end_stream)
+{
+	h->flags &= (uint16_t)~H2C_FL_CONTINUATION;
+	h->side->head_block(h, block, end_stream);
+	h->since_ns = 0;
+}
+
+static void on_headers(struct h2_conn *h, struct slice payload)
+{
+	struct h2_content c;
+	bool self = false;
+	uint8_t error = h2_content_parse(&h->frame, payload, &c, &self);
+
+	if (error || self) {
+		h2c_error(h, self ? H2_ERR_PROTOCOL_ERROR : error, "HEADERS without sense");
+		return;
+	}
+	if (!h->side->headers_are_due(h))
+		return;
+	payload = slice_make(payload.ptr + c.lead, payload.len - c.lead - c.pad);
+	if (h->frame.flags & H2_FL_END_HEADERS) {
+		head_complete(h, payload, h->frame.flags & H2_FL_END_STREAM);
+		return;
+	}
+	h->flags |= H2C_FL_CONTINUATION;
+	h->flags &= (uint16_t)~H2C_FL_END_STREAM;
+	if (h->frame.flags & H2_FL_END_STREAM)
+		h->flags |= H2C_FL_END_STREAM;
+	h->head_stream = h->frame.stream;
+	gather(h, payload);
+}
+
+static void on_continuation(struct h2_conn *h, struct slice payload)
+{
+	struct block *head;
+
+	if (h->frame.stream != h->head_stream) {
+		h2c_error(h, H2_ERR_PROTOCOL_ERROR, "CONTINUATION of another stream");
+		return;
+	}
+	h2c_glitch(h, "CONTINUATION");
+	if (h->state >= H2C_CLOSING)
+		return;
+	/* many small parts cost more than one head ever should */
+	if (++h->continuations > H2_CONTINUATIONS_MAX) {
+		h2c_error(h, H2_ERR_ENHANCE_YOUR_CALM, "too many CONTINUATION");
+		return;
+	}
+	if (!gather(h, payload) || !(h->frame.flags & H2_FL_END_HEADERS))
+		return;
+	head = h->head;
+	h->head = NULL;
+	h->continuations = 0;
+	head_complete(h, slice_make(head->data, head->used), h->flags & H2C_FL_END_STREAM);
+	block_drop(head);
+}
+
+void h2_frame_payload(struct h2_conn *h, struct slice payload)
+{
+	static void (*const handlers[H2_FT_COUNT])(struct h2_conn *, struct slice) = {
+		[H2_FT_HEADERS] = on_headers, [H2_FT_PRIORITY] = on_priority,
+		[H2_FT_RST_STREAM] = on_rst_stream, [H2_FT_SETTINGS] = on_settings,
+		[H2_FT_PING] = on_ping, [H2_FT_GOAWAY] = on_goaway,
+		[H2_FT_WINDOW_UPDATE] = on_window_update,
+		[H2_FT_CONTINUATION] = on_continuation,
+	};
+
+	/* unknown types are skipped (RFC 9113 4.1) */
+	if (h->frame.type < H2_FT_COUNT && handlers[h->frame.type])
+		handlers[h->frame.type](h, payload);
+}

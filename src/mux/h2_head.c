@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* h2_head.c - the HTTP/2 mux: received heads become messages
+ *
+ * A block is decoded into a buffer of the thread, whatever becomes of its stream: the tables of both
+ * sides must stay in step. Only a head that is well-formed and wanted gets a stream; its texts
+ * are then copied, as a whole, to the stream's arena.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "base/clock.h"
+#include "h1_priv.h"
+#include "h2_priv.h"
+
+static __thread char *text_room;
+static __thread size_t text_size;
+
+bool h2_head_thread_init(void)
+{
+	text_size = block_size();
+	text_room = malloc(H2_HEAD_TEXT_ROOM(text_size, HPACK_TABLE_SIZE_MAX));
+	return text_room != NULL;
+}
+
+void h2_head_thread_fini(void)
+{
+	free(text_room);
+	text_room = NULL;
+}
+
+/* Decodes into the thread's buffers. */
+enum h2_head_status h2_head_read(struct h2_conn *h, struct slice block, enum h2_head_kind kind,
+				  unsigned options, struct h2_head *head)
+{
+	size_t max = h->settings->head_max < text_size ? h->settings->head_max : text_size;
+
+	*head = (struct h2_head){
+		.fields = h1_scratch_fields, .field_capacity = (uint16_t)h1_scratch_count,
+		.list_max = (uint32_t)max, .text = text_room,
+	};
+	if (h->settings->options & MUX_OPT_UNSAFE)
+		options |= H2_HEAD_OPT_UNSAFE;
+	return h2_head_decode(&h->decoder, block, kind, options, head);
+}
+
+/* Copies what <head> points to into the message's arena. Returns the list of fields, or NULL. */
+struct h1_field *h2_head_keep(struct http_msg *m, struct h2_head *head, unsigned spare)
+{
+	struct h1_field *list = arena_alloc(m->arena, (head->field_count + spare) * sizeof(*list));
+	char *text = arena_alloc(m->arena, head->text_len + 1);
+
+	if (!list || !text)
+		return NULL;
+	memcpy(text, head->text, head->text_len);
+	h2_head_move(head, text);
+	memcpy(list, head->fields, head->field_count * sizeof(*list));
+	return list;
+}
+
+/* --- requests --------------------------------------------------------------------------------- */
+
+/* The target as an absolute form, which is how the parts of a head fit together (RFC 9113 8.3.1). */
+static bool fill_uri(struct http_msg *m, const struct h2_head *head)
+{
+	bool asterisk = slice_eq(head->path, SLICE("*"));
+	struct slice path = asterisk ? SLICE("") : head->path;
+	size_t len = head->scheme.len + 3 + head->authority.len + path.len;
+	char *text;
+
+	if (slice_is_none(head->path)) {
+		m->uri = head->authority;
+		return true;
+	}
+	if (!(head->flags & H2_HEAD_FL_AUTHORITY)) {
+		m->uri = head->path;
+		return true;
+	}
+	text = arena_alloc(m->arena, len);
+	if (!text)
+		return false;
+	m->uri = slice_make(text, len);
+	m->flags |= HTTP_MSG_ABSOLUTE | HTTP_MSG_NORMALIZED;
+	memcpy(text, head->scheme.ptr, head->scheme.len);
+	text += head->scheme.len;
+	memcpy(text, "://", 3);
+	text += 3;
+	memcpy(text, head->authority.ptr, head->authority.len);
+	if (path.len)
+		memcpy(text + head->authority.len, path.ptr, path.len);
+	return true;
+}
+
+static void fill_body(struct http_msg *m, const struct h2_head *head, bool end_stream)
+{
+	m->content_length = head->content_length;
+	if (end_stream || head->method_id == H1_METHOD_CONNECT)
+		m->body = HTTP_BODY_NONE;
+	else if (head->flags & H2_HEAD_FL_CONTENT_LENGTH)
+		m->body = HTTP_BODY_LENGTH;
+	else
+		m->body = HTTP_BODY_CHUNKED;
+}
+
+/* An extended CONNECT is told as the upgrade that it stands for (RFC 8441 5). */
+static bool fill_websocket(struct http_msg *m, const struct h2_head *head)
+{
+	char key[WEBSOCKET_KEY_LEN];
+
+	m->method_text = SLICE("GET");
+	m->method = HTTP_METH_GET;
+	m->flags |= HTTP_MSG_UPGRADE;
+	websocket_key_make(key);
+	return http_msg_put_field(m, FIELD_UPGRADE, SLICE("upgrade"), head->protocol) &&
+	       http_msg_put_field(m, FIELD_CONNECTION, SLICE("connection"), SLICE("upgrade")) &&
+	       http_msg_add_field(m, SLICE("sec-websocket-key"), slice_make(key, sizeof(key)));
+}
+
+/* The port that the scheme implies is left out, as in HTTP/1 (RFC 9110 4.2.3). */
+static void drop_default_port(struct h2_head *head)
+{
+	struct slice port = slice_eq(head->scheme, SLICE("http")) ? SLICE(":80")
+			    : slice_eq(head->scheme, SLICE("https")) ? SLICE(":443") : slice_none();
+	struct slice *a = &head->authority;
+
+	if (!port.len || a->len <= port.len ||
+	    memcmp(a->ptr + a->len - port.len, port.ptr, port.len) != 0)
+		return;
+	a->len -= port.len;
+	if (head->flags & H2_HEAD_FL_HOST)
+		head->fields[0].value = *a;
+}
+
+/* False: no memory. */
+static bool fill_request(struct http_msg *m, struct h2_head *head, bool end_stream)
+{
+	struct h1_field *list;
+
+	drop_default_port(head);
+	list = h2_head_keep(m, head, 8);
+	if (!list)
+		return false;
+	m->fields = (struct http_fields){
+		.list = list, .count = head->field_count, .room = head->field_count + 8u,
+	};
+	m->flags = 0;
+	m->version = 20;
+	m->version_text = SLICE("HTTP/2.0");
+	m->method_text = head->method;
+	m->method = head->method_id;
+	if (head->flags & H2_HEAD_FL_EXPECT_CONTINUE)
+		m->flags |= HTTP_MSG_EXPECT_CONTINUE;
+	fill_body(m, head, end_stream);
+	if (!fill_uri(m, head))
+		return false;
+	return slice_is_none(head->protocol) || fill_websocket(m, head);
+}
+
+/* Notes of the request what the answer's framing depends on. */
+static void note_request(struct h2_stream *s, const struct h2_head *head, bool end_stream)
+{
+	if (head->method_id == H1_METHOD_CONNECT) {
+		s->flags |= H2S_FL_CONNECT | H2S_FL_EARLY;
+		if (!slice_is_none(head->protocol))
+			s->flags |= H2S_FL_WEBSOCKET;
+		/* the request ends here; what follows is the tunnel's */
+		s->ep->flags |= EP_RX_END;
+	} else if (head->flags & H2_HEAD_FL_CONTENT_LENGTH) {
+		s->left = head->content_length;
+	}
+	if (head->method_id == H1_METHOD_HEAD)
+		s->flags |= H2S_FL_HEAD;
+	if (end_stream) {
+		h2s_set_state(s, H2S_HALF_REMOTE);
+		if (s->flags & H2S_FL_EARLY)
+			s->flags |= H2S_FL_EARLY_END;
+		s->ep->flags |= EP_RX_END;
+		return;
+	}
+	h2s_set_state(s, H2S_OPEN);
+	s->flags |= H2S_FL_RECEIVING;
+	s->conn->receiving++;
+}
+
+/* Once the connection has had as many streams as it may, those under way are still served. */
+static void limit_total(struct h2_conn *h)
+{
+	const struct h2_limits *t = h->limits;
+	uint64_t last = 2 * ((uint64_t)t->total_streams + (unsigned)t->streams) - 1;
+
+	if (!t->total_streams || h->stream_limit ||
+	    h->streams_total < (unsigned)t->total_streams)
+		return;
+	h->stream_limit = last < H2_STREAM_MAX ? (uint32_t)last : H2_STREAM_MAX;
+	h2c_goaway(h, H2_ERR_NO_ERROR, h->stream_limit);
+}
+
+/* A well-formed request begins a stream. */
+static void begin_stream(struct h2_conn *h, struct h2_head *head, bool end_stream)
+{
+	struct h2_stream *s = h2s_new(h, h->frame.stream);
+	struct endpoint *ep = s ? h->user->stream_new(h->owner, h->since_ns) : NULL;
+
+	if (!ep) {
+		if (s)
+			h2s_free(s);
+		h2c_reset(h, h->frame.stream, H2_ERR_REFUSED_STREAM);
+		return;
+	}
+	s->ep = ep;
+	ep->ops = h->side->stream_ops;
+	ep->mux = s;
+	timer_set(&h->timer, TIMER_NEVER);
+	if (!fill_request(ep->rx_head, head, end_stream))
+		ep->flags |= EP_ERROR;
+	limit_total(h);
+	ep->rx_head_len = (uint32_t)head->list_len;
+	ep->rx_bytes += http_msg_size(ep->rx_head);
+	ep->flags |= EP_RX_HEAD;
+	note_request(s, head, end_stream);
+	if (end_stream) {
+		h2s_wake(s);
+		return;
+	}
+	/* the body is probably right behind: both go together */
+	h->late = s;
+	if (s->left != UINT64_MAX && s->left > (uint64_t)s->rx_window)
+		h2s_grant(s, true);
+}
+
+/* Why a new stream is not taken; NO_ERROR: it is. */
+static enum h2_error refusal(struct h2_conn *h)
+{
+	const struct h2_limits *limits = h->limits;
+
+	if (h->flags & H2C_FL_STOP)
+		return H2_ERR_REFUSED_STREAM;
+	if (h->stream_limit && h->frame.stream > h->stream_limit) {
+		h2c_error(h, H2_ERR_ENHANCE_YOUR_CALM, "too many streams in all");
+		return H2_ERR_REFUSED_STREAM;
+	}
+	if (limits->streams && h->stream_count >= (unsigned)limits->streams) {
+		h2c_refused(h, FRONT_BAD_SYNTAX, "too many streams at once");
+		return H2_ERR_REFUSED_STREAM;
+	}
+	return H2_ERR_NO_ERROR;
+}
+
+static void on_request(struct h2_conn *h, struct slice block, bool end_stream)
+{
+	unsigned options = H2_HEAD_OPT_CONNECT | (end_stream ? H2_HEAD_OPT_END_STREAM : 0);
+	enum h2_error no = refusal(h);
+	struct h2_head head;
+
+	if (h->state >= H2C_CLOSING)
+		return;
+	h->last_stream = h->frame.stream;
+	if (no)
+		options |= H2_HEAD_OPT_DISCARD;
+	switch (h2_head_read(h, block, H2_HEAD_REQUEST, options, &head)) {
+	case H2_HEAD_OK:
+		begin_stream(h, &head, end_stream);
+		break;
+	case H2_HEAD_BROKEN:
+		h2c_error(h, H2_ERR_COMPRESSION_ERROR, hpack_error_text(head.hpack_error));
+		break;
+	case H2_HEAD_TOO_LARGE:
+		h2c_reset(h, h->frame.stream, no ? no : H2_ERR_PROTOCOL_ERROR);
+		if (!no)
+			h2c_refused(h, FRONT_BAD_TOO_LARGE, "head too large");
+		break;
+	case H2_HEAD_REFUSED:
+		h2c_reset(h, h->frame.stream, no ? no : H2_ERR_PROTOCOL_ERROR);
+		if (!no)
+			h2c_refused(h, FRONT_BAD_SYNTAX, h2_head_error_text(head.error));
+		break;
+	}
+}
+
+/* --- trailers --------------------------------------------------------------------------------- */
+
+void h2_head_trailers(struct h2_conn *h, struct h2_stream *s, struct slice block, bool end_stream)
+{
+	struct http_msg *m = s->ep->rx_head;
+	enum h2_head_status r;
+	struct h2_head head;
+
+	r = h2_head_read(h, block, H2_HEAD_TRAILERS, H2_HEAD_OPT_END_STREAM, &head);
+	if (r == H2_HEAD_BROKEN) {
+		h2c_error(h, H2_ERR_COMPRESSION_ERROR, hpack_error_text(head.hpack_error));
+		return;
+	}
+	if (s->flags & H2S_FL_RESET)
+		return;
+	if (r != H2_HEAD_OK || !end_stream || s->flags & H2S_FL_CONNECT ||
+	    (s->left != UINT64_MAX && s->left)) {
+		h2s_error(s, H2_ERR_PROTOCOL_ERROR, "invalid trailers");
+		return;
+	}
+	if (head.field_count) {
+		m->trailers.list = h2_head_keep(m, &head, 0);
+		if (m->trailers.list)
+			m->trailers.count = m->trailers.room = head.field_count;
+	}
+	h2s_ended_remote(s);
+	h->late = s;
+}
+
+bool h2_front_headers_are_due(struct h2_conn *h)
+{
+	uint32_t id = h->frame.stream;
+	struct h2_stream *s;
+
+	if (!(id & 1)) {
+		h2c_error(h, H2_ERR_PROTOCOL_ERROR, "HEADERS on a stream of ours");
+		return false;
+	}
+	if (id > h->last_stream)
+		return true;
+	s = h2s_find(h, id);
+	if (s ? s->state == H2S_OPEN || s->state == H2S_HALF_LOCAL || s->flags & H2S_FL_RESET
+	      : h2c_was_reset(h, id))
+		return true;
+	h2c_error(h, H2_ERR_STREAM_CLOSED, NULL);
+	return false;
+}
+
+void h2_front_head_block(struct h2_conn *h, struct slice block, bool end_stream)
+{
+	uint32_t id = h->frame.stream;
+	struct h2_stream *s = id > h->last_stream ? NULL : h2s_find(h, id);
+	struct h2_head head;
+
+	if (s) {
+		h2_head_trailers(h, s, block, end_stream);
+	} else if (id > h->last_stream) {
+		on_request(h, block, end_stream);
+	} else if (h2_head_read(h, block, H2_HEAD_TRAILERS, H2_HEAD_OPT_DISCARD, &head) ==
+		   H2_HEAD_BROKEN) {
+		h2c_error(h, H2_ERR_COMPRESSION_ERROR, hpack_error_text(head.hpack_error));
+	}
+}

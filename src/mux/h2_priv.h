@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* h2_priv.h - what the files of the HTTP/2 mux share */
+#ifndef MUX_H2_PRIV_H
+#define MUX_H2_PRIV_H
+
+#include "base/bug.h"
+#include "base/slot.h"
+#include "base/strbuf.h"
+#include "base/tree.h"
+#include "codec/h2_frame.h"
+#include "codec/h2_head.h"
+#include "core/timer.h"
+#include "mux/h2.h"
+#include "wire_priv.h"
+
+/* Where the connection stands. X(state) */
+#define H2C_STATES(X) X(PREFACE) X(SETTINGS) X(OPEN) X(CLOSING) X(DRAIN)
+/* Where a stream stands, as RFC 9113 5.1 names it; REMOTE: the peer ended its half. */
+#define H2S_STATES(X) X(IDLE) X(OPEN) X(HALF_LOCAL) X(HALF_REMOTE) X(CLOSED)
+
+enum h2c_state {
+#define X(s) H2C_##s,
+	H2C_STATES(X)
+#undef X
+};
+enum h2s_state {
+#define X(s) H2S_##s,
+	H2S_STATES(X)
+#undef X
+};
+
+enum h2_conn_flags {
+	H2C_FL_BUSY = 1 << 0,        /* a function of ours is below on the stack: do not free */
+	H2C_FL_DEAD = 1 << 1,        /* to be freed when no longer busy */
+	H2C_FL_IN_PAYLOAD = 1 << 2,  /* <frame> was read, its payload is next */
+	H2C_FL_CONTINUATION = 1 << 3,/* only CONTINUATION of <frame.stream> may come */
+	H2C_FL_STOP = 1 << 4,        /* no further stream is taken */
+	H2C_FL_GOAWAY_SENT = 1 << 5,
+	H2C_FL_EOF = 1 << 6,         /* the peer sends no more */
+	H2C_FL_BROKEN = 1 << 7,      /* the transport failed */
+	H2C_FL_ACKED = 1 << 8,       /* our SETTINGS were acknowledged */
+	H2C_FL_WINDOW_OPENED = 1 << 9,/* the connection's window was made as large as can be */
+	H2C_FL_END_STREAM = 1 << 10, /* of the header block being gathered */
+	H2C_FL_PAUSE = 1 << 11,      /* enough for this turn */
+	H2C_FL_PAD_NEXT = 1 << 12,   /* the length of the padding comes next */
+	H2C_FL_CONNECTED = 1 << 13,  /* back: the connection stands */
+};
+
+struct h2_conn;
+struct h2_stream;
+
+/* What is not the same towards clients and towards servers. */
+struct h2_side {
+	const struct endpoint_ops *stream_ops; /* for the endpoints of its streams */
+	bool is_back;
+	/* May frame.stream get HEADERS? False: what was wrong was dealt with. */
+	bool (*headers_are_due)(struct h2_conn *h);
+	/* A whole header block for frame.stream. */
+	void (*head_block)(struct h2_conn *h, struct slice block, bool end_stream);
+	/* A head, not an interim one, is about to be sent: notes what it says of the body. */
+	void (*note_head)(struct h2_stream *s, const struct http_msg *m);
+	/* Writes the fields of the head to send; there is room. */
+	bool (*put_head)(struct h2_stream *s, struct hpack_writer *w, const struct http_msg *m);
+	/* The peer's SETTINGS came. Or NULL. */
+	void (*settings)(struct h2_conn *h);
+	/* The peer will not look at streams above <last>. Or NULL. */
+	void (*goaway)(struct h2_conn *h, uint32_t last);
+	/* Something is wrong with what was received: for the log. */
+	void (*bad)(struct h2_conn *h, enum front_bad_kind kind, const char *text);
+	/* The connection ends: its owner forgets it. */
+	void (*closed)(struct h2_conn *h);
+	/* For `show fd`. */
+	void (*describe)(const struct h2_conn *h, struct strbuf *out);
+};
+
+struct h2_conn {
+	struct conn *conn;
+	const struct front_user *user;
+	void *owner;
+	const struct mux_settings *settings;
+	const struct h2_tunes *tunes;
+	const struct h2_limits *limits;  /* of this side, among <tunes> */
+	const struct h2_side *side;
+	const struct h2_back_user *back_user;
+	struct wire_in in;
+	struct block_queue out;          /* frames not sent yet */
+	struct list turn;                /* goes on reading in the next turn */
+	struct list flush;               /* sends when the turn ends */
+	struct list senders;             /* streams with something to send, in turn */
+	struct list pending;             /* back: streams without a number yet, by sender */
+	struct tree streams;             /* by number */
+	struct h2_stream *late;          /* got something and was not woken yet: more may follow */
+	struct h2_stream *data;          /* whose DATA is being received; NULL: nobody's */
+	struct timer timer;
+	struct hpack_decoder decoder;
+	struct hpack_encoder encoder;
+	struct block *head;              /* a header block that comes in several frames */
+	struct h2_frame frame;           /* being received */
+	uint32_t left;                   /* of its content, DATA */
+	uint32_t pad;                    /* behind that */
+	uint16_t flags;                  /* enum h2_conn_flags */
+	uint8_t state;                   /* enum h2c_state */
+	uint8_t error;                   /* of the last GOAWAY */
+	uint32_t stream_count;
+	uint32_t receiving;              /* streams whose body may still come */
+	uint32_t streams_total;
+	uint32_t last_stream;            /* the highest number that the peer used */
+	uint32_t stream_limit;           /* the highest that it may use; 0: any */
+	uint32_t settings_window;        /* initial window of its streams, as announced */
+	uint32_t reset[4];               /* numbers that we reset lately; a ring */
+	uint32_t reset_at;
+	uint32_t peer_window;            /* initial window that the peer gives */
+	uint32_t peer_frame_max;
+	uint32_t peer_streams;           /* its SETTINGS_MAX_CONCURRENT_STREAMS */
+	bool peer_connect;               /* it takes extended CONNECT (RFC 8441) */
+	uint32_t peer_table;             /* its SETTINGS_HEADER_TABLE_SIZE */
+	uint32_t head_stream;            /* whose header block is being gathered */
+	uint32_t continuations;          /* frames of it */
+	int64_t tx_window;               /* of the connection: may become negative never */
+	int64_t rx_window;               /* what the peer may send */
+	uint32_t glitches;
+	uint32_t control_bytes;          /* of answers to control frames in <out> */
+	uint32_t turn_frames, turn_resets;
+	uint64_t since_ns;               /* when the head being received began */
+};
+
+enum h2_stream_flags {
+	H2S_FL_CONNECT = 1 << 0,     /* the request was a CONNECT: a 2xx opens a tunnel */
+	H2S_FL_WEBSOCKET = 1 << 1,   /* an extended one: 101 is told as 200 */
+	H2S_FL_HEAD = 1 << 2,        /* the request was a HEAD */
+	H2S_FL_HEAD_SENT = 1 << 3,
+	H2S_FL_NO_BODY = 1 << 4,     /* nothing is sent behind the head */
+	H2S_FL_RESET = 1 << 5,       /* one side has sent RST_STREAM */
+	H2S_FL_RECEIVING = 1 << 6,   /* counted in <receiving> */
+	H2S_FL_EARLY = 1 << 7,       /* DATA before the tunnel stands: kept in <early> */
+	H2S_FL_EARLY_END = 1 << 8,   /* and their end */
+	H2S_FL_HEAD_GOT = 1 << 10,   /* back: the answer's head came */
+	H2S_FL_TELL = 1 << 9,        /* wake its user with its turn as a sender */
+};
+
+struct h2_stream {
+	struct tree_node node;       /* by number */
+	struct h2_conn *conn;
+	struct endpoint *ep;
+	struct list sender;          /* in the connection's list */
+	uint64_t left;               /* of the announced content; UINT64_MAX: any length */
+	uint64_t tx_left;            /* same, to send */
+	int64_t tx_window, rx_window;
+	uint32_t id;
+	uint32_t reset_code;         /* with H2S_FL_RESET */
+	uint16_t flags;              /* enum h2_stream_flags */
+	uint8_t state;               /* enum h2s_state */
+	struct block_queue early;
+};
+
+/* Much unsent: streams wait until some of it is gone. */
+#define H2_OUT_HIGH (256 * 1024)
+/* What a stream sends when it is its turn. */
+#define H2_QUANTUM 16384
+/* Unsent answers to control frames above which nothing more is read. */
+#define H2_CONTROL_HIGH 16384
+
+/* CONTINUATION frames that one head may take. */
+#define H2_CONTINUATIONS_MAX 64
+
+/* --- h2_out.c */
+
+/* <flush_one>: what is to be done at the end of the turn for a connection's <flush>. */
+bool h2_out_thread_init(void (*flush_one)(struct list *link));
+void h2_out_thread_fini(void);
+/* Goes on with this connection in the next turn. */
+void h2_resume_later(struct h2_conn *h);
+/* Sends when the turn ends. */
+void h2_flush_later(struct h2_conn *h);
+/* Room for <n> bytes to be sent by <h>; NULL: no memory. Only until the next such call. */
+char *h2_out_reserve(struct h2_conn *h, size_t n);
+/* Queues the bytes up to <end> of what was reserved. */
+void h2_out_commit(struct h2_conn *h, const char *end);
+/* A frame that answers the peer's: counted. */
+void h2_out_control(struct h2_conn *h, const char *frame, size_t len);
+/* Without memory the frames would be out of step: the connection is lost. */
+void h2_out_failed(struct h2_conn *h);
+
+/* --- h2_conn.c */
+
+/* Makes the pool, once. False: no memory. */
+bool h2_conn_init(void);
+struct h2_conn *h2_new(struct conn *c, void *owner);
+void h2_destroy(struct h2_conn *h);
+void h2_free(struct h2_conn *h);
+void h2c_set_state(struct h2_conn *h, enum h2c_state to);
+/* <last>: the highest number that is, or will be, served. */
+void h2c_goaway(struct h2_conn *h, enum h2_error code, uint32_t last);
+/* A fault of the peer that concerns the whole connection: GOAWAY, then the end. <text>: for the
+ * log; NULL: it is not logged.
+ */
+void h2c_error(struct h2_conn *h, enum h2_error code, const char *text);
+/* A rule wants the client gone: GOAWAY, or nothing at all when its socket was made silent. */
+void h2c_kill(struct h2_conn *h);
+/* Something odd, but allowed. May end the connection. */
+void h2c_glitch(struct h2_conn *h, const char *text);
+/* A request that is none, of a connection that goes on: for the log, if that is wanted. */
+void h2c_refused(struct h2_conn *h, enum front_bad_kind kind, const char *text);
+/* A connection that is none: for the log. */
+void h2c_report(struct h2_conn *h, enum front_bad_kind kind, const char *text);
+/* No more frames are read; closes when all is sent and the streams have ended. May destroy. */
+void h2c_close(struct h2_conn *h);
+/* Closes if nothing is left to do. May destroy. */
+void h2c_check_end(struct h2_conn *h);
+/* Sets the timer for the state that the connection is in. */
+void h2c_arm(struct h2_conn *h);
+
+static inline bool h2_enter(struct h2_conn *h)
+{
+	bool outer = !(h->flags & H2C_FL_BUSY);
+
+	h->flags |= H2C_FL_BUSY;
+	return outer;
+}
+
+static inline void h2_leave(struct h2_conn *h, bool outer)
+{
+	if (!outer)
+		return;
+	h->flags &= (uint16_t)~H2C_FL_BUSY;
+	if (h->flags & H2C_FL_DEAD)
+		h2_free(h);
+}
+
+/* Tells its user that something changed. The stream may be gone after it. */
+static inline void h2s_wake(struct h2_stream *s)
+{
+	if (s->conn->late == s)
+		s->conn->late = NULL;
+	s->ep->user->wake(s->ep);
+}
+
+/* --- h2_tune.c */
+
+extern struct slot h2_tune_slot;
+/* Gives what was not configured its default; once per generation. */
+void h2_tunes_fill(struct config *cfg);
+
+/* --- h2_stream.c */
+
+bool h2_stream_init(void);
+/* Its endpoint is to be set next. NULL: no memory. */
+struct h2_stream *h2s_new(struct h2_conn *h, uint32_t id);
+struct h2_stream *h2s_find(struct h2_conn *h, uint32_t id);
+/* Forgets it: its endpoint was detached. */
+void h2s_free(struct h2_stream *s);
+void h2s_set_state(struct h2_stream *s, enum h2s_state to);
+/* The peer, or we, sent the last of its half. */
+void h2s_ended_remote(struct h2_stream *s);
+void h2s_ended_local(struct h2_stream *s);
+/* A fault in a stream that has an endpoint: RST_STREAM, and the user is told. */
+void h2s_error(struct h2_stream *s, enum h2_error code, const char *text);
+/* RST_STREAM for a number without a stream of ours. */
+void h2c_reset(struct h2_conn *h, uint32_t id, enum h2_error code);
+/* Was this number reset by us a moment ago? */
+bool h2c_was_reset(const struct h2_conn *h, uint32_t id);
+/* The peer reset it as well: nothing of it is on its way any more. */
+void h2c_forget_reset(struct h2_conn *h, uint32_t id);
+/* Gives the peer more window for this stream, when it is worth a frame. */
+void h2s_grant(struct h2_stream *s, bool now);
+
+/* --- h2_head.c */
+
+bool h2_head_thread_init(void);
+void h2_head_thread_fini(void);
+/* Bytes of Sec-WebSocket-Key (RFC 6455 4.1), and one made of random bytes. */
+#define WEBSOCKET_KEY_LEN 24
+void websocket_key_make(char *key);
+/* Decodes a block into the thread's buffers, for the next such call. */
+enum h2_head_status h2_head_read(struct h2_conn *h, struct slice block, enum h2_head_kind kind,
+				 unsigned options, struct h2_head *head);
+/* Copies what <head> points to into the message's arena. Returns the list of fields, with <spare>
+ * more places; NULL: no memory.
+ */
+struct h1_field *h2_head_keep(struct http_msg *m, struct h2_head *head, unsigned spare);
+/* A header block behind the head of <s>. */
+void h2_head_trailers(struct h2_conn *h, struct h2_stream *s, struct slice block, bool end_stream);
+/* Those of struct h2_side. */
+bool h2_front_headers_are_due(struct h2_conn *h);
+void h2_front_head_block(struct h2_conn *h, struct slice block, bool end_stream);
+
+/* --- h2_frames.c */
+
+/* A frame's header was read: may it come now? False: the connection is lost. */
+bool h2_frame_begin(struct h2_conn *h);
+/* Its whole payload is here, contiguous. */
+void h2_frame_payload(struct h2_conn *h, struct slice payload);
+
+/* --- h2_data.c */
+
+/* The header of a DATA frame was read. False: the connection is lost. */
+bool h2_data_begin(struct h2_conn *h);
+/* Uses the bytes of its payload that are there. */
+void h2_data_take(struct h2_conn *h);
+/* Wakes the stream that was not woken yet, if there is one. */
+void h2_wake_late(struct h2_conn *h);
+
+/* --- h2_send.c */
+
+/* Sends what can be sent, streams in turn. */
+void h2_flush(struct h2_conn *h);
+/* Formats what the endpoint has, as windows allow; keeps EP_TX_* up to date. */
+void h2s_send(struct h2_stream *s);
+/* The stream may go on: its window, or the connection's, has opened. */
+void h2s_send_later(struct h2_stream *s);
+
+/* h2_flush() of the connection whose <flush> this is. */
+void h2_flush_one(struct list *link);
+
+/* Those of struct h2_side. */
+void h2_front_note_head(struct h2_stream *s, const struct http_msg *m);
+bool h2_front_put_head(struct h2_stream *s, struct hpack_writer *w, const struct http_msg *m);
+/* Writes a Content-Length. */
+bool h2_put_length(struct hpack_encoder *e, struct hpack_writer *w, uint64_t n);
+
+/* --- h2.c */
+
+/* The one entry from below. */
+void h2_ready(struct conn *c);
+void h2_timeout(struct timer *t);
+void h2_describe(const struct conn *c, struct strbuf *out);
+void h2c_send_settings(struct h2_conn *h);
+
+/* --- h2_back.c */
+
+/* Streams that have no number yet are told that they will not get one. */
+void h2_fail_pending(struct h2_conn *h);
+/* Gives a number to a stream towards a server, whose head goes out now. */
+void h2_back_number(struct h2_stream *s);
+
+/* --- h2_endpoint.c */
+
+extern const struct endpoint_ops h2_front_endpoint;
+
+/* What both sides' endpoints do. */
+void h2_ep_send(struct endpoint *ep);
+void h2_ep_resume(struct endpoint *ep);
+struct conn *h2_ep_conn(struct endpoint *ep);
+bool h2_ep_preamble(struct endpoint *ep, struct slice bytes);
+
+#endif

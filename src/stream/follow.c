@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* follow.c - a client's connection goes on with the next generation
+ *
+ * A session holds the generation that accepted it. When another one is published, a session without
+ * a stream moves to it: to the frontend and the listener that have adopted the states of its own,
+ * so that gauges and limits go on where they are. Its mux, its variables and the server connections
+ * that only it may use move along. Without an heir it is asked to leave: its next answer, if a
+ * request is on its way, is its last.
+ */
+#include <stdlib.h>
+#include "base/bug.h"
+#include "conf/conf.h"
+#include "server_conn.h"
+#include "stream/listen.h"
+#include "stream_priv.h"
+
+/* The listener of <fe> that has adopted the state of <was>; NULL: none. */
+static struct listener_conf *listener_heir(const struct proxy *fe, const struct listener_conf *was)
+{
+	struct listener_conf *l;
+	struct bind_conf *b;
+
+	list_for_each(b, &fe->binds, link)
+		list_for_each(l, &b->listeners, link)
+			if (l->state == was->state)
+				return l;
+	return NULL;
+}
+
+/* Gauges of the listener are counted under an option of the frontend, which may have changed. */
+static void count_listener(const struct session *s, int change)
+{
+	struct listener_state *st = s->listener->state;
+
+	if (s->fe->options & PROXY_OPT_SOCKET_STATS)
+		gauge_add(&st->counters, CNT_SESS_CUR, change, &st->session_max);
+}
+
+/* Without memory it has no variables. */
+static void vars_move(struct session *s, const struct config *next)
+{
+	if (s->vars)
+		vars_follow(s->vars, next);
+	else if (vars_are_used(next, VAR_SESS))
+		s->vars = calloc(1, sizeof(*s->vars));
+}
+
+void session_follow(struct session *s)
+{
+	struct config *next = proxies_current(), *prev = s->config;
+	struct proxy *fe = proxy_heir(next, s->fe);
+	struct listener_conf *l = fe ? listener_heir(fe, s->listener) : NULL;
+
+	BUG_ON(s->fe->mode != PROXY_MODE_HTTP);
+	if (!l || fe->mode != s->fe->mode) {
+		h1_front_stop(s->h1);
+		return;
+	}
+	if (s->open_streams)
+		return; /* they use what the session has: another time */
+	count_listener(s, -1);
+	s->config = config_take(next);
+	s->fe = fe;
+	s->listener = l;
+	count_listener(s, 1);
+	h1_set_settings(s->h1, &stream_proxy(fe)->front);
+	vars_move(s, next);
+	server_conns_follow_session(s);
+	config_drop(&prev);
+}
+
+void sessions_follow_thread(void)
+{
+	const struct config *now = proxies_current();
+	struct session *s, *next;
+
+	list_for_each_safe(s, next, &session_list, link)
+		if (s->config != now && !(s->flags & SESS_EMBRYONIC) &&
+		    s->fe->mode == PROXY_MODE_HTTP && s->h1)
+			session_follow(s);
+}

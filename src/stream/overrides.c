@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* overrides.c - what rules set for one stream: addresses, timeouts, marks */
+#include "stream_priv.h"
+
+struct stream_overrides *stream_overrides_get(struct stream *s)
+{
+	if (!s->overrides)
+		s->overrides = arena_zalloc(&s->arena, sizeof(*s->overrides));
+	return s->overrides;
+}
+
+const struct addr *stream_src(struct stream *s)
+{
+	if (s->overrides && s->overrides->src.family != ADDR_NONE)
+		return &s->overrides->src;
+	return session_src(s->sess);
+}
+
+const struct addr *stream_dst(struct stream *s)
+{
+	if (s->overrides && s->overrides->dst.family != ADDR_NONE)
+		return &s->overrides->dst;
+	return session_dst(s->sess);
+}
+
+const struct addr *context_src(const struct expr_ctx *ctx)
+{
+	if (ctx->stream)
+		return stream_src(ctx->stream);
+	return ctx->session ? session_src(ctx->session) : NULL;
+}
+
+const struct addr *context_dst(const struct expr_ctx *ctx)
+{
+	if (ctx->stream)
+		return stream_dst(ctx->stream);
+	return ctx->session ? session_dst(ctx->session) : NULL;
+}
+
+int64_t stream_timeout_ms(const struct stream *s, enum stream_timeout which)
+{
+	int64_t own = s->overrides ? s->overrides->timeout_ms[which] : 0;
+
+	if (own)
+		return own;
+	switch (which) {
+	case STREAM_TIMEOUT_CLIENT:
+		return s->fe->timeout.client;
+	case STREAM_TIMEOUT_SERVER:
+		return s->be->timeout.server;
+	default:
+		return s->be->timeout.tunnel;
+	}
+}
+
+void stream_forget_backend_overrides(struct stream *s)
+{
+	if (!s->overrides)
+		return;
+	s->overrides->timeout_ms[STREAM_TIMEOUT_SERVER] = 0;
+	s->overrides->timeout_ms[STREAM_TIMEOUT_TUNNEL] = 0;
+}

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* bind.c - bind lines with TLS: their certificates, their contexts, the connections they accept */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <openssl/err.h>
+#include <openssl/sha.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/bug.h"
+#include "base/file.h"
+#include "tls_priv.h"
+
+static bool bind_slot_init(void *data)
+{
+	struct tls_bind *b = data;
+
+	list_init(&b->uses);
+	list_init(&b->link);
+	return true;
+}
+
+static void bind_slot_fini(void *data)
+{
+	struct tls_bind *b = data;
+
+	tls_names_fini(b);
+	for (struct tls_ctx *c = b->ctxs; c; c = c->next)
+		SSL_CTX_free(c->ssl);
+	b->ctxs = NULL;
+	tls_tickets_drop(&b->tickets);
+	if (list_is_linked(&b->link))
+		list_remove(&b->link);
+}
+
+struct slot tls_bind_slot = {
+	.of = SLOT_BIND, .size = sizeof(struct tls_bind),
+	.init = bind_slot_init, .fini = bind_slot_fini,
+};
+
+static struct tls_bind *bind_of(const struct slot_area *area)
+{
+	return slot_of(&tls_bind_slot, area);
+}
+
+bool tls_bind_is_on(const struct slot_area *area)
+{
+	return bind_of(area)->on;
+}
+
+/* --- certificates of a line ------------------------------------------------------------------- */
+
+struct tls_use *tls_bind_use(struct config *cfg, struct tls_bind *b, struct tls_entry *e)
+{
+	struct tls_use *u = arena_zalloc(&cfg->arena, sizeof(*u));
+
+	if (!u)
+		return NULL;
+	u->bind = b;
+	u->entry = e;
+	list_append(&b->uses, &u->of_bind);
+	list_append(&e->uses, &u->of_entry);
+	return u;
+}
+
+static bool has_reserved_extension(const char *name)
+{
+	static const char *const extensions[] = { ".issuer", ".ocsp", ".sctl", ".key" };
+	size_t len = strlen(name);
+
+	for (size_t i = 0; i < sizeof(extensions) / sizeof(*extensions); i++) {
+		size_t n = strlen(extensions[i]);
+
+		if (len >= n && strcmp(name + len - n, extensions[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool add_file(struct tls_add *a, const char *path, bool in_bundle)
+{
+	struct tls_entry *e = tls_store_cert(a->cfg, path, a->why, sizeof(a->why));
+	struct tls_use *u = e ? tls_bind_use(a->cfg, a->bind, e) : NULL;
+
+	if (!u)
+		return false;
+	u->is_default = a->is_default;
+	u->in_bundle = in_bundle;
+	u->own = a->own;
+	u->filters = a->filters;
+	u->filter_count = a->filter_count;
+	u->list = a->list;
+	u->line = a->line;
+	return true;
+}
+
+static int keep_certificates(const struct dirent *d)
+{
+	return d->d_name[0] != '.' && !has_reserved_extension(d->d_name);
+}
+
+static bool add_directory(struct tls_add *a, const char *path)
+{
+	struct dirent **all;
+	bool good = true;
+	struct stat st;
+	int n = scandir(path, &all, keep_certificates, alphasort);
+
+	if (n < 0) {
+		snprintf(a->why, sizeof(a->why), "unable to scan directory '%s' : %s.", path,
+			 strerror(errno));
+		return false;
+	}
+	a->list = path;
+	for (int i = 0; i < n; i++) {
+		const char *file = arena_printf(&a->cfg->arena, "%s/%s", path, all[i]->d_name);
+
+		free(all[i]);
+		a->line = i + 1;
+		if (good && file && stat(file, &st) == 0 && S_ISREG(st.st_mode))
+			good = add_file(a, file, false);
+	}
+	free(all);
+	return good;
+}
+
+/* <path>.rsa, .ecdsa, .dsa: those that are there. */
+static int add_bundle(struct tls_add *a, const char *path)
+{
+	static const char *const types[] = { ".dsa", ".ecdsa", ".rsa" };
+	int found = 0;
+	int saved = errno;
+
+	for (int i = 0; i < 3; i++) {
+		const char *file = arena_printf(&a->cfg->arena, "%s%s", path, types[i]);
+		struct stat st;
+
+		if (!file || (stat(file, &st) < 0 &&
+			      !tls_store_find(tls_store_of(a->cfg), file)))
+			continue;
+		if (!add_file(a, file, true))
+			return -1;
+		found++;
+	}
+	errno = saved;
+	return found;
+}
+
+bool tls_bind_add_path(struct tls_add *a, const char *path)
+{
+	const struct tls_global *g = tls_global_of(a->cfg);
+	const char *full = tls_path(a->cfg, g->crt_base, path);
+	struct stat st;
+	int n;
+
+	if (tls_store_find(tls_store_of(a->cfg), path))
+		return add_file(a, path, false);
+	if (tls_store_find(tls_store_of(a->cfg), full))
+		return add_file(a, full, false);
+	if (stat(full, &st) == 0)
+		return S_ISDIR(st.st_mode) ? add_directory(a, full) : add_file(a, full, false);
+	n = g->extra_files & TLS_EXTRA_BUNDLE ? add_bundle(a, full) : 0;
+	if (n)
+		return n > 0;
+	snprintf(a->why, sizeof(a->why), "unable to stat SSL certificate from file '%s' : %s.",
+		 full, strerror(errno));
+	return false;
+}
+
+/* --- contexts --------------------------------------------------------------------------------- */
+
+/* A session is good only where the same was asked of the client. */
+static void set_session_context(SSL_CTX *ctx, const struct tls_bind *b,
+				const struct tls_settings *s)
+{
+	unsigned char hash[SHA256_DIGEST_LENGTH];
+	char text[1024];
+	int n;
+
+	n = snprintf(text, sizeof(text), "%s|%s|%d|%s|%s|%s", b->where.proxy, b->where.name,
+		     s->verify, s->ca_file ? s->ca_file : "",
+		     s->ca_verify_file ? s->ca_verify_file : "", s->crl_file ? s->crl_file : "");
+	SHA256((const unsigned char *)text, n < (int)sizeof(text) ? (size_t)n : sizeof(text) - 1,
+	       hash);
+	SSL_CTX_set_session_id_context(ctx, hash, SSL_MAX_SID_CTX_LENGTH);
+}
+
+SSL_CTX *tls_bind_make_ssl(struct tls_bind *b, const struct tls_settings *set, char *why,
+			   size_t size)
+{
+	SSL_CTX *ssl = tls_ctx_make(b->cfg, set, false, why, size);
+
+	if (!ssl)
+		return NULL;
+	set_session_context(ssl, b, set);
+	if (b->tickets)
+		tls_tickets_attach(ssl);
+	if (!set->ca_file)
+		SSL_CTX_set_mode(ssl, SSL_MODE_NO_AUTO_CHAIN);
+	return ssl;
+}
+
+struct tls_ctx *tls_bind_ctx(struct tls_bind *b, const struct tls_settings *own, char *why,
+			     size_t size)
+{
+	struct tls_ctx **at = &b->ctxs, *c;
+	unsigned index = 0;
+
+	for (; *at; at = &(*at)->next, index++)
+		if ((*at)->own == own)
+			return *at;
+	c = arena_zalloc(&b->cfg->arena, sizeof(*c));
+	if (!c) {
+		snprintf(why, size, "out of memory");
+		return NULL;
+	}
+	c->own = own;
+	c->index = index;
+	if (own) {
+		c->set = *own;
+		tls_settings_inherit(&c->set, &b->set);
+	} else {
+		c->set = b->set;
+	}
+	c->ssl = tls_bind_make_ssl(b, &c->set, why, size);
+	if (!c->ssl)
+		return NULL;
+	*at = c;
+	return c;
+}
+
+static void fill_settings(struct config *cfg, struct tls_bind *b)
+{
+	static const char all[] = "\2h2\10http/1.1";
+
+	tls_settings_inherit(&b->set, &tls_global_of(cfg)->bind);
+	if (!b->set.alpn.ptr && !(b->set.flags & TLS_SET_NO_ALPN) && b->where.http)
+		b->set.alpn = slice_make(all, sizeof(all) - 1);
+}
+
+static bool no_certificate(struct tls_bind *b, struct diag_list *diags)
+{
+	if (!list_is_empty(&b->uses) || b->set.flags & TLS_SET_STRICT_SNI)
+		return false;
+	diag_add(diags, DIAG_ALERT, &(struct diag_place){ .form = DIAG_BARE }, NULL,
+		 "Proxy '%s': no SSL certificate specified for bind '%s' at [%s:%d] (use 'crt').",
+		 b->where.proxy, b->where.name, b->where.file, b->where.line);
+	return true;
+}
+
+bool tls_bind_check(struct config *cfg, struct slot_area *area, const struct tls_place *where,
+		    struct diag_list *diags)
+{
+	struct tls_bind *b = bind_of(area);
+	struct tls_use *u;
+	char why[512] = "";
+	int64_t max;
+
+	if (!b->on)
+		return true;
+	b->cfg = cfg;
+	b->where = *where;
+	b->capture_size = tls_global_of(cfg)->capture_size;
+	max = tls_global_of(cfg)->max_record;
+	b->record_max = max > 0 && max < SSL3_RT_MAX_PLAIN_LENGTH ? (uint16_t)max : 0;
+	fill_settings(cfg, b);
+	list_append(&tls_global_of(cfg)->binds, &b->link);
+	if (no_certificate(b, diags))
+		return false;
+	if (tls_bind_ctx(b, NULL, why, sizeof(why))) {
+		list_for_each(u, &b->uses, of_bind) {
+			u->ctx = tls_bind_ctx(b, u->own, why, sizeof(why));
+			if (!u->ctx)
+				break;
+		}
+		if (!*why && !tls_names_publish(b))
+			snprintf(why, sizeof(why), "out of memory");
+	}
+	if (*why)
+		diag_add(diags, DIAG_ALERT, &(struct diag_place){ .form = DIAG_BARE }, NULL,
+			 "Proxy '%s': %s for bind '%s' at [%s:%d].", where->proxy, why,
+			 where->name, where->file, where->line);
+	return !*why;
+}
+
+/* --- connections ------------------------------------------------------------------------------ */
+
+bool tls_accept(struct conn *c, struct slot_area *area)
+{
+	struct tls_bind *b = bind_of(area);
+	const struct tls_names *names = tls_names_get(b);
+	struct tls_conn *t;
+	SSL *ssl;
+
+	ssl = names ? SSL_new(tls_names_ssl(names, b->ctxs)) : NULL;
+	if (!ssl || !tls_attach(c, ssl, 0))
+		return false;
+	t = c->transport_ctx;
+	t->bind = b;
+	t->record_max = b->record_max;
+	SSL_set_accept_state(ssl);
+	return tls_count_open(t);
+}

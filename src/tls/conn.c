@@ -1,0 +1,602 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* conn.c - the transport: handshakes, records in, records out
+ *
+ * OpenSSL reads and writes through one BIO per thread, which works for the connection that
+ * tls_enter() named. Reading goes from the socket straight into OpenSSL's buffer, as much as fits:
+ * several records in one call (read-ahead). What OpenSSL writes is gathered in the thread's buffer
+ * and sent by one call when the operation ends; what the socket does not take is kept by the
+ * connection (tls_conn.out), and then one byte of the caller's is reported as not sent: so the mux
+ * above waits for room, and its next call flushes.
+ *
+ * Buffers of OpenSSL come and go with every record (SSL_MODE_RELEASE_BUFFERS): lib.c keeps some.
+ */
+#include <errno.h>
+#include <openssl/err.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include "base/bug.h"
+#include "core/pool.h"
+#include "core/thread.h"
+#include "tls_priv.h"
+
+#define RECORD_MAX 16384
+/* Above so many encrypted bytes they are sent before more is made. */
+#define TX_SOFT (96 * 1024)
+#define TX_SIZE (TX_SOFT + 2 * RECORD_MAX)
+
+static __thread struct {
+	unsigned char *tx;        /* encrypted bytes of the current operation */
+	size_t tx_len;
+	unsigned char *plain;     /* small pieces gathered for one record */
+	struct conn *conn;        /* of the current operation */
+	BIO *bio;
+	struct list later;
+	struct turn_hook hook;
+} me;
+
+static BIO_METHOD *bio_method;
+static struct pool *tls_pool;
+
+struct conn *tls_now(void)
+{
+	return me.conn;
+}
+
+/* --- the socket ------------------------------------------------------------------------------- */
+
+static int bio_read(BIO *bio, char *buf, int len)
+{
+	struct conn *c = me.conn;
+	ssize_t n;
+
+	BIO_clear_retry_flags(bio);
+	if (c->flags & CONN_DRY) {
+		BIO_set_retry_read(bio);
+		return -1;
+	}
+	do {
+		n = recv(c->fd, buf, (size_t)len, MSG_DONTWAIT);
+	} while (n < 0 && errno == EINTR);
+	if (n == 0)
+		((struct tls_conn *)c->transport_ctx)->flags |= TLS_FL_EOF;
+	if (n >= 0 && (n == len || c->flags & CONN_RDHUP))
+		return (int)n;
+	if (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK) {
+		c->error = (uint8_t)errno;
+		return -1;
+	}
+	if (n != 0) {
+		c->flags |= CONN_DRY;
+		fd_cant_recv(c->fd);
+	}
+	if (n < 0)
+		BIO_set_retry_read(bio);
+	return (int)n;
+}
+
+/* Sends to the socket; returns how many bytes it took, -1: it failed. */
+static ssize_t put(struct conn *c, const unsigned char *p, size_t len, bool more)
+{
+	size_t done = 0;
+	ssize_t n;
+
+	while (done < len) {
+		n = send(c->fd, p + done, len - done,
+			 MSG_DONTWAIT | MSG_NOSIGNAL | (more ? MSG_MORE : 0));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK) {
+			c->error = (uint8_t)errno;
+			return -1;
+		}
+		if (n < 0)
+			break;
+		done += (size_t)n;
+		if (done < len && (size_t)n < len)
+			break; /* a short write: the socket is full */
+	}
+	return (ssize_t)done;
+}
+
+/* Keeps bytes that the socket did not take. */
+static bool hold(struct conn *c, const unsigned char *p, size_t len)
+{
+	struct tls_conn *t = c->transport_ctx;
+	unsigned char *grown;
+
+	if (t->out_at) {
+		memmove(t->out, t->out + t->out_at, t->out_len - t->out_at);
+		t->out_len -= t->out_at;
+		t->out_at = 0;
+	}
+	grown = realloc(t->out, t->out_len + len);
+	if (!grown) {
+		c->error = ENOMEM;
+		return false;
+	}
+	memcpy(grown + t->out_len, p, len);
+	t->out = grown;
+	t->out_len += (uint32_t)len;
+	c->flags |= CONN_TX_HELD;
+	return true;
+}
+
+/* Sends what is held, then what was gathered. IO_AGAIN: some of it is (still) held. */
+static enum io flush(struct conn *c, bool more)
+{
+	struct tls_conn *t = c->transport_ctx;
+	size_t len = me.tx_len;
+	ssize_t n = 0;
+
+	me.tx_len = 0;
+	if (t->out_len && c->flags & CONN_CAN_SEND) {
+		n = put(c, t->out + t->out_at, t->out_len - t->out_at, more || len);
+		if (n < 0)
+			return IO_ERR;
+		t->out_at += (uint32_t)n;
+		if (t->out_at == t->out_len) {
+			free(t->out);
+			t->out = NULL;
+			t->out_len = t->out_at = 0;
+			c->flags &= (uint16_t)~CONN_TX_HELD;
+		} else {
+			c->flags &= (uint16_t)~CONN_CAN_SEND;
+			fd_cant_send(c->fd);
+		}
+	}
+	if (!len)
+		return t->out_len ? IO_AGAIN : IO_OK;
+	n = t->out_len ? 0 : put(c, me.tx, len, more);
+	if (n < 0)
+		return IO_ERR;
+	if ((size_t)n == len)
+		return IO_OK;
+	c->flags &= (uint16_t)~CONN_CAN_SEND;
+	fd_cant_send(c->fd);
+	return hold(c, me.tx + n, len - (size_t)n) ? IO_AGAIN : IO_ERR;
+}
+
+static int bio_write(BIO *bio, const char *buf, int len)
+{
+	BIO_clear_retry_flags(bio);
+	if (me.tx_len + (size_t)len > TX_SIZE) {
+		if (flush(me.conn, true) == IO_ERR)
+			return -1;
+		if ((size_t)len > TX_SIZE)
+			len = TX_SIZE;
+	}
+	memcpy(me.tx + me.tx_len, buf, (size_t)len);
+	me.tx_len += (size_t)len;
+	return len;
+}
+
+static long bio_ctrl(BIO *bio, int cmd, long num, void *ptr)
+{
+	return cmd == BIO_CTRL_FLUSH || cmd == BIO_CTRL_DUP;
+}
+
+static int bio_create(BIO *bio)
+{
+	BIO_set_init(bio, 1);
+	return 1;
+}
+
+/* --- operations ------------------------------------------------------------------------------- */
+
+/* Everything between this and tls_leave() is done for <c>. */
+static SSL *tls_enter(struct conn *c)
+{
+	me.conn = c;
+	me.tx_len = 0;
+	return ((struct tls_conn *)c->transport_ctx)->ssl;
+}
+
+/* Sends what the operation made. */
+static enum io tls_leave(struct conn *c, bool more)
+{
+	enum io r = me.tx_len || c->flags & CONN_TX_HELD ? flush(c, more) : IO_OK;
+
+	me.conn = NULL;
+	return r;
+}
+
+/* Why an operation did not go on. IO_AGAIN: bytes or room are missing. */
+static enum io tls_failed(struct conn *c, int ret)
+{
+	struct tls_conn *t = c->transport_ctx;
+	unsigned long why;
+
+	switch (SSL_get_error(t->ssl, ret)) {
+	case SSL_ERROR_WANT_READ:
+	case SSL_ERROR_WANT_WRITE:
+		return IO_AGAIN;
+	case SSL_ERROR_ZERO_RETURN:
+		return IO_EOF;
+	}
+	why = ERR_peek_error();
+	if (!t->error)
+		t->error = (uint32_t)why;
+	ERR_clear_error();
+	if (t->flags & TLS_FL_DONE && t->flags & TLS_FL_EOF)
+		return IO_EOF; /* without a close_notify: higher protocols see what is missing */
+	t->flags |= TLS_FL_FAILED;
+	if (!c->error)
+		c->error = EPROTO;
+	return IO_ERR;
+}
+
+static enum io tls_recv_one(struct conn *c, SSL *ssl, struct iovec *v, size_t *got)
+{
+	struct tls_conn *t = c->transport_ctx;
+	size_t room = v->iov_len;
+	char *p = v->iov_base;
+	int r;
+
+	*got = 0;
+	while (room) {
+		r = SSL_read(ssl, p, room > INT32_MAX ? INT32_MAX : (int)room);
+		if (r <= 0)
+			return tls_failed(c, r);
+		*got += (size_t)r;
+		p += r;
+		room -= (size_t)r;
+		/* nothing is left anywhere: do not ask for a buffer to learn it again */
+		if (c->flags & CONN_DRY && !SSL_has_pending(ssl))
+			return IO_AGAIN;
+	}
+	(void)t;
+	return IO_OK;
+}
+
+static enum io tls_recv(struct conn *c, struct iovec *v, int count, size_t *got)
+{
+	struct tls_conn *t = c->transport_ctx;
+	enum io r = IO_OK, sent;
+	SSL *ssl;
+	size_t n;
+
+	*got = 0;
+	if (t->flags & TLS_FL_FAILED)
+		return IO_ERR;
+	ssl = tls_enter(c);
+	for (int i = 0; r == IO_OK && i < count; i++) {
+		r = tls_recv_one(c, ssl, &v[i], &n);
+		*got += n;
+	}
+	sent = tls_leave(c, false);
+	if (*got) {
+		/* an end or an error is found again by the next call */
+		if (r == IO_EOF || r == IO_ERR)
+			c->flags |= CONN_RDHUP;
+		return IO_OK;
+	}
+	return sent == IO_ERR ? IO_ERR : r;
+}
+
+/* What of the vectors is to be encrypted next. */
+struct cursor {
+	const struct iovec *v;
+	int count;
+	size_t at; /* in the first vector */
+};
+
+static void cursor_skip(struct cursor *k, size_t len)
+{
+	while (len) {
+		size_t left = k->v->iov_len - k->at, n = len < left ? len : left;
+
+		k->at += n;
+		len -= n;
+		if (k->at < k->v->iov_len)
+			return;
+		k->v++;
+		k->count--;
+		k->at = 0;
+	}
+}
+
+/* The next run of at most <max> bytes: in place when it is long, else small pieces copied to one.
+ */
+static const void *cursor_next(struct cursor *k, size_t max, size_t *len)
+{
+	const struct iovec *v = k->v;
+	size_t n = v->iov_len - k->at, used = 0;
+
+	if (n >= max || k->count == 1) {
+		*len = n < max ? n : max;
+		return (const char *)v->iov_base + k->at;
+	}
+	for (int i = 0; i < k->count && used < max; i++) {
+		size_t from = i ? 0 : k->at;
+
+		n = v[i].iov_len - from;
+		if (n > max - used)
+			n = max - used;
+		memcpy(me.plain + used, (const char *)v[i].iov_base + from, n);
+		used += n;
+	}
+	*len = used;
+	return me.plain;
+}
+
+/* Encrypts and sends until all is done or the socket is full. *done: bytes encrypted. */
+static enum io tls_send_all(struct conn *c, SSL *ssl, struct cursor *k, size_t *done, bool more)
+{
+	const struct tls_conn *t = c->transport_ctx;
+	size_t max = t->record_max ? t->record_max : RECORD_MAX, len;
+	const void *p;
+	enum io r;
+	int n;
+
+	while (k->count) {
+		if (!k->v->iov_len) {
+			k->v++;
+			k->count--;
+			continue;
+		}
+		p = cursor_next(k, max, &len);
+		n = SSL_write(ssl, p, (int)len);
+		if (n <= 0)
+			return tls_failed(c, n);
+		*done += (size_t)n;
+		cursor_skip(k, (size_t)n);
+		if (me.tx_len < TX_SOFT)
+			continue;
+		r = flush(c, more || k->count);
+		if (r != IO_OK)
+			return r;
+	}
+	return IO_OK;
+}
+
+static enum io tls_send(struct conn *c, const struct iovec *v, int count, size_t *sent, bool more)
+{
+	struct tls_conn *t = c->transport_ctx;
+	struct cursor k = { v, count, 0 };
+	size_t done = 0;
+	enum io r, out;
+	SSL *ssl;
+
+	*sent = 0;
+	if (t->flags & TLS_FL_FAILED)
+		return IO_ERR;
+	ssl = tls_enter(c);
+	if (t->flags & TLS_FL_HELD) {
+		/* its first byte is among what is held */
+		out = flush(c, false);
+		if (out != IO_OK) {
+			me.conn = NULL;
+			return out;
+		}
+		t->flags &= (uint16_t)~TLS_FL_HELD;
+		done = 1;
+		cursor_skip(&k, 1);
+	} else if (t->out_len && t->out_len - t->out_at < RECORD_MAX) {
+		/* tickets and their kin leave with the first bytes behind them */
+		me.tx_len = t->out_len - t->out_at;
+		memcpy(me.tx, t->out + t->out_at, me.tx_len);
+		free(t->out);
+		t->out = NULL;
+		t->out_len = t->out_at = 0;
+		c->flags &= (uint16_t)~CONN_TX_HELD;
+	}
+	r = tls_send_all(c, ssl, &k, &done, more);
+	out = tls_leave(c, more);
+	*sent = done;
+	if (r == IO_ERR || r == IO_EOF || out == IO_ERR)
+		return IO_ERR;
+	if (out == IO_AGAIN && done) {
+		t->flags |= TLS_FL_HELD;
+		*sent = done - 1;
+	}
+	return out == IO_AGAIN ? IO_AGAIN : r;
+}
+
+static void tls_flush(struct conn *c)
+{
+	me.tx_len = 0;
+	if (flush(c, false) == IO_ERR)
+		c->flags |= CONN_ERROR;
+}
+
+/* Our close_notify, once. */
+static void say_goodbye(struct conn *c)
+{
+	struct tls_conn *t = c->transport_ctx;
+
+	if (!(t->flags & TLS_FL_DONE) || t->flags & (TLS_FL_SHUT | TLS_FL_FAILED))
+		return;
+	t->flags |= TLS_FL_SHUT;
+	tls_enter(c);
+	if (SSL_shutdown(t->ssl) < 0)
+		ERR_clear_error();
+	tls_leave(c, false);
+}
+
+static void tls_shut(struct conn *c)
+{
+	say_goodbye(c);
+	shutdown(c->fd, SHUT_WR);
+}
+
+static bool tls_quiet(struct conn *c)
+{
+	struct tls_conn *t = c->transport_ctx;
+	enum io r = IO_OK;
+	char byte;
+	int n;
+
+	if (t->flags & TLS_FL_FAILED)
+		return false;
+	tls_enter(c);
+	n = SSL_peek(t->ssl, &byte, 1);
+	if (n <= 0)
+		r = tls_failed(c, n);
+	if (tls_leave(c, false) == IO_ERR || n > 0 || r != IO_AGAIN)
+		return false;
+	c->flags &= (uint16_t)~CONN_CAN_RECV;
+	fd_cant_recv(c->fd);
+	return true;
+}
+
+/* --- handshake -------------------------------------------------------------------------------- */
+
+/* The tickets of TLS 1.3 need not be a packet of their own: sent at the end of the turn, or with
+ * the first answer.
+ */
+static void send_later(struct conn *c)
+{
+	struct tls_conn *t = c->transport_ctx;
+	size_t len = me.tx_len;
+
+	me.tx_len = 0;
+	if (!len || !hold(c, me.tx, len))
+		return;
+	t->flags |= TLS_FL_LATER;
+	list_append(&me.later, &t->later);
+	turn_hook_add(&me.hook);
+}
+
+static void send_all_later(struct turn_hook *hook)
+{
+	while (!list_is_empty(&me.later)) {
+		struct tls_conn *t = list_first(&me.later, struct tls_conn, later);
+
+		list_remove(&t->later);
+		t->flags &= (uint16_t)~TLS_FL_LATER;
+		if (t->conn->flags & CONN_TX_HELD)
+			tls_flush(t->conn);
+	}
+}
+
+static enum io tls_handshake(struct conn *c)
+{
+	struct tls_conn *t = c->transport_ctx;
+	SSL *ssl = tls_enter(c);
+	enum io r = IO_OK;
+	int n;
+
+	n = SSL_do_handshake(ssl);
+	if (n <= 0)
+		r = tls_failed(c, n);
+	if (r == IO_EOF)
+		r = IO_ERR; /* a close_notify in the middle */
+	if (r == IO_OK && !(t->flags & TLS_FL_BACK) && SSL_version(ssl) >= TLS1_3_VERSION)
+		send_later(c);
+	if (tls_leave(c, false) == IO_ERR)
+		r = IO_ERR;
+	if (r == IO_AGAIN)
+		return r;
+	if (r == IO_OK) {
+		t->flags |= TLS_FL_DONE;
+		tls_count_handshake(t->flags & TLS_FL_BACK, SSL_session_reused(ssl));
+		if (!(t->flags & TLS_FL_BACK))
+			t->bind = NULL; /* the session may go on without its generation */
+		ERR_clear_error(); /* those of verification that were let pass */
+		/* what came behind the handshake waits in OpenSSL's buffer */
+		c->flags |= CONN_CAN_RECV;
+	} else {
+		t->flags |= TLS_FL_FAILED;
+	}
+	return r;
+}
+
+bool tls_handshake_step(struct conn *c)
+{
+	enum io r = tls_handshake(c);
+
+	if (r == IO_AGAIN)
+		return false;
+	c->flags &= (uint16_t)~CONN_HANDSHAKE;
+	if (r != IO_OK)
+		c->flags |= CONN_ERROR;
+	return true;
+}
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+static void tls_close(struct conn *c)
+{
+	struct tls_conn *t = c->transport_ctx;
+
+	if (!(c->flags & (CONN_ERROR | CONN_NO_LINGER | CONN_DETACHED)) &&
+	    !(t->flags & TLS_FL_EOF))
+		say_goodbye(c);
+	if (t->flags & TLS_FL_LATER)
+		list_remove(&t->later);
+	tls_uncount(t);
+	/* a session is good for others even if this connection ended rudely */
+	SSL_set_shutdown(t->ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
+	SSL_free(t->ssl);
+	free(t->capture);
+	free(t->out);
+	pool_free(tls_pool, t);
+	c->transport_ctx = NULL;
+}
+
+/* Another thread has its own BIO. */
+static void tls_move(struct conn *c)
+{
+	struct tls_conn *t = c->transport_ctx;
+
+	BIO_up_ref(me.bio);
+	SSL_set_bio(t->ssl, me.bio, me.bio);
+	c->flags &= (uint16_t)~CONN_DRY;
+}
+
+const struct transport transport_tls = {
+	.name = "SSL", .recv = tls_recv, .send = tls_send, .shut = tls_shut, .close = tls_close,
+	.handshake = tls_handshake, .flush = tls_flush, .quiet = tls_quiet, .move = tls_move,
+};
+
+bool tls_attach(struct conn *c, SSL *ssl, unsigned flags)
+{
+	struct tls_conn *t = ssl ? pool_zalloc(tls_pool) : NULL;
+
+	if (!t) {
+		SSL_free(ssl);
+		return false;
+	}
+	BIO_up_ref(me.bio);
+	SSL_set_bio(ssl, me.bio, me.bio);
+	t->ssl = ssl;
+	t->conn = c;
+	t->flags = (uint16_t)flags;
+	c->transport = &transport_tls;
+	c->transport_ctx = t;
+	c->flags |= CONN_HANDSHAKE;
+	return true;
+}
+
+bool tls_preamble(struct conn *c, struct slice bytes)
+{
+	return hold(c, (const unsigned char *)bytes.ptr, bytes.len);
+}
+
+bool tls_conn_init(void)
+{
+	tls_pool = pool_new("tls_conn", sizeof(struct tls_conn));
+	bio_method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "connection");
+	return tls_pool && bio_method && BIO_meth_set_read(bio_method, bio_read) &&
+	       BIO_meth_set_write(bio_method, bio_write) &&
+	       BIO_meth_set_ctrl(bio_method, bio_ctrl) &&
+	       BIO_meth_set_create(bio_method, bio_create);
+}
+
+bool tls_conn_thread_init(void)
+{
+	list_init(&me.later);
+	turn_hook_init(&me.hook, send_all_later);
+	me.tx = malloc(TX_SIZE);
+	me.plain = malloc(RECORD_MAX);
+	me.bio = BIO_new(bio_method);
+	return me.tx && me.plain && me.bio;
+}
+
+void tls_conn_thread_fini(void)
+{
+	BIO_free(me.bio);
+	free(me.tx);
+	free(me.plain);
+}

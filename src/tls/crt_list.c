@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* crt_list.c - lists of certificates with settings and names of their own
+ *
+ *     <certificate> [\[<option> [<value>] ...\]] [[!]<name> ...]
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/file.h"
+#include "settings_priv.h"
+
+#define LINE_WORDS 512
+
+static bool nothing(struct conf_line *l)
+{
+	return true;
+}
+
+#define LIST .where = CONF_OTHER, .section = "crt-list"
+/* What may stand between brackets; shown as the section "crt-list". */
+static const struct conf_keyword options[] = {
+	TLS_SHARED_KEYWORDS(CONF_OTHER, "crt-list"),
+	TLS_FILE("ca-verify-file", CONF_OTHER, "crt-list", ca_verify_file, 0,
+		 "authorities that are trusted and not announced"),
+	TLS_TEXT("ecdhe", CONF_OTHER, "crt-list", curves, "older spelling of curves",
+		 "<curve>"),
+	{ .words = "no-alpn", LIST, .parse = tls_parse_no_alpn, .help = "no ALPN" },
+	{ .words = "no-ca-names", LIST, .parse = tls_parse_flag, .min = TLS_SET_NO_CA_NAMES,
+	  .help = "do not tell clients which authorities" },
+	{ .words = "ocsp-update", LIST, .max_args = 1, .parse = nothing, .syntax = "off",
+	  .help = "stapled answers are not fetched" },
+	{ 0 }
+};
+
+void tls_crt_list_dump(FILE *out)
+{
+	for (const struct conf_keyword *k = options; k->words; k++)
+		fprintf(out, "\t%s%s\n", k->words, k->max_args ? " +1" : "");
+}
+
+static const struct conf_keyword *option_find(const char *word)
+{
+	for (const struct conf_keyword *k = options; k->words; k++)
+		if (strcmp(k->words, word) == 0)
+			return k;
+	return NULL;
+}
+
+/* Cuts a line into words; brackets are words of their own. -1: too many, or badly quoted. */
+static int cut(char *text, char **words, struct arena *arena)
+{
+	int n = 0;
+
+	while (*(text += strspn(text, " \t\r\n"))) {
+		size_t len = 0;
+
+		if (n + 1 >= LINE_WORDS)
+			return -1;
+		if (*text == '[' || *text == ']')
+			len = 1;
+		else if (*text == '"' || *text == '\'')
+			len = strcspn(text + 1, *text == '"' ? "\"" : "'") + 2;
+		else
+			len = strcspn(text, " \t\r\n]");
+		if (len > strlen(text))
+			return -1;
+		words[n] = arena_printf(arena, "%.*s", (int)len, text);
+		if (*text == '"' || *text == '\'')
+			words[n] = arena_printf(arena, "%.*s", (int)len - 2, text + 1);
+		if (!words[n++])
+			return -1;
+		text += len;
+	}
+	words[n] = NULL;
+	return n;
+}
+
+/* The options between brackets at words[*at]. */
+static bool take_options(struct tls_add *a, char **words, int count, int *at)
+{
+	struct diag_list diags;
+	struct conf_line l = { .cfg = a->cfg, .diags = &diags, .words = words, .count = count,
+			       .at = *at, .where = CONF_OTHER, .about = "" };
+	bool good = true;
+
+	a->own = arena_zalloc(&a->cfg->arena, sizeof(*a->own));
+	l.object = a->own;
+	l.columns = arena_zalloc(&a->cfg->arena, sizeof(int) * (size_t)count);
+	if (!a->own || !l.columns)
+		return false;
+	diag_list_init(&diags);
+	while (good && l.at < count && strcmp(words[l.at], "]") != 0) {
+		l.keyword = option_find(words[l.at++]);
+		good = l.keyword && l.keyword->parse(&l);
+		if (!l.keyword)
+			snprintf(a->why, sizeof(a->why), "unknown ssl keyword %s",
+				 words[l.at - 1]);
+		else if (!good && !list_is_empty(&diags.diags))
+			snprintf(a->why, sizeof(a->why), "%s",
+				 list_last(&diags.diags, struct diag, link)->message);
+	}
+	diag_list_fini(&diags);
+	if (good && l.at >= count) {
+		snprintf(a->why, sizeof(a->why), "file content error");
+		good = false;
+	}
+	*at = l.at + 1;
+	return good;
+}
+
+bool tls_crt_list_line(struct tls_add *a, char *text)
+{
+	char *words[LINE_WORDS];
+	int n = cut(text, words, &a->cfg->arena), at = 1;
+
+	a->own = NULL;
+	a->filters = NULL;
+	a->filter_count = 0;
+	if (n <= 0) {
+		snprintf(a->why, sizeof(a->why), "too many words, or quotes that do not match");
+		return n == 0;
+	}
+	if (n > 1 && strcmp(words[1], "[") == 0) {
+		at = 2;
+		if (!take_options(a, words, n, &at))
+			return false;
+	}
+	a->filters = arena_zalloc(&a->cfg->arena, sizeof(*a->filters) * (size_t)(n + 1));
+	if (!a->filters)
+		return false;
+	for (; at < n; at++)
+		if (words[at][0])
+			a->filters[a->filter_count++] = slice_of(words[at]);
+	return tls_bind_add_path(a, words[0]);
+}
+
+bool tls_crt_list_read(struct tls_add *a, const char *path)
+{
+	size_t len;
+	char *text = file_load(path, 64 << 20, &len), *p = text, *next;
+	struct tls_add one = *a;
+	int line = 0;
+
+	if (!text) {
+		snprintf(a->why, sizeof(a->why), "cannot open file '%s' : %s", path,
+			 strerror(errno));
+		return false;
+	}
+	one.list = path;
+	for (; p; p = next) {
+		next = strchr(p, '\n');
+		if (next)
+			*next++ = 0;
+		one.line = ++line;
+		p += strspn(p, " \t\r");
+		if (!*p || *p == '#')
+			continue;
+		one.list = path;
+		if (!tls_crt_list_line(&one, p)) {
+			snprintf(a->why, sizeof(a->why), "parsing [%s:%d]: %.400s", path, line,
+				 one.why);
+			break;
+		}
+	}
+	free(text);
+	return !*a->why;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* global.c - where the settings of the section `global` are kept */
+#include "tls_priv.h"
+
+static bool global_init(void *data)
+{
+	struct tls_global *g = data;
+
+	g->lifetime_s = 300;
+	g->cache_size = 20000;
+	g->security_level = -1;
+	g->extra_files = TLS_EXTRA_ALL;
+	list_init(&g->binds);
+	list_init(&g->servers);
+	return true;
+}
+
+static void global_fini(void *data)
+{
+	struct tls_global *g = data;
+
+	EVP_PKEY_free(g->dh);
+}
+
+struct slot tls_global_slot = {
+	.of = SLOT_CONFIG, .size = sizeof(struct tls_global), .init = global_init,
+	.fini = global_fini,
+};
+
+struct tls_global *tls_global_of(const struct config *cfg)
+{
+	return slot_of(&tls_global_slot, config_slots(cfg));
+}

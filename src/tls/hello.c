@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* hello.c - the client's hello: which certificate, with which settings; what fetches may ask of it
+ */
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/bug.h"
+#include "base/hash.h"
+#include "tls_priv.h"
+
+static unsigned be16(const unsigned char *p)
+{
+	return (unsigned)p[0] << 8 | p[1];
+}
+
+/* RFC 6066 3: the first host name of the extension. */
+static struct slice hello_host(SSL *ssl)
+{
+	const unsigned char *p;
+	size_t len, n;
+
+	if (!SSL_client_hello_get0_ext(ssl, TLSEXT_TYPE_server_name, &p, &len) || len < 5)
+		return slice_none();
+	if (be16(p) + 2u != len || p[2] != TLSEXT_NAMETYPE_host_name)
+		return slice_none();
+	n = be16(p + 3);
+	if (n + 5 > len)
+		return slice_none();
+	return slice_make((const char *)p + 5, n);
+}
+
+/* --- capture ---------------------------------------------------------------------------------- */
+
+/* Room that is left in the capture. */
+struct capture_room {
+	struct tls_capture *c;
+	size_t used, max;
+};
+
+static uint16_t capture_add(struct capture_room *r, const unsigned char *p, size_t len)
+{
+	if (len > r->max - r->used)
+		len = r->max - r->used;
+	memcpy(r->c->bytes + r->used, p, len);
+	r->used += len;
+	return (uint16_t)len;
+}
+
+/* The list of a extension which begins with its length in <prefix> bytes. */
+static uint16_t capture_list(struct capture_room *r, SSL *ssl, unsigned type, size_t prefix)
+{
+	const unsigned char *p;
+	size_t len;
+
+	if (!SSL_client_hello_get0_ext(ssl, type, &p, &len) || len < prefix)
+		return 0;
+	return capture_add(r, p + prefix, len - prefix);
+}
+
+static uint16_t capture_types(struct capture_room *r, SSL *ssl)
+{
+	int *types = NULL;
+	size_t n = 0;
+	uint16_t len = 0;
+
+	if (!SSL_client_hello_get1_extensions_present(ssl, &types, &n))
+		return 0;
+	for (size_t i = 0; i < n && r->max - r->used >= 2; i++) {
+		unsigned char two[2] = { (unsigned char)(types[i] >> 8), (unsigned char)types[i] };
+
+		len = (uint16_t)(len + capture_add(r, two, 2));
+	}
+	OPENSSL_free(types);
+	return len;
+}
+
+static void capture(struct tls_conn *t, SSL *ssl)
+{
+	size_t max = (size_t)t->bind->capture_size;
+	const unsigned char *ciphers;
+	struct capture_room r;
+	size_t len;
+
+	free(t->capture);
+	t->capture = calloc(1, sizeof(*t->capture) + max);
+	if (!t->capture)
+		return;
+	r = (struct capture_room){ t->capture, 0, max };
+	len = SSL_client_hello_get0_ciphers(ssl, &ciphers);
+	t->capture->cipher_hash = hash_bytes(ciphers, len, 0);
+	t->capture->version = (uint16_t)SSL_client_hello_get0_legacy_version(ssl);
+	t->capture->cipher_len = capture_add(&r, ciphers, len);
+	t->capture->extension_len = capture_types(&r, ssl);
+	t->capture->curve_len = capture_list(&r, ssl, TLSEXT_TYPE_supported_groups, 2);
+	t->capture->ec_point_count =
+		(uint8_t)capture_list(&r, ssl, TLSEXT_TYPE_ec_point_formats, 1);
+	t->capture->sigalg_len = capture_list(&r, ssl, TLSEXT_TYPE_signature_algorithms, 2);
+	t->capture->versions_len = capture_list(&r, ssl, TLSEXT_TYPE_supported_versions, 1);
+	t->capture->alpn_len = (uint8_t)capture_list(
+		&r, ssl, TLSEXT_TYPE_application_layer_protocol_negotiation, 2);
+}
+
+/* --- choosing --------------------------------------------------------------------------------- */
+
+/* Does the client know ECDSA: among its signatures and among its ciphers? */
+static bool client_has_ecdsa(SSL *ssl)
+{
+	const unsigned char *p;
+	bool found = true;
+	size_t len;
+
+	if (SSL_client_hello_get0_ext(ssl, TLSEXT_TYPE_signature_algorithms, &p, &len)) {
+		found = false;
+		for (size_t i = 2; i + 1 < len; i += 2)
+			found |= p[i + 1] == 3 || be16(p + i) == 0x0807 || be16(p + i) == 0x0808;
+	}
+	if (!found)
+		return false;
+	len = SSL_client_hello_get0_ciphers(ssl, &p);
+	for (size_t i = 0; i + 1 < len; i += 2) {
+		const SSL_CIPHER *c = SSL_CIPHER_find(ssl, p + i);
+		int auth = c ? SSL_CIPHER_get_auth_nid(c) : NID_undef;
+
+		if (auth == NID_auth_ecdsa || auth == NID_auth_any)
+			return true;
+	}
+	return false;
+}
+
+static enum tls_key_type choose_type(SSL *ssl, const struct tls_choice *c)
+{
+	bool others = c->cert[TLS_KEY_RSA] || c->cert[TLS_KEY_DSA];
+
+	if (c->cert[TLS_KEY_ECDSA] && (!others || client_has_ecdsa(ssl)))
+		return TLS_KEY_ECDSA;
+	return c->cert[TLS_KEY_RSA] || !c->cert[TLS_KEY_DSA] ? TLS_KEY_RSA : TLS_KEY_DSA;
+}
+
+/* Goes over to the settings of the line of the crt-list. */
+static bool use_context(SSL *ssl, SSL_CTX *ctx, const struct tls_settings *set)
+{
+	if (SSL_get_SSL_CTX(ssl) == ctx)
+		return true;
+	if (!SSL_set_SSL_CTX(ssl, ctx))
+		return false;
+	SSL_set_verify(ssl, SSL_CTX_get_verify_mode(ctx), tls_verify_callback);
+	tls_set_versions(ssl, set);
+	return true;
+}
+
+static bool use_cert(SSL *ssl, const struct tls_cert *c)
+{
+	if (SSL_get_certificate(ssl) == c->leaf)
+		return true;
+	if (SSL_use_cert_and_key(ssl, c->leaf, c->key, c->chain, 1) != 1)
+		return false;
+	if (c->dh && EVP_PKEY_up_ref(c->dh))
+		SSL_set0_tmp_dh_pkey(ssl, c->dh);
+	return true;
+}
+
+int tls_hello_callback(SSL *ssl, int *alert, void *arg)
+{
+	struct conn *conn = tls_now();
+	struct tls_conn *t = conn->transport_ctx;
+	struct tls_bind *b = t->bind;
+	const struct tls_names *names = tls_names_get(b);
+	struct tls_choice choice;
+	enum tls_key_type type;
+
+	if (b->capture_size)
+		capture(t, ssl);
+	*alert = SSL_AD_UNRECOGNIZED_NAME;
+	if (!names || !tls_names_find(names, hello_host(ssl), b->set.flags & TLS_SET_STRICT_SNI,
+				      &choice))
+		return SSL_CLIENT_HELLO_ERROR;
+	type = choose_type(ssl, &choice);
+	*alert = SSL_AD_INTERNAL_ERROR;
+	if (!choice.cert[type] ||
+	    !use_context(ssl, tls_names_ssl(names, choice.ctx[type]), &choice.ctx[type]->set) ||
+	    !use_cert(ssl, choice.cert[type])) {
+		ERR_clear_error();
+		return SSL_CLIENT_HELLO_ERROR;
+	}
+	return SSL_CLIENT_HELLO_SUCCESS;
+}
+
+/* --- stapling --------------------------------------------------------------------------------- */
+
+struct staple {
+	int len;
+	unsigned char bytes[];
+};
+
+static int staple_index = -1;
+
+static void staple_free(void *parent, void *ptr, CRYPTO_EX_DATA *ad, int index, long argl,
+			void *argp)
+{
+	free(ptr);
+}
+
+bool tls_hello_init(void)
+{
+	staple_index = X509_get_ex_new_index(0, NULL, NULL, NULL, staple_free);
+	return staple_index >= 0;
+}
+
+bool tls_staple_set(X509 *leaf, const unsigned char *der, size_t len)
+{
+	struct staple *s = malloc(sizeof(*s) + len);
+
+	if (!s)
+		return false;
+	s->len = (int)len;
+	memcpy(s->bytes, der, len);
+	free(X509_get_ex_data(leaf, staple_index));
+	return X509_set_ex_data(leaf, staple_index, s) == 1;
+}
+
+int tls_status_callback(SSL *ssl, void *arg)
+{
+	X509 *leaf = SSL_get_certificate(ssl);
+	const struct staple *s = leaf ? X509_get_ex_data(leaf, staple_index) : NULL;
+	unsigned char *copy = s ? OPENSSL_memdup(s->bytes, (size_t)s->len) : NULL;
+
+	if (!copy)
+		return SSL_TLSEXT_ERR_NOACK;
+	SSL_set_tlsext_status_ocsp_resp(ssl, copy, s->len);
+	return SSL_TLSEXT_ERR_OK;
+}

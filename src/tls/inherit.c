@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* inherit.c - settings as a whole: what is unset, which versions they leave */
+#include "tls_priv.h"
+
+void tls_settings_inherit(struct tls_settings *s, const struct tls_settings *from)
+{
+#define TEXT(m) \
+	if (!s->m) \
+		s->m = from->m
+	TEXT(ciphers);
+	TEXT(ciphersuites);
+	TEXT(curves);
+	TEXT(sigalgs);
+	TEXT(client_sigalgs);
+	TEXT(ca_file);
+	TEXT(ca_verify_file);
+	TEXT(crl_file);
+	TEXT(verify);
+#undef TEXT
+	if (!s->alpn.ptr && !(s->flags & TLS_SET_NO_ALPN))
+		s->alpn = from->alpn;
+	if (!s->min && !s->max) {
+		s->min = from->min;
+		s->max = from->max;
+	}
+	s->off |= from->off;
+	s->flags |= from->flags;
+	if (s->flags & TLS_SET_TICKETS)
+		s->flags &= (uint16_t)~TLS_SET_NO_TICKETS;
+}
+
+/* --- versions --------------------------------------------------------------------------------- */
+
+static const struct {
+	int version;
+	uint64_t off;
+} versions[] = {
+	{ TLS1_VERSION, SSL_OP_NO_TLSv1 }, { TLS1_1_VERSION, SSL_OP_NO_TLSv1_1 },
+	{ TLS1_2_VERSION, SSL_OP_NO_TLSv1_2 }, { TLS1_3_VERSION, SSL_OP_NO_TLSv1_3 },
+};
+
+/* The SSL_OP_NO_ bits of the versions that the settings leave out. */
+uint64_t tls_versions_off(const struct tls_settings *set)
+{
+	uint16_t min = set->min;
+	uint64_t off = 0;
+
+	/* the default, unless what was asked for lies below it altogether */
+	if (!min)
+		min = set->max && set->max < TLS1_2_VERSION ? TLS1_VERSION : TLS1_2_VERSION;
+	for (int i = 0; i < 4; i++)
+		if (versions[i].version < min || (set->max && versions[i].version > set->max) ||
+		    set->off & 1 << i)
+			off |= versions[i].off;
+	return off;
+}
+
+void tls_set_versions(SSL *ssl, const struct tls_settings *set)
+{
+	SSL_clear_options(ssl, TLS_VERSIONS_OFF);
+	SSL_set_options(ssl, tls_versions_off(set));
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* lib.c - OpenSSL itself: start, memory, why it failed, and the figures of the process
+ *
+ * OpenSSL takes a buffer for each record and gives it back: malloc() would cut and join one large
+ * piece each time, so each thread keeps a few of these buffers.
+ */
+#include <malloc.h>
+#include <openssl/err.h>
+#include <openssl/rand.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/clock.h"
+#include "core/counter.h"
+#include "tls_priv.h"
+
+#define BIG_MIN (16 * 1024)
+#define BIG_MAX (64 * 1024)
+#define BIG_KEPT 4
+
+static __thread struct {
+	void *ptr[BIG_KEPT];
+	size_t size[BIG_KEPT];
+	int count;
+} big;
+
+static void *lib_malloc(size_t size, const char *file, int line)
+{
+	if (size >= BIG_MIN && size <= BIG_MAX) {
+		for (int i = big.count - 1; i >= 0; i--) {
+			void *p = big.ptr[i];
+
+			if (big.size[i] < size)
+				continue;
+			big.count--;
+			big.ptr[i] = big.ptr[big.count];
+			big.size[i] = big.size[big.count];
+			return p;
+		}
+	}
+	return malloc(size);
+}
+
+static void lib_free(void *p, const char *file, int line)
+{
+	size_t size = p && big.count < BIG_KEPT ? malloc_usable_size(p) : 0;
+
+	if (size >= BIG_MIN && size <= BIG_MAX + 64) {
+		big.ptr[big.count] = p;
+		big.size[big.count++] = size;
+		return;
+	}
+	free(p);
+}
+
+static void *lib_realloc(void *p, size_t size, const char *file, int line)
+{
+	return realloc(p, size);
+}
+
+void tls_lib_thread_fini(void)
+{
+	while (big.count)
+		free(big.ptr[--big.count]);
+}
+
+bool tls_lib_init(void)
+{
+	CRYPTO_set_mem_functions(lib_malloc, lib_realloc, lib_free);
+	return OPENSSL_init_ssl(OPENSSL_INIT_NO_ATEXIT, NULL) == 1;
+}
+
+const char *tls_library_name(void)
+{
+	return OpenSSL_version(OPENSSL_VERSION);
+}
+
+const char *tls_library_version(void)
+{
+	return OpenSSL_version(OPENSSL_VERSION_STRING);
+}
+
+const char *tls_reason(void)
+{
+	unsigned long e = ERR_peek_error();
+	const char *text = e ? ERR_reason_error_string(e) : NULL;
+
+	ERR_clear_error();
+	return text ? text : "unknown error";
+}
+
+const char *tls_failure(const struct conn *c)
+{
+	static __thread char text[320];
+	const struct tls_conn *t = tls_of(c);
+	char error[256];
+
+	if (!t || !t->error)
+		return NULL;
+	if (ERR_GET_REASON(t->error) == SSL_R_CERTIFICATE_VERIFY_FAILED && t->ca_error)
+		return "SSL client CA chain cannot be verified";
+	if (ERR_GET_REASON(t->error) == SSL_R_CERTIFICATE_VERIFY_FAILED)
+		return "SSL client certificate not trusted";
+	ERR_error_string_n(t->error, error, sizeof(error));
+	snprintf(text, sizeof(text), "SSL handshake failure (%s)", error);
+	return text;
+}
+
+/* --- figures: touched once per connection ---------------------------------------------------- */
+
+enum { FIG_FRONT_OPEN, FIG_FRONT_TOTAL, FIG_BACK_OPEN, FIG_BACK_TOTAL, FIG_COUNT };
+
+struct top_rate {
+	struct rate rate;
+	uint32_t max; /* atomic */
+};
+
+static struct counter_set figures;
+static struct top_rate front_rate, front_keys, back_keys, front_reused;
+static struct {
+	int64_t connections, rate;
+	uint64_t open; /* atomic; counted only when there is a limit */
+} limits;
+
+static void top_rate_add(struct top_rate *t)
+{
+	struct rate_closed closed;
+
+	SHARED_WRITE(process);
+	if (rate_add(&t->rate, 1, &closed) &&
+	    closed.count > __atomic_load_n(&t->max, __ATOMIC_RELAXED))
+		__atomic_store_n(&t->max, closed.count, __ATOMIC_RELAXED);
+}
+
+static uint32_t top_rate_max(const struct top_rate *t)
+{
+	uint32_t max = __atomic_load_n(&t->max, __ATOMIC_RELAXED), now = rate_read(&t->rate);
+
+	return now > max ? now : max;
+}
+
+bool tls_figures_init(void)
+{
+	return figures.shards || counter_set_init(&figures, FIG_COUNT);
+}
+
+void tls_set_limits(int64_t connections, int64_t rate)
+{
+	limits.connections = connections;
+	limits.rate = rate;
+}
+
+bool tls_count_open(struct tls_conn *t)
+{
+	bool back = t->flags & TLS_FL_BACK;
+
+	if (!back && limits.connections) {
+		SHARED_WRITE(process);
+		if (__atomic_add_fetch(&limits.open, 1, __ATOMIC_RELAXED) >
+		    (uint64_t)limits.connections) {
+			__atomic_sub_fetch(&limits.open, 1, __ATOMIC_RELAXED);
+			return false;
+		}
+	}
+	t->flags |= TLS_FL_COUNTED;
+	counter_add(&figures, back ? FIG_BACK_OPEN : FIG_FRONT_OPEN, 1);
+	counter_add(&figures, back ? FIG_BACK_TOTAL : FIG_FRONT_TOTAL, 1);
+	if (!back)
+		top_rate_add(&front_rate);
+	return true;
+}
+
+void tls_uncount(struct tls_conn *t)
+{
+	bool back = t->flags & TLS_FL_BACK;
+
+	if (!(t->flags & TLS_FL_COUNTED))
+		return;
+	if (!back && limits.connections)
+		__atomic_sub_fetch(&limits.open, 1, __ATOMIC_RELAXED);
+	counter_add(&figures, back ? FIG_BACK_OPEN : FIG_FRONT_OPEN, -1);
+}
+
+void tls_count_handshake(bool back, bool resumed)
+{
+	if (!resumed)
+		top_rate_add(back ? &back_keys : &front_keys);
+	else if (!back)
+		top_rate_add(&front_reused);
+}
+
+void tls_get_figures(struct tls_figures *out)
+{
+	uint64_t keys = rate_read(&front_keys.rate), reused = rate_read(&front_reused.rate);
+
+	*out = (struct tls_figures){
+		.front_open = counter_read(&figures, FIG_FRONT_OPEN),
+		.front_total = counter_read(&figures, FIG_FRONT_TOTAL),
+		.back_open = counter_read(&figures, FIG_BACK_OPEN),
+		.back_total = counter_read(&figures, FIG_BACK_TOTAL),
+		.rate = rate_read(&front_rate.rate), .rate_max = top_rate_max(&front_rate),
+		.front_key_rate = keys, .front_key_rate_max = top_rate_max(&front_keys),
+		.back_key_rate = rate_read(&back_keys.rate),
+		.back_key_rate_max = top_rate_max(&back_keys),
+		.reuse_percent = keys + reused ? (unsigned)(reused * 100 / (keys + reused)) : 0,
+		.max_connections = (uint64_t)limits.connections,
+		.rate_limit = (uint64_t)limits.rate,
+	};
+	tls_cache_figures(&out->cache_lookups, &out->cache_misses);
+}

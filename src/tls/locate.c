@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* locate.c - from the context of an expression to the connection that it is about */
+#include "smp_priv.h"
+
+static const struct tls_locator *locator;
+
+void tls_set_locator(const struct tls_locator *l)
+{
+	locator = l;
+}
+
+struct tls_conn *tls_smp_conn(const struct expr_ctx *ctx, enum tls_side side)
+{
+	if (!locator)
+		return NULL;
+	return tls_of(side == TLS_BACK ? locator->back(ctx) : locator->front(ctx));
+}

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* server.c - TLS towards servers: contexts, sessions to resume, connections */
+#include <openssl/err.h>
+#include <openssl/x509v3.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/hash.h"
+#include "core/thread.h"
+#include "tls_priv.h"
+
+/* The last session with a server, of one thread; others look here when they have none. */
+struct tls_kept {
+	pthread_mutex_t lock;
+	SSL_SESSION *session;        /* counted */
+	uint64_t name;               /* hash of the name that it was made with */
+} __attribute__((aligned(64)));
+
+static bool server_slot_init(void *data)
+{
+	list_init(&((struct tls_server *)data)->link);
+	return true;
+}
+
+static void server_slot_fini(void *data)
+{
+	struct tls_server *s = data;
+
+	for (unsigned i = 0; s->kept && i < thread_count(); i++)
+		SSL_SESSION_free(s->kept[i].session);
+	free(s->kept);
+	s->kept = NULL;
+	SSL_CTX_free(s->ctx);
+	s->ctx = NULL;
+	if (list_is_linked(&s->link))
+		list_remove(&s->link);
+}
+
+static bool server_slot_inherit(void *data, const void *from)
+{
+	struct tls_server *to = data;
+	const struct tls_server *s = from;
+
+	to->on = s->on;
+	to->set = s->set;
+	to->crt = s->crt;
+	to->verify_host = s->verify_host;
+	to->sni_text = s->sni_text;
+	to->sni = s->sni;
+	return true;
+}
+
+struct slot tls_server_slot = {
+	.of = SLOT_SERVER, .size = sizeof(struct tls_server),
+	.init = server_slot_init, .fini = server_slot_fini, .inherit = server_slot_inherit,
+};
+
+static struct tls_server *server_of(const struct slot_area *area)
+{
+	return slot_of(&tls_server_slot, area);
+}
+
+bool tls_server_is_on(const struct slot_area *area)
+{
+	return server_of(area)->on;
+}
+
+const struct expr *tls_server_sni(const struct slot_area *area)
+{
+	return server_of(area)->sni;
+}
+
+/* --- sessions --------------------------------------------------------------------------------- */
+
+static uint64_t name_hash(SSL *ssl)
+{
+	const char *name = SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name);
+
+	return name ? hash_bytes(name, strlen(name), 0) : 0;
+}
+
+static int session_new(SSL *ssl, SSL_SESSION *session)
+{
+	struct tls_conn *t = tls_now()->transport_ctx;
+	struct tls_kept *k = &t->server->kept[thread_id];
+	SSL_SESSION *old;
+
+	if (!SSL_SESSION_is_resumable(session))
+		return 0;
+	pthread_mutex_lock(&k->lock);
+	old = k->session;
+	k->session = session;
+	k->name = name_hash(ssl);
+	pthread_mutex_unlock(&k->lock);
+	SSL_SESSION_free(old);
+	return 1; /* the reference is ours now */
+}
+
+/* One to resume, with a reference; this thread's first. */
+static SSL_SESSION *session_find(struct tls_server *s, uint64_t name)
+{
+	SSL_SESSION *found = NULL;
+
+	for (unsigned i = 0; !found && i < thread_count(); i++) {
+		struct tls_kept *k = &s->kept[(thread_id + i) % thread_count()];
+
+		if (!__atomic_load_n(&k->session, __ATOMIC_RELAXED))
+			continue;
+		pthread_mutex_lock(&k->lock);
+		if (k->session && k->name == name && SSL_SESSION_up_ref(k->session))
+			found = k->session;
+		pthread_mutex_unlock(&k->lock);
+	}
+	return found;
+}
+
+/* --- contexts --------------------------------------------------------------------------------- */
+
+static void complain(const struct tls_place *w, struct diag_list *diags, const char *why)
+{
+	struct diag_place place = { .form = DIAG_BARE };
+
+	diag_add(diags, DIAG_ALERT, &place, NULL, "[%s:%d] : 'server %s/%s' : %s", w->file,
+		 w->line, w->proxy, w->name, why);
+}
+
+static bool load_cert(struct config *cfg, struct tls_server *s, char *why, size_t size)
+{
+	const char *path = s->crt ? tls_path(cfg, tls_global_of(cfg)->crt_base, s->crt) : NULL;
+	FILE *f;
+
+	if (!path)
+		return true;
+	if (!tls_store_find(tls_store_of(cfg), path)) {
+		f = fopen(path, "r");
+		if (!f) {
+			snprintf(why, size, "unable to stat SSL certificate from file '%s' : %m.",
+				 path);
+			return false;
+		}
+		fclose(f);
+	}
+	s->entry = tls_store_cert(cfg, path, why, size);
+	return s->entry != NULL;
+}
+
+SSL_CTX *tls_server_make_ssl(struct tls_server *s, char *why, size_t size)
+{
+	SSL_CTX *ctx = tls_ctx_make(s->cfg, &s->set, true, why, size);
+	const struct tls_cert *c = s->entry ? s->entry->cert : NULL;
+
+	if (!ctx)
+		return NULL;
+	if (s->set.alpn.len)
+		SSL_CTX_set_alpn_protos(ctx, (const unsigned char *)s->set.alpn.ptr,
+					(unsigned)s->set.alpn.len);
+	if (!(s->set.flags & TLS_SET_NO_REUSE)) {
+		SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_CLIENT |
+					       SSL_SESS_CACHE_NO_INTERNAL);
+		SSL_CTX_sess_set_new_cb(ctx, session_new);
+	}
+	if (c && SSL_CTX_use_cert_and_key(ctx, c->leaf, c->key, c->chain, 1) != 1) {
+		SSL_CTX_free(ctx);
+		snprintf(why, size, "%s", tls_reason());
+		return NULL;
+	}
+	return ctx;
+}
+
+static bool make_kept(struct tls_server *s)
+{
+	unsigned n = thread_count();
+
+	s->kept = aligned_alloc(64, n * sizeof(*s->kept));
+	if (!s->kept)
+		return false;
+	memset(s->kept, 0, n * sizeof(*s->kept));
+	for (unsigned i = 0; i < n; i++)
+		pthread_mutex_init(&s->kept[i].lock, NULL);
+	return true;
+}
+
+bool tls_server_check(struct config *cfg, struct slot_area *area, const struct tls_place *where,
+		      struct diag_list *diags)
+{
+	static const char no_ca[] = "verify is enabled by default but no CA file specified. If "
+		"you're running on a LAN where you're certain to trust the server's certificate, "
+		"please set an explicit 'verify none' statement on the 'server' line, or use "
+		"'ssl-server-verify none' in the global section to disable server-side "
+		"verifications by default.";
+	struct tls_server *s = server_of(area);
+	const struct tls_global *g = tls_global_of(cfg);
+	char why[512] = "";
+
+	if (!s->on)
+		return true;
+	s->cfg = cfg;
+	s->where = *where;
+	tls_settings_inherit(&s->set, &g->server);
+	if (!s->set.verify && !s->set.ca_file && !g->server_verify_none) {
+		complain(where, diags, no_ca);
+		return false;
+	}
+	if (!s->set.verify)
+		s->set.verify = g->server_verify_none ? TLS_VERIFY_NONE : TLS_VERIFY_REQUIRED;
+	if (load_cert(cfg, s, why, sizeof(why)))
+		s->ctx = tls_server_make_ssl(s, why, sizeof(why));
+	if (s->ctx && !make_kept(s))
+		snprintf(why, sizeof(why), "out of memory.");
+	if (*why)
+		complain(where, diags, why);
+	else
+		list_append(&tls_global_of(cfg)->servers, &s->link);
+	return !*why;
+}
+
+/* --- connections ------------------------------------------------------------------------------ */
+
+static bool set_names(struct tls_server *s, SSL *ssl, struct slice sni)
+{
+	char name[256] = "";
+	const char *host = s->verify_host;
+
+	if (sni.len && sni.len < sizeof(name)) {
+		memcpy(name, sni.ptr, sni.len);
+		name[sni.len] = 0;
+		if (SSL_set_tlsext_host_name(ssl, name) != 1)
+			return false;
+		if (!host)
+			host = name;
+	}
+	if (!host || s->set.verify != TLS_VERIFY_REQUIRED)
+		return true;
+	SSL_set_hostflags(ssl, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+	return SSL_set1_host(ssl, host) == 1;
+}
+
+bool tls_connect(struct conn *c, struct slot_area *area, struct slice sni, struct slice alpn)
+{
+	struct tls_server *s = server_of(area);
+	SSL_CTX *ctx = __atomic_load_n(&s->ctx, __ATOMIC_ACQUIRE);
+	SSL *ssl = SSL_new(ctx);
+	SSL_SESSION *session;
+	struct tls_conn *t;
+
+	if (ssl && !set_names(s, ssl, sni)) {
+		ERR_clear_error();
+		SSL_free(ssl);
+		return false;
+	}
+	if (!tls_attach(c, ssl, TLS_FL_BACK))
+		return false;
+	t = c->transport_ctx;
+	t->server = s;
+	if (alpn.len)
+		SSL_set_alpn_protos(ssl, (const unsigned char *)alpn.ptr, (unsigned)alpn.len);
+	SSL_set_connect_state(ssl);
+	session = s->set.flags & TLS_SET_NO_REUSE ? NULL : session_find(s, name_hash(ssl));
+	if (session) {
+		SSL_set_session(ssl, session);
+		SSL_SESSION_free(session);
+	}
+	return tls_count_open(t);
+}
+
+void tls_follow(struct conn *c, struct slot_area *area)
+{
+	struct tls_conn *t = tls_of(c);
+
+	if (t)
+		t->server = server_of(area);
+}

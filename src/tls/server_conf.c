@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* edge file: TLS options of server lines. Manual: configuration 5.2 */
+#include <string.h>
+#include "expr/expr.h"
+#include "settings_priv.h"
+
+static struct tls_server *server_of(struct conf_line *l)
+{
+	return slot_of(&tls_server_slot, l->slots);
+}
+
+/* keyword->min: on or off */
+static bool parse_ssl(struct conf_line *l)
+{
+	server_of(l)->on = l->keyword->min;
+	return true;
+}
+
+static bool parse_crt(struct conf_line *l)
+{
+	const char *word = conf_next(l);
+
+	if (!word)
+		return conf_error(l, l->at, NULL, "'%s' : missing certificate file path",
+				  l->keyword->words);
+	server_of(l)->crt = word;
+	return true;
+}
+
+static bool parse_verify_host(struct conf_line *l)
+{
+	const char *word = conf_next(l);
+
+	if (!word)
+		return conf_error(l, l->at, NULL, "'%s' : missing hostname to verify against",
+				  l->keyword->words);
+	server_of(l)->verify_host = word;
+	return true;
+}
+
+static bool parse_sni(struct conf_line *l)
+{
+	struct tls_server *s = server_of(l);
+
+	if (!conf_peek(l))
+		return conf_error(l, l->at, NULL, "'%s' : missing sni expression",
+				  l->keyword->words);
+	s->sni_text = conf_peek(l);
+	s->sni = expr_take(l, EXPR_BE_SRV_CON);
+	return s->sni != NULL;
+}
+
+#define SERVER .where = CONF_SERVER
+#define FLAG(name, set, clear, what) \
+	{ .words = name, SERVER, .parse = tls_parse_flag, .min = set, .max = clear, .help = what }
+
+static const struct conf_keyword keywords[] = {
+	{ .words = "ssl", SERVER, .parse = parse_ssl, .min = 1, .help = "speak TLS to it" },
+	{ .words = "no-ssl", SERVER, .parse = parse_ssl, .help = "no TLS" },
+	{ .words = "crt", SERVER, .max_args = 1, .parse = parse_crt, .syntax = "<cert>",
+	  .help = "our certificate" },
+	{ .words = "sni", SERVER, .max_args = 1, .parse = parse_sni, .syntax = "<expression>",
+	  .help = "the name to ask for" },
+	{ .words = "verifyhost", SERVER, .max_args = 1, .parse = parse_verify_host,
+	  .syntax = "<hostname>", .help = "the name that its certificate must have" },
+	TLS_SHARED_KEYWORDS(CONF_SERVER, NULL), TLS_SHARED_OPTIONS(CONF_SERVER, NULL),
+	{ .words = "no-alpn", SERVER, .parse = tls_parse_no_alpn, .help = "no ALPN" },
+	FLAG("no-ssl-reuse", TLS_SET_NO_REUSE, 0, "sessions are not resumed"),
+	FLAG("ssl-reuse", 0, TLS_SET_NO_REUSE, "sessions are resumed"),
+	{ 0 }
+};
+
+static struct slot *const slots[] = { &tls_server_slot, NULL };
+
+const struct module mod_tls_server = { .name = "tls-server", .keywords = keywords,
+				       .slots = slots };

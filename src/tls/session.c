@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* session.c - resumption: the cache of sessions that threads share, and ticket keys
+ *
+ * The cache is a fixed table in shards, each with its lock: a session lives in one of the few
+ * places that its identifier leads to, the oldest of them gives way. Sessions are kept as bytes.
+ * Tickets: the last three keys of a file; the one before the last encrypts, all three decrypt.
+ */
+#include <openssl/core_names.h>
+#include <openssl/err.h>
+#include <openssl/rand.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "tls_priv.h"
+
+#define SHARDS 64
+#define WAYS 4
+
+/* --- the cache -------------------------------------------------------------------------------- */
+
+struct kept {
+	uint64_t id;                 /* hash of the session's; 0: free */
+	uint64_t stored_ns;
+	uint32_t len;
+	unsigned char *der;          /* owned */
+};
+
+static struct {
+	struct shard {
+		pthread_mutex_t lock;
+		struct kept *places;
+		unsigned sets;       /* WAYS places each */
+		uint64_t lookups, misses;
+	} __attribute__((aligned(64))) shards[SHARDS];
+	bool on;
+} cache;
+
+bool tls_cache_set_size(int64_t sessions)
+{
+	unsigned sets = (unsigned)((sessions + SHARDS * WAYS - 1) / (SHARDS * WAYS));
+
+	cache.on = sets > 0;
+	for (int i = 0; i < SHARDS && sets; i++) {
+		struct shard *s = &cache.shards[i];
+
+		if (s->places)
+			continue; /* a later generation does not change it */
+		pthread_mutex_init(&s->lock, NULL);
+		s->places = calloc((size_t)sets * WAYS, sizeof(*s->places));
+		s->sets = sets;
+		if (!s->places)
+			return false;
+	}
+	return true;
+}
+
+void tls_cache_free(void)
+{
+	for (int i = 0; i < SHARDS; i++) {
+		struct shard *s = &cache.shards[i];
+
+		for (unsigned j = 0; s->places && j < s->sets * WAYS; j++)
+			free(s->places[j].der);
+		free(s->places);
+		s->places = NULL;
+	}
+}
+
+void tls_cache_figures(uint64_t *lookups, uint64_t *misses)
+{
+	*lookups = *misses = 0;
+	for (int i = 0; i < SHARDS; i++) {
+		*lookups += __atomic_load_n(&cache.shards[i].lookups, __ATOMIC_RELAXED);
+		*misses += __atomic_load_n(&cache.shards[i].misses, __ATOMIC_RELAXED);
+	}
+}
+
+static uint64_t id_of(const unsigned char *id, size_t len)
+{
+	uint64_t h = hash_bytes(id, len, 0);
+
+	return h ? h : 1;
+}
+
+static struct shard *shard_of(uint64_t id)
+{
+	return &cache.shards[id % SHARDS];
+}
+
+static struct kept *set_of(struct shard *s, uint64_t id)
+{
+	return &s->places[id / SHARDS % s->sets * WAYS];
+}
+
+static int session_new(SSL *ssl, SSL_SESSION *session)
+{
+	int size = i2d_SSL_SESSION(session, NULL);
+	unsigned char *der = size > 0 ? malloc((size_t)size) : NULL, *p = der, *old;
+	const unsigned char *name;
+	struct kept *k, *best;
+	struct shard *s;
+	unsigned len;
+	uint64_t id;
+
+	if (!der)
+		return 0;
+	i2d_SSL_SESSION(session, &p);
+	name = SSL_SESSION_get_id(session, &len);
+	id = id_of(name, len);
+	s = shard_of(id);
+	pthread_mutex_lock(&s->lock);
+	best = k = set_of(s, id);
+	for (int i = 0; i < WAYS; i++)
+		if (k[i].id == id || (best->id != id && k[i].stored_ns < best->stored_ns))
+			best = &k[i];
+	old = best->der;
+	*best = (struct kept){ id, clock_now_ns(), (uint32_t)size, der };
+	pthread_mutex_unlock(&s->lock);
+	free(old);
+	return 0; /* no reference is kept */
+}
+
+static SSL_SESSION *session_get(SSL *ssl, const unsigned char *name, int len, int *copy)
+{
+	uint64_t id = id_of(name, (size_t)len);
+	struct shard *s = shard_of(id);
+	SSL_SESSION *found = NULL;
+	const unsigned char *p;
+	struct kept *k;
+
+	*copy = 0;
+	pthread_mutex_lock(&s->lock);
+	__atomic_store_n(&s->lookups, s->lookups + 1, __ATOMIC_RELAXED);
+	k = set_of(s, id);
+	for (int i = 0; !found && i < WAYS; i++) {
+		if (k[i].id != id)
+			continue;
+		p = k[i].der;
+		found = d2i_SSL_SESSION(NULL, &p, k[i].len);
+	}
+	if (!found)
+		__atomic_store_n(&s->misses, s->misses + 1, __ATOMIC_RELAXED);
+	pthread_mutex_unlock(&s->lock);
+	return found;
+}
+
+static void session_remove(SSL_CTX *ctx, SSL_SESSION *session)
+{
+	unsigned len;
+	const unsigned char *name = SSL_SESSION_get_id(session, &len);
+	uint64_t id = id_of(name, len);
+	struct shard *s = shard_of(id);
+	struct kept *k;
+
+	pthread_mutex_lock(&s->lock);
+	k = set_of(s, id);
+	for (int i = 0; i < WAYS; i++) {
+		if (k[i].id != id)
+			continue;
+		free(k[i].der);
+		k[i] = (struct kept){ 0 };
+	}
+	pthread_mutex_unlock(&s->lock);
+}
+
+void tls_cache_attach(SSL_CTX *ctx)
+{
+	if (!cache.on) {
+		SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
+		return;
+	}
+	SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_SERVER | SSL_SESS_CACHE_NO_INTERNAL |
+				       SSL_SESS_CACHE_NO_AUTO_CLEAR);
+	SSL_CTX_sess_set_new_cb(ctx, session_new);
+	SSL_CTX_sess_set_get_cb(ctx, session_get);
+	SSL_CTX_sess_set_remove_cb(ctx, session_remove);
+}
+
+/* --- tickets ---------------------------------------------------------------------------------- */
+
+#define KEYS 3
+
+struct ticket_key {
+	unsigned char name[16];
+	unsigned char secret[64];    /* AES then HMAC: 16 and 16, or 32 and 32 bytes */
+};
+
+struct tls_tickets {
+	unsigned refs;
+	pthread_mutex_t lock;
+	char *file;
+	struct ticket_key keys[KEYS];
+	int current;                 /* the newest */
+	size_t half;                 /* 16 or 32 */
+	struct list link;
+};
+
+static struct list ticket_files = { &ticket_files, &ticket_files };
+
+static bool read_keys(struct tls_tickets *t, const char *path, char *why, size_t size)
+{
+	size_t len;
+	char *text = file_load(path, 1 << 20, &len), *save = NULL;
+	unsigned char raw[96];
+	int count = 0, n = 0;
+
+	if (!text) {
+		snprintf(why, size, "unable to load TLS ticket keys file");
+		return false;
+	}
+	for (char *line = strtok_r(text, "\r\n", &save); line;
+	     line = strtok_r(NULL, "\r\n", &save)) {
+		n = strlen(line) <= 124 ? EVP_DecodeBlock(raw, (unsigned char *)line,
+							   (int)strlen(line)) : -1;
+		while (n > 0 && strlen(line) && line[strlen(line) - 1] == '=') {
+			line[strlen(line) - 1] = 0;
+			n--;
+		}
+		if (n != 48 && n != 80) {
+			count = -1;
+			break;
+		}
+		t->half = n == 48 ? 16 : 32;
+		memcpy(t->keys[count % KEYS].name, raw, 16);
+		memcpy(t->keys[count % KEYS].secret, raw + 16, (size_t)n - 16);
+		count++;
+	}
+	OPENSSL_cleanse(raw, sizeof(raw));
+	OPENSSL_cleanse(text, len);
+	free(text);
+	ERR_clear_error();
+	if (count < KEYS) {
+		snprintf(why, size, count < 0 ? "unable to decode base64 key line %d" :
+			 "please supply at least %d keys in the tls-tickets-file",
+			 count < 0 ? 1 : KEYS);
+		return false;
+	}
+	/* as the manual says: the last but one encrypts */
+	t->current = (count - 2) % KEYS;
+	return true;
+}
+
+struct tls_tickets *tls_tickets_get(struct config *cfg, const char *path, char *why, size_t size)
+{
+	struct tls_tickets *t;
+
+	list_for_each(t, &ticket_files, link)
+		if (strcmp(t->file, path) == 0) {
+			t->refs++;
+			return t;
+		}
+	t = calloc(1, sizeof(*t));
+	if (!t)
+		return NULL;
+	t->refs = 1;
+	pthread_mutex_init(&t->lock, NULL);
+	list_init(&t->link);
+	t->file = strdup(path);
+	if (!t->file || !read_keys(t, path, why, size)) {
+		tls_tickets_drop(&t);
+		return NULL;
+	}
+	list_append(&ticket_files, &t->link);
+	return t;
+}
+
+void tls_tickets_drop(struct tls_tickets **pt)
+{
+	struct tls_tickets *t = *pt;
+
+	*pt = NULL;
+	if (!t || --t->refs)
+		return;
+	if (list_is_linked(&t->link))
+		list_remove(&t->link);
+	OPENSSL_cleanse(t->keys, sizeof(t->keys));
+	free(t->file);
+	free(t);
+}
+
+static bool set_mac(EVP_MAC_CTX *mac, const struct tls_tickets *t, const struct ticket_key *k)
+{
+	OSSL_PARAM params[] = {
+		OSSL_PARAM_construct_octet_string(OSSL_MAC_PARAM_KEY,
+						  (void *)(uintptr_t)(k->secret + t->half),
+						  t->half),
+		OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, (char *)(uintptr_t)"SHA256",
+						 0),
+		OSSL_PARAM_construct_end(),
+	};
+
+	return EVP_MAC_CTX_set_params(mac, params) == 1;
+}
+
+/* OpenSSL's: 1 go on, 2 go on and give a new ticket, 0 unknown, -1 failed. */
+static int ticket_key(SSL *ssl, unsigned char *name, unsigned char *iv, EVP_CIPHER_CTX *cipher,
+		      EVP_MAC_CTX *mac, int encrypt)
+{
+	struct tls_conn *c = tls_now()->transport_ctx;
+	struct tls_tickets *t = c->bind->tickets;
+	const EVP_CIPHER *aes = t->half == 16 ? EVP_aes_128_cbc() : EVP_aes_256_cbc();
+	struct ticket_key key;
+	int age = 0;
+
+	pthread_mutex_lock(&t->lock);
+	while (!encrypt && age < KEYS &&
+	       memcmp(t->keys[(t->current + KEYS - age) % KEYS].name, name, 16) != 0)
+		age++;
+	key = t->keys[(t->current + KEYS - age) % KEYS];
+	pthread_mutex_unlock(&t->lock);
+	if (age == KEYS)
+		return 0;
+	if (encrypt) {
+		memcpy(name, key.name, 16);
+		if (RAND_bytes(iv, EVP_CIPHER_get_iv_length(aes)) != 1)
+			return -1;
+	}
+	if (EVP_CipherInit_ex(cipher, aes, NULL, key.secret, iv, encrypt) != 1 ||
+	    !set_mac(mac, t, &key))
+		return -1;
+	OPENSSL_cleanse(&key, sizeof(key));
+	return encrypt || !age ? 1 : 2;
+}
+
+void tls_tickets_attach(SSL_CTX *ctx)
+{
+	SSL_CTX_set_tlsext_ticket_key_evp_cb(ctx, ticket_key);
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* settings.c - parsers of what bind lines, server lines, crt-lists and `global` share */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "tls_priv.h"
+
+struct tls_settings *tls_settings_of(struct conf_line *l)
+{
+	if (l->where == CONF_BIND)
+		return &((struct tls_bind *)slot_of(&tls_bind_slot, l->slots))->set;
+	if (l->where == CONF_SERVER)
+		return &((struct tls_server *)slot_of(&tls_server_slot, l->slots))->set;
+	return l->object;
+}
+
+bool tls_parse_text(struct conf_line *l)
+{
+	const char **field = (const char **)((char *)tls_settings_of(l) + l->keyword->offset);
+
+	if (!conf_peek(l))
+		return conf_error(l, l->at, NULL, "'%s' : missing value", l->keyword->words);
+	*field = conf_next(l);
+	return true;
+}
+
+/* Files of CAs and of revocation lists are read at once, so that the line is told. */
+bool tls_parse_ca_file(struct conf_line *l)
+{
+	const char **field = (const char **)((char *)tls_settings_of(l) + l->keyword->offset);
+	const char *word = conf_next(l);
+	char why[512] = "";
+
+	if (!word)
+		return conf_error(l, l->at, NULL, "'%s' : missing CAfile path", l->keyword->words);
+	*field = tls_path(l->cfg, tls_global_of(l->cfg)->ca_base, word);
+	if (tls_store_ca(l->cfg, *field, l->keyword->min, why, sizeof(why)))
+		return true;
+	diag_add(l->diags, DIAG_ALERT, NULL, NULL, "%s", why);
+	return conf_error(l, l->at - 1, NULL, "'%s' : unable to load %s", l->keyword->words,
+			  *field);
+}
+
+bool tls_parse_alpn(struct conf_line *l)
+{
+	return tls_take_alpn(l, tls_settings_of(l));
+}
+
+bool tls_alpn_make(struct config *cfg, const char *text, struct slice *out, const char **error)
+{
+	size_t len = strlen(text), used = 0;
+	char *wire = arena_alloc(&cfg->arena, len + 2);
+
+	*error = !wire ? "out of memory" : NULL;
+	while (wire && *text) {
+		size_t n = strcspn(text, ",");
+
+		if (!n || n > 255) {
+			*error = !n ? "contains an empty protocol" : "protocol name too long";
+			return false;
+		}
+		wire[used] = (char)n;
+		memcpy(wire + used + 1, text, n);
+		used += n + 1;
+		text += n;
+		text += *text == ',';
+	}
+	*out = slice_make(wire, used);
+	return wire != NULL;
+}
+
+bool tls_take_alpn(struct conf_line *l, struct tls_settings *set)
+{
+	const char *word = conf_next(l), *error;
+
+	if (!word)
+		return conf_error(l, l->at, NULL, "'%s' : missing the comma-delimited ALPN "
+				  "protocol suite", l->keyword->words);
+	set->flags &= (uint16_t)~TLS_SET_NO_ALPN;
+	return tls_alpn_make(l->cfg, word, &set->alpn, &error) ||
+	       conf_error(l, l->at - 1, NULL, "'%s' : %s", l->keyword->words, error);
+}
+
+bool tls_parse_no_alpn(struct conf_line *l)
+{
+	struct tls_settings *set = tls_settings_of(l);
+
+	set->alpn = slice_none();
+	set->flags |= TLS_SET_NO_ALPN;
+	return true;
+}
+
+static const struct {
+	const char *name;
+	uint16_t version;
+	uint8_t bit;
+} versions[] = {
+	{ "TLSv1.0", TLS1_VERSION, 1 }, { "TLSv1.1", TLS1_1_VERSION, 2 },
+	{ "TLSv1.2", TLS1_2_VERSION, 4 }, { "TLSv1.3", TLS1_3_VERSION, 8 },
+};
+
+static bool version_named(const char *word, uint16_t *version)
+{
+	for (int i = 0; i < 4; i++)
+		if (strcmp(word, versions[i].name) == 0) {
+			*version = versions[i].version;
+			return true;
+		}
+	return false;
+}
+
+/* keyword->min: 0 ssl-min-ver, 1 ssl-max-ver */
+bool tls_parse_version(struct conf_line *l)
+{
+	struct tls_settings *set = tls_settings_of(l);
+	const char *word = conf_next(l);
+
+	if (!word)
+		return conf_error(l, l->at, NULL, "'%s' : missing version", l->keyword->words);
+	if (strcmp(word, "SSLv3") == 0)
+		return conf_error(l, l->at - 1, NULL, "'%s' : SSLv3 is not supported by the "
+				  "library", word);
+	return version_named(word, l->keyword->min ? &set->max : &set->min) ||
+	       conf_error(l, l->at - 1, NULL, "'%s' : unknown ssl/tls version", word);
+}
+
+bool tls_parse_verify(struct conf_line *l)
+{
+	struct tls_settings *set = tls_settings_of(l);
+	bool server = l->where == CONF_SERVER;
+	const char *word = conf_next(l);
+
+	if (!word)
+		return conf_error(l, l->at, NULL, "'%s' : missing verify method",
+				  l->keyword->words);
+	if (strcmp(word, "none") == 0)
+		set->verify = TLS_VERIFY_NONE;
+	else if (strcmp(word, "optional") == 0 && !server)
+		set->verify = TLS_VERIFY_OPTIONAL;
+	else if (strcmp(word, "required") == 0)
+		set->verify = TLS_VERIFY_REQUIRED;
+	else
+		return conf_error(l, l->at - 1, NULL, "'%s' : unknown verify method '%s', only "
+				  "'none'%s and 'required' are supported%s", l->keyword->words,
+				  word, server ? "" : ", 'optional',", server ? "." : "");
+	return true;
+}
+
+/* keyword->min: bits to set, max: bits to clear */
+bool tls_parse_flag(struct conf_line *l)
+{
+	struct tls_settings *set = tls_settings_of(l);
+
+	set->flags = (uint16_t)((set->flags | l->keyword->min) & ~l->keyword->max);
+	return true;
+}
+
+bool tls_parse_option_word(struct conf_line *l)
+{
+	return tls_take_option_word(tls_settings_of(l), l->keyword->words);
+}
+
+bool tls_take_option_word(struct tls_settings *set, const char *word)
+{
+	static const struct {
+		const char *name;
+		uint16_t set, clear;
+	} flags[] = {
+		{ "no-tls-tickets", TLS_SET_NO_TICKETS, 0 },
+		{ "tls-tickets", TLS_SET_TICKETS, TLS_SET_NO_TICKETS },
+		{ "prefer-client-ciphers", TLS_SET_CLIENT_CIPHERS, 0 },
+		{ "strict-sni", TLS_SET_STRICT_SNI, 0 },
+		{ "no-strict-sni", 0, TLS_SET_STRICT_SNI },
+		{ "no-ssl-reuse", TLS_SET_NO_REUSE, 0 },
+		{ "no-sslv3", 0, 0 },
+	};
+	static const char *const words[] = { "tlsv10", "tlsv11", "tlsv12", "tlsv13" };
+
+	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++)
+		if (strcmp(word, flags[i].name) == 0) {
+			set->flags = (uint16_t)((set->flags | flags[i].set) & ~flags[i].clear);
+			return true;
+		}
+	for (int i = 0; i < 4; i++) {
+		if (strncmp(word, "no-", 3) == 0 && strcmp(word + 3, words[i]) == 0) {
+			set->off |= versions[i].bit;
+			return true;
+		}
+		if (strncmp(word, "force-", 6) == 0 && strcmp(word + 6, words[i]) == 0) {
+			set->min = set->max = versions[i].version;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* ssl-default-bind-options, ssl-default-server-options: words up to the end. */
+bool tls_take_options(struct conf_line *l, struct tls_settings *set)
+{
+	const char *word;
+
+	if (!conf_peek(l))
+		return conf_error(l, l->at, NULL, "global statement '%s' expects an option as an "
+				  "argument.", l->words[0]);
+	while ((word = conf_next(l))) {
+		bool max = strcmp(word, "ssl-max-ver") == 0;
+
+		if (max || strcmp(word, "ssl-min-ver") == 0) {
+			const char *value = conf_next(l);
+
+			if (!value)
+				return conf_error(l, l->at, NULL, "%s: '%s' : missing version",
+						  l->words[0], word);
+			if (!version_named(value, max ? &set->max : &set->min))
+				return conf_error(l, l->at - 1, NULL, "%s: '%s' : unknown ssl/tls "
+						  "version", l->words[0], value);
+			continue;
+		}
+		if (!tls_take_option_word(set, word))
+			return conf_error(l, l->at - 1, NULL, "unknown option '%s' on global "
+					  "statement '%s'.", word, l->words[0]);
+	}
+	return true;
+}

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* store.c - the certificates, CA files and revocation lists of a generation, by name */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/bug.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "tls_priv.h"
+
+#define FILE_MAX (64 << 20)
+
+struct tls_store {
+	struct tree certs; /* struct tls_entry.node, by hash of the name */
+	struct tree cas;   /* struct tls_ca.node */
+};
+
+static pthread_mutex_t store_lock = PTHREAD_MUTEX_INITIALIZER;
+
+void tls_store_lock(void)
+{
+	pthread_mutex_lock(&store_lock);
+}
+
+void tls_store_unlock(void)
+{
+	pthread_mutex_unlock(&store_lock);
+}
+
+static void entry_free(struct tls_entry *e)
+{
+	tls_cert_drop(&e->cert);
+	tls_cert_drop(&e->pending);
+	free((char *)(uintptr_t)e->name);
+	free(e);
+}
+
+void tls_ca_forget_pending(struct tls_ca *ca)
+{
+	sk_X509_pop_free(ca->pending, X509_free);
+	sk_X509_CRL_pop_free(ca->pending_crls, X509_CRL_free);
+	ca->pending = NULL;
+	ca->pending_crls = NULL;
+	ca->has_pending = false;
+}
+
+static void ca_free(struct tls_ca *ca)
+{
+	tls_ca_forget_pending(ca);
+	sk_X509_pop_free(ca->certs, X509_free);
+	sk_X509_CRL_pop_free(ca->crls, X509_CRL_free);
+	free((char *)(uintptr_t)ca->name);
+	free(ca);
+}
+
+static void store_fini(void *data)
+{
+	struct tls_store *s = data;
+	struct tree_node *n;
+
+	while ((n = tree_first(&s->certs))) {
+		tree_remove(&s->certs, n);
+		entry_free(container_of(n, struct tls_entry, node));
+	}
+	while ((n = tree_first(&s->cas))) {
+		tree_remove(&s->cas, n);
+		ca_free(container_of(n, struct tls_ca, node));
+	}
+}
+
+struct slot tls_store_slot = {
+	.of = SLOT_CONFIG, .size = sizeof(struct tls_store), .fini = store_fini,
+};
+
+struct tls_store *tls_store_of(const struct config *cfg)
+{
+	return slot_of(&tls_store_slot, config_slots(cfg));
+}
+
+static uint64_t key_of(const char *name)
+{
+	return hash_bytes(name, strlen(name), 0);
+}
+
+const char *tls_path(struct config *cfg, const char *base, const char *path)
+{
+	const char *full;
+
+	if (!base || path[0] == '/' || path[0] == '@')
+		return path;
+	full = arena_printf(&cfg->arena, "%s/%s", base, path);
+	return full ? full : path;
+}
+
+/* --- certificates ----------------------------------------------------------------------------- */
+
+struct tls_entry *tls_store_find(struct tls_store *s, const char *name)
+{
+	uint64_t key = key_of(name);
+
+	for (struct tree_node *n = tree_find(&s->certs, key); n && n->key == key;
+	     n = tree_next(n)) {
+		struct tls_entry *e = container_of(n, struct tls_entry, node);
+
+		if (strcmp(e->name, name) == 0)
+			return e;
+	}
+	return NULL;
+}
+
+struct tls_entry *tls_store_add(struct tls_store *s, const char *name, struct tls_cert *cert)
+{
+	struct tls_entry *e = calloc(1, sizeof(*e));
+
+	if (e)
+		e->name = strdup(name);
+	if (!e || !e->name) {
+		free(e);
+		return NULL;
+	}
+	e->cert = cert;
+	list_init(&e->uses);
+	tree_insert(&s->certs, &e->node, key_of(name));
+	return e;
+}
+
+void tls_store_remove(struct tls_store *s, struct tls_entry *e)
+{
+	tree_remove(&s->certs, &e->node);
+	entry_free(e);
+}
+
+struct tls_entry *tls_store_first(struct tls_store *s)
+{
+	struct tree_node *n = tree_first(&s->certs);
+
+	return n ? container_of(n, struct tls_entry, node) : NULL;
+}
+
+struct tls_entry *tls_store_next(struct tls_entry *e)
+{
+	struct tree_node *n = tree_next(&e->node);
+
+	return n ? container_of(n, struct tls_entry, node) : NULL;
+}
+
+/* The name of a companion file, if such files are looked for. */
+static const char *companion(struct config *cfg, const char *path, const char *extension,
+			     unsigned which)
+{
+	const struct tls_global *g = tls_global_of(cfg);
+	const char *dot = g->extra_replaces_extension ? strrchr(path, '.') : NULL;
+	int len = dot && strcmp(dot, ".crt") == 0 ? (int)(dot - path) : (int)strlen(path);
+
+	if (!(g->extra_files & which))
+		return NULL;
+	return arena_printf(&cfg->arena, "%.*s%s", len, path, extension);
+}
+
+struct tls_entry *tls_store_load(struct config *cfg, const char *name,
+				 const struct tls_cert_files *given, char *why, size_t size)
+{
+	struct tls_global *g = tls_global_of(cfg);
+	struct tls_cert_files f = *given;
+	struct tls_entry *e;
+	struct tls_cert *c;
+
+	if (!f.key)
+		f.key = companion(cfg, f.crt, ".key", TLS_EXTRA_KEY);
+	if (!f.ocsp)
+		f.ocsp = companion(cfg, f.crt, ".ocsp", TLS_EXTRA_OCSP);
+	if (!f.issuer)
+		f.issuer = companion(cfg, f.crt, ".issuer", TLS_EXTRA_ISSUER);
+	if (!f.sctl)
+		f.sctl = companion(cfg, f.crt, ".sctl", TLS_EXTRA_SCTL);
+	c = tls_cert_load(g, &f, why, size);
+	if (!c)
+		return NULL;
+	e = tls_store_add(tls_store_of(cfg), name, c);
+	if (!e) {
+		tls_cert_drop(&c);
+		snprintf(why, size, "out of memory.");
+	}
+	return e;
+}
+
+struct tls_entry *tls_store_cert(struct config *cfg, const char *path, char *why, size_t size)
+{
+	struct tls_entry *e = tls_store_find(tls_store_of(cfg), path);
+	struct tls_cert_files f = { .crt = path };
+
+	return e ? e : tls_store_load(cfg, path, &f, why, size);
+}
+
+/* --- CA files and revocation lists ------------------------------------------------------------ */
+
+struct tls_ca *tls_store_ca_find(struct tls_store *s, const char *name)
+{
+	uint64_t key = key_of(name);
+
+	for (struct tree_node *n = tree_find(&s->cas, key); n && n->key == key; n = tree_next(n)) {
+		struct tls_ca *ca = container_of(n, struct tls_ca, node);
+
+		if (strcmp(ca->name, name) == 0)
+			return ca;
+	}
+	return NULL;
+}
+
+struct tls_ca *tls_store_ca_first(struct tls_store *s)
+{
+	struct tree_node *n = tree_first(&s->cas);
+
+	return n ? container_of(n, struct tls_ca, node) : NULL;
+}
+
+struct tls_ca *tls_store_ca_next(struct tls_ca *ca)
+{
+	struct tree_node *n = tree_next(&ca->node);
+
+	return n ? container_of(n, struct tls_ca, node) : NULL;
+}
+
+bool tls_ca_read(struct slice pem, STACK_OF(X509) **certs, STACK_OF(X509_CRL) **crls)
+{
+	BIO *bio = BIO_new_mem_buf(pem.ptr, (int)pem.len);
+	STACK_OF(X509_INFO) *all = bio ? PEM_X509_INFO_read_bio(bio, NULL, NULL, NULL) : NULL;
+	bool good = all != NULL;
+
+	BIO_free(bio);
+	if (!*certs)
+		*certs = sk_X509_new_null();
+	if (!*crls)
+		*crls = sk_X509_CRL_new_null();
+	for (int i = 0; good && i < sk_X509_INFO_num(all); i++) {
+		X509_INFO *one = sk_X509_INFO_value(all, i);
+
+		if (one->x509 && sk_X509_push(*certs, one->x509))
+			one->x509 = NULL;
+		if (one->crl && sk_X509_CRL_push(*crls, one->crl))
+			one->crl = NULL;
+	}
+	sk_X509_INFO_pop_free(all, X509_INFO_free);
+	ERR_clear_error();
+	return good && (sk_X509_num(*certs) || sk_X509_CRL_num(*crls));
+}
+
+static bool read_one(struct tls_ca *ca, const char *path)
+{
+	size_t len;
+	char *text = file_load(path, FILE_MAX, &len);
+	bool good = text && tls_ca_read(slice_make(text, len), &ca->certs, &ca->crls);
+
+	if (text && !good)
+		errno = 0;
+	free(text);
+	return good;
+}
+
+/* Every file of a directory; what is no certificate is passed over. */
+static bool read_directory(struct tls_ca *ca, int fd, const char *path)
+{
+	DIR *dir = fdopendir(fd);
+	struct dirent *d;
+	char name[4096];
+
+	if (!dir) {
+		close(fd);
+		return false;
+	}
+	while ((d = readdir(dir))) {
+		snprintf(name, sizeof(name), "%s/%s", path, d->d_name);
+		if (d->d_name[0] != '.')
+			read_one(ca, name);
+	}
+	closedir(dir);
+	return true;
+}
+
+static bool read_any(struct tls_ca *ca, const char *path)
+{
+	struct stat st;
+	int fd;
+
+	if (strcmp(path, "@system-ca") == 0) {
+		ca->is_system = true;
+		return true;
+	}
+	fd = file_open(path, O_RDONLY, 0);
+	if (fd < 0)
+		return false;
+	if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode))
+		return read_directory(ca, fd, path);
+	close(fd);
+	return read_one(ca, path);
+}
+
+struct tls_ca *tls_store_ca_new(struct tls_store *s, const char *name, bool crl)
+{
+	struct tls_ca *ca = calloc(1, sizeof(*ca));
+
+	if (ca)
+		ca->name = strdup(name);
+	if (!ca || !ca->name) {
+		free(ca);
+		return NULL;
+	}
+	ca->is_crl = crl;
+	tree_insert(&s->cas, &ca->node, key_of(name));
+	return ca;
+}
+
+void tls_store_ca_remove(struct tls_store *s, struct tls_ca *ca)
+{
+	tree_remove(&s->cas, &ca->node);
+	ca_free(ca);
+}
+
+struct tls_ca *tls_store_ca(struct config *cfg, const char *path, bool crl, char *why, size_t size)
+{
+	struct tls_store *s = tls_store_of(cfg);
+	struct tls_ca *ca = tls_store_ca_find(s, path);
+
+	if (ca)
+		return ca;
+	ca = tls_store_ca_new(s, path, crl);
+	if (!ca) {
+		snprintf(why, size, "out of memory");
+		return NULL;
+	}
+	if (read_any(ca, path))
+		return ca;
+	if (errno)
+		snprintf(why, size, "Couldn't open the ca-file '%s' (%s).", path, strerror(errno));
+	else
+		snprintf(why, size, "Couldn't load the ca-file '%s': no certificate in it.", path);
+	tls_store_ca_remove(s, ca);
+	return NULL;
+}

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* edge file: TLS settings of the section `global`, and the life of the floor. Manual: 3.1 */
+#include <openssl/err.h>
+#include <openssl/provider.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/file.h"
+#include "settings_priv.h"
+
+static struct tls_global *global_of(struct conf_line *l)
+{
+	return tls_global_of(l->cfg);
+}
+
+/* --- parsers ---------------------------------------------------------------------------------- */
+
+static const char *take_one(struct conf_line *l)
+{
+	const char *word = conf_next(l);
+
+	if (!word)
+		conf_error(l, l->at, NULL, "'%s' expects an argument.", l->words[0]);
+	return word;
+}
+
+/* keyword->offset: of a text in struct tls_global */
+static bool parse_text(struct conf_line *l)
+{
+	const char *word = take_one(l);
+
+	if (!word)
+		return false;
+	*(const char **)((char *)global_of(l) + l->keyword->offset) = word;
+	return true;
+}
+
+/* Same; a directory, once. */
+static bool parse_base(struct conf_line *l)
+{
+	if (*(const char **)((char *)global_of(l) + l->keyword->offset))
+		return conf_error(l, 0, NULL, "'%s' already specified.", l->words[0]);
+	return parse_text(l);
+}
+
+/* ssl-default-bind-ciphers and kin. keyword->offset: of a text in struct tls_settings; min: 1 for
+ * servers
+ */
+static bool parse_default_text(struct conf_line *l)
+{
+	struct tls_settings *set = l->keyword->min ? &global_of(l)->server : &global_of(l)->bind;
+	const char *word = take_one(l);
+
+	if (!word)
+		return false;
+	*(const char **)((char *)set + l->keyword->offset) = word;
+	return true;
+}
+
+static bool parse_default_options(struct conf_line *l)
+{
+	return tls_take_options(l, l->keyword->min ? &global_of(l)->server : &global_of(l)->bind);
+}
+
+static bool parse_server_verify(struct conf_line *l)
+{
+	const char *word = take_one(l);
+
+	if (!word)
+		return false;
+	if (strcmp(word, "none") != 0 && strcmp(word, "required") != 0)
+		return conf_error(l, l->at - 1, NULL, "'%s' expects 'none' or 'required' as "
+				  "argument.", l->words[0]);
+	global_of(l)->server_verify_none = *word == 'n';
+	return true;
+}
+
+static bool parse_dh_file(struct conf_line *l)
+{
+	struct tls_global *g = global_of(l);
+	const char *word = take_one(l);
+	size_t len;
+	char *text = word ? file_load(word, 1 << 20, &len) : NULL;
+
+	if (!word)
+		return false;
+	EVP_PKEY_free(g->dh);
+	g->dh = text ? tls_dh_read(text, len) : NULL;
+	g->dh_file = word;
+	free(text);
+	return g->dh || conf_error(l, l->at - 1, NULL, "'%s': unable to load DH parameters from "
+				   "file <%s>.", l->words[0], word);
+}
+
+static bool parse_extra_files(struct conf_line *l)
+{
+	static const struct { const char *name; unsigned bits; } known[] = {
+		{ "bundle", TLS_EXTRA_BUNDLE }, { "sctl", TLS_EXTRA_SCTL },
+		{ "ocsp", TLS_EXTRA_OCSP }, { "issuer", TLS_EXTRA_ISSUER },
+		{ "key", TLS_EXTRA_KEY }, { "all", TLS_EXTRA_ALL }, { "none", 0 },
+	};
+	struct tls_global *g = global_of(l);
+	const char *word;
+
+	if (!conf_peek(l))
+		return conf_error(l, l->at, NULL, "'%s' expects at least one argument.",
+				  l->words[0]);
+	g->extra_files = 0;
+	while ((word = conf_next(l))) {
+		size_t i = 0, n = sizeof(known) / sizeof(*known);
+
+		while (i < n && strcmp(known[i].name, word) != 0)
+			i++;
+		if (i == n)
+			return conf_error(l, l->at - 1, NULL, "%s : parsing error : unknown "
+					  "argument '%s'", l->words[0], word);
+		g->extra_files |= known[i].bits;
+	}
+	return true;
+}
+
+static bool parse_del_ext(struct conf_line *l)
+{
+	global_of(l)->extra_replaces_extension = true;
+	return true;
+}
+
+static bool parse_provider(struct conf_line *l)
+{
+	const char *word = take_one(l);
+
+	if (!word)
+		return false;
+	if (OSSL_PROVIDER_load(NULL, word))
+		return true;
+	ERR_clear_error();
+	return conf_error(l, l->at - 1, NULL, "'%s': failed to load the provider '%s'.",
+			  l->words[0], word);
+}
+
+static bool parse_provider_path(struct conf_line *l)
+{
+	const char *word = take_one(l);
+
+	return word && OSSL_PROVIDER_set_default_search_path(NULL, word) == 1;
+}
+
+static bool parse_propquery(struct conf_line *l)
+{
+	const char *word = take_one(l);
+
+	if (!word)
+		return false;
+	if (EVP_set_default_properties(NULL, word) == 1)
+		return true;
+	ERR_clear_error();
+	return conf_error(l, l->at - 1, NULL, "'%s': failed to set the default property string.",
+			  l->words[0]);
+}
+
+static bool parse_number(struct conf_line *l)
+{
+	int64_t *field = (int64_t *)((char *)global_of(l) + l->keyword->offset);
+
+	return conf_take_int(l, l->keyword->min, l->keyword->max, field);
+}
+
+static bool parse_size(struct conf_line *l)
+{
+	int64_t *field = (int64_t *)((char *)global_of(l) + l->keyword->offset);
+	uint64_t v;
+
+	if (!conf_take_size(l, &v))
+		return false;
+	*field = (int64_t)v;
+	return true;
+}
+
+static bool parse_lifetime(struct conf_line *l)
+{
+	int64_t ms;
+
+	if (!conf_take_time_s(l, &ms))
+		return false;
+	global_of(l)->lifetime_s = ms / 1000;
+	return true;
+}
+
+#define GLOBAL .where = CONF_GLOBAL, .max_args = 1
+#define NUMBER(name, member, low, high, what) \
+	{ .words = name, GLOBAL, .parse = parse_number, \
+	  .offset = offsetof(struct tls_global, member), .min = low, .max = high, \
+	  .syntax = "<number>", .help = what }
+#define BASE(name, member, what) \
+	{ .words = name, GLOBAL, .parse = parse_base, \
+	  .offset = offsetof(struct tls_global, member), .syntax = "<dir>", .help = what }
+#define DEFAULT_TEXT(name, member, value, what) \
+	{ .words = "ssl-default-bind-" name, GLOBAL, .parse = parse_default_text, \
+	  .offset = offsetof(struct tls_settings, member), .syntax = value, \
+	  .help = what " of bind lines" }, \
+	{ .words = "ssl-default-server-" name, GLOBAL, .parse = parse_default_text, .min = 1, \
+	  .offset = offsetof(struct tls_settings, member), .syntax = value, \
+	  .help = what " of servers" }
+
+static const struct conf_keyword keywords[] = {
+	BASE("ca-base", ca_base, "where relative names of CA files begin"),
+	BASE("crt-base", crt_base, "where relative names of certificates begin"),
+	BASE("key-base", key_base, "where relative names of keys begin"),
+	DEFAULT_TEXT("ciphers", ciphers, "<ciphers>", "default of ciphers"),
+	DEFAULT_TEXT("ciphersuites", ciphersuites, "<suites>", "default of ciphersuites"),
+	DEFAULT_TEXT("curves", curves, "<curves>", "default of curves"),
+	DEFAULT_TEXT("sigalgs", sigalgs, "<algorithms>", "default of sigalgs"),
+	DEFAULT_TEXT("client-sigalgs", client_sigalgs, "<algorithms>",
+		     "default of client-sigalgs"),
+	{ .words = "ssl-default-bind-options", .where = CONF_GLOBAL, .max_args = -1,
+	  .parse = parse_default_options, .syntax = "<option>...",
+	  .help = "options of all bind lines" },
+	{ .words = "ssl-default-server-options", .where = CONF_GLOBAL, .max_args = -1,
+	  .parse = parse_default_options, .min = 1, .syntax = "<option>...",
+	  .help = "options of all servers" },
+	{ .words = "ssl-server-verify", GLOBAL, .parse = parse_server_verify,
+	  .syntax = "{ none | required }", .help = "default of verify on server lines" },
+	{ .words = "ssl-dh-param-file", GLOBAL, .parse = parse_dh_file, .syntax = "<file>",
+	  .help = "parameters for DHE" },
+	{ .words = "ssl-load-extra-files", .where = CONF_GLOBAL, .max_args = -1,
+	  .parse = parse_extra_files, .syntax = "{ all | none | bundle | sctl | ocsp | issuer | "
+	  "key }...", .help = "which files beside a certificate are read" },
+	{ .words = "ssl-load-extra-del-ext", .where = CONF_GLOBAL, .parse = parse_del_ext,
+	  .help = "names of such files replace .crt, they do not follow it" },
+	{ .words = "ssl-provider", GLOBAL, .parse = parse_provider, .syntax = "<name>",
+	  .help = "load a provider of OpenSSL" },
+	{ .words = "ssl-provider-path", GLOBAL, .parse = parse_provider_path, .syntax = "<dir>",
+	  .help = "where providers are" },
+	{ .words = "ssl-propquery", GLOBAL, .parse = parse_propquery, .syntax = "<query>",
+	  .help = "which provider's algorithms are preferred" },
+	NUMBER("ssl-security-level", security_level, 0, 5, "OpenSSL's security level"),
+	NUMBER("maxsslconn", max_connections, 0, INT32_MAX, "most TLS connections of clients"),
+	NUMBER("maxsslrate", max_rate, 0, INT32_MAX, "most TLS connections a second"),
+	NUMBER("tune.ssl.default-dh-param", dh_bits, 1024, 8192, "size of DHE parameters"),
+	NUMBER("tune.ssl.cachesize", cache_size, 0, INT32_MAX, "sessions kept for resumption"),
+	{ .words = "tune.ssl.lifetime", GLOBAL, .parse = parse_lifetime, .syntax = "<timeout>",
+	  .help = "how long a session may be resumed" },
+	{ .words = "tune.ssl.maxrecord", GLOBAL, .parse = parse_size, .syntax = "<bytes>",
+	  .offset = offsetof(struct tls_global, max_record), .help = "largest record sent" },
+	{ .words = "tune.ssl.hard-maxrecord", GLOBAL, .parse = parse_size, .syntax = "<bytes>",
+	  .offset = offsetof(struct tls_global, max_record), .help = "largest record sent" },
+	NUMBER("tune.ssl.capture-buffer-size", capture_size, 0, 65536,
+	       "bytes kept of a client's hello"),
+	NUMBER("tune.ssl.capture-cipherlist-size", capture_size, 0, 65536,
+	       "older spelling of tune.ssl.capture-buffer-size"),
+	{ .words = "tune.ssl.force-private-cache", .where = CONF_GLOBAL, .flags = CONF_IGNORED,
+	  .help = "there is one process, its cache is private", .hint = "the cache of TLS "
+	  "sessions is the process's own already." },
+	{ 0 }
+};
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+static bool tls_init(void)
+{
+	return tls_lib_init() && tls_conn_init() && tls_hello_init() &&
+	       conf_on_dump("crt-list", tls_crt_list_dump);
+}
+
+static void tls_check(struct config *cfg, struct diag_list *diags)
+{
+	const struct tls_global *g = tls_global_of(cfg);
+
+	if (!tls_figures_init() || !tls_cache_set_size(g->cache_size))
+		diag_add(diags, DIAG_ALERT, NULL, NULL, "out of memory for the cache of TLS "
+			 "sessions.");
+}
+
+static bool tls_start(struct config *cfg, struct diag_list *diags)
+{
+	const struct tls_global *g = tls_global_of(cfg);
+
+	tls_set_limits(g->max_connections, g->max_rate);
+	return true;
+}
+
+static void tls_thread_fini(void)
+{
+	tls_conn_thread_fini();
+	tls_lib_thread_fini();
+}
+
+static void tls_fini(void)
+{
+	tls_cache_free();
+}
+
+static struct slot *const slots[] = { &tls_global_slot, &tls_store_slot, NULL };
+
+const struct module mod_tls = {
+	.name = "tls", .keywords = keywords, .slots = slots, .init = tls_init, .check = tls_check, .start = tls_start,
+	.thread_init = tls_conn_thread_init, .thread_fini = tls_thread_fini, .fini = tls_fini,
+};

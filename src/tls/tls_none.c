@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* tls_none.c - the floor without OpenSSL: nothing can be configured, so nothing is ever on */
+#include "conf/conf.h"
+#include "net/conn.h"
+#include "tls/tls.h"
+
+bool tls_bind_is_on(const struct slot_area *bind)
+{
+	return false;
+}
+
+bool tls_bind_check(struct config *cfg, struct slot_area *bind, const struct tls_place *where,
+		    struct diag_list *diags)
+{
+	return true;
+}
+
+bool tls_accept(struct conn *c, struct slot_area *bind)
+{
+	return false;
+}
+
+bool tls_handshake_step(struct conn *c)
+{
+	return true;
+}
+
+bool tls_server_is_on(const struct slot_area *server)
+{
+	return false;
+}
+
+bool tls_server_check(struct config *cfg, struct slot_area *server, const struct tls_place *where,
+		      struct diag_list *diags)
+{
+	return true;
+}
+
+const struct expr *tls_server_sni(const struct slot_area *server)
+{
+	return NULL;
+}
+
+bool tls_connect(struct conn *c, struct slot_area *server, struct slice sni, struct slice alpn)
+{
+	return false;
+}
+
+void tls_follow(struct conn *c, struct slot_area *server)
+{
+}
+
+bool tls_preamble(struct conn *c, struct slice bytes)
+{
+	return false;
+}
+
+bool tls_is_on(const struct conn *c)
+{
+	return false;
+}
+
+struct slice tls_alpn(const struct conn *c)
+{
+	return slice_none();
+}
+
+const char *tls_version_name(const struct conn *c)
+{
+	return NULL;
+}
+
+const char *tls_cipher_name(const struct conn *c)
+{
+	return NULL;
+}
+
+bool tls_is_resumed(const struct conn *c)
+{
+	return false;
+}
+
+bool tls_has_peer_cert(const struct conn *c)
+{
+	return false;
+}
+
+int tls_verify_result(const struct conn *c)
+{
+	return 0;
+}
+
+struct slice tls_peer_cn(const struct conn *c, char *room, size_t size)
+{
+	return slice_none();
+}
+
+struct slice tls_peer_key_algorithm(const struct conn *c, char *room, size_t size)
+{
+	return slice_none();
+}
+
+struct slice tls_peer_signature(const struct conn *c, char *room, size_t size)
+{
+	return slice_none();
+}
+
+struct slice tls_sni(const struct conn *c)
+{
+	return slice_none();
+}
+
+const char *tls_failure(const struct conn *c)
+{
+	return NULL;
+}
+
+void tls_set_locator(const struct tls_locator *l)
+{
+}
+
+void tls_get_figures(struct tls_figures *out)
+{
+	*out = (struct tls_figures){ 0 };
+}
+
+const char *tls_library_name(void)
+{
+	return NULL;
+}
+
+const char *tls_library_version(void)
+{
+	return NULL;
+}
+
+#define IGNORED(text, value) \
+	{ .words = text, .where = CONF_GLOBAL, .flags = CONF_IGNORED, .max_args = -1, \
+	  .syntax = value, .help = "nothing: this program was built without TLS", \
+	  .hint = "it was built without TLS." }
+
+static const struct conf_keyword keywords[] = {
+	IGNORED("ssl-server-verify", "{ none | required }"),
+	IGNORED("tune.ssl.default-dh-param", "<number>"),
+	IGNORED("tune.ssl.capture-cipherlist-size", "<number>"),
+	{ 0 }
+};
+
+const struct module mod_tls = { .name = "tls", .keywords = keywords };
+const struct module mod_tls_bind = { .name = "tls-bind" };
+const struct module mod_tls_server = { .name = "tls-server" };
+const struct module mod_tls_smp = { .name = "tls-fetches" };
+const struct module mod_tls_hello_smp = { .name = "tls-hello-fetches" };
+const struct module mod_tls_cert_smp = { .name = "tls-certificate-fetches" };

@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* tls_priv.h - what the files of the TLS floor share */
+#ifndef TLS_TLS_PRIV_H
+#define TLS_TLS_PRIV_H
+
+#include <openssl/ssl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/list.h"
+#include "base/slice.h"
+#include "base/tree.h"
+#include "conf/conf.h"
+#include "net/conn.h"
+#include "tls/tls.h"
+
+struct tls_names;
+
+/* --- settings that bind lines, lines of a crt-list and servers share ------------------------- */
+
+enum tls_verify { TLS_VERIFY_UNSET, TLS_VERIFY_NONE, TLS_VERIFY_OPTIONAL, TLS_VERIFY_REQUIRED };
+
+enum tls_set_flags {
+	TLS_SET_NO_TICKETS = 1 << 0,
+	TLS_SET_CLIENT_CIPHERS = 1 << 1, /* prefer-client-ciphers */
+	TLS_SET_EARLY_DATA = 1 << 2,     /* allow-0rtt */
+	TLS_SET_NO_CA_NAMES = 1 << 3,
+	TLS_SET_NO_REUSE = 1 << 4,       /* servers: no-ssl-reuse */
+	TLS_SET_NO_ALPN = 1 << 5,
+	TLS_SET_STRICT_SNI = 1 << 6,
+	TLS_SET_TICKETS = 1 << 7,        /* tls-tickets: against a default */
+};
+
+/* Texts are in the generation's arena; NULL, 0: unset. */
+struct tls_settings {
+	const char *ciphers, *ciphersuites, *curves, *sigalgs, *client_sigalgs;
+	const char *ca_file, *ca_verify_file, *crl_file;
+	struct slice alpn;           /* wire format */
+	uint16_t min, max;           /* TLS1_2_VERSION... */
+	uint8_t off;                 /* bit n: TLS 1.n is disabled */
+	uint8_t verify;              /* enum tls_verify */
+	uint16_t flags;              /* enum tls_set_flags */
+};
+
+/* Of the section `global`, in the configuration's slot. */
+struct tls_global {
+	const char *ca_base, *crt_base, *key_base;
+	const char *issuers_path;
+	struct tls_settings bind, server;  /* ssl-default-bind-*, ssl-default-server-* */
+	bool server_verify_none;           /* ssl-server-verify none */
+	bool skip_self_issued;             /* ssl-skip-self-issued-ca */
+	bool extra_replaces_extension;     /* ssl-load-extra-del-ext */
+	unsigned extra_files;              /* enum tls_extra */
+	unsigned extra_given;              /* ssl-load-extra-files was given */
+	const char *dh_file;
+	EVP_PKEY *dh;                      /* ssl-dh-param-file, owned */
+	int64_t dh_bits;                   /* tune.ssl.default-dh-param */
+	int64_t cache_size, lifetime_s, max_record, capture_size;
+	int64_t security_level;            /* -1 unset */
+	int64_t max_connections, max_rate;
+	bool keylog;
+	struct list binds;                 /* struct tls_bind.link */
+	struct list servers;               /* struct tls_server.link */
+};
+extern struct slot tls_global_slot;
+struct tls_global *tls_global_of(const struct config *cfg);
+
+enum tls_extra {
+	TLS_EXTRA_BUNDLE = 1 << 0, TLS_EXTRA_SCTL = 1 << 1, TLS_EXTRA_OCSP = 1 << 2,
+	TLS_EXTRA_ISSUER = 1 << 3, TLS_EXTRA_KEY = 1 << 4,
+	TLS_EXTRA_ALL = 31,
+};
+
+/* --- certificates (cert.c): immutable, counted ----------------------------------------------- */
+
+enum tls_key_type { TLS_KEY_RSA, TLS_KEY_ECDSA, TLS_KEY_DSA, TLS_KEY_TYPES };
+
+struct tls_cert {
+	unsigned refs;               /* atomic */
+	X509 *leaf;
+	EVP_PKEY *key;
+	STACK_OF(X509) *chain;       /* without the leaf; may be NULL */
+	X509 *issuer;                /* of a .issuer file, or NULL */
+	enum tls_key_type type;
+	unsigned char *ocsp;         /* stapled response, DER; or NULL */
+	size_t ocsp_len;
+	unsigned char *sctl;
+	size_t sctl_len;
+	EVP_PKEY *dh;                /* parameters of the file, or NULL */
+};
+
+struct tls_cert *tls_cert_take(struct tls_cert *c);
+void tls_cert_drop(struct tls_cert **c);
+/* What the parts of a certificate come from; each may be NULL. */
+struct tls_cert_files {
+	const char *crt, *key, *ocsp, *issuer, *sctl;
+};
+/* A certificate of PEM texts and files, complete. NULL: the reason is in <why> (<size> bytes). */
+struct tls_cert *tls_cert_load(const struct tls_global *g, const struct tls_cert_files *files,
+			       char *why, size_t size);
+/* From PEM text that has both (commands). <old>: what gives the parts that it lacks, or NULL. */
+struct tls_cert *tls_cert_of_pem(struct slice pem, const char *name, char *why, size_t size);
+/* The first DH parameters of a PEM text; NULL: none. */
+EVP_PKEY *tls_dh_read(const char *text, size_t len);
+/* Calls <name> for each host name of a certificate: its alternative names and its common name. */
+void tls_cert_names(const struct tls_cert *c, void (*name)(void *ctx, struct slice name),
+		    void *ctx);
+/* First reason of OpenSSL's error queue, as messages have it; empties the queue. */
+const char *tls_reason(void);
+
+/* --- the store (store.c): files by name, one copy each --------------------------------------- */
+
+struct tls_store;
+
+/* A named certificate; changed by commands under tls_store_lock(). */
+struct tls_entry {
+	struct tree_node node;       /* by hash of its name, in the store */
+	const char *name;            /* as written, joined with crt-base: owned */
+	struct tls_cert *cert;       /* counted */
+	struct list uses;            /* struct tls_use.of_entry */
+	struct tls_cert *pending;    /* set ssl cert, not committed; counted */
+};
+
+/* A CA file, or a file of revocation lists. */
+struct tls_ca {
+	struct tree_node node;
+	const char *name;
+	STACK_OF(X509) *certs;       /* owned, and so are the lists */
+	STACK_OF(X509_CRL) *crls;
+	STACK_OF(X509) *pending;     /* set ssl ca-file, not committed */
+	STACK_OF(X509_CRL) *pending_crls;
+	bool is_system;              /* "@system-ca" */
+	bool is_crl;
+	bool has_pending;
+};
+
+/* That of a generation. */
+struct tls_store *tls_store_of(const struct config *cfg);
+extern struct slot tls_store_slot;
+void tls_store_lock(void);
+void tls_store_unlock(void);
+/* The entry of a file, read when it is the first time. NULL: <why>. */
+struct tls_entry *tls_store_cert(struct config *cfg, const char *path, char *why, size_t size);
+/* Same for parts with a name of their own (crt-store); replaces nothing. */
+struct tls_entry *tls_store_load(struct config *cfg, const char *name,
+				 const struct tls_cert_files *given, char *why, size_t size);
+struct tls_entry *tls_store_find(struct tls_store *s, const char *name);
+struct tls_entry *tls_store_add(struct tls_store *s, const char *name, struct tls_cert *cert);
+void tls_store_remove(struct tls_store *s, struct tls_entry *e);
+struct tls_entry *tls_store_first(struct tls_store *s);
+struct tls_entry *tls_store_next(struct tls_entry *e);
+/* Same for CA files (and "@system-ca") and revocation lists. */
+struct tls_ca *tls_store_ca(struct config *cfg, const char *path, bool crl, char *why, size_t size);
+struct tls_ca *tls_store_ca_find(struct tls_store *s, const char *name);
+struct tls_ca *tls_store_ca_new(struct tls_store *s, const char *name, bool crl);
+void tls_store_ca_remove(struct tls_store *s, struct tls_ca *ca);
+void tls_ca_forget_pending(struct tls_ca *ca);
+/* Adds what a PEM text has to both stacks, which are made if need be. False: nothing. */
+bool tls_ca_read(struct slice pem, STACK_OF(X509) **certs, STACK_OF(X509_CRL) **crls);
+struct tls_ca *tls_store_ca_first(struct tls_store *s);
+struct tls_ca *tls_store_ca_next(struct tls_ca *ca);
+/* <path> below <base> when it is relative; in the arena. */
+const char *tls_path(struct config *cfg, const char *base, const char *path);
+
+/* --- bind lines (bind.c) ---------------------------------------------------------------------- */
+
+/* One set of settings of a bind line: its own, or those of a line of a crt-list. */
+struct tls_ctx {
+	struct tls_ctx *next;
+	struct tls_settings set;     /* complete */
+	const struct tls_settings *own; /* what distinguishes it: compared by address */
+	SSL_CTX *ssl;                /* current; under the store's lock once threads run */
+	unsigned index;              /* from 0, of its bind line */
+};
+
+/* A certificate used by a bind line. */
+struct tls_use {
+	struct list of_bind, of_entry;
+	struct tls_bind *bind;
+	struct tls_entry *entry;
+	struct tls_ctx *ctx;
+	struct tls_settings *own;    /* of a crt-list line; NULL: the line's */
+	struct slice *filters;       /* names instead of the certificate's; "!" excludes */
+	unsigned filter_count;
+	const char *list;            /* the crt-list; NULL: crt */
+	int line;
+	bool is_default;             /* default-crt */
+	bool in_bundle;              /* came by the name without .rsa, .ecdsa, .dsa */
+};
+
+struct tls_bind {
+	bool on;
+	struct tls_settings set;
+	struct list uses;            /* struct tls_use.of_bind, in order */
+	uint64_t ignore_crt[2], ignore_ca[2]; /* bit n: error n of verification is ignored */
+	bool ignore_crt_all, ignore_ca_all;
+	struct tls_ctx *ctxs;        /* the first one is the line's */
+	struct tls_names *names;     /* current; under the store's lock */
+	unsigned version;            /* atomic: of <names> */
+	struct tls_seen *seen;       /* per thread: names in use */
+	struct tls_tickets *tickets; /* counted, or NULL */
+	const char *tickets_file;
+	struct config *cfg;          /* borrowed: the generation that it is of */
+	struct tls_place where;
+	int64_t capture_size;
+	uint16_t record_max;
+	struct list link;            /* in tls_global.binds */
+};
+extern struct slot tls_bind_slot;
+
+/* Makes an SSL_CTX with all of <set>, for connections to servers (<back>) or of clients. NULL: the
+ * reason is in <why>, to stand before " for bind ...".
+ */
+SSL_CTX *tls_ctx_make(struct config *cfg, const struct tls_settings *set, bool back, char *why,
+		      size_t size);
+/* Finds or makes the context of a use whose settings are its own. NULL: <why>. */
+struct tls_ctx *tls_bind_ctx(struct tls_bind *b, const struct tls_settings *own, char *why,
+			     size_t size);
+#define TLS_VERSIONS_OFF \
+	(SSL_OP_NO_TLSv1 | SSL_OP_NO_TLSv1_1 | SSL_OP_NO_TLSv1_2 | SSL_OP_NO_TLSv1_3)
+/* The bits of these for the versions that the settings leave out. */
+uint64_t tls_versions_off(const struct tls_settings *set);
+/* Has one handshake allow the versions of <set> only. */
+void tls_set_versions(SSL *ssl, const struct tls_settings *set);
+/* Fills what is unset in <set> from the defaults. */
+void tls_settings_inherit(struct tls_settings *set, const struct tls_settings *from);
+/* What is added to a bind line, and how. */
+struct tls_add {
+	struct config *cfg;
+	struct tls_bind *bind;
+	struct tls_settings *own;
+	struct slice *filters;
+	unsigned filter_count;
+	const char *list;
+	int line;
+	bool is_default;
+	char why[512];               /* when it failed */
+};
+/* Adds a file, a bundle or a directory. False: a->why. */
+bool tls_bind_add_path(struct tls_add *a, const char *path);
+/* A new SSL_CTX for one of its sets. */
+SSL_CTX *tls_bind_make_ssl(struct tls_bind *b, const struct tls_settings *set, char *why,
+			   size_t size);
+struct tls_use *tls_bind_use(struct config *cfg, struct tls_bind *b, struct tls_entry *e);
+/* Reads a crt-list (crt_list.c). False: a->why. */
+bool tls_crt_list_read(struct tls_add *a, const char *path);
+/* Adds what one line of it says; the text is changed. */
+bool tls_crt_list_line(struct tls_add *a, char *text);
+/* The words that may stand between brackets, for -dK. */
+void tls_crt_list_dump(FILE *out);
+
+/* --- which certificate for which name (names.c) ----------------------------------------------- */
+
+/* What a name leads to: at most one certificate of each type of key. */
+struct tls_choice {
+	struct tls_cert *cert[TLS_KEY_TYPES];
+	struct tls_ctx *ctx[TLS_KEY_TYPES];
+};
+
+/* Builds the names of a bind line anew from its uses and publishes them. Under the store's lock
+ * once threads run. False: no memory.
+ */
+bool tls_names_publish(struct tls_bind *b);
+/* The context of <c> in this view; borrowed. */
+SSL_CTX *tls_names_ssl(const struct tls_names *n, const struct tls_ctx *c);
+/* The calling thread's view: valid until its next call. NULL: no memory. */
+const struct tls_names *tls_names_get(struct tls_bind *b);
+void tls_names_fini(struct tls_bind *b);
+/* Looks a host name up; empty: none was given. False: no certificate for it, not even a default
+ * one.
+ */
+bool tls_names_find(const struct tls_names *n, struct slice host, bool strict,
+		    struct tls_choice *out);
+/* For commands: each name with what it leads to. */
+struct tls_name_row { struct slice name; bool wildcard, negative; const struct tls_use *use; };
+bool tls_names_row(const struct tls_names *n, unsigned i, struct tls_name_row *out);
+
+/* --- hellos (hello.c) ------------------------------------------------------------------------ */
+
+/* What is kept of a client's hello for fetches (tune.ssl.capture-buffer-size). */
+struct tls_capture {
+	uint64_t cipher_hash;
+	uint16_t version;
+	uint8_t ec_point_count, alpn_len;
+	uint16_t cipher_len, extension_len, curve_len, sigalg_len, versions_len;
+	/* behind it: ciphers, extension types, curves, point formats, signature algorithms,
+	 * versions, first ALPN, each as it was sent
+	 */
+	unsigned char bytes[];
+};
+/* Callback of OpenSSL for the ClientHello; looks at tls_now(). */
+int tls_hello_callback(SSL *ssl, int *alert, void *arg);
+
+/* Stapled answers live with the leaf that they are about. False: no memory. */
+bool tls_staple_set(X509 *leaf, const unsigned char *der, size_t len);
+int tls_status_callback(SSL *ssl, void *arg);
+bool tls_hello_init(void);
+
+/* --- connections (conn.c) --------------------------------------------------------------------- */
+
+enum tls_conn_flags {
+	TLS_FL_BACK = 1 << 0,
+	TLS_FL_DONE = 1 << 1,     /* the handshake is over */
+	TLS_FL_FAILED = 1 << 2,   /* OpenSSL allows no further call */
+	TLS_FL_SHUT = 1 << 3,     /* our close_notify was made */
+	TLS_FL_LATER = 1 << 4,    /* in the thread's list of what is sent at the end of the turn */
+	TLS_FL_COUNTED = 1 << 5,  /* in the figures */
+	TLS_FL_HELD = 1 << 6,     /* one byte of the sender's was encrypted already */
+	TLS_FL_EARLY = 1 << 7,    /* early data may come, or came */
+	TLS_FL_EARLY_READ = 1 << 8, /* it is being read */
+	TLS_FL_EOF = 1 << 9,
+	TLS_FL_HAD_EARLY = 1 << 10,
+	TLS_FL_RESUMED_KNOWN = 1 << 11,
+};
+
+struct tls_conn {
+	SSL *ssl;
+	struct conn *conn;
+	union {
+		struct tls_bind *bind;
+		struct tls_server *server;
+	};
+	struct tls_capture *capture; /* owned; NULL: none */
+	unsigned char *out;          /* encrypted, unsent; owned */
+	uint32_t out_len, out_at;
+	uint16_t record_max;         /* most bytes of one record; 0: no limit of ours */
+	uint32_t error;              /* of OpenSSL, the first that ended something; 0 none */
+	uint16_t flags;              /* enum tls_conn_flags */
+	uint8_t peer_error, ca_error, ca_depth; /* of verification: ignored or not */
+	struct list later;
+};
+
+extern const struct transport transport_tls;
+
+/* The TLS state of a connection; NULL: it has none. */
+static inline struct tls_conn *tls_of(const struct conn *c)
+{
+	return c && c->transport == &transport_tls ? c->transport_ctx : NULL;
+}
+
+/* The connection that OpenSSL works for now, for its callbacks. */
+struct conn *tls_now(void);
+/* Puts TLS on <c>; takes over <ssl>, also on failure. False: no memory. */
+bool tls_attach(struct conn *c, SSL *ssl, unsigned flags);
+bool tls_conn_init(void);
+bool tls_conn_thread_init(void);
+void tls_conn_thread_fini(void);
+bool tls_lib_init(void);
+void tls_lib_thread_fini(void);
+bool tls_figures_init(void);
+void tls_set_limits(int64_t connections, int64_t rate);
+/* Counts connections and what handshakes do: see tls_get_figures(). False: above maxsslconn. */
+bool tls_count_open(struct tls_conn *t);
+void tls_uncount(struct tls_conn *t);
+void tls_count_handshake(bool back, bool resumed);
+
+/* Callback of verification, for both sides. */
+int tls_verify_callback(int ok, X509_STORE_CTX *ctx);
+
+/* "RSA2048", "EC256" (info.c). */
+struct slice tls_cert_key_name(X509 *x, char *room, size_t size);
+/* "RSA-SHA256"; static. */
+struct slice tls_cert_signature_name(X509 *x);
+
+/* --- sessions and tickets (session.c) --------------------------------------------------------- */
+
+/* Has the server side of <ctx> keep sessions in the process's cache. */
+void tls_cache_attach(SSL_CTX *ctx);
+bool tls_cache_set_size(int64_t sessions);
+void tls_cache_free(void);
+void tls_cache_figures(uint64_t *lookups, uint64_t *misses);
+/* Ticket keys of a file, shared by all lines that name it; counted. NULL: <why>. */
+struct tls_tickets *tls_tickets_get(struct config *cfg, const char *path, char *why, size_t size);
+void tls_tickets_drop(struct tls_tickets **t);
+/* Has <ctx> use the keys of the bind line of tls_now(). */
+void tls_tickets_attach(SSL_CTX *ctx);
+
+/* --- servers (server.c) ----------------------------------------------------------------------- */
+
+struct tls_server {
+	bool on;
+	struct tls_settings set;
+	const char *crt, *verify_host, *sni_text;
+	struct expr *sni;
+	SSL_CTX *ctx;                /* atomic: a command may replace it */
+	struct tls_entry *entry;     /* of crt; or NULL */
+	struct config *cfg;          /* borrowed */
+	struct tls_place where;
+	struct tls_kept *kept;       /* sessions, one per thread */
+	struct list link;            /* in tls_global.servers */
+};
+extern struct slot tls_server_slot;
+/* A context with the server's settings and certificate. NULL: <why>. */
+SSL_CTX *tls_server_make_ssl(struct tls_server *s, char *why, size_t size);
+
+/* --- keywords (settings.c; more in settings_priv.h) ------------------------------------------- */
+
+bool tls_take_alpn(struct conf_line *l, struct tls_settings *set);
+/* "no-tlsv12", "force-tlsv13", "no-tls-tickets"...: options that ssl-default-*-options take too.
+ * False: not one of them.
+ */
+bool tls_take_option_word(struct tls_settings *set, const char *word);
+
+#endif

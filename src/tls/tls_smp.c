@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* tls_smp.c - edge file: fetches about TLS connections. Manual: configuration 7.3.4 */
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <stdio.h>
+#include "expr/pattern.h"
+#include "smp_priv.h"
+
+static const enum tls_side front = TLS_FRONT, back = TLS_BACK;
+
+#define FETCH_ARGS struct expr_ctx *ctx, const struct expr_arg *args, struct sample *out
+
+/* --- the session ------------------------------------------------------------------------------ */
+
+static enum expr_result fetch_is_on(FETCH_ARGS)
+{
+	return tls_smp_bool(out, tls_smp_own(ctx) != NULL);
+}
+
+static enum expr_result fetch_cipher(FETCH_ARGS)
+{
+	struct tls_conn *t = tls_smp_own(ctx);
+
+	return t ? tls_smp_text(out, SSL_get_cipher_name(t->ssl)) : EXPR_NONE;
+}
+
+static enum expr_result fetch_protocol(FETCH_ARGS)
+{
+	struct tls_conn *t = tls_smp_own(ctx);
+
+	return t ? tls_smp_text(out, SSL_get_version(t->ssl)) : EXPR_NONE;
+}
+
+static enum expr_result fetch_alg_keysize(FETCH_ARGS)
+{
+	struct tls_conn *t = tls_smp_own(ctx);
+	int bits = 0;
+
+	if (!t || !SSL_get_cipher_bits(t->ssl, &bits))
+		return EXPR_NONE;
+	return tls_smp_int(out, bits);
+}
+
+static enum expr_result fetch_use_keysize(FETCH_ARGS)
+{
+	struct tls_conn *t = tls_smp_own(ctx);
+	int bits = t ? SSL_get_cipher_bits(t->ssl, NULL) : 0;
+
+	return bits ? tls_smp_int(out, bits) : EXPR_NONE;
+}
+
+static enum expr_result fetch_alpn(FETCH_ARGS)
+{
+	struct tls_conn *t = tls_smp_own(ctx);
+	const unsigned char *p = NULL;
+	unsigned len = 0;
+
+	if (t)
+		SSL_get0_alpn_selected(t->ssl, &p, &len);
+	return tls_smp_bytes(out, SMP_STR, p, len);
+}
+
+/* NPN is of the past: nobody offers it. */
+static enum expr_result fetch_npn(FETCH_ARGS)
+{
+	return EXPR_NONE;
+}
+
+static enum expr_result fetch_sni(FETCH_ARGS)
+{
+	struct tls_conn *t = tls_smp_own(ctx);
+
+	return t ? tls_smp_text(out, SSL_get_servername(t->ssl, TLSEXT_NAMETYPE_host_name))
+		 : EXPR_NONE;
+}
+
+static enum expr_result fetch_has_sni(FETCH_ARGS)
+{
+	struct tls_conn *t = tls_smp_own(ctx);
+
+	return tls_smp_bool(out, t && SSL_get_servername(t->ssl, TLSEXT_NAMETYPE_host_name));
+}
+
+static enum expr_result fetch_is_resumed(FETCH_ARGS)
+{
+	struct tls_conn *t = tls_smp_own(ctx);
+
+	return t ? tls_smp_bool(out, SSL_session_reused(t->ssl)) : EXPR_NONE;
+}
+
+static enum expr_result fetch_session_id(FETCH_ARGS)
+{
+	struct tls_conn *t = tls_smp_own(ctx);
+	SSL_SESSION *s = t ? SSL_get_session(t->ssl) : NULL;
+	unsigned len = 0;
+	const unsigned char *p = s ? SSL_SESSION_get_id(s, &len) : NULL;
+
+	return tls_smp_bytes(out, SMP_BIN, p, len);
+}
+
+static enum expr_result fetch_session_key(FETCH_ARGS)
+{
+	struct tls_conn *t = tls_smp_own(ctx);
+	SSL_SESSION *s = t ? SSL_get_session(t->ssl) : NULL;
+	unsigned char key[SSL_MAX_MASTER_KEY_LENGTH];
+	size_t len = s ? SSL_SESSION_get_master_key(s, key, sizeof(key)) : 0;
+
+	return tls_smp_copy(ctx, out, SMP_BIN, key, len);
+}
+
+static enum expr_result fetch_client_random(FETCH_ARGS)
+{
+	struct tls_conn *t = tls_smp_own(ctx);
+	unsigned char random[SSL3_RANDOM_SIZE];
+	size_t len = t ? SSL_get_client_random(t->ssl, random, sizeof(random)) : 0;
+
+	return tls_smp_copy(ctx, out, SMP_BIN, random, len);
+}
+
+static enum expr_result fetch_server_random(FETCH_ARGS)
+{
+	struct tls_conn *t = tls_smp_own(ctx);
+	unsigned char random[SSL3_RANDOM_SIZE];
+	size_t len = t ? SSL_get_server_random(t->ssl, random, sizeof(random)) : 0;
+
+	return tls_smp_copy(ctx, out, SMP_BIN, random, len);
+}
+
+static enum expr_result fetch_curve(FETCH_ARGS)
+{
+	struct tls_conn *t = tls_smp_own(ctx);
+	int nid = t ? SSL_get_negotiated_group(t->ssl) : 0;
+	const char *name = nid ? OBJ_nid2sn(nid & ~TLSEXT_nid_unknown) : NULL;
+
+	char *text;
+
+	if (!name)
+		return EXPR_NONE;
+	/* newer libraries tell the names of the TLS registry so */
+	if (strcmp(name, "prime256v1") == 0)
+		name = "SECP256R1";
+	text = arena_printf(ctx->arena, "%s", name);
+	for (char *p = text; p && *p; p++)
+		if (*p >= 'a' && *p <= 'z')
+			*p = (char)(*p - 'a' + 'A');
+	return tls_smp_text(out, text);
+}
+
+/* RFC 5929 3: the first Finished of the handshake. */
+static enum expr_result fetch_unique_id(FETCH_ARGS)
+{
+	struct tls_conn *t = tls_smp_own(ctx);
+	unsigned char finished[128];
+	bool client_first;
+	size_t len;
+
+	if (!t)
+		return EXPR_NONE;
+	client_first = !SSL_session_reused(t->ssl);
+	if (client_first == !!(t->flags & TLS_FL_BACK))
+		len = SSL_get_finished(t->ssl, finished, sizeof(finished));
+	else
+		len = SSL_get_peer_finished(t->ssl, finished, sizeof(finished));
+	return tls_smp_copy(ctx, out, SMP_BIN, finished, len);
+}
+
+static enum expr_result fetch_early_rcvd(FETCH_ARGS)
+{
+	struct tls_conn *t = tls_smp_own(ctx);
+
+	return tls_smp_bool(out, t && t->flags & TLS_FL_HAD_EARLY);
+}
+
+static enum expr_result fetch_has_early(FETCH_ARGS)
+{
+	struct tls_conn *t = tls_smp_own(ctx);
+
+	return tls_smp_bool(out, t && t->flags & TLS_FL_HAD_EARLY && !(t->flags & TLS_FL_DONE));
+}
+
+static enum expr_result fetch_error(FETCH_ARGS)
+{
+	struct tls_conn *t = tls_smp_own(ctx);
+
+	return t ? tls_smp_int(out, t->error) : EXPR_NONE;
+}
+
+static enum expr_result fetch_error_text(FETCH_ARGS)
+{
+	struct tls_conn *t = tls_smp_own(ctx);
+	char text[256];
+
+	if (!t || !t->error)
+		return EXPR_NONE;
+	ERR_error_string_n(t->error, text, sizeof(text));
+	return tls_smp_copy(ctx, out, SMP_STR, text, strlen(text));
+}
+
+#define L5C EXPR_USE_L5_CLIENT
+#define L5S EXPR_USE_L5_SERVER
+#define FRONT(n, type, function, text) \
+	{ .name = "ssl_fc" n, .out = type, .use = L5C, .fetch = function, .data = &front, \
+	  .help = text " of the client's connection" }
+#define BOTH(n, type, function, text) \
+	FRONT(n, type, function, text), \
+	{ .name = "ssl_bc" n, .out = type, .use = L5S, .fetch = function, .data = &back, \
+	  .help = text " of the server's connection" }
+
+static const struct expr_fetch fetches[] = {
+	BOTH("", SMP_BOOL, fetch_is_on, "is there TLS: state"),
+	BOTH("_alg_keysize", SMP_INT, fetch_alg_keysize, "bits of the cipher's keys"),
+	BOTH("_alpn", SMP_STR, fetch_alpn, "protocol chosen by ALPN"),
+	BOTH("_cipher", SMP_STR, fetch_cipher, "cipher"),
+	BOTH("_client_random", SMP_BIN, fetch_client_random, "the client's random bytes"),
+	BOTH("_curve", SMP_STR, fetch_curve, "curve of the key exchange"),
+	BOTH("_err", SMP_INT, fetch_error, "OpenSSL's first error"),
+	BOTH("_err_str", SMP_STR, fetch_error_text, "OpenSSL's first error, in words,"),
+	BOTH("_is_resumed", SMP_BOOL, fetch_is_resumed, "was the session resumed: state"),
+	BOTH("_npn", SMP_STR, fetch_npn, "protocol chosen by NPN: never any"),
+	BOTH("_protocol", SMP_STR, fetch_protocol, "TLS version"),
+	BOTH("_server_random", SMP_BIN, fetch_server_random, "the server's random bytes"),
+	BOTH("_session_id", SMP_BIN, fetch_session_id, "identifier of the session"),
+	BOTH("_session_key", SMP_BIN, fetch_session_key, "master key of the session"),
+	BOTH("_sni", SMP_STR, fetch_sni, "name asked for in the handshake"),
+	BOTH("_unique_id", SMP_BIN, fetch_unique_id, "RFC 5929 unique identifier"),
+	BOTH("_use_keysize", SMP_INT, fetch_use_keysize, "bits of the cipher's keys in use"),
+	FRONT("_early_rcvd", SMP_BOOL, fetch_early_rcvd, "did early data come: state"),
+	FRONT("_has_early", SMP_BOOL, fetch_has_early, "is it early data still: state"),
+	FRONT("_has_sni", SMP_BOOL, fetch_has_sni, "was a name asked for: state"),
+	{ 0 }
+};
+
+static const struct expr_acl_keyword acl_keywords[] = {
+	{ "ssl_fc_sni_end", "ssl_fc_sni", PATTERN_END },
+	{ "ssl_fc_sni_reg", "ssl_fc_sni", PATTERN_REG },
+	{ 0 }
+};
+
+const struct module mod_tls_smp = {
+	.name = "tls-fetches", .fetches = fetches, .acl_keywords = acl_keywords,
+};

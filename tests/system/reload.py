@@ -1,0 +1,362 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Reloads in the running process: what is the same goes on, what is wrong changes nothing. An extension:
+the reference has no such command.
+
+    reload.py --reloads 200    the long run under load (default: 40)
+"""
+import os
+import re
+import socket
+import threading
+import time
+
+import lib
+
+CONF = """
+	nbthread 3
+defaults
+	mode http
+	timeout connect 5s
+	timeout client 20s
+	timeout server 20s
+	option socket-stats
+{body}
+"""
+
+BASE = """
+listen px
+	bind 127.0.0.1:{p[0]}
+	http-response set-header x-version {version}
+	server s1 127.0.0.1:{s} weight 10
+"""
+
+
+class Scene:
+    def __init__(self, args, body=BASE, **values):
+        self.tap = lib.Tap.last
+        self.p = lib.ports(4)
+        self.server = lib.Server(lib.echo_handler)
+        self.body = body
+        self.proxy = lib.Proxy(args.program, self.text(body, version="v1", **values))
+
+    def text(self, body, **values):
+        return CONF.format(body=body.format(p=self.p, s=self.server.port, **values))
+
+    def write(self, text):
+        """Puts <text> into the file; the stats socket stays."""
+        with open(self.proxy.conf_path) as f:
+            first = "".join(f.readlines()[:2])
+        with open(self.proxy.conf_path, "w") as f:
+            f.write(first + text)
+
+    def reload(self, body=None, **values):
+        self.write(self.text(body or self.body, **dict({"version": "v1", "w2": 10}, **values)))
+        return self.proxy.ctl("reload")
+
+    def generations(self):
+        return [l.split() for l in self.proxy.ctl("show generations").strip().split("\n")
+                if l and l[0] != "#"]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        self.sanitized = is_sanitized(self.proxy.process.pid)
+        self.proxy.stop()
+        text = self.proxy.output()
+        if exc[0] is None and ("Sanitizer" in text or "BUG" in text):
+            self.tap.ok(False, "no sanitizer has anything to say", text[-3000:])
+        self.proxy.__exit__()
+        self.server.close()
+
+
+def is_sanitized(pid):
+    """Memory of such a build is not like that of others."""
+    with open("/proc/%d/maps" % pid) as f:
+        return re.search(r"lib[at]san", f.read()) is not None
+
+
+class Client:
+    """A kept connection."""
+
+    def __init__(self, port):
+        self.sock = lib.connect(port)
+        self.reader = lib.Reader(self.sock)
+
+    def get(self, path="/"):
+        """Returns (status, fields), or None when the connection is closed."""
+        try:
+            self.sock.sendall(b"GET %s HTTP/1.1\r\nHost: x\r\n\r\n" % path.encode())
+            got = self.reader.response()
+        except OSError:
+            return None
+        return got and got[:2]
+
+    def closed(self):
+        """Has the other side closed it, without a byte more?"""
+        try:
+            return self.sock.recv(1) == b""
+        except OSError:
+            return False
+
+
+def refused(port):
+    try:
+        lib.connect(port).close()
+        return False
+    except ConnectionRefusedError:
+        return True
+
+
+def test_change(tap, args):
+    with Scene(args) as sc:
+        c = Client(sc.p[0])
+        tap.eq(c.get()[1].get("x-version"), "v1", "the first configuration answers")
+        tap.ok("Success=1" in sc.reload(version="v2"), "a good file is taken")
+        tap.eq(c.get()[1].get("x-version"), "v2", "a kept connection has the new rules at once")
+        tap.eq(Client(sc.p[0]).get()[1].get("x-version"), "v2", "and so has a new one")
+        tap.eq(len(sc.generations()), 1, "nothing holds the old generation")
+        tap.eq(sc.proxy.stats()["px", "FRONTEND"]["hrsp_2xx"], "3", "counters go on")
+        tap.eq(sc.proxy.stats()["px", "FRONTEND"]["scur"], "1", "and so do gauges")
+
+
+def test_bad(tap, args):
+    with Scene(args) as sc:
+        c = Client(sc.p[0])
+        c.get()
+        answer = sc.reload(body=BASE + "\tbogus word\n", version="v2")
+        tap.ok("Success=0" in answer and "unknown keyword 'bogus'" in answer,
+               "a bad file is refused, and says why to the caller", answer)
+        tap.eq(c.get()[1].get("x-version"), "v1", "the old configuration goes on")
+        os.rename(sc.proxy.conf_path, sc.proxy.conf_path + ".away")
+        answer = sc.proxy.ctl("reload")
+        tap.ok("Success=0" in answer and "Cannot open" in answer, "a file that is gone too", answer)
+        os.rename(sc.proxy.conf_path + ".away", sc.proxy.conf_path)
+        with socket.socket() as other:
+            other.bind(("127.0.0.1", sc.p[3]))
+            other.listen(1)
+            body = BASE + "\tbind 127.0.0.1:{p[2]}\n\tbind 127.0.0.1:{p[3]}\n"
+            answer = sc.reload(body=body, version="v2")
+            tap.ok("Success=0" in answer and "cannot bind socket" in answer,
+                   "a port that is taken too", answer)
+        tap.ok(refused(sc.p[2]), "what could be opened is closed again")
+        tap.eq(c.get()[1].get("x-version"), "v1", "the old configuration goes on")
+        tap.eq(Client(sc.p[0]).get()[1].get("x-version"), "v1", "on new connections as well")
+        with open(sc.proxy.conf_path, "r+") as f:
+            f.truncate(len(f.read()) // 2)
+        tap.ok("Success=0" in sc.proxy.ctl("reload"), "a file that was written by half too")
+        tap.ok("Success=1" in sc.reload(version="v3"), "and a good one is taken after all this")
+        tap.eq(c.get()[1].get("x-version"), "v3", "by the same connection")
+
+
+def test_binds(tap, args):
+    two = BASE + "\tbind 127.0.0.1:{p[1]}\n"
+    with Scene(args, two) as sc:
+        kept, gone, busy = Client(sc.p[0]), Client(sc.p[1]), Client(sc.p[1])
+        for c in (kept, gone, busy):
+            c.get()
+        busy.sock.sendall(b"GET / HTTP/1.1\r\n")
+        lib.until(lambda: sc.proxy.stats()["px", "FRONTEND"]["req_tot"] == "3")
+        time.sleep(0.05)
+        tap.ok("Success=1" in sc.reload(body=BASE + "\tbind 127.0.0.1:{p[2]}\n", version="v2"),
+               "one address goes, another comes")
+        tap.ok(lib.until(lambda: refused(sc.p[1])), "nobody listens on the one that is gone")
+        tap.eq(Client(sc.p[2]).get()[1].get("x-version"), "v2", "the new one answers")
+        tap.eq(kept.get()[1].get("x-version"), "v2", "connections of the other address go on")
+        tap.ok(gone.closed(), "an idle connection of the one that is gone is closed")
+        busy.sock.sendall(b"Host: x\r\n\r\n")
+        got = busy.reader.response()
+        tap.ok(got and got[0] == 200 and got[1].get("connection") == "close" and busy.closed(),
+               "one with a request on its way is answered, then closed", got)
+        tap.ok(lib.until(lambda: len(sc.generations()) == 1), "the old generation is gone")
+        # the same ports, other socket options, another name
+        other = BASE.replace("listen px", "listen py").replace("p[0]}", "p[0]} backlog 50 tfo")
+        tap.ok("Success=1" in sc.reload(body=other, version="v4"), "socket options change")
+        tap.eq(Client(sc.p[0]).get()[1].get("x-version"), "v4", "and the port answers")
+        tap.ok(refused(sc.p[2]), "a port without a line is closed")
+
+
+def test_states(tap, args):
+    body = BASE + "\tserver s2 127.0.0.1:{s} weight {w2} maxconn 7\n"
+    with Scene(args, body, w2=10) as sc:
+        sc.proxy.ctl("set server px/s1 state maint;set server px/s2 weight 5")
+        sc.proxy.ctl("set maxconn server px/s2 3")
+        sc.reload(version="v2", w2=10)
+        rows = sc.proxy.stats()
+        tap.eq(rows["px", "s1"]["status"], "MAINT", "maintenance outlives a reload")
+        tap.eq(rows["px", "s2"]["weight"], "5", "a weight that was set too")
+        tap.eq(rows["px", "s2"]["slim"], "3", "and a limit")
+        tap.eq(Client(sc.p[0]).get()[0], 200, "the other server serves")
+        sc.reload(version="v2", w2=20)
+        tap.eq(sc.proxy.stats()["px", "s2"]["weight"], "20", "the file wins where it has changed")
+        tap.eq(sc.proxy.stats()["px", "s1"]["status"], "MAINT", "and only there")
+        sc.reload(body=BASE.replace("weight 10", "weight 10 disabled") +
+                  "\tserver s2 127.0.0.1:{s}\n")
+        sc.reload(body=BASE + "\tserver s2 127.0.0.1:{s}\n")
+        tap.eq(sc.proxy.stats()["px", "s1"]["status"], "no check",
+               "'disabled' that leaves the file brings the server back")
+        sc.proxy.ctl("shutdown frontend px")
+        tap.ok(refused(sc.p[0]), "a frontend is shut down")
+        sc.reload()
+        tap.eq(Client(sc.p[0]).get()[0], 200, "a reload brings it back")
+        sc.proxy.ctl("disable frontend px")
+        sc.reload()
+        tap.ok(refused(sc.p[0]), "one that is only disabled stays so")
+        sc.proxy.ctl("enable frontend px")
+        tap.eq(Client(sc.p[0]).get()[0], 200, "until it is enabled")
+
+
+def test_idle(tap, args):
+    with Scene(args, BASE + "\thttp-reuse always\n") as sc:
+        c = Client(sc.p[0])
+        c.get()
+        tap.eq(sc.server.accepted, 1, "one connection to the server")
+        for i in range(3):
+            sc.reload(version="v%d" % i)
+            c.get()
+        tap.eq(sc.server.accepted, 1, "idle connections to servers outlive reloads")
+        sc.reload(body=BASE.replace("weight", "send-proxy weight"))
+        tap.ok(lib.until(lambda: int(sc.proxy.stats()["px", "s1"]["used_conn_cur"] or 0) +
+                         int(sc.proxy.stats()["px", "s1"]["safe_conn_cur"] or 0) == 0),
+               "those to a server that is reached in another way now do not")
+
+
+def test_tunnel(tap, args):
+    body = BASE + """
+listen tcp
+	mode tcp
+	bind 127.0.0.1:{p[1]}
+	server s1 127.0.0.1:{s}
+"""
+    with Scene(args, body) as sc:
+        t = Client(sc.p[1])
+        t.get()
+        sc.reload(version="v2")
+        tap.eq(len(sc.generations()), 2, "a TCP connection holds the generation of its beginning")
+        tap.eq(t.get()[0], 200, "and goes on")
+        sc.reload(body=BASE, version="v3")
+        tap.ok(lib.until(lambda: refused(sc.p[1])), "its frontend is gone")
+        tap.eq(t.get()[0], 200, "it goes on all the same")
+        tap.eq(len(sc.generations()), 2, "generations without users are gone")
+        t.sock.close()
+        tap.ok(lib.until(lambda: len(sc.generations()) == 1), "the old one ends with it")
+
+
+def test_two_at_once(tap, args):
+    with Scene(args) as sc:
+        filler = "".join("backend b%d\n\tserver s 127.0.0.1:1\n" % i for i in range(3000))
+        sc.write(sc.text(BASE + filler.replace("{", "{{"), version="v2"))
+        answers = []
+        crowd = [threading.Thread(target=lambda: answers.append(sc.proxy.ctl("reload")))
+                 for _ in range(6)]
+        for t in crowd:
+            t.start()
+        for t in crowd:
+            t.join()
+        good = sum("Success=1" in a for a in answers)
+        busy = sum("Another reload is going on" in a for a in answers)
+        tap.ok(good >= 1 and good + busy == 6, "reloads at once: one after the other, or refused",
+               answers)
+        tap.eq(Client(sc.p[0]).get()[1].get("x-version"), "v2", "the file is taken")
+
+
+class Load(threading.Thread):
+    """Requests one after the other, on kept connections or on new ones."""
+
+    def __init__(self, port, kept):
+        super().__init__(daemon=True)
+        self.port, self.kept = port, kept
+        self.stop = False
+        self.done = 0
+        self.failures = []
+
+    def run(self):
+        c = None
+        n = 0
+        while not self.stop:
+            n += 1
+            try:
+                if not c or not self.kept or n % 50 == 0:
+                    c = Client(self.port)
+                got = c.get("/%d" % n)
+                if not got or got[0] != 200 or got[1].get("x-url") != "/%d" % n:
+                    self.failures.append("request %d: %r" % (n, got))
+                    c = None
+                else:
+                    self.done += 1
+                    if got[1].get("connection") == "close":
+                        c = None
+            except Exception as e:
+                self.failures.append("request %d: %s: %s" % (n, type(e).__name__, e))
+                c = None
+
+
+def memory_kb(pid):
+    with open("/proc/%d/status" % pid) as f:
+        return int(next(l for l in f if l.startswith("VmRSS")).split()[1])
+
+
+def descriptors(pid):
+    return len(os.listdir("/proc/%d/fd" % pid))
+
+
+def variant(i):
+    """Half of the reloads change something, a tenth of them is wrong."""
+    body = BASE
+    if i % 2:
+        body += "\tserver t%d 127.0.0.1:{s}\n" % (i % 4)
+        body += "\tbind 127.0.0.1:{p[%d]}\n" % (1 + i % 3)
+        body += "backend b%d\n\tserver x 127.0.0.1:1\n" % i
+    if i % 10 == 9:
+        body += "\tmistake\n"
+    return body
+
+
+def test_load(tap, args):
+    with Scene(args) as sc:
+        crowd = [Load(sc.p[0], i % 2) for i in range(6)]
+        for t in crowd:
+            t.start()
+        pid, last, back, wrong, early = sc.proxy.process.pid, 0, [], [], 0
+        for i in range(args.reloads):
+            answer = sc.reload(body=variant(i), version="v%d" % i)
+            if ("Success=1" in answer) == (i % 10 == 9):
+                wrong.append(answer)
+            total = int(sc.proxy.stats()["px", "FRONTEND"]["req_tot"])
+            if total < last:
+                back.append((last, total))
+            last = total
+            if i == args.reloads // 2:
+                early, fds = memory_kb(pid), descriptors(pid)
+        late = memory_kb(pid)
+        for t in crowd:
+            t.stop = True
+        for t in crowd:
+            t.join()
+        failures = [f for t in crowd for f in t.failures]
+        tap.eq(wrong, [], "%d reloads, each as it should" % args.reloads)
+        tap.eq(failures, [], "no failed request of %d" % sum(t.done for t in crowd))
+        tap.eq(back, [], "no counter went back")
+        tap.ok(is_sanitized(pid) or late < early * 1.25 + 4096, "memory does not grow", "%d KB, then %d" % (early, late))
+        tap.ok(lib.until(lambda: descriptors(pid) <= fds + 6), "descriptors do not gather")
+        tap.ok(lib.until(lambda: len(sc.generations()) == 1), "one generation is left",
+               sc.generations())
+        served = sum(t.done for t in crowd)
+        tap.eq(int(sc.proxy.stats()["px", "FRONTEND"]["hrsp_2xx"]), served,
+               "every answer was counted")
+
+
+def main():
+    args = lib.arguments(__doc__, ("reloads", 40, "how many under load"))
+    tap = lib.Tap()
+    if lib.is_reference(args.program):
+        tap.skip("reloads in the process", "the reference has none")
+        tap.done()
+    for test in (test_change, test_bad, test_binds, test_states, test_idle, test_tunnel,
+                 test_two_at_once, test_load):
+        test(tap, args)
+    tap.done()
+
+
+lib.guarded(main)
