@@ -424,11 +424,18 @@ struct pattern_set *pattern_set_get(struct conf_line *l, struct pattern_ref *ref
 bool pattern_set_find(const struct pattern_set *set, const struct sample *s,
 		      struct pattern_match *match)
 {
-	const struct pattern_index *index = __atomic_load_n(&set->index, __ATOMIC_ACQUIRE);
-	struct pattern_view view = pattern_index_view(index, set->ref);
+	const struct pattern_index *index;
 	const struct pattern_entry *entries;
-	int64_t found = pattern_index_find(index, &view, s);
+	struct pattern_view view;
+	int64_t found;
 
+	/* what was in force a moment ago dies when another version is committed: look again */
+	do {
+		index = __atomic_load_n(&set->index, __ATOMIC_ACQUIRE);
+		view = pattern_index_view(index, set->ref);
+		found = pattern_index_find(index, &view, s);
+	} while (found < 0 && view.versions &&
+		 view.current != __atomic_load_n(&set->ref->current, __ATOMIC_ACQUIRE));
 	if (found < 0)
 		return false;
 	if (!match)

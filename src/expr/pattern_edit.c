@@ -160,7 +160,7 @@ static char *text_copy(struct slice text)
 	return copy;
 }
 
-/* Can each set read the pattern? Asked of indexes of it alone, so that a refusal changes nothing. */
+/* Can each set read the pattern? Asked of indexes of it alone: a refusal changes nothing. */
 static bool check_text(const struct pattern_ref *ref, struct slice text, struct expr_error *e)
 {
 	struct pattern_entry entry = { .text = text.ptr, .len = (uint32_t)text.len };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* pattern_index.c - see pattern_index.h
  *
- * Open addressing, at most half full (three quarters once it grows while others look), 32-bit slots. The hash runs over the bytes one by one, so
- * that one pass over a text gives the hashes of all its prefixes: each is compared with the table
- * only when keys of that length exist.
+ * Open addressing, at most half full (three quarters once it grows while others look), 32-bit
+ * slots. The hash runs over the bytes one by one, so that one pass over a text gives the hashes of
+ * all its prefixes: each is compared with the table only when keys of that length exist.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -119,6 +119,7 @@ bool pattern_grow(struct pattern_bin *bin, void **array, size_t used, size_t siz
 		return false;
 	if (used)
 		memcpy(copy, *array, used);
+	memset((char *)copy + used, 0, size - used);
 	pattern_bin_add(bin, *array, free);
 	__atomic_store_n(array, copy, __ATOMIC_RELEASE);
 	return true;
@@ -185,7 +186,8 @@ static bool key_chain(struct key_table *t, uint32_t first, uint32_t number,
 		if (!pattern_grow(bin, (void **)&t->next, used * sizeof(*t->next),
 				  room * sizeof(*t->next)))
 			return false;
-		memset(t->next + used, 0, (room - used) * sizeof(*t->next));
+		if (!bin)
+			memset(t->next + used, 0, (room - used) * sizeof(*t->next));
 		t->next_room = room;
 	}
 	while (t->next[first])

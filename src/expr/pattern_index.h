@@ -3,8 +3,8 @@
  *
  * A key table holds byte strings and finds one by its bytes, its prefix, its suffix or a delimited
  * part: a hash table probed once per distinct length of its keys. A network table does the same for
- * addresses and prefix lengths. Both give the number of the pattern in its list. Equal patterns form
- * a chain in the order of their numbers; which of them count is asked of a view.
+ * addresses and prefix lengths. Both give the number of the pattern in its list. Equal patterns
+ * form a chain in the order of their numbers; which of them count is asked of a view.
  *
  * Growing while others look: one writer at a time adds what comes next. An array that is full is
  * replaced by a larger copy, published whole, and the old one goes to a bin: it is freed when no
@@ -32,7 +32,9 @@ void pattern_bin_add(struct pattern_bin *bin, void *ptr, void (*release)(void *p
 void pattern_bin_empty(struct pattern_bin *bin);
 /* Frees what is in it. */
 void pattern_bin_free(struct pattern_bin *bin);
-/* An array of <used> bytes with room for <size>: the same one, or a copy published in *array. */
+/* An array of <used> bytes with room for <size>: the same one, or (with a bin) a copy, the rest of
+ * it zeroed, published in *array.
+ */
 bool pattern_grow(struct pattern_bin *bin, void **array, size_t used, size_t size);
 
 /* Which numbers count: those whose version is <current>; all of them without versions. */
@@ -61,7 +63,7 @@ struct index_lengths {
 
 struct key_table {
 	struct slice *keys;  /* by number */
-	uint32_t *next;      /* by number: the next of the chain + 1; NULL: no chain is longer than 1 */
+	uint32_t *next;      /* by number: the next of the chain + 1; NULL: there are no chains */
 	struct index_slots *slots;
 	struct index_lengths *lengths; /* distinct ones of keys */
 	uint32_t count, room, next_room;

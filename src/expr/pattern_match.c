@@ -288,7 +288,7 @@ static int64_t find_addr(const struct pattern_index *set, const struct pattern_v
 
 	if (found >= 0)
 		return found;
-	if (s->type == SMP_IPV4 && set->net6.count && sample_cast(&other, SMP_IPV6, NULL))
+	if (s->type == SMP_IPV4 && sample_cast(&other, SMP_IPV6, NULL))
 		return net_table_find(&set->net6, view, other.ipv6);
 	if (s->type == SMP_IPV6 && sample_cast(&other, SMP_IPV4, NULL))
 		return find_ipv4(set, view, other.ipv4);

@@ -7,8 +7,8 @@
 #include "expr_priv.h"
 #include "pattern_index.h"
 
-/* One pattern and, in maps, what it stands for: bytes of the reference's buffer, or of the heap when
- * it was added at run time.
+/* One pattern and, in maps, what it stands for: bytes of the reference's buffer, or of the heap
+ * when it was added at run time.
  */
 struct pattern_entry {
 	const char *text;
@@ -29,8 +29,8 @@ struct pattern_versions {
 	uint32_t at[];
 };
 
-/* The patterns of a reference by number. Its arrays only grow; when too many are dead, another table
- * takes its place, with other numbers.
+/* The patterns of a reference by number. Its arrays only grow; when too many are dead, another
+ * table takes its place, with other numbers.
  */
 struct pattern_table {
 	struct pattern_entry *entries;
