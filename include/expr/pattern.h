@@ -84,6 +84,11 @@ unsigned pattern_set_count(const struct pattern_set *set);
 
 #define PATTERN_NOW UINT32_MAX /* the version in force */
 
+/* Why a change was refused, in words without a full stop. */
+struct pattern_error {
+	char text[512];
+};
+
 /* By "#<id>" or the name of its file, with `opt@` or `file@` or not. NULL: none that an ACL (<acl>)
  * or a map uses.
  */
@@ -91,14 +96,14 @@ struct pattern_ref *pattern_ref_find(const struct config *cfg, const char *name,
 /* Same for a rule that changes it, read or made as map converters and `acl -f` do. NULL: *error. */
 struct pattern_ref *pattern_ref_take(struct conf_line *l, const char *name, bool acl,
 				     const char **error);
-/* Adds an entry; <value> is slice_none() for ACLs. False: the reason is written to <error>. */
+/* Adds an entry; <value> is slice_none() for ACLs. False: <error> tells why. */
 bool pattern_ref_insert(struct pattern_ref *ref, uint32_t version, struct slice text,
-			struct slice value, char *error, size_t size);
+			struct slice value, struct pattern_error *error);
 /* Replaces the value of all entries of this text, or (<by_id>) of the one of this identity. False:
  * <error>, "" when there is no such entry.
  */
 bool pattern_ref_replace(struct pattern_ref *ref, struct slice text, uintptr_t by_id,
-			 struct slice value, char *error, size_t size);
+			 struct slice value, struct pattern_error *error);
 /* Deletes them; how many there were. */
 unsigned pattern_ref_delete(struct pattern_ref *ref, struct slice text, uintptr_t by_id);
 /* Deletes all entries of a version. */

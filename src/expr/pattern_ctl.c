@@ -11,14 +11,6 @@
 #include "ctl/ctl.h"
 #include "pattern_priv.h"
 
-/* The configuration in force, borrowed for this turn; NULL: none. */
-static struct config *(*config_in_force)(void);
-
-void pattern_ctl_set_config(struct config *(*current)(void))
-{
-	config_in_force = current;
-}
-
 /* What a command works on until it is done. */
 struct pattern_request {
 	struct config *cfg; /* counted */
@@ -68,7 +60,7 @@ static struct pattern_request *request_open(struct ctl_request *rq)
 	rq->state = r;
 	r->acl = is_about_acls(rq);
 	r->version = PATTERN_NOW;
-	r->cfg = config_in_force ? config_in_force() : NULL;
+	r->cfg = expr_config_in_force();
 	if (r->cfg)
 		config_take(r->cfg);
 	if (rq->at >= rq->count || rq->words[rq->at][0] != '@' || !takes_version(rq))
@@ -278,11 +270,11 @@ static bool check_version(struct ctl_request *rq, const struct pattern_request *
 static bool add_one(struct ctl_request *rq, const struct pattern_request *r, struct slice text,
 		    struct slice value)
 {
-	char error[512] = "";
+	struct pattern_error error = { "" };
 
-	if (pattern_ref_insert(r->ref, r->version, text, value, error, sizeof(error)))
+	if (pattern_ref_insert(r->ref, r->version, text, value, &error))
 		return true;
-	ctl_error(rq, "%s.", error);
+	ctl_error(rq, "%s.", error.text);
 	return false;
 }
 
@@ -375,7 +367,7 @@ static bool read_key(const char *word, struct slice *text, uintptr_t *id)
 static enum ctl_step set_map(struct ctl_request *rq)
 {
 	struct pattern_request *r;
-	char error[512] = "";
+	struct pattern_error error = { "" };
 	struct slice text;
 	uintptr_t id;
 
@@ -388,9 +380,9 @@ static enum ctl_step set_map(struct ctl_request *rq)
 		return CTL_DONE;
 	if (!read_key(rq->words[rq->at], &text, &id))
 		ctl_error(rq, "Malformed identifier. Please use #<id> or <file>.");
-	else if (!pattern_ref_replace(r->ref, text, id, slice_of(rq->words[rq->at + 1]), error,
-				      sizeof(error)))
-		ctl_error(rq, "%s.", *error ? error :
+	else if (!pattern_ref_replace(r->ref, text, id, slice_of(rq->words[rq->at + 1]),
+				      &error))
+		ctl_error(rq, "%s.", *error.text ? error.text :
 			  id ? "key or pattern not found" : "entry not found");
 	return CTL_DONE;
 }

@@ -222,14 +222,14 @@ static bool insert(struct pattern_ref *ref, uint32_t version, struct slice text,
 	return true;
 }
 
-static bool give_error(const struct expr_error *e, char *error, size_t size)
+static bool give_error(const struct expr_error *e, struct pattern_error *error)
 {
-	slice_copy(slice_of(e->text), error, size);
+	slice_copy(slice_of(e->text), error->text, sizeof(error->text));
 	return false;
 }
 
 bool pattern_ref_insert(struct pattern_ref *ref, uint32_t version, struct slice text,
-			struct slice value, char *error, size_t size)
+			struct slice value, struct pattern_error *error)
 {
 	struct expr_error e = { "" };
 	bool ok = edit_begin(ref);
@@ -239,7 +239,7 @@ bool pattern_ref_insert(struct pattern_ref *ref, uint32_t version, struct slice 
 	ok = ok && check_text(ref, text, &e) && check_value(ref, value, &e) &&
 	     insert(ref, version_meant(ref, version), text, value, &e);
 	edit_end(ref);
-	return ok || give_error(&e, error, size);
+	return ok || give_error(&e, error);
 }
 
 /* --- changing and deleting ---------------------------------------------------------------- */
@@ -262,7 +262,7 @@ static struct pattern_entry *next_match(const struct pattern_ref *ref, uint32_t 
 }
 
 bool pattern_ref_replace(struct pattern_ref *ref, struct slice text, uintptr_t by_id,
-			 struct slice value, char *error, size_t size)
+			 struct slice value, struct pattern_error *error)
 {
 	struct expr_error e = { "" };
 	struct pattern_entry *entry;
@@ -285,7 +285,7 @@ bool pattern_ref_replace(struct pattern_ref *ref, struct slice text, uintptr_t b
 		pattern_entry_fini(ref, &old, &ref->bin);
 	}
 	edit_end(ref);
-	return (ok && count) || give_error(&e, error, size);
+	return (ok && count) || give_error(&e, error);
 }
 
 unsigned pattern_ref_delete(struct pattern_ref *ref, struct slice text, uintptr_t by_id)

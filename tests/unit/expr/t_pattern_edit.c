@@ -27,10 +27,9 @@ static struct pattern_ref *new_map(const char *name)
 
 static bool insert(struct pattern_ref *ref, uint32_t version, const char *key, const char *value)
 {
-	char error[128];
+	struct pattern_error error;
 
-	return pattern_ref_insert(ref, version, slice_of(key), slice_of(value), error,
-				  sizeof(error));
+	return pattern_ref_insert(ref, version, slice_of(key), slice_of(value), &error);
 }
 
 /* The value that <text> has in the set; "-" when it is not found. */
@@ -50,7 +49,7 @@ static void test_changes(void)
 {
 	struct pattern_ref *ref = new_map("virt@changes");
 	struct pattern_set *sets[METHODS];
-	char error[128] = "";
+	struct pattern_error error = { "" };
 
 	for (size_t i = 0; i < METHODS; i++)
 		sets[i] = pattern_set_get(&line.l, ref, text_methods[i], 0);
@@ -63,10 +62,10 @@ static void test_changes(void)
 	for (size_t i = 0; i < METHODS; i++)
 		is_str(value_of(sets[i], "key"), "1", "%s: the first of equal ones",
 		       pattern_method_name(text_methods[i]));
-	ok(!pattern_ref_insert(ref, PATTERN_NOW, SLICE("("), SLICE("x"), error, sizeof(error)),
-	   "a bad regex is refused: %s", error);
+	ok(!pattern_ref_insert(ref, PATTERN_NOW, SLICE("("), SLICE("x"), &error),
+	   "a bad regex is refused: %s", error.text);
 	is_str(value_of(sets[0], "("), "-", "and is in no other set");
-	ok(pattern_ref_replace(ref, SLICE("key"), 0, SLICE("3"), error, sizeof(error)), "replaced");
+	ok(pattern_ref_replace(ref, SLICE("key"), 0, SLICE("3"), &error), "replaced");
 	for (size_t i = 0; i < METHODS; i++)
 		is_str(value_of(sets[i], "key"), "3", "%s: the new value",
 		       pattern_method_name(text_methods[i]));
@@ -191,7 +190,8 @@ static void test_threads(void)
 {
 	struct pattern_ref *ref = new_map("virt@threads");
 	pthread_t threads[2];
-	char key[32], error[64];
+	struct pattern_error error;
+	char key[32];
 
 	for (size_t m = 0; m < METHODS; m++)
 		watched[m] = pattern_set_get(&line.l, ref, text_methods[m], 0);
@@ -206,7 +206,7 @@ static void test_threads(void)
 			pattern_ref_delete(ref, slice_of(key), 0);
 		}
 		pattern_ref_replace(ref, SLICE("always"), 0, i & 1 ? SLICE("value1") :
-				    SLICE("value0"), error, sizeof(error));
+				    SLICE("value0"), &error);
 	}
 	for (int i = 0; i < 20; i++) {
 		uint32_t version = pattern_ref_prepare(ref);
