@@ -202,6 +202,8 @@ extern struct slot stream_global_slot;
  */
 void capture_request(struct stream *s);
 void capture_response(struct stream *s);
+/* The cookie that an answer sets, after its rules: they may have added it. */
+void capture_response_cookie(struct stream *s);
 /* Same, the cookie of a request that goes to a server: after the rules, as the reference does. */
 void capture_request_cookie(struct stream *s);
 
