@@ -80,9 +80,11 @@ void h1_free(struct h1_conn *h)
 	timer_cancel(&h->timer);
 	if (list_is_linked(&h->resume))
 		list_remove(&h->resume);
-	if (h->flags & H1C_FL_BACK)
+	if (h->flags & H1C_FL_GIVEN)
+		;
+	else if (h->flags & H1C_FL_BACK)
 		h->user.back->closed(h->owner, h);
-	else if (!(h->flags & H1C_FL_GIVEN))
+	else
 		h->user.front->closed(h->owner);
 	if (h->conn)
 		conn_close(&h->conn);
@@ -340,7 +342,9 @@ static enum io h1_read_step(struct h1_conn *h)
 		if (!(h->conn->flags & CONN_CAN_RECV))
 			return IO_AGAIN;
 		if (h->rx_state == H1_RX_IDLE && h->flags & H1C_FL_BACK) {
-			h1_back_idle_event(h);
+			/* (what came may be the transport's own) */
+			if (!conn_is_quiet(h->conn))
+				h1_back_idle_event(h);
 			return IO_AGAIN;
 		}
 		if (head || h->rx_state == H1_RX_CHUNKED || h->rx_state == H1_RX_TRAILERS)
@@ -417,6 +421,19 @@ static void h1_notice_shut(struct h1_conn *h)
 	h1_wake(h);
 }
 
+/* A connection to a server has just been made: does its owner want another mux for it? */
+static bool h1_gave_away(struct h1_conn *h, struct conn *c)
+{
+	if (c->flags & CONN_ERROR || !h->user.back->connected ||
+	    !h->user.back->connected(h->owner, c, h->ep))
+		return false;
+	h->flags |= H1C_FL_GIVEN;
+	h->conn = NULL;
+	h->ep = NULL;
+	h1_destroy(h);
+	return true;
+}
+
 /* Bytes, room, an end or an error: the one entry from below. */
 void h1_ready(struct conn *c)
 {
@@ -426,6 +443,11 @@ void h1_ready(struct conn *c)
 
 	if (h->ep && h->flags & H1C_FL_BACK && !(h->ep->flags & EP_CONNECTED) &&
 	    !(c->flags & (CONN_CONNECTING | CONN_HANDSHAKE))) {
+		if (h1_gave_away(h, c)) {
+			h1_leave(h, outer);
+			c->ops->ready(c);
+			return;
+		}
 		h->ep->flags |= c->flags & CONN_ERROR ? EP_ERROR : EP_CONNECTED;
 		h1_wake(h);
 	}

@@ -485,7 +485,32 @@ static const struct h2_back_user h2_user = {
 	.room_changed = sc_room_changed, .stream_left = sc_stream_left, .closed = sc_closed_pass,
 	.describe = sc_describe,
 };
+/* The handshake is over: HTTP/2 if that was agreed. Without memory HTTP/1 would be wrong too: the
+ * connection fails by itself, for the server does not understand it.
+ */
+static bool sc_connected(void *owner, struct conn *c, struct endpoint *ep)
+{
+	struct server_conn *sc = owner;
+	struct h2_conn *h2;
+
+	if (sc->server->proto || !slice_eq(tls_alpn(c), SLICE("h2")))
+		return false;
+	h2 = h2_back_new(c, &h2_user, sc, &stream_proxy(sc->server->proxy)->back,
+			 h2_tunes_of(sc->config));
+	if (!h2)
+		return false;
+	sc->h1 = NULL;
+	sc->h2 = h2;
+	ep->ops = NULL;
+	if (!h2_back_attach(h2, ep)) {
+		ep->flags |= EP_ERROR;
+		ep->user->wake(ep);
+	}
+	return true;
+}
+
 static const struct h1_back_user h1_user = {
+	.connected = sc_connected,
 	.idle_closed = sc_idle_closed, .idle_ready = sc_idle_ready, .closed = sc_closed_h1,
 	.describe = sc_describe,
 };
