@@ -53,7 +53,7 @@ static void put_list_name(struct strbuf *out, const char *before, const char *na
 
 static void show_lists(struct ctl_request *rq)
 {
-	const char *names[1024];
+	const char *names[1024] = { NULL };
 	unsigned count = 0;
 	struct tls_bind *b;
 	struct tls_use *u;

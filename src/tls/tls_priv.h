@@ -384,6 +384,8 @@ void tls_conn_thread_fini(void);
 bool tls_lib_init(void);
 void tls_lib_thread_fini(void);
 bool tls_figures_init(void);
+/* All figures but those of the cache. */
+void tls_figures_read(struct tls_figures *out);
 void tls_set_limits(int64_t connections, int64_t rate);
 /* Counts connections and what handshakes do: see tls_get_figures(). False: above maxsslconn. */
 bool tls_count_open(struct tls_conn *t);
@@ -409,7 +411,7 @@ void tls_cache_figures(uint64_t *lookups, uint64_t *misses);
 struct tls_tickets *tls_tickets_get(struct config *cfg, const char *path, char *why, size_t size);
 void tls_tickets_drop(struct tls_tickets **t);
 struct strbuf;
-/* For commands, under the store's lock: the files ("0 (name)"), or the keys of file <which>, "*" for
+/* For commands, under the store's lock: the files ("0 (name)"), or the keys of <which>, "*" for
  * all; and a key more, of base64. False: *error.
  */
 void tls_tickets_show(struct strbuf *out, const char *which);
