@@ -39,11 +39,6 @@ struct h1_back_user {
 	/* The stream left a connection that can serve another: keep it (true) or let it be closed.
 	 */
 	bool (*idle_ready)(void *owner, struct h1_conn *h);
-	/* The connection stands, and nothing was sent for <ep> yet. True: the owner has given both to
-	 * another mux, by what was agreed in the handshake; the h1_conn ends without a word. NULL:
-	 * never.
-	 */
-	bool (*connected)(void *owner, struct conn *c, struct endpoint *ep);
 	/* The connection is closed and the h1_conn about to be freed (counters). */
 	void (*closed)(void *owner, struct h1_conn *h);
 	/* For `show fd`: " sv=<backend>/<server>". */

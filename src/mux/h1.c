@@ -80,11 +80,9 @@ void h1_free(struct h1_conn *h)
 	timer_cancel(&h->timer);
 	if (list_is_linked(&h->resume))
 		list_remove(&h->resume);
-	if (h->flags & H1C_FL_GIVEN)
-		;
-	else if (h->flags & H1C_FL_BACK)
+	if (h->flags & H1C_FL_BACK)
 		h->user.back->closed(h->owner, h);
-	else
+	else if (!(h->flags & H1C_FL_GIVEN))
 		h->user.front->closed(h->owner);
 	if (h->conn)
 		conn_close(&h->conn);
@@ -421,19 +419,6 @@ static void h1_notice_shut(struct h1_conn *h)
 	h1_wake(h);
 }
 
-/* A connection to a server has just been made: does its owner want another mux for it? */
-static bool h1_gave_away(struct h1_conn *h, struct conn *c)
-{
-	if (c->flags & CONN_ERROR || !h->user.back->connected ||
-	    !h->user.back->connected(h->owner, c, h->ep))
-		return false;
-	h->flags |= H1C_FL_GIVEN;
-	h->conn = NULL;
-	h->ep = NULL;
-	h1_destroy(h);
-	return true;
-}
-
 /* Bytes, room, an end or an error: the one entry from below. */
 void h1_ready(struct conn *c)
 {
@@ -443,11 +428,6 @@ void h1_ready(struct conn *c)
 
 	if (h->ep && h->flags & H1C_FL_BACK && !(h->ep->flags & EP_CONNECTED) &&
 	    !(c->flags & (CONN_CONNECTING | CONN_HANDSHAKE))) {
-		if (h1_gave_away(h, c)) {
-			h1_leave(h, outer);
-			c->ops->ready(c);
-			return;
-		}
 		h->ep->flags |= c->flags & CONN_ERROR ? EP_ERROR : EP_CONNECTED;
 		h1_wake(h);
 	}

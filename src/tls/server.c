@@ -66,6 +66,25 @@ bool tls_server_is_on(const struct slot_area *area)
 	return server_of(area)->on;
 }
 
+bool tls_server_has_alpn(const struct slot_area *area)
+{
+	return server_of(area)->set.alpn.len > 0;
+}
+
+bool tls_server_offers(const struct slot_area *area, struct slice name)
+{
+	struct slice list = server_of(area)->set.alpn;
+
+	while (list.len) {
+		size_t len = (unsigned char)list.ptr[0];
+
+		if (slice_eq(slice_sub(list, 1, len + 1), name))
+			return true;
+		list = slice_sub(list, len + 1, list.len);
+	}
+	return false;
+}
+
 const struct expr *tls_server_sni(const struct slot_area *area)
 {
 	return server_of(area)->sni;
@@ -193,6 +212,11 @@ static bool make_kept(struct tls_server *s)
 	return true;
 }
 
+void tls_server_want(struct slot_area *area)
+{
+	server_of(area)->wanted = true;
+}
+
 bool tls_server_check(struct config *cfg, struct slot_area *area, const struct tls_place *where,
 		      struct diag_list *diags)
 {
@@ -205,7 +229,7 @@ bool tls_server_check(struct config *cfg, struct slot_area *area, const struct t
 	const struct tls_global *g = tls_global_of(cfg);
 	char why[512] = "";
 
-	if (!s->on)
+	if (!s->on && !s->wanted)
 		return true;
 	s->cfg = cfg;
 	s->where = *where;
@@ -267,7 +291,7 @@ bool tls_connect(struct conn *c, struct slot_area *area, struct slice sni, struc
 		return false;
 	t = c->transport_ctx;
 	t->server = s;
-	if (alpn.len)
+	if (alpn.ptr)
 		SSL_set_alpn_protos(ssl, (const unsigned char *)alpn.ptr, (unsigned)alpn.len);
 	SSL_set_connect_state(ssl);
 	session = s->set.flags & TLS_SET_NO_REUSE ? NULL : session_find(s, name_hash(ssl));

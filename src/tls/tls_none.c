@@ -36,6 +36,20 @@ bool tls_server_check(struct config *cfg, struct slot_area *server, const struct
 	return true;
 }
 
+bool tls_server_has_alpn(const struct slot_area *area)
+{
+	return false;
+}
+
+bool tls_server_offers(const struct slot_area *area, struct slice name)
+{
+	return false;
+}
+
+void tls_server_want(struct slot_area *server)
+{
+}
+
 const struct expr *tls_server_sni(const struct slot_area *server)
 {
 	return NULL;
