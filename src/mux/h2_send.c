@@ -117,12 +117,20 @@ static uint64_t head_text_len(const struct http_msg *m)
 	return n;
 }
 
+/* Is what there is to send all? A request for a tunnel ends when there will be none. */
+static bool is_all(const struct h2_stream *s)
+{
+	if (s->conn->side->is_back && s->flags & H2S_FL_CONNECT && !(s->ep->flags & EP_TUNNEL))
+		return false;
+	return s->ep->flags & EP_TX_END;
+}
+
 /* Is there nothing behind what has been sent but the end, known already? */
 static bool ends_here(const struct h2_stream *s)
 {
 	const struct endpoint *ep = s->ep;
 
-	return ep->flags & EP_TX_END && (!ep->tx.len || s->flags & H2S_FL_NO_BODY);
+	return is_all(s) && (!ep->tx.len || s->flags & H2S_FL_NO_BODY);
 }
 
 static bool has_trailers(const struct h2_stream *s)
@@ -321,11 +329,11 @@ static bool send_body(struct h2_stream *s, size_t most)
 		if (!n)
 			break;
 		done += n;
-		if (!send_data(s, n, ep->flags & EP_TX_END && n == ep->tx.len && !has_trailers(s) &&
+		if (!send_data(s, n, is_all(s) && n == ep->tx.len && !has_trailers(s) &&
 				     (s->tx_left == UINT64_MAX || s->tx_left == n)))
 			return false;
 	}
-	if (!ep->tx.len && ep->flags & EP_TX_END && local_is_open(s))
+	if (!ep->tx.len && is_all(s) && local_is_open(s))
 		return send_end(s);
 	return true;
 }
