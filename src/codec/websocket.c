@@ -1,98 +1,105 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* SHA-1 (RFC 3174), which the handshake uses as a mere checksum, and its base64. */
 #include "codec/websocket.h"
 
-#define DIGEST_LEN 20
-#define BLOCK_LEN 64
+/* Appended to the key before the digest (RFC 6455 1.3). */
+static const char magic[] = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
+
+/* --- SHA-1 (RFC 3174), of a few dozen bytes -------------------------------------------------- */
 
 struct sha1 {
-	uint32_t state[5];
-	uint64_t len;
-	uint8_t block[BLOCK_LEN];
+	uint32_t h[5];
+	uint8_t block[64];
+	uint64_t length; /* bytes so far */
 };
 
-static uint32_t rotate(uint32_t v, unsigned n)
+static inline uint32_t rotate(uint32_t v, unsigned n)
 {
 	return v << n | v >> (32 - n);
 }
 
-/* The function and constant of step <i>. */
-static uint32_t mix(unsigned i, uint32_t b, uint32_t c, uint32_t d)
-{
-	if (i < 20)
-		return ((b & c) | (~b & d)) + 0x5a827999;
-	if (i < 40)
-		return (b ^ c ^ d) + 0x6ed9eba1;
-	if (i < 60)
-		return ((b & c) | (b & d) | (c & d)) + 0x8f1bbcdc;
-	return (b ^ c ^ d) + 0xca62c1d6;
-}
-
 static void sha1_block(struct sha1 *s)
 {
-	uint32_t w[80], v[5], next;
+	static const uint32_t k[4] = { 0x5a827999, 0x6ed9eba1, 0x8f1bbcdc, 0xca62c1d6 };
+	uint32_t w[80], a = s->h[0], b = s->h[1], c = s->h[2], d = s->h[3], e = s->h[4];
 
 	for (unsigned i = 0; i < 16; i++)
 		w[i] = (uint32_t)s->block[4 * i] << 24 | (uint32_t)s->block[4 * i + 1] << 16 |
 		       (uint32_t)s->block[4 * i + 2] << 8 | s->block[4 * i + 3];
 	for (unsigned i = 16; i < 80; i++)
 		w[i] = rotate(w[i - 3] ^ w[i - 8] ^ w[i - 14] ^ w[i - 16], 1);
-	memcpy(v, s->state, sizeof(v));
 	for (unsigned i = 0; i < 80; i++) {
-		next = rotate(v[0], 5) + mix(i, v[1], v[2], v[3]) + v[4] + w[i];
-		v[4] = v[3];
-		v[3] = v[2];
-		v[2] = rotate(v[1], 30);
-		v[1] = v[0];
-		v[0] = next;
+		uint32_t f = i < 20 ? (b & c) | (~b & d)
+			     : i >= 40 && i < 60 ? (b & c) | (b & d) | (c & d) : b ^ c ^ d;
+		uint32_t next = rotate(a, 5) + f + e + w[i] + k[i / 20];
+
+		e = d;
+		d = c;
+		c = rotate(b, 30);
+		b = a;
+		a = next;
 	}
-	for (unsigned i = 0; i < 5; i++)
-		s->state[i] += v[i];
+	s->h[0] += a;
+	s->h[1] += b;
+	s->h[2] += c;
+	s->h[3] += d;
+	s->h[4] += e;
 }
 
-static void sha1_add(struct sha1 *s, const void *data, size_t len)
+static void sha1_byte(struct sha1 *s, uint8_t byte)
 {
-	const uint8_t *p = data;
-
-	while (len--) {
-		s->block[s->len++ % BLOCK_LEN] = *p++;
-		if (s->len % BLOCK_LEN == 0)
-			sha1_block(s);
-	}
+	s->block[s->length++ % 64] = byte;
+	if (s->length % 64 == 0)
+		sha1_block(s);
 }
 
-static void sha1_end(struct sha1 *s, uint8_t digest[DIGEST_LEN])
+static void sha1_end(struct sha1 *s, uint8_t out[20])
 {
-	uint64_t bits = s->len * 8;
-	uint8_t tail[8];
+	uint64_t bits = s->length * 8;
 
+	sha1_byte(s, 0x80);
+	while (s->length % 64 != 56)
+		sha1_byte(s, 0);
 	for (unsigned i = 0; i < 8; i++)
-		tail[i] = (uint8_t)(bits >> (56 - 8 * i));
-	sha1_add(s, "\x80", 1);
-	while (s->len % BLOCK_LEN != BLOCK_LEN - sizeof(tail))
-		sha1_add(s, "", 1);
-	sha1_add(s, tail, sizeof(tail));
-	for (unsigned i = 0; i < DIGEST_LEN; i++)
-		digest[i] = (uint8_t)(s->state[i / 4] >> (24 - 8 * (i % 4)));
+		sha1_byte(s, (uint8_t)(bits >> (56 - 8 * i)));
+	for (unsigned i = 0; i < 20; i++)
+		out[i] = (uint8_t)(s->h[i / 4] >> (24 - 8 * (i % 4)));
+}
+
+/* --- base64 ----------------------------------------------------------------------------------- */
+
+static void base64(const uint8_t *in, size_t len, char *out)
+{
+	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				     "0123456789+/";
+
+	for (size_t i = 0; i < len; i += 3, out += 4) {
+		unsigned v = (unsigned)in[i] << 16;
+
+		v |= i + 1 < len ? (unsigned)in[i + 1] << 8 : 0;
+		v |= i + 2 < len ? in[i + 2] : 0;
+		out[0] = digits[v >> 18];
+		out[1] = digits[v >> 12 & 63];
+		out[2] = i + 1 < len ? digits[v >> 6 & 63] : '=';
+		out[3] = i + 2 < len ? digits[v & 63] : '=';
+	}
+}
+
+void websocket_key(const uint8_t nonce[WEBSOCKET_NONCE_LEN], char out[WEBSOCKET_KEY_LEN])
+{
+	base64(nonce, WEBSOCKET_NONCE_LEN, out);
 }
 
 void websocket_accept(struct slice key, char out[WEBSOCKET_ACCEPT_LEN])
 {
-	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-				     "0123456789+/";
-	static const char salt[] = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
-	struct sha1 s = { .state = { 0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0 } };
-	uint8_t digest[DIGEST_LEN + 1];
+	struct sha1 s = {
+		.h = { 0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0 },
+	};
+	uint8_t digest[20];
 
-	sha1_add(&s, key.ptr, key.len);
-	sha1_add(&s, salt, sizeof(salt) - 1);
+	for (size_t i = 0; i < key.len; i++)
+		sha1_byte(&s, (uint8_t)key.ptr[i]);
+	for (size_t i = 0; i < sizeof(magic) - 1; i++)
+		sha1_byte(&s, (uint8_t)magic[i]);
 	sha1_end(&s, digest);
-	digest[DIGEST_LEN] = 0;
-	for (unsigned i = 0; i < WEBSOCKET_ACCEPT_LEN; i++) {
-		unsigned bit = i * 6, at = bit / 8;
-		unsigned pair = (unsigned)digest[at] << 8 | (at < DIGEST_LEN ? digest[at + 1] : 0);
-
-		out[i] = digits[pair >> (10 - bit % 8) & 63];
-	}
-	out[WEBSOCKET_ACCEPT_LEN - 1] = '=';
+	base64(digest, sizeof(digest), out);
 }

@@ -18,7 +18,7 @@
 	X(net) X(http_error_page) X(userlist) \
 	/* 5 mux, tls, log */ \
 	X(mux) X(h2) X(tls) X(tls_bind) X(tls_server) X(tls_smp) X(tls_hello_smp) \
-	X(tls_cert_smp) X(log) X(log_profile) \
+	X(tls_cert_smp) X(tls_store) X(tls_keylog) X(tls_cert_ctl) X(tls_ca_ctl) X(tls_list_ctl) X(log) X(log_profile) \
 	/* 6 proxy */ \
 	X(balance) X(proxy) X(proxy_options) X(bind) X(server) \
 	X(proxy_ctl) X(server_ctl) X(stats_ctl) \

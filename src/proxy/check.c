@@ -168,6 +168,22 @@ static void check_listeners(struct proxy *px)
 		}
 }
 
+/* A protocol that is forced on connections must fit the mode. */
+static void check_protos(const struct proxy *px, struct diag_list *d)
+{
+	bool http = px->mode == PROXY_MODE_HTTP;
+	const struct bind_conf *b;
+
+	list_for_each(b, &px->binds, link) {
+		if (!b->proto || (http && (strcmp(b->proto, "h1") == 0 ||
+					   strcmp(b->proto, "h2") == 0)) ||
+		    (!http && strcmp(b->proto, "none") == 0))
+			continue;
+		say_alert(d, "%s '%s' : MUX protocol '%s' is not usable for 'bind %s' at [%s:%d].",
+			  proxy_kind_name(px), px->name, b->proto, b->text, b->file, b->line);
+	}
+}
+
 static void check_tls(struct proxy *px, struct diag_list *d)
 {
 	struct bind_conf *b;
@@ -199,6 +215,7 @@ static void check_one(struct proxy *px, struct diag_list *d)
 	check_server_protos(px, d);
 	number_servers(px);
 	check_listeners(px);
+	check_protos(px, d);
 	if (!px->disabled) {
 		if ((px->caps & PROXY_FE) && list_is_empty(&px->binds))
 			say_warning(d, "%s '%s' has no 'bind' directive. Please declare it as a "
