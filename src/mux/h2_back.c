@@ -548,7 +548,8 @@ unsigned h2_back_room(const struct h2_conn *h)
 {
 	unsigned max = h->peer_streams;
 
-	if (h->state >= H2C_CLOSING || !(h->flags & H2C_FL_CONNECTED) ||
+	/* before its SETTINGS nobody knows how many streams the server takes */
+	if (h->state != H2C_OPEN || !(h->flags & H2C_FL_CONNECTED) ||
 	    h->flags & (H2C_FL_STOP | H2C_FL_BROKEN | H2C_FL_EOF) ||
 	    h->last_stream >= H2_STREAM_MAX - 2 * 65536)
 		return 0;
