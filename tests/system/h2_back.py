@@ -403,7 +403,8 @@ def check_sharing(tap, fe, stand, few, ours):
     few.held = []
     got = parallel(6, fe, "/few")
     tap.ok(all(g and g != "cut" and g[0] == 200 for g in got), "a server of two streams", got)
-    tap.ok(few.most <= 2, "never gets more at once", few.most)
+    # the reference may fill a new connection before it knows better
+    tap.ok(few.most <= 2 or not ours, "never gets more at once", few.most)
     before = stand.conns
     conns = [ask(fe, "/max/%d" % i)[1]["x-conn"] for i in range(6)]
     tap.ok(stand.conns >= before + 2 and max(conns.count(c) for c in conns) <= 3,
