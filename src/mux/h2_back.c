@@ -171,21 +171,18 @@ static uint8_t body_of(const struct h2_stream *s, const struct h2_head *head, bo
 }
 
 /* A server that went over to WebSocket: told as HTTP/1 does (RFC 8441 5). */
-static bool fill_websocket(struct http_msg *m, const struct http_msg *request)
+static bool fill_websocket(const struct http_msg *request, struct http_msg *m)
 {
-	struct h1_field *key = http_field_find(&request->fields, FIELD_SEC_WEBSOCKET_KEY,
-					       SLICE("sec-websocket-key"));
+	const struct h1_field *key = http_field_find(&request->fields, FIELD_SEC_WEBSOCKET_KEY,
+						     slice_none());
 	char accept[WEBSOCKET_ACCEPT_LEN];
 
-	if (key) {
-		websocket_accept(key->value, accept);
-		if (!http_msg_add_field(m, SLICE("sec-websocket-accept"),
-					slice_make(accept, sizeof(accept))))
-			return false;
-	}
 	m->status = 101;
 	m->flags |= HTTP_MSG_UPGRADE;
-	return http_msg_put_field(m, FIELD_UPGRADE, SLICE("upgrade"), SLICE("websocket")) &&
+	websocket_accept(key ? key->value : slice_none(), accept);
+	return http_msg_add_field(m, SLICE("sec-websocket-accept"),
+				  slice_make(accept, sizeof(accept))) &&
+	       http_msg_put_field(m, FIELD_UPGRADE, SLICE("upgrade"), SLICE("websocket")) &&
 	       http_msg_put_field(m, FIELD_CONNECTION, SLICE("connection"), SLICE("upgrade"));
 }
 
@@ -208,7 +205,8 @@ static bool fill_response(struct h2_stream *s, struct http_msg *m, struct h2_hea
 	m->status = head->status;
 	m->body = body_of(s, head, end_stream);
 	m->content_length = head->content_length;
-	if (m->body == HTTP_BODY_TUNNEL && s->flags & H2S_FL_WEBSOCKET && !fill_websocket(m, s->ep->tx_head))
+	if (m->body == HTTP_BODY_TUNNEL && s->flags & H2S_FL_WEBSOCKET &&
+	    !fill_websocket(s->ep->tx_head, m))
 		return false;
 	m->reason = http_reason(m->status);
 	return true;
