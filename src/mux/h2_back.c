@@ -254,7 +254,7 @@ static void take_response(struct h2_stream *s, struct h2_head *head, bool end_st
 	expect_body(s, ep->rx_head);
 	if (end_stream)
 		h2s_ended_remote(s);
-	s->conn->late = s; /* the body is probably right behind: both go together */
+	h2s_wake_soon(s); /* the body is probably right behind: both go together */
 }
 
 static void on_response(struct h2_conn *h, struct h2_stream *s, struct slice block, bool end)

@@ -56,6 +56,7 @@ struct h2_conn *h2_new(struct conn *c, void *owner)
 	list_init(&h->turn);
 	list_init(&h->flush);
 	list_init(&h->senders);
+	list_init(&h->late);
 	list_init(&h->pending);
 	c->owner = h;
 	return h;
@@ -187,7 +188,7 @@ void h2c_error(struct h2_conn *h, enum h2_error code, const char *text)
 		uint64_t id = n->key;
 
 		s->flags |= H2S_FL_RESET;
-		s->ep->flags |= EP_ERROR;
+		s->ep->flags |= EP_ERROR | EP_RX_ABORT;
 		h2s_wake(s);
 		next = tree_find_ge(&h->streams, id + 1);
 	}

@@ -222,13 +222,8 @@ static void begin_stream(struct h2_conn *h, struct h2_head *head, bool end_strea
 	ep->rx_bytes += http_msg_size(ep->rx_head);
 	ep->flags |= EP_RX_HEAD;
 	note_request(s, head, end_stream);
-	if (end_stream) {
-		h2s_wake(s);
-		return;
-	}
-	/* the body is probably right behind: both go together */
-	h->late = s;
-	if (s->left != UINT64_MAX && s->left > (uint64_t)s->rx_window)
+	h2s_wake_soon(s);
+	if (!end_stream && s->left != UINT64_MAX && s->left > (uint64_t)s->rx_window)
 		h2s_grant(s, true);
 }
 
@@ -307,7 +302,7 @@ void h2_head_trailers(struct h2_conn *h, struct h2_stream *s, struct slice block
 			m->trailers.count = m->trailers.room = head.field_count;
 	}
 	h2s_ended_remote(s);
-	h->late = s;
+	h2s_wake_soon(s);
 }
 
 bool h2_front_headers_are_due(struct h2_conn *h)

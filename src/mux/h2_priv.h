@@ -95,7 +95,7 @@ struct h2_conn {
 	struct list senders;             /* streams with something to send, in turn */
 	struct list pending;             /* back: streams without a number yet, by sender */
 	struct tree streams;             /* by number */
-	struct h2_stream *late;          /* got something and was not woken yet: more may follow */
+	struct list late;                /* streams that got something: woken once all is read */
 	struct h2_stream *data;          /* whose DATA is being received; NULL: nobody's */
 	struct timer timer;
 	struct hpack_decoder decoder;
@@ -151,6 +151,7 @@ struct h2_stream {
 	struct h2_conn *conn;
 	struct endpoint *ep;
 	struct list sender;          /* in the connection's list */
+	struct list late;            /* same */
 	uint64_t left;               /* of the announced content; UINT64_MAX: any length */
 	uint64_t tx_left;            /* same, to send */
 	int64_t tx_window, rx_window;
@@ -247,8 +248,7 @@ static inline void h2_leave(struct h2_conn *h, bool outer)
 /* Tells its user that something changed. The stream may be gone after it. */
 static inline void h2s_wake(struct h2_stream *s)
 {
-	if (s->conn->late == s)
-		s->conn->late = NULL;
+	list_remove(&s->late);
 	s->ep->user->wake(s->ep);
 }
 
@@ -311,8 +311,14 @@ void h2_frame_payload(struct h2_conn *h, struct slice payload);
 bool h2_data_begin(struct h2_conn *h);
 /* Uses the bytes of its payload that are there. */
 void h2_data_take(struct h2_conn *h);
-/* Wakes the stream that was not woken yet, if there is one. */
+/* Wakes the streams that got something. */
 void h2_wake_late(struct h2_conn *h);
+/* The stream's user will be told, once what was received is used. */
+static inline void h2s_wake_soon(struct h2_stream *s)
+{
+	if (!list_is_linked(&s->late))
+		list_append(&s->conn->late, &s->late);
+}
 
 /* --- h2_send.c */
 

@@ -55,6 +55,7 @@ struct h2_stream *h2s_new(struct h2_conn *h, uint32_t id)
 	s->tx_window = h->peer_window;
 	s->rx_window = h->settings_window;
 	list_init(&s->sender);
+	list_init(&s->late);
 	if (id)
 		tree_insert(&h->streams, &s->node, id);
 	h->stream_count++;
@@ -77,8 +78,7 @@ void h2s_free(struct h2_stream *s)
 
 	if (s->flags & H2S_FL_RECEIVING)
 		h->receiving--;
-	if (h->late == s)
-		h->late = NULL;
+	list_remove(&s->late);
 	if (h->data == s)
 		h->data = NULL;
 	list_remove(&s->sender);
