@@ -49,7 +49,7 @@ struct h2_conn *h2_front_new(struct conn *c, const struct front_user *user, void
 			     struct block *in, uint32_t at);
 /* Reads at once what may be there already. May destroy the h2_conn. */
 void h2_front_start(struct h2_conn *h);
-/* Ends it, as when the process stops: at once if idle, else when its streams have ended. */
+/* The process stops: asks the client to go, and ends a moment after its last stream. */
 void h2_front_stop(struct h2_conn *h);
 
 /* --- towards servers */

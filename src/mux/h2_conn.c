@@ -15,6 +15,8 @@
 
 /* After the last byte was sent, how long the rest is read and thrown away. */
 #define DRAIN_MS 2000
+/* When the process stops: how long an idle client has for requests that are on their way. */
+#define LEAVE_MS 1000
 
 static struct pool *conn_pool;
 
@@ -147,10 +149,11 @@ void h2c_goaway(struct h2_conn *h, enum h2_error code, uint32_t last)
 {
 	char frame[H2_GOAWAY_LEN];
 
-	if (h->flags & H2C_FL_GOAWAY_SENT && h->error == code)
+	if (h->flags & H2C_FL_GOAWAY_SENT && h->error == code && h->goaway_last == last)
 		return;
 	h->flags |= H2C_FL_GOAWAY_SENT;
 	h->error = (uint8_t)code;
+	h->goaway_last = last;
 	h2_count(h, FRONT_COUNT_GOAWAYS_SENT);
 	/* servers begin no streams */
 	h2_put_goaway(frame, h->side->is_back ? 0 : last, code);
@@ -226,5 +229,7 @@ void h2c_arm(struct h2_conn *h)
 		ms = set->client_ms;
 	else if (!h->stream_count)
 		ms = h->last_stream ? set->keep_alive_ms : set->request_ms;
+	if (h->flags & H2C_FL_LEAVING && !h->stream_count && (!ms || ms > LEAVE_MS))
+		ms = LEAVE_MS;
 	timer_set(&h->timer, ms ? clock_now_ms() + (uint64_t)ms : TIMER_NEVER);
 }

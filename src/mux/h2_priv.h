@@ -36,6 +36,7 @@ enum h2_conn_flags {
 	H2C_FL_CONTINUATION = 1 << 3,/* only CONTINUATION of <frame.stream> may come */
 	H2C_FL_STOP = 1 << 4,        /* no further stream is taken */
 	H2C_FL_GOAWAY_SENT = 1 << 5,
+	H2C_FL_LEAVING = 1 << 14,    /* the process stops: the client was asked to go */
 	H2C_FL_EOF = 1 << 6,         /* the peer sends no more */
 	H2C_FL_BROKEN = 1 << 7,      /* the transport failed */
 	H2C_FL_ACKED = 1 << 8,       /* our SETTINGS were acknowledged */
@@ -107,6 +108,7 @@ struct h2_conn {
 	uint16_t flags;                  /* enum h2_conn_flags */
 	uint8_t state;                   /* enum h2c_state */
 	uint8_t error;                   /* of the last GOAWAY */
+	uint32_t goaway_last;            /* its stream */
 	uint32_t stream_count;
 	uint32_t receiving;              /* streams whose body may still come */
 	uint32_t streams_total;
