@@ -93,15 +93,8 @@ static void check_servers(struct proxy *px)
 {
 	struct server *srv;
 
-	list_for_each(srv, &px->servers, link) {
-		/* limits that complete each other */
-		if (srv->minconn > srv->maxconn && !srv->maxconn)
-			srv->maxconn = srv->minconn;
-		if (!srv->minconn || srv->minconn > srv->maxconn)
-			srv->minconn = srv->maxconn;
-		if (!srv->source)
-			srv->source = px->source;
-	}
+	list_for_each(srv, &px->servers, link)
+		server_complete(srv);
 }
 
 /* A protocol that is forced on the connections to a server must fit the mode. */
