@@ -8,10 +8,11 @@
  *          as long as its endpoint is attached.
  * Threads: that of the connection.
  * Sending: what the streams say in one turn of the loop is gathered and leaves in one system call
- *          when the turn ends. EP_TX_DONE is set when the connection took all; its queue is bounded.
+ *          when the turn ends. EP_TX_DONE is set when the connection took all; its queue is
+ *          bounded.
  * Idle   : without a stream it holds no buffer.
- * Bounds : streams at once, frames a turn, answers to control frames, bytes of a head, windows. What
- *          a well-behaved peer never does is counted (glitches) and may end the connection.
+ * Bounds : streams at once, frames a turn, answers to control frames, bytes of a head, windows.
+ *          What a well-behaved peer never does is counted (glitches) and may end the connection.
  * Config : tune.h2.*, option disable-h2-upgrade, bind's proto and alpn. See: doc/internals/h2.md
  */
 #ifndef MUX_H2_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* h2_data.c - the HTTP/2 mux: received DATA
  *
- * Payload bytes are given to their stream as slices of the received blocks, as they come. Streams are
- * woken when all that was received is used: many frames of one body cost one pass, and a request
- * that is reset right behind costs a server nothing.
+ * Payload bytes are given to their stream as slices of the received blocks, as they come. Streams
+ * are woken when all that was received is used: many frames of one body cost one pass, and a
+ * request that is reset right behind costs a server nothing.
  */
 #include "h2_priv.h"
 
@@ -72,7 +72,7 @@ bool h2_data_begin(struct h2_conn *h)
 		return false;
 	}
 	if (f->flags & H2_FL_PADDED && !f->length) {
-		h2c_error(h, H2_ERR_FRAME_SIZE_ERROR, "padded DATA without a length of the padding");
+		h2c_error(h, H2_ERR_FRAME_SIZE_ERROR, "padded DATA without the padding's length");
 		return false;
 	}
 	if (h->rx_window < f->length) {

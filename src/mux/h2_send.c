@@ -13,8 +13,8 @@
 
 /* Below this, copying behind what is written is cheaper than one more vector of the system call. */
 #define COALESCE_MAX 1024
-/* What all streams may have unsent before their sources are stopped, and one of them at least and at
- * most. A source goes on when half of that is gone.
+/* What all streams may have unsent before their sources are stopped, and one of them at least and
+ * at most. A source goes on when half of that is gone.
  */
 #define TX_TOTAL (2 * 1024 * 1024)
 #define TX_LEAST (32 * 1024)
@@ -50,7 +50,7 @@ static bool is_sent(const struct h2_stream *s, const struct http_msg *m, const s
 
 static size_t head_bound(const struct http_msg *m)
 {
-	/* :status, or the pseudo-fields of a request: the target in two parts, the host as a field */
+	/* :status, or the pseudo-fields of a request: target in two parts, host as a field */
 	size_t n = H2_FRAME_HEADER_LEN + HPACK_BEGIN_BOUND + 7 * hpack_field_bound(14, 20) +
 		   m->method_text.len + m->uri.len * 2;
 
@@ -91,7 +91,8 @@ static bool put_fields(struct h2_stream *s, struct hpack_writer *w, const struct
 	return ok && (!length || h2_put_length(e, w, m->content_length));
 }
 
-/* Cuts a header block of <len> bytes behind a frame's header at <p> into frames. Returns the end. */
+/* Cuts a header block of <len> bytes, behind a frame's header at <p>, into frames. Returns the end.
+ */
 static char *frame_head(const struct h2_stream *s, char *p, size_t len, uint8_t flags)
 {
 	size_t max = s->conn->peer_frame_max;
