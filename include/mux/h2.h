@@ -53,6 +53,7 @@ void h2_front_start(struct h2_conn *h);
 /* The process stops: asks the client to go, and ends a moment after its last stream. */
 void h2_front_stop(struct h2_conn *h);
 
+/* The connection that it owns; borrowed. */
 struct conn *h2_conn_conn(struct h2_conn *h);
 /* Its settings from now on: the connection goes on with another generation. Borrowed. */
 void h2_set_settings(struct h2_conn *h, const struct mux_settings *settings,
