@@ -261,9 +261,7 @@ static enum rule_result handshake_run(const struct rule *r, struct expr_ctx *ctx
 #define LATER(name, sets, part) \
 	{ .words = name, .rulesets = sets, .waits_for = part, .has_parameter = true }
 #define ALL (RULES_BIT(RULES_COUNT) - 1)
-#define HTTP_AFTER RULES_BIT(RULES_HTTP_AFTER)
-#define TRACKED (ALL & ~(HTTP_AFTER | RULES_BIT(RULES_TCP_RESPONSE)))
-#define MAPS "maps that change"
+#define TRACKED (ALL & ~(RULES_BIT(RULES_HTTP_AFTER) | RULES_BIT(RULES_TCP_RESPONSE)))
 #define TABLES "stick tables"
 
 static const struct rule_action actions[] = {
@@ -283,10 +281,6 @@ static const struct rule_action actions[] = {
 	       "time <time> [at-least <bytes>]", "wait for the body, or for so much of it"),
 	ACTION("wait-for-handshake", HTTP_REQ, NULL, handshake_run, "",
 	       "wait until the TLS handshake is over"),
-	LATER("add-acl", HTTP_REQ | HTTP_RES, MAPS),
-	LATER("del-acl", HTTP_REQ | HTTP_RES | HTTP_AFTER, MAPS),
-	LATER("del-map", HTTP_REQ | HTTP_RES | HTTP_AFTER, MAPS),
-	LATER("set-map", HTTP_REQ | HTTP_RES | HTTP_AFTER, MAPS),
 	LATER("sc-add-gpc", ALL, TABLES), LATER("sc-inc-gpc", ALL, TABLES),
 	LATER("sc-inc-gpc0", ALL, TABLES), LATER("sc-inc-gpc1", ALL, TABLES),
 	LATER("sc-set-gpt", ALL, TABLES), LATER("sc-set-gpt0", ALL, TABLES),
