@@ -341,7 +341,7 @@ user | group g users nosuch | nosuch | user
 user | nosuch | nosuch | -
 fe | http-request set-map(a | set-map | -
 fe | http-request add-acl | add-acl | name
-fe | http-request set-map() a b | set-map | name
++fe | http-request set-map() a b | set-map | name
 fe | http-request set-map(/dev/null) | set-map | <key>
 fe | http-request set-map(/dev/null) a | set-map | <value>
 fe | http-request set-map(/dev/null) a b c | 'c' | 'if' or 'unless'
