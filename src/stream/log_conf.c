@@ -66,10 +66,20 @@ static void choose_format(struct config *cfg, struct diag_list *diags, struct pr
 	sp->log_format = logformat_parse(&l, text, EXPR_FE_LOG_END, LOGFORMAT_LOG);
 }
 
+/* Is all that the format tells known once the server has answered? */
+static bool is_early(const struct logformat *f)
+{
+	return f && !(logformat_needs(f) & STREAM_NEEDS_END) &&
+	       !(logformat_uses(f) & (EXPR_USE_TRANSACTION | EXPR_USE_TRANSACTION_RESPONSE |
+				      EXPR_USE_SESSION_END));
+}
+
 static void log_check(struct config *cfg, struct diag_list *diags)
 {
-	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px))
+	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px)) {
 		choose_format(cfg, diags, px);
+		stream_proxy(px)->log_early = is_early(stream_proxy(px)->log_format);
+	}
 }
 
 /* log-steps {all | <step>[,...]} */

@@ -142,6 +142,9 @@ void session_addr_init(void);
 /* --- conn_error_smp.c : the number of what the log says of a connection (fc_err). */
 uint8_t conn_error_id(const char *message);
 
+/* What a log line of an alias needs (struct expr_alias): the end of the stream. */
+#define STREAM_NEEDS_END 1u
+
 /* --- log.c */
 /* Writes the log line of the stream, once, if its frontend wants one. */
 void stream_log(struct stream *s);
@@ -168,6 +171,7 @@ struct stream_proxy {
 	const char *log_format_text, *error_format_text;
 	const char *unique_header;
 	uint32_t log_lines;          /* atomic: lines written (%lc) */
+	bool log_early;              /* its format needs nothing of the end: do not wait for it */
 	unsigned log_steps;          /* bits of enum log_step; 0: one line */
 };
 extern struct slot stream_proxy_slot;
