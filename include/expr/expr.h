@@ -123,11 +123,21 @@ struct vars;
 /* Scopes of variables (expr/vars.h), from the longest-lived. */
 enum var_scope { VAR_PROC, VAR_SESS, VAR_TXN, VAR_REQ, VAR_RES, VAR_CHECK, VAR_SCOPES };
 
+/* What fetches see of a health check, which has no stream. */
+struct server;
+struct http_msg;
+struct expr_check {
+	const struct server *server;
+	const struct http_msg *response; /* NULL: none, or none yet */
+	struct slice body;        /* of the response; or all that a TCP check has received */
+};
+
 /* What is looked at. Heads are opaque here; fetches of higher floors know them. */
 struct expr_ctx {
 	struct proxy *proxy;      /* the current one: the frontend, then the backend */
 	struct session *session;
 	struct stream *stream;    /* NULL before there is one */
+	const struct expr_check *check; /* NULL but in the rules of checks */
 	struct arena *arena;      /* for results; the caller's */
 	unsigned flags;           /* enum expr_ctx_flags */
 	struct vars *vars[VAR_SCOPES]; /* heads; NULL: a scope that is not there now */
@@ -279,6 +289,15 @@ bool condition_parse(struct conf_line *l, struct acl_set *set, unsigned phase,
 		     struct condition **out);
 /* EXPR_FOUND: true; EXPR_NONE: false; EXPR_WAIT. NULL is true. */
 enum expr_result condition_eval(const struct condition *c, struct expr_ctx *ctx);
+/* How often an ACL was evaluated, and held. */
+struct acl_hits {
+	uint64_t evaluated, matched;
+};
+/* <file> NULL: it is predefined. */
+typedef void acl_each_fn(void *data, const char *name, const char *file, int line,
+			 const struct acl_hits *hits);
+/* Calls <fn> for each named ACL of a set (NULL: none), with the sum of all threads. */
+void acl_set_each(const struct acl_set *set, acl_each_fn *fn, void *data);
 /* All fetch uses that the condition involves: what must be prepared or captured for it. */
 unsigned condition_uses(const struct condition *c);
 

@@ -119,7 +119,9 @@ void switch_check(struct proxy *px, struct diag_list *diags)
 		if (sr->format)
 			continue;
 		sr->target = server_find(px, sr->name);
-		if (!sr->target)
+		if (sr->target)
+			((struct server *)sr->target)->is_referenced = true;
+		else
 			diag_add(diags, DIAG_ALERT, &place, NULL,
 				 "%s '%s' : unable to find server '%s' referenced in a "
 				 "'use-server' rule.", proxy_kind_name(px), px->name, sr->name);
