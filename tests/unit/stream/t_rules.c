@@ -37,6 +37,11 @@ const struct addr *session_dst(struct session *s)
 	return NULL;
 }
 
+struct slot_area *stream_slots(struct stream *s)
+{
+	return NULL; /* nothing is sniffed: the streams here speak HTTP */
+}
+
 struct expr_ctx *stream_expr(struct stream *s, unsigned flags)
 {
 	s->expr = (struct expr_ctx){ .proxy = s->be, .session = s->sess, .stream = s,
