@@ -123,11 +123,21 @@ struct vars;
 /* Scopes of variables (expr/vars.h), from the longest-lived. */
 enum var_scope { VAR_PROC, VAR_SESS, VAR_TXN, VAR_REQ, VAR_RES, VAR_CHECK, VAR_SCOPES };
 
+/* What fetches see of a health check, which has no stream. */
+struct server;
+struct http_msg;
+struct expr_check {
+	const struct server *server;
+	const struct http_msg *response; /* NULL: none, or none yet */
+	struct slice body;        /* of the response; or all that a TCP check has received */
+};
+
 /* What is looked at. Heads are opaque here; fetches of higher floors know them. */
 struct expr_ctx {
 	struct proxy *proxy;      /* the current one: the frontend, then the backend */
 	struct session *session;
 	struct stream *stream;    /* NULL before there is one */
+	const struct expr_check *check; /* NULL but in the rules of checks */
 	struct arena *arena;      /* for results; the caller's */
 	unsigned flags;           /* enum expr_ctx_flags */
 	struct vars *vars[VAR_SCOPES]; /* heads; NULL: a scope that is not there now */
@@ -232,6 +242,11 @@ const struct expr_fetch *expr_fetch_find(struct slice name);
 const struct expr_converter *expr_converter_find(struct slice name);
 /* Same. */
 const struct expr_acl_keyword *expr_acl_keyword_find(struct slice name);
+
+/* All rows in the order of their names; NULL: no more. */
+const struct expr_fetch *expr_fetch_at(size_t index);
+/* Same. */
+const struct expr_converter *expr_converter_at(size_t index);
 
 /* Arguments that name a proxy, server, table, map or user list: the floor that knows them resolves
  * them in its check hook, sets arg->object, and reports those that it cannot find.

@@ -27,13 +27,17 @@ enum logformat_options {
 	LOGFORMAT_HTTP = 1 << 5,      /* for header fields: control bytes become %XX */
 	LOGFORMAT_BINARY = 1 << 6,    /* +bin: bytes as they are */
 	LOGFORMAT_PRINTABLE = 1 << 7, /* for logs: control bytes but tabs become #XX */
+	LOGFORMAT_JSON = 1 << 8,      /* +json: values, and with %o a map of the named items */
+	LOGFORMAT_CBOR = 1 << 9,      /* +cbor: the same; in hexadecimal unless +bin */
+	LOGFORMAT_UTF8 = 1 << 10,     /* +utf8: JSON leaves valid UTF-8 as it is */
 	/* What `log-format` asks for. An lf-string for a body asks for nothing. */
 	LOGFORMAT_LOG = LOGFORMAT_MANDATORY | LOGFORMAT_MERGE | LOGFORMAT_PRINTABLE,
 };
 
 struct logformat_item {
 	unsigned options;             /* enum logformat_options */
-	struct slice argument;        /* what stood in braces beside the flags; none so far */
+	struct slice name;            /* "%(name:type)": the key of encodings */
+	enum sample_type type;        /* the type asked for; SMP_ANY: its own */
 	const struct expr_alias *alias; /* NULL: text or expression */
 	struct expr *expr;
 	struct slice text;
@@ -42,6 +46,10 @@ struct logformat_item {
 enum expr_alias_flags {
 	ALIAS_HTTP = 1 << 0,     /* mode http only */
 	ALIAS_LOG = 1 << 1,      /* log formats only */
+	ALIAS_NUMBER = 1 << 3,   /* a number to encodings, unless +X */
+	ALIAS_PIECES = 1 << 4,   /* what a client said: pieces to CBOR */
+	ALIAS_CAPTURES = 1 << 5, /* captured fields: null to encodings when there are none */
+	ALIAS_LIST = 1 << 6,     /* a list to encodings: its words, quoted with Q */
 	ALIAS_REQUEST_TIME = 1 << 2, /* known when the request is: the log need not wait for it */
 };
 

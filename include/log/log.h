@@ -31,7 +31,41 @@ enum log_format {
 	LOG_FORMATS,
 };
 
+/* X(name, word in configurations, what %OG says): when a line is written. */
+#define LOG_STEP_LIST(X) \
+	X(UNSPEC, "unspec", "unspec") \
+	X(ACCEPT, "accept", "txn_accept") \
+	X(REQUEST, "request", "txn_request") \
+	X(CONNECT, "connect", "txn_connect") \
+	X(RESPONSE, "response", "txn_response") \
+	X(CLOSE, "close", "txn_close") \
+	X(ERROR, "error", "sess_error") \
+	X(KILLED, "killed", "sess_killed") /* an error to profiles */ \
+	X(QUIC_INIT, "quic-init", "quic-init") \
+	X(TCP_REQ_CONN, "tcp-req-conn", "tcp-req-conn") \
+	X(TCP_REQ_SESS, "tcp-req-sess", "tcp-req-sess") \
+	X(TCP_REQ_CONT, "tcp-req-cont", "tcp-req-cont") \
+	X(TCP_RES_CONT, "tcp-res-cont", "tcp-res-cont") \
+	X(HTTP_REQ, "http-req", "http-req") \
+	X(HTTP_RES, "http-res", "http-res") \
+	X(HTTP_AFTER_RES, "http-after-res", "http-after-res") \
+	X(ANY, "any", "any")
+
+enum log_step {
+#define X(name, word, origin) LOG_STEP_##name,
+	LOG_STEP_LIST(X)
+#undef X
+	LOG_STEPS
+};
+
+const char *log_step_word(enum log_step step);
+const char *log_step_origin(enum log_step step);
+/* LOG_STEPS: unknown. */
+enum log_step log_step_find(struct slice word);
+
 struct log_targets; /* a list of targets */
+struct logformat;
+struct strbuf;
 
 /* Settings of a proxy or of `global`. */
 struct log_settings {
@@ -52,6 +86,10 @@ struct log_message {
 	struct slice structured_data; /* rfc5424: "[id a=\"b\"]"; none: "-" */
 	struct slice text;            /* without final newline */
 	uint64_t wall_us;             /* 0: now */
+	/* for targets with a profile, which want other texts: builds one; or NULL */
+	bool (*build)(void *ctx, const struct logformat *f, struct strbuf *out);
+	void *ctx;
+	enum log_step step;
 };
 
 /* Sends <m> to every target of the proxy settings (or of the configuration's when `log global`).
@@ -85,7 +123,6 @@ struct log_header {
 	unsigned pid;
 	uint64_t wall_us;
 };
-struct strbuf;
 bool log_header_write(struct strbuf *out, const struct log_header *h);
 
 /* Parses what follows `log` on a line: target and options; appends to *targets. For `log` of other
@@ -94,5 +131,6 @@ bool log_header_write(struct strbuf *out, const struct log_header *h);
 bool log_target_parse(struct conf_line *l, struct log_targets **targets);
 
 extern const struct module mod_log;
+extern const struct module mod_log_profile;
 
 #endif

@@ -74,6 +74,16 @@ struct endpoint_user {
 	void (*wake)(struct endpoint *ep);
 };
 
+/* What fetches and dumps tell of a mux that carries several streams. */
+struct endpoint_facts {
+	unsigned streams;          /* of the connection, that have not ended */
+	unsigned streams_limit;    /* that it may have at once; 0: any number */
+	unsigned glitches;         /* oddities of the peer */
+	uint32_t id;               /* the stream's number on the wire */
+	int64_t reset_code;        /* that the peer reset it with; -1: it did not */
+	uint8_t major;             /* HTTP version of the wire */
+};
+
 struct endpoint_ops {
 	const char *name;
 	/* Sends what can be sent of tx_head, tx and the end. */
@@ -88,6 +98,10 @@ struct endpoint_ops {
 	/* Bytes to send before anything else (PROXY protocol header); copied. False: no memory. */
 	bool (*preamble)(struct endpoint *ep, struct slice bytes);
 	bool framed;   /* bytes are never alone on the wire: no splicing */
+	/* Fills what the mux knows of the connection and the stream. NULL: one message at a time,
+	 * nothing to tell.
+	 */
+	void (*facts)(const struct endpoint *ep, struct endpoint_facts *out);
 };
 
 struct endpoint {

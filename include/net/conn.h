@@ -36,6 +36,7 @@ enum conn_flags {
 	CONN_DRY = 1 << 13,       /* the socket has no bytes although CONN_CAN_RECV is set: the
 				   * transport's own. An event of the socket clears it */
 	CONN_TX_HELD = 1 << 14,   /* the transport holds bytes that the socket did not take */
+	CONN_RESET = 1 << 15,     /* an error was announced: what came before it can be read */
 };
 
 struct conn;

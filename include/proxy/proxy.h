@@ -72,7 +72,6 @@ enum proxy_mode { PROXY_MODE_TCP, PROXY_MODE_HTTP, PROXY_MODE_LOG, PROXY_MODE_SP
 	X(SPLICE_RESPONSE, "splice-response", PROXY_LISTEN, 3) \
 	X(SMART_ACCEPT, "tcp-smart-accept", PROXY_FE, 3) \
 	X(SMART_CONNECT, "tcp-smart-connect", PROXY_BE, 3) \
-	X(TRANSPARENT, "transparent", PROXY_BE, 3) \
 	X(IDLE_CLOSE, "idle-close-on-response", PROXY_FE, 2) \
 	X(DISABLE_H2_UPGRADE, "disable-h2-upgrade", PROXY_FE, 2)
 #define X(name, words, sides, modes) PROXY_OPT_AT_##name,
@@ -209,7 +208,8 @@ struct proxy {
 	struct hash_settings hash;
 	struct balance *balance;
 	struct list servers;         /* struct server.link, in order of the file */
-	unsigned server_count;
+	unsigned server_count;       /* atomic */
+	struct server *removed;      /* at run time: servers that die with the generation */
 	struct server *default_server; /* what `default-server` has set; or NULL */
 	bool default_server_is_own;
 	struct source *source;       /* or NULL */

@@ -13,6 +13,7 @@
 struct config;
 struct diag_list;
 struct listener_conf;
+struct socket_origin;
 struct stream_limits;
 
 /* Opens every bind line of every frontend; problems become diagnostics. False: at least one failed;
@@ -33,6 +34,8 @@ void listen_inherit_all(struct config *cfg);
 void listen_leave_all(struct config *prev);
 /* Adds the alert about an address that cannot be opened. Returns false. */
 bool listen_report(struct diag_list *diags, const struct listener_conf *l, const char *error);
+/* Refuse clients whose own port is below 1024 (harden.reject-privileged-ports.tcp)? */
+void listen_reject_privileged(bool reject);
 /* One socket for each address, whatever `shards` says (noreuseport). Before they are opened. */
 void listen_forbid_reuseport(void);
 /* Begins to accept on the calling thread. */
@@ -41,6 +44,13 @@ void listen_start_thread(struct config *cfg);
 void listen_stop_all(struct config *cfg);
 /* How many listening sockets there are. */
 unsigned listen_count(const struct config *cfg);
+/* Fills in the open sockets of frontends, borrowed, at most <max>; with <max> 0, only counts them.
+ * Returns how many.
+ */
+unsigned listen_collect(const struct config *cfg, int *sockets, struct socket_origin *origins,
+			unsigned max);
+/* Another process has them as well: their ports are not ours to release from now on. */
+void listen_set_handed_out(void);
 /* Stops accepting for a while, releasing the ports / takes them back (SIGTTOU, SIGTTIN). */
 void listen_pause_all(struct config *cfg);
 void listen_resume_all(struct config *cfg);
@@ -69,8 +79,10 @@ void sessions_kill_thread(void);
 void sessions_follow_thread(void);
 /* The same for idle connections to servers: those to a server that it has too are kept. */
 void server_conns_follow_thread(void);
-/* Asks idle client connections of the calling thread to go (soft stop). */
-void sessions_stop_thread(void);
+/* Asks client connections of the calling thread to go (soft stop), the idle ones at once: one of
+ * <of> of those that were not asked yet.
+ */
+void sessions_stop_thread(unsigned of);
 
 /* The process's limits; main computes them before listen_open_all(). 0: none. */
 void listen_set_limits(unsigned maxconn, unsigned maxconnrate, unsigned maxsessrate,

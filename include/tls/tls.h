@@ -64,14 +64,19 @@ bool tls_handshake_step(struct conn *c);
 
 /* Was `ssl` given on this server line? <server>: its slots. */
 bool tls_server_is_on(const struct slot_area *server);
+/* Checks of this server use TLS, whether `ssl` was given or not. Before tls_server_check(). */
+void tls_server_want(struct slot_area *server);
 /* In the check phase, see tls_bind_check(). */
 bool tls_server_check(struct config *cfg, struct slot_area *server, const struct tls_place *where,
 		      struct diag_list *diags);
+/* Does it offer protocols by ALPN; does it offer <name> ("h2")? */
+bool tls_server_has_alpn(const struct slot_area *server);
+bool tls_server_offers(const struct slot_area *server, struct slice name);
 /* The expression of `sni`; NULL: none. */
 const struct expr *tls_server_sni(const struct slot_area *server);
 /* Makes TLS the transport of a connection that is being made, with CONN_HANDSHAKE set. <sni>: the
- * name to ask for, or slice_none(). <alpn>: a list in wire format instead of the line's, or
- * slice_none(). False: no memory.
+ * name to ask for, or slice_none(). <alpn>: a list in wire format instead of the line's (an
+ * empty one: none), or slice_none(). False: no memory.
  */
 bool tls_connect(struct conn *c, struct slot_area *server, struct slice sni, struct slice alpn);
 /* The server's settings are now those of another generation's, which are the same. Harmless when
@@ -136,6 +141,7 @@ const char *tls_library_name(void);
 const char *tls_library_version(void);
 
 extern const struct module mod_tls, mod_tls_bind, mod_tls_server, mod_tls_smp, mod_tls_hello_smp,
-	mod_tls_cert_smp;
+	mod_tls_cert_smp, mod_tls_store, mod_tls_keylog, mod_tls_cert_ctl,
+	mod_tls_ca_ctl, mod_tls_list_ctl;
 
 #endif

@@ -37,6 +37,8 @@ struct lf_parser {
 	const char *text, *at;
 	unsigned phase;
 	unsigned options;          /* of the items to come */
+	struct slice name;         /* of the item being read */
+	enum sample_type type;
 	struct strbuf run;         /* text read and not yet an item */
 	struct logformat_item *items; /* on the heap while it grows */
 	unsigned count, room;
@@ -91,7 +93,8 @@ static bool lf_flag(struct lf_parser *p, struct slice flag, unsigned *options)
 {
 	static const struct { const char *name; unsigned bit; } flags[] = {
 		{ "Q", LOGFORMAT_QUOTE }, { "X", LOGFORMAT_HEX }, { "E", LOGFORMAT_ESCAPE },
-		{ "bin", LOGFORMAT_BINARY },
+		{ "bin", LOGFORMAT_BINARY }, { "json", LOGFORMAT_JSON },
+		{ "cbor", LOGFORMAT_CBOR }, { "utf8", LOGFORMAT_UTF8 },
 	};
 	bool off = flag.len && flag.ptr[0] == '-';
 	struct slice name = flag;
@@ -107,13 +110,9 @@ static bool lf_flag(struct lf_parser *p, struct slice flag, unsigned *options)
 			*options |= flags[i].bit;
 		return true;
 	}
-	if (slice_eq(name, SLICE("json")) || slice_eq(name, SLICE("cbor")) ||
-	    slice_eq(name, SLICE("utf8"))) {
-		expr_fail(&p->error, "encoding '%.*s' is not built yet", SLICE_FMT(name));
-		return false;
-	}
 	if (name.len)
-		conf_warn(p->l, p->l->at, "the flags are Q, X, E and bin, after '+' or '-'",
+		conf_warn(p->l, p->l->at,
+			  "the flags are Q, X, E, bin, json, utf8 and cbor, after '+' or '-'",
 			  "unknown log-format flag '%.*s' is ignored.", SLICE_FMT(flag));
 	return true;
 }
@@ -138,20 +137,46 @@ static bool lf_flags(struct lf_parser *p, unsigned *options)
 	return true;
 }
 
-/* "(name:type)" at p->at: it matters to encodings only, which are not built yet. */
+/* "(name:type)" at p->at. */
 static bool lf_name(struct lf_parser *p)
 {
-	const char *end = strchr(p->at, ')');
+	static const struct { const char *name; enum sample_type type; } types[] = {
+		{ "str", SMP_STR }, { "sint", SMP_INT }, { "bool", SMP_BOOL },
+	};
+	const char *start = p->at + 1, *end = strchr(start, ')');
+	struct slice both, type;
+	size_t colon;
 
 	if (!end) {
-		expr_fail(&p->error, "truncated line after '%s'", p->at + 1);
+		expr_fail(&p->error, "truncated line after '%s'", start);
 		return false;
 	}
 	p->at = end + 1;
-	return true;
+	both = slice_make(start, (size_t)(end - start));
+	colon = slice_find_char(both, 0, ':');
+	p->name = colon == SIZE_MAX ? both : slice_sub(both, 0, colon);
+	p->name = arena_copy(&p->l->cfg->arena, p->name);
+	if (!p->name.ptr)
+		return lf_fail_memory(p);
+	if (colon == SIZE_MAX)
+		return true;
+	type = slice_sub(both, colon + 1, both.len);
+	for (unsigned i = 0; i < ARRAY_LEN(types); i++)
+		if (slice_eq(type, slice_of(types[i].name)))
+			p->type = types[i].type;
+	if (p->type == SMP_ANY)
+		expr_fail(&p->error, "unknown type '%.*s' of item '%.*s': expects 'str', 'sint' or "
+			  "'bool'", SLICE_FMT(type), SLICE_FMT(p->name));
+	return p->type != SMP_ANY;
 }
 
 /* --- items -------------------------------------------------------------------------------- */
+
+/* Bytes as they are: that is for whole formats. */
+static unsigned lf_item_options(const struct lf_parser *p, unsigned options)
+{
+	return (options & ~(unsigned)LOGFORMAT_BINARY) | (p->options & LOGFORMAT_BINARY);
+}
 
 static bool lf_expression(struct lf_parser *p, unsigned options)
 {
@@ -186,7 +211,9 @@ static bool lf_expression(struct lf_parser *p, unsigned options)
 	item = lf_flush(p) ? lf_item(p) : NULL;
 	if (!item)
 		return false;
-	item->options = options;
+	item->options = lf_item_options(p, options);
+	item->name = p->name;
+	item->type = p->type;
 	item->expr = e;
 	p->f->uses |= expr_uses(e);
 	p->at = ep.at + 1;
@@ -211,6 +238,8 @@ static bool lf_alias(struct lf_parser *p, unsigned options)
 
 	if (slice_eq(name, SLICE("o"))) {
 		p->options = options;
+		if (options & (LOGFORMAT_JSON | LOGFORMAT_CBOR))
+			p->f->encoding = options;
 		return true;
 	}
 	if (!alias) {
@@ -226,7 +255,9 @@ static bool lf_alias(struct lf_parser *p, unsigned options)
 	item = lf_flush(p) ? lf_item(p) : NULL;
 	if (!item)
 		return false;
-	item->options = options;
+	item->options = lf_item_options(p, options);
+	item->name = p->name;
+	item->type = p->type;
 	item->alias = alias;
 	p->f->needs |= alias->needs;
 	return true;
@@ -239,6 +270,8 @@ static bool lf_percent(struct lf_parser *p)
 	const char *start = p->at++;
 	bool plain = true;
 
+	p->name = slice_none();
+	p->type = SMP_ANY;
 	if (*p->at == '%') {
 		p->at++;
 		return strbuf_add_char(&p->run, '%');

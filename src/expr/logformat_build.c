@@ -212,11 +212,16 @@ bool logformat_build(const struct logformat *f, struct expr_ctx *ctx, struct str
 
 	if (f->constant.ptr)
 		return strbuf_add(out, f->constant);
+	if (f->encoding)
+		return logformat_encode(f, ctx, out);
 	for (unsigned i = 0; i < f->count; i++) {
 		const struct logformat_item *item = &f->items[i];
 		bool ok = true;
 
-		if (item->alias)
+		if (item->options & (LOGFORMAT_JSON | LOGFORMAT_CBOR) &&
+		    (item->alias || item->expr))
+			ok = logformat_encode_item(item, ctx, out);
+		else if (item->alias)
 			ok = item->alias->print(ctx, item, out);
 		else if (item->expr)
 			ok = put_expression(item, ctx, out);
@@ -247,4 +252,5 @@ struct slice logformat_make(const struct logformat *f, struct expr_ctx *ctx, siz
 void logformat_trim_thread(void)
 {
 	strbuf_fini(&scratch);
+	logformat_encode_trim();
 }

@@ -12,8 +12,17 @@ struct logformat {
 	struct logformat_item *items;
 	unsigned count;
 	unsigned needs, uses;
+	unsigned encoding;     /* of all of it: LOGFORMAT_JSON or LOGFORMAT_CBOR, with options */
 	struct slice constant; /* slice_none(): it varies */
 };
+
+/* The value of an item, encoded as its options say. False: no room. */
+bool logformat_encode_item(const struct logformat_item *item, struct expr_ctx *ctx,
+			   struct strbuf *out);
+/* The map of the named items of a format that has an encoding. */
+bool logformat_encode(const struct logformat *f, struct expr_ctx *ctx, struct strbuf *out);
+/* Frees the room of the calling thread. */
+void logformat_encode_trim(void);
 
 /* Frees this thread's scratch text. */
 void logformat_trim_thread(void);

@@ -22,6 +22,9 @@ static uint64_t dropped; /* atomic */
 /* This thread's sockets, by family: IPv4, IPv6, UNIX; 0: not opened (0 is never one of ours). */
 static __thread int sockets[3];
 
+/* This thread's texts for targets with profiles. */
+static __thread struct strbuf own_text, own_structured;
+
 uint64_t log_dropped(void)
 {
 	return __atomic_load_n(&dropped, __ATOMIC_RELAXED);
@@ -34,6 +37,8 @@ static void log_drop(void)
 
 void log_thread_fini(void)
 {
+	strbuf_fini(&own_text);
+	strbuf_fini(&own_structured);
 	for (unsigned i = 0; i < ARRAY_LEN(sockets); i++) {
 		if (sockets[i] > 0)
 			close(sockets[i]);
@@ -135,6 +140,30 @@ static enum log_format log_format(const struct log_target *t, const struct log_s
 	return global->send_hostname ? LOG_FMT_RFC3164 : LOG_FMT_LOCAL;
 }
 
+/* Makes the message what the profile wants it to be. False: nothing is to be sent. */
+static bool log_apply_profile(const struct log_profile *p, struct log_message *m)
+{
+	const struct log_profile_step *step = log_profile_step(p, m->step);
+
+	if (p->tag)
+		m->tag = slice_of(p->tag);
+	if (!step)
+		return true;
+	if (step->drop)
+		return false;
+	if (step->format) {
+		strbuf_reset(&own_text);
+		m->build(m->ctx, step->format, &own_text);
+		m->text = strbuf_slice(&own_text);
+	}
+	if (step->structured) {
+		strbuf_reset(&own_structured);
+		m->build(m->ctx, step->structured, &own_structured);
+		m->structured_data = strbuf_slice(&own_structured);
+	}
+	return true;
+}
+
 /* Header, text and line end, the text cut so that all fits in the target's length. */
 static void log_send_one(struct log_target *t, const struct log_settings *global,
 			 const struct log_settings *proxy, const struct log_message *m)
@@ -173,8 +202,15 @@ static void log_send_one(struct log_target *t, const struct log_settings *global
 static void log_send_all(const struct log_targets *targets, const struct log_settings *global,
 			 const struct log_settings *proxy, const struct log_message *m)
 {
-	for (unsigned i = 0; targets && i < targets->count; i++)
-		log_send_one(targets->list[i], global, proxy, m);
+	for (unsigned i = 0; targets && i < targets->count; i++) {
+		const struct log_profile *p = targets->list[i]->profile;
+		struct log_message own = *m;
+
+		if (!p || !m->build)
+			log_send_one(targets->list[i], global, proxy, m);
+		else if (log_apply_profile(p, &own))
+			log_send_one(targets->list[i], global, proxy, &own);
+	}
 }
 
 static const struct log_settings *log_global(const struct config *cfg)

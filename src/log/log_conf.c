@@ -74,7 +74,7 @@ static const struct conf_keyword keywords[] = {
 	{ .words = "log", .where = CONF_GLOBAL | CONF_PROXY, .flags = CONF_CAN_NO, .min_args = 0,
 	  .max_args = -1, .parse = parse_log,
 	  .syntax = "{global | <target> [len <length>] [format <format>] [sample <ranges>:<size>] "
-		    "<facility> [<level> [<minimum level>]]}",
+		    "[profile <name>] <facility> [<level> [<minimum level>]]}",
 	  .help = "sends logs to a server, a socket or a descriptor; may be repeated" },
 	{ .words = "log-tag", .where = CONF_GLOBAL | CONF_PROXY, .min_args = 0, .max_args = -1,
 	  .parse = parse_log_tag, .syntax = "<text>", .help = "the program's name in log headers" },

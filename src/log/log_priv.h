@@ -13,6 +13,48 @@
 
 struct log_range { unsigned low, high; };
 
+/* What a profile says of a step. */
+struct log_profile_step {
+	bool is_set, drop;
+	const struct logformat *format, *structured; /* NULL: the proxy's */
+};
+
+struct log_profile {
+	struct log_profile *next;
+	const char *name, *tag;  /* no tag: the proxy's */
+	const char *file;
+	int line;
+	struct log_profile_step steps[LOG_STEPS];
+};
+
+/* A target whose profile is still to be found. */
+struct log_profile_wanted {
+	struct log_profile_wanted *next;
+	struct log_target *target; /* counted */
+	const char *name, *file;
+	int line;
+};
+
+struct log_profiles {
+	struct log_profile *first;
+	struct log_profile_wanted *wanted;
+};
+
+extern struct slot log_profile_slot;
+
+static inline struct log_profiles *log_profiles_of(const struct config *cfg)
+{
+	return slot_of(&log_profile_slot, config_slots(cfg));
+}
+
+struct log_profile *log_profile_find(const struct config *cfg, const char *name);
+/* The target wants this profile, which may come later. False: no memory, reported. */
+bool log_profile_want(struct conf_line *l, struct log_target *t, const char *name);
+/* Check phase. */
+void log_profiles_resolve(struct config *cfg, struct diag_list *diags);
+/* What it says of a step, or of any; NULL: nothing. */
+const struct log_profile_step *log_profile_step(const struct log_profile *p, enum log_step step);
+
 struct log_target {
 	unsigned refs;           /* lists that hold it; the configuration's thread only */
 	int fd;                  /* of an inherited descriptor; -1: <addr> */
@@ -25,6 +67,7 @@ struct log_target {
 	unsigned range_count;
 	struct log_range *ranges;
 	unsigned sampled;        /* atomic: lines seen */
+	const struct log_profile *profile; /* of the generation; NULL: none */
 };
 
 struct log_targets {

@@ -270,14 +270,23 @@ static bool parse_sample(struct conf_line *l, struct log_target *t)
 	return true;
 }
 
-/* len, format and sample: in this order, each at most once. */
+static bool parse_profile(struct conf_line *l, struct log_target *t)
+{
+	const char *name = conf_next(l);
+
+	if (!name || !*name)
+		return conf_error(l, l->at, NULL, "log : missing name of the profile");
+	return log_profile_want(l, t, name);
+}
+
+/* len, format, sample and profile: in this order, each at most once. */
 static bool parse_options(struct conf_line *l, struct log_target *t)
 {
 	static const struct {
 		const char *name;
 		bool (*parse)(struct conf_line *l, struct log_target *t);
 	} options[] = { { "len", parse_length }, { "format", parse_format },
-			{ "sample", parse_sample } };
+			{ "sample", parse_sample }, { "profile", parse_profile } };
 
 	for (unsigned i = 0; i < ARRAY_LEN(options); i++) {
 		if (!conf_peek(l) || strcmp(conf_peek(l), options[i].name) != 0)
@@ -286,10 +295,6 @@ static bool parse_options(struct conf_line *l, struct log_target *t)
 		if (!options[i].parse(l, t))
 			return false;
 	}
-	if (conf_peek(l) && strcmp(conf_peek(l), "profile") == 0)
-		return conf_error(l, l->at, NULL,
-				  "log : 'profile' comes later: log profiles are not "
-				  "built yet");
 	return true;
 }
 

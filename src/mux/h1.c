@@ -406,9 +406,12 @@ static void h1_notice_shut(struct h1_conn *h)
 {
 	struct endpoint *ep = h->ep;
 
-	if (!ep || ep->flags & EP_PEER_SHUT || h1_wants_bytes(h))
+	if (!ep || h1_wants_bytes(h))
 		return;
-	if (h->conn->flags & CONN_ERROR)
+	if (ep->flags & EP_PEER_SHUT && (!(h->conn->flags & CONN_RESET) || ep->flags & EP_ERROR))
+		return;
+	if (h->conn->flags & CONN_ERROR ||
+	    (h->conn->flags & CONN_RESET && !(h->flags & H1C_FL_BACK)))
 		ep->flags |= EP_ERROR;
 	ep->flags |= EP_PEER_SHUT;
 	h1_wake(h);

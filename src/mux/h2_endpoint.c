@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* h2_endpoint.c - the HTTP/2 mux: what streams ask of it */
-#include <sys/random.h>
 #include "h2_priv.h"
 
 void h2_ep_send(struct endpoint *ep)
@@ -68,26 +67,20 @@ static void h2_front_detach(struct endpoint *ep)
 	h2_leave(h, outer);
 }
 
+static void h2_front_facts(const struct endpoint *ep, struct endpoint_facts *out)
+{
+	const struct h2_stream *s = ep->mux;
+	const struct h2_conn *h = s->conn;
+
+	*out = (struct endpoint_facts){
+		.streams = h->stream_count - (s->state == H2S_CLOSED),
+		.streams_limit = (unsigned)h->limits->streams, .glitches = h->glitches,
+		.id = s->id, .major = 2,
+		.reset_code = s->flags & H2S_FL_PEER_RESET ? (int64_t)s->reset_code : -1,
+	};
+}
+
 const struct endpoint_ops h2_front_endpoint = {
 	.name = "H2", .send = h2_ep_send, .resume = h2_ep_resume, .detach = h2_front_detach,
-	.conn = h2_ep_conn, .framed = true,
+	.conn = h2_ep_conn, .framed = true, .facts = h2_front_facts,
 };
-
-void websocket_key_make(char *key)
-{
-	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-				     "0123456789+/";
-	unsigned char bytes[18] = { 0 };
-
-	/* a key is no secret: it only tells caches and peers apart */
-	if (getrandom(bytes, 16, 0) != 16)
-		bytes[0] = (unsigned char)(uintptr_t)key;
-	for (unsigned i = 0; i < 6; i++) {
-		unsigned v = (unsigned)bytes[3 * i] << 16 | (unsigned)bytes[3 * i + 1] << 8 |
-			     bytes[3 * i + 2];
-
-		for (unsigned k = 0; k < 4; k++)
-			key[4 * i + k] = digits[v >> (18 - 6 * k) & 63];
-	}
-	key[22] = key[23] = '=';
-}

@@ -89,6 +89,8 @@ static void conn_event(void *owner, int fd, unsigned events)
 		if (!(events & (FD_OUT | FD_HUP | FD_ERR)))
 			return;
 		conn_connected(c);
+	} else if (unlikely(events & FD_ERR)) {
+		c->flags |= CONN_RESET;
 	}
 	if (unlikely(c->flags & (CONN_HANDSHAKE | CONN_TX_HELD)) && transport_goes_on(c))
 		return;

@@ -13,6 +13,7 @@
 #include "proxy/bind.h"
 #include "proxy/proxy.h"
 #include "proxy/server.h"
+#include "check_priv.h"
 
 /* `disabled` was added to the server's line, or taken away; or its name is resolved now. */
 static void admin_adopt(struct server_state *st, const struct server *to, const struct server *from)
@@ -49,6 +50,7 @@ static void server_adopt(struct server *to, const struct server *from)
 		__atomic_store_n(&st->minconn, to->minconn, __ATOMIC_RELAXED);
 	}
 	admin_adopt(st, to, from);
+	check_adopt(to, from);
 	server_state_drop(&to->state);
 	to->state = st;
 }
@@ -109,6 +111,12 @@ static void listeners_adopt(struct proxy *to, const struct proxy *from)
 	}
 }
 
+/* For loads of servers that an older generation's requests still change. */
+static struct server *live_heir(const struct server *srv)
+{
+	return server_heir(proxies_current(), srv);
+}
+
 static void proxy_adopt(struct proxy *to, struct proxy *from)
 {
 	struct proxy_state *st = proxy_state_take(from->state);
@@ -129,7 +137,7 @@ static void proxy_adopt(struct proxy *to, struct proxy *from)
 	}
 	listeners_adopt(to, from);
 	balance_update(to);
-	balance_put_aside(from);
+	balance_put_aside(from, live_heir);
 	if (to->caps & PROXY_BE)
 		st->was_up = balance_has_usable(to);
 }

@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include "core/thread.h"
 #include "proxy/balance.h"
+#include "proxy/server.h"
 
 /* An entry of a backend's balancing: one server. */
 struct server_balance {
@@ -20,6 +21,7 @@ struct server_balance {
 	struct balance *balance;
 	unsigned index;
 	unsigned weight;   /* atomic: effective weight; 0: not in use */
+	bool vacant;       /* under the lock: no server, or one that was removed; weight 0 */
 	unsigned own;      /* same, as if its kind (active, backup) were in use: under the lock */
 };
 
@@ -27,11 +29,14 @@ struct balance {
 	struct proxy *proxy;
 	const struct balance_algorithm *algorithm;
 	struct server_balance *entries; /* owned */
-	unsigned count;
-	bool aside;                     /* atomic: of a generation that is not live any more */
+	unsigned count;                 /* of entries, vacant ones too */
+	unsigned used;                  /* entries from here on were never taken */
+	/* atomic; of a generation that is not live any more: the server of the live one */
+	struct server *(*heir)(const struct server *srv);
 	unsigned active, backup;        /* atomic: usable servers */
 	unsigned in_use;                /* atomic: those that serve now */
 	unsigned total_weight;          /* atomic: of those */
+	bool warming;                   /* weights are in sixteenths: a server starts slowly */
 	void *data;                     /* the algorithm's */
 	void *group[GROUPS_MAX];        /* the algorithm's, per thread group */
 };
@@ -43,6 +48,12 @@ static inline unsigned balance_entry_weight(const struct server_balance *e)
 
 /* Is its load below what hash-balance-factor allows? */
 bool balance_entry_is_light(const struct server_balance *e);
+/* A weight of an entry in sixteenths of the user's unit, as the wheel and the ring count. */
+static inline uint32_t balance_fine_weight(const struct balance *b, unsigned weight)
+{
+	return b->warming ? weight : weight * SERVER_WARM;
+}
+
 /* In use, with room, and not to be avoided. */
 bool balance_entry_fits(const struct server_balance *e, const struct server *avoid);
 /* Zeroed memory on its own cache lines (free()); NULL: no memory. */

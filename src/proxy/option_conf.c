@@ -277,7 +277,6 @@ static const struct conf_keyword keywords[] = {
 	BIT(SPLICE_RESPONSE, "splice-response", PROXY_LISTEN, "splice response bodies"),
 	BIT(SMART_ACCEPT, "tcp-smart-accept", PROXY_FE, "save an ACK when accepting"),
 	BIT(SMART_CONNECT, "tcp-smart-connect", PROXY_BE, "save an ACK when connecting"),
-	BIT(TRANSPARENT, "transparent", PROXY_BE, "connect to where the client was going"),
 	HTTP_BIT(IDLE_CLOSE, "idle-close-on-response", PROXY_FE,
 	    "close idle connections only after a response"),
 	HTTP_BIT(DISABLE_H2_UPGRADE, "disable-h2-upgrade", PROXY_FE, "no HTTP/2 over clear HTTP/1"),
@@ -311,16 +310,7 @@ static const struct conf_keyword keywords[] = {
 	  .max_args = 1, .flags = CONF_HTTP, .parse = parse_restrict_names,
 	  .syntax = "{ preserve | delete | reject }",
 	  .help = "request fields whose names are not letters, digits and '-'" },
-	LATER("external-check", CONF_DEF_BE, "health checks"),
-	LATER("httpchk", CONF_DEF_BE, "health checks"),
-	LATER("ldap-check", CONF_DEF_BE, "health checks"),
-	LATER("mysql-check", CONF_DEF_BE, "health checks"),
-	LATER("pgsql-check", CONF_DEF_BE, "health checks"),
-	LATER("redis-check", CONF_DEF_BE, "health checks"),
-	LATER("smtpchk", CONF_DEF_BE, "health checks"),
 	LATER("spop-check", CONF_DEF_BE, "health checks"),
-	LATER("ssl-hello-chk", CONF_DEF_BE, "health checks"),
-	LATER("tcp-check", CONF_DEF_BE, "health checks"),
 	{ 0 }
 };
 

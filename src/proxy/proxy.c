@@ -32,6 +32,8 @@ static void proxy_close(struct proxy *px)
 	balance_free(px);
 	list_for_each(srv, &px->servers, link)
 		server_close(srv);
+	for (srv = px->removed; srv; srv = srv->removed_next)
+		server_close(srv);
 	if (px->default_server_is_own)
 		server_close(px->default_server);
 	list_for_each(b, &px->binds, link) {
@@ -95,6 +97,7 @@ static void proxy_set_defaults(struct proxy *px)
 	px->retry_on = PROXY_RETRY_CONN_FAILURE;
 	px->max_keep_alive_queue = -1;
 	px->random_draws = 2;
+	px->retry_on = PROXY_RETRY_CONN_FAILURE;
 	px->algorithm = balance_find("roundrobin");
 }
 
@@ -114,6 +117,7 @@ static void proxy_set_own(struct proxy *px, struct config *cfg, const char *name
 	px->server_count = 0;
 	px->state = NULL;
 	px->balance = NULL;
+	px->removed = NULL;
 	px->default_server_is_own = false;
 }
 

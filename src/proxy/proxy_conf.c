@@ -6,6 +6,7 @@
 #include "base/bug.h"
 #include "base/strbuf.h"
 #include "conf/conf.h"
+#include "guid_priv.h"
 #include "proxy/modules.h"
 #include "proxy/proxy.h"
 #include "proxy/server.h"
@@ -169,11 +170,6 @@ static bool parse_int(struct conf_line *l)
 	return true;
 }
 
-static bool parse_text(struct conf_line *l)
-{
-	return conf_take_string(l, field_of(l));
-}
-
 /* --- keywords with a meaning of their own --------------------------------------------------- */
 
 static bool parse_maxconn(struct conf_line *l)
@@ -237,6 +233,11 @@ static bool parse_id(struct conf_line *l)
 	return true;
 }
 
+static bool parse_guid(struct conf_line *l)
+{
+	return guid_take(l, "", &((struct proxy *)l->object)->guid);
+}
+
 /* All the words that remain, as one text; NULL: no memory. */
 static const char *take_rest(struct conf_line *l)
 {
@@ -279,20 +280,44 @@ static bool parse_reuse(struct conf_line *l)
 			  "'always'.");
 }
 
+/* The bit of a word of retry-on, or 0. */
+static unsigned retry_event(const char *word)
+{
+	static const char *const names[] = {
+#define X(name, text) text,
+		PROXY_RETRY_EVENTS(X)
+#undef X
+	};
+
+	for (unsigned i = 0; i < ARRAY_LEN(names); i++)
+		if (strcmp(word, names[i]) == 0)
+			return 1u << i;
+	if (strcmp(word, "all-retryable-errors") == 0)
+		return PROXY_RETRY_CONN_FAILURE | PROXY_RETRY_EMPTY_RESPONSE |
+			PROXY_RETRY_JUNK_RESPONSE | PROXY_RETRY_RESPONSE_TIMEOUT |
+			PROXY_RETRY_0RTT_REJECTED | PROXY_RETRY_500 | PROXY_RETRY_502 |
+			PROXY_RETRY_503 | PROXY_RETRY_504;
+	return 0;
+}
+
 static bool parse_retry_on(struct conf_line *l)
 {
 	struct proxy *px = l->object;
 	const char *word;
-	unsigned events = 0;
+	unsigned events = 0, event;
 
+	if (!conf_peek(l))
+		return conf_error(l, 0, NULL, "'retry-on' needs at least one keyword to specify "
+				  "when to retry");
 	while ((word = conf_next(l))) {
-		if (strcmp(word, "none") == 0)
-			events = 0;
-		else if (strcmp(word, "conn-failure") == 0)
-			events |= PROXY_RETRY_CONN_FAILURE;
-		else
-			return conf_error(l, l->at - 1, NULL, "retry-on '%s' is not supported yet.",
+		if (strcmp(word, "none") == 0 && l->count > 2)
+			return conf_error(l, l->at - 1, NULL, "'retry-on' 'none' keyword only "
+					  "usable alone");
+		event = retry_event(word);
+		if (!event && strcmp(word, "none") != 0)
+			return conf_error(l, l->at - 1, NULL, "'retry-on': unknown keyword '%s'",
 					  word);
+		events |= event;
 	}
 	px->retry_on = events;
 	return true;
@@ -369,7 +394,7 @@ static const struct conf_keyword keywords[] = {
 	{ .words = "fullconn", .where = CONF_DEF_BE, ONE, .parse = parse_fullconn, FIELD(fullconn),
 	  .min = 0, .max = INT32_MAX, .syntax = "<conns>",
 	  .help = "load at which servers get their full maxconn" },
-	{ .words = "guid", .where = CONF_FE_BE, ONE, .parse = parse_text, FIELD(guid),
+	{ .words = "guid", .where = CONF_FE_BE, ONE, .parse = parse_guid,
 	  .syntax = "<text>", .help = "an identifier unique in the configuration" },
 	{ .words = "http-reuse", .where = CONF_DEF_BE, ONE, .parse = parse_reuse,
 	  .syntax = "{ never | safe | aggressive | always }",
@@ -392,8 +417,8 @@ static const struct conf_keyword keywords[] = {
 	{ .words = "retries", .where = CONF_DEF_BE, ONE, .parse = parse_int, FIELD(retries),
 	  .min = 0, .max = INT32_MAX, .syntax = "<attempts>",
 	  .help = "new attempts after a failed connection to a server" },
-	{ .words = "retry-on", .where = CONF_DEF_BE, .min_args = 1, .max_args = -1,
-	  .parse = parse_retry_on, .syntax = "{ none | conn-failure }...",
+	{ .words = "retry-on", .where = CONF_DEF_BE, .max_args = -1, .parse = parse_retry_on,
+	  .syntax = "{ none | <event>... }",
 	  .help = "failures after which a request is tried again" },
 	{ .words = "source", .where = CONF_DEF_BE, .min_args = 1, .max_args = -1,
 	  .parse = parse_source, .syntax = "<addr>[:<port>] [usesrc <how>] [interface <name>]",
@@ -401,13 +426,11 @@ static const struct conf_keyword keywords[] = {
 	LATER("compression", CONF_PROXY, "compression"),
 	LATER("dispatch", CONF_BE, "use a server without a check"),
 	LATER("email-alert", CONF_PROXY, "mail alerts"),
-	LATER("external-check", CONF_DEF_BE, "health checks"),
-	LATER("http-check", CONF_DEF_BE, "health checks"),
 	LATER("max-session-srv-conns", CONF_DEF_FE, "connections kept per session"),
 	LATER("server-state-file-name", CONF_DEF_BE, "server states in files"),
+	LATER("option transparent", CONF_DEF_BE, "connections without a server"),
 	LATER("stick", CONF_BE, "stick tables"),
 	LATER("stick-table", CONF_FE_BE, "stick tables"),
-	LATER("tcp-check", CONF_DEF_BE, "health checks"),
 	LATER("use-fcgi-app", CONF_BE, "FastCGI"),
 	{ 0 }
 };

@@ -6,6 +6,7 @@
 #include "address_priv.h"
 #include "base/bug.h"
 #include "conf/conf.h"
+#include "guid_priv.h"
 #include "proxy/modules.h"
 #include "proxy/proxy.h"
 #include "proxy/server.h"
@@ -75,6 +76,37 @@ static bool parse_text(struct conf_line *l)
 	return conf_take_string(l, field_of(l));
 }
 
+static bool parse_proto(struct conf_line *l)
+{
+	static const char *const names[] = { "none", "h1", "h2" };
+	const char *word = conf_next(l);
+	struct server *srv = l->object;
+
+	for (unsigned i = 0; i < ARRAY_LEN(names); i++) {
+		if (strcmp(word, names[i]) == 0) {
+			srv->proto = names[i];
+			return true;
+		}
+	}
+	return option_error(l, "%s : 'proto' :  unknown MUX protocol '%s'.", subject(l), word);
+}
+
+static bool parse_ws(struct conf_line *l)
+{
+	struct server *srv = l->object;
+	const char *word = conf_next(l);
+
+	if (strcmp(word, "auto") == 0)
+		srv->ws = SERVER_WS_AUTO;
+	else if (strcmp(word, "h1") == 0)
+		srv->ws = SERVER_WS_H1;
+	else if (strcmp(word, "h2") == 0)
+		srv->ws = SERVER_WS_H2;
+	else
+		return option_error(l, "%s : 'ws' has to be 'auto', 'h1' or 'h2'.", subject(l));
+	return true;
+}
+
 static bool parse_true(struct conf_line *l)
 {
 	*(bool *)field_of(l) = true;
@@ -84,12 +116,6 @@ static bool parse_true(struct conf_line *l)
 static bool parse_false(struct conf_line *l)
 {
 	*(bool *)field_of(l) = false;
-	return true;
-}
-
-/* Options that ask for what holds anyway. */
-static bool parse_nothing(struct conf_line *l)
-{
 	return true;
 }
 
@@ -124,6 +150,15 @@ static bool parse_id(struct conf_line *l)
 	srv->id = (int)id;
 	srv->id_forced = true;
 	return true;
+}
+
+static bool parse_guid(struct conf_line *l)
+{
+	struct server *srv = l->object;
+	char text[300];
+
+	snprintf(text, sizeof(text), "%s : ", subject(l));
+	return guid_take(l, text, &srv->guid);
 }
 
 /* keyword->min is the version, 0 none. */
@@ -209,7 +244,6 @@ static bool parse_tcp_ut(struct conf_line *l)
 	return conf_take_time_ms(l, &srv->tcp_ut_ms);
 }
 
-/* `on-marked-down shutdown-sessions` and kin come with health checks. */
 #define LATER(text, args, what) \
 	{ .words = text, .where = CONF_SERVER, .flags = CONF_REFUSED, .min_args = args, \
 	  .max_args = args, .help = what, \
@@ -219,8 +253,6 @@ static bool parse_tcp_ut(struct conf_line *l)
 #define NUMBER(text, member, low, high, what) \
 	{ .words = text, .where = CONF_SERVER, ONE, .parse = parse_int64, FIELD(member), \
 	  .min = low, .max = high, .syntax = "<number>", .help = what }
-#define NOT(text) \
-	{ .words = text, .where = CONF_SERVER, .parse = parse_nothing, .help = "the default" }
 
 /* --- lines ---------------------------------------------------------------------------------- */
 
@@ -301,6 +333,23 @@ static bool name_is_free(struct conf_line *l, const struct server *srv)
 	return true;
 }
 
+/* Words that exclude each other. False: reported. */
+static bool checks_fit(struct conf_line *l, const struct server *srv)
+{
+	const struct server_checks *c = &srv->checks;
+
+	if (c->track_name && c->health.on)
+		return server_error(l, l->at - 1, "%s : unable to enable checks and tracking "
+				    "at the same time!", server_subject(srv));
+	if (c->track_name && c->init != CHECK_INIT_NONE)
+		return server_error(l, l->at - 1, "%s : unable to set init-state and "
+				    "tracking at the same time!", server_subject(srv));
+	if (c->agent.on && !c->agent.port)
+		return server_error(l, l->at - 1, "%s : server %s does not have agent port. Agent "
+				    "check has been disabled.", server_subject(srv), srv->name);
+	return true;
+}
+
 /* Does a change of this option leave connections as they are? It has one value. */
 static bool is_about_load(const char *word)
 {
@@ -339,7 +388,7 @@ static bool parse_server(struct conf_line *l)
 	l->at = 3;
 	valid = set_address(l, srv, l->words[2]);
 	valid &= take_options(l, srv);
-	valid = valid && name_is_free(l, srv);
+	valid = valid && checks_fit(l, srv) && name_is_free(l, srv);
 	if (valid)
 		server_link(srv);
 	else
@@ -403,7 +452,7 @@ static bool parse_server_template(struct conf_line *l)
 		l->at = 4;
 		valid = set_address(l, srv, l->words[3]);
 		valid &= take_options(l, srv);
-		if (!valid || !name_is_free(l, srv)) {
+		if (!valid || !checks_fit(l, srv) || !name_is_free(l, srv)) {
 			server_close(srv);
 			return false;
 		}
@@ -437,7 +486,7 @@ static const struct conf_keyword keywords[] = {
 	  .help = "starts in service" },
 	{ .words = "id", .where = CONF_SERVER, ONE, .parse = parse_id, .syntax = "<number>",
 	  .help = "numeric identifier, otherwise assigned" },
-	{ .words = "guid", .where = CONF_SERVER, ONE, .parse = parse_text, FIELD(guid),
+	{ .words = "guid", .where = CONF_SERVER, ONE, .parse = parse_guid,
 	  .syntax = "<text>", .help = "an identifier unique in the configuration" },
 	NUMBER("maxconn", maxconn, 0, INT32_MAX, "requests that it serves at once"),
 	NUMBER("minconn", minconn, 0, INT32_MAX, "same at low load"),
@@ -482,7 +531,9 @@ static const struct conf_keyword keywords[] = {
 	  .help = "TCP fast open" },
 	{ .words = "no-tfo", .where = CONF_SERVER, .parse = parse_false, FIELD(tfo),
 	  .help = "no TCP fast open" },
-	{ .words = "proto", .where = CONF_SERVER, ONE, .parse = parse_text, FIELD(proto),
+	{ .words = "ws", .where = CONF_SERVER, ONE, .parse = parse_ws,
+	  .syntax = "{ auto | h1 | h2 }", .help = "HTTP version of WebSockets" },
+	{ .words = "proto", .where = CONF_SERVER, ONE, .parse = parse_proto,
 	  .syntax = "<name>", .help = "protocol forced on its connections" },
 	{ .words = "cookie", .where = CONF_SERVER, ONE, .parse = parse_text, FIELD(cookie),
 	  .syntax = "<value>", .help = "value of the cookie that means it" },
@@ -492,34 +543,6 @@ static const struct conf_keyword keywords[] = {
 	  .help = "never learnt by stick rules" },
 	{ .words = "stick", .where = CONF_SERVER, .parse = parse_false, FIELD(non_stick),
 	  .help = "learnt by stick rules" },
-	{ .words = "strict-maxconn", .where = CONF_SERVER, .parse = parse_true,
-	  FIELD(strict_maxconn), .help = "maxconn counts connections, idle ones too" },
-	NOT("no-check"), NOT("no-agent-check"), NOT("no-check-ssl"), NOT("no-check-reuse-pool"),
-	LATER("check", 0, "health checks"),
-	LATER("inter", 1, "health checks"),
-	LATER("fastinter", 1, "health checks"),
-	LATER("downinter", 1, "health checks"),
-	LATER("rise", 1, "health checks"),
-	LATER("fall", 1, "health checks"),
-	LATER("addr", 1, "health checks"),
-	LATER("port", 1, "health checks"),
-	LATER("observe", 1, "health checks"),
-	LATER("error-limit", 1, "health checks"),
-	LATER("on-error", 1, "health checks"),
-	LATER("on-marked-down", 1, "health checks"),
-	LATER("on-marked-up", 1, "health checks"),
-	LATER("init-state", 1, "health checks"),
-	LATER("track", 1, "health checks"),
-	LATER("slowstart", 1, "health checks"),
-	LATER("check-send-proxy", 0, "health checks"),
-	LATER("check-via-socks4", 0, "health checks"),
-	LATER("check-proto", 1, "health checks"),
-	LATER("check-reuse-pool", 0, "health checks"),
-	LATER("agent-check", 0, "agent checks"),
-	LATER("agent-inter", 1, "agent checks"),
-	LATER("agent-addr", 1, "agent checks"),
-	LATER("agent-port", 1, "agent checks"),
-	LATER("agent-send", 1, "agent checks"),
 	LATER("resolvers", 1, "name resolution at run time"),
 	LATER("resolve-prefer", 1, "name resolution at run time"),
 	LATER("resolve-opts", 1, "name resolution at run time"),
@@ -527,6 +550,7 @@ static const struct conf_keyword keywords[] = {
 	LATER("init-addr", 1, "name resolution at run time"),
 	LATER("socks4", 1, "SOCKS4"),
 	LATER("shard", 1, "peers"),
+	LATER("strict-maxconn", 0, "counting idle connections"),
 	LATER("idle-ping", 1, "HTTP/2"),
 	LATER("log-proto", 1, "log backends"),
 	LATER("log-bufsize", 1, "log backends"),

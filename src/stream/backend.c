@@ -114,7 +114,7 @@ static enum step enter_queue(struct stream *s, struct server *srv)
 		s->task = task_new(queue_task, s);
 		if (!s->task)
 			return stream_fail(s, 503, CAUSE_RESOURCE, 'Q');
-		s->task->nice = (short)s->sess->listener->bind->nice;
+		s->task->nice = (short)s->listener->bind->nice;
 		queue_waiter_init(&s->waiter, s->task);
 	}
 	switch (queue_enter(&s->waiter, s->be, srv, s->priority_class, s->priority_offset_ms)) {
@@ -131,19 +131,28 @@ static enum step enter_queue(struct stream *s, struct server *srv)
 	return stream_goto(s, STAGE_QUEUE);
 }
 
-/* option prefer-last-server: the server that this client's connection already has one to, if
- * requests may go there at once. Returns true when the choice was made.
+/* option prefer-last-server: the server that this client's connection already has one to, unless
+ * too many wait for it (max-keep-alive-queue). Returns true when the choice was made, with *step.
  */
-static bool assign_last(struct stream *s)
+static bool assign_last(struct stream *s, enum step *step)
 {
+	int64_t queue_max = s->be->max_keep_alive_queue;
 	struct server *srv;
 
 	if (!(s->be->options & PROXY_OPT_PREFER_LAST_SERVER) || s->flags & STRM_REDISPATCHED)
 		return false;
 	srv = server_conn_last_server(s->sess, s->be);
-	if (!srv || !server_is_usable(srv) || !server_slot_take(srv))
+	if (!srv || !server_is_usable(srv))
 		return false;
-	got_slot(s, srv);
+	if (server_slot_take(srv)) {
+		got_slot(s, srv);
+		*step = stream_goto(s, STAGE_CONNECT);
+		return true;
+	}
+	if (queue_max >= 0 && queue_length_server(srv) >= queue_max)
+		return false;
+	s->server = srv;
+	*step = enter_queue(s, srv);
 	return true;
 }
 
@@ -182,8 +191,8 @@ enum step stage_assign(struct stream *s)
 		return stream_fail(s, 400, CAUSE_CLIENT_ABORT, 'Q');
 	if (assign_wanted(s, &step))
 		return step;
-	if (assign_last(s))
-		return stream_goto(s, STAGE_CONNECT);
+	if (assign_last(s, &step))
+		return step;
 	args.expr = stream_expr(s, EXPR_DIR_REQUEST | EXPR_FINAL);
 	for (int i = 0; i < PICKS_MAX; i++) {
 		srv = balance_pick(s->be, &args);
@@ -290,7 +299,10 @@ static void count_connect(struct stream *s, bool reused)
 static enum step connected(struct stream *s)
 {
 	s->t.connected = clock_now_ns();
+	if (!(s->flags & STRM_REUSED_CONN))
+		check_observe(s->server, &s->server->checks, SEEN_CONNECTED);
 	s->wait_until_ms = TIMER_NEVER;
+	stream_log_step(s, LOG_STEP_CONNECT);
 	return stream_goto(s, STAGE_TCP_RESPONSE);
 }
 
@@ -393,7 +405,8 @@ enum step stream_connect_failed(struct stream *s, bool at_once)
 	int64_t pause = s->be->timeout.connect;
 
 	stream_drop_back(s);
-	if (!s->retries_left || !(s->be->retry_on & PROXY_RETRY_CONN_FAILURE || !s->be->retry_on)) {
+	check_observe(s->server, &s->server->checks, SEEN_CONNECT_FAILED);
+	if (!s->retries_left || !(s->be->retry_on & PROXY_RETRY_CONN_FAILURE)) {
 		counter_add(&s->be->state->be, CNT_CONN_ERRORS, 1);
 		counter_add(&st->counters, CNT_CONN_ERRORS, 1);
 		stream_drop_slot(s);
@@ -486,15 +499,19 @@ bool stream_retry(struct stream *s, unsigned event)
 		s->retries++;
 		counter_add(&s->be->state->be, CNT_RETRIES, 1);
 		counter_add(&s->server->state->counters, CNT_RETRIES, 1);
+		if (event == PROXY_RETRY_EMPTY_RESPONSE || event == PROXY_RETRY_JUNK_RESPONSE) {
+			counter_add(&s->be->state->be, CNT_RESP_ERRORS, 1);
+			counter_add(&s->server->state->counters, CNT_RESP_ERRORS, 1);
+		}
 	}
 	stream_drop_back(s);
 	http_msg_fini(&s->res);
 	http_msg_init(&s->res, &s->arena);
+	block_queue_clear(&s->front.rx); /* what was not sent yet is in the copy too */
 	block_queue_move(&s->front.rx, &s->replay);
 	s->server_at_ms = TIMER_NEVER;
 	s->flags |= stale ? STRM_NO_REUSE : 0;
-	if (may_redispatch(s) && !stale) {
+	if (may_redispatch(s) && !stale)
 		leave_server(s);
-	}
 	return true;
 }

@@ -255,7 +255,8 @@ static bool declare_capture_parse(struct conf_line *l)
 
 	if (!side || (!response && strcmp(side, "request") != 0))
 		return conf_error(l, l->at, NULL, "'declare capture' requires a direction "
-				  "('request' or 'response')");
+				  "('request' or 'response')%s%s", side ? ", not " : "",
+				  side ? side : "");
 	word = conf_next(l);
 	if (!word || strcmp(word, "len") != 0)
 		return conf_error(l, l->at, NULL,
@@ -305,7 +306,8 @@ static bool capture_rule_len(struct conf_line *l, struct rule *r, struct capture
 		return rule_error(l, r, l->at - 1, "proxy '%s' has no frontend capability",
 				  r->proxy->name);
 	if (len <= 0 || len > 65535 || *end)
-		return rule_error(l, r, l->at - 1, "length must be > 0");
+		return rule_error(l, r, l->at - 1, "length must be > 0, not '%s'",
+				  l->words[l->at - 1]);
 	a->where = capture_add(l, rule_side(r), len);
 	a->owner = r->proxy;
 	return a->where != NULL;
@@ -581,13 +583,17 @@ static const struct expr_alias aliases[] = {
 	  .help = "captured request cookie" },
 	{ .name = "CS", .print = alias_CS, .flags = ALIAS_HTTP,
 	  .help = "captured response cookie" },
-	{ .name = "hr", .print = alias_hr, .flags = ALIAS_HTTP,
+	{ .name = "hr", .print = alias_hr,
+	  .flags = ALIAS_HTTP | ALIAS_CAPTURES | ALIAS_PIECES,
 	  .help = "captured request fields" },
-	{ .name = "hrl", .print = alias_hrl, .flags = ALIAS_HTTP,
+	{ .name = "hrl", .print = alias_hrl,
+	  .flags = ALIAS_HTTP | ALIAS_CAPTURES | ALIAS_LIST,
 	  .help = "captured request fields, CLF" },
-	{ .name = "hs", .print = alias_hs, .flags = ALIAS_HTTP,
+	{ .name = "hs", .print = alias_hs,
+	  .flags = ALIAS_HTTP | ALIAS_CAPTURES | ALIAS_PIECES,
 	  .help = "captured response fields" },
-	{ .name = "hsl", .print = alias_hsl, .flags = ALIAS_HTTP,
+	{ .name = "hsl", .print = alias_hsl,
+	  .flags = ALIAS_HTTP | ALIAS_CAPTURES | ALIAS_LIST,
 	  .help = "captured response fields, CLF" },
 	{ 0 }
 };

@@ -62,15 +62,6 @@ static enum expr_result fetch_port(struct expr_ctx *ctx, const struct expr_arg *
 	return a && addr_is_inet(a) ? smp_give_int(out, a->port) : EXPR_NONE;
 }
 
-static enum expr_result fetch_http_major(struct expr_ctx *ctx, const struct expr_arg *args,
-					 struct sample *out)
-{
-	const struct stream *s = ctx->stream;
-
-	return smp_give_int(out, s && (s->flags & STRM_HTTP) ? s->req.version >= 20 ?
-			    s->req.version / 10 : 1 : 0);
-}
-
 static enum expr_result fetch_received_proxy(struct expr_ctx *ctx, const struct expr_arg *args,
 					     struct sample *out)
 {
@@ -109,11 +100,15 @@ static const struct proxy *ctx_backend(const struct expr_ctx *ctx)
 {
 	const struct stream *s = ctx->stream;
 
+	if (ctx->check)
+		return ctx->proxy;
 	return s && s->be && (s->be->caps & PROXY_BE) ? s->be : NULL;
 }
 
 static const struct server *ctx_server(const struct expr_ctx *ctx)
 {
+	if (ctx->check)
+		return ctx->check->server;
 	return ctx->stream ? ctx->stream->server : NULL;
 }
 
@@ -262,8 +257,6 @@ static const struct expr_fetch fetches[] = {
 	PORT("dst_port", L4, address_dst, "the port that the client reached"),
 	ADDRESS("fc_dst", L4, address_dst, "the address that the client reached"),
 	PORT("fc_dst_port", L4, address_dst, "the port that the client reached"),
-	FETCH("fc_http_major", SMP_INT, L4, fetch_http_major,
-	      "the client's HTTP version: 0, 1, 2, 3"),
 	FETCH("fc_rcvd_proxy", SMP_BOOL, L4, fetch_received_proxy,
 	      "did the connection begin with the PROXY protocol?"),
 	ADDRESS("fc_src", L4, address_src, "the client's address"),

@@ -198,20 +198,33 @@ static bool is_tunnel(const struct stream *s)
 }
 
 /* The request's body cannot go on: what does that mean for the stream ? STEP_NEXT: nothing. */
+static void count_client_abort(struct stream *s)
+{
+	if (s->cause != CAUSE_NONE)
+		return;
+	if (s->flags & STRM_BE_COUNTED)
+		counter_add(&s->be->state->be, CNT_CLIENT_ABORTS, 1);
+	if (s->server)
+		counter_add(&s->server->state->counters, CNT_CLIENT_ABORTS, 1);
+}
+
 static enum step check_client(struct stream *s)
 {
 	uint32_t f = s->front.flags;
 
 	if (f & EP_ERROR) {
 		/* a reset while our last bytes were on the way is the client's affair */
+		count_client_abort(s);
 		return stream_fail(s, 0, CAUSE_CLIENT_ABORT, 0);
 	}
 	if (s->flags & STRM_HEAD_SENT && s->back.flags & EP_RX_END)
 		return STEP_NEXT;
 	if (f & EP_RX_BAD)
 		return stream_fail(s, 400, CAUSE_PROXY, 0);
-	if (f & EP_RX_ABORT)
+	if (f & EP_RX_ABORT) {
+		count_client_abort(s);
 		return stream_fail(s, 400, CAUSE_CLIENT_ABORT, 0);
+	}
 	return STEP_NEXT;
 }
 
@@ -228,6 +241,10 @@ static enum step check_server(struct stream *s)
 		counter_add(&s->be->state->be, CNT_SERVER_ABORTS, 1);
 		if (s->server)
 			counter_add(&s->server->state->counters, CNT_SERVER_ABORTS, 1);
+		if (s->flags & STRM_HTTP && !is_tunnel(s))
+			counter_add(&s->be->state->be, CNT_RESP_ERRORS, 1);
+		if (s->flags & STRM_HTTP && !is_tunnel(s) && s->server)
+			counter_add(&s->server->state->counters, CNT_RESP_ERRORS, 1);
 		if (s->back.tx.len)
 			block_queue_clear(&s->back.tx);
 		return stream_fail(s, 0, f & EP_RX_BAD ? CAUSE_PROXY : CAUSE_SERVER_ABORT, 0);

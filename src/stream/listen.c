@@ -13,6 +13,7 @@
 #include "base/diag.h"
 #include "conf/conf.h"
 #include "core/thread.h"
+#include "net/handoff.h"
 #include "net/listener.h"
 #include "net/socket.h"
 #include "listen_priv.h"
@@ -29,6 +30,8 @@ static struct {
 	unsigned reached;                                      /* atomic: how often by maxconn */
 	unsigned suspended;                                    /* atomic: by listen_pause_all() */
 	unsigned lock;                                         /* of listener_conf.opened */
+	unsigned handed_out;                                   /* atomic: to another process */
+	bool reject_privileged;                                /* atomic: ports below 1024 */
 } limits = { .maxaccept = 64 };
 
 static struct rate_set conn_rate;
@@ -56,6 +59,17 @@ void listen_set_rates(unsigned maxconnrate, unsigned maxsessrate)
 {
 	__atomic_store_n(&limits.maxconnrate, maxconnrate, __ATOMIC_RELAXED);
 	__atomic_store_n(&limits.maxsessrate, maxsessrate, __ATOMIC_RELAXED);
+}
+
+void listen_reject_privileged(bool reject)
+{
+	__atomic_store_n(&limits.reject_privileged, reject, __ATOMIC_RELAXED);
+}
+
+bool listen_is_welcome(const struct addr *src)
+{
+	return !__atomic_load_n(&limits.reject_privileged, __ATOMIC_RELAXED) ||
+	       !addr_is_inet(src) || !src->port || src->port >= 1024;
 }
 
 void listen_forbid_reuseport(void)
@@ -512,6 +526,8 @@ static void release_port(int fd)
 	socklen_t len = sizeof(int);
 	int listening = 0;
 
+	if (__atomic_load_n(&limits.handed_out, __ATOMIC_RELAXED))
+		return;
 	if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listening, &len) == 0 && listening)
 		shutdown(fd, SHUT_RD);
 }
@@ -578,6 +594,36 @@ static bool start_one(struct listener_conf *l)
 void listen_start_thread(struct config *cfg)
 {
 	for_each_listener(cfg, start_one);
+}
+
+unsigned listen_collect(const struct config *cfg, int *sockets, struct socket_origin *origins,
+			unsigned max)
+{
+	struct listener_conf *l;
+	struct bind_conf *b;
+	unsigned n = 0;
+
+	opened_lock();
+	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px))
+		list_for_each(b, &px->binds, link)
+			list_for_each(l, &b->listeners, link) {
+				const struct opened *o = l->opened;
+
+				for (unsigned i = 0; o && i < o->count; i++, n++) {
+					if (n >= max)
+						continue;
+					sockets[n] = listener_fd(o->sockets[i]);
+					origins[n].netns = b->netns;
+					origins[n].interface = b->interface;
+				}
+			}
+	opened_unlock();
+	return n < max || !max ? n : max;
+}
+
+void listen_set_handed_out(void)
+{
+	__atomic_store_n(&limits.handed_out, 1, __ATOMIC_RELAXED);
 }
 
 /* --- pausing and stopping --------------------------------------------------------------------- */

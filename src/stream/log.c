@@ -39,13 +39,28 @@ static enum log_level level_of(const struct stream *s)
 	return stream_is_normal(s) ? LOG_LVL_INFO : error_level(s->fe);
 }
 
+/* For targets that have a format of their own. */
+static bool build_text(void *ctx, const struct logformat *f, struct strbuf *out)
+{
+	return logformat_build(f, ctx, out);
+}
+
 /* Builds and sends one line of a format, with the structured data of the frontend. */
-static void send_line(struct stream *s, const struct logformat *f, enum log_level level)
+static void send_line(struct stream *s, const struct logformat *f, enum log_level level,
+		      enum log_step step)
 {
 	const struct stream_proxy *px = stream_proxy(s->fe);
-	struct log_message m = { .level = level };
-	struct expr_ctx *ctx = stream_expr(s, EXPR_DIR_RESPONSE | EXPR_FINAL);
+	struct expr_ctx *ctx = &s->expr, before = s->expr;
+	struct log_message m = { .level = level, .build = build_text, .ctx = ctx, .step = step };
 
+	/* the variables of the message stay: rules may go on after this */
+	if (step == LOG_STEP_CLOSE || step == LOG_STEP_UNSPEC)
+		stream_expr(s, EXPR_DIR_RESPONSE | EXPR_FINAL);
+	s->log_step = (uint8_t)step;
+	ctx->session = s->sess;
+	ctx->stream = s;
+	ctx->arena = &s->arena;
+	ctx->flags = EXPR_DIR_RESPONSE | EXPR_FINAL;
 	ctx->proxy = s->fe;
 	strbuf_reset(&line);
 	logformat_build(f, ctx, &line);
@@ -53,21 +68,25 @@ static void send_line(struct stream *s, const struct logformat *f, enum log_leve
 	strbuf_reset(&structured);
 	if (px->log_format_sd && logformat_build(px->log_format_sd, ctx, &structured))
 		m.structured_data = strbuf_slice(&structured);
-	log_send(s->sess->config, settings_of(s->fe), &m);
+	log_send(s->config, settings_of(s->fe), &m);
+	if (step != LOG_STEP_CLOSE && step != LOG_STEP_UNSPEC)
+		s->expr = before;
 }
 
 /* Is a line of this stream wanted by anybody? */
 static bool is_wanted(const struct stream *s)
 {
 	return !(s->flags & STRM_LOGGED) && s->log_level != LOG_LEVEL_SILENT &&
-	       log_is_wanted(s->sess->config, settings_of(s->fe));
+	       log_is_wanted(s->config, settings_of(s->fe));
 }
 
-void stream_log(struct stream *s)
+static void log_once(struct stream *s, enum log_step step)
 {
 	const struct logformat *f = stream_proxy(s->fe)->log_format;
 
-	if (!f || !is_wanted(s))
+	unsigned steps = stream_proxy(s->fe)->log_steps;
+
+	if (!f || !is_wanted(s) || (steps && !(steps & 1u << LOG_STEP_CLOSE)))
 		return;
 	if (s->fe->options & PROXY_OPT_DONTLOG_NORMAL && stream_is_normal(s))
 		return;
@@ -75,13 +94,26 @@ void stream_log(struct stream *s)
 	    !s->front.rx_bytes && !stream_bytes_out(s))
 		return;
 	s->flags |= STRM_LOGGED;
-	send_line(s, f, level_of(s));
+	send_line(s, f, level_of(s), step);
+}
+
+void stream_log(struct stream *s)
+{
+	log_once(s, LOG_STEP_CLOSE);
+}
+
+void stream_log_step(struct stream *s, enum log_step step)
+{
+	const struct stream_proxy *px = stream_proxy(s->fe);
+
+	if (px->log_steps & 1u << step && px->log_format && is_wanted(s))
+		send_line(s, px->log_format, level_of(s), step);
 }
 
 void stream_log_early(struct stream *s)
 {
 	if (s->fe->options & PROXY_OPT_LOGASAP && !(s->flags & STRM_LOGGED))
-		stream_log(s);
+		log_once(s, s->flags & STRM_HTTP ? LOG_STEP_RESPONSE : LOG_STEP_CONNECT);
 }
 
 /* "127.0.0.1:8080", or the path's family with the number of the listener. */
@@ -134,7 +166,7 @@ static void log_error_in_format(struct session *sess, const struct logformat *f)
 	s->t.wall_us = session_accept_wall_us(sess);
 	s->t.close = clock_now_ns();
 	stream_set_cause(s, CAUSE_PROXY, 'R');
-	send_line(s, f, error_level(sess->fe));
+	send_line(s, f, error_level(sess->fe), LOG_STEP_KILLED);
 	stream_abandon(s);
 }
 
@@ -170,6 +202,16 @@ void session_log_error(struct session *sess, const char *what)
 	log_send(sess->config, settings_of(sess->fe), &m);
 }
 
+/* A request that is not valid: by the frontend's format, at whatever steps it logs. */
+static void stream_log_bad(struct stream *s)
+{
+	const struct logformat *f = stream_proxy(s->fe)->log_format;
+
+	if (f && is_wanted(s) &&
+	    !(s->fe->options & PROXY_OPT_DONTLOG_NORMAL && stream_is_normal(s)))
+		send_line(s, f, level_of(s), LOG_STEP_ERROR);
+}
+
 void session_log_bad(struct session *sess, const struct front_bad *bad, enum stream_cause cause,
 		     char phase)
 {
@@ -184,6 +226,26 @@ void session_log_bad(struct session *sess, const struct front_bad *bad, enum str
 	s->t.close = clock_now_ns();
 	s->status = (uint16_t)bad->status;
 	stream_set_cause(s, cause, phase);
-	stream_log(s);
+	stream_log_bad(s);
 	stream_abandon(s);
+}
+
+void stream_log_now(struct session *sess, struct stream *s, enum log_step step)
+{
+	const struct logformat *f = stream_proxy(sess->fe)->log_format;
+	struct stream *subject = s;
+
+	if (!f || !log_is_wanted(sess->config, settings_of(sess->fe)))
+		return;
+	if (!subject)
+		subject = stream_new(sess, false);
+	if (!subject)
+		return;
+	if (!s) {
+		subject->t.begin = subject->t.idle_from = sess->accept_ns;
+		subject->t.wall_us = session_accept_wall_us(sess);
+	}
+	send_line(subject, f, LOG_LVL_INFO, step);
+	if (!s)
+		stream_abandon(subject);
 }

@@ -106,6 +106,12 @@ static bool alias_sp(ALIAS_ARGS)
 				     : put_port(item, out, &a, NULL);
 }
 
+/* Does a number go on growing after a line that was written early? */
+static bool is_incomplete(const struct stream *s)
+{
+	return !s->t.close && s->fe->options & PROXY_OPT_LOGASAP;
+}
+
 /* --- names ------------------------------------------------------------------------------------ */
 
 static bool alias_f(ALIAS_ARGS)
@@ -223,7 +229,7 @@ static bool alias_trl(ALIAS_ARGS)
 /* A timer that grows until the end: '+' when the line was written before it (logasap). */
 static bool put_total(ALIAS_ARGS, int64_t ms)
 {
-	return logformat_put_int(item, out, ms, !ctx->stream->t.close);
+	return logformat_put_int(item, out, ms, is_incomplete(ctx->stream));
 }
 
 #define ALIAS_TIMER(name, what) \
@@ -256,7 +262,7 @@ ALIAS_TOTAL(tu, user)
 static bool alias_B(ALIAS_ARGS)
 {
 	return logformat_put_int(item, out, (int64_t)stream_bytes_out(ctx->stream),
-				 !ctx->stream->t.close);
+				 is_incomplete(ctx->stream));
 }
 
 static bool alias_U(ALIAS_ARGS)
@@ -269,8 +275,8 @@ static bool alias_ST(ALIAS_ARGS)
 	const struct stream *s = ctx->stream;
 	int64_t status = s->status;
 
-	/* what is refused without an answer, as HTTP/2 does, has status 0; none yet is another thing */
-	if (!status && !(s->flags & STRM_HTTP && slice_is_none(s->log_uri)))
+	/* a request without an answer; 0 is for what never was one */
+	if (!status && s->flags & STRM_HTTP && !slice_is_none(s->log_uri))
 		status = -1;
 	return logformat_put_int(item, out, status, false);
 }
@@ -444,59 +450,91 @@ static bool alias_ID(ALIAS_ARGS)
 	return logformat_put_text(item, out, stream_unique_id(ctx->stream));
 }
 
+static bool alias_OG(ALIAS_ARGS)
+{
+	const struct stream *s = ctx->stream;
+
+	return logformat_put_word(item, out, slice_of(log_step_origin(s ? s->log_step
+								      : LOG_STEP_UNSPEC)));
+}
+
 static const struct expr_alias aliases[] = {
-	{ .name = "B", .print = alias_B, .help = "bytes sent to the client" },
+	{ .name = "B", .print = alias_B, .flags = ALIAS_NUMBER,
+	  .help = "bytes sent to the client" },
 	{ .name = "H", .print = alias_hostname, .help = "host name of the machine" },
-	{ .name = "HM", .print = alias_HM, .flags = ALIAS_HTTP, .help = "method" },
-	{ .name = "HP", .print = alias_HP, .flags = ALIAS_HTTP, .help = "target without query" },
-	{ .name = "HPO", .print = alias_HPO, .flags = ALIAS_HTTP, .help = "path only" },
-	{ .name = "HQ", .print = alias_HQ, .flags = ALIAS_HTTP, .help = "query with its '?'" },
-	{ .name = "HU", .print = alias_HU, .flags = ALIAS_HTTP, .help = "target as received" },
-	{ .name = "HV", .print = alias_HV, .flags = ALIAS_HTTP, .help = "version" },
+	{ .name = "HM", .print = alias_HM, .flags = ALIAS_PIECES | ALIAS_HTTP, .help = "method" },
+	{ .name = "HP", .print = alias_HP, .flags = ALIAS_PIECES | ALIAS_HTTP,
+	  .help = "target without query" },
+	{ .name = "HPO", .print = alias_HPO, .flags = ALIAS_PIECES | ALIAS_HTTP,
+	  .help = "path only" },
+	{ .name = "HQ", .print = alias_HQ, .flags = ALIAS_PIECES | ALIAS_HTTP,
+	  .help = "query with its '?'" },
+	{ .name = "HU", .print = alias_HU, .flags = ALIAS_PIECES | ALIAS_HTTP,
+	  .help = "target as received" },
+	{ .name = "HV", .print = alias_HV, .flags = ALIAS_PIECES | ALIAS_HTTP, .help = "version" },
 	{ .name = "ID", .print = alias_ID, .help = "unique id" },
-	{ .name = "ST", .print = alias_ST, .help = "status of the answer" },
+	{ .name = "OG", .print = alias_OG, .help = "when the line was written" },
+	{ .name = "ST", .print = alias_ST, .flags = ALIAS_NUMBER, .help = "status of the answer" },
 	{ .name = "T", .print = alias_T, .help = "accept date, UTC" },
-	{ .name = "TR", .print = alias_tr_req, .flags = ALIAS_HTTP,
+	{ .name = "TR", .print = alias_tr_req, .flags = ALIAS_NUMBER | ALIAS_HTTP,
 	  .help = "time to get the head" },
-	{ .name = "Ta", .print = alias_ta, .flags = ALIAS_HTTP, .help = "active time" },
-	{ .name = "Tc", .print = alias_tc, .help = "time to connect" },
-	{ .name = "Td", .print = alias_td, .help = "time to transfer the answer" },
-	{ .name = "Th", .print = alias_th, .help = "time of handshakes" },
-	{ .name = "Ti", .print = alias_ti, .flags = ALIAS_HTTP,
+	{ .name = "Ta", .print = alias_ta, .flags = ALIAS_NUMBER | ALIAS_HTTP,
+	  .help = "active time" },
+	{ .name = "Tc", .print = alias_tc, .flags = ALIAS_NUMBER, .help = "time to connect" },
+	{ .name = "Td", .print = alias_td, .flags = ALIAS_NUMBER,
+	  .help = "time to transfer the answer" },
+	{ .name = "Th", .print = alias_th, .flags = ALIAS_NUMBER, .help = "time of handshakes" },
+	{ .name = "Ti", .print = alias_ti, .flags = ALIAS_NUMBER | ALIAS_HTTP,
 	  .help = "idle time before the request" },
 	{ .name = "Tl", .print = alias_Tl, .help = "accept date, local time" },
-	{ .name = "Tq", .print = alias_tq, .flags = ALIAS_HTTP, .help = "Th + Ti + TR" },
-	{ .name = "Tr", .print = alias_tr, .flags = ALIAS_HTTP,
+	{ .name = "Tq", .print = alias_tq, .flags = ALIAS_NUMBER | ALIAS_HTTP,
+	  .help = "Th + Ti + TR" },
+	{ .name = "Tr", .print = alias_tr, .flags = ALIAS_NUMBER | ALIAS_HTTP,
 	  .help = "time to the answer's head" },
-	{ .name = "Ts", .print = alias_Ts, .help = "accept date in seconds" },
-	{ .name = "Tt", .print = alias_tt, .help = "total time" },
-	{ .name = "Tu", .print = alias_tu, .help = "time as the client sees it" },
-	{ .name = "Tw", .print = alias_tw, .help = "time in queues" },
-	{ .name = "U", .print = alias_U, .help = "bytes received of the client" },
-	{ .name = "ac", .print = alias_ac, .help = "sessions of the process" },
+	{ .name = "Ts", .print = alias_Ts, .flags = ALIAS_NUMBER,
+	  .help = "accept date in seconds" },
+	{ .name = "Tt", .print = alias_tt, .flags = ALIAS_NUMBER, .help = "total time" },
+	{ .name = "Tu", .print = alias_tu, .flags = ALIAS_NUMBER,
+	  .help = "time as the client sees it" },
+	{ .name = "Tw", .print = alias_tw, .flags = ALIAS_NUMBER, .help = "time in queues" },
+	{ .name = "U", .print = alias_U, .flags = ALIAS_NUMBER,
+	  .help = "bytes received of the client" },
+	{ .name = "ac", .print = alias_ac, .flags = ALIAS_NUMBER,
+	  .help = "sessions of the process" },
 	{ .name = "b", .print = alias_b, .help = "name of the backend" },
-	{ .name = "bc", .print = alias_bc, .help = "streams of the backend" },
+	{ .name = "bc", .print = alias_bc, .flags = ALIAS_NUMBER,
+	  .help = "streams of the backend" },
 	{ .name = "bi", .print = alias_bi, .help = "our address towards the server" },
-	{ .name = "bp", .print = alias_bp, .help = "our port towards the server" },
-	{ .name = "bq", .print = alias_bq, .help = "waiters ahead in the backend's queue" },
+	{ .name = "bp", .print = alias_bp, .flags = ALIAS_NUMBER,
+	  .help = "our port towards the server" },
+	{ .name = "bq", .print = alias_bq, .flags = ALIAS_NUMBER,
+	  .help = "waiters ahead in the backend's queue" },
 	{ .name = "ci", .print = alias_ci, .help = "client's address" },
-	{ .name = "cp", .print = alias_cp, .help = "client's port" },
+	{ .name = "cp", .print = alias_cp, .flags = ALIAS_NUMBER, .help = "client's port" },
 	{ .name = "f", .print = alias_f, .help = "name of the frontend" },
-	{ .name = "fc", .print = alias_fc, .help = "sessions of the frontend" },
+	{ .name = "fc", .print = alias_fc, .flags = ALIAS_NUMBER,
+	  .help = "sessions of the frontend" },
 	{ .name = "fi", .print = alias_fi, .help = "address the client connected to" },
-	{ .name = "fp", .print = alias_fp, .help = "port the client connected to" },
-	{ .name = "ft", .print = alias_ft, .help = "name of the frontend, '~' after it with TLS" },
-	{ .name = "lc", .print = alias_lc, .help = "number of the line of the frontend" },
-	{ .name = "ms", .print = alias_ms, .help = "milliseconds of the accept date" },
-	{ .name = "pid", .print = alias_pid, .help = "process number" },
-	{ .name = "r", .print = alias_r, .flags = ALIAS_HTTP, .help = "request line" },
-	{ .name = "rc", .print = alias_rc, .help = "retries" },
-	{ .name = "rt", .print = alias_rt, .help = "number of the request" },
+	{ .name = "fp", .print = alias_fp, .flags = ALIAS_NUMBER,
+	  .help = "port the client connected to" },
+	{ .name = "ft", .print = alias_ft, .flags = ALIAS_PIECES,
+	  .help = "name of the frontend, '~' after it with TLS" },
+	{ .name = "lc", .print = alias_lc, .flags = ALIAS_NUMBER,
+	  .help = "number of the line of the frontend" },
+	{ .name = "ms", .print = alias_ms, .flags = ALIAS_NUMBER,
+	  .help = "milliseconds of the accept date" },
+	{ .name = "pid", .print = alias_pid, .flags = ALIAS_NUMBER, .help = "process number" },
+	{ .name = "r", .print = alias_r, .flags = ALIAS_PIECES | ALIAS_HTTP,
+	  .help = "request line" },
+	{ .name = "rc", .print = alias_rc, .flags = ALIAS_NUMBER, .help = "retries" },
+	{ .name = "rt", .print = alias_rt, .flags = ALIAS_NUMBER, .help = "number of the request" },
 	{ .name = "s", .print = alias_s, .help = "name of the server" },
-	{ .name = "sc", .print = alias_sc, .help = "requests of the server" },
+	{ .name = "sc", .print = alias_sc, .flags = ALIAS_NUMBER,
+	  .help = "requests of the server" },
 	{ .name = "si", .print = alias_si, .help = "server's address" },
-	{ .name = "sp", .print = alias_sp, .help = "server's port" },
-	{ .name = "sq", .print = alias_sq, .help = "waiters ahead in the server's queue" },
+	{ .name = "sp", .print = alias_sp, .flags = ALIAS_NUMBER, .help = "server's port" },
+	{ .name = "sq", .print = alias_sq, .flags = ALIAS_NUMBER,
+	  .help = "waiters ahead in the server's queue" },
 	{ .name = "sslc", .print = alias_sslc, .help = "TLS cipher of the client" },
 	{ .name = "sslv", .print = alias_sslv, .help = "TLS version of the client" },
 	{ .name = "t", .print = alias_t, .help = "accept date, local, with milliseconds" },

@@ -72,6 +72,34 @@ static void log_check(struct config *cfg, struct diag_list *diags)
 		choose_format(cfg, diags, px);
 }
 
+/* log-steps {all | <step>[,...]} */
+static bool parse_log_steps(struct conf_line *l)
+{
+	struct stream_proxy *px = slot_of(&stream_proxy_slot, l->slots);
+	const char *words = conf_next(l);
+	unsigned bits = 0;
+
+	if (!words || !*words)
+		return conf_error(l, l->at, NULL, "'log-steps' expects 'all' or steps separated "
+				  "by commas.");
+	px->log_steps = ~0u;
+	if (strcmp(words, "all") == 0)
+		return conf_take_end(l);
+	while (*words) {
+		struct slice word = slice_make(words, strcspn(words, ","));
+		enum log_step step = log_step_find(word);
+
+		if (step < LOG_STEP_ACCEPT || step > LOG_STEP_CLOSE)
+			return conf_error(l, l->at - 1, NULL, "invalid log step name (%.*s). "
+					  "Expected values are: accept, request, connect, "
+					  "response, close", SLICE_FMT(word));
+		bits |= 1u << step;
+		words += word.len + (words[word.len] == ',');
+	}
+	px->log_steps = bits;
+	return conf_take_end(l);
+}
+
 static const struct conf_keyword keywords[] = {
 	{ .words = "log-format", .where = CONF_DEF_FE, .min_args = 1, .max_args = 1,
 	  .parse = parse_log_format, .syntax = "<fmt>", .help = "format of log lines" },
@@ -81,6 +109,8 @@ static const struct conf_keyword keywords[] = {
 	{ .words = "log-format-sd", .where = CONF_DEF_FE, .min_args = 1, .max_args = 1,
 	  .parse = parse_log_format_sd, .syntax = "<fmt>",
 	  .help = "structured data of rfc5424 log lines" },
+	{ .words = "log-steps", .where = CONF_DEF_FE, .max_args = -1, .parse = parse_log_steps,
+	  .syntax = "{all|<step>[,...]}", .help = "log at each of these steps" },
 	{ 0 }
 };
 

@@ -8,6 +8,7 @@
 #include "persist.h"
 #include <netinet/in.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "base/clock.h"
 #include "base/hash.h"
@@ -18,7 +19,14 @@
 #define DATE_DIGITS 5
 #define FUTURE_MAX_S 86400 /* a date further ahead is no date of ours */
 
-struct slot persist_proxy_slot = { .of = SLOT_PROXY, .size = sizeof(struct persist_proxy) };
+static void settings_fini(void *data)
+{
+	free(((struct persist_proxy *)data)->own_key);
+}
+
+struct slot persist_proxy_slot = {
+	.of = SLOT_PROXY, .size = sizeof(struct persist_proxy), .fini = settings_fini,
+};
 struct slot persist_stream_slot = { .of = SLOT_STREAM, .size = sizeof(struct persist) };
 
 struct persist_proxy *persist_of_proxy(const struct proxy *px)
@@ -43,7 +51,7 @@ static struct slice dynamic_cookie(const struct persist_proxy *pp, const struct 
 				   char *room)
 {
 	const char *key = __atomic_load_n(&pp->key, __ATOMIC_ACQUIRE);
-	char text[256 + 16 + 4];
+	char text[PERSIST_KEY_MAX + 16 + 4 + 1];
 	struct server_addr addr;
 	uint32_t port;
 	size_t len;
@@ -51,7 +59,7 @@ static struct slice dynamic_cookie(const struct persist_proxy *pp, const struct 
 	if (!key)
 		return slice_none();
 	server_address(srv, &addr);
-	len = slice_copy(slice_of(key), text, 257);
+	len = slice_copy(slice_of(key), text, PERSIST_KEY_MAX + 1);
 	if (addr.sa.ss_family == AF_INET) {
 		const struct sockaddr_in *in = (struct sockaddr_in *)&addr.sa;
 

@@ -23,6 +23,8 @@ struct proxy;
 struct server;
 struct stream;
 
+#define PERSIST_KEY_MAX 256
+
 /* X(name, word of the `cookie` line) */
 #define COOKIE_OPTIONS(X) \
 	X(REWRITE, "rewrite") X(INSERT, "insert") X(PREFIX, "prefix") X(INDIRECT, "indirect") \
@@ -49,6 +51,7 @@ struct persist_proxy {
 	int64_t max_idle_s, max_life_s;  /* 0: no limit */
 	const char *domains, *attributes;/* "; domain=a; domain=b"; NULL: none */
 	const char *key;                 /* atomic: of dynamic cookies; NULL: none */
+	char *own_key;                   /* owned: the same, when set at run time */
 	unsigned is_dynamic;             /* atomic bool: dynamic cookies are in use */
 	struct persist_rule *first, *last;
 	const struct expr *rdp_cookie;   /* persist rdp-cookie; or NULL */

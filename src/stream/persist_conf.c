@@ -115,6 +115,9 @@ static bool parse_cookie(struct conf_line *l)
 	if (modes & (modes - 1))
 		return conf_error(l, 0, NULL, "cookie 'rewrite', 'insert' and 'prefix' modes are "
 				  "incompatible.");
+	if (pp->options & COOKIE_REWRITE && pp->options & COOKIE_INDIRECT)
+		return conf_error(l, 0, NULL, "cookie 'rewrite' and 'indirect' modes are "
+				  "incompatible.");
 	if (pp->options & COOKIE_PRESERVE && !(pp->options & (COOKIE_INSERT | COOKIE_INDIRECT)))
 		return conf_error(l, 0, NULL, "cookie 'preserve' requires at least 'insert' or "
 				  "'indirect'.");
@@ -128,8 +131,9 @@ static bool parse_key(struct conf_line *l)
 	if (!key)
 		return conf_error(l, 0, NULL, "'dynamic-cookie-key' expects <secret_key> as "
 				  "argument.");
-	if (strlen(key) > 256)
-		return conf_error(l, 1, NULL, "'dynamic-cookie-key' is longer than 256 bytes.");
+	if (strlen(key) > PERSIST_KEY_MAX)
+		return conf_error(l, 1, NULL, "'dynamic-cookie-key' is longer than %d bytes.",
+				  PERSIST_KEY_MAX);
 	settings(l)->key = key;
 	return true;
 }

@@ -19,12 +19,15 @@ enum step stage_begin(struct stream *s)
 	uint64_t now = clock_now_ns();
 
 	stream_count_begin(s);
+	stream_log_step(s, LOG_STEP_ACCEPT);
 	s->front.flags &= ~EP_RX_HEAD;
 	s->log_method = s->req.method_text;
 	s->log_uri = s->req.uri;
 	s->log_version = s->req.version_text;
 	capture_request(s);
 	s->t.request = now;
+	if (s->flags & STRM_HTTP)
+		stream_log_step(s, LOG_STEP_REQUEST);
 	s->retries_left = (uint16_t)s->fe->retries;
 	if (s->fe->http_conn == HTTP_CONN_CLOSE)
 		s->flags |= STRM_CLIENT_CLOSE;
@@ -88,6 +91,7 @@ static enum step rules_step(struct stream *s, struct proxy *px, enum rule_result
 	case RULE_SERVICE:
 		return service_step(s, px);
 	case RULE_REJECT:
+		s->flags |= STRM_NO_REQUEST_TIME;
 		count_request(s, CNT_DENIED_REQ);
 		return cut_client(s);
 	case RULE_TARPIT:
@@ -255,6 +259,7 @@ enum step stage_tarpit(struct stream *s)
 		return STEP_WAIT;
 	s->wait_until_ms = TIMER_NEVER;
 	s->t.queued = clock_now_ns(); /* it was the wait of this request */
+	s->flags |= STRM_NO_REQUEST_TIME;
 	stream_set_cause(s, CAUSE_PROXY, 'T');
 	count_request(s, CNT_DENIED_REQ);
 	if (rule_deny_reply(s->last_rule, s))

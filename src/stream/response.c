@@ -39,6 +39,19 @@ static void count_server_error(struct stream *s)
 		counter_add(&s->server->state->counters, CNT_RESP_ERRORS, 1);
 }
 
+/* `observe layer7`: what the server does counts as a check. */
+static void observe(const struct stream *s, enum check_observation seen)
+{
+	if (s->server)
+		check_observe(s->server, &s->server->checks, seen);
+}
+
+static enum check_observation status_seen(int status)
+{
+	return status < 500 || status == 501 || status == 505 ? SEEN_RESPONSE_OK
+							      : SEEN_RESPONSE_STATUS;
+}
+
 /* The server failed before its answer's head. */
 static enum step response_failed(struct stream *s)
 {
@@ -47,6 +60,7 @@ static enum step response_failed(struct stream *s)
 
 	if (s->service)
 		return stream_fail(s, s->back.status, CAUSE_PROXY, 0);
+	observe(s, f & EP_RX_BAD ? SEEN_RESPONSE_BAD : SEEN_RESPONSE_BROKEN);
 	if (stream_retry(s, wanted))
 		return stream_goto(s, STAGE_ASSIGN);
 	count_server_error(s);
@@ -64,6 +78,7 @@ static enum step response_late(struct stream *s)
 	if (now >= s->client_at_ms)
 		return stream_fail(s, 400, CAUSE_CLIENT_TIMEOUT, 0);
 	if (now >= s->server_at_ms) {
+		observe(s, SEEN_RESPONSE_TIMEOUT);
 		if (stream_retry(s, PROXY_RETRY_RESPONSE_TIMEOUT))
 			return stream_goto(s, STAGE_ASSIGN);
 		count_server_error(s);
@@ -159,6 +174,8 @@ static enum step tcp_begin(struct stream *s)
 
 enum step stage_response(struct stream *s)
 {
+	bool gone;
+
 	if (!(s->flags & STRM_HTTP))
 		return tcp_begin(s);
 	stream_forward(s);
@@ -173,6 +190,7 @@ enum step stage_response(struct stream *s)
 		if (s->res.body == HTTP_BODY_TUNNEL && !(s->front.flags & EP_RX_END))
 			return stream_fail(s, 502, CAUSE_PROXY, 0);
 		s->t.data = clock_now_ns();
+		observe(s, status_seen(s->res.status));
 		if (s->be->retry_on && status_is_retried(s) && stream_retry(s, s->be->retry_on))
 			return stream_goto(s, STAGE_ASSIGN);
 		s->status = s->res.status;
@@ -187,7 +205,9 @@ enum step stage_response(struct stream *s)
 		counter_add(&s->be->state->be, CNT_CLIENT_ABORTS, 1);
 		if (s->server)
 			counter_add(&s->server->state->counters, CNT_CLIENT_ABORTS, 1);
-		return stream_fail(s, 400, CAUSE_CLIENT_ABORT, 0);
+		/* gone altogether, or only done with sending */
+		gone = (s->front.flags & (EP_ERROR | EP_RX_ABORT)) == EP_ERROR;
+		return stream_fail(s, 400, CAUSE_CLIENT_ABORT, gone ? 'D' : 0);
 	}
 	if (s->flags & STRM_TIMED_OUT)
 		return response_late(s);
@@ -278,7 +298,9 @@ enum step stage_reply(struct stream *s)
 		stream_drop_slot(s);
 	}
 	after_response(s);
-	s->status = s->res.status;
+	s->status = s->asked_status ? s->asked_status : s->res.status;
+	if (!(s->flags & STRM_LOCAL_REPLY))
+		stream_log_step(s, LOG_STEP_RESPONSE);
 	if (s->flags & STRM_CLIENT_CLOSE ||
 	    (s->flags & STRM_LOCAL_REPLY && s->res.flags & HTTP_MSG_CONN_CLOSE))
 		s->front.flags |= EP_CLOSE;
@@ -286,7 +308,9 @@ enum step stage_reply(struct stream *s)
 		open_tunnel(s);
 	s->front.flags |= EP_TX_HEAD;
 	if (s->flags & STRM_LOCAL_REPLY) {
-		s->local_bytes += http_msg_size(&s->res) + s->reply_body.len;
+		s->local_bytes += http_msg_size(&s->res);
+		if (s->req.method != HTTP_METH_HEAD)
+			s->local_bytes += s->reply_body.len;
 		if (s->res.flags & HTTP_MSG_CONN_CLOSE)
 			s->local_bytes += sizeof("connectionclose") - 1;
 		block_queue_move(&s->front.tx, &s->reply_body);

@@ -12,9 +12,11 @@
 static bool stream_module_init(void)
 {
 	server_conn_register();
+	server_flush_init();
 	stream_set_stages(stream_stages);
 	listen_init();
 	event_log_init();
+	server_shutdown_init();
 	session_addr_init();
 	return session_init() && server_conn_init() && backend_init();
 }

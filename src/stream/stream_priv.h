@@ -9,6 +9,7 @@
 #include "proxy/server.h"
 #include "http/error_page.h"
 #include "base/strbuf.h"
+#include "log/log.h"
 #include "stream/rule.h"
 #include "stream/session.h"
 #include "stream/stream.h"
@@ -28,7 +29,7 @@ void stream_page_thread_fini(void);
 /* Runs the stages as far as they go. May free the stream. */
 void stream_run(struct stream *s);
 /* Ends it at once, from outside its stages, on its thread: its client is cut off. Frees it. */
-void stream_kill(struct stream *s);
+void stream_kill(struct stream *s, enum stream_cause cause);
 /* The serial of the newest stream of the calling thread. */
 uint64_t stream_last_serial(void);
 /* Re-arms the timer from the deadlines. */
@@ -128,10 +129,18 @@ void session_abort(struct session *s);
 /* For `show fd`; <owner> is a session. */
 void session_describe(const void *owner, struct strbuf *out);
 bool session_thread_init(void);
-/* follow.c: <s>, without a stream, goes on with the live generation, or is stopped after its next
+/* follow.c: <s> goes on with the live generation, or is stopped after its next
  * answer when it has no such frontend or listener any more: which frees it when it is idle.
  */
 void session_follow(struct session *s);
+/* past.c: the session leaves its generation, which is kept for the streams that there are. False:
+ * no memory.
+ */
+bool session_past_enter(struct session *s);
+/* A stream of <cfg>, which the session has left, ends. Returns what the caller must drop when
+ * nothing of the stream is looked at any more: the generation if this was the last one, or NULL.
+ */
+struct config *session_past_leave(struct session *s, struct config *cfg);
 extern __thread struct list session_list;
 extern __thread struct list stream_list_of_thread;
 
@@ -148,6 +157,10 @@ void stream_log(struct stream *s);
 void stream_log_thread_fini(void);
 /* The same with option logasap: once the answer's head was sent, or the server connected (TCP). */
 void stream_log_early(struct stream *s);
+/* A line at a step that `log-steps` names. */
+void stream_log_step(struct stream *s, enum log_step step);
+/* A line because a rule wants one; <s> NULL: of the session. */
+void stream_log_now(struct session *sess, struct stream *s, enum log_step step);
 /* Without any format of its frontend's, a stream is announced when it begins. */
 void stream_log_begin(struct stream *s);
 /* A connection which ends before it carries anything: its PROXY protocol header failed. */
@@ -163,6 +176,7 @@ struct stream_proxy {
 	const char *log_format_text, *error_format_text;
 	const char *unique_header;
 	uint32_t log_lines;          /* atomic: lines written (%lc) */
+	unsigned log_steps;          /* bits of enum log_step; 0: one line */
 };
 extern struct slot stream_proxy_slot;
 /* Computes what the muxes need of every proxy; at the start of a generation. */

@@ -189,49 +189,7 @@ static enum expr_result fetch_is_local(struct expr_ctx *ctx, const struct expr_a
 	return a && a->family != ADDR_NONE ? smp_give_bool(out, is_local(a)) : EXPR_NONE;
 }
 
-/* --- muxes: what HTTP/1 and TCP say ------------------------------------------------------- */
-
-static enum expr_result fetch_open_streams(struct expr_ctx *ctx, const struct expr_arg *args,
-					   struct sample *out)
-{
-	return ctx->session ? smp_give_int(out, ctx->session->open_streams) : EXPR_NONE;
-}
-
-static enum expr_result fetch_one_stream(struct expr_ctx *ctx, const struct expr_arg *args,
-					 struct sample *out)
-{
-	return conn_of(ctx, ctx->data != NULL) ? smp_give_int(out, 1) : EXPR_NONE;
-}
-
-static enum expr_result fetch_back_http_major(struct expr_ctx *ctx, const struct expr_arg *args,
-					      struct sample *out)
-{
-	const struct stream *s = ctx->stream;
-
-	if (!conn_of(ctx, true))
-		return EXPR_NONE;
-	return smp_give_int(out, !(s->flags & STRM_HTTP) ? 0 : s->res.version >= 20 ?
-			    s->res.version / 10 : 1);
-}
-
-static enum expr_result fetch_aborted(struct expr_ctx *ctx, const struct expr_arg *args,
-				      struct sample *out)
-{
-	const struct stream *s = ctx->stream;
-
-	if (!s)
-		return EXPR_NONE;
-	return smp_give_bool(out, (ctx->data ? s->back.flags : s->front.flags) &
-			     (EP_RX_ABORT | EP_ERROR));
-}
-
-static enum expr_result fetch_stream_id(struct expr_ctx *ctx, const struct expr_arg *args,
-					struct sample *out)
-{
-	if (!ctx->stream || (ctx->data && !ctx->stream->back.ops))
-		return EXPR_NONE;
-	return smp_give_int(out, 0);
-}
+/* --- table --------------------------------------------------------------------------------- */
 
 #define FC EXPR_USE_L4_CLIENT
 #define BC EXPR_USE_L4_SERVER
@@ -254,35 +212,19 @@ static enum expr_result fetch_stream_id(struct expr_ctx *ctx, const struct expr_
 
 static const struct expr_fetch fetches[] = {
 	ERRORS("bc", BC, BACK),
-	FETCH("bc_http_major", SMP_INT, BC, BACK, fetch_back_http_major,
-	      "the server's HTTP version: 0, 1, 2, 3"),
-	FETCH("bc_nb_streams", SMP_INT, BC, BACK, fetch_one_stream,
-	      "streams of the connection to the server"),
 	TIME("bc_rtt", true, figure_rtt, "round trip time to the server"),
 	TIME("bc_rttvar", true, figure_rttvar, "variation of the round trip time to the server"),
-	FETCH("bc_settings_streams_limit", SMP_INT, BC, BACK, fetch_one_stream,
-	      "streams that the server takes on a connection"),
-	FETCH("bs.aborted", SMP_BOOL, BC, BACK, fetch_aborted, "did the server break off?"),
-	FETCH("bs.id", SMP_INT, BC, BACK, fetch_stream_id, "the number of the server's stream"),
 	LOCAL("dst_is_local", "dst", "is the address that the client reached ours?"),
 	LOCAL("fc_dst_is_local", "dst", "is the address that the client reached ours?"),
 	FIGURE("fackets", figure_fackets, "forward acknowledgements, as the kernel counts"),
 	FIGURE("lost", figure_lost, "segments lost, as the kernel counts"),
-	FETCH("fc_nb_streams", SMP_INT, FC, NULL, fetch_open_streams,
-	      "streams of the client's connection"),
 	FIGURE("reordering", figure_reordering, "reordering, as the kernel counts"),
 	FIGURE("retrans", figure_retrans, "segments sent again, as the kernel counts"),
 	TIME("fc_rtt", false, figure_rtt, "round trip time to the client"),
 	TIME("fc_rttvar", false, figure_rttvar, "variation of the round trip time to the client"),
 	FIGURE("sacked", figure_sacked, "segments acknowledged apart, as the kernel counts"),
-	FETCH("fc_settings_streams_limit", SMP_INT, EXPR_USE_L5_CLIENT, NULL, fetch_one_stream,
-	      "streams that the client may open on its connection"),
 	LOCAL("fc_src_is_local", NULL, "is the client on this machine?"),
 	FIGURE("unacked", figure_unacked, "segments not acknowledged, as the kernel counts"),
-	FETCH("fs.aborted", SMP_BOOL, EXPR_USE_L5_CLIENT, NULL, fetch_aborted,
-	      "did the client break off?"),
-	FETCH("fs.id", SMP_INT, EXPR_USE_L5_CLIENT, NULL, fetch_stream_id,
-	      "the number of the client's stream"),
 	LOCAL("src_is_local", NULL, "is the client on this machine?"),
 	{ 0 }
 };

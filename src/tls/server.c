@@ -66,6 +66,25 @@ bool tls_server_is_on(const struct slot_area *area)
 	return server_of(area)->on;
 }
 
+bool tls_server_has_alpn(const struct slot_area *area)
+{
+	return server_of(area)->set.alpn.len > 0;
+}
+
+bool tls_server_offers(const struct slot_area *area, struct slice name)
+{
+	struct slice list = server_of(area)->set.alpn;
+
+	while (list.len) {
+		size_t len = (unsigned char)list.ptr[0];
+
+		if (slice_eq(slice_sub(list, 1, len + 1), name))
+			return true;
+		list = slice_sub(list, len + 1, list.len);
+	}
+	return false;
+}
+
 const struct expr *tls_server_sni(const struct slot_area *area)
 {
 	return server_of(area)->sni;
@@ -168,6 +187,18 @@ SSL_CTX *tls_server_make_ssl(struct tls_server *s, char *why, size_t size)
 	return ctx;
 }
 
+void tls_server_replace(struct tls_server *s, SSL_CTX *ctx)
+{
+	SSL_CTX *old = s->ctx;
+
+	for (unsigned i = 0; i < thread_count(); i++)
+		pthread_mutex_lock(&s->kept[i].lock);
+	s->ctx = ctx;
+	for (unsigned i = 0; i < thread_count(); i++)
+		pthread_mutex_unlock(&s->kept[i].lock);
+	SSL_CTX_free(old);
+}
+
 static bool make_kept(struct tls_server *s)
 {
 	unsigned n = thread_count();
@@ -179,6 +210,11 @@ static bool make_kept(struct tls_server *s)
 	for (unsigned i = 0; i < n; i++)
 		pthread_mutex_init(&s->kept[i].lock, NULL);
 	return true;
+}
+
+void tls_server_want(struct slot_area *area)
+{
+	server_of(area)->wanted = true;
 }
 
 bool tls_server_check(struct config *cfg, struct slot_area *area, const struct tls_place *where,
@@ -193,7 +229,7 @@ bool tls_server_check(struct config *cfg, struct slot_area *area, const struct t
 	const struct tls_global *g = tls_global_of(cfg);
 	char why[512] = "";
 
-	if (!s->on)
+	if (!s->on && !s->wanted)
 		return true;
 	s->cfg = cfg;
 	s->where = *where;
@@ -227,8 +263,7 @@ static bool set_names(struct tls_server *s, SSL *ssl, struct slice sni)
 		name[sni.len] = 0;
 		if (SSL_set_tlsext_host_name(ssl, name) != 1)
 			return false;
-		if (!host)
-			host = name;
+		host = name;
 	}
 	if (!host || s->set.verify != TLS_VERIFY_REQUIRED)
 		return true;
@@ -239,11 +274,14 @@ static bool set_names(struct tls_server *s, SSL *ssl, struct slice sni)
 bool tls_connect(struct conn *c, struct slot_area *area, struct slice sni, struct slice alpn)
 {
 	struct tls_server *s = server_of(area);
-	SSL_CTX *ctx = __atomic_load_n(&s->ctx, __ATOMIC_ACQUIRE);
-	SSL *ssl = SSL_new(ctx);
 	SSL_SESSION *session;
 	struct tls_conn *t;
+	SSL *ssl;
 
+	/* (a command may replace it: tls_server_replace()) */
+	pthread_mutex_lock(&s->kept[thread_id].lock);
+	ssl = SSL_new(s->ctx);
+	pthread_mutex_unlock(&s->kept[thread_id].lock);
 	if (ssl && !set_names(s, ssl, sni)) {
 		ERR_clear_error();
 		SSL_free(ssl);
@@ -253,7 +291,7 @@ bool tls_connect(struct conn *c, struct slot_area *area, struct slice sni, struc
 		return false;
 	t = c->transport_ctx;
 	t->server = s;
-	if (alpn.len)
+	if (alpn.ptr)
 		SSL_set_alpn_protos(ssl, (const unsigned char *)alpn.ptr, (unsigned)alpn.len);
 	SSL_set_connect_state(ssl);
 	session = s->set.flags & TLS_SET_NO_REUSE ? NULL : session_find(s, name_hash(ssl));

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* guid_priv.h - identifiers that are unique in a configuration: of proxies and servers */
+#ifndef PROXY_GUID_PRIV_H
+#define PROXY_GUID_PRIV_H
+
+#include <stdbool.h>
+
+struct conf_line;
+
+/* Takes the next word as one; nobody else of the configuration may have it. Messages begin with
+ * <subject> ("'server b/s' : ", or "" for a proxy). False: reported.
+ */
+bool guid_take(struct conf_line *l, const char *subject, const char **out);
+
+#endif

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* mux_smp.c - edge file: fetches about the multiplexers of both sides, and a stream's place in them
+ *
+ * Manual: configuration 7.3.3 fc_nb_streams and its kin, 7.3.4 fs.id and its kin.
+ */
+#include "smp_priv.h"
+
+/* Which side: <data> of the fetches below. */
+enum mux_side { MUX_FRONT, MUX_BACK };
+
+static const enum mux_side mux_front = MUX_FRONT, mux_back = MUX_BACK;
+
+static struct endpoint *endpoint_of(const struct expr_ctx *ctx)
+{
+	enum mux_side side = *(const enum mux_side *)ctx->data;
+	struct stream *s = ctx->stream;
+	struct endpoint *ep = s ? side == MUX_FRONT ? &s->front : &s->back : NULL;
+
+	return ep && ep->ops ? ep : NULL;
+}
+
+/* What the mux tells, or what holds for one that carries a single stream. False: there is none. */
+static bool facts_of(const struct expr_ctx *ctx, struct endpoint_facts *f)
+{
+	const struct endpoint *ep = endpoint_of(ctx);
+
+	if (!ep)
+		return false;
+	*f = (struct endpoint_facts){ .streams = 1, .streams_limit = 1, .reset_code = -1 };
+	if (ep->ops->facts)
+		ep->ops->facts(ep, f);
+	else if (ctx->stream->flags & STRM_HTTP)
+		f->major = 1;
+	if (!ep->ops->facts && ep == &ctx->stream->front)
+		f->id = ctx->stream->unique;
+	return true;
+}
+
+static enum expr_result fetch_streams(struct expr_ctx *ctx, const struct expr_arg *args,
+				      struct sample *out)
+{
+	struct endpoint_facts f;
+
+	return facts_of(ctx, &f) ? smp_give_int(out, f.streams) : EXPR_NONE;
+}
+
+static enum expr_result fetch_limit(struct expr_ctx *ctx, const struct expr_arg *args,
+				    struct sample *out)
+{
+	struct endpoint_facts f;
+
+	return facts_of(ctx, &f) ? smp_give_int(out, f.streams_limit) : EXPR_NONE;
+}
+
+/* Only muxes of many streams count them. */
+static enum expr_result fetch_glitches(struct expr_ctx *ctx, const struct expr_arg *args,
+				       struct sample *out)
+{
+	struct endpoint_facts f;
+
+	return facts_of(ctx, &f) && f.major > 1 ? smp_give_int(out, f.glitches) : EXPR_NONE;
+}
+
+static enum expr_result fetch_major(struct expr_ctx *ctx, const struct expr_arg *args,
+				    struct sample *out)
+{
+	struct endpoint_facts f;
+
+	return facts_of(ctx, &f) && f.major ? smp_give_int(out, f.major) : EXPR_NONE;
+}
+
+static enum expr_result fetch_id(struct expr_ctx *ctx, const struct expr_arg *args,
+				 struct sample *out)
+{
+	struct endpoint_facts f;
+
+	return facts_of(ctx, &f) ? smp_give_int(out, f.id) : EXPR_NONE;
+}
+
+static enum expr_result fetch_aborted(struct expr_ctx *ctx, const struct expr_arg *args,
+				      struct sample *out)
+{
+	const struct stream *s = ctx->stream;
+	struct endpoint_facts f;
+
+	if (!facts_of(ctx, &f))
+		return smp_give_bool(out, false);
+	return smp_give_bool(out, f.reset_code >= 0 || (ctx->data == &mux_front &&
+				  s->front.flags & (EP_ERROR | EP_RX_ABORT)));
+}
+
+static enum expr_result fetch_reset_code(struct expr_ctx *ctx, const struct expr_arg *args,
+					 struct sample *out)
+{
+	struct endpoint_facts f;
+
+	return facts_of(ctx, &f) && f.reset_code >= 0 ? smp_give_int(out, f.reset_code) : EXPR_NONE;
+}
+
+#define FETCH(n, type, uses, function, side, text) \
+	{ .name = n, .out = type, .use = uses, .fetch = function, .data = &side, .help = text }
+#define FRONT(n, function, text) FETCH(n, SMP_INT, EXPR_USE_L4_CLIENT, function, mux_front, text)
+#define BACK(n, function, text) FETCH(n, SMP_INT, EXPR_USE_L4_SERVER, function, mux_back, text)
+
+static const struct expr_fetch fetches[] = {
+	BACK("bc_glitches", fetch_glitches, "oddities of the server's connection"),
+	BACK("bc_http_major", fetch_major, "the HTTP version towards the server: 1, 2"),
+	BACK("bc_nb_streams", fetch_streams, "streams on the server's connection"),
+	BACK("bc_settings_streams_limit", fetch_limit, "streams that it may carry at once"),
+	FETCH("bs.aborted", SMP_BOOL, EXPR_USE_L5_SERVER, fetch_aborted, mux_back,
+	      "did the server break off?"),
+	FETCH("bs.id", SMP_INT, EXPR_USE_L5_SERVER, fetch_id, mux_back,
+	      "number of the stream on the server's connection"),
+	FETCH("bs.rst_code", SMP_INT, EXPR_USE_L5_SERVER, fetch_reset_code, mux_back,
+	      "the code that the server reset the stream with"),
+	FRONT("fc_glitches", fetch_glitches, "oddities of the client's connection"),
+	FRONT("fc_http_major", fetch_major, "the client's HTTP version on the wire: 1, 2"),
+	FRONT("fc_nb_streams", fetch_streams, "streams on the client's connection"),
+	FRONT("fc_settings_streams_limit", fetch_limit, "streams that it may carry at once"),
+	FETCH("fs.aborted", SMP_BOOL, EXPR_USE_L5_CLIENT, fetch_aborted, mux_front,
+	      "did the client break off?"),
+	FETCH("fs.id", SMP_INT, EXPR_USE_L5_CLIENT, fetch_id, mux_front,
+	      "number of the stream on the client's connection"),
+	FETCH("fs.rst_code", SMP_INT, EXPR_USE_L5_CLIENT, fetch_reset_code, mux_front,
+	      "the code that the client reset the stream with"),
+	{ 0 }
+};
+
+const struct module mod_mux_smp = { .name = "mux-fetches", .fetches = fetches };
