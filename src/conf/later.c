@@ -9,7 +9,6 @@
 #include "conf_priv.h"
 
 #define TLS "TLS"
-#define H2 "HTTP/2"
 #define CHECKS "health checks"
 
 static const struct {
@@ -28,7 +27,6 @@ static const struct {
 	{ "dns-accept-family", CONF_GLOBAL, "name resolution at run time" },
 	{ "httpclient.*", CONF_GLOBAL, "the HTTP client" },
 	{ "lua-*", CONF_GLOBAL, "Lua" }, { "tune.lua.*", CONF_GLOBAL, "Lua" },
-	{ "setcap", CONF_GLOBAL, "keeping capabilities" },
 	{ "set-var", CONF_GLOBAL, "variables" }, { "set-var-fmt", CONF_GLOBAL, "variables" },
 	{ "tune.vars.*", CONF_GLOBAL, "variables" },
 	{ "h1-case-adjust", CONF_GLOBAL, "adjusting the case of header names" },
@@ -82,7 +80,7 @@ static const struct {
 	{ "verifyhost", CONF_SERVER, TLS }, { "sni", CONF_SERVER, TLS },
 	{ "sni-auto", CONF_SERVER, TLS }, { "no-sni-auto", CONF_SERVER, TLS },
 	{ "send-proxy-v2-ssl*", CONF_SERVER, TLS },
-	{ "quic-*", CONF_BIND, "QUIC" }, { "ws", CONF_SERVER, H2 },
+	{ "quic-*", CONF_BIND, "QUIC" },
 };
 
 /* Are the words the first ones of <pattern>'s? */

@@ -114,7 +114,7 @@ static enum step enter_queue(struct stream *s, struct server *srv)
 		s->task = task_new(queue_task, s);
 		if (!s->task)
 			return stream_fail(s, 503, CAUSE_RESOURCE, 'Q');
-		s->task->nice = (short)s->sess->listener->bind->nice;
+		s->task->nice = (short)s->listener->bind->nice;
 		queue_waiter_init(&s->waiter, s->task);
 	}
 	switch (queue_enter(&s->waiter, s->be, srv, s->priority_class, s->priority_offset_ms)) {

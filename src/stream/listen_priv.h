@@ -13,6 +13,9 @@ void listen_init(void);
 void event_log_init(void);
 /* Installs what ends the streams of servers that went down (on-marked-down, on-marked-up). */
 void server_shutdown_init(void);
+/* May this client come in at all? */
+struct addr;
+bool listen_is_welcome(const struct addr *src);
 /* Count a session in and out of the limits; the latter may let sockets accept again. */
 void listen_session_began(struct listener_conf *l);
 void listen_session_ended(struct listener_conf *l);

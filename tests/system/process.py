@@ -122,7 +122,7 @@ def checks(tap, b):
 def silent_options(tap, b):
     """Nothing is accepted without a word that has no effect; names without address and -dr."""
     good = b.file("options.cfg", GOOD % b.port)
-    for option in ("-dF", "-dZ", "-dG", "-dI", "-dV", "-4"):
+    for option in ("-dF", "-dZ", "-dG", "-dV", "-4"):
         status, out, err = b.run("-c", option, "-f", good)
         tap.ok(status == 0 and "option '%s'" % option in err, option + ": told to be of no use",
                err)
@@ -148,7 +148,7 @@ def later_keywords(tap, b):
     """What waits for a feature is refused by the name of the feature."""
     for line, feature in (("global\n\tlua-load x", "Lua"),
                           ("global\n\ttune.quic.frontend.max-idle-timeout 3s", "QUIC"),
-                          ("backend g\n\tuse-fcgi-app x", "FastCGI")):
+                          ("global\n\ttune.lua.maxmem 3", "Lua")):
         conf = b.file("later.cfg", (GOOD % b.port) + line + "\n")
         status, out, err = b.run("-c", "-f", conf)
         word = line.split()[-2]
