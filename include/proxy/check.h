@@ -224,6 +224,11 @@ bool check_set_send(struct server *srv, const char *text);
 
 /* --- life ----------------------------------------------------------------------------------- */
 
+/* Checks of a server that was added to the live generation, and of one that is removed from it; from
+ * any worker thread. Those of the former wait until they are enabled. False: no memory.
+ */
+bool checks_add_server(struct server *srv);
+void checks_remove_server(struct server *srv);
 /* Begins and ends the checks of a generation that belong to the calling thread. After
  * checks_stop_thread() nothing of the thread looks at <cfg>. False: no memory.
  */
