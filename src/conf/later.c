@@ -35,8 +35,6 @@ static const struct {
 	{ "h1-case-adjust-file", CONF_GLOBAL, "adjusting the case of header names" },
 	{ "http-err-codes", CONF_GLOBAL, "counters of errors chosen by status" },
 	{ "http-fail-codes", CONF_GLOBAL, "counters of errors chosen by status" },
-	{ "server-state-base", CONF_GLOBAL, "states kept across restarts" },
-	{ "server-state-file", CONF_GLOBAL, "states kept across restarts" },
 	{ "stats-file", CONF_GLOBAL, "counters kept across restarts" },
 	{ "spread-checks", CONF_GLOBAL, CHECKS }, { "max-spread-checks", CONF_GLOBAL, CHECKS },
 	{ "external-check", CONF_GLOBAL, CHECKS },
