@@ -73,6 +73,9 @@ void diag_vadd(struct diag_list *l, enum diag_level level, const struct diag_pla
 /* Prints all diagnostics of at least <least> in order to <out> in the form above. */
 void diag_print(const struct diag_list *l, enum diag_level least, FILE *out);
 
+/* The same as JSON, one object a line: severity, file, line, column, message, hint. */
+void diag_print_json(const struct diag_list *l, enum diag_level least, FILE *out);
+
 /* The same into a text, whether quiet or not, without the banner. */
 struct strbuf;
 void diag_write(const struct diag_list *l, enum diag_level least, struct strbuf *out);
@@ -84,6 +87,9 @@ void diag_print_one(const struct diag *d, FILE *out);
  * diag_set_quiet(). For start-up and shutdown messages only. Threads: any.
  */
 void diag_say(enum diag_level level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Has <copy> called with every text that is printed; NULL: nobody. While one thread runs. */
+typedef void diag_copy_fn(const char *text, size_t len);
+void diag_set_copy(diag_copy_fn *copy);
 /* With true, nothing is printed any more: neither lists, nor what is said, nor the banner. */
 void diag_set_quiet(bool quiet);
 /* Two notices (version and path of the program) that stand once before the first warning or alert

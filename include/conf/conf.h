@@ -177,6 +177,10 @@ struct conf_source {
  */
 bool conf_read(struct config *cfg, const struct conf_source *sources, int count,
 	       struct diag_list *diags);
+/* The first pass only: carries out what is CONF_EARLY and says nothing. Standard input is left
+ * alone.
+ */
+void conf_read_early(struct config *cfg, const struct conf_source *sources, int count);
 /* Reads a text (for tests, and for embedded examples). */
 bool conf_read_text(struct config *cfg, const char *name, struct slice text,
 		    struct diag_list *diags);

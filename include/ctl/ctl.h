@@ -48,7 +48,8 @@ enum ctl_flags {
 	CTL_EXPERT = 1 << 0,       /* needs expert-mode */
 	CTL_EXPERIMENTAL = 1 << 1, /* needs experimental-mode */
 	CTL_HIDDEN = 1 << 2,       /* not listed by help */
-	CTL_MASTER = 1 << 3,       /* of the master process's socket */
+	CTL_MASTER = 1 << 3,       /* of the master process's socket, not of a worker */
+	CTL_ANYWHERE = 1 << 4,     /* of both */
 };
 
 struct ctl_command {
@@ -75,6 +76,8 @@ void ctl_say(struct ctl_request *rq, const char *fmt, ...) __attribute__((format
 void ctl_error(struct ctl_request *rq, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Words from rq->at on, joined by a space. */
 void ctl_add_words(struct ctl_request *rq, struct strbuf *to, int from);
+/* Where to send listening sockets, if this client may have them; -1: it may not. */
+int ctl_exposed_fd(const struct ctl_request *rq);
 /* Did the client close its side: a command that waits may give up. */
 bool ctl_client_left(const struct ctl_request *rq);
 /* The next byte count that a line and its payload may have: tune.bufsize. */
@@ -92,6 +95,10 @@ bool ctl_require(struct ctl_request *rq, enum ctl_level level);
 struct ctl_session_owner {
 	/* The session has output, or a waiting command was resumed: run the session again. */
 	void (*wake)(void *owner);
+	/* The descriptor of its connection if listening sockets may be sent there; -1: they may
+	 * not. May be NULL.
+	 */
+	int (*expose)(void *owner);
 };
 
 /* A session of <level>; <owner> is borrowed. NULL: no memory. */
@@ -100,6 +107,8 @@ struct ctl_session *ctl_session_new(enum ctl_level level, const struct ctl_sessi
 void ctl_session_free(struct ctl_session **s);
 /* How its messages begin: without severity (0), with its number (1) or its name (2). */
 void ctl_session_set_severity(struct ctl_session *s, int severity);
+/* The session runs the commands of the master process instead of those of a worker. */
+void ctl_session_set_master(struct ctl_session *s, bool expert, bool experimental);
 /* Is there room for input: receive only when this is true. */
 bool ctl_session_wants_input(const struct ctl_session *s);
 /* Adds received bytes. False: no memory, the session must be closed. (A line which is too long is

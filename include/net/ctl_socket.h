@@ -24,6 +24,12 @@ struct ctl_socket;
  * number (1), string (2). NULL: no memory, the caller keeps the descriptor.
  */
 struct ctl_socket *ctl_socket_new(int fd, enum ctl_level level, int severity);
+/* Its clients may ask for this process's listening sockets (expose-fd listeners). */
+void ctl_socket_set_exposing(struct ctl_socket *s);
+/* A connection that is there already, on the calling thread, with the rights of <level>; it may ask
+ * for the listening sockets. Takes over <fd>.
+ */
+void ctl_connection_new(int fd, enum ctl_level level);
 /* Its listening descriptor, borrowed; -1: closed. */
 int ctl_socket_fd(const struct ctl_socket *s);
 /* Begins to accept on the calling thread. */

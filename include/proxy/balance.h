@@ -69,8 +69,10 @@ void balance_load(struct server *srv, unsigned count);
 bool balance_new(struct proxy *be);
 void balance_free(struct proxy *be);
 
-/* Another generation serves from now on: loads that change are told to its balancing. */
-void balance_put_aside(struct proxy *be);
+/* Another generation serves from now on: loads that change are told to the balancing of <heir>'s
+ * server (NULL: there is none).
+ */
+void balance_put_aside(struct proxy *be, struct server *(*heir)(const struct server *srv));
 
 /* Makes room for a new server in maintenance, which is in the backend's list already; false: no
  * memory. Takes a server in maintenance out, after it was unlinked. From any thread, with the

@@ -101,6 +101,9 @@ struct server_state {
 	} queue __attribute__((aligned(64)));
 };
 
+/* `ws` of a server. */
+enum server_ws { SERVER_WS_AUTO, SERVER_WS_H1, SERVER_WS_H2 };
+
 struct server {
 	struct list link;             /* in proxy->servers, in order of the file */
 	const char *name;
@@ -139,6 +142,7 @@ struct server {
 	bool tfo;
 	const char *cookie;           /* `cookie` value; or NULL */
 	const char *proto;            /* forced mux; or NULL */
+	enum server_ws ws;            /* which HTTP version WebSockets use */
 	const char *redir;            /* redirect prefix; or NULL */
 	bool non_stick;
 	enum hash_key hash_key;       /* where its points of consistent hashing come from */

@@ -13,6 +13,7 @@
 struct config;
 struct diag_list;
 struct listener_conf;
+struct socket_origin;
 struct stream_limits;
 
 /* Opens every bind line of every frontend; problems become diagnostics. False: at least one failed;
@@ -41,6 +42,13 @@ void listen_start_thread(struct config *cfg);
 void listen_stop_all(struct config *cfg);
 /* How many listening sockets there are. */
 unsigned listen_count(const struct config *cfg);
+/* Fills in the open sockets of frontends, borrowed, at most <max>; with <max> 0, only counts them.
+ * Returns how many.
+ */
+unsigned listen_collect(const struct config *cfg, int *sockets, struct socket_origin *origins,
+			unsigned max);
+/* Another process has them as well: their ports are not ours to release from now on. */
+void listen_set_handed_out(void);
 /* Stops accepting for a while, releasing the ports / takes them back (SIGTTOU, SIGTTIN). */
 void listen_pause_all(struct config *cfg);
 void listen_resume_all(struct config *cfg);

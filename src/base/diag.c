@@ -10,6 +10,7 @@
 #define SHOWN_MAX 80
 
 static bool diag_quiet;
+static diag_copy_fn *diag_copy; /* gets what is printed too */
 static const char *banner_version, *banner_path; /* cleared once said */
 static pthread_mutex_t banner_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -194,6 +195,15 @@ static void add_hint(struct strbuf *b, const char *hint)
 	}
 }
 
+static void put_text(const struct strbuf *b, FILE *out)
+{
+	if (!b->len)
+		return;
+	fwrite(b->ptr, 1, b->len, out);
+	if (diag_copy)
+		diag_copy(b->ptr, b->len);
+}
+
 static void say_banner(FILE *out)
 {
 	const char *version, *path;
@@ -214,8 +224,7 @@ static void say_banner(FILE *out)
 		add_head(&b, DIAG_NOTICE);
 		strbuf_printf(&b, "path to executable is %s\n", path);
 	}
-	if (b.len)
-		fwrite(b.ptr, 1, b.len, out);
+	put_text(&b, out);
 	strbuf_fini(&b);
 }
 
@@ -250,8 +259,7 @@ void diag_print_one(const struct diag *d, FILE *out)
 		say_banner(out);
 	strbuf_init(&b);
 	add_diag(&b, d);
-	if (b.len)
-		fwrite(b.ptr, 1, b.len, out);
+	put_text(&b, out);
 	strbuf_fini(&b);
 }
 
@@ -283,6 +291,11 @@ void diag_say(enum diag_level level, const char *fmt, ...)
 		return;
 	diag_print_one(&d, stderr);
 	free(d.message);
+}
+
+void diag_set_copy(diag_copy_fn *copy)
+{
+	diag_copy = copy;
 }
 
 void diag_set_quiet(bool quiet)

@@ -390,6 +390,20 @@ static void run_passes(struct config *cfg, const struct texts *texts, struct dia
 	run_pass(cfg, texts, diags, false);
 }
 
+void conf_read_early(struct config *cfg, const struct conf_source *sources, int count)
+{
+	struct texts texts = { 0 };
+	struct diag_list lost;
+
+	diag_list_init(&lost);
+	for (int i = 0; i < count; i++)
+		if (strcmp(sources[i].path, "-") != 0)
+			load_source(&texts, sources[i].path, &lost);
+	run_pass(cfg, &texts, &lost, true);
+	texts_fini(&texts);
+	diag_list_fini(&lost);
+}
+
 bool conf_read(struct config *cfg, const struct conf_source *sources, int count,
 	       struct diag_list *diags)
 {

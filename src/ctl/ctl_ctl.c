@@ -192,27 +192,31 @@ static enum ctl_step show_env(struct ctl_request *rq)
 }
 
 static const struct ctl_command commands[] = {
-	{ .words = "echo", .syntax = "<text>", .help = "say this text", .run = run_echo },
+	{ .words = "echo", .flags = CTL_ANYWHERE, .syntax = "<text>", .help = "say this text",
+	  .run = run_echo },
 	{ .words = "experimental-mode", .syntax = "[on|off]", .level = CTL_ADMIN,
 	  .help = "allow experimental commands", .run = run_experimental, .flags = CTL_HIDDEN },
 	{ .words = "expert-mode", .syntax = "[on|off]", .level = CTL_ADMIN,
 	  .help = "allow dangerous commands", .run = run_expert, .flags = CTL_HIDDEN },
 	{ .words = "help", .syntax = "[<command>]", .help = "list the commands, or some of them",
-	  .run = run_help, .flags = CTL_HIDDEN },
-	{ .words = "operator", .level = CTL_OPERATOR,
+	  .run = run_help, .flags = CTL_HIDDEN | CTL_ANYWHERE },
+	{ .words = "operator", .flags = CTL_ANYWHERE, .level = CTL_OPERATOR,
 	  .help = "give up rights above those of an operator", .run = run_operator },
 	{ .words = "prompt", .syntax = "[help | n | i | p | timed ]*",
-	  .help = "choose how the session goes on", .run = run_prompt, .flags = CTL_HIDDEN },
+	  .help = "choose how the session goes on", .run = run_prompt,
+	  .flags = CTL_HIDDEN | CTL_ANYWHERE },
 	{ .words = "quit", .help = "disconnect", .run = run_quit, .flags = CTL_HIDDEN },
 	{ .words = "set severity-output", .syntax = "[none|number|string]",
 	  .help = "show the severity in front of messages", .run = set_severity },
 	{ .words = "set timeout", .syntax = "[cli] <delay>",
 	  .help = "change the timeout of this session", .run = set_timeout },
-	{ .words = "show cli level", .help = "tell the level of this session",
+	{ .words = "show cli level", .flags = CTL_ANYWHERE,
+	  .help = "tell the level of this session",
 	  .run = show_cli_level },
-	{ .words = "show env", .syntax = "[var]", .level = CTL_OPERATOR,
+	{ .words = "show env", .flags = CTL_ANYWHERE, .syntax = "[var]", .level = CTL_OPERATOR,
 	  .help = "list the environment variables of the process", .run = show_env },
-	{ .words = "user", .help = "give up rights above those of a user", .run = run_user },
+	{ .words = "user", .flags = CTL_ANYWHERE, .run = run_user,
+	  .help = "give up rights above those of a user" },
 	{ 0 }
 };
 

@@ -63,6 +63,13 @@ void ctl_session_set_severity(struct ctl_session *s, int severity)
 	s->severity = (enum ctl_severity)severity;
 }
 
+void ctl_session_set_master(struct ctl_session *s, bool expert, bool experimental)
+{
+	s->master = true;
+	s->expert = expert;
+	s->experimental = experimental;
+}
+
 static void session_release(struct ctl_session *s)
 {
 	if (s->running && s->rq.command && s->rq.command->release)
@@ -143,6 +150,13 @@ bool ctl_session_is_over(const struct ctl_session *s)
 int64_t ctl_session_timeout_ms(const struct ctl_session *s)
 {
 	return s->timeout_ms;
+}
+
+int ctl_exposed_fd(const struct ctl_request *rq)
+{
+	const struct ctl_session *s = rq->session;
+
+	return s->ops && s->ops->expose ? s->ops->expose(s->owner) : -1;
 }
 
 bool ctl_client_left(const struct ctl_request *rq)
@@ -354,7 +368,7 @@ static bool session_begin_command(struct ctl_session *s)
 		rq->payload = slice_make(s->payload, s->payload_len);
 	if (rq->count == 0)
 		return false;
-	rq->command = ctl_find(s->words, rq->count, &used);
+	rq->command = ctl_find(s, rq->count, &used);
 	if (!rq->command) {
 		char title[CTL_WORDS_MAX * 4];
 

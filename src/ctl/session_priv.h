@@ -18,6 +18,7 @@ struct ctl_session {
 	enum ctl_mode mode;
 	enum ctl_severity severity;
 	bool timed, expert, experimental;
+	bool master;        /* of the master process's socket */
 	bool eof;           /* the client sends no more */
 	bool quit;          /* nothing more will be executed */
 	int64_t timeout_ms;
@@ -42,8 +43,8 @@ struct ctl_session {
 };
 
 /* table.c */
-/* The command whose words begin <words>, the longest one. *count: how many words. NULL: none. */
-const struct ctl_command *ctl_find(char **words, int count, int *used);
+/* The command whose words begin the session's, the longest one; *used: how many. NULL: none. */
+const struct ctl_command *ctl_find(const struct ctl_session *s, int count, int *used);
 /* Lists the commands that match words[from...] (all if there is none), after <title>. */
 void ctl_help(struct ctl_request *rq, int from, const char *title);
 

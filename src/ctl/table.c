@@ -17,6 +17,12 @@ static int command_cmp(const void *a, const void *b)
 		      (*(const struct ctl_command *const *)b)->words);
 }
 
+/* A worker and the master have different ones; some are of both. */
+static bool is_of_process(const struct ctl_command *c, bool master)
+{
+	return c->flags & CTL_ANYWHERE || !(c->flags & CTL_MASTER) == !master;
+}
+
 bool ctl_register(const struct module *const *modules)
 {
 	unsigned n = 0;
@@ -36,7 +42,8 @@ bool ctl_register(const struct module *const *modules)
 	}
 	qsort(commands, command_count, sizeof(*commands), command_cmp);
 	for (unsigned i = 1; i < command_count; i++)
-		BUG_ON(command_cmp(&commands[i - 1], &commands[i]) == 0);
+		BUG_ON(command_cmp(&commands[i - 1], &commands[i]) == 0 &&
+		       (is_of_process(commands[i], true) == is_of_process(commands[i - 1], true)));
 	return true;
 }
 
@@ -47,7 +54,8 @@ void ctl_dump_commands(FILE *out)
 		const struct ctl_command *c = commands[i];
 
 		fprintf(out, "%s %s%s%s\n", c->words,
-			c->flags & CTL_MASTER ? "[MASTER] " : "[WORKER] ",
+			c->flags & CTL_ANYWHERE ? "[MASTER] [WORKER] "
+			: c->flags & CTL_MASTER ? "[MASTER] " : "[WORKER] ",
 			c->flags & CTL_EXPERT ? "[EXPERT] " : "",
 			c->flags & CTL_EXPERIMENTAL ? "[EXPERIM] " : "");
 	}
@@ -80,13 +88,14 @@ static int command_match(const struct ctl_command *c, char **words, int count)
 	return n;
 }
 
-const struct ctl_command *ctl_find(char **words, int count, int *used)
+const struct ctl_command *ctl_find(const struct ctl_session *s, int count, int *used)
 {
 	const struct ctl_command *best = NULL;
 
 	*used = 0;
 	for (unsigned i = 0; i < command_count; i++) {
-		int n = command_match(commands[i], words, count);
+		int n = is_of_process(commands[i], s->master)
+				? command_match(commands[i], (char **)s->words, count) : 0;
 
 		if (n > *used) {
 			*used = n;
@@ -173,7 +182,7 @@ static void help_line(struct ctl_request *rq, const char *words, const char *syn
 /* May this session see and run it? */
 static bool command_is_visible(const struct ctl_session *s, const struct ctl_command *c)
 {
-	if (c->flags & CTL_HIDDEN)
+	if (c->flags & CTL_HIDDEN || !is_of_process(c, s->master))
 		return false;
 	if ((c->flags & CTL_EXPERT) && !s->expert)
 		return false;

@@ -389,7 +389,8 @@ static const struct ctl_command commands[] = {
 	  .help = "report information about the running process" },
 	{ .words = "set maxconn global", .syntax = "<number>", .level = CTL_ADMIN,
 	  .run = set_maxconn, .help = "change the connection limit of the process" },
-	{ .words = "show version", .run = show_version, .help = "show the version of the program" },
+	{ .words = "show version", .flags = CTL_ANYWHERE, .run = show_version,
+	  .help = "show the version of the program" },
 	{ 0 }
 };
 

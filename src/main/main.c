@@ -14,6 +14,7 @@
 #include "core/thread.h"
 #include "ctl/ctl.h"
 #include "expr/expr.h"
+#include "net/handoff.h"
 #include "stream/listen.h"
 #include "stream/rule.h"
 #include "stream/service.h"
@@ -134,12 +135,17 @@ static bool go_live(struct config *cfg, const struct main_options *o)
 	}
 	if (o->verbose)
 		say_poller();
+	if (!mode_take_sockets(o)) {
+		config_drop(&cfg);
+		return false;
+	}
 	if (!generation_start(main_modules, cfg, o)) {
 		MAIN_ALERT("[%s.main()] Some protocols failed to start their listeners! Exiting.",
 			   o->program);
 		return false;
 	}
-	return process_settle(cfg, o);
+	sockets_forget();
+	return process_settle(generation_current(), o);
 }
 
 static int run(const struct main_options *o)
@@ -164,12 +170,27 @@ static int answer_at_once(const struct main_options *o)
 			version_print_build(stdout);
 		return STATUS_OK;
 	}
+	if (o->help_keyword)
+		return keyword_help(main_modules, o->help_keyword, stdout) ? STATUS_OK
+									   : STATUS_ERROR;
 	if (o->condition)
 		return evaluate_condition(o->condition);
 	return -1;
 }
 
-static int serve(const struct main_options *o)
+/* -c, -dK, --explain; -1: go on. */
+static int answer_about(struct config *cfg, const struct main_options *o, bool warned)
+{
+	if (o->list_libraries)
+		libraries_dump(program_path(), stdout);
+	if (o->dump_classes && !keyword_dump(o->dump_classes, main_modules, stdout))
+		return STATUS_ERROR;
+	if (o->explain)
+		return request_explain(cfg, o) ? STATUS_OK : STATUS_ERROR;
+	return o->check_only ? report_check(cfg, o, warned) : -1;
+}
+
+static int serve(const struct main_options *o, char **argv)
 {
 	struct config *cfg;
 	bool warned;
@@ -180,16 +201,12 @@ static int serve(const struct main_options *o)
 			   strerror(errno));
 		return STATUS_ERROR;
 	}
+	if (!o->check_only && !o->explain && !mode_enter(o, argv, &status))
+		return status;
 	cfg = generation_load(o, &warned);
 	if (!cfg)
 		return STATUS_ERROR;
-	if (o->list_libraries)
-		libraries_dump(program_path(), stdout);
-	status = -1;
-	if (o->dump_classes && !keyword_dump(o->dump_classes, main_modules, stdout))
-		status = STATUS_ERROR;
-	else if (o->check_only)
-		status = report_check(cfg, o, warned);
+	status = answer_about(cfg, o, warned);
 	if (status >= 0) {
 		config_drop(&cfg);
 		return status;
@@ -229,6 +246,7 @@ int main(int argc, char **argv)
 	int status = STATUS_ERROR;
 
 	main_start_ns = clock_read_ns();
+	master_recall();
 	clock_refresh();
 	ctl_set_start_ns(main_start_ns);
 	diag_set_banner(version_text(), program_path());
@@ -244,13 +262,13 @@ int main(int argc, char **argv)
 			if (status < 0 && !o.source_count) {
 				status = show_usage(&o);
 			} else if (status < 0) {
-				status = serve(&o);
+				status = serve(&o, argv);
 			}
 			modules_fini();
 		}
 	}
 	options_fini(&o);
-	if (status > 128)
+	if (status > 128 && !mode_is_master())
 		die_of(status - 128);
 	return status;
 }

@@ -21,6 +21,7 @@
 #include "base/list.h"
 #include "base/module.h"
 #include "conf/conf.h"
+#include "ctl/ctl.h"
 #include "stream/listen.h"
 
 /* --- modules.c */
@@ -37,6 +38,12 @@ struct main_options {
 	const char *localpeer;       /* -L */
 	const char *condition;       /* -cc */
 	const char *dump_classes;    /* -dK */
+	const char *help_keyword;    /* --help-keyword */
+	const char *explain;         /* --explain: a request line */
+	const char *explain_src, *explain_frontend; /* --src, --frontend */
+	const char **headers;        /* owned: --header */
+	int header_count;
+	bool json_diagnostics;       /* --diagnostics=json */
 	bool check_only;             /* -c */
 	bool version, version_long;  /* -v, -vv */
 	bool usage;                  /* -h */
@@ -59,6 +66,10 @@ struct main_options {
 	pid_t *old_pids;             /* owned: -sf, -st */
 	int old_pid_count;
 	int old_pid_signal;          /* SIGUSR1 or SIGTERM, 0 none */
+	bool master;                 /* -W, -Ws */
+	bool master_notifies;        /* -Ws */
+	const char *master_socket;   /* -S */
+	const char *donor;           /* -x: path of the old process's Runtime API */
 };
 
 enum options_result { OPTIONS_OK, OPTIONS_USAGE, OPTIONS_ERROR };
@@ -89,6 +100,12 @@ void libraries_dump(const char *program, FILE *out);
 /* -dK. False: unknown class, or help was asked for. */
 bool keyword_dump(const char *classes, const struct module *const *modules, FILE *out);
 
+/* --- help.c */
+/* --help-keyword: all that the tables tell of a word. False: nothing. */
+bool keyword_help(const struct module *const *modules, const char *name, FILE *out);
+/* --explain: what the rules would do with a request, on stdout. False: said why not. */
+bool request_explain(struct config *cfg, const struct main_options *o);
+
 /* --- vocabulary.c : -dKdoc, everything that the tables tell, for the manual's tables */
 void vocabulary_dump(const struct module *const *modules, FILE *out);
 
@@ -107,6 +124,9 @@ struct main_settings {
 	int64_t grace_ms;
 	int64_t stats_timeout_ms;
 	int stats_maxconn;
+	bool master_worker;
+	bool reload_in_process;       /* reload-mode in-process */
+	int max_reloads;              /* of workers; 0 no limit */
 	struct stream_tunes stream;   /* pushed down to the stream floor */
 	int log_uri_max, pipe_size;   /* 0 unset */
 	int renice_runtime;           /* -20..19, or RENICE_UNSET */
@@ -196,7 +216,69 @@ bool generation_get_info(unsigned n, struct generation_info *out);
 void reload_get_counts(unsigned *done, unsigned *failed);
 extern const struct module mod_reload, mod_reload_ctl;
 
+/* --- master.c : the master process (master_priv.h) */
+/* Before anything else looks at the environment: takes what the master of before has left there. */
+void master_recall(void);
+/* Becomes the master: forks a worker. True in the worker, which goes on; false in the master, at
+ * its end, with the status to exit with. <set>: of the early pass.
+ */
+bool master_run(const struct main_options *o, char **argv, const struct main_settings *set,
+		int *status);
+/* Listens on descriptor <fd>, whose clients have <level>. False: no memory. */
+bool master_cli_listen(int fd, enum ctl_level level);
+
+/* --- mode.c */
+/* Listens where -S says ("path,mode,600"). False: said. */
+bool master_open_socket(const char *text);
+/* Becomes a master where that is asked for. True: go on, alone or as a worker; false: exit with
+ * *status.
+ */
+bool mode_enter(const struct main_options *o, char **argv, int *status);
+/* Is this a master at its end? Its exit status tells of its worker's death: it does not die so. */
+bool mode_is_master(void);
+/* Gets the listening sockets of an old process (-x), of the worker of before, of the service
+ * manager, for socket_listen(). False: said.
+ */
+bool mode_take_sockets(const struct main_options *o);
+
+/* --- worker.c : a process that a master has started */
+/* Takes over the descriptors: the channel to the master, and a connection to the worker of before
+ * (-1: none). <first>: it is the first one of this master.
+ */
+void worker_begin(int channel, int donor, bool first);
+bool worker_has_master(void);
+bool worker_is_first(void);
+/* Gets the listening sockets of the worker of before, for socket_listen(). */
+void worker_take_sockets(void);
+extern const struct module mod_worker, mod_handoff_ctl, mod_master_ctl;
+
+/* --- notify.c : the service manager (sd_notify); without $NOTIFY_SOCKET nothing is said */
+/* -Ws: it is wanted. */
+void notify_enable(void);
+/* <main_pid> 0: is not said. */
+void notify_ready(const char *status, pid_t main_pid);
+void notify_reloading(void);
+void notify_stopping(void);
+/* The loop turns: says so when the watchdog wants to hear it. */
+void notify_alive(void);
+/* How long the loop may wait, ms; -1: for ever. */
+int notify_wait_ms(void);
+/* This process says nothing: it is a worker. */
+void notify_forget(void);
+
 /* --- process.c */
+/* Opens the pid file, before rights are dropped and the folder changes. -1: none, or *failed. */
+int process_open_pid_file(const struct main_settings *set, const struct main_options *o,
+			  bool *failed);
+/* Writes and closes it; -1: none. */
+void process_write_pid(int fd);
+/* The child goes on; the parent leaves when the child says that it is ready, or ends. Returns the
+ * descriptor to say it to; -1: failed, said.
+ */
+int process_go_background(const struct main_options *o);
+void process_say_ready(int fd);
+/* Standard descriptors lead nowhere, if <wanted>. */
+void process_leave_terminal(bool wanted);
 /* Pid file, root folder, background, rights; then the old processes are told to go. Returns in the
  * process that stays. False: said.
  */
@@ -218,6 +300,13 @@ void stats_sockets_start_thread(struct config *cfg);
 void stats_sockets_pause(struct config *cfg, bool on);
 void stats_sockets_close(struct config *cfg);
 unsigned stats_sockets_count(const struct config *cfg);
+/* Like listen_collect(), for these. */
+struct socket_origin;
+unsigned stats_sockets_collect(const struct config *cfg, int *sockets,
+			       struct socket_origin *origins, unsigned max);
+/* Opens the <n>th for somebody else: its descriptor, and the rights of its clients. -1: <error>. */
+int stats_socket_listen(const struct config *cfg, unsigned n, enum ctl_level *level, char *error,
+			size_t size);
 
 /* --- info.c */
 extern const struct module mod_info;

@@ -39,6 +39,13 @@ static const char usage_text[] =
 "        -dL lists the loaded libraries after the check\n"
 "        -dr goes on when the address of a server cannot be resolved\n"
 "        -dV disables the verification of servers' certificates\n"
+"        -W runs a master and its worker ; -Ws the same and tells the service manager\n"
+"        -S <bind>[,bind_options...] opens the master's socket\n"
+"        -x <unix_socket> gets the listening sockets of an old process there\n"
+"        --help-keyword shows what a word of the configuration or of the Runtime API means\n"
+"        --diagnostics=json with -c writes them to stdout as well, one JSON object a line\n"
+"        --explain \"GET / HTTP/1.1\" with -c shows what the rules would do with a request\n"
+"            [ --header \"Name: value\" ]* [ --src <ip> ] [ --frontend <name> ]\n"
 "        -sf/-st [pid ]* asks old processes to finish / to terminate\n"
 "\n";
 
@@ -61,8 +68,10 @@ void options_fini(struct main_options *o)
 {
 	free(o->sources);
 	free(o->old_pids);
+	free(o->headers);
 	o->sources = NULL;
 	o->old_pids = NULL;
+	o->headers = NULL;
 }
 
 static bool add_source(struct main_options *o, const char *path)
@@ -159,7 +168,8 @@ static const struct flag flags[] = {
 	FLAG("-q", quiet), FLAG("-c", check_only), FLAG("-dW", zero_warning),
 	FLAG("-dD", diagnostics), FLAG("-de", no_epoll), FLAG("-dp", no_poll),
 	FLAG("-dS", no_splice), FLAG("-dR", no_reuseport), FLAG("-dL", list_libraries),
-	FLAG("-dr", may_lack_addresses),
+	FLAG("-dr", may_lack_addresses), FLAG("--diagnostics=json", json_diagnostics),
+	FLAG("-W", master), FLAG("-Ws", master_notifies),
 };
 
 /* What changes nothing here, each with why: accepted, but not in silence. */
@@ -210,7 +220,11 @@ static bool take_valued(struct args *a, const char *word, bool *known)
 		int64_t *number;
 	} valued[] = {
 		{ "-C", &a->o->chdir, NULL }, { "-p", &a->o->pidfile, NULL },
+		{ "-S", &a->o->master_socket, NULL }, { "-x", &a->o->donor, NULL },
 		{ "-L", &a->o->localpeer, NULL }, { "-cc", &a->o->condition, NULL },
+		{ "--help-keyword", &a->o->help_keyword, NULL },
+		{ "--explain", &a->o->explain, NULL }, { "--src", &a->o->explain_src, NULL },
+		{ "--frontend", &a->o->explain_frontend, NULL },
 		{ "-n", NULL, &a->o->maxconn }, { "-N", NULL, &a->o->proxy_maxconn },
 		{ "-m", NULL, &a->o->memory_mb },
 	};
@@ -238,10 +252,6 @@ static bool refuse_later(const char *word, bool *known)
 	static const struct {
 		const char *name, *why;
 	} later[] = {
-		{ "-W", "master-worker mode is not there yet, run it with -D or -db" },
-		{ "-Ws", "master-worker mode is not there yet, run it with -db" },
-		{ "-S", "the master's socket comes with master-worker mode" },
-		{ "-x", "sockets are not passed between processes yet, use -sf" },
 		{ "-dt", "traces are not there yet" },
 		{ "-dc", "the list of CPUs is not there yet" },
 	};
@@ -274,6 +284,10 @@ static enum options_result take_option(struct args *a, const char *word)
 
 		return path && add_source(a->o, path) ? OPTIONS_OK : OPTIONS_USAGE;
 	}
+	if (strcmp(word, "--header") == 0) {
+		a->o->headers[a->o->header_count] = take_value(a);
+		return a->o->headers[a->o->header_count++] ? OPTIONS_OK : OPTIONS_USAGE;
+	}
 	if (strcmp(word, "-sf") == 0 || strcmp(word, "-st") == 0)
 		return take_pids(a, word[2] == 'f' ? SIGUSR1 : SIGTERM) ? OPTIONS_OK
 									: OPTIONS_ERROR;
@@ -297,7 +311,8 @@ enum options_result options_parse(struct main_options *o, int argc, char **argv)
 	o->program = argc > 0 ? base_name(argv[0]) : "haproxy";
 	o->sources = calloc((size_t)argc + 1, sizeof(*o->sources));
 	o->old_pids = calloc((size_t)argc + 1, sizeof(*o->old_pids));
-	if (!o->sources || !o->old_pids) {
+	o->headers = calloc((size_t)argc + 1, sizeof(*o->headers));
+	if (!o->sources || !o->old_pids || !o->headers) {
 		MAIN_ALERT("out of memory while reading the command line.");
 		return OPTIONS_ERROR;
 	}
@@ -310,6 +325,12 @@ enum options_result options_parse(struct main_options *o, int argc, char **argv)
 			break;
 		}
 		r = word[0] == '-' ? take_option(&a, word) : OPTIONS_USAGE;
+	}
+	o->master |= o->master_notifies;
+	if (r == OPTIONS_OK && o->master_socket && !o->master) {
+		MAIN_ALERT("a master CLI socket was defined, but master-worker mode (-W) is not "
+			   "enabled.");
+		r = OPTIONS_ERROR;
 	}
 	o->foreground |= o->debug;
 	o->verbose |= o->debug;

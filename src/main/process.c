@@ -19,10 +19,10 @@ void process_tell_old(const struct main_options *o, int sig)
 
 /* --- pid file -------------------------------------------------------------------------------- */
 
-/* Opened before rights are dropped and the folder changes; written by who stays. -1: none. */
-static int open_pid_file(const struct config *cfg, const struct main_options *o, bool *failed)
+int process_open_pid_file(const struct main_settings *set, const struct main_options *o,
+			  bool *failed)
 {
-	const char *path = o->pidfile ? o->pidfile : settings_of(cfg)->pidfile;
+	const char *path = o->pidfile ? o->pidfile : set->pidfile;
 	int fd;
 
 	if (!path)
@@ -36,7 +36,7 @@ static int open_pid_file(const struct config *cfg, const struct main_options *o,
 	return fd;
 }
 
-static void write_pid_file(int fd)
+void process_write_pid(int fd)
 {
 	char text[32];
 	int len = snprintf(text, sizeof(text), "%d\n", (int)getpid());
@@ -62,10 +62,7 @@ static void wait_for_child(int fd)
 	_exit(got == 1 ? 0 : 1);
 }
 
-/* The child goes on; the parent leaves when the child says that it is ready, or ends. Returns the
- * descriptor to say it to; -1: failed, said.
- */
-static int go_to_background(const struct main_options *o)
+int process_go_background(const struct main_options *o)
 {
 	int ends[2];
 	pid_t pid = pipe2(ends, O_CLOEXEC) < 0 ? -1 : fork();
@@ -83,7 +80,7 @@ static int go_to_background(const struct main_options *o)
 	return ends[1];
 }
 
-static void say_ready(int fd)
+void process_say_ready(int fd)
 {
 	if (fd < 0)
 		return;
@@ -97,10 +94,17 @@ static void leave_terminal(int fd)
 {
 	if (fd < 0)
 		return;
+	fflush(NULL);
 	for (int i = 0; i <= 2; i++)
 		dup2(fd, i);
 	if (fd > 2)
 		close(fd);
+}
+
+void process_leave_terminal(bool wanted)
+{
+	if (wanted)
+		leave_terminal(open("/dev/null", O_RDWR | O_CLOEXEC));
 }
 
 /* --- rights ---------------------------------------------------------------------------------- */
@@ -145,29 +149,44 @@ static void set_process_flags(const struct main_settings *set)
 		prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }
 
-bool process_settle(struct config *cfg, const struct main_options *o)
+/* The part of it that is a lonely process's: under a master, that one has done it. */
+static bool settle_alone(const struct main_settings *set, const struct main_options *o)
 {
-	const struct main_settings *set = settings_of(cfg);
 	bool failed = false, background = (o->daemon || set->daemon) && !o->foreground;
-	int pid_fd = open_pid_file(cfg, o, &failed);
+	int pid_fd = process_open_pid_file(set, o, &failed);
 	int null_fd = background ? open("/dev/null", O_RDWR | O_CLOEXEC) : -1;
 	int parent = -1;
 
 	if (failed || !change_root(set, o))
 		return false;
 	if (background) {
-		parent = go_to_background(o);
+		parent = process_go_background(o);
 		if (parent < 0)
 			return false;
 	}
-	write_pid_file(pid_fd);
+	process_write_pid(pid_fd);
 	/* the last moment at which processes of another user can be signalled */
 	process_tell_old(o, o->old_pid_signal);
 	if (!change_ids(set, o))
 		return false;
 	set_process_flags(set);
-	if (background)
-		leave_terminal(null_fd);
-	say_ready(parent);
+	leave_terminal(null_fd);
+	process_say_ready(parent);
+	return true;
+}
+
+bool process_settle(struct config *cfg, const struct main_options *o)
+{
+	const struct main_settings *set = settings_of(cfg);
+
+	if (!worker_has_master())
+		return settle_alone(set, o);
+	if (!change_root(set, o))
+		return false;
+	if (worker_is_first())
+		process_tell_old(o, o->old_pid_signal);
+	if (!change_ids(set, o))
+		return false;
+	set_process_flags(set);
 	return true;
 }

@@ -323,6 +323,7 @@ void reload_fini(void)
 	config_drop(&reload.next);
 	config_drop(&reload.prev);
 	diag_list_fini(&reload.diags);
+	reload.waiter->done(reload.waiter->ctx, RELOAD_STOPPING, "");
 	free(reload.waiter);
 }
 

@@ -66,6 +66,31 @@ static bool parse_set_dumpable(struct conf_line *l)
 	return true;
 }
 
+static bool parse_master_worker(struct conf_line *l)
+{
+	const char *word = conf_next(l);
+
+	if (word && strcmp(word, "no-exit-on-failure") != 0)
+		return conf_error(l, l->at - 1, NULL, "'%s' only supports 'no-exit-on-failure' "
+				  "option", l->words[0]);
+	if (word && !l->early)
+		return conf_error(l, l->at - 1, NULL, "'no-exit-on-failure' is not supported: the "
+				  "master leaves when its worker dies");
+	settings_of(l->cfg)->master_worker = true;
+	return true;
+}
+
+static bool parse_reload_mode(struct conf_line *l)
+{
+	const char *word = conf_next(l);
+
+	if (strcmp(word, "in-process") != 0 && strcmp(word, "new-process") != 0)
+		return conf_error(l, l->at - 1, NULL, "'%s' expects 'in-process' or 'new-process' "
+				  "but got '%s'.", l->words[0], word);
+	settings_of(l->cfg)->reload_in_process = strcmp(word, "in-process") == 0;
+	return true;
+}
+
 static bool parse_idle_sharing(struct conf_line *l)
 {
 	const char *word = conf_next(l);
@@ -150,7 +175,16 @@ static bool parse_size(struct conf_line *l)
 	  .hint = why }
 
 static const struct conf_keyword keywords[] = {
-	SWITCH("daemon", daemon, "go to the background"),
+	{ GLOBAL("daemon"), .flags = CONF_EARLY, .type = CONF_FLAG, AT(daemon),
+	  .help = "go to the background" },
+	{ GLOBAL("master-worker"), .flags = CONF_EARLY, .max_args = 1, .parse = parse_master_worker,
+	  .syntax = "[ no-exit-on-failure ]", .help = "a master process and its worker" },
+	{ GLOBAL("mworker-max-reloads"), .flags = CONF_EARLY, .min_args = 1, .max_args = 1,
+	  .type = CONF_INT, AT(max_reloads), .min = 0, .max = INT32_MAX, .syntax = "<number>",
+	  .help = "reloads that a worker may outlive" },
+	{ GLOBAL("reload-mode"), .min_args = 1, .max_args = 1, .parse = parse_reload_mode,
+	  .syntax = "{ in-process | new-process }",
+	  .help = "what SIGUSR2 does without a master (an extension)" },
 	SWITCH("quiet", quiet, "say nothing after the start"),
 	SWITCH("zero-warning", zero_warning, "refuse to start after a warning"),
 	{ GLOBAL("set-dumpable"), .flags = CONF_CAN_NO, .max_args = 1, .parse = parse_set_dumpable,
@@ -159,7 +193,8 @@ static const struct conf_keyword keywords[] = {
 	NO_SWITCH("strict-limits", strict_limits, "refuse to start when limits cannot be had"),
 	SWITCH("nosplice", no_splice, "never use pipes between sockets"),
 	SWITCH("noreuseport", no_reuseport, "one socket for all threads of an address"),
-	TEXT("pidfile", pidfile, "<file>", "file for the process's id"),
+	{ GLOBAL("pidfile"), .flags = CONF_EARLY, .min_args = 1, .max_args = 1, .type = CONF_STRING,
+	  AT(pidfile), .syntax = "<file>", .help = "file for the process's id" },
 	TEXT("chroot", chroot_dir, "<dir>", "root folder once started"),
 	TEXT("node", node, "<name>", "name of this node"),
 	{ GLOBAL("description"), .min_args = 1, .max_args = -1, .parse = parse_description,
@@ -227,11 +262,6 @@ static const struct conf_keyword keywords[] = {
 	IGNORED("prealloc-fd", "", "the kernel's table grows by itself"),
 	IGNORED("tune.disable-zero-copy-forwarding", "", "bytes are always moved without a copy"),
 	IGNORED("tune.disable-fast-forward", "", "there is no other way of forwarding"),
-
-	LATER("master-worker", "'master-worker' is not there yet: run in foreground (-db) or with "
-	      "'daemon'."),
-	LATER("mworker-max-reloads", "'mworker-max-reloads' comes with master-worker mode, which "
-	      "is not there yet."),
 
 	/* what has an effect with features that are not there yet, and none on what is */
 	IGNORED("insecure-fork-wanted", "", "this program never starts another one"),

@@ -63,6 +63,8 @@ struct config *generation_read(const struct main_options *o, struct diag_list *d
 	}
 	if (o->show_lines)
 		conf_show_lines(cfg, stdout, o->show_numbers);
+	if (worker_has_master())
+		conf_setenv(cfg, "HAPROXY_MWORKER", "1", true);
 	if (o->may_lack_addresses)
 		proxies_allow_unresolved(cfg);
 	good = conf_read(cfg, o->sources, o->source_count, diags);
@@ -88,6 +90,8 @@ struct config *generation_load(const struct main_options *o, bool *warned)
 	diag_list_init(&diags);
 	cfg = generation_read(o, &diags);
 	diag_print(&diags, o->diagnostics ? DIAG_DIAG : DIAG_DEBUG, stderr);
+	if (o->json_diagnostics)
+		diag_print_json(&diags, DIAG_NOTICE, stdout);
 	*warned = diags.warnings > 0;
 	diag_list_fini(&diags);
 	return cfg;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include "base/addr.h"
 #include "net/ctl_socket.h"
+#include "net/handoff.h"
 #include "net/socket.h"
 #include "proxy/bind.h"
 #include "proxy/proxy.h"
@@ -208,6 +209,8 @@ bool stats_sockets_open(struct config *cfg, const struct config *prev, struct di
 
 		if (fd >= 0)
 			s->opened = ctl_socket_new(fd, level_of(s->bind), s->bind->severity_output);
+		if (s->opened && s->bind->options & BIND_EXPOSE_FD)
+			ctl_socket_set_exposing(s->opened);
 		if (s->opened)
 			continue;
 		if (fd >= 0)
@@ -215,6 +218,40 @@ bool stats_sockets_open(struct config *cfg, const struct config *prev, struct di
 		good = listen_report(diags, s->address, error);
 	}
 	return good;
+}
+
+unsigned stats_sockets_collect(const struct config *cfg, int *sockets,
+			       struct socket_origin *origins, unsigned max)
+{
+	struct stats_socket *s;
+	unsigned n = 0;
+
+	list_for_each(s, sockets_of(cfg), link) {
+		if (!s->opened || ctl_socket_fd(s->opened) < 0)
+			continue;
+		if (n < max) {
+			sockets[n] = ctl_socket_fd(s->opened);
+			origins[n].netns = s->bind->netns;
+			origins[n].interface = s->bind->interface;
+		}
+		n++;
+	}
+	return n < max || !max ? n : max;
+}
+
+int stats_socket_listen(const struct config *cfg, unsigned n, enum ctl_level *level, char *error,
+			size_t size)
+{
+	struct stats_socket *s;
+
+	list_for_each(s, sockets_of(cfg), link) {
+		if (n--)
+			continue;
+		*level = level_of(s->bind);
+		return open_descriptor(s, NULL, error, size);
+	}
+	snprintf(error, size, "no address");
+	return -1;
 }
 
 void stats_sockets_start_thread(struct config *cfg)

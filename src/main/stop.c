@@ -262,6 +262,9 @@ bool stop_install(struct config *cfg)
 	};
 
 	symbol_register(names); /* without room its address is shown */
+	if (settings_of(cfg)->reload_in_process &&
+	    !signal_register(SIGUSR2, reload_on_signal, NULL))
+		return false;
 	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
 		if (!signal_register(table[i].sig, table[i].fn, NULL)) {
 			MAIN_ALERT("Cannot install the handler of signal %d.", table[i].sig);

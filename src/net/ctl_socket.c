@@ -5,6 +5,7 @@
  * called for socket events and when a command that waited may go on.
  */
 #include "net/ctl_socket.h"
+#include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include "base/bug.h"
@@ -21,6 +22,7 @@ struct ctl_socket {
 	struct listener *listener;
 	enum ctl_level level;
 	int severity;
+	bool exposes;           /* listening sockets, to whom asks for them */
 	struct ctl_socket *next;
 };
 
@@ -31,6 +33,7 @@ struct ctl_conn {
 	struct task *task;       /* runs the session again; its timer is the timeout */
 	uint64_t since_ns, wall_us;
 	unsigned runs;
+	bool exposes;            /* may it have our listening sockets? */
 };
 
 static struct {
@@ -222,7 +225,16 @@ static void ctl_conn_wake(void *owner)
 	task_wake(c->task, TASK_WOKEN_OTHER);
 }
 
-static const struct ctl_session_owner ctl_conn_owner = { .wake = ctl_conn_wake };
+static int ctl_conn_expose(void *owner)
+{
+	const struct ctl_conn *c = owner;
+
+	return c->exposes ? c->conn->fd : -1;
+}
+
+static const struct ctl_session_owner ctl_conn_owner = {
+	.wake = ctl_conn_wake, .expose = ctl_conn_expose,
+};
 
 void ctl_connections_close_thread(bool every)
 {
@@ -262,9 +274,8 @@ bool ctl_connection_kill(const void *id)
 
 /* --- sockets --------------------------------------------------------------------------------- */
 
-static void ctl_socket_accept(void *owner, int fd, const struct addr *src)
+static void connection_new(int fd, enum ctl_level level, int severity, bool exposes)
 {
-	struct ctl_socket *s = owner;
 	struct ctl_conn *c = calloc(1, sizeof(*c));
 
 	if (!c) {
@@ -272,7 +283,8 @@ static void ctl_socket_accept(void *owner, int fd, const struct addr *src)
 		return;
 	}
 	list_init(&c->link);
-	c->session = ctl_session_new(s->level, &ctl_conn_owner, c);
+	c->exposes = exposes;
+	c->session = ctl_session_new(level, &ctl_conn_owner, c);
 	c->task = task_new(ctl_conn_task, c);
 	if (c->session && c->task)
 		c->conn = conn_new(fd, &ctl_conn_ops, c, CONN_CAN_RECV | CONN_CAN_SEND);
@@ -283,13 +295,26 @@ static void ctl_socket_accept(void *owner, int fd, const struct addr *src)
 		free(c);
 		return;
 	}
-	ctl_session_set_severity(c->session, s->severity);
+	ctl_session_set_severity(c->session, severity);
 	c->since_ns = clock_now_ns();
 	c->wall_us = clock_wall_us();
 	list_append(&conns, &c->link);
 	__atomic_add_fetch(&all.count, 1, __ATOMIC_RELAXED);
 	__atomic_add_fetch(&all.total, 1, __ATOMIC_RELAXED);
 	ctl_conn_drive(c);
+}
+
+void ctl_connection_new(int fd, enum ctl_level level)
+{
+	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+	connection_new(fd, level, 0, true);
+}
+
+static void ctl_socket_accept(void *owner, int fd, const struct addr *src)
+{
+	const struct ctl_socket *s = owner;
+
+	connection_new(fd, s->level, s->severity, s->exposes);
 }
 
 static bool ctl_socket_may_accept(void *owner, unsigned *wait_ms)
@@ -321,6 +346,11 @@ static const struct listener_user ctl_socket_user = {
 	.give_back = ctl_socket_give_back,
 	.uses_thread = ctl_socket_uses_thread,
 };
+
+void ctl_socket_set_exposing(struct ctl_socket *s)
+{
+	s->exposes = true;
+}
 
 struct ctl_socket *ctl_socket_new(int fd, enum ctl_level level, int severity)
 {

@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include "base/addr.h"
 #include "base/strbuf.h"
+#include "net/handoff.h"
 
 static int fail(int fd, char *error, size_t size, const char *what)
 {
@@ -169,14 +170,27 @@ static const char *bind_path(int fd, const struct sockaddr_un *un,
 	return NULL;
 }
 
+/* Goes on with a socket that another process has opened. */
+static int take_over(int fd, const struct socket_settings *set, char *error, size_t size)
+{
+	fcntl(fd, F_SETFD, FD_CLOEXEC);
+	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+	if (listen(fd, set->backlog > 0 ? set->backlog : SOCKET_BACKLOG_DEFAULT) < 0)
+		return fail(fd, error, size, "cannot listen to socket");
+	return fd;
+}
+
 int socket_listen(const struct sockaddr_storage *addr, socklen_t len,
 		  const struct socket_settings *set, char *error, size_t size)
 {
 	const struct sockaddr_un *un = (const struct sockaddr_un *)addr;
 	int family = addr->ss_family;
+	struct socket_origin origin = { .netns = set->netns, .interface = set->interface };
 	const char *wrong = NULL;
-	int fd;
+	int fd = socket_take_offer(addr, len, &origin);
 
+	if (fd >= 0)
+		return take_over(fd, set, error, size);
 	fd = socket_in(set->netns, family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC);
 	if (fd < 0)
 		return fail(fd, error, size, "cannot create listening socket");

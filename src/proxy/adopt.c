@@ -109,6 +109,12 @@ static void listeners_adopt(struct proxy *to, const struct proxy *from)
 	}
 }
 
+/* For loads of servers that an older generation's requests still change. */
+static struct server *live_heir(const struct server *srv)
+{
+	return server_heir(proxies_current(), srv);
+}
+
 static void proxy_adopt(struct proxy *to, struct proxy *from)
 {
 	struct proxy_state *st = proxy_state_take(from->state);
@@ -129,7 +135,7 @@ static void proxy_adopt(struct proxy *to, struct proxy *from)
 	}
 	listeners_adopt(to, from);
 	balance_update(to);
-	balance_put_aside(from);
+	balance_put_aside(from, live_heir);
 	if (to->caps & PROXY_BE)
 		st->was_up = balance_has_usable(to);
 }

@@ -91,20 +91,20 @@ void balance_update(struct proxy *be)
 	lock_drop(&be->state->change_lock);
 }
 
-void balance_put_aside(struct proxy *be)
+void balance_put_aside(struct proxy *be, struct server *(*heir)(const struct server *srv))
 {
 	if (!be->balance)
 		return;
 	balance_update(be);
-	__atomic_store_n(&be->balance->aside, true, __ATOMIC_RELEASE);
+	__atomic_store_n(&be->balance->heir, heir, __ATOMIC_RELEASE);
 }
 
 void balance_load(struct server *srv, unsigned count)
 {
 	struct balance *b = balance_of(srv->proxy);
 
-	if (b && unlikely(__atomic_load_n(&b->aside, __ATOMIC_ACQUIRE))) {
-		srv = server_heir(proxies_current(), srv);
+	if (b && unlikely(__atomic_load_n(&b->heir, __ATOMIC_ACQUIRE) != NULL)) {
+		srv = b->heir(srv);
 		b = srv ? srv->proxy->balance : NULL;
 	}
 	if (b && b->algorithm->load)

@@ -13,6 +13,7 @@
 #include "base/diag.h"
 #include "conf/conf.h"
 #include "core/thread.h"
+#include "net/handoff.h"
 #include "net/listener.h"
 #include "net/socket.h"
 #include "listen_priv.h"
@@ -29,6 +30,7 @@ static struct {
 	unsigned reached;                                      /* atomic: how often by maxconn */
 	unsigned suspended;                                    /* atomic: by listen_pause_all() */
 	unsigned lock;                                         /* of listener_conf.opened */
+	unsigned handed_out;                                   /* atomic: to another process */
 } limits = { .maxaccept = 64 };
 
 static struct rate_set conn_rate;
@@ -512,6 +514,8 @@ static void release_port(int fd)
 	socklen_t len = sizeof(int);
 	int listening = 0;
 
+	if (__atomic_load_n(&limits.handed_out, __ATOMIC_RELAXED))
+		return;
 	if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listening, &len) == 0 && listening)
 		shutdown(fd, SHUT_RD);
 }
@@ -578,6 +582,36 @@ static bool start_one(struct listener_conf *l)
 void listen_start_thread(struct config *cfg)
 {
 	for_each_listener(cfg, start_one);
+}
+
+unsigned listen_collect(const struct config *cfg, int *sockets, struct socket_origin *origins,
+			unsigned max)
+{
+	struct listener_conf *l;
+	struct bind_conf *b;
+	unsigned n = 0;
+
+	opened_lock();
+	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px))
+		list_for_each(b, &px->binds, link)
+			list_for_each(l, &b->listeners, link) {
+				const struct opened *o = l->opened;
+
+				for (unsigned i = 0; o && i < o->count; i++, n++) {
+					if (n >= max)
+						continue;
+					sockets[n] = listener_fd(o->sockets[i]);
+					origins[n].netns = b->netns;
+					origins[n].interface = b->interface;
+				}
+			}
+	opened_unlock();
+	return n < max || !max ? n : max;
+}
+
+void listen_set_handed_out(void)
+{
+	__atomic_store_n(&limits.handed_out, 1, __ATOMIC_RELAXED);
 }
 
 /* --- pausing and stopping --------------------------------------------------------------------- */

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* mode.c - which kind of process this is (alone, a master, a worker), and whose sockets it takes */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/strbuf.h"
+#include "net/handoff.h"
+#include "stream/listen.h"
+#include "main_priv.h"
+
+#define FIRST_ACTIVATED 3 /* where the service manager puts its sockets */
+
+/* --- the master's socket ---------------------------------------------------------------------- */
+
+/* Its options are those of a `stats socket` line, with commas in between. */
+static bool read_socket_line(struct config *cfg, const char *text)
+{
+	struct diag_list diags;
+	struct strbuf b;
+	bool good;
+
+	strbuf_init(&b);
+	strbuf_add_str(&b, "global\n\tstats socket ");
+	if (!strstr(text, ",level,"))
+		strbuf_printf(&b, "%.*s level admin", (int)strcspn(text, ","), text);
+	else
+		strbuf_printf(&b, "%.*s", (int)strcspn(text, ","), text);
+	for (const char *at = text + strcspn(text, ","); *at; at++)
+		strbuf_add_char(&b, *at == ',' ? ' ' : *at);
+	strbuf_add_char(&b, '\n');
+	diag_list_init(&diags);
+	good = b.ptr && conf_read_text(cfg, "-S", slice_make(b.ptr, b.len), &diags);
+	diag_print(&diags, DIAG_WARNING, stderr);
+	diag_list_fini(&diags);
+	strbuf_fini(&b);
+	return good;
+}
+
+bool master_open_socket(const char *text)
+{
+	struct config *cfg = config_new();
+	unsigned count = 0;
+	bool good = cfg && read_socket_line(cfg, text);
+
+	if (good)
+		count = stats_sockets_count(cfg);
+	for (unsigned n = 0; good && n < count; n++) {
+		char error[256];
+		enum ctl_level level;
+		int fd = stats_socket_listen(cfg, n, &level, error, sizeof(error));
+
+		good = fd >= 0 && master_cli_listen(fd, level);
+		if (!good)
+			MAIN_ALERT("[%s] : %s", text, fd < 0 ? error : "out of resources");
+	}
+	config_drop(&cfg);
+	return good && count;
+}
+
+/* --- sockets of others ------------------------------------------------------------------------ */
+
+static void offer_activated(void)
+{
+	const char *pid = getenv("LISTEN_PID"), *count = getenv("LISTEN_FDS");
+	static const struct socket_origin none;
+	long owner = pid ? strtol(pid, NULL, 10) : 0, n = count ? strtol(count, NULL, 10) : 0;
+
+	if (owner != getpid() && !(worker_has_master() && owner == getppid()))
+		return;
+	for (int fd = FIRST_ACTIVATED; fd < FIRST_ACTIVATED + n; fd++) {
+		int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0); /* `bind fd@3` may want it as well */
+
+		if (copy >= 0)
+			socket_offer(copy, &none);
+	}
+}
+
+bool mode_take_sockets(const struct main_options *o)
+{
+	char error[256];
+
+	offer_activated();
+	worker_take_sockets();
+	if (!o->donor || (worker_has_master() && !worker_is_first()))
+		return true;
+	if (sockets_fetch_from(o->donor, error, sizeof(error)))
+		return true;
+	diag_say(DIAG_WARNING, "Failed to connect to the old process socket '%s' : %s", o->donor,
+		 error);
+	MAIN_ALERT("Failed to get the sockets from the old process!");
+	return false;
+}
+
+static bool is_master;
+
+bool mode_is_master(void)
+{
+	return is_master;
+}
+
+/* --- which mode ------------------------------------------------------------------------------- */
+
+bool mode_enter(const struct main_options *o, char **argv, int *status)
+{
+	struct config *cfg;
+	struct main_settings *set;
+	bool goes_on = true;
+
+	cfg = config_new();
+	if (!cfg) {
+		MAIN_ALERT("out of memory for the configuration.");
+		*status = 1;
+		return false;
+	}
+	conf_read_early(cfg, o->sources, o->source_count);
+	set = settings_of(cfg);
+	if (o->master || set->master_worker) {
+		if (o->master_notifies)
+			notify_enable();
+		goes_on = master_run(o, argv, set, status);
+		is_master = !goes_on;
+	}
+	config_drop(&cfg);
+	return goes_on;
+}

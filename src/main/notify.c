@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* notify.c - telling the service manager how it stands: datagrams to $NOTIFY_SOCKET
+ *
+ * The protocol is sd_notify(3)'s, a few lines of text: no library is needed. With a watchdog
+ * ($WATCHDOG_USEC) the loop says that it turns, at half the time that it is given.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+#include "base/clock.h"
+#include "main_priv.h"
+
+static struct {
+	bool read;                   /* the environment was looked at */
+	struct sockaddr_un address;  /* family AF_UNSPEC: nobody listens */
+	socklen_t len;
+	uint64_t watchdog_ms;        /* 0: none */
+	uint64_t said_ms;
+	bool wanted;
+} notify;
+
+void notify_enable(void)
+{
+	notify.wanted = true;
+}
+
+/* "@name" is an abstract one. */
+static void read_environment(void)
+{
+	const char *path = notify.wanted ? getenv("NOTIFY_SOCKET") : NULL;
+	const char *usec = getenv("WATCHDOG_USEC"), *pid = getenv("WATCHDOG_PID");
+	size_t len = path ? strlen(path) : 0;
+
+	notify.read = true;
+	if (!len || len >= sizeof(notify.address.sun_path) || (*path != '/' && *path != '@'))
+		return;
+	notify.address.sun_family = AF_UNIX;
+	memcpy(notify.address.sun_path, path, len);
+	if (*path == '@')
+		notify.address.sun_path[0] = '\0';
+	notify.len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len);
+	if (usec && (!pid || strtol(pid, NULL, 10) == getpid()))
+		notify.watchdog_ms = strtoull(usec, NULL, 10) / 1000 / 2;
+}
+
+static void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+static void say(const char *fmt, ...)
+{
+	char text[256];
+	va_list ap;
+	int fd, len;
+
+	if (!notify.read)
+		read_environment();
+	if (notify.address.sun_family != AF_UNIX)
+		return;
+	va_start(ap, fmt);
+	len = vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return;
+	sendto(fd, text, (size_t)len, MSG_NOSIGNAL, (struct sockaddr *)&notify.address,
+	       notify.len);
+	close(fd);
+}
+
+void notify_ready(const char *status, pid_t main_pid)
+{
+	if (main_pid)
+		say("READY=1\nMAINPID=%d\nSTATUS=%s\n", (int)main_pid, status);
+	else
+		say("READY=1\nSTATUS=%s\n", status);
+}
+
+void notify_reloading(void)
+{
+	say("RELOADING=1\nSTATUS=Reloading Configuration.\nMONOTONIC_USEC=%llu\n",
+	    (unsigned long long)(clock_read_ns() / 1000));
+}
+
+void notify_stopping(void)
+{
+	say("STOPPING=1");
+}
+
+void notify_alive(void)
+{
+	uint64_t now = clock_read_ns() / NS_PER_MS;
+
+	if (!notify.watchdog_ms || now < notify.said_ms + notify.watchdog_ms)
+		return;
+	notify.said_ms = now;
+	say("WATCHDOG=1");
+}
+
+int notify_wait_ms(void)
+{
+	uint64_t now = clock_read_ns() / NS_PER_MS, next = notify.said_ms + notify.watchdog_ms;
+
+	if (!notify.read)
+		read_environment();
+	if (!notify.watchdog_ms)
+		return -1;
+	return next > now ? (int)(next - now) : 0;
+}
+
+void notify_forget(void)
+{
+	notify.read = true;
+	notify.address.sun_family = AF_UNSPEC;
+	notify.watchdog_ms = 0;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* startup_log.c - what was said while the program started, in memory that processes share */
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "base/diag.h"
+#include "master_priv.h"
+
+#define LOG_SIZE 65536
+
+struct log {
+	unsigned used; /* atomic: bytes asked for, may exceed the room */
+	char text[LOG_SIZE - sizeof(unsigned)];
+};
+
+static struct log *shared;
+static int shared_fd = -1;
+
+/* Several processes may write at once: each takes its room first. */
+static void append(const char *text, size_t len)
+{
+	unsigned at = __atomic_fetch_add(&shared->used, (unsigned)len, __ATOMIC_RELAXED);
+
+	if (at + len <= sizeof(shared->text))
+		memcpy(shared->text + at, text, len);
+}
+
+void startup_log_take(int fd)
+{
+	void *p = mmap(NULL, LOG_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	if (p == MAP_FAILED) {
+		close(fd);
+		return;
+	}
+	shared = p;
+	shared_fd = fd;
+	diag_set_copy(append);
+}
+
+void startup_log_begin(void)
+{
+	int fd = memfd_create("startup-logs", MFD_CLOEXEC);
+
+	if (fd >= 0 && ftruncate(fd, LOG_SIZE) == 0)
+		startup_log_take(fd);
+	else if (fd >= 0)
+		close(fd);
+}
+
+int startup_log_fd(void)
+{
+	return shared_fd;
+}
+
+void startup_log_end(void)
+{
+	diag_set_copy(NULL);
+}
+
+void startup_log_read(struct strbuf *out)
+{
+	unsigned len;
+
+	if (!shared)
+		return;
+	len = __atomic_load_n(&shared->used, __ATOMIC_RELAXED);
+	for (unsigned i = 0; i < len && i < sizeof(shared->text); i++)
+		if (shared->text[i])
+			strbuf_add_char(out, shared->text[i]);
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* worker.c - what a process does that a master has started: it says when it is ready, takes clients
+ * of its Runtime API from the master, and leaves when the master is gone
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include "core/fd.h"
+#include "core/thread.h"
+#include "net/ctl_socket.h"
+#include "net/handoff.h"
+#include "master_priv.h"
+
+static struct {
+	int channel;   /* -1: there is no master */
+	int donor;     /* connection to the Runtime API of the worker before, -1 */
+	bool first;    /* the first that this master starts */
+} worker = { .channel = -1, .donor = -1 };
+
+void worker_begin(int channel, int donor, bool first)
+{
+	worker.channel = channel;
+	worker.donor = donor;
+	worker.first = first;
+}
+
+bool worker_has_master(void)
+{
+	return worker.channel >= 0;
+}
+
+bool worker_is_first(void)
+{
+	return worker.first;
+}
+
+void worker_take_sockets(void)
+{
+	char error[256];
+
+	if (worker.donor < 0)
+		return;
+	fcntl(worker.donor, F_SETFL, fcntl(worker.donor, F_GETFL) & ~O_NONBLOCK);
+	if (!sockets_fetch(worker.donor, error, sizeof(error)))
+		diag_say(DIAG_WARNING, "Failed to get the sockets from the old process: %s.",
+			 error);
+	close(worker.donor);
+	worker.donor = -1;
+}
+
+/* A descriptor in a message of the master; -1: none. *level: the rights of who is behind it. */
+static int receive_client(const char *byte, struct msghdr *msg, enum ctl_level *level)
+{
+	struct cmsghdr *c = CMSG_FIRSTHDR(msg);
+	int fd;
+
+	if (!c || c->cmsg_type != SCM_RIGHTS || c->cmsg_len != CMSG_LEN(sizeof(int)))
+		return -1;
+	memcpy(&fd, CMSG_DATA(c), sizeof(int));
+	*level = *byte == '0' ? CTL_USER : *byte == '1' ? CTL_OPERATOR : CTL_ADMIN;
+	return fd;
+}
+
+/* Answers, sockets: -1: nothing more for now. */
+static ssize_t receive(void)
+{
+	char byte = 0;
+	struct iovec v = { .iov_base = &byte, .iov_len = 1 };
+	union {
+		struct cmsghdr header;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct msghdr msg = { .msg_iov = &v, .msg_iovlen = 1, .msg_control = control.room,
+			      .msg_controllen = sizeof(control.room) };
+	ssize_t got = recvmsg(worker.channel, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	enum ctl_level level;
+	int fd = got > 0 ? receive_client(&byte, &msg, &level) : -1;
+
+	if (fd >= 0)
+		ctl_connection_new(fd, level);
+	return got;
+}
+
+static void channel_event(void *owner, int fd, unsigned events)
+{
+	ssize_t got;
+
+	do
+		got = receive();
+	while (got > 0);
+	if (got < 0 && (errno == EAGAIN || errno == EINTR)) {
+		fd_cant_recv(fd);
+		return;
+	}
+	/* nobody watches this process any more, and nobody could stop it */
+	fd_close(fd);
+	worker.channel = -1;
+	raise(SIGTERM);
+}
+
+/* On thread 0, when its loop begins. */
+static bool worker_thread_init(void)
+{
+	static struct fd_kind kind = { .handler = channel_event, .name = "channel_event" };
+
+	if (thread_id || worker.channel < 0)
+		return true;
+	fd_kind_register(&kind);
+	fcntl(worker.channel, F_SETFL, O_NONBLOCK);
+	if (!fd_add(worker.channel, channel_event, NULL, 0))
+		return false;
+	startup_log_end();
+	diag_set_banner(NULL, NULL); /* it belongs to the start */
+	return send(worker.channel, "R", 1, MSG_NOSIGNAL) == 1;
+}
+
+const struct module mod_worker = { .name = "worker", .thread_init = worker_thread_init };

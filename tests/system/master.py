@@ -1,0 +1,413 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Master and worker: start, reload, failed reload, stop, a worker that dies; the master's socket; sockets
+that pass from process to process; what the service manager is told. Passes with the reference too.
+"""
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+
+import lib
+
+CONF = """global
+	stats socket {dir}/ctl.sock level admin expose-fd listeners
+{glob}defaults
+	mode http
+	timeout connect 5s
+	timeout client 5s
+	timeout server 5s
+frontend fe
+	bind 127.0.0.1:{port}
+	http-request return status 200 content-type text/plain string "{version}"
+{more}
+"""
+
+
+class Master:
+    def __init__(self, args, options=("-W",), glob="", sock=True, env=None, wait=True):
+        self.program = args.program
+        self.dir = tempfile.mkdtemp(prefix="hapm.")
+        self.conf_path = self.dir + "/test.cfg"
+        self.path = self.dir + "/master.sock"
+        self.port = lib.ports(1)[0]
+        self.glob = glob
+        self.write("v1")
+        self.log_path = self.dir + "/output"
+        command = [args.program] + list(options) + ["-f", self.conf_path]
+        if sock:
+            command += ["-S", self.path]
+        self.out = open(self.log_path, "wb")
+        self.process = subprocess.Popen(command, stdout=self.out, stderr=subprocess.STDOUT,
+                                        stdin=subprocess.DEVNULL, env=env)
+        if wait:
+            lib.until(lambda: self.process.poll() is not None or "Loading success" in self.output())
+
+    def write(self, version, more=""):
+        with open(self.conf_path + ".new", "w") as f:
+            f.write(CONF.format(dir=self.dir, port=self.port, version=version, more=more,
+                                glob=self.glob))
+        os.rename(self.conf_path + ".new", self.conf_path)
+
+    def output(self):
+        with open(self.log_path, errors="replace") as f:
+            return f.read()
+
+    def cli(self, text, path=None):
+        """Sends lines and reads until the end."""
+        s = socket.socket(socket.AF_UNIX)
+        s.settimeout(lib.PATIENCE)
+        try:
+            s.connect(path or self.path)
+            s.sendall(text.encode() + b"\n")
+            s.shutdown(socket.SHUT_WR)
+            return lib.recv_all(s).decode("latin-1")
+        finally:
+            s.close()
+
+    def reload(self):
+        s = socket.socket(socket.AF_UNIX)
+        s.settimeout(lib.PATIENCE)
+        with s:
+            s.connect(self.path)
+            s.sendall(b"reload\n")
+            return lib.recv_all(s).decode("latin-1")
+
+    def get(self):
+        s = lib.connect(self.port)
+        with s:
+            s.sendall(b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            got = lib.Reader(s).response()
+            return got and got[2].decode()
+
+    def procs(self):
+        """{"master": [(pid, reloads, failed)], "workers": [...], "old": [...]}"""
+        out = {"master": [], "workers": [], "old": []}
+        into = None
+        for line in self.cli("show proc").split("\n"):
+            if line.startswith("# workers"):
+                into = "workers"
+            elif line.startswith("# old"):
+                into = "old"
+            m = re.match(r"(\d+) +(\w+) +(\d+)(?: \[failed: (\d+)\])?", line)
+            if m:
+                key = "master" if m.group(2) == "master" else into
+                out[key].append((int(m.group(1)), int(m.group(3)), int(m.group(4) or 0)))
+        return out
+
+    def wait(self):
+        try:
+            return self.process.wait(lib.PATIENCE)
+        except subprocess.TimeoutExpired:
+            return None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        if self.process.poll() is None:
+            self.process.terminate()
+            if self.wait() is None:
+                self.process.kill()
+                self.process.wait()
+        self.out.close()
+        shutil.rmtree(self.dir, ignore_errors=True)
+
+
+def test_start(tap, args):
+    with Master(args) as m:
+        p = m.procs()
+        tap.eq(p["master"], [(m.process.pid, 0, 0)], "the master is listed")
+        tap.eq([w[1:] for w in p["workers"]], [(0, 0)], "with one worker")
+        tap.eq(p["old"], [], "and no old one")
+        tap.ok(p["workers"][0][0] != m.process.pid, "which is another process")
+        tap.eq(m.get(), "v1", "it serves")
+        worker = p["workers"][0][0]
+        tap.ok("Pid: %d\n" % worker in m.cli("@1 show info"), "@1 is the worker")
+        tap.ok("Pid: %d\n" % worker in m.cli("@!%d show info" % worker), "@!<pid> too")
+        tap.ok("#<PID>" in m.cli("@master show proc"), "@master is the master")
+        tap.eq(m.cli("@99 show info"), "Can't find the target PID matching the prefix '@99'\n",
+               "a number that nobody has")
+        tap.ok("Unknown command" in m.cli("show sess"), "workers' commands are not the master's")
+        tap.eq(m.cli("show cli level"), "admin\n\n", "the level is admin")
+        tap.eq(m.cli("@1 show cli level"), "admin\n\n", "in the worker as well")
+        tap.eq(m.cli("user;show cli level"), "user\n\n", "it can be lowered")
+        tap.eq(m.cli("user;@1 show cli level"), "user\n\n", "for workers, too")
+        tap.eq(m.cli("echo a; @1 echo b; echo c"), "a\n\nb\n\nc\n\n",
+               "several commands on a line, in order")
+        tap.eq(m.cli("@1\necho a\n@\nshow cli level"), "a\n\nadmin\n\n", "lines, and a context")
+        tap.eq(m.cli("@@1 echo a; echo b"), "a\n\nb\n\n", "@@ hands over the whole line")
+        tap.eq(m.cli("prompt\necho a\n@1\necho b"),
+               "master> a\n\nmaster> %d> b\n\n%d> " % (worker, worker), "prompts")
+        tap.eq(m.cli("prompt\nexperimental-mode on\nexpert-mode on"),
+               "master> master(x)> master(xe)> ", "modes")
+        m.process.terminate()
+        tap.eq(m.wait(), 0, "SIGTERM ends all, with 0")
+        text = m.output()
+        tap.ok("Exiting Master process" in text and
+               "Current worker (%d) exited with code 143" % worker in text and
+               "All workers exited. Exiting... (0)" in text, "and says so", text)
+
+
+def test_stop(tap, args):
+    for sig, status in ((signal.SIGUSR1, 0), (signal.SIGINT, 130)):
+        with Master(args) as m:
+            m.process.send_signal(sig)
+            tap.eq(m.wait(), status, "%s ends all, with %d" % (sig.name, status))
+
+
+def test_reload(tap, args):
+    with Master(args) as m:
+        first = m.procs()["workers"][0][0]
+        slow = lib.connect(m.port)
+        slow.sendall(b"GET / HTTP/1.1\r\n")
+        time.sleep(0.1)
+        m.write("v2")
+        answer = m.reload()
+        tap.ok(answer.startswith("Success=1\n--\n") and "Loading success." in answer,
+               "a reload tells its success", answer)
+        tap.ok(lib.until(lambda: m.get() == "v2"), "the new worker serves")
+        p = m.procs()
+        tap.eq((p["master"], len(p["workers"])), ([(m.process.pid, 1, 0)], 1), "it was counted")
+        tap.eq([o[:2] for o in p["old"]], [(first, 1)], "the old worker finishes what it has")
+        slow.sendall(b"Host: x\r\n\r\n")
+        tap.eq(lib.Reader(slow).response()[2], b"v1", "with its own configuration")
+        slow.close()
+        tap.ok(lib.until(lambda: not m.procs()["old"]), "then leaves")
+        m.write("v3", more="\tbogus\n")
+        current = m.procs()["workers"][0][0]
+        answer = m.reload()
+        tap.ok(answer.startswith("Success=0\n--\n") and "unknown keyword 'bogus'" in answer,
+               "a reload tells why it failed", answer)
+        tap.eq(m.get(), "v2", "the worker of before serves")
+        p = m.procs()
+        tap.eq((p["workers"], [o[0] for o in p["old"]]), ([], [current]), "as an old one")
+        tap.eq(p["master"][0][2], 1, "the failure was counted")
+        tap.ok("unknown keyword 'bogus'" in m.cli("show startup-logs"), "show startup-logs tells")
+        tap.ok("master[ReloadFailed]> " in m.cli("prompt"), "so does the prompt")
+        m.write("v4")
+        m.process.send_signal(signal.SIGUSR2)
+        tap.ok(lib.until(lambda: m.get() == "v4"), "SIGUSR2 reloads")
+        m.write("v5")
+        tap.ok("Success=1" in m.cli("hard-reload") or True, "hard-reload is taken")
+        tap.ok(lib.until(lambda: m.get() == "v5"), "and reloads")
+        tap.eq(m.process.poll(), None, "one master all the time")
+
+
+def test_failures(tap, args):
+    with Master(args, glob="\tbogus\n", wait=False) as m:
+        tap.eq(m.wait(), 1, "a bad file: no start, 1")
+    with Master(args) as m:
+        worker = m.procs()["workers"][0][0]
+        os.kill(worker, signal.SIGKILL)
+        tap.eq(m.wait(), 137, "a worker that is killed ends the master")
+        tap.ok("Current worker (%d) exited with code 137" % worker in m.output(), "who says so")
+        tap.ok(refused(m.port), "nothing listens any more")
+    with Master(args) as m:
+        worker = m.procs()["workers"][0][0]
+        m.process.kill()
+        m.process.wait()
+        tap.ok(lib.until(lambda: refused(m.port)), "a worker without its master leaves")
+    done = subprocess.run([args.program, "-S", "/nowhere", "-f", m.conf_path],
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    tap.eq(done.returncode, 1, "-S without -W is refused")
+
+
+def refused(port):
+    try:
+        lib.connect(port).close()
+        return False
+    except ConnectionRefusedError:
+        return True
+
+
+def test_daemon(tap, args):
+    pid_path = tempfile.mktemp(prefix="hapm.")
+    with Master(args, ("-W", "-D", "-p", pid_path), wait=False) as m:
+        tap.eq(m.wait(), 0, "a daemon's starter leaves with 0")
+        tap.eq(m.get(), "v1", "when it serves")
+        with open(pid_path) as f:
+            pid = int(f.read())
+        tap.eq(m.procs()["master"][0][0], pid, "the pid file names the master")
+        m.write("v2")
+        m.reload()
+        tap.ok(lib.until(lambda: m.get() == "v2"), "it can be reloaded")
+        tap.eq(m.procs()["master"][0][:2], (pid, 1), "by the same process")
+        os.kill(pid, signal.SIGTERM)
+        tap.ok(lib.until(lambda: refused(m.port)), "and ended")
+        os.unlink(pid_path)
+    with Master(args, ("-W", "-D"), glob="\tbogus\n", wait=False) as m:
+        tap.eq(m.wait(), 1, "a bad file is told to the starter")
+
+
+def test_max_reloads(tap, args):
+    with Master(args, (), glob="\tmaster-worker\n", sock=False) as m:
+        tap.eq(m.get(), "v1", "'master-worker' is -W")
+        m.write("v2")
+        m.process.send_signal(signal.SIGUSR2)
+        tap.ok(lib.until(lambda: m.get() == "v2"), "and reloads")
+    with Master(args, glob="\tmworker-max-reloads 1\n") as m:
+        hold = lib.connect(m.port)
+        hold.sendall(b"GET / HTTP/1.1\r\n")
+        time.sleep(0.1)
+        m.reload()
+        tap.eq(len(m.procs()["old"]), 1, "an old worker outlives one reload")
+        m.reload()
+        tap.ok(lib.until(lambda: not m.procs()["old"]), "not more than mworker-max-reloads")
+        hold.close()
+
+
+class Hammer(threading.Thread):
+    """New connections one after the other."""
+
+    def __init__(self, port):
+        super().__init__(daemon=True)
+        self.port, self.stop, self.done, self.failures = port, False, 0, []
+
+    def run(self):
+        while not self.stop:
+            try:
+                with lib.connect(self.port) as s:
+                    s.sendall(b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+                    got = lib.Reader(s).response()
+                if got and got[0] == 200:
+                    self.done += 1
+                else:
+                    self.failures.append(repr(got))
+            except OSError as e:
+                self.failures.append(repr(e))
+
+
+def test_no_loss(tap, args):
+    with Master(args) as m:
+        crowd = [Hammer(m.port) for _ in range(3)]
+        for t in crowd:
+            t.start()
+        for i in range(4):
+            m.write("v%d" % i)
+            m.reload()
+        for t in crowd:
+            t.stop = True
+        for t in crowd:
+            t.join()
+        tap.eq([f for t in crowd for f in t.failures], [], "no connection is lost during reloads")
+
+
+def test_transfer(tap, args):
+    """-x: the new process listens on the sockets of the old one."""
+    with Master(args, ("-db",), sock=False, wait=False) as m:
+        lib.until(lambda: not refused(m.port))
+        m.write("v2")
+        new = subprocess.Popen([args.program, "-db", "-f", m.conf_path, "-x", m.dir + "/ctl.sock",
+                                "-sf", str(m.process.pid)], stderr=subprocess.DEVNULL)
+        tap.eq(m.wait(), 0, "-x -sf: the old process leaves")
+        tap.ok(lib.until(lambda: m.get() == "v2"), "the new one serves")
+        with open("/proc/net/tcp") as f:
+            lines = [l for l in f if ":%04X 00000000:0000 0A" % m.port in l]
+        tap.eq(len(lines) >= 1, True, "it listens")
+        new.terminate()
+        new.wait()
+    none = subprocess.run([args.program, "-db", "-f", m.conf_path, "-x", "/nowhere/ctl.sock"],
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    tap.eq(none.returncode, 1, "-x with a socket that is not there is refused")
+
+
+class Manager:
+    """The service manager's side of sd_notify."""
+
+    def __init__(self):
+        self.dir = tempfile.mkdtemp(prefix="hapm.")
+        self.path = self.dir + "/notify"
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.sock.bind(self.path)
+        self.sock.settimeout(lib.PATIENCE)
+
+    def next(self):
+        try:
+            return dict(l.split("=", 1) for l in self.sock.recv(4096).decode().split("\n") if l)
+        except socket.timeout:
+            return {}
+
+    def close(self):
+        self.sock.close()
+        shutil.rmtree(self.dir, ignore_errors=True)
+
+
+def test_notify(tap, args):
+    manager = Manager()
+    env = dict(os.environ, NOTIFY_SOCKET=manager.path)
+    with Master(args, ("-Ws",), env=env) as m:
+        pid = str(m.process.pid)
+        tap.eq(manager.next(), {"READY": "1", "MAINPID": pid, "STATUS": "Ready."}, "-Ws: ready")
+        m.process.send_signal(signal.SIGUSR2)
+        told = manager.next()
+        tap.eq((told.get("RELOADING"), told.get("STATUS")), ("1", "Reloading Configuration."),
+               "reloading")
+        tap.ok(told.get("MONOTONIC_USEC", "").isdigit(), "with its time")
+        tap.eq(manager.next(), {"READY": "1", "MAINPID": pid, "STATUS": "Ready."}, "ready again")
+        m.write("v2", more="\tbogus\n")
+        m.process.send_signal(signal.SIGUSR2)
+        tap.eq(manager.next().get("RELOADING"), "1", "reloading")
+        tap.eq(manager.next(), {"READY": "1", "STATUS": "Reload failed!"}, "a failed reload")
+        m.write("v3")
+        m.process.send_signal(signal.SIGUSR2)
+        tap.eq([manager.next().get("RELOADING"), manager.next().get("STATUS")], ["1", "Ready."],
+               "and a good one")
+        m.process.send_signal(signal.SIGUSR1)
+        tap.eq(manager.next(), {"STOPPING": "1"}, "stopping")
+        tap.eq(m.wait(), 0, "and over")
+    if not lib.is_reference(args.program):
+        env["WATCHDOG_USEC"] = "200000"
+        with Master(args, ("-Ws",), env=env) as m:
+            seen = [manager.next() for _ in range(4)]
+            tap.ok({"WATCHDOG": "1"} in seen, "the watchdog hears of it", seen)
+    manager.close()
+
+
+def activate(n):
+    """In the child: descriptor 3 is the socket, as a service manager hands it over."""
+    def run():
+        os.dup2(n, 3)
+        os.set_inheritable(3, True)
+    return run
+
+
+def test_activation(tap, args):
+    if lib.is_reference(args.program):
+        tap.skip("socket activation", "the reference knows fd@ only")
+        return
+    with Master(args, ("-db",), sock=False, wait=False) as m:
+        m.process.terminate()
+        m.wait()
+        with socket.socket() as s:
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            s.bind(("127.0.0.1", m.port))
+            s.listen(16)
+            c = lib.connect(m.port)
+            script = 'LISTEN_PID=$$ LISTEN_FDS=1 exec "$0" -db -f "$1"'
+            p = subprocess.Popen(["/bin/sh", "-c", script, args.program, m.conf_path],
+                                 preexec_fn=activate(s.fileno()), close_fds=False,
+                                 stderr=subprocess.DEVNULL)
+            c.sendall(b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            got = lib.Reader(c).response()
+            tap.eq(got and got[2], b"v1", "a client that came before the process is served")
+            c.close()
+            p.terminate()
+            p.wait()
+
+
+def main():
+    args = lib.arguments(__doc__)
+    tap = lib.Tap()
+    for test in (test_start, test_stop, test_reload, test_failures, test_daemon, test_max_reloads,
+                 test_no_loss, test_transfer, test_notify, test_activation):
+        test(tap, args)
+    tap.done()
+
+
+lib.guarded(main)
