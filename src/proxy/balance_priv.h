@@ -28,15 +28,10 @@ struct balance {
 	struct proxy *proxy;
 	const struct balance_algorithm *algorithm;
 	struct server_balance *entries; /* owned */
-<<<<<<< HEAD
-	unsigned count;
-	/* atomic; of a generation that is not live any more: the server of the live one */
-	struct server *(*heir)(const struct server *srv);
-=======
 	unsigned count;                 /* of entries, vacant ones too */
 	unsigned used;                  /* entries from here on were never taken */
-	bool aside;                     /* atomic: of a generation that is not live any more */
->>>>>>> bal
+	/* atomic; of a generation that is not live any more: the server of the live one */
+	struct server *(*heir)(const struct server *srv);
 	unsigned active, backup;        /* atomic: usable servers */
 	unsigned in_use;                /* atomic: those that serve now */
 	unsigned total_weight;          /* atomic: of those */
