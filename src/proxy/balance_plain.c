@@ -27,7 +27,7 @@ static bool random_init(struct balance *b)
 	unsigned size = 1;
 	struct sums *s;
 
-	while (size < b->count)
+	while (size < b->room)
 		size *= 2;
 	s = balance_lines_alloc(sizeof(*s) + 2 * (size_t)size * sizeof(s->sums[0]));
 	if (s)
@@ -147,20 +147,17 @@ const struct balance_algorithm balance_random = {
 
 /* --- first ---------------------------------------------------------------------------------- */
 
-/* Entries in order of the servers' ids; NULL: no memory. */
+/* Entries in order of the servers' ids, those that are not taken yet at the end; NULL: no memory.
+ */
 static uint32_t *first_order(const struct balance *b)
 {
-	uint32_t *order = malloc((b->count ? b->count : 1) * sizeof(*order));
+	uint32_t *order = malloc((b->room ? b->room : 1) * sizeof(*order));
 
-	for (unsigned i = 0; order && i < b->count; i++) {
-		const struct server *srv = b->entries[i].server;
+	for (unsigned i = 0; order && i < b->room; i++) {
 		unsigned at = i;
 
-		while (srv && at > 0) {
-			const struct server *before = b->entries[order[at - 1]].server;
-
-			if (before && before->id <= srv->id)
-				break;
+		while (at > 0 && i < b->count &&
+		       b->entries[order[at - 1]].server->id > b->entries[i].server->id) {
 			order[at] = order[at - 1];
 			at--;
 		}
@@ -188,7 +185,7 @@ static void first_update(struct balance *b)
 
 	if (!next)
 		return;
-	if (memcmp(next, old, b->count * sizeof(*next)) == 0) {
+	if (memcmp(next, old, b->room * sizeof(*next)) == 0) {
 		free(next);
 		return;
 	}
@@ -218,18 +215,20 @@ const struct balance_algorithm balance_first = {
 /* --- sticky --------------------------------------------------------------------------------- */
 
 /* Who came first serves, until it leaves: <since> sorts the servers by the time of their coming. */
+#define NOBODY UINT32_MAX
+
 struct stay {
-	uint32_t first;    /* atomic: entry; count: none */
+	uint32_t first;    /* atomic: entry, or NOBODY */
 	uint64_t tickets;
 	uint64_t since[];  /* per entry, 0: not in use */
 };
 
 static bool sticky_init(struct balance *b)
 {
-	struct stay *s = calloc(1, sizeof(*s) + b->count * sizeof(s->since[0]));
+	struct stay *s = calloc(1, sizeof(*s) + b->room * sizeof(s->since[0]));
 
 	if (s)
-		s->first = b->count;
+		s->first = NOBODY;
 	b->data = s;
 	return s != NULL;
 }
@@ -237,14 +236,14 @@ static bool sticky_init(struct balance *b)
 static void sticky_update(struct balance *b)
 {
 	struct stay *s = b->data;
-	uint32_t first = b->count;
+	uint32_t first = NOBODY;
 
 	for (unsigned i = 0; i < b->count; i++) {
 		if (!balance_entry_weight(&b->entries[i]))
 			s->since[i] = 0;
 		else if (!s->since[i])
 			s->since[i] = ++s->tickets;
-		if (s->since[i] && (first == b->count || s->since[i] < s->since[first]))
+		if (s->since[i] && (first == NOBODY || s->since[i] < s->since[first]))
 			first = i;
 	}
 	__atomic_store_n(&s->first, first, __ATOMIC_RELAXED);
@@ -255,7 +254,7 @@ static struct server *sticky_pick(struct balance *b, const struct balance_pick_a
 	const struct stay *s = b->data;
 	uint32_t first = __atomic_load_n(&s->first, __ATOMIC_RELAXED);
 
-	return first < b->count ? b->entries[first].server : NULL;
+	return first != NOBODY ? b->entries[first].server : NULL;
 }
 
 /* Its server is kept without regard to room: requests wait for it. */
