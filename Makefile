@@ -14,6 +14,7 @@
 #:   system-tests    tests/system/*.py
 #:   check-reference run the same .vtc files against the program REFERENCE
 #:   options         what is on, what is off, and why
+#:   completion      completion of shells and the syntax file of vim, from the same lists
 #:   doc             the generated tables of doc/, as the program lists its words
 #:   bench           CPU per request beside REFERENCE (bench/README.md)
 #:   deps, test-deps install what is missing to build, to test
@@ -351,6 +352,10 @@ options:
 	$(info $(OPTION_LINES))@:
 doc: $(BINARY)
 	@$(PYTHON) scripts/make-keyword-tables --program ./$(BINARY)
+
+.PHONY: completion
+completion: $(BINARY)
+	@$(PYTHON) scripts/make-completion --program ./$(BINARY)
 
 .PHONY: install install-bin install-man install-doc install-systemd
 install: install-bin install-man install-doc

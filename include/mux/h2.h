@@ -52,6 +52,11 @@ void h2_front_start(struct h2_conn *h);
 /* Ends it, as when the process stops: at once if idle, else when its streams have ended. */
 void h2_front_stop(struct h2_conn *h);
 
+struct conn *h2_conn_conn(struct h2_conn *h);
+/* Its settings from now on: the connection goes on with another generation. Borrowed. */
+void h2_set_settings(struct h2_conn *h, const struct mux_settings *settings,
+		     const struct h2_tunes *tunes);
+
 /* --- towards servers */
 
 struct h2_back_user {

@@ -34,6 +34,8 @@ void listen_inherit_all(struct config *cfg);
 void listen_leave_all(struct config *prev);
 /* Adds the alert about an address that cannot be opened. Returns false. */
 bool listen_report(struct diag_list *diags, const struct listener_conf *l, const char *error);
+/* Refuse clients whose own port is below 1024 (harden.reject-privileged-ports.tcp)? */
+void listen_reject_privileged(bool reject);
 /* One socket for each address, whatever `shards` says (noreuseport). Before they are opened. */
 void listen_forbid_reuseport(void);
 /* Begins to accept on the calling thread. */
@@ -77,8 +79,10 @@ void sessions_kill_thread(void);
 void sessions_follow_thread(void);
 /* The same for idle connections to servers: those to a server that it has too are kept. */
 void server_conns_follow_thread(void);
-/* Asks idle client connections of the calling thread to go (soft stop). */
-void sessions_stop_thread(void);
+/* Asks client connections of the calling thread to go (soft stop), the idle ones at once: one of
+ * <of> of those that were not asked yet.
+ */
+void sessions_stop_thread(unsigned of);
 
 /* The process's limits; main computes them before listen_open_all(). 0: none. */
 void listen_set_limits(unsigned maxconn, unsigned maxconnrate, unsigned maxsessrate,

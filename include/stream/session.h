@@ -36,6 +36,7 @@ enum session_flags {
 	SESS_NO_LOG = 1 << 5,
 	SESS_EXPECT_PROXY = 1 << 6, /* a PROXY protocol header comes first */
 	SESS_EXPECT_CIP = 1 << 7,   /* NetScaler's client addresses come first (after PROXY's) */
+	SESS_DISMISSED = 1 << 12,  /* asked to leave: the process stops */
 	SESS_H2 = 1 << 8,          /* the client speaks HTTP/2: <h2> is its mux */
 };
 
@@ -59,6 +60,7 @@ struct session {
 	uint32_t open_streams;         /* streams that have not ended */
 	uint8_t error;                 /* of the connection: fc_err */
 	struct vars *vars;             /* scope sess, owned; NULL: the configuration uses none */
+	struct session_past *past;     /* generations that it has left, with streams; or NULL */
 	struct list server_conns;      /* idle server connections that only this client may use */
 };
 

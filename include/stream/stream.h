@@ -155,6 +155,8 @@ struct stream {
 	struct endpoint front, back;
 	struct list thread_link;       /* in the thread's list, for show sess */
 	struct session *sess;
+	struct config *config;         /* borrowed: the session holds it, see session_past */
+	struct listener_conf *listener;/* same */
 	struct proxy *fe, *be;         /* be: fe until one is chosen */
 	struct server *server;         /* borrowed of the generation */
 	const struct service_kind *service; /* what answers instead of a server, or NULL */

@@ -27,7 +27,6 @@ static const struct {
 	{ "dns-accept-family", CONF_GLOBAL, "name resolution at run time" },
 	{ "httpclient.*", CONF_GLOBAL, "the HTTP client" },
 	{ "lua-*", CONF_GLOBAL, "Lua" }, { "tune.lua.*", CONF_GLOBAL, "Lua" },
-	{ "setcap", CONF_GLOBAL, "keeping capabilities" },
 	{ "set-var", CONF_GLOBAL, "variables" }, { "set-var-fmt", CONF_GLOBAL, "variables" },
 	{ "tune.vars.*", CONF_GLOBAL, "variables" },
 	{ "h1-case-adjust", CONF_GLOBAL, "adjusting the case of header names" },
@@ -35,9 +34,6 @@ static const struct {
 	{ "http-err-codes", CONF_GLOBAL, "counters of errors chosen by status" },
 	{ "http-fail-codes", CONF_GLOBAL, "counters of errors chosen by status" },
 	{ "stats-file", CONF_GLOBAL, "counters kept across restarts" },
-	{ "spread-checks", CONF_GLOBAL, CHECKS }, { "max-spread-checks", CONF_GLOBAL, CHECKS },
-	{ "external-check", CONF_GLOBAL, CHECKS },
-	{ "tune.max-checks-per-thread", CONF_GLOBAL, CHECKS },
 	{ "tune.comp.maxlevel", CONF_GLOBAL, "compression" },
 	{ "maxcomprate", CONF_GLOBAL, "compression" },
 	{ "maxcompcpuusage", CONF_GLOBAL, "compression" },
@@ -48,8 +44,6 @@ static const struct {
 	{ "trace", CONF_GLOBAL, "traces" },
 
 	{ "email-alert", CONF_PROXY, "alerts by mail" },
-	{ "external-check", CONF_PROXY, CHECKS }, { "http-check", CONF_PROXY, CHECKS },
-	{ "tcp-check", CONF_PROXY, CHECKS },
 	{ "filter", CONF_PROXY, "filters" },
 	{ "stick", CONF_PROXY, "stick tables" }, { "stick-table", CONF_PROXY, "stick tables" },
 	{ "stats admin", CONF_PROXY, "the statistics page" },
@@ -85,7 +79,6 @@ static const struct {
 	{ "verifyhost", CONF_SERVER, TLS }, { "sni", CONF_SERVER, TLS },
 	{ "sni-auto", CONF_SERVER, TLS }, { "no-sni-auto", CONF_SERVER, TLS },
 	{ "send-proxy-v2-ssl*", CONF_SERVER, TLS },
-	{ "check-*", CONF_SERVER, CHECKS }, { "no-check-*", CONF_SERVER, CHECKS },
 	{ "quic-*", CONF_BIND, "QUIC" },
 };
 

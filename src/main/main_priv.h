@@ -58,6 +58,7 @@ struct main_options {
 	bool no_reuseport;           /* -dR */
 	bool list_libraries;         /* -dL */
 	bool may_lack_addresses;     /* -dr */
+	bool may_fork;               /* -dI */
 	bool show_lines;             /* -dC */
 	bool show_numbers;           /* -dC,line */
 	int64_t maxconn;             /* -n; 0 unset */
@@ -69,6 +70,7 @@ struct main_options {
 	bool master;                 /* -W, -Ws */
 	bool master_notifies;        /* -Ws */
 	const char *master_socket;   /* -S */
+	const char *ask_path, *ask_command; /* --ask */
 	const char *donor;           /* -x: path of the old process's Runtime API */
 };
 
@@ -113,6 +115,9 @@ void vocabulary_dump(const struct module *const *modules, FILE *out);
 struct main_settings {
 	bool daemon, quiet, zero_warning, set_dumpable, insecure_setuid, insecure_fork;
 	bool strict_limits, no_splice, no_reuseport;
+	bool reject_privileged;       /* harden.reject-privileged-ports.tcp */
+	uint64_t caps;                /* setcap: bits by numbers */
+	int64_t close_spread_ms;      /* 0 at once, -1 never */
 	const char *pidfile, *chroot_dir, *node, *description, *localpeer;
 	int uid, gid;                 /* 0 unset */
 	int maxconn;                  /* 0 unset: computed */
@@ -265,6 +270,22 @@ void notify_alive(void);
 int notify_wait_ms(void);
 /* This process says nothing: it is a worker. */
 void notify_forget(void);
+
+/* --- ask.c */
+/* Sends <command> to the Runtime API at UNIX socket <path>, its answer to <out>; the exit status:
+ * 0 when there was one.
+ */
+int ask_run(const char *path, const char *command, FILE *out);
+
+/* --- rights.c */
+/* Reads "cap_net_raw,cap_sys_admin" into <caps>, bits by their numbers. False: *bad is none. */
+bool rights_parse(const char *text, uint64_t *caps, const char **bad, size_t *bad_len);
+/* Before the change of user: they shall survive it. False: errno. */
+bool rights_keep(uint64_t caps);
+/* After it: these and no others. False: errno; EPERM: the process does not have them. */
+bool rights_restrict(uint64_t caps);
+/* No process is started from here on, nor a program run, by this thread and those it starts. */
+void rights_forbid_programs(void);
 
 /* --- process.c */
 /* Opens the pid file, before rights are dropped and the folder changes. -1: none, or *failed. */

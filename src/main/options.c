@@ -41,6 +41,7 @@ static const char usage_text[] =
 "        -dV disables the verification of servers' certificates\n"
 "        -W runs a master and its worker ; -Ws the same and tells the service manager\n"
 "        -S <bind>[,bind_options...] opens the master's socket\n"
+"        --ask <unix_socket> <command> asks a running process (Runtime API) and exits\n"
 "        -x <unix_socket> gets the listening sockets of an old process there\n"
 "        --help-keyword shows what a word of the configuration or of the Runtime API means\n"
 "        --diagnostics=json with -c writes them to stdout as well, one JSON object a line\n"
@@ -168,7 +169,8 @@ static const struct flag flags[] = {
 	FLAG("-q", quiet), FLAG("-c", check_only), FLAG("-dW", zero_warning),
 	FLAG("-dD", diagnostics), FLAG("-de", no_epoll), FLAG("-dp", no_poll),
 	FLAG("-dS", no_splice), FLAG("-dR", no_reuseport), FLAG("-dL", list_libraries),
-	FLAG("-dr", may_lack_addresses), FLAG("--diagnostics=json", json_diagnostics),
+	FLAG("-dr", may_lack_addresses), FLAG("-dI", may_fork),
+	FLAG("--diagnostics=json", json_diagnostics),
 	FLAG("-W", master), FLAG("-Ws", master_notifies),
 };
 
@@ -179,7 +181,6 @@ static const struct {
 	{ "-dF", "bytes are always forwarded in the same way" },
 	{ "-dZ", "bytes are always forwarded in the same way" },
 	{ "-dG", "names are always resolved by getaddrinfo()" },
-	{ "-dI", "this program never starts another one" },
 	{ "-dV", "there is no TLS yet, so nothing is verified" },
 	{ "-4", "names are resolved by the system only" },
 };
@@ -287,6 +288,11 @@ static enum options_result take_option(struct args *a, const char *word)
 	if (strcmp(word, "--header") == 0) {
 		a->o->headers[a->o->header_count] = take_value(a);
 		return a->o->headers[a->o->header_count++] ? OPTIONS_OK : OPTIONS_USAGE;
+	}
+	if (strcmp(word, "--ask") == 0) {
+		a->o->ask_path = take_value(a);
+		a->o->ask_command = take_value(a);
+		return a->o->ask_command ? OPTIONS_OK : OPTIONS_USAGE;
 	}
 	if (strcmp(word, "-sf") == 0 || strcmp(word, "-st") == 0)
 		return take_pids(a, word[2] == 'f' ? SIGUSR1 : SIGTERM) ? OPTIONS_OK

@@ -131,8 +131,16 @@ static bool change_ids(const struct main_settings *set, const struct main_option
 			return false;
 		}
 	}
+	if (!rights_keep(set->caps))
+		MAIN_ALERT("[%s.main()] Cannot keep capabilities (%s).", o->program,
+			   strerror(errno));
 	if (set->uid && setuid((uid_t)set->uid) < 0) {
 		MAIN_ALERT("[%s.main()] Cannot set uid %d.", o->program, set->uid);
+		return false;
+	}
+	if (!rights_restrict(set->caps)) {
+		MAIN_ALERT("[%s.main()] Cannot keep the capabilities of 'setcap' (%s).",
+			   o->program, strerror(errno));
 		return false;
 	}
 	if (set->uid && !set->gid && getgid() == 0)
@@ -141,12 +149,14 @@ static bool change_ids(const struct main_settings *set, const struct main_option
 	return true;
 }
 
-static void set_process_flags(const struct main_settings *set)
+static void set_process_flags(const struct main_settings *set, const struct main_options *o)
 {
 	if (set->set_dumpable)
 		prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
 	if (!set->insecure_setuid)
 		prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	if (!set->insecure_fork && !o->may_fork)
+		rights_forbid_programs();
 }
 
 /* The part of it that is a lonely process's: under a master, that one has done it. */
@@ -169,7 +179,7 @@ static bool settle_alone(const struct main_settings *set, const struct main_opti
 	process_tell_old(o, o->old_pid_signal);
 	if (!change_ids(set, o))
 		return false;
-	set_process_flags(set);
+	set_process_flags(set, o);
 	leave_terminal(null_fd);
 	process_say_ready(parent);
 	return true;
@@ -187,6 +197,6 @@ bool process_settle(struct config *cfg, const struct main_options *o)
 		process_tell_old(o, o->old_pid_signal);
 	if (!change_ids(set, o))
 		return false;
-	set_process_flags(set);
+	set_process_flags(set, o);
 	return true;
 }

@@ -62,6 +62,7 @@ void settings_apply(const struct config *cfg, const struct main_options *o)
 	ctl_set_input_max(set->bufsize);
 	ctl_set_timeout_ms(set->stats_timeout_ms);
 	ctl_socket_set_max((unsigned)set->stats_maxconn);
+	listen_reject_privileged(set->reject_privileged);
 	push_stream_tunes(set);
 	if (set->pipe_size)
 		pipe_set_size((unsigned)set->pipe_size);
@@ -128,6 +129,7 @@ void settings_apply_again(const struct config *next, const struct config *prev)
 
 	ctl_set_timeout_ms(set->stats_timeout_ms);
 	ctl_socket_set_max((unsigned)set->stats_maxconn);
+	listen_reject_privileged(set->reject_privileged);
 	if (set->maxconnrate != was->maxconnrate || set->maxsessrate != was->maxsessrate)
 		listen_set_rates((unsigned)set->maxconnrate, (unsigned)set->maxsessrate);
 }

@@ -66,6 +66,40 @@ static bool parse_set_dumpable(struct conf_line *l)
 	return true;
 }
 
+static bool parse_setcap(struct conf_line *l)
+{
+	const char *bad;
+	size_t len;
+
+	if (rights_parse(conf_next(l), &settings_of(l->cfg)->caps, &bad, &len))
+		return true;
+	return conf_error(l, l->at - 1, NULL, "'%s' : unsupported capability '%.*s'.  Supported "
+			  "ones are: cap_net_raw, cap_net_admin, cap_net_bind_service and "
+			  "cap_sys_admin.", l->words[0], (int)len, bad);
+}
+
+static bool parse_harden(struct conf_line *l)
+{
+	const char *word = conf_next(l);
+
+	if (strcmp(word, "on") != 0 && strcmp(word, "off") != 0)
+		return conf_error(l, l->at - 1, NULL, "'%s' expects either 'on' or 'off'.",
+				  l->words[0]);
+	settings_of(l->cfg)->reject_privileged = strcmp(word, "on") == 0;
+	return true;
+}
+
+static bool parse_spread(struct conf_line *l)
+{
+	int64_t *ms = &settings_of(l->cfg)->close_spread_ms;
+
+	if (strcmp(conf_peek(l), "infinite") != 0)
+		return conf_take_time_ms(l, ms);
+	conf_next(l);
+	*ms = -1;
+	return true;
+}
+
 static bool parse_master_worker(struct conf_line *l)
 {
 	const char *word = conf_next(l);
@@ -189,7 +223,15 @@ static const struct conf_keyword keywords[] = {
 	SWITCH("zero-warning", zero_warning, "refuse to start after a warning"),
 	{ GLOBAL("set-dumpable"), .flags = CONF_CAN_NO, .max_args = 1, .parse = parse_set_dumpable,
 	  .syntax = "[ on | off ]", .help = "allow core dumps although rights were dropped" },
-	SWITCH("insecure-setuid-wanted", insecure_setuid, "allow programs to gain rights"),
+	NO_SWITCH("insecure-setuid-wanted", insecure_setuid, "allow programs to gain rights"),
+	NO_SWITCH("insecure-fork-wanted", insecure_fork, "allow programs to be started"),
+	{ GLOBAL("setcap"), .min_args = 1, .max_args = 1, .parse = parse_setcap,
+	  .syntax = "<name>[,<name>...]", .help = "capabilities to keep without being root" },
+	{ GLOBAL("harden.reject-privileged-ports.tcp"), .min_args = 1, .max_args = 1,
+	  .parse = parse_harden, .syntax = "{ on | off }",
+	  .help = "refuse clients whose port is below 1024" },
+	{ GLOBAL("close-spread-time"), .min_args = 1, .max_args = 1, .parse = parse_spread,
+	  .syntax = "{ <time> | infinite }", .help = "close connections one by one when stopping" },
 	NO_SWITCH("strict-limits", strict_limits, "refuse to start when limits cannot be had"),
 	SWITCH("nosplice", no_splice, "never use pipes between sockets"),
 	SWITCH("noreuseport", no_reuseport, "one socket for all threads of an address"),
@@ -244,13 +286,13 @@ static const struct conf_keyword keywords[] = {
 	/* what tunes something that this program does otherwise: harmless */
 	IGNORED("tune.buffers.limit", "<number>", "memory is limited by -m"),
 	IGNORED("tune.buffers.reserve", "<number>", "no buffer is kept in reserve"),
+	IGNORED("harden.reject-privileged-ports.quic", "{ on | off }", "there is no QUIC"),
 	IGNORED("tune.recv_enough", "<number>", "receiving stops at the first short read"),
 	IGNORED("tune.max-rules-at-once", "<number>", "rules run to completion"),
 	IGNORED("tune.listener.multi-queue", "{ on | fair | off }",
 		"connections always go to the thread that has the fewest"),
 	IGNORED("tune.idletimer", "<time>", "streams are not told apart by idle time"),
 	IGNORED("nogetaddrinfo", "", "names are resolved in one way only"),
-	IGNORED("close-spread-time", "<time>", "idle connections are closed at once when stopping"),
 	IGNORED("tune.rcvbuf.frontend", "<size>", "it is about datagrams, there are none"),
 	IGNORED("tune.rcvbuf.backend", "<size>", "it is about datagrams, there are none"),
 	IGNORED("tune.sndbuf.frontend", "<size>", "it is about datagrams, there are none"),
@@ -264,7 +306,6 @@ static const struct conf_keyword keywords[] = {
 	IGNORED("tune.disable-fast-forward", "", "there is no other way of forwarding"),
 
 	/* what has an effect with features that are not there yet, and none on what is */
-	IGNORED("insecure-fork-wanted", "", "this program never starts another one"),
 	IGNORED("cluster-secret", "<secret>", "nothing of this version needs a shared secret"),
 	{ 0 }
 };

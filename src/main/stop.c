@@ -45,15 +45,16 @@ int stop_status(void)
 
 /* --- asking threads -------------------------------------------------------------------------- */
 
+/* <ctx>: one of how many shall go now. */
 static void ask_thread(void *ctx)
 {
-	sessions_stop_thread();
+	sessions_stop_thread((unsigned)(uintptr_t)ctx);
 	ctl_connections_close_thread(false);
 }
 
 static void kill_thread(void *ctx)
 {
-	sessions_stop_thread();
+	sessions_stop_thread(1);
 }
 
 static void all_asked(void *ctx)
@@ -81,6 +82,21 @@ static void say_stopped(struct config *cfg)
 	}
 }
 
+/* Clients leave all at once, or spread over close-spread-time: at each look a part of those that
+ * are left, so that the last ones go when it is over. -1: they leave when they like.
+ */
+static void ask_some(uint64_t now_ms)
+{
+	int64_t spread_ms = settings_of(generation_current())->close_spread_ms;
+	uint64_t end_ms = stop.grace_end_ms + (uint64_t)spread_ms, of = 1;
+
+	if (spread_ms < 0)
+		return;
+	if (spread_ms && now_ms < end_ms)
+		of = (end_ms - now_ms) / LOOK_AGAIN_MS + 1;
+	thread_call_all(ask_thread, of > 1 ? NULL : all_asked, (void *)(uintptr_t)of);
+}
+
 static void close_sockets(void)
 {
 	struct config *cfg = generation_current();
@@ -89,7 +105,7 @@ static void close_sockets(void)
 	say_stopped(cfg);
 	listen_stop_all(cfg);
 	stats_sockets_close(cfg);
-	thread_call_all(ask_thread, all_asked, NULL);
+	ask_some(clock_now_ms());
 }
 
 /* Ends the loops when nothing is left to do. */
@@ -103,6 +119,9 @@ static void on_stop_task(struct task *t, void *ctx, unsigned why)
 		thread_stop_all();
 		return;
 	}
+	if (stop.closed && settings_of(generation_current())->close_spread_ms > 0 &&
+	    !(why & TASK_WOKEN_OTHER))
+		ask_some(now_ms);
 	if (now_ms >= stop.kill_at_ms) {
 		stop.kill_at_ms = TIMER_NEVER;
 		diag_say(DIAG_WARNING, "soft-stop running for too long, performing a hard-stop.");

@@ -285,6 +285,18 @@ static const struct conn_ops h2_front_conn_ops = {
 	.name = "h2-front", .ready = h2_ready, .describe = h2_describe,
 };
 
+struct conn *h2_conn_conn(struct h2_conn *h)
+{
+	return h->conn;
+}
+
+void h2_set_settings(struct h2_conn *h, const struct mux_settings *settings,
+		     const struct h2_tunes *tunes)
+{
+	h->settings = settings;
+	h->tunes = tunes;
+}
+
 struct h2_conn *h2_front_new(struct conn *c, const struct front_user *user, void *owner,
 			     const struct mux_settings *settings, const struct h2_tunes *tunes,
 			     struct block *in, uint32_t at)

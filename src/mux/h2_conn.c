@@ -20,6 +20,8 @@ static struct pool *conn_pool;
 
 bool h2_conn_init(void)
 {
+	if (conn_pool)
+		return true; /* another generation goes live */
 	conn_pool = pool_new("h2c", sizeof(struct h2_conn));
 	return conn_pool != NULL;
 }

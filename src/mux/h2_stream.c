@@ -21,6 +21,8 @@ static struct pool *stream_pool;
 
 bool h2_stream_init(void)
 {
+	if (stream_pool)
+		return true; /* another generation goes live */
 	stream_pool = pool_new("h2s", sizeof(struct h2_stream));
 	return stream_pool != NULL;
 }

@@ -26,7 +26,7 @@ void stream_count_begin(struct stream *s)
 	proxy_count_request(fe);
 	counter_add(&fe->state->fe, s->req.version >= 20 ? CNT_REQ_H2 : CNT_REQ_H1, 1);
 	if (fe->options & PROXY_OPT_SOCKET_STATS)
-		counter_add(&s->sess->listener->state->counters, CNT_REQ_TOT, 1);
+		counter_add(&s->listener->state->counters, CNT_REQ_TOT, 1);
 }
 
 void stream_count_backend(struct stream *s)
@@ -60,8 +60,8 @@ static void count_bytes(struct stream *s)
 	counter_add(&s->fe->state->fe, CNT_BYTES_IN, in);
 	counter_add(&s->fe->state->fe, CNT_BYTES_OUT, out);
 	if (s->fe->options & PROXY_OPT_SOCKET_STATS) {
-		counter_add(&s->sess->listener->state->counters, CNT_BYTES_IN, in);
-		counter_add(&s->sess->listener->state->counters, CNT_BYTES_OUT, out);
+		counter_add(&s->listener->state->counters, CNT_BYTES_IN, in);
+		counter_add(&s->listener->state->counters, CNT_BYTES_OUT, out);
 	}
 	if (s->flags & STRM_BE_COUNTED) {
 		counter_add(&s->be->state->be, CNT_BYTES_IN, in);
@@ -90,7 +90,7 @@ static void count_status(struct stream *s)
 	i = counter_of_status(s->status);
 	counter_add(&s->fe->state->fe, i, 1);
 	if (s->fe->options & PROXY_OPT_SOCKET_STATS)
-		counter_add(&s->sess->listener->state->counters, i, 1);
+		counter_add(&s->listener->state->counters, i, 1);
 	if (s->flags & STRM_BE_COUNTED)
 		counter_add(&s->be->state->be, i, 1);
 	if (s->server && s->t.connected) {

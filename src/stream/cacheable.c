@@ -90,7 +90,7 @@ bool stream_response_leaks_cookie(struct stream *s)
 		return false;
 	if (!f.is_public && !(status_is_cacheable(s->res.status) && method_is_cacheable(&s->req)))
 		return false;
-	log_printf(s->sess->config, slot_of(&log_proxy_slot, proxy_slots(s->be)), LOG_LVL_ALERT,
+	log_printf(s->config, slot_of(&log_proxy_slot, proxy_slots(s->be)), LOG_LVL_ALERT,
 		   "Blocking cacheable cookie in response from instance %s, server %s.",
 		   s->be->name, s->server ? s->server->name : "<dispatch>");
 	return true;

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* follow.c - a client's connection goes on with the next generation
  *
- * A session holds the generation that accepted it. When another one is published, a session without
- * a stream moves to it: to the frontend and the listener that have adopted the states of its own,
- * so that gauges and limits go on where they are. Its mux, its variables and the server connections
- * that only it may use move along. Without an heir it is asked to leave: its next answer, if a
- * request is on its way, is its last.
+ * A session holds the generation that accepted it. When another one is published, the session moves
+ * to it, HTTP/1 when it has no stream, HTTP/2 at once, keeping the former one for its streams: to
+ * the frontend and the listener that have adopted the states of its own, so that gauges and limits
+ * go on where they are. Its mux, its variables and the server connections that only it may use move
+ * along. Without an heir it is asked to leave: its next answer, if a request is on its way, is its
+ * last.
  */
 #include <stdlib.h>
 #include "base/bug.h"
 #include "conf/conf.h"
+#include "mux/h2.h"
 #include "server_conn.h"
 #include "stream/listen.h"
 #include "stream_priv.h"
@@ -45,6 +47,25 @@ static void vars_move(struct session *s, const struct config *next)
 		s->vars = calloc(1, sizeof(*s->vars));
 }
 
+/* Its answers of now are its last. May free <s> when it is idle. */
+static void session_dismiss(struct session *s)
+{
+	if (s->flags & SESS_H2)
+		h2_front_stop(s->h2);
+	else
+		h1_front_stop(s->h1);
+}
+
+static void mux_follow(struct session *s)
+{
+	const struct mux_settings *set = &stream_proxy(s->fe)->front;
+
+	if (s->flags & SESS_H2)
+		h2_set_settings(s->h2, set, h2_tunes_of(s->config));
+	else
+		h1_set_settings(s->h1, set);
+}
+
 void session_follow(struct session *s)
 {
 	struct config *next = proxies_current(), *prev = s->config;
@@ -53,29 +74,19 @@ void session_follow(struct session *s)
 
 	BUG_ON(s->fe->mode != PROXY_MODE_HTTP);
 	if (!l || fe->mode != s->fe->mode) {
-		h1_front_stop(s->h1);
+		session_dismiss(s);
 		return;
 	}
-	if (s->open_streams)
-		return; /* they use what the session has: another time */
+	/* in HTTP/1 the stream that there is has all but ended, or is not begun yet */
+	if (s->open_streams && (!(s->flags & SESS_H2) || !session_past_enter(s)))
+		return;
 	count_listener(s, -1);
 	s->config = config_take(next);
 	s->fe = fe;
 	s->listener = l;
 	count_listener(s, 1);
-	h1_set_settings(s->h1, &stream_proxy(fe)->front);
+	mux_follow(s);
 	vars_move(s, next);
 	server_conns_follow_session(s);
 	config_drop(&prev);
-}
-
-void sessions_follow_thread(void)
-{
-	const struct config *now = proxies_current();
-	struct session *s, *next;
-
-	list_for_each_safe(s, next, &session_list, link)
-		if (s->config != now && !(s->flags & SESS_EMBRYONIC) &&
-		    s->fe->mode == PROXY_MODE_HTTP && s->h1)
-			session_follow(s);
 }

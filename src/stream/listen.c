@@ -31,6 +31,7 @@ static struct {
 	unsigned suspended;                                    /* atomic: by listen_pause_all() */
 	unsigned lock;                                         /* of listener_conf.opened */
 	unsigned handed_out;                                   /* atomic: to another process */
+	bool reject_privileged;                                /* atomic: ports below 1024 */
 } limits = { .maxaccept = 64 };
 
 static struct rate_set conn_rate;
@@ -58,6 +59,17 @@ void listen_set_rates(unsigned maxconnrate, unsigned maxsessrate)
 {
 	__atomic_store_n(&limits.maxconnrate, maxconnrate, __ATOMIC_RELAXED);
 	__atomic_store_n(&limits.maxsessrate, maxsessrate, __ATOMIC_RELAXED);
+}
+
+void listen_reject_privileged(bool reject)
+{
+	__atomic_store_n(&limits.reject_privileged, reject, __ATOMIC_RELAXED);
+}
+
+bool listen_is_welcome(const struct addr *src)
+{
+	return !__atomic_load_n(&limits.reject_privileged, __ATOMIC_RELAXED) ||
+	       !addr_is_inet(src) || !src->port || src->port >= 1024;
 }
 
 void listen_forbid_reuseport(void)

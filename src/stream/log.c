@@ -68,7 +68,7 @@ static void send_line(struct stream *s, const struct logformat *f, enum log_leve
 	strbuf_reset(&structured);
 	if (px->log_format_sd && logformat_build(px->log_format_sd, ctx, &structured))
 		m.structured_data = strbuf_slice(&structured);
-	log_send(s->sess->config, settings_of(s->fe), &m);
+	log_send(s->config, settings_of(s->fe), &m);
 	if (step != LOG_STEP_CLOSE && step != LOG_STEP_UNSPEC)
 		s->expr = before;
 }
@@ -77,7 +77,7 @@ static void send_line(struct stream *s, const struct logformat *f, enum log_leve
 static bool is_wanted(const struct stream *s)
 {
 	return !(s->flags & STRM_LOGGED) && s->log_level != LOG_LEVEL_SILENT &&
-	       log_is_wanted(s->sess->config, settings_of(s->fe));
+	       log_is_wanted(s->config, settings_of(s->fe));
 }
 
 static void log_once(struct stream *s, enum log_step step)

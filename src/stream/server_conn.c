@@ -411,8 +411,11 @@ static bool sc_follow(struct server_conn *sc)
 		return false;
 	sc->server = heir;
 	sc->config = config_take(now);
-	h1_set_settings(sc->h1, &stream_proxy(heir->proxy)->back);
-	tls_follow(h1_conn_conn(sc->h1), server_slots(heir));
+	if (sc->h2)
+		h2_set_settings(sc->h2, &stream_proxy(heir->proxy)->back, h2_tunes_of(now));
+	else
+		h1_set_settings(sc->h1, &stream_proxy(heir->proxy)->back);
+	tls_follow(sc->h2 ? h2_conn_conn(sc->h2) : h1_conn_conn(sc->h1), server_slots(heir));
 	config_drop(&was);
 	return true;
 }
@@ -420,10 +423,13 @@ static bool sc_follow(struct server_conn *sc)
 /* Nobody uses <sc> now: is it kept for others? */
 static bool sc_keep(struct server_conn *sc)
 {
-	struct server *srv = sc->server;
+	struct server *srv;
 	struct idle_list *l;
 
 	use_end(sc);
+	if (unlikely(sc->config != proxies_current()) && !sc_is_private(sc) && !sc_follow(sc))
+		return false; /* (a private one moves with its session) */
+	srv = sc->server;
 	if (sc->marked || (srv->max_reuse >= 0 && sc->streams > (unsigned)srv->max_reuse))
 		return false;
 	if (sc_is_private(sc)) {
@@ -808,7 +814,7 @@ static bool ask(struct stream *s, unsigned thread)
 		return false;
 	SHARED_WRITE(process);
 	*a = (struct idle_ask){ .message.run = ask_arrives, .stream = s, .server = s->server,
-				.config = config_take(s->sess->config), .from = thread_id,
+				.config = config_take(s->config), .from = thread_id,
 				.key = wanted_key(s),
 				.proven = reusable_for(s) == REUSABLE_PROVEN };
 	s->idle_ask = a;
@@ -1051,7 +1057,7 @@ bool server_conn_open(struct stream *s)
 	sc->session = s->sess;
 	sc->marked = set.mark || set.tos;
 	SHARED_WRITE(process); /* the generation's count: per connection, not per request */
-	sc->config = config_take(s->sess->config);
+	sc->config = config_take(s->config);
 	if (!set_up(s, sc, fd, in_progress)) {
 		sc_free(sc);
 		errno = ENOMEM;

@@ -183,7 +183,7 @@ void sess_dump_line(struct stream *s, struct strbuf *out, bool uri)
 
 	back_state(s, &state);
 	strbuf_printf(out, "%p: proto=%s src=", (void *)s, family_name(src));
-	put_address(out, src, (unsigned)s->sess->listener->id);
+	put_address(out, src, (unsigned)s->listener->id);
 	strbuf_printf(out, " fe=%s be=%s srv=%s ts=%02x epoch=0 age=", s->fe->name,
 		      has_backend(s) ? s->be->name : "<NONE>",
 		      s->server ? s->server->name : "<none>", s->flags & STRM_RUNNING ? 1 : 0);
@@ -243,7 +243,7 @@ void sess_dump_ctl(const struct ctl_connection_info *info, struct strbuf *out, b
 
 static void dump_places(struct stream *s, struct strbuf *out)
 {
-	const struct listener_conf *l = s->sess->listener;
+	const struct listener_conf *l = s->listener;
 	struct addr ours = address_of(conn_of(&s->back), false);
 
 	strbuf_printf(out, "  frontend=%s (id=%d mode=%s), listener=%s (id=%d) addr=", s->fe->name,
@@ -299,7 +299,7 @@ void sess_dump_full(struct stream *s, struct strbuf *out, bool uri)
 	strbuf_printf(out, "%p: ", (void *)s);
 	sess_put_date(out, s->t.wall_us, 6);
 	strbuf_printf(out, " id=%" PRIu64 " proto=%s source=", s->serial, family_name(src));
-	put_address(out, src, (unsigned)s->sess->listener->id);
+	put_address(out, src, (unsigned)s->listener->id);
 	strbuf_printf(out, "\n  flags=0x%x, conn_retries=%u, conn_exp=", s->flags, s->retries);
 	put_left(out, connect_deadline(s), "<NEVER>");
 	strbuf_printf(out, " srv_conn=%p, pend_pos=%p waiting=%d\n", (void *)s->server,

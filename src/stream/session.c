@@ -305,7 +305,7 @@ static void set_client_options(const struct proxy *fe, struct conn *c)
 
 void session_accept(struct listener_conf *l, int fd, const struct addr *src)
 {
-	struct session *s = session_new(l, src);
+	struct session *s = listen_is_welcome(src) ? session_new(l, src) : NULL;
 
 	if (!s) {
 		close(fd);
@@ -327,17 +327,49 @@ void session_accept(struct listener_conf *l, int fd, const struct addr *src)
 		session_secure(s, false);
 }
 
-/* --- stopping --------------------------------------------------------------------------------- */
+/* --- reloading -------------------------------------------------------------------------------- */
 
-void sessions_stop_thread(void)
+void sessions_follow_thread(void)
 {
+	const struct config *now = proxies_current();
 	struct session *s, *next;
 
 	list_for_each_safe(s, next, &session_list, link)
-		if (s->flags & SESS_EMBRYONIC || s->fe->mode != PROXY_MODE_HTTP)
+		if (s->config != now && !(s->flags & SESS_EMBRYONIC) &&
+		    s->fe->mode == PROXY_MODE_HTTP && s->h1)
+			session_follow(s);
+}
+
+/* --- stopping --------------------------------------------------------------------------------- */
+
+static void session_stop(struct session *s)
+{
+	s->flags |= SESS_DISMISSED;
+	if (s->flags & SESS_H2)
+		h2_front_stop(s->h2);
+	else if (s->h1)
+		h1_front_stop(s->h1);
+}
+
+static bool may_stop(const struct session *s)
+{
+	return !(s->flags & (SESS_EMBRYONIC | SESS_DISMISSED)) && s->fe->mode == PROXY_MODE_HTTP;
+}
+
+void sessions_stop_thread(unsigned of)
+{
+	struct session *s, *next;
+	unsigned count = 0;
+
+	list_for_each(s, &session_list, link)
+		count += may_stop(s);
+	count = (count + of - 1) / of;
+	list_for_each_safe(s, next, &session_list, link) {
+		if (!count)
+			break;
+		if (!may_stop(s))
 			continue;
-		else if (s->flags & SESS_H2)
-			h2_front_stop(s->h2);
-		else if (s->h1)
-			h1_front_stop(s->h1);
+		count--;
+		session_stop(s);
+	}
 }

@@ -95,6 +95,8 @@ struct stream *stream_new(struct session *sess, bool http)
 	s->txn_vars.arena = s->message_vars.arena = &s->arena;
 	s->expr.vars[VAR_REQ] = &s->message_vars;
 	s->sess = sess;
+	s->config = sess->config;
+	s->listener = sess->listener;
 	s->fe = s->be = sess->fe;
 	s->flags = http ? STRM_HTTP : 0;
 	s->stage = STAGE_BEGIN;
@@ -120,6 +122,8 @@ struct stream *stream_new(struct session *sess, bool http)
 
 static void stream_free(struct stream *s)
 {
+	struct config *held = NULL;
+
 	BUG_ON(s->back.ops || s->flags & STRM_SLOT);
 	timer_cancel(&s->timer);
 	if (s->overrides && s->overrides->auth_job)
@@ -127,6 +131,8 @@ static void stream_free(struct stream *s)
 	if (s->task)
 		task_free(&s->task);
 	s->sess->open_streams--;
+	if (unlikely(s->config != s->sess->config))
+		held = session_past_leave(s->sess, s->config);
 	list_remove(&s->thread_link);
 	http_msg_fini(&s->req);
 	http_msg_fini(&s->res);
@@ -143,6 +149,7 @@ static void stream_free(struct stream *s)
 	if (s->front.ops)
 		s->front.ops->detach(&s->front);
 	pool_free(stream_pool, s);
+	config_drop(&held);
 }
 
 void stream_abandon(struct stream *s)
@@ -157,7 +164,8 @@ struct expr_ctx *stream_expr(struct stream *s, unsigned flags)
 	s->expr.stream = s;
 	s->expr.arena = &s->arena;
 	s->expr.flags = flags;
-	s->expr.vars[VAR_SESS] = s->sess->vars;
+	/* names are the generation's: a stream of a former one cannot look there any more */
+	s->expr.vars[VAR_SESS] = likely(s->config == s->sess->config) ? s->sess->vars : NULL;
 	s->expr.vars[VAR_TXN] = &s->txn_vars;
 	if (!(flags & EXPR_DIR_RESPONSE)) {
 		s->expr.vars[VAR_REQ] = &s->message_vars;
@@ -265,11 +273,11 @@ enum step stream_fail(struct stream *s, unsigned status, enum stream_cause cause
 	return stream_goto(s, STAGE_END);
 }
 
-void stream_kill(struct stream *s)
+void stream_kill(struct stream *s, enum stream_cause cause)
 {
 	BUG_ON(s->flags & STRM_RUNNING);
 	s->status = s->flags & STRM_HTTP ? 500 : 0;
-	stream_fail(s, 0, CAUSE_KILLED, 'C');
+	stream_fail(s, 0, cause, 'C');
 	stream_run(s);
 }
 

@@ -29,7 +29,7 @@ void stream_page_thread_fini(void);
 /* Runs the stages as far as they go. May free the stream. */
 void stream_run(struct stream *s);
 /* Ends it at once, from outside its stages, on its thread: its client is cut off. Frees it. */
-void stream_kill(struct stream *s);
+void stream_kill(struct stream *s, enum stream_cause cause);
 /* The serial of the newest stream of the calling thread. */
 uint64_t stream_last_serial(void);
 /* Re-arms the timer from the deadlines. */
@@ -129,10 +129,18 @@ void session_abort(struct session *s);
 /* For `show fd`; <owner> is a session. */
 void session_describe(const void *owner, struct strbuf *out);
 bool session_thread_init(void);
-/* follow.c: <s>, without a stream, goes on with the live generation, or is stopped after its next
+/* follow.c: <s> goes on with the live generation, or is stopped after its next
  * answer when it has no such frontend or listener any more: which frees it when it is idle.
  */
 void session_follow(struct session *s);
+/* past.c: the session leaves its generation, which is kept for the streams that there are. False:
+ * no memory.
+ */
+bool session_past_enter(struct session *s);
+/* A stream of <cfg>, which the session has left, ends. Returns what the caller must drop when
+ * nothing of the stream is looked at any more: the generation if this was the last one, or NULL.
+ */
+struct config *session_past_leave(struct session *s, struct config *cfg);
 extern __thread struct list session_list;
 extern __thread struct list stream_list_of_thread;
 

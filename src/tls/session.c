@@ -200,6 +200,8 @@ struct tls_tickets {
 	struct list link;
 };
 
+/* Shared by generations: one is read while another dies. */
+static pthread_mutex_t ticket_files_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct list ticket_files = { &ticket_files, &ticket_files };
 
 static bool read_keys(struct tls_tickets *t, const char *path, char *why, size_t size)
@@ -245,15 +247,27 @@ static bool read_keys(struct tls_tickets *t, const char *path, char *why, size_t
 	return true;
 }
 
+/* One that a generation has read already, with a reference; NULL: none. */
+static struct tls_tickets *tickets_find(const char *path)
+{
+	struct tls_tickets *t, *found = NULL;
+
+	pthread_mutex_lock(&ticket_files_lock);
+	list_for_each(t, &ticket_files, link)
+		if (!found && strcmp(t->file, path) == 0)
+			found = t;
+	if (found)
+		found->refs++;
+	pthread_mutex_unlock(&ticket_files_lock);
+	return found;
+}
+
 struct tls_tickets *tls_tickets_get(struct config *cfg, const char *path, char *why, size_t size)
 {
-	struct tls_tickets *t;
+	struct tls_tickets *t = tickets_find(path);
 
-	list_for_each(t, &ticket_files, link)
-		if (strcmp(t->file, path) == 0) {
-			t->refs++;
-			return t;
-		}
+	if (t)
+		return t;
 	t = calloc(1, sizeof(*t));
 	if (!t)
 		return NULL;
@@ -265,26 +279,34 @@ struct tls_tickets *tls_tickets_get(struct config *cfg, const char *path, char *
 		tls_tickets_drop(&t);
 		return NULL;
 	}
+	pthread_mutex_lock(&ticket_files_lock);
 	list_append(&ticket_files, &t->link);
+	pthread_mutex_unlock(&ticket_files_lock);
 	return t;
 }
 
 void tls_tickets_drop(struct tls_tickets **pt)
 {
 	struct tls_tickets *t = *pt;
+	bool last;
 
 	*pt = NULL;
-	if (!t || --t->refs)
+	if (!t)
 		return;
-	if (list_is_linked(&t->link))
+	pthread_mutex_lock(&ticket_files_lock);
+	last = --t->refs == 0;
+	if (last && list_is_linked(&t->link))
 		list_remove(&t->link);
+	pthread_mutex_unlock(&ticket_files_lock);
+	if (!last)
+		return;
 	OPENSSL_cleanse(t->keys, sizeof(t->keys));
 	free(t->file);
 	free(t);
 }
 
 /* By its number in the order of the files, or by its name; NULL: none. */
-static struct tls_tickets *tickets_find(const char *which)
+static struct tls_tickets *tickets_find_named(const char *which)
 {
 	struct tls_tickets *t;
 	int id = 0;
@@ -319,7 +341,7 @@ static void show_keys(struct strbuf *out, struct tls_tickets *t, int id)
 
 void tls_tickets_show(struct strbuf *out, const char *which)
 {
-	struct tls_tickets *t, *only = which && *which != '*' ? tickets_find(which) : NULL;
+	struct tls_tickets *t, *only = which && *which != '*' ? tickets_find_named(which) : NULL;
 	int id = 0;
 
 	list_for_each(t, &ticket_files, link) {
@@ -333,7 +355,7 @@ void tls_tickets_show(struct strbuf *out, const char *which)
 
 bool tls_tickets_add(const char *which, const char *key, const char **error)
 {
-	struct tls_tickets *t = tickets_find(which);
+	struct tls_tickets *t = tickets_find_named(which);
 	size_t len = strlen(key);
 	unsigned char raw[96];
 	int n = len && len <= 124 && len % 4 == 0 ?

@@ -377,6 +377,21 @@ def activate(n):
     return run
 
 
+def test_ask(tap, args):
+    if lib.is_reference(args.program):
+        tap.skip("--ask", "an extension")
+        return
+    with Master(args) as m:
+        for path in (m.dir + "/ctl.sock", m.path):
+            done = subprocess.run([args.program, "--ask", path, "show version"],
+                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+            tap.eq((done.returncode, done.stdout.count(b".") >= 1), (0, True),
+                   "--ask prints what a process answers, and exits with 0")
+    done = subprocess.run([args.program, "--ask", m.path, "show version"],
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    tap.eq(done.returncode, 1, "1 when nobody answers")
+
+
 def test_activation(tap, args):
     if lib.is_reference(args.program):
         tap.skip("socket activation", "the reference knows fd@ only")
@@ -405,7 +420,7 @@ def main():
     args = lib.arguments(__doc__)
     tap = lib.Tap()
     for test in (test_start, test_stop, test_reload, test_failures, test_daemon, test_max_reloads,
-                 test_no_loss, test_transfer, test_notify, test_activation):
+                 test_no_loss, test_transfer, test_notify, test_activation, test_ask):
         test(tap, args)
     tap.done()
 

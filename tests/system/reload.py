@@ -5,13 +5,19 @@ the reference has no such command.
 
     reload.py --reloads 200    the long run under load (default: 40)
 """
+import hashlib
 import os
 import re
+import shutil
 import socket
+import ssl
+import subprocess
+import tempfile
 import threading
 import time
 
 import lib
+from wire import h2
 
 CONF = """
 	nbthread 3
@@ -243,6 +249,91 @@ listen tcp
         tap.ok(lib.until(lambda: len(sc.generations()) == 1), "the old one ends with it")
 
 
+def test_h2(tap, args):
+    """Requests on their way end as they began; those that follow have the new configuration."""
+    free = threading.Event()
+
+    def handler(sock):
+        r = lib.Reader(sock)
+        while True:
+            head = r.head()
+            if not head:
+                return
+            if "/slow" in head[0]:
+                free.wait(lib.PATIENCE)
+            sock.sendall(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n")
+
+    with Scene(args, BASE.replace("p[0]}", "p[0]} proto h2")) as sc:
+        sc.server.handler = handler
+        c = h2.Client(lib.connect(sc.p[0]))
+        c.send(h2.headers(1, h2.request("/slow")))
+        tap.ok(lib.until(lambda: sc.proxy.stats()["px", "s1"]["scur"] == "1"),
+               "a request over HTTP/2 is on its way")
+        tap.ok("Success=1" in sc.reload(version="v2"), "the configuration changes")
+        c.send(h2.headers(3, h2.request("/")))
+        tap.eq(dict(c.answer(3)[1]).get("x-version"), "v2", "the next request has the new one")
+        tap.eq(len(sc.generations()), 2, "the old one is held")
+        free.set()
+        tap.eq(dict(c.answer(1)[1]).get("x-version"), "v1", "the first ends with the old one")
+        tap.ok(lib.until(lambda: len(sc.generations()) == 1), "which is gone then")
+        c.close()
+
+
+def make_certificate(path, name):
+    """A key and a certificate of its own, in one file; False: there is no openssl."""
+    if not shutil.which("openssl"):
+        return False
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "9", "-subj",
+                    "/CN=" + name, "-keyout", path + ".key", "-out", path + ".crt"],
+                   check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    with open(path, "w") as out:
+        for part in (".crt", ".key"):
+            with open(path + part) as f:
+                out.write(f.read())
+    return True
+
+
+class TlsClient(Client):
+    def __init__(self, port):
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+        self.sock = context.wrap_socket(lib.connect(port))
+        self.reader = lib.Reader(self.sock)
+
+    def certificate(self):
+        return hashlib.sha256(self.sock.getpeercert(True)).hexdigest()
+
+
+def test_tls(tap, args):
+    """Certificates are read again; connections go on."""
+    folder = tempfile.mkdtemp(prefix="hapr.")
+    path = folder + "/site.pem"
+    if not make_certificate(path, "one"):
+        tap.skip("reloading certificates", "no openssl")
+        return
+    body = BASE.replace("p[0]}", "p[0]} ssl crt " + path)
+    with Scene(args, body) as sc:
+        kept = TlsClient(sc.p[0])
+        first = kept.certificate()
+        tap.eq(kept.get()[1].get("x-version"), "v1", "TLS: the first configuration answers")
+        make_certificate(path, "two")
+        tap.ok("Success=1" in sc.reload(version="v2"), "a certificate changes")
+        tap.eq(kept.get()[1].get("x-version"), "v2", "a connection goes on, with the new rules")
+        fresh = TlsClient(sc.p[0])
+        tap.ok(fresh.certificate() != first, "a new one sees the new certificate")
+        tap.eq(fresh.get()[1].get("x-version"), "v2", "and is served")
+        with open(path, "w") as f:
+            f.write("nothing\n")
+        answer = sc.reload(version="v3")
+        tap.ok("Success=0" in answer and "site.pem" in answer, "a file that is no certificate is refused",
+               answer)
+        tap.eq(fresh.get()[1].get("x-version"), "v2", "nothing has changed")
+        again = TlsClient(sc.p[0])
+        tap.eq(again.certificate(), fresh.certificate(), "for new connections neither")
+    shutil.rmtree(folder)
+
+
 def test_two_at_once(tap, args):
     with Scene(args) as sc:
         filler = "".join("backend b%d\n\tserver s 127.0.0.1:1\n" % i for i in range(3000))
@@ -354,7 +445,7 @@ def main():
         tap.skip("reloads in the process", "the reference has none")
         tap.done()
     for test in (test_change, test_bad, test_binds, test_states, test_idle, test_tunnel,
-                 test_two_at_once, test_load):
+                 test_h2, test_tls, test_two_at_once, test_load):
         test(tap, args)
     tap.done()
 

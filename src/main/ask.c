@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ask.c - --ask: a client of the Runtime API, for health checks where no other tool is at hand */
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+#include "main_priv.h"
+
+#define PATIENCE_S 3
+
+static int connect_to(const char *path)
+{
+	struct timeval patience = { .tv_sec = PATIENCE_S };
+	struct sockaddr_un un = { .sun_family = AF_UNIX };
+	int fd;
+
+	if (strlen(path) >= sizeof(un.sun_path)) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	strcpy(un.sun_path, path);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -1;
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+	if (connect(fd, (struct sockaddr *)&un, sizeof(un)) == 0)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+int ask_run(const char *path, const char *command, FILE *out)
+{
+	char text[4096];
+	size_t total = 0;
+	ssize_t got = -1;
+	int fd = connect_to(path);
+
+	if (fd < 0) {
+		MAIN_ALERT("Cannot connect to '%s': %s.", path, strerror(errno));
+		return 1;
+	}
+	if (send(fd, command, strlen(command), MSG_NOSIGNAL) >= 0 &&
+	    send(fd, "\n", 1, MSG_NOSIGNAL) == 1 && shutdown(fd, SHUT_WR) == 0) {
+		while ((got = recv(fd, text, sizeof(text), 0)) > 0) {
+			fwrite(text, 1, (size_t)got, out);
+			total += (size_t)got;
+		}
+	}
+	close(fd);
+	if (got == 0 && total)
+		return 0;
+	MAIN_ALERT("'%s' does not answer.", path);
+	return 1;
+}

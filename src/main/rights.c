@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* rights.c - what the process may still do once it serves
+ *
+ * Capabilities: those of `setcap` survive the change of user, all others go with it. Programs:
+ * unless `insecure-fork-wanted` or -dI asks for it, the kernel is told to refuse to start another
+ * process (seccomp), for this thread and all that it will start; new threads are not processes.
+ */
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/capability.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "main_priv.h"
+
+/* --- capabilities ----------------------------------------------------------------------------- */
+
+static const struct {
+	const char *name;
+	unsigned bit;
+} known[] = {
+	{ "cap_net_raw", CAP_NET_RAW }, { "cap_net_admin", CAP_NET_ADMIN },
+	{ "cap_net_bind_service", CAP_NET_BIND_SERVICE }, { "cap_sys_admin", CAP_SYS_ADMIN },
+};
+
+bool rights_parse(const char *text, uint64_t *caps, const char **bad, size_t *bad_len)
+{
+	while (*text) {
+		size_t len = strcspn(text, ","), i = 0, n = sizeof(known) / sizeof(*known);
+
+		while (i < n && (strlen(known[i].name) != len ||
+				 strncmp(known[i].name, text, len) != 0))
+			i++;
+		if (i == n) {
+			*bad = text;
+			*bad_len = len;
+			return false;
+		}
+		*caps |= (uint64_t)1 << known[i].bit;
+		text += len + (text[len] == ',');
+	}
+	return true;
+}
+
+bool rights_keep(uint64_t caps)
+{
+	return !caps || prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) == 0;
+}
+
+bool rights_restrict(uint64_t caps)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2];
+
+	if (!caps || geteuid() == 0)
+		return true;
+	if (syscall(SYS_capget, &header, data) < 0)
+		return false;
+	for (int i = 0; i < 2; i++) {
+		uint32_t wanted = (uint32_t)(caps >> (32 * i));
+
+		if ((data[i].permitted & wanted) != wanted) {
+			errno = EPERM;
+			return false;
+		}
+		data[i].permitted = data[i].effective = wanted;
+		data[i].inheritable = 0;
+	}
+	header.version = _LINUX_CAPABILITY_VERSION_3;
+	return syscall(SYS_capset, &header, data) == 0;
+}
+
+/* --- programs --------------------------------------------------------------------------------- */
+
+#if defined(__x86_64__)
+#define ARCHITECTURE AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define ARCHITECTURE AUDIT_ARCH_AARCH64
+#else
+#define ARCHITECTURE 0 /* not known here: nothing is refused */
+#endif
+
+/* The low half of a system call's first argument (these machines are little-endian). */
+#define FIRST_ARGUMENT offsetof(struct seccomp_data, args[0])
+#define FAIL_WITH(e) (SECCOMP_RET_ERRNO | (e))
+#define LOAD(at) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, at)
+#define GIVE(value) BPF_STMT(BPF_RET | BPF_K, value)
+/* When the number is <n>, the next instruction; else the one behind it. */
+#define IF_CALL(n) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, n, 0, 1)
+
+static const struct sock_filter no_programs[] = {
+	LOAD(offsetof(struct seccomp_data, arch)),
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0),
+	GIVE(SECCOMP_RET_ALLOW),
+	LOAD(offsetof(struct seccomp_data, nr)),
+	IF_CALL(SYS_execve), GIVE(FAIL_WITH(EPERM)),
+	IF_CALL(SYS_execveat), GIVE(FAIL_WITH(EPERM)),
+#ifdef SYS_fork
+	IF_CALL(SYS_fork), GIVE(FAIL_WITH(EAGAIN)),
+	IF_CALL(SYS_vfork), GIVE(FAIL_WITH(EAGAIN)),
+#endif
+	/* its flags are in memory, which cannot be looked at: the library takes clone() instead */
+	IF_CALL(SYS_clone3), GIVE(FAIL_WITH(ENOSYS)),
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 3),
+	LOAD(FIRST_ARGUMENT),
+	BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_THREAD, 1, 0),
+	GIVE(FAIL_WITH(EAGAIN)),
+	GIVE(SECCOMP_RET_ALLOW),
+};
+
+/* Of sanitizers, where they are linked in: they look for leaks in a process of their own. */
+extern void __lsan_do_leak_check(void) __attribute__((weak));
+
+void rights_forbid_programs(void)
+{
+	struct sock_fprog program = {
+		.len = sizeof(no_programs) / sizeof(*no_programs),
+		.filter = (struct sock_filter *)(uintptr_t)no_programs,
+	};
+
+	/* without privilege and with insecure-setuid-wanted the kernel does not take it: no harm */
+	if (!__lsan_do_leak_check)
+		prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* past.c - the generations that a session has left while streams of it go on */
+#include <stdlib.h>
+#include "base/bug.h"
+#include "conf/conf.h"
+#include "stream_priv.h"
+
+/* A generation that a session has left while streams of it went on (HTTP/2). */
+struct session_past {
+	struct session_past *next;
+	struct config *config; /* counted: the session's reference of then */
+	unsigned streams;      /* that have not ended */
+};
+
+bool session_past_enter(struct session *s)
+{
+	struct session_past *p = malloc(sizeof(*p));
+	unsigned older = 0;
+
+	if (!p)
+		return false;
+	for (const struct session_past *o = s->past; o; o = o->next)
+		older += o->streams;
+	*p = (struct session_past){ .next = s->past, .config = config_take(s->config),
+				    .streams = s->open_streams - older };
+	s->past = p;
+	if (p->streams)
+		return true;
+	/* all of them are of generations further back */
+	s->past = p->next;
+	config_drop(&p->config);
+	free(p);
+	return true;
+}
+
+struct config *session_past_leave(struct session *s, struct config *cfg)
+{
+	struct session_past **at = &s->past, *p;
+
+	while (*at && (*at)->config != cfg)
+		at = &(*at)->next;
+	p = *at;
+	BUG_ON(!p);
+	if (--p->streams)
+		return NULL;
+	*at = p->next;
+	free(p);
+	return cfg;
+}
