@@ -31,6 +31,7 @@ static const struct {
 	{ "backup", 0 }, { "cookie", 1 }, { "disabled", 0 }, { "guid", 1 }, { "hash-key", 1 },
 	{ "id", 1 }, { "max-reuse", 1 }, { "maxconn", 1 }, { "maxqueue", 1 }, { "minconn", 1 },
 	{ "no-backup", 0 }, { "no-send-proxy", 0 }, { "no-send-proxy-v2", 0 }, { "no-tfo", 0 },
+	{ "on-marked-down", 1 }, { "on-marked-up", 1 },
 	{ "pool-low-conn", 1 }, { "pool-max-conn", 1 }, { "pool-purge-delay", 1 }, { "proto", 1 },
 	{ "proxy-v2-options", 1 }, { "send-proxy", 0 }, { "send-proxy-v2", 0 }, { "source", 1 },
 	{ "tcp-ut", 1 }, { "tfo", 0 }, { "weight", 1 },
