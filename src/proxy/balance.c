@@ -16,7 +16,7 @@
 static const struct balance_algorithm *const algorithms[] = {
 	&balance_roundrobin, &balance_leastconn, &balance_static_rr, &balance_random,
 	&balance_first, &balance_sticky, &balance_source, &balance_uri, &balance_url_param,
-	&balance_hdr, &balance_rdp_cookie, &balance_hash,
+	&balance_hdr, &balance_rdp_cookie, &balance_hash, &balance_peak_ewma,
 };
 
 const struct balance_algorithm *balance_find(const char *name)
@@ -127,6 +127,14 @@ void balance_load(struct server *srv, unsigned count)
 	}
 	if (b && b->algorithm->load)
 		b->algorithm->load(b, srv, count);
+}
+
+void balance_observe(const struct server *srv, uint64_t ns)
+{
+	struct balance *b = balance_of(srv->proxy);
+
+	if (b && b->algorithm->observe)
+		b->algorithm->observe(b, srv, ns);
 }
 
 /* --- life ----------------------------------------------------------------------------------- */

@@ -22,7 +22,7 @@ struct sums {
 	uint32_t sums[]; /* atomic */
 };
 
-static bool random_init(struct balance *b)
+bool balance_sums_init(struct balance *b)
 {
 	unsigned size = 1;
 	struct sums *s;
@@ -36,7 +36,7 @@ static bool random_init(struct balance *b)
 	return s != NULL;
 }
 
-static void random_fini(struct balance *b)
+void balance_sums_fini(struct balance *b)
 {
 	free(b->data);
 	b->data = NULL;
@@ -45,7 +45,7 @@ static void random_fini(struct balance *b)
 /* Readers may see old and new sums at once: the worst is a draw that lands on a server which is
  * not in use, and is repeated.
  */
-static void random_update(struct balance *b)
+void balance_sums_update(struct balance *b)
 {
 	struct sums *s = b->data;
 
@@ -71,8 +71,9 @@ static uint64_t random_next(void)
 	return z ^ z >> 31;
 }
 
-static unsigned sums_draw(const struct sums *s)
+unsigned balance_sums_draw(const struct balance *b)
 {
+	const struct sums *s = b->data;
 	uint32_t total = __atomic_load_n(&s->sums[1], __ATOMIC_RELAXED);
 	uint32_t point = total ? (uint32_t)((random_next() >> 32) * total >> 32) : 0;
 	unsigned n = 1;
@@ -123,7 +124,7 @@ static struct server *random_pick(struct balance *b, const struct balance_pick_a
 	if (!__atomic_load_n(&b->in_use, __ATOMIC_RELAXED))
 		return NULL;
 	while (draws--) {
-		unsigned i = sums_draw(b->data);
+		unsigned i = balance_sums_draw(b);
 		const struct server_balance *e = &b->entries[i];
 
 		if (i >= b->count || !balance_entry_fits(e, args->avoid) ||
@@ -139,9 +140,9 @@ static struct server *random_pick(struct balance *b, const struct balance_pick_a
 const struct balance_algorithm balance_random = {
 	.name = "random",
 	.dynamic_weights = true,
-	.init = random_init,
-	.fini = random_fini,
-	.update = random_update,
+	.init = balance_sums_init,
+	.fini = balance_sums_fini,
+	.update = balance_sums_update,
 	.pick = random_pick,
 };
 
@@ -263,7 +264,7 @@ const struct balance_algorithm balance_sticky = {
 	.dynamic_weights = true,
 	.hashes = true,
 	.init = sticky_init,
-	.fini = random_fini,
+	.fini = balance_sums_fini,
 	.update = sticky_update,
 	.pick = sticky_pick,
 };

@@ -61,6 +61,13 @@ void *balance_lines_alloc(size_t size);
 /* free(<memory>) once no thread can be reading it any more. */
 void balance_retire(void *memory);
 
+/* --- balance_plain.c: draws by weight, from sums in b->data */
+bool balance_sums_init(struct balance *b);
+void balance_sums_fini(struct balance *b);
+void balance_sums_update(struct balance *b);
+/* The number of an entry; one that is not in use, or does not exist, means: draw again. */
+unsigned balance_sums_draw(const struct balance *b);
+
 /* --- balance_map.c: a schedule of turns in b->data, a cursor in each b->group */
 bool balance_map_init(struct balance *b);
 void balance_map_fini(struct balance *b);
@@ -94,5 +101,6 @@ extern const struct balance_algorithm balance_url_param;
 extern const struct balance_algorithm balance_hdr;
 extern const struct balance_algorithm balance_rdp_cookie;
 extern const struct balance_algorithm balance_hash;
+extern const struct balance_algorithm balance_peak_ewma;
 
 #endif

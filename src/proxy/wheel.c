@@ -160,8 +160,6 @@ void wheel_set(struct wheel *w, unsigned index, uint32_t weight)
 	e->weight = weight;
 	if (!weight)
 		return;
-	if (!old)
-		e->rest = 0;
 	left = (int64_t)(w->next_round + w->round - w->turn);
 	e->date = w->turn + (uint64_t)(left / (int64_t)weight);
 	entry_queue(w, index);
