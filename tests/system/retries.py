@@ -111,7 +111,8 @@ class Servers:
         elif action in ANSWERS:
             sock.sendall(ANSWERS[action])
         elif action != "close":
-            sock.sendall(b"HTTP/1.1 %s X\r\ncontent-length: 2\r\n\r\nhi" % action.encode())
+            sock.sendall(b"HTTP/1.1 %s X\r\nconnection: close\r\n"
+                         b"content-length: 2\r\n\r\nhi" % action.encode())
 
     def close(self):
         self.end.set()
