@@ -97,7 +97,7 @@ static void test_refusals(void)
 static void test_later(void)
 {
 	static const char *const lines[] = {
-		" cookie X insert",
+		" server s 127.0.0.1:1 socks4 127.0.0.1:2", " compression algo gzip",
 		" server s 127.0.0.1:1 resolvers x", " stick-table type ip size 1k",
 		" option transparent",
 	};

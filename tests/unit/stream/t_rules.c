@@ -13,6 +13,7 @@
 #include "proxy/modules.h"
 #include "proxy/proxy.h"
 #include "stream/rule.h"
+#include "log/log.h"
 #include "stream/stream.h"
 
 static const struct module *const modules[] = {
@@ -36,6 +37,16 @@ const struct addr *session_src(struct session *s)
 const struct addr *session_dst(struct session *s)
 {
 	return NULL;
+}
+
+/* nothing of these tests keeps anything in a stream's slots, or logs amid a stream */
+struct slot_area *stream_slots(struct stream *s)
+{
+	return NULL;
+}
+
+void stream_log_now(struct session *sess, struct stream *s, enum log_step step)
+{
 }
 
 struct expr_ctx *stream_expr(struct stream *s, unsigned flags)
