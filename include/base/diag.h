@@ -73,6 +73,9 @@ void diag_vadd(struct diag_list *l, enum diag_level level, const struct diag_pla
 /* Prints all diagnostics of at least <least> in order to <out> in the form above. */
 void diag_print(const struct diag_list *l, enum diag_level least, FILE *out);
 
+/* The same as JSON, one object a line: severity, file, line, column, message, hint. */
+void diag_print_json(const struct diag_list *l, enum diag_level least, FILE *out);
+
 /* The same into a text, whether quiet or not, without the banner. */
 struct strbuf;
 void diag_write(const struct diag_list *l, enum diag_level least, struct strbuf *out);

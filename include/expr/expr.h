@@ -233,6 +233,11 @@ const struct expr_converter *expr_converter_find(struct slice name);
 /* Same. */
 const struct expr_acl_keyword *expr_acl_keyword_find(struct slice name);
 
+/* All rows in the order of their names; NULL: no more. */
+const struct expr_fetch *expr_fetch_at(size_t index);
+/* Same. */
+const struct expr_converter *expr_converter_at(size_t index);
+
 /* Arguments that name a proxy, server, table, map or user list: the floor that knows them resolves
  * them in its check hook, sets arg->object, and reports those that it cannot find.
  */

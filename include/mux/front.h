@@ -54,6 +54,17 @@ struct front_bad {
 	struct endpoint_bad details; /* what was received, if anything, for a capture */
 };
 
+/* What the HTTP/2 mux counts, X(NAME): in the order of `show stat`. CONNS and STREAMS are gauges. */
+#define FRONT_COUNTS(X) \
+	X(HEADERS) X(DATA) X(SETTINGS) X(RESETS) X(GOAWAYS) X(CONN_ERRORS) X(STREAM_ERRORS) \
+	X(RESETS_SENT) X(GOAWAYS_SENT) X(CONNS) X(STREAMS) X(CONNS_TOTAL) X(STREAMS_TOTAL)
+enum front_count {
+#define X(name) FRONT_COUNT_##name,
+	FRONT_COUNTS(X)
+#undef X
+	FRONT_COUNT_N
+};
+
 struct front_user {
 	/* A request's head is there: returns the front endpoint of a new stream, whose rx_head is
 	 * set, or NULL (no memory): the connection is closed. <since_ns>: when its first byte came.
@@ -68,6 +79,10 @@ struct front_user {
 	 * they are taken for HTTP/1.
 	 */
 	bool (*preface)(void *owner, struct conn *c, struct block *in, uint32_t at);
+	/* HTTP/2: these events (FRONT_COUNT_N of them) happened since the last call; about once
+	 * a turn.
+	 */
+	void (*count)(void *owner, const int32_t *counts);
 	/* The connection is gone: the owner lets go of the mux's. */
 	void (*closed)(void *owner);
 	/* For `show fd`: " fe=<name>". */

@@ -79,6 +79,8 @@ struct h2_conn *h2_back_new(struct conn *c, const struct h2_back_user *user, voi
 			    const struct mux_settings *settings, const struct h2_tunes *tunes);
 /* A stream for <ep>, whose request follows. False: no memory. */
 bool h2_back_attach(struct h2_conn *h, struct endpoint *ep);
+/* Undoes h2_back_new(): <c> is the caller's again. */
+void h2_back_abandon(struct h2_conn **h);
 /* How many more streams it can take; 0 also when it is about to end or not connected yet. */
 unsigned h2_back_room(const struct h2_conn *h);
 /* Says goodbye and closes a connection without streams. */

@@ -74,6 +74,13 @@ void balance_free(struct proxy *be);
  */
 void balance_put_aside(struct proxy *be, struct server *(*heir)(const struct server *srv));
 
+/* Makes room for a new server in maintenance, which is in the backend's list already; false: no
+ * memory. Takes a server in maintenance out, after it was unlinked. From any thread, with the
+ * backend's list locked by the caller. An algorithm with static weights takes none.
+ */
+bool balance_add(struct server *srv);
+void balance_remove(struct server *srv);
+
 /* By name (the first word of `balance`), or NULL. */
 const struct balance_algorithm *balance_find(const char *name);
 

@@ -57,7 +57,12 @@
 	X(REQ_OTHER, "req_other") \
 	X(REQ_H1, "h1req") \
 	X(REQ_H2, "h2req") \
-	X(REQ_H3, "h3req")
+	X(REQ_H3, "h3req") \
+	X(H2_HEADERS, "")            /* these stay together, in the order of FRONT_COUNTS */ \
+	X(H2_DATA, "") X(H2_SETTINGS, "") X(H2_RESETS, "") X(H2_GOAWAYS, "") \
+	X(H2_CONN_ERRORS, "") X(H2_STREAM_ERRORS, "") X(H2_RESETS_SENT, "") \
+	X(H2_GOAWAYS_SENT, "") X(H2_CONNS, "") X(H2_STREAMS, "") X(H2_CONNS_TOTAL, "") \
+	X(H2_STREAMS_TOTAL, "")
 
 /* Backends and servers add: */
 #define COUNTERS_BACK(X) \

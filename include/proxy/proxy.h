@@ -208,7 +208,8 @@ struct proxy {
 	struct hash_settings hash;
 	struct balance *balance;
 	struct list servers;         /* struct server.link, in order of the file */
-	unsigned server_count;
+	unsigned server_count;       /* atomic */
+	struct server *removed;      /* at run time: servers that die with the generation */
 	struct server *default_server; /* what `default-server` has set; or NULL */
 	bool default_server_is_own;
 	struct source *source;       /* or NULL */

@@ -101,6 +101,9 @@ struct server_state {
 	} queue __attribute__((aligned(64)));
 };
 
+/* `ws` of a server. */
+enum server_ws { SERVER_WS_AUTO, SERVER_WS_H1, SERVER_WS_H2 };
+
 struct server {
 	struct list link;             /* in proxy->servers, in order of the file */
 	const char *name;
@@ -139,6 +142,7 @@ struct server {
 	bool tfo;
 	const char *cookie;           /* `cookie` value; or NULL */
 	const char *proto;            /* forced mux; or NULL */
+	enum server_ws ws;            /* which HTTP version WebSockets use */
 	const char *redir;            /* redirect prefix; or NULL */
 	bool non_stick;
 	enum hash_key hash_key;       /* where its points of consistent hashing come from */
@@ -146,8 +150,9 @@ struct server {
 
 	uint64_t digest;              /* of its options: equal ones are reached in the same way */
 	struct server_state *state;
-	struct server_balance *balance; /* the algorithm's, in proxy->balance */
-	unsigned index;               /* position in the backend, from 0 */
+	unsigned index;               /* of its place in proxy->balance */
+	struct server *removed_next;  /* in proxy->removed */
+	bool is_referenced;           /* rules or expressions name it: it cannot be removed */
 	/* slots follow */
 };
 
@@ -199,6 +204,12 @@ void server_set_oper(struct server *srv, enum server_oper oper);
 bool server_set_address(struct server *srv, const char *address, const char *port,
 			char *message, size_t size);
 
+/* Closes the idle connections to <srv> on all threads, then calls <done> on this one (never at
+ * once). False: no memory. The stream floor installs it.
+ */
+typedef bool server_flush_fn(struct server *srv, void (*done)(void *ctx), void *ctx);
+void server_set_flush_hook(server_flush_fn *fn);
+
 /* --- life ------------------------------------------------------------------------------------
  */
 
@@ -207,6 +218,12 @@ bool server_set_address(struct server *srv, const char *address, const char *por
  */
 struct server *server_new(struct proxy *px, const char *name);
 void server_link(struct server *srv);
+/* What this thread parses next goes to *<out> instead, without the settings of default-server; NULL
+ * ends that.
+ */
+void server_set_capture(struct server **out);
+/* Completes settings by others, once all are read. */
+void server_complete(struct server *srv);
 void server_close(struct server *srv);
 /* A fresh state from the settings, one reference; NULL: no memory. */
 struct server_state *server_state_new(const struct server *srv);

@@ -72,7 +72,6 @@ struct rule {
 	struct proxy *proxy;
 	const char *file;
 	int line;
-	uint64_t evaluated, matched; /* relaxed atomic: "which rule did this" (off unless asked) */
 	void *data;              /* the action's */
 	uint64_t number;         /* free for simple actions */
 };
@@ -115,6 +114,7 @@ extern const struct module mod_http_act;
 extern const struct module mod_tcp_act;
 extern const struct module mod_preamble_act;
 extern const struct module mod_var_act;
+extern const struct module mod_rules_ctl;
 extern const struct module mod_addr_act;
 extern const struct module mod_stream_act;
 extern const struct module mod_uri_act;

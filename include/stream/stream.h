@@ -120,6 +120,7 @@ enum stream_flags {
 	STRM_RESP_COUNTED = 1 << 24,
 	STRM_NO_REUSE = 1 << 25,     /* the next try takes a new connection */
 	STRM_ASKED = 1 << 26,        /* another thread was asked for an idle connection */
+	STRM_NO_REQUEST_TIME = 1 << 28, /* the log has no %TR: a rule kept or ended the request */
 	STRM_NO_L7_RETRY = 1 << 27,  /* disable-l7-retry: only failed connections are tried again */
 };
 
@@ -167,6 +168,7 @@ struct stream {
 	uint8_t log_step;              /* enum log_step: when the line being written is (%OG) */
 	uint8_t log_level;             /* rule set-log-level; 255: unset; 254: silent */
 	uint16_t status;               /* of the answer, for log and counters; 0 none */
+	uint16_t asked_status;         /* of the rule whose page has another one; 0: none */
 	uint16_t retries_left, retries;
 	uint16_t interims;             /* 1xx answers that the server has sent */
 	uint32_t unique;               /* number of the stream in its session */

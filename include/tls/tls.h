@@ -67,6 +67,9 @@ bool tls_server_is_on(const struct slot_area *server);
 /* In the check phase, see tls_bind_check(). */
 bool tls_server_check(struct config *cfg, struct slot_area *server, const struct tls_place *where,
 		      struct diag_list *diags);
+/* Does it offer protocols by ALPN; does it offer <name> ("h2")? */
+bool tls_server_has_alpn(const struct slot_area *server);
+bool tls_server_offers(const struct slot_area *server, struct slice name);
 /* The expression of `sni`; NULL: none. */
 const struct expr *tls_server_sni(const struct slot_area *server);
 /* Makes TLS the transport of a connection that is being made, with CONN_HANDSHAKE set. <sni>: the
@@ -136,6 +139,7 @@ const char *tls_library_name(void);
 const char *tls_library_version(void);
 
 extern const struct module mod_tls, mod_tls_bind, mod_tls_server, mod_tls_smp, mod_tls_hello_smp,
-	mod_tls_cert_smp;
+	mod_tls_cert_smp, mod_tls_store, mod_tls_keylog, mod_tls_cert_ctl,
+	mod_tls_ca_ctl, mod_tls_list_ctl;
 
 #endif

@@ -9,7 +9,6 @@
 #include "conf_priv.h"
 
 #define TLS "TLS"
-#define H2 "HTTP/2"
 #define CHECKS "health checks"
 
 static const struct {
@@ -88,7 +87,7 @@ static const struct {
 	{ "sni-auto", CONF_SERVER, TLS }, { "no-sni-auto", CONF_SERVER, TLS },
 	{ "send-proxy-v2-ssl*", CONF_SERVER, TLS },
 	{ "check-*", CONF_SERVER, CHECKS }, { "no-check-*", CONF_SERVER, CHECKS },
-	{ "quic-*", CONF_BIND, "QUIC" }, { "ws", CONF_SERVER, H2 },
+	{ "quic-*", CONF_BIND, "QUIC" },
 };
 
 /* Are the words the first ones of <pattern>'s? */

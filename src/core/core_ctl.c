@@ -10,6 +10,7 @@
 #include "core/profile.h"
 #include "core/symbol.h"
 #include "core/task.h"
+#include "core/wait.h"
 #include "ctl/ctl.h"
 #include "pool_priv.h"
 #include "worker_priv.h"
@@ -458,11 +459,56 @@ static enum ctl_step show_threads(struct ctl_request *rq)
 struct ctl_waiter {
 	struct timer timer;
 	struct ctl_session *session;
+	uint64_t end_ms;
+	bool has_condition;
 };
+
+#define WAIT_STEP_MS 50 /* how often a condition is looked at */
+
+static const struct wait_condition *condition;
+
+void wait_set_condition(const struct wait_condition *c)
+{
+	condition = c;
+}
 
 static void waiter_fire(struct timer *timer)
 {
 	ctl_session_resume(container_of(timer, struct ctl_waiter, timer)->session);
+}
+
+static enum ctl_step wait_on(struct ctl_waiter *waiter)
+{
+	uint64_t next = clock_now_ms() + WAIT_STEP_MS;
+
+	if (!waiter->has_condition || next > waiter->end_ms)
+		next = waiter->end_ms;
+	timer_set(&waiter->timer, next);
+	return CTL_WAIT;
+}
+
+/* Asks the condition again. CTL_WAIT: neither does it hold nor is the time over. */
+static enum ctl_step wait_look(struct ctl_request *rq, struct ctl_waiter *waiter)
+{
+	const char *error;
+
+	switch (condition->test(rq->words[rq->at + 2], &error)) {
+	case WAIT_DONE:
+		ctl_say(rq, "Done.");
+		return CTL_DONE;
+	case WAIT_FAILED:
+		ctl_error(rq, "Failed.");
+		return CTL_DONE;
+	case WAIT_WRONG:
+		ctl_error(rq, "%s", error);
+		return CTL_DONE;
+	case WAIT_MORE:
+		break;
+	}
+	if (clock_now_ms() < waiter->end_ms)
+		return wait_on(waiter);
+	ctl_error(rq, "Wait delay expired.");
+	return CTL_DONE;
 }
 
 /* "100", "2s"... in ms; false: not a duration. */
@@ -495,24 +541,29 @@ static enum ctl_step wait_begin(struct ctl_request *rq, uint64_t ms)
 	timer_init(&waiter->timer, waiter_fire);
 	waiter->session = rq->session;
 	rq->state = waiter;
-	timer_set(&waiter->timer, clock_now_ms() + ms);
-	return CTL_WAIT;
+	waiter->end_ms = clock_now_ms() + ms;
+	waiter->has_condition = rq->words[rq->at + 1] != NULL;
+	return waiter->has_condition ? wait_look(rq, waiter) : wait_on(waiter);
 }
 
 static enum ctl_step run_wait(struct ctl_request *rq)
 {
-	const char *word = rq->words[rq->at];
+	const char *word = rq->words[rq->at], *what = word ? rq->words[rq->at + 1] : NULL;
+	struct ctl_waiter *waiter = rq->state;
 	uint64_t ms;
 
-	if (rq->state)
-		return CTL_DONE;
+	if (waiter)
+		return waiter->has_condition ? wait_look(rq, waiter) : CTL_DONE;
 	if (!word)
 		ctl_error(rq, "Expects a duration in milliseconds.");
-	else if (strcmp(word, "-h") == 0 || rq->words[rq->at + 1])
-		strbuf_add_str(rq->out, "Usage: wait {-h|<duration>}\n"
+	else if (strcmp(word, "-h") == 0 ||
+		 (what && (!condition || strcmp(what, condition->name) != 0)))
+		strbuf_add_str(rq->out, "Usage: wait {-h|<duration>} [condition [args...]]\n"
 			       "  - '-h' prints this text\n"
 			       "  - <duration> is how long to wait, in milliseconds unless a unit\n"
-			       "    follows: 'us', 'ms', 's', 'm', 'h' or 'd'.\n");
+			       "    follows: 'us', 'ms', 's', 'm', 'h' or 'd'.\n"
+			       "  - <condition> ends it before that; there are:\n"
+			       "    - srv-removable <px>/<sv> : this server can be removed.\n");
 	else if (!wait_parse(word, &ms))
 		ctl_error(rq, "Invalid duration.");
 	else
@@ -544,7 +595,8 @@ static const struct ctl_command commands[] = {
 	  .release = release_tasks },
 	{ .words = "show threads", .level = CTL_OPERATOR,
 	  .help = "tell what each thread is doing", .run = show_threads },
-	{ .words = "wait", .syntax = "{-h|<delay_ms>}", .help = "wait for a while",
+	{ .words = "wait", .syntax = "{-h|<delay_ms>} [condition]",
+	  .help = "wait for a while, or for something",
 	  .run = run_wait, .release = release_wait },
 	{ 0 }
 };

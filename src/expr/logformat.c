@@ -111,7 +111,8 @@ static bool lf_flag(struct lf_parser *p, struct slice flag, unsigned *options)
 		return true;
 	}
 	if (name.len)
-		conf_warn(p->l, p->l->at, "the flags are Q, X, E, bin, json, utf8 and cbor, after '+' or '-'",
+		conf_warn(p->l, p->l->at,
+			  "the flags are Q, X, E, bin, json, utf8 and cbor, after '+' or '-'",
 			  "unknown log-format flag '%.*s' is ignored.", SLICE_FMT(flag));
 	return true;
 }

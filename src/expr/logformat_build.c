@@ -218,7 +218,8 @@ bool logformat_build(const struct logformat *f, struct expr_ctx *ctx, struct str
 		const struct logformat_item *item = &f->items[i];
 		bool ok = true;
 
-		if (item->options & (LOGFORMAT_JSON | LOGFORMAT_CBOR) && (item->alias || item->expr))
+		if (item->options & (LOGFORMAT_JSON | LOGFORMAT_CBOR) &&
+		    (item->alias || item->expr))
 			ok = logformat_encode_item(item, ctx, out);
 		else if (item->alias)
 			ok = item->alias->print(ctx, item, out);

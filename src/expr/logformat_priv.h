@@ -12,7 +12,7 @@ struct logformat {
 	struct logformat_item *items;
 	unsigned count;
 	unsigned needs, uses;
-	unsigned encoding;     /* LOGFORMAT_JSON or LOGFORMAT_CBOR, and their options: of all of it */
+	unsigned encoding;     /* of all of it: LOGFORMAT_JSON or LOGFORMAT_CBOR, with options */
 	struct slice constant; /* slice_none(): it varies */
 };
 

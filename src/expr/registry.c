@@ -116,6 +116,16 @@ const struct expr_converter *expr_converter_find(struct slice name)
 	return table_find(&converters, name);
 }
 
+const struct expr_fetch *expr_fetch_at(size_t index)
+{
+	return index < fetches.count ? fetches.rows[index] : NULL;
+}
+
+const struct expr_converter *expr_converter_at(size_t index)
+{
+	return index < converters.count ? converters.rows[index] : NULL;
+}
+
 const struct expr_acl_keyword *expr_acl_keyword_find(struct slice name)
 {
 	return table_find(&acl_keywords, name);

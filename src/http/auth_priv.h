@@ -10,6 +10,7 @@
 struct auth_group {
 	struct auth_group *next;
 	const char *name;
+	int line;
 	const char *users;         /* as written, comma-separated; NULL: none */
 };
 
@@ -22,6 +23,7 @@ struct auth_member {
 struct auth_user {
 	struct auth_user *next;
 	const char *name;
+	int line;
 	const char *password;      /* NULL: none is right */
 	const char *groups;        /* as written; NULL: none */
 	struct auth_member *member_of;

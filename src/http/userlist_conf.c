@@ -59,6 +59,7 @@ static bool group_parse(struct conf_line *l)
 	if (!group)
 		return conf_error(l, 0, NULL, "out of memory.");
 	group->name = name;
+	group->line = l->place.line;
 	*list->groups_tail = group;
 	list->groups_tail = &group->next;
 	while (conf_peek(l)) {
@@ -78,6 +79,8 @@ static bool user_take_option(struct conf_line *l, struct auth_user *user)
 
 	if (strcmp(word, "password") == 0 || strcmp(word, "insecure-password") == 0) {
 		user->is_plain = word[0] == 'i';
+		if (!conf_peek(l))
+			return conf_error(l, l->at, NULL, "missing value of '%s'.", word);
 		return conf_take_string(l, &user->password);
 	}
 	if (strcmp(word, "groups") == 0)
@@ -103,6 +106,7 @@ static bool user_parse(struct conf_line *l)
 	if (!user)
 		return conf_error(l, 0, NULL, "out of memory.");
 	user->name = name;
+	user->line = l->place.line;
 	*list->users_tail = user;
 	list->users_tail = &user->next;
 	while (conf_peek(l))
@@ -148,6 +152,7 @@ static void check_list(struct config *cfg, struct userlist *list, struct diag_li
 	for (struct auth_user *user = list->users; user; user = user->next) {
 		const char *names = user->groups;
 
+		place.line = user->line;
 		while (next_name(&names, &name)) {
 			const struct auth_group *group = userlist_group(list, name);
 
@@ -160,6 +165,7 @@ static void check_list(struct config *cfg, struct userlist *list, struct diag_li
 	for (struct auth_group *group = list->groups; group; group = group->next) {
 		const char *names = group->users;
 
+		place.line = group->line;
 		while (next_name(&names, &name)) {
 			struct auth_user *user = userlist_user_find(list, name);
 

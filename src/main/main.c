@@ -172,18 +172,23 @@ static int answer_at_once(const struct main_options *o)
 	}
 	if (o->ask_path)
 		return ask_run(o->ask_path, o->ask_command, stdout);
+	if (o->help_keyword)
+		return keyword_help(main_modules, o->help_keyword, stdout) ? STATUS_OK
+									   : STATUS_ERROR;
 	if (o->condition)
 		return evaluate_condition(o->condition);
 	return -1;
 }
 
-/* -c, -dK; -1: go on. */
-static int answer_about(const struct config *cfg, const struct main_options *o, bool warned)
+/* -c, -dK, --explain; -1: go on. */
+static int answer_about(struct config *cfg, const struct main_options *o, bool warned)
 {
 	if (o->list_libraries)
 		libraries_dump(program_path(), stdout);
 	if (o->dump_classes && !keyword_dump(o->dump_classes, main_modules, stdout))
 		return STATUS_ERROR;
+	if (o->explain)
+		return request_explain(cfg, o) ? STATUS_OK : STATUS_ERROR;
 	return o->check_only ? report_check(cfg, o, warned) : -1;
 }
 
@@ -198,7 +203,7 @@ static int serve(const struct main_options *o, char **argv)
 			   strerror(errno));
 		return STATUS_ERROR;
 	}
-	if (!o->check_only && !mode_enter(o, argv, &status))
+	if (!o->check_only && !o->explain && !mode_enter(o, argv, &status))
 		return status;
 	cfg = generation_load(o, &warned);
 	if (!cfg)

@@ -38,6 +38,12 @@ struct main_options {
 	const char *localpeer;       /* -L */
 	const char *condition;       /* -cc */
 	const char *dump_classes;    /* -dK */
+	const char *help_keyword;    /* --help-keyword */
+	const char *explain;         /* --explain: a request line */
+	const char *explain_src, *explain_frontend; /* --src, --frontend */
+	const char **headers;        /* owned: --header */
+	int header_count;
+	bool json_diagnostics;       /* --diagnostics=json */
 	bool check_only;             /* -c */
 	bool version, version_long;  /* -v, -vv */
 	bool usage;                  /* -h */
@@ -95,6 +101,12 @@ void environment_forget(struct config *cfg);
 void libraries_dump(const char *program, FILE *out);
 /* -dK. False: unknown class, or help was asked for. */
 bool keyword_dump(const char *classes, const struct module *const *modules, FILE *out);
+
+/* --- help.c */
+/* --help-keyword: all that the tables tell of a word. False: nothing. */
+bool keyword_help(const struct module *const *modules, const char *name, FILE *out);
+/* --explain: what the rules would do with a request, on stdout. False: said why not. */
+bool request_explain(struct config *cfg, const struct main_options *o);
 
 /* --- vocabulary.c : -dKdoc, everything that the tables tell, for the manual's tables */
 void vocabulary_dump(const struct module *const *modules, FILE *out);

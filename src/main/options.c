@@ -43,6 +43,10 @@ static const char usage_text[] =
 "        -S <bind>[,bind_options...] opens the master's socket\n"
 "        --ask <unix_socket> <command> asks a running process (Runtime API) and exits\n"
 "        -x <unix_socket> gets the listening sockets of an old process there\n"
+"        --help-keyword shows what a word of the configuration or of the Runtime API means\n"
+"        --diagnostics=json with -c writes them to stdout as well, one JSON object a line\n"
+"        --explain \"GET / HTTP/1.1\" with -c shows what the rules would do with a request\n"
+"            [ --header \"Name: value\" ]* [ --src <ip> ] [ --frontend <name> ]\n"
 "        -sf/-st [pid ]* asks old processes to finish / to terminate\n"
 "\n";
 
@@ -65,8 +69,10 @@ void options_fini(struct main_options *o)
 {
 	free(o->sources);
 	free(o->old_pids);
+	free(o->headers);
 	o->sources = NULL;
 	o->old_pids = NULL;
+	o->headers = NULL;
 }
 
 static bool add_source(struct main_options *o, const char *path)
@@ -164,6 +170,7 @@ static const struct flag flags[] = {
 	FLAG("-dD", diagnostics), FLAG("-de", no_epoll), FLAG("-dp", no_poll),
 	FLAG("-dS", no_splice), FLAG("-dR", no_reuseport), FLAG("-dL", list_libraries),
 	FLAG("-dr", may_lack_addresses), FLAG("-dI", may_fork),
+	FLAG("--diagnostics=json", json_diagnostics),
 	FLAG("-W", master), FLAG("-Ws", master_notifies),
 };
 
@@ -216,6 +223,9 @@ static bool take_valued(struct args *a, const char *word, bool *known)
 		{ "-C", &a->o->chdir, NULL }, { "-p", &a->o->pidfile, NULL },
 		{ "-S", &a->o->master_socket, NULL }, { "-x", &a->o->donor, NULL },
 		{ "-L", &a->o->localpeer, NULL }, { "-cc", &a->o->condition, NULL },
+		{ "--help-keyword", &a->o->help_keyword, NULL },
+		{ "--explain", &a->o->explain, NULL }, { "--src", &a->o->explain_src, NULL },
+		{ "--frontend", &a->o->explain_frontend, NULL },
 		{ "-n", NULL, &a->o->maxconn }, { "-N", NULL, &a->o->proxy_maxconn },
 		{ "-m", NULL, &a->o->memory_mb },
 	};
@@ -280,6 +290,10 @@ static enum options_result take_option(struct args *a, const char *word)
 		a->o->ask_command = take_value(a);
 		return a->o->ask_command ? OPTIONS_OK : OPTIONS_USAGE;
 	}
+	if (strcmp(word, "--header") == 0) {
+		a->o->headers[a->o->header_count] = take_value(a);
+		return a->o->headers[a->o->header_count++] ? OPTIONS_OK : OPTIONS_USAGE;
+	}
 	if (strcmp(word, "-sf") == 0 || strcmp(word, "-st") == 0)
 		return take_pids(a, word[2] == 'f' ? SIGUSR1 : SIGTERM) ? OPTIONS_OK
 									: OPTIONS_ERROR;
@@ -303,7 +317,8 @@ enum options_result options_parse(struct main_options *o, int argc, char **argv)
 	o->program = argc > 0 ? base_name(argv[0]) : "haproxy";
 	o->sources = calloc((size_t)argc + 1, sizeof(*o->sources));
 	o->old_pids = calloc((size_t)argc + 1, sizeof(*o->old_pids));
-	if (!o->sources || !o->old_pids) {
+	o->headers = calloc((size_t)argc + 1, sizeof(*o->headers));
+	if (!o->sources || !o->old_pids || !o->headers) {
 		MAIN_ALERT("out of memory while reading the command line.");
 		return OPTIONS_ERROR;
 	}

@@ -90,6 +90,8 @@ struct config *generation_load(const struct main_options *o, bool *warned)
 	diag_list_init(&diags);
 	cfg = generation_read(o, &diags);
 	diag_print(&diags, o->diagnostics ? DIAG_DIAG : DIAG_DEBUG, stderr);
+	if (o->json_diagnostics)
+		diag_print_json(&diags, DIAG_NOTICE, stdout);
 	*warned = diags.warnings > 0;
 	diag_list_fini(&diags);
 	return cfg;

@@ -82,6 +82,8 @@ static void print_actions(FILE *out, const struct module *m)
 	for (const struct rule_action *a = m->actions; a && a->words; a++) {
 		const char *comma = "";
 
+		if (a->waits_for)
+			continue;
 		fprintf(out, "action\t%s\t%s\t", a->words, text(a->syntax));
 		for (unsigned i = 0; i < RULES_COUNT; i++) {
 			if (!(a->rulesets & RULES_BIT(i)))
@@ -95,12 +97,6 @@ static void print_actions(FILE *out, const struct module *m)
 
 static void print_expressions(FILE *out, const struct module *m)
 {
-	for (const struct expr_fetch *f = m->fetches; f && f->name; f++)
-		fprintf(out, "fetch\t%s\t%s\t%s\t\t%s\t\n", f->name, text(f->syntax),
-			sample_type_name(f->out), text(f->help));
-	for (const struct expr_converter *c = m->converters; c && c->name; c++)
-		fprintf(out, "converter\t%s\t%s\t%s\t%s\t%s\t\n", c->name, text(c->syntax),
-			sample_type_name(c->in), sample_type_name(c->out), text(c->help));
 	for (const struct expr_acl_keyword *k = m->acl_keywords; k && k->name; k++)
 		fprintf(out, "acl\t%s\t\t%s\t%s\t\t\n", k->name, k->fetch,
 			pattern_method_name(k->match));
@@ -140,6 +136,20 @@ static void print_lists(FILE *out)
 #undef X
 }
 
+/* Those of modules and of the engine itself. */
+static void print_fetches(FILE *out)
+{
+	const struct expr_converter *c;
+	const struct expr_fetch *f;
+
+	for (size_t i = 0; (f = expr_fetch_at(i)) != NULL; i++)
+		fprintf(out, "fetch\t%s\t%s\t%s\t\t%s\t\n", f->name, text(f->syntax),
+			sample_type_name(f->out), text(f->help));
+	for (size_t i = 0; (c = expr_converter_at(i)) != NULL; i++)
+		fprintf(out, "converter\t%s\t%s\t%s\t%s\t%s\t\n", c->name, text(c->syntax),
+			sample_type_name(c->in), sample_type_name(c->out), text(c->help));
+}
+
 void vocabulary_dump(const struct module *const *modules, FILE *out)
 {
 	for (const struct module *const *m = modules; *m; m++) {
@@ -148,5 +158,6 @@ void vocabulary_dump(const struct module *const *modules, FILE *out)
 		print_expressions(out, *m);
 		print_commands(out, *m);
 	}
+	print_fetches(out);
 	print_lists(out);
 }

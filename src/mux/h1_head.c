@@ -5,6 +5,7 @@
  * pieces are kept with the connection until the rest is there.
  */
 #include <stdlib.h>
+#include "codec/websocket.h"
 #include "core/pool.h"
 #include "h1_priv.h"
 
@@ -149,6 +150,28 @@ void h1_back_bad(struct h1_conn *h, unsigned flag, const char *text)
 		h->ep->user->bad(h->ep, &bad);
 }
 
+/* Does the answer prove that the server understood a handshake that we made for an HTTP/2 client ?
+ * Others are checked by who made them.
+ */
+static bool h1_accept_is_right(const struct h1_conn *h, const struct h1_head *head)
+{
+	const struct http_msg *m = h->ep->tx_head;
+	const struct h1_field *key;
+	char accept[WEBSOCKET_ACCEPT_LEN];
+
+	if (m->version < 20)
+		return true;
+	key = http_field_find(&m->fields, FIELD_SEC_WEBSOCKET_KEY, SLICE("sec-websocket-key"));
+	if (!key)
+		return true;
+	websocket_accept(key->value, accept);
+	for (unsigned i = 0; i < head->field_count; i++)
+		if (head->fields[i].id == FIELD_SEC_WEBSOCKET_ACCEPT)
+			return slice_eq(head->fields[i].value,
+					slice_make(accept, sizeof(accept)));
+	return false;
+}
+
 /* A response head was received. */
 static bool h1_response_head(struct h1_conn *h, const struct h1_head *head)
 {
@@ -156,6 +179,10 @@ static bool h1_response_head(struct h1_conn *h, const struct h1_head *head)
 
 	if (head->status == 101 && !(h->flags & H1C_FL_UPGRADE_REQ)) {
 		h1_back_bad(h, EP_RX_BAD, "101 without a request for it");
+		return true;
+	}
+	if (head->status == 101 && !h1_accept_is_right(h, head)) {
+		h1_back_bad(h, EP_RX_BAD, "101 with a wrong Sec-WebSocket-Accept");
 		return true;
 	}
 	if (!h1_fill_head(h, ep->rx_head, head))

@@ -14,7 +14,8 @@ static void tell_streams(struct h2_conn *h)
 {
 	struct tree_node *n;
 
-	h2_fail_pending(h);
+	if (h->side->fail_pending)
+		h->side->fail_pending(h);
 	n = tree_first(&h->streams);
 
 	while (n) {
@@ -260,6 +261,11 @@ static void front_closed(struct h2_conn *h)
 	h->user->closed(h->owner);
 }
 
+static void front_count(struct h2_conn *h)
+{
+	h->user->count(h->owner, h->counts);
+}
+
 static void front_bad(struct h2_conn *h, enum front_bad_kind kind, const char *text)
 {
 	struct front_bad bad = { .kind = kind, .text = text, .version = 20,
@@ -272,7 +278,7 @@ static const struct h2_side front_side = {
 	.stream_ops = &h2_front_endpoint, .headers_are_due = h2_front_headers_are_due,
 	.head_block = h2_front_head_block, .note_head = h2_front_note_head,
 	.put_head = h2_front_put_head,
-	.bad = front_bad, .closed = front_closed, .describe = front_describe,
+	.count = front_count, .bad = front_bad, .closed = front_closed, .describe = front_describe,
 };
 
 static const struct conn_ops h2_front_conn_ops = {
@@ -312,6 +318,8 @@ struct h2_conn *h2_front_new(struct conn *c, const struct front_user *user, void
 	}
 	c->ops = &h2_front_conn_ops;
 	timer_init(&h->timer, h2_timeout);
+	h2_count(h, FRONT_COUNT_CONNS);
+	h2_count(h, FRONT_COUNT_CONNS_TOTAL);
 	h2c_arm(h);
 	return h;
 }

@@ -11,16 +11,16 @@
  */
 #include "base/arena.h"
 #include "base/clock.h"
+#include "codec/websocket.h"
 #include "h2_priv.h"
 #include "http/msg.h"
 
 /* --- requests --------------------------------------------------------------------------------- */
 
-void h2_back_number(struct h2_stream *s)
+static void back_number(struct h2_stream *s)
 {
 	struct h2_conn *h = s->conn;
 
-	BUG_ON(!h->side->is_back);
 	list_remove(&s->sender);
 	s->id = h->last_stream ? h->last_stream + 2 : 1;
 	s->tx_window = h->peer_window;
@@ -32,12 +32,12 @@ void h2_back_number(struct h2_stream *s)
 	h->receiving++;
 }
 
-/* Is it asked to go over to the WebSocket protocol, and does the server know how (RFC 8441)? */
-static bool is_websocket(const struct h2_stream *s, const struct http_msg *m)
+/* Is it asked to go over to the WebSocket protocol? */
+static bool is_websocket(const struct http_msg *m)
 {
 	const struct h1_field *f;
 
-	if (!(m->flags & HTTP_MSG_UPGRADE) || !s->conn->peer_connect)
+	if (!(m->flags & HTTP_MSG_UPGRADE))
 		return false;
 	f = http_field_find(&m->fields, FIELD_UPGRADE, slice_none());
 	return f && slice_eq_nocase(f->value, SLICE("websocket"));
@@ -51,7 +51,7 @@ static void back_note_head(struct h2_stream *s, const struct http_msg *m)
 		s->flags |= H2S_FL_HEAD;
 	if (m->method == HTTP_METH_CONNECT)
 		s->flags |= H2S_FL_CONNECT;
-	if (is_websocket(s, m))
+	if (is_websocket(m))
 		s->flags |= H2S_FL_CONNECT | H2S_FL_WEBSOCKET;
 }
 
@@ -171,8 +171,18 @@ static uint8_t body_of(const struct h2_stream *s, const struct h2_head *head, bo
 }
 
 /* A server that went over to WebSocket: told as HTTP/1 does (RFC 8441 5). */
-static bool fill_websocket(struct http_msg *m)
+static bool fill_websocket(struct http_msg *m, const struct http_msg *request)
 {
+	struct h1_field *key = http_field_find(&request->fields, FIELD_SEC_WEBSOCKET_KEY,
+					       SLICE("sec-websocket-key"));
+	char accept[WEBSOCKET_ACCEPT_LEN];
+
+	if (key) {
+		websocket_accept(key->value, accept);
+		if (!http_msg_add_field(m, SLICE("sec-websocket-accept"),
+					slice_make(accept, sizeof(accept))))
+			return false;
+	}
 	m->status = 101;
 	m->flags |= HTTP_MSG_UPGRADE;
 	return http_msg_put_field(m, FIELD_UPGRADE, SLICE("upgrade"), SLICE("websocket")) &&
@@ -198,7 +208,7 @@ static bool fill_response(struct h2_stream *s, struct http_msg *m, struct h2_hea
 	m->status = head->status;
 	m->body = body_of(s, head, end_stream);
 	m->content_length = head->content_length;
-	if (m->body == HTTP_BODY_TUNNEL && s->flags & H2S_FL_WEBSOCKET && !fill_websocket(m))
+	if (m->body == HTTP_BODY_TUNNEL && s->flags & H2S_FL_WEBSOCKET && !fill_websocket(m, s->ep->tx_head))
 		return false;
 	m->reason = http_reason(m->status);
 	return true;
@@ -298,7 +308,7 @@ static void refuse(struct h2_stream *s)
 	h2s_wake(s);
 }
 
-void h2_fail_pending(struct h2_conn *h)
+static void fail_pending(struct h2_conn *h)
 {
 	struct h2_stream *s;
 
@@ -311,8 +321,43 @@ void h2_fail_pending(struct h2_conn *h)
 	}
 }
 
+/* A server that does not know extended CONNECT cannot be asked for a WebSocket (RFC 8441 3). */
+static void refuse_websocket(struct h2_stream *s)
+{
+	s->flags |= H2S_FL_RESET;
+	s->ep->flags |= EP_ERROR;
+}
+
+static void release_websocket(struct h2_stream *s)
+{
+	if (s->conn->peer_connect) {
+		h2s_send(s);
+		return;
+	}
+	refuse_websocket(s);
+	h2s_wake(s);
+}
+
+/* What waited for the server's SETTINGS goes on. */
 static void back_settings(struct h2_conn *h)
 {
+	struct list waiting;
+
+	list_init(&waiting);
+	while (!list_is_empty(&h->pending)) {
+		struct h2_stream *s = list_first(&h->pending, struct h2_stream, sender);
+
+		list_remove(&s->sender);
+		list_append(&waiting, &s->sender);
+	}
+	while (!list_is_empty(&waiting)) {
+		struct h2_stream *s = list_first(&waiting, struct h2_stream, sender);
+
+		list_remove(&s->sender);
+		list_append(&h->pending, &s->sender);
+		if (s->ep->flags & EP_TX_HEAD && is_websocket(s->ep->tx_head))
+			release_websocket(s);
+	}
 	h->back_user->room_changed(h->owner);
 }
 
@@ -327,7 +372,7 @@ static void back_goaway(struct h2_conn *h, uint32_t last)
 		refuse(list_entry(n, struct h2_stream, node));
 		n = tree_find_ge(&h->streams, id + 1);
 	}
-	h2_fail_pending(h);
+	fail_pending(h);
 }
 
 /* Nobody uses the connection any more: kept, or over? */
@@ -362,8 +407,24 @@ static void h2_back_detach(struct endpoint *ep)
 	h2_leave(h, outer);
 }
 
+/* Whether the server knows extended CONNECT is in its SETTINGS: a WebSocket waits for them. */
+static void h2_back_send(struct endpoint *ep)
+{
+	struct h2_stream *s = ep->mux;
+
+	if (!s->id && ep->flags & EP_TX_HEAD && is_websocket(ep->tx_head)) {
+		if (s->conn->state == H2C_SETTINGS)
+			return;
+		if (!s->conn->peer_connect) {
+			refuse_websocket(s);
+			return;
+		}
+	}
+	h2_ep_send(ep);
+}
+
 static const struct endpoint_ops back_endpoint = {
-	.name = "H2", .send = h2_ep_send, .resume = h2_ep_resume, .detach = h2_back_detach,
+	.name = "H2", .send = h2_back_send, .resume = h2_ep_resume, .detach = h2_back_detach,
 	.conn = h2_ep_conn, .preamble = h2_ep_preamble, .framed = true,
 };
 
@@ -443,6 +504,7 @@ static void back_describe(const struct h2_conn *h, struct strbuf *out)
 
 static const struct h2_side back_side = {
 	.stream_ops = &back_endpoint, .is_back = true, .headers_are_due = back_headers_are_due,
+	.fail_pending = fail_pending, .number = back_number,
 	.head_block = back_head_block, .note_head = back_note_head, .put_head = back_put_head,
 	.settings = back_settings, .goaway = back_goaway, .bad = back_bad, .closed = back_closed, .describe = back_describe,
 };
@@ -471,10 +533,14 @@ struct h2_conn *h2_back_new(struct conn *c, const struct h2_back_user *user, voi
 	c->ops = &back_conn_ops;
 	timer_init(&h->timer, h2_timeout);
 	h2c_set_state(h, H2C_SETTINGS);
-	if (!(c->flags & (CONN_CONNECTING | CONN_HANDSHAKE)))
-		h->flags |= H2C_FL_CONNECTED;
 	say_hello(h);
 	return h;
+}
+
+void h2_back_abandon(struct h2_conn **h)
+{
+	h2_abandon(*h);
+	*h = NULL;
 }
 
 unsigned h2_back_room(const struct h2_conn *h)

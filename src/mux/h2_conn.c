@@ -7,6 +7,7 @@
  *
  * Nothing here reads or formats; whoever finds that the connection must end says so here.
  */
+#include <string.h>
 #include "base/clock.h"
 #include "core/activity.h"
 #include "core/pool.h"
@@ -62,16 +63,36 @@ struct h2_conn *h2_new(struct conn *c, void *owner)
 	return h;
 }
 
+void h2c_tell_counts(struct h2_conn *h)
+{
+	if (h->side->count)
+		h->side->count(h);
+	memset(h->counts, 0, sizeof(h->counts));
+}
+
 void h2_free(struct h2_conn *h)
 {
 	BUG_ON(h->stream_count);
 	timer_cancel(&h->timer);
 	list_remove(&h->turn);
 	list_remove(&h->flush);
+	h->counts[FRONT_COUNT_CONNS]--;
+	h2c_tell_counts(h);
 	h->side->closed(h);
 	conn_close(&h->conn);
 	wire_in_clear(&h->in);
 	block_drop(h->head);
+	block_queue_clear(&h->out);
+	hpack_decoder_fini(&h->decoder);
+	hpack_encoder_fini(&h->encoder);
+	pool_free(conn_pool, h);
+}
+
+void h2_abandon(struct h2_conn *h)
+{
+	timer_cancel(&h->timer);
+	list_remove(&h->turn);
+	list_remove(&h->flush);
 	block_queue_clear(&h->out);
 	hpack_decoder_fini(&h->decoder);
 	hpack_encoder_fini(&h->encoder);
@@ -131,6 +152,7 @@ void h2c_goaway(struct h2_conn *h, enum h2_error code, uint32_t last)
 		return;
 	h->flags |= H2C_FL_GOAWAY_SENT;
 	h->error = (uint8_t)code;
+	h2_count(h, FRONT_COUNT_GOAWAYS_SENT);
 	/* servers begin no streams */
 	h2_put_goaway(frame, h->side->is_back ? 0 : last, code);
 	h2_out_control(h, frame, sizeof(frame));
@@ -143,6 +165,7 @@ void h2c_report(struct h2_conn *h, enum front_bad_kind kind, const char *text)
 
 void h2c_refused(struct h2_conn *h, enum front_bad_kind kind, const char *text)
 {
+	h2_count(h, FRONT_COUNT_STREAM_ERRORS);
 	if (h->tunes->log_errors == H2_LOG_STREAM)
 		h2c_report(h, kind, text);
 	h2c_glitch(h, text);
@@ -152,13 +175,15 @@ void h2c_error(struct h2_conn *h, enum h2_error code, const char *text)
 {
 	if (h->state >= H2C_CLOSING)
 		return;
+	h2_count(h, FRONT_COUNT_CONN_ERRORS);
 	if (text && h->tunes->log_errors != H2_LOG_NONE)
 		h2c_report(h, FRONT_BAD_SYNTAX, text);
 	h2c_goaway(h, code, h->last_stream);
 	h2c_set_state(h, H2C_CLOSING);
 	/* what was asked is not answered any more: the windows may be wrong, or the peer an enemy */
 	h->flags |= H2C_FL_STOP;
-	h2_fail_pending(h);
+	if (h->side->fail_pending)
+		h->side->fail_pending(h);
 	for (struct tree_node *n = tree_first(&h->streams), *next; n; n = next) {
 		struct h2_stream *s = list_entry(n, struct h2_stream, node);
 		uint64_t id = n->key;

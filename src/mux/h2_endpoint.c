@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* h2_endpoint.c - the HTTP/2 mux: what streams ask of it */
-#include <sys/random.h>
 #include "h2_priv.h"
 
 void h2_ep_send(struct endpoint *ep)
@@ -85,22 +84,3 @@ const struct endpoint_ops h2_front_endpoint = {
 	.name = "H2", .send = h2_ep_send, .resume = h2_ep_resume, .detach = h2_front_detach,
 	.conn = h2_ep_conn, .framed = true, .facts = h2_front_facts,
 };
-
-void websocket_key_make(char *key)
-{
-	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-				     "0123456789+/";
-	unsigned char bytes[18] = { 0 };
-
-	/* a key is no secret: it only tells caches and peers apart */
-	if (getrandom(bytes, 16, 0) != 16)
-		bytes[0] = (unsigned char)(uintptr_t)key;
-	for (unsigned i = 0; i < 6; i++) {
-		unsigned v = (unsigned)bytes[3 * i] << 16 | (unsigned)bytes[3 * i + 1] << 8 |
-			     bytes[3 * i + 2];
-
-		for (unsigned k = 0; k < 4; k++)
-			key[4 * i + k] = digits[v >> (18 - 6 * k) & 63];
-	}
-	key[22] = key[23] = '=';
-}

@@ -34,8 +34,16 @@ static bool is_idle_stream(const struct h2_conn *h, uint32_t id)
 
 static void count_frame(struct h2_conn *h)
 {
+	static const uint8_t counted[H2_FT_COUNT] = {
+		[H2_FT_HEADERS] = FRONT_COUNT_HEADERS + 1, [H2_FT_DATA] = FRONT_COUNT_DATA + 1,
+		[H2_FT_SETTINGS] = FRONT_COUNT_SETTINGS + 1,
+		[H2_FT_RST_STREAM] = FRONT_COUNT_RESETS + 1,
+		[H2_FT_GOAWAY] = FRONT_COUNT_GOAWAYS + 1,
+	};
 	const struct h2_limits *t = h->limits;
 
+	if (h->frame.type < H2_FT_COUNT && counted[h->frame.type])
+		h2_count(h, counted[h->frame.type] - 1);
 	if (h->frame.type == H2_FT_RST_STREAM && t->rst_at_once &&
 	    ++h->turn_resets >= (unsigned)t->rst_at_once)
 		h->flags |= H2C_FL_PAUSE;
@@ -212,6 +220,11 @@ static void on_rst_stream(struct h2_conn *h, struct slice payload)
 	s = h2s_find(h, h->frame.stream);
 	if (!s || s->flags & H2S_FL_RESET)
 		return;
+	if (!h->side->is_back) { /* work for nothing */
+		h2c_glitch(h, "stream reset by the client");
+		if (h->state >= H2C_CLOSING)
+			return;
+	}
 	s->flags |= H2S_FL_RESET | H2S_FL_PEER_RESET;
 	s->reset_code = h2_get_u32(payload.ptr);
 	h2s_set_state(s, H2S_CLOSED);

@@ -7,7 +7,9 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include "base/clock.h"
+#include "codec/websocket.h"
 #include "h1_priv.h"
 #include "h2_priv.h"
 
@@ -103,12 +105,16 @@ static void fill_body(struct http_msg *m, const struct h2_head *head, bool end_s
 /* An extended CONNECT is told as the upgrade that it stands for (RFC 8441 5). */
 static bool fill_websocket(struct http_msg *m, const struct h2_head *head)
 {
+	uint8_t nonce[WEBSOCKET_NONCE_LEN] = { 0 };
 	char key[WEBSOCKET_KEY_LEN];
 
+	/* no secret: it only tells the answer to this request from another's */
+	if (getrandom(nonce, sizeof(nonce), 0) != (ssize_t)sizeof(nonce))
+		return false;
 	m->method_text = SLICE("GET");
 	m->method = HTTP_METH_GET;
 	m->flags |= HTTP_MSG_UPGRADE;
-	websocket_key_make(key);
+	websocket_key(nonce, key);
 	return http_msg_put_field(m, FIELD_UPGRADE, SLICE("upgrade"), head->protocol) &&
 	       http_msg_put_field(m, FIELD_CONNECTION, SLICE("connection"), SLICE("upgrade")) &&
 	       http_msg_add_field(m, SLICE("sec-websocket-key"), slice_make(key, sizeof(key)));

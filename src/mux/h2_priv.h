@@ -57,6 +57,10 @@ struct h2_side {
 	bool (*headers_are_due)(struct h2_conn *h);
 	/* A whole header block for frame.stream. */
 	void (*head_block)(struct h2_conn *h, struct slice block, bool end_stream);
+	/* Back: streams that have no number yet are told that they will not get one. */
+	void (*fail_pending)(struct h2_conn *h);
+	/* Back: the head of a stream that has no number yet goes out now. */
+	void (*number)(struct h2_stream *s);
 	/* A head, not an interim one, is about to be sent: notes what it says of the body. */
 	void (*note_head)(struct h2_stream *s, const struct http_msg *m);
 	/* Writes the fields of the head to send; there is room. */
@@ -67,6 +71,8 @@ struct h2_side {
 	void (*goaway)(struct h2_conn *h, uint32_t last);
 	/* Something is wrong with what was received: for the log. */
 	void (*bad)(struct h2_conn *h, enum front_bad_kind kind, const char *text);
+	/* Adds <counts> up. Or NULL: nobody wants them. */
+	void (*count)(struct h2_conn *h);
 	/* The connection ends: its owner forgets it. */
 	void (*closed)(struct h2_conn *h);
 	/* For `show fd`. */
@@ -122,6 +128,7 @@ struct h2_conn {
 	uint32_t control_bytes;          /* of answers to control frames in <out> */
 	uint32_t turn_frames, turn_resets;
 	uint64_t since_ns;               /* when the head being received began */
+	int32_t counts[FRONT_COUNT_N];   /* not told yet: h2c_tell_counts() */
 };
 
 enum h2_stream_flags {
@@ -187,6 +194,8 @@ void h2_out_failed(struct h2_conn *h);
 /* Makes the pool, once. False: no memory. */
 bool h2_conn_init(void);
 struct h2_conn *h2_new(struct conn *c, void *owner);
+/* Frees it, but neither the connection nor what was received. */
+void h2_abandon(struct h2_conn *h);
 void h2_destroy(struct h2_conn *h);
 void h2_free(struct h2_conn *h);
 void h2c_set_state(struct h2_conn *h, enum h2c_state to);
@@ -198,6 +207,8 @@ void h2c_goaway(struct h2_conn *h, enum h2_error code, uint32_t last);
 void h2c_error(struct h2_conn *h, enum h2_error code, const char *text);
 /* A rule wants the client gone: GOAWAY, or nothing at all when its socket was made silent. */
 void h2c_kill(struct h2_conn *h);
+/* Adds up what was counted. */
+void h2c_tell_counts(struct h2_conn *h);
 /* Something odd, but allowed. May end the connection. */
 void h2c_glitch(struct h2_conn *h, const char *text);
 /* A request that is none, of a connection that goes on: for the log, if that is wanted. */
@@ -210,6 +221,11 @@ void h2c_close(struct h2_conn *h);
 void h2c_check_end(struct h2_conn *h);
 /* Sets the timer for the state that the connection is in. */
 void h2c_arm(struct h2_conn *h);
+
+static inline void h2_count(struct h2_conn *h, enum front_count what)
+{
+	h->counts[what]++;
+}
 
 static inline bool h2_enter(struct h2_conn *h)
 {
@@ -269,9 +285,6 @@ void h2s_grant(struct h2_stream *s, bool now);
 
 bool h2_head_thread_init(void);
 void h2_head_thread_fini(void);
-/* Bytes of Sec-WebSocket-Key (RFC 6455 4.1), and one made of random bytes. */
-#define WEBSOCKET_KEY_LEN 24
-void websocket_key_make(char *key);
 /* Decodes a block into the thread's buffers, for the next such call. */
 enum h2_head_status h2_head_read(struct h2_conn *h, struct slice block, enum h2_head_kind kind,
 				 unsigned options, struct h2_head *head);
@@ -326,13 +339,6 @@ void h2_ready(struct conn *c);
 void h2_timeout(struct timer *t);
 void h2_describe(const struct conn *c, struct strbuf *out);
 void h2c_send_settings(struct h2_conn *h);
-
-/* --- h2_back.c */
-
-/* Streams that have no number yet are told that they will not get one. */
-void h2_fail_pending(struct h2_conn *h);
-/* Gives a number to a stream towards a server, whose head goes out now. */
-void h2_back_number(struct h2_stream *s);
 
 /* --- h2_endpoint.c */
 

@@ -106,17 +106,6 @@ static char *frame_head(const struct h2_stream *s, char *p, size_t len, uint8_t 
 	return h2_frame_put(p, (uint32_t)len, type, flags | H2_FL_END_HEADERS, s->id) + len;
 }
 
-/* What the head is as text: counters and logs do not depend on what compression made of it. */
-static uint64_t head_text_len(const struct http_msg *m)
-{
-	uint64_t n = sizeof("HTTP/1.1 200 \r\n\r\n") - 1 + m->reason.len;
-
-	for (unsigned i = 0; i < m->fields.count; i++)
-		if (m->fields.list[i].name.ptr)
-			n += m->fields.list[i].name.len + m->fields.list[i].value.len + 4;
-	return n;
-}
-
 /* Is there nothing behind what has been sent but the end, known already? */
 static bool ends_here(const struct h2_stream *s)
 {
@@ -175,7 +164,7 @@ static bool send_head(struct h2_stream *s)
 	char *start;
 
 	if (!s->id)
-		h2_back_number(s);
+		s->conn->side->number(s);
 	if (!interim)
 		s->conn->side->note_head(s, m);
 	start = h2_out_reserve(s->conn, bound);
@@ -189,7 +178,7 @@ static bool send_head(struct h2_stream *s)
 		h2s_ended_local(s);
 	}
 	s->ep->flags &= ~EP_TX_HEAD;
-	s->ep->tx_bytes += head_text_len(m);
+	s->ep->tx_bytes += http_msg_size(m);
 	h2_out_commit(s->conn, frame_head(s, start, (size_t)(w.at - start) - H2_FRAME_HEADER_LEN,
 					  flags));
 	return true;
@@ -449,6 +438,7 @@ void h2_flush(struct h2_conn *h)
 		h2_flush_later(h);
 	if (r == IO_AGAIN)
 		h2c_arm(h);
+	h2c_tell_counts(h);
 	h2c_check_end(h);
 	h2_leave(h, outer);
 }

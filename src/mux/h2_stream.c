@@ -14,6 +14,9 @@
 #include "core/pool.h"
 #include "h2_priv.h"
 
+/* What a frame may have besides content: a client that pads needs a window for it. */
+#define PADDING_MAX 256
+
 static struct pool *stream_pool;
 
 bool h2_stream_init(void)
@@ -58,6 +61,8 @@ struct h2_stream *h2s_new(struct h2_conn *h, uint32_t id)
 		tree_insert(&h->streams, &s->node, id);
 	h->stream_count++;
 	h->streams_total++;
+	h2_count(h, FRONT_COUNT_STREAMS);
+	h2_count(h, FRONT_COUNT_STREAMS_TOTAL);
 	return s;
 }
 
@@ -83,6 +88,7 @@ void h2s_free(struct h2_stream *s)
 		tree_remove(&h->streams, &s->node);
 	block_queue_clear(&s->early);
 	h->stream_count--;
+	h->counts[FRONT_COUNT_STREAMS]--;
 	pool_free(stream_pool, s);
 }
 
@@ -120,23 +126,28 @@ void h2c_reset(struct h2_conn *h, uint32_t id, enum h2_error code)
 	char frame[H2_RST_STREAM_LEN];
 
 	h2_put_rst_stream(frame, id, code);
+	h2_count(h, FRONT_COUNT_RESETS_SENT);
 	h2_out_control(h, frame, sizeof(frame));
 	h->reset[h->reset_at++ % 4] = id;
 }
 
 void h2s_error(struct h2_stream *s, enum h2_error code, const char *text)
 {
+	struct h2_conn *h = s->conn;
+	uint32_t id = s->id;
+
 	if (s->flags & H2S_FL_RESET)
 		return;
 	s->flags |= H2S_FL_RESET;
 	s->reset_code = code;
-	h2c_reset(s->conn, s->id, code);
+	h2_count(h, FRONT_COUNT_STREAM_ERRORS);
+	h2c_reset(h, id, code);
 	h2s_set_state(s, H2S_CLOSED);
 	s->ep->rx_error = text;
 	s->ep->flags |= EP_ERROR | EP_RX_ABORT;
-	h2c_glitch(s->conn, text);
+	h2c_glitch(h, text);
 	/* a glitch too many has told all streams, and may have ended this one */
-	s = h2s_find(s->conn, s->id);
+	s = h2s_find(h, id);
 	if (s)
 		h2s_wake(s);
 }
@@ -165,8 +176,8 @@ void h2s_grant(struct h2_stream *s, bool now)
 	if (!(s->flags & H2S_FL_RECEIVING) || s->flags & H2S_FL_EARLY ||
 	    s->ep->flags & EP_RX_BLOCKED)
 		return;
-	/* all that is announced may come already */
-	if (s->left != UINT64_MAX && s->rx_window >= 0 && (uint64_t)s->rx_window >= s->left)
+	/* all that is announced may come already, with padding */
+	if (s->left != UINT64_MAX && s->rx_window >= 0 && (uint64_t)s->rx_window >= s->left + PADDING_MAX)
 		return;
 	if (s->rx_window >= (now ? target : target / 2))
 		return;

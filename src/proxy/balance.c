@@ -10,6 +10,9 @@
 #include "proxy/queue.h"
 #include "proxy/server.h"
 
+/* At least so many servers can be added without making a new table. */
+#define SPARE_ENTRIES 8
+
 static const struct balance_algorithm *const algorithms[] = {
 	&balance_roundrobin, &balance_leastconn, &balance_static_rr, &balance_random,
 	&balance_first, &balance_sticky, &balance_source, &balance_uri, &balance_url_param,
@@ -31,6 +34,12 @@ bool balance_has_dynamic_weights(const struct proxy *be)
 	return !a || a->dynamic_weights || (a->hashes && be->hash.method == HASH_CONSISTENT);
 }
 
+/* The table in force. */
+static struct balance *balance_of(const struct proxy *be)
+{
+	return __atomic_load_n(&be->balance, __ATOMIC_ACQUIRE);
+}
+
 /* --- who is in use -------------------------------------------------------------------------- */
 
 /* Publishes the weight of each entry: usable active servers, or when there is none the first
@@ -44,7 +53,8 @@ static void entries_select(struct balance *b)
 	for (unsigned i = 0; i < b->count; i++) {
 		const struct server *srv = b->entries[i].server;
 
-		b->entries[i].own = server_is_usable(srv) ? server_weight(srv) : 0;
+		b->entries[i].own = !b->entries[i].vacant && server_is_usable(srv)
+			? server_weight(srv) : 0;
 		if (!b->entries[i].own)
 			continue;
 		if (srv->backup)
@@ -53,9 +63,11 @@ static void entries_select(struct balance *b)
 			active++;
 	}
 	for (unsigned i = 0; i < b->count; i++) {
-		bool chosen = b->entries[i].server->backup == !active && (active || all || !in_use);
-		unsigned weight = chosen ? b->entries[i].own : 0;
+		unsigned weight = b->entries[i].own;
 
+		if (weight && (b->entries[i].server->backup != !active ||
+			       (!active && !all && in_use)))
+			weight = 0;
 		__atomic_store_n(&b->entries[i].weight, weight, __ATOMIC_RELAXED);
 		in_use += weight > 0;
 		total += weight;
@@ -68,11 +80,12 @@ static void entries_select(struct balance *b)
 
 void balance_update(struct proxy *be)
 {
-	struct balance *b = be->balance;
+	struct balance *b;
 
-	if (!b)
+	if (!be->balance)
 		return;
 	lock_take(&be->state->change_lock);
+	b = be->balance;
 	entries_select(b);
 	b->algorithm->update(b);
 	lock_drop(&be->state->change_lock);
@@ -88,7 +101,7 @@ void balance_put_aside(struct proxy *be, struct server *(*heir)(const struct ser
 
 void balance_load(struct server *srv, unsigned count)
 {
-	struct balance *b = srv->proxy->balance;
+	struct balance *b = balance_of(srv->proxy);
 
 	if (b && unlikely(__atomic_load_n(&b->heir, __ATOMIC_ACQUIRE) != NULL)) {
 		srv = b->heir(srv);
@@ -100,59 +113,150 @@ void balance_load(struct server *srv, unsigned count)
 
 /* --- life ----------------------------------------------------------------------------------- */
 
-bool balance_new(struct proxy *be)
+/* Room for servers that are added at run time, where the algorithm can take them. */
+static unsigned room_for(const struct proxy *be, unsigned count)
+{
+	return balance_has_dynamic_weights(be) ? count + count / 4 + SPARE_ENTRIES : count;
+}
+
+/* The entries of <old> (NULL: none) in a table with more room; NULL: no memory. */
+static struct balance *balance_make(struct proxy *be, const struct balance *old, unsigned used)
 {
 	struct balance *b = calloc(1, sizeof(*b));
-	struct server *srv;
-	unsigned i = 0;
 
 	if (!b)
-		return false;
+		return NULL;
 	b->proxy = be;
 	b->algorithm = be->algorithm ? be->algorithm : &balance_roundrobin;
-	b->count = be->server_count;
+	b->count = room_for(be, used);
+	b->used = used;
 	b->entries = calloc(b->count ? b->count : 1, sizeof(*b->entries));
 	if (!b->entries) {
 		free(b);
-		return false;
+		return NULL;
 	}
-	list_for_each(srv, &be->servers, link) {
-		BUG_ON(i >= b->count);
-		b->entries[i] = (struct server_balance){ .server = srv, .balance = b, .index = i };
-		srv->balance = &b->entries[i];
-		srv->index = i++;
+	for (unsigned i = 0; i < b->count; i++) {
+		b->entries[i] = (struct server_balance){ .balance = b, .index = i, .vacant = true };
+		if (!old || i >= old->count || old->entries[i].vacant)
+			continue;
+		b->entries[i].vacant = false;
+		b->entries[i].server = old->entries[i].server;
 	}
+	return b;
+}
+
+static void balance_destroy(void *ctx)
+{
+	struct balance *b = ctx;
+
+	b->algorithm->fini(b);
+	free(b->entries);
+	free(b);
+}
+
+/* Makes the algorithm's data once the entries are known; false: no memory, <b> was freed. */
+static bool balance_begin(struct balance *b)
+{
 	entries_select(b);
 	if (!b->algorithm->init(b)) {
 		free(b->entries);
 		free(b);
 		return false;
 	}
-	be->balance = b;
 	b->algorithm->update(b);
+	return true;
+}
+
+bool balance_new(struct proxy *be)
+{
+	struct balance *b = balance_make(be, NULL, be->server_count);
+	struct server *srv;
+	unsigned i = 0;
+
+	if (!b)
+		return false;
+	list_for_each(srv, &be->servers, link) {
+		BUG_ON(i >= b->count);
+		b->entries[i].server = srv;
+		b->entries[i].vacant = false;
+		srv->index = i++;
+	}
+	if (!balance_begin(b))
+		return false;
+	be->balance = b;
 	return true;
 }
 
 void balance_free(struct proxy *be)
 {
 	struct balance *b = be->balance;
-	struct server *srv;
 
-	if (!b)
-		return;
 	be->balance = NULL;
-	list_for_each(srv, &be->servers, link)
-		srv->balance = NULL;
-	b->algorithm->fini(b);
-	free(b->entries);
-	free(b);
+	if (b)
+		balance_destroy(b);
+}
+
+/* --- servers that come and go --------------------------------------------------------------- */
+
+static void nothing(void *ctx)
+{
+}
+
+/* A place for one more server, in a larger table if there is none; NULL: no memory. Under the lock.
+ */
+static struct server_balance *entry_vacant(struct proxy *be)
+{
+	struct balance *b = be->balance, *larger;
+
+	for (unsigned i = 0; i < b->count; i++)
+		if (b->entries[i].vacant)
+			return &b->entries[i];
+	larger = balance_make(be, b, b->used + 1);
+	if (!larger || !balance_begin(larger))
+		return NULL;
+	/* who picks uses a table within one turn of its thread */
+	__atomic_store_n(&be->balance, larger, __ATOMIC_RELEASE);
+	thread_call_all(nothing, balance_destroy, b);
+	return &larger->entries[b->count];
+}
+
+bool balance_add(struct server *srv)
+{
+	struct proxy *be = srv->proxy;
+	struct server_balance *e;
+
+	lock_take(&be->state->change_lock);
+	e = entry_vacant(be);
+	if (e) {
+		srv->index = e->index;
+		e->vacant = false;
+		__atomic_store_n(&e->server, srv, __ATOMIC_RELEASE);
+		if (e->index >= e->balance->used)
+			e->balance->used = e->index + 1;
+		entries_select(e->balance);
+		e->balance->algorithm->update(e->balance);
+	}
+	lock_drop(&be->state->change_lock);
+	return e != NULL;
+}
+
+/* Its pointer stays: who looked at its weight a moment ago may still follow it. */
+void balance_remove(struct server *srv)
+{
+	struct proxy *be = srv->proxy;
+
+	lock_take(&be->state->change_lock);
+	be->balance->entries[srv->index].vacant = true;
+	entries_select(be->balance);
+	be->balance->algorithm->update(be->balance);
+	lock_drop(&be->state->change_lock);
 }
 
 /* --- questions ------------------------------------------------------------------------------ */
 
 struct server *balance_pick(struct proxy *be, const struct balance_pick_args *args)
 {
-	struct balance *b = be->balance;
+	struct balance *b = balance_of(be);
 	struct balance_pick_args again;
 	struct server *srv;
 
@@ -170,25 +274,35 @@ struct server *balance_pick(struct proxy *be, const struct balance_pick_args *ar
 
 bool balance_has_usable(const struct proxy *be)
 {
-	return be->balance && __atomic_load_n(&be->balance->in_use, __ATOMIC_RELAXED);
+	const struct balance *b = balance_of(be);
+
+	return b && __atomic_load_n(&b->in_use, __ATOMIC_RELAXED);
 }
 
 unsigned balance_active_count(const struct proxy *be)
 {
-	return be->balance ? __atomic_load_n(&be->balance->active, __ATOMIC_RELAXED) : 0;
+	const struct balance *b = balance_of(be);
+
+	return b ? __atomic_load_n(&b->active, __ATOMIC_RELAXED) : 0;
 }
 
 unsigned balance_backup_count(const struct proxy *be)
 {
-	return be->balance ? __atomic_load_n(&be->balance->backup, __ATOMIC_RELAXED) : 0;
+	const struct balance *b = balance_of(be);
+
+	return b ? __atomic_load_n(&b->backup, __ATOMIC_RELAXED) : 0;
 }
 
 unsigned balance_usable_count(const struct proxy *be)
 {
-	return be->balance ? __atomic_load_n(&be->balance->in_use, __ATOMIC_RELAXED) : 0;
+	const struct balance *b = balance_of(be);
+
+	return b ? __atomic_load_n(&b->in_use, __ATOMIC_RELAXED) : 0;
 }
 
 unsigned balance_total_weight(const struct proxy *be)
 {
-	return be->balance ? __atomic_load_n(&be->balance->total_weight, __ATOMIC_RELAXED) : 0;
+	const struct balance *b = balance_of(be);
+
+	return b ? __atomic_load_n(&b->total_weight, __ATOMIC_RELAXED) : 0;
 }

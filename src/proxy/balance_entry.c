@@ -56,7 +56,9 @@ bool balance_entry_is_light(const struct server_balance *e)
 		return true;
 	all = 1;
 	for (unsigned i = 0; i < b->count; i++)
-		all += counter_read(&b->entries[i].server->state->counters, CNT_SESS_CUR);
+		if (balance_entry_weight(&b->entries[i]))
+			all += counter_read(&b->entries[i].server->state->counters,
+					    CNT_SESS_CUR);
 	all = (all * factor + 99) / 100;
 	return load < (all * balance_entry_weight(e) + total - 1) / total;
 }

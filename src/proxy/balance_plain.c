@@ -147,24 +147,32 @@ const struct balance_algorithm balance_random = {
 
 /* --- first ---------------------------------------------------------------------------------- */
 
-/* Entries in order of the servers' ids. */
-static bool first_init(struct balance *b)
+/* Entries in order of the servers' ids; NULL: no memory. */
+static uint32_t *first_order(const struct balance *b)
 {
 	uint32_t *order = malloc((b->count ? b->count : 1) * sizeof(*order));
 
-	if (!order)
-		return false;
-	for (unsigned i = 0; i < b->count; i++) {
+	for (unsigned i = 0; order && i < b->count; i++) {
+		const struct server *srv = b->entries[i].server;
 		unsigned at = i;
 
-		while (at > 0 && b->entries[order[at - 1]].server->id > b->entries[i].server->id) {
+		while (srv && at > 0) {
+			const struct server *before = b->entries[order[at - 1]].server;
+
+			if (before && before->id <= srv->id)
+				break;
 			order[at] = order[at - 1];
 			at--;
 		}
 		order[at] = i;
 	}
-	b->data = order;
-	return true;
+	return order;
+}
+
+static bool first_init(struct balance *b)
+{
+	b->data = first_order(b);
+	return b->data != NULL;
 }
 
 static void first_fini(struct balance *b)
@@ -173,13 +181,24 @@ static void first_fini(struct balance *b)
 	b->data = NULL;
 }
 
+/* Servers may have been added. Without memory the old order stays. */
 static void first_update(struct balance *b)
 {
+	uint32_t *next = first_order(b), *old = b->data;
+
+	if (!next)
+		return;
+	if (memcmp(next, old, b->count * sizeof(*next)) == 0) {
+		free(next);
+		return;
+	}
+	__atomic_store_n((uint32_t **)&b->data, next, __ATOMIC_RELEASE);
+	balance_retire(old);
 }
 
 static struct server *first_pick(struct balance *b, const struct balance_pick_args *args)
 {
-	const uint32_t *order = b->data;
+	const uint32_t *order = __atomic_load_n((uint32_t **)&b->data, __ATOMIC_ACQUIRE);
 
 	for (unsigned i = 0; i < b->count; i++)
 		if (balance_entry_fits(&b->entries[order[i]], args->avoid))

@@ -20,6 +20,7 @@ struct server_balance {
 	struct balance *balance;
 	unsigned index;
 	unsigned weight;   /* atomic: effective weight; 0: not in use */
+	bool vacant;       /* under the lock: no server, or one that was removed; weight 0 */
 	unsigned own;      /* same, as if its kind (active, backup) were in use: under the lock */
 };
 
@@ -27,7 +28,8 @@ struct balance {
 	struct proxy *proxy;
 	const struct balance_algorithm *algorithm;
 	struct server_balance *entries; /* owned */
-	unsigned count;
+	unsigned count;                 /* of entries, vacant ones too */
+	unsigned used;                  /* entries from here on were never taken */
 	/* atomic; of a generation that is not live any more: the server of the live one */
 	struct server *(*heir)(const struct server *srv);
 	unsigned active, backup;        /* atomic: usable servers */

@@ -128,7 +128,7 @@ static struct ring *ring_make(const struct balance *b, const struct ring *old)
 		return NULL;
 	for (unsigned i = 0; i < b->count; i++) {
 		r->weights[i] = balance_entry_weight(&b->entries[i]);
-		r->seeds[i] = hash_server_seed(b->entries[i].server);
+		r->seeds[i] = r->weights[i] ? hash_server_seed(b->entries[i].server) : 0;
 	}
 	list = points_make(old, r, b->count, &count);
 	if (!list) {

@@ -56,16 +56,16 @@ static void round_fini(struct balance *b)
 /* The weight that <e> has in the wheel of backup servers or of the others. */
 static uint32_t wheel_weight(const struct server_balance *e, bool backup)
 {
-	return e->server->backup == backup ? e->own * WHEEL_SCALE : 0;
+	return e->own && e->server->backup == backup ? e->own * WHEEL_SCALE : 0;
 }
 
 /* Each group begins at another server, so that few requests on many groups spread as well. */
 static void turns_start(struct turns *t, const struct balance *b, unsigned group, bool backup)
 {
-	unsigned shift = (unsigned)((uint64_t)group * b->count / thread_group_count());
+	unsigned shift = (unsigned)((uint64_t)group * b->used / thread_group_count());
 
-	for (unsigned n = 0; n < b->count; n++) {
-		unsigned i = (n + shift) % b->count;
+	for (unsigned n = 0; n < b->used; n++) {
+		unsigned i = (n + shift) % b->used;
 
 		wheel_start(t->wheel, i, wheel_weight(&b->entries[i], backup));
 	}

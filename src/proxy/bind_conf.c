@@ -257,6 +257,24 @@ static bool parse_severity(struct conf_line *l)
 	return true;
 }
 
+/* Which of them a frontend can use is checked when its mode is known. */
+static bool parse_proto(struct conf_line *l)
+{
+	static const char *const known[] = { "h1", "h2", "none", "fcgi", "spop", "quic" };
+	struct bind_conf *b = l->object;
+	const char *word = conf_next(l);
+	char text[128];
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
+		if (strcmp(word, known[i]) == 0) {
+			b->proto = word;
+			return true;
+		}
+	}
+	snprintf(text, sizeof(text), " unknown MUX protocol '%s'", word);
+	return option_error(l, text);
+}
+
 static bool parse_expose_fd(struct conf_line *l)
 {
 	struct bind_conf *b = l->object;
@@ -320,7 +338,7 @@ static const struct conf_keyword keywords[] = {
 	TEXT("namespace", netns, "network namespace to listen in"),
 	{ .words = "nice", .where = CONF_BIND, ONE, .parse = parse_int, FIELD(nice),
 	  .min = -1024, .max = 1024, .syntax = "<priority>", .help = "priority of its tasks" },
-	TEXT("proto", proto, "protocol forced on its connections"),
+	OTHER("proto", parse_proto, "{ h1 | h2 | none }", "protocol forced on its connections"),
 	OTHER("severity-output", parse_severity, "{ none | number | string }",
 	      "severity before messages of the Runtime API"),
 	OTHER("shards", parse_shards, "{ <number> | by-thread | by-group }",

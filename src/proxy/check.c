@@ -93,14 +93,21 @@ static void check_servers(struct proxy *px)
 {
 	struct server *srv;
 
+	list_for_each(srv, &px->servers, link)
+		server_complete(srv);
+}
+
+/* A protocol that is forced on the connections to a server must fit the mode. */
+static void check_server_protos(struct proxy *px, struct diag_list *d)
+{
+	bool http = px->mode == PROXY_MODE_HTTP;
+	struct server *srv;
+
 	list_for_each(srv, &px->servers, link) {
-		/* limits that complete each other */
-		if (srv->minconn > srv->maxconn && !srv->maxconn)
-			srv->maxconn = srv->minconn;
-		if (!srv->minconn || srv->minconn > srv->maxconn)
-			srv->minconn = srv->maxconn;
-		if (!srv->source)
-			srv->source = px->source;
+		if (!srv->proto || http == (strcmp(srv->proto, "none") != 0))
+			continue;
+		say_alert(d, "proxy '%s' : MUX protocol '%s' is not usable for server '%s' at [%s:%d].",
+			  px->name, srv->proto, srv->name, srv->file, srv->line);
 	}
 }
 
@@ -154,6 +161,22 @@ static void check_listeners(struct proxy *px)
 		}
 }
 
+/* A protocol that is forced on connections must fit the mode. */
+static void check_protos(const struct proxy *px, struct diag_list *d)
+{
+	bool http = px->mode == PROXY_MODE_HTTP;
+	const struct bind_conf *b;
+
+	list_for_each(b, &px->binds, link) {
+		if (!b->proto || (http && (strcmp(b->proto, "h1") == 0 ||
+					   strcmp(b->proto, "h2") == 0)) ||
+		    (!http && strcmp(b->proto, "none") == 0))
+			continue;
+		say_alert(d, "%s '%s' : MUX protocol '%s' is not usable for 'bind %s' at [%s:%d].",
+			  proxy_kind_name(px), px->name, b->proto, b->text, b->file, b->line);
+	}
+}
+
 static void check_tls(struct proxy *px, struct diag_list *d)
 {
 	struct bind_conf *b;
@@ -182,8 +205,10 @@ static void check_one(struct proxy *px, struct diag_list *d)
 	check_default_backend(px, d);
 	check_mode(px, d);
 	check_servers(px);
+	check_server_protos(px, d);
 	number_servers(px);
 	check_listeners(px);
+	check_protos(px, d);
 	if (!px->disabled) {
 		if ((px->caps & PROXY_FE) && list_is_empty(&px->binds))
 			say_warning(d, "%s '%s' has no 'bind' directive. Please declare it as a "

@@ -32,6 +32,8 @@ static void proxy_close(struct proxy *px)
 	balance_free(px);
 	list_for_each(srv, &px->servers, link)
 		server_close(srv);
+	for (srv = px->removed; srv; srv = srv->removed_next)
+		server_close(srv);
 	if (px->default_server_is_own)
 		server_close(px->default_server);
 	list_for_each(b, &px->binds, link) {
@@ -115,6 +117,7 @@ static void proxy_set_own(struct proxy *px, struct config *cfg, const char *name
 	px->server_count = 0;
 	px->state = NULL;
 	px->balance = NULL;
+	px->removed = NULL;
 	px->default_server_is_own = false;
 }
 

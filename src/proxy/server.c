@@ -32,11 +32,19 @@ static void server_set_defaults(struct server *srv)
 	srv->max_reuse = -1;
 }
 
+/* Who takes the servers that are parsed now (at run time); NULL: their backend. */
+static __thread struct server **capture;
+
+void server_set_capture(struct server **out)
+{
+	capture = out;
+}
+
 struct server *server_new(struct proxy *px, const char *name)
 {
 	size_t size = SLOTS_OFFSET + slot_class_size(SLOT_SERVER) + 15;
 	char *p = arena_zalloc(&px->config->arena, size);
-	const struct server *from = px->default_server;
+	const struct server *from = capture ? NULL : px->default_server;
 	struct server *srv;
 
 	if (!p)
@@ -59,8 +67,23 @@ struct server *server_new(struct proxy *px, const char *name)
 	return srv;
 }
 
+void server_complete(struct server *srv)
+{
+	/* limits that complete each other */
+	if (srv->minconn > srv->maxconn && !srv->maxconn)
+		srv->maxconn = srv->minconn;
+	if (!srv->minconn || srv->minconn > srv->maxconn)
+		srv->minconn = srv->maxconn;
+	if (!srv->source)
+		srv->source = srv->proxy->source;
+}
+
 void server_link(struct server *srv)
 {
+	if (capture) {
+		*capture = srv;
+		return;
+	}
 	srv->index = srv->proxy->server_count++;
 	list_append(&srv->proxy->servers, &srv->link);
 }

@@ -76,6 +76,37 @@ static bool parse_text(struct conf_line *l)
 	return conf_take_string(l, field_of(l));
 }
 
+static bool parse_proto(struct conf_line *l)
+{
+	static const char *const names[] = { "none", "h1", "h2" };
+	const char *word = conf_next(l);
+	struct server *srv = l->object;
+
+	for (unsigned i = 0; i < ARRAY_LEN(names); i++) {
+		if (strcmp(word, names[i]) == 0) {
+			srv->proto = names[i];
+			return true;
+		}
+	}
+	return option_error(l, "%s : 'proto' :  unknown MUX protocol '%s'.", subject(l), word);
+}
+
+static bool parse_ws(struct conf_line *l)
+{
+	struct server *srv = l->object;
+	const char *word = conf_next(l);
+
+	if (strcmp(word, "auto") == 0)
+		srv->ws = SERVER_WS_AUTO;
+	else if (strcmp(word, "h1") == 0)
+		srv->ws = SERVER_WS_H1;
+	else if (strcmp(word, "h2") == 0)
+		srv->ws = SERVER_WS_H2;
+	else
+		return option_error(l, "%s : 'ws' has to be 'auto', 'h1' or 'h2'.", subject(l));
+	return true;
+}
+
 static bool parse_true(struct conf_line *l)
 {
 	*(bool *)field_of(l) = true;
@@ -492,7 +523,9 @@ static const struct conf_keyword keywords[] = {
 	  .help = "TCP fast open" },
 	{ .words = "no-tfo", .where = CONF_SERVER, .parse = parse_false, FIELD(tfo),
 	  .help = "no TCP fast open" },
-	{ .words = "proto", .where = CONF_SERVER, ONE, .parse = parse_text, FIELD(proto),
+	{ .words = "ws", .where = CONF_SERVER, ONE, .parse = parse_ws,
+	  .syntax = "{ auto | h1 | h2 }", .help = "HTTP version of WebSockets" },
+	{ .words = "proto", .where = CONF_SERVER, ONE, .parse = parse_proto,
 	  .syntax = "<name>", .help = "protocol forced on its connections" },
 	{ .words = "cookie", .where = CONF_SERVER, ONE, .parse = parse_text, FIELD(cookie),
 	  .syntax = "<value>", .help = "value of the cookie that means it" },

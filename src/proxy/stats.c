@@ -153,6 +153,16 @@ static void put_extra(struct stats_row *r, const void *object)
 	}
 }
 
+/* The counters of the HTTP/2 mux stand together, in the order of their columns. */
+static void put_h2(struct stats_row *r, const struct counter_set *set)
+{
+	for (unsigned i = 0; i <= CNT_H2_STREAMS_TOTAL - CNT_H2_HEADERS; i++) {
+		enum stats_field f = STATS_BASE_COUNT + STATS_EXTRA_h2_headers_rcvd + i;
+
+		r->values[f].number = gauge_read(set, CNT_H2_HEADERS + i);
+	}
+}
+
 /* What every row has. */
 static void begin_row(struct stats_row *r, enum stats_kind kind, const struct proxy *px,
 		      const char *name, unsigned id)
@@ -228,6 +238,7 @@ void stats_fill_frontend(struct stats_row *r, const struct proxy *px)
 	put(r, STATS_CONN_RATE, STATS_U32, "MRP", rate_set_read(&st->fe_conn_rate));
 	put(r, STATS_CONN_RATE_MAX, STATS_U32, "MMP", rate_set_max(&st->fe_conn_rate));
 	put_extra(r, px);
+	put_h2(r, &st->fe);
 }
 
 static void put_backend_status(struct stats_row *r, const struct proxy *px, bool with_counts)

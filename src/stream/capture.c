@@ -255,7 +255,8 @@ static bool declare_capture_parse(struct conf_line *l)
 
 	if (!side || (!response && strcmp(side, "request") != 0))
 		return conf_error(l, l->at, NULL, "'declare capture' requires a direction "
-				  "('request' or 'response')");
+				  "('request' or 'response')%s%s", side ? ", not " : "",
+				  side ? side : "");
 	word = conf_next(l);
 	if (!word || strcmp(word, "len") != 0)
 		return conf_error(l, l->at, NULL,
@@ -305,7 +306,8 @@ static bool capture_rule_len(struct conf_line *l, struct rule *r, struct capture
 		return rule_error(l, r, l->at - 1, "proxy '%s' has no frontend capability",
 				  r->proxy->name);
 	if (len <= 0 || len > 65535 || *end)
-		return rule_error(l, r, l->at - 1, "length must be > 0");
+		return rule_error(l, r, l->at - 1, "length must be > 0, not '%s'",
+				  l->words[l->at - 1]);
 	a->where = capture_add(l, rule_side(r), len);
 	a->owner = r->proxy;
 	return a->where != NULL;

@@ -56,7 +56,9 @@ static void pending_resolve_server(struct config *cfg, const struct expr_pending
 		name = slice_sub(name, slash + 1, name.len);
 	}
 	p->arg->object = px && name.len ? server_find(px, name.ptr) : NULL;
-	if (!p->arg->object)
+	if (p->arg->object)
+		((struct server *)p->arg->object)->is_referenced = true;
+	else
 		pending_fail(p, "server", diags);
 }
 

@@ -288,11 +288,19 @@ enum rule_result rules_redirect(struct proxy *px, struct expr_ctx *ctx, const st
 {
 	const struct rule_proxy *rp = rule_proxy_of(px);
 	struct redirect_rule *rr;
+	struct rule_hits *hits;
 	enum rule_result ret;
 
+	if (list_is_empty(&rp->redirects))
+		return RULE_CONTINUE;
+	hits = rule_hits_mine(rp);
 	list_for_each(rr, &rp->redirects, link) {
+		if (hits)
+			rule_hit(&hits[rr->number].evaluated);
 		if (condition_eval(rr->rule.condition, ctx) != EXPR_FOUND)
 			continue;
+		if (hits)
+			rule_hit(&hits[rr->number].matched);
 		ret = redirect_run(rr->redirect, ctx);
 		if (ret == RULE_CONTINUE)
 			continue;

@@ -345,12 +345,13 @@ static struct http_page *reply_to_page(struct config *cfg, const struct reply *r
 
 	*error = "out of memory";
 	strbuf_init(&text);
-	strbuf_printf(&text, "HTTP/1.1 %u %.*s\r\ncontent-length: %zu\r\n", reply->status,
-		      SLICE_FMT(http_reason(reply->status)), reply->raw.len);
+	strbuf_printf(&text, "HTTP/1.1 %u %.*s\r\n", reply->status,
+		      SLICE_FMT(http_reason(reply->status)));
 	for (f = reply->fields; f; f = f->next)
 		if (f->value.constant.len)
 			strbuf_printf(&text, "%.*s: %.*s\r\n", SLICE_FMT(f->name),
 				      SLICE_FMT(f->value.constant));
+	strbuf_printf(&text, "content-length: %zu\r\n", reply->raw.len);
 	if (reply->raw.len)
 		strbuf_printf(&text, "content-type: %.*s\r\n", SLICE_FMT(reply->content_type));
 	strbuf_add_str(&text, "\r\n");
@@ -466,13 +467,16 @@ static enum reply_result reply_make_own(const struct reply *reply, struct stream
 	return good ? REPLY_DONE : REPLY_FAILED;
 }
 
-static enum reply_result reply_make_page(const struct http_page *page, struct stream *s)
+static enum reply_result reply_make_page(const struct http_page *page, unsigned status,
+					 struct stream *s)
 {
 	struct slice body = slice_none();
 
 	if (page->silent)
 		return REPLY_SILENT;
 	stream_reply_begin(s, page->status, page->reason);
+	if (page->status != status)
+		s->asked_status = (uint16_t)status;
 	if (!http_page_fill(page, &s->res, &body))
 		return REPLY_FAILED;
 	if (body.len && !block_queue_add_static(&s->reply_body, body))
@@ -486,7 +490,7 @@ enum reply_result reply_make(const struct reply *reply, struct stream *s, struct
 	case REPLY_PAGE:
 	case REPLY_GROUP:
 		if (reply->page)
-			return reply_make_page(reply->page, s);
+			return reply_make_page(reply->page, reply->status, s);
 		/* fall through */
 	case REPLY_PAGES:
 		return stream_reply_page(s, reply->status) ? REPLY_DONE : REPLY_SILENT;

@@ -74,5 +74,7 @@ bool stream_reply_page(struct stream *s, unsigned status)
 	reply_reset(s);
 	if (!http_page_fill(page, &s->res, &body))
 		return false;
+	if (s->res.status != status)
+		s->asked_status = (uint16_t)status;
 	return block_queue_add_static(&s->reply_body, body);
 }

@@ -91,6 +91,7 @@ static enum step rules_step(struct stream *s, struct proxy *px, enum rule_result
 	case RULE_SERVICE:
 		return service_step(s, px);
 	case RULE_REJECT:
+		s->flags |= STRM_NO_REQUEST_TIME;
 		count_request(s, CNT_DENIED_REQ);
 		return cut_client(s);
 	case RULE_TARPIT:
@@ -258,6 +259,7 @@ enum step stage_tarpit(struct stream *s)
 		return STEP_WAIT;
 	s->wait_until_ms = TIMER_NEVER;
 	s->t.queued = clock_now_ns(); /* it was the wait of this request */
+	s->flags |= STRM_NO_REQUEST_TIME;
 	stream_set_cause(s, CAUSE_PROXY, 'T');
 	count_request(s, CNT_DENIED_REQ);
 	if (rule_deny_reply(s->last_rule, s))

@@ -282,7 +282,7 @@ enum step stage_reply(struct stream *s)
 		stream_drop_slot(s);
 	}
 	after_response(s);
-	s->status = s->res.status;
+	s->status = s->asked_status ? s->asked_status : s->res.status;
 	if (!(s->flags & STRM_LOCAL_REPLY))
 		stream_log_step(s, LOG_STEP_RESPONSE);
 	if (s->flags & STRM_CLIENT_CLOSE ||
@@ -292,7 +292,9 @@ enum step stage_reply(struct stream *s)
 		open_tunnel(s);
 	s->front.flags |= EP_TX_HEAD;
 	if (s->flags & STRM_LOCAL_REPLY) {
-		s->local_bytes += http_msg_size(&s->res) + s->reply_body.len;
+		s->local_bytes += http_msg_size(&s->res);
+		if (s->req.method != HTTP_METH_HEAD)
+			s->local_bytes += s->reply_body.len;
 		if (s->res.flags & HTTP_MSG_CONN_CLOSE)
 			s->local_bytes += sizeof("connectionclose") - 1;
 		block_queue_move(&s->front.tx, &s->reply_body);

@@ -35,6 +35,7 @@ static void rule_proxy_fini(void *data)
 
 	for (rr = rp->regexes; rr; rr = rr->next)
 		regex_free(&rr->regex);
+	rule_hits_fini(rp);
 }
 
 /* A proxy does not copy the rules of its defaults section: it refers to them. */
@@ -263,7 +264,7 @@ static unsigned rules_start(const struct rule_proxy *rp, enum ruleset set, struc
 
 /* One rule: its condition unless its action is under way, then its action. */
 static enum rule_result rule_step(const struct rule *r, struct expr_ctx *ctx,
-				  struct rule_state *state)
+				  struct rule_state *state, struct rule_hits *hits)
 {
 	bool first = !state->in_action;
 	enum expr_result holds;
@@ -276,8 +277,12 @@ static enum rule_result rule_step(const struct rule *r, struct expr_ctx *ctx,
 		ctx->flags &= ~EXPR_MAY_WAIT;
 		if (holds == EXPR_WAIT)
 			return RULE_WAIT;
+		if (hits)
+			rule_hit(&hits->evaluated);
 		if (holds != EXPR_FOUND)
 			return RULE_CONTINUE;
+		if (hits)
+			rule_hit(&hits->matched);
 	}
 	state->in_action = true;
 	return r->action->run(r, ctx, &first);
@@ -288,6 +293,7 @@ enum rule_result rules_run(struct proxy *px, enum ruleset set, struct expr_ctx *
 {
 	const struct rule_proxy *rp = rule_proxy_of(px);
 	struct rule_state none = { 0 }, *state = ctx->stream ? &ctx->stream->rule : &none;
+	struct rule_hits *hits = rp->count[set] ? rule_hits_mine(rp) : NULL;
 	enum rule_result ret = RULE_CONTINUE;
 	unsigned saved = ctx->flags, i;
 
@@ -297,7 +303,7 @@ enum rule_result rules_run(struct proxy *px, enum ruleset set, struct expr_ctx *
 	for (i = rules_start(rp, set, state); i < rp->count[set]; i++) {
 		const struct rule *r = rp->all[set][i];
 
-		ret = rule_step(r, ctx, state);
+		ret = rule_step(r, ctx, state, hits ? &hits[rp->first_number[set] + i] : NULL);
 		if (ret == RULE_WAIT) {
 			state->rule = r;
 			break;

@@ -114,7 +114,9 @@ static bool tcp_unknown_parse(struct conf_line *l)
 	bool response = strcmp(name, "tcp-response") == 0;
 
 	if (!word)
-		return conf_error(l, l->at, NULL, "missing argument for '%s' in %s '%s'", name,
+		return conf_error(l, l->at, response ? "inspect-delay, content"
+				  : "inspect-delay, connection, session, content",
+				  "missing argument for '%s' in %s '%s'", name,
 				  proxy_kind_name(px), px->name);
 	return conf_error(l, l->at, NULL, "'%s' expects %s in %s '%s' (got '%s')", name, response ?
 			  "'inspect-delay' or 'content'" :
@@ -202,6 +204,7 @@ static void rules_check_proxy(struct config *cfg, struct proxy *px, struct diag_
 		rules_warn_ignored(px, "redirect", diags);
 	}
 	switch_check(px, diags);
+	rule_hits_number(rp);
 }
 
 static void rules_check(struct config *cfg, struct diag_list *diags)

@@ -29,10 +29,12 @@ struct switch_rule {
 	void *target;                    /* struct proxy or server, resolved in the check phase */
 	const char *file;
 	int line;
+	unsigned number;                 /* in its proxy: see rule_hits.c */
 };
 
 struct redirect_rule {
 	struct list link;
+	unsigned number;
 	struct rule rule;                /* so that logs can name it */
 	const struct redirect *redirect;
 };
@@ -49,7 +51,27 @@ struct rule_proxy {
 	int64_t inspect_ms[2];           /* request, response; 0 none */
 	enum rule_order last_order;      /* latest kind seen, for warnings */
 	struct rule_regex *regexes;      /* of its rules: freed with the proxy */
+	unsigned first_number[RULES_COUNT], numbered;
+	struct rule_hits **hits;         /* by thread; state, atomic: see rule_hits.c */
 };
+
+/* --- rule_hits.c */
+struct rule_hits {
+	uint64_t evaluated, matched; /* written by one thread, read by any */
+};
+/* Those of the calling thread, by number; NULL: no memory. Only with a rule at least. */
+struct rule_hits *rule_hits_mine(const struct rule_proxy *rp);
+/* Those of all threads. */
+struct rule_hits rule_hits_sum(const struct rule_proxy *rp, unsigned number);
+void rule_hits_fini(struct rule_proxy *rp);
+/* Numbers the rules of a proxy: check phase. */
+void rule_hits_number(struct rule_proxy *rp);
+
+/* One more, of the calling thread's own. */
+static inline void rule_hit(uint64_t *count)
+{
+	__atomic_store_n(count, *count + 1, __ATOMIC_RELAXED);
+}
 
 /* A regular expression, which lives outside of the arena. */
 struct rule_regex {

@@ -119,25 +119,35 @@ void switch_check(struct proxy *px, struct diag_list *diags)
 		if (sr->format)
 			continue;
 		sr->target = server_find(px, sr->name);
-		if (!sr->target)
+		if (sr->target)
+			((struct server *)sr->target)->is_referenced = true;
+		else
 			diag_add(diags, DIAG_ALERT, &place, NULL,
 				 "%s '%s' : unable to find server '%s' referenced in a "
 				 "'use-server' rule.", proxy_kind_name(px), px->name, sr->name);
 	}
 }
 
-/* The first rule of the list whose condition holds; NULL: none. EXPR_WAIT in *ret: not known yet.
- *
+/* The first rule of a list of <rp> whose condition holds; NULL: none. EXPR_WAIT in *ret: not known
+ * yet.
  */
-static struct switch_rule *switch_find(struct list *rules, struct expr_ctx *ctx,
-				       enum expr_result *ret)
+static struct switch_rule *switch_find(const struct rule_proxy *rp, const struct list *rules,
+				       struct expr_ctx *ctx, enum expr_result *ret)
 {
+	struct rule_hits *hits = list_is_empty(rules) ? NULL : rule_hits_mine(rp);
 	struct switch_rule *sr;
 
 	list_for_each(sr, rules, link) {
 		*ret = condition_eval(sr->condition, ctx);
-		if (*ret != EXPR_NONE)
-			return *ret == EXPR_FOUND ? sr : NULL;
+		if (*ret == EXPR_WAIT)
+			return NULL;
+		if (hits)
+			rule_hit(&hits[sr->number].evaluated);
+		if (*ret == EXPR_NONE)
+			continue;
+		if (hits)
+			rule_hit(&hits[sr->number].matched);
+		return sr;
 	}
 	*ret = EXPR_NONE;
 	return NULL;
@@ -152,7 +162,8 @@ static struct slice switch_name(const struct switch_rule *sr, struct expr_ctx *c
 enum expr_result rules_backend(struct proxy *fe, struct expr_ctx *ctx, struct proxy **be)
 {
 	enum expr_result ret;
-	struct switch_rule *sr = switch_find(&rule_proxy_of(fe)->backends, ctx, &ret);
+	struct switch_rule *sr = switch_find(rule_proxy_of(fe), &rule_proxy_of(fe)->backends,
+					     ctx, &ret);
 	struct slice name;
 	char text[256];
 
@@ -181,7 +192,8 @@ enum expr_result rules_backend(struct proxy *fe, struct expr_ctx *ctx, struct pr
 enum expr_result rules_server(struct proxy *be, struct expr_ctx *ctx, struct server **srv)
 {
 	enum expr_result ret;
-	struct switch_rule *sr = switch_find(&rule_proxy_of(be)->servers, ctx, &ret);
+	struct switch_rule *sr = switch_find(rule_proxy_of(be), &rule_proxy_of(be)->servers, ctx,
+					     &ret);
 	struct slice name;
 	char text[256];
 

@@ -32,6 +32,7 @@
 #include "mux/h1.h"
 #include "mux/h2.h"
 #include "mux/pass.h"
+#include "mux/probe.h"
 #include "net/conn.h"
 #include "net/socket.h"
 #include "server_conn.h"
@@ -290,6 +291,23 @@ static void idle_purge(struct timer *t)
 	config_drop(&cfg);
 }
 
+void server_conn_close_idle(struct server *srv)
+{
+	struct idle_list *l = idle_list_get(srv, false);
+	struct config *cfg;
+
+	if (!l || list_is_empty(&l->conns))
+		return;
+	cfg = config_take(srv->proxy->config);
+	while (!list_is_empty(&l->conns)) {
+		struct server_conn *sc = list_last(&l->conns, struct server_conn, link);
+
+		idle_leave(sc);
+		sc_close(sc);
+	}
+	config_drop(&cfg);
+}
+
 bool server_conn_thread_init(void)
 {
 	list_init(&idle_lists);
@@ -540,13 +558,46 @@ static bool sc_attach(struct server_conn *sc, struct stream *s)
 	return true;
 }
 
+/* Is the stream a WebSocket's? */
+static bool is_websocket(const struct stream *s)
+{
+	const struct h1_field *f;
+
+	if (!(s->req.flags & HTTP_MSG_UPGRADE))
+		return false;
+	f = http_field_find(&s->req.fields, FIELD_UPGRADE, slice_none());
+	return f && slice_eq_nocase(f->value, SLICE("websocket"));
+}
+
+/* Which mux a stream's connection has to have. */
+enum wanted_mux { MUX_ANY, MUX_H1, MUX_H2 };
+
+static enum wanted_mux wanted_mux(struct stream *s)
+{
+	const struct server *srv = s->server;
+
+	if (likely(!is_websocket(s)) || (!srv->proto && !tls_server_has_alpn(server_slots(srv))))
+		return MUX_ANY;
+	if (srv->ws != SERVER_WS_AUTO)
+		return srv->ws == SERVER_WS_H1 ? MUX_H1 : MUX_H2;
+	/* by ALPN it is asked for, as more servers know how */
+	if (!srv->proto && tls_server_offers(server_slots(srv), SLICE("http/1.1")))
+		return MUX_H1;
+	return MUX_ANY;
+}
+
+static bool sc_fits(const struct server_conn *sc, uint64_t key, enum wanted_mux mux)
+{
+	return sc->key == key && (mux == MUX_ANY || (mux == MUX_H2) == (sc->h2 != NULL));
+}
+
 /* One that this client's earlier request has left. */
-static struct server_conn *find_private(struct stream *s, uint64_t key)
+static struct server_conn *find_private(struct stream *s, uint64_t key, enum wanted_mux mux)
 {
 	struct server_conn *sc;
 
 	list_for_each(sc, &s->sess->server_conns, link)
-		if (sc->server == s->server && sc->key == key)
+		if (sc->server == s->server && sc_fits(sc, key, mux))
 			return sc;
 	return NULL;
 }
@@ -573,7 +624,7 @@ static enum reusable reusable_for(const struct stream *s)
 	return s->be->reuse == REUSE_AGGRESSIVE ? REUSABLE_PROVEN : REUSABLE_NONE;
 }
 
-static struct server_conn *find_shared(struct stream *s, uint64_t key)
+static struct server_conn *find_shared(struct stream *s, uint64_t key, enum wanted_mux mux)
 {
 	struct idle_list *l = idle_list_get(s->server, false);
 	enum reusable which = reusable_for(s);
@@ -582,10 +633,10 @@ static struct server_conn *find_shared(struct stream *s, uint64_t key)
 	if (!l || which == REUSABLE_NONE)
 		return NULL;
 	list_for_each(sc, &l->roomy, link)
-		if (sc->key == key && (sc->proven || which == REUSABLE_ANY))
+		if (sc_fits(sc, key, mux) && (sc->proven || which == REUSABLE_ANY))
 			return sc;
 	list_for_each(sc, &l->conns, link)
-		if (sc->key == key && (sc->proven || which == REUSABLE_ANY))
+		if (sc_fits(sc, key, mux) && (sc->proven || which == REUSABLE_ANY))
 			return sc;
 	return NULL;
 }
@@ -601,15 +652,17 @@ static bool wants_new(const struct stream *s)
 
 bool server_conn_take_idle(struct stream *s)
 {
+	enum wanted_mux mux;
 	struct server_conn *sc;
 	uint64_t key;
 
 	if (wants_new(s))
 		return false;
 	key = wanted_key(s);
-	sc = find_private(s, key);
+	mux = wanted_mux(s);
+	sc = find_private(s, key, mux);
 	if (!sc)
-		sc = find_shared(s, key);
+		sc = find_shared(s, key, mux);
 	if (!sc)
 		return false;
 	return sc_attach(sc, s);
@@ -896,9 +949,58 @@ static bool send_preamble(struct stream *s)
 	return n && s->back.ops->preamble(&s->back, slice_make(header, n));
 }
 
-static bool wants_h2(const struct server *srv)
+/* Puts an HTTP mux on a connection. False: no memory. */
+static bool install_http(struct server_conn *sc, struct conn *c, struct endpoint *ep, bool h2)
 {
-	return srv->proto && strcmp(srv->proto, "h2") == 0;
+	const struct mux_settings *set = &stream_proxy(sc->server->proxy)->back;
+
+	if (!h2) {
+		sc->h1 = h1_back_new(c, ep, &h1_user, sc, set);
+		return sc->h1 != NULL;
+	}
+	sc->h2 = h2_back_new(c, &h2_user, sc, set, h2_tunes_of(sc->config));
+	if (!sc->h2)
+		return false;
+	if (h2_back_attach(sc->h2, ep))
+		return true;
+	h2_back_abandon(&sc->h2);
+	return false;
+}
+
+/* ALPN has chosen. */
+static bool sc_probed(void *owner, struct conn *c, struct endpoint *ep)
+{
+	return install_http(owner, c, ep, slice_eq(tls_alpn(c), SLICE("h2")));
+}
+
+static const struct probe_user probe_user = {
+	.ready = sc_probed, .closed = sc_closed_pass, .describe = sc_describe,
+};
+
+/* Which protocols a stream's handshake offers: those of the line, or the one that it needs. */
+static struct slice wanted_alpn(enum wanted_mux mux)
+{
+	switch (mux) {
+	case MUX_H1: return SLICE("\x08http/1.1");
+	case MUX_H2: return SLICE("\x02h2");
+	default: return slice_none();
+	}
+}
+
+/* Puts the mux on <c> that mode, line and stream ask for. False: no memory. */
+static bool install(struct stream *s, struct server_conn *sc, struct conn *c)
+{
+	const struct server *srv = s->server;
+	enum wanted_mux mux;
+
+	if (!(s->flags & STRM_HTTP))
+		return pass_attach(c, &s->back, true, &pass_user, sc);
+	mux = wanted_mux(s);
+	if (!srv->proto && c->flags & CONN_HANDSHAKE && tls_server_has_alpn(server_slots(srv)))
+		return probe_attach(c, &s->back, &probe_user, sc);
+	if (mux == MUX_ANY && srv->proto)
+		mux = strcmp(srv->proto, "h2") == 0 ? MUX_H2 : MUX_H1;
+	return install_http(sc, c, &s->back, mux == MUX_H2);
 }
 
 /* Puts a mux on the new socket. Takes over <fd>. */
@@ -914,24 +1016,15 @@ static bool set_up(struct stream *s, struct server_conn *sc, int fd, bool in_pro
 	if (s->be->options & PROXY_OPT_NOLINGER)
 		c->flags |= CONN_NO_LINGER;
 	if (tls_server_is_on(server_slots(s->server))) {
-		if (!tls_connect(c, server_slots(s->server), wanted_sni(s), slice_none())) {
+		if (!tls_connect(c, server_slots(s->server), wanted_sni(s),
+				 wanted_alpn(wanted_mux(s)))) {
 			conn_close(&c);
 			return false;
 		}
 		sc->key = wanted_key(s);
 	}
-	if (s->flags & STRM_HTTP && wants_h2(s->server)) {
-		sc->h2 = h2_back_new(c, &h2_user, sc, &stream_proxy(s->be)->back,
-				     h2_tunes_of(sc->config));
-		if (!sc->h2)
-			conn_close(&c);
-	} else if (s->flags & STRM_HTTP) {
-		sc->h1 = h1_back_new(c, &s->back, &h1_user, sc, &stream_proxy(s->be)->back);
-		if (!sc->h1)
-			conn_close(&c);
-	} else if (!pass_attach(c, &s->back, true, &pass_user, sc)) {
+	if (!install(s, sc, c))
 		conn_close(&c);
-	}
 	return c != NULL;
 }
 
@@ -973,11 +1066,6 @@ bool server_conn_open(struct stream *s)
 	if (s->flags & STRM_HTTP)
 		use_begin(sc);
 	sc->begun = 1;
-	if (sc->h2 && !h2_back_attach(sc->h2, &s->back)) {
-		h2_back_close(sc->h2);
-		errno = ENOMEM;
-		return false;
-	}
 	if (!in_progress && !tls_server_is_on(server_slots(s->server)))
 		s->back.flags |= EP_CONNECTED;
 	if (!send_preamble(s)) {

@@ -42,6 +42,11 @@ unsigned server_conn_idle_count(const struct server *srv);
  */
 size_t proxy_header_make(struct stream *s, char *out, size_t room);
 
+/* Closes the calling thread's idle connections to <srv>. */
+void server_conn_close_idle(struct server *srv);
+/* Lets the proxy floor have that done on all threads (server_flush.c); at start-up. */
+void server_flush_init(void);
+
 /* Reserves the slot in servers; before any configuration. */
 void server_conn_register(void);
 bool server_conn_init(void);

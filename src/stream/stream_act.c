@@ -258,7 +258,13 @@ static enum rule_result handshake_run(const struct rule *r, struct expr_ctx *ctx
 #define ACTION(name, sets, parser, runner, what, text) \
 	{ .words = name, .rulesets = sets, .parse = parser, .run = runner, .syntax = what, \
 	  .help = text }
-#define LATER(name, sets, part) { .words = name, .rulesets = sets, .waits_for = part }
+#define LATER(name, sets, part) \
+	{ .words = name, .rulesets = sets, .waits_for = part, .has_parameter = true }
+#define ALL (RULES_BIT(RULES_COUNT) - 1)
+#define HTTP_AFTER RULES_BIT(RULES_HTTP_AFTER)
+#define TRACKED (ALL & ~(HTTP_AFTER | RULES_BIT(RULES_TCP_RESPONSE)))
+#define MAPS "maps that change"
+#define TABLES "stick tables"
 
 static const struct rule_action actions[] = {
 	ACTION("disable-l7-retry", HTTP_REQ, NULL, disable_l7_retry_run, "",
@@ -277,6 +283,15 @@ static const struct rule_action actions[] = {
 	       "time <time> [at-least <bytes>]", "wait for the body, or for so much of it"),
 	ACTION("wait-for-handshake", HTTP_REQ, NULL, handshake_run, "",
 	       "wait until the TLS handshake is over"),
+	LATER("add-acl", HTTP_REQ | HTTP_RES, MAPS),
+	LATER("del-acl", HTTP_REQ | HTTP_RES | HTTP_AFTER, MAPS),
+	LATER("del-map", HTTP_REQ | HTTP_RES | HTTP_AFTER, MAPS),
+	LATER("set-map", HTTP_REQ | HTTP_RES | HTTP_AFTER, MAPS),
+	LATER("sc-add-gpc", ALL, TABLES), LATER("sc-inc-gpc", ALL, TABLES),
+	LATER("sc-inc-gpc0", ALL, TABLES), LATER("sc-inc-gpc1", ALL, TABLES),
+	LATER("sc-set-gpt", ALL, TABLES), LATER("sc-set-gpt0", ALL, TABLES),
+	LATER("track-sc0", TRACKED, TABLES), LATER("track-sc1", TRACKED, TABLES),
+	LATER("track-sc2", TRACKED, TABLES),
 	LATER("attach-srv", RULES_BIT(RULES_TCP_SESSION), "reverse HTTP"),
 	LATER("cache-use", HTTP_REQ, "the cache"), LATER("cache-store", HTTP_RES, "the cache"),
 	LATER("do-resolve", CONTENT | HTTP_REQ, "name resolution at run time"),

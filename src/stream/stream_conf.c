@@ -12,6 +12,7 @@
 static bool stream_module_init(void)
 {
 	server_conn_register();
+	server_flush_init();
 	stream_set_stages(stream_stages);
 	listen_init();
 	event_log_init();

@@ -32,6 +32,8 @@ static inline int64_t timing_idle(const struct stream *s)
 /* %TR */
 static inline int64_t timing_request(const struct stream *s)
 {
+	if (s->flags & STRM_NO_REQUEST_TIME)
+		return -1;
 	return s->flags & STRM_HTTP ? timing_span(s->t.begin, s->t.request) : 0;
 }
 

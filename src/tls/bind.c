@@ -93,6 +93,7 @@ static bool add_file(struct tls_add *a, const char *path, bool in_bundle)
 	u->filters = a->filters;
 	u->filter_count = a->filter_count;
 	u->list = a->list;
+	u->options = a->options;
 	u->line = a->line;
 	return true;
 }
@@ -107,6 +108,7 @@ static bool add_directory(struct tls_add *a, const char *path)
 	struct dirent **all;
 	bool good = true;
 	struct stat st;
+	size_t len;
 	int n = scandir(path, &all, keep_certificates, alphasort);
 
 	if (n < 0) {
@@ -114,9 +116,11 @@ static bool add_directory(struct tls_add *a, const char *path)
 			 strerror(errno));
 		return false;
 	}
-	a->list = path;
+	for (len = strlen(path); len > 1 && path[len - 1] == '/';)
+		len--;
+	a->list = arena_printf(&a->cfg->arena, "%.*s", (int)len, path);
 	for (int i = 0; i < n; i++) {
-		const char *file = arena_printf(&a->cfg->arena, "%s/%s", path, all[i]->d_name);
+		const char *file = arena_printf(&a->cfg->arena, "%s/%s", a->list, all[i]->d_name);
 
 		free(all[i]);
 		a->line = i + 1;

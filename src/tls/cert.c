@@ -85,6 +85,19 @@ EVP_PKEY *tls_dh_read(const char *text, size_t len)
 	return dh;
 }
 
+static bool skip_self_issued;
+
+void tls_cert_skip_self_issued(bool skip)
+{
+	skip_self_issued = skip;
+}
+
+/* A root: who trusts it has it already. */
+static bool is_self_issued(X509 *x)
+{
+	return X509_NAME_cmp(X509_get_subject_name(x), X509_get_issuer_name(x)) == 0;
+}
+
 /* Leaf and chain. False: the text has no certificate; OpenSSL's queue tells why. */
 static bool read_chain(struct tls_cert *c, const char *text, size_t len)
 {
@@ -95,6 +108,10 @@ static bool read_chain(struct tls_cert *c, const char *text, size_t len)
 		return false;
 	c->leaf = PEM_read_bio_X509_AUX(bio, NULL, no_phrase, NULL);
 	while (c->leaf && (x = PEM_read_bio_X509(bio, NULL, no_phrase, NULL))) {
+		if (skip_self_issued && is_self_issued(x)) {
+			X509_free(x);
+			continue;
+		}
 		if (!c->chain)
 			c->chain = sk_X509_new_null();
 		if (!c->chain || !sk_X509_push(c->chain, x)) {
@@ -152,26 +169,30 @@ static void load_extras(struct tls_cert *c, const struct tls_cert_files *f)
 }
 
 /* The private key, of the same text or of its own file. */
-static bool load_key(struct tls_cert *c, const char *text, size_t len, const char *path, char *why,
-		     size_t size)
+static bool load_key(struct tls_cert *c, const char *text, size_t len, struct tls_cert_files *f)
 {
 	char *other;
 
-	if (set_key(c, read_key(text, len)))
+	if (set_key(c, read_key(text, len))) {
+		f->key = f->crt;
 		return true;
-	other = path ? file_load(path, FILE_MAX, &len) : NULL;
+	}
+	other = f->key ? file_load(f->key, FILE_MAX, &len) : NULL;
 	if (other) {
 		set_key(c, read_key(other, len));
 		OPENSSL_cleanse(other, len);
 		free(other);
 	}
-	if (!c->key)
-		snprintf(why, size, "No Private Key found in '%s'.", path ? path : "");
 	return c->key != NULL;
 }
 
-static bool key_fits(const struct tls_cert *c, const char *name, char *why, size_t size)
+bool tls_cert_is_usable(const struct tls_cert *c, const char *name, char *why, size_t size)
 {
+	if (!c->leaf || !c->key) {
+		snprintf(why, size, "%s not found in '%s'.", c->leaf ? "Private Key" :
+			 "Certificate", name);
+		return false;
+	}
 	if (X509_check_private_key(c->leaf, c->key) == 1)
 		return true;
 	ERR_clear_error();
@@ -180,8 +201,7 @@ static bool key_fits(const struct tls_cert *c, const char *name, char *why, size
 	return false;
 }
 
-struct tls_cert *tls_cert_load(const struct tls_global *g, const struct tls_cert_files *f,
-			       char *why, size_t size)
+struct tls_cert *tls_cert_load(struct tls_cert_files *f, char *why, size_t size)
 {
 	struct tls_cert *c = calloc(1, sizeof(*c));
 	size_t len = 0;
@@ -199,8 +219,10 @@ struct tls_cert *tls_cert_load(const struct tls_global *g, const struct tls_cert
 	if (!read_chain(c, text, len))
 		snprintf(why, size, "unable to load certificate from file '%s': %s.", f->crt,
 			 tls_reason());
+	else if (!load_key(c, text, len, f))
+		snprintf(why, size, "No Private Key found in '%s'.", f->key ? f->key : f->crt);
 	else
-		good = load_key(c, text, len, f->key, why, size) && key_fits(c, f->crt, why, size);
+		good = tls_cert_is_usable(c, f->crt, why, size);
 	if (good)
 		c->dh = tls_dh_read(text, len);
 	OPENSSL_cleanse(text, len);
@@ -211,31 +233,142 @@ struct tls_cert *tls_cert_load(const struct tls_global *g, const struct tls_cert
 	}
 	find_type(c);
 	load_extras(c, f);
+	if (c->ocsp_len)
+		tls_staple_set(c->leaf, c->ocsp, c->ocsp_len);
 	return c;
 }
 
-struct tls_cert *tls_cert_of_pem(struct slice pem, const char *name, char *why, size_t size)
+static unsigned char *copy_bytes(const unsigned char *p, size_t len)
+{
+	unsigned char *copy = p && len ? malloc(len) : NULL;
+
+	if (copy)
+		memcpy(copy, p, len);
+	return copy;
+}
+
+/* All of <old>; the leaf is another object: what is stapled belongs to it. */
+static struct tls_cert *cert_copy(const struct tls_cert *old)
 {
 	struct tls_cert *c = calloc(1, sizeof(*c));
-	bool good = false;
 
 	if (!c)
 		return NULL;
 	c->refs = 1;
-	ERR_clear_error();
+	if (!old)
+		return c;
+	c->leaf = old->leaf ? X509_dup(old->leaf) : NULL;
+	c->issuer = old->issuer;
+	if (c->issuer)
+		X509_up_ref(c->issuer);
+	c->chain = old->chain ? X509_chain_up_ref(old->chain) : NULL;
+	c->key = old->key;
+	if (c->key)
+		EVP_PKEY_up_ref(c->key);
+	c->dh = old->dh;
+	if (c->dh)
+		EVP_PKEY_up_ref(c->dh);
+	c->type = old->type;
+	c->ocsp = copy_bytes(old->ocsp, old->ocsp_len);
+	c->ocsp_len = c->ocsp ? old->ocsp_len : 0;
+	c->sctl = copy_bytes(old->sctl, old->sctl_len);
+	c->sctl_len = c->sctl ? old->sctl_len : 0;
+	return c;
+}
+
+/* Replaces leaf, chain and, if there is one, the key. */
+static bool change_cert(struct tls_cert *c, struct slice pem)
+{
+	EVP_PKEY *key = read_key(pem.ptr, pem.len);
+
+	X509_free(c->leaf);
+	sk_X509_pop_free(c->chain, X509_free);
+	c->leaf = NULL;
+	c->chain = NULL;
+	if (key)
+		set_key(c, key);
 	if (!read_chain(c, pem.ptr, pem.len))
-		snprintf(why, size, "unable to load certificate from file '%s': %s.", name,
-			 tls_reason());
-	else if (!set_key(c, read_key(pem.ptr, pem.len)))
-		snprintf(why, size, "No Private Key found in '%s'.", name);
-	else
-		good = key_fits(c, name, why, size);
-	if (!good) {
-		tls_cert_drop(&c);
+		return false;
+	find_type(c);
+	free(c->ocsp);
+	c->ocsp = NULL;
+	c->ocsp_len = 0;
+	return true;
+}
+
+/* Base64, or nothing when it is not. */
+static unsigned char *decode(struct slice text, size_t *len)
+{
+	unsigned char *out = malloc(text.len + 4);
+	EVP_ENCODE_CTX *e = EVP_ENCODE_CTX_new();
+	int n = 0, last = 0;
+	bool good = out && e;
+
+	if (good) {
+		EVP_DecodeInit(e);
+		good = EVP_DecodeUpdate(e, out, &n, (const unsigned char *)text.ptr,
+					(int)text.len) >= 0 &&
+		       EVP_DecodeFinal(e, out + n, &last) == 1;
+	}
+	EVP_ENCODE_CTX_free(e);
+	*len = (size_t)(n + last);
+	if (good && *len)
+		return out;
+	free(out);
+	return NULL;
+}
+
+static bool change_part(struct tls_cert *c, enum tls_part part, struct slice text)
+{
+	unsigned char *bytes;
+	size_t len;
+	BIO *bio;
+
+	switch (part) {
+	case TLS_PART_CERT:
+		return change_cert(c, text);
+	case TLS_PART_KEY:
+		return set_key(c, read_key(text.ptr, text.len));
+	case TLS_PART_ISSUER:
+		bio = BIO_new_mem_buf(text.ptr, (int)text.len);
+		X509_free(c->issuer);
+		c->issuer = bio ? PEM_read_bio_X509(bio, NULL, no_phrase, NULL) : NULL;
+		BIO_free(bio);
+		return c->issuer != NULL;
+	default:
+		break;
+	}
+	bytes = decode(text, &len);
+	if (part == TLS_PART_OCSP) {
+		free(c->ocsp);
+		c->ocsp = bytes;
+		c->ocsp_len = len;
+	} else {
+		free(c->sctl);
+		c->sctl = bytes;
+		c->sctl_len = len;
+	}
+	return bytes != NULL;
+}
+
+struct tls_cert *tls_cert_change(const struct tls_cert *old, enum tls_part part, struct slice text,
+				 const char *name, char *why, size_t size)
+{
+	struct tls_cert *c = cert_copy(old);
+
+	if (!c) {
+		snprintf(why, size, "out of memory");
 		return NULL;
 	}
-	find_type(c);
-	return c;
+	ERR_clear_error();
+	if (change_part(c, part, text)) {
+		if (c->leaf && c->ocsp_len)
+			tls_staple_set(c->leaf, c->ocsp, c->ocsp_len);
+		return c;
+	}
+	snprintf(why, size, "unable to load certificate from file '%s': %s.", name, tls_reason());
+	tls_cert_drop(&c);
+	return NULL;
 }
 
 /* --- names ------------------------------------------------------------------------------------ */

@@ -22,7 +22,7 @@
 
 #define RECORD_MAX 16384
 /* Above so many encrypted bytes they are sent before more is made. */
-#define TX_SOFT (96 * 1024)
+#define TX_SOFT (64 * 1024)
 #define TX_SIZE (TX_SOFT + 2 * RECORD_MAX)
 
 static __thread struct {
@@ -530,6 +530,7 @@ static void tls_close(struct conn *c)
 	SSL_set_shutdown(t->ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
 	SSL_free(t->ssl);
 	free(t->capture);
+	tls_secrets_free(&t->secrets);
 	free(t->out);
 	pool_free(tls_pool, t);
 	c->transport_ctx = NULL;

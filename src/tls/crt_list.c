@@ -105,6 +105,9 @@ static bool take_options(struct tls_add *a, char **words, int count, int *at)
 		snprintf(a->why, sizeof(a->why), "file content error");
 		good = false;
 	}
+	a->options = arena_printf(&a->cfg->arena, "%s", words[*at]);
+	for (int i = *at + 1; a->options && i < l.at; i++)
+		a->options = arena_printf(&a->cfg->arena, "%s %s", a->options, words[i]);
 	*at = l.at + 1;
 	return good;
 }
@@ -115,6 +118,7 @@ bool tls_crt_list_line(struct tls_add *a, char *text)
 	int n = cut(text, words, &a->cfg->arena), at = 1;
 
 	a->own = NULL;
+	a->options = NULL;
 	a->filters = NULL;
 	a->filter_count = 0;
 	if (n <= 0) {

@@ -190,6 +190,8 @@ SSL_CTX *tls_ctx_make(struct config *cfg, const struct tls_settings *set, bool b
 	SSL_CTX_set_default_read_buffer_len(ctx, READ_SIZE);
 	if (g->security_level >= 0)
 		SSL_CTX_set_security_level(ctx, (int)g->security_level);
+	if (g->keylog)
+		tls_keylog_attach(ctx);
 	if (!back)
 		set_front(cfg, ctx, set);
 	if (set_versions(ctx, set, why, size) && set_verify(cfg, ctx, set, back, why, size) &&

@@ -2,6 +2,18 @@
 /* global.c - where the settings of the section `global` are kept */
 #include "tls_priv.h"
 
+static struct config *live;
+
+struct config *tls_live(void)
+{
+	return live;
+}
+
+void tls_set_live(struct config *cfg)
+{
+	live = cfg;
+}
+
 static bool global_init(void *data)
 {
 	struct tls_global *g = data;
@@ -20,6 +32,7 @@ static void global_fini(void *data)
 	struct tls_global *g = data;
 
 	EVP_PKEY_free(g->dh);
+	tls_chains_free(&g->chains);
 }
 
 struct slot tls_global_slot = {

@@ -120,9 +120,9 @@ static bool client_has_ecdsa(SSL *ssl)
 	len = SSL_client_hello_get0_ciphers(ssl, &p);
 	for (size_t i = 0; i + 1 < len; i += 2) {
 		const SSL_CIPHER *c = SSL_CIPHER_find(ssl, p + i);
-		int auth = c ? SSL_CIPHER_get_auth_nid(c) : NID_undef;
 
-		if (auth == NID_auth_ecdsa || auth == NID_auth_any)
+		/* those of TLS 1.3 go with any certificate */
+		if (p[i] == 0x13 || (c && SSL_CIPHER_get_auth_nid(c) == NID_auth_ecdsa))
 			return true;
 	}
 	return false;

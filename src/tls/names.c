@@ -74,6 +74,7 @@ static void names_drop(struct tls_names *n)
 struct builder {
 	struct tls_names *names;
 	struct tls_use *use;
+	unsigned first;              /* row of the use */
 };
 
 static bool grow(struct tls_names *n, size_t text)
@@ -132,6 +133,21 @@ SSL_CTX *tls_names_ssl(const struct tls_names *n, const struct tls_ctx *c)
 	return n->ssl[c->index];
 }
 
+/* Was this name of the same use added before? A common name is often an alternative one too. */
+static bool is_known(const struct tls_names *n, const struct builder *b, struct slice name,
+		     const struct row *r)
+{
+	for (unsigned i = b->first; i < n->count; i++) {
+		const struct row *it = &n->rows[i];
+		struct slice text = slice_make(n->texts + (uintptr_t)it->name, it->len);
+
+		if (it->wildcard == r->wildcard && it->negative == r->negative &&
+		    slice_eq_nocase(text, name))
+			return true;
+	}
+	return false;
+}
+
 static void add_name(void *ctx, struct slice name)
 {
 	struct builder *b = ctx;
@@ -156,6 +172,8 @@ static void add_name(void *ctx, struct slice name)
 	*r = (struct row){ .use = b->use, .negative = negative, .wildcard = name.ptr[0] == '*' };
 	if (r->wildcard)
 		name = slice_make(name.ptr + 1, name.len - 1);
+	if (is_known(n, b, name, r))
+		return;
 	/* an offset for now: the text may move */
 	r->name = (const char *)(uintptr_t)n->texts_len;
 	r->len = (uint32_t)name.len;
@@ -167,9 +185,11 @@ static void add_name(void *ctx, struct slice name)
 
 static void add_use(struct tls_names *n, struct tls_use *u)
 {
-	struct builder b = { n, u };
+	struct builder b = { n, u, n->count };
 	bool positive = false;
 
+	if (!u->entry->cert)
+		return;
 	for (unsigned i = 0; i < u->filter_count; i++) {
 		add_name(&b, u->filters[i]);
 		positive |= u->filters[i].ptr[0] != '!';
@@ -222,6 +242,13 @@ static bool index_rows(struct tls_names *n)
 	return true;
 }
 
+bool tls_use_is_default(const struct tls_use *u, const struct tls_use *first)
+{
+	return u == first || u->is_default ||
+	       (u->in_bundle && first->in_bundle && u->line == first->line &&
+		u->list == first->list);
+}
+
 /* The certificates of default-crt lines, and the first one with the others of its bundle. */
 static void find_fallback(struct tls_names *n, struct tls_bind *b)
 {
@@ -230,9 +257,7 @@ static void find_fallback(struct tls_names *n, struct tls_bind *b)
 	list_for_each(u, &b->uses, of_bind) {
 		if (!first)
 			first = u;
-		if (u == first || u->is_default ||
-		    (u->in_bundle && first->in_bundle && u->line == first->line &&
-		     u->list == first->list))
+		if (u->entry->cert && tls_use_is_default(u, first))
 			add_choice(&n->fallback, u);
 	}
 }
@@ -379,7 +404,7 @@ bool tls_names_row(const struct tls_names *n, unsigned i, struct tls_name_row *o
 
 	if (i >= n->count)
 		return false;
-	*out = (struct tls_name_row){ slice_make(r->name, r->len), r->wildcard, r->negative,
-				      r->use };
+	*out = (struct tls_name_row){ .name = slice_make(r->name, r->len), .wildcard = r->wildcard,
+				      .negative = r->negative, .use = r->use };
 	return true;
 }

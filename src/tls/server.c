@@ -66,6 +66,25 @@ bool tls_server_is_on(const struct slot_area *area)
 	return server_of(area)->on;
 }
 
+bool tls_server_has_alpn(const struct slot_area *area)
+{
+	return server_of(area)->set.alpn.len > 0;
+}
+
+bool tls_server_offers(const struct slot_area *area, struct slice name)
+{
+	struct slice list = server_of(area)->set.alpn;
+
+	while (list.len) {
+		size_t len = (unsigned char)list.ptr[0];
+
+		if (slice_eq(slice_sub(list, 1, len + 1), name))
+			return true;
+		list = slice_sub(list, len + 1, list.len);
+	}
+	return false;
+}
+
 const struct expr *tls_server_sni(const struct slot_area *area)
 {
 	return server_of(area)->sni;
@@ -168,6 +187,18 @@ SSL_CTX *tls_server_make_ssl(struct tls_server *s, char *why, size_t size)
 	return ctx;
 }
 
+void tls_server_replace(struct tls_server *s, SSL_CTX *ctx)
+{
+	SSL_CTX *old = s->ctx;
+
+	for (unsigned i = 0; i < thread_count(); i++)
+		pthread_mutex_lock(&s->kept[i].lock);
+	s->ctx = ctx;
+	for (unsigned i = 0; i < thread_count(); i++)
+		pthread_mutex_unlock(&s->kept[i].lock);
+	SSL_CTX_free(old);
+}
+
 static bool make_kept(struct tls_server *s)
 {
 	unsigned n = thread_count();
@@ -227,8 +258,7 @@ static bool set_names(struct tls_server *s, SSL *ssl, struct slice sni)
 		name[sni.len] = 0;
 		if (SSL_set_tlsext_host_name(ssl, name) != 1)
 			return false;
-		if (!host)
-			host = name;
+		host = name;
 	}
 	if (!host || s->set.verify != TLS_VERIFY_REQUIRED)
 		return true;
@@ -239,11 +269,14 @@ static bool set_names(struct tls_server *s, SSL *ssl, struct slice sni)
 bool tls_connect(struct conn *c, struct slot_area *area, struct slice sni, struct slice alpn)
 {
 	struct tls_server *s = server_of(area);
-	SSL_CTX *ctx = __atomic_load_n(&s->ctx, __ATOMIC_ACQUIRE);
-	SSL *ssl = SSL_new(ctx);
 	SSL_SESSION *session;
 	struct tls_conn *t;
+	SSL *ssl;
 
+	/* (a command may replace it: tls_server_replace()) */
+	pthread_mutex_lock(&s->kept[thread_id].lock);
+	ssl = SSL_new(s->ctx);
+	pthread_mutex_unlock(&s->kept[thread_id].lock);
 	if (ssl && !set_names(s, ssl, sni)) {
 		ERR_clear_error();
 		SSL_free(ssl);

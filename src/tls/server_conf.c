@@ -38,6 +38,12 @@ static bool parse_verify_host(struct conf_line *l)
 	return true;
 }
 
+static bool parse_no_verify_host(struct conf_line *l)
+{
+	server_of(l)->verify_host = NULL;
+	return true;
+}
+
 static bool parse_sni(struct conf_line *l)
 {
 	struct tls_server *s = server_of(l);
@@ -63,6 +69,8 @@ static const struct conf_keyword keywords[] = {
 	  .help = "the name to ask for" },
 	{ .words = "verifyhost", SERVER, .max_args = 1, .parse = parse_verify_host,
 	  .syntax = "<hostname>", .help = "the name that its certificate must have" },
+	{ .words = "no-verifyhost", SERVER, .parse = parse_no_verify_host,
+	  .help = "any name will do when none was asked for" },
 	TLS_SHARED_KEYWORDS(CONF_SERVER, NULL), TLS_SHARED_OPTIONS(CONF_SERVER, NULL),
 	{ .words = "no-alpn", SERVER, .parse = tls_parse_no_alpn, .help = "no ALPN" },
 	FLAG("no-ssl-reuse", TLS_SET_NO_REUSE, 0, "sessions are not resumed"),

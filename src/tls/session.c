@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/strbuf.h"
 #include "tls_priv.h"
 
 #define SHARDS 64
@@ -302,6 +303,82 @@ void tls_tickets_drop(struct tls_tickets **pt)
 	OPENSSL_cleanse(t->keys, sizeof(t->keys));
 	free(t->file);
 	free(t);
+}
+
+/* By its number in the order of the files, or by its name; NULL: none. */
+static struct tls_tickets *tickets_find(const char *which)
+{
+	struct tls_tickets *t;
+	int id = 0;
+
+	list_for_each(t, &ticket_files, link) {
+		if (strcmp(t->file, which) == 0 || (*which == '#' && atoi(which + 1) == id) ||
+		    (*which >= '0' && *which <= '9' && atoi(which) == id))
+			return t;
+		id++;
+	}
+	return NULL;
+}
+
+/* From the oldest of them. */
+static void show_keys(struct strbuf *out, struct tls_tickets *t, int id)
+{
+	unsigned char raw[80];
+	char text[128];
+
+	pthread_mutex_lock(&t->lock);
+	for (int i = 0; i < KEYS; i++) {
+		const struct ticket_key *k = &t->keys[(t->current + 2 + i) % KEYS];
+
+		memcpy(raw, k->name, 16);
+		memcpy(raw + 16, k->secret, 2 * t->half);
+		EVP_EncodeBlock((unsigned char *)text, raw, (int)(16 + 2 * t->half));
+		strbuf_printf(out, "%d.%d %s\n", id, i, text);
+	}
+	pthread_mutex_unlock(&t->lock);
+	OPENSSL_cleanse(raw, sizeof(raw));
+}
+
+void tls_tickets_show(struct strbuf *out, const char *which)
+{
+	struct tls_tickets *t, *only = which && *which != '*' ? tickets_find(which) : NULL;
+	int id = 0;
+
+	list_for_each(t, &ticket_files, link) {
+		if (!which)
+			strbuf_printf(out, "%d (%s)\n", id, t->file);
+		else if (*which == '*' || t == only)
+			show_keys(out, t, id);
+		id++;
+	}
+}
+
+bool tls_tickets_add(const char *which, const char *key, const char **error)
+{
+	struct tls_tickets *t = tickets_find(which);
+	size_t len = strlen(key);
+	unsigned char raw[96];
+	int n = len && len <= 124 && len % 4 == 0 ?
+		EVP_DecodeBlock(raw, (const unsigned char *)key, (int)len) : -1;
+	struct ticket_key *k;
+
+	*error = "'set ssl tls-key' unable to locate referenced filename";
+	if (!t)
+		return false;
+	while (n > 0 && len && key[--len] == '=')
+		n--;
+	*error = "'set ssl tls-key' received a key of wrong size.";
+	if (n != (int)(16 + 2 * t->half))
+		return false;
+	pthread_mutex_lock(&t->lock);
+	/* it takes the place of the oldest; the one before it encrypts now */
+	k = &t->keys[(t->current + 2) % KEYS];
+	memcpy(k->name, raw, 16);
+	memcpy(k->secret, raw + 16, 2 * t->half);
+	t->current = (t->current + 1) % KEYS;
+	pthread_mutex_unlock(&t->lock);
+	OPENSSL_cleanse(raw, sizeof(raw));
+	return true;
 }
 
 static bool set_mac(EVP_MAC_CTX *mac, const struct tls_tickets *t, const struct ticket_key *k)

@@ -168,7 +168,6 @@ static const char *companion(struct config *cfg, const char *path, const char *e
 struct tls_entry *tls_store_load(struct config *cfg, const char *name,
 				 const struct tls_cert_files *given, char *why, size_t size)
 {
-	struct tls_global *g = tls_global_of(cfg);
 	struct tls_cert_files f = *given;
 	struct tls_entry *e;
 	struct tls_cert *c;
@@ -181,14 +180,18 @@ struct tls_entry *tls_store_load(struct config *cfg, const char *name,
 		f.issuer = companion(cfg, f.crt, ".issuer", TLS_EXTRA_ISSUER);
 	if (!f.sctl)
 		f.sctl = companion(cfg, f.crt, ".sctl", TLS_EXTRA_SCTL);
-	c = tls_cert_load(g, &f, why, size);
+	c = tls_cert_load(&f, why, size);
 	if (!c)
 		return NULL;
+	if (tls_global_of(cfg)->chains)
+		tls_chains_complete(tls_global_of(cfg)->chains, c);
 	e = tls_store_add(tls_store_of(cfg), name, c);
 	if (!e) {
 		tls_cert_drop(&c);
 		snprintf(why, size, "out of memory.");
+		return NULL;
 	}
+	e->files = f;
 	return e;
 }
 

@@ -119,6 +119,40 @@ static bool parse_extra_files(struct conf_line *l)
 	return true;
 }
 
+static bool parse_issuers_path(struct conf_line *l)
+{
+	struct tls_global *g = global_of(l);
+	const char *word = take_one(l);
+
+	if (!word)
+		return false;
+	if (g->issuers_path)
+		return conf_error(l, 0, NULL, "'%s' already specified.", l->words[0]);
+	g->issuers_path = word;
+	return tls_chains_read(&g->chains, word) ||
+	       conf_error(l, l->at - 1, NULL, "'%s' : unable to load files from '%s'.",
+			  l->words[0], word);
+}
+
+static bool parse_keylog(struct conf_line *l)
+{
+	const char *word = take_one(l);
+
+	if (!word)
+		return false;
+	if (strcmp(word, "on") != 0 && strcmp(word, "off") != 0)
+		return conf_error(l, l->at - 1, NULL, "'%s' expects either 'on' or 'off' but got "
+				  "'%s'.", l->words[0], word);
+	global_of(l)->keylog = strcmp(word, "on") == 0;
+	return true;
+}
+
+static bool parse_skip_self_issued(struct conf_line *l)
+{
+	tls_cert_skip_self_issued(true);
+	return true;
+}
+
 static bool parse_del_ext(struct conf_line *l)
 {
 	global_of(l)->extra_replaces_extension = true;
@@ -248,6 +282,12 @@ static const struct conf_keyword keywords[] = {
 	       "bytes kept of a client's hello"),
 	NUMBER("tune.ssl.capture-cipherlist-size", capture_size, 0, 65536,
 	       "older spelling of tune.ssl.capture-buffer-size"),
+	{ .words = "issuers-chain-path", GLOBAL, .parse = parse_issuers_path, .syntax = "<dir>",
+	  .help = "chains for certificates that come without" },
+	{ .words = "ssl-skip-self-issued-ca", .where = CONF_GLOBAL,
+	  .parse = parse_skip_self_issued, .help = "roots are not sent" },
+	{ .words = "tune.ssl.keylog", GLOBAL, .parse = parse_keylog, .syntax = "{ on | off }",
+	  .help = "connections keep their secrets for fetches" },
 	{ .words = "tune.ssl.force-private-cache", .where = CONF_GLOBAL, .flags = CONF_IGNORED,
 	  .help = "there is one process, its cache is private", .hint = "the cache of TLS "
 	  "sessions is the process's own already." },
@@ -276,6 +316,7 @@ static bool tls_start(struct config *cfg, struct diag_list *diags)
 	const struct tls_global *g = tls_global_of(cfg);
 
 	tls_set_limits(g->max_connections, g->max_rate);
+	tls_set_live(cfg);
 	return true;
 }
 

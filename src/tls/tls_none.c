@@ -36,6 +36,16 @@ bool tls_server_check(struct config *cfg, struct slot_area *server, const struct
 	return true;
 }
 
+bool tls_server_has_alpn(const struct slot_area *area)
+{
+	return false;
+}
+
+bool tls_server_offers(const struct slot_area *area, struct slice name)
+{
+	return false;
+}
+
 const struct expr *tls_server_sni(const struct slot_area *server)
 {
 	return NULL;
@@ -152,3 +162,8 @@ const struct module mod_tls_server = { .name = "tls-server" };
 const struct module mod_tls_smp = { .name = "tls-fetches" };
 const struct module mod_tls_hello_smp = { .name = "tls-hello-fetches" };
 const struct module mod_tls_cert_smp = { .name = "tls-certificate-fetches" };
+const struct module mod_tls_cert_ctl = { .name = "tls-certificate-commands" };
+const struct module mod_tls_ca_ctl = { .name = "tls-authority-commands" };
+const struct module mod_tls_list_ctl = { .name = "tls-list-commands" };
+const struct module mod_tls_store = { .name = "crt-store" };
+const struct module mod_tls_keylog = { .name = "tls-secrets" };

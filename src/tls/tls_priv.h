@@ -45,9 +45,9 @@ struct tls_settings {
 struct tls_global {
 	const char *ca_base, *crt_base, *key_base;
 	const char *issuers_path;
+	struct tls_chains *chains;         /* owned: of that directory */
 	struct tls_settings bind, server;  /* ssl-default-bind-*, ssl-default-server-* */
 	bool server_verify_none;           /* ssl-server-verify none */
-	bool skip_self_issued;             /* ssl-skip-self-issued-ca */
 	bool extra_replaces_extension;     /* ssl-load-extra-del-ext */
 	unsigned extra_files;              /* enum tls_extra */
 	unsigned extra_given;              /* ssl-load-extra-files was given */
@@ -70,6 +70,10 @@ enum tls_extra {
 	TLS_EXTRA_ALL = 31,
 };
 
+/* The generation that commands work on; NULL: none has started. */
+struct config *tls_live(void);
+void tls_set_live(struct config *cfg);
+
 /* --- certificates (cert.c): immutable, counted ----------------------------------------------- */
 
 enum tls_key_type { TLS_KEY_RSA, TLS_KEY_ECDSA, TLS_KEY_DSA, TLS_KEY_TYPES };
@@ -88,6 +92,16 @@ struct tls_cert {
 	EVP_PKEY *dh;                /* parameters of the file, or NULL */
 };
 
+/* Chains of issuers-chain-path (chains.c): reads the directory; gives <c> the one that its issuer
+ * begins, if it has none itself.
+ */
+struct tls_chains;
+bool tls_chains_read(struct tls_chains **chains, const char *path);
+void tls_chains_free(struct tls_chains **chains);
+void tls_chains_complete(const struct tls_chains *chains, struct tls_cert *c);
+
+/* ssl-skip-self-issued-ca: for what is read from now on. */
+void tls_cert_skip_self_issued(bool skip);
 struct tls_cert *tls_cert_take(struct tls_cert *c);
 void tls_cert_drop(struct tls_cert **c);
 /* What the parts of a certificate come from; each may be NULL. */
@@ -95,10 +109,17 @@ struct tls_cert_files {
 	const char *crt, *key, *ocsp, *issuer, *sctl;
 };
 /* A certificate of PEM texts and files, complete. NULL: the reason is in <why> (<size> bytes). */
-struct tls_cert *tls_cert_load(const struct tls_global *g, const struct tls_cert_files *files,
-			       char *why, size_t size);
-/* From PEM text that has both (commands). <old>: what gives the parts that it lacks, or NULL. */
-struct tls_cert *tls_cert_of_pem(struct slice pem, const char *name, char *why, size_t size);
+/* <files>->key becomes the crt file when that has the key. */
+struct tls_cert *tls_cert_load(struct tls_cert_files *files, char *why, size_t size);
+/* What a payload of `set ssl cert` may change. */
+enum tls_part { TLS_PART_CERT, TLS_PART_KEY, TLS_PART_OCSP, TLS_PART_ISSUER, TLS_PART_SCTL };
+/* Another certificate with a part of it from a text (base64 for OCSP and SCTL, else PEM), and the
+ * rest of <old>, which may be NULL. It need not be consistent: tls_cert_is_usable(). NULL: <why>.
+ */
+struct tls_cert *tls_cert_change(const struct tls_cert *old, enum tls_part part, struct slice text,
+				 const char *name, char *why, size_t size);
+/* Does its key go with its leaf? False: <why>. */
+bool tls_cert_is_usable(const struct tls_cert *c, const char *name, char *why, size_t size);
 /* The first DH parameters of a PEM text; NULL: none. */
 EVP_PKEY *tls_dh_read(const char *text, size_t len);
 /* Calls <name> for each host name of a certificate: its alternative names and its common name. */
@@ -115,7 +136,8 @@ struct tls_store;
 struct tls_entry {
 	struct tree_node node;       /* by hash of its name, in the store */
 	const char *name;            /* as written, joined with crt-base: owned */
-	struct tls_cert *cert;       /* counted */
+	struct tls_cert *cert;       /* counted; NULL: of `new ssl cert`, still empty */
+	struct tls_cert_files files; /* where it was read; in the arena, NULLs: by commands */
 	struct list uses;            /* struct tls_use.of_entry */
 	struct tls_cert *pending;    /* set ssl cert, not committed; counted */
 };
@@ -181,6 +203,7 @@ struct tls_use {
 	struct tls_settings *own;    /* of a crt-list line; NULL: the line's */
 	struct slice *filters;       /* names instead of the certificate's; "!" excludes */
 	unsigned filter_count;
+	const char *options;         /* as written between brackets; NULL: none */
 	const char *list;            /* the crt-list; NULL: crt */
 	int line;
 	bool is_default;             /* default-crt */
@@ -230,6 +253,7 @@ struct tls_add {
 	struct tls_settings *own;
 	struct slice *filters;
 	unsigned filter_count;
+	const char *options;
 	const char *list;
 	int line;
 	bool is_default;
@@ -270,8 +294,15 @@ void tls_names_fini(struct tls_bind *b);
  */
 bool tls_names_find(const struct tls_names *n, struct slice host, bool strict,
 		    struct tls_choice *out);
+/* Is <u> for names that nobody has, <first> being the first of its bind line? */
+bool tls_use_is_default(const struct tls_use *u, const struct tls_use *first);
 /* For commands: each name with what it leads to. */
-struct tls_name_row { struct slice name; bool wildcard, negative; const struct tls_use *use; };
+struct tls_name_row {
+	struct slice name;
+	bool wildcard, negative;
+	const char *excluded;        /* names that the line excludes; NULL: none */
+	const struct tls_use *use;
+};
 bool tls_names_row(const struct tls_names *n, unsigned i, struct tls_name_row *out);
 
 /* --- hellos (hello.c) ------------------------------------------------------------------------ */
@@ -320,6 +351,7 @@ struct tls_conn {
 		struct tls_server *server;
 	};
 	struct tls_capture *capture; /* owned; NULL: none */
+	char **secrets;              /* TLS_SECRETS texts, owned; NULL: none (keylog.c) */
 	unsigned char *out;          /* encrypted, unsent; owned */
 	uint32_t out_len, out_at;
 	uint16_t record_max;         /* most bytes of one record; 0: no limit of ours */
@@ -336,6 +368,11 @@ static inline struct tls_conn *tls_of(const struct conn *c)
 {
 	return c && c->transport == &transport_tls ? c->transport_ctx : NULL;
 }
+
+/* tune.ssl.keylog (keylog.c): connections of <ctx> keep their secrets. */
+#define TLS_SECRETS 7
+void tls_keylog_attach(SSL_CTX *ctx);
+void tls_secrets_free(char ***secrets);
 
 /* The connection that OpenSSL works for now, for its callbacks. */
 struct conn *tls_now(void);
@@ -371,6 +408,12 @@ void tls_cache_figures(uint64_t *lookups, uint64_t *misses);
 /* Ticket keys of a file, shared by all lines that name it; counted. NULL: <why>. */
 struct tls_tickets *tls_tickets_get(struct config *cfg, const char *path, char *why, size_t size);
 void tls_tickets_drop(struct tls_tickets **t);
+struct strbuf;
+/* For commands, under the store's lock: the files ("0 (name)"), or the keys of file <which>, "*" for
+ * all; and a key more, of base64. False: *error.
+ */
+void tls_tickets_show(struct strbuf *out, const char *which);
+bool tls_tickets_add(const char *which, const char *key, const char **error);
 /* Has <ctx> use the keys of the bind line of tls_now(). */
 void tls_tickets_attach(SSL_CTX *ctx);
 
@@ -381,7 +424,7 @@ struct tls_server {
 	struct tls_settings set;
 	const char *crt, *verify_host, *sni_text;
 	struct expr *sni;
-	SSL_CTX *ctx;                /* atomic: a command may replace it */
+	SSL_CTX *ctx;                /* under the locks of <kept> once threads run */
 	struct tls_entry *entry;     /* of crt; or NULL */
 	struct config *cfg;          /* borrowed */
 	struct tls_place where;
@@ -391,6 +434,8 @@ struct tls_server {
 extern struct slot tls_server_slot;
 /* A context with the server's settings and certificate. NULL: <why>. */
 SSL_CTX *tls_server_make_ssl(struct tls_server *s, char *why, size_t size);
+/* Has connections that begin from now on use <ctx>, which it takes over. Any thread. */
+void tls_server_replace(struct tls_server *s, SSL_CTX *ctx);
 
 /* --- keywords (settings.c; more in settings_priv.h) ------------------------------------------- */
 

@@ -148,7 +148,7 @@ def later_keywords(tap, b):
     """What waits for a feature is refused by the name of the feature."""
     for line, feature in (("global\n\tlua-load x", "Lua"),
                           ("global\n\ttune.quic.frontend.max-idle-timeout 3s", "QUIC"),
-                          ("backend g\n\tuse-fcgi-app x", "FastCGI")):
+                          ("global\n\ttune.lua.maxmem 3", "Lua")):
         conf = b.file("later.cfg", (GOOD % b.port) + line + "\n")
         status, out, err = b.run("-c", "-f", conf)
         word = line.split()[-2]

@@ -112,6 +112,7 @@ class Run:
         self.log = lib.Syslog()
         self.servers, self.ports = [], {}
         conf = open(os.path.join(folder, "haproxy.cfg")).read()
+        self.log_targets = conf.count("${LOG}")
         self.conf = re.sub(r"\$\{(\w+)\}", self.value, conf)
         self.proxy = lib.Proxy(program, "\n" + self.conf)
         self.connection = None
@@ -180,7 +181,7 @@ class Run:
             self.connection.sock.close()
             self.connection = None
         if "nolog" not in options:
-            self.log.wait(lambda lines: len(lines) > seen, 5.0)
+            self.log.wait(lambda lines: len(lines) >= seen + self.log_targets, 5.0)
         return text, self.log.lines[seen:]
 
     def close(self):
@@ -198,9 +199,10 @@ def mask(run, text):
     text = text.replace(run.folder, "DIR")
     text = re.sub(r"\[\d\d/\w{3}/\d{4}:\d\d:\d\d:\d\d(\.\d{3})?\]", "[DATE]", text)
     text = re.sub(r"\w{3} [ \d]\d \d\d:\d\d:\d\d ", "DATE ", text)
-    text = re.sub(r"haproxy\[\d+\]", "haproxy[PID]", text)
+    text = re.sub(r"(\w+)\[\d+\]: ", r"\1[PID]: ", text)
     text = re.sub(r"127\.0\.0\.1:\d{4,5}", "127.0.0.1:PORT", text)
     text = re.sub(r"(?<= )\+?-?\d+/-?\d+/-?\d+/-?\d+/\+?-?\d+(?= )", lambda m: re.sub(r"\d+", "T", re.sub(r"-1", "no", m.group())), text)
+    text = re.sub(r" \d+/\d+/\d+ (?=\d+ [-A-Za-z]{2} )", " T/T/T ", text)
     text = re.sub(r"\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT", "DATE", text)
     text = re.sub(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "UUID", text)
     return text

@@ -72,8 +72,8 @@ static void test_refusals(void)
 		{ "backend b from nope\n", "defaults section 'nope' not found for backend 'b'." },
 		{ "frontend f\n bind 127.0.0.1\n",
 		  "'bind' : missing port specification in '127.0.0.1'" },
-		{ "backend b\n balance source\n",
-		  "balance algorithm 'source' is not supported yet." },
+		{ "backend b\n balance log-hash upper\n",
+		  "balance algorithm 'log-hash' is not supported yet (log backends)." },
 		{ "backend b\n id 7\nbackend c\n id 7\n",
 		  "backend c reuses same custom id as backend b (declared at test:5)." },
 		{ "frontend f\n bind :27001 nice 5000\n",
@@ -99,7 +99,7 @@ static void test_later(void)
 	static const char *const lines[] = {
 		" server s 127.0.0.1:1 check", " cookie X insert", " option httpchk",
 		" server s 127.0.0.1:1 resolvers x", " stick-table type ip size 1k",
-		" retry-on all-retryable-errors", " load-server-state-from-file global",
+		" load-server-state-from-file global",
 	};
 
 	for (unsigned i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* server_dynamic_priv.h - servers that are added and removed at run time
+ *
+ * Threads: any. A new server is in maintenance. What is removed stays in memory as long as its
+ * generation, but nobody finds it any more.
+ * Manual : management 9.3, add server, del server, wait srv-removable.
+ */
+#ifndef PROXY_SERVER_DYNAMIC_PRIV_H
+#define PROXY_SERVER_DYNAMIC_PRIV_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct proxy;
+struct server;
+
+enum server_removal {
+	SERVER_REMOVAL_NOW,
+	SERVER_REMOVAL_LATER, /* when its connections are gone */
+	SERVER_REMOVAL_NEVER, /* something else must change first */
+};
+
+/* Adds a server to <be> from the words of a `server` line ("server", name, address, options);
+ * words[count] is NULL. False: <error> tells why.
+ */
+bool server_add(struct proxy *be, char **words, int count, char *error, size_t size);
+/* May it be removed, and if not, *why not (static). */
+enum server_removal server_removal_state(const struct server *srv, const char **why);
+/* Has its idle connections closed on all threads, and <done> called then on this one. False: there
+ * are none, or no memory: <done> will not be called.
+ */
+bool server_flush(struct server *srv, void (*done)(void *ctx), void *ctx);
+/* Removes it; false: *error tells why (static). */
+bool server_remove(struct server *srv, const char **error);
+/* The options that server_add() takes, one by one; NULL behind the last. */
+const char *server_dynamic_option(unsigned i);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* server_flush.c - closes the idle connections to a server on all threads, for who removes it */
+#include <stdlib.h>
+#include "conf/conf.h"
+#include "core/mailbox.h"
+#include "proxy/proxy.h"
+#include "proxy/server.h"
+#include "server_conn.h"
+
+struct flush {
+	struct server *server;
+	struct config *config; /* counted: keeps the server */
+	void (*done)(void *ctx);
+	void *ctx;
+};
+
+static void flush_here(void *ctx)
+{
+	server_conn_close_idle(((struct flush *)ctx)->server);
+}
+
+static void flush_done(void *ctx)
+{
+	struct flush *f = ctx;
+
+	f->done(f->ctx);
+	config_drop(&f->config);
+	free(f);
+}
+
+static bool flush(struct server *srv, void (*done)(void *ctx), void *ctx)
+{
+	struct flush *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return false;
+	f->server = srv;
+	f->config = config_take(srv->proxy->config);
+	f->done = done;
+	f->ctx = ctx;
+	if (thread_call_all(flush_here, flush_done, f))
+		return true;
+	config_drop(&f->config);
+	free(f);
+	return false;
+}
+
+void server_flush_init(void)
+{
+	server_set_flush_hook(flush);
+}

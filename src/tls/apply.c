@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* apply.c - what commands have changed is given to bind lines and servers, as a whole or not at all
+ */
+#include <stdio.h>
+#include <string.h>
+#include "ctl_priv.h"
+
+/* Is <b> one that an earlier use of <e> had too? */
+static bool was_before(const struct tls_entry *e, const struct tls_use *until)
+{
+	const struct tls_use *u;
+
+	list_for_each(u, &e->uses, of_entry) {
+		if (u == until)
+			return false;
+		if (u->bind == until->bind)
+			return true;
+	}
+	return false;
+}
+
+static bool renew_server(struct tls_server *s, char *why, size_t size)
+{
+	SSL_CTX *ctx = tls_server_make_ssl(s, why, size);
+
+	if (ctx)
+		tls_server_replace(s, ctx);
+	return ctx != NULL;
+}
+
+bool tls_ctl_apply(struct tls_entry *e, unsigned *dots, char *why, size_t size)
+{
+	struct tls_server *s;
+	struct tls_use *u;
+
+	*dots = 0;
+	list_for_each(u, &e->uses, of_entry) {
+		(*dots)++;
+		if (!was_before(e, u) && !tls_names_publish(u->bind)) {
+			snprintf(why, size, "out of memory");
+			return false;
+		}
+	}
+	list_for_each(s, &tls_global_of(tls_live())->servers, link)
+		if (s->entry == e) {
+			(*dots)++;
+			if (!renew_server(s, why, size))
+				return false;
+		}
+	return true;
+}
+
+static bool names_it(const struct tls_settings *set, const char *name)
+{
+	const char *files[] = { set->ca_file, set->ca_verify_file, set->crl_file };
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
+		if (files[i] && strcmp(files[i], name) == 0)
+			return true;
+	return false;
+}
+
+bool tls_ctl_ca_is_used(struct config *cfg, const struct tls_ca *ca)
+{
+	struct tls_global *g = tls_global_of(cfg);
+	struct tls_server *s;
+	struct tls_bind *b;
+
+	list_for_each(b, &g->binds, link)
+		for (struct tls_ctx *c = b->ctxs; c; c = c->next)
+			if (names_it(&c->set, ca->name))
+				return true;
+	list_for_each(s, &g->servers, link)
+		if (names_it(&s->set, ca->name))
+			return true;
+	return false;
+}
+
+/* New contexts for the sets of <b> that name the file. */
+static bool renew_bind(struct tls_bind *b, const struct tls_ca *ca, char *why, size_t size)
+{
+	bool changed = false;
+
+	for (struct tls_ctx *c = b->ctxs; c; c = c->next) {
+		SSL_CTX *ssl;
+
+		if (!names_it(&c->set, ca->name))
+			continue;
+		ssl = tls_bind_make_ssl(b, &c->set, why, size);
+		if (!ssl)
+			return false;
+		SSL_CTX_free(c->ssl); /* names in use hold theirs */
+		c->ssl = ssl;
+		changed = true;
+	}
+	return !changed || tls_names_publish(b);
+}
+
+bool tls_ctl_apply_ca(struct config *cfg, const struct tls_ca *ca, char *why, size_t size)
+{
+	struct tls_global *g = tls_global_of(cfg);
+	struct tls_server *s;
+	struct tls_bind *b;
+
+	list_for_each(b, &g->binds, link)
+		if (!renew_bind(b, ca, why, size))
+			return false;
+	list_for_each(s, &g->servers, link)
+		if (names_it(&s->set, ca->name) && !renew_server(s, why, size))
+			return false;
+	return true;
+}

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ca_ctl.c - edge file: CA files and revocation lists shown and replaced. Manual: management 9.3
+ *
+ * Both kinds have the same commands; what differs is words. keyword "crl" of the command tells.
+ */
+#include <openssl/x509.h>
+#include <stdlib.h>
+#include <string.h>
+#include "ctl_priv.h"
+
+static struct tls_store *store(void)
+{
+	return tls_store_of(tls_live());
+}
+
+static bool wants_crl(const struct ctl_request *rq)
+{
+	return strstr(rq->command->words, "crl-file") != NULL;
+}
+
+/* "CA" or "CRL", for messages. */
+static const char *kind(const struct ctl_request *rq)
+{
+	return wants_crl(rq) ? "CRL" : "CA";
+}
+
+/* The file of the command's kind with this name; NULL: none. */
+static struct tls_ca *find(const struct ctl_request *rq, const char *name)
+{
+	struct tls_ca *ca = tls_store_ca_find(store(), name);
+
+	return ca && ca->is_crl == wants_crl(rq) ? ca : NULL;
+}
+
+/* --- showing ---------------------------------------------------------------------------------- */
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp((*(struct tls_ca *const *)a)->name, (*(struct tls_ca *const *)b)->name);
+}
+
+static struct tls_ca **sorted(const struct ctl_request *rq, unsigned *count)
+{
+	struct tls_ca **all, *ca;
+	unsigned n = 0;
+
+	for (ca = tls_store_ca_first(store()); ca; ca = tls_store_ca_next(ca))
+		n++;
+	all = n ? malloc(n * sizeof(*all)) : NULL;
+	*count = 0;
+	for (ca = tls_store_ca_first(store()); all && ca; ca = tls_store_ca_next(ca))
+		if (ca->is_crl == wants_crl(rq))
+			all[(*count)++] = ca;
+	if (all)
+		qsort(all, *count, sizeof(*all), by_name);
+	return all;
+}
+
+static void list_one(struct ctl_request *rq, const struct tls_ca *ca, bool pending)
+{
+	strbuf_printf(rq->out, "%s%s", pending ? "*" : "", ca->name);
+	if (!ca->is_crl)
+		strbuf_printf(rq->out, " - %d certificate(s)",
+			      (int)sk_X509_num(pending ? ca->pending : ca->certs) > 0 ?
+			      sk_X509_num(pending ? ca->pending : ca->certs) : 0);
+	strbuf_add_char(rq->out, '\n');
+}
+
+static void list_all(struct ctl_request *rq)
+{
+	unsigned count;
+	struct tls_ca **all = sorted(rq, &count);
+	bool any = false;
+
+	for (unsigned i = 0; i < count; i++) {
+		if (!all[i]->has_pending)
+			continue;
+		if (!any)
+			strbuf_add_str(rq->out, "# transaction\n");
+		any = true;
+		list_one(rq, all[i], true);
+	}
+	strbuf_add_str(rq->out, "# filename\n");
+	for (unsigned i = 0; i < count; i++)
+		list_one(rq, all[i], false);
+	free(all);
+}
+
+static void show_certs(struct ctl_request *rq, STACK_OF(X509) *certs, int only)
+{
+	for (int i = 0; i < sk_X509_num(certs); i++) {
+		if (only && only != i + 1)
+			continue;
+		strbuf_printf(rq->out, " \nCertificate #%d:\n", i + 1);
+		tls_ctl_put_cert(rq->out, sk_X509_value(certs, i), NULL);
+	}
+}
+
+static void show_crls(struct ctl_request *rq, STACK_OF(X509_CRL) *crls)
+{
+	for (int i = 0; i < sk_X509_CRL_num(crls); i++) {
+		BIO *bio = BIO_new(BIO_s_mem());
+		char *p;
+		long len;
+
+		if (!bio)
+			return;
+		X509_CRL_print(bio, sk_X509_CRL_value(crls, i));
+		len = BIO_get_mem_data(bio, &p);
+		strbuf_printf(rq->out, " \nCertificate Revocation List #%d:\n", i + 1);
+		if (len > 0)
+			strbuf_add(rq->out, slice_make(p, (size_t)len));
+		BIO_free(bio);
+	}
+}
+
+static void show_one(struct ctl_request *rq, const char *name)
+{
+	const char *colon = strrchr(name, ':');
+	char *base = colon && colon[1] ? strndup(name, (size_t)(colon - name)) : strdup(name);
+	bool pending = *name == '*';
+	struct tls_ca *ca = base ? find(rq, base + pending) : NULL;
+
+	if (!ca || (pending && !ca->has_pending)) {
+		ctl_error(rq, wants_crl(rq) ? "Can't display the CRL file : Not found!"
+					    : "Can't display the CA file : Not found!");
+	} else {
+		strbuf_printf(rq->out, "Filename: %s%s\nStatus: %s\n", pending ? "*" : "", ca->name,
+			      tls_ctl_ca_is_used(tls_live(), ca) ? "Used" : "Unused");
+		show_certs(rq, pending ? ca->pending : ca->certs, colon ? atoi(colon + 1) : 0);
+		if (ca->is_crl)
+			show_crls(rq, pending ? ca->pending_crls : ca->crls);
+	}
+	free(base);
+}
+
+static enum ctl_step show(struct ctl_request *rq)
+{
+	tls_store_lock();
+	if (rq->words[rq->at])
+		show_one(rq, rq->words[rq->at]);
+	else
+		list_all(rq);
+	tls_store_unlock();
+	return CTL_DONE;
+}
+
+/* --- changing --------------------------------------------------------------------------------- */
+
+static const char *take_name(struct ctl_request *rq, bool payload)
+{
+	const char *name = rq->words[rq->at];
+
+	if (name && (!payload || rq->payload.ptr))
+		return name;
+	ctl_error(rq, payload ? "'%s' expects a filename and CAs as a payload"
+			      : "'%s' expects a filename", rq->command->words);
+	return NULL;
+}
+
+/* What <ca> has now is where an addition begins. */
+static void begin_from_current(struct tls_ca *ca)
+{
+	ca->pending = ca->certs ? X509_chain_up_ref(ca->certs) : NULL;
+	ca->has_pending = true;
+}
+
+static void change(struct ctl_request *rq, const char *name, bool add)
+{
+	struct tls_ca *ca = find(rq, name);
+
+	if (!ca) {
+		ctl_error(rq, "Can't replace a %s file which is not referenced by the "
+			  "configuration!\nCan't update %s!", kind(rq), name);
+		return;
+	}
+	if (!add)
+		tls_ca_forget_pending(ca);
+	else if (!ca->has_pending)
+		begin_from_current(ca);
+	if (!tls_ca_read(rq->payload, &ca->pending, &ca->pending_crls)) {
+		if (!add)
+			tls_ca_forget_pending(ca);
+		ctl_error(rq, "Invalid %s file or no certificate in it!\nCan't update %s!",
+			  kind(rq), name);
+		return;
+	}
+	ca->has_pending = true;
+	ctl_say(rq, "transaction created for %s %s!", kind(rq), name);
+}
+
+static enum ctl_step set_file(struct ctl_request *rq)
+{
+	const char *name = take_name(rq, true);
+
+	if (!name)
+		return CTL_DONE;
+	tls_store_lock();
+	change(rq, name, strncmp(rq->command->words, "add", 3) == 0);
+	tls_store_unlock();
+	return CTL_DONE;
+}
+
+static enum ctl_step new_file(struct ctl_request *rq)
+{
+	const char *name = take_name(rq, false);
+
+	if (!name)
+		return CTL_DONE;
+	tls_store_lock();
+	if (tls_store_ca_find(store(), name))
+		ctl_error(rq, "%s file '%s' already exists!", kind(rq), name);
+	else if (!tls_store_ca_new(store(), name, wants_crl(rq)))
+		ctl_error(rq, "out of memory");
+	else
+		ctl_say(rq, "New %s file created '%s'!", kind(rq), name);
+	tls_store_unlock();
+	return CTL_DONE;
+}
+
+static void swap_pending(struct tls_ca *ca)
+{
+	STACK_OF(X509) *certs = ca->certs;
+	STACK_OF(X509_CRL) *crls = ca->crls;
+
+	ca->certs = ca->pending;
+	ca->crls = ca->pending_crls;
+	ca->pending = certs;
+	ca->pending_crls = crls;
+}
+
+static void commit(struct ctl_request *rq, const char *name)
+{
+	struct tls_ca *ca = find(rq, name);
+	char why[512];
+
+	if (!ca || !ca->has_pending) {
+		ctl_error(rq, "No ongoing transaction! !\nCan't commit %s!", name);
+		return;
+	}
+	swap_pending(ca);
+	if (!tls_ctl_apply_ca(tls_live(), ca, why, sizeof(why))) {
+		swap_pending(ca);
+		ctl_error(rq, "%s\nCan't commit %s!", why, name);
+		return;
+	}
+	tls_ca_forget_pending(ca);
+	ctl_say(rq, "Committing %s\nSuccess!", name);
+}
+
+static enum ctl_step commit_file(struct ctl_request *rq)
+{
+	const char *name = take_name(rq, false);
+
+	if (!name)
+		return CTL_DONE;
+	tls_store_lock();
+	commit(rq, name);
+	tls_store_unlock();
+	return CTL_DONE;
+}
+
+static enum ctl_step abort_file(struct ctl_request *rq)
+{
+	const char *name = take_name(rq, false);
+	struct tls_ca *ca;
+
+	if (!name)
+		return CTL_DONE;
+	tls_store_lock();
+	ca = find(rq, name);
+	if (!ca || !ca->has_pending) {
+		ctl_error(rq, "No ongoing transaction!");
+	} else {
+		tls_ca_forget_pending(ca);
+		ctl_say(rq, "Transaction aborted for certificate '%s'!", name);
+	}
+	tls_store_unlock();
+	return CTL_DONE;
+}
+
+static enum ctl_step del_file(struct ctl_request *rq)
+{
+	const char *name = take_name(rq, false);
+	struct tls_ca *ca;
+
+	if (!name)
+		return CTL_DONE;
+	tls_store_lock();
+	ca = find(rq, name);
+	if (!ca) {
+		ctl_error(rq, "Can't remove the %s file: %s file '%s' doesn't exist!", kind(rq),
+			  kind(rq), name);
+	} else if (tls_ctl_ca_is_used(tls_live(), ca)) {
+		ctl_error(rq, "Can't remove the %s file: %s file '%s' in use, can't be deleted!",
+			  kind(rq), kind(rq), name);
+	} else {
+		tls_store_ca_remove(store(), ca);
+		ctl_say(rq, "%s file '%s' deleted!", kind(rq), name);
+	}
+	tls_store_unlock();
+	return CTL_DONE;
+}
+
+#define BOTH(verb, who, values, runner, what) \
+	{ .words = verb " ssl ca-file", .level = who, .syntax = values, \
+	  .help = what " a file of authorities", .run = runner }, \
+	{ .words = verb " ssl crl-file", .level = who, .syntax = values, \
+	  .help = what " a file of revoked certificates", .run = runner }
+
+static const struct ctl_command commands[] = {
+	BOTH("show", CTL_OPERATOR, "[<file>[:<index>]]", show, "list files, or tell all of"),
+	BOTH("set", CTL_ADMIN, "<file> <payload>", set_file, "prepare another content of"),
+	{ .words = "add ssl ca-file", .level = CTL_ADMIN, .syntax = "<file> <payload>",
+	  .help = "prepare an addition to a file of authorities", .run = set_file },
+	BOTH("new", CTL_ADMIN, "<file>", new_file, "make an empty entry for"),
+	BOTH("commit", CTL_ADMIN, "<file>", commit_file, "use from now on what was prepared for"),
+	BOTH("abort", CTL_ADMIN, "<file>", abort_file, "forget what was prepared for"),
+	BOTH("del", CTL_ADMIN, "<file>", del_file, "forget, if nobody uses it,"),
+	{ 0 }
+};
+
+const struct module mod_tls_ca_ctl = { .name = "tls-authority-commands", .commands = commands };

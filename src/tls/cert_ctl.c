@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* cert_ctl.c - edge file: certificates shown and replaced. Manual: management 9.3 */
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <stdlib.h>
+#include <string.h>
+#include "ctl_priv.h"
+
+static struct tls_store *store(void)
+{
+	return tls_store_of(tls_live());
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp((*(struct tls_entry *const *)a)->name, (*(struct tls_entry *const *)b)->name);
+}
+
+/* All certificates sorted by name, to free; *count of them. NULL: none, or no memory. */
+static struct tls_entry **sorted(unsigned *count)
+{
+	struct tls_entry **all, *e;
+	unsigned n = 0;
+
+	for (e = tls_store_first(store()); e; e = tls_store_next(e))
+		n++;
+	all = n ? malloc(n * sizeof(*all)) : NULL;
+	*count = 0;
+	for (e = tls_store_first(store()); all && e; e = tls_store_next(e))
+		all[(*count)++] = e;
+	if (all)
+		qsort(all, *count, sizeof(*all), by_name);
+	return all;
+}
+
+static void list_all(struct ctl_request *rq)
+{
+	unsigned count;
+	struct tls_entry **all = sorted(&count);
+	bool pending = false;
+
+	for (unsigned i = 0; i < count; i++) {
+		if (!all[i]->pending)
+			continue;
+		if (!pending)
+			strbuf_add_str(rq->out, "# transaction\n");
+		pending = true;
+		strbuf_printf(rq->out, "*%s\n", all[i]->name);
+	}
+	strbuf_add_str(rq->out, "# filename\n");
+	for (unsigned i = 0; i < count; i++)
+		strbuf_printf(rq->out, "%s\n", all[i]->name);
+	free(all);
+}
+
+static const char *status_of(const struct tls_entry *e, bool pending)
+{
+	struct tls_server *s;
+
+	if (pending)
+		return "Uncommitted";
+	if (!e->cert)
+		return "Empty";
+	list_for_each(s, &tls_global_of(tls_live())->servers, link)
+		if (s->entry == e)
+			return "Used";
+	return list_is_empty(&e->uses) ? "Unused" : "Used";
+}
+
+static void show_one(struct ctl_request *rq, const struct tls_entry *e, bool pending)
+{
+	const struct tls_cert *c = pending ? e->pending : e->cert;
+	const struct tls_cert_files *f = &e->files;
+
+	strbuf_printf(rq->out, "Filename: %s%s\n", pending ? "*" : "", e->name);
+	if (f->crt)
+		strbuf_printf(rq->out, "Crt filename: %s\n", f->crt);
+	if (f->key)
+		strbuf_printf(rq->out, "Key filename: %s\n", f->key);
+	if (f->ocsp)
+		strbuf_printf(rq->out, "OCSP filename: %s\n", f->ocsp);
+	if (f->sctl)
+		strbuf_printf(rq->out, "SCTL filename: %s\n", f->sctl);
+	strbuf_printf(rq->out, "Status: %s\n", status_of(e, pending));
+	if (c && c->leaf)
+		tls_ctl_put_cert(rq->out, c->leaf, c->chain);
+	strbuf_add_str(rq->out, "OCSP Response Key: \n");
+}
+
+static enum ctl_step show_cert(struct ctl_request *rq)
+{
+	const char *name = rq->words[rq->at];
+	struct tls_entry *e;
+	bool pending;
+
+	tls_store_lock();
+	if (!name) {
+		list_all(rq);
+	} else {
+		pending = *name == '*';
+		e = tls_store_find(store(), name + pending);
+		if (!e || (pending && !e->pending))
+			ctl_error(rq, "Can't display the certificate: Not found or the certificate "
+				  "is a bundle!");
+		else
+			show_one(rq, e, pending);
+	}
+	tls_store_unlock();
+	return CTL_DONE;
+}
+
+/* --- changing --------------------------------------------------------------------------------- */
+
+/* The certificate that a name means, and which part: "a.pem.key" is the key of a.pem. */
+static struct tls_entry *find_part(const char *name, enum tls_part *part)
+{
+	static const struct { const char *extension; enum tls_part part; } parts[] = {
+		{ ".key", TLS_PART_KEY }, { ".ocsp", TLS_PART_OCSP },
+		{ ".issuer", TLS_PART_ISSUER }, { ".sctl", TLS_PART_SCTL },
+	};
+	struct tls_entry *e = tls_store_find(store(), name);
+	size_t len = strlen(name);
+	char *base;
+
+	*part = TLS_PART_CERT;
+	for (size_t i = 0; !e && i < sizeof(parts) / sizeof(*parts); i++) {
+		size_t n = strlen(parts[i].extension);
+
+		if (len <= n || strcmp(name + len - n, parts[i].extension) != 0)
+			continue;
+		base = strndup(name, len - n);
+		e = base ? tls_store_find(store(), base) : NULL;
+		free(base);
+		*part = parts[i].part;
+	}
+	return e;
+}
+
+static void change(struct ctl_request *rq, const char *name)
+{
+	enum tls_part part;
+	struct tls_entry *e = find_part(name, &part);
+	struct tls_cert *c;
+	char why[512];
+	bool first;
+
+	if (!e) {
+		ctl_error(rq, "Can't replace a certificate which is not referenced by the "
+			  "configuration!\nCan't update %s!", name);
+		return;
+	}
+	first = !e->pending;
+	c = tls_cert_change(e->pending ? e->pending : e->cert, part, rq->payload, name, why,
+			    sizeof(why));
+	if (!c) {
+		ctl_error(rq, "%s\nCan't update %s!", why, name);
+		return;
+	}
+	tls_cert_drop(&e->pending);
+	e->pending = c;
+	ctl_say(rq, first ? "Transaction created for certificate %s!"
+			  : "Transaction updated for certificate %s!", e->name);
+}
+
+static enum ctl_step set_cert(struct ctl_request *rq)
+{
+	if (rq->count - rq->at < 1 || !rq->payload.ptr) {
+		ctl_error(rq, "'set ssl cert' expects a filename and a certificate as a payload");
+		return CTL_DONE;
+	}
+	tls_store_lock();
+	change(rq, rq->words[rq->at]);
+	tls_store_unlock();
+	return CTL_DONE;
+}
+
+/* The only argument; NULL: reported. */
+static const char *take_name(struct ctl_request *rq)
+{
+	if (rq->words[rq->at])
+		return rq->words[rq->at];
+	ctl_error(rq, "'%s' expects a filename", rq->command->words);
+	return NULL;
+}
+
+static enum ctl_step new_cert(struct ctl_request *rq)
+{
+	const char *name = take_name(rq);
+
+	if (!name)
+		return CTL_DONE;
+	tls_store_lock();
+	if (tls_store_find(store(), name))
+		ctl_error(rq, "Certificate '%s' already exists!", name);
+	else if (!tls_store_add(store(), name, NULL))
+		ctl_error(rq, "out of memory");
+	else
+		ctl_say(rq, "New empty certificate store '%s'!", name);
+	tls_store_unlock();
+	return CTL_DONE;
+}
+
+static void commit(struct ctl_request *rq, const char *name)
+{
+	struct tls_entry *e = tls_store_find(store(), name);
+	struct tls_cert *old;
+	char why[512];
+	unsigned dots;
+
+	if (!e || !e->pending) {
+		ctl_error(rq, "No ongoing transaction! !\nCan't commit %s!", name);
+		return;
+	}
+	if (!tls_cert_is_usable(e->pending, name, why, sizeof(why))) {
+		ctl_error(rq, "%s\nCan't commit %s!", why, name);
+		return;
+	}
+	old = e->cert;
+	e->cert = e->pending;
+	e->pending = NULL;
+	if (!tls_ctl_apply(e, &dots, why, sizeof(why))) {
+		tls_cert_drop(&e->cert);
+		e->cert = old;
+		ctl_error(rq, "%s\nCan't commit %s!", why, name);
+		return;
+	}
+	tls_cert_drop(&old);
+	strbuf_printf(rq->out, "Committing %s", name);
+	while (dots--)
+		strbuf_add_char(rq->out, '.');
+	strbuf_add_str(rq->out, "\nSuccess!\n");
+}
+
+static enum ctl_step commit_cert(struct ctl_request *rq)
+{
+	const char *name = take_name(rq);
+
+	if (!name)
+		return CTL_DONE;
+	tls_store_lock();
+	commit(rq, name);
+	tls_store_unlock();
+	return CTL_DONE;
+}
+
+static enum ctl_step abort_cert(struct ctl_request *rq)
+{
+	const char *name = take_name(rq);
+	struct tls_entry *e;
+
+	if (!name)
+		return CTL_DONE;
+	tls_store_lock();
+	e = tls_store_find(store(), name);
+	if (!e || !e->pending) {
+		ctl_error(rq, "No ongoing transaction!");
+	} else {
+		tls_cert_drop(&e->pending);
+		ctl_say(rq, "Transaction aborted for certificate '%s'!", name);
+	}
+	tls_store_unlock();
+	return CTL_DONE;
+}
+
+static enum ctl_step del_cert(struct ctl_request *rq)
+{
+	const char *name = take_name(rq);
+	struct tls_entry *e;
+
+	if (!name)
+		return CTL_DONE;
+	tls_store_lock();
+	e = tls_store_find(store(), name);
+	if (!e)
+		ctl_error(rq, "Can't remove the certificate: certificate '%s' doesn't exist!",
+			  name);
+	else if (strcmp(status_of(e, false), "Used") == 0)
+		ctl_error(rq, "Can't remove the certificate: certificate '%s' in use, can't be "
+			  "deleted!", name);
+	else {
+		tls_store_remove(store(), e);
+		ctl_say(rq, "Certificate '%s' deleted!", name);
+	}
+	tls_store_unlock();
+	return CTL_DONE;
+}
+
+static enum ctl_step dump_cert(struct ctl_request *rq)
+{
+	const char *name = take_name(rq);
+	BIO *bio = name ? BIO_new(BIO_s_mem()) : NULL;
+	struct tls_entry *e;
+	char *p;
+	long len;
+
+	if (!bio)
+		return CTL_DONE;
+	tls_store_lock();
+	e = tls_store_find(store(), name + (*name == '*'));
+	if (e && (*name == '*' ? e->pending : e->cert)) {
+		const struct tls_cert *c = *name == '*' ? e->pending : e->cert;
+
+		if (c->key)
+			PEM_write_bio_PrivateKey(bio, c->key, NULL, NULL, 0, NULL, NULL);
+		if (c->leaf)
+			PEM_write_bio_X509(bio, c->leaf);
+		for (int i = 0; i < sk_X509_num(c->chain); i++)
+			PEM_write_bio_X509(bio, sk_X509_value(c->chain, i));
+		len = BIO_get_mem_data(bio, &p);
+		strbuf_add(rq->out, slice_make(p, (size_t)len));
+	} else {
+		ctl_error(rq, "Can't dump the certificate: Not found or the certificate is a "
+			  "bundle!");
+	}
+	tls_store_unlock();
+	BIO_free(bio);
+	return CTL_DONE;
+}
+
+static const struct ctl_command commands[] = {
+	{ .words = "show ssl cert", .level = CTL_OPERATOR, .syntax = "[<certfile>]",
+	  .help = "list certificates, or tell all of one", .run = show_cert },
+	{ .words = "set ssl cert", .level = CTL_ADMIN, .syntax = "<certfile> <payload>",
+	  .help = "prepare another content of a certificate", .run = set_cert },
+	{ .words = "new ssl cert", .level = CTL_ADMIN, .syntax = "<certfile>",
+	  .help = "make an empty certificate", .run = new_cert },
+	{ .words = "commit ssl cert", .level = CTL_ADMIN, .syntax = "<certfile>",
+	  .help = "use what was prepared from now on", .run = commit_cert },
+	{ .words = "abort ssl cert", .level = CTL_ADMIN, .syntax = "<certfile>",
+	  .help = "forget what was prepared", .run = abort_cert },
+	{ .words = "del ssl cert", .level = CTL_ADMIN, .syntax = "<certfile>",
+	  .help = "forget a certificate that nobody uses", .run = del_cert },
+	{ .words = "dump ssl cert", .level = CTL_ADMIN, .syntax = "<certfile>",
+	  .help = "print a certificate with its key", .run = dump_cert },
+	{ 0 }
+};
+
+const struct module mod_tls_cert_ctl = { .name = "tls-certificate-commands",
+					 .commands = commands };

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ctl_priv.h - what the files of TLS commands share. Under the store's lock. */
+#ifndef TLS_CTL_PRIV_H
+#define TLS_CTL_PRIV_H
+
+#include "ctl/ctl.h"
+#include "tls_priv.h"
+
+/* The lines about a certificate: "Serial: ...", up to the issuer. */
+void tls_ctl_put_cert(struct strbuf *out, X509 *x, STACK_OF(X509) *chain);
+/* Publishes the names of each bind line that uses <e>, and contexts of each server. *dots: how many
+ * uses there were. False: <why>.
+ */
+bool tls_ctl_apply(struct tls_entry *e, unsigned *dots, char *why, size_t size);
+/* Makes the contexts of whoever uses <ca> anew. Same. */
+bool tls_ctl_apply_ca(struct config *cfg, const struct tls_ca *ca, char *why, size_t size);
+/* Does a line of the configuration use it? */
+bool tls_ctl_ca_is_used(struct config *cfg, const struct tls_ca *ca);
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ctl_text.c - a certificate in the words of commands */
+#include <openssl/err.h>
+#include <openssl/x509v3.h>
+#include "ctl_priv.h"
+
+/* Appends what OpenSSL wrote to <bio>, in one line, and frees it. */
+static void put_bio(struct strbuf *out, const char *label, BIO *bio)
+{
+	char *p;
+	long len = bio ? BIO_get_mem_data(bio, &p) : 0;
+
+	strbuf_add_str(out, label);
+	if (len > 0)
+		strbuf_add(out, slice_make(p, (size_t)len));
+	strbuf_add_char(out, '\n');
+	BIO_free(bio);
+	ERR_clear_error();
+}
+
+static BIO *serial_of(X509 *x)
+{
+	BIO *bio = BIO_new(BIO_s_mem());
+	const ASN1_INTEGER *n = X509_get0_serialNumber(x);
+
+	for (int i = 0; bio && i < n->length; i++)
+		BIO_printf(bio, "%02X", n->data[i]);
+	return bio;
+}
+
+static BIO *date_of(const ASN1_TIME *t)
+{
+	BIO *bio = BIO_new(BIO_s_mem());
+
+	if (bio)
+		ASN1_TIME_print(bio, t);
+	return bio;
+}
+
+static BIO *names_of(X509 *x)
+{
+	int at = X509_get_ext_by_NID(x, NID_subject_alt_name, -1);
+	BIO *bio = at >= 0 ? BIO_new(BIO_s_mem()) : NULL;
+
+	if (bio)
+		X509V3_EXT_print(bio, X509_get_ext(x, at), 0, 0);
+	return bio;
+}
+
+static BIO *digest_of(X509 *x)
+{
+	unsigned char digest[EVP_MAX_MD_SIZE];
+	BIO *bio = BIO_new(BIO_s_mem());
+	unsigned len = 0;
+
+	if (bio && X509_digest(x, EVP_sha1(), digest, &len) == 1)
+		for (unsigned i = 0; i < len; i++)
+			BIO_printf(bio, "%02X", digest[i]);
+	return bio;
+}
+
+static void put_name(struct strbuf *out, const char *label, X509_NAME *name)
+{
+	char *text = X509_NAME_oneline(name, NULL, 0);
+
+	strbuf_printf(out, "%s%s\n", label, text ? text : "");
+	OPENSSL_free(text);
+}
+
+void tls_ctl_put_cert(struct strbuf *out, X509 *x, STACK_OF(X509) *chain)
+{
+	char room[64];
+	struct slice key = tls_cert_key_name(x, room, sizeof(room));
+
+	put_bio(out, "Serial: ", serial_of(x));
+	put_bio(out, "notBefore: ", date_of(X509_get0_notBefore(x)));
+	put_bio(out, "notAfter: ", date_of(X509_get0_notAfter(x)));
+	put_bio(out, "Subject Alternative Name: ", names_of(x));
+	strbuf_printf(out, "Algorithm: %.*s\n", (int)key.len, key.ptr ? key.ptr : "");
+	put_bio(out, "SHA1 FingerPrint: ", digest_of(x));
+	put_name(out, "Subject: ", X509_get_subject_name(x));
+	put_name(out, "Issuer: ", X509_get_issuer_name(x));
+	for (int i = 0; i < sk_X509_num(chain); i++) {
+		put_name(out, "Chain Subject: ", X509_get_subject_name(sk_X509_value(chain, i)));
+		put_name(out, "Chain Issuer: ", X509_get_issuer_name(sk_X509_value(chain, i)));
+	}
+}

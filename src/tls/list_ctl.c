@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* list_ctl.c - edge file: crt-lists, names and ticket keys. Manual: management 9.3 */
+#include <openssl/provider.h>
+#include <stdlib.h>
+#include <string.h>
+#include "ctl_priv.h"
+
+static struct tls_global *global(void)
+{
+	return tls_global_of(tls_live());
+}
+
+/* Is <list> the name that <use> came by? A slash at the end of a directory does not count. */
+static bool is_of(const struct tls_use *use, const char *list)
+{
+	size_t len = strlen(list), n = use->list ? strlen(use->list) : 0;
+
+	while (len > 1 && list[len - 1] == '/')
+		len--;
+	while (n > 1 && use->list[n - 1] == '/')
+		n--;
+	return use->list && n == len && memcmp(use->list, list, len) == 0;
+}
+
+/* The first bind line with this list; NULL: none. */
+static struct tls_bind *bind_with(const char *list)
+{
+	struct tls_bind *b;
+	struct tls_use *u;
+
+	list_for_each(b, &global()->binds, link)
+		list_for_each(u, &b->uses, of_bind)
+			if (is_of(u, list))
+				return b;
+	return NULL;
+}
+
+/* --- crt-lists -------------------------------------------------------------------------------- */
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static void put_list_name(struct strbuf *out, const char *before, const char *name)
+{
+	size_t len = strlen(name);
+
+	while (len > 1 && name[len - 1] == '/')
+		len--;
+	strbuf_printf(out, "%s%.*s\n", before, (int)len, name);
+}
+
+static void show_lists(struct ctl_request *rq)
+{
+	const char *names[1024];
+	unsigned count = 0;
+	struct tls_bind *b;
+	struct tls_use *u;
+
+	list_for_each(b, &global()->binds, link) {
+		list_for_each(u, &b->uses, of_bind) {
+			unsigned i = 0;
+
+			while (u->list && i < count && strcmp(names[i], u->list) != 0)
+				i++;
+			if (u->list && i == count && count < 1024)
+				names[count++] = u->list;
+		}
+	}
+	qsort(names, count, sizeof(*names), by_text);
+	for (unsigned i = 0; i < count; i++)
+		put_list_name(rq->out, "", names[i]);
+}
+
+static void show_list(struct ctl_request *rq, const char *name, bool numbered)
+{
+	struct tls_bind *b = bind_with(name);
+	struct tls_use *u;
+
+	if (!b) {
+		ctl_error(rq, "didn't find the specified filename");
+		return;
+	}
+	put_list_name(rq->out, "# ", name);
+	list_for_each(u, &b->uses, of_bind) {
+		if (!is_of(u, name))
+			continue;
+		strbuf_add_str(rq->out, u->entry->name);
+		if (numbered)
+			strbuf_printf(rq->out, ":%d", u->line);
+		if (u->options)
+			strbuf_printf(rq->out, " [%s]", u->options);
+		for (unsigned i = 0; i < u->filter_count; i++)
+			strbuf_printf(rq->out, " %.*s", (int)u->filters[i].len, u->filters[i].ptr);
+		strbuf_add_char(rq->out, '\n');
+	}
+}
+
+static enum ctl_step show_crt_list(struct ctl_request *rq)
+{
+	const char *name = rq->words[rq->at];
+	bool numbered = name && strcmp(name, "-n") == 0;
+
+	if (numbered)
+		name = rq->words[rq->at + 1];
+	tls_store_lock();
+	if (name)
+		show_list(rq, name, numbered);
+	else
+		show_lists(rq);
+	tls_store_unlock();
+	return CTL_DONE;
+}
+
+static bool add_to(struct tls_bind *b, const char *list, const char *text, int line, char *why,
+		   size_t size)
+{
+	struct tls_add a = { .cfg = tls_live(), .bind = b, .list = list, .line = line };
+	char *copy = strdup(text);
+	bool good = copy && tls_crt_list_line(&a, copy);
+	struct tls_use *u;
+
+	free(copy);
+	list_for_each(u, &b->uses, of_bind) {
+		if (good && !u->ctx)
+			u->ctx = tls_bind_ctx(b, u->own, a.why, sizeof(a.why));
+		good = good && u->ctx;
+	}
+	if (good)
+		return tls_names_publish(b);
+	snprintf(why, size, "%s", a.why);
+	return false;
+}
+
+/* Adds to every bind line that has the list. */
+static void add_line(struct ctl_request *rq, const char *list, const char *text, const char *cert)
+{
+	struct tls_bind *b;
+	struct tls_use *u;
+	char why[512] = "";
+
+	list_for_each(b, &global()->binds, link) {
+		const char *name = NULL;
+		int line = 0;
+
+		list_for_each(u, &b->uses, of_bind) {
+			if (!is_of(u, list))
+				continue;
+			name = u->list;
+			line = u->line > line ? u->line : line;
+		}
+		if (name && !add_to(b, name, text, line + 1, why, sizeof(why))) {
+			ctl_error(rq, "Can't edit the crt-list: %s", why);
+			return;
+		}
+	}
+	ctl_say(rq, "Inserting certificate '%s' in crt-list '%s'.\nSuccess!", cert, list);
+}
+
+static enum ctl_step add_crt_list(struct ctl_request *rq)
+{
+	const char *list = rq->words[rq->at], *cert = list ? rq->words[rq->at + 1] : NULL;
+	char *text = NULL, *name = NULL;
+	struct tls_entry *e;
+
+	if (rq->payload.ptr && list)
+		text = strndup(rq->payload.ptr, rq->payload.len);
+	else if (cert)
+		text = strdup(cert);
+	if (!text || !*text) {
+		ctl_error(rq, "'add ssl crtlist' expects a filename and a certificate name");
+		free(text);
+		return CTL_DONE;
+	}
+	name = strndup(text, strcspn(text, " \t\r\n["));
+	tls_store_lock();
+	e = name ? tls_store_find(tls_store_of(tls_live()), name) : NULL;
+	if (!bind_with(list))
+		ctl_error(rq, "Can't edit the crt-list: crt-list '%s' does not exist!", list);
+	else if (!e)
+		ctl_error(rq, "Can't edit the crt-list: certificate '%s' does not exist!", name);
+	else if (!e->cert)
+		ctl_error(rq, "Can't edit the crt-list: certificate '%s' is empty!", name);
+	else
+		add_line(rq, list, text, name);
+	tls_store_unlock();
+	free(text);
+	free(name);
+	return CTL_DONE;
+}
+
+/* Takes the entries out of every bind line that has the list; how many there were. */
+static unsigned remove_uses(const char *list, const struct tls_entry *e, int line)
+{
+	struct tls_use *u, *next;
+	struct tls_bind *b;
+	unsigned count = 0;
+
+	list_for_each(b, &global()->binds, link) {
+		bool changed = false;
+
+		list_for_each_safe(u, next, &b->uses, of_bind) {
+			if (!is_of(u, list) || u->entry != e || (line && u->line != line))
+				continue;
+			list_remove(&u->of_bind);
+			list_remove(&u->of_entry);
+			changed = true;
+			count++;
+		}
+		if (changed)
+			tls_names_publish(b);
+	}
+	return count;
+}
+
+static enum ctl_step del_crt_list(struct ctl_request *rq)
+{
+	const char *list = rq->words[rq->at], *word = list ? rq->words[rq->at + 1] : NULL;
+	const char *colon = word ? strrchr(word, ':') : NULL;
+	struct tls_entry *e;
+	char *name;
+	int line;
+
+	if (!word) {
+		ctl_error(rq, "'del ssl crtlist' expects a filename and a certificate name");
+		return CTL_DONE;
+	}
+	line = colon ? atoi(colon + 1) : 0;
+	name = line ? strndup(word, (size_t)(colon - word)) : strdup(word);
+	tls_store_lock();
+	e = name ? tls_store_find(tls_store_of(tls_live()), name) : NULL;
+	if (!bind_with(list))
+		ctl_error(rq, "Can't delete the entry: crt-list '%s' does not exist!", list);
+	else if (!e)
+		ctl_error(rq, "Can't delete the entry: certificate '%s' does not exist!", word);
+	else if (!remove_uses(list, e, line))
+		ctl_error(rq, "Can't delete the entry: certificate '%s' can't be found in crt-list "
+			  "'%s'!", word, list);
+	else
+		ctl_say(rq, "Entry '%s' deleted in crtlist '%s'!", name, list);
+	tls_store_unlock();
+	free(name);
+	return CTL_DONE;
+}
+
+/* --- names ------------------------------------------------------------------------------------ */
+
+static void put_date(struct strbuf *out, const ASN1_TIME *t)
+{
+	BIO *bio = BIO_new(BIO_s_mem());
+	char *p;
+	long len;
+
+	if (!bio)
+		return;
+	ASN1_TIME_print(bio, t);
+	len = BIO_get_mem_data(bio, &p);
+	strbuf_add_char(out, '\t');
+	if (len > 0)
+		strbuf_add(out, slice_make(p, (size_t)len));
+	BIO_free(bio);
+}
+
+static void put_row(struct strbuf *out, const struct tls_bind *b, const struct tls_name_row *r)
+{
+	static const char *const types[] = { "rsa", "ecdsa", "dsa" };
+	const struct tls_cert *c = r->use->entry->cert;
+
+	strbuf_printf(out, "%s/%s:%d\t%s%.*s\t", b->where.proxy, b->where.file, b->where.line,
+		      r->wildcard ? "*" : "", (int)r->name.len, r->name.ptr);
+	if (r->excluded)
+		strbuf_printf(out, "%s", r->excluded);
+	else
+		strbuf_add_char(out, '-');
+	strbuf_printf(out, "\t%s\t%s", types[c->type], r->use->entry->name);
+	put_date(out, X509_get0_notAfter(c->leaf));
+	put_date(out, X509_get0_notBefore(c->leaf));
+	strbuf_add_char(out, '\n');
+}
+
+/* Exact names, then the default, then wildcards. */
+static int by_sni(const void *a, const void *b)
+{
+	const struct tls_name_row *x = a, *y = b;
+	size_t len = x->name.len < y->name.len ? x->name.len : y->name.len;
+	int rank_x = x->wildcard ? x->name.len ? 2 : 1 : 0;
+	int rank_y = y->wildcard ? y->name.len ? 2 : 1 : 0;
+	int r = rank_x - rank_y;
+
+	if (!r && len)
+		r = memcmp(x->name.ptr, y->name.ptr, len);
+	return r ? r : (x->name.len > y->name.len) - (x->name.len < y->name.len);
+}
+
+static void show_names(struct strbuf *out, struct tls_bind *b)
+{
+	struct tls_name_row *rows, r;
+	unsigned count = 0, room = 0;
+	struct tls_use *u;
+
+	while (b->names && tls_names_row(b->names, room, &r))
+		room++;
+	list_for_each(u, &b->uses, of_bind)
+		room++;
+	rows = malloc((room + 1) * sizeof(*rows));
+	if (!rows)
+		return;
+	for (unsigned i = 0; b->names && tls_names_row(b->names, i, &r); i++)
+		if (!r.negative)
+			rows[count++] = r;
+	list_for_each(u, &b->uses, of_bind)
+		if (u->entry->cert &&
+		    tls_use_is_default(u, list_first(&b->uses, struct tls_use, of_bind)))
+			rows[count++] = (struct tls_name_row){ .wildcard = true, .use = u };
+	qsort(rows, count, sizeof(*rows), by_sni);
+	for (unsigned i = 0; i < count; i++)
+		put_row(out, b, &rows[i]);
+	free(rows);
+}
+
+static enum ctl_step show_sni(struct ctl_request *rq)
+{
+	const char *only = NULL;
+	struct tls_bind *b;
+
+	for (int i = rq->at; i < rq->count; i++)
+		if (strcmp(rq->words[i], "-f") == 0 && i + 1 < rq->count)
+			only = rq->words[++i];
+	strbuf_add_str(rq->out, "# Frontend/Bind\tSNI\tNegative Filter\tType\tFilename\tNotAfter\t"
+		       "NotBefore\n");
+	tls_store_lock();
+	list_for_each(b, &global()->binds, link)
+		if (!only || strcmp(only, b->where.proxy) == 0)
+			show_names(rq->out, b);
+	tls_store_unlock();
+	return CTL_DONE;
+}
+
+/* --- tickets, providers ----------------------------------------------------------------------- */
+
+static enum ctl_step show_tls_keys(struct ctl_request *rq)
+{
+	const char *which = rq->words[rq->at];
+
+	tls_store_lock();
+	strbuf_add_str(rq->out, which ? "# id secret\n" : "# id (file)\n");
+	tls_tickets_show(rq->out, which);
+	tls_store_unlock();
+	return CTL_DONE;
+}
+
+static enum ctl_step set_tls_key(struct ctl_request *rq)
+{
+	const char *file = rq->words[rq->at], *key = file ? rq->words[rq->at + 1] : NULL;
+	const char *error = NULL;
+
+	if (!key) {
+		ctl_error(rq, "'set ssl tls-key' expects a filename and the new TLS key in base64 "
+			  "encoding.");
+		return CTL_DONE;
+	}
+	tls_store_lock();
+	if (tls_tickets_add(file, key, &error))
+		ctl_say(rq, "TLS ticket key updated!");
+	else
+		ctl_error(rq, "%s", error);
+	tls_store_unlock();
+	return CTL_DONE;
+}
+
+static int put_provider(OSSL_PROVIDER *p, void *ctx)
+{
+	strbuf_printf(ctx, "\t- %s\n", OSSL_PROVIDER_get0_name(p));
+	return 1;
+}
+
+static enum ctl_step show_providers(struct ctl_request *rq)
+{
+	strbuf_add_str(rq->out, "Loaded providers : \n");
+	OSSL_PROVIDER_do_all(NULL, put_provider, rq->out);
+	return CTL_DONE;
+}
+
+static const struct ctl_command commands[] = {
+	{ .words = "show ssl crt-list", .level = CTL_OPERATOR, .syntax = "[-n] [<list>]",
+	  .help = "list crt-lists, or print one", .run = show_crt_list },
+	{ .words = "add ssl crt-list", .level = CTL_ADMIN, .syntax = "<list> <cert> | <payload>",
+	  .help = "add a certificate to a crt-list", .run = add_crt_list },
+	{ .words = "del ssl crt-list", .level = CTL_ADMIN, .syntax = "<list> <cert>[:<line>]",
+	  .help = "take a certificate out of a crt-list", .run = del_crt_list },
+	{ .words = "show ssl sni", .level = CTL_OPERATOR, .syntax = "[-f <frontend>]",
+	  .help = "names and the certificates that they lead to", .run = show_sni },
+	{ .words = "show tls-keys", .level = CTL_ADMIN, .syntax = "[<id>|*]",
+	  .help = "list files of ticket keys, or print keys", .run = show_tls_keys },
+	{ .words = "set ssl tls-key", .level = CTL_ADMIN, .syntax = "<id|file> <key>",
+	  .help = "add a ticket key, which drops the oldest", .run = set_tls_key },
+	{ .words = "show ssl providers", .level = CTL_OPERATOR,
+	  .help = "providers of OpenSSL", .run = show_providers },
+	{ 0 }
+};
+
+const struct module mod_tls_list_ctl = { .name = "tls-list-commands", .commands = commands };

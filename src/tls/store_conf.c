@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* edge file: the section crt-store. Manual: configuration 3.11, 12.7 */
+#include <stdio.h>
+#include <string.h>
+#include "tls_priv.h"
+
+/* One section while it is read. */
+struct store_section {
+	const char *name;            /* "": without */
+	const char *crt_base, *key_base;
+};
+
+static bool open_section(struct conf_line *l)
+{
+	struct store_section *s = arena_zalloc(&l->cfg->arena, sizeof(*s));
+
+	if (!s)
+		return conf_error(l, 0, NULL, "out of memory.");
+	s->name = l->section_name;
+	l->object = s;
+	return true;
+}
+
+/* keyword->min: key-base */
+static bool parse_base(struct conf_line *l)
+{
+	struct store_section *s = l->object;
+	const char *word = conf_next(l);
+
+	if (!word)
+		return conf_error(l, l->at, NULL, "'%s' requires a <path> argument.", l->words[0]);
+	if (l->keyword->min)
+		s->key_base = word;
+	else
+		s->crt_base = word;
+	return true;
+}
+
+/* What a line says. */
+struct load {
+	struct tls_cert_files files;
+	const char *crt, *alias;
+};
+
+static bool take_parameters(struct conf_line *l, struct load *load)
+{
+	const struct store_section *s = l->object;
+	const char *word, *value;
+
+	while ((word = conf_next(l))) {
+		value = conf_next(l);
+		if (!value)
+			return conf_error(l, l->at, NULL, "'%s' expects a value.", word);
+		if (strcmp(word, "crt") == 0)
+			load->crt = value;
+		else if (strcmp(word, "alias") == 0)
+			load->alias = value;
+		else if (strcmp(word, "key") == 0)
+			load->files.key = tls_path(l->cfg, s->key_base, value);
+		else if (strcmp(word, "ocsp") == 0)
+			load->files.ocsp = tls_path(l->cfg, s->crt_base, value);
+		else if (strcmp(word, "issuer") == 0)
+			load->files.issuer = tls_path(l->cfg, s->crt_base, value);
+		else if (strcmp(word, "sctl") == 0)
+			load->files.sctl = tls_path(l->cfg, s->crt_base, value);
+		else if (strcmp(word, "ocsp-update") == 0 && strcmp(value, "off") == 0)
+			continue;
+		else
+			return conf_error(l, l->at - 2, NULL, "'load' : '%s %s' is not supported.",
+					  word, value);
+	}
+	return load->crt || conf_error(l, l->at, NULL, "'load' : missing 'crt' argument.");
+}
+
+static bool parse_load(struct conf_line *l)
+{
+	const struct store_section *s = l->object;
+	struct load load = { 0 };
+	char why[512] = "";
+	const char *name;
+
+	if (!take_parameters(l, &load))
+		return false;
+	load.files.crt = tls_path(l->cfg, s->crt_base, load.crt);
+	if (*s->name || load.alias)
+		name = arena_printf(&l->cfg->arena, "@%s/%s", s->name,
+				    load.alias ? load.alias : load.crt);
+	else
+		name = load.files.crt;
+	if (!name)
+		return conf_error(l, 0, NULL, "out of memory.");
+	if (tls_store_find(tls_store_of(l->cfg), name))
+		return conf_error(l, 0, NULL, "'load' : Certificate '%s' already exists!", name);
+	return tls_store_load(l->cfg, name, &load.files, why, sizeof(why)) ||
+	       conf_error(l, 0, NULL, "'load' : %s", why);
+}
+
+#define HERE .where = CONF_OTHER, .section = "crt-store"
+
+static const struct conf_section sections[] = {
+	{ .name = "crt-store", .where = CONF_OTHER, .open = open_section, .syntax = "[<name>]",
+	  .help = "certificates by name" },
+	{ 0 }
+};
+
+static const struct conf_keyword keywords[] = {
+	{ .words = "crt-base", HERE, .max_args = 1, .parse = parse_base, .syntax = "<dir>",
+	  .help = "where relative names of certificates begin" },
+	{ .words = "key-base", HERE, .max_args = 1, .parse = parse_base, .min = 1,
+	  .syntax = "<dir>", .help = "where relative names of keys begin" },
+	{ .words = "load", HERE, .max_args = -1, .parse = parse_load,
+	  .syntax = "crt <file> [key <file>] [alias <name>] [ocsp <file>] [issuer <file>] "
+	  "[sctl <file>]", .help = "load a certificate" },
+	{ 0 }
+};
+
+const struct module mod_tls_store = {
+	.name = "crt-store", .sections = sections, .keywords = keywords,
+};

@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Servers added and removed at run time: who gets traffic when, what is refused, and both under
+traffic from several threads, where no request may be lost.
+"""
+import collections
+import threading
+
+import lib
+
+CONF = """
+	nbthread {threads}
+defaults
+	mode http
+	timeout connect 5s
+	timeout client 10s
+	timeout server 10s
+	timeout queue 10s
+frontend fe
+	bind 127.0.0.1:{fe}
+	default_backend be
+frontend origin
+	bind 127.0.0.1:{origin}
+	http-request return status 200
+backend be
+	balance {balance}
+	http-reuse {reuse}
+	http-response set-header x-srv %s
+	server s1 127.0.0.1:{origin}
+	server s2 127.0.0.1:{origin}
+	use-server s2 if {{ path /two }}
+backend fixed
+	balance static-rr
+	server s1 127.0.0.1:{origin}
+"""
+
+
+class Scene:
+    def __init__(self, args, balance="roundrobin", threads=1, reuse="safe"):
+        self.fe, self.origin = lib.ports(2)
+        self.proxy = lib.Proxy(args.program, CONF.format(
+            fe=self.fe, origin=self.origin, balance=balance, threads=threads, reuse=reuse))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        self.proxy.__exit__()
+
+    def ctl(self, command):
+        return self.proxy.ctl(command).strip()
+
+    def add(self, name, options=""):
+        return self.ctl("add server be/%s 127.0.0.1:%d %s" % (name, self.origin, options))
+
+    def ask(self, n, extra=""):
+        """How many requests each server got."""
+        got = collections.Counter()
+        with lib.connect(self.fe) as s:
+            r = lib.Reader(s)
+            for _ in range(n):
+                s.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n%s\r\n" % extra.encode())
+                status, fields, _ = r.response()
+                got[fields.get("x-srv", status)] += 1
+        return got
+
+
+def life(tap, args):
+    for balance in ("roundrobin", "leastconn", "random", "first", "hdr(k)\n\thash-type consistent"):
+        name = balance.split("\n")[0]
+        with Scene(args, balance) as sc:
+            tap.eq(sc.add("d1", "weight 1 id 90"), "New server registered.", name + ": added")
+            tap.eq("d1" in sc.ask(20), False, name + ": a new server is in maintenance")
+            sc.ctl("enable server be/d1")
+            sc.ctl("disable server be/s1")
+            sc.ctl("disable server be/s2")
+            tap.eq(dict(sc.ask(10)), {"d1": 10}, name + ": it serves alone")
+            for i in range(30):
+                sc.add("e%d" % i)
+                sc.ctl("enable server be/e%d" % i)
+            sc.ctl("disable server be/d1")
+            served = sc.ask(60, "k: a\r\n" if name == "first" else "")
+            tap.ok("d1" not in served and all(k[0] == "e" for k in served),
+                   name + ": thirty more take its place", served)
+            tap.eq(sc.ctl("wait 5s srv-removable be/d1"), "Done.", name + ": it can be removed")
+            tap.eq(sc.ctl("del server be/d1"), "Server deleted.", name + ": removed")
+            tap.eq(sc.ctl("get weight be/d1"), "No such server.", name + ": nobody knows it")
+            tap.eq(sc.add("d1"), "New server registered.", name + ": its name is free again")
+
+
+def refused(tap, args):
+    with Scene(args) as sc:
+        for command, answer in (
+                ("add server be/s1 127.0.0.1:1",
+                 "Already exists a server with the same name in backend."),
+                ("add server fixed/d1 127.0.0.1:1",
+                 "Backend must use a dynamic load balancing to support dynamic servers."),
+                ("add server nope/d1 127.0.0.1:1", "No such backend."),
+                ("add server be/d1", "'server' expects <name> and <addr>[:<port>] as arguments."),
+                ("add server be/d1 127.0.0.1:1 redir x",
+                 "'redir' option is not accepted for dynamic server"),
+                ("del server be/s1", "Only servers in maintenance mode can be deleted."),
+                ("del server be/s2", "This server cannot be removed at runtime due to other "
+                 "configuration elements pointing to it."),
+                ("del server be/nope", "No such server."),
+                ("del server be", "Require 'backend/server'."),
+                ("wait 1ms srv-removable be/s1", "Failed."),
+                ("wait 1ms srv-removable", "Missing server name (<backend>/<server>).")):
+            tap.eq(sc.ctl(command), answer, command)
+        sc.add("g1", "guid some-id")
+        tap.eq(sc.add("g2", "guid some-id"), "'guid': duplicate entry with server be/g1.", "guid")
+
+
+def under_traffic(tap, args):
+    """Four threads, crowds of clients; servers come, serve, and go all the time."""
+    for balance in ("roundrobin", "leastconn", "hdr(k)\n\thash-type consistent"):
+        with Scene(args, balance, 4, "always") as sc:
+            stop, lost, served = threading.Event(), [], collections.Counter()
+
+            def crowd(sc=sc, stop=stop, lost=lost, served=served):
+                while not stop.is_set():
+                    try:
+                        got = sc.ask(20)
+                    except (OSError, TypeError) as e:
+                        lost.append(str(e))
+                        continue
+                    served.update(got)
+
+            clients = [threading.Thread(target=crowd) for _ in range(6)]
+            for c in clients:
+                c.start()
+            removed = 0
+            for i in range(25):
+                sc.add("d%d" % i)
+                sc.ctl("enable server be/d%d" % i)
+                if i >= 3:
+                    sc.ctl("disable server be/d%d" % (i - 3))
+                    sc.ctl("wait 3s srv-removable be/d%d" % (i - 3))
+                    removed += sc.ctl("del server be/d%d" % (i - 3)) == "Server deleted."
+            stop.set()
+            for c in clients:
+                c.join()
+            bad = [k for k in served if not isinstance(k, str)]
+            name = balance.split("\n")[0]
+            tap.ok(not lost and not bad, name + ": no request is lost", (lost[:3], bad))
+            tap.ok(sum(k[0] == "d" for k in served) > 5, name + ": new servers serve", served)
+            tap.ok(sc.proxy.alive(), name + ": alive", sc.proxy.output()[-500:])
+            tap.ok(removed > 0, name + ": servers were removed meanwhile", removed)
+
+
+def main():
+    args = lib.arguments(__doc__)
+    tap = lib.Tap()
+    for part in (life, refused, under_traffic):
+        try:
+            part(tap, args)
+        except Exception as e:
+            tap.ok(False, part.__name__ + " ran to its end", "%s: %s" % (type(e).__name__, e))
+    tap.done()
+
+
+if __name__ == "__main__":
+    lib.guarded(main)

@@ -1,0 +1,229 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""TLS as clients see it: versions, names and resumption; bad bytes in every stage of a handshake;
+certificates replaced again and again under load; many idle connections.
+"""
+import os
+import socket
+import ssl
+import threading
+import time
+
+import lib
+
+CERTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../reg-tests/tls/certs")
+CONF = """	nbthread 2
+	tune.ssl.lifetime 60
+defaults
+	mode http
+	timeout connect 1s
+	timeout client 3s
+	timeout client-hs 1s
+	timeout server 5s
+frontend fe
+	bind 127.0.0.1:{tls} ssl crt {certs}/a.pem crt {certs}/b.pem alpn http/1.1 ssl-min-ver TLSv1.2
+	bind 127.0.0.1:{cache} ssl crt {certs}/a.pem no-tls-tickets alpn http/1.1
+	bind 127.0.0.1:{must} ssl crt {certs}/a.pem ca-file {certs}/ca.crt verify required alpn http/1.1
+	http-request return status 200 content-type text/plain lf-string "%[ssl_f_s_dn]" if {{ path /cert }}
+	http-request return status 200 content-type text/plain lf-string "%[ssl_fc_is_resumed]"
+"""
+VERSIONS = {"TLSv1.2": ssl.TLSVersion.TLSv1_2, "TLSv1.3": ssl.TLSVersion.TLSv1_3}
+
+
+def context(version=None, cert=None):
+    c = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    c.check_hostname = False
+    c.verify_mode = ssl.CERT_NONE
+    if version:
+        c.minimum_version = c.maximum_version = VERSIONS[version]
+    if cert:
+        c.load_cert_chain(os.path.join(CERTS, cert))
+    return c
+
+
+def get(port, c, path="/", name="a.example.com", session=None):
+    """One request on a connection of its own. Returns (body, session)."""
+    with c.wrap_socket(lib.connect(port), server_hostname=name, session=session) as s:
+        s.sendall(b"GET %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n" % path.encode())
+        data = b""
+        while True:
+            part = s.recv(65536)
+            if not part:
+                break
+            data += part
+        return data.split(b"\r\n\r\n", 1)[1].decode(), s.session
+
+
+def resumption(tap, ports):
+    for port, how in (("tls", "tickets"), ("cache", "the cache")):
+        for version in VERSIONS:
+            c = context(version)
+            first, session = get(ports[port], c)
+            again, _ = get(ports[port], c, session=session)
+            tap.eq((first, again), ("0", "1"), "%s: resumed by %s" % (version, how))
+    c = context("TLSv1.2")
+    _, session = get(ports["tls"], c)
+    body, _ = get(ports["must"], context("TLSv1.2", "client.pem"))
+    tap.eq(body, "0", "a client certificate opens the listener that wants one")
+    c.load_cert_chain(os.path.join(CERTS, "stranger.pem"))
+    refused = False
+    try:
+        get(ports["must"], c, session=session)
+    except (ssl.SSLError, OSError):
+        refused = True
+    tap.ok(refused, "a session of another listener does not replace the certificate")
+
+
+def hello():
+    """The bytes of a ClientHello."""
+    incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+    s = context().wrap_bio(incoming, outgoing, server_hostname="a.example.com")
+    try:
+        s.do_handshake()
+    except ssl.SSLWantReadError:
+        pass
+    return outgoing.read()
+
+
+def send(port, pieces, pause=0.0):
+    """Sends pieces; returns whatever comes until the end, or None if it does not end."""
+    s = lib.connect(port)
+    try:
+        for p in pieces:
+            s.sendall(p)
+            if pause:
+                time.sleep(pause)
+        return lib.recv_all(s)
+    except ConnectionError:
+        return b""
+    except socket.timeout:
+        return None
+    finally:
+        s.close()
+
+
+def bad_bytes(tap, proxy, ports):
+    good = hello()
+    port = ports["tls"]
+    alert = lambda got: got is not None and (not got or got[0] == 21)
+    tap.ok(alert(send(port, [b"GET / HTTP/1.1\r\n\r\n"])), "a request without TLS is refused")
+    tap.ok(alert(send(port, [b"\x16\x03\x01\xff\xff" + bytes(70000)])), "an oversized record")
+    tap.ok(alert(send(port, [os.urandom(3000)])), "random bytes")
+    tap.ok(alert(send(port, [b"\x17\x03\x03\x00\x10" + bytes(16)])), "data before the handshake")
+    tap.ok(alert(send(port, [good[:200]])), "half a hello, then nothing: closed in time")
+    wrong = [good[:i] + bytes([good[i] ^ 0x55]) + good[i + 1:] for i in range(5, len(good), 3)]
+    tap.ok(all(send_and_close(port, w) for w in wrong), "%d hellos with one byte changed" % len(wrong))
+    tap.ok(all(send_and_close(port, good[:i]) for i in range(1, len(good), 7)), "truncated hellos")
+    got = send_until_answer(port, [good[i:i + 1] for i in range(len(good))])
+    tap.ok(got[:1] == b"\x16", "a hello in pieces of one byte is answered", got[:20])
+    got = send_until_answer(port, [b"\x16\x03\x01\x00\x01" + good[i:i + 1]
+                                   for i in range(5, len(good))])
+    tap.ok(got[:1] == b"\x16", "and one in records of one byte", got[:20])
+    tap.eq(get(port, context())[0], "0", "others are served all the while")
+    tap.ok(proxy.process.poll() is None, "the process lives")
+    lib.until(lambda: proxy.info()["CurrSslConns"] == "0")
+    tap.eq(proxy.info()["CurrSslConns"], "0", "no connection is left")
+
+
+def send_and_close(port, data):
+    try:
+        s = lib.connect(port)
+        s.sendall(data)
+        s.close()
+    except ConnectionError:
+        pass
+    return True
+
+
+def send_until_answer(port, pieces):
+    with lib.connect(port) as s:
+        for p in pieces:
+            s.sendall(p)
+        return s.recv(5)
+
+
+def payload(name):
+    with open(os.path.join(CERTS, name)) as f:
+        return "\n".join(line for line in f.read().split("\n") if line.strip())
+
+
+def rss(proxy):
+    with open("/proc/%d/status" % proxy.process.pid) as f:
+        return int(next(l for l in f if l.startswith("VmRSS")).split()[1])
+
+
+def is_sanitized(program):
+    """Does it keep what is freed for a while?"""
+    with open(program, "rb") as f:
+        return b"__asan_init" in f.read()
+
+
+def replaced(tap, proxy, ports, rounds, sanitized):
+    path = CERTS + "/a.pem"
+    texts = [payload("a2.pem"), payload("a.pem")]
+    stop, errors, served = threading.Event(), [], []
+
+    def load():
+        c = context()
+        while not stop.is_set():
+            try:
+                served.append(get(ports["tls"], c, "/cert")[0])
+            except Exception as e:
+                errors.append(repr(e))
+
+    threads = [threading.Thread(target=load) for _ in range(2)]
+    for t in threads:
+        t.start()
+    good = start = 0
+    for i in range(rounds):
+        out = proxy.ctl("set ssl cert %s <<\n%s\n" % (path, texts[i % 2]))
+        out += proxy.ctl("commit ssl cert %s" % path)
+        good += "Success!" in out
+        if i == rounds // 5:
+            start = rss(proxy)
+    grown = rss(proxy) - start
+    stop.set()
+    for t in threads:
+        t.join()
+    tap.eq(good, rounds, "a certificate is replaced %d times" % rounds)
+    tap.ok(not errors and len(served) > 5, "no request failed of %d" % len(served), errors[:5])
+    names = {"/CN=a.example.com", "/CN=a.example.com/O=Second"}
+    tap.ok(set(served) <= names, "each had one or the other", set(served) - names)
+    tap.ok(grown < 3000 or sanitized, "memory does not grow: %d kB" % grown)
+    out = proxy.ctl("set ssl cert %s <<\n%s\n" % (path, payload("mismatched.pem")))
+    out += proxy.ctl("commit ssl cert %s" % path)
+    tap.ok("Success" not in out and "inconsistencies" in out, "a wrong key is refused", out)
+    proxy.ctl("abort ssl cert %s" % path)
+    tap.eq(get(ports["tls"], context(), "/cert")[0] in names, True, "and changes nothing")
+
+
+def idle(tap, proxy, ports, count, sanitized):
+    c = context()
+    before = rss(proxy)
+    conns = [c.wrap_socket(lib.connect(ports["tls"]), server_hostname="a.example.com")
+             for _ in range(count)]
+    for s in conns:
+        s.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        s.recv(4096)
+    each = (rss(proxy) - before) * 1024 // count
+    tap.ok(each < 30000 or sanitized, "an idle connection costs %d bytes" % each)
+    for s in conns:
+        s.close()
+
+
+def main():
+    args = lib.arguments(__doc__, ("rounds", 100, "how often a certificate is replaced"))
+    tap = lib.Tap()
+    names = ("tls", "cache", "must")
+    ports = dict(zip(names, lib.ports(3)))
+    with lib.Proxy(args.program, CONF.format(certs=CERTS, **ports)) as proxy:
+        resumption(tap, ports)
+        bad_bytes(tap, proxy, ports)
+        sanitized = is_sanitized(args.program)
+        replaced(tap, proxy, ports, args.rounds, sanitized)
+        idle(tap, proxy, ports, 200, sanitized)
+    tap.done()
+
+
+if __name__ == "__main__":
+    lib.guarded(main)
