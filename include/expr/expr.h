@@ -123,11 +123,21 @@ struct vars;
 /* Scopes of variables (expr/vars.h), from the longest-lived. */
 enum var_scope { VAR_PROC, VAR_SESS, VAR_TXN, VAR_REQ, VAR_RES, VAR_CHECK, VAR_SCOPES };
 
+/* What fetches see of a health check, which has no stream. */
+struct server;
+struct http_msg;
+struct expr_check {
+	const struct server *server;
+	const struct http_msg *response; /* NULL: none, or none yet */
+	struct slice body;        /* of the response; or all that a TCP check has received */
+};
+
 /* What is looked at. Heads are opaque here; fetches of higher floors know them. */
 struct expr_ctx {
 	struct proxy *proxy;      /* the current one: the frontend, then the backend */
 	struct session *session;
 	struct stream *stream;    /* NULL before there is one */
+	const struct expr_check *check; /* NULL but in the rules of checks */
 	struct arena *arena;      /* for results; the caller's */
 	unsigned flags;           /* enum expr_ctx_flags */
 	struct vars *vars[VAR_SCOPES]; /* heads; NULL: a scope that is not there now */

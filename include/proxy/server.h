@@ -23,6 +23,7 @@
 #include "base/list.h"
 #include "base/slot.h"
 #include "base/tree.h"
+#include "proxy/check.h"
 #include "proxy/counters.h"
 #include "proxy/hash.h"
 #include "proxy/source.h"
@@ -31,6 +32,7 @@ struct conf_line;
 struct config;
 struct proxy;
 struct server_balance;
+struct task;
 
 /* A socket address ready for the kernel. family AF_UNSPEC: not known (yet). */
 struct server_addr {
@@ -71,6 +73,13 @@ enum server_oper { SERVER_STOPPED, SERVER_STARTING, SERVER_RUNNING, SERVER_STOPP
 
 enum server_on_marked { SERVER_ON_NOTHING, SERVER_ON_SHUTDOWN_SESSIONS };
 
+/* Who changed it: what the log says behind "is DOWN". */
+enum server_cause { SERVER_BY_NOBODY, SERVER_BY_CLI, SERVER_BY_CHECK, SERVER_BY_AGENT,
+		    SERVER_BY_TRACK };
+
+/* The weight of a server is counted in sixteenths while it starts slowly. */
+#define SERVER_WARM 16
+
 struct server_state {
 	unsigned refs;                /* atomic */
 	unsigned admin;               /* atomic: enum server_admin */
@@ -84,6 +93,11 @@ struct server_state {
 	struct sockaddr_in6 address;  /* (or sockaddr_in) set at run time: see server_address() */
 	socklen_t address_len;        /* 0: the address of the file applies */
 	char *identity;               /* "backend/server@address": owned */
+	struct check_state check, agent;
+	unsigned errors_in_row;       /* atomic: seen in traffic (observe) */
+	unsigned warm;                /* atomic: sixteenths of the weight in use (slowstart) */
+	struct task *check_task;      /* under the lock: to wake its check; or NULL */
+	struct task *warm_task;       /* same, of its slow start */
 
 	struct counter_set counters;  /* enum counter_back */
 	uint64_t session_max;         /* atomic */
@@ -147,6 +161,7 @@ struct server {
 	bool non_stick;
 	enum hash_key hash_key;       /* where its points of consistent hashing come from */
 	enum server_on_marked on_marked_down, on_marked_up;
+	struct server_checks checks;
 
 	uint64_t digest;              /* of its options: equal ones are reached in the same way */
 	struct server_state *state;
@@ -181,8 +196,14 @@ static inline unsigned server_weight(const struct server *srv)
 	return __atomic_load_n(&srv->state->uweight, __ATOMIC_RELAXED);
 }
 
-/* The word of the CSV's status column: "UP", "DOWN", "MAINT", "DRAIN", "no check"... */
-const char *server_status_name(const struct server *srv);
+/* Sixteenths of weight that it has now; less than all of them while it starts slowly. */
+static inline unsigned server_weight_sixteenths(const struct server *srv)
+{
+	return server_weight(srv) * __atomic_load_n(&srv->state->warm, __ATOMIC_RELAXED);
+}
+
+/* The CSV's status column, in <out> (32 bytes do): "UP", "UP 1/3", "DOWN (agent)", "MAINT"... */
+void server_status(const struct server *srv, char *out, size_t size);
 
 /* Copies the current address (consistent although it may change meanwhile). */
 void server_address(const struct server *srv, struct server_addr *out);
@@ -196,8 +217,16 @@ bool server_set_weight(struct server *srv, const char *text, const char **error)
 bool server_set_maxconn(struct server *srv, const char *text, const char **error);
 /* Sets and clears administrative flags; redistributes its queue when it goes to maintenance. */
 void server_set_admin(struct server *srv, unsigned set, unsigned clear);
-/* For health checks and their kin. */
-void server_set_oper(struct server *srv, enum server_oper oper);
+/* For health checks and their kin; servers that track it follow. Without effect in maintenance. */
+void server_set_oper(struct server *srv, enum server_oper oper, enum server_cause cause);
+/* Slow start: computes the weight of the moment; false: it has all of it. Threads: any. */
+bool server_warm_up(struct server *srv);
+
+/* What is done to the streams of a server that went down (on-marked-down), or of backup servers
+ * when another came up (on-marked-up). The stream floor installs it; called from any thread.
+ */
+typedef void server_shutdown_fn(struct server *srv, bool is_up);
+void server_set_shutdown_hook(server_shutdown_fn *fn);
 /* Address and port: either may be NULL (unchanged). The message tells what changed, in the
  * reference's words, in <message> (<size> bytes), also on errors (returns false).
  */

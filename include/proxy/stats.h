@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "proxy/check.h"
 #include "proxy/stats_fields.h"
 
 struct listener_conf;
@@ -42,7 +43,9 @@ enum stats_kind { STATS_FRONTEND, STATS_BACKEND, STATS_SERVER, STATS_LISTENER };
 struct stats_row {
 	enum stats_kind kind;
 	unsigned proxy_id, id;
-	char address[160], status[32];
+	char address[160], status[64];
+	char check_status[12], agent_status[12], tracked[256];
+	char check_text[CHECK_TEXT_MAX], agent_text[CHECK_TEXT_MAX];
 	struct stats_value values[STATS_COUNT];
 };
 

@@ -64,6 +64,8 @@ bool tls_handshake_step(struct conn *c);
 
 /* Was `ssl` given on this server line? <server>: its slots. */
 bool tls_server_is_on(const struct slot_area *server);
+/* Checks of this server use TLS, whether `ssl` was given or not. Before tls_server_check(). */
+void tls_server_want(struct slot_area *server);
 /* In the check phase, see tls_bind_check(). */
 bool tls_server_check(struct config *cfg, struct slot_area *server, const struct tls_place *where,
 		      struct diag_list *diags);
@@ -73,8 +75,8 @@ bool tls_server_offers(const struct slot_area *server, struct slice name);
 /* The expression of `sni`; NULL: none. */
 const struct expr *tls_server_sni(const struct slot_area *server);
 /* Makes TLS the transport of a connection that is being made, with CONN_HANDSHAKE set. <sni>: the
- * name to ask for, or slice_none(). <alpn>: a list in wire format instead of the line's, or
- * slice_none(). False: no memory.
+ * name to ask for, or slice_none(). <alpn>: a list in wire format instead of the line's (an
+ * empty one: none), or slice_none(). False: no memory.
  */
 bool tls_connect(struct conn *c, struct slot_area *server, struct slice sni, struct slice alpn);
 /* The server's settings are now those of another generation's, which are the same. Harmless when

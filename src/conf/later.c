@@ -36,9 +36,6 @@ static const struct {
 	{ "server-state-base", CONF_GLOBAL, "states kept across restarts" },
 	{ "server-state-file", CONF_GLOBAL, "states kept across restarts" },
 	{ "stats-file", CONF_GLOBAL, "counters kept across restarts" },
-	{ "spread-checks", CONF_GLOBAL, CHECKS }, { "max-spread-checks", CONF_GLOBAL, CHECKS },
-	{ "external-check", CONF_GLOBAL, CHECKS },
-	{ "tune.max-checks-per-thread", CONF_GLOBAL, CHECKS },
 	{ "tune.comp.maxlevel", CONF_GLOBAL, "compression" },
 	{ "maxcomprate", CONF_GLOBAL, "compression" },
 	{ "maxcompcpuusage", CONF_GLOBAL, "compression" },
@@ -49,8 +46,6 @@ static const struct {
 	{ "trace", CONF_GLOBAL, "traces" },
 
 	{ "email-alert", CONF_PROXY, "alerts by mail" },
-	{ "external-check", CONF_PROXY, CHECKS }, { "http-check", CONF_PROXY, CHECKS },
-	{ "tcp-check", CONF_PROXY, CHECKS },
 	{ "filter", CONF_PROXY, "filters" },
 	{ "stick", CONF_PROXY, "stick tables" }, { "stick-table", CONF_PROXY, "stick tables" },
 	{ "stats admin", CONF_PROXY, "the statistics page" },
@@ -86,7 +81,6 @@ static const struct {
 	{ "verifyhost", CONF_SERVER, TLS }, { "sni", CONF_SERVER, TLS },
 	{ "sni-auto", CONF_SERVER, TLS }, { "no-sni-auto", CONF_SERVER, TLS },
 	{ "send-proxy-v2-ssl*", CONF_SERVER, TLS },
-	{ "check-*", CONF_SERVER, CHECKS }, { "no-check-*", CONF_SERVER, CHECKS },
 	{ "quic-*", CONF_BIND, "QUIC" },
 };
 

@@ -170,11 +170,11 @@ static int answer_at_once(const struct main_options *o)
 			version_print_build(stdout);
 		return STATUS_OK;
 	}
-	if (o->ask_path)
-		return ask_run(o->ask_path, o->ask_command, stdout);
 	if (o->help_keyword)
 		return keyword_help(main_modules, o->help_keyword, stdout) ? STATUS_OK
 									   : STATUS_ERROR;
+	if (o->ask_path)
+		return ask_run(o->ask_path, o->ask_command, stdout);
 	if (o->condition)
 		return evaluate_condition(o->condition);
 	return -1;

@@ -18,9 +18,10 @@
 	X(net) X(http_error_page) X(userlist) \
 	/* 5 mux, tls, log */ \
 	X(mux) X(h2) X(tls) X(tls_bind) X(tls_server) X(tls_smp) X(tls_hello_smp) \
-	X(tls_cert_smp) X(tls_store) X(tls_keylog) X(tls_cert_ctl) X(tls_ca_ctl) X(tls_list_ctl) X(log) X(log_profile) \
+	X(tls_cert_smp) X(tls_store) X(tls_keylog) X(tls_cert_ctl) X(tls_ca_ctl) \
+	X(tls_list_ctl) X(log) X(log_profile) \
 	/* 6 proxy */ \
-	X(balance) X(proxy) X(proxy_options) X(bind) X(server) \
+	X(balance) X(proxy) X(proxy_options) X(bind) X(server) X(check) \
 	X(proxy_ctl) X(server_ctl) X(server_dynamic_ctl) X(stats_ctl) \
 	/* 7 stream */ \
 	X(rule) X(tcp_act) X(preamble_act) X(http_act) X(reply_act) X(service_act) X(var_act) \

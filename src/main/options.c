@@ -285,14 +285,14 @@ static enum options_result take_option(struct args *a, const char *word)
 
 		return path && add_source(a->o, path) ? OPTIONS_OK : OPTIONS_USAGE;
 	}
+	if (strcmp(word, "--header") == 0) {
+		a->o->headers[a->o->header_count] = take_value(a);
+		return a->o->headers[a->o->header_count++] ? OPTIONS_OK : OPTIONS_USAGE;
+	}
 	if (strcmp(word, "--ask") == 0) {
 		a->o->ask_path = take_value(a);
 		a->o->ask_command = take_value(a);
 		return a->o->ask_command ? OPTIONS_OK : OPTIONS_USAGE;
-	}
-	if (strcmp(word, "--header") == 0) {
-		a->o->headers[a->o->header_count] = take_value(a);
-		return a->o->headers[a->o->header_count++] ? OPTIONS_OK : OPTIONS_USAGE;
 	}
 	if (strcmp(word, "-sf") == 0 || strcmp(word, "-st") == 0)
 		return take_pids(a, word[2] == 'f' ? SIGUSR1 : SIGTERM) ? OPTIONS_OK

@@ -22,6 +22,7 @@
 #include "core/background.h"
 #include "core/mailbox.h"
 #include "core/thread.h"
+#include "proxy/check.h"
 #include "proxy/proxy.h"
 #include "stream/listen.h"
 #include "main_priv.h"
@@ -167,6 +168,10 @@ static void tour_thread(void *ctx)
 	listen_start_thread(generation_current());
 	sessions_follow_thread();
 	server_conns_follow_thread();
+	checks_stop_thread(reload.prev);
+	/* without memory the servers stay as they are known */
+	if (!checks_start_thread(generation_current()))
+		diag_say(DIAG_WARNING, "out of memory: some servers are not checked any more.");
 }
 
 static void tour_begin(void);

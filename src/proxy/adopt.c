@@ -13,6 +13,7 @@
 #include "proxy/bind.h"
 #include "proxy/proxy.h"
 #include "proxy/server.h"
+#include "check_priv.h"
 
 /* `disabled` was added to the server's line, or taken away; or its name is resolved now. */
 static void admin_adopt(struct server_state *st, const struct server *to, const struct server *from)
@@ -49,6 +50,7 @@ static void server_adopt(struct server *to, const struct server *from)
 		__atomic_store_n(&st->minconn, to->minconn, __ATOMIC_RELAXED);
 	}
 	admin_adopt(st, to, from);
+	check_adopt(to, from);
 	server_state_drop(&to->state);
 	to->state = st;
 }

@@ -42,6 +42,23 @@ static struct balance *balance_of(const struct proxy *be)
 
 /* --- who is in use -------------------------------------------------------------------------- */
 
+/* Is any server on its way to full weight? */
+static bool is_warming(const struct balance *b)
+{
+	for (unsigned i = 0; i < b->count; i++)
+		if (!b->entries[i].vacant &&
+		    server_weight_sixteenths(b->entries[i].server) !=
+		    server_weight(b->entries[i].server) * SERVER_WARM)
+			return true;
+	return false;
+}
+
+/* In sixteenths while a server starts slowly, if the algorithm can use them. */
+static unsigned weight_of(const struct balance *b, const struct server *srv)
+{
+	return b->warming ? server_weight_sixteenths(srv) : server_weight(srv);
+}
+
 /* Publishes the weight of each entry: usable active servers, or when there is none the first
  * usable backup (all with option allbackups).
  */
@@ -50,11 +67,12 @@ static void entries_select(struct balance *b)
 	unsigned active = 0, backup = 0, in_use = 0, total = 0;
 	bool all = b->proxy->options & PROXY_OPT_ALLBACKUPS;
 
+	b->warming = balance_has_dynamic_weights(b->proxy) && is_warming(b);
 	for (unsigned i = 0; i < b->count; i++) {
 		const struct server *srv = b->entries[i].server;
 
 		b->entries[i].own = !b->entries[i].vacant && server_is_usable(srv)
-			? server_weight(srv) : 0;
+			? weight_of(b, srv) : 0;
 		if (!b->entries[i].own)
 			continue;
 		if (srv->backup)
@@ -303,6 +321,10 @@ unsigned balance_usable_count(const struct proxy *be)
 unsigned balance_total_weight(const struct proxy *be)
 {
 	const struct balance *b = balance_of(be);
+	unsigned total;
 
-	return b ? __atomic_load_n(&b->total_weight, __ATOMIC_RELAXED) : 0;
+	if (!b)
+		return 0;
+	total = __atomic_load_n(&b->total_weight, __ATOMIC_RELAXED);
+	return b->warming ? (total + SERVER_WARM - 1) / SERVER_WARM : total;
 }

@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include "core/thread.h"
 #include "proxy/balance.h"
+#include "proxy/server.h"
 
 /* An entry of a backend's balancing: one server. */
 struct server_balance {
@@ -35,6 +36,7 @@ struct balance {
 	unsigned active, backup;        /* atomic: usable servers */
 	unsigned in_use;                /* atomic: those that serve now */
 	unsigned total_weight;          /* atomic: of those */
+	bool warming;                   /* weights are in sixteenths: a server starts slowly */
 	void *data;                     /* the algorithm's */
 	void *group[GROUPS_MAX];        /* the algorithm's, per thread group */
 };
@@ -46,6 +48,12 @@ static inline unsigned balance_entry_weight(const struct server_balance *e)
 
 /* Is its load below what hash-balance-factor allows? */
 bool balance_entry_is_light(const struct server_balance *e);
+/* A weight of an entry in sixteenths of the user's unit, as the wheel and the ring count. */
+static inline uint32_t balance_fine_weight(const struct balance *b, unsigned weight)
+{
+	return b->warming ? weight : weight * SERVER_WARM;
+}
+
 /* In use, with room, and not to be avoided. */
 bool balance_entry_fits(const struct server_balance *e, const struct server *avoid);
 /* Zeroed memory on its own cache lines (free()); NULL: no memory. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* balance_ring.c - consistent hashing
  *
- * Each server has POINTS_PER_WEIGHT points for each unit of its weight, spread over the 32-bit
+ * Each server has a point for each sixteenth of a unit of its weight, spread over the 32-bit
  * numbers by a hash that depends on the server alone. A hash belongs to the nearest point:
  *
  *      0 ----s1---s3--------s1-----s2----s3------s2------ 2^32, and round again
@@ -19,7 +19,6 @@
 #include "proxy/queue.h"
 #include "proxy/server.h"
 
-#define POINTS_PER_WEIGHT 16
 
 struct point {
 	uint32_t at;
@@ -78,14 +77,14 @@ static struct point *points_make(const struct ring *old, const struct ring *next
 
 	for (unsigned i = 0; i < entries; i++)
 		if (entry_changed(old, next, i))
-			n += (size_t)next->weights[i] * POINTS_PER_WEIGHT;
+			n += next->weights[i];
 	list = malloc((n ? n : 1) * sizeof(*list));
 	*count = n;
 	n = 0;
 	for (unsigned i = 0; list && i < entries; i++) {
 		if (!entry_changed(old, next, i))
 			continue;
-		for (uint32_t k = 0; k < next->weights[i] * POINTS_PER_WEIGHT; k++)
+		for (uint32_t k = 0; k < next->weights[i]; k++)
 			list[n++] = (struct point){
 				.at = hash_avalanche(next->seeds[i] + k), .entry = i,
 			};
@@ -122,12 +121,12 @@ static struct ring *ring_make(const struct balance *b, const struct ring *old)
 	struct ring *r;
 
 	for (unsigned i = 0; i < b->count; i++)
-		points += (size_t)balance_entry_weight(&b->entries[i]) * POINTS_PER_WEIGHT;
+		points += balance_fine_weight(b, balance_entry_weight(&b->entries[i]));
 	r = ring_new(points, b->count);
 	if (!r)
 		return NULL;
 	for (unsigned i = 0; i < b->count; i++) {
-		r->weights[i] = balance_entry_weight(&b->entries[i]);
+		r->weights[i] = balance_fine_weight(b, balance_entry_weight(&b->entries[i]));
 		r->seeds[i] = r->weights[i] ? hash_server_seed(b->entries[i].server) : 0;
 	}
 	list = points_make(old, r, b->count, &count);

@@ -56,7 +56,7 @@ static void round_fini(struct balance *b)
 /* The weight that <e> has in the wheel of backup servers or of the others. */
 static uint32_t wheel_weight(const struct server_balance *e, bool backup)
 {
-	return e->own && e->server->backup == backup ? e->own * WHEEL_SCALE : 0;
+	return e->own && e->server->backup == backup ? balance_fine_weight(e->balance, e->own) : 0;
 }
 
 /* Each group begins at another server, so that few requests on many groups spread as well. */

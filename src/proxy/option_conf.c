@@ -310,16 +310,7 @@ static const struct conf_keyword keywords[] = {
 	  .max_args = 1, .flags = CONF_HTTP, .parse = parse_restrict_names,
 	  .syntax = "{ preserve | delete | reject }",
 	  .help = "request fields whose names are not letters, digits and '-'" },
-	LATER("external-check", CONF_DEF_BE, "health checks"),
-	LATER("httpchk", CONF_DEF_BE, "health checks"),
-	LATER("ldap-check", CONF_DEF_BE, "health checks"),
-	LATER("mysql-check", CONF_DEF_BE, "health checks"),
-	LATER("pgsql-check", CONF_DEF_BE, "health checks"),
-	LATER("redis-check", CONF_DEF_BE, "health checks"),
-	LATER("smtpchk", CONF_DEF_BE, "health checks"),
 	LATER("spop-check", CONF_DEF_BE, "health checks"),
-	LATER("ssl-hello-chk", CONF_DEF_BE, "health checks"),
-	LATER("tcp-check", CONF_DEF_BE, "health checks"),
 	{ 0 }
 };
 

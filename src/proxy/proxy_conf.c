@@ -426,14 +426,11 @@ static const struct conf_keyword keywords[] = {
 	LATER("compression", CONF_PROXY, "compression"),
 	LATER("dispatch", CONF_BE, "use a server without a check"),
 	LATER("email-alert", CONF_PROXY, "mail alerts"),
-	LATER("external-check", CONF_DEF_BE, "health checks"),
-	LATER("http-check", CONF_DEF_BE, "health checks"),
 	LATER("max-session-srv-conns", CONF_DEF_FE, "connections kept per session"),
 	LATER("server-state-file-name", CONF_DEF_BE, "server states in files"),
 	LATER("option transparent", CONF_DEF_BE, "connections without a server"),
 	LATER("stick", CONF_BE, "stick tables"),
 	LATER("stick-table", CONF_FE_BE, "stick tables"),
-	LATER("tcp-check", CONF_DEF_BE, "health checks"),
 	LATER("use-fcgi-app", CONF_BE, "FastCGI"),
 	{ 0 }
 };

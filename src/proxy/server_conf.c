@@ -119,12 +119,6 @@ static bool parse_false(struct conf_line *l)
 	return true;
 }
 
-/* Options that ask for what holds anyway. */
-static bool parse_nothing(struct conf_line *l)
-{
-	return true;
-}
-
 /* --- options with a meaning of their own ---------------------------------------------------- */
 
 static bool parse_weight(struct conf_line *l)
@@ -250,7 +244,6 @@ static bool parse_tcp_ut(struct conf_line *l)
 	return conf_take_time_ms(l, &srv->tcp_ut_ms);
 }
 
-/* `on-marked-down shutdown-sessions` and kin come with health checks. */
 #define LATER(text, args, what) \
 	{ .words = text, .where = CONF_SERVER, .flags = CONF_REFUSED, .min_args = args, \
 	  .max_args = args, .help = what, \
@@ -260,8 +253,6 @@ static bool parse_tcp_ut(struct conf_line *l)
 #define NUMBER(text, member, low, high, what) \
 	{ .words = text, .where = CONF_SERVER, ONE, .parse = parse_int64, FIELD(member), \
 	  .min = low, .max = high, .syntax = "<number>", .help = what }
-#define NOT(text) \
-	{ .words = text, .where = CONF_SERVER, .parse = parse_nothing, .help = "the default" }
 
 /* --- lines ---------------------------------------------------------------------------------- */
 
@@ -342,6 +333,23 @@ static bool name_is_free(struct conf_line *l, const struct server *srv)
 	return true;
 }
 
+/* Words that exclude each other. False: reported. */
+static bool checks_fit(struct conf_line *l, const struct server *srv)
+{
+	const struct server_checks *c = &srv->checks;
+
+	if (c->track_name && c->health.on)
+		return server_error(l, l->at - 1, "%s : unable to enable checks and tracking "
+				    "at the same time!", server_subject(srv));
+	if (c->track_name && c->init != CHECK_INIT_NONE)
+		return server_error(l, l->at - 1, "%s : unable to set init-state and "
+				    "tracking at the same time!", server_subject(srv));
+	if (c->agent.on && !c->agent.port)
+		return server_error(l, l->at - 1, "%s : server %s does not have agent port. Agent "
+				    "check has been disabled.", server_subject(srv), srv->name);
+	return true;
+}
+
 /* Does a change of this option leave connections as they are? It has one value. */
 static bool is_about_load(const char *word)
 {
@@ -380,7 +388,7 @@ static bool parse_server(struct conf_line *l)
 	l->at = 3;
 	valid = set_address(l, srv, l->words[2]);
 	valid &= take_options(l, srv);
-	valid = valid && name_is_free(l, srv);
+	valid = valid && checks_fit(l, srv) && name_is_free(l, srv);
 	if (valid)
 		server_link(srv);
 	else
@@ -444,7 +452,7 @@ static bool parse_server_template(struct conf_line *l)
 		l->at = 4;
 		valid = set_address(l, srv, l->words[3]);
 		valid &= take_options(l, srv);
-		if (!valid || !name_is_free(l, srv)) {
+		if (!valid || !checks_fit(l, srv) || !name_is_free(l, srv)) {
 			server_close(srv);
 			return false;
 		}
@@ -535,32 +543,6 @@ static const struct conf_keyword keywords[] = {
 	  .help = "never learnt by stick rules" },
 	{ .words = "stick", .where = CONF_SERVER, .parse = parse_false, FIELD(non_stick),
 	  .help = "learnt by stick rules" },
-	NOT("no-check"), NOT("no-agent-check"), NOT("no-check-ssl"), NOT("no-check-reuse-pool"),
-	LATER("check", 0, "health checks"),
-	LATER("inter", 1, "health checks"),
-	LATER("fastinter", 1, "health checks"),
-	LATER("downinter", 1, "health checks"),
-	LATER("rise", 1, "health checks"),
-	LATER("fall", 1, "health checks"),
-	LATER("addr", 1, "health checks"),
-	LATER("port", 1, "health checks"),
-	LATER("observe", 1, "health checks"),
-	LATER("error-limit", 1, "health checks"),
-	LATER("on-error", 1, "health checks"),
-	LATER("on-marked-down", 1, "health checks"),
-	LATER("on-marked-up", 1, "health checks"),
-	LATER("init-state", 1, "health checks"),
-	LATER("track", 1, "health checks"),
-	LATER("slowstart", 1, "health checks"),
-	LATER("check-send-proxy", 0, "health checks"),
-	LATER("check-via-socks4", 0, "health checks"),
-	LATER("check-proto", 1, "health checks"),
-	LATER("check-reuse-pool", 0, "health checks"),
-	LATER("agent-check", 0, "agent checks"),
-	LATER("agent-inter", 1, "agent checks"),
-	LATER("agent-addr", 1, "agent checks"),
-	LATER("agent-port", 1, "agent checks"),
-	LATER("agent-send", 1, "agent checks"),
 	LATER("resolvers", 1, "name resolution at run time"),
 	LATER("resolve-prefer", 1, "name resolution at run time"),
 	LATER("resolve-opts", 1, "name resolution at run time"),

@@ -127,28 +127,96 @@ static void set_fqdn(struct ctl_request *rq, struct server *srv)
 			  "configured.");
 }
 
-static void set_agent(struct ctl_request *rq, struct server *srv)
+/* --- checks and agents ---------------------------------------------------------------------- */
+
+static bool has_check(const struct server *srv, bool agent)
 {
-	ctl_error(rq, "agent checks are not enabled on this server.");
+	return check_flags_of(agent ? &srv->state->agent : &srv->state->check) & CHECK_CONFIGURED;
 }
 
-static void set_check(struct ctl_request *rq, struct server *srv)
+static bool needs_check(struct ctl_request *rq, const struct server *srv, bool agent)
 {
-	ctl_error(rq, "health checks are not enabled on this server");
+	if (has_check(srv, agent))
+		return true;
+	ctl_error(rq, "%s checks are not enabled on this server", agent ? "agent" : "health");
+	return false;
+}
+
+static void set_agent(struct ctl_request *rq, struct server *srv)
+{
+	const char *word = next_word(rq);
+
+	if (!has_check(srv, true))
+		ctl_error(rq, "agent checks are not enabled on this server.");
+	else if (word && strcmp(word, "up") == 0)
+		check_force_agent(srv, true);
+	else if (word && strcmp(word, "down") == 0)
+		check_force_agent(srv, false);
+	else
+		ctl_error(rq, "'set server <srv> agent' expects 'up' or 'down'.");
+}
+
+static void set_agent_send(struct ctl_request *rq, struct server *srv)
+{
+	const char *word = next_word(rq);
+
+	if (needs_check(rq, srv, true) && !check_set_send(srv, word ? word : ""))
+		ctl_error(rq, "cannot allocate memory for new string.");
+}
+
+/* "check-addr" and "agent-addr": <addr> [port <port>] */
+static void set_check_addr(struct ctl_request *rq, struct server *srv)
+{
+	bool agent = rq->words[rq->at - 1][0] == 'a';
+	const char *what = rq->words[rq->at - 1], *addr = next_word(rq), *port = NULL, *word;
+	char message[160];
+
+	if (!needs_check(rq, srv, agent))
+		return;
+	if (!addr) {
+		ctl_error(rq, "set server <b>/<s> %s requires an address and optionally a port.",
+			  what);
+		return;
+	}
+	word = next_word(rq);
+	if (word && strcmp(word, "port") == 0) {
+		port = next_word(rq);
+		if (!port)
+			port = "";
+	}
+	if (!check_set_address(srv, agent, addr, port, message, sizeof(message)))
+		ctl_error(rq, "%s", message);
+}
+
+static void set_check_port(struct ctl_request *rq, struct server *srv)
+{
+	bool agent = rq->words[rq->at - 1][0] == 'a';
+	const char *what = rq->words[rq->at - 1], *port = next_word(rq);
+	char message[160];
+
+	if (!needs_check(rq, srv, agent))
+		return;
+	if (!port)
+		ctl_error(rq, "set server <b>/<s> %s requires a port.", what);
+	else if (!check_set_address(srv, agent, NULL, port, message, sizeof(message)))
+		ctl_error(rq, "%s", message);
 }
 
 static void set_health(struct ctl_request *rq, struct server *srv)
 {
+	static const char *const words[] = { "up", "stopping", "down" };
 	const char *word = next_word(rq);
 
-	if (word && strcmp(word, "up") == 0)
-		server_set_oper(srv, SERVER_RUNNING);
-	else if (word && strcmp(word, "stopping") == 0)
-		server_set_oper(srv, SERVER_STOPPING);
-	else if (word && strcmp(word, "down") == 0)
-		server_set_oper(srv, SERVER_STOPPED);
-	else
-		ctl_error(rq, "'set server <srv> health' expects 'up', 'stopping', or 'down'.");
+	if (srv->checks.track) {
+		ctl_error(rq, "cannot change health on a tracking server.");
+		return;
+	}
+	for (int i = 0; word && i < 3; i++)
+		if (strcmp(word, words[i]) == 0) {
+			check_force_health(srv, i);
+			return;
+		}
+	ctl_error(rq, "'set server <srv> health' expects 'up', 'stopping', or 'down'.");
 }
 
 static enum ctl_step set_server(struct ctl_request *rq)
@@ -158,9 +226,10 @@ static enum ctl_step set_server(struct ctl_request *rq)
 		void (*run)(struct ctl_request *rq, struct server *srv);
 	} actions[] = {
 		{ "state", set_state }, { "weight", set_server_weight }, { "addr", set_addr },
-		{ "fqdn", set_fqdn }, { "agent", set_agent }, { "agent-addr", set_agent },
-		{ "agent-port", set_agent }, { "agent-send", set_agent }, { "health", set_health },
-		{ "check-addr", set_check }, { "check-port", set_check },
+		{ "fqdn", set_fqdn }, { "agent", set_agent }, { "agent-addr", set_check_addr },
+		{ "agent-port", set_check_port }, { "agent-send", set_agent_send },
+		{ "health", set_health }, { "check-addr", set_check_addr },
+		{ "check-port", set_check_port },
 	};
 	struct server *srv = take_server(rq);
 	const char *word;
@@ -197,10 +266,15 @@ static enum ctl_step disable_server(struct ctl_request *rq)
 	return CTL_DONE;
 }
 
-static enum ctl_step change_health(struct ctl_request *rq)
+/* enable|disable health|agent */
+static enum ctl_step switch_check(struct ctl_request *rq)
 {
-	if (take_server(rq))
-		ctl_error(rq, "Health check was not configured on this server, cannot enable.");
+	bool on = rq->words[0][0] == 'e', agent = rq->words[1][0] == 'a';
+	struct server *srv = take_server(rq);
+
+	if (srv && !check_enable(srv, agent, on))
+		ctl_error(rq, "%s was not configured on this server, cannot enable.",
+			  agent ? "Agent" : "Health check");
 	return CTL_DONE;
 }
 
@@ -250,7 +324,36 @@ static int server_port(const struct server_addr *addr)
 	return address_port((const struct sockaddr *)&addr->sa);
 }
 
-/* The columns of version 1; those of checks and agents tell that there is none. */
+/* The address and port of a check that differ from the server's: "-" and 0 when they do not. */
+static int check_port_of(const struct check_conf *conf, const struct check_state *cs)
+{
+	int port = __atomic_load_n(&cs->port, __ATOMIC_RELAXED);
+
+	return port ? port : conf->port;
+}
+
+static const char *check_addr_text(const struct check_conf *conf, const struct check_state *cs,
+				   char *ip, size_t size)
+{
+	if (cs->addr.ss_family != AF_UNSPEC)
+		return address_ip_text((const struct sockaddr *)&cs->addr, ip, size);
+	return conf->addr ? address_ip_text(conf->addr, ip, size) : "-";
+}
+
+static void print_checks(struct strbuf *out, const struct server *srv, int port)
+{
+	const struct check_state *check = &srv->state->check, *agent = &srv->state->agent;
+	const struct server_checks *conf = &srv->checks;
+	char ip[64], agent_ip[64];
+
+	strbuf_printf(out, "%d %s %d %d %s %s %d\n", port, "-", 0,
+		      check_port_of(&conf->health, check),
+		      check_addr_text(&conf->health, check, ip, sizeof(ip)),
+		      check_addr_text(&conf->agent, agent, agent_ip, sizeof(agent_ip)),
+		      check_port_of(&conf->agent, agent));
+}
+
+/* The columns of version 1. */
 static void print_state(struct strbuf *out, const struct server *srv)
 {
 	const struct proxy *be = srv->proxy;
@@ -264,17 +367,19 @@ static void print_state(struct strbuf *out, const struct server *srv)
 
 	server_address(srv, &addr);
 	unix_path = addr.sa.ss_family == AF_UNIX;
-	strbuf_printf(out, "%d %s %d %s %s %u %u %u %u %llu %d %d %d %d %d %d %d %s %d %s %d %d %s "
-		      "%s %d\n",
+	strbuf_printf(out, "%d %s %d %s %s %u %u %u %u %llu %u %u %d %u %u %d %d %s ",
 		      be->id, be->name, srv->id, srv->name,
 		      unix_path || admin & SERVER_RMAINT ? "-"
 		      : address_ip_text((struct sockaddr *)&addr.sa, ip, sizeof(ip)),
 		      __atomic_load_n(&st->oper, __ATOMIC_RELAXED), admin, server_weight(srv),
 		      srv->uweight,
 		      (unsigned long long)(now > changed ? (now - changed) / 1000000 : 0),
-		      1, 0, admin & SERVER_MAINT ? 0 : 2, srv->disabled ? 8 : 0, 0, be->id_forced,
-		      srv->id_forced, srv->hostname ? srv->hostname : "-",
-		      unix_path ? 0 : server_port(&addr), "-", 0, 0, "-", "-", 0);
+		      __atomic_load_n(&st->check.status, __ATOMIC_RELAXED),
+		      __atomic_load_n(&st->check.outcome, __ATOMIC_RELAXED),
+		      check_health_of(&st->check), check_flags_of(&st->check),
+		      check_flags_of(&st->agent), be->id_forced, srv->id_forced,
+		      srv->hostname ? srv->hostname : "-");
+	print_checks(out, srv, unix_path ? 0 : server_port(&addr));
 }
 
 static void print_conn(struct strbuf *out, const struct server *srv)
@@ -360,7 +465,13 @@ static const struct ctl_command commands[] = {
 	{ .words = "disable server", .level = CTL_ADMIN, .syntax = "<bk>/<srv>",
 	  .help = "disable a server for maintenance", .run = disable_server },
 	{ .words = "enable health", .level = CTL_ADMIN, .syntax = "<bk>/<srv>",
-	  .help = "enable health checks", .run = change_health },
+	  .help = "enable health checks", .run = switch_check },
+	{ .words = "disable health", .level = CTL_ADMIN, .syntax = "<bk>/<srv>",
+	  .help = "disable health checks", .run = switch_check },
+	{ .words = "enable agent", .level = CTL_ADMIN, .syntax = "<bk>/<srv>",
+	  .help = "enable agent checks", .run = switch_check },
+	{ .words = "disable agent", .level = CTL_ADMIN, .syntax = "<bk>/<srv>",
+	  .help = "disable agent checks", .run = switch_check },
 	{ .words = "show servers state", .level = CTL_OPERATOR, .syntax = "[<backend>]",
 	  .help = "dump volatile server information", .run = show_servers_state,
 	  .release = release_dump },

@@ -6,7 +6,15 @@
 #include "proxy/server.h"
 #include "slot_priv.h"
 
-int64_t server_limit(const struct server *srv)
+/* While it starts slowly, a part of <limit> that grows with time, and at least 1. */
+static int64_t warm_part(const struct server *srv, int64_t limit)
+{
+	int64_t part = limit * __atomic_load_n(&srv->state->warm, __ATOMIC_RELAXED) / SERVER_WARM;
+
+	return limit && !part ? 1 : part;
+}
+
+static int64_t full_limit(const struct server *srv)
 {
 	const struct proxy *be = srv->proxy;
 	int64_t max = __atomic_load_n(&srv->state->maxconn, __ATOMIC_RELAXED);
@@ -20,6 +28,11 @@ int64_t server_limit(const struct server *srv)
 		return max;
 	limit = max * now / be->fullconn;
 	return limit > min ? limit : min;
+}
+
+int64_t server_limit(const struct server *srv)
+{
+	return warm_part(srv, full_limit(srv));
 }
 
 int64_t slot_unlimited_count(const struct server_state *st)

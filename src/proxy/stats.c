@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "proxy/balance.h"
 #include "proxy/bind.h"
+#include "proxy/check.h"
 #include "proxy/proxy.h"
 #include "proxy/server.h"
 
@@ -310,6 +311,73 @@ static void put_pool(struct stats_row *r, const struct server *srv)
 	put(r, STATS_NEED_CONN_EST, STATS_U32, "MGP", 0);
 }
 
+/* The columns of one check. */
+struct check_columns {
+	enum stats_field status, code, duration, desc, last, rise, fall, health;
+};
+
+static const struct check_columns health_columns = {
+	STATS_CHECK_STATUS, STATS_CHECK_CODE, STATS_CHECK_DURATION, STATS_CHECK_DESC,
+	STATS_LAST_CHK, STATS_CHECK_RISE, STATS_CHECK_FALL, STATS_CHECK_HEALTH,
+};
+static const struct check_columns agent_columns = {
+	STATS_AGENT_STATUS, STATS_AGENT_CODE, STATS_AGENT_DURATION, STATS_AGENT_DESC,
+	STATS_LAST_AGT, STATS_AGENT_RISE, STATS_AGENT_FALL, STATS_AGENT_HEALTH,
+};
+
+static void put_check(struct stats_row *r, const struct server *srv, bool agent)
+{
+	const struct check_columns *at = agent ? &agent_columns : &health_columns;
+	const struct check_state *cs = agent ? &srv->state->agent : &srv->state->check;
+	char *status = agent ? r->agent_status : r->check_status;
+	char *text = agent ? r->agent_text : r->check_text;
+	enum check_status code = __atomic_load_n(&cs->status, __ATOMIC_RELAXED);
+	unsigned flags = check_flags_of(cs);
+
+	if ((flags & (CHECK_ENABLED | CHECK_PAUSED)) != CHECK_ENABLED)
+		return;
+	snprintf(status, sizeof(r->check_status), "%s%s", flags & CHECK_IN_PROGRESS ? "* " : "",
+		 check_status_code(code));
+	put_text(r, at->status, "SOS", status);
+	if (check_status_has_code(code))
+		put(r, at->code, STATS_U32, "SOP", cs->code);
+	put(r, at->duration, STATS_U64, "MDP",
+	    __atomic_load_n(&cs->duration_ms, __ATOMIC_RELAXED));
+	put_text(r, at->desc, "SOS", check_status_text(code));
+	check_text(srv, agent, text, sizeof(r->check_text));
+	put_text(r, at->last, "SOS", text);
+	put(r, at->rise, STATS_U32, "CGS", cs->rise);
+	put(r, at->fall, STATS_U32, "CGS", cs->fall);
+	put(r, at->health, STATS_U32, "MGP", check_health_of(cs));
+}
+
+static void put_checks(struct stats_row *r, const struct server *srv)
+{
+	const struct server *track = srv->checks.track;
+	struct server_state *st = srv->state;
+	uint64_t down_s = st->down_ms / 1000;
+	unsigned oper = __atomic_load_n(&st->oper, __ATOMIC_RELAXED);
+
+	if (check_flags_of(&check_decider(srv)->state->check) & CHECK_CONFIGURED) {
+		put(r, STATS_CHKFAIL, STATS_U64, "MCP",
+		    (int64_t)counter_read(&st->counters, CNT_CHECK_FAILS));
+		put(r, STATS_CHKDOWN, STATS_U64, "MCP",
+		    (int64_t)counter_read(&st->counters, CNT_CHECK_DOWNS));
+		if (oper == SERVER_STOPPED)
+			down_s += (uint64_t)seconds_since_us(atomic_read(&st->changed_us));
+		put(r, STATS_DOWNTIME, STATS_U32, "MCP", (int64_t)down_s);
+	}
+	if (oper == SERVER_STARTING)
+		put(r, STATS_THROTTLE, STATS_U32, "MaP",
+		    100 * (int64_t)__atomic_load_n(&st->warm, __ATOMIC_RELAXED) / SERVER_WARM);
+	if (track) {
+		snprintf(r->tracked, sizeof(r->tracked), "%s/%s", track->proxy->name, track->name);
+		put_text(r, STATS_TRACKED, "CGS", r->tracked);
+	}
+	put_check(r, srv, false);
+	put_check(r, srv, true);
+}
+
 void stats_fill_server(struct stats_row *r, const struct server *srv)
 {
 	struct server_state *st = srv->state;
@@ -329,8 +397,10 @@ void stats_fill_server(struct stats_row *r, const struct server *srv)
 	put(r, STATS_SMAX, STATS_U32, "MMP", (int64_t)atomic_read(&st->session_max));
 	if (maxconn)
 		put(r, STATS_SLIM, STATS_U32, "CLP", maxconn);
-	put_text(r, STATS_STATUS, "SGP", server_status_name(srv));
-	put(r, STATS_WEIGHT, STATS_U32, "MaP", server_weight(srv));
+	server_status(srv, r->status, sizeof(r->status));
+	put_text(r, STATS_STATUS, "SGP", r->status);
+	put(r, STATS_WEIGHT, STATS_U32, "MaP",
+	    (server_weight_sixteenths(srv) + SERVER_WARM - 1) / SERVER_WARM);
 	put(r, STATS_UWEIGHT, STATS_U32, "MaP", server_weight(srv));
 	put(r, STATS_ACT, STATS_U32, "SGP", !srv->backup);
 	put(r, STATS_BCK, STATS_U32, "SGP", srv->backup);
@@ -344,6 +414,7 @@ void stats_fill_server(struct stats_row *r, const struct server *srv)
 	address_text((struct sockaddr *)&addr.sa, r->address, sizeof(r->address));
 	put_text(r, STATS_ADDR, "CGS", r->address);
 	put(r, STATS_SRID, STATS_U32, "MCP", 0);
+	put_checks(r, srv);
 	put_times(r, &st->times);
 	put_pool(r, srv);
 	put_extra(r, srv);

@@ -37,6 +37,22 @@ static void csv_header(struct strbuf *out)
 	strbuf_add_char(out, '\n');
 }
 
+/* What would be taken for the end of a field stands in quotes. */
+static void csv_text(struct strbuf *out, const char *text)
+{
+	if (!strpbrk(text, ",\"\r\n")) {
+		strbuf_add_str(out, text);
+		return;
+	}
+	strbuf_add_char(out, '"');
+	for (; *text; text++) {
+		if (*text == '"')
+			strbuf_add_char(out, '"');
+		strbuf_add_char(out, *text);
+	}
+	strbuf_add_char(out, '"');
+}
+
 static void csv_row(struct strbuf *out, const struct stats_row *r)
 {
 	for (unsigned f = 0; f < STATS_COUNT; f++) {
@@ -45,7 +61,7 @@ static void csv_row(struct strbuf *out, const struct stats_row *r)
 		if (f == STATS_BASE_COUNT)
 			strbuf_add_str(out, "-,");
 		if (v->type == STATS_STR)
-			strbuf_add_str(out, v->text);
+			csv_text(out, v->text);
 		else if (v->type != STATS_EMPTY)
 			strbuf_add_int(out, v->number);
 		strbuf_add_char(out, ',');

@@ -299,6 +299,8 @@ static void count_connect(struct stream *s, bool reused)
 static enum step connected(struct stream *s)
 {
 	s->t.connected = clock_now_ns();
+	if (!(s->flags & STRM_REUSED_CONN))
+		check_observe(s->server, &s->server->checks, SEEN_CONNECTED);
 	s->wait_until_ms = TIMER_NEVER;
 	stream_log_step(s, LOG_STEP_CONNECT);
 	return stream_goto(s, STAGE_TCP_RESPONSE);
@@ -403,6 +405,7 @@ enum step stream_connect_failed(struct stream *s, bool at_once)
 	int64_t pause = s->be->timeout.connect;
 
 	stream_drop_back(s);
+	check_observe(s->server, &s->server->checks, SEEN_CONNECT_FAILED);
 	if (!s->retries_left || !(s->be->retry_on & PROXY_RETRY_CONN_FAILURE)) {
 		counter_add(&s->be->state->be, CNT_CONN_ERRORS, 1);
 		counter_add(&st->counters, CNT_CONN_ERRORS, 1);

@@ -47,7 +47,14 @@ static const struct http_msg *message_of(struct expr_ctx *ctx, enum expr_result 
 /* What there is of the body. False: there is no message, see *ret. */
 static bool body_bytes(struct expr_ctx *ctx, struct slice *out, enum expr_result *ret)
 {
-	if (!message_of(ctx, ret) || !(ctx->stream->flags & STRM_HTTP))
+	if (!message_of(ctx, ret))
+		return false;
+	if (ctx->check) {
+		*out = ctx->check->body;
+		*ret = EXPR_NONE;
+		return out->ptr != NULL;
+	}
+	if (!(ctx->stream->flags & STRM_HTTP))
 		return false;
 	*out = smp_bytes(ctx->stream, side_of(ctx));
 	*ret = EXPR_NONE;
@@ -62,7 +69,7 @@ static enum expr_result fetch_body(struct expr_ctx *ctx, const struct expr_arg *
 
 	if (!body_bytes(ctx, &body, &ret))
 		return ret;
-	return give_bytes(out, body, !(side_of(ctx)->flags & EP_RX_END));
+	return give_bytes(out, body, ctx->stream && !(side_of(ctx)->flags & EP_RX_END));
 }
 
 static enum expr_result fetch_body_len(struct expr_ctx *ctx, const struct expr_arg *args,
@@ -72,6 +79,8 @@ static enum expr_result fetch_body_len(struct expr_ctx *ctx, const struct expr_a
 
 	if (!message_of(ctx, &ret))
 		return ret;
+	if (ctx->check)
+		return smp_give_int(out, (int64_t)ctx->check->body.len);
 	smp_give_int(out, (int64_t)side_of(ctx)->rx.len);
 	if (!(side_of(ctx)->flags & EP_RX_END))
 		out->flags |= SMP_MAY_CHANGE;
@@ -178,6 +187,11 @@ static enum expr_result fetch_head_binary(struct expr_ctx *ctx, const struct exp
 /* The bytes of the side. False: there are none to look at. */
 static bool payload_bytes(struct expr_ctx *ctx, struct slice *out, bool *more)
 {
+	if (ctx->check && !ctx->check->response && is_response(ctx)) {
+		*out = ctx->check->body;
+		*more = false;
+		return out->ptr != NULL;
+	}
 	if (!ctx->stream || ctx->stream->flags & STRM_HTTP)
 		return false;
 	*out = smp_bytes(ctx->stream, side_of(ctx));

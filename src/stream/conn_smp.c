@@ -100,11 +100,15 @@ static const struct proxy *ctx_backend(const struct expr_ctx *ctx)
 {
 	const struct stream *s = ctx->stream;
 
+	if (ctx->check)
+		return ctx->proxy;
 	return s && s->be && (s->be->caps & PROXY_BE) ? s->be : NULL;
 }
 
 static const struct server *ctx_server(const struct expr_ctx *ctx)
 {
+	if (ctx->check)
+		return ctx->check->server;
 	return ctx->stream ? ctx->stream->server : NULL;
 }
 

@@ -11,6 +11,8 @@ struct listener_conf;
 void listen_init(void);
 /* Makes the logs get what proxies and servers tell. At the start. */
 void event_log_init(void);
+/* Installs what ends the streams of servers that went down (on-marked-down, on-marked-up). */
+void server_shutdown_init(void);
 /* May this client come in at all? */
 struct addr;
 bool listen_is_welcome(const struct addr *src);

@@ -39,6 +39,19 @@ static void count_server_error(struct stream *s)
 		counter_add(&s->server->state->counters, CNT_RESP_ERRORS, 1);
 }
 
+/* `observe layer7`: what the server does counts as a check. */
+static void observe(const struct stream *s, enum check_observation seen)
+{
+	if (s->server)
+		check_observe(s->server, &s->server->checks, seen);
+}
+
+static enum check_observation status_seen(int status)
+{
+	return status < 500 || status == 501 || status == 505 ? SEEN_RESPONSE_OK
+							      : SEEN_RESPONSE_STATUS;
+}
+
 /* The server failed before its answer's head. */
 static enum step response_failed(struct stream *s)
 {
@@ -47,6 +60,7 @@ static enum step response_failed(struct stream *s)
 
 	if (s->service)
 		return stream_fail(s, s->back.status, CAUSE_PROXY, 0);
+	observe(s, f & EP_RX_BAD ? SEEN_RESPONSE_BAD : SEEN_RESPONSE_BROKEN);
 	if (stream_retry(s, wanted))
 		return stream_goto(s, STAGE_ASSIGN);
 	count_server_error(s);
@@ -64,6 +78,7 @@ static enum step response_late(struct stream *s)
 	if (now >= s->client_at_ms)
 		return stream_fail(s, 400, CAUSE_CLIENT_TIMEOUT, 0);
 	if (now >= s->server_at_ms) {
+		observe(s, SEEN_RESPONSE_TIMEOUT);
 		if (stream_retry(s, PROXY_RETRY_RESPONSE_TIMEOUT))
 			return stream_goto(s, STAGE_ASSIGN);
 		count_server_error(s);
@@ -175,6 +190,7 @@ enum step stage_response(struct stream *s)
 		if (s->res.body == HTTP_BODY_TUNNEL && !(s->front.flags & EP_RX_END))
 			return stream_fail(s, 502, CAUSE_PROXY, 0);
 		s->t.data = clock_now_ns();
+		observe(s, status_seen(s->res.status));
 		if (s->be->retry_on && status_is_retried(s) && stream_retry(s, s->be->retry_on))
 			return stream_goto(s, STAGE_ASSIGN);
 		s->status = s->res.status;

@@ -77,6 +77,8 @@ static inline const struct http_msg *smp_response(struct expr_ctx *ctx, enum exp
 {
 	const struct stream *s = ctx->stream;
 
+	if (ctx->check && ctx->check->response)
+		return ctx->check->response;
 	if (s && (s->flags & STRM_HTTP) && s->res.status)
 		return &s->res;
 	*ret = s && (s->flags & STRM_HTTP) && (ctx->flags & EXPR_DIR_RESPONSE) &&

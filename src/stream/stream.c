@@ -273,11 +273,11 @@ enum step stream_fail(struct stream *s, unsigned status, enum stream_cause cause
 	return stream_goto(s, STAGE_END);
 }
 
-void stream_kill(struct stream *s)
+void stream_kill(struct stream *s, enum stream_cause cause)
 {
 	BUG_ON(s->flags & STRM_RUNNING);
 	s->status = s->flags & STRM_HTTP ? 500 : 0;
-	stream_fail(s, 0, CAUSE_KILLED, 'C');
+	stream_fail(s, 0, cause, 'C');
 	stream_run(s);
 }
 

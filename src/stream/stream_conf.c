@@ -16,6 +16,7 @@ static bool stream_module_init(void)
 	stream_set_stages(stream_stages);
 	listen_init();
 	event_log_init();
+	server_shutdown_init();
 	session_addr_init();
 	return session_init() && server_conn_init() && backend_init();
 }

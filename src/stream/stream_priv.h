@@ -29,7 +29,7 @@ void stream_page_thread_fini(void);
 /* Runs the stages as far as they go. May free the stream. */
 void stream_run(struct stream *s);
 /* Ends it at once, from outside its stages, on its thread: its client is cut off. Frees it. */
-void stream_kill(struct stream *s);
+void stream_kill(struct stream *s, enum stream_cause cause);
 /* The serial of the newest stream of the calling thread. */
 uint64_t stream_last_serial(void);
 /* Re-arms the timer from the deadlines. */

@@ -212,6 +212,11 @@ static bool make_kept(struct tls_server *s)
 	return true;
 }
 
+void tls_server_want(struct slot_area *area)
+{
+	server_of(area)->wanted = true;
+}
+
 bool tls_server_check(struct config *cfg, struct slot_area *area, const struct tls_place *where,
 		      struct diag_list *diags)
 {
@@ -224,7 +229,7 @@ bool tls_server_check(struct config *cfg, struct slot_area *area, const struct t
 	const struct tls_global *g = tls_global_of(cfg);
 	char why[512] = "";
 
-	if (!s->on)
+	if (!s->on && !s->wanted)
 		return true;
 	s->cfg = cfg;
 	s->where = *where;
@@ -286,7 +291,7 @@ bool tls_connect(struct conn *c, struct slot_area *area, struct slice sni, struc
 		return false;
 	t = c->transport_ctx;
 	t->server = s;
-	if (alpn.len)
+	if (alpn.ptr)
 		SSL_set_alpn_protos(ssl, (const unsigned char *)alpn.ptr, (unsigned)alpn.len);
 	SSL_set_connect_state(ssl);
 	session = s->set.flags & TLS_SET_NO_REUSE ? NULL : session_find(s, name_hash(ssl));

@@ -46,6 +46,10 @@ bool tls_server_offers(const struct slot_area *area, struct slice name)
 	return false;
 }
 
+void tls_server_want(struct slot_area *server)
+{
+}
+
 const struct expr *tls_server_sni(const struct slot_area *server)
 {
 	return NULL;

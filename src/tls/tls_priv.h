@@ -421,6 +421,7 @@ void tls_tickets_attach(SSL_CTX *ctx);
 
 struct tls_server {
 	bool on;
+	bool wanted;                 /* by checks, even if not <on> */
 	struct tls_settings set;
 	const char *crt, *verify_host, *sni_text;
 	struct expr *sni;

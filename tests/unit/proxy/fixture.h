@@ -16,7 +16,8 @@
 #include "proxy/server.h"
 
 static const struct module *const fixture_modules[] = {
-	&mod_conf, &mod_balance, &mod_proxy, &mod_proxy_options, &mod_bind, &mod_server, NULL
+	&mod_conf, &mod_balance, &mod_proxy, &mod_proxy_options, &mod_bind, &mod_server,
+	&mod_check, NULL
 };
 
 static struct diag_list fixture_diags;

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* check.h - health checks and agent checks of servers
+ *
+ * Purpose: asks servers at intervals whether they serve, counts successes and failures, and turns
+ *          servers up, down or to a soft stop. An agent is a second opinion beside it, which may
+ *          also set weight, limit and administrative state.
+ * Owns   : settings (struct server_checks) belong to the generation; results (struct check_state)
+ *          to the server's state, which outlives a reload; a running check to its thread.
+ * Threads: each check belongs to one thread from checks_start_thread() to checks_stop_thread().
+ *          Results are written under the backend's change lock, by check_report() and the setters;
+ *          members marked atomic are read without it.
+ * Errors : a check that cannot run (no memory, no descriptor) reports CHECK_SOCKERR.
+ * Manual : configuration 5.2 (check, agent-check and kin), 4.2 (http-check, tcp-check, option
+ *          httpchk and kin); management 9.3 (set server, enable health, show servers state).
+ *          See doc/internals/checks.md.
+ */
+#ifndef PROXY_CHECK_H
+#define PROXY_CHECK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include "base/slice.h"
+
+struct config;
+struct proxy;
+struct server;
+
+/* What a check may say; the numbers are those of `show servers state`. X(name, code in the
+ * statistics, meaning, result)
+ */
+#define CHECK_STATUSES(X) \
+	X(UNKNOWN, "UNK", "Unknown", UNKNOWN) \
+	X(INI, "INI", "Initializing", UNKNOWN) \
+	X(START, "START", "Checking", UNKNOWN) \
+	X(CHECKED, "CHECKED", "No status change", NEUTRAL) \
+	X(HANA, "HANA", "Health analyze", FAILED) \
+	X(SOCKERR, "SOCKERR", "Socket error", FAILED) \
+	X(L4OK, "L4OK", "Layer4 check passed", PASSED) \
+	X(L4TOUT, "L4TOUT", "Layer4 timeout", FAILED) \
+	X(L4CON, "L4CON", "Layer4 connection problem", FAILED) \
+	X(L6OK, "L6OK", "Layer6 check passed", PASSED) \
+	X(L6TOUT, "L6TOUT", "Layer6 timeout", FAILED) \
+	X(L6RSP, "L6RSP", "Layer6 invalid response", FAILED) \
+	X(L7TOUT, "L7TOUT", "Layer7 timeout", FAILED) \
+	X(L7RSP, "L7RSP", "Layer7 invalid response", FAILED) \
+	X(L57DATA, "", "", UNKNOWN) /* those up to L7STS have a protocol code */ \
+	X(L7OK, "L7OK", "Layer7 check passed", PASSED) \
+	X(L7OKC, "L7OKC", "Layer7 check conditionally passed", CONDPASS) \
+	X(L7STS, "L7STS", "Layer7 wrong status", FAILED) \
+	X(PROCERR, "PROCERR", "External check error", FAILED) \
+	X(PROCTOUT, "PROCTOUT", "External check timeout", FAILED) \
+	X(PROCOK, "PROCOK", "External check passed", PASSED)
+#define X(name, code, meaning, result) CHECK_##name,
+enum check_status { CHECK_STATUSES(X) CHECK_STATUS_COUNT };
+#undef X
+
+/* Numbers as in `show servers state`. */
+enum check_outcome {
+	CHECK_RES_UNKNOWN, CHECK_RES_NEUTRAL, CHECK_RES_FAILED, CHECK_RES_PASSED,
+	CHECK_RES_CONDPASS
+};
+
+/* Same. */
+enum check_flags {
+	CHECK_IN_PROGRESS = 0x01,
+	CHECK_CONFIGURED = 0x02,
+	CHECK_ENABLED = 0x04,   /* may be switched at run time */
+	CHECK_PAUSED = 0x08,    /* by maintenance */
+	CHECK_AGENT = 0x10,
+};
+
+enum check_observe { OBSERVE_NONE, OBSERVE_LAYER4, OBSERVE_LAYER7 };
+enum check_on_error { ON_ERROR_FAIL_CHECK, ON_ERROR_FASTINTER, ON_ERROR_SUDDEN_DEATH,
+		      ON_ERROR_MARK_DOWN };
+enum check_init { CHECK_INIT_NONE, CHECK_INIT_FULLY_UP, CHECK_INIT_UP, CHECK_INIT_DOWN,
+		  CHECK_INIT_FULLY_DOWN };
+
+/* --- settings ------------------------------------------------------------------------------- */
+
+/* One of the two checks of a server. */
+struct check_conf {
+	bool on;
+	int64_t inter_ms, fastinter_ms, downinter_ms; /* 0: not set, inter_ms applies */
+	int rise, fall;
+	const struct sockaddr *addr;   /* where to connect instead; NULL: the server's */
+	socklen_t addr_len;
+	const char *addr_text;         /* as written, or NULL */
+	int port;                      /* 0: the server's */
+	const char *send;              /* agent-send; or NULL */
+};
+
+/* All that a server line says about checks. Inherited from default-server. */
+struct server_checks {
+	struct check_conf health, agent;
+	bool send_proxy;               /* check-send-proxy */
+	bool reuse_pool;               /* check-reuse-pool: refused so far */
+	bool agent_addr_is_set;        /* by agent-addr: `addr` is not for the agent */
+	const char *proto;             /* check-proto: "h1", "none", or NULL */
+	int ssl;                       /* check-ssl 1, no-check-ssl -1, 0 as the traffic */
+	const char *sni;               /* check-sni, or NULL */
+	struct slice alpn;             /* check-alpn in wire format */
+	enum check_observe observe;
+	enum check_on_error on_error;
+	int error_limit;               /* errors in a row that are one failure */
+	enum check_init init;
+	int64_t slowstart_ms;          /* 0: none */
+	const char *track_name;        /* as written, or NULL */
+	struct server *track;          /* the server that it follows, or NULL */
+	struct server *trackers;       /* first of those that follow it */
+	struct server *next_tracker;   /* next that follows the same */
+};
+
+/* --- state ---------------------------------------------------------------------------------- */
+
+#define CHECK_TEXT_MAX 240
+
+/* What is known of one of a server's checks. */
+struct check_state {
+	unsigned flags;                /* atomic: enum check_flags */
+	unsigned status;               /* atomic: enum check_status */
+	unsigned outcome;              /* atomic: enum check_outcome */
+	int health;                    /* atomic: 0..rise+fall-1; up from rise on */
+	int rise, fall;
+	int code;                      /* of the protocol, with L7OK, L7OKC, L7STS */
+	int64_t duration_ms;           /* atomic */
+	bool is_tested;                /* a check has ended */
+	unsigned force_fast;           /* atomic bool: on-error asks for fastinter */
+	int port;                      /* atomic: set at run time; 0: see check_conf */
+	struct sockaddr_storage addr;  /* same, under the lock; AF_UNSPEC: see check_conf */
+	char *send;                    /* agent-send at run time: owned, under the lock */
+	char text[CHECK_TEXT_MAX];     /* of the last check, under the lock */
+};
+
+/* What a check has found. */
+struct check_result {
+	enum check_status status;
+	int code;                      /* of the protocol */
+	int64_t duration_ms;
+	const char *text;              /* or NULL; copied */
+};
+
+/* "L4OK", "Layer4 check passed". */
+const char *check_status_code(enum check_status status);
+const char *check_status_text(enum check_status status);
+enum check_outcome check_status_outcome(enum check_status status);
+static inline bool check_status_has_code(enum check_status status)
+{
+	return status > CHECK_L57DATA && status <= CHECK_L7STS;
+}
+
+static inline unsigned check_flags_of(const struct check_state *cs)
+{
+	return __atomic_load_n(&cs->flags, __ATOMIC_RELAXED);
+}
+
+static inline int check_health_of(const struct check_state *cs)
+{
+	return __atomic_load_n(&cs->health, __ATOMIC_RELAXED);
+}
+
+/* Settings that hold without any word on the line. */
+void server_checks_set_defaults(struct server_checks *c);
+/* The state <st> that a server starts with: enabled as configured, health by init-state. */
+struct server_state;
+void check_states_init(const struct server *srv, struct server_state *st);
+/* Frees what a state owns. */
+void check_state_fini(struct check_state *cs);
+/* The check of <srv> has ended with <r>: counts, logs, and turns the server when that is due. Of
+ * its agent when <agent>. From any thread.
+ */
+void check_report(struct server *srv, bool agent, const struct check_result *r);
+/* The state of one of its checks. */
+struct check_state *check_state_of(const struct server *srv, bool agent);
+/* Copies the last text (at most <size> bytes with the NUL). */
+void check_text(const struct server *srv, bool agent, char *out, size_t size);
+/* Milliseconds between checks, as the server stands now. */
+int64_t check_interval_ms(const struct server *srv, bool agent);
+/* Where it connects now: address and port. False: it has no port. */
+struct server_addr;
+bool check_address(const struct server *srv, bool agent, struct server_addr *out);
+
+/* The server whose checks decide for <srv>: the end of its chain of `track`, or itself. */
+const struct server *check_decider(const struct server *srv);
+
+/* --- what the stream floor sees (observe) --------------------------------------------------- */
+
+/* X(name, layers where it counts (1: layer4, 2: layer7), is it an error, text) */
+#define OBSERVATIONS(X) \
+	X(CONNECTED, 1, 0, "L4 successful connection") \
+	X(CONNECT_FAILED, 3, 1, "L4 unsuccessful connection") \
+	X(RESPONSE_OK, 2, 0, "Correct http response") \
+	X(RESPONSE_STATUS, 2, 1, "Wrong http response") \
+	X(RESPONSE_BAD, 2, 1, "Invalid http response (headers)") \
+	X(RESPONSE_TIMEOUT, 2, 1, "Read timeout (http)") \
+	X(RESPONSE_BROKEN, 2, 1, "Read error (http)")
+#define X(name, layers, error, text) SEEN_##name,
+enum check_observation { OBSERVATIONS(X) };
+#undef X
+
+/* Slow part of check_observe(). */
+void check_observe_now(struct server *srv, enum check_observation seen);
+/* Traffic has shown how <srv> does. Nothing is written unless `observe` is set. */
+static inline void check_observe(struct server *srv, const struct server_checks *c,
+				 enum check_observation seen)
+{
+	if (__builtin_expect(c->observe != OBSERVE_NONE, 0))
+		check_observe_now(srv, seen);
+}
+
+/* --- run-time changes ----------------------------------------------------------------------- */
+
+/* enable/disable health or agent; false: not configured. */
+bool check_enable(struct server *srv, bool agent, bool on);
+/* What `set server health up|stopping|down` and `set server agent up|down` do. */
+void check_force_health(struct server *srv, int health_up_stopping_down);
+void check_force_agent(struct server *srv, bool up);
+/* check-addr, check-port and the like: either may be NULL. False: *error, static text or in
+ * <message>.
+ */
+bool check_set_address(struct server *srv, bool agent, const char *addr, const char *port,
+		       char *message, size_t size);
+bool check_set_send(struct server *srv, const char *text);
+
+/* --- life ----------------------------------------------------------------------------------- */
+
+/* Begins and ends the checks of a generation that belong to the calling thread. After
+ * checks_stop_thread() nothing of the thread looks at <cfg>. False: no memory.
+ */
+bool checks_start_thread(struct config *cfg);
+void checks_stop_thread(const struct config *cfg);
+
+#endif

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* check_conn.c - the connections of checks: where to, from where, and what they begin with */
+#include <errno.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <unistd.h>
+#include "codec/proxyproto.h"
+#include "net/socket.h"
+#include "proxy/proxy.h"
+#include "proxy/server.h"
+#include "proxy/source.h"
+#include "tls/tls.h"
+#include "address_priv.h"
+#include "check_priv.h"
+
+void check_close(struct check *c)
+{
+	if (c->conn)
+		conn_close(&c->conn);
+	if (!c->run)
+		return;
+	block_queue_clear(&c->run->out);
+	block_drop(c->run->in);
+	c->run->in = NULL;
+}
+
+static void connect_settings(const struct check *c, struct socket_settings *set, bool quick)
+{
+	const struct server *srv = c->server;
+	struct source *src = srv->source;
+
+	*set = (struct socket_settings){ .user_timeout_ms = srv->tcp_ut_ms, .netns = srv->netns,
+					 .mode = (mode_t)-1, .uid = (uid_t)-1, .gid = (gid_t)-1 };
+	/* a connection that carries nothing is reset at once: its last acknowledgement is spared */
+	if (quick)
+		set->options |= SOCKET_NO_QUICKACK;
+	if (!src)
+		return;
+	set->interface = src->interface;
+	set->source_port_low = src->port_low;
+	set->source_port_high = src->port_high;
+	set->source_cursor = &src->port_cursor;
+	if (src->bind.ss_family != AF_UNSPEC)
+		set->source = &src->bind;
+	if (src->transparency == SOURCE_FIXED) {
+		set->source = &src->spoof;
+		set->options |= SOCKET_TRANSPARENT;
+	}
+}
+
+/* The port that a `port <expr>` gives; 0: none. */
+static int connect_port(struct check *c, const struct check_connect *o)
+{
+	struct sample s;
+
+	if (!o->port_expr)
+		return o->port;
+	if (expr_eval(o->port_expr, &c->run->ctx, &s) != EXPR_FOUND ||
+	    !sample_cast(&s, SMP_INT, &c->run->arena) || s.integer < 1 || s.integer > 65535)
+		return 0;
+	return (int)s.integer;
+}
+
+static bool connect_address(struct check *c, const struct check_connect *o,
+			    struct server_addr *to)
+{
+	bool known = check_address(c->server, c->agent, to);
+	int port = connect_port(c, o);
+
+	if (o->addr) {
+		int old = address_port((struct sockaddr *)&to->sa);
+
+		to->sa = *o->addr;
+		to->len = o->addr_len;
+		if (!address_port((struct sockaddr *)&to->sa))
+			address_set_port((struct sockaddr *)&to->sa, old);
+	}
+	if (port && to->sa.ss_family != AF_UNIX)
+		address_set_port((struct sockaddr *)&to->sa, port);
+	return (known || port || o->addr) && to->sa.ss_family != AF_UNSPEC;
+}
+
+/* Does this connection begin with a PROXY protocol header? */
+static bool wants_proxy_header(const struct check *c, const struct check_connect *o)
+{
+	const struct server *srv = c->server;
+
+	if (c->agent)
+		return false;
+	if (o->send_proxy)
+		return true;
+	if (!o->implicit && !o->use_default)
+		return false;
+	return srv->checks.send_proxy ||
+		(srv->send_proxy && !srv->checks.health.addr && !srv->checks.health.port &&
+		 !o->port && !o->port_expr && !o->addr);
+}
+
+/* Like the traffic, unless the check goes elsewhere or the line says so. */
+static bool wants_tls(const struct check *c, const struct check_connect *o)
+{
+	const struct server *srv = c->server;
+	const struct server_checks *s = &srv->checks;
+
+	if (c->agent)
+		return false;
+	if (o->ssl)
+		return true;
+	if ((!o->implicit && !o->use_default) || s->ssl < 0)
+		return false;
+	return s->ssl > 0 || (tls_server_is_on(server_slots(srv)) && !s->health.addr &&
+			      !s->health.port && !o->port && !o->port_expr && !o->addr);
+}
+
+/* Puts TLS on the new connection; names and protocols of the rule, or of the line. */
+static bool put_tls(const struct check *c, const struct check_connect *o)
+{
+	const struct server_checks *s = &c->server->checks;
+	const char *sni = o->sni ? o->sni : s->sni;
+	struct slice alpn = o->alpn.ptr ? o->alpn : s->alpn;
+
+	return tls_connect(c->conn, server_slots(c->server), slice_of(sni),
+			   alpn.ptr ? alpn : SLICE(""));
+}
+
+/* From our address to the one that was asked for; nothing is proxied with version 2. */
+static bool put_proxy_header(struct check *c, const struct server_addr *to)
+{
+	struct addr src, dst = addr_from_sockaddr(&to->sa, to->len);
+	struct sockaddr_storage ss;
+	socklen_t len = sizeof(ss);
+	struct proxyproto_writer w;
+	char header[256];
+	size_t n;
+
+	if (c->server->send_proxy == 2) {
+		proxyproto_v2_begin(&w, header, sizeof(header), NULL, NULL);
+		n = proxyproto_v2_end(&w);
+	} else {
+		if (getsockname(c->conn->fd, (struct sockaddr *)&ss, &len) < 0)
+			return false;
+		src = addr_from_sockaddr(&ss, len);
+		n = proxyproto_make_v1(header, sizeof(header), &src, &dst);
+	}
+	if (n && tls_is_on(c->conn))
+		return tls_preamble(c->conn, slice_make(header, n));
+	return n && block_queue_add_copy(&c->run->out, slice_make(header, n));
+}
+
+/* Bytes of an earlier connection are not those of this one. */
+static void forget_received(struct check_run *r)
+{
+	block_queue_clear(&r->out);
+	block_drop(r->in);
+	r->in = NULL;
+	r->in_end = false;
+	r->head_begun = r->head_done = r->body_end = false;
+	r->seen.response = NULL;
+	r->seen.body = slice_none();
+	r->body = slice_none();
+	r->raw_at = 0;
+}
+
+int check_open(struct check *c)
+{
+	const struct check_connect *o = &c->run->rule->connect;
+	struct socket_settings set;
+	struct server_addr to;
+	bool in_progress, proxied = wants_proxy_header(c, o), secured = wants_tls(c, o);
+	int fd;
+
+	check_close(c);
+	forget_received(c->run);
+	c->run->connect_rule = c->run->rule;
+	if (!connect_address(c, o, &to))
+		return EADDRNOTAVAIL;
+	connect_settings(c, &set, !c->run->rule->next && !o->linger && !proxied &&
+			 !secured);
+	fd = socket_connect(&to.sa, to.len, &set, &in_progress);
+	if (fd < 0)
+		return errno;
+	c->conn = conn_new(fd, c->conn_ops, c, CONN_BACKEND |
+			   (in_progress ? CONN_CONNECTING : CONN_CAN_SEND));
+	if (!c->conn) {
+		close(fd);
+		return ENOMEM;
+	}
+	if (!o->linger)
+		c->conn->flags |= CONN_NO_LINGER;
+	if ((secured && !put_tls(c, o)) || (proxied && !put_proxy_header(c, &to)))
+		return ENOMEM;
+	return 0;
+}

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* check_priv.h - what the files about checks share: rules, and a check that runs
+ *
+ *   check_conf.c  words of server lines and `option`s     check_rule.c   http-check, tcp-check
+ *   check_base.c  where they are kept                     check_expect_conf.c ... expect
+ *   check_set.c   the rules that apply to a backend       check_proto.c  mysql, redis, smtp, ...
+ *   check_run.c   when checks run                         check_step.c   one rule after the other
+ *   check_conn.c  connections                             check_external.c programs
+ *   check_http.c  requests and responses                  check_expect.c comparing
+ *   check_state.c what is known                           agent.c        what an agent says
+ *   check_health.c what follows from a result
+ *
+ * Calls go down this list of the second part: run, step, conn and expect, http, base, state.
+ */
+#ifndef PROXY_CHECK_PRIV_H
+#define PROXY_CHECK_PRIV_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/arena.h"
+#include "base/block.h"
+#include "base/list.h"
+#include "base/slice.h"
+#include "base/slot.h"
+#include "codec/chunk.h"
+#include "codec/h1.h"
+#include "expr/expr.h"
+#include "expr/logformat.h"
+#include "expr/vars.h"
+#include "http/msg.h"
+#include "net/conn.h"
+#include "proxy/check.h"
+
+struct check;
+struct conf_line;
+struct diag_list;
+struct regex;
+struct task;
+
+/* --- rules ---------------------------------------------------------------------------------- */
+
+enum check_kind {
+	CHECK_KIND_TCP,      /* nothing asked for: a connection is enough */
+	CHECK_KIND_TCPCHK, CHECK_KIND_HTTP, CHECK_KIND_PROTO, CHECK_KIND_EXTERNAL,
+	CHECK_KIND_AGENT,
+};
+
+enum check_rule_type { CHECK_CONNECT, CHECK_SEND, CHECK_HTTP_SEND, CHECK_EXPECT, CHECK_SET_VAR,
+		       CHECK_UNSET_VAR, CHECK_COMMENT };
+
+struct check_connect {
+	bool implicit;              /* nobody has written it */
+	bool use_default;           /* `default`: what the server line says where it is not said */
+	bool send_proxy, linger, ssl;
+	int port;                   /* 0: not written, or <port_expr> */
+	struct expr *port_expr;
+	const struct sockaddr_storage *addr; /* or NULL */
+	socklen_t addr_len;
+	const char *sni;            /* or NULL */
+	struct slice alpn;          /* in wire format */
+};
+
+/* A text that is constant or a format. */
+struct check_value {
+	struct slice text;
+	struct logformat *format;   /* NULL: <text> */
+	bool hex;                   /* what the format gives is hexadecimal */
+};
+
+struct check_field {
+	struct check_field *next;
+	const char *name;           /* in lower case */
+	struct logformat *value;
+};
+
+struct check_http_send {
+	const char *method, *version; /* NULL: not written */
+	struct check_value uri, body; /* text.ptr and format NULL: not written */
+	struct check_field *fields, **last_field;
+};
+
+enum expect_match {
+	EXPECT_STRING, EXPECT_REGEX, EXPECT_STRING_LF, EXPECT_BINARY, EXPECT_BINARY_REGEX,
+	EXPECT_BINARY_LF, EXPECT_STATUS, EXPECT_STATUS_REGEX, EXPECT_FIELD, EXPECT_FULL_FIELD,
+	EXPECT_FUNCTION,
+};
+
+/* What looking at the bytes received so far tells. */
+enum expect_verdict {
+	VERDICT_WAIT, VERDICT_OK, VERDICT_FAIL,
+	VERDICT_END, /* the result is complete: no rule dresses it */
+};
+
+/* A protocol's own judge. Without VERDICT_WAIT it fills <r>: at least status. <is_last>: no more
+ * bytes will come; then it may not wait.
+ */
+typedef enum expect_verdict check_judge_fn(struct check *c, struct slice in, bool is_last,
+					   struct check_result *r);
+
+enum field_match { FIELD_STR, FIELD_BEG, FIELD_END, FIELD_SUB, FIELD_REG };
+
+struct check_field_pattern {
+	enum field_match match;
+	struct check_value value;
+	struct regex *regex;
+};
+
+struct status_range { int low, high; };
+
+struct check_expect {
+	enum expect_match match;
+	bool negated;
+	bool implicit;
+	int min_recv;               /* -1: not given */
+	struct check_value value;
+	struct regex *regex;
+	struct status_range *ranges;
+	int range_count;
+	struct check_field_pattern name, field_value;
+	bool has_field_value;
+	check_judge_fn *judge;
+	enum check_status ok, error, timeout; /* CHECK_UNKNOWN: not given */
+	struct logformat *on_success, *on_error;
+	struct expr *status_code;
+};
+
+struct check_var {
+	const struct var_ref *ref;
+	struct expr *expr;
+	struct logformat *format;
+};
+
+struct check_rule {
+	struct check_rule *next;
+	enum check_rule_type type;
+	int step;                   /* from 1, as messages count; 0: implicit */
+	const char *comment;        /* or NULL */
+	union {
+		struct check_connect connect;
+		struct check_value send;
+		struct check_http_send http;
+		struct check_expect expect;
+		struct check_var var;
+	};
+};
+
+struct check_rules {
+	struct check_rule *first, **last;
+	int count;
+};
+
+/* A proxy's slot. */
+struct check_proxy {
+	enum check_kind kind;
+	struct check_rules tcp, http; /* as written */
+	bool tcp_is_own, http_is_own; /* else they are those of `defaults` */
+	struct check_rule *proto;     /* of `option redis-check` and its kin */
+	struct check_http_send *httpchk; /* what `option httpchk` says */
+	bool disable_on_404, send_state;
+	const char *command, *path;   /* external-check */
+	struct check_rule *run;       /* what checks run: made in the check phase */
+};
+
+extern struct slot check_proxy_slot, check_config_slot;
+struct check_proxy *check_proxy_of(const struct proxy *px);
+
+/* A rule behind the others; NULL: no memory. */
+struct check_rule *check_rule_add(struct arena *a, struct check_rules *rules,
+				  enum check_rule_type type);
+/* The rules of a protocol check with one `send` and judges; NULL: no memory. */
+struct check_rule *check_rules_agent(struct arena *a);
+
+/* A comment line speaks for the rule behind it: <rule>, the last one, gets it if it has none. */
+void check_comment_inherit(const struct check_rules *rules, struct check_rule *rule);
+/* What follows `expect`. */
+bool check_expect_parse(struct conf_line *l, struct check_rules *rules, bool http);
+/* "h2,http/1.1" in wire format; ptr NULL: a name is empty or too long, or no memory. */
+struct slice check_alpn_make(struct arena *a, const char *text);
+/* The regular expression dies with the generation. False: reported, it is freed. */
+bool check_keep_regex(struct conf_line *l, struct regex *re);
+
+/* `http-check ...` and `tcp-check ...` lines. */
+bool check_http_rule_parse(struct conf_line *l);
+bool check_tcp_rule_parse(struct conf_line *l);
+/* `option mysql-check` and its kin. */
+bool check_proto_parse(struct conf_line *l);
+/* Bytes from hexadecimal digits; NULL in .ptr: *error tells. */
+struct slice check_hex_bytes(struct arena *a, const char *text, const char **error);
+
+/* The check phase: completes the rules of each backend, and what server lines say. */
+void checks_check(struct config *cfg, struct diag_list *diags);
+
+/* --- a check -------------------------------------------------------------------------------- */
+
+/* What a run needs while it lasts. */
+struct check_run {
+	struct arena arena;         /* first of all: what expressions make */
+	const struct check_rule *rule; /* the current one */
+	const struct check_rule *connect_rule; /* of the connection that stands */
+	const struct check_rule *filled; /* the send whose bytes are in <out>, or left */
+	struct block_queue out;     /* to send */
+	struct block *in;           /* received on this connection */
+	const struct check_value *made_of; /* the format of which <made> is the text */
+	struct slice made;
+	const char *note;           /* what a judge leaves for the next one; or NULL */
+	bool in_end;                /* nothing more will come */
+	bool sent_http;             /* in: a response */
+	bool to_head;               /* which has no body */
+	bool head_begun, head_done;
+	struct h1_parser parser;
+	struct h1_head head;
+	struct h1_field fields[101];
+	struct chunk_decoder chunks;
+	struct slice body;          /* decoded so far */
+	size_t raw_at;              /* of <in>: what is not decoded yet */
+	bool body_end;
+	struct vars vars[VAR_SCOPES]; /* check, sess */
+	struct expr_ctx ctx;
+	struct expr_check seen;     /* what fetches look at */
+	struct http_msg msg;        /* the response; set with head_done */
+};
+
+enum check_phase { CHECK_IDLE, CHECK_QUEUED, CHECK_RUNNING };
+
+/* One check of one server, of its thread. */
+struct check {
+	struct server *server;      /* borrowed from <config> */
+	struct check_state *state;  /* of the server's state, which is counted here */
+	struct server_state *server_state;
+	const struct check_conf *conf;
+	const struct check_proxy *proxy;
+	const struct check_rule *rules;
+	struct list link;           /* of the thread */
+	struct list wait;           /* in the thread's queue: tune.max-checks-per-thread */
+	struct task *task;
+	struct conn *conn;
+	struct check_run *run;      /* NULL when idle */
+	bool agent;
+	enum check_kind kind;
+	enum check_phase phase;
+	uint64_t started_ms, deadline_ms, next_ms;
+	uint64_t started_ns;
+	int pid, pid_fd;            /* of an external check; 0 and -1: none */
+	const struct conn_ops *conn_ops;
+	void (*done)(struct check *c, const struct check_result *r); /* ends the run */
+};
+
+/* --- check_conn.c */
+
+/* Opens the connection of <c->run->rule>. Returns 0, or the errno of what failed. */
+int check_open(struct check *c);
+/* Closes it and forgets what was received and was to be sent. */
+void check_close(struct check *c);
+
+/* --- check_step.c */
+
+/* Runs rules until one waits (false) or the run has ended with *<res> (true). */
+bool check_steps(struct check *c, struct check_result *res);
+/* The result when the time is over. */
+void check_late(struct check *c, struct check_result *res);
+
+/* --- check_base.c */
+
+/* The text of a value now; ptr NULL: no memory, or not hexadecimal. */
+struct slice check_value_make(struct check_run *r, const struct check_value *v);
+
+/* --- check_expect.c */
+
+/* Compares what came with the current rule. */
+enum expect_verdict check_expect(struct check *c, struct check_result *r);
+
+/* --- check_http.c */
+
+/* Puts the request of the rule in run->out; false: no memory or too large. */
+bool check_http_request(struct check *c, const struct check_http_send *h);
+/* Parses what was received; false: it is no HTTP response. */
+bool check_http_response(struct check *c);
+
+/* --- check_external.c */
+
+/* Starts the program; its end calls c->done. True: the run has ended at once, with *<r>. */
+bool check_external_start(struct check *c, struct check_result *r);
+/* Ends it if it still runs. */
+void check_external_stop(struct check *c);
+
+/* --- agent.c: judges an agent's line */
+check_judge_fn agent_judge;
+
+/* --- check_state.c */
+
+/* <to>, of the next generation, takes over the state of <from>: what its own settings change of the
+ * checks in it. While the checks of <from> may still run.
+ */
+void check_adopt(const struct server *to, const struct server *from);
+
+/* Has <srv>'s slow start run; from any thread. */
+void check_warm_wake(struct server *srv);
+/* Runs the next check of <srv> soon (fastinter); from any thread. */
+void check_hurry(struct server *srv);
+
+/* ", reason: Layer4 check passed, check duration: 0ms" of the last result. */
+void check_reason_text(const struct server *srv, bool agent, char *out, size_t size);
+/* Does init-state say that it begins down? */
+bool check_starts_down(const struct server *srv);
+/* Maintenance begins or ends; under the backend's lock. */
+void check_pause(struct server *srv, bool on);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* check_settings.h - what `global` says about checks: a slot of the configuration */
+#ifndef PROXY_CHECK_SETTINGS_H
+#define PROXY_CHECK_SETTINGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct check_rule;
+struct config;
+
+struct check_settings {
+	int spread_percent;           /* spread-checks */
+	int64_t max_spread_ms;        /* max-spread-checks; 0: none */
+	int max_per_thread;           /* tune.max-checks-per-thread; 0: none */
+	bool external, keep_env;      /* external-check [preserve-env] */
+	bool may_fork;                /* insecure-fork-wanted */
+	struct check_rule *agent_rules; /* what agent checks run: made in the check phase */
+};
+
+struct check_settings *check_settings_of(const struct config *cfg);
+
+#endif

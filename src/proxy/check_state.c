@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* check_state.c - what is known of a server's checks: its beginning, its texts, whom to wake */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "core/task.h"
+#include "lock_priv.h"
+#include "proxy/proxy.h"
+#include "proxy/server.h"
+#include "check_priv.h"
+
+/* --- statuses ------------------------------------------------------------------------------- */
+
+static const struct {
+	const char *code, *meaning;
+	enum check_outcome outcome;
+} statuses[] = {
+#define X(name, code, meaning, result) { code, meaning, CHECK_RES_##result },
+	CHECK_STATUSES(X)
+#undef X
+};
+
+const char *check_status_code(enum check_status status)
+{
+	return statuses[status].code;
+}
+
+const char *check_status_text(enum check_status status)
+{
+	return statuses[status].meaning;
+}
+
+enum check_outcome check_status_outcome(enum check_status status)
+{
+	return statuses[status].outcome;
+}
+
+/* --- settings and the first state ----------------------------------------------------------- */
+
+void server_checks_set_defaults(struct server_checks *c)
+{
+	*c = (struct server_checks){ .error_limit = 10 };
+	c->health.inter_ms = c->agent.inter_ms = 2000;
+	c->health.rise = 2;
+	c->health.fall = 3;
+	c->agent.rise = c->agent.fall = 1;
+}
+
+bool check_starts_down(const struct server *srv)
+{
+	return srv->checks.health.on && (srv->checks.init == CHECK_INIT_DOWN ||
+					 srv->checks.init == CHECK_INIT_FULLY_DOWN);
+}
+
+/* The health of a server that nobody has checked yet. */
+static int first_health(const struct server *srv)
+{
+	const struct check_conf *h = &srv->checks.health;
+
+	switch (srv->checks.init) {
+	case CHECK_INIT_FULLY_UP:
+		return h->rise + h->fall - 1;
+	case CHECK_INIT_DOWN:
+		return h->rise - 1;
+	case CHECK_INIT_FULLY_DOWN:
+		return 0;
+	default:
+		return h->rise;
+	}
+}
+
+static void state_init(struct check_state *cs, const struct check_conf *conf, unsigned flags)
+{
+	cs->status = CHECK_INI;
+	cs->outcome = CHECK_RES_UNKNOWN;
+	cs->rise = conf->rise;
+	cs->fall = conf->fall;
+	cs->flags = conf->on ? flags | CHECK_CONFIGURED | CHECK_ENABLED : 0;
+}
+
+void check_states_init(const struct server *srv, struct server_state *st)
+{
+	state_init(&st->check, &srv->checks.health, 0);
+	state_init(&st->agent, &srv->checks.agent, CHECK_AGENT);
+	st->check.health = first_health(srv);
+	st->agent.health = srv->checks.agent.rise;
+	if (st->admin & SERVER_MAINT) {
+		st->check.flags |= CHECK_PAUSED;
+		st->check.health = 0;
+	} else if (check_starts_down(srv)) {
+		st->oper = SERVER_STOPPED;
+	}
+}
+
+/* The settings of one check have changed: it keeps its health as far as that has the same meaning.
+ * Returns whether it says that the server is up.
+ */
+static bool adopt_one(struct check_state *cs, const struct check_conf *to,
+		      const struct check_conf *from, unsigned flags)
+{
+	bool up = cs->health >= cs->rise;
+
+	if (to->on != from->on) {
+		flags |= to->on ? CHECK_CONFIGURED | CHECK_ENABLED : 0;
+		__atomic_store_n(&cs->flags, flags | (cs->flags & CHECK_PAUSED), __ATOMIC_RELAXED);
+		__atomic_store_n(&cs->status, CHECK_INI, __ATOMIC_RELAXED);
+		cs->text[0] = 0;
+		up = true;
+		__atomic_store_n(&cs->health, to->rise, __ATOMIC_RELAXED);
+	} else if (to->rise != cs->rise || to->fall != cs->fall) {
+		__atomic_store_n(&cs->health, up ? to->rise + to->fall - 1 : 0, __ATOMIC_RELAXED);
+	}
+	cs->rise = to->rise;
+	cs->fall = to->fall;
+	return up;
+}
+
+void check_adopt(const struct server *to, const struct server *from)
+{
+	struct server_state *st = from->state;
+	bool up;
+
+	lock_take(&from->proxy->state->change_lock);
+	up = adopt_one(&st->check, &to->checks.health, &from->checks.health, 0);
+	up = adopt_one(&st->agent, &to->checks.agent, &from->checks.agent, CHECK_AGENT) && up;
+	/* nobody is left who could bring it up again */
+	if (up && !(st->admin & SERVER_MAINT) && st->oper == SERVER_STOPPED &&
+	    to->checks.health.on + to->checks.agent.on <
+	    from->checks.health.on + from->checks.agent.on)
+		__atomic_store_n(&st->oper, SERVER_RUNNING, __ATOMIC_RELAXED);
+	lock_drop(&from->proxy->state->change_lock);
+}
+
+void check_state_fini(struct check_state *cs)
+{
+	free(cs->send);
+	cs->send = NULL;
+}
+
+void check_pause(struct server *srv, bool on)
+{
+	struct check_state *cs = &srv->state->check;
+
+	if (on) {
+		__atomic_or_fetch(&cs->flags, CHECK_PAUSED, __ATOMIC_RELAXED);
+		__atomic_store_n(&cs->health, 0, __ATOMIC_RELAXED);
+		return;
+	}
+	__atomic_and_fetch(&cs->flags, ~(unsigned)CHECK_PAUSED, __ATOMIC_RELAXED);
+	if (!srv->checks.track)
+		__atomic_store_n(&cs->health, first_health(srv), __ATOMIC_RELAXED);
+}
+
+const struct server *check_decider(const struct server *srv)
+{
+	while (srv->checks.track)
+		srv = srv->checks.track;
+	return srv;
+}
+
+struct check_state *check_state_of(const struct server *srv, bool agent)
+{
+	return agent ? &srv->state->agent : &srv->state->check;
+}
+
+/* --- texts ---------------------------------------------------------------------------------- */
+
+void check_text(const struct server *srv, bool agent, char *out, size_t size)
+{
+	struct check_state *cs = check_state_of(srv, agent);
+
+	lock_take(&srv->proxy->state->change_lock);
+	snprintf(out, size, "%s", cs->text);
+	lock_drop(&srv->proxy->state->change_lock);
+}
+
+void check_reason_text(const struct server *srv, bool agent, char *out, size_t size)
+{
+	const struct check_state *cs = check_state_of(srv, agent);
+	enum check_status status = __atomic_load_n(&cs->status, __ATOMIC_RELAXED);
+	char text[CHECK_TEXT_MAX], code[32] = "", info[CHECK_TEXT_MAX + 16] = "";
+	char duration[64] = "";
+
+	check_text(srv, agent, text, sizeof(text));
+	if (check_status_has_code(status))
+		snprintf(code, sizeof(code), ", code: %d", cs->code);
+	if (*text)
+		snprintf(info, sizeof(info), ", info: \"%s\"", text);
+	/* what traffic has shown took no time */
+	if (status != CHECK_HANA)
+		snprintf(duration, sizeof(duration), ", check duration: %lldms",
+			 (long long)__atomic_load_n(&cs->duration_ms, __ATOMIC_RELAXED));
+	snprintf(out, size, ", reason: %s%s%s%s", check_status_text(status), code, info, duration);
+}
+
+/* --- waking --------------------------------------------------------------------------------- */
+
+/* The lock keeps the owner from freeing the task meanwhile. */
+static void wake_task(struct server *srv, struct task **place)
+{
+	lock_take(&srv->proxy->state->change_lock);
+	if (*place)
+		task_wake(*place, TASK_WOKEN_OTHER);
+	lock_drop(&srv->proxy->state->change_lock);
+}
+
+void check_warm_wake(struct server *srv)
+{
+	wake_task(srv, &srv->state->warm_task);
+}
+
+void check_hurry(struct server *srv)
+{
+	__atomic_store_n(&srv->state->check.force_fast, 1, __ATOMIC_RELAXED);
+	wake_task(srv, &srv->state->check_task);
+}

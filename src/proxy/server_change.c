@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* server_change.c - how a server goes up, down, to a soft stop, to drain and to maintenance
+ *
+ *             rise checks passed, leaving maintenance
+ *       +------------------------------------------------------+
+ *       |                                                      v
+ *    STOPPED --(slowstart)--> STARTING --(full weight)--> RUNNING <--> STOPPING
+ *       ^                         |                          |             |
+ *       +-------------------------+--------------------------+-------------+
+ *             fall checks failed, maintenance
+ *
+ * The operational state is written in oper_set() only, which knows the legal moves. Maintenance
+ * and drain are flags beside it. Servers that track another one follow each of its changes, and
+ * their followers in turn.
+ */
+#include <stdio.h>
+#include <string.h>
+#include "base/bug.h"
+#include "base/clock.h"
+#include "lock_priv.h"
+#include "proxy/balance.h"
+#include "proxy/check.h"
+#include "proxy/proxy.h"
+#include "proxy/queue.h"
+#include "proxy/server.h"
+#include "check_priv.h"
+#include "proxy_priv.h"
+#include "server_priv.h"
+
+#define BIT(oper) (1u << SERVER_##oper)
+
+/* Which states may follow. */
+static const unsigned oper_next[] = {
+	[SERVER_STOPPED] = BIT(STARTING) | BIT(RUNNING) | BIT(STOPPING),
+	[SERVER_STARTING] = BIT(STOPPED) | BIT(RUNNING) | BIT(STOPPING),
+	[SERVER_RUNNING] = BIT(STOPPED) | BIT(STOPPING),
+	[SERVER_STOPPING] = BIT(STOPPED) | BIT(RUNNING),
+};
+
+static server_shutdown_fn *shutdown_hook;
+
+void server_set_shutdown_hook(server_shutdown_fn *fn)
+{
+	shutdown_hook = fn;
+}
+
+static enum server_oper oper_of(const struct server_state *st)
+{
+	return (enum server_oper)__atomic_load_n(&st->oper, __ATOMIC_RELAXED);
+}
+
+static unsigned admin_of(const struct server_state *st)
+{
+	return __atomic_load_n(&st->admin, __ATOMIC_RELAXED);
+}
+
+/* --- figures -------------------------------------------------------------------------------- */
+
+/* Keeps account of the time down, and of when the state changed. Under the lock. */
+static void note_change(struct server_state *st, bool was_down)
+{
+	uint64_t now = clock_read_wall_us();
+
+	if (was_down && now > st->changed_us)
+		st->down_ms += (now - st->changed_us) / 1000;
+	__atomic_store_n(&st->changed_us, now, __ATOMIC_RELAXED);
+}
+
+/* Moves the operational state, under the lock. False: it was there. */
+static bool oper_set(struct server *srv, enum server_oper to)
+{
+	struct server_state *st = srv->state;
+	enum server_oper from = oper_of(st);
+	bool up = to == SERVER_RUNNING;
+
+	if (from == to || (up && from == SERVER_STARTING))
+		return false;
+	if (up && from == SERVER_STOPPED && srv->checks.slowstart_ms)
+		to = SERVER_STARTING;
+	BUG_ON(!(oper_next[from] & (1u << to)));
+	note_change(st, from == SERVER_STOPPED);
+	__atomic_store_n(&st->warm, to == SERVER_STARTING ? 1 : SERVER_WARM, __ATOMIC_RELAXED);
+	__atomic_store_n(&st->oper, to, __ATOMIC_RELAXED);
+	return true;
+}
+
+bool server_warm_up(struct server *srv)
+{
+	struct server_state *st = srv->state;
+	int64_t whole = (srv->checks.slowstart_ms + 999) / 1000, passed;
+	bool warm = false;
+	unsigned part;
+
+	lock_take(&srv->proxy->state->change_lock);
+	if (oper_of(st) == SERVER_STARTING) {
+		passed = (int64_t)((clock_read_wall_us() - st->changed_us) / 1000000);
+		warm = passed < whole;
+		part = warm ? (unsigned)((SERVER_WARM * passed + whole) / whole) : SERVER_WARM;
+		__atomic_store_n(&st->warm, part, __ATOMIC_RELAXED);
+		if (!warm)
+			__atomic_store_n(&st->oper, SERVER_RUNNING, __ATOMIC_RELAXED);
+	}
+	lock_drop(&srv->proxy->state->change_lock);
+	server_publish(srv);
+	return warm;
+}
+
+bool server_publish(struct server *srv)
+{
+	struct proxy *be = srv->proxy;
+	bool up, down = false;
+
+	balance_update(be);
+	up = balance_has_usable(be);
+	if (be->state->was_up != (unsigned)up) {
+		uint64_t now = clock_read_wall_us();
+
+		if (up)
+			be->state->down_ms += (now - be->state->changed_us) / 1000;
+		else
+			counter_add(&be->state->be, CNT_CHECK_DOWNS, 1);
+		down = !up;
+		__atomic_store_n(&be->state->changed_us, now, __ATOMIC_RELAXED);
+		be->state->was_up = up;
+	}
+	queue_wake(be, NULL);
+	return down;
+}
+
+/* --- what is said --------------------------------------------------------------------------- */
+
+static void no_server_tell(const struct proxy *be)
+{
+	proxy_tell(be, PROXY_EVENT_NO_SERVER, "%s '%s' has no server available!",
+		   proxy_kind_name(be), be->name);
+}
+
+/* "Backup Server b/s", in front of each message. */
+#define SERVER_FMT "%sServer %s/%s "
+#define SERVER_ARGS(srv) (srv)->backup ? "Backup " : "", (srv)->proxy->name, (srv)->name
+
+/* " via b/s" when the change comes from a tracked server. */
+static const char *via_text(const struct server *srv, bool tracked, char *out, size_t size)
+{
+	out[0] = 0;
+	if (tracked && srv->checks.track)
+		snprintf(out, size, " via %s/%s", srv->checks.track->proxy->name,
+			 srv->checks.track->name);
+	return out;
+}
+
+static void cause_text(const struct server *srv, enum server_cause cause, char *out, size_t size)
+{
+	out[0] = 0;
+	if (cause == SERVER_BY_CLI)
+		snprintf(out, size, ", changed from CLI");
+	else if (cause == SERVER_BY_TRACK)
+		via_text(srv, true, out, size);
+	else if ((cause == SERVER_BY_CHECK || cause == SERVER_BY_AGENT) &&
+		 !(srv->proxy->options & PROXY_OPT_LOG_HEALTH_CHECKS))
+		check_reason_text(srv, cause == SERVER_BY_AGENT, out, size);
+}
+
+/* "2 active and 0 backup servers left. Running on backup." */
+static void left_text(const struct proxy *be, const char *word, char *out, size_t size)
+{
+	unsigned active = balance_active_count(be), backup = balance_backup_count(be);
+
+	snprintf(out, size, "%u active and %u backup servers %s.%s", active, backup, word,
+		 backup && !active ? " Running on backup." : "");
+}
+
+static void oper_tell(const struct server *srv, enum server_oper old, enum server_cause cause,
+		      unsigned requeued)
+{
+	const struct proxy *be = srv->proxy;
+	enum server_oper now = oper_of(srv->state);
+	unsigned waiting = queue_length_backend(be);
+	char why[CHECK_TEXT_MAX + 200], left[100];
+
+	cause_text(srv, cause, why, sizeof(why));
+	left_text(be, now == SERVER_STOPPED ? "left" : "online", left, sizeof(left));
+	if (now == SERVER_STOPPED)
+		proxy_tell(be, old == SERVER_STOPPING ? PROXY_EVENT_NOTICE : PROXY_EVENT_DOWN,
+			   SERVER_FMT "is DOWN%s. %s %lld sessions active, %u requeued, %u "
+			   "remaining in queue.", SERVER_ARGS(srv), why, left,
+			   (long long)counter_read(&srv->state->counters, CNT_SESS_CUR), requeued,
+			   waiting);
+	else
+		proxy_tell(be, PROXY_EVENT_NOTICE, SERVER_FMT "is %s%s. %s %u sessions requeued, "
+			   "%u total in queue.", SERVER_ARGS(srv),
+			   now == SERVER_STOPPING ? "stopping" : "UP", why, left, requeued,
+			   waiting);
+}
+
+/* --- operational changes -------------------------------------------------------------------- */
+
+static void followers_set_oper(struct server *srv, enum server_oper oper)
+{
+	for (struct server *f = srv->checks.trackers; f; f = f->checks.next_tracker)
+		server_set_oper(f, oper, SERVER_BY_TRACK);
+}
+
+static void shut_down_streams(struct server *srv)
+{
+	bool down = oper_of(srv->state) == SERVER_STOPPED;
+
+	if (!shutdown_hook)
+		return;
+	if (down && srv->on_marked_down == SERVER_ON_SHUTDOWN_SESSIONS)
+		shutdown_hook(srv, false);
+	else if (!down && srv->on_marked_up == SERVER_ON_SHUTDOWN_SESSIONS && !srv->backup &&
+		 server_is_usable(srv))
+		shutdown_hook(srv, true);
+}
+
+void server_set_oper(struct server *srv, enum server_oper oper, enum server_cause cause)
+{
+	struct server_state *st = srv->state;
+	enum server_oper old;
+	bool changed, last;
+
+	lock_take(&srv->proxy->state->change_lock);
+	old = oper_of(st);
+	changed = !(admin_of(st) & SERVER_MAINT) && oper_set(srv, oper);
+	lock_drop(&srv->proxy->state->change_lock);
+	if (!changed)
+		return;
+	if (oper == SERVER_STOPPED)
+		counter_add(&st->counters, CNT_CHECK_DOWNS, 1);
+	last = server_publish(srv);
+	oper_tell(srv, old, cause, server_is_usable(srv) ? 0 : queue_redistribute(srv));
+	if (last)
+		no_server_tell(srv->proxy);
+	shut_down_streams(srv);
+	if (oper_of(st) == SERVER_STARTING)
+		check_warm_wake(srv);
+	followers_set_oper(srv, oper);
+}
+
+/* --- administrative changes ----------------------------------------------------------------- */
+
+/* The state in which a server leaves maintenance: that of the one it tracks, or by init-state. */
+static enum server_oper oper_after_maintenance(const struct server *srv)
+{
+	if (srv->checks.track)
+		return oper_of(srv->checks.track->state) == SERVER_STARTING
+			? SERVER_RUNNING : oper_of(srv->checks.track->state);
+	return check_starts_down(srv) ? SERVER_STOPPED : SERVER_RUNNING;
+}
+
+/* Applies new flags, under the lock. */
+static void admin_apply(struct server *srv, unsigned old, unsigned new)
+{
+	struct server_state *st = srv->state;
+
+	__atomic_store_n(&st->admin, new, __ATOMIC_RELAXED);
+	if (!(old & SERVER_MAINT) && (new & SERVER_MAINT)) {
+		oper_set(srv, SERVER_STOPPED);
+		check_pause(srv, true);
+	} else if ((old & SERVER_MAINT) && !(new & SERVER_MAINT)) {
+		check_pause(srv, false);
+		oper_set(srv, oper_after_maintenance(srv));
+	}
+}
+
+static void maint_tell(const struct server *srv, unsigned old, unsigned new, unsigned requeued)
+{
+	char left[100], via[200];
+	bool forced = old & SERVER_FMAINT;
+
+	if (!(old & SERVER_MAINT)) {
+		left_text(srv->proxy, "left", left, sizeof(left));
+		proxy_tell(srv->proxy, PROXY_EVENT_DOWN, SERVER_FMT "is going DOWN for "
+			   "maintenance%s. %s %lld sessions active, %u requeued, %u remaining in "
+			   "queue.", SERVER_ARGS(srv),
+			   via_text(srv, !(new & SERVER_FMAINT), via, sizeof(via)), left,
+			   (long long)counter_read(&srv->state->counters, CNT_SESS_CUR), requeued,
+			   queue_length_backend(srv->proxy));
+		return;
+	}
+	proxy_tell(srv->proxy, PROXY_EVENT_NOTICE, SERVER_FMT "is %s/%s (leaving %smaintenance).",
+		   SERVER_ARGS(srv), oper_of(srv->state) == SERVER_STOPPED ? "DOWN" : "UP",
+		   new & SERVER_DRAIN ? "DRAIN" : "READY", forced ? "forced " : "");
+	if (new & SERVER_FDRAIN)
+		proxy_tell(srv->proxy, PROXY_EVENT_NOTICE, SERVER_FMT "remains in forced drain "
+			   "mode.", SERVER_ARGS(srv));
+}
+
+static void drain_tell(const struct server *srv, unsigned old, unsigned new, unsigned requeued)
+{
+	char left[100], via[200];
+
+	if (new & SERVER_DRAIN) {
+		left_text(srv->proxy, "online", left, sizeof(left));
+		proxy_tell(srv->proxy, PROXY_EVENT_NOTICE, SERVER_FMT "enters drain state%s. %s "
+			   "%u sessions requeued, %u total in queue.", SERVER_ARGS(srv),
+			   via_text(srv, !(new & SERVER_FDRAIN), via, sizeof(via)), left, requeued,
+			   queue_length_backend(srv->proxy));
+		return;
+	}
+	proxy_tell(srv->proxy, PROXY_EVENT_NOTICE, SERVER_FMT "is %s (leaving %sdrain)%s.",
+		   SERVER_ARGS(srv), oper_of(srv->state) == SERVER_STOPPED ? "DOWN" : "UP",
+		   old & SERVER_FDRAIN ? "forced " : "",
+		   via_text(srv, !(old & SERVER_FDRAIN), via, sizeof(via)));
+}
+
+static void admin_tell(const struct server *srv, unsigned old, unsigned new, unsigned requeued)
+{
+	if (!(old & SERVER_MAINT) != !(new & SERVER_MAINT))
+		maint_tell(srv, old, new, requeued);
+	else if (!(new & SERVER_MAINT) && !(old & SERVER_DRAIN) != !(new & SERVER_DRAIN))
+		drain_tell(srv, old, new, requeued);
+}
+
+/* Followers are in maintenance and drain as long as the one that they track. */
+static void followers_set_admin(struct server *srv, unsigned new)
+{
+	unsigned set = (new & SERVER_MAINT ? SERVER_IMAINT : 0) |
+		(new & SERVER_DRAIN ? SERVER_IDRAIN : 0);
+	unsigned clear = (SERVER_IMAINT | SERVER_IDRAIN) & ~set;
+
+	for (struct server *f = srv->checks.trackers; f; f = f->checks.next_tracker)
+		server_set_admin(f, set, clear);
+}
+
+void server_set_admin(struct server *srv, unsigned set, unsigned clear)
+{
+	struct server_state *st = srv->state;
+	unsigned old, new;
+	bool last;
+
+	lock_take(&srv->proxy->state->change_lock);
+	old = admin_of(st);
+	new = (old & ~clear) | set;
+	admin_apply(srv, old, new);
+	lock_drop(&srv->proxy->state->change_lock);
+	if (old == new)
+		return;
+	last = server_publish(srv);
+	admin_tell(srv, old, new, server_is_usable(srv) ? 0 : queue_redistribute(srv));
+	if (last)
+		no_server_tell(srv->proxy);
+	if (!(old & SERVER_MAINT) && (new & SERVER_MAINT))
+		shut_down_streams(srv);
+	followers_set_admin(srv, new);
+}
+
+/* --- the status column ---------------------------------------------------------------------- */
+
+/* The part of the status that maintenance decides; false: it is not in maintenance. */
+static bool status_maint(const struct server *srv, unsigned admin, char *out, size_t size)
+{
+	const struct server *track = srv->checks.track;
+
+	if (admin & SERVER_RMAINT)
+		snprintf(out, size, "MAINT (resolution)");
+	else if ((admin & SERVER_IMAINT) && !(admin & SERVER_FMAINT) && track)
+		snprintf(out, size, "MAINT (via %s/%s)", track->proxy->name, track->name);
+	else if (admin & SERVER_MAINT)
+		snprintf(out, size, "MAINT");
+	return admin & SERVER_MAINT;
+}
+
+static void status_down(const struct server_state *decider, char *out, size_t size)
+{
+	const struct check_state *cs = &decider->check;
+	int health = check_health_of(cs);
+
+	if (check_flags_of(&decider->agent) & CHECK_ENABLED && !check_health_of(&decider->agent))
+		snprintf(out, size, "DOWN (agent)");
+	else if (health && health < cs->rise)
+		snprintf(out, size, "DOWN %d/%d", health, cs->rise);
+	else
+		snprintf(out, size, "DOWN");
+}
+
+void server_status(const struct server *srv, char *out, size_t size)
+{
+	const struct server_state *decider = check_decider(srv)->state;
+	const struct check_state *cs = &decider->check;
+	unsigned admin = admin_of(srv->state);
+	enum server_oper oper = oper_of(srv->state);
+	const char *word = "UP";
+	int health = check_health_of(cs);
+
+	if (status_maint(srv, admin, out, size))
+		return;
+	if (oper == SERVER_STOPPED) {
+		status_down(decider, out, size);
+		return;
+	}
+	if (admin & SERVER_DRAIN)
+		word = check_flags_of(&decider->agent) & CHECK_ENABLED ? "DRAIN (agent)" : "DRAIN";
+	else if (oper == SERVER_STOPPING)
+		word = "NOLB";
+	else if (!(check_flags_of(cs) & CHECK_ENABLED))
+		word = "no check";
+	if (check_flags_of(cs) & CHECK_ENABLED && health >= cs->rise &&
+	    health < cs->rise + cs->fall - 1)
+		snprintf(out, size, "%s %d/%d", word, health - cs->rise + 1, cs->fall);
+	else
+		snprintf(out, size, "%s", word);
+}

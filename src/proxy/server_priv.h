@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* server_priv.h - what the files about servers share */
+#ifndef PROXY_SERVER_PRIV_H
+#define PROXY_SERVER_PRIV_H
+
+#include <stdbool.h>
+
+struct server;
+struct server_addr;
+struct server_state;
+
+/* What follows any change of who serves: weights are published, waiters find a server. Returns
+ * whether the backend has just lost its last server: to be told behind the change itself.
+ */
+bool server_publish(struct server *srv);
+
+/* Writes a new address for readers of all threads; under the change lock. */
+void server_address_publish(struct server_state *st, const struct server_addr *addr);
+
+#endif

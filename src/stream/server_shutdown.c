@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* server_shutdown.c - on-marked-down shutdown-sessions, on-marked-up shutdown-backup-sessions
+ *
+ * A server's change is told by any thread; each thread then ends its own streams.
+ */
+#include <stdlib.h>
+#include "core/mailbox.h"
+#include "proxy/server.h"
+#include "listen_priv.h"
+#include "stream_priv.h"
+
+/* Whose streams end. */
+struct shutdown {
+	struct server_state *server; /* counted */
+	struct proxy_state *backend; /* counted; of the server that came up, else NULL */
+};
+
+static bool is_concerned(const struct shutdown *d, const struct stream *s)
+{
+	if (!s->server)
+		return false;
+	if (!d->backend)
+		return s->server->state == d->server;
+	return s->server->backup && s->server->proxy->state == d->backend;
+}
+
+static void end_streams(void *ctx)
+{
+	const struct shutdown *d = ctx;
+	struct stream *s, *next;
+
+	/* a stream that is killed takes no other one with it: <next> stays */
+	list_for_each_safe(s, next, &stream_list_of_thread, thread_link)
+		if (is_concerned(d, s))
+			stream_kill(s, d->backend ? CAUSE_UP : CAUSE_DOWN);
+}
+
+static void forget(void *ctx)
+{
+	struct shutdown *d = ctx;
+
+	server_state_drop(&d->server);
+	if (d->backend)
+		proxy_state_drop(&d->backend);
+	free(d);
+}
+
+static void shut_down(struct server *srv, bool is_up)
+{
+	struct shutdown *d = calloc(1, sizeof(*d));
+
+	if (!d)
+		return; /* without memory they go on: as without the option */
+	d->server = server_state_take(srv->state);
+	if (is_up)
+		d->backend = proxy_state_take(srv->proxy->state);
+	if (!thread_call_all(end_streams, forget, d))
+		forget(d);
+}
+
+void server_shutdown_init(void)
+{
+	server_set_shutdown_hook(shut_down);
+}
