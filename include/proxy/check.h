@@ -222,6 +222,9 @@ bool check_set_address(struct server *srv, bool agent, const char *addr, const c
 		       char *message, size_t size);
 bool check_set_send(struct server *srv, const char *text);
 
+/* Does the configuration allow to start programs (insecure-fork-wanted)? */
+bool checks_may_fork(const struct config *cfg);
+
 /* --- life ----------------------------------------------------------------------------------- */
 
 /* Begins and ends the checks of a generation that belong to the calling thread. After

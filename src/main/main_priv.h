@@ -113,7 +113,7 @@ void vocabulary_dump(const struct module *const *modules, FILE *out);
 
 /* --- settings.c : global keywords of this floor */
 struct main_settings {
-	bool daemon, quiet, zero_warning, set_dumpable, insecure_setuid, insecure_fork;
+	bool daemon, quiet, zero_warning, set_dumpable, insecure_setuid;
 	bool strict_limits, no_splice, no_reuseport;
 	bool reject_privileged;       /* harden.reject-privileged-ports.tcp */
 	uint64_t caps;                /* setcap: bits by numbers */
