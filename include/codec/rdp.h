@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* rdp.h - the cookie in the first packet of a Remote Desktop connection
  *
- * TPKT (RFC 1006) around an X.224 connection request, in which a line "Cookie: <name>=<value>" ended
- * by CRLF may stand. Pure, any thread. Manual: configuration 7.3.5 req.rdp_cookie.
+ * TPKT (RFC 1006) around an X.224 connection request, in which a line "Cookie: <name>=<value>"
+ * ended by CRLF may stand. Pure, any thread. Manual: configuration 7.3.5 req.rdp_cookie.
  */
 #ifndef CODEC_RDP_H
 #define CODEC_RDP_H

@@ -73,6 +73,8 @@ bool thread_run_all(const struct module *const *modules);
 /* Loops never sleep (busy-polling); before the threads start. */
 void thread_set_busy_polling(bool on);
 bool thread_is_busy_polling(void);
+/* Is the caller in the loop of a worker? False before the threads start, and in tests. */
+bool thread_is_worker(void);
 /* Asks every loop to end; from any thread or a signal task. */
 void thread_stop_all(void);
 

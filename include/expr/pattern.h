@@ -45,8 +45,10 @@ enum pattern_method pattern_method_default(enum sample_type type);
 /* The type that a sample is cast to before it is compared. */
 enum sample_type pattern_method_type(enum pattern_method m);
 
-/* An empty unnamed reference. NULL: reported at word l->at. */
-struct pattern_ref *pattern_ref_new(struct conf_line *l);
+/* An empty unnamed reference, for the values of an ACL of this criterion (a text that lives as long
+ * as the configuration). NULL: reported at word l->at.
+ */
+struct pattern_ref *pattern_ref_new(struct conf_line *l, const char *keyword);
 /* Forces the id (-u); false: already in use, reported. */
 bool pattern_ref_set_id(struct conf_line *l, struct pattern_ref *ref, unsigned id);
 /* Adds one pattern as written. False: no memory (reported). */
@@ -55,18 +57,70 @@ bool pattern_ref_add(struct conf_line *l, struct pattern_ref *ref, struct slice 
 /* The set of <ref> for this method, made on first use: every entry is parsed. NULL: reported. */
 struct pattern_set *pattern_set_get(struct conf_line *l, struct pattern_ref *ref,
 				    enum pattern_method method, unsigned flags);
-/* An entry of a set that matches the sample, already cast to the method's type; -1: none. The one
- * that the reference program would report: the longest prefix or network, else the first of the
- * list.
+/* What matched: the pattern as it was written and what stands beside it in a map file (maybe
+ * nothing). Both are good until the thread's next turn: others may change the reference meanwhile.
  */
-int64_t pattern_set_find(const struct pattern_set *set, const struct sample *s);
-/* What stands beside the entry of this index in a map file (maybe nothing), and the entry itself as
- * it was written. Both live as long as the reference.
+struct pattern_match {
+	struct slice text, value;
+	const struct regex *regex; /* of a `reg` set */
+};
+
+/* Does the sample, already cast to the method's type, match an entry? That which the reference
+ * program would report: the longest prefix or network, else the first of the list. <match> may be
+ * NULL.
  */
-struct slice pattern_set_value(const struct pattern_set *set, int64_t index);
-struct slice pattern_set_text(const struct pattern_set *set, int64_t index);
+bool pattern_set_find(const struct pattern_set *set, const struct sample *s,
+		      struct pattern_match *match);
 /* How many patterns were given. */
 size_t pattern_ref_count(const struct pattern_ref *ref);
 unsigned pattern_set_count(const struct pattern_set *set);
+
+/* --- at run time ------------------------------------------------------------------------------
+ * From any thread of the event loop; changes of one reference wait for each other, readers wait for
+ * nobody. A file of two columns is a map. An entry belongs to a version; only those of the version
+ * in force are looked at. pattern_ref_prepare() makes the number of a new one, which entries may be
+ * added to unseen, until pattern_ref_commit() puts it in force and drops all older ones.
+ */
+
+#define PATTERN_NOW UINT32_MAX /* the version in force */
+
+/* Why a change was refused, in words without a full stop. */
+struct pattern_error {
+	char text[512];
+};
+
+/* By "#<id>" or the name of its file, with `opt@` or `file@` or not. NULL: none that an ACL (<acl>)
+ * or a map uses.
+ */
+struct pattern_ref *pattern_ref_find(const struct config *cfg, const char *name, bool acl);
+/* Same for a rule that changes it, read or made as map converters and `acl -f` do. NULL: *error. */
+struct pattern_ref *pattern_ref_take(struct conf_line *l, const char *name, bool acl,
+				     const char **error);
+/* Adds an entry; <value> is slice_none() for ACLs. False: <error> tells why. */
+bool pattern_ref_insert(struct pattern_ref *ref, uint32_t version, struct slice text,
+			struct slice value, struct pattern_error *error);
+/* Replaces the value of all entries of this text, or (<by_id>) of the one of this identity. False:
+ * <error>, "" when there is no such entry.
+ */
+bool pattern_ref_replace(struct pattern_ref *ref, struct slice text, uintptr_t by_id,
+			 struct slice value, struct pattern_error *error);
+/* Deletes them; how many there were. */
+unsigned pattern_ref_delete(struct pattern_ref *ref, struct slice text, uintptr_t by_id);
+/* Deletes all entries of a version. */
+void pattern_ref_clear(struct pattern_ref *ref, uint32_t version);
+/* The number of a new version. 0: no memory. */
+uint32_t pattern_ref_prepare(struct pattern_ref *ref);
+/* False: there is no such version. */
+bool pattern_ref_commit(struct pattern_ref *ref, uint32_t version);
+/* Has this version been prepared, or is it in force? */
+bool pattern_ref_has_version(struct pattern_ref *ref, uint32_t version);
+
+
+/* How commands learn which configuration is in force: a function of a higher floor, which lends it
+ * for the turn, or gives NULL. Before the threads start.
+ */
+void pattern_ctl_set_config(struct config *(*current)(void));
+
+extern const struct module mod_pattern_ctl; /* show map, add acl... */
 
 #endif

@@ -327,3 +327,8 @@ void thread_stop_all(void)
 	for (unsigned i = 0; i < thread_count(); i++)
 		worker_wake(worker_table[i]);
 }
+
+bool thread_is_worker(void)
+{
+	return worker_self && worker_self->poll;
+}

@@ -145,7 +145,7 @@ static bool add_set(struct acl_parser *ap, struct pattern_ref *ref, unsigned fla
 static bool add_file(struct acl_parser *ap, const char *name)
 {
 	struct expr_error e = { "" };
-	struct pattern_ref *ref = pattern_ref_open(ap->l->cfg, name ? name : "", ap->columns, &e);
+	struct pattern_ref *ref = pattern_ref_open(ap->l, name ? name : "", ap->columns, "acl", &e);
 
 	ap->any = true;
 	if (!ref)
@@ -235,7 +235,7 @@ static bool parse_values(struct acl_parser *ap, int end)
 	const char *op = "";
 	char text[300];
 
-	ap->values = pattern_ref_new(l);
+	ap->values = pattern_ref_new(l, ap->test->keyword);
 	if (!ap->values)
 		return false;
 	if (ap->has_id && !pattern_ref_set_id(l, ap->values, ap->id))
@@ -267,9 +267,7 @@ static bool finish_values(struct acl_parser *ap)
 {
 	bool needs_none = ap->test->method == PATTERN_FOUND || ap->test->method == PATTERN_BOOL;
 
-	if (pattern_ref_count(ap->values) || needs_none)
-		return add_set(ap, ap->values, ap->flags);
-	if (!ap->any && !ap->has_dashes)
+	if (!pattern_ref_count(ap->values) && !needs_none && !ap->any && !ap->has_dashes)
 		conf_warn(ap->l, ap->l->at - 1, NULL,
 			  "acl keyword '%s' :\n"
 			  "  no pattern to match against were provided, so this ACL will never "
@@ -280,7 +278,7 @@ static bool finish_values(struct acl_parser *ap)
 			  "  If you wanted to force an int to match as a bool, please use '-m "
 			  "bool'.\n",
 			  ap->criterion);
-	return true;
+	return add_set(ap, ap->values, ap->flags); /* maybe empty: values may come at run time */
 }
 
 struct acl_test *acl_test_parse(struct conf_line *l, int end, const char *where)
@@ -464,7 +462,7 @@ static bool test_matches(const struct acl_test *t, struct expr_ctx *ctx, struct 
 	if (!t->sources || !sample_cast(s, type, ctx->arena))
 		return false;
 	for (const struct acl_source *source = t->sources; source; source = source->next)
-		if (pattern_set_find(source->set, s) >= 0)
+		if (pattern_set_find(source->set, s, NULL))
 			return true;
 	return false;
 }

@@ -12,7 +12,7 @@ struct map_kind {
 };
 
 /* Turns a value of a file, or a default one, into a sample. */
-static bool read_value(enum sample_type type, struct slice text, struct sample *out)
+bool pattern_read_value(enum sample_type type, struct slice text, struct sample *out)
 {
 	size_t digits = text.len && (text.ptr[0] == '-' || text.ptr[0] == '+');
 
@@ -28,15 +28,16 @@ static bool read_value(enum sample_type type, struct slice text, struct sample *
 }
 
 /* Every value must be of the type that the converter gives. */
-static bool check_values(struct config *cfg, const struct pattern_ref *ref, enum sample_type type,
+static bool check_values(struct config *cfg, struct pattern_ref *ref, enum sample_type type,
 			 const char **error)
 {
-	for (size_t i = 0; i < ref->count; i++) {
-		const struct pattern_entry *entry = &ref->entries[i];
-		struct slice value = slice_make(entry->value, entry->value_len);
+	ref->value_types |= 1u << type;
+	for (uint32_t i = 0; i < ref->table->count; i++) {
+		const struct pattern_entry *entry = &ref->table->entries[i];
+		struct slice value = pattern_entry_value(entry);
 		struct sample ignored = { .flags = 0 };
 
-		if (read_value(type, value, &ignored))
+		if (pattern_read_value(type, value, &ignored))
 			continue;
 		*error = arena_printf(&cfg->arena, "unable to parse '%.*s' at line %u of file '%s'",
 				      SLICE_FMT(value), entry->line, ref->name);
@@ -51,19 +52,19 @@ static bool map_prepare(struct conf_line *l, const struct expr_converter *c, str
 {
 	const struct map_kind *kind = c->data;
 	struct expr_error e = { "" };
-	struct pattern_ref *ref = pattern_ref_open(l->cfg, args[0].name.ptr, PATTERN_TWO_COLUMNS,
-						   &e);
+	struct pattern_ref *ref = pattern_ref_open(l, args[0].name.ptr, PATTERN_TWO_COLUMNS,
+						   "map", &e);
 	struct sample ignored = { .flags = 0 };
 
 	if (ref && kind->out != SMP_STR && !check_values(l->cfg, ref, kind->out, error))
 		return false;
-	args[0].object = ref ? pattern_set_make(l->cfg, ref, kind->method, 0, &e) : NULL;
+	args[0].object = ref ? pattern_set_make(ref, kind->method, 0, &e) : NULL;
 	if (!args[0].object) {
 		*error = arena_printf(&l->cfg->arena, "%s", e.text);
 		return false;
 	}
 	if (kind->out == SMP_ADDR && args[1].type == ARG_STR &&
-	    !read_value(SMP_ADDR, args[1].text, &ignored)) {
+	    !pattern_read_value(SMP_ADDR, args[1].text, &ignored)) {
 		*error = arena_printf(&l->cfg->arena, "unable to parse '%.*s' as an address",
 				      SLICE_FMT(args[1].text));
 		return false;
@@ -74,7 +75,7 @@ static bool map_prepare(struct conf_line *l, const struct expr_converter *c, str
 static bool map_default(const struct map_kind *kind, const struct expr_arg *arg, struct sample *s)
 {
 	if (arg->type == ARG_STR)
-		return read_value(kind->out, arg->text, s);
+		return pattern_read_value(kind->out, arg->text, s);
 	s->type = SMP_INT;
 	s->integer = arg->integer;
 	return arg->type == ARG_INT;
@@ -91,23 +92,24 @@ static bool map_expand(struct expr_ctx *ctx, const struct regex *re, struct slic
 	if (regex_match_groups(re, s->text, 0, groups) && regex_expand(value, groups, &out))
 		result = arena_copy(ctx->arena, slice_make(out.ptr ? out.ptr : "", out.len));
 	strbuf_fini(&out);
-	return result.ptr && read_value(SMP_STR, result, s);
+	return result.ptr && pattern_read_value(SMP_STR, result, s);
 }
 
 static bool convert_map(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *s)
 {
 	const struct map_kind *kind = ctx->data;
-	const struct pattern_set *set = args[0].object;
-	int64_t found = pattern_set_find(set, s);
+	struct pattern_match match;
+	struct slice copy;
 
-	if (found < 0)
+	if (!pattern_set_find(args[0].object, s, &match))
 		return map_default(kind, &args[1], s);
-	if (kind->key)
-		return read_value(SMP_STR, pattern_set_text(set, found), s);
 	if (kind->groups)
-		return map_expand(ctx, pattern_set_regex(set, found),
-				  pattern_set_value(set, found), s);
-	return read_value(kind->out, pattern_set_value(set, found), s);
+		return map_expand(ctx, match.regex, match.value, s);
+	if (kind->out != SMP_STR)
+		return pattern_read_value(kind->out, match.value, s);
+	/* the map may change before the result is used */
+	copy = arena_copy(ctx->arena, kind->key ? match.text : match.value);
+	return copy.ptr && pattern_read_value(SMP_STR, copy, s);
 }
 
 #define KIND(m, ...) (&(const struct map_kind){ .method = PATTERN_##m, __VA_ARGS__ })

@@ -73,6 +73,8 @@ struct expr_config {
 };
 extern struct slot expr_config_slot;
 struct expr_config *expr_config_of(const struct config *cfg);
+/* The configuration in force, borrowed for this turn; NULL: none. */
+struct config *expr_config_in_force(void);
 /* Frees <ptr> with <release> when the configuration dies. False: no memory (nothing registered). */
 bool expr_config_own(struct config *cfg, void *ptr, void (*release)(void *ptr));
 

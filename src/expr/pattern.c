@@ -69,6 +69,40 @@ static void ref_release(void *ptr)
 	pattern_ref_free(ptr);
 }
 
+struct pattern_table *pattern_table_new(void)
+{
+	return calloc(1, sizeof(struct pattern_table));
+}
+
+void pattern_table_free(void *table)
+{
+	struct pattern_table *t = table;
+
+	if (t) {
+		free(t->entries);
+		free(t->versions);
+	}
+	free(t);
+}
+
+struct pattern_entry *pattern_table_add(struct pattern_table *t, struct pattern_bin *bin)
+{
+	struct pattern_entry *entry;
+
+	if (t->count == t->room) {
+		uint32_t room = t->room ? t->room * 2 : 4;
+
+		if (!pattern_grow(bin, (void **)&t->entries, t->count * sizeof(*entry),
+				  room * sizeof(*entry)))
+			return NULL;
+		t->room = room;
+	}
+	entry = &t->entries[t->count];
+	memset(entry, 0, sizeof(*entry));
+	t->count++;
+	return entry;
+}
+
 static struct pattern_ref *ref_new(struct config *cfg)
 {
 	struct expr_config *ec = expr_config_of(cfg);
@@ -76,7 +110,10 @@ static struct pattern_ref *ref_new(struct config *cfg)
 
 	if (!ref)
 		return NULL;
-	if (!expr_config_own(cfg, ref, ref_release)) {
+	pthread_mutex_init(&ref->lock, NULL);
+	ref->table = pattern_table_new();
+	if (!ref->table || !expr_config_own(cfg, ref, ref_release)) {
+		pattern_table_free(ref->table);
 		free(ref);
 		return NULL;
 	}
@@ -86,13 +123,43 @@ static struct pattern_ref *ref_new(struct config *cfg)
 	return ref;
 }
 
-struct pattern_ref *pattern_ref_new(struct conf_line *l)
+static bool ref_add_use(struct conf_line *l, struct pattern_ref *ref, const char *what)
+{
+	struct pattern_use *use = arena_zalloc(&l->cfg->arena, sizeof(*use)), **tail = &ref->uses;
+
+	if (!use)
+		return false;
+	use->what = what;
+	use->line = l->place.line;
+	use->file = conf_strdup(l->cfg, l->place.file ? l->place.file : "");
+	while (*tail)
+		tail = &(*tail)->next;
+	*tail = use;
+	return use->file != NULL;
+}
+
+struct pattern_ref *pattern_ref_new(struct conf_line *l, const char *keyword)
 {
 	struct pattern_ref *ref = ref_new(l->cfg);
 
-	if (!ref)
-		conf_error(l, l->at, NULL, "out of memory.");
-	return ref;
+	if (ref && ref_add_use(l, ref, "acl")) {
+		ref->keyword = keyword;
+		ref->is_acl = true;
+		return ref;
+	}
+	conf_error(l, l->at, NULL, "out of memory.");
+	return NULL;
+}
+
+void pattern_entry_fini(const struct pattern_ref *ref, struct pattern_entry *entry,
+			struct pattern_bin *bin)
+{
+	const char *value = entry->value, *buffer = ref->buffer;
+
+	if (entry->line == PATTERN_ADDED)
+		pattern_bin_add(bin, (char *)entry->text, free);
+	if (value && !(buffer && value >= buffer && value <= buffer + ref->buffer_len))
+		pattern_bin_add(bin, (char *)value, free);
 }
 
 void pattern_ref_free(struct pattern_ref *ref)
@@ -101,37 +168,28 @@ void pattern_ref_free(struct pattern_ref *ref)
 		struct pattern_set *set = ref->sets;
 
 		ref->sets = set->next;
-		key_table_fini(&set->keys);
-		net_table_fini(&set->net4);
-		net_table_fini(&set->net6);
-		for (size_t i = 0; set->regexes && i < set->count; i++)
-			regex_free(&set->regexes[i]);
-		free(set->regexes);
-		free(set->ranges);
-		free(set->masks);
+		pattern_index_free(set->index);
 		free(set);
 	}
+	for (uint32_t i = 0; i < ref->table->count; i++)
+		pattern_entry_fini(ref, &ref->table->entries[i], NULL);
+	pattern_table_free(ref->table);
+	pattern_bin_free(&ref->bin);
+	pthread_mutex_destroy(&ref->lock);
 	free(ref->name);
-	free(ref->entries);
 	free(ref->buffer);
 	free(ref);
 }
 
+/* An entry of what was read: <text> has a NUL behind. */
 static struct pattern_entry *ref_append(struct pattern_ref *ref, struct slice text)
 {
-	struct pattern_entry *entry;
+	struct pattern_entry *entry = pattern_table_add(ref->table, NULL);
 
-	if (ref->count == ref->room) {
-		size_t room = ref->room ? ref->room * 2 : 4;
-		struct pattern_entry *bigger = realloc(ref->entries, room * sizeof(*bigger));
-
-		if (!bigger)
-			return NULL;
-		ref->entries = bigger;
-		ref->room = room;
-	}
-	entry = &ref->entries[ref->count++];
-	*entry = (struct pattern_entry){ .text = text.ptr, .len = (uint32_t)text.len };
+	if (!entry)
+		return NULL;
+	entry->text = text.ptr;
+	entry->len = (uint32_t)text.len;
 	return entry;
 }
 
@@ -172,9 +230,10 @@ static bool ref_add_pair(struct pattern_ref *ref, struct slice line, uint32_t nu
 	entry = ref_append(ref, slice_make(line.ptr, end));
 	if (!entry)
 		return false;
-	entry->value = value.ptr;
-	entry->value_len = (uint32_t)value.len;
+	entry->value = value.len ? value.ptr : NULL;
 	entry->line = number;
+	((char *)value.ptr)[value.len] = '\0';
+	((char *)line.ptr)[end] = '\0';
 	return true;
 }
 
@@ -185,9 +244,11 @@ static bool ref_add_line(struct pattern_ref *ref, struct slice line, uint32_t nu
 	if (ref->columns == PATTERN_TWO_COLUMNS)
 		return ref_add_pair(ref, line, number);
 	entry = ref_append(ref, line);
-	if (entry)
-		entry->line = number;
-	return entry != NULL;
+	if (!entry)
+		return false;
+	entry->line = number;
+	((char *)line.ptr)[line.len] = '\0';
+	return true;
 }
 
 /* Every line that is not empty makes an entry. '#' in the first column is a comment. */
@@ -224,6 +285,7 @@ static bool ref_read(struct pattern_ref *ref, bool optional, struct expr_error *
 	}
 	ref->buffer = file_read_all(fd, UINT32_MAX, &len);
 	close(fd);
+	ref->buffer_len = len;
 	if (ref->buffer && ref_split(ref, len))
 		return true;
 	expr_fail(e, "failed to read pattern file <%s>", ref->name);
@@ -242,28 +304,61 @@ static bool ref_fits(const struct pattern_ref *ref, enum pattern_columns columns
 	return false;
 }
 
-struct pattern_ref *pattern_ref_open(struct config *cfg, const char *name,
-				     enum pattern_columns columns, struct expr_error *e)
+/* The name without what says how to open it. */
+static const char *bare_name(const char *name)
 {
-	struct pattern_ref *ref = expr_config_of(cfg)->refs;
+	if (strncmp(name, "opt@", 4) == 0)
+		return name + 4;
+	return strncmp(name, "file@", 5) == 0 ? name + 5 : name;
+}
+
+struct pattern_ref *pattern_ref_open(struct conf_line *l, const char *name,
+				     enum pattern_columns columns, const char *what,
+				     struct expr_error *e)
+{
+	struct pattern_ref *ref = expr_config_of(l->cfg)->refs;
 	bool is_virtual = strncmp(name, "virt@", 5) == 0, optional = strncmp(name, "opt@", 4) == 0;
 
-	if (optional)
-		name += 4;
-	else if (strncmp(name, "file@", 5) == 0)
-		name += 5;
-	for (; ref; ref = ref->next)
-		if (ref->name && strcmp(ref->name, name) == 0)
-			return ref_fits(ref, columns, e) ? ref : NULL;
-	ref = ref_new(cfg);
-	if (ref)
-		ref->name = strdup(name);
-	if (!ref || !ref->name) {
-		expr_fail(e, "out of memory");
+	while (ref && !(ref->name && strcmp(ref->name, bare_name(name)) == 0))
+		ref = ref->next;
+	if (ref && !ref_fits(ref, columns, e))
 		return NULL;
+	if (!ref) {
+		ref = ref_new(l->cfg);
+		if (ref)
+			ref->name = strdup(bare_name(name));
+		if (!ref || !ref->name) {
+			expr_fail(e, "out of memory");
+			return NULL;
+		}
+		ref->columns = columns;
+		ref->opened_as = conf_strdup(l->cfg, name);
+		if (!is_virtual && !ref_read(ref, optional, e))
+			return NULL;
 	}
-	ref->columns = columns;
-	return is_virtual || ref_read(ref, optional, e) ? ref : NULL;
+	ref->is_acl |= strcmp(what, "acl") == 0;
+	if (ref_add_use(l, ref, what))
+		return ref;
+	expr_fail(e, "out of memory");
+	return NULL;
+}
+
+struct pattern_ref *pattern_ref_find(const struct config *cfg, const char *name, bool acl)
+{
+	struct pattern_ref *ref = expr_config_of(cfg)->refs;
+	char *end = NULL;
+	unsigned long id = *name == '#' ? strtoul(name + 1, &end, 10) : 0;
+
+	if (end && (*end || end == name + 1))
+		return NULL;
+	for (; ref; ref = ref->next) {
+		bool found = end ? ref->id == id :
+			     ref->name && strcmp(ref->name, bare_name(name)) == 0;
+
+		if (found && (acl ? ref->is_acl : ref->name && ref->columns == PATTERN_TWO_COLUMNS))
+			return ref;
+	}
+	return NULL;
 }
 
 bool pattern_ref_set_id(struct conf_line *l, struct pattern_ref *ref, unsigned id)
@@ -286,84 +381,74 @@ bool pattern_ref_set_id(struct conf_line *l, struct pattern_ref *ref, unsigned i
 
 /* --- sets --------------------------------------------------------------------------------- */
 
-static bool set_fill(struct pattern_set *set, struct expr_error *e)
+struct pattern_set *pattern_set_make(struct pattern_ref *ref, enum pattern_method method,
+				     unsigned flags, struct expr_error *e)
 {
-	const struct pattern_ref *ref = set->ref;
+	struct pattern_set *set = ref->sets, **tail = &ref->sets;
 
-	for (size_t i = 0; i < ref->count; i++) {
-		struct expr_error inner = { "" };
-
-		if (pattern_set_add(set, &ref->entries[i], (uint32_t)i, &inner))
-			continue;
-		if (ref->name)
-			expr_fail(e, "%s at line %u of file '%s'", inner.text,
-				  ref->entries[i].line, ref->name);
-		else
-			expr_fail(e, "%s", inner.text);
-		return false;
-	}
-	set->filled = ref->count;
-	if (key_table_build(&set->keys) && net_table_build(&set->net4) &&
-	    net_table_build(&set->net6))
-		return true;
-	expr_fail(e, "out of memory");
-	return false;
-}
-
-struct pattern_set *pattern_set_make(struct config *cfg, struct pattern_ref *ref,
-				     enum pattern_method method, unsigned flags,
-				     struct expr_error *e)
-{
-	struct pattern_set *set = ref->sets;
-
-	for (; set; set = set->next)
-		if (set->method == method && set->flags == flags && set->filled == ref->count)
+	for (; set; set = set->next) {
+		if (set->method == method && set->flags == flags &&
+		    set->filled == ref->table->count)
 			return set;
+		tail = &set->next;
+	}
 	set = calloc(1, sizeof(*set));
 	if (!set) {
 		expr_fail(e, "out of memory");
 		return NULL;
 	}
 	set->ref = ref;
-	set->arena = &cfg->arena;
 	set->method = method;
 	set->flags = flags;
-	set->keys.nocase = flags & PATTERN_NOCASE;
-	set->keys.whole = !set->keys.nocase && (method == PATTERN_STR || method == PATTERN_BIN);
-	set->keys.reverse = method == PATTERN_END;
-	set->net4.bytes = 4;
-	set->net6.bytes = 16;
-	set->next = ref->sets;
-	ref->sets = set;
-	return set_fill(set, e) ? set : NULL;
+	set->filled = ref->table->count;
+	set->index = pattern_index_new(ref->table, method, flags, ref->name, e);
+	if (!set->index) {
+		free(set);
+		return NULL;
+	}
+	*tail = set;
+	return set;
 }
 
 struct pattern_set *pattern_set_get(struct conf_line *l, struct pattern_ref *ref,
 				    enum pattern_method method, unsigned flags)
 {
 	struct expr_error e = { "" };
-	struct pattern_set *set = pattern_set_make(l->cfg, ref, method, flags, &e);
+	struct pattern_set *set = pattern_set_make(ref, method, flags, &e);
 
 	if (!set)
 		conf_error(l, l->at, NULL, "%s.", e.text);
 	return set;
 }
 
-struct slice pattern_set_value(const struct pattern_set *set, int64_t index)
+bool pattern_set_find(const struct pattern_set *set, const struct sample *s,
+		      struct pattern_match *match)
 {
-	const struct pattern_entry *entry = &set->ref->entries[index];
+	const struct pattern_index *index;
+	const struct pattern_entry *entries;
+	struct pattern_view view;
+	int64_t found;
 
-	return slice_make(entry->value ? entry->value : "", entry->value_len);
-}
-
-struct slice pattern_set_text(const struct pattern_set *set, int64_t index)
-{
-	return pattern_entry_text(&set->ref->entries[index]);
-}
-
-const struct regex *pattern_set_regex(const struct pattern_set *set, int64_t index)
-{
-	return set->regexes[index];
+	/* what was in force a moment ago dies when another version is committed: look again */
+	do {
+		index = __atomic_load_n(&set->index, __ATOMIC_ACQUIRE);
+		view = pattern_index_view(index, set->ref);
+		found = pattern_index_find(index, &view, s);
+	} while (found < 0 && view.versions &&
+		 view.current != __atomic_load_n(&set->ref->current, __ATOMIC_ACQUIRE));
+	if (found < 0)
+		return false;
+	if (!match)
+		return true;
+	*match = (struct pattern_match){ .regex = NULL };
+	if (set->method == PATTERN_FOUND || set->method == PATTERN_BOOL)
+		return true;
+	entries = __atomic_load_n(&index->table->entries, __ATOMIC_ACQUIRE);
+	match->text = pattern_entry_text(&entries[found]);
+	match->value = pattern_entry_value(&entries[found]);
+	if (set->method == PATTERN_REG)
+		match->regex = __atomic_load_n(&index->regexes, __ATOMIC_ACQUIRE)[found];
+	return true;
 }
 
 unsigned pattern_set_count(const struct pattern_set *set)
@@ -373,5 +458,5 @@ unsigned pattern_set_count(const struct pattern_set *set)
 
 size_t pattern_ref_count(const struct pattern_ref *ref)
 {
-	return ref->count;
+	return ref->table->count;
 }

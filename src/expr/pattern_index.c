@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* pattern_index.c - see pattern_index.h
  *
- * Open addressing, at most half full, 32-bit slots. The hash runs over the bytes one by one, so
- * that one pass over a text gives the hashes of all its prefixes: each is compared with the table
- * only when keys of that length exist.
+ * Open addressing, at most half full (three quarters once it grows while others look), 32-bit
+ * slots. The hash runs over the bytes one by one, so that one pass over a text gives the hashes of
+ * all its prefixes: each is compared with the table only when keys of that length exist.
  */
 #include <stdlib.h>
 #include <string.h>
 #include "base/bug.h"
 #include "base/hash.h"
+#include "core/mailbox.h"
+#include "core/thread.h"
 #include "pattern_index.h"
 
 #define HASH_SEED 0xcbf29ce484222325ull
@@ -46,26 +48,80 @@ static bool key_eq(const struct key_table *t, struct slice a, struct slice b)
 	return t->nocase ? slice_eq_nocase(a, b) : slice_eq(a, b);
 }
 
-void key_table_fini(struct key_table *t)
+/* --- what is freed later ------------------------------------------------------------------ */
+
+struct pattern_junk {
+	struct pattern_junk *next;
+	void *ptr;
+	void (*release)(void *ptr);
+};
+
+void pattern_bin_add(struct pattern_bin *bin, void *ptr, void (*release)(void *ptr))
 {
-	free(t->keys);
-	free(t->slots);
-	free(t->lengths);
-	memset(t, 0, sizeof(*t));
+	struct pattern_junk *j;
+
+	if (!ptr)
+		return;
+	if (!bin) {
+		release(ptr);
+		return;
+	}
+	j = malloc(sizeof(*j));
+	if (!j)
+		return; /* leaked: somebody may be reading it */
+	*j = (struct pattern_junk){ .next = bin->first, .ptr = ptr, .release = release };
+	bin->first = j;
 }
 
-bool key_table_add(struct key_table *t, struct slice key)
+void pattern_bin_free(struct pattern_bin *bin)
 {
-	if (t->count == t->room) {
-		uint32_t room = t->room ? t->room * 2 : 8;
-		struct slice *bigger = realloc(t->keys, room * sizeof(*bigger));
+	while (bin->first) {
+		struct pattern_junk *j = bin->first;
 
-		if (!bigger)
-			return false;
-		t->keys = bigger;
-		t->room = room;
+		bin->first = j->next;
+		j->release(j->ptr);
+		free(j);
 	}
-	t->keys[t->count++] = key;
+}
+
+/* Each thread has been here: it holds nothing of before. */
+static void bin_pass(void *ctx)
+{
+}
+
+static void bin_done(void *ctx)
+{
+	struct pattern_bin bin = { .first = ctx };
+
+	pattern_bin_free(&bin);
+}
+
+void pattern_bin_empty(struct pattern_bin *bin)
+{
+	if (!bin->first || !thread_is_worker())
+		return;
+	if (thread_call_all(bin_pass, bin_done, bin->first))
+		bin->first = NULL;
+}
+
+bool pattern_grow(struct pattern_bin *bin, void **array, size_t used, size_t size)
+{
+	void *copy;
+
+	if (!bin) {
+		copy = realloc(*array, size);
+		if (copy)
+			*array = copy;
+		return copy != NULL;
+	}
+	copy = malloc(size);
+	if (!copy)
+		return false;
+	if (used)
+		memcpy(copy, *array, used);
+	memset((char *)copy + used, 0, size - used);
+	pattern_bin_add(bin, *array, free);
+	__atomic_store_n(array, copy, __ATOMIC_RELEASE);
 	return true;
 }
 
@@ -76,6 +132,138 @@ static uint32_t slots_for(uint32_t count)
 	while (n < count * 2ull)
 		n *= 2;
 	return n;
+}
+
+static struct index_slots *slots_new(uint32_t count)
+{
+	uint32_t n = slots_for(count);
+	struct index_slots *slots = calloc(1, sizeof(*slots) + n * sizeof(slots->at[0]));
+
+	if (slots)
+		slots->mask = n - 1;
+	return slots;
+}
+
+static inline bool slots_are_full(const struct index_slots *slots)
+{
+	return slots->used >= slots->mask - slots->mask / 4;
+}
+
+/* --- keys --------------------------------------------------------------------------------- */
+
+void key_table_fini(struct key_table *t)
+{
+	free(t->keys);
+	free(t->next);
+	free(t->slots);
+	free(t->lengths);
+	memset(t, 0, sizeof(*t));
+}
+
+static inline const struct slice *keys_of(const struct key_table *t)
+{
+	return __atomic_load_n(&t->keys, __ATOMIC_ACQUIRE);
+}
+
+/* The place of the key's chain, or the free one where it would begin. */
+static uint32_t key_place(const struct key_table *t, const struct index_slots *slots,
+			  struct slice key)
+{
+	uint32_t at = key_hash(t, key) & slots->mask;
+
+	while (slots->at[at] && !key_eq(t, t->keys[slots->at[at] - 1], key))
+		at = (at + 1) & slots->mask;
+	return at;
+}
+
+/* Puts <number> at the end of the chain that <first> begins. */
+static bool key_chain(struct key_table *t, uint32_t first, uint32_t number,
+		      struct pattern_bin *bin)
+{
+	if (number >= t->next_room) {
+		uint32_t room = t->room, used = t->next_room;
+
+		if (!pattern_grow(bin, (void **)&t->next, used * sizeof(*t->next),
+				  room * sizeof(*t->next)))
+			return false;
+		if (!bin)
+			memset(t->next + used, 0, (room - used) * sizeof(*t->next));
+		t->next_room = room;
+	}
+	while (t->next[first])
+		first = t->next[first] - 1;
+	__atomic_store_n(&t->next[first], number + 1, __ATOMIC_RELEASE);
+	return true;
+}
+
+/* Makes the key of <number> found. */
+static bool key_publish(struct key_table *t, uint32_t number, struct pattern_bin *bin)
+{
+	uint32_t at = key_place(t, t->slots, t->keys[number]);
+
+	if (t->slots->at[at])
+		return key_chain(t, t->slots->at[at] - 1, number, bin);
+	t->slots->used++;
+	__atomic_store_n(&t->slots->at[at], number + 1, __ATOMIC_RELEASE);
+	return true;
+}
+
+/* Twice the room: only the first of each chain has a place. */
+static bool slots_grow(struct key_table *t, struct pattern_bin *bin)
+{
+	struct index_slots *old = t->slots, *slots = slots_new(old->used * 2);
+
+	if (!slots)
+		return false;
+	for (uint32_t i = 0; i <= old->mask; i++)
+		if (old->at[i])
+			slots->at[key_place(t, slots, t->keys[old->at[i] - 1])] = old->at[i];
+	slots->used = old->used;
+	__atomic_store_n(&t->slots, slots, __ATOMIC_RELEASE);
+	pattern_bin_add(bin, old, free);
+	return true;
+}
+
+/* Adds a length unless it is there. */
+static bool lengths_add(struct key_table *t, uint32_t len, struct pattern_bin *bin)
+{
+	struct index_lengths *old = t->lengths, *lengths;
+	uint32_t n = 0;
+
+	while (n < old->count && old->at[n] < len)
+		n++;
+	if (n < old->count && old->at[n] == len)
+		return true;
+	lengths = malloc(sizeof(*lengths) + (old->count + 1) * sizeof(len));
+	if (!lengths)
+		return false;
+	lengths->count = old->count + 1;
+	memcpy(lengths->at, old->at, n * sizeof(len));
+	lengths->at[n] = len;
+	memcpy(lengths->at + n + 1, old->at + n, (old->count - n) * sizeof(len));
+	__atomic_store_n(&t->lengths, lengths, __ATOMIC_RELEASE);
+	pattern_bin_add(bin, old, free);
+	return true;
+}
+
+bool key_table_add(struct key_table *t, struct slice key, struct pattern_bin *bin)
+{
+	uint32_t number = t->count;
+
+	if (number == t->room) {
+		uint32_t room = t->room ? t->room * 2 : 8;
+
+		if (!pattern_grow(bin, (void **)&t->keys, number * sizeof(*t->keys),
+				  room * sizeof(*t->keys)))
+			return false;
+		t->room = room;
+	}
+	t->keys[number] = key;
+	__atomic_store_n(&t->count, number + 1, __ATOMIC_RELEASE);
+	if (!bin || t->listed)
+		return true;
+	return lengths_add(t, (uint32_t)key.len, bin) &&
+	       (!slots_are_full(t->slots) || slots_grow(t, bin)) && key_publish(t, number, bin);
 }
 
 /* Notes which lengths exist in a bitmap, then lists them. */
@@ -94,67 +282,83 @@ static bool build_lengths(struct key_table *t)
 		exists[t->keys[i].len / 64] |= 1ull << t->keys[i].len % 64;
 	for (size_t word = 0; word <= longest / 64; word++)
 		n += (size_t)__builtin_popcountll(exists[word]);
-	t->lengths = malloc((n + 1) * sizeof(*t->lengths));
+	t->lengths = malloc(sizeof(*t->lengths) + (n + 1) * sizeof(t->lengths->at[0]));
+	if (t->lengths)
+		t->lengths->count = 0;
 	for (size_t len = 0; t->lengths && len <= longest; len++)
 		if (exists[len / 64] >> len % 64 & 1)
-			t->lengths[t->length_count++] = (uint32_t)len;
+			t->lengths->at[t->lengths->count++] = (uint32_t)len;
 	free(exists);
 	return t->lengths != NULL;
 }
 
 bool key_table_build(struct key_table *t)
 {
-	uint32_t n = slots_for(t->count);
+	bool ok = true;
 
-	t->slots = calloc(n, sizeof(*t->slots));
-	t->slot_mask = n - 1;
+	if (t->listed)
+		return true;
+	t->slots = slots_new(t->count);
 	if (!t->slots || !build_lengths(t))
 		return false;
-	for (uint32_t i = 0; i < t->count; i++) {
-		uint32_t at = key_hash(t, t->keys[i]) & t->slot_mask;
+	for (uint32_t i = 0; ok && i < t->count; i++)
+		ok = key_publish(t, i, NULL);
+	return ok;
+}
 
-		while (t->slots[at] && !key_eq(t, t->keys[t->slots[at] - 1], t->keys[i]))
-			at = (at + 1) & t->slot_mask;
-		if (!t->slots[at])
-			t->slots[at] = i + 1;
+/* The first of the chain that counts. */
+static int64_t key_seen(const struct key_table *t, const struct pattern_view *v, uint32_t number)
+{
+	while (!pattern_is_seen(v, number)) {
+		const uint32_t *next = __atomic_load_n(&t->next, __ATOMIC_ACQUIRE);
+		uint32_t other = next ? __atomic_load_n(&next[number], __ATOMIC_ACQUIRE) : 0;
+
+		if (!other)
+			return -1;
+		number = other - 1;
 	}
-	return true;
+	return number;
 }
 
-static int64_t key_probe(const struct key_table *t, uint32_t hash, struct slice text)
+static int64_t key_probe(const struct key_table *t, const struct pattern_view *v, uint32_t hash,
+			 struct slice text)
 {
-	uint32_t at = hash & t->slot_mask;
+	const struct index_slots *slots = __atomic_load_n(&t->slots, __ATOMIC_ACQUIRE);
+	uint32_t at = hash & slots->mask, number;
 
-	for (; t->slots[at]; at = (at + 1) & t->slot_mask)
-		if (key_eq(t, t->keys[t->slots[at] - 1], text))
-			return t->slots[at] - 1;
-	return -1;
+	for (;; at = (at + 1) & slots->mask) {
+		number = __atomic_load_n(&slots->at[at], __ATOMIC_ACQUIRE);
+		if (!number)
+			return -1;
+		if (key_eq(t, keys_of(t)[number - 1], text))
+			return key_seen(t, v, number - 1);
+	}
 }
 
-int64_t key_table_find(const struct key_table *t, struct slice text)
+int64_t key_table_find(const struct key_table *t, const struct pattern_view *v, struct slice text)
 {
-	if (!t->count)
-		return -1;
-	return key_probe(t, key_hash(t, text), text);
+	return key_probe(t, v, key_hash(t, text), text);
 }
 
 /* All keys that <text> starts or ends with, shorter ones first: the last one found, or the one of
- * the smallest index.
+ * the smallest number.
  */
-static int64_t find_end(const struct key_table *t, struct slice text, bool want_first)
+static int64_t find_end(const struct key_table *t, const struct pattern_view *v, struct slice text,
+			bool want_first)
 {
+	const struct index_lengths *lengths = __atomic_load_n(&t->lengths, __ATOMIC_ACQUIRE);
 	uint64_t h = HASH_SEED;
 	int64_t best = -1;
 	size_t done = 0;
 
-	for (uint32_t n = 0; n < t->length_count && t->lengths[n] <= text.len; n++) {
-		size_t len = t->lengths[n];
+	for (uint32_t n = 0; n < lengths->count && lengths->at[n] <= text.len; n++) {
+		size_t len = lengths->at[n];
 		int64_t found;
 
 		for (; done < len; done++)
 			h = hash_step(h, fold(t->nocase,
 					      text.ptr[t->reverse ? text.len - 1 - done : done]));
-		found = key_probe(t, hash_end(h), t->reverse ?
+		found = key_probe(t, v, hash_end(h), t->reverse ?
 				  slice_make(text.ptr + text.len - len, len) :
 				  slice_make(text.ptr, len));
 		if (found >= 0 && (!want_first || best < 0 || found < best))
@@ -163,26 +367,30 @@ static int64_t find_end(const struct key_table *t, struct slice text, bool want_
 	return best;
 }
 
-int64_t key_table_find_longest(const struct key_table *t, struct slice text)
+int64_t key_table_find_longest(const struct key_table *t, const struct pattern_view *v,
+			       struct slice text)
 {
-	return find_end(t, text, false);
+	return find_end(t, v, text, false);
 }
 
-int64_t key_table_find_first(const struct key_table *t, struct slice text)
+int64_t key_table_find_first(const struct key_table *t, const struct pattern_view *v,
+			     struct slice text)
 {
-	return find_end(t, text, true);
+	return find_end(t, v, text, true);
 }
 
 /* Keys that start at the start of <text> and end before a delimiter or the end: the first of the
  * list. */
-static int64_t part_at(const struct key_table *t, struct slice text, const bool *is_delimiter)
+static int64_t part_at(const struct key_table *t, const struct pattern_view *v, struct slice text,
+		       const bool *is_delimiter)
 {
+	const struct index_lengths *lengths = __atomic_load_n(&t->lengths, __ATOMIC_ACQUIRE);
 	uint64_t h = HASH_SEED;
 	int64_t best = -1;
 	size_t done = 0;
 
-	for (uint32_t n = 0; n < t->length_count && t->lengths[n] <= text.len; n++) {
-		size_t len = t->lengths[n];
+	for (uint32_t n = 0; n < lengths->count && lengths->at[n] <= text.len; n++) {
+		size_t len = lengths->at[n];
 		int64_t found;
 
 		if (!len)
@@ -191,14 +399,15 @@ static int64_t part_at(const struct key_table *t, struct slice text, const bool 
 			h = hash_step(h, fold(t->nocase, text.ptr[done]));
 		if (len < text.len && !is_delimiter[(unsigned char)text.ptr[len]])
 			continue;
-		found = key_probe(t, hash_end(h), slice_make(text.ptr, len));
+		found = key_probe(t, v, hash_end(h), slice_make(text.ptr, len));
 		if (found >= 0 && (best < 0 || found < best))
 			best = found;
 	}
 	return best;
 }
 
-int64_t key_table_find_part(const struct key_table *t, struct slice text, const char *delimiters)
+int64_t key_table_find_part(const struct key_table *t, const struct pattern_view *v,
+			    struct slice text, const char *delimiters)
 {
 	bool is_delimiter[256] = { false };
 	int64_t best = -1;
@@ -210,7 +419,7 @@ int64_t key_table_find_part(const struct key_table *t, struct slice text, const 
 
 		if (i && !is_delimiter[(unsigned char)text.ptr[i - 1]])
 			continue;
-		found = part_at(t, slice_sub(text, i, text.len), is_delimiter);
+		found = part_at(t, v, slice_sub(text, i, text.len), is_delimiter);
 		if (found >= 0 && (best < 0 || found < best))
 			best = found;
 	}
@@ -245,62 +454,116 @@ void net_table_fini(struct net_table *t)
 	memset(t, 0, sizeof(*t));
 }
 
-bool net_table_add(struct net_table *t, const uint8_t *ip, unsigned bits, uint32_t index)
+/* The place of the network's chain, or the free one where it would begin. */
+static uint32_t net_place(const struct net_table *t, const struct index_slots *slots,
+			  const struct net_entry *e)
+{
+	uint32_t at = net_hash(e->ip, e->bits) & slots->mask;
+
+	for (; slots->at[at]; at = (at + 1) & slots->mask) {
+		const struct net_entry *other = &t->entries[slots->at[at] - 1];
+
+		if (other->bits == e->bits && memcmp(other->ip, e->ip, 16) == 0)
+			break;
+	}
+	return at;
+}
+
+static void net_publish(struct net_table *t, uint32_t entry)
+{
+	uint32_t at = net_place(t, t->slots, &t->entries[entry]), *place = &t->slots->at[at];
+
+	if (!*place)
+		t->slots->used++;
+	while (*place)
+		place = &t->entries[*place - 1].next;
+	__atomic_store_n(place, entry + 1, __ATOMIC_RELEASE);
+}
+
+static bool net_slots_grow(struct net_table *t, struct pattern_bin *bin)
+{
+	struct index_slots *old = t->slots, *slots = slots_new(old->used * 2);
+
+	if (!slots)
+		return false;
+	for (uint32_t i = 0; i <= old->mask; i++)
+		if (old->at[i])
+			slots->at[net_place(t, slots, &t->entries[old->at[i] - 1])] = old->at[i];
+	slots->used = old->used;
+	__atomic_store_n(&t->slots, slots, __ATOMIC_RELEASE);
+	pattern_bin_add(bin, old, free);
+	return true;
+}
+
+bool net_table_add(struct net_table *t, const uint8_t *ip, unsigned bits, uint32_t number,
+		   struct pattern_bin *bin)
 {
 	struct net_entry *e;
 
 	if (t->count == t->room) {
 		uint32_t room = t->room ? t->room * 2 : 8;
-		struct net_entry *bigger = realloc(t->entries, room * sizeof(*bigger));
 
-		if (!bigger)
+		if (!pattern_grow(bin, (void **)&t->entries, t->count * sizeof(*e),
+				  room * sizeof(*e)))
 			return false;
-		t->entries = bigger;
 		t->room = room;
 	}
+	if (bin && slots_are_full(t->slots) && !net_slots_grow(t, bin))
+		return false;
 	e = &t->entries[t->count++];
 	mask_ip(e->ip, ip, t->bytes, bits);
 	e->bits = (uint8_t)bits;
-	e->index = index;
-	t->bits_used[bits / 64] |= 1ull << (bits % 64);
+	e->number = number;
+	e->next = 0;
+	__atomic_fetch_or(&t->bits_used[bits / 64], 1ull << (bits % 64), __ATOMIC_RELAXED);
+	if (bin)
+		net_publish(t, t->count - 1);
 	return true;
-}
-
-static int64_t net_probe(const struct net_table *t, const uint8_t *ip, unsigned bits, uint32_t *at)
-{
-	*at = net_hash(ip, bits) & t->slot_mask;
-	for (; t->slots[*at]; *at = (*at + 1) & t->slot_mask) {
-		const struct net_entry *e = &t->entries[t->slots[*at] - 1];
-
-		if (e->bits == bits && memcmp(e->ip, ip, 16) == 0)
-			return e->index;
-	}
-	return -1;
 }
 
 bool net_table_build(struct net_table *t)
 {
-	uint32_t n = slots_for(t->count), at;
-
-	t->slots = calloc(n, sizeof(*t->slots));
-	t->slot_mask = n - 1;
+	t->slots = slots_new(t->count);
 	if (!t->slots)
 		return false;
 	for (uint32_t i = 0; i < t->count; i++)
-		if (net_probe(t, t->entries[i].ip, t->entries[i].bits, &at) < 0)
-			t->slots[at] = i + 1;
+		net_publish(t, i);
 	return true;
 }
 
-int64_t net_table_find(const struct net_table *t, const uint8_t *ip)
+static int64_t net_probe(const struct net_table *t, const struct pattern_view *v,
+			 const uint8_t *ip, unsigned bits)
+{
+	const struct index_slots *slots = __atomic_load_n(&t->slots, __ATOMIC_ACQUIRE);
+	uint32_t at = net_hash(ip, bits) & slots->mask, n;
+
+	for (;; at = (at + 1) & slots->mask) {
+		const struct net_entry *entries, *e;
+
+		n = __atomic_load_n(&slots->at[at], __ATOMIC_ACQUIRE);
+		if (!n)
+			return -1;
+		entries = __atomic_load_n(&t->entries, __ATOMIC_ACQUIRE);
+		e = &entries[n - 1];
+		if (e->bits != bits || memcmp(e->ip, ip, 16) != 0)
+			continue;
+		while (!pattern_is_seen(v, e->number)) {
+			n = __atomic_load_n(&e->next, __ATOMIC_ACQUIRE);
+			if (!n)
+				return -1;
+			entries = __atomic_load_n(&t->entries, __ATOMIC_ACQUIRE);
+			e = &entries[n - 1];
+		}
+		return e->number;
+	}
+}
+
+int64_t net_table_find(const struct net_table *t, const struct pattern_view *v, const uint8_t *ip)
 {
 	uint8_t masked[16];
-	uint32_t at;
 
-	if (!t->count)
-		return -1;
 	for (int word = 2; word >= 0; word--) {
-		uint64_t left = t->bits_used[word];
+		uint64_t left = __atomic_load_n(&t->bits_used[word], __ATOMIC_RELAXED);
 
 		while (left) {
 			unsigned bit = 63u - (unsigned)__builtin_clzll(left);
@@ -308,7 +571,7 @@ int64_t net_table_find(const struct net_table *t, const uint8_t *ip)
 
 			left &= ~(1ull << bit);
 			mask_ip(masked, ip, t->bytes, (unsigned)word * 64 + bit);
-			found = net_probe(t, masked, (unsigned)word * 64 + bit, &at);
+			found = net_probe(t, v, masked, (unsigned)word * 64 + bit);
 			if (found >= 0)
 				return found;
 		}

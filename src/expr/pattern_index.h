@@ -3,10 +3,15 @@
  *
  * A key table holds byte strings and finds one by its bytes, its prefix, its suffix or a delimited
  * part: a hash table probed once per distinct length of its keys. A network table does the same for
- * addresses and prefix lengths. Both give the index of the pattern in its list.
+ * addresses and prefix lengths. Both give the number of the pattern in its list. Equal patterns
+ * form a chain in the order of their numbers; which of them count is asked of a view.
+ *
+ * Growing while others look: one writer at a time adds what comes next. An array that is full is
+ * replaced by a larger copy, published whole, and the old one goes to a bin: it is freed when no
+ * reader can hold it any more. A number is published after all that it leads to.
  *
  * Owns: its arrays; keys are borrowed.
- * Threads: built by one, then read by all.
+ * Threads: one writer (by the caller's lock), any number of readers without a lock.
  * Fails: no memory.
  */
 #ifndef SRC_PATTERN_INDEX_H
@@ -16,47 +21,95 @@
 #include <stdint.h>
 #include "base/slice.h"
 
+/* What must be freed later. While a configuration is read there is none: nobody looks yet. */
+struct pattern_bin {
+	struct pattern_junk *first;
+};
+
+/* Puts <ptr> into the bin; without a bin, or without memory for it, frees it now or never. */
+void pattern_bin_add(struct pattern_bin *bin, void *ptr, void (*release)(void *ptr));
+/* Frees what is in it once each thread has come to the end of what it does now. */
+void pattern_bin_empty(struct pattern_bin *bin);
+/* Frees what is in it. */
+void pattern_bin_free(struct pattern_bin *bin);
+/* An array of <used> bytes with room for <size>: the same one, or (with a bin) a copy, the rest of
+ * it zeroed, published in *array.
+ */
+bool pattern_grow(struct pattern_bin *bin, void **array, size_t used, size_t size);
+
+/* Which numbers count: those whose version is <current>; all of them without versions. */
+struct pattern_view {
+	const uint32_t *versions; /* of numbers below <count> */
+	uint32_t count, current;
+};
+
+static inline bool pattern_is_seen(const struct pattern_view *view, uint32_t number)
+{
+	return !view->versions ||
+	       (number < view->count &&
+		__atomic_load_n(&view->versions[number], __ATOMIC_RELAXED) == view->current);
+}
+
+/* A list with its length: replaced as a whole. */
+struct index_slots {
+	uint32_t mask, used;
+	uint32_t at[];       /* number + 1; 0: free */
+};
+
+struct index_lengths {
+	uint32_t count;
+	uint32_t at[];       /* ascending */
+};
+
 struct key_table {
-	struct slice *keys;  /* by index */
-	uint32_t *slots;     /* index + 1; 0: free */
-	uint32_t *lengths;   /* distinct lengths of keys, ascending */
-	uint32_t slot_mask, count, room, length_count;
+	struct slice *keys;  /* by number */
+	uint32_t *next;      /* by number: the next of the chain + 1; NULL: there are no chains */
+	struct index_slots *slots;
+	struct index_lengths *lengths; /* distinct ones of keys */
+	uint32_t count, room, next_room;
 	bool nocase;
 	bool whole;          /* only asked for equal texts: hashed in words */
 	bool reverse;        /* hashed from the end: for suffixes */
+	bool listed;         /* never asked by hash: no slots */
 };
 
 void key_table_fini(struct key_table *t);
-/* Adds the key of the next index. */
-bool key_table_add(struct key_table *t, struct slice key);
-/* Makes the table once all keys are in. Of equal keys the first stays visible. */
+/* Adds the key of the next number. Before the first build only with <bin> NULL. */
+bool key_table_add(struct key_table *t, struct slice key, struct pattern_bin *bin);
+/* Makes the table once all first keys are in. */
 bool key_table_build(struct key_table *t);
-int64_t key_table_find(const struct key_table *t, struct slice text);
+int64_t key_table_find(const struct key_table *t, const struct pattern_view *v, struct slice text);
 /* The longest key that <text> starts with (or, with <reverse>, ends with). */
-int64_t key_table_find_longest(const struct key_table *t, struct slice text);
+int64_t key_table_find_longest(const struct key_table *t, const struct pattern_view *v,
+			       struct slice text);
 /* Same, the first of the list. */
-int64_t key_table_find_first(const struct key_table *t, struct slice text);
+int64_t key_table_find_first(const struct key_table *t, const struct pattern_view *v,
+			     struct slice text);
 /* The first key of the list that stands in <text> between delimiters. */
-int64_t key_table_find_part(const struct key_table *t, struct slice text, const char *delimiters);
+int64_t key_table_find_part(const struct key_table *t, const struct pattern_view *v,
+			    struct slice text, const char *delimiters);
 
 struct net_entry {
 	uint8_t ip[16]; /* the first 4 bytes for IPv4; already masked */
 	uint8_t bits;
-	uint32_t index;
+	uint32_t number;
+	uint32_t next;  /* entry + 1 of the same network; 0: none */
 };
 
 struct net_table {
 	struct net_entry *entries;
-	uint32_t *slots;
-	uint32_t slot_mask, count, room;
+	struct index_slots *slots;
+	uint32_t count, room;
 	uint64_t bits_used[3]; /* which prefix lengths exist: 0 to 128 */
 	unsigned bytes;        /* 4 or 16 */
 };
 
 void net_table_fini(struct net_table *t);
-bool net_table_add(struct net_table *t, const uint8_t *ip, unsigned bits, uint32_t index);
+bool net_table_add(struct net_table *t, const uint8_t *ip, unsigned bits, uint32_t number,
+		   struct pattern_bin *bin);
+/* Makes the table once all first networks are in. */
 bool net_table_build(struct net_table *t);
 /* The most specific network that holds <ip>; -1: none. */
-int64_t net_table_find(const struct net_table *t, const uint8_t *ip);
+int64_t net_table_find(const struct net_table *t, const struct pattern_view *v, const uint8_t *ip);
 
 #endif

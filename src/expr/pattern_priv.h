@@ -3,14 +3,18 @@
 #ifndef SRC_EXPR_PATTERN_PRIV_H
 #define SRC_EXPR_PATTERN_PRIV_H
 
+#include <pthread.h>
 #include "expr_priv.h"
 #include "pattern_index.h"
 
-/* One pattern and, in maps, what it stands for: bytes of the reference's buffer. */
+/* One pattern and, in maps, what it stands for: bytes of the reference's buffer, or of the heap
+ * when it was added at run time.
+ */
 struct pattern_entry {
-	const char *text, *value;
-	uint32_t len, value_len;
-	uint32_t line; /* in its file; 0: none */
+	const char *text;
+	const char *value; /* NUL behind; replaced at run time; NULL: it stands for nothing */
+	uint32_t len;
+	uint32_t line; /* in its file; 0: none; PATTERN_ADDED: at run time, on the heap */
 };
 
 /* What the lines of a file are; all that name it must agree. */
@@ -19,16 +23,52 @@ enum pattern_columns {
 	PATTERN_TWO_COLUMNS, /* a key and a value */
 };
 
+/* The version that each number below <count> belongs to. */
+struct pattern_versions {
+	uint32_t count;
+	uint32_t at[];
+};
+
+/* The patterns of a reference by number. Its arrays only grow; when too many are dead, another
+ * table takes its place, with other numbers.
+ */
+struct pattern_table {
+	struct pattern_entry *entries;
+	struct pattern_versions *versions; /* NULL: nothing was changed since the start */
+	uint32_t count, room;
+	uint32_t dead;      /* of <count>: deleted, or of a version that is past */
+};
+
+#define PATTERN_DEAD UINT32_MAX
+#define PATTERN_ADDED UINT32_MAX
+
+/* Where a reference is used, for `show map`. */
+struct pattern_use {
+	struct pattern_use *next;
+	const char *what, *file;
+	int line;
+};
+
+/* Read without a lock; changed under <lock> by pattern_edit.c. */
 struct pattern_ref {
+	pthread_mutex_t lock;
 	struct pattern_ref *next;   /* all of the configuration */
 	char *name; /* of the file, without file@ and opt@; NULL: values of an ACL */
 	unsigned id;
 	bool has_id;                /* forced by -u */
 	enum pattern_columns columns;
-	struct pattern_entry *entries;
-	size_t count, room;
+	struct pattern_table *table;
+	uint32_t current, newest;   /* version in force; the last one that was prepared */
+	const char *opened_as;      /* the name as it was written first */
 	char *buffer;               /* the file's bytes; entries point into it */
+	size_t buffer_len;
 	struct pattern_set *sets;
+	struct pattern_use *uses;
+	const char *keyword;        /* values of an ACL: its criterion */
+	bool is_acl;                /* an ACL uses it */
+	bool is_broken;             /* numbers of an index are behind: make all anew first */
+	unsigned value_types;       /* 1 << enum sample_type of what its values must be */
+	struct pattern_bin bin;     /* what readers may still hold */
 };
 
 /* Which way a value must lie. */
@@ -36,43 +76,89 @@ struct pattern_range {
 	int64_t min, max;
 };
 
+/* The patterns of a table, read for one method. */
+struct pattern_index {
+	struct pattern_table *table;
+	enum pattern_method method;
+	unsigned flags;
+	struct key_table keys;      /* str bin beg end sub dir dom meth */
+	struct net_table net4, net6;
+	struct pattern_mask { uint32_t ip, mask, number; } *masks; /* IPv4 with holes in the mask */
+	uint32_t mask_count, mask_room;
+	struct pattern_range *ranges; /* int, len, dotted; by number */
+	struct regex **regexes;     /* reg; by number */
+	uint32_t count, room;       /* of ranges or regexes */
+	struct arena arena;         /* what keys of bin point into */
+};
+
 struct pattern_set {
 	struct pattern_set *next;
 	struct pattern_ref *ref;
 	enum pattern_method method;
 	unsigned flags;
-	size_t filled;              /* entries of the reference already in */
-	struct key_table keys;      /* str bin beg end sub dir dom */
-	struct net_table net4, net6;
-	struct pattern_mask { uint32_t ip, mask, index; } *masks; /* IPv4 with holes in the mask */
-	size_t mask_count;
-	struct pattern_range *ranges; /* int, len, dotted */
-	struct regex **regexes;     /* reg */
-	uint32_t methods;           /* meth: bits of well-known ones */
-	size_t count;               /* of ranges, regexes */
-	struct arena *arena;        /* the configuration's: what keys of bin point into */
+	size_t filled;              /* patterns when it was made */
+	struct pattern_index *index;
 };
 
 void pattern_ref_free(struct pattern_ref *ref);
-/* Parses one entry into the set. False: e tells. */
-bool pattern_set_add(struct pattern_set *set, const struct pattern_entry *entry, uint32_t index,
-		     struct expr_error *e);
-/* The reference of a file, read now unless it was (`file@`, `opt@`, `virt@` prefixes). NULL: e
- * tells.
+/* Puts what the entry alone owns into the bin. */
+void pattern_entry_fini(const struct pattern_ref *ref, struct pattern_entry *entry,
+			struct pattern_bin *bin);
+struct pattern_table *pattern_table_new(void);
+void pattern_table_free(void *table);
+/* The next entry, not yet published to anybody. NULL: no memory. */
+struct pattern_entry *pattern_table_add(struct pattern_table *t, struct pattern_bin *bin);
+
+/* An index of all entries of <table>. NULL: e tells. */
+struct pattern_index *pattern_index_new(struct pattern_table *table, enum pattern_method method,
+					unsigned flags, const char *file, struct expr_error *e);
+void pattern_index_free(void *index);
+/* Parses the entry of the next number into the index. False: e tells. */
+bool pattern_index_add(struct pattern_index *index, const struct pattern_entry *entry,
+		       struct pattern_bin *bin, struct expr_error *e);
+
+/* The reference of a file, read now unless it was (`file@`, `opt@`, `virt@` prefixes), for use by
+ * <what> ("map", "acl") on the line. NULL: e tells.
  */
-struct pattern_ref *pattern_ref_open(struct config *cfg, const char *name,
-				     enum pattern_columns columns, struct expr_error *e);
-/* The set of <ref> for this method, made on first use. NULL: e tells. */
-struct pattern_set *pattern_set_make(struct config *cfg, struct pattern_ref *ref,
-				     enum pattern_method method, unsigned flags,
+struct pattern_ref *pattern_ref_open(struct conf_line *l, const char *name,
+				     enum pattern_columns columns, const char *what,
 				     struct expr_error *e);
+/* The set of <ref> for this method, made on first use. NULL: e tells. */
+struct pattern_set *pattern_set_make(struct pattern_ref *ref, enum pattern_method method,
+				     unsigned flags, struct expr_error *e);
+/* Can the text be a value of this type? Makes it the sample. */
+bool pattern_read_value(enum sample_type type, struct slice text, struct sample *out);
 
 static inline struct slice pattern_entry_text(const struct pattern_entry *entry)
 {
 	return slice_make(entry->text, entry->len);
 }
 
-/* The compiled expression of a `reg` set's entry. */
-const struct regex *pattern_set_regex(const struct pattern_set *set, int64_t index);
+static inline struct slice pattern_entry_value(const struct pattern_entry *entry)
+{
+	const char *value = __atomic_load_n(&entry->value, __ATOMIC_ACQUIRE);
+
+	return slice_of(value ? value : "");
+}
+
+/* Which entries of the index's table count now. */
+static inline struct pattern_view pattern_index_view(const struct pattern_index *index,
+						     const struct pattern_ref *ref)
+{
+	const struct pattern_versions *versions =
+		__atomic_load_n(&index->table->versions, __ATOMIC_ACQUIRE);
+	struct pattern_view v = { .versions = NULL };
+
+	if (versions) {
+		v.versions = versions->at;
+		v.count = versions->count;
+		v.current = __atomic_load_n(&ref->current, __ATOMIC_ACQUIRE);
+	}
+	return v;
+}
+
+/* Looks in one index. -1: nothing matches. */
+int64_t pattern_index_find(const struct pattern_index *index, const struct pattern_view *view,
+			   const struct sample *s);
 
 #endif

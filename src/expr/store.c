@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "expr/pattern.h"
 #include "expr_priv.h"
 
 void expr_fail(struct expr_error *e, const char *fmt, ...)
@@ -71,6 +72,18 @@ bool expr_config_own(struct config *cfg, void *ptr, void (*release)(void *ptr))
 	*o = (struct expr_owned){ .next = ec->owned, .ptr = ptr, .release = release };
 	ec->owned = o;
 	return true;
+}
+
+static struct config *(*config_in_force)(void);
+
+void pattern_ctl_set_config(struct config *(*current)(void))
+{
+	config_in_force = current;
+}
+
+struct config *expr_config_in_force(void)
+{
+	return config_in_force ? config_in_force() : NULL;
 }
 
 struct expr_pending *expr_pending_first(struct config *cfg)

@@ -5,14 +5,15 @@
  */
 #include "smp_priv.h"
 
+#include "expr/pattern.h"
 #include "rule_priv.h"
 #include "stream_priv.h"
 
 #define ACLS_MAX 12
 
-/* The conjunction of ACLs that the arguments from <first> name. False: *error. */
-static bool compile_acls(struct conf_line *l, const struct expr_arg *args, int first, bool may_not,
-			 const struct condition **out, const char **error)
+/* The conjunction of ACLs that the arguments name; it goes to args[0].object. False: *error. */
+static bool compile_acls(struct conf_line *l, struct expr_arg *args, bool may_not,
+			 const char **error)
 {
 	static const int columns[ACLS_MAX + 2];
 	char *words[ACLS_MAX + 2] = { (char *)"if" };
@@ -30,7 +31,7 @@ static bool compile_acls(struct conf_line *l, const struct expr_arg *args, int f
 	line.columns = columns;
 	line.count = 1;
 	line.diags = &ignored;
-	for (int i = first; ok && i < EXPR_ARGS_MAX && args[i].type == ARG_STR; i++) {
+	for (int i = 0; ok && i < ACLS_MAX && args[i].type == ARG_STR; i++) {
 		const char *name = args[i].name.ptr;
 		struct conf_line one = line;
 
@@ -47,17 +48,13 @@ static bool compile_acls(struct conf_line *l, const struct expr_arg *args, int f
 	line.at = 0;
 	ok = ok && line.count > 1 && condition_parse(&line, set, 0, &c);
 	diag_list_fini(&ignored);
-	*out = c;
+	args[0].object = c;
 	return ok;
 }
 
 static bool check_acl(struct conf_line *l, struct expr_arg *args, const char **error)
 {
-	const struct condition *c = NULL;
-	bool ok = compile_acls(l, args, 0, true, &c, error);
-
-	args[0].object = (void *)c;
-	return ok;
+	return compile_acls(l, args, true, error);
 }
 
 static enum expr_result fetch_acl(struct expr_ctx *ctx, const struct expr_arg *args,
@@ -83,9 +80,7 @@ static const char *const when_names[WHENS] = {
 static bool check_when(struct conf_line *l, struct expr_arg *args, const char **error)
 {
 	const char *name = args[0].name.ptr;
-	const struct condition *c = NULL;
 	unsigned which = 0;
-	bool ok = true;
 
 	args[2].integer = *name == '!';
 	name += *name == '!';
@@ -99,13 +94,12 @@ static bool check_when(struct conf_line *l, struct expr_arg *args, const char **
 	}
 	if (which == WHEN_ACL) {
 		*error = "'acl' selector requires an extra argument with the ACL name";
-		ok = args[1].type == ARG_STR &&
-		     compile_acls(l, args, 1, false, &c, error);
+		if (args[1].type != ARG_STR || !compile_acls(l, &args[1], false, error))
+			return false;
 	}
 	args[0].type = ARG_INT;
 	args[0].integer = which;
-	args[1].object = (void *)c;
-	return ok;
+	return true;
 }
 
 static bool is_stopping(struct expr_ctx *ctx)
@@ -158,6 +152,13 @@ static const struct expr_converter converters[] = {
 	{ 0 }
 };
 
+static bool acl_smp_init(void)
+{
+	pattern_ctl_set_config(proxies_current);
+	return true;
+}
+
 const struct module mod_acl_smp = {
 	.name = "acl-fetches", .fetches = fetches, .converters = converters,
+	.init = acl_smp_init,
 };

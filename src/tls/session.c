@@ -306,7 +306,7 @@ void tls_tickets_drop(struct tls_tickets **pt)
 }
 
 /* By its number in the order of the files, or by its name; NULL: none. */
-static struct tls_tickets *tickets_find(const char *which)
+static struct tls_tickets *tickets_find_named(const char *which)
 {
 	struct tls_tickets *t;
 	int id = 0;
@@ -341,7 +341,7 @@ static void show_keys(struct strbuf *out, struct tls_tickets *t, int id)
 
 void tls_tickets_show(struct strbuf *out, const char *which)
 {
-	struct tls_tickets *t, *only = which && *which != '*' ? tickets_find(which) : NULL;
+	struct tls_tickets *t, *only = which && *which != '*' ? tickets_find_named(which) : NULL;
 	int id = 0;
 
 	list_for_each(t, &ticket_files, link) {
@@ -355,7 +355,7 @@ void tls_tickets_show(struct strbuf *out, const char *which)
 
 bool tls_tickets_add(const char *which, const char *key, const char **error)
 {
-	struct tls_tickets *t = tickets_find(which);
+	struct tls_tickets *t = tickets_find_named(which);
 	size_t len = strlen(key);
 	unsigned char raw[96];
 	int n = len && len <= 124 && len % 4 == 0 ?
