@@ -69,7 +69,8 @@ struct main_options {
 	int old_pid_signal;          /* SIGUSR1 or SIGTERM, 0 none */
 	bool master;                 /* -W, -Ws */
 	bool master_notifies;        /* -Ws */
-	const char *master_socket;   /* -S */
+	const char **master_sockets; /* -S; owned array, ends with NULL */
+	int master_socket_count;
 	const char *ask_path, *ask_command; /* --ask */
 	const char *donor;           /* -x: path of the old process's Runtime API */
 };
