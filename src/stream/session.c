@@ -340,6 +340,16 @@ void sessions_follow_thread(void)
 			session_follow(s);
 }
 
+void streams_kill_older_thread(unsigned number)
+{
+	const struct config *now = proxies_current();
+	struct stream *s, *next;
+
+	list_for_each_safe(s, next, &stream_list_of_thread, thread_link)
+		if (s->config != now && s->config->generation <= number)
+			stream_kill(s, CAUSE_KILLED);
+}
+
 /* --- stopping --------------------------------------------------------------------------------- */
 
 static void session_stop(struct session *s)

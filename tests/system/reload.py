@@ -273,6 +273,29 @@ listen tcp
         tap.ok(lib.until(lambda: len(sc.generations()) == 1), "the old one ends with it")
 
 
+def test_hard_stop(tap, args):
+    """hard-stop-after bounds what a generation that was replaced may still hold."""
+    body = BASE + """
+listen tcp
+	mode tcp
+	bind 127.0.0.1:{p[1]}
+	server s1 127.0.0.1:{s}
+global
+	hard-stop-after 300ms
+"""
+    with Scene(args, body) as sc:
+        t = Client(sc.p[1])
+        t.get()
+        sc.reload(version="v2")
+        tap.eq(len(sc.generations()), 2, "a connection holds the old generation")
+        tap.ok(t.closed(), "hard-stop-after ends it")
+        tap.ok(lib.until(lambda: len(sc.generations()) == 1), "and the generation with it")
+        fresh = Client(sc.p[1])
+        fresh.get()
+        time.sleep(0.4)
+        tap.eq(fresh.get()[0], 200, "those of the live one go on")
+
+
 def test_h2(tap, args):
     """Requests on their way end as they began; those that follow have the new configuration."""
     free = threading.Event()
@@ -469,7 +492,7 @@ def main():
         tap.skip("reloads in the process", "the reference has none")
         tap.done()
     for test in (test_change, test_bad, test_binds, test_states, test_checks, test_idle, test_tunnel,
-                 test_h2, test_tls, test_two_at_once, test_load):
+                 test_hard_stop, test_h2, test_tls, test_two_at_once, test_load):
         test(tap, args)
     tap.done()
 
