@@ -208,7 +208,8 @@ static bool fill_response(struct h2_stream *s, struct http_msg *m, struct h2_hea
 	m->status = head->status;
 	m->body = body_of(s, head, end_stream);
 	m->content_length = head->content_length;
-	if (m->body == HTTP_BODY_TUNNEL && s->flags & H2S_FL_WEBSOCKET && !fill_websocket(m, s->ep->tx_head))
+	if (m->body == HTTP_BODY_TUNNEL && s->flags & H2S_FL_WEBSOCKET &&
+	    !fill_websocket(m, s->ep->tx_head))
 		return false;
 	m->reason = http_reason(m->status);
 	return true;
@@ -547,7 +548,8 @@ unsigned h2_back_room(const struct h2_conn *h)
 {
 	unsigned max = h->peer_streams;
 
-	if (h->state >= H2C_CLOSING || !(h->flags & H2C_FL_CONNECTED) ||
+	/* before its SETTINGS nobody knows how many streams the server takes */
+	if (h->state != H2C_OPEN || !(h->flags & H2C_FL_CONNECTED) ||
 	    h->flags & (H2C_FL_STOP | H2C_FL_BROKEN | H2C_FL_EOF) ||
 	    h->last_stream >= H2_STREAM_MAX - 2 * 65536)
 		return 0;

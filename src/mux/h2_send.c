@@ -106,12 +106,20 @@ static char *frame_head(const struct h2_stream *s, char *p, size_t len, uint8_t 
 	return h2_frame_put(p, (uint32_t)len, type, flags | H2_FL_END_HEADERS, s->id) + len;
 }
 
+/* Is what there is to send all? A request for a tunnel ends when there will be none. */
+static bool is_all(const struct h2_stream *s)
+{
+	if (s->conn->side->is_back && s->flags & H2S_FL_CONNECT && !(s->ep->flags & EP_TUNNEL))
+		return false;
+	return s->ep->flags & EP_TX_END;
+}
+
 /* Is there nothing behind what has been sent but the end, known already? */
 static bool ends_here(const struct h2_stream *s)
 {
 	const struct endpoint *ep = s->ep;
 
-	return ep->flags & EP_TX_END && (!ep->tx.len || s->flags & H2S_FL_NO_BODY);
+	return is_all(s) && (!ep->tx.len || s->flags & H2S_FL_NO_BODY);
 }
 
 static bool has_trailers(const struct h2_stream *s)
@@ -310,11 +318,11 @@ static bool send_body(struct h2_stream *s, size_t most)
 		if (!n)
 			break;
 		done += n;
-		if (!send_data(s, n, ep->flags & EP_TX_END && n == ep->tx.len && !has_trailers(s) &&
+		if (!send_data(s, n, is_all(s) && n == ep->tx.len && !has_trailers(s) &&
 				     (s->tx_left == UINT64_MAX || s->tx_left == n)))
 			return false;
 	}
-	if (!ep->tx.len && ep->flags & EP_TX_END && local_is_open(s))
+	if (!ep->tx.len && is_all(s) && local_is_open(s))
 		return send_end(s);
 	return true;
 }
