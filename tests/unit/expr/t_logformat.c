@@ -116,7 +116,6 @@ static const struct { const char *format, *error;
 	 "to use '%%'."},
 	{"%[", "failed to parse sample expression <> : missing fetch method."},
 	{"%[]", "failed to parse sample expression <]> : missing fetch method."},
-	{"%{+json}o", "encoding 'json' is not built yet."},
 	{"%late", "format alias 'late' may not be reliably used here."},
 };
 
