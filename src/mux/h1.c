@@ -379,7 +379,8 @@ static void h1_read(struct h1_conn *h)
 	struct endpoint *ep;
 	enum io r = IO_OK;
 
-	for (int budget = WIRE_READ_BUDGET; h1_wants_bytes(h) && !(h->flags & H1C_FL_DEAD); budget--) {
+	for (int budget = WIRE_READ_BUDGET; h1_wants_bytes(h) && !(h->flags & H1C_FL_DEAD);
+	     budget--) {
 		if (!budget) {
 			h1_resume_later(h);
 			return;

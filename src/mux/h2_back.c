@@ -507,7 +507,8 @@ static const struct h2_side back_side = {
 	.stream_ops = &back_endpoint, .is_back = true, .headers_are_due = back_headers_are_due,
 	.fail_pending = fail_pending, .number = back_number,
 	.head_block = back_head_block, .note_head = back_note_head, .put_head = back_put_head,
-	.settings = back_settings, .goaway = back_goaway, .bad = back_bad, .closed = back_closed, .describe = back_describe,
+	.settings = back_settings, .goaway = back_goaway, .bad = back_bad,
+	.closed = back_closed, .describe = back_describe,
 };
 
 /* Preface and SETTINGS, before anything else. */

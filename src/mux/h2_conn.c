@@ -180,7 +180,7 @@ void h2c_error(struct h2_conn *h, enum h2_error code, const char *text)
 		h2c_report(h, FRONT_BAD_SYNTAX, text);
 	h2c_goaway(h, code, h->last_stream);
 	h2c_set_state(h, H2C_CLOSING);
-	/* what was asked is not answered any more: the windows may be wrong, or the peer an enemy */
+	/* what was asked is not answered any more: windows may be wrong, or the peer an enemy */
 	h->flags |= H2C_FL_STOP;
 	if (h->side->fail_pending)
 		h->side->fail_pending(h);

@@ -73,7 +73,7 @@ bool h2_data_begin(struct h2_conn *h)
 		return false;
 	}
 	if (f->flags & H2_FL_PADDED && !f->length) {
-		h2c_error(h, H2_ERR_FRAME_SIZE_ERROR, "padded DATA without a length of the padding");
+		h2c_error(h, H2_ERR_FRAME_SIZE_ERROR, "padded DATA without the length of that");
 		return false;
 	}
 	if (h->rx_window < f->length) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* h2_head.c - the HTTP/2 mux: received heads become messages
  *
- * A block is decoded into a buffer of the thread, whatever becomes of its stream: the tables of both
- * sides must stay in step. Only a head that is well-formed and wanted gets a stream; its texts
+ * A block is decoded into a buffer of the thread, whatever becomes of its stream: the tables of
+ * both sides must stay in step. Only a head that is well-formed and wanted gets a stream; its texts
  * are then copied, as a whole, to the stream's arena.
  */
 #include <stdlib.h>
@@ -60,7 +60,7 @@ struct h1_field *h2_head_keep(struct http_msg *m, struct h2_head *head, unsigned
 
 /* --- requests --------------------------------------------------------------------------------- */
 
-/* The target as an absolute form, which is how the parts of a head fit together (RFC 9113 8.3.1). */
+/* The target as an absolute form: so the parts of a head fit together (RFC 9113 8.3.1). */
 static bool fill_uri(struct http_msg *m, const struct h2_head *head)
 {
 	bool asterisk = slice_eq(head->path, SLICE("*"));

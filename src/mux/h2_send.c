@@ -47,7 +47,7 @@ static bool is_sent(const struct h2_stream *s, const struct http_msg *m, const s
 
 static size_t head_bound(const struct http_msg *m)
 {
-	/* :status, or the pseudo-fields of a request: the target in two parts, the host as a field */
+	/* :status, or the pseudo-fields of a request: the target in parts, the host as a field */
 	size_t n = H2_FRAME_HEADER_LEN + HPACK_BEGIN_BOUND + 7 * hpack_field_bound(14, 20) +
 		   m->method_text.len + m->uri.len * 2;
 
@@ -88,7 +88,7 @@ static bool put_fields(struct h2_stream *s, struct hpack_writer *w, const struct
 	return ok && (!length || h2_put_length(e, w, m->content_length));
 }
 
-/* Cuts a header block of <len> bytes behind a frame's header at <p> into frames. Returns the end. */
+/* Cuts a header block of <len> bytes behind a frame's header at <p> into frames; returns the end */
 static char *frame_head(const struct h2_stream *s, char *p, size_t len, uint8_t flags)
 {
 	size_t max = s->conn->peer_frame_max;

@@ -177,7 +177,8 @@ void h2s_grant(struct h2_stream *s, bool now)
 	    s->ep->flags & EP_RX_BLOCKED)
 		return;
 	/* all that is announced may come already, with padding */
-	if (s->left != UINT64_MAX && s->rx_window >= 0 && (uint64_t)s->rx_window >= s->left + PADDING_MAX)
+	if (s->left != UINT64_MAX && s->rx_window >= 0 &&
+	    (uint64_t)s->rx_window >= s->left + PADDING_MAX)
 		return;
 	if (s->rx_window >= (now ? target : target / 2))
 		return;
