@@ -497,6 +497,26 @@ def check_modes(tap, program):
         tap.eq(got, want, "http-reuse %s: connections" % mode)
 
 
+def check_reload(tap, program):
+    """Ours alone: connections of both sides outlive a reload in the process, and so do streams."""
+    stand = Stand()
+    fe, fe2 = lib.ports(2)
+    conf = CONF.format(fe=fe, fe2=fe2, s=stand.port, few=stand.port)
+    with lib.Proxy(program, conf) as proxy:
+        c = h2.Client(lib.connect(fe2))
+        together(c, (1,))
+        for i in range(3):
+            tap.ok("Success=1" in proxy.ctl("reload"), "reload %d" % i)
+            together(c, (3 + 4 * i, 5 + 4 * i))
+        tap.eq(stand.conns, 1, "one connection to the server serves them all")
+        c.send(h2.headers(21, h2.request("/big/1000000")))
+        proxy.ctl("reload")
+        status, _, body, how = c.answer(21)
+        tap.eq((status, len(body), how), (200, 1000000, "end"), "a stream goes on")
+        c.close()
+    stand.close()
+
+
 def main():
     args = lib.arguments(__doc__)
     tap = lib.Tap()
@@ -514,6 +534,8 @@ def main():
         check_failures(tap, fe, ours)
         tap.ok(proxy.alive(), "the proxy is alive", proxy.output())
     check_modes(tap, args.program)
+    if ours:
+        check_reload(tap, args.program)
     tap.done()
 
 
