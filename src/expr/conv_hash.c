@@ -24,24 +24,19 @@ static bool convert_crc32c(struct expr_ctx *ctx, const struct expr_arg *args, st
 	return give_hash(args, s, hash_crc32c(0, s->text.ptr, s->text.len));
 }
 
-/* Daniel J. Bernstein's hash of strings. */
 static bool convert_djb2(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *s)
 {
-	uint32_t hash = 5381;
-
-	for (size_t i = 0; i < s->text.len; i++)
-		hash = hash * 33 + (unsigned char)s->text.ptr[i];
-	return give_hash(args, s, hash);
+	return give_hash(args, s, hash_djb2(s->text.ptr, s->text.len));
 }
 
-/* The hash of the sdbm library. */
 static bool convert_sdbm(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *s)
 {
-	uint32_t hash = 0;
+	return give_hash(args, s, hash_sdbm(s->text.ptr, s->text.len));
+}
 
-	for (size_t i = 0; i < s->text.len; i++)
-		hash = hash * 65599 + (unsigned char)s->text.ptr[i];
-	return give_hash(args, s, hash);
+static bool convert_wt6(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *s)
+{
+	return give_hash(args, s, hash_wt6(s->text.ptr, s->text.len));
 }
 
 /* --- XXH32, as its specification has it --------------------------------------------------- */
@@ -123,6 +118,7 @@ const struct expr_converter expr_hash_converters[] = {
 	HASH("crc32c", convert_crc32c, "[(<avalanche>)]", "CRC-32 of Castagnoli"),
 	HASH("djb2", convert_djb2, "[(<avalanche>)]", "DJB2 hash, 32 bits"),
 	HASH("sdbm", convert_sdbm, "[(<avalanche>)]", "SDBM hash, 32 bits"),
+	HASH("wt6", convert_wt6, "[(<avalanche>)]", "WT6 hash, 32 bits"),
 	HASH("xxh3", convert_xxh3, "[(<seed>)]", "XXH3, 64 bits"),
 	HASH("xxh32", convert_xxh32, "[(<seed>)]", "XXH32"),
 	HASH("xxh64", convert_xxh64, "[(<seed>)]", "XXH64"),

@@ -340,7 +340,9 @@ static enum io h1_read_step(struct h1_conn *h)
 		if (!(h->conn->flags & CONN_CAN_RECV))
 			return IO_AGAIN;
 		if (h->rx_state == H1_RX_IDLE && h->flags & H1C_FL_BACK) {
-			h1_back_idle_event(h);
+			/* (what came may be the transport's own) */
+			if (!conn_is_quiet(h->conn))
+				h1_back_idle_event(h);
 			return IO_AGAIN;
 		}
 		if (head || h->rx_state == H1_RX_CHUNKED || h->rx_state == H1_RX_TRAILERS)

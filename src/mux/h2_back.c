@@ -171,18 +171,21 @@ static uint8_t body_of(const struct h2_stream *s, const struct h2_head *head, bo
 }
 
 /* A server that went over to WebSocket: told as HTTP/1 does (RFC 8441 5). */
-static bool fill_websocket(const struct http_msg *request, struct http_msg *m)
+static bool fill_websocket(struct http_msg *m, const struct http_msg *request)
 {
-	const struct h1_field *key = http_field_find(&request->fields, FIELD_SEC_WEBSOCKET_KEY,
-						     slice_none());
+	struct h1_field *key = http_field_find(&request->fields, FIELD_SEC_WEBSOCKET_KEY,
+					       SLICE("sec-websocket-key"));
 	char accept[WEBSOCKET_ACCEPT_LEN];
 
+	if (key) {
+		websocket_accept(key->value, accept);
+		if (!http_msg_add_field(m, SLICE("sec-websocket-accept"),
+					slice_make(accept, sizeof(accept))))
+			return false;
+	}
 	m->status = 101;
 	m->flags |= HTTP_MSG_UPGRADE;
-	websocket_accept(key ? key->value : slice_none(), accept);
-	return http_msg_add_field(m, SLICE("sec-websocket-accept"),
-				  slice_make(accept, sizeof(accept))) &&
-	       http_msg_put_field(m, FIELD_UPGRADE, SLICE("upgrade"), SLICE("websocket")) &&
+	return http_msg_put_field(m, FIELD_UPGRADE, SLICE("upgrade"), SLICE("websocket")) &&
 	       http_msg_put_field(m, FIELD_CONNECTION, SLICE("connection"), SLICE("upgrade"));
 }
 
@@ -206,7 +209,7 @@ static bool fill_response(struct h2_stream *s, struct http_msg *m, struct h2_hea
 	m->body = body_of(s, head, end_stream);
 	m->content_length = head->content_length;
 	if (m->body == HTTP_BODY_TUNNEL && s->flags & H2S_FL_WEBSOCKET &&
-	    !fill_websocket(s->ep->tx_head, m))
+	    !fill_websocket(m, s->ep->tx_head))
 		return false;
 	m->reason = http_reason(m->status);
 	return true;
@@ -546,7 +549,8 @@ unsigned h2_back_room(const struct h2_conn *h)
 {
 	unsigned max = h->peer_streams;
 
-	if (h->state >= H2C_CLOSING || !(h->flags & H2C_FL_CONNECTED) ||
+	/* before its SETTINGS nobody knows how many streams the server takes */
+	if (h->state != H2C_OPEN || !(h->flags & H2C_FL_CONNECTED) ||
 	    h->flags & (H2C_FL_STOP | H2C_FL_BROKEN | H2C_FL_EOF) ||
 	    h->last_stream >= H2_STREAM_MAX - 2 * 65536)
 		return 0;

@@ -105,7 +105,7 @@ static void test_wrong_lines(void)
 	}
 	for (const char *const *later =
 		     (const char *const[]){"ring@x local0", "tcp@127.0.0.1:1 local0",
-					   "backend@b local0", "127.0.0.1 profile x local0", NULL};
+					   "backend@b local0", NULL};
 	     *later; later++) {
 		struct log_targets *targets = NULL;
 

@@ -13,11 +13,12 @@
 #include "proxy/modules.h"
 #include "proxy/proxy.h"
 #include "stream/rule.h"
+#include "log/log.h"
 #include "stream/stream.h"
 
 static const struct module *const modules[] = {
-	&mod_conf, &mod_expr, &mod_expr_vars, &mod_http_error_page, &mod_balance, &mod_proxy, &mod_proxy_options,
-	&mod_bind, &mod_server, &mod_rule, &mod_reply_act, &mod_http_act, &mod_tcp_act,
+	&mod_conf, &mod_expr, &mod_expr_vars, &mod_http_error_page, &mod_balance, &mod_proxy,
+	&mod_proxy_options, &mod_bind, &mod_server, &mod_rule, &mod_reply_act, &mod_http_act, &mod_tcp_act,
 	&mod_http_smp, &mod_field_smp, &mod_conn_smp, &mod_proxy_smp, NULL,
 };
 
@@ -35,6 +36,16 @@ const struct addr *session_src(struct session *s)
 const struct addr *session_dst(struct session *s)
 {
 	return NULL;
+}
+
+/* nothing of these tests keeps anything in a stream's slots, or logs amid a stream */
+struct slot_area *stream_slots(struct stream *s)
+{
+	return NULL;
+}
+
+void stream_log_now(struct session *sess, struct stream *s, enum log_step step)
+{
 }
 
 struct expr_ctx *stream_expr(struct stream *s, unsigned flags)
