@@ -332,8 +332,9 @@ static enum expr_result fetch_cookie_names(struct expr_ctx *ctx, const struct ex
 		list = field->value;
 		while (response ? list.len && cookie_parse_set(list, &c, &attributes) :
 		       cookie_next(&list, &c)) {
-			const char *more = arena_printf(ctx->arena, "%.*s%.*s%.*s", SLICE_FMT(names),
-							names.len ? (int)delimiter.len : 0,
+			int gap = names.len ? (int)delimiter.len : 0;
+			const char *more = arena_printf(ctx->arena, "%.*s%.*s%.*s",
+							SLICE_FMT(names), gap,
 							delimiter.ptr, SLICE_FMT(c.name));
 
 			if (response)
