@@ -18,6 +18,7 @@
 #include "listen_priv.h"
 #include "preamble_priv.h"
 #include "server_conn.h"
+#include "proxy_tlv.h"
 #include "stream_priv.h"
 #include "tls/tls.h"
 
@@ -51,6 +52,7 @@ static void session_free(struct session *s)
 	if (s->vars)
 		vars_clear(s->vars);
 	free(s->vars);
+	proxy_tlv_drop(s);
 	list_remove(&s->link);
 	gauge_add(&fe->state->fe, CNT_SESS_CUR, -1, &fe->state->fe_session_max);
 	if (fe->options & PROXY_OPT_SOCKET_STATS)
