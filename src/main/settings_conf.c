@@ -314,8 +314,6 @@ static struct slot *const slots[] = { &settings_slot, NULL };
 
 static void settings_check(struct config *cfg, struct diag_list *diags)
 {
-	if (settings_of(cfg)->insecure_fork)
-		checks_allow_programs(cfg);
 	checks_set_node(cfg, settings_of(cfg)->node);
 }
 
