@@ -222,8 +222,18 @@ bool check_set_address(struct server *srv, bool agent, const char *addr, const c
 		       char *message, size_t size);
 bool check_set_send(struct server *srv, const char *text);
 
+/* Does the configuration allow to start programs (insecure-fork-wanted)? */
+bool checks_may_fork(const struct config *cfg);
+
 /* --- life ----------------------------------------------------------------------------------- */
 
+/* The name of this node in `http-check send-state`, borrowed; NULL: the host's. */
+void checks_set_node(const struct config *cfg, const char *name);
+/* Checks of a server that was added to the live generation, and of one that is removed from it;
+ * from any worker thread. Those of the former wait until they are enabled. False: no memory.
+ */
+bool checks_add_server(struct server *srv);
+void checks_remove_server(struct server *srv);
 /* Begins and ends the checks of a generation that belong to the calling thread. After
  * checks_stop_thread() nothing of the thread looks at <cfg>. False: no memory.
  */
