@@ -23,7 +23,9 @@ static enum expr_result fetch_name(struct expr_ctx *ctx, const struct expr_arg *
 {
 	const struct conn_error *e = error_of(ctx);
 
-	return e ? smp_give_text(out, slice_of(e->name)) : EXPR_NONE;
+	if (!ctx->session)
+		return EXPR_NONE;
+	return smp_give_text(out, e ? slice_of(e->name) : SLICE(""));
 }
 
 static enum expr_result fetch_message(struct expr_ctx *ctx, const struct expr_arg *args,

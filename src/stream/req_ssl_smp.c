@@ -174,6 +174,8 @@ static enum expr_result fetch_rdp_count(struct expr_ctx *ctx, const struct expr_
 	struct slice value;
 	enum expr_result ret = find_rdp(ctx, args, &value);
 
+	if (ctx->stream && ctx->stream->flags & STRM_HTTP)
+		return smp_give_int(out, 0);
 	return ret == EXPR_FOUND ? smp_give_int(out, value.ptr != NULL) : ret;
 }
 

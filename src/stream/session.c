@@ -18,6 +18,7 @@
 #include "listen_priv.h"
 #include "preamble_priv.h"
 #include "server_conn.h"
+#include "proxy_tlv.h"
 #include "stream_priv.h"
 #include "tls/tls.h"
 
@@ -51,6 +52,7 @@ static void session_free(struct session *s)
 	if (s->vars)
 		vars_clear(s->vars);
 	free(s->vars);
+	proxy_tlv_drop(s);
 	list_remove(&s->link);
 	gauge_add(&fe->state->fe, CNT_SESS_CUR, -1, &fe->state->fe_session_max);
 	if (fe->options & PROXY_OPT_SOCKET_STATS)
@@ -339,6 +341,21 @@ void sessions_follow_thread(void)
 		if (s->config != now && !(s->flags & SESS_EMBRYONIC) &&
 		    s->fe->mode == PROXY_MODE_HTTP && s->h1)
 			session_follow(s);
+}
+
+void streams_kill_older_thread(unsigned number)
+{
+	const struct config *now = proxies_current();
+	struct list *at, *next;
+
+	/* the list's head is no stream, nor aligned as one */
+	for (at = stream_list_of_thread.next; at != &stream_list_of_thread; at = next) {
+		struct stream *s = list_entry(at, struct stream, thread_link);
+
+		next = at->next;
+		if (s->config != now && s->config->generation <= number)
+			stream_kill(s, CAUSE_KILLED);
+	}
 }
 
 /* --- stopping --------------------------------------------------------------------------------- */

@@ -157,6 +157,9 @@ uint8_t conn_error_id(const char *message);
 /* NULL: nothing is wrong. */
 const struct conn_error *conn_error_find(uint8_t id);
 
+/* What a log line of an alias needs (struct expr_alias): the end of the stream. */
+#define STREAM_NEEDS_END 1u
+
 /* --- log.c */
 /* Writes the log line of the stream, once, if its frontend wants one. */
 void stream_log(struct stream *s);
@@ -183,6 +186,7 @@ struct stream_proxy {
 	const char *log_format_text, *error_format_text;
 	const char *unique_header;
 	uint32_t log_lines;          /* atomic: lines written (%lc) */
+	bool log_early;              /* its format needs nothing of the end: do not wait for it */
 	unsigned log_steps;          /* bits of enum log_step; 0: one line */
 };
 extern struct slot stream_proxy_slot;

@@ -56,10 +56,10 @@ def origin(name):
             text = (text + "\n" + body.decode("latin-1")).encode("latin-1")
             extra = "".join("%s: %s\r\n" % (n, v.replace("+", " ")) for n, v in
                             re.findall(r"origin-header=([\w-]+):([^&\s]*)", url))
-            sock.sendall(("HTTP/1.1 %d Whatever\r\nServer: origin\r\n%sContent-Length: %d\r\n\r\n"
-                          % (status, extra, 0 if status in (204, 304) else len(text))).encode("latin-1"))
-            if method != "HEAD" and status not in (204, 304):
-                sock.sendall(text)
+            answer = ("HTTP/1.1 %d Whatever\r\nServer: origin\r\n%sContent-Length: %d\r\n\r\n"
+                      % (status, extra, 0 if status in (204, 304) else len(text))).encode("latin-1")
+            # in one piece: a rule that answers instead sees all of it or nothing
+            sock.sendall(answer + (b"" if method == "HEAD" or status in (204, 304) else text))
             if fields.get("connection", "").lower() == "close":
                 return
 
