@@ -334,5 +334,6 @@ unsigned balance_total_weight(const struct proxy *be)
 	if (!b)
 		return 0;
 	total = __atomic_load_n(&b->total_weight, __ATOMIC_RELAXED);
-	return b->warming ? (total + SERVER_WARM - 1) / SERVER_WARM : total;
+	return __atomic_load_n(&b->warming, __ATOMIC_RELAXED)
+		? (total + SERVER_WARM - 1) / SERVER_WARM : total;
 }
