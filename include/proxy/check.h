@@ -121,10 +121,10 @@ struct check_state {
 	unsigned status;               /* atomic: enum check_status */
 	unsigned outcome;              /* atomic: enum check_outcome */
 	int health;                    /* atomic: 0..rise+fall-1; up from rise on */
-	int rise, fall;
-	int code;                      /* of the protocol, with L7OK, L7OKC, L7STS */
+	int rise, fall;                /* atomic: a reload may change them */
+	int code;                      /* atomic: of the protocol, with L7OK, L7OKC, L7STS */
 	int64_t duration_ms;           /* atomic */
-	bool is_tested;                /* a check has ended */
+	bool is_tested;                /* atomic: a check has ended */
 	unsigned force_fast;           /* atomic bool: on-error asks for fastinter */
 	int port;                      /* atomic: set at run time; 0: see check_conf */
 	struct sockaddr_storage addr;  /* same, under the lock; AF_UNSPEC: see check_conf */
@@ -157,6 +157,16 @@ static inline unsigned check_flags_of(const struct check_state *cs)
 static inline int check_health_of(const struct check_state *cs)
 {
 	return __atomic_load_n(&cs->health, __ATOMIC_RELAXED);
+}
+
+static inline int check_rise_of(const struct check_state *cs)
+{
+	return __atomic_load_n(&cs->rise, __ATOMIC_RELAXED);
+}
+
+static inline int check_fall_of(const struct check_state *cs)
+{
+	return __atomic_load_n(&cs->fall, __ATOMIC_RELAXED);
 }
 
 /* Settings that hold without any word on the line. */

@@ -67,7 +67,8 @@ static void entries_select(struct balance *b)
 	unsigned active = 0, backup = 0, in_use = 0, total = 0;
 	bool all = b->proxy->options & PROXY_OPT_ALLBACKUPS;
 
-	b->warming = balance_has_dynamic_weights(b->proxy) && is_warming(b);
+	__atomic_store_n(&b->warming, balance_has_dynamic_weights(b->proxy) && is_warming(b),
+			 __ATOMIC_RELAXED);
 	for (unsigned i = 0; i < b->count; i++) {
 		const struct server *srv = b->entries[i].server;
 
@@ -333,5 +334,6 @@ unsigned balance_total_weight(const struct proxy *be)
 	if (!b)
 		return 0;
 	total = __atomic_load_n(&b->total_weight, __ATOMIC_RELAXED);
-	return b->warming ? (total + SERVER_WARM - 1) / SERVER_WARM : total;
+	return __atomic_load_n(&b->warming, __ATOMIC_RELAXED)
+		? (total + SERVER_WARM - 1) / SERVER_WARM : total;
 }

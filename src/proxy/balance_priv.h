@@ -36,7 +36,7 @@ struct balance {
 	unsigned active, backup;        /* atomic: usable servers */
 	unsigned in_use;                /* atomic: those that serve now */
 	unsigned total_weight;          /* atomic: of those */
-	bool warming;                   /* weights are in sixteenths: a server starts slowly */
+	bool warming;                   /* atomic: weights are in sixteenths: a server starts slowly */
 	void *data;                     /* the algorithm's */
 	void *group[GROUPS_MAX];        /* the algorithm's, per thread group */
 };
@@ -48,6 +48,7 @@ static inline unsigned balance_entry_weight(const struct server_balance *e)
 
 /* Is its load below what hash-balance-factor allows? */
 bool balance_entry_is_light(const struct server_balance *e);
+
 /* A weight of an entry in sixteenths of the user's unit, as the wheel and the ring count. */
 static inline uint32_t balance_fine_weight(const struct balance *b, unsigned weight)
 {

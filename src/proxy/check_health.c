@@ -26,7 +26,7 @@ static bool is_enabled(const struct check_state *cs)
 
 static bool is_healthy(const struct check_state *cs)
 {
-	return check_health_of(cs) >= cs->rise;
+	return check_health_of(cs) >= check_rise_of(cs);
 }
 
 /* --- what is said --------------------------------------------------------------------------- */
@@ -42,13 +42,13 @@ static void log_result(const struct server *srv, bool agent)
 	const struct check_state *cs = check_state_of(srv, agent);
 	char why[CHECK_TEXT_MAX + 200];
 	int health = check_health_of(cs);
-	bool up = health >= cs->rise;
+	bool up = health >= check_rise_of(cs);
 
 	check_reason_text(srv, agent, why, sizeof(why));
 	proxy_tell(srv->proxy, PROXY_EVENT_CHECK, "%s check for %sserver %s/%s %s%s, status: "
 		   "%d/%d %s.", agent ? "Agent" : "Health", srv->backup ? "backup " : "",
 		   srv->proxy->name, srv->name, words[cs->outcome], why,
-		   up ? health - cs->rise + 1 : health, up ? cs->fall : cs->rise,
+		   up ? health - check_rise_of(cs) + 1 : health, up ? check_fall_of(cs) : check_rise_of(cs),
 		   up ? "UP" : "DOWN");
 }
 
@@ -78,18 +78,18 @@ static bool health_fail(struct server *srv, struct check_state *cs, bool agent)
 	counter_add(&srv->state->counters, CNT_CHECK_FAILS, 1);
 	counter_add(&srv->proxy->state->be, CNT_CHECK_FAILS, 1);
 	health--;
-	__atomic_store_n(&cs->health, health < cs->rise ? 0 : health, __ATOMIC_RELAXED);
+	__atomic_store_n(&cs->health, health < check_rise_of(cs) ? 0 : health, __ATOMIC_RELAXED);
 	return true;
 }
 
 static bool health_pass(struct check_state *cs)
 {
-	int health = check_health_of(cs), full = cs->rise + cs->fall - 1;
+	int health = check_health_of(cs), full = check_rise_of(cs) + check_fall_of(cs) - 1;
 
 	if (health >= full)
 		return false;
 	health++;
-	__atomic_store_n(&cs->health, health >= cs->rise ? full : health, __ATOMIC_RELAXED);
+	__atomic_store_n(&cs->health, health >= check_rise_of(cs) ? full : health, __ATOMIC_RELAXED);
 	return true;
 }
 
@@ -103,8 +103,8 @@ static bool state_update(struct server *srv, bool agent, const struct check_resu
 	__atomic_store_n(&cs->status, r->status, __ATOMIC_RELAXED);
 	__atomic_store_n(&cs->outcome, outcome, __ATOMIC_RELAXED);
 	__atomic_store_n(&cs->duration_ms, r->duration_ms, __ATOMIC_RELAXED);
-	cs->code = r->code;
-	cs->is_tested = true;
+	__atomic_store_n(&cs->code, r->code, __ATOMIC_RELAXED);
+	__atomic_store_n(&cs->is_tested, true, __ATOMIC_RELAXED);
 	put_info(cs->text, sizeof(cs->text), r->text ? r->text : "");
 	switch (outcome) {
 	case CHECK_RES_FAILED:
@@ -154,13 +154,14 @@ int64_t check_interval_ms(const struct server *srv, bool agent)
 {
 	const struct check_conf *conf = agent ? &srv->checks.agent : &srv->checks.health;
 	const struct check_state *cs = check_state_of(srv, agent);
+	bool tested = __atomic_load_n(&cs->is_tested, __ATOMIC_RELAXED);
 	int health = check_health_of(cs);
 
-	if (cs->is_tested && health >= cs->rise + cs->fall - 1)
+	if (tested && health >= check_rise_of(cs) + check_fall_of(cs) - 1)
 		return conf->inter_ms;
-	if (cs->is_tested && !health && conf->downinter_ms)
+	if (tested && !health && conf->downinter_ms)
 		return conf->downinter_ms;
-	if ((!cs->is_tested || health) && conf->fastinter_ms)
+	if ((!tested || health) && conf->fastinter_ms)
 		return conf->fastinter_ms;
 	return conf->inter_ms;
 }
@@ -182,10 +183,10 @@ static void prepare_failure(struct server *srv)
 	struct check_state *cs = &srv->state->check;
 	int health = check_health_of(cs);
 
-	if (srv->checks.on_error == ON_ERROR_SUDDEN_DEATH && health > cs->rise)
-		health = cs->rise + 1;
-	else if (srv->checks.on_error == ON_ERROR_MARK_DOWN && health > cs->rise)
-		health = cs->rise;
+	if (srv->checks.on_error == ON_ERROR_SUDDEN_DEATH && health > check_rise_of(cs))
+		health = check_rise_of(cs) + 1;
+	else if (srv->checks.on_error == ON_ERROR_MARK_DOWN && health > check_rise_of(cs))
+		health = check_rise_of(cs);
 	__atomic_store_n(&cs->health, health, __ATOMIC_RELAXED);
 }
 
@@ -240,7 +241,7 @@ void check_force_health(struct server *srv, int how)
 						  SERVER_STOPPED };
 	struct check_state *cs = &srv->state->check;
 
-	__atomic_store_n(&cs->health, how == 2 ? 0 : cs->rise + cs->fall - 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&cs->health, how == 2 ? 0 : check_rise_of(cs) + check_fall_of(cs) - 1, __ATOMIC_RELAXED);
 	server_set_oper(srv, opers[how], SERVER_BY_CLI);
 }
 
@@ -248,7 +249,7 @@ void check_force_agent(struct server *srv, bool up)
 {
 	struct check_state *cs = &srv->state->agent;
 
-	__atomic_store_n(&cs->health, up ? cs->rise + cs->fall - 1 : 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&cs->health, up ? check_rise_of(cs) + check_fall_of(cs) - 1 : 0, __ATOMIC_RELAXED);
 	server_set_oper(srv, up ? SERVER_RUNNING : SERVER_STOPPED, SERVER_BY_CLI);
 }
 

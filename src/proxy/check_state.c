@@ -98,7 +98,7 @@ void check_states_init(const struct server *srv, struct server_state *st)
 static bool adopt_one(struct check_state *cs, const struct check_conf *to,
 		      const struct check_conf *from, unsigned flags)
 {
-	bool up = cs->health >= cs->rise;
+	bool up = cs->health >= check_rise_of(cs);
 
 	if (to->on != from->on) {
 		flags |= to->on ? CHECK_CONFIGURED | CHECK_ENABLED : 0;
@@ -107,11 +107,11 @@ static bool adopt_one(struct check_state *cs, const struct check_conf *to,
 		cs->text[0] = 0;
 		up = true;
 		__atomic_store_n(&cs->health, to->rise, __ATOMIC_RELAXED);
-	} else if (to->rise != cs->rise || to->fall != cs->fall) {
+	} else if (to->rise != check_rise_of(cs) || to->fall != check_fall_of(cs)) {
 		__atomic_store_n(&cs->health, up ? to->rise + to->fall - 1 : 0, __ATOMIC_RELAXED);
 	}
-	cs->rise = to->rise;
-	cs->fall = to->fall;
+	__atomic_store_n(&cs->rise, to->rise, __ATOMIC_RELAXED);
+	__atomic_store_n(&cs->fall, to->fall, __ATOMIC_RELAXED);
 	return up;
 }
 
@@ -183,7 +183,8 @@ void check_reason_text(const struct server *srv, bool agent, char *out, size_t s
 
 	check_text(srv, agent, text, sizeof(text));
 	if (check_status_has_code(status))
-		snprintf(code, sizeof(code), ", code: %d", cs->code);
+		snprintf(code, sizeof(code), ", code: %d",
+			 __atomic_load_n(&cs->code, __ATOMIC_RELAXED));
 	if (*text)
 		snprintf(info, sizeof(info), ", info: \"%s\"", text);
 	/* what traffic has shown took no time */

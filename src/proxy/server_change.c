@@ -62,7 +62,8 @@ static void note_change(struct server_state *st, bool was_down)
 	uint64_t now = clock_read_wall_us();
 
 	if (was_down && now > st->changed_us)
-		st->down_ms += (now - st->changed_us) / 1000;
+		__atomic_store_n(&st->down_ms, st->down_ms + (now - st->changed_us) / 1000,
+				 __ATOMIC_RELAXED);
 	__atomic_store_n(&st->changed_us, now, __ATOMIC_RELAXED);
 }
 
@@ -108,21 +109,25 @@ bool server_warm_up(struct server *srv)
 bool server_publish(struct server *srv)
 {
 	struct proxy *be = srv->proxy;
+	struct proxy_state *st = be->state;
 	bool up, down = false;
 
 	balance_update(be);
+	lock_take(&st->change_lock);
 	up = balance_has_usable(be);
-	if (be->state->was_up != (unsigned)up) {
+	if (st->was_up != (unsigned)up) {
 		uint64_t now = clock_read_wall_us();
 
 		if (up)
-			be->state->down_ms += (now - be->state->changed_us) / 1000;
+			__atomic_store_n(&st->down_ms, st->down_ms + (now - st->changed_us) / 1000,
+					 __ATOMIC_RELAXED);
 		else
-			counter_add(&be->state->be, CNT_CHECK_DOWNS, 1);
+			counter_add(&st->be, CNT_CHECK_DOWNS, 1);
 		down = !up;
-		__atomic_store_n(&be->state->changed_us, now, __ATOMIC_RELAXED);
-		be->state->was_up = up;
+		__atomic_store_n(&st->changed_us, now, __ATOMIC_RELAXED);
+		__atomic_store_n(&st->was_up, up, __ATOMIC_RELAXED);
 	}
+	lock_drop(&st->change_lock);
 	queue_wake(be, NULL);
 	return down;
 }
@@ -381,8 +386,8 @@ static void status_down(const struct server_state *decider, char *out, size_t si
 
 	if (check_flags_of(&decider->agent) & CHECK_ENABLED && !check_health_of(&decider->agent))
 		snprintf(out, size, "DOWN (agent)");
-	else if (health && health < cs->rise)
-		snprintf(out, size, "DOWN %d/%d", health, cs->rise);
+	else if (health && health < check_rise_of(cs))
+		snprintf(out, size, "DOWN %d/%d", health, check_rise_of(cs));
 	else
 		snprintf(out, size, "DOWN");
 }
@@ -408,9 +413,9 @@ void server_status(const struct server *srv, char *out, size_t size)
 		word = "NOLB";
 	else if (!(check_flags_of(cs) & CHECK_ENABLED))
 		word = "no check";
-	if (check_flags_of(cs) & CHECK_ENABLED && health >= cs->rise &&
-	    health < cs->rise + cs->fall - 1)
-		snprintf(out, size, "%s %d/%d", word, health - cs->rise + 1, cs->fall);
+	if (check_flags_of(cs) & CHECK_ENABLED && health >= check_rise_of(cs) &&
+	    health < check_rise_of(cs) + check_fall_of(cs) - 1)
+		snprintf(out, size, "%s %d/%d", word, health - check_rise_of(cs) + 1, check_fall_of(cs));
 	else
 		snprintf(out, size, "%s", word);
 }

@@ -264,7 +264,7 @@ static void put_backend_status(struct stats_row *r, const struct proxy *px, bool
 void stats_fill_backend(struct stats_row *r, const struct proxy *px, bool with_counts)
 {
 	struct proxy_state *st = px->state;
-	uint64_t down_s = st->down_ms / 1000;
+	uint64_t down_s = atomic_read(&st->down_ms) / 1000;
 
 	begin_row(r, STATS_BACKEND, px, "BACKEND", 0);
 	PUT_COUNTERS(r, &st->be, serve_columns);
@@ -284,7 +284,7 @@ void stats_fill_backend(struct stats_row *r, const struct proxy *px, bool with_c
 	put_backend_status(r, px, with_counts);
 	put(r, STATS_CHKDOWN, STATS_U64, "MCP", (int64_t)counter_read(&st->be, CNT_CHECK_DOWNS));
 	put(r, STATS_LASTCHG, STATS_U32, "MAP", seconds_since_us(atomic_read(&st->changed_us)));
-	if (!st->was_up)
+	if (!__atomic_load_n(&st->was_up, __ATOMIC_RELAXED))
 		down_s += (uint64_t)seconds_since_us(atomic_read(&st->changed_us));
 	if (!list_is_empty(&px->servers))
 		put(r, STATS_DOWNTIME, STATS_U32, "MCP", (int64_t)down_s);
@@ -340,14 +340,15 @@ static void put_check(struct stats_row *r, const struct server *srv, bool agent)
 		 check_status_code(code));
 	put_text(r, at->status, "SOS", status);
 	if (check_status_has_code(code))
-		put(r, at->code, STATS_U32, "SOP", cs->code);
+		put(r, at->code, STATS_U32, "SOP",
+		    __atomic_load_n(&cs->code, __ATOMIC_RELAXED));
 	put(r, at->duration, STATS_U64, "MDP",
 	    __atomic_load_n(&cs->duration_ms, __ATOMIC_RELAXED));
 	put_text(r, at->desc, "SOS", check_status_text(code));
 	check_text(srv, agent, text, sizeof(r->check_text));
 	put_text(r, at->last, "SOS", text);
-	put(r, at->rise, STATS_U32, "CGS", cs->rise);
-	put(r, at->fall, STATS_U32, "CGS", cs->fall);
+	put(r, at->rise, STATS_U32, "CGS", check_rise_of(cs));
+	put(r, at->fall, STATS_U32, "CGS", check_fall_of(cs));
 	put(r, at->health, STATS_U32, "MGP", check_health_of(cs));
 }
 
@@ -355,7 +356,7 @@ static void put_checks(struct stats_row *r, const struct server *srv)
 {
 	const struct server *track = srv->checks.track;
 	struct server_state *st = srv->state;
-	uint64_t down_s = st->down_ms / 1000;
+	uint64_t down_s = atomic_read(&st->down_ms) / 1000;
 	unsigned oper = __atomic_load_n(&st->oper, __ATOMIC_RELAXED);
 
 	if (check_flags_of(&check_decider(srv)->state->check) & CHECK_CONFIGURED) {
