@@ -396,6 +396,7 @@ check:
 	@MAKEFLAGS= MAKE="$(MAKE)" scripts/check $(JOBS) "$(SAN)" $(MAKEOVERRIDES)
 check-reference:
 	@$(PYTHON) scripts/run-regtests --program "$(REFERENCE)" --reference $(REGTEST_ARGS)
+	$(if $(REGTEST_ARGS),,@$(PYTHON) tests/system/expressions.py --reference "$(REFERENCE)")
 scripts-test:
 	@$(PYTHON) scripts/run-tap --name scripts scripts/t_checks.py
 bench:

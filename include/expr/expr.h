@@ -289,6 +289,15 @@ bool condition_parse(struct conf_line *l, struct acl_set *set, unsigned phase,
 		     struct condition **out);
 /* EXPR_FOUND: true; EXPR_NONE: false; EXPR_WAIT. NULL is true. */
 enum expr_result condition_eval(const struct condition *c, struct expr_ctx *ctx);
+/* How often an ACL was evaluated, and held. */
+struct acl_hits {
+	uint64_t evaluated, matched;
+};
+/* <file> NULL: it is predefined. */
+typedef void acl_each_fn(void *data, const char *name, const char *file, int line,
+			 const struct acl_hits *hits);
+/* Calls <fn> for each named ACL of a set (NULL: none), with the sum of all threads. */
+void acl_set_each(const struct acl_set *set, acl_each_fn *fn, void *data);
 /* All fetch uses that the condition involves: what must be prepared or captured for it. */
 unsigned condition_uses(const struct condition *c);
 

@@ -224,6 +224,15 @@ bool check_set_send(struct server *srv, const char *text);
 
 /* --- life ----------------------------------------------------------------------------------- */
 
+/* insecure-fork-wanted was given: no warning about checks by programs. Before the check phase. */
+void checks_allow_programs(const struct config *cfg);
+/* The name of this node in `http-check send-state`, borrowed; NULL: the host's. */
+void checks_set_node(const struct config *cfg, const char *name);
+/* Checks of a server that was added to the live generation, and of one that is removed from it;
+ * from any worker thread. Those of the former wait until they are enabled. False: no memory.
+ */
+bool checks_add_server(struct server *srv);
+void checks_remove_server(struct server *srv);
 /* Begins and ends the checks of a generation that belong to the calling thread. After
  * checks_stop_thread() nothing of the thread looks at <cfg>. False: no memory.
  */

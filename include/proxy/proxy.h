@@ -297,6 +297,7 @@ enum proxy_event {
 	PROXY_EVENT_DOWN,      /* alert: a server went down */
 	PROXY_EVENT_WARNING,   /* a frontend was paused, resumed, stopped */
 	PROXY_EVENT_NOTICE,    /* any other change */
+	PROXY_EVENT_CHECK,     /* the result of a health check (option log-health-checks) */
 };
 typedef void proxy_event_fn(const struct proxy *px, enum proxy_event event, const char *text);
 /* The floor that logs installs it, at the start; called from any thread. */

@@ -39,6 +39,12 @@ static const struct { const char *name; uint8_t field, where; } names[] = {
 	{ "reason_code", MQTT_REASON_CODE, IN_CONNACK },
 };
 
+/* Types that are only told apart. */
+#define MQTT_PUBLISH 3
+#define MQTT_PUBREL 6
+#define MQTT_SUBSCRIBE 8
+#define MQTT_UNSUBSCRIBE 10
+
 /* Bits of the flags of CONNECT. */
 #define FLAG_RESERVED 0x01
 #define FLAG_WILL 0x04
@@ -238,6 +244,17 @@ static bool parse_connack(struct mqtt_packet *p, struct slice in)
 	return !in.len || (take_properties(p, &in, IN_CONNACK) && !in.len);
 }
 
+/* The flags that go with each type are fixed, but for those of PUBLISH. */
+static bool first_byte_is_valid(uint8_t c)
+{
+	unsigned type = c >> 4, flags = c & 15;
+
+	if (type == MQTT_PUBLISH)
+		return true;
+	return flags == (type == MQTT_PUBREL || type == MQTT_SUBSCRIBE ||
+			 type == MQTT_UNSUBSCRIBE ? 2 : 0);
+}
+
 enum mqtt_verdict mqtt_parse(struct slice in, struct mqtt_packet *out)
 {
 	enum mqtt_verdict verdict;
@@ -248,14 +265,16 @@ enum mqtt_verdict mqtt_parse(struct slice in, struct mqtt_packet *out)
 	memset(out, 0, sizeof(*out));
 	if (!take_number(&in, 1, &first))
 		return MQTT_INCOMPLETE;
-	if (first != MQTT_CONNECT << 4 && first != MQTT_CONNACK << 4)
-		return MQTT_INVALID;
 	out->type = (uint8_t)(first >> 4);
+	if (!first_byte_is_valid((uint8_t)first))
+		return MQTT_INVALID;
 	verdict = take_length(&in, &len);
 	if (verdict != MQTT_VALID)
 		return verdict;
 	if (!take(&in, len, &body))
 		return MQTT_INCOMPLETE;
+	if (out->type != MQTT_CONNECT && out->type != MQTT_CONNACK)
+		return MQTT_INVALID;
 	return (out->type == MQTT_CONNECT ? parse_connect : parse_connack)(out, body) ?
 	       MQTT_VALID : MQTT_INVALID;
 }

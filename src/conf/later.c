@@ -43,7 +43,6 @@ static const struct {
 	{ "tune.bufsize.small", CONF_GLOBAL, "QUIC" },
 	{ "trace", CONF_GLOBAL, "traces" },
 
-	{ "email-alert", CONF_PROXY, "alerts by mail" },
 	{ "filter", CONF_PROXY, "filters" },
 	{ "stick", CONF_PROXY, "stick tables" }, { "stick-table", CONF_PROXY, "stick tables" },
 	{ "stats admin", CONF_PROXY, "the statistics page" },

@@ -346,6 +346,8 @@ static struct acl *acl_add(struct acl_set *set, const char *name)
 	a->name = conf_strdup(set->cfg, name);
 	if (!a->name)
 		return NULL;
+	if (!acl_hits_number(set->cfg, a))
+		return NULL;
 	a->next = set->first;
 	set->first = a;
 	return a;
@@ -360,6 +362,8 @@ bool acl_set_inherit(struct acl_set *to, const struct acl_set *from)
 
 		if (!copy)
 			return false;
+		copy->file = a->file;
+		copy->line = a->line;
 		for (tail = &copy->tests; t; t = t->next, tail = &(*tail)->next) {
 			*tail = arena_alloc(&to->cfg->arena, sizeof(**tail));
 			if (!*tail)
@@ -416,6 +420,10 @@ bool acl_parse(struct conf_line *l, struct acl_set *set, unsigned phase)
 		a = acl_add(set, name);
 	if (!a)
 		return conf_error(l, l->at, NULL, "out of memory.");
+	if (!a->line) {
+		a->line = l->place.line;
+		a->file = l->place.file ? conf_strdup(l->cfg, l->place.file) : NULL;
+	}
 	return acl_append(a, t);
 }
 
@@ -497,10 +505,12 @@ enum expr_result acl_eval(const struct acl *a, struct expr_ctx *ctx)
 	for (const struct acl_test *t = a->tests; t; t = t->next) {
 		enum expr_result r = test_eval(t, ctx);
 
-		if (r == EXPR_FOUND)
-			return r;
-		if (r == EXPR_WAIT)
+		if (r != EXPR_NONE)
 			result = r;
+		if (r == EXPR_FOUND)
+			break;
 	}
+	if (result != EXPR_WAIT)
+		acl_hits_count(a, result == EXPR_FOUND);
 	return result;
 }

@@ -24,7 +24,22 @@ struct acl {
 	struct acl *next;
 	const char *name; /* NULL: anonymous */
 	struct acl_test *tests;
+	const char *file;         /* of its first line; NULL: predefined */
+	int line;
+	unsigned number;          /* among those of the configuration */
+	struct acl_counters *counters; /* NULL: not counted */
 };
+
+/* State, not configuration: see acl_hits.c. */
+struct acl_counters {
+	unsigned count;
+	struct acl_hits **by_thread; /* atomic */
+};
+
+/* Gives the ACL a number and counters. False: no memory. */
+bool acl_hits_number(struct config *cfg, struct acl *a);
+/* It was evaluated by the calling thread. */
+void acl_hits_count(const struct acl *a, bool held);
 
 struct acl_set {
 	struct config *cfg;

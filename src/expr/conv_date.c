@@ -31,17 +31,26 @@ static bool expand_part(const char *format, int64_t ns, struct strbuf *out)
 	return !out->overflow;
 }
 
+/* The date with the offset that the argument gives, if there. False: beyond all dates. */
+static bool add_offset(int64_t date, const struct expr_arg *arg, int64_t *out)
+{
+	return !__builtin_add_overflow(date, arg->type == ARG_INT ? arg->integer : 0, out);
+}
+
 static bool convert_date(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *s)
 {
 	const struct date_kind *kind = ctx->data;
-	int64_t when = s->integer + (args[1].type == ARG_INT ? args[1].integer : 0);
-	int64_t part = when % kind->per_second;
-	time_t seconds = (time_t)(when / kind->per_second);
+	int64_t when, part;
+	time_t seconds;
 	char format[DATE_MAX], text[DATE_MAX];
 	struct strbuf expanded;
 	struct slice copy;
 	struct tm tm;
 
+	if (!add_offset(s->integer, &args[1], &when))
+		return false;
+	part = when % kind->per_second;
+	seconds = (time_t)(when / kind->per_second);
 	if (part < 0) {
 		part += kind->per_second;
 		seconds--;
@@ -83,12 +92,15 @@ static bool convert_http_date(struct expr_ctx *ctx, const struct expr_arg *args,
 	static const char days[][4] = { "Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat" };
 	static const char months[][4] = { "Jan", "Feb", "Mar", "Apr", "May", "Jun",
 					  "Jul", "Aug", "Sep", "Oct", "Nov", "Dec" };
-	int64_t when = s->integer + (args[0].type == ARG_INT ? args[0].integer : 0);
-	int64_t part = when % args[1].integer;
-	time_t seconds = (time_t)(when / args[1].integer);
+	int64_t when, part;
+	time_t seconds;
 	char below[16] = "";
 	struct tm tm;
 
+	if (!add_offset(s->integer, &args[0], &when))
+		return false;
+	part = when % args[1].integer;
+	seconds = (time_t)(when / args[1].integer);
 	if (part < 0) {
 		part += args[1].integer;
 		seconds--;

@@ -209,7 +209,7 @@ const struct expr_converter expr_wire_converters[] = {
 	  .out = SMP_BIN, .convert = convert_fix_tag_value, .check = check_fix_tag,
 	  .syntax = "(<tag>)", .help = "the value of a tag of a FIX message" },
 	{ .name = "mqtt_field_value", .args_min = 2, .args = { ARG_STR, ARG_STR }, .in = SMP_BIN,
-	  .out = SMP_BIN, .convert = convert_mqtt_field, .check = check_mqtt_field,
+	  .out = SMP_ANY, .convert = convert_mqtt_field, .check = check_mqtt_field,
 	  .syntax = "(<packet type>,<field or property>)",
 	  .help = "a field of an MQTT CONNECT or CONNACK packet" },
 	{ .name = "mqtt_is_valid", .in = SMP_BIN, .out = SMP_BOOL,

@@ -62,6 +62,8 @@ int sample_method_find(struct slice name);
 struct slice sample_method_name(const struct sample *s);
 
 /* The storage of this folder in a configuration. */
+struct acl_counters;
+
 struct expr_config {
 	struct config *cfg;
 	struct expr_pending *pending;
@@ -69,6 +71,7 @@ struct expr_config {
 	unsigned next_id;
 	struct expr_owned *owned;   /* what the arena cannot free */
 	struct vars_store vars;
+	struct acl_counters *acls;  /* owned; see acl_hits.c */
 	struct crypto_key *keys;    /* public keys that jwt_verify names; conv_openssl.c */
 };
 extern struct slot expr_config_slot;

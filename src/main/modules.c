@@ -21,13 +21,15 @@
 	X(tls_cert_smp) X(tls_store) X(tls_keylog) X(tls_cert_ctl) X(tls_ca_ctl) \
 	X(tls_list_ctl) X(log) X(log_profile) \
 	/* 6 proxy */ \
-	X(balance) X(proxy) X(state_file) X(proxy_options) X(bind) X(server) X(check) \
+	X(balance) X(proxy) X(proxy_options) X(bind) X(server) X(check) X(mail) \
+	X(state_file) \
 	X(proxy_ctl) X(server_ctl) X(server_dynamic_ctl) X(stats_ctl) \
 	/* 7 stream */ \
 	X(rule) X(tcp_act) X(preamble_act) X(http_act) X(reply_act) X(service_act) X(var_act) \
 	X(capture) X(addr_act) X(stream_act) X(uri_act) X(hint_act) X(auth_act) \
-	X(http_conf) X(sniff) X(conn_smp) X(conn_error_smp) X(http_smp) X(field_smp) \
-	X(proxy_smp) X(auth_smp) X(acl_smp) X(body_smp) X(stream_smp) X(req_ssl_smp) \
+	X(http_conf) X(map_act) X(sniff) X(conn_smp) X(conn_error_smp) X(http_smp) \
+	X(field_smp) X(proxy_smp) X(auth_smp) X(acl_smp) X(body_smp) X(stream_smp) \
+	X(req_ssl_smp) X(proxy_tlv_smp) \
 	X(transport_smp) X(process_smp) X(persist) X(stream_alias) X(stream_log) \
 	X(stream_unique_id) X(stream) X(sess_ctl) X(errors_ctl) X(rules_ctl) X(mux_smp) \
 	X(persist_ctl) \

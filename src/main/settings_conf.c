@@ -5,6 +5,7 @@
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
+#include "proxy/check.h"
 #include "main_priv.h"
 
 static bool parse_user(struct conf_line *l)
@@ -312,4 +313,12 @@ static const struct conf_keyword keywords[] = {
 
 static struct slot *const slots[] = { &settings_slot, NULL };
 
-const struct module mod_settings = { .name = "settings", .keywords = keywords, .slots = slots };
+static void settings_check(struct config *cfg, struct diag_list *diags)
+{
+	if (settings_of(cfg)->insecure_fork)
+		checks_allow_programs(cfg);
+	checks_set_node(cfg, settings_of(cfg)->node);
+}
+
+const struct module mod_settings = { .name = "settings", .keywords = keywords, .slots = slots,
+				     .check = settings_check };

@@ -53,6 +53,16 @@ struct check_settings *check_settings_of(const struct config *cfg)
 	return slot_of(&check_config_slot, config_slots(cfg));
 }
 
+void checks_allow_programs(const struct config *cfg)
+{
+	check_settings_of(cfg)->may_fork = true;
+}
+
+void checks_set_node(const struct config *cfg, const char *name)
+{
+	check_settings_of(cfg)->node = name;
+}
+
 struct check_proxy *check_proxy_of(const struct proxy *px)
 {
 	return slot_of(&check_proxy_slot, proxy_slots(px));

@@ -45,7 +45,7 @@ static void log_result(const struct server *srv, bool agent)
 	bool up = health >= cs->rise;
 
 	check_reason_text(srv, agent, why, sizeof(why));
-	proxy_tell(srv->proxy, PROXY_EVENT_NOTICE, "%s check for %sserver %s/%s %s%s, status: "
+	proxy_tell(srv->proxy, PROXY_EVENT_CHECK, "%s check for %sserver %s/%s %s%s, status: "
 		   "%d/%d %s.", agent ? "Agent" : "Health", srv->backup ? "backup " : "",
 		   srv->proxy->name, srv->name, words[cs->outcome], why,
 		   up ? health - cs->rise + 1 : health, up ? cs->fall : cs->rise,

@@ -16,6 +16,7 @@
 #include "proxy/server.h"
 #include "address_priv.h"
 #include "check_priv.h"
+#include "check_settings.h"
 
 /* --- the request ---------------------------------------------------------------------------- */
 
@@ -23,12 +24,14 @@
 static void put_state(struct strbuf *b, const struct server *srv)
 {
 	const struct proxy *be = srv->proxy;
-	char status[32], host[256] = "", ip[64];
+	const char *node = check_settings_of(be->config)->node;
+	char status[64], host[256] = "", ip[64];
 	struct server_addr to;
 
 	server_status(srv, status, sizeof(status));
 	server_address(srv, &to);
-	gethostname(host, sizeof(host) - 1);
+	if (!node)
+		gethostname(host, sizeof(host) - 1);
 	strbuf_printf(b, "x-haproxy-server-state: %s; ", status);
 	if (to.sa.ss_family == AF_UNIX)
 		strbuf_add_str(b, "address=unix; port=unix; ");
@@ -37,7 +40,7 @@ static void put_state(struct strbuf *b, const struct server *srv)
 			      address_ip_text((struct sockaddr *)&to.sa, ip, sizeof(ip)),
 			      address_port((struct sockaddr *)&to.sa));
 	strbuf_printf(b, "name=%s/%s; node=%s; weight=%u/%u; scur=%lld/%lld; qcur=%u\r\n", be->name,
-		      srv->name, host, server_weight(srv), balance_total_weight(be),
+		      srv->name, node ? node : host, server_weight(srv), balance_total_weight(be),
 		      (long long)counter_read(&srv->state->counters, CNT_SESS_CUR),
 		      (long long)proxy_be_sessions(be), queue_length_server(srv));
 }

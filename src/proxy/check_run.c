@@ -395,17 +395,22 @@ static bool start_server(struct server *srv, unsigned *at, unsigned count)
 	return good;
 }
 
+static void lists_init(void)
+{
+	if (lists_are_ready)
+		return;
+	list_init(&own_checks);
+	list_init(&waiting);
+	list_init(&own_warmers);
+	lists_are_ready = true;
+}
+
 bool checks_start_thread(struct config *cfg)
 {
 	unsigned count = 0, at = 0;
 	struct server *srv;
 
-	if (!lists_are_ready) {
-		list_init(&own_checks);
-		list_init(&waiting);
-		list_init(&own_warmers);
-		lists_are_ready = true;
-	}
+	lists_init();
 	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px))
 		list_for_each(srv, &px->servers, link)
 			if (!px->disabled)
@@ -440,4 +445,96 @@ void checks_stop_thread(const struct config *cfg)
 		if (!cfg || w->server->proxy->config == cfg)
 			warmer_free(w);
 	}
+}
+
+/* --- servers added and removed at run time -------------------------------------------------- */
+
+/* What a thread is asked to do for one server. */
+struct check_order {
+	struct message message;
+	struct server *server;
+	struct config *config; /* counted */
+};
+
+static struct check_order *order_new(struct server *srv)
+{
+	struct check_order *o = calloc(1, sizeof(*o));
+
+	if (!o)
+		return NULL;
+	o->server = srv;
+	o->config = config_take(srv->proxy->config);
+	return o;
+}
+
+static void order_free(void *ctx)
+{
+	struct check_order *o = ctx;
+
+	config_drop(&o->config);
+	free(o);
+}
+
+/* Unless another generation has come meanwhile. Without memory it is not checked. */
+static void add_arrives(struct message *m)
+{
+	struct check_order *o = container_of(m, struct check_order, message);
+	struct server *srv = o->server;
+
+	lists_init();
+	if (o->config == proxies_current()) {
+		if (srv->checks.health.on)
+			check_new(srv, false, 0, 1);
+		if (srv->checks.agent.on)
+			check_new(srv, true, 0, 1);
+		if (srv->checks.slowstart_ms)
+			warmer_new(srv);
+	}
+	order_free(o);
+}
+
+bool checks_add_server(struct server *srv)
+{
+	struct check_order *o;
+
+	if (!srv->checks.health.on && !srv->checks.agent.on && !srv->checks.slowstart_ms)
+		return true;
+	o = order_new(srv);
+	if (!o)
+		return false;
+	o->message.run = add_arrives;
+	mailbox_post((unsigned)srv->id % thread_count(), &o->message);
+	return true;
+}
+
+static void remove_here(void *ctx)
+{
+	const struct check_order *o = ctx;
+	struct list *at, *next;
+
+	if (!lists_are_ready)
+		return;
+	for (at = own_checks.next; at != &own_checks; at = next) {
+		struct check *c = list_entry(at, struct check, link);
+
+		next = at->next;
+		if (c->server == o->server)
+			check_free(c);
+	}
+	for (at = own_warmers.next; at != &own_warmers; at = next) {
+		struct warmer *w = list_entry(at, struct warmer, link);
+
+		next = at->next;
+		if (w->server == o->server)
+			warmer_free(w);
+	}
+}
+
+void checks_remove_server(struct server *srv)
+{
+	struct check_order *o = order_new(srv);
+
+	/* without memory its checks go on until the generation ends: it is in maintenance */
+	if (o && !thread_call_all(remove_here, order_free, o))
+		order_free(o);
 }

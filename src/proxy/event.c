@@ -14,7 +14,7 @@ void proxy_set_event_hook(proxy_event_fn *fn)
 
 void proxy_tell(const struct proxy *px, enum proxy_event event, const char *fmt, ...)
 {
-	char text[512];
+	char text[1024];
 	va_list ap;
 
 	va_start(ap, fmt);
@@ -26,4 +26,5 @@ void proxy_tell(const struct proxy *px, enum proxy_event event, const char *fmt,
 		diag_say(DIAG_WARNING, "%s", text);
 	if (event_hook)
 		event_hook(px, event, text);
+	mail_alert(px, event, text);
 }

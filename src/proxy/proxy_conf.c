@@ -415,7 +415,6 @@ static const struct conf_keyword keywords[] = {
 	  .help = "address to connect to servers from" },
 	LATER("compression", CONF_PROXY, "compression"),
 	LATER("dispatch", CONF_BE, "use a server without a check"),
-	LATER("email-alert", CONF_PROXY, "mail alerts"),
 	LATER("max-session-srv-conns", CONF_DEF_FE, "connections kept per session"),
 	LATER("option transparent", CONF_DEF_BE, "connections without a server"),
 	LATER("stick", CONF_BE, "stick tables"),

@@ -33,6 +33,9 @@ void proxy_limit_change(struct proxy *fe);
 void proxy_tell(const struct proxy *px, enum proxy_event event, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* Mails it, if email-alert asks for that. */
+void mail_alert(const struct proxy *px, enum proxy_event event, const char *text);
+
 /* The module's check hook: names resolved, defaults computed, states made. */
 void proxies_check(struct config *cfg, struct diag_list *diags);
 

@@ -246,6 +246,9 @@ static enum server_oper oper_after_maintenance(const struct server *srv)
 	if (srv->checks.track)
 		return oper_of(srv->checks.track->state) == SERVER_STARTING
 			? SERVER_RUNNING : oper_of(srv->checks.track->state);
+	if (check_flags_of(&srv->state->agent) & CHECK_ENABLED &&
+	    !check_health_of(&srv->state->agent))
+		return SERVER_STOPPED;
 	return check_starts_down(srv) ? SERVER_STOPPED : SERVER_RUNNING;
 }
 
@@ -264,11 +267,18 @@ static void admin_apply(struct server *srv, unsigned old, unsigned new)
 	}
 }
 
-static void maint_tell(const struct server *srv, unsigned old, unsigned new, unsigned requeued)
+static void maint_tell(const struct server *srv, unsigned old, unsigned new, bool was_down,
+		       unsigned requeued)
 {
 	char left[100], via[200];
 	bool forced = old & SERVER_FMAINT;
 
+	if (!(old & SERVER_MAINT) && was_down) {
+		proxy_tell(srv->proxy, PROXY_EVENT_NOTICE, SERVER_FMT "was DOWN and now enters "
+			   "maintenance%s.", SERVER_ARGS(srv),
+			   via_text(srv, !(new & SERVER_FMAINT), via, sizeof(via)));
+		return;
+	}
 	if (!(old & SERVER_MAINT)) {
 		left_text(srv->proxy, "left", left, sizeof(left));
 		proxy_tell(srv->proxy, PROXY_EVENT_DOWN, SERVER_FMT "is going DOWN for "
@@ -305,10 +315,11 @@ static void drain_tell(const struct server *srv, unsigned old, unsigned new, uns
 		   via_text(srv, !(old & SERVER_FDRAIN), via, sizeof(via)));
 }
 
-static void admin_tell(const struct server *srv, unsigned old, unsigned new, unsigned requeued)
+static void admin_tell(const struct server *srv, unsigned old, unsigned new, bool was_down,
+		       unsigned requeued)
 {
 	if (!(old & SERVER_MAINT) != !(new & SERVER_MAINT))
-		maint_tell(srv, old, new, requeued);
+		maint_tell(srv, old, new, was_down, requeued);
 	else if (!(new & SERVER_MAINT) && !(old & SERVER_DRAIN) != !(new & SERVER_DRAIN))
 		drain_tell(srv, old, new, requeued);
 }
@@ -328,17 +339,18 @@ void server_set_admin(struct server *srv, unsigned set, unsigned clear)
 {
 	struct server_state *st = srv->state;
 	unsigned old, new;
-	bool last;
+	bool last, was_down;
 
 	lock_take(&srv->proxy->state->change_lock);
 	old = admin_of(st);
 	new = (old & ~clear) | set;
+	was_down = oper_of(st) == SERVER_STOPPED;
 	admin_apply(srv, old, new);
 	lock_drop(&srv->proxy->state->change_lock);
 	if (old == new)
 		return;
 	last = server_publish(srv);
-	admin_tell(srv, old, new, server_is_usable(srv) ? 0 : queue_redistribute(srv));
+	admin_tell(srv, old, new, was_down, server_is_usable(srv) ? 0 : queue_redistribute(srv));
 	if (last)
 		no_server_tell(srv->proxy);
 	if (!(old & SERVER_MAINT) && (new & SERVER_MAINT))

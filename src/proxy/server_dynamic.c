@@ -19,6 +19,7 @@
 #include "proxy/proxy.h"
 #include "proxy/queue.h"
 #include "proxy/server.h"
+#include "tls/tls.h"
 
 /* One change at a time, in the whole process: parsing takes memory of the generation's arena. */
 static unsigned changing;
@@ -28,13 +29,18 @@ static const struct {
 	const char *name;
 	int values;
 } accepted[] = {
-	{ "backup", 0 }, { "cookie", 1 }, { "disabled", 0 }, { "guid", 1 }, { "hash-key", 1 },
-	{ "id", 1 }, { "max-reuse", 1 }, { "maxconn", 1 }, { "maxqueue", 1 }, { "minconn", 1 },
-	{ "no-backup", 0 }, { "no-send-proxy", 0 }, { "no-send-proxy-v2", 0 }, { "no-tfo", 0 },
-	{ "on-marked-down", 1 }, { "on-marked-up", 1 },
-	{ "pool-low-conn", 1 }, { "pool-max-conn", 1 }, { "pool-purge-delay", 1 }, { "proto", 1 },
-	{ "proxy-v2-options", 1 }, { "send-proxy", 0 }, { "send-proxy-v2", 0 }, { "source", 1 },
-	{ "tcp-ut", 1 }, { "tfo", 0 }, { "weight", 1 },
+	{ "addr", 1 }, { "agent-addr", 1 }, { "agent-check", 0 }, { "agent-inter", 1 },
+	{ "agent-port", 1 }, { "agent-send", 1 }, { "backup", 0 }, { "check", 0 },
+	{ "check-send-proxy", 0 }, { "cookie", 1 }, { "disabled", 0 }, { "downinter", 1 },
+	{ "error-limit", 1 }, { "fall", 1 }, { "fastinter", 1 }, { "guid", 1 },
+	{ "hash-key", 1 }, { "id", 1 }, { "init-state", 1 }, { "inter", 1 }, { "max-reuse", 1 },
+	{ "maxconn", 1 }, { "maxqueue", 1 }, { "minconn", 1 }, { "no-agent-check", 0 },
+	{ "no-backup", 0 }, { "no-check", 0 }, { "no-send-proxy", 0 }, { "no-send-proxy-v2", 0 },
+	{ "no-tfo", 0 }, { "observe", 1 }, { "on-error", 1 }, { "on-marked-down", 1 },
+	{ "on-marked-up", 1 }, { "pool-low-conn", 1 }, { "pool-max-conn", 1 },
+	{ "pool-purge-delay", 1 }, { "port", 1 }, { "proto", 1 }, { "proxy-v2-options", 1 },
+	{ "rise", 1 }, { "send-proxy", 0 }, { "send-proxy-v2", 0 }, { "slowstart", 1 },
+	{ "source", 1 }, { "tcp-ut", 1 }, { "tfo", 0 }, { "weight", 1 },
 };
 
 const char *server_dynamic_option(unsigned i)
@@ -44,11 +50,13 @@ const char *server_dynamic_option(unsigned i)
 
 static const struct conf_keyword *server_keyword(const char *word, unsigned where)
 {
-	const struct conf_keyword *k = mod_server.keywords;
+	static const struct module *const modules[] = { &mod_server, &mod_check, &mod_tls_server };
 
-	while (k->words && (strcmp(k->words, word) != 0 || !(k->where & where)))
-		k++;
-	return k->words ? k : NULL;
+	for (unsigned i = 0; i < ARRAY_LEN(modules); i++)
+		for (const struct conf_keyword *k = modules[i]->keywords; k && k->words; k++)
+			if (strcmp(k->words, word) == 0 && k->where & where)
+				return k;
+	return NULL;
 }
 
 /* False: an option that is known, but not for such servers; *which is it. */
@@ -156,6 +164,10 @@ static bool server_begin(struct proxy *be, struct server *srv, char *error, size
 	}
 	srv->state->admin |= SERVER_FMAINT;
 	srv->state->oper = SERVER_STOPPED;
+	/* checks wait for `enable health` and `enable agent` */
+	srv->state->check.flags &= ~(unsigned)(CHECK_ENABLED | CHECK_PAUSED);
+	srv->state->agent.flags &= CHECK_CONFIGURED | CHECK_AGENT;
+	srv->state->check.health = 0;
 	return true;
 }
 
@@ -188,7 +200,7 @@ static bool server_add_locked(struct proxy *be, char **words, int count, char *e
 		server_close(srv);
 		return false;
 	}
-	if (!balance_add(srv)) {
+	if (!balance_add(srv) || !checks_add_server(srv)) {
 		snprintf(error, size, "Out of memory.");
 		server_close(srv);
 		return false;
@@ -257,6 +269,7 @@ bool server_remove(struct server *srv, const char **error)
 	    server_removal_state(srv, error) == SERVER_REMOVAL_NOW) {
 		list_withdraw(be, srv);
 		balance_remove(srv);
+		checks_remove_server(srv);
 		srv->removed_next = be->removed;
 		be->removed = srv;
 		removed = true;

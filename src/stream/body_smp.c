@@ -312,6 +312,12 @@ static enum expr_result distcc_find(struct expr_ctx *ctx, const struct expr_arg 
 	return more ? EXPR_WAIT : EXPR_NONE;
 }
 
+static bool check_distcc(struct conf_line *l, struct expr_arg *args, const char **error)
+{
+	*error = "missing arguments (got 0/1), type 'string' expected";
+	return args[0].name.len > 0;
+}
+
 static enum expr_result fetch_distcc_body(struct expr_ctx *ctx, const struct expr_arg *args,
 					  struct sample *out)
 {
@@ -358,7 +364,7 @@ static enum expr_result fetch_distcc_param(struct expr_ctx *ctx, const struct ex
 #define DISTCC(n, type, function, text) \
 	{ .name = n, .args_min = 1, .args = { ARG_STR, ARG_INT }, .out = type, \
 	  .use = EXPR_USE_L6_REQUEST | EXPR_USE_L6_RESPONSE, .fetch = function, \
-	  .data = &any_side, .syntax = "<token>[,<occurrence>]", .help = text }
+	  .check = check_distcc, .data = &any_side, .syntax = "<token>[,<occurrence>]", .help = text }
 
 static const struct expr_fetch fetches[] = {
 	BODIES("req", REQ, request_side),

@@ -173,6 +173,10 @@ void capture_request_cookie(struct stream *s)
 void capture_response(struct stream *s)
 {
 	capture_message(s, CAPTURE_RESPONSE, &s->res);
+}
+
+void capture_response_cookie(struct stream *s)
+{
 	capture_cookie(s, CAPTURE_RESPONSE, &s->res);
 }
 
@@ -357,6 +361,15 @@ static bool capture_rule_check(struct config *cfg, struct rule *r, struct diag_l
 	const struct capture_action *a = r->data;
 	struct diag_place place = { .file = r->file, .line = r->line };
 
+	if (r->set == RULES_TCP_CONTENT && !rules_inspect_delay_ms(r->proxy, false) &&
+	    expr_uses(a->expr) & (EXPR_USE_L6_REQUEST | EXPR_USE_HTTP_REQUEST_VOLATILE |
+				  EXPR_USE_HTTP_REQUEST))
+		diag_add(diags, DIAG_WARNING, NULL, NULL,
+			 "%s '%s' : a 'tcp-request capture' rule explicitly depending on request "
+			 "contents without any 'tcp-request inspect-delay' setting. This means "
+			 "that this rule will randomly find its contents. This can be fixed by "
+			 "setting the tcp-request inspect-delay.", proxy_kind_name(r->proxy),
+			 r->proxy->name);
 	if (a->where || !(r->proxy->caps & PROXY_FE) ||
 	    capture_find(r->proxy, rule_side(r), a->id))
 		return true;

@@ -9,6 +9,7 @@ static void log_event(const struct proxy *px, enum proxy_event event, const char
 	static const enum log_level levels[] = {
 		[PROXY_EVENT_NO_SERVER] = LOG_LVL_EMERG, [PROXY_EVENT_DOWN] = LOG_LVL_ALERT,
 		[PROXY_EVENT_WARNING] = LOG_LVL_WARNING, [PROXY_EVENT_NOTICE] = LOG_LVL_NOTICE,
+		[PROXY_EVENT_CHECK] = LOG_LVL_NOTICE,
 	};
 	const struct log_settings *set = slot_of(&log_proxy_slot, proxy_slots(px));
 

@@ -161,6 +161,8 @@ static enum expr_result fetch_field(struct expr_ctx *ctx, const struct expr_arg 
 
 	if (!walk_begin(&w, ctx, args, &ret))
 		return ret;
+	if (wanted == 0 && !w.name.ptr && !(ctx->flags & EXPR_ITERATE))
+		return EXPR_NONE; /* the last of all fields means nothing */
 	if (wanted == 0 && (ctx->flags & EXPR_ITERATE)) {
 		if (!walk_iterate(&w, ctx, &value))
 			return EXPR_NONE;
@@ -181,22 +183,31 @@ static enum expr_result fetch_field_value(struct expr_ctx *ctx, const struct exp
 	return ret == EXPR_FOUND ? smp_text_to_int(out) : ret;
 }
 
+/* An address, an IPv6 one maybe in brackets; only an IPv4 one may have a port. */
+static bool field_ip(struct slice text, struct addr *a)
+{
+	struct slice host, port_text;
+	uint16_t port;
+
+	if (addr_parse_ip(text, 0, a))
+		return true;
+	if (text.len > 2 && text.ptr[0] == '[' && text.ptr[text.len - 1] == ']')
+		return addr_parse_ip(slice_sub(text, 1, text.len - 1), ADDR_INET6, a);
+	return uri_parse_host(text, &host, &port_text, &port) && port_text.len &&
+	       addr_parse_ip(host, ADDR_INET, a);
+}
+
 /* hdr_ip: values which are no address are skipped where the caller iterates */
 static enum expr_result fetch_field_ip(struct expr_ctx *ctx, const struct expr_arg *args,
 				       struct sample *out)
 {
-	struct slice host, port_text;
 	enum expr_result ret;
 	unsigned not_last;
-	uint16_t port;
 	struct addr a;
 
 	while ((ret = fetch_field(ctx, args, out)) == EXPR_FOUND) {
 		not_last = out->flags & SMP_NOT_LAST;
-		if (addr_parse_ip(out->text, 0, &a) ||
-		    (uri_parse_host(out->text, &host, &port_text, &port) &&
-		     addr_parse_ip(host.len > 2 && host.ptr[0] == '[' ?
-				   slice_sub(host, 1, host.len - 1) : host, 0, &a))) {
+		if (field_ip(out->text, &a)) {
 			ret = smp_give_addr(out, &a);
 			out->flags |= not_last;
 			return ret;
@@ -330,7 +341,7 @@ static enum expr_result fetch_cookie_names(struct expr_ctx *ctx, const struct ex
 			names = slice_of(more);
 		}
 	}
-	return smp_give_text(out, names);
+	return smp_give_text(out, names.ptr ? names : SLICE(""));
 }
 
 static enum expr_result fetch_cookie(struct expr_ctx *ctx, const struct expr_arg *args,

@@ -232,8 +232,8 @@ static enum expr_result fetch_param(struct expr_ctx *ctx, const struct expr_arg 
 
 	if (!m)
 		return ret;
-	list = ctx->cursor[0] ? slice_make((char *)(uintptr_t)ctx->cursor[0], ctx->cursor[1]) :
-		params_of(m, args);
+	list = (ctx->flags & EXPR_ITERATE) && ctx->cursor[0] ?
+		slice_make((char *)(uintptr_t)ctx->cursor[0], ctx->cursor[1]) : params_of(m, args);
 	while (param_next(&list, &name, &value)) {
 		if (wanted.len && !(nocase ? slice_eq_nocase(name, wanted) :
 				    slice_eq(name, wanted)))
@@ -268,7 +268,8 @@ static enum expr_result fetch_body_param(struct expr_ctx *ctx, const struct expr
 
 	if (!smp_request(ctx, &ret))
 		return ret;
-	list = ctx->cursor[0] ? slice_make((char *)(uintptr_t)ctx->cursor[0], ctx->cursor[1]) :
+	list = (ctx->flags & EXPR_ITERATE) && ctx->cursor[0] ?
+		slice_make((char *)(uintptr_t)ctx->cursor[0], ctx->cursor[1]) :
 		smp_bytes(ctx->stream, &ctx->stream->front);
 	while (param_next(&list, &name, &value)) {
 		if (wanted.len && !(nocase ? slice_eq_nocase(name, wanted) :
@@ -434,9 +435,9 @@ static const struct expr_fetch fetches[] = {
 	PARAM("url_param", SMP_STR, fetch_param),
 	FETCH("url_port", SMP_INT, REQUEST, fetch_url_port, "the port of the target"),
 	{ .name = "url32", .out = SMP_INT, .use = REQUEST, .fetch = fetch_target_hash,
-	  .data = &request_url, .help = "a hash of the first Host and the target" },
+	  .data = &request_pathq, .help = "a hash of the first Host, the path and the query" },
 	{ .name = "url32+src", .out = SMP_BIN, .use = REQUEST, .fetch = fetch_target_hash_src,
-	  .data = &request_url, .help = "url32 and the client's address" },
+	  .data = &request_pathq, .help = "url32 and the client's address" },
 	PARAM("urlp", SMP_STR, fetch_param),
 	PARAM("urlp_val", SMP_INT, fetch_param_value),
 	{ 0 }

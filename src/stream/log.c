@@ -112,7 +112,10 @@ void stream_log_step(struct stream *s, enum log_step step)
 
 void stream_log_early(struct stream *s)
 {
-	if (s->fe->options & PROXY_OPT_LOGASAP && !(s->flags & STRM_LOGGED))
+	bool early = s->fe->options & PROXY_OPT_LOGASAP ||
+		     (stream_proxy(s->fe)->log_early && !(s->flags & STRM_LOCAL_REPLY));
+
+	if (early && !(s->flags & STRM_LOGGED) && !stream_proxy(s->fe)->log_steps)
 		log_once(s, s->flags & STRM_HTTP ? LOG_STEP_RESPONSE : LOG_STEP_CONNECT);
 }
 

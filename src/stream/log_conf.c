@@ -66,10 +66,35 @@ static void choose_format(struct config *cfg, struct diag_list *diags, struct pr
 	sp->log_format = logformat_parse(&l, text, EXPR_FE_LOG_END, LOGFORMAT_LOG);
 }
 
+/* Is all that the format tells known once the server has answered? */
+static bool is_early(const struct logformat *f)
+{
+	return f && !(logformat_needs(f) & STREAM_NEEDS_END) &&
+	       !(logformat_uses(f) & (EXPR_USE_TRANSACTION | EXPR_USE_TRANSACTION_RESPONSE |
+				      EXPR_USE_SESSION_END));
+}
+
+/* A format that nobody will read. */
+static void warn_unused(struct config *cfg, struct diag_list *diags, const struct proxy *px)
+{
+	static const struct diag_place bare = { .form = DIAG_BARE };
+	const struct stream_proxy *sp = stream_proxy(px);
+
+	if (!(px->caps & PROXY_FE) || px->caps & PROXY_DEFAULTS ||
+	    !(sp->log_format || sp->log_format_sd) ||
+	    log_is_wanted(cfg, slot_of(&log_proxy_slot, proxy_slots(px))))
+		return;
+	diag_add(diags, DIAG_WARNING, &bare, NULL, "log format ignored for frontend '%s' since it "
+		 "has no log address.", px->name);
+}
+
 static void log_check(struct config *cfg, struct diag_list *diags)
 {
-	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px))
+	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px)) {
 		choose_format(cfg, diags, px);
+		stream_proxy(px)->log_early = is_early(stream_proxy(px)->log_format);
+		warn_unused(cfg, diags, px);
+	}
 }
 
 /* log-steps {all | <step>[,...]} */

@@ -10,6 +10,7 @@
 #include "core/timer.h"
 #include "handshake_priv.h"
 #include "preamble_priv.h"
+#include "proxy_tlv.h"
 #include "stream_priv.h"
 
 /* A connection whose header has not come yet. */
@@ -104,6 +105,8 @@ static enum preamble_result read_proxy(struct session *s, struct slice bytes, si
 		break;
 	}
 	*len = pp.length;
+	if (!pp.local)
+		proxy_tlv_keep(s, pp.tlvs);
 	if (!pp.local && addr_is_inet(&pp.source))
 		set_addresses(s, &pp.source, &pp.destination);
 	return PREAMBLE_DONE;

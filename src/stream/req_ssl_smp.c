@@ -21,7 +21,8 @@ static bool read_hello(struct expr_ctx *ctx, struct tls_hello *h, enum expr_resu
 	status = tls_hello_parse(smp_bytes(s, &s->front), h);
 	if (status == TLS_HELLO_MORE && !(ctx->flags & EXPR_FINAL))
 		*ret = EXPR_WAIT;
-	return status == TLS_HELLO_DONE;
+	/* SSLv3 has none of what is asked for */
+	return status == TLS_HELLO_DONE && (h->major > 3 || h->minor);
 }
 
 static enum expr_result fetch_hello_type(struct expr_ctx *ctx, const struct expr_arg *args,
@@ -173,6 +174,8 @@ static enum expr_result fetch_rdp_count(struct expr_ctx *ctx, const struct expr_
 	struct slice value;
 	enum expr_result ret = find_rdp(ctx, args, &value);
 
+	if (ctx->stream && ctx->stream->flags & STRM_HTTP)
+		return smp_give_int(out, 0);
 	return ret == EXPR_FOUND ? smp_give_int(out, value.ptr != NULL) : ret;
 }
 

@@ -45,6 +45,11 @@ static bool begin_rules(struct ctl_request *rq)
 	return true;
 }
 
+struct acl_reader {
+	const struct proxy *proxy;
+	struct strbuf *out;
+};
+
 static void put_hits(struct strbuf *out, const struct proxy *px, unsigned number)
 {
 	struct rule_hits hits = rule_hits_sum(rule_proxy_of(px), number);
@@ -70,9 +75,21 @@ static void dump_switches(const struct proxy *px, const struct list *rules, cons
 	}
 }
 
+/* One ACL's line; <data> is the reader of dump_proxy(). */
+static void put_acl(void *data, const char *name, const char *file, int line,
+		    const struct acl_hits *hits)
+{
+	struct acl_reader *r = data;
+
+	strbuf_printf(r->out, "%llu %llu %s acl %s", (unsigned long long)hits->evaluated,
+		      (unsigned long long)hits->matched, r->proxy->name, name);
+	put_place(r->out, file, line);
+}
+
 static void dump_proxy(const struct proxy *px, struct strbuf *out)
 {
 	const struct rule_proxy *rp = rule_proxy_of(px);
+	struct acl_reader reader = { px, out };
 	const struct redirect_rule *rr;
 
 	for (int set = 0; set < RULES_COUNT; set++) {
@@ -91,6 +108,7 @@ static void dump_proxy(const struct proxy *px, struct strbuf *out)
 	}
 	dump_switches(px, &rp->backends, "use_backend", out);
 	dump_switches(px, &rp->servers, "use-server", out);
+	acl_set_each(rp->acls, put_acl, &reader);
 }
 
 static enum ctl_step show_rules(struct ctl_request *rq)
@@ -111,7 +129,7 @@ static enum ctl_step show_rules(struct ctl_request *rq)
 
 static const struct ctl_command commands[] = {
 	{ .words = "show rules", .level = CTL_OPERATOR, .syntax = "[<px>]",
-	  .help = "show how often each rule was evaluated and applied", .run = show_rules,
+	  .help = "show how often each rule and ACL was evaluated and applied", .run = show_rules,
 	  .release = release_rules },
 	{ 0 }
 };

@@ -27,12 +27,16 @@ static bool is_concerned(const struct shutdown *d, const struct stream *s)
 static void end_streams(void *ctx)
 {
 	const struct shutdown *d = ctx;
-	struct stream *s, *next;
+	struct list *at, *next;
 
 	/* a stream that is killed takes no other one with it: <next> stays */
-	list_for_each_safe(s, next, &stream_list_of_thread, thread_link)
+	for (at = stream_list_of_thread.next; at != &stream_list_of_thread; at = next) {
+		struct stream *s = list_entry(at, struct stream, thread_link);
+
+		next = at->next;
 		if (is_concerned(d, s))
 			stream_kill(s, d->backend ? CAUSE_UP : CAUSE_DOWN);
+	}
 }
 
 static void forget(void *ctx)

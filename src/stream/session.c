@@ -18,6 +18,7 @@
 #include "listen_priv.h"
 #include "preamble_priv.h"
 #include "server_conn.h"
+#include "proxy_tlv.h"
 #include "stream_priv.h"
 #include "tls/tls.h"
 
@@ -51,6 +52,7 @@ static void session_free(struct session *s)
 	if (s->vars)
 		vars_clear(s->vars);
 	free(s->vars);
+	proxy_tlv_drop(s);
 	list_remove(&s->link);
 	gauge_add(&fe->state->fe, CNT_SESS_CUR, -1, &fe->state->fe_session_max);
 	if (fe->options & PROXY_OPT_SOCKET_STATS)
@@ -116,8 +118,9 @@ static struct slice http_bad_request(void *owner, const struct front_bad *bad)
 {
 	struct session *sess = owner;
 	struct proxy *fe = sess->fe;
-	bool probe = !bad->since_ns && (bad->kind == FRONT_BAD_ABORT || bad->kind == FRONT_BAD_ERROR ||
-					bad->kind == FRONT_BAD_TIMEOUT);
+	bool probe = !bad->since_ns &&
+		     (bad->kind == FRONT_BAD_ABORT || bad->kind == FRONT_BAD_ERROR ||
+		      bad->kind == FRONT_BAD_TIMEOUT);
 	static const enum stream_cause causes[] = {
 		[FRONT_BAD_SYNTAX] = CAUSE_PROXY, [FRONT_BAD_TOO_LARGE] = CAUSE_PROXY,
 		[FRONT_BAD_ABORT] = CAUSE_CLIENT_ABORT, [FRONT_BAD_ERROR] = CAUSE_CLIENT_ABORT,

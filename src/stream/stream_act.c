@@ -252,6 +252,25 @@ static enum rule_result handshake_run(const struct rule *r, struct expr_ctx *ctx
 	return RULE_CONTINUE;
 }
 
+/* --- logs --------------------------------------------------------------------------------- */
+
+static enum rule_result do_log_run(const struct rule *r, struct expr_ctx *ctx, bool *first)
+{
+	static const enum log_step steps[RULES_COUNT] = {
+		[RULES_TCP_CONNECTION] = LOG_STEP_TCP_REQ_CONN,
+		[RULES_TCP_SESSION] = LOG_STEP_TCP_REQ_SESS,
+		[RULES_TCP_CONTENT] = LOG_STEP_TCP_REQ_CONT,
+		[RULES_TCP_RESPONSE] = LOG_STEP_TCP_RES_CONT,
+		[RULES_HTTP_REQUEST] = LOG_STEP_HTTP_REQ,
+		[RULES_HTTP_RESPONSE] = LOG_STEP_HTTP_RES,
+		[RULES_HTTP_AFTER] = LOG_STEP_HTTP_AFTER_RES,
+	};
+
+	if (ctx->session)
+		stream_log_now(ctx->session, ctx->stream, steps[r->set]);
+	return RULE_CONTINUE;
+}
+
 #define CONTENT RULES_BIT(RULES_TCP_CONTENT)
 #define HTTP_REQ RULES_BIT(RULES_HTTP_REQUEST)
 #define HTTP_RES RULES_BIT(RULES_HTTP_RESPONSE)
@@ -261,14 +280,13 @@ static enum rule_result handshake_run(const struct rule *r, struct expr_ctx *ctx
 #define LATER(name, sets, part) \
 	{ .words = name, .rulesets = sets, .waits_for = part, .has_parameter = true }
 #define ALL (RULES_BIT(RULES_COUNT) - 1)
-#define HTTP_AFTER RULES_BIT(RULES_HTTP_AFTER)
-#define TRACKED (ALL & ~(HTTP_AFTER | RULES_BIT(RULES_TCP_RESPONSE)))
-#define MAPS "maps that change"
+#define TRACKED (ALL & ~(RULES_BIT(RULES_HTTP_AFTER) | RULES_BIT(RULES_TCP_RESPONSE)))
 #define TABLES "stick tables"
 
 static const struct rule_action actions[] = {
 	ACTION("disable-l7-retry", HTTP_REQ, NULL, disable_l7_retry_run, "",
 	       "retry only what could not be connected"),
+	ACTION("do-log", ALL, NULL, do_log_run, "", "write a log line now"),
 	ACTION("pause", HTTP_REQ | HTTP_RES, pause_parse, pause_run, "{<time>|<expr>}",
 	       "wait that long before the next rule"),
 	ACTION("set-priority-class", CONTENT | HTTP_REQ, priority_parse, priority_class_run,
@@ -283,10 +301,6 @@ static const struct rule_action actions[] = {
 	       "time <time> [at-least <bytes>]", "wait for the body, or for so much of it"),
 	ACTION("wait-for-handshake", HTTP_REQ, NULL, handshake_run, "",
 	       "wait until the TLS handshake is over"),
-	LATER("add-acl", HTTP_REQ | HTTP_RES, MAPS),
-	LATER("del-acl", HTTP_REQ | HTTP_RES | HTTP_AFTER, MAPS),
-	LATER("del-map", HTTP_REQ | HTTP_RES | HTTP_AFTER, MAPS),
-	LATER("set-map", HTTP_REQ | HTTP_RES | HTTP_AFTER, MAPS),
 	LATER("sc-add-gpc", ALL, TABLES), LATER("sc-inc-gpc", ALL, TABLES),
 	LATER("sc-inc-gpc0", ALL, TABLES), LATER("sc-inc-gpc1", ALL, TABLES),
 	LATER("sc-set-gpt", ALL, TABLES), LATER("sc-set-gpt0", ALL, TABLES),

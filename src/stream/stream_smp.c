@@ -218,7 +218,7 @@ static enum expr_result fetch_dst_conn(struct expr_ctx *ctx, const struct expr_a
 
 	if (!l)
 		return EXPR_NONE;
-	return smp_give_int(out, (int64_t)counter_read(&l->state->counters, CNT_SESS_CUR));
+	return smp_give_int(out, __atomic_load_n(&l->state->open_sessions, __ATOMIC_RELAXED));
 }
 
 #define STREAM EXPR_USE_INTERNAL

@@ -11,9 +11,7 @@
 #include <sys/socket.h>
 #include "base/bug.h"
 #include "core/task.h"
-#include "log/log.h"
 #include "net/conn.h"
-#include "stream_priv.h"
 
 /* --- verdicts ----------------------------------------------------------------------------- */
 
@@ -75,25 +73,6 @@ static enum rule_result silent_drop_run(const struct rule *r, struct expr_ctx *c
 	if (c)
 		socket_make_silent(c, r->number);
 	return RULE_CLOSE;
-}
-
-/* --- logs --------------------------------------------------------------------------------- */
-
-static enum rule_result do_log_run(const struct rule *r, struct expr_ctx *ctx, bool *first)
-{
-	static const enum log_step steps[RULES_COUNT] = {
-		[RULES_TCP_CONNECTION] = LOG_STEP_TCP_REQ_CONN,
-		[RULES_TCP_SESSION] = LOG_STEP_TCP_REQ_SESS,
-		[RULES_TCP_CONTENT] = LOG_STEP_TCP_REQ_CONT,
-		[RULES_TCP_RESPONSE] = LOG_STEP_TCP_RES_CONT,
-		[RULES_HTTP_REQUEST] = LOG_STEP_HTTP_REQ,
-		[RULES_HTTP_RESPONSE] = LOG_STEP_HTTP_RES,
-		[RULES_HTTP_AFTER] = LOG_STEP_HTTP_AFTER_RES,
-	};
-
-	if (ctx->session)
-		stream_log_now(ctx->session, ctx->stream, steps[r->set]);
-	return RULE_CONTINUE;
 }
 
 /* --- log level, nice ---------------------------------------------------------------------- */
@@ -171,8 +150,6 @@ static const struct rule_action actions[] = {
 	ACTION("allow", HTTP_REQ | HTTP_RES | HTTP_AFT, NULL, accept_run, "",
 	       "let it pass: no more rules"),
 	ACTION("close", TCP_RES, NULL, close_run, "", "close the server's connection"),
-	ACTION("do-log", TCP_REQ | TCP_RES | HTTP_REQ | HTTP_RES | HTTP_AFT, NULL, do_log_run, "",
-	       "write a log line now"),
 	ACTION("reject", TCP_REQ | TCP_RES | HTTP_REQ, NULL, reject_run, "",
 	       "close without an answer"),
 	ACTION("set-log-level", CONTENT | HTTP_AFT, log_level_parse, log_level_run,

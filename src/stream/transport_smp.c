@@ -101,7 +101,7 @@ static enum expr_result fetch_figure(struct expr_ctx *ctx, const struct expr_arg
 
 /* What the reference program numbers: those that a system call gives. */
 static const struct { int error; int number; const char *name, *text; } errors[] = {
-	{ 0, 0, NULL, "Success" },
+	{ 0, 0, "", "Success" },
 	{ ECONNREFUSED, 46, "EREFUSED", "ECONNREFUSED returned by OS" },
 	{ ECONNRESET, 47, "ERESET", "ECONNRESET returned by OS" },
 	{ ENETUNREACH, 48, "EUNREACH", "ENETUNREACH returned by OS" },

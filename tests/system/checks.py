@@ -207,12 +207,62 @@ def test_external(tap, program):
             tap.eq(p.stop(signal.SIGUSR1), 0, "programs: the process ends well")
 
 
+def test_mail(tap, program):
+    """A server goes down: each mailer gets the mail; one that answers nonsense does no harm."""
+    mails = []
+
+    def smtp(c):
+        lines, in_mail = [], False
+        f = c.makefile("rwb", buffering=0)
+        f.write(b"220-hello\r\n220 mail\r\n")
+        for line in f:
+            lines.append(line)
+            if in_mail:
+                if line == b".\r\n":
+                    in_mail = False
+                    f.write(b"250 queued\r\n")
+            elif line.startswith(b"DATA"):
+                in_mail = True
+                f.write(b"354 go on\r\n")
+            elif line.startswith(b"QUIT"):
+                mails.append(b"".join(lines))
+                f.write(b"221 bye\r\n")
+                return
+            else:
+                f.write(b"250 ok\r\n")
+
+    conf = """mailers m
+	timeout mail 5s
+	mailer one 127.0.0.1:%d
+	mailer bad 127.0.0.1:%d
+	mailer none 127.0.0.1:1
+	mailer two 127.0.0.1:%d
+backend be
+	email-alert mailers m
+	email-alert from a@from.test
+	email-alert to b@to.test
+	email-alert myhostname me.test
+	server s 127.0.0.1:1 check inter 300ms
+""" % (lib.Server(smtp).port, lib.Server(say(b"nonsense\r\n")).port, lib.Server(smtp).port)
+    with Running(program, conf) as p:
+        lib.until(lambda: len(mails) >= 2)
+        tap.eq(len(mails), 2, "two mailers take a mail each")
+        want = [b"HELO me.test\r\nMAIL FROM:<a@from.test>\r\nRCPT TO:<b@to.test>\r\nDATA\r\n",
+                b"From: a@from.test\r\nTo: b@to.test\r\nDate: ",
+                b"\r\nSubject: [HAProxy Alert] Server be/s is DOWN, reason: Layer4 connection problem",
+                b"\r\n\r\nServer be/s is DOWN, reason: ", b"\r\n.\r\nQUIT\r\n"]
+        for part in want:
+            tap.ok(mails and all(part in m for m in mails), "mail: %r" % part[:40], mails[:1])
+        tap.eq(p.stop(signal.SIGUSR1), 0, "mails: the process ends well")
+
+
 def main():
     args = lib.arguments(__doc__)
     tap = lib.Tap()
     test_hostile(tap, args.program)
     test_many(tap, args.program)
     test_external(tap, args.program)
+    test_mail(tap, args.program)
     tap.done()
 
 

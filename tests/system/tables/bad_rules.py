@@ -340,7 +340,14 @@ user | group g foo | foo | users
 user | group g users nosuch | nosuch | user
 user | nosuch | nosuch | -
 fe | http-request set-map(a | set-map | -
-fe | http-request add-acl | add-acl | -
+fe | http-request add-acl | add-acl | name
++fe | http-request set-map() a b | set-map | name
+fe | http-request set-map(/dev/null) | set-map | <key>
+fe | http-request set-map(/dev/null) a | set-map | <value>
+fe | http-request set-map(/dev/null) a b c | 'c' | 'if' or 'unless'
++fe | http-request del-map(/nonexistent) a | /nonexistent | -
+fe | http-response del-acl(/dev/null) | del-acl | <key>
+fe | http-request del-map(/dev/null) %[foo] | foo | -
 fe | http-response pause | pause | time
 fe | http-response set-timeout client | set-timeout | 2 arguments
 fe | http-response set-header a %[path,json(x)] | x | -

@@ -116,6 +116,8 @@ static const struct { const char *format, *error;
 	 "to use '%%'."},
 	{"%[", "failed to parse sample expression <> : missing fetch method."},
 	{"%[]", "failed to parse sample expression <]> : missing fetch method."},
+	{"%(a:real)[int(1)]",
+	 "unknown type 'real' of item 'a': expects 'str', 'sint' or 'bool'."},
 	{"%late", "format alias 'late' may not be reliably used here."},
 };
 

@@ -84,7 +84,7 @@ static void test_rise_and_fall(struct config *cfg)
 		  "Running on backup."), "and those that follow");
 	ok(strstr(said, "1 Backup Server b/u is DOWN via b/t. 0 active and 0 backup"),
 	   "all of them");
-	ok(strstr(said, "3 Health check for server b/s succeeded, reason: Layer7 check passed, "
+	ok(strstr(said, "4 Health check for server b/s succeeded, reason: Layer7 check passed, "
 		  "code: 200, check duration: 0ms, status: 1/2 DOWN."), "so is each result");
 }
 

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* mail_priv.h - alerts by mail: mailers sections, email-alert keywords, and the SMTP client
+ *
+ * Owns   : settings belong to the generation. A mail under way owns its text and connection, and
+ *          belongs to the thread that noticed the event.
+ * Errors : a mail that cannot be sent is dropped: the log has the event.
+ * Limits : MAILS_MAX under way in the process, each within `timeout mail`.
+ * Manual : configuration 4.2 email-alert, 12.3 mailers. RFC 5321.
+ */
+#ifndef PROXY_MAIL_PRIV_H
+#define PROXY_MAIL_PRIV_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/slot.h"
+#include "proxy/server.h"
+
+struct config;
+struct conf_line;
+struct diag_list;
+struct proxy;
+
+struct mailer {
+	struct mailer *next;
+	const char *name;
+	struct server_addr addr;
+};
+
+struct mailers {
+	struct mailers *next;
+	const char *name;
+	int64_t timeout_ms;
+	struct mailer *first, **last;
+};
+
+/* What a proxy says about alerts: its slot. */
+struct mail_settings {
+	const char *mailers_name, *from, *to, *hostname; /* NULL: not given */
+	int level;               /* mails of this one and graver ones */
+	bool has_level;
+	struct mailers *mailers; /* found in the check phase; NULL: no mail */
+};
+
+extern struct slot mail_slot;
+struct mail_settings *mail_settings_of(const struct proxy *px);
+
+/* One mail through one mailer; borrowed for the call. */
+struct mail {
+	const struct mailer *mailer;
+	int64_t timeout_ms;
+	const char *from, *to, *hostname, *text;
+};
+
+/* Begins to send it from the calling thread. Nothing tells the end. */
+void mail_send(const struct mail *m);
+/* Ends those of the calling thread. */
+void mail_thread_fini(void);
+
+#endif

@@ -1,0 +1,325 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Thousands of expressions, made from the tables of converters and fetches (-dKcnv, -dKsmp) over inputs
+of every type, are asked of this program and of the reference: each must be refused by both, or give
+the same text. Differences that are meant are listed below with their reason.
+
+Without a reference program (--reference, or $REFERENCE) there is nothing to compare with, and the
+test is skipped. --seed makes other expressions, --count says how many chains, --list prints them."""
+import os
+import random
+import re
+import subprocess
+import tempfile
+
+import lib
+
+REFERENCE = os.environ.get("REFERENCE") or os.path.expanduser("~/.cache/haproxy-reference/haproxy")
+PER_RULE = 40
+
+STRINGS = ["", "abc", "A,b;c d", "/a/b/c?x=1&y=2", "12", "-5x", "f1_f2_f3__f5", "1.2.3.4", "::1",
+           "fr;q=0.5,en", "a%41+b%zz", "SGVsbG8=", "host.example.com:8080", "[::1]:80",
+           "9223372036854775807", " trim ", "x=1&y=2;z", "Sun, 06 Nov 1994 08:49:37 GMT",
+           "for=1.2.3.4;proto=http", "0x1F", "deadBEEF", "_obf:80", "GET"]
+BYTES = ["", "00", "ff00fe01", "0d0a", "7b2261223a5b312c2262225d2c2262223a7b2263223a322e357d7d",
+         "0102030405060708090a", "c3a9e282ac", "0896011204746578741a0408011200",
+         "383d4649582e342e3401393d31350133353d410134393d530135363d540131303d32323401",
+         "100c00044d5154540402003c0000", "2003000000"]
+INTEGERS = ["0", "1", "-1", "42", "1700000000", "2147483648", "9223372036854775807",
+            "-9223372036854775808"]
+INPUTS = (["str('%s')" % s for s in STRINGS] +
+          ["bin(%s)" % b for b in BYTES if b] +
+          ["int(%s)" % i for i in INTEGERS] +
+          ["ipv4(10.1.2.3)", "ipv4(255.255.255.255)", "ipv6(::1)", "ipv6(2001:db8::ffff:1)",
+           "ipv6(::ffff:1.2.3.4)", "bool(1)", "bool(0)", "meth(GET)", "meth(FOO)"])
+
+# arguments that make sense, by converter; the others get words of the type that the table says
+ARGUMENTS = {
+    "add_item": ["(-,,x)", "(-,txn.no)", "(',',txn.t,end)"], "aes_gcm_dec": ["(128,Zm9vb2Zvb29mb29v,Zm9vb2Zvb29mb29wZm9vbw==,Zm9vb2Zvb29mb29wZm9vbw==)"],
+    "aes_gcm_enc": ["(128,Zm9vb2Zvb29mb29v,Zm9vb2Zvb29mb29wZm9vbw==,txn.tag)", "(64,a,b,c)"],
+    "add": ["(1)", "(-9223372036854775808)", "(txn.n)", "(txn.no)", "(x)"],
+    "be2dec": ["(:,2)", "(-,3,1)", "(,8)", "(:,9)"], "le2dec": ["(:,2)", "(-,3,1)", "(,8)"],
+    "be2hex": ["", "(:)", "(:,2)", "(-,3,1)"],
+    "bytes": ["(0)", "(1,2)", "(5,100)", "(100)", "(txn.n,1)", "(-1)"],
+    "concat": ["(-)", "(-,txn.t)", "(-,txn.no,+)", "(,txn.n)"],
+    "digest": ["(sha256)", "(md5)", "(nothing)"], "hmac": ["(sha256,Zm9v)", "(sha1,txn.b)", "(md5,x)"],
+    "field": ["(1,_)", "(2,_,2)", "(-1,'/.')", "(-2,_,0)", "(9,_)", "(0,_)", "(1,)"],
+    "word": ["(1,_)", "(2,_,2)", "(-1,'/.')", "(-2,_,0)", "(9,_)"],
+    "fix_tag_value": ["(35)", "(MsgType)", "(10)", "(99)"],
+    "has_ctl": ["", "(any)", "(http)", "(0x401)", "(x)"],
+    "hex2i": [""], "http_date": ["", "(10)", "(0,ms)", "(0,us)", "(0,x)"],
+    "iif": ["(yes,no)", "(a,)"], "ipmask": ["(24)", "(255.0.255.0)", "(8,64)", "(33)"],
+    "json": ["", "(utf8)", "(utf8s)", "(utf8p)", "(utf8ps)", "(ascii)", "(x)"],
+    "json_query": ["('$.a')", "('$.a[1]')", "('$.b.c')", "('$.b.c',int)", "('$.z')", "('')"],
+    "jwt_header_query": ["", "('$.alg')"], "jwt_payload_query": ["", "('$.sub',int)"],
+    "jwt_verify": ["(HS256,secret)", "(none,x)", "(foo,x)", "(RS256,/nonexistent)"],
+    "language": ["(en;fr)", "(de,none)", "(fr-FR;en,x)"],
+    "ltime": ["(%Y)", "('%H:%M:%S',3600)"], "utime": ["(%Y-%m-%d)", "('%H:%M:%S',3600)"],
+    "ms_ltime": ["('%S.%N')"], "ms_utime": ["('%S.%N')", "(%Y,-1)"], "us_ltime": ["('%S.%N')"],
+    "us_utime": ["('%S.%N')", "(%j)"],
+    "ltrim": ["(' fa/')"], "rtrim": ["(' c5/')"],
+    "mqtt_field_value": ["(connect,flags)", "(1,keepalive)", "(connack,17)", "(connack,x)"],
+    "param": ["(x)", "(y,;)", "(z,xx)"], "protobuf": ["(1)", "(1,int32)", "(2)", "(3.1,sint64)"],
+    "ungrpc": ["(1)", "(2,bool)"],
+    "regsub": ["('[a-f]',X)", "('(.)',<\\1>,g)", "('A',z,i)", "('x*',-,g)", "('(',x)"],
+    "rfc7239_field": ["(for)", "(proto)"],
+    "secure_memcmp": ["(txn.t)", "(txn.no)"], "strcmp": ["(txn.t)", "(txn.no)"],
+    "set-var": ["(txn.z)", "(nothing.z)"], "unset-var": ["(txn.z)"],
+    "sha2": ["(224)", "(256)", "(384)", "(512)", "(1)"],
+    "url_dec": ["", "(0)", "(1)"], "url_enc": ["", "(query)", "(x)"],
+    "when": ["(normal)", "(error)", "(!normal)", "(acl,yes)", "(acl,no)", "(x)"],
+    "crc32": ["", "(0)", "(1)"], "crc32c": ["", "(1)"], "djb2": ["", "(1)"], "sdbm": ["", "(1)"],
+    "xxh3": ["(0)", "(7)", "(-1)"], "xxh32": ["(0)", "(7)"], "xxh64": ["(0)", "(7)"],
+    "debug": ["(x,stderr)"],
+}
+WORDS = {"string": ["a", "1", "-", "''"], "integer": ["0", "1", "-2", "x"], "IPv4 mask": ["24"],
+         "IPv6 mask": ["64"], "regex": ["'a+'"], "Protocol buffers field number": ["1"]}
+
+# fetches that cannot be the same in two programs, or are about things that the request below has not
+VOLATILE = re.compile(
+    r"^(accept_date|request_date|date|date_us|rand|uuid|pid|thread|.*timer.*|uptime|.*port|so_name|"
+    r"txn\.id32|.*_rtt.*|fc_.*(unacked|lost|sacked|retrans|fackets|reordering)|cpu_.*|lat_.*|"
+    r"unique-id|.*_rate|act_conn|.*conn.*|sc.*|src_.*|ssl_.*|table_.*|quic.*|hostname|env|proc|"
+    r"http_auth.*|internal\.htx.*|.*debug_str|res\..*|resp.*|s?cook.*resp.*|scook.*|shdr.*)$")
+FETCH_ARGUMENTS = {
+    "req.hdr": ["", "(host)", "(x-list)", "(x-list,2)", "(x-list,-1)", "(x-none)", "(x-list,9)"],
+    "req.fhdr": ["", "(x-list)", "(x-list,1)", "(x-list,-1)"],
+    "hdr": ["(x-list,1)", "(host)"], "req.hdr_cnt": ["", "(x-list)", "(x-none)"],
+    "req.fhdr_cnt": ["", "(x-list)"], "req.hdr_val": ["(x-num)", "(x-list)"],
+    "req.hdr_ip": ["(x-ip)", "(x-ip,2)", "(x-list)"], "req.hdr_names": ["(-)"],
+    "req.cook": ["", "(a)", "(b)", "(none)"], "req.cook_cnt": ["", "(a)"], "req.cook_val": ["(n)"],
+    "req.cook_names": ["", "(;)"], "cookie": ["(a)"], "url_param": ["", "(x)", "(y)", "(X,,i)", "(none)"],
+    "urlp": ["(x)", "(z)"], "urlp_val": ["(x)", "(y)"], "query": ["", "(with_qm)", "(x)"],
+    "req.body_param": ["(a)", "(A,i)", "(none)"], "acl": ["(yes)", "(!yes)", "(yes,no)", "(none)"],
+    "var": ["(txn.t)", "(txn.no)", "(txn.no,default)", "(x)"], "nbsrv": ["", "(be)", "(none)"],
+    "be_name": [""], "srv_is_up": ["(be/s1)", "(be/s2)", "(be/none)"], "srv_weight": ["(be/s1)"],
+    "srv_uweight": ["(be/s1)"], "srv_iweight": ["(be/s1)"], "srv_queue": ["(be/s1)"],
+    "queue": ["(be)"], "avg_queue": ["(be)"], "capture.req.hdr": ["(0)"], "meth": ["(POST)", "(X)"],
+    "bool": ["(true)", "(0)", "(x)"], "int": ["(5)", "(x)"], "str": ["(x)", "()"], "bin": ["(4142)", "(4)"],
+    "ipv4": ["(1.2.3.4)", "(1.2.3)"], "ipv6": ["(::1)", "(x)"], "payload": ["(0,1)"],
+    "fc_pp_tlv": ["(1)", "(x)"],
+}
+REQUESTS = [
+    "GET /dir/file.html?x=1&y=two&x=3 HTTP/1.1\r\nHost: a.Example.com:8080\r\nX-List: one, two,three\r\n"
+    "X-List: \"q,uoted\", four\r\nX-Num: -12x\r\nX-Ip: 1.2.3.4, [::1]:80, junk\r\n"
+    "Cookie: a=1; b=\"two\"; n=77; a=2\r\n",
+    "POST http://h.org:81/p%41th;a=b? HTTP/1.0\r\nHost: h.org:81\r\nContent-Length: 14\r\nCookie: \r\n"
+    "X-Empty:\r\n",
+    "OPTIONS * HTTP/1.1\r\nHost: x\r\nX-Num: 99999999999999999999\r\n",
+]
+BODIES = ["", "a=1&B=2&A=%33&", ""]
+
+# what differs on purpose: expression, reason
+EXPLAINED = [
+    (r",date\b", "dates that do not exist are refused"),
+    (r"^(str\('-5x'\)|int\(-|str\('9223|int\(9223).*(ltime|utime|http_date)",
+     "dates before 1970 and beyond all calendars: the reference counts them as unsigned"),
+    (r"ms_utime\(%Y,-1\)", "same: an offset to before 1970"),
+    (r"^[^,]*\),.*,.*(ltime|utime|http_date)", "same, computed"),
+    (r"add\(-922.*(ltime|utime|http_date)", "same"),
+    (r",(bool|not|odd|even|secure_memcmp\([^)]*\)|has_ctl[^,]*|\w+_is_valid),"
+     r"(add|sub|mul|div|mod|and|or|xor|neg|cpl)\b",
+     "a number computed from a boolean stays a boolean in the reference, when it becomes bytes"),
+    (r"^(int|bool).*rfc7239_nn,", "the reference overwrites this text"),
+    (r"_is_valid,rfc7239_nn", "same"),
+    (r"mqtt_field_value\([^)]*\),", "a number that the reference takes for bytes"),
+    (r"\),.*,(mqtt|fix)_is_valid", "bytes at random: incomplete for one, malformed for the other"),
+    (r",(http_date|sdbm|djb2|crc32|crc32c|xxh3|be2hex|url_enc|url_dec|json)($|,)",
+     "without arguments the reference takes those that were left of an earlier converter"),
+    (r",le2dec\(,8\)", "numbers of more than four bytes, which the reference cuts"),
+    (r"port_only", "a port that is not a number"),
+    (r"ub64dec|jwt_header_query|jwt_payload_query", "padded or malformed base64 for URLs is refused"),
+    (r"x509_v_err_str", "integers of more than 32 bits"),
+    (r"aes_gcm_", "a key of the wrong length is refused"),
+    (r"json_query", "malformed JSON numbers and escapes are refused"),
+    (r"rfc7239_field\(", "an unknown field is refused"),
+    (r"hdr_val\(x-num\)", "integers of more than 32 bits"),
+    (r"^req\.len|^req_len|^req\.hdrs|^req\.timer|^bytes_in|^dst_conn|^cpu_calls|sess_term_state",
+     "internal sizes and moments"),
+    (r"^quic_enabled", "there is no QUIC"),
+]
+
+
+def table(program, which):
+    """{name: [argument words of the table]} of -dK<which>."""
+    out = subprocess.run([program, "-dK" + which, "-c", "-f", os.devnull],
+                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout.decode()
+    found = {}
+    for line in out.split("\n"):
+        m = re.match(r"(?:\[[ Y.]*\] )?([a-z][^\s(:]*)(?:\((.*)\))?: [a-z]", line)
+        if m:
+            found[m.group(1)] = m.group(2) or ""
+    return found
+
+
+def generic_arguments(words, rng):
+    """Some lists of arguments for a signature such as "integer,string[,integer]"."""
+    must, _, may = words.partition("[")
+    must = [w for w in must.strip(",").split(",") if w]
+    may = [w for w in may.rstrip("]").strip(",").split(",") if w]
+    lists = [must] if must else [[]]
+    if may:
+        lists.append(must + may[:1])
+    made = set()
+    for names in lists:
+        for _ in range(2):
+            made.add("(%s)" % ",".join(rng.choice(WORDS.get(n, ["a"])) for n in names)
+                     if names else "")
+    return sorted(made)
+
+
+def make_expressions(program, reference, rng, chains):
+    ours, theirs = table(program, "cnv"), table(reference, "cnv")
+    skipped = re.compile(r"^(map.*|table_.*|in_table|capture-.*|srv_.*|nbsrv|wt6|jwt_decrypt.*)$")
+    steps = []
+    exprs = []
+    for name in sorted(set(ours) & set(theirs)):
+        if skipped.match(name):
+            continue
+        lists = ARGUMENTS.get(name) or generic_arguments(theirs[name], rng)
+        for arguments in lists:
+            steps.append(name + arguments)
+            exprs += ["%s,%s%s" % (i, name, arguments) for i in INPUTS]
+    for _ in range(chains):
+        exprs.append(",".join([rng.choice(INPUTS)] +
+                              [rng.choice(steps) for _ in range(rng.randint(2, 4))]))
+    fetches = []
+    ours, theirs = table(program, "smp"), table(reference, "smp")
+    for name in sorted(set(ours) & set(theirs)):
+        if VOLATILE.match(name):
+            continue
+        for arguments in FETCH_ARGUMENTS.get(name, [""]):
+            fetches.append(name + arguments)
+            fetches.append("%s%s,length" % (name, arguments))
+            fetches.append("%s%s,hex" % (name, arguments))
+    missing = sorted(n for n in set(theirs) - set(ours) if not VOLATILE.match(n))
+    return exprs, fetches, missing
+
+
+class Asker:
+    """One of the programs: which expressions it refuses, and what the others give."""
+
+    def __init__(self, program):
+        self.program = program
+        self.folder = tempfile.mkdtemp(prefix="expressions-")
+        self.port = lib.ports(1)[0]
+
+    def conf(self, rules):
+        head = ["global", "\ttune.bufsize 131072", "defaults", "\tmode http",
+                "\ttimeout connect 5s", "\ttimeout client 10s", "\ttimeout server 10s",
+                "backend be", "\tserver s1 127.0.0.1:1 weight 7",
+                "\tserver s2 127.0.0.1:1 disabled", "frontend fe", "\tbind 127.0.0.1:%d" % self.port,
+                "\toption http-buffer-request", "\tacl yes always_true", "\tacl no always_false",
+                "\thttp-request set-var(txn.t) str(abc)", "\thttp-request set-var(txn.n) int(2)",
+                "\thttp-request set-var(txn.b) str(Zm9v)"]
+        path = os.path.join(self.folder, "haproxy.cfg")
+        with open(path, "w", encoding="latin-1") as f:
+            f.write("\n".join(head + rules) + "\n")
+        return path, len(head) + 1
+
+    @staticmethod
+    def quote(expr):
+        return expr.replace("\\", "\\\\").replace('"', '\\"').replace("$", "\\$")
+
+    def refused(self, exprs):
+        """Which the configuration may not hold: the program tells some at a time."""
+        live, bad = list(exprs), set()
+        while True:
+            path, first = self.conf(['\thttp-request set-header x "%%[%s]"' % self.quote(e)
+                                     for e in live])
+            r = subprocess.run([self.program, "-c", "-f", path], stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT)
+            if r.returncode == 0:
+                return bad
+            text = "\n".join(line for line in r.stdout.decode("latin-1").split("\n")
+                             if not line.startswith(("[WARNING]", "[NOTICE]")))
+            wrong = set(int(n) - first for n in re.findall(r"haproxy\.cfg:(\d+)\]", text))
+            wrong = set(live[n] for n in wrong if 0 <= n < len(live))
+            if not wrong:  # told elsewhere: by name only
+                wrong = set(e for e in live if re.search(
+                    r"'%s'" % re.escape(re.split(r"[(,]", e)[0]), text))
+            if not wrong:
+                raise RuntimeError("%s: %s" % (self.program, text[:400]))
+            bad |= wrong
+            live = [e for e in live if e not in wrong]
+
+    def values(self, exprs, request, body):
+        """{expression: text}, asked by forties."""
+        rules = []
+        for n in range(0, len(exprs), PER_RULE):
+            text = "".join("\\n@%d<%%[%s]>" % (n + k, self.quote(e))
+                           for k, e in enumerate(exprs[n:n + PER_RULE]))
+            rules.append('\thttp-request return status 200 content-type text/plain lf-string "%s" '
+                         "if { req.hdr(x-n) %d }" % (text, n))
+        path, _ = self.conf(rules)
+        found = {}
+        with open(path, encoding="latin-1") as f:
+            conf = f.read().partition("\n")[2]  # without "global", which is there already
+        with lib.Proxy(self.program, conf):
+            for n in range(0, len(exprs), PER_RULE):
+                s = lib.connect(self.port)
+                s.sendall((request + "X-N: %d\r\nConnection: close\r\n\r\n%s" %
+                           (n, body)).encode("latin-1"))
+                data = b""
+                while True:
+                    more = s.recv(65536)
+                    if not more:
+                        break
+                    data += more
+                s.close()
+                data = data.partition(b"\r\n\r\n")[2]
+                parts = re.split(rb"\n@(\d+)<", b"\n" + data)
+                for number, text in zip(parts[1::2], parts[2::2]):
+                    if int(number) < len(exprs):
+                        found[exprs[int(number)]] = text[:-1] if text.endswith(b">") else text
+        return found
+
+
+def compare(tap, name, askers, exprs, request, body, show):
+    """Asks both; one line of TAP for each hundred, with the differences."""
+    ours, theirs = askers
+    refused = [a.refused(exprs) for a in askers]
+    live = [e for e in exprs if e not in refused[0] and e not in refused[1]]
+    got = [a.values(live, request, body) for a in askers]
+    explained = different = 0
+    details = []
+    for e in exprs:
+        if (e in refused[0]) == (e in refused[1]) and \
+           got[0].get(e) == got[1].get(e):
+            continue
+        if any(re.search(pattern, e) for pattern, _ in EXPLAINED):
+            explained += 1
+            continue
+        different += 1
+        details.append("%s\n  ours      %s\n  reference %s" % (
+            e, *("refused" if e in refused[i] else repr(got[i].get(e)) for i in (0, 1))))
+    if show:
+        print("\n".join(details))
+    tap.ok(not different, "%s: %d expressions, %d refused by both, %d explained" % (
+        name, len(exprs), len(refused[0] & refused[1]), explained), "\n".join(details))
+
+
+def main():
+    args = lib.arguments(__doc__, ("reference", REFERENCE, "the program to compare with"),
+                         ("seed", 1, "of the generator"), ("count", 1500, "chains of converters"),
+                         ("list", False, "print the differences in full"))
+    tap = lib.Tap()
+    if not os.access(args.reference, os.X_OK) or lib.is_reference(args.program):
+        tap.skip("expressions of both programs", "no reference program to compare with")
+        tap.done()
+    rng = random.Random(args.seed)
+    exprs, fetches, missing = make_expressions(args.program, args.reference, rng, args.count)
+    askers = Asker(args.program), Asker(args.reference)
+    print("# fetches not compared, for this program has them not: %s" % " ".join(missing))
+    for n in range(0, len(exprs), 1000):
+        compare(tap, "converters from %d" % n, askers, exprs[n:n + 1000], REQUESTS[0], "",
+                args.list)
+    for n, (request, body) in enumerate(zip(REQUESTS, BODIES)):
+        compare(tap, "fetches of request %d" % n, askers, fetches, request, body, args.list)
+    tap.ok(len(exprs) + len(REQUESTS) * len(fetches) >= 5000, "5,000 expressions at least: %d" %
+           (len(exprs) + len(REQUESTS) * len(fetches)))
+    tap.done()
+
+
+if __name__ == "__main__":
+    lib.guarded(main)
