@@ -18,6 +18,7 @@
 #include "net/socket.h"
 #include "listen_priv.h"
 #include "stream_priv.h"
+#include "tls/tls.h"
 
 /* Limits and totals of the process: touched once per connection, not per request. */
 static struct {
@@ -188,6 +189,8 @@ static bool may_accept(void *owner, unsigned *wait_ms)
 		*wait_ms = rate_set_wait_ms(&conn_rate, rate_max(&limits.maxconnrate));
 	if (!*wait_ms && rate_max(&limits.maxsessrate))
 		*wait_ms = rate_set_wait_ms(&conn_rate, rate_max(&limits.maxsessrate));
+	if (!*wait_ms && tls_bind_is_on(bind_slots(l->bind)))
+		*wait_ms = tls_accept_wait_ms();
 	if (*wait_ms)
 		return false;
 	if (take_place(l))

@@ -352,6 +352,21 @@ static bool load_closed(struct tls_cert *c, char *text, size_t len, struct tls_c
 	return false;
 }
 
+/* Has handshakes show the OCSP answer. False: it is not one for this certificate, and forgotten. */
+static bool staple(struct tls_cert *c, char *why, size_t size)
+{
+	time_t expires;
+	const char *error = tls_ocsp_check(c, c->ocsp, c->ocsp_len, &expires);
+
+	if (!error && tls_staple_set(c->leaf, c->ocsp, c->ocsp_len, expires))
+		return true;
+	snprintf(why, size, "%s.", error ? error : "out of memory");
+	free(c->ocsp);
+	c->ocsp = NULL;
+	c->ocsp_len = 0;
+	return false;
+}
+
 struct tls_cert *tls_cert_load(struct tls_cert_files *f, bool at_once, char *why, size_t size)
 {
 	struct tls_cert *c = calloc(1, sizeof(*c));
@@ -380,7 +395,7 @@ struct tls_cert *tls_cert_load(struct tls_cert_files *f, bool at_once, char *why
 	}
 	load_extras(c, f);
 	if (c->ocsp_len && tls_cert_open(c))
-		tls_staple_set(c->leaf, c->ocsp, c->ocsp_len);
+		staple(c, why, size);
 	return c;
 }
 
@@ -509,9 +524,10 @@ struct tls_cert *tls_cert_change(const struct tls_cert *old, enum tls_part part,
 	}
 	ERR_clear_error();
 	if (change_part(c, part, text)) {
-		if (c->leaf && c->ocsp_len)
-			tls_staple_set(c->leaf, c->ocsp, c->ocsp_len);
-		return c;
+		if (!c->leaf || !c->ocsp_len || part != TLS_PART_OCSP || staple(c, why, size))
+			return c;
+		tls_cert_drop(&c);
+		return NULL;
 	}
 	snprintf(why, size, "unable to load certificate from file '%s': %s.", name, tls_reason());
 	tls_cert_drop(&c);

@@ -320,7 +320,47 @@ static enum ctl_step dump_cert(struct ctl_request *rq)
 	return CTL_DONE;
 }
 
+/* Staples an answer to the certificate that it is about, whichever that is. */
+static void staple(struct ctl_request *rq, struct slice text)
+{
+	char why[512] = "";
+	unsigned dots;
+
+	for (struct tls_entry *e = tls_store_first(store()); e; e = tls_store_next(e)) {
+		struct tls_cert *old = e->cert, *c;
+
+		c = old ? tls_cert_change(old, TLS_PART_OCSP, text, e->name, why, sizeof(why))
+			: NULL;
+		if (!c)
+			continue;
+		e->cert = c;
+		tls_ctl_apply(e, &dots, why, sizeof(why));
+		tls_cert_drop(&old);
+		ctl_say(rq, "OCSP Response updated!");
+		return;
+	}
+	ctl_error(rq, "%s", *why ? why : "OCSP single response: certificate unknown");
+}
+
+static enum ctl_step set_ocsp(struct ctl_request *rq)
+{
+	struct slice text = rq->payload;
+
+	if (!text.ptr && rq->words[rq->at])
+		text = slice_of(rq->words[rq->at]);
+	if (!text.ptr) {
+		ctl_error(rq, "'set ssl ocsp-response' expects response in base64 encoding.");
+		return CTL_DONE;
+	}
+	tls_store_lock();
+	staple(rq, text);
+	tls_store_unlock();
+	return CTL_DONE;
+}
+
 static const struct ctl_command commands[] = {
+	{ .words = "set ssl ocsp-response", .level = CTL_ADMIN, .syntax = "<response> | <payload>",
+	  .help = "staple another answer of an authority", .run = set_ocsp },
 	{ .words = "show ssl cert", .level = CTL_OPERATOR, .syntax = "[<certfile>]",
 	  .help = "list certificates, or tell all of one", .run = show_cert },
 	{ .words = "set ssl cert", .level = CTL_ADMIN, .syntax = "<certfile> <payload>",

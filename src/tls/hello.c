@@ -5,6 +5,7 @@
 #include <openssl/ssl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include "base/bug.h"
 #include "base/hash.h"
 #include "tls_priv.h"
@@ -191,6 +192,7 @@ int tls_hello_callback(SSL *ssl, int *alert, void *arg)
 /* --- stapling --------------------------------------------------------------------------------- */
 
 struct staple {
+	time_t expires;
 	int len;
 	unsigned char bytes[];
 };
@@ -209,12 +211,13 @@ bool tls_hello_init(void)
 	return staple_index >= 0;
 }
 
-bool tls_staple_set(X509 *leaf, const unsigned char *der, size_t len)
+bool tls_staple_set(X509 *leaf, const unsigned char *der, size_t len, time_t expires)
 {
 	struct staple *s = malloc(sizeof(*s) + len);
 
 	if (!s)
 		return false;
+	s->expires = expires;
 	s->len = (int)len;
 	memcpy(s->bytes, der, len);
 	free(X509_get_ex_data(leaf, staple_index));
@@ -225,7 +228,8 @@ int tls_status_callback(SSL *ssl, void *arg)
 {
 	X509 *leaf = SSL_get_certificate(ssl);
 	const struct staple *s = leaf ? X509_get_ex_data(leaf, staple_index) : NULL;
-	unsigned char *copy = s ? OPENSSL_memdup(s->bytes, (size_t)s->len) : NULL;
+	bool good = s && time(NULL) < s->expires;
+	unsigned char *copy = good ? OPENSSL_memdup(s->bytes, (size_t)s->len) : NULL;
 
 	if (!copy)
 		return SSL_TLSEXT_ERR_NOACK;

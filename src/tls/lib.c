@@ -149,6 +149,19 @@ void tls_set_limits(int64_t connections, int64_t rate)
 	limits.rate = rate;
 }
 
+/* How soon a full process looks whether a connection has gone. */
+#define FULL_WAIT_MS 20
+
+unsigned tls_accept_wait_ms(void)
+{
+	if (limits.connections &&
+	    __atomic_load_n(&limits.open, __ATOMIC_RELAXED) >= (uint64_t)limits.connections)
+		return FULL_WAIT_MS;
+	if (limits.rate && rate_read(&front_rate.rate) >= limits.rate)
+		return (unsigned)(1000 / limits.rate) + 1;
+	return 0;
+}
+
 bool tls_count_open(struct tls_conn *t)
 {
 	bool back = t->flags & TLS_FL_BACK;

@@ -189,6 +189,7 @@ struct tls_entry *tls_store_load(struct config *cfg, const char *name,
 	c = tls_cert_load(&f, s->loaded++ < OPENED_AT_ONCE, why, size);
 	if (!c)
 		return NULL;
+	*why = 0; /* an OCSP answer that cannot be used is left out */
 	if (tls_global_of(cfg)->chains)
 		tls_chains_complete(tls_global_of(cfg)->chains, c);
 	e = tls_store_add(s, name, c);

@@ -20,6 +20,11 @@ bool tls_accept(struct conn *c, struct slot_area *bind)
 	return false;
 }
 
+unsigned tls_accept_wait_ms(void)
+{
+	return 0;
+}
+
 bool tls_handshake_step(struct conn *c)
 {
 	return true;

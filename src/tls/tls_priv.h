@@ -328,8 +328,11 @@ struct tls_capture {
 /* Callback of OpenSSL for the ClientHello; looks at tls_now(). */
 int tls_hello_callback(SSL *ssl, int *alert, void *arg);
 
-/* Stapled answers live with the leaf that they are about. False: no memory. */
-bool tls_staple_set(X509 *leaf, const unsigned char *der, size_t len);
+/* Stapled answers live with the leaf that they are about, and end at <expires>. False: no memory. */
+bool tls_staple_set(X509 *leaf, const unsigned char *der, size_t len, time_t expires);
+/* May this answer be stapled to <c>, which is open (ocsp.c)? NULL: yes, until *expires; else why not. */
+const char *tls_ocsp_check(const struct tls_cert *c, const unsigned char *der, size_t len,
+			   time_t *expires);
 int tls_status_callback(SSL *ssl, void *arg);
 bool tls_hello_init(void);
 

@@ -32,7 +32,7 @@ int tls_verify_callback(int ok, X509_STORE_CTX *ctx)
 	} else if (!t->peer_error) {
 		t->peer_error = (uint8_t)error;
 	}
-	if (!is_ignored(t->bind, error, depth > 0))
+	if (!t->bind || !is_ignored(t->bind, error, depth > 0))
 		return 0;
 	ERR_clear_error();
 	return 1;

@@ -240,6 +240,34 @@ def many(tap, program, count):
                p.stdout.decode())
 
 
+def limits(tap, program):
+    """maxsslconn: the third client waits in the kernel's queue until one leaves."""
+    port = lib.ports(1)[0]
+    conf = "\tmaxsslconn 2\n" + CONF.split("frontend")[0] + (
+        "frontend fe\n\tbind 127.0.0.1:%d ssl crt %s/a.pem\n\thttp-request return status 200\n" % (
+            port, CERTS))
+    with lib.Proxy(program, conf) as proxy:
+        c = context()
+        conns = [c.wrap_socket(lib.connect(port), server_hostname="a.example.com")
+                 for _ in range(2)]
+        waiting = lib.connect(port)
+        waiting.sendall(hello())
+        waiting.settimeout(0.3)
+        try:
+            early = waiting.recv(1)
+        except socket.timeout:
+            early = None
+        tap.eq(early, None, "a third connection waits for maxsslconn 2")
+        conns[0].close()
+        waiting.settimeout(lib.PATIENCE)
+        if lib.is_reference(program):
+            tap.skip("and is served when one has left", "there it waits longer")
+        else:
+            tap.eq(waiting.recv(1), b"\x16", "and is served when one has left")
+        tap.eq(proxy.info()["MaxSslConns"], "2", "show info tells the limit")
+        waiting.close()
+
+
 def main():
     args = lib.arguments(__doc__, ("rounds", 100, "how often a certificate is replaced"))
     tap = lib.Tap()
@@ -252,6 +280,7 @@ def main():
         replaced(tap, proxy, ports, args.rounds, sanitized)
         idle(tap, proxy, ports, 200, sanitized)
     many(tap, args.program, 150)
+    limits(tap, args.program)
     tap.done()
 
 
