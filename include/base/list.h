@@ -73,16 +73,23 @@ static inline void list_splice(struct list *to, struct list *from)
 #define list_first(head, type, member) list_entry((head)->next, type, member)
 #define list_last(head, type, member) list_entry((head)->prev, type, member)
 
+/* The link of a member. What is no member, but made of the head, is not looked at through its type,
+ * whose alignment it may not have.
+ */
+#define list_link(it, member) \
+	((struct list *)((char *)(it) + offsetof(__typeof__(*(it)), member)))
+
 /* The body must not remove <it>. */
 #define list_for_each(it, head, member) \
-	for (it = list_entry((head)->next, __typeof__(*it), member); &it->member != (head); \
-	     it = list_entry(it->member.next, __typeof__(*it), member))
+	for (it = list_entry((head)->next, __typeof__(*it), member); \
+	     list_link(it, member) != (head); \
+	     it = list_entry(list_link(it, member)->next, __typeof__(*it), member))
 
 /* The body may remove or free <it>, not <tmp>. */
 #define list_for_each_safe(it, tmp, head, member) \
 	for (it = list_entry((head)->next, __typeof__(*it), member), \
-	    tmp = list_entry(it->member.next, __typeof__(*it), member); \
-	     &it->member != (head); \
-	     it = tmp, tmp = list_entry(tmp->member.next, __typeof__(*it), member))
+	    tmp = list_entry(list_link(it, member)->next, __typeof__(*it), member); \
+	     list_link(it, member) != (head); \
+	     it = tmp, tmp = list_entry(list_link(tmp, member)->next, __typeof__(*it), member))
 
 #endif

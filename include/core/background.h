@@ -5,6 +5,7 @@
  *          reads files for milliseconds (a new configuration) must not hold connections.
  * The work: may allocate, read files and post messages. It has no loop: descriptors, timers and
  *          tasks are not for it, nor is anything that another thread owns.
+ *          Works that are asked for at the same time are done one after the other.
  * Owns   : nothing of <ctx>.
  * Threads: asked by a thread that runs a loop, or by thread 0 before the loops.
  */

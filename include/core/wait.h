@@ -22,5 +22,7 @@ struct wait_condition {
 
 /* Makes <c> known (there is one for now); it must live on. At start-up. */
 void wait_set_condition(const struct wait_condition *c);
+/* The one that is known, or NULL. */
+const struct wait_condition *wait_get_condition(void);
 
 #endif

@@ -41,6 +41,8 @@ struct balance_algorithm {
 	/* The server set or a weight has changed: called under the backend's lock. */
 	void (*update)(struct balance *b);
 	struct server *(*pick)(struct balance *b, const struct balance_pick_args *args);
+	/* A request of this thread has taken <ns> on <srv>; may be NULL. */
+	void (*observe)(struct balance *b, const struct server *srv, uint64_t ns);
 	/* This thread's group now has <count> requests on <srv>; may be NULL. */
 	void (*load)(struct balance *b, struct server *srv, unsigned count);
 };
@@ -61,6 +63,8 @@ unsigned balance_usable_count(const struct proxy *be);
 /* Sum of effective weights in use, in units of the user's weights (CSV column weight). */
 unsigned balance_total_weight(const struct proxy *be);
 
+/* A request has waited <ns> for <srv>'s answer, or for nothing. On the request's thread. */
+void balance_observe(const struct server *srv, uint64_t ns);
 /* The next two are called by server.c and queue.c only. */
 void balance_update(struct proxy *be);
 void balance_load(struct server *srv, unsigned count);

@@ -222,10 +222,11 @@ bool check_set_address(struct server *srv, bool agent, const char *addr, const c
 		       char *message, size_t size);
 bool check_set_send(struct server *srv, const char *text);
 
+/* Does the configuration allow to start programs (insecure-fork-wanted)? */
+bool checks_may_fork(const struct config *cfg);
+
 /* --- life ----------------------------------------------------------------------------------- */
 
-/* insecure-fork-wanted was given: no warning about checks by programs. Before the check phase. */
-void checks_allow_programs(const struct config *cfg);
 /* The name of this node in `http-check send-state`, borrowed; NULL: the host's. */
 void checks_set_node(const struct config *cfg, const char *name);
 /* Checks of a server that was added to the live generation, and of one that is removed from it;

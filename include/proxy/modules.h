@@ -7,6 +7,7 @@
 
 extern const struct module mod_balance;       /* balance, hash-type; its check hook comes first */
 extern const struct module mod_proxy;         /* sections, plain keywords, check hook */
+extern const struct module mod_state_file;    /* server-state-file: states kept across restarts */
 extern const struct module mod_proxy_options; /* option ... */
 extern const struct module mod_bind;          /* bind lines */
 extern const struct module mod_server;        /* server lines */

@@ -77,6 +77,10 @@ void sessions_kill_thread(void);
  * or are asked to leave when it has no place for them; others do so at their next request.
  */
 void sessions_follow_thread(void);
+/* Ends the streams of the calling thread that are of generation <number> or of an older one, unless
+ * it is the live one.
+ */
+void streams_kill_older_thread(unsigned number);
 /* The same for idle connections to servers: those to a server that it has too are kept. */
 void server_conns_follow_thread(void);
 /* Asks client connections of the calling thread to go (soft stop), the idle ones at once: one of

@@ -43,8 +43,6 @@ static const struct {
 	{ "h1-case-adjust-file", CONF_GLOBAL, "adjusting the case of header names" },
 	{ "http-err-codes", CONF_GLOBAL, "counters of errors chosen by status" },
 	{ "http-fail-codes", CONF_GLOBAL, "counters of errors chosen by status" },
-	{ "server-state-base", CONF_GLOBAL, "states kept across restarts" },
-	{ "server-state-file", CONF_GLOBAL, "states kept across restarts" },
 	{ "stats-file", CONF_GLOBAL, "counters kept across restarts" },
 	{ "tune.comp.maxlevel", CONF_GLOBAL, "compression" },
 	{ "maxcomprate", CONF_GLOBAL, "compression" },

@@ -23,6 +23,8 @@ struct job {
 	void *ctx;
 };
 
+/* Held by who works: one at a time, for all have the same number. */
+static pthread_mutex_t work_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t jobs_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct job *jobs; /* those that were not joined */
 
@@ -67,9 +69,11 @@ static void *job_main(void *arg)
 	thread_id = thread_count() < THREADS_MAX ? thread_count() : THREADS_MAX - 1;
 	thread_group_is_single = false;
 	clock_refresh();
+	pthread_mutex_lock(&work_lock);
 	j->work(j->ctx);
 	block_queue_trim_thread();
 	pool_trim_thread();
+	pthread_mutex_unlock(&work_lock);
 	mailbox_post(j->home, &j->message);
 	return NULL;
 }

@@ -465,13 +465,6 @@ struct ctl_waiter {
 
 #define WAIT_STEP_MS 50 /* how often a condition is looked at */
 
-static const struct wait_condition *condition;
-
-void wait_set_condition(const struct wait_condition *c)
-{
-	condition = c;
-}
-
 static void waiter_fire(struct timer *timer)
 {
 	ctl_session_resume(container_of(timer, struct ctl_waiter, timer)->session);
@@ -492,7 +485,7 @@ static enum ctl_step wait_look(struct ctl_request *rq, struct ctl_waiter *waiter
 {
 	const char *error;
 
-	switch (condition->test(rq->words[rq->at + 2], &error)) {
+	switch (wait_get_condition()->test(rq->words[rq->at + 2], &error)) {
 	case WAIT_DONE:
 		ctl_say(rq, "Done.");
 		return CTL_DONE;
@@ -549,6 +542,7 @@ static enum ctl_step wait_begin(struct ctl_request *rq, uint64_t ms)
 static enum ctl_step run_wait(struct ctl_request *rq)
 {
 	const char *word = rq->words[rq->at], *what = word ? rq->words[rq->at + 1] : NULL;
+	const struct wait_condition *condition = wait_get_condition();
 	struct ctl_waiter *waiter = rq->state;
 	uint64_t ms;
 

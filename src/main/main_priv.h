@@ -69,7 +69,8 @@ struct main_options {
 	int old_pid_signal;          /* SIGUSR1 or SIGTERM, 0 none */
 	bool master;                 /* -W, -Ws */
 	bool master_notifies;        /* -Ws */
-	const char *master_socket;   /* -S */
+	const char **master_sockets; /* -S; owned array, ends with NULL */
+	int master_socket_count;
 	const char *ask_path, *ask_command; /* --ask */
 	const char *donor;           /* -x: path of the old process's Runtime API */
 };
@@ -113,7 +114,7 @@ void vocabulary_dump(const struct module *const *modules, FILE *out);
 
 /* --- settings.c : global keywords of this floor */
 struct main_settings {
-	bool daemon, quiet, zero_warning, set_dumpable, insecure_setuid, insecure_fork;
+	bool daemon, quiet, zero_warning, set_dumpable, insecure_setuid;
 	bool strict_limits, no_splice, no_reuseport;
 	bool reject_privileged;       /* harden.reject-privileged-ports.tcp */
 	uint64_t caps;                /* setcap: bits by numbers */

@@ -69,6 +69,8 @@ void options_fini(struct main_options *o)
 {
 	free(o->sources);
 	free(o->old_pids);
+	free(o->master_sockets);
+	o->master_sockets = NULL;
 	free(o->headers);
 	o->sources = NULL;
 	o->old_pids = NULL;
@@ -221,7 +223,7 @@ static bool take_valued(struct args *a, const char *word, bool *known)
 		int64_t *number;
 	} valued[] = {
 		{ "-C", &a->o->chdir, NULL }, { "-p", &a->o->pidfile, NULL },
-		{ "-S", &a->o->master_socket, NULL }, { "-x", &a->o->donor, NULL },
+		{ "-x", &a->o->donor, NULL },
 		{ "-L", &a->o->localpeer, NULL }, { "-cc", &a->o->condition, NULL },
 		{ "--help-keyword", &a->o->help_keyword, NULL },
 		{ "--explain", &a->o->explain, NULL }, { "--src", &a->o->explain_src, NULL },
@@ -289,6 +291,12 @@ static enum options_result take_option(struct args *a, const char *word)
 		a->o->headers[a->o->header_count] = take_value(a);
 		return a->o->headers[a->o->header_count++] ? OPTIONS_OK : OPTIONS_USAGE;
 	}
+	if (strcmp(word, "-S") == 0) {
+		const char *bind = take_value(a);
+
+		a->o->master_sockets[a->o->master_socket_count++] = bind;
+		return bind ? OPTIONS_OK : OPTIONS_USAGE;
+	}
 	if (strcmp(word, "--ask") == 0) {
 		a->o->ask_path = take_value(a);
 		a->o->ask_command = take_value(a);
@@ -317,8 +325,9 @@ enum options_result options_parse(struct main_options *o, int argc, char **argv)
 	o->program = argc > 0 ? base_name(argv[0]) : "haproxy";
 	o->sources = calloc((size_t)argc + 1, sizeof(*o->sources));
 	o->old_pids = calloc((size_t)argc + 1, sizeof(*o->old_pids));
+	o->master_sockets = calloc((size_t)argc + 1, sizeof(*o->master_sockets));
 	o->headers = calloc((size_t)argc + 1, sizeof(*o->headers));
-	if (!o->sources || !o->old_pids || !o->headers) {
+	if (!o->sources || !o->old_pids || !o->master_sockets || !o->headers) {
 		MAIN_ALERT("out of memory while reading the command line.");
 		return OPTIONS_ERROR;
 	}
@@ -333,7 +342,7 @@ enum options_result options_parse(struct main_options *o, int argc, char **argv)
 		r = word[0] == '-' ? take_option(&a, word) : OPTIONS_USAGE;
 	}
 	o->master |= o->master_notifies;
-	if (r == OPTIONS_OK && o->master_socket && !o->master) {
+	if (r == OPTIONS_OK && o->master_socket_count && !o->master) {
 		MAIN_ALERT("a master CLI socket was defined, but master-worker mode (-W) is not "
 			   "enabled.");
 		r = OPTIONS_ERROR;

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/file.h"
+#include "proxy/check.h"
 #include "main_priv.h"
 
 void process_tell_old(const struct main_options *o, int sig)
@@ -149,19 +150,22 @@ static bool change_ids(const struct main_settings *set, const struct main_option
 	return true;
 }
 
-static void set_process_flags(const struct main_settings *set, const struct main_options *o)
+static void set_process_flags(const struct config *cfg, const struct main_options *o)
 {
+	const struct main_settings *set = settings_of(cfg);
+
 	if (set->set_dumpable)
 		prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
 	if (!set->insecure_setuid)
 		prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	if (!set->insecure_fork && !o->may_fork)
+	if (!checks_may_fork(cfg) && !o->may_fork)
 		rights_forbid_programs();
 }
 
 /* The part of it that is a lonely process's: under a master, that one has done it. */
-static bool settle_alone(const struct main_settings *set, const struct main_options *o)
+static bool settle_alone(const struct config *cfg, const struct main_options *o)
 {
+	const struct main_settings *set = settings_of(cfg);
 	bool failed = false, background = (o->daemon || set->daemon) && !o->foreground;
 	int pid_fd = process_open_pid_file(set, o, &failed);
 	int null_fd = background ? open("/dev/null", O_RDWR | O_CLOEXEC) : -1;
@@ -179,7 +183,7 @@ static bool settle_alone(const struct main_settings *set, const struct main_opti
 	process_tell_old(o, o->old_pid_signal);
 	if (!change_ids(set, o))
 		return false;
-	set_process_flags(set, o);
+	set_process_flags(cfg, o);
 	leave_terminal(null_fd);
 	process_say_ready(parent);
 	return true;
@@ -190,13 +194,13 @@ bool process_settle(struct config *cfg, const struct main_options *o)
 	const struct main_settings *set = settings_of(cfg);
 
 	if (!worker_has_master())
-		return settle_alone(set, o);
+		return settle_alone(cfg, o);
 	if (!change_root(set, o))
 		return false;
 	if (worker_is_first())
 		process_tell_old(o, o->old_pid_signal);
 	if (!change_ids(set, o))
 		return false;
-	set_process_flags(set, o);
+	set_process_flags(cfg, o);
 	return true;
 }

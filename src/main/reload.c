@@ -21,6 +21,7 @@
 #include "base/strbuf.h"
 #include "core/background.h"
 #include "core/mailbox.h"
+#include "core/task.h"
 #include "core/thread.h"
 #include "proxy/check.h"
 #include "proxy/proxy.h"
@@ -158,6 +159,70 @@ static void reload_end(enum reload_result result)
 	waiter_tell(w, result);
 }
 
+/* --- old generations ------------------------------------------------------------------------- */
+
+/* hard-stop-after bounds the life of a generation that was replaced, as it does a stop. */
+struct sentence {
+	struct sentence *next;
+	unsigned generation;
+	uint64_t at_ms;
+};
+
+static struct sentence *sentences; /* of thread 0; the one that is due first is the first */
+static struct task *executioner;   /* of thread 0 */
+
+static void kill_thread(void *ctx)
+{
+	streams_kill_older_thread((unsigned)(uintptr_t)ctx);
+}
+
+static void on_due(struct task *t, void *ctx, unsigned why)
+{
+	while (sentences && sentences->at_ms <= clock_now_ms()) {
+		struct sentence *s = sentences;
+
+		sentences = s->next;
+		thread_call_all(kill_thread, NULL, (void *)(uintptr_t)s->generation);
+		free(s);
+	}
+	if (sentences)
+		task_schedule(t, sentences->at_ms);
+}
+
+/* Without memory it may live on. */
+static void limit_life(const struct config *prev)
+{
+	int64_t ms = settings_of(prev)->hard_stop_ms;
+	struct sentence *s = ms > 0 ? calloc(1, sizeof(*s)) : NULL, **at = &sentences;
+
+	if (s && !executioner)
+		executioner = task_new(on_due, NULL);
+	if (!s || !executioner) {
+		free(s);
+		return;
+	}
+	s->generation = prev->generation;
+	s->at_ms = clock_now_ms() + (uint64_t)ms;
+	while (*at && (*at)->at_ms <= s->at_ms)
+		at = &(*at)->next;
+	s->next = *at;
+	*at = s;
+	task_schedule(executioner, sentences->at_ms);
+}
+
+static void reload_thread_fini(void)
+{
+	if (thread_id)
+		return;
+	task_free(&executioner);
+	while (sentences) {
+		struct sentence *s = sentences;
+
+		sentences = s->next;
+		free(s);
+	}
+}
+
 /* --- switching ------------------------------------------------------------------------------- */
 
 static void tour_thread(void *ctx)
@@ -186,6 +251,7 @@ static void tour_over(void *ctx)
 		tour_begin();
 		return;
 	}
+	limit_life(reload.prev);
 	config_drop(&reload.prev);
 	reload_end(RELOAD_DONE);
 }
@@ -332,4 +398,5 @@ void reload_fini(void)
 	free(reload.waiter);
 }
 
-const struct module mod_reload = { .name = "reload", .slots = slots, .start = existing_start };
+const struct module mod_reload = { .name = "reload", .slots = slots, .start = existing_start,
+				   .thread_fini = reload_thread_fini };

@@ -82,7 +82,7 @@ static bool is_live(const struct conf_keyword *k)
 {
 	static const char *const names[] = {
 		"quiet", "zero-warning", "node", "maxconn", "maxconnrate", "maxsessrate",
-		"hard-stop-after", "grace", "insecure-fork-wanted",
+		"hard-stop-after", "grace",
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)

@@ -225,7 +225,6 @@ static const struct conf_keyword keywords[] = {
 	{ GLOBAL("set-dumpable"), .flags = CONF_CAN_NO, .max_args = 1, .parse = parse_set_dumpable,
 	  .syntax = "[ on | off ]", .help = "allow core dumps although rights were dropped" },
 	NO_SWITCH("insecure-setuid-wanted", insecure_setuid, "allow programs to gain rights"),
-	NO_SWITCH("insecure-fork-wanted", insecure_fork, "allow programs to be started"),
 	{ GLOBAL("setcap"), .min_args = 1, .max_args = 1, .parse = parse_setcap,
 	  .syntax = "<name>[,<name>...]", .help = "capabilities to keep without being root" },
 	{ GLOBAL("harden.reject-privileged-ports.tcp"), .min_args = 1, .max_args = 1,
@@ -315,8 +314,6 @@ static struct slot *const slots[] = { &settings_slot, NULL };
 
 static void settings_check(struct config *cfg, struct diag_list *diags)
 {
-	if (settings_of(cfg)->insecure_fork)
-		checks_allow_programs(cfg);
 	checks_set_node(cfg, settings_of(cfg)->node);
 }
 

@@ -6,6 +6,7 @@
  */
 #include <fcntl.h>
 #include <string.h>
+#include <sys/un.h>
 #include <unistd.h>
 #include "base/addr.h"
 #include "net/ctl_socket.h"
@@ -254,6 +255,51 @@ int stats_socket_listen(const struct config *cfg, unsigned n, enum ctl_level *le
 	return -1;
 }
 
+/* --- show cli sockets ------------------------------------------------------------------------- */
+
+static void put_socket(struct strbuf *out, const struct stats_socket *s)
+{
+	static const char *const levels[] = {
+		[CTL_USER] = "user", [CTL_OPERATOR] = "operator", [CTL_ADMIN] = "admin",
+	};
+	const struct sockaddr_un *un = (const struct sockaddr_un *)&s->address->address;
+	struct addr a = addr_from_sockaddr(&s->address->address, s->address->address_len);
+	char ip[ADDR_IP_MAX];
+
+	if (addr_is_inet(&a)) {
+		addr_put_ip(&a, ip, sizeof(ip));
+		strbuf_printf(out, a.family == ADDR_INET ? "ipv4@%s:%u" : "ipv6@[%s]:%u", ip,
+			      a.port);
+	} else if (s->address->inherited_fd >= 0) {
+		strbuf_printf(out, "sockpair@%d", s->address->inherited_fd);
+	} else {
+		strbuf_printf(out, "%s@%.107s", un->sun_path[0] ? "unix" : "abns",
+			      un->sun_path + !un->sun_path[0]);
+	}
+	strbuf_printf(out, " %s all\n", levels[level_of(s->bind)]);
+}
+
+/* The master has none of these. */
+static enum ctl_step show_sockets(struct ctl_request *rq)
+{
+	struct stats_socket *s;
+
+	if (!generation_current())
+		return CTL_DONE;
+	strbuf_add_str(rq->out, "# socket lvl processes\n");
+	list_for_each(s, sockets_of(generation_current()), link)
+		put_socket(rq->out, s);
+	return CTL_DONE;
+}
+
+static const struct ctl_command commands[] = {
+	{ .words = "show cli sockets", .flags = CTL_ANYWHERE, .run = show_sockets,
+	  .help = "list the sockets of the Runtime API" },
+	{ 0 }
+};
+
+/* --- life ------------------------------------------------------------------------------------- */
+
 void stats_sockets_start_thread(struct config *cfg)
 {
 	struct stats_socket *s;
@@ -282,6 +328,6 @@ void stats_sockets_close(struct config *cfg)
 }
 
 const struct module mod_stats_socket = {
-	.name = "stats-socket", .keywords = keywords, .slots = slots,
+	.name = "stats-socket", .keywords = keywords, .commands = commands, .slots = slots,
 	.thread_init = ctl_socket_thread_init, .thread_fini = ctl_socket_thread_fini,
 };

@@ -281,8 +281,8 @@ bool stop_install(struct config *cfg)
 	};
 
 	symbol_register(names); /* without room its address is shown */
-	if (settings_of(cfg)->reload_in_process &&
-	    !signal_register(SIGUSR2, reload_on_signal, NULL))
+	if (!signal_register(SIGUSR2, settings_of(cfg)->reload_in_process ? reload_on_signal : NULL,
+			     NULL))
 		return false;
 	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
 		if (!signal_register(table[i].sig, table[i].fn, NULL)) {

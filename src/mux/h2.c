@@ -295,6 +295,7 @@ void h2_set_settings(struct h2_conn *h, const struct mux_settings *settings,
 {
 	h->settings = settings;
 	h->tunes = tunes;
+	h->limits = h->side->is_back ? &tunes->be : &tunes->fe;
 }
 
 struct h2_conn *h2_front_new(struct conn *c, const struct front_user *user, void *owner,

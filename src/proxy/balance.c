@@ -16,7 +16,7 @@
 static const struct balance_algorithm *const algorithms[] = {
 	&balance_roundrobin, &balance_leastconn, &balance_static_rr, &balance_random,
 	&balance_first, &balance_sticky, &balance_source, &balance_uri, &balance_url_param,
-	&balance_hdr, &balance_rdp_cookie, &balance_hash,
+	&balance_hdr, &balance_rdp_cookie, &balance_hash, &balance_peak_ewma,
 };
 
 const struct balance_algorithm *balance_find(const char *name)
@@ -129,6 +129,14 @@ void balance_load(struct server *srv, unsigned count)
 		b->algorithm->load(b, srv, count);
 }
 
+void balance_observe(const struct server *srv, uint64_t ns)
+{
+	struct balance *b = balance_of(srv->proxy);
+
+	if (b && b->algorithm->observe)
+		b->algorithm->observe(b, srv, ns);
+}
+
 /* --- life ----------------------------------------------------------------------------------- */
 
 /* Room for servers that are added at run time, where the algorithm can take them. */
@@ -138,7 +146,7 @@ static unsigned room_for(const struct proxy *be, unsigned count)
 }
 
 /* The entries of <old> (NULL: none) in a table with more room; NULL: no memory. */
-static struct balance *balance_make(struct proxy *be, const struct balance *old, unsigned used)
+static struct balance *balance_make(struct proxy *be, const struct balance *old, unsigned count)
 {
 	struct balance *b = calloc(1, sizeof(*b));
 
@@ -146,18 +154,17 @@ static struct balance *balance_make(struct proxy *be, const struct balance *old,
 		return NULL;
 	b->proxy = be;
 	b->algorithm = be->algorithm ? be->algorithm : &balance_roundrobin;
-	b->count = room_for(be, used);
-	b->used = used;
-	b->entries = calloc(b->count ? b->count : 1, sizeof(*b->entries));
+	b->room = room_for(be, count);
+	b->entries = calloc(b->room ? b->room : 1, sizeof(*b->entries));
 	if (!b->entries) {
 		free(b);
 		return NULL;
 	}
+	for (unsigned i = 0; i < b->room; i++)
+		b->entries[i] = (struct server_balance){ .balance = b, .index = i };
+	b->count = old ? old->count : 0;
 	for (unsigned i = 0; i < b->count; i++) {
-		b->entries[i] = (struct server_balance){ .balance = b, .index = i, .vacant = true };
-		if (!old || i >= old->count || old->entries[i].vacant)
-			continue;
-		b->entries[i].vacant = false;
+		b->entries[i].vacant = old->entries[i].vacant;
 		b->entries[i].server = old->entries[i].server;
 	}
 	return b;
@@ -189,15 +196,13 @@ bool balance_new(struct proxy *be)
 {
 	struct balance *b = balance_make(be, NULL, be->server_count);
 	struct server *srv;
-	unsigned i = 0;
 
 	if (!b)
 		return false;
 	list_for_each(srv, &be->servers, link) {
-		BUG_ON(i >= b->count);
-		b->entries[i].server = srv;
-		b->entries[i].vacant = false;
-		srv->index = i++;
+		BUG_ON(b->count >= b->room);
+		srv->index = b->count;
+		b->entries[b->count++].server = srv;
 	}
 	if (!balance_begin(b))
 		return false;
@@ -229,13 +234,15 @@ static struct server_balance *entry_vacant(struct proxy *be)
 	for (unsigned i = 0; i < b->count; i++)
 		if (b->entries[i].vacant)
 			return &b->entries[i];
-	larger = balance_make(be, b, b->used + 1);
+	if (b->count < b->room)
+		return &b->entries[b->count];
+	larger = balance_make(be, b, b->count + 1);
 	if (!larger || !balance_begin(larger))
 		return NULL;
 	/* who picks uses a table within one turn of its thread */
 	__atomic_store_n(&be->balance, larger, __ATOMIC_RELEASE);
 	thread_call_all(nothing, balance_destroy, b);
-	return &larger->entries[b->count];
+	return &larger->entries[larger->count];
 }
 
 bool balance_add(struct server *srv)
@@ -249,8 +256,8 @@ bool balance_add(struct server *srv)
 		srv->index = e->index;
 		e->vacant = false;
 		__atomic_store_n(&e->server, srv, __ATOMIC_RELEASE);
-		if (e->index >= e->balance->used)
-			e->balance->used = e->index + 1;
+		if (e->index == e->balance->count)
+			__atomic_store_n(&e->balance->count, e->index + 1, __ATOMIC_RELEASE);
 		entries_select(e->balance);
 		e->balance->algorithm->update(e->balance);
 	}

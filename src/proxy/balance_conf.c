@@ -187,6 +187,7 @@ static const struct {
 } algorithms[] = {
 	{ "roundrobin", false, NULL }, { "static-rr", false, NULL },
 	{ "leastconn", false, NULL }, { "first", false, NULL }, { "sticky", false, NULL },
+	{ "peak-ewma", false, NULL },
 	{ "random", true, parse_random }, { "source", false, parse_source },
 	{ "uri", false, parse_uri }, { "url_param", false, parse_url_param },
 	{ "hdr", true, parse_hdr }, { "rdp-cookie", true, parse_rdp_cookie },

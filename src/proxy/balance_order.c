@@ -38,7 +38,7 @@ static bool order_init(struct balance *b)
 
 		b->group[g] = o;
 		if (o)
-			o->tree = tournament_new(b->count);
+			o->tree = tournament_new(b->room);
 		if (!o || !o->tree) {
 			order_fini(b);
 			return false;
@@ -75,7 +75,7 @@ static unsigned order_best(const struct balance *b, const struct order *o,
 /* Each group begins at another server, so that few requests on many groups spread as well. */
 static unsigned group_shift(const struct balance *b, unsigned group)
 {
-	return (unsigned)((uint64_t)group * b->used / thread_group_count());
+	return (unsigned)((uint64_t)group * b->count / thread_group_count());
 }
 
 /* --- leastconn ------------------------------------------------------------------------------ */
@@ -114,15 +114,10 @@ static void leastconn_update(struct balance *b)
 
 		for (unsigned n = 0; n < b->count; n++) {
 			unsigned i = (n + shift) % b->count;
-			const struct server_state *st;
+			const struct server_state *st = b->entries[i].server->state;
 			bool use = balance_entry_weight(&b->entries[i]) > 0;
-			uint64_t count;
-
-			if (!b->entries[i].server)
-				continue;
-			st = b->entries[i].server->state;
-			count = __atomic_load_n(counter_at(&st->counters, g, CNT_SESS_CUR),
-						__ATOMIC_RELAXED);
+			uint64_t count = __atomic_load_n(counter_at(&st->counters, g, CNT_SESS_CUR),
+							 __ATOMIC_RELAXED);
 			leastconn_place(b, o, i, (unsigned)count);
 			if (use != tournament_is_used(o->tree, i))
 				tournament_use(o->tree, i, use);

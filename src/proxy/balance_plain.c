@@ -22,12 +22,12 @@ struct sums {
 	uint32_t sums[]; /* atomic */
 };
 
-static bool random_init(struct balance *b)
+bool balance_sums_init(struct balance *b)
 {
 	unsigned size = 1;
 	struct sums *s;
 
-	while (size < b->count)
+	while (size < b->room)
 		size *= 2;
 	s = balance_lines_alloc(sizeof(*s) + 2 * (size_t)size * sizeof(s->sums[0]));
 	if (s)
@@ -36,7 +36,7 @@ static bool random_init(struct balance *b)
 	return s != NULL;
 }
 
-static void random_fini(struct balance *b)
+void balance_sums_fini(struct balance *b)
 {
 	free(b->data);
 	b->data = NULL;
@@ -45,7 +45,7 @@ static void random_fini(struct balance *b)
 /* Readers may see old and new sums at once: the worst is a draw that lands on a server which is
  * not in use, and is repeated.
  */
-static void random_update(struct balance *b)
+void balance_sums_update(struct balance *b)
 {
 	struct sums *s = b->data;
 
@@ -71,8 +71,9 @@ static uint64_t random_next(void)
 	return z ^ z >> 31;
 }
 
-static unsigned sums_draw(const struct sums *s)
+unsigned balance_sums_draw(const struct balance *b)
 {
+	const struct sums *s = b->data;
 	uint32_t total = __atomic_load_n(&s->sums[1], __ATOMIC_RELAXED);
 	uint32_t point = total ? (uint32_t)((random_next() >> 32) * total >> 32) : 0;
 	unsigned n = 1;
@@ -123,7 +124,7 @@ static struct server *random_pick(struct balance *b, const struct balance_pick_a
 	if (!__atomic_load_n(&b->in_use, __ATOMIC_RELAXED))
 		return NULL;
 	while (draws--) {
-		unsigned i = sums_draw(b->data);
+		unsigned i = balance_sums_draw(b);
 		const struct server_balance *e = &b->entries[i];
 
 		if (i >= b->count || !balance_entry_fits(e, args->avoid) ||
@@ -139,28 +140,25 @@ static struct server *random_pick(struct balance *b, const struct balance_pick_a
 const struct balance_algorithm balance_random = {
 	.name = "random",
 	.dynamic_weights = true,
-	.init = random_init,
-	.fini = random_fini,
-	.update = random_update,
+	.init = balance_sums_init,
+	.fini = balance_sums_fini,
+	.update = balance_sums_update,
 	.pick = random_pick,
 };
 
 /* --- first ---------------------------------------------------------------------------------- */
 
-/* Entries in order of the servers' ids; NULL: no memory. */
+/* Entries in order of the servers' ids, those that are not taken yet at the end; NULL: no memory.
+ */
 static uint32_t *first_order(const struct balance *b)
 {
-	uint32_t *order = malloc((b->count ? b->count : 1) * sizeof(*order));
+	uint32_t *order = malloc((b->room ? b->room : 1) * sizeof(*order));
 
-	for (unsigned i = 0; order && i < b->count; i++) {
-		const struct server *srv = b->entries[i].server;
+	for (unsigned i = 0; order && i < b->room; i++) {
 		unsigned at = i;
 
-		while (srv && at > 0) {
-			const struct server *before = b->entries[order[at - 1]].server;
-
-			if (before && before->id <= srv->id)
-				break;
+		while (at > 0 && i < b->count &&
+		       b->entries[order[at - 1]].server->id > b->entries[i].server->id) {
 			order[at] = order[at - 1];
 			at--;
 		}
@@ -188,7 +186,7 @@ static void first_update(struct balance *b)
 
 	if (!next)
 		return;
-	if (memcmp(next, old, b->count * sizeof(*next)) == 0) {
+	if (memcmp(next, old, b->room * sizeof(*next)) == 0) {
 		free(next);
 		return;
 	}
@@ -218,18 +216,20 @@ const struct balance_algorithm balance_first = {
 /* --- sticky --------------------------------------------------------------------------------- */
 
 /* Who came first serves, until it leaves: <since> sorts the servers by the time of their coming. */
+#define NOBODY UINT32_MAX
+
 struct stay {
-	uint32_t first;    /* atomic: entry; count: none */
+	uint32_t first;    /* atomic: entry, or NOBODY */
 	uint64_t tickets;
 	uint64_t since[];  /* per entry, 0: not in use */
 };
 
 static bool sticky_init(struct balance *b)
 {
-	struct stay *s = calloc(1, sizeof(*s) + b->count * sizeof(s->since[0]));
+	struct stay *s = calloc(1, sizeof(*s) + b->room * sizeof(s->since[0]));
 
 	if (s)
-		s->first = b->count;
+		s->first = NOBODY;
 	b->data = s;
 	return s != NULL;
 }
@@ -237,14 +237,14 @@ static bool sticky_init(struct balance *b)
 static void sticky_update(struct balance *b)
 {
 	struct stay *s = b->data;
-	uint32_t first = b->count;
+	uint32_t first = NOBODY;
 
 	for (unsigned i = 0; i < b->count; i++) {
 		if (!balance_entry_weight(&b->entries[i]))
 			s->since[i] = 0;
 		else if (!s->since[i])
 			s->since[i] = ++s->tickets;
-		if (s->since[i] && (first == b->count || s->since[i] < s->since[first]))
+		if (s->since[i] && (first == NOBODY || s->since[i] < s->since[first]))
 			first = i;
 	}
 	__atomic_store_n(&s->first, first, __ATOMIC_RELAXED);
@@ -255,7 +255,7 @@ static struct server *sticky_pick(struct balance *b, const struct balance_pick_a
 	const struct stay *s = b->data;
 	uint32_t first = __atomic_load_n(&s->first, __ATOMIC_RELAXED);
 
-	return first < b->count ? b->entries[first].server : NULL;
+	return first != NOBODY ? b->entries[first].server : NULL;
 }
 
 /* Its server is kept without regard to room: requests wait for it. */
@@ -264,7 +264,7 @@ const struct balance_algorithm balance_sticky = {
 	.dynamic_weights = true,
 	.hashes = true,
 	.init = sticky_init,
-	.fini = random_fini,
+	.fini = balance_sums_fini,
 	.update = sticky_update,
 	.pick = sticky_pick,
 };

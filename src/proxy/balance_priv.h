@@ -21,7 +21,7 @@ struct server_balance {
 	struct balance *balance;
 	unsigned index;
 	unsigned weight;   /* atomic: effective weight; 0: not in use */
-	bool vacant;       /* under the lock: no server, or one that was removed; weight 0 */
+	bool vacant;       /* under the lock: its server was removed; weight 0 */
 	unsigned own;      /* same, as if its kind (active, backup) were in use: under the lock */
 };
 
@@ -29,8 +29,8 @@ struct balance {
 	struct proxy *proxy;
 	const struct balance_algorithm *algorithm;
 	struct server_balance *entries; /* owned */
-	unsigned count;                 /* of entries, vacant ones too */
-	unsigned used;                  /* entries from here on were never taken */
+	unsigned count;                 /* atomic: of entries, vacant ones too: each has a server */
+	unsigned room;                  /* for so many: what algorithms make their data for */
 	/* atomic; of a generation that is not live any more: the server of the live one */
 	struct server *(*heir)(const struct server *srv);
 	unsigned active, backup;        /* atomic: usable servers */
@@ -60,6 +60,13 @@ bool balance_entry_fits(const struct server_balance *e, const struct server *avo
 void *balance_lines_alloc(size_t size);
 /* free(<memory>) once no thread can be reading it any more. */
 void balance_retire(void *memory);
+
+/* --- balance_plain.c: draws by weight, from sums in b->data */
+bool balance_sums_init(struct balance *b);
+void balance_sums_fini(struct balance *b);
+void balance_sums_update(struct balance *b);
+/* The number of an entry; one that is not in use, or does not exist, means: draw again. */
+unsigned balance_sums_draw(const struct balance *b);
 
 /* --- balance_map.c: a schedule of turns in b->data, a cursor in each b->group */
 bool balance_map_init(struct balance *b);
@@ -94,5 +101,6 @@ extern const struct balance_algorithm balance_url_param;
 extern const struct balance_algorithm balance_hdr;
 extern const struct balance_algorithm balance_rdp_cookie;
 extern const struct balance_algorithm balance_hash;
+extern const struct balance_algorithm balance_peak_ewma;
 
 #endif

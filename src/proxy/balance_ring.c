@@ -27,6 +27,7 @@ struct point {
 
 struct ring {
 	size_t count;
+	unsigned entries;
 	struct point *points;  /* sorted; behind this */
 	uint32_t *weights;     /* of each entry, as the points have it; behind them */
 	uint32_t *seeds;       /* same: hash_server_seed() */
@@ -47,6 +48,7 @@ static struct ring *ring_new(size_t points, unsigned entries)
 	if (!r)
 		return NULL;
 	r->count = 0;
+	r->entries = entries;
 	r->points = (struct point *)(r + 1);
 	r->weights = (uint32_t *)(r->points + points);
 	r->seeds = r->weights + entries;
@@ -64,7 +66,7 @@ static int point_compare(const void *one, const void *two)
 
 static bool entry_changed(const struct ring *old, const struct ring *next, uint32_t entry)
 {
-	return !old || old->weights[entry] != next->weights[entry] ||
+	return !old || entry >= old->entries || old->weights[entry] != next->weights[entry] ||
 	       old->seeds[entry] != next->seeds[entry];
 }
 
@@ -127,7 +129,7 @@ static struct ring *ring_make(const struct balance *b, const struct ring *old)
 		return NULL;
 	for (unsigned i = 0; i < b->count; i++) {
 		r->weights[i] = balance_fine_weight(b, balance_entry_weight(&b->entries[i]));
-		r->seeds[i] = r->weights[i] ? hash_server_seed(b->entries[i].server) : 0;
+		r->seeds[i] = hash_server_seed(b->entries[i].server);
 	}
 	list = points_make(old, r, b->count, &count);
 	if (!list) {

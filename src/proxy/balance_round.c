@@ -62,10 +62,10 @@ static uint32_t wheel_weight(const struct server_balance *e, bool backup)
 /* Each group begins at another server, so that few requests on many groups spread as well. */
 static void turns_start(struct turns *t, const struct balance *b, unsigned group, bool backup)
 {
-	unsigned shift = (unsigned)((uint64_t)group * b->used / thread_group_count());
+	unsigned shift = (unsigned)((uint64_t)group * b->count / thread_group_count());
 
-	for (unsigned n = 0; n < b->used; n++) {
-		unsigned i = (n + shift) % b->used;
+	for (unsigned n = 0; n < b->count; n++) {
+		unsigned i = (n + shift) % b->count;
 
 		wheel_start(t->wheel, i, wheel_weight(&b->entries[i], backup));
 	}
@@ -78,7 +78,7 @@ static bool round_init(struct balance *b)
 
 		b->group[g] = r;
 		for (unsigned kind = 0; r && kind < 2; kind++)
-			r->kinds[kind].wheel = wheel_new(b->count);
+			r->kinds[kind].wheel = wheel_new(b->room);
 		if (!r || !r->kinds[0].wheel || !r->kinds[1].wheel) {
 			round_fini(b);
 			return false;

@@ -106,7 +106,8 @@ static void check_server_protos(struct proxy *px, struct diag_list *d)
 	list_for_each(srv, &px->servers, link) {
 		if (!srv->proto || http == (strcmp(srv->proto, "none") != 0))
 			continue;
-		say_alert(d, "proxy '%s' : MUX protocol '%s' is not usable for server '%s' at [%s:%d].",
+		say_alert(d, "proxy '%s' : MUX protocol '%s' is not usable for server '%s' "
+			  "at [%s:%d].",
 			  px->name, srv->proto, srv->name, srv->file, srv->line);
 	}
 }

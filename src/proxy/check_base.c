@@ -48,14 +48,14 @@ struct slot check_proxy_slot = {
 	.of = SLOT_PROXY, .size = sizeof(struct check_proxy), .inherit = proxy_slot_inherit,
 };
 
+bool checks_may_fork(const struct config *cfg)
+{
+	return check_settings_of(cfg)->may_fork;
+}
+
 struct check_settings *check_settings_of(const struct config *cfg)
 {
 	return slot_of(&check_config_slot, config_slots(cfg));
-}
-
-void checks_allow_programs(const struct config *cfg)
-{
-	check_settings_of(cfg)->may_fork = true;
 }
 
 void checks_set_node(const struct config *cfg, const char *name)

@@ -339,6 +339,12 @@ static bool parse_global_external(struct conf_line *l)
 	return conf_take_end(l);
 }
 
+static bool parse_may_fork(struct conf_line *l)
+{
+	check_settings_of(l->cfg)->may_fork = !l->no;
+	return conf_take_end(l);
+}
+
 /* --- tables --------------------------------------------------------------------------------- */
 
 #define CHECK_FIELD(member) .offset = offsetof(struct server, checks.member)
@@ -446,6 +452,9 @@ static const struct conf_keyword keywords[] = {
 	{ .words = "external-check", .where = CONF_GLOBAL, .max_args = 1,
 	  .parse = parse_global_external, .syntax = "[preserve-env]",
 	  .help = "allow checks by programs" },
+	{ .words = "insecure-fork-wanted", .where = CONF_GLOBAL, .flags = CONF_CAN_NO,
+	  .parse = parse_may_fork,
+	  .help = "allow to start programs" },
 	{ 0 }
 };
 

@@ -331,14 +331,6 @@ static bool parse_source(struct conf_line *l)
 	return px->source && conf_take_end(l);
 }
 
-static bool parse_state_file(struct conf_line *l)
-{
-	if (strcmp(conf_next(l), "none") == 0)
-		return true;
-	return conf_error(l, 1, NULL, "'load-server-state-from-file' is not supported yet; a "
-			  "reload keeps the servers' states without it.");
-}
-
 /* --- tables --------------------------------------------------------------------------------- */
 
 #define FIELD(member) .offset = offsetof(struct proxy, member)
@@ -401,8 +393,6 @@ static const struct conf_keyword keywords[] = {
 	  .help = "which server connections are shared by clients" },
 	{ .words = "id", .where = CONF_FE_BE, ONE, .parse = parse_id, .syntax = "<number>",
 	  .help = "numeric identifier, otherwise assigned" },
-	{ .words = "load-server-state-from-file", .where = CONF_DEF_BE, ONE,
-	  .parse = parse_state_file, .syntax = "none", .help = "read server states from a file" },
 	{ .words = "max-keep-alive-queue", .where = CONF_DEF_BE, ONE, .parse = parse_int64,
 	  FIELD(max_keep_alive_queue), .min = -1, .max = INT32_MAX, .syntax = "<requests>",
 	  .help = "queue length above which a kept connection's server is left" },
@@ -426,7 +416,6 @@ static const struct conf_keyword keywords[] = {
 	LATER("compression", CONF_PROXY, "compression"),
 	LATER("dispatch", CONF_BE, "use a server without a check"),
 	LATER("max-session-srv-conns", CONF_DEF_FE, "connections kept per session"),
-	LATER("server-state-file-name", CONF_DEF_BE, "server states in files"),
 	LATER("option transparent", CONF_DEF_BE, "connections without a server"),
 	LATER("stick", CONF_BE, "stick tables"),
 	LATER("stick-table", CONF_FE_BE, "stick tables"),

@@ -41,10 +41,13 @@ static void entry_leave(struct wheel *w, unsigned index)
 	e->tree = WHEEL_OUT;
 }
 
+/* From wherever it is; within its tree one replay is enough. */
 static void entry_enter(struct wheel *w, unsigned index, enum wheel_place place, uint64_t rank)
 {
 	struct wheel_entry *e = &w->entries[index];
 
+	if (e->tree != w->trees[place])
+		entry_leave(w, index);
 	e->tree = w->trees[place];
 	e->rank = rank;
 	e->ticket = ++w->ticket;
@@ -69,7 +72,6 @@ static void entry_queue(struct wheel *w, unsigned index)
 {
 	struct wheel_entry *e = &w->entries[index];
 
-	entry_leave(w, index);
 	if (e->date >= 2 * w->round || e->date >= w->round + w->next_round)
 		entry_enter(w, index, WHEEL_LATER, rank_by_weight(e));
 	else
@@ -131,7 +133,8 @@ void wheel_undo(struct wheel *w, const struct wheel_undo *undo)
 {
 	struct wheel_entry *e = &w->entries[undo->index];
 
-	entry_leave(w, undo->index);
+	if (e->tree != undo->entry.tree)
+		entry_leave(w, undo->index);
 	*e = undo->entry;
 	tree_replay(w, e->tree, undo->index, true);
 	if (undo->new_round)
@@ -157,8 +160,6 @@ void wheel_set(struct wheel *w, unsigned index, uint32_t weight)
 	e->weight = weight;
 	if (!weight)
 		return;
-	if (!old)
-		e->rest = 0;
 	left = (int64_t)(w->next_round + w->round - w->turn);
 	e->date = w->turn + (uint64_t)(left / (int64_t)weight);
 	entry_queue(w, index);

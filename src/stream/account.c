@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* account.c - what a stream adds to the counters of its frontend, listener, backend and server */
 #include "base/clock.h"
+#include "proxy/balance.h"
 #include "stream_priv.h"
 
 /* How often `option contstats` counts the bytes of a stream that goes on. Manual: 5 seconds. */
@@ -114,8 +115,10 @@ static void count_times(struct stream *s)
 	};
 
 	time_set_add(&s->be->state->times, ms);
-	if (s->server)
-		time_set_add(&s->server->state->times, ms);
+	if (!s->server)
+		return;
+	time_set_add(&s->server->state->times, ms);
+	balance_observe(s->server, (s->t.data ? s->t.data : s->t.close) - s->t.queued);
 }
 
 void stream_count_end(struct stream *s)

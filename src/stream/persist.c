@@ -414,7 +414,9 @@ static bool dates_hold(const struct persist_proxy *pp, const struct persist *p)
 /* Could a cache keep this answer, cookie and all? */
 static bool answer_is_cacheable(const struct stream *s)
 {
-	static const uint16_t statuses[] = { 200, 203, 204, 206, 300, 301, 404, 405, 410, 414, 501 };
+	static const uint16_t statuses[] = {
+		200, 203, 204, 206, 300, 301, 404, 405, 410, 414, 501,
+	};
 	const struct http_fields *f = &s->res.fields;
 	struct slice value, rest = slice_none();
 	bool fresh = false, status = false;

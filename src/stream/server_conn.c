@@ -444,7 +444,7 @@ static bool sc_keep(struct server_conn *sc)
 	if (!l || l->count >= idle_needed(l) || l->count >= idle_max(srv) ||
 	    fd_count() >= keep_below)
 		return false;
-	sc->proven = sc->streams > 1;
+	sc->proven = sc->streams > 1 || sc->h2; /* where goodbyes say what was not looked at */
 	idle_put(l, sc);
 	return true;
 }
@@ -619,7 +619,8 @@ static enum reusable reusable_for(const struct stream *s)
 {
 	if (s->be->reuse == REUSE_NEVER)
 		return REUSABLE_NONE;
-	if (s->unique || s->be->reuse == REUSE_ALWAYS)
+	/* clients of HTTP/2 send again what failed, even their first request */
+	if (s->unique || s->req.version >= 20 || s->be->reuse == REUSE_ALWAYS)
 		return REUSABLE_ANY;
 	return s->be->reuse == REUSE_AGGRESSIVE ? REUSABLE_PROVEN : REUSABLE_NONE;
 }

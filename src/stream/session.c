@@ -343,6 +343,21 @@ void sessions_follow_thread(void)
 			session_follow(s);
 }
 
+void streams_kill_older_thread(unsigned number)
+{
+	const struct config *now = proxies_current();
+	struct list *at, *next;
+
+	/* the list's head is no stream, nor aligned as one */
+	for (at = stream_list_of_thread.next; at != &stream_list_of_thread; at = next) {
+		struct stream *s = list_entry(at, struct stream, thread_link);
+
+		next = at->next;
+		if (s->config != now && s->config->generation <= number)
+			stream_kill(s, CAUSE_KILLED);
+	}
+}
+
 /* --- stopping --------------------------------------------------------------------------------- */
 
 static void session_stop(struct session *s)

@@ -248,7 +248,7 @@ static bool read_keys(struct tls_tickets *t, const char *path, char *why, size_t
 }
 
 /* One that a generation has read already, with a reference; NULL: none. */
-static struct tls_tickets *tickets_find(const char *path)
+static struct tls_tickets *tickets_take(const char *path)
 {
 	struct tls_tickets *t, *found = NULL;
 
@@ -264,7 +264,7 @@ static struct tls_tickets *tickets_find(const char *path)
 
 struct tls_tickets *tls_tickets_get(struct config *cfg, const char *path, char *why, size_t size)
 {
-	struct tls_tickets *t = tickets_find(path);
+	struct tls_tickets *t = tickets_take(path);
 
 	if (t)
 		return t;

@@ -8,6 +8,7 @@ import bisect
 import ipaddress
 import random
 import struct
+import time
 import zlib
 
 import lib
@@ -87,14 +88,14 @@ class Round:
 
     def pick(self):
         i = self.choose()
+        if i is None and not self.place:
+            return 0
         if i is None:
             for j, p in self.place.items():
                 if p[0] == "later":
                     self.place[j] = ("fresh", p[1])
             self.turn = self.round = self.next_round
             i = self.choose()
-        if i is None:
-            return 0
         if self.place[i][0] == "fresh":
             self.date[i], self.rest[i] = self.turn, 0
         self.date[i] += self.next_round // self.weight[i]
@@ -114,8 +115,6 @@ class Round:
         self.place.pop(i, None)
         if not weight:
             return
-        if not old:
-            self.rest[i] = 0
         self.date[i] = self.turn + int((self.next_round + self.round - self.turn) /
                                        self.weight[i])
         self.queue(i)
@@ -242,7 +241,7 @@ def sequences(tap, args):
 def scripted(tap, args):
     """Weights are changed and servers lost, at random but the same each time."""
     chance = random.Random(11)
-    for run in range(8):
+    for run in range(20):
         weights = [chance.randrange(1, 10) for _ in range(chance.randrange(2, 6))]
         now, down, got, want = list(weights), set(), [], []
         with Scene(args, "roundrobin", weights) as sc:
@@ -348,10 +347,44 @@ def server_keys(tap, args):
         tap.eq(bad, 0, "hash-key %s: 2000 keys" % option)
 
 
+def latency(tap, args):
+    """peak-ewma leaves a slow server to those who must: an extension."""
+    if lib.is_reference(args.program):
+        tap.skip("peak-ewma", "an extension")
+        return
+    slow = [True, False]
+
+    def handler(i):
+        def serve(sock):
+            r = lib.Reader(sock)
+            while r.head():
+                if slow[i]:
+                    time.sleep(0.1)
+                sock.sendall(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n")
+        return serve
+
+    servers = [lib.Server(handler(i)) for i in range(2)]
+    fe, origin = lib.ports(2)
+    conf = CONF.format(fe=fe, origin=origin, balance="peak-ewma", more="", servers="\n".join(
+        "\tserver s%d 127.0.0.1:%d" % (i + 1, s.port) for i, s in enumerate(servers)))
+    with lib.Proxy(args.program, conf):
+        for turn, fast in ((1, 2), (2, 1)):
+            sc = Scene.__new__(Scene)
+            sc.sock = lib.connect(fe)
+            sc.reader = lib.Reader(sc.sock)
+            got = [sc.plain(1)[0] for _ in range(60)]
+            sc.sock.close()
+            late = got[30:].count(fast)
+            tap.ok(late > 15, "peak-ewma: the fast server gets most, turn %d" % turn, got)
+            slow.reverse()
+    for s in servers:
+        s.close()
+
+
 def main():
     args = lib.arguments(__doc__)
     tap = lib.Tap()
-    for part in (sequences, scripted, hashes, moves, server_keys):
+    for part in (sequences, scripted, hashes, moves, server_keys, latency):
         try:
             part(tap, args)
         except Exception as e:

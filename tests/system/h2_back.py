@@ -456,6 +456,67 @@ def check_bulk(tap, fe, fe2):
     tap.ok(got != "cut" and got and got[2] == sha(body), "1 MB to the server", got)
 
 
+def together(c, streams):
+    """Sends a request on each of <streams> at once, waits for all answers."""
+    c.send(b"".join(h2.headers(s, h2.request("/plain")) for s in streams))
+    left = set(streams)
+    while left:
+        e = c.next()
+        if e is None:
+            return
+        if e[0] in ("headers", "data") and e[3]:
+            left.discard(e[1])
+
+
+def check_modes(tap, program):
+    """http-reuse: connections made after three HTTP/1 clients, a kept one, and five HTTP/2 streams."""
+    for mode, want in (("never", [3, 4, 7, 7]), ("safe", [3, 4, 4, 4]), ("aggressive", [1, 1, 1, 1]),
+                       ("always", [1, 1, 1, 1])):
+        stand, got = Stand(), []
+        fe, fe2 = lib.ports(2)
+        conf = CONF.replace("http-reuse always", "http-reuse " + mode)
+        conf = "\tnbthread 1\n" + conf.format(fe=fe, fe2=fe2, s=stand.port, few=stand.port)
+        with lib.Proxy(program, conf):
+            for i in range(3):
+                ask(fe, "/x")
+            got.append(stand.conns)
+            s = lib.connect(fe)
+            r = lib.Reader(s)
+            for i in range(3):
+                s.sendall(b"GET /y HTTP/1.1\r\nHost: a\r\n\r\n")
+                r.response()
+            got.append(stand.conns)
+            s.close()
+            c = h2.Client(lib.connect(fe2))
+            together(c, (1, 3, 5))
+            got.append(stand.conns)
+            together(c, (7, 9))
+            got.append(stand.conns)
+            c.close()
+        stand.close()
+        tap.eq(got, want, "http-reuse %s: connections" % mode)
+
+
+def check_reload(tap, program):
+    """Ours alone: connections of both sides outlive a reload in the process, and so do streams."""
+    stand = Stand()
+    fe, fe2 = lib.ports(2)
+    conf = CONF.format(fe=fe, fe2=fe2, s=stand.port, few=stand.port)
+    with lib.Proxy(program, conf) as proxy:
+        c = h2.Client(lib.connect(fe2))
+        together(c, (1,))
+        for i in range(3):
+            tap.ok("Success=1" in proxy.ctl("reload"), "reload %d" % i)
+            together(c, (3 + 4 * i, 5 + 4 * i))
+        tap.eq(stand.conns, 1, "one connection to the server serves them all")
+        c.send(h2.headers(21, h2.request("/big/1000000")))
+        proxy.ctl("reload")
+        status, _, body, how = c.answer(21)
+        tap.eq((status, len(body), how), (200, 1000000, "end"), "a stream goes on")
+        c.close()
+    stand.close()
+
+
 def main():
     args = lib.arguments(__doc__)
     tap = lib.Tap()
@@ -472,6 +533,9 @@ def main():
         check_replay(tap, fe, ours)
         check_failures(tap, fe, ours)
         tap.ok(proxy.alive(), "the proxy is alive", proxy.output())
+    check_modes(tap, args.program)
+    if ours:
+        check_reload(tap, args.program)
     tap.done()
 
 

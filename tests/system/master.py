@@ -392,6 +392,26 @@ def test_ask(tap, args):
     tap.eq(done.returncode, 1, "1 when nobody answers")
 
 
+def test_sockets(tap, args):
+    """Several sockets of the master, with levels; what a lonely process does with SIGUSR2."""
+    with Master(args) as m:
+        text = m.cli("@1 show cli sockets")
+        tap.ok(text.startswith("# socket lvl processes\n") and
+               "\nunix@%s/ctl.sock admin all\n" % m.dir in text, "show cli sockets", text)
+    with Master(args, ("-W", "-S", "/tmp/hapm.%d.sock,level,user,mode,600" % os.getpid())) as m:
+        low = "/tmp/hapm.%d.sock" % os.getpid()
+        tap.eq(m.cli("show cli level", low), "user\n\n", "-S with a level")
+        tap.eq(os.stat(low).st_mode & 0o777, 0o600, "and a mode")
+        tap.eq(m.cli("show cli level"), "admin\n\n", "beside another one")
+        tap.eq(m.cli("reload", low), "Permission denied\n\n", "a user may not reload")
+        os.unlink(low)
+    with Master(args, ("-db",), sock=False, wait=False) as m:
+        lib.until(lambda: not refused(m.port))
+        m.process.send_signal(signal.SIGUSR2)
+        time.sleep(0.1)
+        tap.eq(m.get(), "v1", "SIGUSR2 means nothing to a process without a master")
+
+
 def test_activation(tap, args):
     if lib.is_reference(args.program):
         tap.skip("socket activation", "the reference knows fd@ only")
@@ -420,7 +440,7 @@ def main():
     args = lib.arguments(__doc__)
     tap = lib.Tap()
     for test in (test_start, test_stop, test_reload, test_failures, test_daemon, test_max_reloads,
-                 test_no_loss, test_transfer, test_notify, test_activation, test_ask):
+                 test_no_loss, test_transfer, test_notify, test_sockets, test_activation, test_ask):
         test(tap, args)
     tap.done()
 

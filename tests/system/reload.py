@@ -123,8 +123,10 @@ def test_change(tap, args):
         tap.eq(c.get()[1].get("x-version"), "v2", "a kept connection has the new rules at once")
         tap.eq(Client(sc.p[0]).get()[1].get("x-version"), "v2", "and so has a new one")
         tap.eq(len(sc.generations()), 1, "nothing holds the old generation")
-        tap.eq(sc.proxy.stats()["px", "FRONTEND"]["hrsp_2xx"], "3", "counters go on")
-        tap.eq(sc.proxy.stats()["px", "FRONTEND"]["scur"], "1", "and so do gauges")
+        tap.ok(lib.until(lambda: sc.proxy.stats()["px", "FRONTEND"]["hrsp_2xx"] == "3"),
+               "counters go on")
+        tap.ok(lib.until(lambda: sc.proxy.stats()["px", "FRONTEND"]["scur"] == "1"),
+               "and so do gauges")
 
 
 def test_bad(tap, args):
@@ -213,6 +215,28 @@ def test_states(tap, args):
         tap.eq(Client(sc.p[0]).get()[0], 200, "until it is enabled")
 
 
+def test_checks(tap, args):
+    """Checks go on with the next generation: what they know stays, what changes is seen."""
+    body = BASE.replace("weight 10", "weight 10 check inter 50ms fall 1 rise 1")
+    body += "\tserver s2 127.0.0.1:{s2} check inter 50ms fall 1 rise 1\n"
+    with Scene(args, body, s2=1) as sc:
+        tap.ok(lib.until(lambda: sc.proxy.stats()["px", "s2"]["status"] == "DOWN"),
+               "a check finds a server down")
+        changed = sc.proxy.stats()["px", "s1"]["status"]
+        sc.reload(version="v2", s2=1)
+        tap.eq(sc.proxy.stats()["px", "s2"]["status"], "DOWN", "which stays known")
+        tap.eq((changed, sc.proxy.stats()["px", "s1"]["status"]), ("UP", "UP"),
+               "and so does one that is up")
+        late = lib.Server(lib.echo_handler)
+        sc.reload(version="v3", s2=late.port)
+        tap.ok(lib.until(lambda: sc.proxy.stats()["px", "s2"]["status"].startswith("UP")),
+               "another address begins anew")
+        late.close()
+        tap.ok(lib.until(lambda: sc.proxy.stats()["px", "s2"]["status"] == "DOWN"),
+               "checks of the new configuration run")
+        tap.eq(len(sc.generations()), 1, "those of the old one hold nothing")
+
+
 def test_idle(tap, args):
     with Scene(args, BASE + "\thttp-reuse always\n") as sc:
         c = Client(sc.p[0])
@@ -247,6 +271,29 @@ listen tcp
         tap.eq(len(sc.generations()), 2, "generations without users are gone")
         t.sock.close()
         tap.ok(lib.until(lambda: len(sc.generations()) == 1), "the old one ends with it")
+
+
+def test_hard_stop(tap, args):
+    """hard-stop-after bounds what a generation that was replaced may still hold."""
+    body = BASE + """
+listen tcp
+	mode tcp
+	bind 127.0.0.1:{p[1]}
+	server s1 127.0.0.1:{s}
+global
+	hard-stop-after 300ms
+"""
+    with Scene(args, body) as sc:
+        t = Client(sc.p[1])
+        t.get()
+        sc.reload(version="v2")
+        tap.eq(len(sc.generations()), 2, "a connection holds the old generation")
+        tap.ok(t.closed(), "hard-stop-after ends it")
+        tap.ok(lib.until(lambda: len(sc.generations()) == 1), "and the generation with it")
+        fresh = Client(sc.p[1])
+        fresh.get()
+        time.sleep(0.4)
+        tap.eq(fresh.get()[0], 200, "those of the live one go on")
 
 
 def test_h2(tap, args):
@@ -434,7 +481,7 @@ def test_load(tap, args):
         tap.ok(lib.until(lambda: len(sc.generations()) == 1), "one generation is left",
                sc.generations())
         served = sum(t.done for t in crowd)
-        tap.eq(int(sc.proxy.stats()["px", "FRONTEND"]["hrsp_2xx"]), served,
+        tap.ok(lib.until(lambda: int(sc.proxy.stats()["px", "FRONTEND"]["hrsp_2xx"]) == served),
                "every answer was counted")
 
 
@@ -444,8 +491,8 @@ def main():
     if lib.is_reference(args.program):
         tap.skip("reloads in the process", "the reference has none")
         tap.done()
-    for test in (test_change, test_bad, test_binds, test_states, test_idle, test_tunnel,
-                 test_h2, test_tls, test_two_at_once, test_load):
+    for test in (test_change, test_bad, test_binds, test_states, test_checks, test_idle, test_tunnel,
+                 test_hard_stop, test_h2, test_tls, test_two_at_once, test_load):
         test(tap, args)
     tap.done()
 

@@ -99,7 +99,7 @@ static void test_later(void)
 	static const char *const lines[] = {
 		" server s 127.0.0.1:1 socks4 127.0.0.1:2", " compression algo gzip",
 		" server s 127.0.0.1:1 resolvers x", " stick-table type ip size 1k",
-		" load-server-state-from-file global",
+		" option transparent",
 	};
 
 	for (unsigned i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* state_file.c - edge file: states of servers which a process before this one has left in a file
+ *
+ * The file is what `show servers state` prints. A line applies to the server of the same backend
+ * and name; a file with a line that is not understood is not applied at all. A reload in the
+ * process needs none: states are handed over.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/bug.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "conf/conf.h"
+#include "proxy/balance.h"
+#include "proxy/modules.h"
+#include "proxy/proxy.h"
+#include "proxy/server.h"
+
+#define FILE_MAX (64u << 20)
+#define FIELDS_MIN 19
+#define FIELDS_MAX 25
+
+enum state_source { STATE_NONE, STATE_GLOBAL, STATE_LOCAL };
+
+struct state_global {
+	const char *base, *file;
+};
+
+struct state_proxy {
+	enum state_source source;
+	const char *file;      /* NULL: the backend's name */
+};
+
+static struct slot global_slot = { .of = SLOT_CONFIG, .size = sizeof(struct state_global) };
+static struct slot proxy_slot = { .of = SLOT_PROXY, .size = sizeof(struct state_proxy) };
+
+/* The columns that matter. */
+enum column {
+	COL_BACKEND = 1, COL_SERVER = 3, COL_OPER = 5, COL_ADMIN = 6, COL_WEIGHT = 7,
+	COL_INITIAL = 8, COL_AGE = 9, COL_PORT = 18,
+};
+
+/* --- configuration ---------------------------------------------------------------------------- */
+
+static bool parse_source(struct conf_line *l)
+{
+	struct state_proxy *sp = slot_of(&proxy_slot, l->slots);
+	const char *word = conf_next(l);
+
+	if (word && strcmp(word, "global") == 0)
+		sp->source = STATE_GLOBAL;
+	else if (word && strcmp(word, "local") == 0)
+		sp->source = STATE_LOCAL;
+	else if (word && strcmp(word, "none") == 0)
+		sp->source = STATE_NONE;
+	else
+		return conf_error(l, 1, NULL, "'load-server-state-from-file' expects 'global', "
+				  "'local' or 'none'. Got '%s'", word ? word : "");
+	return conf_take_end(l);
+}
+
+static bool parse_name(struct conf_line *l)
+{
+	struct state_proxy *sp = slot_of(&proxy_slot, l->slots);
+	const char *word = conf_next(l);
+
+	sp->file = word && strcmp(word, "use-backend-name") != 0 ? word : NULL;
+	return conf_take_end(l);
+}
+
+static bool parse_global(struct conf_line *l)
+{
+	struct state_global *sg = slot_of(&global_slot, config_slots(l->cfg));
+
+	return conf_take_string(l, l->keyword->min ? &sg->base : &sg->file) && conf_take_end(l);
+}
+
+static const struct conf_keyword keywords[] = {
+	{ .words = "load-server-state-from-file", .where = CONF_DEF_BE, .max_args = -1,
+	  .parse = parse_source, .syntax = "{ global | local | none }",
+	  .help = "read states of servers from a file" },
+	{ .words = "server-state-file-name", .where = CONF_DEF_BE, .max_args = -1,
+	  .parse = parse_name, .syntax = "[{ use-backend-name | <file> }]",
+	  .help = "the backend's own file of states" },
+	{ .words = "server-state-base", .where = CONF_GLOBAL, .min_args = 1, .max_args = 1,
+	  .parse = parse_global, .min = 1, .syntax = "<directory>",
+	  .help = "where relative names of state files begin" },
+	{ .words = "server-state-file", .where = CONF_GLOBAL, .min_args = 1, .max_args = 1,
+	  .parse = parse_global, .syntax = "<file>",
+	  .help = "states of the servers of all backends" },
+	{ 0 }
+};
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+static const struct diag_place nowhere = { .form = DIAG_BARE };
+
+#define tell(level, ...) diag_add(diags, level, &nowhere, NULL, __VA_ARGS__)
+
+/* Cuts a line at its blanks. Returns how many words there are, at most FIELDS_MAX + 1. */
+static int line_cut(char *line, char **fields)
+{
+	char *rest = line, *word;
+	int n = 0;
+
+	while (n <= FIELDS_MAX && (word = strsep(&rest, " ")) != NULL)
+		if (*word)
+			fields[n++] = word;
+	return n;
+}
+
+/* A file's text (free()); NULL: told. <whose> begins the messages, "config: " or "Proxy 'be': ". */
+static char *text_read(const char *path, const char *whose, const char *kind,
+		       struct diag_list *diags)
+{
+	int fd = file_open(path, O_RDONLY | O_CLOEXEC, 0);
+	char *text;
+	size_t len;
+
+	if (fd < 0) {
+		tell(DIAG_NOTICE, "%sCan't open %sserver state file '%s': %s", whose, kind, path,
+		     strerror(errno));
+		return NULL;
+	}
+	text = file_read_all(fd, FILE_MAX, &len);
+	close(fd);
+	if (!text || !len) {
+		tell(DIAG_NOTICE, "%sEmpty %sserver state file '%s'.", whose, kind, path);
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+/* --- applying --------------------------------------------------------------------------------- */
+
+static bool field_number(const char *text, long max, long *out)
+{
+	char *end;
+
+	*out = strtol(text, &end, 10);
+	return end != text && !*end && *out >= 0 && *out <= max;
+}
+
+/* The state of <srv> as a line tells it. False: *what is the field that is wrong. */
+static bool fields_apply(struct server *srv, char **fields, const char **what, const char **value)
+{
+	struct server_state *st = srv->state;
+	long oper, admin, weight, initial, age;
+	char message[320];
+
+	*what = "srv_op_state", *value = fields[COL_OPER];
+	if (!field_number(*value, SERVER_STOPPING, &oper))
+		return false;
+	*what = "srv_admin_state", *value = fields[COL_ADMIN];
+	if (!field_number(*value, 0x3f, &admin) ||
+	    ((admin & SERVER_FMAINT) && (admin & SERVER_FDRAIN)))
+		return false;
+	*what = "srv_uweight", *value = fields[COL_WEIGHT];
+	if (!field_number(*value, 256, &weight))
+		return false;
+	*what = "srv_iweight", *value = fields[COL_INITIAL];
+	if (!field_number(*value, 256, &initial))
+		return false;
+	*what = "srv_last_time_change", *value = fields[COL_AGE];
+	if (!field_number(*value, INT32_MAX, &age))
+		return false;
+	/* what the file of the other process said is not what ours says */
+	if (!srv->disabled && !(admin & SERVER_CMAINT))
+		st->admin |= admin & (SERVER_FMAINT | SERVER_FDRAIN);
+	if (!srv->disabled)
+		st->oper = st->admin & SERVER_MAINT ? SERVER_STOPPED : (unsigned)oper;
+	if ((unsigned)initial == srv->uweight)
+		st->uweight = (unsigned)weight;
+	st->changed_us = clock_read_wall_us() - (uint64_t)age * 1000000;
+	if (strcmp(fields[COL_PORT], "0") != 0 && !srv->port_is_mapped &&
+	    srv->address->sa_family != AF_UNIX)
+		server_set_address(srv, NULL, fields[COL_PORT], message, sizeof(message));
+	return true;
+}
+
+static void line_apply(struct proxy *be, char **fields, struct diag_list *diags)
+{
+	const char *what = "", *value = "";
+	struct server *srv = server_find(be, fields[COL_SERVER]);
+
+	if (srv && !fields_apply(srv, fields, &what, &value))
+		tell(DIAG_WARNING, "server-state application failed for server '%s/%s', invalid "
+		     "%s value '%s'", be->name, srv->name, what, value);
+}
+
+/* Goes through the lines of <text>: counts those that are wrong, or applies them to <only> (NULL:
+ * the backends that want the global file). Returns the number of the first wrong line, 0: none.
+ */
+static int lines_walk(struct config *cfg, char *text, struct proxy *only, struct diag_list *diags)
+{
+	char *rest = text, *line, *fields[FIELDS_MAX + 1];
+	int number = 0;
+
+	while ((line = strsep(&rest, "\n")) != NULL) {
+		struct proxy *be;
+		int n;
+
+		if (++number == 1 || !*line || *line == '#')
+			continue;
+		n = line_cut(line, fields);
+		if (n < FIELDS_MIN || n > FIELDS_MAX)
+			return number - 1; /* that of the version is not counted */
+		if (!diags)
+			continue;
+		be = only ? only : proxy_find(cfg, fields[COL_BACKEND], PROXY_BE);
+		if (!be || strcmp(be->name, fields[COL_BACKEND]) != 0)
+			continue;
+		if (only || ((struct state_proxy *)slot_of(&proxy_slot, proxy_slots(be)))->source ==
+		    STATE_GLOBAL)
+			line_apply(be, fields, diags);
+	}
+	return 0;
+}
+
+static void file_apply(struct config *cfg, const char *name, struct proxy *only,
+		       struct diag_list *diags)
+{
+	const struct state_global *sg = slot_of(&global_slot, config_slots(cfg));
+	const char *whose = only ? arena_printf(&cfg->arena, "Proxy '%s': ", only->name)
+				 : "config: ";
+	const char *kind = only ? "" : "global ";
+	const char *path = name[0] == '/' || !sg->base ? name
+		: arena_printf(&cfg->arena, "%s/%s", sg->base, name);
+	char *text = path && whose ? text_read(path, whose, kind, diags) : NULL, *copy;
+	int wrong;
+
+	if (!text)
+		return;
+	copy = strdup(text);
+	wrong = copy ? lines_walk(cfg, copy, only, NULL) : 0;
+	if (strncmp(text, "1\n", 2) != 0)
+		tell(DIAG_WARNING, "%sCan't get version of the %sserver state file '%s'.", whose,
+		     kind, path);
+	else if (wrong)
+		tell(DIAG_WARNING, "%scorrupted %sserver state file '%s' at line %d.", whose, kind,
+		     path, wrong);
+	else
+		lines_walk(cfg, text, only, diags);
+	free(copy);
+	free(text);
+}
+
+static void states_apply(struct config *cfg, struct diag_list *diags)
+{
+	const struct state_global *sg = slot_of(&global_slot, config_slots(cfg));
+
+	if (sg->file)
+		file_apply(cfg, sg->file, NULL, diags);
+	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px)) {
+		const struct state_proxy *sp = slot_of(&proxy_slot, proxy_slots(px));
+
+		if (!(px->caps & PROXY_BE) || !px->state || sp->source == STATE_NONE)
+			continue;
+		if (sp->source == STATE_LOCAL)
+			file_apply(cfg, sp->file ? sp->file : px->name, px, diags);
+		else if (!sg->file)
+			tell(DIAG_WARNING, "backend '%s' configured to load server state file from "
+			     "global section 'server-state-file' directive. Unfortunately, "
+			     "'server-state-file' is not set!", px->name);
+		balance_update(px);
+		px->state->was_up = balance_has_usable(px);
+	}
+}
+
+static struct slot *const slots[] = { &global_slot, &proxy_slot, NULL };
+
+const struct module mod_state_file = {
+	.name = "state_file", .keywords = keywords, .slots = slots, .check = states_apply,
+};
