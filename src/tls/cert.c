@@ -14,8 +14,7 @@
 /* No file of certificates is as large. */
 #define FILE_MAX (16 << 20)
 
-/* --- closed ones --------------------------------------------------------------------------------
- */
+/* --- closed ones ---------------------------------------------------------------------------- */
 
 /* The PEM text of a certificate that nobody has used yet. */
 struct tls_closed {
@@ -41,8 +40,7 @@ static void closed_free(struct tls_closed *k)
 	free(k);
 }
 
-/* --- counting ----------------------------------------------------------------------------------
- */
+/* --- counting ------------------------------------------------------------------------------- */
 
 struct tls_cert *tls_cert_take(struct tls_cert *c)
 {

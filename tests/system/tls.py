@@ -158,7 +158,8 @@ def rss(proxy):
 def is_sanitized(program):
     """Does it keep what is freed for a while?"""
     with open(program, "rb") as f:
-        return b"__asan_init" in f.read()
+        text = f.read()
+        return b"__asan_init" in text or b"__tsan_init" in text
 
 
 def replaced(tap, proxy, ports, rounds, sanitized):
