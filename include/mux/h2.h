@@ -41,13 +41,13 @@ enum h2_log_errors { H2_LOG_STREAM, H2_LOG_CONNECTION, H2_LOG_NONE };
 /* The values of a generation that has started. */
 const struct h2_tunes *h2_tunes_of(const struct config *cfg);
 
-/* Takes over <c> (accepted, transport ready). <in>: bytes received already, from offset <at>
- * (borrowed, may be NULL). NULL: no memory, <c> still the caller's. <tunes> live as long as the
- * settings.
+/* Takes over <c> (accepted, transport ready). NULL: no memory, <c> still the caller's. <tunes> live as
+ * long as the settings.
  */
 struct h2_conn *h2_front_new(struct conn *c, const struct front_user *user, void *owner,
-			     const struct mux_settings *settings, const struct h2_tunes *tunes,
-			     struct block *in, uint32_t at);
+			     const struct mux_settings *settings, const struct h2_tunes *tunes);
+/* Bytes that were received already: those of <in> (borrowed) from offset <at>. Before the start. */
+void h2_front_give(struct h2_conn *h, struct block *in, uint32_t at);
 /* Reads at once what may be there already. May destroy the h2_conn. */
 void h2_front_start(struct h2_conn *h);
 /* The process stops: asks the client to go, and ends a moment after its last stream. */

@@ -299,8 +299,7 @@ void h2_set_settings(struct h2_conn *h, const struct mux_settings *settings,
 }
 
 struct h2_conn *h2_front_new(struct conn *c, const struct front_user *user, void *owner,
-			     const struct mux_settings *settings, const struct h2_tunes *tunes,
-			     struct block *in, uint32_t at)
+			     const struct mux_settings *settings, const struct h2_tunes *tunes)
 {
 	struct h2_conn *h = h2_new(c, owner);
 
@@ -313,16 +312,18 @@ struct h2_conn *h2_front_new(struct conn *c, const struct front_user *user, void
 	h->side = &front_side;
 	hpack_decoder_init(&h->decoder, (uint32_t)tunes->table_size);
 	hpack_encoder_init(&h->encoder, 0);
-	if (in) {
-		h->in.block = block_take(in);
-		h->in.at = at;
-	}
 	c->ops = &h2_front_conn_ops;
 	timer_init(&h->timer, h2_timeout);
 	h2_count(h, FRONT_COUNT_CONNS);
 	h2_count(h, FRONT_COUNT_CONNS_TOTAL);
 	h2c_arm(h);
 	return h;
+}
+
+void h2_front_give(struct h2_conn *h, struct block *in, uint32_t at)
+{
+	h->in.block = block_take(in);
+	h->in.at = at;
 }
 
 void h2_front_start(struct h2_conn *h)

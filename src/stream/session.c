@@ -182,10 +182,12 @@ void session_abort(struct session *s)
 static bool take_h2(struct session *s, struct block *in, uint32_t at)
 {
 	struct h2_conn *h2 = h2_front_new(s->conn, &http_user, s, &stream_proxy(s->fe)->front,
-					  h2_tunes_of(s->config), in, at);
+					  h2_tunes_of(s->config));
 
 	if (!h2)
 		return false;
+	if (in)
+		h2_front_give(h2, in, at);
 	s->h2 = h2;
 	s->flags |= SESS_H2;
 	counter_add(&s->fe->state->fe, CNT_SESS_H2, 1);
