@@ -54,7 +54,8 @@ struct front_bad {
 	struct endpoint_bad details; /* what was received, if anything, for a capture */
 };
 
-/* What the HTTP/2 mux counts, X(NAME): in the order of `show stat`. CONNS and STREAMS are gauges. */
+/* What the HTTP/2 mux counts, X(NAME), in the order of `show stat`. CONNS and STREAMS are gauges.
+ */
 #define FRONT_COUNTS(X) \
 	X(HEADERS) X(DATA) X(SETTINGS) X(RESETS) X(GOAWAYS) X(CONN_ERRORS) X(STREAM_ERRORS) \
 	X(RESETS_SENT) X(GOAWAYS_SENT) X(CONNS) X(STREAMS) X(CONNS_TOTAL) X(STREAMS_TOTAL)

@@ -8,10 +8,11 @@
  *          as long as its endpoint is attached.
  * Threads: that of the connection.
  * Sending: what the streams say in one turn of the loop is gathered and leaves in one system call
- *          when the turn ends. EP_TX_DONE is set when the connection took all; its queue is bounded.
+ *          when the turn ends. EP_TX_DONE is set when the connection took all; its queue is
+ *          bounded.
  * Idle   : without a stream it holds no buffer.
- * Bounds : streams at once, frames a turn, answers to control frames, bytes of a head, windows. What
- *          a well-behaved peer never does is counted (glitches) and may end the connection.
+ * Bounds : streams at once, frames a turn, answers to control frames, bytes of a head, windows.
+ *          What a well-behaved peer never does is counted (glitches) and may end the connection.
  * Config : tune.h2.*, option disable-h2-upgrade, bind's proto and alpn. See: doc/internals/h2.md
  */
 #ifndef MUX_H2_H
@@ -49,9 +50,10 @@ struct h2_conn *h2_front_new(struct conn *c, const struct front_user *user, void
 			     struct block *in, uint32_t at);
 /* Reads at once what may be there already. May destroy the h2_conn. */
 void h2_front_start(struct h2_conn *h);
-/* Ends it, as when the process stops: at once if idle, else when its streams have ended. */
+/* The process stops: asks the client to go, and ends a moment after its last stream. */
 void h2_front_stop(struct h2_conn *h);
 
+/* The connection that it owns; borrowed. */
 struct conn *h2_conn_conn(struct h2_conn *h);
 /* Its settings from now on: the connection goes on with another generation. Borrowed. */
 void h2_set_settings(struct h2_conn *h, const struct mux_settings *settings,

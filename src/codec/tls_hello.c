@@ -143,8 +143,8 @@ static bool read_hello(struct tls_hello *h, struct slice in)
 		return false;
 	h->major = (uint8_t)(version >> 8);
 	h->minor = (uint8_t)version;
-	if (!in.len)
-		return true; /* extensions may be left out */
+	if (!in.len || version <= 0x300)
+		return true; /* extensions may be left out, and SSLv3 has none */
 	return take_vector(&in, 2, &extensions) && read_extensions(h, extensions);
 }
 

@@ -340,7 +340,9 @@ static enum io h1_read_step(struct h1_conn *h)
 		if (!(h->conn->flags & CONN_CAN_RECV))
 			return IO_AGAIN;
 		if (h->rx_state == H1_RX_IDLE && h->flags & H1C_FL_BACK) {
-			h1_back_idle_event(h);
+			/* (what came may be the transport's own) */
+			if (!conn_is_quiet(h->conn))
+				h1_back_idle_event(h);
 			return IO_AGAIN;
 		}
 		if (head || h->rx_state == H1_RX_CHUNKED || h->rx_state == H1_RX_TRAILERS)
@@ -377,7 +379,8 @@ static void h1_read(struct h1_conn *h)
 	struct endpoint *ep;
 	enum io r = IO_OK;
 
-	for (int budget = WIRE_READ_BUDGET; h1_wants_bytes(h) && !(h->flags & H1C_FL_DEAD); budget--) {
+	for (int budget = WIRE_READ_BUDGET; !(h->flags & H1C_FL_DEAD) && h1_wants_bytes(h);
+	     budget--) {
 		if (!budget) {
 			h1_resume_later(h);
 			return;

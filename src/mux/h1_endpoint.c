@@ -139,7 +139,8 @@ static const struct endpoint_ops h1_back_endpoint = {
 static void h1_front_timeout(struct timer *t)
 {
 	struct h1_conn *h = container_of(t, struct h1_conn, timer);
-	struct front_bad bad = { .kind = FRONT_BAD_TIMEOUT, .status = 408, .text = "request timeout" };
+	struct front_bad bad = { .kind = FRONT_BAD_TIMEOUT, .status = 408,
+				 .text = "request timeout" };
 	bool outer = h1_enter(h);
 
 	if (h->rx_state == H1_RX_HEAD || (h->rx_state == H1_RX_IDLE && h->flags & H1C_FL_FIRST)) {

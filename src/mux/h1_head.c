@@ -284,7 +284,8 @@ void h1_front_bad(struct h1_conn *h, struct front_bad *bad)
 /* The head is refused. */
 static void h1_head_error(struct h1_conn *h)
 {
-	struct front_bad bad = { .kind = FRONT_BAD_SYNTAX, .status = h1_error_status(h->parser.error),
+	struct front_bad bad = { .kind = FRONT_BAD_SYNTAX,
+				 .status = h1_error_status(h->parser.error),
 			      .text = h1_error_text(h->parser.error),
 			      .details.at = h->parser.error_offset };
 
@@ -297,7 +298,8 @@ static void h1_head_error(struct h1_conn *h)
 /* Too long a head: no room is left for it. */
 static void h1_head_too_large(struct h1_conn *h)
 {
-	struct front_bad bad = { .kind = FRONT_BAD_TOO_LARGE, .status = 400, .text = "head too large" };
+	struct front_bad bad = { .kind = FRONT_BAD_TOO_LARGE, .status = 400,
+				 .text = "head too large" };
 
 	if (h->flags & H1C_FL_BACK) {
 		h1_back_bad(h, EP_RX_BAD, bad.text);

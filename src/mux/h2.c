@@ -333,9 +333,11 @@ void h2_front_stop(struct h2_conn *h)
 {
 	bool outer = h2_enter(h);
 
-	h->flags |= H2C_FL_STOP;
+	/* what is on its way is still served (RFC 9113 6.8) */
+	h->flags |= H2C_FL_LEAVING;
 	if (h->state > H2C_PREFACE && h->state < H2C_CLOSING)
-		h2c_goaway(h, H2_ERR_NO_ERROR, h->last_stream);
-	h2c_check_end(h);
+		h2c_goaway(h, H2_ERR_NO_ERROR, H2_STREAM_MAX);
+	if (h->state > H2C_PREFACE)
+		h2c_arm(h);
 	h2_leave(h, outer);
 }

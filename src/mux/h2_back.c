@@ -208,7 +208,8 @@ static bool fill_response(struct h2_stream *s, struct http_msg *m, struct h2_hea
 	m->status = head->status;
 	m->body = body_of(s, head, end_stream);
 	m->content_length = head->content_length;
-	if (m->body == HTTP_BODY_TUNNEL && s->flags & H2S_FL_WEBSOCKET && !fill_websocket(m, s->ep->tx_head))
+	if (m->body == HTTP_BODY_TUNNEL && s->flags & H2S_FL_WEBSOCKET &&
+	    !fill_websocket(m, s->ep->tx_head))
 		return false;
 	m->reason = http_reason(m->status);
 	return true;
@@ -256,7 +257,7 @@ static void take_response(struct h2_stream *s, struct h2_head *head, bool end_st
 	expect_body(s, ep->rx_head);
 	if (end_stream)
 		h2s_ended_remote(s);
-	s->conn->late = s; /* the body is probably right behind: both go together */
+	h2s_wake_soon(s); /* the body is probably right behind: both go together */
 }
 
 static void on_response(struct h2_conn *h, struct h2_stream *s, struct slice block, bool end)
@@ -506,7 +507,8 @@ static const struct h2_side back_side = {
 	.stream_ops = &back_endpoint, .is_back = true, .headers_are_due = back_headers_are_due,
 	.fail_pending = fail_pending, .number = back_number,
 	.head_block = back_head_block, .note_head = back_note_head, .put_head = back_put_head,
-	.settings = back_settings, .goaway = back_goaway, .bad = back_bad, .closed = back_closed, .describe = back_describe,
+	.settings = back_settings, .goaway = back_goaway, .bad = back_bad, .closed = back_closed,
+	.describe = back_describe,
 };
 
 /* Preface and SETTINGS, before anything else. */
@@ -547,7 +549,8 @@ unsigned h2_back_room(const struct h2_conn *h)
 {
 	unsigned max = h->peer_streams;
 
-	if (h->state >= H2C_CLOSING || !(h->flags & H2C_FL_CONNECTED) ||
+	/* before its SETTINGS nobody knows how many streams the server takes */
+	if (h->state != H2C_OPEN || !(h->flags & H2C_FL_CONNECTED) ||
 	    h->flags & (H2C_FL_STOP | H2C_FL_BROKEN | H2C_FL_EOF) ||
 	    h->last_stream >= H2_STREAM_MAX - 2 * 65536)
 		return 0;

@@ -15,6 +15,8 @@
 
 /* After the last byte was sent, how long the rest is read and thrown away. */
 #define DRAIN_MS 2000
+/* When the process stops: how long an idle client has for requests that are on their way. */
+#define LEAVE_MS 1000
 
 static struct pool *conn_pool;
 
@@ -58,6 +60,7 @@ struct h2_conn *h2_new(struct conn *c, void *owner)
 	list_init(&h->turn);
 	list_init(&h->flush);
 	list_init(&h->senders);
+	list_init(&h->late);
 	list_init(&h->pending);
 	c->owner = h;
 	return h;
@@ -148,10 +151,11 @@ void h2c_goaway(struct h2_conn *h, enum h2_error code, uint32_t last)
 {
 	char frame[H2_GOAWAY_LEN];
 
-	if (h->flags & H2C_FL_GOAWAY_SENT && h->error == code)
+	if (h->flags & H2C_FL_GOAWAY_SENT && h->error == code && h->goaway_last == last)
 		return;
 	h->flags |= H2C_FL_GOAWAY_SENT;
 	h->error = (uint8_t)code;
+	h->goaway_last = last;
 	h2_count(h, FRONT_COUNT_GOAWAYS_SENT);
 	/* servers begin no streams */
 	h2_put_goaway(frame, h->side->is_back ? 0 : last, code);
@@ -180,7 +184,7 @@ void h2c_error(struct h2_conn *h, enum h2_error code, const char *text)
 		h2c_report(h, FRONT_BAD_SYNTAX, text);
 	h2c_goaway(h, code, h->last_stream);
 	h2c_set_state(h, H2C_CLOSING);
-	/* what was asked is not answered any more: the windows may be wrong, or the peer an enemy */
+	/* nothing is answered any more: the windows may be wrong, or the peer an enemy */
 	h->flags |= H2C_FL_STOP;
 	if (h->side->fail_pending)
 		h->side->fail_pending(h);
@@ -189,7 +193,7 @@ void h2c_error(struct h2_conn *h, enum h2_error code, const char *text)
 		uint64_t id = n->key;
 
 		s->flags |= H2S_FL_RESET;
-		s->ep->flags |= EP_ERROR;
+		s->ep->flags |= EP_ERROR | EP_RX_ABORT;
 		h2s_wake(s);
 		next = tree_find_ge(&h->streams, id + 1);
 	}
@@ -227,5 +231,7 @@ void h2c_arm(struct h2_conn *h)
 		ms = set->client_ms;
 	else if (!h->stream_count)
 		ms = h->last_stream ? set->keep_alive_ms : set->request_ms;
+	if (h->flags & H2C_FL_LEAVING && !h->stream_count && (!ms || ms > LEAVE_MS))
+		ms = LEAVE_MS;
 	timer_set(&h->timer, ms ? clock_now_ms() + (uint64_t)ms : TIMER_NEVER);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* h2_data.c - the HTTP/2 mux: received DATA
  *
- * Payload bytes are given to their stream as slices of the received blocks, as they come. The
- * stream is woken when another one's frame follows or when all that was received is used, so that
- * many frames of one body cost one pass.
+ * Payload bytes are given to their stream as slices of the received blocks, as they come. Streams
+ * are woken when all that was received is used: many frames of one body cost one pass, and a
+ * request that is reset right behind costs a server nothing.
  */
 #include "h2_priv.h"
 
@@ -22,16 +22,15 @@ static void open_connection_window(struct h2_conn *h)
 
 void h2_wake_late(struct h2_conn *h)
 {
-	struct h2_stream *s = h->late;
-	uint32_t id;
+	while (!list_is_empty(&h->late)) {
+		struct h2_stream *s = list_first(&h->late, struct h2_stream, late);
+		uint32_t id = s->id;
 
-	if (!s)
-		return;
-	id = s->id;
-	h2s_wake(s);
-	s = h2s_find(h, id);
-	if (s)
-		h2s_grant(s, false);
+		h2s_wake(s);
+		s = h2s_find(h, id);
+		if (s)
+			h2s_grant(s, false);
+	}
 }
 
 /* Which stream gets the payload? NULL: nobody. */
@@ -73,7 +72,7 @@ bool h2_data_begin(struct h2_conn *h)
 		return false;
 	}
 	if (f->flags & H2_FL_PADDED && !f->length) {
-		h2c_error(h, H2_ERR_FRAME_SIZE_ERROR, "padded DATA without a length of the padding");
+		h2c_error(h, H2_ERR_FRAME_SIZE_ERROR, "padded DATA without the padding's length");
 		return false;
 	}
 	if (h->rx_window < f->length) {
@@ -95,13 +94,6 @@ bool h2_data_begin(struct h2_conn *h)
 	return h->state < H2C_CLOSING;
 }
 
-/* The stream's user will be told. */
-static void wake_soon(struct h2_conn *h, struct h2_stream *s)
-{
-	BUG_ON(h->late && h->late != s);
-	h->late = s;
-}
-
 /* <n> payload bytes of <in> are the stream's. False: they are refused. */
 static bool deliver(struct h2_conn *h, struct h2_stream *s, struct slice bytes)
 {
@@ -119,7 +111,7 @@ static bool deliver(struct h2_conn *h, struct h2_stream *s, struct slice bytes)
 		return false;
 	}
 	s->ep->rx_bytes += bytes.len;
-	wake_soon(h, s);
+	h2s_wake_soon(s);
 	return true;
 }
 
@@ -137,7 +129,7 @@ static void data_end(struct h2_conn *h)
 		return;
 	}
 	h2s_ended_remote(s);
-	wake_soon(h, s);
+	h2s_wake_soon(s);
 }
 
 /* The byte in front of padded content. False: the connection is lost. */

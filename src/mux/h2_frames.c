@@ -68,9 +68,6 @@ bool h2_frame_begin(struct h2_conn *h)
 		return false;
 	}
 	count_frame(h);
-	if (h->late && (h->late->id != f->stream ||
-			(f->type != H2_FT_DATA && f->type != H2_FT_HEADERS)))
-		h2_wake_late(h);
 	if (h->state >= H2C_CLOSING)
 		return false;
 	if (error) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* h2_head.c - the HTTP/2 mux: received heads become messages
  *
- * A block is decoded into a buffer of the thread, whatever becomes of its stream: the tables of both
- * sides must stay in step. Only a head that is well-formed and wanted gets a stream; its texts
+ * A block is decoded into a buffer of the thread, whatever becomes of its stream: the tables of
+ * both sides must stay in step. Only a head that is well-formed and wanted gets a stream; its texts
  * are then copied, as a whole, to the stream's arena.
  */
 #include <stdlib.h>
@@ -60,7 +60,7 @@ struct h1_field *h2_head_keep(struct http_msg *m, struct h2_head *head, unsigned
 
 /* --- requests --------------------------------------------------------------------------------- */
 
-/* The target as an absolute form, which is how the parts of a head fit together (RFC 9113 8.3.1). */
+/* The target as an absolute form: how the parts of a head fit together (RFC 9113 8.3.1). */
 static bool fill_uri(struct http_msg *m, const struct h2_head *head)
 {
 	bool asterisk = slice_eq(head->path, SLICE("*"));
@@ -222,13 +222,8 @@ static void begin_stream(struct h2_conn *h, struct h2_head *head, bool end_strea
 	ep->rx_bytes += http_msg_size(ep->rx_head);
 	ep->flags |= EP_RX_HEAD;
 	note_request(s, head, end_stream);
-	if (end_stream) {
-		h2s_wake(s);
-		return;
-	}
-	/* the body is probably right behind: both go together */
-	h->late = s;
-	if (s->left != UINT64_MAX && s->left > (uint64_t)s->rx_window)
+	h2s_wake_soon(s);
+	if (!end_stream && s->left != UINT64_MAX && s->left > (uint64_t)s->rx_window)
 		h2s_grant(s, true);
 }
 
@@ -307,7 +302,7 @@ void h2_head_trailers(struct h2_conn *h, struct h2_stream *s, struct slice block
 			m->trailers.count = m->trailers.room = head.field_count;
 	}
 	h2s_ended_remote(s);
-	h->late = s;
+	h2s_wake_soon(s);
 }
 
 bool h2_front_headers_are_due(struct h2_conn *h)

@@ -36,6 +36,7 @@ enum h2_conn_flags {
 	H2C_FL_CONTINUATION = 1 << 3,/* only CONTINUATION of <frame.stream> may come */
 	H2C_FL_STOP = 1 << 4,        /* no further stream is taken */
 	H2C_FL_GOAWAY_SENT = 1 << 5,
+	H2C_FL_LEAVING = 1 << 14,    /* the process stops: the client was asked to go */
 	H2C_FL_EOF = 1 << 6,         /* the peer sends no more */
 	H2C_FL_BROKEN = 1 << 7,      /* the transport failed */
 	H2C_FL_ACKED = 1 << 8,       /* our SETTINGS were acknowledged */
@@ -95,7 +96,7 @@ struct h2_conn {
 	struct list senders;             /* streams with something to send, in turn */
 	struct list pending;             /* back: streams without a number yet, by sender */
 	struct tree streams;             /* by number */
-	struct h2_stream *late;          /* got something and was not woken yet: more may follow */
+	struct list late;                /* streams that got something: woken once all is read */
 	struct h2_stream *data;          /* whose DATA is being received; NULL: nobody's */
 	struct timer timer;
 	struct hpack_decoder decoder;
@@ -107,6 +108,7 @@ struct h2_conn {
 	uint16_t flags;                  /* enum h2_conn_flags */
 	uint8_t state;                   /* enum h2c_state */
 	uint8_t error;                   /* of the last GOAWAY */
+	uint32_t goaway_last;            /* its stream */
 	uint32_t stream_count;
 	uint32_t receiving;              /* streams whose body may still come */
 	uint32_t streams_total;
@@ -151,6 +153,7 @@ struct h2_stream {
 	struct h2_conn *conn;
 	struct endpoint *ep;
 	struct list sender;          /* in the connection's list */
+	struct list late;            /* same */
 	uint64_t left;               /* of the announced content; UINT64_MAX: any length */
 	uint64_t tx_left;            /* same, to send */
 	int64_t tx_window, rx_window;
@@ -247,8 +250,7 @@ static inline void h2_leave(struct h2_conn *h, bool outer)
 /* Tells its user that something changed. The stream may be gone after it. */
 static inline void h2s_wake(struct h2_stream *s)
 {
-	if (s->conn->late == s)
-		s->conn->late = NULL;
+	list_remove(&s->late);
 	s->ep->user->wake(s->ep);
 }
 
@@ -311,8 +313,14 @@ void h2_frame_payload(struct h2_conn *h, struct slice payload);
 bool h2_data_begin(struct h2_conn *h);
 /* Uses the bytes of its payload that are there. */
 void h2_data_take(struct h2_conn *h);
-/* Wakes the stream that was not woken yet, if there is one. */
+/* Wakes the streams that got something. */
 void h2_wake_late(struct h2_conn *h);
+/* The stream's user will be told, once what was received is used. */
+static inline void h2s_wake_soon(struct h2_stream *s)
+{
+	if (!list_is_linked(&s->late))
+		list_append(&s->conn->late, &s->late);
+}
 
 /* --- h2_send.c */
 

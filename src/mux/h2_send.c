@@ -13,9 +13,12 @@
 
 /* Below this, copying behind what is written is cheaper than one more vector of the system call. */
 #define COALESCE_MAX 1024
-/* What a stream may have unsent before its source is stopped, and goes on. */
-#define TX_HIGH (128 * 1024)
-#define TX_LOW (64 * 1024)
+/* What all streams may have unsent before their sources are stopped, and one of them at least and
+ * at most. A source goes on when half of that is gone.
+ */
+#define TX_TOTAL (2 * 1024 * 1024)
+#define TX_LEAST (32 * 1024)
+#define TX_MOST (256 * 1024)
 /* System calls that one flush makes at most. */
 #define FLUSH_BUDGET 4
 
@@ -47,7 +50,7 @@ static bool is_sent(const struct h2_stream *s, const struct http_msg *m, const s
 
 static size_t head_bound(const struct http_msg *m)
 {
-	/* :status, or the pseudo-fields of a request: the target in two parts, the host as a field */
+	/* :status, or the pseudo-fields of a request: target in two parts, host as a field */
 	size_t n = H2_FRAME_HEADER_LEN + HPACK_BEGIN_BOUND + 7 * hpack_field_bound(14, 20) +
 		   m->method_text.len + m->uri.len * 2;
 
@@ -88,7 +91,8 @@ static bool put_fields(struct h2_stream *s, struct hpack_writer *w, const struct
 	return ok && (!length || h2_put_length(e, w, m->content_length));
 }
 
-/* Cuts a header block of <len> bytes behind a frame's header at <p> into frames. Returns the end. */
+/* Cuts a header block of <len> bytes, behind a frame's header at <p>, into frames. Returns the end.
+ */
 static char *frame_head(const struct h2_stream *s, char *p, size_t len, uint8_t flags)
 {
 	size_t max = s->conn->peer_frame_max;
@@ -106,12 +110,20 @@ static char *frame_head(const struct h2_stream *s, char *p, size_t len, uint8_t 
 	return h2_frame_put(p, (uint32_t)len, type, flags | H2_FL_END_HEADERS, s->id) + len;
 }
 
+/* Is what there is to send all? A request for a tunnel ends when there will be none. */
+static bool is_all(const struct h2_stream *s)
+{
+	if (s->conn->side->is_back && s->flags & H2S_FL_CONNECT && !(s->ep->flags & EP_TUNNEL))
+		return false;
+	return s->ep->flags & EP_TX_END;
+}
+
 /* Is there nothing behind what has been sent but the end, known already? */
 static bool ends_here(const struct h2_stream *s)
 {
 	const struct endpoint *ep = s->ep;
 
-	return ep->flags & EP_TX_END && (!ep->tx.len || s->flags & H2S_FL_NO_BODY);
+	return is_all(s) && (!ep->tx.len || s->flags & H2S_FL_NO_BODY);
 }
 
 static bool has_trailers(const struct h2_stream *s)
@@ -310,11 +322,11 @@ static bool send_body(struct h2_stream *s, size_t most)
 		if (!n)
 			break;
 		done += n;
-		if (!send_data(s, n, ep->flags & EP_TX_END && n == ep->tx.len && !has_trailers(s) &&
+		if (!send_data(s, n, is_all(s) && n == ep->tx.len && !has_trailers(s) &&
 				     (s->tx_left == UINT64_MAX || s->tx_left == n)))
 			return false;
 	}
-	if (!ep->tx.len && ep->flags & EP_TX_END && local_is_open(s))
+	if (!ep->tx.len && is_all(s) && local_is_open(s))
 		return send_end(s);
 	return true;
 }
@@ -325,15 +337,23 @@ static void tx_failed(struct h2_stream *s)
 	s->ep->flags = (s->ep->flags & ~EP_TX_HEAD) | EP_ERROR;
 }
 
+/* How much a stream may have unsent: many share. */
+static size_t tx_high(const struct h2_conn *h)
+{
+	size_t share = TX_TOTAL / (h->stream_count + 1);
+
+	return share < TX_LEAST ? TX_LEAST : share > TX_MOST ? TX_MOST : share;
+}
+
 /* Tells the stream how full we are and whether all is gone. True: it should be woken. */
 static bool tx_report(struct h2_stream *s)
 {
 	struct endpoint *ep = s->ep;
 	uint32_t before = ep->flags;
 
-	if (ep->tx.len > TX_HIGH)
+	if (ep->tx.len > tx_high(s->conn))
 		ep->flags |= EP_TX_FULL;
-	else if (ep->tx.len < TX_LOW)
+	else if (ep->tx.len < tx_high(s->conn) / 2)
 		ep->flags &= ~EP_TX_FULL;
 	if (s->flags & H2S_FL_HEAD_SENT && !local_is_open(s))
 		ep->flags |= EP_TX_DONE;

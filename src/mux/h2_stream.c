@@ -57,6 +57,7 @@ struct h2_stream *h2s_new(struct h2_conn *h, uint32_t id)
 	s->tx_window = h->peer_window;
 	s->rx_window = h->settings_window;
 	list_init(&s->sender);
+	list_init(&s->late);
 	if (id)
 		tree_insert(&h->streams, &s->node, id);
 	h->stream_count++;
@@ -79,8 +80,7 @@ void h2s_free(struct h2_stream *s)
 
 	if (s->flags & H2S_FL_RECEIVING)
 		h->receiving--;
-	if (h->late == s)
-		h->late = NULL;
+	list_remove(&s->late);
 	if (h->data == s)
 		h->data = NULL;
 	list_remove(&s->sender);
@@ -177,7 +177,8 @@ void h2s_grant(struct h2_stream *s, bool now)
 	    s->ep->flags & EP_RX_BLOCKED)
 		return;
 	/* all that is announced may come already, with padding */
-	if (s->left != UINT64_MAX && s->rx_window >= 0 && (uint64_t)s->rx_window >= s->left + PADDING_MAX)
+	if (s->left != UINT64_MAX && s->rx_window >= 0 &&
+	    (uint64_t)s->rx_window >= s->left + PADDING_MAX)
 		return;
 	if (s->rx_window >= (now ? target : target / 2))
 		return;

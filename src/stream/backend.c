@@ -450,6 +450,7 @@ enum step stage_turn_around(struct stream *s)
 	if (!stream_is_late(s))
 		return STEP_WAIT;
 	s->wait_until_ms = TIMER_NEVER;
+	s->t.queued = clock_now_ns(); /* %Tw counts the pause */
 	return stream_goto(s, STAGE_CONNECT);
 }
 

@@ -173,6 +173,10 @@ void capture_request_cookie(struct stream *s)
 void capture_response(struct stream *s)
 {
 	capture_message(s, CAPTURE_RESPONSE, &s->res);
+}
+
+void capture_response_cookie(struct stream *s)
+{
 	capture_cookie(s, CAPTURE_RESPONSE, &s->res);
 }
 

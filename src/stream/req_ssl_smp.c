@@ -21,7 +21,8 @@ static bool read_hello(struct expr_ctx *ctx, struct tls_hello *h, enum expr_resu
 	status = tls_hello_parse(smp_bytes(s, &s->front), h);
 	if (status == TLS_HELLO_MORE && !(ctx->flags & EXPR_FINAL))
 		*ret = EXPR_WAIT;
-	return status == TLS_HELLO_DONE;
+	/* SSLv3 has none of what is asked for */
+	return status == TLS_HELLO_DONE && (h->major > 3 || h->minor);
 }
 
 static enum expr_result fetch_hello_type(struct expr_ctx *ctx, const struct expr_arg *args,

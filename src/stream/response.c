@@ -261,6 +261,7 @@ enum step stage_response_rules_fe(struct stream *s)
 
 	if (step != STEP_NEXT)
 		return step;
+	capture_response_cookie(s);
 	persist_response(s);
 	if (stream_response_leaks_cookie(s)) {
 		count_denied(s);

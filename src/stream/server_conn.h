@@ -37,8 +37,8 @@ void server_conn_end_session(struct session *sess);
 /* Idle connections of a server on all threads, for statistics. */
 unsigned server_conn_idle_count(const struct server *srv);
 
-/* The PROXY protocol header that s->server wants, in <out>; returns its length, 0 when it does not fit
- * into <room> (proxy_header.c).
+/* The PROXY protocol header that s->server wants, in <out>; returns its length, 0 when it does not
+ * fit into <room> (proxy_header.c).
  */
 size_t proxy_header_make(struct stream *s, char *out, size_t room);
 

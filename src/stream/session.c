@@ -116,8 +116,9 @@ static struct slice http_bad_request(void *owner, const struct front_bad *bad)
 {
 	struct session *sess = owner;
 	struct proxy *fe = sess->fe;
-	bool probe = !bad->since_ns && (bad->kind == FRONT_BAD_ABORT || bad->kind == FRONT_BAD_ERROR ||
-					bad->kind == FRONT_BAD_TIMEOUT);
+	bool probe = !bad->since_ns &&
+		     (bad->kind == FRONT_BAD_ABORT || bad->kind == FRONT_BAD_ERROR ||
+		      bad->kind == FRONT_BAD_TIMEOUT);
 	static const enum stream_cause causes[] = {
 		[FRONT_BAD_SYNTAX] = CAUSE_PROXY, [FRONT_BAD_TOO_LARGE] = CAUSE_PROXY,
 		[FRONT_BAD_ABORT] = CAUSE_CLIENT_ABORT, [FRONT_BAD_ERROR] = CAUSE_CLIENT_ABORT,

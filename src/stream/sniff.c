@@ -22,19 +22,25 @@ static struct slot *const slots[] = { &sniff_slot, NULL };
 
 const struct module mod_sniff = { .name = "sniffing", .slots = slots };
 
+/* A copy in one piece: a parser that writes into what it reads must not have the bytes themselves,
+ * which are still to be forwarded as they came.
+ */
+static struct slice bytes_copy(struct stream *s, const struct block_queue *q)
+{
+	char *copy = arena_alloc(&s->arena, q->len + 1);
+
+	return copy ? slice_make(copy, block_queue_peek(q, 0, copy, q->len)) : slice_none();
+}
+
 struct slice smp_bytes(struct stream *s, const struct endpoint *ep)
 {
 	const struct block_queue *q = &ep->rx;
-	char *copy;
 
 	if (!q->len)
 		return SLICE("");
 	if (q->first->len == q->len)
 		return slice_make(q->first->ptr, q->len);
-	copy = arena_alloc(&s->arena, q->len);
-	if (!copy)
-		return slice_none();
-	return slice_make(copy, block_queue_peek(q, 0, copy, q->len));
+	return bytes_copy(s, q);
 }
 
 static void sniff_parse(struct stream *s, struct sniff *sn)
@@ -44,7 +50,7 @@ static void sniff_parse(struct stream *s, struct sniff *sn)
 	struct h1_parser parser;
 
 	sn->seen = s->front.rx.len;
-	sn->bytes = smp_bytes(s, &s->front);
+	sn->bytes = bytes_copy(s, &s->front.rx);
 	sn->status = H1_MORE;
 	if (!sn->bytes.len)
 		return;

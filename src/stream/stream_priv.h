@@ -147,8 +147,15 @@ extern __thread struct list stream_list_of_thread;
 /* --- session_addr.c : tells the TLS floor where connections are. Once. */
 void session_addr_init(void);
 
-/* --- conn_error_smp.c : the number of what the log says of a connection (fc_err). */
+/* --- conn_error.c */
+struct conn_error {
+	uint8_t id;
+	const char *name, *message;
+};
+/* The number of what the log says of a connection (fc_err). */
 uint8_t conn_error_id(const char *message);
+/* NULL: nothing is wrong. */
+const struct conn_error *conn_error_find(uint8_t id);
 
 /* What a log line of an alias needs (struct expr_alias): the end of the stream. */
 #define STREAM_NEEDS_END 1u
@@ -206,6 +213,8 @@ extern struct slot stream_global_slot;
  */
 void capture_request(struct stream *s);
 void capture_response(struct stream *s);
+/* The cookie that an answer sets, after its rules: they may have added it. */
+void capture_response_cookie(struct stream *s);
 /* Same, the cookie of a request that goes to a server: after the rules, as the reference does. */
 void capture_request_cookie(struct stream *s);
 

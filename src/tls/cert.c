@@ -1,16 +1,46 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* cert.c - certificates: read from PEM, checked, counted, their names told */
 #include <openssl/err.h>
+#include <pthread.h>
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/file.h"
+#include "der.h"
 #include "tls_priv.h"
 
 /* No file of certificates is as large. */
 #define FILE_MAX (16 << 20)
+
+/* --- closed ones -------------------------------------------------------------------------------- */
+
+/* The PEM text of a certificate that nobody has used yet. */
+struct tls_closed {
+	struct der_cert look;        /* of <der> */
+	unsigned char *der;          /* the leaf; OpenSSL's memory */
+	char *text, *key_text;       /* key_text NULL: in <text>; both owned */
+	size_t len, key_len;
+};
+
+static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void closed_free(struct tls_closed *k)
+{
+	if (!k)
+		return;
+	OPENSSL_free(k->der);
+	if (k->text)
+		OPENSSL_cleanse(k->text, k->len);
+	if (k->key_text)
+		OPENSSL_cleanse(k->key_text, k->key_len);
+	free(k->text);
+	free(k->key_text);
+	free(k);
+}
+
+/* --- counting ---------------------------------------------------------------------------------- */
 
 struct tls_cert *tls_cert_take(struct tls_cert *c)
 {
@@ -25,6 +55,7 @@ void tls_cert_drop(struct tls_cert **pc)
 	*pc = NULL;
 	if (!c || __atomic_sub_fetch(&c->refs, 1, __ATOMIC_ACQ_REL))
 		return;
+	closed_free(c->closed);
 	X509_free(c->leaf);
 	X509_free(c->issuer);
 	EVP_PKEY_free(c->key);
@@ -186,8 +217,9 @@ static bool load_key(struct tls_cert *c, const char *text, size_t len, struct tl
 	return c->key != NULL;
 }
 
-bool tls_cert_is_usable(const struct tls_cert *c, const char *name, char *why, size_t size)
+bool tls_cert_is_usable(struct tls_cert *c, const char *name, char *why, size_t size)
 {
+	tls_cert_open(c);
 	if (!c->leaf || !c->key) {
 		snprintf(why, size, "%s not found in '%s'.", c->leaf ? "Private Key" :
 			 "Certificate", name);
@@ -201,12 +233,131 @@ bool tls_cert_is_usable(const struct tls_cert *c, const char *name, char *why, s
 	return false;
 }
 
-struct tls_cert *tls_cert_load(struct tls_cert_files *f, char *why, size_t size)
+/* The first element of this kind ("CERTIFICATE", "* PRIVATE KEY") as DER; NULL: none in clear. */
+static unsigned char *pem_part(const char *text, size_t len, bool key, long *size)
+{
+	BIO *bio = BIO_new_mem_buf(text, (int)len);
+	unsigned char *data = NULL;
+	char *name, *header;
+
+	while (bio && PEM_read_bio(bio, &name, &header, &data, size)) {
+		bool good = key ? strstr(name, "PRIVATE KEY") && !strstr(name, "ENCRYPTED") &&
+				  !*header
+				: strstr(name, "CERTIFICATE") != NULL;
+
+		OPENSSL_free(name);
+		OPENSSL_free(header);
+		if (good)
+			break;
+		OPENSSL_clear_free(data, (size_t)*size);
+		data = NULL;
+	}
+	BIO_free(bio);
+	ERR_clear_error();
+	return data;
+}
+
+/* Keeps the texts for later if what is seen of them is in order: a leaf that is understood, and a key
+ * which has its public part. False: it must be opened to know.
+ */
+static bool keep_closed(struct tls_cert *c, char *text, size_t len, char *key_text, size_t key_len)
+{
+	struct tls_closed *k = calloc(1, sizeof(*k));
+	long size = 0, key_size = 0;
+	unsigned char *key;
+	bool good = false;
+
+	if (!k)
+		return false;
+	k->der = pem_part(text, len, false, &size);
+	key = key_text ? pem_part(key_text, key_len, true, &key_size)
+		       : pem_part(text, len, true, &key_size);
+	if (k->der && key &&
+	    der_cert_look(slice_make((char *)k->der, (size_t)size), &k->look))
+		good = memmem(key, (size_t)key_size, k->look.public_key.ptr,
+			      k->look.public_key.len) != NULL;
+	OPENSSL_clear_free(key, (size_t)key_size);
+	if (!good) {
+		closed_free(k);
+		return false;
+	}
+	k->text = text;
+	k->len = len;
+	k->key_text = key_text;
+	k->key_len = key_len;
+	c->type = k->look.type;
+	c->closed = k;
+	return true;
+}
+
+bool tls_cert_open(struct tls_cert *c)
+{
+	struct tls_closed *k;
+	bool good = true;
+
+	if (!__atomic_load_n(&c->closed, __ATOMIC_ACQUIRE))
+		return c->leaf && c->key;
+	pthread_mutex_lock(&open_lock);
+	k = c->closed;
+	if (k) {
+		good = read_chain(c, k->text, k->len) &&
+		       set_key(c, read_key(k->key_text ? k->key_text : k->text,
+					   k->key_text ? k->key_len : k->len));
+		ERR_clear_error();
+		if (good && memmem(k->text, k->len, "DH PARAMETERS", 13))
+			c->dh = tls_dh_read(k->text, k->len);
+		__atomic_store_n(&c->closed, NULL, __ATOMIC_RELEASE);
+		closed_free(k);
+	}
+	pthread_mutex_unlock(&open_lock);
+	return c->leaf && c->key;
+}
+
+/* Leaf, chain and key at once. False: <why>. */
+static bool open_now(struct tls_cert *c, const char *text, size_t len, struct tls_cert_files *f,
+		     char *why, size_t size)
+{
+	if (!read_chain(c, text, len)) {
+		snprintf(why, size, "unable to load certificate from file '%s': %s.", f->crt,
+			 tls_reason());
+		return false;
+	}
+	if (!load_key(c, text, len, f)) {
+		snprintf(why, size, "No Private Key found in '%s'.", f->key ? f->key : f->crt);
+		return false;
+	}
+	if (!tls_cert_is_usable(c, f->crt, why, size))
+		return false;
+	c->dh = tls_dh_read(text, len);
+	find_type(c);
+	return true;
+}
+
+/* This one may wait. True: it does, and has taken the text over. */
+static bool load_closed(struct tls_cert *c, char *text, size_t len, struct tls_cert_files *f)
+{
+	char *key_text = NULL;
+	size_t key_len = 0;
+
+	if (keep_closed(c, text, len, NULL, 0)) {
+		f->key = f->crt;
+		return true;
+	}
+	key_text = f->key ? file_load(f->key, FILE_MAX, &key_len) : NULL;
+	if (key_text && keep_closed(c, text, len, key_text, key_len))
+		return true;
+	if (key_text)
+		OPENSSL_cleanse(key_text, key_len);
+	free(key_text);
+	return false;
+}
+
+struct tls_cert *tls_cert_load(struct tls_cert_files *f, bool at_once, char *why, size_t size)
 {
 	struct tls_cert *c = calloc(1, sizeof(*c));
 	size_t len = 0;
 	char *text = file_load(f->crt, FILE_MAX, &len);
-	bool good = false;
+	bool good;
 
 	if (!c || !text) {
 		snprintf(why, size, "unable to load certificate from file '%s'.", f->crt);
@@ -216,24 +367,19 @@ struct tls_cert *tls_cert_load(struct tls_cert_files *f, char *why, size_t size)
 	}
 	c->refs = 1;
 	ERR_clear_error();
-	if (!read_chain(c, text, len))
-		snprintf(why, size, "unable to load certificate from file '%s': %s.", f->crt,
-			 tls_reason());
-	else if (!load_key(c, text, len, f))
-		snprintf(why, size, "No Private Key found in '%s'.", f->key ? f->key : f->crt);
-	else
-		good = tls_cert_is_usable(c, f->crt, why, size);
-	if (good)
-		c->dh = tls_dh_read(text, len);
-	OPENSSL_cleanse(text, len);
-	free(text);
+	if (!at_once && load_closed(c, text, len, f)) {
+		good = true;
+	} else {
+		good = open_now(c, text, len, f, why, size);
+		OPENSSL_cleanse(text, len);
+		free(text);
+	}
 	if (!good) {
 		tls_cert_drop(&c);
 		return NULL;
 	}
-	find_type(c);
 	load_extras(c, f);
-	if (c->ocsp_len)
+	if (c->ocsp_len && tls_cert_open(c))
 		tls_staple_set(c->leaf, c->ocsp, c->ocsp_len);
 	return c;
 }
@@ -257,6 +403,7 @@ static struct tls_cert *cert_copy(const struct tls_cert *old)
 	c->refs = 1;
 	if (!old)
 		return c;
+	tls_cert_open((struct tls_cert *)(uintptr_t)old);
 	c->leaf = old->leaf ? X509_dup(old->leaf) : NULL;
 	c->issuer = old->issuer;
 	if (c->issuer)
@@ -385,10 +532,20 @@ static void tell(void (*name)(void *, struct slice), void *ctx, const ASN1_STRIN
 void tls_cert_names(const struct tls_cert *c, void (*name)(void *ctx, struct slice name),
 		    void *ctx)
 {
-	GENERAL_NAMES *names = X509_get_ext_d2i(c->leaf, NID_subject_alt_name, NULL, NULL);
-	X509_NAME *subject = X509_get_subject_name(c->leaf);
+	GENERAL_NAMES *names;
+	X509_NAME *subject;
 	unsigned char *utf8;
 	int at = -1, len;
+
+	pthread_mutex_lock(&open_lock);
+	if (c->closed) {
+		der_cert_names(&c->closed->look, name, ctx);
+		pthread_mutex_unlock(&open_lock);
+		return;
+	}
+	pthread_mutex_unlock(&open_lock);
+	names = X509_get_ext_d2i(c->leaf, NID_subject_alt_name, NULL, NULL);
+	subject = X509_get_subject_name(c->leaf);
 
 	for (int i = 0; i < sk_GENERAL_NAME_num(names); i++) {
 		const GENERAL_NAME *n = sk_GENERAL_NAME_value(names, i);

@@ -69,7 +69,7 @@ static const char *status_of(const struct tls_entry *e, bool pending)
 
 static void show_one(struct ctl_request *rq, const struct tls_entry *e, bool pending)
 {
-	const struct tls_cert *c = pending ? e->pending : e->cert;
+	struct tls_cert *c = pending ? e->pending : e->cert;
 	const struct tls_cert_files *f = &e->files;
 
 	strbuf_printf(rq->out, "Filename: %s%s\n", pending ? "*" : "", e->name);
@@ -82,6 +82,8 @@ static void show_one(struct ctl_request *rq, const struct tls_entry *e, bool pen
 	if (f->sctl)
 		strbuf_printf(rq->out, "SCTL filename: %s\n", f->sctl);
 	strbuf_printf(rq->out, "Status: %s\n", status_of(e, pending));
+	if (c)
+		tls_cert_open(c);
 	if (c && c->leaf)
 		tls_ctl_put_cert(rq->out, c->leaf, c->chain);
 	strbuf_add_str(rq->out, "OCSP Response Key: \n");
@@ -298,8 +300,9 @@ static enum ctl_step dump_cert(struct ctl_request *rq)
 	tls_store_lock();
 	e = tls_store_find(store(), name + (*name == '*'));
 	if (e && (*name == '*' ? e->pending : e->cert)) {
-		const struct tls_cert *c = *name == '*' ? e->pending : e->cert;
+		struct tls_cert *c = *name == '*' ? e->pending : e->cert;
 
+		tls_cert_open(c);
 		if (c->key)
 			PEM_write_bio_PrivateKey(bio, c->key, NULL, NULL, 0, NULL, NULL);
 		if (c->leaf)

@@ -62,6 +62,8 @@ bool tls_chains_read(struct tls_chains **out, const char *path)
 
 void tls_chains_complete(const struct tls_chains *chains, struct tls_cert *c)
 {
+	if (!tls_cert_open(c))
+		return;
 	for (unsigned i = 0; sk_X509_num(c->chain) <= 0 && i < chains->count; i++) {
 		X509 *first = sk_X509_value(chains->chains[i], 0);
 

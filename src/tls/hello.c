@@ -149,8 +149,10 @@ static bool use_context(SSL *ssl, SSL_CTX *ctx, const struct tls_settings *set)
 	return true;
 }
 
-static bool use_cert(SSL *ssl, const struct tls_cert *c)
+static bool use_cert(SSL *ssl, struct tls_cert *c)
 {
+	if (!tls_cert_open(c))
+		return false;
 	if (SSL_get_certificate(ssl) == c->leaf)
 		return true;
 	if (SSL_use_cert_and_key(ssl, c->leaf, c->key, c->chain, 1) != 1)

@@ -116,3 +116,9 @@ struct slice tls_peer_signature(const struct conn *c, char *room, size_t size)
 {
 	return tls_cert_signature_name(ssl_of(c) ? SSL_get_certificate(ssl_of(c)) : NULL);
 }
+
+void tls_get_figures(struct tls_figures *out)
+{
+	tls_figures_read(out);
+	tls_cache_figures(&out->cache_lookups, &out->cache_misses);
+}

@@ -35,19 +35,6 @@ void tls_keylog_attach(SSL_CTX *ctx)
 	SSL_CTX_set_keylog_callback(ctx, keep);
 }
 
-void tls_secrets_free(char ***secrets)
-{
-	for (int i = 0; *secrets && i < TLS_SECRETS; i++) {
-		char *text = (*secrets)[i];
-
-		if (text)
-			OPENSSL_cleanse(text, strlen(text));
-		free(text);
-	}
-	free(*secrets);
-	*secrets = NULL;
-}
-
 /* <data> of the fetches: a side and a label. */
 struct which {
 	enum tls_side side;

@@ -188,7 +188,7 @@ void tls_count_handshake(bool back, bool resumed)
 		top_rate_add(&front_reused);
 }
 
-void tls_get_figures(struct tls_figures *out)
+void tls_figures_read(struct tls_figures *out)
 {
 	uint64_t keys = rate_read(&front_keys.rate), reused = rate_read(&front_reused.rate);
 
@@ -205,5 +205,4 @@ void tls_get_figures(struct tls_figures *out)
 		.max_connections = (uint64_t)limits.connections,
 		.rate_limit = (uint64_t)limits.rate,
 	};
-	tls_cache_figures(&out->cache_lookups, &out->cache_misses);
 }

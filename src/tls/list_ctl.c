@@ -53,7 +53,7 @@ static void put_list_name(struct strbuf *out, const char *before, const char *na
 
 static void show_lists(struct ctl_request *rq)
 {
-	const char *names[1024];
+	const char *names[1024] = { NULL };
 	unsigned count = 0;
 	struct tls_bind *b;
 	struct tls_use *u;
@@ -265,7 +265,7 @@ static void put_date(struct strbuf *out, const ASN1_TIME *t)
 static void put_row(struct strbuf *out, const struct tls_bind *b, const struct tls_name_row *r)
 {
 	static const char *const types[] = { "rsa", "ecdsa", "dsa" };
-	const struct tls_cert *c = r->use->entry->cert;
+	struct tls_cert *c = r->use->entry->cert;
 
 	strbuf_printf(out, "%s/%s:%d\t%s%.*s\t", b->where.proxy, b->where.file, b->where.line,
 		      r->wildcard ? "*" : "", (int)r->name.len, r->name.ptr);
@@ -274,8 +274,10 @@ static void put_row(struct strbuf *out, const struct tls_bind *b, const struct t
 	else
 		strbuf_add_char(out, '-');
 	strbuf_printf(out, "\t%s\t%s", types[c->type], r->use->entry->name);
-	put_date(out, X509_get0_notAfter(c->leaf));
-	put_date(out, X509_get0_notBefore(c->leaf));
+	if (tls_cert_open(c)) {
+		put_date(out, X509_get0_notAfter(c->leaf));
+		put_date(out, X509_get0_notBefore(c->leaf));
+	}
 	strbuf_add_char(out, '\n');
 }
 

@@ -167,10 +167,12 @@ static bool load_cert(struct config *cfg, struct tls_server *s, char *why, size_
 SSL_CTX *tls_server_make_ssl(struct tls_server *s, char *why, size_t size)
 {
 	SSL_CTX *ctx = tls_ctx_make(s->cfg, &s->set, true, why, size);
-	const struct tls_cert *c = s->entry ? s->entry->cert : NULL;
+	struct tls_cert *c = s->entry ? s->entry->cert : NULL;
 
 	if (!ctx)
 		return NULL;
+	if (c)
+		tls_cert_open(c);
 	if (s->set.alpn.len)
 		SSL_CTX_set_alpn_protos(ctx, (const unsigned char *)s->set.alpn.ptr,
 					(unsigned)s->set.alpn.len);

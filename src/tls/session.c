@@ -308,16 +308,20 @@ void tls_tickets_drop(struct tls_tickets **pt)
 /* By its number in the order of the files, or by its name; NULL: none. */
 static struct tls_tickets *tickets_find_named(const char *which)
 {
-	struct tls_tickets *t;
+	struct tls_tickets *t, *found = NULL;
 	int id = 0;
 
+	pthread_mutex_lock(&ticket_files_lock);
 	list_for_each(t, &ticket_files, link) {
-		if (strcmp(t->file, which) == 0 || (*which == '#' && atoi(which + 1) == id) ||
-		    (*which >= '0' && *which <= '9' && atoi(which) == id))
-			return t;
+		bool numbered = (*which == '#' && atoi(which + 1) == id) ||
+				(*which >= '0' && *which <= '9' && atoi(which) == id);
+
+		if (!found && (numbered || strcmp(t->file, which) == 0))
+			found = t;
 		id++;
 	}
-	return NULL;
+	pthread_mutex_unlock(&ticket_files_lock);
+	return found;
 }
 
 /* From the oldest of them. */
@@ -344,6 +348,7 @@ void tls_tickets_show(struct strbuf *out, const char *which)
 	struct tls_tickets *t, *only = which && *which != '*' ? tickets_find_named(which) : NULL;
 	int id = 0;
 
+	pthread_mutex_lock(&ticket_files_lock);
 	list_for_each(t, &ticket_files, link) {
 		if (!which)
 			strbuf_printf(out, "%d (%s)\n", id, t->file);
@@ -351,6 +356,7 @@ void tls_tickets_show(struct strbuf *out, const char *which)
 			show_keys(out, t, id);
 		id++;
 	}
+	pthread_mutex_unlock(&ticket_files_lock);
 }
 
 bool tls_tickets_add(const char *which, const char *key, const char **error)

@@ -30,8 +30,8 @@ bool tls_take_options(struct conf_line *l, struct tls_settings *set);
 	  .syntax = value, .help = what }
 #define TLS_FILE(name, where_, section_, member, crl, what) \
 	{ .words = name, .where = where_, .section = section_, .min_args = 1, \
-	  .max_args = 1, .parse = tls_parse_ca_file, \
-	  .offset = offsetof(struct tls_settings, member), .min = crl, .syntax = "<file>", .help = what }
+	  .max_args = 1, .parse = tls_parse_ca_file, .min = crl, \
+	  .offset = offsetof(struct tls_settings, member), .syntax = "<file>", .help = what }
 
 /* What all three know. <where_>, <section_>: where the rows stand. */
 #define TLS_SHARED_KEYWORDS(where_, section_) \

@@ -17,10 +17,15 @@
 #include "tls_priv.h"
 
 #define FILE_MAX (64 << 20)
+/* As many certificates are opened when they are read, to be told at once what is wrong with them;
+ * with more, what der.c sees must do until they are used.
+ */
+#define OPENED_AT_ONCE 64
 
 struct tls_store {
 	struct tree certs; /* struct tls_entry.node, by hash of the name */
 	struct tree cas;   /* struct tls_ca.node */
+	unsigned loaded;
 };
 
 static pthread_mutex_t store_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -168,6 +173,7 @@ static const char *companion(struct config *cfg, const char *path, const char *e
 struct tls_entry *tls_store_load(struct config *cfg, const char *name,
 				 const struct tls_cert_files *given, char *why, size_t size)
 {
+	struct tls_store *s = tls_store_of(cfg);
 	struct tls_cert_files f = *given;
 	struct tls_entry *e;
 	struct tls_cert *c;
@@ -180,12 +186,12 @@ struct tls_entry *tls_store_load(struct config *cfg, const char *name,
 		f.issuer = companion(cfg, f.crt, ".issuer", TLS_EXTRA_ISSUER);
 	if (!f.sctl)
 		f.sctl = companion(cfg, f.crt, ".sctl", TLS_EXTRA_SCTL);
-	c = tls_cert_load(&f, why, size);
+	c = tls_cert_load(&f, s->loaded++ < OPENED_AT_ONCE, why, size);
 	if (!c)
 		return NULL;
 	if (tls_global_of(cfg)->chains)
 		tls_chains_complete(tls_global_of(cfg)->chains, c);
-	e = tls_store_add(tls_store_of(cfg), name, c);
+	e = tls_store_add(s, name, c);
 	if (!e) {
 		tls_cert_drop(&c);
 		snprintf(why, size, "out of memory.");

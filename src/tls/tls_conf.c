@@ -334,6 +334,7 @@ static void tls_fini(void)
 static struct slot *const slots[] = { &tls_global_slot, &tls_store_slot, NULL };
 
 const struct module mod_tls = {
-	.name = "tls", .keywords = keywords, .slots = slots, .init = tls_init, .check = tls_check, .start = tls_start,
+	.name = "tls", .keywords = keywords, .slots = slots, .init = tls_init, .check = tls_check,
+	.start = tls_start,
 	.thread_init = tls_conn_thread_init, .thread_fini = tls_thread_fini, .fini = tls_fini,
 };

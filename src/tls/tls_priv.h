@@ -80,9 +80,11 @@ enum tls_key_type { TLS_KEY_RSA, TLS_KEY_ECDSA, TLS_KEY_DSA, TLS_KEY_TYPES };
 
 struct tls_cert {
 	unsigned refs;               /* atomic */
+	/* The next three are NULL until tls_cert_open() when the certificate is <closed>. */
 	X509 *leaf;
 	EVP_PKEY *key;
 	STACK_OF(X509) *chain;       /* without the leaf; may be NULL */
+	struct tls_closed *closed;   /* what they are made of; NULL: they are there. Atomic */
 	X509 *issuer;                /* of a .issuer file, or NULL */
 	enum tls_key_type type;
 	unsigned char *ocsp;         /* stapled response, DER; or NULL */
@@ -109,8 +111,9 @@ struct tls_cert_files {
 	const char *crt, *key, *ocsp, *issuer, *sctl;
 };
 /* A certificate of PEM texts and files, complete. NULL: the reason is in <why> (<size> bytes). */
-/* <files>->key becomes the crt file when that has the key. */
-struct tls_cert *tls_cert_load(struct tls_cert_files *files, char *why, size_t size);
+/* <files>->key becomes the crt file when that has the key. <at_once>: OpenSSL decodes it now, else it
+ * may stay closed if what der.h sees of it is in order. */
+struct tls_cert *tls_cert_load(struct tls_cert_files *files, bool at_once, char *why, size_t size);
 /* What a payload of `set ssl cert` may change. */
 enum tls_part { TLS_PART_CERT, TLS_PART_KEY, TLS_PART_OCSP, TLS_PART_ISSUER, TLS_PART_SCTL };
 /* Another certificate with a part of it from a text (base64 for OCSP and SCTL, else PEM), and the
@@ -118,8 +121,12 @@ enum tls_part { TLS_PART_CERT, TLS_PART_KEY, TLS_PART_OCSP, TLS_PART_ISSUER, TLS
  */
 struct tls_cert *tls_cert_change(const struct tls_cert *old, enum tls_part part, struct slice text,
 				 const char *name, char *why, size_t size);
+/* Makes leaf, key and chain if they are not there yet: before anybody looks at them. False: no
+ * memory, or OpenSSL wants nothing of it. Any thread.
+ */
+bool tls_cert_open(struct tls_cert *c);
 /* Does its key go with its leaf? False: <why>. */
-bool tls_cert_is_usable(const struct tls_cert *c, const char *name, char *why, size_t size);
+bool tls_cert_is_usable(struct tls_cert *c, const char *name, char *why, size_t size);
 /* The first DH parameters of a PEM text; NULL: none. */
 EVP_PKEY *tls_dh_read(const char *text, size_t len);
 /* Calls <name> for each host name of a certificate: its alternative names and its common name. */
@@ -384,6 +391,8 @@ void tls_conn_thread_fini(void);
 bool tls_lib_init(void);
 void tls_lib_thread_fini(void);
 bool tls_figures_init(void);
+/* All figures but those of the cache. */
+void tls_figures_read(struct tls_figures *out);
 void tls_set_limits(int64_t connections, int64_t rate);
 /* Counts connections and what handshakes do: see tls_get_figures(). False: above maxsslconn. */
 bool tls_count_open(struct tls_conn *t);
@@ -409,7 +418,7 @@ void tls_cache_figures(uint64_t *lookups, uint64_t *misses);
 struct tls_tickets *tls_tickets_get(struct config *cfg, const char *path, char *why, size_t size);
 void tls_tickets_drop(struct tls_tickets **t);
 struct strbuf;
-/* For commands, under the store's lock: the files ("0 (name)"), or the keys of file <which>, "*" for
+/* For commands, under the store's lock: the files ("0 (name)"), or the keys of <which>, "*" for
  * all; and a key more, of base64. False: *error.
  */
 void tls_tickets_show(struct strbuf *out, const char *which);

@@ -8,6 +8,8 @@ answer must be the echo of its request. A mutated session is one whose frames we
 moved or dropped: whatever comes of it, the server must never read what is no request (bodies hold
 one, as bait), and no session or stream may be left behind.
 
+Both kinds also go through a second proxy whose server is the first one, over HTTP/2.
+
 --sessions N of each kind; --seed S starts elsewhere. A failure prints the seed of its session.
 """
 import random
@@ -30,6 +32,11 @@ frontend f
 	default_backend b
 backend b
 	server s1 127.0.0.1:{s1}
+frontend chain
+	bind 127.0.0.1:{fe2} proto h2
+	default_backend again
+backend again
+	server s1 127.0.0.1:{fe} proto h2
 """
 BAIT = b"\r\n\r\nGET /evil HTTP/1.1\r\nhost: evil\r\n\r\n"
 SIZES = (0, 0, 1, 40, 900, 1024, 1025, 5000, 16384, 16385, 40000)
@@ -213,7 +220,8 @@ def play_mutated(port, seed):
 def is_empty(proxy):
     """Is nothing left of all sessions?"""
     rows = proxy.stats()
-    return rows["f", "FRONTEND"]["scur"] == "0" and rows["b", "BACKEND"]["scur"] == "0"
+    return all(rows[key]["scur"] == "0" for key in (
+        ("chain", "FRONTEND"), ("again", "BACKEND"), ("b", "BACKEND")))
 
 
 def run(tap, echo, port, count, seed, kind, one):
@@ -233,11 +241,13 @@ def main():
     args = lib.arguments(__doc__, ("sessions", 150, "of each kind"), ("seed", 1, "the first"))
     tap = lib.Tap()
     echo = Echo()
-    fe = lib.ports(1)[0]
-    conf = CONF.format(fe=fe, s1=echo.server.port)
+    fe, fe2 = lib.ports(2)
+    conf = CONF.format(fe=fe, fe2=fe2, s1=echo.server.port)
     with lib.Proxy(args.program, conf) as proxy:
         run(tap, echo, fe, args.sessions, args.seed, "well-formed", play)
         run(tap, echo, fe, args.sessions, args.seed, "mutated", play_mutated)
+        run(tap, echo, fe2, args.sessions, args.seed, "chained", play)
+        run(tap, echo, fe2, args.sessions, args.seed, "chained and mutated", play_mutated)
         time.sleep(0.1)
         tap.ok(not echo.problems, "the server read requests only", "\n".join(echo.problems))
         tap.ok(lib.until(lambda: is_empty(proxy)), "no session and no stream is left")

@@ -56,10 +56,10 @@ def origin(name):
             text = (text + "\n" + body.decode("latin-1")).encode("latin-1")
             extra = "".join("%s: %s\r\n" % (n, v.replace("+", " ")) for n, v in
                             re.findall(r"origin-header=([\w-]+):([^&\s]*)", url))
-            sock.sendall(("HTTP/1.1 %d Whatever\r\nServer: origin\r\n%sContent-Length: %d\r\n\r\n"
-                          % (status, extra, 0 if status in (204, 304) else len(text))).encode("latin-1"))
-            if method != "HEAD" and status not in (204, 304):
-                sock.sendall(text)
+            answer = ("HTTP/1.1 %d Whatever\r\nServer: origin\r\n%sContent-Length: %d\r\n\r\n"
+                      % (status, extra, 0 if status in (204, 304) else len(text))).encode("latin-1")
+            # in one piece: a rule that answers instead sees all of it or nothing
+            sock.sendall(answer + (b"" if method == "HEAD" or status in (204, 304) else text))
             if fields.get("connection", "").lower() == "close":
                 return
 
@@ -112,7 +112,7 @@ class Run:
         self.log = lib.Syslog()
         self.servers, self.ports = [], {}
         conf = open(os.path.join(folder, "haproxy.cfg")).read()
-        self.log_targets = conf.count("${LOG}")
+        self.log_targets = conf.split("\ndefaults")[0].count("log ${LOG}")  # of section global
         self.conf = re.sub(r"\$\{(\w+)\}", self.value, conf)
         self.proxy = lib.Proxy(program, "\n" + self.conf)
         self.connection = None
@@ -198,7 +198,13 @@ def mask(run, text):
         text = re.sub(r"\b%d\b" % port, name, text)
     text = text.replace(run.folder, "DIR")
     text = re.sub(r"\[\d\d/\w{3}/\d{4}:\d\d:\d\d:\d\d(\.\d{3})?\]", "[DATE]", text)
+    text = re.sub(r"\d{4}-\d\d-\d\dT[\d:.]+[+-]\d\d:\d\d - haproxy \d+ ", "DATE - haproxy PID ", text)
     text = re.sub(r"\w{3} [ \d]\d \d\d:\d\d:\d\d ", "DATE ", text)
+    text = re.sub(r"\[\d\d/\w{3}/\d{4}:[\d:]+ [+-]\d{4}\]", "[DATE]", text)
+    text = re.sub(r'"" "" \d+ \d+ ', '"" "" PORT MS ', text)
+    text = re.sub(r'" \d+ \d{3} (?="\w+" "\w+" ")', '" PORT MS ', text)
+    text = re.sub(r"(=\w+)\|[\w+/]{5}\|[\w+/]{5}", r"\1|DATE|DATE", text)
+    text = re.sub(r" \d{3}/-1/\d{3} (?=\d+ SC)", " T/no/T ", text)
     text = re.sub(r"(\w+)\[\d+\]: ", r"\1[PID]: ", text)
     text = re.sub(r"127\.0\.0\.1:\d{4,5}", "127.0.0.1:PORT", text)
     text = re.sub(r"(?<= )\+?-?\d+/-?\d+/-?\d+/-?\d+/\+?-?\d+(?= )", lambda m: re.sub(r"\d+", "T", re.sub(r"-1", "no", m.group())), text)

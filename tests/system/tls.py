@@ -4,8 +4,11 @@
 certificates replaced again and again under load; many idle connections.
 """
 import os
+import shutil
 import socket
 import ssl
+import subprocess
+import tempfile
 import threading
 import time
 
@@ -211,6 +214,32 @@ def idle(tap, proxy, ports, count, sanitized):
         s.close()
 
 
+def many(tap, program, count):
+    """More certificates than are decoded when they are read: each is shown when it is asked for."""
+    with tempfile.TemporaryDirectory(prefix="hapt.") as folder:
+        names = ("a", "b", "below")
+        for i in range(count):
+            shutil.copy("%s/%s.pem" % (CERTS, names[i % 3]), "%s/%05d.pem" % (folder, i))
+        port = lib.ports(1)[0]
+        conf = CONF.split("frontend")[0] + "frontend fe\n\tbind 127.0.0.1:%d ssl crt %s\n" % (
+            port, folder) + ('\thttp-request return status 200 content-type text/plain '
+                             'lf-string "%[ssl_f_s_dn]"\n')
+        with lib.Proxy(program, conf) as proxy:
+            for name in names:
+                host = name + ".example.com"
+                tap.eq(get(port, context(), "/", host)[0], "/CN=" + host, "one of many: " + host)
+            last = "%s/%05d.pem" % (folder, count - 1)
+            out = proxy.ctl("show ssl cert " + last)
+            tap.ok("Subject: /CN=" in out and "Status: Used" in out, "the last one is shown", out)
+        shutil.copy(CERTS + "/mismatched.pem", last)
+        with open(last + ".cfg", "w") as f:
+            f.write(conf)
+        p = subprocess.run([program, "-c", "-f", last + ".cfg"], stdout=subprocess.PIPE,
+                           stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
+        tap.ok(p.returncode and b"inconsistencies" in p.stdout, "the last one has a wrong key",
+               p.stdout.decode())
+
+
 def main():
     args = lib.arguments(__doc__, ("rounds", 100, "how often a certificate is replaced"))
     tap = lib.Tap()
@@ -222,6 +251,7 @@ def main():
         sanitized = is_sanitized(args.program)
         replaced(tap, proxy, ports, args.rounds, sanitized)
         idle(tap, proxy, ports, 200, sanitized)
+    many(tap, args.program, 150)
     tap.done()
 
 

@@ -19,7 +19,8 @@ int main(void)
 	ok(accept_is("dGhlIHNhbXBsZSBub25jZQ==", "s3pPLMBiTxaQ9kYGzzhZRbK+xOo="), "RFC 6455 1.3");
 	ok(accept_is("", "Kfh9QIsMVZcl6xEPYxPHzW8SZ8w="), "no key");
 	/* the digest's padding goes to a second block here */
-	ok(accept_is("dGhlIHNhbXBsZSBub25jZQ==dGhlIHNhbXBsZSBub25jZQ==", "0mi0nArQh5igP1yImiQxBl21Yaw="), "a long key");
+	ok(accept_is("dGhlIHNhbXBsZSBub25jZQ==dGhlIHNhbXBsZSBub25jZQ==",
+		     "0mi0nArQh5igP1yImiQxBl21Yaw="), "a long key");
 	websocket_key(nonce, key);
 	ok(memcmp(key, "dGhlIHNhbXBsZSBub25jZQ==", WEBSOCKET_KEY_LEN) == 0, "a key of bytes");
 	return done_testing();
