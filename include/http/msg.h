@@ -71,8 +71,8 @@ void http_msg_fini(struct http_msg *m);
 /* Keeps <b> alive as long as the head; false when too many. */
 bool http_msg_hold(struct http_msg *m, struct block *b);
 
-/* The bytes as which a head counts in logs and statistics (%B, %U, bin, bout), whatever it takes on the
- * wire: the texts of the start line and 20 bytes, each name and value, and 1 byte for its end.
+/* The bytes as which a head counts in logs and statistics (%B, %U, bin, bout), whatever it takes on
+ * the wire: the texts of the start line and 20 bytes, each name and value, and 1 byte for its end.
  * The same for trailers, without a start line.
  */
 size_t http_msg_size(const struct http_msg *m);

@@ -58,6 +58,7 @@ enum log_step {
 	LOG_STEPS
 };
 
+/* Its word in log-steps and sections log-profile, and what %OG says; constants. Any thread. */
 const char *log_step_word(enum log_step step);
 const char *log_step_origin(enum log_step step);
 /* LOG_STEPS: unknown. */

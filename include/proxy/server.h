@@ -158,7 +158,6 @@ struct server {
 	const char *proto;            /* forced mux; or NULL */
 	enum server_ws ws;            /* which HTTP version WebSockets use */
 	const char *redir;            /* redirect prefix; or NULL */
-	bool non_stick;
 	enum hash_key hash_key;       /* where its points of consistent hashing come from */
 	enum server_on_marked on_marked_down, on_marked_up;
 	struct server_checks checks;

@@ -60,7 +60,8 @@ struct session {
 	uint32_t requests;             /* streams begun */
 	uint32_t open_streams;         /* streams that have not ended */
 	uint8_t error;                 /* of the connection: fc_err */
-	struct proxy_tlvs *tlvs;       /* of its PROXY header, owned; NULL: none, or not asked for */
+	/* of its PROXY header, owned; NULL: none, or not asked for */
+	struct proxy_tlvs *tlvs;
 	struct vars *vars;             /* scope sess, owned; NULL: the configuration uses none */
 	struct session_past *past;     /* generations that it has left, with streams; or NULL */
 	struct list server_conns;      /* idle server connections that only this client may use */

@@ -52,8 +52,8 @@ bool tls_bind_is_on(const struct slot_area *bind);
 /* In the check phase: makes what handshakes need. False: reported to <diags>. */
 bool tls_bind_check(struct config *cfg, struct slot_area *bind, const struct tls_place *where,
 		    struct diag_list *diags);
-/* How long to leave clients of TLS lines in the kernel's queue: maxsslconn or maxsslrate is reached. 0:
- * they may come.
+/* How long to leave clients of TLS lines in the kernel's queue: maxsslconn or maxsslrate is
+ * reached. 0: they may come.
  */
 unsigned tls_accept_wait_ms(void);
 /* Makes TLS the transport of a connection just accepted, with CONN_HANDSHAKE set: events carry the

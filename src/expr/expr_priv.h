@@ -114,6 +114,7 @@ extern const struct expr_converter expr_hash_converters[];
 extern const struct expr_converter expr_date_converters[];
 extern const struct expr_converter expr_json_converters[];
 extern const struct expr_converter expr_wire_converters[];
+extern const struct expr_converter expr_debug_converters[];
 extern const struct expr_converter expr_field_converters[]; /* of values of HTTP fields */
 extern const struct expr_converter expr_crypto_converters[]; /* none without OpenSSL */
 

@@ -85,6 +85,7 @@ bool expr_register(const struct module *const *modules)
 	    !table_add(&converters, expr_hash_converters, sizeof(struct expr_converter)) ||
 	    !table_add(&converters, expr_date_converters, sizeof(struct expr_converter)) ||
 	    !table_add(&converters, expr_json_converters, sizeof(struct expr_converter)) ||
+	    !table_add(&converters, expr_debug_converters, sizeof(struct expr_converter)) ||
 	    !table_add(&converters, expr_wire_converters, sizeof(struct expr_converter)) ||
 	    !table_add(&converters, expr_field_converters, sizeof(struct expr_converter)) ||
 	    !table_add(&converters, expr_crypto_converters, sizeof(struct expr_converter)) ||

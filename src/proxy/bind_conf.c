@@ -8,6 +8,7 @@
 #include "address_priv.h"
 #include "base/bug.h"
 #include "conf/conf.h"
+#include "guid_priv.h"
 #include "proxy/bind.h"
 #include "proxy/modules.h"
 #include "proxy/proxy.h"
@@ -275,6 +276,13 @@ static bool parse_proto(struct conf_line *l)
 	return option_error(l, text);
 }
 
+static bool parse_guid_prefix(struct conf_line *l)
+{
+	struct bind_conf *b = l->object;
+
+	return guid_take_prefix(l, "'guid-prefix' : ", b, &b->guid_prefix);
+}
+
 static bool parse_expose_fd(struct conf_line *l)
 {
 	struct bind_conf *b = l->object;
@@ -322,7 +330,7 @@ static const struct conf_keyword keywords[] = {
 	OTHER("expose-fd", parse_expose_fd, "listeners", "give the sockets to a new process"),
 	OTHER("gid", parse_gid, "<gid>", "group of the UNIX socket"),
 	OTHER("group", parse_group, "<group>", "group of the UNIX socket"),
-	TEXT("guid-prefix", guid_prefix, "prefix of the listeners' identifiers"),
+	OTHER("guid-prefix", parse_guid_prefix, "<text>", "prefix of the listeners' identifiers"),
 	{ .words = "id", .where = CONF_BIND, ONE, .parse = parse_id, FIELD(id), .min = 1,
 	  .max = INT32_MAX, .syntax = "<number>", .help = "numeric identifier" },
 	TEXT("interface", interface, "network interface to listen on"),

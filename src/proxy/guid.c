@@ -1,25 +1,73 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "guid_priv.h"
+#include <stdlib.h>
 #include <string.h>
 #include "base/slice.h"
 #include "conf/conf.h"
+#include "proxy/bind.h"
 #include "proxy/server.h"
 #include "proxy_priv.h"
 
 #define GUID_MAX 127
 
+static size_t listeners_of(const struct bind_conf *b)
+{
+	struct listener_conf *lc;
+	size_t n = 0;
+
+	list_for_each(lc, &b->listeners, link)
+		n++;
+	return n;
+}
+
+/* Is it one of the names that guid-prefix gives the sockets of a bind line: <prefix>-<position>? */
+static bool bind_has_guid(const struct bind_conf *b, const char *guid)
+{
+	size_t len = b->guid_prefix ? strlen(b->guid_prefix) : 0;
+	char *end;
+	long position;
+
+	if (!len || strncmp(guid, b->guid_prefix, len) != 0 || guid[len] != '-')
+		return false;
+	position = strtol(guid + len + 1, &end, 10);
+	return end != guid + len + 1 && !*end && position >= 0 &&
+	       (size_t)position <= listeners_of(b);
+}
+
 /* Who has it already: "server b/s", "backend b"; NULL: nobody. */
 static const char *guid_owner(struct config *cfg, const char *guid)
 {
+	struct bind_conf *b;
+
 	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px)) {
 		if (px->guid && strcmp(px->guid, guid) == 0)
 			return arena_printf(&cfg->arena, "%s %s", proxy_kind_name(px), px->name);
+		list_for_each(b, &px->binds, link)
+			if (bind_has_guid(b, guid))
+				return arena_printf(&cfg->arena, "listener of %s", px->name);
 		for (struct server *srv = server_first(px); srv; srv = server_next(srv))
 			if (srv->guid && strcmp(srv->guid, guid) == 0)
 				return arena_printf(&cfg->arena, "server %s/%s", px->name,
 						    srv->name);
 	}
 	return NULL;
+}
+
+/* The prefix stands on a line whose sockets are known: each of their names must be free. */
+bool guid_take_prefix(struct conf_line *l, const char *subject, const struct bind_conf *b,
+		      const char **out)
+{
+	const char *word = conf_peek(l), *taken = NULL;
+
+	for (size_t i = 0; i <= listeners_of(b); i++) {
+		l->words[l->at] = arena_printf(&l->cfg->arena, "%s-%zu", word, i);
+		if (!l->words[l->at] || !guid_take(l, subject, &taken))
+			return false;
+		l->at--;
+	}
+	l->words[l->at++] = (char *)word;
+	*out = word;
+	return true;
 }
 
 bool guid_take(struct conf_line *l, const char *subject, const char **out)

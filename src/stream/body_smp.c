@@ -364,7 +364,8 @@ static enum expr_result fetch_distcc_param(struct expr_ctx *ctx, const struct ex
 #define DISTCC(n, type, function, text) \
 	{ .name = n, .args_min = 1, .args = { ARG_STR, ARG_INT }, .out = type, \
 	  .use = EXPR_USE_L6_REQUEST | EXPR_USE_L6_RESPONSE, .fetch = function, \
-	  .check = check_distcc, .data = &any_side, .syntax = "<token>[,<occurrence>]", .help = text }
+	  .check = check_distcc, .data = &any_side, .syntax = "<token>[,<occurrence>]", \
+	  .help = text }
 
 static const struct expr_fetch fetches[] = {
 	BODIES("req", REQ, request_side),

@@ -311,16 +311,27 @@ static enum expr_result cookie_sample(struct expr_ctx *ctx, const struct expr_ar
 	return found && !(ctx->flags & EXPR_ITERATE) ? EXPR_FOUND : EXPR_NONE;
 }
 
+/* <names>, the delimiter unless it is the first, and one more. */
+static struct slice names_add(struct expr_ctx *ctx, struct slice names, struct slice delimiter,
+			      struct slice name)
+{
+	if (!names.ptr)
+		delimiter = SLICE("");
+	return slice_of(arena_printf(ctx->arena, "%.*s%.*s%.*s", SLICE_FMT(names),
+				     SLICE_FMT(delimiter), SLICE_FMT(name)));
+}
+
 /* cook_names([<delimiter>]) */
 static enum expr_result fetch_cookie_names(struct expr_ctx *ctx, const struct expr_arg *args,
 					   struct sample *out)
 {
 	struct slice delimiter = args[0].type == ARG_STR && args[0].text.len ? args[0].text :
 		SLICE(",");
-	struct slice names = slice_none(), none = slice_none(), list, attributes;
+	struct slice names = slice_none(), list, attributes;
 	enum expr_result ret = EXPR_NONE;
 	const struct http_msg *m = source_message(ctx, ctx->data, &ret);
 	bool response = m && (m->flags & HTTP_MSG_RESPONSE);
+	uint8_t id = response ? FIELD_SET_COOKIE : FIELD_COOKIE;
 	struct h1_field *field;
 	struct cookie c;
 	int at = -1;
@@ -332,8 +343,9 @@ static enum expr_result fetch_cookie_names(struct expr_ctx *ctx, const struct ex
 		list = field->value;
 		while (response ? list.len && cookie_parse_set(list, &c, &attributes) :
 		       cookie_next(&list, &c)) {
-			const char *more = arena_printf(ctx->arena, "%.*s%.*s%.*s", SLICE_FMT(names),
-							names.len ? (int)delimiter.len : 0,
+			int gap = names.len ? (int)delimiter.len : 0;
+			const char *more = arena_printf(ctx->arena, "%.*s%.*s%.*s",
+							SLICE_FMT(names), gap,
 							delimiter.ptr, SLICE_FMT(c.name));
 
 			if (response)

@@ -14,7 +14,8 @@
 /* No file of certificates is as large. */
 #define FILE_MAX (16 << 20)
 
-/* --- closed ones -------------------------------------------------------------------------------- */
+/* --- closed ones --------------------------------------------------------------------------------
+ */
 
 /* The PEM text of a certificate that nobody has used yet. */
 struct tls_closed {
@@ -40,7 +41,8 @@ static void closed_free(struct tls_closed *k)
 	free(k);
 }
 
-/* --- counting ---------------------------------------------------------------------------------- */
+/* --- counting ----------------------------------------------------------------------------------
+ */
 
 struct tls_cert *tls_cert_take(struct tls_cert *c)
 {
@@ -257,8 +259,8 @@ static unsigned char *pem_part(const char *text, size_t len, bool key, long *siz
 	return data;
 }
 
-/* Keeps the texts for later if what is seen of them is in order: a leaf that is understood, and a key
- * which has its public part. False: it must be opened to know.
+/* Keeps the texts for later if what is seen of them is in order: a leaf that is understood, and a
+ * key which has its public part. False: it must be opened to know.
  */
 static bool keep_closed(struct tls_cert *c, char *text, size_t len, char *key_text, size_t key_len)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* der.h - what is needed of a certificate to choose it, without OpenSSL's decoders
  *
- * Decoding a certificate and its key takes OpenSSL 3 half a millisecond: 20,000 of them ten seconds.
- * This looks at the bytes (X.690 DER, RFC 5280) for the names and the kind of key, so that the rest
- * can wait for the first connection that wants the certificate.
+ * Decoding a certificate and its key takes OpenSSL 3 half a millisecond: 20,000 of them ten
+ * seconds. This looks at the bytes (X.690 DER, RFC 5280) for the names and the kind of key, so that
+ * the rest can wait for the first connection that wants the certificate.
  * Owns   : nothing; results are slices of the input.
  * Threads: pure.
  */

@@ -111,8 +111,8 @@ struct tls_cert_files {
 	const char *crt, *key, *ocsp, *issuer, *sctl;
 };
 /* A certificate of PEM texts and files, complete. NULL: the reason is in <why> (<size> bytes). */
-/* <files>->key becomes the crt file when that has the key. <at_once>: OpenSSL decodes it now, else it
- * may stay closed if what der.h sees of it is in order. */
+/* <files>->key becomes the crt file when that has the key. <at_once>: OpenSSL decodes it now, else
+ * it may stay closed if what der.h sees of it is in order. */
 struct tls_cert *tls_cert_load(struct tls_cert_files *files, bool at_once, char *why, size_t size);
 /* What a payload of `set ssl cert` may change. */
 enum tls_part { TLS_PART_CERT, TLS_PART_KEY, TLS_PART_OCSP, TLS_PART_ISSUER, TLS_PART_SCTL };
@@ -328,9 +328,11 @@ struct tls_capture {
 /* Callback of OpenSSL for the ClientHello; looks at tls_now(). */
 int tls_hello_callback(SSL *ssl, int *alert, void *arg);
 
-/* Stapled answers live with the leaf that they are about, and end at <expires>. False: no memory. */
+/* Stapled answers live with the leaf that they are about, and end at <expires>. False: no memory.
+ */
 bool tls_staple_set(X509 *leaf, const unsigned char *der, size_t len, time_t expires);
-/* May this answer be stapled to <c>, which is open (ocsp.c)? NULL: yes, until *expires; else why not. */
+/* May this answer be stapled to <c>, which is open (ocsp.c)? NULL: yes, until *expires; else why
+ * not. */
 const char *tls_ocsp_check(const struct tls_cert *c, const unsigned char *der, size_t len,
 			   time_t *expires);
 int tls_status_callback(SSL *ssl, void *arg);

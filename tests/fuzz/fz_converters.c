@@ -63,11 +63,13 @@ static const struct module mod_input = { .name = "input", .fetches = fetches };
 
 static const char *const converters[] = {
 	"add(-7)", "sub(txn.a)", "mul(3)", "div(-1)", "mod(-1)", "and(15)", "or(1)", "xor(255)",
-	"neg", "cpl", "bool", "not", "odd", "even", "iif(yes,no)", "ipmask(24,64)", "ipmask(255.0.255.0)",
+	"neg", "cpl", "bool", "not", "odd", "even", "iif(yes,no)", "ipmask(24,64)",
+	"ipmask(255.0.255.0)",
 	"lower", "upper", "length", "field(2,'/_')", "field(-2,'/_',0)", "word(2,'/_')",
 	"word(-2,'/_',3)", "bytes(3)", "bytes(2,5)", "ltrim(' a')", "rtrim(' a')", "cut_crlf",
 	"host_only", "port_only", "concat(a,txn.b,c)", "add_item(-,,x)", "param(a)", "param(b,;)",
-	"regsub('a+',b,g)", "regsub('(.)(.)','\\2\\1',gi)", "hex", "hex2i", "htonl", "base64", "b64dec",
+	"regsub('a+',b,g)", "regsub('(.)(.)','\\2\\1',gi)", "hex", "hex2i", "htonl",
+	"base64", "b64dec",
 	"ub64enc", "ub64dec", "url_enc", "url_dec", "url_dec(1)", "be2dec(:,2)", "be2dec(,8,1)",
 	"le2dec(:,3)", "be2hex(:,2,1)", "base2", "has_ctl", "has_ctl(http)", "crc32(1)", "crc32c",
 	"djb2(1)", "sdbm", "xxh3(7)", "xxh32(7)", "xxh64(7)", "ltime('%Y %N')", "utime('%c')",

@@ -71,7 +71,8 @@ static void test_file(const char *file, enum tls_key_type type, const char *expe
 	OPENSSL_free(der);
 }
 
-/* Each byte changed, each length cut: never out of bounds (the sanitizer looks), copies on the heap. */
+/* Each byte changed, each length cut: never out of bounds (the sanitizer looks), copies on the
+ * heap. */
 static void test_damage(void)
 {
 	long len = 0;
@@ -124,7 +125,8 @@ static void test_closed(void)
 	ok(c && tls_cert_open(c) && c->leaf && c->key && !c->closed, "it opens");
 	tls_cert_drop(&c);
 	c = tls_cert_load(&wrong, false, why, sizeof(why));
-	ok(!c && strstr(why, "inconsistencies"), "a key of another certificate is seen all the same");
+	ok(!c && strstr(why, "inconsistencies"),
+	   "a key of another certificate is seen all the same");
 	tls_cert_drop(&c);
 }
 

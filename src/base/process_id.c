@@ -2,9 +2,9 @@
 /* process_id.c - getpid() without a system call
  *
  * OpenSSL 3.0 asks for the process number with every random number, to notice a fork: some twelve
- * system calls in a handshake. This getpid() comes before the C library's, remembers the answer, and
- * forgets it in the child of each fork(). It is the program's only way to make processes; a child by
- * vfork() or posix_spawn() runs another program at once.
+ * system calls in a handshake. This getpid() comes before the C library's, remembers the answer,
+ * and forgets it in the child of each fork(). It is the program's only way to make processes; a
+ * child by vfork() or posix_spawn() runs another program at once.
  */
 #include <pthread.h>
 #include <sys/syscall.h>
