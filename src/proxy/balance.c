@@ -88,6 +88,7 @@ static void entries_select(struct balance *b)
 			       (!active && !all && in_use)))
 			weight = 0;
 		__atomic_store_n(&b->entries[i].weight, weight, __ATOMIC_RELAXED);
+		__atomic_store_n(&b->entries[i].before, total, __ATOMIC_RELAXED);
 		in_use += weight > 0;
 		total += weight;
 	}

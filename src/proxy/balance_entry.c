@@ -42,23 +42,29 @@ bool balance_entry_fits(const struct server_balance *e, const struct server *avo
 	return balance_entry_weight(e) && e->server != avoid && server_has_room(e->server);
 }
 
-/* The bound is the share of the weight in <factor> percent of the load with one request more,
- * rounded up: so there always is a server below it.
- */
-bool balance_entry_is_light(const struct server_balance *e)
+/* With a bound of the load of each server: what all of them together may have, in requests. */
+uint64_t balance_load_allowed(const struct balance *b)
 {
-	const struct balance *b = e->balance;
-	uint64_t load = counter_read(&e->server->state->counters, CNT_SESS_CUR), all;
-	unsigned total = __atomic_load_n(&b->total_weight, __ATOMIC_RELAXED);
 	unsigned factor = b->proxy->hash.balance_factor;
+	uint64_t all = 1;
 
-	if (!factor || !total || !load)
-		return true;
-	all = 1;
-	for (unsigned i = 0; i < b->count; i++)
+	for (unsigned i = 0; factor && i < b->count; i++)
 		if (balance_entry_weight(&b->entries[i]))
-			all += counter_read(&b->entries[i].server->state->counters,
-					    CNT_SESS_CUR);
-	all = (all * factor + 99) / 100;
-	return load < (all * balance_entry_weight(e) + total - 1) / total;
+			all += counter_read(&b->entries[i].server->state->counters, CNT_SESS_CUR);
+	return factor ? (all * factor + 99) / 100 : 0;
+}
+
+/* Each may have the share of its weight. What roundings leave over is spread along the list, so that
+ * the shares add up: there always is a server below its own.
+ */
+bool balance_entry_is_light(const struct server_balance *e, uint64_t allowed)
+{
+	uint64_t load, total = __atomic_load_n(&e->balance->total_weight, __ATOMIC_RELAXED);
+	uint64_t before = __atomic_load_n(&e->before, __ATOMIC_RELAXED), share;
+
+	if (!allowed || !total)
+		return true;
+	load = counter_read(&e->server->state->counters, CNT_SESS_CUR);
+	share = (before + balance_entry_weight(e)) * allowed / total - before * allowed / total;
+	return !load || load < share;
 }

@@ -119,6 +119,7 @@ static struct server *random_scan(struct balance *b, const struct server *avoid)
 static struct server *random_pick(struct balance *b, const struct balance_pick_args *args)
 {
 	unsigned draws = b->proxy->random_draws ? b->proxy->random_draws : 2;
+	uint64_t allowed = balance_load_allowed(b);
 	const struct server_balance *best = NULL;
 
 	if (!__atomic_load_n(&b->in_use, __ATOMIC_RELAXED))
@@ -128,7 +129,7 @@ static struct server *random_pick(struct balance *b, const struct balance_pick_a
 		const struct server_balance *e = &b->entries[i];
 
 		if (i >= b->count || !balance_entry_fits(e, args->avoid) ||
-		    !balance_entry_is_light(e))
+		    !balance_entry_is_light(e, allowed))
 			continue;
 		if (!best || entry_is_lighter(e, best))
 			best = e;

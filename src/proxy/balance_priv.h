@@ -21,6 +21,7 @@ struct server_balance {
 	struct balance *balance;
 	unsigned index;
 	unsigned weight;   /* atomic: effective weight; 0: not in use */
+	unsigned before;   /* atomic: weights of those in use before it in the list */
 	bool vacant;       /* under the lock: its server was removed; weight 0 */
 	unsigned own;      /* same, as if its kind (active, backup) were in use: under the lock */
 };
@@ -46,9 +47,11 @@ static inline unsigned balance_entry_weight(const struct server_balance *e)
 	return __atomic_load_n(&e->weight, __ATOMIC_RELAXED);
 }
 
-/* Is its load below what hash-balance-factor allows? */
-bool balance_entry_is_light(const struct server_balance *e);
-
+/* What hash-balance-factor allows to all servers together; 0: no bound. Then: is <e> below its
+ * share?
+ */
+uint64_t balance_load_allowed(const struct balance *b);
+bool balance_entry_is_light(const struct server_balance *e, uint64_t allowed);
 /* A weight of an entry in sixteenths of the user's unit, as the wheel and the ring count. */
 static inline uint32_t balance_fine_weight(const struct balance *b, unsigned weight)
 {

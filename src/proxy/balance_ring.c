@@ -210,7 +210,8 @@ static size_t ring_nearest(const struct ring *r, uint32_t hash)
 }
 
 /* Is the server good enough to stop at? */
-static bool entry_suits(const struct server_balance *e, const struct server *avoid)
+static bool entry_suits(const struct server_balance *e, const struct server *avoid,
+			uint64_t allowed)
 {
 	const struct server *srv = e->server;
 
@@ -229,13 +230,14 @@ static bool entry_suits(const struct server_balance *e, const struct server *avo
 	default:
 		break;
 	}
-	return balance_entry_is_light(e);
+	return balance_entry_is_light(e, allowed);
 }
 
 struct server *balance_ring_at(struct balance *b, uint32_t hash, const struct server *avoid)
 {
 	const struct ring *r = ring_of(b);
 	const struct server_balance *e = NULL, *last = NULL;
+	uint64_t allowed = balance_load_allowed(b);
 	size_t at, n;
 
 	if (!r->count)
@@ -245,12 +247,13 @@ struct server *balance_ring_at(struct balance *b, uint32_t hash, const struct se
 		e = &b->entries[r->points[(at + n) % r->count].entry];
 		if (e == last)
 			continue;
-		if (entry_suits(e, avoid))
+		if (entry_suits(e, avoid, allowed))
 			return e->server;
 		last = e;
 	}
-	/* nobody suits: the end of the tour */
-	return e->server;
+	/* nobody suits: its requests wait for the first one */
+	e = &b->entries[r->points[at].entry];
+	return e->server != avoid ? e->server : last->server;
 }
 
 struct server *balance_ring_next(struct balance *b, const struct server *avoid)

@@ -122,9 +122,9 @@ static void waiter_unlink(struct queue_waiter *w)
 	} else {
 		tree_remove(&ps->queue.waiters, &w->node);
 		__atomic_sub_fetch(&ps->queue.length, 1, __ATOMIC_SEQ_CST);
+		counter_add(&ps->be, CNT_QUEUE_CUR, -1);
 	}
 	w->position = *waiter_passed(w) - w->since + 1;
-	counter_add(&ps->be, CNT_QUEUE_CUR, -1);
 }
 
 /* The task is woken under the lock: its owner leaves the queue through the lock too, hence it
@@ -220,10 +220,10 @@ static void waiter_link(struct queue_waiter *w, uint64_t key)
 		tree_insert(&st->queue.waiters, &w->node, key);
 	} else {
 		__atomic_add_fetch(&ps->queue.length, 1, __ATOMIC_SEQ_CST);
+		gauge_add(&ps->be, CNT_QUEUE_CUR, 1, &ps->be_queue_max);
 		tree_insert(&ps->queue.waiters, &w->node, key);
 	}
 	w->since = *waiter_passed(w);
-	gauge_add(&ps->be, CNT_QUEUE_CUR, 1, &ps->be_queue_max);
 	__atomic_store_n(&w->state, w->server ? QUEUE_ON_SERVER : QUEUE_ON_BACKEND,
 			 __ATOMIC_RELEASE);
 }

@@ -338,20 +338,12 @@ static enum expr_result fetch_cookie_names(struct expr_ctx *ctx, const struct ex
 
 	if (!m)
 		return ret;
-	while ((field = http_field_next(&m->fields, &at, response ? FIELD_SET_COOKIE : FIELD_COOKIE,
-					none)) != NULL) {
-		list = field->value;
-		while (response ? list.len && cookie_parse_set(list, &c, &attributes) :
-		       cookie_next(&list, &c)) {
-			int gap = names.len ? (int)delimiter.len : 0;
-			const char *more = arena_printf(ctx->arena, "%.*s%.*s%.*s",
-							SLICE_FMT(names), gap,
-							delimiter.ptr, SLICE_FMT(c.name));
-
-			if (response)
-				list = none;
-			names = slice_of(more);
-		}
+	while ((field = http_field_next(&m->fields, &at, id, slice_none())) != NULL) {
+		if (response && cookie_parse_set(field->value, &c, &attributes))
+			names = names_add(ctx, names, delimiter, c.name);
+		list = response ? slice_none() : field->value;
+		while (cookie_next(&list, &c))
+			names = names_add(ctx, names, delimiter, c.name);
 	}
 	return smp_give_text(out, names.ptr ? names : SLICE(""));
 }

@@ -8,6 +8,7 @@ import bisect
 import ipaddress
 import random
 import struct
+import threading
 import time
 import zlib
 
@@ -347,6 +348,60 @@ def server_keys(tap, args):
         tap.eq(bad, 0, "hash-key %s: 2000 keys" % option)
 
 
+def bounded_find(ring, weights, load, factor, h):
+    """The first server from the hash on that is below its share of <factor> percent."""
+    allowed = ((sum(load) + 1) * factor + 99) // 100
+    ends = [sum(weights[:i + 1]) * allowed // sum(weights) for i in range(len(weights))]
+    share = [end - begin for begin, end in zip([0] + ends, ends)]
+    first = ring.find(h)
+    k = bisect.bisect_left(ring.at, h) % len(ring.at)
+    if ring.points[k][1] != first or ring.points[k - 1][1] == first:
+        k -= 1
+    for n in range(len(ring.at)):
+        i = ring.points[(k + n) % len(ring.at)][1] - 1
+        if not load[i] or load[i] < share[i]:
+            return i + 1
+    return first
+
+
+def bounded(tap, args):
+    """hash-balance-factor: requests that all servers still work on."""
+    for weights, factor in (([1, 1, 1, 1], 150), ([1, 2, 3], 110), ([5, 1], 200)):
+        seen, hold = [], threading.Event()
+
+        def serve(i, seen=seen, hold=hold):
+            def handler(sock):
+                r = lib.Reader(sock)
+                if r.head():
+                    seen.append(i)
+                    hold.wait(lib.PATIENCE)
+                    sock.sendall(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n")
+            return handler
+
+        servers = [lib.Server(serve(i + 1)) for i in range(len(weights))]
+        fe, origin = lib.ports(2)
+        more = "\thash-type consistent none\n\thash-balance-factor %d" % factor
+        conf = CONF.format(fe=fe, origin=origin, balance="hdr(k)", more=more, servers="\n".join(
+            "\tserver s%d 127.0.0.1:%d weight %d" % (i + 1, s.port, weights[i])
+            for i, s in enumerate(servers)))
+        ring = Ring(weights, [4096 * (i + 1) for i in range(len(weights))])
+        load, want, socks = [0] * len(weights), [], []
+        with lib.Proxy(args.program, conf):
+            for n in range(20):
+                key = random.Random(n).getrandbits(32) if n % 3 == 0 else 12345
+                want.append(bounded_find(ring, weights, load, factor, key))
+                load[want[-1] - 1] += 1
+                socks.append(lib.connect(fe))
+                socks[-1].sendall(b"GET / HTTP/1.1\r\nHost: x\r\nk: %d\r\n\r\n" % key)
+                lib.until(lambda n=n: len(seen) > n)
+            tap.eq(seen, want, "hash-balance-factor %d, weights %s" % (factor, weights))
+            hold.set()
+            for s in socks:
+                s.close()
+        for s in servers:
+            s.close()
+
+
 def latency(tap, args):
     """peak-ewma leaves a slow server to those who must: an extension."""
     if lib.is_reference(args.program):
@@ -384,7 +439,7 @@ def latency(tap, args):
 def main():
     args = lib.arguments(__doc__)
     tap = lib.Tap()
-    for part in (sequences, scripted, hashes, moves, server_keys, latency):
+    for part in (sequences, scripted, hashes, moves, server_keys, bounded, latency):
         try:
             part(tap, args)
         except Exception as e:

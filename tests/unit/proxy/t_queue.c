@@ -50,7 +50,7 @@ static void test_order(void)
 	server_slot_release(srv);
 	is_int(srv->state->queue.served, 0, "all slots are back");
 	is_int((int)counter_read(&be->state->be, CNT_QUEUE_CUR), 0, "nobody is counted as waiting");
-	is_int((int)be->state->be_queue_max, 4, "four waited at once");
+	is_int((int)be->state->be_queue_max, 1, "one waited for any server");
 	config_drop(&cfg);
 }
 
