@@ -37,7 +37,7 @@ struct balance {
 	unsigned active, backup;        /* atomic: usable servers */
 	unsigned in_use;                /* atomic: those that serve now */
 	unsigned total_weight;          /* atomic: of those */
-	bool warming;                   /* atomic: weights are in sixteenths: a server starts slowly */
+	bool warming;                   /* atomic: weights in sixteenths: a server starts slowly */
 	void *data;                     /* the algorithm's */
 	void *group[GROUPS_MAX];        /* the algorithm's, per thread group */
 };

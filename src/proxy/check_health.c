@@ -29,6 +29,11 @@ static bool is_healthy(const struct check_state *cs)
 	return check_health_of(cs) >= check_rise_of(cs);
 }
 
+static void health_set(struct check_state *cs, int health)
+{
+	__atomic_store_n(&cs->health, health, __ATOMIC_RELAXED);
+}
+
 /* --- what is said --------------------------------------------------------------------------- */
 
 /* option log-health-checks */
@@ -48,7 +53,8 @@ static void log_result(const struct server *srv, bool agent)
 	proxy_tell(srv->proxy, PROXY_EVENT_CHECK, "%s check for %sserver %s/%s %s%s, status: "
 		   "%d/%d %s.", agent ? "Agent" : "Health", srv->backup ? "backup " : "",
 		   srv->proxy->name, srv->name, words[cs->outcome], why,
-		   up ? health - check_rise_of(cs) + 1 : health, up ? check_fall_of(cs) : check_rise_of(cs),
+		   up ? health - check_rise_of(cs) + 1 : health,
+		   up ? check_fall_of(cs) : check_rise_of(cs),
 		   up ? "UP" : "DOWN");
 }
 
@@ -78,7 +84,7 @@ static bool health_fail(struct server *srv, struct check_state *cs, bool agent)
 	counter_add(&srv->state->counters, CNT_CHECK_FAILS, 1);
 	counter_add(&srv->proxy->state->be, CNT_CHECK_FAILS, 1);
 	health--;
-	__atomic_store_n(&cs->health, health < check_rise_of(cs) ? 0 : health, __ATOMIC_RELAXED);
+	health_set(cs, health < check_rise_of(cs) ? 0 : health);
 	return true;
 }
 
@@ -89,7 +95,9 @@ static bool health_pass(struct check_state *cs)
 	if (health >= full)
 		return false;
 	health++;
-	__atomic_store_n(&cs->health, health >= check_rise_of(cs) ? full : health, __ATOMIC_RELAXED);
+	if (health >= check_rise_of(cs))
+		health = full;
+	health_set(cs, health);
 	return true;
 }
 
@@ -187,7 +195,7 @@ static void prepare_failure(struct server *srv)
 		health = check_rise_of(cs) + 1;
 	else if (srv->checks.on_error == ON_ERROR_MARK_DOWN && health > check_rise_of(cs))
 		health = check_rise_of(cs);
-	__atomic_store_n(&cs->health, health, __ATOMIC_RELAXED);
+	health_set(cs, health);
 }
 
 void check_observe_now(struct server *srv, enum check_observation seen)
@@ -241,7 +249,7 @@ void check_force_health(struct server *srv, int how)
 						  SERVER_STOPPED };
 	struct check_state *cs = &srv->state->check;
 
-	__atomic_store_n(&cs->health, how == 2 ? 0 : check_rise_of(cs) + check_fall_of(cs) - 1, __ATOMIC_RELAXED);
+	health_set(cs, how == 2 ? 0 : check_rise_of(cs) + check_fall_of(cs) - 1);
 	server_set_oper(srv, opers[how], SERVER_BY_CLI);
 }
 
@@ -249,7 +257,7 @@ void check_force_agent(struct server *srv, bool up)
 {
 	struct check_state *cs = &srv->state->agent;
 
-	__atomic_store_n(&cs->health, up ? check_rise_of(cs) + check_fall_of(cs) - 1 : 0, __ATOMIC_RELAXED);
+	health_set(cs, up ? check_rise_of(cs) + check_fall_of(cs) - 1 : 0);
 	server_set_oper(srv, up ? SERVER_RUNNING : SERVER_STOPPED, SERVER_BY_CLI);
 }
 

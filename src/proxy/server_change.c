@@ -415,7 +415,8 @@ void server_status(const struct server *srv, char *out, size_t size)
 		word = "no check";
 	if (check_flags_of(cs) & CHECK_ENABLED && health >= check_rise_of(cs) &&
 	    health < check_rise_of(cs) + check_fall_of(cs) - 1)
-		snprintf(out, size, "%s %d/%d", word, health - check_rise_of(cs) + 1, check_fall_of(cs));
+		snprintf(out, size, "%s %d/%d", word, health - check_rise_of(cs) + 1,
+			 check_fall_of(cs));
 	else
 		snprintf(out, size, "%s", word);
 }
