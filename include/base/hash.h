@@ -19,12 +19,11 @@ static inline uint64_t hash_u64(uint64_t v)
 	return v ^ v >> 33;
 }
 
-/* Hashes of keys that choose a server: their results are part of the configuration's meaning. Those
- * of the sdbm library and of D. J. Bernstein, and one of long standing in this kind of program.
+/* Hashes of keys that choose a server, whose results are part of the configuration's meaning: those
+ * of the sdbm library and of D. J. Bernstein.
  */
 uint32_t hash_sdbm(const void *data, size_t len);
 uint32_t hash_djb2(const void *data, size_t len);
-uint32_t hash_wt6(const void *data, size_t len);
 /* XXH3, 64 bits. */
 uint64_t hash_xxh3(const void *data, size_t len, uint64_t seed);
 

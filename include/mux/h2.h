@@ -41,8 +41,8 @@ enum h2_log_errors { H2_LOG_STREAM, H2_LOG_CONNECTION, H2_LOG_NONE };
 /* The values of a generation that has started. */
 const struct h2_tunes *h2_tunes_of(const struct config *cfg);
 
-/* Takes over <c> (accepted, transport ready). NULL: no memory, <c> still the caller's. <tunes> live as
- * long as the settings.
+/* Takes over <c> (accepted, transport ready). NULL: no memory, <c> still the caller's. <tunes> live
+ * as long as the settings.
  */
 struct h2_conn *h2_front_new(struct conn *c, const struct front_user *user, void *owner,
 			     const struct mux_settings *settings, const struct h2_tunes *tunes);

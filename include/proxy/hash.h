@@ -22,7 +22,7 @@ enum hash_method { HASH_MAP, HASH_CONSISTENT };
 
 /* X(name, word of hash-type) */
 #define HASH_FUNCTIONS(X) \
-	X(SDBM, "sdbm") X(DJB2, "djb2") X(WT6, "wt6") X(CRC32, "crc32") X(NONE, "none")
+	X(SDBM, "sdbm") X(DJB2, "djb2") X(CRC32, "crc32") X(NONE, "none")
 enum hash_function {
 #define X(name, text) HASH_##name,
 	HASH_FUNCTIONS(X)

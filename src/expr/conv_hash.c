@@ -34,11 +34,6 @@ static bool convert_sdbm(struct expr_ctx *ctx, const struct expr_arg *args, stru
 	return give_hash(args, s, hash_sdbm(s->text.ptr, s->text.len));
 }
 
-static bool convert_wt6(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *s)
-{
-	return give_hash(args, s, hash_wt6(s->text.ptr, s->text.len));
-}
-
 /* --- XXH32, as its specification has it --------------------------------------------------- */
 
 #define XXH32_PRIME1 0x9e3779b1u
@@ -118,7 +113,6 @@ const struct expr_converter expr_hash_converters[] = {
 	HASH("crc32c", convert_crc32c, "[(<avalanche>)]", "CRC-32 of Castagnoli"),
 	HASH("djb2", convert_djb2, "[(<avalanche>)]", "DJB2 hash, 32 bits"),
 	HASH("sdbm", convert_sdbm, "[(<avalanche>)]", "SDBM hash, 32 bits"),
-	HASH("wt6", convert_wt6, "[(<avalanche>)]", "WT6 hash, 32 bits"),
 	HASH("xxh3", convert_xxh3, "[(<seed>)]", "XXH3, 64 bits"),
 	HASH("xxh32", convert_xxh32, "[(<seed>)]", "XXH32"),
 	HASH("xxh64", convert_xxh64, "[(<seed>)]", "XXH64"),

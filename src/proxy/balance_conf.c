@@ -244,11 +244,15 @@ static bool parse_hash_type(struct conf_line *l)
 	h->function = HASH_SDBM;
 	h->function_is_set = function != NULL;
 	h->avalanche = modifier != NULL;
+	if (function && strcmp(function, "wt6") == 0)
+		return conf_error(l, 2, "use sdbm, djb2 or crc32: keys then move to other servers "
+				  "once.", "'wt6' is not supported: no description of this hash is "
+				  "public.");
 	while (function && i < HASH_FUNCTION_COUNT && strcmp(function, functions[i]) != 0)
 		i++;
 	if (i == HASH_FUNCTION_COUNT)
-		return conf_error(l, 2, NULL, "'hash-type' only supports 'sdbm', 'djb2', 'crc32', "
-				  "'wt6' or 'none' hash functions.");
+		return conf_error(l, 2, NULL, "'hash-type' only supports 'sdbm', 'djb2', 'crc32' "
+				  "or 'none' hash functions.");
 	h->function = i;
 	if (modifier && strcmp(modifier, "avalanche") != 0)
 		return conf_error(l, 3, NULL, "'hash-type' only supports 'avalanche' as a modifier "

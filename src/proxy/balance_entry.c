@@ -54,8 +54,8 @@ uint64_t balance_load_allowed(const struct balance *b)
 	return factor ? (all * factor + 99) / 100 : 0;
 }
 
-/* Each may have the share of its weight. What roundings leave over is spread along the list, so that
- * the shares add up: there always is a server below its own.
+/* Each may have the share of its weight. What roundings leave over is spread along the list, so
+ * that the shares add up: there always is a server below its own.
  */
 bool balance_entry_is_light(const struct server_balance *e, uint64_t allowed)
 {

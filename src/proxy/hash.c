@@ -59,8 +59,6 @@ static uint32_t hash_text(const struct hash_settings *h, struct slice text)
 	switch (h->function) {
 	case HASH_DJB2:
 		return hash_djb2(text.ptr, text.len);
-	case HASH_WT6:
-		return hash_wt6(text.ptr, text.len);
 	case HASH_CRC32:
 		return hash_crc32(0, text.ptr, text.len);
 	case HASH_NONE:

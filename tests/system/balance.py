@@ -135,20 +135,6 @@ def djb2(data):
     return h
 
 
-def rotate(v, n):
-    return (v << n | v >> (32 - n)) & WORD if n else v
-
-
-def wt6(data):
-    a, b, ra, rb = 0xa53c965a, 0x5ca6953a, 18, 6
-    for c in data:
-        a, b = ~(a ^ c) & WORD, ~(b + c) & WORD
-        a, b = rotate(b, rb), rotate(a, ra)
-        bits = (a >> 16 ^ b) & 0xffff
-        ra, rb = bits >> 11, bits & 31
-    return a ^ b
-
-
 def avalanche(a):
     a = (a + 0x7ed55d16 + (a << 12)) & WORD
     a = a ^ 0xc761c23c ^ a >> 19
@@ -159,7 +145,7 @@ def avalanche(a):
     return a * 3221225473 & WORD
 
 
-FUNCTIONS = {"sdbm": sdbm, "djb2": djb2, "wt6": wt6, "crc32": zlib.crc32}
+FUNCTIONS = {"sdbm": sdbm, "djb2": djb2, "crc32": zlib.crc32}
 
 
 class Ring:
