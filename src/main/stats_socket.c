@@ -282,8 +282,7 @@ static void put_socket(struct strbuf *out, const struct stats_socket *s)
 /* The master has none of these. */
 static enum ctl_step show_sockets(struct ctl_request *rq)
 {
-	/* once: a reload may change it meanwhile */
-	const struct config *cfg = generation_current();
+	const struct config *cfg = generation_current(); /* once: a reload may change it */
 	struct stats_socket *s;
 
 	if (!cfg)

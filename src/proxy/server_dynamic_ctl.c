@@ -11,12 +11,13 @@
 #include "proxy/server.h"
 #include "server_dynamic_priv.h"
 
-/* The words of a `server` line, of those from the server's name on; NULL: no memory. */
-static char **line_words(struct ctl_request *rq, const char *name, int *count)
+/* The words of a `server` line, of those from the server's name on, in memory of <cfg>; NULL: there
+ * is none.
+ */
+static char **line_words(struct ctl_request *rq, struct config *cfg, const char *name, int *count)
 {
 	int rest = rq->count - rq->at - 1;
 	char **words = calloc((size_t)rest + 3, sizeof(*words));
-	struct config *cfg = proxies_current();
 
 	*count = rest + 2;
 	if (!words)
@@ -48,7 +49,9 @@ static void add_to(struct ctl_request *rq, struct proxy *be, const char *name)
 	char **words;
 	int count;
 
-	words = line_words(rq, name, &count);
+	config_edit_begin();
+	words = line_words(rq, be->config, name, &count); /* not of a newer one: that may end first */
+	config_edit_end();
 	if (!words) {
 		ctl_error(rq, "Out of memory.");
 		return;
