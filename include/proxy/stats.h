@@ -18,6 +18,7 @@
 struct listener_conf;
 struct proxy;
 struct server;
+struct strbuf;
 
 #define X(id, name, what) STATS_##id,
 enum stats_field { STATS_FIELDS(X) STATS_BASE_COUNT };
@@ -54,6 +55,12 @@ void stats_fill_frontend(struct stats_row *r, const struct proxy *px);
 void stats_fill_backend(struct stats_row *r, const struct proxy *px, bool with_counts);
 void stats_fill_server(struct stats_row *r, const struct server *srv);
 void stats_fill_listener(struct stats_row *r, const struct listener_conf *lc);
+
+/* What `show stat` prints of a row, and before the rows of CSV. JSON: without the commas between. */
+void stats_print_csv_header(struct strbuf *out);
+void stats_print_csv(struct strbuf *out, const struct stats_row *r);
+void stats_print_typed(struct strbuf *out, const struct stats_row *r, bool desc);
+void stats_print_json(struct strbuf *out, const struct stats_row *r);
 
 /* The column's name; <field> below STATS_COUNT. */
 const char *stats_field_name(unsigned field);

@@ -107,6 +107,16 @@ enum rule_result rules_redirect(struct proxy *px, struct expr_ctx *ctx, const st
 /* tcp-request inspect-delay in ms, 0 none; and tcp-response's. */
 int64_t rules_inspect_delay_ms(const struct proxy *px, bool response);
 
+/* --- for keywords of other modules that take a condition; <l> is of a proxy */
+
+/* Where rules of this set of this proxy run: a mask of enum expr_phase. */
+unsigned rule_phases(const struct proxy *px, enum ruleset set);
+/* Parses the end of a line: nothing, or a condition. <what> names the rule in messages. */
+bool rule_take_condition(struct conf_line *l, const char *what, unsigned phase,
+			 const struct condition **out);
+/* Is the next word the end, or the start of a condition ? */
+bool rule_at_end(const struct conf_line *l);
+
 /* The modules of rules, their actions and their fetches. */
 extern const struct module mod_rule;
 extern const struct module mod_reply_act;

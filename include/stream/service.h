@@ -23,6 +23,7 @@
 #include "base/strbuf.h"
 #include "core/thread.h"
 #include "mux/endpoint.h"
+#include "stream/rule.h"
 
 struct conf_line;
 struct module;
@@ -45,9 +46,10 @@ struct service_kind {
 	size_t state_size;        /* of call->state */
 	size_t body_max;          /* bytes of the request's body to wait for; 0: none */
 	/* Does the request ask for it by a setting of <px> (`stats uri`)? Called after the
-	 * http-request rules of <px>. *arg: for the call. NULL: only by use-service.
+	 * http-request rules of <px>. RULE_CONTINUE: no. RULE_SERVICE: yes, *arg is for the call.
+	 * RULE_REPLY: it is refused by the answer in s->res. NULL: only by use-service.
 	 */
-	bool (*chosen)(struct stream *s, struct proxy *px, const void **arg);
+	enum rule_result (*chosen)(struct stream *s, struct proxy *px, const void **arg);
 	/* Arguments behind use-service NAME; *arg: for the calls. False: reported. NULL: none. */
 	bool (*parse)(struct conf_line *l, const void **arg);
 	/* Begins an answer: sets status and fields of call->head (empty, 200). False: no
@@ -81,8 +83,10 @@ struct service_call {
 /* Makes the services of the modules known. Once. */
 bool services_register(const struct module *const *modules);
 const struct service_kind *service_find(const char *name);
-/* The service that the request asks for by a setting of <px>, or NULL. */
-const struct service_kind *service_chosen(struct stream *s, struct proxy *px, const void **arg);
+/* Attaches the service that the request asks for by a setting of <px>: RULE_SERVICE; or what it has
+ * decided else, RULE_CONTINUE: there is none.
+ */
+enum rule_result service_choose(struct stream *s, struct proxy *px);
 /* Makes <kind> the back endpoint of <s>. False: no memory. */
 bool service_attach(struct stream *s, struct proxy *px, const struct service_kind *kind,
 		    const void *arg);

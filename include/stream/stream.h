@@ -259,5 +259,7 @@ void stream_reply_begin(struct stream *s, unsigned status, struct slice reason);
 bool stream_reply_body(struct stream *s, struct slice body, bool copy);
 /* The error page in force for <status> (backend's, else frontend's). False: silent: close. */
 bool stream_reply_page(struct stream *s, unsigned status);
+/* Does the client take us for its proxy? Then 407 is what it understands. */
+bool stream_is_for_proxy(const struct stream *s);
 
 #endif

@@ -55,16 +55,6 @@ static const struct {
 
 	{ "filter", CONF_PROXY, "filters" },
 	{ "stick", CONF_PROXY, "stick tables" }, { "stick-table", CONF_PROXY, "stick tables" },
-	{ "stats admin", CONF_PROXY, "the statistics page" },
-	{ "stats auth", CONF_PROXY, "the statistics page" },
-	{ "stats enable", CONF_PROXY, "the statistics page" },
-	{ "stats hide-version", CONF_PROXY, "the statistics page" },
-	{ "stats http-request", CONF_PROXY, "the statistics page" },
-	{ "stats realm", CONF_PROXY, "the statistics page" },
-	{ "stats refresh", CONF_PROXY, "the statistics page" },
-	{ "stats scope", CONF_PROXY, "the statistics page" },
-	{ "stats show-*", CONF_PROXY, "the statistics page" },
-	{ "stats uri", CONF_PROXY, "the statistics page" },
 	{ "ssl-f-use", CONF_PROXY, TLS },
 	{ "use-fcgi-app", CONF_PROXY, "FastCGI" },
 

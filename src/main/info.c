@@ -23,6 +23,7 @@
 #include "stream/listen.h"
 #include "info_fields.h"
 #include "ext/prometheus.h"
+#include "ext/stats_page.h"
 #include "main_priv.h"
 #include "tls/tls.h"
 
@@ -351,6 +352,7 @@ static void info_emit(const struct config *cfg, prometheus_emit_fn *emit, void *
 static bool info_init(void)
 {
 	prometheus_set_process(info_emit);
+	stats_page_set_process(info_emit);
 	return true;
 }
 

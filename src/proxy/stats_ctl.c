@@ -24,149 +24,16 @@ struct stats_dump {
 	struct stats_row row;
 };
 
-/* --- forms ---------------------------------------------------------------------------------- */
-
-static void csv_header(struct strbuf *out)
-{
-	strbuf_add_str(out, "# ");
-	for (unsigned f = 0; f < STATS_COUNT; f++) {
-		if (f == STATS_BASE_COUNT)
-			strbuf_add_str(out, "-,");
-		strbuf_printf(out, "%s,", stats_field_name(f));
-	}
-	strbuf_add_char(out, '\n');
-}
-
-/* What would be taken for the end of a field stands in quotes. */
-static void csv_text(struct strbuf *out, const char *text)
-{
-	if (!strpbrk(text, ",\"\r\n")) {
-		strbuf_add_str(out, text);
-		return;
-	}
-	strbuf_add_char(out, '"');
-	for (; *text; text++) {
-		if (*text == '"')
-			strbuf_add_char(out, '"');
-		strbuf_add_char(out, *text);
-	}
-	strbuf_add_char(out, '"');
-}
-
-static void csv_row(struct strbuf *out, const struct stats_row *r)
-{
-	for (unsigned f = 0; f < STATS_COUNT; f++) {
-		const struct stats_value *v = &r->values[f];
-
-		if (f == STATS_BASE_COUNT)
-			strbuf_add_str(out, "-,");
-		if (v->type == STATS_STR)
-			csv_text(out, v->text);
-		else if (v->type != STATS_EMPTY)
-			strbuf_add_int(out, v->number);
-		strbuf_add_char(out, ',');
-	}
-	strbuf_add_char(out, '\n');
-}
-
-static const char *type_name(enum stats_type type)
-{
-	static const char *const names[] = { "", "str", "u32", "s32", "u64" };
-
-	return names[type];
-}
-
-static const char kind_letters[] = { 'F', 'B', 'S', 'L' };
-
-static void typed_row(struct strbuf *out, const struct stats_row *r, bool desc)
-{
-	for (unsigned f = 0; f < STATS_COUNT; f++) {
-		const struct stats_value *v = &r->values[f];
-
-		if (v->type == STATS_EMPTY)
-			continue;
-		strbuf_printf(out, "%c.%u.%u.%u.%s.1:%s:%s:", kind_letters[r->kind], r->proxy_id,
-			      r->id, f, stats_field_name(f), v->tag, type_name(v->type));
-		if (v->type == STATS_STR)
-			strbuf_add_str(out, v->text);
-		else
-			strbuf_add_int(out, v->number);
-		if (desc)
-			strbuf_printf(out, ":\"%s\"", stats_field_help(f));
-		strbuf_add_char(out, '\n');
-	}
-}
-
-/* The words for the three letters of a tag. */
-static const char *tag_word(int place, char letter)
-{
-	static const struct {
-		char letter;
-		const char *word;
-	} words[3][16] = {
-		{ { 'M', "Metric" }, { 'S', "Status" }, { 'K', "Key" }, { 'C', "Config" },
-		  { 'P', "Product" } },
-		{ { 'G', "Gauge" }, { 'L', "Limit" }, { 'm', "Min" }, { 'M', "Max" },
-		  { 'R', "Rate" }, { 'C', "Counter" }, { 'D', "Duration" }, { 'A', "Age" },
-		  { 'T', "Time" }, { 'N', "Name" }, { 'O', "Output" }, { 'a', "Avg" } },
-		{ { 'C', "Cluster" }, { 'P', "Process" }, { 'S', "Service" }, { 'Y', "System" } },
-	};
-
-	for (int i = 0; words[place][i].word; i++)
-		if (words[place][i].letter == letter)
-			return words[place][i].word;
-	return "Unknown";
-}
-
-static void json_text(struct strbuf *out, const char *text)
-{
-	strbuf_add_char(out, '"');
-	for (; *text; text++) {
-		if (*text == '"' || *text == '\\')
-			strbuf_add_char(out, '\\');
-		strbuf_add_char(out, *text);
-	}
-	strbuf_add_char(out, '"');
-}
-
-static void json_row(struct strbuf *out, const struct stats_row *r)
-{
-	static const char *const kinds[] = { "Frontend", "Backend", "Server", "Listener" };
-	bool first = true;
-
-	strbuf_add_char(out, '[');
-	for (unsigned f = 0; f < STATS_COUNT; f++) {
-		const struct stats_value *v = &r->values[f];
-
-		if (v->type == STATS_EMPTY)
-			continue;
-		strbuf_printf(out, "%s{\"objType\":\"%s\",\"proxyId\":%u,\"id\":%u,\"field\":"
-			      "{\"pos\":%u,\"name\":\"%s\"},\"processNum\":1,\"tags\":{\"origin\":"
-			      "\"%s\",\"nature\":\"%s\",\"scope\":\"%s\"},"
-			      "\"value\":{\"type\":\"%s\",\"value\":",
-			      first ? "" : ",", kinds[r->kind], r->proxy_id, r->id, f,
-			      stats_field_name(f), tag_word(0, v->tag[0]), tag_word(1, v->tag[1]),
-			      tag_word(2, v->tag[2]), type_name(v->type));
-		if (v->type == STATS_STR)
-			json_text(out, v->text);
-		else
-			strbuf_add_int(out, v->number);
-		strbuf_add_str(out, "}}");
-		first = false;
-	}
-	strbuf_add_char(out, ']');
-}
-
 static void print_row(struct ctl_request *rq, struct stats_dump *d)
 {
 	if (d->form == FORM_CSV)
-		csv_row(rq->out, &d->row);
+		stats_print_csv(rq->out, &d->row);
 	else if (d->form == FORM_TYPED)
-		typed_row(rq->out, &d->row, d->desc);
+		stats_print_typed(rq->out, &d->row, d->desc);
 	else {
 		if (d->rows)
 			strbuf_add_char(rq->out, ',');
-		json_row(rq->out, &d->row);
+		stats_print_json(rq->out, &d->row);
 	}
 	d->rows++;
 }
@@ -284,7 +151,7 @@ static bool begin_dump(struct ctl_request *rq)
 		return false;
 	d->at = proxies_first(d->cfg);
 	if (d->form == FORM_CSV)
-		csv_header(rq->out);
+		stats_print_csv_header(rq->out);
 	else if (d->form == FORM_JSON)
 		strbuf_add_char(rq->out, '[');
 	return true;

@@ -20,7 +20,5 @@ enum expr_result stream_auth_user(struct expr_ctx *ctx, const struct userlist *l
  * us for a proxy.
  */
 bool stream_auth_fields(struct expr_ctx *ctx, struct slice field, struct auth_fields *out);
-/* Does the client take us for its proxy? Then 407 is what it understands. */
-bool stream_is_for_proxy(const struct stream *s);
 
 #endif

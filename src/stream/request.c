@@ -187,9 +187,7 @@ static bool restrict_names(struct stream *s, const struct proxy *px)
 /* http-request rules, then redirect rules. */
 static enum step http_request(struct stream *s, struct proxy *px)
 {
-	const struct service_kind *service;
 	const struct rule *which = NULL;
-	const void *arg = NULL;
 	enum rule_result r;
 	enum step step;
 
@@ -200,11 +198,9 @@ static enum step http_request(struct stream *s, struct proxy *px)
 		return step;
 	if (!restrict_names(s, px))
 		return stream_fail(s, 403, CAUSE_PROXY, 0);
-	service = service_chosen(s, px, &arg);
-	if (service)
-		return service_attach(s, px, service, arg) ? service_step(s, px) :
-		       stream_fail(s, 500, CAUSE_RESOURCE, 0);
-	r = rules_redirect(px, stream_expr(s, EXPR_DIR_REQUEST | EXPR_FINAL), &which);
+	r = service_choose(s, px);
+	if (r == RULE_CONTINUE)
+		r = rules_redirect(px, stream_expr(s, EXPR_DIR_REQUEST | EXPR_FINAL), &which);
 	return r == RULE_CONTINUE ? STEP_NEXT : rules_step(s, px, r, which);
 }
 

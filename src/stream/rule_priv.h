@@ -90,15 +90,8 @@ static inline struct rule_proxy *rule_proxy_of(const struct proxy *px)
 struct acl_set *rule_acls(struct conf_line *l);
 /* The file being read, as a text that lives as long as the configuration; NULL: no memory. */
 const char *rule_file(struct conf_line *l);
-/* Where rules of this set of this proxy run: a mask of enum expr_phase. */
-unsigned rule_phases(const struct proxy *px, enum ruleset set);
 /* Warns when rules of a kind that runs later were seen before. */
 void rule_warn_order(struct conf_line *l, enum rule_order order);
-/* Parses the end of a line: nothing, or a condition. <what> names the rule in messages. */
-bool rule_take_condition(struct conf_line *l, const char *what, unsigned phase,
-			 const struct condition **out);
-/* Is the next word the end, or the start of a condition ? */
-bool rule_at_end(const struct conf_line *l);
 
 /* The action that the next words name, moving behind them. NULL: unknown or refused, reported. */
 const struct rule_action *rule_action_take(struct conf_line *l, enum ruleset set);

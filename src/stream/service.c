@@ -49,12 +49,22 @@ const struct service_kind *service_find(const char *name)
 	return NULL;
 }
 
-const struct service_kind *service_chosen(struct stream *s, struct proxy *px, const void **arg)
+enum rule_result service_choose(struct stream *s, struct proxy *px)
 {
-	for (unsigned i = 0; i < kind_count; i++)
-		if (kinds[i]->chosen && kinds[i]->chosen(s, px, arg))
-			return kinds[i];
-	return NULL;
+	enum rule_result r = RULE_CONTINUE;
+	const void *arg = NULL;
+	unsigned i = 0;
+
+	for (; i < kind_count && r == RULE_CONTINUE; i++)
+		if (kinds[i]->chosen)
+			r = kinds[i]->chosen(s, px, &arg);
+	if (r == RULE_CONTINUE)
+		return r;
+	s->service = kinds[i - 1]; /* the log names it although it refused */
+	s->t.queued = s->t.connected = clock_now_ns();
+	if (r == RULE_SERVICE && !service_attach(s, px, kinds[i - 1], arg))
+		return RULE_ERROR;
+	return r;
 }
 
 void services_dump(FILE *out)

@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* stats_page.c - the service "stats": which requests it answers, and the answer's parts */
+#include <string.h>
+#include "http/auth.h"
+#include "proxy/bind.h"
+#include "proxy/server.h"
+#include "stats_page_priv.h"
+#include "stream/stream.h"
+
+/* A form names servers: some hundreds of them. */
+#define FORM_MAX 16384
+/* About how many bytes are printed in one part. */
+#define BYTES_A_PART 8192
+
+/* --- who may see it --------------------------------------------------------------------------- */
+
+static bool slices_are_same(struct slice a, struct slice b)
+{
+	unsigned char difference = a.len != b.len;
+
+	for (size_t i = 0; i < a.len; i++)
+		difference |= (unsigned char)a.ptr[i] ^ (unsigned char)(b.len ? b.ptr[i % b.len] : 1);
+	return !difference;
+}
+
+/* All accounts are looked at, so that the time does not tell which names exist. */
+static bool user_is_known(const struct stats_conf *conf, struct stream *s)
+{
+	struct slice field = stream_is_for_proxy(s) ? SLICE("proxy-authorization")
+						    : SLICE("authorization");
+	struct auth_fields f;
+	bool found = false;
+
+	if (!auth_fields_parse(&s->req, field, &s->arena, &f) || !f.user.ptr)
+		return false;
+	for (const struct stats_name *u = conf->users; u; u = u->next)
+		found |= slice_eq(f.user, u->text) & slices_are_same(f.password, u->password);
+	return found;
+}
+
+static enum stats_verdict verdict_of(const struct stats_conf *conf, struct stream *s,
+				     struct slice *realm)
+{
+	struct expr_ctx *ctx = stream_expr(s, EXPR_DIR_REQUEST | EXPR_FINAL);
+
+	*realm = conf->realm;
+	for (const struct stats_rule *r = conf->rules; r; r = r->next) {
+		if (condition_eval(r->condition, ctx) != EXPR_FOUND)
+			continue;
+		if (r->realm.ptr)
+			*realm = r->realm;
+		return r->verdict;
+	}
+	return conf->users && !user_is_known(conf, s) ? STATS_AUTH : STATS_ALLOW;
+}
+
+static enum rule_result ask_for_user(struct stream *s, struct slice realm)
+{
+	bool proxy = stream_is_for_proxy(s);
+	char *challenge = arena_alloc(&s->arena, realm.len + 16);
+	struct slice name = proxy ? SLICE("proxy-authenticate") : SLICE("www-authenticate");
+	size_t len;
+
+	if (!challenge || !stream_reply_page(s, proxy ? 407 : 401))
+		return RULE_ERROR;
+	len = (size_t)snprintf(challenge, realm.len + 16, "Basic realm=\"%.*s\"", SLICE_FMT(realm));
+	return http_msg_set_field(&s->res, name, slice_make(challenge, len)) ? RULE_REPLY
+									       : RULE_ERROR;
+}
+
+static enum rule_result refuse(struct stream *s)
+{
+	stream_set_cause(s, CAUSE_PROXY, 0);
+	counter_add(&s->fe->state->fe, CNT_DENIED_REQ, 1);
+	if (s->flags & STRM_BE_COUNTED)
+		counter_add(&s->be->state->be, CNT_DENIED_REQ, 1);
+	return stream_reply_page(s, 403) ? RULE_REPLY : RULE_ERROR;
+}
+
+/* What begins with a slash is compared with path and query, else with the whole target. */
+static struct slice target_of(const struct stats_conf *conf, const struct stream *s)
+{
+	return conf->uri.ptr[0] == '/' ? http_msg_pathq(&s->req) : s->req.uri;
+}
+
+static enum rule_result stats_chosen(struct stream *s, struct proxy *px, const void **arg)
+{
+	const struct stats_conf *conf = stats_conf_of(px);
+	struct slice realm;
+
+	if (!conf || !slice_starts(target_of(conf, s), conf->uri))
+		return RULE_CONTINUE;
+	if (s->req.method != HTTP_METH_GET && s->req.method != HTTP_METH_HEAD &&
+	    s->req.method != HTTP_METH_POST)
+		return RULE_CONTINUE;
+	*arg = conf;
+	switch (verdict_of(conf, s, &realm)) {
+	case STATS_AUTH:
+		return ask_for_user(s, realm);
+	case STATS_DENY:
+		return refuse(s);
+	default:
+		return RULE_SERVICE;
+	}
+}
+
+bool stats_is_admin(const struct stats_conf *conf, struct stream *s)
+{
+	struct expr_ctx *ctx = stream_expr(s, EXPR_DIR_REQUEST | EXPR_FINAL);
+
+	for (const struct stats_rule *r = conf->admins; r; r = r->next)
+		if (condition_eval(r->condition, ctx) == EXPR_FOUND)
+			return true;
+	return false;
+}
+
+bool stats_in_scope(const struct stats_conf *conf, const struct proxy *of, const struct proxy *px)
+{
+	for (const struct stats_name *n = conf->scopes; n; n = n->next) {
+		struct slice name = slice_eq(n->text, SLICE(".")) ? slice_of(of->name) : n->text;
+
+		if (slice_eq(name, slice_of(px->name)))
+			return true;
+	}
+	return !conf->scopes;
+}
+
+/* --- what is asked for ------------------------------------------------------------------------ */
+
+static void take_option(struct stats_call *sc, struct slice word)
+{
+	if (slice_eq(word, SLICE("csv")))
+		sc->form = STATS_CSV;
+	else if (slice_eq(word, SLICE("json")))
+		sc->form = STATS_JSON;
+	else if (slice_eq(word, SLICE("norefresh")))
+		sc->no_refresh = true;
+	else if (slice_eq(word, SLICE("up")))
+		sc->up = true;
+	else if (slice_eq(word, SLICE("no-maint")))
+		sc->no_maint = true;
+	else if (slice_starts(word, SLICE("scope=")))
+		sc->filter = slice_sub(word, 6, word.len);
+	else if (slice_starts(word, SLICE("st=")))
+		sc->status = slice_sub(word, 3, word.len);
+}
+
+/* What stands behind the prefix: words behind semicolons. */
+static void read_options(struct stats_call *sc, struct slice rest)
+{
+	size_t at = slice_find_char(rest, 0, ';');
+
+	while (at != SIZE_MAX) {
+		size_t end = ++at;
+
+		while (end < rest.len && !strchr(";&?/#", rest.ptr[end]))
+			end++;
+		take_option(sc, slice_sub(rest, at, end));
+		at = slice_find_char(rest, end, ';');
+	}
+}
+
+bool stats_put_target(struct strbuf *out, const struct stats_call *sc, bool with_refresh)
+{
+	strbuf_add(out, sc->conf->uri);
+	if (sc->up)
+		strbuf_add_str(out, ";up");
+	if (sc->no_maint)
+		strbuf_add_str(out, ";no-maint");
+	if (!with_refresh)
+		strbuf_add_str(out, ";norefresh");
+	return !out->overflow;
+}
+
+static bool add_location(struct service_call *c, const char *result)
+{
+	struct stats_call *sc = c->state;
+	struct slice uri = sc->conf->uri;
+	char *text = arena_alloc(&c->stream->arena, uri.len + 64);
+
+	if (!text)
+		return false;
+	snprintf(text, uri.len + 64, "%.*s;st=%s%s%s%s", SLICE_FMT(uri), result,
+		 sc->up ? ";up" : "", sc->no_maint ? ";no-maint" : "",
+		 sc->no_refresh ? ";norefresh" : "");
+	return http_msg_add_field(c->head, SLICE("location"), slice_of(text));
+}
+
+/* A form: carried out at once; the browser then asks for the page that tells the result. */
+static bool start_form(struct service_call *c)
+{
+	struct stats_call *sc = c->state;
+	const char *result = sc->admin ? stats_admin_run(c) : "DENY";
+
+	sc->closed = true;
+	c->head->body = HTTP_BODY_LENGTH;
+	c->head->content_length = 0;
+	return http_msg_set_status(c->head, 303, slice_none()) &&
+	       http_msg_add_field(c->head, SLICE("cache-control"), SLICE("no-cache")) &&
+	       http_msg_add_field(c->head, SLICE("content-type"), SLICE("text/plain")) &&
+	       http_msg_add_field(c->head, SLICE("content-length"), SLICE("0")) &&
+	       add_location(c, result);
+}
+
+static bool stats_start(struct service_call *c)
+{
+	static const struct slice types[] = {
+		[STATS_HTML] = { "text/html", 9 },
+		[STATS_CSV] = { "text/plain", 10 }, [STATS_JSON] = { "application/json", 16 },
+	};
+	const struct stats_conf *conf = c->arg;
+	struct stats_call *sc = c->state;
+	struct slice target = target_of(conf, c->stream);
+	char seconds[24];
+
+	sc->conf = conf;
+	sc->of = c->proxy;
+	sc->px = proxies_first(c->proxy->config);
+	read_options(sc, slice_sub(target, conf->uri.len, target.len));
+	sc->admin = stats_is_admin(conf, c->stream);
+	if (c->stream->req.method == HTTP_METH_POST)
+		return start_form(c);
+	sc->closed = c->stream->req.method == HTTP_METH_HEAD;
+	if (!http_msg_add_field(c->head, SLICE("cache-control"), SLICE("no-cache")) ||
+	    !http_msg_add_field(c->head, SLICE("content-type"), types[sc->form]))
+		return false;
+	if (!conf->refresh_ms || sc->no_refresh)
+		return true;
+	snprintf(seconds, sizeof(seconds), "%lld", (long long)conf->refresh_ms / 1000);
+	return http_msg_add_field(c->head, SLICE("refresh"), slice_of(seconds));
+}
+
+/* --- row after row ---------------------------------------------------------------------------- */
+
+static bool proxy_is_shown(const struct stats_call *sc, const struct proxy *px)
+{
+	if (px->disabled || !stats_in_scope(sc->conf, sc->of, px))
+		return false;
+	return !sc->filter.len || slice_find(slice_of(px->name), sc->filter) != SIZE_MAX;
+}
+
+static bool next_listener(struct stats_call *sc)
+{
+	struct listener_conf *lc;
+	struct bind_conf *b;
+	unsigned at = 0;
+
+	if (!(sc->px->caps & PROXY_FE) || !(sc->px->options & PROXY_OPT_SOCKET_STATS))
+		return false;
+	list_for_each(b, &sc->px->binds, link)
+		list_for_each(lc, &b->listeners, link) {
+			if (at++ < sc->at)
+				continue;
+			sc->at++;
+			stats_fill_listener(&sc->row, lc);
+			return true;
+		}
+	return false;
+}
+
+static bool server_is_shown(const struct stats_call *sc, const struct server *srv)
+{
+	unsigned admin = __atomic_load_n(&srv->state->admin, __ATOMIC_RELAXED);
+
+	if (sc->no_maint && (admin & SERVER_MAINT))
+		return false;
+	return !sc->up || server_is_willing(srv);
+}
+
+static bool next_server(struct stats_call *sc)
+{
+	struct server *srv;
+	unsigned at = 0;
+
+	if (!(sc->px->caps & PROXY_BE))
+		return false;
+	list_for_each(srv, &sc->px->servers, link) {
+		if (at++ < sc->at)
+			continue;
+		sc->at++;
+		if (!server_is_shown(sc, srv))
+			continue;
+		stats_fill_server(&sc->row, srv);
+		return true;
+	}
+	return false;
+}
+
+/* Of the proxy that is next; false: it has no more. */
+static bool next_of_proxy(struct stats_call *sc)
+{
+	switch (sc->walk) {
+	case WALK_FRONTEND:
+		sc->walk = WALK_LISTENERS;
+		if (sc->px->caps & PROXY_FE) {
+			stats_fill_frontend(&sc->row, sc->px);
+			return true;
+		}
+		/* fall through */
+	case WALK_LISTENERS:
+		if (next_listener(sc))
+			return true;
+		sc->walk = WALK_SERVERS;
+		sc->at = 0;
+		/* fall through */
+	case WALK_SERVERS:
+		if (next_server(sc))
+			return true;
+		sc->walk = WALK_BACKEND;
+		if (sc->px->caps & PROXY_BE) {
+			stats_fill_backend(&sc->row, sc->px, sc->no_maint || sc->up);
+			return true;
+		}
+		/* fall through */
+	case WALK_BACKEND:
+		break;
+	}
+	return false;
+}
+
+/* Fills the next row; false: there are no more. */
+static bool next_row(struct stats_call *sc)
+{
+	while (sc->px) {
+		if (proxy_is_shown(sc, sc->px) && next_of_proxy(sc))
+			return true;
+		sc->px = proxy_next(sc->px);
+		sc->walk = WALK_FRONTEND;
+		sc->at = 0;
+	}
+	return false;
+}
+
+static void put_begin(struct stats_call *sc, struct strbuf *out)
+{
+	if (sc->form == STATS_CSV)
+		stats_print_csv_header(out);
+	else if (sc->form == STATS_JSON)
+		strbuf_add_char(out, '[');
+	else
+		stats_html_head(out, sc);
+}
+
+static void put_row(struct stats_call *sc, struct strbuf *out)
+{
+	if (sc->form == STATS_CSV) {
+		stats_print_csv(out, &sc->row);
+	} else if (sc->form == STATS_JSON) {
+		if (sc->rows++)
+			strbuf_add_char(out, ',');
+		stats_print_json(out, &sc->row);
+	} else {
+		stats_html_row(out, sc, sc->px);
+	}
+}
+
+static enum service_result stats_part(struct service_call *c, struct strbuf *out)
+{
+	struct stats_call *sc = c->state;
+
+	if (sc->closed)
+		return SERVICE_DONE;
+	if (!sc->started)
+		put_begin(sc, out);
+	sc->started = true;
+	while (out->len < BYTES_A_PART) {
+		if (next_row(sc)) {
+			put_row(sc, out);
+			continue;
+		}
+		if (sc->form == STATS_JSON)
+			strbuf_add_str(out, "]\n");
+		else if (sc->form == STATS_HTML)
+			stats_html_end(out, sc);
+		return out->overflow ? SERVICE_ERROR : SERVICE_DONE;
+	}
+	return out->overflow ? SERVICE_ERROR : SERVICE_MORE;
+}
+
+const struct service_kind stats_services[] = {
+	{ .name = "stats-page", .shown = "<STATS>", .skips_response_rules = true,
+	  .state_size = sizeof(struct stats_call), .body_max = FORM_MAX, .chosen = stats_chosen,
+	  .start = stats_start, .part = stats_part, .help = "the statistics page" },
+	{ 0 }
+};

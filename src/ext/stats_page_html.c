@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* stats_page_html.c - the statistics page as HTML
+ *
+ * Nothing is fetched from elsewhere and nothing needs JavaScript. Colours follow the browser's
+ * preference of dark or light. Whatever comes from the configuration or from servers is escaped.
+ */
+#include <string.h>
+#include "base/bug.h"
+#include "stats_page_priv.h"
+
+static prometheus_process_fn *process_hook;
+
+void stats_page_set_process(prometheus_process_fn *fn)
+{
+	process_hook = fn;
+}
+
+static const char style[] =
+"<style>\n"
+":root{color-scheme:light dark;--bg:#fff;--fg:#1b1f24;--dim:#59636e;--line:#d5dae0;--head:#eef1f4;"
+"--up:#e3f5e6;--down:#fbdcd9;--maint:#f7e6cf;--drain:#dcebfb;--none:#f3f4f6}\n"
+"@media(prefers-color-scheme:dark){:root{--bg:#14171a;--fg:#e3e6e9;--dim:#98a2ad;--line:#363c43;"
+"--head:#21262b;--up:#173a20;--down:#501f1c;--maint:#4a3413;--drain:#173350;--none:#1d2125}}\n"
+"body{margin:1rem;background:var(--bg);color:var(--fg);font:14px/1.4 system-ui,sans-serif}\n"
+"h1{font-size:1.3rem;margin:0 0 .3rem}h2{font-size:1.05rem;margin:1.4rem 0 .3rem}\n"
+"p{margin:.2rem 0}a{color:inherit}.dim{color:var(--dim)}.scroll{overflow-x:auto}\n"
+"table{border-collapse:collapse;font-variant-numeric:tabular-nums}\n"
+"th,td{border:1px solid var(--line);padding:.15rem .45rem;text-align:right;white-space:nowrap}\n"
+"thead th{background:var(--head);font-weight:600;text-align:center}\n"
+"tbody th,td.text{text-align:left}tbody th{font-weight:600}\n"
+"tr.up{background:var(--up)}tr.down{background:var(--down)}tr.maint{background:var(--maint)}\n"
+"tr.drain{background:var(--drain)}tr.none{background:var(--none)}\n"
+".note{border:1px solid var(--line);padding:.3rem .6rem;background:var(--head);display:inline-block}\n"
+".note.bad{background:var(--down)}fieldset{border:0;padding:.3rem 0;margin:0}\n"
+"</style>\n";
+
+/* --- pieces ----------------------------------------------------------------------------------- */
+
+static void put_text(struct strbuf *out, struct slice text)
+{
+	for (size_t i = 0; i < text.len; i++) {
+		switch (text.ptr[i]) {
+		case '&':
+			strbuf_add_str(out, "&amp;");
+			break;
+		case '<':
+			strbuf_add_str(out, "&lt;");
+			break;
+		case '>':
+			strbuf_add_str(out, "&gt;");
+			break;
+		case '"':
+			strbuf_add_str(out, "&quot;");
+			break;
+		case '\'':
+			strbuf_add_str(out, "&#39;");
+			break;
+		default:
+			strbuf_add_char(out, text.ptr[i]);
+		}
+	}
+}
+
+static void put_string(struct strbuf *out, const char *text)
+{
+	put_text(out, slice_of(text));
+}
+
+/* "2d3h", "5m12s" */
+static void put_seconds(struct strbuf *out, int64_t s)
+{
+	if (s >= 86400)
+		strbuf_printf(out, "%lldd%lldh", (long long)s / 86400, (long long)s / 3600 % 24);
+	else if (s >= 3600)
+		strbuf_printf(out, "%lldh%lldm", (long long)s / 3600, (long long)s / 60 % 60);
+	else if (s >= 60)
+		strbuf_printf(out, "%lldm%llds", (long long)s / 60, (long long)s % 60);
+	else
+		strbuf_printf(out, "%llds", (long long)(s < 0 ? 0 : s));
+}
+
+static void put_link(struct strbuf *out, const struct stats_call *sc, const char *more,
+		     const char *name)
+{
+	struct strbuf target;
+
+	strbuf_init(&target);
+	stats_put_target(&target, sc, !sc->no_refresh);
+	strbuf_add_str(&target, more);
+	strbuf_add_str(out, " <a href=\"");
+	put_text(out, strbuf_slice(&target));
+	strbuf_printf(out, "\">%s</a>", name);
+	strbuf_fini(&target);
+}
+
+/* --- the top of the page ---------------------------------------------------------------------- */
+
+struct process_print {
+	struct strbuf *out;
+	const struct stats_call *sc;
+	const char *node, *desc;
+};
+
+static void find_name(void *ctx, const struct prometheus_field *f)
+{
+	struct process_print *p = ctx;
+
+	if (strcmp(f->name, "node") == 0 && !p->node)
+		p->node = f->text;
+	else if (strcmp(f->name, "description") == 0 && !p->desc)
+		p->desc = f->text;
+}
+
+static void put_process_field(void *ctx, const struct prometheus_field *f)
+{
+	static const char *const shown[][2] = {
+		{ "Version", "version" }, { "Pid", "pid" }, { "Nbthread", "threads" },
+		{ "Uptime", "uptime" }, { "Maxconn", "maxconn" }, { "Maxsock", "maxsock" },
+		{ "CurrConns", "current connections" }, { "ConnRate", "connections a second" },
+		{ "Tasks", "tasks" }, { "Run_queue", "running" }, { "Idle_pct", "idle %" },
+	};
+	struct process_print *p = ctx;
+
+	if (p->sc->conf->hide_version && strcmp(f->name, "Version") == 0)
+		return;
+	for (size_t i = 0; i < ARRAY_LEN(shown); i++) {
+		if (strcmp(f->name, shown[i][0]) != 0)
+			continue;
+		strbuf_printf(p->out, "<span class=\"dim\">%s</span> ", shown[i][1]);
+		if (f->text)
+			put_string(p->out, f->text);
+		else
+			strbuf_printf(p->out, "%.15g", f->number);
+		strbuf_add_str(p->out, " &nbsp; ");
+	}
+}
+
+static void put_title(struct strbuf *out, const struct stats_call *sc)
+{
+	struct process_print p = { out, sc, sc->conf->node, sc->conf->desc };
+	const struct config *cfg = sc->of->config;
+
+	if (process_hook)
+		process_hook(cfg, find_name, &p);
+	strbuf_add_str(out, "<h1>Statistics");
+	if (sc->conf->show_node && p.node) {
+		strbuf_add_str(out, " of ");
+		put_string(out, p.node);
+	}
+	if (sc->conf->show_desc && p.desc) {
+		strbuf_add_str(out, " <span class=\"dim\">");
+		put_string(out, p.desc);
+		strbuf_add_str(out, "</span>");
+	}
+	strbuf_add_str(out, "</h1>\n<p>");
+	if (process_hook)
+		process_hook(cfg, put_process_field, &p);
+	strbuf_add_str(out, "</p>\n");
+}
+
+static void put_result(struct strbuf *out, struct slice code)
+{
+	static const struct {
+		const char *code, *text;
+		bool bad;
+	} results[] = {
+		{ "DONE", "The action was carried out.", false },
+		{ "NONE", "Nothing was changed.", false },
+		{ "PART", "The action was carried out in part: a server is not known.", true },
+		{ "ERRP", "Nothing was changed: the form is not right.", true },
+		{ "EXCD", "Nothing was changed: the form is too long. Choose fewer servers.", true },
+		{ "DENY", "Nothing was changed: it is not allowed.", true },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(results); i++)
+		if (slice_eq(code, slice_of(results[i].code)))
+			strbuf_printf(out, "<p class=\"note%s\">%s</p>\n",
+				      results[i].bad ? " bad" : "", results[i].text);
+}
+
+void stats_html_head(struct strbuf *out, const struct stats_call *sc)
+{
+	strbuf_add_str(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+		       "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
+		       "<title>Statistics</title>\n<link rel=\"icon\" href=\"data:,\">\n");
+	strbuf_add_str(out, style);
+	strbuf_add_str(out, "</head>\n<body>\n");
+	put_title(out, sc);
+	strbuf_add_str(out, "<p class=\"dim\">");
+	put_link(out, sc, "", "reload");
+	if (sc->conf->refresh_ms && !sc->no_refresh)
+		put_link(out, sc, ";norefresh", "stop reloading");
+	if (!sc->up)
+		put_link(out, sc, ";up", "hide servers that are down");
+	put_link(out, sc, ";csv", "CSV");
+	put_link(out, sc, ";json", "JSON");
+	strbuf_add_str(out, "</p>\n");
+	put_result(out, sc->status);
+}
+
+/* --- tables ----------------------------------------------------------------------------------- */
+
+enum form { NUMBER, SECONDS, TEXT };
+
+/* Neighbours of one group stand below one title. */
+static const struct column {
+	const char *group, *title;
+	unsigned field;
+	enum form form;
+} columns[] = {
+	{ "Status", "", STATS_STATUS, TEXT }, { "Status", "for", STATS_LASTCHG, SECONDS },
+	{ "Sessions", "now", STATS_SCUR, NUMBER }, { "Sessions", "max", STATS_SMAX, NUMBER },
+	{ "Sessions", "limit", STATS_SLIM, NUMBER }, { "Sessions", "total", STATS_STOT, NUMBER },
+	{ "A second", "now", STATS_RATE, NUMBER }, { "A second", "max", STATS_RATE_MAX, NUMBER },
+	{ "Queue", "now", STATS_QCUR, NUMBER }, { "Queue", "max", STATS_QMAX, NUMBER },
+	{ "Requests", "", STATS_REQ_TOT, NUMBER },
+	{ "Bytes", "in", STATS_BIN, NUMBER }, { "Bytes", "out", STATS_BOUT, NUMBER },
+	{ "Answers", "2xx", STATS_HRSP_2XX, NUMBER }, { "Answers", "3xx", STATS_HRSP_3XX, NUMBER },
+	{ "Answers", "4xx", STATS_HRSP_4XX, NUMBER }, { "Answers", "5xx", STATS_HRSP_5XX, NUMBER },
+	{ "Denied", "req", STATS_DREQ, NUMBER }, { "Denied", "resp", STATS_DRESP, NUMBER },
+	{ "Errors", "req", STATS_EREQ, NUMBER }, { "Errors", "conn", STATS_ECON, NUMBER },
+	{ "Errors", "resp", STATS_ERESP, NUMBER },
+	{ "Again", "retr", STATS_WRETR, NUMBER }, { "Again", "redis", STATS_WREDIS, NUMBER },
+	{ "Average ms", "connect", STATS_CTIME, NUMBER },
+	{ "Average ms", "answer", STATS_RTIME, NUMBER },
+	{ "Servers", "weight", STATS_WEIGHT, NUMBER }, { "Servers", "act", STATS_ACT, NUMBER },
+	{ "Servers", "bck", STATS_BCK, NUMBER },
+	{ "Check", "last", STATS_CHECK_STATUS, TEXT }, { "Check", "failed", STATS_CHKFAIL, NUMBER },
+	{ "Check", "downs", STATS_CHKDOWN, NUMBER }, { "Check", "down", STATS_DOWNTIME, SECONDS },
+};
+
+static void put_head_cells(struct strbuf *out)
+{
+	size_t n;
+
+	strbuf_add_str(out, "<thead><tr><th rowspan=\"2\">Name</th>");
+	for (size_t i = 0; i < ARRAY_LEN(columns); i += n) {
+		for (n = 1; i + n < ARRAY_LEN(columns); n++)
+			if (strcmp(columns[i].group, columns[i + n].group) != 0)
+				break;
+		strbuf_printf(out, "<th colspan=\"%zu\">%s</th>", n, columns[i].group);
+	}
+	strbuf_add_str(out, "</tr>\n<tr>");
+	for (size_t i = 0; i < ARRAY_LEN(columns); i++)
+		strbuf_printf(out, "<th>%s</th>", columns[i].title);
+	strbuf_add_str(out, "</tr></thead>\n<tbody>\n");
+}
+
+static bool has_form(const struct stats_call *sc, const struct proxy *px)
+{
+	return sc->admin && px->caps & PROXY_BE;
+}
+
+static void open_table(struct strbuf *out, struct stats_call *sc, const struct proxy *px)
+{
+	sc->table = px;
+	strbuf_add_str(out, "<h2>");
+	put_string(out, px->name);
+	if (sc->conf->show_legends)
+		strbuf_printf(out, " <span class=\"dim\">%s, mode %s, id %d</span>",
+			      proxy_kind_name(px), proxy_mode_name(px->mode), px->id);
+	if (sc->conf->show_desc && px->description) {
+		strbuf_add_str(out, " <span class=\"dim\">");
+		put_string(out, px->description);
+		strbuf_add_str(out, "</span>");
+	}
+	strbuf_add_str(out, "</h2>\n");
+	if (has_form(sc, px)) {
+		struct strbuf target;
+
+		strbuf_init(&target);
+		stats_put_target(&target, sc, !sc->no_refresh);
+		strbuf_add_str(out, "<form method=\"post\" action=\"");
+		put_text(out, strbuf_slice(&target));
+		strbuf_add_str(out, "\"><input type=\"hidden\" name=\"b\" value=\"");
+		put_string(out, px->name);
+		strbuf_add_str(out, "\">\n");
+		strbuf_fini(&target);
+	}
+	strbuf_add_str(out, "<div class=\"scroll\"><table>\n");
+	put_head_cells(out);
+}
+
+static void put_actions(struct strbuf *out)
+{
+	static const struct {
+		const char *word, *text;
+	} choices[] = {
+		{ "", "" }, { "ready", "set state to READY" }, { "drain", "set state to DRAIN" },
+		{ "maint", "set state to MAINT" }, { "dhlth", "health: disable checks" },
+		{ "ehlth", "health: enable checks" }, { "hrunn", "health: force UP" },
+		{ "hnolb", "health: force NOLB" }, { "hdown", "health: force DOWN" },
+		{ "dagent", "agent: disable checks" }, { "eagent", "agent: enable checks" },
+		{ "arunn", "agent: force UP" }, { "adown", "agent: force DOWN" },
+	};
+
+	strbuf_add_str(out, "<fieldset><label>Checked servers: <select name=\"action\">");
+	for (size_t i = 0; i < ARRAY_LEN(choices); i++)
+		strbuf_printf(out, "<option value=\"%s\">%s</option>", choices[i].word,
+			      choices[i].text);
+	strbuf_add_str(out, "</select></label> <button>Apply</button></fieldset></form>\n");
+}
+
+static void close_table(struct strbuf *out, struct stats_call *sc)
+{
+	if (!sc->table)
+		return;
+	strbuf_add_str(out, "</tbody></table></div>\n");
+	if (has_form(sc, sc->table))
+		put_actions(out);
+	sc->table = NULL;
+}
+
+/* What the row's colour tells. */
+static const char *row_class(const struct stats_row *r)
+{
+	const char *status = r->values[STATS_STATUS].type == STATS_STR
+			   ? r->values[STATS_STATUS].text : "";
+
+	if (r->kind == STATS_FRONTEND || r->kind == STATS_LISTENER)
+		return strcmp(status, "OPEN") == 0 ? "plain" : "maint";
+	if (strncmp(status, "UP", 2) == 0)
+		return r->kind == STATS_SERVER ? "up" : "plain";
+	if (strncmp(status, "MAINT", 5) == 0)
+		return "maint";
+	if (strncmp(status, "DRAIN", 5) == 0 || strncmp(status, "NOLB", 4) == 0)
+		return "drain";
+	return strncmp(status, "DOWN", 4) == 0 ? "down" : "none";
+}
+
+/* What a pointer that rests on the name shows. */
+static void put_legend(struct strbuf *out, const struct stats_call *sc)
+{
+	const struct stats_row *r = &sc->row;
+
+	strbuf_add_str(out, " title=\"");
+	if (sc->conf->show_legends) {
+		strbuf_printf(out, "id %u ", r->id);
+		if (r->values[STATS_ADDR].type == STATS_STR)
+			put_string(out, r->values[STATS_ADDR].text);
+		if (r->values[STATS_COOKIE].type == STATS_STR) {
+			strbuf_add_str(out, " cookie ");
+			put_string(out, r->values[STATS_COOKIE].text);
+		}
+	}
+	for (unsigned f = STATS_BASE_COUNT; sc->conf->show_modules && f < STATS_COUNT; f++)
+		if (r->values[f].type != STATS_EMPTY && r->values[f].number)
+			strbuf_printf(out, "%s %lld\n", stats_field_name(f),
+				      (long long)r->values[f].number);
+	strbuf_add_char(out, '"');
+}
+
+static void put_name(struct strbuf *out, const struct stats_call *sc, const struct proxy *px)
+{
+	const char *name = sc->row.values[STATS_SVNAME].text;
+
+	strbuf_add_str(out, "<th scope=\"row\"");
+	if (sc->conf->show_legends || sc->conf->show_modules)
+		put_legend(out, sc);
+	strbuf_add_char(out, '>');
+	if (sc->row.kind == STATS_SERVER && has_form(sc, px)) {
+		strbuf_add_str(out, "<label><input type=\"checkbox\" name=\"s\" value=\"");
+		put_string(out, name);
+		strbuf_add_str(out, "\"> ");
+		put_string(out, name);
+		strbuf_add_str(out, "</label></th>");
+		return;
+	}
+	put_string(out, name);
+	strbuf_add_str(out, "</th>");
+}
+
+static void put_cell(struct strbuf *out, const struct stats_value *v, enum form form)
+{
+	strbuf_add_str(out, form == TEXT ? "<td class=\"text\">" : "<td>");
+	if (v->type == STATS_STR)
+		put_string(out, v->text);
+	else if (v->type != STATS_EMPTY && form == SECONDS)
+		put_seconds(out, v->number);
+	else if (v->type != STATS_EMPTY)
+		strbuf_add_int(out, v->number);
+	strbuf_add_str(out, "</td>");
+}
+
+void stats_html_row(struct strbuf *out, struct stats_call *sc, const struct proxy *px)
+{
+	if (sc->table != px) {
+		close_table(out, sc);
+		open_table(out, sc, px);
+	}
+	strbuf_printf(out, "<tr class=\"%s\">", row_class(&sc->row));
+	put_name(out, sc, px);
+	for (size_t i = 0; i < ARRAY_LEN(columns); i++)
+		put_cell(out, &sc->row.values[columns[i].field], columns[i].form);
+	strbuf_add_str(out, "</tr>\n");
+}
+
+void stats_html_end(struct strbuf *out, struct stats_call *sc)
+{
+	close_table(out, sc);
+	strbuf_add_str(out, "</body>\n</html>\n");
+}
