@@ -184,7 +184,8 @@ static void halog_run(struct halog *h)
 
 int main(int argc, char **argv)
 {
-	struct halog h = { .skip = SKIP_AUTO, .report = { .max_rows = INT64_MAX } };
+	/* static: its tables live until the program ends, and are reachable until then */
+	static struct halog h = { .skip = SKIP_AUTO, .report = { .max_rows = INT64_MAX } };
 
 	for (int i = 1; i < argc;)
 		i += option_parse(&h, argv[i], i + 1 < argc ? argv[i + 1] : NULL);

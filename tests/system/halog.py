@@ -100,7 +100,7 @@ def logs(count, seed):
                               "<BADREQ>", "GET /old", "OPTIONS * HTTP/1.1"))
         tail = rnd.choice(("", "", " 0/0/0/0/0 1wt.eu/TLSv1.3/TLS_AES_256_GCM_SHA384"))
         yield head + "%s %d %d %s - %s %s %s\"%s\"%s" % (
-            "/".join(map(str, times)), rnd.choice((200, 200, 204, 302, 404, 499, 500, 503, -1, 101, 600)),
+            "/".join(map(str, times)), rnd.choice((200, 200, 204, 302, 404, 405, 499, 500, 503, -1, 101, 600)),
             rnd.randrange(10**6), rnd.choice(("-", "SRV=s1")), rnd.choice(("----", "--VN", "SHVN", "sH--", "CD--", "PR--")),
             queues, captures, request, tail)
 
