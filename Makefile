@@ -3,7 +3,7 @@
 # haproxy - the one Makefile: no configure, no recursion into folders. GNU make 4.2 or later.
 #
 #: Targets
-#:   all, haproxy    build ./haproxy (default)
+#:   all             build ./haproxy and ./halog (default); haproxy, halog: one of them
 #:   quickstart      install what is missing to build, build, run examples/quickstart.cfg
 #:   check           install what is missing to test, build, run every test and check
 #:   unit            unit tests, each linked with only the floors at or below its folder (T=codec: some)
@@ -18,7 +18,7 @@
 #:   doc             the generated tables of doc/, as the program lists its words
 #:   bench           CPU per request beside REFERENCE (bench/README.md)
 #:   deps, test-deps install what is missing to build, to test
-#:   install         the program, manual pages, documents (install-bin, -man, -doc, -systemd)
+#:   install         the programs, manual pages, documents (install-bin, -man, -doc, -systemd)
 #:   clean, help
 #:
 #: Variables
@@ -90,6 +90,7 @@ endif
 FLAVOUR := $(or $(SAN),$(if $(call is,$(COV)),cov),default)
 B       := build/$(FLAVOUR)
 BINARY  := $(if $(filter default,$(FLAVOUR)),haproxy,$(B)/haproxy)
+HALOG   := $(if $(filter default,$(FLAVOUR)),halog,$(B)/halog)
 PROGRAM ?= ./$(BINARY)
 
 flavour_cflags_address := -fsanitize=address,undefined -fno-sanitize-recover=all -O1
@@ -237,6 +238,7 @@ SRCS := $(wildcard src/*/*.c src/*/*/*.c)
 SRCS := $(filter-out $(foreach r,$(OPTION_ROWS),$(if $($(call name,$(r))_on),$(call globs,$(call \
   cell,$(r),6)),$(filter-out $(call globs,$(call cell,$(r),6)),$(call globs,$(call cell,$(r),5))))),$(SRCS))
 OBJS := $(SRCS:%.c=$(B)/%.o)
+HALOG_OBJS := $(patsubst %.c,$(B)/%.o,$(wildcard admin/halog/*.c))
 
 # "folder:allowed,allowed,..." for every folder, from the table of layers
 FLOORS := $(shell awk '/^[0-9]/ { f[n] = $$1; d[n++] = $$2 } END { for (i = 0; i < n; i++) { \
@@ -286,12 +288,16 @@ endif
 # ---- rules
 
 .PHONY: all
-all: $(BINARY)
+all: $(BINARY) $(HALOG)
 
 $(BINARY): $(OBJS) $(B)/flags
 	$(if $(OBJS),,$(error there is no source under src/))
 	$(call said,LD,$@)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(OBJS) $(LIBS)
+
+$(HALOG): $(HALOG_OBJS) $(B)/flags
+	$(call said,LD,$@)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(HALOG_OBJS)
 
 $(B)/src/main/%.o: ALL_CFLAGS += -I$(B)
 $(B)/src/main/%.o: $(B)/build_info.h
@@ -343,7 +349,7 @@ lint: $(ARCHIVES) $(BINARY)
 .PHONY: reg-tests system-tests
 reg-tests: $(if $(filter ./$(BINARY),$(PROGRAM)),$(BINARY))
 	@$(PYTHON) scripts/run-regtests --program $(PROGRAM) --flavour $(FLAVOUR) $(REGTEST_FLAGS) $(REGTEST_ARGS)
-system-tests: $(if $(filter ./$(BINARY),$(PROGRAM)),$(BINARY))
+system-tests: $(if $(filter ./$(BINARY),$(PROGRAM)),$(BINARY)) $(HALOG)
 	@HAPROXY_PROGRAM=$(abspath $(PROGRAM)) $(PYTHON) scripts/run-tap --name system --flavour $(FLAVOUR) \
 	  $(sort $(filter-out tests/system/lib.py,$(wildcard tests/system/*.py)))
 
@@ -359,9 +365,10 @@ completion: $(BINARY)
 
 .PHONY: install install-bin install-man install-doc install-systemd
 install: install-bin install-man install-doc
-install-bin: $(BINARY)
+install-bin: $(BINARY) $(HALOG)
 	$(Q)$(INSTALL) -d "$(DESTDIR)$(SBINDIR)"
 	$(Q)$(INSTALL) -m 755 $(BINARY) "$(DESTDIR)$(SBINDIR)/haproxy"
+	$(Q)$(INSTALL) -m 755 $(HALOG) "$(DESTDIR)$(SBINDIR)/halog"
 install-man:
 	$(Q)$(INSTALL) -d "$(DESTDIR)$(MANDIR)/man1"
 	$(Q)$(INSTALL) -m 644 doc/haproxy.1 "$(DESTDIR)$(MANDIR)/man1/haproxy.1"
@@ -373,7 +380,7 @@ install-systemd:
 	$(Q)sed 's:@SBINDIR@:$(SBINDIR):g' admin/systemd/haproxy.service.in >$(B)/haproxy.service
 	$(Q)$(INSTALL) -m 644 $(B)/haproxy.service "$(DESTDIR)$(UNITDIR)/haproxy.service"
 
--include $(OBJS:.o=.d) $(UNIT_TESTS:%=%.d) $(FUZZERS:%=%.d)
+-include $(OBJS:.o=.d) $(HALOG_OBJS:.o=.d) $(UNIT_TESTS:%=%.d) $(FUZZERS:%=%.d)
 endif
 
 # ---- goals that need nothing to be there yet
@@ -382,7 +389,7 @@ endif
 help:
 	@sed -n 's/^#: \{0,1\}//p' Makefile
 clean:
-	$(Q)rm -rf $(filter-out build/tools,$(wildcard build/*)) haproxy
+	$(Q)rm -rf $(filter-out build/tools,$(wildcard build/*)) haproxy halog
 deps:
 	@scripts/install-deps build
 test-deps:

@@ -99,6 +99,11 @@ struct pattern_ref *pattern_ref_take(struct conf_line *l, const char *name, bool
 /* Adds an entry; <value> is slice_none() for ACLs. False: <error> tells why. */
 bool pattern_ref_insert(struct pattern_ref *ref, uint32_t version, struct slice text,
 			struct slice value, struct pattern_error *error);
+/* Same, in the version in force, unless an entry that <set> (PATTERN_STR) finds is there: of threads
+ * that add the same at once one does. True when it is there.
+ */
+bool pattern_set_add_missing(struct pattern_set *set, struct slice text, struct slice value,
+			     struct pattern_error *error);
 /* Replaces the value of all entries of this text, or (<by_id>) of the one of this identity. False:
  * <error>, "" when there is no such entry.
  */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* config.c - generations: made, referenced, finished */
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include "conf_priv.h"
@@ -77,6 +78,18 @@ void config_drop(struct config **pcfg)
 	state_free(cfg->state);
 	arena_fini(&cfg->arena);
 	free(cfg);
+}
+
+static pthread_mutex_t editing = PTHREAD_MUTEX_INITIALIZER;
+
+void config_edit_begin(void)
+{
+	pthread_mutex_lock(&editing);
+}
+
+void config_edit_end(void)
+{
+	pthread_mutex_unlock(&editing);
 }
 
 char *conf_strdup(struct config *cfg, const char *str)

@@ -8,14 +8,18 @@
 #include "acl_priv.h"
 #include "core/thread.h"
 
-static void hits_free(void *ptr)
+static void arrays_free(struct acl_counters *c)
 {
-	struct acl_counters *c = ptr;
-
 	for (unsigned i = 0; c->by_thread && i < thread_count(); i++)
 		free(c->by_thread[i]);
 	free(c->by_thread);
-	free(c);
+	c->by_thread = NULL;
+}
+
+static void hits_free(void *ptr)
+{
+	arrays_free(ptr);
+	free(ptr);
 }
 
 bool acl_hits_number(struct config *cfg, struct acl *a)
@@ -30,6 +34,7 @@ bool acl_hits_number(struct config *cfg, struct acl *a)
 			return false;
 		}
 	}
+	arrays_free(ec->acls); /* of an ACL that was evaluated already: too short from now on */
 	a->counters = ec->acls;
 	a->number = ec->acls->count++;
 	return true;

@@ -428,14 +428,18 @@ bool pattern_set_find(const struct pattern_set *set, const struct sample *s,
 	const struct pattern_entry *entries;
 	struct pattern_view view;
 	int64_t found;
+	uint32_t current;
 
-	/* what was in force a moment ago dies when another version is committed: look again */
+	/* Which version counts is read before the index and the versions in which it is looked for:
+	 * these can then be newer, but do not lack any of it. When another one was committed
+	 * meanwhile, the former may be dead already: look again.
+	 */
 	do {
+		current = __atomic_load_n(&set->ref->current, __ATOMIC_ACQUIRE);
 		index = __atomic_load_n(&set->index, __ATOMIC_ACQUIRE);
-		view = pattern_index_view(index, set->ref);
+		view = pattern_index_view(index, current);
 		found = pattern_index_find(index, &view, s);
-	} while (found < 0 && view.versions &&
-		 view.current != __atomic_load_n(&set->ref->current, __ATOMIC_ACQUIRE));
+	} while (found < 0 && current != __atomic_load_n(&set->ref->current, __ATOMIC_ACQUIRE));
 	if (found < 0)
 		return false;
 	if (!match)

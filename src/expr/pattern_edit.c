@@ -242,6 +242,23 @@ bool pattern_ref_insert(struct pattern_ref *ref, uint32_t version, struct slice 
 	return ok || give_error(&e, error);
 }
 
+bool pattern_set_add_missing(struct pattern_set *set, struct slice text, struct slice value,
+			     struct pattern_error *error)
+{
+	const struct sample s = { .type = SMP_STR, .text = text };
+	struct pattern_ref *ref = set->ref;
+	struct expr_error e = { "" };
+	bool ok = edit_begin(ref);
+
+	if (!ok)
+		expr_fail(&e, "out of memory");
+	if (ok && !pattern_set_find(set, &s, NULL))
+		ok = check_text(ref, text, &e) && check_value(ref, value, &e) &&
+		     insert(ref, ref->current, text, value, &e);
+	edit_end(ref);
+	return ok || give_error(&e, error);
+}
+
 /* --- changing and deleting ---------------------------------------------------------------- */
 
 /* The next living entry from *number on which has this text, or this identity (<by_id>). */

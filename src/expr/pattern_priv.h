@@ -141,9 +141,9 @@ static inline struct slice pattern_entry_value(const struct pattern_entry *entry
 	return slice_of(value ? value : "");
 }
 
-/* Which entries of the index's table count now. */
+/* Which entries of the index's table count when <current> is in force. */
 static inline struct pattern_view pattern_index_view(const struct pattern_index *index,
-						     const struct pattern_ref *ref)
+						     uint32_t current)
 {
 	const struct pattern_versions *versions =
 		__atomic_load_n(&index->table->versions, __ATOMIC_ACQUIRE);
@@ -152,7 +152,7 @@ static inline struct pattern_view pattern_index_view(const struct pattern_index 
 	if (versions) {
 		v.versions = versions->at;
 		v.count = versions->count;
-		v.current = __atomic_load_n(&ref->current, __ATOMIC_ACQUIRE);
+		v.current = current;
 	}
 	return v;
 }

@@ -311,7 +311,7 @@ static bool collect_servers(struct scrape *sc, const struct proxy *px, struct st
 {
 	struct server *srv;
 
-	list_for_each(srv, &px->servers, link) {
+	for (srv = server_first(px); srv; srv = server_next(srv)) {
 		if (server_is_hidden(sc, srv))
 			continue;
 		stats_fill_server(r, srv);
@@ -331,7 +331,7 @@ static bool collect_backend(struct scrape *sc, const struct proxy *px, struct st
 	row = add_row(sc, px, NULL, r);
 	if (!row)
 		return false;
-	list_for_each(srv, &px->servers, link) {
+	for (srv = server_first(px); srv; srv = server_next(srv)) {
 		int64_t check;
 
 		if (server_is_hidden(sc, srv))

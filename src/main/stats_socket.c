@@ -282,12 +282,13 @@ static void put_socket(struct strbuf *out, const struct stats_socket *s)
 /* The master has none of these. */
 static enum ctl_step show_sockets(struct ctl_request *rq)
 {
+	const struct config *cfg = generation_current(); /* once: a reload may change it meanwhile */
 	struct stats_socket *s;
 
-	if (!generation_current())
+	if (!cfg)
 		return CTL_DONE;
 	strbuf_add_str(rq->out, "# socket lvl processes\n");
-	list_for_each(s, sockets_of(generation_current()), link)
+	list_for_each(s, sockets_of(cfg), link)
 		put_socket(rq->out, s);
 	return CTL_DONE;
 }

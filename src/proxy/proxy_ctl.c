@@ -196,7 +196,7 @@ static void clear_proxy(struct proxy *px, bool all)
 		time_set_clear(&st->times);
 		if (all)
 			clear_set(&st->be, false);
-		list_for_each(srv, &px->servers, link)
+		for (srv = server_first(px); srv; srv = server_next(srv))
 			clear_server(srv->state, all);
 	}
 }

@@ -21,7 +21,7 @@
 #include "proxy/server.h"
 #include "tls/tls.h"
 
-/* One change at a time, in the whole process: parsing takes memory of the generation's arena. */
+/* One change of a list at a time, in the whole process. */
 static unsigned changing;
 
 /* Options that a server made at run time may have: name, how many words follow. */
@@ -218,9 +218,11 @@ bool server_add(struct proxy *be, char **words, int count, char *error, size_t s
 			 "dynamic servers.");
 		return false;
 	}
+	config_edit_begin();
 	lock_take(&changing);
 	added = server_add_locked(be, words, count, error, size);
 	lock_drop(&changing);
+	config_edit_end();
 	return added;
 }
 

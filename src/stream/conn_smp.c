@@ -10,9 +10,14 @@
 #include "proxy/server.h"
 
 /* Which address: <data> of the fetches below. */
-enum address_side { ADDRESS_SRC, ADDRESS_DST, ADDRESS_BACK_SRC, ADDRESS_BACK_DST };
+enum address_side {
+	ADDRESS_SRC, ADDRESS_DST,             /* as rules see and may set them */
+	ADDRESS_FRONT_SRC, ADDRESS_FRONT_DST, /* of the connection of the client */
+	ADDRESS_BACK_SRC, ADDRESS_BACK_DST,
+};
 
 static const enum address_side address_src = ADDRESS_SRC, address_dst = ADDRESS_DST,
+	address_front_src = ADDRESS_FRONT_SRC, address_front_dst = ADDRESS_FRONT_DST,
 	address_back_src = ADDRESS_BACK_SRC, address_back_dst = ADDRESS_BACK_DST;
 
 /* The address of one end of the connection to the server; false: there is no connection. */
@@ -40,6 +45,10 @@ static const struct addr *fetch_address_of(struct expr_ctx *ctx, struct addr *ar
 		return context_src(ctx);
 	case ADDRESS_DST:
 		return context_dst(ctx);
+	case ADDRESS_FRONT_SRC:
+		return ctx->session ? session_src(ctx->session) : NULL;
+	case ADDRESS_FRONT_DST:
+		return ctx->session ? session_dst(ctx->session) : NULL;
 	default:
 		return back_address(ctx->stream, side == ADDRESS_BACK_DST, area) ? area : NULL;
 	}
@@ -255,12 +264,12 @@ static const struct expr_fetch fetches[] = {
 	      "the backend's timeout tunnel, in ms"),
 	ADDRESS("dst", L4, address_dst, "the address that the client reached"),
 	PORT("dst_port", L4, address_dst, "the port that the client reached"),
-	ADDRESS("fc_dst", L4, address_dst, "the address that the client reached"),
-	PORT("fc_dst_port", L4, address_dst, "the port that the client reached"),
+	ADDRESS("fc_dst", L4, address_front_dst, "the address that the client reached"),
+	PORT("fc_dst_port", L4, address_front_dst, "the port that the client reached"),
 	FETCH("fc_rcvd_proxy", SMP_BOOL, L4, fetch_received_proxy,
 	      "did the connection begin with the PROXY protocol?"),
-	ADDRESS("fc_src", L4, address_src, "the client's address"),
-	PORT("fc_src_port", L4, address_src, "the client's port"),
+	ADDRESS("fc_src", L4, address_front_src, "the client's address"),
+	PORT("fc_src_port", L4, address_front_src, "the client's port"),
 	FETCH("fe_client_timeout", SMP_INT, EXPR_USE_FRONTEND, fetch_fe_timeout,
 	      "the frontend's timeout client, in ms"),
 	FETCH("fe_defbe", SMP_STR, EXPR_USE_FRONTEND, fetch_fe_default,

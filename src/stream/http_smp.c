@@ -332,17 +332,21 @@ static enum expr_result fetch_url_ip(struct expr_ctx *ctx, const struct expr_arg
 	return smp_give_addr(out, &a);
 }
 
+/* Like url_ip, nothing of a target that has a name: no name is resolved for it. */
 static enum expr_result fetch_url_port(struct expr_ctx *ctx, const struct expr_arg *args,
 				       struct sample *out)
 {
 	enum expr_result ret;
 	const struct http_msg *m = smp_request(ctx, &ret);
 	struct slice host;
+	struct addr a;
 	uint16_t port;
 
 	if (!m)
 		return ret;
-	return url_host(m, &host, &port) ? smp_give_int(out, port) : EXPR_NONE;
+	if (!url_host(m, &host, &port) || !addr_parse_ip(host, ADDR_INET, &a))
+		return EXPR_NONE;
+	return smp_give_int(out, port);
 }
 
 static enum expr_result fetch_proto_http(struct expr_ctx *ctx, const struct expr_arg *args,

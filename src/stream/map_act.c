@@ -79,7 +79,6 @@ static bool find_entry(const struct map_arg *arg, struct slice key, struct slice
 	return true;
 }
 
-/* Of two threads that add the same at once both may: it is looked up and deleted as one. */
 static enum rule_result add_acl_run(const struct rule *r, struct expr_ctx *ctx, bool *first)
 {
 	const struct map_arg *arg = r->data;
@@ -87,7 +86,7 @@ static enum rule_result add_acl_run(const struct rule *r, struct expr_ctx *ctx, 
 	struct pattern_error error;
 
 	if (key.len && !find_entry(arg, key, &value))
-		pattern_ref_insert(arg->ref, PATTERN_NOW, key, slice_none(), &error);
+		pattern_set_add_missing(arg->entries, key, slice_none(), &error);
 	return RULE_CONTINUE;
 }
 
@@ -101,7 +100,7 @@ static enum rule_result set_map_run(const struct rule *r, struct expr_ctx *ctx, 
 	if (!value.ptr)
 		return RULE_CONTINUE;
 	if (!find_entry(arg, key, &old))
-		pattern_ref_insert(arg->ref, PATTERN_NOW, key, value, &error);
+		pattern_set_add_missing(arg->entries, key, value, &error);
 	else if (!slice_eq(old, value))
 		pattern_ref_replace(arg->ref, key, 0, value, &error);
 	return RULE_CONTINUE;

@@ -65,17 +65,27 @@ static enum expr_result fetch_sni(struct expr_ctx *ctx, const struct expr_arg *a
 }
 
 /* The first protocol of the list. */
+/* An ACL sees all values, one after the other; elsewhere the first one counts. */
 static enum expr_result fetch_alpn(struct expr_ctx *ctx, const struct expr_arg *args,
 				   struct sample *out)
 {
 	enum expr_result ret;
 	struct tls_hello h;
+	struct slice list;
+	size_t len;
 
 	if (!read_hello(ctx, &h, &ret))
 		return ret;
-	if (!h.alpn.len || (uint8_t)h.alpn.ptr[0] >= h.alpn.len)
+	list = slice_sub(h.alpn, (ctx->flags & EXPR_ITERATE) ? ctx->cursor[0] : 0, h.alpn.len);
+	if (!list.len || (uint8_t)list.ptr[0] >= list.len)
 		return EXPR_NONE;
-	return smp_give_text(out, slice_make(h.alpn.ptr + 1, (uint8_t)h.alpn.ptr[0]));
+	len = (uint8_t)list.ptr[0];
+	ret = smp_give_text(out, slice_make(list.ptr + 1, len));
+	if ((ctx->flags & EXPR_ITERATE) && list.len > len + 1) {
+		ctx->cursor[0] += len + 1;
+		out->flags |= SMP_NOT_LAST;
+	}
+	return ret;
 }
 
 static enum expr_result fetch_ec(struct expr_ctx *ctx, const struct expr_arg *args,
@@ -197,7 +207,7 @@ static const struct expr_fetch fetches[] = {
 	  .data = "response", .help = "the type of the server's first TLS message" },
 	RDP("req.rdp_cookie", SMP_STR, fetch_rdp, "the cookie of an RDP request"),
 	RDP("req.rdp_cookie_cnt", SMP_INT, fetch_rdp_count, "1 when there is an RDP cookie"),
-	HELLO("req.ssl_alpn", SMP_STR, fetch_alpn, "the first protocol of a ClientHello's ALPN"),
+	HELLO("req.ssl_alpn", SMP_STR, fetch_alpn, "the protocols of a ClientHello's ALPN"),
 	LIST("req.ssl_cipherlist", ciphers, "the ciphers of a ClientHello"),
 	HELLO("req.ssl_ec_ext", SMP_BOOL, fetch_ec, "does a ClientHello list elliptic curves?"),
 	HELLO("req.ssl_hello_type", SMP_INT, fetch_hello_type,

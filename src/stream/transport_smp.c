@@ -179,13 +179,18 @@ static bool is_local(const struct addr *a)
 	return found;
 }
 
+struct local_address { bool front, dst; }; /* front: whatever rules set */
+
 static enum expr_result fetch_is_local(struct expr_ctx *ctx, const struct expr_arg *args,
 				       struct sample *out)
 {
+	const struct local_address *which = ctx->data;
 	const struct addr *a = NULL;
 
-	if (ctx->session)
-		a = ctx->data ? session_dst(ctx->session) : session_src(ctx->session);
+	if (!which->front)
+		a = which->dst ? context_dst(ctx) : context_src(ctx);
+	else if (ctx->session)
+		a = which->dst ? session_dst(ctx->session) : session_src(ctx->session);
 	return a && a->family != ADDR_NONE ? smp_give_bool(out, is_local(a)) : EXPR_NONE;
 }
 
@@ -208,14 +213,16 @@ static enum expr_result fetch_is_local(struct expr_ctx *ctx, const struct expr_a
 	FETCH(side "_err_name", SMP_STR, uses, which, fetch_error_name, \
 	      "the name of its error"), \
 	FETCH(side "_err_str", SMP_STR, uses, which, fetch_error_text, "its error in words")
-#define LOCAL(n, which, text) FETCH(n, SMP_BOOL, FC, which, fetch_is_local, text)
+#define LOCAL(n, in_front, is_dst, text) \
+	FETCH(n, SMP_BOOL, FC, (&(const struct local_address){ in_front, is_dst }), \
+	      fetch_is_local, text)
 
 static const struct expr_fetch fetches[] = {
 	ERRORS("bc", BC, BACK),
 	TIME("bc_rtt", true, figure_rtt, "round trip time to the server"),
 	TIME("bc_rttvar", true, figure_rttvar, "variation of the round trip time to the server"),
-	LOCAL("dst_is_local", "dst", "is the address that the client reached ours?"),
-	LOCAL("fc_dst_is_local", "dst", "is the address that the client reached ours?"),
+	LOCAL("dst_is_local", false, true, "is the address that the client reached ours?"),
+	LOCAL("fc_dst_is_local", true, true, "is the address that the client reached ours?"),
 	FIGURE("fackets", figure_fackets, "forward acknowledgements, as the kernel counts"),
 	FIGURE("lost", figure_lost, "segments lost, as the kernel counts"),
 	FIGURE("reordering", figure_reordering, "reordering, as the kernel counts"),
@@ -223,9 +230,9 @@ static const struct expr_fetch fetches[] = {
 	TIME("fc_rtt", false, figure_rtt, "round trip time to the client"),
 	TIME("fc_rttvar", false, figure_rttvar, "variation of the round trip time to the client"),
 	FIGURE("sacked", figure_sacked, "segments acknowledged apart, as the kernel counts"),
-	LOCAL("fc_src_is_local", NULL, "is the client on this machine?"),
+	LOCAL("fc_src_is_local", true, false, "is the client on this machine?"),
 	FIGURE("unacked", figure_unacked, "segments not acknowledged, as the kernel counts"),
-	LOCAL("src_is_local", NULL, "is the client on this machine?"),
+	LOCAL("src_is_local", false, false, "is the client on this machine?"),
 	{ 0 }
 };
 

@@ -11,7 +11,9 @@ struct config *tls_live(void)
 
 void tls_set_live(struct config *cfg)
 {
+	tls_store_lock();
 	live = cfg;
+	tls_store_unlock();
 }
 
 static bool global_init(void *data)

@@ -113,10 +113,23 @@ static enum ctl_step show_crt_list(struct ctl_request *rq)
 	return CTL_DONE;
 }
 
+/* Takes what stands behind <last> out again: no name may lead to a use without a context. */
+static void take_back(struct tls_bind *b, const struct list *last)
+{
+	while (b->uses.prev != last) {
+		struct tls_use *u = list_last(&b->uses, struct tls_use, of_bind);
+
+		list_remove(&u->of_bind);
+		list_remove(&u->of_entry);
+	}
+}
+
 static bool add_to(struct tls_bind *b, const char *list, const char *text, int line, char *why,
 		   size_t size)
 {
-	struct tls_add a = { .cfg = tls_live(), .bind = b, .list = list, .line = line };
+	struct tls_add a = { .cfg = tls_live(), .bind = b, .list = list, .line = line,
+			     .why = "out of memory" };
+	const struct list *last = b->uses.prev;
 	char *copy = strdup(text);
 	bool good = copy && tls_crt_list_line(&a, copy);
 	struct tls_use *u;
@@ -127,8 +140,9 @@ static bool add_to(struct tls_bind *b, const char *list, const char *text, int l
 			u->ctx = tls_bind_ctx(b, u->own, a.why, sizeof(a.why));
 		good = good && u->ctx;
 	}
-	if (good)
-		return tls_names_publish(b);
+	if (good && tls_names_publish(b))
+		return true;
+	take_back(b, last);
 	snprintf(why, size, "%s", a.why);
 	return false;
 }
@@ -174,6 +188,7 @@ static enum ctl_step add_crt_list(struct ctl_request *rq)
 		return CTL_DONE;
 	}
 	name = strndup(text, strcspn(text, " \t\r\n["));
+	config_edit_begin(); /* it takes memory of the generation's arena */
 	tls_store_lock();
 	e = name ? tls_store_find(tls_store_of(tls_live()), name) : NULL;
 	if (!bind_with(list))
@@ -185,6 +200,7 @@ static enum ctl_step add_crt_list(struct ctl_request *rq)
 	else
 		add_line(rq, list, text, name);
 	tls_store_unlock();
+	config_edit_end();
 	free(text);
 	free(name);
 	return CTL_DONE;

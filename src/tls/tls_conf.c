@@ -316,8 +316,15 @@ static bool tls_start(struct config *cfg, struct diag_list *diags)
 	const struct tls_global *g = tls_global_of(cfg);
 
 	tls_set_limits(g->max_connections, g->max_rate);
-	tls_set_live(cfg);
+	if (!tls_live())
+		tls_set_live(cfg);
 	return true;
+}
+
+/* Another module's start may still have failed until here: the new one would have been freed. */
+static void tls_adopt(struct config *next, struct config *prev)
+{
+	tls_set_live(next);
 }
 
 static void tls_thread_fini(void)
@@ -335,6 +342,6 @@ static struct slot *const slots[] = { &tls_global_slot, &tls_store_slot, NULL };
 
 const struct module mod_tls = {
 	.name = "tls", .keywords = keywords, .slots = slots, .init = tls_init, .check = tls_check,
-	.start = tls_start,
+	.start = tls_start, .adopt = tls_adopt,
 	.thread_init = tls_conn_thread_init, .thread_fini = tls_thread_fini, .fini = tls_fini,
 };

@@ -70,7 +70,9 @@ enum tls_extra {
 	TLS_EXTRA_ALL = 31,
 };
 
-/* The generation that commands work on; NULL: none has started. */
+/* The generation that commands work on; NULL: none has started. It changes under tls_store_lock():
+ * who holds that works on one generation throughout.
+ */
 struct config *tls_live(void);
 void tls_set_live(struct config *cfg);
 

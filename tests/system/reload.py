@@ -352,6 +352,32 @@ class TlsClient(Client):
         return hashlib.sha256(self.sock.getpeercert(True)).hexdigest()
 
 
+def commands_meanwhile(tap, sc, path):
+    """Commands about certificates work on one generation from beginning to end."""
+    over, wrong = threading.Event(), []
+
+    def ask():
+        while not over.is_set():
+            try:
+                out = sc.proxy.ctl("show ssl sni;show ssl cert %s;show cli sockets;"
+                                   "del ssl cert %s" % (path, path))
+            except OSError as e:
+                out = repr(e)
+            if "Status: Used" not in out or "in use" not in out:
+                wrong.append(out)
+                return
+
+    threads = [threading.Thread(target=ask) for _ in range(3)]
+    for t in threads:
+        t.start()
+    good = sum("Success=1" in sc.reload(version="v%d" % i) for i in range(30))
+    over.set()
+    for t in threads:
+        t.join()
+    tap.eq(good, 30, "30 reloads while certificates are asked about")
+    tap.eq(wrong, [], "each answer is about one generation")
+
+
 def test_tls(tap, args):
     """Certificates are read again; connections go on."""
     folder = tempfile.mkdtemp(prefix="hapr.")
@@ -378,6 +404,8 @@ def test_tls(tap, args):
         tap.eq(fresh.get()[1].get("x-version"), "v2", "nothing has changed")
         again = TlsClient(sc.p[0])
         tap.eq(again.certificate(), fresh.certificate(), "for new connections neither")
+        make_certificate(path, "three")
+        commands_meanwhile(tap, sc, path)
     shutil.rmtree(folder)
 
 

@@ -269,6 +269,31 @@ def limits(tap, program):
         waiting.close()
 
 
+def lists(tap, program):
+    """A line of a crt-list that is refused at run time leaves nothing behind."""
+    port = lib.ports(1)[0]
+    cert = CERTS + "/a.pem"
+    with tempfile.TemporaryDirectory(prefix="hapt.") as folder:
+        path = folder + "/list"
+        with open(path, "w") as f:
+            f.write(cert + "\n")
+        conf = CONF.split("frontend")[0] + (
+            "frontend fe\n\tbind 127.0.0.1:%d ssl crt-list %s\n\thttp-request return status 200 "
+            'content-type text/plain lf-string "%%[ssl_f_s_dn]"\n' % (port, path))
+        with lib.Proxy(program, conf) as proxy:
+            add = "add ssl crt-list %s <<\n%s [ciphers NONESUCH] b.example.com\n"
+            out = proxy.ctl(add % (path, cert))
+            tap.ok("Success" not in out, "a crt-list line with wrong ciphers is refused", out)
+            out = proxy.ctl("show ssl crt-list " + path)
+            tap.ok("b.example.com" not in out, "it is not listed", out)
+            proxy.ctl("set ssl cert %s <<\n%s\n" % (cert, payload("a2.pem")))
+            out = proxy.ctl("commit ssl cert " + cert)
+            tap.ok("Success!" in out, "its certificate is replaced", out)
+            for host in ("a.example.com", "b.example.com"):
+                tap.eq(get(port, context(), "/", host)[0], "/CN=a.example.com/O=Second",
+                       "%s is served" % host)
+
+
 def main():
     args = lib.arguments(__doc__, ("rounds", 100, "how often a certificate is replaced"))
     tap = lib.Tap()
@@ -282,6 +307,7 @@ def main():
         idle(tap, proxy, ports, 200, sanitized)
     many(tap, args.program, 150)
     limits(tap, args.program)
+    lists(tap, args.program)
     tap.done()
 
 

@@ -221,6 +221,61 @@ static void test_threads(void)
 	line_end(&line);
 }
 
+static struct pattern_set *shared_set;
+
+static void *add_all(void *arg)
+{
+	struct pattern_error error;
+	char key[32];
+
+	for (int i = 0; i < 500; i++) {
+		snprintf(key, sizeof(key), "key%d", i);
+		pattern_set_add_missing(shared_set, slice_of(key), SLICE("v"), &error);
+	}
+	mod_expr.thread_fini();
+	return NULL;
+}
+
+static void test_add_missing(void)
+{
+	struct pattern_ref *ref = new_map("virt@missing");
+	pthread_t threads[2];
+
+	shared_set = pattern_set_get(&line.l, ref, PATTERN_STR, 0);
+	for (int i = 0; i < 2; i++)
+		pthread_create(&threads[i], NULL, add_all, NULL);
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	is_int((long)pattern_ref_count(ref), 500, "what two threads add is there once");
+	line_end(&line);
+}
+
+/* Others look while versions change and the table is made anew, again and again. */
+static void test_commits(void)
+{
+	struct pattern_ref *ref = new_map("virt@commits");
+	pthread_t threads[2];
+
+	for (size_t m = 0; m < METHODS; m++)
+		watched[m] = pattern_set_get(&line.l, ref, text_methods[m], 0);
+	insert(ref, PATTERN_NOW, "always", "value0");
+	bad = 0;
+	is_over = false;
+	for (int i = 0; i < 2; i++)
+		pthread_create(&threads[i], NULL, watch, NULL);
+	for (int i = 0; i < 3000; i++) {
+		uint32_t version = pattern_ref_prepare(ref);
+
+		insert(ref, version, "always", "value2");
+		pattern_ref_commit(ref, version);
+	}
+	__atomic_store_n(&is_over, true, __ATOMIC_RELAXED);
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	is_int(bad, 0, "it is found in one version or the next");
+	line_end(&line);
+}
+
 int main(void)
 {
 	static const struct module *const modules[] = { &mod_expr, &mod_expr_vars, NULL };
@@ -232,6 +287,8 @@ int main(void)
 	test_growth();
 	test_networks();
 	test_threads();
+	test_add_missing();
+	test_commits();
 	line_teardown();
 	return done_testing();
 }
