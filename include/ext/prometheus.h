@@ -11,21 +11,7 @@
 #ifndef EXT_PROMETHEUS_H
 #define EXT_PROMETHEUS_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-struct config;
-
-/* One field of `show info`. */
-struct prometheus_field {
-	const char *name, *help;
-	double number;
-	const char *text;  /* NULL: a number */
-};
-typedef void prometheus_emit_fn(void *ctx, const struct prometheus_field *field);
-/* Who knows the process: calls <emit> for each of its fields. Set once, before traffic. */
-typedef void prometheus_process_fn(const struct config *cfg, prometheus_emit_fn *emit, void *ctx);
-void prometheus_set_process(prometheus_process_fn *fn);
+#include "base/module.h"
 
 extern const struct module mod_prometheus;
 

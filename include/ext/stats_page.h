@@ -12,10 +12,6 @@
 #define EXT_STATS_PAGE_H
 
 #include "base/module.h"
-#include "ext/prometheus.h"
-
-/* Who knows the process: for the top of the page. Set once, before traffic. */
-void stats_page_set_process(prometheus_process_fn *fn);
 
 extern const struct module mod_stats_page;
 

@@ -15,6 +15,7 @@
 #include "proxy/check.h"
 #include "proxy/stats_fields.h"
 
+struct config;
 struct listener_conf;
 struct proxy;
 struct server;
@@ -56,7 +57,7 @@ void stats_fill_backend(struct stats_row *r, const struct proxy *px, bool with_c
 void stats_fill_server(struct stats_row *r, const struct server *srv);
 void stats_fill_listener(struct stats_row *r, const struct listener_conf *lc);
 
-/* What `show stat` prints of a row, and before the rows of CSV. JSON: without the commas between. */
+/* What `show stat` prints of a row, and before the rows of CSV. JSON: without commas between. */
 void stats_print_csv_header(struct strbuf *out);
 void stats_print_csv(struct strbuf *out, const struct stats_row *r);
 void stats_print_typed(struct strbuf *out, const struct stats_row *r, bool desc);
@@ -72,5 +73,18 @@ const char *stats_field_help(unsigned field);
  */
 typedef uint64_t stats_extra_fn(enum stats_kind kind, const void *object, enum stats_extra field);
 void stats_set_extra(stats_extra_fn *fn);
+
+/* One field of `show info`. */
+struct stats_process_field {
+	const char *name, *help;
+	double number;
+	const char *text;        /* NULL: a number */
+};
+typedef void stats_process_emit_fn(void *ctx, const struct stats_process_field *field);
+/* Who knows the process: calls <emit> for each of its fields. Set once, before traffic. */
+typedef void stats_process_fn(const struct config *cfg, stats_process_emit_fn *emit, void *ctx);
+void stats_set_process(stats_process_fn *fn);
+/* Has <emit> called for each of them; for none when nobody knows. */
+void stats_each_process_field(const struct config *cfg, stats_process_emit_fn *emit, void *ctx);
 
 #endif

@@ -117,13 +117,6 @@ struct scrape {
 	struct row *rows, **last, *at;
 };
 
-static prometheus_process_fn *process_hook;
-
-void prometheus_set_process(prometheus_process_fn *fn)
-{
-	process_hook = fn;
-}
-
 /* --- the query -------------------------------------------------------------------------------- */
 
 static bool take_scope(struct scrape *sc, struct slice value, bool first)
@@ -551,7 +544,7 @@ struct process_print {
 	struct strbuf *out;
 };
 
-static void print_process_field(void *ctx, const struct prometheus_field *f)
+static void print_process_field(void *ctx, const struct stats_process_field *f)
 {
 	struct process_print *p = ctx;
 
@@ -600,8 +593,7 @@ static enum service_result prometheus_part(struct service_call *c, struct strbuf
 	if (sc->scope == SCOPE_PROCESS) {
 		struct process_print p = { sc, out };
 
-		if (process_hook)
-			process_hook(c->proxy->config, print_process_field, &p);
+		stats_each_process_field(c->proxy->config, print_process_field, &p);
 		sc->scope++;
 		return SERVICE_MORE;
 	}

@@ -3,8 +3,4 @@
 #include "base/module.h"
 #include "ext/prometheus.h"
 
-void prometheus_set_process(prometheus_process_fn *fn)
-{
-}
-
 const struct module mod_prometheus = { .name = "prometheus" };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* stats_page.c - the service "stats": which requests it answers, and the answer's parts */
 #include <string.h>
+#include "base/bug.h"
 #include "http/auth.h"
 #include "proxy/bind.h"
 #include "proxy/server.h"
@@ -19,7 +20,7 @@ static bool slices_are_same(struct slice a, struct slice b)
 	unsigned char difference = a.len != b.len;
 
 	for (size_t i = 0; i < a.len; i++)
-		difference |= (unsigned char)a.ptr[i] ^ (unsigned char)(b.len ? b.ptr[i % b.len] : 1);
+		difference |= (unsigned char)(a.ptr[i] ^ (b.len ? b.ptr[i % b.len] : ~a.ptr[i]));
 	return !difference;
 }
 
@@ -267,17 +268,25 @@ static bool server_is_shown(const struct stats_call *sc, const struct server *sr
 	return !sc->up || server_is_willing(srv);
 }
 
+/* The one behind the last. Found by number at the begin of a part: it may be gone since. */
+static const struct server *take_server(struct stats_call *sc)
+{
+	const struct server *srv = sc->last ? server_next(sc->last) : server_first(sc->px);
+
+	for (unsigned at = 0; !sc->last && srv && at < sc->at; at++)
+		srv = server_next(srv);
+	sc->at++;
+	sc->last = srv;
+	return srv;
+}
+
 static bool next_server(struct stats_call *sc)
 {
-	struct server *srv;
-	unsigned at = 0;
+	const struct server *srv = NULL;
 
 	if (!(sc->px->caps & PROXY_BE))
 		return false;
-	list_for_each(srv, &sc->px->servers, link) {
-		if (at++ < sc->at)
-			continue;
-		sc->at++;
+	while ((srv = take_server(sc)) != NULL) {
 		if (!server_is_shown(sc, srv))
 			continue;
 		stats_fill_server(&sc->row, srv);
@@ -318,12 +327,23 @@ static bool next_of_proxy(struct stats_call *sc)
 	return false;
 }
 
+/* Addresses and the like are only for pages that ask for them. */
+static void hide_legends(struct stats_call *sc)
+{
+	static const enum stats_field legends[] = { STATS_ADDR, STATS_COOKIE, STATS_ALGO };
+
+	for (size_t i = 0; i < ARRAY_LEN(legends) && !sc->conf->show_legends; i++)
+		sc->row.values[legends[i]].type = STATS_EMPTY;
+}
+
 /* Fills the next row; false: there are no more. */
 static bool next_row(struct stats_call *sc)
 {
 	while (sc->px) {
-		if (proxy_is_shown(sc, sc->px) && next_of_proxy(sc))
+		if (proxy_is_shown(sc, sc->px) && next_of_proxy(sc)) {
+			hide_legends(sc);
 			return true;
+		}
 		sc->px = proxy_next(sc->px);
 		sc->walk = WALK_FRONTEND;
 		sc->at = 0;
@@ -358,6 +378,7 @@ static enum service_result stats_part(struct service_call *c, struct strbuf *out
 {
 	struct stats_call *sc = c->state;
 
+	sc->last = NULL;
 	if (sc->closed)
 		return SERVICE_DONE;
 	if (!sc->started)

@@ -8,13 +8,6 @@
 #include "base/bug.h"
 #include "stats_page_priv.h"
 
-static prometheus_process_fn *process_hook;
-
-void stats_page_set_process(prometheus_process_fn *fn)
-{
-	process_hook = fn;
-}
-
 static const char style[] =
 "<style>\n"
 ":root{color-scheme:light dark;--bg:#fff;--fg:#1b1f24;--dim:#59636e;--line:#d5dae0;--head:#eef1f4;"
@@ -30,7 +23,8 @@ static const char style[] =
 "tbody th,td.text{text-align:left}tbody th{font-weight:600}\n"
 "tr.up{background:var(--up)}tr.down{background:var(--down)}tr.maint{background:var(--maint)}\n"
 "tr.drain{background:var(--drain)}tr.none{background:var(--none)}\n"
-".note{border:1px solid var(--line);padding:.3rem .6rem;background:var(--head);display:inline-block}\n"
+".note{border:1px solid var(--line);padding:.3rem .6rem;background:var(--head);"
+"display:inline-block}\n"
 ".note.bad{background:var(--down)}fieldset{border:0;padding:.3rem 0;margin:0}\n"
 "</style>\n";
 
@@ -101,7 +95,7 @@ struct process_print {
 	const char *node, *desc;
 };
 
-static void find_name(void *ctx, const struct prometheus_field *f)
+static void find_name(void *ctx, const struct stats_process_field *f)
 {
 	struct process_print *p = ctx;
 
@@ -111,7 +105,7 @@ static void find_name(void *ctx, const struct prometheus_field *f)
 		p->desc = f->text;
 }
 
-static void put_process_field(void *ctx, const struct prometheus_field *f)
+static void put_process_field(void *ctx, const struct stats_process_field *f)
 {
 	static const char *const shown[][2] = {
 		{ "Version", "version" }, { "Pid", "pid" }, { "Nbthread", "threads" },
@@ -140,8 +134,7 @@ static void put_title(struct strbuf *out, const struct stats_call *sc)
 	struct process_print p = { out, sc, sc->conf->node, sc->conf->desc };
 	const struct config *cfg = sc->of->config;
 
-	if (process_hook)
-		process_hook(cfg, find_name, &p);
+	stats_each_process_field(cfg, find_name, &p);
 	strbuf_add_str(out, "<h1>Statistics");
 	if (sc->conf->show_node && p.node) {
 		strbuf_add_str(out, " of ");
@@ -153,8 +146,7 @@ static void put_title(struct strbuf *out, const struct stats_call *sc)
 		strbuf_add_str(out, "</span>");
 	}
 	strbuf_add_str(out, "</h1>\n<p>");
-	if (process_hook)
-		process_hook(cfg, put_process_field, &p);
+	stats_each_process_field(cfg, put_process_field, &p);
 	strbuf_add_str(out, "</p>\n");
 }
 
@@ -168,7 +160,7 @@ static void put_result(struct strbuf *out, struct slice code)
 		{ "NONE", "Nothing was changed.", false },
 		{ "PART", "The action was carried out in part: a server is not known.", true },
 		{ "ERRP", "Nothing was changed: the form is not right.", true },
-		{ "EXCD", "Nothing was changed: the form is too long. Choose fewer servers.", true },
+		{ "EXCD", "Nothing was changed: too long a form. Choose fewer servers.", true },
 		{ "DENY", "Nothing was changed: it is not allowed.", true },
 	};
 
@@ -180,7 +172,8 @@ static void put_result(struct strbuf *out, struct slice code)
 
 void stats_html_head(struct strbuf *out, const struct stats_call *sc)
 {
-	strbuf_add_str(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+	strbuf_add_str(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
+		       "<meta charset=\"utf-8\">\n"
 		       "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
 		       "<title>Statistics</title>\n<link rel=\"icon\" href=\"data:,\">\n");
 	strbuf_add_str(out, style);

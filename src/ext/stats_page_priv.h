@@ -61,7 +61,6 @@ enum stats_walk { WALK_FRONTEND, WALK_LISTENERS, WALK_SERVERS, WALK_BACKEND };
 struct stats_call {
 	const struct stats_conf *conf;
 	const struct proxy *of;    /* whose page it is */
-	struct slice host;         /* of the request; in its arena */
 	enum stats_form form;
 	bool no_refresh, up, no_maint, admin, started, closed;
 	struct slice filter;       /* scope=: a part of names; none: all */
@@ -70,6 +69,7 @@ struct stats_call {
 	const struct proxy *px;
 	enum stats_walk walk;
 	unsigned at, rows;         /* servers or listeners of px that are done */
+	const struct server *last; /* of this part; NULL: none yet */
 	const struct proxy *table; /* whose is open */
 	struct stats_row row;
 };

@@ -20,10 +20,9 @@
 #include "net/ctl_socket.h"
 #include "net/pipe.h"
 #include "proxy/proxy.h"
+#include "proxy/stats.h"
 #include "stream/listen.h"
 #include "info_fields.h"
-#include "ext/prometheus.h"
-#include "ext/stats_page.h"
 #include "main_priv.h"
 #include "tls/tls.h"
 
@@ -336,7 +335,7 @@ static enum ctl_step show_info(struct ctl_request *rq)
 }
 
 /* For metrics: each field once. */
-static void info_emit(const struct config *cfg, prometheus_emit_fn *emit, void *ctx)
+static void info_emit(const struct config *cfg, stats_process_emit_fn *emit, void *ctx)
 {
 	struct info_value values[INFO_COUNT];
 	char uptime[48];
@@ -344,15 +343,14 @@ static void info_emit(const struct config *cfg, prometheus_emit_fn *emit, void *
 	info_collect(values, cfg, uptime, sizeof(uptime));
 	for (unsigned i = 0; i < INFO_COUNT; i++)
 		if (is_shown(i, &values[i]))
-			emit(ctx, &(struct prometheus_field){
+			emit(ctx, &(struct stats_process_field){
 				fields[i].name, fields[i].help, (double)values[i].number,
 				values[i].text });
 }
 
 static bool info_init(void)
 {
-	prometheus_set_process(info_emit);
-	stats_page_set_process(info_emit);
+	stats_set_process(info_emit);
 	return true;
 }
 

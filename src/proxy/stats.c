@@ -36,6 +36,19 @@ void stats_set_extra(stats_extra_fn *fn)
 	extra_hook = fn;
 }
 
+static stats_process_fn *process_hook;
+
+void stats_set_process(stats_process_fn *fn)
+{
+	process_hook = fn;
+}
+
+void stats_each_process_field(const struct config *cfg, stats_process_emit_fn *emit, void *ctx)
+{
+	if (process_hook)
+		process_hook(cfg, emit, ctx);
+}
+
 const char *stats_field_name(unsigned field)
 {
 	return field < STATS_BASE_COUNT ? base_fields[field].name
@@ -414,6 +427,8 @@ void stats_fill_server(struct stats_row *r, const struct server *srv)
 	server_address(srv, &addr);
 	address_text((struct sockaddr *)&addr.sa, r->address, sizeof(r->address));
 	put_text(r, STATS_ADDR, "CGS", r->address);
+	if (srv->cookie)
+		put_text(r, STATS_COOKIE, "CNS", srv->cookie);
 	put(r, STATS_SRID, STATS_U32, "MCP", 0);
 	put_checks(r, srv);
 	put_times(r, &st->times);
