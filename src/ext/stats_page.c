@@ -13,6 +13,20 @@
 /* About how many bytes are printed in one part. */
 #define BYTES_A_PART 8192
 
+static bool stats_inherit(void *data, const void *from)
+{
+	const struct stats_proxy *parent = from;
+	struct stats_proxy *sp = data;
+
+	sp->conf = parent->conf;
+	sp->own = false;
+	return true;
+}
+
+struct slot stats_proxy_slot = {
+	.of = SLOT_PROXY, .size = sizeof(struct stats_proxy), .inherit = stats_inherit,
+};
+
 /* --- who may see it --------------------------------------------------------------------------- */
 
 static bool slices_are_same(struct slice a, struct slice b)

@@ -8,19 +8,6 @@
 #include "conf/conf.h"
 #include "stats_page_priv.h"
 
-static bool stats_inherit(void *data, const void *from)
-{
-	const struct stats_proxy *parent = from;
-	struct stats_proxy *sp = data;
-
-	sp->conf = parent->conf;
-	sp->own = false;
-	return true;
-}
-
-struct slot stats_proxy_slot = {
-	.of = SLOT_PROXY, .size = sizeof(struct stats_proxy), .inherit = stats_inherit,
-};
 
 /* The settings of the proxy itself, made at its first line. NULL: no memory, reported. */
 static struct stats_conf *conf_get(struct conf_line *l)

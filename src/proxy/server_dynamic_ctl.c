@@ -50,7 +50,8 @@ static void add_to(struct ctl_request *rq, struct proxy *be, const char *name)
 	int count;
 
 	config_edit_begin();
-	words = line_words(rq, be->config, name, &count); /* not of a newer one: that may end first */
+	/* not of a newer one: that may end first */
+	words = line_words(rq, be->config, name, &count);
 	config_edit_end();
 	if (!words) {
 		ctl_error(rq, "Out of memory.");
