@@ -49,7 +49,8 @@ static bool user_is_known(const struct stats_conf *conf, struct stream *s)
 	if (!auth_fields_parse(&s->req, field, &s->arena, &f) || !f.user.ptr)
 		return false;
 	for (const struct stats_name *u = conf->users; u; u = u->next)
-		found |= slice_eq(f.user, u->text) & slices_are_same(f.password, u->password);
+		if (slices_are_same(f.password, u->password) && slice_eq(f.user, u->text))
+			found = true;
 	return found;
 }
 
