@@ -137,6 +137,7 @@ void server_state_drop(struct server_state **pst)
 		return;
 	check_state_fini(&st->check);
 	check_state_fini(&st->agent);
+	naming_state_free(&st->naming);
 	counter_set_fini(&st->counters);
 	rate_set_fini(&st->session_rate);
 	time_set_fini(&st->times);

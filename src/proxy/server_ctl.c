@@ -120,11 +120,15 @@ static void set_addr(struct ctl_request *rq, struct server *srv)
 
 static void set_fqdn(struct ctl_request *rq, struct server *srv)
 {
-	if (!next_word(rq))
+	const char *name = next_word(rq);
+	char message[600];
+
+	if (!name)
 		ctl_error(rq, "set server <b>/<s> fqdn requires a FQDN.");
+	else if (naming_set_name(srv, name, message, sizeof(message)))
+		ctl_say(rq, "%s", message);
 	else
-		ctl_error(rq, "set server <b>/<s> fqdn failed because no resolution is "
-			  "configured.");
+		ctl_error(rq, "%s", message);
 }
 
 /* --- checks and agents ---------------------------------------------------------------------- */
@@ -346,7 +350,8 @@ static void print_checks(struct strbuf *out, const struct server *srv, int port)
 	const struct server_checks *conf = &srv->checks;
 	char ip[64], agent_ip[64];
 
-	strbuf_printf(out, "%d %s %d %d %s %s %d\n", port, "-", 0,
+	strbuf_printf(out, "%d %s %d %d %s %s %d\n", port,
+		      srv->naming.service ? srv->naming.service : "-", 0,
 		      check_port_of(&conf->health, check),
 		      check_addr_text(&conf->health, check, ip, sizeof(ip)),
 		      check_addr_text(&conf->agent, agent, agent_ip, sizeof(agent_ip)),
@@ -362,14 +367,16 @@ static void print_state(struct strbuf *out, const struct server *srv)
 	uint64_t now = clock_read_wall_us();
 	unsigned admin = __atomic_load_n(&st->admin, __ATOMIC_RELAXED);
 	struct server_addr addr;
-	char ip[64];
-	bool unix_path;
+	char ip[64], name[256];
+	bool no_port;
 
 	server_address(srv, &addr);
-	unix_path = addr.sa.ss_family == AF_UNIX;
+	naming_name(srv, name, sizeof(name));
+	no_port = addr.sa.ss_family == AF_UNIX ||
+		  (srv->naming.service && strcmp(name, "-") == 0);
 	strbuf_printf(out, "%d %s %d %s %s %u %u %u %u %llu %u %u %d %u %u %d %d %s ",
 		      be->id, be->name, srv->id, srv->name,
-		      unix_path || admin & SERVER_RMAINT ? "-"
+		      addr.sa.ss_family == AF_UNIX || admin & SERVER_RMAINT ? "-"
 		      : address_ip_text((struct sockaddr *)&addr.sa, ip, sizeof(ip)),
 		      __atomic_load_n(&st->oper, __ATOMIC_RELAXED), admin, server_weight(srv),
 		      srv->uweight,
@@ -378,8 +385,8 @@ static void print_state(struct strbuf *out, const struct server *srv)
 		      __atomic_load_n(&st->check.outcome, __ATOMIC_RELAXED),
 		      check_health_of(&st->check), check_flags_of(&st->check),
 		      check_flags_of(&st->agent), be->id_forced, srv->id_forced,
-		      srv->hostname ? srv->hostname : "-");
-	print_checks(out, srv, unix_path ? 0 : server_port(&addr));
+		      name);
+	print_checks(out, srv, no_port ? 0 : server_port(&addr));
 }
 
 static void print_conn(struct strbuf *out, const struct server *srv)

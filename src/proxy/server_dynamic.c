@@ -50,7 +50,8 @@ const char *server_dynamic_option(unsigned i)
 
 static const struct conf_keyword *server_keyword(const char *word, unsigned where)
 {
-	static const struct module *const modules[] = { &mod_server, &mod_check, &mod_tls_server };
+	static const struct module *const modules[] = { &mod_server, &mod_naming, &mod_check,
+						&mod_tls_server };
 
 	for (unsigned i = 0; i < ARRAY_LEN(modules); i++)
 		for (const struct conf_keyword *k = modules[i]->keywords; k && k->words; k++)

@@ -861,7 +861,11 @@ static bool target_address(struct stream *s, struct server_addr *to)
 	int port;
 
 	server_address(s->server, to);
-	if (!s->server->port_is_mapped)
+	/* a name without address: the wildcard would be this host */
+	if (unlikely(__atomic_load_n(&s->server->state->admin, __ATOMIC_RELAXED) & SERVER_RMAINT))
+		return false;
+	if (!s->server->port_is_mapped ||
+	    __atomic_load_n(&s->server->state->port_is_fixed, __ATOMIC_RELAXED))
 		return to->sa.ss_family != AF_UNSPEC;
 	dst = stream_dst(s);
 	port = dst->port + s->server->port_offset;
