@@ -53,6 +53,8 @@ struct naming {
 	struct addr ip;                  /* of NAMING_IP */
 	unsigned char used;              /* the place of the method that gave the address */
 	bool failed;                     /* none did: an error, unless the state file helps */
+	const char *line_text;           /* where the name was written, to be shown then */
+	int column;
 };
 
 /* --- check phase */

@@ -13,8 +13,10 @@
 
 static const struct diag_place nowhere = { .form = DIAG_BARE };
 
+/* About the name on the server's line, which is shown. */
 #define say(d, level, srv, fmt, ...) \
-	diag_add(d, level, &nowhere, NULL, "[%s:%d] : 'server %s/%s' : " fmt, (srv)->file, \
+	diag_add(d, level, &(struct diag_place){ .form = DIAG_BARE, \
+		 .text = (srv)->naming.line_text, .column = (srv)->naming.column }, NULL, "[%s:%d] : 'server %s/%s' : " fmt, (srv)->file, \
 		 (srv)->line, (srv)->proxy->name, (srv)->name, ##__VA_ARGS__)
 
 bool naming_add_method(struct naming *n, enum naming_method method)

@@ -256,6 +256,18 @@ static bool parse_tcp_ut(struct conf_line *l)
 
 /* --- lines ---------------------------------------------------------------------------------- */
 
+/* Remembers where a name was written. The servers of a template share the text. */
+static void keep_place(struct conf_line *l, struct server *srv)
+{
+	const struct list *servers = &srv->proxy->servers;
+	const struct server *last = list_is_empty(servers) ? NULL
+		: list_last(servers, struct server, link);
+
+	srv->naming.column = l->columns[l->at - 1];
+	srv->naming.line_text = last && last->line == srv->line ? last->naming.line_text
+		: l->place.text ? conf_strdup(l->cfg, l->place.text) : NULL;
+}
+
 /* Sets the address of <srv> from the word <text>, or its name: that has none before the check
  * phase. False: reported.
  */
@@ -285,6 +297,8 @@ static bool set_address(struct conf_line *l, struct server *srv, const char *wor
 	srv->hostname = name && name[0] != '_' ? name : NULL;
 	srv->naming.service = name && name[0] == '_' ? name : NULL;
 	srv->naming.family = a.family;
+	if (name)
+		keep_place(l, srv);
 	srv->port = a.port_is_offset ? 0 : a.port_low;
 	srv->port_is_mapped = copy->sa_family != AF_UNIX && (a.port_is_offset || !a.port_low);
 	srv->port_offset = a.port_is_offset ? a.port_low : 0;
