@@ -11,7 +11,7 @@
 #include "proxy/server.h"
 
 /* At least so many servers can be added without making a new table. */
-#define SPARE_ENTRIES 8
+#define SPARE_ENTRIES 2
 
 static const struct balance_algorithm *const algorithms[] = {
 	&balance_roundrobin, &balance_leastconn, &balance_static_rr, &balance_random,
