@@ -150,7 +150,7 @@ static unsigned room_for(const struct proxy *be, unsigned count)
 /* The entries of <old> (NULL: none) in a table with more room; NULL: no memory. */
 static struct balance *balance_make(struct proxy *be, const struct balance *old, unsigned count)
 {
-	struct balance *b = calloc(1, sizeof(*b));
+	struct balance *b = calloc(1, sizeof(*b) + thread_group_count() * sizeof(b->group[0]));
 
 	if (!b)
 		return NULL;

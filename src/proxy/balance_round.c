@@ -21,7 +21,7 @@
 
 #define BATCH 16  /* a power of two, as RING is */
 #define TRIES 32
-#define RING 128 /* a thread that was interrupted for so many turns reads another one's */
+#define RING 64 /* a thread that was interrupted for so many turns reads another one's */
 
 /* One wheel and what was made of it, per group and kind of server. Invariant: no more than BATCH
  * turns are made and not taken, so that each of them can be undone.
@@ -49,7 +49,7 @@ static void turns_drop(struct turns *t)
 
 static void round_fini(struct balance *b)
 {
-	for (unsigned g = 0; g < GROUPS_MAX; g++) {
+	for (unsigned g = 0; g < thread_group_count(); g++) {
 		struct round *r = b->group[g];
 
 		if (!r)
