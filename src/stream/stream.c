@@ -95,7 +95,7 @@ struct stream *stream_new(struct session *sess, bool http)
 	s->txn_vars.arena = s->message_vars.arena = &s->arena;
 	s->expr.vars[VAR_REQ] = &s->message_vars;
 	s->sess = sess;
-	s->config = sess->config;
+	s->config = session_config(sess);
 	s->listener = sess->listener;
 	s->fe = s->be = sess->fe;
 	s->flags = http ? STRM_HTTP : 0;
@@ -131,7 +131,7 @@ static void stream_free(struct stream *s)
 	if (s->task)
 		task_free(&s->task);
 	s->sess->open_streams--;
-	if (unlikely(s->config != s->sess->config))
+	if (unlikely(s->config != session_config(s->sess)))
 		held = session_past_leave(s->sess, s->config);
 	list_remove(&s->thread_link);
 	http_msg_fini(&s->req);
@@ -165,7 +165,7 @@ struct expr_ctx *stream_expr(struct stream *s, unsigned flags)
 	s->expr.arena = &s->arena;
 	s->expr.flags = flags;
 	/* names are the generation's: a stream of a former one cannot look there any more */
-	s->expr.vars[VAR_SESS] = likely(s->config == s->sess->config) ? s->sess->vars : NULL;
+	s->expr.vars[VAR_SESS] = likely(s->config == session_config(s->sess)) ? s->sess->vars : NULL;
 	s->expr.vars[VAR_TXN] = &s->txn_vars;
 	if (!(flags & EXPR_DIR_RESPONSE)) {
 		s->expr.vars[VAR_REQ] = &s->message_vars;
