@@ -165,7 +165,9 @@ struct expr_ctx *stream_expr(struct stream *s, unsigned flags)
 	s->expr.arena = &s->arena;
 	s->expr.flags = flags;
 	/* names are the generation's: a stream of a former one cannot look there any more */
-	s->expr.vars[VAR_SESS] = likely(s->config == session_config(s->sess)) ? s->sess->vars : NULL;
+	s->expr.vars[VAR_SESS] = NULL;
+	if (likely(s->config == session_config(s->sess)))
+		s->expr.vars[VAR_SESS] = s->sess->vars;
 	s->expr.vars[VAR_TXN] = &s->txn_vars;
 	if (!(flags & EXPR_DIR_RESPONSE)) {
 		s->expr.vars[VAR_REQ] = &s->message_vars;
