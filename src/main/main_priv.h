@@ -258,6 +258,21 @@ bool worker_is_first(void);
 void worker_take_sockets(void);
 extern const struct module mod_worker, mod_handoff_ctl, mod_master_ctl;
 
+/* Asks the master for a reader, which gets descriptor <fd> (taken over). From any thread. */
+bool worker_ask_reader(int fd);
+
+/* --- door.c, reader.c : files and ports for a reload in a process without rights (door_priv.h) */
+/* The process has given up rights that a new configuration may need. */
+void door_need(void);
+bool door_is_needed(void);
+/* From here to door_end(), what is asked of the system by a name is asked of the master, if that is
+ * needed and there is one. False: errno. From any thread, for one reload at a time.
+ */
+bool door_begin(void);
+void door_end(void);
+/* In a process that the master has forked: reads the configuration, answers on <fd>, ends. */
+void reader_run(int fd, const struct main_options *o) __attribute__((noreturn));
+
 /* --- notify.c : the service manager (sd_notify); without $NOTIFY_SOCKET nothing is said */
 /* -Ws: it is wanted. */
 void notify_enable(void);
@@ -329,6 +344,11 @@ unsigned stats_sockets_collect(const struct config *cfg, int *sockets,
 /* Opens the <n>th for somebody else: its descriptor, and the rights of its clients. -1: <error>. */
 int stats_socket_listen(const struct config *cfg, unsigned n, enum ctl_level *level, char *error,
 			size_t size);
+
+/* Like listen_open_named(). */
+struct sockaddr_storage;
+int stats_socket_open_named(const struct config *cfg, const struct sockaddr_storage *addr,
+			    unsigned len, char *error, size_t size);
 
 /* --- info.c */
 extern const struct module mod_info;
