@@ -118,14 +118,16 @@ struct trace_place {
 #define TRACE(source, level, events, what, ...)                                                 \
 	do {                                                                                    \
 		if (unlikely((source)->live)) {                                                 \
-			static const struct trace_place place_ = {                              \
+			const struct trace_place place_ = {                                     \
 				TRACE_##level, events, __FILE__, __func__, __LINE__             \
 			};                                                                      \
 			trace_emit(source, &place_, what, __VA_ARGS__);                         \
 		}                                                                               \
 	} while (0)
+
 #define TRACE_EV(n) (UINT64_C(1) << (n))
 
+/* The slow part of TRACE(). */
 void trace_emit(struct trace_source *s, const struct trace_place *place, const void *what,
 		const char *fmt, ...) __attribute__((format(printf, 4, 5), cold));
 

@@ -129,7 +129,7 @@ static enum trace_answer list_events(struct run *r, const char *action)
 	strbuf_printf(r->out, "Supported events for source %s (+=enabled, -=disabled):\n",
 		      r->source->name);
 	if (!report)
-		strbuf_printf(r->out, "  - %-12s : %s\n", "now", "wait for no event, do it at once");
+		strbuf_printf(r->out, "  - %-12s : %s\n", "now", "wait for no event");
 	strbuf_printf(r->out, "  - %-12s : %s\n", "none", "no event");
 	strbuf_printf(r->out, "  - %-12s : %s\n", "any", "every event");
 	for (unsigned i = 0; r->source->events[i].name; i++)
