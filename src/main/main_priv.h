@@ -38,6 +38,7 @@ struct main_options {
 	const char *localpeer;       /* -L */
 	const char *condition;       /* -cc */
 	const char *dump_classes;    /* -dK */
+	const char *traces;          /* -dt */
 	const char *help_keyword;    /* --help-keyword */
 	const char *explain;         /* --explain: a request line */
 	const char *explain_src, *explain_frontend; /* --src, --frontend */

@@ -9,7 +9,7 @@
 	/* 1 conf, ctl */ \
 	X(conf) X(conf_legacy) X(ctl) \
 	/* 2 core */ \
-	X(core) X(core_ctl) X(fd_ctl) \
+	X(core) X(core_ctl) X(fd_ctl) X(sink) X(trace) \
 	/* main's own settings are applied before anything is made of them */ \
 	X(settings) \
 	/* 3 expr */ \

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/strbuf.h"
 #include "h1_priv.h"
+#include "trace_priv.h"
 #include "net/conn.h"
 
 /* Whose connection it is, and where it stands: for show fd. */
@@ -166,6 +167,7 @@ struct h1_conn *h1_front_new(struct conn *c, const struct front_user *user, void
 	timer_init(&h->timer, h1_front_timeout);
 	if (wait)
 		timer_set(&h->timer, clock_now_ms() + (uint64_t)wait);
+	H1_TRACE(STATE, h, H1_EV(NEW), "a client's connection begins");
 	return h;
 }
 

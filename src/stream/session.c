@@ -21,6 +21,7 @@
 #include "proxy_tlv.h"
 #include "stream_priv.h"
 #include "tls/tls.h"
+#include "trace_priv.h"
 
 __thread struct list session_list;
 
@@ -48,6 +49,7 @@ static void session_free(struct session *s)
 	struct listener_conf *l = s->listener;
 
 	BUG_ON(s->open_streams);
+	SESSION_TRACE(STATE, s, END, "the session ends");
 	server_conn_end_session(s);
 	if (s->vars)
 		vars_clear(s->vars);
@@ -92,6 +94,7 @@ static struct session *session_new(struct listener_conf *l, const struct addr *s
 		counter_add(&l->state->counters, CNT_CONN_TOT, 1);
 		counter_add(&l->state->counters, CNT_SESS_TOT, 1);
 	}
+	SESSION_TRACE(STATE, s, NEW, "a session begins");
 	return s;
 }
 
@@ -165,6 +168,7 @@ static const struct front_user http_user = {
 	.stream_new = http_stream_new, .bad_request = http_bad_request,
 	.preface = http_preface, .count = http_count,
 	.closed = session_conn_closed, .describe = session_describe,
+	.trace = session_trace_facts,
 };
 static const struct pass_user tcp_user = {
 	.closed = session_conn_closed, .describe = session_describe,

@@ -15,6 +15,7 @@
 #include "http/auth.h"
 #include "net/pipe.h"
 #include "error_capture.h"
+#include "trace_priv.h"
 
 /* A stream that goes round this often in one call has lost its way. */
 #define PASSES_MAX 100000
@@ -57,9 +58,11 @@ static void back_wake(struct endpoint *ep)
 }
 
 static const struct endpoint_user front_user = {
-	.bad = error_capture_front_bad, .wake = front_wake,
+	.bad = error_capture_front_bad, .wake = front_wake, .trace = stream_trace_front,
 };
-static const struct endpoint_user back_user = { .bad = error_capture_back_bad, .wake = back_wake };
+static const struct endpoint_user back_user = {
+	.bad = error_capture_back_bad, .wake = back_wake, .trace = stream_trace_back,
+};
 
 static void stream_timer(struct timer *t)
 {
@@ -117,6 +120,7 @@ struct stream *stream_new(struct session *sess, bool http)
 	timer_init(&s->timer, stream_timer);
 	sess->open_streams++;
 	list_append(&stream_list_of_thread, &s->thread_link);
+	STREAM_TRACE(STATE, s, NEW, "a stream begins");
 	return s;
 }
 
@@ -125,6 +129,7 @@ static void stream_free(struct stream *s)
 	struct config *held = NULL;
 
 	BUG_ON(s->back.ops || s->flags & STRM_SLOT);
+	STREAM_TRACE(USER, s, FREE, "the stream ends, status %u", s->status);
 	timer_cancel(&s->timer);
 	if (s->overrides && s->overrides->auth_job)
 		auth_job_cancel(s->overrides->auth_job);
@@ -215,6 +220,7 @@ static bool stream_steps(struct stream *s)
 {
 	for (unsigned passes = 0;; passes++) {
 		BUG_ON(passes > PASSES_MAX);
+		STREAM_TRACE(STATE, s, STAGE, "in stage %s", stages[s->stage].name);
 		switch (stages[s->stage].run(s)) {
 		case STEP_NEXT:
 			s->stage++;
@@ -239,6 +245,7 @@ void stream_run(struct stream *s)
 	}
 	s->flags |= STRM_RUNNING;
 	s->runs++;
+	STREAM_TRACE(DEVELOPER, s, RUN, "the stream runs");
 	do {
 		s->flags &= ~STRM_AGAIN;
 		over = stream_steps(s);
@@ -262,6 +269,7 @@ enum step stream_reply(struct stream *s)
 enum step stream_fail(struct stream *s, unsigned status, enum stream_cause cause, char phase)
 {
 	stream_set_cause(s, cause, phase);
+	STREAM_TRACE(ERROR, s, ERROR, "the stream fails with status %u", status);
 	if (!(s->flags & STRM_HTTP) || s->flags & STRM_HEAD_SENT || !status) {
 		if (status && !s->status)
 			s->status = (uint16_t)status;

@@ -19,6 +19,7 @@
 #include "core/pool.h"
 #include "core/thread.h"
 #include "tls_priv.h"
+#include "trace_priv.h"
 
 #define RECORD_MAX 16384
 /* Above so many encrypted bytes they are sent before more is made. */
@@ -221,6 +222,7 @@ static enum io tls_failed(struct conn *c, int ret)
 	if (t->flags & TLS_FL_DONE && t->flags & TLS_FL_EOF)
 		return IO_EOF; /* without a close_notify: higher protocols see what is missing */
 	t->flags |= TLS_FL_FAILED;
+	TLS_TRACE(ERROR, c, ERROR, "%s", ERR_reason_error_string(why) ? : "the socket failed");
 	if (!c->error)
 		c->error = EPROTO;
 	return IO_ERR;
@@ -490,6 +492,8 @@ static enum io tls_handshake(struct conn *c)
 		return r;
 	if (r == IO_OK) {
 		t->flags |= TLS_FL_DONE;
+		TLS_TRACE(USER, c, HANDSHAKE, "the handshake is done, %s %s", SSL_get_version(ssl),
+			  SSL_get_cipher(ssl));
 		tls_count_handshake(t->flags & TLS_FL_BACK, SSL_session_reused(ssl));
 		if (!(t->flags & TLS_FL_BACK))
 			t->bind = NULL; /* the session may go on without its generation */
@@ -520,6 +524,7 @@ static void tls_close(struct conn *c)
 {
 	struct tls_conn *t = c->transport_ctx;
 
+	TLS_TRACE(STATE, c, END, "the connection ends");
 	if (!(c->flags & (CONN_ERROR | CONN_NO_LINGER | CONN_DETACHED)) &&
 	    !(t->flags & TLS_FL_EOF))
 		say_goodbye(c);
@@ -567,6 +572,7 @@ bool tls_attach(struct conn *c, SSL *ssl, unsigned flags)
 	c->transport = &transport_tls;
 	c->transport_ctx = t;
 	c->flags |= CONN_HANDSHAKE;
+	TLS_TRACE(STATE, c, NEW, "a connection begins");
 	return true;
 }
 
