@@ -241,6 +241,17 @@ static int show_usage(const struct main_options *o)
 	return STATUS_ERROR;
 }
 
+/* Called by another name the program is another tool: its command line becomes one of this
+ * program. False: exit with *status.
+ */
+static bool enter_by_name(int *argc, char ***argv, int *status)
+{
+	const char *path = *argc > 0 ? (*argv)[0] : "", *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+
+	return strcmp(name, "haterm") != 0 || haterm_enter(argc, argv, status);
+}
+
 int main(int argc, char **argv)
 {
 	struct main_options o;
@@ -252,6 +263,8 @@ int main(int argc, char **argv)
 	clock_refresh();
 	ctl_set_start_ns(main_start_ns);
 	diag_set_banner(version_text(), program_path());
+	if (!enter_by_name(&argc, &argv, &status))
+		return status;
 	parsed = options_parse(&o, argc, argv);
 	if (parsed == OPTIONS_USAGE || o.usage || (parsed == OPTIONS_OK && argc <= 1)) {
 		status = show_usage(&o);

@@ -272,6 +272,10 @@ int notify_wait_ms(void);
 /* This process says nothing: it is a worker. */
 void notify_forget(void);
 
+/* --- haterm.c : the program by another name */
+/* Its command line becomes one of this program. False: exit with *status, said why. */
+bool haterm_enter(int *argc, char ***argv, int *status);
+
 /* --- ask.c */
 /* Sends <command> to the Runtime API at UNIX socket <path>, its answer to <out>; the exit status:
  * 0 when there was one.
