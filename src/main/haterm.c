@@ -7,8 +7,6 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 #include "base/bug.h"
 #include "base/num.h"
 #include "tls/tls.h"
@@ -37,19 +35,6 @@ static const char usage[] =
 "  -d, -q, -V as in haproxy ; -v shows the version ; -h shows this text\n"
 "Targets, e.g. /?s=16k&t=100: s=<size>[k|m|g] r=<status> t=<ms> c=0 not cacheable\n"
 "  C=1 close, k=1 chunked, R=1 random bytes, X=<n> more fields\n";
-
-/* Makes a nameless file of <text>; its path. NULL: said why not. */
-static const char *file_of(struct slice text, const char *name, char *path, size_t size)
-{
-	int fd = memfd_create(name, MFD_CLOEXEC);
-
-	if (fd < 0 || write(fd, text.ptr, text.len) != (ssize_t)text.len) {
-		MAIN_ALERT("haterm: cannot make a file in memory.");
-		return NULL;
-	}
-	snprintf(path, size, "/proc/self/fd/%d", fd);
-	return path;
-}
 
 /* --- the configuration ------------------------------------------------------------------------ */
 
@@ -110,8 +95,8 @@ static bool make_cert(struct haterm *h)
 	good = tls_self_signed("haterm", &pem);
 	if (!good)
 		MAIN_ALERT("haterm: cannot make a certificate: no TLS in this program?");
-	good = good && file_of(strbuf_slice(&pem), "haterm.pem", h->cert_path,
-			       sizeof(h->cert_path));
+	good = good && memory_file(strbuf_slice(&pem), "haterm.pem", h->cert_path,
+				   sizeof(h->cert_path));
 	h->cert = h->cert_path;
 	strbuf_fini(&pem);
 	return good;
@@ -136,7 +121,8 @@ static bool make_configuration(struct haterm *h)
 	}
 	strbuf_add_str(&text, "\thttp-request use-service haterm\n");
 	good = good && !text.overflow &&
-	       file_of(strbuf_slice(&text), "haterm.cfg", h->file_path, sizeof(h->file_path));
+	       memory_file(strbuf_slice(&text), "haterm.cfg", h->file_path,
+			   sizeof(h->file_path));
 	strbuf_fini(&text);
 	return good;
 }

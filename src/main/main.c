@@ -14,6 +14,7 @@
 #include "core/thread.h"
 #include "ctl/ctl.h"
 #include "expr/expr.h"
+#include "ext/load.h"
 #include "net/handoff.h"
 #include "stream/listen.h"
 #include "stream/rule.h"
@@ -119,7 +120,7 @@ static bool may_live(struct config *cfg, const struct main_options *o)
 	settings_apply(cfg, o);
 	if (!limits_apply(cfg, o))
 		return false;
-	if (generation_count_listeners(cfg) + stats_sockets_count(cfg) > 0)
+	if (generation_count_listeners(cfg) + stats_sockets_count(cfg) > 0 || load_is_planned())
 		return true;
 	MAIN_ALERT("[%s.main()] No enabled listener found (check for 'bind' directives) ! "
 		   "Exiting.", o->program);
@@ -158,6 +159,8 @@ static int run(const struct main_options *o)
 		MAIN_ALERT("[%s.main()] Cannot start the threads: out of resources.", o->program);
 		return STATUS_ERROR;
 	}
+	if (load_is_planned() && !load_finish())
+		return STATUS_ERROR;
 	return stop_status();
 }
 
@@ -241,17 +244,6 @@ static int show_usage(const struct main_options *o)
 	return STATUS_ERROR;
 }
 
-/* Called by another name the program is another tool: its command line becomes one of this
- * program. False: exit with *status.
- */
-static bool enter_by_name(int *argc, char ***argv, int *status)
-{
-	const char *path = *argc > 0 ? (*argv)[0] : "", *slash = strrchr(path, '/');
-	const char *name = slash ? slash + 1 : path;
-
-	return strcmp(name, "haterm") != 0 || haterm_enter(argc, argv, status);
-}
-
 int main(int argc, char **argv)
 {
 	struct main_options o;
@@ -263,7 +255,7 @@ int main(int argc, char **argv)
 	clock_refresh();
 	ctl_set_start_ns(main_start_ns);
 	diag_set_banner(version_text(), program_path());
-	if (!enter_by_name(&argc, &argv, &status))
+	if (!other_name_enter(&argc, &argv, &status))
 		return status;
 	parsed = options_parse(&o, argc, argv);
 	if (parsed == OPTIONS_USAGE || o.usage || (parsed == OPTIONS_OK && argc <= 1)) {
