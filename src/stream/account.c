@@ -82,6 +82,14 @@ void stream_count_continuously(struct stream *s)
 	count_bytes(s);
 }
 
+void stream_count_back(const struct stream *s, unsigned which)
+{
+	if (s->flags & STRM_BE_COUNTED)
+		counter_add(&s->be->state->be, which, 1);
+	if (s->server)
+		counter_add(&s->server->state->counters, which, 1);
+}
+
 static void count_status(struct stream *s)
 {
 	unsigned i;
