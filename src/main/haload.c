@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* haload.c - the program called by the name of haload: a plan, and a configuration with its server
  *
- *	haload -c 100 -d 10 http://127.0.0.1:8000/   ->   haproxy -f <backend haload>, without listener
+ *	haload -c 100 http://127.0.0.1:8000/   ->   haproxy -f <backend haload>, no listener
  *
  * Options are those that users of h1load know.
  */
@@ -37,8 +37,9 @@ static const char usage[] =
 "  -e   ends at the first error            -l   lines of plain numbers ; -q no lines\n"
 "  -o   draws the run into this file (SVG) -G   adds a line to the section global\n"
 "  -h   shows this text\n"
-"Lines: time, connections open and made, requests, bytes of bodies and errors so far; connections,\n"
-"requests and bits in this second; mean time to the first byte. Certificates are not verified.\n";
+"Lines: time, connections open and made, requests, bytes of bodies and errors so far;\n"
+"connections, requests and bits in this second; mean time to the first byte.\n"
+"Certificates are not verified.\n";
 
 /* --- the command line ------------------------------------------------------------------------- */
 

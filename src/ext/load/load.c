@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* load.c - the load generator: from the plan to the threads, and to the end */
 #include <stdlib.h>
-#include <string.h>
 #include "base/bug.h"
 #include "base/clock.h"
-#include "codec/uri.h"
 #include "conf/conf.h"
 #include "load_priv.h"
 #include "mux/h2.h"
@@ -17,58 +15,9 @@
 #define FIELDS_MAX 101
 #define HEAD_MAX 15360
 
-struct load load;
-
-void load_set_plan(const struct load_plan *plan)
-{
-	load.plan = plan;
-}
-
-bool load_is_planned(void)
-{
-	return load.plan != NULL;
-}
-
 bool load_finish(void)
 {
 	return report_end() && !load.has_failed;
-}
-
-/* --- what every request says ------------------------------------------------------------------ */
-
-static bool add_field(struct http_msg *m, const char *text)
-{
-	struct slice line = slice_of(text);
-	size_t colon = slice_find_char(line, 0, ':');
-	struct slice name = slice_sub(line, 0, colon == SIZE_MAX ? 0 : colon);
-
-	return name.len && http_msg_set_field(m, slice_trim(name),
-					      slice_trim(slice_sub(line, colon + 1, line.len)));
-}
-
-/* Everything is the plan's; the absolute target tells HTTP/2 scheme and authority. */
-static bool make_request(void)
-{
-	const struct load_plan *p = load.plan;
-	struct http_msg *m = &load.request;
-	struct uri uri;
-	bool good;
-
-	arena_init(&load.arena, 0);
-	http_msg_init(m, &load.arena);
-	if (!uri_parse(slice_of(p->url), false, &uri))
-		return false;
-	m->version = 11;
-	m->version_text = SLICE("HTTP/1.1");
-	load.sni = uri.host;
-	good = http_msg_set_method(m, slice_of(p->method)) &&
-	       http_msg_add_field(m, SLICE("host"), uri.authority) &&
-	       http_msg_set_uri(m, slice_of(p->url));
-	m->method = (uint8_t)http_method_of(slice_of(p->method));
-	m->flags |= HTTP_MSG_ABSOLUTE | HTTP_MSG_NORMALIZED;
-	for (const char *const *f = p->fields; good && *f; f++)
-		good = add_field(m, *f);
-	return good;
 }
 
 static bool load_start(struct config *cfg, struct diag_list *diags)
@@ -81,7 +30,7 @@ static bool load_start(struct config *cfg, struct diag_list *diags)
 	load.tunes = h2_tunes_of(cfg);
 	load.settings.fields_max = FIELDS_MAX;
 	load.settings.head_max = HEAD_MAX;
-	if (load.server && make_request())
+	if (load.server && plan_request())
 		return true;
 	diag_add(diags, DIAG_ALERT, NULL, NULL, "haload: the request cannot be made.");
 	return false;
@@ -177,19 +126,6 @@ static void load_fini(void)
 	}
 	if (load.server)
 		arena_fini(&load.arena);
-}
-
-void load_sum(struct load_figures *sum)
-{
-	memset(sum, 0, sizeof(*sum));
-	for (unsigned i = 0; i < thread_count(); i++) {
-		const struct load_thread *t = __atomic_load_n(&load.threads[i], __ATOMIC_ACQUIRE);
-		const uint64_t *from = (const uint64_t *)&t->figures;
-		uint64_t *to = (uint64_t *)sum;
-
-		for (size_t n = 0; t && n < sizeof(*sum) / sizeof(*to); n++)
-			to[n] += __atomic_load_n(&from[n], __ATOMIC_RELAXED);
-	}
 }
 
 const struct module mod_load = {

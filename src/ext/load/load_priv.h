@@ -3,7 +3,8 @@
  *
  *	pace.c    when a request may begin: rate, ramp, limits
  *	client.c  connections            flow.c    requests and their answers
- *	report.c  the lines and the end  curve.c   the picture          load.c    the module
+ *	report.c  the lines and the end  curve.c   the picture
+ *	plan.c    the plan, the sums     load.c    the module
  *
  * A client is one connection's place, a flow one request's: they are used again and again. A flow
  * that may begin waits in its thread's list; the hook at the end of a turn begins what the pace
@@ -92,8 +93,13 @@ static inline void load_count(uint64_t *figure, uint64_t n)
 	__atomic_store_n(figure, *figure + n, __ATOMIC_RELAXED);
 }
 
-/* --- load.c : every thread's figures added up */
+/* --- plan.c */
+/* Every thread's figures added up. */
 void load_sum(struct load_figures *sum);
+/* Makes the request, all of it the plan's; an absolute target tells HTTP/2 scheme and authority.
+ * False: the plan makes none.
+ */
+bool plan_request(void);
 
 /* --- pace.c */
 /* How many of this thread's clients the ramp lets in by now. */
