@@ -132,7 +132,7 @@ OPTION_ROWS := \
  SYSTEMD|libsystemd|systemd/sd-daemon.h|-lsystemd|src/main/systemd.c|src/main/systemd_none.c \
  CARES|libcares|ares.h|-lcares|src/*/*_cares.c|src/*/cares_none.c \
  LIBCRYPT|-|crypt.h|-lcrypt|src/*/*_crypt.c,src/*/crypt.c|src/*/crypt_none.c \
- PROMEX|-|-|-|src/ext/prometheus.c|src/ext/prometheus_none.c \
+ PROMEX|-|-|-|src/ext/prometheus*.c|src/ext/prometheus_none.c \
  EPOLL|-|$(if $(LINUX),sys/epoll.h,not-linux)|-|src/core/poll_epoll.c|src/core/poll_epoll_none.c
 
 # always built in, shown by -vv: "+X"; the others that HAProxy knows are shown as "-X"
