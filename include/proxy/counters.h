@@ -192,11 +192,13 @@ struct latency_sample {
 /* The phases in us; LATENCY_NONE: never reached. */
 void latency_sample_make(struct latency_sample *s, const uint64_t us[TIME_KINDS]);
 
+/* Frees its memory; harmless on a zeroed one. */
 void latency_set_fini(struct latency_set *l);
 /* Without memory it is not counted. */
 void latency_set_add(struct latency_set *l, const struct latency_sample *s);
 /* False: nothing was counted since the start. */
 bool latency_set_read(const struct latency_set *l, struct latency_view *out);
+/* All to zero. */
 void latency_set_clear(struct latency_set *l);
 
 #endif

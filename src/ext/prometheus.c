@@ -598,8 +598,9 @@ static void print_process_field(void *ctx, const struct stats_process_field *f)
 		put_help(p->out, SCOPE_PROCESS, name, f->help, process_metrics[i].type == COUNTER);
 		strbuf_printf(p->out, "haproxy_process_%s", name);
 		if (process_metrics[i].form == FORM_TEXT) {
-			prometheus_put_label(p->out, strcmp(f->name, "node") ? "version" : "node", f->text,
-				  '{');
+			const char *label = strcmp(f->name, "node") ? "version" : "node";
+
+			prometheus_put_label(p->out, label, f->text, '{');
 			strbuf_add_str(p->out, "} 1\n");
 		} else {
 			strbuf_printf(p->out, " %.15g\n", f->number);
