@@ -288,6 +288,15 @@ int notify_wait_ms(void);
 /* This process says nothing: it is a worker. */
 void notify_forget(void);
 
+/* --- other_name.c : the program called by another name is another tool */
+/* Its command line becomes one of this program. False: exit with *status, said why. */
+bool other_name_enter(int *argc, char ***argv, int *status);
+/* A file without a name that holds <text>: the path by which to open it. False: said why not. */
+bool memory_file(struct slice text, const char *name, char *path, size_t size);
+/* haterm.c, haload.c */
+bool haterm_enter(int *argc, char ***argv, int *status);
+bool haload_enter(int *argc, char ***argv, int *status);
+
 /* --- ask.c */
 /* Sends <command> to the Runtime API at UNIX socket <path>, its answer to <out>; the exit status:
  * 0 when there was one.
