@@ -479,10 +479,7 @@ static void tx_report(struct h1_conn *h)
 	struct endpoint *ep = h->ep;
 	size_t pipe = ep->tx_pipe ? ep->tx_pipe->bytes : 0;
 
-	if (h->out.len > ENDPOINT_TX_HIGH || h->out.count > 256)
-		ep->flags |= EP_TX_FULL;
-	else if (h->out.len < ENDPOINT_TX_LOW)
-		ep->flags &= ~EP_TX_FULL;
+	endpoint_tell_full(ep, endpoint_tx_high(ep), h->out.len, h->out.count);
 	if (h->tx_state == H1_TX_DONE && !h->out.len && !pipe && !(ep->flags & EP_TX_HEAD)) {
 		if (h->flags & H1C_FL_SHUT_AFTER)
 			conn_shut_write(h->conn);

@@ -355,11 +355,9 @@ static bool tx_report(struct h2_stream *s)
 {
 	struct endpoint *ep = s->ep;
 	uint32_t before = ep->flags;
+	size_t high = tx_high(s->conn), wish = endpoint_tx_high(ep);
 
-	if (ep->tx.len > tx_high(s->conn))
-		ep->flags |= EP_TX_FULL;
-	else if (ep->tx.len < tx_high(s->conn) / 2)
-		ep->flags &= ~EP_TX_FULL;
+	endpoint_tell_full(ep, high < wish ? high : wish, ep->tx.len, ep->tx.count);
 	if (s->flags & H2S_FL_HEAD_SENT && !local_is_open(s))
 		ep->flags |= EP_TX_DONE;
 	return ep->flags != before;
