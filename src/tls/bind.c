@@ -261,15 +261,13 @@ bool tls_bind_check(struct config *cfg, struct slot_area *area, const struct tls
 	struct tls_bind *b = bind_of(area);
 	struct tls_use *u;
 	char why[512] = "";
-	int64_t max;
 
 	if (!b->on)
 		return true;
 	b->cfg = cfg;
 	b->where = *where;
 	b->capture_size = tls_global_of(cfg)->capture_size;
-	max = tls_global_of(cfg)->max_record;
-	b->record_max = max > 0 && max < SSL3_RT_MAX_PLAIN_LENGTH ? (uint16_t)max : 0;
+	b->records = tls_records_of(cfg);
 	fill_settings(cfg, b);
 	list_append(&tls_global_of(cfg)->binds, &b->link);
 	if (no_certificate(b, diags))
@@ -304,7 +302,7 @@ bool tls_accept(struct conn *c, struct slot_area *area)
 		return false;
 	t = c->transport_ctx;
 	t->bind = b;
-	t->record_max = b->record_max;
+	t->records = b->records;
 	SSL_set_accept_state(ssl);
 	return tls_count_open(t);
 }

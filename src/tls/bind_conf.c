@@ -55,7 +55,6 @@ static bool parse_ticket_keys(struct conf_line *l)
 	if (!word)
 		return conf_error(l, l->at, NULL, "'%s' : missing TLS ticket keys file path",
 				  l->keyword->words);
-	bind_of(l)->tickets_file = word;
 	tls_tickets_drop(&bind_of(l)->tickets);
 	bind_of(l)->tickets = tls_tickets_get(l->cfg, word, why, sizeof(why));
 	return bind_of(l)->tickets || conf_error(l, l->at - 1, NULL, "'%s' : %s",

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include "base/bug.h"
+#include "base/clock.h"
 #include "core/pool.h"
 #include "core/thread.h"
 #include "tls_priv.h"
@@ -320,26 +321,53 @@ static const void *cursor_next(struct cursor *k, size_t max, size_t *len)
 	return me.plain;
 }
 
+/* So many bytes without a pause are a bulk transfer. */
+#define FLOW_IS_BULK (64 * 1024)
+
+/* How many bytes the next record takes. */
+static size_t record_size(const struct tls_conn *t)
+{
+	size_t max = t->records.max ? t->records.max : RECORD_MAX;
+
+	if (t->records.first && t->records.first < max && t->flowed < FLOW_IS_BULK)
+		return t->records.first;
+	return max;
+}
+
+/* A new flow begins after a pause. */
+static void flow_begins(struct tls_conn *t)
+{
+	uint32_t now = (uint32_t)clock_now_ms();
+
+	if (t->records.idle_ms && now - t->sent_ms >= t->records.idle_ms)
+		t->flowed = 0;
+	t->sent_ms = now;
+}
+
 /* Encrypts and sends until all is done or the socket is full. *done: bytes encrypted. */
 static enum io tls_send_all(struct conn *c, SSL *ssl, struct cursor *k, size_t *done, bool more)
 {
-	const struct tls_conn *t = c->transport_ctx;
-	size_t max = t->record_max ? t->record_max : RECORD_MAX, len;
+	struct tls_conn *t = c->transport_ctx;
+	size_t len;
 	const void *p;
 	enum io r;
 	int n;
 
+	if (t->records.first)
+		flow_begins(t);
 	while (k->count) {
 		if (!k->v->iov_len) {
 			k->v++;
 			k->count--;
 			continue;
 		}
-		p = cursor_next(k, max, &len);
+		p = cursor_next(k, record_size(t), &len);
 		n = SSL_write(ssl, p, (int)len);
 		if (n <= 0)
 			return tls_failed(c, n);
 		*done += (size_t)n;
+		if (t->flowed < FLOW_IS_BULK)
+			t->flowed += (uint32_t)n;
 		cursor_skip(k, (size_t)n);
 		if (me.tx_len < TX_SOFT)
 			continue;

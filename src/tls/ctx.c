@@ -155,7 +155,7 @@ static void set_front(struct config *cfg, SSL_CTX *ctx, const struct tls_setting
 
 	SSL_CTX_set_client_hello_cb(ctx, tls_hello_callback, NULL);
 	SSL_CTX_set_tlsext_servername_callback(ctx, name_known);
-	SSL_CTX_set_tlsext_status_cb(ctx, tls_status_callback);
+	tls_shown_attach(ctx);
 	if (set->alpn.len)
 		SSL_CTX_set_alpn_select_cb(ctx, alpn_select, (void *)(uintptr_t)set);
 	if (!(set->flags & TLS_SET_CLIENT_CIPHERS))
