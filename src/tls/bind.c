@@ -233,6 +233,8 @@ struct tls_ctx *tls_bind_ctx(struct tls_bind *b, const struct tls_settings *own,
 	if (!c->ssl)
 		return NULL;
 	*at = c;
+	if (c->set.flags & TLS_SET_EARLY_DATA)
+		__atomic_store_n(&b->early, true, __ATOMIC_RELAXED);
 	return c;
 }
 
@@ -295,10 +297,12 @@ bool tls_accept(struct conn *c, struct slot_area *area)
 	struct tls_bind *b = bind_of(area);
 	const struct tls_names *names = tls_names_get(b);
 	struct tls_conn *t;
+	bool early;
 	SSL *ssl;
 
 	ssl = names ? SSL_new(tls_names_ssl(names, b->ctxs)) : NULL;
-	if (!ssl || !tls_attach(c, ssl, 0))
+	early = __atomic_load_n(&b->early, __ATOMIC_RELAXED);
+	if (!ssl || !tls_attach(c, ssl, early ? TLS_FL_EARLY : 0))
 		return false;
 	t = c->transport_ctx;
 	t->bind = b;

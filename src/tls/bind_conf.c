@@ -158,6 +158,7 @@ static const struct conf_keyword keywords[] = {
 	{ .words = "tls-ticket-keys", BIND, .max_args = 1, .parse = parse_ticket_keys,
 	  .syntax = "<file>", .help = "keys of session tickets" },
 	{ .words = "no-alpn", BIND, .parse = tls_parse_no_alpn, .help = "no ALPN" },
+	FLAG("allow-0rtt", TLS_SET_EARLY_DATA, 0, "data may come before the handshake is over"),
 	FLAG("no-ca-names", TLS_SET_NO_CA_NAMES, 0, "do not tell clients which authorities"),
 	FLAG("prefer-client-ciphers", TLS_SET_CLIENT_CIPHERS, 0, "the client's order counts"),
 	FLAG("strict-sni", TLS_SET_STRICT_SNI, 0, "no certificate for unknown names"),

@@ -146,6 +146,10 @@ static bool use_context(SSL *ssl, SSL_CTX *ctx, const struct tls_settings *set)
 		return false;
 	SSL_set_verify(ssl, SSL_CTX_get_verify_mode(ctx), tls_verify_callback);
 	tls_set_versions(ssl, set);
+	SSL_clear_options(ssl, TLS_EARLY_OPTIONS);
+	SSL_set_options(ssl, SSL_CTX_get_options(ctx) & TLS_EARLY_OPTIONS);
+	SSL_set_max_early_data(ssl, SSL_CTX_get_max_early_data(ctx));
+	SSL_set_recv_max_early_data(ssl, SSL_CTX_get_recv_max_early_data(ctx));
 	return true;
 }
 

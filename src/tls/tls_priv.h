@@ -230,6 +230,7 @@ struct tls_use {
 
 struct tls_bind {
 	bool on;
+	bool early;                  /* atomic: one of its sets allows early data */
 	struct tls_settings set;
 	struct list uses;            /* struct tls_use.of_bind, in order */
 	uint64_t ignore_crt[2], ignore_ca[2]; /* bit n: error n of verification is ignored */
@@ -365,10 +366,11 @@ enum tls_conn_flags {
 	TLS_FL_LATER = 1 << 4,    /* in the thread's list of what is sent at the end of the turn */
 	TLS_FL_COUNTED = 1 << 5,  /* in the figures */
 	TLS_FL_HELD = 1 << 6,     /* one byte of the sender's was encrypted already */
-	TLS_FL_EARLY = 1 << 7,    /* early data may come, or came */
-	TLS_FL_EARLY_READ = 1 << 8, /* it is being read */
+	TLS_FL_EARLY = 1 << 7,    /* early data may come */
+	TLS_FL_EARLY_END = 1 << 8, /* all of it has come */
 	TLS_FL_EOF = 1 << 9,
 	TLS_FL_HAD_EARLY = 1 << 10,
+	TLS_FL_SHUT_LATER = 1 << 11, /* our end is to be sent when the handshake is over */
 };
 
 struct tls_conn {
@@ -382,6 +384,7 @@ struct tls_conn {
 	char **secrets;              /* TLS_SECRETS texts, owned; NULL: none (keylog.c) */
 	unsigned char *out;          /* encrypted, unsent; owned */
 	uint32_t out_len, out_at;
+	struct tls_early *early;     /* owned; NULL: none (early.c) */
 	struct tls_records records;
 	uint32_t flowed, sent_ms;    /* with records.first: bytes of this flow, last date */
 	uint32_t error;              /* of OpenSSL, the first that ended something; 0 none */
@@ -391,6 +394,29 @@ struct tls_conn {
 };
 
 extern const struct transport transport_tls;
+
+/* --- early data of clients (early.c) --------------------------------------------------------- */
+
+/* Most of it. */
+#define TLS_EARLY_MAX (15 * 1024)
+/* A session must be found in the cache to be resumed, where it is found once (session.c). That of
+ * OpenSSL, which it would do this with by itself, is another for each process and context.
+ */
+#define TLS_EARLY_OPTIONS (SSL_OP_NO_TICKET | SSL_OP_NO_ANTI_REPLAY)
+/* Is the connection used although its handshake is not over? */
+static inline bool tls_early_goes_on(const struct tls_conn *t)
+{
+	return (t->flags & (TLS_FL_HAD_EARLY | TLS_FL_DONE | TLS_FL_FAILED)) == TLS_FL_HAD_EARLY;
+}
+/* Reads what there is of it, with OpenSSL at work for <t>. True: all has come, or there is none. */
+bool tls_early_read(struct tls_conn *t);
+/* Gives what was read. */
+size_t tls_early_take(struct tls_conn *t, char *p, size_t room);
+/* Is there some that was not taken? */
+bool tls_early_is_kept(const struct tls_conn *t);
+/* The handshake is over, or failed: wakes who waits for it. */
+void tls_early_over(struct tls_conn *t);
+void tls_early_free(struct tls_conn *t);
 
 /* The TLS state of a connection; NULL: it has none. */
 static inline struct tls_conn *tls_of(const struct conn *c)
