@@ -76,8 +76,8 @@ struct tls_waiter {
 	struct list link;
 	struct task *task;   /* woken with TASK_WOKEN_RES */
 };
-/* Has <w>, whose link is initialised, woken when the handshake of <c>, tls_is_early(), is over or has failed.
- * The caller cancels it before it frees it.
+/* Has <w>, whose link is initialised, woken when the handshake of <c>, tls_is_early(), is over or
+ * has failed. The caller cancels it before it frees it.
  */
 void tls_wait_handshake(struct conn *c, struct tls_waiter *w);
 static inline void tls_waiter_cancel(struct tls_waiter *w)
