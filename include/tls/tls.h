@@ -27,6 +27,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "base/list.h"
 #include "base/slice.h"
 #include "base/slot.h"
 
@@ -64,6 +65,27 @@ unsigned tls_accept_wait_ms(void);
 bool tls_accept(struct conn *c, struct slot_area *bind);
 /* Goes on with the handshake at once, as an event would. True: it is over, well or not. */
 bool tls_handshake_step(struct conn *c);
+
+/* With `allow-0rtt` a client's first bytes may come before the handshake is over (RFC 8446 2.3):
+ * the layer above gets them at once, and what it sends leaves at once. Somebody may have recorded
+ * and sent them again, so what must not be done twice waits (RFC 8470). We accept them once per
+ * session: a session that may bring them is taken out of the cache by the first who asks for it.
+ */
+bool tls_is_early(const struct conn *c);
+struct task;
+struct tls_waiter {
+	struct list link;
+	struct task *task;   /* woken with TASK_WOKEN_RES */
+};
+/* Has <w>, whose link is initialised, woken when the handshake of <c>, tls_is_early(), is over or
+ * has failed. The caller cancels it before it frees it.
+ */
+void tls_wait_handshake(struct conn *c, struct tls_waiter *w);
+static inline void tls_waiter_cancel(struct tls_waiter *w)
+{
+	if (list_is_linked(&w->link))
+		list_remove(&w->link);
+}
 
 /* --- servers ---------------------------------------------------------------------------------- */
 

@@ -24,7 +24,7 @@ static const struct {
 	{ "ssl-mode-async", CONF_GLOBAL, "asynchronous cryptography" },
 	{ "tune.ssl.certificate-compression", CONF_GLOBAL, "OpenSSL 3.2" },
 	{ "tune.ssl.ssl-ctx-cache-size", CONF_GLOBAL, MADE_CERTS },
-	{ "allow-0rtt", CONF_BIND | CONF_SERVER, "early data" },
+	{ "allow-0rtt", CONF_SERVER, "early data to servers" },
 	{ "generate-certificates", CONF_BIND, MADE_CERTS }, { "ca-sign-*", CONF_BIND, MADE_CERTS },
 	{ "ssl-f-use", CONF_PROXY, "certificates of a frontend" },
 	{ "ca-base", CONF_GLOBAL, TLS }, { "crt-base", CONF_GLOBAL, TLS },

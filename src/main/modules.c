@@ -26,7 +26,7 @@
 	X(proxy_ctl) X(server_ctl) X(server_dynamic_ctl) X(stats_ctl) \
 	/* 7 stream */ \
 	X(rule) X(tcp_act) X(preamble_act) X(http_act) X(reply_act) X(service_act) X(var_act) \
-	X(capture) X(addr_act) X(stream_act) X(uri_act) X(hint_act) X(auth_act) \
+	X(capture) X(addr_act) X(stream_act) X(uri_act) X(hint_act) X(early_act) X(auth_act) \
 	X(http_conf) X(map_act) X(sniff) X(conn_smp) X(conn_error_smp) X(http_smp) \
 	X(field_smp) X(proxy_smp) X(auth_smp) X(acl_smp) X(body_smp) X(stream_smp) \
 	X(req_ssl_smp) X(proxy_tlv_smp) \

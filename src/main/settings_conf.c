@@ -288,7 +288,6 @@ static const struct conf_keyword keywords[] = {
 	IGNORED("tune.max-rules-at-once", "<number>", "rules run to completion"),
 	IGNORED("tune.listener.multi-queue", "{ on | fair | off }",
 		"connections always go to the thread that has the fewest"),
-	IGNORED("tune.idletimer", "<time>", "streams are not told apart by idle time"),
 	IGNORED("nogetaddrinfo", "", "names are resolved in one way only"),
 	IGNORED("tune.rcvbuf.frontend", "<size>", "it is about datagrams, there are none"),
 	IGNORED("tune.rcvbuf.backend", "<size>", "it is about datagrams, there are none"),

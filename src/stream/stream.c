@@ -147,9 +147,9 @@ static void stream_free(struct stream *s)
 	block_queue_clear(&s->replay);
 	vars_clear(&s->txn_vars);
 	vars_clear(&s->message_vars);
-	arena_fini(&s->arena);
 	if (slot_class_size(SLOT_STREAM))
 		slot_area_fini(SLOT_STREAM, stream_slots(s));
+	arena_fini(&s->arena);
 	/* the session may go with its connection: nothing of it is looked at after this */
 	if (s->front.ops)
 		s->front.ops->detach(&s->front);
