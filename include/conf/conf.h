@@ -56,8 +56,9 @@ struct config *config_take(struct config *cfg);
 /* Drops a reference and NULLs the pointer; the last one finishes the slots and frees all. */
 void config_drop(struct config **cfg);
 
-/* Around what adds parsed things to a generation that is in use (its arena has no lock): one at a
- * time in the process. May wait; taken before any lock of a module. Threads: any.
+/* Around what adds parsed things to a generation that is in use (its arena has no lock), and around
+ * the switch to another generation: one at a time in the process. May wait; taken before any lock
+ * of a module. Threads: any.
  */
 void config_edit_begin(void);
 void config_edit_end(void);

@@ -368,6 +368,20 @@ static void check_backend(struct proxy *px, struct diag_list *d)
 	}
 }
 
+/* Which thread does what is said here, once: servers come and go while threads begin with it. */
+static void deal_turns(struct config *cfg)
+{
+	struct check_settings *settings = check_settings_of(cfg);
+	struct server *srv;
+
+	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px))
+		list_for_each(srv, &px->servers, link) {
+			srv->checks.turn = settings->count;
+			if (!px->disabled)
+				settings->count += srv->checks.health.on + srv->checks.agent.on;
+		}
+}
+
 void checks_check(struct config *cfg, struct diag_list *diags)
 {
 	struct server *srv;
@@ -379,6 +393,7 @@ void checks_check(struct config *cfg, struct diag_list *diags)
 	for (px = proxies_first(cfg); px; px = proxy_next(px))
 		if (px->caps & PROXY_BE)
 			check_backend(px, diags);
+	deal_turns(cfg);
 	for (px = proxies_first(cfg); px; px = proxy_next(px)) {
 		bool followed = false;
 

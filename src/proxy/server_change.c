@@ -106,13 +106,26 @@ bool server_warm_up(struct server *srv)
 	return warm;
 }
 
+/* Who found <be> just before a reload may change a state that is the next generation's already. */
+static void balance_update_live(struct proxy *be)
+{
+	struct config *live;
+	struct proxy *heir;
+
+	balance_update(be);
+	live = proxies_current();
+	heir = live && live != be->config ? proxy_heir(live, be) : NULL;
+	if (heir)
+		balance_update(heir);
+}
+
 bool server_publish(struct server *srv)
 {
 	struct proxy *be = srv->proxy;
 	struct proxy_state *st = be->state;
 	bool up, down = false;
 
-	balance_update(be);
+	balance_update_live(be);
 	lock_take(&st->change_lock);
 	up = balance_has_usable(be);
 	if (st->was_up != (unsigned)up) {

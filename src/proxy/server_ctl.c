@@ -418,7 +418,7 @@ static enum ctl_step dump_servers(struct ctl_request *rq,
 			continue;
 		if (rq->out->len > CTL_OUT_SOFT)
 			return CTL_MORE;
-		list_for_each(srv, &d->at->servers, link)
+		for (srv = server_first(d->at); srv; srv = server_next(srv))
 			print(rq->out, srv);
 	}
 	return CTL_DONE;

@@ -151,9 +151,17 @@ static void list_withdraw(struct proxy *be, struct server *srv)
 	__atomic_store_n(&be->server_count, be->server_count - 1, __ATOMIC_RELAXED);
 }
 
+/* It is freed with its generation. */
+static void put_aside(struct proxy *be, struct server *srv)
+{
+	srv->removed_next = be->removed;
+	be->removed = srv;
+}
+
 /* Gives a parsed server its number and its state: in maintenance. False: told. */
 static bool server_begin(struct proxy *be, struct server *srv, char *error, size_t size)
 {
+	srv->is_dynamic = true;
 	server_complete(srv);
 	for (int id = 1; !srv->id_forced && !srv->id; id++)
 		srv->id = id_is_free(be, srv, id) ? id : 0;
@@ -200,9 +208,15 @@ static bool server_add_locked(struct proxy *be, char **words, int count, char *e
 		server_close(srv);
 		return false;
 	}
-	if (!balance_add(srv) || !checks_add_server(srv)) {
+	if (!balance_add(srv)) {
 		snprintf(error, size, "Out of memory.");
 		server_close(srv);
+		return false;
+	}
+	if (!checks_add_server(srv)) {
+		snprintf(error, size, "Out of memory.");
+		balance_remove(srv);
+		put_aside(be, srv);
 		return false;
 	}
 	list_publish(be, srv);
@@ -218,11 +232,9 @@ bool server_add(struct proxy *be, char **words, int count, char *error, size_t s
 			 "dynamic servers.");
 		return false;
 	}
-	config_edit_begin();
 	lock_take(&changing);
 	added = server_add_locked(be, words, count, error, size);
 	lock_drop(&changing);
-	config_edit_end();
 	return added;
 }
 
@@ -272,8 +284,7 @@ bool server_remove(struct server *srv, const char **error)
 		list_withdraw(be, srv);
 		balance_remove(srv);
 		checks_remove_server(srv);
-		srv->removed_next = be->removed;
-		be->removed = srv;
+		put_aside(be, srv);
 		removed = true;
 	}
 	lock_drop(&changing);

@@ -49,10 +49,7 @@ static void add_to(struct ctl_request *rq, struct proxy *be, const char *name)
 	char **words;
 	int count;
 
-	config_edit_begin();
-	/* not of a newer one: that may end first */
 	words = line_words(rq, be->config, name, &count);
-	config_edit_end();
 	if (!words) {
 		ctl_error(rq, "Out of memory.");
 		return;
@@ -80,12 +77,14 @@ static enum ctl_step add_server(struct ctl_request *rq)
 		return CTL_DONE;
 	}
 	name = strndup(path, (size_t)(slash - path));
+	config_edit_begin(); /* a reload switches generations before or behind */
 	be = name ? proxy_find(proxies_current(), name, PROXY_BE) : NULL;
 	free(name);
 	if (!be)
 		ctl_error(rq, "No such backend.");
 	else
 		add_to(rq, be, slash + 1);
+	config_edit_end();
 	return CTL_DONE;
 }
 

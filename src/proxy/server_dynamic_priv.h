@@ -20,8 +20,9 @@ enum server_removal {
 	SERVER_REMOVAL_NEVER, /* something else must change first */
 };
 
-/* Adds a server to <be> from the words of a `server` line ("server", name, address, options);
- * words[count] is NULL. False: <error> tells why.
+/* Adds a server to <be> from the words of a `server` line ("server", name, address, options), in
+ * memory of its generation; words[count] is NULL. Between config_edit_begin() and _end(), so that
+ * <be> is of the live generation until it is done. False: <error> tells why.
  */
 bool server_add(struct proxy *be, char **words, int count, char *error, size_t size);
 /* May it be removed, and if not, *why not (static). */
