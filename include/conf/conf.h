@@ -46,6 +46,7 @@ struct config {
 	unsigned refs; /* atomic */
 	struct arena arena;       /* texts and parsed things that die with the generation */
 	unsigned generation;      /* 1 for the first */
+	bool is_checked;          /* what is parsed from now on is added at run time */
 	struct conf_state *state; /* owned: environment, default-path; private to the engine */
 	/* its slots follow */
 };

@@ -37,9 +37,10 @@ static char **line_words(struct ctl_request *rq, struct config *cfg, const char 
 static void list_options(struct ctl_request *rq)
 {
 	const char *name;
+	unsigned i = 0;
 
 	strbuf_add_str(rq->out, "List of keywords supported for dynamic server:\n");
-	for (unsigned i = 0; (name = server_dynamic_option(i)) != NULL; i++)
+	while ((name = server_dynamic_option(&i)) != NULL)
 		strbuf_printf(rq->out, "%s\n", name);
 }
 
@@ -72,7 +73,7 @@ static enum ctl_step add_server(struct ctl_request *rq)
 		list_options(rq);
 		return CTL_DONE;
 	}
-	if (!slash) {
+	if (!slash || slash == path || !slash[1]) {
 		ctl_error(rq, "Require 'backend/server'.");
 		return CTL_DONE;
 	}

@@ -33,7 +33,12 @@ enum server_removal server_removal_state(const struct server *srv, const char **
 bool server_flush(struct server *srv, void (*done)(void *ctx), void *ctx);
 /* Removes it; false: *error tells why (static). */
 bool server_remove(struct server *srv, const char **error);
-/* The options that server_add() takes, one by one; NULL behind the last. */
-const char *server_dynamic_option(unsigned i);
+/* Parses such words, and checks what they say; not linked, without a state. Under the same
+ * conditions. NULL: <error> tells why.
+ */
+struct server *server_dynamic_parse(struct proxy *be, char **words, int count, char *error,
+				    size_t size);
+/* The options that server_add() takes, one by one, moving *i from 0; NULL behind the last. */
+const char *server_dynamic_option(unsigned *i);
 
 #endif
