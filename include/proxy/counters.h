@@ -114,6 +114,11 @@ struct rate_set {
 
 /* False: no memory. */
 bool rate_set_init(struct rate_set *r);
+/* The bytes of the shards of a rate_set or a time_set; and one on such a piece of zeroed memory,
+ * aligned to a cache line, which stays the caller's (no rate_set_fini()).
+ */
+size_t shard_lines_size(void);
+void rate_set_place(struct rate_set *r, void *lines);
 /* Frees the shards; harmless on a zeroed one. */
 void rate_set_fini(struct rate_set *r);
 /* Counts <n> events now, on this thread's group. */
@@ -145,6 +150,8 @@ struct time_set {
 
 /* False: no memory. */
 bool time_set_init(struct time_set *t);
+/* As rate_set_place(). */
+void time_set_place(struct time_set *t, void *lines);
 /* Frees the shards; harmless on a zeroed one. */
 void time_set_fini(struct time_set *t);
 /* Records one request's times; a negative one (never reached) counts as 0. */

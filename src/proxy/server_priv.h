@@ -15,7 +15,7 @@ struct server_state;
  */
 bool server_publish(struct server *srv);
 
-/* A follower is in maintenance and drain as long as the one that it tracks, whose flags are <admin>.
+/* A follower is in maintenance and drain as long as the one that it tracks: that has flags <admin>.
  */
 void server_follow(struct server *f, unsigned admin);
 
