@@ -10,6 +10,7 @@
 #include "proxy/modules.h"
 #include "proxy/proxy.h"
 #include "proxy/server.h"
+#include "tls/tls.h"
 
 /* The server that the next word names ("backend/server"), moving behind it; NULL: reported. */
 static struct server *take_server(struct ctl_request *rq)
@@ -346,7 +347,8 @@ static void print_checks(struct strbuf *out, const struct server *srv, int port)
 	const struct server_checks *conf = &srv->checks;
 	char ip[64], agent_ip[64];
 
-	strbuf_printf(out, "%d %s %d %d %s %s %d\n", port, "-", 0,
+	strbuf_printf(out, "%d %s %d %d %s %s %d\n", port, "-",
+		      tls_server_is_on(server_slots(srv)),
 		      check_port_of(&conf->health, check),
 		      check_addr_text(&conf->health, check, ip, sizeof(ip)),
 		      check_addr_text(&conf->agent, agent, agent_ip, sizeof(agent_ip)),
@@ -418,7 +420,7 @@ static enum ctl_step dump_servers(struct ctl_request *rq,
 			continue;
 		if (rq->out->len > CTL_OUT_SOFT)
 			return CTL_MORE;
-		list_for_each(srv, &d->at->servers, link)
+		for (srv = server_first(d->at); srv; srv = server_next(srv))
 			print(rq->out, srv);
 	}
 	return CTL_DONE;
