@@ -13,7 +13,7 @@
 	/* main's own settings are applied before anything is made of them */ \
 	X(settings) \
 	/* 3 expr */ \
-	X(expr) X(expr_vars) X(pattern_ctl) \
+	X(expr) X(expr_vars) X(pattern_ctl) X(var_ctl) \
 	/* 4 net, http */ \
 	X(net) X(http_error_page) X(userlist) \
 	/* 5 mux, tls, log */ \
