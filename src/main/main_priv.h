@@ -135,6 +135,7 @@ struct main_settings {
 	int max_reloads;              /* of workers; 0 no limit */
 	struct stream_tunes stream;   /* pushed down to the stream floor */
 	int log_uri_max, pipe_size;   /* 0 unset */
+	uint64_t anon_key;            /* of anonymised sessions of the Runtime API; 0 none */
 	int renice_runtime;           /* -20..19, or RENICE_UNSET */
 	int bufsize, maxrewrite, fields_max, maxaccept;
 	int idle_low_percent;         /* tune.pool-low-fd-ratio */

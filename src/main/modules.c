@@ -7,7 +7,7 @@
 
 #define MODULES(X) \
 	/* 1 conf, ctl */ \
-	X(conf) X(conf_legacy) X(ctl) \
+	X(conf) X(conf_legacy) X(ctl) X(ctl_anon) \
 	/* 2 core */ \
 	X(core) X(core_ctl) X(fd_ctl) \
 	/* main's own settings are applied before anything is made of them */ \
