@@ -100,6 +100,8 @@ void environment_forget(struct config *cfg);
 /* --- dump.c */
 /* -dL: the program's file, then those of its libraries. */
 void libraries_dump(const char *program, FILE *out);
+/* The same files, each behind the addresses where it is mapped. */
+void libraries_dump_places(FILE *out);
 /* -dK. False: unknown class, or help was asked for. */
 bool keyword_dump(const char *classes, const struct module *const *modules, FILE *out);
 
@@ -333,6 +335,8 @@ int stats_socket_listen(const struct config *cfg, unsigned n, enum ctl_level *le
 
 /* --- info.c */
 extern const struct module mod_info;
+extern const struct module mod_schema_ctl;
+extern const struct module mod_process_ctl; /* set rate-limit, show dev, show libs */
 extern uint64_t main_start_ns; /* monotonic */
 extern uint64_t main_ready_ns;
 
