@@ -58,6 +58,8 @@ bool tls_bind_check(struct config *cfg, struct slot_area *bind, const struct tls
  * reached; ms. 0: they may come.
  */
 unsigned tls_accept_wait_ms(void);
+/* Changes maxsslrate at run time; 0: none. Any thread. */
+void tls_set_rate_limit(int64_t per_second);
 /* Makes TLS the transport of a connection just accepted, with CONN_HANDSHAKE set: events carry the
  * handshake on before the layer above hears of the connection. False: no memory, or one more would
  * be above maxsslconn.

@@ -7,13 +7,13 @@
 
 #define MODULES(X) \
 	/* 1 conf, ctl */ \
-	X(conf) X(conf_legacy) X(ctl) \
+	X(conf) X(conf_legacy) X(ctl) X(ctl_anon) \
 	/* 2 core */ \
 	X(core) X(core_ctl) X(fd_ctl) X(sink) X(trace) \
 	/* main's own settings are applied before anything is made of them */ \
 	X(settings) \
 	/* 3 expr */ \
-	X(expr) X(expr_vars) X(pattern_ctl) \
+	X(expr) X(expr_vars) X(pattern_ctl) X(var_ctl) \
 	/* 4 net, http */ \
 	X(net) X(http_error_page) X(userlist) \
 	/* 5 mux, tls, log */ \
@@ -36,7 +36,7 @@
 	/* 8 ext */ \
 	X(prometheus) X(stats_page) X(haterm) X(load) \
 	/* 9 main */ \
-	X(stats_socket) X(info) X(reload) X(reload_ctl) X(handoff_ctl) X(master_ctl) X(start) \
+	X(stats_socket) X(info) X(schema_ctl) X(process_ctl) X(reload) X(reload_ctl) X(handoff_ctl) X(master_ctl) X(start) \
 	X(worker)
 
 #define X(name) extern const struct module mod_##name;
