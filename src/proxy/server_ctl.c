@@ -352,7 +352,8 @@ static void print_checks(struct strbuf *out, const struct server *srv, int port,
 	strbuf_printf(out, "%d %s %d %d %s %s %d\n", port, "-",
 		      tls_server_is_on(server_slots(srv)),
 		      check_port_of(&conf->health, check), ctl_hide_ip(anon, addr, hidden),
-		      ctl_hide_ip(anon, agent_addr, agent_hidden), check_port_of(&conf->agent, agent));
+		      ctl_hide_ip(anon, agent_addr, agent_hidden),
+		      check_port_of(&conf->agent, agent));
 }
 
 /* The columns of version 1. */
