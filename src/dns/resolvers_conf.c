@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/door.h"
 #include "base/file.h"
 #include "base/num.h"
 #include "conf/conf.h"
@@ -111,9 +112,29 @@ static struct nameserver_conf *server_add(struct config *cfg, struct resolvers *
 	return ns;
 }
 
+/* Names of name servers are asked of the system, once. */
+static bool host_of(struct slice name, uint8_t family, struct addr *out, void *ctx)
+{
+	int wanted = family == ADDR_INET ? AF_INET : family == ADDR_INET6 ? AF_INET6 : AF_UNSPEC;
+	struct sockaddr_storage found;
+	char text[DNS_NAME_MAX + 1];
+	socklen_t len;
+
+	if (name.len > DNS_NAME_MAX)
+		return false;
+	memcpy(text, name.ptr, name.len);
+	text[name.len] = 0;
+	if (!door_host(text, wanted, &found, &len))
+		return false;
+	*out = addr_from_sockaddr(&found, len);
+	return true;
+}
+
 static bool parse_server_address(struct conf_line *l, struct nameserver_conf *ns, const char *word)
 {
-	struct addr_parse p = { .options = ADDR_OPT_PORT | ADDR_OPT_PORT_REQUIRED | ADDR_OPT_DGRAM |
+	static const struct addr_resolver system = { .run = host_of };
+	struct addr_parse p = { .resolver = &system, .options = ADDR_OPT_PORT |
+				ADDR_OPT_PORT_REQUIRED | ADDR_OPT_DGRAM |
 				ADDR_OPT_STREAM | ADDR_OPT_DEFAULT_DGRAM | ADDR_OPT_ONLY_IP };
 	const char *text = conf_expand(l->cfg, word);
 	struct addr_spec spec;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "address_priv.h"
 #include <arpa/inet.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,6 +10,7 @@
 #include <sys/un.h>
 #include "base/addr.h"
 #include "base/bug.h"
+#include "base/door.h"
 
 enum address_kind { KIND_ANY, KIND_V4, KIND_V6, KIND_UNIX, KIND_ABSTRACT, KIND_FD, KIND_SOCKPAIR,
 		    KIND_OTHER };
@@ -180,17 +180,9 @@ static void set_v6(struct address *out, const void *ip)
 
 bool address_of_name(const char *name, unsigned char family, struct server_addr *out)
 {
-	struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *list = NULL;
+	int wanted = family == ADDR_INET ? AF_INET : family == ADDR_INET6 ? AF_INET6 : AF_UNSPEC;
 
-	hints.ai_family = family == ADDR_INET ? AF_INET : family == ADDR_INET6 ? AF_INET6
-			  : AF_UNSPEC;
-	if (getaddrinfo(name, NULL, &hints, &list) != 0 || !list)
-		return false;
-	memset(&out->sa, 0, sizeof(out->sa));
-	memcpy(&out->sa, list->ai_addr, list->ai_addrlen);
-	out->len = list->ai_addrlen;
-	freeaddrinfo(list);
-	return true;
+	return door_host(name, wanted, &out->sa, &out->len);
 }
 
 /* The wildcard stands for a name that is kept. */

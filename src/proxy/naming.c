@@ -269,6 +269,6 @@ void naming_restore_name(struct server *srv, const char *name)
 	if (!srv->naming.resolvers || !plain_name(name, plain))
 		return;
 	ns = state_make(srv);
-	if (ns && naming_swap_name(srv, name))
+	if (ns && naming_swap_name(srv, name) && !srv->naming.service)
 		srv->state->admin |= SERVER_HMAINT;
 }
