@@ -89,6 +89,7 @@ struct resolve_asker {
  */
 bool resolution_join(struct resolve_asker *a, struct resolvers *section, const char *name,
 		     enum dns_type type);
+/* It is not told of anything any more. */
 void resolution_leave(struct resolve_asker *a);
 /* Asks at once if it is not under way: a server does not answer any more. */
 void resolution_hurry(struct resolve_asker *a);
@@ -97,6 +98,7 @@ void resolution_hurry(struct resolve_asker *a);
 bool resolution_is_of(const struct resolution *r, const struct resolvers *section,
 		      const char *name, enum dns_type type);
 
+/* How it ended last. */
 enum resolve_status resolution_status(const struct resolution *r);
 /* Who gave the answer: "section/nameserver". */
 void resolution_source(const struct resolution *r, char *out, size_t size);
