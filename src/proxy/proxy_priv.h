@@ -12,6 +12,7 @@ struct diag_list;
 
 /* The proxies of a generation: its slot. */
 struct proxies {
+	bool latencies_wanted;         /* latency_want() */
 	struct list all;              /* struct proxy.link */
 	struct list defaults;         /* same */
 	struct tree by_name;          /* of <all> */
