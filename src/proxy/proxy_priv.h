@@ -34,6 +34,10 @@ void proxy_limit_change(struct proxy *fe);
 void proxy_tell(const struct proxy *px, enum proxy_event event, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* The same without stderr. */
+void proxy_log(const struct proxy *px, enum proxy_event event, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
 /* Mails it, if email-alert asks for that. */
 void mail_alert(const struct proxy *px, enum proxy_event event, const char *text);
 
