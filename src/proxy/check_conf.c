@@ -474,6 +474,7 @@ const struct module mod_check = {
 	.name = "check",
 	.keywords = keywords,
 	.slots = slots,
+	.init = checks_init,
 	.check = checks_check,
 	.thread_init = start_thread,
 	.thread_fini = stop_thread,
