@@ -150,6 +150,12 @@ struct tls_locator {
 };
 void tls_set_locator(const struct tls_locator *l);
 
+/* How this floor tells what happened by itself; set once by a floor above. <text> is borrowed. */
+struct tls_event_log {
+	void (*notice)(struct config *cfg, const char *text);
+};
+void tls_set_event_log(const struct tls_event_log *log);
+
 /* Figures of the process, for `show info`. */
 struct tls_figures {
 	uint64_t front_open, front_total;  /* connections */
@@ -168,6 +174,6 @@ const char *tls_library_version(void);
 
 extern const struct module mod_tls, mod_tls_bind, mod_tls_server, mod_tls_smp, mod_tls_hello_smp,
 	mod_tls_cert_smp, mod_tls_store, mod_tls_keylog, mod_tls_cert_ctl,
-	mod_tls_ca_ctl, mod_tls_list_ctl;
+	mod_tls_ca_ctl, mod_tls_list_ctl, mod_tls_ocsp_ctl, mod_tls_ocsp_conf;
 
 #endif

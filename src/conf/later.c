@@ -9,7 +9,6 @@
 #include "conf_priv.h"
 
 #define TLS "TLS"
-#define OCSP "updates of OCSP answers"
 #define MADE_CERTS "certificates made for any name"
 #define CHECKS "health checks"
 
@@ -20,7 +19,6 @@ static const struct {
 } later[] = {
 	{ "acme.scheduler", CONF_GLOBAL, "ACME" },
 	/* rows of words that TLS itself has not: before those of all its words */
-	{ "ocsp-update.*", CONF_GLOBAL, OCSP }, { "tune.ssl.ocsp-update.*", CONF_GLOBAL, OCSP },
 	{ "ssl-mode-async", CONF_GLOBAL, "asynchronous cryptography" },
 	{ "tune.ssl.certificate-compression", CONF_GLOBAL, "OpenSSL 3.2" },
 	{ "tune.ssl.ssl-ctx-cache-size", CONF_GLOBAL, MADE_CERTS },

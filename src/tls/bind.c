@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include "base/bug.h"
 #include "base/file.h"
-#include "tls_priv.h"
+#include "ocsp_priv.h"
 
 static bool bind_slot_init(void *data)
 {
@@ -80,9 +80,67 @@ static bool has_reserved_extension(const char *name)
 	return false;
 }
 
+/* Was <e> read from the files that the line names? */
+static bool same_files(const struct tls_entry *e, const struct tls_cert_files *f)
+{
+	const char *const pairs[][2] = { { f->key, e->files.key }, { f->ocsp, e->files.ocsp },
+					 { f->issuer, e->files.issuer },
+					 { f->sctl, e->files.sctl } };
+
+	for (int i = 0; i < 4; i++)
+		if (pairs[i][0] && (!pairs[i][1] || strcmp(pairs[i][0], pairs[i][1]) != 0))
+			return false;
+	return true;
+}
+
+static bool mode_of(const struct tls_add *a, uint8_t update)
+{
+	return update ? update == TLS_OCSP_UPDATE_ON : tls_global_of(a->cfg)->ocsp_mode;
+}
+
+static const char *on_off(bool on)
+{
+	return on ? "on" : "off";
+}
+
+/* All lines must say the same about a certificate. */
+static bool agrees(struct tls_add *a, struct tls_entry *e)
+{
+	bool first = list_is_empty(&e->uses) && !e->in_store;
+
+	if (first || (e->in_store && !a->ocsp_update)) {
+		if (first)
+			e->ocsp_update = a->ocsp_update;
+		return true;
+	}
+	if (mode_of(a, a->ocsp_update) == mode_of(a, e->ocsp_update))
+		return true;
+	snprintf(a->why, sizeof(a->why), "'%.200s' is already defined with incompatible parameters:"
+		 " 'ocsp-update' : previously '%s' vs '%s'.", e->name,
+		 on_off(mode_of(a, e->ocsp_update)), on_off(mode_of(a, a->ocsp_update)));
+	return false;
+}
+
+/* The certificate of <path>, with what the line says of it. NULL: a->why. */
+static struct tls_entry *entry_of(struct tls_add *a, const char *path)
+{
+	struct tls_entry *e = tls_store_find(tls_store_of(a->cfg), path);
+	struct tls_cert_files f = a->files;
+
+	f.crt = path;
+	if (e && !same_files(e, &f)) {
+		snprintf(a->why, sizeof(a->why), "'%.300s' is already defined with other files.",
+			 path);
+		return NULL;
+	}
+	if (!e)
+		e = tls_store_load(a->cfg, path, &f, a->why, sizeof(a->why));
+	return e && agrees(a, e) ? e : NULL;
+}
+
 static bool add_file(struct tls_add *a, const char *path, bool in_bundle)
 {
-	struct tls_entry *e = tls_store_cert(a->cfg, path, a->why, sizeof(a->why));
+	struct tls_entry *e = entry_of(a, path);
 	struct tls_use *u = e ? tls_bind_use(a->cfg, a->bind, e) : NULL;
 
 	if (!u)
@@ -257,6 +315,21 @@ static bool no_certificate(struct tls_bind *b, struct diag_list *diags)
 	return true;
 }
 
+/* Begins to look after the OCSP answers of its certificates. */
+static void know_answers(struct tls_bind *b, char *why, size_t size)
+{
+	struct tls_use *u;
+
+	list_for_each(u, &b->uses, of_bind) {
+		if (u->entry->ocsp || tls_ocsp_know(b->cfg, u->entry))
+			continue;
+		snprintf(why, size, "'%.200s' has an OCSP auto-update set to 'on' but an error "
+			 "occurred (maybe the OCSP URI or the issuer could not be found)",
+			 u->entry->name);
+		return;
+	}
+}
+
 bool tls_bind_check(struct config *cfg, struct slot_area *area, const struct tls_place *where,
 		    struct diag_list *diags)
 {
@@ -280,6 +353,8 @@ bool tls_bind_check(struct config *cfg, struct slot_area *area, const struct tls
 			if (!u->ctx)
 				break;
 		}
+		if (!*why)
+			know_answers(b, why, sizeof(why));
 		if (!*why && !tls_names_publish(b))
 			snprintf(why, sizeof(why), "out of memory");
 	}

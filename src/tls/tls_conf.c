@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/file.h"
+#include "core/thread.h"
+#include "ocsp_priv.h"
 #include "settings_priv.h"
 
 static struct tls_global *global_of(struct conf_line *l)
@@ -331,8 +333,10 @@ static bool tls_start(struct config *cfg, struct diag_list *diags)
 	const struct tls_global *g = tls_global_of(cfg);
 
 	tls_set_limits(g->max_connections, g->max_rate);
-	if (!tls_live())
+	if (!tls_live()) {
 		tls_set_live(cfg);
+		tls_ocsp_start(cfg, NULL);
+	}
 	return true;
 }
 
@@ -340,10 +344,13 @@ static bool tls_start(struct config *cfg, struct diag_list *diags)
 static void tls_adopt(struct config *next, struct config *prev)
 {
 	tls_set_live(next);
+	tls_ocsp_start(next, prev);
 }
 
 static void tls_thread_fini(void)
 {
+	if (thread_id == 0)
+		tls_ocsp_stop();
 	tls_conn_thread_fini();
 	tls_lib_thread_fini();
 }

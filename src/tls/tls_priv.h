@@ -6,6 +6,7 @@
 #include <openssl/ssl.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include "base/addr.h"
 #include "base/list.h"
 #include "base/slice.h"
 #include "base/tree.h"
@@ -65,6 +66,10 @@ struct tls_global {
 	int64_t security_level;            /* -1 unset */
 	int64_t max_connections, max_rate;
 	bool keylog;
+	bool ocsp_mode, ocsp_off;          /* ocsp-update.mode, .disable */
+	int64_t ocsp_min_s, ocsp_max_s;
+	struct addr ocsp_proxy;            /* ADDR_NONE: none */
+	struct list ocsps;                 /* struct tls_ocsp.link */
 	struct list binds;                 /* struct tls_bind.link */
 	struct list servers;               /* struct tls_server.link */
 };
@@ -81,6 +86,8 @@ enum tls_extra {
 /* The generation that commands work on; NULL: none has started. It changes under tls_store_lock():
  * who holds that works on one generation throughout.
  */
+/* Tells the administrator; any thread. */
+void tls_event(struct config *cfg, const char *text);
 struct config *tls_live(void);
 void tls_set_live(struct config *cfg);
 
@@ -125,6 +132,8 @@ struct tls_cert_files {
  * it may stay closed if what der.h sees of it is in order.
  */
 struct tls_cert *tls_cert_load(struct tls_cert_files *files, bool at_once, char *why, size_t size);
+/* What a text in base64 says, to free; NULL: it is not. */
+unsigned char *tls_base64_read(struct slice text, size_t *len);
 /* What a payload of `set ssl cert` may change. */
 enum tls_part { TLS_PART_CERT, TLS_PART_KEY, TLS_PART_OCSP, TLS_PART_ISSUER, TLS_PART_SCTL };
 /* Another certificate with a part of it from a text (base64 for OCSP and SCTL, else PEM), and the
@@ -150,6 +159,9 @@ const char *tls_reason(void);
 
 struct tls_store;
 
+/* ocsp-update of a certificate; UNSET: as ocsp-update.mode says. */
+enum tls_ocsp_update { TLS_OCSP_UPDATE_UNSET, TLS_OCSP_UPDATE_OFF, TLS_OCSP_UPDATE_ON };
+
 /* A named certificate; changed by commands under tls_store_lock(). */
 struct tls_entry {
 	struct tree_node node;       /* by hash of its name, in the store */
@@ -158,6 +170,9 @@ struct tls_entry {
 	struct tls_cert_files files; /* where it was read; in the arena, NULLs: by commands */
 	struct list uses;            /* struct tls_use.of_entry */
 	struct tls_cert *pending;    /* set ssl cert, not committed; counted */
+	struct tls_ocsp *ocsp;       /* owned; NULL: no answer, nor is there to be one */
+	uint8_t ocsp_update;         /* enum tls_ocsp_update */
+	bool in_store;               /* of a crt-store */
 };
 
 /* A CA file, or a file of revocation lists. */
@@ -275,6 +290,8 @@ struct tls_add {
 	const char *list;
 	int line;
 	bool is_default;
+	struct tls_cert_files files; /* those that the line names; crt NULL */
+	uint8_t ocsp_update;         /* enum tls_ocsp_update */
 	char why[512];               /* when it failed */
 };
 /* Adds a file, a bundle or a directory. False: a->why. */
@@ -339,12 +356,14 @@ struct tls_capture {
 /* Callback of OpenSSL for the ClientHello; looks at tls_now(). */
 int tls_hello_callback(SSL *ssl, int *alert, void *arg);
 
-/* What is shown beside a leaf to clients that ask for it (shown.c); copied, lives with the leaf,
- * which nobody uses yet. <until>: of OCSP answers. False: no memory.
+/* What is shown beside a leaf to clients that ask for it (shown.c); copied, lives with the leaf.
+ * OCSP answers may be replaced while it is used; <until>: of these. False: no memory.
  */
 enum tls_shown { TLS_SHOWN_OCSP, TLS_SHOWN_SCTL };
 bool tls_shown_set(X509 *leaf, enum tls_shown what, const unsigned char *bytes, size_t len,
 		   time_t until);
+/* Makes room in a leaf that nobody uses yet. */
+void tls_shown_prepare(X509 *leaf);
 /* Has <ctx> show these. */
 void tls_shown_attach(SSL_CTX *ctx);
 bool tls_shown_init(void);
