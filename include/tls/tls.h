@@ -36,6 +36,7 @@ struct conn;
 struct diag_list;
 struct expr;
 struct expr_ctx;
+struct strbuf;
 
 /* The line that the settings stand on, for messages and defaults; all borrowed. */
 struct tls_place {
@@ -155,6 +156,11 @@ struct tls_event_log {
 	void (*notice)(struct config *cfg, const char *text);
 };
 void tls_set_event_log(const struct tls_event_log *log);
+
+/* A certificate that a key of its own has signed, of the last hour to a year from now, for <name>
+ * and this machine, and the key, as PEM. False: no memory, or no TLS here.
+ */
+bool tls_self_signed(const char *name, struct strbuf *pem);
 
 /* Figures of the process, for `show info`. */
 struct tls_figures {

@@ -49,7 +49,6 @@ static const struct {
 	{ "tune.pattern.*", CONF_GLOBAL, "a cache of patterns" },
 	{ "tune.stick-counters", CONF_GLOBAL, "stick tables" },
 	{ "tune.bufsize.small", CONF_GLOBAL, "QUIC" },
-	{ "trace", CONF_GLOBAL, "traces" },
 
 	{ "filter", CONF_PROXY, "filters" },
 	{ "stick", CONF_PROXY, "stick tables" }, { "stick-table", CONF_PROXY, "stick tables" },

@@ -9,7 +9,7 @@
 	/* 1 conf, ctl */ \
 	X(conf) X(conf_legacy) X(ctl) \
 	/* 2 core */ \
-	X(core) X(core_ctl) X(fd_ctl) \
+	X(core) X(core_ctl) X(fd_ctl) X(sink) X(trace) \
 	/* main's own settings are applied before anything is made of them */ \
 	X(settings) \
 	/* 3 expr */ \
@@ -34,7 +34,7 @@
 	X(stream_unique_id) X(stream) X(sess_ctl) X(errors_ctl) X(rules_ctl) X(mux_smp) \
 	X(persist_ctl) \
 	/* 8 ext */ \
-	X(prometheus) X(stats_page) \
+	X(prometheus) X(stats_page) X(haterm) X(load) \
 	/* 9 main */ \
 	X(stats_socket) X(info) X(reload) X(reload_ctl) X(handoff_ctl) X(master_ctl) X(start) \
 	X(worker)

@@ -20,6 +20,7 @@
 #include "core/pool.h"
 #include "core/thread.h"
 #include "tls_priv.h"
+#include "trace_priv.h"
 
 #define RECORD_MAX 16384
 /* Above so many encrypted bytes they are sent before more is made. */
@@ -223,6 +224,7 @@ static enum io tls_failed(struct conn *c, int ret)
 	if (t->flags & TLS_FL_DONE && t->flags & TLS_FL_EOF)
 		return IO_EOF; /* without a close_notify: higher protocols see what is missing */
 	t->flags |= TLS_FL_FAILED;
+	TLS_TRACE(ERROR, c, ERROR, "%s", ERR_reason_error_string(why) ? : "the socket failed");
 	if (!c->error)
 		c->error = EPROTO;
 	return IO_ERR;
@@ -271,6 +273,8 @@ static void handshake_done(struct conn *c)
 	struct tls_conn *t = c->transport_ctx;
 
 	t->flags |= TLS_FL_DONE;
+	TLS_TRACE(USER, c, HANDSHAKE, "the handshake is done, %s %s", SSL_get_version(t->ssl),
+		  SSL_get_cipher(t->ssl));
 	tls_count_handshake(t->flags & TLS_FL_BACK, SSL_session_reused(t->ssl));
 	if (!(t->flags & TLS_FL_BACK))
 		t->bind = NULL; /* the session may go on without its generation */
@@ -644,6 +648,7 @@ static void tls_close(struct conn *c)
 {
 	struct tls_conn *t = c->transport_ctx;
 
+	TLS_TRACE(STATE, c, END, "the connection ends");
 	if (!(c->flags & (CONN_ERROR | CONN_NO_LINGER | CONN_DETACHED)) &&
 	    !(t->flags & TLS_FL_EOF))
 		say_goodbye(c);
@@ -692,6 +697,7 @@ bool tls_attach(struct conn *c, SSL *ssl, unsigned flags)
 	c->transport = &transport_tls;
 	c->transport_ctx = t;
 	c->flags |= CONN_HANDSHAKE;
+	TLS_TRACE(STATE, c, NEW, "a connection begins");
 	return true;
 }
 

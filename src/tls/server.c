@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/door.h"
 #include "base/hash.h"
 #include "core/thread.h"
 #include "tls_priv.h"
@@ -147,18 +148,12 @@ static void complain(const struct tls_place *w, struct diag_list *diags, const c
 static bool load_cert(struct config *cfg, struct tls_server *s, char *why, size_t size)
 {
 	const char *path = s->crt ? tls_path(cfg, tls_global_of(cfg)->crt_base, s->crt) : NULL;
-	FILE *f;
 
 	if (!path)
 		return true;
-	if (!tls_store_find(tls_store_of(cfg), path)) {
-		f = fopen(path, "r");
-		if (!f) {
-			snprintf(why, size, "unable to stat SSL certificate from file '%s' : %m.",
-				 path);
-			return false;
-		}
-		fclose(f);
+	if (!tls_store_find(tls_store_of(cfg), path) && door_kind(path) < 0) {
+		snprintf(why, size, "unable to stat SSL certificate from file '%s' : %m.", path);
+		return false;
 	}
 	s->entry = tls_store_cert(cfg, path, why, size);
 	return s->entry != NULL;

@@ -9,6 +9,7 @@
 #include "core/thread.h"
 #include "ocsp_priv.h"
 #include "settings_priv.h"
+#include "trace_priv.h"
 
 static struct tls_global *global_of(struct conf_line *l)
 {
@@ -362,8 +363,11 @@ static void tls_fini(void)
 
 static struct slot *const slots[] = { &tls_global_slot, &tls_store_slot, NULL };
 
+static struct trace_source *const traces[] = { &trace_tls, NULL };
+
 const struct module mod_tls = {
 	.name = "tls", .keywords = keywords, .slots = slots, .init = tls_init, .check = tls_check,
 	.start = tls_start, .adopt = tls_adopt,
 	.thread_init = tls_conn_thread_init, .thread_fini = tls_thread_fini, .fini = tls_fini,
+	.traces = traces,
 };
