@@ -9,7 +9,6 @@
 #include "conf_priv.h"
 
 #define TLS "TLS"
-#define MADE_CERTS "certificates made for any name"
 #define CHECKS "health checks"
 
 static const struct {
@@ -21,9 +20,7 @@ static const struct {
 	/* rows of words that TLS itself has not: before those of all its words */
 	{ "ssl-mode-async", CONF_GLOBAL, "asynchronous cryptography" },
 	{ "tune.ssl.certificate-compression", CONF_GLOBAL, "OpenSSL 3.2" },
-	{ "tune.ssl.ssl-ctx-cache-size", CONF_GLOBAL, MADE_CERTS },
 	{ "allow-0rtt", CONF_SERVER, "early data to servers" },
-	{ "generate-certificates", CONF_BIND, MADE_CERTS }, { "ca-sign-*", CONF_BIND, MADE_CERTS },
 	{ "ssl-f-use", CONF_PROXY, "certificates of a frontend" },
 	{ "ca-base", CONF_GLOBAL, TLS }, { "crt-base", CONF_GLOBAL, TLS },
 	{ "key-base", CONF_GLOBAL, TLS }, { "issuers-chain-path", CONF_GLOBAL, TLS },

@@ -32,6 +32,7 @@ static void bind_slot_fini(void *data)
 		SSL_CTX_free(c->ssl);
 	b->ctxs = NULL;
 	tls_tickets_drop(&b->tickets);
+	tls_forge_free(&b->forge);
 	if (list_is_linked(&b->link))
 		list_remove(&b->link);
 }
@@ -302,7 +303,7 @@ static void fill_settings(struct config *cfg, struct tls_bind *b)
 
 static bool no_certificate(struct tls_bind *b, struct diag_list *diags)
 {
-	if (!list_is_empty(&b->uses) || b->set.flags & TLS_SET_STRICT_SNI)
+	if (!list_is_empty(&b->uses) || (b->set.flags & TLS_SET_STRICT_SNI && !b->forges))
 		return false;
 	diag_add(diags, DIAG_ALERT, &(struct diag_place){ .form = DIAG_BARE }, NULL,
 		 "Proxy '%s': no SSL certificate specified for bind '%s' at [%s:%d] (use 'crt').",
@@ -325,6 +326,29 @@ static void know_answers(struct tls_bind *b, char *why, size_t size)
 	}
 }
 
+/* generate-certificates. False: reported. */
+static bool begin_to_forge(struct tls_bind *b, struct diag_list *diags)
+{
+	struct diag_place bare = { .form = DIAG_BARE };
+	char why[512] = "";
+
+	if (!b->forges)
+		return true;
+	if (!b->sign_file) {
+		diag_add(diags, DIAG_ALERT, &bare, NULL, "Proxy '%s': cannot enable certificate "
+			 "generation, no CA certificate File configured at [%s:%d].",
+			 b->where.proxy, b->where.file, b->where.line);
+		return false;
+	}
+	b->forge = tls_forge_new(b->sign_file, b->sign_pass,
+				 (unsigned)tls_global_of(b->cfg)->forged_max, why, sizeof(why));
+	if (!b->forge)
+		diag_add(diags, DIAG_ALERT, &bare, NULL, "Proxy '%s': Failed to read CA certificate "
+			 "file '%s' at [%s:%d]. Chain loading failed: %s.", b->where.proxy,
+			 b->sign_file, b->where.file, b->where.line, why);
+	return b->forge;
+}
+
 bool tls_bind_check(struct config *cfg, struct slot_area *area, const struct tls_place *where,
 		    struct diag_list *diags)
 {
@@ -340,7 +364,7 @@ bool tls_bind_check(struct config *cfg, struct slot_area *area, const struct tls
 	b->records = tls_records_of(cfg);
 	fill_settings(cfg, b);
 	list_append(&tls_global_of(cfg)->binds, &b->link);
-	if (no_certificate(b, diags))
+	if (no_certificate(b, diags) || !begin_to_forge(b, diags))
 		return false;
 	if (tls_bind_ctx(b, NULL, why, sizeof(why))) {
 		list_for_each(u, &b->uses, of_bind) {

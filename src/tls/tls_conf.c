@@ -287,6 +287,8 @@ static const struct conf_keyword keywords[] = {
 	NUMBER("maxsslrate", max_rate, 0, INT32_MAX, "most TLS connections a second"),
 	NUMBER("tune.ssl.default-dh-param", dh_bits, 1024, 8192, "size of DHE parameters"),
 	NUMBER("tune.ssl.cachesize", cache_size, 0, INT32_MAX, "sessions kept for resumption"),
+	NUMBER("tune.ssl.ssl-ctx-cache-size", forged_max, 0, INT32_MAX,
+	       "certificates of generate-certificates that a line keeps"),
 	{ .words = "tune.ssl.lifetime", GLOBAL, .parse = parse_lifetime, .syntax = "<timeout>",
 	  .help = "how long a session may be resumed" },
 	{ .words = "tune.ssl.maxrecord", GLOBAL, .parse = parse_size, .syntax = "<bytes>",

@@ -63,6 +63,7 @@ struct tls_global {
 	int64_t cache_size, lifetime_s, capture_size;
 	int64_t first_record, max_record;  /* tune.ssl.maxrecord, hard-maxrecord; 0: none */
 	int64_t idle_ms;                   /* tune.idletimer */
+	int64_t forged_max;                /* tune.ssl.ssl-ctx-cache-size */
 	int64_t security_level;            /* -1 unset */
 	int64_t max_connections, max_rate;
 	bool keylog;
@@ -255,6 +256,9 @@ struct tls_bind {
 	unsigned version;            /* atomic: of <names> */
 	struct tls_seen *seen;       /* per thread: names in use */
 	struct tls_tickets *tickets; /* counted, or NULL */
+	bool forges;                 /* generate-certificates */
+	const char *sign_file, *sign_pass;
+	struct tls_forge *forge;     /* owned; NULL: none is made */
 	struct config *cfg;          /* borrowed: the generation that it is of */
 	struct tls_place where;
 	int64_t capture_size;
@@ -307,12 +311,24 @@ bool tls_crt_list_line(struct tls_add *a, char *text);
 /* The words that may stand between brackets, for -dK. */
 void tls_crt_list_dump(FILE *out);
 
+/* --- certificates made for any name (forge.c) ------------------------------------------------- */
+
+/* Makes them with the authority of a PEM file, whose key <phrase> (or NULL) deciphers; keeps the
+ * last <max>. NULL: <why>.
+ */
+struct tls_forge *tls_forge_new(const char *path, const char *phrase, unsigned max, char *why,
+				size_t size);
+void tls_forge_free(struct tls_forge **f);
+/* One for <host>, with the key of <like>, counted. NULL: no host name, or no memory. Any thread. */
+struct tls_cert *tls_forge_cert(struct tls_forge *f, struct slice host, struct tls_cert *like);
+
 /* --- which certificate for which name (names.c) ----------------------------------------------- */
 
 /* What a name leads to: at most one certificate of each type of key. */
 struct tls_choice {
 	struct tls_cert *cert[TLS_KEY_TYPES];
 	struct tls_ctx *ctx[TLS_KEY_TYPES];
+	bool is_default;             /* the name is of nobody */
 };
 
 /* Builds the names of a bind line anew from its uses and publishes them. Under the store's lock
