@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* forge.c - certificates made for the names that clients ask for (generate-certificates)
  *
- * Each has the key of the line's default certificate and is signed by the authority of ca-sign-file.
- * Those used last are kept, at most tune.ssl.ssl-ctx-cache-size of each line.
+ * Each has the key of the line's default certificate and is signed by the authority of
+ * ca-sign-file. Those used last are kept, at most tune.ssl.ssl-ctx-cache-size of each line.
  */
 #include <openssl/err.h>
 #include <openssl/pem.h>
