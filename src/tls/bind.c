@@ -344,8 +344,8 @@ static bool begin_to_forge(struct tls_bind *b, struct diag_list *diags)
 				 (unsigned)tls_global_of(b->cfg)->forged_max, why, sizeof(why));
 	if (!b->forge)
 		diag_add(diags, DIAG_ALERT, &bare, NULL, "Proxy '%s': Failed to read CA "
-			 "certificate file '%s' at [%s:%d]. Chain loading failed: %s.", b->where.proxy,
-			 b->sign_file, b->where.file, b->where.line, why);
+			 "certificate file '%s' at [%s:%d]. Chain loading failed: %s.",
+			 b->where.proxy, b->sign_file, b->where.file, b->where.line, why);
 	return b->forge;
 }
 
