@@ -124,6 +124,8 @@ const char *tls_version_name(const struct conn *c);
 const char *tls_cipher_name(const struct conn *c);
 /* Was the session resumed, not negotiated anew? */
 bool tls_is_resumed(const struct conn *c);
+/* Was an OCSP answer sent with our certificate? */
+bool tls_is_stapled(const struct conn *c);
 /* Did the client have to, and did it, show a certificate on this connection or session? */
 bool tls_has_peer_cert(const struct conn *c);
 /* The result of its verification, an X509_V_ code; 0: good. */

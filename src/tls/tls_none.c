@@ -117,6 +117,11 @@ bool tls_is_resumed(const struct conn *c)
 	return false;
 }
 
+bool tls_is_stapled(const struct conn *c)
+{
+	return false;
+}
+
 bool tls_has_peer_cert(const struct conn *c)
 {
 	return false;
