@@ -44,7 +44,9 @@ struct config;
 	X(COMP_BYPASS, "comp_byp") \
 	X(COMP_RESP, "comp_rsp") \
 	X(CACHE_LOOKUPS, "cache_lookups") \
-	X(CACHE_HITS, "cache_hits")
+	X(CACHE_HITS, "cache_hits") \
+	X(TLS_SESS, "")             /* these stay together, in the order of their columns */ \
+	X(TLS_REUSED, "") X(TLS_FAILED, "") X(TLS_STAPLED, "")
 
 /* Frontends and listeners add: */
 #define COUNTERS_FRONT(X) \

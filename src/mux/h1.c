@@ -111,7 +111,9 @@ void h1_wake(struct h1_conn *h)
  */
 void h1_front_finish(struct h1_conn *h)
 {
-	bool unread = h->in.block || h->rx_state != H1_RX_DONE || h->conn->flags & CONN_CAN_RECV;
+	/* (with CONN_TX_HELD the end of a TLS handshake may still come) */
+	bool unread = h->in.block || h->rx_state != H1_RX_DONE ||
+		      h->conn->flags & (CONN_CAN_RECV | CONN_TX_HELD);
 
 	if (h->conn->flags & (CONN_ERROR | CONN_EOF | CONN_NO_LINGER) ||
 	    (!h->out.len && !unread)) {
