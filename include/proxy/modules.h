@@ -10,6 +10,7 @@ extern const struct module mod_proxy;         /* sections, plain keywords, check
 extern const struct module mod_state_file;    /* server-state-file: states kept across restarts */
 extern const struct module mod_proxy_options; /* option ... */
 extern const struct module mod_bind;          /* bind lines */
+extern const struct module mod_unix_bind;     /* unix-bind */
 extern const struct module mod_server;        /* server lines */
 extern const struct module mod_check;         /* health checks and agents */
 extern const struct module mod_mail;          /* mailers, email-alert */

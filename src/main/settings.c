@@ -25,6 +25,7 @@ static bool settings_init(void *data)
 	set->maxrewrite = 1024;
 	set->fields_max = 101;
 	set->log_uri_max = 1024;
+	set->stream.cookie_max = 63;
 	set->renice_runtime = RENICE_UNSET;
 	set->idle_low_percent = 20;
 	set->idle_high_percent = 25;
@@ -67,6 +68,7 @@ void settings_apply(const struct config *cfg, const struct main_options *o)
 	push_stream_tunes(set);
 	if (set->pipe_size)
 		pipe_set_size((unsigned)set->pipe_size);
+	settings_restore_priority();
 	if (set->renice_runtime != RENICE_UNSET &&
 	    setpriority(PRIO_PROCESS, 0, set->renice_runtime) < 0)
 		diag_say(DIAG_WARNING, "[%s.main()] 'tune.renice.runtime %d' : %s.", o->program,

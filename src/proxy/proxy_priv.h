@@ -44,4 +44,12 @@ bool proxy_make_states(struct proxy *px);
 struct bind_conf;
 bool bind_make_states(struct bind_conf *b);
 
+/* --- unix_bind_conf.c */
+struct bind_conf;
+struct sockaddr_storage;
+/* What a bind line of a frontend has unless it says otherwise. */
+void unix_bind_defaults(const struct config *cfg, struct bind_conf *b);
+/* Puts the prefix before the path of a UNIX address. False: it is too long. */
+bool unix_bind_add_prefix(const struct config *cfg, struct sockaddr_storage *ss);
+
 #endif
