@@ -93,6 +93,10 @@ const char *ctl_hide_ip(uint32_t key, const char *ip, char out[CTL_HIDE_MAX]);
 /* The key of `anonkey`, for sessions which give none; 0: none. Any thread. */
 void ctl_set_anon_key(uint32_t key);
 
+/* Did anything come since the command began, or did the client close its side? What came is thrown
+ * away. A command that asked this once is resumed when something comes.
+ */
+bool ctl_input_came(struct ctl_request *rq);
 /* The next byte count that a line and its payload may have: tune.bufsize. */
 void ctl_set_input_max(size_t bytes);
 /* Seconds since the start of the process, for timed prompts and `show activity`. */

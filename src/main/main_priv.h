@@ -38,6 +38,7 @@ struct main_options {
 	const char *localpeer;       /* -L */
 	const char *condition;       /* -cc */
 	const char *dump_classes;    /* -dK */
+	const char *traces;          /* -dt */
 	const char *help_keyword;    /* --help-keyword */
 	const char *explain;         /* --explain: a request line */
 	const char *explain_src, *explain_frontend; /* --src, --frontend */
@@ -263,6 +264,21 @@ bool worker_is_first(void);
 void worker_take_sockets(void);
 extern const struct module mod_worker, mod_handoff_ctl, mod_master_ctl;
 
+/* Asks the master for a reader, which gets descriptor <fd> (taken over). From any thread. */
+bool worker_ask_reader(int fd);
+
+/* --- door.c, reader.c : files and ports for a reload in a process without rights (door_priv.h) */
+/* The process has given up rights that a new configuration may need. */
+void door_need(void);
+bool door_is_needed(void);
+/* From here to door_end(), what is asked of the system by a name is asked of the master, if that is
+ * needed and there is one. False: errno. From any thread, for one reload at a time.
+ */
+bool door_begin(void);
+void door_end(void);
+/* In a process that the master has forked: reads the configuration, answers on <fd>, ends. */
+void reader_run(int fd, const struct main_options *o) __attribute__((noreturn));
+
 /* --- notify.c : the service manager (sd_notify); without $NOTIFY_SOCKET nothing is said */
 /* -Ws: it is wanted. */
 void notify_enable(void);
@@ -276,6 +292,15 @@ void notify_alive(void);
 int notify_wait_ms(void);
 /* This process says nothing: it is a worker. */
 void notify_forget(void);
+
+/* --- other_name.c : the program called by another name is another tool */
+/* Its command line becomes one of this program. False: exit with *status, said why. */
+bool other_name_enter(int *argc, char ***argv, int *status);
+/* A file without a name that holds <text>: the path by which to open it. False: said why not. */
+bool memory_file(struct slice text, const char *name, char *path, size_t size);
+/* haterm.c, haload.c */
+bool haterm_enter(int *argc, char ***argv, int *status);
+bool haload_enter(int *argc, char ***argv, int *status);
 
 /* --- ask.c */
 /* Sends <command> to the Runtime API at UNIX socket <path>, its answer to <out>; the exit status:
@@ -334,6 +359,11 @@ unsigned stats_sockets_collect(const struct config *cfg, int *sockets,
 /* Opens the <n>th for somebody else: its descriptor, and the rights of its clients. -1: <error>. */
 int stats_socket_listen(const struct config *cfg, unsigned n, enum ctl_level *level, char *error,
 			size_t size);
+
+/* Like listen_open_named(). */
+struct sockaddr_storage;
+int stats_socket_open_named(const struct config *cfg, const struct sockaddr_storage *addr,
+			    unsigned len, char *error, size_t size);
 
 /* --- info.c */
 extern const struct module mod_info;

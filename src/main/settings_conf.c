@@ -1,42 +1,39 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* settings_conf.c - edge file: the global keywords of this floor */
 #include <errno.h>
-#include <grp.h>
-#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
+#include "base/door.h"
 #include "proxy/check.h"
 #include "main_priv.h"
 
 static bool parse_user(struct conf_line *l)
 {
 	const char *name;
-	struct passwd *found;
+	uid_t uid;
 
 	if (!conf_take_string(l, &name))
 		return false;
-	found = getpwnam(name);
-	if (!found)
+	if (door_user(name, &uid) < 0)
 		return conf_error(l, l->at - 1, NULL, "cannot find user id for '%s' (%s)", name,
 				  errno ? strerror(errno) : "not found");
-	settings_of(l->cfg)->uid = (int)found->pw_uid;
+	settings_of(l->cfg)->uid = (int)uid;
 	return true;
 }
 
 static bool parse_group(struct conf_line *l)
 {
 	const char *name;
-	struct group *found;
+	gid_t gid;
 
 	if (!conf_take_string(l, &name))
 		return false;
-	found = getgrnam(name);
-	if (!found)
+	if (door_group(name, &gid) < 0)
 		return conf_error(l, l->at - 1, NULL, "cannot find group id for '%s' (%s)", name,
 				  errno ? strerror(errno) : "not found");
-	settings_of(l->cfg)->gid = (int)found->gr_gid;
+	settings_of(l->cfg)->gid = (int)gid;
 	return true;
 }
 
@@ -141,6 +138,7 @@ static bool parse_idle_sharing(struct conf_line *l)
 
 /* What the process had, once tune.renice.startup has changed it. */
 static int priority_before = RENICE_UNSET;
+static bool priority_is_final; /* a configuration was applied: others only change it */
 
 /* In the first pass, which comes before all other lines; a reload keeps out of it. */
 static bool parse_renice_startup(struct conf_line *l)
@@ -149,7 +147,7 @@ static bool parse_renice_startup(struct conf_line *l)
 
 	if (!conf_take_int(l, -20, 19, &value))
 		return false;
-	if (priority_before != RENICE_UNSET || !l->early || generation_current())
+	if (priority_before != RENICE_UNSET || !l->early || priority_is_final)
 		return true;
 	errno = 0;
 	priority_before = getpriority(PRIO_PROCESS, 0);
@@ -163,6 +161,7 @@ void settings_restore_priority(void)
 	if (priority_before != RENICE_UNSET)
 		setpriority(PRIO_PROCESS, 0, priority_before);
 	priority_before = RENICE_UNSET;
+	priority_is_final = true;
 }
 
 /* For tests of what waits for a start. */
@@ -256,9 +255,9 @@ static const struct conf_keyword keywords[] = {
 	{ GLOBAL("mworker-max-reloads"), .flags = CONF_EARLY, .min_args = 1, .max_args = 1,
 	  .type = CONF_INT, AT(max_reloads), .min = 0, .max = INT32_MAX, .syntax = "<number>",
 	  .help = "reloads that a worker may outlive" },
-	{ GLOBAL("reload-mode"), .min_args = 1, .max_args = 1, .parse = parse_reload_mode,
-	  .syntax = "{ in-process | new-process }",
-	  .help = "what SIGUSR2 does without a master (an extension)" },
+	{ GLOBAL("reload-mode"), .flags = CONF_EARLY, .min_args = 1, .max_args = 1,
+	  .parse = parse_reload_mode, .syntax = "{ in-process | new-process }",
+	  .help = "what SIGUSR2 does (an extension)" },
 	SWITCH("quiet", quiet, "say nothing after the start"),
 	SWITCH("zero-warning", zero_warning, "refuse to start after a warning"),
 	{ GLOBAL("set-dumpable"), .flags = CONF_CAN_NO, .max_args = 1, .parse = parse_set_dumpable,
@@ -348,7 +347,6 @@ static const struct conf_keyword keywords[] = {
 		"idle connections stay in their group of threads"),
 	IGNORED("debug.counters", "{ on | off }", "there are no such counters"),
 	IGNORED("stress-level", "<level>", "no code of this program is for stress only"),
-	IGNORED("tune.idletimer", "<time>", "streams are not told apart by idle time"),
 	IGNORED("nogetaddrinfo", "", "names are resolved in one way only"),
 	IGNORED("tune.rcvbuf.frontend", "<size>", "it is about datagrams, there are none"),
 	IGNORED("tune.rcvbuf.backend", "<size>", "it is about datagrams, there are none"),

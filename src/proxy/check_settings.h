@@ -17,6 +17,7 @@ struct check_settings {
 	bool may_fork;                /* insecure-fork-wanted */
 	bool never_local;             /* pp2-never-send-local */
 	const char *node;             /* or NULL: the host's name */
+	unsigned count;               /* checks of the file's servers */
 	struct check_rule *agent_rules; /* what agent checks run: made in the check phase */
 };
 

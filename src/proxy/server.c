@@ -94,13 +94,30 @@ void server_close(struct server *srv)
 	slot_area_fini(SLOT_SERVER, server_slots(srv));
 }
 
-struct server_state *server_state_new(const struct server *srv)
+/* A zeroed state and its shards, in one block: servers are many. */
+static struct server_state *state_alloc(void)
 {
-	struct server_state *st = aligned_alloc(64, sizeof(*st));
+	size_t counters = counter_set_size(CNT_BACK_COUNT), lines = shard_lines_size();
+	size_t size = sizeof(struct server_state) + counters + 2 * lines;
+	struct server_state *st = aligned_alloc(64, size);
+	char *at;
 
 	if (!st)
 		return NULL;
-	memset(st, 0, sizeof(*st));
+	memset(st, 0, size);
+	at = (char *)(st + 1);
+	counter_set_place(&st->counters, CNT_BACK_COUNT, at);
+	rate_set_place(&st->session_rate, at + counters);
+	time_set_place(&st->times, at + counters + lines);
+	return st;
+}
+
+struct server_state *server_state_new(const struct server *srv)
+{
+	struct server_state *st = state_alloc();
+
+	if (!st)
+		return NULL;
 	st->refs = 1;
 	st->admin = (srv->disabled ? SERVER_CMAINT | SERVER_FMAINT : 0) |
 		    (srv->unresolved ? SERVER_RMAINT : 0);
@@ -114,8 +131,7 @@ struct server_state *server_state_new(const struct server *srv)
 	if (asprintf(&st->identity, "%s/%s@%s", srv->proxy->name, srv->name,
 		     srv->address_text ? srv->address_text : "") < 0)
 		st->identity = NULL;
-	if (!st->identity || !counter_set_init(&st->counters, CNT_BACK_COUNT) ||
-	    !rate_set_init(&st->session_rate) || !time_set_init(&st->times)) {
+	if (!st->identity) {
 		server_state_drop(&st);
 		return NULL;
 	}
@@ -137,24 +153,29 @@ void server_state_drop(struct server_state **pst)
 		return;
 	check_state_fini(&st->check);
 	check_state_fini(&st->agent);
-	counter_set_fini(&st->counters);
-	rate_set_fini(&st->session_rate);
-	time_set_fini(&st->times);
+	latency_set_fini(&st->latency);
 	free(st->identity);
 	free(st);
 }
 
 /* --- looking up ----------------------------------------------------------------------------- */
 
+/* What follows a link in the list of <be>. */
+static struct server *server_behind(const struct proxy *be, const struct list *link)
+{
+	struct list *next = __atomic_load_n(&link->next, __ATOMIC_ACQUIRE);
+
+	return next == &be->servers ? NULL : list_entry(next, struct server, link);
+}
+
 struct server *server_first(const struct proxy *be)
 {
-	return list_is_empty(&be->servers) ? NULL : list_first(&be->servers, struct server, link);
+	return server_behind(be, &be->servers);
 }
 
 struct server *server_next(const struct server *srv)
 {
-	return srv->link.next == &srv->proxy->servers ? NULL
-		: list_entry(srv->link.next, struct server, link);
+	return server_behind(srv->proxy, &srv->link);
 }
 
 struct server *server_find(const struct proxy *be, const char *name)
@@ -162,7 +183,7 @@ struct server *server_find(const struct proxy *be, const char *name)
 	struct server *srv;
 	int id = name[0] == '#' ? atoi(name + 1) : 0;
 
-	list_for_each(srv, &be->servers, link)
+	for (srv = server_first(be); srv; srv = server_next(srv))
 		if (name[0] == '#' ? srv->id == id : strcmp(srv->name, name) == 0)
 			return srv;
 	return NULL;

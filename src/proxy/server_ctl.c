@@ -10,6 +10,7 @@
 #include "proxy/modules.h"
 #include "proxy/proxy.h"
 #include "proxy/server.h"
+#include "tls/tls.h"
 
 /* The server that the next word names ("backend/server"), moving behind it; NULL: reported. */
 static struct server *take_server(struct ctl_request *rq)
@@ -335,7 +336,7 @@ static int check_port_of(const struct check_conf *conf, const struct check_state
 static const char *check_addr_text(const struct check_conf *conf, const struct check_state *cs,
 				   char *ip, size_t size)
 {
-	if (cs->addr.ss_family != AF_UNSPEC)
+	if (cs->addr.sin6_family != AF_UNSPEC)
 		return address_ip_text((const struct sockaddr *)&cs->addr, ip, size);
 	return conf->addr ? address_ip_text(conf->addr, ip, size) : "-";
 }
@@ -348,9 +349,11 @@ static void print_checks(struct strbuf *out, const struct server *srv, int port,
 	const char *addr = check_addr_text(&conf->health, check, ip, sizeof(ip));
 	const char *agent_addr = check_addr_text(&conf->agent, agent, agent_ip, sizeof(agent_ip));
 
-	strbuf_printf(out, "%d %s %d %d %s %s %d\n", port, "-", 0,
+	strbuf_printf(out, "%d %s %d %d %s %s %d\n", port, "-",
+		      tls_server_is_on(server_slots(srv)),
 		      check_port_of(&conf->health, check), ctl_hide_ip(anon, addr, hidden),
-		      ctl_hide_ip(anon, agent_addr, agent_hidden), check_port_of(&conf->agent, agent));
+		      ctl_hide_ip(anon, agent_addr, agent_hidden),
+		      check_port_of(&conf->agent, agent));
 }
 
 /* The columns of version 1. */
@@ -424,7 +427,7 @@ static enum ctl_step dump_servers(struct ctl_request *rq,
 			continue;
 		if (rq->out->len > CTL_OUT_SOFT)
 			return CTL_MORE;
-		list_for_each(srv, &d->at->servers, link)
+		for (srv = server_first(d->at); srv; srv = server_next(srv))
 			print(rq->out, srv, ctl_anon_key(rq));
 	}
 	return CTL_DONE;

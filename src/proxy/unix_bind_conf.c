@@ -1,70 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* unix_bind_conf.c - edge file: unix-bind, what UNIX sockets of `bind` lines have by default
- *
- * Those of the Runtime API have their own. Manual: configuration 3.1.
- */
-#include <grp.h>
-#include <pwd.h>
+/* unix_bind_conf.c - edge file: unix-bind. Manual: configuration 3.1. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/un.h>
+#include "base/door.h"
 #include "conf/conf.h"
-#include "proxy/bind.h"
 #include "proxy/modules.h"
 #include "proxy_priv.h"
-
-struct unix_bind {
-	const char *prefix; /* before each path; NULL: none */
-	mode_t mode;        /* -1 unset, as the two below */
-	uid_t uid;
-	gid_t gid;
-};
-
-static bool unix_bind_init(void *data)
-{
-	*(struct unix_bind *)data = (struct unix_bind){
-		.mode = (mode_t)-1, .uid = (uid_t)-1, .gid = (gid_t)-1,
-	};
-	return true;
-}
-
-static struct slot unix_bind_slot = {
-	.of = SLOT_CONFIG, .size = sizeof(struct unix_bind), .init = unix_bind_init,
-};
-static struct slot *const slots[] = { &unix_bind_slot, NULL };
-
-static struct unix_bind *unix_bind_of(const struct config *cfg)
-{
-	return slot_of(&unix_bind_slot, config_slots(cfg));
-}
-
-/* --- for bind.c ------------------------------------------------------------------------------ */
-
-void unix_bind_defaults(const struct config *cfg, struct bind_conf *b)
-{
-	const struct unix_bind *u = unix_bind_of(cfg);
-
-	b->mode = u->mode;
-	b->uid = u->uid;
-	b->gid = u->gid;
-}
-
-bool unix_bind_add_prefix(const struct config *cfg, struct sockaddr_storage *ss)
-{
-	const char *prefix = unix_bind_of(cfg)->prefix;
-	struct sockaddr_un *un = (struct sockaddr_un *)ss;
-	size_t len = prefix ? strlen(prefix) : 0, old = strlen(un->sun_path);
-
-	if (!un->sun_path[0] || !len)
-		return true;
-	if (len + old >= sizeof(un->sun_path))
-		return false;
-	memmove(un->sun_path + len, un->sun_path, old + 1);
-	memcpy(un->sun_path, prefix, len);
-	return true;
-}
-
-/* --- parsing --------------------------------------------------------------------------------- */
 
 /* A number in <base> up to <max>. */
 static bool take_number(struct conf_line *l, const char *option, const char *text, int base,
@@ -80,24 +21,14 @@ static bool take_number(struct conf_line *l, const char *option, const char *tex
 
 static bool take_user(struct conf_line *l, const char *name, uid_t *uid)
 {
-	const struct passwd *user = getpwnam(name);
-
-	if (!user)
-		return conf_error(l, l->at - 1, NULL, "'%s' : '%s' unknown user.", l->words[0],
-				  name);
-	*uid = user->pw_uid;
-	return true;
+	return door_user(name, uid) == 0 ||
+	       conf_error(l, l->at - 1, NULL, "'%s' : '%s' unknown user.", l->words[0], name);
 }
 
 static bool take_group(struct conf_line *l, const char *name, gid_t *gid)
 {
-	const struct group *group = getgrnam(name);
-
-	if (!group)
-		return conf_error(l, l->at - 1, NULL, "'%s' : '%s' unknown group.", l->words[0],
-				  name);
-	*gid = group->gr_gid;
-	return true;
+	return door_group(name, gid) == 0 ||
+	       conf_error(l, l->at - 1, NULL, "'%s' : '%s' unknown group.", l->words[0], name);
 }
 
 static bool parse_option(struct conf_line *l, struct unix_bind *u)
@@ -149,6 +80,8 @@ static bool parse_unix_bind(struct conf_line *l)
 		good = parse_option(l, unix_bind_of(l->cfg));
 	return good;
 }
+
+static struct slot *const slots[] = { &unix_bind_slot, NULL };
 
 static const struct conf_keyword keywords[] = {
 	{ .words = "unix-bind", .where = CONF_GLOBAL, .max_args = -1, .parse = parse_unix_bind,

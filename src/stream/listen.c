@@ -324,7 +324,7 @@ static unsigned option_bits(const struct bind_conf *b)
 	return limits.no_reuseport ? bits : bits | SOCKET_REUSEPORT;
 }
 
-static void listen_settings(const struct bind_conf *b, struct socket_settings *set)
+void listen_settings(const struct bind_conf *b, struct socket_settings *set)
 {
 	const struct proxy *fe = b->proxy;
 

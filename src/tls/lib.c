@@ -146,7 +146,7 @@ bool tls_figures_init(void)
 
 void tls_set_limits(int64_t connections, int64_t rate)
 {
-	limits.connections = connections;
+	__atomic_store_n(&limits.connections, connections, __ATOMIC_RELAXED);
 	tls_set_rate_limit(rate);
 }
 
@@ -160,10 +160,10 @@ void tls_set_rate_limit(int64_t per_second)
 
 unsigned tls_accept_wait_ms(void)
 {
+	int64_t most = __atomic_load_n(&limits.connections, __ATOMIC_RELAXED);
 	int64_t rate = __atomic_load_n(&limits.rate, __ATOMIC_RELAXED);
 
-	if (limits.connections &&
-	    __atomic_load_n(&limits.open, __ATOMIC_RELAXED) >= (uint64_t)limits.connections)
+	if (most && __atomic_load_n(&limits.open, __ATOMIC_RELAXED) >= (uint64_t)most)
 		return FULL_WAIT_MS;
 	if (rate && rate_read(&front_rate.rate) >= rate)
 		return (unsigned)(1000 / rate) + 1;
@@ -223,7 +223,8 @@ void tls_figures_read(struct tls_figures *out)
 		.back_key_rate = rate_read(&back_keys.rate),
 		.back_key_rate_max = top_rate_max(&back_keys),
 		.reuse_percent = keys + reused ? (unsigned)(reused * 100 / (keys + reused)) : 0,
-		.max_connections = (uint64_t)limits.connections,
+		.max_connections = (uint64_t)__atomic_load_n(&limits.connections,
+							     __ATOMIC_RELAXED),
 		.rate_limit = (uint64_t)__atomic_load_n(&limits.rate, __ATOMIC_RELAXED),
 	};
 }
