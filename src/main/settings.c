@@ -41,6 +41,29 @@ struct main_settings *settings_of(const struct config *cfg)
 	return slot_of(&settings_slot, config_slots(cfg));
 }
 
+/* What the process had, once tune.renice.startup has changed it. */
+static int priority_before = RENICE_UNSET;
+static bool priority_is_final;
+
+void settings_change_priority(int value)
+{
+	int before;
+
+	errno = 0;
+	before = getpriority(PRIO_PROCESS, 0);
+	if (!priority_is_final && priority_before == RENICE_UNSET && !errno &&
+	    setpriority(PRIO_PROCESS, 0, value) == 0)
+		priority_before = before;
+}
+
+static void restore_priority(void)
+{
+	if (priority_before != RENICE_UNSET)
+		setpriority(PRIO_PROCESS, 0, priority_before);
+	priority_before = RENICE_UNSET;
+	priority_is_final = true;
+}
+
 static void push_stream_tunes(const struct main_settings *set)
 {
 	struct stream_tunes t = set->stream;
@@ -68,7 +91,7 @@ void settings_apply(const struct config *cfg, const struct main_options *o)
 	push_stream_tunes(set);
 	if (set->pipe_size)
 		pipe_set_size((unsigned)set->pipe_size);
-	settings_restore_priority();
+	restore_priority();
 	if (set->renice_runtime != RENICE_UNSET &&
 	    setpriority(PRIO_PROCESS, 0, set->renice_runtime) < 0)
 		diag_say(DIAG_WARNING, "[%s.main()] 'tune.renice.runtime %d' : %s.", o->program,

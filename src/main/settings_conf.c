@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
 #include "base/door.h"
 #include "proxy/check.h"
@@ -136,32 +135,16 @@ static bool parse_idle_sharing(struct conf_line *l)
 	return true;
 }
 
-/* What the process had, once tune.renice.startup has changed it. */
-static int priority_before = RENICE_UNSET;
-static bool priority_is_final; /* a configuration was applied: others only change it */
-
-/* In the first pass, which comes before all other lines; a reload keeps out of it. */
+/* In the first pass, which comes before all other lines. */
 static bool parse_renice_startup(struct conf_line *l)
 {
 	int64_t value;
 
 	if (!conf_take_int(l, -20, 19, &value))
 		return false;
-	if (priority_before != RENICE_UNSET || !l->early || priority_is_final)
-		return true;
-	errno = 0;
-	priority_before = getpriority(PRIO_PROCESS, 0);
-	if (errno || setpriority(PRIO_PROCESS, 0, (int)value) < 0)
-		priority_before = RENICE_UNSET;
+	if (l->early)
+		settings_change_priority((int)value);
 	return true;
-}
-
-void settings_restore_priority(void)
-{
-	if (priority_before != RENICE_UNSET)
-		setpriority(PRIO_PROCESS, 0, priority_before);
-	priority_before = RENICE_UNSET;
-	priority_is_final = true;
 }
 
 /* For tests of what waits for a start. */
