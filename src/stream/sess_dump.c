@@ -193,10 +193,10 @@ void sess_dump_line(struct stream *s, const struct sess_view *view)
 		      s->server ? ctl_hide(view->anon, s->server->name, server) : "<none>",
 		      s->flags & STRM_RUNNING ? 1 : 0);
 	put_age(out, s->t.begin);
-	strbuf_printf(out, " calls=%u rate=0 cpu=%" PRIu64 " lat=%" PRIu64
-		      " rq[f=%xh,i=%u,an=%02xh,ax=] rp[f=%xh,i=%u,an=%02xh,ax=] "
-		      "scf=[8,%xh,fd=%d,rex=", s->runs, s->cpu_ns, s->latency_ns,
-		      s->front.flags, s->front.rx.len, s->stage < STAGE_RESPONSE ? s->stage : 0,
+	strbuf_printf(out, " calls=%u rate=0 cpu=%" PRIu64 " lat=%" PRIu64 " rq[f=%xh,i=%u,"
+		      "an=%02xh,ax=] rp[f=%xh,i=%u,an=%02xh,ax=] scf=[8,%xh,fd=%d,rex=", s->runs,
+		      s->cpu_ns, s->latency_ns, s->front.flags, s->front.rx.len,
+		      s->stage < STAGE_RESPONSE ? s->stage : 0,
 		      s->back.flags, s->back.rx.len, s->stage >= STAGE_RESPONSE ? s->stage : 0,
 		      s->front.flags & 0xffff, fd_of(&s->front));
 	put_left(out, s->client_at_ms, "");
