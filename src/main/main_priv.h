@@ -149,6 +149,8 @@ struct main_settings {
 extern struct slot settings_slot;
 extern const struct module mod_settings; /* settings_conf.c */
 struct main_settings *settings_of(const struct config *cfg);
+/* tune.renice.startup: until settings_apply(), and never again after it. */
+void settings_change_priority(int value);
 #define RENICE_UNSET INT32_MIN
 /* Pushes what lower floors need down to them, before memory blocks and sockets are made. */
 void settings_apply(const struct config *cfg, const struct main_options *o);
