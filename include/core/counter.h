@@ -23,6 +23,11 @@ struct counter_set {
 
 /* Makes shards for thread_group_count() groups. False: no memory. */
 bool counter_set_init(struct counter_set *s, unsigned count);
+/* For objects that are many: the bytes of the shards of <count> counters, whole cache lines, and a
+ * set on such a piece of zeroed memory, which stays the caller's (no counter_set_fini()).
+ */
+size_t counter_set_size(unsigned count);
+void counter_set_place(struct counter_set *s, unsigned count, void *lines);
 void counter_set_fini(struct counter_set *s);
 /* The sum over the groups. */
 uint64_t counter_read(const struct counter_set *s, unsigned i);

@@ -80,6 +80,10 @@ void ctl_add_words(struct ctl_request *rq, struct strbuf *to, int from);
 int ctl_exposed_fd(const struct ctl_request *rq);
 /* Did the client close its side: a command that waits may give up. */
 bool ctl_client_left(const struct ctl_request *rq);
+/* Did anything come since the command began, or did the client close its side? What came is thrown
+ * away. A command that asked this once is resumed when something comes.
+ */
+bool ctl_input_came(struct ctl_request *rq);
 /* The next byte count that a line and its payload may have: tune.bufsize. */
 void ctl_set_input_max(size_t bytes);
 /* Seconds since the start of the process, for timed prompts and `show activity`. */

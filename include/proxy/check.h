@@ -19,6 +19,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include "base/slice.h"
 
@@ -127,9 +128,9 @@ struct check_state {
 	bool is_tested;                /* atomic: a check has ended */
 	unsigned force_fast;           /* atomic bool: on-error asks for fastinter */
 	int port;                      /* atomic: set at run time; 0: see check_conf */
-	struct sockaddr_storage addr;  /* same, under the lock; AF_UNSPEC: see check_conf */
+	struct sockaddr_in6 addr;      /* same (or IPv4), under the lock; AF_UNSPEC: check_conf */
 	char *send;                    /* agent-send at run time: owned, under the lock */
-	char text[CHECK_TEXT_MAX];     /* of the last check, under the lock */
+	char *text;                    /* of the last check: owned, under the lock; NULL: none */
 };
 
 /* What a check has found. */

@@ -104,6 +104,7 @@ struct server_state {
 	uint64_t queue_max;           /* atomic */
 	struct rate_set session_rate;
 	struct time_set times;
+	struct latency_set latency;
 
 	/* queue.c's, on a line of its own: touched only when there is a limit */
 	struct {

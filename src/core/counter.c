@@ -7,18 +7,35 @@
 
 #define CACHE_LINE 64
 
-bool counter_set_init(struct counter_set *s, unsigned count)
+/* Of one group. */
+static size_t stride_of(unsigned count)
 {
 	size_t size = (count * sizeof(uint64_t) + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
 
-	if (!size)
-		size = CACHE_LINE;
+	return size ? size : CACHE_LINE;
+}
+
+size_t counter_set_size(unsigned count)
+{
+	return stride_of(count) * thread_group_count();
+}
+
+void counter_set_place(struct counter_set *s, unsigned count, void *lines)
+{
 	s->count = count;
-	s->stride = (unsigned)size;
-	s->shards = aligned_alloc(CACHE_LINE, size * thread_group_count());
-	if (!s->shards)
+	s->stride = (unsigned)stride_of(count);
+	s->shards = lines;
+}
+
+bool counter_set_init(struct counter_set *s, unsigned count)
+{
+	size_t size = counter_set_size(count);
+	void *lines = aligned_alloc(CACHE_LINE, size);
+
+	if (!lines)
 		return false;
-	memset(s->shards, 0, size * thread_group_count());
+	memset(lines, 0, size);
+	counter_set_place(s, count, lines);
 	return true;
 }
 

@@ -35,6 +35,7 @@ struct ctl_session {
 
 	bool running;       /* <rq> is under way */
 	bool waiting;       /* it returned CTL_WAIT */
+	bool watches_input; /* and goes on when something comes */
 	bool resumed;       /* ctl_session_resume() came before that */
 	bool asked_payload; /* the "+ " prompt was printed */
 	char last;          /* last byte that the command wrote, 0: none */

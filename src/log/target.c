@@ -16,11 +16,6 @@ static const char *const facility_names[] = {
 	"ftp", "ntp", "audit", "alert", "cron2", "local0", "local1", "local2", "local3", "local4",
 	"local5", "local6", "local7",
 };
-static const char *const format_names[LOG_FORMATS] = {
-	[LOG_FMT_UNSET] = "", [LOG_FMT_LOCAL] = "local", [LOG_FMT_RFC3164] = "rfc3164",
-	[LOG_FMT_RFC5424] = "rfc5424", [LOG_FMT_PRIORITY] = "priority", [LOG_FMT_SHORT] = "short",
-	[LOG_FMT_TIMED] = "timed", [LOG_FMT_ISO] = "iso", [LOG_FMT_RAW] = "raw",
-};
 
 static int name_find(const char *const *names, unsigned count, struct slice name)
 {
@@ -197,13 +192,13 @@ static bool parse_length(struct conf_line *l, struct log_target *t)
 static bool parse_format(struct conf_line *l, struct log_target *t)
 {
 	const char *text = conf_peek(l) ? conf_peek(l) : "";
-	int format = name_find(format_names, LOG_FORMATS, slice_of(text));
+	enum syslog_format format = syslog_format_find(slice_of(text));
 
-	if (format < 0)
+	if (format == SYSLOG_FORMATS)
 		return conf_error(l, l->at,
 				  "local, rfc3164, rfc5424, priority, short, timed, iso, raw",
 				  "log : unknown log format '%s'", text);
-	t->format = (enum log_format)format;
+	t->format = format;
 	l->at++;
 	return true;
 }

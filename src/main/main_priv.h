@@ -38,6 +38,7 @@ struct main_options {
 	const char *localpeer;       /* -L */
 	const char *condition;       /* -cc */
 	const char *dump_classes;    /* -dK */
+	const char *traces;          /* -dt */
 	const char *help_keyword;    /* --help-keyword */
 	const char *explain;         /* --explain: a request line */
 	const char *explain_src, *explain_frontend; /* --src, --frontend */
@@ -288,6 +289,15 @@ int notify_wait_ms(void);
 /* This process says nothing: it is a worker. */
 void notify_forget(void);
 
+/* --- other_name.c : the program called by another name is another tool */
+/* Its command line becomes one of this program. False: exit with *status, said why. */
+bool other_name_enter(int *argc, char ***argv, int *status);
+/* A file without a name that holds <text>: the path by which to open it. False: said why not. */
+bool memory_file(struct slice text, const char *name, char *path, size_t size);
+/* haterm.c, haload.c */
+bool haterm_enter(int *argc, char ***argv, int *status);
+bool haload_enter(int *argc, char ***argv, int *status);
+
 /* --- ask.c */
 /* Sends <command> to the Runtime API at UNIX socket <path>, its answer to <out>; the exit status:
  * 0 when there was one.
@@ -304,9 +314,8 @@ bool rights_restrict(uint64_t caps);
 /* No process is started from here on, nor a program run, by this thread and those it starts. */
 void rights_forbid_programs(void);
 
-/* --- sandbox_conf.c : `sandbox on` (sandbox.h) */
-/* Is it, with something that it would not let work? Reported. */
-void sandbox_check(const struct config *cfg, struct diag_list *diags);
+/* --- sandbox_conf.c, sandbox_apply.c : `sandbox on` (sandbox.h) */
+extern const struct module mod_sandbox;
 /* A process without a master will be in one: what its configuration reads is noted from here on,
  * until sandbox_apply().
  */

@@ -112,17 +112,6 @@ static bool parse_master_worker(struct conf_line *l)
 	return true;
 }
 
-static bool parse_sandbox(struct conf_line *l)
-{
-	const char *word = conf_next(l);
-
-	if (strcmp(word, "on") != 0 && strcmp(word, "off") != 0)
-		return conf_error(l, l->at - 1, NULL, "'%s' expects 'on' or 'off' but got '%s'.",
-				  l->words[0], word);
-	settings_of(l->cfg)->sandbox = strcmp(word, "on") == 0;
-	return true;
-}
-
 static bool parse_reload_mode(struct conf_line *l)
 {
 	const char *word = conf_next(l);
@@ -228,9 +217,6 @@ static const struct conf_keyword keywords[] = {
 	{ GLOBAL("reload-mode"), .flags = CONF_EARLY, .min_args = 1, .max_args = 1,
 	  .parse = parse_reload_mode, .syntax = "{ in-process | new-process }",
 	  .help = "what SIGUSR2 does (an extension)" },
-	{ GLOBAL("sandbox"), .flags = CONF_EARLY, .min_args = 1, .max_args = 1,
-	  .parse = parse_sandbox, .syntax = "{ on | off }",
-	  .help = "give up what serving does not need (an extension)" },
 	SWITCH("quiet", quiet, "say nothing after the start"),
 	SWITCH("zero-warning", zero_warning, "refuse to start after a warning"),
 	{ GLOBAL("set-dumpable"), .flags = CONF_CAN_NO, .max_args = 1, .parse = parse_set_dumpable,
@@ -302,7 +288,6 @@ static const struct conf_keyword keywords[] = {
 	IGNORED("tune.max-rules-at-once", "<number>", "rules run to completion"),
 	IGNORED("tune.listener.multi-queue", "{ on | fair | off }",
 		"connections always go to the thread that has the fewest"),
-	IGNORED("tune.idletimer", "<time>", "streams are not told apart by idle time"),
 	IGNORED("nogetaddrinfo", "", "names are resolved in one way only"),
 	IGNORED("tune.rcvbuf.frontend", "<size>", "it is about datagrams, there are none"),
 	IGNORED("tune.rcvbuf.backend", "<size>", "it is about datagrams, there are none"),
@@ -326,7 +311,6 @@ static struct slot *const slots[] = { &settings_slot, NULL };
 static void settings_check(struct config *cfg, struct diag_list *diags)
 {
 	checks_set_node(cfg, settings_of(cfg)->node);
-	sandbox_check(cfg, diags);
 }
 
 const struct module mod_settings = { .name = "settings", .keywords = keywords, .slots = slots,

@@ -11,7 +11,7 @@
 #include "proxy/server.h"
 
 /* At least so many servers can be added without making a new table. */
-#define SPARE_ENTRIES 8
+#define SPARE_ENTRIES 2
 
 static const struct balance_algorithm *const algorithms[] = {
 	&balance_roundrobin, &balance_leastconn, &balance_static_rr, &balance_random,
@@ -150,7 +150,7 @@ static unsigned room_for(const struct proxy *be, unsigned count)
 /* The entries of <old> (NULL: none) in a table with more room; NULL: no memory. */
 static struct balance *balance_make(struct proxy *be, const struct balance *old, unsigned count)
 {
-	struct balance *b = calloc(1, sizeof(*b));
+	struct balance *b = calloc(1, sizeof(*b) + thread_group_count() * sizeof(b->group[0]));
 
 	if (!b)
 		return NULL;

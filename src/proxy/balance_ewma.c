@@ -28,7 +28,7 @@ struct latency {
 
 static void ewma_fini(struct balance *b)
 {
-	for (unsigned g = 0; g < GROUPS_MAX; g++) {
+	for (unsigned g = 0; g < thread_group_count(); g++) {
 		free(b->group[g]);
 		b->group[g] = NULL;
 	}

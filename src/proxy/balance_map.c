@@ -87,7 +87,7 @@ static struct schedule *schedule_new(const struct balance *b)
 
 void balance_map_fini(struct balance *b)
 {
-	for (unsigned g = 0; g < GROUPS_MAX; g++) {
+	for (unsigned g = 0; g < thread_group_count(); g++) {
 		free(b->group[g]);
 		b->group[g] = NULL;
 	}

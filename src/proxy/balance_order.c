@@ -20,7 +20,7 @@ struct order {
 
 static void order_fini(struct balance *b)
 {
-	for (unsigned g = 0; g < GROUPS_MAX; g++) {
+	for (unsigned g = 0; g < thread_group_count(); g++) {
 		struct order *o = b->group[g];
 
 		if (!o)

@@ -39,7 +39,7 @@ struct balance {
 	unsigned total_weight;          /* atomic: of those */
 	bool warming;                   /* atomic: weights in sixteenths: a server starts slowly */
 	void *data;                     /* the algorithm's */
-	void *group[GROUPS_MAX];        /* the algorithm's, per thread group */
+	void *group[];                  /* the algorithm's: thread_group_count() of them */
 };
 
 static inline unsigned balance_entry_weight(const struct server_balance *e)

@@ -143,7 +143,7 @@ static struct ring *ring_make(const struct balance *b, const struct ring *old)
 
 void balance_ring_fini(struct balance *b)
 {
-	for (unsigned g = 0; g < GROUPS_MAX; g++) {
+	for (unsigned g = 0; g < thread_group_count(); g++) {
 		free(b->group[g]);
 		b->group[g] = NULL;
 	}

@@ -19,9 +19,9 @@
 #include "proxy/server.h"
 #include "wheel_priv.h"
 
-#define BATCH 64
+#define BATCH 16  /* a power of two, as RING is */
 #define TRIES 32
-#define RING 1024 /* a thread that was interrupted for so many turns reads another one's */
+#define RING 64 /* a thread that was interrupted for so many turns reads another one's */
 
 /* One wheel and what was made of it, per group and kind of server. Invariant: no more than BATCH
  * turns are made and not taken, so that each of them can be undone.
@@ -35,19 +35,27 @@ struct turns {
 	uint32_t ring[RING];                        /* atomic: index of a server */
 };
 
+/* There are many backends, most without a backup server: those have no turns of that kind. */
 struct round {
-	struct turns kinds[2]; /* active, backup */
+	struct turns *kinds[2]; /* owned; active, backup: atomic, NULL until there is one */
 };
+
+static void turns_drop(struct turns *t)
+{
+	if (t)
+		free(t->wheel);
+	free(t);
+}
 
 static void round_fini(struct balance *b)
 {
-	for (unsigned g = 0; g < GROUPS_MAX; g++) {
+	for (unsigned g = 0; g < thread_group_count(); g++) {
 		struct round *r = b->group[g];
 
 		if (!r)
 			continue;
-		free(r->kinds[0].wheel);
-		free(r->kinds[1].wheel);
+		turns_drop(r->kinds[0]);
+		turns_drop(r->kinds[1]);
 		free(r);
 		b->group[g] = NULL;
 	}
@@ -71,20 +79,44 @@ static void turns_start(struct turns *t, const struct balance *b, unsigned group
 	}
 }
 
+/* Is any server of this kind, whatever its weight? */
+static bool kind_exists(const struct balance *b, bool backup)
+{
+	for (unsigned i = 0; i < b->count; i++)
+		if (b->entries[i].server && b->entries[i].server->backup == backup)
+			return true;
+	return false;
+}
+
+/* NULL: no memory. */
+static struct turns *turns_new(const struct balance *b, unsigned group, bool backup)
+{
+	struct turns *t = balance_lines_alloc(sizeof(*t));
+
+	if (!t)
+		return NULL;
+	t->wheel = wheel_new(b->room);
+	if (!t->wheel) {
+		free(t);
+		return NULL;
+	}
+	turns_start(t, b, group, backup);
+	return t;
+}
+
 static bool round_init(struct balance *b)
 {
 	for (unsigned g = 0; g < thread_group_count(); g++) {
-		struct round *r = balance_lines_alloc(sizeof(*r));
+		struct round *r = b->group[g] = calloc(1, sizeof(*r));
 
-		b->group[g] = r;
 		for (unsigned kind = 0; r && kind < 2; kind++)
-			r->kinds[kind].wheel = wheel_new(b->room);
-		if (!r || !r->kinds[0].wheel || !r->kinds[1].wheel) {
+			if (kind_exists(b, kind))
+				r->kinds[kind] = turns_new(b, g, kind);
+		if (!r || (kind_exists(b, false) && !r->kinds[0]) ||
+		    (kind_exists(b, true) && !r->kinds[1])) {
 			round_fini(b);
 			return false;
 		}
-		turns_start(&r->kinds[0], b, g, false);
-		turns_start(&r->kinds[1], b, g, true);
 	}
 	return true;
 }
@@ -139,18 +171,26 @@ static void turns_update(struct turns *t, const struct balance *b, bool backup)
 	lock_drop(&t->lock);
 }
 
+/* A server may be the first of its kind. Without memory for its turns round_pick() finds it by
+ * searching.
+ */
 static void round_update(struct balance *b)
 {
 	for (unsigned g = 0; g < thread_group_count(); g++) {
 		struct round *r = b->group[g];
 
-		turns_update(&r->kinds[0], b, false);
-		turns_update(&r->kinds[1], b, true);
+		for (unsigned kind = 0; kind < 2; kind++) {
+			if (r->kinds[kind])
+				turns_update(r->kinds[kind], b, kind);
+			else if (kind_exists(b, kind))
+				__atomic_store_n(&r->kinds[kind], turns_new(b, g, kind),
+						 __ATOMIC_RELEASE);
+		}
 	}
 }
 
-/* For when turn after turn falls on servers that are full: any that fits, the search beginning
- * behind <from>.
+/* For when turn after turn falls on servers that are full, or when there was no memory for turns:
+ * any that fits, the search beginning behind <from>.
  */
 static struct server *any_that_fits(const struct balance *b, unsigned from,
 				    const struct server *avoid)
@@ -168,12 +208,13 @@ static struct server *round_pick(struct balance *b, const struct balance_pick_ar
 {
 	struct round *r = b->group[thread_group];
 	bool backup = !__atomic_load_n(&b->active, __ATOMIC_RELAXED);
+	struct turns *t = __atomic_load_n(&r->kinds[backup], __ATOMIC_ACQUIRE);
 	unsigned i = 0;
 
 	if (!__atomic_load_n(&b->in_use, __ATOMIC_RELAXED))
 		return NULL;
-	for (unsigned n = 0; n < TRIES && n < 2 * b->count; n++) {
-		i = turns_take(&r->kinds[backup]);
+	for (unsigned n = 0; t && n < TRIES && n < 2 * b->count; n++) {
+		i = turns_take(t);
 		if (balance_entry_fits(&b->entries[i], args->avoid))
 			return b->entries[i].server;
 	}

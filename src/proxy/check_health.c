@@ -113,7 +113,10 @@ static bool state_update(struct server *srv, bool agent, const struct check_resu
 	__atomic_store_n(&cs->duration_ms, r->duration_ms, __ATOMIC_RELAXED);
 	__atomic_store_n(&cs->code, r->code, __ATOMIC_RELAXED);
 	__atomic_store_n(&cs->is_tested, true, __ATOMIC_RELAXED);
-	put_info(cs->text, sizeof(cs->text), r->text ? r->text : "");
+	if (!cs->text)
+		cs->text = calloc(1, CHECK_TEXT_MAX);
+	if (cs->text)
+		put_info(cs->text, CHECK_TEXT_MAX, r->text ? r->text : "");
 	switch (outcome) {
 	case CHECK_RES_FAILED:
 		return health_fail(srv, cs, agent) || changed;
@@ -272,9 +275,10 @@ bool check_address(const struct server *srv, bool agent, struct server_addr *out
 	server_address(srv, out);
 	own = address_port((struct sockaddr *)&out->sa);
 	lock_take(&srv->proxy->state->change_lock);
-	if (cs->addr.ss_family != AF_UNSPEC) {
-		out->sa = cs->addr;
-		out->len = cs->addr.ss_family == AF_INET ? sizeof(struct sockaddr_in)
+	if (cs->addr.sin6_family != AF_UNSPEC) {
+		memset(&out->sa, 0, sizeof(out->sa));
+		memcpy(&out->sa, &cs->addr, sizeof(cs->addr));
+		out->len = cs->addr.sin6_family == AF_INET ? sizeof(struct sockaddr_in)
 			: sizeof(struct sockaddr_in6);
 	} else if (conf->addr) {
 		memset(&out->sa, 0, sizeof(out->sa));
@@ -317,7 +321,7 @@ bool check_set_address(struct server *srv, bool agent, const char *addr, const c
 	}
 	lock_take(&srv->proxy->state->change_lock);
 	if (addr)
-		cs->addr = a.addr.sa;
+		memcpy(&cs->addr, &a.addr.sa, sizeof(cs->addr));
 	lock_drop(&srv->proxy->state->change_lock);
 	if (port)
 		__atomic_store_n(&cs->port, (int)number, __ATOMIC_RELAXED);

@@ -104,7 +104,8 @@ static bool adopt_one(struct check_state *cs, const struct check_conf *to,
 		flags |= to->on ? CHECK_CONFIGURED | CHECK_ENABLED : 0;
 		__atomic_store_n(&cs->flags, flags | (cs->flags & CHECK_PAUSED), __ATOMIC_RELAXED);
 		__atomic_store_n(&cs->status, CHECK_INI, __ATOMIC_RELAXED);
-		cs->text[0] = 0;
+		free(cs->text);
+		cs->text = NULL;
 		up = true;
 		__atomic_store_n(&cs->health, to->rise, __ATOMIC_RELAXED);
 	} else if (to->rise != check_rise_of(cs) || to->fall != check_fall_of(cs)) {
@@ -134,7 +135,8 @@ void check_adopt(const struct server *to, const struct server *from)
 void check_state_fini(struct check_state *cs)
 {
 	free(cs->send);
-	cs->send = NULL;
+	free(cs->text);
+	cs->send = cs->text = NULL;
 }
 
 void check_pause(struct server *srv, bool on)
@@ -170,7 +172,7 @@ void check_text(const struct server *srv, bool agent, char *out, size_t size)
 	struct check_state *cs = check_state_of(srv, agent);
 
 	lock_take(&srv->proxy->state->change_lock);
-	snprintf(out, size, "%s", cs->text);
+	snprintf(out, size, "%s", cs->text ? cs->text : "");
 	lock_drop(&srv->proxy->state->change_lock);
 }
 

@@ -39,10 +39,20 @@ static struct rate *rate_shard(const struct rate_set *r, unsigned group)
 	return (struct rate *)(r->shards + group * LINE_SIZE);
 }
 
-bool rate_set_init(struct rate_set *r)
+size_t shard_lines_size(void)
+{
+	return thread_group_count() * LINE_SIZE;
+}
+
+void rate_set_place(struct rate_set *r, void *lines)
 {
 	r->max = 0;
-	r->shards = lines_alloc(thread_group_count() * LINE_SIZE);
+	r->shards = lines;
+}
+
+bool rate_set_init(struct rate_set *r)
+{
+	rate_set_place(r, lines_alloc(shard_lines_size()));
 	return r->shards != NULL;
 }
 
@@ -153,9 +163,14 @@ static struct time_shard *time_shard(const struct time_set *t, unsigned group)
 	return (struct time_shard *)(t->shards + group * LINE_SIZE);
 }
 
+void time_set_place(struct time_set *t, void *lines)
+{
+	t->shards = lines;
+}
+
 bool time_set_init(struct time_set *t)
 {
-	t->shards = lines_alloc(thread_group_count() * LINE_SIZE);
+	time_set_place(t, lines_alloc(shard_lines_size()));
 	return t->shards != NULL;
 }
 

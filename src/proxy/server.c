@@ -94,13 +94,30 @@ void server_close(struct server *srv)
 	slot_area_fini(SLOT_SERVER, server_slots(srv));
 }
 
-struct server_state *server_state_new(const struct server *srv)
+/* A zeroed state and its shards, in one block: servers are many. */
+static struct server_state *state_alloc(void)
 {
-	struct server_state *st = aligned_alloc(64, sizeof(*st));
+	size_t counters = counter_set_size(CNT_BACK_COUNT), lines = shard_lines_size();
+	size_t size = sizeof(struct server_state) + counters + 2 * lines;
+	struct server_state *st = aligned_alloc(64, size);
+	char *at;
 
 	if (!st)
 		return NULL;
-	memset(st, 0, sizeof(*st));
+	memset(st, 0, size);
+	at = (char *)(st + 1);
+	counter_set_place(&st->counters, CNT_BACK_COUNT, at);
+	rate_set_place(&st->session_rate, at + counters);
+	time_set_place(&st->times, at + counters + lines);
+	return st;
+}
+
+struct server_state *server_state_new(const struct server *srv)
+{
+	struct server_state *st = state_alloc();
+
+	if (!st)
+		return NULL;
 	st->refs = 1;
 	st->admin = (srv->disabled ? SERVER_CMAINT | SERVER_FMAINT : 0) |
 		    (srv->unresolved ? SERVER_RMAINT : 0);
@@ -114,8 +131,7 @@ struct server_state *server_state_new(const struct server *srv)
 	if (asprintf(&st->identity, "%s/%s@%s", srv->proxy->name, srv->name,
 		     srv->address_text ? srv->address_text : "") < 0)
 		st->identity = NULL;
-	if (!st->identity || !counter_set_init(&st->counters, CNT_BACK_COUNT) ||
-	    !rate_set_init(&st->session_rate) || !time_set_init(&st->times)) {
+	if (!st->identity) {
 		server_state_drop(&st);
 		return NULL;
 	}
@@ -137,9 +153,7 @@ void server_state_drop(struct server_state **pst)
 		return;
 	check_state_fini(&st->check);
 	check_state_fini(&st->agent);
-	counter_set_fini(&st->counters);
-	rate_set_fini(&st->session_rate);
-	time_set_fini(&st->times);
+	latency_set_fini(&st->latency);
 	free(st->identity);
 	free(st);
 }

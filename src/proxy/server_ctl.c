@@ -335,7 +335,7 @@ static int check_port_of(const struct check_conf *conf, const struct check_state
 static const char *check_addr_text(const struct check_conf *conf, const struct check_state *cs,
 				   char *ip, size_t size)
 {
-	if (cs->addr.ss_family != AF_UNSPEC)
+	if (cs->addr.sin6_family != AF_UNSPEC)
 		return address_ip_text((const struct sockaddr *)&cs->addr, ip, size);
 	return conf->addr ? address_ip_text(conf->addr, ip, size) : "-";
 }

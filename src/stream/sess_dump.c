@@ -188,8 +188,8 @@ void sess_dump_line(struct stream *s, struct strbuf *out, bool uri)
 		      has_backend(s) ? s->be->name : "<NONE>",
 		      s->server ? s->server->name : "<none>", s->flags & STRM_RUNNING ? 1 : 0);
 	put_age(out, s->t.begin);
-	strbuf_printf(out, " calls=%u rate=0 cpu=0 lat=0 rq[f=%xh,i=%zu,an=%02xh,ax=] "
-		      "rp[f=%xh,i=%zu,an=%02xh,ax=] scf=[8,%xh,fd=%d,rex=", s->runs,
+	strbuf_printf(out, " calls=%u rate=0 cpu=0 lat=0 rq[f=%xh,i=%u,an=%02xh,ax=] "
+		      "rp[f=%xh,i=%u,an=%02xh,ax=] scf=[8,%xh,fd=%d,rex=", s->runs,
 		      s->front.flags, s->front.rx.len, s->stage < STAGE_RESPONSE ? s->stage : 0,
 		      s->back.flags, s->back.rx.len, s->stage >= STAGE_RESPONSE ? s->stage : 0,
 		      s->front.flags & 0xffff, fd_of(&s->front));
@@ -281,7 +281,7 @@ static void dump_side(struct strbuf *out, struct endpoint *ep, bool back, const 
 	strbuf_printf(out, "  sc%c=%p flags=0x%08x state=%s mux=%s ctx=%p exp=", back ? 'b' : 'f',
 		      (void *)ep, ep->flags, state, ep->ops ? ep->ops->name : "NONE", ep->mux);
 	put_left(out, deadline_ms, "<NEVER>");
-	strbuf_printf(out, "\n    rx=%zu tx=%zu rx_total=%" PRIu64 " tx_total=%" PRIu64
+	strbuf_printf(out, "\n    rx=%u tx=%u rx_total=%" PRIu64 " tx_total=%" PRIu64
 		      " pipe_in=%d pipe_out=%d status=%u\n", ep->rx.len, ep->tx.len, ep->rx_bytes,
 		      ep->tx_bytes, ep->rx_pipe != NULL, ep->tx_pipe != NULL, ep->status);
 	if (c)

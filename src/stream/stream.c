@@ -15,6 +15,7 @@
 #include "http/auth.h"
 #include "net/pipe.h"
 #include "error_capture.h"
+#include "trace_priv.h"
 
 /* A stream that goes round this often in one call has lost its way. */
 #define PASSES_MAX 100000
@@ -57,9 +58,11 @@ static void back_wake(struct endpoint *ep)
 }
 
 static const struct endpoint_user front_user = {
-	.bad = error_capture_front_bad, .wake = front_wake,
+	.bad = error_capture_front_bad, .wake = front_wake, .trace = stream_trace_front,
 };
-static const struct endpoint_user back_user = { .bad = error_capture_back_bad, .wake = back_wake };
+static const struct endpoint_user back_user = {
+	.bad = error_capture_back_bad, .wake = back_wake, .trace = stream_trace_back,
+};
 
 static void stream_timer(struct timer *t)
 {
@@ -95,7 +98,7 @@ struct stream *stream_new(struct session *sess, bool http)
 	s->txn_vars.arena = s->message_vars.arena = &s->arena;
 	s->expr.vars[VAR_REQ] = &s->message_vars;
 	s->sess = sess;
-	s->config = sess->config;
+	s->config = session_config(sess);
 	s->listener = sess->listener;
 	s->fe = s->be = sess->fe;
 	s->flags = http ? STRM_HTTP : 0;
@@ -117,6 +120,7 @@ struct stream *stream_new(struct session *sess, bool http)
 	timer_init(&s->timer, stream_timer);
 	sess->open_streams++;
 	list_append(&stream_list_of_thread, &s->thread_link);
+	STREAM_TRACE(STATE, s, NEW, "a stream begins");
 	return s;
 }
 
@@ -125,13 +129,14 @@ static void stream_free(struct stream *s)
 	struct config *held = NULL;
 
 	BUG_ON(s->back.ops || s->flags & STRM_SLOT);
+	STREAM_TRACE(USER, s, FREE, "the stream ends, status %u", s->status);
 	timer_cancel(&s->timer);
 	if (s->overrides && s->overrides->auth_job)
 		auth_job_cancel(s->overrides->auth_job);
 	if (s->task)
 		task_free(&s->task);
 	s->sess->open_streams--;
-	if (unlikely(s->config != s->sess->config))
+	if (unlikely(s->config != session_config(s->sess)))
 		held = session_past_leave(s->sess, s->config);
 	list_remove(&s->thread_link);
 	http_msg_fini(&s->req);
@@ -142,9 +147,9 @@ static void stream_free(struct stream *s)
 	block_queue_clear(&s->replay);
 	vars_clear(&s->txn_vars);
 	vars_clear(&s->message_vars);
-	arena_fini(&s->arena);
 	if (slot_class_size(SLOT_STREAM))
 		slot_area_fini(SLOT_STREAM, stream_slots(s));
+	arena_fini(&s->arena);
 	/* the session may go with its connection: nothing of it is looked at after this */
 	if (s->front.ops)
 		s->front.ops->detach(&s->front);
@@ -165,7 +170,9 @@ struct expr_ctx *stream_expr(struct stream *s, unsigned flags)
 	s->expr.arena = &s->arena;
 	s->expr.flags = flags;
 	/* names are the generation's: a stream of a former one cannot look there any more */
-	s->expr.vars[VAR_SESS] = likely(s->config == s->sess->config) ? s->sess->vars : NULL;
+	s->expr.vars[VAR_SESS] = NULL;
+	if (likely(s->config == session_config(s->sess)))
+		s->expr.vars[VAR_SESS] = s->sess->vars;
 	s->expr.vars[VAR_TXN] = &s->txn_vars;
 	if (!(flags & EXPR_DIR_RESPONSE)) {
 		s->expr.vars[VAR_REQ] = &s->message_vars;
@@ -213,6 +220,7 @@ static bool stream_steps(struct stream *s)
 {
 	for (unsigned passes = 0;; passes++) {
 		BUG_ON(passes > PASSES_MAX);
+		STREAM_TRACE(STATE, s, STAGE, "in stage %s", stages[s->stage].name);
 		switch (stages[s->stage].run(s)) {
 		case STEP_NEXT:
 			s->stage++;
@@ -237,6 +245,7 @@ void stream_run(struct stream *s)
 	}
 	s->flags |= STRM_RUNNING;
 	s->runs++;
+	STREAM_TRACE(DEVELOPER, s, RUN, "the stream runs");
 	do {
 		s->flags &= ~STRM_AGAIN;
 		over = stream_steps(s);
@@ -260,6 +269,7 @@ enum step stream_reply(struct stream *s)
 enum step stream_fail(struct stream *s, unsigned status, enum stream_cause cause, char phase)
 {
 	stream_set_cause(s, cause, phase);
+	STREAM_TRACE(ERROR, s, ERROR, "the stream fails with status %u", status);
 	if (!(s->flags & STRM_HTTP) || s->flags & STRM_HEAD_SENT || !status) {
 		if (status && !s->status)
 			s->status = (uint16_t)status;

@@ -114,6 +114,8 @@ void stream_count_begin(struct stream *s);
 void stream_note_session(int64_t *last_s);
 void stream_count_backend(struct stream *s);
 void stream_count_end(struct stream *s);
+/* Counts 1 of enum counter_back for the backend and for the server, as far as there are. */
+void stream_count_back(const struct stream *s, unsigned which);
 /* Bytes of the answer so far, the server's or our own, as logs and statistics count them. */
 uint64_t stream_bytes_out(const struct stream *s);
 /* With option contstats: counts the bytes so far, now and then. */

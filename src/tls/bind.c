@@ -228,6 +228,8 @@ struct tls_ctx *tls_bind_ctx(struct tls_bind *b, const struct tls_settings *own,
 	if (!c->ssl)
 		return NULL;
 	*at = c;
+	if (c->set.flags & TLS_SET_EARLY_DATA)
+		__atomic_store_n(&b->early, true, __ATOMIC_RELAXED);
 	return c;
 }
 
@@ -256,15 +258,13 @@ bool tls_bind_check(struct config *cfg, struct slot_area *area, const struct tls
 	struct tls_bind *b = bind_of(area);
 	struct tls_use *u;
 	char why[512] = "";
-	int64_t max;
 
 	if (!b->on)
 		return true;
 	b->cfg = cfg;
 	b->where = *where;
 	b->capture_size = tls_global_of(cfg)->capture_size;
-	max = tls_global_of(cfg)->max_record;
-	b->record_max = max > 0 && max < SSL3_RT_MAX_PLAIN_LENGTH ? (uint16_t)max : 0;
+	b->records = tls_records_of(cfg);
 	fill_settings(cfg, b);
 	list_append(&tls_global_of(cfg)->binds, &b->link);
 	if (no_certificate(b, diags))
@@ -292,14 +292,16 @@ bool tls_accept(struct conn *c, struct slot_area *area)
 	struct tls_bind *b = bind_of(area);
 	const struct tls_names *names = tls_names_get(b);
 	struct tls_conn *t;
+	bool early;
 	SSL *ssl;
 
 	ssl = names ? SSL_new(tls_names_ssl(names, b->ctxs)) : NULL;
-	if (!ssl || !tls_attach(c, ssl, 0))
+	early = __atomic_load_n(&b->early, __ATOMIC_RELAXED);
+	if (!ssl || !tls_attach(c, ssl, early ? TLS_FL_EARLY : 0))
 		return false;
 	t = c->transport_ctx;
 	t->bind = b;
-	t->record_max = b->record_max;
+	t->records = b->records;
 	SSL_set_accept_state(ssl);
 	return tls_count_open(t);
 }

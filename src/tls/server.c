@@ -230,6 +230,7 @@ bool tls_server_check(struct config *cfg, struct slot_area *area, const struct t
 		return true;
 	s->cfg = cfg;
 	s->where = *where;
+	s->records = tls_records_of(cfg);
 	tls_settings_inherit(&s->set, &g->server);
 	if (!s->set.verify && !s->set.ca_file && !g->server_verify_none) {
 		complain(where, diags, no_ca);
@@ -288,6 +289,7 @@ bool tls_connect(struct conn *c, struct slot_area *area, struct slice sni, struc
 		return false;
 	t = c->transport_ctx;
 	t->server = s;
+	t->records = s->records;
 	if (alpn.ptr)
 		SSL_set_alpn_protos(ssl, (const unsigned char *)alpn.ptr, (unsigned)alpn.len);
 	SSL_set_connect_state(ssl);
