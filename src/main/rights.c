@@ -129,6 +129,6 @@ void rights_forbid_programs(void)
 	};
 
 	/* without privilege and with insecure-setuid-wanted the kernel does not take it: no harm */
-	if (!__lsan_do_leak_check && ARCHITECTURE)
+	if (!__lsan_do_leak_check && ARCHITECTURE != 0)
 		prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
 }
