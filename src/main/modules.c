@@ -11,7 +11,7 @@
 	/* 2 core */ \
 	X(core) X(core_ctl) X(fd_ctl) X(sink) X(trace) \
 	/* main's own settings are applied before anything is made of them */ \
-	X(settings) \
+	X(settings) X(sandbox) \
 	/* 3 expr */ \
 	X(expr) X(expr_vars) X(pattern_ctl) X(var_ctl) \
 	/* 4 net, http */ \
