@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* log.h - log targets: who receives a line, and how it is dressed
  *
- * A target is a UDP address, a UNIX datagram socket or a descriptor, with a format (local, rfc3164,
+ * A target is a UDP address, a UNIX datagram socket, a descriptor, a ring (core/sink.h) or a log
+ * backend, with a format (local, rfc3164,
  * rfc5424, priority, short, timed, iso, raw), a facility and two levels. A line is sent at once,
  * without waiting and without allocating; what cannot be sent is dropped and counted.
  * Owns   : target lists belong to the configuration (its slots). One UDP and one UNIX socket per
@@ -113,6 +114,16 @@ int log_facility_find(struct slice name);
  * sections (peers, log-forward). False: reported.
  */
 bool log_target_parse(struct conf_line *l, struct log_targets **targets);
+
+/* Log backends (`mode log`), which live above: found by name in the check phase, *problem says what
+ * is wrong with one; <send> gives a line to one of its servers, which cuts it to <max> bytes with
+ * its end; false: it was dropped. Any thread. At start-up.
+ */
+struct log_backend_ops {
+	void *(*find)(const struct config *cfg, const char *name, const char **problem);
+	bool (*send)(void *backend, const struct syslog_header *h, struct slice text, size_t max);
+};
+void log_set_backends(const struct log_backend_ops *ops);
 
 extern const struct module mod_log;
 extern const struct module mod_log_profile;

@@ -158,6 +158,11 @@ static void log_send_one(struct log_target *t, const struct log_settings *global
 		return;
 	if (global->send_hostname && global->hostname)
 		h.hostname = slice_of(global->hostname);
+	if (t->is_named) {
+		if (!log_outlet_send(t, &h, m->text))
+			log_drop();
+		return;
+	}
 	strbuf_init_fixed(&header, area, sizeof(area));
 	if (!syslog_header_write(&header, &h) && !header.overflow) {
 		log_drop();

@@ -64,6 +64,7 @@ static void log_check(struct config *cfg, struct diag_list *diags)
 	struct log_settings *s = slot_of(&log_config_slot, config_slots(cfg));
 	char name[256] = "";
 
+	log_outlets_resolve(cfg, diags);
 	if (!s->send_hostname || s->hostname)
 		return;
 	if (gethostname(name, sizeof(name) - 1) == 0 && *name)
@@ -84,7 +85,7 @@ static const struct conf_keyword keywords[] = {
 	{ 0 }
 };
 
-static struct slot *const slots[] = { &log_config_slot, &log_proxy_slot, NULL };
+static struct slot *const slots[] = { &log_config_slot, &log_proxy_slot, &log_outlet_slot, NULL };
 
 const struct module mod_log = {
 	.name = "log",

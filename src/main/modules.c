@@ -21,7 +21,7 @@
 	X(tls_cert_smp) X(tls_store) X(tls_keylog) X(tls_cert_ctl) X(tls_ca_ctl) \
 	X(tls_list_ctl) X(log) X(log_profile) \
 	/* 6 proxy */ \
-	X(balance) X(proxy) X(proxy_options) X(bind) X(server) X(check) X(mail) \
+	X(balance) X(proxy) X(proxy_options) X(bind) X(server) X(check) X(mail) X(ring) \
 	X(state_file) \
 	X(proxy_ctl) X(server_ctl) X(server_dynamic_ctl) X(stats_ctl) \
 	/* 7 stream */ \

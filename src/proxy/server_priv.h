@@ -13,6 +13,9 @@ struct server_state;
  * whether the backend has just lost its last server: to be told behind the change itself.
  */
 bool server_publish(struct server *srv);
+struct conf_line;
+/* The line `server` of the proxy l->object. */
+bool server_line_parse(struct conf_line *l);
 
 /* Writes a new address for readers of all threads; under the change lock. */
 void server_address_publish(struct server_state *st, const struct server_addr *addr);
