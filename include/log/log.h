@@ -87,6 +87,10 @@ struct log_message {
 	bool (*build)(void *ctx, const struct logformat *f, struct strbuf *out);
 	void *ctx;
 	enum log_step step;
+	/* A message of somebody else that is passed on: its text is <text>, its level <level>. It
+	 * keeps its facility, and its form where the target has none. Or NULL.
+	 */
+	const struct syslog_message *foreign;
 };
 
 /* Sends <m> to every target of the proxy settings (or of the configuration's when `log global`).
@@ -100,6 +104,8 @@ bool log_is_wanted(const struct config *cfg, const struct log_settings *proxy);
 void log_printf(const struct config *cfg, const struct log_settings *proxy, enum log_level level,
 		const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
+/* Counts a line as lost that never got here. */
+void log_drop(void);
 /* Lines lost since the start: the DroppedLogs of `show info`. */
 uint64_t log_dropped(void);
 /* The longest `len` of the targets: how long a text is worth building. */
@@ -114,6 +120,8 @@ int log_facility_find(struct slice name);
  * sections (peers, log-forward). False: reported.
  */
 bool log_target_parse(struct conf_line *l, struct log_targets **targets);
+/* The line `log` of sections that have the slots of a proxy. */
+bool log_line_parse(struct conf_line *l);
 
 /* Log backends (`mode log`), which live above: found by name in the check phase, *problem says what
  * is wrong with one; <send> gives a line to one of its servers, which cuts it to <max> bytes with

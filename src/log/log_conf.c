@@ -16,7 +16,7 @@ static struct log_settings *settings_of(struct conf_line *l)
 	return slot_of(l->where == CONF_GLOBAL ? &log_config_slot : &log_proxy_slot, l->slots);
 }
 
-static bool parse_log(struct conf_line *l)
+bool log_line_parse(struct conf_line *l)
 {
 	struct log_settings *s = settings_of(l);
 
@@ -73,7 +73,7 @@ static void log_check(struct config *cfg, struct diag_list *diags)
 
 static const struct conf_keyword keywords[] = {
 	{ .words = "log", .where = CONF_GLOBAL | CONF_PROXY, .flags = CONF_CAN_NO, .min_args = 0,
-	  .max_args = -1, .parse = parse_log,
+	  .max_args = -1, .parse = log_line_parse,
 	  .syntax = "{global | <target> [len <length>] [format <format>] [sample <ranges>:<size>] "
 		    "[profile <name>] <facility> [<level> [<minimum level>]]}",
 	  .help = "sends logs to a server, a socket or a descriptor; may be repeated" },
