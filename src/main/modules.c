@@ -21,8 +21,8 @@
 	X(tls_cert_smp) X(tls_store) X(tls_keylog) X(tls_cert_ctl) X(tls_ca_ctl) \
 	X(tls_list_ctl) X(tls_ocsp_ctl) X(tls_ocsp_conf) X(resolvers) X(log) X(log_profile) \
 	/* 6 proxy */ \
-	X(balance) X(proxy) X(proxy_options) X(bind) X(unix_bind) X(server) X(check) X(mail) \
-	X(state_file) X(naming) \
+	X(balance) X(proxy) X(proxy_options) X(bind) X(unix_bind) X(server) X(check) \
+	X(mail) X(state_file) X(naming) X(ring) \
 	X(proxy_ctl) X(server_ctl) X(server_dynamic_ctl) X(stats_ctl) \
 	/* 7 stream */ \
 	X(rule) X(tcp_act) X(preamble_act) X(http_act) X(reply_act) X(service_act) X(var_act) \
