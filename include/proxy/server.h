@@ -159,6 +159,7 @@ struct server {
 	int mss;                      /* 0 none (never settable on servers today) */
 	const char *netns;            /* `namespace`, "*" is the connection's; or NULL */
 	bool tfo;
+	bool log_octets;             /* log-proto octet-count */
 	const char *cookie;           /* `cookie` value; or NULL */
 	const char *proto;            /* forced mux; or NULL */
 	enum server_ws ws;            /* which HTTP version WebSockets use */

@@ -91,6 +91,18 @@ static bool parse_proto(struct conf_line *l)
 	return option_error(l, "%s : 'proto' :  unknown MUX protocol '%s'.", subject(l), word);
 }
 
+static bool parse_log_proto(struct conf_line *l)
+{
+	struct server *srv = l->object;
+	const char *word = conf_next(l);
+
+	srv->log_octets = word && strcmp(word, "octet-count") == 0;
+	if (srv->log_octets || (word && strcmp(word, "legacy") == 0))
+		return true;
+	return option_error(l, "%s : 'log-proto' expects one of 'legacy' or 'octet-count' but "
+			    "got '%s'.", subject(l), word ? word : "");
+}
+
 static bool parse_ws(struct conf_line *l)
 {
 	struct server *srv = l->object;
@@ -384,7 +396,7 @@ static bool take_options(struct conf_line *l, struct server *srv)
 	return conf_take_options(l, CONF_SERVER, srv, server_slots(srv));
 }
 
-static bool parse_server(struct conf_line *l)
+bool server_line_parse(struct conf_line *l)
 {
 	struct server *srv;
 	bool valid;
@@ -478,7 +490,7 @@ static bool parse_server_template(struct conf_line *l)
 
 static const struct conf_keyword keywords[] = {
 	{ .words = "server", .where = CONF_BE, .flags = CONF_STRICT_PLACE, .max_args = -1,
-	  .parse = parse_server, .syntax = "<name> <address>[:<port>] [<options>]",
+	  .parse = server_line_parse, .syntax = "<name> <address>[:<port>] [<options>]",
 	  .help = "a server of the backend" },
 	{ .words = "default-server", .where = CONF_DEF_BE, .flags = CONF_STRICT_PLACE,
 	  .max_args = -1, .parse = parse_default_server, .syntax = "[<options>]",
@@ -545,6 +557,8 @@ static const struct conf_keyword keywords[] = {
 	  .help = "TCP fast open" },
 	{ .words = "no-tfo", .where = CONF_SERVER, .parse = parse_false, FIELD(tfo),
 	  .help = "no TCP fast open" },
+	{ .words = "log-proto", .where = CONF_SERVER, ONE, .parse = parse_log_proto,
+	  .syntax = "{ legacy | octet-count }", .help = "how log messages are separated" },
 	{ .words = "ws", .where = CONF_SERVER, ONE, .parse = parse_ws,
 	  .syntax = "{ auto | h1 | h2 }", .help = "HTTP version of WebSockets" },
 	{ .words = "proto", .where = CONF_SERVER, ONE, .parse = parse_proto,
@@ -561,7 +575,6 @@ static const struct conf_keyword keywords[] = {
 	LATER("shard", 1, "peers"),
 	LATER("strict-maxconn", 0, "counting idle connections"),
 	LATER("idle-ping", 1, "HTTP/2"),
-	LATER("log-proto", 1, "log backends"),
 	LATER("log-bufsize", 1, "log backends"),
 	LATER("pool-conn-name", 1, "named idle connections"),
 	{ 0 }
