@@ -59,6 +59,7 @@ struct main_options {
 	bool no_reuseport;           /* -dR */
 	bool list_libraries;         /* -dL */
 	bool may_lack_addresses;     /* -dr */
+	bool only_ipv4;              /* -4: of names that are resolved at run time */
 	bool may_fork;               /* -dI */
 	bool show_lines;             /* -dC */
 	bool show_numbers;           /* -dC,line */
