@@ -188,7 +188,7 @@ static bool other_domain(struct ctl_request *rq)
 	if (strcmp(name, "resolvers") == 0)
 		show_resolvers(rq);
 	else
-		ctl_error(rq, "Invalid statistics domain.\n");
+		ctl_error(rq, "Invalid statistics domain.");
 	return true;
 }
 
