@@ -135,6 +135,7 @@ static bool begin(struct server *srv)
 
 static void stop(struct naming_state *ns)
 {
+	ns->taken = (struct addr){ .family = ADDR_NONE };
 	resolution_leave(&ns->address);
 	resolution_leave(&ns->service);
 	ns->item = NULL;

@@ -32,6 +32,12 @@ static struct addr current(const struct server *srv)
 	return addr_from_sockaddr(&a.sa, a.len);
 }
 
+/* What it has of the answers; at first, what it had before it asked. */
+static struct addr own_of(const struct naming_state *ns)
+{
+	return ns->taken.family != ADDR_NONE ? ns->taken : current(ns->server);
+}
+
 /* --- taking ---------------------------------------------------------------------------------- */
 
 static void publish(struct server *srv, const struct addr *addr)
@@ -58,6 +64,7 @@ void naming_apply(struct naming_state *ns, const struct addr *addr, int port, co
 			 srv->state->port_is_fixed ? "" : "+", now.port, port);
 		now.port = (uint16_t)port;
 	}
+	ns->taken = *addr;
 	if (!addr_eq_ip(&old, &now) || *ports) {
 		if (old.family != ADDR_NONE)
 			addr_put_ip(&old, from, sizeof(from));
@@ -73,6 +80,7 @@ void naming_apply(struct naming_state *ns, const struct addr *addr, int port, co
 /* The address stays, for who is on the way to it. */
 void naming_lose(struct naming_state *ns, const char *why)
 {
+	ns->taken = (struct addr){ .family = ADDR_NONE };
 	if (!is_lost(ns->server))
 		server_set_resolved(ns->server, false, why);
 }
@@ -150,7 +158,7 @@ static struct resolve_item *choose(const struct resolution *r, const struct nami
 static void take_one(struct naming_state *ns, struct resolution *r, const char *source, bool first)
 {
 	const struct naming *n = &ns->server->naming;
-	struct addr addr = current(ns->server);
+	struct addr addr = own_of(ns);
 	struct resolve_item *own = item_of(r, &addr), *it = choose(r, n, own);
 
 	if (own)
@@ -160,6 +168,8 @@ static void take_one(struct naming_state *ns, struct resolution *r, const char *
 		return;
 	}
 	it->uses++;
+	if (it == own && ns->taken.family != ADDR_NONE)
+		return;
 	if (it != own && first)
 		resolution_count_update(r);
 	naming_apply(ns, &it->addr, 0, source);
@@ -173,7 +183,7 @@ static void share(struct resolution *r, const struct proxy *be, struct naming_st
 	list_for_each(it, resolution_items(r), link)
 		it->uses = 0;
 	for (struct naming_state *ns = first; ns; ns = naming_group_next(ns, false)) {
-		struct addr addr = current(ns->server);
+		struct addr addr = own_of(ns);
 
 		it = item_of(r, &addr);
 		if (it)

@@ -11,6 +11,9 @@ struct naming_state {
 	struct server *server;         /* of the live generation; NULL: none */
 	struct resolve_asker address, service;
 	struct resolve_item *item;     /* the service that it has taken: of the resolution */
+	struct addr taken;             /* the address that it has taken; ADDR_NONE: none. A command
+					* may give the server another one: it has that until
+					* the answer has this one no more */
 	char *name;                    /* under the backend's change lock; owned; NULL: none */
 };
 
