@@ -74,6 +74,9 @@ void socket_set_listener(socket_listener_fn *fn);
 int socket_connect(const struct sockaddr_storage *addr, socklen_t len,
 		   const struct socket_settings *set, bool *in_progress);
 
+/* A datagram socket that talks with <addr> alone. Returns the descriptor, or -1 with errno. */
+int socket_connect_datagram(const struct sockaddr_storage *addr, socklen_t len);
+
 /* Appends " fam=ipv4 lport=80", with <peer> also " rport=1234". For `show fd`. */
 struct strbuf;
 void socket_describe(int fd, bool peer, struct strbuf *out);

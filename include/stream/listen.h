@@ -67,6 +67,7 @@ void listen_retry_all(struct config *cfg);
 struct listen_figures {
 	unsigned maxconn_reached;        /* times that the maxconn held connections back */
 	uint64_t conn_rate, conn_rate_max; /* connections per second: now, and the most so far */
+	unsigned conn_rate_limit, session_rate_limit; /* in force; 0: none */
 };
 
 /* Of all frontends together. */

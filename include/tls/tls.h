@@ -58,6 +58,8 @@ bool tls_bind_check(struct config *cfg, struct slot_area *bind, const struct tls
  * reached; ms. 0: they may come.
  */
 unsigned tls_accept_wait_ms(void);
+/* Changes maxsslrate at run time; 0: none. Any thread. */
+void tls_set_rate_limit(int64_t per_second);
 /* Makes TLS the transport of a connection just accepted, with CONN_HANDSHAKE set: events carry the
  * handshake on before the layer above hears of the connection. False: no memory, or one more would
  * be above maxsslconn.
@@ -93,7 +95,9 @@ static inline void tls_waiter_cancel(struct tls_waiter *w)
 bool tls_server_is_on(const struct slot_area *server);
 /* Checks of this server use TLS, whether `ssl` was given or not. Before tls_server_check(). */
 void tls_server_want(struct slot_area *server);
-/* In the check phase, see tls_bind_check(). */
+/* In the check phase, see tls_bind_check(). Behind it, for a server that is added at run time, no
+ * file is read: what the line names must be known. Then it must not be freed before <cfg>.
+ */
 bool tls_server_check(struct config *cfg, struct slot_area *server, const struct tls_place *where,
 		      struct diag_list *diags);
 /* Does it offer protocols by ALPN; does it offer <name> ("h2")? */

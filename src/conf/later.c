@@ -29,7 +29,6 @@ static const struct {
 	{ "tune.ssl.*", CONF_GLOBAL, TLS },
 	{ "tune.quic.*", CONF_GLOBAL, "QUIC" },
 	{ "limited-quic", CONF_GLOBAL, "QUIC" }, { "no-quic", CONF_GLOBAL, "QUIC" },
-	{ "dns-accept-family", CONF_GLOBAL, "name resolution at run time" },
 	{ "httpclient.*", CONF_GLOBAL, "the HTTP client" },
 	{ "lua-*", CONF_GLOBAL, "Lua" }, { "tune.lua.*", CONF_GLOBAL, "Lua" },
 	{ "set-var", CONF_GLOBAL, "variables" }, { "set-var-fmt", CONF_GLOBAL, "variables" },

@@ -240,6 +240,8 @@ static const struct conf_keyword keywords[] = {
 	  .syntax = "<text>", .help = "what this node is for" },
 	{ GLOBAL("localpeer"), .min_args = 1, .max_args = 1, .parse = parse_localpeer,
 	  .syntax = "<name>", .help = "name of this node among peers" },
+	{ GLOBAL("anonkey"), .type = CONF_UINT64, AT(anon_key), .max = UINT32_MAX,
+	  .syntax = "<key>", .help = "the key that hides names on the Runtime API" },
 	NUMBER("uid", uid, 0, INT32_MAX, "user id to run as"),
 	NUMBER("gid", gid, 0, INT32_MAX, "group id to run as"),
 	{ GLOBAL("user"), .min_args = 1, .max_args = 1, .parse = parse_user, .syntax = "<name>",

@@ -8,7 +8,6 @@
 #include "codec/websocket.h"
 #include "core/pool.h"
 #include "h1_priv.h"
-#include "trace_priv.h"
 
 static struct pool *partial_pool;
 static unsigned partial_fields;

@@ -329,6 +329,19 @@ failed:
 	return -1;
 }
 
+int socket_connect_datagram(const struct sockaddr_storage *addr, socklen_t len)
+{
+	int fd = socket(addr->ss_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	int saved;
+
+	if (fd < 0 || connect(fd, (const struct sockaddr *)addr, len) == 0)
+		return fd;
+	saved = errno;
+	close(fd);
+	errno = saved;
+	return -1;
+}
+
 void socket_describe(int fd, bool peer, struct strbuf *out)
 {
 	struct sockaddr_storage ss;
