@@ -26,6 +26,7 @@
 struct conn;
 struct endpoint;
 struct pipe;
+struct trace_facts;
 
 enum endpoint_flags {
 	/* what the mux tells */
@@ -72,6 +73,8 @@ struct endpoint_user {
 	void (*bad)(struct endpoint *ep, const struct endpoint_bad *bad);
 	/* Something changed: flags, rx, tx drained, connected, error. May release the endpoint. */
 	void (*wake)(struct endpoint *ep);
+	/* What the stream is about, for traces: adds to <out>. Or NULL. */
+	void (*trace)(const struct endpoint *ep, struct trace_facts *out);
 };
 
 /* What fetches and dumps tell of a mux that carries several streams. */

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "codec/websocket.h"
 #include "h2_priv.h"
+#include "trace_priv.h"
 #include "http/msg.h"
 
 /* --- requests --------------------------------------------------------------------------------- */
@@ -236,6 +237,7 @@ static void take_response(struct h2_stream *s, struct h2_head *head, bool end_st
 	ep->rx_head_len = (uint32_t)head->list_len;
 	ep->rx_bytes += head->list_len;
 	ep->flags |= EP_RX_HEAD | EP_RX_ANY;
+	H2S_TRACE(USER, s, H2_EV(RX_HEAD), "received a response, %u", ep->rx_head->status);
 	if (interim) {
 		h2s_wake(s);
 		return;

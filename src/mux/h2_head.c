@@ -12,6 +12,7 @@
 #include "codec/websocket.h"
 #include "h1_priv.h"
 #include "h2_priv.h"
+#include "trace_priv.h"
 
 static __thread char *text_room;
 static __thread size_t text_size;
@@ -221,6 +222,7 @@ static void begin_stream(struct h2_conn *h, struct h2_head *head, bool end_strea
 	ep->rx_bytes += http_msg_size(ep->rx_head);
 	ep->flags |= EP_RX_HEAD;
 	note_request(s, head, end_stream);
+	H2S_TRACE(USER, s, H2_EV(RX_HEAD) | H2_EV(STREAM_NEW), "received a request");
 	h2s_wake_soon(s);
 	if (!end_stream && (s->left == UINT64_MAX ? !s->rx_window :
 						    s->left > (uint64_t)s->rx_window))

@@ -13,6 +13,7 @@
  */
 #include "core/pool.h"
 #include "h2_priv.h"
+#include "trace_priv.h"
 
 /* What a frame may have besides content: a client that pads needs a window for it. */
 #define PADDING_MAX 256
@@ -55,6 +56,7 @@ void h2s_set_state(struct h2_stream *s, enum h2s_state to)
 	};
 
 	BUG_ON(!(next[s->state] & 1u << to));
+	H2S_TRACE(STATE, s, H2_EV(STREAM_WAKE), "the stream goes to state %u", (unsigned)to);
 	s->state = (uint8_t)to;
 	if (to != H2S_OPEN && to != H2S_HALF_LOCAL)
 		receives_no_more(s);
@@ -152,6 +154,8 @@ void h2s_error(struct h2_stream *s, enum h2_error code, const char *text)
 
 	if (s->flags & H2S_FL_RESET)
 		return;
+	H2S_TRACE(ERROR, s, H2_EV(STREAM_ERROR) | H2_EV(TX_RESET), "the stream fails, %s: %s",
+		  h2_error_name(code), text ? text : "");
 	s->flags |= H2S_FL_RESET;
 	s->reset_code = code;
 	h2_count(h, FRONT_COUNT_STREAM_ERRORS);
@@ -234,9 +238,9 @@ static void set_room(struct h2_stream *s, int64_t room)
 	s->used = 0;
 }
 
-/* Is it time to grant again the <used> bytes of a window? A burst as large as the window must not be
- * followed by a silence: what is left to grant then is what the peer may send in a round trip. And
- * some peers wait until a whole frame may go.
+/* Is it time to grant again the <used> bytes of a window? A burst as large as the window must not
+ * be followed by a silence: what is left to grant then is what the peer may send in a round trip.
+ * And some peers wait until a whole frame may go.
  */
 static bool is_worth_a_frame(const struct h2_stream *s, int64_t window, int64_t used)
 {
