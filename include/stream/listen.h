@@ -67,6 +67,7 @@ void listen_retry_all(struct config *cfg);
 struct listen_figures {
 	unsigned maxconn_reached;        /* times that the maxconn held connections back */
 	uint64_t conn_rate, conn_rate_max; /* connections per second: now, and the most so far */
+	unsigned conn_rate_limit, session_rate_limit; /* in force; 0: none */
 };
 
 /* Of all frontends together. */
@@ -120,6 +121,9 @@ struct stream_socket_tunes {
 struct stream_tunes {
 	unsigned fields_max, maxrewrite;
 	unsigned log_uri_max;            /* bytes of a URI in logs */
+	int cookie_max;                  /* bytes of a captured cookie */
+	bool any_payload;                /* h1-accept-payload-with-any-method */
+	bool lax_framing;       /* h1-do-not-close-on-insecure-transfer-encoding */
 	unsigned shards;                 /* of an address, by default: enum stream_shards */
 	struct stream_socket_tunes client, server;
 };

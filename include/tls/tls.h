@@ -58,6 +58,8 @@ bool tls_bind_check(struct config *cfg, struct slot_area *bind, const struct tls
  * reached; ms. 0: they may come.
  */
 unsigned tls_accept_wait_ms(void);
+/* Changes maxsslrate at run time; 0: none. Any thread. */
+void tls_set_rate_limit(int64_t per_second);
 /* Makes TLS the transport of a connection just accepted, with CONN_HANDSHAKE set: events carry the
  * handshake on before the layer above hears of the connection. False: no memory, or one more would
  * be above maxsslconn.
@@ -93,7 +95,9 @@ static inline void tls_waiter_cancel(struct tls_waiter *w)
 bool tls_server_is_on(const struct slot_area *server);
 /* Checks of this server use TLS, whether `ssl` was given or not. Before tls_server_check(). */
 void tls_server_want(struct slot_area *server);
-/* In the check phase, see tls_bind_check(). */
+/* In the check phase, see tls_bind_check(). Behind it, for a server that is added at run time, no
+ * file is read: what the line names must be known. Then it must not be freed before <cfg>.
+ */
 bool tls_server_check(struct config *cfg, struct slot_area *server, const struct tls_place *where,
 		      struct diag_list *diags);
 /* Does it offer protocols by ALPN; does it offer <name> ("h2")? */
@@ -124,6 +128,8 @@ const char *tls_version_name(const struct conn *c);
 const char *tls_cipher_name(const struct conn *c);
 /* Was the session resumed, not negotiated anew? */
 bool tls_is_resumed(const struct conn *c);
+/* Was an OCSP answer sent with our certificate? */
+bool tls_is_stapled(const struct conn *c);
 /* Did the client have to, and did it, show a certificate on this connection or session? */
 bool tls_has_peer_cert(const struct conn *c);
 /* The result of its verification, an X509_V_ code; 0: good. */
@@ -151,6 +157,12 @@ struct tls_locator {
 };
 void tls_set_locator(const struct tls_locator *l);
 
+/* How this floor tells what happened by itself; set once by a floor above. <text> is borrowed. */
+struct tls_event_log {
+	void (*notice)(struct config *cfg, const char *text);
+};
+void tls_set_event_log(const struct tls_event_log *log);
+
 /* A certificate that a key of its own has signed, of the last hour to a year from now, for <name>
  * and this machine, and the key, as PEM. False: no memory, or no TLS here.
  */
@@ -174,6 +186,6 @@ const char *tls_library_version(void);
 
 extern const struct module mod_tls, mod_tls_bind, mod_tls_server, mod_tls_smp, mod_tls_hello_smp,
 	mod_tls_cert_smp, mod_tls_store, mod_tls_keylog, mod_tls_cert_ctl,
-	mod_tls_ca_ctl, mod_tls_list_ctl;
+	mod_tls_ca_ctl, mod_tls_list_ctl, mod_tls_ocsp_ctl, mod_tls_ocsp_conf;
 
 #endif

@@ -114,5 +114,6 @@ bool conf_check(struct config *cfg, struct diag_list *diags)
 	for (const struct module *const *m = conf_modules; m && *m; m++)
 		if ((*m)->check)
 			(*m)->check(cfg, diags);
+	cfg->is_checked = true;
 	return diags->alerts == alerts;
 }

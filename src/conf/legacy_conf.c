@@ -155,13 +155,13 @@ static const struct conf_keyword keywords[] = {
 	USELESS("option http-use-htx", CONF_PROXY,
 	     "option 'http-use-htx' is always on since HAProxy 2.0 and has no effect: "
 	     "please remove it."),
-	GONE("nbproc", CONF_GLOBAL,
+	GONE_SHOWN("nbproc", CONF_GLOBAL,
 	     "nbproc is not supported any more since HAProxy 2.5. Threads will "
 	     "automatically be used on multi-processor machines if available."),
 	GONE("debug", CONF_GLOBAL,
 	     "'debug' is not supported in a configuration file anymore since HAProxy 2.2. "
 	     "Use '-d' on the command line."),
-	GONE("tune.chksize", CONF_GLOBAL,
+	GONE_SHOWN("tune.chksize", CONF_GLOBAL,
 	     "option 'tune.chksize' is not supported any more (tune.bufsize is used "
 	     "instead)."),
 	GONE("stats bind-process", CONF_GLOBAL,

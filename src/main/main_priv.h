@@ -101,6 +101,8 @@ void environment_forget(struct config *cfg);
 /* --- dump.c */
 /* -dL: the program's file, then those of its libraries. */
 void libraries_dump(const char *program, FILE *out);
+/* The same files, each behind the addresses where it is mapped. */
+void libraries_dump_places(FILE *out);
 /* -dK. False: unknown class, or help was asked for. */
 bool keyword_dump(const char *classes, const struct module *const *modules, FILE *out);
 
@@ -138,6 +140,7 @@ struct main_settings {
 	int max_reloads;              /* of workers; 0 no limit */
 	struct stream_tunes stream;   /* pushed down to the stream floor */
 	int log_uri_max, pipe_size;   /* 0 unset */
+	uint64_t anon_key;            /* of anonymised sessions of the Runtime API; 0 none */
 	int renice_runtime;           /* -20..19, or RENICE_UNSET */
 	int bufsize, maxrewrite, fields_max, maxaccept;
 	int idle_low_percent;         /* tune.pool-low-fd-ratio */
@@ -148,6 +151,8 @@ struct main_settings {
 extern struct slot settings_slot;
 extern const struct module mod_settings; /* settings_conf.c */
 struct main_settings *settings_of(const struct config *cfg);
+/* tune.renice.startup: until settings_apply(), and never again after it. */
+void settings_change_priority(int value);
 #define RENICE_UNSET INT32_MIN
 /* Pushes what lower floors need down to them, before memory blocks and sockets are made. */
 void settings_apply(const struct config *cfg, const struct main_options *o);
@@ -376,6 +381,8 @@ const char *stats_socket_path(const struct config *cfg, unsigned n);
 
 /* --- info.c */
 extern const struct module mod_info;
+extern const struct module mod_schema_ctl;
+extern const struct module mod_process_ctl; /* set rate-limit, show dev, show libs */
 extern uint64_t main_start_ns; /* monotonic */
 extern uint64_t main_ready_ns;
 

@@ -300,10 +300,13 @@ static void switch_over(void)
 
 	limits_apply_again(next, prev, &reload.diags);
 	settings_apply_again(next, prev);
+	config_edit_begin(); /* nobody adds to one of them meanwhile */
 	proxies_adopt(next, prev);
 	call_adopt(next, prev);
 	listen_inherit_all(next);
 	proxies_publish(next);
+	config_edit_end();
+	proxies_settle(next);
 	call_retire(prev);
 	config_drop(&reload.prev); /* what was taken for the background */
 	reload.prev = prev;        /* what main has held until now */

@@ -238,9 +238,9 @@ static void set_room(struct h2_stream *s, int64_t room)
 	s->used = 0;
 }
 
-/* Is it time to grant again the <used> bytes of a window? A burst as large as the window must not be
- * followed by a silence: what is left to grant then is what the peer may send in a round trip. And
- * some peers wait until a whole frame may go.
+/* Is it time to grant again the <used> bytes of a window? A burst as large as the window must not
+ * be followed by a silence: what is left to grant then is what the peer may send in a round trip.
+ * And some peers wait until a whole frame may go.
  */
 static bool is_worth_a_frame(const struct h2_stream *s, int64_t window, int64_t used)
 {

@@ -188,7 +188,7 @@ static void explain_backend(struct explainer *x, struct proxy *be)
 		return;
 	}
 	fprintf(x->out, "servers");
-	list_for_each(srv, &be->servers, link) {
+	for (srv = server_first(be); srv; srv = server_next(srv)) {
 		fprintf(x->out, "%s%s", comma, srv->name);
 		comma = ", ";
 	}

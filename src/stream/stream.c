@@ -10,6 +10,7 @@
 #include "base/bug.h"
 #include "base/clock.h"
 #include "core/pool.h"
+#include "core/profile.h"
 #include "core/task.h"
 #include "core/thread.h"
 #include "http/auth.h"
@@ -235,6 +236,54 @@ static bool stream_steps(struct stream *s)
 	}
 }
 
+/* Everything that can be done for it now. True: it ends. */
+static bool stream_pass(struct stream *s)
+{
+	bool over;
+
+	do {
+		s->flags &= ~STRM_AGAIN;
+		over = stream_steps(s);
+		s->flags &= ~STRM_TIMED_OUT;
+	} while (!over && s->flags & STRM_AGAIN);
+	return over;
+}
+
+/* --- measured, where the thread profiles ------------------------------------------------------ */
+
+/* Since the call in progress began: time of other streams which were run inside of it. */
+static __thread uint64_t inner_ns;
+
+/* When that was known which it is called for: the end of poll(), or its wake-up. */
+static uint64_t woken_at_ns(const struct stream *s)
+{
+	if (s->task && task_current() == s->task && s->task->woken_ns)
+		return s->task->woken_ns;
+	return clock_now_ns();
+}
+
+static bool stream_pass_measured(struct stream *s)
+{
+	uint64_t outer_ns = inner_ns, woken_ns = woken_at_ns(s), spent_ns;
+	bool over;
+
+	inner_ns = 0;
+	s->run_began_ns = clock_read_ns();
+	if (s->run_began_ns > woken_ns)
+		s->latency_ns += s->run_began_ns - woken_ns;
+	over = stream_pass(s);
+	spent_ns = clock_read_ns() - s->run_began_ns;
+	s->cpu_ns += spent_ns - inner_ns;
+	s->run_began_ns = 0;
+	inner_ns = outer_ns + spent_ns;
+	return over;
+}
+
+uint64_t stream_cpu_ns(const struct stream *s)
+{
+	return s->cpu_ns + (s->run_began_ns ? clock_read_ns() - s->run_began_ns - inner_ns : 0);
+}
+
 void stream_run(struct stream *s)
 {
 	bool over;
@@ -246,11 +295,7 @@ void stream_run(struct stream *s)
 	s->flags |= STRM_RUNNING;
 	s->runs++;
 	STREAM_TRACE(DEVELOPER, s, RUN, "the stream runs");
-	do {
-		s->flags &= ~STRM_AGAIN;
-		over = stream_steps(s);
-		s->flags &= ~STRM_TIMED_OUT;
-	} while (!over && s->flags & STRM_AGAIN);
+	over = likely(!profile_is_on) ? stream_pass(s) : stream_pass_measured(s);
 	s->flags &= ~STRM_RUNNING;
 	if (over)
 		stream_free(s);

@@ -151,9 +151,16 @@ static bool load_cert(struct config *cfg, struct tls_server *s, char *why, size_
 
 	if (!path)
 		return true;
-	if (!tls_store_find(tls_store_of(cfg), path) && door_kind(path) < 0) {
-		snprintf(why, size, "unable to stat SSL certificate from file '%s' : %m.", path);
-		return false;
+	if (!tls_store_find(tls_store_of(cfg), path)) {
+		if (cfg->is_checked) {
+			snprintf(why, size, "unable to stat SSL certificate '%s'.", path);
+			return false;
+		}
+		if (door_kind(path) < 0) {
+			snprintf(why, size, "unable to stat SSL certificate from file '%s' : %m.",
+				 path);
+			return false;
+		}
 	}
 	s->entry = tls_store_cert(cfg, path, why, size);
 	return s->entry != NULL;
@@ -214,8 +221,9 @@ void tls_server_want(struct slot_area *area)
 	server_of(area)->wanted = true;
 }
 
-bool tls_server_check(struct config *cfg, struct slot_area *area, const struct tls_place *where,
-		      struct diag_list *diags)
+/* With the store locked when commands may change it: <cfg> is in use. */
+static bool server_check(struct config *cfg, struct slot_area *area, const struct tls_place *where,
+			 struct diag_list *diags)
 {
 	static const char no_ca[] = "verify is enabled by default but no CA file specified. If "
 		"you're running on a LAN where you're certain to trust the server's certificate, "
@@ -247,6 +255,19 @@ bool tls_server_check(struct config *cfg, struct slot_area *area, const struct t
 	else
 		list_append(&tls_global_of(cfg)->servers, &s->link);
 	return !*why;
+}
+
+bool tls_server_check(struct config *cfg, struct slot_area *area, const struct tls_place *where,
+		      struct diag_list *diags)
+{
+	bool good;
+
+	if (!cfg->is_checked)
+		return server_check(cfg, area, where, diags);
+	tls_store_lock();
+	good = server_check(cfg, area, where, diags);
+	tls_store_unlock();
+	return good;
 }
 
 /* --- connections ------------------------------------------------------------------------------ */
