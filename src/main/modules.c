@@ -37,7 +37,7 @@
 	/* 8 ext */ \
 	X(prometheus) X(stats_page) X(haterm) X(load) \
 	/* 9 main */ \
-	X(stats_socket) X(info) X(schema_ctl) X(process_ctl) X(reload) X(reload_ctl) \
+	X(stats_socket) X(info) X(process_ctl) X(reload) X(reload_ctl) \
 	X(handoff_ctl) X(master_ctl) X(start) X(worker)
 
 #define X(name) extern const struct module mod_##name;
