@@ -58,6 +58,10 @@ bool socket_settings_are_equal(const struct socket_settings *a, const struct soc
 int socket_listen(const struct sockaddr_storage *addr, socklen_t len,
 		  const struct socket_settings *set, char *error, size_t size);
 
+/* A datagram socket bound to an internet address, to receive only. */
+int socket_datagram(const struct sockaddr_storage *addr, socklen_t len,
+		    const struct socket_settings *set, char *error, size_t size);
+
 /* Begins a connection. Returns the descriptor (connected or in progress: *in_progress), or -1 with
  * errno: the caller tells the cause by it (EAGAIN, EADDRNOTAVAIL, EMFILE, ENFILE: ours; others: the
  * server's).
