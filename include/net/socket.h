@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* socket.h - the door for addresses: listening and connecting sockets
  *
- * Every bind() and connect() of the program goes through here, so that it can be asked of a
- * privileged parent later. Descriptors are non-blocking and close-on-exec.
+ * Every bind() and connect() of the program goes through here, so that a privileged parent can be
+ * asked for listening sockets. Descriptors are non-blocking and close-on-exec.
  * Owns   : nothing; the caller owns the descriptor. Threads: any.
  * Errors : -1 and a text in <error> (caller's buffer) that names the failing step.
  */
@@ -24,6 +24,8 @@ enum socket_options {
 	SOCKET_KEEPALIVE = 1 << 6,
 	SOCKET_NO_QUICKACK = 1 << 7, /* delay the first acknowledgement: smart accept and connect */
 	SOCKET_BIND_ADDR_ONLY = 1 << 8, /* the source port is chosen at connect() */
+	SOCKET_DELAY = 1 << 9,       /* small segments may wait for acknowledgements */
+	SOCKET_ASK_AGAIN = 1 << 10,  /* a near host has answered already: look before waiting */
 };
 
 /* When no backlog is asked for. */
@@ -62,12 +64,28 @@ int socket_listen(const struct sockaddr_storage *addr, socklen_t len,
 int socket_datagram(const struct sockaddr_storage *addr, socklen_t len,
 		    const struct socket_settings *set, char *error, size_t size);
 
+/* Another process opens listening sockets: a privileged parent, while a chrooted, unprivileged
+ * worker reads a new configuration. Same contract, but that it knows the settings itself. NULL:
+ * this process does.
+ */
+struct socket_origin;
+typedef int socket_listener_fn(const struct sockaddr_storage *addr, socklen_t len,
+			       const struct socket_origin *origin, char *error, size_t size);
+void socket_set_listener(socket_listener_fn *fn);
+
 /* Begins a connection. Returns the descriptor (connected or in progress: *in_progress), or -1 with
  * errno: the caller tells the cause by it (EAGAIN, EADDRNOTAVAIL, EMFILE, ENFILE: ours; others: the
  * server's).
  */
 int socket_connect(const struct sockaddr_storage *addr, socklen_t len,
 		   const struct socket_settings *set, bool *in_progress);
+
+/* A datagram socket that talks with <addr> alone. Returns the descriptor, or -1 with errno. */
+int socket_connect_datagram(const struct sockaddr_storage *addr, socklen_t len);
+
+/* Closing <fd> will reset its connection, which then leaves nothing behind; and does so now. */
+void socket_set_reset(int fd);
+void socket_reset(int fd);
 
 /* Appends " fam=ipv4 lport=80", with <peer> also " rport=1234". For `show fd`. */
 struct strbuf;

@@ -18,6 +18,7 @@ struct ctl_session {
 	enum ctl_mode mode;
 	enum ctl_severity severity;
 	bool timed, expert, experimental;
+	uint32_t anon_key;  /* names are hidden in answers; 0: they are not */
 	bool master;        /* of the master process's socket */
 	bool eof;           /* the client sends no more */
 	bool quit;          /* nothing more will be executed */

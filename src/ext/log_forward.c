@@ -262,7 +262,7 @@ static void input_datagrams(void *owner, int fd, unsigned events)
 		src = addr_from_sockaddr(&from, len);
 		pass_on(f->proxy->config, f, &src, slice_make(data, (size_t)n));
 	}
-	/* events of readiness come once: it is put aside and back, which tells again what is there */
+	/* readiness is told once: it is put aside and back, so that it is told again */
 	fd_remove(fd);
 	if (!fd_add(fd, input_datagrams, in, 0)) {
 		in->polled_fd = -1;

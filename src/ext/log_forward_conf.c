@@ -90,8 +90,8 @@ static bool add_inputs(struct conf_line *l, struct log_forward *f, struct bind_c
 			return conf_error(l, 0, NULL, "out of memory.");
 		if (datagrams && address->address.ss_family != AF_INET &&
 		    address->address.ss_family != AF_INET6)
-			return conf_error(l, 1, NULL, "'dgram-bind' : address family not supported, "
-					  "IPv4 and IPv6 are.");
+			return conf_error(l, 1, NULL, "'dgram-bind' : only IPv4 and IPv6 "
+					  "addresses are supported.");
 		*in = (struct log_input){ .next = f->inputs, .section = f, .address = address,
 					  .datagrams = datagrams, .fd = -1, .polled_fd = -1 };
 		f->inputs = in;

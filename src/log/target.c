@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* target.c - log targets: their names, their lists, and how they are read */
-#include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "base/bug.h"
+#include "base/door.h"
 #include "base/num.h"
 #include "log_priv.h"
 
@@ -110,19 +110,16 @@ struct slot log_proxy_slot = {
 
 static bool resolve(struct slice name, uint8_t family, struct addr *out, void *ctx)
 {
-	struct addrinfo hints = { .ai_socktype = SOCK_DGRAM }, *list;
+	int wanted = family == ADDR_INET ? AF_INET : family == ADDR_INET6 ? AF_INET6 : AF_UNSPEC;
 	char *text = slice_dup(name);
-	bool ok;
+	struct sockaddr_storage found;
+	socklen_t len;
+	bool ok = text && door_host(text, wanted, &found, &len);
 
-	hints.ai_family = family == ADDR_INET	 ? AF_INET
-			  : family == ADDR_INET6 ? AF_INET6
-						 : AF_UNSPEC;
-	ok = text && getaddrinfo(text, NULL, &hints, &list) == 0;
 	free(text);
 	if (!ok)
 		return false;
-	*out = addr_from_sockaddr(list->ai_addr, list->ai_addrlen);
-	freeaddrinfo(list);
+	*out = addr_from_sockaddr(&found, len);
 	return out->family != ADDR_NONE;
 }
 

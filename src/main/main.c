@@ -15,6 +15,7 @@
 #include "core/trace.h"
 #include "ctl/ctl.h"
 #include "expr/expr.h"
+#include "ext/load.h"
 #include "net/handoff.h"
 #include "stream/listen.h"
 #include "stream/rule.h"
@@ -137,7 +138,7 @@ static bool may_live(struct config *cfg, const struct main_options *o)
 	settings_apply(cfg, o);
 	if (!limits_apply(cfg, o))
 		return false;
-	if (generation_count_listeners(cfg) + stats_sockets_count(cfg) > 0)
+	if (generation_count_listeners(cfg) + stats_sockets_count(cfg) > 0 || load_is_planned())
 		return true;
 	MAIN_ALERT("[%s.main()] No enabled listener found (check for 'bind' directives) ! "
 		   "Exiting.", o->program);
@@ -177,6 +178,8 @@ static int run(const struct main_options *o)
 		MAIN_ALERT("[%s.main()] Cannot start the threads: out of resources.", o->program);
 		return STATUS_ERROR;
 	}
+	if (load_is_planned() && !load_finish())
+		return STATUS_ERROR;
 	return stop_status();
 }
 
@@ -273,6 +276,8 @@ int main(int argc, char **argv)
 	clock_refresh();
 	ctl_set_start_ns(main_start_ns);
 	diag_set_banner(version_text(), program_path());
+	if (!other_name_enter(&argc, &argv, &status))
+		return status;
 	parsed = options_parse(&o, argc, argv);
 	if (parsed == OPTIONS_USAGE || o.usage || (parsed == OPTIONS_OK && argc <= 1)) {
 		status = show_usage(&o);

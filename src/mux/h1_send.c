@@ -7,15 +7,8 @@
 #include "base/bug.h"
 #include "base/strbuf.h"
 #include "h1_priv.h"
-#include "trace_priv.h"
 #include "mux/h1_case.h"
 #include "net/pipe.h"
-
-void h1_set_tx(struct h1_conn *h, enum h1_tx_state to)
-{
-	H1_TRACE(STATE, h, H1_EV(TX_DATA), "sending: %s", h1_tx_name(to));
-	h->tx_state = to;
-}
 
 /* A block being written; grows by whole blocks when a head is larger than one. */
 struct writer {
@@ -479,10 +472,7 @@ static void tx_report(struct h1_conn *h)
 	struct endpoint *ep = h->ep;
 	size_t pipe = ep->tx_pipe ? ep->tx_pipe->bytes : 0;
 
-	if (h->out.len > ENDPOINT_TX_HIGH || h->out.count > 256)
-		ep->flags |= EP_TX_FULL;
-	else if (h->out.len < ENDPOINT_TX_LOW)
-		ep->flags &= ~EP_TX_FULL;
+	endpoint_tell_full(ep, endpoint_tx_high(ep), h->out.len, h->out.count);
 	if (h->tx_state == H1_TX_DONE && !h->out.len && !pipe && !(ep->flags & EP_TX_HEAD)) {
 		if (h->flags & H1C_FL_SHUT_AFTER)
 			conn_shut_write(h->conn);

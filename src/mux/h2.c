@@ -250,7 +250,7 @@ void h2_describe(const struct conn *c, struct strbuf *out)
 
 	h->side->describe(h, out);
 	strbuf_printf(out, " mux=H2 ctx=%p h2c.st=%s .flg=0x%x .err=%u .streams=%u .maxid=%u "
-			   ".rxwin=%lld .txwin=%lld .obuf=%zu .glitches=%u",
+			   ".rxwin=%lld .txwin=%lld .obuf=%u .glitches=%u",
 		      (const void *)h, states[h->state], h->flags, h->error, h->stream_count,
 		      h->last_stream, (long long)h->rx_window, (long long)h->tx_window,
 		      h->out.len, h->glitches);

@@ -183,8 +183,7 @@ static void note_request(struct h2_stream *s, const struct h2_head *head, bool e
 		return;
 	}
 	h2s_set_state(s, H2S_OPEN);
-	s->flags |= H2S_FL_RECEIVING;
-	s->conn->receiving++;
+	h2s_receiving(s);
 }
 
 /* Once the connection has had as many streams as it may, those under way are still served. */
@@ -225,7 +224,8 @@ static void begin_stream(struct h2_conn *h, struct h2_head *head, bool end_strea
 	note_request(s, head, end_stream);
 	H2S_TRACE(USER, s, H2_EV(RX_HEAD) | H2_EV(STREAM_NEW), "received a request");
 	h2s_wake_soon(s);
-	if (!end_stream && s->left != UINT64_MAX && s->left > (uint64_t)s->rx_window)
+	if (!end_stream && (s->left == UINT64_MAX ? !s->rx_window :
+						    s->left > (uint64_t)s->rx_window))
 		h2s_grant(s, true);
 }
 

@@ -155,10 +155,7 @@ static void pass_send(struct pass *p)
 			return;
 		}
 	}
-	if (p->out.len > ENDPOINT_TX_HIGH || p->out.count > 256)
-		ep->flags |= EP_TX_FULL;
-	else if (p->out.len < ENDPOINT_TX_LOW)
-		ep->flags &= ~EP_TX_FULL;
+	endpoint_tell_full(ep, endpoint_tx_high(ep), p->out.len, p->out.count);
 	if (ep->flags & EP_TX_END && !p->out.len && !(ep->tx_pipe && ep->tx_pipe->bytes)) {
 		if (!(p->flags & PASS_FL_SHUT))
 			conn_shut_write(c);

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "conf/conf.h"
 #include "core/activity.h"
+#include "core/pool.h"
 #include "core/task.h"
 #include "core/thread.h"
 #include "proxy/proxy.h"
@@ -24,6 +25,16 @@
 #include "check_settings.h"
 #include "lock_priv.h"
 #include "proxy_priv.h"
+
+#define BEAT_MAX_MS 20
+
+static struct pool *run_pool;
+
+bool checks_init(void)
+{
+	run_pool = pool_new("check_run", sizeof(struct check_run));
+	return run_pool != NULL;
+}
 
 /* What a thread has to check. */
 static __thread struct list own_checks, waiting;
@@ -62,6 +73,17 @@ static void arm(struct check *c)
 		task_schedule(c->task, TIMER_NEVER);
 }
 
+/* <at_ms> up to a beat that all checks share, a hundredth of their interval: a thread that wakes up
+ * for one runs some.
+ */
+static uint64_t on_beat(uint64_t at_ms, int64_t interval_ms)
+{
+	uint64_t beat = interval_ms < 100 ? 1 : interval_ms > BEAT_MAX_MS * 100 ? BEAT_MAX_MS
+		: (uint64_t)interval_ms / 100;
+
+	return (at_ms + beat - 1) / beat * beat;
+}
+
 /* The next run comes an interval after the start of this one. */
 static void plan_next(struct check *c)
 {
@@ -73,7 +95,7 @@ static void plan_next(struct check *c)
 		__atomic_store_n(fast, 0, __ATOMIC_RELAXED);
 		ms = c->conf->fastinter_ms ? c->conf->fastinter_ms : c->conf->inter_ms;
 	}
-	c->next_ms = c->started_ms + noisy(c, ms);
+	c->next_ms = on_beat(c->started_ms + noisy(c, ms), ms);
 	if (c->next_ms < now)
 		c->next_ms = now;
 }
@@ -89,7 +111,7 @@ static void run_free(struct check *c)
 	for (unsigned i = 0; i < VAR_SCOPES; i++)
 		vars_clear(&c->run->vars[i]);
 	arena_fini(&c->run->arena);
-	free(c->run);
+	pool_free(run_pool, c->run);
 	c->run = NULL;
 }
 
@@ -177,11 +199,11 @@ static uint64_t first_deadline(const struct check *c)
 
 static struct check_run *run_new(struct check *c)
 {
-	struct check_run *r = calloc(1, sizeof(*r));
+	struct check_run *r = pool_zalloc(run_pool);
 
 	if (!r)
 		return NULL;
-	arena_init(&r->arena, 0);
+	arena_init_in(&r->arena, r->first_texts, sizeof(r->first_texts), 0);
 	r->rule = c->rules;
 	r->ctx = (struct expr_ctx){ .proxy = c->server->proxy, .arena = &r->arena,
 				    .flags = EXPR_DIR_RESPONSE };
@@ -328,18 +350,19 @@ static void warmer_free(struct warmer *w)
 
 /* --- life ----------------------------------------------------------------------------------- */
 
-/* When the first run is due: the <at>th of <count> checks. */
-static uint64_t first_run(const struct check *c, unsigned at, unsigned count)
+/* When the first run is due: the checks of the file are spread, <turn> by turn. */
+static uint64_t first_run(const struct check *c, unsigned turn)
 {
-	int64_t spread = check_interval_ms(c->server, c->agent);
-	int64_t max = check_settings_of(c->server->proxy->config)->max_spread_ms;
+	const struct check_settings *settings = check_settings_of(c->server->proxy->config);
+	int64_t spread = check_interval_ms(c->server, c->agent), count = settings->count;
 
-	if (max && spread > max)
-		spread = max;
-	return clock_now_ms() + (uint64_t)(spread * (int64_t)at / (int64_t)(count ? count : 1));
+	if (settings->max_spread_ms && spread > settings->max_spread_ms)
+		spread = settings->max_spread_ms;
+	return on_beat(clock_now_ms() + (uint64_t)(spread * (int64_t)turn / (count ? count : 1)),
+		       check_interval_ms(c->server, c->agent));
 }
 
-static bool check_new(struct server *srv, bool agent, unsigned at, unsigned count)
+static bool check_new(struct server *srv, bool agent, unsigned turn)
 {
 	struct check *c = calloc(1, sizeof(*c));
 	const struct check_proxy *cp = check_proxy_of(srv->proxy);
@@ -365,7 +388,7 @@ static bool check_new(struct server *srv, bool agent, unsigned at, unsigned coun
 	list_append(&own_checks, &c->link);
 	if (!agent)
 		keep_task(srv, &srv->state->check_task, c->task);
-	c->next_ms = first_run(c, at, count);
+	c->next_ms = first_run(c, turn);
 	arm(c);
 	return true;
 }
@@ -389,15 +412,16 @@ static void check_free(struct check *c)
 }
 
 /* Makes what <srv> needs, if it is this thread's turn. */
-static bool start_server(struct server *srv, unsigned *at, unsigned count)
+static bool start_server(struct server *srv)
 {
 	const struct server_checks *s = &srv->checks;
+	unsigned agent = s->turn + s->health.on;
 	bool good = true;
 
-	if (s->health.on && (*at)++ % thread_count() == thread_id)
-		good = check_new(srv, false, *at - 1, count);
-	if (s->agent.on && (*at)++ % thread_count() == thread_id)
-		good = good && check_new(srv, true, *at - 1, count);
+	if (s->health.on && s->turn % thread_count() == thread_id)
+		good = check_new(srv, false, s->turn);
+	if (s->agent.on && agent % thread_count() == thread_id)
+		good = good && check_new(srv, true, agent);
 	if (s->slowstart_ms && (unsigned)srv->index % thread_count() == thread_id)
 		good = good && warmer_new(srv);
 	return good;
@@ -415,19 +439,14 @@ static void lists_init(void)
 
 bool checks_start_thread(struct config *cfg)
 {
-	unsigned count = 0, at = 0;
 	struct server *srv;
 
 	lists_init();
-	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px))
-		list_for_each(srv, &px->servers, link)
-			if (!px->disabled)
-				count += srv->checks.health.on + srv->checks.agent.on;
 	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px)) {
 		if (px->disabled)
 			continue;
-		list_for_each(srv, &px->servers, link)
-			if (!start_server(srv, &at, count))
+		for (srv = server_first(px); srv; srv = server_next(srv))
+			if (!srv->is_dynamic && !start_server(srv))
 				return false;
 	}
 	return true;
@@ -492,9 +511,9 @@ static void add_arrives(struct message *m)
 	lists_init();
 	if (o->config == proxies_current()) {
 		if (srv->checks.health.on)
-			check_new(srv, false, 0, 1);
+			check_new(srv, false, 0);
 		if (srv->checks.agent.on)
-			check_new(srv, true, 0, 1);
+			check_new(srv, true, 0);
 		if (srv->checks.slowstart_ms)
 			warmer_new(srv);
 	}

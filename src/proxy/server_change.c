@@ -106,13 +106,26 @@ bool server_warm_up(struct server *srv)
 	return warm;
 }
 
+/* Who found <be> just before a reload may change a state that is the next generation's already. */
+static void balance_update_live(struct proxy *be)
+{
+	struct config *live;
+	struct proxy *heir;
+
+	balance_update(be);
+	live = proxies_current();
+	heir = live && live != be->config ? proxy_heir(live, be) : NULL;
+	if (heir)
+		balance_update(heir);
+}
+
 bool server_publish(struct server *srv)
 {
 	struct proxy *be = srv->proxy;
 	struct proxy_state *st = be->state;
 	bool up, down = false;
 
-	balance_update(be);
+	balance_update_live(be);
 	lock_take(&st->change_lock);
 	up = balance_has_usable(be);
 	if (st->was_up != (unsigned)up) {
@@ -200,9 +213,20 @@ static void oper_tell(const struct server *srv, enum server_oper old, enum serve
 
 /* --- operational changes -------------------------------------------------------------------- */
 
+/* Followers come and go at run time. */
+static struct server *follower_first(const struct server *srv)
+{
+	return __atomic_load_n(&srv->checks.trackers, __ATOMIC_ACQUIRE);
+}
+
+static struct server *follower_next(const struct server *f)
+{
+	return __atomic_load_n(&f->checks.next_tracker, __ATOMIC_ACQUIRE);
+}
+
 static void followers_set_oper(struct server *srv, enum server_oper oper)
 {
-	for (struct server *f = srv->checks.trackers; f; f = f->checks.next_tracker)
+	for (struct server *f = follower_first(srv); f; f = follower_next(f))
 		server_set_oper(f, oper, SERVER_BY_TRACK);
 }
 
@@ -302,6 +326,30 @@ static void maint_tell(const struct server *srv, unsigned old, unsigned new, boo
 			   "mode.", SERVER_ARGS(srv));
 }
 
+/* Of a name that has lost its address, or has one again. */
+static void resolved_tell(const struct server *srv, bool resolved, const char *why,
+			  unsigned requeued)
+{
+	char left[100], name[256];
+
+	if (!resolved) {
+		left_text(srv->proxy, "left", left, sizeof(left));
+		proxy_tell(srv->proxy, PROXY_EVENT_DOWN, SERVER_FMT "is going DOWN for "
+			   "maintenance (%s). %s %lld sessions active, %u requeued, %u remaining "
+			   "in queue.", SERVER_ARGS(srv), why, left,
+			   (long long)counter_read(&srv->state->counters, CNT_SESS_CUR), requeued,
+			   queue_length_backend(srv->proxy));
+		return;
+	}
+	naming_name(srv, name, sizeof(name));
+	proxy_tell(srv->proxy, PROXY_EVENT_NOTICE, SERVER_FMT "('%s') is %s/%s (resolves again).",
+		   SERVER_ARGS(srv), name,
+		   oper_of(srv->state) == SERVER_STOPPED ? "DOWN" : "UP",
+		   admin_of(srv->state) & SERVER_DRAIN ? "DRAIN" : "READY");
+	proxy_tell(srv->proxy, PROXY_EVENT_NOTICE, SERVER_FMT "administratively READY thanks to "
+		   "valid DNS answer.", SERVER_ARGS(srv));
+}
+
 static void drain_tell(const struct server *srv, unsigned old, unsigned new, unsigned requeued)
 {
 	char left[100], via[200];
@@ -329,22 +377,43 @@ static void admin_tell(const struct server *srv, unsigned old, unsigned new, boo
 		drain_tell(srv, old, new, requeued);
 }
 
-/* Followers are in maintenance and drain as long as the one that they track. */
-static void followers_set_admin(struct server *srv, unsigned new)
+void server_follow(struct server *f, unsigned admin)
 {
-	unsigned set = (new & SERVER_MAINT ? SERVER_IMAINT : 0) |
-		(new & SERVER_DRAIN ? SERVER_IDRAIN : 0);
-	unsigned clear = (SERVER_IMAINT | SERVER_IDRAIN) & ~set;
+	unsigned set = (admin & SERVER_MAINT ? SERVER_IMAINT : 0) |
+		(admin & SERVER_DRAIN ? SERVER_IDRAIN : 0);
 
-	for (struct server *f = srv->checks.trackers; f; f = f->checks.next_tracker)
-		server_set_admin(f, set, clear);
+	server_set_admin(f, set, (SERVER_IMAINT | SERVER_IDRAIN) & ~set);
 }
 
-void server_set_admin(struct server *srv, unsigned set, unsigned clear)
+static void followers_set_admin(struct server *srv, unsigned new)
+{
+	for (struct server *f = follower_first(srv); f; f = follower_next(f))
+		server_follow(f, new);
+}
+
+/* What follows new flags. <why> with <resolved>, by server_set_resolved(); else NULL. */
+static void admin_follow(struct server *srv, unsigned old, unsigned new, bool was_down,
+			 const char *why)
+{
+	bool last = server_publish(srv);
+	unsigned requeued = server_is_usable(srv) ? 0 : queue_redistribute(srv);
+
+	if (!why)
+		admin_tell(srv, old, new, was_down, requeued);
+	else if (!(old & SERVER_MAINT) != !(new & SERVER_MAINT))
+		resolved_tell(srv, !(new & SERVER_RMAINT), why, requeued);
+	if (last)
+		no_server_tell(srv->proxy);
+	if (!(old & SERVER_MAINT) && (new & SERVER_MAINT))
+		shut_down_streams(srv);
+	followers_set_admin(srv, new);
+}
+
+static void admin_change(struct server *srv, unsigned set, unsigned clear, const char *why)
 {
 	struct server_state *st = srv->state;
 	unsigned old, new;
-	bool last, was_down;
+	bool was_down;
 
 	lock_take(&srv->proxy->state->change_lock);
 	old = admin_of(st);
@@ -352,15 +421,21 @@ void server_set_admin(struct server *srv, unsigned set, unsigned clear)
 	was_down = oper_of(st) == SERVER_STOPPED;
 	admin_apply(srv, old, new);
 	lock_drop(&srv->proxy->state->change_lock);
-	if (old == new)
-		return;
-	last = server_publish(srv);
-	admin_tell(srv, old, new, was_down, server_is_usable(srv) ? 0 : queue_redistribute(srv));
-	if (last)
-		no_server_tell(srv->proxy);
-	if (!(old & SERVER_MAINT) && (new & SERVER_MAINT))
-		shut_down_streams(srv);
-	followers_set_admin(srv, new);
+	if (old != new)
+		admin_follow(srv, old, new, was_down, why);
+}
+
+void server_set_admin(struct server *srv, unsigned set, unsigned clear)
+{
+	admin_change(srv, set, clear, NULL);
+}
+
+void server_set_resolved(struct server *srv, bool resolved, const char *why)
+{
+	if (resolved)
+		admin_change(srv, 0, SERVER_RMAINT, why);
+	else
+		admin_change(srv, SERVER_RMAINT, 0, why);
 }
 
 /* --- the status column ---------------------------------------------------------------------- */

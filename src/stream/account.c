@@ -82,6 +82,14 @@ void stream_count_continuously(struct stream *s)
 	count_bytes(s);
 }
 
+void stream_count_back(const struct stream *s, unsigned which)
+{
+	if (s->flags & STRM_BE_COUNTED)
+		counter_add(&s->be->state->be, which, 1);
+	if (s->server)
+		counter_add(&s->server->state->counters, which, 1);
+}
+
 static void count_status(struct stream *s)
 {
 	unsigned i;
@@ -100,25 +108,53 @@ static void count_status(struct stream *s)
 	}
 }
 
-static int64_t span_ms(uint64_t from, uint64_t to)
+static uint64_t span_ns(uint64_t from, uint64_t to)
 {
-	return from && to > from ? (int64_t)((to - from) / NS_PER_MS) : 0;
+	return from && to > from ? to - from : 0;
 }
 
+/* In the histograms of whoever had a part in the request. */
+static void count_latency(struct stream *s, const uint64_t ns[TIME_KINDS])
+{
+	const struct stream_times *t = &s->t;
+	const uint64_t reached[TIME_KINDS] = { t->queued, t->connected, t->data, t->request };
+	uint64_t us[TIME_KINDS];
+	struct latency_sample sample;
+
+	for (int k = 0; k < TIME_KINDS; k++)
+		us[k] = reached[k] ? ns[k] / 1000 : LATENCY_NONE;
+	latency_sample_make(&sample, us);
+	latency_set_add(&s->fe->state->fe_latency, &sample);
+	if (!(s->flags & STRM_BE_COUNTED) || !t->queued)
+		return;
+	latency_set_add(&s->be->state->be_latency, &sample);
+	if (s->server)
+		latency_set_add(&s->server->state->latency, &sample);
+}
+
+/* The same times in all shapes: averages, and histograms of the phases that were reached. */
 static void count_times(struct stream *s)
 {
-	int64_t ms[TIME_KINDS] = {
-		[TIME_QUEUE] = span_ms(s->t.request, s->t.queued),
-		[TIME_CONNECT] = span_ms(s->t.queued, s->t.connected),
-		[TIME_RESPONSE] = span_ms(s->t.connected, s->t.data),
-		[TIME_TOTAL] = span_ms(s->t.request, s->t.close),
+	const struct stream_times *t = &s->t;
+	uint64_t ns[TIME_KINDS] = {
+		[TIME_QUEUE] = span_ns(t->request, t->queued),
+		[TIME_CONNECT] = span_ns(t->queued, t->connected),
+		[TIME_RESPONSE] = span_ns(t->connected, t->data),
+		[TIME_TOTAL] = span_ns(t->request, t->close),
 	};
+	int64_t ms[TIME_KINDS];
 
+	if (latency_is_wanted(s->config))
+		count_latency(s, ns);
+	if (!(s->flags & STRM_BE_COUNTED) || !t->queued)
+		return;
+	for (int k = 0; k < TIME_KINDS; k++)
+		ms[k] = (int64_t)(ns[k] / NS_PER_MS);
 	time_set_add(&s->be->state->times, ms);
 	if (!s->server)
 		return;
 	time_set_add(&s->server->state->times, ms);
-	balance_observe(s->server, (s->t.data ? s->t.data : s->t.close) - s->t.queued);
+	balance_observe(s->server, (t->data ? t->data : t->close) - t->queued);
 }
 
 void stream_count_end(struct stream *s)
@@ -128,9 +164,7 @@ void stream_count_end(struct stream *s)
 	count_status(s);
 	if (s->cause == CAUSE_INTERNAL)
 		counter_add(&s->fe->state->fe, CNT_INTERNAL_ERRORS, 1);
-	if (!(s->flags & STRM_BE_COUNTED))
-		return;
-	if (s->t.queued)
-		count_times(s);
-	gauge_add(&s->be->state->be, CNT_SESS_CUR, -1, &s->be->state->be_session_max);
+	count_times(s);
+	if (s->flags & STRM_BE_COUNTED)
+		gauge_add(&s->be->state->be, CNT_SESS_CUR, -1, &s->be->state->be_session_max);
 }

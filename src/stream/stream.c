@@ -10,6 +10,7 @@
 #include "base/bug.h"
 #include "base/clock.h"
 #include "core/pool.h"
+#include "core/profile.h"
 #include "core/task.h"
 #include "core/thread.h"
 #include "http/auth.h"
@@ -98,7 +99,7 @@ struct stream *stream_new(struct session *sess, bool http)
 	s->txn_vars.arena = s->message_vars.arena = &s->arena;
 	s->expr.vars[VAR_REQ] = &s->message_vars;
 	s->sess = sess;
-	s->config = sess->config;
+	s->config = session_config(sess);
 	s->listener = sess->listener;
 	s->fe = s->be = sess->fe;
 	s->flags = http ? STRM_HTTP : 0;
@@ -136,7 +137,7 @@ static void stream_free(struct stream *s)
 	if (s->task)
 		task_free(&s->task);
 	s->sess->open_streams--;
-	if (unlikely(s->config != s->sess->config))
+	if (unlikely(s->config != session_config(s->sess)))
 		held = session_past_leave(s->sess, s->config);
 	list_remove(&s->thread_link);
 	http_msg_fini(&s->req);
@@ -147,9 +148,9 @@ static void stream_free(struct stream *s)
 	block_queue_clear(&s->replay);
 	vars_clear(&s->txn_vars);
 	vars_clear(&s->message_vars);
-	arena_fini(&s->arena);
 	if (slot_class_size(SLOT_STREAM))
 		slot_area_fini(SLOT_STREAM, stream_slots(s));
+	arena_fini(&s->arena);
 	/* the session may go with its connection: nothing of it is looked at after this */
 	if (s->front.ops)
 		s->front.ops->detach(&s->front);
@@ -170,7 +171,9 @@ struct expr_ctx *stream_expr(struct stream *s, unsigned flags)
 	s->expr.arena = &s->arena;
 	s->expr.flags = flags;
 	/* names are the generation's: a stream of a former one cannot look there any more */
-	s->expr.vars[VAR_SESS] = likely(s->config == s->sess->config) ? s->sess->vars : NULL;
+	s->expr.vars[VAR_SESS] = NULL;
+	if (likely(s->config == session_config(s->sess)))
+		s->expr.vars[VAR_SESS] = s->sess->vars;
 	s->expr.vars[VAR_TXN] = &s->txn_vars;
 	if (!(flags & EXPR_DIR_RESPONSE)) {
 		s->expr.vars[VAR_REQ] = &s->message_vars;
@@ -233,6 +236,54 @@ static bool stream_steps(struct stream *s)
 	}
 }
 
+/* Everything that can be done for it now. True: it ends. */
+static bool stream_pass(struct stream *s)
+{
+	bool over;
+
+	do {
+		s->flags &= ~STRM_AGAIN;
+		over = stream_steps(s);
+		s->flags &= ~STRM_TIMED_OUT;
+	} while (!over && s->flags & STRM_AGAIN);
+	return over;
+}
+
+/* --- measured, where the thread profiles ------------------------------------------------------ */
+
+/* Since the call in progress began: time of other streams which were run inside of it. */
+static __thread uint64_t inner_ns;
+
+/* When that was known which it is called for: the end of poll(), or its wake-up. */
+static uint64_t woken_at_ns(const struct stream *s)
+{
+	if (s->task && task_current() == s->task && s->task->woken_ns)
+		return s->task->woken_ns;
+	return clock_now_ns();
+}
+
+static bool stream_pass_measured(struct stream *s)
+{
+	uint64_t outer_ns = inner_ns, woken_ns = woken_at_ns(s), spent_ns;
+	bool over;
+
+	inner_ns = 0;
+	s->run_began_ns = clock_read_ns();
+	if (s->run_began_ns > woken_ns)
+		s->latency_ns += s->run_began_ns - woken_ns;
+	over = stream_pass(s);
+	spent_ns = clock_read_ns() - s->run_began_ns;
+	s->cpu_ns += spent_ns - inner_ns;
+	s->run_began_ns = 0;
+	inner_ns = outer_ns + spent_ns;
+	return over;
+}
+
+uint64_t stream_cpu_ns(const struct stream *s)
+{
+	return s->cpu_ns + (s->run_began_ns ? clock_read_ns() - s->run_began_ns - inner_ns : 0);
+}
+
 void stream_run(struct stream *s)
 {
 	bool over;
@@ -244,11 +295,7 @@ void stream_run(struct stream *s)
 	s->flags |= STRM_RUNNING;
 	s->runs++;
 	STREAM_TRACE(DEVELOPER, s, RUN, "the stream runs");
-	do {
-		s->flags &= ~STRM_AGAIN;
-		over = stream_steps(s);
-		s->flags &= ~STRM_TIMED_OUT;
-	} while (!over && s->flags & STRM_AGAIN);
+	over = likely(!profile_is_on) ? stream_pass(s) : stream_pass_measured(s);
 	s->flags &= ~STRM_RUNNING;
 	if (over)
 		stream_free(s);
