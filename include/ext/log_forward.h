@@ -13,6 +13,11 @@
 
 #include "base/module.h"
 
+struct config;
+
+/* How many sockets its sections listen on. */
+unsigned log_forward_count_inputs(const struct config *cfg);
+
 extern const struct module mod_log_forward;
 
 #endif

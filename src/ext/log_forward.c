@@ -16,6 +16,7 @@
 #include "proxy/proxy.h"
 #include "stream/listen.h"
 #include "tls/tls.h"
+#include "ext/log_forward.h"
 #include "log_forward_priv.h"
 
 #define DATAGRAM_MAX 65536
@@ -34,6 +35,46 @@ struct log_conn {
 };
 
 static struct list conns = LIST_HEAD(conns);
+
+/* --- sections -------------------------------------------------------------------------------- */
+
+static void forwards_fini(void *data)
+{
+	struct bind_conf *b;
+
+	for (struct log_forward *f = *(struct log_forward **)data; f; f = f->next) {
+		list_for_each(b, &f->proxy->binds, link)
+			slot_area_fini(SLOT_BIND, bind_slots(b));
+		slot_area_fini(SLOT_PROXY, proxy_slots(f->proxy));
+	}
+}
+
+struct slot log_forward_slot = {
+	.of = SLOT_CONFIG, .size = sizeof(struct log_forward *), .fini = forwards_fini,
+};
+
+struct log_forward *log_forwards_of(const struct config *cfg)
+{
+	return *(struct log_forward **)slot_of(&log_forward_slot, config_slots(cfg));
+}
+
+void log_forward_add(struct config *cfg, struct log_forward *f)
+{
+	struct log_forward **first = slot_of(&log_forward_slot, config_slots(cfg));
+
+	f->next = *first;
+	*first = f;
+}
+
+unsigned log_forward_count_inputs(const struct config *cfg)
+{
+	unsigned n = 0;
+
+	for (struct log_forward *f = log_forwards_of(cfg); f; f = f->next)
+		for (struct log_input *in = f->inputs; in; in = in->next)
+			n++;
+	return n;
+}
 
 /* --- messages -------------------------------------------------------------------------------- */
 

@@ -10,38 +10,9 @@
 
 #define MAXCONN 10
 
-struct log_forwards {
-	struct log_forward *first;
-};
-
-static void forwards_fini(void *data)
-{
-	struct bind_conf *b;
-
-	for (struct log_forward *f = ((struct log_forwards *)data)->first; f; f = f->next) {
-		list_for_each(b, &f->proxy->binds, link)
-			slot_area_fini(SLOT_BIND, bind_slots(b));
-		slot_area_fini(SLOT_PROXY, proxy_slots(f->proxy));
-	}
-}
-
-static struct slot forwards_slot = {
-	.of = SLOT_CONFIG, .size = sizeof(struct log_forwards), .fini = forwards_fini,
-};
-
-static struct log_forwards *all_of(const struct config *cfg)
-{
-	return slot_of(&forwards_slot, config_slots(cfg));
-}
-
-struct log_forward *log_forwards_of(const struct config *cfg)
-{
-	return all_of(cfg)->first;
-}
-
 static struct log_forward *section_of(const struct conf_line *l)
 {
-	struct log_forward *f = all_of(l->cfg)->first;
+	struct log_forward *f = log_forwards_of(l->cfg);
 
 	while (f && f->proxy != l->object)
 		f = f->next;
@@ -50,13 +21,12 @@ static struct log_forward *section_of(const struct conf_line *l)
 
 static bool section_open(struct conf_line *l)
 {
-	struct log_forwards *all = all_of(l->cfg);
 	const char *name = conf_next(l);
 	struct log_forward *f;
 
 	if (!name || !*name)
 		return conf_error(l, 0, NULL, "missing name for log-forward section.");
-	for (f = all->first; f; f = f->next)
+	for (f = log_forwards_of(l->cfg); f; f = f->next)
 		if (strcmp(f->proxy->name, name) == 0)
 			return conf_error(l, 1, NULL, "log-forward section '%s' has the same name "
 					  "as another log-forward section declared at %s:%d.", name,
@@ -69,8 +39,7 @@ static bool section_open(struct conf_line *l)
 	f->proxy->file = conf_strdup(l->cfg, l->place.file ? l->place.file : "");
 	f->proxy->line = l->place.line;
 	f->maxconn = MAXCONN;
-	f->next = all->first;
-	all->first = f;
+	log_forward_add(l->cfg, f);
 	l->object = f->proxy;
 	l->slots = proxy_slots(f->proxy);
 	return conf_take_end(l);
@@ -250,7 +219,7 @@ static const struct conf_section sections[] = {
 	{ 0 }
 };
 
-static struct slot *const slots[] = { &forwards_slot, NULL };
+static struct slot *const slots[] = { &log_forward_slot, NULL };
 
 const struct module mod_log_forward = {
 	.name = "log-forward", .sections = sections, .keywords = keywords, .slots = slots,

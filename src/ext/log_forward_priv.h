@@ -32,8 +32,10 @@ struct log_input {
 	int polled_fd;             /* same, of datagrams; -1 */
 };
 
-struct config;
+/* The sections of a generation. */
+extern struct slot log_forward_slot;
 struct log_forward *log_forwards_of(const struct config *cfg);
+void log_forward_add(struct config *cfg, struct log_forward *f);
 
 /* Opens the sockets of <cfg>, those that <prev> has at the same address shared. False: reported. */
 bool log_forward_open(struct config *cfg, const struct config *prev, struct diag_list *diags);
