@@ -46,6 +46,7 @@ struct config {
 	unsigned refs; /* atomic */
 	struct arena arena;       /* texts and parsed things that die with the generation */
 	unsigned generation;      /* 1 for the first */
+	bool is_checked;          /* what is parsed from now on is added at run time */
 	struct conf_state *state; /* owned: environment, default-path; private to the engine */
 	/* its slots follow */
 };
@@ -56,8 +57,9 @@ struct config *config_take(struct config *cfg);
 /* Drops a reference and NULLs the pointer; the last one finishes the slots and frees all. */
 void config_drop(struct config **cfg);
 
-/* Around what adds parsed things to a generation that is in use (its arena has no lock): one at a
- * time in the process. May wait; taken before any lock of a module. Threads: any.
+/* Around what adds parsed things to a generation that is in use (its arena has no lock), and around
+ * the switch to another generation: one at a time in the process. May wait; taken before any lock
+ * of a module. Threads: any.
  */
 void config_edit_begin(void);
 void config_edit_end(void);

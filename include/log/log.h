@@ -17,18 +17,13 @@
 #include "base/diag.h"
 #include "base/slice.h"
 #include "base/slot.h"
+#include "codec/syslog.h"
 #include "conf/conf.h"
 
 enum log_level {
 	LOG_LVL_EMERG, LOG_LVL_ALERT, LOG_LVL_CRIT, LOG_LVL_ERR, LOG_LVL_WARNING, LOG_LVL_NOTICE,
 	LOG_LVL_INFO, LOG_LVL_DEBUG,
 	LOG_LEVELS,
-};
-
-enum log_format {
-	LOG_FMT_UNSET, LOG_FMT_LOCAL, LOG_FMT_RFC3164, LOG_FMT_RFC5424, LOG_FMT_PRIORITY,
-	LOG_FMT_SHORT, LOG_FMT_TIMED, LOG_FMT_ISO, LOG_FMT_RAW,
-	LOG_FORMATS,
 };
 
 /* X(name, word in configurations, what %OG says): when a line is written. */
@@ -113,18 +108,6 @@ unsigned log_max_len(const struct config *cfg, const struct log_settings *proxy)
 int log_level_find(struct slice name);
 const char *log_level_name(enum log_level level);
 int log_facility_find(struct slice name);
-
-/* Writes the header of one format, text excluded, into <out>. Exposed for tests: <wall_us> is the
- * date to write.
- */
-struct log_header {
-	enum log_format format;
-	unsigned priority;       /* facility * 8 + level */
-	struct slice hostname, tag, structured_data;
-	unsigned pid;
-	uint64_t wall_us;
-};
-bool log_header_write(struct strbuf *out, const struct log_header *h);
 
 /* Parses what follows `log` on a line: target and options; appends to *targets. For `log` of other
  * sections (peers, log-forward). False: reported.

@@ -88,6 +88,8 @@ struct front_user {
 	void (*closed)(void *owner);
 	/* For `show fd`: " fe=<name>". */
 	void (*describe)(const void *owner, struct strbuf *out);
+	/* What the session is about, for traces: adds to <out>. Or NULL. */
+	void (*trace)(const void *owner, struct trace_facts *out);
 };
 
 #endif

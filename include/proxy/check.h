@@ -107,6 +107,7 @@ struct server_checks {
 	enum check_init init;
 	int64_t slowstart_ms;          /* 0: none */
 	const char *track_name;        /* as written, or NULL */
+	unsigned turn;                 /* of its first check among those of the generation */
 	struct server *track;          /* the server that it follows, or NULL */
 	struct server *trackers;       /* first of those that follow it */
 	struct server *next_tracker;   /* next that follows the same */
@@ -130,7 +131,7 @@ struct check_state {
 	int port;                      /* atomic: set at run time; 0: see check_conf */
 	struct sockaddr_in6 addr;      /* same (or IPv4), under the lock; AF_UNSPEC: check_conf */
 	char *send;                    /* agent-send at run time: owned, under the lock */
-	char *text;                    /* of the last check: owned, under the lock; NULL: none yet */
+	char *text;                    /* of the last check: owned, under the lock; NULL: none */
 };
 
 /* What a check has found. */
@@ -245,8 +246,9 @@ void checks_set_node(const struct config *cfg, const char *name);
  */
 bool checks_add_server(struct server *srv);
 void checks_remove_server(struct server *srv);
-/* Begins and ends the checks of a generation that belong to the calling thread. After
- * checks_stop_thread() nothing of the thread looks at <cfg>. False: no memory.
+/* Begins and ends the checks of a generation that belong to the calling thread. Those of servers
+ * that were added at run time begin with checks_add_server() only. After checks_stop_thread()
+ * nothing of the thread looks at <cfg>. False: no memory.
  */
 bool checks_start_thread(struct config *cfg);
 void checks_stop_thread(const struct config *cfg);

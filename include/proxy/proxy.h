@@ -141,7 +141,7 @@ struct proxy_state {
 	int64_t maxconn;             /* atomic: frontend's limit now */
 	uint64_t changed_us;         /* atomic: wall clock of the backend's last change up/down */
 	uint64_t down_ms;            /* accumulated */
-	unsigned was_up;             /* backend has a usable server */
+	unsigned was_up;             /* atomic: backend has a usable server */
 	int64_t last_session_s;      /* atomic */
 
 	/* What `clear counters all` took from the frontend's: the process's totals stay. */
@@ -257,6 +257,8 @@ const char *proxy_kind_name(const struct proxy *px);
  * the thread that publishes; cannot fail.
  */
 void proxies_adopt(struct config *next, struct config *prev);
+/* After <live> was published: what was set through the former generation meanwhile counts too. */
+void proxies_settle(struct config *live);
 
 /* The process's connection limit, known late in the start: frontends without a `maxconn` and
  * backends without a `fullconn` get theirs from it. Before the generation is published.

@@ -120,7 +120,7 @@ struct server_state {
 enum server_ws { SERVER_WS_AUTO, SERVER_WS_H1, SERVER_WS_H2 };
 
 struct server {
-	struct list link;             /* in proxy->servers, in order of the file */
+	struct list link;             /* in proxy->servers: read by server_next() */
 	const char *name;
 	const char *guid;             /* or NULL */
 	int id;                       /* from 1, unique in the backend */
@@ -168,13 +168,16 @@ struct server {
 	unsigned index;               /* of its place in proxy->balance */
 	struct server *removed_next;  /* in proxy->removed */
 	bool is_referenced;           /* rules or expressions name it: it cannot be removed */
+	bool is_dynamic;              /* added at run time */
 	/* slots follow */
 };
 
 /* Its slots (SLOT_SERVER). */
 struct slot_area *server_slots(const struct server *srv);
 
-/* First and next of a backend, in order of the file; NULL at the end. */
+/* First and next of a backend, in order of the file; NULL at the end. Any thread, while servers are
+ * added and removed: the way on from one that was removed meanwhile leads back into the list.
+ */
 struct server *server_first(const struct proxy *be);
 struct server *server_next(const struct server *srv);
 /* By name, or by "#id"; NULL: none. */

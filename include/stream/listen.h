@@ -8,6 +8,7 @@
 #define STREAM_LISTEN_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct config;
@@ -22,6 +23,12 @@ struct stream_limits;
  * <cfg>'s or listen_abandon_all() gives them up.
  */
 bool listen_open_all(struct config *cfg, const struct config *prev, struct diag_list *diags);
+/* A socket for somebody else, of the line of <cfg> that names this address (<origin>'s texts are no
+ * NULL), with its settings. -1: <error>; an empty one: no line names it.
+ */
+struct sockaddr_storage;
+int listen_open_named(const struct config *cfg, const struct sockaddr_storage *addr, unsigned len,
+		      const struct socket_origin *origin, char *error, size_t size);
 /* Closes what was opened for a generation that is not published after all. */
 void listen_abandon_all(struct config *cfg);
 /* The generation is published: what it shared is its own. Then listen_start_thread() on each
@@ -60,6 +67,7 @@ void listen_retry_all(struct config *cfg);
 struct listen_figures {
 	unsigned maxconn_reached;        /* times that the maxconn held connections back */
 	uint64_t conn_rate, conn_rate_max; /* connections per second: now, and the most so far */
+	unsigned conn_rate_limit, session_rate_limit; /* in force; 0: none */
 };
 
 /* Of all frontends together. */

@@ -129,6 +129,7 @@ extern const struct module mod_addr_act;
 extern const struct module mod_stream_act;
 extern const struct module mod_uri_act;
 extern const struct module mod_hint_act;
+extern const struct module mod_early_act;
 extern const struct module mod_capture;
 extern const struct module mod_http_smp;
 extern const struct module mod_field_smp;

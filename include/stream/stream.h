@@ -173,6 +173,10 @@ struct stream {
 	uint16_t interims;             /* 1xx answers that the server has sent */
 	uint32_t unique;               /* number of the stream in its session */
 	uint32_t runs;                 /* how often the driver was entered */
+	/* while its thread profiles: time in it and between events and their calls, in ns; when
+	 * the measured call in progress began, 0: none
+	 */
+	uint64_t cpu_ns, latency_ns, run_began_ns;
 	uint64_t serial;               /* number on its thread: its list is in this order */
 	struct http_msg req, res;
 	struct timer timer;

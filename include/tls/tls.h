@@ -27,6 +27,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "base/list.h"
 #include "base/slice.h"
 #include "base/slot.h"
 
@@ -57,6 +58,8 @@ bool tls_bind_check(struct config *cfg, struct slot_area *bind, const struct tls
  * reached; ms. 0: they may come.
  */
 unsigned tls_accept_wait_ms(void);
+/* Changes maxsslrate at run time; 0: none. Any thread. */
+void tls_set_rate_limit(int64_t per_second);
 /* Makes TLS the transport of a connection just accepted, with CONN_HANDSHAKE set: events carry the
  * handshake on before the layer above hears of the connection. False: no memory, or one more would
  * be above maxsslconn.
@@ -65,13 +68,36 @@ bool tls_accept(struct conn *c, struct slot_area *bind);
 /* Goes on with the handshake at once, as an event would. True: it is over, well or not. */
 bool tls_handshake_step(struct conn *c);
 
+/* With `allow-0rtt` a client's first bytes may come before the handshake is over (RFC 8446 2.3):
+ * the layer above gets them at once, and what it sends leaves at once. Somebody may have recorded
+ * and sent them again, so what must not be done twice waits (RFC 8470). We accept them once per
+ * session: a session that may bring them is taken out of the cache by the first who asks for it.
+ */
+bool tls_is_early(const struct conn *c);
+struct task;
+struct tls_waiter {
+	struct list link;
+	struct task *task;   /* woken with TASK_WOKEN_RES */
+};
+/* Has <w>, whose link is initialised, woken when the handshake of <c>, tls_is_early(), is over or
+ * has failed. The caller cancels it before it frees it.
+ */
+void tls_wait_handshake(struct conn *c, struct tls_waiter *w);
+static inline void tls_waiter_cancel(struct tls_waiter *w)
+{
+	if (list_is_linked(&w->link))
+		list_remove(&w->link);
+}
+
 /* --- servers ---------------------------------------------------------------------------------- */
 
 /* Was `ssl` given on this server line? <server>: its slots. */
 bool tls_server_is_on(const struct slot_area *server);
 /* Checks of this server use TLS, whether `ssl` was given or not. Before tls_server_check(). */
 void tls_server_want(struct slot_area *server);
-/* In the check phase, see tls_bind_check(). */
+/* In the check phase, see tls_bind_check(). Behind it, for a server that is added at run time, no
+ * file is read: what the line names must be known. Then it must not be freed before <cfg>.
+ */
 bool tls_server_check(struct config *cfg, struct slot_area *server, const struct tls_place *where,
 		      struct diag_list *diags);
 /* Does it offer protocols by ALPN; does it offer <name> ("h2")? */

@@ -23,8 +23,6 @@ static struct conf_state *state_new(void)
 		free(s);
 		return NULL;
 	}
-	if (s)
-		s->home = -1;
 	return s;
 }
 
@@ -116,5 +114,6 @@ bool conf_check(struct config *cfg, struct diag_list *diags)
 	for (const struct module *const *m = conf_modules; m && *m; m++)
 		if ((*m)->check)
 			(*m)->check(cfg, diags);
+	cfg->is_checked = true;
 	return diags->alerts == alerts;
 }

@@ -24,7 +24,7 @@ static const struct {
 	{ "ssl-mode-async", CONF_GLOBAL, "asynchronous cryptography" },
 	{ "tune.ssl.certificate-compression", CONF_GLOBAL, "OpenSSL 3.2" },
 	{ "tune.ssl.ssl-ctx-cache-size", CONF_GLOBAL, MADE_CERTS },
-	{ "allow-0rtt", CONF_BIND | CONF_SERVER, "early data" },
+	{ "allow-0rtt", CONF_SERVER, "early data to servers" },
 	{ "generate-certificates", CONF_BIND, MADE_CERTS }, { "ca-sign-*", CONF_BIND, MADE_CERTS },
 	{ "ssl-f-use", CONF_PROXY, "certificates of a frontend" },
 	{ "ca-base", CONF_GLOBAL, TLS }, { "crt-base", CONF_GLOBAL, TLS },
@@ -51,7 +51,6 @@ static const struct {
 	{ "tune.pattern.*", CONF_GLOBAL, "a cache of patterns" },
 	{ "tune.stick-counters", CONF_GLOBAL, "stick tables" },
 	{ "tune.bufsize.small", CONF_GLOBAL, "QUIC" },
-	{ "trace", CONF_GLOBAL, "traces" },
 
 	{ "filter", CONF_PROXY, "filters" },
 	{ "stick", CONF_PROXY, "stick tables" }, { "stick-table", CONF_PROXY, "stick tables" },

@@ -87,7 +87,7 @@ bool thread_call_all(void (*fn)(void *ctx), void (*done)(void *ctx), void *ctx)
 	call->fn = fn;
 	call->done = done;
 	call->ctx = ctx;
-	call->caller = thread_id;
+	call->caller = thread_id < thread_count() ? thread_id : 0;
 	mailbox_post(0, &call->message);
 	return true;
 }

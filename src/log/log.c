@@ -6,16 +6,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 #include "base/bug.h"
 #include "base/clock.h"
 #include "base/strbuf.h"
+#include "core/sink.h"
 #include "log_priv.h"
 
 #define HEADER_MAX 2048
-#define DESCRIPTORS_MAX 64 /* those below whose mode is remembered */
 
 static uint64_t dropped; /* atomic */
 
@@ -65,38 +64,14 @@ static int log_socket(int family)
 	return made;
 }
 
-/* A pipe or a socket must not make us wait. Terminals and files are left as they are: others use
- * them. */
-static void log_fd_prepare(int fd)
-{
-	static bool seen[DESCRIPTORS_MAX];
-	struct stat st;
-	int flags;
-
-	if (fd < DESCRIPTORS_MAX) {
-		if (__atomic_exchange_n(&seen[fd], true, __ATOMIC_RELAXED))
-			return;
-	}
-	if (fstat(fd, &st) != 0 || !(S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)))
-		return;
-	flags = fcntl(fd, F_GETFL);
-	if (flags != -1 && !(flags & O_NONBLOCK))
-		fcntl(fd, F_SETFL, flags | O_NONBLOCK);
-}
-
 static bool log_write(const struct log_target *t, struct iovec *v, int count)
 {
 	struct msghdr msg = { .msg_iov = v, .msg_iovlen = (size_t)count };
 	ssize_t sent;
 	int fd;
 
-	if (t->fd >= 0) {
-		log_fd_prepare(t->fd);
-		do
-			sent = writev(t->fd, v, count);
-		while (sent < 0 && errno == EINTR);
-		return sent > 0;
-	}
+	if (t->fd >= 0)
+		return sink_write_fd(t->fd, v, count);
 	fd = log_socket(t->addr.ss.ss_family);
 	if (fd < 0)
 		return false;
@@ -133,11 +108,11 @@ static struct slice log_tag(const struct log_settings *global, const struct log_
 }
 
 /* The default depends on log-send-hostname. */
-static enum log_format log_format(const struct log_target *t, const struct log_settings *global)
+static enum syslog_format log_format(const struct log_target *t, const struct log_settings *global)
 {
-	if (t->format != LOG_FMT_UNSET)
+	if (t->format != SYSLOG_UNSET)
 		return t->format;
-	return global->send_hostname ? LOG_FMT_RFC3164 : LOG_FMT_LOCAL;
+	return global->send_hostname ? SYSLOG_RFC3164 : SYSLOG_LOCAL;
 }
 
 /* Makes the message what the profile wants it to be. False: nothing is to be sent. */
@@ -169,7 +144,7 @@ static void log_send_one(struct log_target *t, const struct log_settings *global
 			 const struct log_settings *proxy, const struct log_message *m)
 {
 	enum log_level level = m->level < t->min_level ? t->min_level : m->level;
-	struct log_header h = {
+	struct syslog_header h = {
 		.format = log_format(t, global), .priority = (unsigned)t->facility * 8 + level,
 		.tag = log_tag(global, proxy, m), .structured_data = m->structured_data,
 		.pid = (unsigned)getpid(), .wall_us = m->wall_us ? m->wall_us : clock_wall_us(),
@@ -184,7 +159,7 @@ static void log_send_one(struct log_target *t, const struct log_settings *global
 	if (global->send_hostname && global->hostname)
 		h.hostname = slice_of(global->hostname);
 	strbuf_init_fixed(&header, area, sizeof(area));
-	if (!log_header_write(&header, &h) && !header.overflow) {
+	if (!syslog_header_write(&header, &h) && !header.overflow) {
 		log_drop();
 		return;
 	}

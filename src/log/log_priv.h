@@ -59,7 +59,7 @@ struct log_target {
 	unsigned refs;           /* lists that hold it; the configuration's thread only */
 	int fd;                  /* of an inherited descriptor; -1: <addr> */
 	struct addr_any addr;
-	enum log_format format;  /* UNSET: depends on log-send-hostname */
+	enum syslog_format format;  /* UNSET: depends on log-send-hostname */
 	int facility;
 	enum log_level max_level, min_level;
 	unsigned len;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* target.c - log targets: their names, their lists, and how they are read */
-#include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "base/bug.h"
+#include "base/door.h"
 #include "base/num.h"
 #include "log_priv.h"
 
@@ -15,11 +15,6 @@ static const char *const facility_names[] = {
 	"kern", "user", "mail", "daemon", "auth", "syslog", "lpr", "news", "uucp", "cron", "auth2",
 	"ftp", "ntp", "audit", "alert", "cron2", "local0", "local1", "local2", "local3", "local4",
 	"local5", "local6", "local7",
-};
-static const char *const format_names[LOG_FORMATS] = {
-	[LOG_FMT_UNSET] = "", [LOG_FMT_LOCAL] = "local", [LOG_FMT_RFC3164] = "rfc3164",
-	[LOG_FMT_RFC5424] = "rfc5424", [LOG_FMT_PRIORITY] = "priority", [LOG_FMT_SHORT] = "short",
-	[LOG_FMT_TIMED] = "timed", [LOG_FMT_ISO] = "iso", [LOG_FMT_RAW] = "raw",
 };
 
 static int name_find(const char *const *names, unsigned count, struct slice name)
@@ -115,19 +110,16 @@ struct slot log_proxy_slot = {
 
 static bool resolve(struct slice name, uint8_t family, struct addr *out, void *ctx)
 {
-	struct addrinfo hints = { .ai_socktype = SOCK_DGRAM }, *list;
+	int wanted = family == ADDR_INET ? AF_INET : family == ADDR_INET6 ? AF_INET6 : AF_UNSPEC;
 	char *text = slice_dup(name);
-	bool ok;
+	struct sockaddr_storage found;
+	socklen_t len;
+	bool ok = text && door_host(text, wanted, &found, &len);
 
-	hints.ai_family = family == ADDR_INET	 ? AF_INET
-			  : family == ADDR_INET6 ? AF_INET6
-						 : AF_UNSPEC;
-	ok = text && getaddrinfo(text, NULL, &hints, &list) == 0;
 	free(text);
 	if (!ok)
 		return false;
-	*out = addr_from_sockaddr(list->ai_addr, list->ai_addrlen);
-	freeaddrinfo(list);
+	*out = addr_from_sockaddr(&found, len);
 	return out->family != ADDR_NONE;
 }
 
@@ -200,13 +192,13 @@ static bool parse_length(struct conf_line *l, struct log_target *t)
 static bool parse_format(struct conf_line *l, struct log_target *t)
 {
 	const char *text = conf_peek(l) ? conf_peek(l) : "";
-	int format = name_find(format_names, LOG_FORMATS, slice_of(text));
+	enum syslog_format format = syslog_format_find(slice_of(text));
 
-	if (format < 0)
+	if (format == SYSLOG_FORMATS)
 		return conf_error(l, l->at,
 				  "local, rfc3164, rfc5424, priority, short, timed, iso, raw",
 				  "log : unknown log format '%s'", text);
-	t->format = (enum log_format)format;
+	t->format = format;
 	l->at++;
 	return true;
 }

@@ -83,7 +83,6 @@ static void collect_traffic(struct info_value *v, const struct config *cfg)
 {
 	struct traffic t = { 0 };
 	struct listen_figures figures;
-	const struct main_settings *set = settings_of(cfg);
 
 	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px)) {
 		if (px->caps & PROXY_FE)
@@ -97,10 +96,10 @@ static void collect_traffic(struct info_value *v, const struct config *cfg)
 	listen_get_figures(&figures);
 	v[INFO_MAXCONNREACHED].number = figures.maxconn_reached;
 	v[INFO_CONNRATE].number = figures.conn_rate;
-	v[INFO_CONNRATELIMIT].number = (uint64_t)set->maxconnrate;
+	v[INFO_CONNRATELIMIT].number = figures.conn_rate_limit;
 	v[INFO_MAXCONNRATE].number = figures.conn_rate_max;
 	v[INFO_SESSRATE].number = t.session_rate;
-	v[INFO_SESSRATELIMIT].number = (uint64_t)set->maxsessrate;
+	v[INFO_SESSRATELIMIT].number = figures.session_rate_limit;
 	v[INFO_MAXSESSRATE].number = t.session_rate_max;
 	v[INFO_TOTALBYTESOUT].number = t.bytes_out;
 	v[INFO_CURRSTREAMS].number = t.current + ctl_connections_count();

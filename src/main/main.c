@@ -12,6 +12,7 @@
 #include "core/fd.h"
 #include "core/pool.h"
 #include "core/thread.h"
+#include "core/trace.h"
 #include "ctl/ctl.h"
 #include "expr/expr.h"
 #include "ext/load.h"
@@ -39,6 +40,7 @@ static bool modules_register(void)
 		MAIN_ALERT("out of memory while registering keywords.");
 		return false;
 	}
+	trace_register(main_modules);
 	for (const struct module *const *m = main_modules; *m; m++) {
 		if ((*m)->init && !(*m)->init()) {
 			MAIN_ALERT("module '%s' cannot start: out of memory.", (*m)->name);
@@ -46,6 +48,22 @@ static bool modules_register(void)
 		}
 	}
 	return true;
+}
+
+/* The traces of -dt. */
+static bool traces_begin(const struct main_options *o)
+{
+	struct strbuf text;
+	bool good;
+
+	if (!o->traces)
+		return true;
+	strbuf_init(&text);
+	good = trace_run_option(o->traces, &text) == TRACE_DONE;
+	if (!good)
+		fwrite(text.ptr, 1, text.len, stderr);
+	strbuf_fini(&text);
+	return good;
 }
 
 static void modules_fini(void)
@@ -268,7 +286,7 @@ int main(int argc, char **argv)
 		if (!environment_publish(&o)) {
 			MAIN_ALERT("out of memory for the environment.");
 		} else if (modules_register()) {
-			status = answer_at_once(&o);
+			status = traces_begin(&o) ? answer_at_once(&o) : STATUS_ERROR;
 			if (status < 0 && !o.source_count) {
 				status = show_usage(&o);
 			} else if (status < 0) {

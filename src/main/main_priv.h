@@ -38,6 +38,7 @@ struct main_options {
 	const char *localpeer;       /* -L */
 	const char *condition;       /* -cc */
 	const char *dump_classes;    /* -dK */
+	const char *traces;          /* -dt */
 	const char *help_keyword;    /* --help-keyword */
 	const char *explain;         /* --explain: a request line */
 	const char *explain_src, *explain_frontend; /* --src, --frontend */
@@ -100,6 +101,8 @@ void environment_forget(struct config *cfg);
 /* --- dump.c */
 /* -dL: the program's file, then those of its libraries. */
 void libraries_dump(const char *program, FILE *out);
+/* The same files, each behind the addresses where it is mapped. */
+void libraries_dump_places(FILE *out);
 /* -dK. False: unknown class, or help was asked for. */
 bool keyword_dump(const char *classes, const struct module *const *modules, FILE *out);
 
@@ -135,6 +138,7 @@ struct main_settings {
 	int max_reloads;              /* of workers; 0 no limit */
 	struct stream_tunes stream;   /* pushed down to the stream floor */
 	int log_uri_max, pipe_size;   /* 0 unset */
+	uint64_t anon_key;            /* of anonymised sessions of the Runtime API; 0 none */
 	int renice_runtime;           /* -20..19, or RENICE_UNSET */
 	int bufsize, maxrewrite, fields_max, maxaccept;
 	int idle_low_percent;         /* tune.pool-low-fd-ratio */
@@ -258,6 +262,21 @@ bool worker_is_first(void);
 void worker_take_sockets(void);
 extern const struct module mod_worker, mod_handoff_ctl, mod_master_ctl;
 
+/* Asks the master for a reader, which gets descriptor <fd> (taken over). From any thread. */
+bool worker_ask_reader(int fd);
+
+/* --- door.c, reader.c : files and ports for a reload in a process without rights (door_priv.h) */
+/* The process has given up rights that a new configuration may need. */
+void door_need(void);
+bool door_is_needed(void);
+/* From here to door_end(), what is asked of the system by a name is asked of the master, if that is
+ * needed and there is one. False: errno. From any thread, for one reload at a time.
+ */
+bool door_begin(void);
+void door_end(void);
+/* In a process that the master has forked: reads the configuration, answers on <fd>, ends. */
+void reader_run(int fd, const struct main_options *o) __attribute__((noreturn));
+
 /* --- notify.c : the service manager (sd_notify); without $NOTIFY_SOCKET nothing is said */
 /* -Ws: it is wanted. */
 void notify_enable(void);
@@ -339,8 +358,14 @@ unsigned stats_sockets_collect(const struct config *cfg, int *sockets,
 int stats_socket_listen(const struct config *cfg, unsigned n, enum ctl_level *level, char *error,
 			size_t size);
 
+/* Like listen_open_named(). */
+struct sockaddr_storage;
+int stats_socket_open_named(const struct config *cfg, const struct sockaddr_storage *addr,
+			    unsigned len, char *error, size_t size);
+
 /* --- info.c */
 extern const struct module mod_info;
+extern const struct module mod_process_ctl; /* set rate-limit, show dev, show libs */
 extern uint64_t main_start_ns; /* monotonic */
 extern uint64_t main_ready_ns;
 

@@ -7,13 +7,13 @@
 
 #define MODULES(X) \
 	/* 1 conf, ctl */ \
-	X(conf) X(conf_legacy) X(ctl) \
+	X(conf) X(conf_legacy) X(ctl) X(ctl_anon) \
 	/* 2 core */ \
-	X(core) X(core_ctl) X(fd_ctl) \
+	X(core) X(core_ctl) X(fd_ctl) X(sink) X(trace) \
 	/* main's own settings are applied before anything is made of them */ \
 	X(settings) \
 	/* 3 expr */ \
-	X(expr) X(expr_vars) X(pattern_ctl) \
+	X(expr) X(expr_vars) X(pattern_ctl) X(var_ctl) \
 	/* 4 net, http */ \
 	X(net) X(http_error_page) X(userlist) \
 	/* 5 mux, tls, log */ \
@@ -26,7 +26,7 @@
 	X(proxy_ctl) X(server_ctl) X(server_dynamic_ctl) X(stats_ctl) \
 	/* 7 stream */ \
 	X(rule) X(tcp_act) X(preamble_act) X(http_act) X(reply_act) X(service_act) X(var_act) \
-	X(capture) X(addr_act) X(stream_act) X(uri_act) X(hint_act) X(auth_act) \
+	X(capture) X(addr_act) X(stream_act) X(uri_act) X(hint_act) X(early_act) X(auth_act) \
 	X(http_conf) X(map_act) X(sniff) X(conn_smp) X(conn_error_smp) X(http_smp) \
 	X(field_smp) X(proxy_smp) X(auth_smp) X(acl_smp) X(body_smp) X(stream_smp) \
 	X(req_ssl_smp) X(proxy_tlv_smp) \
@@ -36,8 +36,8 @@
 	/* 8 ext */ \
 	X(prometheus) X(stats_page) X(haterm) X(load) \
 	/* 9 main */ \
-	X(stats_socket) X(info) X(reload) X(reload_ctl) X(handoff_ctl) X(master_ctl) X(start) \
-	X(worker)
+	X(stats_socket) X(info) X(process_ctl) X(reload) X(reload_ctl) \
+	X(handoff_ctl) X(master_ctl) X(start) X(worker)
 
 #define X(name) extern const struct module mod_##name;
 MODULES(X)

@@ -255,13 +255,11 @@ static bool refuse_later(const char *word, bool *known)
 	static const struct {
 		const char *name, *why;
 	} later[] = {
-		{ "-dt", "traces are not there yet" },
 		{ "-dc", "the list of CPUs is not there yet" },
 	};
 
 	for (size_t i = 0; i < sizeof(later) / sizeof(*later); i++) {
-		if (strcmp(word, later[i].name) == 0 ||
-		    (starts_with(word, "-dt") && strcmp(later[i].name, "-dt") == 0)) {
+		if (strcmp(word, later[i].name) == 0) {
 			*known = true;
 			return refuse(word, later[i].why);
 		}
@@ -307,6 +305,10 @@ static enum options_result take_option(struct args *a, const char *word)
 									: OPTIONS_ERROR;
 	if (starts_with(word, "-dM"))
 		return take_pool_options(word + 3) ? OPTIONS_OK : OPTIONS_ERROR;
+	if (starts_with(word, "-dt")) {
+		a->o->traces = word + 3;
+		return OPTIONS_OK;
+	}
 	if (starts_with(word, "-dK")) {
 		a->o->dump_classes = word + 3;
 		return OPTIONS_OK;

@@ -160,6 +160,8 @@ static void set_process_flags(const struct config *cfg, const struct main_option
 		prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	if (!checks_may_fork(cfg) && !o->may_fork)
 		rights_forbid_programs();
+	if (set->chroot_dir || set->uid || set->gid)
+		door_need();
 }
 
 /* The part of it that is a lonely process's: under a master, that one has done it. */

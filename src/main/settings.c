@@ -60,6 +60,7 @@ void settings_apply(const struct config *cfg, const struct main_options *o)
 		fd_poller_disable("poll");
 	block_set_size(set->bufsize);
 	ctl_set_input_max(set->bufsize);
+	ctl_set_anon_key((uint32_t)set->anon_key);
 	ctl_set_timeout_ms(set->stats_timeout_ms);
 	ctl_socket_set_max((unsigned)set->stats_maxconn);
 	listen_reject_privileged(set->reject_privileged);
@@ -82,7 +83,7 @@ static bool is_live(const struct conf_keyword *k)
 {
 	static const char *const names[] = {
 		"quiet", "zero-warning", "node", "maxconn", "maxconnrate", "maxsessrate",
-		"hard-stop-after", "grace",
+		"hard-stop-after", "grace", "anonkey",
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
@@ -127,6 +128,8 @@ void settings_apply_again(const struct config *next, const struct config *prev)
 {
 	const struct main_settings *set = settings_of(next), *was = settings_of(prev);
 
+	if (set->anon_key != was->anon_key)
+		ctl_set_anon_key((uint32_t)set->anon_key);
 	ctl_set_timeout_ms(set->stats_timeout_ms);
 	ctl_socket_set_max((unsigned)set->stats_maxconn);
 	listen_reject_privileged(set->reject_privileged);

@@ -1,40 +1,37 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* settings_conf.c - edge file: the global keywords of this floor */
 #include <errno.h>
-#include <grp.h>
-#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/door.h"
 #include "proxy/check.h"
 #include "main_priv.h"
 
 static bool parse_user(struct conf_line *l)
 {
 	const char *name;
-	struct passwd *found;
+	uid_t uid;
 
 	if (!conf_take_string(l, &name))
 		return false;
-	found = getpwnam(name);
-	if (!found)
+	if (door_user(name, &uid) < 0)
 		return conf_error(l, l->at - 1, NULL, "cannot find user id for '%s' (%s)", name,
 				  errno ? strerror(errno) : "not found");
-	settings_of(l->cfg)->uid = (int)found->pw_uid;
+	settings_of(l->cfg)->uid = (int)uid;
 	return true;
 }
 
 static bool parse_group(struct conf_line *l)
 {
 	const char *name;
-	struct group *found;
+	gid_t gid;
 
 	if (!conf_take_string(l, &name))
 		return false;
-	found = getgrnam(name);
-	if (!found)
+	if (door_group(name, &gid) < 0)
 		return conf_error(l, l->at - 1, NULL, "cannot find group id for '%s' (%s)", name,
 				  errno ? strerror(errno) : "not found");
-	settings_of(l->cfg)->gid = (int)found->gr_gid;
+	settings_of(l->cfg)->gid = (int)gid;
 	return true;
 }
 
@@ -217,9 +214,9 @@ static const struct conf_keyword keywords[] = {
 	{ GLOBAL("mworker-max-reloads"), .flags = CONF_EARLY, .min_args = 1, .max_args = 1,
 	  .type = CONF_INT, AT(max_reloads), .min = 0, .max = INT32_MAX, .syntax = "<number>",
 	  .help = "reloads that a worker may outlive" },
-	{ GLOBAL("reload-mode"), .min_args = 1, .max_args = 1, .parse = parse_reload_mode,
-	  .syntax = "{ in-process | new-process }",
-	  .help = "what SIGUSR2 does without a master (an extension)" },
+	{ GLOBAL("reload-mode"), .flags = CONF_EARLY, .min_args = 1, .max_args = 1,
+	  .parse = parse_reload_mode, .syntax = "{ in-process | new-process }",
+	  .help = "what SIGUSR2 does (an extension)" },
 	SWITCH("quiet", quiet, "say nothing after the start"),
 	SWITCH("zero-warning", zero_warning, "refuse to start after a warning"),
 	{ GLOBAL("set-dumpable"), .flags = CONF_CAN_NO, .max_args = 1, .parse = parse_set_dumpable,
@@ -243,6 +240,8 @@ static const struct conf_keyword keywords[] = {
 	  .syntax = "<text>", .help = "what this node is for" },
 	{ GLOBAL("localpeer"), .min_args = 1, .max_args = 1, .parse = parse_localpeer,
 	  .syntax = "<name>", .help = "name of this node among peers" },
+	{ GLOBAL("anonkey"), .type = CONF_UINT64, AT(anon_key), .max = UINT32_MAX,
+	  .syntax = "<key>", .help = "the key that hides names on the Runtime API" },
 	NUMBER("uid", uid, 0, INT32_MAX, "user id to run as"),
 	NUMBER("gid", gid, 0, INT32_MAX, "group id to run as"),
 	{ GLOBAL("user"), .min_args = 1, .max_args = 1, .parse = parse_user, .syntax = "<name>",
@@ -291,7 +290,6 @@ static const struct conf_keyword keywords[] = {
 	IGNORED("tune.max-rules-at-once", "<number>", "rules run to completion"),
 	IGNORED("tune.listener.multi-queue", "{ on | fair | off }",
 		"connections always go to the thread that has the fewest"),
-	IGNORED("tune.idletimer", "<time>", "streams are not told apart by idle time"),
 	IGNORED("nogetaddrinfo", "", "names are resolved in one way only"),
 	IGNORED("tune.rcvbuf.frontend", "<size>", "it is about datagrams, there are none"),
 	IGNORED("tune.rcvbuf.backend", "<size>", "it is about datagrams, there are none"),

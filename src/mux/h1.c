@@ -17,6 +17,7 @@
 #include "core/pool.h"
 #include "core/thread.h"
 #include "h1_priv.h"
+#include "trace_priv.h"
 #include "mux/mux_init.h"
 #include "net/pipe.h"
 
@@ -56,6 +57,7 @@ void h1_resume_later(struct h1_conn *h)
 
 void h1_set_rx(struct h1_conn *h, enum h1_rx_state to)
 {
+	H1_TRACE(STATE, h, H1_EV(WAKE), "reception: %s", h1_rx_name(to));
 	h->rx_state = to;
 }
 
@@ -77,6 +79,7 @@ struct h1_conn *h1_new(struct conn *c, void *owner, const struct mux_settings *s
 
 void h1_free(struct h1_conn *h)
 {
+	H1_TRACE(STATE, h, H1_EV(END), "the connection ends");
 	timer_cancel(&h->timer);
 	if (list_is_linked(&h->resume))
 		list_remove(&h->resume);
@@ -104,8 +107,10 @@ void h1_destroy(struct h1_conn *h)
 
 void h1_wake(struct h1_conn *h)
 {
-	if (h->ep)
-		h->ep->user->wake(h->ep);
+	if (!h->ep)
+		return;
+	H1_TRACE(DEVELOPER, h, H1_EV(STREAM_WAKE), "waking the stream");
+	h->ep->user->wake(h->ep);
 }
 
 /* Closes a client's connection after what is unsent; what may still come in is read away first,
@@ -374,6 +379,11 @@ static enum io h1_read_step(struct h1_conn *h)
 	return wire_in_may_grow(&h->in, h->conn) ? IO_OK : IO_AGAIN;
 }
 
+static const char *io_name(enum io r)
+{
+	return r == IO_OK ? "bytes" : r == IO_AGAIN ? "all for now" : r == IO_EOF ? "end" : "error";
+}
+
 static void h1_read(struct h1_conn *h)
 {
 	struct endpoint *ep;
@@ -388,6 +398,7 @@ static void h1_read(struct h1_conn *h)
 		r = h1_read_step(h);
 		if (h->flags & H1C_FL_DEAD)
 			return;
+		H1_TRACE(DATA, h, H1_EV(RECV), "read: %s", io_name(r));
 		if (r == IO_EOF || (r == IO_ERR)) {
 			h1_eof(h, r == IO_ERR);
 			return;
@@ -427,6 +438,7 @@ void h1_ready(struct conn *c)
 	bool outer = h1_enter(h);
 	uint32_t was;
 
+	H1_TRACE(DEVELOPER, h, H1_EV(WAKE), "an event of the connection");
 	if (h->ep && h->flags & H1C_FL_BACK && !(h->ep->flags & EP_CONNECTED) &&
 	    !(c->flags & (CONN_CONNECTING | CONN_HANDSHAKE))) {
 		h->ep->flags |= c->flags & CONN_ERROR ? EP_ERROR : EP_CONNECTED;

@@ -8,6 +8,7 @@
 #include "codec/websocket.h"
 #include "core/pool.h"
 #include "h1_priv.h"
+#include "trace_priv.h"
 
 static struct pool *partial_pool;
 static unsigned partial_fields;
@@ -135,6 +136,7 @@ static void h1_describe_bad(const struct h1_conn *h, size_t at, struct endpoint_
 /* A response that is not valid, or breaks off: told to the stream. */
 void h1_back_bad(struct h1_conn *h, unsigned flag, const char *text)
 {
+	H1_TRACE(ERROR, h, H1_EV(RX_DATA) | H1_EV(MSG_ERROR), "no valid response: %s", text);
 	uint32_t at = h->rx_state == H1_RX_HEAD ? h->parser.error_offset : 0;
 	struct endpoint_bad bad;
 
@@ -190,6 +192,8 @@ static bool h1_response_head(struct h1_conn *h, const struct h1_head *head)
 	ep->rx_head_len = (uint32_t)head->length;
 	ep->rx_bytes += http_msg_size(ep->rx_head);
 	ep->flags |= EP_RX_HEAD | EP_RX_ANY;
+	H1_TRACE(USER, h, H1_EV(RX_DATA) | H1_EV(RX_HEAD), "received a response, %u",
+		 head->status);
 	if (ep->rx_head->flags & HTTP_MSG_INTERIM) {
 		/* another head follows; the stream takes this one first */
 		h1_parser_init(&h->parser, h->parser.options);
@@ -260,6 +264,8 @@ static bool h1_request_head(struct h1_conn *h, const struct h1_head *head)
 	ep->rx_head_len = (uint32_t)head->length;
 	ep->rx_bytes += http_msg_size(ep->rx_head);
 	ep->flags |= EP_RX_HEAD;
+	H1_TRACE(USER, h, H1_EV(RX_DATA) | H1_EV(RX_HEAD) | H1_EV(STREAM_NEW) | H1_EV(MSG_NEW),
+		 "received a request");
 	h1_enter_body(h, head);
 	return true;
 }
@@ -267,6 +273,9 @@ static bool h1_request_head(struct h1_conn *h, const struct h1_head *head)
 /* Reports bytes that are no request and answers them; the connection then ends. */
 void h1_front_bad(struct h1_conn *h, struct front_bad *bad)
 {
+	if (bad->status)
+		H1_TRACE(ERROR, h, H1_EV(RX_DATA) | H1_EV(MSG_ERROR), "no valid request: %s",
+			 bad->text ? bad->text : "");
 	struct slice page;
 
 	h1_describe_bad(h, bad->kind == FRONT_BAD_TOO_LARGE ? SIZE_MAX : bad->details.at,

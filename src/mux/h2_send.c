@@ -10,6 +10,7 @@
  */
 #include <string.h>
 #include "h2_priv.h"
+#include "trace_priv.h"
 
 /* Below this, copying behind what is written is cheaper than one more vector of the system call. */
 #define COALESCE_MAX 1024
@@ -177,6 +178,8 @@ static bool send_head(struct h2_stream *s)
 
 	if (!s->id)
 		s->conn->side->number(s);
+	H2S_TRACE(USER, s, H2_EV(TX_FRAME) | H2_EV(TX_HEAD), "sending a %s",
+		  s->conn->side->is_back ? "request" : "response");
 	if (!interim)
 		s->conn->side->note_head(s, m);
 	start = h2_out_reserve(s->conn, bound);
@@ -252,6 +255,8 @@ static bool send_data(struct h2_stream *s, size_t n, bool end)
 
 	if (!p)
 		return false;
+	H2S_TRACE(DATA, s, H2_EV(TX_FRAME) | H2_EV(TX_DATA), "sending %zu bytes of DATA%s", n,
+		  end ? ", the last" : "");
 	p = h2_frame_put(p, (uint32_t)n, H2_FT_DATA, end ? H2_FL_END_STREAM : 0, s->id);
 	if (copied) {
 		block_queue_peek(&ep->tx, 0, p, n);
@@ -350,11 +355,9 @@ static bool tx_report(struct h2_stream *s)
 {
 	struct endpoint *ep = s->ep;
 	uint32_t before = ep->flags;
+	size_t high = tx_high(s->conn), wish = endpoint_tx_high(ep);
 
-	if (ep->tx.len > tx_high(s->conn))
-		ep->flags |= EP_TX_FULL;
-	else if (ep->tx.len < tx_high(s->conn) / 2)
-		ep->flags &= ~EP_TX_FULL;
+	endpoint_tell_full(ep, high < wish ? high : wish, ep->tx.len, ep->tx.count);
 	if (s->flags & H2S_FL_HEAD_SENT && !local_is_open(s))
 		ep->flags |= EP_TX_DONE;
 	return ep->flags != before;
@@ -447,6 +450,8 @@ void h2_flush(struct h2_conn *h)
 		r = c->flags & CONN_CAN_SEND && !(c->flags & (CONN_CONNECTING | CONN_HANDSHAKE))
 			    ? conn_send(c, &h->out, false) : IO_AGAIN;
 	}
+	H2C_TRACE(DATA, h, H2_EV(SEND), "sent, %llu bytes are left",
+		  (unsigned long long)h->out.len);
 	if (r == IO_ERR)
 		h2_out_failed(h);
 	if (!h->out.len && h->control_bytes) {

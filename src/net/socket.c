@@ -180,15 +180,28 @@ static int take_over(int fd, const struct socket_settings *set, char *error, siz
 	return fd;
 }
 
+static socket_listener_fn *parent; /* atomic; NULL: the kernel is asked */
+
+void socket_set_listener(socket_listener_fn *fn)
+{
+	__atomic_store_n(&parent, fn, __ATOMIC_RELEASE);
+}
+
 int socket_listen(const struct sockaddr_storage *addr, socklen_t len,
 		  const struct socket_settings *set, char *error, size_t size)
 {
+	socket_listener_fn *ask = __atomic_load_n(&parent, __ATOMIC_ACQUIRE);
 	const struct sockaddr_un *un = (const struct sockaddr_un *)addr;
 	int family = addr->ss_family;
 	struct socket_origin origin = { .netns = set->netns, .interface = set->interface };
 	const char *wrong = NULL;
 	int fd = socket_take_offer(addr, len, &origin);
 
+	if (fd < 0 && ask) {
+		fd = ask(addr, len, &origin, error, size);
+		if (fd < 0)
+			return -1;
+	}
 	if (fd >= 0)
 		return take_over(fd, set, error, size);
 	fd = socket_in(set->netns, family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC);

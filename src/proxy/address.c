@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "address_priv.h"
 #include <arpa/inet.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +9,7 @@
 #include <string.h>
 #include <sys/un.h>
 #include "base/bug.h"
+#include "base/door.h"
 
 enum address_kind { KIND_ANY, KIND_V4, KIND_V6, KIND_UNIX, KIND_ABSTRACT, KIND_FD, KIND_SOCKPAIR,
 		    KIND_OTHER };
@@ -180,21 +180,21 @@ static void set_v6(struct address *out, const void *ip)
 static bool resolve(const char *name, enum address_kind kind, unsigned flags, struct address *out)
 {
 	static const uint8_t any[4];
-	struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *list = NULL;
+	int family = kind == KIND_V4 ? AF_INET : kind == KIND_V6 ? AF_INET6 : AF_UNSPEC;
+	struct sockaddr_storage found;
+	socklen_t len;
 
-	hints.ai_family = kind == KIND_V4 ? AF_INET : kind == KIND_V6 ? AF_INET6 : AF_UNSPEC;
 	snprintf(out->name, sizeof(out->name), "%.255s", name);
-	if (getaddrinfo(name, NULL, &hints, &list) != 0 || !list) {
+	if (!door_host(name, family, &found, &len)) {
 		out->unresolved = true;
 		set_v4(out, any);
 		return flags & ADDRESS_MAY_LACK ||
 		       address_error(out, "could not resolve address '%s'", name);
 	}
-	if (list->ai_family == AF_INET)
-		set_v4(out, &((struct sockaddr_in *)list->ai_addr)->sin_addr);
+	if (found.ss_family == AF_INET)
+		set_v4(out, &((struct sockaddr_in *)&found)->sin_addr);
 	else
-		set_v6(out, &((struct sockaddr_in6 *)list->ai_addr)->sin6_addr);
-	freeaddrinfo(list);
+		set_v6(out, &((struct sockaddr_in6 *)&found)->sin6_addr);
 	return true;
 }
 

@@ -14,6 +14,7 @@
 #include "proxy/proxy.h"
 #include "proxy/server.h"
 #include "check_priv.h"
+#include "lock_priv.h"
 
 /* `disabled` was added to the server's line, or taken away; or its name is resolved now. */
 static void admin_adopt(struct server_state *st, const struct server *to, const struct server *from)
@@ -138,8 +139,11 @@ static void proxy_adopt(struct proxy *to, struct proxy *from)
 	listeners_adopt(to, from);
 	balance_update(to);
 	balance_put_aside(from, live_heir);
-	if (to->caps & PROXY_BE)
-		st->was_up = balance_has_usable(to);
+	if (to->caps & PROXY_BE) {
+		lock_take(&st->change_lock);
+		__atomic_store_n(&st->was_up, balance_has_usable(to), __ATOMIC_RELAXED);
+		lock_drop(&st->change_lock);
+	}
 }
 
 void proxies_adopt(struct config *next, struct config *prev)
@@ -150,4 +154,10 @@ void proxies_adopt(struct config *next, struct config *prev)
 		if (old && old->caps == px->caps)
 			proxy_adopt(px, old);
 	}
+}
+
+void proxies_settle(struct config *live)
+{
+	for (struct proxy *px = proxies_first(live); px; px = proxy_next(px))
+		balance_update(px);
 }

@@ -39,18 +39,24 @@ void balance_retire(void *memory)
 
 bool balance_entry_fits(const struct server_balance *e, const struct server *avoid)
 {
-	return balance_entry_weight(e) && e->server != avoid && server_has_room(e->server);
+	const struct server *srv = balance_entry_server(e);
+
+	return balance_entry_weight(e) && srv != avoid && server_has_room(srv);
 }
 
 /* With a bound of the load of each server: what all of them together may have, in requests. */
 uint64_t balance_load_allowed(const struct balance *b)
 {
 	unsigned factor = b->proxy->hash.balance_factor;
+	unsigned count = factor ? balance_count(b) : 0;
 	uint64_t all = 1;
 
-	for (unsigned i = 0; factor && i < b->count; i++)
+	for (unsigned i = 0; i < count; i++) {
+		const struct server *srv = balance_entry_server(&b->entries[i]);
+
 		if (balance_entry_weight(&b->entries[i]))
-			all += counter_read(&b->entries[i].server->state->counters, CNT_SESS_CUR);
+			all += counter_read(&srv->state->counters, CNT_SESS_CUR);
+	}
 	return factor ? (all * factor + 99) / 100 : 0;
 }
 
@@ -64,7 +70,7 @@ bool balance_entry_is_light(const struct server_balance *e, uint64_t allowed)
 
 	if (!allowed || !total)
 		return true;
-	load = counter_read(&e->server->state->counters, CNT_SESS_CUR);
+	load = counter_read(&balance_entry_server(e)->state->counters, CNT_SESS_CUR);
 	share = (before + balance_entry_weight(e)) * allowed / total - before * allowed / total;
 	return !load || load < share;
 }

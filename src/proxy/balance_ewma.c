@@ -56,7 +56,8 @@ static double expected_of(const struct balance *b, unsigned i, uint64_t now)
 	const struct server_balance *e = &b->entries[i];
 	uint64_t at = __atomic_load_n(&l->at_ns, __ATOMIC_RELAXED);
 	double load = (double)__atomic_load_n(
-		counter_at(&e->server->state->counters, thread_group, CNT_SESS_CUR),
+		counter_at(&balance_entry_server(e)->state->counters, thread_group,
+			   CNT_SESS_CUR),
 		__ATOMIC_RELAXED);
 	double usual = (double)__atomic_load_n(&l->average_ns, __ATOMIC_RELAXED);
 
@@ -79,7 +80,7 @@ static struct server *ewma_pick(struct balance *b, const struct balance_pick_arg
 		unsigned i = balance_sums_draw(b);
 		double expected;
 
-		if (i >= b->count || i == best ||
+		if (i >= balance_count(b) || i == best ||
 		    !balance_entry_fits(&b->entries[i], args->avoid))
 			continue;
 		seen++;
@@ -89,10 +90,10 @@ static struct server *ewma_pick(struct balance *b, const struct balance_pick_arg
 			least = expected;
 		}
 	}
-	for (unsigned i = 0; best == UINT32_MAX && i < b->count; i++)
+	for (unsigned i = 0; best == UINT32_MAX && i < balance_count(b); i++)
 		if (balance_entry_fits(&b->entries[i], args->avoid))
 			best = i;
-	return best == UINT32_MAX ? NULL : b->entries[best].server;
+	return best == UINT32_MAX ? NULL : balance_entry_server(&b->entries[best]);
 }
 
 static void ewma_observe(struct balance *b, const struct server *srv, uint64_t ns)

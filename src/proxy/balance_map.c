@@ -146,7 +146,7 @@ struct server *balance_map_next(struct balance *b, const struct server *avoid)
 		const struct server_balance *e = &b->entries[s->turns[at]];
 
 		if (balance_entry_fits(e, avoid))
-			return e->server;
+			return balance_entry_server(e);
 	}
 	return NULL;
 }
@@ -155,7 +155,7 @@ struct server *balance_map_at(struct balance *b, uint32_t hash)
 {
 	const struct schedule *s = __atomic_load_n((struct schedule **)&b->data, __ATOMIC_ACQUIRE);
 
-	return s->count ? b->entries[s->turns[hash % s->count]].server : NULL;
+	return s->count ? balance_entry_server(&b->entries[s->turns[hash % s->count]]) : NULL;
 }
 
 static struct server *static_rr_pick(struct balance *b, const struct balance_pick_args *args)

@@ -103,7 +103,7 @@ static struct server *leastconn_pick(struct balance *b, const struct balance_pic
 {
 	unsigned i = order_best(b, b->group[thread_group], args->avoid);
 
-	return i == TOURNAMENT_NONE ? NULL : b->entries[i].server;
+	return i == TOURNAMENT_NONE ? NULL : balance_entry_server(&b->entries[i]);
 }
 
 static void leastconn_update(struct balance *b)

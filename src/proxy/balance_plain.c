@@ -93,8 +93,8 @@ unsigned balance_sums_draw(const struct balance *b)
 /* Requests of this group on <e>'s server, for comparison: a/wa < b/wb without division. */
 static uint64_t entry_load(const struct server_balance *e)
 {
-	return __atomic_load_n(counter_at(&e->server->state->counters, thread_group, CNT_SESS_CUR),
-			       __ATOMIC_RELAXED);
+	return __atomic_load_n(counter_at(&balance_entry_server(e)->state->counters, thread_group,
+					  CNT_SESS_CUR), __ATOMIC_RELAXED);
 }
 
 static bool entry_is_lighter(const struct server_balance *a, const struct server_balance *b)
@@ -106,14 +106,15 @@ static bool entry_is_lighter(const struct server_balance *a, const struct server
 static struct server *random_scan(struct balance *b, const struct server *avoid)
 {
 	const struct server_balance *best = NULL;
+	unsigned count = balance_count(b);
 
-	for (unsigned i = 0; i < b->count; i++) {
+	for (unsigned i = 0; i < count; i++) {
 		const struct server_balance *e = &b->entries[i];
 
 		if (balance_entry_fits(e, avoid) && (!best || entry_is_lighter(e, best)))
 			best = e;
 	}
-	return best ? best->server : NULL;
+	return best ? balance_entry_server(best) : NULL;
 }
 
 static struct server *random_pick(struct balance *b, const struct balance_pick_args *args)
@@ -128,13 +129,13 @@ static struct server *random_pick(struct balance *b, const struct balance_pick_a
 		unsigned i = balance_sums_draw(b);
 		const struct server_balance *e = &b->entries[i];
 
-		if (i >= b->count || !balance_entry_fits(e, args->avoid) ||
+		if (i >= balance_count(b) || !balance_entry_fits(e, args->avoid) ||
 		    !balance_entry_is_light(e, allowed))
 			continue;
 		if (!best || entry_is_lighter(e, best))
 			best = e;
 	}
-	return best ? best->server : random_scan(b, args->avoid);
+	return best ? balance_entry_server(best) : random_scan(b, args->avoid);
 }
 
 /* `random`, `random(<draws>)`: the word itself is split by the caller. */
@@ -197,11 +198,12 @@ static void first_update(struct balance *b)
 
 static struct server *first_pick(struct balance *b, const struct balance_pick_args *args)
 {
+	unsigned count = balance_count(b); /* first: the order has these at least */
 	const uint32_t *order = __atomic_load_n((uint32_t **)&b->data, __ATOMIC_ACQUIRE);
 
-	for (unsigned i = 0; i < b->count; i++)
+	for (unsigned i = 0; i < count; i++)
 		if (balance_entry_fits(&b->entries[order[i]], args->avoid))
-			return b->entries[order[i]].server;
+			return balance_entry_server(&b->entries[order[i]]);
 	return NULL;
 }
 
@@ -256,7 +258,7 @@ static struct server *sticky_pick(struct balance *b, const struct balance_pick_a
 	const struct stay *s = b->data;
 	uint32_t first = __atomic_load_n(&s->first, __ATOMIC_RELAXED);
 
-	return first != NOBODY ? b->entries[first].server : NULL;
+	return first != NOBODY ? balance_entry_server(&b->entries[first]) : NULL;
 }
 
 /* Its server is kept without regard to room: requests wait for it. */

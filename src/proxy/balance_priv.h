@@ -17,7 +17,7 @@
 
 /* An entry of a backend's balancing: one server. */
 struct server_balance {
-	struct server *server;
+	struct server *server; /* atomic: another one when it was vacant */
 	struct balance *balance;
 	unsigned index;
 	unsigned weight;   /* atomic: effective weight; 0: not in use */
@@ -45,6 +45,17 @@ struct balance {
 static inline unsigned balance_entry_weight(const struct server_balance *e)
 {
 	return __atomic_load_n(&e->weight, __ATOMIC_RELAXED);
+}
+
+/* For who picks, without the lock: an entry's server, and the number of entries that have one. */
+static inline struct server *balance_entry_server(const struct server_balance *e)
+{
+	return __atomic_load_n(&e->server, __ATOMIC_ACQUIRE);
+}
+
+static inline unsigned balance_count(const struct balance *b)
+{
+	return __atomic_load_n(&b->count, __ATOMIC_ACQUIRE);
 }
 
 /* What hash-balance-factor allows to all servers together; 0: no bound. Then: is <e> below its

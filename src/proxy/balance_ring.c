@@ -213,7 +213,7 @@ static size_t ring_nearest(const struct ring *r, uint32_t hash)
 static bool entry_suits(const struct server_balance *e, const struct server *avoid,
 			uint64_t allowed)
 {
-	const struct server *srv = e->server;
+	const struct server *srv = balance_entry_server(e);
 
 	if (!balance_entry_weight(e) || srv == avoid)
 		return false;
@@ -248,12 +248,12 @@ struct server *balance_ring_at(struct balance *b, uint32_t hash, const struct se
 		if (e == last)
 			continue;
 		if (entry_suits(e, avoid, allowed))
-			return e->server;
+			return balance_entry_server(e);
 		last = e;
 	}
 	/* nobody suits: its requests wait for the first one */
 	e = &b->entries[r->points[at].entry];
-	return e->server != avoid ? e->server : last->server;
+	return balance_entry_server(balance_entry_server(e) != avoid ? e : last);
 }
 
 struct server *balance_ring_next(struct balance *b, const struct server *avoid)
@@ -272,7 +272,7 @@ struct server *balance_ring_next(struct balance *b, const struct server *avoid)
 						    true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
 		e = &b->entries[r->points[at].entry];
 		if (balance_entry_fits(e, avoid))
-			return e->server;
+			return balance_entry_server(e);
 		old = (uint64_t)r->points[at].at + 1;
 	}
 	return NULL;

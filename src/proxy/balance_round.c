@@ -195,11 +195,13 @@ static void round_update(struct balance *b)
 static struct server *any_that_fits(const struct balance *b, unsigned from,
 				    const struct server *avoid)
 {
-	for (unsigned n = 1; n <= b->count; n++) {
-		const struct server_balance *e = &b->entries[(from + n) % b->count];
+	unsigned count = balance_count(b);
+
+	for (unsigned n = 1; n <= count; n++) {
+		const struct server_balance *e = &b->entries[(from + n) % count];
 
 		if (balance_entry_fits(e, avoid))
-			return e->server;
+			return balance_entry_server(e);
 	}
 	return NULL;
 }
@@ -209,14 +211,14 @@ static struct server *round_pick(struct balance *b, const struct balance_pick_ar
 	struct round *r = b->group[thread_group];
 	bool backup = !__atomic_load_n(&b->active, __ATOMIC_RELAXED);
 	struct turns *t = __atomic_load_n(&r->kinds[backup], __ATOMIC_ACQUIRE);
-	unsigned i = 0;
+	unsigned i = 0, count = balance_count(b);
 
 	if (!__atomic_load_n(&b->in_use, __ATOMIC_RELAXED))
 		return NULL;
-	for (unsigned n = 0; t && n < TRIES && n < 2 * b->count; n++) {
+	for (unsigned n = 0; t && n < TRIES && n < 2 * count; n++) {
 		i = turns_take(t);
 		if (balance_entry_fits(&b->entries[i], args->avoid))
-			return b->entries[i].server;
+			return balance_entry_server(&b->entries[i]);
 	}
 	return any_that_fits(b, i, args->avoid);
 }

@@ -10,6 +10,7 @@
 #include "proxy/proxy.h"
 #include "proxy/server.h"
 #include "proxy_priv.h"
+#include "server_priv.h"
 #include "tls/tls.h"
 
 static const struct diag_place nowhere = { .form = DIAG_BARE };
@@ -97,14 +98,19 @@ static void check_servers(struct proxy *px)
 		server_complete(srv);
 }
 
-/* A protocol that is forced on the connections to a server must fit the mode. */
+bool server_proto_fits(const struct server *srv)
+{
+	bool http = srv->proxy->mode == PROXY_MODE_HTTP;
+
+	return !srv->proto || http == (strcmp(srv->proto, "none") != 0);
+}
+
 static void check_server_protos(struct proxy *px, struct diag_list *d)
 {
-	bool http = px->mode == PROXY_MODE_HTTP;
 	struct server *srv;
 
 	list_for_each(srv, &px->servers, link) {
-		if (!srv->proto || http == (strcmp(srv->proto, "none") != 0))
+		if (server_proto_fits(srv))
 			continue;
 		say_alert(d, "proxy '%s' : MUX protocol '%s' is not usable for server '%s' "
 			  "at [%s:%d].",
@@ -178,6 +184,16 @@ static void check_protos(const struct proxy *px, struct diag_list *d)
 	}
 }
 
+void server_check_tls(struct server *srv, struct diag_list *d)
+{
+	const struct proxy *px = srv->proxy;
+	struct tls_place where = { px->name, srv->name, srv->file, srv->line,
+				   px->mode == PROXY_MODE_HTTP };
+
+	if (tls_server_is_on(server_slots(srv)))
+		tls_server_check(px->config, server_slots(srv), &where, d);
+}
+
 static void check_tls(struct proxy *px, struct diag_list *d)
 {
 	struct bind_conf *b;
@@ -190,13 +206,8 @@ static void check_tls(struct proxy *px, struct diag_list *d)
 		if (tls_bind_is_on(bind_slots(b)))
 			tls_bind_check(px->config, bind_slots(b), &where, d);
 	}
-	list_for_each(srv, &px->servers, link) {
-		struct tls_place where = { px->name, srv->name, srv->file, srv->line,
-					   px->mode == PROXY_MODE_HTTP };
-
-		if (tls_server_is_on(server_slots(srv)))
-			tls_server_check(px->config, server_slots(srv), &where, d);
-	}
+	list_for_each(srv, &px->servers, link)
+		server_check_tls(srv, d);
 }
 
 static void check_one(struct proxy *px, struct diag_list *d)

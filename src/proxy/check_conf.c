@@ -12,6 +12,7 @@
 #include "proxy/server.h"
 #include "address_priv.h"
 #include "check_priv.h"
+#include "check_trace.h"
 #include "check_settings.h"
 
 /* --- server options: an alert begins with the line's subject -------------------------------- */
@@ -470,11 +471,14 @@ static void stop_thread(void)
 	checks_stop_thread(NULL);
 }
 
+static struct trace_source *const traces[] = { &trace_check, NULL };
+
 const struct module mod_check = {
 	.name = "check",
 	.keywords = keywords,
 	.slots = slots,
 	.check = checks_check,
+	.traces = traces,
 	.thread_init = start_thread,
 	.thread_fini = stop_thread,
 };

@@ -189,6 +189,13 @@ struct slice check_hex_bytes(struct arena *a, const char *text, const char **err
 
 /* The check phase: completes the rules of each backend, and what server lines say. */
 void checks_check(struct config *cfg, struct diag_list *diags);
+/* Same, what one server's line says: TLS of its checks, the server that it tracks. */
+void check_server(struct server *srv, struct diag_list *d);
+/* Makes it follow the server that it tracks, and ends that. The first before the threads run, or
+ * with its state made; one call at a time.
+ */
+void check_track_join(struct server *srv);
+void check_track_leave(struct server *srv);
 
 /* --- a check -------------------------------------------------------------------------------- */
 

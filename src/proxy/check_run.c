@@ -20,6 +20,7 @@
 #include "proxy/proxy.h"
 #include "proxy/server.h"
 #include "check_priv.h"
+#include "check_trace.h"
 #include "check_settings.h"
 #include "lock_priv.h"
 #include "proxy_priv.h"
@@ -112,6 +113,11 @@ static void end(struct check *c, const struct check_result *r)
 
 	BUG_ON(c->phase != CHECK_RUNNING);
 	result.duration_ms = (int64_t)((clock_now_ns() - c->started_ns) / NS_PER_MS);
+	if (check_status_outcome(result.status) != CHECK_RES_FAILED)
+		CHECK_TRACE(USER, c, CHECK_EV(END) | CHECK_EV(PASSED), "the check passed");
+	else
+		CHECK_TRACE(ERROR, c, CHECK_EV(END) | CHECK_EV(FAILED), "the check failed: %s",
+			    result.text ? result.text : "");
 	check_close(c);
 	__atomic_and_fetch(&c->state->flags, ~(unsigned)CHECK_IN_PROGRESS, __ATOMIC_RELAXED);
 	check_report(c->server, c->agent, &result);
@@ -129,6 +135,7 @@ static void go_on(struct check *c)
 {
 	struct check_result r = { 0 };
 
+	CHECK_TRACE(DATA, c, CHECK_EV(RUN), "the check goes on");
 	if (check_steps(c, &r))
 		end(c, &r);
 }
@@ -191,6 +198,7 @@ static void start(struct check *c)
 						       .text = "out of memory" };
 	struct check_result r = { 0 };
 
+	CHECK_TRACE(STATE, c, CHECK_EV(START), "a check begins");
 	c->phase = CHECK_RUNNING;
 	running++;
 	activity_set(ACTIVITY_check_running, running);
@@ -320,18 +328,18 @@ static void warmer_free(struct warmer *w)
 
 /* --- life ----------------------------------------------------------------------------------- */
 
-/* When the first run is due: the <at>th of <count> checks. */
-static uint64_t first_run(const struct check *c, unsigned at, unsigned count)
+/* When the first run is due: the checks of the file are spread, <turn> by turn. */
+static uint64_t first_run(const struct check *c, unsigned turn)
 {
-	int64_t spread = check_interval_ms(c->server, c->agent);
-	int64_t max = check_settings_of(c->server->proxy->config)->max_spread_ms;
+	const struct check_settings *settings = check_settings_of(c->server->proxy->config);
+	int64_t spread = check_interval_ms(c->server, c->agent), count = settings->count;
 
-	if (max && spread > max)
-		spread = max;
-	return clock_now_ms() + (uint64_t)(spread * (int64_t)at / (int64_t)(count ? count : 1));
+	if (settings->max_spread_ms && spread > settings->max_spread_ms)
+		spread = settings->max_spread_ms;
+	return clock_now_ms() + (uint64_t)(spread * (int64_t)turn / (count ? count : 1));
 }
 
-static bool check_new(struct server *srv, bool agent, unsigned at, unsigned count)
+static bool check_new(struct server *srv, bool agent, unsigned turn)
 {
 	struct check *c = calloc(1, sizeof(*c));
 	const struct check_proxy *cp = check_proxy_of(srv->proxy);
@@ -357,7 +365,7 @@ static bool check_new(struct server *srv, bool agent, unsigned at, unsigned coun
 	list_append(&own_checks, &c->link);
 	if (!agent)
 		keep_task(srv, &srv->state->check_task, c->task);
-	c->next_ms = first_run(c, at, count);
+	c->next_ms = first_run(c, turn);
 	arm(c);
 	return true;
 }
@@ -381,15 +389,16 @@ static void check_free(struct check *c)
 }
 
 /* Makes what <srv> needs, if it is this thread's turn. */
-static bool start_server(struct server *srv, unsigned *at, unsigned count)
+static bool start_server(struct server *srv)
 {
 	const struct server_checks *s = &srv->checks;
+	unsigned agent = s->turn + s->health.on;
 	bool good = true;
 
-	if (s->health.on && (*at)++ % thread_count() == thread_id)
-		good = check_new(srv, false, *at - 1, count);
-	if (s->agent.on && (*at)++ % thread_count() == thread_id)
-		good = good && check_new(srv, true, *at - 1, count);
+	if (s->health.on && s->turn % thread_count() == thread_id)
+		good = check_new(srv, false, s->turn);
+	if (s->agent.on && agent % thread_count() == thread_id)
+		good = good && check_new(srv, true, agent);
 	if (s->slowstart_ms && (unsigned)srv->index % thread_count() == thread_id)
 		good = good && warmer_new(srv);
 	return good;
@@ -407,19 +416,14 @@ static void lists_init(void)
 
 bool checks_start_thread(struct config *cfg)
 {
-	unsigned count = 0, at = 0;
 	struct server *srv;
 
 	lists_init();
-	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px))
-		list_for_each(srv, &px->servers, link)
-			if (!px->disabled)
-				count += srv->checks.health.on + srv->checks.agent.on;
 	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px)) {
 		if (px->disabled)
 			continue;
-		list_for_each(srv, &px->servers, link)
-			if (!start_server(srv, &at, count))
+		for (srv = server_first(px); srv; srv = server_next(srv))
+			if (!srv->is_dynamic && !start_server(srv))
 				return false;
 	}
 	return true;
@@ -484,9 +488,9 @@ static void add_arrives(struct message *m)
 	lists_init();
 	if (o->config == proxies_current()) {
 		if (srv->checks.health.on)
-			check_new(srv, false, 0, 1);
+			check_new(srv, false, 0);
 		if (srv->checks.agent.on)
-			check_new(srv, true, 0, 1);
+			check_new(srv, true, 0);
 		if (srv->checks.slowstart_ms)
 			warmer_new(srv);
 	}

@@ -310,6 +310,11 @@ static void resolve_track(struct server *srv, struct diag_list *d)
 			     srv->proxy->name, srv->name);
 		return;
 	}
+	if (to->is_dynamic) {
+		server_alert(d, srv, "unable to use %s/%s for tracking as it is a dynamic server.",
+			     to->proxy->name, to->name);
+		return;
+	}
 	if (!to->checks.track_name && !to->checks.health.on && !to->checks.agent.on) {
 		server_alert(d, srv, "unable to use %s/%s for tracking as it does not have any "
 			     "check nor agent enabled.", to->proxy->name, to->name);
@@ -322,8 +327,25 @@ static void resolve_track(struct server *srv, struct diag_list *d)
 		return;
 	}
 	srv->checks.track = to;
+}
+
+void check_track_join(struct server *srv)
+{
+	struct server *to = srv->checks.track;
+
 	srv->checks.next_tracker = to->checks.trackers;
-	to->checks.trackers = srv;
+	__atomic_store_n(&to->checks.trackers, srv, __ATOMIC_RELEASE);
+}
+
+/* Its own pointer stays, for those who stand on it. */
+void check_track_leave(struct server *srv)
+{
+	struct server **at = &srv->checks.track->checks.trackers;
+
+	while (*at && *at != srv)
+		at = &(*at)->checks.next_tracker;
+	if (*at)
+		__atomic_store_n(at, srv->checks.next_tracker, __ATOMIC_RELEASE);
 }
 
 /* A follower starts as the server at the end of its chain does. */
@@ -341,6 +363,24 @@ static void follow(struct server *srv)
 
 /* --- all of them ---------------------------------------------------------------------------- */
 
+void check_server(struct server *srv, struct diag_list *d)
+{
+	struct proxy *px = srv->proxy;
+	struct check_proxy *cp = check_proxy_of(px);
+
+	if (srv->checks.health.on && srv->checks.proto &&
+	    (strcmp(srv->checks.proto, "h1") == 0) != (cp->kind == CHECK_KIND_HTTP))
+		say_alert(d, "config: backend '%s': server '%s' uses an incompatible MUX protocol "
+			  "for the selected check type", px->name, srv->name);
+	if (srv->checks.track_name)
+		resolve_track(srv, d);
+	if (srv->checks.health.on && !has_port(srv, cp))
+		say_alert(d, "config: backend '%s': server '%s' has neither service port nor check "
+			  "port nor tcp_check rule 'connect' with port information.", px->name,
+			  srv->name);
+	prepare_tls(srv, cp, d);
+}
+
 static void check_backend(struct proxy *px, struct diag_list *d)
 {
 	struct check_proxy *cp = check_proxy_of(px);
@@ -354,18 +394,24 @@ static void check_backend(struct proxy *px, struct diag_list *d)
 		check_external(px, cp, d);
 	warn_unused(px, cp, d);
 	list_for_each(srv, &px->servers, link) {
-		if (srv->checks.health.on && srv->checks.proto &&
-		    (strcmp(srv->checks.proto, "h1") == 0) != (cp->kind == CHECK_KIND_HTTP))
-			say_alert(d, "config: backend '%s': server '%s' uses an incompatible MUX "
-				  "protocol for the selected check type", px->name, srv->name);
-		prepare_tls(srv, cp, d);
-		if (srv->checks.track_name)
-			resolve_track(srv, d);
-		if (srv->checks.health.on && !has_port(srv, cp))
-			say_alert(d, "config: backend '%s': server '%s' has neither service port "
-				  "nor check port nor tcp_check rule 'connect' with port "
-				  "information.", px->name, srv->name);
+		check_server(srv, d);
+		if (srv->checks.track)
+			check_track_join(srv);
 	}
+}
+
+/* Which thread does what is said here, once: servers come and go while threads begin with it. */
+static void deal_turns(struct config *cfg)
+{
+	struct check_settings *settings = check_settings_of(cfg);
+	struct server *srv;
+
+	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px))
+		list_for_each(srv, &px->servers, link) {
+			srv->checks.turn = settings->count;
+			if (!px->disabled)
+				settings->count += srv->checks.health.on + srv->checks.agent.on;
+		}
 }
 
 void checks_check(struct config *cfg, struct diag_list *diags)
@@ -379,6 +425,7 @@ void checks_check(struct config *cfg, struct diag_list *diags)
 	for (px = proxies_first(cfg); px; px = proxy_next(px))
 		if (px->caps & PROXY_BE)
 			check_backend(px, diags);
+	deal_turns(cfg);
 	for (px = proxies_first(cfg); px; px = proxy_next(px)) {
 		bool followed = false;
 

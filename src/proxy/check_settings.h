@@ -16,6 +16,7 @@ struct check_settings {
 	bool external, keep_env;      /* external-check [preserve-env] */
 	bool may_fork;                /* insecure-fork-wanted */
 	const char *node;             /* or NULL: the host's name */
+	unsigned count;               /* checks of the file's servers */
 	struct check_rule *agent_rules; /* what agent checks run: made in the check phase */
 };
 

@@ -146,7 +146,7 @@ static struct server *server_for(const struct queue_waiter *w, struct server *sr
 
 	if (w->backend == srv->proxy)
 		return srv;
-	list_for_each(it, &w->backend->servers, link)
+	for (it = server_first(w->backend); it; it = server_next(it))
 		if (it->state == srv->state)
 			return it;
 	return NULL;
@@ -188,7 +188,7 @@ static void slots_grant_all(struct proxy *be)
 {
 	struct server *srv;
 
-	list_for_each(srv, &be->servers, link)
+	for (srv = server_first(be); srv; srv = server_next(srv))
 		slots_grant(be->state, srv);
 }
 

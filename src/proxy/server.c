@@ -100,11 +100,12 @@ static struct server_state *state_alloc(void)
 	size_t counters = counter_set_size(CNT_BACK_COUNT), lines = shard_lines_size();
 	size_t size = sizeof(struct server_state) + counters + 2 * lines;
 	struct server_state *st = aligned_alloc(64, size);
-	char *at = (char *)(st + 1);
+	char *at;
 
 	if (!st)
 		return NULL;
 	memset(st, 0, size);
+	at = (char *)(st + 1);
 	counter_set_place(&st->counters, CNT_BACK_COUNT, at);
 	rate_set_place(&st->session_rate, at + counters);
 	time_set_place(&st->times, at + counters + lines);
@@ -159,15 +160,22 @@ void server_state_drop(struct server_state **pst)
 
 /* --- looking up ----------------------------------------------------------------------------- */
 
+/* What follows a link in the list of <be>. */
+static struct server *server_behind(const struct proxy *be, const struct list *link)
+{
+	struct list *next = __atomic_load_n(&link->next, __ATOMIC_ACQUIRE);
+
+	return next == &be->servers ? NULL : list_entry(next, struct server, link);
+}
+
 struct server *server_first(const struct proxy *be)
 {
-	return list_is_empty(&be->servers) ? NULL : list_first(&be->servers, struct server, link);
+	return server_behind(be, &be->servers);
 }
 
 struct server *server_next(const struct server *srv)
 {
-	return srv->link.next == &srv->proxy->servers ? NULL
-		: list_entry(srv->link.next, struct server, link);
+	return server_behind(srv->proxy, &srv->link);
 }
 
 struct server *server_find(const struct proxy *be, const char *name)
@@ -175,7 +183,7 @@ struct server *server_find(const struct proxy *be, const char *name)
 	struct server *srv;
 	int id = name[0] == '#' ? atoi(name + 1) : 0;
 
-	list_for_each(srv, &be->servers, link)
+	for (srv = server_first(be); srv; srv = server_next(srv))
 		if (name[0] == '#' ? srv->id == id : strcmp(srv->name, name) == 0)
 			return srv;
 	return NULL;

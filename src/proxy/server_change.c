@@ -106,13 +106,26 @@ bool server_warm_up(struct server *srv)
 	return warm;
 }
 
+/* Who found <be> just before a reload may change a state that is the next generation's already. */
+static void balance_update_live(struct proxy *be)
+{
+	struct config *live;
+	struct proxy *heir;
+
+	balance_update(be);
+	live = proxies_current();
+	heir = live && live != be->config ? proxy_heir(live, be) : NULL;
+	if (heir)
+		balance_update(heir);
+}
+
 bool server_publish(struct server *srv)
 {
 	struct proxy *be = srv->proxy;
 	struct proxy_state *st = be->state;
 	bool up, down = false;
 
-	balance_update(be);
+	balance_update_live(be);
 	lock_take(&st->change_lock);
 	up = balance_has_usable(be);
 	if (st->was_up != (unsigned)up) {
@@ -200,9 +213,20 @@ static void oper_tell(const struct server *srv, enum server_oper old, enum serve
 
 /* --- operational changes -------------------------------------------------------------------- */
 
+/* Followers come and go at run time. */
+static struct server *follower_first(const struct server *srv)
+{
+	return __atomic_load_n(&srv->checks.trackers, __ATOMIC_ACQUIRE);
+}
+
+static struct server *follower_next(const struct server *f)
+{
+	return __atomic_load_n(&f->checks.next_tracker, __ATOMIC_ACQUIRE);
+}
+
 static void followers_set_oper(struct server *srv, enum server_oper oper)
 {
-	for (struct server *f = srv->checks.trackers; f; f = f->checks.next_tracker)
+	for (struct server *f = follower_first(srv); f; f = follower_next(f))
 		server_set_oper(f, oper, SERVER_BY_TRACK);
 }
 
@@ -329,15 +353,18 @@ static void admin_tell(const struct server *srv, unsigned old, unsigned new, boo
 		drain_tell(srv, old, new, requeued);
 }
 
-/* Followers are in maintenance and drain as long as the one that they track. */
+void server_follow(struct server *f, unsigned admin)
+{
+	unsigned set = (admin & SERVER_MAINT ? SERVER_IMAINT : 0) |
+		(admin & SERVER_DRAIN ? SERVER_IDRAIN : 0);
+
+	server_set_admin(f, set, (SERVER_IMAINT | SERVER_IDRAIN) & ~set);
+}
+
 static void followers_set_admin(struct server *srv, unsigned new)
 {
-	unsigned set = (new & SERVER_MAINT ? SERVER_IMAINT : 0) |
-		(new & SERVER_DRAIN ? SERVER_IDRAIN : 0);
-	unsigned clear = (SERVER_IMAINT | SERVER_IDRAIN) & ~set;
-
-	for (struct server *f = srv->checks.trackers; f; f = f->checks.next_tracker)
-		server_set_admin(f, set, clear);
+	for (struct server *f = follower_first(srv); f; f = follower_next(f))
+		server_follow(f, new);
 }
 
 void server_set_admin(struct server *srv, unsigned set, unsigned clear)

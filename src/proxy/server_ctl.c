@@ -10,6 +10,7 @@
 #include "proxy/modules.h"
 #include "proxy/proxy.h"
 #include "proxy/server.h"
+#include "tls/tls.h"
 
 /* The server that the next word names ("backend/server"), moving behind it; NULL: reported. */
 static struct server *take_server(struct ctl_request *rq)
@@ -340,21 +341,23 @@ static const char *check_addr_text(const struct check_conf *conf, const struct c
 	return conf->addr ? address_ip_text(conf->addr, ip, size) : "-";
 }
 
-static void print_checks(struct strbuf *out, const struct server *srv, int port)
+static void print_checks(struct strbuf *out, const struct server *srv, int port, uint32_t anon)
 {
 	const struct check_state *check = &srv->state->check, *agent = &srv->state->agent;
 	const struct server_checks *conf = &srv->checks;
-	char ip[64], agent_ip[64];
+	char ip[64], agent_ip[64], hidden[CTL_HIDE_MAX], agent_hidden[CTL_HIDE_MAX];
+	const char *addr = check_addr_text(&conf->health, check, ip, sizeof(ip));
+	const char *agent_addr = check_addr_text(&conf->agent, agent, agent_ip, sizeof(agent_ip));
 
-	strbuf_printf(out, "%d %s %d %d %s %s %d\n", port, "-", 0,
-		      check_port_of(&conf->health, check),
-		      check_addr_text(&conf->health, check, ip, sizeof(ip)),
-		      check_addr_text(&conf->agent, agent, agent_ip, sizeof(agent_ip)),
+	strbuf_printf(out, "%d %s %d %d %s %s %d\n", port, "-",
+		      tls_server_is_on(server_slots(srv)),
+		      check_port_of(&conf->health, check), ctl_hide_ip(anon, addr, hidden),
+		      ctl_hide_ip(anon, agent_addr, agent_hidden),
 		      check_port_of(&conf->agent, agent));
 }
 
 /* The columns of version 1. */
-static void print_state(struct strbuf *out, const struct server *srv)
+static void print_state(struct strbuf *out, const struct server *srv, uint32_t anon)
 {
 	const struct proxy *be = srv->proxy;
 	struct server_state *st = srv->state;
@@ -362,15 +365,17 @@ static void print_state(struct strbuf *out, const struct server *srv)
 	uint64_t now = clock_read_wall_us();
 	unsigned admin = __atomic_load_n(&st->admin, __ATOMIC_RELAXED);
 	struct server_addr addr;
-	char ip[64];
+	char ip[64], hidden[4][CTL_HIDE_MAX];
+	const char *text;
 	bool unix_path;
 
 	server_address(srv, &addr);
 	unix_path = addr.sa.ss_family == AF_UNIX;
+	text = unix_path || admin & SERVER_RMAINT
+	       ? "-" : address_ip_text((struct sockaddr *)&addr.sa, ip, sizeof(ip));
 	strbuf_printf(out, "%d %s %d %s %s %u %u %u %u %llu %u %u %d %u %u %d %d %s ",
-		      be->id, be->name, srv->id, srv->name,
-		      unix_path || admin & SERVER_RMAINT ? "-"
-		      : address_ip_text((struct sockaddr *)&addr.sa, ip, sizeof(ip)),
+		      be->id, ctl_hide(anon, be->name, hidden[0]), srv->id,
+		      ctl_hide(anon, srv->name, hidden[1]), ctl_hide_ip(anon, text, hidden[2]),
 		      __atomic_load_n(&st->oper, __ATOMIC_RELAXED), admin, server_weight(srv),
 		      srv->uweight,
 		      (unsigned long long)(now > changed ? (now - changed) / 1000000 : 0),
@@ -378,22 +383,25 @@ static void print_state(struct strbuf *out, const struct server *srv)
 		      __atomic_load_n(&st->check.outcome, __ATOMIC_RELAXED),
 		      check_health_of(&st->check), check_flags_of(&st->check),
 		      check_flags_of(&st->agent), be->id_forced, srv->id_forced,
-		      srv->hostname ? srv->hostname : "-");
-	print_checks(out, srv, unix_path ? 0 : server_port(&addr));
+		      srv->hostname ? ctl_hide(anon, srv->hostname, hidden[3]) : "-");
+	print_checks(out, srv, unix_path ? 0 : server_port(&addr), anon);
 }
 
-static void print_conn(struct strbuf *out, const struct server *srv)
+static void print_conn(struct strbuf *out, const struct server *srv, uint32_t anon)
 {
 	const struct counter_set *set = &srv->state->counters;
 	unsigned threads = thread_count();
 	struct server_addr addr;
-	char ip[64];
+	char ip[64], hidden[3][CTL_HIDE_MAX];
+	const char *text;
 
 	server_address(srv, &addr);
+	text = addr.sa.ss_family == AF_UNIX
+	       ? "-" : address_ip_text((struct sockaddr *)&addr.sa, ip, sizeof(ip));
 	strbuf_printf(out, "%s/%s %d/%d %s %d - %lld %llu %llu %u %llu %llu %lld %llu",
-		      srv->proxy->name, srv->name, srv->proxy->id, srv->id,
-		      addr.sa.ss_family == AF_UNIX ? "-"
-		      : address_ip_text((struct sockaddr *)&addr.sa, ip, sizeof(ip)),
+		      ctl_hide(anon, srv->proxy->name, hidden[0]),
+		      ctl_hide(anon, srv->name, hidden[1]), srv->proxy->id, srv->id,
+		      ctl_hide_ip(anon, text, hidden[2]),
 		      server_port(&addr), (long long)srv->pool_purge_delay_ms,
 		      (unsigned long long)counter_read(set, CNT_USED_CUR), 0ull, 0u,
 		      (unsigned long long)counter_read(set, CNT_IDLE_CUR),
@@ -407,7 +415,8 @@ static void print_conn(struct strbuf *out, const struct server *srv)
 }
 
 static enum ctl_step dump_servers(struct ctl_request *rq,
-				  void (*print)(struct strbuf *out, const struct server *srv))
+				  void (*print)(struct strbuf *out, const struct server *srv,
+						uint32_t anon))
 {
 	struct servers_dump *d = rq->state;
 
@@ -418,8 +427,8 @@ static enum ctl_step dump_servers(struct ctl_request *rq,
 			continue;
 		if (rq->out->len > CTL_OUT_SOFT)
 			return CTL_MORE;
-		list_for_each(srv, &d->at->servers, link)
-			print(rq->out, srv);
+		for (srv = server_first(d->at); srv; srv = server_next(srv))
+			print(rq->out, srv, ctl_anon_key(rq));
 	}
 	return CTL_DONE;
 }

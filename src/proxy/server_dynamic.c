@@ -10,116 +10,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "address_priv.h"
 #include "base/bug.h"
 #include "conf/conf.h"
+#include "check_priv.h"
 #include "lock_priv.h"
 #include "proxy/balance.h"
-#include "proxy/modules.h"
 #include "proxy/proxy.h"
 #include "proxy/queue.h"
 #include "proxy/server.h"
-#include "tls/tls.h"
+#include "server_priv.h"
 
 /* One change of a list at a time, in the whole process. */
 static unsigned changing;
-
-/* Options that a server made at run time may have: name, how many words follow. */
-static const struct {
-	const char *name;
-	int values;
-} accepted[] = {
-	{ "addr", 1 }, { "agent-addr", 1 }, { "agent-check", 0 }, { "agent-inter", 1 },
-	{ "agent-port", 1 }, { "agent-send", 1 }, { "backup", 0 }, { "check", 0 },
-	{ "check-send-proxy", 0 }, { "cookie", 1 }, { "disabled", 0 }, { "downinter", 1 },
-	{ "error-limit", 1 }, { "fall", 1 }, { "fastinter", 1 }, { "guid", 1 },
-	{ "hash-key", 1 }, { "id", 1 }, { "init-state", 1 }, { "inter", 1 }, { "max-reuse", 1 },
-	{ "maxconn", 1 }, { "maxqueue", 1 }, { "minconn", 1 }, { "no-agent-check", 0 },
-	{ "no-backup", 0 }, { "no-check", 0 }, { "no-send-proxy", 0 }, { "no-send-proxy-v2", 0 },
-	{ "no-tfo", 0 }, { "observe", 1 }, { "on-error", 1 }, { "on-marked-down", 1 },
-	{ "on-marked-up", 1 }, { "pool-low-conn", 1 }, { "pool-max-conn", 1 },
-	{ "pool-purge-delay", 1 }, { "port", 1 }, { "proto", 1 }, { "proxy-v2-options", 1 },
-	{ "rise", 1 }, { "send-proxy", 0 }, { "send-proxy-v2", 0 }, { "slowstart", 1 },
-	{ "source", 1 }, { "tcp-ut", 1 }, { "tfo", 0 }, { "weight", 1 },
-};
-
-const char *server_dynamic_option(unsigned i)
-{
-	return i < ARRAY_LEN(accepted) ? accepted[i].name : NULL;
-}
-
-static const struct conf_keyword *server_keyword(const char *word, unsigned where)
-{
-	static const struct module *const modules[] = { &mod_server, &mod_check, &mod_tls_server };
-
-	for (unsigned i = 0; i < ARRAY_LEN(modules); i++)
-		for (const struct conf_keyword *k = modules[i]->keywords; k && k->words; k++)
-			if (strcmp(k->words, word) == 0 && k->where & where)
-				return k;
-	return NULL;
-}
-
-/* False: an option that is known, but not for such servers; *which is it. */
-static bool options_are_accepted(char **words, int count, const char **which)
-{
-	for (int i = 3; i < count; i++) {
-		unsigned a = 0;
-
-		while (a < ARRAY_LEN(accepted) && strcmp(accepted[a].name, words[i]) != 0)
-			a++;
-		*which = words[i];
-		if (a == ARRAY_LEN(accepted))
-			return false;
-		i += accepted[a].values;
-	}
-	return true;
-}
-
-/* What the parser said first, without the server's name that stands before it. */
-static void first_message(const struct diag_list *diags, char *out, size_t size)
-{
-	const struct diag *d;
-	const char *text;
-
-	snprintf(out, size, "invalid server");
-	list_for_each(d, &diags->diags, link) {
-		text = strncmp(d->message, "'server ", 8) == 0 ? strstr(d->message, "' : ") : NULL;
-		snprintf(out, size, "%s", text ? text + 4 : d->message);
-		return;
-	}
-}
-
-/* Parses words as a line `server`; NULL: *error was told. */
-static struct server *line_parse(struct proxy *be, char **words, int count, char *error,
-				 size_t size)
-{
-	struct diag_list diags;
-	struct server *srv = NULL;
-	int *columns = calloc((size_t)count + 1, sizeof(*columns));
-	struct conf_line l = {
-		.cfg = be->config, .diags = &diags, .words = words, .columns = columns,
-		.count = count, .at = 1, .where = CONF_BACKEND, .object = be,
-		.slots = proxy_slots(be), .keyword = server_keyword("server", CONF_BE),
-		.section_name = be->name,
-	};
-	bool valid;
-
-	if (!columns) {
-		snprintf(error, size, "Out of memory.");
-		return NULL;
-	}
-	diag_list_init(&diags);
-	server_set_capture(&srv);
-	valid = l.keyword->parse(&l);
-	server_set_capture(NULL);
-	if (!valid || !srv) {
-		first_message(&diags, error, size);
-		srv = NULL;
-	}
-	diag_list_fini(&diags);
-	free(columns);
-	return srv;
-}
 
 static bool id_is_free(const struct proxy *be, const struct server *self, int id)
 {
@@ -151,17 +53,21 @@ static void list_withdraw(struct proxy *be, struct server *srv)
 	__atomic_store_n(&be->server_count, be->server_count - 1, __ATOMIC_RELAXED);
 }
 
-/* Gives a parsed server its number and its state: in maintenance. False: told. */
-static bool server_begin(struct proxy *be, struct server *srv, char *error, size_t size)
+/* It is freed with its generation. */
+static void put_aside(struct proxy *be, struct server *srv)
 {
-	server_complete(srv);
+	srv->removed_next = be->removed;
+	be->removed = srv;
+}
+
+/* Gives a parsed server its number and its state: in maintenance. False: no memory. */
+static bool server_begin(struct proxy *be, struct server *srv)
+{
 	for (int id = 1; !srv->id_forced && !srv->id; id++)
 		srv->id = id_is_free(be, srv, id) ? id : 0;
 	srv->state = server_state_new(srv);
-	if (!srv->state) {
-		snprintf(error, size, "Out of memory.");
+	if (!srv->state)
 		return false;
-	}
 	srv->state->admin |= SERVER_FMAINT;
 	srv->state->oper = SERVER_STOPPED;
 	/* checks wait for `enable health` and `enable agent` */
@@ -174,38 +80,32 @@ static bool server_begin(struct proxy *be, struct server *srv, char *error, size
 /* With the lock held. */
 static bool server_add_locked(struct proxy *be, char **words, int count, char *error, size_t size)
 {
-	const char *which;
 	struct server *srv;
-	struct address a;
 
 	if (server_find(be, words[1])) {
 		snprintf(error, size, "Already exists a server with the same name in backend.");
 		return false;
 	}
-	if (!options_are_accepted(words, count, &which) && server_keyword(which, CONF_SERVER)) {
-		snprintf(error, size, "'%s' option is not accepted for dynamic server", which);
-		return false;
-	}
-	if (count > 2 && !address_parse(words[2], ADDRESS_UNIX | ADDRESS_OFFSET | ADDRESS_NO_NAMES,
-					&a)) {
-		/* asking for a name would stop this thread */
-		snprintf(error, size, "invalid address '%s' (names are not resolved at run time "
-			 "yet)", words[2]);
-		return false;
-	}
-	srv = line_parse(be, words, count, error, size);
+	srv = server_dynamic_parse(be, words, count, error, size);
 	if (!srv)
 		return false;
-	if (!server_begin(be, srv, error, size)) {
-		server_close(srv);
+	if (!server_begin(be, srv) || !balance_add(srv)) {
+		snprintf(error, size, "Out of memory.");
+		put_aside(be, srv);
 		return false;
 	}
-	if (!balance_add(srv) || !checks_add_server(srv)) {
+	if (!checks_add_server(srv)) {
 		snprintf(error, size, "Out of memory.");
-		server_close(srv);
+		balance_remove(srv);
+		put_aside(be, srv);
 		return false;
 	}
 	list_publish(be, srv);
+	if (srv->checks.track) {
+		check_track_join(srv);
+		server_follow(srv, __atomic_load_n(&srv->checks.track->state->admin,
+						   __ATOMIC_RELAXED));
+	}
 	return true;
 }
 
@@ -218,11 +118,9 @@ bool server_add(struct proxy *be, char **words, int count, char *error, size_t s
 			 "dynamic servers.");
 		return false;
 	}
-	config_edit_begin();
 	lock_take(&changing);
 	added = server_add_locked(be, words, count, error, size);
 	lock_drop(&changing);
-	config_edit_end();
 	return added;
 }
 
@@ -232,7 +130,7 @@ enum server_removal server_removal_state(const struct server *srv, const char **
 
 	*why = "This server cannot be removed at runtime due to other configuration elements "
 		"pointing to it.";
-	if (srv->is_referenced)
+	if (srv->is_referenced || __atomic_load_n(&srv->checks.trackers, __ATOMIC_RELAXED))
 		return SERVER_REMOVAL_NEVER;
 	*why = "Only servers in maintenance mode can be deleted.";
 	if (!(__atomic_load_n(&srv->state->admin, __ATOMIC_RELAXED) & SERVER_MAINT))
@@ -270,10 +168,11 @@ bool server_remove(struct server *srv, const char **error)
 	if (server_find(be, srv->name) == srv &&
 	    server_removal_state(srv, error) == SERVER_REMOVAL_NOW) {
 		list_withdraw(be, srv);
+		if (srv->checks.track)
+			check_track_leave(srv);
 		balance_remove(srv);
 		checks_remove_server(srv);
-		srv->removed_next = be->removed;
-		be->removed = srv;
+		put_aside(be, srv);
 		removed = true;
 	}
 	lock_drop(&changing);

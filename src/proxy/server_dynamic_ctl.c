@@ -37,9 +37,10 @@ static char **line_words(struct ctl_request *rq, struct config *cfg, const char 
 static void list_options(struct ctl_request *rq)
 {
 	const char *name;
+	unsigned i = 0;
 
 	strbuf_add_str(rq->out, "List of keywords supported for dynamic server:\n");
-	for (unsigned i = 0; (name = server_dynamic_option(i)) != NULL; i++)
+	while ((name = server_dynamic_option(&i)) != NULL)
 		strbuf_printf(rq->out, "%s\n", name);
 }
 
@@ -49,10 +50,7 @@ static void add_to(struct ctl_request *rq, struct proxy *be, const char *name)
 	char **words;
 	int count;
 
-	config_edit_begin();
-	/* not of a newer one: that may end first */
 	words = line_words(rq, be->config, name, &count);
-	config_edit_end();
 	if (!words) {
 		ctl_error(rq, "Out of memory.");
 		return;
@@ -75,17 +73,19 @@ static enum ctl_step add_server(struct ctl_request *rq)
 		list_options(rq);
 		return CTL_DONE;
 	}
-	if (!slash) {
+	if (!slash || slash == path || !slash[1]) {
 		ctl_error(rq, "Require 'backend/server'.");
 		return CTL_DONE;
 	}
 	name = strndup(path, (size_t)(slash - path));
+	config_edit_begin(); /* a reload switches generations before or behind */
 	be = name ? proxy_find(proxies_current(), name, PROXY_BE) : NULL;
 	free(name);
 	if (!be)
 		ctl_error(rq, "No such backend.");
 	else
 		add_to(rq, be, slash + 1);
+	config_edit_end();
 	return CTL_DONE;
 }
 

@@ -20,8 +20,9 @@ enum server_removal {
 	SERVER_REMOVAL_NEVER, /* something else must change first */
 };
 
-/* Adds a server to <be> from the words of a `server` line ("server", name, address, options);
- * words[count] is NULL. False: <error> tells why.
+/* Adds a server to <be> from the words of a `server` line ("server", name, address, options), in
+ * memory of its generation; words[count] is NULL. Between config_edit_begin() and _end(), so that
+ * <be> is of the live generation until it is done. False: <error> tells why.
  */
 bool server_add(struct proxy *be, char **words, int count, char *error, size_t size);
 /* May it be removed, and if not, *why not (static). */
@@ -32,7 +33,12 @@ enum server_removal server_removal_state(const struct server *srv, const char **
 bool server_flush(struct server *srv, void (*done)(void *ctx), void *ctx);
 /* Removes it; false: *error tells why (static). */
 bool server_remove(struct server *srv, const char **error);
-/* The options that server_add() takes, one by one; NULL behind the last. */
-const char *server_dynamic_option(unsigned i);
+/* Parses such words, and checks what they say; not linked, without a state. Under the same
+ * conditions. NULL: <error> tells why.
+ */
+struct server *server_dynamic_parse(struct proxy *be, char **words, int count, char *error,
+				    size_t size);
+/* The options that server_add() takes, one by one, moving *i from 0; NULL behind the last. */
+const char *server_dynamic_option(unsigned *i);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+struct diag_list;
 struct server;
 struct server_addr;
 struct server_state;
@@ -14,7 +15,18 @@ struct server_state;
  */
 bool server_publish(struct server *srv);
 
+/* A follower is in maintenance and drain as long as the one that it tracks: that has flags <admin>.
+ */
+void server_follow(struct server *f, unsigned admin);
+
 /* Writes a new address for readers of all threads; under the change lock. */
 void server_address_publish(struct server_state *st, const struct server_addr *addr);
+
+/* --- check.c: the check phase of one server */
+
+/* Does a protocol that is forced on its connections fit the mode of its backend? */
+bool server_proto_fits(const struct server *srv);
+/* Prepares TLS for its connections, if its line asks for it. */
+void server_check_tls(struct server *srv, struct diag_list *d);
 
 #endif

@@ -264,11 +264,12 @@ void stats_fill_frontend(struct stats_row *r, const struct proxy *px)
 
 static void put_backend_status(struct stats_row *r, const struct proxy *px, bool with_counts)
 {
-	bool up = balance_has_usable(px) || list_is_empty(&px->servers);
+	bool up = balance_has_usable(px) || !server_first(px);
 
-	if (with_counts && !list_is_empty(&px->servers))
+	if (with_counts && server_first(px))
 		snprintf(r->status, sizeof(r->status), "%s (%u/%u)", up ? "UP" : "DOWN",
-			 balance_usable_count(px), px->server_count);
+			 balance_usable_count(px),
+			 __atomic_load_n(&px->server_count, __ATOMIC_RELAXED));
 	else
 		snprintf(r->status, sizeof(r->status), "%s", up ? "UP" : "DOWN");
 	put_text(r, STATS_STATUS, "SGP", r->status);
@@ -308,7 +309,7 @@ void stats_fill_backend(struct stats_row *r, const struct proxy *px, bool with_c
 	put(r, STATS_LASTCHG, STATS_U32, "MAP", seconds_since_us(atomic_read(&st->changed_us)));
 	if (!__atomic_load_n(&st->was_up, __ATOMIC_RELAXED))
 		down_s += (uint64_t)seconds_since_us(atomic_read(&st->changed_us));
-	if (!list_is_empty(&px->servers))
+	if (server_first(px))
 		put(r, STATS_DOWNTIME, STATS_U32, "MCP", (int64_t)down_s);
 	put(r, STATS_RATE, STATS_U32, "MRP", rate_set_read(&st->be_session_rate));
 	put(r, STATS_RATE_MAX, STATS_U32, "MGP", rate_set_max(&st->be_session_rate));

@@ -73,7 +73,7 @@ static void dump_proxy(struct ctl_request *rq, struct stats_dump *d, const struc
 				}
 	if (!(px->caps & PROXY_BE))
 		return;
-	list_for_each(srv, &px->servers, link)
+	for (srv = server_first(px); srv; srv = server_next(srv))
 		if (wants(d, 4, srv->id) && server_is_shown(d, srv)) {
 			stats_fill_server(&d->row, srv);
 			print_row(rq, d);

@@ -392,7 +392,8 @@ static bool may_redispatch(const struct stream *s)
 {
 	int after = s->be->redispatch_after;
 
-	if (!after || s->be->server_count < 2 || persist_is_forced(s))
+	if (!after || __atomic_load_n(&s->be->server_count, __ATOMIC_RELAXED) < 2 ||
+	    persist_is_forced(s))
 		return false;
 	if (after < 0)
 		return s->retries_left == -after - 1;

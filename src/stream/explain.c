@@ -188,7 +188,7 @@ static void explain_backend(struct explainer *x, struct proxy *be)
 		return;
 	}
 	fprintf(x->out, "servers");
-	list_for_each(srv, &be->servers, link) {
+	for (srv = server_first(be); srv; srv = server_next(srv)) {
 		fprintf(x->out, "%s%s", comma, srv->name);
 		comma = ", ";
 	}
@@ -261,7 +261,7 @@ static bool explain_one(struct proxy *fe, const struct explain_request *rq, FILE
 {
 	struct vars vars = { 0 };
 	struct session sess = {
-		.config = fe->config, .fe = fe, .src = rq->src, .vars = &vars,
+		.fe = fe, .src = rq->src, .vars = &vars,
 		.listener = first_listener(fe), .flags = SESS_HAS_DST | SESS_FIRST_REQ,
 	};
 	struct explainer x = { .out = out };

@@ -93,8 +93,9 @@ static bool move(struct stream *s, struct endpoint *from, struct endpoint *to, s
 /* Stops or restarts the source of a direction. */
 static void regulate(struct endpoint *from, struct endpoint *to, const struct pipe *pipe)
 {
-	bool full = to->ops && (to->flags & EP_TX_FULL || to->tx.len > ENDPOINT_TX_HIGH);
+	bool full = to->ops && (to->flags & EP_TX_FULL || to->tx.len > endpoint_tx_high(to));
 
+	to->tx_high = from->rx_high;
 	if (pipe && pipe->bytes)
 		full = true;
 	if (full) {

@@ -8,6 +8,7 @@
 #include "listen_priv.h"
 #include "server_conn.h"
 #include "stream_priv.h"
+#include "trace_priv.h"
 
 static bool stream_module_init(void)
 {
@@ -40,8 +41,10 @@ static bool stream_start(struct config *cfg, struct diag_list *diags)
 
 static struct slot *const stream_slots_list[] = { &stream_proxy_slot, &error_capture_slot, NULL };
 
+static struct trace_source *const stream_traces[] = { &trace_stream, &trace_session, NULL };
+
 const struct module mod_stream = {
 	.name = "stream", .slots = stream_slots_list, .init = stream_module_init,
-	.start = stream_start,
+	.start = stream_start, .traces = stream_traces,
 	.thread_init = stream_thread_init, .thread_fini = stream_thread_fini,
 };

@@ -28,6 +28,8 @@ struct slice stream_page_text(struct proxy *fe, unsigned status);
 void stream_page_thread_fini(void);
 /* Runs the stages as far as they go. May free the stream. */
 void stream_run(struct stream *s);
+/* Its CPU time so far, the call in progress included, of the time in which its thread profiled. */
+uint64_t stream_cpu_ns(const struct stream *s);
 /* Ends it at once, from outside its stages, on its thread: its client is cut off. Frees it. */
 void stream_kill(struct stream *s, enum stream_cause cause);
 /* The serial of the newest stream of the calling thread. */

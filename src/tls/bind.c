@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* bind.c - bind lines with TLS: their certificates, their contexts, the connections they accept */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <openssl/err.h>
@@ -11,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/bug.h"
+#include "base/door.h"
 #include "base/file.h"
 #include "tls_priv.h"
 
@@ -98,20 +98,13 @@ static bool add_file(struct tls_add *a, const char *path, bool in_bundle)
 	return true;
 }
 
-static int keep_certificates(const struct dirent *d)
-{
-	return d->d_name[0] != '.' && !has_reserved_extension(d->d_name);
-}
-
 static bool add_directory(struct tls_add *a, const char *path)
 {
-	struct dirent **all;
+	char *names = door_list(path);
 	bool good = true;
-	struct stat st;
 	size_t len;
-	int n = scandir(path, &all, keep_certificates, alphasort);
 
-	if (n < 0) {
+	if (!names) {
 		snprintf(a->why, sizeof(a->why), "unable to scan directory '%s' : %s.", path,
 			 strerror(errno));
 		return false;
@@ -119,15 +112,18 @@ static bool add_directory(struct tls_add *a, const char *path)
 	for (len = strlen(path); len > 1 && path[len - 1] == '/';)
 		len--;
 	a->list = arena_printf(&a->cfg->arena, "%.*s", (int)len, path);
-	for (int i = 0; i < n; i++) {
-		const char *file = arena_printf(&a->cfg->arena, "%s/%s", a->list, all[i]->d_name);
+	a->line = 0;
+	for (const char *at = names; good && *at; at += strlen(at) + 1) {
+		const char *file;
 
-		free(all[i]);
-		a->line = i + 1;
-		if (good && file && stat(file, &st) == 0 && S_ISREG(st.st_mode))
+		if (has_reserved_extension(at))
+			continue;
+		file = arena_printf(&a->cfg->arena, "%s/%s", a->list, at);
+		a->line++;
+		if (file && door_kind(file) == DOOR_REGULAR)
 			good = add_file(a, file, false);
 	}
-	free(all);
+	free(names);
 	return good;
 }
 
@@ -140,9 +136,8 @@ static int add_bundle(struct tls_add *a, const char *path)
 
 	for (int i = 0; i < 3; i++) {
 		const char *file = arena_printf(&a->cfg->arena, "%s%s", path, types[i]);
-		struct stat st;
 
-		if (!file || (stat(file, &st) < 0 &&
+		if (!file || (door_kind(file) < 0 &&
 			      !tls_store_find(tls_store_of(a->cfg), file)))
 			continue;
 		if (!add_file(a, file, true))
@@ -157,15 +152,15 @@ bool tls_bind_add_path(struct tls_add *a, const char *path)
 {
 	const struct tls_global *g = tls_global_of(a->cfg);
 	const char *full = tls_path(a->cfg, g->crt_base, path);
-	struct stat st;
-	int n;
+	int n, kind;
 
 	if (tls_store_find(tls_store_of(a->cfg), path))
 		return add_file(a, path, false);
 	if (tls_store_find(tls_store_of(a->cfg), full))
 		return add_file(a, full, false);
-	if (stat(full, &st) == 0)
-		return S_ISDIR(st.st_mode) ? add_directory(a, full) : add_file(a, full, false);
+	kind = door_kind(full);
+	if (kind >= 0)
+		return kind == DOOR_DIRECTORY ? add_directory(a, full) : add_file(a, full, false);
 	n = g->extra_files & TLS_EXTRA_BUNDLE ? add_bundle(a, full) : 0;
 	if (n)
 		return n > 0;
@@ -233,6 +228,8 @@ struct tls_ctx *tls_bind_ctx(struct tls_bind *b, const struct tls_settings *own,
 	if (!c->ssl)
 		return NULL;
 	*at = c;
+	if (c->set.flags & TLS_SET_EARLY_DATA)
+		__atomic_store_n(&b->early, true, __ATOMIC_RELAXED);
 	return c;
 }
 
@@ -261,15 +258,13 @@ bool tls_bind_check(struct config *cfg, struct slot_area *area, const struct tls
 	struct tls_bind *b = bind_of(area);
 	struct tls_use *u;
 	char why[512] = "";
-	int64_t max;
 
 	if (!b->on)
 		return true;
 	b->cfg = cfg;
 	b->where = *where;
 	b->capture_size = tls_global_of(cfg)->capture_size;
-	max = tls_global_of(cfg)->max_record;
-	b->record_max = max > 0 && max < SSL3_RT_MAX_PLAIN_LENGTH ? (uint16_t)max : 0;
+	b->records = tls_records_of(cfg);
 	fill_settings(cfg, b);
 	list_append(&tls_global_of(cfg)->binds, &b->link);
 	if (no_certificate(b, diags))
@@ -297,14 +292,16 @@ bool tls_accept(struct conn *c, struct slot_area *area)
 	struct tls_bind *b = bind_of(area);
 	const struct tls_names *names = tls_names_get(b);
 	struct tls_conn *t;
+	bool early;
 	SSL *ssl;
 
 	ssl = names ? SSL_new(tls_names_ssl(names, b->ctxs)) : NULL;
-	if (!ssl || !tls_attach(c, ssl, 0))
+	early = __atomic_load_n(&b->early, __ATOMIC_RELAXED);
+	if (!ssl || !tls_attach(c, ssl, early ? TLS_FL_EARLY : 0))
 		return false;
 	t = c->transport_ctx;
 	t->bind = b;
-	t->record_max = b->record_max;
+	t->records = b->records;
 	SSL_set_accept_state(ssl);
 	return tls_count_open(t);
 }

@@ -55,7 +55,6 @@ static bool parse_ticket_keys(struct conf_line *l)
 	if (!word)
 		return conf_error(l, l->at, NULL, "'%s' : missing TLS ticket keys file path",
 				  l->keyword->words);
-	bind_of(l)->tickets_file = word;
 	tls_tickets_drop(&bind_of(l)->tickets);
 	bind_of(l)->tickets = tls_tickets_get(l->cfg, word, why, sizeof(why));
 	return bind_of(l)->tickets || conf_error(l, l->at - 1, NULL, "'%s' : %s",
@@ -159,6 +158,7 @@ static const struct conf_keyword keywords[] = {
 	{ .words = "tls-ticket-keys", BIND, .max_args = 1, .parse = parse_ticket_keys,
 	  .syntax = "<file>", .help = "keys of session tickets" },
 	{ .words = "no-alpn", BIND, .parse = tls_parse_no_alpn, .help = "no ALPN" },
+	FLAG("allow-0rtt", TLS_SET_EARLY_DATA, 0, "data may come before the handshake is over"),
 	FLAG("no-ca-names", TLS_SET_NO_CA_NAMES, 0, "do not tell clients which authorities"),
 	FLAG("prefer-client-ciphers", TLS_SET_CLIENT_CIPHERS, 0, "the client's order counts"),
 	FLAG("strict-sni", TLS_SET_STRICT_SNI, 0, "no certificate for unknown names"),

@@ -358,12 +358,22 @@ static bool staple(struct tls_cert *c, char *why, size_t size)
 	time_t expires;
 	const char *error = tls_ocsp_check(c, c->ocsp, c->ocsp_len, &expires);
 
-	if (!error && tls_staple_set(c->leaf, c->ocsp, c->ocsp_len, expires))
+	if (!error && tls_shown_set(c->leaf, TLS_SHOWN_OCSP, c->ocsp, c->ocsp_len, expires))
 		return true;
 	snprintf(why, size, "%s.", error ? error : "out of memory");
 	free(c->ocsp);
 	c->ocsp = NULL;
 	c->ocsp_len = 0;
+	return false;
+}
+
+/* Same for timestamps. */
+static bool show_timestamps(struct tls_cert *c, const char *name, char *why, size_t size)
+{
+	if (tls_sctl_is_list(c->sctl, c->sctl_len) &&
+	    tls_shown_set(c->leaf, TLS_SHOWN_SCTL, c->sctl, c->sctl_len, 0))
+		return true;
+	snprintf(why, size, "'%s' is no list of certificate timestamps (RFC 6962)", name);
 	return false;
 }
 
@@ -396,6 +406,8 @@ struct tls_cert *tls_cert_load(struct tls_cert_files *f, bool at_once, char *why
 	load_extras(c, f);
 	if (c->ocsp_len && tls_cert_open(c))
 		staple(c, why, size);
+	if (c->sctl && (!tls_cert_open(c) || !show_timestamps(c, f->sctl, why, size)))
+		tls_cert_drop(&c);
 	return c;
 }
 
@@ -513,6 +525,17 @@ static bool change_part(struct tls_cert *c, enum tls_part part, struct slice tex
 	return bytes != NULL;
 }
 
+/* What <part> of <c> says is to be shown with its leaf, which is another object than before. */
+static bool show_again(struct tls_cert *c, enum tls_part part, const char *name, char *why,
+		       size_t size)
+{
+	if (!c->leaf)
+		return true;
+	if (c->ocsp_len && !staple(c, why, size) && part == TLS_PART_OCSP)
+		return false;
+	return !c->sctl || show_timestamps(c, name, why, size);
+}
+
 struct tls_cert *tls_cert_change(const struct tls_cert *old, enum tls_part part, struct slice text,
 				 const char *name, char *why, size_t size)
 {
@@ -524,10 +547,9 @@ struct tls_cert *tls_cert_change(const struct tls_cert *old, enum tls_part part,
 	}
 	ERR_clear_error();
 	if (change_part(c, part, text)) {
-		if (!c->leaf || !c->ocsp_len || part != TLS_PART_OCSP || staple(c, why, size))
-			return c;
-		tls_cert_drop(&c);
-		return NULL;
+		if (!show_again(c, part, name, why, size))
+			tls_cert_drop(&c);
+		return c;
 	}
 	snprintf(why, size, "unable to load certificate from file '%s': %s.", name, tls_reason());
 	tls_cert_drop(&c);

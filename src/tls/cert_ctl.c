@@ -176,30 +176,19 @@ static enum ctl_step set_cert(struct ctl_request *rq)
 	return CTL_DONE;
 }
 
-/* The only argument; NULL: reported. */
-static const char *take_name(struct ctl_request *rq)
+static void create(struct ctl_request *rq, const char *name)
 {
-	if (rq->words[rq->at])
-		return rq->words[rq->at];
-	ctl_error(rq, "'%s' expects a filename", rq->command->words);
-	return NULL;
-}
-
-static enum ctl_step new_cert(struct ctl_request *rq)
-{
-	const char *name = take_name(rq);
-
-	if (!name)
-		return CTL_DONE;
-	tls_store_lock();
 	if (tls_store_find(store(), name))
 		ctl_error(rq, "Certificate '%s' already exists!", name);
 	else if (!tls_store_add(store(), name, NULL))
 		ctl_error(rq, "out of memory");
 	else
 		ctl_say(rq, "New empty certificate store '%s'!", name);
-	tls_store_unlock();
-	return CTL_DONE;
+}
+
+static enum ctl_step new_cert(struct ctl_request *rq)
+{
+	return tls_ctl_named(rq, create);
 }
 
 static void commit(struct ctl_request *rq, const char *name)
@@ -235,89 +224,75 @@ static void commit(struct ctl_request *rq, const char *name)
 
 static enum ctl_step commit_cert(struct ctl_request *rq)
 {
-	const char *name = take_name(rq);
+	return tls_ctl_named(rq, commit);
+}
 
-	if (!name)
-		return CTL_DONE;
-	tls_store_lock();
-	commit(rq, name);
-	tls_store_unlock();
-	return CTL_DONE;
+static void forget(struct ctl_request *rq, const char *name)
+{
+	struct tls_entry *e = tls_store_find(store(), name);
+
+	if (!e || !e->pending) {
+		ctl_error(rq, "No ongoing transaction!");
+		return;
+	}
+	tls_cert_drop(&e->pending);
+	ctl_say(rq, "Transaction aborted for certificate '%s'!", name);
 }
 
 static enum ctl_step abort_cert(struct ctl_request *rq)
 {
-	const char *name = take_name(rq);
-	struct tls_entry *e;
+	return tls_ctl_named(rq, forget);
+}
 
-	if (!name)
-		return CTL_DONE;
-	tls_store_lock();
-	e = tls_store_find(store(), name);
-	if (!e || !e->pending) {
-		ctl_error(rq, "No ongoing transaction!");
+static void del(struct ctl_request *rq, const char *name)
+{
+	struct tls_entry *e = tls_store_find(store(), name);
+
+	if (!e) {
+		ctl_error(rq, "Can't remove the certificate: certificate '%s' doesn't exist!",
+			  name);
+	} else if (strcmp(status_of(e, false), "Used") == 0) {
+		ctl_error(rq, "Can't remove the certificate: certificate '%s' in use, can't be "
+			  "deleted!", name);
 	} else {
-		tls_cert_drop(&e->pending);
-		ctl_say(rq, "Transaction aborted for certificate '%s'!", name);
+		tls_store_remove(store(), e);
+		ctl_say(rq, "Certificate '%s' deleted!", name);
 	}
-	tls_store_unlock();
-	return CTL_DONE;
 }
 
 static enum ctl_step del_cert(struct ctl_request *rq)
 {
-	const char *name = take_name(rq);
-	struct tls_entry *e;
+	return tls_ctl_named(rq, del);
+}
 
-	if (!name)
-		return CTL_DONE;
-	tls_store_lock();
-	e = tls_store_find(store(), name);
-	if (!e)
-		ctl_error(rq, "Can't remove the certificate: certificate '%s' doesn't exist!",
-			  name);
-	else if (strcmp(status_of(e, false), "Used") == 0)
-		ctl_error(rq, "Can't remove the certificate: certificate '%s' in use, can't be "
-			  "deleted!", name);
-	else {
-		tls_store_remove(store(), e);
-		ctl_say(rq, "Certificate '%s' deleted!", name);
+static void dump(struct ctl_request *rq, const char *name)
+{
+	struct tls_entry *e = tls_store_find(store(), name + (*name == '*'));
+	struct tls_cert *c = e ? *name == '*' ? e->pending : e->cert : NULL;
+	BIO *bio = c ? BIO_new(BIO_s_mem()) : NULL;
+	char *p;
+	long len;
+
+	if (!bio) {
+		ctl_error(rq, "Can't dump the certificate: Not found or the certificate is a "
+			  "bundle!");
+		return;
 	}
-	tls_store_unlock();
-	return CTL_DONE;
+	tls_cert_open(c);
+	if (c->key)
+		PEM_write_bio_PrivateKey(bio, c->key, NULL, NULL, 0, NULL, NULL);
+	if (c->leaf)
+		PEM_write_bio_X509(bio, c->leaf);
+	for (int i = 0; i < sk_X509_num(c->chain); i++)
+		PEM_write_bio_X509(bio, sk_X509_value(c->chain, i));
+	len = BIO_get_mem_data(bio, &p);
+	strbuf_add(rq->out, slice_make(p, (size_t)len));
+	BIO_free(bio);
 }
 
 static enum ctl_step dump_cert(struct ctl_request *rq)
 {
-	const char *name = take_name(rq);
-	BIO *bio = name ? BIO_new(BIO_s_mem()) : NULL;
-	struct tls_entry *e;
-	char *p;
-	long len;
-
-	if (!bio)
-		return CTL_DONE;
-	tls_store_lock();
-	e = tls_store_find(store(), name + (*name == '*'));
-	if (e && (*name == '*' ? e->pending : e->cert)) {
-		struct tls_cert *c = *name == '*' ? e->pending : e->cert;
-
-		tls_cert_open(c);
-		if (c->key)
-			PEM_write_bio_PrivateKey(bio, c->key, NULL, NULL, 0, NULL, NULL);
-		if (c->leaf)
-			PEM_write_bio_X509(bio, c->leaf);
-		for (int i = 0; i < sk_X509_num(c->chain); i++)
-			PEM_write_bio_X509(bio, sk_X509_value(c->chain, i));
-		len = BIO_get_mem_data(bio, &p);
-		strbuf_add(rq->out, slice_make(p, (size_t)len));
-	} else {
-		ctl_error(rq, "Can't dump the certificate: Not found or the certificate is a "
-			  "bundle!");
-	}
-	tls_store_unlock();
-	BIO_free(bio);
-	return CTL_DONE;
+	return tls_ctl_named(rq, dump);
 }
 
 /* Staples an answer to the certificate that it is about, whichever that is. */

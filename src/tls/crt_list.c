@@ -26,6 +26,8 @@ static const struct conf_keyword options[] = {
 	TLS_TEXT("ecdhe", CONF_OTHER, "crt-list", curves, "older spelling of curves",
 		 "<curve>"),
 	{ .words = "no-alpn", LIST, .parse = tls_parse_no_alpn, .help = "no ALPN" },
+	{ .words = "allow-0rtt", LIST, .parse = tls_parse_flag, .min = TLS_SET_EARLY_DATA,
+	  .help = "data may come before the handshake is over" },
 	{ .words = "no-ca-names", LIST, .parse = tls_parse_flag, .min = TLS_SET_NO_CA_NAMES,
 	  .help = "do not tell clients which authorities" },
 	{ .words = "ocsp-update", LIST, .max_args = 1, .parse = nothing, .syntax = "off",

@@ -117,7 +117,8 @@ struct top_rate {
 static struct counter_set figures;
 static struct top_rate front_rate, front_keys, back_keys, front_reused;
 static struct {
-	int64_t connections, rate;
+	int64_t connections;
+	int64_t rate;  /* atomic */
 	uint64_t open; /* atomic; counted only when there is a limit */
 } limits;
 
@@ -145,8 +146,13 @@ bool tls_figures_init(void)
 
 void tls_set_limits(int64_t connections, int64_t rate)
 {
-	limits.connections = connections;
-	limits.rate = rate;
+	__atomic_store_n(&limits.connections, connections, __ATOMIC_RELAXED);
+	tls_set_rate_limit(rate);
+}
+
+void tls_set_rate_limit(int64_t per_second)
+{
+	__atomic_store_n(&limits.rate, per_second, __ATOMIC_RELAXED);
 }
 
 /* How soon a full process looks whether a connection has gone. */
@@ -154,11 +160,13 @@ void tls_set_limits(int64_t connections, int64_t rate)
 
 unsigned tls_accept_wait_ms(void)
 {
-	if (limits.connections &&
-	    __atomic_load_n(&limits.open, __ATOMIC_RELAXED) >= (uint64_t)limits.connections)
+	int64_t most = __atomic_load_n(&limits.connections, __ATOMIC_RELAXED);
+	int64_t rate = __atomic_load_n(&limits.rate, __ATOMIC_RELAXED);
+
+	if (most && __atomic_load_n(&limits.open, __ATOMIC_RELAXED) >= (uint64_t)most)
 		return FULL_WAIT_MS;
-	if (limits.rate && rate_read(&front_rate.rate) >= limits.rate)
-		return (unsigned)(1000 / limits.rate) + 1;
+	if (rate && rate_read(&front_rate.rate) >= rate)
+		return (unsigned)(1000 / rate) + 1;
 	return 0;
 }
 
@@ -215,7 +223,8 @@ void tls_figures_read(struct tls_figures *out)
 		.back_key_rate = rate_read(&back_keys.rate),
 		.back_key_rate_max = top_rate_max(&back_keys),
 		.reuse_percent = keys + reused ? (unsigned)(reused * 100 / (keys + reused)) : 0,
-		.max_connections = (uint64_t)limits.connections,
-		.rate_limit = (uint64_t)limits.rate,
+		.max_connections = (uint64_t)__atomic_load_n(&limits.connections,
+							     __ATOMIC_RELAXED),
+		.rate_limit = (uint64_t)__atomic_load_n(&limits.rate, __ATOMIC_RELAXED),
 	};
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/door.h"
 #include "base/hash.h"
 #include "core/thread.h"
 #include "tls_priv.h"
@@ -147,18 +148,19 @@ static void complain(const struct tls_place *w, struct diag_list *diags, const c
 static bool load_cert(struct config *cfg, struct tls_server *s, char *why, size_t size)
 {
 	const char *path = s->crt ? tls_path(cfg, tls_global_of(cfg)->crt_base, s->crt) : NULL;
-	FILE *f;
 
 	if (!path)
 		return true;
 	if (!tls_store_find(tls_store_of(cfg), path)) {
-		f = fopen(path, "r");
-		if (!f) {
+		if (cfg->is_checked) {
+			snprintf(why, size, "unable to stat SSL certificate '%s'.", path);
+			return false;
+		}
+		if (door_kind(path) < 0) {
 			snprintf(why, size, "unable to stat SSL certificate from file '%s' : %m.",
 				 path);
 			return false;
 		}
-		fclose(f);
 	}
 	s->entry = tls_store_cert(cfg, path, why, size);
 	return s->entry != NULL;
@@ -219,8 +221,9 @@ void tls_server_want(struct slot_area *area)
 	server_of(area)->wanted = true;
 }
 
-bool tls_server_check(struct config *cfg, struct slot_area *area, const struct tls_place *where,
-		      struct diag_list *diags)
+/* With the store locked when commands may change it: <cfg> is in use. */
+static bool server_check(struct config *cfg, struct slot_area *area, const struct tls_place *where,
+			 struct diag_list *diags)
 {
 	static const char no_ca[] = "verify is enabled by default but no CA file specified. If "
 		"you're running on a LAN where you're certain to trust the server's certificate, "
@@ -235,6 +238,7 @@ bool tls_server_check(struct config *cfg, struct slot_area *area, const struct t
 		return true;
 	s->cfg = cfg;
 	s->where = *where;
+	s->records = tls_records_of(cfg);
 	tls_settings_inherit(&s->set, &g->server);
 	if (!s->set.verify && !s->set.ca_file && !g->server_verify_none) {
 		complain(where, diags, no_ca);
@@ -251,6 +255,19 @@ bool tls_server_check(struct config *cfg, struct slot_area *area, const struct t
 	else
 		list_append(&tls_global_of(cfg)->servers, &s->link);
 	return !*why;
+}
+
+bool tls_server_check(struct config *cfg, struct slot_area *area, const struct tls_place *where,
+		      struct diag_list *diags)
+{
+	bool good;
+
+	if (!cfg->is_checked)
+		return server_check(cfg, area, where, diags);
+	tls_store_lock();
+	good = server_check(cfg, area, where, diags);
+	tls_store_unlock();
+	return good;
 }
 
 /* --- connections ------------------------------------------------------------------------------ */
@@ -293,6 +310,7 @@ bool tls_connect(struct conn *c, struct slot_area *area, struct slice sni, struc
 		return false;
 	t = c->transport_ctx;
 	t->server = s;
+	t->records = s->records;
 	if (alpn.ptr)
 		SSL_set_alpn_protos(ssl, (const unsigned char *)alpn.ptr, (unsigned)alpn.len);
 	SSL_set_connect_state(ssl);

@@ -36,6 +36,21 @@ static bool parse_base(struct conf_line *l)
 	return true;
 }
 
+/* Those of the section, else of `global`. */
+static const char *crt_base(const struct conf_line *l)
+{
+	const struct store_section *s = l->object;
+
+	return s->crt_base ? s->crt_base : tls_global_of(l->cfg)->crt_base;
+}
+
+static const char *key_base(const struct conf_line *l)
+{
+	const struct store_section *s = l->object;
+
+	return s->key_base ? s->key_base : tls_global_of(l->cfg)->key_base;
+}
+
 /* What a line says. */
 struct load {
 	struct tls_cert_files files;
@@ -44,7 +59,6 @@ struct load {
 
 static bool take_parameters(struct conf_line *l, struct load *load)
 {
-	const struct store_section *s = l->object;
 	const char *word, *value;
 
 	while ((word = conf_next(l))) {
@@ -56,13 +70,13 @@ static bool take_parameters(struct conf_line *l, struct load *load)
 		else if (strcmp(word, "alias") == 0)
 			load->alias = value;
 		else if (strcmp(word, "key") == 0)
-			load->files.key = tls_path(l->cfg, s->key_base, value);
+			load->files.key = tls_path(l->cfg, key_base(l), value);
 		else if (strcmp(word, "ocsp") == 0)
-			load->files.ocsp = tls_path(l->cfg, s->crt_base, value);
+			load->files.ocsp = tls_path(l->cfg, crt_base(l), value);
 		else if (strcmp(word, "issuer") == 0)
-			load->files.issuer = tls_path(l->cfg, s->crt_base, value);
+			load->files.issuer = tls_path(l->cfg, crt_base(l), value);
 		else if (strcmp(word, "sctl") == 0)
-			load->files.sctl = tls_path(l->cfg, s->crt_base, value);
+			load->files.sctl = tls_path(l->cfg, crt_base(l), value);
 		else if (strcmp(word, "ocsp-update") == 0 && strcmp(value, "off") == 0)
 			continue;
 		else
@@ -81,7 +95,7 @@ static bool parse_load(struct conf_line *l)
 
 	if (!take_parameters(l, &load))
 		return false;
-	load.files.crt = tls_path(l->cfg, s->crt_base, load.crt);
+	load.files.crt = tls_path(l->cfg, crt_base(l), load.crt);
 	if (*s->name || load.alias)
 		name = arena_printf(&l->cfg->arena, "@%s/%s", s->name,
 				    load.alias ? load.alias : load.crt);

@@ -35,6 +35,15 @@ bool tls_handshake_step(struct conn *c)
 	return true;
 }
 
+bool tls_is_early(const struct conn *c)
+{
+	return false;
+}
+
+void tls_wait_handshake(struct conn *c, struct tls_waiter *w)
+{
+}
+
 bool tls_server_is_on(const struct slot_area *server)
 {
 	return false;

@@ -41,6 +41,13 @@ struct tls_settings {
 	uint16_t flags;              /* enum tls_set_flags */
 };
 
+/* How large records are; bytes, 0: as large as can be. */
+struct tls_records {
+	uint16_t first;              /* where a flow begins, or begins again after <idle_ms> */
+	uint16_t max;
+	uint16_t idle_ms;            /* 0: a flow is never idle */
+};
+
 /* Of the section `global`, in the configuration's slot. */
 struct tls_global {
 	const char *ca_base, *crt_base, *key_base;
@@ -50,11 +57,11 @@ struct tls_global {
 	bool server_verify_none;           /* ssl-server-verify none */
 	bool extra_replaces_extension;     /* ssl-load-extra-del-ext */
 	unsigned extra_files;              /* enum tls_extra */
-	unsigned extra_given;              /* ssl-load-extra-files was given */
-	const char *dh_file;
 	EVP_PKEY *dh;                      /* ssl-dh-param-file, owned */
 	int64_t dh_bits;                   /* tune.ssl.default-dh-param */
-	int64_t cache_size, lifetime_s, max_record, capture_size;
+	int64_t cache_size, lifetime_s, capture_size;
+	int64_t first_record, max_record;  /* tune.ssl.maxrecord, hard-maxrecord; 0: none */
+	int64_t idle_ms;                   /* tune.idletimer */
 	int64_t security_level;            /* -1 unset */
 	int64_t max_connections, max_rate;
 	bool keylog;
@@ -63,6 +70,7 @@ struct tls_global {
 };
 extern struct slot tls_global_slot;
 struct tls_global *tls_global_of(const struct config *cfg);
+struct tls_records tls_records_of(const struct config *cfg);
 
 enum tls_extra {
 	TLS_EXTRA_BUNDLE = 1 << 0, TLS_EXTRA_SCTL = 1 << 1, TLS_EXTRA_OCSP = 1 << 2,
@@ -222,6 +230,7 @@ struct tls_use {
 
 struct tls_bind {
 	bool on;
+	bool early;                  /* atomic: one of its sets allows early data */
 	struct tls_settings set;
 	struct list uses;            /* struct tls_use.of_bind, in order */
 	uint64_t ignore_crt[2], ignore_ca[2]; /* bit n: error n of verification is ignored */
@@ -231,11 +240,10 @@ struct tls_bind {
 	unsigned version;            /* atomic: of <names> */
 	struct tls_seen *seen;       /* per thread: names in use */
 	struct tls_tickets *tickets; /* counted, or NULL */
-	const char *tickets_file;
 	struct config *cfg;          /* borrowed: the generation that it is of */
 	struct tls_place where;
 	int64_t capture_size;
-	uint16_t record_max;
+	struct tls_records records;
 	struct list link;            /* in tls_global.binds */
 };
 extern struct slot tls_bind_slot;
@@ -331,15 +339,22 @@ struct tls_capture {
 /* Callback of OpenSSL for the ClientHello; looks at tls_now(). */
 int tls_hello_callback(SSL *ssl, int *alert, void *arg);
 
-/* Stapled answers live with the leaf that they are about, until <expires>. False: no memory. */
-bool tls_staple_set(X509 *leaf, const unsigned char *der, size_t len, time_t expires);
+/* What is shown beside a leaf to clients that ask for it (shown.c); copied, lives with the leaf,
+ * which nobody uses yet. <until>: of OCSP answers. False: no memory.
+ */
+enum tls_shown { TLS_SHOWN_OCSP, TLS_SHOWN_SCTL };
+bool tls_shown_set(X509 *leaf, enum tls_shown what, const unsigned char *bytes, size_t len,
+		   time_t until);
+/* Has <ctx> show these. */
+void tls_shown_attach(SSL_CTX *ctx);
+bool tls_shown_init(void);
+/* Is this a list of timestamps (RFC 6962 3.3)? Its signatures are not looked at. */
+bool tls_sctl_is_list(const unsigned char *p, size_t len);
 /* May this answer be stapled to <c>, which is open (ocsp.c)? NULL: yes, until *expires; else why
  * not.
  */
 const char *tls_ocsp_check(const struct tls_cert *c, const unsigned char *der, size_t len,
 			   time_t *expires);
-int tls_status_callback(SSL *ssl, void *arg);
-bool tls_hello_init(void);
 
 /* --- connections (conn.c) --------------------------------------------------------------------- */
 
@@ -351,11 +366,11 @@ enum tls_conn_flags {
 	TLS_FL_LATER = 1 << 4,    /* in the thread's list of what is sent at the end of the turn */
 	TLS_FL_COUNTED = 1 << 5,  /* in the figures */
 	TLS_FL_HELD = 1 << 6,     /* one byte of the sender's was encrypted already */
-	TLS_FL_EARLY = 1 << 7,    /* early data may come, or came */
-	TLS_FL_EARLY_READ = 1 << 8, /* it is being read */
+	TLS_FL_EARLY = 1 << 7,    /* early data may come */
+	TLS_FL_EARLY_END = 1 << 8, /* all of it has come */
 	TLS_FL_EOF = 1 << 9,
 	TLS_FL_HAD_EARLY = 1 << 10,
-	TLS_FL_RESUMED_KNOWN = 1 << 11,
+	TLS_FL_SHUT_LATER = 1 << 11, /* our end is to be sent when the handshake is over */
 };
 
 struct tls_conn {
@@ -369,7 +384,9 @@ struct tls_conn {
 	char **secrets;              /* TLS_SECRETS texts, owned; NULL: none (keylog.c) */
 	unsigned char *out;          /* encrypted, unsent; owned */
 	uint32_t out_len, out_at;
-	uint16_t record_max;         /* most bytes of one record; 0: no limit of ours */
+	struct tls_early *early;     /* owned; NULL: none (early.c) */
+	struct tls_records records;
+	uint32_t flowed, sent_ms;    /* with records.first: bytes of this flow, last date */
 	uint32_t error;              /* of OpenSSL, the first that ended something; 0 none */
 	uint16_t flags;              /* enum tls_conn_flags */
 	uint8_t peer_error, ca_error, ca_depth; /* of verification: ignored or not */
@@ -377,6 +394,29 @@ struct tls_conn {
 };
 
 extern const struct transport transport_tls;
+
+/* --- early data of clients (early.c) --------------------------------------------------------- */
+
+/* Most of it. */
+#define TLS_EARLY_MAX (15 * 1024)
+/* A session must be found in the cache to be resumed, where it is found once (session.c). That of
+ * OpenSSL, which it would do this with by itself, is another for each process and context.
+ */
+#define TLS_EARLY_OPTIONS (SSL_OP_NO_TICKET | SSL_OP_NO_ANTI_REPLAY)
+/* Is the connection used although its handshake is not over? */
+static inline bool tls_early_goes_on(const struct tls_conn *t)
+{
+	return (t->flags & (TLS_FL_HAD_EARLY | TLS_FL_DONE | TLS_FL_FAILED)) == TLS_FL_HAD_EARLY;
+}
+/* Reads what there is of it, with OpenSSL at work for <t>. True: all has come, or there is none. */
+bool tls_early_read(struct tls_conn *t);
+/* Gives what was read. */
+size_t tls_early_take(struct tls_conn *t, char *p, size_t room);
+/* Is there some that was not taken? */
+bool tls_early_is_kept(const struct tls_conn *t);
+/* The handshake is over, or failed: wakes who waits for it. */
+void tls_early_over(struct tls_conn *t);
+void tls_early_free(struct tls_conn *t);
 
 /* The TLS state of a connection; NULL: it has none. */
 static inline struct tls_conn *tls_of(const struct conn *c)
@@ -442,6 +482,7 @@ struct tls_server {
 	struct tls_settings set;
 	const char *crt, *verify_host, *sni_text;
 	struct expr *sni;
+	struct tls_records records;
 	SSL_CTX *ctx;                /* under the locks of <kept> once threads run */
 	struct tls_entry *entry;     /* of crt; or NULL */
 	struct config *cfg;          /* borrowed */

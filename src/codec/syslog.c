@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* header.c - what stands before the text, for each syslog format */
+/* syslog.c - what stands before the text, for each syslog format */
+#include "codec/syslog.h"
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include "base/bug.h"
 #include "base/strbuf.h"
-#include "log_priv.h"
 
 static const char *const months[] = { "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep",
 				      "Oct", "Nov", "Dec" };
@@ -58,19 +58,19 @@ static bool put_iso(struct strbuf *out, uint64_t wall_us)
 }
 
 /* RFC 3164; the local form has no host name. */
-static bool put_bsd(struct strbuf *out, const struct log_header *h)
+static bool put_bsd(struct strbuf *out, const struct syslog_header *h)
 {
 	bool ok = put_priority(out, h->priority) && strbuf_add_str(out, date.bsd) &&
 		  strbuf_add_char(out, ' ');
 
-	if (ok && h->format == LOG_FMT_RFC3164)
+	if (ok && h->format == SYSLOG_RFC3164)
 		ok = strbuf_add(out, h->hostname.len ? h->hostname : SLICE("localhost")) &&
 		     strbuf_add_char(out, ' ');
 	return ok && strbuf_add(out, h->tag) && strbuf_add_char(out, '[') &&
 	       strbuf_add_uint(out, h->pid) && strbuf_add(out, SLICE("]: "));
 }
 
-static bool put_rfc5424(struct strbuf *out, const struct log_header *h)
+static bool put_rfc5424(struct strbuf *out, const struct syslog_header *h)
 {
 	const struct slice nil = SLICE("-");
 
@@ -83,26 +83,40 @@ static bool put_rfc5424(struct strbuf *out, const struct log_header *h)
 	       strbuf_add_char(out, ' ');
 }
 
-bool log_header_write(struct strbuf *out, const struct log_header *h)
+bool syslog_header_write(struct strbuf *out, const struct syslog_header *h)
 {
 	if (!date_refresh((int64_t)(h->wall_us / 1000000)))
 		return false;
 	switch (h->format) {
-	case LOG_FMT_UNSET:
-	case LOG_FMT_LOCAL:
-	case LOG_FMT_RFC3164:
+	case SYSLOG_UNSET:
+	case SYSLOG_LOCAL:
+	case SYSLOG_RFC3164:
 		return put_bsd(out, h);
-	case LOG_FMT_RFC5424:
+	case SYSLOG_RFC5424:
 		return put_rfc5424(out, h);
-	case LOG_FMT_PRIORITY:
+	case SYSLOG_PRIORITY:
 		return put_priority(out, h->priority);
-	case LOG_FMT_SHORT:
+	case SYSLOG_SHORT:
 		return put_priority(out, h->priority & 7);
-	case LOG_FMT_TIMED:
+	case SYSLOG_TIMED:
 		return put_priority(out, h->priority & 7) && put_iso(out, h->wall_us);
-	case LOG_FMT_ISO:
+	case SYSLOG_ISO:
 		return put_iso(out, h->wall_us);
 	default:
 		return true; /* raw */
 	}
+}
+
+enum syslog_format syslog_format_find(struct slice word)
+{
+	static const char *const words[SYSLOG_FORMATS] = {
+#define X(name, text) [SYSLOG_##name] = text,
+		SYSLOG_FORMAT_LIST(X)
+#undef X
+	};
+	unsigned i = SYSLOG_UNSET + 1;
+
+	while (i < SYSLOG_FORMATS && !slice_eq(word, slice_of(words[i])))
+		i++;
+	return (enum syslog_format)i;
 }

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* server_dynamic_line.c - the words of `add server`: those of a `server` line, with what the check
+ * phase would say of it
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "address_priv.h"
+#include "base/bug.h"
+#include "check_priv.h"
+#include "conf/conf.h"
+#include "proxy/modules.h"
+#include "proxy/proxy.h"
+#include "proxy/server.h"
+#include "server_dynamic_priv.h"
+#include "server_priv.h"
+#include "tls/tls.h"
+
+/* Options that a server made at run time may have. */
+static const char *const accepted[] = {
+	"addr", "agent-addr", "agent-check", "agent-inter", "agent-port", "agent-send",
+	"allow-0rtt", "alpn", "backup", "ca-file", "check", "check-alpn", "check-pool-conn-name",
+	"check-proto", "check-reuse-pool", "check-send-proxy", "check-sni", "check-ssl",
+	"check-via-socks4", "ciphers", "ciphersuites", "client-sigalgs", "cookie", "crl-file",
+	"crt", "curves", "disabled", "downinter", "error-limit", "fall", "fastinter",
+	"force-sslv3", "force-tlsv10", "force-tlsv11", "force-tlsv12", "force-tlsv13", "guid",
+	"hash-key", "id", "idle-ping", "init-state", "inter", "max-reuse", "maxconn", "maxqueue",
+	"minconn", "no-agent-check", "no-backup", "no-check", "no-send-proxy",
+	"no-send-proxy-v2", "no-send-proxy-v2-ssl", "no-send-proxy-v2-ssl-cn", "no-ssl",
+	"no-ssl-reuse", "no-sslv3", "no-tfo", "no-tls-tickets", "no-tlsv10", "no-tlsv11",
+	"no-tlsv12", "no-tlsv13", "no-verifyhost", "npn", "observe", "on-error",
+	"on-marked-down", "on-marked-up", "pool-conn-name", "pool-low-conn", "pool-max-conn",
+	"pool-purge-delay", "port", "proto", "proxy-v2-options", "rise", "send-proxy",
+	"send-proxy-v2", "send-proxy-v2-ssl", "send-proxy-v2-ssl-cn", "set-proxy-v2-tlv-fmt",
+	"shard", "sigalgs", "slowstart", "sni", "source", "ssl", "ssl-max-ver", "ssl-min-ver",
+	"ssl-reuse", "strict-maxconn", "tcp-ut", "tfo", "tls-tickets", "track", "usesrc",
+	"verify", "verifyhost", "weight", "ws",
+};
+
+static const struct conf_keyword *server_keyword(const char *word, unsigned where)
+{
+	static const struct module *const modules[] = { &mod_server, &mod_check, &mod_tls_server };
+
+	for (unsigned i = 0; i < ARRAY_LEN(modules); i++)
+		for (const struct conf_keyword *k = modules[i]->keywords; k && k->words; k++)
+			if (strcmp(k->words, word) == 0 && k->where & where)
+				return k;
+	return NULL;
+}
+
+const char *server_dynamic_option(unsigned *i)
+{
+	while (*i < ARRAY_LEN(accepted)) {
+		const char *name = accepted[(*i)++];
+		const struct conf_keyword *k = server_keyword(name, CONF_SERVER);
+
+		if (k && !(k->flags & CONF_REFUSED))
+			return name;
+	}
+	return NULL;
+}
+
+/* The first option that is known, but not for such servers; NULL: none. */
+static const char *option_refused(char **words, int count)
+{
+	for (int i = 3; i < count; i++) {
+		const struct conf_keyword *k = server_keyword(words[i], CONF_SERVER);
+		unsigned a = 0;
+
+		while (a < ARRAY_LEN(accepted) && strcmp(accepted[a], words[i]) != 0)
+			a++;
+		if (k && a == ARRAY_LEN(accepted))
+			return words[i];
+		if (k && k->max_args > 0)
+			i += k->max_args;
+	}
+	return NULL;
+}
+
+/* What was said first, without the place and the server's name that stand before it. */
+static bool told(const struct diag_list *diags, char *out, size_t size)
+{
+	const struct diag *d;
+
+	list_for_each(d, &diags->diags, link) {
+		const char *text = strstr(d->message, "'server ");
+		size_t len;
+
+		text = text ? strstr(text, "' : ") : NULL;
+		text = text ? text + 4 : d->message;
+		len = strlen(text);
+		snprintf(out, size, "%s%s", text, len && strchr(".!", text[len - 1]) ? "" : ".");
+		return true;
+	}
+	return false;
+}
+
+/* Parses words as a line `server`; NULL: it is wrong, which was said. */
+static struct server *line_parse(struct proxy *be, char **words, int count,
+				 struct diag_list *diags)
+{
+	struct server *srv = NULL;
+	int *columns = calloc((size_t)count + 1, sizeof(*columns));
+	struct conf_line l = {
+		.cfg = be->config, .diags = diags, .words = words, .columns = columns,
+		.count = count, .at = 1, .where = CONF_BACKEND, .object = be,
+		.slots = proxy_slots(be), .keyword = server_keyword("server", CONF_BE),
+		.section_name = be->name,
+	};
+
+	if (!columns)
+		return NULL;
+	server_set_capture(&srv);
+	if (!l.keyword->parse(&l))
+		srv = NULL;
+	server_set_capture(NULL);
+	free(columns);
+	return srv;
+}
+
+/* An id that the parser did not compare: those that servers got by themselves. */
+static bool id_is_free(const struct server *srv, char *error, size_t size)
+{
+	const struct server *it;
+
+	list_for_each(it, &srv->proxy->servers, link)
+		if (srv->id_forced && it->id == srv->id) {
+			snprintf(error, size, "'id' : custom id %d already used at %s:%d ('server "
+				 "%s').", srv->id, it->file, it->line, it->name);
+			return false;
+		}
+	return true;
+}
+
+/* What the check phase does for a server of the file. False: told. */
+static bool server_check(struct server *srv, struct diag_list *diags, char *error, size_t size)
+{
+	srv->is_dynamic = true;
+	server_complete(srv);
+	if (!id_is_free(srv, error, size))
+		return false;
+	if (!server_proto_fits(srv)) {
+		snprintf(error, size, "MUX protocol is not usable for server.");
+		return false;
+	}
+	check_server(srv, diags);
+	if (!diags->alerts)
+		server_check_tls(srv, diags);
+	return !diags->alerts || !told(diags, error, size);
+}
+
+struct server *server_dynamic_parse(struct proxy *be, char **words, int count, char *error,
+				    size_t size)
+{
+	const char *refused = option_refused(words, count);
+	struct diag_list diags;
+	struct server *srv;
+	struct address a;
+
+	if (refused) {
+		snprintf(error, size, "'%s' option is not accepted for dynamic server", refused);
+		return NULL;
+	}
+	if (count > 2 && !address_parse(words[2], ADDRESS_UNIX | ADDRESS_OFFSET | ADDRESS_NO_NAMES,
+					&a)) {
+		/* asking for a name would stop this thread */
+		snprintf(error, size, "invalid address '%s' (names are not resolved at run time "
+			 "yet)", words[2]);
+		return NULL;
+	}
+	diag_list_init(&diags);
+	srv = line_parse(be, words, count, &diags);
+	if (!srv && !told(&diags, error, size))
+		snprintf(error, size, "Out of memory.");
+	if (srv && !server_check(srv, &diags, error, size)) {
+		server_close(srv);
+		srv = NULL;
+	}
+	diag_list_fini(&diags);
+	return srv;
+}
