@@ -12,6 +12,7 @@
 #:   lint            layers, sizes, format, static analysis
 #:   reg-tests       reg-tests/**/*.vtc; "make reg-tests http log/x.vtc" runs areas or files
 #:   system-tests    tests/system/*.py
+#:   check-sandbox   the black-box tests in the sandbox, as root also with chroot and user
 #:   check-page      the statistics page in headless Chromium, which it installs; pictures: build/page
 #:   check-reference run the same .vtc files against the program REFERENCE
 #:   options         what is on, what is off, and why
@@ -365,6 +366,10 @@ reg-tests: $(if $(filter ./$(BINARY),$(PROGRAM)),$(BINARY))
 system-tests: $(if $(filter ./$(BINARY),$(PROGRAM)),$(BINARY)) $(HALOG) $(NAMES)
 	@HAPROXY_PROGRAM=$(abspath $(PROGRAM)) $(PYTHON) scripts/run-tap --name system --flavour $(FLAVOUR) \
 	  $(sort $(filter-out tests/system/lib.py,$(wildcard tests/system/*.py)))
+
+.PHONY: check-sandbox
+check-sandbox: $(BINARY)
+	@scripts/check-sandbox $(JOBS)
 
 # a browser is asked for by this target only
 .PHONY: check-page

@@ -121,6 +121,9 @@ struct stream_socket_tunes {
 struct stream_tunes {
 	unsigned fields_max, maxrewrite;
 	unsigned log_uri_max;            /* bytes of a URI in logs */
+	int cookie_max;                  /* bytes of a captured cookie */
+	bool any_payload;                /* h1-accept-payload-with-any-method */
+	bool lax_framing;       /* h1-do-not-close-on-insecure-transfer-encoding */
 	unsigned shards;                 /* of an address, by default: enum stream_shards */
 	struct stream_socket_tunes client, server;
 };

@@ -653,8 +653,15 @@ static void prometheus_end(struct service_call *c)
 	drop_rows(c->state);
 }
 
+static bool prometheus_parse(struct conf_line *l, const void **arg)
+{
+	latency_want(l->cfg);
+	return true;
+}
+
 static const struct service_kind services[] = {
 	{ .name = "prometheus-exporter", .shown = "<PROMEX>", .state_size = sizeof(struct scrape),
+	  .parse = prometheus_parse,
 	  .start = prometheus_start, .part = prometheus_part, .end = prometheus_end,
 	  .help = "counters as text for Prometheus" },
 	{ 0 }

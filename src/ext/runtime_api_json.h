@@ -17,8 +17,8 @@ struct json_writer {
 	unsigned line_ends;   /* that came and were not written */
 };
 
-/* What the characters between the quotes of a string stand for, as UTF-8, into <out> (text.len bytes
- * at most). -1: malformed, or with a NUL.
+/* What the characters between the quotes of a string stand for, as UTF-8, into <out> (text.len
+ * bytes at most). -1: malformed, or with a NUL.
  */
 long json_text_decode(struct slice text, char *out);
 /* A whole string, in quotes. */

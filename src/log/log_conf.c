@@ -16,7 +16,7 @@ static struct log_settings *settings_of(struct conf_line *l)
 	return slot_of(l->where == CONF_GLOBAL ? &log_config_slot : &log_proxy_slot, l->slots);
 }
 
-static bool parse_log(struct conf_line *l)
+bool log_line_parse(struct conf_line *l)
 {
 	struct log_settings *s = settings_of(l);
 
@@ -64,6 +64,7 @@ static void log_check(struct config *cfg, struct diag_list *diags)
 	struct log_settings *s = slot_of(&log_config_slot, config_slots(cfg));
 	char name[256] = "";
 
+	log_outlets_resolve(cfg, diags);
 	if (!s->send_hostname || s->hostname)
 		return;
 	if (gethostname(name, sizeof(name) - 1) == 0 && *name)
@@ -72,7 +73,7 @@ static void log_check(struct config *cfg, struct diag_list *diags)
 
 static const struct conf_keyword keywords[] = {
 	{ .words = "log", .where = CONF_GLOBAL | CONF_PROXY, .flags = CONF_CAN_NO, .min_args = 0,
-	  .max_args = -1, .parse = parse_log,
+	  .max_args = -1, .parse = log_line_parse,
 	  .syntax = "{global | <target> [len <length>] [format <format>] [sample <ranges>:<size>] "
 		    "[profile <name>] <facility> [<level> [<minimum level>]]}",
 	  .help = "sends logs to a server, a socket or a descriptor; may be repeated" },
@@ -84,7 +85,7 @@ static const struct conf_keyword keywords[] = {
 	{ 0 }
 };
 
-static struct slot *const slots[] = { &log_config_slot, &log_proxy_slot, NULL };
+static struct slot *const slots[] = { &log_config_slot, &log_proxy_slot, &log_outlet_slot, NULL };
 
 const struct module mod_log = {
 	.name = "log",

@@ -119,6 +119,7 @@ void vocabulary_dump(const struct module *const *modules, FILE *out);
 struct main_settings {
 	bool daemon, quiet, zero_warning, set_dumpable, insecure_setuid;
 	bool strict_limits, no_splice, no_reuseport;
+	bool sandbox;                 /* sandbox on */
 	bool reject_privileged;       /* harden.reject-privileged-ports.tcp */
 	uint64_t caps;                /* setcap: bits by numbers */
 	int64_t close_spread_ms;      /* 0 at once, -1 never */
@@ -149,6 +150,8 @@ struct main_settings {
 extern struct slot settings_slot;
 extern const struct module mod_settings; /* settings_conf.c */
 struct main_settings *settings_of(const struct config *cfg);
+/* tune.renice.startup: until settings_apply(), and never again after it. */
+void settings_change_priority(int value);
 #define RENICE_UNSET INT32_MIN
 /* Pushes what lower floors need down to them, before memory blocks and sockets are made. */
 void settings_apply(const struct config *cfg, const struct main_options *o);
@@ -316,6 +319,15 @@ bool rights_restrict(uint64_t caps);
 /* No process is started from here on, nor a program run, by this thread and those it starts. */
 void rights_forbid_programs(void);
 
+/* --- sandbox_conf.c, sandbox_apply.c : `sandbox on` (sandbox.h) */
+extern const struct module mod_sandbox;
+/* A process without a master will be in one: what its configuration reads is noted from here on,
+ * until sandbox_apply().
+ */
+void sandbox_prepare(void);
+/* Enters it, if that is asked for; the last of all rights to go. False: said. */
+bool sandbox_apply(const struct config *cfg, const struct main_options *o);
+
 /* --- process.c */
 /* Opens the pid file, before rights are dropped and the folder changes. -1: none, or *failed. */
 int process_open_pid_file(const struct main_settings *set, const struct main_options *o,
@@ -362,6 +374,9 @@ int stats_socket_listen(const struct config *cfg, unsigned n, enum ctl_level *le
 struct sockaddr_storage;
 int stats_socket_open_named(const struct config *cfg, const struct sockaddr_storage *addr,
 			    unsigned len, char *error, size_t size);
+
+/* The path of the <n>th; "": it has none. NULL: there are not that many. */
+const char *stats_socket_path(const struct config *cfg, unsigned n);
 
 /* --- info.c */
 extern const struct module mod_info;

@@ -120,6 +120,8 @@ bool mode_enter(const struct main_options *o, char **argv, int *status)
 			notify_enable();
 		goes_on = master_run(o, argv, set, status);
 		is_master = !goes_on;
+	} else if (set->sandbox) {
+		sandbox_prepare();
 	}
 	config_drop(&cfg);
 	return goes_on;

@@ -184,6 +184,14 @@ static void put_h2(struct stats_row *r, const struct counter_set *set)
 	}
 }
 
+/* Same for those of TLS. */
+static void put_tls(struct stats_row *r, const struct counter_set *set)
+{
+	for (unsigned i = 0; i <= CNT_TLS_STAPLED - CNT_TLS_SESS; i++)
+		r->values[STATS_BASE_COUNT + STATS_EXTRA_ssl_sess + i].number =
+			(int64_t)counter_read(set, CNT_TLS_SESS + i);
+}
+
 /* What every row has. */
 static void begin_row(struct stats_row *r, enum stats_kind kind, const struct proxy *px,
 		      const char *name, unsigned id)
@@ -260,6 +268,7 @@ void stats_fill_frontend(struct stats_row *r, const struct proxy *px)
 	put(r, STATS_CONN_RATE_MAX, STATS_U32, "MMP", rate_set_max(&st->fe_conn_rate));
 	put_extra(r, px);
 	put_h2(r, &st->fe);
+	put_tls(r, &st->fe);
 }
 
 static void put_backend_status(struct stats_row *r, const struct proxy *px, bool with_counts)
@@ -318,6 +327,7 @@ void stats_fill_backend(struct stats_row *r, const struct proxy *px, bool with_c
 		put_text(r, STATS_ALGO, "CGS", px->algorithm->name);
 	put_times(r, &st->times);
 	put_extra(r, px);
+	put_tls(r, &st->be);
 }
 
 static void put_pool(struct stats_row *r, const struct server *srv)
@@ -444,6 +454,7 @@ void stats_fill_server(struct stats_row *r, const struct server *srv)
 	put_times(r, &st->times);
 	put_pool(r, srv);
 	put_extra(r, srv);
+	put_tls(r, &st->counters);
 }
 
 void stats_fill_listener(struct stats_row *r, const struct listener_conf *lc)
@@ -466,4 +477,5 @@ void stats_fill_listener(struct stats_row *r, const struct listener_conf *lc)
 	put_text(r, STATS_PROTO, "SGP", sa->sa_family == AF_INET ? "tcpv4"
 		 : sa->sa_family == AF_INET6 ? "tcpv6" : "unix_stream");
 	put_extra(r, lc);
+	put_tls(r, &st->counters);
 }

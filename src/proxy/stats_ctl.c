@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "ctl/ctl.h"
+#include "dns/resolvers.h"
 #include "proxy/bind.h"
 #include "proxy/modules.h"
 #include "proxy/proxy.h"
@@ -157,10 +158,21 @@ static bool begin_dump(struct ctl_request *rq)
 	return true;
 }
 
+/* Does it begin with "domain <name>" ? */
+static bool asks_for_domain(const struct ctl_request *rq, const char *name)
+{
+	return rq->count - rq->at >= 2 && strcmp(rq->words[rq->at], "domain") == 0 &&
+	       strcmp(rq->words[rq->at + 1], name) == 0;
+}
+
 static enum ctl_step show_stat(struct ctl_request *rq)
 {
 	struct stats_dump *d;
 
+	if (!rq->state && asks_for_domain(rq, "resolvers")) {
+		resolvers_put_csv(proxies_current(), rq->out);
+		return CTL_DONE;
+	}
 	if (!rq->state && !begin_dump(rq))
 		return CTL_DONE;
 	d = rq->state;

@@ -113,6 +113,25 @@ static uint64_t span_ns(uint64_t from, uint64_t to)
 	return from && to > from ? to - from : 0;
 }
 
+/* In the histograms of whoever had a part in the request. */
+static void count_latency(struct stream *s, const uint64_t ns[TIME_KINDS])
+{
+	const struct stream_times *t = &s->t;
+	const uint64_t reached[TIME_KINDS] = { t->queued, t->connected, t->data, t->request };
+	uint64_t us[TIME_KINDS];
+	struct latency_sample sample;
+
+	for (int k = 0; k < TIME_KINDS; k++)
+		us[k] = reached[k] ? ns[k] / 1000 : LATENCY_NONE;
+	latency_sample_make(&sample, us);
+	latency_set_add(&s->fe->state->fe_latency, &sample);
+	if (!(s->flags & STRM_BE_COUNTED) || !t->queued)
+		return;
+	latency_set_add(&s->be->state->be_latency, &sample);
+	if (s->server)
+		latency_set_add(&s->server->state->latency, &sample);
+}
+
 /* The same times in all shapes: averages, and histograms of the phases that were reached. */
 static void count_times(struct stream *s)
 {
@@ -123,25 +142,18 @@ static void count_times(struct stream *s)
 		[TIME_RESPONSE] = span_ns(t->connected, t->data),
 		[TIME_TOTAL] = span_ns(t->request, t->close),
 	};
-	uint64_t reached[TIME_KINDS] = { t->queued, t->connected, t->data, t->request };
 	int64_t ms[TIME_KINDS];
-	uint64_t us[TIME_KINDS];
-	struct latency_sample sample;
 
-	for (int k = 0; k < TIME_KINDS; k++) {
-		ms[k] = (int64_t)(ns[k] / NS_PER_MS);
-		us[k] = reached[k] ? ns[k] / 1000 : LATENCY_NONE;
-	}
-	latency_sample_make(&sample, us);
-	latency_set_add(&s->fe->state->fe_latency, &sample);
+	if (latency_is_wanted(s->config))
+		count_latency(s, ns);
 	if (!(s->flags & STRM_BE_COUNTED) || !t->queued)
 		return;
+	for (int k = 0; k < TIME_KINDS; k++)
+		ms[k] = (int64_t)(ns[k] / NS_PER_MS);
 	time_set_add(&s->be->state->times, ms);
-	latency_set_add(&s->be->state->be_latency, &sample);
 	if (!s->server)
 		return;
 	time_set_add(&s->server->state->times, ms);
-	latency_set_add(&s->server->state->latency, &sample);
 	balance_observe(s->server, (t->data ? t->data : t->close) - t->queued);
 }
 

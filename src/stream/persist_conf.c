@@ -202,7 +202,8 @@ static const struct conf_keyword keywords[] = {
 	{ .words = "ignore-persist", .where = CONF_BE, .max_args = -1, .parse = parse_exception,
 	  .syntax = "{ if | unless } <condition>", .help = "any server will do" },
 	{ .words = "persist", .where = CONF_DEF_BE, .max_args = -1, .parse = parse_persist,
-	  .syntax = "rdp-cookie[(<name>)]", .help = "keep to the server that an RDP cookie names" },
+	  .parts = "rdp-cookie", .syntax = "rdp-cookie[(<name>)]",
+	  .help = "keep to the server that an RDP cookie names" },
 	{ 0 }
 };
 
