@@ -382,7 +382,6 @@ const char *stats_socket_path(const struct config *cfg, unsigned n);
 
 /* --- info.c */
 extern const struct module mod_info;
-extern const struct module mod_schema_ctl;
 extern const struct module mod_process_ctl; /* set rate-limit, show dev, show libs */
 extern uint64_t main_start_ns; /* monotonic */
 extern uint64_t main_ready_ns;

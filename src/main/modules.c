@@ -36,7 +36,7 @@
 	X(stream_unique_id) X(stream) X(sess_ctl) X(errors_ctl) X(rules_ctl) X(mux_smp) \
 	X(persist_ctl) \
 	/* 8 ext */ \
-	X(prometheus) X(stats_page) X(haterm) X(load) X(log_forward) \
+	X(prometheus) X(stats_page) X(haterm) X(load) X(log_forward) X(runtime_api) \
 	/* 9 main */ \
 	X(stats_socket) X(info) X(process_ctl) X(reload) X(reload_ctl) \
 	X(handoff_ctl) X(master_ctl) X(start) X(worker)
