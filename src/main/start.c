@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <time.h>
 #include "dns/resolvers.h"
+#include "ext/log_forward.h"
 #include "proxy/bind.h"
 #include "proxy/proxy.h"
 #include "stream/listen.h"
@@ -25,7 +26,7 @@ struct config *generation_current(void)
 
 unsigned generation_count_listeners(const struct config *cfg)
 {
-	unsigned count = 0;
+	unsigned count = log_forward_count_inputs(cfg);
 
 	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px)) {
 		struct bind_conf *b;
