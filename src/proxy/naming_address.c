@@ -121,6 +121,17 @@ static struct resolve_item *item_of(const struct resolution *r, const struct add
 	return NULL;
 }
 
+/* Its record; NULL: it has none, or the answer has it no more. */
+static struct resolve_item *own_item(const struct naming_state *ns, const struct resolution *r)
+{
+	struct addr addr;
+
+	if (ns->own)
+		return ns->own->is_obsolete ? NULL : ns->own;
+	addr = own_of(ns);
+	return item_of(r, &addr);
+}
+
 /* How good <it> is; 0: it may not be taken. */
 static unsigned score(const struct naming *n, const struct resolve_item *it, bool own)
 {
@@ -158,11 +169,11 @@ static struct resolve_item *choose(const struct resolution *r, const struct nami
 static void take_one(struct naming_state *ns, struct resolution *r, const char *source, bool first)
 {
 	const struct naming *n = &ns->server->naming;
-	struct addr addr = own_of(ns);
-	struct resolve_item *own = item_of(r, &addr), *it = choose(r, n, own);
+	struct resolve_item *own = own_item(ns, r), *it = choose(r, n, own);
 
 	if (own)
 		own->uses--;
+	ns->own = it;
 	if (!it) {
 		naming_lose(ns, "No IP for server ");
 		return;
@@ -183,9 +194,7 @@ static void share(struct resolution *r, const struct proxy *be, struct naming_st
 	list_for_each(it, resolution_items(r), link)
 		it->uses = 0;
 	for (struct naming_state *ns = first; ns; ns = naming_group_next(ns, false)) {
-		struct addr addr = own_of(ns);
-
-		it = item_of(r, &addr);
+		it = own_item(ns, r);
 		if (it)
 			it->uses++;
 	}
