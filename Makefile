@@ -3,7 +3,7 @@
 # haproxy - the one Makefile: no configure, no recursion into folders. GNU make 4.2 or later.
 #
 #: Targets
-#:   all             build ./haproxy and ./halog (default); haproxy, halog: one of them
+#:   all             build ./haproxy, its other names ./haterm and ./haload, and ./halog (default)
 #:   quickstart      install what is missing to build, build, run examples/quickstart.cfg
 #:   check           install what is missing to test, build, run every test and check
 #:   unit            unit tests, each linked with only the floors at or below its folder (T=codec: some)
@@ -12,6 +12,8 @@
 #:   lint            layers, sizes, format, static analysis
 #:   reg-tests       reg-tests/**/*.vtc; "make reg-tests http log/x.vtc" runs areas or files
 #:   system-tests    tests/system/*.py
+#:   check-sandbox   the black-box tests in the sandbox, as root also with chroot and user
+#:   check-page      the statistics page in headless Chromium, which it installs; pictures: build/page
 #:   check-reference run the same .vtc files against the program REFERENCE
 #:   options         what is on, what is off, and why
 #:   completion      completion of shells and the syntax file of vim, from the same lists
@@ -91,6 +93,8 @@ FLAVOUR := $(or $(SAN),$(if $(call is,$(COV)),cov),default)
 B       := build/$(FLAVOUR)
 BINARY  := $(if $(filter default,$(FLAVOUR)),haproxy,$(B)/haproxy)
 HALOG   := $(if $(filter default,$(FLAVOUR)),halog,$(B)/halog)
+# the same program by other names, which make it another tool
+NAMES   := $(addprefix $(if $(filter default,$(FLAVOUR)),,$(B)/),haterm haload)
 PROGRAM ?= ./$(BINARY)
 
 flavour_cflags_address := -fsanitize=address,undefined -fno-sanitize-recover=all -O1
@@ -130,7 +134,7 @@ OPTION_ROWS := \
  SYSTEMD|libsystemd|systemd/sd-daemon.h|-lsystemd|src/main/systemd.c|src/main/systemd_none.c \
  CARES|libcares|ares.h|-lcares|src/*/*_cares.c|src/*/cares_none.c \
  LIBCRYPT|-|crypt.h|-lcrypt|src/*/*_crypt.c,src/*/crypt.c|src/*/crypt_none.c \
- PROMEX|-|-|-|src/ext/prometheus.c|src/ext/prometheus_none.c \
+ PROMEX|-|-|-|src/ext/prometheus*.c|src/ext/prometheus_none.c \
  EPOLL|-|$(if $(LINUX),sys/epoll.h,not-linux)|-|src/core/poll_epoll.c|src/core/poll_epoll_none.c
 
 # always built in, shown by -vv: "+X"; the others that HAProxy knows are shown as "-X"
@@ -288,7 +292,10 @@ endif
 # ---- rules
 
 .PHONY: all
-all: $(BINARY) $(HALOG)
+all: $(BINARY) $(HALOG) $(NAMES)
+
+$(NAMES): $(BINARY)
+	$(Q)ln -sf haproxy $@
 
 $(BINARY): $(OBJS) $(B)/flags
 	$(if $(OBJS),,$(error there is no source under src/))
@@ -301,6 +308,13 @@ $(HALOG): $(HALOG_OBJS) $(B)/flags
 
 $(B)/src/main/%.o: ALL_CFLAGS += -I$(B)
 $(B)/src/main/%.o: $(B)/build_info.h
+# the page's style and script, as strings
+$(B)/stats_page_assets.h: src/ext/stats_page.css src/ext/stats_page.js Makefile
+	@mkdir -p $(@D)
+	$(Q)for f in css js; do echo "static const char stats_page_$$f[] ="; \
+	  sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' src/ext/stats_page.$$f; echo ';'; done >$@
+$(B)/src/ext/stats_page_html.o: ALL_CFLAGS += -I$(B)
+$(B)/src/ext/stats_page_html.o: $(B)/stats_page_assets.h
 $(B)/%.o: %.c $(B)/flags
 	$(call said,CC,$<)
 	@mkdir -p $(@D)
@@ -349,9 +363,19 @@ lint: $(ARCHIVES) $(BINARY)
 .PHONY: reg-tests system-tests
 reg-tests: $(if $(filter ./$(BINARY),$(PROGRAM)),$(BINARY))
 	@$(PYTHON) scripts/run-regtests --program $(PROGRAM) --flavour $(FLAVOUR) $(REGTEST_FLAGS) $(REGTEST_ARGS)
-system-tests: $(if $(filter ./$(BINARY),$(PROGRAM)),$(BINARY)) $(HALOG)
+system-tests: $(if $(filter ./$(BINARY),$(PROGRAM)),$(BINARY)) $(HALOG) $(NAMES)
 	@HAPROXY_PROGRAM=$(abspath $(PROGRAM)) $(PYTHON) scripts/run-tap --name system --flavour $(FLAVOUR) \
 	  $(sort $(filter-out tests/system/lib.py,$(wildcard tests/system/*.py)))
+
+.PHONY: check-sandbox
+check-sandbox: $(BINARY)
+	@scripts/check-sandbox $(JOBS)
+
+# a browser is asked for by this target only
+.PHONY: check-page
+check-page: $(BINARY)
+	@scripts/install-deps page
+	@HAPROXY_PROGRAM=$(abspath $(PROGRAM)) $(PYTHON) tests/page/page.py --shots build/page
 
 .PHONY: options doc
 options:
@@ -365,13 +389,14 @@ completion: $(BINARY)
 
 .PHONY: install install-bin install-man install-doc install-systemd
 install: install-bin install-man install-doc
-install-bin: $(BINARY) $(HALOG)
+install-bin: $(BINARY) $(HALOG) $(NAMES)
 	$(Q)$(INSTALL) -d "$(DESTDIR)$(SBINDIR)"
 	$(Q)$(INSTALL) -m 755 $(BINARY) "$(DESTDIR)$(SBINDIR)/haproxy"
 	$(Q)$(INSTALL) -m 755 $(HALOG) "$(DESTDIR)$(SBINDIR)/halog"
+	$(Q)for name in $(notdir $(NAMES)); do ln -sf haproxy "$(DESTDIR)$(SBINDIR)/$$name"; done
 install-man:
 	$(Q)$(INSTALL) -d "$(DESTDIR)$(MANDIR)/man1"
-	$(Q)$(INSTALL) -m 644 doc/haproxy.1 "$(DESTDIR)$(MANDIR)/man1/haproxy.1"
+	$(Q)$(INSTALL) -m 644 doc/haproxy.1 doc/haterm.1 doc/haload.1 "$(DESTDIR)$(MANDIR)/man1/"
 install-doc:
 	$(Q)$(INSTALL) -d "$(DESTDIR)$(DOCDIR)"
 	$(Q)$(INSTALL) -m 644 README.md INSTALL LICENSE examples/quickstart.cfg "$(DESTDIR)$(DOCDIR)"
@@ -389,7 +414,7 @@ endif
 help:
 	@sed -n 's/^#: \{0,1\}//p' Makefile
 clean:
-	$(Q)rm -rf $(filter-out build/tools,$(wildcard build/*)) haproxy halog
+	$(Q)rm -rf $(filter-out build/tools,$(wildcard build/*)) haproxy halog haterm haload
 deps:
 	@scripts/install-deps build
 test-deps:

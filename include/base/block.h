@@ -70,8 +70,8 @@ struct piece {
 
 struct block_queue {
 	struct piece *first, *last;
-	size_t len;      /* bytes of all pieces */
-	unsigned count;  /* pieces */
+	uint32_t len;    /* bytes of all pieces: muxes take far less than 4 GB at a time */
+	uint32_t count;  /* pieces */
 };
 
 static inline void block_queue_init(struct block_queue *q)

@@ -2,10 +2,9 @@
 /* file.h - the door for files: every file that the configuration names is opened here
  *
  * Purpose: one interface between the program and the file system, as net/socket.h is for addresses.
- *          Today it asks the kernel; file_set_opener() lets it ask a privileged parent instead, so
- *          that a chrooted, unprivileged worker can still load what a new configuration names.
+ *          The kernel or a privileged parent opens: base/door.h.
  * Owns   : nothing; descriptors and buffers belong to the caller.
- * Threads: any, once the opener is set (before the threads).
+ * Threads: any.
  * Errors : -1 or NULL with errno.
  */
 #ifndef BASE_FILE_H
@@ -14,12 +13,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Who opens: same contract as open(2), the descriptor is close-on-exec. */
-typedef int file_opener_fn(const char *path, int flags, mode_t mode);
-/* NULL: the kernel. */
-void file_set_opener(file_opener_fn *opener);
-
-/* Opens <path> with the flags of open(2). -1: errno. */
+/* Opens <path>, no directory, with the flags of open(2); close-on-exec. -1: errno. */
 int file_open(const char *path, int flags, mode_t mode);
 
 /* Reads <fd> up to its end into a heap buffer with a NUL behind; *len gets the bytes. NULL: errno

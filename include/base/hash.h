@@ -24,6 +24,8 @@ static inline uint64_t hash_u64(uint64_t v)
  */
 uint32_t hash_sdbm(const void *data, size_t len);
 uint32_t hash_djb2(const void *data, size_t len);
+/* XXH32. */
+uint32_t hash_xxh32(const void *data, size_t len, uint32_t seed);
 /* XXH3, 64 bits. */
 uint64_t hash_xxh3(const void *data, size_t len, uint64_t seed);
 

@@ -25,6 +25,7 @@ struct module {
 	const struct rule_action *actions;        /* stream/rule.h */
 	const struct filter_kind *filters;        /* stream/filter.h */
 	const struct service_kind *services;      /* stream/service.h */
+	struct trace_source *const *traces;       /* core/trace.h, NULL-terminated */
 	struct slot *const *slots;                /* base/slot.h, NULL-terminated */
 
 	/* All optional, called in the order of the list. */

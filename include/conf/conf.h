@@ -131,6 +131,7 @@ struct conf_keyword {
 	int64_t min, max;
 	const char *syntax;    /* "<number>" : what follows the keyword */
 	const char *help;      /* one line, our own words */
+	const char *parts;     /* "command path": first words of what follows, which -dK lists */
 	const char *hint;      /* see flags; without those that use it, what is said in addition
 				* when it is ignored in the wrong kind of proxy */
 };

@@ -21,6 +21,9 @@ enum profile_mode profile_get_mode(void);
 /* In mode auto: does any thread measure now? */
 bool profile_is_active(void);
 
+/* Does the calling thread measure now? */
+extern __thread bool profile_is_on;
+
 struct profile_entry {
 	const void *function;
 	uint64_t calls, cpu_ns, latency_ns;

@@ -80,6 +80,23 @@ void ctl_add_words(struct ctl_request *rq, struct strbuf *to, int from);
 int ctl_exposed_fd(const struct ctl_request *rq);
 /* Did the client close its side: a command that waits may give up. */
 bool ctl_client_left(const struct ctl_request *rq);
+/* Did anything come since the command began, or did the client close its side? What came is thrown
+ * away. A command that asked this once is resumed when something comes.
+ */
+bool ctl_input_came(struct ctl_request *rq);
+/* --- anonymised sessions: `set anon on` */
+#define CTL_HIDE_MAX 16 /* bytes of what stands for a text */
+/* The key of this one; 0: it is not anonymised. */
+uint32_t ctl_anon_key(const struct ctl_request *rq);
+/* With a key, six hexadecimal digits made in <out>, the same for the same text and key; else <text>
+ * itself. Borrowed.
+ */
+const char *ctl_hide(uint32_t key, const char *text, char out[CTL_HIDE_MAX]);
+/* Same for an address without its port, "IPV4(9a4957)"; those of this host stay as they are. */
+const char *ctl_hide_ip(uint32_t key, const char *ip, char out[CTL_HIDE_MAX]);
+/* The key of `anonkey`, for sessions which give none; 0: none. Any thread. */
+void ctl_set_anon_key(uint32_t key);
+
 /* The next byte count that a line and its payload may have: tune.bufsize. */
 void ctl_set_input_max(size_t bytes);
 /* Seconds since the start of the process, for timed prompts and `show activity`. */
@@ -131,5 +148,6 @@ int64_t ctl_session_timeout_ms(const struct ctl_session *s);
 
 /* The commands about the session itself: help, prompt, quit, levels, echo, show env... */
 extern const struct module mod_ctl;
+extern const struct module mod_ctl_anon; /* set anon, show anon */
 
 #endif

@@ -120,8 +120,13 @@ struct stream;
 struct proxy;
 struct vars;
 
-/* Scopes of variables (expr/vars.h), from the longest-lived. */
-enum var_scope { VAR_PROC, VAR_SESS, VAR_TXN, VAR_REQ, VAR_RES, VAR_CHECK, VAR_SCOPES };
+/* Scopes of variables (expr/vars.h), from the longest-lived; then those of the stream that a stream
+ * works for, which can be read only.
+ */
+enum var_scope {
+	VAR_PROC, VAR_SESS, VAR_TXN, VAR_REQ, VAR_RES, VAR_CHECK,
+	VAR_PARENT_SESS, VAR_PARENT_TXN, VAR_PARENT_REQ, VAR_PARENT_RES, VAR_SCOPES
+};
 
 /* What fetches see of a health check, which has no stream. */
 struct server;
@@ -303,5 +308,6 @@ unsigned condition_uses(const struct condition *c);
 
 extern const struct module mod_expr; /* the engine's own storage, constants and converters */
 extern const struct module mod_expr_vars; /* what uses variables; their limits */
+extern const struct module mod_var_ctl;   /* get var, set var */
 
 #endif

@@ -26,6 +26,7 @@
 struct conn;
 struct endpoint;
 struct pipe;
+struct trace_facts;
 
 enum endpoint_flags {
 	/* what the mux tells */
@@ -72,6 +73,8 @@ struct endpoint_user {
 	void (*bad)(struct endpoint *ep, const struct endpoint_bad *bad);
 	/* Something changed: flags, rx, tx drained, connected, error. May release the endpoint. */
 	void (*wake)(struct endpoint *ep);
+	/* What the stream is about, for traces: adds to <out>. Or NULL. */
+	void (*trace)(const struct endpoint *ep, struct trace_facts *out);
 };
 
 /* What fetches and dumps tell of a mux that carries several streams. */
@@ -119,11 +122,29 @@ struct endpoint {
 	uint64_t rx_bytes;                   /* heads by http_msg_size(), bodies without framing */
 	uint64_t tx_bytes;                   /* given to the wire, framing included */
 	uint32_t rx_head_len, rx_bad_at;     /* bytes of the head; offset of what is wrong */
+	/* how much of what it receives may be unsent at the other side; 0: the mux does not care */
+	uint32_t rx_high;
+	uint32_t tx_high;                    /* that of the other side, see endpoint_tx_high() */
 	const char *rx_error;                /* with EP_RX_BAD: a few words */
 };
 
 /* Above this many unsent bytes (or pieces) of one stream its source is stopped. */
 #define ENDPOINT_TX_HIGH (512 * 1024)
-#define ENDPOINT_TX_LOW (256 * 1024)
+#define ENDPOINT_PIECES_HIGH 256
+
+static inline size_t endpoint_tx_high(const struct endpoint *ep)
+{
+	return ep->tx_high && ep->tx_high < ENDPOINT_TX_HIGH ? ep->tx_high : ENDPOINT_TX_HIGH;
+}
+
+/* For muxes: sets EP_TX_FULL above <high> unsent bytes, clears it below half of that. */
+static inline void endpoint_tell_full(struct endpoint *ep, size_t high, size_t unsent,
+				      unsigned pieces)
+{
+	if (unsent > high || pieces > ENDPOINT_PIECES_HIGH)
+		ep->flags |= EP_TX_FULL;
+	else if (unsent < high / 2)
+		ep->flags &= ~EP_TX_FULL;
+}
 
 #endif

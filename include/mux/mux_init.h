@@ -18,4 +18,6 @@ bool pass_thread_init(void);
 extern const struct conf_keyword h1_case_keywords[];
 extern struct slot h1_case_slot;
 
+extern struct trace_source trace_h1, trace_h2, trace_pass; /* core/trace.h */
+
 #endif

@@ -35,7 +35,8 @@ enum conn_flags {
 	CONN_DETACHED = 1 << 12,  /* under no thread's poller: between two threads */
 	CONN_DRY = 1 << 13,       /* the socket has no bytes although CONN_CAN_RECV is set: the
 				   * transport's own. An event of the socket clears it */
-	CONN_TX_HELD = 1 << 14,   /* the transport holds bytes that the socket did not take */
+	CONN_TX_HELD = 1 << 14,   /* the transport wants flush() at events: it holds bytes that the
+				   * socket did not take, or its handshake goes on beside data */
 	CONN_RESET = 1 << 15,     /* an error was announced: what came before it can be read */
 };
 
@@ -64,7 +65,7 @@ struct transport {
 	void (*close)(struct conn *c); /* frees transport_ctx; the socket is closed by conn_close */
 	/* With CONN_HANDSHAKE, at each event until it is over: IO_OK, or IO_ERR. Else NULL. */
 	enum io (*handshake)(struct conn *c);
-	/* There is room and CONN_TX_HELD is set: sends what is held. Else NULL. */
+	/* There is room and CONN_TX_HELD is set: sends what is held, goes on. Else NULL. */
 	void (*flush)(struct conn *c);
 	/* Nothing to receive, see conn_is_quiet(). NULL: the socket is asked. */
 	bool (*quiet)(struct conn *c);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* socket.h - the door for addresses: listening and connecting sockets
  *
- * Every bind() and connect() of the program goes through here, so that it can be asked of a
- * privileged parent later. Descriptors are non-blocking and close-on-exec.
+ * Every bind() and connect() of the program goes through here, so that a privileged parent can be
+ * asked for listening sockets. Descriptors are non-blocking and close-on-exec.
  * Owns   : nothing; the caller owns the descriptor. Threads: any.
  * Errors : -1 and a text in <error> (caller's buffer) that names the failing step.
  */
@@ -60,12 +60,28 @@ bool socket_settings_are_equal(const struct socket_settings *a, const struct soc
 int socket_listen(const struct sockaddr_storage *addr, socklen_t len,
 		  const struct socket_settings *set, char *error, size_t size);
 
+/* A datagram socket bound to an internet address, to receive only. */
+int socket_datagram(const struct sockaddr_storage *addr, socklen_t len,
+		    const struct socket_settings *set, char *error, size_t size);
+
+/* Another process opens listening sockets: a privileged parent, while a chrooted, unprivileged
+ * worker reads a new configuration. Same contract, but that it knows the settings itself. NULL:
+ * this process does.
+ */
+struct socket_origin;
+typedef int socket_listener_fn(const struct sockaddr_storage *addr, socklen_t len,
+			       const struct socket_origin *origin, char *error, size_t size);
+void socket_set_listener(socket_listener_fn *fn);
+
 /* Begins a connection. Returns the descriptor (connected or in progress: *in_progress), or -1 with
  * errno: the caller tells the cause by it (EAGAIN, EADDRNOTAVAIL, EMFILE, ENFILE: ours; others: the
  * server's).
  */
 int socket_connect(const struct sockaddr_storage *addr, socklen_t len,
 		   const struct socket_settings *set, bool *in_progress);
+
+/* A datagram socket that talks with <addr> alone. Returns the descriptor, or -1 with errno. */
+int socket_connect_datagram(const struct sockaddr_storage *addr, socklen_t len);
 
 /* Closing <fd> will reset its connection, which then leaves nothing behind; and does so now. */
 void socket_set_reset(int fd);

@@ -131,7 +131,7 @@ struct check_state {
 	int port;                      /* atomic: set at run time; 0: see check_conf */
 	struct sockaddr_in6 addr;      /* same (or IPv4), under the lock; AF_UNSPEC: check_conf */
 	char *send;                    /* agent-send at run time: owned, under the lock */
-	char *text; /* of the last check: owned, under the lock; NULL: none yet */
+	char *text;                    /* of the last check: owned, under the lock; NULL: none */
 };
 
 /* What a check has found. */

@@ -3,7 +3,8 @@
  *
  * Purpose: the indexes of each object's counter_set (core/counter.h), and the three other
  *          shapes of figures that `show stat` prints: rates with a maximum, gauges with a
- *          maximum, and times averaged over the last 1024 requests.
+ *          maximum, and times averaged over the last 1024 requests; and histograms of the
+ *          same times for who asks for them.
  * Owns   : memory of its shards, one per thread group, each on its own cache lines.
  * Threads: adding from any thread touches its group's shard only (a maximum is written once
  *          when it grows); reading adds the shards up.
@@ -16,6 +17,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "core/counter.h"
+
+struct config;
 
 /* Counters that several sides print: X(name, CSV column). A column printed from elsewhere is
  * "".
@@ -41,7 +44,9 @@
 	X(COMP_BYPASS, "comp_byp") \
 	X(COMP_RESP, "comp_rsp") \
 	X(CACHE_LOOKUPS, "cache_lookups") \
-	X(CACHE_HITS, "cache_hits")
+	X(CACHE_HITS, "cache_hits") \
+	X(TLS_SESS, "")             /* these stay together, in the order of their columns */ \
+	X(TLS_REUSED, "") X(TLS_FAILED, "") X(TLS_STAPLED, "")
 
 /* Frontends and listeners add: */
 #define COUNTERS_FRONT(X) \
@@ -162,5 +167,48 @@ uint32_t time_set_average(const struct time_set *t, enum time_kind kind);
 uint32_t time_set_max(const struct time_set *t, enum time_kind kind);
 /* Forgets the maxima. */
 void time_set_clear(struct time_set *t);
+
+/* --- latencies ------------------------------------------------------------------------------ */
+
+/* Are they counted? Where nothing shows them they are not. What shows them says so while the
+ * configuration is read.
+ */
+void latency_want(struct config *cfg);
+bool latency_is_wanted(const struct config *cfg);
+
+/* How long the phases of requests took, in buckets (base/histogram.h, two per power of two): below
+ * 64 us, then up to 33.5 s, then the rest. X(name, index): the same kinds as of time_set.
+ */
+#define LATENCY_BITS 1
+#define LATENCY_FIRST 11   /* histogram_index(63, LATENCY_BITS): ends at 64 us */
+#define LATENCY_BUCKETS 40
+
+/* Takes memory with the first request that it counts. */
+struct latency_set {
+	struct counter_set *counters; /* atomic; owned; NULL: none yet */
+};
+
+struct latency_view {
+	uint64_t counts[TIME_KINDS][LATENCY_BUCKETS], sum_us[TIME_KINDS];
+};
+
+/* One request's phases, made once and counted for several objects. */
+struct latency_sample {
+	uint32_t bucket[TIME_KINDS], sum[TIME_KINDS]; /* indexes of counters; bucket 0: nothing */
+	uint64_t us[TIME_KINDS];
+};
+
+#define LATENCY_NONE UINT64_MAX
+/* The phases in us; LATENCY_NONE: never reached. */
+void latency_sample_make(struct latency_sample *s, const uint64_t us[TIME_KINDS]);
+
+/* Frees its memory; harmless on a zeroed one. */
+void latency_set_fini(struct latency_set *l);
+/* Without memory it is not counted. */
+void latency_set_add(struct latency_set *l, const struct latency_sample *s);
+/* False: nothing was counted since the start. */
+bool latency_set_read(const struct latency_set *l, struct latency_view *out);
+/* All to zero. */
+void latency_set_clear(struct latency_set *l);
 
 #endif

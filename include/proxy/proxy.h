@@ -152,6 +152,7 @@ struct proxy_state {
 	struct rate_set fe_conn_rate, fe_session_rate, fe_request_rate;
 	struct rate_set be_session_rate;
 	struct time_set times;
+	struct latency_set fe_latency, be_latency;
 
 	/* queue.c's: one lock for the backend's and its servers' queues */
 	struct {

@@ -8,6 +8,7 @@
 #define STREAM_LISTEN_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct config;
@@ -22,6 +23,12 @@ struct stream_limits;
  * <cfg>'s or listen_abandon_all() gives them up.
  */
 bool listen_open_all(struct config *cfg, const struct config *prev, struct diag_list *diags);
+/* A socket for somebody else, of the line of <cfg> that names this address (<origin>'s texts are no
+ * NULL), with its settings. -1: <error>; an empty one: no line names it.
+ */
+struct sockaddr_storage;
+int listen_open_named(const struct config *cfg, const struct sockaddr_storage *addr, unsigned len,
+		      const struct socket_origin *origin, char *error, size_t size);
 /* Closes what was opened for a generation that is not published after all. */
 void listen_abandon_all(struct config *cfg);
 /* The generation is published: what it shared is its own. Then listen_start_thread() on each
@@ -60,11 +67,14 @@ void listen_retry_all(struct config *cfg);
 struct listen_figures {
 	unsigned maxconn_reached;        /* times that the maxconn held connections back */
 	uint64_t conn_rate, conn_rate_max; /* connections per second: now, and the most so far */
+	unsigned conn_rate_limit, session_rate_limit; /* in force; 0: none */
 };
 
 /* Of all frontends together. */
 void listen_get_figures(struct listen_figures *out);
 
+/* Bytes given to clients in the last second, counted as streams end or report. */
+uint64_t streams_bytes_out_rate(void);
 /* Client sessions of the process, all threads; and since the start. */
 unsigned sessions_count(void);
 /* The same with the connections that are being accepted: nothing is left when it is 0. */
@@ -113,6 +123,9 @@ struct stream_socket_tunes {
 struct stream_tunes {
 	unsigned fields_max, maxrewrite;
 	unsigned log_uri_max;            /* bytes of a URI in logs */
+	int cookie_max;                  /* bytes of a captured cookie */
+	bool any_payload;                /* h1-accept-payload-with-any-method */
+	bool lax_framing;       /* h1-do-not-close-on-insecure-transfer-encoding */
 	unsigned shards;                 /* of an address, by default: enum stream_shards */
 	struct stream_socket_tunes client, server;
 };

@@ -22,6 +22,7 @@
 #include <stdio.h>
 #include "base/strbuf.h"
 #include "core/thread.h"
+#include "core/timer.h"
 #include "mux/endpoint.h"
 #include "stream/rule.h"
 
@@ -35,6 +36,7 @@ struct stream;
 enum service_result {
 	SERVICE_DONE,  /* that was the last part */
 	SERVICE_MORE,  /* there is more: call again */
+	SERVICE_WAIT,  /* nothing for now: call again after service_continue() */
 	SERVICE_ERROR, /* break the answer off */
 };
 
@@ -45,6 +47,7 @@ struct service_kind {
 	bool skips_response_rules;
 	size_t state_size;        /* of call->state */
 	size_t body_max;          /* bytes of the request's body to wait for; 0: none */
+	bool after_request;       /* begin when the request is here as a whole, however long */
 	/* Does the request ask for it by a setting of <px> (`stats uri`)? Called after the
 	 * http-request rules of <px>. RULE_CONTINUE: no. RULE_SERVICE: yes, *arg is for the call.
 	 * RULE_REPLY: it is refused by the answer in s->res. NULL: only by use-service.
@@ -52,12 +55,16 @@ struct service_kind {
 	enum rule_result (*chosen)(struct stream *s, struct proxy *px, const void **arg);
 	/* Arguments behind use-service NAME; *arg: for the calls. False: reported. NULL: none. */
 	bool (*parse)(struct conf_line *l, const void **arg);
+	/* How long to wait before start(), ms. Called once. NULL: not at all. */
+	unsigned (*delay_ms)(struct service_call *call);
 	/* Begins an answer: sets status and fields of call->head (empty, 200). False: no
 	 * answer, see call->status.
 	 */
 	bool (*start)(struct service_call *call);
 	/* Adds some kilobytes of body to <out>, which is empty. */
 	enum service_result (*part)(struct service_call *call, struct strbuf *out);
+	/* The same without a copy, instead of part(): adds some pieces of body to <to>. */
+	enum service_result (*fill)(struct service_call *call, struct block_queue *to);
 	/* The answer is over or was broken off. NULL: nothing to do. */
 	void (*end)(struct service_call *call);
 	const char *help;
@@ -77,7 +84,8 @@ struct service_call {
 	struct endpoint *ep;
 	struct turn_hook hook;
 	struct strbuf text;
-	bool started, done;
+	struct timer timer;       /* delay_ms */
+	bool due, started, waiting, done;
 };
 
 /* Makes the services of the modules known. Once. */
@@ -90,6 +98,8 @@ enum rule_result service_choose(struct stream *s, struct proxy *px);
 /* Makes <kind> the back endpoint of <s>. False: no memory. */
 bool service_attach(struct stream *s, struct proxy *px, const struct service_kind *kind,
 		    const void *arg);
+/* What a part waited for is there: it is called again, at the end of the turn. On its thread. */
+void service_continue(struct service_call *call);
 /* Prints "<name>" lines, sorted, as -dKsvc does. */
 void services_dump(FILE *out);
 

@@ -17,6 +17,7 @@
 #include "base/list.h"
 #include "base/slice.h"
 #include "expr/vars.h"
+#include "proxy/proxy.h"
 
 struct config;
 struct conn;
@@ -37,14 +38,13 @@ enum session_flags {
 	SESS_NO_LOG = 1 << 5,
 	SESS_EXPECT_PROXY = 1 << 6, /* a PROXY protocol header comes first */
 	SESS_EXPECT_CIP = 1 << 7,   /* NetScaler's client addresses come first (after PROXY's) */
-	SESS_DISMISSED = 1 << 12,  /* asked to leave: the process stops */
-	SESS_H2 = 1 << 8,          /* the client speaks HTTP/2: <h2> is its mux */
+	SESS_H2 = 1 << 8,           /* the client speaks HTTP/2: <h2> is its mux */
+	SESS_DISMISSED = 1 << 9,    /* asked to leave: the process stops */
 };
 
 struct session {
 	struct list link;              /* in the thread's list of sessions */
-	struct config *config;         /* counted */
-	struct proxy *fe;              /* borrowed of the generation */
+	struct proxy *fe;              /* of its generation, on which it has a reference */
 	struct listener_conf *listener;
 	union {
 		struct h1_conn *h1;    /* mode http */
@@ -56,16 +56,21 @@ struct session {
 	uint64_t accept_ns;            /* monotonic */
 	uint64_t idle_from_ns;         /* end of the last request; 0: none yet */
 	uint32_t handshake_ms;
-	uint32_t flags;                /* enum session_flags */
+	uint16_t flags;                /* enum session_flags */
+	uint8_t error;                 /* of the connection: fc_err */
 	uint32_t requests;             /* streams begun */
 	uint32_t open_streams;         /* streams that have not ended */
-	uint8_t error;                 /* of the connection: fc_err */
 	/* of its PROXY header, owned; NULL: none, or not asked for */
 	struct proxy_tlvs *tlvs;
 	struct vars *vars;             /* scope sess, owned; NULL: the configuration uses none */
 	struct session_past *past;     /* generations that it has left, with streams; or NULL */
 	struct list server_conns;      /* idle server connections that only this client may use */
 };
+
+static inline struct config *session_config(const struct session *s)
+{
+	return s->fe->config;
+}
 
 /* Addresses for fetches and logs: the client's own, or what the PROXY protocol or a rule said. */
 const struct addr *session_src(struct session *s);

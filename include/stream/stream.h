@@ -174,6 +174,10 @@ struct stream {
 	uint16_t interims;             /* 1xx answers that the server has sent */
 	uint32_t unique;               /* number of the stream in its session */
 	uint32_t runs;                 /* how often the driver was entered */
+	/* while its thread profiles: time in it and between events and their calls, in ns; when
+	 * the measured call in progress began, 0: none
+	 */
+	uint64_t cpu_ns, latency_ns, run_began_ns;
 	uint64_t serial;               /* number on its thread: its list is in this order */
 	struct http_msg req, res;
 	struct timer timer;
@@ -247,6 +251,11 @@ struct expr_ctx *stream_expr(struct stream *s, unsigned flags);
  * <phase> ('R', 'Q', 'C', 'H', 'D', 'L', 'T', '-') is given.
  */
 void stream_set_cause(struct stream *s, enum stream_cause cause, char phase);
+
+/* Ends all streams of <srv>, of every thread, soon, as an administrator does. From any thread that
+ * works. False: no memory.
+ */
+bool streams_shutdown_server(struct server *srv);
 
 /* --- local answers: for actions ---------------------------------------------------------------
  * An action builds the answer in s->res and returns RULE_REPLY; the engine sends it through the

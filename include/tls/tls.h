@@ -27,6 +27,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "base/list.h"
 #include "base/slice.h"
 #include "base/slot.h"
 
@@ -35,6 +36,7 @@ struct conn;
 struct diag_list;
 struct expr;
 struct expr_ctx;
+struct strbuf;
 
 /* The line that the settings stand on, for messages and defaults; all borrowed. */
 struct tls_place {
@@ -56,6 +58,8 @@ bool tls_bind_check(struct config *cfg, struct slot_area *bind, const struct tls
  * reached; ms. 0: they may come.
  */
 unsigned tls_accept_wait_ms(void);
+/* Changes maxsslrate at run time; 0: none. Any thread. */
+void tls_set_rate_limit(int64_t per_second);
 /* Makes TLS the transport of a connection just accepted, with CONN_HANDSHAKE set: events carry the
  * handshake on before the layer above hears of the connection. False: no memory, or one more would
  * be above maxsslconn.
@@ -63,6 +67,27 @@ unsigned tls_accept_wait_ms(void);
 bool tls_accept(struct conn *c, struct slot_area *bind);
 /* Goes on with the handshake at once, as an event would. True: it is over, well or not. */
 bool tls_handshake_step(struct conn *c);
+
+/* With `allow-0rtt` a client's first bytes may come before the handshake is over (RFC 8446 2.3):
+ * the layer above gets them at once, and what it sends leaves at once. Somebody may have recorded
+ * and sent them again, so what must not be done twice waits (RFC 8470). We accept them once per
+ * session: a session that may bring them is taken out of the cache by the first who asks for it.
+ */
+bool tls_is_early(const struct conn *c);
+struct task;
+struct tls_waiter {
+	struct list link;
+	struct task *task;   /* woken with TASK_WOKEN_RES */
+};
+/* Has <w>, whose link is initialised, woken when the handshake of <c>, tls_is_early(), is over or
+ * has failed. The caller cancels it before it frees it.
+ */
+void tls_wait_handshake(struct conn *c, struct tls_waiter *w);
+static inline void tls_waiter_cancel(struct tls_waiter *w)
+{
+	if (list_is_linked(&w->link))
+		list_remove(&w->link);
+}
 
 /* --- servers ---------------------------------------------------------------------------------- */
 
@@ -103,6 +128,8 @@ const char *tls_version_name(const struct conn *c);
 const char *tls_cipher_name(const struct conn *c);
 /* Was the session resumed, not negotiated anew? */
 bool tls_is_resumed(const struct conn *c);
+/* Was an OCSP answer sent with our certificate? */
+bool tls_is_stapled(const struct conn *c);
 /* Did the client have to, and did it, show a certificate on this connection or session? */
 bool tls_has_peer_cert(const struct conn *c);
 /* The result of its verification, an X509_V_ code; 0: good. */
@@ -130,6 +157,17 @@ struct tls_locator {
 };
 void tls_set_locator(const struct tls_locator *l);
 
+/* How this floor tells what happened by itself; set once by a floor above. <text> is borrowed. */
+struct tls_event_log {
+	void (*notice)(struct config *cfg, const char *text);
+};
+void tls_set_event_log(const struct tls_event_log *log);
+
+/* A certificate that a key of its own has signed, of the last hour to a year from now, for <name>
+ * and this machine, and the key, as PEM. False: no memory, or no TLS here.
+ */
+bool tls_self_signed(const char *name, struct strbuf *pem);
+
 /* Figures of the process, for `show info`. */
 struct tls_figures {
 	uint64_t front_open, front_total;  /* connections */
@@ -148,6 +186,7 @@ const char *tls_library_version(void);
 
 extern const struct module mod_tls, mod_tls_bind, mod_tls_server, mod_tls_smp, mod_tls_hello_smp,
 	mod_tls_cert_smp, mod_tls_store, mod_tls_keylog, mod_tls_cert_ctl,
-	mod_tls_ca_ctl, mod_tls_list_ctl;
+	mod_tls_ca_ctl, mod_tls_list_ctl, mod_tls_ocsp_ctl, mod_tls_ocsp_conf,
+	mod_tls_use_conf;
 
 #endif

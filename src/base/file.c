@@ -6,24 +6,13 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "door_priv.h"
 
 #define READ_FIRST 4096
 
-static int open_by_kernel(const char *path, int flags, mode_t mode)
-{
-	return open(path, flags | O_CLOEXEC, mode);
-}
-
-static file_opener_fn *opener = open_by_kernel;
-
-void file_set_opener(file_opener_fn *fn)
-{
-	opener = fn ? fn : open_by_kernel;
-}
-
 int file_open(const char *path, int flags, mode_t mode)
 {
-	return opener(path, flags, mode);
+	return door_get()->open(path, flags, mode);
 }
 
 /* What a buffer for all of <fd> needs at first: its size when it tells one. */

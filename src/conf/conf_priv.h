@@ -38,7 +38,7 @@ struct conf_state {
 	const char *file;       /* being read, or NULL */
 	FILE *shown;            /* lines are printed there (-dC), or NULL */
 	bool shown_numbers;     /* with their numbers */
-	int home;               /* descriptor of the directory to come back to, or -1 */
+	bool away;              /* not in the directory of the start, door_enter() */
 };
 
 /* --- tokens.c ---------------------------------------------------------------------------- */

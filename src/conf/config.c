@@ -23,8 +23,6 @@ static struct conf_state *state_new(void)
 		free(s);
 		return NULL;
 	}
-	if (s)
-		s->home = -1;
 	return s;
 }
 

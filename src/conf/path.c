@@ -4,12 +4,9 @@
  * While a file is read the process stands in that directory, and it comes back behind the file.
  * What is opened later has conf_path(), which knows the same directory by its absolute name.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include "base/door.h"
 #include "conf_priv.h"
 
 const char *conf_path(struct config *cfg, const char *path)
@@ -37,50 +34,43 @@ static char *wanted_directory(const struct conf_state *s, const char *file)
 	return b.ptr;
 }
 
-/* Opens the directory to come back to, once. */
-static bool remember_home(struct conf_state *s)
-{
-	if (s->home < 0)
-		s->home = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return s->home >= 0;
-}
-
 static bool go_home(struct conf_state *s)
 {
-	return s->home < 0 || fchdir(s->home) == 0;
+	char *name = s->away ? door_enter(NULL) : NULL;
+	bool there = name || !s->away;
+
+	free(name);
+	s->away = s->away && !there;
+	return there;
 }
 
 bool conf_path_enter(struct config *cfg, const char *file)
 {
 	struct conf_state *s = cfg->state;
-	char name[PATH_MAX], *directory;
-	bool there;
+	char *directory, *name;
 
 	if (s->path_mode == PATH_CURRENT)
 		return true;
-	if (!remember_home(s) || !go_home(s))
+	if (!go_home(s))
 		return false;
 	directory = wanted_directory(s, file);
-	there = directory && chdir(directory) == 0 && getcwd(name, sizeof(name));
+	name = directory ? door_enter(directory) : NULL;
 	free(directory);
-	if (!there)
+	if (!name)
 		return false;
+	s->away = true;
 	free(s->base);
-	s->base = strdup(name);
-	return s->base != NULL;
+	s->base = name;
+	return true;
 }
 
 void conf_path_leave(struct config *cfg)
 {
 	struct conf_state *s = cfg->state;
 
-	if (s->home < 0)
-		return;
-	/* it was opened from where we stood: going back fails only if it is forbidden meanwhile */
+	/* going back fails only if it is forbidden meanwhile */
 	if (!go_home(s))
 		s->path_mode = PATH_CURRENT;
-	close(s->home);
-	s->home = -1;
 }
 
 bool conf_path_set(struct config *cfg, enum conf_path_mode mode, const char *origin)

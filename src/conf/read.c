@@ -5,13 +5,12 @@
  * passes run over them. The first knows no section but `global`, carries out only keywords that are
  * marked CONF_EARLY, and what it reports is thrown away because the second comes by again.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
+#include "base/door.h"
 #include "base/file.h"
 #include "conf_priv.h"
 
@@ -88,55 +87,47 @@ static void load_file(struct texts *t, const char *path, struct diag_list *diags
 		diag_add(diags, DIAG_ALERT, NULL, NULL, "out of memory reading %s", path);
 }
 
-static int is_cfg(const struct dirent *d)
+static bool is_cfg(const char *name)
 {
-	size_t len = strlen(d->d_name);
+	size_t len = strlen(name);
 
-	return d->d_name[0] != '.' && len > 4 && strcmp(d->d_name + len - 4, ".cfg") == 0;
-}
-
-static int by_bytes(const struct dirent **a, const struct dirent **b)
-{
-	return strcmp((*a)->d_name, (*b)->d_name);
+	return len > 4 && strcmp(name + len - 4, ".cfg") == 0;
 }
 
 /* Its *.cfg that are files, in the order of their bytes whatever the locale. */
 static void load_directory(struct texts *t, const char *path, struct diag_list *diags)
 {
-	struct dirent **entries;
-	int count = scandir(path, &entries, is_cfg, by_bytes);
+	char *names = door_list(path);
 
-	if (count < 0) {
+	if (!names) {
 		diag_add(diags, DIAG_ALERT, NULL, NULL,
 			 "Cannot open configuration directory %s : %s", path, strerror(errno));
 		return;
 	}
-	for (int i = 0; i < count; i++) {
+	for (const char *at = names; *at; at += strlen(at) + 1) {
 		struct strbuf name;
-		struct stat st;
 
+		if (!is_cfg(at))
+			continue;
 		strbuf_init(&name);
-		strbuf_printf(&name, "%s/%s", path, entries[i]->d_name);
+		strbuf_printf(&name, "%s/%s", path, at);
 		if (!name.ptr)
 			diag_add(diags, DIAG_ALERT, NULL, NULL, "out of memory reading %s", path);
-		else if (stat(name.ptr, &st) == 0 && S_ISREG(st.st_mode))
+		else if (door_kind(name.ptr) == DOOR_REGULAR)
 			load_file(t, name.ptr, diags);
 		strbuf_fini(&name);
-		free(entries[i]);
 	}
-	free(entries);
+	free(names);
 }
 
 static void load_source(struct texts *t, const char *path, struct diag_list *diags)
 {
-	struct stat st;
+	int kind = strcmp(path, "-") == 0 ? DOOR_OTHER : door_kind(path);
 
-	if (strcmp(path, "-") != 0 && stat(path, &st) < 0) {
+	if (kind < 0)
 		diag_add(diags, DIAG_ALERT, NULL, NULL,
 			 "Cannot open configuration file/directory %s : %s", path, strerror(errno));
-		return;
-	}
-	if (strcmp(path, "-") != 0 && S_ISDIR(st.st_mode))
+	else if (kind == DOOR_DIRECTORY)
 		load_directory(t, path, diags);
 	else
 		load_file(t, path, diags);

@@ -26,9 +26,6 @@ static inline void profile_follow(uint64_t turn_us)
 		profile_update(turn_us);
 }
 
-/* Does this thread measure now? */
-extern __thread bool profile_is_on;
-
 /* Calls the task's function and accounts for it. The task may die in the call. */
 void profile_run_task(struct task *t, unsigned why);
 /* Calls the handler of <fd> and accounts for it. */

@@ -76,6 +76,7 @@ static void session_release(struct ctl_session *s)
 		s->rq.command->release(&s->rq);
 	s->running = false;
 	s->waiting = false;
+	s->watches_input = false;
 }
 
 void ctl_session_free(struct ctl_session **ps)
@@ -97,6 +98,13 @@ bool ctl_session_wants_input(const struct ctl_session *s)
 	return !s->quit && !s->eof && s->in.len - s->in_pos < input_max;
 }
 
+/* A command that watches the input is waiting no more. */
+static void session_note_input(struct ctl_session *s)
+{
+	if (s->watches_input)
+		s->waiting = false;
+}
+
 bool ctl_session_feed(struct ctl_session *s, struct slice bytes)
 {
 	if (s->quit)
@@ -106,10 +114,12 @@ bool ctl_session_feed(struct ctl_session *s, struct slice bytes)
 		s->in.len -= s->in_pos;
 		s->in_pos = 0;
 	}
-	if (strbuf_add(&s->in, bytes))
-		return true;
-	s->quit = true;
-	return false;
+	if (!strbuf_add(&s->in, bytes)) {
+		s->quit = true;
+		return false;
+	}
+	session_note_input(s);
+	return true;
 }
 
 /* A line, with its payload, does not fit. */
@@ -123,6 +133,7 @@ static void session_too_big(struct ctl_session *s)
 void ctl_session_eof(struct ctl_session *s)
 {
 	s->eof = true;
+	session_note_input(s);
 }
 
 struct slice ctl_session_output(struct ctl_session *s)
@@ -162,6 +173,16 @@ int ctl_exposed_fd(const struct ctl_request *rq)
 bool ctl_client_left(const struct ctl_request *rq)
 {
 	return rq->session->eof;
+}
+
+bool ctl_input_came(struct ctl_request *rq)
+{
+	struct ctl_session *s = rq->session;
+	bool came = s->in.len > s->in_pos;
+
+	s->watches_input = true;
+	s->in_pos = s->in.len;
+	return came || s->eof;
 }
 
 /* --- lines ----------------------------------------------------------------------------------- */

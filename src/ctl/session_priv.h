@@ -18,6 +18,7 @@ struct ctl_session {
 	enum ctl_mode mode;
 	enum ctl_severity severity;
 	bool timed, expert, experimental;
+	uint32_t anon_key;  /* names are hidden in answers; 0: they are not */
 	bool master;        /* of the master process's socket */
 	bool eof;           /* the client sends no more */
 	bool quit;          /* nothing more will be executed */
@@ -35,6 +36,7 @@ struct ctl_session {
 
 	bool running;       /* <rq> is under way */
 	bool waiting;       /* it returned CTL_WAIT */
+	bool watches_input; /* and goes on when something comes */
 	bool resumed;       /* ctl_session_resume() came before that */
 	bool asked_payload; /* the "+ " prompt was printed */
 	char last;          /* last byte that the command wrote, 0: none */

@@ -52,10 +52,13 @@ static bool map_prepare(struct conf_line *l, const struct expr_converter *c, str
 {
 	const struct map_kind *kind = c->data;
 	struct expr_error e = { "" };
-	struct pattern_ref *ref = pattern_ref_open(l, args[0].name.ptr, PATTERN_TWO_COLUMNS,
-						   "map", &e);
+	struct pattern_ref *ref;
 	struct sample ignored = { .flags = 0 };
 
+	*error = "map: cannot load map at runtime";
+	if (expr_config_of(l->cfg)->lent_vars)
+		return false;
+	ref = pattern_ref_open(l, args[0].name.ptr, PATTERN_TWO_COLUMNS, "map", &e);
 	if (ref && kind->out != SMP_STR && !check_values(l->cfg, ref, kind->out, error))
 		return false;
 	args[0].object = ref ? pattern_set_make(ref, kind->method, 0, &e) : NULL;

@@ -71,6 +71,7 @@ struct expr_config {
 	unsigned next_id;
 	struct expr_owned *owned;   /* what the arena cannot free */
 	struct vars_store vars;
+	struct vars_store *lent_vars; /* borrowed of another generation, used instead; NULL */
 	struct acl_counters *acls;  /* owned; see acl_hits.c */
 	struct crypto_key *keys;    /* public keys that jwt_verify names; conv_openssl.c */
 };

@@ -2,10 +2,10 @@
 /* pattern_match.c - reading one pattern for its method, and finding the one that matches a sample
  */
 #include <arpa/inet.h>
-#include <netdb.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/bug.h"
+#include "base/door.h"
 #include "pattern_priv.h"
 
 /* --- numbers ------------------------------------------------------------------------------ */
@@ -190,12 +190,12 @@ static bool read_mask4(const char *text, uint32_t *mask)
 
 static bool resolve_ipv4(const char *name, uint32_t *ip)
 {
-	struct addrinfo hints = { .ai_family = AF_INET, .ai_socktype = SOCK_STREAM }, *list;
+	struct sockaddr_storage found;
+	socklen_t len;
 
-	if (getaddrinfo(name, NULL, &hints, &list) != 0)
+	if (!door_host(name, AF_INET, &found, &len))
 		return false;
-	memcpy(ip, &((struct sockaddr_in *)list->ai_addr)->sin_addr, 4);
-	freeaddrinfo(list);
+	memcpy(ip, &((struct sockaddr_in *)&found)->sin_addr, 4);
 	return true;
 }
 

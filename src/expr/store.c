@@ -59,7 +59,14 @@ struct expr_config *expr_config_of(const struct config *cfg)
 
 struct vars_store *vars_store_of(const struct config *cfg)
 {
-	return &expr_config_of(cfg)->vars;
+	struct expr_config *ec = expr_config_of(cfg);
+
+	return ec->lent_vars ? ec->lent_vars : &ec->vars;
+}
+
+void vars_store_lend(struct config *scratch, const struct config *cfg)
+{
+	expr_config_of(scratch)->lent_vars = vars_store_of(cfg);
 }
 
 bool expr_config_own(struct config *cfg, void *ptr, void (*release)(void *ptr))

@@ -36,12 +36,14 @@ struct var_ref {
 
 bool vars_store_init(struct vars_store *store)
 {
+	arena_init(&store->arena, 0);
 	return pthread_mutex_init(&store->lock, NULL) == 0;
 }
 
 void vars_store_fini(struct vars_store *store)
 {
 	vars_clear(&store->process);
+	arena_fini(&store->arena);
 	pthread_mutex_destroy(&store->lock);
 }
 
@@ -49,7 +51,8 @@ void vars_store_fini(struct vars_store *store)
 
 static const char *const scope_names[VAR_SCOPES] = {
 	[VAR_PROC] = "proc", [VAR_SESS] = "sess", [VAR_TXN] = "txn", [VAR_REQ] = "req",
-	[VAR_RES] = "res", [VAR_CHECK] = "check",
+	[VAR_RES] = "res", [VAR_CHECK] = "check", [VAR_PARENT_SESS] = "psess",
+	[VAR_PARENT_TXN] = "ptxn", [VAR_PARENT_REQ] = "preq", [VAR_PARENT_RES] = "pres",
 };
 
 /* The scope before the dot, VAR_SCOPES: unknown. */
@@ -62,22 +65,34 @@ static enum var_scope scope_find(struct slice name)
 	return (enum var_scope)scope;
 }
 
+/* The name in a store; NULL: it is not used there. */
+static const struct var_name *name_in(const struct vars_store *store, struct slice text)
+{
+	const struct var_name *n = __atomic_load_n(&store->names, __ATOMIC_ACQUIRE);
+
+	while (n && !slice_eq(n->text, text))
+		n = n->next;
+	return n;
+}
+
 static const struct var_name *name_intern(struct config *cfg, struct slice text)
 {
 	struct vars_store *store = vars_store_of(cfg);
-	struct var_name *name = store->names;
+	const struct var_name *known = name_in(store, text);
+	struct var_name *name;
 
-	while (name && !slice_eq(name->text, text))
-		name = name->next;
-	if (name)
-		return name;
-	name = arena_zalloc(&cfg->arena, sizeof(*name));
+	if (known)
+		return known;
+	name = arena_zalloc(&store->arena, sizeof(*name));
 	if (!name)
 		return NULL;
-	name->text = arena_copy(&cfg->arena, text);
+	name->text = arena_copy(&store->arena, text);
+	if (!name->text.ptr)
+		return NULL;
 	name->next = store->names;
-	store->names = name;
-	return name->text.ptr ? name : NULL;
+	/* of a generation in use: others read the list meanwhile */
+	__atomic_store_n(&store->names, name, __ATOMIC_RELEASE);
+	return name;
 }
 
 static bool is_name_char(char c)
@@ -96,8 +111,8 @@ static bool parse_name(struct config *cfg, struct slice text, struct var_ref *re
 		return false;
 	ref->scope = dot == SIZE_MAX ? VAR_SCOPES : scope_find(slice_sub(text, 0, dot));
 	*error = arena_printf(&cfg->arena, "invalid variable name '%.*s'. A variable name must "
-			      "start with its scope. The scope can be 'proc', 'sess', 'txn', "
-			      "'req', 'res' or 'check'", SLICE_FMT(text));
+			      "start with its scope. The scope can be 'proc', '(p)sess', "
+			      "'(p)txn', '(p)req', '(p)res' or 'check'", SLICE_FMT(text));
 	if (ref->scope == VAR_SCOPES || dot + 1 == text.len)
 		return false;
 	text = slice_sub(text, dot + 1, text.len);
@@ -145,7 +160,7 @@ struct var_ref *var_ref_parse(struct config *cfg, const char *text, bool conditi
 	ref->store = vars_store_of(cfg);
 	if (!parse_name(cfg, slice_make(text, len), ref, error))
 		return NULL;
-	ref->store->used_scopes |= 1u << ref->scope;
+	__atomic_fetch_or(&ref->store->used_scopes, 1u << ref->scope, __ATOMIC_RELAXED);
 	while (text[len]) {
 		text += len + 1;
 		len = strcspn(text, ",");
@@ -163,7 +178,9 @@ bool var_ref_add_condition(struct config *cfg, struct var_ref *ref, struct slice
 
 bool vars_are_used(const struct config *cfg, enum var_scope scope)
 {
-	return vars_store_of(cfg)->used_scopes >> scope & 1;
+	unsigned used = __atomic_load_n(&vars_store_of(cfg)->used_scopes, __ATOMIC_RELAXED);
+
+	return used >> scope & 1;
 }
 
 bool var_ref_outlives_stream(const struct var_ref *ref)
@@ -198,6 +215,9 @@ static bool fits(const struct var_ref *ref, const struct expr_ctx *ctx, size_t m
 	size_t txn = message + size_of(ctx, VAR_TXN), sess = txn + size_of(ctx, VAR_SESS);
 	size_t all = more + atomic_load_explicit(&ref->store->used, memory_order_relaxed);
 
+	if (ref->scope == VAR_CHECK && max[VARS_MAX_CHECK] &&
+	    more + size_of(ctx, VAR_CHECK) > max[VARS_MAX_CHECK])
+		return false;
 	if (ref->scope >= VAR_REQ && max[VARS_MAX_MESSAGE] && message > max[VARS_MAX_MESSAGE])
 		return false;
 	if (ref->scope >= VAR_TXN && max[VARS_MAX_TXN] && txn > max[VARS_MAX_TXN])
@@ -235,16 +255,6 @@ void vars_clear(struct vars *vars)
 	vars->size = 0;
 }
 
-/* The name in another store; NULL: it is not used there. */
-static const struct var_name *name_in(const struct vars_store *store, const struct var_name *name)
-{
-	const struct var_name *n = store->names;
-
-	while (n && !slice_eq(n->text, name->text))
-		n = n->next;
-	return n;
-}
-
 void vars_follow(struct vars *vars, const struct config *next)
 {
 	struct vars_store *store = vars_store_of(next);
@@ -256,7 +266,7 @@ void vars_follow(struct vars *vars, const struct config *next)
 	while (*at) {
 		struct var *v = *at;
 
-		v->name = name_in(store, v->name);
+		v->name = name_in(store, v->name->text);
 		if (!v->name) {
 			*at = v->next;
 			vars_free(vars, v->text);
@@ -279,11 +289,16 @@ static struct vars *vars_of(const struct var_ref *ref, const struct expr_ctx *ct
 	return ref->scope == VAR_PROC ? &ref->store->process : ctx->vars[ref->scope];
 }
 
-static struct var *var_find(const struct vars *vars, const struct var_ref *ref)
+static bool is_of_parent(const struct var_ref *ref)
+{
+	return ref->scope >= VAR_PARENT_SESS;
+}
+
+static struct var *var_find(const struct vars *vars, const struct var_name *name)
 {
 	struct var *v = vars->first;
 
-	while (v && v->name != ref->name)
+	while (v && v->name != name)
 		v = v->next;
 	return v;
 }
@@ -352,7 +367,7 @@ static bool var_set_text(const struct var_ref *ref, struct expr_ctx *ctx, struct
 static bool set_in(const struct var_ref *ref, struct expr_ctx *ctx, struct vars *vars,
 		   const struct sample *value)
 {
-	struct var *v = var_find(vars, ref);
+	struct var *v = var_find(vars, ref->name);
 
 	if (!conditions_hold(ref, v, value))
 		return false;
@@ -378,6 +393,8 @@ bool var_set(const struct var_ref *ref, struct expr_ctx *ctx, const struct sampl
 	struct vars *vars = vars_of(ref, ctx);
 	bool ok;
 
+	if (is_of_parent(ref))
+		return false;
 	if (ref->scope != VAR_PROC)
 		return vars && set_in(ref, ctx, vars, value);
 	pthread_mutex_lock(&ref->store->lock);
@@ -391,32 +408,42 @@ void var_unset(const struct var_ref *ref, struct expr_ctx *ctx)
 	struct vars *vars = vars_of(ref, ctx);
 	struct var *v;
 
-	if (!vars)
+	if (!vars || is_of_parent(ref))
 		return;
 	if (ref->scope == VAR_PROC)
 		pthread_mutex_lock(&ref->store->lock);
-	v = var_find(vars, ref);
+	v = var_find(vars, ref->name);
 	if (v)
 		v->value.type = SMP_ANY;
 	if (ref->scope == VAR_PROC)
 		pthread_mutex_unlock(&ref->store->lock);
 }
 
-static bool get_from_process(const struct var_ref *ref, struct expr_ctx *ctx, struct sample *out)
+static bool get_from_process(struct vars_store *store, const struct var_name *name,
+			     struct arena *arena, struct sample *out)
 {
 	const struct var *v;
 	bool found;
 
-	pthread_mutex_lock(&ref->store->lock);
-	v = var_find(&ref->store->process, ref);
+	pthread_mutex_lock(&store->lock);
+	v = var_find(&store->process, name);
 	found = v && v->value.type != SMP_ANY;
 	if (found) {
 		*out = v->value;
 		if (has_text(out))
-			out->text = arena_copy(ctx->arena, out->text);
+			out->text = arena_copy(arena, out->text);
 	}
-	pthread_mutex_unlock(&ref->store->lock);
+	pthread_mutex_unlock(&store->lock);
 	return found && (!has_text(out) || out->text.ptr);
+}
+
+bool vars_process_get(const struct config *cfg, struct slice name, struct arena *arena,
+		      struct sample *out)
+{
+	struct vars_store *store = vars_store_of(cfg);
+	const struct var_name *n = name_in(store, name);
+
+	return n && get_from_process(store, n, arena, out);
 }
 
 bool var_get(const struct var_ref *ref, struct expr_ctx *ctx, struct sample *out)
@@ -425,8 +452,8 @@ bool var_get(const struct var_ref *ref, struct expr_ctx *ctx, struct sample *out
 	const struct var *v;
 
 	if (ref->scope == VAR_PROC)
-		return get_from_process(ref, ctx, out);
-	v = vars ? var_find(vars, ref) : NULL;
+		return get_from_process(ref->store, ref->name, ctx->arena, out);
+	v = vars ? var_find(vars, ref->name) : NULL;
 	if (!v || v->value.type == SMP_ANY)
 		return false;
 	*out = v->value;

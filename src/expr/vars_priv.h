@@ -9,12 +9,14 @@
 
 /* Limits in bytes, 0: none (tune.vars.*). */
 enum vars_max {
-	VARS_MAX_GLOBAL, VARS_MAX_PROC, VARS_MAX_SESS, VARS_MAX_TXN, VARS_MAX_MESSAGE, VARS_MAXES,
+	VARS_MAX_GLOBAL, VARS_MAX_PROC, VARS_MAX_SESS, VARS_MAX_TXN, VARS_MAX_MESSAGE,
+	VARS_MAX_CHECK, VARS_MAXES,
 };
 
 struct vars_store {
-	struct var_name *names;
-	unsigned used_scopes;      /* mask of enum var_scope: those that some name has */
+	struct arena arena;        /* for names: they may come while the generation is in use */
+	struct var_name *names;    /* newest first; added to by one thread at a time */
+	unsigned used_scopes;      /* atomic: mask of enum var_scope: those that some name has */
 	struct vars process;       /* scope proc, under <lock> */
 	pthread_mutex_t lock;
 	size_t max[VARS_MAXES];
@@ -25,6 +27,11 @@ struct vars_store {
 bool vars_store_init(struct vars_store *store);
 void vars_store_fini(struct vars_store *store);
 struct vars_store *vars_store_of(const struct config *cfg);
+/* What is compiled for <scratch> uses the variables of <cfg>, which must live longer. */
+void vars_store_lend(struct config *scratch, const struct config *cfg);
+/* The variable of the process of this name, its text in <arena>. False: there is none. */
+bool vars_process_get(const struct config *cfg, struct slice name, struct arena *arena,
+		      struct sample *out);
 
 /* One more condition for setting: "ifset". False: *error tells. */
 bool var_ref_add_condition(struct config *cfg, struct var_ref *ref, struct slice text,

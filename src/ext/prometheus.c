@@ -16,7 +16,9 @@
 #include "base/bug.h"
 #include "base/module.h"
 #include "codec/uri.h"
+#include "dns/resolvers.h"
 #include "prometheus_metrics.h"
+#include "prometheus_priv.h"
 #include "proxy/bind.h"
 #include "proxy/proxy.h"
 #include "proxy/server.h"
@@ -33,7 +35,7 @@ enum form { FORM_NUMBER, FORM_SECONDS, FORM_STATUS, FORM_CHECK, FORM_CODES, FORM
 
 /* In the order of the answer; bits of the query. */
 enum scope { SCOPE_PROCESS, SCOPE_FRONTEND, SCOPE_LISTENER, SCOPE_BACKEND, SCOPE_SERVER,
-	     SCOPE_COUNT };
+	     SCOPE_RESOLVER, SCOPE_COUNT };
 
 static const struct {
 	const char *name, *query;
@@ -41,7 +43,7 @@ static const struct {
 } scopes[SCOPE_COUNT] = {
 	{ "process", "global", 'P' }, { "frontend", "frontend", 'F' },
 	{ "listener", "listener", 'L' }, { "backend", "backend", 'B' },
-	{ "server", "server", 'S' },
+	{ "server", "server", 'S' }, { "resolver", "resolver", 'R' },
 };
 
 struct metric {
@@ -96,6 +98,7 @@ struct row {
 	const struct proxy *px;
 	const char *name;       /* of the listener or server */
 	bool is_http;
+	struct latency_view *latency; /* owned; NULL: not asked for, or nothing counted */
 	int64_t codes[ARRAY_LEN(codes)];
 	int64_t servers[ARRAY_LEN(server_states)], checks[ARRAY_LEN(check_states)];
 	int64_t values[];
@@ -108,11 +111,11 @@ struct scrape {
 	bool excluded[32];
 	unsigned name_count;
 	bool only_named;                 /* one at least is not an exclusion */
-	bool no_maint, extra;
+	bool no_maint, extra, histograms;
 	/* where it is */
 	enum scope scope;
 	bool printing;
-	size_t metric;                   /* among all */
+	size_t metric;                   /* among all; then the histograms */
 	const struct proxy *px;          /* collecting: the next one */
 	struct row *rows, **last, *at;
 };
@@ -128,8 +131,7 @@ static bool take_scope(struct scrape *sc, struct slice value, bool first)
 		return true;
 	}
 	/* known to the reference, without an object here */
-	if (!value.len || slice_eq(value, SLICE("sticktable")) ||
-	    slice_eq(value, SLICE("resolver")))
+	if (!value.len || slice_eq(value, SLICE("sticktable")))
 		return true;
 	for (unsigned i = 0; i < SCOPE_COUNT; i++)
 		if (slice_eq(value, slice_of(scopes[i].query))) {
@@ -183,6 +185,8 @@ static bool read_query(struct scrape *sc, struct stream *s)
 			sc->no_maint = true;
 		} else if (slice_eq(name, SLICE("extra-counters"))) {
 			sc->extra = true;
+		} else if (slice_eq(name, SLICE("histograms"))) {
+			sc->histograms = true;
 		}
 	}
 	return true;
@@ -286,6 +290,19 @@ static struct row *add_row(struct scrape *sc, const struct proxy *px, const char
 	return row;
 }
 
+/* The histograms of the object that <row> is of. False: no memory. */
+static bool add_latency(const struct scrape *sc, struct row *row, const struct latency_set *from)
+{
+	struct latency_view view;
+
+	if (!row || !sc->histograms || !latency_set_read(from, &view))
+		return row != NULL;
+	row->latency = malloc(sizeof(view));
+	if (row->latency)
+		*row->latency = view;
+	return row->latency != NULL;
+}
+
 static bool server_is_hidden(const struct scrape *sc, const struct server *srv)
 {
 	return sc->no_maint && __atomic_load_n(&srv->state->admin, __ATOMIC_RELAXED) & SERVER_MAINT;
@@ -315,7 +332,7 @@ static bool collect_servers(struct scrape *sc, const struct proxy *px, struct st
 		if (server_is_hidden(sc, srv))
 			continue;
 		stats_fill_server(r, srv);
-		if (!add_row(sc, px, srv->name, r))
+		if (!add_latency(sc, add_row(sc, px, srv->name, r), &srv->state->latency))
 			return false;
 	}
 	return true;
@@ -329,7 +346,7 @@ static bool collect_backend(struct scrape *sc, const struct proxy *px, struct st
 
 	stats_fill_backend(r, px, false);
 	row = add_row(sc, px, NULL, r);
-	if (!row)
+	if (!add_latency(sc, row, &px->state->be_latency))
 		return false;
 	for (srv = server_first(px); srv; srv = server_next(srv)) {
 		int64_t check;
@@ -352,7 +369,7 @@ static bool collect_proxy(struct scrape *sc, const struct proxy *px, struct stat
 		if (!(px->caps & PROXY_FE))
 			return true;
 		stats_fill_frontend(r, px);
-		return add_row(sc, px, NULL, r);
+		return add_latency(sc, add_row(sc, px, NULL, r), &px->state->fe_latency);
 	case SCOPE_LISTENER:
 		return !(px->caps & PROXY_FE) || collect_listeners(sc, px, r);
 	case SCOPE_BACKEND:
@@ -371,8 +388,7 @@ static void put_help(struct strbuf *out, enum scope scope, const char *name, con
 		      name, help, scopes[scope].name, name, counter ? "counter" : "gauge");
 }
 
-/* A label's value: quotes, backslashes and line ends escaped. */
-static void put_label(struct strbuf *out, const char *name, const char *text, char before)
+void prometheus_put_label(struct strbuf *out, const char *name, const char *text, char before)
 {
 	strbuf_add_char(out, before);
 	strbuf_printf(out, "%s=\"", name);
@@ -391,9 +407,9 @@ static void put_name(struct strbuf *out, enum scope scope, const struct metric *
 		     const struct row *row)
 {
 	strbuf_printf(out, "haproxy_%s_%s", scopes[scope].name, m->name);
-	put_label(out, "proxy", row->px->name, '{');
+	prometheus_put_label(out, "proxy", row->px->name, '{');
 	if (row->name)
-		put_label(out, scopes[scope].name, row->name, ',');
+		prometheus_put_label(out, scopes[scope].name, row->name, ',');
 }
 
 static void put_set(struct strbuf *out, enum scope scope, const struct metric *m,
@@ -422,7 +438,7 @@ static void put_set(struct strbuf *out, enum scope scope, const struct metric *m
 		bool one_of = m->form == FORM_STATUS || m->form == FORM_CHECK;
 
 		put_name(out, scope, m, row);
-		put_label(out, m->form == FORM_CODES ? "code" : "state", labels[i], ',');
+		prometheus_put_label(out, m->form == FORM_CODES ? "code" : "state", labels[i], ',');
 		strbuf_printf(out, "} %lld\n",
 			      (long long)(one_of ? value == (int64_t)i : counts[i]));
 	}
@@ -461,6 +477,7 @@ static void drop_rows(struct scrape *sc)
 	while (sc->rows) {
 		struct row *next = sc->rows->next;
 
+		free(sc->rows->latency);
 		free(sc->rows);
 		sc->rows = next;
 	}
@@ -523,15 +540,39 @@ static void print_metric(struct scrape *sc, struct strbuf *out)
 		sc->metric++;
 }
 
+/* The next histogram, from the row where the last part ended. */
+static void print_histogram(struct scrape *sc, struct strbuf *out)
+{
+	enum time_kind kind = (enum time_kind)(sc->metric - METRIC_COUNT);
+	const char *scope = scopes[sc->scope].name;
+
+	if (!sc->at && is_wanted(sc, sc->scope, prometheus_histogram_name(kind))) {
+		for (sc->at = sc->rows; sc->at && !sc->at->latency;)
+			sc->at = sc->at->next;
+		if (sc->at)
+			prometheus_put_histogram_help(out, scope, kind);
+	}
+	for (; sc->at && out->len < BYTES_A_PART; sc->at = sc->at->next)
+		if (sc->at->latency)
+			prometheus_put_histogram(out, scope, kind, sc->at->px, sc->at->name,
+						 sc->at->latency);
+	if (!sc->at)
+		sc->metric++;
+}
+
 static void print_some(struct scrape *sc, struct strbuf *out)
 {
-	while (sc->metric < METRIC_COUNT && out->len < BYTES_A_PART) {
-		if (metric_is_of(sc, sc->metric, sc->scope))
+	size_t last = METRIC_COUNT + (sc->histograms ? TIME_KINDS : 0);
+
+	while (sc->metric < last && out->len < BYTES_A_PART) {
+		if (sc->metric >= METRIC_COUNT)
+			print_histogram(sc, out);
+		else if (metric_is_of(sc, sc->metric, sc->scope))
 			print_metric(sc, out);
 		else
 			sc->metric++;
 	}
-	if (sc->metric < METRIC_COUNT)
+	if (sc->metric < last)
 		return;
 	drop_rows(sc);
 	sc->printing = false;
@@ -557,12 +598,42 @@ static void print_process_field(void *ctx, const struct stats_process_field *f)
 		put_help(p->out, SCOPE_PROCESS, name, f->help, process_metrics[i].type == COUNTER);
 		strbuf_printf(p->out, "haproxy_process_%s", name);
 		if (process_metrics[i].form == FORM_TEXT) {
-			put_label(p->out, strcmp(f->name, "node") ? "version" : "node", f->text,
-				  '{');
+			const char *label = strcmp(f->name, "node") ? "version" : "node";
+
+			prometheus_put_label(p->out, label, f->text, '{');
 			strbuf_add_str(p->out, "} 1\n");
 		} else {
 			strbuf_printf(p->out, " %.15g\n", f->number);
 		}
+	}
+}
+
+struct resolver_print {
+	struct strbuf *out;
+	enum resolve_counter which;
+};
+
+static void print_resolver(void *ctx, const struct resolvers_figures *f)
+{
+	struct resolver_print *p = ctx;
+
+	strbuf_printf(p->out, "haproxy_resolver_%s", resolvers_column(p->which));
+	prometheus_put_label(p->out, "resolver", f->section, '{');
+	prometheus_put_label(p->out, "nameserver", f->nameserver, ',');
+	strbuf_printf(p->out, "} %llu\n", (unsigned long long)f->value[p->which]);
+}
+
+static void print_resolvers(const struct scrape *sc, const struct config *cfg, struct strbuf *out)
+{
+	struct resolver_print p = { .out = out };
+
+	for (unsigned i = 0; i < RESOLVE_CNT_COUNT && resolvers_any(cfg); i++) {
+		p.which = (enum resolve_counter)i;
+		if (!is_wanted(sc, SCOPE_RESOLVER, resolvers_column(p.which)))
+			continue;
+		put_help(out, SCOPE_RESOLVER, resolvers_column(p.which),
+			 resolvers_column_help(p.which), false);
+		resolvers_each(cfg, print_resolver, &p);
 	}
 }
 
@@ -597,6 +668,11 @@ static enum service_result prometheus_part(struct service_call *c, struct strbuf
 		sc->scope++;
 		return SERVICE_MORE;
 	}
+	if (sc->scope == SCOPE_RESOLVER) {
+		print_resolvers(sc, c->proxy->config, out);
+		sc->scope++;
+		return SERVICE_MORE;
+	}
 	if (!sc->printing) {
 		if (!sc->px)
 			sc->px = proxies_first(c->proxy->config);
@@ -611,8 +687,15 @@ static void prometheus_end(struct service_call *c)
 	drop_rows(c->state);
 }
 
+static bool prometheus_parse(struct conf_line *l, const void **arg)
+{
+	latency_want(l->cfg);
+	return true;
+}
+
 static const struct service_kind services[] = {
 	{ .name = "prometheus-exporter", .shown = "<PROMEX>", .state_size = sizeof(struct scrape),
+	  .parse = prometheus_parse,
 	  .start = prometheus_start, .part = prometheus_part, .end = prometheus_end,
 	  .help = "counters as text for Prometheus" },
 	{ 0 }

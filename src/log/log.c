@@ -6,16 +6,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 #include "base/bug.h"
 #include "base/clock.h"
 #include "base/strbuf.h"
+#include "core/sink.h"
 #include "log_priv.h"
 
 #define HEADER_MAX 2048
-#define DESCRIPTORS_MAX 64 /* those below whose mode is remembered */
 
 static uint64_t dropped; /* atomic */
 
@@ -30,7 +29,7 @@ uint64_t log_dropped(void)
 	return __atomic_load_n(&dropped, __ATOMIC_RELAXED);
 }
 
-static void log_drop(void)
+void log_drop(void)
 {
 	__atomic_fetch_add(&dropped, 1, __ATOMIC_RELAXED);
 }
@@ -65,38 +64,14 @@ static int log_socket(int family)
 	return made;
 }
 
-/* A pipe or a socket must not make us wait. Terminals and files are left as they are: others use
- * them. */
-static void log_fd_prepare(int fd)
-{
-	static bool seen[DESCRIPTORS_MAX];
-	struct stat st;
-	int flags;
-
-	if (fd < DESCRIPTORS_MAX) {
-		if (__atomic_exchange_n(&seen[fd], true, __ATOMIC_RELAXED))
-			return;
-	}
-	if (fstat(fd, &st) != 0 || !(S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)))
-		return;
-	flags = fcntl(fd, F_GETFL);
-	if (flags != -1 && !(flags & O_NONBLOCK))
-		fcntl(fd, F_SETFL, flags | O_NONBLOCK);
-}
-
 static bool log_write(const struct log_target *t, struct iovec *v, int count)
 {
 	struct msghdr msg = { .msg_iov = v, .msg_iovlen = (size_t)count };
 	ssize_t sent;
 	int fd;
 
-	if (t->fd >= 0) {
-		log_fd_prepare(t->fd);
-		do
-			sent = writev(t->fd, v, count);
-		while (sent < 0 && errno == EINTR);
-		return sent > 0;
-	}
+	if (t->fd >= 0)
+		return sink_write_fd(t->fd, v, count);
 	fd = log_socket(t->addr.ss.ss_family);
 	if (fd < 0)
 		return false;
@@ -133,11 +108,11 @@ static struct slice log_tag(const struct log_settings *global, const struct log_
 }
 
 /* The default depends on log-send-hostname. */
-static enum log_format log_format(const struct log_target *t, const struct log_settings *global)
+static enum syslog_format log_format(const struct log_target *t, const struct log_settings *global)
 {
-	if (t->format != LOG_FMT_UNSET)
+	if (t->format != SYSLOG_UNSET)
 		return t->format;
-	return global->send_hostname ? LOG_FMT_RFC3164 : LOG_FMT_LOCAL;
+	return global->send_hostname ? SYSLOG_RFC3164 : SYSLOG_LOCAL;
 }
 
 /* Makes the message what the profile wants it to be. False: nothing is to be sent. */
@@ -164,13 +139,21 @@ static bool log_apply_profile(const struct log_profile *p, struct log_message *m
 	return true;
 }
 
+/* What is passed on keeps its own, if it has one. */
+static unsigned log_facility(const struct log_target *t, const struct log_message *m)
+{
+	return m->foreign && m->foreign->has_priority ? m->foreign->priority / 8
+						      : (unsigned)t->facility;
+}
+
 /* Header, text and line end, the text cut so that all fits in the target's length. */
 static void log_send_one(struct log_target *t, const struct log_settings *global,
 			 const struct log_settings *proxy, const struct log_message *m)
 {
 	enum log_level level = m->level < t->min_level ? t->min_level : m->level;
-	struct log_header h = {
-		.format = log_format(t, global), .priority = (unsigned)t->facility * 8 + level,
+	struct syslog_header h = {
+		.format = m->foreign ? t->format : log_format(t, global),
+		.priority = log_facility(t, m) * 8 + level, .foreign = m->foreign,
 		.tag = log_tag(global, proxy, m), .structured_data = m->structured_data,
 		.pid = (unsigned)getpid(), .wall_us = m->wall_us ? m->wall_us : clock_wall_us(),
 	};
@@ -183,8 +166,13 @@ static void log_send_one(struct log_target *t, const struct log_settings *global
 		return;
 	if (global->send_hostname && global->hostname)
 		h.hostname = slice_of(global->hostname);
+	if (t->is_named) {
+		if (!log_outlet_send(t, &h, m->text))
+			log_drop();
+		return;
+	}
 	strbuf_init_fixed(&header, area, sizeof(area));
-	if (!log_header_write(&header, &h) && !header.overflow) {
+	if (!syslog_header_write(&header, &h) && !header.overflow) {
 		log_drop();
 		return;
 	}

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* target.c - log targets: their names, their lists, and how they are read */
-#include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "base/bug.h"
+#include "base/door.h"
 #include "base/num.h"
 #include "log_priv.h"
 
@@ -15,11 +15,6 @@ static const char *const facility_names[] = {
 	"kern", "user", "mail", "daemon", "auth", "syslog", "lpr", "news", "uucp", "cron", "auth2",
 	"ftp", "ntp", "audit", "alert", "cron2", "local0", "local1", "local2", "local3", "local4",
 	"local5", "local6", "local7",
-};
-static const char *const format_names[LOG_FORMATS] = {
-	[LOG_FMT_UNSET] = "", [LOG_FMT_LOCAL] = "local", [LOG_FMT_RFC3164] = "rfc3164",
-	[LOG_FMT_RFC5424] = "rfc5424", [LOG_FMT_PRIORITY] = "priority", [LOG_FMT_SHORT] = "short",
-	[LOG_FMT_TIMED] = "timed", [LOG_FMT_ISO] = "iso", [LOG_FMT_RAW] = "raw",
 };
 
 static int name_find(const char *const *names, unsigned count, struct slice name)
@@ -115,19 +110,16 @@ struct slot log_proxy_slot = {
 
 static bool resolve(struct slice name, uint8_t family, struct addr *out, void *ctx)
 {
-	struct addrinfo hints = { .ai_socktype = SOCK_DGRAM }, *list;
+	int wanted = family == ADDR_INET ? AF_INET : family == ADDR_INET6 ? AF_INET6 : AF_UNSPEC;
 	char *text = slice_dup(name);
-	bool ok;
+	struct sockaddr_storage found;
+	socklen_t len;
+	bool ok = text && door_host(text, wanted, &found, &len);
 
-	hints.ai_family = family == ADDR_INET	 ? AF_INET
-			  : family == ADDR_INET6 ? AF_INET6
-						 : AF_UNSPEC;
-	ok = text && getaddrinfo(text, NULL, &hints, &list) == 0;
 	free(text);
 	if (!ok)
 		return false;
-	*out = addr_from_sockaddr(list->ai_addr, list->ai_addrlen);
-	freeaddrinfo(list);
+	*out = addr_from_sockaddr(&found, len);
 	return out->family != ADDR_NONE;
 }
 
@@ -139,8 +131,7 @@ static bool starts_with(const char *text, const char *prefix)
 /* Targets of the manual that come later: said so rather than misread. */
 static bool is_unbuilt(const char *text)
 {
-	static const char *const prefixes[] = {"ring@", "backend@", "tcp@",    "tcp4@",
-					       "tcp6@", "uxst@",    "stream+", "uxdg@ring"};
+	static const char *const prefixes[] = { "tcp@", "tcp4@", "tcp6@", "uxst@", "stream+" };
 
 	for (unsigned i = 0; i < ARRAY_LEN(prefixes); i++)
 		if (starts_with(text, prefixes[i]))
@@ -162,10 +153,14 @@ static bool parse_address(struct conf_line *l, const char *text, struct log_targ
 		t->fd = text[3] == 'o' ? 1 : 2;
 		return true;
 	}
+	if (starts_with(text, "ring@") || starts_with(text, "backend@")) {
+		t->is_named = true;
+		return log_outlet_want(l, t, *text == 'b', strchr(text, '@') + 1);
+	}
 	if (is_unbuilt(text))
 		return conf_error(l, l->at, NULL,
-				  "log : target '%s' comes later: rings, log backends "
-				  "and streams are not built yet",
+				  "log : target '%s' comes later: streams are not built "
+				  "yet; a ring with a server does it",
 				  text);
 	if (!addr_parse(&ap, slice_of(text), &spec))
 		return conf_error(l, l->at, NULL, "log : %s", ap.error);
@@ -200,13 +195,13 @@ static bool parse_length(struct conf_line *l, struct log_target *t)
 static bool parse_format(struct conf_line *l, struct log_target *t)
 {
 	const char *text = conf_peek(l) ? conf_peek(l) : "";
-	int format = name_find(format_names, LOG_FORMATS, slice_of(text));
+	enum syslog_format format = syslog_format_find(slice_of(text));
 
-	if (format < 0)
+	if (format == SYSLOG_FORMATS)
 		return conf_error(l, l->at,
 				  "local, rfc3164, rfc5424, priority, short, timed, iso, raw",
 				  "log : unknown log format '%s'", text);
-	t->format = (enum log_format)format;
+	t->format = format;
 	l->at++;
 	return true;
 }
@@ -359,4 +354,29 @@ bool log_target_parse(struct conf_line *l, struct log_targets **targets)
 		return false;
 	}
 	return log_targets_add(targets, t) || conf_error(l, l->at, NULL, "log : out of memory");
+}
+
+bool log_line_parse(struct conf_line *l)
+{
+	struct log_settings *s = slot_of(l->where == CONF_GLOBAL ? &log_config_slot
+								 : &log_proxy_slot, l->slots);
+
+	if (l->no) {
+		if (conf_peek(l))
+			return conf_error(l, l->at, NULL,
+					  "log : 'no log' does not expect arguments");
+		log_targets_free(&s->targets);
+		s->use_global = false;
+		return true;
+	}
+	if (conf_peek(l) && strcmp(conf_peek(l), "global") == 0 && l->at + 1 == l->count) {
+		if (l->where == CONF_GLOBAL)
+			return conf_error(l, l->at, NULL,
+					  "log : 'global' is not supported for a global "
+					  "syslog server");
+		l->at++;
+		s->use_global = true;
+		return true;
+	}
+	return log_target_parse(l, &s->targets);
 }

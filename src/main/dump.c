@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* dump.c - -dK: the registered keywords, class by class; -dL: the loaded libraries */
+#include <inttypes.h>
+#include <limits.h>
 #include <link.h>
 #include <string.h>
+#include <unistd.h>
 #include "ctl/ctl.h"
 #include "expr/expr.h"
 #include "main_priv.h"
@@ -81,6 +84,36 @@ static int print_object(struct dl_phdr_info *info, size_t size, void *out)
 	if (info->dlpi_name[0] == '/')
 		fprintf(out, "%s\n", info->dlpi_name);
 	return 0;
+}
+
+static int print_place(struct dl_phdr_info *info, size_t size, void *out)
+{
+	uintptr_t low = UINTPTR_MAX, high = 0;
+	const char *name = info->dlpi_name[0] ? info->dlpi_name : "/proc/self/exe";
+	char program[PATH_MAX] = "";
+
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *h = &info->dlpi_phdr[i];
+
+		if (h->p_type != PT_LOAD)
+			continue;
+		if (info->dlpi_addr + h->p_vaddr < low)
+			low = info->dlpi_addr + h->p_vaddr;
+		if (info->dlpi_addr + h->p_vaddr + h->p_memsz > high)
+			high = info->dlpi_addr + h->p_vaddr + h->p_memsz;
+	}
+	if (name[0] != '/' || low >= high)
+		return 0;
+	if (!info->dlpi_name[0] && readlink(name, program, sizeof(program) - 1) > 0)
+		name = program;
+	fprintf(out, "0x%012" PRIxPTR "-0x%012" PRIxPTR " (0x%07" PRIxPTR ") %s\n", low, high - 1,
+		high - low, name);
+	return 0;
+}
+
+void libraries_dump_places(FILE *out)
+{
+	dl_iterate_phdr(print_place, out);
 }
 
 void libraries_dump(const char *program, FILE *out)

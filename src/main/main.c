@@ -12,8 +12,10 @@
 #include "core/fd.h"
 #include "core/pool.h"
 #include "core/thread.h"
+#include "core/trace.h"
 #include "ctl/ctl.h"
 #include "expr/expr.h"
+#include "ext/load.h"
 #include "net/handoff.h"
 #include "stream/listen.h"
 #include "stream/rule.h"
@@ -38,6 +40,7 @@ static bool modules_register(void)
 		MAIN_ALERT("out of memory while registering keywords.");
 		return false;
 	}
+	trace_register(main_modules);
 	for (const struct module *const *m = main_modules; *m; m++) {
 		if ((*m)->init && !(*m)->init()) {
 			MAIN_ALERT("module '%s' cannot start: out of memory.", (*m)->name);
@@ -45,6 +48,22 @@ static bool modules_register(void)
 		}
 	}
 	return true;
+}
+
+/* The traces of -dt. */
+static bool traces_begin(const struct main_options *o)
+{
+	struct strbuf text;
+	bool good;
+
+	if (!o->traces)
+		return true;
+	strbuf_init(&text);
+	good = trace_run_option(o->traces, &text) == TRACE_DONE;
+	if (!good)
+		fwrite(text.ptr, 1, text.len, stderr);
+	strbuf_fini(&text);
+	return good;
 }
 
 static void modules_fini(void)
@@ -119,7 +138,7 @@ static bool may_live(struct config *cfg, const struct main_options *o)
 	settings_apply(cfg, o);
 	if (!limits_apply(cfg, o))
 		return false;
-	if (generation_count_listeners(cfg) + stats_sockets_count(cfg) > 0)
+	if (generation_count_listeners(cfg) + stats_sockets_count(cfg) > 0 || load_is_planned())
 		return true;
 	MAIN_ALERT("[%s.main()] No enabled listener found (check for 'bind' directives) ! "
 		   "Exiting.", o->program);
@@ -159,6 +178,8 @@ static int run(const struct main_options *o)
 		MAIN_ALERT("[%s.main()] Cannot start the threads: out of resources.", o->program);
 		return STATUS_ERROR;
 	}
+	if (load_is_planned() && !load_finish())
+		return STATUS_ERROR;
 	return stop_status();
 }
 
@@ -255,6 +276,8 @@ int main(int argc, char **argv)
 	clock_refresh();
 	ctl_set_start_ns(main_start_ns);
 	diag_set_banner(version_text(), program_path());
+	if (!other_name_enter(&argc, &argv, &status))
+		return status;
 	parsed = options_parse(&o, argc, argv);
 	if (parsed == OPTIONS_USAGE || o.usage || (parsed == OPTIONS_OK && argc <= 1)) {
 		status = show_usage(&o);
@@ -263,7 +286,7 @@ int main(int argc, char **argv)
 		if (!environment_publish(&o)) {
 			MAIN_ALERT("out of memory for the environment.");
 		} else if (modules_register()) {
-			status = answer_at_once(&o);
+			status = traces_begin(&o) ? answer_at_once(&o) : STATUS_ERROR;
 			if (status < 0 && !o.source_count) {
 				status = show_usage(&o);
 			} else if (status < 0) {

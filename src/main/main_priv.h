@@ -38,6 +38,7 @@ struct main_options {
 	const char *localpeer;       /* -L */
 	const char *condition;       /* -cc */
 	const char *dump_classes;    /* -dK */
+	const char *traces;          /* -dt */
 	const char *help_keyword;    /* --help-keyword */
 	const char *explain;         /* --explain: a request line */
 	const char *explain_src, *explain_frontend; /* --src, --frontend */
@@ -58,6 +59,7 @@ struct main_options {
 	bool no_reuseport;           /* -dR */
 	bool list_libraries;         /* -dL */
 	bool may_lack_addresses;     /* -dr */
+	bool only_ipv4;              /* -4: of names that are resolved at run time */
 	bool may_fork;               /* -dI */
 	bool show_lines;             /* -dC */
 	bool show_numbers;           /* -dC,line */
@@ -100,6 +102,8 @@ void environment_forget(struct config *cfg);
 /* --- dump.c */
 /* -dL: the program's file, then those of its libraries. */
 void libraries_dump(const char *program, FILE *out);
+/* The same files, each behind the addresses where it is mapped. */
+void libraries_dump_places(FILE *out);
 /* -dK. False: unknown class, or help was asked for. */
 bool keyword_dump(const char *classes, const struct module *const *modules, FILE *out);
 
@@ -116,6 +120,7 @@ void vocabulary_dump(const struct module *const *modules, FILE *out);
 struct main_settings {
 	bool daemon, quiet, zero_warning, set_dumpable, insecure_setuid;
 	bool strict_limits, no_splice, no_reuseport;
+	bool sandbox;                 /* sandbox on */
 	bool reject_privileged;       /* harden.reject-privileged-ports.tcp */
 	uint64_t caps;                /* setcap: bits by numbers */
 	int64_t close_spread_ms;      /* 0 at once, -1 never */
@@ -131,10 +136,12 @@ struct main_settings {
 	int64_t stats_timeout_ms;
 	int stats_maxconn;
 	bool master_worker;
+	bool no_exit_on_failure;      /* old workers outlive one that died */
 	bool reload_in_process;       /* reload-mode in-process */
 	int max_reloads;              /* of workers; 0 no limit */
 	struct stream_tunes stream;   /* pushed down to the stream floor */
 	int log_uri_max, pipe_size;   /* 0 unset */
+	uint64_t anon_key;            /* of anonymised sessions of the Runtime API; 0 none */
 	int renice_runtime;           /* -20..19, or RENICE_UNSET */
 	int bufsize, maxrewrite, fields_max, maxaccept;
 	int idle_low_percent;         /* tune.pool-low-fd-ratio */
@@ -145,6 +152,8 @@ struct main_settings {
 extern struct slot settings_slot;
 extern const struct module mod_settings; /* settings_conf.c */
 struct main_settings *settings_of(const struct config *cfg);
+/* tune.renice.startup: until settings_apply(), and never again after it. */
+void settings_change_priority(int value);
 #define RENICE_UNSET INT32_MIN
 /* Pushes what lower floors need down to them, before memory blocks and sockets are made. */
 void settings_apply(const struct config *cfg, const struct main_options *o);
@@ -258,6 +267,21 @@ bool worker_is_first(void);
 void worker_take_sockets(void);
 extern const struct module mod_worker, mod_handoff_ctl, mod_master_ctl;
 
+/* Asks the master for a reader, which gets descriptor <fd> (taken over). From any thread. */
+bool worker_ask_reader(int fd);
+
+/* --- door.c, reader.c : files and ports for a reload in a process without rights (door_priv.h) */
+/* The process has given up rights that a new configuration may need. */
+void door_need(void);
+bool door_is_needed(void);
+/* From here to door_end(), what is asked of the system by a name is asked of the master, if that is
+ * needed and there is one. False: errno. From any thread, for one reload at a time.
+ */
+bool door_begin(void);
+void door_end(void);
+/* In a process that the master has forked: reads the configuration, answers on <fd>, ends. */
+void reader_run(int fd, const struct main_options *o) __attribute__((noreturn));
+
 /* --- notify.c : the service manager (sd_notify); without $NOTIFY_SOCKET nothing is said */
 /* -Ws: it is wanted. */
 void notify_enable(void);
@@ -271,6 +295,15 @@ void notify_alive(void);
 int notify_wait_ms(void);
 /* This process says nothing: it is a worker. */
 void notify_forget(void);
+
+/* --- other_name.c : the program called by another name is another tool */
+/* Its command line becomes one of this program. False: exit with *status, said why. */
+bool other_name_enter(int *argc, char ***argv, int *status);
+/* A file without a name that holds <text>: the path by which to open it. False: said why not. */
+bool memory_file(struct slice text, const char *name, char *path, size_t size);
+/* haterm.c, haload.c */
+bool haterm_enter(int *argc, char ***argv, int *status);
+bool haload_enter(int *argc, char ***argv, int *status);
 
 /* --- ask.c */
 /* Sends <command> to the Runtime API at UNIX socket <path>, its answer to <out>; the exit status:
@@ -287,6 +320,15 @@ bool rights_keep(uint64_t caps);
 bool rights_restrict(uint64_t caps);
 /* No process is started from here on, nor a program run, by this thread and those it starts. */
 void rights_forbid_programs(void);
+
+/* --- sandbox_conf.c, sandbox_apply.c : `sandbox on` (sandbox.h) */
+extern const struct module mod_sandbox;
+/* A process without a master will be in one: what its configuration reads is noted from here on,
+ * until sandbox_apply().
+ */
+void sandbox_prepare(void);
+/* Enters it, if that is asked for; the last of all rights to go. False: said. */
+bool sandbox_apply(const struct config *cfg, const struct main_options *o);
 
 /* --- process.c */
 /* Opens the pid file, before rights are dropped and the folder changes. -1: none, or *failed. */
@@ -330,8 +372,17 @@ unsigned stats_sockets_collect(const struct config *cfg, int *sockets,
 int stats_socket_listen(const struct config *cfg, unsigned n, enum ctl_level *level, char *error,
 			size_t size);
 
+/* Like listen_open_named(). */
+struct sockaddr_storage;
+int stats_socket_open_named(const struct config *cfg, const struct sockaddr_storage *addr,
+			    unsigned len, char *error, size_t size);
+
+/* The path of the <n>th; "": it has none. NULL: there are not that many. */
+const char *stats_socket_path(const struct config *cfg, unsigned n);
+
 /* --- info.c */
 extern const struct module mod_info;
+extern const struct module mod_process_ctl; /* set rate-limit, show dev, show libs */
 extern uint64_t main_start_ns; /* monotonic */
 extern uint64_t main_ready_ns;
 

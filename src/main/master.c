@@ -31,7 +31,10 @@ static struct {
 	int announce;                /* the process that started a daemon waits here, -1 */
 	int pid_fd;                  /* the pid file, until a worker is ready, -1 */
 	bool hard;                   /* this reload ends old workers at once */
-	bool pending, pending_hard;  /* a reload was asked for while one goes on */
+	bool pending;             /* a reload was asked for while one goes on */
+	enum master_reload pending_how;
+	bool in_process;             /* reload-mode in-process */
+	bool no_exit;                /* no-exit-on-failure */
 	bool stopping;
 	int exit_status;
 } master = {
@@ -67,6 +70,7 @@ static struct worker_process *worker_add(pid_t pid, int channel)
 		return NULL;
 	w->pid = pid;
 	w->channel = channel;
+	w->next_reader = -1;
 	w->since_s = (int64_t)time(NULL);
 	snprintf(w->version, sizeof(w->version), "%s", version_text());
 	list_prepend(&master.workers, &w->link);
@@ -77,6 +81,8 @@ static void worker_free(struct worker_process *w)
 {
 	list_remove(&w->link);
 	close(w->channel);
+	if (w->next_reader >= 0)
+		close(w->next_reader);
 	free(w);
 }
 
@@ -240,19 +246,29 @@ static void answer_client(bool success)
 	master.client = -1;
 }
 
-void master_reload(bool hard, int client)
+void master_reloaded(bool success)
+{
+	master.status.reloads += success;
+	master.status.failed += !success;
+	master.status.last_failed = !success;
+}
+
+void master_reload(enum master_reload how, int client)
 {
 	struct worker_process *w = worker_current();
+	bool hard = how == RELOAD_HARD;
 	char *state;
 
-	if (master.stopping || (w && !w->ready)) {
+	if (master.stopping || (w && !w->ready) || in_place_goes_on()) {
 		/* one after the other: the last one asked for is done when this one is over */
 		master.pending = !master.stopping;
-		master.pending_hard = hard;
+		master.pending_how = how;
 		if (client >= 0)
 			close(client);
 		return;
 	}
+	if (how == RELOAD_AS_SET && master.in_process && w && in_place_begin(w, client))
+		return;
 	diag_say(DIAG_NOTICE, "Reloading HAProxy%s", hard ? " (hard-reload)" : "");
 	notify_reloading();
 	master.client = client;
@@ -279,25 +295,12 @@ void master_reload(bool hard, int client)
 
 int master_connect(const struct worker_process *w, enum ctl_level level)
 {
-	char byte = (char)('0' + level);
-	struct iovec v = { .iov_base = &byte, .iov_len = 1 };
-	union {
-		struct cmsghdr header;
-		char room[CMSG_SPACE(sizeof(int))];
-	} control = { .room = { 0 } };
-	struct msghdr msg = { .msg_iov = &v, .msg_iovlen = 1, .msg_control = control.room,
-			      .msg_controllen = sizeof(control.room) };
-	struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
 	int ends[2];
 	bool sent;
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) < 0)
 		return -1;
-	c->cmsg_level = SOL_SOCKET;
-	c->cmsg_type = SCM_RIGHTS;
-	c->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(c), &ends[1], sizeof(int));
-	sent = sendmsg(w->channel, &msg, MSG_NOSIGNAL | MSG_DONTWAIT) == 1;
+	sent = channel_send(w->channel, (char)('0' + level), ends[1]);
 	close(ends[1]);
 	if (sent)
 		return ends[0];
@@ -305,8 +308,8 @@ int master_connect(const struct worker_process *w, enum ctl_level level)
 	return -1;
 }
 
-/* In the child: nothing of the master's is kept but the channel, and what gives it the sockets. */
-static void become_worker(int channel, int donor)
+/* In a child: what is the master's only. */
+static void drop_all(void)
 {
 	struct worker_process *w, *next;
 	sigset_t none;
@@ -316,6 +319,7 @@ static void become_worker(int channel, int donor)
 	list_for_each_safe(w, next, &master.workers, link)
 		worker_free(w);
 	master_cli_fini();
+	in_place_fini();
 	close(master.signals);
 	close(master.home);
 	if (master.client >= 0)
@@ -325,6 +329,11 @@ static void become_worker(int channel, int donor)
 	if (master.pid_fd >= 0)
 		close(master.pid_fd);
 	notify_forget();
+}
+
+static void become_worker(int channel, int donor)
+{
+	drop_all();
 	worker_begin(channel, donor, master.status.reloads == 0);
 }
 
@@ -379,6 +388,7 @@ static void on_ready(struct worker_process *w)
 {
 	w->ready = true;
 	master.status.last_failed = false;
+	master.exit_status = 0;
 	tell_workers(master.hard ? SIGTERM : SIGUSR1, true);
 	retire_excess();
 	diag_say(DIAG_NOTICE, "Loading success.");
@@ -425,9 +435,11 @@ static void on_crash(int code)
 		diag_say(DIAG_WARNING, "A worker process unexpectedly died: this is a defect of "
 			 "the program or of one of its libraries. Version %s %s.", version_text(),
 			 version_date());
+	master.exit_status = code;
+	if (master.no_exit)
+		return; /* without a worker the master ends all the same */
 	diag_say(DIAG_ALERT, "exit-on-failure: killing every processes with SIGTERM");
 	master.stopping = true;
-	master.exit_status = code;
 	tell_workers(SIGTERM, false);
 }
 
@@ -449,6 +461,39 @@ static void on_exit_of(struct worker_process *w, int status)
 		on_crash(code);
 }
 
+/* A worker without rights reloads: a process with ours reads for it, on its end <fd> (owned). One
+ * at a time: the next one waits for the end of this one, more are not asked for honestly.
+ */
+static void start_reader(struct worker_process *w, int fd)
+{
+	pid_t pid;
+
+	if (w->reader && w->next_reader < 0 && !master.stopping) {
+		w->next_reader = fd;
+		return;
+	}
+	pid = w->reader || master.stopping ? -1 : fork();
+	if (pid == 0) {
+		drop_all();
+		reader_run(fd, master.options);
+	}
+	close(fd);
+	if (pid > 0)
+		w->reader = pid;
+	diag_say(DIAG_NOTICE, pid > 0 ? "Reading the configuration for worker (%d)"
+			      : "Cannot read the configuration for worker (%d)", (int)w->pid);
+}
+
+static void reader_ended(struct worker_process *w)
+{
+	int fd = w->next_reader;
+
+	w->reader = 0;
+	w->next_reader = -1;
+	if (fd >= 0)
+		start_reader(w, fd);
+}
+
 static void reap(void)
 {
 	struct worker_process *w, *next;
@@ -456,11 +501,14 @@ static void reap(void)
 	pid_t pid;
 
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
-		list_for_each_safe(w, next, &master.workers, link)
+		list_for_each_safe(w, next, &master.workers, link) {
+			if (w->reader == pid)
+				reader_ended(w);
 			if (w->pid == pid) {
 				on_exit_of(w, status);
 				break;
 			}
+		}
 }
 
 /* --- the loop --------------------------------------------------------------------------------- */
@@ -484,8 +532,10 @@ static void on_signal(int sig)
 		reap();
 		break;
 	case SIGUSR2:
+		master_reload(RELOAD_AS_SET, -1);
+		break;
 	case SIGHUP:
-		master_reload(false, -1);
+		master_reload(RELOAD_NEW, -1);
 		break;
 	case SIGTERM:
 	case SIGINT:
@@ -525,11 +575,17 @@ static bool watch_signals(void)
 /* What a worker says; its end is told by SIGCHLD. */
 static void read_channel(struct worker_process *w)
 {
-	char text[16];
-	ssize_t got = recv(w->channel, text, sizeof(text), MSG_DONTWAIT);
+	int fd;
+	int said = channel_receive(w->channel, &fd);
 
-	if (got > 0 && text[0] == 'R' && !w->ready)
+	if (said == 'R' && !w->ready)
 		on_ready(w);
+	else if (said == 'D' && fd >= 0)
+		start_reader(w, fd);
+	else if (fd >= 0)
+		close(fd);
+	if (!said)
+		w->silent = true;
 }
 
 static void handle_channels(const struct pollfd *fds, unsigned count)
@@ -538,7 +594,7 @@ static void handle_channels(const struct pollfd *fds, unsigned count)
 		struct worker_process *w, *next;
 
 		list_for_each_safe(w, next, &master.workers, link)
-			if (fds[i].revents & POLLIN && w->channel == fds[i].fd && !w->ready)
+			if (fds[i].revents & (POLLIN | POLLHUP) && w->channel == fds[i].fd)
 				read_channel(w);
 	}
 }
@@ -547,23 +603,26 @@ static void turn(void)
 {
 	struct pollfd fds[FDS_MAX] = { { .fd = master.signals, .events = POLLIN } };
 	struct worker_process *w;
-	unsigned n = 1, channels;
+	unsigned n = 1, channels, asked;
 
 	list_for_each(w, &master.workers, link)
-		if (!w->ready && n < FDS_MAX)
+		if (!w->silent && n < FDS_MAX)
 			fds[n++] = (struct pollfd){ .fd = w->channel, .events = POLLIN };
 	channels = n;
+	n += in_place_poll(fds + n, FDS_MAX - n);
+	asked = n;
 	n += master_cli_poll(fds + n, FDS_MAX - n);
 	if (poll(fds, n, notify_wait_ms()) < 0 && errno != EINTR)
 		return;
 	notify_alive();
 	handle_channels(fds + 1, channels - 1);
 	read_signals();
-	master_cli_handle(fds + channels, n - channels);
+	in_place_handle(fds + channels, asked - channels);
+	master_cli_handle(fds + asked, n - asked);
 	w = worker_current();
-	if (master.pending && !master.stopping && (!w || w->ready)) {
+	if (master.pending && !master.stopping && (!w || w->ready) && !in_place_goes_on()) {
 		master.pending = false;
-		master_reload(master.pending_hard, -1);
+		master_reload(master.pending_how, -1);
 	}
 }
 
@@ -595,6 +654,8 @@ bool master_run(const struct main_options *o, char **argv, const struct main_set
 {
 	master.options = o;
 	master.argv = argv;
+	master.in_process = set->reload_in_process;
+	master.no_exit = set->no_exit_on_failure;
 	master.max_reloads = set->max_reloads ? (unsigned)set->max_reloads : UINT32_MAX;
 	master.home = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	startup_log_begin();
@@ -618,6 +679,7 @@ bool master_run(const struct main_options *o, char **argv, const struct main_set
 		turn();
 	if (master.exit_status != 1 || master.status.reloads)
 		diag_say(DIAG_WARNING, "All workers exited. Exiting... (%d)", master.exit_status);
+	in_place_fini();
 	master_cli_fini();
 	*status = master.exit_status;
 	return false;

@@ -179,7 +179,7 @@ static void lower(struct client *c, enum ctl_level level)
 }
 
 /* The connection is the reload's from here on. */
-static void reload(struct client *c, bool hard)
+static void reload(struct client *c, enum master_reload how)
 {
 	int fd = c->fd;
 
@@ -190,7 +190,7 @@ static void reload(struct client *c, bool hard)
 	}
 	c->fd = -1;
 	c->quit = true;
-	master_reload(hard, fd);
+	master_reload(how, fd);
 }
 
 /* What changes the client itself; false: it is another command. */
@@ -213,9 +213,9 @@ static bool run_own(struct client *c, const char *word, size_t len, const char *
 	else if (slice_eq(w, SLICE("user")))
 		lower(c, CTL_USER);
 	else if (slice_eq(w, SLICE("reload")) && !c->context)
-		reload(c, false);
+		reload(c, RELOAD_AS_SET);
 	else if (slice_eq(w, SLICE("hard-reload")) && !c->context)
-		reload(c, true);
+		reload(c, RELOAD_HARD);
 	else
 		return false;
 	return true;

@@ -32,7 +32,10 @@ struct worker_process {
 	int channel;         /* owned */
 	unsigned reloads;    /* since it was started; 0: the current one */
 	int64_t since_s;     /* wall clock */
+	pid_t reader;        /* reads the configuration for it; 0: none */
+	int next_reader;     /* owned: the worker's end of the next one's socket, -1 */
 	bool ready;
+	bool silent;         /* its end of the channel is closed */
 	char version[32];
 };
 
@@ -49,8 +52,26 @@ const struct master_status *master_status(void);
 struct list *master_workers(void);
 /* A connection to the worker's Runtime API with the rights of <level>; -1: failed. */
 int master_connect(const struct worker_process *w, enum ctl_level level);
-/* Reloads; <client> is answered and closed at its end (-1: nobody). Returns when it failed only. */
-void master_reload(bool hard, int client);
+enum master_reload {
+	RELOAD_AS_SET,       /* as `reload-mode` says */
+	RELOAD_NEW,          /* another program file, another worker */
+	RELOAD_HARD,         /* the same, and the old one ends at once */
+};
+/* Reloads; <client> is answered and closed at its end (-1: nobody). Returns when it failed, when it
+ * waits for another one, or when the worker does it in its process.
+ */
+void master_reload(enum master_reload how, int client);
+/* The worker has reloaded in its process. */
+void master_reloaded(bool success);
+
+/* --- in_place.c : the worker reloads in its process */
+/* Has it reload; <client> is taken over. False: it cannot be reached. */
+bool in_place_begin(const struct worker_process *w, int client);
+bool in_place_goes_on(void);
+/* Adds what it waits for, at most <max>; returns how many. Then handles what happened to them. */
+unsigned in_place_poll(struct pollfd *fds, unsigned max);
+void in_place_handle(const struct pollfd *fds, unsigned count);
+void in_place_fini(void);
 
 /* --- master_cli.c */
 /* The <n>th listening descriptor and its level; -1: there are not that many. */
@@ -60,6 +81,12 @@ unsigned master_cli_poll(struct pollfd *fds, unsigned max);
 /* Handles what happened to these <count>. */
 void master_cli_handle(const struct pollfd *fds, unsigned count);
 void master_cli_fini(void);
+
+/* --- channel.c : between master and worker, a byte and maybe a descriptor at a time */
+/* The descriptor stays the caller's; -1: none. */
+bool channel_send(int channel, char what, int fd);
+/* The byte, and the descriptor that came with it (-1). 0: the other end is closed. -1: nothing. */
+int channel_receive(int channel, int *fd);
 
 /* --- startup_log.c */
 /* Starts an empty log, shared with processes that are forked later, and keeps all messages of this
@@ -72,6 +99,8 @@ void startup_log_take(int fd);
 int startup_log_fd(void);
 /* This process says no more there: it has started. */
 void startup_log_end(void);
+/* A reload in the process: <text> is what is to be read from now on. */
+void startup_log_replace(const char *text, size_t len);
 /* Appends it to <out>. */
 void startup_log_read(struct strbuf *out);
 

@@ -15,8 +15,10 @@
  *
  * and main lets go of the old generation: its last session or connection frees it.
  */
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include "base/clock.h"
 #include "base/strbuf.h"
 #include "core/background.h"
@@ -267,6 +269,7 @@ static void tour_begin(void)
 
 static void give_up(void)
 {
+	door_end();
 	if (reload.next) {
 		listen_abandon_all(reload.next);
 		stats_sockets_close(reload.next);
@@ -320,6 +323,7 @@ static void on_read(void *ctx)
 	}
 	if (reload.good)
 		reload.good = generation_start_modules(reload.modules, reload.next, &reload.diags);
+	door_end();
 	if (reload.good)
 		switch_over();
 	else
@@ -329,9 +333,19 @@ static void on_read(void *ctx)
 /* In the background. */
 static void read_files(void *ctx)
 {
-	reload.next = generation_read(reload.options, &reload.diags);
-	if (!reload.next)
+	if (!door_begin()) {
+		diag_add(&reload.diags, DIAG_ALERT, NULL, NULL, "The master cannot be asked for "
+			 "the configuration: %s.", strerror(errno));
 		return;
+	}
+	reload.next = generation_read(reload.options, &reload.diags);
+	if (!reload.next) {
+		if (door_is_needed() && !worker_has_master())
+			diag_add(&reload.diags, DIAG_NOTICE, NULL, NULL, "This process gave up "
+				 "rights ('chroot', 'user', 'group'); with a master (-W) it would "
+				 "have its help to read files and to open ports.");
+		return;
+	}
 	settings_compare(reload.next, reload.prev, &reload.diags);
 	limits_prepare_again(reload.next);
 	if (generation_count_listeners(reload.next) + stats_sockets_count(reload.next) == 0) {

@@ -255,6 +255,30 @@ int stats_socket_listen(const struct config *cfg, unsigned n, enum ctl_level *le
 	return -1;
 }
 
+int stats_socket_open_named(const struct config *cfg, const struct sockaddr_storage *addr,
+			    socklen_t len, char *error, size_t size)
+{
+	struct stats_socket *s;
+
+	list_for_each(s, sockets_of(cfg), link)
+		if (s->address->inherited_fd < 0 && s->address->address_len == len &&
+		    memcmp(&s->address->address, addr, len) == 0)
+			return open_descriptor(s, NULL, error, size);
+	*error = '\0';
+	return -1;
+}
+
+const char *stats_socket_path(const struct config *cfg, unsigned n)
+{
+	struct stats_socket *s;
+
+	list_for_each(s, sockets_of(cfg), link)
+		if (!n--)
+			return s->address->address.ss_family == AF_UNIX
+				? ((const struct sockaddr_un *)&s->address->address)->sun_path : "";
+	return NULL;
+}
+
 /* --- show cli sockets ------------------------------------------------------------------------- */
 
 static void put_socket(struct strbuf *out, const struct stats_socket *s)

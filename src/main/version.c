@@ -8,6 +8,7 @@
 #include "core/thread.h"
 #include "build_info.h"
 #include "main_priv.h"
+#include "stream/service.h"
 #include "tls/tls.h"
 
 #ifdef __clang__
@@ -59,11 +60,14 @@ void version_print_build(FILE *out)
 	fd_poller_dump(out);
 	fprintf(out, "\nAvailable multiplexer protocols :\n"
 		"(protocols marked as <default> cannot be specified using 'proto' keyword)\n"
+		"         h2 : mode=HTTP  side=FE|BE  mux=H2    flags=HTX|HOL_RISK|NO_UPG\n"
 		"  <default> : mode=HTTP  side=FE|BE  mux=H1    flags=HTX\n"
 		"         h1 : mode=HTTP  side=FE|BE  mux=H1    flags=HTX|NO_UPG\n"
 		"  <default> : mode=TCP   side=FE|BE  mux=PASS  flags=\n"
 		"       none : mode=TCP   side=FE|BE  mux=PASS  flags=NO_UPG\n\n"
-		"Available services : none\n\n");
+		"Available services : ");
+	services_dump(out);
+	fputc('\n', out);
 	version_print_filters(out);
 }
 

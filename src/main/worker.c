@@ -51,47 +51,33 @@ void worker_take_sockets(void)
 	worker.donor = -1;
 }
 
-/* A descriptor in a message of the master; -1: none. *level: the rights of who is behind it. */
-static int receive_client(const char *byte, struct msghdr *msg, enum ctl_level *level)
+bool worker_ask_reader(int fd)
 {
-	struct cmsghdr *c = CMSG_FIRSTHDR(msg);
-	int fd;
+	bool sent = channel_send(worker.channel, 'D', fd);
 
-	if (!c || c->cmsg_type != SCM_RIGHTS || c->cmsg_len != CMSG_LEN(sizeof(int)))
-		return -1;
-	memcpy(&fd, CMSG_DATA(c), sizeof(int));
-	*level = *byte == '0' ? CTL_USER : *byte == '1' ? CTL_OPERATOR : CTL_ADMIN;
-	return fd;
+	close(fd);
+	return sent;
 }
 
-/* Answers, sockets: -1: nothing more for now. */
-static ssize_t receive(void)
+/* A client of the Runtime API comes with its level. Returns like channel_receive(). */
+static int receive(void)
 {
-	char byte = 0;
-	struct iovec v = { .iov_base = &byte, .iov_len = 1 };
-	union {
-		struct cmsghdr header;
-		char room[CMSG_SPACE(sizeof(int))];
-	} control;
-	struct msghdr msg = { .msg_iov = &v, .msg_iovlen = 1, .msg_control = control.room,
-			      .msg_controllen = sizeof(control.room) };
-	ssize_t got = recvmsg(worker.channel, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-	enum ctl_level level;
-	int fd = got > 0 ? receive_client(&byte, &msg, &level) : -1;
+	int fd, byte = channel_receive(worker.channel, &fd);
 
 	if (fd >= 0)
-		ctl_connection_new(fd, level);
-	return got;
+		ctl_connection_new(fd, byte == '0' ? CTL_USER
+				       : byte == '1' ? CTL_OPERATOR : CTL_ADMIN);
+	return byte;
 }
 
 static void channel_event(void *owner, int fd, unsigned events)
 {
-	ssize_t got;
+	int got;
 
 	do
 		got = receive();
 	while (got > 0);
-	if (got < 0 && (errno == EAGAIN || errno == EINTR)) {
+	if (got < 0) {
 		fd_cant_recv(fd);
 		return;
 	}
@@ -106,15 +92,17 @@ static bool worker_thread_init(void)
 {
 	static struct fd_kind kind = { .handler = channel_event, .name = "channel_event" };
 
-	if (thread_id || worker.channel < 0)
+	if (thread_id)
+		return true;
+	startup_log_end();
+	if (worker.channel < 0)
 		return true;
 	fd_kind_register(&kind);
 	fcntl(worker.channel, F_SETFL, O_NONBLOCK);
 	if (!fd_add(worker.channel, channel_event, NULL, 0))
 		return false;
-	startup_log_end();
 	diag_set_banner(NULL, NULL); /* it belongs to the start */
-	return send(worker.channel, "R", 1, MSG_NOSIGNAL) == 1;
+	return channel_send(worker.channel, 'R', -1);
 }
 
 const struct module mod_worker = { .name = "worker", .thread_init = worker_thread_init };

@@ -54,11 +54,6 @@ void h1_resume_later(struct h1_conn *h)
 		turn_list_add(&resume, &h->resume);
 }
 
-void h1_set_rx(struct h1_conn *h, enum h1_rx_state to)
-{
-	h->rx_state = to;
-}
-
 /* --- life ------------------------------------------------------------------------------------ */
 
 struct h1_conn *h1_new(struct conn *c, void *owner, const struct mux_settings *settings)
@@ -77,6 +72,7 @@ struct h1_conn *h1_new(struct conn *c, void *owner, const struct mux_settings *s
 
 void h1_free(struct h1_conn *h)
 {
+	H1_TRACE(STATE, h, H1_EV(END), "the connection ends");
 	timer_cancel(&h->timer);
 	if (list_is_linked(&h->resume))
 		list_remove(&h->resume);
@@ -104,8 +100,10 @@ void h1_destroy(struct h1_conn *h)
 
 void h1_wake(struct h1_conn *h)
 {
-	if (h->ep)
-		h->ep->user->wake(h->ep);
+	if (!h->ep)
+		return;
+	H1_TRACE(DEVELOPER, h, H1_EV(STREAM_WAKE), "waking the stream");
+	h->ep->user->wake(h->ep);
 }
 
 /* Closes a client's connection after what is unsent; what may still come in is read away first,
@@ -113,7 +111,9 @@ void h1_wake(struct h1_conn *h)
  */
 void h1_front_finish(struct h1_conn *h)
 {
-	bool unread = h->in.block || h->rx_state != H1_RX_DONE || h->conn->flags & CONN_CAN_RECV;
+	/* (with CONN_TX_HELD the end of a TLS handshake may still come) */
+	bool unread = h->in.block || h->rx_state != H1_RX_DONE ||
+		      h->conn->flags & (CONN_CAN_RECV | CONN_TX_HELD);
 
 	if (h->conn->flags & (CONN_ERROR | CONN_EOF | CONN_NO_LINGER) ||
 	    (!h->out.len && !unread)) {
@@ -288,6 +288,8 @@ static void h1_request_begins(struct h1_conn *h)
 {
 	uint8_t options = h->settings->options & MUX_OPT_UNSAFE ? H1_OPT_UNSAFE : 0;
 
+	if (h->settings->options & MUX_OPT_ANY_PAYLOAD)
+		options |= H1_OPT_ANY_PAYLOAD;
 	h1_set_rx(h, H1_RX_HEAD);
 	h1_parser_init(&h->parser, options);
 	h->since_ns = clock_now_ns();
@@ -374,6 +376,11 @@ static enum io h1_read_step(struct h1_conn *h)
 	return wire_in_may_grow(&h->in, h->conn) ? IO_OK : IO_AGAIN;
 }
 
+static const char *io_name(enum io r)
+{
+	return r == IO_OK ? "bytes" : r == IO_AGAIN ? "all for now" : r == IO_EOF ? "end" : "error";
+}
+
 static void h1_read(struct h1_conn *h)
 {
 	struct endpoint *ep;
@@ -388,6 +395,7 @@ static void h1_read(struct h1_conn *h)
 		r = h1_read_step(h);
 		if (h->flags & H1C_FL_DEAD)
 			return;
+		H1_TRACE(DATA, h, H1_EV(RECV), "read: %s", io_name(r));
 		if (r == IO_EOF || (r == IO_ERR)) {
 			h1_eof(h, r == IO_ERR);
 			return;
@@ -427,6 +435,7 @@ void h1_ready(struct conn *c)
 	bool outer = h1_enter(h);
 	uint32_t was;
 
+	H1_TRACE(DEVELOPER, h, H1_EV(WAKE), "an event of the connection");
 	if (h->ep && h->flags & H1C_FL_BACK && !(h->ep->flags & EP_CONNECTED) &&
 	    !(c->flags & (CONN_CONNECTING | CONN_HANDSHAKE))) {
 		h->ep->flags |= c->flags & CONN_ERROR ? EP_ERROR : EP_CONNECTED;

@@ -5,6 +5,7 @@
 
 void h1_body_end(struct h1_conn *h)
 {
+	H1_TRACE(USER, h, H1_EV(RX_DATA) | H1_EV(RX_EOI), "received all of the message");
 	h1_set_rx(h, H1_RX_DONE);
 	h->ep->flags |= EP_RX_END;
 }
@@ -100,6 +101,7 @@ static void h1_take_in(struct h1_conn *h, uint64_t max)
 /* Works on the bytes in <in>. True: something was used or moved. */
 bool h1_parse_body(struct h1_conn *h)
 {
+	H1_TRACE(DATA, h, H1_EV(RX_DATA) | H1_EV(RX_BODY), "reading the body");
 	bool moved = false;
 
 	switch (h->rx_state) {

@@ -25,7 +25,7 @@ static void h1_describe(const struct conn *c, struct strbuf *out)
 		h->user.back->describe(h->owner, out);
 	else
 		h->user.front->describe(h->owner, out);
-	strbuf_printf(out, " mux=H1 ctx=%p h1c.flg=0x%x .rx=%s .tx=%s .obuf=%zu .ep=%p",
+	strbuf_printf(out, " mux=H1 ctx=%p h1c.flg=0x%x .rx=%s .tx=%s .obuf=%u .ep=%p",
 		      (const void *)h, h->flags, rx[h->rx_state], tx[h->tx_state], h->out.len,
 		      (const void *)h->ep);
 }
@@ -166,6 +166,7 @@ struct h1_conn *h1_front_new(struct conn *c, const struct front_user *user, void
 	timer_init(&h->timer, h1_front_timeout);
 	if (wait)
 		timer_set(&h->timer, clock_now_ms() + (uint64_t)wait);
+	H1_TRACE(STATE, h, H1_EV(NEW), "a client's connection begins");
 	return h;
 }
 

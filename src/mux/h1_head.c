@@ -9,6 +9,15 @@
 #include "core/pool.h"
 #include "h1_priv.h"
 
+/* Two kinds of length, and nobody has promised that all proxies around understand it alike. */
+static bool h1_framing_is_insecure(const struct h1_conn *h, const struct h1_head *head)
+{
+	bool lax = h->settings->options & MUX_OPT_LAX_FRAMING &&
+		(head->major > 1 || head->minor >= 1);
+
+	return head->flags & H1_FL_INSECURE_TE && !lax;
+}
+
 static struct pool *partial_pool;
 static unsigned partial_fields;
 __thread struct h1_field *h1_scratch_fields;
@@ -135,6 +144,7 @@ static void h1_describe_bad(const struct h1_conn *h, size_t at, struct endpoint_
 /* A response that is not valid, or breaks off: told to the stream. */
 void h1_back_bad(struct h1_conn *h, unsigned flag, const char *text)
 {
+	H1_TRACE(ERROR, h, H1_EV(RX_DATA) | H1_EV(MSG_ERROR), "no valid response: %s", text);
 	uint32_t at = h->rx_state == H1_RX_HEAD ? h->parser.error_offset : 0;
 	struct endpoint_bad bad;
 
@@ -190,6 +200,8 @@ static bool h1_response_head(struct h1_conn *h, const struct h1_head *head)
 	ep->rx_head_len = (uint32_t)head->length;
 	ep->rx_bytes += http_msg_size(ep->rx_head);
 	ep->flags |= EP_RX_HEAD | EP_RX_ANY;
+	H1_TRACE(USER, h, H1_EV(RX_DATA) | H1_EV(RX_HEAD), "received a response, %u",
+		 head->status);
 	if (ep->rx_head->flags & HTTP_MSG_INTERIM) {
 		/* another head follows; the stream takes this one first */
 		h1_parser_init(&h->parser, h->parser.options);
@@ -199,7 +211,7 @@ static bool h1_response_head(struct h1_conn *h, const struct h1_head *head)
 	/* a server that answers before it has the whole request may answer once more when it has,
 	 * or take its rest for a request: nobody else gets this connection
 	 */
-	if (head->flags & H1_FL_KEEP_ALIVE && !(head->flags & H1_FL_INSECURE_TE) &&
+	if (head->flags & H1_FL_KEEP_ALIVE && !h1_framing_is_insecure(h, head) &&
 	    ep->flags & EP_TX_DONE)
 		h->flags |= H1C_FL_KEEP_RX;
 	h1_enter_body(h, head);
@@ -255,11 +267,13 @@ static bool h1_request_head(struct h1_conn *h, const struct h1_head *head)
 	if (h->settings->options & MUX_OPT_PROXY_HEADER && head->target != H1_TARGET_ORIGIN &&
 	    head->target != H1_TARGET_ASTERISK)
 		h->flags |= H1C_FL_PROXY_NAME;
-	if (request_is_kept(h, head) && !(head->flags & H1_FL_INSECURE_TE))
+	if (request_is_kept(h, head) && !h1_framing_is_insecure(h, head))
 		h->flags |= H1C_FL_KEEP_RX;
 	ep->rx_head_len = (uint32_t)head->length;
 	ep->rx_bytes += http_msg_size(ep->rx_head);
 	ep->flags |= EP_RX_HEAD;
+	H1_TRACE(USER, h, H1_EV(RX_DATA) | H1_EV(RX_HEAD) | H1_EV(STREAM_NEW) | H1_EV(MSG_NEW),
+		 "received a request");
 	h1_enter_body(h, head);
 	return true;
 }
@@ -267,6 +281,9 @@ static bool h1_request_head(struct h1_conn *h, const struct h1_head *head)
 /* Reports bytes that are no request and answers them; the connection then ends. */
 void h1_front_bad(struct h1_conn *h, struct front_bad *bad)
 {
+	if (bad->status)
+		H1_TRACE(ERROR, h, H1_EV(RX_DATA) | H1_EV(MSG_ERROR), "no valid request: %s",
+			 bad->text ? bad->text : "");
 	struct slice page;
 
 	h1_describe_bad(h, bad->kind == FRONT_BAD_TOO_LARGE ? SIZE_MAX : bad->details.at,

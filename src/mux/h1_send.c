@@ -10,11 +10,6 @@
 #include "mux/h1_case.h"
 #include "net/pipe.h"
 
-void h1_set_tx(struct h1_conn *h, enum h1_tx_state to)
-{
-	h->tx_state = to;
-}
-
 /* A block being written; grows by whole blocks when a head is larger than one. */
 struct writer {
 	struct block *block;
@@ -326,6 +321,8 @@ static bool send_head(struct h1_conn *h)
 	w.block->used = (uint32_t)(w.at - w.block->data);
 	ok = block_queue_add(&h->out, w.block, w.block->data, w.block->used);
 	block_drop(w.block);
+	H1_TRACE(USER, h, H1_EV(TX_DATA) | H1_EV(TX_HEAD), "sending a %s",
+		 h->flags & H1C_FL_BACK ? "request" : "response");
 	h->ep->flags &= ~EP_TX_HEAD;
 	return ok;
 }
@@ -439,6 +436,8 @@ bool h1_flush(struct h1_conn *h)
 			return true;
 		if (conn_send(c, &h->out, more) == IO_ERR)
 			return false;
+		H1_TRACE(DATA, h, H1_EV(SEND), "sent bytes, %llu are left",
+			 (unsigned long long)h->out.len);
 	}
 	return true;
 }
@@ -461,6 +460,7 @@ static bool send_pipe(struct h1_conn *h)
 
 static void tx_failed(struct h1_conn *h)
 {
+	H1_TRACE(ERROR, h, H1_EV(ERROR), "the connection failed");
 	block_queue_clear(&h->out);
 	h->flags |= H1C_FL_CLOSE;
 	h->ep->flags |= EP_ERROR;
@@ -472,14 +472,12 @@ static void tx_report(struct h1_conn *h)
 	struct endpoint *ep = h->ep;
 	size_t pipe = ep->tx_pipe ? ep->tx_pipe->bytes : 0;
 
-	if (h->out.len > ENDPOINT_TX_HIGH || h->out.count > 256)
-		ep->flags |= EP_TX_FULL;
-	else if (h->out.len < ENDPOINT_TX_LOW)
-		ep->flags &= ~EP_TX_FULL;
+	endpoint_tell_full(ep, endpoint_tx_high(ep), h->out.len, h->out.count);
 	if (h->tx_state == H1_TX_DONE && !h->out.len && !pipe && !(ep->flags & EP_TX_HEAD)) {
 		if (h->flags & H1C_FL_SHUT_AFTER)
 			conn_shut_write(h->conn);
 		ep->flags |= EP_TX_DONE;
+		H1_TRACE(USER, h, H1_EV(TX_DATA) | H1_EV(TX_EOI), "sent all of the message");
 	}
 }
 

@@ -8,6 +8,7 @@
  */
 #include "base/clock.h"
 #include "h2_priv.h"
+#include "trace_priv.h"
 
 /* Tells every stream, whose user may let go of it. */
 static void tell_streams(struct h2_conn *h)
@@ -99,6 +100,7 @@ static bool use_preface(struct h2_conn *h)
 	case H1_DONE:
 		break;
 	}
+	H2C_TRACE(PROTO, h, H2_EV(RX_PREFACE), "received the preface");
 	wire_in_use(&h->in, H2_PREFACE_LEN);
 	h2c_set_state(h, H2C_SETTINGS);
 	h2c_send_settings(h);
@@ -188,6 +190,8 @@ static void h2_read(struct h2_conn *h)
 			break;
 		}
 		r = wire_in_recv(&h->in, h->conn);
+		H2C_TRACE(DATA, h, H2_EV(RECV), "read: %u bytes to look at",
+			  (unsigned)wire_in_bytes(&h->in).len);
 		if (r == IO_EOF || r == IO_ERR) {
 			h2_eof(h, r == IO_ERR);
 			return;
@@ -217,6 +221,7 @@ void h2_ready(struct conn *c)
 	struct h2_conn *h = c->owner;
 	bool outer = h2_enter(h);
 
+	H2C_TRACE(DEVELOPER, h, H2_EV(WAKE), "an event of the connection");
 	h->flags &= (uint16_t)~H2C_FL_PAUSE;
 	h->turn_frames = h->turn_resets = 0;
 	if (c->flags & CONN_CAN_SEND && h->out.len && !(c->flags & CONN_ERROR))
@@ -245,7 +250,7 @@ void h2_describe(const struct conn *c, struct strbuf *out)
 
 	h->side->describe(h, out);
 	strbuf_printf(out, " mux=H2 ctx=%p h2c.st=%s .flg=0x%x .err=%u .streams=%u .maxid=%u "
-			   ".rxwin=%lld .txwin=%lld .obuf=%zu .glitches=%u",
+			   ".rxwin=%lld .txwin=%lld .obuf=%u .glitches=%u",
 		      (const void *)h, states[h->state], h->flags, h->error, h->stream_count,
 		      h->last_stream, (long long)h->rx_window, (long long)h->tx_window,
 		      h->out.len, h->glitches);

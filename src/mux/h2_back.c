@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "codec/websocket.h"
 #include "h2_priv.h"
+#include "trace_priv.h"
 #include "http/msg.h"
 
 /* --- requests --------------------------------------------------------------------------------- */
@@ -28,8 +29,7 @@ static void back_number(struct h2_stream *s)
 	h->last_stream = s->id;
 	tree_insert(&h->streams, &s->node, s->id);
 	h2s_set_state(s, H2S_OPEN);
-	s->flags |= H2S_FL_RECEIVING;
-	h->receiving++;
+	h2s_receiving(s);
 }
 
 /* Is it asked to go over to the WebSocket protocol? */
@@ -126,20 +126,8 @@ static bool is_sent(const struct h2_stream *s, const struct http_msg *m, const s
 
 static bool back_put_head(struct h2_stream *s, struct hpack_writer *w, const struct http_msg *m)
 {
-	struct hpack_encoder *e = &s->conn->encoder;
-	bool length = m->body == HTTP_BODY_LENGTH, ok = put_pseudo(s, w, m);
-
-	for (unsigned i = 0; i < m->fields.count && ok; i++) {
-		const struct h1_field *f = &m->fields.list[i];
-
-		if (is_sent(s, m, f)) {
-			ok = hpack_write_field(e, w, f->id, f->name, f->value);
-		} else if (f->id == FIELD_CONTENT_LENGTH && length && f->name.ptr) {
-			ok = h2_put_length(e, w, m->content_length);
-			length = false;
-		}
-	}
-	return ok && (!length || h2_put_length(e, w, m->content_length));
+	return put_pseudo(s, w, m) &&
+	       h2_put_fields(s, w, m, is_sent, m->body == HTTP_BODY_LENGTH);
 }
 
 /* --- answers ---------------------------------------------------------------------------------- */
@@ -249,6 +237,7 @@ static void take_response(struct h2_stream *s, struct h2_head *head, bool end_st
 	ep->rx_head_len = (uint32_t)head->list_len;
 	ep->rx_bytes += head->list_len;
 	ep->flags |= EP_RX_HEAD | EP_RX_ANY;
+	H2S_TRACE(USER, s, H2_EV(RX_HEAD), "received a response, %u", ep->rx_head->status);
 	if (interim) {
 		h2s_wake(s);
 		return;
@@ -257,6 +246,8 @@ static void take_response(struct h2_stream *s, struct h2_head *head, bool end_st
 	expect_body(s, ep->rx_head);
 	if (end_stream)
 		h2s_ended_remote(s);
+	else if (s->left != UINT64_MAX && s->left > (uint64_t)s->rx_window)
+		h2s_grant(s, true);
 	h2s_wake_soon(s); /* the body is probably right behind: both go together */
 }
 

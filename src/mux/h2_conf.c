@@ -4,6 +4,7 @@
 #include "base/module.h"
 #include "conf/conf.h"
 #include "h2_priv.h"
+#include "trace_priv.h"
 
 static struct h2_tunes *tunes_of(struct conf_line *l)
 {
@@ -108,7 +109,9 @@ static void h2_thread_fini(void)
 
 static struct slot *const slots[] = { &h2_tune_slot, NULL };
 
+static struct trace_source *const traces[] = { &trace_h2, NULL };
+
 const struct module mod_h2 = {
 	.name = "h2", .keywords = keywords, .slots = slots, .start = h2_start,
-	.thread_init = h2_thread_init, .thread_fini = h2_thread_fini,
+	.thread_init = h2_thread_init, .thread_fini = h2_thread_fini, .traces = traces,
 };

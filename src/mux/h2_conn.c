@@ -12,6 +12,7 @@
 #include "core/activity.h"
 #include "core/pool.h"
 #include "h2_priv.h"
+#include "trace_priv.h"
 
 /* After the last byte was sent, how long the rest is read and thrown away. */
 #define DRAIN_MS 2000
@@ -39,6 +40,7 @@ void h2c_set_state(struct h2_conn *h, enum h2c_state to)
 	};
 
 	BUG_ON(!(next[h->state] & 1u << to));
+	H2C_TRACE(STATE, h, H2_EV(WAKE), "the connection goes to state %u", (unsigned)to);
 	h->state = (uint8_t)to;
 }
 
@@ -76,6 +78,7 @@ void h2c_tell_counts(struct h2_conn *h)
 void h2_free(struct h2_conn *h)
 {
 	BUG_ON(h->stream_count);
+	H2C_TRACE(STATE, h, H2_EV(END), "the connection ends");
 	timer_cancel(&h->timer);
 	list_remove(&h->turn);
 	list_remove(&h->flush);
@@ -153,6 +156,8 @@ void h2c_goaway(struct h2_conn *h, enum h2_error code, uint32_t last)
 
 	if (h->flags & H2C_FL_GOAWAY_SENT && h->error == code && h->goaway_last == last)
 		return;
+	H2C_TRACE(PROTO, h, H2_EV(TX_FRAME) | H2_EV(TX_GOAWAY), "sending GOAWAY %s",
+		  h2_error_name(code));
 	h->flags |= H2C_FL_GOAWAY_SENT;
 	h->error = (uint8_t)code;
 	h->goaway_last = last;
@@ -179,6 +184,8 @@ void h2c_error(struct h2_conn *h, enum h2_error code, const char *text)
 {
 	if (h->state >= H2C_CLOSING)
 		return;
+	H2C_TRACE(ERROR, h, H2_EV(ERROR) | H2_EV(PROTO_ERROR), "the connection fails, %s: %s",
+		  h2_error_name(code), text ? text : "");
 	h2_count(h, FRONT_COUNT_CONN_ERRORS);
 	if (text && h->tunes->log_errors != H2_LOG_NONE)
 		h2c_report(h, FRONT_BAD_SYNTAX, text);

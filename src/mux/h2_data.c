@@ -7,25 +7,13 @@
  */
 #include "h2_priv.h"
 
-/* The peer may send nearly 2 GB before it must hear of us again: streams have their own windows. */
-static void open_connection_window(struct h2_conn *h)
-{
-	char frame[H2_WINDOW_UPDATE_LEN];
-
-	if (h->flags & H2C_FL_WINDOW_OPENED && h->rx_window > H2_WINDOW_MAX / 2)
-		return;
-	h->flags |= H2C_FL_WINDOW_OPENED;
-	h2_put_window_update(frame, 0, (uint32_t)(H2_WINDOW_MAX - h->rx_window));
-	h->rx_window = H2_WINDOW_MAX;
-	h2_out_control(h, frame, sizeof(frame));
-}
-
 void h2_wake_late(struct h2_conn *h)
 {
 	while (!list_is_empty(&h->late)) {
 		struct h2_stream *s = list_first(&h->late, struct h2_stream, late);
 		uint32_t id = s->id;
 
+		h2s_limit(s);
 		h2s_wake(s);
 		s = h2s_find(h, id);
 		if (s)
@@ -88,10 +76,20 @@ bool h2_data_begin(struct h2_conn *h)
 	if (h->state >= H2C_CLOSING)
 		return false;
 	if (f->length)
-		open_connection_window(h);
+		h2c_open_window(h);
 	if (!f->length && !(f->flags & H2_FL_END_STREAM))
 		h2c_glitch(h, "empty DATA");
 	return h->state < H2C_CLOSING;
+}
+
+/* Adds a run of the received block. Few bytes that nobody took yet must not hold a whole block:
+ * they are copied behind those before them. False: no memory.
+ */
+static bool keep(struct block_queue *q, struct block *b, struct slice bytes)
+{
+	if (q->len && bytes.len < block_size() / 8)
+		return block_queue_add_copy(q, bytes);
+	return block_queue_add(q, b, bytes.ptr, bytes.len);
 }
 
 /* <n> payload bytes of <in> are the stream's. False: they are refused. */
@@ -106,7 +104,7 @@ static bool deliver(struct h2_conn *h, struct h2_stream *s, struct slice bytes)
 		}
 		s->left -= bytes.len;
 	}
-	if (!block_queue_add(q, h->in.block, bytes.ptr, bytes.len)) {
+	if (!keep(q, h->in.block, bytes)) {
 		h2s_error(s, H2_ERR_INTERNAL_ERROR, "out of memory");
 		return false;
 	}

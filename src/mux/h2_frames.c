@@ -7,6 +7,7 @@
 #include <string.h>
 #include "base/clock.h"
 #include "h2_priv.h"
+#include "trace_priv.h"
 
 /* --- may it come? ----------------------------------------------------------------------------- */
 
@@ -58,6 +59,9 @@ bool h2_frame_begin(struct h2_conn *h)
 	bool connection = true;
 	uint8_t error;
 
+	H2C_TRACE(PROTO, h, H2_EV(RX_FRAME_HEAD) | H2_EV(RX_FRAME) | h2_trace_frame(f->type),
+		  "received %s of %u bytes, flags 0x%02x, stream %u", h2_frame_type_name(f->type),
+		  f->length, f->flags, f->stream);
 	if (fault) {
 		h2c_error(h, H2_ERR_PROTOCOL_ERROR, fault);
 		return false;
@@ -254,7 +258,8 @@ static bool gather(struct h2_conn *h, struct slice part)
 		h2c_error(h, H2_ERR_ENHANCE_YOUR_CALM, "header block too large");
 		return false;
 	}
-	memcpy(h->head->data + h->head->used, part.ptr, part.len);
+	if (part.len)
+		memcpy(h->head->data + h->head->used, part.ptr, part.len);
 	h->head->used += (uint32_t)part.len;
 	return true;
 }

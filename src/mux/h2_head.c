@@ -12,6 +12,7 @@
 #include "codec/websocket.h"
 #include "h1_priv.h"
 #include "h2_priv.h"
+#include "trace_priv.h"
 
 static __thread char *text_room;
 static __thread size_t text_size;
@@ -182,8 +183,7 @@ static void note_request(struct h2_stream *s, const struct h2_head *head, bool e
 		return;
 	}
 	h2s_set_state(s, H2S_OPEN);
-	s->flags |= H2S_FL_RECEIVING;
-	s->conn->receiving++;
+	h2s_receiving(s);
 }
 
 /* Once the connection has had as many streams as it may, those under way are still served. */
@@ -222,8 +222,10 @@ static void begin_stream(struct h2_conn *h, struct h2_head *head, bool end_strea
 	ep->rx_bytes += http_msg_size(ep->rx_head);
 	ep->flags |= EP_RX_HEAD;
 	note_request(s, head, end_stream);
+	H2S_TRACE(USER, s, H2_EV(RX_HEAD) | H2_EV(STREAM_NEW), "received a request");
 	h2s_wake_soon(s);
-	if (!end_stream && s->left != UINT64_MAX && s->left > (uint64_t)s->rx_window)
+	if (!end_stream && (s->left == UINT64_MAX ? !s->rx_window :
+						    s->left > (uint64_t)s->rx_window))
 		h2s_grant(s, true);
 }
 

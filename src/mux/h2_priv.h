@@ -111,6 +111,7 @@ struct h2_conn {
 	uint32_t goaway_last;            /* its stream */
 	uint32_t stream_count;
 	uint32_t receiving;              /* streams whose body may still come */
+	uint32_t room_given;             /* bytes of their windows beyond the announced one */
 	uint32_t streams_total;
 	uint32_t last_stream;            /* the highest number that the peer used */
 	uint32_t stream_limit;           /* the highest that it may use; 0: any */
@@ -158,6 +159,8 @@ struct h2_stream {
 	uint64_t tx_left;            /* same, to send */
 	int64_t tx_window, rx_window;
 	uint32_t id;
+	uint32_t room;               /* its part of the connection's <room_given> */
+	uint32_t used;               /* bytes granted again since that changed */
 	uint32_t reset_code;         /* with H2S_FL_RESET */
 	uint16_t flags;              /* enum h2_stream_flags */
 	uint8_t state;               /* enum h2s_state */
@@ -280,7 +283,17 @@ void h2c_reset(struct h2_conn *h, uint32_t id, enum h2_error code);
 bool h2c_was_reset(const struct h2_conn *h, uint32_t id);
 /* The peer reset it as well: nothing of it is on its way any more. */
 void h2c_forget_reset(struct h2_conn *h, uint32_t id);
-/* Gives the peer more window for this stream, when it is worth a frame. */
+/* The peer may send a body from now on. */
+void h2s_receiving(struct h2_stream *s);
+/* A body comes: the peer may send nearly 2 GB on the connection before it must hear of us again.
+ * Streams have their own windows.
+ */
+void h2c_open_window(struct h2_conn *h);
+/* How much of what it received may be unsent at the other side. Sets the endpoint's <rx_high>. */
+void h2s_limit(struct h2_stream *s);
+/* Gives the peer more window for this stream, when it is worth a frame; <now>: more than the window
+ * was announced.
+ */
 void h2s_grant(struct h2_stream *s, bool now);
 
 /* --- h2_head.c */
@@ -337,8 +350,12 @@ void h2_flush_one(struct list *link);
 /* Those of struct h2_side. */
 void h2_front_note_head(struct h2_stream *s, const struct http_msg *m);
 bool h2_front_put_head(struct h2_stream *s, struct hpack_writer *w, const struct http_msg *m);
-/* Writes a Content-Length. */
-bool h2_put_length(struct hpack_encoder *e, struct hpack_writer *w, uint64_t n);
+/* Does a field of a head go out as it is? */
+typedef bool h2_is_sent_fn(const struct h2_stream *s, const struct http_msg *m,
+			    const struct h1_field *f);
+/* Writes the fields of a head; <length>: and the Content-Length that is announced, in its place. */
+bool h2_put_fields(struct h2_stream *s, struct hpack_writer *w, const struct http_msg *m,
+		   h2_is_sent_fn *is_sent, bool length);
 
 /* --- h2.c */
 

@@ -10,6 +10,7 @@
  */
 #include <string.h>
 #include "h2_priv.h"
+#include "trace_priv.h"
 
 /* Below this, copying behind what is written is cheaper than one more vector of the system call. */
 #define COALESCE_MAX 1024
@@ -60,7 +61,7 @@ static size_t head_bound(const struct http_msg *m)
 }
 
 /* The length that the framing announces, whatever the list of fields says. */
-bool h2_put_length(struct hpack_encoder *e, struct hpack_writer *w, uint64_t n)
+static bool put_length(struct hpack_encoder *e, struct hpack_writer *w, uint64_t n)
 {
 	char number[20], *end = number + sizeof(number), *at = end;
 
@@ -71,10 +72,9 @@ bool h2_put_length(struct hpack_encoder *e, struct hpack_writer *w, uint64_t n)
 				 slice_make(at, (size_t)(end - at)));
 }
 
-static bool put_fields(struct h2_stream *s, struct hpack_writer *w, const struct http_msg *m)
+bool h2_put_fields(struct h2_stream *s, struct hpack_writer *w, const struct http_msg *m,
+		   h2_is_sent_fn *is_sent, bool length)
 {
-	bool length = m->body == HTTP_BODY_LENGTH && !(s->flags & H2S_FL_NO_BODY) &&
-		      !(m->flags & HTTP_MSG_INTERIM);
 	struct hpack_encoder *e = &s->conn->encoder;
 	bool ok = true;
 
@@ -84,11 +84,11 @@ static bool put_fields(struct h2_stream *s, struct hpack_writer *w, const struct
 		if (is_sent(s, m, f)) {
 			ok = hpack_write_field(e, w, f->id, f->name, f->value);
 		} else if (f->id == FIELD_CONTENT_LENGTH && length && f->name.ptr) {
-			ok = h2_put_length(e, w, m->content_length);
+			ok = put_length(e, w, m->content_length);
 			length = false;
 		}
 	}
-	return ok && (!length || h2_put_length(e, w, m->content_length));
+	return ok && (!length || put_length(e, w, m->content_length));
 }
 
 /* Cuts a header block of <len> bytes, behind a frame's header at <p>, into frames. Returns the end.
@@ -162,7 +162,9 @@ void h2_front_note_head(struct h2_stream *s, const struct http_msg *m)
 bool h2_front_put_head(struct h2_stream *s, struct hpack_writer *w, const struct http_msg *m)
 {
 	return hpack_write_status(&s->conn->encoder, w, m->status == 101 ? 200 : m->status) &&
-	       put_fields(s, w, m);
+	       h2_put_fields(s, w, m, is_sent, m->body == HTTP_BODY_LENGTH &&
+						!(s->flags & H2S_FL_NO_BODY) &&
+						!(m->flags & HTTP_MSG_INTERIM));
 }
 
 /* Writes a head. False: no memory, the connection is lost. */
@@ -177,6 +179,8 @@ static bool send_head(struct h2_stream *s)
 
 	if (!s->id)
 		s->conn->side->number(s);
+	H2S_TRACE(USER, s, H2_EV(TX_FRAME) | H2_EV(TX_HEAD), "sending a %s",
+		  s->conn->side->is_back ? "request" : "response");
 	if (!interim)
 		s->conn->side->note_head(s, m);
 	start = h2_out_reserve(s->conn, bound);
@@ -252,6 +256,8 @@ static bool send_data(struct h2_stream *s, size_t n, bool end)
 
 	if (!p)
 		return false;
+	H2S_TRACE(DATA, s, H2_EV(TX_FRAME) | H2_EV(TX_DATA), "sending %zu bytes of DATA%s", n,
+		  end ? ", the last" : "");
 	p = h2_frame_put(p, (uint32_t)n, H2_FT_DATA, end ? H2_FL_END_STREAM : 0, s->id);
 	if (copied) {
 		block_queue_peek(&ep->tx, 0, p, n);
@@ -350,11 +356,9 @@ static bool tx_report(struct h2_stream *s)
 {
 	struct endpoint *ep = s->ep;
 	uint32_t before = ep->flags;
+	size_t high = tx_high(s->conn), wish = endpoint_tx_high(ep);
 
-	if (ep->tx.len > tx_high(s->conn))
-		ep->flags |= EP_TX_FULL;
-	else if (ep->tx.len < tx_high(s->conn) / 2)
-		ep->flags &= ~EP_TX_FULL;
+	endpoint_tell_full(ep, high < wish ? high : wish, ep->tx.len, ep->tx.count);
 	if (s->flags & H2S_FL_HEAD_SENT && !local_is_open(s))
 		ep->flags |= EP_TX_DONE;
 	return ep->flags != before;
@@ -447,6 +451,8 @@ void h2_flush(struct h2_conn *h)
 		r = c->flags & CONN_CAN_SEND && !(c->flags & (CONN_CONNECTING | CONN_HANDSHAKE))
 			    ? conn_send(c, &h->out, false) : IO_AGAIN;
 	}
+	H2C_TRACE(DATA, h, H2_EV(SEND), "sent, %llu bytes are left",
+		  (unsigned long long)h->out.len);
 	if (r == IO_ERR)
 		h2_out_failed(h);
 	if (!h->out.len && h->control_bytes) {

@@ -13,6 +13,7 @@
  */
 #include "core/pool.h"
 #include "h2_priv.h"
+#include "trace_priv.h"
 
 /* What a frame may have besides content: a client that pads needs a window for it. */
 #define PADDING_MAX 256
@@ -27,6 +28,23 @@ bool h2_stream_init(void)
 	return stream_pool != NULL;
 }
 
+void h2s_receiving(struct h2_stream *s)
+{
+	s->flags |= H2S_FL_RECEIVING;
+	s->conn->receiving++;
+}
+
+/* Its part of the common room is for others. */
+static void receives_no_more(struct h2_stream *s)
+{
+	if (!(s->flags & H2S_FL_RECEIVING))
+		return;
+	s->flags &= (uint16_t)~H2S_FL_RECEIVING;
+	s->conn->receiving--;
+	s->conn->room_given -= s->room;
+	s->room = 0;
+}
+
 void h2s_set_state(struct h2_stream *s, enum h2s_state to)
 {
 	static const unsigned next[] = {
@@ -38,11 +56,10 @@ void h2s_set_state(struct h2_stream *s, enum h2s_state to)
 	};
 
 	BUG_ON(!(next[s->state] & 1u << to));
+	H2S_TRACE(STATE, s, H2_EV(STREAM_WAKE), "the stream goes to state %u", (unsigned)to);
 	s->state = (uint8_t)to;
-	if (s->flags & H2S_FL_RECEIVING && to != H2S_OPEN && to != H2S_HALF_LOCAL) {
-		s->flags &= (uint16_t)~H2S_FL_RECEIVING;
-		s->conn->receiving--;
-	}
+	if (to != H2S_OPEN && to != H2S_HALF_LOCAL)
+		receives_no_more(s);
 }
 
 struct h2_stream *h2s_new(struct h2_conn *h, uint32_t id)
@@ -78,8 +95,7 @@ void h2s_free(struct h2_stream *s)
 {
 	struct h2_conn *h = s->conn;
 
-	if (s->flags & H2S_FL_RECEIVING)
-		h->receiving--;
+	receives_no_more(s);
 	list_remove(&s->late);
 	if (h->data == s)
 		h->data = NULL;
@@ -138,6 +154,8 @@ void h2s_error(struct h2_stream *s, enum h2_error code, const char *text)
 
 	if (s->flags & H2S_FL_RESET)
 		return;
+	H2S_TRACE(ERROR, s, H2_EV(STREAM_ERROR) | H2_EV(TX_RESET), "the stream fails, %s: %s",
+		  h2_error_name(code), text ? text : "");
 	s->flags |= H2S_FL_RESET;
 	s->reset_code = code;
 	h2_count(h, FRONT_COUNT_STREAM_ERRORS);
@@ -154,23 +172,96 @@ void h2s_error(struct h2_stream *s, enum h2_error code, const char *text)
 
 /* --- windows ---------------------------------------------------------------------------------- */
 
-/* What a stream's window should be: the announced one, and its share of the common room. */
-static int64_t window_target(const struct h2_conn *h)
+void h2c_open_window(struct h2_conn *h)
+{
+	char frame[H2_WINDOW_UPDATE_LEN];
+
+	if (h->flags & H2C_FL_WINDOW_OPENED && h->rx_window > H2_WINDOW_MAX / 2)
+		return;
+	h->flags |= H2C_FL_WINDOW_OPENED;
+	h2_put_window_update(frame, 0, (uint32_t)(H2_WINDOW_MAX - h->rx_window));
+	h->rx_window = H2_WINDOW_MAX;
+	h2_out_control(h, frame, sizeof(frame));
+}
+
+/* The common room: what of <rxbuf> is not reserved, a block for each stream. */
+static int64_t room_of(const struct h2_conn *h)
 {
 	int64_t size = (int64_t)block_size();
 	int64_t blocks = ((int64_t)h->limits->rxbuf + size - 1) / size - h->stream_count;
-	int64_t share = 0;
+	int64_t room = blocks > 0 ? blocks * 7 / 8 * size : 0;
 
-	if (blocks > 0)
-		share = blocks * 7 / 8 / (h->receiving ? h->receiving : 1) * size;
-	share += h->settings_window;
-	return share < H2_WINDOW_MAX ? share : H2_WINDOW_MAX;
+	return room < H2_WINDOW_MAX ? room : H2_WINDOW_MAX;
+}
+
+/* The equal part of it, in whole blocks. */
+static int64_t room_share(const struct h2_conn *h)
+{
+	int64_t size = (int64_t)block_size();
+
+	return room_of(h) / size / (h->receiving ? h->receiving : 1) * size;
+}
+
+/* What a stream has besides the common room. */
+static int64_t window_least(const struct h2_conn *h)
+{
+	return h->settings_window > block_size() ? h->settings_window : (int64_t)block_size();
+}
+
+static int64_t smaller(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* The part of the common room that a stream gets next, at most an equal share of it. A body that
+ * is <announced> gets half of what others have left at once; besides, the window grows fourfold
+ * each time that half of it was taken.
+ */
+static int64_t next_room(const struct h2_stream *s, bool announced)
+{
+	const struct h2_conn *h = s->conn;
+	int64_t least = window_least(h), left = room_of(h) - (int64_t)h->room_given + s->room;
+	int64_t room = smaller((least + s->room) * 4 - least, left);
+
+	if (announced && room < left / 2)
+		room = left / 2;
+	room = smaller(room, room_share(h));
+	if (room < 0)
+		return 0;
+	return smaller(room, H2_WINDOW_MAX - least);
+}
+
+static void set_room(struct h2_stream *s, int64_t room)
+{
+	s->conn->room_given = s->conn->room_given - s->room + (uint32_t)room;
+	s->room = (uint32_t)room;
+	s->used = 0;
+}
+
+/* Is it time to grant again the <used> bytes of a window? A burst as large as the window must not
+ * be followed by a silence: what is left to grant then is what the peer may send in a round trip.
+ * And some peers wait until a whole frame may go.
+ */
+static bool is_worth_a_frame(const struct h2_stream *s, int64_t window, int64_t used)
+{
+	int64_t few = window / 8, block = (int64_t)block_size();
+
+	return used > 0 && (used >= (few > block ? few : block) ||
+			    s->rx_window < s->conn->tunes->frame_size);
+}
+
+void h2s_limit(struct h2_stream *s)
+{
+	int64_t share = room_share(s->conn);
+
+	if (s->flags & H2S_FL_RECEIVING)
+		s->ep->rx_high = (uint32_t)(share ? share : (int64_t)block_size());
 }
 
 void h2s_grant(struct h2_stream *s, bool now)
 {
 	struct h2_conn *h = s->conn;
-	int64_t target = window_target(h);
+	int64_t window = window_least(h) + s->room, used = window - s->rx_window, more;
 	char frame[H2_WINDOW_UPDATE_LEN];
 
 	if (!(s->flags & H2S_FL_RECEIVING) || s->flags & H2S_FL_EARLY ||
@@ -180,9 +271,17 @@ void h2s_grant(struct h2_stream *s, bool now)
 	if (s->left != UINT64_MAX && s->rx_window >= 0 &&
 	    (uint64_t)s->rx_window >= s->left + PADDING_MAX)
 		return;
-	if (s->rx_window >= (now ? target : target / 2))
+	if (!now && !is_worth_a_frame(s, window, used))
 		return;
-	h2_put_window_update(frame, s->id, (uint32_t)(target - s->rx_window));
-	s->rx_window = target;
+	s->used += (uint32_t)used;
+	if (now || s->used >= window / 2)
+		set_room(s, next_room(s, now));
+	more = window_least(h) + s->room - s->rx_window;
+	if (more <= 0)
+		return;
+	if (now)
+		h2c_open_window(h);
+	h2_put_window_update(frame, s->id, (uint32_t)more);
+	s->rx_window += more;
 	h2_out_control(h, frame, sizeof(frame));
 }

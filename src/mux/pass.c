@@ -6,6 +6,7 @@
 #include "mux/mux_init.h"
 #include "net/conn.h"
 #include "net/pipe.h"
+#include "trace_priv.h"
 #include "wire_priv.h"
 
 #define READ_MAX (256 * 1024)
@@ -26,6 +27,41 @@ struct pass {
 	const struct pass_user *user;
 	void *owner;
 	struct list resume;
+};
+
+#define PASS_TRACE(level, p, events, ...) TRACE(&trace_pass, level, events, p, __VA_ARGS__)
+
+static void pass_facts(const void *what, struct trace_facts *out)
+{
+	const struct pass *p = what;
+
+	out->facts[TRACE_LOCK_CONNECTION] = p->conn;
+	mux_trace_facts(p->ep, out);
+}
+
+static void pass_trace_describe(const void *what, enum trace_verbosity verbosity,
+				enum trace_level level, struct strbuf *out)
+{
+	const struct pass *p = what;
+
+	strbuf_printf(out, " : [%c]", p->flags & PASS_FL_BACK ? 'B' : 'F');
+	mux_trace_conn(out, p->conn, verbosity);
+	if (verbosity >= TRACE_SIMPLE)
+		strbuf_printf(out, " out=%llu ep=%p(0x%08x)", (unsigned long long)p->out.len,
+			      (const void *)p->ep, p->ep ? p->ep->flags : 0);
+}
+
+static const struct trace_word events[] = {
+#define X(name, word, help) { word, help },
+	PASS_EVENTS(X)
+#undef X
+	{ 0 }
+};
+
+struct trace_source trace_pass = {
+	.name = "pt", .help = "connections of bytes", .events = events,
+	.verbosities = mux_trace_verbosities, .locks = MUX_TRACE_LOCKS, .facts = pass_facts,
+	.describe = pass_trace_describe,
 };
 
 static struct pool *pass_pool;
@@ -62,6 +98,7 @@ static void pass_resume_later(struct pass *p)
 
 static void pass_free(struct pass *p)
 {
+	PASS_TRACE(STATE, p, PASS_EV(END), "the connection ends");
 	if (list_is_linked(&p->resume))
 		list_remove(&p->resume);
 	p->user->closed(p->owner);
@@ -89,6 +126,7 @@ static void pass_leave(struct pass *p, bool outer)
 
 static void pass_failed(struct pass *p)
 {
+	PASS_TRACE(ERROR, p, PASS_EV(ERROR), "the connection failed");
 	block_queue_clear(&p->out);
 	p->ep->flags |= EP_ERROR;
 }
@@ -117,10 +155,7 @@ static void pass_send(struct pass *p)
 			return;
 		}
 	}
-	if (p->out.len > ENDPOINT_TX_HIGH || p->out.count > 256)
-		ep->flags |= EP_TX_FULL;
-	else if (p->out.len < ENDPOINT_TX_LOW)
-		ep->flags &= ~EP_TX_FULL;
+	endpoint_tell_full(ep, endpoint_tx_high(ep), p->out.len, p->out.count);
 	if (ep->flags & EP_TX_END && !p->out.len && !(ep->tx_pipe && ep->tx_pipe->bytes)) {
 		if (!(p->flags & PASS_FL_SHUT))
 			conn_shut_write(c);

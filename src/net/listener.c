@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include "base/bug.h"
 #include "base/clock.h"
+#include "core/activity.h"
 #include "core/fd.h"
 #include "core/mailbox.h"
 #include "core/pool.h"
@@ -32,6 +33,8 @@ struct seat {
 	bool waiting;           /* this thread waits for its timer */
 	bool started;
 	bool left;              /* dropped its reference: the listener is closed */
+	uint64_t turn;          /* of the loop, in which it last accepted */
+	unsigned burst;         /* how many it tried then; 0: it emptied the backlog */
 };
 
 struct listener {
@@ -262,6 +265,22 @@ static void listener_wait(struct listener *l)
 	listener_resume(l);
 }
 
+/* How many to accept now. Where connections come one by one a second accept4() would find nothing;
+ * twice as many as in the turn before when that left some: the poller says so at once.
+ */
+static unsigned seat_burst(struct seat *s)
+{
+	uint64_t turn = activity_read(thread_id, ACTIVITY_loops);
+	unsigned max = s->listener->max_accept;
+
+	if (turn != s->turn + 1 || !s->burst)
+		s->burst = 1;
+	else
+		s->burst = s->burst > max / 2 ? max : 2 * s->burst;
+	s->turn = turn;
+	return s->burst;
+}
+
 static void listener_event(void *owner, int fd, unsigned events)
 {
 	struct listener *l = owner;
@@ -271,7 +290,7 @@ static void listener_event(void *owner, int fd, unsigned events)
 	unsigned wait_ms;
 	socklen_t len;
 
-	for (unsigned i = 0; i < l->max_accept; i++) {
+	for (unsigned burst = seat_burst(s); burst > 0; burst--) {
 		int client;
 
 		if (__atomic_load_n(&l->paused, __ATOMIC_RELAXED) ||
@@ -294,6 +313,7 @@ static void listener_event(void *owner, int fd, unsigned events)
 			int error = errno;
 
 			l->user->give_back(l->owner);
+			s->burst = 0;
 			if (error == EMFILE || error == ENFILE || error == ENOBUFS ||
 			    error == ENOMEM)
 				seat_wait(s, RETRY_MS);

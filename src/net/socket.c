@@ -180,15 +180,28 @@ static int take_over(int fd, const struct socket_settings *set, char *error, siz
 	return fd;
 }
 
+static socket_listener_fn *parent; /* atomic; NULL: the kernel is asked */
+
+void socket_set_listener(socket_listener_fn *fn)
+{
+	__atomic_store_n(&parent, fn, __ATOMIC_RELEASE);
+}
+
 int socket_listen(const struct sockaddr_storage *addr, socklen_t len,
 		  const struct socket_settings *set, char *error, size_t size)
 {
+	socket_listener_fn *ask = __atomic_load_n(&parent, __ATOMIC_ACQUIRE);
 	const struct sockaddr_un *un = (const struct sockaddr_un *)addr;
 	int family = addr->ss_family;
 	struct socket_origin origin = { .netns = set->netns, .interface = set->interface };
 	const char *wrong = NULL;
 	int fd = socket_take_offer(addr, len, &origin);
 
+	if (fd < 0 && ask) {
+		fd = ask(addr, len, &origin, error, size);
+		if (fd < 0)
+			return -1;
+	}
 	if (fd >= 0)
 		return take_over(fd, set, error, size);
 	fd = socket_in(set->netns, family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -208,6 +221,26 @@ int socket_listen(const struct sockaddr_storage *addr, socklen_t len,
 		return fail(fd, error, size, wrong);
 	if (listen(fd, set->backlog > 0 ? set->backlog : SOCKET_BACKLOG_DEFAULT) < 0)
 		return fail(fd, error, size, "cannot listen to socket");
+	return fd;
+}
+
+int socket_datagram(const struct sockaddr_storage *addr, socklen_t len,
+		    const struct socket_settings *set, char *error, size_t size)
+{
+	int fd = socket_in(set->netns, addr->ss_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+	if (fd < 0)
+		return fail(fd, error, size, "cannot create receiving socket");
+	set_int(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+	set_int(fd, SOL_SOCKET, SO_REUSEPORT, 1); /* the process that replaces us binds it, too */
+	if (set->options & SOCKET_TRANSPARENT && !set_transparent(fd, addr->ss_family))
+		return fail(fd, error, size, "cannot make receiving socket transparent");
+	if (set->interface && setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, set->interface,
+					 (socklen_t)strlen(set->interface) + 1) < 0)
+		return fail(fd, error, size, "cannot bind receiving socket to device");
+	set_buffers(fd, set);
+	if (bind(fd, (const struct sockaddr *)addr, len) < 0)
+		return fail(fd, error, size, "cannot bind socket");
 	return fd;
 }
 
@@ -314,6 +347,19 @@ int socket_connect(const struct sockaddr_storage *addr, socklen_t len,
 	}
 	return fd;
 failed:
+	saved = errno;
+	close(fd);
+	errno = saved;
+	return -1;
+}
+
+int socket_connect_datagram(const struct sockaddr_storage *addr, socklen_t len)
+{
+	int fd = socket(addr->ss_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	int saved;
+
+	if (fd < 0 || connect(fd, (const struct sockaddr *)addr, len) == 0)
+		return fd;
 	saved = errno;
 	close(fd);
 	errno = saved;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* edge file: bind lines, their addresses and the options that are about sockets */
-#include <grp.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "address_priv.h"
 #include "base/bug.h"
+#include "base/door.h"
 #include "conf/conf.h"
 #include "guid_priv.h"
 #include "proxy/bind.h"
@@ -132,14 +131,14 @@ static bool parse_user(struct conf_line *l)
 {
 	struct bind_conf *b = l->object;
 	const char *word = conf_next(l);
-	const struct passwd *user = getpwnam(word);
 	char text[128];
+	uid_t uid;
 
-	if (!user) {
+	if (door_user(word, &uid) < 0) {
 		snprintf(text, sizeof(text), "unknown user name '%s'", word);
 		return option_error(l, text);
 	}
-	b->uid = user->pw_uid;
+	b->uid = uid;
 	return true;
 }
 
@@ -147,14 +146,14 @@ static bool parse_group(struct conf_line *l)
 {
 	struct bind_conf *b = l->object;
 	const char *word = conf_next(l);
-	const struct group *group = getgrnam(word);
 	char text[128];
+	gid_t gid;
 
-	if (!group) {
+	if (door_group(word, &gid) < 0) {
 		snprintf(text, sizeof(text), "unknown group name '%s'", word);
 		return option_error(l, text);
 	}
-	b->gid = group->gr_gid;
+	b->gid = gid;
 	return true;
 }
 
@@ -319,7 +318,12 @@ static bool parse_cip(struct conf_line *l)
 	  .max_args = args, .help = what, \
 	  .hint = "bind option '" text "' is not supported yet (" what ")." }
 
+#define GONE(text, what) \
+	{ .words = text, .where = CONF_BIND, .flags = CONF_REFUSED | CONF_HIDDEN, ONE, \
+	  .hint = "'" text "' on 'bind' lines is not supported anymore, " what }
+
 static const struct conf_keyword keywords[] = {
+	GONE("process", "please use 'thread' instead."),
 	{ .words = "bind", .where = CONF_FE, .max_args = -1, .parse = parse_bind,
 	  .syntax = "[<address>]:<port_range>[,...] [<options>]", .help = "where to listen" },
 	BIT("accept-proxy", BIND_ACCEPT_PROXY, "connections begin with the PROXY protocol"),

@@ -12,6 +12,7 @@
 #include "tls/tls.h"
 #include "address_priv.h"
 #include "check_priv.h"
+#include "check_settings.h"
 
 void check_close(struct check *c)
 {
@@ -149,13 +150,17 @@ static bool put_proxy_header(struct check *c, const struct server_addr *to)
 	char header[256];
 	size_t n;
 
+	bool local = c->server->send_proxy == 2 &&
+		!check_settings_of(c->server->proxy->config)->never_local;
+
+	if (!local && getsockname(c->conn->fd, (struct sockaddr *)&ss, &len) < 0)
+		return false;
+	src = local ? dst : addr_from_sockaddr(&ss, len);
 	if (c->server->send_proxy == 2) {
-		proxyproto_v2_begin(&w, header, sizeof(header), NULL, NULL);
+		proxyproto_v2_begin(&w, header, sizeof(header), local ? NULL : &src,
+				    local ? NULL : &dst);
 		n = proxyproto_v2_end(&w);
 	} else {
-		if (getsockname(c->conn->fd, (struct sockaddr *)&ss, &len) < 0)
-			return false;
-		src = addr_from_sockaddr(&ss, len);
 		n = proxyproto_make_v1(header, sizeof(header), &src, &dst);
 	}
 	if (n && tls_is_on(c->conn))

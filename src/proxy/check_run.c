@@ -21,6 +21,7 @@
 #include "proxy/proxy.h"
 #include "proxy/server.h"
 #include "check_priv.h"
+#include "check_trace.h"
 #include "check_settings.h"
 #include "lock_priv.h"
 #include "proxy_priv.h"
@@ -134,6 +135,11 @@ static void end(struct check *c, const struct check_result *r)
 
 	BUG_ON(c->phase != CHECK_RUNNING);
 	result.duration_ms = (int64_t)((clock_now_ns() - c->started_ns) / NS_PER_MS);
+	if (check_status_outcome(result.status) != CHECK_RES_FAILED)
+		CHECK_TRACE(USER, c, CHECK_EV(END) | CHECK_EV(PASSED), "the check passed");
+	else
+		CHECK_TRACE(ERROR, c, CHECK_EV(END) | CHECK_EV(FAILED), "the check failed: %s",
+			    result.text ? result.text : "");
 	check_close(c);
 	__atomic_and_fetch(&c->state->flags, ~(unsigned)CHECK_IN_PROGRESS, __ATOMIC_RELAXED);
 	check_report(c->server, c->agent, &result);
@@ -151,6 +157,7 @@ static void go_on(struct check *c)
 {
 	struct check_result r = { 0 };
 
+	CHECK_TRACE(DATA, c, CHECK_EV(RUN), "the check goes on");
 	if (check_steps(c, &r))
 		end(c, &r);
 }
@@ -213,6 +220,7 @@ static void start(struct check *c)
 						       .text = "out of memory" };
 	struct check_result r = { 0 };
 
+	CHECK_TRACE(STATE, c, CHECK_EV(START), "a check begins");
 	c->phase = CHECK_RUNNING;
 	running++;
 	activity_set(ACTIVITY_check_running, running);

@@ -17,6 +17,7 @@
 #include "proxy/server.h"
 #include "tls/tls.h"
 #include "check_priv.h"
+#include "check_trace.h"
 
 #define VALUE_MAX 65536
 
@@ -154,6 +155,8 @@ void check_late(struct check *c, struct check_result *r)
 		r->status = is_shaking_hands(c) ? CHECK_L6TOUT : CHECK_L4TOUT;
 	else if (rule->type == CHECK_EXPECT && rule->expect.timeout)
 		r->status = rule->expect.timeout;
+	if (r->status == CHECK_L4TOUT)
+		naming_hurry(c->server);
 	r->text = arena_printf(&c->run->arena, "%s", step_text(c, step, sizeof(step)));
 }
 
@@ -389,6 +392,8 @@ bool check_steps(struct check *c, struct check_result *res)
 	while (r->rule) {
 		enum step s = steps[r->rule->type](c, res);
 
+		CHECK_TRACE(DATA, c, CHECK_EV(RULE), "rule %u: %s", (unsigned)r->rule->type,
+			    s == STEP_NEXT ? "done" : s == STEP_END ? "the last one" : "waits");
 		if (s != STEP_NEXT)
 			return s == STEP_END;
 		*res = (struct check_result){ 0 };

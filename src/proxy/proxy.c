@@ -291,6 +291,8 @@ void proxy_state_drop(struct proxy_state **pst)
 	rate_set_fini(&st->fe_request_rate);
 	rate_set_fini(&st->be_session_rate);
 	time_set_fini(&st->times);
+	latency_set_fini(&st->fe_latency);
+	latency_set_fini(&st->be_latency);
 	free(st->identity);
 	free(st);
 }

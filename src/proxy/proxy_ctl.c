@@ -143,8 +143,10 @@ static void clear_server(struct server_state *st, bool all)
 	CLEAR(st->queue_max);
 	CLEAR(st->session_rate.max);
 	time_set_clear(&st->times);
-	if (all)
+	if (all) {
 		clear_set(&st->counters, false);
+		latency_set_clear(&st->latency);
+	}
 }
 
 static void clear_listeners(struct proxy *px, bool all)
@@ -187,6 +189,7 @@ static void clear_proxy(struct proxy *px, bool all)
 		if (all) {
 			keep_totals(st);
 			clear_set(&st->fe, true);
+			latency_set_clear(&st->fe_latency);
 		}
 	}
 	if (px->caps & PROXY_BE) {
@@ -194,8 +197,10 @@ static void clear_proxy(struct proxy *px, bool all)
 		CLEAR(st->be_queue_max);
 		CLEAR(st->be_session_rate.max);
 		time_set_clear(&st->times);
-		if (all)
+		if (all) {
 			clear_set(&st->be, false);
+			latency_set_clear(&st->be_latency);
+		}
 		for (srv = server_first(px); srv; srv = server_next(srv))
 			clear_server(srv->state, all);
 	}

@@ -3,6 +3,7 @@
 #ifndef PROXY_PROXY_PRIV_H
 #define PROXY_PROXY_PRIV_H
 
+#include <sys/types.h>
 #include "base/slot.h"
 #include "proxy/proxy.h"
 
@@ -12,6 +13,7 @@ struct diag_list;
 
 /* The proxies of a generation: its slot. */
 struct proxies {
+	bool latencies_wanted;         /* latency_want() */
 	struct list all;              /* struct proxy.link */
 	struct list defaults;         /* same */
 	struct tree by_name;          /* of <all> */
@@ -33,6 +35,10 @@ void proxy_limit_change(struct proxy *fe);
 void proxy_tell(const struct proxy *px, enum proxy_event event, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* The same without stderr. */
+void proxy_log(const struct proxy *px, enum proxy_event event, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
 /* Mails it, if email-alert asks for that. */
 void mail_alert(const struct proxy *px, enum proxy_event event, const char *text);
 
@@ -43,5 +49,22 @@ void proxies_check(struct config *cfg, struct diag_list *diags);
 bool proxy_make_states(struct proxy *px);
 struct bind_conf;
 bool bind_make_states(struct bind_conf *b);
+
+/* --- unix_bind.c */
+struct bind_conf;
+struct sockaddr_storage;
+/* What unix-bind says. */
+struct unix_bind {
+	const char *prefix; /* before each path; NULL: none */
+	mode_t mode;        /* -1 unset, as the two below */
+	uid_t uid;
+	gid_t gid;
+};
+extern struct slot unix_bind_slot;
+struct unix_bind *unix_bind_of(const struct config *cfg);
+/* What a bind line of a frontend has unless it says otherwise. */
+void unix_bind_defaults(const struct config *cfg, struct bind_conf *b);
+/* Puts the prefix before the path of a UNIX address. False: it is too long. */
+bool unix_bind_add_prefix(const struct config *cfg, struct sockaddr_storage *ss);
 
 #endif

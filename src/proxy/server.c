@@ -100,11 +100,12 @@ static struct server_state *state_alloc(void)
 	size_t counters = counter_set_size(CNT_BACK_COUNT), lines = shard_lines_size();
 	size_t size = sizeof(struct server_state) + counters + 2 * lines;
 	struct server_state *st = aligned_alloc(64, size);
-	char *at = (char *)(st + 1);
+	char *at;
 
 	if (!st)
 		return NULL;
 	memset(st, 0, size);
+	at = (char *)(st + 1);
 	counter_set_place(&st->counters, CNT_BACK_COUNT, at);
 	rate_set_place(&st->session_rate, at + counters);
 	time_set_place(&st->times, at + counters + lines);
@@ -152,6 +153,8 @@ void server_state_drop(struct server_state **pst)
 		return;
 	check_state_fini(&st->check);
 	check_state_fini(&st->agent);
+	naming_state_free(&st->naming);
+	latency_set_fini(&st->latency);
 	free(st->identity);
 	free(st);
 }

@@ -121,11 +121,15 @@ static void set_addr(struct ctl_request *rq, struct server *srv)
 
 static void set_fqdn(struct ctl_request *rq, struct server *srv)
 {
-	if (!next_word(rq))
+	const char *name = next_word(rq);
+	char message[600];
+
+	if (!name)
 		ctl_error(rq, "set server <b>/<s> fqdn requires a FQDN.");
+	else if (naming_set_name(srv, name, message, sizeof(message)))
+		ctl_say(rq, "%s", message);
 	else
-		ctl_error(rq, "set server <b>/<s> fqdn failed because no resolution is "
-			  "configured.");
+		ctl_error(rq, "%s", message);
 }
 
 /* --- checks and agents ---------------------------------------------------------------------- */
@@ -341,22 +345,25 @@ static const char *check_addr_text(const struct check_conf *conf, const struct c
 	return conf->addr ? address_ip_text(conf->addr, ip, size) : "-";
 }
 
-static void print_checks(struct strbuf *out, const struct server *srv, int port)
+static void print_checks(struct strbuf *out, const struct server *srv, int port, uint32_t anon)
 {
 	const struct check_state *check = &srv->state->check, *agent = &srv->state->agent;
 	const struct server_checks *conf = &srv->checks;
-	char ip[64], agent_ip[64];
+	char ip[64], agent_ip[64], hidden[CTL_HIDE_MAX], agent_hidden[CTL_HIDE_MAX];
+	char service[CTL_HIDE_MAX];
+	const char *addr = check_addr_text(&conf->health, check, ip, sizeof(ip));
+	const char *agent_addr = check_addr_text(&conf->agent, agent, agent_ip, sizeof(agent_ip));
 
-	strbuf_printf(out, "%d %s %d %d %s %s %d\n", port, "-",
+	strbuf_printf(out, "%d %s %d %d %s %s %d\n", port,
+		      srv->naming.service ? ctl_hide(anon, srv->naming.service, service) : "-",
 		      tls_server_is_on(server_slots(srv)),
-		      check_port_of(&conf->health, check),
-		      check_addr_text(&conf->health, check, ip, sizeof(ip)),
-		      check_addr_text(&conf->agent, agent, agent_ip, sizeof(agent_ip)),
+		      check_port_of(&conf->health, check), ctl_hide_ip(anon, addr, hidden),
+		      ctl_hide_ip(anon, agent_addr, agent_hidden),
 		      check_port_of(&conf->agent, agent));
 }
 
 /* The columns of version 1. */
-static void print_state(struct strbuf *out, const struct server *srv)
+static void print_state(struct strbuf *out, const struct server *srv, uint32_t anon)
 {
 	const struct proxy *be = srv->proxy;
 	struct server_state *st = srv->state;
@@ -364,15 +371,19 @@ static void print_state(struct strbuf *out, const struct server *srv)
 	uint64_t now = clock_read_wall_us();
 	unsigned admin = __atomic_load_n(&st->admin, __ATOMIC_RELAXED);
 	struct server_addr addr;
-	char ip[64];
-	bool unix_path;
+	char ip[64], name[256], hidden[4][CTL_HIDE_MAX];
+	const char *text;
+	bool no_port;
 
 	server_address(srv, &addr);
-	unix_path = addr.sa.ss_family == AF_UNIX;
+	naming_name(srv, name, sizeof(name));
+	no_port = addr.sa.ss_family == AF_UNIX ||
+		  (srv->naming.service && strcmp(name, "-") == 0);
+	text = addr.sa.ss_family == AF_UNIX || admin & SERVER_RMAINT
+	       ? "-" : address_ip_text((struct sockaddr *)&addr.sa, ip, sizeof(ip));
 	strbuf_printf(out, "%d %s %d %s %s %u %u %u %u %llu %u %u %d %u %u %d %d %s ",
-		      be->id, be->name, srv->id, srv->name,
-		      unix_path || admin & SERVER_RMAINT ? "-"
-		      : address_ip_text((struct sockaddr *)&addr.sa, ip, sizeof(ip)),
+		      be->id, ctl_hide(anon, be->name, hidden[0]), srv->id,
+		      ctl_hide(anon, srv->name, hidden[1]), ctl_hide_ip(anon, text, hidden[2]),
 		      __atomic_load_n(&st->oper, __ATOMIC_RELAXED), admin, server_weight(srv),
 		      srv->uweight,
 		      (unsigned long long)(now > changed ? (now - changed) / 1000000 : 0),
@@ -380,22 +391,25 @@ static void print_state(struct strbuf *out, const struct server *srv)
 		      __atomic_load_n(&st->check.outcome, __ATOMIC_RELAXED),
 		      check_health_of(&st->check), check_flags_of(&st->check),
 		      check_flags_of(&st->agent), be->id_forced, srv->id_forced,
-		      srv->hostname ? srv->hostname : "-");
-	print_checks(out, srv, unix_path ? 0 : server_port(&addr));
+		      strcmp(name, "-") == 0 ? name : ctl_hide(anon, name, hidden[3]));
+	print_checks(out, srv, no_port ? 0 : server_port(&addr), anon);
 }
 
-static void print_conn(struct strbuf *out, const struct server *srv)
+static void print_conn(struct strbuf *out, const struct server *srv, uint32_t anon)
 {
 	const struct counter_set *set = &srv->state->counters;
 	unsigned threads = thread_count();
 	struct server_addr addr;
-	char ip[64];
+	char ip[64], hidden[3][CTL_HIDE_MAX];
+	const char *text;
 
 	server_address(srv, &addr);
+	text = addr.sa.ss_family == AF_UNIX
+	       ? "-" : address_ip_text((struct sockaddr *)&addr.sa, ip, sizeof(ip));
 	strbuf_printf(out, "%s/%s %d/%d %s %d - %lld %llu %llu %u %llu %llu %lld %llu",
-		      srv->proxy->name, srv->name, srv->proxy->id, srv->id,
-		      addr.sa.ss_family == AF_UNIX ? "-"
-		      : address_ip_text((struct sockaddr *)&addr.sa, ip, sizeof(ip)),
+		      ctl_hide(anon, srv->proxy->name, hidden[0]),
+		      ctl_hide(anon, srv->name, hidden[1]), srv->proxy->id, srv->id,
+		      ctl_hide_ip(anon, text, hidden[2]),
 		      server_port(&addr), (long long)srv->pool_purge_delay_ms,
 		      (unsigned long long)counter_read(set, CNT_USED_CUR), 0ull, 0u,
 		      (unsigned long long)counter_read(set, CNT_IDLE_CUR),
@@ -409,7 +423,8 @@ static void print_conn(struct strbuf *out, const struct server *srv)
 }
 
 static enum ctl_step dump_servers(struct ctl_request *rq,
-				  void (*print)(struct strbuf *out, const struct server *srv))
+				  void (*print)(struct strbuf *out, const struct server *srv,
+						uint32_t anon))
 {
 	struct servers_dump *d = rq->state;
 
@@ -421,7 +436,7 @@ static enum ctl_step dump_servers(struct ctl_request *rq,
 		if (rq->out->len > CTL_OUT_SOFT)
 			return CTL_MORE;
 		for (srv = server_first(d->at); srv; srv = server_next(srv))
-			print(rq->out, srv);
+			print(rq->out, srv, ctl_anon_key(rq));
 	}
 	return CTL_DONE;
 }

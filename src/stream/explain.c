@@ -261,7 +261,7 @@ static bool explain_one(struct proxy *fe, const struct explain_request *rq, FILE
 {
 	struct vars vars = { 0 };
 	struct session sess = {
-		.config = fe->config, .fe = fe, .src = rq->src, .vars = &vars,
+		.fe = fe, .src = rq->src, .vars = &vars,
 		.listener = first_listener(fe), .flags = SESS_HAS_DST | SESS_FIRST_REQ,
 	};
 	struct explainer x = { .out = out };

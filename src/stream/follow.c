@@ -61,14 +61,14 @@ static void mux_follow(struct session *s)
 	const struct mux_settings *set = &stream_proxy(s->fe)->front;
 
 	if (s->flags & SESS_H2)
-		h2_set_settings(s->h2, set, h2_tunes_of(s->config));
+		h2_set_settings(s->h2, set, h2_tunes_of(session_config(s)));
 	else
 		h1_set_settings(s->h1, set);
 }
 
 void session_follow(struct session *s)
 {
-	struct config *next = proxies_current(), *prev = s->config;
+	struct config *next = proxies_current(), *prev = session_config(s);
 	struct proxy *fe = proxy_heir(next, s->fe);
 	struct listener_conf *l = fe ? listener_heir(fe, s->listener) : NULL;
 
@@ -81,7 +81,7 @@ void session_follow(struct session *s)
 	if (s->open_streams && (!(s->flags & SESS_H2) || !session_past_enter(s)))
 		return;
 	count_listener(s, -1);
-	s->config = config_take(next);
+	config_take(next);
 	s->fe = fe;
 	s->listener = l;
 	count_listener(s, 1);

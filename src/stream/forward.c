@@ -93,8 +93,9 @@ static bool move(struct stream *s, struct endpoint *from, struct endpoint *to, s
 /* Stops or restarts the source of a direction. */
 static void regulate(struct endpoint *from, struct endpoint *to, const struct pipe *pipe)
 {
-	bool full = to->ops && (to->flags & EP_TX_FULL || to->tx.len > ENDPOINT_TX_HIGH);
+	bool full = to->ops && (to->flags & EP_TX_FULL || to->tx.len > endpoint_tx_high(to));
 
+	to->tx_high = from->rx_high;
 	if (pipe && pipe->bytes)
 		full = true;
 	if (full) {
@@ -200,12 +201,8 @@ static bool is_tunnel(const struct stream *s)
 /* The request's body cannot go on: what does that mean for the stream ? STEP_NEXT: nothing. */
 static void count_client_abort(struct stream *s)
 {
-	if (s->cause != CAUSE_NONE)
-		return;
-	if (s->flags & STRM_BE_COUNTED)
-		counter_add(&s->be->state->be, CNT_CLIENT_ABORTS, 1);
-	if (s->server)
-		counter_add(&s->server->state->counters, CNT_CLIENT_ABORTS, 1);
+	if (s->cause == CAUSE_NONE)
+		stream_count_back(s, CNT_CLIENT_ABORTS);
 }
 
 static enum step check_client(struct stream *s)
@@ -238,13 +235,9 @@ static enum step check_server(struct stream *s)
 	if (f & EP_RX_END && !(is_tunnel(s) && f & EP_ERROR && s->front.flags & EP_TX_DONE))
 		return STEP_NEXT;
 	if (f & (EP_RX_BAD | EP_RX_ABORT | EP_ERROR)) {
-		counter_add(&s->be->state->be, CNT_SERVER_ABORTS, 1);
-		if (s->server)
-			counter_add(&s->server->state->counters, CNT_SERVER_ABORTS, 1);
+		stream_count_back(s, CNT_SERVER_ABORTS);
 		if (s->flags & STRM_HTTP && !is_tunnel(s))
-			counter_add(&s->be->state->be, CNT_RESP_ERRORS, 1);
-		if (s->flags & STRM_HTTP && !is_tunnel(s) && s->server)
-			counter_add(&s->server->state->counters, CNT_RESP_ERRORS, 1);
+			stream_count_back(s, CNT_RESP_ERRORS);
 		if (s->back.tx.len)
 			block_queue_clear(&s->back.tx);
 		return stream_fail(s, 0, f & EP_RX_BAD ? CAUSE_PROXY : CAUSE_SERVER_ABORT, 0);

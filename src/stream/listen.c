@@ -106,6 +106,8 @@ void listen_get_figures(struct listen_figures *out)
 	out->maxconn_reached = __atomic_load_n(&limits.reached, __ATOMIC_RELAXED);
 	out->conn_rate = rate_set_read(&conn_rate);
 	out->conn_rate_max = rate_set_max(&conn_rate);
+	out->conn_rate_limit = __atomic_load_n(&limits.maxconnrate, __ATOMIC_RELAXED);
+	out->session_rate_limit = __atomic_load_n(&limits.maxsessrate, __ATOMIC_RELAXED);
 }
 
 /* --- limits ---------------------------------------------------------------------------------- */
@@ -322,7 +324,7 @@ static unsigned option_bits(const struct bind_conf *b)
 	return limits.no_reuseport ? bits : bits | SOCKET_REUSEPORT;
 }
 
-static void listen_settings(const struct bind_conf *b, struct socket_settings *set)
+void listen_settings(const struct bind_conf *b, struct socket_settings *set)
 {
 	const struct proxy *fe = b->proxy;
 

@@ -5,7 +5,12 @@
 
 #include "stream/listen.h"
 
+struct bind_conf;
 struct listener_conf;
+struct socket_settings;
+
+/* What the sockets of a line are made with; texts are borrowed. */
+void listen_settings(const struct bind_conf *b, struct socket_settings *set);
 
 /* Lets the Runtime API pause, resume and close frontends. At the start. */
 void listen_init(void);

@@ -153,7 +153,7 @@ void stream_log_begin(struct stream *s)
 	strbuf_add(&line, slice_of(s->fe->name));
 	strbuf_add(&line, s->flags & STRM_HTTP ? SLICE("/HTTP)") : SLICE("/TCP)"));
 	m.text = strbuf_slice(&line);
-	log_send(sess->config, settings_of(s->fe), &m);
+	log_send(session_config(sess), settings_of(s->fe), &m);
 }
 
 /* --- connections that never became a stream --------------------------------------------------- */
@@ -182,7 +182,7 @@ void session_log_error(struct session *sess, const char *what)
 	struct log_message m = { .level = error_level(sess->fe) };
 
 	sess->error = conn_error_id(what);
-	if (!log_is_wanted(sess->config, settings_of(sess->fe)))
+	if (!log_is_wanted(session_config(sess), settings_of(sess->fe)))
 		return;
 	if (px->error_format) {
 		log_error_in_format(sess, px->error_format);
@@ -202,7 +202,7 @@ void session_log_error(struct session *sess, const char *what)
 	strbuf_add(&line, SLICE(": "));
 	strbuf_add(&line, slice_of(what));
 	m.text = strbuf_slice(&line);
-	log_send(sess->config, settings_of(sess->fe), &m);
+	log_send(session_config(sess), settings_of(sess->fe), &m);
 }
 
 /* A request that is not valid: by the frontend's format, at whatever steps it logs. */
@@ -238,7 +238,7 @@ void stream_log_now(struct session *sess, struct stream *s, enum log_step step)
 	const struct logformat *f = stream_proxy(sess->fe)->log_format;
 	struct stream *subject = s;
 
-	if (!f || !log_is_wanted(sess->config, settings_of(sess->fe)))
+	if (!f || !log_is_wanted(session_config(sess), settings_of(sess->fe)))
 		return;
 	if (!subject)
 		subject = stream_new(sess, false);

@@ -21,8 +21,10 @@ static bool mux_thread_init(void)
 
 static struct slot *const mux_slots[] = { &h1_case_slot, NULL };
 
+static struct trace_source *const mux_traces[] = { &trace_h1, &trace_pass, NULL };
+
 const struct module mod_mux = {
 	.name = "mux", .keywords = h1_case_keywords, .slots = mux_slots,
 	.init = mux_init, .start = mux_start,
-	.thread_init = mux_thread_init, .thread_fini = h1_thread_fini,
+	.thread_init = mux_thread_init, .thread_fini = h1_thread_fini, .traces = mux_traces,
 };

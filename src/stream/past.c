@@ -21,7 +21,7 @@ bool session_past_enter(struct session *s)
 		return false;
 	for (const struct session_past *o = s->past; o; o = o->next)
 		older += o->streams;
-	*p = (struct session_past){ .next = s->past, .config = config_take(s->config),
+	*p = (struct session_past){ .next = s->past, .config = config_take(session_config(s)),
 				    .streams = s->open_streams - older };
 	s->past = p;
 	if (p->streams)

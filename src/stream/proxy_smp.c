@@ -267,7 +267,7 @@ static enum expr_result fetch_srv_initial(struct expr_ctx *ctx, const struct exp
 /* The server "backend/server" of the configuration in use; NULL: there is none. */
 static const struct server *named_server(const struct expr_ctx *ctx, struct slice name)
 {
-	struct config *cfg = ctx->session ? ctx->session->config : NULL;
+	struct config *cfg = ctx->session ? session_config(ctx->session) : NULL;
 	size_t slash = slice_find_char(name, 0, '/');
 	char backend[256], server[256];
 	const struct proxy *px;
@@ -297,7 +297,7 @@ static bool convert_srv_queue(struct expr_ctx *ctx, const struct expr_arg *args,
 
 static bool convert_nbsrv(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *s)
 {
-	struct config *cfg = ctx->session ? ctx->session->config : NULL;
+	struct config *cfg = ctx->session ? session_config(ctx->session) : NULL;
 	const struct proxy *px;
 	char name[256];
 

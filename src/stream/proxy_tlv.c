@@ -20,7 +20,7 @@ void proxy_tlv_want(struct config *cfg)
 
 void proxy_tlv_keep(struct session *s, struct slice tlvs)
 {
-	const bool *wanted = slot_of(&proxy_tlv_slot, config_slots(s->config));
+	const bool *wanted = slot_of(&proxy_tlv_slot, config_slots(session_config(s)));
 
 	if (!*wanted || !tlvs.len || s->tlvs)
 		return;

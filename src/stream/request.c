@@ -5,6 +5,7 @@
 #include "stream/service.h"
 #include "persist.h"
 #include "stream_priv.h"
+#include "tls/tls.h"
 
 /* Ends for a client's fault in the bytes of its body. */
 static enum step bad_body(struct stream *s)
@@ -306,6 +307,10 @@ static bool add_fields(struct stream *s)
 		return false;
 	if ((fe->original_to.enabled || be->original_to.enabled) &&
 	    !add_address(s, &fe->original_to, &be->original_to, stream_dst(s)))
+		return false;
+	/* RFC 8470 5.1 */
+	if (tls_is_early(s->sess->conn) &&
+	    !http_msg_set_field(&s->req, SLICE("Early-Data"), SLICE("1")))
 		return false;
 	if (be->forwarded)
 		return stream_add_forwarded(s);

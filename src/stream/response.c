@@ -34,9 +34,7 @@ static enum step forward_interim(struct stream *s)
 
 static void count_server_error(struct stream *s)
 {
-	counter_add(&s->be->state->be, CNT_RESP_ERRORS, 1);
-	if (s->server)
-		counter_add(&s->server->state->counters, CNT_RESP_ERRORS, 1);
+	stream_count_back(s, CNT_RESP_ERRORS);
 }
 
 /* `observe layer7`: what the server does counts as a check. */
@@ -79,7 +77,7 @@ static enum step response_late(struct stream *s)
 		return stream_fail(s, 400, CAUSE_CLIENT_TIMEOUT, 0);
 	if (now >= s->server_at_ms) {
 		observe(s, SEEN_RESPONSE_TIMEOUT);
-		if (stream_retry(s, PROXY_RETRY_RESPONSE_TIMEOUT))
+		if (!s->service && stream_retry(s, PROXY_RETRY_RESPONSE_TIMEOUT))
 			return stream_goto(s, STAGE_ASSIGN);
 		count_server_error(s);
 		return stream_fail(s, 504, CAUSE_SERVER_TIMEOUT, 0);
@@ -191,7 +189,8 @@ enum step stage_response(struct stream *s)
 			return stream_fail(s, 502, CAUSE_PROXY, 0);
 		s->t.data = clock_now_ns();
 		observe(s, status_seen(s->res.status));
-		if (s->be->retry_on && status_is_retried(s) && stream_retry(s, s->be->retry_on))
+		if (s->be->retry_on && !s->service && status_is_retried(s) &&
+		    stream_retry(s, s->be->retry_on))
 			return stream_goto(s, STAGE_ASSIGN);
 		s->status = s->res.status;
 		capture_response(s);
@@ -202,9 +201,7 @@ enum step stage_response(struct stream *s)
 	if (s->front.flags & EP_RX_BAD)
 		return stream_fail(s, s->front.status ? s->front.status : 400, CAUSE_PROXY, 'D');
 	if (stream_client_left(s)) {
-		counter_add(&s->be->state->be, CNT_CLIENT_ABORTS, 1);
-		if (s->server)
-			counter_add(&s->server->state->counters, CNT_CLIENT_ABORTS, 1);
+		stream_count_back(s, CNT_CLIENT_ABORTS);
 		/* gone altogether, or only done with sending */
 		gone = (s->front.flags & (EP_ERROR | EP_RX_ABORT)) == EP_ERROR;
 		return stream_fail(s, 400, CAUSE_CLIENT_ABORT, gone ? 'D' : 0);

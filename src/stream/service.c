@@ -12,6 +12,8 @@
 #define SERVICES_MAX 32
 /* No part is asked for while this much of the answer waits to be taken. */
 #define SERVICE_AHEAD (32 * 1024)
+/* The same where parts cost no copy. */
+#define SERVICE_FILL_AHEAD (256 * 1024)
 
 static const struct service_kind *kinds[SERVICES_MAX];
 static unsigned kind_count;
@@ -76,21 +78,37 @@ void services_dump(FILE *out)
 
 /* --- the answer ------------------------------------------------------------------------------ */
 
+static enum service_result call_part(struct service_call *c)
+{
+	enum service_result r;
+
+	strbuf_reset(&c->text);
+	r = c->kind->part(c, &c->text);
+	c->ep->rx_bytes += c->text.len;
+	return block_queue_add_copy(&c->ep->rx, strbuf_slice(&c->text)) ? r : SERVICE_ERROR;
+}
+
+static enum service_result call_fill(struct service_call *c)
+{
+	size_t before = c->ep->rx.len;
+	enum service_result r = c->kind->fill(c, &c->ep->rx);
+
+	c->ep->rx_bytes += c->ep->rx.len - before;
+	return r;
+}
+
 /* Adds parts of the body, one at least, until enough of it waits or it is complete. */
 static void call_produce(struct service_call *c)
 {
 	struct endpoint *ep = c->ep;
-	enum service_result r = SERVICE_MORE;
+	enum service_result r;
 
-	strbuf_reset(&c->text);
-	r = c->kind->part(c, &c->text);
-	if (!block_queue_add_copy(&ep->rx, strbuf_slice(&c->text)))
-		r = SERVICE_ERROR;
-	ep->rx_bytes += c->text.len;
-	if (r == SERVICE_MORE) {
+	r = c->kind->fill ? call_fill(c) : call_part(c);
+	c->waiting = r == SERVICE_WAIT;
+	if (r == SERVICE_MORE)
 		turn_hook_add(&c->hook);
+	if (r == SERVICE_MORE || c->waiting)
 		return;
-	}
 	c->done = true;
 	ep->flags |= r == SERVICE_DONE ? EP_RX_END : EP_RX_ABORT | EP_ERROR;
 }
@@ -99,9 +117,10 @@ static void call_produce(struct service_call *c)
 static void call_continue(struct turn_hook *h)
 {
 	struct service_call *c = container_of(h, struct service_call, hook);
+	size_t ahead = c->kind->fill ? SERVICE_FILL_AHEAD : SERVICE_AHEAD;
 	struct endpoint *ep = c->ep;
 
-	if (ep->flags & EP_RX_BLOCKED || ep->rx.len > SERVICE_AHEAD)
+	if (ep->flags & EP_RX_BLOCKED || ep->rx.len > ahead)
 		return; /* resume() comes */
 	call_produce(c);
 	ep->user->wake(ep);
@@ -127,6 +146,36 @@ static void call_start(struct service_call *c)
 	call_produce(c);
 }
 
+static void call_delay_over(struct timer *t)
+{
+	struct service_call *c = container_of(t, struct service_call, timer);
+
+	call_start(c);
+	c->ep->user->wake(c->ep);
+}
+
+/* Of the request all is here that the service wants to see: begins, now or later. True: now. */
+static bool call_begin(struct service_call *c)
+{
+	unsigned ms = c->kind->delay_ms ? c->kind->delay_ms(c) : 0;
+
+	c->due = true;
+	if (ms) {
+		timer_set(&c->timer, clock_now_ms() + ms);
+		return false;
+	}
+	call_start(c);
+	return true;
+}
+
+void service_continue(struct service_call *c)
+{
+	if (!c->waiting)
+		return;
+	c->waiting = false;
+	turn_hook_add(&c->hook);
+}
+
 /* --- the endpoint ---------------------------------------------------------------------------- */
 
 /* Takes the request's body: what the service wants of it, and lets the rest go. */
@@ -135,24 +184,22 @@ static void service_send(struct endpoint *ep)
 	struct service_call *c = ep->mux;
 	size_t room = c->kind->body_max - c->body.len;
 
-	if (ep->tx.len > room)
-		c->body_is_cut = true;
+	c->body_is_cut |= ep->tx.len > room;
 	if (room)
 		block_queue_move_len(&c->body, &ep->tx, room);
 	block_queue_clear(&ep->tx);
 	if (ep->flags & EP_TX_END)
 		ep->flags |= EP_TX_DONE;
-	if (!c->started && (!c->kind->body_max || c->body_is_cut || ep->flags & EP_TX_END)) {
-		call_start(c);
+	if (!c->due && (ep->flags & EP_TX_END || (c->body_is_cut && !c->kind->after_request)) &&
+	    call_begin(c))
 		ep->user->wake(ep);
-	}
 }
 
 static void service_resume(struct endpoint *ep)
 {
 	struct service_call *c = ep->mux;
 
-	if (c->started && !c->done)
+	if (c->started && !c->done && !c->waiting)
 		turn_hook_add(&c->hook);
 }
 
@@ -161,6 +208,7 @@ static void service_detach(struct endpoint *ep)
 	struct service_call *c = ep->mux;
 
 	turn_hook_cancel(&c->hook);
+	timer_cancel(&c->timer);
 	if (c->kind->end && c->started)
 		c->kind->end(c);
 	block_queue_clear(&c->body);
@@ -202,12 +250,13 @@ bool service_attach(struct stream *s, struct proxy *px, const struct service_kin
 	c->head = s->back.rx_head = &s->res;
 	strbuf_init(&c->text);
 	turn_hook_init(&c->hook, call_continue);
+	timer_init(&c->timer, call_delay_over);
 	s->back.ops = &service_ops;
 	s->back.mux = c;
 	s->back.flags = EP_CONNECTED;
 	s->service = kind;
 	s->t.queued = s->t.connected = clock_now_ns();
-	if (!kind->body_max)
-		call_start(c);
+	if (!kind->body_max && !kind->after_request)
+		call_begin(c);
 	return true;
 }

@@ -31,6 +31,7 @@ struct sess_tour {
 	enum sess_job job;
 	bool away;                   /* the message is under way */
 	bool full, uri, suspicious;
+	uint32_t anon;               /* see struct sess_view */
 	unsigned home;               /* the thread of the session */
 	unsigned thread;             /* which to look at next */
 	uint64_t after;              /* on that thread: the last serial seen */
@@ -70,25 +71,33 @@ static bool matches(const struct sess_tour *t, const struct stream *s)
 	return is_old(t, s->t.begin) && (!t->suspicious || is_suspicious(s));
 }
 
+static struct sess_view view_of(struct sess_tour *t)
+{
+	return (struct sess_view){ .out = &t->lines, .uri = t->uri, .anon = t->anon };
+}
+
 static void visit_stream(struct sess_tour *t, struct stream *s)
 {
+	const struct sess_view view = view_of(t);
+
 	t->found++;
 	if (t->job == SESS_KILL)
 		stream_kill(s, CAUSE_KILLED);
 	else if (t->full)
-		sess_dump_full(s, &t->lines, t->uri);
+		sess_dump_full(s, &view);
 	else
-		sess_dump_line(s, &t->lines, t->uri);
+		sess_dump_line(s, &view);
 }
 
 static void visit_ctl(void *ctx, const struct ctl_connection_info *info)
 {
 	struct sess_tour *t = ctx;
+	const struct sess_view view = view_of(t);
 
 	if ((t->id && t->id != (uintptr_t)info->id) || !is_old(t, info->since_ns))
 		return;
 	t->found++;
-	sess_dump_ctl(info, &t->lines, t->full);
+	sess_dump_ctl(info, &view, t->full);
 }
 
 /* Connections of the Runtime API have no proxy that could be asked for. */
@@ -172,6 +181,7 @@ static struct sess_tour *tour_new(struct ctl_request *rq, enum sess_job job)
 		return NULL;
 	}
 	t->session = rq->session;
+	t->anon = ctl_anon_key(rq);
 	t->config = config_take(proxies_current());
 	t->job = job;
 	t->home = thread_id;

@@ -79,16 +79,17 @@ static const char *family_name(const struct addr *a)
 }
 
 /* "127.0.0.1:80"; a UNIX socket has the number of its listener. */
-static void put_address(struct strbuf *out, const struct addr *a, unsigned listener)
+static void put_address(const struct sess_view *view, const struct addr *a, unsigned listener)
 {
-	char ip[ADDR_IP_MAX];
+	struct strbuf *out = view->out;
+	char ip[ADDR_IP_MAX], hidden[CTL_HIDE_MAX];
 
 	if (!addr_is_inet(a)) {
 		strbuf_printf(out, "unix:%u", listener);
 		return;
 	}
 	addr_put_ip(a, ip, sizeof(ip));
-	strbuf_printf(out, "%s:%u", ip, a->port);
+	strbuf_printf(out, "%s:%u", ctl_hide(view->anon, ip, hidden), a->port);
 }
 
 /* The request line, with what could disturb a terminal made visible. */
@@ -176,21 +177,26 @@ static uint64_t connect_deadline(const struct stream *s)
 
 /* --- short ------------------------------------------------------------------------------------ */
 
-void sess_dump_line(struct stream *s, struct strbuf *out, bool uri)
+void sess_dump_line(struct stream *s, const struct sess_view *view)
 {
+	struct strbuf *out = view->out;
+	char fe[CTL_HIDE_MAX], be[CTL_HIDE_MAX], server[CTL_HIDE_MAX];
 	const struct addr *src = session_src(s->sess);
 	int state;
 
 	back_state(s, &state);
 	strbuf_printf(out, "%p: proto=%s src=", (void *)s, family_name(src));
-	put_address(out, src, (unsigned)s->listener->id);
-	strbuf_printf(out, " fe=%s be=%s srv=%s ts=%02x epoch=0 age=", s->fe->name,
-		      has_backend(s) ? s->be->name : "<NONE>",
-		      s->server ? s->server->name : "<none>", s->flags & STRM_RUNNING ? 1 : 0);
+	put_address(view, src, (unsigned)s->listener->id);
+	strbuf_printf(out, " fe=%s be=%s srv=%s ts=%02x epoch=0 age=",
+		      ctl_hide(view->anon, s->fe->name, fe),
+		      has_backend(s) ? ctl_hide(view->anon, s->be->name, be) : "<NONE>",
+		      s->server ? ctl_hide(view->anon, s->server->name, server) : "<none>",
+		      s->flags & STRM_RUNNING ? 1 : 0);
 	put_age(out, s->t.begin);
-	strbuf_printf(out, " calls=%u rate=0 cpu=0 lat=0 rq[f=%xh,i=%zu,an=%02xh,ax=] "
-		      "rp[f=%xh,i=%zu,an=%02xh,ax=] scf=[8,%xh,fd=%d,rex=", s->runs,
-		      s->front.flags, s->front.rx.len, s->stage < STAGE_RESPONSE ? s->stage : 0,
+	strbuf_printf(out, " calls=%u rate=0 cpu=%" PRIu64 " lat=%" PRIu64 " rq[f=%xh,i=%u,"
+		      "an=%02xh,ax=] rp[f=%xh,i=%u,an=%02xh,ax=] scf=[8,%xh,fd=%d,rex=", s->runs,
+		      s->cpu_ns, s->latency_ns, s->front.flags, s->front.rx.len,
+		      s->stage < STAGE_RESPONSE ? s->stage : 0,
 		      s->back.flags, s->back.rx.len, s->stage >= STAGE_RESPONSE ? s->stage : 0,
 		      s->front.flags & 0xffff, fd_of(&s->front));
 	put_left(out, s->client_at_ms, "");
@@ -201,20 +207,21 @@ void sess_dump_line(struct stream *s, struct strbuf *out, bool uri)
 	put_left(out, s->timer.expire_ms, "");
 	strbuf_printf(out, " rc=%u c_exp=", s->retries);
 	put_left(out, connect_deadline(s), "");
-	if (uri)
+	if (view->uri)
 		put_uri(out, s);
 	strbuf_add_char(out, '\n');
 }
 
-void sess_dump_ctl(const struct ctl_connection_info *info, struct strbuf *out, bool full)
+void sess_dump_ctl(const struct ctl_connection_info *info, const struct sess_view *view, bool full)
 {
+	struct strbuf *out = view->out;
 	struct addr a = address_of(info->conn, true);
 
 	strbuf_printf(out, "%p: ", info->id);
 	if (full) {
 		sess_put_date(out, info->wall_us, 6);
 		strbuf_printf(out, " id=0 proto=%s source=", family_name(&a));
-		put_address(out, &a, 1);
+		put_address(view, &a, 1);
 		strbuf_printf(out, "\n  frontend=GLOBAL (id=0 mode=tcp), listener=? (id=1)\n"
 			      "  backend=<NONE> (id=-1 mode=-)\n  server=<NONE> (id=-1)\n"
 			      "  task (calls=%u exp=", info->runs);
@@ -227,7 +234,7 @@ void sess_dump_ctl(const struct ctl_connection_info *info, struct strbuf *out, b
 		return;
 	}
 	strbuf_printf(out, "proto=%s src=", family_name(&a));
-	put_address(out, &a, 1);
+	put_address(view, &a, 1);
 	strbuf_add_str(out, " fe=GLOBAL be=<NONE> srv=<none> ts=00 epoch=0 age=");
 	put_age(out, info->since_ns);
 	strbuf_printf(out, " calls=%u rate=0 cpu=0 lat=0 rq[f=0h,i=0,an=00h,ax=] "
@@ -241,33 +248,38 @@ void sess_dump_ctl(const struct ctl_connection_info *info, struct strbuf *out, b
 
 /* --- full ------------------------------------------------------------------------------------- */
 
-static void dump_places(struct stream *s, struct strbuf *out)
+static void dump_places(struct stream *s, const struct sess_view *view)
 {
+	struct strbuf *out = view->out;
+	char hidden[CTL_HIDE_MAX];
 	const struct listener_conf *l = s->listener;
 	struct addr ours = address_of(conn_of(&s->back), false);
 
-	strbuf_printf(out, "  frontend=%s (id=%d mode=%s), listener=%s (id=%d) addr=", s->fe->name,
-		      s->fe->id, proxy_mode_name(s->fe->mode),
+	strbuf_printf(out, "  frontend=%s (id=%d mode=%s), listener=%s (id=%d) addr=",
+		      ctl_hide(view->anon, s->fe->name, hidden), s->fe->id,
+		      proxy_mode_name(s->fe->mode),
 		      l->bind->name ? l->bind->name : "?", l->id);
-	put_address(out, session_dst(s->sess), (unsigned)l->id);
+	put_address(view, session_dst(s->sess), (unsigned)l->id);
 	if (has_backend(s))
-		strbuf_printf(out, "\n  backend=%s (id=%d mode=%s)", s->be->name, s->be->id,
+		strbuf_printf(out, "\n  backend=%s (id=%d mode=%s)",
+			      ctl_hide(view->anon, s->be->name, hidden), s->be->id,
 			      proxy_mode_name(s->be->mode));
 	else
 		strbuf_add_str(out, "\n  backend=<NONE> (id=-1 mode=-)");
 	if (ours.family != ADDR_NONE) {
 		strbuf_add_str(out, " addr=");
-		put_address(out, &ours, 1);
+		put_address(view, &ours, 1);
 	}
 	if (!s->server) {
 		strbuf_add_str(out, "\n  server=<NONE> (id=-1)\n");
 		return;
 	}
-	strbuf_printf(out, "\n  server=%s (id=%d)", s->server->name, s->server->id);
+	strbuf_printf(out, "\n  server=%s (id=%d)",
+		      ctl_hide(view->anon, s->server->name, hidden), s->server->id);
 	ours = address_of(conn_of(&s->back), true);
 	if (ours.family != ADDR_NONE) {
 		strbuf_add_str(out, " addr=");
-		put_address(out, &ours, 1);
+		put_address(view, &ours, 1);
 	}
 	strbuf_add_char(out, '\n');
 }
@@ -281,7 +293,7 @@ static void dump_side(struct strbuf *out, struct endpoint *ep, bool back, const 
 	strbuf_printf(out, "  sc%c=%p flags=0x%08x state=%s mux=%s ctx=%p exp=", back ? 'b' : 'f',
 		      (void *)ep, ep->flags, state, ep->ops ? ep->ops->name : "NONE", ep->mux);
 	put_left(out, deadline_ms, "<NEVER>");
-	strbuf_printf(out, "\n    rx=%zu tx=%zu rx_total=%" PRIu64 " tx_total=%" PRIu64
+	strbuf_printf(out, "\n    rx=%u tx=%u rx_total=%" PRIu64 " tx_total=%" PRIu64
 		      " pipe_in=%d pipe_out=%d status=%u\n", ep->rx.len, ep->tx.len, ep->rx_bytes,
 		      ep->tx_bytes, ep->rx_pipe != NULL, ep->tx_pipe != NULL, ep->status);
 	if (c)
@@ -289,8 +301,9 @@ static void dump_side(struct strbuf *out, struct endpoint *ep, bool back, const 
 			      (const void *)c, c->transport->name, c->flags, c->fd, c->error);
 }
 
-void sess_dump_full(struct stream *s, struct strbuf *out, bool uri)
+void sess_dump_full(struct stream *s, const struct sess_view *view)
 {
+	struct strbuf *out = view->out;
 	const struct addr *src = session_src(s->sess);
 	const char *state;
 	int number;
@@ -299,7 +312,7 @@ void sess_dump_full(struct stream *s, struct strbuf *out, bool uri)
 	strbuf_printf(out, "%p: ", (void *)s);
 	sess_put_date(out, s->t.wall_us, 6);
 	strbuf_printf(out, " id=%" PRIu64 " proto=%s source=", s->serial, family_name(src));
-	put_address(out, src, (unsigned)s->listener->id);
+	put_address(view, src, (unsigned)s->listener->id);
 	strbuf_printf(out, "\n  flags=0x%x, conn_retries=%u, conn_exp=", s->flags, s->retries);
 	put_left(out, connect_deadline(s), "<NEVER>");
 	strbuf_printf(out, " srv_conn=%p, pend_pos=%p waiting=%d\n", (void *)s->server,
@@ -309,7 +322,7 @@ void sess_dump_full(struct stream *s, struct strbuf *out, bool uri)
 	if (s->rule.rule)
 		strbuf_printf(out, " rule=%s:%d", s->rule.rule->file, s->rule.rule->line);
 	strbuf_add_char(out, '\n');
-	dump_places(s, out);
+	dump_places(s, view);
 	strbuf_printf(out, "  task (calls=%u exp=", s->runs);
 	put_left(out, s->timer.expire_ms, "<NEVER>");
 	strbuf_printf(out, " tid=%u(%u/%u) age=", thread_id, thread_group + 1,
@@ -319,7 +332,7 @@ void sess_dump_full(struct stream *s, struct strbuf *out, bool uri)
 	if (s->flags & STRM_HTTP) {
 		strbuf_printf(out, "  txn meth=%u status=%d req.f=0x%x rsp.f=0x%x", s->req.method,
 			      s->status ? s->status : -1, s->req.flags, s->res.flags);
-		if (uri)
+		if (view->uri)
 			put_uri(out, s);
 		strbuf_add_char(out, '\n');
 	}

@@ -4,6 +4,7 @@
 #define STREAM_SESS_PRIV_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include "base/strbuf.h"
 
 struct ctl_connection_info;
@@ -11,12 +12,18 @@ struct stream;
 
 /* All on the thread of what they describe. */
 
-/* One line; <uri>: with the request line, where there is one. */
-void sess_dump_line(struct stream *s, struct strbuf *out, bool uri);
+struct sess_view {
+	struct strbuf *out;
+	bool uri;      /* with the request line, where there is one */
+	uint32_t anon; /* the key which hides names and addresses, 0: none; see ctl_hide() */
+};
+
+/* One line. */
+void sess_dump_line(struct stream *s, const struct sess_view *view);
 /* Several lines. */
-void sess_dump_full(struct stream *s, struct strbuf *out, bool uri);
+void sess_dump_full(struct stream *s, const struct sess_view *view);
 /* A connection of the Runtime API, which is no stream, in the same columns. */
-void sess_dump_ctl(const struct ctl_connection_info *info, struct strbuf *out, bool full);
+void sess_dump_ctl(const struct ctl_connection_info *info, const struct sess_view *view, bool full);
 /* "[20/Nov/2026:22:46:58.660846]", with <digits> of the second, in local time. */
 void sess_put_date(struct strbuf *out, uint64_t wall_us, int digits);
 

@@ -21,6 +21,7 @@
 #include "proxy_tlv.h"
 #include "stream_priv.h"
 #include "tls/tls.h"
+#include "trace_priv.h"
 
 __thread struct list session_list;
 
@@ -43,11 +44,12 @@ bool session_thread_init(void)
 
 static void session_free(struct session *s)
 {
-	struct config *cfg = s->config;
+	struct config *cfg = session_config(s);
 	struct proxy *fe = s->fe;
 	struct listener_conf *l = s->listener;
 
 	BUG_ON(s->open_streams);
+	SESSION_TRACE(STATE, s, END, "the session ends");
 	server_conn_end_session(s);
 	if (s->vars)
 		vars_clear(s->vars);
@@ -75,12 +77,12 @@ static struct session *session_new(struct listener_conf *l, const struct addr *s
 
 	if (!s)
 		return NULL;
-	s->config = config_take(fe->config);
+	config_take(fe->config);
 	s->fe = fe;
 	s->listener = l;
 	s->src = *src;
 	s->accept_ns = clock_now_ns();
-	if (vars_are_used(s->config, VAR_SESS))
+	if (vars_are_used(fe->config, VAR_SESS))
 		s->vars = calloc(1, sizeof(*s->vars)); /* without memory: no variable */
 	list_init(&s->server_conns);
 	list_append(&session_list, &s->link);
@@ -92,6 +94,7 @@ static struct session *session_new(struct listener_conf *l, const struct addr *s
 		counter_add(&l->state->counters, CNT_CONN_TOT, 1);
 		counter_add(&l->state->counters, CNT_SESS_TOT, 1);
 	}
+	SESSION_TRACE(STATE, s, NEW, "a session begins");
 	return s;
 }
 
@@ -102,7 +105,7 @@ static struct endpoint *http_stream_new(void *owner, uint64_t since_ns)
 	struct session *sess = owner;
 	struct stream *s;
 
-	if (unlikely(sess->config != proxies_current()))
+	if (unlikely(session_config(sess) != proxies_current()))
 		session_follow(sess);
 	s = stream_new(sess, true);
 	if (!s)
@@ -165,6 +168,7 @@ static const struct front_user http_user = {
 	.stream_new = http_stream_new, .bad_request = http_bad_request,
 	.preface = http_preface, .count = http_count,
 	.closed = session_conn_closed, .describe = session_describe,
+	.trace = session_trace_facts,
 };
 static const struct pass_user tcp_user = {
 	.closed = session_conn_closed, .describe = session_describe,
@@ -182,7 +186,7 @@ void session_abort(struct session *s)
 static bool take_h2(struct session *s, struct block *in, uint32_t at)
 {
 	struct h2_conn *h2 = h2_front_new(s->conn, &http_user, s, &stream_proxy(s->fe)->front,
-					  h2_tunes_of(s->config));
+					  h2_tunes_of(session_config(s)));
 
 	if (!h2)
 		return false;
@@ -340,7 +344,7 @@ void sessions_follow_thread(void)
 	struct session *s, *next;
 
 	list_for_each_safe(s, next, &session_list, link)
-		if (s->config != now && !(s->flags & SESS_EMBRYONIC) &&
+		if (session_config(s) != now && !(s->flags & SESS_EMBRYONIC) &&
 		    s->fe->mode == PROXY_MODE_HTTP && s->h1)
 			session_follow(s);
 }

@@ -5,25 +5,10 @@
 
 #include "base/addr.h"
 #include "expr/expr.h"
+#include "expr/give.h"
 #include "http/msg.h"
 #include "proxy/proxy.h"
 #include "stream/stream.h"
-
-static inline enum expr_result smp_give_int(struct sample *out, int64_t value)
-{
-	out->type = SMP_INT;
-	out->flags = SMP_VOLATILE;
-	out->integer = value;
-	return EXPR_FOUND;
-}
-
-static inline enum expr_result smp_give_bool(struct sample *out, bool value)
-{
-	out->type = SMP_BOOL;
-	out->flags = 0;
-	out->boolean = value;
-	return EXPR_FOUND;
-}
 
 /* A text that lives longer than the evaluation; absent: no sample. */
 static inline enum expr_result smp_give_text(struct sample *out, struct slice text)

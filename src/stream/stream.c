@@ -10,11 +10,13 @@
 #include "base/bug.h"
 #include "base/clock.h"
 #include "core/pool.h"
+#include "core/profile.h"
 #include "core/task.h"
 #include "core/thread.h"
 #include "http/auth.h"
 #include "net/pipe.h"
 #include "error_capture.h"
+#include "trace_priv.h"
 
 /* A stream that goes round this often in one call has lost its way. */
 #define PASSES_MAX 100000
@@ -57,9 +59,11 @@ static void back_wake(struct endpoint *ep)
 }
 
 static const struct endpoint_user front_user = {
-	.bad = error_capture_front_bad, .wake = front_wake,
+	.bad = error_capture_front_bad, .wake = front_wake, .trace = stream_trace_front,
 };
-static const struct endpoint_user back_user = { .bad = error_capture_back_bad, .wake = back_wake };
+static const struct endpoint_user back_user = {
+	.bad = error_capture_back_bad, .wake = back_wake, .trace = stream_trace_back,
+};
 
 static void stream_timer(struct timer *t)
 {
@@ -95,7 +99,7 @@ struct stream *stream_new(struct session *sess, bool http)
 	s->txn_vars.arena = s->message_vars.arena = &s->arena;
 	s->expr.vars[VAR_REQ] = &s->message_vars;
 	s->sess = sess;
-	s->config = sess->config;
+	s->config = session_config(sess);
 	s->listener = sess->listener;
 	s->fe = s->be = sess->fe;
 	s->flags = http ? STRM_HTTP : 0;
@@ -117,6 +121,7 @@ struct stream *stream_new(struct session *sess, bool http)
 	timer_init(&s->timer, stream_timer);
 	sess->open_streams++;
 	list_append(&stream_list_of_thread, &s->thread_link);
+	STREAM_TRACE(STATE, s, NEW, "a stream begins");
 	return s;
 }
 
@@ -125,13 +130,14 @@ static void stream_free(struct stream *s)
 	struct config *held = NULL;
 
 	BUG_ON(s->back.ops || s->flags & STRM_SLOT);
+	STREAM_TRACE(USER, s, FREE, "the stream ends, status %u", s->status);
 	timer_cancel(&s->timer);
 	if (s->overrides && s->overrides->auth_job)
 		auth_job_cancel(s->overrides->auth_job);
 	if (s->task)
 		task_free(&s->task);
 	s->sess->open_streams--;
-	if (unlikely(s->config != s->sess->config))
+	if (unlikely(s->config != session_config(s->sess)))
 		held = session_past_leave(s->sess, s->config);
 	list_remove(&s->thread_link);
 	http_msg_fini(&s->req);
@@ -142,9 +148,9 @@ static void stream_free(struct stream *s)
 	block_queue_clear(&s->replay);
 	vars_clear(&s->txn_vars);
 	vars_clear(&s->message_vars);
-	arena_fini(&s->arena);
 	if (slot_class_size(SLOT_STREAM))
 		slot_area_fini(SLOT_STREAM, stream_slots(s));
+	arena_fini(&s->arena);
 	/* the session may go with its connection: nothing of it is looked at after this */
 	if (s->front.ops)
 		s->front.ops->detach(&s->front);
@@ -165,7 +171,9 @@ struct expr_ctx *stream_expr(struct stream *s, unsigned flags)
 	s->expr.arena = &s->arena;
 	s->expr.flags = flags;
 	/* names are the generation's: a stream of a former one cannot look there any more */
-	s->expr.vars[VAR_SESS] = likely(s->config == s->sess->config) ? s->sess->vars : NULL;
+	s->expr.vars[VAR_SESS] = NULL;
+	if (likely(s->config == session_config(s->sess)))
+		s->expr.vars[VAR_SESS] = s->sess->vars;
 	s->expr.vars[VAR_TXN] = &s->txn_vars;
 	if (!(flags & EXPR_DIR_RESPONSE)) {
 		s->expr.vars[VAR_REQ] = &s->message_vars;
@@ -213,6 +221,7 @@ static bool stream_steps(struct stream *s)
 {
 	for (unsigned passes = 0;; passes++) {
 		BUG_ON(passes > PASSES_MAX);
+		STREAM_TRACE(STATE, s, STAGE, "in stage %s", stages[s->stage].name);
 		switch (stages[s->stage].run(s)) {
 		case STEP_NEXT:
 			s->stage++;
@@ -227,6 +236,54 @@ static bool stream_steps(struct stream *s)
 	}
 }
 
+/* Everything that can be done for it now. True: it ends. */
+static bool stream_pass(struct stream *s)
+{
+	bool over;
+
+	do {
+		s->flags &= ~STRM_AGAIN;
+		over = stream_steps(s);
+		s->flags &= ~STRM_TIMED_OUT;
+	} while (!over && s->flags & STRM_AGAIN);
+	return over;
+}
+
+/* --- measured, where the thread profiles ------------------------------------------------------ */
+
+/* Since the call in progress began: time of other streams which were run inside of it. */
+static __thread uint64_t inner_ns;
+
+/* When that was known which it is called for: the end of poll(), or its wake-up. */
+static uint64_t woken_at_ns(const struct stream *s)
+{
+	if (s->task && task_current() == s->task && s->task->woken_ns)
+		return s->task->woken_ns;
+	return clock_now_ns();
+}
+
+static bool stream_pass_measured(struct stream *s)
+{
+	uint64_t outer_ns = inner_ns, woken_ns = woken_at_ns(s), spent_ns;
+	bool over;
+
+	inner_ns = 0;
+	s->run_began_ns = clock_read_ns();
+	if (s->run_began_ns > woken_ns)
+		s->latency_ns += s->run_began_ns - woken_ns;
+	over = stream_pass(s);
+	spent_ns = clock_read_ns() - s->run_began_ns;
+	s->cpu_ns += spent_ns - inner_ns;
+	s->run_began_ns = 0;
+	inner_ns = outer_ns + spent_ns;
+	return over;
+}
+
+uint64_t stream_cpu_ns(const struct stream *s)
+{
+	return s->cpu_ns + (s->run_began_ns ? clock_read_ns() - s->run_began_ns - inner_ns : 0);
+}
+
 void stream_run(struct stream *s)
 {
 	bool over;
@@ -237,11 +294,8 @@ void stream_run(struct stream *s)
 	}
 	s->flags |= STRM_RUNNING;
 	s->runs++;
-	do {
-		s->flags &= ~STRM_AGAIN;
-		over = stream_steps(s);
-		s->flags &= ~STRM_TIMED_OUT;
-	} while (!over && s->flags & STRM_AGAIN);
+	STREAM_TRACE(DEVELOPER, s, RUN, "the stream runs");
+	over = likely(!profile_is_on) ? stream_pass(s) : stream_pass_measured(s);
 	s->flags &= ~STRM_RUNNING;
 	if (over)
 		stream_free(s);
@@ -260,6 +314,7 @@ enum step stream_reply(struct stream *s)
 enum step stream_fail(struct stream *s, unsigned status, enum stream_cause cause, char phase)
 {
 	stream_set_cause(s, cause, phase);
+	STREAM_TRACE(ERROR, s, ERROR, "the stream fails with status %u", status);
 	if (!(s->flags & STRM_HTTP) || s->flags & STRM_HEAD_SENT || !status) {
 		if (status && !s->status)
 			s->status = (uint16_t)status;

@@ -246,12 +246,6 @@ static enum rule_result body_run(const struct rule *r, struct expr_ctx *ctx, boo
 	return RULE_TIMEOUT;
 }
 
-/* Requests come here once the handshake is over: early data are not accepted. */
-static enum rule_result handshake_run(const struct rule *r, struct expr_ctx *ctx, bool *first)
-{
-	return RULE_CONTINUE;
-}
-
 /* --- logs --------------------------------------------------------------------------------- */
 
 static enum rule_result do_log_run(const struct rule *r, struct expr_ctx *ctx, bool *first)
@@ -299,8 +293,6 @@ static const struct rule_action actions[] = {
 	       "{client|server|tunnel} {<time>|<expr>}", "another timeout for this stream"),
 	ACTION("wait-for-body", HTTP_REQ | HTTP_RES, body_parse, body_run,
 	       "time <time> [at-least <bytes>]", "wait for the body, or for so much of it"),
-	ACTION("wait-for-handshake", HTTP_REQ, NULL, handshake_run, "",
-	       "wait until the TLS handshake is over"),
 	LATER("sc-add-gpc", ALL, TABLES), LATER("sc-inc-gpc", ALL, TABLES),
 	LATER("sc-inc-gpc0", ALL, TABLES), LATER("sc-inc-gpc1", ALL, TABLES),
 	LATER("sc-set-gpt", ALL, TABLES), LATER("sc-set-gpt0", ALL, TABLES),
@@ -308,7 +300,6 @@ static const struct rule_action actions[] = {
 	LATER("track-sc2", TRACKED, TABLES),
 	LATER("attach-srv", RULES_BIT(RULES_TCP_SESSION), "reverse HTTP"),
 	LATER("cache-use", HTTP_REQ, "the cache"), LATER("cache-store", HTTP_RES, "the cache"),
-	LATER("do-resolve", CONTENT | HTTP_REQ, "name resolution at run time"),
 	LATER("send-spoe-group", CONTENT | RULES_BIT(RULES_TCP_RESPONSE) | HTTP_REQ | HTTP_RES,
 	      "SPOE"),
 	LATER("set-bandwidth-limit", CONTENT | RULES_BIT(RULES_TCP_RESPONSE) | HTTP_REQ | HTTP_RES,

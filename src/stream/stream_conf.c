@@ -8,6 +8,7 @@
 #include "listen_priv.h"
 #include "server_conn.h"
 #include "stream_priv.h"
+#include "trace_priv.h"
 
 static bool stream_module_init(void)
 {
@@ -35,13 +36,20 @@ static void stream_thread_fini(void)
 static bool stream_start(struct config *cfg, struct diag_list *diags)
 {
 	stream_fill_settings(cfg);
-	return stream_init();
+	return stream_init() && stream_account_init();
+}
+
+static void stream_fini(void)
+{
+	stream_account_fini();
 }
 
 static struct slot *const stream_slots_list[] = { &stream_proxy_slot, &error_capture_slot, NULL };
 
+static struct trace_source *const stream_traces[] = { &trace_stream, &trace_session, NULL };
+
 const struct module mod_stream = {
 	.name = "stream", .slots = stream_slots_list, .init = stream_module_init,
-	.start = stream_start,
-	.thread_init = stream_thread_init, .thread_fini = stream_thread_fini,
+	.start = stream_start, .traces = stream_traces,
+	.thread_init = stream_thread_init, .thread_fini = stream_thread_fini, .fini = stream_fini,
 };

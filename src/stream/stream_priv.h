@@ -28,6 +28,8 @@ struct slice stream_page_text(struct proxy *fe, unsigned status);
 void stream_page_thread_fini(void);
 /* Runs the stages as far as they go. May free the stream. */
 void stream_run(struct stream *s);
+/* Its CPU time so far, the call in progress included, of the time in which its thread profiled. */
+uint64_t stream_cpu_ns(const struct stream *s);
 /* Ends it at once, from outside its stages, on its thread: its client is cut off. Frees it. */
 void stream_kill(struct stream *s, enum stream_cause cause);
 /* The serial of the newest stream of the calling thread. */
@@ -109,11 +111,16 @@ void stream_forward(struct stream *s);
 void stream_hold_front(struct stream *s);
 
 /* --- account.c : counters and log of a stream */
+/* The rate of bytes; false: no memory. */
+bool stream_account_init(void);
+void stream_account_fini(void);
 void stream_count_begin(struct stream *s);
 /* Notes the second of the last session, in a word that all threads share: written once a second. */
 void stream_note_session(int64_t *last_s);
 void stream_count_backend(struct stream *s);
 void stream_count_end(struct stream *s);
+/* Counts 1 of enum counter_back for the backend and for the server, as far as there are. */
+void stream_count_back(const struct stream *s, unsigned which);
 /* Bytes of the answer so far, the server's or our own, as logs and statistics count them. */
 uint64_t stream_bytes_out(const struct stream *s);
 /* With option contstats: counts the bytes so far, now and then. */

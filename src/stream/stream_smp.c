@@ -81,10 +81,24 @@ static int64_t calls(const struct stream *s)
 	return s->runs;
 }
 
-/* Times of the scheduler are not measured per stream. */
-static int64_t nothing(const struct stream *s)
+static int64_t cpu_total(const struct stream *s)
 {
-	return 0;
+	return (int64_t)stream_cpu_ns(s);
+}
+
+static int64_t cpu_average(const struct stream *s)
+{
+	return s->runs ? cpu_total(s) / s->runs : 0;
+}
+
+static int64_t latency_total(const struct stream *s)
+{
+	return (int64_t)s->latency_ns;
+}
+
+static int64_t latency_average(const struct stream *s)
+{
+	return s->runs ? latency_total(s) / s->runs : 0;
 }
 
 static int64_t retries(const struct stream *s)
@@ -243,8 +257,9 @@ static const struct expr_fetch fetches[] = {
 	NUMBER("bytes_out", EXPR_USE_TRANSACTION_RESPONSE, bytes_out,
 	       "bytes received from the server"),
 	NUMBER("cpu_calls", STREAM, calls, "how often the stream was run"),
-	NUMBER("cpu_ns_avg", STREAM, nothing, "0: not measured per stream"),
-	NUMBER("cpu_ns_tot", STREAM, nothing, "0: not measured per stream"),
+	NUMBER("cpu_ns_avg", STREAM, cpu_average, "cpu_ns_tot per call"),
+	NUMBER("cpu_ns_tot", STREAM, cpu_total,
+	       "time spent in the stream, in ns, while tasks are profiled"),
 	NUMBER("cur_client_timeout", EXPR_USE_FRONTEND, client_timeout,
 	      "the client's timeout in force, in ms"),
 	NUMBER("cur_server_timeout", EXPR_USE_BACKEND, server_timeout,
@@ -262,8 +277,9 @@ static const struct expr_fetch fetches[] = {
 	      "the file of the rule that decided"),
 	FETCH("last_rule_line", SMP_INT, STREAM, fetch_rule_line,
 	      "the line of the rule that decided"),
-	NUMBER("lat_ns_avg", STREAM, nothing, "0: not measured per stream"),
-	NUMBER("lat_ns_tot", STREAM, nothing, "0: not measured per stream"),
+	NUMBER("lat_ns_avg", STREAM, latency_average, "lat_ns_tot per call"),
+	NUMBER("lat_ns_tot", STREAM, latency_total,
+	       "time between events and the stream's calls, in ns, while tasks are profiled"),
 	NUMBER("prio_class", STREAM, priority_class, "the priority class in queues"),
 	NUMBER("prio_offset", STREAM, priority_offset, "the priority offset in queues, in ms"),
 	NUMBER("req.timer.hdr", EXPR_USE_HTTP_REQUEST_VOLATILE, timing_request, "as %TR, in ms"),

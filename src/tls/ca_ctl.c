@@ -147,17 +147,6 @@ static enum ctl_step show(struct ctl_request *rq)
 
 /* --- changing --------------------------------------------------------------------------------- */
 
-static const char *take_name(struct ctl_request *rq, bool payload)
-{
-	const char *name = rq->words[rq->at];
-
-	if (name && (!payload || rq->payload.ptr))
-		return name;
-	ctl_error(rq, payload ? "'%s' expects a filename and CAs as a payload"
-			      : "'%s' expects a filename", rq->command->words);
-	return NULL;
-}
-
 /* What <ca> has now is where an addition begins. */
 static void begin_from_current(struct tls_ca *ca)
 {
@@ -165,8 +154,9 @@ static void begin_from_current(struct tls_ca *ca)
 	ca->has_pending = true;
 }
 
-static void change(struct ctl_request *rq, const char *name, bool add)
+static void change(struct ctl_request *rq, const char *name)
 {
+	bool add = strncmp(rq->command->words, "add", 3) == 0;
 	struct tls_ca *ca = find(rq, name);
 
 	if (!ca) {
@@ -191,31 +181,25 @@ static void change(struct ctl_request *rq, const char *name, bool add)
 
 static enum ctl_step set_file(struct ctl_request *rq)
 {
-	const char *name = take_name(rq, true);
-
-	if (!name)
-		return CTL_DONE;
-	tls_store_lock();
-	change(rq, name, strncmp(rq->command->words, "add", 3) == 0);
-	tls_store_unlock();
+	if (rq->words[rq->at] && rq->payload.ptr)
+		return tls_ctl_named(rq, change);
+	ctl_error(rq, "'%s' expects a filename and CAs as a payload", rq->command->words);
 	return CTL_DONE;
 }
 
-static enum ctl_step new_file(struct ctl_request *rq)
+static void create(struct ctl_request *rq, const char *name)
 {
-	const char *name = take_name(rq, false);
-
-	if (!name)
-		return CTL_DONE;
-	tls_store_lock();
 	if (tls_store_ca_find(store(), name))
 		ctl_error(rq, "%s file '%s' already exists!", kind(rq), name);
 	else if (!tls_store_ca_new(store(), name, wants_crl(rq)))
 		ctl_error(rq, "out of memory");
 	else
 		ctl_say(rq, "New %s file created '%s'!", kind(rq), name);
-	tls_store_unlock();
-	return CTL_DONE;
+}
+
+static enum ctl_step new_file(struct ctl_request *rq)
+{
+	return tls_ctl_named(rq, create);
 }
 
 static void swap_pending(struct tls_ca *ca)
@@ -250,44 +234,30 @@ static void commit(struct ctl_request *rq, const char *name)
 
 static enum ctl_step commit_file(struct ctl_request *rq)
 {
-	const char *name = take_name(rq, false);
+	return tls_ctl_named(rq, commit);
+}
 
-	if (!name)
-		return CTL_DONE;
-	tls_store_lock();
-	commit(rq, name);
-	tls_store_unlock();
-	return CTL_DONE;
+static void forget(struct ctl_request *rq, const char *name)
+{
+	struct tls_ca *ca = find(rq, name);
+
+	if (!ca || !ca->has_pending) {
+		ctl_error(rq, "No ongoing transaction!");
+		return;
+	}
+	tls_ca_forget_pending(ca);
+	ctl_say(rq, "Transaction aborted for certificate '%s'!", name);
 }
 
 static enum ctl_step abort_file(struct ctl_request *rq)
 {
-	const char *name = take_name(rq, false);
-	struct tls_ca *ca;
-
-	if (!name)
-		return CTL_DONE;
-	tls_store_lock();
-	ca = find(rq, name);
-	if (!ca || !ca->has_pending) {
-		ctl_error(rq, "No ongoing transaction!");
-	} else {
-		tls_ca_forget_pending(ca);
-		ctl_say(rq, "Transaction aborted for certificate '%s'!", name);
-	}
-	tls_store_unlock();
-	return CTL_DONE;
+	return tls_ctl_named(rq, forget);
 }
 
-static enum ctl_step del_file(struct ctl_request *rq)
+static void del(struct ctl_request *rq, const char *name)
 {
-	const char *name = take_name(rq, false);
-	struct tls_ca *ca;
+	struct tls_ca *ca = find(rq, name);
 
-	if (!name)
-		return CTL_DONE;
-	tls_store_lock();
-	ca = find(rq, name);
 	if (!ca) {
 		ctl_error(rq, "Can't remove the %s file: %s file '%s' doesn't exist!", kind(rq),
 			  kind(rq), name);
@@ -298,8 +268,11 @@ static enum ctl_step del_file(struct ctl_request *rq)
 		tls_store_ca_remove(store(), ca);
 		ctl_say(rq, "%s file '%s' deleted!", kind(rq), name);
 	}
-	tls_store_unlock();
-	return CTL_DONE;
+}
+
+static enum ctl_step del_file(struct ctl_request *rq)
+{
+	return tls_ctl_named(rq, del);
 }
 
 #define BOTH(verb, who, values, runner, what) \

@@ -151,9 +151,11 @@ static bool read_chain(struct tls_cert *c, const char *text, size_t len)
 		}
 	}
 	BIO_free(bio);
-	if (c->leaf)
-		ERR_clear_error();
-	return c->leaf != NULL;
+	if (!c->leaf)
+		return false;
+	ERR_clear_error();
+	tls_shown_prepare(c->leaf);
+	return true;
 }
 
 static void find_type(struct tls_cert *c)
@@ -358,12 +360,22 @@ static bool staple(struct tls_cert *c, char *why, size_t size)
 	time_t expires;
 	const char *error = tls_ocsp_check(c, c->ocsp, c->ocsp_len, &expires);
 
-	if (!error && tls_staple_set(c->leaf, c->ocsp, c->ocsp_len, expires))
+	if (!error && tls_shown_set(c->leaf, TLS_SHOWN_OCSP, c->ocsp, c->ocsp_len, expires))
 		return true;
 	snprintf(why, size, "%s.", error ? error : "out of memory");
 	free(c->ocsp);
 	c->ocsp = NULL;
 	c->ocsp_len = 0;
+	return false;
+}
+
+/* Same for timestamps. */
+static bool show_timestamps(struct tls_cert *c, const char *name, char *why, size_t size)
+{
+	if (tls_sctl_is_list(c->sctl, c->sctl_len) &&
+	    tls_shown_set(c->leaf, TLS_SHOWN_SCTL, c->sctl, c->sctl_len, 0))
+		return true;
+	snprintf(why, size, "'%s' is no list of certificate timestamps (RFC 6962)", name);
 	return false;
 }
 
@@ -396,6 +408,8 @@ struct tls_cert *tls_cert_load(struct tls_cert_files *f, bool at_once, char *why
 	load_extras(c, f);
 	if (c->ocsp_len && tls_cert_open(c))
 		staple(c, why, size);
+	if (c->sctl && (!tls_cert_open(c) || !show_timestamps(c, f->sctl, why, size)))
+		tls_cert_drop(&c);
 	return c;
 }
 
@@ -420,6 +434,8 @@ static struct tls_cert *cert_copy(const struct tls_cert *old)
 		return c;
 	tls_cert_open((struct tls_cert *)(uintptr_t)old);
 	c->leaf = old->leaf ? X509_dup(old->leaf) : NULL;
+	if (c->leaf)
+		tls_shown_prepare(c->leaf);
 	c->issuer = old->issuer;
 	if (c->issuer)
 		X509_up_ref(c->issuer);
@@ -458,8 +474,7 @@ static bool change_cert(struct tls_cert *c, struct slice pem)
 	return true;
 }
 
-/* Base64, or nothing when it is not. */
-static unsigned char *decode(struct slice text, size_t *len)
+unsigned char *tls_base64_read(struct slice text, size_t *len)
 {
 	unsigned char *out = malloc(text.len + 4);
 	EVP_ENCODE_CTX *e = EVP_ENCODE_CTX_new();
@@ -500,7 +515,7 @@ static bool change_part(struct tls_cert *c, enum tls_part part, struct slice tex
 	default:
 		break;
 	}
-	bytes = decode(text, &len);
+	bytes = tls_base64_read(text, &len);
 	if (part == TLS_PART_OCSP) {
 		free(c->ocsp);
 		c->ocsp = bytes;
@@ -511,6 +526,17 @@ static bool change_part(struct tls_cert *c, enum tls_part part, struct slice tex
 		c->sctl_len = len;
 	}
 	return bytes != NULL;
+}
+
+/* What <part> of <c> says is to be shown with its leaf, which is another object than before. */
+static bool show_again(struct tls_cert *c, enum tls_part part, const char *name, char *why,
+		       size_t size)
+{
+	if (!c->leaf)
+		return true;
+	if (c->ocsp_len && !staple(c, why, size) && part == TLS_PART_OCSP)
+		return false;
+	return !c->sctl || show_timestamps(c, name, why, size);
 }
 
 struct tls_cert *tls_cert_change(const struct tls_cert *old, enum tls_part part, struct slice text,
@@ -524,10 +550,9 @@ struct tls_cert *tls_cert_change(const struct tls_cert *old, enum tls_part part,
 	}
 	ERR_clear_error();
 	if (change_part(c, part, text)) {
-		if (!c->leaf || !c->ocsp_len || part != TLS_PART_OCSP || staple(c, why, size))
-			return c;
-		tls_cert_drop(&c);
-		return NULL;
+		if (!show_again(c, part, name, why, size))
+			tls_cert_drop(&c);
+		return c;
 	}
 	snprintf(why, size, "unable to load certificate from file '%s': %s.", name, tls_reason());
 	tls_cert_drop(&c);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "ctl_priv.h"
+#include "ocsp_priv.h"
 
 static struct tls_store *store(void)
 {
@@ -86,32 +87,8 @@ static void show_one(struct ctl_request *rq, const struct tls_entry *e, bool pen
 		tls_cert_open(c);
 	if (c && c->leaf)
 		tls_ctl_put_cert(rq->out, c->leaf, c->chain);
-	strbuf_add_str(rq->out, "OCSP Response Key: \n");
+	strbuf_printf(rq->out, "OCSP Response Key: %s\n", e->ocsp ? e->ocsp->key : "");
 }
-
-static enum ctl_step show_cert(struct ctl_request *rq)
-{
-	const char *name = rq->words[rq->at];
-	struct tls_entry *e;
-	bool pending;
-
-	tls_store_lock();
-	if (!name) {
-		list_all(rq);
-	} else {
-		pending = *name == '*';
-		e = tls_store_find(store(), name + pending);
-		if (!e || (pending && !e->pending))
-			ctl_error(rq, "Can't display the certificate: Not found or the certificate "
-				  "is a bundle!");
-		else
-			show_one(rq, e, pending);
-	}
-	tls_store_unlock();
-	return CTL_DONE;
-}
-
-/* --- changing --------------------------------------------------------------------------------- */
 
 /* The certificate that a name means, and which part: "a.pem.key" is the key of a.pem. */
 static struct tls_entry *find_part(const char *name, enum tls_part *part)
@@ -137,6 +114,33 @@ static struct tls_entry *find_part(const char *name, enum tls_part *part)
 	}
 	return e;
 }
+
+static enum ctl_step show_cert(struct ctl_request *rq)
+{
+	const char *name = rq->words[rq->at];
+	enum tls_part part;
+	struct tls_entry *e;
+	bool pending;
+
+	tls_store_lock();
+	if (!name) {
+		list_all(rq);
+	} else {
+		pending = *name == '*';
+		e = find_part(name + pending, &part);
+		if (e && part == TLS_PART_OCSP && e->cert)
+			tls_ctl_put_ocsp(rq->out, pending && e->pending ? e->pending : e->cert);
+		else if (!e || part != TLS_PART_CERT || (pending && !e->pending))
+			ctl_error(rq, "Can't display the certificate: Not found or the certificate "
+				  "is a bundle!");
+		else
+			show_one(rq, e, pending);
+	}
+	tls_store_unlock();
+	return CTL_DONE;
+}
+
+/* --- changing --------------------------------------------------------------------------------- */
 
 static void change(struct ctl_request *rq, const char *name)
 {
@@ -176,30 +180,19 @@ static enum ctl_step set_cert(struct ctl_request *rq)
 	return CTL_DONE;
 }
 
-/* The only argument; NULL: reported. */
-static const char *take_name(struct ctl_request *rq)
+static void create(struct ctl_request *rq, const char *name)
 {
-	if (rq->words[rq->at])
-		return rq->words[rq->at];
-	ctl_error(rq, "'%s' expects a filename", rq->command->words);
-	return NULL;
-}
-
-static enum ctl_step new_cert(struct ctl_request *rq)
-{
-	const char *name = take_name(rq);
-
-	if (!name)
-		return CTL_DONE;
-	tls_store_lock();
 	if (tls_store_find(store(), name))
 		ctl_error(rq, "Certificate '%s' already exists!", name);
 	else if (!tls_store_add(store(), name, NULL))
 		ctl_error(rq, "out of memory");
 	else
 		ctl_say(rq, "New empty certificate store '%s'!", name);
-	tls_store_unlock();
-	return CTL_DONE;
+}
+
+static enum ctl_step new_cert(struct ctl_request *rq)
+{
+	return tls_ctl_named(rq, create);
 }
 
 static void commit(struct ctl_request *rq, const char *name)
@@ -227,6 +220,8 @@ static void commit(struct ctl_request *rq, const char *name)
 		return;
 	}
 	tls_cert_drop(&old);
+	tls_ocsp_know(tls_live(), e);
+	tls_ocsp_kick();
 	strbuf_printf(rq->out, "Committing %s", name);
 	while (dots--)
 		strbuf_add_char(rq->out, '.');
@@ -235,132 +230,78 @@ static void commit(struct ctl_request *rq, const char *name)
 
 static enum ctl_step commit_cert(struct ctl_request *rq)
 {
-	const char *name = take_name(rq);
+	return tls_ctl_named(rq, commit);
+}
 
-	if (!name)
-		return CTL_DONE;
-	tls_store_lock();
-	commit(rq, name);
-	tls_store_unlock();
-	return CTL_DONE;
+static void forget(struct ctl_request *rq, const char *name)
+{
+	struct tls_entry *e = tls_store_find(store(), name);
+
+	if (!e || !e->pending) {
+		ctl_error(rq, "No ongoing transaction!");
+		return;
+	}
+	tls_cert_drop(&e->pending);
+	ctl_say(rq, "Transaction aborted for certificate '%s'!", name);
 }
 
 static enum ctl_step abort_cert(struct ctl_request *rq)
 {
-	const char *name = take_name(rq);
-	struct tls_entry *e;
+	return tls_ctl_named(rq, forget);
+}
 
-	if (!name)
-		return CTL_DONE;
-	tls_store_lock();
-	e = tls_store_find(store(), name);
-	if (!e || !e->pending) {
-		ctl_error(rq, "No ongoing transaction!");
+static void del(struct ctl_request *rq, const char *name)
+{
+	struct tls_entry *e = tls_store_find(store(), name);
+
+	if (!e) {
+		ctl_error(rq, "Can't remove the certificate: certificate '%s' doesn't exist!",
+			  name);
+	} else if (strcmp(status_of(e, false), "Used") == 0) {
+		ctl_error(rq, "Can't remove the certificate: certificate '%s' in use, can't be "
+			  "deleted!", name);
 	} else {
-		tls_cert_drop(&e->pending);
-		ctl_say(rq, "Transaction aborted for certificate '%s'!", name);
+		tls_store_remove(store(), e);
+		ctl_say(rq, "Certificate '%s' deleted!", name);
 	}
-	tls_store_unlock();
-	return CTL_DONE;
 }
 
 static enum ctl_step del_cert(struct ctl_request *rq)
 {
-	const char *name = take_name(rq);
-	struct tls_entry *e;
+	return tls_ctl_named(rq, del);
+}
 
-	if (!name)
-		return CTL_DONE;
-	tls_store_lock();
-	e = tls_store_find(store(), name);
-	if (!e)
-		ctl_error(rq, "Can't remove the certificate: certificate '%s' doesn't exist!",
-			  name);
-	else if (strcmp(status_of(e, false), "Used") == 0)
-		ctl_error(rq, "Can't remove the certificate: certificate '%s' in use, can't be "
-			  "deleted!", name);
-	else {
-		tls_store_remove(store(), e);
-		ctl_say(rq, "Certificate '%s' deleted!", name);
+static void dump(struct ctl_request *rq, const char *name)
+{
+	struct tls_entry *e = tls_store_find(store(), name + (*name == '*'));
+	struct tls_cert *c = e ? *name == '*' ? e->pending : e->cert : NULL;
+	BIO *bio = c ? BIO_new(BIO_s_mem()) : NULL;
+	char *p;
+	long len;
+
+	if (!bio) {
+		ctl_error(rq, "Can't dump the certificate: Not found or the certificate is a "
+			  "bundle!");
+		return;
 	}
-	tls_store_unlock();
-	return CTL_DONE;
+	tls_cert_open(c);
+	if (c->key)
+		PEM_write_bio_PrivateKey(bio, c->key, NULL, NULL, 0, NULL, NULL);
+	if (c->leaf)
+		PEM_write_bio_X509(bio, c->leaf);
+	for (int i = 0; i < sk_X509_num(c->chain); i++)
+		PEM_write_bio_X509(bio, sk_X509_value(c->chain, i));
+	len = BIO_get_mem_data(bio, &p);
+	strbuf_add(rq->out, slice_make(p, (size_t)len));
+	BIO_free(bio);
 }
 
 static enum ctl_step dump_cert(struct ctl_request *rq)
 {
-	const char *name = take_name(rq);
-	BIO *bio = name ? BIO_new(BIO_s_mem()) : NULL;
-	struct tls_entry *e;
-	char *p;
-	long len;
-
-	if (!bio)
-		return CTL_DONE;
-	tls_store_lock();
-	e = tls_store_find(store(), name + (*name == '*'));
-	if (e && (*name == '*' ? e->pending : e->cert)) {
-		struct tls_cert *c = *name == '*' ? e->pending : e->cert;
-
-		tls_cert_open(c);
-		if (c->key)
-			PEM_write_bio_PrivateKey(bio, c->key, NULL, NULL, 0, NULL, NULL);
-		if (c->leaf)
-			PEM_write_bio_X509(bio, c->leaf);
-		for (int i = 0; i < sk_X509_num(c->chain); i++)
-			PEM_write_bio_X509(bio, sk_X509_value(c->chain, i));
-		len = BIO_get_mem_data(bio, &p);
-		strbuf_add(rq->out, slice_make(p, (size_t)len));
-	} else {
-		ctl_error(rq, "Can't dump the certificate: Not found or the certificate is a "
-			  "bundle!");
-	}
-	tls_store_unlock();
-	BIO_free(bio);
-	return CTL_DONE;
-}
-
-/* Staples an answer to the certificate that it is about, whichever that is. */
-static void staple(struct ctl_request *rq, struct slice text)
-{
-	char why[512] = "";
-	unsigned dots;
-
-	for (struct tls_entry *e = tls_store_first(store()); e; e = tls_store_next(e)) {
-		struct tls_cert *old = e->cert, *c;
-
-		c = old ? tls_cert_change(old, TLS_PART_OCSP, text, e->name, why, sizeof(why))
-			: NULL;
-		if (!c)
-			continue;
-		e->cert = c;
-		tls_ctl_apply(e, &dots, why, sizeof(why));
-		tls_cert_drop(&old);
-		ctl_say(rq, "OCSP Response updated!");
-		return;
-	}
-	ctl_error(rq, "%s", *why ? why : "OCSP single response: certificate unknown");
-}
-
-static enum ctl_step set_ocsp(struct ctl_request *rq)
-{
-	struct slice text = rq->payload;
-
-	if (!text.ptr && rq->words[rq->at])
-		text = slice_of(rq->words[rq->at]);
-	if (!text.ptr) {
-		ctl_error(rq, "'set ssl ocsp-response' expects response in base64 encoding.");
-		return CTL_DONE;
-	}
-	tls_store_lock();
-	staple(rq, text);
-	tls_store_unlock();
-	return CTL_DONE;
+	return tls_ctl_named(rq, dump);
 }
 
 static const struct ctl_command commands[] = {
-	{ .words = "set ssl ocsp-response", .level = CTL_ADMIN, .syntax = "<response> | <payload>",
-	  .help = "staple another answer of an authority", .run = set_ocsp },
 	{ .words = "show ssl cert", .level = CTL_OPERATOR, .syntax = "[<certfile>]",
 	  .help = "list certificates, or tell all of one", .run = show_cert },
 	{ .words = "set ssl cert", .level = CTL_ADMIN, .syntax = "<certfile> <payload>",

@@ -90,7 +90,7 @@ static enum expr_result fetch_version(FETCH_ARGS)
 {
 	X509 *x = cert_of(ctx);
 
-	return x ? tls_smp_int(out, X509_get_version(x) + 1) : EXPR_NONE;
+	return x ? smp_give_int(out, X509_get_version(x) + 1) : EXPR_NONE;
 }
 
 static enum expr_result give_time(struct expr_ctx *ctx, struct sample *out, const ASN1_TIME *t)
@@ -274,7 +274,7 @@ static enum expr_result fetch_used(FETCH_ARGS)
 {
 	struct tls_conn *t = tls_smp_conn(ctx, TLS_FRONT);
 
-	return t ? tls_smp_bool(out, SSL_get0_peer_certificate(t->ssl) != NULL) : EXPR_NONE;
+	return t ? smp_give_bool(out, SSL_get0_peer_certificate(t->ssl) != NULL) : EXPR_NONE;
 }
 
 /* On this very connection, not in the session that it resumes. */
@@ -282,7 +282,7 @@ static enum expr_result fetch_has_cert(FETCH_ARGS)
 {
 	struct tls_conn *t = tls_smp_conn(ctx, TLS_FRONT);
 
-	return t ? tls_smp_bool(out, SSL_get0_peer_certificate(t->ssl) &&
+	return t ? smp_give_bool(out, SSL_get0_peer_certificate(t->ssl) &&
 				!SSL_session_reused(t->ssl)) : EXPR_NONE;
 }
 
@@ -290,28 +290,28 @@ static enum expr_result fetch_verify(FETCH_ARGS)
 {
 	struct tls_conn *t = tls_smp_conn(ctx, TLS_FRONT);
 
-	return t ? tls_smp_int(out, SSL_get_verify_result(t->ssl)) : EXPR_NONE;
+	return t ? smp_give_int(out, SSL_get_verify_result(t->ssl)) : EXPR_NONE;
 }
 
 static enum expr_result fetch_error(FETCH_ARGS)
 {
 	struct tls_conn *t = tls_smp_conn(ctx, TLS_FRONT);
 
-	return t ? tls_smp_int(out, t->peer_error) : EXPR_NONE;
+	return t ? smp_give_int(out, t->peer_error) : EXPR_NONE;
 }
 
 static enum expr_result fetch_ca_error(FETCH_ARGS)
 {
 	struct tls_conn *t = tls_smp_conn(ctx, TLS_FRONT);
 
-	return t ? tls_smp_int(out, t->ca_error) : EXPR_NONE;
+	return t ? smp_give_int(out, t->ca_error) : EXPR_NONE;
 }
 
 static enum expr_result fetch_ca_depth(FETCH_ARGS)
 {
 	struct tls_conn *t = tls_smp_conn(ctx, TLS_FRONT);
 
-	return t ? tls_smp_int(out, t->ca_depth) : EXPR_NONE;
+	return t ? smp_give_int(out, t->ca_depth) : EXPR_NONE;
 }
 
 #define L5C EXPR_USE_L5_CLIENT

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* chains.c - issuers-chain-path: chains that certificates of the same issuer share */
-#include <dirent.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "base/door.h"
 #include "base/file.h"
 #include "tls_priv.h"
 
@@ -44,19 +44,17 @@ static void read_one(struct tls_chains *c, const char *path)
 bool tls_chains_read(struct tls_chains **out, const char *path)
 {
 	struct tls_chains *c = calloc(1, sizeof(*c));
-	DIR *dir = c ? opendir(path) : NULL;
-	struct dirent *d;
+	char *names = c ? door_list(path) : NULL;
 	char name[4096];
 
 	*out = c;
-	if (!dir)
+	if (!names)
 		return false;
-	while ((d = readdir(dir))) {
-		snprintf(name, sizeof(name), "%s/%s", path, d->d_name);
-		if (d->d_name[0] != '.')
-			read_one(c, name);
+	for (const char *at = names; *at; at += strlen(at) + 1) {
+		snprintf(name, sizeof(name), "%s/%s", path, at);
+		read_one(c, name);
 	}
-	closedir(dir);
+	free(names);
 	return true;
 }
 

@@ -16,9 +16,11 @@
 #include <string.h>
 #include <sys/socket.h>
 #include "base/bug.h"
+#include "base/clock.h"
 #include "core/pool.h"
 #include "core/thread.h"
 #include "tls_priv.h"
+#include "trace_priv.h"
 
 #define RECORD_MAX 16384
 /* Above so many encrypted bytes they are sent before more is made. */
@@ -139,7 +141,8 @@ static enum io flush(struct conn *c, bool more)
 			free(t->out);
 			t->out = NULL;
 			t->out_len = t->out_at = 0;
-			c->flags &= (uint16_t)~CONN_TX_HELD;
+			if (!tls_early_goes_on(t))
+				c->flags &= (uint16_t)~CONN_TX_HELD;
 		} else {
 			c->flags &= (uint16_t)~CONN_CAN_SEND;
 			fd_cant_send(c->fd);
@@ -221,10 +224,153 @@ static enum io tls_failed(struct conn *c, int ret)
 	if (t->flags & TLS_FL_DONE && t->flags & TLS_FL_EOF)
 		return IO_EOF; /* without a close_notify: higher protocols see what is missing */
 	t->flags |= TLS_FL_FAILED;
+	TLS_TRACE(ERROR, c, ERROR, "%s", ERR_reason_error_string(why) ? : "the socket failed");
 	if (!c->error)
 		c->error = EPROTO;
 	return IO_ERR;
 }
+
+/* --- handshake -------------------------------------------------------------------------------- */
+
+/* The tickets of TLS 1.3 need not be a packet of their own: sent at the end of the turn, or with
+ * the first answer.
+ */
+static void send_later(struct conn *c)
+{
+	struct tls_conn *t = c->transport_ctx;
+	size_t len = me.tx_len;
+
+	me.tx_len = 0;
+	if (!len || !hold(c, me.tx, len))
+		return;
+	t->flags |= TLS_FL_LATER;
+	list_append(&me.later, &t->later);
+	turn_hook_add(&me.hook);
+}
+
+static void tls_flush_out(struct conn *c)
+{
+	me.tx_len = 0;
+	if (flush(c, false) == IO_ERR)
+		c->flags |= CONN_ERROR;
+}
+
+static void send_all_later(struct turn_hook *hook)
+{
+	while (!list_is_empty(&me.later)) {
+		struct tls_conn *t = list_first(&me.later, struct tls_conn, later);
+
+		list_remove(&t->later);
+		t->flags &= (uint16_t)~TLS_FL_LATER;
+		if (t->conn->flags & CONN_TX_HELD)
+			tls_flush_out(t->conn);
+	}
+}
+
+/* The handshake is over, well. */
+static void handshake_done(struct conn *c)
+{
+	struct tls_conn *t = c->transport_ctx;
+
+	t->flags |= TLS_FL_DONE;
+	TLS_TRACE(USER, c, HANDSHAKE, "the handshake is done, %s %s", SSL_get_version(t->ssl),
+		  SSL_get_cipher(t->ssl));
+	tls_count_handshake(t->flags & TLS_FL_BACK, SSL_session_reused(t->ssl));
+	if (!(t->flags & TLS_FL_BACK))
+		t->bind = NULL; /* the session may go on without its generation */
+	ERR_clear_error(); /* those of verification that were let pass */
+	/* what came behind the handshake waits in OpenSSL's buffer */
+	c->flags |= CONN_CAN_RECV;
+}
+
+/* Carries the handshake on, between tls_enter() and tls_leave(). IO_OK: it is over. */
+static enum io handshake_go_on(struct conn *c, SSL *ssl)
+{
+	struct tls_conn *t = c->transport_ctx;
+	enum io r = IO_OK;
+	int n;
+
+	if ((t->flags & (TLS_FL_EARLY | TLS_FL_EARLY_END)) == TLS_FL_EARLY && !tls_early_read(t))
+		r = tls_failed(c, 0);
+	n = r == IO_OK ? SSL_do_handshake(ssl) : 1;
+	if (n <= 0)
+		r = tls_failed(c, n);
+	if (r == IO_EOF)
+		r = IO_ERR; /* a close_notify in the middle */
+	if (r == IO_OK && !(t->flags & TLS_FL_BACK) && SSL_version(ssl) >= TLS1_3_VERSION)
+		send_later(c);
+	return r;
+}
+
+static enum io tls_handshake(struct conn *c)
+{
+	struct tls_conn *t = c->transport_ctx;
+	SSL *ssl = tls_enter(c);
+	enum io r = handshake_go_on(c, ssl);
+
+	if (tls_leave(c, false) == IO_ERR)
+		r = IO_ERR;
+	if (r == IO_AGAIN && tls_early_goes_on(t)) {
+		/* it goes on beside the data: tls_recv(), tls_flush() */
+		t->bind = NULL;
+		c->flags |= CONN_CAN_RECV | CONN_TX_HELD;
+		return IO_OK;
+	}
+	if (r == IO_OK)
+		handshake_done(c);
+	else if (r == IO_ERR)
+		t->flags |= TLS_FL_FAILED;
+	return r;
+}
+
+static void tls_shut(struct conn *c);
+
+/* Goes on with a handshake that is not over although there are data, between tls_enter() and
+ * tls_leave().
+ */
+static void early_go_on(struct conn *c, SSL *ssl)
+{
+	struct tls_conn *t = c->transport_ctx;
+	enum io r = handshake_go_on(c, ssl);
+
+	if (r == IO_AGAIN)
+		return;
+	if (!t->out_len)
+		c->flags &= (uint16_t)~CONN_TX_HELD;
+	if (r == IO_OK)
+		handshake_done(c);
+	else
+		t->flags |= TLS_FL_FAILED;
+	tls_early_over(t);
+}
+
+/* Sends our end if that had to wait for the handshake. */
+static void shut_if_late(struct conn *c)
+{
+	struct tls_conn *t = c->transport_ctx;
+
+	if ((t->flags & (TLS_FL_DONE | TLS_FL_SHUT_LATER)) != (TLS_FL_DONE | TLS_FL_SHUT_LATER))
+		return;
+	t->flags &= (uint16_t)~TLS_FL_SHUT_LATER;
+	tls_shut(c);
+}
+
+/* Room, or whatever else: with CONN_TX_HELD. */
+static void tls_flush(struct conn *c)
+{
+	struct tls_conn *t = c->transport_ctx;
+
+	if (tls_early_goes_on(t)) {
+		early_go_on(c, tls_enter(c));
+		if (tls_leave(c, false) == IO_ERR || t->flags & TLS_FL_FAILED)
+			c->flags |= CONN_ERROR;
+		shut_if_late(c);
+	} else {
+		tls_flush_out(c);
+	}
+}
+
+/* --- data ------------------------------------------------------------------------------------- */
 
 static enum io tls_recv_one(struct conn *c, SSL *ssl, struct iovec *v, size_t *got)
 {
@@ -233,7 +379,11 @@ static enum io tls_recv_one(struct conn *c, SSL *ssl, struct iovec *v, size_t *g
 	char *p = v->iov_base;
 	int r;
 
-	*got = 0;
+	*got = tls_early_take(t, p, room);
+	p += *got;
+	room -= *got;
+	if (!(t->flags & TLS_FL_DONE))
+		return !room ? IO_OK : t->flags & TLS_FL_FAILED ? IO_ERR : IO_AGAIN;
 	while (room) {
 		r = SSL_read(ssl, p, room > INT32_MAX ? INT32_MAX : (int)room);
 		if (r <= 0)
@@ -245,7 +395,6 @@ static enum io tls_recv_one(struct conn *c, SSL *ssl, struct iovec *v, size_t *g
 		if (c->flags & CONN_DRY && !SSL_has_pending(ssl))
 			return IO_AGAIN;
 	}
-	(void)t;
 	return IO_OK;
 }
 
@@ -260,11 +409,14 @@ static enum io tls_recv(struct conn *c, struct iovec *v, int count, size_t *got)
 	if (t->flags & TLS_FL_FAILED)
 		return IO_ERR;
 	ssl = tls_enter(c);
+	if (unlikely(tls_early_goes_on(t)))
+		early_go_on(c, ssl);
 	for (int i = 0; r == IO_OK && i < count; i++) {
 		r = tls_recv_one(c, ssl, &v[i], &n);
 		*got += n;
 	}
 	sent = tls_leave(c, false);
+	shut_if_late(c);
 	if (*got) {
 		/* an end or an error is found again by the next call */
 		if (r == IO_EOF || r == IO_ERR)
@@ -320,26 +472,64 @@ static const void *cursor_next(struct cursor *k, size_t max, size_t *len)
 	return me.plain;
 }
 
+/* So many bytes without a pause are a bulk transfer. */
+#define FLOW_IS_BULK (64 * 1024)
+
+/* How many bytes the next record takes. */
+static size_t record_size(const struct tls_conn *t)
+{
+	size_t max = t->records.max ? t->records.max : RECORD_MAX;
+
+	if (t->records.first && t->records.first < max && t->flowed < FLOW_IS_BULK)
+		return t->records.first;
+	return max;
+}
+
+/* A new flow begins after a pause. */
+static void flow_begins(struct tls_conn *t)
+{
+	uint32_t now = (uint32_t)clock_now_ms();
+
+	if (t->records.idle_ms && now - t->sent_ms >= t->records.idle_ms)
+		t->flowed = 0;
+	t->sent_ms = now;
+}
+
+/* Returns as SSL_write() does. */
+static int encrypt(struct tls_conn *t, const void *p, size_t len)
+{
+	size_t done;
+
+	if (likely(t->flags & TLS_FL_DONE))
+		return SSL_write(t->ssl, p, (int)len);
+	/* the client's handshake is not over, but it knows our keys */
+	return SSL_write_early_data(t->ssl, p, len, &done) ? (int)done : 0;
+}
+
 /* Encrypts and sends until all is done or the socket is full. *done: bytes encrypted. */
 static enum io tls_send_all(struct conn *c, SSL *ssl, struct cursor *k, size_t *done, bool more)
 {
-	const struct tls_conn *t = c->transport_ctx;
-	size_t max = t->record_max ? t->record_max : RECORD_MAX, len;
+	struct tls_conn *t = c->transport_ctx;
+	size_t len;
 	const void *p;
 	enum io r;
 	int n;
 
+	if (t->records.first)
+		flow_begins(t);
 	while (k->count) {
 		if (!k->v->iov_len) {
 			k->v++;
 			k->count--;
 			continue;
 		}
-		p = cursor_next(k, max, &len);
-		n = SSL_write(ssl, p, (int)len);
+		p = cursor_next(k, record_size(t), &len);
+		n = encrypt(t, p, len);
 		if (n <= 0)
 			return tls_failed(c, n);
 		*done += (size_t)n;
+		if (t->flowed < FLOW_IS_BULK)
+			t->flowed += (uint32_t)n;
 		cursor_skip(k, (size_t)n);
 		if (me.tx_len < TX_SOFT)
 			continue;
@@ -379,7 +569,8 @@ static enum io tls_send(struct conn *c, const struct iovec *v, int count, size_t
 		free(t->out);
 		t->out = NULL;
 		t->out_len = t->out_at = 0;
-		c->flags &= (uint16_t)~CONN_TX_HELD;
+		if (!tls_early_goes_on(t))
+			c->flags &= (uint16_t)~CONN_TX_HELD;
 	}
 	r = tls_send_all(c, ssl, &k, &done, more);
 	out = tls_leave(c, more);
@@ -391,13 +582,6 @@ static enum io tls_send(struct conn *c, const struct iovec *v, int count, size_t
 		*sent = done - 1;
 	}
 	return out == IO_AGAIN ? IO_AGAIN : r;
-}
-
-static void tls_flush(struct conn *c)
-{
-	me.tx_len = 0;
-	if (flush(c, false) == IO_ERR)
-		c->flags |= CONN_ERROR;
 }
 
 /* Our close_notify, once. */
@@ -416,6 +600,12 @@ static void say_goodbye(struct conn *c)
 
 static void tls_shut(struct conn *c)
 {
+	struct tls_conn *t = c->transport_ctx;
+
+	if (tls_early_goes_on(t)) {
+		t->flags |= TLS_FL_SHUT_LATER;
+		return;
+	}
 	say_goodbye(c);
 	shutdown(c->fd, SHUT_WR);
 }
@@ -440,68 +630,6 @@ static bool tls_quiet(struct conn *c)
 	return true;
 }
 
-/* --- handshake -------------------------------------------------------------------------------- */
-
-/* The tickets of TLS 1.3 need not be a packet of their own: sent at the end of the turn, or with
- * the first answer.
- */
-static void send_later(struct conn *c)
-{
-	struct tls_conn *t = c->transport_ctx;
-	size_t len = me.tx_len;
-
-	me.tx_len = 0;
-	if (!len || !hold(c, me.tx, len))
-		return;
-	t->flags |= TLS_FL_LATER;
-	list_append(&me.later, &t->later);
-	turn_hook_add(&me.hook);
-}
-
-static void send_all_later(struct turn_hook *hook)
-{
-	while (!list_is_empty(&me.later)) {
-		struct tls_conn *t = list_first(&me.later, struct tls_conn, later);
-
-		list_remove(&t->later);
-		t->flags &= (uint16_t)~TLS_FL_LATER;
-		if (t->conn->flags & CONN_TX_HELD)
-			tls_flush(t->conn);
-	}
-}
-
-static enum io tls_handshake(struct conn *c)
-{
-	struct tls_conn *t = c->transport_ctx;
-	SSL *ssl = tls_enter(c);
-	enum io r = IO_OK;
-	int n;
-
-	n = SSL_do_handshake(ssl);
-	if (n <= 0)
-		r = tls_failed(c, n);
-	if (r == IO_EOF)
-		r = IO_ERR; /* a close_notify in the middle */
-	if (r == IO_OK && !(t->flags & TLS_FL_BACK) && SSL_version(ssl) >= TLS1_3_VERSION)
-		send_later(c);
-	if (tls_leave(c, false) == IO_ERR)
-		r = IO_ERR;
-	if (r == IO_AGAIN)
-		return r;
-	if (r == IO_OK) {
-		t->flags |= TLS_FL_DONE;
-		tls_count_handshake(t->flags & TLS_FL_BACK, SSL_session_reused(ssl));
-		if (!(t->flags & TLS_FL_BACK))
-			t->bind = NULL; /* the session may go on without its generation */
-		ERR_clear_error(); /* those of verification that were let pass */
-		/* what came behind the handshake waits in OpenSSL's buffer */
-		c->flags |= CONN_CAN_RECV;
-	} else {
-		t->flags |= TLS_FL_FAILED;
-	}
-	return r;
-}
-
 bool tls_handshake_step(struct conn *c)
 {
 	enum io r = tls_handshake(c);
@@ -520,6 +648,7 @@ static void tls_close(struct conn *c)
 {
 	struct tls_conn *t = c->transport_ctx;
 
+	TLS_TRACE(STATE, c, END, "the connection ends");
 	if (!(c->flags & (CONN_ERROR | CONN_NO_LINGER | CONN_DETACHED)) &&
 	    !(t->flags & TLS_FL_EOF))
 		say_goodbye(c);
@@ -531,6 +660,7 @@ static void tls_close(struct conn *c)
 	SSL_free(t->ssl);
 	free(t->capture);
 	tls_secrets_free(&t->secrets);
+	tls_early_free(t);
 	free(t->out);
 	pool_free(tls_pool, t);
 	c->transport_ctx = NULL;
@@ -567,6 +697,7 @@ bool tls_attach(struct conn *c, SSL *ssl, unsigned flags)
 	c->transport = &transport_tls;
 	c->transport_ctx = t;
 	c->flags |= CONN_HANDSHAKE;
+	TLS_TRACE(STATE, c, NEW, "a connection begins");
 	return true;
 }
 

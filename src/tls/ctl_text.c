@@ -1,8 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ctl_text.c - a certificate in the words of commands */
+/* ctl_text.c - what commands about files share, and a certificate in their words */
 #include <openssl/err.h>
 #include <openssl/x509v3.h>
 #include "ctl_priv.h"
+
+enum ctl_step tls_ctl_named(struct ctl_request *rq,
+			    void (*work)(struct ctl_request *rq, const char *name))
+{
+	const char *name = rq->words[rq->at];
+
+	if (!name) {
+		ctl_error(rq, "'%s' expects a filename", rq->command->words);
+		return CTL_DONE;
+	}
+	tls_store_lock();
+	work(rq, name);
+	tls_store_unlock();
+	return CTL_DONE;
+}
 
 /* Appends what OpenSSL wrote to <bio>, in one line, and frees it. */
 static void put_bio(struct strbuf *out, const char *label, BIO *bio)

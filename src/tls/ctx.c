@@ -155,9 +155,14 @@ static void set_front(struct config *cfg, SSL_CTX *ctx, const struct tls_setting
 
 	SSL_CTX_set_client_hello_cb(ctx, tls_hello_callback, NULL);
 	SSL_CTX_set_tlsext_servername_callback(ctx, name_known);
-	SSL_CTX_set_tlsext_status_cb(ctx, tls_status_callback);
+	tls_shown_attach(ctx);
 	if (set->alpn.len)
 		SSL_CTX_set_alpn_select_cb(ctx, alpn_select, (void *)(uintptr_t)set);
+	if (set->flags & TLS_SET_EARLY_DATA) {
+		SSL_CTX_set_max_early_data(ctx, TLS_EARLY_MAX);
+		SSL_CTX_set_recv_max_early_data(ctx, TLS_EARLY_MAX);
+		SSL_CTX_set_options(ctx, TLS_EARLY_OPTIONS);
+	}
 	if (!(set->flags & TLS_SET_CLIENT_CIPHERS))
 		SSL_CTX_set_options(ctx, SSL_OP_CIPHER_SERVER_PREFERENCE |
 				    SSL_OP_PRIORITIZE_CHACHA);

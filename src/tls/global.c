@@ -21,6 +21,12 @@ static bool global_init(void *data)
 	struct tls_global *g = data;
 
 	g->lifetime_s = 300;
+	g->idle_ms = 1000;
+	g->forged_max = 1000;
+	g->ocsp_min_s = 300;
+	g->ocsp_max_s = 3600;
+	list_init(&g->ocsps);
+	list_init(&g->f_uses);
 	g->cache_size = 20000;
 	g->security_level = -1;
 	g->extra_files = TLS_EXTRA_ALL;
@@ -45,4 +51,18 @@ struct slot tls_global_slot = {
 struct tls_global *tls_global_of(const struct config *cfg)
 {
 	return slot_of(&tls_global_slot, config_slots(cfg));
+}
+
+static uint16_t record_size(int64_t bytes)
+{
+	return bytes > 0 && bytes < SSL3_RT_MAX_PLAIN_LENGTH ? (uint16_t)bytes : 0;
+}
+
+struct tls_records tls_records_of(const struct config *cfg)
+{
+	const struct tls_global *g = tls_global_of(cfg);
+
+	return (struct tls_records){ .first = record_size(g->first_record),
+				     .max = record_size(g->max_record),
+				     .idle_ms = (uint16_t)g->idle_ms };
 }

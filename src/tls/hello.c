@@ -5,7 +5,6 @@
 #include <openssl/ssl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include "base/bug.h"
 #include "base/hash.h"
 #include "tls_priv.h"
@@ -147,6 +146,10 @@ static bool use_context(SSL *ssl, SSL_CTX *ctx, const struct tls_settings *set)
 		return false;
 	SSL_set_verify(ssl, SSL_CTX_get_verify_mode(ctx), tls_verify_callback);
 	tls_set_versions(ssl, set);
+	SSL_clear_options(ssl, TLS_EARLY_OPTIONS);
+	SSL_set_options(ssl, SSL_CTX_get_options(ctx) & TLS_EARLY_OPTIONS);
+	SSL_set_max_early_data(ssl, SSL_CTX_get_max_early_data(ctx));
+	SSL_set_recv_max_early_data(ssl, SSL_CTX_get_recv_max_early_data(ctx));
 	return true;
 }
 
@@ -169,70 +172,30 @@ int tls_hello_callback(SSL *ssl, int *alert, void *arg)
 	struct tls_conn *t = conn->transport_ctx;
 	struct tls_bind *b = t->bind;
 	const struct tls_names *names = tls_names_get(b);
+	struct slice host = hello_host(ssl);
+	struct tls_cert *forged = NULL;
 	struct tls_choice choice;
 	enum tls_key_type type;
+	bool strict = b->set.flags & TLS_SET_STRICT_SNI, good;
 
 	if (b->capture_size)
 		capture(t, ssl);
 	*alert = SSL_AD_UNRECOGNIZED_NAME;
-	if (!names || !tls_names_find(names, hello_host(ssl), b->set.flags & TLS_SET_STRICT_SNI,
-				      &choice))
+	if (!names || !tls_names_find(names, host, strict && !b->forge, &choice))
 		return SSL_CLIENT_HELLO_ERROR;
 	type = choose_type(ssl, &choice);
-	*alert = SSL_AD_INTERNAL_ERROR;
-	if (!choice.cert[type] ||
-	    !use_context(ssl, tls_names_ssl(names, choice.ctx[type]), &choice.ctx[type]->set) ||
-	    !use_cert(ssl, choice.cert[type])) {
-		ERR_clear_error();
-		return SSL_CLIENT_HELLO_ERROR;
+	if (choice.is_default && b->forge) {
+		forged = tls_forge_cert(b->forge, host, choice.cert[type]);
+		if (!forged && strict)
+			return SSL_CLIENT_HELLO_ERROR;
 	}
-	return SSL_CLIENT_HELLO_SUCCESS;
-}
-
-/* --- stapling --------------------------------------------------------------------------------- */
-
-struct staple {
-	time_t expires;
-	int len;
-	unsigned char bytes[];
-};
-
-static int staple_index = -1;
-
-static void staple_free(void *parent, void *ptr, CRYPTO_EX_DATA *ad, int index, long argl,
-			void *argp)
-{
-	free(ptr);
-}
-
-bool tls_hello_init(void)
-{
-	staple_index = X509_get_ex_new_index(0, NULL, NULL, NULL, staple_free);
-	return staple_index >= 0;
-}
-
-bool tls_staple_set(X509 *leaf, const unsigned char *der, size_t len, time_t expires)
-{
-	struct staple *s = malloc(sizeof(*s) + len);
-
-	if (!s)
-		return false;
-	s->expires = expires;
-	s->len = (int)len;
-	memcpy(s->bytes, der, len);
-	free(X509_get_ex_data(leaf, staple_index));
-	return X509_set_ex_data(leaf, staple_index, s) == 1;
-}
-
-int tls_status_callback(SSL *ssl, void *arg)
-{
-	X509 *leaf = SSL_get_certificate(ssl);
-	const struct staple *s = leaf ? X509_get_ex_data(leaf, staple_index) : NULL;
-	bool good = s && time(NULL) < s->expires;
-	unsigned char *copy = good ? OPENSSL_memdup(s->bytes, (size_t)s->len) : NULL;
-
-	if (!copy)
-		return SSL_TLSEXT_ERR_NOACK;
-	SSL_set_tlsext_status_ocsp_resp(ssl, copy, s->len);
-	return SSL_TLSEXT_ERR_OK;
+	*alert = SSL_AD_INTERNAL_ERROR;
+	good = choice.cert[type] &&
+	       use_context(ssl, tls_names_ssl(names, choice.ctx[type]), &choice.ctx[type]->set) &&
+	       use_cert(ssl, forged ? forged : choice.cert[type]);
+	tls_cert_drop(&forged);
+	if (good)
+		return SSL_CLIENT_HELLO_SUCCESS;
+	ERR_clear_error();
+	return SSL_CLIENT_HELLO_ERROR;
 }

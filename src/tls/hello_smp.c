@@ -114,14 +114,14 @@ static enum expr_result fetch_cipher_hash(FETCH_ARGS)
 {
 	const struct tls_capture *c = capture_of(ctx);
 
-	return c ? tls_smp_int(out, (int64_t)c->cipher_hash) : EXPR_NONE;
+	return c ? smp_give_int(out, (int64_t)c->cipher_hash) : EXPR_NONE;
 }
 
 static enum expr_result fetch_version(FETCH_ARGS)
 {
 	const struct tls_capture *c = capture_of(ctx);
 
-	return c ? tls_smp_int(out, c->version) : EXPR_NONE;
+	return c ? smp_give_int(out, c->version) : EXPR_NONE;
 }
 
 /* --- JA4: an extension of ours ---------------------------------------------------------------- */

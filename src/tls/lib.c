@@ -117,7 +117,8 @@ struct top_rate {
 static struct counter_set figures;
 static struct top_rate front_rate, front_keys, back_keys, front_reused;
 static struct {
-	int64_t connections, rate;
+	int64_t connections;
+	int64_t rate;  /* atomic */
 	uint64_t open; /* atomic; counted only when there is a limit */
 } limits;
 
@@ -146,7 +147,12 @@ bool tls_figures_init(void)
 void tls_set_limits(int64_t connections, int64_t rate)
 {
 	__atomic_store_n(&limits.connections, connections, __ATOMIC_RELAXED);
-	__atomic_store_n(&limits.rate, rate, __ATOMIC_RELAXED);
+	tls_set_rate_limit(rate);
+}
+
+void tls_set_rate_limit(int64_t per_second)
+{
+	__atomic_store_n(&limits.rate, per_second, __ATOMIC_RELAXED);
 }
 
 /* How soon a full process looks whether a connection has gone. */

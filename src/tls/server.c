@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/door.h"
 #include "base/hash.h"
 #include "core/thread.h"
 #include "tls_priv.h"
@@ -147,7 +148,6 @@ static void complain(const struct tls_place *w, struct diag_list *diags, const c
 static bool load_cert(struct config *cfg, struct tls_server *s, char *why, size_t size)
 {
 	const char *path = s->crt ? tls_path(cfg, tls_global_of(cfg)->crt_base, s->crt) : NULL;
-	FILE *f;
 
 	if (!path)
 		return true;
@@ -156,13 +156,11 @@ static bool load_cert(struct config *cfg, struct tls_server *s, char *why, size_
 			snprintf(why, size, "unable to stat SSL certificate '%s'.", path);
 			return false;
 		}
-		f = fopen(path, "r");
-		if (!f) {
+		if (door_kind(path) < 0) {
 			snprintf(why, size, "unable to stat SSL certificate from file '%s' : %m.",
 				 path);
 			return false;
 		}
-		fclose(f);
 	}
 	s->entry = tls_store_cert(cfg, path, why, size);
 	return s->entry != NULL;
@@ -240,6 +238,7 @@ static bool server_check(struct config *cfg, struct slot_area *area, const struc
 		return true;
 	s->cfg = cfg;
 	s->where = *where;
+	s->records = tls_records_of(cfg);
 	tls_settings_inherit(&s->set, &g->server);
 	if (!s->set.verify && !s->set.ca_file && !g->server_verify_none) {
 		complain(where, diags, no_ca);
@@ -311,6 +310,7 @@ bool tls_connect(struct conn *c, struct slot_area *area, struct slice sni, struc
 		return false;
 	t = c->transport_ctx;
 	t->server = s;
+	t->records = s->records;
 	if (alpn.ptr)
 		SSL_set_alpn_protos(ssl, (const unsigned char *)alpn.ptr, (unsigned)alpn.len);
 	SSL_set_connect_state(ssl);

@@ -131,6 +131,8 @@ static SSL_SESSION *session_get(SSL *ssl, const unsigned char *name, int len, in
 	struct shard *s = shard_of(id);
 	SSL_SESSION *found = NULL;
 	const unsigned char *p;
+	/* its early data must not be accepted again, on whichever thread */
+	bool once = SSL_version(ssl) >= TLS1_3_VERSION && SSL_get_max_early_data(ssl);
 	struct kept *k;
 
 	*copy = 0;
@@ -142,6 +144,10 @@ static SSL_SESSION *session_get(SSL *ssl, const unsigned char *name, int len, in
 			continue;
 		p = k[i].der;
 		found = d2i_SSL_SESSION(NULL, &p, k[i].len);
+		if (once) {
+			free(k[i].der);
+			k[i] = (struct kept){ 0 };
+		}
 	}
 	if (!found)
 		__atomic_store_n(&s->misses, s->misses + 1, __ATOMIC_RELAXED);

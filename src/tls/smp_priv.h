@@ -5,6 +5,7 @@
 
 #include <string.h>
 #include "expr/expr.h"
+#include "expr/give.h"
 #include "tls_priv.h"
 
 /* <data> of fetches that exist for both sides. */
@@ -22,22 +23,6 @@ static inline enum tls_side tls_smp_side(const struct expr_ctx *ctx)
 static inline struct tls_conn *tls_smp_own(const struct expr_ctx *ctx)
 {
 	return tls_smp_conn(ctx, tls_smp_side(ctx));
-}
-
-static inline enum expr_result tls_smp_int(struct sample *out, int64_t value)
-{
-	out->type = SMP_INT;
-	out->flags = 0;
-	out->integer = value;
-	return EXPR_FOUND;
-}
-
-static inline enum expr_result tls_smp_bool(struct sample *out, bool value)
-{
-	out->type = SMP_BOOL;
-	out->flags = 0;
-	out->boolean = value;
-	return EXPR_FOUND;
 }
 
 /* Bytes that live as long as the connection; without any: no sample. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* store.c - the certificates, CA files and revocation lists of a generation, by name */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <openssl/err.h>
@@ -12,9 +11,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/bug.h"
+#include "base/door.h"
 #include "base/file.h"
 #include "base/hash.h"
-#include "tls_priv.h"
+#include "ocsp_priv.h"
 
 #define FILE_MAX (64 << 20)
 /* As many certificates are opened when they are read, to be told at once what is wrong with them;
@@ -42,6 +42,7 @@ void tls_store_unlock(void)
 
 static void entry_free(struct tls_entry *e)
 {
+	tls_ocsp_forget(e);
 	tls_cert_drop(&e->cert);
 	tls_cert_drop(&e->pending);
 	free((char *)(uintptr_t)e->name);
@@ -276,41 +277,33 @@ static bool read_one(struct tls_ca *ca, const char *path)
 }
 
 /* Every file of a directory; what is no certificate is passed over. */
-static bool read_directory(struct tls_ca *ca, int fd, const char *path)
+static bool read_directory(struct tls_ca *ca, const char *path)
 {
-	DIR *dir = fdopendir(fd);
-	struct dirent *d;
+	char *names = door_list(path);
 	char name[4096];
 
-	if (!dir) {
-		close(fd);
+	if (!names)
 		return false;
+	for (const char *at = names; *at; at += strlen(at) + 1) {
+		snprintf(name, sizeof(name), "%s/%s", path, at);
+		read_one(ca, name);
 	}
-	while ((d = readdir(dir))) {
-		snprintf(name, sizeof(name), "%s/%s", path, d->d_name);
-		if (d->d_name[0] != '.')
-			read_one(ca, name);
-	}
-	closedir(dir);
+	free(names);
 	return true;
 }
 
 static bool read_any(struct tls_ca *ca, const char *path)
 {
-	struct stat st;
-	int fd;
+	int kind;
 
 	if (strcmp(path, "@system-ca") == 0) {
 		ca->is_system = true;
 		return true;
 	}
-	fd = file_open(path, O_RDONLY, 0);
-	if (fd < 0)
+	kind = door_kind(path);
+	if (kind < 0)
 		return false;
-	if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode))
-		return read_directory(ca, fd, path);
-	close(fd);
-	return read_one(ca, path);
+	return kind == DOOR_DIRECTORY ? read_directory(ca, path) : read_one(ca, path);
 }
 
 struct tls_ca *tls_store_ca_new(struct tls_store *s, const char *name, bool crl)

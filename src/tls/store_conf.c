@@ -2,7 +2,7 @@
 /* edge file: the section crt-store. Manual: configuration 3.11, 12.7 */
 #include <stdio.h>
 #include <string.h>
-#include "tls_priv.h"
+#include "settings_priv.h"
 
 /* One section while it is read. */
 struct store_section {
@@ -36,15 +36,30 @@ static bool parse_base(struct conf_line *l)
 	return true;
 }
 
+/* Those of the section, else of `global`. */
+static const char *crt_base(const struct conf_line *l)
+{
+	const struct store_section *s = l->object;
+
+	return s->crt_base ? s->crt_base : tls_global_of(l->cfg)->crt_base;
+}
+
+static const char *key_base(const struct conf_line *l)
+{
+	const struct store_section *s = l->object;
+
+	return s->key_base ? s->key_base : tls_global_of(l->cfg)->key_base;
+}
+
 /* What a line says. */
 struct load {
 	struct tls_cert_files files;
 	const char *crt, *alias;
+	uint8_t ocsp_update;         /* enum tls_ocsp_update */
 };
 
 static bool take_parameters(struct conf_line *l, struct load *load)
 {
-	const struct store_section *s = l->object;
 	const char *word, *value;
 
 	while ((word = conf_next(l))) {
@@ -56,15 +71,19 @@ static bool take_parameters(struct conf_line *l, struct load *load)
 		else if (strcmp(word, "alias") == 0)
 			load->alias = value;
 		else if (strcmp(word, "key") == 0)
-			load->files.key = tls_path(l->cfg, s->key_base, value);
+			load->files.key = tls_path(l->cfg, key_base(l), value);
 		else if (strcmp(word, "ocsp") == 0)
-			load->files.ocsp = tls_path(l->cfg, s->crt_base, value);
+			load->files.ocsp = tls_path(l->cfg, crt_base(l), value);
 		else if (strcmp(word, "issuer") == 0)
-			load->files.issuer = tls_path(l->cfg, s->crt_base, value);
+			load->files.issuer = tls_path(l->cfg, crt_base(l), value);
 		else if (strcmp(word, "sctl") == 0)
-			load->files.sctl = tls_path(l->cfg, s->crt_base, value);
-		else if (strcmp(word, "ocsp-update") == 0 && strcmp(value, "off") == 0)
+			load->files.sctl = tls_path(l->cfg, crt_base(l), value);
+		else if (strcmp(word, "ocsp-update") == 0 &&
+			 tls_ocsp_update_take(value, &load->ocsp_update))
 			continue;
+		else if (strcmp(word, "ocsp-update") == 0)
+			return conf_error(l, l->at - 1, NULL, "cannot parse 'ocsp-update' value "
+					  "'%s', 'on' or 'off' is expected.", value);
 		else
 			return conf_error(l, l->at - 2, NULL, "'load' : '%s %s' is not supported.",
 					  word, value);
@@ -76,12 +95,13 @@ static bool parse_load(struct conf_line *l)
 {
 	const struct store_section *s = l->object;
 	struct load load = { 0 };
+	struct tls_entry *e;
 	char why[512] = "";
 	const char *name;
 
 	if (!take_parameters(l, &load))
 		return false;
-	load.files.crt = tls_path(l->cfg, s->crt_base, load.crt);
+	load.files.crt = tls_path(l->cfg, crt_base(l), load.crt);
 	if (*s->name || load.alias)
 		name = arena_printf(&l->cfg->arena, "@%s/%s", s->name,
 				    load.alias ? load.alias : load.crt);
@@ -91,8 +111,12 @@ static bool parse_load(struct conf_line *l)
 		return conf_error(l, 0, NULL, "out of memory.");
 	if (tls_store_find(tls_store_of(l->cfg), name))
 		return conf_error(l, 0, NULL, "'load' : Certificate '%s' already exists!", name);
-	return tls_store_load(l->cfg, name, &load.files, why, sizeof(why)) ||
-	       conf_error(l, 0, NULL, "'load' : %s", why);
+	e = tls_store_load(l->cfg, name, &load.files, why, sizeof(why));
+	if (!e)
+		return conf_error(l, 0, NULL, "'load' : %s", why);
+	e->in_store = true;
+	e->ocsp_update = load.ocsp_update;
+	return true;
 }
 
 #define HERE .where = CONF_OTHER, .section = "crt-store"
@@ -110,7 +134,7 @@ static const struct conf_keyword keywords[] = {
 	  .syntax = "<dir>", .help = "where relative names of keys begin" },
 	{ .words = "load", HERE, .max_args = -1, .parse = parse_load,
 	  .syntax = "crt <file> [key <file>] [alias <name>] [ocsp <file>] [issuer <file>] "
-	  "[sctl <file>]", .help = "load a certificate" },
+	  "[sctl <file>] [ocsp-update { on | off }]", .help = "load a certificate" },
 	{ 0 }
 };
 

@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/file.h"
+#include "core/thread.h"
+#include "ocsp_priv.h"
 #include "settings_priv.h"
+#include "trace_priv.h"
 
 static struct tls_global *global_of(struct conf_line *l)
 {
@@ -86,7 +89,6 @@ static bool parse_dh_file(struct conf_line *l)
 		return false;
 	EVP_PKEY_free(g->dh);
 	g->dh = text ? tls_dh_read(text, len) : NULL;
-	g->dh_file = word;
 	free(text);
 	return g->dh || conf_error(l, l->at - 1, NULL, "'%s': unable to load DH parameters from "
 				   "file <%s>.", l->words[0], word);
@@ -220,6 +222,19 @@ static bool parse_lifetime(struct conf_line *l)
 	return true;
 }
 
+static bool parse_idle_timer(struct conf_line *l)
+{
+	int64_t ms;
+
+	if (!conf_take_time_ms(l, &ms))
+		return false;
+	if (ms > UINT16_MAX)
+		return conf_error(l, l->at - 1, NULL, "'%s' expects a timer value between 0 and "
+				  "65535 ms.", l->words[0]);
+	global_of(l)->idle_ms = ms;
+	return true;
+}
+
 #define GLOBAL .where = CONF_GLOBAL, .max_args = 1
 #define NUMBER(name, member, low, high, what) \
 	{ .words = name, GLOBAL, .parse = parse_number, \
@@ -272,12 +287,17 @@ static const struct conf_keyword keywords[] = {
 	NUMBER("maxsslrate", max_rate, 0, INT32_MAX, "most TLS connections a second"),
 	NUMBER("tune.ssl.default-dh-param", dh_bits, 1024, 8192, "size of DHE parameters"),
 	NUMBER("tune.ssl.cachesize", cache_size, 0, INT32_MAX, "sessions kept for resumption"),
+	NUMBER("tune.ssl.ssl-ctx-cache-size", forged_max, 0, INT32_MAX,
+	       "certificates of generate-certificates that a line keeps"),
 	{ .words = "tune.ssl.lifetime", GLOBAL, .parse = parse_lifetime, .syntax = "<timeout>",
 	  .help = "how long a session may be resumed" },
 	{ .words = "tune.ssl.maxrecord", GLOBAL, .parse = parse_size, .syntax = "<bytes>",
-	  .offset = offsetof(struct tls_global, max_record), .help = "largest record sent" },
+	  .offset = offsetof(struct tls_global, first_record),
+	  .help = "largest record where a transfer begins" },
 	{ .words = "tune.ssl.hard-maxrecord", GLOBAL, .parse = parse_size, .syntax = "<bytes>",
 	  .offset = offsetof(struct tls_global, max_record), .help = "largest record sent" },
+	{ .words = "tune.idletimer", GLOBAL, .parse = parse_idle_timer, .syntax = "<timeout>",
+	  .help = "after this pause tune.ssl.maxrecord counts again" },
 	NUMBER("tune.ssl.capture-buffer-size", capture_size, 0, 65536,
 	       "bytes kept of a client's hello"),
 	NUMBER("tune.ssl.capture-cipherlist-size", capture_size, 0, 65536,
@@ -298,7 +318,7 @@ static const struct conf_keyword keywords[] = {
 
 static bool tls_init(void)
 {
-	return tls_lib_init() && tls_conn_init() && tls_hello_init() &&
+	return tls_lib_init() && tls_conn_init() && tls_shown_init() &&
 	       conf_on_dump("crt-list", tls_crt_list_dump);
 }
 
@@ -316,8 +336,10 @@ static bool tls_start(struct config *cfg, struct diag_list *diags)
 	const struct tls_global *g = tls_global_of(cfg);
 
 	tls_set_limits(g->max_connections, g->max_rate);
-	if (!tls_live())
+	if (!tls_live()) {
 		tls_set_live(cfg);
+		tls_ocsp_start(cfg, NULL);
+	}
 	return true;
 }
 
@@ -325,10 +347,13 @@ static bool tls_start(struct config *cfg, struct diag_list *diags)
 static void tls_adopt(struct config *next, struct config *prev)
 {
 	tls_set_live(next);
+	tls_ocsp_start(next, prev);
 }
 
 static void tls_thread_fini(void)
 {
+	if (thread_id == 0)
+		tls_ocsp_stop();
 	tls_conn_thread_fini();
 	tls_lib_thread_fini();
 }
@@ -340,8 +365,11 @@ static void tls_fini(void)
 
 static struct slot *const slots[] = { &tls_global_slot, &tls_store_slot, NULL };
 
+static struct trace_source *const traces[] = { &trace_tls, NULL };
+
 const struct module mod_tls = {
 	.name = "tls", .keywords = keywords, .slots = slots, .init = tls_init, .check = tls_check,
 	.start = tls_start, .adopt = tls_adopt,
 	.thread_init = tls_conn_thread_init, .thread_fini = tls_thread_fini, .fini = tls_fini,
+	.traces = traces,
 };

@@ -4,6 +4,11 @@
 #include "net/conn.h"
 #include "tls/tls.h"
 
+bool tls_self_signed(const char *name, struct strbuf *pem)
+{
+	return false;
+}
+
 bool tls_bind_is_on(const struct slot_area *bind)
 {
 	return false;
@@ -28,6 +33,19 @@ unsigned tls_accept_wait_ms(void)
 bool tls_handshake_step(struct conn *c)
 {
 	return true;
+}
+
+void tls_set_event_log(const struct tls_event_log *log)
+{
+}
+
+bool tls_is_early(const struct conn *c)
+{
+	return false;
+}
+
+void tls_wait_handshake(struct conn *c, struct tls_waiter *w)
+{
 }
 
 bool tls_server_is_on(const struct slot_area *server)
@@ -95,6 +113,11 @@ const char *tls_cipher_name(const struct conn *c)
 }
 
 bool tls_is_resumed(const struct conn *c)
+{
+	return false;
+}
+
+bool tls_is_stapled(const struct conn *c)
 {
 	return false;
 }

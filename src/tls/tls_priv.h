@@ -6,6 +6,7 @@
 #include <openssl/ssl.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include "base/addr.h"
 #include "base/list.h"
 #include "base/slice.h"
 #include "base/tree.h"
@@ -41,6 +42,13 @@ struct tls_settings {
 	uint16_t flags;              /* enum tls_set_flags */
 };
 
+/* How large records are; bytes, 0: as large as can be. */
+struct tls_records {
+	uint16_t first;              /* where a flow begins, or begins again after <idle_ms> */
+	uint16_t max;
+	uint16_t idle_ms;            /* 0: a flow is never idle */
+};
+
 /* Of the section `global`, in the configuration's slot. */
 struct tls_global {
 	const char *ca_base, *crt_base, *key_base;
@@ -50,19 +58,26 @@ struct tls_global {
 	bool server_verify_none;           /* ssl-server-verify none */
 	bool extra_replaces_extension;     /* ssl-load-extra-del-ext */
 	unsigned extra_files;              /* enum tls_extra */
-	unsigned extra_given;              /* ssl-load-extra-files was given */
-	const char *dh_file;
 	EVP_PKEY *dh;                      /* ssl-dh-param-file, owned */
 	int64_t dh_bits;                   /* tune.ssl.default-dh-param */
-	int64_t cache_size, lifetime_s, max_record, capture_size;
+	int64_t cache_size, lifetime_s, capture_size;
+	int64_t first_record, max_record;  /* tune.ssl.maxrecord, hard-maxrecord; 0: none */
+	int64_t idle_ms;                   /* tune.idletimer */
+	int64_t forged_max;                /* tune.ssl.ssl-ctx-cache-size */
 	int64_t security_level;            /* -1 unset */
 	int64_t max_connections, max_rate;
 	bool keylog;
+	bool ocsp_mode, ocsp_off;          /* ocsp-update.mode, .disable */
+	int64_t ocsp_min_s, ocsp_max_s;
+	struct addr ocsp_proxy;            /* ADDR_NONE: none */
+	struct list ocsps;                 /* struct tls_ocsp.link */
+	struct list f_uses;                /* struct tls_f_use.link */
 	struct list binds;                 /* struct tls_bind.link */
 	struct list servers;               /* struct tls_server.link */
 };
 extern struct slot tls_global_slot;
 struct tls_global *tls_global_of(const struct config *cfg);
+struct tls_records tls_records_of(const struct config *cfg);
 
 enum tls_extra {
 	TLS_EXTRA_BUNDLE = 1 << 0, TLS_EXTRA_SCTL = 1 << 1, TLS_EXTRA_OCSP = 1 << 2,
@@ -73,6 +88,8 @@ enum tls_extra {
 /* The generation that commands work on; NULL: none has started. It changes under tls_store_lock():
  * who holds that works on one generation throughout.
  */
+/* Tells the administrator; any thread. */
+void tls_event(struct config *cfg, const char *text);
 struct config *tls_live(void);
 void tls_set_live(struct config *cfg);
 
@@ -117,6 +134,8 @@ struct tls_cert_files {
  * it may stay closed if what der.h sees of it is in order.
  */
 struct tls_cert *tls_cert_load(struct tls_cert_files *files, bool at_once, char *why, size_t size);
+/* What a text in base64 says, to free; NULL: it is not. */
+unsigned char *tls_base64_read(struct slice text, size_t *len);
 /* What a payload of `set ssl cert` may change. */
 enum tls_part { TLS_PART_CERT, TLS_PART_KEY, TLS_PART_OCSP, TLS_PART_ISSUER, TLS_PART_SCTL };
 /* Another certificate with a part of it from a text (base64 for OCSP and SCTL, else PEM), and the
@@ -142,6 +161,9 @@ const char *tls_reason(void);
 
 struct tls_store;
 
+/* ocsp-update of a certificate; UNSET: as ocsp-update.mode says. */
+enum tls_ocsp_update { TLS_OCSP_UPDATE_UNSET, TLS_OCSP_UPDATE_OFF, TLS_OCSP_UPDATE_ON };
+
 /* A named certificate; changed by commands under tls_store_lock(). */
 struct tls_entry {
 	struct tree_node node;       /* by hash of its name, in the store */
@@ -150,6 +172,9 @@ struct tls_entry {
 	struct tls_cert_files files; /* where it was read; in the arena, NULLs: by commands */
 	struct list uses;            /* struct tls_use.of_entry */
 	struct tls_cert *pending;    /* set ssl cert, not committed; counted */
+	struct tls_ocsp *ocsp;       /* owned; NULL: no answer, nor is there to be one */
+	uint8_t ocsp_update;         /* enum tls_ocsp_update */
+	bool in_store;               /* of a crt-store */
 };
 
 /* A CA file, or a file of revocation lists. */
@@ -222,6 +247,7 @@ struct tls_use {
 
 struct tls_bind {
 	bool on;
+	bool early;                  /* atomic: one of its sets allows early data */
 	struct tls_settings set;
 	struct list uses;            /* struct tls_use.of_bind, in order */
 	uint64_t ignore_crt[2], ignore_ca[2]; /* bit n: error n of verification is ignored */
@@ -231,11 +257,13 @@ struct tls_bind {
 	unsigned version;            /* atomic: of <names> */
 	struct tls_seen *seen;       /* per thread: names in use */
 	struct tls_tickets *tickets; /* counted, or NULL */
-	const char *tickets_file;
+	bool forges;                 /* generate-certificates */
+	const char *sign_file, *sign_pass;
+	struct tls_forge *forge;     /* owned; NULL: none is made */
 	struct config *cfg;          /* borrowed: the generation that it is of */
 	struct tls_place where;
 	int64_t capture_size;
-	uint16_t record_max;
+	struct tls_records records;
 	struct list link;            /* in tls_global.binds */
 };
 extern struct slot tls_bind_slot;
@@ -267,6 +295,8 @@ struct tls_add {
 	const char *list;
 	int line;
 	bool is_default;
+	struct tls_cert_files files; /* those that the line names; crt NULL */
+	uint8_t ocsp_update;         /* enum tls_ocsp_update */
 	char why[512];               /* when it failed */
 };
 /* Adds a file, a bundle or a directory. False: a->why. */
@@ -277,10 +307,33 @@ SSL_CTX *tls_bind_make_ssl(struct tls_bind *b, const struct tls_settings *set, c
 struct tls_use *tls_bind_use(struct config *cfg, struct tls_bind *b, struct tls_entry *e);
 /* Reads a crt-list (crt_list.c). False: a->why. */
 bool tls_crt_list_read(struct tls_add *a, const char *path);
+/* Takes the options at words[*at] up to "]" into <a>. False: a->why. */
+bool tls_crt_list_options(struct tls_add *a, char **words, int count, int *at);
+/* A line `ssl-f-use` of a proxy (use_conf.c). */
+struct tls_f_use {
+	struct list link;            /* in tls_global.f_uses, the last one first */
+	const char *crt, *list;      /* the certificate, "@<proxy>" */
+	const char *file;            /* where the line stands */
+	int line;
+	struct tls_add add;          /* without the bind line */
+};
+/* Adds the certificates of <b>'s proxy. False: reported. */
+bool tls_f_use_add(struct tls_bind *b, struct diag_list *diags);
 /* Adds what one line of it says; the text is changed. */
 bool tls_crt_list_line(struct tls_add *a, char *text);
 /* The words that may stand between brackets, for -dK. */
 void tls_crt_list_dump(FILE *out);
+
+/* --- certificates made for any name (forge.c) ------------------------------------------------- */
+
+/* Makes them with the authority of a PEM file, whose key <phrase> (or NULL) deciphers; keeps the
+ * last <max>. NULL: <why>.
+ */
+struct tls_forge *tls_forge_new(const char *path, const char *phrase, unsigned max, char *why,
+				size_t size);
+void tls_forge_free(struct tls_forge **f);
+/* One for <host>, with the key of <like>, counted. NULL: no host name, or no memory. Any thread. */
+struct tls_cert *tls_forge_cert(struct tls_forge *f, struct slice host, struct tls_cert *like);
 
 /* --- which certificate for which name (names.c) ----------------------------------------------- */
 
@@ -288,6 +341,7 @@ void tls_crt_list_dump(FILE *out);
 struct tls_choice {
 	struct tls_cert *cert[TLS_KEY_TYPES];
 	struct tls_ctx *ctx[TLS_KEY_TYPES];
+	bool is_default;             /* the name is of nobody */
 };
 
 /* Builds the names of a bind line anew from its uses and publishes them. Under the store's lock
@@ -331,15 +385,24 @@ struct tls_capture {
 /* Callback of OpenSSL for the ClientHello; looks at tls_now(). */
 int tls_hello_callback(SSL *ssl, int *alert, void *arg);
 
-/* Stapled answers live with the leaf that they are about, until <expires>. False: no memory. */
-bool tls_staple_set(X509 *leaf, const unsigned char *der, size_t len, time_t expires);
+/* What is shown beside a leaf to clients that ask for it (shown.c); copied, lives with the leaf.
+ * OCSP answers may be replaced while it is used; <until>: of these. False: no memory.
+ */
+enum tls_shown { TLS_SHOWN_OCSP, TLS_SHOWN_SCTL };
+bool tls_shown_set(X509 *leaf, enum tls_shown what, const unsigned char *bytes, size_t len,
+		   time_t until);
+/* Makes room in a leaf that nobody uses yet. */
+void tls_shown_prepare(X509 *leaf);
+/* Has <ctx> show these. */
+void tls_shown_attach(SSL_CTX *ctx);
+bool tls_shown_init(void);
+/* Is this a list of timestamps (RFC 6962 3.3)? Its signatures are not looked at. */
+bool tls_sctl_is_list(const unsigned char *p, size_t len);
 /* May this answer be stapled to <c>, which is open (ocsp.c)? NULL: yes, until *expires; else why
  * not.
  */
 const char *tls_ocsp_check(const struct tls_cert *c, const unsigned char *der, size_t len,
 			   time_t *expires);
-int tls_status_callback(SSL *ssl, void *arg);
-bool tls_hello_init(void);
 
 /* --- connections (conn.c) --------------------------------------------------------------------- */
 
@@ -351,11 +414,11 @@ enum tls_conn_flags {
 	TLS_FL_LATER = 1 << 4,    /* in the thread's list of what is sent at the end of the turn */
 	TLS_FL_COUNTED = 1 << 5,  /* in the figures */
 	TLS_FL_HELD = 1 << 6,     /* one byte of the sender's was encrypted already */
-	TLS_FL_EARLY = 1 << 7,    /* early data may come, or came */
-	TLS_FL_EARLY_READ = 1 << 8, /* it is being read */
+	TLS_FL_EARLY = 1 << 7,    /* early data may come */
+	TLS_FL_EARLY_END = 1 << 8, /* all of it has come */
 	TLS_FL_EOF = 1 << 9,
 	TLS_FL_HAD_EARLY = 1 << 10,
-	TLS_FL_RESUMED_KNOWN = 1 << 11,
+	TLS_FL_SHUT_LATER = 1 << 11, /* our end is to be sent when the handshake is over */
 };
 
 struct tls_conn {
@@ -369,7 +432,9 @@ struct tls_conn {
 	char **secrets;              /* TLS_SECRETS texts, owned; NULL: none (keylog.c) */
 	unsigned char *out;          /* encrypted, unsent; owned */
 	uint32_t out_len, out_at;
-	uint16_t record_max;         /* most bytes of one record; 0: no limit of ours */
+	struct tls_early *early;     /* owned; NULL: none (early.c) */
+	struct tls_records records;
+	uint32_t flowed, sent_ms;    /* with records.first: bytes of this flow, last date */
 	uint32_t error;              /* of OpenSSL, the first that ended something; 0 none */
 	uint16_t flags;              /* enum tls_conn_flags */
 	uint8_t peer_error, ca_error, ca_depth; /* of verification: ignored or not */
@@ -377,6 +442,29 @@ struct tls_conn {
 };
 
 extern const struct transport transport_tls;
+
+/* --- early data of clients (early.c) --------------------------------------------------------- */
+
+/* Most of it. */
+#define TLS_EARLY_MAX (15 * 1024)
+/* A session must be found in the cache to be resumed, where it is found once (session.c). That of
+ * OpenSSL, which it would do this with by itself, is another for each process and context.
+ */
+#define TLS_EARLY_OPTIONS (SSL_OP_NO_TICKET | SSL_OP_NO_ANTI_REPLAY)
+/* Is the connection used although its handshake is not over? */
+static inline bool tls_early_goes_on(const struct tls_conn *t)
+{
+	return (t->flags & (TLS_FL_HAD_EARLY | TLS_FL_DONE | TLS_FL_FAILED)) == TLS_FL_HAD_EARLY;
+}
+/* Reads what there is of it, with OpenSSL at work for <t>. True: all has come, or there is none. */
+bool tls_early_read(struct tls_conn *t);
+/* Gives what was read. */
+size_t tls_early_take(struct tls_conn *t, char *p, size_t room);
+/* Is there some that was not taken? */
+bool tls_early_is_kept(const struct tls_conn *t);
+/* The handshake is over, or failed: wakes who waits for it. */
+void tls_early_over(struct tls_conn *t);
+void tls_early_free(struct tls_conn *t);
 
 /* The TLS state of a connection; NULL: it has none. */
 static inline struct tls_conn *tls_of(const struct conn *c)
@@ -442,6 +530,7 @@ struct tls_server {
 	struct tls_settings set;
 	const char *crt, *verify_host, *sni_text;
 	struct expr *sni;
+	struct tls_records records;
 	SSL_CTX *ctx;                /* under the locks of <kept> once threads run */
 	struct tls_entry *entry;     /* of crt; or NULL */
 	struct config *cfg;          /* borrowed */

@@ -14,7 +14,7 @@ static const enum tls_side front = TLS_FRONT, back = TLS_BACK;
 
 static enum expr_result fetch_is_on(FETCH_ARGS)
 {
-	return tls_smp_bool(out, tls_smp_own(ctx) != NULL);
+	return smp_give_bool(out, tls_smp_own(ctx) != NULL);
 }
 
 static enum expr_result fetch_cipher(FETCH_ARGS)
@@ -38,7 +38,7 @@ static enum expr_result fetch_alg_keysize(FETCH_ARGS)
 
 	if (!t || !SSL_get_cipher_bits(t->ssl, &bits))
 		return EXPR_NONE;
-	return tls_smp_int(out, bits);
+	return smp_give_int(out, bits);
 }
 
 static enum expr_result fetch_use_keysize(FETCH_ARGS)
@@ -46,7 +46,7 @@ static enum expr_result fetch_use_keysize(FETCH_ARGS)
 	struct tls_conn *t = tls_smp_own(ctx);
 	int bits = t ? SSL_get_cipher_bits(t->ssl, NULL) : 0;
 
-	return bits ? tls_smp_int(out, bits) : EXPR_NONE;
+	return bits ? smp_give_int(out, bits) : EXPR_NONE;
 }
 
 static enum expr_result fetch_alpn(FETCH_ARGS)
@@ -78,14 +78,14 @@ static enum expr_result fetch_has_sni(FETCH_ARGS)
 {
 	struct tls_conn *t = tls_smp_own(ctx);
 
-	return tls_smp_bool(out, t && SSL_get_servername(t->ssl, TLSEXT_NAMETYPE_host_name));
+	return smp_give_bool(out, t && SSL_get_servername(t->ssl, TLSEXT_NAMETYPE_host_name));
 }
 
 static enum expr_result fetch_is_resumed(FETCH_ARGS)
 {
 	struct tls_conn *t = tls_smp_own(ctx);
 
-	return t ? tls_smp_bool(out, SSL_session_reused(t->ssl)) : EXPR_NONE;
+	return t ? smp_give_bool(out, SSL_session_reused(t->ssl)) : EXPR_NONE;
 }
 
 static enum expr_result fetch_session_id(FETCH_ARGS)
@@ -168,21 +168,21 @@ static enum expr_result fetch_early_rcvd(FETCH_ARGS)
 {
 	struct tls_conn *t = tls_smp_own(ctx);
 
-	return tls_smp_bool(out, t && t->flags & TLS_FL_HAD_EARLY);
+	return smp_give_bool(out, t && t->flags & TLS_FL_HAD_EARLY);
 }
 
 static enum expr_result fetch_has_early(FETCH_ARGS)
 {
 	struct tls_conn *t = tls_smp_own(ctx);
 
-	return tls_smp_bool(out, t && t->flags & TLS_FL_HAD_EARLY && !(t->flags & TLS_FL_DONE));
+	return smp_give_bool(out, t && t->flags & TLS_FL_HAD_EARLY && !(t->flags & TLS_FL_DONE));
 }
 
 static enum expr_result fetch_error(FETCH_ARGS)
 {
 	struct tls_conn *t = tls_smp_own(ctx);
 
-	return t ? tls_smp_int(out, t->error) : EXPR_NONE;
+	return t ? smp_give_int(out, t->error) : EXPR_NONE;
 }
 
 static enum expr_result fetch_error_text(FETCH_ARGS)

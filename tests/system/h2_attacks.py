@@ -6,8 +6,12 @@ Checked during and after each: the proxy lives, another client's requests are an
 memory of the process stays bounded, and what becomes of the attacker's connection: it is closed
 with a documented code, or it goes on being served within its bounds. Nothing asserts how fast.
 
---figures prints CPU time and memory per attack, for comparing programs.
+--figures prints what each attack costs: CPU time, memory at its peak, and how long the other client's
+requests took at most (99 of 100). Each attack is then repeated for a second, twice: first on another
+process of the program, so that both latencies are of a machine that is as busy.
+--against PROGRAM runs each attack on that one as well, in turn.
 """
+import multiprocessing
 import os
 import socket
 import threading
@@ -27,9 +31,12 @@ defaults
 	timeout http-request 2s
 frontend f
 	bind 127.0.0.1:{fe} proto h2
+	use_backend w if {{ path /w }}
 	default_backend b
 backend b
 	server s 127.0.0.1:{s}
+backend w
+	server s 127.0.0.1:{w}
 """
 # MB that an attack may add to the process
 MEMORY_MB = 80
@@ -37,13 +44,16 @@ PATIENCE = 4.0
 
 
 def serve(sock):
-    """The server: answers at once, /slow never, /big with 1 MB."""
+    """The server: answers at once, /slow never, /big with 1 MB; /stuck does not even read."""
     r = lib.Reader(sock)
     while True:
         head = r.head()
         if not head:
             return
         path = head[0].split(" ")[1]
+        if path.startswith("/stuck"):
+            time.sleep(10)
+            return
         r.body(head[1])
         if path.startswith("/slow"):
             time.sleep(10)
@@ -60,6 +70,7 @@ class Attacker(h2.Client):
         self.code = None
         self.closed = threading.Event()
         self.counts = {}
+        self.windows = {0: 65535}
         if reading:
             threading.Thread(target=self.read_all, daemon=True).start()
 
@@ -70,6 +81,9 @@ class Attacker(h2.Client):
                 if f is None:
                     break
                 self.counts[f.type] = self.counts.get(f.type, 0) + 1
+                if f.type == h2.WINDOW_UPDATE:
+                    more = int.from_bytes(f.payload, "big")
+                    self.windows[f.stream] = self.windows.get(f.stream, 0) + more
                 if f.type == h2.GOAWAY:
                     self.code = h2.error_name(int.from_bytes(f.payload[4:8], "big"))
         except OSError:
@@ -86,6 +100,23 @@ class Attacker(h2.Client):
                 self.sock.sendall(raw)
             except OSError:
                 return
+
+    def upload(self, streams, most=1 << 20):
+        """Sends bodies as far as the windows allow, until nothing more is allowed."""
+        left = dict.fromkeys(streams, most)
+        quiet = 0
+        while quiet < 3 and not self.closed.is_set():
+            quiet += 1
+            for s in left:
+                n = min(left[s], 16384, 16384 + self.windows.get(s, 0), self.windows.get(0, 65535))
+                if n > 0:
+                    quiet = 0
+                    left[s] -= n
+                    self.windows[s] = self.windows.get(s, 0) - n
+                    self.windows[0] = self.windows.get(0, 65535) - n
+                    self.pour(data(s, b"x" * n), 1)
+            if quiet:
+                time.sleep(0.1)
 
     def end(self):
         """Waits for the end that follows a GOAWAY; "open" when none came."""
@@ -223,6 +254,21 @@ def bad_requests(a):
                         for s in range(first, first + 200, 2)), 1)
 
 
+def stalled_uploads(a):
+    """As much as the windows allow, to a server that does not read."""
+    streams = range(1, 40, 2)
+    a.pour(b"".join(headers(s, request("/stuck", "POST"), end=False) for s in streams), 1)
+    a.upload(streams, most=8 << 20)
+
+
+def crumbs(a):
+    """One byte of a body at a time, with much else between them: it must not hold the buffers."""
+    a.pour(headers(1, request("/stuck", "POST"), end=False), 1)
+    a.upload((1,), most=8 << 20)
+    a.pour(headers(3, request("/stuck", "POST"), end=False), 1)
+    a.pour(data(3, b"x") + frame(0x99, 0, 0, b"x" * 16000), 12000)
+
+
 def padded_nothing(a):
     a.pour(headers(1, request("/slow", "POST"), end=False), 1)
     a.pour(data(1, b"", pad=255) * 50, 100)
@@ -239,82 +285,167 @@ ATTACKS = (
     (many_fields, True, False), (cookie_crumbs, True, False), (zero_window, True, False),
     (tiny_window, True, False), (unread_answers, True, True), (dribble, True, False),
     (too_many_streams, True, False), (bad_requests, True, False), (padded_nothing, True, False),
+    (stalled_uploads, True, False), (crumbs, True, False),
 )
 CODES = ("open", "closed", "ENHANCE_YOUR_CALM", "PROTOCOL_ERROR", "COMPRESSION_ERROR",
          "FRAME_SIZE_ERROR", "FLOW_CONTROL_ERROR", "STREAM_CLOSED", "NO_ERROR", "INTERNAL_ERROR")
 
 
-class Witness(threading.Thread):
-    """Another client, which asks all along."""
+class Witness:
+    """Another client, which asks all along. It lives in a process of its own, with its server, so that
+    the attacker does not slow it down by itself.
+    """
 
     def __init__(self, port):
-        super().__init__(daemon=True)
         self.port = port
-        self.over = False
-        self.good = self.bad = 0
+        self.pipe, theirs = multiprocessing.Pipe()
+        self.process = multiprocessing.Process(target=self.live, args=(theirs,), daemon=True)
+        self.process.start()
 
-    def run(self):
-        while not self.over:
-            c = h2.Client(lib.connect(self.port), timeout=lib.PATIENCE)
+    def live(self, pipe):
+        lib.Server(serve, self.port)
+        while True:
+            order = pipe.recv()
+            if isinstance(order, int):
+                pipe.send(self.ask(order, pipe))
+
+    @staticmethod
+    def ask(port, pipe):
+        """Asks until anything is said. Returns good and bad answers, and the milliseconds of each."""
+        good = bad = 0
+        took = []
+        while not pipe.poll():
+            c = h2.Client(lib.connect(port), timeout=lib.PATIENCE)
             for s in range(1, 20, 2):
+                start = time.monotonic()
                 c.send(headers(s, request("/w")))
-                if c.answer(s)[0] == 200:
-                    self.good += 1
-                else:
-                    self.bad += 1
-                time.sleep(0.005)
+                status = c.answer(s)[0]
+                took.append((time.monotonic() - start) * 1000)
+                good += status == 200
+                bad += status != 200
+                time.sleep(0.002)
             c.close()
+        return good, bad, took
+
+    def begin(self, port):
+        self.pipe.send(port)
+
+    def end(self):
+        self.pipe.send(None)
+        return self.pipe.recv() if self.pipe.poll(3 * lib.PATIENCE) else (0, 1, [])
 
 
-def usage(pid):
-    """CPU seconds and MB of a process."""
+def p99(took):
+    return sorted(took)[len(took) * 99 // 100] if took else 0.0
+
+
+def cpu_of(pid):
+    """CPU seconds of a process."""
     with open("/proc/%d/stat" % pid) as f:
         words = f.read().rsplit(")", 1)[1].split()
-    with open("/proc/%d/statm" % pid) as f:
-        pages = int(f.read().split()[1])
-    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK"), pages * 4096 / 1e6
+    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def run_attack(tap, proxy, port, attack, may_stay, unread, figures):
-    pid = proxy.process.pid
-    witness = Witness(port)
-    cpu, memory = usage(pid)
-    witness.start()
+def memory_of(pid, name="VmRSS"):
+    """MB of a process; VmHWM: at most, since forget_peak()."""
+    with open("/proc/%d/status" % pid) as f:
+        return next(int(l.split()[1]) for l in f if l.startswith(name)) / 1024
+
+
+def forget_peak(pid):
+    try:
+        with open("/proc/%d/clear_refs" % pid, "w") as f:
+            f.write("5")
+    except OSError:
+        pass
+
+
+def attack_once(port, attack, unread):
+    """Returns how it ended."""
     a = Attacker(port, reading=not unread)
-    start = time.monotonic()
     attack(a)
-    most = usage(pid)[1]
     how = a.end()
-    spent = time.monotonic() - start
-    witness.over = True
     a.close()
-    witness.join(20)
-    cpu_after = usage(pid)[0]
-    name = attack.__name__.replace("_", " ")
-    if figures:
-        print("# %-26s cpu %5.2f s of %5.2f  +%5.1f MB  %-18s witness %d" %
-              (name, cpu_after - cpu, spent, most - memory, how, witness.good))
-    tap.ok(proxy.alive(), name + ": the proxy lives", proxy.output())
-    tap.ok(how in CODES and (may_stay or how != "open"), name + ": how it ends", how)
-    tap.ok(witness.good and not witness.bad, name + ": others are served",
-           "%d good, %d bad" % (witness.good, witness.bad))
-    tap.ok(most - memory < MEMORY_MB, name + ": memory", "%.1f MB more" % (most - memory))
+    return how
+
+
+class Target:
+    """A running program that is attacked. <decoy>: so is another process of it, for comparison."""
+
+    def __init__(self, name, program, server, witness, decoy):
+        self.name = name
+        self.witness = witness
+        self.lenient = lib.is_reference(program)
+        self.ports = lib.ports(2)
+        self.proxies = [self.start(program, p, server) for p in self.ports[:2 if decoy else 1]]
+
+    def start(self, program, port, server):
+        return lib.Proxy(program, CONF.format(fe=port, s=server.port, w=self.witness.port))
+
+    def figures(self, attack, unread):
+        """What others met while the other process was attacked."""
+        self.witness.begin(self.ports[0])
+        self.repeat(self.ports[1], attack, unread, 1.0)
+        return p99(self.witness.end()[2])
+
+    @staticmethod
+    def repeat(port, attack, unread, seconds):
+        start = time.monotonic()
+        how = attack_once(port, attack, unread)
+        while time.monotonic() - start < seconds:
+            how = attack_once(port, attack, unread)
+        return how, time.monotonic() - start
+
+    def run(self, tap, attack, may_stay, unread):
+        proxy, pid = self.proxies[0], self.proxies[0].process.pid
+        decoy = len(self.proxies) > 1
+        quiet = self.figures(attack, unread) if decoy else 0
+        forget_peak(pid)
+        cpu, memory = cpu_of(pid), memory_of(pid)
+        self.witness.begin(self.ports[0])
+        how, spent = self.repeat(self.ports[0], attack, unread, 1.0 if decoy else 0)
+        good, bad, took = self.witness.end()
+        more = memory_of(pid, "VmHWM") - memory
+        name = attack.__name__.replace("_", " ")
+        if decoy:
+            print("# %-24s %-6s cpu %5.1f%%  +%5.1f MB  p99 %6.2f ms for %6.2f  %-18s %d served" %
+                  (name, self.name, (cpu_of(pid) - cpu) / spent * 100, more, p99(took), quiet,
+                   how, good))
+        name = "%s%s: " % (self.name and self.name + ", ", name)
+        may_stay = may_stay or self.lenient
+        tap.ok(proxy.alive(), name + "the proxy lives", proxy.output())
+        tap.ok(how in CODES and (may_stay or how != "open"), name + "how it ends", how)
+        tap.ok(good and not bad, name + "others are served", "%d good, %d bad" % (good, bad))
+        tap.ok(more < MEMORY_MB, name + "memory", "%.1f MB more" % more)
+
+    def finish(self, tap):
+        tap.ok(self.proxies[0].alive(), "the proxy is alive " + self.name,
+               self.proxies[0].output())
+        c = h2.Client(lib.connect(self.ports[0]))
+        c.send(headers(1, request("/after")))
+        tap.eq(c.answer(1)[0], 200, "and serves " + self.name)
+        for proxy in self.proxies:
+            proxy.stop()
 
 
 def main():
-    args = lib.arguments(__doc__, ("figures", False, "print CPU and memory of each attack"),
+    args = lib.arguments(__doc__, ("figures", False, "print CPU, memory and latency of each attack"),
+                         ("against", "", "another program to attack in turn"),
                          ("only", "", "attacks whose name has this text"))
     tap = lib.Tap()
+    os.environ.setdefault("ASAN_OPTIONS", "quarantine_size_mb=8")  # it is no memory of the program's
     server = lib.Server(serve)
-    fe = lib.ports(1)[0]
-    with lib.Proxy(args.program, CONF.format(fe=fe, s=server.port)) as proxy:
-        for attack, may_stay, unread in ATTACKS:
-            if args.only in attack.__name__ and proxy.alive():
-                run_attack(tap, proxy, fe, attack, may_stay, unread, args.figures)
-        tap.ok(proxy.alive(), "the proxy is alive", proxy.output())
-        c = h2.Client(lib.connect(fe))
-        c.send(headers(1, request("/after")))
-        tap.eq(c.answer(1)[0], 200, "and serves")
+    witness = Witness(lib.ports(1)[0])
+    decoy = bool(args.figures or args.against)
+    targets = [Target("first" if args.against else "", args.program, server, witness, decoy)]
+    if args.against:
+        targets.append(Target("second", args.against, server, witness, decoy))
+    for attack, may_stay, unread in ATTACKS:
+        for target in targets:
+            if args.only in attack.__name__ and target.proxies[0].alive():
+                target.run(tap, attack, may_stay, unread)
+    for target in targets:
+        target.finish(tap)
     tap.done()
 
 

@@ -15,27 +15,27 @@ static struct config *cfg;
 
 /* Texts that HAProxy 3.2 wrote, at another date. */
 static const struct {
-	enum log_format format;
+	enum syslog_format format;
 	const char *hostname, *data, *header;
 } headers[] = {
-	{ LOG_FMT_LOCAL, "", "", "<158>Nov  3 22:13:20 haproxy[77]: " },
-	{ LOG_FMT_LOCAL, "hh", "", "<158>Nov  3 22:13:20 haproxy[77]: " },
-	{ LOG_FMT_RFC3164, "", "", "<158>Nov  3 22:13:20 localhost haproxy[77]: " },
-	{ LOG_FMT_RFC3164, "hh", "", "<158>Nov  3 22:13:20 hh haproxy[77]: " },
-	{ LOG_FMT_RFC5424, "", "", "<158>1 2023-11-03T22:13:20.123456+00:00 - haproxy 77 - - " },
-	{ LOG_FMT_RFC5424, "hh", "[a@1 b=\"c\"]",
+	{ SYSLOG_LOCAL, "", "", "<158>Nov  3 22:13:20 haproxy[77]: " },
+	{ SYSLOG_LOCAL, "hh", "", "<158>Nov  3 22:13:20 haproxy[77]: " },
+	{ SYSLOG_RFC3164, "", "", "<158>Nov  3 22:13:20 localhost haproxy[77]: " },
+	{ SYSLOG_RFC3164, "hh", "", "<158>Nov  3 22:13:20 hh haproxy[77]: " },
+	{ SYSLOG_RFC5424, "", "", "<158>1 2023-11-03T22:13:20.123456+00:00 - haproxy 77 - - " },
+	{ SYSLOG_RFC5424, "hh", "[a@1 b=\"c\"]",
 	  "<158>1 2023-11-03T22:13:20.123456+00:00 hh haproxy 77 - [a@1 b=\"c\"] " },
-	{ LOG_FMT_PRIORITY, "hh", "", "<158>" },
-	{ LOG_FMT_SHORT, "hh", "", "<6>" },
-	{ LOG_FMT_TIMED, "hh", "", "<6>2023-11-03T22:13:20.123456+00:00 " },
-	{ LOG_FMT_ISO, "hh", "", "2023-11-03T22:13:20.123456+00:00 " },
-	{ LOG_FMT_RAW, "hh", "", "" },
+	{ SYSLOG_PRIORITY, "hh", "", "<158>" },
+	{ SYSLOG_SHORT, "hh", "", "<6>" },
+	{ SYSLOG_TIMED, "hh", "", "<6>2023-11-03T22:13:20.123456+00:00 " },
+	{ SYSLOG_ISO, "hh", "", "2023-11-03T22:13:20.123456+00:00 " },
+	{ SYSLOG_RAW, "hh", "", "" },
 };
 
 static void test_headers(void)
 {
 	for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++) {
-		struct log_header h = {
+		struct syslog_header h = {
 			.format = headers[i].format, .priority = 19 * 8 + 6, .pid = 77,
 			.hostname = slice_of(headers[i].hostname), .tag = SLICE("haproxy"),
 			.structured_data = slice_of(headers[i].data),
@@ -45,7 +45,7 @@ static void test_headers(void)
 		char area[256] = "";
 
 		strbuf_init_fixed(&out, area, sizeof(area));
-		ok(log_header_write(&out, &h), "header of format %d", h.format);
+		ok(syslog_header_write(&out, &h), "header of format %d", h.format);
 		is_str(area, headers[i].header, "its text");
 	}
 }
@@ -104,8 +104,8 @@ static void test_wrong_lines(void)
 		is_str(message, wrong[i].error, "and why");
 	}
 	for (const char *const *later =
-		     (const char *const[]){"ring@x local0", "tcp@127.0.0.1:1 local0",
-					   "backend@b local0", NULL};
+		     (const char *const[]){"tcp@127.0.0.1:1 local0", "stream+unix@/x local0",
+					   NULL};
 	     *later; later++) {
 		struct log_targets *targets = NULL;
 

@@ -25,6 +25,7 @@ static void setup(struct h2_conn *h, int window, uint64_t room)
 {
 	memset(h, 0, sizeof(*h));
 	tunes.fe.window = window;
+	tunes.frame_size = BLOCK;
 	tunes.fe.rxbuf = room;
 	h->tunes = &tunes;
 	h->limits = &tunes.fe;
@@ -56,8 +57,7 @@ static struct h2_stream *receiver(struct h2_conn *h, uint32_t id)
 	memset(s->ep, 0, sizeof(*s->ep));
 	s->ep->user = &user;
 	h2s_set_state(s, H2S_OPEN);
-	s->flags |= H2S_FL_RECEIVING;
-	h->receiving++;
+	h2s_receiving(s);
 	return s;
 }
 
@@ -76,24 +76,44 @@ static uint32_t granted(struct h2_conn *h)
 	return n;
 }
 
+/* The peer sends all that it may, and <s> takes it. Returns what it is granted. */
+static uint32_t use_up(struct h2_stream *s)
+{
+	s->rx_window = 0;
+	h2s_grant(s, false);
+	return granted(s->conn);
+}
+
 static void windows(void)
 {
 	struct h2_stream *a, *b;
 	struct h2_conn h;
-	int64_t target;
 
-	setup(&h, BLOCK, 17 * BLOCK);
+	setup(&h, BLOCK, 65 * BLOCK); /* a stream has one for itself, 7/8 of the rest is common */
 	a = receiver(&h, 1);
-	target = BLOCK + 14 * BLOCK; /* 7/8 of the 16 blocks that no stream has for itself */
-	h2s_grant(a, true);
-	is_int(a->rx_window, target, "one stream has the common room");
-	is_int(granted(&h), 14 * BLOCK, "and the peer is told");
-	a->rx_window = target / 2;
 	h2s_grant(a, false);
-	is_int(granted(&h), 0, "half of it is enough");
+	is_int(granted(&h), 0, "an unused window is large enough");
+	a->rx_window -= BLOCK / 4;
+	h2s_grant(a, false);
+	is_int(granted(&h), BLOCK / 4, "there is always room for the largest frame");
+	a->rx_window -= BLOCK / 4;
+	h2s_grant(a, false);
+	is_int(granted(&h), 3 * BLOCK + BLOCK / 4, "who took half of it gets four times as much");
+	a->rx_window -= BLOCK - 1;
+	h2s_grant(a, false);
+	is_int(granted(&h), 0, "less than a block is not worth a frame then");
 	a->rx_window--;
 	h2s_grant(a, false);
-	is_int(granted(&h), target - target / 2 + 1, "less is filled up");
+	is_int(granted(&h), BLOCK, "a block is worth a frame");
+	a->rx_window -= BLOCK;
+	h2s_grant(a, false);
+	is_int(granted(&h), 13 * BLOCK, "the second is half of the window");
+	a->rx_window -= BLOCK;
+	h2s_grant(a, false);
+	is_int(granted(&h), 0, "an eighth of a large one is");
+	is_int(use_up(a), 57 * BLOCK, "until the common room is used");
+	is_int(h.room_given, 56 * BLOCK, "which is counted");
+	is_int(use_up(a), 57 * BLOCK, "not beyond");
 
 	a->rx_window = 0;
 	a->ep->flags |= EP_RX_BLOCKED;
@@ -110,13 +130,31 @@ static void windows(void)
 
 	b = receiver(&h, 3);
 	h2s_grant(b, true);
-	is_int(b->rx_window, BLOCK + 6 * BLOCK, "two share");
+	is_int(b->rx_window, BLOCK, "what another was given cannot be given again");
+	is_int(use_up(a), 28 * BLOCK, "two share: 7/8 of 63 blocks, in equal parts");
+	is_int(h.room_given, 27 * BLOCK, "the rest is free");
+	h2s_grant(b, true);
+	is_int(b->rx_window, BLOCK + 14 * BLOCK, "the other gets half of it when it may use it");
 	granted(&h);
+	use_up(b);
+	is_int(h.room_given, 54 * BLOCK, "and all of its part when it did");
+	h2s_limit(b);
+	is_int(b->ep->rx_high, 27 * BLOCK, "as much may be unsent");
 	h2s_ended_remote(a);
 	is_int(h.receiving, 1, "a body that has ended shares no longer");
+	is_int(h.room_given, 27 * BLOCK, "and gives its part back");
 	h2s_free(a);
 	h2s_free(b);
-	is_int(h.stream_count + h.receiving, 0, "none is left");
+	is_int(h.stream_count + h.receiving + h.room_given, 0, "none is left");
+
+	setup(&h, 0, 0);
+	a = receiver(&h, 1);
+	h2s_grant(a, true);
+	is_int(a->rx_window, BLOCK, "a block is for each stream, whatever is announced");
+	granted(&h);
+	h2s_limit(a);
+	is_int(a->ep->rx_high, BLOCK, "and may be unsent");
+	h2s_free(a);
 	teardown(&h);
 }
 

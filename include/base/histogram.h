@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* histogram.h - how often which value: bounded memory, known error, any range
+ *
+ * Values are counted in buckets that grow with them: each power of two is cut into 2^bits equal
+ * ones. So a value is known to 1 part in 2^bits, small ones exactly, and percentiles of many nines
+ * need no sorted list. Two histograms of the same <bits> are merged by adding their buckets.
+ *
+ *      bits 1:  0 1 2 3  4-5 6-7  8-11 12-15  16-23 24-31 ...
+ *
+ * Owns   : its buckets (histogram_init), or nothing: the functions on indexes are for who keeps
+ *          the buckets himself.
+ * Threads: the owner's. Errors: init returns false without memory.
+ */
+#ifndef BASE_HISTOGRAM_H
+#define BASE_HISTOGRAM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct histogram {
+	uint64_t *counts;
+	unsigned bits, len;    /* buckets: what is above the last one counts there */
+	uint64_t total;        /* values */
+	uint64_t sum, max;     /* of the values, exact */
+};
+
+/* The bucket of <value>. */
+static inline unsigned histogram_index(uint64_t value, unsigned bits)
+{
+	unsigned shift;
+
+	if (value >> bits == 0)
+		return (unsigned)value;
+	shift = 63 - (unsigned)__builtin_clzll(value) - bits;
+	return (shift << bits) + (unsigned)(value >> shift);
+}
+
+/* The first value behind the bucket; UINT64_MAX for the last of all. */
+static inline uint64_t histogram_end(unsigned index, unsigned bits)
+{
+	unsigned shift = index >> bits;
+	uint64_t within = index & ((1u << bits) - 1);
+
+	if (shift == 0)
+		return within + 1;
+	within = (within + (1ull << bits) + 1) << (shift - 1);
+	return within ? within : UINT64_MAX;
+}
+
+/* Buckets for values up to <max>. False: no memory. */
+bool histogram_init(struct histogram *h, unsigned bits, uint64_t max);
+void histogram_fini(struct histogram *h);
+
+static inline void histogram_add(struct histogram *h, uint64_t value)
+{
+	unsigned i = histogram_index(value, h->bits);
+
+	h->counts[i < h->len ? i : h->len - 1]++;
+	h->total++;
+	h->sum += value;
+	if (value > h->max)
+		h->max = value;
+}
+
+/* Adds what <from> has counted; both have the same bits and length. */
+void histogram_merge(struct histogram *to, const struct histogram *from);
+/* The value that the share <part> (0 to 1) of all is not above, rounded up to the end of its bucket
+ * but never above the maximum; 0 when nothing was counted.
+ */
+uint64_t histogram_percentile(const struct histogram *h, double part);
+/* The mean; 0 when nothing was counted. */
+double histogram_mean(const struct histogram *h);
+
+#endif

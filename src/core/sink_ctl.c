@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* sink_ctl.c - show events. Exports the module descriptor. */
+#include <stdlib.h>
+#include <string.h>
+#include "base/bug.h"
+#include "core/sink.h"
+#include "core/symbol.h"
+#include "core/task.h"
+#include "ctl/ctl.h"
+#include "sink_priv.h"
+
+/* A client who reads a ring. */
+struct watch {
+	struct ring_reader reader;
+	struct sink *sink;           /* counted */
+	struct task *task;           /* resumes the session; NULL: the client does not wait */
+	struct ctl_session *session; /* borrowed */
+	char end;                    /* of each event */
+};
+
+static void watch_task(struct task *t, void *ctx, unsigned why)
+{
+	ctl_session_resume(((struct watch *)ctx)->session);
+}
+
+/* On the thread of a writer. */
+static void watch_wake(struct ring_reader *r)
+{
+	task_wake(container_of(r, struct watch, reader)->task, TASK_WOKEN_MSG);
+}
+
+static enum ctl_step list_sinks(struct ctl_request *rq)
+{
+	struct sink *s;
+
+	strbuf_add_str(rq->out, "Supported events sinks are listed below. Add -0(zero), -w(wait), "
+		       "-n(new). Any key to stop.\n");
+	for (unsigned i = 0; (s = sink_get(i)); i++) {
+		strbuf_printf(rq->out, "    %-10s : type=%s, %llu dropped, %s\n", s->name,
+			      s->fd < 0 ? "buffer" : "fd",
+			      (unsigned long long)__atomic_load_n(&s->dropped, __ATOMIC_RELAXED),
+			      s->description);
+		sink_drop(&s);
+	}
+	return CTL_DONE;
+}
+
+/* "-w", "-n0"... False: something else. */
+static bool parse_option(const char *word, bool *wait, bool *new_only, bool *zero)
+{
+	if (word[0] != '-' || !word[1])
+		return false;
+	for (word++; *word; word++) {
+		*wait |= *word == 'w';
+		*new_only |= *word == 'n';
+		*zero |= *word == '0';
+		if (!strchr("wn0", *word))
+			return false;
+	}
+	return true;
+}
+
+static enum ctl_step watch_step(struct ctl_request *rq, struct watch *w)
+{
+	size_t before = rq->out->len;
+
+	if (w->task && ctl_input_came(rq))
+		return CTL_DONE;
+	while (rq->out->len - before < CTL_OUT_SOFT) {
+		if (!ring_read(w->sink->ring, &w->reader, rq->out, w->task != NULL))
+			return w->task ? CTL_WAIT : CTL_DONE;
+		strbuf_add_char(rq->out, w->end);
+	}
+	return CTL_MORE;
+}
+
+static enum ctl_step watch_begin(struct ctl_request *rq, struct sink *s)
+{
+	bool wait = false, new_only = false, zero = false;
+	struct watch *w;
+
+	for (int i = rq->at + 1; i < rq->count; i++) {
+		if (!parse_option(rq->words[i], &wait, &new_only, &zero)) {
+			ctl_error(rq, "unknown option");
+			return CTL_DONE;
+		}
+	}
+	w = calloc(1, sizeof(*w));
+	if (w && wait)
+		w->task = task_new(watch_task, w);
+	if (!w || (wait && !w->task)) {
+		free(w);
+		ctl_error(rq, "Out of memory");
+		return CTL_DONE;
+	}
+	w->session = rq->session;
+	w->sink = sink_take(s);
+	w->reader.wake = watch_wake;
+	w->end = zero ? '\0' : '\n';
+	rq->state = w;
+	ring_reader_start(s->ring, &w->reader, new_only);
+	return watch_step(rq, w);
+}
+
+static enum ctl_step show_events(struct ctl_request *rq)
+{
+	enum ctl_step step = CTL_DONE;
+	struct sink *s;
+
+	if (rq->state)
+		return watch_step(rq, rq->state);
+	if (!rq->words[rq->at])
+		return list_sinks(rq);
+	if (!ctl_require(rq, CTL_OPERATOR))
+		return CTL_DONE;
+	s = sink_find(rq->words[rq->at]);
+	if (!s)
+		ctl_error(rq, "No such event sink");
+	else if (s->fd >= 0)
+		ctl_error(rq, "Nothing to report for this sink");
+	else
+		step = watch_begin(rq, s);
+	sink_drop(&s);
+	return step;
+}
+
+static void release_watch(struct ctl_request *rq)
+{
+	struct watch *w = rq->state;
+
+	if (!w)
+		return;
+	ring_reader_stop(w->sink->ring, &w->reader);
+	task_free(&w->task);
+	sink_drop(&w->sink);
+	free(w);
+	rq->state = NULL;
+}
+
+static bool sink_begin(void)
+{
+	static const struct symbol names[] = { { watch_task, "show_events_task" }, { 0 } };
+
+	return sinks_init() && symbol_register(names);
+}
+
+static const struct ctl_command commands[] = {
+	{ .words = "show events", .syntax = "[<sink>] [-w] [-n] [-0]",
+	  .help = "list event sinks, or the events that one holds", .run = show_events,
+	  .release = release_watch },
+	{ 0 }
+};
+
+static struct slot *const slots[] = { &sink_slot, NULL };
+
+const struct module mod_sink = {
+	.name = "sink", .commands = commands, .slots = slots, .init = sink_begin,
+	.start = sinks_start, .retire = sinks_retire, .fini = sinks_fini,
+};

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* client.c - the connections of the load generator */
+#include <stdlib.h>
+#include <unistd.h>
+#include "base/strbuf.h"
+#include "load_priv.h"
+#include "mux/h1.h"
+#include "mux/h2.h"
+#include "net/conn.h"
+#include "net/socket.h"
+#include "proxy/server.h"
+#include "tls/tls.h"
+
+/* --- what the muxes tell ---------------------------------------------------------------------- */
+
+static void unpark(struct client *c)
+{
+	while (!list_is_empty(&c->parked)) {
+		struct flow *f = list_first(&c->parked, struct flow, link);
+
+		list_remove(&f->link);
+		flow_ready(f);
+	}
+}
+
+static void forget(struct client *c)
+{
+	if (c->h1 || c->h2)
+		load_count(&c->thread->figures.conns, (uint64_t)-1);
+	c->h1 = NULL;
+	c->h2 = NULL;
+	c->begun = 0;
+	unpark(c);
+}
+
+static bool is_used_up(const struct client *c)
+{
+	return load.plan->per_conn && c->begun >= load.plan->per_conn;
+}
+
+static void h1_idle_closed(void *owner, struct h1_conn *h)
+{
+	forget(owner);
+}
+
+static bool h1_idle_ready(void *owner, struct h1_conn *h)
+{
+	return !is_used_up(owner);
+}
+
+static void h1_closed(void *owner, struct h1_conn *h)
+{
+	forget(owner);
+}
+
+static void room_changed(void *owner)
+{
+	const struct client *c = owner;
+
+	if (c->h2 && h2_back_room(c->h2))
+		unpark(owner);
+}
+
+static bool stream_left(void *owner, bool last)
+{
+	room_changed(owner);
+	return !is_used_up(owner);
+}
+
+static void h2_closed(void *owner)
+{
+	forget(owner);
+}
+
+static void describe(const void *owner, struct strbuf *out)
+{
+	strbuf_add_str(out, " sv=" LOAD_BACKEND "/target");
+}
+
+static const struct h1_back_user h1_user = {
+	.idle_closed = h1_idle_closed, .idle_ready = h1_idle_ready, .closed = h1_closed,
+	.describe = describe,
+};
+
+static const struct h2_back_user h2_user = {
+	.room_changed = room_changed, .stream_left = stream_left, .closed = h2_closed,
+	.describe = describe,
+};
+
+/* --- connections ------------------------------------------------------------------------------ */
+
+/* Takes over <conn>. */
+static bool put_mux(struct client *c, struct conn *conn, struct flow *f)
+{
+	struct slot_area *slots = server_slots(load.server);
+	struct slice alpn = load.plan->http2 ? SLICE("\x02h2") : SLICE("\x08http/1.1");
+	bool good = !tls_server_is_on(slots) || tls_connect(conn, slots, load.sni, alpn);
+
+	if (good && load.plan->http2) {
+		c->h2 = h2_back_new(conn, &h2_user, c, &load.settings, load.tunes);
+		good = c->h2 != NULL;
+		if (good && !h2_back_attach(c->h2, &f->ep)) {
+			h2_back_abandon(&c->h2);
+			good = false;
+		}
+	} else if (good) {
+		c->h1 = h1_back_new(conn, &f->ep, &h1_user, c, &load.settings);
+		good = c->h1 != NULL;
+	}
+	if (!good)
+		conn_close(&conn);
+	return good;
+}
+
+static bool open_conn(struct client *c, struct flow *f)
+{
+	struct socket_settings set = { .mode = (mode_t)-1, .uid = (uid_t)-1, .gid = (gid_t)-1 };
+	struct server_addr to;
+	struct conn *conn;
+	bool in_progress;
+	int fd;
+
+	server_address(load.server, &to);
+	fd = socket_connect(&to.sa, to.len, &set, &in_progress);
+	if (fd < 0)
+		return false;
+	conn = conn_new(fd, NULL, NULL, CONN_BACKEND |
+			(in_progress ? CONN_CONNECTING : CONN_CAN_SEND));
+	if (!conn) {
+		close(fd);
+		return false;
+	}
+	if (!put_mux(c, conn, f))
+		return false;
+	if (!in_progress && !tls_server_is_on(server_slots(load.server)))
+		f->ep.flags |= EP_CONNECTED;
+	load_count(&c->thread->figures.conns, 1);
+	load_count(&c->thread->figures.tot_conn, 1);
+	return true;
+}
+
+bool client_must_wait(struct client *c, struct flow *f)
+{
+	if (!c->h2 || (h2_back_room(c->h2) && !is_used_up(c)))
+		return false;
+	list_append(&c->parked, &f->link);
+	return true;
+}
+
+bool client_attach(struct client *c, struct flow *f)
+{
+	bool good = true;
+
+	if (c->h1)
+		h1_back_attach(c->h1, &f->ep);
+	else if (c->h2)
+		good = h2_back_attach(c->h2, &f->ep);
+	else
+		good = open_conn(c, f);
+	if (good)
+		c->begun++;
+	if (is_used_up(c) && c->h1)
+		f->ep.flags |= EP_CLOSE;
+	return good;
+}
+
+bool client_init(struct client *c, struct load_thread *t)
+{
+	unsigned n = load.plan->streams;
+
+	c->thread = t;
+	list_init(&c->parked);
+	c->flows = calloc(n, sizeof(*c->flows));
+	if (!c->flows)
+		return false;
+	for (unsigned i = 0; i < n; i++)
+		flow_init(&c->flows[i], c);
+	return true;
+}
+
+void client_fini(struct client *c)
+{
+	for (unsigned i = 0; c->flows && i < load.plan->streams; i++)
+		flow_fini(&c->flows[i]);
+	if (c->h1)
+		h1_back_close(c->h1);
+	if (c->h2)
+		h2_back_close(c->h2);
+	free(c->flows);
+}

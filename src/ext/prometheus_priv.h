@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the files of the Prometheus exporter share. */
+#ifndef EXT_PROMETHEUS_PRIV_H
+#define EXT_PROMETHEUS_PRIV_H
+
+#include "base/strbuf.h"
+#include "proxy/counters.h"
+
+struct proxy;
+
+/* <before>, then name="text": quotes, backslashes and line ends escaped. */
+void prometheus_put_label(struct strbuf *out, const char *name, const char *text, char before);
+
+/* --- prometheus_histogram.c : the query's "histograms" */
+/* The metric's name behind "haproxy_<scope>_". */
+const char *prometheus_histogram_name(enum time_kind kind);
+void prometheus_put_histogram_help(struct strbuf *out, const char *scope, enum time_kind kind);
+/* The buckets, the sum and the count of one object. <server>: NULL for proxies. */
+void prometheus_put_histogram(struct strbuf *out, const char *scope, enum time_kind kind,
+			      const struct proxy *px, const char *server,
+			      const struct latency_view *v);
+
+#endif
