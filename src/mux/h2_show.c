@@ -2,8 +2,8 @@
 /* h2_show.c - the HTTP/2 mux: what `show fd` and `show sess all` tell of it
  *
  * The names of the fields are those that scripts know. <nbst>: streams, <nbrcv>: whose bodies may
- * come, <fctl_cnt>: that wait for a window, <send_cnt>: that wait for their turn, <dsi>: whose frame
- * came last, <dbuf>: received and not used.
+ * come, <fctl_cnt>: that wait for a window, <send_cnt>: that wait for their turn, <dsi>: whose
+ * frame came last, <dbuf>: received and not used.
  */
 #include "base/strbuf.h"
 #include "h2_priv.h"
