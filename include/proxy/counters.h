@@ -18,6 +18,8 @@
 #include <stdint.h>
 #include "core/counter.h"
 
+struct config;
+
 /* Counters that several sides print: X(name, CSV column). A column printed from elsewhere is
  * "".
  */
@@ -42,7 +44,9 @@
 	X(COMP_BYPASS, "comp_byp") \
 	X(COMP_RESP, "comp_rsp") \
 	X(CACHE_LOOKUPS, "cache_lookups") \
-	X(CACHE_HITS, "cache_hits")
+	X(CACHE_HITS, "cache_hits") \
+	X(TLS_SESS, "")             /* these stay together, in the order of their columns */ \
+	X(TLS_REUSED, "") X(TLS_FAILED, "") X(TLS_STAPLED, "")
 
 /* Frontends and listeners add: */
 #define COUNTERS_FRONT(X) \
@@ -165,6 +169,12 @@ uint32_t time_set_max(const struct time_set *t, enum time_kind kind);
 void time_set_clear(struct time_set *t);
 
 /* --- latencies ------------------------------------------------------------------------------ */
+
+/* Are they counted? Where nothing shows them they are not. What shows them says so while the
+ * configuration is read.
+ */
+void latency_want(struct config *cfg);
+bool latency_is_wanted(const struct config *cfg);
 
 /* How long the phases of requests took, in buckets (base/histogram.h, two per power of two): below
  * 64 us, then up to 33.5 s, then the rest. X(name, index): the same kinds as of time_set.

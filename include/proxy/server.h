@@ -26,6 +26,7 @@
 #include "proxy/check.h"
 #include "proxy/counters.h"
 #include "proxy/hash.h"
+#include "proxy/naming.h"
 #include "proxy/source.h"
 
 struct conf_line;
@@ -60,7 +61,8 @@ enum proxy_v2_option { PROXY_V2_OPTIONS(X) };
 	X(CMAINT, 0x04, "disabled in the configuration") \
 	X(FDRAIN, 0x08, "forced drain") \
 	X(IDRAIN, 0x10, "drain of the server it tracks") \
-	X(RMAINT, 0x20, "no address: name resolution")
+	X(RMAINT, 0x20, "no address: name resolution") \
+	X(HMAINT, 0x40, "its name was set at run time")
 #define X(name, bit, text) SERVER_##name = bit,
 enum server_admin {
 	SERVER_ADMIN_FLAGS(X)
@@ -99,6 +101,8 @@ struct server_state {
 	unsigned warm;                /* atomic: sixteenths of the weight in use (slowstart) */
 	struct task *check_task;      /* under the lock: to wake its check; or NULL */
 	struct task *warm_task;       /* same, of its slow start */
+	struct naming_state *naming;  /* owned; NULL without resolvers */
+	bool port_is_fixed;           /* atomic: a service has given the port */
 
 	struct counter_set counters;  /* enum counter_back */
 	uint64_t session_max;         /* atomic */
@@ -146,7 +150,7 @@ struct server {
 	const struct sockaddr *address; /* in the arena */
 	socklen_t address_len;
 	const char *address_text;     /* as written */
-	const char *hostname;         /* when a name was resolved at start-up; or NULL */
+	const char *hostname;         /* when a name was written; or NULL. See naming_name() */
 	int port;                     /* 0 with port_offset or no port */
 	bool port_is_mapped;          /* "+N", "-N" or none: destination port plus port_offset */
 	int port_offset;
@@ -166,6 +170,7 @@ struct server {
 	int mss;                      /* 0 none (never settable on servers today) */
 	const char *netns;            /* `namespace`, "*" is the connection's; or NULL */
 	bool tfo;
+	bool log_octets;             /* log-proto octet-count */
 	const char *cookie;           /* `cookie` value; or NULL */
 	const char *proto;            /* forced mux; or NULL */
 	enum server_ws ws;            /* which HTTP version WebSockets use */
@@ -173,6 +178,7 @@ struct server {
 	enum hash_key hash_key;       /* where its points of consistent hashing come from */
 	enum server_on_marked on_marked_down, on_marked_up;
 	struct server_checks checks;
+	struct naming naming;
 
 	uint64_t digest;              /* of its options: equal ones are reached in the same way */
 	struct server_state *state;
@@ -231,6 +237,8 @@ bool server_set_weight(struct server *srv, const char *text, const char **error)
 bool server_set_maxconn(struct server *srv, const char *text, const char **error);
 /* Sets and clears administrative flags; redistributes its queue when it goes to maintenance. */
 void server_set_admin(struct server *srv, unsigned set, unsigned clear);
+/* Its name has an address, or none any more, and why: "DNS NX status". Told in the logs. */
+void server_set_resolved(struct server *srv, bool resolved, const char *why);
 /* For health checks and their kin; servers that track it follow. Without effect in maintenance. */
 void server_set_oper(struct server *srv, enum server_oper oper, enum server_cause cause);
 /* Slow start: computes the weight of the moment; false: it has all of it. Threads: any. */

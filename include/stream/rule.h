@@ -126,6 +126,7 @@ extern const struct module mod_preamble_act;
 extern const struct module mod_var_act;
 extern const struct module mod_rules_ctl;
 extern const struct module mod_addr_act;
+extern const struct module mod_resolve_act;
 extern const struct module mod_stream_act;
 extern const struct module mod_uri_act;
 extern const struct module mod_hint_act;

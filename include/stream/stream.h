@@ -251,6 +251,11 @@ struct expr_ctx *stream_expr(struct stream *s, unsigned flags);
  */
 void stream_set_cause(struct stream *s, enum stream_cause cause, char phase);
 
+/* Ends all streams of <srv>, of every thread, soon, as an administrator does. From any thread that
+ * works. False: no memory.
+ */
+bool streams_shutdown_server(struct server *srv);
+
 /* --- local answers: for actions ---------------------------------------------------------------
  * An action builds the answer in s->res and returns RULE_REPLY; the engine sends it through the
  * http-after-response rules. Texts are copied unless they are of the configuration.

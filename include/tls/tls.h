@@ -128,6 +128,8 @@ const char *tls_version_name(const struct conn *c);
 const char *tls_cipher_name(const struct conn *c);
 /* Was the session resumed, not negotiated anew? */
 bool tls_is_resumed(const struct conn *c);
+/* Was an OCSP answer sent with our certificate? */
+bool tls_is_stapled(const struct conn *c);
 /* Did the client have to, and did it, show a certificate on this connection or session? */
 bool tls_has_peer_cert(const struct conn *c);
 /* The result of its verification, an X509_V_ code; 0: good. */
@@ -155,6 +157,12 @@ struct tls_locator {
 };
 void tls_set_locator(const struct tls_locator *l);
 
+/* How this floor tells what happened by itself; set once by a floor above. <text> is borrowed. */
+struct tls_event_log {
+	void (*notice)(struct config *cfg, const char *text);
+};
+void tls_set_event_log(const struct tls_event_log *log);
+
 /* A certificate that a key of its own has signed, of the last hour to a year from now, for <name>
  * and this machine, and the key, as PEM. False: no memory, or no TLS here.
  */
@@ -178,6 +186,7 @@ const char *tls_library_version(void);
 
 extern const struct module mod_tls, mod_tls_bind, mod_tls_server, mod_tls_smp, mod_tls_hello_smp,
 	mod_tls_cert_smp, mod_tls_store, mod_tls_keylog, mod_tls_cert_ctl,
-	mod_tls_ca_ctl, mod_tls_list_ctl;
+	mod_tls_ca_ctl, mod_tls_list_ctl, mod_tls_ocsp_ctl, mod_tls_ocsp_conf,
+	mod_tls_use_conf;
 
 #endif

@@ -9,8 +9,6 @@
 #include "conf_priv.h"
 
 #define TLS "TLS"
-#define OCSP "updates of OCSP answers"
-#define MADE_CERTS "certificates made for any name"
 #define CHECKS "health checks"
 
 static const struct {
@@ -20,13 +18,9 @@ static const struct {
 } later[] = {
 	{ "acme.scheduler", CONF_GLOBAL, "ACME" },
 	/* rows of words that TLS itself has not: before those of all its words */
-	{ "ocsp-update.*", CONF_GLOBAL, OCSP }, { "tune.ssl.ocsp-update.*", CONF_GLOBAL, OCSP },
 	{ "ssl-mode-async", CONF_GLOBAL, "asynchronous cryptography" },
 	{ "tune.ssl.certificate-compression", CONF_GLOBAL, "OpenSSL 3.2" },
-	{ "tune.ssl.ssl-ctx-cache-size", CONF_GLOBAL, MADE_CERTS },
 	{ "allow-0rtt", CONF_SERVER, "early data to servers" },
-	{ "generate-certificates", CONF_BIND, MADE_CERTS }, { "ca-sign-*", CONF_BIND, MADE_CERTS },
-	{ "ssl-f-use", CONF_PROXY, "certificates of a frontend" },
 	{ "ca-base", CONF_GLOBAL, TLS }, { "crt-base", CONF_GLOBAL, TLS },
 	{ "key-base", CONF_GLOBAL, TLS }, { "issuers-chain-path", CONF_GLOBAL, TLS },
 	{ "maxsslconn", CONF_GLOBAL, TLS }, { "maxsslrate", CONF_GLOBAL, TLS },
@@ -34,7 +28,6 @@ static const struct {
 	{ "tune.ssl.*", CONF_GLOBAL, TLS },
 	{ "tune.quic.*", CONF_GLOBAL, "QUIC" },
 	{ "limited-quic", CONF_GLOBAL, "QUIC" }, { "no-quic", CONF_GLOBAL, "QUIC" },
-	{ "dns-accept-family", CONF_GLOBAL, "name resolution at run time" },
 	{ "httpclient.*", CONF_GLOBAL, "the HTTP client" },
 	{ "lua-*", CONF_GLOBAL, "Lua" }, { "tune.lua.*", CONF_GLOBAL, "Lua" },
 	{ "set-var", CONF_GLOBAL, "variables" }, { "set-var-fmt", CONF_GLOBAL, "variables" },
@@ -47,7 +40,7 @@ static const struct {
 	{ "tune.comp.maxlevel", CONF_GLOBAL, "compression" },
 	{ "maxcomprate", CONF_GLOBAL, "compression" },
 	{ "maxcompcpuusage", CONF_GLOBAL, "compression" },
-	{ "tune.peers.*", CONF_GLOBAL, "peers" }, { "tune.ring.*", CONF_GLOBAL, "rings" },
+	{ "tune.peers.*", CONF_GLOBAL, "peers" },
 	{ "tune.pattern.*", CONF_GLOBAL, "a cache of patterns" },
 	{ "tune.stick-counters", CONF_GLOBAL, "stick tables" },
 	{ "tune.bufsize.small", CONF_GLOBAL, "QUIC" },

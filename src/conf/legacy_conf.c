@@ -26,6 +26,21 @@ static const struct conf_keyword keywords[] = {
 	GONE_SHOWN("srvtimeout", CONF_PROXY,
 	     "the 'srvtimeout' directive is not supported anymore since HAProxy 2.1. Use "
 	     "'timeout server'."),
+	GONE("timeout contimeout", CONF_PROXY,
+	     "the 'contimeout' directive is not supported anymore since HAProxy 2.1. Use "
+	     "'timeout connect'."),
+	GONE("timeout clitimeout", CONF_PROXY,
+	     "the 'clitimeout' directive is not supported anymore since HAProxy 2.1. Use "
+	     "'timeout client'."),
+	GONE("timeout srvtimeout", CONF_PROXY,
+	     "the 'srvtimeout' directive is not supported anymore since HAProxy 2.1. Use "
+	     "'timeout server'."),
+	GONE("mode health", CONF_PROXY,
+	     "'mode health' doesn't exist anymore. Please use 'http-request return status "
+	     "200' instead."),
+	GONE("hash-type avalanche", CONF_PROXY,
+	     "'hash-type avalanche' is not supported anymore, please use 'hash-type "
+	     "map-based sdbm avalanche' instead."),
 	GONE("redispatch", CONF_PROXY,
 	     "keyword 'redispatch' directive is not supported anymore since HAProxy 2.1. "
 	     "Use 'option redispatch'."),

@@ -12,6 +12,7 @@
  * Unknown letters, and values that are none, are left aside.
  */
 #include "ext/haterm.h"
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/hash.h"
@@ -163,7 +164,7 @@ static enum service_result haterm_fill(struct service_call *c, struct block_queu
 }
 
 /* Lines of digits, so that what is cut or swapped is seen; and bytes that do not compress. */
-static bool haterm_init(void)
+static void make_texts(void)
 {
 	for (size_t i = 0; i < TEXT_SIZE; i++)
 		plain[i] = i % LINE == LINE - 1 ? '\n' : i % 10 == 9 ? '.' : (char)('0' + i % 10);
@@ -172,16 +173,24 @@ static bool haterm_init(void)
 
 		memcpy(noise + i * sizeof(v), &v, sizeof(v));
 	}
-	return true;
+}
+
+/* Who does not use the service pays nothing for it. */
+static bool haterm_parse(struct conf_line *l, const void **arg)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	return pthread_once(&once, make_texts) == 0;
 }
 
 static const struct service_kind services[] = {
 	{ .name = "haterm", .shown = "<HATERM>", .state_size = sizeof(struct term),
+	  .parse = haterm_parse,
 	  .after_request = true, .delay_ms = haterm_delay_ms, .start = haterm_start,
 	  .fill = haterm_fill, .help = "a dummy server: the request describes the answer" },
 	{ 0 }
 };
 
 const struct module mod_haterm = {
-	.name = "haterm", .services = services, .init = haterm_init,
+	.name = "haterm", .services = services,
 };

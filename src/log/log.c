@@ -29,7 +29,7 @@ uint64_t log_dropped(void)
 	return __atomic_load_n(&dropped, __ATOMIC_RELAXED);
 }
 
-static void log_drop(void)
+void log_drop(void)
 {
 	__atomic_fetch_add(&dropped, 1, __ATOMIC_RELAXED);
 }
@@ -139,13 +139,21 @@ static bool log_apply_profile(const struct log_profile *p, struct log_message *m
 	return true;
 }
 
+/* What is passed on keeps its own, if it has one. */
+static unsigned log_facility(const struct log_target *t, const struct log_message *m)
+{
+	return m->foreign && m->foreign->has_priority ? m->foreign->priority / 8
+						      : (unsigned)t->facility;
+}
+
 /* Header, text and line end, the text cut so that all fits in the target's length. */
 static void log_send_one(struct log_target *t, const struct log_settings *global,
 			 const struct log_settings *proxy, const struct log_message *m)
 {
 	enum log_level level = m->level < t->min_level ? t->min_level : m->level;
 	struct syslog_header h = {
-		.format = log_format(t, global), .priority = (unsigned)t->facility * 8 + level,
+		.format = m->foreign ? t->format : log_format(t, global),
+		.priority = log_facility(t, m) * 8 + level, .foreign = m->foreign,
 		.tag = log_tag(global, proxy, m), .structured_data = m->structured_data,
 		.pid = (unsigned)getpid(), .wall_us = m->wall_us ? m->wall_us : clock_wall_us(),
 	};
@@ -158,6 +166,11 @@ static void log_send_one(struct log_target *t, const struct log_settings *global
 		return;
 	if (global->send_hostname && global->hostname)
 		h.hostname = slice_of(global->hostname);
+	if (t->is_named) {
+		if (!log_outlet_send(t, &h, m->text))
+			log_drop();
+		return;
+	}
 	strbuf_init_fixed(&header, area, sizeof(area));
 	if (!syslog_header_write(&header, &h) && !header.overflow) {
 		log_drop();

@@ -135,6 +135,12 @@ static bool is_equal(const struct conf_keyword *k, const char *a, const char *b)
 	}
 }
 
+static void warn_changed(struct diag_list *diags, const char *what)
+{
+	diag_add(diags, DIAG_WARNING, NULL, NULL, "'%s' was changed: it keeps its value until the "
+		 "process is restarted.", what);
+}
+
 void settings_compare(const struct config *next, const struct config *prev,
 		      struct diag_list *diags)
 {
@@ -144,9 +150,12 @@ void settings_compare(const struct config *next, const struct config *prev,
 		if (k->slot != &settings_slot || k->flags & (CONF_IGNORED | CONF_REFUSED))
 			continue;
 		if (!is_live(k) && !is_equal(k, a + k->offset, b + k->offset))
-			diag_add(diags, DIAG_WARNING, NULL, NULL, "'%s' was changed: it keeps its "
-				 "value until the process is restarted.", k->words);
+			warn_changed(diags, k->words);
 	}
+	if (settings_of(next)->caps != settings_of(prev)->caps)
+		warn_changed(diags, "setcap");
+	if (settings_of(next)->sandbox != settings_of(prev)->sandbox)
+		warn_changed(diags, "sandbox");
 }
 
 void settings_apply_again(const struct config *next, const struct config *prev)

@@ -17,7 +17,6 @@
 #include "core/pool.h"
 #include "core/thread.h"
 #include "h1_priv.h"
-#include "trace_priv.h"
 #include "mux/mux_init.h"
 #include "net/pipe.h"
 
@@ -53,12 +52,6 @@ void h1_resume_later(struct h1_conn *h)
 {
 	if (!(h->flags & H1C_FL_DEAD))
 		turn_list_add(&resume, &h->resume);
-}
-
-void h1_set_rx(struct h1_conn *h, enum h1_rx_state to)
-{
-	H1_TRACE(STATE, h, H1_EV(WAKE), "reception: %s", h1_rx_name(to));
-	h->rx_state = to;
 }
 
 /* --- life ------------------------------------------------------------------------------------ */
@@ -118,7 +111,9 @@ void h1_wake(struct h1_conn *h)
  */
 void h1_front_finish(struct h1_conn *h)
 {
-	bool unread = h->in.block || h->rx_state != H1_RX_DONE || h->conn->flags & CONN_CAN_RECV;
+	/* (with CONN_TX_HELD the end of a TLS handshake may still come) */
+	bool unread = h->in.block || h->rx_state != H1_RX_DONE ||
+		      h->conn->flags & (CONN_CAN_RECV | CONN_TX_HELD);
 
 	if (h->conn->flags & (CONN_ERROR | CONN_EOF | CONN_NO_LINGER) ||
 	    (!h->out.len && !unread)) {

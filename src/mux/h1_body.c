@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* h1_body.c - the HTTP/1 mux: received bodies */
 #include "h1_priv.h"
-#include "trace_priv.h"
 
 
 void h1_body_end(struct h1_conn *h)

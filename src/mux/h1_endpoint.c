@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/strbuf.h"
 #include "h1_priv.h"
-#include "trace_priv.h"
 #include "net/conn.h"
 
 /* Whose connection it is, and where it stands: for show fd. */

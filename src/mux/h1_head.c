@@ -8,7 +8,6 @@
 #include "codec/websocket.h"
 #include "core/pool.h"
 #include "h1_priv.h"
-#include "trace_priv.h"
 
 /* Two kinds of length, and nobody has promised that all proxies around understand it alike. */
 static bool h1_framing_is_insecure(const struct h1_conn *h, const struct h1_head *head)

@@ -8,6 +8,7 @@
 #include "core/timer.h"
 #include "mux/h1.h"
 #include "net/conn.h"
+#include "trace_priv.h"
 #include "wire_priv.h"
 
 /* Where reception stands. X(state) */
@@ -80,8 +81,17 @@ struct h1_conn {
 	struct list resume;              /* the thread's list of those to go on with */
 };
 
-void h1_set_rx(struct h1_conn *h, enum h1_rx_state to);
-void h1_set_tx(struct h1_conn *h, enum h1_tx_state to);
+static inline void h1_set_rx(struct h1_conn *h, enum h1_rx_state to)
+{
+	H1_TRACE(STATE, h, H1_EV(WAKE), "reception: %s", h1_rx_name(to));
+	h->rx_state = to;
+}
+
+static inline void h1_set_tx(struct h1_conn *h, enum h1_tx_state to)
+{
+	H1_TRACE(STATE, h, H1_EV(TX_DATA), "sending: %s", h1_tx_name(to));
+	h->tx_state = to;
+}
 
 /* --- h1_send.c */
 

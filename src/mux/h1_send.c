@@ -7,15 +7,8 @@
 #include "base/bug.h"
 #include "base/strbuf.h"
 #include "h1_priv.h"
-#include "trace_priv.h"
 #include "mux/h1_case.h"
 #include "net/pipe.h"
-
-void h1_set_tx(struct h1_conn *h, enum h1_tx_state to)
-{
-	H1_TRACE(STATE, h, H1_EV(TX_DATA), "sending: %s", h1_tx_name(to));
-	h->tx_state = to;
-}
 
 /* A block being written; grows by whole blocks when a head is larger than one. */
 struct writer {

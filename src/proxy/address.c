@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/un.h>
+#include "base/addr.h"
 #include "base/bug.h"
 #include "base/door.h"
 
@@ -177,25 +178,22 @@ static void set_v6(struct address *out, const void *ip)
 	out->addr.len = sizeof(*sin6);
 }
 
-static bool resolve(const char *name, enum address_kind kind, unsigned flags, struct address *out)
+bool address_of_name(const char *name, unsigned char family, struct server_addr *out)
+{
+	int wanted = family == ADDR_INET ? AF_INET : family == ADDR_INET6 ? AF_INET6 : AF_UNSPEC;
+
+	return door_host(name, wanted, &out->sa, &out->len);
+}
+
+/* The wildcard stands for a name that is kept. */
+static bool resolve(const char *name, unsigned flags, struct address *out)
 {
 	static const uint8_t any[4];
-	int family = kind == KIND_V4 ? AF_INET : kind == KIND_V6 ? AF_INET6 : AF_UNSPEC;
-	struct sockaddr_storage found;
-	socklen_t len;
 
 	snprintf(out->name, sizeof(out->name), "%.255s", name);
-	if (!door_host(name, family, &found, &len)) {
-		out->unresolved = true;
-		set_v4(out, any);
-		return flags & ADDRESS_MAY_LACK ||
-		       address_error(out, "could not resolve address '%s'", name);
-	}
-	if (found.ss_family == AF_INET)
-		set_v4(out, &((struct sockaddr_in *)&found)->sin_addr);
-	else
-		set_v6(out, &((struct sockaddr_in6 *)&found)->sin6_addr);
-	return true;
+	set_v4(out, any);
+	return flags & ADDRESS_KEEP_NAMES || address_of_name(name, out->family, &out->addr) ||
+	       address_error(out, "could not resolve address '%s'", name);
 }
 
 static bool parse_host(const char *host, enum address_kind kind, unsigned flags,
@@ -221,7 +219,7 @@ static bool parse_host(const char *host, enum address_kind kind, unsigned flags,
 	else if (flags & ADDRESS_NO_NAMES)
 		return address_error(out, "invalid address '%s'", host);
 	else
-		return resolve(host, kind, flags, out);
+		return resolve(host, flags, out);
 	return true;
 }
 
@@ -274,6 +272,7 @@ static bool parse_inet(char *text, enum address_kind kind, unsigned flags, struc
 		/* ":::80" : what is left of "::" before ":80" */
 		text = (char *)"::";
 	}
+	out->family = kind == KIND_V4 ? ADDR_INET : kind == KIND_V6 ? ADDR_INET6 : ADDR_NONE;
 	if (!parse_host(text, kind, flags, out))
 		return false;
 	if (!out->port_is_offset)

@@ -2,7 +2,7 @@
 /* address_priv.h - the addresses of bind, server and source lines
  *
  * Purpose: turns "[family@]address[:port[-port]]" into a socket address. Host names are
- *          resolved with the C library: only while the configuration is read.
+ *          kept, or resolved with the C library: only while the configuration is read.
  * Owns   : nothing. Errors: texts, static or in the result.
  * Manual : configuration 11.1 (address formats).
  */
@@ -22,15 +22,15 @@ enum address_flags {
 	ADDRESS_UNIX = 1 << 5,        /* paths are allowed */
 	ADDRESS_NO_NAMES = 1 << 6,    /* do not resolve */
 	ADDRESS_EMPTY_IS_ANY = 1 << 7,/* "" and "*" are the wildcard */
-	ADDRESS_MAY_LACK = 1 << 8,    /* a name without address is no error */
+	ADDRESS_KEEP_NAMES = 1 << 8,  /* a name is kept, to be resolved later */
 };
 
 struct address {
 	struct server_addr addr;      /* with the low port; AF_UNSPEC for fd@ */
 	int port_low, port_high;      /* 0 0: no port written */
 	bool port_is_offset;          /* written with a sign: port_low is the offset */
-	char name[256];               /* what was resolved; "": an address was written */
-	bool unresolved;              /* the name has no address: the wildcard stands for it */
+	char name[256];               /* what was resolved or kept: the wildcard stands for it */
+	unsigned char family;         /* enum addr_family that a prefix asks for */
 	int fd;                       /* -1 unless fd@ or sockpair@ */
 	bool is_sockpair;
 	char error[160];
@@ -38,6 +38,8 @@ struct address {
 
 /* False: <out>->error tells what is wrong, after the quoted <text>. */
 bool address_parse(const char *text, unsigned flags, struct address *out);
+/* An address of a name, asked of the C library: this waits. <family> ADDR_NONE: any. */
+bool address_of_name(const char *name, unsigned char family, struct server_addr *out);
 /* The address alone ("127.0.0.1", "::1", "unix"), or with port ("127.0.0.1:80", "[::1]:80"). */
 const char *address_ip_text(const struct sockaddr *sa, char *to, size_t size);
 const char *address_text(const struct sockaddr *sa, char *to, size_t size);

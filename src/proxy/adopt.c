@@ -15,6 +15,7 @@
 #include "proxy/server.h"
 #include "check_priv.h"
 #include "lock_priv.h"
+#include "server_priv.h"
 
 /* `disabled` was added to the server's line, or taken away; or its name is resolved now. */
 static void admin_adopt(struct server_state *st, const struct server *to, const struct server *from)
@@ -25,7 +26,7 @@ static void admin_adopt(struct server_state *st, const struct server *to, const 
 		admin &= ~(unsigned)(SERVER_CMAINT | SERVER_FMAINT);
 		admin |= to->disabled ? SERVER_CMAINT | SERVER_FMAINT : 0;
 	}
-	if (to->unresolved != from->unresolved) {
+	if (!to->naming.resolvers && to->unresolved != from->unresolved) {
 		admin &= ~(unsigned)SERVER_RMAINT;
 		admin |= to->unresolved ? SERVER_RMAINT : 0;
 	}
@@ -36,6 +37,18 @@ static void admin_adopt(struct server_state *st, const struct server *to, const 
 		__atomic_store_n(&st->oper, admin & SERVER_MAINT ? SERVER_STOPPED : SERVER_RUNNING,
 				 __ATOMIC_RELAXED);
 	__atomic_store_n(&st->changed_us, clock_read_wall_us(), __ATOMIC_RELAXED);
+}
+
+/* What name servers have said is better than what the system says now. */
+static void address_adopt(struct server_state *st, const struct server *to,
+			  const struct server *from)
+{
+	struct server_addr addr;
+
+	if (!to->naming.resolvers || !to->unresolved || st->address_len || from->unresolved)
+		return;
+	server_address(from, &addr);
+	server_address_publish(st, &addr);
 }
 
 static void server_adopt(struct server *to, const struct server *from)
@@ -51,6 +64,7 @@ static void server_adopt(struct server *to, const struct server *from)
 		__atomic_store_n(&st->minconn, to->minconn, __ATOMIC_RELAXED);
 	}
 	admin_adopt(st, to, from);
+	address_adopt(st, to, from);
 	check_adopt(to, from);
 	server_state_drop(&to->state);
 	to->state = st;

@@ -210,12 +210,23 @@ static void check_tls(struct proxy *px, struct diag_list *d)
 		server_check_tls(srv, d);
 }
 
+/* A name gets its first address, before there is a state. */
+static void check_names(struct proxy *px, struct diag_list *d)
+{
+	struct server *srv;
+
+	list_for_each(srv, &px->servers, link)
+		if (srv->hostname || srv->naming.service || srv->naming.resolvers_name)
+			naming_init_address(srv, d);
+}
+
 static void check_one(struct proxy *px, struct diag_list *d)
 {
 	if (!(px->caps & PROXY_BE))
 		px->algorithm = NULL;
 	check_default_backend(px, d);
 	check_mode(px, d);
+	check_names(px, d);
 	check_servers(px);
 	check_server_protos(px, d);
 	number_servers(px);

@@ -488,6 +488,7 @@ const struct module mod_check = {
 	.name = "check",
 	.keywords = keywords,
 	.slots = slots,
+	.init = checks_init,
 	.check = checks_check,
 	.traces = traces,
 	.thread_init = start_thread,

@@ -232,7 +232,8 @@ static bool has_port(const struct server *srv, const struct check_proxy *cp)
 	const struct check_rule *first = first_talking(cp->run);
 
 	if (srv->checks.health.port || srv->address->sa_family == AF_UNIX ||
-	    address_port(srv->address) || cp->kind == CHECK_KIND_EXTERNAL)
+	    address_port(srv->address) || cp->kind == CHECK_KIND_EXTERNAL ||
+	    srv->naming.resolvers)
 		return true;
 	if (srv->checks.health.addr && (srv->checks.health.addr->sa_family == AF_UNIX ||
 					address_port(srv->checks.health.addr)))

@@ -12,6 +12,18 @@ void proxy_set_event_hook(proxy_event_fn *fn)
 	event_hook = fn;
 }
 
+void proxy_log(const struct proxy *px, enum proxy_event event, const char *fmt, ...)
+{
+	char text[1024];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	if (event_hook)
+		event_hook(px, event, text);
+}
+
 void proxy_tell(const struct proxy *px, enum proxy_event event, const char *fmt, ...)
 {
 	char text[1024];

@@ -6,8 +6,19 @@
 #include <stdlib.h>
 #include "base/histogram.h"
 #include "proxy/counters.h"
+#include "proxy_priv.h"
 
 #define KIND_SIZE (LATENCY_BUCKETS + 1)
+
+void latency_want(struct config *cfg)
+{
+	proxies_of(cfg)->latencies_wanted = true;
+}
+
+bool latency_is_wanted(const struct config *cfg)
+{
+	return proxies_of(cfg)->latencies_wanted;
+}
 
 static struct counter_set *counters_of(const struct latency_set *l)
 {

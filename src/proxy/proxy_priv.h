@@ -13,6 +13,7 @@ struct diag_list;
 
 /* The proxies of a generation: its slot. */
 struct proxies {
+	bool latencies_wanted;         /* latency_want() */
 	struct list all;              /* struct proxy.link */
 	struct list defaults;         /* same */
 	struct tree by_name;          /* of <all> */
@@ -32,6 +33,10 @@ void proxy_limit_change(struct proxy *fe);
 
 /* Says an event on stderr and hands it to the logs. */
 void proxy_tell(const struct proxy *px, enum proxy_event event, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* The same without stderr. */
+void proxy_log(const struct proxy *px, enum proxy_event event, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* Mails it, if email-alert asks for that. */

@@ -326,6 +326,30 @@ static void maint_tell(const struct server *srv, unsigned old, unsigned new, boo
 			   "mode.", SERVER_ARGS(srv));
 }
 
+/* Of a name that has lost its address, or has one again. */
+static void resolved_tell(const struct server *srv, bool resolved, const char *why,
+			  unsigned requeued)
+{
+	char left[100], name[256];
+
+	if (!resolved) {
+		left_text(srv->proxy, "left", left, sizeof(left));
+		proxy_tell(srv->proxy, PROXY_EVENT_DOWN, SERVER_FMT "is going DOWN for "
+			   "maintenance (%s). %s %lld sessions active, %u requeued, %u remaining "
+			   "in queue.", SERVER_ARGS(srv), why, left,
+			   (long long)counter_read(&srv->state->counters, CNT_SESS_CUR), requeued,
+			   queue_length_backend(srv->proxy));
+		return;
+	}
+	naming_name(srv, name, sizeof(name));
+	proxy_tell(srv->proxy, PROXY_EVENT_NOTICE, SERVER_FMT "('%s') is %s/%s (resolves again).",
+		   SERVER_ARGS(srv), name,
+		   oper_of(srv->state) == SERVER_STOPPED ? "DOWN" : "UP",
+		   admin_of(srv->state) & SERVER_DRAIN ? "DRAIN" : "READY");
+	proxy_tell(srv->proxy, PROXY_EVENT_NOTICE, SERVER_FMT "administratively READY thanks to "
+		   "valid DNS answer.", SERVER_ARGS(srv));
+}
+
 static void drain_tell(const struct server *srv, unsigned old, unsigned new, unsigned requeued)
 {
 	char left[100], via[200];
@@ -367,11 +391,29 @@ static void followers_set_admin(struct server *srv, unsigned new)
 		server_follow(f, new);
 }
 
-void server_set_admin(struct server *srv, unsigned set, unsigned clear)
+/* What follows new flags. <why> with <resolved>, by server_set_resolved(); else NULL. */
+static void admin_follow(struct server *srv, unsigned old, unsigned new, bool was_down,
+			 const char *why)
+{
+	bool last = server_publish(srv);
+	unsigned requeued = server_is_usable(srv) ? 0 : queue_redistribute(srv);
+
+	if (!why)
+		admin_tell(srv, old, new, was_down, requeued);
+	else if (!(old & SERVER_MAINT) != !(new & SERVER_MAINT))
+		resolved_tell(srv, !(new & SERVER_RMAINT), why, requeued);
+	if (last)
+		no_server_tell(srv->proxy);
+	if (!(old & SERVER_MAINT) && (new & SERVER_MAINT))
+		shut_down_streams(srv);
+	followers_set_admin(srv, new);
+}
+
+static void admin_change(struct server *srv, unsigned set, unsigned clear, const char *why)
 {
 	struct server_state *st = srv->state;
 	unsigned old, new;
-	bool last, was_down;
+	bool was_down;
 
 	lock_take(&srv->proxy->state->change_lock);
 	old = admin_of(st);
@@ -379,15 +421,21 @@ void server_set_admin(struct server *srv, unsigned set, unsigned clear)
 	was_down = oper_of(st) == SERVER_STOPPED;
 	admin_apply(srv, old, new);
 	lock_drop(&srv->proxy->state->change_lock);
-	if (old == new)
-		return;
-	last = server_publish(srv);
-	admin_tell(srv, old, new, was_down, server_is_usable(srv) ? 0 : queue_redistribute(srv));
-	if (last)
-		no_server_tell(srv->proxy);
-	if (!(old & SERVER_MAINT) && (new & SERVER_MAINT))
-		shut_down_streams(srv);
-	followers_set_admin(srv, new);
+	if (old != new)
+		admin_follow(srv, old, new, was_down, why);
+}
+
+void server_set_admin(struct server *srv, unsigned set, unsigned clear)
+{
+	admin_change(srv, set, clear, NULL);
+}
+
+void server_set_resolved(struct server *srv, bool resolved, const char *why)
+{
+	if (resolved)
+		admin_change(srv, 0, SERVER_RMAINT, why);
+	else
+		admin_change(srv, SERVER_RMAINT, 0, why);
 }
 
 /* --- the status column ---------------------------------------------------------------------- */

@@ -92,6 +92,18 @@ static bool parse_proto(struct conf_line *l)
 	return option_error(l, "%s : 'proto' :  unknown MUX protocol '%s'.", subject(l), word);
 }
 
+static bool parse_log_proto(struct conf_line *l)
+{
+	struct server *srv = l->object;
+	const char *word = conf_next(l);
+
+	srv->log_octets = word && strcmp(word, "octet-count") == 0;
+	if (srv->log_octets || (word && strcmp(word, "legacy") == 0))
+		return true;
+	return option_error(l, "%s : 'log-proto' expects one of 'legacy' or 'octet-count' but "
+			    "got '%s'.", subject(l), word ? word : "");
+}
+
 static bool parse_ws(struct conf_line *l)
 {
 	struct server *srv = l->object;
@@ -306,35 +318,49 @@ static bool parse_tcp_ut(struct conf_line *l)
 
 /* --- lines ---------------------------------------------------------------------------------- */
 
-/* Sets the address of <srv> from the word <text>; false: reported. */
+/* Remembers where a name was written. The servers of a template share the text. */
+static void keep_place(struct conf_line *l, struct server *srv)
+{
+	const struct list *servers = &srv->proxy->servers;
+	const struct server *last = list_is_empty(servers) ? NULL
+		: list_last(servers, struct server, link);
+
+	srv->naming.column = l->columns[l->at - 1];
+	srv->naming.line_text = last && last->line == srv->line ? last->naming.line_text
+		: l->place.text ? conf_strdup(l->cfg, l->place.text) : NULL;
+}
+
+/* Sets the address of <srv> from the word <text>, or its name: that has none before the check
+ * phase. False: reported.
+ */
 static bool set_address(struct conf_line *l, struct server *srv, const char *word)
 {
-	unsigned flags = ADDRESS_UNIX | ADDRESS_OFFSET | ADDRESS_FD;
-	const char *text = conf_expand(l->cfg, word);
+	unsigned flags = ADDRESS_UNIX | ADDRESS_OFFSET | ADDRESS_FD | ADDRESS_KEEP_NAMES;
+	const char *text = conf_expand(l->cfg, word), *name = NULL;
 	struct sockaddr *copy;
 	struct address a;
 
 	if (!text)
 		return conf_error(l, 0, NULL, "out of memory.");
-	if (proxies_of(l->cfg)->may_lack_addresses)
-		flags |= ADDRESS_MAY_LACK;
 	if (!address_parse(text, flags, &a))
 		return option_error(l, "%s : %s", server_subject(srv), a.error);
 	if (a.fd >= 0)
 		return option_error(l, "%s : 'fd@' addresses are not supported yet.",
 				    server_subject(srv));
 	copy = arena_alloc(&l->cfg->arena, a.addr.len);
-	if (!copy)
+	if (a.name[0])
+		name = conf_strdup(l->cfg, a.name);
+	if (!copy || !name != !a.name[0])
 		return conf_error(l, 0, NULL, "out of memory.");
 	memcpy(copy, &a.addr.sa, a.addr.len);
 	srv->address = copy;
 	srv->address_len = a.addr.len;
 	srv->address_text = text;
-	srv->hostname = a.name[0] ? conf_strdup(l->cfg, a.name) : NULL;
-	srv->unresolved = a.unresolved;
-	if (a.unresolved)
-		conf_report(l, l->at - 1, DIAG_NOTICE, DIAG_AT, "%s : could not resolve address "
-			    "'%s', disabling server.", server_subject(srv), a.name);
+	srv->hostname = name && name[0] != '_' ? name : NULL;
+	srv->naming.service = name && name[0] == '_' ? name : NULL;
+	srv->naming.family = a.family;
+	if (name)
+		keep_place(l, srv);
 	srv->port = a.port_is_offset ? 0 : a.port_low;
 	srv->port_is_mapped = copy->sa_family != AF_UNIX && (a.port_is_offset || !a.port_low);
 	srv->port_offset = a.port_is_offset ? a.port_low : 0;
@@ -586,6 +612,8 @@ static const struct conf_keyword keywords[] = {
 	  .help = "TCP fast open" },
 	{ .words = "no-tfo", .where = CONF_SERVER, .parse = parse_false, FIELD(tfo),
 	  .help = "no TCP fast open" },
+	{ .words = "log-proto", .where = CONF_SERVER, ONE, .parse = parse_log_proto,
+	  .syntax = "{ legacy | octet-count }", .help = "how log messages are separated" },
 	{ .words = "ws", .where = CONF_SERVER, ONE, .parse = parse_ws,
 	  .syntax = "{ auto | h1 | h2 }", .help = "HTTP version of WebSockets" },
 	{ .words = "proto", .where = CONF_SERVER, ONE, .parse = parse_proto,
@@ -598,16 +626,10 @@ static const struct conf_keyword keywords[] = {
 	  .help = "never learnt by stick rules", .hint = "there are no stick rules to learn it" },
 	{ .words = "stick", .where = CONF_SERVER, .flags = CONF_IGNORED,
 	  .help = "learnt by stick rules", .hint = "there are no stick rules to learn it" },
-	LATER("resolvers", 1, "name resolution at run time"),
-	LATER("resolve-prefer", 1, "name resolution at run time"),
-	LATER("resolve-opts", 1, "name resolution at run time"),
-	LATER("resolve-net", 1, "name resolution at run time"),
-	LATER("init-addr", 1, "name resolution at run time"),
 	LATER("socks4", 1, "SOCKS4"),
 	LATER("shard", 1, "peers"),
 	LATER("strict-maxconn", 0, "counting idle connections"),
 	LATER("idle-ping", 1, "HTTP/2"),
-	LATER("log-proto", 1, "log backends"),
 	LATER("log-bufsize", 1, "log backends"),
 	LATER("pool-conn-name", 1, "named idle connections"),
 	{ 0 }

@@ -121,11 +121,15 @@ static void set_addr(struct ctl_request *rq, struct server *srv)
 
 static void set_fqdn(struct ctl_request *rq, struct server *srv)
 {
-	if (!next_word(rq))
+	const char *name = next_word(rq);
+	char message[600];
+
+	if (!name)
 		ctl_error(rq, "set server <b>/<s> fqdn requires a FQDN.");
+	else if (naming_set_name(srv, name, message, sizeof(message)))
+		ctl_say(rq, "%s", message);
 	else
-		ctl_error(rq, "set server <b>/<s> fqdn failed because no resolution is "
-			  "configured.");
+		ctl_error(rq, "%s", message);
 }
 
 /* --- checks and agents ---------------------------------------------------------------------- */
@@ -346,10 +350,12 @@ static void print_checks(struct strbuf *out, const struct server *srv, int port,
 	const struct check_state *check = &srv->state->check, *agent = &srv->state->agent;
 	const struct server_checks *conf = &srv->checks;
 	char ip[64], agent_ip[64], hidden[CTL_HIDE_MAX], agent_hidden[CTL_HIDE_MAX];
+	char service[CTL_HIDE_MAX];
 	const char *addr = check_addr_text(&conf->health, check, ip, sizeof(ip));
 	const char *agent_addr = check_addr_text(&conf->agent, agent, agent_ip, sizeof(agent_ip));
 
-	strbuf_printf(out, "%d %s %d %d %s %s %d\n", port, "-",
+	strbuf_printf(out, "%d %s %d %d %s %s %d\n", port,
+		      srv->naming.service ? ctl_hide(anon, srv->naming.service, service) : "-",
 		      tls_server_is_on(server_slots(srv)),
 		      check_port_of(&conf->health, check), ctl_hide_ip(anon, addr, hidden),
 		      ctl_hide_ip(anon, agent_addr, agent_hidden),
@@ -365,13 +371,15 @@ static void print_state(struct strbuf *out, const struct server *srv, uint32_t a
 	uint64_t now = clock_read_wall_us();
 	unsigned admin = __atomic_load_n(&st->admin, __ATOMIC_RELAXED);
 	struct server_addr addr;
-	char ip[64], hidden[4][CTL_HIDE_MAX];
+	char ip[64], name[256], hidden[4][CTL_HIDE_MAX];
 	const char *text;
-	bool unix_path;
+	bool no_port;
 
 	server_address(srv, &addr);
-	unix_path = addr.sa.ss_family == AF_UNIX;
-	text = unix_path || admin & SERVER_RMAINT
+	naming_name(srv, name, sizeof(name));
+	no_port = addr.sa.ss_family == AF_UNIX ||
+		  (srv->naming.service && strcmp(name, "-") == 0);
+	text = addr.sa.ss_family == AF_UNIX || admin & SERVER_RMAINT
 	       ? "-" : address_ip_text((struct sockaddr *)&addr.sa, ip, sizeof(ip));
 	strbuf_printf(out, "%d %s %d %s %s %u %u %u %u %llu %u %u %d %u %u %d %d %s ",
 		      be->id, ctl_hide(anon, be->name, hidden[0]), srv->id,
@@ -383,8 +391,8 @@ static void print_state(struct strbuf *out, const struct server *srv, uint32_t a
 		      __atomic_load_n(&st->check.outcome, __ATOMIC_RELAXED),
 		      check_health_of(&st->check), check_flags_of(&st->check),
 		      check_flags_of(&st->agent), be->id_forced, srv->id_forced,
-		      srv->hostname ? ctl_hide(anon, srv->hostname, hidden[3]) : "-");
-	print_checks(out, srv, unix_path ? 0 : server_port(&addr), anon);
+		      strcmp(name, "-") == 0 ? name : ctl_hide(anon, name, hidden[3]));
+	print_checks(out, srv, no_port ? 0 : server_port(&addr), anon);
 }
 
 static void print_conn(struct strbuf *out, const struct server *srv, uint32_t anon)

@@ -39,7 +39,8 @@ static const char *const accepted[] = {
 
 static const struct conf_keyword *server_keyword(const char *word, unsigned where)
 {
-	static const struct module *const modules[] = { &mod_server, &mod_check, &mod_tls_server };
+	static const struct module *const modules[] = { &mod_server, &mod_naming, &mod_check,
+						&mod_tls_server };
 
 	for (unsigned i = 0; i < ARRAY_LEN(modules); i++)
 		for (const struct conf_keyword *k = modules[i]->keywords; k && k->words; k++)
@@ -164,8 +165,8 @@ struct server *server_dynamic_parse(struct proxy *be, char **words, int count, c
 	if (count > 2 && !address_parse(words[2], ADDRESS_UNIX | ADDRESS_OFFSET | ADDRESS_NO_NAMES,
 					&a)) {
 		/* asking for a name would stop this thread */
-		snprintf(error, size, "invalid address '%s' (names are not resolved at run time "
-			 "yet)", words[2]);
+		snprintf(error, size, "invalid address '%s' (the names of such servers are not "
+			 "resolved)", words[2]);
 		return NULL;
 	}
 	diag_list_init(&diags);

@@ -14,6 +14,7 @@
 #include "base/bug.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/num.h"
 #include "conf/conf.h"
 #include "proxy/balance.h"
 #include "proxy/modules.h"
@@ -40,8 +41,9 @@ static struct slot proxy_slot = { .of = SLOT_PROXY, .size = sizeof(struct state_
 
 /* The columns that matter. */
 enum column {
-	COL_BACKEND = 1, COL_SERVER = 3, COL_OPER = 5, COL_ADMIN = 6, COL_WEIGHT = 7,
-	COL_INITIAL = 8, COL_AGE = 9, COL_PORT = 18,
+	COL_BACKEND = 1, COL_SERVER = 3, COL_ADDR = 4, COL_OPER = 5, COL_ADMIN = 6,
+	COL_WEIGHT = 7, COL_INITIAL = 8, COL_AGE = 9, COL_NAME = 17, COL_PORT = 18,
+	COL_SERVICE = 19,
 };
 
 /* --- configuration ---------------------------------------------------------------------------- */
@@ -146,6 +148,30 @@ static bool field_number(const char *text, long max, long *out)
 	return end != text && !*end && *out >= 0 && *out <= max;
 }
 
+/* The address that its name had: unless it has another name now. */
+static void name_apply(struct server *srv, char **fields, long admin)
+{
+	const char *service = fields[COL_SERVICE] ? fields[COL_SERVICE] : "-";
+	const char *name = fields[COL_NAME];
+	struct addr addr;
+	int64_t port;
+
+	if (srv->naming.service && strcmp(service, srv->naming.service) != 0)
+		return;
+	if (!srv->naming.service && admin & SERVER_HMAINT)
+		naming_restore_name(srv, name);
+	else if (!srv->naming.service && (!srv->hostname || strcasecmp(name, srv->hostname) != 0))
+		return;
+	if (admin & SERVER_RMAINT || !naming_takes_last(srv) ||
+	    !addr_parse_ip(slice_of(fields[COL_ADDR]), ADDR_NONE, &addr) ||
+	    !num_parse_range(slice_of(fields[COL_PORT]), 0, 65535, &port))
+		return;
+	if (srv->naming.service)
+		naming_restore_name(srv, name);
+	addr.port = (uint16_t)port;
+	naming_set_last(srv, &addr);
+}
+
 /* The state of <srv> as a line tells it. False: *what is the field that is wrong. */
 static bool fields_apply(struct server *srv, char **fields, const char **what, const char **value)
 {
@@ -157,7 +183,7 @@ static bool fields_apply(struct server *srv, char **fields, const char **what, c
 	if (!field_number(*value, SERVER_STOPPING, &oper))
 		return false;
 	*what = "srv_admin_state", *value = fields[COL_ADMIN];
-	if (!field_number(*value, 0x3f, &admin) ||
+	if (!field_number(*value, 0x7f, &admin) ||
 	    ((admin & SERVER_FMAINT) && (admin & SERVER_FDRAIN)))
 		return false;
 	*what = "srv_uweight", *value = fields[COL_WEIGHT];
@@ -169,6 +195,8 @@ static bool fields_apply(struct server *srv, char **fields, const char **what, c
 	*what = "srv_last_time_change", *value = fields[COL_AGE];
 	if (!field_number(*value, INT32_MAX, &age))
 		return false;
+	if (srv->hostname || srv->naming.service || srv->naming.resolvers_name)
+		name_apply(srv, fields, admin);
 	/* what the file of the other process said is not what ours says */
 	if (!srv->disabled && !(admin & SERVER_CMAINT))
 		st->admin |= admin & (SERVER_FMAINT | SERVER_FDRAIN);
@@ -198,7 +226,7 @@ static void line_apply(struct proxy *be, char **fields, struct diag_list *diags)
  */
 static int lines_walk(struct config *cfg, char *text, struct proxy *only, struct diag_list *diags)
 {
-	char *rest = text, *line, *fields[FIELDS_MAX + 1];
+	char *rest = text, *line, *fields[FIELDS_MAX + 1] = { 0 };
 	int number = 0;
 
 	while ((line = strsep(&rest, "\n")) != NULL) {
@@ -207,6 +235,7 @@ static int lines_walk(struct config *cfg, char *text, struct proxy *only, struct
 
 		if (++number == 1 || !*line || *line == '#')
 			continue;
+		memset(fields, 0, sizeof(fields));
 		n = line_cut(line, fields);
 		if (n < FIELDS_MIN || n > FIELDS_MAX)
 			return number - 1; /* that of the version is not counted */

@@ -6,6 +6,8 @@
 
 /* How often `option contstats` counts the bytes of a stream that goes on. Manual: 5 seconds. */
 #define CONTSTATS_MS 5000
+/* So that a second of much traffic fits in 32 bits. */
+#define OUT_RATE_UNIT 32
 
 void stream_note_session(int64_t *last_s)
 {
@@ -50,6 +52,24 @@ uint64_t stream_bytes_out(const struct stream *s)
 	return s->back.rx_bytes + s->local_bytes;
 }
 
+/* Of all streams, in units of 32 bytes; zeroed until account_init(). */
+static struct rate_set out_rate;
+
+bool stream_account_init(void)
+{
+	return out_rate.shards || rate_set_init(&out_rate);
+}
+
+void stream_account_fini(void)
+{
+	rate_set_fini(&out_rate);
+}
+
+uint64_t streams_bytes_out_rate(void)
+{
+	return (uint64_t)rate_set_read(&out_rate) * OUT_RATE_UNIT;
+}
+
 /* Adds what was not counted yet of the bytes on both sides. */
 static void count_bytes(struct stream *s)
 {
@@ -60,6 +80,7 @@ static void count_bytes(struct stream *s)
 	s->counted_out = stream_bytes_out(s);
 	counter_add(&s->fe->state->fe, CNT_BYTES_IN, in);
 	counter_add(&s->fe->state->fe, CNT_BYTES_OUT, out);
+	rate_set_add(&out_rate, (unsigned)((out + OUT_RATE_UNIT - 1) / OUT_RATE_UNIT));
 	if (s->fe->options & PROXY_OPT_SOCKET_STATS) {
 		counter_add(&s->listener->state->counters, CNT_BYTES_IN, in);
 		counter_add(&s->listener->state->counters, CNT_BYTES_OUT, out);
@@ -113,6 +134,25 @@ static uint64_t span_ns(uint64_t from, uint64_t to)
 	return from && to > from ? to - from : 0;
 }
 
+/* In the histograms of whoever had a part in the request. */
+static void count_latency(struct stream *s, const uint64_t ns[TIME_KINDS])
+{
+	const struct stream_times *t = &s->t;
+	const uint64_t reached[TIME_KINDS] = { t->queued, t->connected, t->data, t->request };
+	uint64_t us[TIME_KINDS];
+	struct latency_sample sample;
+
+	for (int k = 0; k < TIME_KINDS; k++)
+		us[k] = reached[k] ? ns[k] / 1000 : LATENCY_NONE;
+	latency_sample_make(&sample, us);
+	latency_set_add(&s->fe->state->fe_latency, &sample);
+	if (!(s->flags & STRM_BE_COUNTED) || !t->queued)
+		return;
+	latency_set_add(&s->be->state->be_latency, &sample);
+	if (s->server)
+		latency_set_add(&s->server->state->latency, &sample);
+}
+
 /* The same times in all shapes: averages, and histograms of the phases that were reached. */
 static void count_times(struct stream *s)
 {
@@ -123,25 +163,18 @@ static void count_times(struct stream *s)
 		[TIME_RESPONSE] = span_ns(t->connected, t->data),
 		[TIME_TOTAL] = span_ns(t->request, t->close),
 	};
-	uint64_t reached[TIME_KINDS] = { t->queued, t->connected, t->data, t->request };
 	int64_t ms[TIME_KINDS];
-	uint64_t us[TIME_KINDS];
-	struct latency_sample sample;
 
-	for (int k = 0; k < TIME_KINDS; k++) {
-		ms[k] = (int64_t)(ns[k] / NS_PER_MS);
-		us[k] = reached[k] ? ns[k] / 1000 : LATENCY_NONE;
-	}
-	latency_sample_make(&sample, us);
-	latency_set_add(&s->fe->state->fe_latency, &sample);
+	if (latency_is_wanted(s->config))
+		count_latency(s, ns);
 	if (!(s->flags & STRM_BE_COUNTED) || !t->queued)
 		return;
+	for (int k = 0; k < TIME_KINDS; k++)
+		ms[k] = (int64_t)(ns[k] / NS_PER_MS);
 	time_set_add(&s->be->state->times, ms);
-	latency_set_add(&s->be->state->be_latency, &sample);
 	if (!s->server)
 		return;
 	time_set_add(&s->server->state->times, ms);
-	latency_set_add(&s->server->state->latency, &sample);
 	balance_observe(s->server, (t->data ? t->data : t->close) - t->queued);
 }
 

@@ -20,6 +20,7 @@
 #include "persist.h"
 #include "server_conn.h"
 #include "stream_priv.h"
+#include "tls/tls.h"
 
 /* How often a lost race for a server's last slot is tried again before queueing. */
 #define PICKS_MAX 4
@@ -295,12 +296,27 @@ static void count_connect(struct stream *s, bool reused)
 	counter_add(&s->server->state->counters, which, 1);
 }
 
+/* How the handshake with the server went. */
+static void count_tls(struct stream *s, bool ok)
+{
+	struct conn *c = s->back.ops ? s->back.ops->conn(&s->back) : NULL;
+	struct counter_set *sets[] = { &s->be->state->be, &s->server->state->counters };
+
+	if (!tls_is_on(c) || (!ok && !tls_failure(c)))
+		return;
+	for (int i = 0; i < 2; i++)
+		counter_add(sets[i], !ok ? CNT_TLS_FAILED :
+			    tls_is_resumed(c) ? CNT_TLS_REUSED : CNT_TLS_SESS, 1);
+}
+
 /* The stream's request may be sent now. */
 static enum step connected(struct stream *s)
 {
 	s->t.connected = clock_now_ns();
-	if (!(s->flags & STRM_REUSED_CONN))
+	if (!(s->flags & STRM_REUSED_CONN)) {
+		count_tls(s, true);
 		check_observe(s->server, &s->server->checks, SEEN_CONNECTED);
+	}
 	s->wait_until_ms = TIMER_NEVER;
 	stream_log_step(s, LOG_STEP_CONNECT);
 	return stream_goto(s, STAGE_TCP_RESPONSE);
@@ -431,8 +447,10 @@ enum step stream_connect_failed(struct stream *s, bool at_once)
 
 enum step stage_connecting(struct stream *s)
 {
-	if (s->back.flags & EP_ERROR)
+	if (s->back.flags & EP_ERROR) {
+		count_tls(s, false);
 		return stream_connect_failed(s, true);
+	}
 	if (s->back.flags & EP_CONNECTED)
 		return connected(s);
 	stream_hold_front(s);

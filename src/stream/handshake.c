@@ -28,6 +28,14 @@ bool handshake_init(void)
 	return handshake_pool;
 }
 
+static void count(struct counter_set *set, const struct conn *c, bool ok)
+{
+	counter_add(set, !ok ? CNT_TLS_FAILED : tls_is_resumed(c) ? CNT_TLS_REUSED : CNT_TLS_SESS,
+		    1);
+	if (ok && tls_is_stapled(c))
+		counter_add(set, CNT_TLS_STAPLED, 1);
+}
+
 static void handshake_end(struct handshake *h, bool ok)
 {
 	struct session *s = h->session;
@@ -36,6 +44,11 @@ static void handshake_end(struct handshake *h, bool ok)
 	pool_free(handshake_pool, h);
 	s->handshake_ms = (uint32_t)((clock_now_ns() - s->accept_ns) / NS_PER_MS);
 	s->flags &= ~SESS_EMBRYONIC;
+	if (tls_is_on(s->conn)) {
+		count(&s->fe->state->fe, s->conn, ok);
+		if (s->fe->options & PROXY_OPT_SOCKET_STATS)
+			count(&s->listener->state->counters, s->conn, ok);
+	}
 	if (ok)
 		session_start(s, true);
 	else

@@ -530,12 +530,22 @@ static struct slice wanted_sni(struct stream *s)
 	return name;
 }
 
-/* Connections of other keys serve other names: 0 for those without any. */
-static uint64_t wanted_key(struct stream *s)
+/* Connections of other keys serve other names, or lead to another place than <to>. */
+static uint64_t key_to(struct stream *s, const struct server_addr *to)
 {
 	struct slice name = wanted_sni(s);
+	uint64_t key = name.len ? hash_bytes(name.ptr, name.len, 1) : 0;
 
-	return name.len ? hash_bytes(name.ptr, name.len, 1) : 0;
+	return server_target_varies(s->server) ? key ^ server_target_key(to) : key;
+}
+
+static uint64_t wanted_key(struct stream *s)
+{
+	struct server_addr to;
+
+	if (server_target_varies(s->server) && !server_target(s, &to))
+		return 0;
+	return key_to(s, &to);
 }
 
 /* --- taking ----------------------------------------------------------------------------------- */
@@ -854,24 +864,6 @@ void server_conn_forget_ask(struct stream *s)
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
-/* The address to connect to; a mapped port follows the port that the client asked for. */
-static bool target_address(struct stream *s, struct server_addr *to)
-{
-	const struct addr *dst;
-	int port;
-
-	server_address(s->server, to);
-	if (!s->server->port_is_mapped)
-		return to->sa.ss_family != AF_UNSPEC;
-	dst = stream_dst(s);
-	port = dst->port + s->server->port_offset;
-	if (to->sa.ss_family == AF_INET)
-		((struct sockaddr_in *)&to->sa)->sin_port = htons((uint16_t)port);
-	else if (to->sa.ss_family == AF_INET6)
-		((struct sockaddr_in6 *)&to->sa)->sin6_port = htons((uint16_t)port);
-	return to->sa.ss_family != AF_UNSPEC;
-}
-
 /* From which address: the server's own source, or its proxy's. */
 static void source_settings(struct stream *s, struct socket_settings *set,
 			    struct sockaddr_storage *room)
@@ -1028,7 +1020,6 @@ static bool set_up(struct stream *s, struct server_conn *sc, int fd, bool in_pro
 			conn_close(&c);
 			return false;
 		}
-		sc->key = wanted_key(s);
 	}
 	if (!install(s, sc, c))
 		conn_close(&c);
@@ -1044,7 +1035,7 @@ bool server_conn_open(struct stream *s)
 	bool in_progress;
 	int fd;
 
-	if (!target_address(s, &to)) {
+	if (!server_target(s, &to)) {
 		errno = EHOSTUNREACH;
 		return false;
 	}
@@ -1062,6 +1053,7 @@ bool server_conn_open(struct stream *s)
 	list_init(&sc->link);
 	sc->server = s->server;
 	sc->session = s->sess;
+	sc->key = key_to(s, &to);
 	sc->marked = set.mark || set.tos;
 	SHARED_WRITE(process); /* the generation's count: per connection, not per request */
 	sc->config = config_take(s->config);

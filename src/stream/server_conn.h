@@ -13,6 +13,8 @@
 #include "net/pipe.h"
 #include "stream/stream.h"
 
+struct server_addr;
+
 /* Gives the stream's back endpoint an idle connection to s->server if there is one that it may use.
  */
 bool server_conn_take_idle(struct stream *s);
@@ -36,6 +38,12 @@ void server_conns_follow_session(struct session *sess);
 void server_conn_end_session(struct session *sess);
 /* Idle connections of a server on all threads, for statistics. */
 unsigned server_conn_idle_count(const struct server *srv);
+
+/* Where a connection of <s> to its server goes (server_target.c). False: nowhere. */
+bool server_target(struct stream *s, struct server_addr *to);
+/* Do connections to <srv> go to different places, in time or by request? Then their key tells. */
+bool server_target_varies(const struct server *srv);
+uint64_t server_target_key(const struct server_addr *to);
 
 /* The PROXY protocol header that s->server wants, in <out>; returns its length, 0 when it does not
  * fit into <room> (proxy_header.c).

@@ -43,9 +43,17 @@ static struct conn *back_conn(const struct expr_ctx *ctx)
 	return s && s->back.ops ? s->back.ops->conn(&s->back) : NULL;
 }
 
+/* What TLS tells of itself goes to the global log. */
+static void tls_notice(struct config *cfg, const char *text)
+{
+	log_printf(cfg, NULL, LOG_LVL_NOTICE, "%s", text);
+}
+
 void session_addr_init(void)
 {
 	static const struct tls_locator locator = { .front = front_conn, .back = back_conn };
+	static const struct tls_event_log events = { .notice = tls_notice };
 
 	tls_set_locator(&locator);
+	tls_set_event_log(&events);
 }

@@ -300,7 +300,6 @@ static const struct rule_action actions[] = {
 	LATER("track-sc2", TRACKED, TABLES),
 	LATER("attach-srv", RULES_BIT(RULES_TCP_SESSION), "reverse HTTP"),
 	LATER("cache-use", HTTP_REQ, "the cache"), LATER("cache-store", HTTP_RES, "the cache"),
-	LATER("do-resolve", CONTENT | HTTP_REQ, "name resolution at run time"),
 	LATER("send-spoe-group", CONTENT | RULES_BIT(RULES_TCP_RESPONSE) | HTTP_REQ | HTTP_RES,
 	      "SPOE"),
 	LATER("set-bandwidth-limit", CONTENT | RULES_BIT(RULES_TCP_RESPONSE) | HTTP_REQ | HTTP_RES,

@@ -12,7 +12,7 @@
 #include "base/bug.h"
 #include "base/door.h"
 #include "base/file.h"
-#include "tls_priv.h"
+#include "ocsp_priv.h"
 
 static bool bind_slot_init(void *data)
 {
@@ -32,6 +32,7 @@ static void bind_slot_fini(void *data)
 		SSL_CTX_free(c->ssl);
 	b->ctxs = NULL;
 	tls_tickets_drop(&b->tickets);
+	tls_forge_free(&b->forge);
 	if (list_is_linked(&b->link))
 		list_remove(&b->link);
 }
@@ -80,9 +81,67 @@ static bool has_reserved_extension(const char *name)
 	return false;
 }
 
+/* Was <e> read from the files that the line names? */
+static bool same_files(const struct tls_entry *e, const struct tls_cert_files *f)
+{
+	const char *const pairs[][2] = { { f->key, e->files.key }, { f->ocsp, e->files.ocsp },
+					 { f->issuer, e->files.issuer },
+					 { f->sctl, e->files.sctl } };
+
+	for (int i = 0; i < 4; i++)
+		if (pairs[i][0] && (!pairs[i][1] || strcmp(pairs[i][0], pairs[i][1]) != 0))
+			return false;
+	return true;
+}
+
+static bool mode_of(const struct tls_add *a, uint8_t update)
+{
+	return update ? update == TLS_OCSP_UPDATE_ON : tls_global_of(a->cfg)->ocsp_mode;
+}
+
+static const char *on_off(bool on)
+{
+	return on ? "on" : "off";
+}
+
+/* All lines must say the same about a certificate. */
+static bool agrees(struct tls_add *a, struct tls_entry *e)
+{
+	bool first = list_is_empty(&e->uses) && !e->in_store;
+
+	if (first || (e->in_store && !a->ocsp_update)) {
+		if (first)
+			e->ocsp_update = a->ocsp_update;
+		return true;
+	}
+	if (mode_of(a, a->ocsp_update) == mode_of(a, e->ocsp_update))
+		return true;
+	snprintf(a->why, sizeof(a->why), "'%.200s' is already defined with incompatible parameters:"
+		 " 'ocsp-update' : previously '%s' vs '%s'.", e->name,
+		 on_off(mode_of(a, e->ocsp_update)), on_off(mode_of(a, a->ocsp_update)));
+	return false;
+}
+
+/* The certificate of <path>, with what the line says of it. NULL: a->why. */
+static struct tls_entry *entry_of(struct tls_add *a, const char *path)
+{
+	struct tls_entry *e = tls_store_find(tls_store_of(a->cfg), path);
+	struct tls_cert_files f = a->files;
+
+	f.crt = path;
+	if (e && !same_files(e, &f)) {
+		snprintf(a->why, sizeof(a->why), "'%.300s' is already defined with other files.",
+			 path);
+		return NULL;
+	}
+	if (!e)
+		e = tls_store_load(a->cfg, path, &f, a->why, sizeof(a->why));
+	return e && agrees(a, e) ? e : NULL;
+}
+
 static bool add_file(struct tls_add *a, const char *path, bool in_bundle)
 {
-	struct tls_entry *e = tls_store_cert(a->cfg, path, a->why, sizeof(a->why));
+	struct tls_entry *e = entry_of(a, path);
 	struct tls_use *u = e ? tls_bind_use(a->cfg, a->bind, e) : NULL;
 
 	if (!u)
@@ -244,12 +303,50 @@ static void fill_settings(struct config *cfg, struct tls_bind *b)
 
 static bool no_certificate(struct tls_bind *b, struct diag_list *diags)
 {
-	if (!list_is_empty(&b->uses) || b->set.flags & TLS_SET_STRICT_SNI)
+	if (!list_is_empty(&b->uses) || (b->set.flags & TLS_SET_STRICT_SNI && !b->forges))
 		return false;
 	diag_add(diags, DIAG_ALERT, &(struct diag_place){ .form = DIAG_BARE }, NULL,
 		 "Proxy '%s': no SSL certificate specified for bind '%s' at [%s:%d] (use 'crt').",
 		 b->where.proxy, b->where.name, b->where.file, b->where.line);
 	return true;
+}
+
+/* Begins to look after the OCSP answers of its certificates. */
+static void know_answers(struct tls_bind *b, char *why, size_t size)
+{
+	struct tls_use *u;
+
+	list_for_each(u, &b->uses, of_bind) {
+		if (u->entry->ocsp || tls_ocsp_know(b->cfg, u->entry))
+			continue;
+		snprintf(why, size, "'%.200s' has an OCSP auto-update set to 'on' but an error "
+			 "occurred (maybe the OCSP URI or the issuer could not be found)",
+			 u->entry->name);
+		return;
+	}
+}
+
+/* generate-certificates. False: reported. */
+static bool begin_to_forge(struct tls_bind *b, struct diag_list *diags)
+{
+	struct diag_place bare = { .form = DIAG_BARE };
+	char why[512] = "";
+
+	if (!b->forges)
+		return true;
+	if (!b->sign_file) {
+		diag_add(diags, DIAG_ALERT, &bare, NULL, "Proxy '%s': cannot enable certificate "
+			 "generation, no CA certificate File configured at [%s:%d].",
+			 b->where.proxy, b->where.file, b->where.line);
+		return false;
+	}
+	b->forge = tls_forge_new(b->sign_file, b->sign_pass,
+				 (unsigned)tls_global_of(b->cfg)->forged_max, why, sizeof(why));
+	if (!b->forge)
+		diag_add(diags, DIAG_ALERT, &bare, NULL, "Proxy '%s': Failed to read CA "
+			 "certificate file '%s' at [%s:%d]. Chain loading failed: %s.",
+			 b->where.proxy, b->sign_file, b->where.file, b->where.line, why);
+	return b->forge;
 }
 
 bool tls_bind_check(struct config *cfg, struct slot_area *area, const struct tls_place *where,
@@ -267,7 +364,7 @@ bool tls_bind_check(struct config *cfg, struct slot_area *area, const struct tls
 	b->records = tls_records_of(cfg);
 	fill_settings(cfg, b);
 	list_append(&tls_global_of(cfg)->binds, &b->link);
-	if (no_certificate(b, diags))
+	if (!tls_f_use_add(b, diags) || no_certificate(b, diags) || !begin_to_forge(b, diags))
 		return false;
 	if (tls_bind_ctx(b, NULL, why, sizeof(why))) {
 		list_for_each(u, &b->uses, of_bind) {
@@ -275,6 +372,8 @@ bool tls_bind_check(struct config *cfg, struct slot_area *area, const struct tls
 			if (!u->ctx)
 				break;
 		}
+		if (!*why)
+			know_answers(b, why, sizeof(why));
 		if (!*why && !tls_names_publish(b))
 			snprintf(why, sizeof(why), "out of memory");
 	}

@@ -61,6 +61,34 @@ static bool parse_ticket_keys(struct conf_line *l)
 						 l->keyword->words, why);
 }
 
+static bool parse_forges(struct conf_line *l)
+{
+	bind_of(l)->forges = true;
+	return true;
+}
+
+static bool parse_sign_file(struct conf_line *l)
+{
+	const char *word = conf_next(l);
+
+	if (!word)
+		return conf_error(l, l->at, NULL, "'%s' : missing CAfile path",
+				  l->keyword->words);
+	bind_of(l)->sign_file = tls_path(l->cfg, tls_global_of(l->cfg)->ca_base, word);
+	return true;
+}
+
+static bool parse_sign_pass(struct conf_line *l)
+{
+	const char *word = conf_next(l);
+
+	if (!word)
+		return conf_error(l, l->at, NULL, "'%s' : missing CAkey password",
+				  l->keyword->words);
+	bind_of(l)->sign_pass = word;
+	return true;
+}
+
 /* A name of X509_V_ERR_ codes as the manual of OpenSSL has it; -1: none. */
 static int error_named(const char *name, size_t len)
 {
@@ -157,6 +185,12 @@ static const struct conf_keyword keywords[] = {
 	  .syntax = "<errors>", .help = "same, of their authorities" },
 	{ .words = "tls-ticket-keys", BIND, .max_args = 1, .parse = parse_ticket_keys,
 	  .syntax = "<file>", .help = "keys of session tickets" },
+	{ .words = "generate-certificates", BIND, .parse = parse_forges,
+	  .help = "make certificates for names that none has" },
+	{ .words = "ca-sign-file", BIND, .max_args = 1, .parse = parse_sign_file,
+	  .syntax = "<file>", .help = "the authority that signs these, with its key" },
+	{ .words = "ca-sign-pass", BIND, .max_args = 1, .parse = parse_sign_pass,
+	  .syntax = "<passphrase>", .help = "what deciphers its key" },
 	{ .words = "no-alpn", BIND, .parse = tls_parse_no_alpn, .help = "no ALPN" },
 	FLAG("allow-0rtt", TLS_SET_EARLY_DATA, 0, "data may come before the handshake is over"),
 	FLAG("no-ca-names", TLS_SET_NO_CA_NAMES, 0, "do not tell clients which authorities"),

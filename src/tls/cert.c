@@ -151,9 +151,11 @@ static bool read_chain(struct tls_cert *c, const char *text, size_t len)
 		}
 	}
 	BIO_free(bio);
-	if (c->leaf)
-		ERR_clear_error();
-	return c->leaf != NULL;
+	if (!c->leaf)
+		return false;
+	ERR_clear_error();
+	tls_shown_prepare(c->leaf);
+	return true;
 }
 
 static void find_type(struct tls_cert *c)
@@ -432,6 +434,8 @@ static struct tls_cert *cert_copy(const struct tls_cert *old)
 		return c;
 	tls_cert_open((struct tls_cert *)(uintptr_t)old);
 	c->leaf = old->leaf ? X509_dup(old->leaf) : NULL;
+	if (c->leaf)
+		tls_shown_prepare(c->leaf);
 	c->issuer = old->issuer;
 	if (c->issuer)
 		X509_up_ref(c->issuer);
@@ -470,8 +474,7 @@ static bool change_cert(struct tls_cert *c, struct slice pem)
 	return true;
 }
 
-/* Base64, or nothing when it is not. */
-static unsigned char *decode(struct slice text, size_t *len)
+unsigned char *tls_base64_read(struct slice text, size_t *len)
 {
 	unsigned char *out = malloc(text.len + 4);
 	EVP_ENCODE_CTX *e = EVP_ENCODE_CTX_new();
@@ -512,7 +515,7 @@ static bool change_part(struct tls_cert *c, enum tls_part part, struct slice tex
 	default:
 		break;
 	}
-	bytes = decode(text, &len);
+	bytes = tls_base64_read(text, &len);
 	if (part == TLS_PART_OCSP) {
 		free(c->ocsp);
 		c->ocsp = bytes;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "ctl_priv.h"
+#include "ocsp_priv.h"
 
 static struct tls_store *store(void)
 {
@@ -86,32 +87,8 @@ static void show_one(struct ctl_request *rq, const struct tls_entry *e, bool pen
 		tls_cert_open(c);
 	if (c && c->leaf)
 		tls_ctl_put_cert(rq->out, c->leaf, c->chain);
-	strbuf_add_str(rq->out, "OCSP Response Key: \n");
+	strbuf_printf(rq->out, "OCSP Response Key: %s\n", e->ocsp ? e->ocsp->key : "");
 }
-
-static enum ctl_step show_cert(struct ctl_request *rq)
-{
-	const char *name = rq->words[rq->at];
-	struct tls_entry *e;
-	bool pending;
-
-	tls_store_lock();
-	if (!name) {
-		list_all(rq);
-	} else {
-		pending = *name == '*';
-		e = tls_store_find(store(), name + pending);
-		if (!e || (pending && !e->pending))
-			ctl_error(rq, "Can't display the certificate: Not found or the certificate "
-				  "is a bundle!");
-		else
-			show_one(rq, e, pending);
-	}
-	tls_store_unlock();
-	return CTL_DONE;
-}
-
-/* --- changing --------------------------------------------------------------------------------- */
 
 /* The certificate that a name means, and which part: "a.pem.key" is the key of a.pem. */
 static struct tls_entry *find_part(const char *name, enum tls_part *part)
@@ -137,6 +114,33 @@ static struct tls_entry *find_part(const char *name, enum tls_part *part)
 	}
 	return e;
 }
+
+static enum ctl_step show_cert(struct ctl_request *rq)
+{
+	const char *name = rq->words[rq->at];
+	enum tls_part part;
+	struct tls_entry *e;
+	bool pending;
+
+	tls_store_lock();
+	if (!name) {
+		list_all(rq);
+	} else {
+		pending = *name == '*';
+		e = find_part(name + pending, &part);
+		if (e && part == TLS_PART_OCSP && e->cert)
+			tls_ctl_put_ocsp(rq->out, pending && e->pending ? e->pending : e->cert);
+		else if (!e || part != TLS_PART_CERT || (pending && !e->pending))
+			ctl_error(rq, "Can't display the certificate: Not found or the certificate "
+				  "is a bundle!");
+		else
+			show_one(rq, e, pending);
+	}
+	tls_store_unlock();
+	return CTL_DONE;
+}
+
+/* --- changing --------------------------------------------------------------------------------- */
 
 static void change(struct ctl_request *rq, const char *name)
 {
@@ -216,6 +220,8 @@ static void commit(struct ctl_request *rq, const char *name)
 		return;
 	}
 	tls_cert_drop(&old);
+	tls_ocsp_know(tls_live(), e);
+	tls_ocsp_kick();
 	strbuf_printf(rq->out, "Committing %s", name);
 	while (dots--)
 		strbuf_add_char(rq->out, '.');
@@ -295,47 +301,7 @@ static enum ctl_step dump_cert(struct ctl_request *rq)
 	return tls_ctl_named(rq, dump);
 }
 
-/* Staples an answer to the certificate that it is about, whichever that is. */
-static void staple(struct ctl_request *rq, struct slice text)
-{
-	char why[512] = "";
-	unsigned dots;
-
-	for (struct tls_entry *e = tls_store_first(store()); e; e = tls_store_next(e)) {
-		struct tls_cert *old = e->cert, *c;
-
-		c = old ? tls_cert_change(old, TLS_PART_OCSP, text, e->name, why, sizeof(why))
-			: NULL;
-		if (!c)
-			continue;
-		e->cert = c;
-		tls_ctl_apply(e, &dots, why, sizeof(why));
-		tls_cert_drop(&old);
-		ctl_say(rq, "OCSP Response updated!");
-		return;
-	}
-	ctl_error(rq, "%s", *why ? why : "OCSP single response: certificate unknown");
-}
-
-static enum ctl_step set_ocsp(struct ctl_request *rq)
-{
-	struct slice text = rq->payload;
-
-	if (!text.ptr && rq->words[rq->at])
-		text = slice_of(rq->words[rq->at]);
-	if (!text.ptr) {
-		ctl_error(rq, "'set ssl ocsp-response' expects response in base64 encoding.");
-		return CTL_DONE;
-	}
-	tls_store_lock();
-	staple(rq, text);
-	tls_store_unlock();
-	return CTL_DONE;
-}
-
 static const struct ctl_command commands[] = {
-	{ .words = "set ssl ocsp-response", .level = CTL_ADMIN, .syntax = "<response> | <payload>",
-	  .help = "staple another answer of an authority", .run = set_ocsp },
 	{ .words = "show ssl cert", .level = CTL_OPERATOR, .syntax = "[<certfile>]",
 	  .help = "list certificates, or tell all of one", .run = show_cert },
 	{ .words = "set ssl cert", .level = CTL_ADMIN, .syntax = "<certfile> <payload>",

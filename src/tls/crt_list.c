@@ -12,11 +12,49 @@
 
 #define LINE_WORDS 512
 
-static bool nothing(struct conf_line *l)
+/* What stands between the brackets of a line. */
+struct list_options {
+	struct tls_settings set;     /* first: the parsers of settings.c take it for the object */
+	struct tls_cert_files files;
+	uint8_t ocsp_update;         /* enum tls_ocsp_update */
+	bool any_setting;
+};
+
+static const char *take_value(struct conf_line *l)
 {
-	return true;
+	const char *word = conf_next(l);
+
+	if (!word)
+		conf_error(l, l->at, NULL, "'%s' expects a value.", l->keyword->words);
+	return word;
 }
 
+/* keyword->offset: in struct tls_cert_files; min: 1 for a key */
+static bool parse_file(struct conf_line *l)
+{
+	const struct tls_global *g = tls_global_of(l->cfg);
+	struct list_options *o = l->object;
+	const char *word = take_value(l);
+
+	if (word)
+		*(const char **)((char *)&o->files + l->keyword->offset) =
+			tls_path(l->cfg, l->keyword->min ? g->key_base : g->crt_base, word);
+	return word;
+}
+
+static bool parse_ocsp_update(struct conf_line *l)
+{
+	struct list_options *o = l->object;
+	const char *word = take_value(l);
+
+	return word && (tls_ocsp_update_take(word, &o->ocsp_update) ||
+			conf_error(l, l->at - 1, NULL, "cannot parse 'ocsp-update' value '%s', "
+				   "'on' or 'off' is expected.", word));
+}
+
+#define PART(name, member, is_key, what) \
+	{ .words = name, LIST, .max_args = 1, .parse = parse_file, .min = is_key, \
+	  .offset = offsetof(struct tls_cert_files, member), .syntax = "<file>", .help = what }
 #define LIST .where = CONF_OTHER, .section = "crt-list"
 /* What may stand between brackets; shown as the section "crt-list". */
 static const struct conf_keyword options[] = {
@@ -30,8 +68,11 @@ static const struct conf_keyword options[] = {
 	  .help = "data may come before the handshake is over" },
 	{ .words = "no-ca-names", LIST, .parse = tls_parse_flag, .min = TLS_SET_NO_CA_NAMES,
 	  .help = "do not tell clients which authorities" },
-	{ .words = "ocsp-update", LIST, .max_args = 1, .parse = nothing, .syntax = "off",
-	  .help = "stapled answers are not fetched" },
+	{ .words = "ocsp-update", LIST, .max_args = 1, .parse = parse_ocsp_update,
+	  .syntax = "{ on | off }", .help = "is the stapled answer fetched" },
+	PART("key", key, 1, "where the key is"), PART("ocsp", ocsp, 0, "an OCSP answer"),
+	PART("issuer", issuer, 0, "the certificate of the issuer"),
+	PART("sctl", sctl, 0, "timestamps of certificate logs"),
 	{ 0 }
 };
 
@@ -78,23 +119,30 @@ static int cut(char *text, char **words, struct arena *arena)
 	return n;
 }
 
-/* The options between brackets at words[*at]. */
-static bool take_options(struct tls_add *a, char **words, int count, int *at)
+/* Is it about the certificate, not about who shows it? */
+static bool is_load_option(const struct conf_keyword *k)
+{
+	return k->parse == parse_file || k->parse == parse_ocsp_update;
+}
+
+bool tls_crt_list_options(struct tls_add *a, char **words, int count, int *at)
 {
 	struct diag_list diags;
 	struct conf_line l = { .cfg = a->cfg, .diags = &diags, .words = words, .count = count,
 			       .at = *at, .where = CONF_OTHER, .about = "" };
+	struct list_options *o;
 	bool good = true;
 
-	a->own = arena_zalloc(&a->cfg->arena, sizeof(*a->own));
-	l.object = a->own;
+	o = arena_zalloc(&a->cfg->arena, sizeof(*o));
+	l.object = o;
 	l.columns = arena_zalloc(&a->cfg->arena, sizeof(int) * (size_t)count);
-	if (!a->own || !l.columns)
+	if (!o || !l.columns)
 		return false;
 	diag_list_init(&diags);
 	while (good && l.at < count && strcmp(words[l.at], "]") != 0) {
 		l.keyword = option_find(words[l.at++]);
 		good = l.keyword && l.keyword->parse(&l);
+		o->any_setting |= l.keyword && !is_load_option(l.keyword);
 		if (!l.keyword)
 			snprintf(a->why, sizeof(a->why), "unknown ssl keyword %s",
 				 words[l.at - 1]);
@@ -111,6 +159,9 @@ static bool take_options(struct tls_add *a, char **words, int count, int *at)
 	for (int i = *at + 1; a->options && i < l.at; i++)
 		a->options = arena_printf(&a->cfg->arena, "%s %s", a->options, words[i]);
 	*at = l.at + 1;
+	a->own = o->any_setting ? &o->set : NULL;
+	a->files = o->files;
+	a->ocsp_update = o->ocsp_update;
 	return good;
 }
 
@@ -123,13 +174,15 @@ bool tls_crt_list_line(struct tls_add *a, char *text)
 	a->options = NULL;
 	a->filters = NULL;
 	a->filter_count = 0;
+	a->files = (struct tls_cert_files){ 0 };
+	a->ocsp_update = TLS_OCSP_UPDATE_UNSET;
 	if (n <= 0) {
 		snprintf(a->why, sizeof(a->why), "too many words, or quotes that do not match");
 		return n == 0;
 	}
 	if (n > 1 && strcmp(words[1], "[") == 0) {
 		at = 2;
-		if (!take_options(a, words, n, &at))
+		if (!tls_crt_list_options(a, words, n, &at))
 			return false;
 	}
 	a->filters = arena_zalloc(&a->cfg->arena, sizeof(*a->filters) * (size_t)(n + 1));

@@ -11,6 +11,8 @@ enum ctl_step tls_ctl_named(struct ctl_request *rq,
 			    void (*work)(struct ctl_request *rq, const char *name));
 /* The lines about a certificate: "Serial: ...", up to the issuer. */
 void tls_ctl_put_cert(struct strbuf *out, X509 *x, STACK_OF(X509) *chain);
+/* The OCSP answer of <c> in words, if it has one (ocsp_ctl.c). */
+void tls_ctl_put_ocsp(struct strbuf *out, const struct tls_cert *c);
 /* Publishes the names of each bind line that uses <e>, and contexts of each server. *dots: how many
  * uses there were. False: <why>.
  */

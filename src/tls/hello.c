@@ -172,22 +172,30 @@ int tls_hello_callback(SSL *ssl, int *alert, void *arg)
 	struct tls_conn *t = conn->transport_ctx;
 	struct tls_bind *b = t->bind;
 	const struct tls_names *names = tls_names_get(b);
+	struct slice host = hello_host(ssl);
+	struct tls_cert *forged = NULL;
 	struct tls_choice choice;
 	enum tls_key_type type;
+	bool strict = b->set.flags & TLS_SET_STRICT_SNI, good;
 
 	if (b->capture_size)
 		capture(t, ssl);
 	*alert = SSL_AD_UNRECOGNIZED_NAME;
-	if (!names || !tls_names_find(names, hello_host(ssl), b->set.flags & TLS_SET_STRICT_SNI,
-				      &choice))
+	if (!names || !tls_names_find(names, host, strict && !b->forge, &choice))
 		return SSL_CLIENT_HELLO_ERROR;
 	type = choose_type(ssl, &choice);
-	*alert = SSL_AD_INTERNAL_ERROR;
-	if (!choice.cert[type] ||
-	    !use_context(ssl, tls_names_ssl(names, choice.ctx[type]), &choice.ctx[type]->set) ||
-	    !use_cert(ssl, choice.cert[type])) {
-		ERR_clear_error();
-		return SSL_CLIENT_HELLO_ERROR;
+	if (choice.is_default && b->forge) {
+		forged = tls_forge_cert(b->forge, host, choice.cert[type]);
+		if (!forged && strict)
+			return SSL_CLIENT_HELLO_ERROR;
 	}
-	return SSL_CLIENT_HELLO_SUCCESS;
+	*alert = SSL_AD_INTERNAL_ERROR;
+	good = choice.cert[type] &&
+	       use_context(ssl, tls_names_ssl(names, choice.ctx[type]), &choice.ctx[type]->set) &&
+	       use_cert(ssl, forged ? forged : choice.cert[type]);
+	tls_cert_drop(&forged);
+	if (good)
+		return SSL_CLIENT_HELLO_SUCCESS;
+	ERR_clear_error();
+	return SSL_CLIENT_HELLO_ERROR;
 }

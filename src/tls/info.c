@@ -41,6 +41,14 @@ bool tls_is_resumed(const struct conn *c)
 	return ssl_of(c) && SSL_session_reused((SSL *)(uintptr_t)ssl_of(c));
 }
 
+bool tls_is_stapled(const struct conn *c)
+{
+	const unsigned char *answer;
+
+	return ssl_of(c) && !SSL_session_reused((SSL *)(uintptr_t)ssl_of(c)) &&
+	       SSL_get_tlsext_status_ocsp_resp((SSL *)(uintptr_t)ssl_of(c), &answer) > 0;
+}
+
 bool tls_has_peer_cert(const struct conn *c)
 {
 	return ssl_of(c) && SSL_get0_peer_certificate(ssl_of(c));

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "ctl_priv.h"
+#include "ocsp_priv.h"
 
 static struct tls_global *global(void)
 {
@@ -150,6 +151,7 @@ static bool add_to(struct tls_bind *b, const char *list, const char *text, int l
 /* Adds to every bind line that has the list. */
 static void add_line(struct ctl_request *rq, const char *list, const char *text, const char *cert)
 {
+	struct tls_entry *entry = tls_store_find(tls_store_of(tls_live()), cert);
 	struct tls_bind *b;
 	struct tls_use *u;
 	char why[512] = "";
@@ -169,6 +171,8 @@ static void add_line(struct ctl_request *rq, const char *list, const char *text,
 			return;
 		}
 	}
+	if (entry && !entry->ocsp && tls_ocsp_know(tls_live(), entry))
+		tls_ocsp_kick();
 	ctl_say(rq, "Inserting certificate '%s' in crt-list '%s'.\nSuccess!", cert, list);
 }
 

@@ -390,11 +390,11 @@ bool tls_names_find(const struct tls_names *n, struct slice host, bool strict,
 		}
 	}
 	*out = n->any;
-	if (!choice_is_empty(out))
-		return true;
-	if (strict)
+	if (choice_is_empty(out) && strict)
 		return false;
-	*out = n->fallback;
+	if (choice_is_empty(out))
+		*out = n->fallback;
+	out->is_default = true;
 	return !choice_is_empty(out);
 }
 

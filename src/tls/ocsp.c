@@ -2,9 +2,12 @@
 /* ocsp.c - answers of authorities about certificates, to be stapled (RFC 6960, RFC 6066 8) */
 #include <openssl/err.h>
 #include <openssl/ocsp.h>
+#include <openssl/x509v3.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include "tls_priv.h"
+#include <strings.h>
+#include "ocsp_priv.h"
 
 /* Clocks differ: a date in the future by less is not. */
 #define SKEW_S 300
@@ -84,4 +87,151 @@ const char *tls_ocsp_check(const struct tls_cert *c, const unsigned char *der, s
 	OCSP_RESPONSE_free(answer);
 	ERR_clear_error();
 	return error;
+}
+
+/* --- for updates ------------------------------------------------------------------------------ */
+
+static char *hex_of(OCSP_CERTID *id)
+{
+	unsigned char *der = NULL;
+	int len = id ? i2d_OCSP_CERTID(id, &der) : 0;
+	char *text = len > 0 ? malloc((size_t)len * 2 + 1) : NULL;
+
+	for (int i = 0; text && i < len; i++)
+		snprintf(text + 2 * i, 3, "%02x", der[i]);
+	OPENSSL_free(der);
+	return text;
+}
+
+static OCSP_CERTID *id_of(struct tls_cert *c)
+{
+	X509 *issuer = tls_cert_open(c) ? issuer_of(c) : NULL;
+
+	return issuer ? OCSP_cert_to_id(EVP_sha1(), c->leaf, issuer) : NULL;
+}
+
+char *tls_ocsp_key(struct tls_cert *c)
+{
+	OCSP_CERTID *id = id_of(c);
+	char *key = hex_of(id);
+
+	OCSP_CERTID_free(id);
+	ERR_clear_error();
+	return key;
+}
+
+char *tls_ocsp_key_of_answer(const unsigned char *der, size_t len)
+{
+	OCSP_RESPONSE *answer = d2i_OCSP_RESPONSE(NULL, &der, (long)len);
+	OCSP_BASICRESP *basic = answer ? OCSP_response_get1_basic(answer) : NULL;
+	OCSP_SINGLERESP *one = basic && OCSP_resp_count(basic) == 1 ? OCSP_resp_get0(basic, 0)
+								      : NULL;
+	char *key = one ? hex_of((OCSP_CERTID *)(uintptr_t)OCSP_SINGLERESP_get0_id(one)) : NULL;
+
+	OCSP_BASICRESP_free(basic);
+	OCSP_RESPONSE_free(answer);
+	ERR_clear_error();
+	return key;
+}
+
+char *tls_ocsp_uri(struct tls_cert *c)
+{
+	STACK_OF(OPENSSL_STRING) *all = tls_cert_open(c) ? X509_get1_ocsp(c->leaf) : NULL;
+	char *uri = NULL;
+
+	for (int i = 0; !uri && i < sk_OPENSSL_STRING_num(all); i++)
+		if (strncasecmp(sk_OPENSSL_STRING_value(all, i), "http:", 5) == 0)
+			uri = strdup(sk_OPENSSL_STRING_value(all, i));
+	X509_email_free(all);
+	return uri;
+}
+
+/* "<uri>/<base64 of the request, percent-encoded>" */
+static char *join(const char *uri, const char *base64)
+{
+	size_t len = strlen(uri), used = len;
+	char *url = malloc(len + 1 + 3 * strlen(base64) + 1);
+
+	if (!url)
+		return NULL;
+	memcpy(url, uri, len);
+	if (!len || url[len - 1] != '/')
+		url[used++] = '/';
+	for (; *base64; base64++) {
+		if (*base64 == '+' || *base64 == '/' || *base64 == '=')
+			used += (size_t)sprintf(url + used, "%%%02X", *base64);
+		else
+			url[used++] = *base64;
+	}
+	url[used] = 0;
+	return url;
+}
+
+char *tls_ocsp_url(struct tls_cert *c, const char *uri)
+{
+	OCSP_CERTID *id = id_of(c);
+	OCSP_REQUEST *request = id ? OCSP_REQUEST_new() : NULL;
+	unsigned char *der = NULL;
+	char *base64 = NULL, *url = NULL;
+	int len = 0;
+
+	if (request && OCSP_request_add0_id(request, id)) {
+		id = NULL; /* the request's now */
+		len = i2d_OCSP_REQUEST(request, &der);
+	}
+	if (len > 0)
+		base64 = malloc((size_t)len * 4 / 3 + 8);
+	if (base64) {
+		EVP_EncodeBlock((unsigned char *)base64, der, len);
+		url = join(uri, base64);
+	}
+	free(base64);
+	OPENSSL_free(der);
+	OCSP_REQUEST_free(request);
+	OCSP_CERTID_free(id);
+	ERR_clear_error();
+	return url;
+}
+
+bool tls_ocsp_is_signed(struct tls_cert *c, const unsigned char *der, size_t len)
+{
+	OCSP_RESPONSE *answer = d2i_OCSP_RESPONSE(NULL, &der, (long)len);
+	OCSP_BASICRESP *basic = answer ? OCSP_response_get1_basic(answer) : NULL;
+	X509 *issuer = tls_cert_open(c) ? issuer_of(c) : NULL;
+	STACK_OF(X509) *known = sk_X509_new_null();
+	X509_STORE *trusted = X509_STORE_new();
+	bool good = false;
+
+	if (basic && issuer && known && trusted && sk_X509_push(known, issuer) &&
+	    X509_STORE_add_cert(trusted, issuer)) {
+		/* the issuer need not be a root to be trusted here */
+		X509_STORE_set_flags(trusted, X509_V_FLAG_PARTIAL_CHAIN);
+		good = OCSP_basic_verify(basic, known, trusted, 0) == 1;
+	}
+	X509_STORE_free(trusted);
+	sk_X509_free(known);
+	OCSP_BASICRESP_free(basic);
+	OCSP_RESPONSE_free(answer);
+	ERR_clear_error();
+	return good;
+}
+
+bool tls_ocsp_replace(struct tls_cert *c, const unsigned char *der, size_t len, char *why,
+		      size_t size)
+{
+	time_t expires = 0;
+	const char *error = tls_cert_open(c) ? tls_ocsp_check(c, der, len, &expires)
+					     : "no certificate";
+	unsigned char *copy = error ? NULL : malloc(len);
+
+	if (!copy || !tls_shown_set(c->leaf, TLS_SHOWN_OCSP, der, len, expires)) {
+		snprintf(why, size, "%s.", error ? error : "out of memory");
+		free(copy);
+		return false;
+	}
+	memcpy(copy, der, len);
+	free(c->ocsp);
+	c->ocsp = copy;
+	c->ocsp_len = len;
+	return true;
 }

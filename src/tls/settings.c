@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "tls_priv.h"
+#include "settings_priv.h"
 
 struct tls_settings *tls_settings_of(struct conf_line *l)
 {
@@ -231,4 +231,12 @@ bool tls_take_options(struct conf_line *l, struct tls_settings *set)
 					  "statement '%s'.", word, l->words[0]);
 	}
 	return true;
+}
+
+bool tls_ocsp_update_take(const char *word, uint8_t *out)
+{
+	bool on = strcmp(word, "on") == 0;
+
+	*out = on ? TLS_OCSP_UPDATE_ON : TLS_OCSP_UPDATE_OFF;
+	return on || strcmp(word, "off") == 0;
 }

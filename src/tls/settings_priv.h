@@ -21,6 +21,8 @@ bool tls_parse_flag(struct conf_line *l);        /* keyword->min: bits set, max:
 bool tls_parse_option_word(struct conf_line *l); /* the keyword itself */
 /* "h2,http/1.1" in wire format, in the arena. False: *error. */
 bool tls_alpn_make(struct config *cfg, const char *text, struct slice *out, const char **error);
+/* "on", "off": of ocsp-update, as enum tls_ocsp_update. False: neither. */
+bool tls_ocsp_update_take(const char *word, uint8_t *out);
 /* The words of ssl-default-*-options. */
 bool tls_take_options(struct conf_line *l, struct tls_settings *set);
 

@@ -5,6 +5,7 @@
  * Both lie with the leaf itself: a callback of OpenSSL knows nothing else of a certificate.
  */
 #include <openssl/ssl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -34,18 +35,38 @@ bool tls_shown_init(void)
 	return true;
 }
 
+/* Answers are replaced while handshakes copy them. */
+#define LOCKS 16
+static pthread_mutex_t locks[LOCKS] = { [0 ... LOCKS - 1] = PTHREAD_MUTEX_INITIALIZER };
+
+static pthread_mutex_t *lock_of(const X509 *leaf)
+{
+	return &locks[((uintptr_t)leaf >> 6) % LOCKS];
+}
+
 bool tls_shown_set(X509 *leaf, enum tls_shown what, const unsigned char *bytes, size_t len,
 		   time_t until)
 {
-	struct shown *s = malloc(sizeof(*s) + len);
+	struct shown *s = malloc(sizeof(*s) + len), *old;
+	bool good;
 
 	if (!s)
 		return false;
 	s->until = until;
 	s->len = len;
 	memcpy(s->bytes, bytes, len);
-	free(X509_get_ex_data(leaf, places[what]));
-	return X509_set_ex_data(leaf, places[what], s) == 1;
+	pthread_mutex_lock(lock_of(leaf));
+	old = X509_get_ex_data(leaf, places[what]);
+	good = X509_set_ex_data(leaf, places[what], s) == 1;
+	pthread_mutex_unlock(lock_of(leaf));
+	free(good ? old : s);
+	return good;
+}
+
+void tls_shown_prepare(X509 *leaf)
+{
+	for (int i = 0; i < 2; i++)
+		X509_set_ex_data(leaf, places[i], NULL);
 }
 
 static const struct shown *shown_of(X509 *leaf, enum tls_shown what)
@@ -56,12 +77,22 @@ static const struct shown *shown_of(X509 *leaf, enum tls_shown what)
 /* The client asks for an OCSP answer. */
 static int status_asked(SSL *ssl, void *arg)
 {
-	const struct shown *s = shown_of(SSL_get_certificate(ssl), TLS_SHOWN_OCSP);
-	unsigned char *copy = s && time(NULL) < s->until ? OPENSSL_memdup(s->bytes, s->len) : NULL;
+	X509 *leaf = SSL_get_certificate(ssl);
+	const struct shown *s = shown_of(leaf, TLS_SHOWN_OCSP);
+	unsigned char *copy = NULL;
+	size_t len = 0;
 
+	if (!s)
+		return SSL_TLSEXT_ERR_NOACK;
+	pthread_mutex_lock(lock_of(leaf));
+	s = shown_of(leaf, TLS_SHOWN_OCSP);
+	len = s->len;
+	if (time(NULL) < s->until)
+		copy = OPENSSL_memdup(s->bytes, len);
+	pthread_mutex_unlock(lock_of(leaf));
 	if (!copy)
 		return SSL_TLSEXT_ERR_NOACK;
-	SSL_set_tlsext_status_ocsp_resp(ssl, copy, (long)s->len);
+	SSL_set_tlsext_status_ocsp_resp(ssl, copy, (long)len);
 	return SSL_TLSEXT_ERR_OK;
 }
 

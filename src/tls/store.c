@@ -14,7 +14,7 @@
 #include "base/door.h"
 #include "base/file.h"
 #include "base/hash.h"
-#include "tls_priv.h"
+#include "ocsp_priv.h"
 
 #define FILE_MAX (64 << 20)
 /* As many certificates are opened when they are read, to be told at once what is wrong with them;
@@ -42,6 +42,7 @@ void tls_store_unlock(void)
 
 static void entry_free(struct tls_entry *e)
 {
+	tls_ocsp_forget(e);
 	tls_cert_drop(&e->cert);
 	tls_cert_drop(&e->pending);
 	free((char *)(uintptr_t)e->name);

@@ -2,7 +2,7 @@
 /* edge file: the section crt-store. Manual: configuration 3.11, 12.7 */
 #include <stdio.h>
 #include <string.h>
-#include "tls_priv.h"
+#include "settings_priv.h"
 
 /* One section while it is read. */
 struct store_section {
@@ -55,6 +55,7 @@ static const char *key_base(const struct conf_line *l)
 struct load {
 	struct tls_cert_files files;
 	const char *crt, *alias;
+	uint8_t ocsp_update;         /* enum tls_ocsp_update */
 };
 
 static bool take_parameters(struct conf_line *l, struct load *load)
@@ -77,8 +78,12 @@ static bool take_parameters(struct conf_line *l, struct load *load)
 			load->files.issuer = tls_path(l->cfg, crt_base(l), value);
 		else if (strcmp(word, "sctl") == 0)
 			load->files.sctl = tls_path(l->cfg, crt_base(l), value);
-		else if (strcmp(word, "ocsp-update") == 0 && strcmp(value, "off") == 0)
+		else if (strcmp(word, "ocsp-update") == 0 &&
+			 tls_ocsp_update_take(value, &load->ocsp_update))
 			continue;
+		else if (strcmp(word, "ocsp-update") == 0)
+			return conf_error(l, l->at - 1, NULL, "cannot parse 'ocsp-update' value "
+					  "'%s', 'on' or 'off' is expected.", value);
 		else
 			return conf_error(l, l->at - 2, NULL, "'load' : '%s %s' is not supported.",
 					  word, value);
@@ -90,6 +95,7 @@ static bool parse_load(struct conf_line *l)
 {
 	const struct store_section *s = l->object;
 	struct load load = { 0 };
+	struct tls_entry *e;
 	char why[512] = "";
 	const char *name;
 
@@ -105,8 +111,12 @@ static bool parse_load(struct conf_line *l)
 		return conf_error(l, 0, NULL, "out of memory.");
 	if (tls_store_find(tls_store_of(l->cfg), name))
 		return conf_error(l, 0, NULL, "'load' : Certificate '%s' already exists!", name);
-	return tls_store_load(l->cfg, name, &load.files, why, sizeof(why)) ||
-	       conf_error(l, 0, NULL, "'load' : %s", why);
+	e = tls_store_load(l->cfg, name, &load.files, why, sizeof(why));
+	if (!e)
+		return conf_error(l, 0, NULL, "'load' : %s", why);
+	e->in_store = true;
+	e->ocsp_update = load.ocsp_update;
+	return true;
 }
 
 #define HERE .where = CONF_OTHER, .section = "crt-store"
@@ -124,7 +134,7 @@ static const struct conf_keyword keywords[] = {
 	  .syntax = "<dir>", .help = "where relative names of keys begin" },
 	{ .words = "load", HERE, .max_args = -1, .parse = parse_load,
 	  .syntax = "crt <file> [key <file>] [alias <name>] [ocsp <file>] [issuer <file>] "
-	  "[sctl <file>]", .help = "load a certificate" },
+	  "[sctl <file>] [ocsp-update { on | off }]", .help = "load a certificate" },
 	{ 0 }
 };
 

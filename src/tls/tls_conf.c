@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/file.h"
+#include "core/thread.h"
+#include "ocsp_priv.h"
 #include "settings_priv.h"
 #include "trace_priv.h"
 
@@ -285,6 +287,8 @@ static const struct conf_keyword keywords[] = {
 	NUMBER("maxsslrate", max_rate, 0, INT32_MAX, "most TLS connections a second"),
 	NUMBER("tune.ssl.default-dh-param", dh_bits, 1024, 8192, "size of DHE parameters"),
 	NUMBER("tune.ssl.cachesize", cache_size, 0, INT32_MAX, "sessions kept for resumption"),
+	NUMBER("tune.ssl.ssl-ctx-cache-size", forged_max, 0, INT32_MAX,
+	       "certificates of generate-certificates that a line keeps"),
 	{ .words = "tune.ssl.lifetime", GLOBAL, .parse = parse_lifetime, .syntax = "<timeout>",
 	  .help = "how long a session may be resumed" },
 	{ .words = "tune.ssl.maxrecord", GLOBAL, .parse = parse_size, .syntax = "<bytes>",
@@ -332,8 +336,10 @@ static bool tls_start(struct config *cfg, struct diag_list *diags)
 	const struct tls_global *g = tls_global_of(cfg);
 
 	tls_set_limits(g->max_connections, g->max_rate);
-	if (!tls_live())
+	if (!tls_live()) {
 		tls_set_live(cfg);
+		tls_ocsp_start(cfg, NULL);
+	}
 	return true;
 }
 
@@ -341,10 +347,13 @@ static bool tls_start(struct config *cfg, struct diag_list *diags)
 static void tls_adopt(struct config *next, struct config *prev)
 {
 	tls_set_live(next);
+	tls_ocsp_start(next, prev);
 }
 
 static void tls_thread_fini(void)
 {
+	if (thread_id == 0)
+		tls_ocsp_stop();
 	tls_conn_thread_fini();
 	tls_lib_thread_fini();
 }

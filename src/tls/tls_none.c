@@ -35,6 +35,10 @@ bool tls_handshake_step(struct conn *c)
 	return true;
 }
 
+void tls_set_event_log(const struct tls_event_log *log)
+{
+}
+
 bool tls_is_early(const struct conn *c)
 {
 	return false;
@@ -109,6 +113,11 @@ const char *tls_cipher_name(const struct conn *c)
 }
 
 bool tls_is_resumed(const struct conn *c)
+{
+	return false;
+}
+
+bool tls_is_stapled(const struct conn *c)
 {
 	return false;
 }

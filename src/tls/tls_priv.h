@@ -6,6 +6,7 @@
 #include <openssl/ssl.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include "base/addr.h"
 #include "base/list.h"
 #include "base/slice.h"
 #include "base/tree.h"
@@ -62,9 +63,15 @@ struct tls_global {
 	int64_t cache_size, lifetime_s, capture_size;
 	int64_t first_record, max_record;  /* tune.ssl.maxrecord, hard-maxrecord; 0: none */
 	int64_t idle_ms;                   /* tune.idletimer */
+	int64_t forged_max;                /* tune.ssl.ssl-ctx-cache-size */
 	int64_t security_level;            /* -1 unset */
 	int64_t max_connections, max_rate;
 	bool keylog;
+	bool ocsp_mode, ocsp_off;          /* ocsp-update.mode, .disable */
+	int64_t ocsp_min_s, ocsp_max_s;
+	struct addr ocsp_proxy;            /* ADDR_NONE: none */
+	struct list ocsps;                 /* struct tls_ocsp.link */
+	struct list f_uses;                /* struct tls_f_use.link */
 	struct list binds;                 /* struct tls_bind.link */
 	struct list servers;               /* struct tls_server.link */
 };
@@ -81,6 +88,8 @@ enum tls_extra {
 /* The generation that commands work on; NULL: none has started. It changes under tls_store_lock():
  * who holds that works on one generation throughout.
  */
+/* Tells the administrator; any thread. */
+void tls_event(struct config *cfg, const char *text);
 struct config *tls_live(void);
 void tls_set_live(struct config *cfg);
 
@@ -125,6 +134,8 @@ struct tls_cert_files {
  * it may stay closed if what der.h sees of it is in order.
  */
 struct tls_cert *tls_cert_load(struct tls_cert_files *files, bool at_once, char *why, size_t size);
+/* What a text in base64 says, to free; NULL: it is not. */
+unsigned char *tls_base64_read(struct slice text, size_t *len);
 /* What a payload of `set ssl cert` may change. */
 enum tls_part { TLS_PART_CERT, TLS_PART_KEY, TLS_PART_OCSP, TLS_PART_ISSUER, TLS_PART_SCTL };
 /* Another certificate with a part of it from a text (base64 for OCSP and SCTL, else PEM), and the
@@ -150,6 +161,9 @@ const char *tls_reason(void);
 
 struct tls_store;
 
+/* ocsp-update of a certificate; UNSET: as ocsp-update.mode says. */
+enum tls_ocsp_update { TLS_OCSP_UPDATE_UNSET, TLS_OCSP_UPDATE_OFF, TLS_OCSP_UPDATE_ON };
+
 /* A named certificate; changed by commands under tls_store_lock(). */
 struct tls_entry {
 	struct tree_node node;       /* by hash of its name, in the store */
@@ -158,6 +172,9 @@ struct tls_entry {
 	struct tls_cert_files files; /* where it was read; in the arena, NULLs: by commands */
 	struct list uses;            /* struct tls_use.of_entry */
 	struct tls_cert *pending;    /* set ssl cert, not committed; counted */
+	struct tls_ocsp *ocsp;       /* owned; NULL: no answer, nor is there to be one */
+	uint8_t ocsp_update;         /* enum tls_ocsp_update */
+	bool in_store;               /* of a crt-store */
 };
 
 /* A CA file, or a file of revocation lists. */
@@ -240,6 +257,9 @@ struct tls_bind {
 	unsigned version;            /* atomic: of <names> */
 	struct tls_seen *seen;       /* per thread: names in use */
 	struct tls_tickets *tickets; /* counted, or NULL */
+	bool forges;                 /* generate-certificates */
+	const char *sign_file, *sign_pass;
+	struct tls_forge *forge;     /* owned; NULL: none is made */
 	struct config *cfg;          /* borrowed: the generation that it is of */
 	struct tls_place where;
 	int64_t capture_size;
@@ -275,6 +295,8 @@ struct tls_add {
 	const char *list;
 	int line;
 	bool is_default;
+	struct tls_cert_files files; /* those that the line names; crt NULL */
+	uint8_t ocsp_update;         /* enum tls_ocsp_update */
 	char why[512];               /* when it failed */
 };
 /* Adds a file, a bundle or a directory. False: a->why. */
@@ -285,10 +307,33 @@ SSL_CTX *tls_bind_make_ssl(struct tls_bind *b, const struct tls_settings *set, c
 struct tls_use *tls_bind_use(struct config *cfg, struct tls_bind *b, struct tls_entry *e);
 /* Reads a crt-list (crt_list.c). False: a->why. */
 bool tls_crt_list_read(struct tls_add *a, const char *path);
+/* Takes the options at words[*at] up to "]" into <a>. False: a->why. */
+bool tls_crt_list_options(struct tls_add *a, char **words, int count, int *at);
+/* A line `ssl-f-use` of a proxy (use_conf.c). */
+struct tls_f_use {
+	struct list link;            /* in tls_global.f_uses, the last one first */
+	const char *crt, *list;      /* the certificate, "@<proxy>" */
+	const char *file;            /* where the line stands */
+	int line;
+	struct tls_add add;          /* without the bind line */
+};
+/* Adds the certificates of <b>'s proxy. False: reported. */
+bool tls_f_use_add(struct tls_bind *b, struct diag_list *diags);
 /* Adds what one line of it says; the text is changed. */
 bool tls_crt_list_line(struct tls_add *a, char *text);
 /* The words that may stand between brackets, for -dK. */
 void tls_crt_list_dump(FILE *out);
+
+/* --- certificates made for any name (forge.c) ------------------------------------------------- */
+
+/* Makes them with the authority of a PEM file, whose key <phrase> (or NULL) deciphers; keeps the
+ * last <max>. NULL: <why>.
+ */
+struct tls_forge *tls_forge_new(const char *path, const char *phrase, unsigned max, char *why,
+				size_t size);
+void tls_forge_free(struct tls_forge **f);
+/* One for <host>, with the key of <like>, counted. NULL: no host name, or no memory. Any thread. */
+struct tls_cert *tls_forge_cert(struct tls_forge *f, struct slice host, struct tls_cert *like);
 
 /* --- which certificate for which name (names.c) ----------------------------------------------- */
 
@@ -296,6 +341,7 @@ void tls_crt_list_dump(FILE *out);
 struct tls_choice {
 	struct tls_cert *cert[TLS_KEY_TYPES];
 	struct tls_ctx *ctx[TLS_KEY_TYPES];
+	bool is_default;             /* the name is of nobody */
 };
 
 /* Builds the names of a bind line anew from its uses and publishes them. Under the store's lock
@@ -339,12 +385,14 @@ struct tls_capture {
 /* Callback of OpenSSL for the ClientHello; looks at tls_now(). */
 int tls_hello_callback(SSL *ssl, int *alert, void *arg);
 
-/* What is shown beside a leaf to clients that ask for it (shown.c); copied, lives with the leaf,
- * which nobody uses yet. <until>: of OCSP answers. False: no memory.
+/* What is shown beside a leaf to clients that ask for it (shown.c); copied, lives with the leaf.
+ * OCSP answers may be replaced while it is used; <until>: of these. False: no memory.
  */
 enum tls_shown { TLS_SHOWN_OCSP, TLS_SHOWN_SCTL };
 bool tls_shown_set(X509 *leaf, enum tls_shown what, const unsigned char *bytes, size_t len,
 		   time_t until);
+/* Makes room in a leaf that nobody uses yet. */
+void tls_shown_prepare(X509 *leaf);
 /* Has <ctx> show these. */
 void tls_shown_attach(SSL_CTX *ctx);
 bool tls_shown_init(void);

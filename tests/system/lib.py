@@ -241,13 +241,13 @@ class Reader:
 
 
 class Server:
-    """Listens on a port of 127.0.0.1; handler(sock) runs in a thread for each connection."""
+    """Listens on a port, of 127.0.0.1 mostly; handler(sock) runs in a thread for each connection."""
 
-    def __init__(self, handler, port=None, backlog=128):
+    def __init__(self, handler, port=None, backlog=128, address="127.0.0.1"):
         self.port = port or ports(1)[0]
         self.sock = socket.socket()
         self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        self.sock.bind(("127.0.0.1", self.port))
+        self.sock.bind((address, self.port))
         self.sock.listen(backlog)
         self.handler = handler
         self.accepted = 0

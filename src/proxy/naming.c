@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* naming.c - names of servers at run time: who asks for what, through reloads and commands
+ *
+ * What a server asks belongs to its state. When another generation has the same server, it goes on
+ * asking the same resolution, and only the server that is told changes.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/bug.h"
+#include "conf/conf.h"
+#include "core/mailbox.h"
+#include "core/thread.h"
+#include "lock_priv.h"
+#include "naming_priv.h"
+#include "proxy/proxy.h"
+
+/* --- asking ----------------------------------------------------------------------------------- */
+
+/* As names are asked for: lower case, no final dot. False: it is none. */
+static bool plain_name(const char *name, char out[static DNS_NAME_MAX + 1])
+{
+	size_t len = strlen(name);
+
+	len -= len && name[len - 1] == '.';
+	if (!dns_name_is_valid(slice_make(name, len)))
+		return false;
+	for (size_t i = 0; i < len; i++)
+		out[i] = ascii_lower(name[i]);
+	out[len] = 0;
+	return true;
+}
+
+/* Asks for <name>, and for nothing else; NULL: for nothing. Returns whether it did already. */
+static bool ask(struct naming_state *ns, struct resolve_asker *a, const char *name,
+		enum dns_type type)
+{
+	struct resolvers *section = ns->server->naming.resolvers;
+	char plain[DNS_NAME_MAX + 1];
+
+	if (!name || !section || !plain_name(name, plain)) {
+		resolution_leave(a);
+		return false;
+	}
+	if (a->resolution && resolution_is_of(a->resolution, section, plain, type))
+		return true;
+	resolution_leave(a);
+	resolution_join(a, section, plain, type);
+	return false;
+}
+
+void naming_ask_address(struct naming_state *ns)
+{
+	ask(ns, &ns->address, ns->name, ns->server->naming.prefer_ipv4 ? DNS_A : DNS_AAAA);
+}
+
+struct naming_state *naming_group_next(struct naming_state *ns, bool service)
+{
+	struct resolve_asker *a = service ? &ns->service : &ns->address;
+	const struct list *head = resolution_askers(a->resolution);
+	const struct proxy *be = ns->server->proxy;
+
+	for (struct list *at = a->link.next; at != head; at = at->next) {
+		struct resolve_asker *other = list_entry(at, struct resolve_asker, link);
+
+		if (other->told != a->told)
+			continue;
+		ns = service ? container_of(other, struct naming_state, service)
+			     : container_of(other, struct naming_state, address);
+		if (ns->server->proxy == be)
+			return ns;
+	}
+	return NULL;
+}
+
+struct naming_state *naming_group_first(struct resolution *r, const struct proxy *be,
+					bool service)
+{
+	const struct list *head = resolution_askers(r);
+
+	for (struct list *at = head->next; at != head; at = at->next) {
+		struct resolve_asker *a = list_entry(at, struct resolve_asker, link);
+		struct naming_state *ns = NULL;
+
+		if (service && a->told == naming_service_told)
+			ns = container_of(a, struct naming_state, service);
+		else if (!service && a->told == naming_address_told)
+			ns = container_of(a, struct naming_state, address);
+		if (ns && ns->server->proxy == be)
+			return ns;
+	}
+	return NULL;
+}
+
+/* --- generations ------------------------------------------------------------------------------ */
+
+static struct naming_state *state_make(struct server *srv)
+{
+	struct naming_state *ns = srv->state->naming;
+
+	if (ns)
+		return ns;
+	ns = calloc(1, sizeof(*ns));
+	if (!ns)
+		return NULL;
+	if (srv->hostname) {
+		ns->name = strdup(srv->hostname);
+		if (!ns->name) {
+			free(ns);
+			return NULL;
+		}
+	}
+	ns->address.told = naming_address_told;
+	ns->service.told = naming_service_told;
+	list_init(&ns->address.link);
+	list_init(&ns->service.link);
+	ns->server = srv;
+	__atomic_store_n(&srv->state->naming, ns, __ATOMIC_RELEASE);
+	return ns;
+}
+
+static bool begin(struct server *srv)
+{
+	struct naming_state *ns = state_make(srv);
+
+	if (!ns)
+		return false;
+	ns->server = srv;
+	if (srv->naming.service && !ask(ns, &ns->service, srv->naming.service, DNS_SRV))
+		ns->item = NULL;
+	if (!srv->naming.service || (ns->item && ns->item->addr.family == ADDR_NONE))
+		naming_ask_address(ns);
+	return true;
+}
+
+static void stop(struct naming_state *ns)
+{
+	resolution_leave(&ns->address);
+	resolution_leave(&ns->service);
+	ns->item = NULL;
+}
+
+/* Its state may be that of a server of the next generation: that one is asked about now. */
+static void end(struct server *srv)
+{
+	struct naming_state *ns = srv->state ? srv->state->naming : NULL;
+
+	if (!ns || ns->server != srv)
+		return;
+	stop(ns);
+	ns->server = NULL;
+}
+
+bool namings_begin(struct config *cfg, const struct config *prev)
+{
+	struct server *srv;
+	bool good;
+
+	good = resolvers_begin(cfg, prev);
+	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px))
+		list_for_each(srv, &px->servers, link)
+			if (!px->disabled && srv->naming.resolvers)
+				good = begin(srv) && good;
+	return good;
+}
+
+void namings_end(const struct config *cfg)
+{
+	struct server *srv;
+
+	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px))
+		list_for_each(srv, &px->servers, link)
+			end(srv);
+	resolvers_end(cfg);
+}
+
+/* --- from other threads ----------------------------------------------------------------------- */
+
+struct naming_order {
+	struct message message;
+	struct server *server;
+	struct config *config; /* counted */
+};
+
+/* False: no memory. */
+static bool order_send(struct server *srv, void (*run)(struct message *m))
+{
+	struct naming_order *o = calloc(1, sizeof(*o));
+
+	if (!o)
+		return false;
+	o->server = srv;
+	o->config = config_take(srv->proxy->config);
+	o->message.run = run;
+	mailbox_post(0, &o->message);
+	return true;
+}
+
+/* Unless nobody asks about that server any more. */
+static void order_run(struct message *m, void (*run)(struct naming_state *ns))
+{
+	struct naming_order *o = container_of(m, struct naming_order, message);
+	struct naming_state *ns = o->server->state->naming;
+
+	if (ns && ns->server)
+		run(ns);
+	config_drop(&o->config);
+	free(o);
+}
+
+static void hurry(struct naming_state *ns)
+{
+	resolution_hurry(&ns->address);
+}
+
+static void name_changed(struct message *m)
+{
+	order_run(m, naming_ask_address);
+}
+
+static void asked_to_hurry(struct message *m)
+{
+	order_run(m, hurry);
+}
+
+void naming_hurry(struct server *srv)
+{
+	if (srv->naming.resolvers)
+		order_send(srv, asked_to_hurry);
+}
+
+bool naming_set_name(struct server *srv, const char *name, char *message, size_t size)
+{
+	struct naming_state *ns = srv->state->naming;
+	char old[DNS_NAME_MAX + 1], plain[DNS_NAME_MAX + 1];
+
+	if (!ns) {
+		snprintf(message, size, "set server <b>/<s> fqdn failed because no resolution is "
+			 "configured.");
+		return false;
+	}
+	if (srv->naming.service) {
+		snprintf(message, size, "set server <b>/<s> fqdn failed because SRV resolution is "
+			 "configured.");
+		return false;
+	}
+	naming_name(srv, old, sizeof(old));
+	if (strcasecmp(old, name) == 0) {
+		snprintf(message, size, "no need to change the FDQN by 'stats socket command'");
+		return true;
+	}
+	if (!plain_name(name, plain) || !naming_swap_name(srv, name) ||
+	    !order_send(srv, name_changed)) {
+		snprintf(message, size, "could not update %s/%s FQDN by 'stats socket command'",
+			 srv->proxy->name, srv->name);
+		return false;
+	}
+	server_set_admin(srv, SERVER_HMAINT, 0);
+	snprintf(message, size, "%s/%s changed its FQDN from %s to %s by 'stats socket command'",
+		 srv->proxy->name, srv->name, strcmp(old, "-") == 0 ? "(null)" : old, name);
+	return true;
+}
+
+void naming_restore_name(struct server *srv, const char *name)
+{
+	struct naming_state *ns;
+	char plain[DNS_NAME_MAX + 1];
+
+	if (!srv->naming.resolvers || !plain_name(name, plain))
+		return;
+	ns = state_make(srv);
+	if (ns && naming_swap_name(srv, name) && !srv->naming.service)
+		srv->state->admin |= SERVER_HMAINT;
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* naming_address.c - which of a name's addresses a server takes
+ *
+ * The servers of a backend that ask for the same name share its addresses: none is taken twice,
+ * unless a server may. One is the better, in this order, when it is in a network of resolve-net,
+ * of the preferred family, nobody else's, and the server's already.
+ */
+#include <stdio.h>
+#include <string.h>
+#include "base/bug.h"
+#include "proxy/proxy.h"
+#include "lock_priv.h"
+#include "naming_priv.h"
+#include "proxy_priv.h"
+#include "server_priv.h"
+
+enum score { SCORE_OWN = 1, SCORE_ALONE = 2, SCORE_FAMILY = 4, SCORE_NET = 8 };
+
+static bool is_lost(const struct server *srv)
+{
+	return __atomic_load_n(&srv->state->admin, __ATOMIC_RELAXED) & SERVER_RMAINT;
+}
+
+/* The address that the server uses; ADDR_NONE while it has none. */
+static struct addr current(const struct server *srv)
+{
+	struct server_addr a;
+
+	if (is_lost(srv))
+		return (struct addr){ .family = ADDR_NONE };
+	server_address(srv, &a);
+	return addr_from_sockaddr(&a.sa, a.len);
+}
+
+/* --- taking ---------------------------------------------------------------------------------- */
+
+static void publish(struct server *srv, const struct addr *addr)
+{
+	struct server_addr to = { 0 };
+
+	to.len = addr_to_sockaddr(addr, &to.sa);
+	lock_take(&srv->proxy->state->change_lock);
+	server_address_publish(srv->state, &to);
+	lock_drop(&srv->proxy->state->change_lock);
+}
+
+void naming_apply(struct naming_state *ns, const struct addr *addr, int port, const char *source)
+{
+	struct server *srv = ns->server;
+	struct addr old = current(srv), now = *addr;
+	char from[ADDR_IP_MAX] = "(none)", to[ADDR_IP_MAX], ports[64] = "";
+	struct server_addr raw;
+
+	server_address(srv, &raw);
+	now.port = addr_from_sockaddr(&raw.sa, raw.len).port;
+	if (port > 0 && port != now.port) {
+		snprintf(ports, sizeof(ports), ", port changed from '%s%u' to '%d'",
+			 srv->state->port_is_fixed ? "" : "+", now.port, port);
+		now.port = (uint16_t)port;
+	}
+	if (!addr_eq_ip(&old, &now) || *ports) {
+		if (old.family != ADDR_NONE)
+			addr_put_ip(&old, from, sizeof(from));
+		addr_put_ip(&now, to, sizeof(to));
+		publish(srv, &now);
+		proxy_tell(srv->proxy, PROXY_EVENT_NOTICE, "%s/%s: IP changed from '%s' to "
+			   "'%s'%s by '%s'.", srv->proxy->name, srv->name, from, to, ports, source);
+	}
+	if (is_lost(srv))
+		server_set_resolved(srv, true, "");
+}
+
+/* The address stays, for who is on the way to it. */
+void naming_lose(struct naming_state *ns, const char *why)
+{
+	if (!is_lost(ns->server))
+		server_set_resolved(ns->server, false, why);
+}
+
+const char *naming_reason(const struct resolution *r)
+{
+	switch (resolution_status(r)) {
+	case RESOLVE_NX:
+		return "DNS NX status";
+	case RESOLVE_REFUSED:
+		return "DNS refused status";
+	case RESOLVE_TIMEOUT:
+		return "DNS timeout status";
+	default:
+		return "unspecified DNS error";
+	}
+}
+
+/* --- choosing -------------------------------------------------------------------------------- */
+
+static bool is_near(const struct naming *n, const struct addr *addr)
+{
+	for (unsigned i = 0; i < n->net_count; i++)
+		if (addr_is_in(addr, &n->nets[i].addr, n->nets[i].bits))
+			return true;
+	return false;
+}
+
+static struct resolve_item *item_of(const struct resolution *r, const struct addr *addr)
+{
+	struct resolve_item *it;
+
+	if (addr->family == ADDR_NONE)
+		return NULL;
+	list_for_each(it, resolution_items(r), link)
+		if (!it->is_obsolete && addr_eq_ip(&it->addr, addr))
+			return it;
+	return NULL;
+}
+
+/* How good <it> is; 0: it may not be taken. */
+static unsigned score(const struct naming *n, const struct resolve_item *it, bool own)
+{
+	enum addr_family preferred = n->prefer_ipv4 ? ADDR_INET : ADDR_INET6;
+	bool alone = it->uses == own;
+
+	if (it->is_obsolete || (!alone && !n->may_duplicate))
+		return 0;
+	return 16 + (is_near(n, &it->addr) ? SCORE_NET : 0) +
+	       (it->addr.family == preferred ? SCORE_FAMILY : 0) + (alone ? SCORE_ALONE : 0) +
+	       (own ? SCORE_OWN : 0);
+}
+
+static struct resolve_item *choose(const struct resolution *r, const struct naming *n,
+				   struct resolve_item *own)
+{
+	unsigned best = own ? score(n, own, true) : 0, s;
+	struct resolve_item *it, *found = best ? own : NULL;
+
+	if (found && own->uses == 1 && !n->net_count &&
+	    (own->addr.family == ADDR_INET) == n->prefer_ipv4)
+		return found;
+	list_for_each(it, resolution_items(r), link) {
+		s = score(n, it, it == own);
+		if (s > best) {
+			best = s;
+			found = it;
+		}
+	}
+	return found;
+}
+
+/* --- sharing --------------------------------------------------------------------------------- */
+
+static void take_one(struct naming_state *ns, struct resolution *r, const char *source, bool first)
+{
+	const struct naming *n = &ns->server->naming;
+	struct addr addr = current(ns->server);
+	struct resolve_item *own = item_of(r, &addr), *it = choose(r, n, own);
+
+	if (own)
+		own->uses--;
+	if (!it) {
+		naming_lose(ns, "No IP for server ");
+		return;
+	}
+	it->uses++;
+	if (it != own && first)
+		resolution_count_update(r);
+	naming_apply(ns, &it->addr, 0, source);
+}
+
+static void share(struct resolution *r, const struct proxy *be, struct naming_state *first)
+{
+	struct resolve_item *it;
+	char source[300];
+
+	list_for_each(it, resolution_items(r), link)
+		it->uses = 0;
+	for (struct naming_state *ns = first; ns; ns = naming_group_next(ns, false)) {
+		struct addr addr = current(ns->server);
+
+		it = item_of(r, &addr);
+		if (it)
+			it->uses++;
+	}
+	resolution_source(r, source, sizeof(source));
+	for (struct naming_state *ns = first; ns; ns = naming_group_next(ns, false))
+		take_one(ns, r, ns == first ? source : "DNS cache", ns == first);
+}
+
+/* The first of a backend's servers to be told does it for all of them. */
+void naming_address_told(struct resolve_asker *a, enum resolve_round round)
+{
+	struct naming_state *ns = container_of(a, struct naming_state, address);
+	struct resolution *r = a->resolution;
+
+	if (resolution_status(r) != RESOLVE_VALID) {
+		if (resolution_is_lost(r))
+			naming_lose(ns, naming_reason(r));
+		return;
+	}
+	if (round == RESOLVE_TAKE && naming_group_first(r, ns->server->proxy, false) == ns)
+		share(r, ns->server->proxy, ns);
+}

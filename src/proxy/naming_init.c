@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* naming_init.c - how the name of a server gets its first address: in the check phase
+ *
+ * Before a server has a state, the methods of init-addr are tried, but `last`: state files are read
+ * later, and give their address then if `last` stands before what was found.
+ */
+#include <string.h>
+#include "address_priv.h"
+#include "conf/conf.h"
+#include "naming_priv.h"
+#include "proxy/proxy.h"
+#include "proxy_priv.h"
+
+static const struct diag_place nowhere = { .form = DIAG_BARE };
+
+/* About the name on the server's line, which is shown. */
+#define say(d, level, srv, fmt, ...) \
+	diag_add(d, level, &(struct diag_place){ .form = DIAG_BARE, \
+		 .text = (srv)->naming.line_text, .column = (srv)->naming.column }, NULL, \
+		 "[%s:%d] : 'server %s/%s' : " fmt, (srv)->file, (srv)->line, \
+		 (srv)->proxy->name, (srv)->name, ##__VA_ARGS__)
+
+bool naming_add_method(struct naming *n, enum naming_method method)
+{
+	if (n->method_count == NAMING_METHODS_MAX)
+		return false;
+	n->methods[n->method_count++] = (unsigned char)method;
+	return true;
+}
+
+static bool set_first(struct server *srv, const struct server_addr *addr)
+{
+	int port = address_port(srv->address);
+	struct sockaddr *copy = arena_alloc(&srv->proxy->config->arena, addr->len);
+
+	if (!copy)
+		return false;
+	memcpy(copy, &addr->sa, addr->len);
+	address_set_port(copy, port);
+	srv->address = copy;
+	srv->address_len = addr->len;
+	return true;
+}
+
+static bool init_by(struct server *srv, enum naming_method method, struct diag_list *d)
+{
+	struct server_addr addr = { 0 };
+
+	switch (method) {
+	case NAMING_LAST:
+		return false;
+	case NAMING_NONE:
+		srv->unresolved = true;
+		return true;
+	case NAMING_IP:
+		addr.len = addr_to_sockaddr(&srv->naming.ip, &addr.sa);
+		return set_first(srv, &addr);
+	case NAMING_LIBC:
+		break;
+	}
+	if (address_of_name(srv->hostname, srv->naming.family, &addr))
+		return set_first(srv, &addr);
+	return false;
+}
+
+/* Tries the methods in turn. Without a list: `last`, then the C library. */
+static void init_name(struct server *srv, struct diag_list *d)
+{
+	struct naming *n = &srv->naming;
+	bool libc_failed = false;
+
+	if (!n->method_count) {
+		naming_add_method(n, NAMING_LAST);
+		naming_add_method(n, NAMING_LIBC);
+		/* with name servers at hand nothing is lost */
+		if (n->resolvers)
+			naming_add_method(n, NAMING_NONE);
+	}
+	if (proxies_of(srv->proxy->config)->may_lack_addresses)
+		naming_add_method(n, NAMING_NONE);
+	for (n->used = 0; n->used < n->method_count; n->used++) {
+		if (init_by(srv, n->methods[n->used], d))
+			break;
+		libc_failed |= n->methods[n->used] == NAMING_LIBC;
+	}
+	if (libc_failed && srv->unresolved)
+		say(d, DIAG_NOTICE, srv, "could not resolve address '%s', disabling server.",
+		    srv->hostname);
+	n->failed = n->used == n->method_count;
+	srv->unresolved |= n->failed;
+}
+
+static void find_resolvers(struct server *srv, struct diag_list *d)
+{
+	struct naming *n = &srv->naming;
+	const char *name = n->service ? n->service : srv->hostname;
+	size_t len = name ? strlen(name) : 0;
+
+	if (!n->resolvers_name)
+		return;
+	n->resolvers = resolvers_find(srv->proxy->config, n->resolvers_name);
+	if (!n->resolvers) {
+		diag_add(d, DIAG_ALERT, &nowhere, NULL, "backend '%s', server '%s': unable to find "
+			 "required resolvers '%s'", srv->proxy->name, srv->name,
+			 n->resolvers_name);
+		return;
+	}
+	len -= len && name[len - 1] == '.';
+	if (name && !dns_name_is_valid(slice_make(name, len)))
+		diag_add(d, DIAG_ALERT, &nowhere, NULL, "config : [%s:%d] : 'server %s/%s' : "
+			 "Can't create DNS resolution for server '%s'", srv->file, srv->line,
+			 srv->proxy->name, srv->name, srv->name);
+}
+
+void naming_init_address(struct server *srv, struct diag_list *diags)
+{
+	find_resolvers(srv, diags);
+	if (srv->hostname)
+		init_name(srv, diags);
+	else if (srv->naming.service)
+		srv->unresolved = true;
+}
+
+bool naming_takes_last(const struct server *srv)
+{
+	const struct naming *n = &srv->naming;
+
+	if (n->service)
+		return true;
+	for (unsigned i = 0; i < n->used; i++)
+		if (n->methods[i] == NAMING_LAST)
+			return true;
+	return false;
+}
+
+void naming_set_last(struct server *srv, const struct addr *addr)
+{
+	struct server_addr to = { 0 };
+
+	to.len = addr_to_sockaddr(addr, &to.sa);
+	if (!srv->naming.service && !srv->port_is_mapped)
+		address_set_port((struct sockaddr *)&to.sa, address_port(srv->address));
+	memcpy(&srv->state->address, &to.sa, to.len);
+	srv->state->address_len = to.len;
+	srv->state->port_is_fixed = srv->naming.service != NULL;
+	srv->state->admin &= ~(unsigned)SERVER_RMAINT;
+	srv->state->oper = srv->state->admin & SERVER_MAINT ? SERVER_STOPPED : SERVER_RUNNING;
+	srv->naming.failed = false;
+	srv->unresolved = false;
+}
+
+/* Behind the state files: nothing will help any more. */
+void namings_check(struct config *cfg, struct diag_list *diags)
+{
+	struct server *srv;
+	bool failed = false;
+
+	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px)) {
+		list_for_each(srv, &px->servers, link) {
+			const struct naming *n = &srv->naming;
+
+			if (!n->failed)
+				continue;
+			failed = true;
+			if (memchr(n->methods, NAMING_LIBC, n->method_count))
+				say(diags, DIAG_ALERT, srv, "could not resolve address '%s'.",
+				    srv->hostname);
+			else
+				say(diags, DIAG_ALERT, srv, "no method found to resolve address "
+				    "'%s'.", srv->hostname);
+		}
+	}
+	if (failed)
+		diag_add(diags, DIAG_ALERT, &nowhere, NULL, "Failed to initialize server(s) addr.");
+}

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "fetch.h"
+#include <errno.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include "base/clock.h"
+#include "base/num.h"
+#include "base/strbuf.h"
+#include "codec/h1.h"
+#include "core/background.h"
+#include "core/fd.h"
+#include "core/timer.h"
+#include "net/socket.h"
+
+#define FIELDS_MAX 50
+
+/* begin --> (RESOLVING) --> SENDING --> RECEIVING --> done */
+enum fetch_state { FETCH_IDLE, FETCH_RESOLVING, FETCH_SENDING, FETCH_RECEIVING };
+
+static struct {
+	enum fetch_state state;
+	void (*done)(unsigned status, struct slice body);
+	struct strbuf request, answer;
+	size_t sent;
+	struct timer timer;
+	struct addr to;              /* ADDR_NONE: not known */
+	char host[256];              /* as the background resolves it */
+	int fd;                      /* -1: none */
+	bool given_up;               /* while the name was looked for */
+} me = { .fd = -1 };
+
+bool fetch_is_busy(void)
+{
+	return me.state != FETCH_IDLE;
+}
+
+static void close_all(void)
+{
+	timer_cancel(&me.timer);
+	if (me.fd >= 0)
+		fd_close(me.fd);
+	me.fd = -1;
+	strbuf_fini(&me.request);
+	strbuf_fini(&me.answer);
+}
+
+static void finish(unsigned status, struct slice body)
+{
+	void (*done)(unsigned status, struct slice body) = me.done;
+	struct strbuf answer = me.answer; /* the body lies in it */
+
+	strbuf_init(&me.answer);
+	close_all();
+	me.state = FETCH_IDLE;
+	done(status, body);
+	strbuf_fini(&answer);
+}
+
+/* Nothing came, or nothing that is HTTP. */
+static void fail(void)
+{
+	finish(0, slice_none());
+}
+
+static void timed_out(struct timer *t)
+{
+	if (me.state == FETCH_RESOLVING)
+		me.given_up = true;
+	else
+		fail();
+}
+
+/* --- the answer ------------------------------------------------------------------------------- */
+
+/* Looks at what has come. True: it was all, and done was called. <end>: no more will come. */
+static bool answer_is_whole(bool end)
+{
+	struct h1_field fields[FIELDS_MAX];
+	struct h1_head head = { .fields = fields, .field_capacity = FIELDS_MAX };
+	struct h1_parser parser;
+	enum h1_status r;
+	size_t left;
+
+	h1_parser_init(&parser, H1_OPT_RESPONSE);
+	r = h1_parse_head(&parser, strbuf_slice(&me.answer), &head);
+	if (r == H1_MORE && !end)
+		return false;
+	left = r == H1_DONE ? me.answer.len - head.length : 0;
+	if (r == H1_DONE && head.body == H1_BODY_LENGTH && left < head.content_length && !end)
+		return false;
+	if (r == H1_DONE && head.body == H1_BODY_CLOSE && !end)
+		return false;
+	if (r != H1_DONE || head.body == H1_BODY_CHUNKED ||
+	    (head.body == H1_BODY_LENGTH && left < head.content_length)) {
+		fail();
+		return true;
+	}
+	if (head.body == H1_BODY_LENGTH)
+		left = head.content_length;
+	finish(head.status, slice_make(me.answer.ptr + head.length, left));
+	return true;
+}
+
+static void receive(void)
+{
+	char room[4096];
+	ssize_t n;
+
+	for (;;) {
+		n = recv(me.fd, room, sizeof(room), MSG_DONTWAIT);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+			fd_cant_recv(me.fd);
+			return;
+		}
+		if (n < 0 || me.answer.len + (size_t)n > FETCH_MAX ||
+		    !strbuf_add(&me.answer, slice_make(room, (size_t)n))) {
+			fail();
+			return;
+		}
+		if (answer_is_whole(n == 0))
+			return;
+	}
+}
+
+/* --- the request ------------------------------------------------------------------------------ */
+
+static void transmit(void)
+{
+	ssize_t n;
+
+	while (me.sent < me.request.len) {
+		n = send(me.fd, me.request.ptr + me.sent, me.request.len - me.sent,
+			 MSG_DONTWAIT | MSG_NOSIGNAL);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+			fd_cant_send(me.fd);
+			return;
+		}
+		if (n < 0) {
+			fail();
+			return;
+		}
+		me.sent += (size_t)n;
+	}
+	me.state = FETCH_RECEIVING;
+}
+
+static void ready(void *owner, int fd, unsigned events)
+{
+	if (me.state == FETCH_SENDING && events & (FD_OUT | FD_ERR | FD_HUP))
+		transmit();
+	if (me.state == FETCH_RECEIVING)
+		receive();
+}
+
+static void connect_now(void)
+{
+	struct socket_settings set = { .mode = (mode_t)-1 };
+	struct sockaddr_storage to;
+	socklen_t len = addr_to_sockaddr(&me.to, &to);
+	bool in_progress;
+
+	me.state = FETCH_SENDING;
+	me.fd = len ? socket_connect(&to, len, &set, &in_progress) : -1;
+	if (me.fd >= 0 && !fd_add(me.fd, ready, NULL, 0)) {
+		close(me.fd);
+		me.fd = -1;
+	}
+	if (me.fd < 0)
+		timer_set(&me.timer, clock_now_ms()); /* (it fails in a turn of its own) */
+}
+
+/* In the background. */
+static void resolve(void *ctx)
+{
+	struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *list = NULL;
+	uint16_t port = me.to.port;
+
+	if (getaddrinfo(me.host, NULL, &hints, &list) == 0 && list)
+		me.to = addr_from_sockaddr(list->ai_addr, list->ai_addrlen);
+	me.to.port = port;
+	freeaddrinfo(list);
+}
+
+static void resolved(void *ctx)
+{
+	if (me.given_up || !addr_is_inet(&me.to))
+		fail();
+	else
+		connect_now();
+}
+
+/* --- the URL ---------------------------------------------------------------------------------- */
+
+/* "http://host[:port]/path". False: not of this kind. */
+static bool cut(const char *url, struct slice *host, uint16_t *port, const char **path)
+{
+	const char *end, *colon;
+	uint64_t number = 80;
+
+	if (strncasecmp(url, "http://", 7) != 0)
+		return false;
+	url += 7;
+	end = url + strcspn(url, "/?#");
+	colon = *url == '[' ? memchr(url, ']', (size_t)(end - url)) : url;
+	if (!colon)
+		return false;
+	colon = memchr(colon, ':', (size_t)(end - colon));
+	*host = slice_make(url, (size_t)((colon ? colon : end) - url));
+	if (colon && !num_parse_u64(slice_make(colon + 1, (size_t)(end - colon - 1)), &number))
+		return false;
+	*port = (uint16_t)number;
+	*path = *end ? end : "/";
+	return host->len && host->len < sizeof(me.host) && number && number < 65536;
+}
+
+/* No control character or space may stand in a request line. */
+static bool is_plain(const char *url)
+{
+	for (; *url; url++)
+		if (*url <= ' ' || *url == 0x7f)
+			return false;
+	return true;
+}
+
+bool fetch_start(const char *url, const struct addr *proxy,
+		 void (*done)(unsigned status, struct slice body))
+{
+	struct slice host;
+	const char *path;
+	uint16_t port;
+
+	if (fetch_is_busy() || !is_plain(url) || !cut(url, &host, &port, &path))
+		return false;
+	strbuf_init(&me.request);
+	strbuf_init(&me.answer);
+	me.sent = 0;
+	me.given_up = false;
+	me.done = done;
+	if (!strbuf_printf(&me.request, "GET %s HTTP/1.0\r\nHost: %.*s\r\n"
+			   "Accept: application/ocsp-response\r\n\r\n",
+			   addr_is_inet(proxy) ? url : path, (int)host.len, host.ptr)) {
+		strbuf_fini(&me.request);
+		return false;
+	}
+	timer_init(&me.timer, timed_out);
+	timer_set(&me.timer, clock_now_ms() + FETCH_MS);
+	snprintf(me.host, sizeof(me.host), "%.*s", (int)host.len, host.ptr);
+	if (*host.ptr == '[')
+		host = slice_sub(host, 1, host.len - 1);
+	me.to = *proxy;
+	if (!addr_is_inet(proxy) && addr_parse_ip(host, 0, &me.to))
+		me.to.port = port;
+	if (addr_is_inet(&me.to)) {
+		connect_now();
+		return true;
+	}
+	me.to = (struct addr){ .port = port };
+	me.state = FETCH_RESOLVING;
+	if (background_run(resolve, resolved, NULL))
+		return true;
+	close_all();
+	me.state = FETCH_IDLE;
+	return false;
+}
+
+void fetch_stop(void)
+{
+	/* (a name that is still looked for has no loop any more to come back to) */
+	if (fetch_is_busy())
+		close_all();
+	me.state = FETCH_IDLE;
+}
