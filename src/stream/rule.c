@@ -143,7 +143,8 @@ static const char *condition_place(struct conf_line *l, const char *what)
 	const struct proxy *px = l->object;
 
 	if (strncmp(what, "http-", 5) == 0)
-		return arena_printf(arena, "error detected while parsing an '%s' condition : ", what);
+		return arena_printf(arena, "error detected while parsing an '%s' condition : ",
+				    what);
 	if (strncmp(what, "tcp-", 4) == 0)
 		return arena_printf(arena, "'%s' : error detected in proxy '%s' while parsing "
 				    "'%s' condition : ", what, px->name, conf_peek(l));
@@ -186,7 +187,8 @@ bool rule_error(struct conf_line *l, const struct rule *r, int at, const char *f
 	va_end(ap);
 	if (l->about)
 		return conf_error(l, at, NULL, "%s.", text);
-	return conf_error(l, at, NULL, "error detected in %s '%s' while parsing redirect rule : %s.",
+	return conf_error(l, at, NULL,
+			  "error detected in %s '%s' while parsing redirect rule : %s.",
 			  proxy_kind_name(r->proxy), r->proxy->name, text);
 }
 
