@@ -104,7 +104,7 @@ static void close_sockets(void)
 	stop.closed = true;
 	say_stopped(cfg);
 	listen_stop_all(cfg);
-	stats_sockets_close(cfg);
+	stats_sockets_close(cfg, true);
 	ask_some(clock_now_ms());
 }
 
@@ -156,8 +156,8 @@ static void hard_stop(int sig, void *ctx)
 {
 	stop.status = 128 + sig;
 	__atomic_store_n(&stop.stopping, true, __ATOMIC_RELAXED);
-	listen_stop_all(generation_current());
-	stats_sockets_close(generation_current());
+	listen_end_all(generation_current());
+	stats_sockets_close(generation_current(), false);
 	if (!thread_call_all(kill_thread, all_killed, NULL))
 		thread_stop_all();
 }
