@@ -17,6 +17,7 @@
 #include "core/thread.h"
 #include "log/log.h"
 #include "net/ctl_socket.h"
+#include "net/listener.h"
 #include "proxy/proxy.h"
 #include "proxy/server.h"
 #include "stream/listen.h"
@@ -115,7 +116,7 @@ static void on_stop_task(struct task *t, void *ctx, unsigned why)
 
 	if (!stop.closed && now_ms >= stop.grace_end_ms)
 		close_sockets();
-	if (stop.closed && !sessions_places() && !ctl_connections_count()) {
+	if (stop.closed && !listeners_draining() && !sessions_places() && !ctl_connections_count()) {
 		thread_stop_all();
 		return;
 	}

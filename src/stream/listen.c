@@ -753,7 +753,7 @@ static bool leave_one(struct listener_conf *l)
 {
 	struct opened *o = l->opened;
 
-	/* those that are shared as well: the kernel may have told us, and nobody else, of a client */
+	/* shared ones too: the kernel may have told us, and nobody else, of a client */
 	for (unsigned i = 0; o && i < o->count; i++)
 		listener_drain(&o->sockets[i]);
 	free(o);
