@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <time.h>
+#include "dns/resolvers.h"
 #include "ext/log_forward.h"
 #include "proxy/bind.h"
 #include "proxy/proxy.h"
@@ -68,6 +69,8 @@ struct config *generation_read(const struct main_options *o, struct diag_list *d
 		conf_setenv(cfg, "HAPROXY_MWORKER", "1", true);
 	if (o->may_lack_addresses)
 		proxies_allow_unresolved(cfg);
+	if (o->only_ipv4)
+		resolvers_only_ipv4(cfg);
 	good = conf_read(cfg, o->sources, o->source_count, diags);
 	good = good && conf_check(cfg, diags);
 	conf_show_lines(cfg, NULL, false);

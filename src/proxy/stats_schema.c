@@ -15,11 +15,8 @@
 #define VALUE(type, rest) \
 	OBJECT("\"type\":" WORD("\"" type "\"") ",\"value\":{" rest "}", "\"type\",\"value\"")
 #define INTEGER(low, high) "\"type\":\"integer\",\"minimum\":" low ",\"maximum\":" high
-/* The largest integer that a reader of JSON is sure to keep exactly: 2^53 - 1. */
-#define EXACT "9007199254740991"
-
 static const char schema[] =
-"{\"$schema\":\"http://json-schema.org/draft-04/schema#\",\"oneOf\":["
+"{\"$schema\":\"http://json-schema.org/draft-04/schema#\",\"anyOf\":["
 "{\"title\":\"Info\",\"type\":\"array\",\"items\":" OBJECT(COMMON, COMMON_NAMES) "},"
 "{\"title\":\"Stat\",\"type\":\"array\",\"items\":{\"type\":\"array\",\"items\":"
 OBJECT("\"objType\":" WORD("\"Frontend\",\"Backend\",\"Listener\",\"Server\",\"Unknown\"")
@@ -34,10 +31,10 @@ OBJECT("\"origin\":" WORD("\"Metric\",\"Status\",\"Key\",\"Config\",\"Product\",
 			   "\"Duration\",\"Age\",\"Time\",\"Name\",\"Output\",\"Avg\",\"Unknown\"")
        ",\"scope\":" WORD("\"Cluster\",\"Process\",\"Service\",\"System\",\"Unknown\""),
        "\"origin\",\"nature\",\"scope\"")
-",\"typedValue\":{\"oneOf\":["
+",\"typedValue\":{\"anyOf\":["
 VALUE("s32", INTEGER("-2147483648", "2147483647")) ","
-VALUE("s64", INTEGER("-" EXACT, EXACT)) "," VALUE("u32", INTEGER("0", "4294967295")) ","
-VALUE("u64", INTEGER("0", EXACT)) "," VALUE("flt", "\"type\":\"number\"") ","
+VALUE("s64", "\"type\":\"integer\"") "," VALUE("u32", INTEGER("0", "4294967295")) ","
+VALUE("u64", "\"type\":\"integer\",\"minimum\":0") "," VALUE("flt", "\"type\":\"number\"") ","
 VALUE("str", "\"type\":\"string\"") "]}}}\n";
 
 void stats_print_schema(struct strbuf *out)

@@ -127,7 +127,7 @@ def main():
         forms(tap, port)
         schema = json.loads(get(port, "/s;json-schema")[2])
         words = schema["definitions"]["tags"]["properties"]
-        kinds = [v["properties"]["type"]["enum"][0] for v in schema["definitions"]["typedValue"]["oneOf"]]
+        kinds = [v["properties"]["type"]["enum"][0] for v in schema["definitions"]["typedValue"]["anyOf"]]
         wrong = [f for row in json.loads(get(port, "/s;json")[2]) for f in row
                  if any(f["tags"][k] not in words[k]["enum"] for k in words) or f["value"]["type"] not in kinds
                  or isinstance(f["value"]["value"], str) != (f["value"]["type"] == "str")]
