@@ -133,7 +133,7 @@ struct log_backend_ops {
 	bool (*send)(void *backend, const struct syslog_header *h, struct slice text, size_t max);
 };
 void log_set_backends(const struct log_backend_ops *ops);
-/* One datagram: header, text and line end, cut to <max> bytes. False: it was not sent. Any thread. */
+/* One datagram: header, text and line end, cut to <max> bytes. False: not sent. Any thread. */
 bool log_send_datagram(const struct addr_any *to, const struct syslog_header *h, struct slice text,
 		       size_t max);
 

@@ -156,7 +156,8 @@ static void check_backend(struct config *cfg, struct proxy *px, struct diag_list
 {
 	struct server *srv;
 
-	if (px->algorithm != balance_find("roundrobin") && px->algorithm != balance_find("random") &&
+	if (px->algorithm != balance_find("roundrobin") &&
+	    px->algorithm != balance_find("random") &&
 	    px->algorithm != balance_find("sticky") && !px->log_hash)
 		say(diags, "in backend '%s': \"balance\" only supports 'roundrobin', 'random', "
 		    "'sticky' and 'log-hash'.", px);
