@@ -172,6 +172,8 @@ struct server {
 	int mss;                      /* 0 none (never settable on servers today) */
 	const char *netns;            /* `namespace`, "*" is the connection's; or NULL */
 	bool tfo;
+	bool datagrams;              /* "udp@": of log backends */
+	uint64_t log_size;           /* log-bufsize; 0: one buffer */
 	bool log_octets;             /* log-proto octet-count */
 	const char *cookie;           /* `cookie` value; or NULL */
 	const char *proto;            /* forced mux; or NULL */
