@@ -60,6 +60,10 @@ bool socket_settings_are_equal(const struct socket_settings *a, const struct soc
 int socket_listen(const struct sockaddr_storage *addr, socklen_t len,
 		  const struct socket_settings *set, char *error, size_t size);
 
+/* A datagram socket bound to an internet address, to receive only. */
+int socket_datagram(const struct sockaddr_storage *addr, socklen_t len,
+		    const struct socket_settings *set, char *error, size_t size);
+
 /* Another process opens listening sockets: a privileged parent, while a chrooted, unprivileged
  * worker reads a new configuration. Same contract, but that it knows the settings itself. NULL:
  * this process does.

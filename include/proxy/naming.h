@@ -6,8 +6,8 @@
  *          part of the server's state and outlives a reload.
  *
  *	server s name:80          its addresses are asked for; the best of them is the server's
- *	server s _svc._tcp.name   its services are asked for: each takes one, with a name, a port and
- *	                          a weight, and then goes on like the first
+ *	server s _svc._tcp.name   its services are asked for: the server takes one, with a
+ *	                          name, a port and a weight, and goes on like the first
  *
  * Owns   : nothing; texts are in the generation's arena. A state owns its struct naming_state.
  * Threads: settings from any; names are given and taken on thread 0, read by any under the

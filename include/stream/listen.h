@@ -73,6 +73,8 @@ struct listen_figures {
 /* Of all frontends together. */
 void listen_get_figures(struct listen_figures *out);
 
+/* Bytes given to clients in the last second, counted as streams end or report. */
+uint64_t streams_bytes_out_rate(void);
 /* Client sessions of the process, all threads; and since the start. */
 unsigned sessions_count(void);
 /* The same with the connections that are being accepted: nothing is left when it is 0. */

@@ -46,7 +46,7 @@ bool strbuf_reserve(struct strbuf *b, size_t more)
 	return true;
 }
 
-bool strbuf_add(struct strbuf *b, struct slice s)
+bool strbuf_add_slow(struct strbuf *b, struct slice s)
 {
 	bool fits = strbuf_reserve(b, s.len);
 
@@ -60,11 +60,6 @@ bool strbuf_add(struct strbuf *b, struct slice s)
 	b->len += s.len;
 	b->ptr[b->len] = 0;
 	return fits;
-}
-
-bool strbuf_add_char(struct strbuf *b, char c)
-{
-	return strbuf_add(b, slice_make(&c, 1));
 }
 
 bool strbuf_add_str(struct strbuf *b, const char *str)

@@ -97,7 +97,8 @@ static bool put_rfc5424(struct strbuf *out, const struct syslog_header *h)
 	const struct slice nil = SLICE("-");
 
 	return syslog_put_priority(out, h->priority) && strbuf_add(out, SLICE("1 ")) &&
-	       syslog_put_iso_date(out, h->wall_us) && strbuf_add(out, h->hostname.len ? h->hostname : nil) &&
+	       syslog_put_iso_date(out, h->wall_us) &&
+	       strbuf_add(out, h->hostname.len ? h->hostname : nil) &&
 	       strbuf_add_char(out, ' ') && strbuf_add(out, h->tag.len ? h->tag : nil) &&
 	       strbuf_add_char(out, ' ') && strbuf_add_uint(out, h->pid) &&
 	       strbuf_add(out, SLICE(" - ")) &&
@@ -121,7 +122,8 @@ bool syslog_header_write(struct strbuf *out, const struct syslog_header *h)
 	case SYSLOG_SHORT:
 		return syslog_put_priority(out, h->priority & 7);
 	case SYSLOG_TIMED:
-		return syslog_put_priority(out, h->priority & 7) && syslog_put_iso_date(out, h->wall_us);
+		return syslog_put_priority(out, h->priority & 7) &&
+		       syslog_put_iso_date(out, h->wall_us);
 	case SYSLOG_ISO:
 		return syslog_put_iso_date(out, h->wall_us);
 	default:

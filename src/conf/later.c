@@ -21,7 +21,6 @@ static const struct {
 	{ "ssl-mode-async", CONF_GLOBAL, "asynchronous cryptography" },
 	{ "tune.ssl.certificate-compression", CONF_GLOBAL, "OpenSSL 3.2" },
 	{ "allow-0rtt", CONF_SERVER, "early data to servers" },
-	{ "ssl-f-use", CONF_PROXY, "certificates of a frontend" },
 	{ "ca-base", CONF_GLOBAL, TLS }, { "crt-base", CONF_GLOBAL, TLS },
 	{ "key-base", CONF_GLOBAL, TLS }, { "issuers-chain-path", CONF_GLOBAL, TLS },
 	{ "maxsslconn", CONF_GLOBAL, TLS }, { "maxsslrate", CONF_GLOBAL, TLS },

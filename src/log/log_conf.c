@@ -16,30 +16,6 @@ static struct log_settings *settings_of(struct conf_line *l)
 	return slot_of(l->where == CONF_GLOBAL ? &log_config_slot : &log_proxy_slot, l->slots);
 }
 
-bool log_line_parse(struct conf_line *l)
-{
-	struct log_settings *s = settings_of(l);
-
-	if (l->no) {
-		if (conf_peek(l))
-			return conf_error(l, l->at, NULL,
-					  "log : 'no log' does not expect arguments");
-		log_targets_free(&s->targets);
-		s->use_global = false;
-		return true;
-	}
-	if (conf_peek(l) && strcmp(conf_peek(l), "global") == 0 && l->at + 1 == l->count) {
-		if (l->where == CONF_GLOBAL)
-			return conf_error(l, l->at, NULL,
-					  "log : 'global' is not supported for a global "
-					  "syslog server");
-		l->at++;
-		s->use_global = true;
-		return true;
-	}
-	return log_target_parse(l, &s->targets);
-}
-
 static bool parse_log_tag(struct conf_line *l)
 {
 	struct log_settings *s = settings_of(l);

@@ -59,6 +59,7 @@ struct main_options {
 	bool no_reuseport;           /* -dR */
 	bool list_libraries;         /* -dL */
 	bool may_lack_addresses;     /* -dr */
+	bool only_ipv4;              /* -4: of names that are resolved at run time */
 	bool may_fork;               /* -dI */
 	bool show_lines;             /* -dC */
 	bool show_numbers;           /* -dC,line */
@@ -135,6 +136,7 @@ struct main_settings {
 	int64_t stats_timeout_ms;
 	int stats_maxconn;
 	bool master_worker;
+	bool no_exit_on_failure;      /* old workers outlive one that died */
 	bool reload_in_process;       /* reload-mode in-process */
 	int max_reloads;              /* of workers; 0 no limit */
 	struct stream_tunes stream;   /* pushed down to the stream floor */

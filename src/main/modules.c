@@ -19,7 +19,8 @@
 	/* 5 mux, tls, log */ \
 	X(mux) X(h2) X(tls) X(tls_bind) X(tls_server) X(tls_smp) X(tls_hello_smp) \
 	X(tls_cert_smp) X(tls_store) X(tls_keylog) X(tls_cert_ctl) X(tls_ca_ctl) \
-	X(tls_list_ctl) X(tls_ocsp_ctl) X(tls_ocsp_conf) X(resolvers) X(log) X(log_profile) \
+	X(tls_list_ctl) X(tls_ocsp_ctl) X(tls_ocsp_conf) X(resolvers) X(log) \
+	X(log_profile) X(tls_use_conf) \
 	/* 6 proxy */ \
 	X(balance) X(proxy) X(proxy_options) X(bind) X(unix_bind) X(server) X(check) \
 	X(mail) X(state_file) X(naming) X(ring) \
@@ -35,7 +36,7 @@
 	X(stream_unique_id) X(stream) X(sess_ctl) X(errors_ctl) X(rules_ctl) X(mux_smp) \
 	X(persist_ctl) \
 	/* 8 ext */ \
-	X(prometheus) X(stats_page) X(haterm) X(load) X(runtime_api) \
+	X(prometheus) X(stats_page) X(haterm) X(load) X(log_forward) X(runtime_api) \
 	/* 9 main */ \
 	X(stats_socket) X(info) X(process_ctl) X(reload) X(reload_ctl) \
 	X(handoff_ctl) X(master_ctl) X(start) X(worker)

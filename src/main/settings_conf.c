@@ -106,10 +106,8 @@ static bool parse_master_worker(struct conf_line *l)
 	if (word && strcmp(word, "no-exit-on-failure") != 0)
 		return conf_error(l, l->at - 1, NULL, "'%s' only supports 'no-exit-on-failure' "
 				  "option", l->words[0]);
-	if (word && !l->early)
-		return conf_error(l, l->at - 1, NULL, "'no-exit-on-failure' is not supported: the "
-				  "master leaves when its worker dies");
 	settings_of(l->cfg)->master_worker = true;
+	settings_of(l->cfg)->no_exit_on_failure = word != NULL;
 	return true;
 }
 

@@ -224,6 +224,26 @@ int socket_listen(const struct sockaddr_storage *addr, socklen_t len,
 	return fd;
 }
 
+int socket_datagram(const struct sockaddr_storage *addr, socklen_t len,
+		    const struct socket_settings *set, char *error, size_t size)
+{
+	int fd = socket_in(set->netns, addr->ss_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+	if (fd < 0)
+		return fail(fd, error, size, "cannot create receiving socket");
+	set_int(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+	set_int(fd, SOL_SOCKET, SO_REUSEPORT, 1); /* the process that replaces us binds it, too */
+	if (set->options & SOCKET_TRANSPARENT && !set_transparent(fd, addr->ss_family))
+		return fail(fd, error, size, "cannot make receiving socket transparent");
+	if (set->interface && setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, set->interface,
+					 (socklen_t)strlen(set->interface) + 1) < 0)
+		return fail(fd, error, size, "cannot bind receiving socket to device");
+	set_buffers(fd, set);
+	if (bind(fd, (const struct sockaddr *)addr, len) < 0)
+		return fail(fd, error, size, "cannot bind socket");
+	return fd;
+}
+
 /* --- connecting ------------------------------------------------------------------------------ */
 
 static void set_port(struct sockaddr_storage *a, int port)

@@ -11,7 +11,6 @@
 #include "proxy/proxy.h"
 #include "tls/tls.h"
 #include "ring_priv.h"
-#include "server_priv.h"
 
 /* Of rings and maxlen: what memory maps can be asked for. */
 #define SIZE_LIMIT (UINT64_C(1) << 40)
@@ -248,6 +247,16 @@ static bool parse_timeout_server(struct conf_line *l)
 	return conf_take_time_ms(l, &ring_of(l)->server_ms) && conf_take_end(l);
 }
 
+/* The same as in a backend. */
+static bool parse_server(struct conf_line *l)
+{
+	const struct conf_keyword *k = mod_server.keywords;
+
+	while (strcmp(k->words, "server") != 0 || !(k->where & CONF_BE))
+		k++;
+	return k->parse(l);
+}
+
 /* --- module ---------------------------------------------------------------------------------- */
 
 static void rings_check(struct config *cfg, struct diag_list *diags)
@@ -304,7 +313,7 @@ static const struct conf_keyword keywords[] = {
 	  .syntax = "<delay>", .help = "for a connection to its server" },
 	{ .words = "timeout server", RING, .max_args = -1, .parse = parse_timeout_server,
 	  .syntax = "<delay>", .help = "for its server to take what is sent" },
-	{ .words = "server", RING, .max_args = -1, .parse = server_line_parse,
+	{ .words = "server", RING, .max_args = -1, .parse = parse_server,
 	  .syntax = "<name> <address>[:<port>] [<options>]",
 	  .help = "who gets its events, over TCP or TLS" },
 	{ .words = "tune.ring.queues", .where = CONF_GLOBAL, .flags = CONF_IGNORED, .max_args = 1,

@@ -396,7 +396,7 @@ static bool take_options(struct conf_line *l, struct server *srv)
 	return conf_take_options(l, CONF_SERVER, srv, server_slots(srv));
 }
 
-bool server_line_parse(struct conf_line *l)
+static bool parse_server(struct conf_line *l)
 {
 	struct server *srv;
 	bool valid;
@@ -490,7 +490,7 @@ static bool parse_server_template(struct conf_line *l)
 
 static const struct conf_keyword keywords[] = {
 	{ .words = "server", .where = CONF_BE, .flags = CONF_STRICT_PLACE, .max_args = -1,
-	  .parse = server_line_parse, .syntax = "<name> <address>[:<port>] [<options>]",
+	  .parse = parse_server, .syntax = "<name> <address>[:<port>] [<options>]",
 	  .help = "a server of the backend" },
 	{ .words = "default-server", .where = CONF_DEF_BE, .flags = CONF_STRICT_PLACE,
 	  .max_args = -1, .parse = parse_default_server, .syntax = "[<options>]",

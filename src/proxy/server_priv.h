@@ -14,9 +14,6 @@ struct server_state;
  * whether the backend has just lost its last server: to be told behind the change itself.
  */
 bool server_publish(struct server *srv);
-struct conf_line;
-/* The line `server` of the proxy l->object. */
-bool server_line_parse(struct conf_line *l);
 
 /* A follower is in maintenance and drain as long as the one that it tracks: that has flags <admin>.
  */

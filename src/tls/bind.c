@@ -364,7 +364,7 @@ bool tls_bind_check(struct config *cfg, struct slot_area *area, const struct tls
 	b->records = tls_records_of(cfg);
 	fill_settings(cfg, b);
 	list_append(&tls_global_of(cfg)->binds, &b->link);
-	if (no_certificate(b, diags) || !begin_to_forge(b, diags))
+	if (!tls_f_use_add(b, diags) || no_certificate(b, diags) || !begin_to_forge(b, diags))
 		return false;
 	if (tls_bind_ctx(b, NULL, why, sizeof(why))) {
 		list_for_each(u, &b->uses, of_bind) {

@@ -125,8 +125,7 @@ static bool is_load_option(const struct conf_keyword *k)
 	return k->parse == parse_file || k->parse == parse_ocsp_update;
 }
 
-/* The options between brackets at words[*at]. */
-static bool take_options(struct tls_add *a, char **words, int count, int *at)
+bool tls_crt_list_options(struct tls_add *a, char **words, int count, int *at)
 {
 	struct diag_list diags;
 	struct conf_line l = { .cfg = a->cfg, .diags = &diags, .words = words, .count = count,
@@ -183,7 +182,7 @@ bool tls_crt_list_line(struct tls_add *a, char *text)
 	}
 	if (n > 1 && strcmp(words[1], "[") == 0) {
 		at = 2;
-		if (!take_options(a, words, n, &at))
+		if (!tls_crt_list_options(a, words, n, &at))
 			return false;
 	}
 	a->filters = arena_zalloc(&a->cfg->arena, sizeof(*a->filters) * (size_t)(n + 1));

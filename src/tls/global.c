@@ -26,6 +26,7 @@ static bool global_init(void *data)
 	g->ocsp_min_s = 300;
 	g->ocsp_max_s = 3600;
 	list_init(&g->ocsps);
+	list_init(&g->f_uses);
 	g->cache_size = 20000;
 	g->security_level = -1;
 	g->extra_files = TLS_EXTRA_ALL;

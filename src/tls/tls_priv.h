@@ -71,6 +71,7 @@ struct tls_global {
 	int64_t ocsp_min_s, ocsp_max_s;
 	struct addr ocsp_proxy;            /* ADDR_NONE: none */
 	struct list ocsps;                 /* struct tls_ocsp.link */
+	struct list f_uses;                /* struct tls_f_use.link */
 	struct list binds;                 /* struct tls_bind.link */
 	struct list servers;               /* struct tls_server.link */
 };
@@ -306,6 +307,18 @@ SSL_CTX *tls_bind_make_ssl(struct tls_bind *b, const struct tls_settings *set, c
 struct tls_use *tls_bind_use(struct config *cfg, struct tls_bind *b, struct tls_entry *e);
 /* Reads a crt-list (crt_list.c). False: a->why. */
 bool tls_crt_list_read(struct tls_add *a, const char *path);
+/* Takes the options at words[*at] up to "]" into <a>. False: a->why. */
+bool tls_crt_list_options(struct tls_add *a, char **words, int count, int *at);
+/* A line `ssl-f-use` of a proxy (use_conf.c). */
+struct tls_f_use {
+	struct list link;            /* in tls_global.f_uses, the last one first */
+	const char *crt, *list;      /* the certificate, "@<proxy>" */
+	const char *file;            /* where the line stands */
+	int line;
+	struct tls_add add;          /* without the bind line */
+};
+/* Adds the certificates of <b>'s proxy. False: reported. */
+bool tls_f_use_add(struct tls_bind *b, struct diag_list *diags);
 /* Adds what one line of it says; the text is changed. */
 bool tls_crt_list_line(struct tls_add *a, char *text);
 /* The words that may stand between brackets, for -dK. */

@@ -44,11 +44,12 @@ static void check_message(struct slice in, struct slice whole)
 
 static void check_frames(struct slice in, bool lines_only)
 {
-	enum syslog_frame_status status = SYSLOG_FRAME_DONE, less;
-	struct slice frame, other;
-	size_t used, other_used;
+	enum syslog_frame_status status, less;
+	struct slice rest = in, frame, other;
+	size_t used = 0, other_used;
 
-	for (struct slice rest = in; status == SYSLOG_FRAME_DONE; rest = slice_sub(rest, used, rest.len)) {
+	for (;;) {
+		rest = slice_sub(rest, used, rest.len);
 		status = syslog_frame_next(rest, lines_only, 1024, &frame, &used);
 		if (status != SYSLOG_FRAME_DONE)
 			break;

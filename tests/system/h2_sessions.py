@@ -339,7 +339,7 @@ class StrictAnswers(StrictReader):
                         return None
                 raw, self.buf = self.buf.split(b"\r\n\r\n", 1)
                 lines = raw.split(b"\r\n")
-                if not re.match(rb"^HTTP/1\.1 [1-5]\d\d [^\r\n]*$", lines[0]):
+                if not re.match(rb"^HTTP/1\.1 [1-9]\d\d [^\r\n]*$", lines[0]):
                     raise Strict("status line %r" % lines[0])
                 fields = self.fields(lines[1:])
                 if not lines[0][9:].startswith(b"1"):
