@@ -220,6 +220,7 @@ enum step stage_assign(struct stream *s)
 	}
 	if (!balance_has_usable(s->be)) {
 		s->server = NULL;
+		counter_add(&s->be->state->be, CNT_CONN_ERRORS, 1);
 		return stream_fail(s, 503, CAUSE_SERVER_ABORT, 'C');
 	}
 	s->server = NULL;
@@ -455,6 +456,7 @@ enum step stream_connect_failed(struct stream *s, bool at_once)
 		return stream_goto(s, STAGE_ASSIGN);
 	}
 	count_both(s, s->server, CNT_RETRIES);
+	counter_add(&st->counters, CNT_SESS_TOT, 1); /* each attempt is one */
 	if (!at_once)
 		return stream_goto(s, STAGE_CONNECT);
 	/* it refused: give it time */
