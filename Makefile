@@ -12,6 +12,8 @@
 #:   lint            layers, sizes, format, static analysis
 #:   reg-tests       reg-tests/**/*.vtc; "make reg-tests http log/x.vtc" runs areas or files
 #:   system-tests    tests/system/*.py
+#:   check-sandbox   the black-box tests in the sandbox, as root also with chroot and user
+#:   check-page      the statistics page in headless Chromium, which it installs; pictures: build/page
 #:   check-reference run the same .vtc files against the program REFERENCE
 #:   options         what is on, what is off, and why
 #:   completion      completion of shells and the syntax file of vim, from the same lists
@@ -306,6 +308,13 @@ $(HALOG): $(HALOG_OBJS) $(B)/flags
 
 $(B)/src/main/%.o: ALL_CFLAGS += -I$(B)
 $(B)/src/main/%.o: $(B)/build_info.h
+# the page's style and script, as strings
+$(B)/stats_page_assets.h: src/ext/stats_page.css src/ext/stats_page.js Makefile
+	@mkdir -p $(@D)
+	$(Q)for f in css js; do echo "static const char stats_page_$$f[] ="; \
+	  sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' src/ext/stats_page.$$f; echo ';'; done >$@
+$(B)/src/ext/stats_page_html.o: ALL_CFLAGS += -I$(B)
+$(B)/src/ext/stats_page_html.o: $(B)/stats_page_assets.h
 $(B)/%.o: %.c $(B)/flags
 	$(call said,CC,$<)
 	@mkdir -p $(@D)
@@ -357,6 +366,16 @@ reg-tests: $(if $(filter ./$(BINARY),$(PROGRAM)),$(BINARY))
 system-tests: $(if $(filter ./$(BINARY),$(PROGRAM)),$(BINARY)) $(HALOG) $(NAMES)
 	@HAPROXY_PROGRAM=$(abspath $(PROGRAM)) $(PYTHON) scripts/run-tap --name system --flavour $(FLAVOUR) \
 	  $(sort $(filter-out tests/system/lib.py,$(wildcard tests/system/*.py)))
+
+.PHONY: check-sandbox
+check-sandbox: $(BINARY)
+	@scripts/check-sandbox $(JOBS)
+
+# a browser is asked for by this target only
+.PHONY: check-page
+check-page: $(BINARY)
+	@scripts/install-deps page
+	@HAPROXY_PROGRAM=$(abspath $(PROGRAM)) $(PYTHON) tests/page/page.py --shots build/page
 
 .PHONY: options doc
 options:

@@ -76,6 +76,9 @@ void addr_mask(struct addr *a, unsigned bits4, unsigned bits6);
 /* Are the first <bits> bits those of <net>, of the same family? */
 bool addr_is_in(const struct addr *a, const struct addr *net, unsigned bits);
 
+#define ADDR_IPV4_MAX 16
+/* The text of an IPv4 address in network order, at most 15 characters and a NUL; its length. */
+size_t addr_put_ipv4(uint32_t ip, char out[ADDR_IPV4_MAX]);
 /* Text without port ("1.2.3.4", "::1") or with it ("1.2.3.4:80", "[::1]:80"). At most <size> bytes
  * with the NUL (ADDR_IP_MAX, ADDR_MAX); returns the length. ADDR_UNIX gives "unix", ADDR_NONE "".
  */

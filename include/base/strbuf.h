@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 #include "base/slice.h"
 
 struct strbuf {
@@ -37,12 +38,36 @@ static inline struct slice strbuf_slice(const struct strbuf *b)
 
 /* Makes room for <more> bytes and the NUL; false when it cannot. */
 bool strbuf_reserve(struct strbuf *b, size_t more);
-bool strbuf_add(struct strbuf *b, struct slice s);
-bool strbuf_add_char(struct strbuf *b, char c);
+/* strbuf_add() when there may be no room. */
+bool strbuf_add_slow(struct strbuf *b, struct slice s);
+
+/* False: no room; what fits of a fixed one is added. */
+static inline bool strbuf_add(struct strbuf *b, struct slice s)
+{
+	if (s.len >= b->size || b->len >= b->size - s.len)
+		return strbuf_add_slow(b, s);
+	if (s.len)
+		memcpy(b->ptr + b->len, s.ptr, s.len);
+	b->len += s.len;
+	b->ptr[b->len] = 0;
+	return true;
+}
+
+static inline bool strbuf_add_char(struct strbuf *b, char c)
+{
+	if (b->size < 2 || b->len > b->size - 2)
+		return strbuf_add_slow(b, slice_make(&c, 1));
+	b->ptr[b->len++] = c;
+	b->ptr[b->len] = 0;
+	return true;
+}
+
 bool strbuf_add_str(struct strbuf *b, const char *str);
 bool strbuf_add_uint(struct strbuf *b, uint64_t v);
 bool strbuf_add_int(struct strbuf *b, int64_t v);
 bool strbuf_printf(struct strbuf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 bool strbuf_vprintf(struct strbuf *b, const char *fmt, va_list ap);
+/* A duration in its two largest units: "4m58s", "1m", "0s". */
+bool strbuf_add_span(struct strbuf *b, uint64_t ms);
 
 #endif

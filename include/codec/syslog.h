@@ -26,16 +26,47 @@ enum syslog_format {
 
 struct strbuf;
 
+/* What was read of a message that somebody else wrote. Absent fields: slice_none(). */
+struct syslog_message {
+	enum syslog_format format; /* RFC5424, RFC3164, UNSET: neither */
+	bool has_priority;
+	unsigned priority;         /* facility * 8 + level, up to 999 */
+	struct slice date;         /* as it stands there */
+	struct slice hostname, tag, pid, message_id, structured_data;
+	struct slice text;
+};
+
 struct syslog_header {
 	enum syslog_format format;
 	unsigned priority;       /* facility * 8 + level */
 	struct slice hostname, tag, structured_data;
 	unsigned pid;
 	uint64_t wall_us;        /* the date to write */
+	/* of a message that is passed on: what it says instead, its priority excepted, and nothing
+	 * for what it does not say; a format that is UNSET is its own. Or NULL.
+	 */
+	const struct syslog_message *foreign;
 };
 
 /* Writes the header of one format, text excluded, at the end of <out>. False: no room. */
 bool syslog_header_write(struct strbuf *out, const struct syslog_header *h);
+/* Reads one message without its frame: RFC 5424, RFC 3164, or any text behind a priority, which all
+ * may miss. Never fails; slices point into <in>. Trailing line ends are no part of the text.
+ */
+void syslog_parse(struct slice in, struct syslog_message *out);
+
+enum syslog_frame_status {
+	SYSLOG_FRAME_DONE, /* *frame: a message; *used bytes go */
+	SYSLOG_FRAME_MORE, /* more bytes are needed */
+	SYSLOG_FRAME_BAD,  /* no frame can begin like this, or it is longer than <max> */
+};
+
+/* Cuts the next message off a stream (RFC 6587): octet counting where it begins with a digit other
+ * than 0 and not <lines_only>, else a line that must begin with '<' unless <lines_only>.
+ */
+enum syslog_frame_status syslog_frame_next(struct slice in, bool lines_only, size_t max,
+					   struct slice *frame, size_t *used);
+
 /* A format by its word; SYSLOG_FORMATS: unknown. */
 enum syslog_format syslog_format_find(struct slice word);
 

@@ -80,7 +80,8 @@ struct conf_line {
 	void *object;                      /* what the section made (a struct proxy, ...) */
 	struct slot_area *slots;           /* of the object: proxy, server, bind or config */
 	const struct conf_keyword *keyword;
-	const char *about;                 /* begins each message: "'server a/s1' : ", or NULL */
+	const char *about;                 /* begins each message ("'server a/s1' : "), elsewhere
+					    * than on bind and server lines each alert; or NULL */
 	bool no, dflt;                     /* prefixed by `no` or `default`, not in words[] */
 	bool early;                        /* first pass, see CONF_EARLY: reports are lost */
 };
@@ -131,6 +132,7 @@ struct conf_keyword {
 	int64_t min, max;
 	const char *syntax;    /* "<number>" : what follows the keyword */
 	const char *help;      /* one line, our own words */
+	const char *parts;     /* "command path": first words of what follows, which -dK lists */
 	const char *hint;      /* see flags; without those that use it, what is said in addition
 				* when it is ignored in the wrong kind of proxy */
 };

@@ -89,6 +89,7 @@ struct resolve_asker {
  */
 bool resolution_join(struct resolve_asker *a, struct resolvers *section, const char *name,
 		     enum dns_type type);
+/* It is not told of anything any more. */
 void resolution_leave(struct resolve_asker *a);
 /* Asks at once if it is not under way: a server does not answer any more. */
 void resolution_hurry(struct resolve_asker *a);
@@ -97,6 +98,7 @@ void resolution_hurry(struct resolve_asker *a);
 bool resolution_is_of(const struct resolution *r, const struct resolvers *section,
 		      const char *name, enum dns_type type);
 
+/* How it ended last. */
 enum resolve_status resolution_status(const struct resolution *r);
 /* Who gave the answer: "section/nameserver". */
 void resolution_source(const struct resolution *r, char *out, size_t size);
@@ -127,21 +129,45 @@ void resolve_forget(struct resolve_query **q);
  * ----------------------------------------------------
  */
 
-/* X(name, column of `show stat`, word of `show resolvers`) */
+/* X(name, column of `show stat`, word of `show resolvers`, what it is in their words) */
 #define RESOLVE_COUNTERS(X) \
-	X(SENT, "sent", "sent") X(SEND_ERROR, "send_error", "snd_error") \
-	X(VALID, "valid", "valid") X(UPDATE, "update", "update") X(CNAME, "cname", "cname") \
-	X(CNAME_ERROR, "cname_error", "cname_error") X(ANY_ERR, "any_err", "any_err") \
-	X(NX, "nx", "nx") X(TIMEOUT, "timeout", "timeout") X(REFUSED, "refused", "refused") \
-	X(OTHER, "other", "other") X(INVALID, "invalid", "invalid") \
-	X(TOO_BIG, "too_big", "too_big") X(TRUNCATED, "truncated", "truncated") \
-	X(OUTDATED, "outdated", "outdated")
-#define X(name, column, word) RESOLVE_CNT_##name,
+	X(SENT, "sent", "sent", "Sent") \
+	X(SEND_ERROR, "send_error", "snd_error", "Send error") \
+	X(VALID, "valid", "valid", "Valid") \
+	X(UPDATE, "update", "update", "Update") \
+	X(CNAME, "cname", "cname", "CNAME") \
+	X(CNAME_ERROR, "cname_error", "cname_error", "CNAME error") \
+	X(ANY_ERR, "any_err", "any_err", "Any errors") \
+	X(NX, "nx", "nx", "NX") \
+	X(TIMEOUT, "timeout", "timeout", "Timeout") \
+	X(REFUSED, "refused", "refused", "Refused") \
+	X(OTHER, "other", "other", "Other") \
+	X(INVALID, "invalid", "invalid", "Invalid") \
+	X(TOO_BIG, "too_big", "too_big", "Too big") \
+	X(TRUNCATED, "truncated", "truncated", "Truncated") \
+	X(OUTDATED, "outdated", "outdated", "Outdated")
+#define X(name, column, word, text) RESOLVE_CNT_##name,
 enum resolve_counter { RESOLVE_COUNTERS(X) RESOLVE_CNT_COUNT };
 #undef X
 
-/* The CSV of `show stat domain resolvers`. */
-void resolvers_put_csv(const struct config *cfg, struct strbuf *out);
+/* The figures of one name server. */
+struct resolvers_figures {
+	const char *section, *nameserver; /* borrowed from the generation */
+	uint64_t value[RESOLVE_CNT_COUNT];
+};
+
+/* Is there a section ? */
+bool resolvers_any(const struct config *cfg);
+/* Calls <each> for every name server. */
+void resolvers_each(const struct config *cfg,
+		    void (*each)(void *ctx, const struct resolvers_figures *f), void *ctx);
+/* The column's name, and what it is. */
+const char *resolvers_column(enum resolve_counter c);
+const char *resolvers_column_help(enum resolve_counter c);
+
+enum resolvers_form { RESOLVERS_CSV, RESOLVERS_TYPED, RESOLVERS_DESC, RESOLVERS_JSON };
+/* `show stat domain resolvers`. */
+void resolvers_put_stat(const struct config *cfg, enum resolvers_form form, struct strbuf *out);
 /* `show resolvers`, of one section, or of all with NULL. */
 void resolvers_put_text(const struct config *cfg, const char *name, struct strbuf *out);
 

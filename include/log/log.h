@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* log.h - log targets: who receives a line, and how it is dressed
  *
- * A target is a UDP address, a UNIX datagram socket or a descriptor, with a format (local, rfc3164,
+ * A target is a UDP address, a UNIX datagram socket, a descriptor, a ring (core/sink.h) or a log
+ * backend, with a format (local, rfc3164,
  * rfc5424, priority, short, timed, iso, raw), a facility and two levels. A line is sent at once,
  * without waiting and without allocating; what cannot be sent is dropped and counted.
  * Owns   : target lists belong to the configuration (its slots). One UDP and one UNIX socket per
@@ -14,6 +15,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "base/addr.h"
 #include "base/diag.h"
 #include "base/slice.h"
 #include "base/slot.h"
@@ -86,6 +88,10 @@ struct log_message {
 	bool (*build)(void *ctx, const struct logformat *f, struct strbuf *out);
 	void *ctx;
 	enum log_step step;
+	/* A message of somebody else that is passed on: its text is <text>, its level <level>. It
+	 * keeps its facility, and its form where the target has none. Or NULL.
+	 */
+	const struct syslog_message *foreign;
 };
 
 /* Sends <m> to every target of the proxy settings (or of the configuration's when `log global`).
@@ -99,6 +105,8 @@ bool log_is_wanted(const struct config *cfg, const struct log_settings *proxy);
 void log_printf(const struct config *cfg, const struct log_settings *proxy, enum log_level level,
 		const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
+/* Counts a line as lost that never got here. */
+void log_drop(void);
 /* Lines lost since the start: the DroppedLogs of `show info`. */
 uint64_t log_dropped(void);
 /* The longest `len` of the targets: how long a text is worth building. */
@@ -113,6 +121,21 @@ int log_facility_find(struct slice name);
  * sections (peers, log-forward). False: reported.
  */
 bool log_target_parse(struct conf_line *l, struct log_targets **targets);
+/* The line `log` of sections that have the slots of a proxy. */
+bool log_line_parse(struct conf_line *l);
+
+/* Log backends (`mode log`), which live above: found by name in the check phase, *problem says what
+ * is wrong with one; <send> gives a line to one of its servers, which cuts it to <max> bytes with
+ * its end; false: it was dropped. Any thread. At start-up.
+ */
+struct log_backend_ops {
+	void *(*find)(const struct config *cfg, const char *name, const char **problem);
+	bool (*send)(void *backend, const struct syslog_header *h, struct slice text, size_t max);
+};
+void log_set_backends(const struct log_backend_ops *ops);
+/* One datagram: header, text and line end, cut to <max> bytes. False: not sent. Any thread. */
+bool log_send_datagram(const struct addr_any *to, const struct syslog_header *h, struct slice text,
+		       size_t max);
 
 extern const struct module mod_log;
 extern const struct module mod_log_profile;

@@ -27,6 +27,8 @@ enum mux_options {
 	MUX_OPT_PRETEND_KEEP_ALIVE = 1 << 3,  /* back: close without announcing it */
 	MUX_OPT_PROXY_HEADER = 1 << 4,        /* front: http-use-proxy-header */
 	MUX_OPT_IDLE_CLOSE = 1 << 5,          /* front: idle-close-on-response */
+	MUX_OPT_ANY_PAYLOAD = 1 << 6,         /* front: h1-accept-payload-with-any-method */
+	MUX_OPT_LAX_FRAMING = 1 << 7, /* h1-do-not-close-on-insecure-transfer-encoding */
 };
 
 /* What a mux needs of its proxy. */

@@ -25,12 +25,14 @@
 struct config;
 struct h2_conn;
 
-/* What the global section says, in its order; 0 where that means no limit. */
+/* What the global section says of one side, in its order; 0 where that means no limit. */
+struct h2_limits {
+	int glitches, window, streams, frames_at_once, rst_at_once, total_streams;
+	uint64_t rxbuf;
+};
+
 struct h2_tunes {
-	struct h2_limits {
-		int glitches, window, streams, frames_at_once, rst_at_once, total_streams;
-		uint64_t rxbuf;
-	} fe, be;                  /* towards clients and servers */
+	struct h2_limits fe, be;   /* towards clients and servers */
 	int table_size, window, streams, frame_size;
 	int kill_cpu_percent;      /* tune.glitches.kill.cpu-usage */
 	unsigned log_errors;       /* enum h2_log_errors */

@@ -24,6 +24,8 @@ enum socket_options {
 	SOCKET_KEEPALIVE = 1 << 6,
 	SOCKET_NO_QUICKACK = 1 << 7, /* delay the first acknowledgement: smart accept and connect */
 	SOCKET_BIND_ADDR_ONLY = 1 << 8, /* the source port is chosen at connect() */
+	SOCKET_DELAY = 1 << 9,       /* small segments may wait for acknowledgements */
+	SOCKET_ASK_AGAIN = 1 << 10,  /* a near host has answered already: look before waiting */
 };
 
 /* When no backlog is asked for. */
@@ -58,6 +60,10 @@ bool socket_settings_are_equal(const struct socket_settings *a, const struct soc
 int socket_listen(const struct sockaddr_storage *addr, socklen_t len,
 		  const struct socket_settings *set, char *error, size_t size);
 
+/* A datagram socket bound to an internet address, to receive only. */
+int socket_datagram(const struct sockaddr_storage *addr, socklen_t len,
+		    const struct socket_settings *set, char *error, size_t size);
+
 /* Another process opens listening sockets: a privileged parent, while a chrooted, unprivileged
  * worker reads a new configuration. Same contract, but that it knows the settings itself. NULL:
  * this process does.
@@ -76,6 +82,10 @@ int socket_connect(const struct sockaddr_storage *addr, socklen_t len,
 
 /* A datagram socket that talks with <addr> alone. Returns the descriptor, or -1 with errno. */
 int socket_connect_datagram(const struct sockaddr_storage *addr, socklen_t len);
+
+/* Closing <fd> will reset its connection, which then leaves nothing behind; and does so now. */
+void socket_set_reset(int fd);
+void socket_reset(int fd);
 
 /* Appends " fam=ipv4 lport=80", with <peer> also " rport=1234". For `show fd`. */
 struct strbuf;

@@ -11,8 +11,11 @@ extern const struct module mod_state_file;    /* server-state-file: states kept 
 extern const struct module mod_naming;        /* init-addr, resolvers; after the state file */
 extern const struct module mod_proxy_options; /* option ... */
 extern const struct module mod_bind;          /* bind lines */
+extern const struct module mod_unix_bind;     /* unix-bind */
 extern const struct module mod_server;        /* server lines */
 extern const struct module mod_check;         /* health checks and agents */
+extern const struct module mod_log_backend;   /* mode log */
+extern const struct module mod_ring;          /* ring sections and their servers */
 extern const struct module mod_mail;          /* mailers, email-alert */
 extern const struct module mod_proxy_ctl;     /* show backend, enable frontend, ... */
 extern const struct module mod_server_ctl;    /* set server, show servers, ... */

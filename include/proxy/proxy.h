@@ -204,6 +204,7 @@ struct proxy {
 	struct proxy *default_backend;
 	const char *default_backend_name; /* or NULL */
 
+	struct expr *log_hash;        /* balance log-hash, NULL: not that */
 	const struct balance_algorithm *algorithm; /* NULL: not a backend */
 	unsigned random_draws;
 	struct hash_settings hash;

@@ -63,6 +63,9 @@ void stats_print_csv(struct strbuf *out, const struct stats_row *r);
 void stats_print_typed(struct strbuf *out, const struct stats_row *r, bool desc);
 void stats_print_json(struct strbuf *out, const struct stats_row *r);
 
+/* The JSON schema of `show stat json` and `show info json`. */
+void stats_print_schema(struct strbuf *out);
+
 /* The column's name; <field> below STATS_COUNT. */
 const char *stats_field_name(unsigned field);
 /* What it is, in a few words. */
@@ -73,6 +76,10 @@ const char *stats_field_help(unsigned field);
  */
 typedef uint64_t stats_extra_fn(enum stats_kind kind, const void *object, enum stats_extra field);
 void stats_set_extra(stats_extra_fn *fn);
+
+/* Who knows the name of a backend's persistence cookie answers here; NULL: it has none. */
+typedef const char *stats_cookie_fn(const struct proxy *px);
+void stats_set_cookie(stats_cookie_fn *fn);
 
 /* One field of `show info`. */
 struct stats_process_field {

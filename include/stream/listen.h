@@ -49,6 +49,8 @@ void listen_forbid_reuseport(void);
 void listen_start_thread(struct config *cfg);
 /* Closes the listening sockets and asks idle clients to leave; sessions go on. From any thread. */
 void listen_stop_all(struct config *cfg);
+/* The same, at a hard stop: nobody is accepted any more. */
+void listen_end_all(struct config *cfg);
 /* How many listening sockets there are. */
 unsigned listen_count(const struct config *cfg);
 /* Fills in the open sockets of frontends, borrowed, at most <max>; with <max> 0, only counts them.
@@ -73,6 +75,8 @@ struct listen_figures {
 /* Of all frontends together. */
 void listen_get_figures(struct listen_figures *out);
 
+/* Bytes given to clients in the last second, counted as streams end or report. */
+uint64_t streams_bytes_out_rate(void);
 /* Client sessions of the process, all threads; and since the start. */
 unsigned sessions_count(void);
 /* The same with the connections that are being accepted: nothing is left when it is 0. */
@@ -121,6 +125,9 @@ struct stream_socket_tunes {
 struct stream_tunes {
 	unsigned fields_max, maxrewrite;
 	unsigned log_uri_max;            /* bytes of a URI in logs */
+	int cookie_max;                  /* bytes of a captured cookie */
+	bool any_payload;                /* h1-accept-payload-with-any-method */
+	bool lax_framing;       /* h1-do-not-close-on-insecure-transfer-encoding */
 	unsigned shards;                 /* of an address, by default: enum stream_shards */
 	struct stream_socket_tunes client, server;
 };

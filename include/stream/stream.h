@@ -121,6 +121,7 @@ enum stream_flags {
 	STRM_NO_REUSE = 1 << 25,     /* the next try takes a new connection */
 	STRM_ASKED = 1 << 26,        /* another thread was asked for an idle connection */
 	STRM_NO_REQUEST_TIME = 1 << 28, /* the log has no %TR: a rule kept or ended the request */
+	STRM_LEFT_SERVER = 1 << 29,  /* a connection failed; who is asked next is counted then */
 	STRM_NO_L7_RETRY = 1 << 27,  /* disable-l7-retry: only failed connections are tried again */
 };
 
@@ -250,6 +251,11 @@ struct expr_ctx *stream_expr(struct stream *s, unsigned flags);
  * <phase> ('R', 'Q', 'C', 'H', 'D', 'L', 'T', '-') is given.
  */
 void stream_set_cause(struct stream *s, enum stream_cause cause, char phase);
+
+/* Ends all streams of <srv>, of every thread, soon, as an administrator does. From any thread that
+ * works. False: no memory.
+ */
+bool streams_shutdown_server(struct server *srv);
 
 /* --- local answers: for actions ---------------------------------------------------------------
  * An action builds the answer in s->res and returns RULE_REPLY; the engine sends it through the

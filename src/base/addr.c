@@ -92,6 +92,25 @@ bool addr_is_in(const struct addr *a, const struct addr *net, unsigned bits)
 	return memcmp(masked.v6, low.v6, addr_size(a)) == 0;
 }
 
+size_t addr_put_ipv4(uint32_t ip, char out[ADDR_IPV4_MAX])
+{
+	const uint8_t *bytes = (const uint8_t *)&ip;
+	char *at = out;
+
+	for (int i = 0; i < 4; i++) {
+		unsigned v = bytes[i];
+
+		if (v >= 100)
+			*at++ = (char)('0' + v / 100);
+		if (v >= 10)
+			*at++ = (char)('0' + v / 10 % 10);
+		*at++ = (char)('0' + v % 10);
+		*at++ = '.';
+	}
+	*--at = 0;
+	return (size_t)(at - out);
+}
+
 size_t addr_put_ip(const struct addr *a, char *out, size_t size)
 {
 	if (size == 0)
@@ -99,6 +118,8 @@ size_t addr_put_ip(const struct addr *a, char *out, size_t size)
 	out[0] = 0;
 	switch (a->family) {
 	case ADDR_INET:
+		if (size >= ADDR_IPV4_MAX)
+			return addr_put_ipv4(a->v4, out);
 		inet_ntop(AF_INET, &a->v4, out, (socklen_t)size);
 		break;
 	case ADDR_INET6:

@@ -58,10 +58,15 @@ size_t slice_find(struct slice s, struct slice needle)
 
 size_t slice_find_nocase(struct slice s, struct slice needle)
 {
+	char first = needle.len ? ascii_lower(needle.ptr[0]) : 0;
+
 	if (needle.len > s.len)
 		return SIZE_MAX;
+	if (!needle.len)
+		return 0;
 	for (size_t i = 0; i + needle.len <= s.len; i++)
-		if (slice_eq_nocase(slice_make(s.ptr + i, needle.len), needle))
+		if (ascii_lower(s.ptr[i]) == first &&
+		    slice_eq_nocase(slice_make(s.ptr + i, needle.len), needle))
 			return i;
 	return SIZE_MAX;
 }

@@ -46,7 +46,7 @@ bool strbuf_reserve(struct strbuf *b, size_t more)
 	return true;
 }
 
-bool strbuf_add(struct strbuf *b, struct slice s)
+bool strbuf_add_slow(struct strbuf *b, struct slice s)
 {
 	bool fits = strbuf_reserve(b, s.len);
 
@@ -60,11 +60,6 @@ bool strbuf_add(struct strbuf *b, struct slice s)
 	b->len += s.len;
 	b->ptr[b->len] = 0;
 	return fits;
-}
-
-bool strbuf_add_char(struct strbuf *b, char c)
-{
-	return strbuf_add(b, slice_make(&c, 1));
 }
 
 bool strbuf_add_str(struct strbuf *b, const char *str)
@@ -117,4 +112,23 @@ bool strbuf_printf(struct strbuf *b, const char *fmt, ...)
 	fits = strbuf_vprintf(b, fmt, ap);
 	va_end(ap);
 	return fits;
+}
+
+bool strbuf_add_span(struct strbuf *b, uint64_t ms)
+{
+	static const struct { unsigned seconds; char unit; } units[] = {
+		{ 86400, 'd' }, { 3600, 'h' }, { 60, 'm' }, { 1, 's' },
+	};
+	uint64_t s = ms / 1000;
+	unsigned i = 0;
+	bool ok;
+
+	while (i < 3 && s < units[i].seconds)
+		i++;
+	ok = strbuf_add_uint(b, s / units[i].seconds) && strbuf_add_char(b, units[i].unit);
+	s %= units[i].seconds;
+	if (i < 3 && s / units[i + 1].seconds)
+		ok = ok && strbuf_add_uint(b, s / units[i + 1].seconds) &&
+		     strbuf_add_char(b, units[i + 1].unit);
+	return ok;
 }

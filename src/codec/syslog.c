@@ -6,6 +6,7 @@
 #include <time.h>
 #include "base/bug.h"
 #include "base/strbuf.h"
+#include "syslog_priv.h"
 
 static const char *const months[] = { "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep",
 				      "Oct", "Nov", "Dec" };
@@ -39,29 +40,50 @@ static bool date_refresh(int64_t second)
 	return true;
 }
 
-static bool put_priority(struct strbuf *out, unsigned priority)
+bool syslog_put_priority(struct strbuf *out, unsigned priority)
 {
 	return strbuf_add_char(out, '<') && strbuf_add_uint(out, priority) &&
 	       strbuf_add_char(out, '>');
 }
 
 /* RFC 3339, with microseconds. */
-static bool put_iso(struct strbuf *out, uint64_t wall_us)
+bool syslog_put_iso_date(struct strbuf *out, uint64_t wall_us)
 {
 	char fraction[7] = { '.' };
 	unsigned us = (unsigned)(wall_us % 1000000);
 
+	if (!date_refresh((int64_t)(wall_us / 1000000)))
+		return false;
 	for (int i = 6; i > 0; i--, us /= 10)
 		fraction[i] = (char)('0' + us % 10);
 	return strbuf_add_str(out, date.iso) && strbuf_add(out, slice_make(fraction, 7)) &&
 	       strbuf_add_str(out, date.zone) && strbuf_add_char(out, ' ');
 }
 
+bool syslog_put_bsd_date(struct strbuf *out, uint64_t wall_us)
+{
+	return date_refresh((int64_t)(wall_us / 1000000)) && strbuf_add_str(out, date.bsd) &&
+	       strbuf_add_char(out, ' ');
+}
+
+const char *syslog_month_name(unsigned month)
+{
+	return months[month % 12];
+}
+
+int syslog_month_find(struct slice name)
+{
+	for (unsigned i = 0; i < ARRAY_LEN(months); i++)
+		if (slice_eq(name, slice_of(months[i])))
+			return (int)i;
+	return -1;
+}
+
 /* RFC 3164; the local form has no host name. */
 static bool put_bsd(struct strbuf *out, const struct syslog_header *h)
 {
-	bool ok = put_priority(out, h->priority) && strbuf_add_str(out, date.bsd) &&
-		  strbuf_add_char(out, ' ');
+	bool ok = syslog_put_priority(out, h->priority) &&
+		  syslog_put_bsd_date(out, h->wall_us);
 
 	if (ok && h->format == SYSLOG_RFC3164)
 		ok = strbuf_add(out, h->hostname.len ? h->hostname : SLICE("localhost")) &&
@@ -74,8 +96,9 @@ static bool put_rfc5424(struct strbuf *out, const struct syslog_header *h)
 {
 	const struct slice nil = SLICE("-");
 
-	return put_priority(out, h->priority) && strbuf_add(out, SLICE("1 ")) &&
-	       put_iso(out, h->wall_us) && strbuf_add(out, h->hostname.len ? h->hostname : nil) &&
+	return syslog_put_priority(out, h->priority) && strbuf_add(out, SLICE("1 ")) &&
+	       syslog_put_iso_date(out, h->wall_us) &&
+	       strbuf_add(out, h->hostname.len ? h->hostname : nil) &&
 	       strbuf_add_char(out, ' ') && strbuf_add(out, h->tag.len ? h->tag : nil) &&
 	       strbuf_add_char(out, ' ') && strbuf_add_uint(out, h->pid) &&
 	       strbuf_add(out, SLICE(" - ")) &&
@@ -85,8 +108,8 @@ static bool put_rfc5424(struct strbuf *out, const struct syslog_header *h)
 
 bool syslog_header_write(struct strbuf *out, const struct syslog_header *h)
 {
-	if (!date_refresh((int64_t)(h->wall_us / 1000000)))
-		return false;
+	if (h->foreign)
+		return syslog_foreign_write(out, h);
 	switch (h->format) {
 	case SYSLOG_UNSET:
 	case SYSLOG_LOCAL:
@@ -95,13 +118,14 @@ bool syslog_header_write(struct strbuf *out, const struct syslog_header *h)
 	case SYSLOG_RFC5424:
 		return put_rfc5424(out, h);
 	case SYSLOG_PRIORITY:
-		return put_priority(out, h->priority);
+		return syslog_put_priority(out, h->priority);
 	case SYSLOG_SHORT:
-		return put_priority(out, h->priority & 7);
+		return syslog_put_priority(out, h->priority & 7);
 	case SYSLOG_TIMED:
-		return put_priority(out, h->priority & 7) && put_iso(out, h->wall_us);
+		return syslog_put_priority(out, h->priority & 7) &&
+		       syslog_put_iso_date(out, h->wall_us);
 	case SYSLOG_ISO:
-		return put_iso(out, h->wall_us);
+		return syslog_put_iso_date(out, h->wall_us);
 	default:
 		return true; /* raw */
 	}

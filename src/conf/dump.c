@@ -54,6 +54,19 @@ static void print_group(const struct conf_keyword *k, const char **last, FILE *o
 	*last = k->words;
 }
 
+/* "http-check connect" and so on: what <parts> lists. */
+static void print_parts(const struct conf_keyword *k, FILE *out)
+{
+	const char *part = k->parts;
+
+	while (part && *part) {
+		size_t len = strcspn(part, " ");
+
+		fprintf(out, "\t%s %.*s\n", k->words, (int)len, part);
+		part += len + (part[len] == ' ');
+	}
+}
+
 /* Keywords of lines; those in several records (frontend, backend) once. */
 static void dump_lines(unsigned where, const char *section, FILE *out)
 {
@@ -69,6 +82,7 @@ static void dump_lines(unsigned where, const char *section, FILE *out)
 		if (strncmp(k->words, "option ", 7) == 0 && !conf_keyword_most(k))
 			print_option_sides(k, out);
 		fprintf(out, "\t%s\n", k->words);
+		print_parts(k, out);
 	}
 }
 

@@ -40,7 +40,7 @@ static const struct {
 	{ "tune.comp.maxlevel", CONF_GLOBAL, "compression" },
 	{ "maxcomprate", CONF_GLOBAL, "compression" },
 	{ "maxcompcpuusage", CONF_GLOBAL, "compression" },
-	{ "tune.peers.*", CONF_GLOBAL, "peers" }, { "tune.ring.*", CONF_GLOBAL, "rings" },
+	{ "tune.peers.*", CONF_GLOBAL, "peers" },
 	{ "tune.pattern.*", CONF_GLOBAL, "a cache of patterns" },
 	{ "tune.stick-counters", CONF_GLOBAL, "stick tables" },
 	{ "tune.bufsize.small", CONF_GLOBAL, "QUIC" },

@@ -26,6 +26,21 @@ static const struct conf_keyword keywords[] = {
 	GONE_SHOWN("srvtimeout", CONF_PROXY,
 	     "the 'srvtimeout' directive is not supported anymore since HAProxy 2.1. Use "
 	     "'timeout server'."),
+	GONE("timeout contimeout", CONF_PROXY,
+	     "the 'contimeout' directive is not supported anymore since HAProxy 2.1. Use "
+	     "'timeout connect'."),
+	GONE("timeout clitimeout", CONF_PROXY,
+	     "the 'clitimeout' directive is not supported anymore since HAProxy 2.1. Use "
+	     "'timeout client'."),
+	GONE("timeout srvtimeout", CONF_PROXY,
+	     "the 'srvtimeout' directive is not supported anymore since HAProxy 2.1. Use "
+	     "'timeout server'."),
+	GONE("mode health", CONF_PROXY,
+	     "'mode health' doesn't exist anymore. Please use 'http-request return status "
+	     "200' instead."),
+	GONE("hash-type avalanche", CONF_PROXY,
+	     "'hash-type avalanche' is not supported anymore, please use 'hash-type "
+	     "map-based sdbm avalanche' instead."),
 	GONE("redispatch", CONF_PROXY,
 	     "keyword 'redispatch' directive is not supported anymore since HAProxy 2.1. "
 	     "Use 'option redispatch'."),
@@ -140,13 +155,13 @@ static const struct conf_keyword keywords[] = {
 	USELESS("option http-use-htx", CONF_PROXY,
 	     "option 'http-use-htx' is always on since HAProxy 2.0 and has no effect: "
 	     "please remove it."),
-	GONE("nbproc", CONF_GLOBAL,
+	GONE_SHOWN("nbproc", CONF_GLOBAL,
 	     "nbproc is not supported any more since HAProxy 2.5. Threads will "
 	     "automatically be used on multi-processor machines if available."),
 	GONE("debug", CONF_GLOBAL,
 	     "'debug' is not supported in a configuration file anymore since HAProxy 2.2. "
 	     "Use '-d' on the command line."),
-	GONE("tune.chksize", CONF_GLOBAL,
+	GONE_SHOWN("tune.chksize", CONF_GLOBAL,
 	     "option 'tune.chksize' is not supported any more (tune.bufsize is used "
 	     "instead)."),
 	GONE("stats bind-process", CONF_GLOBAL,

@@ -186,7 +186,8 @@ static bool parse_nameserver(struct conf_line *l)
 	same = server_find(r, name);
 	if (same)
 		return conf_report(l, 1, DIAG_ALERT, DIAG_BARE, "config : Parsing [%s:%d]: "
-				   "nameserver '%s' has same name as another nameserver (declared at %s:%d).",
+				   "nameserver '%s' has same name as another nameserver (declared "
+				   "at %s:%d).",
 				   l->place.file ? l->place.file : "", l->place.line, name,
 				   same->file, same->line);
 	if (r->server_count >= NAMESERVERS_MAX)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* section.c - the sections of a generation: finding them, giving them their states, figures */
+/* section.c - the sections of a generation: finding them, giving them their states */
 #include <string.h>
-#include "base/strbuf.h"
 #include "conf/conf.h"
 #include "dns_priv.h"
 
@@ -48,6 +47,11 @@ struct resolvers *resolvers_find(const struct config *cfg, const char *name)
 	return r;
 }
 
+bool resolvers_any(const struct config *cfg)
+{
+	return resolvers_config_of(cfg)->first != NULL;
+}
+
 const char *resolvers_name(const struct resolvers *r)
 {
 	return r->name;
@@ -79,48 +83,4 @@ void resolvers_end(const struct config *cfg)
 	for (struct resolvers *r = resolvers_config_of(cfg)->first; r; r = r->next)
 		if (r->state && __atomic_load_n(&r->state->refs, __ATOMIC_RELAXED) == 1)
 			r->state->is_live = false;
-}
-
-/* --- figures -------------------------------------------------------------------------------- */
-
-static unsigned long long figure(const struct nameserver_conf *ns, unsigned i)
-{
-	return ns->figures ? __atomic_load_n(&ns->figures->value[i], __ATOMIC_RELAXED) : 0;
-}
-
-void resolvers_put_csv(const struct config *cfg, struct strbuf *out)
-{
-#define X(name, column, word) column ","
-	strbuf_add_str(out, "# id,pid," RESOLVE_COUNTERS(X) "\n");
-#undef X
-	for (const struct resolvers *r = resolvers_config_of(cfg)->first; r; r = r->next) {
-		for (const struct nameserver_conf *ns = r->servers; ns; ns = ns->next) {
-			strbuf_printf(out, "%s,%s,", ns->name, r->name);
-			for (unsigned i = 0; i < RESOLVE_CNT_COUNT; i++)
-				strbuf_printf(out, "%llu,", figure(ns, i));
-			strbuf_add_char(out, '\n');
-		}
-	}
-}
-
-static void put_section(const struct resolvers *r, struct strbuf *out)
-{
-	static const char *const words[] = {
-#define X(name, column, word) word ":",
-		RESOLVE_COUNTERS(X)
-#undef X
-	};
-	strbuf_printf(out, "Resolvers section %s\n", r->name);
-	for (const struct nameserver_conf *ns = r->servers; ns; ns = ns->next) {
-		strbuf_printf(out, " nameserver %s:\n", ns->name);
-		for (unsigned i = 0; i < RESOLVE_CNT_COUNT; i++)
-			strbuf_printf(out, "  %-12s %llu\n", words[i], figure(ns, i));
-	}
-}
-
-void resolvers_put_text(const struct config *cfg, const char *name, struct strbuf *out)
-{
-	for (const struct resolvers *r = resolvers_config_of(cfg)->first; r; r = r->next)
-		if (!name || strcmp(r->name, name) == 0)
-			put_section(r, out);
 }

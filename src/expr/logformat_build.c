@@ -4,15 +4,31 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include "base/addr.h"
+#include "base/bug.h"
 #include "expr_priv.h"
 #include "logformat_priv.h"
 
 static const char hex_digits[] = "0123456789ABCDEF";
 
-static bool is_control(unsigned char c)
+/* Bytes below 128 that must not go out as they are, a bit each. */
+struct stops {
+	uint64_t bits[2];
+};
+
+static void stops_add(struct stops *s, const char *text)
 {
-	return (c < 32 && c != '\t') || c == 127;
+	for (; *text; text++)
+		s->bits[(unsigned char)*text >> 6 & 1] |= 1ull << (*text & 63);
 }
+
+static bool stops_has(const struct stops *s, unsigned char c)
+{
+	return s->bits[c >> 6 & 1] >> (c & 63) & 1;
+}
+
+#define CONTROLS 0xffffffffull       /* those below 32 */
+#define DELETE (1ull << (127 - 64))
 
 static bool put_code(struct strbuf *out, char prefix, unsigned char c)
 {
@@ -29,16 +45,20 @@ static bool put_safe(const struct logformat_item *item, struct strbuf *out, stru
 	unsigned options = item->options;
 	bool encode = options & (LOGFORMAT_HTTP | LOGFORMAT_PRINTABLE);
 	char prefix = options & LOGFORMAT_HTTP ? '%' : '#';
+	struct stops stops = { { encode ? CONTROLS & ~(1ull << '\t') : 0, encode ? DELETE : 0 } };
 	size_t start = 0;
 
 	if (options & LOGFORMAT_BINARY && !(options & LOGFORMAT_HTTP))
 		return strbuf_add(out, text);
+	if (options & LOGFORMAT_ESCAPE)
+		stops_add(&stops, "\"\\]");
 	for (size_t i = 0; i < text.len; i++) {
 		unsigned char c = (unsigned char)text.ptr[i];
-		bool escape = options & LOGFORMAT_ESCAPE && (c == '"' || c == '\\' || c == ']');
+		bool escape;
 
-		if (!escape && !(encode && is_control(c)))
+		if (likely(c >= 128 || !stops_has(&stops, c)))
 			continue;
+		escape = options & LOGFORMAT_ESCAPE && (c == '"' || c == '\\' || c == ']');
 		if (!strbuf_add(out, slice_sub(text, start, i)))
 			return false;
 		if (escape ? !strbuf_add_char(out, '\\') : !put_code(out, prefix, c))
@@ -51,12 +71,14 @@ static bool put_safe(const struct logformat_item *item, struct strbuf *out, stru
 bool logformat_put_encoded(const struct logformat_item *item, struct strbuf *out, struct slice text,
 			   const char *also)
 {
+	struct stops stops = { { CONTROLS | 1ull << '#' | 1ull << '"', DELETE } };
 	size_t start = 0;
 
+	stops_add(&stops, also);
 	for (size_t i = 0; i < text.len; i++) {
 		unsigned char c = (unsigned char)text.ptr[i];
 
-		if (c >= 32 && c < 127 && c != '#' && c != '"' && !strchr(also, c))
+		if (likely(c < 128 && !stops_has(&stops, c)))
 			continue;
 		if (!strbuf_add(out, slice_sub(text, start, i)) || !put_code(out, '#', c))
 			return false;
@@ -111,12 +133,11 @@ bool logformat_put_hex(const struct logformat_item *item, struct strbuf *out, ui
 
 bool logformat_put_ipv4(const struct logformat_item *item, struct strbuf *out, uint32_t ip)
 {
-	char text[INET_ADDRSTRLEN] = "";
+	char text[ADDR_IPV4_MAX];
 
 	if (item->options & LOGFORMAT_HEX)
 		return logformat_put_hex(item, out, ntohl(ip), 8);
-	inet_ntop(AF_INET, &ip, text, sizeof(text));
-	return logformat_put_word(item, out, slice_of(text));
+	return logformat_put_word(item, out, slice_make(text, addr_put_ipv4(ip, text)));
 }
 
 bool logformat_put_ipv6(const struct logformat_item *item, struct strbuf *out, const uint8_t ip[16])

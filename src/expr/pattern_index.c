@@ -165,11 +165,11 @@ static inline const struct slice *keys_of(const struct key_table *t)
 	return __atomic_load_n(&t->keys, __ATOMIC_ACQUIRE);
 }
 
-/* The place of the key's chain, or the free one where it would begin. */
+/* The place of the chain of a key with this hash, or the free one where it would begin. */
 static uint32_t key_place(const struct key_table *t, const struct index_slots *slots,
-			  struct slice key)
+			  uint32_t hash, struct slice key)
 {
-	uint32_t at = key_hash(t, key) & slots->mask;
+	uint32_t at = hash & slots->mask;
 
 	while (slots->at[at] && !key_eq(t, t->keys[slots->at[at] - 1], key))
 		at = (at + 1) & slots->mask;
@@ -197,9 +197,10 @@ static bool key_chain(struct key_table *t, uint32_t first, uint32_t number,
 }
 
 /* Makes the key of <number> found. */
-static bool key_publish(struct key_table *t, uint32_t number, struct pattern_bin *bin)
+static bool key_publish(struct key_table *t, uint32_t number, uint32_t hash,
+			struct pattern_bin *bin)
 {
-	uint32_t at = key_place(t, t->slots, t->keys[number]);
+	uint32_t at = key_place(t, t->slots, hash, t->keys[number]);
 
 	if (t->slots->at[at])
 		return key_chain(t, t->slots->at[at] - 1, number, bin);
@@ -215,9 +216,12 @@ static bool slots_grow(struct key_table *t, struct pattern_bin *bin)
 
 	if (!slots)
 		return false;
-	for (uint32_t i = 0; i <= old->mask; i++)
+	for (uint32_t i = 0; i <= old->mask; i++) {
+		struct slice key = old->at[i] ? t->keys[old->at[i] - 1] : slice_none();
+
 		if (old->at[i])
-			slots->at[key_place(t, slots, t->keys[old->at[i] - 1])] = old->at[i];
+			slots->at[key_place(t, slots, key_hash(t, key), key)] = old->at[i];
+	}
 	slots->used = old->used;
 	__atomic_store_n(&t->slots, slots, __ATOMIC_RELEASE);
 	pattern_bin_add(bin, old, free);
@@ -263,7 +267,8 @@ bool key_table_add(struct key_table *t, struct slice key, struct pattern_bin *bi
 	if (!bin || t->listed)
 		return true;
 	return lengths_add(t, (uint32_t)key.len, bin) &&
-	       (!slots_are_full(t->slots) || slots_grow(t, bin)) && key_publish(t, number, bin);
+	       (!slots_are_full(t->slots) || slots_grow(t, bin)) &&
+	       key_publish(t, number, key_hash(t, key), bin);
 }
 
 /* Notes which lengths exist in a bitmap, then lists them. */
@@ -292,18 +297,45 @@ static bool build_lengths(struct key_table *t)
 	return t->lengths != NULL;
 }
 
+/* A large table is not in any cache: places are asked for before they are needed, and then the
+ * keys which are there already.
+ */
+#define AHEAD 16
+#define AHEAD_KEY 8
+
+static bool build_slots(struct key_table *t)
+{
+	uint32_t hashes[2 * AHEAD];
+	const struct index_slots *slots = t->slots;
+
+	for (uint64_t i = 0; i < (uint64_t)t->count + AHEAD; i++) {
+		uint32_t *hash = &hashes[i % (2 * AHEAD)], other;
+
+		if (i < t->count) {
+			*hash = key_hash(t, t->keys[i]);
+			__builtin_prefetch(&slots->at[*hash & slots->mask], 1);
+		}
+		if (i >= AHEAD_KEY && i - AHEAD_KEY < t->count) {
+			other = slots->at[hashes[(i - AHEAD_KEY) % (2 * AHEAD)] & slots->mask];
+			if (other)
+				__builtin_prefetch(&t->keys[other - 1]);
+		}
+		if (i >= AHEAD && !key_publish(t, (uint32_t)(i - AHEAD),
+					       hashes[(i - AHEAD) % (2 * AHEAD)], NULL))
+			return false;
+	}
+	return true;
+}
+
 bool key_table_build(struct key_table *t)
 {
-	bool ok = true;
 
 	if (t->listed)
 		return true;
 	t->slots = slots_new(t->count);
 	if (!t->slots || !build_lengths(t))
 		return false;
-	for (uint32_t i = 0; ok && i < t->count; i++)
-		ok = key_publish(t, i, NULL);
-	return ok;
+	return build_slots(t);
 }
 
 /* The first of the chain that counts. */

@@ -4,6 +4,7 @@
 #include <endian.h>
 #include <stdio.h>
 #include <string.h>
+#include "base/addr.h"
 #include "base/bug.h"
 #include "expr_priv.h"
 
@@ -130,6 +131,7 @@ static bool set_text(struct sample *s, enum sample_type type, struct slice text)
 static bool cast_to_text(struct sample *s, struct arena *arena)
 {
 	char text[INET6_ADDRSTRLEN + 8] = "";
+	struct strbuf number;
 	const char *nul;
 
 	switch (s->type) {
@@ -146,10 +148,11 @@ static bool cast_to_text(struct sample *s, struct arena *arena)
 	case SMP_BOOL:
 		return set_text(s, SMP_STR, s->boolean ? SLICE("1") : SLICE("0"));
 	case SMP_INT:
-		snprintf(text, sizeof(text), "%lld", (long long)s->integer);
+		strbuf_init_fixed(&number, text, sizeof(text));
+		strbuf_add_int(&number, s->integer);
 		break;
 	case SMP_IPV4:
-		inet_ntop(AF_INET, &s->ipv4, text, sizeof(text));
+		addr_put_ipv4(s->ipv4, text);
 		break;
 	case SMP_IPV6:
 		inet_ntop(AF_INET6, s->ipv6, text, sizeof(text));

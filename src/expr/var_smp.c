@@ -181,6 +181,7 @@ static bool max_size_parse(struct conf_line *l)
 	static const char *const words[VARS_MAXES] = {
 		"tune.vars.global-max-size", "tune.vars.proc-max-size", "tune.vars.sess-max-size",
 		"tune.vars.txn-max-size", "tune.vars.reqres-max-size",
+		"tune.vars.check-max-size",
 	};
 	struct vars_store *store = vars_store_of(l->cfg);
 	uint64_t size;
@@ -203,6 +204,7 @@ static const struct conf_keyword var_keywords[] = {
 	  .syntax = "<name> <expression>", .help = "set a variable of the process" },
 	{ .words = "set-var-fmt", .where = CONF_GLOBAL, .max_args = -1, .parse = set_var_fmt_parse,
 	  .syntax = "<name> <format>", .help = "set a variable of the process" },
+	MAX_SIZE("tune.vars.check-max-size", "memory for variables of one health check"),
 	MAX_SIZE("tune.vars.global-max-size", "memory for all variables"),
 	MAX_SIZE("tune.vars.proc-max-size", "memory for all variables of the process"),
 	MAX_SIZE("tune.vars.reqres-max-size", "memory for variables of one message"),

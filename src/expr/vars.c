@@ -215,6 +215,9 @@ static bool fits(const struct var_ref *ref, const struct expr_ctx *ctx, size_t m
 	size_t txn = message + size_of(ctx, VAR_TXN), sess = txn + size_of(ctx, VAR_SESS);
 	size_t all = more + atomic_load_explicit(&ref->store->used, memory_order_relaxed);
 
+	if (ref->scope == VAR_CHECK && max[VARS_MAX_CHECK] &&
+	    more + size_of(ctx, VAR_CHECK) > max[VARS_MAX_CHECK])
+		return false;
 	if (ref->scope >= VAR_REQ && max[VARS_MAX_MESSAGE] && message > max[VARS_MAX_MESSAGE])
 		return false;
 	if (ref->scope >= VAR_TXN && max[VARS_MAX_TXN] && txn > max[VARS_MAX_TXN])

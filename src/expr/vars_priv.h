@@ -9,7 +9,8 @@
 
 /* Limits in bytes, 0: none (tune.vars.*). */
 enum vars_max {
-	VARS_MAX_GLOBAL, VARS_MAX_PROC, VARS_MAX_SESS, VARS_MAX_TXN, VARS_MAX_MESSAGE, VARS_MAXES,
+	VARS_MAX_GLOBAL, VARS_MAX_PROC, VARS_MAX_SESS, VARS_MAX_TXN, VARS_MAX_MESSAGE,
+	VARS_MAX_CHECK, VARS_MAXES,
 };
 
 struct vars_store {

@@ -16,6 +16,7 @@
 #include "base/bug.h"
 #include "base/module.h"
 #include "codec/uri.h"
+#include "dns/resolvers.h"
 #include "prometheus_metrics.h"
 #include "prometheus_priv.h"
 #include "proxy/bind.h"
@@ -34,7 +35,7 @@ enum form { FORM_NUMBER, FORM_SECONDS, FORM_STATUS, FORM_CHECK, FORM_CODES, FORM
 
 /* In the order of the answer; bits of the query. */
 enum scope { SCOPE_PROCESS, SCOPE_FRONTEND, SCOPE_LISTENER, SCOPE_BACKEND, SCOPE_SERVER,
-	     SCOPE_COUNT };
+	     SCOPE_RESOLVER, SCOPE_COUNT };
 
 static const struct {
 	const char *name, *query;
@@ -42,7 +43,7 @@ static const struct {
 } scopes[SCOPE_COUNT] = {
 	{ "process", "global", 'P' }, { "frontend", "frontend", 'F' },
 	{ "listener", "listener", 'L' }, { "backend", "backend", 'B' },
-	{ "server", "server", 'S' },
+	{ "server", "server", 'S' }, { "resolver", "resolver", 'R' },
 };
 
 struct metric {
@@ -130,8 +131,7 @@ static bool take_scope(struct scrape *sc, struct slice value, bool first)
 		return true;
 	}
 	/* known to the reference, without an object here */
-	if (!value.len || slice_eq(value, SLICE("sticktable")) ||
-	    slice_eq(value, SLICE("resolver")))
+	if (!value.len || slice_eq(value, SLICE("sticktable")))
 		return true;
 	for (unsigned i = 0; i < SCOPE_COUNT; i++)
 		if (slice_eq(value, slice_of(scopes[i].query))) {
@@ -608,6 +608,35 @@ static void print_process_field(void *ctx, const struct stats_process_field *f)
 	}
 }
 
+struct resolver_print {
+	struct strbuf *out;
+	enum resolve_counter which;
+};
+
+static void print_resolver(void *ctx, const struct resolvers_figures *f)
+{
+	struct resolver_print *p = ctx;
+
+	strbuf_printf(p->out, "haproxy_resolver_%s", resolvers_column(p->which));
+	prometheus_put_label(p->out, "resolver", f->section, '{');
+	prometheus_put_label(p->out, "nameserver", f->nameserver, ',');
+	strbuf_printf(p->out, "} %llu\n", (unsigned long long)f->value[p->which]);
+}
+
+static void print_resolvers(const struct scrape *sc, const struct config *cfg, struct strbuf *out)
+{
+	struct resolver_print p = { .out = out };
+
+	for (unsigned i = 0; i < RESOLVE_CNT_COUNT && resolvers_any(cfg); i++) {
+		p.which = (enum resolve_counter)i;
+		if (!is_wanted(sc, SCOPE_RESOLVER, resolvers_column(p.which)))
+			continue;
+		put_help(out, SCOPE_RESOLVER, resolvers_column(p.which),
+			 resolvers_column_help(p.which), false);
+		resolvers_each(cfg, print_resolver, &p);
+	}
+}
+
 /* --- the service ------------------------------------------------------------------------------ */
 
 static bool prometheus_start(struct service_call *c)
@@ -636,6 +665,11 @@ static enum service_result prometheus_part(struct service_call *c, struct strbuf
 		struct process_print p = { sc, out };
 
 		stats_each_process_field(c->proxy->config, print_process_field, &p);
+		sc->scope++;
+		return SERVICE_MORE;
+	}
+	if (sc->scope == SCOPE_RESOLVER) {
+		print_resolvers(sc, c->proxy->config, out);
 		sc->scope++;
 		return SERVICE_MORE;
 	}

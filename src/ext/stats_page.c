@@ -149,6 +149,10 @@ static void take_option(struct stats_call *sc, struct slice word)
 		sc->form = STATS_CSV;
 	else if (slice_eq(word, SLICE("json")))
 		sc->form = STATS_JSON;
+	else if (slice_eq(word, SLICE("typed")))
+		sc->form = STATS_TYPED;
+	else if (slice_eq(word, SLICE("json-schema")))
+		sc->form = STATS_SCHEMA;
 	else if (slice_eq(word, SLICE("norefresh")))
 		sc->no_refresh = true;
 	else if (slice_eq(word, SLICE("up")))
@@ -222,7 +226,9 @@ static bool stats_start(struct service_call *c)
 {
 	static const struct slice types[] = {
 		[STATS_HTML] = { "text/html", 9 },
-		[STATS_CSV] = { "text/plain", 10 }, [STATS_JSON] = { "application/json", 16 },
+		[STATS_CSV] = { "text/plain", 10 }, [STATS_TYPED] = { "text/plain", 10 },
+		[STATS_JSON] = { "application/json", 16 },
+		[STATS_SCHEMA] = { "application/json", 16 },
 	};
 	const struct stats_conf *conf = c->arg;
 	struct stats_call *sc = c->state;
@@ -372,7 +378,7 @@ static void put_begin(struct stats_call *sc, struct strbuf *out)
 		stats_print_csv_header(out);
 	else if (sc->form == STATS_JSON)
 		strbuf_add_char(out, '[');
-	else
+	else if (sc->form == STATS_HTML)
 		stats_html_head(out, sc);
 }
 
@@ -380,6 +386,8 @@ static void put_row(struct stats_call *sc, struct strbuf *out)
 {
 	if (sc->form == STATS_CSV) {
 		stats_print_csv(out, &sc->row);
+	} else if (sc->form == STATS_TYPED) {
+		stats_print_typed(out, &sc->row, false);
 	} else if (sc->form == STATS_JSON) {
 		if (sc->rows++)
 			strbuf_add_char(out, ',');
@@ -396,6 +404,10 @@ static enum service_result stats_part(struct service_call *c, struct strbuf *out
 	sc->last = NULL;
 	if (sc->closed)
 		return SERVICE_DONE;
+	if (sc->form == STATS_SCHEMA) {
+		stats_print_schema(out);
+		return out->overflow ? SERVICE_ERROR : SERVICE_DONE;
+	}
 	if (!sc->started)
 		put_begin(sc, out);
 	sc->started = true;

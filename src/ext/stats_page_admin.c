@@ -102,7 +102,7 @@ static const char *read_form(struct service_call *c, struct form *f)
 
 /* --- what is done ----------------------------------------------------------------------------- */
 
-enum what { ADMIN, CHECK, AGENT, HEALTH, FORCE_AGENT };
+enum what { ADMIN, CHECK, AGENT, HEALTH, FORCE_AGENT, SHUTDOWN };
 
 static const struct action {
 	const char *word;
@@ -121,6 +121,7 @@ static const struct action {
 	{ "dagent", AGENT, 0, 0, 0 }, { "eagent", AGENT, 1, 0, 0 },
 	{ "hrunn", HEALTH, 0, 0, 0 }, { "hnolb", HEALTH, 1, 0, 0 }, { "hdown", HEALTH, 2, 0, 0 },
 	{ "arunn", FORCE_AGENT, 1, 0, 0 }, { "adown", FORCE_AGENT, 0, 0, 0 },
+	{ "shutdown", SHUTDOWN, 0, 0, 0 },
 };
 
 /* False: it makes no sense for this server. */
@@ -133,6 +134,8 @@ static bool act(const struct action *a, struct server *srv)
 		server_set_admin(srv, a->set, a->clear);
 		return true;
 	}
+	if (a->what == SHUTDOWN)
+		return streams_shutdown_server(srv);
 	if (!(check_flags_of(cs) & CHECK_CONFIGURED) || (!agent && srv->checks.track))
 		return false;
 	if (a->what == HEALTH)

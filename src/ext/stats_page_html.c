@@ -1,32 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* stats_page_html.c - the statistics page as HTML
  *
- * Nothing is fetched from elsewhere and nothing needs JavaScript. Colours follow the browser's
- * preference of dark or light. Whatever comes from the configuration or from servers is escaped.
+ * Nothing is fetched from elsewhere. The page is complete without JavaScript; where it runs,
+ * stats_page.js adds search, sort, history and reading on. Colours follow the browser's preference
+ * of dark or light. Whatever comes from the configuration or from servers is escaped.
  */
 #include <string.h>
 #include "base/bug.h"
+#include "stats_page_assets.h"
 #include "stats_page_priv.h"
 
-static const char style[] =
-"<style>\n"
-":root{color-scheme:light dark;--bg:#fff;--fg:#1b1f24;--dim:#59636e;--line:#d5dae0;--head:#eef1f4;"
-"--up:#e3f5e6;--down:#fbdcd9;--maint:#f7e6cf;--drain:#dcebfb;--none:#f3f4f6}\n"
-"@media(prefers-color-scheme:dark){:root{--bg:#14171a;--fg:#e3e6e9;--dim:#98a2ad;--line:#363c43;"
-"--head:#21262b;--up:#173a20;--down:#501f1c;--maint:#4a3413;--drain:#173350;--none:#1d2125}}\n"
-"body{margin:1rem;background:var(--bg);color:var(--fg);font:14px/1.4 system-ui,sans-serif}\n"
-"h1{font-size:1.3rem;margin:0 0 .3rem}h2{font-size:1.05rem;margin:1.4rem 0 .3rem}\n"
-"p{margin:.2rem 0}a{color:inherit}.dim{color:var(--dim)}.scroll{overflow-x:auto}\n"
-"table{border-collapse:collapse;font-variant-numeric:tabular-nums}\n"
-"th,td{border:1px solid var(--line);padding:.15rem .45rem;text-align:right;white-space:nowrap}\n"
-"thead th{background:var(--head);font-weight:600;text-align:center}\n"
-"tbody th,td.text{text-align:left}tbody th{font-weight:600}\n"
-"tr.up{background:var(--up)}tr.down{background:var(--down)}tr.maint{background:var(--maint)}\n"
-"tr.drain{background:var(--drain)}tr.none{background:var(--none)}\n"
-".note{border:1px solid var(--line);padding:.3rem .6rem;background:var(--head);"
-"display:inline-block}\n"
-".note.bad{background:var(--down)}fieldset{border:0;padding:.3rem 0;margin:0}\n"
-"</style>\n";
+#define TABLE_HEAD_PX 52
+#define TABLE_ROW_PX 27
 
 /* --- pieces ----------------------------------------------------------------------------------- */
 
@@ -170,14 +155,29 @@ static void put_result(struct strbuf *out, struct slice code)
 				      results[i].bad ? " bad" : "", results[i].text);
 }
 
+/* Where the script asks for figures. */
+static void put_body(struct strbuf *out, const struct stats_call *sc)
+{
+	struct strbuf target;
+
+	strbuf_init(&target);
+	stats_put_target(&target, sc, false);
+	strbuf_add_str(out, "<body data-uri=\"");
+	put_text(out, strbuf_slice(&target));
+	strbuf_add_str(out, "\">\n");
+	strbuf_fini(&target);
+}
+
 void stats_html_head(struct strbuf *out, const struct stats_call *sc)
 {
 	strbuf_add_str(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
 		       "<meta charset=\"utf-8\">\n"
 		       "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
 		       "<title>Statistics</title>\n<link rel=\"icon\" href=\"data:,\">\n");
-	strbuf_add_str(out, style);
-	strbuf_add_str(out, "</head>\n<body>\n");
+	strbuf_add_str(out, "<style>\n");
+	strbuf_add_str(out, stats_page_css);
+	strbuf_add_str(out, "</style>\n</head>\n");
+	put_body(out, sc);
 	put_title(out, sc);
 	strbuf_add_str(out, "<p class=\"dim\">");
 	put_link(out, sc, "", "reload");
@@ -189,6 +189,7 @@ void stats_html_head(struct strbuf *out, const struct stats_call *sc)
 	put_link(out, sc, ";json", "JSON");
 	strbuf_add_str(out, "</p>\n");
 	put_result(out, sc->status);
+	strbuf_add_str(out, "<div id=\"tools\" hidden></div>\n");
 }
 
 /* --- tables ----------------------------------------------------------------------------------- */
@@ -235,7 +236,8 @@ static void put_head_cells(struct strbuf *out)
 	}
 	strbuf_add_str(out, "</tr>\n<tr>");
 	for (size_t i = 0; i < ARRAY_LEN(columns); i++)
-		strbuf_printf(out, "<th>%s</th>", columns[i].title);
+		strbuf_printf(out, "<th data-f=\"%s\">%s</th>",
+			      stats_field_name(columns[i].field), columns[i].title);
 	strbuf_add_str(out, "</tr></thead>\n<tbody>\n");
 }
 
@@ -247,7 +249,7 @@ static bool has_form(const struct stats_call *sc, const struct proxy *px)
 static void open_table(struct strbuf *out, struct stats_call *sc, const struct proxy *px)
 {
 	sc->table = px;
-	strbuf_add_str(out, "<h2>");
+	strbuf_add_str(out, "<section><h2>");
 	put_string(out, px->name);
 	if (sc->conf->show_legends)
 		strbuf_printf(out, " <span class=\"dim\">%s, mode %s, id %d</span>",
@@ -270,7 +272,9 @@ static void open_table(struct strbuf *out, struct stats_call *sc, const struct p
 		strbuf_add_str(out, "\">\n");
 		strbuf_fini(&target);
 	}
-	strbuf_add_str(out, "<div class=\"scroll\"><table>\n");
+	/* browsers lay out a table when it comes into sight: until then this is its height */
+	strbuf_printf(out, "<div class=\"scroll\" style=\"contain-intrinsic-size:auto %upx\">"
+		      "<table>\n", TABLE_HEAD_PX + (px->server_count + 2) * TABLE_ROW_PX);
 	put_head_cells(out);
 }
 
@@ -285,6 +289,7 @@ static void put_actions(struct strbuf *out)
 		{ "hnolb", "health: force NOLB" }, { "hdown", "health: force DOWN" },
 		{ "dagent", "agent: disable checks" }, { "eagent", "agent: enable checks" },
 		{ "arunn", "agent: force UP" }, { "adown", "agent: force DOWN" },
+		{ "shutdown", "shut down sessions" },
 	};
 
 	strbuf_add_str(out, "<fieldset><label>Checked servers: <select name=\"action\">");
@@ -301,6 +306,7 @@ static void close_table(struct strbuf *out, struct stats_call *sc)
 	strbuf_add_str(out, "</tbody></table></div>\n");
 	if (has_form(sc, sc->table))
 		put_actions(out);
+	strbuf_add_str(out, "</section>\n");
 	sc->table = NULL;
 }
 
@@ -365,7 +371,12 @@ static void put_name(struct strbuf *out, const struct stats_call *sc, const stru
 
 static void put_cell(struct strbuf *out, const struct stats_value *v, enum form form)
 {
-	strbuf_add_str(out, form == TEXT ? "<td class=\"text\">" : "<td>");
+	if (form == TEXT)
+		strbuf_add_str(out, "<td class=\"text\">");
+	else if (form == SECONDS && v->type != STATS_EMPTY)
+		strbuf_printf(out, "<td data-v=\"%lld\">", (long long)v->number);
+	else
+		strbuf_add_str(out, form == SECONDS ? "<td data-v=\"\">" : "<td>");
 	if (v->type == STATS_STR)
 		put_string(out, v->text);
 	else if (v->type != STATS_EMPTY && form == SECONDS)
@@ -381,7 +392,12 @@ void stats_html_row(struct strbuf *out, struct stats_call *sc, const struct prox
 		close_table(out, sc);
 		open_table(out, sc, px);
 	}
-	strbuf_printf(out, "<tr class=\"%s\">", row_class(&sc->row));
+	strbuf_printf(out, "<tr class=\"%s\" data-t=\"%c\" data-k=\"", row_class(&sc->row),
+		      "fbsl"[sc->row.kind]);
+	put_string(out, px->name);
+	strbuf_add_char(out, '/');
+	put_string(out, sc->row.values[STATS_SVNAME].text);
+	strbuf_add_str(out, "\">");
 	put_name(out, sc, px);
 	for (size_t i = 0; i < ARRAY_LEN(columns); i++)
 		put_cell(out, &sc->row.values[columns[i].field], columns[i].form);
@@ -391,5 +407,7 @@ void stats_html_row(struct strbuf *out, struct stats_call *sc, const struct prox
 void stats_html_end(struct strbuf *out, struct stats_call *sc)
 {
 	close_table(out, sc);
-	strbuf_add_str(out, "</body>\n</html>\n");
+	strbuf_add_str(out, "<script>\n");
+	strbuf_add_str(out, stats_page_js);
+	strbuf_add_str(out, "</script>\n</body>\n</html>\n");
 }

@@ -54,7 +54,7 @@ static inline const struct stats_conf *stats_conf_of(const struct proxy *px)
 	return sp->conf;
 }
 
-enum stats_form { STATS_HTML, STATS_CSV, STATS_JSON };
+enum stats_form { STATS_HTML, STATS_CSV, STATS_JSON, STATS_TYPED, STATS_SCHEMA };
 enum stats_walk { WALK_FRONTEND, WALK_LISTENERS, WALK_SERVERS, WALK_BACKEND };
 
 /* One answer. */

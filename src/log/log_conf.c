@@ -16,30 +16,6 @@ static struct log_settings *settings_of(struct conf_line *l)
 	return slot_of(l->where == CONF_GLOBAL ? &log_config_slot : &log_proxy_slot, l->slots);
 }
 
-static bool parse_log(struct conf_line *l)
-{
-	struct log_settings *s = settings_of(l);
-
-	if (l->no) {
-		if (conf_peek(l))
-			return conf_error(l, l->at, NULL,
-					  "log : 'no log' does not expect arguments");
-		log_targets_free(&s->targets);
-		s->use_global = false;
-		return true;
-	}
-	if (conf_peek(l) && strcmp(conf_peek(l), "global") == 0 && l->at + 1 == l->count) {
-		if (l->where == CONF_GLOBAL)
-			return conf_error(l, l->at, NULL,
-					  "log : 'global' is not supported for a global "
-					  "syslog server");
-		l->at++;
-		s->use_global = true;
-		return true;
-	}
-	return log_target_parse(l, &s->targets);
-}
-
 static bool parse_log_tag(struct conf_line *l)
 {
 	struct log_settings *s = settings_of(l);
@@ -64,6 +40,7 @@ static void log_check(struct config *cfg, struct diag_list *diags)
 	struct log_settings *s = slot_of(&log_config_slot, config_slots(cfg));
 	char name[256] = "";
 
+	log_outlets_resolve(cfg, diags);
 	if (!s->send_hostname || s->hostname)
 		return;
 	if (gethostname(name, sizeof(name) - 1) == 0 && *name)
@@ -72,7 +49,7 @@ static void log_check(struct config *cfg, struct diag_list *diags)
 
 static const struct conf_keyword keywords[] = {
 	{ .words = "log", .where = CONF_GLOBAL | CONF_PROXY, .flags = CONF_CAN_NO, .min_args = 0,
-	  .max_args = -1, .parse = parse_log,
+	  .max_args = -1, .parse = log_line_parse,
 	  .syntax = "{global | <target> [len <length>] [format <format>] [sample <ranges>:<size>] "
 		    "[profile <name>] <facility> [<level> [<minimum level>]]}",
 	  .help = "sends logs to a server, a socket or a descriptor; may be repeated" },
@@ -84,7 +61,7 @@ static const struct conf_keyword keywords[] = {
 	{ 0 }
 };
 
-static struct slot *const slots[] = { &log_config_slot, &log_proxy_slot, NULL };
+static struct slot *const slots[] = { &log_config_slot, &log_proxy_slot, &log_outlet_slot, NULL };
 
 const struct module mod_log = {
 	.name = "log",

@@ -58,6 +58,9 @@ const struct log_profile_step *log_profile_step(const struct log_profile *p, enu
 struct log_target {
 	unsigned refs;           /* lists that hold it; the configuration's thread only */
 	int fd;                  /* of an inherited descriptor; -1: <addr> */
+	bool is_named;           /* <sink> or <backend> instead of an address */
+	struct sink *sink;       /* of the generation */
+	void *backend;           /* same, see log_set_backends() */
 	struct addr_any addr;
 	enum syslog_format format;  /* UNSET: depends on log-send-hostname */
 	int facility;
@@ -79,6 +82,15 @@ void log_target_drop(struct log_target *t);
 /* Appends, taking over the caller's reference. False: no memory (the reference is dropped). */
 bool log_targets_add(struct log_targets **list, struct log_target *t);
 void log_targets_free(struct log_targets **list);
+
+/* --- outlet.c */
+
+extern struct slot log_outlet_slot;
+/* The target goes to the ring, or the log backend, of this name. False: no memory, reported. */
+bool log_outlet_want(struct conf_line *l, struct log_target *t, bool backend, const char *name);
+/* Check phase. */
+void log_outlets_resolve(struct config *cfg, struct diag_list *diags);
+bool log_outlet_send(const struct log_target *t, const struct syslog_header *h, struct slice text);
 
 /* Frees the calling thread's sockets. */
 void log_thread_fini(void);

@@ -131,8 +131,7 @@ static bool starts_with(const char *text, const char *prefix)
 /* Targets of the manual that come later: said so rather than misread. */
 static bool is_unbuilt(const char *text)
 {
-	static const char *const prefixes[] = {"ring@", "backend@", "tcp@",    "tcp4@",
-					       "tcp6@", "uxst@",    "stream+", "uxdg@ring"};
+	static const char *const prefixes[] = { "tcp@", "tcp4@", "tcp6@", "uxst@", "stream+" };
 
 	for (unsigned i = 0; i < ARRAY_LEN(prefixes); i++)
 		if (starts_with(text, prefixes[i]))
@@ -154,10 +153,14 @@ static bool parse_address(struct conf_line *l, const char *text, struct log_targ
 		t->fd = text[3] == 'o' ? 1 : 2;
 		return true;
 	}
+	if (starts_with(text, "ring@") || starts_with(text, "backend@")) {
+		t->is_named = true;
+		return log_outlet_want(l, t, *text == 'b', strchr(text, '@') + 1);
+	}
 	if (is_unbuilt(text))
 		return conf_error(l, l->at, NULL,
-				  "log : target '%s' comes later: rings, log backends "
-				  "and streams are not built yet",
+				  "log : target '%s' comes later: streams are not built "
+				  "yet; a ring with a server does it",
 				  text);
 	if (!addr_parse(&ap, slice_of(text), &spec))
 		return conf_error(l, l->at, NULL, "log : %s", ap.error);
@@ -351,4 +354,29 @@ bool log_target_parse(struct conf_line *l, struct log_targets **targets)
 		return false;
 	}
 	return log_targets_add(targets, t) || conf_error(l, l->at, NULL, "log : out of memory");
+}
+
+bool log_line_parse(struct conf_line *l)
+{
+	struct log_settings *s = slot_of(l->where == CONF_GLOBAL ? &log_config_slot
+								 : &log_proxy_slot, l->slots);
+
+	if (l->no) {
+		if (conf_peek(l))
+			return conf_error(l, l->at, NULL,
+					  "log : 'no log' does not expect arguments");
+		log_targets_free(&s->targets);
+		s->use_global = false;
+		return true;
+	}
+	if (conf_peek(l) && strcmp(conf_peek(l), "global") == 0 && l->at + 1 == l->count) {
+		if (l->where == CONF_GLOBAL)
+			return conf_error(l, l->at, NULL,
+					  "log : 'global' is not supported for a global "
+					  "syslog server");
+		l->at++;
+		s->use_global = true;
+		return true;
+	}
+	return log_target_parse(l, &s->targets);
 }

@@ -20,6 +20,8 @@
 #ifndef MAIN_DOOR_PRIV_H
 #define MAIN_DOOR_PRIV_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/socket.h>
 
@@ -53,6 +55,19 @@ struct door_socket {
 	uint32_t len;
 	char netns[256], interface[64];
 };
+
+/* --- noted.c : all that is asked of the door from noted_begin() to noted_end() is noted, and
+ * answered by the kernel. False: no memory.
+ */
+bool noted_begin(void);
+void noted_end(void);
+/* Was that asked? */
+bool noted_has(enum door_what what, int flags, const char *text);
+/* Relative names begin there from now on; NULL: nothing changes. */
+void noted_directory(const char *path);
+/* The <n>th name that was noted, of what, with which flags; NULL: there are not that many. */
+const char *noted_path(size_t n, enum door_what *what, int *flags);
+void noted_fini(void);
 
 #define DOOR_QUESTION_HEAD offsetof(struct door_question, text)
 #define DOOR_ANSWER_HEAD offsetof(struct door_answer, text)

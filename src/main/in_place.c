@@ -32,6 +32,7 @@ static void end(void)
 		close(asked.client);
 		asked.client = -1;
 	}
+	startup_log_replace(asked.text.ptr, asked.text.len);
 	strbuf_fini(&asked.text);
 	diag_say(success ? DIAG_NOTICE : DIAG_WARNING, success ? "Loading success."
 		 : "The worker goes on with its configuration.");

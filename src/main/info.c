@@ -102,6 +102,7 @@ static void collect_traffic(struct info_value *v, const struct config *cfg)
 	v[INFO_SESSRATELIMIT].number = figures.session_rate_limit;
 	v[INFO_MAXSESSRATE].number = t.session_rate_max;
 	v[INFO_TOTALBYTESOUT].number = t.bytes_out;
+	v[INFO_BYTESOUTRATE].number = streams_bytes_out_rate();
 	v[INFO_CURRSTREAMS].number = t.current + ctl_connections_count();
 	v[INFO_CUMSTREAMS].number = t.requests + ctl_connections_total();
 }
@@ -133,7 +134,8 @@ static void collect_limits(struct info_value *v, const struct config *cfg)
 	v[INFO_PIPESUSED].number = pipe_used_count();
 	v[INFO_PIPESFREE].number = pipe_free_count();
 	v[INFO_LISTENERS].number = listeners;
-	v[INFO_JOBS].number = listeners + sessions_count() + ctl_connections_count();
+	/* the process itself is one */
+	v[INFO_JOBS].number = 1 + listeners + sessions_count() + ctl_connections_count();
 	v[INFO_STOPPING].number = stop_is_stopping();
 }
 

@@ -59,6 +59,7 @@ struct main_options {
 	bool no_reuseport;           /* -dR */
 	bool list_libraries;         /* -dL */
 	bool may_lack_addresses;     /* -dr */
+	bool only_ipv4;              /* -4: of names that are resolved at run time */
 	bool may_fork;               /* -dI */
 	bool show_lines;             /* -dC */
 	bool show_numbers;           /* -dC,line */
@@ -119,6 +120,7 @@ void vocabulary_dump(const struct module *const *modules, FILE *out);
 struct main_settings {
 	bool daemon, quiet, zero_warning, set_dumpable, insecure_setuid;
 	bool strict_limits, no_splice, no_reuseport;
+	bool sandbox;                 /* sandbox on */
 	bool reject_privileged;       /* harden.reject-privileged-ports.tcp */
 	uint64_t caps;                /* setcap: bits by numbers */
 	int64_t close_spread_ms;      /* 0 at once, -1 never */
@@ -134,6 +136,7 @@ struct main_settings {
 	int64_t stats_timeout_ms;
 	int stats_maxconn;
 	bool master_worker;
+	bool no_exit_on_failure;      /* old workers outlive one that died */
 	bool reload_in_process;       /* reload-mode in-process */
 	int max_reloads;              /* of workers; 0 no limit */
 	struct stream_tunes stream;   /* pushed down to the stream floor */
@@ -149,6 +152,8 @@ struct main_settings {
 extern struct slot settings_slot;
 extern const struct module mod_settings; /* settings_conf.c */
 struct main_settings *settings_of(const struct config *cfg);
+/* tune.renice.startup: until settings_apply(), and never again after it. */
+void settings_change_priority(int value);
 #define RENICE_UNSET INT32_MIN
 /* Pushes what lower floors need down to them, before memory blocks and sockets are made. */
 void settings_apply(const struct config *cfg, const struct main_options *o);
@@ -316,6 +321,15 @@ bool rights_restrict(uint64_t caps);
 /* No process is started from here on, nor a program run, by this thread and those it starts. */
 void rights_forbid_programs(void);
 
+/* --- sandbox_conf.c, sandbox_apply.c : `sandbox on` (sandbox.h) */
+extern const struct module mod_sandbox;
+/* A process without a master will be in one: what its configuration reads is noted from here on,
+ * until sandbox_apply().
+ */
+void sandbox_prepare(void);
+/* Enters it, if that is asked for; the last of all rights to go. False: said. */
+bool sandbox_apply(const struct config *cfg, const struct main_options *o);
+
 /* --- process.c */
 /* Opens the pid file, before rights are dropped and the folder changes. -1: none, or *failed. */
 int process_open_pid_file(const struct main_settings *set, const struct main_options *o,
@@ -348,7 +362,8 @@ extern const struct module mod_stats_socket;
 bool stats_sockets_open(struct config *cfg, const struct config *prev, struct diag_list *diags);
 void stats_sockets_start_thread(struct config *cfg);
 void stats_sockets_pause(struct config *cfg, bool on);
-void stats_sockets_close(struct config *cfg);
+/* <drain>: who has come already is served; from a thread of the loops. */
+void stats_sockets_close(struct config *cfg, bool drain);
 unsigned stats_sockets_count(const struct config *cfg);
 /* Like listen_collect(), for these. */
 struct socket_origin;
@@ -363,9 +378,11 @@ struct sockaddr_storage;
 int stats_socket_open_named(const struct config *cfg, const struct sockaddr_storage *addr,
 			    unsigned len, char *error, size_t size);
 
+/* The path of the <n>th; "": it has none. NULL: there are not that many. */
+const char *stats_socket_path(const struct config *cfg, unsigned n);
+
 /* --- info.c */
 extern const struct module mod_info;
-extern const struct module mod_schema_ctl;
 extern const struct module mod_process_ctl; /* set rate-limit, show dev, show libs */
 extern uint64_t main_start_ns; /* monotonic */
 extern uint64_t main_ready_ns;

@@ -34,6 +34,7 @@ static struct {
 	bool pending;             /* a reload was asked for while one goes on */
 	enum master_reload pending_how;
 	bool in_process;             /* reload-mode in-process */
+	bool no_exit;                /* no-exit-on-failure */
 	bool stopping;
 	int exit_status;
 } master = {
@@ -387,6 +388,7 @@ static void on_ready(struct worker_process *w)
 {
 	w->ready = true;
 	master.status.last_failed = false;
+	master.exit_status = 0;
 	tell_workers(master.hard ? SIGTERM : SIGUSR1, true);
 	retire_excess();
 	diag_say(DIAG_NOTICE, "Loading success.");
@@ -433,9 +435,11 @@ static void on_crash(int code)
 		diag_say(DIAG_WARNING, "A worker process unexpectedly died: this is a defect of "
 			 "the program or of one of its libraries. Version %s %s.", version_text(),
 			 version_date());
+	master.exit_status = code;
+	if (master.no_exit)
+		return; /* without a worker the master ends all the same */
 	diag_say(DIAG_ALERT, "exit-on-failure: killing every processes with SIGTERM");
 	master.stopping = true;
-	master.exit_status = code;
 	tell_workers(SIGTERM, false);
 }
 
@@ -651,6 +655,7 @@ bool master_run(const struct main_options *o, char **argv, const struct main_set
 	master.options = o;
 	master.argv = argv;
 	master.in_process = set->reload_in_process;
+	master.no_exit = set->no_exit_on_failure;
 	master.max_reloads = set->max_reloads ? (unsigned)set->max_reloads : UINT32_MAX;
 	master.home = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	startup_log_begin();

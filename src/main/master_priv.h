@@ -99,6 +99,8 @@ void startup_log_take(int fd);
 int startup_log_fd(void);
 /* This process says no more there: it has started. */
 void startup_log_end(void);
+/* A reload in the process: <text> is what is to be read from now on. */
+void startup_log_replace(const char *text, size_t len);
 /* Appends it to <out>. */
 void startup_log_read(struct strbuf *out);
 

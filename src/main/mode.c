@@ -7,7 +7,7 @@
 #include "base/strbuf.h"
 #include "net/handoff.h"
 #include "stream/listen.h"
-#include "main_priv.h"
+#include "master_priv.h"
 
 #define FIRST_ACTIVATED 3 /* where the service manager puts its sockets */
 
@@ -120,6 +120,10 @@ bool mode_enter(const struct main_options *o, char **argv, int *status)
 			notify_enable();
 		goes_on = master_run(o, argv, set, status);
 		is_master = !goes_on;
+	} else {
+		startup_log_begin();
+		if (set->sandbox)
+			sandbox_prepare();
 	}
 	config_drop(&cfg);
 	return goes_on;

@@ -11,7 +11,7 @@
 	/* 2 core */ \
 	X(core) X(core_ctl) X(fd_ctl) X(sink) X(trace) \
 	/* main's own settings are applied before anything is made of them */ \
-	X(settings) \
+	X(settings) X(sandbox) \
 	/* 3 expr */ \
 	X(expr) X(expr_vars) X(pattern_ctl) X(var_ctl) \
 	/* 4 net, http */ \
@@ -19,11 +19,11 @@
 	/* 5 mux, tls, log */ \
 	X(mux) X(h2) X(tls) X(tls_bind) X(tls_server) X(tls_smp) X(tls_hello_smp) \
 	X(tls_cert_smp) X(tls_store) X(tls_keylog) X(tls_cert_ctl) X(tls_ca_ctl) \
-	X(tls_list_ctl) X(tls_ocsp_ctl) X(tls_ocsp_conf) X(tls_use_conf) \
-	X(resolvers) X(log) X(log_profile) \
+	X(tls_list_ctl) X(tls_ocsp_ctl) X(tls_ocsp_conf) X(resolvers) X(log) \
+	X(log_profile) X(tls_use_conf) \
 	/* 6 proxy */ \
-	X(balance) X(proxy) X(proxy_options) X(bind) X(server) X(check) X(mail) \
-	X(state_file) X(naming) \
+	X(balance) X(proxy) X(proxy_options) X(bind) X(unix_bind) X(server) X(check) \
+	X(mail) X(state_file) X(naming) X(ring) X(log_backend) \
 	X(proxy_ctl) X(server_ctl) X(server_dynamic_ctl) X(stats_ctl) \
 	/* 7 stream */ \
 	X(rule) X(tcp_act) X(preamble_act) X(http_act) X(reply_act) X(service_act) X(var_act) \
@@ -36,9 +36,9 @@
 	X(stream_unique_id) X(stream) X(sess_ctl) X(errors_ctl) X(rules_ctl) X(mux_smp) \
 	X(persist_ctl) \
 	/* 8 ext */ \
-	X(prometheus) X(stats_page) X(haterm) X(load) \
+	X(prometheus) X(stats_page) X(haterm) X(load) X(log_forward) X(runtime_api) \
 	/* 9 main */ \
-	X(stats_socket) X(info) X(schema_ctl) X(process_ctl) X(reload) X(reload_ctl) \
+	X(stats_socket) X(info) X(process_ctl) X(reload) X(reload_ctl) \
 	X(handoff_ctl) X(master_ctl) X(start) X(worker)
 
 #define X(name) extern const struct module mod_##name;

@@ -29,6 +29,7 @@ static const char usage_text[] =
 "        -m limits the memory of pools (in MB)\n"
 "        -L sets the name of the local peer (default: the host's name)\n"
 "        -p writes the process's id to this file\n"
+"        -4 resolves names to IPv4 addresses only, at run time\n"
 "        -dC[[key],line] shows the configuration files as they are read\n"
 "        -dD points at suspicious statements ; -dW fails if anything was warned about\n"
 "        -de does not use epoll ; -dp does not use poll\n"
@@ -171,7 +172,7 @@ static const struct flag flags[] = {
 	FLAG("-q", quiet), FLAG("-c", check_only), FLAG("-dW", zero_warning),
 	FLAG("-dD", diagnostics), FLAG("-de", no_epoll), FLAG("-dp", no_poll),
 	FLAG("-dS", no_splice), FLAG("-dR", no_reuseport), FLAG("-dL", list_libraries),
-	FLAG("-dr", may_lack_addresses), FLAG("-dI", may_fork),
+	FLAG("-dr", may_lack_addresses), FLAG("-dI", may_fork), FLAG("-4", only_ipv4),
 	FLAG("--diagnostics=json", json_diagnostics),
 	FLAG("-W", master), FLAG("-Ws", master_notifies),
 };
@@ -184,7 +185,6 @@ static const struct {
 	{ "-dZ", "bytes are always forwarded in the same way" },
 	{ "-dG", "names are always resolved by getaddrinfo()" },
 	{ "-dV", "there is no TLS yet, so nothing is verified" },
-	{ "-4", "names are resolved by the system only" },
 };
 #define USELESS_COUNT (sizeof(without_effect) / sizeof(*without_effect))
 

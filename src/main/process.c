@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 #include "base/file.h"
 #include "proxy/check.h"
@@ -158,9 +159,9 @@ static void set_process_flags(const struct config *cfg, const struct main_option
 		prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
 	if (!set->insecure_setuid)
 		prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	if (!checks_may_fork(cfg) && !o->may_fork)
+	if (!checks_may_fork(cfg) && !o->may_fork && !set->sandbox)
 		rights_forbid_programs();
-	if (set->chroot_dir || set->uid || set->gid)
+	if (set->chroot_dir || set->uid || set->gid || set->sandbox)
 		door_need();
 }
 
@@ -187,6 +188,8 @@ static bool settle_alone(const struct config *cfg, const struct main_options *o)
 		return false;
 	set_process_flags(cfg, o);
 	leave_terminal(null_fd);
+	if (!sandbox_apply(cfg, o))
+		return false;
 	process_say_ready(parent);
 	return true;
 }
@@ -195,6 +198,7 @@ bool process_settle(struct config *cfg, const struct main_options *o)
 {
 	const struct main_settings *set = settings_of(cfg);
 
+	tzset(); /* its file may be out of reach soon */
 	if (!worker_has_master())
 		return settle_alone(cfg, o);
 	if (!change_root(set, o))
@@ -204,5 +208,5 @@ bool process_settle(struct config *cfg, const struct main_options *o)
 	if (!change_ids(set, o))
 		return false;
 	set_process_flags(cfg, o);
-	return true;
+	return sandbox_apply(cfg, o);
 }

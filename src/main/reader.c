@@ -22,128 +22,10 @@
 #define LINKS_MAX 40
 
 static struct {
-	char **named;         /* what was asked for; sorted once all is read */
-	size_t count, room;
-	bool broken;          /* out of memory: nothing is given */
-	char *directory;      /* where relative names begin */
 	struct config *config;
 	uid_t worker;
 	int fd;
 } reader;
-
-/* --- what the reading asks for ---------------------------------------------------------------- */
-
-/* One text for a question; relative names are of the directory of the moment. NULL: no memory. */
-static char *name_of(enum door_what what, int flags, const char *text)
-{
-	bool is_path = what == DOOR_OPEN || what == DOOR_KIND || what == DOOR_LIST ||
-		       what == DOOR_ENTER;
-	bool is_relative = is_path && *text != '/';
-	char *name = NULL;
-
-	if (asprintf(&name, "%c%d %s%s%s", what, flags, is_relative ? reader.directory : "",
-		     is_relative ? "/" : "", text) < 0)
-		return NULL;
-	return name;
-}
-
-static void note(enum door_what what, int flags, const char *text)
-{
-	char *name = name_of(what, flags, text);
-
-	if (name && reader.count == reader.room) {
-		size_t room = reader.room ? 2 * reader.room : 64;
-		char **more = realloc(reader.named, room * sizeof(*more));
-
-		if (more) {
-			reader.named = more;
-			reader.room = room;
-		}
-	}
-	if (!name || reader.count == reader.room) {
-		free(name);
-		reader.broken = true;
-		return;
-	}
-	reader.named[reader.count++] = name;
-}
-
-static int note_open(const char *path, int flags, mode_t mode)
-{
-	note(DOOR_OPEN, flags, path);
-	return door_of_kernel.open(path, flags, mode);
-}
-
-static int note_kind(const char *path)
-{
-	note(DOOR_KIND, 0, path);
-	return door_of_kernel.kind(path);
-}
-
-static char *note_list(const char *path)
-{
-	note(DOOR_LIST, 0, path);
-	return door_of_kernel.list(path);
-}
-
-static void remember_directory(const char *path)
-{
-	char *copy = path ? strdup(path) : NULL;
-
-	if (!copy)
-		return;
-	free(reader.directory);
-	reader.directory = copy;
-}
-
-static char *note_enter(const char *path)
-{
-	char *there;
-
-	if (path)
-		note(DOOR_ENTER, 0, path);
-	there = door_of_kernel.enter(path);
-	remember_directory(there);
-	return there;
-}
-
-static int note_user(const char *name, uid_t *uid)
-{
-	note(DOOR_USER, 0, name);
-	return door_of_kernel.user(name, uid);
-}
-
-static int note_group(const char *name, gid_t *gid)
-{
-	note(DOOR_GROUP, 0, name);
-	return door_of_kernel.group(name, gid);
-}
-
-static bool note_host(const char *name, int family, struct sockaddr_storage *out, socklen_t *len)
-{
-	note(DOOR_HOST, family, name);
-	return door_of_kernel.host(name, family, out, len);
-}
-
-static const struct door noting = {
-	.open = note_open, .kind = note_kind, .list = note_list, .enter = note_enter,
-	.user = note_user, .group = note_group, .host = note_host,
-};
-
-static int by_text(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-static bool was_named(enum door_what what, int flags, const char *text)
-{
-	char *name = name_of(what, flags, text);
-	bool found = name && !reader.broken &&
-		     bsearch(&name, reader.named, reader.count, sizeof(name), by_text);
-
-	free(name);
-	return found;
-}
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
@@ -336,7 +218,7 @@ static int answer_enter(const char *path, struct door_answer *a)
 {
 	char *there = door_of_kernel.enter(path);
 
-	remember_directory(there);
+	noted_directory(there);
 	if (there)
 		snprintf(a->text, sizeof(a->text), "%s", there);
 	free(there);
@@ -411,7 +293,7 @@ static void answer(const struct door_question *q)
 
 	a.error = a.value = 0;
 	memset(a.text, 0, sizeof(struct sockaddr_storage));
-	if (what != DOOR_LISTEN && what != DOOR_HOME && !was_named(what, q->flags, q->text)) {
+	if (what != DOOR_LISTEN && what != DOOR_HOME && !noted_has(what, q->flags, q->text)) {
 		a.error = EPERM;
 	} else if (is_descriptor) {
 		fd = open_wanted(q, &a);
@@ -458,20 +340,16 @@ void reader_run(int fd, const struct main_options *options)
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) < 0)
 		_exit(1);
 	reader.worker = who.uid;
-	reader.directory = getcwd(NULL, 0);
-	if (!reader.directory)
-		_exit(1);
 	o.show_lines = false;
 	worker_begin(fd, -1, false); /* it reads as a worker does */
 	diag_list_init(&diags);
-	door_set(&noting);
+	if (!noted_begin())
+		_exit(1);
 	reader.config = generation_read(&o, &diags);
-	door_set(NULL);
+	noted_end();
 	diag_list_fini(&diags); /* the worker will say the same */
 	if (reader.config)
 		settings_apply(reader.config, &o);
-	if (reader.count)
-		qsort(reader.named, reader.count, sizeof(*reader.named), by_text);
 	answer_all();
 	_exit(0);
 }

@@ -85,6 +85,8 @@ bool rights_restrict(uint64_t caps)
 #define ARCHITECTURE 0 /* not known here: nothing is refused */
 #endif
 
+/* x32's numbers begin there. */
+#define OTHER_NUMBERS 0x40000000u
 /* The low half of a system call's first argument (these machines are little-endian). */
 #define FIRST_ARGUMENT offsetof(struct seccomp_data, args[0])
 #define FAIL_WITH(e) (SECCOMP_RET_ERRNO | (e))
@@ -95,9 +97,12 @@ bool rights_restrict(uint64_t caps)
 
 static const struct sock_filter no_programs[] = {
 	LOAD(offsetof(struct seccomp_data, arch)),
+	/* another convention has other numbers for the same calls: none of this program uses it */
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0),
-	GIVE(SECCOMP_RET_ALLOW),
+	GIVE(FAIL_WITH(ENOSYS)),
 	LOAD(offsetof(struct seccomp_data, nr)),
+	BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, OTHER_NUMBERS, 0, 1),
+	GIVE(FAIL_WITH(ENOSYS)),
 	IF_CALL(SYS_execve), GIVE(FAIL_WITH(EPERM)),
 	IF_CALL(SYS_execveat), GIVE(FAIL_WITH(EPERM)),
 #ifdef SYS_fork
@@ -124,6 +129,6 @@ void rights_forbid_programs(void)
 	};
 
 	/* without privilege and with insecure-setuid-wanted the kernel does not take it: no harm */
-	if (!__lsan_do_leak_check)
+	if (!__lsan_do_leak_check && ARCHITECTURE != 0)
 		prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
 }

@@ -25,6 +25,7 @@ static bool settings_init(void *data)
 	set->maxrewrite = 1024;
 	set->fields_max = 101;
 	set->log_uri_max = 1024;
+	set->stream.cookie_max = 63;
 	set->renice_runtime = RENICE_UNSET;
 	set->idle_low_percent = 20;
 	set->idle_high_percent = 25;
@@ -38,6 +39,29 @@ struct slot settings_slot = {
 struct main_settings *settings_of(const struct config *cfg)
 {
 	return slot_of(&settings_slot, config_slots(cfg));
+}
+
+/* What the process had, once tune.renice.startup has changed it. */
+static int priority_before = RENICE_UNSET;
+static bool priority_is_final;
+
+void settings_change_priority(int value)
+{
+	int before;
+
+	errno = 0;
+	before = getpriority(PRIO_PROCESS, 0);
+	if (!priority_is_final && priority_before == RENICE_UNSET && !errno &&
+	    setpriority(PRIO_PROCESS, 0, value) == 0)
+		priority_before = before;
+}
+
+static void restore_priority(void)
+{
+	if (priority_before != RENICE_UNSET)
+		setpriority(PRIO_PROCESS, 0, priority_before);
+	priority_before = RENICE_UNSET;
+	priority_is_final = true;
 }
 
 static void push_stream_tunes(const struct main_settings *set)
@@ -67,6 +91,7 @@ void settings_apply(const struct config *cfg, const struct main_options *o)
 	push_stream_tunes(set);
 	if (set->pipe_size)
 		pipe_set_size((unsigned)set->pipe_size);
+	restore_priority();
 	if (set->renice_runtime != RENICE_UNSET &&
 	    setpriority(PRIO_PROCESS, 0, set->renice_runtime) < 0)
 		diag_say(DIAG_WARNING, "[%s.main()] 'tune.renice.runtime %d' : %s.", o->program,
@@ -110,6 +135,12 @@ static bool is_equal(const struct conf_keyword *k, const char *a, const char *b)
 	}
 }
 
+static void warn_changed(struct diag_list *diags, const char *what)
+{
+	diag_add(diags, DIAG_WARNING, NULL, NULL, "'%s' was changed: it keeps its value until the "
+		 "process is restarted.", what);
+}
+
 void settings_compare(const struct config *next, const struct config *prev,
 		      struct diag_list *diags)
 {
@@ -119,9 +150,12 @@ void settings_compare(const struct config *next, const struct config *prev,
 		if (k->slot != &settings_slot || k->flags & (CONF_IGNORED | CONF_REFUSED))
 			continue;
 		if (!is_live(k) && !is_equal(k, a + k->offset, b + k->offset))
-			diag_add(diags, DIAG_WARNING, NULL, NULL, "'%s' was changed: it keeps its "
-				 "value until the process is restarted.", k->words);
+			warn_changed(diags, k->words);
 	}
+	if (settings_of(next)->caps != settings_of(prev)->caps)
+		warn_changed(diags, "setcap");
+	if (settings_of(next)->sandbox != settings_of(prev)->sandbox)
+		warn_changed(diags, "sandbox");
 }
 
 void settings_apply_again(const struct config *next, const struct config *prev)

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include "base/door.h"
 #include "proxy/check.h"
 #include "main_priv.h"
@@ -105,10 +106,8 @@ static bool parse_master_worker(struct conf_line *l)
 	if (word && strcmp(word, "no-exit-on-failure") != 0)
 		return conf_error(l, l->at - 1, NULL, "'%s' only supports 'no-exit-on-failure' "
 				  "option", l->words[0]);
-	if (word && !l->early)
-		return conf_error(l, l->at - 1, NULL, "'no-exit-on-failure' is not supported: the "
-				  "master leaves when its worker dies");
 	settings_of(l->cfg)->master_worker = true;
+	settings_of(l->cfg)->no_exit_on_failure = word != NULL;
 	return true;
 }
 
@@ -131,6 +130,29 @@ static bool parse_idle_sharing(struct conf_line *l)
 		return conf_error(l, word ? l->at - 1 : 0, NULL, "'%s' expects 'on' or 'off'.",
 				  l->words[0]);
 	settings_of(l->cfg)->idle_apart = strcmp(word, "off") == 0;
+	return true;
+}
+
+/* In the first pass, which comes before all other lines. */
+static bool parse_renice_startup(struct conf_line *l)
+{
+	int64_t value;
+
+	if (!conf_take_int(l, -20, 19, &value))
+		return false;
+	if (l->early)
+		settings_change_priority((int)value);
+	return true;
+}
+
+/* For tests of what waits for a start. */
+static bool parse_pause(struct conf_line *l)
+{
+	int64_t ms;
+
+	if (!conf_take_time_ms(l, &ms))
+		return false;
+	nanosleep(&(struct timespec){ ms / 1000, ms % 1000 * 1000000 }, NULL);
 	return true;
 }
 
@@ -254,14 +276,25 @@ static const struct conf_keyword keywords[] = {
 	NUMBER("maxpipes", maxpipes, 0, INT32_MAX / 4, "most pipes for splicing"),
 	NUMBER("ulimit-n", descriptors, 0, INT32_MAX, "descriptors of the process"),
 	NUMBER("fd-hard-limit", descriptors_max, 0, INT32_MAX, "most descriptors, by default"),
+	{ GLOBAL("force-cfg-parser-pause"), .flags = CONF_EXPERIMENTAL, .min_args = 1,
+	  .max_args = 1, .parse = parse_pause, .syntax = "<time>",
+	  .help = "wait here while reading, for tests" },
 	TIME("hard-stop-after", hard_stop_ms, "longest soft stop"),
 	TIME("grace", grace_ms, "time between the signal and the closing of sockets"),
 
 	SIZE("tune.bufsize", bufsize, 1024, 1 << 24, "bytes of a buffer"),
 	SIZE("tune.maxrewrite", maxrewrite, 0, 1 << 24, "part of a buffer kept for rewriting"),
 	NUMBER("tune.http.maxhdr", fields_max, 1, 32767, "most fields of a message"),
+	NUMBER("tune.http.cookielen", stream.cookie_max, 0, 65535, "bytes of a captured cookie"),
+	SWITCH("h1-accept-payload-with-any-method", stream.any_payload,
+	       "bodies of GET, HEAD and DELETE in HTTP/1.0"),
+	SWITCH("h1-do-not-close-on-insecure-transfer-encoding", stream.lax_framing,
+	       "keep connections whose message had two kinds of length"),
 	SIZE("tune.http.logurilen", log_uri_max, 1, 1 << 20, "bytes of a URI in logs"),
 	SIZE("tune.pipesize", pipe_size, 0, 1 << 30, "bytes that a pipe holds"),
+	{ GLOBAL("tune.renice.startup"), .flags = CONF_EARLY, .min_args = 1, .max_args = 1,
+	  .parse = parse_renice_startup, .syntax = "<number>",
+	  .help = "priority while the configuration is read" },
 	NUMBER("tune.renice.runtime", renice_runtime, -20, 19, "priority once started"),
 	{ GLOBAL("tune.listener.default-shards"), .min_args = 1, .max_args = 1,
 	  .parse = parse_default_shards, .syntax = "{ by-process | by-thread | by-group }",
@@ -290,6 +323,11 @@ static const struct conf_keyword keywords[] = {
 	IGNORED("tune.max-rules-at-once", "<number>", "rules run to completion"),
 	IGNORED("tune.listener.multi-queue", "{ on | fair | off }",
 		"connections always go to the thread that has the fewest"),
+	IGNORED("tune.pattern.cache-size", "<number>", "patterns are found in trees"),
+	IGNORED("tune.takeover-other-tg-connections", "{ none | restricted | full }",
+		"idle connections stay in their group of threads"),
+	IGNORED("debug.counters", "{ on | off }", "there are no such counters"),
+	IGNORED("stress-level", "<level>", "no code of this program is for stress only"),
 	IGNORED("nogetaddrinfo", "", "names are resolved in one way only"),
 	IGNORED("tune.rcvbuf.frontend", "<size>", "it is about datagrams, there are none"),
 	IGNORED("tune.rcvbuf.backend", "<size>", "it is about datagrams, there are none"),

@@ -8,6 +8,8 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <time.h>
+#include "dns/resolvers.h"
+#include "ext/log_forward.h"
 #include "proxy/bind.h"
 #include "proxy/proxy.h"
 #include "stream/listen.h"
@@ -24,7 +26,7 @@ struct config *generation_current(void)
 
 unsigned generation_count_listeners(const struct config *cfg)
 {
-	unsigned count = 0;
+	unsigned count = log_forward_count_inputs(cfg);
 
 	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px)) {
 		struct bind_conf *b;
@@ -67,6 +69,8 @@ struct config *generation_read(const struct main_options *o, struct diag_list *d
 		conf_setenv(cfg, "HAPROXY_MWORKER", "1", true);
 	if (o->may_lack_addresses)
 		proxies_allow_unresolved(cfg);
+	if (o->only_ipv4)
+		resolvers_only_ipv4(cfg);
 	good = conf_read(cfg, o->sources, o->source_count, diags);
 	good = good && conf_check(cfg, diags);
 	conf_show_lines(cfg, NULL, false);

@@ -58,6 +58,14 @@ void startup_log_end(void)
 	diag_set_copy(NULL);
 }
 
+void startup_log_replace(const char *text, size_t len)
+{
+	if (!shared)
+		return;
+	__atomic_store_n(&shared->used, 0, __ATOMIC_RELAXED);
+	append(text, len < sizeof(shared->text) ? len : sizeof(shared->text));
+}
+
 void startup_log_read(struct strbuf *out)
 {
 	unsigned len;

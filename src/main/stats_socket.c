@@ -268,6 +268,17 @@ int stats_socket_open_named(const struct config *cfg, const struct sockaddr_stor
 	return -1;
 }
 
+const char *stats_socket_path(const struct config *cfg, unsigned n)
+{
+	struct stats_socket *s;
+
+	list_for_each(s, sockets_of(cfg), link)
+		if (!n--)
+			return s->address->address.ss_family == AF_UNIX
+				? ((const struct sockaddr_un *)&s->address->address)->sun_path : "";
+	return NULL;
+}
+
 /* --- show cli sockets ------------------------------------------------------------------------- */
 
 static void put_socket(struct strbuf *out, const struct stats_socket *s)
@@ -332,13 +343,13 @@ void stats_sockets_pause(struct config *cfg, bool on)
 			ctl_socket_pause(s->opened, on);
 }
 
-void stats_sockets_close(struct config *cfg)
+void stats_sockets_close(struct config *cfg, bool drain)
 {
 	struct stats_socket *s;
 
 	list_for_each(s, sockets_of(cfg), link)
 		if (s->opened)
-			ctl_socket_close(s->opened);
+			ctl_socket_close(s->opened, drain);
 }
 
 const struct module mod_stats_socket = {

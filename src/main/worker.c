@@ -92,13 +92,15 @@ static bool worker_thread_init(void)
 {
 	static struct fd_kind kind = { .handler = channel_event, .name = "channel_event" };
 
-	if (thread_id || worker.channel < 0)
+	if (thread_id)
+		return true;
+	startup_log_end();
+	if (worker.channel < 0)
 		return true;
 	fd_kind_register(&kind);
 	fcntl(worker.channel, F_SETFL, O_NONBLOCK);
 	if (!fd_add(worker.channel, channel_event, NULL, 0))
 		return false;
-	startup_log_end();
 	diag_set_banner(NULL, NULL); /* it belongs to the start */
 	return channel_send(worker.channel, 'R', -1);
 }

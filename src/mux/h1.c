@@ -288,6 +288,8 @@ static void h1_request_begins(struct h1_conn *h)
 {
 	uint8_t options = h->settings->options & MUX_OPT_UNSAFE ? H1_OPT_UNSAFE : 0;
 
+	if (h->settings->options & MUX_OPT_ANY_PAYLOAD)
+		options |= H1_OPT_ANY_PAYLOAD;
 	h1_set_rx(h, H1_RX_HEAD);
 	h1_parser_init(&h->parser, options);
 	h->since_ns = clock_now_ns();

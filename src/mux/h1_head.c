@@ -9,6 +9,15 @@
 #include "core/pool.h"
 #include "h1_priv.h"
 
+/* Two kinds of length, and nobody has promised that all proxies around understand it alike. */
+static bool h1_framing_is_insecure(const struct h1_conn *h, const struct h1_head *head)
+{
+	bool lax = h->settings->options & MUX_OPT_LAX_FRAMING &&
+		(head->major > 1 || head->minor >= 1);
+
+	return head->flags & H1_FL_INSECURE_TE && !lax;
+}
+
 static struct pool *partial_pool;
 static unsigned partial_fields;
 __thread struct h1_field *h1_scratch_fields;
@@ -202,7 +211,7 @@ static bool h1_response_head(struct h1_conn *h, const struct h1_head *head)
 	/* a server that answers before it has the whole request may answer once more when it has,
 	 * or take its rest for a request: nobody else gets this connection
 	 */
-	if (head->flags & H1_FL_KEEP_ALIVE && !(head->flags & H1_FL_INSECURE_TE) &&
+	if (head->flags & H1_FL_KEEP_ALIVE && !h1_framing_is_insecure(h, head) &&
 	    ep->flags & EP_TX_DONE)
 		h->flags |= H1C_FL_KEEP_RX;
 	h1_enter_body(h, head);
@@ -258,7 +267,7 @@ static bool h1_request_head(struct h1_conn *h, const struct h1_head *head)
 	if (h->settings->options & MUX_OPT_PROXY_HEADER && head->target != H1_TARGET_ORIGIN &&
 	    head->target != H1_TARGET_ASTERISK)
 		h->flags |= H1C_FL_PROXY_NAME;
-	if (request_is_kept(h, head) && !(head->flags & H1_FL_INSECURE_TE))
+	if (request_is_kept(h, head) && !h1_framing_is_insecure(h, head))
 		h->flags |= H1C_FL_KEEP_RX;
 	ep->rx_head_len = (uint32_t)head->length;
 	ep->rx_bytes += http_msg_size(ep->rx_head);

@@ -126,20 +126,8 @@ static bool is_sent(const struct h2_stream *s, const struct http_msg *m, const s
 
 static bool back_put_head(struct h2_stream *s, struct hpack_writer *w, const struct http_msg *m)
 {
-	struct hpack_encoder *e = &s->conn->encoder;
-	bool length = m->body == HTTP_BODY_LENGTH, ok = put_pseudo(s, w, m);
-
-	for (unsigned i = 0; i < m->fields.count && ok; i++) {
-		const struct h1_field *f = &m->fields.list[i];
-
-		if (is_sent(s, m, f)) {
-			ok = hpack_write_field(e, w, f->id, f->name, f->value);
-		} else if (f->id == FIELD_CONTENT_LENGTH && length && f->name.ptr) {
-			ok = h2_put_length(e, w, m->content_length);
-			length = false;
-		}
-	}
-	return ok && (!length || h2_put_length(e, w, m->content_length));
+	return put_pseudo(s, w, m) &&
+	       h2_put_fields(s, w, m, is_sent, m->body == HTTP_BODY_LENGTH);
 }
 
 /* --- answers ---------------------------------------------------------------------------------- */
@@ -430,6 +418,7 @@ static void h2_back_send(struct endpoint *ep)
 static const struct endpoint_ops back_endpoint = {
 	.name = "H2", .send = h2_back_send, .resume = h2_ep_resume, .detach = h2_back_detach,
 	.conn = h2_ep_conn, .preamble = h2_ep_preamble, .framed = true,
+	.describe = h2_ep_describe,
 };
 
 bool h2_back_attach(struct h2_conn *h, struct endpoint *ep)

@@ -258,7 +258,8 @@ static bool gather(struct h2_conn *h, struct slice part)
 		h2c_error(h, H2_ERR_ENHANCE_YOUR_CALM, "header block too large");
 		return false;
 	}
-	memcpy(h->head->data + h->head->used, part.ptr, part.len);
+	if (part.len)
+		memcpy(h->head->data + h->head->used, part.ptr, part.len);
 	h->head->used += (uint32_t)part.len;
 	return true;
 }

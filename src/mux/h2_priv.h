@@ -350,16 +350,24 @@ void h2_flush_one(struct list *link);
 /* Those of struct h2_side. */
 void h2_front_note_head(struct h2_stream *s, const struct http_msg *m);
 bool h2_front_put_head(struct h2_stream *s, struct hpack_writer *w, const struct http_msg *m);
-/* Writes a Content-Length. */
-bool h2_put_length(struct hpack_encoder *e, struct hpack_writer *w, uint64_t n);
+/* Does a field of a head go out as it is? */
+typedef bool h2_is_sent_fn(const struct h2_stream *s, const struct http_msg *m,
+			    const struct h1_field *f);
+/* Writes the fields of a head; <length>: and the Content-Length that is announced, in its place. */
+bool h2_put_fields(struct h2_stream *s, struct hpack_writer *w, const struct http_msg *m,
+		   h2_is_sent_fn *is_sent, bool length);
 
 /* --- h2.c */
 
 /* The one entry from below. */
 void h2_ready(struct conn *c);
 void h2_timeout(struct timer *t);
-void h2_describe(const struct conn *c, struct strbuf *out);
 void h2c_send_settings(struct h2_conn *h);
+
+/* --- h2_show.c: `show fd` and `show sess` */
+
+void h2_describe(const struct conn *c, struct strbuf *out);
+void h2_ep_describe(const struct endpoint *ep, struct strbuf *out);
 
 /* --- h2_endpoint.c */
 

@@ -61,7 +61,7 @@ static size_t head_bound(const struct http_msg *m)
 }
 
 /* The length that the framing announces, whatever the list of fields says. */
-bool h2_put_length(struct hpack_encoder *e, struct hpack_writer *w, uint64_t n)
+static bool put_length(struct hpack_encoder *e, struct hpack_writer *w, uint64_t n)
 {
 	char number[20], *end = number + sizeof(number), *at = end;
 
@@ -72,10 +72,9 @@ bool h2_put_length(struct hpack_encoder *e, struct hpack_writer *w, uint64_t n)
 				 slice_make(at, (size_t)(end - at)));
 }
 
-static bool put_fields(struct h2_stream *s, struct hpack_writer *w, const struct http_msg *m)
+bool h2_put_fields(struct h2_stream *s, struct hpack_writer *w, const struct http_msg *m,
+		   h2_is_sent_fn *is_sent, bool length)
 {
-	bool length = m->body == HTTP_BODY_LENGTH && !(s->flags & H2S_FL_NO_BODY) &&
-		      !(m->flags & HTTP_MSG_INTERIM);
 	struct hpack_encoder *e = &s->conn->encoder;
 	bool ok = true;
 
@@ -85,11 +84,11 @@ static bool put_fields(struct h2_stream *s, struct hpack_writer *w, const struct
 		if (is_sent(s, m, f)) {
 			ok = hpack_write_field(e, w, f->id, f->name, f->value);
 		} else if (f->id == FIELD_CONTENT_LENGTH && length && f->name.ptr) {
-			ok = h2_put_length(e, w, m->content_length);
+			ok = put_length(e, w, m->content_length);
 			length = false;
 		}
 	}
-	return ok && (!length || h2_put_length(e, w, m->content_length));
+	return ok && (!length || put_length(e, w, m->content_length));
 }
 
 /* Cuts a header block of <len> bytes, behind a frame's header at <p>, into frames. Returns the end.
@@ -163,7 +162,9 @@ void h2_front_note_head(struct h2_stream *s, const struct http_msg *m)
 bool h2_front_put_head(struct h2_stream *s, struct hpack_writer *w, const struct http_msg *m)
 {
 	return hpack_write_status(&s->conn->encoder, w, m->status == 101 ? 200 : m->status) &&
-	       put_fields(s, w, m);
+	       h2_put_fields(s, w, m, is_sent, m->body == HTTP_BODY_LENGTH &&
+						!(s->flags & H2S_FL_NO_BODY) &&
+						!(m->flags & HTTP_MSG_INTERIM));
 }
 
 /* Writes a head. False: no memory, the connection is lost. */

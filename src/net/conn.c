@@ -121,11 +121,8 @@ void conn_close(struct conn **pc)
 		return;
 	if (c->transport->close)
 		c->transport->close(c);
-	if (c->flags & CONN_NO_LINGER) {
-		struct linger l = { .l_onoff = 1, .l_linger = 0 };
-
-		setsockopt(c->fd, SOL_SOCKET, SO_LINGER, &l, sizeof(l));
-	}
+	if (c->flags & CONN_NO_LINGER)
+		socket_set_reset(c->fd);
 	if (c->flags & CONN_DETACHED)
 		close(c->fd);
 	else

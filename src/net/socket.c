@@ -224,6 +224,26 @@ int socket_listen(const struct sockaddr_storage *addr, socklen_t len,
 	return fd;
 }
 
+int socket_datagram(const struct sockaddr_storage *addr, socklen_t len,
+		    const struct socket_settings *set, char *error, size_t size)
+{
+	int fd = socket_in(set->netns, addr->ss_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+	if (fd < 0)
+		return fail(fd, error, size, "cannot create receiving socket");
+	set_int(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+	set_int(fd, SOL_SOCKET, SO_REUSEPORT, 1); /* the process that replaces us binds it, too */
+	if (set->options & SOCKET_TRANSPARENT && !set_transparent(fd, addr->ss_family))
+		return fail(fd, error, size, "cannot make receiving socket transparent");
+	if (set->interface && setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, set->interface,
+					 (socklen_t)strlen(set->interface) + 1) < 0)
+		return fail(fd, error, size, "cannot bind receiving socket to device");
+	set_buffers(fd, set);
+	if (bind(fd, (const struct sockaddr *)addr, len) < 0)
+		return fail(fd, error, size, "cannot bind socket");
+	return fd;
+}
+
 /* --- connecting ------------------------------------------------------------------------------ */
 
 static void set_port(struct sockaddr_storage *a, int port)
@@ -286,7 +306,8 @@ static bool prepare_connect(int fd, const struct sockaddr_storage *addr,
 		return false;
 	if (addr->ss_family == AF_UNIX)
 		return true;
-	set_int(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+	if (!(set->options & SOCKET_DELAY))
+		set_int(fd, IPPROTO_TCP, TCP_NODELAY, 1);
 	if (set->user_timeout_ms)
 		set_int(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, (int)set->user_timeout_ms);
 	if (set->mss > 0)
@@ -319,7 +340,10 @@ int socket_connect(const struct sockaddr_storage *addr, socklen_t len,
 	if (connect(fd, (const struct sockaddr *)addr, len) < 0) {
 		if (errno != EINPROGRESS)
 			goto failed;
-		*in_progress = true;
+		*in_progress = !(set->options & SOCKET_ASK_AGAIN) ||
+			connect(fd, (const struct sockaddr *)addr, len) < 0;
+		if (*in_progress && errno != EALREADY && errno != EINPROGRESS)
+			goto failed;
 	}
 	return fd;
 failed:
@@ -361,4 +385,17 @@ void socket_describe(int fd, bool peer, struct strbuf *out)
 		return;
 	a = addr_from_sockaddr(&ss, len);
 	strbuf_printf(out, " rport=%u", a.port);
+}
+
+void socket_set_reset(int fd)
+{
+	struct linger l = { .l_onoff = 1, .l_linger = 0 };
+
+	setsockopt(fd, SOL_SOCKET, SO_LINGER, &l, sizeof(l));
+}
+
+void socket_reset(int fd)
+{
+	socket_set_reset(fd);
+	close(fd);
 }

@@ -111,6 +111,10 @@ static bool add_address(struct conf_line *l, struct bind_conf *b, const char *te
 
 	if (!address_parse(text, flags, &a))
 		return conf_error(l, word, NULL, "'%s' : %s", l->words[0], a.error);
+	if (b->proxy && a.addr.sa.ss_family == AF_UNIX &&
+	    !unix_bind_add_prefix(l->cfg, &a.addr.sa))
+		return conf_error(l, word, NULL, "'%s' : socket path '%s' too long behind the "
+				  "prefix of 'unix-bind'", l->words[0], text);
 	if (a.fd < 0 && a.addr.sa.ss_family != AF_UNIX && !a.port_low)
 		return conf_error(l, word, NULL, "'%s' : missing port specification in '%s'",
 				  l->words[0], text);
@@ -147,6 +151,8 @@ bool bind_conf_parse(struct conf_line *l, struct bind_conf *b)
 	b->file = conf_strdup(l->cfg, l->place.file ? l->place.file : "");
 	b->line = l->place.line;
 	l->at++;
+	if (b->proxy)
+		unix_bind_defaults(l->cfg, b);
 	valid = add_addresses(l, b, word);
 	valid &= conf_take_options(l, CONF_BIND, b, bind_slots(b));
 	list_for_each(lc, &b->listeners, link) {

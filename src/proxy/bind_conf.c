@@ -318,7 +318,12 @@ static bool parse_cip(struct conf_line *l)
 	  .max_args = args, .help = what, \
 	  .hint = "bind option '" text "' is not supported yet (" what ")." }
 
+#define GONE(text, what) \
+	{ .words = text, .where = CONF_BIND, .flags = CONF_REFUSED | CONF_HIDDEN, ONE, \
+	  .hint = "'" text "' on 'bind' lines is not supported anymore, " what }
+
 static const struct conf_keyword keywords[] = {
+	GONE("process", "please use 'thread' instead."),
 	{ .words = "bind", .where = CONF_FE, .max_args = -1, .parse = parse_bind,
 	  .syntax = "[<address>]:<port_range>[,...] [<options>]", .help = "where to listen" },
 	BIT("accept-proxy", BIND_ACCEPT_PROXY, "connections begin with the PROXY protocol"),

@@ -340,6 +340,12 @@ static bool parse_global_external(struct conf_line *l)
 	return conf_take_end(l);
 }
 
+static bool parse_never_local(struct conf_line *l)
+{
+	check_settings_of(l->cfg)->never_local = true;
+	return true;
+}
+
 static bool parse_may_fork(struct conf_line *l)
 {
 	check_settings_of(l->cfg)->may_fork = !l->no;
@@ -374,6 +380,7 @@ static const struct conf_keyword keywords[] = {
 	FLAG("agent-check", agent.on, 1, "an agent is asked too"),
 	FLAG("no-agent-check", agent.on, 0, "no agent"),
 	FLAG("check-send-proxy", send_proxy, 1, "PROXY protocol header with checks"),
+	FLAG("no-check-send-proxy", send_proxy, 0, "the default"),
 	DELAY("inter", health.inter_ms, 1, "time between checks"),
 	DELAY("fastinter", health.fastinter_ms, 1, "same while it goes up or down"),
 	DELAY("downinter", health.downinter_ms, 1, "same while it is down"),
@@ -420,13 +427,15 @@ static const struct conf_keyword keywords[] = {
 
 	{ .words = "http-check", .where = CONF_DEF_BE, .min_args = 1, .max_args = -1,
 	  .parse = check_http_rule_parse, .syntax = "{ connect | send | expect | ... } ...",
-	  .help = "a step of HTTP checks" },
+	  .parts = "comment connect disable-on-404 expect send send-state set-var set-var-fmt "
+		   "unset-var", .help = "a step of HTTP checks" },
 	{ .words = "tcp-check", .where = CONF_DEF_BE, .min_args = 1, .max_args = -1,
 	  .parse = check_tcp_rule_parse, .syntax = "{ connect | send | expect | ... } ...",
-	  .help = "a step of TCP checks" },
+	  .parts = "comment connect expect send send-binary send-binary-lf send-lf set-var "
+		   "set-var-fmt unset-var", .help = "a step of TCP checks" },
 	{ .words = "external-check", .where = CONF_DEF_BE, .min_args = 1, .max_args = -1,
 	  .parse = parse_external, .syntax = "{ command | path } <text>",
-	  .help = "the program of external checks" },
+	  .parts = "command path", .help = "the program of external checks" },
 	PROXY_OPTION("httpchk", parse_httpchk, CHECK_KIND_HTTP, "check with HTTP requests"),
 	  .syntax = "[<method>] [<uri>] [<version>] [<host>]" },
 	PROXY_OPTION("tcp-check", parse_kind, CHECK_KIND_TCPCHK, "check with tcp-check rules") },
@@ -456,6 +465,8 @@ static const struct conf_keyword keywords[] = {
 	{ .words = "insecure-fork-wanted", .where = CONF_GLOBAL, .flags = CONF_CAN_NO,
 	  .parse = parse_may_fork,
 	  .help = "allow to start programs" },
+	{ .words = "pp2-never-send-local", .where = CONF_GLOBAL, .parse = parse_never_local,
+	  .help = "checks send addresses with PROXY protocol 2 too" },
 	{ 0 }
 };
 
@@ -477,6 +488,7 @@ const struct module mod_check = {
 	.name = "check",
 	.keywords = keywords,
 	.slots = slots,
+	.init = checks_init,
 	.check = checks_check,
 	.traces = traces,
 	.thread_init = start_thread,

@@ -12,6 +12,7 @@
 #include "tls/tls.h"
 #include "address_priv.h"
 #include "check_priv.h"
+#include "check_settings.h"
 
 void check_close(struct check *c)
 {
@@ -24,16 +25,32 @@ void check_close(struct check *c)
 	c->run->in = NULL;
 }
 
-static void connect_settings(const struct check *c, struct socket_settings *set, bool quick)
+/* Is there no more than one thing to send, at once, over the rules that follow? */
+static bool sends_once(const struct check_rule *rule)
+{
+	unsigned sends = 0;
+
+	for (rule = rule->next; rule && rule->type != CHECK_CONNECT; rule = rule->next) {
+		if (rule->type == CHECK_EXPECT && !sends)
+			return false;
+		sends += rule->type == CHECK_SEND || rule->type == CHECK_HTTP_SEND;
+	}
+	return sends < 2;
+}
+
+static void connect_settings(const struct check *c, struct socket_settings *set, bool plain)
 {
 	const struct server *srv = c->server;
 	struct source *src = srv->source;
 
 	*set = (struct socket_settings){ .user_timeout_ms = srv->tcp_ut_ms, .netns = srv->netns,
-					 .mode = (mode_t)-1, .uid = (uid_t)-1, .gid = (gid_t)-1 };
-	/* a connection that carries nothing is reset at once: its last acknowledgement is spared */
-	if (quick)
-		set->options |= SOCKET_NO_QUICKACK;
+					 .mode = (mode_t)-1, .uid = (uid_t)-1, .gid = (gid_t)-1,
+					 .options = SOCKET_ASK_AGAIN };
+	/* the acknowledgement goes with what is sent, or is spared: a connection that carries
+	 * nothing is reset at once
+	 */
+	if (plain && sends_once(c->run->rule))
+		set->options |= SOCKET_NO_QUICKACK | SOCKET_DELAY;
 	if (!src)
 		return;
 	set->interface = src->interface;
@@ -133,13 +150,17 @@ static bool put_proxy_header(struct check *c, const struct server_addr *to)
 	char header[256];
 	size_t n;
 
+	bool local = c->server->send_proxy == 2 &&
+		!check_settings_of(c->server->proxy->config)->never_local;
+
+	if (!local && getsockname(c->conn->fd, (struct sockaddr *)&ss, &len) < 0)
+		return false;
+	src = local ? dst : addr_from_sockaddr(&ss, len);
 	if (c->server->send_proxy == 2) {
-		proxyproto_v2_begin(&w, header, sizeof(header), NULL, NULL);
+		proxyproto_v2_begin(&w, header, sizeof(header), local ? NULL : &src,
+				    local ? NULL : &dst);
 		n = proxyproto_v2_end(&w);
 	} else {
-		if (getsockname(c->conn->fd, (struct sockaddr *)&ss, &len) < 0)
-			return false;
-		src = addr_from_sockaddr(&ss, len);
 		n = proxyproto_make_v1(header, sizeof(header), &src, &dst);
 	}
 	if (n && tls_is_on(c->conn))
@@ -167,6 +188,7 @@ int check_open(struct check *c)
 	struct socket_settings set;
 	struct server_addr to;
 	bool in_progress, proxied = wants_proxy_header(c, o), secured = wants_tls(c, o);
+	bool plain = !proxied && !secured;
 	int fd;
 
 	check_close(c);
@@ -174,11 +196,15 @@ int check_open(struct check *c)
 	c->run->connect_rule = c->run->rule;
 	if (!connect_address(c, o, &to))
 		return EADDRNOTAVAIL;
-	connect_settings(c, &set, !c->run->rule->next && !o->linger && !proxied &&
-			 !secured);
+	connect_settings(c, &set, plain && (c->run->rule->next || !o->linger));
 	fd = socket_connect(&to.sa, to.len, &set, &in_progress);
 	if (fd < 0)
 		return errno;
+	if (!in_progress && plain && !c->run->rule->next && !o->linger) {
+		/* that is all that was asked for */
+		socket_reset(fd);
+		return 0;
+	}
 	c->conn = conn_new(fd, c->conn_ops, c, CONN_BACKEND |
 			   (in_progress ? CONN_CONNECTING : CONN_CAN_SEND));
 	if (!c->conn) {

@@ -187,6 +187,8 @@ bool check_proto_parse(struct conf_line *l);
 /* Bytes from hexadecimal digits; NULL in .ptr: *error tells. */
 struct slice check_hex_bytes(struct arena *a, const char *text, const char **error);
 
+/* At start-up. False: no memory. */
+bool checks_init(void);
 /* The check phase: completes the rules of each backend, and what server lines say. */
 void checks_check(struct config *cfg, struct diag_list *diags);
 /* Same, what one server's line says: TLS of its checks, the server that it tracks. */
@@ -225,6 +227,7 @@ struct check_run {
 	struct expr_ctx ctx;
 	struct expr_check seen;     /* what fetches look at */
 	struct http_msg msg;        /* the response; set with head_done */
+	char first_texts[512];      /* of <arena> */
 };
 
 enum check_phase { CHECK_IDLE, CHECK_QUEUED, CHECK_RUNNING };

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "conf/conf.h"
 #include "core/activity.h"
+#include "core/pool.h"
 #include "core/task.h"
 #include "core/thread.h"
 #include "proxy/proxy.h"
@@ -24,6 +25,16 @@
 #include "check_settings.h"
 #include "lock_priv.h"
 #include "proxy_priv.h"
+
+#define BEAT_MAX_MS 20
+
+static struct pool *run_pool;
+
+bool checks_init(void)
+{
+	run_pool = pool_new("check_run", sizeof(struct check_run));
+	return run_pool != NULL;
+}
 
 /* What a thread has to check. */
 static __thread struct list own_checks, waiting;
@@ -62,6 +73,17 @@ static void arm(struct check *c)
 		task_schedule(c->task, TIMER_NEVER);
 }
 
+/* <at_ms> up to a beat that all checks share, a hundredth of their interval: a thread that wakes up
+ * for one runs some.
+ */
+static uint64_t on_beat(uint64_t at_ms, int64_t interval_ms)
+{
+	uint64_t beat = interval_ms < 100 ? 1 : interval_ms > BEAT_MAX_MS * 100 ? BEAT_MAX_MS
+		: (uint64_t)interval_ms / 100;
+
+	return (at_ms + beat - 1) / beat * beat;
+}
+
 /* The next run comes an interval after the start of this one. */
 static void plan_next(struct check *c)
 {
@@ -73,7 +95,7 @@ static void plan_next(struct check *c)
 		__atomic_store_n(fast, 0, __ATOMIC_RELAXED);
 		ms = c->conf->fastinter_ms ? c->conf->fastinter_ms : c->conf->inter_ms;
 	}
-	c->next_ms = c->started_ms + noisy(c, ms);
+	c->next_ms = on_beat(c->started_ms + noisy(c, ms), ms);
 	if (c->next_ms < now)
 		c->next_ms = now;
 }
@@ -89,7 +111,7 @@ static void run_free(struct check *c)
 	for (unsigned i = 0; i < VAR_SCOPES; i++)
 		vars_clear(&c->run->vars[i]);
 	arena_fini(&c->run->arena);
-	free(c->run);
+	pool_free(run_pool, c->run);
 	c->run = NULL;
 }
 
@@ -177,11 +199,11 @@ static uint64_t first_deadline(const struct check *c)
 
 static struct check_run *run_new(struct check *c)
 {
-	struct check_run *r = calloc(1, sizeof(*r));
+	struct check_run *r = pool_zalloc(run_pool);
 
 	if (!r)
 		return NULL;
-	arena_init(&r->arena, 0);
+	arena_init_in(&r->arena, r->first_texts, sizeof(r->first_texts), 0);
 	r->rule = c->rules;
 	r->ctx = (struct expr_ctx){ .proxy = c->server->proxy, .arena = &r->arena,
 				    .flags = EXPR_DIR_RESPONSE };
@@ -336,7 +358,8 @@ static uint64_t first_run(const struct check *c, unsigned turn)
 
 	if (settings->max_spread_ms && spread > settings->max_spread_ms)
 		spread = settings->max_spread_ms;
-	return clock_now_ms() + (uint64_t)(spread * (int64_t)turn / (count ? count : 1));
+	return on_beat(clock_now_ms() + (uint64_t)(spread * (int64_t)turn / (count ? count : 1)),
+		       check_interval_ms(c->server, c->agent));
 }
 
 static bool check_new(struct server *srv, bool agent, unsigned turn)

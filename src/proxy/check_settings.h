@@ -15,6 +15,7 @@ struct check_settings {
 	int max_per_thread;           /* tune.max-checks-per-thread; 0: none */
 	bool external, keep_env;      /* external-check [preserve-env] */
 	bool may_fork;                /* insecure-fork-wanted */
+	bool never_local;             /* pp2-never-send-local */
 	const char *node;             /* or NULL: the host's name */
 	unsigned count;               /* checks of the file's servers */
 	struct check_rule *agent_rules; /* what agent checks run: made in the check phase */

@@ -182,13 +182,15 @@ static enum step connect_step(struct check *c, struct check_result *res)
 	enum step s;
 	int err = r->connect_rule != r->rule ? check_open(c) : 0;
 
-	if (!err && c->conn->flags & CONN_ERROR) {
+	if (!err && c->conn && c->conn->flags & CONN_ERROR) {
 		err = conn_take_error(c->conn);
 		if (is_handshake_error(c, err))
 			return handshake_failed(c, res);
 	}
 	if (err)
 		return failed(c, err, res);
+	if (!c->conn)
+		return STEP_NEXT;
 	if (c->conn->flags & (CONN_CONNECTING | CONN_HANDSHAKE))
 		return STEP_WAIT;
 	s = flush(c, res);
@@ -255,24 +257,29 @@ static enum step send_step(struct check *c, struct check_result *res)
 	return flush(c, res);
 }
 
-/* Reads what there is. Returns the error of the connection, 0: none. */
+/* Is there something to read, or an end to be learnt? */
+static bool may_receive(const struct check *c)
+{
+	return c->conn->flags & CONN_CAN_RECV && !c->run->in_end && block_room(c->run->in);
+}
+
+/* Reads once, if something may be there. Returns the error of the connection, 0: none. */
 static int receive(struct check *c)
 {
 	struct check_run *r = c->run;
+	enum io io = IO_OK;
 	size_t got;
 
 	if (!r->in)
 		r->in = block_new();
 	if (!r->in)
 		return ENOMEM;
-	while (c->conn->flags & CONN_CAN_RECV && !r->in_end && block_room(r->in)) {
-		enum io io = conn_recv_block(c->conn, r->in, &got);
-
-		if (io == IO_EOF)
-			r->in_end = true;
-		else if (io == IO_ERR)
-			return c->conn->error ? c->conn->error : conn_take_error(c->conn);
-	}
+	if (may_receive(c))
+		io = conn_recv_block(c->conn, r->in, &got);
+	if (io == IO_EOF)
+		r->in_end = true;
+	if (io == IO_ERR)
+		return c->conn->error ? c->conn->error : conn_take_error(c->conn);
 	return 0;
 }
 
@@ -329,9 +336,14 @@ static void dress(struct check *c, bool passed, struct check_result *r)
 
 static enum step expect_step(struct check *c, struct check_result *res)
 {
-	int err = receive(c);
-	enum expect_verdict v = check_expect(c, res);
+	enum expect_verdict v;
+	int err;
 
+	/* not further than what is asked for: the end of a whole answer need not be seen */
+	do {
+		err = receive(c);
+		v = check_expect(c, res);
+	} while (v == VERDICT_WAIT && !err && may_receive(c));
 	c->run->seen.body = c->run->sent_http ? c->run->body
 		: c->run->in ? slice_make(c->run->in->data, c->run->in->used) : slice_none();
 	if (v == VERDICT_WAIT)

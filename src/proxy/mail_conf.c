@@ -162,7 +162,7 @@ static const struct conf_keyword keywords[] = {
 	{ .words = "email-alert", .where = CONF_PROXY, .min_args = 1, .max_args = -1,
 	  .parse = parse_email_alert,
 	  .syntax = "{ from | to | mailers | myhostname | level } <value>",
-	  .help = "mail what happens to servers" },
+	  .parts = "from level mailers myhostname to", .help = "mail what happens to servers" },
 	{ 0 }
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* naming_init.c - how the name of a server gets its first address, while the configuration is checked
+/* naming_init.c - how the name of a server gets its first address: in the check phase
  *
  * Before a server has a state, the methods of init-addr are tried, but `last`: state files are read
  * later, and give their address then if `last` stands before what was found.
@@ -16,8 +16,9 @@ static const struct diag_place nowhere = { .form = DIAG_BARE };
 /* About the name on the server's line, which is shown. */
 #define say(d, level, srv, fmt, ...) \
 	diag_add(d, level, &(struct diag_place){ .form = DIAG_BARE, \
-		 .text = (srv)->naming.line_text, .column = (srv)->naming.column }, NULL, "[%s:%d] : 'server %s/%s' : " fmt, (srv)->file, \
-		 (srv)->line, (srv)->proxy->name, (srv)->name, ##__VA_ARGS__)
+		 .text = (srv)->naming.line_text, .column = (srv)->naming.column }, NULL, \
+		 "[%s:%d] : 'server %s/%s' : " fmt, (srv)->file, (srv)->line, \
+		 (srv)->proxy->name, (srv)->name, ##__VA_ARGS__)
 
 bool naming_add_method(struct naming *n, enum naming_method method)
 {
@@ -52,7 +53,7 @@ static bool init_by(struct server *srv, enum naming_method method, struct diag_l
 		srv->unresolved = true;
 		return true;
 	case NAMING_IP:
-		addr.len = addr_to_sockaddr(&srv->naming.ip, &addr.sa);
+		addr.len = addr_to_sockaddr(srv->naming.ip, &addr.sa);
 		return set_first(srv, &addr);
 	case NAMING_LIBC:
 		break;

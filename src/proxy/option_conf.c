@@ -192,6 +192,12 @@ static bool parse_forwarded(struct conf_line *l)
 	return px->forwarded || conf_error(l, 0, NULL, "out of memory.");
 }
 
+static bool parse_old_bit(struct conf_line *l)
+{
+	conf_warn(l, 1, NULL, "option '%s' is deprecated. %s", l->words[1], l->keyword->hint);
+	return parse_bit(l);
+}
+
 static bool parse_restrict_names(struct conf_line *l)
 {
 	struct proxy *px = l->object;
@@ -223,6 +229,12 @@ static bool parse_restrict_names(struct conf_line *l)
 	{ .words = "option " text, .where = PLACES(sides), \
 	  .flags = CONF_CAN_NO | CONF_CAN_DEFAULT | CONF_HTTP, .parse = parse_bit, \
 	  .min = PROXY_OPT_AT_##name, .help = what }
+/* the same by a former name */
+#define OLD(name, text, sides, now) \
+	{ .words = "option " text, .where = PLACES(sides), \
+	  .flags = CONF_CAN_NO | CONF_CAN_DEFAULT | CONF_HTTP | CONF_HIDDEN, \
+	  .parse = parse_old_bit, .min = PROXY_OPT_AT_##name, \
+	  .hint = "please use 'option " now "' if absolutely needed." }
 #define CONN(text, mode, what) \
 	{ .words = "option " text, .where = CONF_PROXY, \
 	  .flags = CONF_CAN_NO | CONF_CAN_DEFAULT | CONF_HTTP, .parse = parse_http_conn, \
@@ -262,6 +274,10 @@ static const struct conf_keyword keywords[] = {
 	    "let requests through that break the rules"),
 	HTTP_BIT(UNSAFE_RESPONSE, "accept-unsafe-violations-in-http-response", PROXY_BE,
 	    "let responses through that break the rules"),
+	OLD(UNSAFE_REQUEST, "accept-invalid-http-request", PROXY_FE,
+	    "accept-unsafe-violations-in-http-request"),
+	OLD(UNSAFE_RESPONSE, "accept-invalid-http-response", PROXY_BE,
+	    "accept-unsafe-violations-in-http-response"),
 	BIT(INDEPENDENT_STREAMS, "independent-streams", PROXY_LISTEN,
 	    "each direction has its own timeout"),
 	BIT(LOG_HEALTH_CHECKS, "log-health-checks", PROXY_BE, "log changes of checks"),

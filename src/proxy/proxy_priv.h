@@ -3,6 +3,7 @@
 #ifndef PROXY_PROXY_PRIV_H
 #define PROXY_PROXY_PRIV_H
 
+#include <sys/types.h>
 #include "base/slot.h"
 #include "proxy/proxy.h"
 
@@ -48,5 +49,22 @@ void proxies_check(struct config *cfg, struct diag_list *diags);
 bool proxy_make_states(struct proxy *px);
 struct bind_conf;
 bool bind_make_states(struct bind_conf *b);
+
+/* --- unix_bind.c */
+struct bind_conf;
+struct sockaddr_storage;
+/* What unix-bind says. */
+struct unix_bind {
+	const char *prefix; /* before each path; NULL: none */
+	mode_t mode;        /* -1 unset, as the two below */
+	uid_t uid;
+	gid_t gid;
+};
+extern struct slot unix_bind_slot;
+struct unix_bind *unix_bind_of(const struct config *cfg);
+/* What a bind line of a frontend has unless it says otherwise. */
+void unix_bind_defaults(const struct config *cfg, struct bind_conf *b);
+/* Puts the prefix before the path of a UNIX address. False: it is too long. */
+bool unix_bind_add_prefix(const struct config *cfg, struct sockaddr_storage *ss);
 
 #endif

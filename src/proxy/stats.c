@@ -36,6 +36,13 @@ void stats_set_extra(stats_extra_fn *fn)
 	extra_hook = fn;
 }
 
+static stats_cookie_fn *cookie_hook;
+
+void stats_set_cookie(stats_cookie_fn *fn)
+{
+	cookie_hook = fn;
+}
+
 static stats_process_fn *process_hook;
 
 void stats_set_process(stats_process_fn *fn)
@@ -305,6 +312,8 @@ void stats_fill_backend(struct stats_row *r, const struct proxy *px, bool with_c
 	put(r, STATS_SMAX, STATS_U32, "MMP", (int64_t)atomic_read(&st->be_session_max));
 	put(r, STATS_SLIM, STATS_U32, "CLP", px->fullconn);
 	put_backend_status(r, px, with_counts);
+	if (cookie_hook && cookie_hook(px))
+		put_text(r, STATS_COOKIE, "CNS", cookie_hook(px));
 	put(r, STATS_CHKDOWN, STATS_U64, "MCP", (int64_t)counter_read(&st->be, CNT_CHECK_DOWNS));
 	put(r, STATS_LASTCHG, STATS_U32, "MAP", seconds_since_us(atomic_read(&st->changed_us)));
 	if (!__atomic_load_n(&st->was_up, __ATOMIC_RELAXED))
@@ -362,18 +371,18 @@ static void put_check(struct stats_row *r, const struct server *srv, bool agent)
 		return;
 	snprintf(status, sizeof(r->check_status), "%s%s", flags & CHECK_IN_PROGRESS ? "* " : "",
 		 check_status_code(code));
-	put_text(r, at->status, "SOS", status);
+	put_text(r, at->status, "MOP", status);
 	if (check_status_has_code(code))
-		put(r, at->code, STATS_U32, "SOP",
+		put(r, at->code, STATS_U32, "MOP",
 		    __atomic_load_n(&cs->code, __ATOMIC_RELAXED));
 	put(r, at->duration, STATS_U64, "MDP",
 	    __atomic_load_n(&cs->duration_ms, __ATOMIC_RELAXED));
-	put_text(r, at->desc, "SOS", check_status_text(code));
+	put_text(r, at->desc, "MOP", check_status_text(code));
 	check_text(srv, agent, text, sizeof(r->check_text));
-	put_text(r, at->last, "SOS", text);
+	put_text(r, at->last, "MOP", text);
 	put(r, at->rise, STATS_U32, "CGS", check_rise_of(cs));
 	put(r, at->fall, STATS_U32, "CGS", check_fall_of(cs));
-	put(r, at->health, STATS_U32, "MGP", check_health_of(cs));
+	put(r, at->health, STATS_U32, "CGS", check_health_of(cs));
 }
 
 static void put_checks(struct stats_row *r, const struct server *srv)
@@ -383,7 +392,7 @@ static void put_checks(struct stats_row *r, const struct server *srv)
 	uint64_t down_s = atomic_read(&st->down_ms) / 1000;
 	unsigned oper = __atomic_load_n(&st->oper, __ATOMIC_RELAXED);
 
-	if (check_flags_of(&check_decider(srv)->state->check) & CHECK_CONFIGURED) {
+	if (check_flags_of(&st->check) & CHECK_CONFIGURED) {
 		put(r, STATS_CHKFAIL, STATS_U64, "MCP",
 		    (int64_t)counter_read(&st->counters, CNT_CHECK_FAILS));
 		put(r, STATS_CHKDOWN, STATS_U64, "MCP",
@@ -397,7 +406,7 @@ static void put_checks(struct stats_row *r, const struct server *srv)
 		    100 * (int64_t)__atomic_load_n(&st->warm, __ATOMIC_RELAXED) / SERVER_WARM);
 	if (track) {
 		snprintf(r->tracked, sizeof(r->tracked), "%s/%s", track->proxy->name, track->name);
-		put_text(r, STATS_TRACKED, "CGS", r->tracked);
+		put_text(r, STATS_TRACKED, "CNS", r->tracked);
 	}
 	put_check(r, srv, false);
 	put_check(r, srv, true);

@@ -158,21 +158,46 @@ static bool begin_dump(struct ctl_request *rq)
 	return true;
 }
 
-/* Does it begin with "domain <name>" ? */
-static bool asks_for_domain(const struct ctl_request *rq, const char *name)
+static void show_resolvers(struct ctl_request *rq)
 {
-	return rq->count - rq->at >= 2 && strcmp(rq->words[rq->at], "domain") == 0 &&
-	       strcmp(rq->words[rq->at + 1], name) == 0;
+	enum resolvers_form form = RESOLVERS_CSV;
+	bool desc = false;
+
+	for (int at = rq->at; at < rq->count; at++) {
+		if (strcmp(rq->words[at], "typed") == 0)
+			form = RESOLVERS_TYPED;
+		else if (strcmp(rq->words[at], "json") == 0)
+			form = RESOLVERS_JSON;
+		desc |= strcmp(rq->words[at], "desc") == 0;
+	}
+	if (form == RESOLVERS_TYPED && desc)
+		form = RESOLVERS_DESC;
+	resolvers_put_stat(proxies_current(), form, rq->out);
+}
+
+/* "domain <name>" in front of the rest. True: it was answered. */
+static bool other_domain(struct ctl_request *rq)
+{
+	const char *name;
+
+	if (rq->at >= rq->count || strcmp(rq->words[rq->at], "domain") != 0)
+		return false;
+	name = ++rq->at < rq->count ? rq->words[rq->at++] : "";
+	if (strcmp(name, "proxy") == 0)
+		return false;
+	if (strcmp(name, "resolvers") == 0)
+		show_resolvers(rq);
+	else
+		ctl_error(rq, "Invalid statistics domain.");
+	return true;
 }
 
 static enum ctl_step show_stat(struct ctl_request *rq)
 {
 	struct stats_dump *d;
 
-	if (!rq->state && asks_for_domain(rq, "resolvers")) {
-		resolvers_put_csv(proxies_current(), rq->out);
+	if (!rq->state && other_domain(rq))
 		return CTL_DONE;
-	}
 	if (!rq->state && !begin_dump(rq))
 		return CTL_DONE;
 	d = rq->state;
@@ -188,7 +213,15 @@ static enum ctl_step show_stat(struct ctl_request *rq)
 	return CTL_DONE;
 }
 
+static enum ctl_step show_schema(struct ctl_request *rq)
+{
+	stats_print_schema(rq->out);
+	return CTL_DONE;
+}
+
 static const struct ctl_command commands[] = {
+	{ .words = "show schema json", .level = CTL_USER,
+	  .help = "the schema of show stat json and show info json", .run = show_schema },
 	{ .words = "show stat", .level = CTL_USER, .syntax = "[desc|json|no-maint|typed|up]*",
 	  .help = "report counters for each proxy and server", .run = show_stat,
 	  .release = release_dump },

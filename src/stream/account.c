@@ -6,6 +6,8 @@
 
 /* How often `option contstats` counts the bytes of a stream that goes on. Manual: 5 seconds. */
 #define CONTSTATS_MS 5000
+/* So that a second of much traffic fits in 32 bits. */
+#define OUT_RATE_UNIT 32
 
 void stream_note_session(int64_t *last_s)
 {
@@ -50,6 +52,24 @@ uint64_t stream_bytes_out(const struct stream *s)
 	return s->back.rx_bytes + s->local_bytes;
 }
 
+/* Of all streams, in units of 32 bytes; zeroed until account_init(). */
+static struct rate_set out_rate;
+
+bool stream_account_init(void)
+{
+	return out_rate.shards || rate_set_init(&out_rate);
+}
+
+void stream_account_fini(void)
+{
+	rate_set_fini(&out_rate);
+}
+
+uint64_t streams_bytes_out_rate(void)
+{
+	return (uint64_t)rate_set_read(&out_rate) * OUT_RATE_UNIT;
+}
+
 /* Adds what was not counted yet of the bytes on both sides. */
 static void count_bytes(struct stream *s)
 {
@@ -60,6 +80,7 @@ static void count_bytes(struct stream *s)
 	s->counted_out = stream_bytes_out(s);
 	counter_add(&s->fe->state->fe, CNT_BYTES_IN, in);
 	counter_add(&s->fe->state->fe, CNT_BYTES_OUT, out);
+	rate_set_add(&out_rate, (unsigned)((out + OUT_RATE_UNIT - 1) / OUT_RATE_UNIT));
 	if (s->fe->options & PROXY_OPT_SOCKET_STATS) {
 		counter_add(&s->listener->state->counters, CNT_BYTES_IN, in);
 		counter_add(&s->listener->state->counters, CNT_BYTES_OUT, out);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "codec/cookie.h"
+#include "stream/listen.h"
 #include "rule_priv.h"
 #include "smp_priv.h"
 #include "stream_priv.h"
@@ -36,7 +37,6 @@ struct captures {
 	struct slice cookies[CAPTURE_SIDES];
 };
 
-#define COOKIE_LEN_MAX 63
 
 static struct slot capture_proxy_slot = { .of = SLOT_PROXY, .size = sizeof(struct capture_proxy) };
 static struct slot capture_stream_slot = { .of = SLOT_STREAM, .size = sizeof(struct captures *) };
@@ -130,9 +130,12 @@ static void capture_cookie(struct stream *s, enum capture_side side, const struc
 	uint8_t id = side == CAPTURE_REQUEST ? FIELD_COOKIE : FIELD_SET_COOKIE;
 	struct cookie cookie = { .whole = slice_none() };
 	struct h1_field *f;
+	size_t max = cp->cookie_len;
 	bool found = false;
 	int at = -1;
 
+	if (max > (size_t)stream_tunes()->cookie_max)
+		max = (size_t)stream_tunes()->cookie_max;
 	if (!cp->cookie.ptr || !c)
 		return;
 	while (!found && (f = http_field_next(&m->fields, &at, id, slice_none())) != NULL) {
@@ -146,8 +149,7 @@ static void capture_cookie(struct stream *s, enum capture_side side, const struc
 				found = cookie_is_wanted(cp, &cookie);
 	}
 	if (found)
-		c->cookies[side] = arena_copy(&s->arena,
-					      slice_sub(cookie.whole, 0, cp->cookie_len));
+		c->cookies[side] = arena_copy(&s->arena, slice_sub(cookie.whole, 0, max));
 }
 
 static void capture_message(struct stream *s, enum capture_side side, const struct http_msg *m)
@@ -247,7 +249,7 @@ static bool capture_cookie_parse(struct conf_line *l)
 
 	if (!take_name_len(l, l->keyword->words, &cp->cookie, &len))
 		return false;
-	cp->cookie_len = len > COOKIE_LEN_MAX ? COOKIE_LEN_MAX : (size_t)len;
+	cp->cookie_len = (size_t)len; /* tune.http.cookielen may be less */
 	return true;
 }
 

@@ -5,6 +5,7 @@
 #include "base/bug.h"
 #include "conf/conf.h"
 #include "persist.h"
+#include "proxy/stats.h"
 #include "rule_priv.h"
 
 static struct persist_proxy *settings(struct conf_line *l)
@@ -201,7 +202,8 @@ static const struct conf_keyword keywords[] = {
 	{ .words = "ignore-persist", .where = CONF_BE, .max_args = -1, .parse = parse_exception,
 	  .syntax = "{ if | unless } <condition>", .help = "any server will do" },
 	{ .words = "persist", .where = CONF_DEF_BE, .max_args = -1, .parse = parse_persist,
-	  .syntax = "rdp-cookie[(<name>)]", .help = "keep to the server that an RDP cookie names" },
+	  .parts = "rdp-cookie", .syntax = "rdp-cookie[(<name>)]",
+	  .help = "keep to the server that an RDP cookie names" },
 	{ 0 }
 };
 
@@ -221,6 +223,18 @@ static void persist_check(struct config *cfg, struct diag_list *diags)
 
 static struct slot *const slots[] = { &persist_proxy_slot, &persist_stream_slot, NULL };
 
+static const char *cookie_of(const struct proxy *px)
+{
+	return persist_of_proxy(px)->cookie.ptr;
+}
+
+static bool persist_init(void)
+{
+	stats_set_cookie(cookie_of);
+	return true;
+}
+
 const struct module mod_persist = {
-	.name = "persist", .keywords = keywords, .slots = slots, .check = persist_check,
+	.name = "persist", .keywords = keywords, .slots = slots, .init = persist_init,
+	.check = persist_check,
 };

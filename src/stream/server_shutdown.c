@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* server_shutdown.c - on-marked-down shutdown-sessions, on-marked-up shutdown-backup-sessions
+/* server_shutdown.c - on-marked-down shutdown-sessions, on-marked-up shutdown-backup-sessions, and
+ * whoever else ends the streams of a server
  *
  * A server's change is told by any thread; each thread then ends its own streams.
  */
@@ -13,6 +14,7 @@
 struct shutdown {
 	struct server_state *server; /* counted */
 	struct proxy_state *backend; /* counted; of the server that came up, else NULL */
+	enum stream_cause cause;
 };
 
 static bool is_concerned(const struct shutdown *d, const struct stream *s)
@@ -35,7 +37,7 @@ static void end_streams(void *ctx)
 
 		next = at->next;
 		if (is_concerned(d, s))
-			stream_kill(s, d->backend ? CAUSE_UP : CAUSE_DOWN);
+			stream_kill(s, d->cause);
 	}
 }
 
@@ -49,17 +51,31 @@ static void forget(void *ctx)
 	free(d);
 }
 
-static void shut_down(struct server *srv, bool is_up)
+static bool begin(struct server *srv, enum stream_cause cause)
 {
 	struct shutdown *d = calloc(1, sizeof(*d));
 
 	if (!d)
-		return; /* without memory they go on: as without the option */
+		return false;
+	d->cause = cause;
 	d->server = server_state_take(srv->state);
-	if (is_up)
+	if (cause == CAUSE_UP)
 		d->backend = proxy_state_take(srv->proxy->state);
-	if (!thread_call_all(end_streams, forget, d))
-		forget(d);
+	if (thread_call_all(end_streams, forget, d))
+		return true;
+	forget(d);
+	return false;
+}
+
+/* Without memory they go on: as without the option. */
+static void shut_down(struct server *srv, bool is_up)
+{
+	begin(srv, is_up ? CAUSE_UP : CAUSE_DOWN);
+}
+
+bool streams_shutdown_server(struct server *srv)
+{
+	return begin(srv, CAUSE_KILLED);
 }
 
 void server_shutdown_init(void)

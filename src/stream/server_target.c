@@ -3,7 +3,7 @@
  *
  * To the server's address, mostly. The wildcard stands for the address that the client asked for
  * (or that set-dst has put in its place), a mapped port for its port. So not every connection to a
- * server leads to the same place: a key tells them apart, also those of an address that was changed.
+ * server leads to the same place: a key tells them apart, also where an address was changed.
  */
 #include <netinet/in.h>
 #include "base/bug.h"

@@ -6,7 +6,7 @@
 #include "stream_priv.h"
 
 static struct stream_tunes tunes = {
-	.fields_max = 101, .maxrewrite = 1024, .log_uri_max = 1024,
+	.fields_max = 101, .maxrewrite = 1024, .log_uri_max = 1024, .cookie_max = 63,
 };
 
 void stream_set_tunes(const struct stream_tunes *t)
@@ -60,7 +60,9 @@ static unsigned h1_options(uint64_t options, bool back)
 	for (size_t i = 0; i < ARRAY_LEN(mux_options); i++)
 		if (mux_options[i].back == back && options & mux_options[i].option)
 			bits |= mux_options[i].bit;
-	return bits;
+	if (tunes.any_payload && !back)
+		bits |= MUX_OPT_ANY_PAYLOAD;
+	return bits | (tunes.lax_framing ? MUX_OPT_LAX_FRAMING : 0);
 }
 
 static void fill_settings(struct config *cfg, const struct proxy *px, struct mux_settings *set,

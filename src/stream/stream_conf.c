@@ -36,7 +36,12 @@ static void stream_thread_fini(void)
 static bool stream_start(struct config *cfg, struct diag_list *diags)
 {
 	stream_fill_settings(cfg);
-	return stream_init();
+	return stream_init() && stream_account_init();
+}
+
+static void stream_fini(void)
+{
+	stream_account_fini();
 }
 
 static struct slot *const stream_slots_list[] = { &stream_proxy_slot, &error_capture_slot, NULL };
@@ -46,5 +51,5 @@ static struct trace_source *const stream_traces[] = { &trace_stream, &trace_sess
 const struct module mod_stream = {
 	.name = "stream", .slots = stream_slots_list, .init = stream_module_init,
 	.start = stream_start, .traces = stream_traces,
-	.thread_init = stream_thread_init, .thread_fini = stream_thread_fini,
+	.thread_init = stream_thread_init, .thread_fini = stream_thread_fini, .fini = stream_fini,
 };

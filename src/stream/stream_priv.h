@@ -111,6 +111,9 @@ void stream_forward(struct stream *s);
 void stream_hold_front(struct stream *s);
 
 /* --- account.c : counters and log of a stream */
+/* The rate of bytes; false: no memory. */
+bool stream_account_init(void);
+void stream_account_fini(void);
 void stream_count_begin(struct stream *s);
 /* Notes the second of the last session, in a word that all threads share: written once a second. */
 void stream_note_session(int64_t *last_s);

@@ -358,6 +358,7 @@ def test_notify(tap, args):
         m.process.send_signal(signal.SIGUSR2)
         tap.eq([manager.next().get("RELOADING"), manager.next().get("STATUS")], ["1", "Ready."],
                "and a good one")
+        time.sleep(0.3)
         m.process.send_signal(signal.SIGUSR1)
         tap.eq(manager.next(), {"STOPPING": "1"}, "stopping")
         tap.eq(m.wait(), 0, "and over")
@@ -436,11 +437,98 @@ def test_activation(tap, args):
             p.wait()
 
 
+def test_crash(tap, args):
+    """What becomes of old workers when the current one dies."""
+    for words, survives in (("", False), (" no-exit-on-failure", True)):
+        with Master(args, glob="\tmaster-worker%s\n" % words) as m:
+            slow = lib.connect(m.port)
+            slow.sendall(b"GET / HTTP/1.1\r\n")
+            time.sleep(0.1)
+            m.write("v2")
+            m.reload()
+            p = m.procs()
+            tap.eq(len(p["old"]), 1, "an old worker has something to finish")
+            os.kill(p["workers"][0][0], signal.SIGSEGV)
+            lib.until(lambda: "exited with code 139" in m.output())
+            if survives:
+                tap.eq(m.procs()["workers"], [], "no-exit-on-failure: the current worker died")
+                slow.sendall(b"Host: x\r\nConnection: close\r\n\r\n")
+                got = lib.Reader(slow).response()
+                tap.eq(got and got[2], b"v1", "the old one finishes")
+            else:
+                tap.eq(lib.recv_all(slow), b"", "without it the old one is ended too")
+            slow.close()
+            tap.eq(m.wait(), 139, "and the master leaves with the status of the one that died")
+    with Master(args, glob="\tmaster-worker no-exit-on-failure\n") as m:
+        slow = lib.connect(m.port)
+        slow.sendall(b"GET / HTTP/1.1\r\n")
+        time.sleep(0.1)
+        m.reload()
+        os.kill(m.procs()["workers"][0][0], signal.SIGSEGV)
+        lib.until(lambda: "exited with code 139" in m.output())
+        m.write("v3")
+        tap.ok("Success=1" in m.reload() and lib.until(lambda: not refused(m.port) and m.get() == "v3"),
+               "a reload brings another worker")
+        slow.close()
+
+
+def test_upgrade(tap, args):
+    """The program's file is replaced: a reload takes it up, the master's process stays."""
+    folder = tempfile.mkdtemp(prefix="hapm.")
+    program = folder + "/haproxy"
+    shutil.copy(args.program, program)
+    args = type(args)(**dict(vars(args), program=program))
+    with Master(args) as m:
+        before = os.stat("/proc/%d/exe" % m.process.pid).st_ino
+        held = lib.connect(m.port)
+        shutil.copy(program, program + ".new")
+        os.rename(program + ".new", program)
+        m.write("v2")
+        tap.ok("Success=1" in m.reload(), "a new program file")
+        tap.ok(os.stat("/proc/%d/exe" % m.process.pid).st_ino != before, "is what the same master runs then")
+        worker = m.procs()["workers"][0][0]
+        tap.eq(os.stat("/proc/%d/exe" % worker).st_ino, os.stat(program).st_ino, "and its worker")
+        tap.eq(m.get(), "v2", "which serves")
+        held.close()
+        with open(program + ".new", "w") as f:
+            f.write("no program\n")
+        os.rename(program + ".new", program)
+        m.write("v3")
+        m.process.send_signal(signal.SIGUSR2)
+        tap.ok(lib.until(lambda: "Failed to reexecute" in m.output()), "one that cannot be run: said")
+        tap.eq((m.get(), m.process.poll()), ("v2", None), "and the worker of before serves")
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def test_startup_logs(tap, args):
+    """Without a master, the process keeps what it said at its start."""
+    with Master(args, ("-db",), glob="", sock=False, wait=False) as m:
+        def said():
+            try:
+                return m.cli("show startup-logs", m.dir + "/ctl.sock")
+            except OSError:
+                return None
+
+        tap.eq(lib.until(said), "\n", "nothing was said")
+        m.process.terminate()
+        m.wait()
+        with open(m.conf_path) as f:
+            text = f.read()
+        with open(m.conf_path, "w") as f:
+            f.write(text.replace("timeout client 5s", ""))
+        p = subprocess.Popen([args.program, "-db", "-f", m.conf_path], stderr=subprocess.DEVNULL)
+        text = lib.until(said) or ""
+        tap.ok("missing timeouts for frontend 'fe'" in text, "a warning can be read later", text)
+        p.terminate()
+        p.wait()
+
+
 def main():
     args = lib.arguments(__doc__)
     tap = lib.Tap()
     for test in (test_start, test_stop, test_reload, test_failures, test_daemon, test_max_reloads,
-                 test_no_loss, test_transfer, test_notify, test_sockets, test_activation, test_ask):
+                 test_no_loss, test_transfer, test_notify, test_sockets, test_activation, test_ask,
+                 test_crash, test_upgrade, test_startup_logs):
         test(tap, args)
     tap.done()
 

@@ -471,6 +471,38 @@ def test_links(tap, args):
         os.chown(own + "/list", 65534, 65534)
 
 
+def test_sandbox(tap, args):
+    """The same in the sandbox: not even a folder of its own is open."""
+    with Scene(args, glob="\tsandbox on\n") as sc:
+        state = status_of(sc.worker())
+        if not is_sanitized(sc.worker()):
+            tap.eq((state["Seccomp"], state["NoNewPrivs"]), ("2", "1"), "the worker is in the sandbox")
+        certificate(sc.dir + "/a.pem", "first.test")
+        port = lib.ports(1)[0]
+        answer = sc.reload("v2", "\tbind 127.0.0.1:%d ssl crt {dir}/a.pem\n"
+                           "\tbind unix@{dir}/front.sock\n" % port)
+        tap.ok(answer.startswith("Success=1"), "it reloads files, certificates, ports, paths", answer)
+        tap.eq(sc.get(port=port, tls=True)[0], "v2", "and serves")
+    with Scene(args, glob="\tsandbox on\n", options=("-db",)) as sc:
+        answer = sc.reload("v2")
+        tap.ok(answer.startswith("Success=0") and "-W" in answer, "alone it says what is missing", answer)
+    for word, option in (("insecure-fork-wanted", ""), ("insecure-setuid-wanted", ""), ("", "-dI")):
+        path = tempfile.mktemp(prefix="hapr.")
+        with open(path, "w") as f:
+            f.write("global\n\tsandbox on\n\t%s\nlisten l\n\tmode http\n\tbind 127.0.0.1:%d\n"
+                    % (word, lib.ports(1)[0]))
+        got = subprocess.run([args.program, "-db", "-f", path] + option.split(), stdout=subprocess.PIPE,
+                             stderr=subprocess.STDOUT, timeout=lib.PATIENCE, text=True)
+        tap.ok(got.returncode == 1 and "exclude each other" in got.stdout,
+               "refused with " + (word or option), got.stdout)
+        os.unlink(path)
+
+
+def is_sanitized(pid):
+    with open("/proc/%d/maps" % pid) as f:
+        return re.search(r"lib[at]san", f.read()) is not None
+
+
 def main():
     args = lib.arguments(__doc__)
     tap = lib.Tap()
@@ -481,7 +513,7 @@ def main():
         print("1..0 # skip needs root")
         return
     for test in (test_files, test_certificates, test_default_path, test_ports, test_master, test_alone, test_attacker,
-                 test_links):
+                 test_links, test_sandbox):
         test(tap, args)
     tap.done()
 

@@ -122,7 +122,7 @@ def checks(tap, b):
 def silent_options(tap, b):
     """Nothing is accepted without a word that has no effect; names without address and -dr."""
     good = b.file("options.cfg", GOOD % b.port)
-    for option in ("-dF", "-dZ", "-dG", "-dV", "-4"):
+    for option in ("-dF", "-dZ", "-dG", "-dV"):
         status, out, err = b.run("-c", option, "-f", good)
         tap.ok(status == 0 and "option '%s'" % option in err, option + ": told to be of no use",
                err)

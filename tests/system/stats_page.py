@@ -92,7 +92,9 @@ def look(tap, port):
     tap.ok(any("<c>&'" in t for t in page.values("th", "title")), "legends show cookies")
     links = page.values("a", "href") + page.values("link", "href") + page.values("form", "action")
     tap.ok(all(u.startswith(("/s", "data:")) for u in links), "nothing leads elsewhere", links)
-    tap.ok("script" not in [t for t, _ in page.tags], "no script is needed")
+    scripts = [a for t, a in page.tags if t == "script"]
+    tap.eq(scripts, [{}], "one script, within the page")
+    tap.ok(all(k in text for k in ('data-k="many/srv5"', 'data-f="rate"', 'data-t="s"')), "what the script looks for")
     for link in page.values("a", "href"):
         tap.eq(get(port, link)[0], 200, "link " + link)
 
@@ -123,6 +125,15 @@ def main():
     with lib.Proxy(args.program, CONF.format(port=port, servers=servers)) as proxy:
         look(tap, port)
         forms(tap, port)
+        schema = json.loads(get(port, "/s;json-schema")[2])
+        words = schema["definitions"]["tags"]["properties"]
+        kinds = [v["properties"]["type"]["enum"][0] for v in schema["definitions"]["typedValue"]["anyOf"]]
+        wrong = [f for row in json.loads(get(port, "/s;json")[2]) for f in row
+                 if any(f["tags"][k] not in words[k]["enum"] for k in words) or f["value"]["type"] not in kinds
+                 or isinstance(f["value"]["value"], str) != (f["value"]["type"] == "str")]
+        tap.eq(wrong, [], "JSON is as the schema says")
+        typed = get(port, "/s;typed")[2].splitlines()
+        tap.ok("S.3.1.1.svname.1:KNS:str:a-b_c:d.1" in typed, "typed lines", typed[:3])
         rows = json.loads(get(port, "/s;json;norefresh")[2])
         tap.eq(len(rows), SERVERS + 5, "JSON has every row")
         tap.ok(proxy.alive(), "the program lives")

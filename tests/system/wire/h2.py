@@ -271,6 +271,45 @@ class Decoder:
         return out
 
 
+class Encoder:
+    """Writes header blocks in all the ways that there are, as <rng> chooses; one per connection."""
+
+    def __init__(self, rng):
+        self.rng = rng
+        self.mirror = Decoder()  # its table is what the peer has now
+        self.sizes = []
+
+    def resize(self, size):
+        """The next block begins with a change of the table's size."""
+        self.sizes.append(size)
+
+    def string(self, s):
+        return huffman(s) if self.rng.random() < 0.4 else string(s)
+
+    def field(self, name, value):
+        entries = STATIC + self.mirror.table
+        same = [i + 1 for i, e in enumerate(entries) if e == (name, value)]
+        if same and self.rng.random() < 0.8:
+            return integer(self.rng.choice(same), 7, 0x80)
+        first, prefix = self.rng.choice(((0x40, 6), (0x40, 6), (0, 4), (0x10, 4)))
+        named = [i + 1 for i, e in enumerate(entries) if e[0] == name]
+        if named and self.rng.random() < 0.8:
+            out = integer(self.rng.choice(named), prefix, first)
+        else:
+            out = bytes((first,)) + self.string(name)
+        return out + self.string(value)
+
+    def block(self, fields):
+        out = b"".join(integer(size, 5, 0x20) for size in self.sizes)
+        self.sizes = []
+        self.mirror.decode(out)
+        for name, value in fields:
+            raw = self.field(name, value)
+            self.mirror.decode(raw)
+            out += raw
+        return out
+
+
 # ---- a peer
 
 class Peer:

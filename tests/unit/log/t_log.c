@@ -104,8 +104,8 @@ static void test_wrong_lines(void)
 		is_str(message, wrong[i].error, "and why");
 	}
 	for (const char *const *later =
-		     (const char *const[]){"ring@x local0", "tcp@127.0.0.1:1 local0",
-					   "backend@b local0", NULL};
+		     (const char *const[]){"tcp@127.0.0.1:1 local0", "stream+unix@/x local0",
+					   NULL};
 	     *later; later++) {
 		struct log_targets *targets = NULL;
 

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* log_forward_priv.h - sections log-forward, for the files that read and run them */
+#ifndef SRC_EXT_LOG_FORWARD_H
+#define SRC_EXT_LOG_FORWARD_H
+
+#include "conf/conf.h"
+#include "proxy/bind.h"
+
+/* option host: what becomes of the host's name. */
+enum forward_host { FORWARD_FILL, FORWARD_REPLACE, FORWARD_KEEP, FORWARD_APPEND };
+
+struct log_forward {
+	struct log_forward *next;
+	struct proxy *proxy;       /* its log targets and bind lines; not among the proxies */
+	int64_t client_ms;
+	int64_t maxconn, backlog;
+	bool lines_only;           /* option assume-rfc6587-ntf */
+	bool unread;               /* option dont-parse-log */
+	enum forward_host host;
+	unsigned connections;      /* thread 0 */
+	struct log_input *inputs;  /* what it listens on */
+};
+
+/* One address of a bind or dgram-bind line. */
+struct log_input {
+	struct log_input *next;
+	struct log_forward *section;
+	struct listener_conf *address;
+	bool datagrams;
+	int fd;                    /* opened, not yet polled; -1 */
+	struct listener *listener; /* polled */
+	int polled_fd;             /* same, of datagrams; -1 */
+};
+
+/* The sections of a generation. */
+extern struct slot log_forward_slot;
+struct log_forward *log_forwards_of(const struct config *cfg);
+void log_forward_add(struct config *cfg, struct log_forward *f);
+
+/* Opens the sockets of <cfg>, those that <prev> has at the same address shared. False: reported. */
+bool log_forward_open(struct config *cfg, const struct config *prev, struct diag_list *diags);
+/* Begins to receive. On thread 0, once its loop runs. */
+void log_forward_listen(struct config *cfg);
+/* Receives no more; connections go on. */
+void log_forward_close(const struct config *cfg);
+/* Ends all connections. */
+void log_forward_end(void);
+
+#endif

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What the statistics page gains where scripts run: search, filter, sort, history, reading on without reloading, theme.
+// The page is complete without it. Nothing is asked of any other place than the page itself.
+"use strict";
+(() => {
+const POINTS = 60, LIVE_MS = 3000;
+const uri = document.body.dataset.uri;
+const rows = new Map();
+for (const tr of document.querySelectorAll("tbody tr"))
+	rows.set(tr.dataset.k, tr);
+
+// Browsers may refuse storage.
+const store = {
+	get(area, key) { try { return window[area].getItem(key); } catch (e) { return null; } },
+	set(area, key, value) { try { window[area].setItem(key, value); } catch (e) { /* goes without */ } },
+};
+
+function make(name, props, ...children) {
+	const e = Object.assign(document.createElement(name), props);
+	e.append(...children);
+	return e;
+}
+
+// --- search and filter
+
+const search = make("input", { type: "search", placeholder: "name, address, status", ariaLabel: "search" });
+const state = make("select", { ariaLabel: "state" });
+for (const s of ["all", "up", "down", "maint", "drain", "none"])
+	state.append(make("option", { value: s, textContent: s === "none" ? "not checked" : s }));
+
+function shows(tr) {
+	const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+	const head = tr.querySelector("th");
+	const text = (tr.dataset.k + " " + head.title + " " + tr.cells[1].textContent).toLowerCase();
+	if (state.value !== "all" && (tr.dataset.t !== "s" || !tr.classList.contains(state.value)))
+		return false;
+	return words.every(w => text.includes(w));
+}
+
+function filter() {
+	for (const part of document.querySelectorAll("section")) {
+		let any = false;
+		for (const tr of part.querySelectorAll("tbody tr")) {
+			tr.hidden = !shows(tr);
+			any = any || !tr.hidden;
+		}
+		part.hidden = !any;
+	}
+	store.set("sessionStorage", "search", search.value);
+	store.set("sessionStorage", "state", state.value);
+}
+
+// --- sort: the servers of one table, between its frontend and its backend
+
+function value(tr, at) {
+	const td = tr.cells[at], text = td.dataset.v || td.textContent.trim();
+	return text !== "" && !isNaN(text) ? Number(text) : text.toLowerCase();
+}
+
+function compare(a, b) {
+	if (typeof a === typeof b)
+		return typeof a === "number" ? a - b : a.localeCompare(b, undefined, { numeric: true });
+	return typeof a === "number" ? -1 : 1;
+}
+
+function sort(th, at) {
+	const table = th.closest("table"), body = table.tBodies[0];
+	const down = th.getAttribute("aria-sort") === "descending";
+	const list = [...body.rows].filter(tr => tr.dataset.t === "s");
+	const behind = list.length ? list[list.length - 1].nextSibling : null;
+	for (const other of table.querySelectorAll("th[aria-sort]"))
+		other.removeAttribute("aria-sort");
+	th.setAttribute("aria-sort", down ? "ascending" : "descending");
+	list.sort((a, b) => compare(value(a, at), value(b, at)) * (down ? 1 : -1));
+	for (const tr of list)
+		body.insertBefore(tr, behind);
+}
+
+for (const table of document.querySelectorAll("table")) {
+	const heads = [table.tHead.rows[0].cells[0], ...table.tHead.rows[1].cells];
+	heads.forEach((th, at) => {
+		th.classList.add("sort");
+		th.tabIndex = 0;
+		th.onclick = () => sort(th, at);
+		th.onkeydown = e => { if (e.key === "Enter") sort(th, at); };
+	});
+}
+
+// --- history: sessions a second, as many points as were read
+
+const history = new Map(Object.entries(JSON.parse(store.get("sessionStorage", "history " + uri) || "{}")));
+
+function draw(tr, points) {
+	const top = Math.max(...points);
+	let svg = tr.querySelector("svg");
+	if (!top || points.length < 2)
+		return;
+	if (!svg) {
+		svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+		svg.setAttribute("class", "spark");
+		svg.setAttribute("viewBox", "0 0 60 14");
+		svg.append(document.createElementNS("http://www.w3.org/2000/svg", "polyline"));
+		tr.querySelector("th").append(svg);
+	}
+	svg.firstChild.setAttribute("points", points.map((v, i) =>
+		(60 * i / (POINTS - 1)).toFixed(1) + "," + (13 - 12 * v / top).toFixed(1)).join(" "));
+}
+
+function remember(key, rate) {
+	const points = history.get(key) || [];
+	points.push(Number(rate) || 0);
+	if (points.length > POINTS)
+		points.shift();
+	history.set(key, points);
+	if (rows.has(key))
+		draw(rows.get(key), points);
+}
+
+function keep() {
+	store.set("sessionStorage", "history " + uri, JSON.stringify(Object.fromEntries(history)));
+}
+
+// --- reading on: the same figures as CSV
+
+function fields(line) {
+	return [...line.matchAll(/(?:"((?:[^"]|"")*)"|([^,]*)),/g)].map(m => m[1] !== undefined ? m[1].replace(/""/g, '"') : m[2]);
+}
+
+function span(s) {
+	const d = Math.floor(s / 86400), h = Math.floor(s / 3600) % 24, m = Math.floor(s / 60) % 60;
+	return d ? d + "d" + h + "h" : s >= 3600 ? h + "h" + m + "m" : m ? m + "m" + s % 60 + "s" : s + "s";
+}
+
+function tint(tr, status) {
+	const is = s => status.startsWith(s);
+	if (tr.dataset.t === "s")
+		tr.className = is("UP") ? "up" : is("MAINT") ? "maint" : is("DRAIN") || is("NOLB") ? "drain" : is("DOWN") ? "down" : "none";
+}
+
+function update(tr, row, names) {
+	for (const td of tr.cells) {
+		const th = names[td.cellIndex];
+		if (!th || row[th] === undefined)
+			continue;
+		if (td.dataset.v !== undefined) {
+			td.dataset.v = row[th];
+			td.textContent = row[th] === "" ? "" : span(Number(row[th]));
+		} else if (td.textContent !== row[th]) {
+			td.textContent = row[th];
+		}
+	}
+	tint(tr, row.status);
+}
+
+async function read() {
+	const answer = await fetch(uri + ";csv", { cache: "no-store", credentials: "same-origin" });
+	if (!answer.ok)
+		throw new Error(answer.status);
+	const lines = (await answer.text()).split("\n"), head = fields(lines[0].slice(2));
+	const names = [...document.querySelectorAll("table:first-of-type thead tr:nth-child(2) th")].map(th => th.dataset.f);
+	names.unshift(undefined);
+	for (const line of lines.slice(1)) {
+		const list = fields(line), row = Object.fromEntries(head.map((h, i) => [h, list[i]]));
+		const tr = rows.get(row.pxname + "/" + row.svname);
+		if (!tr)
+			continue;
+		update(tr, row, names);
+		remember(tr.dataset.k, row.rate);
+	}
+	keep();
+	filter();
+}
+
+const live = make("button", { type: "button", textContent: "live" });
+let timer = 0;
+
+function go() {
+	read().then(() => { live.title = "read " + new Date().toLocaleTimeString(); },
+		e => { live.title = "not read: " + e.message; });
+}
+
+function setLive(on) {
+	clearInterval(timer);
+	live.classList.toggle("on", on);
+	live.setAttribute("aria-pressed", on);
+	store.set("sessionStorage", "live", on ? "1" : "");
+	if (on) {
+		timer = setInterval(go, LIVE_MS);
+		go();
+	}
+}
+
+// --- theme
+
+const theme = make("button", { type: "button" });
+const THEMES = ["auto", "light", "dark"];
+
+function setTheme(name) {
+	theme.textContent = "theme: " + name;
+	document.documentElement.dataset.theme = name;
+	store.set("localStorage", "haproxy-theme", name);
+}
+
+// --- all together
+
+const tools = document.getElementById("tools");
+tools.append(search, state, live, theme);
+tools.hidden = false;
+search.value = store.get("sessionStorage", "search") || "";
+state.value = store.get("sessionStorage", "state") || "all";
+search.oninput = state.onchange = filter;
+live.onclick = () => setLive(!live.classList.contains("on"));
+theme.onclick = () => setTheme(THEMES[(THEMES.indexOf(document.documentElement.dataset.theme) + 1) % 3]);
+setTheme(THEMES.includes(store.get("localStorage", "haproxy-theme")) ? store.get("localStorage", "haproxy-theme") : "auto");
+const rateAt = [...document.querySelectorAll("table:first-of-type thead tr:nth-child(2) th")].findIndex(th => th.dataset.f === "rate");
+for (const [key, tr] of rows)
+	remember(key, rateAt < 0 ? 0 : tr.cells[rateAt + 1].textContent);
+keep();
+filter();
+if (store.get("sessionStorage", "live"))
+	setLive(true);
+})();
