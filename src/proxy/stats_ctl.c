@@ -213,7 +213,15 @@ static enum ctl_step show_stat(struct ctl_request *rq)
 	return CTL_DONE;
 }
 
+static enum ctl_step show_schema(struct ctl_request *rq)
+{
+	stats_print_schema(rq->out);
+	return CTL_DONE;
+}
+
 static const struct ctl_command commands[] = {
+	{ .words = "show schema json", .level = CTL_USER,
+	  .help = "the schema of show stat json and show info json", .run = show_schema },
 	{ .words = "show stat", .level = CTL_USER, .syntax = "[desc|json|no-maint|typed|up]*",
 	  .help = "report counters for each proxy and server", .run = show_stat,
 	  .release = release_dump },
