@@ -92,6 +92,13 @@ static bool parse_proto(struct conf_line *l)
 	return option_error(l, "%s : 'proto' :  unknown MUX protocol '%s'.", subject(l), word);
 }
 
+static bool parse_log_size(struct conf_line *l)
+{
+	struct server *srv = l->object;
+
+	return conf_take_size(l, &srv->log_size);
+}
+
 static bool parse_log_proto(struct conf_line *l)
 {
 	struct server *srv = l->object;
@@ -340,6 +347,12 @@ static bool set_address(struct conf_line *l, struct server *srv, const char *wor
 	struct sockaddr *copy;
 	struct address a;
 
+	if (!text)
+		return conf_error(l, 0, NULL, "out of memory.");
+	srv->datagrams = strncmp(text, "udp", 3) == 0 && text[3 + strspn(text + 3, "46")] == '@';
+	if (srv->datagrams) /* "udp6@" as "ipv6@" */
+		text = text[3] == '@' ? text + 4
+				      : arena_printf(&l->cfg->arena, "ipv%s", text + 3);
 	if (!text)
 		return conf_error(l, 0, NULL, "out of memory.");
 	if (!address_parse(text, flags, &a))
@@ -630,7 +643,8 @@ static const struct conf_keyword keywords[] = {
 	LATER("shard", 1, "peers"),
 	LATER("strict-maxconn", 0, "counting idle connections"),
 	LATER("idle-ping", 1, "HTTP/2"),
-	LATER("log-bufsize", 1, "log backends"),
+	{ .words = "log-bufsize", .where = CONF_SERVER, ONE, .parse = parse_log_size,
+	  .syntax = "<size>", .help = "bytes of the ring before a log server over TCP" },
 	LATER("pool-conn-name", 1, "named idle connections"),
 	{ 0 }
 };
