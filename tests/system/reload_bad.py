@@ -323,6 +323,7 @@ def test_stopping(tap, args):
         tap.eq(got and got[2], b"v1", "soft stop: what was on its way is answered")
         busy.close()
         cli.close()
+        sc.kept.close()  # it has not asked for anything yet, and may
         tap.eq(sc.process.wait(lib.PATIENCE), 0, "soft stop: and the process ends")
     with Scene(args) as sc:
         sc.write("v2", "".join("backend b%d\n\tserver s 127.0.0.1:1\n" % i for i in range(3000)))
