@@ -86,8 +86,9 @@ class Container:
     def __init__(self, root, entry, port):
         self.root, self.port = root, port
         self.out = open(root.dir + ".log", "w+b")
+        env = dict(os.environ, PATH=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
         self.process = subprocess.Popen(root.command(entry), stdout=self.out, stderr=subprocess.STDOUT,
-                                        stdin=subprocess.DEVNULL, env=dict(os.environ, PATH=os.environ.get("PATH", "") + ":/usr/sbin:/sbin"))
+                                        stdin=subprocess.DEVNULL, env=env)
         lib.until(lambda: self.process.poll() is not None or self.get())
 
     def get(self):
