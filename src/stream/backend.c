@@ -456,7 +456,6 @@ enum step stream_connect_failed(struct stream *s, bool at_once)
 		return stream_goto(s, STAGE_ASSIGN);
 	}
 	count_both(s, s->server, CNT_RETRIES);
-	counter_add(&st->counters, CNT_SESS_TOT, 1); /* each attempt is one */
 	if (!at_once)
 		return stream_goto(s, STAGE_CONNECT);
 	/* it refused: give it time */
