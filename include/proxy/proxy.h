@@ -164,6 +164,12 @@ struct proxy_state {
 	unsigned change_lock;        /* weights, states: off the request path */
 };
 
+/* A backend that rules of a frontend name. */
+struct proxy_target {
+	struct proxy_target *next;
+	struct proxy *proxy;
+};
+
 struct proxy {
 	struct list link;            /* in the generation */
 	struct tree_node by_name;    /* key: hash of the name */
@@ -202,6 +208,7 @@ struct proxy {
 	int64_t max_keep_alive_queue;/* -1 none */
 
 	struct proxy *default_backend;
+	struct proxy_target *targets;    /* of its rules, each once, in the arena */
 	const char *default_backend_name; /* or NULL */
 
 	struct expr *log_hash;        /* balance log-hash, NULL: not that */
@@ -261,6 +268,10 @@ void proxies_adopt(struct config *next, struct config *prev);
 /* After <live> was published: what was set through the former generation meanwhile counts too. */
 void proxies_settle(struct config *live);
 
+/* A rule of <fe> may send to <be>: its `fullconn` counts on that. In the check phase. False: no
+ * memory.
+ */
+bool proxy_add_target(struct proxy *fe, struct proxy *be);
 /* The process's connection limit, known late in the start: frontends without a `maxconn` and
  * backends without a `fullconn` get theirs from it. Before the generation is published.
  */

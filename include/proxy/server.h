@@ -31,6 +31,7 @@
 
 struct conf_line;
 struct config;
+struct logformat;
 struct proxy;
 struct server_balance;
 struct task;
@@ -100,15 +101,12 @@ struct server_state {
 	unsigned warm;                /* atomic: sixteenths of the weight in use (slowstart) */
 	struct task *check_task;      /* under the lock: to wake its check; or NULL */
 	struct task *warm_task;       /* same, of its slow start */
-	struct naming_state *naming;  /* owned; NULL without resolvers */
-	bool port_is_fixed;           /* atomic: a service has given the port */
 
 	struct counter_set counters;  /* enum counter_back */
 	uint64_t session_max;         /* atomic */
 	uint64_t queue_max;           /* atomic */
 	struct rate_set session_rate;
 	struct time_set times;
-	struct latency_set latency;
 
 	/* queue.c's, on a line of its own: touched only when there is a limit */
 	struct {
@@ -118,10 +116,24 @@ struct server_state {
 		bool mixed;           /* atomic: the limit was 0 for a part of its life */
 		struct tree waiters;  /* under the backend's queue lock */
 	} queue __attribute__((aligned(64)));
+
+	/* what is seldom used fills that line */
+	struct latency_set latency;
+	struct naming_state *naming;  /* owned; NULL without resolvers */
+	bool port_is_fixed;           /* atomic: a service has given the port */
 };
 
 /* `ws` of a server. */
 enum server_ws { SERVER_WS_AUTO, SERVER_WS_H1, SERVER_WS_H2 };
+
+/* What version 2 of the PROXY protocol says besides, in this order; in the arena. */
+struct server_tlvs {
+	unsigned count;
+	struct server_tlv {
+		uint8_t type;
+		const struct logformat *value;
+	} list[];
+};
 
 struct server {
 	struct list link;             /* in proxy->servers: read by server_next() */
@@ -154,6 +166,7 @@ struct server {
 
 	unsigned char send_proxy;     /* 0, 1, 2 */
 	unsigned proxy_v2_options;    /* enum proxy_v2_option */
+	const struct server_tlvs *proxy_v2_tlvs; /* set-proxy-v2-tlv-fmt; NULL: none */
 	struct source *source;        /* own, the proxy's, or NULL */
 	int64_t tcp_ut_ms;            /* 0 none */
 	int mss;                      /* 0 none (never settable on servers today) */
