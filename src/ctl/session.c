@@ -424,8 +424,8 @@ static bool session_step(struct ctl_session *s)
 	case CTL_MORE:
 		break;
 	}
-	/* It yields for another reason than output: let others run. With output it goes on once some
-	 * was sent, not before: a client that does not read must not keep us busy.
+	/* It yields for another reason than output: let others run. With output it goes on once
+	 * some was sent, not before: a client that does not read must not keep us busy.
 	 */
 	if (s->out.len == s->out_pos && s->ops && s->ops->wake)
 		s->ops->wake(s->owner);
