@@ -158,6 +158,11 @@ bool ctl_session_is_over(const struct ctl_session *s)
 	return s->quit && !s->running && s->out_pos == s->out.len;
 }
 
+bool ctl_session_is_idle(const struct ctl_session *s)
+{
+	return s->out_pos == s->out.len && (!s->running || s->watches_input);
+}
+
 int64_t ctl_session_timeout_ms(const struct ctl_session *s)
 {
 	return s->timeout_ms;

@@ -249,7 +249,7 @@ void ctl_connections_close_thread(bool every)
 	struct ctl_conn *c, *next;
 
 	list_for_each_safe(c, next, &conns, link)
-		if (every || (c->spoken && !ctl_session_output(c->session).len))
+		if (every || (c->spoken && ctl_session_is_idle(c->session)))
 			ctl_conn_free(c);
 }
 
