@@ -83,6 +83,8 @@ enum server_cause { SERVER_BY_NOBODY, SERVER_BY_CLI, SERVER_BY_CHECK, SERVER_BY_
 /* The weight of a server is counted in sixteenths while it starts slowly. */
 #define SERVER_WARM 16
 
+#define SERVER_TIERS_MAX 16
+
 struct server_state {
 	unsigned refs;                /* atomic */
 	unsigned admin;               /* atomic: enum server_admin */
@@ -158,6 +160,7 @@ struct server {
 	int port_offset;
 
 	unsigned uweight;             /* initial, 0..256 */
+	int64_t tier;                 /* 1..SERVER_TIERS_MAX: who serves first */
 	int64_t maxconn, minconn, maxqueue; /* 0 none */
 	int64_t pool_max_conn;        /* idle connections kept; -1 no limit, 0 none */
 	int64_t pool_purge_delay_ms;

@@ -122,6 +122,7 @@ enum stream_flags {
 	STRM_ASKED = 1 << 26,        /* another thread was asked for an idle connection */
 	STRM_NO_REQUEST_TIME = 1 << 28, /* the log has no %TR: a rule kept or ended the request */
 	STRM_LEFT_SERVER = 1 << 29,  /* a connection failed; who is asked next is counted then */
+	STRM_IN_BUDGET = 1 << 30,    /* it is one of those that the retry budget counts */
 	STRM_NO_L7_RETRY = 1 << 27,  /* disable-l7-retry: only failed connections are tried again */
 };
 

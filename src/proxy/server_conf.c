@@ -577,6 +577,8 @@ static const struct conf_keyword keywords[] = {
 	  .help = "numeric identifier, otherwise assigned" },
 	{ .words = "guid", .where = CONF_SERVER, ONE, .parse = parse_guid,
 	  .syntax = "<text>", .help = "an identifier unique in the configuration" },
+	NUMBER("tier", tier, 1, SERVER_TIERS_MAX, "1: serves first; others when those before them "
+	       "lose health"),
 	NUMBER("maxconn", maxconn, 0, INT32_MAX, "requests that it serves at once"),
 	NUMBER("minconn", minconn, 0, INT32_MAX, "same at low load"),
 	NUMBER("maxqueue", maxqueue, 0, INT32_MAX, "requests that wait for it at most"),

@@ -441,22 +441,21 @@ enum step stream_connect_failed(struct stream *s, bool at_once)
 
 	stream_drop_back(s);
 	check_observe(s->server, &s->server->checks, SEEN_CONNECT_FAILED);
-	if (!s->retries_left || !(s->be->retry_on & PROXY_RETRY_CONN_FAILURE)) {
+	if (!(s->be->retry_on & PROXY_RETRY_CONN_FAILURE) || !retry_take(s)) {
 		counter_add(&s->be->state->be, CNT_CONN_ERRORS, 1);
 		counter_add(&st->counters, CNT_CONN_ERRORS, 1);
 		stream_drop_slot(s);
 		return stream_fail(s, 503, at_once ? CAUSE_SERVER_ABORT : CAUSE_SERVER_TIMEOUT,
 				   'C');
 	}
-	s->retries_left--;
-	s->retries++;
 	if (may_redispatch(s)) {
 		leave_server(s);
 		s->flags |= STRM_LEFT_SERVER;
-		return stream_goto(s, STAGE_ASSIGN);
+		return retry_go(s);
 	}
 	count_both(s, s->server, CNT_RETRIES);
-	counter_add(&st->counters, CNT_SESS_TOT, 1); /* each attempt is one */
+	if (s->be->retry_delay_ms)
+		return retry_go(s);
 	if (!at_once)
 		return stream_goto(s, STAGE_CONNECT);
 	/* it refused: give it time */
@@ -489,7 +488,7 @@ enum step stage_turn_around(struct stream *s)
 		return STEP_WAIT;
 	s->wait_until_ms = TIMER_NEVER;
 	s->t.queued = clock_now_ns(); /* %Tw counts the pause */
-	return stream_goto(s, STAGE_CONNECT);
+	return stream_goto(s, STAGE_ASSIGN);
 }
 
 /* --- sending again ---------------------------------------------------------------------------- */
@@ -531,11 +530,9 @@ bool stream_retry(struct stream *s, unsigned event)
 		return false;
 	if (!stale && s->flags & STRM_NO_L7_RETRY)
 		return false;
-	if (!stale && (!(s->be->retry_on & event) || !s->retries_left))
+	if (!stale && (!(s->be->retry_on & event) || !retry_take(s)))
 		return false;
 	if (!stale) {
-		s->retries_left--;
-		s->retries++;
 		counter_add(&s->be->state->be, CNT_RETRIES, 1);
 		counter_add(&s->server->state->counters, CNT_RETRIES, 1);
 		if (event == PROXY_RETRY_EMPTY_RESPONSE || event == PROXY_RETRY_JUNK_RESPONSE) {
