@@ -100,6 +100,10 @@ static void switch_check_backend(struct proxy *px, struct switch_rule *sr, struc
 			 "incompatible tcp backend '%s' (%s:%d) in a 'use_backend' rule "
 			 "(see 'mode').",
 			 px->name, px->file, px->line, be->name, be->file, be->line);
+	else if (px->mode == PROXY_MODE_TCP && be->mode == PROXY_MODE_HTTP)
+		diag_add(diags, DIAG_ALERT, &place, NULL, "tcp frontend '%s': backend '%s' is of "
+			 "'mode http': connections that begin as TCP and go on as HTTP are not "
+			 "supported yet.", px->name, be->name);
 	else if (!proxy_add_target(px, sr->target = be))
 		diag_add(diags, DIAG_ALERT, &place, NULL, "out of memory.");
 }
@@ -179,7 +183,7 @@ enum expr_result rules_backend(struct proxy *fe, struct expr_ctx *ctx, struct pr
 		name = switch_name(sr, ctx);
 		slice_copy(name, text, sizeof(text));
 		*be = name.ptr ? proxy_find(fe->config, text, PROXY_BE) : NULL;
-		if (*be && fe->mode == PROXY_MODE_HTTP && (*be)->mode != fe->mode)
+		if (*be && (*be)->mode != fe->mode) /* its rules would not be applied */
 			*be = NULL;
 	}
 	if (!*be)

@@ -116,6 +116,7 @@ EXPLAINED = [
      "dates before 1970 and beyond all calendars: the reference counts them as unsigned"),
     (r"ms_utime\(%Y,-1\)", "same: an offset to before 1970"),
     (r"^[^,]*\),.*,.*(ltime|utime|http_date)", "same, computed"),
+    (r"xxh(64|3)(\([^)]*\))?,.*(ltime|utime|http_date)", "same, computed"),
     (r"add\(-922.*(ltime|utime|http_date)", "same"),
     (r",(bool|not|odd|even|secure_memcmp\([^)]*\)|has_ctl[^,]*|\w+_is_valid),"
      r"(add|sub|mul|div|mod|and|or|xor|neg|cpl)\b",
