@@ -62,6 +62,7 @@ static inline bool strbuf_add_char(struct strbuf *b, char c)
 	return true;
 }
 
+/* The same for other things. */
 bool strbuf_add_str(struct strbuf *b, const char *str);
 bool strbuf_add_uint(struct strbuf *b, uint64_t v);
 bool strbuf_add_int(struct strbuf *b, int64_t v);

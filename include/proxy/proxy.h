@@ -141,6 +141,7 @@ struct proxy_state {
 	int64_t maxconn;             /* atomic: frontend's limit now */
 	uint64_t changed_us;         /* atomic: wall clock of the backend's last change up/down */
 	uint64_t down_ms;            /* accumulated */
+	unsigned trying_again;       /* atomic: requests that the retry budget counts */
 	unsigned was_up;             /* atomic: backend has a usable server */
 	int64_t last_session_s;      /* atomic */
 
@@ -162,6 +163,12 @@ struct proxy_state {
 		struct tree waiters;
 	} queue __attribute__((aligned(64)));
 	unsigned change_lock;        /* weights, states: off the request path */
+};
+
+/* A backend that rules of a frontend name. */
+struct proxy_target {
+	struct proxy_target *next;
+	struct proxy *proxy;
 };
 
 struct proxy {
@@ -190,6 +197,8 @@ struct proxy {
 	int redispatch_after;        /* option redispatch <n>: 0 off, -1 last retry, n every n-th */
 	int retries;
 	unsigned retry_on;           /* enum proxy_retry */
+	int retry_percent, retry_least; /* retry-budget: of active requests; 0: none */
+	int64_t retry_delay_ms, retry_delay_max_ms; /* retry-delay; 0: none */
 	struct proxy_timeouts timeout;
 	struct proxy_forward_for forward_for, original_to;
 	struct proxy_tcp_keepalive client_keepalive, server_keepalive;
@@ -202,8 +211,10 @@ struct proxy {
 	int64_t max_keep_alive_queue;/* -1 none */
 
 	struct proxy *default_backend;
+	struct proxy_target *targets;    /* of its rules, each once, in the arena */
 	const char *default_backend_name; /* or NULL */
 
+	struct expr *log_hash;        /* balance log-hash, NULL: not that */
 	const struct balance_algorithm *algorithm; /* NULL: not a backend */
 	unsigned random_draws;
 	struct hash_settings hash;
@@ -260,6 +271,10 @@ void proxies_adopt(struct config *next, struct config *prev);
 /* After <live> was published: what was set through the former generation meanwhile counts too. */
 void proxies_settle(struct config *live);
 
+/* A rule of <fe> may send to <be>: its `fullconn` counts on that. In the check phase. False: no
+ * memory.
+ */
+bool proxy_add_target(struct proxy *fe, struct proxy *be);
 /* The process's connection limit, known late in the start: frontends without a `maxconn` and
  * backends without a `fullconn` get theirs from it. Before the generation is published.
  */

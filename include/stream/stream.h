@@ -121,6 +121,8 @@ enum stream_flags {
 	STRM_NO_REUSE = 1 << 25,     /* the next try takes a new connection */
 	STRM_ASKED = 1 << 26,        /* another thread was asked for an idle connection */
 	STRM_NO_REQUEST_TIME = 1 << 28, /* the log has no %TR: a rule kept or ended the request */
+	STRM_LEFT_SERVER = 1 << 29,  /* a connection failed; who is asked next is counted then */
+	STRM_IN_BUDGET = 1 << 30,    /* it is one of those that the retry budget counts */
 	STRM_NO_L7_RETRY = 1 << 27,  /* disable-l7-retry: only failed connections are tried again */
 };
 
@@ -169,6 +171,7 @@ struct stream {
 	uint8_t log_level;             /* rule set-log-level; 255: unset; 254: silent */
 	uint16_t status;               /* of the answer, for log and counters; 0 none */
 	uint16_t asked_status;         /* of the rule whose page has another one; 0: none */
+	uint16_t server_status;        /* of the server's answer, whatever became of it; 0: none */
 	uint16_t retries_left, retries;
 	uint16_t interims;             /* 1xx answers that the server has sent */
 	uint32_t unique;               /* number of the stream in its session */
@@ -250,6 +253,11 @@ struct expr_ctx *stream_expr(struct stream *s, unsigned flags);
  * <phase> ('R', 'Q', 'C', 'H', 'D', 'L', 'T', '-') is given.
  */
 void stream_set_cause(struct stream *s, enum stream_cause cause, char phase);
+
+/* Counts 1 of what frontends and backends have in common: for the frontend, for its listener where
+ * that has figures of its own, and for the backend once there is one.
+ */
+void stream_count_request(const struct stream *s, unsigned which);
 
 /* Ends all streams of <srv>, of every thread, soon, as an administrator does. From any thread that
  * works. False: no memory.
