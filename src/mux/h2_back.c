@@ -229,7 +229,12 @@ static void take_response(struct h2_stream *s, struct h2_head *head, bool end_st
 		bad_response(s, "an interim answer that ends the stream");
 		return;
 	}
-	/* an interim head that nobody took yet is overtaken */
+	/* the client does not read: what is kept for it must not grow */
+	if (interim && ep->flags & EP_RX_HEAD) {
+		h2c_glitch(s->conn, "interim answers behind one that waits");
+		return;
+	}
+	/* an interim head that nobody took yet is overtaken by the final one */
 	if (!fill_response(s, ep->rx_head, head, end_stream)) {
 		h2s_error(s, H2_ERR_INTERNAL_ERROR, "out of memory");
 		return;
