@@ -67,5 +67,7 @@ bool strbuf_add_uint(struct strbuf *b, uint64_t v);
 bool strbuf_add_int(struct strbuf *b, int64_t v);
 bool strbuf_printf(struct strbuf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 bool strbuf_vprintf(struct strbuf *b, const char *fmt, va_list ap);
+/* A duration in its two largest units: "4m58s", "1m", "0s". */
+bool strbuf_add_span(struct strbuf *b, uint64_t ms);
 
 #endif

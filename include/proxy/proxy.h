@@ -165,6 +165,12 @@ struct proxy_state {
 	unsigned change_lock;        /* weights, states: off the request path */
 };
 
+/* A backend that rules of a frontend name. */
+struct proxy_target {
+	struct proxy_target *next;
+	struct proxy *proxy;
+};
+
 struct proxy {
 	struct list link;            /* in the generation */
 	struct tree_node by_name;    /* key: hash of the name */
@@ -205,8 +211,10 @@ struct proxy {
 	int64_t max_keep_alive_queue;/* -1 none */
 
 	struct proxy *default_backend;
+	struct proxy_target *targets;    /* of its rules, each once, in the arena */
 	const char *default_backend_name; /* or NULL */
 
+	struct expr *log_hash;        /* balance log-hash, NULL: not that */
 	const struct balance_algorithm *algorithm; /* NULL: not a backend */
 	unsigned random_draws;
 	struct hash_settings hash;
@@ -263,6 +271,10 @@ void proxies_adopt(struct config *next, struct config *prev);
 /* After <live> was published: what was set through the former generation meanwhile counts too. */
 void proxies_settle(struct config *live);
 
+/* A rule of <fe> may send to <be>: its `fullconn` counts on that. In the check phase. False: no
+ * memory.
+ */
+bool proxy_add_target(struct proxy *fe, struct proxy *be);
 /* The process's connection limit, known late in the start: frontends without a `maxconn` and
  * backends without a `fullconn` get theirs from it. Before the generation is published.
  */

@@ -31,6 +31,7 @@
 
 struct conf_line;
 struct config;
+struct logformat;
 struct proxy;
 struct server_balance;
 struct task;
@@ -127,6 +128,15 @@ struct server_state {
 /* `ws` of a server. */
 enum server_ws { SERVER_WS_AUTO, SERVER_WS_H1, SERVER_WS_H2 };
 
+/* What version 2 of the PROXY protocol says besides, in this order; in the arena. */
+struct server_tlvs {
+	unsigned count;
+	struct server_tlv {
+		uint8_t type;
+		const struct logformat *value;
+	} list[];
+};
+
 struct server {
 	struct list link;             /* in proxy->servers: read by server_next() */
 	const char *name;
@@ -159,11 +169,14 @@ struct server {
 
 	unsigned char send_proxy;     /* 0, 1, 2 */
 	unsigned proxy_v2_options;    /* enum proxy_v2_option */
+	const struct server_tlvs *proxy_v2_tlvs; /* set-proxy-v2-tlv-fmt; NULL: none */
 	struct source *source;        /* own, the proxy's, or NULL */
 	int64_t tcp_ut_ms;            /* 0 none */
 	int mss;                      /* 0 none (never settable on servers today) */
 	const char *netns;            /* `namespace`, "*" is the connection's; or NULL */
 	bool tfo;
+	bool datagrams;              /* "udp@": of log backends */
+	uint64_t log_size;           /* log-bufsize; 0: one buffer */
 	bool log_octets;             /* log-proto octet-count */
 	const char *cookie;           /* `cookie` value; or NULL */
 	const char *proto;            /* forced mux; or NULL */

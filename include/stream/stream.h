@@ -171,6 +171,7 @@ struct stream {
 	uint8_t log_level;             /* rule set-log-level; 255: unset; 254: silent */
 	uint16_t status;               /* of the answer, for log and counters; 0 none */
 	uint16_t asked_status;         /* of the rule whose page has another one; 0: none */
+	uint16_t server_status;        /* of the server's answer, whatever became of it; 0: none */
 	uint16_t retries_left, retries;
 	uint16_t interims;             /* 1xx answers that the server has sent */
 	uint32_t unique;               /* number of the stream in its session */
@@ -252,6 +253,11 @@ struct expr_ctx *stream_expr(struct stream *s, unsigned flags);
  * <phase> ('R', 'Q', 'C', 'H', 'D', 'L', 'T', '-') is given.
  */
 void stream_set_cause(struct stream *s, enum stream_cause cause, char phase);
+
+/* Counts 1 of what frontends and backends have in common: for the frontend, for its listener where
+ * that has figures of its own, and for the backend once there is one.
+ */
+void stream_count_request(const struct stream *s, unsigned which);
 
 /* Ends all streams of <srv>, of every thread, soon, as an administrator does. From any thread that
  * works. False: no memory.

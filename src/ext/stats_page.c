@@ -87,9 +87,7 @@ static enum rule_result ask_for_user(struct stream *s, struct slice realm)
 static enum rule_result refuse(struct stream *s)
 {
 	stream_set_cause(s, CAUSE_PROXY, 0);
-	counter_add(&s->fe->state->fe, CNT_DENIED_REQ, 1);
-	if (s->flags & STRM_BE_COUNTED)
-		counter_add(&s->be->state->be, CNT_DENIED_REQ, 1);
+	stream_count_request(s, CNT_DENIED_REQ);
 	return stream_reply_page(s, 403) ? RULE_REPLY : RULE_ERROR;
 }
 

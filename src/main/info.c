@@ -221,10 +221,26 @@ static bool is_shown(unsigned i, const struct info_value *v)
 	return fields[i].type != INFO_STR || v->text;
 }
 
+/* In quotes where it would be taken for several values. */
+static void put_plain_text(struct strbuf *out, const char *text)
+{
+	bool quoted = strpbrk(text, ",\"\r\n") != NULL;
+
+	if (quoted)
+		strbuf_add_char(out, '"');
+	for (; *text; text++) {
+		if (*text == '"')
+			strbuf_add_char(out, '"');
+		strbuf_add_char(out, *text);
+	}
+	if (quoted)
+		strbuf_add_char(out, '"');
+}
+
 static void put_value(struct strbuf *out, unsigned i, const struct info_value *v, bool real)
 {
 	if (fields[i].type == INFO_STR)
-		strbuf_add_str(out, v->text);
+		put_plain_text(out, v->text);
 	else if (real && v->is_real)
 		strbuf_printf(out, "%.6f", v->real);
 	else
@@ -281,14 +297,15 @@ static void put_json(struct strbuf *out, unsigned i, const struct info_value *v,
 	static const char *const origins[] = { "Product", "Config", "Key", "Status", "Metric",
 					       NULL };
 	static const char *const natures[] = { "Output", "Gauge", "Limit", "Counter", "Rate", "Max",
-					       "Duration", "Avg", NULL };
+					       "Duration", "Age", NULL };
 	static const char *const scopes[] = { "Service", "Process", NULL };
 	const char *tags = fields[i].tags;
 
 	strbuf_printf(out, "{\"field\":{\"pos\":%d,\"name\":\"%s\"},\"processNum\":1,\"tags\":{"
 		      "\"origin\":\"%s\",\"nature\":\"%s\",\"scope\":\"%s\"},\"value\":{\"type\":"
 		      "\"%s\",\"value\":", fields[i].position, fields[i].name,
-		      tag_word(tags[0], origins), tag_word(tags[1], natures),
+		      tag_word(tags[0], origins),
+		      tags[1] == 'a' ? "Avg" : tag_word(tags[1], natures),
 		      tag_word(tags[2], scopes), type_name(i, v, f->real));
 	if (fields[i].type == INFO_STR)
 		put_json_text(out, v->text);

@@ -104,7 +104,7 @@
 	  "Tasks that exist") \
 	X(RUN_QUEUE, 48, "Run_queue", "MGP", INFO_U32, \
 	  "Tasks waiting to run") \
-	X(IDLE_PCT, 49, "Idle_pct", "MAP", INFO_U32, \
+	X(IDLE_PCT, 49, "Idle_pct", "MaP", INFO_U32, \
 	  "Part of the last second spent waiting, this thread, percent") \
 	X(NODE, 50, "node", "COS", INFO_STR, \
 	  "Name of this node") \

@@ -239,23 +239,6 @@ void h2_ready(struct conn *c)
 
 /* --- front ----------------------------------------------------------------------------------- */
 
-void h2_describe(const struct conn *c, struct strbuf *out)
-{
-	static const char *const states[] = {
-#define X(s) [H2C_##s] = #s,
-		H2C_STATES(X)
-#undef X
-	};
-	const struct h2_conn *h = c->owner;
-
-	h->side->describe(h, out);
-	strbuf_printf(out, " mux=H2 ctx=%p h2c.st=%s .flg=0x%x .err=%u .streams=%u .maxid=%u "
-			   ".rxwin=%lld .txwin=%lld .obuf=%u .glitches=%u",
-		      (const void *)h, states[h->state], h->flags, h->error, h->stream_count,
-		      h->last_stream, (long long)h->rx_window, (long long)h->tx_window,
-		      h->out.len, h->glitches);
-}
-
 static void front_describe(const struct h2_conn *h, struct strbuf *out)
 {
 	h->user->describe(h->owner, out);

@@ -362,8 +362,12 @@ bool h2_put_fields(struct h2_stream *s, struct hpack_writer *w, const struct htt
 /* The one entry from below. */
 void h2_ready(struct conn *c);
 void h2_timeout(struct timer *t);
-void h2_describe(const struct conn *c, struct strbuf *out);
 void h2c_send_settings(struct h2_conn *h);
+
+/* --- h2_show.c: `show fd` and `show sess` */
+
+void h2_describe(const struct conn *c, struct strbuf *out);
+void h2_ep_describe(const struct endpoint *ep, struct strbuf *out);
 
 /* --- h2_endpoint.c */
 

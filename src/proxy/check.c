@@ -118,7 +118,9 @@ static void check_server_protos(struct proxy *px, struct diag_list *d)
 	}
 }
 
-/* Numbers the servers that have no id of their own, around those that have. */
+/* Numbers the servers that have no id of their own, around those that have: by place, if that number
+ * is free, else by the next one.
+ */
 static void number_servers(struct proxy *px)
 {
 	struct server *srv, *other;
@@ -135,32 +137,43 @@ static void number_servers(struct proxy *px)
 			if (any)
 				list_for_each(other, &px->servers, link)
 					taken |= other->id_forced && other->id == next;
-			if (!taken)
-				srv->id = next;
-			next++;
+			next += taken;
 		}
+		if (!srv->id_forced)
+			srv->id = next;
+		next++;
 	}
 }
 
-/* Numbers the listeners of a frontend, and names those without a name. */
+static bool listener_id_is_taken(const struct proxy *px, int id)
+{
+	struct listener_conf *lc;
+	struct bind_conf *b;
+
+	list_for_each(b, &px->binds, link)
+		list_for_each(lc, &b->listeners, link)
+			if (lc->id == id)
+				return true;
+	return false;
+}
+
+/* Numbers the listeners of a frontend, each from the one before it on, and names those without a
+ * name.
+ */
 static void check_listeners(struct proxy *px)
 {
 	struct listener_conf *lc;
-	struct bind_conf *b, *other;
-	int next = 1;
+	struct bind_conf *b;
+	int last = 0;
 
 	list_for_each(b, &px->binds, link)
 		list_for_each(lc, &b->listeners, link) {
-			bool taken = lc->id == 0;
-
-			while (taken) {
-				taken = false;
-				list_for_each(other, &px->binds, link)
-					taken |= other->id == next;
-				if (!taken)
-					lc->id = next;
-				next++;
+			if (!lc->id) {
+				while (listener_id_is_taken(px, last + 1))
+					last++;
+				lc->id = last + 1;
 			}
+			last = lc->id;
 			if (!lc->name)
 				lc->name = arena_printf(&px->config->arena, "sock-%d", lc->id);
 			if (!lc->name)
@@ -237,7 +250,8 @@ static void check_one(struct proxy *px, struct diag_list *d)
 			say_warning(d, "%s '%s' has no 'bind' directive. Please declare it as a "
 				    "backend if this was intended.", proxy_kind_name(px), px->name);
 		else
-			check_timeouts(px, d);
+			if (px->mode != PROXY_MODE_LOG)
+				check_timeouts(px, d);
 	}
 	check_tls(px, d);
 	if (!proxy_make_states(px))
@@ -262,10 +276,11 @@ static void number_proxies(struct config *cfg)
 			for (struct proxy *it = any ? proxies_first(cfg) : NULL; it;
 			     it = proxy_next(it))
 				taken |= it->id_forced && it->id == next;
-			if (!taken)
-				px->id = next;
-			next++;
+			next += taken;
 		}
+		if (!px->id_forced)
+			px->id = next;
+		next++;
 	}
 }
 

@@ -47,9 +47,10 @@ static void connect_settings(const struct check *c, struct socket_settings *set,
 					 .mode = (mode_t)-1, .uid = (uid_t)-1, .gid = (gid_t)-1,
 					 .options = SOCKET_ASK_AGAIN };
 	/* the acknowledgement goes with what is sent, or is spared: a connection that carries
-	 * nothing is reset at once
+	 * nothing is reset at once. Not with an agent, which may be the one to speak: it would
+	 * hear of the connection by the acknowledgement only
 	 */
-	if (plain && sends_once(c->run->rule))
+	if (plain && !c->agent && sends_once(c->run->rule))
 		set->options |= SOCKET_NO_QUICKACK | SOCKET_DELAY;
 	if (!src)
 		return;

@@ -321,6 +321,28 @@ bool proxy_make_states(struct proxy *px)
 
 /* --- limits and counting -------------------------------------------------------------------- */
 
+static void fullconn_add(struct proxy *fe, struct proxy *be)
+{
+	if (be->caps & PROXY_BE && !be->fullconn_is_set)
+		be->fullconn += fe->maxconn;
+}
+
+bool proxy_add_target(struct proxy *fe, struct proxy *be)
+{
+	struct proxy_target *t = fe->targets;
+
+	while (t && t->proxy != be)
+		t = t->next;
+	if (t || be == fe)
+		return true;
+	t = arena_alloc(&fe->config->arena, sizeof(*t));
+	if (!t)
+		return false;
+	*t = (struct proxy_target){ .next = fe->targets, .proxy = be };
+	fe->targets = t;
+	return true;
+}
+
 /* A backend's fullconn is a tenth of what the frontends that send to it accept. */
 static void fullconn_compute(struct config *cfg)
 {
@@ -330,12 +352,14 @@ static void fullconn_compute(struct config *cfg)
 		if (!px->fullconn_is_set)
 			px->fullconn = 0;
 	for (px = proxies_first(cfg); px; px = proxy_next(px)) {
-		struct proxy *be = px->default_backend ? px->default_backend : px;
-
-		if ((px->caps & PROXY_FE) && (be->caps & PROXY_BE) && !be->fullconn_is_set)
-			be->fullconn += px->maxconn;
-		if (be != px && (px->caps & PROXY_LISTEN) == PROXY_LISTEN && !px->fullconn_is_set)
-			px->fullconn += px->maxconn;
+		if (!(px->caps & PROXY_FE))
+			continue;
+		fullconn_add(px, px);
+		if (px->default_backend && px->default_backend != px)
+			fullconn_add(px, px->default_backend);
+		for (struct proxy_target *t = px->targets; t; t = t->next)
+			if (t->proxy != px->default_backend)
+				fullconn_add(px, t->proxy);
 	}
 	for (px = proxies_first(cfg); px; px = proxy_next(px))
 		if ((px->caps & PROXY_BE) && !px->fullconn_is_set)

@@ -440,7 +440,7 @@ void stats_fill_server(struct stats_row *r, const struct server *srv)
 	put(r, STATS_BCK, STATS_U32, "SGP", srv->backup);
 	put(r, STATS_LASTCHG, STATS_U32, "MAP", seconds_since_us(atomic_read(&st->changed_us)));
 	if (srv->maxqueue)
-		put(r, STATS_QLIMIT, STATS_U32, "CLS", srv->maxqueue);
+		put(r, STATS_QLIMIT, STATS_U32, "CGS", srv->maxqueue);
 	put(r, STATS_RATE, STATS_U32, "MRP", rate_set_read(&st->session_rate));
 	put(r, STATS_RATE_MAX, STATS_U32, "MMP", rate_set_max(&st->session_rate));
 	put(r, STATS_LASTSESS, STATS_S32, "MAP", last_session(&st->last_session_s));

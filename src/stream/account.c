@@ -103,6 +103,15 @@ void stream_count_continuously(struct stream *s)
 	count_bytes(s);
 }
 
+void stream_count_request(const struct stream *s, unsigned which)
+{
+	counter_add(&s->fe->state->fe, which, 1);
+	if (s->fe->options & PROXY_OPT_SOCKET_STATS)
+		counter_add(&s->listener->state->counters, which, 1);
+	if (s->flags & STRM_BE_COUNTED)
+		counter_add(&s->be->state->be, which, 1);
+}
+
 void stream_count_back(const struct stream *s, unsigned which)
 {
 	if (s->flags & STRM_BE_COUNTED)
@@ -124,6 +133,8 @@ static void count_status(struct stream *s)
 	if (s->flags & STRM_BE_COUNTED)
 		counter_add(&s->be->state->be, i, 1);
 	if (s->server && s->t.connected) {
+		if (s->server_status)
+			i = counter_of_status(s->server_status);
 		counter_add(&s->server->state->counters, i, 1);
 		counter_add(&s->server->state->counters, CNT_REQ_TOT, 1);
 	}

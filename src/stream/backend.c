@@ -220,6 +220,7 @@ enum step stage_assign(struct stream *s)
 	}
 	if (!balance_has_usable(s->be)) {
 		s->server = NULL;
+		counter_add(&s->be->state->be, CNT_CONN_ERRORS, 1);
 		return stream_fail(s, 503, CAUSE_SERVER_ABORT, 'C');
 	}
 	s->server = NULL;

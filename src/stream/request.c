@@ -39,14 +39,6 @@ enum step stage_begin(struct stream *s)
 	return STEP_NEXT;
 }
 
-/* Counts for the frontend, and for the backend once there is one. */
-static void count_request(struct stream *s, unsigned which)
-{
-	counter_add(&s->fe->state->fe, which, 1);
-	if (s->flags & STRM_BE_COUNTED)
-		counter_add(&s->be->state->be, which, 1);
-}
-
 /* Ends without an answer, with the client's connection. */
 static enum step cut_client(struct stream *s)
 {
@@ -79,7 +71,7 @@ static enum step rules_step(struct stream *s, struct proxy *px, enum rule_result
 		stream_hold_front(s);
 		return STEP_WAIT;
 	case RULE_DENY:
-		count_request(s, CNT_DENIED_REQ);
+		stream_count_request(s, CNT_DENIED_REQ);
 		stream_set_cause(s, CAUSE_PROXY, 0);
 		if (s->flags & STRM_HTTP && rule_deny_reply(which, s))
 			return stream_reply(s);
@@ -93,7 +85,7 @@ static enum step rules_step(struct stream *s, struct proxy *px, enum rule_result
 		return service_step(s, px);
 	case RULE_REJECT:
 		s->flags |= STRM_NO_REQUEST_TIME;
-		count_request(s, CNT_DENIED_REQ);
+		stream_count_request(s, CNT_DENIED_REQ);
 		return cut_client(s);
 	case RULE_TARPIT:
 		s->flags |= STRM_TARPIT;
@@ -110,7 +102,7 @@ static enum step rules_step(struct stream *s, struct proxy *px, enum rule_result
 	case RULE_ERROR:
 		break;
 	}
-	count_request(s, CNT_INTERNAL_ERRORS);
+	stream_count_request(s, CNT_INTERNAL_ERRORS);
 	return stream_fail(s, 500, CAUSE_INTERNAL, 0);
 }
 
@@ -258,7 +250,7 @@ enum step stage_tarpit(struct stream *s)
 	s->t.queued = clock_now_ns(); /* it was the wait of this request */
 	s->flags |= STRM_NO_REQUEST_TIME;
 	stream_set_cause(s, CAUSE_PROXY, 'T');
-	count_request(s, CNT_DENIED_REQ);
+	stream_count_request(s, CNT_DENIED_REQ);
 	if (rule_deny_reply(s->last_rule, s))
 		return stream_reply(s);
 	return stream_goto(s, STAGE_END);

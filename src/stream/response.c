@@ -97,9 +97,7 @@ static bool status_is_retried(const struct stream *s)
 
 static void count_denied(struct stream *s)
 {
-	counter_add(&s->fe->state->fe, CNT_DENIED_RESP, 1);
-	if (s->be->caps & PROXY_BE)
-		counter_add(&s->be->state->be, CNT_DENIED_RESP, 1);
+	stream_count_request(s, CNT_DENIED_RESP);
 	if (s->server)
 		counter_add(&s->server->state->counters, CNT_DENIED_RESP, 1);
 }
@@ -192,7 +190,7 @@ enum step stage_response(struct stream *s)
 		if (s->be->retry_on && !s->service && status_is_retried(s) &&
 		    stream_retry(s, s->be->retry_on))
 			return retry_go(s);
-		s->status = s->res.status;
+		s->status = s->server_status = s->res.status;
 		capture_response(s);
 		return STEP_NEXT;
 	}

@@ -100,8 +100,8 @@ static void switch_check_backend(struct proxy *px, struct switch_rule *sr, struc
 			 "incompatible tcp backend '%s' (%s:%d) in a 'use_backend' rule "
 			 "(see 'mode').",
 			 px->name, px->file, px->line, be->name, be->file, be->line);
-	else
-		sr->target = be;
+	else if (!proxy_add_target(px, sr->target = be))
+		diag_add(diags, DIAG_ALERT, &place, NULL, "out of memory.");
 }
 
 void switch_check(struct proxy *px, struct diag_list *diags)

@@ -136,6 +136,8 @@ static struct slice http_bad_request(void *owner, const struct front_bad *bad)
 		proxy_count_request(fe);
 		counter_add(&fe->state->fe, bad->version >= 20 ? CNT_REQ_H2 : CNT_REQ_H1, 1);
 		counter_add(&fe->state->fe, CNT_REQ_ERRORS, 1);
+		if (fe->options & PROXY_OPT_SOCKET_STATS)
+			counter_add(&sess->listener->state->counters, CNT_REQ_ERRORS, 1);
 		if (bad->status)
 			counter_add(&fe->state->fe, counter_of_status(bad->status), 1);
 		session_log_bad(sess, bad, causes[bad->kind], 'R');
