@@ -14,6 +14,7 @@
 #:   system-tests    tests/system/*.py
 #:   check-sandbox   the black-box tests in the sandbox, as root also with chroot and user
 #:   check-page      the statistics page in headless Chromium, which it installs; pictures: build/page
+#:   check-prometheus  Prometheus, which it unpacks, scrapes the exporter
 #:   check-reference run the same .vtc files against the program REFERENCE
 #:   options         what is on, what is off, and why
 #:   completion      completion of shells and the syntax file of vim, from the same lists
@@ -365,7 +366,7 @@ reg-tests: $(if $(filter ./$(BINARY),$(PROGRAM)),$(BINARY))
 	@$(PYTHON) scripts/run-regtests --program $(PROGRAM) --flavour $(FLAVOUR) $(REGTEST_FLAGS) $(REGTEST_ARGS)
 system-tests: $(if $(filter ./$(BINARY),$(PROGRAM)),$(BINARY)) $(HALOG) $(NAMES)
 	@HAPROXY_PROGRAM=$(abspath $(PROGRAM)) $(PYTHON) scripts/run-tap --name system --flavour $(FLAVOUR) \
-	  $(sort $(filter-out tests/system/lib.py,$(wildcard tests/system/*.py)))
+	  $(sort $(filter-out tests/system/lib%.py,$(wildcard tests/system/*.py)))
 
 .PHONY: check-sandbox
 check-sandbox: $(BINARY)
@@ -376,6 +377,11 @@ check-sandbox: $(BINARY)
 check-page: $(BINARY)
 	@scripts/install-deps page
 	@HAPROXY_PROGRAM=$(abspath $(PROGRAM)) $(PYTHON) tests/page/page.py --shots build/page
+
+.PHONY: check-prometheus
+check-prometheus: $(BINARY)
+	@scripts/install-deps prometheus
+	@HAPROXY_PROGRAM=$(abspath $(PROGRAM)) $(PYTHON) tests/prometheus/scrape.py $(PROMETHEUS_ARGS)
 
 .PHONY: options doc
 options:

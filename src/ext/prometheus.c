@@ -403,6 +403,17 @@ void prometheus_put_label(struct strbuf *out, const char *name, const char *text
 	strbuf_add_char(out, '"');
 }
 
+/* Whose counter it is: what stands before the first underscore. */
+static void put_module(struct strbuf *out, const char *name)
+{
+	char module[8];
+	bool packs;
+
+	snprintf(module, sizeof(module), "%.*s", (int)strcspn(name, "_"), name);
+	packs = strcmp(module, "pack") == 0 || strcmp(module, "qpack") == 0;
+	prometheus_put_label(out, "mod", packs ? "h3" : module, ',');
+}
+
 static void put_name(struct strbuf *out, enum scope scope, const struct metric *m,
 		     const struct row *row)
 {
@@ -410,6 +421,8 @@ static void put_name(struct strbuf *out, enum scope scope, const struct metric *
 	prometheus_put_label(out, "proxy", row->px->name, '{');
 	if (row->name)
 		prometheus_put_label(out, scopes[scope].name, row->name, ',');
+	if (m->field >= STATS_BASE_COUNT)
+		put_module(out, m->name);
 }
 
 static void put_set(struct strbuf *out, enum scope scope, const struct metric *m,

@@ -116,7 +116,8 @@ static void on_stop_task(struct task *t, void *ctx, unsigned why)
 
 	if (!stop.closed && now_ms >= stop.grace_end_ms)
 		close_sockets();
-	if (stop.closed && !listeners_draining() && !sessions_places() && !ctl_connections_count()) {
+	if (stop.closed && !listeners_draining() && !sessions_places() &&
+	    !ctl_connections_count()) {
 		thread_stop_all();
 		return;
 	}

@@ -144,7 +144,8 @@ static bool use_payload(struct h2_conn *h)
 static bool is_reading(const struct h2_conn *h)
 {
 	return h->state < H2C_CLOSING && !(h->flags & (H2C_FL_DEAD | H2C_FL_PAUSE | H2C_FL_EOF)) &&
-	       h->control_bytes < H2_CONTROL_HIGH;
+	       h->control_bytes < H2_CONTROL_HIGH &&
+	       (h->out.len < H2_OUT_STUCK || h->side->is_back);
 }
 
 /* Uses the bytes that are there as far as that goes. */

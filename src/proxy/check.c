@@ -118,8 +118,8 @@ static void check_server_protos(struct proxy *px, struct diag_list *d)
 	}
 }
 
-/* Numbers the servers that have no id of their own, around those that have: by place, if that number
- * is free, else by the next one.
+/* Numbers the servers that have no id of their own, around those that have: by place, if that
+ * number is free, else by the next one.
  */
 static void number_servers(struct proxy *px)
 {

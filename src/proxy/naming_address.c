@@ -81,6 +81,7 @@ void naming_apply(struct naming_state *ns, const struct addr *addr, int port, co
 void naming_lose(struct naming_state *ns, const char *why)
 {
 	ns->taken = (struct addr){ .family = ADDR_NONE };
+	ns->own = NULL;
 	if (!is_lost(ns->server))
 		server_set_resolved(ns->server, false, why);
 }

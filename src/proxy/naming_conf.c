@@ -123,6 +123,12 @@ static bool parse_net(struct conf_line *l)
 
 /* --- life ------------------------------------------------------------------------------------ */
 
+/* Before any thread runs, so that each finds the sections ready. A reload does it in adopt(). */
+static bool start(struct config *cfg, struct diag_list *diags)
+{
+	return proxies_current() || resolvers_begin(cfg, NULL);
+}
+
 static bool thread_begin(void)
 {
 	return thread_id || namings_begin(proxies_current(), NULL);
@@ -187,5 +193,6 @@ static const struct conf_keyword keywords[] = {
 
 const struct module mod_naming = {
 	.name = "naming", .keywords = keywords, .commands = commands, .check = namings_check,
+	.start = start,
 	.thread_init = thread_begin, .thread_fini = thread_end, .adopt = adopt, .retire = retire,
 };

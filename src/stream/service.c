@@ -161,7 +161,8 @@ static bool call_begin(struct service_call *c)
 
 	c->due = true;
 	if (ms) {
-		timer_set(&c->timer, clock_now_ms() + ms);
+		/* from now, not from the begin of the turn: never earlier than asked */
+		timer_set(&c->timer, clock_read_ns() / NS_PER_MS + ms + 1);
 		return false;
 	}
 	call_start(c);

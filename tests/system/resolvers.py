@@ -7,7 +7,7 @@ import os
 import re
 import tempfile
 
-import dns_server as d
+import lib_dns as d
 import lib
 
 CONF = """
@@ -425,6 +425,31 @@ def resolve_action(tap, args):
     server.close()
 
 
+def crowd(tap, args):
+    """Requests on all threads ask for names, some of which are the same."""
+    fe = ("http-request do-resolve(txn.ip,dns,ipv4) req.hdr(name)\n"
+          "\thttp-request return status 200 hdr ip %[var(txn.ip)]")
+    zone = {"n%d.example.com" % i: [d.a("127.0.1.%d" % i)] for i in range(1, 9)}
+    zone["n9.example.com"] = None
+    results = []
+    with Scene(args, "", zone, fe=fe, glob="nbthread 4", section="hold valid 20") as s:
+        def client(seed):
+            for i in range(40):
+                n = (seed * 7 + i * 3) % 10
+                got = s.get("name: n%d.example.com" % n)
+                want = None if n in (0, 9) else "127.0.1.%d" % n
+                results.append((got and got[1].get("ip")) == want)
+
+        threads = [lib.threading.Thread(target=client, args=(i,)) for i in range(12)]
+        for t in threads:
+            t.start()
+        while not lib.is_reference(args.program) and any(t.is_alive() for t in threads):
+            s.proxy.ctl("reload")
+        for t in threads:
+            t.join()
+        tap.eq((len(results), results.count(False)), (480, 0), "each gets its own address")
+
+
 def set_name(tap, args):
     be = (S1 + "\nserver s2 127.0.0.1:80\nserver s3 127.0.0.1:80 resolvers dns\n"
           "server s4 %s resolvers dns" % SERVICE)
@@ -559,7 +584,7 @@ def main():
     args = lib.arguments(__doc__)
     tap = lib.Tap()
     for part in (one_server, reasons, templates, administration, services, hostile, transports,
-                 resolve_action, set_name, first_address, reload, traffic, show):
+                 resolve_action, crowd, set_name, first_address, reload, traffic, show):
         part(tap, args)
     tap.done()
 
