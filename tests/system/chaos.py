@@ -47,13 +47,13 @@ frontend fe
 	use_backend post if METH_POST
 	default_backend get
 backend get
-	balance leastconn
+	balance roundrobin
 	retries 6
 	option redispatch 1
 	retry-on all-retryable-errors
 {servers}
 backend post
-	balance roundrobin
+	balance leastconn
 	option redispatch 1
 	retries 3
 {servers}
