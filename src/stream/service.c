@@ -17,6 +17,9 @@
 
 static const struct service_kind *kinds[SERVICES_MAX];
 static unsigned kind_count;
+/* Those that a request may ask for by a setting: looked at for each. */
+static const struct service_kind *choosers[SERVICES_MAX];
+static unsigned chooser_count;
 
 /* --- registry -------------------------------------------------------------------------------- */
 
@@ -40,6 +43,10 @@ bool services_register(const struct module *const *modules)
 		}
 	}
 	qsort(kinds, kind_count, sizeof(*kinds), kind_compare);
+	chooser_count = 0;
+	for (unsigned i = 0; i < kind_count; i++)
+		if (kinds[i]->chosen)
+			choosers[chooser_count++] = kinds[i];
 	return true;
 }
 
@@ -57,14 +64,13 @@ enum rule_result service_choose(struct stream *s, struct proxy *px)
 	const void *arg = NULL;
 	unsigned i = 0;
 
-	for (; i < kind_count && r == RULE_CONTINUE; i++)
-		if (kinds[i]->chosen)
-			r = kinds[i]->chosen(s, px, &arg);
+	for (; i < chooser_count && r == RULE_CONTINUE; i++)
+		r = choosers[i]->chosen(s, px, &arg);
 	if (r == RULE_CONTINUE)
 		return r;
-	s->service = kinds[i - 1]; /* the log names it although it refused */
+	s->service = choosers[i - 1]; /* the log names it although it refused */
 	s->t.queued = s->t.connected = clock_now_ns();
-	if (r == RULE_SERVICE && !service_attach(s, px, kinds[i - 1], arg))
+	if (r == RULE_SERVICE && !service_attach(s, px, choosers[i - 1], arg))
 		return RULE_ERROR;
 	return r;
 }

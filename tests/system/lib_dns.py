@@ -111,7 +111,7 @@ class Dns:
                 data, peer = self.udp.recvfrom(65536)
                 for answer in self.answers(Query(data, False, peer)):
                     self.udp.sendto(answer, peer)
-            except OSError:
+            except (OSError, IndexError, struct.error): # what is no question came from others
                 time.sleep(0.01)
 
     def stream(self, sock):
