@@ -62,10 +62,15 @@ static inline bool strbuf_add_char(struct strbuf *b, char c)
 	return true;
 }
 
+/* The same for other things. */
 bool strbuf_add_str(struct strbuf *b, const char *str);
 bool strbuf_add_uint(struct strbuf *b, uint64_t v);
 bool strbuf_add_int(struct strbuf *b, int64_t v);
+/* As printf(); false when it did not fit. */
 bool strbuf_printf(struct strbuf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* As vprintf(); the same. */
 bool strbuf_vprintf(struct strbuf *b, const char *fmt, va_list ap);
+/* A duration in its two largest units: "4m58s", "1m", "0s". */
+bool strbuf_add_span(struct strbuf *b, uint64_t ms);
 
 #endif

@@ -80,7 +80,8 @@ struct conf_line {
 	void *object;                      /* what the section made (a struct proxy, ...) */
 	struct slot_area *slots;           /* of the object: proxy, server, bind or config */
 	const struct conf_keyword *keyword;
-	const char *about;                 /* begins each message: "'server a/s1' : ", or NULL */
+	const char *about;                 /* begins each message ("'server a/s1' : "), elsewhere
+					    * than on bind and server lines each alert; or NULL */
 	bool no, dflt;                     /* prefixed by `no` or `default`, not in words[] */
 	bool early;                        /* first pass, see CONF_EARLY: reports are lost */
 };

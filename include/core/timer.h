@@ -13,6 +13,8 @@
 #include <stdint.h>
 #include "base/list.h"
 
+struct strbuf;
+
 #define TIMER_NEVER UINT64_MAX
 
 struct timer {
@@ -53,5 +55,8 @@ static inline void timer_cancel(struct timer *t)
 	if (list_is_linked(&t->link))
 		list_remove(&t->link);
 }
+
+/* What is left until <at_ms>, as strbuf_add_span(); <never> when that is TIMER_NEVER. */
+void timer_put_left(struct strbuf *out, uint64_t at_ms, const char *never);
 
 #endif

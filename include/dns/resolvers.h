@@ -48,7 +48,7 @@ void resolvers_only_ipv4(struct config *cfg);
  */
 
 /* <cfg> becomes the live generation: its sections get their state, those of <prev> (or NULL) if
- * they are of the same name. False: no memory.
+ * they are of the same name. A second time: nothing. False: no memory.
  */
 bool resolvers_begin(struct config *cfg, const struct config *prev);
 /* <cfg> is not the live generation any more: what no other has taken over is idle. */

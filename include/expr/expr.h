@@ -292,6 +292,9 @@ bool acl_parse(struct conf_line *l, struct acl_set *set, unsigned phase);
  */
 bool condition_parse(struct conf_line *l, struct acl_set *set, unsigned phase,
 		     struct condition **out);
+/* Same; each alert begins with <where>, which lives as long as the configuration. */
+bool condition_parse_in(struct conf_line *l, struct acl_set *set, unsigned phase,
+			const char *where, struct condition **out);
 /* EXPR_FOUND: true; EXPR_NONE: false; EXPR_WAIT. NULL is true. */
 enum expr_result condition_eval(const struct condition *c, struct expr_ctx *ctx);
 /* How often an ACL was evaluated, and held. */

@@ -15,6 +15,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "base/addr.h"
 #include "base/diag.h"
 #include "base/slice.h"
 #include "base/slot.h"
@@ -132,6 +133,9 @@ struct log_backend_ops {
 	bool (*send)(void *backend, const struct syslog_header *h, struct slice text, size_t max);
 };
 void log_set_backends(const struct log_backend_ops *ops);
+/* One datagram: header, text and line end, cut to <max> bytes. False: not sent. Any thread. */
+bool log_send_datagram(const struct addr_any *to, const struct syslog_header *h, struct slice text,
+		       size_t max);
 
 extern const struct module mod_log;
 extern const struct module mod_log_profile;

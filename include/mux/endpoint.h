@@ -26,6 +26,7 @@
 struct conn;
 struct endpoint;
 struct pipe;
+struct strbuf;
 struct trace_facts;
 
 enum endpoint_flags {
@@ -105,6 +106,8 @@ struct endpoint_ops {
 	 * nothing to tell.
 	 */
 	void (*facts)(const struct endpoint *ep, struct endpoint_facts *out);
+	/* For `show sess`: whole lines on the mux's stream and connection. Or NULL. */
+	void (*describe)(const struct endpoint *ep, struct strbuf *out);
 };
 
 struct endpoint {

@@ -36,8 +36,10 @@ int ctl_socket_fd(const struct ctl_socket *s);
 void ctl_socket_start_thread(struct ctl_socket *s);
 /* Stops accepting for a while / again; from any thread. */
 void ctl_socket_pause(struct ctl_socket *s, bool on);
-/* Stops accepting and closes the socket; connections go on. From any thread. */
-void ctl_socket_close(struct ctl_socket *s);
+/* Stops accepting and closes the socket; connections go on. From any thread; with <drain>, which is
+ * for those of the loops, who has come already is accepted.
+ */
+void ctl_socket_close(struct ctl_socket *s, bool drain);
 /* Same, and frees: once no thread runs its loop with it. NULLs; NULL is harmless. */
 void ctl_socket_free(struct ctl_socket **s);
 /* Most connections at once over all sockets (stats maxconn); from any thread. */
@@ -45,7 +47,9 @@ void ctl_socket_set_max(unsigned connections);
 /* Connections of the process, now and since the start. */
 unsigned ctl_connections_count(void);
 unsigned long long ctl_connections_total(void);
-/* Closes the connections of the calling thread: all, or only those that wait for a command. */
+/* Closes the connections of the calling thread: all, or only those that wait for another
+ * command than their first.
+ */
 void ctl_connections_close_thread(bool all);
 /* What a dump tells of a connection. */
 struct ctl_connection_info {

@@ -51,6 +51,8 @@ void listener_close(struct listener **l);
  * away. From a thread of the loops.
  */
 void listener_drain(struct listener **l);
+/* How many of these may still accept somebody. */
+unsigned listeners_draining(void);
 int listener_fd(const struct listener *l);
 
 /* Connections that this thread owns now: what hand-over balances. Called by whoever makes and ends

@@ -35,26 +35,29 @@ struct server_state;
 
 enum naming_method { NAMING_LAST, NAMING_LIBC, NAMING_NONE, NAMING_IP };
 
+struct naming_net {
+	struct addr addr;
+	unsigned bits;
+};
+
+/* There are many servers, few of them with names: what few need stands apart. */
 struct naming {
 	const char *resolvers_name;      /* as written; NULL: none */
 	struct resolvers *resolvers;     /* found in the check phase */
 	const char *service;             /* an SRV name; or NULL */
+	const struct naming_net *nets;   /* resolve-net: <net_count> of them */
+	const struct addr *ip;           /* of NAMING_IP */
+	const char *line_text;           /* where the name was written, to be shown then */
+	int column;
 	bool prefer_ipv4;
 	bool may_duplicate;              /* allow-dup-ip */
 	bool ignore_weight;
+	bool failed;                     /* no method did: an error, unless the state file helps */
 	unsigned char family;            /* asked by the address's prefix, ADDR_NONE: any */
 	unsigned char net_count;
-	struct {
-		struct addr addr;
-		unsigned bits;
-	} nets[NAMING_NETS_MAX];
+	unsigned char used;              /* the place of the method that gave the address */
 	unsigned char method_count;      /* 0: last, libc */
 	unsigned char methods[NAMING_METHODS_MAX];
-	struct addr ip;                  /* of NAMING_IP */
-	unsigned char used;              /* the place of the method that gave the address */
-	bool failed;                     /* none did: an error, unless the state file helps */
-	const char *line_text;           /* where the name was written, to be shown then */
-	int column;
 };
 
 /* --- check phase */

@@ -141,6 +141,7 @@ struct proxy_state {
 	int64_t maxconn;             /* atomic: frontend's limit now */
 	uint64_t changed_us;         /* atomic: wall clock of the backend's last change up/down */
 	uint64_t down_ms;            /* accumulated */
+	unsigned trying_again;       /* atomic: requests that the retry budget counts */
 	unsigned was_up;             /* atomic: backend has a usable server */
 	int64_t last_session_s;      /* atomic */
 
@@ -196,6 +197,8 @@ struct proxy {
 	int redispatch_after;        /* option redispatch <n>: 0 off, -1 last retry, n every n-th */
 	int retries;
 	unsigned retry_on;           /* enum proxy_retry */
+	int retry_percent, retry_least; /* retry-budget: of active requests; 0: none */
+	int64_t retry_delay_ms, retry_delay_max_ms; /* retry-delay; 0: none */
 	struct proxy_timeouts timeout;
 	struct proxy_forward_for forward_for, original_to;
 	struct proxy_tcp_keepalive client_keepalive, server_keepalive;
@@ -211,6 +214,7 @@ struct proxy {
 	struct proxy_target *targets;    /* of its rules, each once, in the arena */
 	const char *default_backend_name; /* or NULL */
 
+	struct expr *log_hash;        /* balance log-hash, NULL: not that */
 	const struct balance_algorithm *algorithm; /* NULL: not a backend */
 	unsigned random_draws;
 	struct hash_settings hash;

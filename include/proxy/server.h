@@ -31,6 +31,7 @@
 
 struct conf_line;
 struct config;
+struct logformat;
 struct proxy;
 struct server_balance;
 struct task;
@@ -82,6 +83,8 @@ enum server_cause { SERVER_BY_NOBODY, SERVER_BY_CLI, SERVER_BY_CHECK, SERVER_BY_
 /* The weight of a server is counted in sixteenths while it starts slowly. */
 #define SERVER_WARM 16
 
+#define SERVER_TIERS_MAX 16
+
 struct server_state {
 	unsigned refs;                /* atomic */
 	unsigned admin;               /* atomic: enum server_admin */
@@ -100,15 +103,12 @@ struct server_state {
 	unsigned warm;                /* atomic: sixteenths of the weight in use (slowstart) */
 	struct task *check_task;      /* under the lock: to wake its check; or NULL */
 	struct task *warm_task;       /* same, of its slow start */
-	struct naming_state *naming;  /* owned; NULL without resolvers */
-	bool port_is_fixed;           /* atomic: a service has given the port */
 
 	struct counter_set counters;  /* enum counter_back */
 	uint64_t session_max;         /* atomic */
 	uint64_t queue_max;           /* atomic */
 	struct rate_set session_rate;
 	struct time_set times;
-	struct latency_set latency;
 
 	/* queue.c's, on a line of its own: touched only when there is a limit */
 	struct {
@@ -118,10 +118,24 @@ struct server_state {
 		bool mixed;           /* atomic: the limit was 0 for a part of its life */
 		struct tree waiters;  /* under the backend's queue lock */
 	} queue __attribute__((aligned(64)));
+
+	/* what is seldom used fills that line */
+	struct latency_set latency;
+	struct naming_state *naming;  /* owned; NULL without resolvers */
+	bool port_is_fixed;           /* atomic: a service has given the port */
 };
 
 /* `ws` of a server. */
 enum server_ws { SERVER_WS_AUTO, SERVER_WS_H1, SERVER_WS_H2 };
+
+/* What version 2 of the PROXY protocol says besides, in this order; in the arena. */
+struct server_tlvs {
+	unsigned count;
+	struct server_tlv {
+		uint8_t type;
+		const struct logformat *value;
+	} list[];
+};
 
 struct server {
 	struct list link;             /* in proxy->servers: read by server_next() */
@@ -146,6 +160,7 @@ struct server {
 	int port_offset;
 
 	unsigned uweight;             /* initial, 0..256 */
+	int64_t tier;                 /* 1..SERVER_TIERS_MAX: who serves first */
 	int64_t maxconn, minconn, maxqueue; /* 0 none */
 	int64_t pool_max_conn;        /* idle connections kept; -1 no limit, 0 none */
 	int64_t pool_purge_delay_ms;
@@ -154,11 +169,14 @@ struct server {
 
 	unsigned char send_proxy;     /* 0, 1, 2 */
 	unsigned proxy_v2_options;    /* enum proxy_v2_option */
+	const struct server_tlvs *proxy_v2_tlvs; /* set-proxy-v2-tlv-fmt; NULL: none */
 	struct source *source;        /* own, the proxy's, or NULL */
 	int64_t tcp_ut_ms;            /* 0 none */
 	int mss;                      /* 0 none (never settable on servers today) */
 	const char *netns;            /* `namespace`, "*" is the connection's; or NULL */
 	bool tfo;
+	bool datagrams;              /* "udp@": of log backends */
+	uint64_t log_size;           /* log-bufsize; 0: one buffer */
 	bool log_octets;             /* log-proto octet-count */
 	const char *cookie;           /* `cookie` value; or NULL */
 	const char *proto;            /* forced mux; or NULL */

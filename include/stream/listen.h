@@ -49,6 +49,8 @@ void listen_forbid_reuseport(void);
 void listen_start_thread(struct config *cfg);
 /* Closes the listening sockets and asks idle clients to leave; sessions go on. From any thread. */
 void listen_stop_all(struct config *cfg);
+/* The same, at a hard stop: nobody is accepted any more. */
+void listen_end_all(struct config *cfg);
 /* How many listening sockets there are. */
 unsigned listen_count(const struct config *cfg);
 /* Fills in the open sockets of frontends, borrowed, at most <max>; with <max> 0, only counts them.

@@ -121,6 +121,8 @@ enum stream_flags {
 	STRM_NO_REUSE = 1 << 25,     /* the next try takes a new connection */
 	STRM_ASKED = 1 << 26,        /* another thread was asked for an idle connection */
 	STRM_NO_REQUEST_TIME = 1 << 28, /* the log has no %TR: a rule kept or ended the request */
+	STRM_LEFT_SERVER = 1 << 29,  /* a connection failed; who is asked next is counted then */
+	STRM_IN_BUDGET = 1 << 30,    /* it is one of those that the retry budget counts */
 	STRM_NO_L7_RETRY = 1 << 27,  /* disable-l7-retry: only failed connections are tried again */
 };
 

@@ -113,3 +113,22 @@ bool strbuf_printf(struct strbuf *b, const char *fmt, ...)
 	va_end(ap);
 	return fits;
 }
+
+bool strbuf_add_span(struct strbuf *b, uint64_t ms)
+{
+	static const struct { unsigned seconds; char unit; } units[] = {
+		{ 86400, 'd' }, { 3600, 'h' }, { 60, 'm' }, { 1, 's' },
+	};
+	uint64_t s = ms / 1000;
+	unsigned i = 0;
+	bool ok;
+
+	while (i < 3 && s < units[i].seconds)
+		i++;
+	ok = strbuf_add_uint(b, s / units[i].seconds) && strbuf_add_char(b, units[i].unit);
+	s %= units[i].seconds;
+	if (i < 3 && s / units[i + 1].seconds)
+		ok = ok && strbuf_add_uint(b, s / units[i + 1].seconds) &&
+		     strbuf_add_char(b, units[i + 1].unit);
+	return ok;
+}

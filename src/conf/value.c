@@ -23,9 +23,11 @@ void conf_vreport(struct conf_line *l, int word, enum diag_level level, const ch
 {
 	struct strbuf b;
 
+	bool is_option = l->where == CONF_BIND || l->where == CONF_SERVER;
+
 	l->place.form = l->about && l->where == CONF_SERVER ? DIAG_AT : DIAG_PARSING;
 	l->place.column = column_of(l, word);
-	if (!l->about) {
+	if (!l->about || (level != DIAG_ALERT && !is_option)) {
 		diag_vadd(l->diags, level, &l->place, hint, fmt, ap);
 		return;
 	}

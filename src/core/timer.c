@@ -17,6 +17,8 @@
  */
 #include <stddef.h>
 #include "base/bug.h"
+#include "base/clock.h"
+#include "base/strbuf.h"
 #include "core/timer.h"
 #include "worker_priv.h"
 
@@ -128,4 +130,14 @@ uint64_t wheel_next_ms(struct wheel *w)
 	if (!wheel_next_slot(w, &level, &slot, &start_ms))
 		return TIMER_NEVER;
 	return start_ms;
+}
+
+void timer_put_left(struct strbuf *out, uint64_t at_ms, const char *never)
+{
+	uint64_t now = clock_now_ms();
+
+	if (at_ms == TIMER_NEVER)
+		strbuf_add_str(out, never);
+	else
+		strbuf_add_span(out, at_ms > now ? at_ms - now : 0);
 }

@@ -69,6 +69,8 @@ bool resolvers_begin(struct config *cfg, const struct config *prev)
 	for (struct resolvers *r = resolvers_config_of(cfg)->first; r; r = r->next) {
 		struct resolvers *old = prev ? resolvers_find(prev, r->name) : NULL;
 
+		if (r->state)
+			continue;
 		r->state = old && old->state ? state_take(old->state) : state_new(r->name);
 		good = good && r->state && state_configure(r->state, r);
 		if (r->state)

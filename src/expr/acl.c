@@ -130,12 +130,13 @@ static bool add_set(struct acl_parser *ap, struct pattern_ref *ref, unsigned fla
 {
 	struct acl_source *source = arena_zalloc(&ap->l->cfg->arena, sizeof(*source));
 	struct acl_source **tail = &ap->test->sources;
+	struct expr_error e = { "" };
 
 	if (!source)
 		return acl_error(ap, ap->l->at, NULL, "out of memory");
-	source->set = pattern_set_get(ap->l, ref, ap->test->method, flags);
+	source->set = pattern_set_make(ref, ap->test->method, flags, &e);
 	if (!source->set)
-		return false;
+		return acl_error(ap, ap->l->at, NULL, e.text);
 	while (*tail)
 		tail = &(*tail)->next;
 	*tail = source;

@@ -168,8 +168,14 @@ static const char *describe(struct conf_line *l)
 bool condition_parse(struct conf_line *l, struct acl_set *set, unsigned phase,
 		     struct condition **out)
 {
+	return condition_parse_in(l, set, phase, describe(l), out);
+}
+
+bool condition_parse_in(struct conf_line *l, struct acl_set *set, unsigned phase,
+			const char *where, struct condition **out)
+{
 	const char *word = conf_peek(l);
-	struct condition_parser cp = { .l = l, .set = set, .phase = phase };
+	struct condition_parser cp = { .l = l, .set = set, .phase = phase, .where = where };
 
 	*out = NULL;
 	if (!word)
@@ -180,7 +186,6 @@ bool condition_parse(struct conf_line *l, struct acl_set *set, unsigned phase,
 				  "condition but found '%s'.",
 				  l->keyword ? l->keyword->words : l->words[0], word);
 	cp.condition = arena_zalloc(&l->cfg->arena, sizeof(*cp.condition));
-	cp.where = describe(l);
 	if (!cp.condition || !cp.where)
 		return conf_error(l, l->at, NULL, "out of memory.");
 	cp.condition->unless = word[0] == 'u';

@@ -169,6 +169,11 @@ struct expr *expr_compile(struct expr_parser *p, const struct expr_acl_keyword *
 		return NULL;
 	}
 	e->fetch = expr_fetch_find(acl ? slice_of(acl->fetch) : name);
+	if (!e->fetch && slice_starts(name, SLICE("internal.htx"))) {
+		expr_fail(p->error, "fetch method '%.*s' tells of HAProxy's own storage of "
+			  "messages (HTX), which is not there", SLICE_FMT(name));
+		return NULL;
+	}
 	if (!e->fetch) {
 		expr_fail(p->error, "unknown fetch method '%.*s'", SLICE_FMT(name));
 		return NULL;

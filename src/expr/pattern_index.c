@@ -267,7 +267,8 @@ bool key_table_add(struct key_table *t, struct slice key, struct pattern_bin *bi
 	if (!bin || t->listed)
 		return true;
 	return lengths_add(t, (uint32_t)key.len, bin) &&
-	       (!slots_are_full(t->slots) || slots_grow(t, bin)) && key_publish(t, number, key_hash(t, key), bin);
+	       (!slots_are_full(t->slots) || slots_grow(t, bin)) &&
+	       key_publish(t, number, key_hash(t, key), bin);
 }
 
 /* Notes which lengths exist in a bitmap, then lists them. */

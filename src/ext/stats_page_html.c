@@ -248,6 +248,8 @@ static bool has_form(const struct stats_call *sc, const struct proxy *px)
 
 static void open_table(struct strbuf *out, struct stats_call *sc, const struct proxy *px)
 {
+	unsigned servers;
+
 	sc->table = px;
 	strbuf_add_str(out, "<section><h2>");
 	put_string(out, px->name);
@@ -272,9 +274,10 @@ static void open_table(struct strbuf *out, struct stats_call *sc, const struct p
 		strbuf_add_str(out, "\">\n");
 		strbuf_fini(&target);
 	}
+	servers = __atomic_load_n(&px->server_count, __ATOMIC_RELAXED);
 	/* browsers lay out a table when it comes into sight: until then this is its height */
 	strbuf_printf(out, "<div class=\"scroll\" style=\"contain-intrinsic-size:auto %upx\">"
-		      "<table>\n", TABLE_HEAD_PX + (px->server_count + 2) * TABLE_ROW_PX);
+		      "<table>\n", TABLE_HEAD_PX + (servers + 2) * TABLE_ROW_PX);
 	put_head_cells(out);
 }
 

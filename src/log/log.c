@@ -64,23 +64,49 @@ static int log_socket(int family)
 	return made;
 }
 
-static bool log_write(const struct log_target *t, struct iovec *v, int count)
+static bool log_write(int fd, const struct addr_any *to, struct iovec *v, int count)
 {
 	struct msghdr msg = { .msg_iov = v, .msg_iovlen = (size_t)count };
 	ssize_t sent;
-	int fd;
 
-	if (t->fd >= 0)
-		return sink_write_fd(t->fd, v, count);
-	fd = log_socket(t->addr.ss.ss_family);
+	if (fd >= 0)
+		return sink_write_fd(fd, v, count);
+	fd = log_socket(to->ss.ss_family);
 	if (fd < 0)
 		return false;
-	msg.msg_name = (void *)&t->addr.ss;
-	msg.msg_namelen = t->addr.len;
+	msg.msg_name = (void *)(uintptr_t)&to->ss;
+	msg.msg_namelen = to->len;
 	do
 		sent = sendmsg(fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
 	while (sent < 0 && errno == EINTR);
 	return sent >= 0;
+}
+
+/* Header, text and line end, the text cut so that all fits in <max> bytes. */
+static bool log_write_line(int fd, const struct addr_any *to, const struct syslog_header *h,
+			   struct slice text, size_t max)
+{
+	char area[HEADER_MAX];
+	struct strbuf header;
+	struct iovec v[3];
+
+	strbuf_init_fixed(&header, area, sizeof(area));
+	if (!syslog_header_write(&header, h) && !header.overflow)
+		return false;
+	if (header.len > max - 1)
+		header.len = max - 1;
+	if (text.len > max - 1 - header.len)
+		text.len = max - 1 - header.len;
+	v[0] = (struct iovec){ .iov_base = area, .iov_len = header.len };
+	v[1] = (struct iovec){ .iov_base = (void *)(uintptr_t)text.ptr, .iov_len = text.len };
+	v[2] = (struct iovec){ .iov_base = (void *)"\n", .iov_len = 1 };
+	return log_write(fd, to, v, 3);
+}
+
+bool log_send_datagram(const struct addr_any *to, const struct syslog_header *h, struct slice text,
+		       size_t max)
+{
+	return log_write_line(-1, to, h, text, max);
 }
 
 /* Is it this target's turn? Lines are numbered from 1 and again after <sample_size>. */
@@ -146,7 +172,6 @@ static unsigned log_facility(const struct log_target *t, const struct log_messag
 						      : (unsigned)t->facility;
 }
 
-/* Header, text and line end, the text cut so that all fits in the target's length. */
 static void log_send_one(struct log_target *t, const struct log_settings *global,
 			 const struct log_settings *proxy, const struct log_message *m)
 {
@@ -157,33 +182,15 @@ static void log_send_one(struct log_target *t, const struct log_settings *global
 		.tag = log_tag(global, proxy, m), .structured_data = m->structured_data,
 		.pid = (unsigned)getpid(), .wall_us = m->wall_us ? m->wall_us : clock_wall_us(),
 	};
-	char area[HEADER_MAX];
-	struct strbuf header;
-	struct iovec v[3];
-	size_t room;
+	bool sent;
 
 	if (m->level > t->max_level || !log_is_sampled(t))
 		return;
 	if (global->send_hostname && global->hostname)
 		h.hostname = slice_of(global->hostname);
-	if (t->is_named) {
-		if (!log_outlet_send(t, &h, m->text))
-			log_drop();
-		return;
-	}
-	strbuf_init_fixed(&header, area, sizeof(area));
-	if (!syslog_header_write(&header, &h) && !header.overflow) {
-		log_drop();
-		return;
-	}
-	if (header.len > t->len - 1)
-		header.len = t->len - 1;
-	room = t->len - 1 - header.len;
-	v[0] = (struct iovec){ .iov_base = area, .iov_len = header.len };
-	v[1] = (struct iovec){ .iov_base = (void *)m->text.ptr,
-			       .iov_len = m->text.len < room ? m->text.len : room };
-	v[2] = (struct iovec){ .iov_base = (void *)"\n", .iov_len = 1 };
-	if (!log_write(t, v, 3))
+	sent = t->is_named ? log_outlet_send(t, &h, m->text)
+			   : log_write_line(t->fd, &t->addr, &h, m->text, t->len);
+	if (!sent)
 		log_drop();
 }
 

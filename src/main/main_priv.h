@@ -362,7 +362,8 @@ extern const struct module mod_stats_socket;
 bool stats_sockets_open(struct config *cfg, const struct config *prev, struct diag_list *diags);
 void stats_sockets_start_thread(struct config *cfg);
 void stats_sockets_pause(struct config *cfg, bool on);
-void stats_sockets_close(struct config *cfg);
+/* <drain>: who has come already is served; from a thread of the loops. */
+void stats_sockets_close(struct config *cfg, bool drain);
 unsigned stats_sockets_count(const struct config *cfg);
 /* Like listen_collect(), for these. */
 struct socket_origin;

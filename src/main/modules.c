@@ -23,7 +23,7 @@
 	X(log_profile) X(tls_use_conf) \
 	/* 6 proxy */ \
 	X(balance) X(proxy) X(proxy_options) X(bind) X(unix_bind) X(server) X(check) \
-	X(mail) X(state_file) X(naming) X(ring) \
+	X(mail) X(state_file) X(naming) X(ring) X(log_backend) \
 	X(proxy_ctl) X(server_ctl) X(server_dynamic_ctl) X(stats_ctl) \
 	/* 7 stream */ \
 	X(rule) X(tcp_act) X(preamble_act) X(http_act) X(reply_act) X(service_act) X(var_act) \

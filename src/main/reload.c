@@ -247,7 +247,7 @@ static void tour_over(void *ctx)
 {
 	if (!reload.tours) {
 		listen_leave_all(reload.prev);
-		stats_sockets_close(reload.prev);
+		stats_sockets_close(reload.prev, true);
 	}
 	if (++reload.tours < 3) {
 		tour_begin();
@@ -272,7 +272,7 @@ static void give_up(void)
 	door_end();
 	if (reload.next) {
 		listen_abandon_all(reload.next);
-		stats_sockets_close(reload.next);
+		stats_sockets_close(reload.next, false);
 	}
 	config_drop(&reload.next);
 	config_drop(&reload.prev);
@@ -406,7 +406,7 @@ void reload_fini(void)
 		return;
 	if (reload.next) {
 		listen_abandon_all(reload.next);
-		stats_sockets_close(reload.next);
+		stats_sockets_close(reload.next, false);
 	}
 	config_drop(&reload.next);
 	config_drop(&reload.prev);

@@ -343,13 +343,13 @@ void stats_sockets_pause(struct config *cfg, bool on)
 			ctl_socket_pause(s->opened, on);
 }
 
-void stats_sockets_close(struct config *cfg)
+void stats_sockets_close(struct config *cfg, bool drain)
 {
 	struct stats_socket *s;
 
 	list_for_each(s, sockets_of(cfg), link)
 		if (s->opened)
-			ctl_socket_close(s->opened);
+			ctl_socket_close(s->opened, drain);
 }
 
 const struct module mod_stats_socket = {

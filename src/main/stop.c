@@ -17,6 +17,7 @@
 #include "core/thread.h"
 #include "log/log.h"
 #include "net/ctl_socket.h"
+#include "net/listener.h"
 #include "proxy/proxy.h"
 #include "proxy/server.h"
 #include "stream/listen.h"
@@ -104,7 +105,7 @@ static void close_sockets(void)
 	stop.closed = true;
 	say_stopped(cfg);
 	listen_stop_all(cfg);
-	stats_sockets_close(cfg);
+	stats_sockets_close(cfg, true);
 	ask_some(clock_now_ms());
 }
 
@@ -115,7 +116,8 @@ static void on_stop_task(struct task *t, void *ctx, unsigned why)
 
 	if (!stop.closed && now_ms >= stop.grace_end_ms)
 		close_sockets();
-	if (stop.closed && !sessions_places() && !ctl_connections_count()) {
+	if (stop.closed && !listeners_draining() && !sessions_places() &&
+	    !ctl_connections_count()) {
 		thread_stop_all();
 		return;
 	}
@@ -156,8 +158,8 @@ static void hard_stop(int sig, void *ctx)
 {
 	stop.status = 128 + sig;
 	__atomic_store_n(&stop.stopping, true, __ATOMIC_RELAXED);
-	listen_stop_all(generation_current());
-	stats_sockets_close(generation_current());
+	listen_end_all(generation_current());
+	stats_sockets_close(generation_current(), false);
 	if (!thread_call_all(kill_thread, all_killed, NULL))
 		thread_stop_all();
 }

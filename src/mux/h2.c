@@ -144,7 +144,8 @@ static bool use_payload(struct h2_conn *h)
 static bool is_reading(const struct h2_conn *h)
 {
 	return h->state < H2C_CLOSING && !(h->flags & (H2C_FL_DEAD | H2C_FL_PAUSE | H2C_FL_EOF)) &&
-	       h->control_bytes < H2_CONTROL_HIGH;
+	       h->control_bytes < H2_CONTROL_HIGH &&
+	       (h->out.len < H2_OUT_STUCK || h->side->is_back);
 }
 
 /* Uses the bytes that are there as far as that goes. */
@@ -238,23 +239,6 @@ void h2_ready(struct conn *c)
 }
 
 /* --- front ----------------------------------------------------------------------------------- */
-
-void h2_describe(const struct conn *c, struct strbuf *out)
-{
-	static const char *const states[] = {
-#define X(s) [H2C_##s] = #s,
-		H2C_STATES(X)
-#undef X
-	};
-	const struct h2_conn *h = c->owner;
-
-	h->side->describe(h, out);
-	strbuf_printf(out, " mux=H2 ctx=%p h2c.st=%s .flg=0x%x .err=%u .streams=%u .maxid=%u "
-			   ".rxwin=%lld .txwin=%lld .obuf=%u .glitches=%u",
-		      (const void *)h, states[h->state], h->flags, h->error, h->stream_count,
-		      h->last_stream, (long long)h->rx_window, (long long)h->tx_window,
-		      h->out.len, h->glitches);
-}
 
 static void front_describe(const struct h2_conn *h, struct strbuf *out)
 {

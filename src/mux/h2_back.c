@@ -370,7 +370,8 @@ static void back_goaway(struct h2_conn *h, uint32_t last)
 /* Nobody uses the connection any more: kept, or over? */
 static void last_left(struct h2_conn *h)
 {
-	bool good = h->state < H2C_CLOSING && !(h->flags & (H2C_FL_STOP | H2C_FL_BROKEN));
+	bool good = h->state < H2C_CLOSING && !(h->flags & (H2C_FL_STOP | H2C_FL_BROKEN)) &&
+		    h->out.len < H2_OUT_STUCK;
 
 	if (h->back_user->stream_left(h->owner, true) && good)
 		return;
@@ -418,6 +419,7 @@ static void h2_back_send(struct endpoint *ep)
 static const struct endpoint_ops back_endpoint = {
 	.name = "H2", .send = h2_back_send, .resume = h2_ep_resume, .detach = h2_back_detach,
 	.conn = h2_ep_conn, .preamble = h2_ep_preamble, .framed = true,
+	.describe = h2_ep_describe,
 };
 
 bool h2_back_attach(struct h2_conn *h, struct endpoint *ep)
@@ -541,7 +543,7 @@ unsigned h2_back_room(const struct h2_conn *h)
 	unsigned max = h->peer_streams;
 
 	/* before its SETTINGS nobody knows how many streams the server takes */
-	if (h->state != H2C_OPEN || !(h->flags & H2C_FL_CONNECTED) ||
+	if (h->state != H2C_OPEN || !(h->flags & H2C_FL_CONNECTED) || h->out.len >= H2_OUT_STUCK ||
 	    h->flags & (H2C_FL_STOP | H2C_FL_BROKEN | H2C_FL_EOF) ||
 	    h->last_stream >= H2_STREAM_MAX - 2 * 65536)
 		return 0;

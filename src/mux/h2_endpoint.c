@@ -83,4 +83,5 @@ static void h2_front_facts(const struct endpoint *ep, struct endpoint_facts *out
 const struct endpoint_ops h2_front_endpoint = {
 	.name = "H2", .send = h2_ep_send, .resume = h2_ep_resume, .detach = h2_front_detach,
 	.conn = h2_ep_conn, .framed = true, .facts = h2_front_facts,
+	.describe = h2_ep_describe,
 };

@@ -82,4 +82,5 @@ void h2_out_control(struct h2_conn *h, const char *frame, size_t len)
 	memcpy(p, frame, len);
 	h->control_bytes += (uint32_t)len;
 	h2_out_commit(h, p + len);
+	h->control_end = (uint32_t)h->out.len;
 }

@@ -129,6 +129,7 @@ struct h2_conn {
 	int64_t rx_window;               /* what the peer may send */
 	uint32_t glitches;
 	uint32_t control_bytes;          /* of answers to control frames in <out> */
+	uint32_t control_end;            /* bytes of <out> up to the last of them */
 	uint32_t turn_frames, turn_resets;
 	uint64_t since_ns;               /* when the head being received began */
 	int32_t counts[FRONT_COUNT_N];   /* not told yet: h2c_tell_counts() */
@@ -169,6 +170,10 @@ struct h2_stream {
 
 /* Much unsent: streams wait until some of it is gone. */
 #define H2_OUT_HIGH (256 * 1024)
+/* Only heads come so far: bodies stop at the above. A client that does not take them is not read any
+ * more, and a server gets no further requests.
+ */
+#define H2_OUT_STUCK (2 * H2_OUT_HIGH)
 /* What a stream sends when it is its turn. */
 #define H2_QUANTUM 16384
 /* Unsent answers to control frames above which nothing more is read. */
@@ -362,8 +367,12 @@ bool h2_put_fields(struct h2_stream *s, struct hpack_writer *w, const struct htt
 /* The one entry from below. */
 void h2_ready(struct conn *c);
 void h2_timeout(struct timer *t);
-void h2_describe(const struct conn *c, struct strbuf *out);
 void h2c_send_settings(struct h2_conn *h);
+
+/* --- h2_show.c: `show fd` and `show sess` */
+
+void h2_describe(const struct conn *c, struct strbuf *out);
+void h2_ep_describe(const struct endpoint *ep, struct strbuf *out);
 
 /* --- h2_endpoint.c */
 

@@ -438,28 +438,52 @@ static void serve_senders(struct h2_conn *h)
 	}
 }
 
-void h2_flush(struct h2_conn *h)
+/* Sends what is queued. */
+static enum io send_out(struct h2_conn *h)
 {
 	struct conn *c = h->conn;
-	bool outer = h2_enter(h);
+	size_t before = h->out.len, sent;
+	enum io r;
+
+	if (!(c->flags & CONN_CAN_SEND) || c->flags & (CONN_CONNECTING | CONN_HANDSHAKE))
+		return IO_AGAIN;
+	r = conn_send(c, &h->out, false);
+	sent = before - h->out.len;
+	h->control_end = h->control_end > sent ? h->control_end - (uint32_t)sent : 0;
+	return r;
+}
+
+/* What was not done because too much was queued goes on. */
+static void go_on(struct h2_conn *h, bool was_stuck)
+{
+	bool again = was_stuck && h->out.len < H2_OUT_STUCK;
+
+	if (!h->control_end && h->control_bytes) {
+		again = again || h->control_bytes >= H2_CONTROL_HIGH;
+		h->control_bytes = 0;
+	}
+	if (again)
+		h2_resume_later(h);
+	if (again && h->back_user)
+		h->back_user->room_changed(h->owner);
+}
+
+void h2_flush(struct h2_conn *h)
+{
+	bool outer = h2_enter(h), was_stuck = h->out.len >= H2_OUT_STUCK;
 	enum io r = IO_OK;
 
 	for (int i = 0; i < FLUSH_BUDGET && r == IO_OK; i++) {
 		serve_senders(h);
 		if (h->flags & (H2C_FL_BROKEN | H2C_FL_DEAD) || !h->out.len)
 			break;
-		r = c->flags & CONN_CAN_SEND && !(c->flags & (CONN_CONNECTING | CONN_HANDSHAKE))
-			    ? conn_send(c, &h->out, false) : IO_AGAIN;
+		r = send_out(h);
 	}
 	H2C_TRACE(DATA, h, H2_EV(SEND), "sent, %llu bytes are left",
 		  (unsigned long long)h->out.len);
 	if (r == IO_ERR)
 		h2_out_failed(h);
-	if (!h->out.len && h->control_bytes) {
-		if (h->control_bytes >= H2_CONTROL_HIGH)
-			h2_resume_later(h);
-		h->control_bytes = 0;
-	}
+	go_on(h, was_stuck);
 	if (r == IO_OK && !list_is_empty(&h->senders) && h->tx_window > 0)
 		h2_flush_later(h);
 	if (r == IO_AGAIN)

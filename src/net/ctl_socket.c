@@ -34,6 +34,7 @@ struct ctl_conn {
 	uint64_t since_ns, wall_us;
 	unsigned runs;
 	bool exposes;            /* may it have our listening sockets? */
+	bool spoken;             /* something was received */
 };
 
 static struct {
@@ -134,6 +135,7 @@ static bool ctl_conn_receive(struct ctl_conn *c, bool *moved)
 	r = conn_recv_block(c->conn, b, &got);
 	if (got) {
 		*moved = true;
+		c->spoken = true;
 		if (!ctl_session_feed(c->session, slice_make(b->data, got)))
 			r = IO_ERR;
 	}
@@ -241,7 +243,7 @@ void ctl_connections_close_thread(bool every)
 	struct ctl_conn *c, *next;
 
 	list_for_each_safe(c, next, &conns, link)
-		if (every || !ctl_session_output(c->session).len)
+		if (every || (c->spoken && !ctl_session_output(c->session).len))
 			ctl_conn_free(c);
 }
 
@@ -393,7 +395,7 @@ void ctl_socket_pause(struct ctl_socket *s, bool on)
 		listener_resume(s->listener);
 }
 
-void ctl_socket_close(struct ctl_socket *s)
+void ctl_socket_close(struct ctl_socket *s, bool drain)
 {
 	struct ctl_socket **at;
 
@@ -405,13 +407,16 @@ void ctl_socket_close(struct ctl_socket *s)
 	if (*at)
 		*at = s->next;
 	sockets_unlock();
-	listener_close(&s->listener);
+	if (drain)
+		listener_drain(&s->listener);
+	else
+		listener_close(&s->listener);
 }
 
 void ctl_socket_free(struct ctl_socket **ps)
 {
 	if (*ps)
-		ctl_socket_close(*ps);
+		ctl_socket_close(*ps, false);
 	free(*ps);
 	*ps = NULL;
 }

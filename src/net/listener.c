@@ -100,6 +100,8 @@ static unsigned load_of(unsigned thread)
 
 static struct addr peer_of(const struct sockaddr_storage *ss);
 
+static unsigned draining; /* atomic: listeners that were not emptied yet */
+
 /* Every thread has left: takes what came meanwhile. */
 static void listener_empty(struct listener *l)
 {
@@ -124,10 +126,17 @@ static void listener_release(struct listener *l)
 {
 	if (__atomic_sub_fetch(&l->refs, 1, __ATOMIC_ACQ_REL))
 		return;
-	if (l->drained)
+	if (l->drained) {
 		listener_empty(l);
+		__atomic_sub_fetch(&draining, 1, __ATOMIC_RELEASE);
+	}
 	close(l->fd);
 	free(l);
+}
+
+unsigned listeners_draining(void)
+{
+	return __atomic_load_n(&draining, __ATOMIC_ACQUIRE);
 }
 
 /* Applies the listener's state to this thread's poller. */
@@ -397,8 +406,10 @@ void listener_close(struct listener **pl)
 
 void listener_drain(struct listener **pl)
 {
-	if (*pl)
+	if (*pl) {
 		(*pl)->drained = true;
+		__atomic_add_fetch(&draining, 1, __ATOMIC_RELAXED);
+	}
 	listener_close(pl);
 }
 

@@ -59,6 +59,43 @@ static unsigned weight_of(const struct balance *b, const struct server *srv)
 	return b->warming ? server_weight_sixteenths(srv) : server_weight(srv);
 }
 
+/* A tier that has less of its weight than this leaves work to the next. */
+#define TIER_WELL_PERCENT 70
+
+/* The last tier that serves now: together with those before it, it has enough usable weight. */
+static int64_t tiers_in_use(const struct balance *b)
+{
+	uint64_t all[SERVER_TIERS_MAX + 1] = { 0 }, usable[SERVER_TIERS_MAX + 1] = { 0 };
+	uint64_t has = 0, wants = 0;
+
+	for (unsigned i = 0; i < b->count; i++) {
+		const struct server_balance *e = &b->entries[i];
+
+		if (e->vacant || e->server->backup)
+			continue;
+		all[e->server->tier] += e->server->uweight;
+		usable[e->server->tier] += e->own ? server_weight(e->server) : 0;
+	}
+	for (int64_t t = 1; t < SERVER_TIERS_MAX; t++) {
+		/* those behind stand in for what the first one lacks */
+		wants = wants ? wants : all[t];
+		has += usable[t];
+		if (wants && has * 100 >= wants * TIER_WELL_PERCENT)
+			return t;
+	}
+	return SERVER_TIERS_MAX;
+}
+
+/* Leaves those out whose tier is not needed. */
+static void tiers_select(struct balance *b)
+{
+	int64_t last = tiers_in_use(b);
+
+	for (unsigned i = 0; i < b->count; i++)
+		if (!b->entries[i].server->backup && b->entries[i].server->tier > last)
+			b->entries[i].own = 0;
+}
+
 /* Publishes the weight of each entry: usable active servers, or when there is none the first
  * usable backup (all with option allbackups).
  */
@@ -81,6 +118,8 @@ static void entries_select(struct balance *b)
 		else
 			active++;
 	}
+	if (b->has_tiers)
+		tiers_select(b);
 	for (unsigned i = 0; i < b->count; i++) {
 		unsigned weight = b->entries[i].own;
 
@@ -102,7 +141,7 @@ void balance_update(struct proxy *be)
 {
 	struct balance *b;
 
-	if (!be->balance)
+	if (!balance_of(be))
 		return;
 	lock_take(&be->state->change_lock);
 	b = be->balance;
@@ -169,6 +208,7 @@ static struct balance *balance_make(struct proxy *be, const struct balance *old,
 		b->entries[i].vacant = old->entries[i].vacant;
 		b->entries[i].server = old->entries[i].server;
 	}
+	b->has_tiers = old && old->has_tiers;
 	return b;
 }
 
@@ -205,6 +245,7 @@ bool balance_new(struct proxy *be)
 		BUG_ON(b->count >= b->room);
 		srv->index = b->count;
 		b->entries[b->count++].server = srv;
+		b->has_tiers |= srv->tier > 1;
 	}
 	if (!balance_begin(b))
 		return false;
@@ -257,6 +298,7 @@ bool balance_add(struct server *srv)
 	if (e) {
 		srv->index = e->index;
 		e->vacant = false;
+		e->balance->has_tiers |= srv->tier > 1;
 		__atomic_store_n(&e->server, srv, __ATOMIC_RELEASE);
 		if (e->index == e->balance->count)
 			__atomic_store_n(&e->balance->count, e->index + 1, __ATOMIC_RELEASE);

@@ -10,6 +10,7 @@
 #include "proxy/hash.h"
 #include "proxy/modules.h"
 #include "proxy/proxy.h"
+#include "log_backend.h"
 #include "proxy/server.h"
 
 /* --- keys ------------------------------------------------------------------------------------- */
@@ -191,7 +192,7 @@ static const struct {
 	{ "random", true, parse_random }, { "source", false, parse_source },
 	{ "uri", false, parse_uri }, { "url_param", false, parse_url_param },
 	{ "hdr", true, parse_hdr }, { "rdp-cookie", true, parse_rdp_cookie },
-	{ "hash", false, parse_hash },
+	{ "hash", false, parse_hash }, { "log-hash", false, log_backend_parse_hash },
 };
 
 static bool parse_balance(struct conf_line *l)
@@ -202,9 +203,6 @@ static bool parse_balance(struct conf_line *l)
 
 	if (!word)
 		return true; /* round robin, as before */
-	if (strcmp(word, "log-hash") == 0)
-		return conf_error(l, 1, NULL, "balance algorithm '%s' is not supported yet (log "
-				  "backends).", word);
 	for (unsigned i = 0; i < ARRAY_LEN(algorithms); i++) {
 		if (strlen(algorithms[i].name) != len ||
 		    strncmp(algorithms[i].name, word, len) != 0)
@@ -215,6 +213,9 @@ static bool parse_balance(struct conf_line *l)
 			break;
 		px->hash.key = px->hash.body_key = NULL;
 		px->algorithm = balance_find(algorithms[i].name);
+		if (!px->algorithm) /* log-hash, which picks by itself */
+			px->algorithm = balance_find("roundrobin");
+		px->log_hash = NULL;
 		if (algorithms[i].parse)
 			return algorithms[i].parse(l, px, word) && conf_take_end(l);
 		return conf_take_end(l);

@@ -37,6 +37,7 @@ struct balance {
 	unsigned active, backup;        /* atomic: usable servers */
 	unsigned in_use;                /* atomic: those that serve now */
 	unsigned total_weight;          /* atomic: of those */
+	bool has_tiers;                 /* under the lock: a server is not of the first tier */
 	bool warming;                   /* atomic: weights in sixteenths: a server starts slowly */
 	void *data;                     /* the algorithm's */
 	void *group[];                  /* the algorithm's: thread_group_count() of them */

@@ -19,9 +19,9 @@
 #include "proxy/server.h"
 #include "wheel_priv.h"
 
-#define BATCH 16  /* a power of two, as RING is */
+#define BATCH 8  /* a power of two, as RING is */
 #define TRIES 32
-#define RING 64 /* a thread that was interrupted for so many turns reads another one's */
+#define RING 32 /* a thread that was interrupted for so many turns reads another one's */
 
 /* One wheel and what was made of it, per group and kind of server. Invariant: no more than BATCH
  * turns are made and not taken, so that each of them can be undone.

@@ -250,7 +250,8 @@ static void check_one(struct proxy *px, struct diag_list *d)
 			say_warning(d, "%s '%s' has no 'bind' directive. Please declare it as a "
 				    "backend if this was intended.", proxy_kind_name(px), px->name);
 		else
-			check_timeouts(px, d);
+			if (px->mode != PROXY_MODE_LOG)
+				check_timeouts(px, d);
 	}
 	check_tls(px, d);
 	if (!proxy_make_states(px))

@@ -380,6 +380,7 @@ static const struct conf_keyword keywords[] = {
 	FLAG("agent-check", agent.on, 1, "an agent is asked too"),
 	FLAG("no-agent-check", agent.on, 0, "no agent"),
 	FLAG("check-send-proxy", send_proxy, 1, "PROXY protocol header with checks"),
+	FLAG("no-check-send-proxy", send_proxy, 0, "the default"),
 	DELAY("inter", health.inter_ms, 1, "time between checks"),
 	DELAY("fastinter", health.fastinter_ms, 1, "same while it goes up or down"),
 	DELAY("downinter", health.downinter_ms, 1, "same while it is down"),

@@ -49,9 +49,16 @@ static bool ask(struct naming_state *ns, struct resolve_asker *a, const char *na
 	return false;
 }
 
+void naming_leave_address(struct naming_state *ns)
+{
+	resolution_leave(&ns->address);
+	ns->own = NULL;
+}
+
 void naming_ask_address(struct naming_state *ns)
 {
-	ask(ns, &ns->address, ns->name, ns->server->naming.prefer_ipv4 ? DNS_A : DNS_AAAA);
+	if (!ask(ns, &ns->address, ns->name, ns->server->naming.prefer_ipv4 ? DNS_A : DNS_AAAA))
+		ns->own = NULL;
 }
 
 struct naming_state *naming_group_next(struct naming_state *ns, bool service)
@@ -135,7 +142,8 @@ static bool begin(struct server *srv)
 
 static void stop(struct naming_state *ns)
 {
-	resolution_leave(&ns->address);
+	ns->taken = (struct addr){ .family = ADDR_NONE };
+	naming_leave_address(ns);
 	resolution_leave(&ns->service);
 	ns->item = NULL;
 }

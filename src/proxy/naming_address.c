@@ -32,6 +32,12 @@ static struct addr current(const struct server *srv)
 	return addr_from_sockaddr(&a.sa, a.len);
 }
 
+/* What it has of the answers; at first, what it had before it asked. */
+static struct addr own_of(const struct naming_state *ns)
+{
+	return ns->taken.family != ADDR_NONE ? ns->taken : current(ns->server);
+}
+
 /* --- taking ---------------------------------------------------------------------------------- */
 
 static void publish(struct server *srv, const struct addr *addr)
@@ -58,6 +64,7 @@ void naming_apply(struct naming_state *ns, const struct addr *addr, int port, co
 			 srv->state->port_is_fixed ? "" : "+", now.port, port);
 		now.port = (uint16_t)port;
 	}
+	ns->taken = *addr;
 	if (!addr_eq_ip(&old, &now) || *ports) {
 		if (old.family != ADDR_NONE)
 			addr_put_ip(&old, from, sizeof(from));
@@ -73,6 +80,8 @@ void naming_apply(struct naming_state *ns, const struct addr *addr, int port, co
 /* The address stays, for who is on the way to it. */
 void naming_lose(struct naming_state *ns, const char *why)
 {
+	ns->taken = (struct addr){ .family = ADDR_NONE };
+	ns->own = NULL;
 	if (!is_lost(ns->server))
 		server_set_resolved(ns->server, false, why);
 }
@@ -113,6 +122,17 @@ static struct resolve_item *item_of(const struct resolution *r, const struct add
 	return NULL;
 }
 
+/* Its record; NULL: it has none, or the answer has it no more. */
+static struct resolve_item *own_item(const struct naming_state *ns, const struct resolution *r)
+{
+	struct addr addr;
+
+	if (ns->own)
+		return ns->own->is_obsolete ? NULL : ns->own;
+	addr = own_of(ns);
+	return item_of(r, &addr);
+}
+
 /* How good <it> is; 0: it may not be taken. */
 static unsigned score(const struct naming *n, const struct resolve_item *it, bool own)
 {
@@ -150,16 +170,18 @@ static struct resolve_item *choose(const struct resolution *r, const struct nami
 static void take_one(struct naming_state *ns, struct resolution *r, const char *source, bool first)
 {
 	const struct naming *n = &ns->server->naming;
-	struct addr addr = current(ns->server);
-	struct resolve_item *own = item_of(r, &addr), *it = choose(r, n, own);
+	struct resolve_item *own = own_item(ns, r), *it = choose(r, n, own);
 
 	if (own)
 		own->uses--;
+	ns->own = it;
 	if (!it) {
 		naming_lose(ns, "No IP for server ");
 		return;
 	}
 	it->uses++;
+	if (it == own && ns->taken.family != ADDR_NONE)
+		return;
 	if (it != own && first)
 		resolution_count_update(r);
 	naming_apply(ns, &it->addr, 0, source);
@@ -173,9 +195,7 @@ static void share(struct resolution *r, const struct proxy *be, struct naming_st
 	list_for_each(it, resolution_items(r), link)
 		it->uses = 0;
 	for (struct naming_state *ns = first; ns; ns = naming_group_next(ns, false)) {
-		struct addr addr = current(ns->server);
-
-		it = item_of(r, &addr);
+		it = own_item(ns, r);
 		if (it)
 			it->uses++;
 	}

@@ -34,9 +34,13 @@ static bool next_part(const char **list, struct slice *part)
 static bool parse_init_addr(struct conf_line *l)
 {
 	struct naming *n = &((struct server *)l->object)->naming;
+	struct addr *ip = arena_zalloc(&l->cfg->arena, sizeof(*ip));
 	const char *list = conf_next(l);
 	struct slice part;
 
+	if (!ip)
+		return conf_error(l, 0, NULL, "out of memory.");
+	n->ip = ip;
 	n->method_count = 0;
 	while (next_part(&list, &part)) {
 		enum naming_method method = NAMING_IP;
@@ -47,7 +51,7 @@ static bool parse_init_addr(struct conf_line *l)
 			method = NAMING_LIBC;
 		else if (slice_eq(part, SLICE("none")))
 			method = NAMING_NONE;
-		else if (!addr_parse_ip(part, ADDR_NONE, &n->ip))
+		else if (!addr_parse_ip(part, ADDR_NONE, ip))
 			return option_error(l, "'init-addr' : unknown init-addr method '%.*s', "
 					    "supported methods are 'libc', 'last', 'none'.",
 					    SLICE_FMT(part));
@@ -97,16 +101,19 @@ static bool parse_opts(struct conf_line *l)
 static bool parse_net(struct conf_line *l)
 {
 	struct naming *n = &((struct server *)l->object)->naming;
+	struct naming_net *nets = arena_alloc(&l->cfg->arena, NAMING_NETS_MAX * sizeof(*nets));
 	const char *list = conf_next(l);
 	struct slice part;
 
+	if (!nets)
+		return conf_error(l, 0, NULL, "out of memory.");
+	n->nets = nets;
 	n->net_count = 0;
 	while (next_part(&list, &part)) {
 		if (n->net_count == NAMING_NETS_MAX)
 			return option_error(l, "'resolve-net' exceed %d networks.",
 					    NAMING_NETS_MAX);
-		if (!addr_parse_network(part, &n->nets[n->net_count].addr,
-					&n->nets[n->net_count].bits))
+		if (!addr_parse_network(part, &nets[n->net_count].addr, &nets[n->net_count].bits))
 			return option_error(l, "'resolve-net' invalid network '%.*s'.",
 					    SLICE_FMT(part));
 		n->net_count++;
@@ -115,6 +122,12 @@ static bool parse_net(struct conf_line *l)
 }
 
 /* --- life ------------------------------------------------------------------------------------ */
+
+/* Before any thread runs, so that each finds the sections ready. A reload does it in adopt(). */
+static bool start(struct config *cfg, struct diag_list *diags)
+{
+	return proxies_current() || resolvers_begin(cfg, NULL);
+}
 
 static bool thread_begin(void)
 {
@@ -180,5 +193,6 @@ static const struct conf_keyword keywords[] = {
 
 const struct module mod_naming = {
 	.name = "naming", .keywords = keywords, .commands = commands, .check = namings_check,
+	.start = start,
 	.thread_init = thread_begin, .thread_fini = thread_end, .adopt = adopt, .retire = retire,
 };

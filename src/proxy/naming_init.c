@@ -53,7 +53,7 @@ static bool init_by(struct server *srv, enum naming_method method, struct diag_l
 		srv->unresolved = true;
 		return true;
 	case NAMING_IP:
-		addr.len = addr_to_sockaddr(&srv->naming.ip, &addr.sa);
+		addr.len = addr_to_sockaddr(srv->naming.ip, &addr.sa);
 		return set_first(srv, &addr);
 	case NAMING_LIBC:
 		break;

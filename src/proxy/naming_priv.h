@@ -11,6 +11,10 @@ struct naming_state {
 	struct server *server;         /* of the live generation; NULL: none */
 	struct resolve_asker address, service;
 	struct resolve_item *item;     /* the service that it has taken: of the resolution */
+	struct addr taken;             /* the address that it has taken; ADDR_NONE: none. A command
+					* may give the server another one: it has that until
+					* the answer has this one no more */
+	struct resolve_item *own;      /* its record, as long as the address is asked for */
 	char *name;                    /* under the backend's change lock; owned; NULL: none */
 };
 
@@ -28,6 +32,7 @@ void namings_check(struct config *cfg, struct diag_list *diags);
 bool naming_swap_name(struct server *srv, const char *name);
 /* Asks for the addresses of the name, no more for those of another one. */
 void naming_ask_address(struct naming_state *ns);
+void naming_leave_address(struct naming_state *ns);
 /* It has this address now, with <port> above 0 on this port; <source> is who says so. */
 void naming_apply(struct naming_state *ns, const struct addr *addr, int port, const char *source);
 void naming_lose(struct naming_state *ns, const char *why);

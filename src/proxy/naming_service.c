@@ -49,7 +49,7 @@ static void set_address(struct naming_state *ns)
 	struct resolve_item *it = ns->item;
 
 	if (it->addr.family != ADDR_NONE) {
-		resolution_leave(&ns->address);
+		naming_leave_address(ns);
 		naming_apply(ns, &it->addr, it->port, "DNS additional record");
 	} else if (!ns->address.resolution) {
 		naming_ask_address(ns);
@@ -84,7 +84,7 @@ static void attach(struct naming_state *ns, struct resolve_item *it)
 
 static void detach(struct naming_state *ns)
 {
-	resolution_leave(&ns->address);
+	naming_leave_address(ns);
 	ns->item = NULL;
 	naming_swap_name(ns->server, NULL);
 	naming_lose(ns, REMOVED);

@@ -13,6 +13,9 @@
 #include "proxy/source.h"
 #include "proxy_priv.h"
 
+#define RETRY_LEAST 3        /* tries that a budget allows to few requests */
+#define RETRY_DELAY_GROWS 8  /* times its first value, at most */
+
 /* --- sections ------------------------------------------------------------------------------- */
 
 static bool name_is_valid(struct conf_line *l, const char *name)
@@ -193,8 +196,9 @@ static bool parse_mode(struct conf_line *l)
 		px->mode = PROXY_MODE_TCP;
 	else if (strcmp(word, "http") == 0)
 		px->mode = PROXY_MODE_HTTP;
-	else if (strcmp(word, "log") == 0 || strcmp(word, "spop") == 0 ||
-		 strcmp(word, "health") == 0)
+	else if (strcmp(word, "log") == 0 && l->where & CONF_BE)
+		px->mode = PROXY_MODE_LOG;
+	else if (strcmp(word, "spop") == 0 || strcmp(word, "health") == 0)
 		return conf_error(l, 1, NULL, "proxy mode '%s' is not supported yet.", word);
 	else
 		return conf_error(l, 1, NULL, "unknown proxy mode '%s'.", word);
@@ -323,6 +327,57 @@ static bool parse_retry_on(struct conf_line *l)
 	return true;
 }
 
+/* "20%" ["min" <count>] */
+static bool parse_retry_budget(struct conf_line *l)
+{
+	struct proxy *px = l->object;
+	const char *word = conf_next(l);
+	int64_t least = RETRY_LEAST;
+	char *end;
+	long percent = strtol(word, &end, 10);
+
+	if (end == word || (*end && strcmp(end, "%") != 0) || percent < 1 || percent > 100)
+		return conf_error(l, l->at - 1, NULL, "'%s' expects a share of the active requests "
+				  "from 1%% to 100%%, not '%s'", l->keyword->words, word);
+	if (conf_peek(l)) {
+		word = conf_next(l);
+		if (strcmp(word, "min") != 0)
+			return conf_error(l, l->at - 1, NULL, "'%s': unknown word '%s', it expects "
+					  "'min <count>'", l->keyword->words, word);
+		if (!conf_take_int(l, 0, INT32_MAX, &least))
+			return false;
+	}
+	px->retry_percent = (int)percent;
+	px->retry_least = (int)least;
+	return true;
+}
+
+/* <delay> ["max" <delay>] */
+static bool parse_retry_delay(struct conf_line *l)
+{
+	struct proxy *px = l->object;
+	int64_t delay, most;
+	const char *word;
+
+	if (!conf_take_time_ms(l, &delay))
+		return false;
+	most = delay * RETRY_DELAY_GROWS;
+	if (conf_peek(l)) {
+		word = conf_next(l);
+		if (strcmp(word, "max") != 0)
+			return conf_error(l, l->at - 1, NULL, "'%s': unknown word '%s', it expects "
+					  "'max <delay>'", l->keyword->words, word);
+		if (!conf_take_time_ms(l, &most))
+			return false;
+		if (most < delay)
+			return conf_error(l, l->at - 1, NULL, "'%s': the most is less than the "
+					  "first delay", l->keyword->words);
+	}
+	px->retry_delay_ms = delay;
+	px->retry_delay_max_ms = most;
+	return true;
+}
+
 static bool parse_source(struct conf_line *l)
 {
 	struct proxy *px = l->object;
@@ -410,6 +465,12 @@ static const struct conf_keyword keywords[] = {
 	{ .words = "retry-on", .where = CONF_DEF_BE, .max_args = -1, .parse = parse_retry_on,
 	  .syntax = "{ none | <event>... }",
 	  .help = "failures after which a request is tried again" },
+	{ .words = "retry-budget", .where = CONF_DEF_BE, .min_args = 1, .max_args = 3,
+	  .parse = parse_retry_budget, .syntax = "<percent>[%] [min <count>]",
+	  .help = "share of the active requests that may be tried again" },
+	{ .words = "retry-delay", .where = CONF_DEF_BE, .min_args = 1, .max_args = 3,
+	  .parse = parse_retry_delay, .syntax = "<delay> [max <delay>]",
+	  .help = "pause before a try, doubled for each, at random from its half on" },
 	{ .words = "source", .where = CONF_DEF_BE, .min_args = 1, .max_args = -1,
 	  .parse = parse_source, .syntax = "<addr>[:<port>] [usesrc <how>] [interface <name>]",
 	  .help = "address to connect to servers from" },

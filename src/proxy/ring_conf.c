@@ -10,6 +10,7 @@
 #include "proxy/modules.h"
 #include "proxy/proxy.h"
 #include "tls/tls.h"
+#include "address_priv.h"
 #include "ring_priv.h"
 
 /* Of rings and maxlen: what memory maps can be asked for. */
@@ -259,6 +260,26 @@ static bool parse_server(struct conf_line *l)
 
 /* --- module ---------------------------------------------------------------------------------- */
 
+/* Servers of rings are looked up once: nobody watches their names. */
+static void resolve_now(struct config *cfg, struct server *srv, struct diag_list *diags)
+{
+	struct diag_place place = { .file = srv->file, .line = srv->line };
+	struct sockaddr *copy = NULL;
+	struct address a;
+	bool good = address_parse(srv->address_text, ADDRESS_UNIX, &a);
+
+	if (good)
+		copy = arena_alloc(&cfg->arena, a.addr.len);
+	if (!copy) {
+		diag_add(diags, DIAG_ALERT, &place, NULL, "'server %s/%s' : %s",
+			 srv->proxy->name, srv->name, good ? "out of memory" : a.error);
+		return;
+	}
+	memcpy(copy, &a.addr.sa, a.addr.len);
+	srv->address = copy;
+	srv->address_len = a.addr.len;
+}
+
 static void rings_check(struct config *cfg, struct diag_list *diags)
 {
 	struct server *srv;
@@ -272,6 +293,12 @@ static void rings_check(struct config *cfg, struct diag_list *diags)
 
 			if (tls_server_is_on(server_slots(srv)))
 				tls_server_check(cfg, server_slots(srv), &where, diags);
+			if (srv->hostname || srv->naming.service)
+				resolve_now(cfg, srv, diags);
+			if (srv->datagrams)
+				diag_add(diags, DIAG_ALERT, &place, NULL, "'server %s/%s' : "
+					 "unsupported transport for server address in 'tcp' "
+					 "backend.", r->name, srv->name);
 		}
 		if (!list_is_empty(&r->proxy->servers) && (!r->connect_ms || !r->server_ms))
 			diag_add(diags, DIAG_WARNING, &place, NULL, "missing timeouts for ring "

@@ -315,7 +315,8 @@ bool ring_forward_start(struct config *cfg, struct ring_conf *rings, struct diag
 
 	for (struct ring_conf *r = rings; r; r = r->next)
 		list_for_each(srv, &r->proxy->servers, link)
-			good = good && (srv->disabled || forward_begin(cfg, r, srv));
+			if (!r->only || r->only == srv)
+				good = good && (srv->disabled || forward_begin(cfg, r, srv));
 	if (!good)
 		diag_add(diags, DIAG_ALERT, NULL, NULL, "out of memory for rings.");
 	return good;

@@ -18,7 +18,8 @@
 
 struct ring_conf {
 	struct ring_conf *next;
-	struct proxy *proxy;   /* its servers; not among the proxies */
+	struct proxy *proxy;   /* its servers; not among the proxies, but for a log backend */
+	struct server *only;   /* of a log backend: the one that it serves; else NULL */
 	struct sink *sink;     /* of the generation, once the section is read */
 	const char *file;
 	int line;

@@ -26,6 +26,7 @@ struct slot_area *server_slots(const struct server *srv)
 static void server_set_defaults(struct server *srv)
 {
 	srv->uweight = 1;
+	srv->tier = 1;
 	srv->pool_max_conn = -1;
 	srv->pool_purge_delay_ms = 5000;
 	srv->max_reuse = -1;

@@ -296,56 +296,59 @@ static void admin_apply(struct server *srv, unsigned old, unsigned new)
 	}
 }
 
-static void maint_tell(const struct server *srv, unsigned old, unsigned new, bool was_down,
-		       unsigned requeued)
-{
-	char left[100], via[200];
-	bool forced = old & SERVER_FMAINT;
+/* One change of administrative flags. */
+struct admin_move {
+	unsigned old, new;
+	bool was_down;
+	const char *why;      /* the name has no address: why; or NULL */
+};
 
-	if (!(old & SERVER_MAINT) && was_down) {
+static void maint_enter_tell(const struct server *srv, const struct admin_move *m,
+			     unsigned requeued)
+{
+	char left[100], via[200], why[100] = "";
+
+	if (m->why)
+		snprintf(why, sizeof(why), " (%s)", m->why);
+	via_text(srv, !(m->new & (SERVER_FMAINT | SERVER_RMAINT)), via, sizeof(via));
+	if (m->was_down) {
 		proxy_tell(srv->proxy, PROXY_EVENT_NOTICE, SERVER_FMT "was DOWN and now enters "
-			   "maintenance%s.", SERVER_ARGS(srv),
-			   via_text(srv, !(new & SERVER_FMAINT), via, sizeof(via)));
+			   "maintenance%s%s.", SERVER_ARGS(srv), why, via);
 		return;
 	}
-	if (!(old & SERVER_MAINT)) {
-		left_text(srv->proxy, "left", left, sizeof(left));
-		proxy_tell(srv->proxy, PROXY_EVENT_DOWN, SERVER_FMT "is going DOWN for "
-			   "maintenance%s. %s %lld sessions active, %u requeued, %u remaining in "
-			   "queue.", SERVER_ARGS(srv),
-			   via_text(srv, !(new & SERVER_FMAINT), via, sizeof(via)), left,
-			   (long long)counter_read(&srv->state->counters, CNT_SESS_CUR), requeued,
-			   queue_length_backend(srv->proxy));
-		return;
-	}
+	left_text(srv->proxy, "left", left, sizeof(left));
+	proxy_tell(srv->proxy, PROXY_EVENT_DOWN, SERVER_FMT "is going DOWN for maintenance%s%s. %s "
+		   "%lld sessions active, %u requeued, %u remaining in queue.", SERVER_ARGS(srv),
+		   why, via, left,
+		   (long long)counter_read(&srv->state->counters, CNT_SESS_CUR), requeued,
+		   queue_length_backend(srv->proxy));
+}
+
+static void maint_leave_tell(const struct server *srv, const struct admin_move *m)
+{
 	proxy_tell(srv->proxy, PROXY_EVENT_NOTICE, SERVER_FMT "is %s/%s (leaving %smaintenance).",
 		   SERVER_ARGS(srv), oper_of(srv->state) == SERVER_STOPPED ? "DOWN" : "UP",
-		   new & SERVER_DRAIN ? "DRAIN" : "READY", forced ? "forced " : "");
-	if (new & SERVER_FDRAIN)
+		   m->new & SERVER_DRAIN ? "DRAIN" : "READY",
+		   m->old & SERVER_FMAINT ? "forced " : "");
+	if (m->new & SERVER_FDRAIN)
 		proxy_tell(srv->proxy, PROXY_EVENT_NOTICE, SERVER_FMT "remains in forced drain "
 			   "mode.", SERVER_ARGS(srv));
 }
 
-/* Of a name that has lost its address, or has one again. */
-static void resolved_tell(const struct server *srv, bool resolved, const char *why,
-			  unsigned requeued)
+/* Its name has an address again. */
+static void resolved_tell(const struct server *srv, const struct admin_move *m)
 {
-	char left[100], name[256];
+	char name[256];
 
-	if (!resolved) {
-		left_text(srv->proxy, "left", left, sizeof(left));
-		proxy_tell(srv->proxy, PROXY_EVENT_DOWN, SERVER_FMT "is going DOWN for "
-			   "maintenance (%s). %s %lld sessions active, %u requeued, %u remaining "
-			   "in queue.", SERVER_ARGS(srv), why, left,
-			   (long long)counter_read(&srv->state->counters, CNT_SESS_CUR), requeued,
-			   queue_length_backend(srv->proxy));
-		return;
-	}
 	naming_name(srv, name, sizeof(name));
-	proxy_tell(srv->proxy, PROXY_EVENT_NOTICE, SERVER_FMT "('%s') is %s/%s (resolves again).",
-		   SERVER_ARGS(srv), name,
-		   oper_of(srv->state) == SERVER_STOPPED ? "DOWN" : "UP",
-		   admin_of(srv->state) & SERVER_DRAIN ? "DRAIN" : "READY");
+	if (m->new & SERVER_MAINT)
+		proxy_tell(srv->proxy, PROXY_EVENT_NOTICE, SERVER_FMT "('%s') resolves again but "
+			   "remains in maintenance.", SERVER_ARGS(srv), name);
+	else
+		proxy_tell(srv->proxy, PROXY_EVENT_NOTICE, SERVER_FMT "('%s') is %s/%s (resolves "
+			   "again).", SERVER_ARGS(srv), name,
+			   oper_of(srv->state) == SERVER_STOPPED ? "DOWN" : "UP",
+			   m->new & SERVER_DRAIN ? "DRAIN" : "READY");
 	proxy_tell(srv->proxy, PROXY_EVENT_NOTICE, SERVER_FMT "administratively READY thanks to "
 		   "valid DNS answer.", SERVER_ARGS(srv));
 }
@@ -368,61 +371,63 @@ static void drain_tell(const struct server *srv, unsigned old, unsigned new, uns
 		   via_text(srv, !(old & SERVER_FDRAIN), via, sizeof(via)));
 }
 
-static void admin_tell(const struct server *srv, unsigned old, unsigned new, bool was_down,
-		       unsigned requeued)
+static void admin_tell(const struct server *srv, const struct admin_move *m, unsigned requeued)
 {
-	if (!(old & SERVER_MAINT) != !(new & SERVER_MAINT))
-		maint_tell(srv, old, new, was_down, requeued);
-	else if (!(new & SERVER_MAINT) && !(old & SERVER_DRAIN) != !(new & SERVER_DRAIN))
-		drain_tell(srv, old, new, requeued);
+	bool was = m->old & SERVER_MAINT, is = m->new & SERVER_MAINT;
+
+	if (m->why && m->old & SERVER_RMAINT && !(m->new & SERVER_RMAINT))
+		resolved_tell(srv, m);
+	else if (!was && is)
+		maint_enter_tell(srv, m, requeued);
+	else if (was && !is)
+		maint_leave_tell(srv, m);
+	else if (!is && !(m->old & SERVER_DRAIN) != !(m->new & SERVER_DRAIN))
+		drain_tell(srv, m->old, m->new, requeued);
 }
 
-void server_follow(struct server *f, unsigned admin)
-{
-	unsigned set = (admin & SERVER_MAINT ? SERVER_IMAINT : 0) |
-		(admin & SERVER_DRAIN ? SERVER_IDRAIN : 0);
+/* Those that track <srv> are in maintenance and drain as long as it is. */
+static void follow(struct server *f, unsigned admin, const char *why);
 
-	server_set_admin(f, set, (SERVER_IMAINT | SERVER_IDRAIN) & ~set);
-}
-
-static void followers_set_admin(struct server *srv, unsigned new)
-{
-	for (struct server *f = follower_first(srv); f; f = follower_next(f))
-		server_follow(f, new);
-}
-
-/* What follows new flags. <why> with <resolved>, by server_set_resolved(); else NULL. */
-static void admin_follow(struct server *srv, unsigned old, unsigned new, bool was_down,
-			 const char *why)
+/* What follows new flags. */
+static void admin_follow(struct server *srv, const struct admin_move *m)
 {
 	bool last = server_publish(srv);
-	unsigned requeued = server_is_usable(srv) ? 0 : queue_redistribute(srv);
 
-	if (!why)
-		admin_tell(srv, old, new, was_down, requeued);
-	else if (!(old & SERVER_MAINT) != !(new & SERVER_MAINT))
-		resolved_tell(srv, !(new & SERVER_RMAINT), why, requeued);
+	admin_tell(srv, m, server_is_usable(srv) ? 0 : queue_redistribute(srv));
 	if (last)
 		no_server_tell(srv->proxy);
-	if (!(old & SERVER_MAINT) && (new & SERVER_MAINT))
+	if (!(m->old & SERVER_MAINT) && (m->new & SERVER_MAINT))
 		shut_down_streams(srv);
-	followers_set_admin(srv, new);
+	for (struct server *f = follower_first(srv); f; f = follower_next(f))
+		follow(f, m->new, m->why);
 }
 
 static void admin_change(struct server *srv, unsigned set, unsigned clear, const char *why)
 {
 	struct server_state *st = srv->state;
-	unsigned old, new;
-	bool was_down;
+	struct admin_move m = { .why = why };
 
 	lock_take(&srv->proxy->state->change_lock);
-	old = admin_of(st);
-	new = (old & ~clear) | set;
-	was_down = oper_of(st) == SERVER_STOPPED;
-	admin_apply(srv, old, new);
+	m.old = admin_of(st);
+	m.new = (m.old & ~clear) | set;
+	m.was_down = oper_of(st) == SERVER_STOPPED;
+	admin_apply(srv, m.old, m.new);
 	lock_drop(&srv->proxy->state->change_lock);
-	if (old != new)
-		admin_follow(srv, old, new, was_down, why);
+	if (m.old != m.new)
+		admin_follow(srv, &m);
+}
+
+static void follow(struct server *f, unsigned admin, const char *why)
+{
+	unsigned set = (admin & SERVER_MAINT ? SERVER_IMAINT : 0) |
+		(admin & SERVER_DRAIN ? SERVER_IDRAIN : 0);
+
+	admin_change(f, set, (SERVER_IMAINT | SERVER_IDRAIN) & ~set, why);
+}
+
+void server_follow(struct server *f, unsigned admin)
+{
+	follow(f, admin, NULL);
 }
 
 void server_set_admin(struct server *srv, unsigned set, unsigned clear)

@@ -6,6 +6,7 @@
 #include "address_priv.h"
 #include "base/bug.h"
 #include "conf/conf.h"
+#include "expr/logformat.h"
 #include "guid_priv.h"
 #include "proxy/modules.h"
 #include "proxy/proxy.h"
@@ -89,6 +90,13 @@ static bool parse_proto(struct conf_line *l)
 		}
 	}
 	return option_error(l, "%s : 'proto' :  unknown MUX protocol '%s'.", subject(l), word);
+}
+
+static bool parse_log_size(struct conf_line *l)
+{
+	struct server *srv = l->object;
+
+	return conf_take_size(l, &srv->log_size);
 }
 
 static bool parse_log_proto(struct conf_line *l)
@@ -211,6 +219,55 @@ static bool parse_no_send_proxy_ssl(struct conf_line *l)
 	return true;
 }
 
+/* "set-proxy-v2-tlv-fmt(<type>)": *type. */
+static bool parse_tlv_type(struct conf_line *l, unsigned *type)
+{
+	const char *word = l->words[l->at - 1], *open = strchr(word, '('), *close;
+	unsigned long value;
+	char *end;
+
+	close = open ? strchr(open, ')') : NULL;
+	if (!close || close[1])
+		return option_error(l, "%s : '%s' : expects set-proxy-v2-tlv(<TLV ID>).",
+				    subject(l), word);
+	value = strtoul(open + 1, &end, 0);
+	if (end == open + 1 || end != close)
+		return option_error(l, "%s : '%s' : could not convert TLV ID.", subject(l), word);
+	if (value > 255)
+		return option_error(l, "%s : '%s' : the maximum allowed TLV ID is 255.",
+				    subject(l), word);
+	*type = (unsigned)value;
+	return true;
+}
+
+/* Servers that share a default have their own copy as soon as they add one. */
+static bool parse_proxy_v2_tlv(struct conf_line *l)
+{
+	struct server *srv = l->object;
+	const struct server_tlvs *old = srv->proxy_v2_tlvs;
+	unsigned count = old ? old->count : 0, type = 0;
+	struct server_tlvs *tlvs;
+
+	if (!parse_tlv_type(l, &type))
+		return false;
+	tlvs = arena_zalloc(&l->cfg->arena, sizeof(*tlvs) + (count + 1) * sizeof(tlvs->list[0]));
+	if (!tlvs)
+		return option_error(l, "%s : out of memory.", subject(l));
+	if (count)
+		memcpy(tlvs->list, old->list, count * sizeof(tlvs->list[0]));
+	tlvs->list[count].type = (uint8_t)type;
+	tlvs->list[count].value = logformat_parse(l, conf_peek(l), EXPR_BE_SRV_CON, 0);
+	tlvs->count = count + 1;
+	srv->proxy_v2_tlvs = tlvs;
+	return conf_next(l) && tlvs->list[count].value;
+}
+
+static bool parse_usesrc(struct conf_line *l)
+{
+	return option_error(l, "%s : 'usesrc' only allowed after a 'source' statement.",
+			    subject(l));
+}
+
 static bool parse_proxy_v2_options(struct conf_line *l)
 {
 	static const struct {
@@ -290,6 +347,12 @@ static bool set_address(struct conf_line *l, struct server *srv, const char *wor
 	struct sockaddr *copy;
 	struct address a;
 
+	if (!text)
+		return conf_error(l, 0, NULL, "out of memory.");
+	srv->datagrams = strncmp(text, "udp", 3) == 0 && text[3 + strspn(text + 3, "46")] == '@';
+	if (srv->datagrams) /* "udp6@" as "ipv6@" */
+		text = text[3] == '@' ? text + 4
+				      : arena_printf(&l->cfg->arena, "ipv%s", text + 3);
 	if (!text)
 		return conf_error(l, 0, NULL, "out of memory.");
 	if (!address_parse(text, flags, &a))
@@ -514,6 +577,8 @@ static const struct conf_keyword keywords[] = {
 	  .help = "numeric identifier, otherwise assigned" },
 	{ .words = "guid", .where = CONF_SERVER, ONE, .parse = parse_guid,
 	  .syntax = "<text>", .help = "an identifier unique in the configuration" },
+	NUMBER("tier", tier, 1, SERVER_TIERS_MAX, "1: serves first; others when those before them "
+	       "lose health"),
 	NUMBER("maxconn", maxconn, 0, INT32_MAX, "requests that it serves at once"),
 	NUMBER("minconn", minconn, 0, INT32_MAX, "same at low load"),
 	NUMBER("maxqueue", maxqueue, 0, INT32_MAX, "requests that wait for it at most"),
@@ -546,6 +611,11 @@ static const struct conf_keyword keywords[] = {
 	  .min = 2, .help = "no PROXY protocol version 2" },
 	{ .words = "proxy-v2-options", .where = CONF_SERVER, ONE, .parse = parse_proxy_v2_options,
 	  .syntax = "<option>[,<option>]*", .help = "what version 2 says besides addresses" },
+	{ .words = "set-proxy-v2-tlv-fmt", .where = CONF_SERVER, ONE, .flags = CONF_PREFIX,
+	  .parse = parse_proxy_v2_tlv, .syntax = "(<type>) <fmt>",
+	  .help = "a value of any type that version 2 says too" },
+	{ .words = "usesrc", .where = CONF_SERVER, .parse = parse_usesrc,
+	  .help = "goes behind 'source'" },
 	{ .words = "source", .where = CONF_SERVER, .min_args = 1, .max_args = -1,
 	  .parse = parse_source, .syntax = "<addr>[:<port>] [usesrc <how>] [interface <name>]",
 	  .help = "address to connect from" },
@@ -575,7 +645,8 @@ static const struct conf_keyword keywords[] = {
 	LATER("shard", 1, "peers"),
 	LATER("strict-maxconn", 0, "counting idle connections"),
 	LATER("idle-ping", 1, "HTTP/2"),
-	LATER("log-bufsize", 1, "log backends"),
+	{ .words = "log-bufsize", .where = CONF_SERVER, ONE, .parse = parse_log_size,
+	  .syntax = "<size>", .help = "bytes of the ring before a log server over TCP" },
 	LATER("pool-conn-name", 1, "named idle connections"),
 	{ 0 }
 };

@@ -33,7 +33,7 @@ static const char *const accepted[] = {
 	"pool-purge-delay", "port", "proto", "proxy-v2-options", "rise", "send-proxy",
 	"send-proxy-v2", "send-proxy-v2-ssl", "send-proxy-v2-ssl-cn", "set-proxy-v2-tlv-fmt",
 	"shard", "sigalgs", "slowstart", "sni", "source", "ssl", "ssl-max-ver", "ssl-min-ver",
-	"ssl-reuse", "strict-maxconn", "tcp-ut", "tfo", "tls-tickets", "track", "usesrc",
+	"ssl-reuse", "strict-maxconn", "tcp-ut", "tfo", "tier", "tls-tickets", "track", "usesrc",
 	"verify", "verifyhost", "weight", "ws",
 };
 

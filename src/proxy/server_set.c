@@ -90,7 +90,10 @@ bool server_set_address(struct server *srv, const char *address, const char *por
 	int new_port;
 
 	server_address(srv, &addr);
-	if (addr.sa.ss_family != AF_INET && addr.sa.ss_family != AF_INET6) {
+	/* one that waits for name servers has none to be changed */
+	if ((addr.sa.ss_family != AF_INET && addr.sa.ss_family != AF_INET6) ||
+	    (srv->naming.resolvers &&
+	     __atomic_load_n(&srv->state->admin, __ATOMIC_RELAXED) & SERVER_RMAINT)) {
 		snprintf(message, size, "Update for the current server address family is only "
 			 "supported through configuration file.");
 		return false;

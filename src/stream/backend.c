@@ -74,22 +74,28 @@ void stream_drop_slot(struct stream *s)
 /* The stream now holds a slot of <srv>. */
 static void got_slot(struct stream *s, struct server *srv)
 {
-	struct server_state *st = srv->state;
-
 	s->server = srv;
 	s->flags |= STRM_SLOT;
 	s->t.queued = clock_now_ns();
 	s->wait_until_ms = TIMER_NEVER;
-	counter_add(&st->counters, CNT_SESS_TOT, 1);
-	rate_set_add(&st->session_rate, 1);
-	stream_note_session(&st->last_session_s);
 }
 
-static void count_redispatch(struct stream *s, struct server *from)
+static void count_both(const struct stream *s, const struct server *srv, unsigned which)
 {
-	counter_add(&s->be->state->be, CNT_REDISPATCHES, 1);
-	counter_add(&from->state->counters, CNT_REDISPATCHES, 1);
-	s->flags |= STRM_REDISPATCHED;
+	counter_add(&s->be->state->be, which, 1);
+	counter_add(&srv->state->counters, which, 1);
+}
+
+/* The next try is <srv>'s (NULL: of whom a queue gives): one that failed to connect was a retry if
+ * it is the same server's again.
+ */
+static void count_next_try(struct stream *s, const struct server *before, const struct server *srv)
+{
+	if (before && s->flags & STRM_REDISPATCHED && before != srv)
+		count_both(s, before, CNT_REDISPATCHES);
+	else if (before && s->flags & STRM_LEFT_SERVER)
+		count_both(s, before, CNT_RETRIES);
+	s->flags &= ~STRM_LEFT_SERVER;
 }
 
 /* --- choosing -------------------------------------------------------------------------------- */
@@ -203,13 +209,13 @@ enum step stage_assign(struct stream *s)
 			if (!s->be->algorithm->hashes)
 				continue;
 			s->server = srv;
+			count_next_try(s, before, srv);
 			return enter_queue(s, srv);
 		}
 		got_slot(s, srv);
 		counter_add(&s->be->state->be, CNT_LB_TOT, 1);
 		counter_add(&srv->state->counters, CNT_LB_TOT, 1);
-		if (before && before != srv && s->flags & STRM_REDISPATCHED)
-			count_redispatch(s, before);
+		count_next_try(s, before, srv);
 		return stream_goto(s, STAGE_CONNECT);
 	}
 	if (!balance_has_usable(s->be)) {
@@ -218,6 +224,7 @@ enum step stage_assign(struct stream *s)
 		return stream_fail(s, 503, CAUSE_SERVER_ABORT, 'C');
 	}
 	s->server = NULL;
+	count_next_try(s, before, NULL);
 	return enter_queue(s, NULL);
 }
 
@@ -289,12 +296,14 @@ static void ready_to_send(struct stream *s)
 	keep_for_replay(s);
 }
 
-static void count_connect(struct stream *s, bool reused)
+/* Each try is a session of the server. */
+static void count_session(const struct server *srv)
 {
-	unsigned which = reused ? CNT_REUSES : CNT_CONNECTS;
+	struct server_state *st = srv->state;
 
-	counter_add(&s->be->state->be, which, 1);
-	counter_add(&s->server->state->counters, which, 1);
+	counter_add(&st->counters, CNT_SESS_TOT, 1);
+	rate_set_add(&st->session_rate, 1);
+	stream_note_session(&st->last_session_s);
 }
 
 /* How the handshake with the server went. */
@@ -380,16 +389,18 @@ enum step stage_connect(struct stream *s)
 	server_conn_forget_ask(s);
 	if (reused) {
 		ready_to_send(s);
-		count_connect(s, true);
+		count_session(s->server);
+		count_both(s, s->server, CNT_REUSES);
 		s->flags |= STRM_REUSED_CONN;
 		return connected(s);
 	}
 	s->flags &= ~STRM_REUSED_CONN;
 	s->flags |= STRM_CONN_TRIED;
+	count_session(s->server);
 	if (!server_conn_open(s))
 		return connect_refused_here(s);
 	ready_to_send(s);
-	count_connect(s, false);
+	count_both(s, s->server, CNT_CONNECTS);
 	if (s->back.flags & EP_CONNECTED)
 		return connected(s);
 	stream_wait_ms(s, s->be->timeout.connect);
@@ -402,9 +413,12 @@ static void leave_server(struct stream *s)
 	stream_drop_slot(s);
 	persist_left(s);
 	s->flags |= STRM_REDISPATCHED;
+	s->flags &= ~STRM_FORCED_SERVER;
 }
 
-/* A server that other tries may do without: goes back to ASSIGN for another one. */
+/* A server that other tries may do without: goes back to ASSIGN for another one. Where any server
+ * is as good as another that is done at each try, else as often as the option says.
+ */
 static bool may_redispatch(const struct stream *s)
 {
 	int after = s->be->redispatch_after;
@@ -412,6 +426,9 @@ static bool may_redispatch(const struct stream *s)
 	if (!after || __atomic_load_n(&s->be->server_count, __ATOMIC_RELAXED) < 2 ||
 	    persist_is_forced(s))
 		return false;
+	if (!(s->flags & STRM_FORCED_SERVER) && !s->be->algorithm->hashes &&
+	    balance_active_count(s->be) > 1)
+		return true;
 	if (after < 0)
 		return s->retries_left == -after - 1;
 	return s->retries % (unsigned)after == 0;
@@ -424,22 +441,21 @@ enum step stream_connect_failed(struct stream *s, bool at_once)
 
 	stream_drop_back(s);
 	check_observe(s->server, &s->server->checks, SEEN_CONNECT_FAILED);
-	if (!s->retries_left || !(s->be->retry_on & PROXY_RETRY_CONN_FAILURE)) {
+	if (!(s->be->retry_on & PROXY_RETRY_CONN_FAILURE) || !retry_take(s)) {
 		counter_add(&s->be->state->be, CNT_CONN_ERRORS, 1);
 		counter_add(&st->counters, CNT_CONN_ERRORS, 1);
 		stream_drop_slot(s);
 		return stream_fail(s, 503, at_once ? CAUSE_SERVER_ABORT : CAUSE_SERVER_TIMEOUT,
 				   'C');
 	}
-	s->retries_left--;
-	s->retries++;
-	counter_add(&s->be->state->be, CNT_RETRIES, 1);
-	counter_add(&st->counters, CNT_RETRIES, 1);
 	if (may_redispatch(s)) {
 		leave_server(s);
-		return stream_goto(s, STAGE_ASSIGN);
+		s->flags |= STRM_LEFT_SERVER;
+		return retry_go(s);
 	}
-	counter_add(&st->counters, CNT_SESS_TOT, 1); /* each attempt is one */
+	count_both(s, s->server, CNT_RETRIES);
+	if (s->be->retry_delay_ms)
+		return retry_go(s);
 	if (!at_once)
 		return stream_goto(s, STAGE_CONNECT);
 	/* it refused: give it time */
@@ -472,7 +488,7 @@ enum step stage_turn_around(struct stream *s)
 		return STEP_WAIT;
 	s->wait_until_ms = TIMER_NEVER;
 	s->t.queued = clock_now_ns(); /* %Tw counts the pause */
-	return stream_goto(s, STAGE_CONNECT);
+	return stream_goto(s, STAGE_ASSIGN);
 }
 
 /* --- sending again ---------------------------------------------------------------------------- */
@@ -514,11 +530,9 @@ bool stream_retry(struct stream *s, unsigned event)
 		return false;
 	if (!stale && s->flags & STRM_NO_L7_RETRY)
 		return false;
-	if (!stale && (!(s->be->retry_on & event) || !s->retries_left))
+	if (!stale && (!(s->be->retry_on & event) || !retry_take(s)))
 		return false;
 	if (!stale) {
-		s->retries_left--;
-		s->retries++;
 		counter_add(&s->be->state->be, CNT_RETRIES, 1);
 		counter_add(&s->server->state->counters, CNT_RETRIES, 1);
 		if (event == PROXY_RETRY_EMPTY_RESPONSE || event == PROXY_RETRY_JUNK_RESPONSE) {

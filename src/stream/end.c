@@ -8,6 +8,7 @@ enum step stage_end(struct stream *s)
 	stream_log(s);
 	stream_drop_back(s);
 	stream_drop_slot(s);
+	retry_end(s);
 	s->sess->idle_from_ns = s->t.close;
 	return STEP_END;
 }

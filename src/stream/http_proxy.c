@@ -30,7 +30,7 @@ struct slot http_proxy_slot = {
 
 const struct reply *http_proxy_reply(const struct proxy *px, unsigned status)
 {
-	return reply_of_pages(&http_proxy_of(px)->pages, proxy_slots(px), status);
+	return reply_of_pages(http_proxy_of(px)->pages, proxy_slots(px), status);
 }
 
 void http_proxy_name_server(struct stream *s)

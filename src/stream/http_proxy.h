@@ -18,7 +18,7 @@ struct http_proxy {
 	struct slice monitor_uri;  /* none: not monitored */
 	struct monitor_fail *fails, **fails_tail;
 	struct slice name_header;  /* lower case; none: servers are not told their names */
-	struct reply_pages pages;  /* of http-error */
+	const struct reply_pages *pages; /* of http-error; NULL: none. Heirs share it */
 };
 
 extern struct slot http_proxy_slot;

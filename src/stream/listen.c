@@ -671,8 +671,21 @@ static bool reopen_one(struct listener_conf *l)
 	return ok;
 }
 
+static bool end_one(struct listener_conf *l)
+{
+	close_sockets(l);
+	set_status(l, LISTENER_CLOSED);
+	return true;
+}
+
+/* Another process that has the socket would not hear of a client whom the kernel has told us of. */
 static bool stop_one(struct listener_conf *l)
 {
+	struct opened *o = l->opened;
+	bool shared = __atomic_load_n(&limits.handed_out, __ATOMIC_RELAXED);
+
+	while (shared && o && o->count)
+		listener_drain(&o->sockets[--o->count]);
 	close_sockets(l);
 	set_status(l, LISTENER_CLOSED);
 	return true;
@@ -681,6 +694,11 @@ static bool stop_one(struct listener_conf *l)
 void listen_stop_all(struct config *cfg)
 {
 	for_each_listener(cfg, stop_one);
+}
+
+void listen_end_all(struct config *cfg)
+{
+	for_each_listener(cfg, end_one);
 }
 
 void listen_pause_all(struct config *cfg)
@@ -735,12 +753,9 @@ static bool leave_one(struct listener_conf *l)
 {
 	struct opened *o = l->opened;
 
-	for (unsigned i = 0; o && i < o->count; i++) {
-		if (i < o->lent)
-			listener_close(&o->sockets[i]);
-		else
-			listener_drain(&o->sockets[i]);
-	}
+	/* shared ones too: the kernel may have told us, and nobody else, of a client */
+	for (unsigned i = 0; o && i < o->count; i++)
+		listener_drain(&o->sockets[i]);
 	free(o);
 	l->opened = NULL;
 	return true;

@@ -4,6 +4,7 @@
  * Manual: configuration 5.2; the protocol's own specification for the layout.
  */
 #include "codec/proxyproto.h"
+#include "expr/logformat.h"
 #include "net/conn.h"
 #include "server_conn.h"
 #include "stream_priv.h"
@@ -48,6 +49,19 @@ static void add_tls(struct proxyproto_writer *w, const struct conn *c, unsigned 
 #define WITH_TLS (PROXY_V2_SSL | PROXY_V2_CERT_CN | PROXY_V2_CERT_KEY | PROXY_V2_CERT_SIG | \
 		  PROXY_V2_SSL_CIPHER)
 
+/* Those of set-proxy-v2-tlv-fmt, also when they are empty. */
+static void add_formatted(struct proxyproto_writer *w, struct stream *s, size_t max)
+{
+	const struct server_tlvs *tlvs = s->server->proxy_v2_tlvs;
+
+	for (unsigned i = 0; tlvs && i < tlvs->count; i++) {
+		struct expr_ctx *ctx = stream_expr(s, EXPR_DIR_REQUEST | EXPR_FINAL);
+		struct slice value = logformat_make(tlvs->list[i].value, ctx, max);
+
+		proxyproto_v2_tlv(w, tlvs->list[i].type, value);
+	}
+}
+
 size_t proxy_header_make(struct stream *s, char *out, size_t room)
 {
 	const struct addr *src = stream_src(s), *dst = stream_dst(s);
@@ -67,5 +81,6 @@ size_t proxy_header_make(struct stream *s, char *out, size_t room)
 		add(&w, PROXYPROTO_TLV_UNIQUE_ID, stream_unique_id(s));
 	if (options & WITH_TLS)
 		add_tls(&w, c, options);
+	add_formatted(&w, s, room);
 	return proxyproto_v2_end(&w);
 }

@@ -5,8 +5,8 @@
  */
 #include "smp_priv.h"
 
+#include <stdlib.h>
 #include "base/bug.h"
-#include "base/num.h"
 #include "codec/proxyproto.h"
 #include "proxy_tlv.h"
 
@@ -24,7 +24,8 @@ static const struct { const char *name; uint8_t type; } names[] = {
 /* fc_pp_tlv(<type>): a name or a number; args[0].integer. */
 static bool check_type(struct conf_line *l, struct expr_arg *args, const char **error)
 {
-	uint64_t number;
+	unsigned long number;
+	char *end;
 
 	proxy_tlv_want(l->cfg);
 	for (unsigned i = 0; i < ARRAY_LEN(names); i++) {
@@ -35,7 +36,8 @@ static bool check_type(struct conf_line *l, struct expr_arg *args, const char **
 		return true;
 	}
 	args[0].type = ARG_INT;
-	if (!num_parse_u64(args[0].name, &number)) {
+	number = strtoul(args[0].name.ptr, &end, 0);
+	if (end == args[0].name.ptr || *end || args[0].name.ptr[0] == '-') {
 		*error = arena_printf(&l->cfg->arena, "Could not convert type '%s'",
 				      args[0].name.ptr);
 		return false;

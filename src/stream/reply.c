@@ -363,18 +363,24 @@ static struct http_page *reply_to_page(struct config *cfg, const struct reply *r
 	return page;
 }
 
-bool reply_error_line_parse(struct conf_line *l, struct reply_pages *pages)
+bool reply_error_line_parse(struct conf_line *l, const struct reply_pages **shared)
 {
 	struct reply_parser p = {
 		.l = l, .bare = true,
 		.phase = rule_phases(l->object, RULES_HTTP_REQUEST) |
 			 rule_phases(l->object, RULES_HTTP_RESPONSE),
 	};
+	struct reply_pages *pages = arena_zalloc(&l->cfg->arena, sizeof(*pages));
 	const struct http_page *page;
 	struct reply *reply;
 	const char *error;
 	int index;
 
+	if (!pages)
+		return conf_error(l, 0, NULL, "out of memory.");
+	if (*shared)
+		*pages = **shared;
+	*shared = pages;
 	if (!conf_peek(l) || strcmp(conf_peek(l), "status") != 0)
 		return conf_error(l, l->at, NULL,
 				  "http-error : expects at least a <status> as arguments.");
@@ -403,7 +409,7 @@ const struct reply *reply_of_pages(const struct reply_pages *pages, const struct
 {
 	int index = http_page_index(status);
 
-	if (index < 0 || !pages->replies[index] ||
+	if (!pages || index < 0 || !pages->replies[index] ||
 	    pages->since[index] != http_page_mark(slots, index))
 		return NULL;
 	return pages->replies[index];

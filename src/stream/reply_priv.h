@@ -26,9 +26,13 @@ struct reply_pages {
 	const void *since[HTTP_PAGE_COUNT]; /* http_page_mark() when it was said */
 };
 
-/* Parses `http-error`: what never changes becomes a page of the proxy. */
-bool reply_error_line_parse(struct conf_line *l, struct reply_pages *pages);
-/* The answer for <status> unless a page was given later; NULL: none. <slots>: the proxy's. */
+/* Parses `http-error`: what never changes becomes a page of the proxy. *pages, shared with others
+ * or NULL, is replaced by one of the line's proxy.
+ */
+bool reply_error_line_parse(struct conf_line *l, const struct reply_pages **pages);
+/* The answer for <status> unless a page was given later; NULL: none, as when <pages> is NULL.
+ * <slots>: the proxy's.
+ */
 const struct reply *reply_of_pages(const struct reply_pages *pages, const struct slot_area *slots,
 				   unsigned status);
 

@@ -60,7 +60,7 @@ static enum step response_failed(struct stream *s)
 		return stream_fail(s, s->back.status, CAUSE_PROXY, 0);
 	observe(s, f & EP_RX_BAD ? SEEN_RESPONSE_BAD : SEEN_RESPONSE_BROKEN);
 	if (stream_retry(s, wanted))
-		return stream_goto(s, STAGE_ASSIGN);
+		return retry_go(s);
 	count_server_error(s);
 	if (f & EP_RX_BAD)
 		return stream_fail(s, s->back.status ? s->back.status : 502, CAUSE_PROXY, 0);
@@ -78,7 +78,7 @@ static enum step response_late(struct stream *s)
 	if (now >= s->server_at_ms) {
 		observe(s, SEEN_RESPONSE_TIMEOUT);
 		if (!s->service && stream_retry(s, PROXY_RETRY_RESPONSE_TIMEOUT))
-			return stream_goto(s, STAGE_ASSIGN);
+			return retry_go(s);
 		count_server_error(s);
 		return stream_fail(s, 504, CAUSE_SERVER_TIMEOUT, 0);
 	}
@@ -189,7 +189,7 @@ enum step stage_response(struct stream *s)
 		observe(s, status_seen(s->res.status));
 		if (s->be->retry_on && !s->service && status_is_retried(s) &&
 		    stream_retry(s, s->be->retry_on))
-			return stream_goto(s, STAGE_ASSIGN);
+			return retry_go(s);
 		s->status = s->server_status = s->res.status;
 		capture_response(s);
 		return STEP_NEXT;

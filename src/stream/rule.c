@@ -136,6 +136,27 @@ bool rule_at_end(const struct conf_line *l)
 	return !word || strcmp(word, "if") == 0 || strcmp(word, "unless") == 0;
 }
 
+/* How alerts about a condition begin; as the reference does, for users search for it. */
+static const char *condition_place(struct conf_line *l, const char *what)
+{
+	struct arena *arena = &l->cfg->arena;
+	const struct proxy *px = l->object;
+
+	if (strncmp(what, "http-", 5) == 0)
+		return arena_printf(arena, "error detected while parsing an '%s' condition : ",
+				    what);
+	if (strncmp(what, "tcp-", 4) == 0)
+		return arena_printf(arena, "'%s' : error detected in proxy '%s' while parsing "
+				    "'%s' condition : ", what, px->name, conf_peek(l));
+	if (strncmp(what, "use", 3) == 0)
+		return "error detected while parsing switching rule : ";
+	if (strcmp(what, "redirect") == 0)
+		return arena_printf(arena, "error detected in proxy '%s' while parsing redirect "
+				    "rule : error in condition: ", px->name);
+	return arena_printf(arena, "error detected while parsing a '%s' %s : ", what,
+			    strstr(what, "persist") ? "rule" : "condition");
+}
+
 bool rule_take_condition(struct conf_line *l, const char *what, unsigned phase,
 			 const struct condition **out)
 {
@@ -150,7 +171,7 @@ bool rule_take_condition(struct conf_line *l, const char *what, unsigned phase,
 				  "'%s' expects either 'if' or 'unless' followed by "
 				  "a condition but found '%s'.", what, conf_peek(l));
 	acls = rule_acls(l);
-	if (!acls || !condition_parse(l, acls, phase, &condition))
+	if (!acls || !condition_parse_in(l, acls, phase, condition_place(l, what), &condition))
 		return false;
 	*out = condition;
 	return true;
@@ -164,10 +185,30 @@ bool rule_error(struct conf_line *l, const struct rule *r, int at, const char *f
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
+	if (l->about)
+		return conf_error(l, at, NULL, "%s.", text);
 	return conf_error(l, at, NULL,
-			  "error detected in %s '%s' while parsing '%s%s%s' rule : %s.",
-			  proxy_kind_name(r->proxy), r->proxy->name, ruleset_name(r->set),
-			  r->action ? " " : "", r->action ? r->action->words : "", text);
+			  "error detected in %s '%s' while parsing redirect rule : %s.",
+			  proxy_kind_name(r->proxy), r->proxy->name, text);
+}
+
+/* Parses what the action takes. Each alert tells which rule it is about, in the words of its line.
+ */
+static bool parse_action(struct conf_line *l, struct rule *r)
+{
+	const char *before = l->about;
+	bool good;
+
+	if (!r->action->parse)
+		return true;
+	l->about = arena_printf(&l->cfg->arena,
+				"error detected in %s '%s' while parsing '%s %s' rule : ",
+				proxy_kind_name(r->proxy), r->proxy->name, ruleset_name(r->set),
+				strchr(r->action->words, ' ') || l->at < 1 ? r->action->words
+				: l->words[l->at - 1]);
+	good = r->action->parse(l, r);
+	l->about = before;
+	return good;
 }
 
 struct regex *rule_regex_new(struct conf_line *l, const struct rule *r, int at, unsigned flags)
@@ -206,7 +247,7 @@ bool rule_parse_line(struct conf_line *l, enum ruleset set)
 	r->action = rule_action_take(l, set);
 	if (!r->action)
 		return false;
-	if (r->action->parse && !r->action->parse(l, r))
+	if (!parse_action(l, r))
 		return false;
 	snprintf(what, sizeof(what), "%s %s", ruleset_name(set), r->action->words);
 	if (!rule_take_condition(l, what, rule_phases(r->proxy, set), &r->condition))

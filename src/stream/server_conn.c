@@ -931,12 +931,18 @@ static void connect_settings(struct stream *s, struct socket_settings *set,
 /* The PROXY protocol header that this server wants first. */
 static bool send_preamble(struct stream *s)
 {
-	char header[2048];
-	size_t n;
+	char area[2048], *header = area;
+	size_t room = sizeof(area), n;
 
 	if (!s->server->send_proxy)
 		return true;
-	n = proxy_header_make(s, header, sizeof(header));
+	if (s->server->proxy_v2_tlvs) { /* of any length, but that they fit in a buffer */
+		room = block_size();
+		header = arena_alloc(&s->arena, room);
+		if (!header)
+			return false;
+	}
+	n = proxy_header_make(s, header, room);
 	if (n && tls_server_is_on(server_slots(s->server)))
 		return tls_preamble(s->back.ops->conn(&s->back), slice_make(header, n));
 	return n && s->back.ops->preamble(&s->back, slice_make(header, n));

@@ -38,39 +38,11 @@ void sess_put_date(struct strbuf *out, uint64_t wall_us, int digits)
 	strbuf_printf(out, "[%s.%0*u]", text, digits, part);
 }
 
-/* A duration in its two largest units: "4m58s", "1m", "0s". */
-static void put_span(struct strbuf *out, uint64_t ms)
-{
-	static const struct { unsigned seconds; char unit; } units[] = {
-		{ 86400, 'd' }, { 3600, 'h' }, { 60, 'm' }, { 1, 's' },
-	};
-	uint64_t s = ms / 1000;
-	unsigned i = 0;
-
-	while (i < 3 && s < units[i].seconds)
-		i++;
-	strbuf_printf(out, "%" PRIu64 "%c", s / units[i].seconds, units[i].unit);
-	s %= units[i].seconds;
-	if (i < 3 && s / units[i + 1].seconds)
-		strbuf_printf(out, "%" PRIu64 "%c", s / units[i + 1].seconds, units[i + 1].unit);
-}
-
-/* What is left until a deadline; <never> when there is none. */
-static void put_left(struct strbuf *out, uint64_t at_ms, const char *never)
-{
-	uint64_t now = clock_now_ms();
-
-	if (at_ms == TIMER_NEVER)
-		strbuf_add_str(out, never);
-	else
-		put_span(out, at_ms > now ? at_ms - now : 0);
-}
-
 static void put_age(struct strbuf *out, uint64_t since_ns)
 {
 	uint64_t now = clock_now_ns();
 
-	put_span(out, now > since_ns ? (now - since_ns) / NS_PER_MS : 0);
+	strbuf_add_span(out, now > since_ns ? (now - since_ns) / NS_PER_MS : 0);
 }
 
 static const char *family_name(const struct addr *a)
@@ -199,14 +171,14 @@ void sess_dump_line(struct stream *s, const struct sess_view *view)
 		      s->stage < STAGE_RESPONSE ? s->stage : 0,
 		      s->back.flags, s->back.rx.len, s->stage >= STAGE_RESPONSE ? s->stage : 0,
 		      s->front.flags & 0xffff, fd_of(&s->front));
-	put_left(out, s->client_at_ms, "");
+	timer_put_left(out, s->client_at_ms, "");
 	strbuf_printf(out, ",wex=] scb=[%d,%xh,fd=%d,rex=", state, s->back.flags & 0xffff,
 		      fd_of(&s->back));
-	put_left(out, s->server_at_ms, "");
+	timer_put_left(out, s->server_at_ms, "");
 	strbuf_add_str(out, ",wex=] exp=");
-	put_left(out, s->timer.expire_ms, "");
+	timer_put_left(out, s->timer.expire_ms, "");
 	strbuf_printf(out, " rc=%u c_exp=", s->retries);
-	put_left(out, connect_deadline(s), "");
+	timer_put_left(out, connect_deadline(s), "");
 	if (view->uri)
 		put_uri(out, s);
 	strbuf_add_char(out, '\n');
@@ -225,7 +197,7 @@ void sess_dump_ctl(const struct ctl_connection_info *info, const struct sess_vie
 		strbuf_printf(out, "\n  frontend=GLOBAL (id=0 mode=tcp), listener=? (id=1)\n"
 			      "  backend=<NONE> (id=-1 mode=-)\n  server=<NONE> (id=-1)\n"
 			      "  task (calls=%u exp=", info->runs);
-		put_left(out, info->expire_ms, "<NEVER>");
+		timer_put_left(out, info->expire_ms, "<NEVER>");
 		strbuf_printf(out, " tid=%u(%u/%u) age=", thread_id, thread_group + 1,
 			      thread_id - thread_group_first(thread_group));
 		put_age(out, info->since_ns);
@@ -240,9 +212,9 @@ void sess_dump_ctl(const struct ctl_connection_info *info, const struct sess_vie
 	strbuf_printf(out, " calls=%u rate=0 cpu=0 lat=0 rq[f=0h,i=0,an=00h,ax=] "
 		      "rp[f=0h,i=0,an=00h,ax=] scf=[8,%xh,fd=%d,rex=", info->runs,
 		      info->conn->flags, info->conn->fd);
-	put_left(out, info->expire_ms, "");
+	timer_put_left(out, info->expire_ms, "");
 	strbuf_add_str(out, ",wex=] scb=[8,1h,fd=-1,rex=,wex=] exp=");
-	put_left(out, info->expire_ms, "");
+	timer_put_left(out, info->expire_ms, "");
 	strbuf_add_str(out, " rc=0 c_exp=\n");
 }
 
@@ -292,13 +264,15 @@ static void dump_side(struct strbuf *out, struct endpoint *ep, bool back, const 
 
 	strbuf_printf(out, "  sc%c=%p flags=0x%08x state=%s mux=%s ctx=%p exp=", back ? 'b' : 'f',
 		      (void *)ep, ep->flags, state, ep->ops ? ep->ops->name : "NONE", ep->mux);
-	put_left(out, deadline_ms, "<NEVER>");
+	timer_put_left(out, deadline_ms, "<NEVER>");
 	strbuf_printf(out, "\n    rx=%u tx=%u rx_total=%" PRIu64 " tx_total=%" PRIu64
 		      " pipe_in=%d pipe_out=%d status=%u\n", ep->rx.len, ep->tx.len, ep->rx_bytes,
 		      ep->tx_bytes, ep->rx_pipe != NULL, ep->tx_pipe != NULL, ep->status);
 	if (c)
 		strbuf_printf(out, "      co%d=%p xprt=%s flags=0x%08x fd=%d err=%u\n", back,
 			      (const void *)c, c->transport->name, c->flags, c->fd, c->error);
+	if (ep->ops && ep->ops->describe)
+		ep->ops->describe(ep, out);
 }
 
 void sess_dump_full(struct stream *s, const struct sess_view *view)
@@ -314,7 +288,7 @@ void sess_dump_full(struct stream *s, const struct sess_view *view)
 	strbuf_printf(out, " id=%" PRIu64 " proto=%s source=", s->serial, family_name(src));
 	put_address(view, src, (unsigned)s->listener->id);
 	strbuf_printf(out, "\n  flags=0x%x, conn_retries=%u, conn_exp=", s->flags, s->retries);
-	put_left(out, connect_deadline(s), "<NEVER>");
+	timer_put_left(out, connect_deadline(s), "<NEVER>");
 	strbuf_printf(out, " srv_conn=%p, pend_pos=%p waiting=%d\n", (void *)s->server,
 		      s->stage == STAGE_QUEUE ? (void *)&s->waiter : NULL,
 		      s->stage == STAGE_QUEUE);
@@ -324,7 +298,7 @@ void sess_dump_full(struct stream *s, const struct sess_view *view)
 	strbuf_add_char(out, '\n');
 	dump_places(s, view);
 	strbuf_printf(out, "  task (calls=%u exp=", s->runs);
-	put_left(out, s->timer.expire_ms, "<NEVER>");
+	timer_put_left(out, s->timer.expire_ms, "<NEVER>");
 	strbuf_printf(out, " tid=%u(%u/%u) age=", thread_id, thread_group + 1,
 		      thread_id - thread_group_first(thread_group));
 	put_age(out, s->t.begin);

@@ -102,6 +102,18 @@ void stream_drop_slot(struct stream *s);
  * proxy_retry)? Then the connection was dropped and the stream made ready for STAGE_ASSIGN.
  */
 bool stream_retry(struct stream *s, unsigned event);
+
+/* --- retry.c: retry-budget, retry-delay */
+
+/* One more try of those that are left, if the backend's budget allows it. */
+bool retry_take(struct stream *s);
+/* The stream is over: another may be tried again. */
+void retry_end(struct stream *s);
+/* Pause before the next try, random; 0: no delay is set. */
+int64_t retry_delay_ms(const struct stream *s);
+/* Goes to the next try (STAGE_ASSIGN), after that pause. */
+enum step retry_go(struct stream *s);
+
 /* The connection was refused (<at_once>) or did not come in time: another try or the end. */
 enum step stream_connect_failed(struct stream *s, bool at_once);
 

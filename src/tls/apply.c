@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "ctl_priv.h"
+#include "ocsp_priv.h"
 
 /* Is <b> one that an earlier use of <e> had too? */
 static bool was_before(const struct tls_entry *e, const struct tls_use *until)
@@ -109,4 +110,41 @@ bool tls_ctl_apply_ca(struct config *cfg, const struct tls_ca *ca, char *why, si
 		if (names_it(&s->set, ca->name) && !renew_server(s, why, size))
 			return false;
 	return true;
+}
+
+bool tls_ctl_replace(struct tls_entry *e, struct tls_cert *next, unsigned *dots, char *why,
+		     size_t size)
+{
+	struct tls_cert *old = e->cert;
+
+	e->cert = next;
+	if (!tls_ctl_apply(e, dots, why, size)) {
+		tls_cert_drop(&e->cert);
+		e->cert = old;
+		return false;
+	}
+	tls_cert_drop(&old);
+	tls_ocsp_know(tls_live(), e);
+	return true;
+}
+
+static void swap_ca(struct tls_ca *ca, STACK_OF(X509) **certs, STACK_OF(X509_CRL) **crls)
+{
+	STACK_OF(X509) *old_certs = ca->certs;
+	STACK_OF(X509_CRL) *old_crls = ca->crls;
+
+	ca->certs = *certs;
+	ca->crls = *crls;
+	*certs = old_certs;
+	*crls = old_crls;
+}
+
+bool tls_ctl_replace_ca(struct tls_ca *ca, STACK_OF(X509) **certs, STACK_OF(X509_CRL) **crls,
+			char *why, size_t size)
+{
+	swap_ca(ca, certs, crls);
+	if (tls_ctl_apply_ca(tls_live(), ca, why, size))
+		return true;
+	swap_ca(ca, certs, crls);
+	return false;
 }

@@ -202,17 +202,6 @@ static enum ctl_step new_file(struct ctl_request *rq)
 	return tls_ctl_named(rq, create);
 }
 
-static void swap_pending(struct tls_ca *ca)
-{
-	STACK_OF(X509) *certs = ca->certs;
-	STACK_OF(X509_CRL) *crls = ca->crls;
-
-	ca->certs = ca->pending;
-	ca->crls = ca->pending_crls;
-	ca->pending = certs;
-	ca->pending_crls = crls;
-}
-
 static void commit(struct ctl_request *rq, const char *name)
 {
 	struct tls_ca *ca = find(rq, name);
@@ -222,9 +211,7 @@ static void commit(struct ctl_request *rq, const char *name)
 		ctl_error(rq, "No ongoing transaction! !\nCan't commit %s!", name);
 		return;
 	}
-	swap_pending(ca);
-	if (!tls_ctl_apply_ca(tls_live(), ca, why, sizeof(why))) {
-		swap_pending(ca);
+	if (!tls_ctl_replace_ca(ca, &ca->pending, &ca->pending_crls, why, sizeof(why))) {
 		ctl_error(rq, "%s\nCan't commit %s!", why, name);
 		return;
 	}

@@ -198,7 +198,7 @@ static enum ctl_step new_cert(struct ctl_request *rq)
 static void commit(struct ctl_request *rq, const char *name)
 {
 	struct tls_entry *e = tls_store_find(store(), name);
-	struct tls_cert *old;
+	struct tls_cert *next;
 	char why[512];
 	unsigned dots;
 
@@ -210,17 +210,12 @@ static void commit(struct ctl_request *rq, const char *name)
 		ctl_error(rq, "%s\nCan't commit %s!", why, name);
 		return;
 	}
-	old = e->cert;
-	e->cert = e->pending;
+	next = e->pending;
 	e->pending = NULL;
-	if (!tls_ctl_apply(e, &dots, why, sizeof(why))) {
-		tls_cert_drop(&e->cert);
-		e->cert = old;
+	if (!tls_ctl_replace(e, next, &dots, why, sizeof(why))) {
 		ctl_error(rq, "%s\nCan't commit %s!", why, name);
 		return;
 	}
-	tls_cert_drop(&old);
-	tls_ocsp_know(tls_live(), e);
 	tls_ocsp_kick();
 	strbuf_printf(rq->out, "Committing %s", name);
 	while (dots--)

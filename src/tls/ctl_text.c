@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* ctl_text.c - what commands about files share, and a certificate in their words */
 #include <openssl/err.h>
+#include <openssl/ocsp.h>
 #include <openssl/x509v3.h>
 #include "ctl_priv.h"
 
@@ -99,4 +100,31 @@ void tls_ctl_put_cert(struct strbuf *out, X509 *x, STACK_OF(X509) *chain)
 		put_name(out, "Chain Subject: ", X509_get_subject_name(sk_X509_value(chain, i)));
 		put_name(out, "Chain Issuer: ", X509_get_issuer_name(sk_X509_value(chain, i)));
 	}
+}
+
+/* An empty line would end the command's answer: a blank stands in it. */
+static void put_lines(struct strbuf *out, const char *p, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		if (p[i] == '\n' && i && p[i - 1] == '\n')
+			strbuf_add_char(out, ' ');
+		strbuf_add_char(out, p[i]);
+	}
+}
+
+void tls_ctl_put_ocsp(struct strbuf *out, const struct tls_cert *c)
+{
+	const unsigned char *der = c->ocsp;
+	OCSP_RESPONSE *answer = der ? d2i_OCSP_RESPONSE(NULL, &der, (long)c->ocsp_len) : NULL;
+	BIO *bio = BIO_new(BIO_s_mem());
+	char *p;
+	long len;
+
+	if (answer && bio && OCSP_RESPONSE_print(bio, answer, 0)) {
+		len = BIO_get_mem_data(bio, &p);
+		if (len > 0)
+			put_lines(out, p, (size_t)len);
+	}
+	BIO_free(bio);
+	OCSP_RESPONSE_free(answer);
 }

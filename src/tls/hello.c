@@ -107,14 +107,12 @@ static void capture(struct tls_conn *t, SSL *ssl)
 static bool client_has_ecdsa(SSL *ssl)
 {
 	const unsigned char *p;
-	bool found = true;
+	bool found = false;
 	size_t len;
 
-	if (SSL_client_hello_get0_ext(ssl, TLSEXT_TYPE_signature_algorithms, &p, &len)) {
-		found = false;
+	if (SSL_client_hello_get0_ext(ssl, TLSEXT_TYPE_signature_algorithms, &p, &len))
 		for (size_t i = 2; i + 1 < len; i += 2)
 			found |= p[i + 1] == 3 || be16(p + i) == 0x0807 || be16(p + i) == 0x0808;
-	}
 	if (!found)
 		return false;
 	len = SSL_client_hello_get0_ciphers(ssl, &p);

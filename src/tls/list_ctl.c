@@ -3,6 +3,8 @@
 #include <openssl/provider.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include "base/num.h"
 #include "ctl_priv.h"
 #include "ocsp_priv.h"
 
@@ -234,10 +236,32 @@ static unsigned remove_uses(const char *list, const struct tls_entry *e, int lin
 	return count;
 }
 
+/* Is one of the entries what clients without a name get? Told to <out>, line by line. */
+static bool has_default(struct strbuf *out, const char *list, const struct tls_entry *e, int line)
+{
+	struct tls_bind *b;
+	struct tls_use *u;
+	bool any = false;
+
+	list_for_each(b, &global()->binds, link) {
+		if (b->set.flags & TLS_SET_STRICT_SNI)
+			continue;
+		list_for_each(u, &b->uses, of_bind) {
+			if (!is_of(u, list) || u->entry != e || (line && u->line != line) ||
+			    !tls_use_is_default(u, list_first(&b->uses, struct tls_use, of_bind)))
+				continue;
+			strbuf_printf(out, "\n\t- %s:%d", b->where.file, b->where.line);
+			any = true;
+		}
+	}
+	return any;
+}
+
 static enum ctl_step del_crt_list(struct ctl_request *rq)
 {
 	const char *list = rq->words[rq->at], *word = list ? rq->words[rq->at + 1] : NULL;
 	const char *colon = word ? strrchr(word, ':') : NULL;
+	struct strbuf binds;
 	struct tls_entry *e;
 	char *name;
 	int line;
@@ -248,23 +272,35 @@ static enum ctl_step del_crt_list(struct ctl_request *rq)
 	}
 	line = colon ? atoi(colon + 1) : 0;
 	name = line ? strndup(word, (size_t)(colon - word)) : strdup(word);
+	strbuf_init(&binds);
 	tls_store_lock();
 	e = name ? tls_store_find(tls_store_of(tls_live()), name) : NULL;
 	if (!bind_with(list))
 		ctl_error(rq, "Can't delete the entry: crt-list '%s' does not exist!", list);
 	else if (!e)
 		ctl_error(rq, "Can't delete the entry: certificate '%s' does not exist!", word);
+	else if (has_default(&binds, list, e, line))
+		ctl_error(rq, "Can't delete the entry: certificate '%s' cannot be deleted, it is used "
+			  "as default certificate by the following frontends:%s", name, binds.ptr);
 	else if (!remove_uses(list, e, line))
 		ctl_error(rq, "Can't delete the entry: certificate '%s' can't be found in crt-list "
 			  "'%s'!", word, list);
 	else
 		ctl_say(rq, "Entry '%s' deleted in crtlist '%s'!", name, list);
 	tls_store_unlock();
+	strbuf_fini(&binds);
 	free(name);
 	return CTL_DONE;
 }
 
 /* --- names ------------------------------------------------------------------------------------ */
+
+/* What of the names is asked for. */
+struct sni_choice {
+	const char *frontend;        /* NULL: all */
+	bool expired;                /* only what has expired ... */
+	int64_t offset_s;            /* ... so many seconds from now */
+};
 
 static void put_date(struct strbuf *out, const ASN1_TIME *t)
 {
@@ -280,6 +316,15 @@ static void put_date(struct strbuf *out, const ASN1_TIME *t)
 	if (len > 0)
 		strbuf_add(out, slice_make(p, (size_t)len));
 	BIO_free(bio);
+}
+
+/* Is the date of its end later than the choice's? */
+static bool is_left_out(struct tls_cert *c, const struct sni_choice *choice)
+{
+	time_t then = time(NULL) + choice->offset_s;
+
+	return choice->expired && tls_cert_open(c) &&
+	       X509_cmp_time(X509_get0_notAfter(c->leaf), &then) > 0;
 }
 
 static void put_row(struct strbuf *out, const struct tls_bind *b, const struct tls_name_row *r)
@@ -315,7 +360,7 @@ static int by_sni(const void *a, const void *b)
 	return r ? r : (x->name.len > y->name.len) - (x->name.len < y->name.len);
 }
 
-static void show_names(struct strbuf *out, struct tls_bind *b)
+static void show_names(struct strbuf *out, struct tls_bind *b, const struct sni_choice *choice)
 {
 	struct tls_name_row *rows, r;
 	unsigned count = 0, room = 0;
@@ -337,24 +382,67 @@ static void show_names(struct strbuf *out, struct tls_bind *b)
 			rows[count++] = (struct tls_name_row){ .wildcard = true, .use = u };
 	qsort(rows, count, sizeof(*rows), by_sni);
 	for (unsigned i = 0; i < count; i++)
-		put_row(out, b, &rows[i]);
+		if (!is_left_out(rows[i].use->entry->cert, choice))
+			put_row(out, b, &rows[i]);
 	free(rows);
+}
+
+/* False: reported. */
+static bool take_choice(struct ctl_request *rq, struct sni_choice *c)
+{
+	uint64_t us;
+	size_t bad;
+
+	*c = (struct sni_choice){ 0 };
+	for (int i = rq->at; i < rq->count; i++) {
+		const char *word = rq->words[i], *value = rq->words[i + 1];
+
+		if (strcmp(word, "-A") == 0) {
+			c->expired = true;
+			continue;
+		}
+		if (strcmp(word, "-f") != 0 && strcmp(word, "-t") != 0) {
+			ctl_error(rq, "Invalid parameters, 'show ssl sni' only supports '-f', '-A' "
+				  "or '-t' options!");
+			return false;
+		}
+		if (i + 1 >= rq->count) {
+			ctl_error(rq, word[1] == 'f' ? "'-f' requires a frontend name!"
+						     : "'-t' requires an offset argument!");
+			return false;
+		}
+		i++;
+		if (word[1] == 'f') {
+			c->frontend = value;
+		} else if (num_parse_time(slice_of(value), NUM_SEC, &us, &bad) == NUM_OK) {
+			c->offset_s = (int64_t)(us / NUM_SEC);
+		} else {
+			ctl_error(rq, "'-t %s' : unexpected character '%c'", value, value[bad]);
+			return false;
+		}
+	}
+	return true;
 }
 
 static enum ctl_step show_sni(struct ctl_request *rq)
 {
-	const char *only = NULL;
+	struct sni_choice c;
 	struct tls_bind *b;
+	bool found = false;
 
-	for (int i = rq->at; i < rq->count; i++)
-		if (strcmp(rq->words[i], "-f") == 0 && i + 1 < rq->count)
-			only = rq->words[++i];
-	strbuf_add_str(rq->out, "# Frontend/Bind\tSNI\tNegative Filter\tType\tFilename\tNotAfter\t"
-		       "NotBefore\n");
+	if (!take_choice(rq, &c))
+		return CTL_DONE;
 	tls_store_lock();
 	list_for_each(b, &global()->binds, link)
-		if (!only || strcmp(only, b->where.proxy) == 0)
-			show_names(rq->out, b);
+		found |= !c.frontend || strcmp(c.frontend, b->where.proxy) == 0;
+	if (found || !c.frontend)
+		strbuf_add_str(rq->out, "# Frontend/Bind\tSNI\tNegative Filter\tType\tFilename\t"
+			       "NotAfter\tNotBefore\n");
+	else
+		ctl_error(rq, "Couldn't find the specified frontend!");
+	list_for_each(b, &global()->binds, link)
+		if (!c.frontend || strcmp(c.frontend, b->where.proxy) == 0)
+			show_names(rq->out, b, &c);
 	tls_store_unlock();
 	return CTL_DONE;
 }
@@ -411,7 +499,7 @@ static const struct ctl_command commands[] = {
 	  .help = "add a certificate to a crt-list", .run = add_crt_list },
 	{ .words = "del ssl crt-list", .level = CTL_ADMIN, .syntax = "<list> <cert>[:<line>]",
 	  .help = "take a certificate out of a crt-list", .run = del_crt_list },
-	{ .words = "show ssl sni", .level = CTL_OPERATOR, .syntax = "[-f <frontend>]",
+	{ .words = "show ssl sni", .level = CTL_OPERATOR, .syntax = "[-f <frontend>] [-A] [-t <offset>]",
 	  .help = "names and the certificates that they lead to", .run = show_sni },
 	{ .words = "show tls-keys", .level = CTL_ADMIN, .syntax = "[<id>|*]",
 	  .help = "list files of ticket keys, or print keys", .run = show_tls_keys },

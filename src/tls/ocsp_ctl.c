@@ -55,33 +55,6 @@ static void put_id(struct strbuf *out, const struct tls_ocsp *o)
 	OPENSSL_free(der);
 }
 
-/* An empty line would end the command's answer: a blank stands in it. */
-static void put_lines(struct strbuf *out, const char *p, size_t len)
-{
-	for (size_t i = 0; i < len; i++) {
-		if (p[i] == '\n' && i && p[i - 1] == '\n')
-			strbuf_add_char(out, ' ');
-		strbuf_add_char(out, p[i]);
-	}
-}
-
-static void put_text(struct strbuf *out, const struct tls_cert *c)
-{
-	const unsigned char *der = c->ocsp;
-	OCSP_RESPONSE *answer = d2i_OCSP_RESPONSE(NULL, &der, (long)c->ocsp_len);
-	BIO *bio = BIO_new(BIO_s_mem());
-	char *p;
-	long len;
-
-	if (answer && bio && OCSP_RESPONSE_print(bio, answer, 0)) {
-		len = BIO_get_mem_data(bio, &p);
-		if (len > 0)
-			put_lines(out, p, (size_t)len);
-	}
-	BIO_free(bio);
-	OCSP_RESPONSE_free(answer);
-}
-
 static void put_base64(struct strbuf *out, const struct tls_cert *c)
 {
 	unsigned char *text = malloc(c->ocsp_len * 4 / 3 + 8);
@@ -91,12 +64,6 @@ static void put_base64(struct strbuf *out, const struct tls_cert *c)
 		strbuf_printf(out, "%s\n", (char *)text);
 	}
 	free(text);
-}
-
-void tls_ctl_put_ocsp(struct strbuf *out, const struct tls_cert *c)
-{
-	if (c->ocsp_len)
-		put_text(out, c);
 }
 
 static void show_one(struct ctl_request *rq, const char *name, bool base64)

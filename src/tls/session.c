@@ -203,6 +203,7 @@ struct tls_tickets {
 	struct ticket_key keys[KEYS];
 	int current;                 /* the newest */
 	size_t half;                 /* 16 or 32 */
+	uint64_t read;               /* hash of what the file said */
 	struct list link;
 };
 
@@ -221,6 +222,7 @@ static bool read_keys(struct tls_tickets *t, const char *path, char *why, size_t
 		snprintf(why, size, "unable to load TLS ticket keys file");
 		return false;
 	}
+	t->read = hash_bytes(text, len, 0);
 	for (char *line = strtok_r(text, "\r\n", &save); line;
 	     line = strtok_r(NULL, "\r\n", &save)) {
 		n = strlen(line) <= 124 ? EVP_DecodeBlock(raw, (unsigned char *)line,
@@ -253,14 +255,16 @@ static bool read_keys(struct tls_tickets *t, const char *path, char *why, size_t
 	return true;
 }
 
-/* One that a generation has read already, with a reference; NULL: none. */
-static struct tls_tickets *tickets_take(const char *path)
+/* One that was read of the same file when it said the same, with a reference; NULL: none. Its keys
+ * may be others meanwhile, by command.
+ */
+static struct tls_tickets *tickets_take(const struct tls_tickets *like)
 {
 	struct tls_tickets *t, *found = NULL;
 
 	pthread_mutex_lock(&ticket_files_lock);
 	list_for_each(t, &ticket_files, link)
-		if (!found && strcmp(t->file, path) == 0)
+		if (!found && t->read == like->read && strcmp(t->file, like->file) == 0)
 			found = t;
 	if (found)
 		found->refs++;
@@ -270,11 +274,8 @@ static struct tls_tickets *tickets_take(const char *path)
 
 struct tls_tickets *tls_tickets_get(struct config *cfg, const char *path, char *why, size_t size)
 {
-	struct tls_tickets *t = tickets_take(path);
+	struct tls_tickets *t = calloc(1, sizeof(*t)), *known;
 
-	if (t)
-		return t;
-	t = calloc(1, sizeof(*t));
 	if (!t)
 		return NULL;
 	t->refs = 1;
@@ -284,6 +285,11 @@ struct tls_tickets *tls_tickets_get(struct config *cfg, const char *path, char *
 	if (!t->file || !read_keys(t, path, why, size)) {
 		tls_tickets_drop(&t);
 		return NULL;
+	}
+	known = tickets_take(t);
+	if (known) {
+		tls_tickets_drop(&t);
+		return known;
 	}
 	pthread_mutex_lock(&ticket_files_lock);
 	list_append(&ticket_files, &t->link);
@@ -311,6 +317,15 @@ void tls_tickets_drop(struct tls_tickets **pt)
 	free(t);
 }
 
+/* Has a later generation read the file again, which said something else? With the lock. */
+static bool is_outdated(const struct tls_tickets *t)
+{
+	for (const struct list *l = t->link.next; l != &ticket_files; l = l->next)
+		if (strcmp(list_entry(l, struct tls_tickets, link)->file, t->file) == 0)
+			return true;
+	return false;
+}
+
 /* By its number in the order of the files, or by its name; NULL: none. */
 static struct tls_tickets *tickets_find_named(const char *which)
 {
@@ -322,6 +337,8 @@ static struct tls_tickets *tickets_find_named(const char *which)
 		bool numbered = (*which == '#' && atoi(which + 1) == id) ||
 				(*which >= '0' && *which <= '9' && atoi(which) == id);
 
+		if (is_outdated(t))
+			continue;
 		if (!found && (numbered || strcmp(t->file, which) == 0))
 			found = t;
 		id++;
@@ -356,6 +373,8 @@ void tls_tickets_show(struct strbuf *out, const char *which)
 
 	pthread_mutex_lock(&ticket_files_lock);
 	list_for_each(t, &ticket_files, link) {
+		if (is_outdated(t))
+			continue;
 		if (!which)
 			strbuf_printf(out, "%d (%s)\n", id, t->file);
 		else if (*which == '*' || t == only)

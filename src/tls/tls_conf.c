@@ -136,7 +136,8 @@ static bool parse_issuers_path(struct conf_line *l)
 			  l->words[0], word);
 }
 
-static bool parse_keylog(struct conf_line *l)
+/* keyword->offset: of a bool in struct tls_global */
+static bool parse_switch(struct conf_line *l)
 {
 	const char *word = take_one(l);
 
@@ -145,7 +146,7 @@ static bool parse_keylog(struct conf_line *l)
 	if (strcmp(word, "on") != 0 && strcmp(word, "off") != 0)
 		return conf_error(l, l->at - 1, NULL, "'%s' expects either 'on' or 'off' but got "
 				  "'%s'.", l->words[0], word);
-	global_of(l)->keylog = strcmp(word, "on") == 0;
+	*(bool *)((char *)global_of(l) + l->keyword->offset) = strcmp(word, "on") == 0;
 	return true;
 }
 
@@ -306,7 +307,11 @@ static const struct conf_keyword keywords[] = {
 	  .help = "chains for certificates that come without" },
 	{ .words = "ssl-skip-self-issued-ca", .where = CONF_GLOBAL,
 	  .parse = parse_skip_self_issued, .help = "roots are not sent" },
-	{ .words = "tune.ssl.keylog", GLOBAL, .parse = parse_keylog, .syntax = "{ on | off }",
+	{ .words = "crt-watch", GLOBAL, .parse = parse_switch,
+	  .offset = offsetof(struct tls_global, watch), .syntax = "{ on | off }",
+	  .help = "files of certificates and authorities that change are read again" },
+	{ .words = "tune.ssl.keylog", GLOBAL, .parse = parse_switch,
+	  .offset = offsetof(struct tls_global, keylog), .syntax = "{ on | off }",
 	  .help = "connections keep their secrets for fetches" },
 	{ .words = "tune.ssl.force-private-cache", .where = CONF_GLOBAL, .flags = CONF_IGNORED,
 	  .help = "there is one process, its cache is private", .hint = "the cache of TLS "
@@ -331,6 +336,12 @@ static void tls_check(struct config *cfg, struct diag_list *diags)
 			 "sessions.");
 }
 
+static void start_watch(const struct config *cfg, const struct config *prev)
+{
+	if (tls_global_of(cfg)->watch || (prev && tls_global_of(prev)->watch))
+		tls_watch_start();
+}
+
 static bool tls_start(struct config *cfg, struct diag_list *diags)
 {
 	const struct tls_global *g = tls_global_of(cfg);
@@ -339,6 +350,7 @@ static bool tls_start(struct config *cfg, struct diag_list *diags)
 	if (!tls_live()) {
 		tls_set_live(cfg);
 		tls_ocsp_start(cfg, NULL);
+		start_watch(cfg, NULL);
 	}
 	return true;
 }
@@ -348,12 +360,15 @@ static void tls_adopt(struct config *next, struct config *prev)
 {
 	tls_set_live(next);
 	tls_ocsp_start(next, prev);
+	start_watch(next, prev);
 }
 
 static void tls_thread_fini(void)
 {
-	if (thread_id == 0)
+	if (thread_id == 0) {
 		tls_ocsp_stop();
+		tls_watch_stop();
+	}
 	tls_conn_thread_fini();
 	tls_lib_thread_fini();
 }

@@ -166,6 +166,10 @@ void tls_get_figures(struct tls_figures *out)
 	*out = (struct tls_figures){ 0 };
 }
 
+void tls_set_rate_limit(int64_t per_second)
+{
+}
+
 const char *tls_library_name(void)
 {
 	return NULL;
@@ -185,6 +189,7 @@ static const struct conf_keyword keywords[] = {
 	IGNORED("ssl-server-verify", "{ none | required }"),
 	IGNORED("tune.ssl.default-dh-param", "<number>"),
 	IGNORED("tune.ssl.capture-cipherlist-size", "<number>"),
+	IGNORED("tune.idletimer", "<timeout>"),
 	{ 0 }
 };
 
@@ -199,3 +204,6 @@ const struct module mod_tls_ca_ctl = { .name = "tls-authority-commands" };
 const struct module mod_tls_list_ctl = { .name = "tls-list-commands" };
 const struct module mod_tls_store = { .name = "crt-store" };
 const struct module mod_tls_keylog = { .name = "tls-secrets" };
+const struct module mod_tls_ocsp_ctl = { .name = "tls-ocsp-commands" };
+const struct module mod_tls_ocsp_conf = { .name = "tls-ocsp-settings" };
+const struct module mod_tls_use_conf = { .name = "tls-frontend-certificates" };

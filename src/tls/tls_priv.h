@@ -67,6 +67,7 @@ struct tls_global {
 	int64_t security_level;            /* -1 unset */
 	int64_t max_connections, max_rate;
 	bool keylog;
+	bool watch;                        /* crt-watch */
 	bool ocsp_mode, ocsp_off;          /* ocsp-update.mode, .disable */
 	int64_t ocsp_min_s, ocsp_max_s;
 	struct addr ocsp_proxy;            /* ADDR_NONE: none */
@@ -88,6 +89,11 @@ enum tls_extra {
 /* The generation that commands work on; NULL: none has started. It changes under tls_store_lock():
  * who holds that works on one generation throughout.
  */
+/* crt-watch: begins anew with the files of the live generation, if that wants it (watch.c). Any
+ * thread; thread 0.
+ */
+void tls_watch_start(void);
+void tls_watch_stop(void);
 /* Tells the administrator; any thread. */
 void tls_event(struct config *cfg, const char *text);
 struct config *tls_live(void);
@@ -175,6 +181,7 @@ struct tls_entry {
 	struct tls_ocsp *ocsp;       /* owned; NULL: no answer, nor is there to be one */
 	uint8_t ocsp_update;         /* enum tls_ocsp_update */
 	bool in_store;               /* of a crt-store */
+	uint64_t stamp;              /* of its files, for watch.c */
 };
 
 /* A CA file, or a file of revocation lists. */
@@ -188,6 +195,7 @@ struct tls_ca {
 	bool is_system;              /* "@system-ca" */
 	bool is_crl;
 	bool has_pending;
+	uint64_t stamp;              /* of its file, for watch.c */
 };
 
 /* That of a generation. */

@@ -55,7 +55,7 @@ BALANCES = ("roundrobin", "leastconn", "random(2)", "first", "peak-ewma",
 
 WORDS = ("", "weight 30", "maxconn 50", "check inter 50ms", "check inter 20ms slowstart 1s",
          "backup", "agent-check agent-port {origin} agent-inter 50ms", "pool-max-conn 3",
-         "cookie {name} guid g-{name}", "track be0/s2", "track s2", "check observe layer7 on-error mark-down error-limit 1000")
+         "cookie {name} guid g-{name}", "track be0/s2", "track s2", "tier 2", "check observe layer7 on-error mark-down error-limit 1000")
 
 SET = ("set server {s} weight 1", "set server {s} weight 50%", "set server {s} state drain",
        "set server {s} state maint", "set server {s} state ready", "enable health {s}",

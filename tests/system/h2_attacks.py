@@ -31,6 +31,7 @@ defaults
 	timeout http-request 2s
 frontend f
 	bind 127.0.0.1:{fe} proto h2
+	http-request return status 204 hdr x-large {large} if {{ path /none }}
 	use_backend w if {{ path /w }}
 	default_backend b
 backend b
@@ -91,15 +92,16 @@ class Attacker(h2.Client):
         self.closed.set()
 
     def pour(self, raw, times):
-        """Sends <raw> up to <times> times, until the peer has enough or takes no more."""
+        """Sends <raw> up to <times> times. False: the peer has enough, or takes no more."""
         self.sock.settimeout(PATIENCE)
         for _ in range(times):
             if self.closed.is_set():
-                return
+                return False
             try:
                 self.sock.sendall(raw)
             except OSError:
-                return
+                return False
+        return True
 
     def upload(self, streams, most=1 << 20):
         """Sends bodies as far as the windows allow, until nothing more is allowed."""
@@ -237,6 +239,15 @@ def unread_answers(a):
     a.pour(b"".join(headers(s, request("/big")) for s in range(1, 200, 2)), 1)
 
 
+def unread_heads(a):
+    """Answers without a body are not held up by windows: they must not be queued without end."""
+    for i in range(600):
+        first = 1 + 100 * i
+        if not a.pour(b"".join(headers(s, request("/none")) for s in range(first, first + 100, 2)), 1):
+            return
+        time.sleep(0.002)
+
+
 def dribble(a):
     raw = b"".join(headers(s, request()) for s in range(1, 40, 2))
     for i in range(len(raw)):
@@ -283,7 +294,7 @@ ATTACKS = (
     (window_update_flood, True, False), (reset_flood, True, False), (empty_data_flood, True, False),
     (unknown_frame_flood, True, False), (hpack_bomb, True, False), (hpack_churn, True, False),
     (many_fields, True, False), (cookie_crumbs, True, False), (zero_window, True, False),
-    (tiny_window, True, False), (unread_answers, True, True), (dribble, True, False),
+    (tiny_window, True, False), (unread_answers, True, True), (unread_heads, True, True), (dribble, True, False),
     (too_many_streams, True, False), (bad_requests, True, False), (padded_nothing, True, False),
     (stalled_uploads, True, False), (crumbs, True, False),
 )
@@ -311,10 +322,10 @@ class Witness:
 
     @staticmethod
     def ask(port, pipe):
-        """Asks until anything is said. Returns good and bad answers, and the milliseconds of each."""
+        """Asks until anything is said, ten times at least. Returns good and bad answers, and the milliseconds of each."""
         good = bad = 0
         took = []
-        while not pipe.poll():
+        while not took or not pipe.poll():
             c = h2.Client(lib.connect(port), timeout=lib.PATIENCE)
             for s in range(1, 20, 2):
                 start = time.monotonic()
@@ -380,7 +391,8 @@ class Target:
         self.proxies = [self.start(program, p, server) for p in self.ports[:2 if decoy else 1]]
 
     def start(self, program, port, server):
-        return lib.Proxy(program, CONF.format(fe=port, s=server.port, w=self.witness.port))
+        return lib.Proxy(program, CONF.format(fe=port, s=server.port, w=self.witness.port,
+                                                large="v" * 4000))
 
     def figures(self, attack, unread):
         """What others met while the other process was attacked."""

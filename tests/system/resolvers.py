@@ -194,6 +194,50 @@ def templates(tap, args):
         tap.eq({q.kind for q in s.dns.seen}, {d.AAAA}, "nothing else is asked for")
 
 
+def administration(tap, args):
+    """Maintenance by command and by names, checks, servers that track, addresses set by hand."""
+    be = S1 + "\nserver s2 127.0.0.1:1 track be/s1"
+    server = lib.Server(lib.echo_handler)
+    be = be.replace(":80", ":%d" % server.port) + "\n" + (
+        "server s3 foo.example.com:1 resolvers dns init-addr none check inter 50 fall 1 "
+        "resolve-opts allow-dup-ip")
+    be = be.replace("init-addr none\n", "init-addr none check inter 50 resolve-opts allow-dup-ip\n")
+    with Scene(args, be, {FOO: [d.a("127.0.0.1")]}) as s:
+        s.has(tap, "Server be/s2 is UP/READY (leaving maintenance).", "who tracks is up as well")
+        s.has(tap, "Server be/s3 is DOWN, reason: Layer4 connection problem", "checks go on")
+        s.dns.zone[FOO] = d.NXDOMAIN
+        s.has(tap, "Server be/s2 is going DOWN for maintenance (DNS NX status) via be/s1.",
+              "who tracks goes down as well")
+        s.has(tap, "Server be/s3 was DOWN and now enters maintenance (DNS NX status).",
+              "one that was down")
+    with Scene(args, S1) as s:
+        s.proxy.ctl("set server be/s1 state maint")
+        s.dns.zone[FOO] = [d.a("127.0.0.1")]
+        s.has(tap, "Server be/s1 ('foo.example.com') resolves again but remains in maintenance.",
+              "maintenance by command stays")
+        tap.eq(s.rows()["s1"][:3], ("127.0.0.1", "0", "1"), "with an address")
+        s.proxy.ctl("set server be/s1 state ready")
+        s.has(tap, "Server be/s1 is UP/READY (leaving forced maintenance).", "until it ends")
+        s.proxy.ctl("set server be/s1 addr 127.0.0.9")
+        seen = s.figures()["valid"]
+        lib.until(lambda: s.figures()["valid"] > seen + 2)
+        tap.eq(s.addresses(), ["127.0.0.9"], "an address set by hand")
+        s.dns.zone[FOO] = [d.a("127.0.0.2")]
+        s.becomes(tap, ["127.0.0.2"], "stays until the answer changes")
+        s.dns.zone[FOO] = d.NXDOMAIN
+        s.becomes(tap, ["-"], "no address")
+        tap.eq(s.proxy.ctl("set server be/s1 addr 127.0.0.9").strip(), "Update for the current "
+               "server address family is only supported through configuration file.",
+               "which no command gives")
+    be = "server-template t 4 foo.example.com:80 resolvers dns init-addr none resolve-prefer ipv4"
+    with Scene(args, be, {FOO: [d.a("127.0.0.1")]}, section="hold obsolete 1h") as s:
+        for i in (1, 2, 3):
+            s.dns.zone[FOO] = [d.a("127.0.0.%d" % i)]
+            s.becomes(tap, ["-"] * (4 - i) + ["127.0.0.%d" % n for n in range(1, i + 1)],
+                      "hold obsolete: answers that tell a part each, %d" % i)
+    server.close()
+
+
 def services(tap, args):
     be = "server-template t 3 %s resolvers dns init-addr none" % SERVICE
     zone = {"h1.example.com": [d.a("127.0.0.1")], "h2.example.com": [d.a("127.0.0.2")],
@@ -267,7 +311,8 @@ def hostile(tap, args):
         ("fewer records than said", lambda q: q.reply([good], counts=(1, 9, 0, 0)), "invalid"),
         ("65535 records that are not there", lambda q: q.reply([], counts=(1, 65535, 0, 0)),
          "invalid"),
-        ("an address of 5 bytes", lambda q: q.reply([d.Record(q.kind, b"\x7f\0\0\5\1")]), "invalid"),
+        ("an address of 5 bytes", lambda q: q.reply([d.Record(q.kind, b"\x7f\0\0\5\1")]),
+         "invalid"),
         ("an address of another name", lambda q: q.reply(
             [d.a("127.0.0.8", name="c.example.com")]), "invalid"),
         ("an alias without address", lambda q: q.reply([d.cname("b.example.com")]), "cname_error"),
@@ -380,6 +425,31 @@ def resolve_action(tap, args):
     server.close()
 
 
+def crowd(tap, args):
+    """Requests on all threads ask for names, some of which are the same."""
+    fe = ("http-request do-resolve(txn.ip,dns,ipv4) req.hdr(name)\n"
+          "\thttp-request return status 200 hdr ip %[var(txn.ip)]")
+    zone = {"n%d.example.com" % i: [d.a("127.0.1.%d" % i)] for i in range(1, 9)}
+    zone["n9.example.com"] = None
+    results = []
+    with Scene(args, "", zone, fe=fe, glob="nbthread 4", section="hold valid 20") as s:
+        def client(seed):
+            for i in range(40):
+                n = (seed * 7 + i * 3) % 10
+                got = s.get("name: n%d.example.com" % n)
+                want = None if n in (0, 9) else "127.0.1.%d" % n
+                results.append((got and got[1].get("ip")) == want)
+
+        threads = [lib.threading.Thread(target=client, args=(i,)) for i in range(12)]
+        for t in threads:
+            t.start()
+        while not lib.is_reference(args.program) and any(t.is_alive() for t in threads):
+            s.proxy.ctl("reload")
+        for t in threads:
+            t.join()
+        tap.eq((len(results), results.count(False)), (480, 0), "each gets its own address")
+
+
 def set_name(tap, args):
     be = (S1 + "\nserver s2 127.0.0.1:80\nserver s3 127.0.0.1:80 resolvers dns\n"
           "server s4 %s resolvers dns" % SERVICE)
@@ -479,7 +549,7 @@ def reload(tap, args):
 def traffic(tap, args):
     """Requests follow the address; the client's connection is kept."""
     server = everywhere()
-    be = "http-reuse always\nserver s1 foo.example.com:%d resolvers dns init-addr none" % server.port
+    be = "http-reuse always\n" + S1.replace(":80", ":%d" % server.port)
     with Scene(args, be, {FOO: [d.a("127.0.0.1")]}) as s:
         tap.eq(s.get()[0] if s.addresses() == ["-"] else 503, 503, "no address yet: 503")
         s.becomes(tap, ["127.0.0.1"], "an address")
@@ -513,8 +583,8 @@ def show(tap, args):
 def main():
     args = lib.arguments(__doc__)
     tap = lib.Tap()
-    for part in (one_server, reasons, templates, services, hostile, transports, resolve_action,
-                 set_name, first_address, reload, traffic, show):
+    for part in (one_server, reasons, templates, administration, services, hostile, transports,
+                 resolve_action, crowd, set_name, first_address, reload, traffic, show):
         part(tap, args)
     tap.done()
 

@@ -3,6 +3,7 @@
 """TLS as clients see it: versions, names and resumption; bad bytes in every stage of a handshake;
 certificates replaced again and again under load; many idle connections.
 """
+import base64
 import os
 import shutil
 import socket
@@ -294,6 +295,47 @@ def lists(tap, program):
                        "%s is served" % host)
 
 
+def tickets(tap, program):
+    """Ticket keys of a file: those added by command outlive a reload, unless the file says something else then."""
+    port = lib.ports(1)[0]
+    with tempfile.TemporaryDirectory(prefix="hapt.") as folder:
+        path = folder + "/keys"
+
+        def keys():
+            return [base64.b64encode(os.urandom(48)).decode() for _ in range(3)]
+
+        def write(some):
+            with open(path, "w") as f:
+                f.write("".join(k + "\n" for k in some))
+
+        def shown(proxy):
+            return [line.split()[1] for line in proxy.ctl("show tls-keys *").splitlines() if line.startswith("0.")]
+
+        first, second, added = keys(), keys(), keys()[0]
+        write(first)
+        conf = CONF.split("frontend")[0] + (
+            "frontend fe\n\tbind 127.0.0.1:%d ssl crt %s/a.pem tls-ticket-keys %s\n\thttp-request return status 200 "
+            'content-type text/plain lf-string "%%[ssl_fc_is_resumed]"\n' % (port, CERTS, path))
+        with lib.Proxy(program, conf) as proxy:
+            tap.eq(sorted(shown(proxy)), sorted(first), "the keys of the file are used")
+            proxy.ctl("set ssl tls-key %s %s" % (path, added))
+            now = shown(proxy)
+            tap.ok(added in now, "a key is added by command", now)
+            c = context()
+            body, session = get(port, c)[:2]
+            tap.eq(get(port, c, session=session)[0], "1", "a session is resumed")
+            if lib.is_reference(program):
+                tap.skip("reloads in the process", "it has none")
+                return
+            tap.ok("Success=1" in proxy.ctl("reload"), "a reload")
+            tap.eq(shown(proxy), now, "a reload keeps the keys")
+            tap.eq(get(port, c, session=session)[0], "1", "and resumes that session")
+            write(second)
+            tap.ok("Success=1" in proxy.ctl("reload"), "a reload")
+            tap.ok(lib.until(lambda: sorted(shown(proxy)) == sorted(second)), "another reload takes those that the file has now")
+            tap.eq(get(port, c, session=session)[0], "0", "whose sessions are others")
+
+
 def main():
     args = lib.arguments(__doc__, ("rounds", 100, "how often a certificate is replaced"))
     tap = lib.Tap()
@@ -308,6 +350,7 @@ def main():
     many(tap, args.program, 150)
     limits(tap, args.program)
     lists(tap, args.program)
+    tickets(tap, args.program)
     tap.done()
 
 

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* retry.c - how many requests of a backend are tried again at once, and how soon
+ *
+ * When servers are overloaded, every failure that is tried again makes it worse. A budget bounds
+ * the requests that have been tried again and are not over yet to a share of the active ones; a
+ * delay that grows with each try, and is drawn at random, keeps those of a moment apart.
+ */
+#include <stdlib.h>
+#include "proxy/proxy.h"
+#include "stream_priv.h"
+
+#define DELAY_DOUBLINGS_MAX 20
+
+/* Takes one of the backend's places for requests that are tried again. */
+static bool budget_take(struct stream *s)
+{
+	const struct proxy *be = s->be;
+	uint64_t active, allowed;
+	unsigned trying;
+
+	if (!be->retry_percent || s->flags & STRM_IN_BUDGET)
+		return true;
+	active = counter_read(&be->state->be, CNT_SESS_CUR);
+	allowed = active * (uint64_t)be->retry_percent / 100;
+	if (allowed < (uint64_t)be->retry_least)
+		allowed = (uint64_t)be->retry_least;
+	trying = __atomic_add_fetch(&be->state->trying_again, 1, __ATOMIC_RELAXED);
+	if (trying > allowed) {
+		__atomic_sub_fetch(&be->state->trying_again, 1, __ATOMIC_RELAXED);
+		return false;
+	}
+	s->flags |= STRM_IN_BUDGET;
+	return true;
+}
+
+bool retry_take(struct stream *s)
+{
+	if (!s->retries_left || !budget_take(s))
+		return false;
+	s->retries_left--;
+	s->retries++;
+	return true;
+}
+
+void retry_end(struct stream *s)
+{
+	if (!(s->flags & STRM_IN_BUDGET))
+		return;
+	s->flags &= ~STRM_IN_BUDGET;
+	__atomic_sub_fetch(&s->be->state->trying_again, 1, __ATOMIC_RELAXED);
+}
+
+int64_t retry_delay_ms(const struct stream *s)
+{
+	int64_t most = s->be->retry_delay_max_ms, delay = s->be->retry_delay_ms;
+
+	for (int n = 1; delay && n < s->retries && n < DELAY_DOUBLINGS_MAX && delay < most; n++)
+		delay *= 2;
+	if (delay > most)
+		delay = most;
+	/* from its half on */
+	return delay - random() % (delay / 2 + 1);
+}
+
+enum step retry_go(struct stream *s)
+{
+	if (!s->be->retry_delay_ms || !s->retries)
+		return stream_goto(s, STAGE_ASSIGN);
+	stream_wait_ms(s, retry_delay_ms(s));
+	return stream_goto(s, STAGE_TURN_AROUND);
+}
