@@ -71,44 +71,92 @@ def memory_kb(pid):
     return total
 
 
-def measure(program, in_process, reloads):
-    folder = tempfile.mkdtemp(prefix="hapb.")
-    server = lib.Server(lib.echo_handler)
-    port = lib.ports(1)[0]
+NGINX = """daemon off;
+master_process on;
+worker_processes 2;
+pid {dir}/nginx.pid;
+error_log /dev/null;
+events {{ }}
+http {{
+	access_log off;
+	server {{
+		listen 127.0.0.1:{port} reuseport;
+		location / {{
+			add_header x-version {version} always;
+			proxy_http_version 1.1;
+			proxy_set_header Connection "";
+			proxy_pass http://127.0.0.1:{server};
+		}}
+	}}
+}}
+"""
 
-    def write(version):
-        with open(folder + "/new", "w") as f:
-            f.write(CONF.format(dir=folder, port=port, server=server.port, version=version))
-        os.rename(folder + "/new", folder + "/test.cfg")
 
-    write("v0")
-    control = folder + ("/ctl.sock" if in_process else "/master.sock")
-    mode = ["-db"] if in_process else ["-W", "-S", control]
-    p = subprocess.Popen([program] + mode + ["-f", folder + "/test.cfg"], stderr=subprocess.DEVNULL)
-    lib.until(lambda: os.path.exists(control) and not refused(port))
-    crowd = [Load(port) for _ in range(2)]
+class Proxy:
+    """One of the ways: a process, how it is told to reload, and when that is over."""
+
+    def __init__(self, kind, program):
+        self.kind = kind
+        self.dir = tempfile.mkdtemp(prefix="hapb.")
+        os.chmod(self.dir, 0o711)
+        self.server = lib.Server(lib.echo_handler)
+        self.port = lib.ports(1)[0]
+        self.write("v0")
+        self.control = self.dir + ("/ctl.sock" if kind in ("process", "rights") else "/master.sock")
+        command = {"process": [program, "-db", "-f"], "rights": [program, "-W", "-f"],
+                   "master": [program, "-W", "-S", self.control, "-f"], "nginx": [program, "-p", self.dir, "-c"]}[kind]
+        self.process = subprocess.Popen(command + [self.dir + "/test.cfg"], stderr=subprocess.DEVNULL)
+        lib.until(lambda: (kind == "nginx" or os.path.exists(self.control)) and not refused(self.port))
+
+    def write(self, version):
+        text = NGINX if self.kind == "nginx" else CONF
+        text = text.format(dir=self.dir, port=self.port, server=self.server.port, version=version)
+        if self.kind == "rights":
+            text = text.replace("global\n", "global\n\tchroot /var/empty\n\tuser nobody\n\tsandbox on\n"
+                                .replace("/var/empty", self.dir), 1)
+        with open(self.dir + "/new", "w") as f:
+            f.write(text)
+        os.rename(self.dir + "/new", self.dir + "/test.cfg")
+
+    def reload(self, version):
+        """Returns once the new configuration has answered, and how long that took, ms."""
+        start = time.monotonic()
+        if self.kind == "nginx":
+            self.process.send_signal(signal.SIGHUP)
+        else:
+            s = socket.socket(socket.AF_UNIX)
+            s.connect(self.control)
+            s.sendall(b"reload\n")
+        while answer(self.port) != version:
+            pass
+        took = (time.monotonic() - start) * 1000
+        if self.kind != "nginx":
+            lib.recv_all(s)
+            s.close()
+        return took
+
+    def close(self):
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait()
+        self.server.close()
+        shutil.rmtree(self.dir)
+
+
+def measure(kind, program, reloads):
+    proxy = Proxy(kind, program)
+    crowd = [Load(proxy.port) for _ in range(2)]
     for t in crowd:
         t.start()
     times, most = [], 0
     for i in range(1, reloads + 1):
-        write("v%d" % i)
-        start = time.monotonic()
-        with socket.socket(socket.AF_UNIX) as s:
-            s.connect(control)
-            s.sendall(b"reload\n")
-            while answer(port) != "v%d" % i:
-                pass
-            times.append((time.monotonic() - start) * 1000)
-            most = max(most, memory_kb(p.pid))
-            lib.recv_all(s)
+        proxy.write("v%d" % i)
+        times.append(proxy.reload("v%d" % i))
+        most = max(most, memory_kb(proxy.process.pid))
     for t in crowd:
         t.stop = True
     for t in crowd:
         t.join()
-    p.send_signal(signal.SIGTERM)
-    p.wait()
-    server.close()
-    shutil.rmtree(folder)
+    proxy.close()
     times.sort()
     return (times[len(times) // 2], times[-1], sum(t.requests for t in crowd),
             sum(t.failed for t in crowd), most)
@@ -136,12 +184,15 @@ def main():
     parser.add_argument("--reloads", type=int, default=15)
     args = parser.parse_args()
     print("%-28s %10s %10s %10s %8s %10s" % ("", "median ms", "worst ms", "requests", "failed", "most KB"))
-    for name, program, in_process in (("in the process", args.program, True),
-                                      ("master and worker", args.program, False),
-                                      ("reference, master and worker", args.reference, False)):
-        if os.access(program, os.X_OK):
+    for name, program, kind in (("in the process", args.program, "process"),
+                                ("same, sandboxed, by master", args.program, "rights"),
+                                ("master and worker", args.program, "master"),
+                                ("reference, master and worker", args.reference, "master"),
+                                ("nginx", shutil.which("nginx") or "", "nginx")):
+        if os.access(program, os.X_OK) and (kind != "rights" or os.geteuid() == 0):
             print("%-28s %10.1f %10.1f %10d %8d %10d"
-                  % ((name,) + measure(os.path.abspath(program), in_process, args.reloads)))
+                  % ((name,) + measure(kind, os.path.abspath(program), args.reloads)))
+            sys.stdout.flush()
 
 
 main()

@@ -62,13 +62,15 @@ static inline bool strbuf_add_char(struct strbuf *b, char c)
 	return true;
 }
 
-/* The same for other things. */
+/* The same for a text that ends with a NUL. */
 bool strbuf_add_str(struct strbuf *b, const char *str);
+/* Decimal digits. */
 bool strbuf_add_uint(struct strbuf *b, uint64_t v);
+/* Same, with a '-' when it is negative. */
 bool strbuf_add_int(struct strbuf *b, int64_t v);
-/* As printf(); false when it did not fit. */
+/* As printf(3). */
 bool strbuf_printf(struct strbuf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* As vprintf(); the same. */
+/* As vprintf(3). */
 bool strbuf_vprintf(struct strbuf *b, const char *fmt, va_list ap);
 /* A duration in its two largest units: "4m58s", "1m", "0s". */
 bool strbuf_add_span(struct strbuf *b, uint64_t ms);

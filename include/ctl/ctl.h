@@ -141,6 +141,8 @@ struct slice ctl_session_output(struct ctl_session *s);
 void ctl_session_sent(struct ctl_session *s, size_t len);
 /* May the connection be closed: not interactive and all was answered and sent, or `quit`. */
 bool ctl_session_is_over(const struct ctl_session *s);
+/* Nothing is being done for the client but waiting for what it says next. */
+bool ctl_session_is_idle(const struct ctl_session *s);
 /* For a command that returned CTL_WAIT; on the session's thread. */
 void ctl_session_resume(struct ctl_session *s);
 /* Interactive sessions have the longer timeout; ms; set by `set timeout cli`. */

@@ -15,22 +15,28 @@ int file_open(const char *path, int flags, mode_t mode)
 	return door_get()->open(path, flags, mode);
 }
 
-/* What a buffer for all of <fd> needs at first: its size when it tells one. */
+/* What a buffer for all of <fd> needs at first: its size when it tells one. 0: more than <max>. */
 static size_t first_size(int fd, size_t max)
 {
 	struct stat st;
 	size_t size = READ_FIRST;
 
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0)
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0) {
+		if ((uint64_t)st.st_size > max)
+			return 0;
 		size = (size_t)st.st_size + 2; /* one more byte tells the end, one is the NUL */
+	}
 	return max < SIZE_MAX - 2 && size > max + 2 ? max + 2 : size;
 }
 
 char *file_read_all(int fd, size_t max, size_t *len)
 {
 	size_t size = first_size(fd, max), used = 0;
-	char *buffer = malloc(size), *grown;
+	char *buffer = size ? malloc(size) : NULL, *grown;
 	ssize_t got;
+
+	if (!size)
+		errno = EFBIG;
 
 	while (buffer) {
 		got = read(fd, buffer + used, size - 1 - used);

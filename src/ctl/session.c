@@ -158,6 +158,11 @@ bool ctl_session_is_over(const struct ctl_session *s)
 	return s->quit && !s->running && s->out_pos == s->out.len;
 }
 
+bool ctl_session_is_idle(const struct ctl_session *s)
+{
+	return s->out_pos == s->out.len && (!s->running || s->watches_input);
+}
+
 int64_t ctl_session_timeout_ms(const struct ctl_session *s)
 {
 	return s->timeout_ms;
@@ -424,12 +429,12 @@ static bool session_step(struct ctl_session *s)
 	case CTL_MORE:
 		break;
 	}
-	if (s->out.len - s->out_pos < CTL_OUT_SOFT && s->ops && s->ops->wake) {
-		/* It yields for another reason than output: let others run. */
+	/* It yields for another reason than output: let others run. With output it goes on once
+	 * some was sent, not before: a client that does not read must not keep us busy.
+	 */
+	if (s->out.len == s->out_pos && s->ops && s->ops->wake)
 		s->ops->wake(s->owner);
-		return false;
-	}
-	return true;
+	return false;
 }
 
 void ctl_session_run(struct ctl_session *s)

@@ -17,6 +17,8 @@
 #include "net/net_init.h"
 
 #define ACCEPT_MAX 4
+/* Chunks of output sent in a row to a client that reads fast, before others have their turn. */
+#define ROUNDS_A_TURN 2
 
 struct ctl_socket {
 	struct listener *listener;
@@ -181,7 +183,11 @@ static void ctl_conn_drive(struct ctl_conn *c)
 	bool moved = true, good = true;
 
 	c->runs++;
-	while (moved && good) {
+	for (unsigned rounds = 0; moved && good; rounds++) {
+		if (rounds == ROUNDS_A_TURN) {
+			task_wake(c->task, TASK_WOKEN_OTHER);
+			break;
+		}
 		moved = false;
 		good = ctl_conn_receive(c, &moved);
 		ctl_session_run(c->session);
@@ -243,7 +249,7 @@ void ctl_connections_close_thread(bool every)
 	struct ctl_conn *c, *next;
 
 	list_for_each_safe(c, next, &conns, link)
-		if (every || (c->spoken && !ctl_session_output(c->session).len))
+		if (every || (c->spoken && ctl_session_is_idle(c->session)))
 			ctl_conn_free(c);
 }
 

@@ -58,6 +58,8 @@ static void forward_rewind(struct forwarder *f)
 {
 	size_t from = f->done ? f->ends[f->done - 1] : 0;
 
+	if (!f->out.len)
+		return;
 	memmove(f->out.ptr, f->out.ptr + from, f->out.len - from);
 	f->out.len -= from;
 	for (unsigned i = f->done; i < f->frames; i++)

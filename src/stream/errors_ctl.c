@@ -3,30 +3,17 @@
 #include <stdlib.h>
 #include "base/clock.h"
 #include "base/module.h"
-#include "conf/conf.h"
 #include "ctl/ctl.h"
+#include "proxy/walk.h"
 #include "error_capture.h"
 #include "sess_priv.h"
 #include "stream_priv.h"
 
 /* Where a dump stands. */
 struct errors_dump {
-	struct config *config;      /* counted */
-	struct proxy *at;
-	const struct proxy *only;   /* NULL: all */
+	struct proxy_walk walk;
 	bool requests, responses;
 };
-
-static void release_errors(struct ctl_request *rq)
-{
-	struct errors_dump *d = rq->state;
-
-	if (!d)
-		return;
-	rq->state = NULL;
-	config_drop(&d->config);
-	free(d);
-}
 
 /* The proxy that a name or a number tells; a negative number: all; one that no proxy has: none.
  * False: reported.
@@ -43,11 +30,11 @@ static bool parse_proxy(struct ctl_request *rq, struct errors_dump *d, const cha
 		snprintf(text, sizeof(text), "#%ld", id);
 		word = text;
 	}
-	d->only = proxy_find(d->config, word, 0);
-	if (d->only)
+	d->walk.only = proxy_find(d->walk.config, word, 0);
+	if (d->walk.only)
 		return true;
 	if (word == text) {
-		d->at = NULL;
+		d->walk.at = NULL;
 		return true;
 	}
 	ctl_error(rq, "No such proxy.");
@@ -57,15 +44,10 @@ static bool parse_proxy(struct ctl_request *rq, struct errors_dump *d, const cha
 static bool begin_errors(struct ctl_request *rq)
 {
 	const char *word = rq->words[rq->at], *which = word ? rq->words[rq->at + 1] : NULL;
-	struct errors_dump *d = calloc(1, sizeof(*d));
+	struct errors_dump *d = proxy_walk_begin(rq, sizeof(*d));
 
-	if (!d) {
-		ctl_error(rq, "Out of memory.");
+	if (!d)
 		return false;
-	}
-	rq->state = d;
-	d->config = config_take(proxies_current());
-	d->at = proxies_first(d->config);
 	d->requests = !which || strcmp(which, "response") != 0;
 	d->responses = !which || strcmp(which, "request") != 0;
 	if (word && !parse_proxy(rq, d, word))
@@ -83,13 +65,13 @@ static enum ctl_step show_errors(struct ctl_request *rq)
 	if (!rq->state && !begin_errors(rq))
 		return CTL_DONE;
 	d = rq->state;
-	for (; d->at; d->at = proxy_next(d->at)) {
+	for (; d->walk.at; d->walk.at = proxy_next(d->walk.at)) {
 		if (rq->out->len >= CTL_OUT_SOFT)
 			return CTL_MORE;
-		if (d->requests && d->at->caps & PROXY_FE)
-			error_capture_dump(d->at, false, d->only, rq->out);
-		if (d->responses && d->at->caps & PROXY_BE)
-			error_capture_dump(d->at, true, d->only, rq->out);
+		if (d->requests && d->walk.at->caps & PROXY_FE)
+			error_capture_dump(d->walk.at, false, d->walk.only, rq->out);
+		if (d->responses && d->walk.at->caps & PROXY_BE)
+			error_capture_dump(d->walk.at, true, d->walk.only, rq->out);
 	}
 	return CTL_DONE;
 }
@@ -98,7 +80,7 @@ static const struct ctl_command commands[] = {
 	{ .words = "show errors", .level = CTL_OPERATOR,
 	  .syntax = "[<px>] [request|response]",
 	  .help = "show the last bad request and response of each proxy", .run = show_errors,
-	  .release = release_errors },
+	  .release = proxy_walk_release },
 	{ 0 }
 };
 

@@ -1,39 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* rules_ctl.c - edge file: show rules */
-#include <stdlib.h>
 #include "ctl/ctl.h"
+#include "proxy/walk.h"
 #include "rule_priv.h"
-
-/* Where a dump stands. */
-struct rules_dump {
-	struct config *config;  /* counted */
-	struct proxy *at;
-	const struct proxy *only; /* NULL: all */
-};
-
-static void release_rules(struct ctl_request *rq)
-{
-	struct rules_dump *d = rq->state;
-
-	if (!d)
-		return;
-	rq->state = NULL;
-	config_drop(&d->config);
-	free(d);
-}
 
 static bool begin_rules(struct ctl_request *rq)
 {
 	const char *word = rq->words[rq->at];
-	struct rules_dump *d = calloc(1, sizeof(*d));
+	struct proxy_walk *d = proxy_walk_begin(rq, sizeof(*d));
 
-	if (!d) {
-		ctl_error(rq, "Out of memory.");
+	if (!d)
 		return false;
-	}
-	rq->state = d;
-	d->config = config_take(proxies_current());
-	d->at = proxies_first(d->config);
 	if (word) {
 		d->only = proxy_find(d->config, word, 0);
 		if (!d->only) {
@@ -113,7 +90,7 @@ static void dump_proxy(const struct proxy *px, struct strbuf *out)
 
 static enum ctl_step show_rules(struct ctl_request *rq)
 {
-	struct rules_dump *d;
+	struct proxy_walk *d;
 
 	if (!rq->state && !begin_rules(rq))
 		return CTL_DONE;
@@ -130,7 +107,7 @@ static enum ctl_step show_rules(struct ctl_request *rq)
 static const struct ctl_command commands[] = {
 	{ .words = "show rules", .level = CTL_OPERATOR, .syntax = "[<px>]",
 	  .help = "show how often each rule and ACL was evaluated and applied", .run = show_rules,
-	  .release = release_rules },
+	  .release = proxy_walk_release },
 	{ 0 }
 };
 

@@ -280,8 +280,8 @@ static enum ctl_step del_crt_list(struct ctl_request *rq)
 	else if (!e)
 		ctl_error(rq, "Can't delete the entry: certificate '%s' does not exist!", word);
 	else if (has_default(&binds, list, e, line))
-		ctl_error(rq, "Can't delete the entry: certificate '%s' cannot be deleted, it is used "
-			  "as default certificate by the following frontends:%s", name, binds.ptr);
+		ctl_error(rq, "Can't delete the entry: certificate '%s' cannot be deleted, it is "
+			  "used as default certificate by the following frontends:%s", name, binds.ptr);
 	else if (!remove_uses(list, e, line))
 		ctl_error(rq, "Can't delete the entry: certificate '%s' can't be found in crt-list "
 			  "'%s'!", word, list);
@@ -499,7 +499,8 @@ static const struct ctl_command commands[] = {
 	  .help = "add a certificate to a crt-list", .run = add_crt_list },
 	{ .words = "del ssl crt-list", .level = CTL_ADMIN, .syntax = "<list> <cert>[:<line>]",
 	  .help = "take a certificate out of a crt-list", .run = del_crt_list },
-	{ .words = "show ssl sni", .level = CTL_OPERATOR, .syntax = "[-f <frontend>] [-A] [-t <offset>]",
+	{ .words = "show ssl sni", .level = CTL_OPERATOR,
+	  .syntax = "[-f <frontend>] [-A] [-t <offset>]",
 	  .help = "names and the certificates that they lead to", .run = show_sni },
 	{ .words = "show tls-keys", .level = CTL_ADMIN, .syntax = "[<id>|*]",
 	  .help = "list files of ticket keys, or print keys", .run = show_tls_keys },

@@ -425,11 +425,7 @@ def latency(tap, args):
 def main():
     args = lib.arguments(__doc__)
     tap = lib.Tap()
-    for part in (sequences, scripted, hashes, moves, server_keys, bounded, latency):
-        try:
-            part(tap, args)
-        except Exception as e:
-            tap.ok(False, part.__name__ + " ran to its end", "%s: %s" % (type(e).__name__, e))
+    tap.run((sequences, scripted, hashes, moves, server_keys, bounded, latency), args)
     tap.done()
 
 

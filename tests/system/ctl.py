@@ -211,6 +211,32 @@ def storm(tap, proxy, ports):
     tap.eq(tcp(ports["tcp"], "show cli level\n").strip(), "operator", "it still answers")
 
 
+def deaf(tap, proxy):
+    """Clients that ask and never read: bounded memory, and others are served."""
+    def resident():
+        with open("/proc/%d/status" % proxy.process.pid) as f:
+            return int(re.search(r"VmRSS:\s*([0-9]+)", f.read()).group(1))
+
+    def ask(what):
+        s = socket.socket(socket.AF_UNIX)
+        s.connect(proxy.ctl_path)
+        s.setblocking(False)
+        try:
+            while True:
+                s.send(what)
+        except BlockingIOError:
+            return s
+
+    before = resident()
+    socks = [ask(b"show stat typed;show stat json;show info json;show fd\n" * 100)
+             for _ in range(6)]
+    tap.ok("Name: HAProxy" in proxy.ctl("show info"), "others are served beside clients that do "
+           "not read")
+    tap.ok(resident() - before < 16384, "which take little memory", (before, resident()))
+    for s in socks:
+        s.close()
+
+
 def main():
     args = lib.arguments(__doc__)
     tap = lib.Tap()
@@ -221,6 +247,7 @@ def main():
         levels(tap, proxy, ports)
         terminal(tap, proxy)
         documents(tap, proxy)
+        deaf(tap, proxy)
         storm(tap, proxy, ports)
         changes(tap, proxy, ports)
     tap.done()

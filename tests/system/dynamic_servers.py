@@ -151,11 +151,7 @@ def under_traffic(tap, args):
 def main():
     args = lib.arguments(__doc__)
     tap = lib.Tap()
-    for part in (life, refused, under_traffic):
-        try:
-            part(tap, args)
-        except Exception as e:
-            tap.ok(False, part.__name__ + " ran to its end", "%s: %s" % (type(e).__name__, e))
+    tap.run((life, refused, under_traffic), args)
     tap.done()
 
 

@@ -136,6 +136,9 @@ EXPLAINED = [
     (r"hdr_val\(x-num\)", "integers of more than 32 bits"),
     (r"^req\.len|^req_len|^req\.hdrs|^req\.timer|^bytes_in|^dst_conn|^cpu_calls|sess_term_state",
      "internal sizes and moments"),
+    (r"^term_events", "such events are not kept: the manual's '-' for a program that does not"),
+    (r"^[fb]s\.debug_str", "pointers and flags"),
+    (r"^(cpu|lat)_ns_", "times"),
     (r"^quic_enabled", "there is no QUIC"),
 ]
 

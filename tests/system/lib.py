@@ -76,6 +76,18 @@ class Tap:
         self.count += 1
         print("ok %d - %s # skip %s" % (self.count, name, why))
 
+    def attempt(self, name, function, *args):
+        """Calls it; an exception is a failed line, and what comes behind is still run."""
+        try:
+            function(*args)
+        except Exception as e:
+            self.ok(False, name + " ran to its end", "%s: %s" % (type(e).__name__, e))
+
+    def run(self, parts, *args):
+        """Calls each part with this and <args>."""
+        for part in parts:
+            self.attempt(part.__name__, part, self, *args)
+
     def out_of_time(self, start, seconds, what):
         """Says once that a run which should be short is not; the caller then stops."""
         if time.monotonic() - start < seconds:

@@ -147,11 +147,7 @@ def several_threads(tap, args):
 def main():
     args = lib.arguments(__doc__)
     tap = lib.Tap()
-    for part in (formats, unix_socket, descriptor, targets, several_threads):
-        try:
-            part(tap, args)
-        except Exception as e:
-            tap.ok(False, part.__name__ + " ran to its end", "%s: %s" % (type(e).__name__, e))
+    tap.run((formats, unix_socket, descriptor, targets, several_threads), args)
     tap.done()
 
 

@@ -523,12 +523,38 @@ def test_startup_logs(tap, args):
         p.wait()
 
 
+def test_unit(tap, args):
+    """The unit of admin/systemd, as it is installed."""
+    if lib.is_reference(args.program) or not shutil.which("systemd-analyze"):
+        tap.skip("the unit for the service manager", "ours, and needs systemd-analyze")
+        return
+    top = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+    folder = tempfile.mkdtemp(prefix="hapm.")
+    shutil.copy(args.program, folder + "/haproxy")
+    with open(top + "/admin/systemd/haproxy.service.in") as f:
+        text = f.read().replace("@SBINDIR@", folder)
+    with open(folder + "/haproxy.service", "w") as f:
+        f.write(text)
+    got = subprocess.run(["systemd-analyze", "verify", "--man=no", folder + "/haproxy.service"],
+                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    said = [l for l in got.stdout.split("\n") if "haproxy" in l]
+    tap.eq((got.returncode, said), (0, []), "systemd-analyze verify has nothing to say")
+    got = subprocess.run(["systemd-analyze", "security", "--offline=true", folder + "/haproxy.service"],
+                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    level = re.search(r"exposure level for \S+: ([0-9.]+)", got.stdout)
+    if level:
+        tap.ok(float(level.group(1)) < 5, "systemd-analyze security: exposed by less than the half", got.stdout[-300:])
+    else:
+        tap.skip("systemd-analyze security", "this version does not look at files")
+    shutil.rmtree(folder, ignore_errors=True)
+
+
 def main():
     args = lib.arguments(__doc__)
     tap = lib.Tap()
     for test in (test_start, test_stop, test_reload, test_failures, test_daemon, test_max_reloads,
                  test_no_loss, test_transfer, test_notify, test_sockets, test_activation, test_ask,
-                 test_crash, test_upgrade, test_startup_logs):
+                 test_crash, test_upgrade, test_startup_logs, test_unit):
         test(tap, args)
     tap.done()
 

@@ -378,12 +378,8 @@ def main():
     tap = lib.Tap()
     with tempfile.TemporaryDirectory(prefix="hapt.") as folder:
         b = Bench(args.program, folder)
-        for part in (versions, checks, silent_options, later_keywords, signals, take_over, take_over_alone, daemons, port_taken, limits,
-                     descriptors, rights, stops, dumps):
-            try:
-                part(tap, b)
-            except Exception as e:
-                tap.ok(False, part.__name__ + " ran to its end", "%s: %s" % (type(e).__name__, e))
+        tap.run((versions, checks, silent_options, later_keywords, signals, take_over, take_over_alone, daemons, port_taken, limits,
+                     descriptors, rights, stops, dumps), b)
     tap.done()
 
 

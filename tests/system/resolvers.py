@@ -7,7 +7,7 @@ import os
 import re
 import tempfile
 
-import dns_server as d
+import lib_dns as d
 import lib
 
 CONF = """

@@ -146,11 +146,7 @@ def pipelined_behind_upload(tap, args):
 def main():
     args = lib.arguments(__doc__)
     tap = lib.Tap()
-    for part in (take_over, bounds, crowds, closing_server, pipelined_behind_upload):
-        try:
-            part(tap, args)
-        except Exception as e:
-            tap.ok(False, part.__name__ + " ran to its end", "%s: %s" % (type(e).__name__, e))
+    tap.run((take_over, bounds, crowds, closing_server, pipelined_behind_upload), args)
     tap.done()
 
 
