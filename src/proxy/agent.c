@@ -94,12 +94,13 @@ static const char *obey(struct server *srv, const struct agent_order *o)
 {
 	const char *error = NULL, *second = NULL;
 
-	if (o->has_admin)
-		server_set_admin(srv, o->set, o->clear);
 	if (o->weight && !server_set_weight(srv, o->weight, &error) && !error)
 		error = "invalid weight";
 	if (o->maxconn && !server_set_maxconn(srv, o->maxconn, &second) && !error)
 		error = second;
+	/* last: its log line tells who reads it that all was done */
+	if (o->has_admin)
+		server_set_admin(srv, o->set, o->clear);
 	return error;
 }
 
