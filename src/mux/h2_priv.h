@@ -170,8 +170,8 @@ struct h2_stream {
 
 /* Much unsent: streams wait until some of it is gone. */
 #define H2_OUT_HIGH (256 * 1024)
-/* Only heads come so far: bodies stop at the above. A client that does not take them is not read any
- * more, and a server gets no further requests.
+/* Only heads come so far: bodies stop at the above. A client that does not take them is not read
+ * any more, and a server gets no further requests.
  */
 #define H2_OUT_STUCK (2 * H2_OUT_HIGH)
 /* What a stream sends when it is its turn. */
