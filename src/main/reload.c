@@ -21,6 +21,7 @@
 #include <string.h>
 #include "base/clock.h"
 #include "base/strbuf.h"
+#include "core/pool.h"
 #include "core/background.h"
 #include "core/mailbox.h"
 #include "core/task.h"
@@ -340,6 +341,7 @@ static void read_files(void *ctx)
 	}
 	reload.next = generation_read(reload.options, &reload.diags);
 	if (!reload.next) {
+		pool_trim_shared(); /* what was refused may have been large */
 		if (door_is_needed() && !worker_has_master())
 			diag_add(&reload.diags, DIAG_NOTICE, NULL, NULL, "This process gave up "
 				 "rights ('chroot', 'user', 'group'); with a master (-W) it would "
