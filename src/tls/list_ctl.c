@@ -281,7 +281,8 @@ static enum ctl_step del_crt_list(struct ctl_request *rq)
 		ctl_error(rq, "Can't delete the entry: certificate '%s' does not exist!", word);
 	else if (has_default(&binds, list, e, line))
 		ctl_error(rq, "Can't delete the entry: certificate '%s' cannot be deleted, it is "
-			  "used as default certificate by the following frontends:%s", name, binds.ptr);
+			  "used as default certificate by the following frontends:%s",
+			  name, binds.ptr);
 	else if (!remove_uses(list, e, line))
 		ctl_error(rq, "Can't delete the entry: certificate '%s' can't be found in crt-list "
 			  "'%s'!", word, list);
