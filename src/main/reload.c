@@ -21,9 +21,9 @@
 #include <string.h>
 #include "base/clock.h"
 #include "base/strbuf.h"
-#include "core/pool.h"
 #include "core/background.h"
 #include "core/mailbox.h"
+#include "core/pool.h"
 #include "core/task.h"
 #include "core/thread.h"
 #include "proxy/check.h"
@@ -143,6 +143,18 @@ static void waiter_tell(struct waiter *w, enum reload_result result)
 	mailbox_post(w->thread, &w->message);
 }
 
+/* What was refused may have been large: the system gets its memory back, in the background since
+ * the library walks through its heaps.
+ */
+static void trim_memory(void *ctx)
+{
+	pool_trim_shared();
+}
+
+static void trimmed(void *ctx)
+{
+}
+
 /* The reload is over: its diagnostics go to who asked, and to standard error like those of a start.
  */
 static void reload_end(enum reload_result result)
@@ -160,6 +172,8 @@ static void reload_end(enum reload_result result)
 			   __ATOMIC_RELAXED);
 	reload.waiter = NULL;
 	waiter_tell(w, result);
+	if (result == RELOAD_FAILED)
+		background_run(trim_memory, trimmed, NULL); /* without memory for it: not now */
 }
 
 /* --- old generations ------------------------------------------------------------------------- */
@@ -341,7 +355,6 @@ static void read_files(void *ctx)
 	}
 	reload.next = generation_read(reload.options, &reload.diags);
 	if (!reload.next) {
-		pool_trim_shared(); /* what was refused may have been large */
 		if (door_is_needed() && !worker_has_master())
 			diag_add(&reload.diags, DIAG_NOTICE, NULL, NULL, "This process gave up "
 				 "rights ('chroot', 'user', 'group'); with a master (-W) it would "

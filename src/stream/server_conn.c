@@ -1,31 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* server_conn.c - connections to servers, in use and idle
+/* server_conn.c - connections to servers: taking an idle one, opening one
  *
- * Idle connections wait in one list per server and thread, newest first: the newest is the least
- * likely to be closed by the server meanwhile, and its memory is warm. A timer per list closes
- * those which a whole pool-purge-delay has not needed: the lowest length of the list in that time
- * tells how many.
- *
- * A thread keeps no more of them than it had in use at once since the last purge but one: under
- * "http-reuse safe" each client's first request opens a connection, and without this bound all of
- * them would gather until descriptors run out. Two more bounds count the descriptors of the
- * process: beyond tune.pool-low-fd-ratio no connection is kept, beyond tune.pool-high-fd-ratio a
- * new one pushes an idle one of its thread out.
- *
- * A thread without one asks another thread of its group that has some, by message: the owner takes
- * one out of its list and its poller and sends it back, or says that there is none. Nobody locks
- * anything.
+ * A thread without an idle one (server_idle.c) asks another thread of its group that has some, by
+ * message: the owner takes one out of its list and its poller and sends it back, or says that there
+ * is none. Nobody locks anything.
  */
 #include <errno.h>
-#include <netinet/in.h>
-#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 #include "base/bug.h"
 #include "base/clock.h"
-#include "base/hash.h"
 #include "conf/conf.h"
 #include "core/activity.h"
-#include "core/fd.h"
 #include "core/mailbox.h"
 #include "core/pool.h"
 #include "core/thread.h"
@@ -34,49 +20,13 @@
 #include "mux/pass.h"
 #include "mux/probe.h"
 #include "net/conn.h"
-#include "net/socket.h"
-#include "server_conn.h"
+#include "server_conn_priv.h"
 #include "stream/listen.h"
 #include "stream_priv.h"
 #include "tls/tls.h"
 
 /* How long a stream waits for another thread's answer before it opens a connection. */
 #define ASK_MS 10
-
-/* The idle connections of one server on one thread. */
-struct idle_list {
-	struct list conns;       /* struct server_conn.link, newest first */
-	struct list roomy;       /* struct server_conn.link: in use, with room for more */
-	struct list thread_link; /* in idle_lists while it has any */
-	struct timer timer;      /* purge */
-	struct server *server;   /* borrowed: every member holds the generation */
-	unsigned count;          /* written by its thread, read by others */
-	unsigned low;            /* least count since the last purge */
-	unsigned used;           /* connections in use, of this thread alone */
-	unsigned peak;           /* most of them at once since the last purge */
-	unsigned peak_before;    /* the same, in the period before it */
-};
-
-struct server_conn {
-	struct list link;        /* in an idle list, one with room, or in the session's */
-	struct h1_conn *h1;      /* one of these two; none of them: mode tcp */
-	struct h2_conn *h2;
-	struct server *server;
-	struct config *config;   /* counted */
-	struct session *session; /* private to it; NULL: shared */
-	struct idle_list *idle;  /* where it waits, NULL when in use */
-	struct idle_list *used;  /* where it counts as used, NULL when not, or private */
-	uint64_t key;            /* what else must be the same to use it: server_conn_key() */
-	unsigned streams;        /* served so far */
-	unsigned begun;          /* streams that were given to it */
-	bool proven;             /* a second stream went well on it */
-	bool marked;             /* set-bc-mark, set-bc-tos: for one request */
-};
-
-/* In a server's slot: one list per thread, made on first use. */
-struct server_pool {
-	struct idle_list **lists; /* thread_count() of them; both levels atomic */
-};
 
 /* A thread asks another for an idle connection. */
 struct idle_ask {
@@ -90,38 +40,8 @@ struct idle_ask {
 	bool proven;              /* only a proven one will do */
 };
 
-static struct slot server_pool_slot;
 static struct pool *conn_pool, *ask_pool;
 static bool is_shared = true; /* between threads */
-static int keep_below = INT32_MAX;  /* descriptors, tune.pool-low-fd-ratio */
-static int evict_above = INT32_MAX; /* descriptors, tune.pool-high-fd-ratio */
-static __thread struct list idle_lists; /* those of this thread that are not empty */
-
-static void pool_slot_fini(void *data)
-{
-	struct server_pool *p = data;
-
-	if (!p->lists)
-		return;
-	for (unsigned i = 0; i < thread_count(); i++)
-		free(p->lists[i]);
-	free(p->lists);
-}
-
-static bool pool_slot_inherit(void *data, const void *from)
-{
-	return true; /* nothing of it is configuration */
-}
-
-static struct slot server_pool_slot = {
-	.of = SLOT_SERVER, .size = sizeof(struct server_pool),
-	.fini = pool_slot_fini, .inherit = pool_slot_inherit,
-};
-
-void server_conn_register(void)
-{
-	slot_register(&server_pool_slot);
-}
 
 bool server_conn_init(void)
 {
@@ -135,240 +55,12 @@ void stream_set_idle_sharing(bool shared)
 	is_shared = shared;
 }
 
-void stream_set_idle_descriptors(int low, int high)
-{
-	keep_below = low;
-	evict_above = high;
-}
-
-/* --- idle lists ------------------------------------------------------------------------------ */
-
-static void idle_purge(struct timer *t);
-
-/* This thread's list of a server; NULL: no memory. */
-static struct idle_list *idle_list_get(struct server *srv, bool make)
-{
-	struct server_pool *p = slot_of(&server_pool_slot, server_slots(srv));
-	struct idle_list **lists = __atomic_load_n(&p->lists, __ATOMIC_ACQUIRE), **none = NULL;
-	struct idle_list *l;
-
-	if (!lists) {
-		if (!make)
-			return NULL;
-		lists = calloc(thread_count(), sizeof(*lists));
-		if (!lists)
-			return NULL;
-		if (!__atomic_compare_exchange_n(&p->lists, &none, lists, false, __ATOMIC_ACQ_REL,
-						 __ATOMIC_ACQUIRE)) {
-			free(lists);
-			lists = none;
-		}
-	}
-	l = lists[thread_id];
-	if (l || !make)
-		return l;
-	l = calloc(1, sizeof(*l));
-	if (!l)
-		return NULL;
-	list_init(&l->conns);
-	list_init(&l->roomy);
-	list_init(&l->thread_link);
-	timer_init(&l->timer, idle_purge);
-	l->server = srv;
-	__atomic_store_n(&lists[thread_id], l, __ATOMIC_RELEASE);
-	return l;
-}
-
-/* How many idle connections thread <thread> has; from any thread. */
-static unsigned idle_count_of(const struct server *srv, unsigned thread)
-{
-	struct server_pool *p = slot_of(&server_pool_slot, server_slots(srv));
-	struct idle_list **lists = __atomic_load_n(&p->lists, __ATOMIC_ACQUIRE), *l;
-
-	l = lists ? __atomic_load_n(&lists[thread], __ATOMIC_ACQUIRE) : NULL;
-	return l ? __atomic_load_n(&l->count, __ATOMIC_RELAXED) : 0;
-}
-
-unsigned server_conn_idle_count(const struct server *srv)
-{
-	unsigned n = 0;
-
-	for (unsigned i = 0; i < thread_count(); i++)
-		n += idle_count_of(srv, i);
-	return n;
-}
-
-static void idle_leave(struct server_conn *sc)
-{
-	struct idle_list *l = sc->idle;
-
-	if (list_is_linked(&sc->link))
-		list_remove(&sc->link);
-	if (!l)
-		return;
-	sc->idle = NULL;
-	__atomic_store_n(&l->count, l->count - 1, __ATOMIC_RELAXED);
-	if (l->count < l->low)
-		l->low = l->count;
-	counter_add(&sc->server->state->counters, CNT_SAFE_CUR, -1);
-	if (l->count)
-		return;
-	timer_cancel(&l->timer);
-	list_remove(&l->thread_link);
-}
-
-static void idle_arm(struct idle_list *l)
-{
-	int64_t ms = l->server->pool_purge_delay_ms;
-
-	l->low = l->count;
-	if (l->count && ms > 0)
-		timer_set(&l->timer, clock_now_ms() + (uint64_t)ms);
-}
-
-static void idle_put(struct idle_list *l, struct server_conn *sc)
-{
-	sc->session = NULL;
-	sc->idle = l;
-	list_prepend(&l->conns, &sc->link);
-	__atomic_store_n(&l->count, l->count + 1, __ATOMIC_RELAXED);
-	counter_add(&sc->server->state->counters, CNT_SAFE_CUR, 1);
-	if (!list_is_linked(&l->thread_link))
-		list_append(&idle_lists, &l->thread_link);
-	if (!timer_is_set(&l->timer))
-		idle_arm(l);
-}
-
-/* <sc> serves a stream from now on. */
-static void use_begin(struct server_conn *sc)
-{
-	struct idle_list *l = idle_list_get(sc->server, true);
-
-	if (!l)
-		return; /* no memory: it will not be kept either */
-	sc->used = l;
-	if (++l->used > l->peak)
-		l->peak = l->used;
-}
-
-static void use_end(struct server_conn *sc)
-{
-	if (!sc->used)
-		return;
-	sc->used->used--;
-	sc->used = NULL;
-}
-
-/* Closes one that serves nobody. */
-static void sc_close(struct server_conn *sc)
-{
-	if (sc->h2)
-		h2_back_close(sc->h2);
-	else
-		h1_back_close(sc->h1);
-}
-
-/* Closes half of the connections that nobody has needed for a whole period, at least one. */
-static void idle_purge(struct timer *t)
-{
-	struct idle_list *l = container_of(t, struct idle_list, timer);
-	struct config *cfg;
-	unsigned n = (l->low + 1) / 2;
-
-	if (list_is_empty(&l->conns))
-		return;
-	/* closing the last one may let the generation go */
-	cfg = config_take(list_first(&l->conns, struct server_conn, link)->config);
-	while (n-- && !list_is_empty(&l->conns)) {
-		struct server_conn *sc = list_last(&l->conns, struct server_conn, link);
-
-		idle_leave(sc);
-		sc_close(sc);
-	}
-	l->peak_before = l->peak;
-	l->peak = l->used;
-	idle_arm(l);
-	config_drop(&cfg);
-}
-
-void server_conn_close_idle(struct server *srv)
-{
-	struct idle_list *l = idle_list_get(srv, false);
-	struct config *cfg;
-
-	if (!l || list_is_empty(&l->conns))
-		return;
-	cfg = config_take(srv->proxy->config);
-	while (!list_is_empty(&l->conns)) {
-		struct server_conn *sc = list_last(&l->conns, struct server_conn, link);
-
-		idle_leave(sc);
-		sc_close(sc);
-	}
-	config_drop(&cfg);
-}
-
-bool server_conn_thread_init(void)
-{
-	list_init(&idle_lists);
-	return true;
-}
-
-void server_conn_thread_fini(void)
-{
-	while (!list_is_empty(&idle_lists)) {
-		struct idle_list *l = list_first(&idle_lists, struct idle_list, thread_link);
-		struct server_conn *sc = list_first(&l->conns, struct server_conn, link);
-		struct config *cfg = config_take(sc->config);
-
-		idle_leave(sc);
-		sc_close(sc);
-		config_drop(&cfg);
-	}
-}
-
-/* How many idle connections are of use: a purge begins a period whose peak is not known yet. */
-static unsigned idle_needed(const struct idle_list *l)
-{
-	return l->peak > l->peak_before ? l->peak : l->peak_before;
-}
-
-/* How many idle connections this thread may keep, whatever it needs. */
-static unsigned idle_max(const struct server *srv)
-{
-	int64_t max = srv->pool_max_conn;
-	unsigned n = thread_count();
-
-	if (max < 0)
-		return UINT32_MAX;
-	return (unsigned)((max + n - 1) / n);
-}
-
-/* Makes room for a new connection when descriptors get scarce: the oldest idle one of this thread
- * goes, whatever its server.
- */
-static void idle_evict(void)
-{
-	struct idle_list *l;
-	struct server_conn *sc;
-	struct config *cfg;
-
-	if (likely(fd_count() <= evict_above) || list_is_empty(&idle_lists))
-		return;
-	l = list_first(&idle_lists, struct idle_list, thread_link);
-	sc = list_last(&l->conns, struct server_conn, link);
-	cfg = config_take(sc->config);
-	idle_leave(sc);
-	sc_close(sc);
-	config_drop(&cfg);
-}
-
 /* --- what the mux tells ----------------------------------------------------------------------- */
 
 static void sc_free(struct server_conn *sc)
 {
 	idle_leave(sc);
-	use_end(sc);
+	idle_use_end(sc);
 	config_drop(&sc->config);
 	pool_free(conn_pool, sc);
 }
@@ -426,7 +118,7 @@ static bool sc_keep(struct server_conn *sc)
 	struct server *srv;
 	struct idle_list *l;
 
-	use_end(sc);
+	idle_use_end(sc);
 	if (unlikely(sc->config != proxies_current()) && !sc_is_private(sc) && !sc_follow(sc))
 		return false; /* (a private one moves with its session) */
 	srv = sc->server;
@@ -441,8 +133,7 @@ static bool sc_keep(struct server_conn *sc)
 	if (!srv->pool_max_conn || !(server_is_willing(srv)))
 		return false;
 	l = idle_list_get(srv, true);
-	if (!l || l->count >= idle_needed(l) || l->count >= idle_max(srv) ||
-	    fd_count() >= keep_below)
+	if (!l || !idle_has_room(l))
 		return false;
 	sc->proven = sc->streams > 1 || sc->h2; /* where goodbyes say what was not looked at */
 	idle_put(l, sc);
@@ -515,39 +206,6 @@ static const struct h1_back_user h1_user = {
 };
 static const struct pass_user pass_user = { .closed = sc_closed_pass, .describe = sc_describe };
 
-/* --- what a connection is good for ------------------------------------------------------------ */
-
-/* The name that this stream's connection asks for in its handshake; or slice_none(). */
-static struct slice wanted_sni(struct stream *s)
-{
-	const struct expr *e = tls_server_sni(server_slots(s->server));
-	struct slice name;
-
-	if (likely(!e))
-		return slice_none();
-	if (expr_eval_string(e, stream_expr(s, EXPR_DIR_REQUEST | EXPR_FINAL), &name) != EXPR_FOUND)
-		return slice_none();
-	return name;
-}
-
-/* Connections of other keys serve other names, or lead to another place than <to>. */
-static uint64_t key_to(struct stream *s, const struct server_addr *to)
-{
-	struct slice name = wanted_sni(s);
-	uint64_t key = name.len ? hash_bytes(name.ptr, name.len, 1) : 0;
-
-	return server_target_varies(s->server) ? key ^ server_target_key(to) : key;
-}
-
-static uint64_t wanted_key(struct stream *s)
-{
-	struct server_addr to;
-
-	if (server_target_varies(s->server) && !server_target(s, &to))
-		return 0;
-	return key_to(s, &to);
-}
-
 /* --- taking ----------------------------------------------------------------------------------- */
 
 /* False: no memory. */
@@ -555,7 +213,7 @@ static bool sc_attach(struct server_conn *sc, struct stream *s)
 {
 	if (!sc->used) {
 		idle_leave(sc);
-		use_begin(sc);
+		idle_use_begin(sc);
 	}
 	sc->begun++;
 	if (!sc->h2) {
@@ -566,34 +224,6 @@ static bool sc_attach(struct server_conn *sc, struct stream *s)
 		return false;
 	sc_room_changed(sc);
 	return true;
-}
-
-/* Is the stream a WebSocket's? */
-static bool is_websocket(const struct stream *s)
-{
-	const struct h1_field *f;
-
-	if (!(s->req.flags & HTTP_MSG_UPGRADE))
-		return false;
-	f = http_field_find(&s->req.fields, FIELD_UPGRADE, slice_none());
-	return f && slice_eq_nocase(f->value, SLICE("websocket"));
-}
-
-/* Which mux a stream's connection has to have. */
-enum wanted_mux { MUX_ANY, MUX_H1, MUX_H2 };
-
-static enum wanted_mux wanted_mux(struct stream *s)
-{
-	const struct server *srv = s->server;
-
-	if (likely(!is_websocket(s)) || (!srv->proto && !tls_server_has_alpn(server_slots(srv))))
-		return MUX_ANY;
-	if (srv->ws != SERVER_WS_AUTO)
-		return srv->ws == SERVER_WS_H1 ? MUX_H1 : MUX_H2;
-	/* by ALPN it is asked for, as more servers know how */
-	if (!srv->proto && tls_server_offers(server_slots(srv), SLICE("http/1.1")))
-		return MUX_H1;
-	return MUX_ANY;
 }
 
 static bool sc_fits(const struct server_conn *sc, uint64_t key, enum wanted_mux mux)
@@ -686,7 +316,7 @@ void server_conn_end_session(struct session *sess)
 			list_first(&sess->server_conns, struct server_conn, link);
 
 		list_remove(&sc->link);
-		sc_close(sc);
+		idle_close(sc);
 	}
 }
 
@@ -700,7 +330,7 @@ void server_conns_follow_session(struct session *sess)
 		if (sc_follow(sc))
 			continue;
 		list_remove(&sc->link);
-		sc_close(sc);
+		idle_close(sc);
 	}
 }
 
@@ -722,18 +352,14 @@ static void idle_list_follow(struct idle_list *l)
 		if (to && sc_follow(sc))
 			idle_put(to, sc);
 		else
-			sc_close(sc);
+			idle_close(sc);
 	}
 	config_drop(&cfg);
 }
 
 void server_conns_follow_thread(void)
 {
-	struct idle_list *l, *next;
-
-	list_for_each_safe(l, next, &idle_lists, thread_link)
-		if (l->server->proxy->config != proxies_current())
-			idle_list_follow(l);
+	idle_follow(idle_list_follow);
 }
 
 /* --- asking other threads -------------------------------------------------------------------- */
@@ -781,7 +407,7 @@ static void idle_receive(struct server_conn *sc, bool wanted)
 	bool attached = sc->h2 ? h2_back_attach_thread(sc->h2) : h1_back_attach_thread(sc->h1);
 
 	if (!attached || !l || (!wanted && l->count >= idle_max(sc->server)))
-		sc_close(sc);
+		idle_close(sc);
 	else
 		idle_put(l, sc);
 }
@@ -864,70 +490,6 @@ void server_conn_forget_ask(struct stream *s)
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
-/* From which address: the server's own source, or its proxy's. */
-static void source_settings(struct stream *s, struct socket_settings *set,
-			    struct sockaddr_storage *room)
-{
-	struct source *src = s->server->source;
-	struct addr client;
-
-	if (!src)
-		return;
-	set->interface = src->interface;
-	set->source_port_low = src->port_low;
-	set->source_port_high = src->port_high;
-	set->source_cursor = &src->port_cursor;
-	if (src->bind.ss_family != AF_UNSPEC)
-		set->source = &src->bind;
-	switch (src->transparency) {
-	case SOURCE_FIXED:
-		set->source = &src->spoof;
-		set->options |= SOCKET_TRANSPARENT;
-		break;
-	case SOURCE_CLIENT:
-	case SOURCE_CLIENT_IP:
-		client = *stream_src(s);
-		if (src->transparency == SOURCE_CLIENT_IP)
-			client.port = 0;
-		if (!addr_is_inet(&client))
-			break;
-		addr_to_sockaddr(&client, room);
-		set->source = room;
-		set->options |= SOCKET_TRANSPARENT;
-		break;
-	default:
-		break;
-	}
-}
-
-static void connect_settings(struct stream *s, struct socket_settings *set,
-			     struct sockaddr_storage *room)
-{
-	const struct stream_socket_tunes *tunes = &stream_tunes()->server;
-	const struct server *srv = s->server;
-	const struct proxy *be = s->be;
-
-	*set = (struct socket_settings){ .user_timeout_ms = srv->tcp_ut_ms, .netns = srv->netns,
-					 .mode = (mode_t)-1, .uid = (uid_t)-1, .gid = (gid_t)-1,
-					 .rcvbuf = tunes->rcvbuf, .sndbuf = tunes->sndbuf,
-					 .notsent_lowat = tunes->notsent_lowat };
-	if (be->options & PROXY_OPT_SRVTCPKA) {
-		set->options |= SOCKET_KEEPALIVE;
-		set->keepalive_count = be->server_keepalive.count;
-		set->keepalive_idle_ms = be->server_keepalive.idle_ms;
-		set->keepalive_interval_ms = be->server_keepalive.interval_ms;
-	}
-	if (be->options & PROXY_OPT_SMART_CONNECT)
-		set->options |= SOCKET_NO_QUICKACK;
-	if (srv->tfo)
-		set->options |= SOCKET_TFO;
-	if (s->overrides) {
-		set->mark = s->overrides->has_mark ? &s->overrides->mark : NULL;
-		set->tos = s->overrides->has_tos ? &s->overrides->tos : NULL;
-	}
-	source_settings(s, set, room);
-}
-
 /* The PROXY protocol header that this server wants first. */
 static bool send_preamble(struct stream *s)
 {
@@ -975,16 +537,6 @@ static bool sc_probed(void *owner, struct conn *c, struct endpoint *ep)
 static const struct probe_user probe_user = {
 	.ready = sc_probed, .closed = sc_closed_pass, .describe = sc_describe,
 };
-
-/* Which protocols a stream's handshake offers: those of the line, or the one that it needs. */
-static struct slice wanted_alpn(enum wanted_mux mux)
-{
-	switch (mux) {
-	case MUX_H1: return SLICE("\x08http/1.1");
-	case MUX_H2: return SLICE("\x02h2");
-	default: return slice_none();
-	}
-}
 
 /* Puts the mux on <c> that mode, line and stream ask for. False: no memory. */
 static bool install(struct stream *s, struct server_conn *sc, struct conn *c)
@@ -1040,7 +592,7 @@ bool server_conn_open(struct stream *s)
 		return false;
 	}
 	idle_evict();
-	connect_settings(s, &set, &room);
+	wanted_socket(s, &set, &room);
 	fd = socket_connect(&to.sa, to.len, &set, &in_progress);
 	if (fd < 0)
 		return false;
@@ -1053,7 +605,7 @@ bool server_conn_open(struct stream *s)
 	list_init(&sc->link);
 	sc->server = s->server;
 	sc->session = s->sess;
-	sc->key = key_to(s, &to);
+	sc->key = wanted_key_to(s, &to);
 	sc->marked = set.mark || set.tos;
 	SHARED_WRITE(process); /* the generation's count: per connection, not per request */
 	sc->config = config_take(s->config);
@@ -1063,7 +615,7 @@ bool server_conn_open(struct stream *s)
 		return false;
 	}
 	if (s->flags & STRM_HTTP)
-		use_begin(sc);
+		idle_use_begin(sc);
 	sc->begun = 1;
 	if (!in_progress && !tls_server_is_on(server_slots(s->server)))
 		s->back.flags |= EP_CONNECTED;

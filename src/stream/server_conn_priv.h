@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* server_conn_priv.h - what the files about connections to servers share
+ *
+ * server_idle.c keeps the idle ones, server_want.c knows what a stream wants of a connection,
+ * server_conn.c takes and opens them.
+ */
+#ifndef STREAM_SERVER_CONN_PRIV_H
+#define STREAM_SERVER_CONN_PRIV_H
+
+#include "core/timer.h"
+#include "net/socket.h"
+#include "server_conn.h"
+#include "stream_priv.h"
+
+/* The idle connections of one server on one thread. */
+struct idle_list {
+	struct list conns;       /* struct server_conn.link, newest first */
+	struct list roomy;       /* struct server_conn.link: in use, with room for more */
+	struct list thread_link; /* in idle_lists while it has any */
+	struct timer timer;      /* purge */
+	struct server *server;   /* borrowed: every member holds the generation */
+	unsigned count;          /* written by its thread, read by others */
+	unsigned low;            /* least count since the last purge */
+	unsigned used;           /* connections in use, of this thread alone */
+	unsigned peak;           /* most of them at once since the last purge */
+	unsigned peak_before;    /* the same, in the period before it */
+};
+
+struct server_conn {
+	struct list link;        /* in an idle list, one with room, or in the session's */
+	struct h1_conn *h1;      /* one of these two; none of them: mode tcp */
+	struct h2_conn *h2;
+	struct server *server;
+	struct config *config;   /* counted */
+	struct session *session; /* private to it; NULL: shared */
+	struct idle_list *idle;  /* where it waits, NULL when in use */
+	struct idle_list *used;  /* where it counts as used, NULL when not, or private */
+	uint64_t key;            /* what else must be the same to use it: server_conn_key() */
+	unsigned streams;        /* served so far */
+	unsigned begun;          /* streams that were given to it */
+	bool proven;             /* a second stream went well on it */
+	bool marked;             /* set-bc-mark, set-bc-tos: for one request */
+};
+
+/* --- server_idle.c: lists of the calling thread unless said otherwise */
+
+/* The list of a server; NULL: there is none yet, or no memory to make it. */
+struct idle_list *idle_list_get(struct server *srv, bool make);
+/* How many idle connections thread <thread> has; from any thread. */
+unsigned idle_count_of(const struct server *srv, unsigned thread);
+/* How many a thread may keep, whatever it needs. */
+unsigned idle_max(const struct server *srv);
+/* Is one more worth keeping? */
+bool idle_has_room(const struct idle_list *l);
+void idle_put(struct idle_list *l, struct server_conn *sc);
+/* Takes it out of whatever list it is in. */
+void idle_leave(struct server_conn *sc);
+/* <sc> serves streams from now on; no more. */
+void idle_use_begin(struct server_conn *sc);
+void idle_use_end(struct server_conn *sc);
+/* Closes one that serves nobody, and is in no list. */
+void idle_close(struct server_conn *sc);
+/* Makes room for a new connection when descriptors get scarce: the oldest idle one of this thread
+ * goes, whatever its server.
+ */
+void idle_evict(void);
+/* Calls <follow> with each list of a former generation that has any: it empties it. */
+void idle_follow(void (*follow)(struct idle_list *l));
+
+/* --- server_want.c */
+
+/* Which mux a stream's connection has to have. */
+enum wanted_mux { MUX_ANY, MUX_H1, MUX_H2 };
+
+enum wanted_mux wanted_mux(struct stream *s);
+/* Which protocols its handshake offers: those of the line, or the one that the stream needs. */
+struct slice wanted_alpn(enum wanted_mux mux);
+/* The name that it asks for in its handshake; or slice_none(). */
+struct slice wanted_sni(struct stream *s);
+/* Connections of other keys serve other names, or lead to another place than <to>. */
+uint64_t wanted_key_to(struct stream *s, const struct server_addr *to);
+uint64_t wanted_key(struct stream *s);
+/* How the socket is to be opened; <room> may be used by *set. */
+void wanted_socket(struct stream *s, struct socket_settings *set, struct sockaddr_storage *room);
+
+#endif

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* server_want.c - what a stream wants of its connection to a server: name, protocol, socket */
+#include <string.h>
+#include "base/bug.h"
+#include "base/hash.h"
+#include "server_conn_priv.h"
+#include "stream/listen.h"
+#include "tls/tls.h"
+
+/* --- what a connection is good for ------------------------------------------------------------ */
+
+struct slice wanted_sni(struct stream *s)
+{
+	const struct expr *e = tls_server_sni(server_slots(s->server));
+	struct slice name;
+
+	if (likely(!e))
+		return slice_none();
+	if (expr_eval_string(e, stream_expr(s, EXPR_DIR_REQUEST | EXPR_FINAL), &name) != EXPR_FOUND)
+		return slice_none();
+	return name;
+}
+
+uint64_t wanted_key_to(struct stream *s, const struct server_addr *to)
+{
+	struct slice name = wanted_sni(s);
+	uint64_t key = name.len ? hash_bytes(name.ptr, name.len, 1) : 0;
+
+	return server_target_varies(s->server) ? key ^ server_target_key(to) : key;
+}
+
+uint64_t wanted_key(struct stream *s)
+{
+	struct server_addr to;
+
+	if (server_target_varies(s->server) && !server_target(s, &to))
+		return 0;
+	return wanted_key_to(s, &to);
+}
+
+/* Is the stream a WebSocket's? */
+static bool is_websocket(const struct stream *s)
+{
+	const struct h1_field *f;
+
+	if (!(s->req.flags & HTTP_MSG_UPGRADE))
+		return false;
+	f = http_field_find(&s->req.fields, FIELD_UPGRADE, slice_none());
+	return f && slice_eq_nocase(f->value, SLICE("websocket"));
+}
+
+enum wanted_mux wanted_mux(struct stream *s)
+{
+	const struct server *srv = s->server;
+
+	if (likely(!is_websocket(s)) || (!srv->proto && !tls_server_has_alpn(server_slots(srv))))
+		return MUX_ANY;
+	if (srv->ws != SERVER_WS_AUTO)
+		return srv->ws == SERVER_WS_H1 ? MUX_H1 : MUX_H2;
+	/* by ALPN it is asked for, as more servers know how */
+	if (!srv->proto && tls_server_offers(server_slots(srv), SLICE("http/1.1")))
+		return MUX_H1;
+	return MUX_ANY;
+}
+
+struct slice wanted_alpn(enum wanted_mux mux)
+{
+	switch (mux) {
+	case MUX_H1: return SLICE("\x08http/1.1");
+	case MUX_H2: return SLICE("\x02h2");
+	default: return slice_none();
+	}
+}
+
+/* --- its socket ---------------------------------------------------------------------------- */
+
+/* From which address: the server's own source, or its proxy's. */
+static void source_settings(struct stream *s, struct socket_settings *set,
+			    struct sockaddr_storage *room)
+{
+	struct source *src = s->server->source;
+	struct addr client;
+
+	if (!src)
+		return;
+	set->interface = src->interface;
+	set->source_port_low = src->port_low;
+	set->source_port_high = src->port_high;
+	set->source_cursor = &src->port_cursor;
+	if (src->bind.ss_family != AF_UNSPEC)
+		set->source = &src->bind;
+	switch (src->transparency) {
+	case SOURCE_FIXED:
+		set->source = &src->spoof;
+		set->options |= SOCKET_TRANSPARENT;
+		break;
+	case SOURCE_CLIENT:
+	case SOURCE_CLIENT_IP:
+		client = *stream_src(s);
+		if (src->transparency == SOURCE_CLIENT_IP)
+			client.port = 0;
+		if (!addr_is_inet(&client))
+			break;
+		addr_to_sockaddr(&client, room);
+		set->source = room;
+		set->options |= SOCKET_TRANSPARENT;
+		break;
+	default:
+		break;
+	}
+}
+
+void wanted_socket(struct stream *s, struct socket_settings *set,
+			     struct sockaddr_storage *room)
+{
+	const struct stream_socket_tunes *tunes = &stream_tunes()->server;
+	const struct server *srv = s->server;
+	const struct proxy *be = s->be;
+
+	*set = (struct socket_settings){ .user_timeout_ms = srv->tcp_ut_ms, .netns = srv->netns,
+					 .mode = (mode_t)-1, .uid = (uid_t)-1, .gid = (gid_t)-1,
+					 .rcvbuf = tunes->rcvbuf, .sndbuf = tunes->sndbuf,
+					 .notsent_lowat = tunes->notsent_lowat };
+	if (be->options & PROXY_OPT_SRVTCPKA) {
+		set->options |= SOCKET_KEEPALIVE;
+		set->keepalive_count = be->server_keepalive.count;
+		set->keepalive_idle_ms = be->server_keepalive.idle_ms;
+		set->keepalive_interval_ms = be->server_keepalive.interval_ms;
+	}
+	if (be->options & PROXY_OPT_SMART_CONNECT)
+		set->options |= SOCKET_NO_QUICKACK;
+	if (srv->tfo)
+		set->options |= SOCKET_TFO;
+	if (s->overrides) {
+		set->mark = s->overrides->has_mark ? &s->overrides->mark : NULL;
+		set->tos = s->overrides->has_tos ? &s->overrides->tos : NULL;
+	}
+	source_settings(s, set, room);
+}
