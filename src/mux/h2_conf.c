@@ -28,17 +28,6 @@ static bool parse_log_errors(struct conf_line *l)
 	return true;
 }
 
-/* Bodies are never copied anyway: there is nothing to switch. */
-static bool parse_zero_copy(struct conf_line *l)
-{
-	const char *word = conf_next(l);
-
-	if (strcmp(word, "on") != 0 && strcmp(word, "off") != 0)
-		return conf_error(l, 1, NULL,
-				  "'tune.h2.zero-copy-fwd-send' expects 'on' or 'off'.");
-	return true;
-}
-
 #define NUMBER(text, member, low, high, what) \
 	{ .words = text, .where = CONF_GLOBAL, .min_args = 1, .max_args = 1, .type = CONF_INT, \
 	  .slot = &h2_tune_slot, .offset = offsetof(struct h2_tunes, member), .min = low, \
@@ -82,9 +71,6 @@ static const struct conf_keyword keywords[] = {
 	       "requests at once on a connection, both sides"),
 	NUMBER("tune.h2.max-frame-size", frame_size, H2_FRAME_SIZE_MIN, H2_FRAME_SIZE_MAX,
 	       "largest frame to receive"),
-	{ .words = "tune.h2.zero-copy-fwd-send", .where = CONF_GLOBAL, .min_args = 1,
-	  .max_args = 1, .parse = parse_zero_copy, .syntax = "{ on | off }",
-	  .help = "without effect: nothing is copied" },
 	NUMBER("tune.glitches.kill.cpu-usage", kill_cpu_percent, 0, 100,
 	       "CPU usage from which odd connections are ended"),
 	{ 0 }

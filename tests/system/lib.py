@@ -141,6 +141,16 @@ def ports(n):
     raise RuntimeError("no free ports")
 
 
+def end(process):
+    """Asks a process to end, and makes it when it does not."""
+    process.terminate()
+    try:
+        process.wait(PATIENCE)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
 def connect(port, timeout=PATIENCE, address="127.0.0.1"):
     s = socket.create_connection((address, port), timeout)
     s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

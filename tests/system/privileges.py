@@ -125,12 +125,7 @@ class Scene:
         return self
 
     def __exit__(self, *exc):
-        self.process.terminate()
-        try:
-            self.process.wait(lib.PATIENCE)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
+        lib.end(self.process)
         self.out.close()
         shutil.rmtree(self.dir, ignore_errors=True)
 

@@ -100,12 +100,7 @@ class Scene:
         return self
 
     def __exit__(self, *exc):
-        self.process.terminate()
-        try:
-            self.process.wait(lib.PATIENCE)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
+        lib.end(self.process)
         self.log.close()
         shutil.rmtree(self.dir, ignore_errors=True)
 
@@ -115,6 +110,9 @@ def descriptors(pid):
 
 
 def memory_kb(pid):
+    """What it has once it gave back what it can: SIGQUIT asks for that."""
+    os.kill(pid, signal.SIGQUIT)
+    time.sleep(0.05)
     with open("/proc/%d/status" % pid) as f:
         return int(next(l for l in f if l.startswith("RssAnon")).split()[1])
 
@@ -269,7 +267,7 @@ def test_wrong(tap, args, user):
                 if i == 1 or i == 6:
                     lib.until(lambda: not counts or descriptors(sc.pid) <= counts[0], 2)
                     counts.append(descriptors(sc.pid))
-                    # what was refused is given back in the background
+                    # the answer is freed when the session that it went to has ended
                     lib.until(lambda: not memory or memory_kb(sc.pid) <= memory[0] * 1.1 + 256, 2)
                     memory.append(memory_kb(sc.pid))
             tap.ok("Success=0" in answer and re.search(pattern, answer), name + ": is refused, and why", answer[:400])

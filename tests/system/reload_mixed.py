@@ -263,12 +263,7 @@ class Scene:
             return f.read()
 
     def close(self):
-        self.process.terminate()
-        try:
-            self.process.wait(lib.PATIENCE)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
+        lib.end(self.process)
         self.server.close()
         self.log.close()
         shutil.rmtree(self.dir, ignore_errors=True)
