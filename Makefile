@@ -15,6 +15,7 @@
 #:   check-sandbox   the black-box tests in the sandbox, as root also with chroot and user
 #:   check-page      the statistics page in headless Chromium, which it installs; pictures: build/page
 #:   check-prometheus  Prometheus, which it unpacks, scrapes the exporter
+#:   check-servers   health checks of real servers, which it unpacks, also by the program REFERENCE
 #:   check-reference run the same .vtc files against the program REFERENCE
 #:   options         what is on, what is off, and why
 #:   completion      completion of shells and the syntax file of vim, from the same lists
@@ -26,7 +27,7 @@
 #:
 #: Variables
 #:   TARGET=         linux-glibc, linux-musl, linux-glibc-legacy, generic
-#:   USE_X=1         require OPENSSL, PCRE2, PCRE2_JIT, LUA, ZLIB, SYSTEMD, CARES, LIBCRYPT, EPOLL;
+#:   USE_X=1         require OPENSSL, IPSEC_MB, PCRE2, PCRE2_JIT, LUA, ZLIB, SYSTEMD, CARES, LIBCRYPT, EPOLL;
 #:   USE_X=0         leave it out; not given: on when it is found. PCRE2 cannot be left out.
 #:   X_INC= X_LIB=   folders of a library (SSL, PCRE2, LUA, ZLIB, SYSTEMD, CARES) instead of pkg-config
 #:   CC, CFLAGS, LDFLAGS, ADDINC, ADDLIB, DEFINE, OPT_CFLAGS (-O2), DEBUG_CFLAGS (-g)
@@ -128,6 +129,7 @@ LINUX := $(filter linux-%,$(TARGET))
 
 OPTION_ROWS := \
  OPENSSL|openssl|openssl/ssl.h|-lssl,-lcrypto|src/tls/*.c,src/*/*_openssl.c|src/*/tls_none.c,src/*/*_openssl_none.c \
+ IPSEC_MB|-|intel-ipsec-mb.h|-lIPSec_MB|src/tls/gcm.c|src/tls/gcm_none.c \
  PCRE2|libpcre2-8|pcre2.h|-lpcre2-8|*|- \
  PCRE2_JIT|-|-|-|*|- \
  LUA|lua5.4,lua-5.4,lua54,lua|lua.h|-llua5.4,-lm|src/ext/lua/*.c|src/ext/lua_none.c \
@@ -213,6 +215,7 @@ $(foreach r,$(OPTION_ROWS),$(eval $(call decide,$(call name,$(r)),$(call cell,$(
 ifeq ($(PCRE2_on),)
 $(error PCRE2 is required: $(strip $(PCRE2_why)). "make deps" installs it, or see INSTALL)
 endif
+IPSEC_MB_on := $(and $(OPENSSL_on),$(IPSEC_MB_on))
 OPTIONS_ON  := $(foreach x,$(OPTION_NAMES),$(if $($(x)_on),$(x)))
 OPTIONS_OFF := $(filter-out $(OPTIONS_ON),$(OPTION_NAMES))
 OPTION_LINES = $(foreach x,$(OPTION_NAMES),  $(if $($(x)_on),on   $(x): $($(x)_how),off  $(x): $(strip \
@@ -382,6 +385,12 @@ check-page: $(BINARY)
 check-prometheus: $(BINARY)
 	@scripts/install-deps prometheus
 	@HAPROXY_PROGRAM=$(abspath $(PROGRAM)) $(PYTHON) tests/prometheus/scrape.py $(PROMETHEUS_ARGS)
+
+.PHONY: check-servers
+check-servers: $(BINARY)
+	@scripts/install-deps servers
+	@$(PYTHON) tests/system/check_servers.py --program $(abspath $(PROGRAM)) \
+	  $(if $(wildcard $(REFERENCE)),--reference "$(REFERENCE)")
 
 .PHONY: options doc
 options:

@@ -210,8 +210,12 @@ void line_parse(struct line *line, const char *text, size_t len, int skip, enum 
 	line->reached = PART_NONE;
 	line->next = text;
 	line->end = text + len - (len && text[len - 1] == '\r');
-	if (wanted == PART_NONE || !head_parse(line, text, skip))
+	if (wanted == PART_NONE)
 		return;
+	if (!head_parse(line, text, skip)) {
+		line->reached = line_parse_clf(line, text);
+		return;
+	}
 	line->reached = PART_HEAD;
 	while (line->reached < wanted && parts[line->reached + 1](line)) {
 		line->reached++;
@@ -239,9 +243,19 @@ static int digits2(const char *p)
 	return tens > 9 || ones > 9 ? -1 : (int)(tens * 10 + ones);
 }
 
+/* Of "+0100" the other way round: what makes such a date one of Greenwich, in seconds. */
+static int64_t zone_seconds(const char *p)
+{
+	int hours = digits2(p + 1), minutes = digits2(p + 3);
+
+	if (hours < 0 || minutes < 0)
+		return 0;
+	return (*p == '-' ? 1 : -1) * (hours * 3600 + minutes * 60);
+}
+
 /* Seconds since 1970 of the minute that <p> ("06/Feb/2009:12:14") names, -1 when it names
- * none. */
-static int64_t minute_parse(const char *p)
+ * none. <zone>: behind its second, of the date; NULL: it is local time. */
+static int64_t minute_parse(const char *p, const char *zone)
 {
 	static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
 	struct tm tm = { .tm_isdst = -1 };
@@ -256,7 +270,7 @@ static int64_t minute_parse(const char *p)
 	    century < 0 || year < 0)
 		return -1;
 	tm.tm_year = century * 100 + year - 1900;
-	return mktime(&tm);
+	return zone ? timegm(&tm) + zone_seconds(zone) : mktime(&tm);
 }
 
 /* Neighbouring lines are of the same minute: the conversion is remembered, it is slow. */
@@ -264,15 +278,17 @@ int64_t line_date_ms(const struct line *line)
 {
 	static char minute[17];
 	static int64_t start = -1;
-	const char *p = line->date.at;
-	int second, first = digits2(p + 21), last = digits2(p + 22);
+	const char *p = line->date.at, *zone = line->date.len > DATE_LEN ? p + 21 : NULL;
+	int second = digits2(p + 18), first = digits2(p + 21), last = digits2(p + 22);
 
-	if (memcmp(minute, p, sizeof(minute)) != 0) {
-		memcpy(minute, p, sizeof(minute));
-		start = minute_parse(p);
-	}
-	second = digits2(p + 18);
-	if (start < 0 || second < 0 || first < 0 || last < 0)
+	if (zone)
+		start = minute_parse(p, zone);
+	else if (memcmp(minute, p, sizeof(minute)) != 0)
+		start = minute_parse(p, NULL);
+	memcpy(minute, zone ? "" : p, zone ? 1 : sizeof(minute));
+	if (start < 0 || second < 0)
 		return -1;
-	return (start + second) * 1000 + first * 10 + last % 10;
+	if (zone)
+		return (start + second) * 1000 + line->ms;
+	return first < 0 || last < 0 ? -1 : (start + second) * 1000 + first * 10 + last % 10;
 }

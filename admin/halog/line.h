@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* line.h - one line of a log: where its fields are
  *
- * Knows   : the formats of "option tcplog", "option httplog" and "option httpslog" behind
- *           whatever syslog puts before them (configuration manual, 8.2.2 to 8.2.4).
+ * Knows   : the formats of "option tcplog" and "option httplog", both with and without "clf"
+ *           (clf.c, no captures), and of "option httpslog", behind whatever syslog puts before
+ *           them (configuration manual, 8.2.2 to 8.2.4).
  * Owns    : nothing. A line points into the buffer of the reader.
  * Fails   : never: a line that is not understood has parts that are not reached. Nothing
  *           allocates.
@@ -40,6 +41,8 @@ struct line {
 	bool http;
 	struct text client;        /* address, without the port */
 	struct text date;          /* the text between the brackets */
+	int64_t ms;                /* of a line in common format: the date's milliseconds */
+	char joined[512];          /* same: what <server> points to */
 	struct text server;        /* backend/server */
 	int64_t timers[TIMER_NB];  /* ms; -1: did not happen, or no such timer in a TCP line */
 	int64_t status;            /* -1: no response; 0 in a TCP line */
@@ -56,6 +59,8 @@ struct line {
  * stand before the address of the client, SKIP_AUTO to look for the date in brackets. Says how
  * far it came in line->reached. */
 void line_parse(struct line *line, const char *text, size_t len, int skip, enum line_part wanted);
+/* For line_parse(), with line->end: reads a line in common format (CLF) as far as it goes. */
+enum line_part line_parse_clf(struct line *line, const char *text);
 /* Has <line> the part <wanted>? A TCP line that is complete has all it can have. */
 bool line_has(const struct line *line, enum line_part wanted);
 /* Is it an error: status 5xx or none, or for TCP a termination that is not the client's doing?

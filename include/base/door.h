@@ -22,6 +22,10 @@ enum door_kind { DOOR_REGULAR, DOOR_DIRECTORY, DOOR_OTHER };
 struct door {
 	/* As open(2); the descriptor is close-on-exec. Directories are for list(). */
 	int (*open)(const char *path, int flags, mode_t mode);
+	/* A new, empty file, open for reading and writing; one with contents that is there is
+	 * renamed to <path>.bak, or removed, but never emptied: it may be mapped by somebody.
+	 */
+	int (*make)(const char *path, mode_t mode);
 	/* What <path> is: enum door_kind. */
 	int (*kind)(const char *path);
 	/* The names in a directory but those that begin with a dot, in the order of their bytes:
@@ -43,6 +47,8 @@ extern const struct door door_of_kernel;
 /* Who answers from now on; NULL: the kernel. */
 void door_set(const struct door *door);
 
+/* The operation make(), for a name in an open directory (AT_FDCWD: as open(2) takes it). */
+int door_make_at(int directory, const char *name, mode_t mode);
 /* What <path> is: enum door_kind. */
 int door_kind(const char *path);
 /* The names in a directory, as the operation of that name says; to be freed. */

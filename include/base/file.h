@@ -16,8 +16,14 @@
 /* Opens <path>, no directory, with the flags of open(2); close-on-exec. -1: errno. */
 int file_open(const char *path, int flags, mode_t mode);
 
+/* A new, empty file, for reading and writing; one with contents that is there is renamed to
+ * <path>.bak. -1: errno.
+ */
+int file_make(const char *path, mode_t mode);
+
 /* Reads <fd> up to its end into a heap buffer with a NUL behind; *len gets the bytes. NULL: errno
- * (EFBIG when there are more than <max> bytes, ENOMEM...). The descriptor stays open.
+ * (EFBIG when there are more than <max> bytes, ENOMEM...). The descriptor stays open. There is no
+ * other copy of it in memory: whoever reads keys wipes this one.
  */
 char *file_read_all(int fd, size_t max, size_t *len);
 

@@ -194,10 +194,22 @@ void conf_read_early(struct config *cfg, const struct conf_source *sources, int 
 /* Reads a text (for tests, and for embedded examples). */
 bool conf_read_text(struct config *cfg, const char *name, struct slice text,
 		    struct diag_list *diags);
-/* Has conf_read() print each line to <out> as it was cut into words, in the form of -dC: those of
- * a section behind a tab, and each behind its number when <numbered>.
+#define CONF_HIDDEN_MAX 16 /* bytes of what stands for a text */
+/* How lines are shown. */
+struct conf_show {
+	FILE *out;
+	bool numbered;  /* each behind its number */
+	uint32_t key;   /* without secrets; 0: as they are. Needs the functions below */
+	/* What stands for a text, or an address without its port, under a key; made in <out> or
+	 * borrowed.
+	 */
+	const char *(*hide)(uint32_t key, const char *text, char out[CONF_HIDDEN_MAX]);
+	const char *(*hide_ip)(uint32_t key, const char *ip, char out[CONF_HIDDEN_MAX]);
+};
+/* Has conf_read() print each line as it was cut into words, in the form of -dC: those of a section
+ * behind a tab. <how> is borrowed until the next call; NULL: no more.
  */
-void conf_show_lines(struct config *cfg, FILE *out, bool numbered);
+void conf_show_lines(struct config *cfg, const struct conf_show *how);
 /* Runs every module's check hook. False when an alert was reported. */
 bool conf_check(struct config *cfg, struct diag_list *diags);
 

@@ -51,6 +51,20 @@ static inline void counter_add(struct counter_set *s, unsigned i, int64_t n)
 	__atomic_fetch_add(c, (uint64_t)n, __ATOMIC_RELAXED);
 }
 
+/* This group's counters from <first> on, for several additions: counter_bump(). */
+static inline uint64_t *counter_mine(struct counter_set *s, unsigned first)
+{
+	return counter_at(s, thread_group, first);
+}
+
+static inline void counter_bump(uint64_t *c, int64_t n)
+{
+	if (thread_group_is_single)
+		__atomic_store_n(c, *c + (uint64_t)n, __ATOMIC_RELAXED);
+	else
+		__atomic_fetch_add(c, (uint64_t)n, __ATOMIC_RELAXED);
+}
+
 /* Adds to a gauge and returns this group's new value (for per-group maxima). */
 static inline uint64_t counter_add_read(struct counter_set *s, unsigned i, int64_t n)
 {

@@ -56,6 +56,10 @@ static inline void turn_hook_init(struct turn_hook *h, void (*run)(struct turn_h
 
 /* Links <h> if it is not. */
 void turn_hook_add(struct turn_hook *h);
+/* The same, for work that comes behind all other hooks, theirs of this turn included: sending what
+ * they and the turn's events left. What such a hook adds waits for the next turn.
+ */
+void turn_hook_add_last(struct turn_hook *h);
 
 static inline void turn_hook_cancel(struct turn_hook *h)
 {

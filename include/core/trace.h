@@ -117,7 +117,7 @@ struct trace_place {
  */
 #define TRACE(source, level, events, what, ...)                                                 \
 	do {                                                                                    \
-		if (unlikely((source)->live)) {                                                 \
+		if (unlikely(__atomic_load_n(&(source)->live, __ATOMIC_RELAXED))) {             \
 			const struct trace_place place_ = {                                     \
 				TRACE_##level, events, __FILE__, __func__, __LINE__             \
 			};                                                                      \

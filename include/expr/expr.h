@@ -267,6 +267,12 @@ struct expr_pending {
 	int line;
 };
 struct expr_pending *expr_pending_first(struct config *cfg);
+/* For expressions that are compiled while the program works, in a configuration of their own
+ * (`set var`): resolves the arguments of <scratch> by the names of <live>. Between
+ * config_edit_begin() and _end(), which must last as long as the expressions. Set at start-up.
+ */
+typedef void expr_resolve_fn(struct config *scratch, struct config *live, struct diag_list *diags);
+void expr_set_resolver(expr_resolve_fn *resolve);
 
 /* Evaluates. */
 enum expr_result expr_eval(const struct expr *e, struct expr_ctx *ctx, struct sample *out);

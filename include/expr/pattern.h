@@ -120,6 +120,26 @@ bool pattern_ref_commit(struct pattern_ref *ref, uint32_t version);
 /* Has this version been prepared, or is it in force? */
 bool pattern_ref_has_version(struct pattern_ref *ref, uint32_t version);
 
+/* Files that change. The reference behind <ref> (NULL: the first) that stands for a file; NULL: no
+ * more.
+ */
+struct pattern_ref *pattern_ref_next_file(const struct config *cfg, const struct pattern_ref *ref);
+const char *pattern_ref_file(const struct pattern_ref *ref);
+/* Reads its file again, in steps, for nobody to see before all of it was found good. The caller
+ * keeps the configuration until then, and ends with pattern_reading_free(), at any time. NULL:
+ * <error>.
+ */
+struct pattern_reading;
+struct pattern_reading *pattern_reading_new(struct pattern_ref *ref, struct pattern_error *error);
+/* Goes on until <until_ns> of the clock (clock_read_ns()) has passed. */
+enum pattern_progress {
+	PATTERN_MORE,
+	PATTERN_DONE,   /* what the file has is in force now, instead of all that was */
+	PATTERN_FAILED, /* <error>; nothing has changed */
+};
+enum pattern_progress pattern_reading_go(struct pattern_reading *r, uint64_t until_ns,
+					 struct pattern_error *error);
+void pattern_reading_free(struct pattern_reading **r);
 
 /* How commands learn which configuration is in force: a function of a higher floor, which lends it
  * for the turn, or gives NULL. Before the threads start.

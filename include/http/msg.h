@@ -92,6 +92,8 @@ struct h1_field *http_field_next(const struct http_fields *f, int *at, uint8_t i
 				 struct slice name);
 /* The first such field, or NULL. */
 struct h1_field *http_field_find(const struct http_fields *f, uint8_t id, struct slice name);
+/* The length of the first comma-separated value of <s>; commas inside quotes do not count. */
+size_t http_value_len(struct slice s);
 /* Iterates over the comma-separated elements of all fields of this name (quoted strings are
  * respected), without the blanks around them; empty elements are given too. *at = -1 and *rest =
  * slice_none() to start. False at the end.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* log.h - log targets: who receives a line, and how it is dressed
  *
- * A target is a UDP address, a UNIX datagram socket, a descriptor, a ring (core/sink.h) or a log
- * backend, with a format (local, rfc3164,
+ * A target is a UDP address, a UNIX datagram socket, a descriptor, a ring (core/sink.h), an address
+ * of a stream, which gets a ring of its own, or a log backend, with a format (local, rfc3164,
  * rfc5424, priority, short, timed, iso, raw), a facility and two levels. A line is sent at once,
  * without waiting and without allocating; what cannot be sent is dropped and counted.
  * Owns   : target lists belong to the configuration (its slots). One UDP and one UNIX socket per
@@ -88,6 +88,7 @@ struct log_message {
 	bool (*build)(void *ctx, const struct logformat *f, struct strbuf *out);
 	void *ctx;
 	enum log_step step;
+	bool is_traffic; /* a line of many: may leave at the end of the turn, with others */
 	/* A message of somebody else that is passed on: its text is <text>, its level <level>. It
 	 * keeps its facility, and its form where the target has none. Or NULL.
 	 */
@@ -132,6 +133,12 @@ struct log_backend_ops {
 	void *(*find)(const struct config *cfg, const char *name, const char **problem);
 	bool (*send)(void *backend, const struct syslog_header *h, struct slice text, size_t max);
 };
+/* Who keeps lines in rings and sends them over connections: makes a ring for the `log` line <l>,
+ * whose only server is <to>. Returns its name, which lives as long as the configuration, or NULL:
+ * no memory.
+ */
+typedef const char *log_stream_fn(struct conf_line *l, const struct addr_any *to);
+void log_set_streams(log_stream_fn *fn);
 void log_set_backends(const struct log_backend_ops *ops);
 /* One datagram: header, text and line end, cut to <max> bytes. False: not sent. Any thread. */
 bool log_send_datagram(const struct addr_any *to, const struct syslog_header *h, struct slice text,

@@ -33,14 +33,26 @@ enum mux_options {
 
 /* What a mux needs of its proxy. */
 struct mux_settings {
-	int64_t request_ms;    /* time for a head to come; 0: none */
-	int64_t keep_alive_ms; /* between requests */
-	int64_t client_ms;     /* inactivity */
+	int64_t request_ms;    /* time for a head to come; 0: <client_ms> limits it */
+	int64_t keep_alive_ms; /* between requests; 0: same */
+	int64_t client_ms;     /* inactivity; 0: none of these has a limit */
 	unsigned options;      /* enum mux_options */
 	unsigned fields_max;   /* tune.http.maxhdr */
 	size_t head_max;       /* tune.bufsize - tune.maxrewrite */
 	const struct h1_case *adjust; /* h1-case-adjust-bogus-*: the names; NULL: as they are */
 };
+
+/* Milliseconds for a head to come; 0: any. */
+static inline int64_t mux_request_ms(const struct mux_settings *set)
+{
+	return set->request_ms ? set->request_ms : set->client_ms;
+}
+
+/* Milliseconds between requests; 0: any. */
+static inline int64_t mux_keep_alive_ms(const struct mux_settings *set)
+{
+	return set->keep_alive_ms ? set->keep_alive_ms : set->client_ms;
+}
 
 /* Why no request came out of the bytes. */
 enum front_bad_kind {

@@ -16,14 +16,21 @@
 #include "base/list.h"
 #include "mux/front.h"
 
+struct counter_set;
 struct h1_conn;
 struct strbuf;
 
-/* Takes over <c> (accepted, transport ready); bytes already received may be given in <early>
- * (counted block, may be NULL; from offset <early_at>). NULL: no memory, <c> still the caller's.
- */
+/* Takes over <c> (accepted, transport ready). NULL: no memory, <c> still the caller's. */
 struct h1_conn *h1_front_new(struct conn *c, const struct front_user *user, void *owner,
 			     const struct mux_settings *settings);
+/* Bytes that were received already, in whole blocks: taken out of <q>, whose owner has found that
+ * they are not HTTP/2's preface. Before the start; goes on with them after this turn at the latest.
+ */
+void h1_front_give(struct h1_conn *h, struct block_queue *q);
+/* The time for a head is up: it ends on the next turn of the loop, with what it was given. */
+void h1_front_expire(struct h1_conn *h);
+/* How a request's head is parsed under <settings>: enum h1_option. */
+uint8_t h1_front_options(const struct mux_settings *settings);
 /* Reads at once what may be there already. May destroy the h1_conn. */
 void h1_front_start(struct h1_conn *h);
 /* Ends it, as when the process stops: at once if idle, else after the current message. */
@@ -31,6 +38,24 @@ void h1_front_stop(struct h1_conn *h);
 bool h1_front_is_idle(const struct h1_conn *h);
 /* Its settings from now on: the connection goes on with another generation. Borrowed. */
 void h1_set_settings(struct h1_conn *h, const struct mux_settings *settings);
+
+/* What the mux counts, X(NAME), in the order of `show stat`. CONNS and STREAMS are gauges; a stream
+ * begins with the first byte of its head (clients) or with its request (servers).
+ */
+#define H1_COUNTS(X) \
+	X(CONNS) X(STREAMS) X(CONNS_TOTAL) X(STREAMS_TOTAL) X(BYTES_IN) X(BYTES_OUT) \
+	X(SPLICED_IN) X(SPLICED_OUT)
+enum h1_counter {
+#define X(name) H1_CNT_##name,
+	H1_COUNTS(X)
+#undef X
+	H1_CNT_COUNT
+};
+
+/* They are counted in <set>, from counter <first> on. Once, at the begin of a connection; borrowed:
+ * it must live longer than that.
+ */
+void h1_count_to(struct h1_conn *h, struct counter_set *set, unsigned first);
 
 struct h1_back_user {
 	/* A kept connection without a stream has ended or misbehaved: leave the idle list; it dies

@@ -35,6 +35,7 @@ struct h2_tunes {
 	struct h2_limits fe, be;   /* towards clients and servers */
 	int table_size, window, streams, frame_size;
 	int kill_cpu_percent;      /* tune.glitches.kill.cpu-usage */
+	bool no_websockets;        /* clients are not offered RFC 8441 */
 	unsigned log_errors;       /* enum h2_log_errors */
 };
 
@@ -50,6 +51,8 @@ struct h2_conn *h2_front_new(struct conn *c, const struct front_user *user, void
 			     const struct mux_settings *settings, const struct h2_tunes *tunes);
 /* Bytes that were received already: those of <in> (borrowed) from offset <at>. Before the start. */
 void h2_front_give(struct h2_conn *h, struct block *in, uint32_t at);
+/* The same, all those of <q>, which are in whole blocks. It goes on with them after this turn. */
+void h2_front_give_all(struct h2_conn *h, struct block_queue *q);
 /* Reads at once what may be there already. May destroy the h2_conn. */
 void h2_front_start(struct h2_conn *h);
 /* The process stops: asks the client to go, and ends a moment after its last stream. */
@@ -61,6 +64,11 @@ struct conn *h2_conn_conn(struct h2_conn *h);
 void h2_set_settings(struct h2_conn *h, const struct mux_settings *settings,
 		     const struct h2_tunes *tunes);
 
+/* When nothing is asked for <ms> (0: never), a PING finds out whether the peer is there; one that
+ * has not answered it by as long again is left. On the connection's thread.
+ */
+void h2_set_idle_ping(struct h2_conn *h, int64_t ms);
+
 /* --- towards servers */
 
 struct h2_back_user {
@@ -70,6 +78,8 @@ struct h2_back_user {
 	 * otherwise the answer does not matter.
 	 */
 	bool (*stream_left)(void *owner, bool last);
+	/* As that of struct front_user. Or NULL. */
+	void (*count)(void *owner, const int32_t *counts);
 	/* The connection is closed and the h2_conn about to be freed. */
 	void (*closed)(void *owner);
 	/* For `show fd`: " sv=<backend>/<server>". */
@@ -87,6 +97,8 @@ bool h2_back_attach(struct h2_conn *h, struct endpoint *ep);
 void h2_back_abandon(struct h2_conn **h);
 /* How many more streams it can take; 0 also when it is about to end or not connected yet. */
 unsigned h2_back_room(const struct h2_conn *h);
+/* Is it about to end? Then it takes no stream, not even as its only one. */
+bool h2_back_is_ending(const struct h2_conn *h);
 /* Says goodbye and closes a connection without streams. */
 void h2_back_close(struct h2_conn *h);
 /* Moves a connection without streams to another thread, as h1_back_detach_thread(). */

@@ -26,6 +26,10 @@ struct pass_user {
  */
 bool pass_attach(struct conn *c, struct endpoint *ep, bool back, const struct pass_user *user,
 		 void *owner);
+/* Lets go of the connection of <ep>, which another mux is to take, without telling the user that it
+ * is closed; <ep> has no mux any more. Nothing may be unsent. Callable from wake().
+ */
+struct conn *pass_give(struct endpoint *ep);
 /* Reads what may be there already; calls wake(). */
 void pass_start(struct endpoint *ep);
 

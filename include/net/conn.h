@@ -31,7 +31,6 @@ enum conn_flags {
 	CONN_REUSED = 1 << 8,     /* served a stream before this one */
 	CONN_HANDSHAKE = 1 << 9,  /* the transport or a preamble is not done */
 	CONN_NO_LINGER = 1 << 10, /* reset instead of a clean close */
-	CONN_SENT = 1 << 11,      /* something was sent since the mark was cleared */
 	CONN_DETACHED = 1 << 12,  /* under no thread's poller: between two threads */
 	CONN_DRY = 1 << 13,       /* the socket has no bytes although CONN_CAN_RECV is set: the
 				   * transport's own. An event of the socket clears it */
@@ -65,7 +64,13 @@ struct transport {
 	void (*close)(struct conn *c); /* frees transport_ctx; the socket is closed by conn_close */
 	/* With CONN_HANDSHAKE, at each event until it is over: IO_OK, or IO_ERR. Else NULL. */
 	enum io (*handshake)(struct conn *c);
-	/* There is room and CONN_TX_HELD is set: sends what is held, goes on. Else NULL. */
+	/* Takes all of <q>, to send it at the end of the turn; false: as if not called. Or NULL:
+	 * conn_post() is conn_send().
+	 */
+	bool (*post)(struct conn *c, struct block_queue *q);
+	/* There is room and CONN_TX_HELD is set, or something was posted: sends what is held, goes
+	 * on. Else NULL.
+	 */
 	void (*flush)(struct conn *c);
 	/* Nothing to receive, see conn_is_quiet(). NULL: the socket is asked. */
 	bool (*quiet)(struct conn *c);
@@ -111,6 +116,15 @@ enum io conn_recv_block(struct conn *c, struct block *b, size_t *got);
  * IO_OK: all was sent; IO_AGAIN: the socket is full; IO_ERR.
  */
 enum io conn_send(struct conn *c, struct block_queue *q, bool more);
+/* The same for a message that somebody waits for, and that is small: where the transport can, it
+ * takes all of it (IO_OK) and sends it when the thread has done this turn's events, so that the
+ * peers find many messages at once when they wake, and wake less often. Everything else that is
+ * done with the connection sends what was posted first. An error is told as any other, by ready()
+ * with CONN_ERROR.
+ */
+enum io conn_post(struct conn *c, struct block_queue *q, bool more);
+/* Sends what was posted, now. False: not all, the transport still holds bytes (CONN_TX_HELD). */
+bool conn_flush(struct conn *c);
 /* Is there nothing to receive, not even an end? Asks the kernel only when the last receive left
  * that open. For a connection that is to be used again: bytes that nobody asked for must not be
  * taken for the next answer.

@@ -7,7 +7,10 @@
 
 /* Each makes its pools and names its handlers, once. False: no memory. */
 bool conn_init(void);
+bool raw_init(void);
 bool listener_init(void);
 bool ctl_socket_init(void);
+/* Each thread's part of raw.c. True. */
+bool raw_thread_init(void);
 
 #endif

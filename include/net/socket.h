@@ -31,12 +31,15 @@ enum socket_options {
 /* When no backlog is asked for. */
 #define SOCKET_BACKLOG_DEFAULT 1024
 
+struct netns;
+
 struct socket_settings {
 	unsigned options;        /* enum socket_options */
 	int backlog;
 	int mss;
 	int64_t user_timeout_ms; /* tcp-ut; 0 none */
-	const char *interface, *netns;
+	const char *interface;
+	const struct netns *netns; /* NULL: that of the process */
 	mode_t mode;             /* UNIX; (mode_t)-1 unset */
 	uid_t uid;               /* -1 unset */
 	gid_t gid;

@@ -24,9 +24,20 @@ struct expr_ctx;
 struct proxy;
 struct server;
 
+#define BALANCE_AVOID_MAX 16
+
+/* The servers that a request has tried without success, of which another is better. They are only
+ * compared: they may be gone. Of more than BALANCE_AVOID_MAX, the last ones are known.
+ */
+struct balance_avoid {
+	const struct server *last;  /* the one that was tried last */
+	unsigned count;             /* of all tries noted so far */
+	const struct server *tried[BALANCE_AVOID_MAX]; /* of <count>, as far as there is room */
+};
+
 struct balance_pick_args {
 	struct expr_ctx *expr;      /* of the request, may be NULL */
-	const struct server *avoid; /* another if possible (redispatch); may be NULL */
+	const struct balance_avoid *avoid; /* others if possible (redispatch); may be NULL */
 };
 
 struct balance;        /* of one backend: private to proxy/ */
@@ -49,8 +60,11 @@ struct balance_algorithm {
 
 /* Returns a server of <be> with room, or NULL: then balance_has_usable() tells whether waiting
  * helps. Borrowed: valid as long as the generation. Nothing is counted: see server_slot_take().
+ * With <avoid>: one that was not tried yet, else any but the last one, else that one.
  */
 struct server *balance_pick(struct proxy *be, const struct balance_pick_args *args);
+/* Notes that <srv> was tried in vain. */
+void balance_avoid_add(struct balance_avoid *avoid, const struct server *srv);
 /* May weights be changed at run time to anything but 0 % and 100 %? */
 bool balance_has_dynamic_weights(const struct proxy *be);
 /* Is any server (active or backup) usable at all? */

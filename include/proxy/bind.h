@@ -58,11 +58,13 @@ struct bind_conf {
 	const char *text;         /* the addresses as written */
 	struct list listeners;    /* struct listener_conf.link */
 	const char *name;         /* `name`, or NULL */
-	const char *interface, *netns, *proto, *guid_prefix;
+	const char *interface, *proto, *guid_prefix;
+	const struct netns *netns;    /* `namespace`; NULL: none */
 	uint32_t cip_magic;
 	unsigned options;         /* enum bind_option */
 	int64_t backlog, maxconn; /* 0: the proxy's */
 	int64_t tcp_ut_ms;
+	int64_t idle_ping_ms;     /* HTTP/2: between PINGs to clients; 0 none */
 	int mss;                  /* negative: relative; 0 none */
 	int nice;
 	int shards;               /* > 0, or enum bind_shards */

@@ -95,9 +95,11 @@ struct check_conf {
 struct server_checks {
 	struct check_conf health, agent;
 	bool send_proxy;               /* check-send-proxy */
-	bool reuse_pool;               /* check-reuse-pool: refused so far */
+	bool via_socks4;               /* check-via-socks4 */
+	bool reuse_pool;               /* check-reuse-pool */
+	const char *pool_conn_name;    /* check-pool-conn-name, or NULL */
 	bool agent_addr_is_set;        /* by agent-addr: `addr` is not for the agent */
-	const char *proto;             /* check-proto: "h1", "none", or NULL */
+	const char *proto;             /* check-proto: "h1", "h2", "none", or NULL */
 	int ssl;                       /* check-ssl 1, no-check-ssl -1, 0 as the traffic */
 	const char *sni;               /* check-sni, or NULL */
 	struct slice alpn;             /* check-alpn in wire format */
@@ -236,6 +238,16 @@ bool check_set_send(struct server *srv, const char *text);
 
 /* Does the configuration allow to start programs (insecure-fork-wanted)? */
 bool checks_may_fork(const struct config *cfg);
+
+/* --- connections of the traffic ------------------------------------------------------------ */
+
+struct endpoint;
+/* Attaches <ep> to an idle connection to <srv> of the calling thread, of this <name> (its `sni`;
+ * may be empty), or to a new one, which EP_CONNECTED follows or EP_ERROR. Detached, it is kept for
+ * others as after any request. False: neither could be had. The stream floor installs it.
+ */
+typedef bool check_pool_fn(struct server *srv, struct slice name, struct endpoint *ep);
+void check_set_pool_hook(check_pool_fn *fn);
 
 /* --- life ----------------------------------------------------------------------------------- */
 

@@ -48,6 +48,17 @@ struct config;
 	X(TLS_SESS, "")             /* these stay together, in the order of their columns */ \
 	X(TLS_REUSED, "") X(TLS_FAILED, "") X(TLS_STAPLED, "")
 
+/* Those of the HTTP/2 mux, of frontends and backends, in the order of FRONT_COUNTS. */
+#define COUNTERS_H2(X) \
+	X(H2_HEADERS, "") X(H2_DATA, "") X(H2_SETTINGS, "") X(H2_RESETS, "") X(H2_GOAWAYS, "") \
+	X(H2_CONN_ERRORS, "") X(H2_STREAM_ERRORS, "") X(H2_RESETS_SENT, "") \
+	X(H2_GOAWAYS_SENT, "") X(H2_CONNS, "") X(H2_STREAMS, "") X(H2_CONNS_TOTAL, "") \
+	X(H2_STREAMS_TOTAL, "")
+/* Those of the HTTP/1 mux, in the order of H1_COUNTS. */
+#define COUNTERS_H1(X) \
+	X(H1_CONNS, "") X(H1_STREAMS, "") X(H1_CONNS_TOTAL, "") X(H1_STREAMS_TOTAL, "") \
+	X(H1_BYTES_IN, "") X(H1_BYTES_OUT, "") X(H1_SPLICED_IN, "") X(H1_SPLICED_OUT, "")
+
 /* Frontends and listeners add: */
 #define COUNTERS_FRONT(X) \
 	X(REQ_ERRORS, "ereq") \
@@ -63,11 +74,8 @@ struct config;
 	X(REQ_H1, "h1req") \
 	X(REQ_H2, "h2req") \
 	X(REQ_H3, "h3req") \
-	X(H2_HEADERS, "")            /* these stay together, in the order of FRONT_COUNTS */ \
-	X(H2_DATA, "") X(H2_SETTINGS, "") X(H2_RESETS, "") X(H2_GOAWAYS, "") \
-	X(H2_CONN_ERRORS, "") X(H2_STREAM_ERRORS, "") X(H2_RESETS_SENT, "") \
-	X(H2_GOAWAYS_SENT, "") X(H2_CONNS, "") X(H2_STREAMS, "") X(H2_CONNS_TOTAL, "") \
-	X(H2_STREAMS_TOTAL, "")
+	COUNTERS_H2(X) \
+	COUNTERS_H1(X)
 
 /* Backends and servers add: */
 #define COUNTERS_BACK(X) \
@@ -100,6 +108,14 @@ enum counter_back_at { COUNTERS_BACK(X) CNT_BACK_OWN };
 #undef X
 #define X(name, column) CNT_##name = CNT_BACK_FIRST + CNT_AT_##name,
 enum counter_back { COUNTERS_BACK(X) CNT_BACK_COUNT = CNT_BACK_FIRST + CNT_BACK_OWN };
+#undef X
+/* Backends alone have these behind. */
+#define X(name, column) CNT_BACK_##name,
+enum counter_back_mux {
+	CNT_BACK_LAST = CNT_BACK_COUNT - 1,
+	COUNTERS_H2(X) COUNTERS_H1(X)
+	CNT_BACKEND_COUNT
+};
 #undef X
 
 /* Index of the counter of an HTTP status (100..999). */

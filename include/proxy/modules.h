@@ -7,6 +7,7 @@
 
 extern const struct module mod_balance;       /* balance, hash-type; its check hook comes first */
 extern const struct module mod_proxy;         /* sections, plain keywords, check hook */
+extern const struct module mod_stats_file;    /* stats-file: counters kept across restarts */
 extern const struct module mod_state_file;    /* server-state-file: states kept across restarts */
 extern const struct module mod_naming;        /* init-addr, resolvers; after the state file */
 extern const struct module mod_proxy_options; /* option ... */

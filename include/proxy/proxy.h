@@ -144,6 +144,7 @@ struct proxy_state {
 	unsigned trying_again;       /* atomic: requests that the retry budget counts */
 	unsigned was_up;             /* atomic: backend has a usable server */
 	int64_t last_session_s;      /* atomic */
+	uint32_t log_lines;          /* atomic: lines of the frontend that were numbered (%lc) */
 
 	/* What `clear counters all` took from the frontend's: the process's totals stay. */
 	struct { uint64_t connections, sessions, requests, bytes_out; } cleared; /* atomic */
@@ -211,6 +212,7 @@ struct proxy {
 	int64_t max_keep_alive_queue;/* -1 none */
 
 	struct proxy *default_backend;
+	bool to_http;                    /* mode tcp: some of its streams may become HTTP */
 	struct proxy_target *targets;    /* of its rules, each once, in the arena */
 	const char *default_backend_name; /* or NULL */
 

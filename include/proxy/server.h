@@ -171,9 +171,11 @@ struct server {
 	unsigned proxy_v2_options;    /* enum proxy_v2_option */
 	const struct server_tlvs *proxy_v2_tlvs; /* set-proxy-v2-tlv-fmt; NULL: none */
 	struct source *source;        /* own, the proxy's, or NULL */
+	const struct server_addr *socks4; /* the proxy to connect through; NULL: none */
 	int64_t tcp_ut_ms;            /* 0 none */
+	int64_t idle_ping_ms;         /* HTTP/2: between PINGs on idle connections; 0 none */
 	int mss;                      /* 0 none (never settable on servers today) */
-	const char *netns;            /* `namespace`, "*" is the connection's; or NULL */
+	const struct netns *netns;    /* `namespace`; NULL: none */
 	bool tfo;
 	bool datagrams;              /* "udp@": of log backends */
 	uint64_t log_size;           /* log-bufsize; 0: one buffer */

@@ -35,6 +35,17 @@ struct source {
 /* Do both connect from the same address? NULL: from any. */
 bool source_is_same(const struct source *a, const struct source *b);
 
+/* How a connection to <srv> is made, as far as its line says: namespace, timeout, source address.
+ * An address of the client's is left to the caller.
+ */
+struct server;
+struct socket_settings;
+void source_fill_settings(const struct server *srv, struct socket_settings *set);
+
+/* The value of `namespace`, opened. False: reported. */
+struct netns;
+bool source_parse_namespace(struct conf_line *l, const struct netns **out);
+
 /* Parses what follows `source`, up to a word that is neither usesrc nor interface. NULL:
  * reported.
  */

@@ -60,6 +60,11 @@ unsigned listen_collect(const struct config *cfg, int *sockets, struct socket_or
 			unsigned max);
 /* Another process has them as well: their ports are not ours to release from now on. */
 void listen_set_handed_out(void);
+/* Another process gave us its sockets, and may have to go on with them: closing ours releases no
+ * port. Before the threads.
+ */
+void listen_set_taken(void);
+bool listen_is_taken(void);
 /* Stops accepting for a while, releasing the ports / takes them back (SIGTTOU, SIGTTIN). */
 void listen_pause_all(struct config *cfg);
 void listen_resume_all(struct config *cfg);

@@ -47,6 +47,7 @@ enum rule_result {
 	RULE_BAD_REQUEST, /* the request proved invalid: 400 */
 	RULE_SERVICE,   /* a service was attached as the back endpoint: it answers */
 	RULE_CUT_SERVER,  /* the server's connection is cut: 502 */
+	RULE_TO_HTTP,     /* its bytes are HTTP from now on: switch-mode */
 	RULE_TIMEOUT,     /* what the action waited for did not come: 408, of servers 504 */
 };
 
@@ -62,6 +63,7 @@ struct rule_action {
 	/* Known but refused: what part of the program it waits for. */
 	const char *waits_for;
 	bool experimental;         /* needs expose-experimental-directives */
+	bool to_http;              /* it may return RULE_TO_HTTP */
 };
 
 struct rule {

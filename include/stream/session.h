@@ -40,6 +40,10 @@ enum session_flags {
 	SESS_EXPECT_CIP = 1 << 7,   /* NetScaler's client addresses come first (after PROXY's) */
 	SESS_H2 = 1 << 8,           /* the client speaks HTTP/2: <h2> is its mux */
 	SESS_DISMISSED = 1 << 9,    /* asked to leave: the process stops */
+	SESS_HTTP = 1 << 10,        /* <h1> or <h2> is its mux */
+	SESS_UPGRADED = 1 << 11,    /* it began in mode tcp: see upgrade.c */
+	SESS_ONLY_H1 = 1 << 12,     /* switch-mode http proto h1 */
+	SESS_ONLY_H2 = 1 << 13,     /* the same with h2 */
 };
 
 struct session {
@@ -47,9 +51,9 @@ struct session {
 	struct proxy *fe;              /* of its generation, on which it has a reference */
 	struct listener_conf *listener;
 	union {
-		struct h1_conn *h1;    /* mode http */
+		struct h1_conn *h1;    /* with SESS_HTTP */
 		struct h2_conn *h2;    /* same, with SESS_H2 */
-		struct stream *stream; /* mode tcp: its only one */
+		struct stream *stream; /* else: its only one */
 	};
 	struct conn *conn;             /* borrowed of the mux; NULL once closed */
 	struct addr src, dst;          /* dst: see session_dst() */

@@ -25,6 +25,7 @@
 #include "stream/session.h"
 
 struct auth_job;
+struct balance_avoid;
 struct idle_ask;
 struct pipe;
 struct rule;
@@ -68,6 +69,7 @@ enum stream_cause {
 	X(BODY_BE, stage_body_be, 'R') \
 	X(HTTP_REQUEST_BE, stage_http_request_be, 'R') \
 	X(TARPIT, stage_tarpit, 'R') \
+	X(UPGRADE, stage_upgrade, 'R')             /* bytes that are to be HTTP from now on */ \
 	X(PREPARE, stage_prepare, 'R')             /* forwardfor, framing of the request */ \
 	X(ASSIGN, stage_assign, 'Q')               /* which server, a slot of it */ \
 	X(QUEUE, stage_queue, 'Q') \
@@ -124,6 +126,7 @@ enum stream_flags {
 	STRM_LEFT_SERVER = 1 << 29,  /* a connection failed; who is asked next is counted then */
 	STRM_IN_BUDGET = 1 << 30,    /* it is one of those that the retry budget counts */
 	STRM_NO_L7_RETRY = 1 << 27,  /* disable-l7-retry: only failed connections are tried again */
+	STRM_SENT_EARLY = 1u << 31,  /* the connection's TLS handshake began behind the request */
 };
 
 /* Dates in monotonic ns; 0: not reached. */
@@ -161,12 +164,14 @@ struct stream {
 	struct listener_conf *listener;/* same */
 	struct proxy *fe, *be;         /* be: fe until one is chosen */
 	struct server *server;         /* borrowed of the generation */
+	struct balance_avoid *tried;   /* those that it was redispatched from; NULL: none */
 	const struct service_kind *service; /* what answers instead of a server, or NULL */
 	uint32_t flags;                /* enum stream_flags */
 	uint8_t stage;                 /* enum stream_stage */
 	uint8_t cause;                 /* enum stream_cause, the first one said */
 	uint8_t cause_stage;           /* enum stream_stage at that time */
 	uint8_t cause_phase;           /* forced character of the phase, 0: that of the stage */
+	bool is_moved;                 /* it was redispatched, and to another server */
 	uint8_t log_step;              /* enum log_step: when the line being written is (%OG) */
 	uint8_t log_level;             /* rule set-log-level; 255: unset; 254: silent */
 	uint16_t status;               /* of the answer, for log and counters; 0 none */
@@ -174,6 +179,7 @@ struct stream {
 	uint16_t server_status;        /* of the server's answer, whatever became of it; 0: none */
 	uint16_t retries_left, retries;
 	uint16_t interims;             /* 1xx answers that the server has sent */
+	bool early_field;              /* the request's Early-Data is ours */
 	uint32_t unique;               /* number of the stream in its session */
 	uint32_t runs;                 /* how often the driver was entered */
 	/* while its thread profiles: time in it and between events and their calls, in ns; when

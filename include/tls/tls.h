@@ -60,6 +60,9 @@ bool tls_bind_check(struct config *cfg, struct slot_area *bind, const struct tls
 unsigned tls_accept_wait_ms(void);
 /* Changes maxsslrate at run time; 0: none. Any thread. */
 void tls_set_rate_limit(int64_t per_second);
+/* Does the generation ask for crt-watch? */
+bool tls_watch_is_wanted(const struct config *cfg);
+
 /* Makes TLS the transport of a connection just accepted, with CONN_HANDSHAKE set: events carry the
  * handshake on before the layer above hears of the connection. False: no memory, or one more would
  * be above maxsslconn.
@@ -110,6 +113,15 @@ const struct expr *tls_server_sni(const struct slot_area *server);
  * empty one: none), or slice_none(). False: no memory.
  */
 bool tls_connect(struct conn *c, struct slot_area *server, struct slice sni, struct slice alpn);
+/* Has <c>, just given to tls_connect() with the line's ALPN, take bytes before its handshake, sent
+ * as early data (RFC 8446 2.3): with `allow-0rtt`, and when there is a session whose server allows
+ * it. Who records these bytes can send them again, so they must be safe to be done twice.
+ * tls_is_early() and tls_alpn() tell of it until the handshake is over. False: it begins with the
+ * handshake.
+ */
+bool tls_offer_early(struct conn *c, const struct slot_area *server);
+/* Has the server taken none of what was sent early? The connection is lost then. */
+bool tls_early_is_refused(const struct conn *c);
 /* The server's settings are now those of another generation's, which are the same. Harmless when
  * the connection has no TLS.
  */

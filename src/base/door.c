@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <netdb.h>
 #include <pwd.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -19,6 +20,37 @@
 static int kernel_open(const char *path, int flags, mode_t mode)
 {
 	return open(path, flags | O_CLOEXEC, mode);
+}
+
+/* What is there with contents, or is no file, gets another name or none. False: it cannot. */
+static bool put_aside(int directory, const char *name)
+{
+	char backup[PATH_MAX];
+	struct stat st;
+
+	if (fstatat(directory, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT;
+	if (S_ISREG(st.st_mode) && !st.st_size)
+		return true;
+	if (S_ISDIR(st.st_mode)) {
+		errno = EISDIR;
+		return false;
+	}
+	return (snprintf(backup, sizeof(backup), "%s.bak", name) < (int)sizeof(backup) &&
+		renameat(directory, name, directory, backup) == 0) ||
+	       unlinkat(directory, name, 0) == 0;
+}
+
+int door_make_at(int directory, const char *name, mode_t mode)
+{
+	if (!put_aside(directory, name))
+		return -1;
+	return openat(directory, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, mode);
+}
+
+static int kernel_make(const char *path, mode_t mode)
+{
+	return door_make_at(AT_FDCWD, path, mode);
 }
 
 static int kernel_kind(const char *path)
@@ -121,8 +153,8 @@ static bool kernel_host(const char *name, int family, struct sockaddr_storage *o
 }
 
 const struct door door_of_kernel = {
-	.open = kernel_open, .kind = kernel_kind, .list = kernel_list, .enter = kernel_enter,
-	.user = kernel_user, .group = kernel_group, .host = kernel_host,
+	.open = kernel_open, .make = kernel_make, .kind = kernel_kind, .list = kernel_list,
+	.enter = kernel_enter, .user = kernel_user, .group = kernel_group, .host = kernel_host,
 };
 
 /* --- whoever answers -------------------------------------------------------------------------- */

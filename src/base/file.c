@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "door_priv.h"
@@ -13,6 +14,11 @@
 int file_open(const char *path, int flags, mode_t mode)
 {
 	return door_get()->open(path, flags, mode);
+}
+
+int file_make(const char *path, mode_t mode)
+{
+	return door_get()->make(path, mode);
 }
 
 /* What a buffer for all of <fd> needs at first: its size when it tells one. 0: more than <max>. */
@@ -27,6 +33,17 @@ static size_t first_size(int fd, size_t max)
 		size = (size_t)st.st_size + 2; /* one more byte tells the end, one is the NUL */
 	}
 	return max < SIZE_MAX - 2 && size > max + 2 ? max + 2 : size;
+}
+
+/* Files may hold keys: nothing of what was read stays in free memory. */
+static void wipe_free(char *buffer, size_t used)
+{
+	int error = errno;
+
+	if (buffer)
+		explicit_bzero(buffer, used);
+	free(buffer);
+	errno = error;
 }
 
 char *file_read_all(int fd, size_t max, size_t *len)
@@ -57,12 +74,13 @@ char *file_read_all(int fd, size_t max, size_t *len)
 		if (used < size - 1)
 			continue;
 		size *= 2;
-		grown = realloc(buffer, size);
-		if (!grown)
-			break;
+		grown = malloc(size);
+		if (grown)
+			memcpy(grown, buffer, used);
+		wipe_free(buffer, used);
 		buffer = grown;
 	}
-	free(buffer);
+	wipe_free(buffer, used);
 	return NULL;
 }
 

@@ -56,18 +56,36 @@ size_t slice_find(struct slice s, struct slice needle)
 	return hit ? (size_t)(hit - s.ptr) : SIZE_MAX;
 }
 
+/* The first <c> from <p> on; <end> when there is none. */
+static const char *find_byte(const char *p, const char *end, char c)
+{
+	const char *hit = p < end ? memchr(p, c, (size_t)(end - p)) : NULL;
+
+	return hit ? hit : end;
+}
+
 size_t slice_find_nocase(struct slice s, struct slice needle)
 {
-	char first = needle.len ? ascii_lower(needle.ptr[0]) : 0;
+	const char *end, *low, *high, *at;
+	char first;
 
 	if (needle.len > s.len)
 		return SIZE_MAX;
 	if (!needle.len)
 		return 0;
-	for (size_t i = 0; i + needle.len <= s.len; i++)
-		if (ascii_lower(s.ptr[i]) == first &&
-		    slice_eq_nocase(slice_make(s.ptr + i, needle.len), needle))
-			return i;
+	/* both cases of the first letter, each searched once */
+	first = ascii_lower(needle.ptr[0]);
+	end = s.ptr + (s.len - needle.len) + 1;
+	low = find_byte(s.ptr, end, first);
+	high = first >= 'a' && first <= 'z' ? find_byte(s.ptr, end, (char)(first - 32)) : end;
+	while ((at = low < high ? low : high) < end) {
+		if (slice_eq_nocase(slice_make(at, needle.len), needle))
+			return (size_t)(at - s.ptr);
+		if (at == low)
+			low = find_byte(at + 1, end, first);
+		else
+			high = find_byte(at + 1, end, (char)(first - 32));
+	}
 	return SIZE_MAX;
 }
 

@@ -165,6 +165,20 @@ static bool chunk_is_forbidden(uint8_t id)
 	return false;
 }
 
+/* They are not passed on, but who sends a wrong one is not to be trusted with another request;
+ * nobody has a reason to send a coding here.
+ */
+static bool chunk_is_sane(const struct h1_field *field)
+{
+	if (field->id == FIELD_TRANSFER_ENCODING)
+		return false;
+	if (field->id == FIELD_HOST)
+		return h1_is_host(field->value);
+	if (field->id == FIELD_CONTENT_LENGTH)
+		return h1_is_length(field->value);
+	return true;
+}
+
 enum h1_status chunk_parse_trailers(struct slice input, struct chunk_trailers *out)
 {
 	struct h1_cursor c = { input.ptr, input.ptr + input.len };
@@ -180,8 +194,12 @@ enum h1_status chunk_parse_trailers(struct slice input, struct chunk_trailers *o
 		if (got != H1_LINE_OK)
 			break;
 		field.id = field_id_of_lower(field.name.ptr, field.name.len);
-		if (chunk_is_forbidden(field.id))
-			continue;
+		if (chunk_is_forbidden(field.id)) {
+			if (chunk_is_sane(&field))
+				continue;
+			got = H1_LINE_BAD;
+			break;
+		}
 		if (out->count == out->capacity) {
 			out->error = H1_ERR_TOO_MANY_FIELDS;
 			return H1_ERROR;

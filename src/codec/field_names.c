@@ -94,13 +94,14 @@ uint8_t field_id_of_lower(const char *name, size_t len)
 
 uint8_t field_id_of(struct slice name)
 {
-	char lower[64];
+	uint8_t id;
 
-	if (name.len > sizeof(lower))
+	if (name.len < 2)
 		return FIELD_OTHER;
-	for (size_t i = 0; i < name.len; i++)
-		lower[i] = ascii_lower(name.ptr[i]);
-	return field_id_of_lower(lower, name.len);
+	id = field_hash[field_hash_of(name.len, (uint8_t)ascii_lower(name.ptr[0]),
+				      (uint8_t)ascii_lower(name.ptr[name.len / 2]),
+				      (uint8_t)ascii_lower(name.ptr[name.len - 1]))];
+	return slice_eq_nocase(field_names[id], name) ? id : FIELD_OTHER;
 }
 
 struct slice field_name_of(uint8_t id)

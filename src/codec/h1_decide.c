@@ -80,13 +80,20 @@ static void h1_remove_field(struct h1_head *out, struct h1_field *field)
 		out->host_index--;
 }
 
+bool h1_is_host(struct slice value)
+{
+	for (size_t i = 0; i < value.len; i++)
+		if (!(h1_char_class[(uint8_t)value.ptr[i]] & H1_CC_HOST))
+			return false;
+	return true;
+}
+
 static uint8_t h1_note_host(struct h1_head *out, struct h1_field *field)
 {
 	struct slice first;
 
-	for (size_t i = 0; i < field->value.len; i++)
-		if (!(h1_char_class[(uint8_t)field->value.ptr[i]] & H1_CC_HOST))
-			return H1_ERR_HOST;
+	if (!h1_is_host(field->value))
+		return H1_ERR_HOST;
 	if (!(out->flags & H1_FL_HOST)) {
 		out->flags |= H1_FL_HOST;
 		out->host_index = (int16_t)(out->field_count - 1);
@@ -117,6 +124,19 @@ static bool h1_read_length(struct slice s, uint64_t *value)
 			return false;
 	}
 	*value = v;
+	return true;
+}
+
+bool h1_is_length(struct slice value)
+{
+	struct slice list = value, element;
+	uint64_t first = 0, next;
+
+	if (!list.len || !h1_list_cut(&list, &element) || !h1_read_length(element, &first))
+		return false;
+	while (h1_list_cut(&list, &element))
+		if (!h1_read_length(element, &next) || next != first)
+			return false;
 	return true;
 }
 
@@ -215,18 +235,28 @@ static void h1_filter_list(struct h1_head *out, struct h1_field *field,
 		h1_remove_field(out, field);
 }
 
-/* What "close" and "keep-alive" say is for this hop: they are noted and do not go further. */
+/* What "close" and "keep-alive" say is for this hop: they are noted and do not go further. Nor does
+ * the name of a field that frames or routes: a proxy behind us would drop that field as one of its
+ * hop, and take the body for the next request (RFC 9110 7.6.1 forbids to list it).
+ */
 static bool h1_keep_connection(struct h1_head *out, struct slice element)
 {
-	if (h1_is_word(element, SLICE("close")))
+	if (h1_is_word(element, SLICE("close"))) {
 		out->flags |= H1_FL_CONN_CLOSE;
-	else if (h1_is_word(element, SLICE("keep-alive")))
+		return false;
+	}
+	if (h1_is_word(element, SLICE("keep-alive"))) {
 		out->flags |= H1_FL_CONN_KEEP_ALIVE;
-	else if (h1_is_word(element, SLICE("upgrade")))
+		return false;
+	}
+	if (h1_is_word(element, SLICE("upgrade"))) {
 		out->flags |= H1_FL_CONN_UPGRADE;
-	else
-		out->flags |= H1_FL_CONN_OTHER;
-	return !h1_is_word(element, SLICE("close")) && !h1_is_word(element, SLICE("keep-alive"));
+		return true;
+	}
+	out->flags |= H1_FL_CONN_OTHER;
+	return !h1_is_word(element, SLICE("content-length")) &&
+	       !h1_is_word(element, SLICE("transfer-encoding")) &&
+	       !h1_is_word(element, SLICE("host"));
 }
 
 static bool h1_keep_not_upgrade(struct h1_head *out, struct slice element)

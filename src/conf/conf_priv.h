@@ -8,6 +8,7 @@
  *     dispatch.c  the keyword of a line, prefixes, arity, typed slots
  *     options.c   the options of bind and server lines
  *     value.c     integers, times, sizes; errors about a word
+ *     show.c      lines as they were read: -dC
  *     later.c     keywords of features that are not there yet
  *     registry.c  the tables, look-up, suggestions
  *     env.c       the environment of a generation
@@ -36,8 +37,7 @@ struct conf_state {
 	char *origin;           /* with PATH_ORIGIN: as written, owned */
 	char *base;             /* absolute directory of the mode, owned; NULL: current directory */
 	const char *file;       /* being read, or NULL */
-	FILE *shown;            /* lines are printed there (-dC), or NULL */
-	bool shown_numbers;     /* with their numbers */
+	const struct conf_show *show; /* how lines are printed (-dC), borrowed; NULL: not at all */
 	bool away;              /* not in the directory of the start, door_enter() */
 };
 
@@ -98,6 +98,11 @@ void conf_directive(struct conf_where *w, struct conf_nesting *n, struct conf_to
 		    bool early);
 /* At the end of a file: reports and closes what is open. */
 void conf_nesting_end(struct conf_where *w, struct conf_nesting *n);
+
+/* --- show.c ------------------------------------------------------------------------------ */
+
+/* Prints a line, number <line> of its file, as -dC does. */
+void conf_show_line(const struct conf_show *how, const struct conf_tokens *t, int line);
 
 /* --- later.c ----------------------------------------------------------------------------- */
 

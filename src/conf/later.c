@@ -18,9 +18,8 @@ static const struct {
 } later[] = {
 	{ "acme.scheduler", CONF_GLOBAL, "ACME" },
 	/* rows of words that TLS itself has not: before those of all its words */
-	{ "ssl-mode-async", CONF_GLOBAL, "asynchronous cryptography" },
-	{ "tune.ssl.certificate-compression", CONF_GLOBAL, "OpenSSL 3.2" },
-	{ "allow-0rtt", CONF_SERVER, "early data to servers" },
+	{ "ssl-mode-async", CONF_GLOBAL, "engines of OpenSSL that work asynchronously" },
+	{ "ktls", CONF_BIND | CONF_SERVER, "kernel TLS" },
 	{ "ca-base", CONF_GLOBAL, TLS }, { "crt-base", CONF_GLOBAL, TLS },
 	{ "key-base", CONF_GLOBAL, TLS }, { "issuers-chain-path", CONF_GLOBAL, TLS },
 	{ "maxsslconn", CONF_GLOBAL, TLS }, { "maxsslrate", CONF_GLOBAL, TLS },
@@ -34,9 +33,8 @@ static const struct {
 	{ "tune.vars.*", CONF_GLOBAL, "variables" },
 	{ "h1-case-adjust", CONF_GLOBAL, "adjusting the case of header names" },
 	{ "h1-case-adjust-file", CONF_GLOBAL, "adjusting the case of header names" },
-	{ "http-err-codes", CONF_GLOBAL, "counters of errors chosen by status" },
-	{ "http-fail-codes", CONF_GLOBAL, "counters of errors chosen by status" },
-	{ "stats-file", CONF_GLOBAL, "counters kept across restarts" },
+	{ "http-err-codes", CONF_GLOBAL, "stick tables" },
+	{ "http-fail-codes", CONF_GLOBAL, "stick tables" },
 	{ "tune.comp.maxlevel", CONF_GLOBAL, "compression" },
 	{ "maxcomprate", CONF_GLOBAL, "compression" },
 	{ "maxcompcpuusage", CONF_GLOBAL, "compression" },

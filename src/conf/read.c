@@ -257,27 +257,6 @@ static void read_words(struct reader *r)
 	conf_dispatch(&l, t);
 }
 
-/* -dC. Conditions are shown like any line, and so are those that do not count. */
-static void show_line(const struct reader *r)
-{
-	const struct conf_tokens *t = &r->tokens;
-	FILE *out = r->where.cfg->state->shown;
-
-	if (r->where.cfg->state->shown_numbers)
-		fprintf(out, "%d\t", r->where.place.line);
-	if (!conf_section_find(t->words[0]))
-		fputc('\t', out);
-	for (int i = 0; i < t->count; i++)
-		fprintf(out, "%s ", t->words[i]);
-	fputc('\n', out);
-}
-
-void conf_show_lines(struct config *cfg, FILE *out, bool numbered)
-{
-	cfg->state->shown = out;
-	cfg->state->shown_numbers = numbered;
-}
-
 /* One line without its line feed, NUL-terminated. */
 static void read_line(struct reader *r, char *line)
 {
@@ -286,8 +265,9 @@ static void read_line(struct reader *r, char *line)
 	r->where.place.text = line;
 	if (!conf_tokenize(&r->where, t) || !t->count)
 		return;
-	if (r->where.cfg->state->shown && !r->early)
-		show_line(r);
+	/* conditions are shown like any line, and so are those that do not count */
+	if (r->where.cfg->state->show && !r->early)
+		conf_show_line(r->where.cfg->state->show, t, r->where.place.line);
 	if (t->words[0][0] == '.') {
 		if (t->empty >= 0 && !r->early && !conf_nesting_skips(&r->nesting))
 			warn_empty_word(r);

@@ -92,6 +92,7 @@ static struct job *job_new(void)
 	memset(j->worker, 0, sizeof(*j->worker));
 	j->worker->wake_fd = -1;
 	list_init(&j->worker->hooks);
+	list_init(&j->worker->last_hooks);
 	list_init(&j->worker->queue.fifo);
 	list_init(&j->worker->wheel.due);
 	return j;

@@ -110,7 +110,8 @@ bool poller_thread_init(struct worker *w)
 		return false;
 	if (!poller_used->thread_init(w))
 		return false;
-	w->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	if (w->wake_fd < 0)
+		w->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	if (w->wake_fd >= 0 && fd_add(w->wake_fd, wake_fd_handler, w, 0))
 		return true;
 	if (w->wake_fd >= 0)
@@ -124,7 +125,7 @@ void poller_thread_fini(struct worker *w)
 {
 	if (!w->poll)
 		return;
-	fd_close(w->wake_fd);
-	w->wake_fd = -1;
+	/* it stays open: a thread that is no loop (it hashes a password) may be about to wake us */
+	fd_remove(w->wake_fd);
 	poller_used->thread_fini(w);
 }

@@ -71,31 +71,16 @@ struct ring *ring_new(size_t bytes)
 	return ring_map(-1, bytes);
 }
 
-/* What a process before this one left is worth keeping. */
-static void rotate(const char *path)
-{
-	char backup[4096];
-	struct stat st;
-
-	if (stat(path, &st) != 0 || !st.st_size)
-		return;
-	if (snprintf(backup, sizeof(backup), "%s.bak", path) < (int)sizeof(backup) &&
-	    rename(path, backup) == 0)
-		return;
-	/* left where it is: its contents go */
-}
-
 struct ring *ring_open_file(const char *path, size_t bytes)
 {
 	struct ring *r = NULL;
 	int fd, error;
 
-	rotate(path);
-	fd = file_open(path, O_RDWR | O_CREAT, 0600);
+	fd = file_make(path, 0600);
 	if (fd < 0)
 		return NULL;
 	/* a disk that fills up later must not kill us: all room is taken now */
-	error = ftruncate(fd, 0) != 0 ? errno : posix_fallocate(fd, 0, (off_t)bytes);
+	error = posix_fallocate(fd, 0, (off_t)bytes);
 	if (!error) {
 		r = ring_map(fd, bytes);
 		error = errno;

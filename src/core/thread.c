@@ -47,19 +47,25 @@ bool thread_is_busy_polling(void)
 
 /* --- one turn -------------------------------------------------------------------------------- */
 
-static void worker_run_hooks(struct worker *w)
+static void run_hooks(struct list *hooks)
 {
 	struct list todo;
 
 	/* what a hook adds is for the next turn, after a poll: others get their events */
 	list_init(&todo);
-	list_splice(&todo, &w->hooks);
+	list_splice(&todo, hooks);
 	while (!list_is_empty(&todo)) {
 		struct turn_hook *h = list_first(&todo, struct turn_hook, link);
 
 		list_remove(&h->link);
 		h->run(h);
 	}
+}
+
+static void worker_run_hooks(struct worker *w)
+{
+	run_hooks(&w->hooks);
+	run_hooks(&w->last_hooks);
 }
 
 /* How long may the loop sleep: 0: not at all, -1: until something happens. Other than 0,
@@ -73,7 +79,8 @@ static int worker_sleep_ms(struct worker *w, uint64_t *since)
 		activity_add(ACTIVITY_wake_tasks, 1);
 		return 0;
 	}
-	if (is_busy_polling || !mailbox_is_empty(w) || !list_is_empty(&w->hooks))
+	if (is_busy_polling || !mailbox_is_empty(w) || !list_is_empty(&w->hooks) ||
+	    !list_is_empty(&w->last_hooks))
 		return 0;
 	next_ms = wheel_next_ms(&w->wheel);
 	now_ns = clock_read_ns();

@@ -10,6 +10,7 @@
 static struct worker worker_first = {
 	.wake_fd = -1,
 	.hooks = LIST_HEAD(worker_first.hooks),
+	.last_hooks = LIST_HEAD(worker_first.last_hooks),
 	.queue.fifo = LIST_HEAD(worker_first.queue.fifo),
 	.wheel.due = LIST_HEAD(worker_first.wheel.due),
 };
@@ -62,6 +63,7 @@ static struct worker *worker_new(void)
 	memset(w, 0, sizeof(*w));
 	w->wake_fd = -1;
 	list_init(&w->hooks);
+	list_init(&w->last_hooks);
 	list_init(&w->queue.fifo);
 	list_init(&w->wheel.due);
 	return w;
@@ -110,6 +112,12 @@ void turn_hook_add(struct turn_hook *h)
 {
 	if (!list_is_linked(&h->link))
 		list_append(&worker_self->hooks, &h->link);
+}
+
+void turn_hook_add_last(struct turn_hook *h)
+{
+	if (!list_is_linked(&h->link))
+		list_append(&worker_self->last_hooks, &h->link);
 }
 
 void worker_wake(struct worker *w)

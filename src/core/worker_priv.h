@@ -47,6 +47,7 @@ struct worker {
 	/* The owner's. */
 	struct poller_state *poll;
 	struct list hooks;                  /* of the end of this turn */
+	struct list last_hooks;             /* behind those */
 	struct run_queue queue;
 	struct task *current;               /* being run */
 	struct activity activity;

@@ -79,6 +79,14 @@ static void session_release(struct ctl_session *s)
 	s->watches_input = false;
 }
 
+static void session_drop_line(struct ctl_session *s)
+{
+	if (s->line)
+		explicit_bzero(s->line, s->line_size);
+	free(s->line);
+	s->line = NULL;
+}
+
 void ctl_session_free(struct ctl_session **ps)
 {
 	struct ctl_session *s = *ps;
@@ -87,9 +95,11 @@ void ctl_session_free(struct ctl_session **ps)
 		return;
 	*ps = NULL;
 	session_release(s);
+	session_drop_line(s);
+	if (s->in.ptr)
+		explicit_bzero(s->in.ptr, s->in.len);
 	strbuf_fini(&s->in);
 	strbuf_fini(&s->out);
-	free(s->line);
 	free(s);
 }
 
@@ -105,6 +115,26 @@ static void session_note_input(struct ctl_session *s)
 		s->waiting = false;
 }
 
+/* Makes room for <more> bytes without leaving a copy behind. */
+static bool session_grow(struct ctl_session *s, size_t more)
+{
+	struct strbuf bigger;
+
+	if (s->in.len + more < s->in.size)
+		return true;
+	strbuf_init(&bigger);
+	if (!strbuf_reserve(&bigger, s->in.len + more) ||
+	    !strbuf_add(&bigger, strbuf_slice(&s->in))) {
+		strbuf_fini(&bigger);
+		return false;
+	}
+	if (s->in.ptr)
+		explicit_bzero(s->in.ptr, s->in.len);
+	strbuf_fini(&s->in);
+	s->in = bigger;
+	return true;
+}
+
 bool ctl_session_feed(struct ctl_session *s, struct slice bytes)
 {
 	if (s->quit)
@@ -112,9 +142,10 @@ bool ctl_session_feed(struct ctl_session *s, struct slice bytes)
 	if (s->in_pos) {
 		memmove(s->in.ptr, s->in.ptr + s->in_pos, s->in.len - s->in_pos);
 		s->in.len -= s->in_pos;
+		explicit_bzero(s->in.ptr + s->in.len, s->in_pos);
 		s->in_pos = 0;
 	}
-	if (!strbuf_add(&s->in, bytes)) {
+	if (!session_grow(s, bytes.len) || !strbuf_add(&s->in, bytes)) {
 		s->quit = true;
 		return false;
 	}
@@ -232,8 +263,9 @@ static size_t find_payload_end(const char *text, size_t len, size_t from, struct
 /* Keeps a copy of the line to execute. False: no memory. */
 static bool session_keep_line(struct ctl_session *s, struct slice line, struct slice payload)
 {
-	free(s->line);
-	s->line = malloc(line.len + payload.len + 2);
+	session_drop_line(s);
+	s->line_size = line.len + payload.len + 2;
+	s->line = malloc(s->line_size);
 	if (!s->line)
 		return false;
 	memcpy(s->line, line.ptr, line.len);

@@ -30,6 +30,7 @@ struct ctl_session {
 	size_t out_pos;
 
 	char *line;         /* being executed: heap copy, then cut in words */
+	size_t line_size;   /* of that memory: payloads are wiped, they may be keys */
 	char *next;         /* what follows the current command in <line>; NULL: nothing */
 	char *payload;      /* in <line>, NULL: none */
 	size_t payload_len;

@@ -85,7 +85,9 @@ struct nameserver {
 	unsigned links_max;
 	unsigned bit;                 /* its number in masks of a resolution */
 	bool is_stale;                /* not in the section any more */
-	int fd;                       /* UDP, -1: none */
+	int fd;                       /* UDP, -1: none. Its port changes: nameserver.c */
+	int fd_before;                /* the one before, for late answers; -1: none */
+	uint64_t fd_since_ms;         /* when <fd> was opened */
 	unsigned waiting;             /* resolutions that wait for its answer */
 	struct list links;            /* struct stream_link */
 	struct nameserver_figures *figures; /* counted */

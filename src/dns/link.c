@@ -21,6 +21,8 @@ struct stream_link {
 	struct conn *conn;
 	struct block_queue out, in;
 	unsigned under_way;
+	bool busy; /* in ready(): an answer makes the next question, which may find it broken */
+	bool dead; /* to be freed at the end of that */
 	struct timer idle;
 };
 
@@ -28,6 +30,9 @@ static void link_free(struct stream_link *k)
 {
 	list_remove(&k->link);
 	timer_cancel(&k->idle);
+	k->dead = true;
+	if (k->busy)
+		return;
 	if (k->conn)
 		conn_close(&k->conn);
 	block_queue_clear(&k->out);
@@ -59,7 +64,7 @@ static void take_messages(struct stream_link *k)
 	static char buffer[UINT16_MAX]; /* thread 0's */
 	uint8_t size[2];
 
-	while (block_queue_peek(&k->in, 0, (char *)size, 2) == 2) {
+	while (!k->dead && block_queue_peek(&k->in, 0, (char *)size, 2) == 2) {
 		size_t len = (size_t)size[0] << 8 | size[1];
 
 		if (k->in.len < len + 2)
@@ -75,7 +80,7 @@ static bool receive(struct stream_link *k)
 {
 	size_t got;
 
-	while (k->conn->flags & CONN_CAN_RECV && k->in.len <= UINT16_MAX + 2) {
+	while (!k->dead && k->conn->flags & CONN_CAN_RECV && k->in.len <= UINT16_MAX + 2) {
 		enum io r = conn_recv(k->conn, &k->in, UINT16_MAX, &got);
 
 		if (r == IO_EOF || r == IO_ERR)
@@ -90,11 +95,15 @@ static bool receive(struct stream_link *k)
 static void ready(struct conn *c)
 {
 	struct stream_link *k = c->owner;
+	bool good;
 
 	if (c->flags & CONN_CONNECTING)
 		return;
-	if (c->flags & CONN_ERROR || (k->out.len && conn_send(c, &k->out, false) == IO_ERR) ||
-	    !receive(k))
+	k->busy = true;
+	good = !(c->flags & CONN_ERROR) &&
+	       (!k->out.len || conn_send(c, &k->out, false) != IO_ERR) && receive(k);
+	k->busy = false;
+	if (!good || k->dead)
 		link_free(k);
 }
 

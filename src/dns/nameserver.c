@@ -56,7 +56,7 @@ struct nameserver *nameserver_new(struct resolvers_state *st, const struct names
 	ns->state = st;
 	ns->addr = conf->addr;
 	ns->is_stream = conf->is_stream;
-	ns->fd = -1;
+	ns->fd = ns->fd_before = -1;
 	list_init(&ns->link);
 	list_init(&ns->links);
 	return ns;
@@ -69,18 +69,24 @@ bool nameserver_is(const struct nameserver *ns, const struct nameserver_conf *co
 	       memcmp(&ns->addr.ss, &conf->addr.ss, ns->addr.len) == 0;
 }
 
-static void socket_close(struct nameserver *ns)
+static void socket_close(int *fd)
 {
-	if (ns->fd >= 0)
-		fd_close(ns->fd);
-	ns->fd = -1;
+	if (*fd >= 0)
+		fd_close(*fd);
+	*fd = -1;
+}
+
+static void sockets_close(struct nameserver *ns)
+{
+	socket_close(&ns->fd);
+	socket_close(&ns->fd_before);
 }
 
 void nameserver_free(struct nameserver *ns)
 {
 	list_remove(&ns->link);
 	resolutions_forget_server(ns);
-	socket_close(ns);
+	sockets_close(ns);
 	links_close(ns);
 	figures_drop(&ns->figures);
 	free(ns->name);
@@ -118,16 +124,27 @@ bool family_is_accepted(const struct resolvers_settings *set, bool v6)
 	return set->accept[v6] && (!v6 || !set->ipv6_by_route || ipv6_has_route());
 }
 
-/* --- UDP ------------------------------------------------------------------------------------ */
+/* --- UDP ------------------------------------------------------------------------------------
+ *
+ * Who wants to forge an answer has to know the port as well as the query's number. It is another
+ * one whenever nothing is waited for, and after each `timeout retry` when something always is: the
+ * socket before the current one then still hears what is late, and by the next change every query
+ * that it has sent was answered or sent again.
+ */
 
 #define DATAGRAMS_AT_ONCE 64
+
+static bool is_own(const struct nameserver *ns, int fd)
+{
+	return ns->fd == fd || ns->fd_before == fd;
+}
 
 static void readable(void *owner, int fd, unsigned events)
 {
 	static uint8_t buffer[UINT16_MAX + 1]; /* thread 0's */
 	struct nameserver *ns = owner;
 
-	for (int i = 0; i < DATAGRAMS_AT_ONCE && ns->fd == fd; i++) {
+	for (int i = 0; i < DATAGRAMS_AT_ONCE && is_own(ns, fd); i++) {
 		ssize_t n = recv(fd, buffer, sizeof(buffer), 0);
 
 		if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
@@ -143,18 +160,21 @@ static void readable(void *owner, int fd, unsigned events)
 			resolution_answer(ns, slice_make((char *)buffer, (size_t)n));
 	}
 	/* more than a turn's share: a new socket has none of it */
-	if (ns->fd == fd)
-		socket_close(ns);
+	if (is_own(ns, fd))
+		socket_close(ns->fd == fd ? &ns->fd : &ns->fd_before);
 }
 
 static bool socket_open(struct nameserver *ns)
 {
 	int fd;
 
-	if (ns->fd >= 0 && !ns->waiting)
-		socket_close(ns);
-	if (ns->fd >= 0)
+	if (!ns->waiting)
+		sockets_close(ns);
+	if (ns->fd >= 0 && clock_now_ms() < ns->fd_since_ms + (uint64_t)ns->state->set.retry_ms)
 		return true;
+	socket_close(&ns->fd_before);
+	ns->fd_before = ns->fd;
+	ns->fd = -1;
 	fd = socket_connect_datagram(&ns->addr.ss, ns->addr.len);
 	if (fd < 0)
 		return false;
@@ -163,6 +183,7 @@ static bool socket_open(struct nameserver *ns)
 		return false;
 	}
 	ns->fd = fd;
+	ns->fd_since_ms = clock_now_ms();
 	return true;
 }
 

@@ -2,6 +2,7 @@
 /* conv_text.c - converters of texts: case, parts, edits */
 #include <stdlib.h>
 #include <string.h>
+#include "base/block.h"
 #include "expr_priv.h"
 
 static bool set_text(struct sample *s, struct slice text)
@@ -385,10 +386,13 @@ static bool check_regsub(struct conf_line *l, struct expr_arg *args, const char 
 	return false;
 }
 
-/* Each match is replaced; the search goes on after it (one byte further when it was empty). */
+/* Each match is replaced; the search goes on after it (one byte further when it was empty). What
+ * does not fit into a buffer is cut: chained, each could multiply what it gets.
+ */
 static bool convert_regsub(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *s)
 {
 	struct slice rest = s->text, groups[REGEX_GROUPS_MAX];
+	size_t max = block_size() - 1;
 	struct slice result;
 	struct strbuf out;
 	unsigned flags = 0;
@@ -396,7 +400,7 @@ static bool convert_regsub(struct expr_ctx *ctx, const struct expr_arg *args, st
 	if (!rest.ptr)
 		rest = SLICE("");
 	strbuf_init(&out);
-	while (regex_match_groups(args[0].object, rest, flags, groups)) {
+	while (out.len < max && regex_match_groups(args[0].object, rest, flags, groups)) {
 		const char *end = groups[0].ptr + groups[0].len, *rest_end = rest.ptr + rest.len;
 		bool at_end = end == rest_end && !groups[0].len;
 
@@ -411,7 +415,8 @@ static bool convert_regsub(struct expr_ctx *ctx, const struct expr_arg *args, st
 	}
 	strbuf_add(&out, rest);
 	result = out.overflow ? slice_none() :
-		 arena_copy(ctx->arena, slice_make(out.ptr ? out.ptr : "", out.len));
+		 arena_copy(ctx->arena, slice_make(out.ptr ? out.ptr : "",
+						   out.len < max ? out.len : max));
 	strbuf_fini(&out);
 	return set_text(s, result);
 }

@@ -68,6 +68,18 @@ static bool compile_fetch(struct expr_parser *p, struct expr *e, const struct ex
 	return args_verdict(p, ok, error, "fetch method", e->fetch->name);
 }
 
+/* No table has <name>: says so, or what it waits for. */
+static void fail_unknown(struct expr_error *e, const char *what, struct slice name)
+{
+	const char *feature = expr_later_feature(name);
+
+	if (feature)
+		expr_fail(e, "%s '%.*s' is not supported yet: it needs %s", what, SLICE_FMT(name),
+			  feature);
+	else
+		expr_fail(e, "unknown %s '%.*s'", what, SLICE_FMT(name));
+}
+
 static bool compile_step(struct expr_parser *p, struct expr *e, struct expr_step *step)
 {
 	struct slice name = take_name(p);
@@ -76,7 +88,7 @@ static bool compile_step(struct expr_parser *p, struct expr *e, struct expr_step
 	bool ok = true;
 
 	if (!c) {
-		expr_fail(p->error, "unknown converter '%.*s'", SLICE_FMT(name));
+		fail_unknown(p->error, "converter", name);
 		return false;
 	}
 	if (!sample_can_cast(e->type, c->in)) {
@@ -169,13 +181,8 @@ struct expr *expr_compile(struct expr_parser *p, const struct expr_acl_keyword *
 		return NULL;
 	}
 	e->fetch = expr_fetch_find(acl ? slice_of(acl->fetch) : name);
-	if (!e->fetch && slice_starts(name, SLICE("internal.htx"))) {
-		expr_fail(p->error, "fetch method '%.*s' tells of HAProxy's own storage of "
-			  "messages (HTX), which is not there", SLICE_FMT(name));
-		return NULL;
-	}
 	if (!e->fetch) {
-		expr_fail(p->error, "unknown fetch method '%.*s'", SLICE_FMT(name));
+		fail_unknown(p->error, "fetch method", name);
 		return NULL;
 	}
 	if (!compile_fetch(p, e, acl))

@@ -17,6 +17,12 @@ struct expr_error {
 
 __attribute__((format(printf, 2, 3)))
 void expr_fail(struct expr_error *e, const char *fmt, ...);
+/* Resolves names in <scratch> by the resolver that was set. False: one was not found, or is of
+ * another kind; it may have been reported.
+ */
+bool expr_resolve(struct config *scratch, struct config *live, struct diag_list *diags);
+/* later.c: what an unknown fetch or converter waits for ("stick tables"); NULL: just unknown. */
+const char *expr_later_feature(struct slice name);
 
 /* One step of an expression: a converter, after a cast to what it takes. */
 struct expr_step {

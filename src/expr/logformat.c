@@ -208,6 +208,10 @@ static bool lf_expression(struct lf_parser *p, unsigned options)
 			  expr_fetch_name(e), expr_use_name(expr_uses(e)));
 		return false;
 	}
+	if (p->options & LOGFORMAT_HTTP &&
+	    expr_uses(e) & (EXPR_USE_L6_REQUEST | EXPR_USE_L6_RESPONSE))
+		conf_warn(p->l, p->l->at, NULL, "L6 sample fetch <%s> ignored in HTTP log-format "
+			  "string.", expr_fetch_name(e));
 	item = lf_flush(p) ? lf_item(p) : NULL;
 	if (!item)
 		return false;

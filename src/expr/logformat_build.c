@@ -27,6 +27,32 @@ static bool stops_has(const struct stops *s, unsigned char c)
 	return s->bits[c >> 6 & 1] >> (c & 63) & 1;
 }
 
+/* Has one of 8 bytes a reason to be looked at: is it below 32, above 'z', or one of " # \ and ]?
+ * Every stop of this file is among those. Exact for the first such byte of a word, and in whether
+ * there is one.
+ */
+static bool word_has_stop(uint64_t x)
+{
+	const uint64_t ones = 0x0101010101010101ull, tops = ones * 128;
+	uint64_t quote = (x & ones * 0xfe) ^ ones * '"', slash = (x & ones * 0xfe) ^ ones * '\\';
+
+	return (((x - ones * 32) & ~x) | (((x & ~tops) + ones * (128 - '{')) | x) |
+		((quote - ones) & ~quote) | ((slash - ones) & ~slash)) & tops;
+}
+
+/* Where the next byte to be looked at may be, from <i> on; the length at the end. */
+static size_t skip_harmless(struct slice text, size_t i)
+{
+	uint64_t x;
+
+	for (; i + sizeof(x) <= text.len; i += sizeof(x)) {
+		memcpy(&x, text.ptr + i, sizeof(x));
+		if (word_has_stop(x))
+			break;
+	}
+	return i;
+}
+
 #define CONTROLS 0xffffffffull       /* those below 32 */
 #define DELETE (1ull << (127 - 64))
 
@@ -52,12 +78,15 @@ static bool put_safe(const struct logformat_item *item, struct strbuf *out, stru
 		return strbuf_add(out, text);
 	if (options & LOGFORMAT_ESCAPE)
 		stops_add(&stops, "\"\\]");
-	for (size_t i = 0; i < text.len; i++) {
+	for (size_t i = skip_harmless(text, 0); i < text.len; i++) {
 		unsigned char c = (unsigned char)text.ptr[i];
 		bool escape;
 
-		if (likely(c >= 128 || !stops_has(&stops, c)))
+		if (likely(c >= 128 || !stops_has(&stops, c))) {
+			if (!(i & 7))
+				i = skip_harmless(text, i + 1) - 1;
 			continue;
+		}
 		escape = options & LOGFORMAT_ESCAPE && (c == '"' || c == '\\' || c == ']');
 		if (!strbuf_add(out, slice_sub(text, start, i)))
 			return false;
@@ -75,11 +104,14 @@ bool logformat_put_encoded(const struct logformat_item *item, struct strbuf *out
 	size_t start = 0;
 
 	stops_add(&stops, also);
-	for (size_t i = 0; i < text.len; i++) {
+	for (size_t i = skip_harmless(text, 0); i < text.len; i++) {
 		unsigned char c = (unsigned char)text.ptr[i];
 
-		if (likely(c < 128 && !stops_has(&stops, c)))
+		if (likely(c < 128 && !stops_has(&stops, c))) {
+			if (!(i & 7))
+				i = skip_harmless(text, i + 1) - 1;
 			continue;
+		}
 		if (!strbuf_add(out, slice_sub(text, start, i)) || !put_code(out, '#', c))
 			return false;
 		start = i + 1;

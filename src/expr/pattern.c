@@ -217,57 +217,60 @@ static struct slice line_trim(struct slice s)
 	return s;
 }
 
-/* The key ends at the first blank; blanks around the value do not count. */
-static bool ref_add_pair(struct pattern_ref *ref, struct slice line, uint32_t number)
+/* Takes the next line that is not empty out of <at>; '#' in the first column is a comment. */
+static bool line_next(struct pattern_lines *p, struct slice *line)
 {
-	size_t end = 0;
-	struct slice value;
-	struct pattern_entry *entry;
+	while (p->at < p->end) {
+		const char *eol = memchr(p->at, '\n', (size_t)(p->end - p->at));
 
+		*line = slice_make(p->at, (size_t)((eol ? eol : p->end) - p->at));
+		p->number++;
+		p->at = eol ? eol + 1 : p->end;
+		if (line->len && line->ptr[0] == '#')
+			continue;
+		*line = line_trim(*line);
+		if (line->len)
+			return true;
+	}
+	return false;
+}
+
+bool pattern_lines_next(struct pattern_lines *p, struct slice *key, struct slice *value)
+{
+	struct slice line;
+	size_t end = 0;
+
+	if (!line_next(p, &line))
+		return false;
+	*key = line;
+	*value = slice_none();
+	if (p->columns == PATTERN_ONE_COLUMN)
+		return true;
+	/* the key ends at the first blank; blanks around the value do not count */
 	while (end < line.len && !is_blank(line.ptr[end]))
 		end++;
-	value = slice_trim(slice_make(line.ptr + end, line.len - end));
-	entry = ref_append(ref, slice_make(line.ptr, end));
-	if (!entry)
-		return false;
-	entry->value = value.len ? value.ptr : NULL;
-	entry->line = number;
-	((char *)value.ptr)[value.len] = '\0';
-	((char *)line.ptr)[end] = '\0';
+	*key = slice_make(line.ptr, end);
+	*value = slice_trim(slice_make(line.ptr + end, line.len - end));
 	return true;
 }
 
-static bool ref_add_line(struct pattern_ref *ref, struct slice line, uint32_t number)
-{
-	struct pattern_entry *entry;
-
-	if (ref->columns == PATTERN_TWO_COLUMNS)
-		return ref_add_pair(ref, line, number);
-	entry = ref_append(ref, line);
-	if (!entry)
-		return false;
-	entry->line = number;
-	((char *)line.ptr)[line.len] = '\0';
-	return true;
-}
-
-/* Every line that is not empty makes an entry. '#' in the first column is a comment. */
+/* Every line makes an entry, of texts in the buffer. */
 static bool ref_split(struct pattern_ref *ref, size_t len)
 {
-	const char *at = ref->buffer, *end = at + len;
-	uint32_t number = 0;
+	struct pattern_lines lines = { .at = ref->buffer, .end = ref->buffer + len,
+				       .columns = ref->columns };
+	struct slice key, value;
+	struct pattern_entry *entry;
 
-	while (at < end) {
-		const char *eol = memchr(at, '\n', (size_t)(end - at));
-		struct slice line = slice_make(at, (size_t)((eol ? eol : end) - at));
-
-		number++;
-		at = eol ? eol + 1 : end;
-		if (line.len && line.ptr[0] == '#')
-			continue;
-		line = line_trim(line);
-		if (line.len && !ref_add_line(ref, line, number))
+	while (pattern_lines_next(&lines, &key, &value)) {
+		entry = ref_append(ref, key);
+		if (!entry)
 			return false;
+		entry->value = value.len ? value.ptr : NULL;
+		entry->line = lines.number;
+		if (value.ptr)
+			((char *)value.ptr)[value.len] = '\0';
+		((char *)key.ptr)[key.len] = '\0';
 	}
 	return true;
 }

@@ -117,6 +117,18 @@ void pattern_index_free(void *index);
 bool pattern_index_add(struct pattern_index *index, const struct pattern_entry *entry,
 		       struct pattern_bin *bin, struct expr_error *e);
 
+/* The lines of a file's text. */
+struct pattern_lines {
+	const char *at, *end;       /* what is left of it */
+	uint32_t number;            /* of the last line taken, from 1 */
+	enum pattern_columns columns;
+};
+
+/* The pattern of the next line that has one and, with two columns, its value (maybe empty; else
+ * slice_none()): slices of the text, not ended by NUL. False: no more.
+ */
+bool pattern_lines_next(struct pattern_lines *p, struct slice *key, struct slice *value);
+
 /* The reference of a file, read now unless it was (`file@`, `opt@`, `virt@` prefixes), for use by
  * <what> ("map", "acl") on the line. NULL: e tells.
  */

@@ -97,3 +97,22 @@ struct expr_pending *expr_pending_first(struct config *cfg)
 {
 	return expr_config_of(cfg)->pending;
 }
+
+static expr_resolve_fn *resolver;
+
+void expr_set_resolver(expr_resolve_fn *resolve)
+{
+	resolver = resolve;
+}
+
+bool expr_resolve(struct config *scratch, struct config *live, struct diag_list *diags)
+{
+	const struct expr_pending *p;
+
+	if (resolver)
+		resolver(scratch, live, diags);
+	for (p = expr_pending_first(scratch); p; p = p->next)
+		if (!p->arg->object)
+			return false;
+	return true;
+}

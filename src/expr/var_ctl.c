@@ -60,8 +60,8 @@ struct setting {
 	struct expr_ctx ctx;
 };
 
-/* The first thing that a parser reported. */
-static void say_diagnostic(struct ctl_request *rq, const struct diag_list *diags)
+/* The first thing that was reported about <text>. */
+static void say_diagnostic(struct ctl_request *rq, const struct diag_list *diags, const char *text)
 {
 	const struct diag *d;
 
@@ -71,7 +71,7 @@ static void say_diagnostic(struct ctl_request *rq, const struct diag_list *diags
 		ctl_error(rq, "%.*s", (int)(len - (len && d->message[len - 1] == '.')), d->message);
 		return;
 	}
-	ctl_error(rq, "out of memory");
+	ctl_error(rq, "a name in '%s' cannot be resolved here", text);
 }
 
 static struct expr *compile(struct setting *set, const char *text)
@@ -89,8 +89,8 @@ static struct expr *compile(struct setting *set, const char *text)
 		ctl_error(set->rq, "fetch method 'set-var(%s)' extracts information from '%s', "
 			  "none of which is available here", set->name,
 			  expr_use_name(expr_uses(e)));
-	else if (expr_pending_first(set->line->cfg))
-		ctl_error(set->rq, "proxies and servers cannot be named in '%s'", text);
+	else if (!expr_resolve(set->line->cfg, expr_config_in_force(), set->line->diags))
+		say_diagnostic(set->rq, set->line->diags, text);
 	else
 		return e;
 	return NULL;
@@ -106,8 +106,8 @@ static bool evaluate(struct setting *set, const char *text, bool is_format, stru
 		return e && expr_eval(e, &set->ctx, s) == EXPR_FOUND;
 	}
 	format = logformat_parse(set->line, text, EXPR_CLI_PARSER, 0);
-	if (!format || expr_pending_first(set->line->cfg)) {
-		say_diagnostic(set->rq, set->line->diags);
+	if (!format || !expr_resolve(set->line->cfg, expr_config_in_force(), set->line->diags)) {
+		say_diagnostic(set->rq, set->line->diags, text);
 		return false;
 	}
 	s->type = SMP_STR;

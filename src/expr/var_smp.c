@@ -73,17 +73,31 @@ static bool check_other(struct conf_line *l, struct expr_arg *args, const char *
 	return args[0].object != NULL;
 }
 
-/* The difference of the first bytes that differ, else of the lengths. */
+/* The difference of the first bytes that differ, up to a NUL. Not strncmp(): only the sign of its
+ * result is promised.
+ */
+static int64_t first_difference(const char *a, const char *b, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		if (a[i] != b[i])
+			return (uint8_t)a[i] - (uint8_t)b[i];
+		if (!a[i])
+			break;
+	}
+	return 0;
+}
+
+/* The difference of the first bytes that differ, else the order of the lengths. */
 static bool convert_strcmp(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *s)
 {
 	struct sample other;
+	int64_t order;
 	size_t len;
-	int order;
 
 	if (!var_get(args[0].object, ctx, &other) || !sample_cast(&other, SMP_STR, ctx->arena))
 		return false;
 	len = s->text.len < other.text.len ? s->text.len : other.text.len;
-	order = len ? strncmp(s->text.ptr, other.text.ptr, len) : 0;
+	order = first_difference(s->text.ptr, other.text.ptr, len);
 	if (!order)
 		order = (s->text.len > len) - (other.text.len > len);
 	s->type = SMP_INT;

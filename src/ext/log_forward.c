@@ -99,7 +99,7 @@ static void pass_on(const struct config *cfg, const struct log_forward *f, const
 		    struct slice text)
 {
 	struct syslog_message m = { .format = SYSLOG_UNSET };
-	struct log_message out = { .foreign = &m };
+	struct log_message out = { .foreign = &m, .is_traffic = true };
 	struct strbuf room;
 	char area[512];
 
@@ -303,12 +303,14 @@ static void input_datagrams(void *owner, int fd, unsigned events)
 		src = addr_from_sockaddr(&from, len);
 		pass_on(f->proxy->config, f, &src, slice_make(data, (size_t)n));
 	}
-	/* readiness is told once: it is put aside and back, so that it is told again */
-	fd_remove(fd);
-	if (!fd_add(fd, input_datagrams, in, 0)) {
-		in->polled_fd = -1;
-		close(fd);
-	}
+	task_wake(in->task, TASK_WOKEN_OTHER); /* readiness is told once */
+}
+
+static void input_task(struct task *t, void *ctx, unsigned why)
+{
+	struct log_input *in = ctx;
+
+	input_datagrams(in, in->polled_fd, FD_IN);
 }
 
 /* --- sockets --------------------------------------------------------------------------------- */
@@ -386,7 +388,7 @@ static void input_listen(struct log_input *in)
 		in->listener = listener_new(fd, &input_user, in, 4);
 		if (in->listener)
 			listener_start_thread(in->listener);
-	} else if (fd_add(fd, input_datagrams, in, 0)) {
+	} else if ((in->task = task_new(input_task, in)) && fd_add(fd, input_datagrams, in, 0)) {
 		in->polled_fd = fd;
 		input_datagrams(in, fd, FD_IN);
 	}
@@ -411,6 +413,7 @@ void log_forward_close(const struct config *cfg)
 				listener_close(&in->listener);
 			if (in->polled_fd >= 0)
 				fd_close(in->polled_fd);
+			task_free(&in->task);
 			in->fd = in->polled_fd = -1;
 		}
 	}

@@ -30,6 +30,7 @@ struct log_input {
 	int fd;                    /* opened, not yet polled; -1 */
 	struct listener *listener; /* polled */
 	int polled_fd;             /* same, of datagrams; -1 */
+	struct task *task;         /* owned: reads on, when a turn was not enough */
 };
 
 /* The sections of a generation. */

@@ -19,10 +19,9 @@
 #include "dns/resolvers.h"
 #include "prometheus_metrics.h"
 #include "prometheus_priv.h"
-#include "proxy/bind.h"
 #include "proxy/proxy.h"
 #include "proxy/server.h"
-#include "proxy/stats.h"
+#include "proxy/stats_walk.h"
 #include "stream/service.h"
 #include "stream/stream.h"
 
@@ -114,9 +113,12 @@ struct scrape {
 	bool no_maint, extra, histograms;
 	/* where it is */
 	enum scope scope;
-	bool printing;
-	size_t metric;                   /* among all; then the histograms */
-	const struct proxy *px;          /* collecting: the next one */
+	bool entered, printing;
+	unsigned short wanted[METRIC_COUNT]; /* of this scope: numbers of metrics */
+	size_t wanted_count;
+	size_t metric;                   /* among these; then the histograms */
+	struct stats_walk walk;          /* collecting */
+	int64_t servers[ARRAY_LEN(server_states)], checks[ARRAY_LEN(check_states)];
 	struct row *rows, **last, *at;
 };
 
@@ -266,23 +268,19 @@ static int64_t value_of(enum scope scope, const struct metric *m, const struct s
 	return v->type == STATS_EMPTY || v->type == STATS_STR ? NOTHING : v->number;
 }
 
-static struct row *add_row(struct scrape *sc, const struct proxy *px, const char *name,
-			   const struct stats_row *r)
+static struct row *add_row(struct scrape *sc, const struct stats_row *r)
 {
-	struct row *row;
-	size_t n = 0, at = 0;
+	const struct proxy *px = sc->walk.px;
+	struct row *row = calloc(1, sizeof(*row) + sc->wanted_count * sizeof(row->values[0]));
 
-	for (size_t i = 0; i < METRIC_COUNT; i++)
-		n += metric_is_of(sc, i, sc->scope);
-	row = calloc(1, sizeof(*row) + n * sizeof(row->values[0]));
 	if (!row)
 		return NULL;
 	row->px = px;
-	row->name = name;
+	if (r->kind == STATS_SERVER || r->kind == STATS_LISTENER)
+		row->name = r->values[STATS_SVNAME].text;
 	row->is_http = px->mode == PROXY_MODE_HTTP;
-	for (size_t i = 0; i < METRIC_COUNT; i++)
-		if (metric_is_of(sc, i, sc->scope))
-			row->values[at++] = value_of(sc->scope, &metrics[i], r);
+	for (size_t i = 0; i < sc->wanted_count; i++)
+		row->values[i] = value_of(sc->scope, &metrics[sc->wanted[i]], r);
 	for (size_t i = 0; i < ARRAY_LEN(codes); i++)
 		row->codes[i] = r->values[STATS_HRSP_1XX + i].number;
 	*sc->last = row;
@@ -303,102 +301,98 @@ static bool add_latency(const struct scrape *sc, struct row *row, const struct l
 	return row->latency != NULL;
 }
 
-static bool server_is_hidden(const struct scrape *sc, const struct server *srv)
+/* A backend tells how many of its servers, which come before it, are in each state. */
+static void count_server(struct scrape *sc, const struct stats_row *r)
 {
-	return sc->no_maint && __atomic_load_n(&srv->state->admin, __ATOMIC_RELAXED) & SERVER_MAINT;
+	int64_t check = check_of(r);
+
+	sc->servers[state_of(SCOPE_SERVER, r)]++;
+	if (check != NOTHING)
+		sc->checks[check]++;
 }
 
-static bool collect_listeners(struct scrape *sc, const struct proxy *px, struct stats_row *r)
+static struct row *add_backend(struct scrape *sc, const struct stats_row *r)
 {
-	struct listener_conf *lc;
-	struct bind_conf *b;
+	struct row *row = add_row(sc, r);
 
-	if (!(px->options & PROXY_OPT_SOCKET_STATS))
+	if (row) {
+		memcpy(row->servers, sc->servers, sizeof(row->servers));
+		memcpy(row->checks, sc->checks, sizeof(row->checks));
+	}
+	memset(sc->servers, 0, sizeof(sc->servers));
+	memset(sc->checks, 0, sizeof(sc->checks));
+	return row;
+}
+
+/* Keeps what is asked for of a row. False: no memory. */
+static bool collect_row(struct scrape *sc, const struct stats_row *r)
+{
+	const struct proxy_state *state = sc->walk.px->state;
+
+	switch (r->kind) {
+	case STATS_FRONTEND:
+		return add_latency(sc, add_row(sc, r), &state->fe_latency);
+	case STATS_BACKEND:
+		return add_latency(sc, add_backend(sc, r), &state->be_latency);
+	case STATS_SERVER:
+		if (sc->scope == SCOPE_SERVER)
+			return add_latency(sc, add_row(sc, r), &sc->walk.server->state->latency);
+		count_server(sc, r);
 		return true;
-	list_for_each(b, &px->binds, link)
-		list_for_each(lc, &b->listeners, link) {
-			stats_fill_listener(r, lc);
-			if (!add_row(sc, px, lc->name, r))
-				return false;
-		}
-	return true;
-}
-
-static bool collect_servers(struct scrape *sc, const struct proxy *px, struct stats_row *r)
-{
-	struct server *srv;
-
-	for (srv = server_first(px); srv; srv = server_next(srv)) {
-		if (server_is_hidden(sc, srv))
-			continue;
-		stats_fill_server(r, srv);
-		if (!add_latency(sc, add_row(sc, px, srv->name, r), &srv->state->latency))
-			return false;
+	case STATS_LISTENER:
+		break;
 	}
-	return true;
-}
-
-/* The backend itself, and how many of its servers are in each state. */
-static bool collect_backend(struct scrape *sc, const struct proxy *px, struct stats_row *r)
-{
-	struct server *srv;
-	struct row *row;
-
-	stats_fill_backend(r, px, false);
-	row = add_row(sc, px, NULL, r);
-	if (!add_latency(sc, row, &px->state->be_latency))
-		return false;
-	for (srv = server_first(px); srv; srv = server_next(srv)) {
-		int64_t check;
-
-		if (server_is_hidden(sc, srv))
-			continue;
-		stats_fill_server(r, srv);
-		row->servers[state_of(SCOPE_SERVER, r)]++;
-		check = check_of(r);
-		if (check != NOTHING)
-			row->checks[check]++;
-	}
-	return true;
-}
-
-static bool collect_proxy(struct scrape *sc, const struct proxy *px, struct stats_row *r)
-{
-	switch (sc->scope) {
-	case SCOPE_FRONTEND:
-		if (!(px->caps & PROXY_FE))
-			return true;
-		stats_fill_frontend(r, px);
-		return add_latency(sc, add_row(sc, px, NULL, r), &px->state->fe_latency);
-	case SCOPE_LISTENER:
-		return !(px->caps & PROXY_FE) || collect_listeners(sc, px, r);
-	case SCOPE_BACKEND:
-		return !(px->caps & PROXY_BE) || collect_backend(sc, px, r);
-	default:
-		return !(px->caps & PROXY_BE) || collect_servers(sc, px, r);
-	}
+	return add_row(sc, r) != NULL;
 }
 
 /* --- printing --------------------------------------------------------------------------------- */
 
+void prometheus_put_name(struct strbuf *out, const char *scope, const char *name)
+{
+	strbuf_add_str(out, "haproxy_");
+	strbuf_add_str(out, scope);
+	strbuf_add_char(out, '_');
+	strbuf_add_str(out, name);
+}
+
 static void put_help(struct strbuf *out, enum scope scope, const char *name, const char *help,
 		     bool counter)
 {
-	strbuf_printf(out, "# HELP haproxy_%s_%s %s\n# TYPE haproxy_%s_%s %s\n", scopes[scope].name,
-		      name, help, scopes[scope].name, name, counter ? "counter" : "gauge");
+	strbuf_add_str(out, "# HELP ");
+	prometheus_put_name(out, scopes[scope].name, name);
+	strbuf_add_char(out, ' ');
+	strbuf_add_str(out, help);
+	strbuf_add_str(out, "\n# TYPE ");
+	prometheus_put_name(out, scopes[scope].name, name);
+	strbuf_add_str(out, counter ? " counter\n" : " gauge\n");
+}
+
+void prometheus_put_micro(struct strbuf *out, uint64_t micro)
+{
+	char digits[7];
+
+	for (int i = 5, rest = (int)(micro % 1000000); i >= 0; i--, rest /= 10)
+		digits[i] = (char)('0' + rest % 10);
+	strbuf_add_int(out, (int64_t)(micro / 1000000));
+	strbuf_add_char(out, '.');
+	strbuf_add(out, slice_make(digits, 6));
 }
 
 void prometheus_put_label(struct strbuf *out, const char *name, const char *text, char before)
 {
 	strbuf_add_char(out, before);
-	strbuf_printf(out, "%s=\"", name);
-	for (; *text; text++) {
-		if (*text == '"' || *text == '\\')
-			strbuf_add_char(out, '\\');
-		if (*text == '\n')
-			strbuf_add_str(out, "\\n");
-		else
-			strbuf_add_char(out, *text);
+	strbuf_add_str(out, name);
+	strbuf_add_str(out, "=\"");
+	while (*text) {
+		size_t plain = strcspn(text, "\"\\\n");
+
+		strbuf_add(out, slice_make(text, plain));
+		text += plain;
+		if (!*text)
+			break;
+		strbuf_add_char(out, '\\');
+		strbuf_add_char(out, *text == '\n' ? 'n' : *text);
+		text++;
 	}
 	strbuf_add_char(out, '"');
 }
@@ -417,7 +411,7 @@ static void put_module(struct strbuf *out, const char *name)
 static void put_name(struct strbuf *out, enum scope scope, const struct metric *m,
 		     const struct row *row)
 {
-	strbuf_printf(out, "haproxy_%s_%s", scopes[scope].name, m->name);
+	prometheus_put_name(out, scopes[scope].name, m->name);
 	prometheus_put_label(out, "proxy", row->px->name, '{');
 	if (row->name)
 		prometheus_put_label(out, scopes[scope].name, row->name, ',');
@@ -452,8 +446,9 @@ static void put_set(struct strbuf *out, enum scope scope, const struct metric *m
 
 		put_name(out, scope, m, row);
 		prometheus_put_label(out, m->form == FORM_CODES ? "code" : "state", labels[i], ',');
-		strbuf_printf(out, "} %lld\n",
-			      (long long)(one_of ? value == (int64_t)i : counts[i]));
+		strbuf_add_str(out, "} ");
+		strbuf_add_int(out, one_of ? value == (int64_t)i : counts[i]);
+		strbuf_add_char(out, '\n');
 	}
 }
 
@@ -475,12 +470,16 @@ static void put_row(struct strbuf *out, enum scope scope, const struct metric *m
 		return;
 	}
 	put_name(out, scope, m, row);
+	strbuf_add_str(out, "} ");
 	if (value == NOTHING)
-		strbuf_add_str(out, "} NaN\n");
-	else if (m->form == FORM_SECONDS)
-		strbuf_printf(out, "} %f\n", (double)value / 1000);
+		strbuf_add_str(out, "NaN");
+	else if (m->form != FORM_SECONDS)
+		strbuf_add_int(out, value);
+	else if (value < 0)
+		strbuf_printf(out, "%f", (double)value / 1000);
 	else
-		strbuf_printf(out, "} %lld\n", (long long)value);
+		prometheus_put_micro(out, (uint64_t)value * 1000);
+	strbuf_add_char(out, '\n');
 }
 
 /* --- one scope after the other ---------------------------------------------------------------- */
@@ -497,30 +496,47 @@ static void drop_rows(struct scrape *sc)
 	sc->last = &sc->rows;
 }
 
+/* What is to be read and printed of the scope that begins. */
+static void enter_scope(struct scrape *sc, const struct proxy *first)
+{
+	static const unsigned shown[SCOPE_COUNT] = {
+		[SCOPE_FRONTEND] = STATS_SHOW_FRONTEND, [SCOPE_LISTENER] = STATS_SHOW_LISTENERS,
+		[SCOPE_BACKEND] = STATS_SHOW_BACKEND | STATS_SHOW_SERVERS,
+		[SCOPE_SERVER] = STATS_SHOW_SERVERS,
+	};
+
+	sc->wanted_count = 0;
+	for (size_t i = 0; i < METRIC_COUNT; i++)
+		if (metric_is_of(sc, i, sc->scope))
+			sc->wanted[sc->wanted_count++] = (unsigned short)i;
+	sc->walk.shown = shown[sc->scope];
+	sc->walk.id = -1;
+	sc->walk.no_maint = sc->no_maint;
+	sc->entered = true;
+	stats_walk_enter(&sc->walk, first);
+}
+
 /* Reads some more objects; false: no memory. */
 static bool collect_some(struct scrape *sc)
 {
 	struct stats_row r;
 
-	for (unsigned n = 0; sc->px && n < OBJECTS_A_PART; n++, sc->px = proxy_next(sc->px))
-		if (!collect_proxy(sc, sc->px, &r))
+	for (unsigned n = 0; sc->walk.px && n < OBJECTS_A_PART; n++) {
+		enum stats_found found = stats_walk_next(&sc->walk, &r);
+
+		if (found == STATS_PAUSE)
+			return true;
+		if (found == STATS_END)
+			stats_walk_enter(&sc->walk, proxy_next(sc->walk.px));
+		else if (!collect_row(sc, &r))
 			return false;
-	if (!sc->px) {
+	}
+	if (!sc->walk.px) {
 		sc->printing = true;
 		sc->metric = 0;
 		sc->at = NULL;
 	}
 	return true;
-}
-
-/* Where the metric's figure stands in a row. */
-static size_t place_of(const struct scrape *sc, size_t metric)
-{
-	size_t at = 0;
-
-	for (size_t i = 0; i < metric; i++)
-		at += metric_is_of(sc, i, sc->scope);
-	return at;
 }
 
 /* Is there a row that shows this metric? Its help is not printed otherwise. */
@@ -535,8 +551,8 @@ static bool is_shown_at_all(const struct scrape *sc, const struct metric *m, siz
 /* Prints the metric that is next, from the row where the last part ended. */
 static void print_metric(struct scrape *sc, struct strbuf *out)
 {
-	const struct metric *m = &metrics[sc->metric];
-	size_t place = place_of(sc, sc->metric);
+	size_t place = sc->metric;
+	const struct metric *m = &metrics[sc->wanted[place]];
 
 	if (!sc->at) {
 		if (!is_shown_at_all(sc, m, place)) {
@@ -556,7 +572,7 @@ static void print_metric(struct scrape *sc, struct strbuf *out)
 /* The next histogram, from the row where the last part ended. */
 static void print_histogram(struct scrape *sc, struct strbuf *out)
 {
-	enum time_kind kind = (enum time_kind)(sc->metric - METRIC_COUNT);
+	enum time_kind kind = (enum time_kind)(sc->metric - sc->wanted_count);
 	const char *scope = scopes[sc->scope].name;
 
 	if (!sc->at && is_wanted(sc, sc->scope, prometheus_histogram_name(kind))) {
@@ -575,22 +591,20 @@ static void print_histogram(struct scrape *sc, struct strbuf *out)
 
 static void print_some(struct scrape *sc, struct strbuf *out)
 {
-	size_t last = METRIC_COUNT + (sc->histograms ? TIME_KINDS : 0);
+	size_t last = sc->wanted_count + (sc->histograms ? TIME_KINDS : 0);
 
 	while (sc->metric < last && out->len < BYTES_A_PART) {
-		if (sc->metric >= METRIC_COUNT)
+		if (sc->metric >= sc->wanted_count)
 			print_histogram(sc, out);
-		else if (metric_is_of(sc, sc->metric, sc->scope))
-			print_metric(sc, out);
 		else
-			sc->metric++;
+			print_metric(sc, out);
 	}
 	if (sc->metric < last)
 		return;
 	drop_rows(sc);
 	sc->printing = false;
 	sc->scope++;
-	sc->px = NULL;
+	sc->entered = false;
 }
 
 struct process_print {
@@ -609,12 +623,16 @@ static void print_process_field(void *ctx, const struct stats_process_field *f)
 		    !is_wanted(p->sc, SCOPE_PROCESS, name))
 			continue;
 		put_help(p->out, SCOPE_PROCESS, name, f->help, process_metrics[i].type == COUNTER);
-		strbuf_printf(p->out, "haproxy_process_%s", name);
+		prometheus_put_name(p->out, "process", name);
 		if (process_metrics[i].form == FORM_TEXT) {
 			const char *label = strcmp(f->name, "node") ? "version" : "node";
 
 			prometheus_put_label(p->out, label, f->text, '{');
 			strbuf_add_str(p->out, "} 1\n");
+		} else if (f->number == (double)(int64_t)f->number) {
+			strbuf_add_char(p->out, ' ');
+			strbuf_add_int(p->out, (int64_t)f->number);
+			strbuf_add_char(p->out, '\n');
 		} else {
 			strbuf_printf(p->out, " %.15g\n", f->number);
 		}
@@ -630,7 +648,7 @@ static void print_resolver(void *ctx, const struct resolvers_figures *f)
 {
 	struct resolver_print *p = ctx;
 
-	strbuf_printf(p->out, "haproxy_resolver_%s", resolvers_column(p->which));
+	prometheus_put_name(p->out, "resolver", resolvers_column(p->which));
 	prometheus_put_label(p->out, "resolver", f->section, '{');
 	prometheus_put_label(p->out, "nameserver", f->nameserver, ',');
 	strbuf_printf(p->out, "} %llu\n", (unsigned long long)f->value[p->which]);
@@ -687,8 +705,8 @@ static enum service_result prometheus_part(struct service_call *c, struct strbuf
 		return SERVICE_MORE;
 	}
 	if (!sc->printing) {
-		if (!sc->px)
-			sc->px = proxies_first(c->proxy->config);
+		if (!sc->entered)
+			enter_scope(sc, proxies_first(c->proxy->config));
 		return collect_some(sc) ? SERVICE_MORE : SERVICE_ERROR;
 	}
 	print_some(sc, out);

@@ -26,6 +26,21 @@ void prometheus_put_histogram_help(struct strbuf *out, const char *scope, enum t
 		      kinds[kind].name, kinds[kind].help, scope, kinds[kind].name);
 }
 
+static void put_series(struct strbuf *out, const char *scope, const char *name, const char *part,
+		       const struct strbuf *labels)
+{
+	prometheus_put_name(out, scope, name);
+	strbuf_add_str(out, part);
+	strbuf_add(out, strbuf_slice(labels));
+}
+
+static void put_number(struct strbuf *out, uint64_t number)
+{
+	strbuf_add_str(out, "} ");
+	strbuf_add_int(out, (int64_t)number);
+	strbuf_add_char(out, '\n');
+}
+
 void prometheus_put_histogram(struct strbuf *out, const char *scope, enum time_kind kind,
 			      const struct proxy *px, const char *server,
 			      const struct latency_view *v)
@@ -43,15 +58,21 @@ void prometheus_put_histogram(struct strbuf *out, const char *scope, enum time_k
 		uint64_t end = histogram_end(LATENCY_FIRST + i, LATENCY_BITS);
 
 		count += v->counts[kind][i];
-		strbuf_printf(out, "haproxy_%s_%s_bucket%s,le=\"", scope, name, labels.ptr);
+		put_series(out, scope, name, "_bucket", &labels);
+		strbuf_add_str(out, ",le=\"");
 		if (i < LATENCY_BUCKETS - 1)
-			strbuf_printf(out, "%.6f\"} %lu\n", (double)end / 1e6, count);
+			prometheus_put_micro(out, end);
 		else
-			strbuf_printf(out, "+Inf\"} %lu\n", count);
+			strbuf_add_str(out, "+Inf");
+		strbuf_add_char(out, '"');
+		put_number(out, count);
 	}
-	strbuf_printf(out, "haproxy_%s_%s_sum%s} %.6f\nhaproxy_%s_%s_count%s} %lu\n", scope,
-		      name, labels.ptr, (double)v->sum_us[kind] / 1e6, scope, name, labels.ptr,
-		      count);
+	put_series(out, scope, name, "_sum", &labels);
+	strbuf_add_str(out, "} ");
+	prometheus_put_micro(out, v->sum_us[kind]);
+	strbuf_add_char(out, '\n');
+	put_series(out, scope, name, "_count", &labels);
+	put_number(out, count);
 	out->overflow |= labels.overflow;
 	strbuf_fini(&labels);
 }

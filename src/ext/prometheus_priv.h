@@ -8,6 +8,10 @@
 
 struct proxy;
 
+/* "haproxy_<scope>_<name>" */
+void prometheus_put_name(struct strbuf *out, const char *scope, const char *name);
+/* Millionths as "1.234567". */
+void prometheus_put_micro(struct strbuf *out, uint64_t micro);
 /* <before>, then name="text": quotes, backslashes and line ends escaped. */
 void prometheus_put_label(struct strbuf *out, const char *name, const char *text, char before);
 

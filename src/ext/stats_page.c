@@ -154,9 +154,9 @@ static void take_option(struct stats_call *sc, struct slice word)
 	else if (slice_eq(word, SLICE("norefresh")))
 		sc->no_refresh = true;
 	else if (slice_eq(word, SLICE("up")))
-		sc->up = true;
+		sc->rows.up = true;
 	else if (slice_eq(word, SLICE("no-maint")))
-		sc->no_maint = true;
+		sc->rows.no_maint = true;
 	else if (slice_starts(word, SLICE("scope=")))
 		sc->filter = slice_sub(word, 6, word.len);
 	else if (slice_starts(word, SLICE("st=")))
@@ -181,9 +181,9 @@ static void read_options(struct stats_call *sc, struct slice rest)
 bool stats_put_target(struct strbuf *out, const struct stats_call *sc, bool with_refresh)
 {
 	strbuf_add(out, sc->conf->uri);
-	if (sc->up)
+	if (sc->rows.up)
 		strbuf_add_str(out, ";up");
-	if (sc->no_maint)
+	if (sc->rows.no_maint)
 		strbuf_add_str(out, ";no-maint");
 	if (!with_refresh)
 		strbuf_add_str(out, ";norefresh");
@@ -199,7 +199,7 @@ static bool add_location(struct service_call *c, const char *result)
 	if (!text)
 		return false;
 	snprintf(text, uri.len + 64, "%.*s;st=%s%s%s%s", SLICE_FMT(uri), result,
-		 sc->up ? ";up" : "", sc->no_maint ? ";no-maint" : "",
+		 sc->rows.up ? ";up" : "", sc->rows.no_maint ? ";no-maint" : "",
 		 sc->no_refresh ? ";norefresh" : "");
 	return http_msg_add_field(c->head, SLICE("location"), slice_of(text));
 }
@@ -236,6 +236,8 @@ static bool stats_start(struct service_call *c)
 	sc->conf = conf;
 	sc->of = c->proxy;
 	sc->px = proxies_first(c->proxy->config);
+	sc->rows.shown = STATS_SHOW_ALL;
+	sc->rows.id = -1;
 	read_options(sc, slice_sub(target, conf->uri.len, target.len));
 	sc->admin = stats_is_admin(conf, c->stream);
 	if (c->stream->req.method == HTTP_METH_POST)
@@ -259,93 +261,6 @@ static bool proxy_is_shown(const struct stats_call *sc, const struct proxy *px)
 	return !sc->filter.len || slice_find(slice_of(px->name), sc->filter) != SIZE_MAX;
 }
 
-static bool next_listener(struct stats_call *sc)
-{
-	struct listener_conf *lc;
-	struct bind_conf *b;
-	unsigned at = 0;
-
-	if (!(sc->px->caps & PROXY_FE) || !(sc->px->options & PROXY_OPT_SOCKET_STATS))
-		return false;
-	list_for_each(b, &sc->px->binds, link)
-		list_for_each(lc, &b->listeners, link) {
-			if (at++ < sc->at)
-				continue;
-			sc->at++;
-			stats_fill_listener(&sc->row, lc);
-			return true;
-		}
-	return false;
-}
-
-static bool server_is_shown(const struct stats_call *sc, const struct server *srv)
-{
-	unsigned admin = __atomic_load_n(&srv->state->admin, __ATOMIC_RELAXED);
-
-	if (sc->no_maint && (admin & SERVER_MAINT))
-		return false;
-	return !sc->up || server_is_willing(srv);
-}
-
-/* The one behind the last. Found by number at the begin of a part: it may be gone since. */
-static const struct server *take_server(struct stats_call *sc)
-{
-	const struct server *srv = sc->last ? server_next(sc->last) : server_first(sc->px);
-
-	for (unsigned at = 0; !sc->last && srv && at < sc->at; at++)
-		srv = server_next(srv);
-	sc->at++;
-	sc->last = srv;
-	return srv;
-}
-
-static bool next_server(struct stats_call *sc)
-{
-	const struct server *srv = NULL;
-
-	if (!(sc->px->caps & PROXY_BE))
-		return false;
-	while ((srv = take_server(sc)) != NULL) {
-		if (!server_is_shown(sc, srv))
-			continue;
-		stats_fill_server(&sc->row, srv);
-		return true;
-	}
-	return false;
-}
-
-/* Of the proxy that is next; false: it has no more. */
-static bool next_of_proxy(struct stats_call *sc)
-{
-	switch (sc->walk) {
-	case WALK_FRONTEND:
-		sc->walk = WALK_LISTENERS;
-		if (sc->px->caps & PROXY_FE) {
-			stats_fill_frontend(&sc->row, sc->px);
-			return true;
-		}
-		/* fall through */
-	case WALK_LISTENERS:
-		if (next_listener(sc))
-			return true;
-		sc->walk = WALK_SERVERS;
-		sc->at = 0;
-		/* fall through */
-	case WALK_SERVERS:
-		if (next_server(sc))
-			return true;
-		sc->walk = WALK_BACKEND;
-		if (sc->px->caps & PROXY_BE) {
-			stats_fill_backend(&sc->row, sc->px, sc->no_maint || sc->up);
-			return true;
-		}
-		/* fall through */
-	case WALK_BACKEND:
-		break;
-	}
-	return false;
-}
-
 /* Addresses and the like are only for pages that ask for them. */
 static void hide_legends(struct stats_call *sc)
 {
@@ -355,19 +270,22 @@ static void hide_legends(struct stats_call *sc)
 		sc->row.values[legends[i]].type = STATS_EMPTY;
 }
 
-/* Fills the next row; false: there are no more. */
-static bool next_row(struct stats_call *sc)
+/* Fills the next row of the proxies that are shown. */
+static enum stats_found next_row(struct stats_call *sc)
 {
-	while (sc->px) {
-		if (proxy_is_shown(sc, sc->px) && next_of_proxy(sc)) {
-			hide_legends(sc);
-			return true;
-		}
-		sc->px = proxy_next(sc->px);
-		sc->walk = WALK_FRONTEND;
-		sc->at = 0;
+	enum stats_found found = STATS_END;
+
+	while (found == STATS_END && sc->px) {
+		if (sc->rows.px != sc->px)
+			stats_walk_enter(&sc->rows, sc->px);
+		if (proxy_is_shown(sc, sc->px))
+			found = stats_walk_next(&sc->rows, &sc->row);
+		if (found == STATS_END)
+			sc->px = proxy_next(sc->px);
 	}
-	return false;
+	if (found == STATS_ROW)
+		hide_legends(sc);
+	return found;
 }
 
 static void put_begin(struct stats_call *sc, struct strbuf *out)
@@ -387,7 +305,7 @@ static void put_row(struct stats_call *sc, struct strbuf *out)
 	} else if (sc->form == STATS_TYPED) {
 		stats_print_typed(out, &sc->row, false);
 	} else if (sc->form == STATS_JSON) {
-		if (sc->rows++)
+		if (sc->count++)
 			strbuf_add_char(out, ',');
 		stats_print_json(out, &sc->row);
 	} else {
@@ -399,7 +317,6 @@ static enum service_result stats_part(struct service_call *c, struct strbuf *out
 {
 	struct stats_call *sc = c->state;
 
-	sc->last = NULL;
 	if (sc->closed)
 		return SERVICE_DONE;
 	if (sc->form == STATS_SCHEMA) {
@@ -410,7 +327,11 @@ static enum service_result stats_part(struct service_call *c, struct strbuf *out
 		put_begin(sc, out);
 	sc->started = true;
 	while (out->len < BYTES_A_PART) {
-		if (next_row(sc)) {
+		enum stats_found found = next_row(sc);
+
+		if (found == STATS_PAUSE)
+			break;
+		if (found == STATS_ROW) {
 			put_row(sc, out);
 			continue;
 		}

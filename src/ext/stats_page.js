@@ -64,16 +64,21 @@ function compare(a, b) {
 }
 
 function sort(th, at) {
-	const table = th.closest("table"), body = table.tBodies[0];
+	const table = th.closest("table");
 	const down = th.getAttribute("aria-sort") === "descending";
-	const list = [...body.rows].filter(tr => tr.dataset.t === "s");
-	const behind = list.length ? list[list.length - 1].nextSibling : null;
+	const servers = body => [...body.rows].filter(tr => tr.dataset.t === "s");
+	const parts = [...table.tBodies].map(body => {
+		const here = servers(body);
+		return { body, here, behind: here.length ? here[here.length - 1].nextSibling : null };
+	});
+	const list = parts.flatMap(p => p.here);
 	for (const other of table.querySelectorAll("th[aria-sort]"))
 		other.removeAttribute("aria-sort");
 	th.setAttribute("aria-sort", down ? "ascending" : "descending");
 	list.sort((a, b) => compare(value(a, at), value(b, at)) * (down ? 1 : -1));
-	for (const tr of list)
-		body.insertBefore(tr, behind);
+	for (const p of parts) // as many in each as before: only parts are laid out at a time
+		for (const tr of list.splice(0, p.here.length))
+			p.body.insertBefore(tr, p.behind);
 }
 
 for (const table of document.querySelectorAll("table")) {

@@ -7,11 +7,14 @@
  */
 #include <string.h>
 #include "base/bug.h"
+#include "proxy/server.h"
 #include "stats_page_assets.h"
 #include "stats_page_priv.h"
 
 #define TABLE_HEAD_PX 52
 #define TABLE_ROW_PX 27
+#define ROWS_TOGETHER 30
+#define NAME_WIDTH_MAX 32
 
 /* --- pieces ----------------------------------------------------------------------------------- */
 
@@ -71,6 +74,47 @@ static void put_link(struct strbuf *out, const struct stats_call *sc, const char
 	strbuf_printf(out, "\">%s</a>", name);
 	strbuf_fini(&target);
 }
+
+/* --- columns ---------------------------------------------------------------------------------- */
+
+enum form { NUMBER, SECONDS, TEXT };
+
+/* Neighbours of one group stand below one title. Columns have a width of their own: browsers need
+ * not look at all rows to lay out the first of them.
+ */
+static const struct column {
+	const char *group, *title;
+	unsigned field;
+	enum form form;
+	unsigned width;   /* digits */
+} columns[] = {
+	{ "Status", "", STATS_STATUS, TEXT, 13 }, { "Status", "for", STATS_LASTCHG, SECONDS, 9 },
+	{ "Sessions", "now", STATS_SCUR, NUMBER, 6 },
+	{ "Sessions", "max", STATS_SMAX, NUMBER, 6 },
+	{ "Sessions", "limit", STATS_SLIM, NUMBER, 7 },
+	{ "Sessions", "total", STATS_STOT, NUMBER, 11 },
+	{ "A second", "now", STATS_RATE, NUMBER, 6 },
+	{ "A second", "max", STATS_RATE_MAX, NUMBER, 6 },
+	{ "Queue", "now", STATS_QCUR, NUMBER, 6 }, { "Queue", "max", STATS_QMAX, NUMBER, 6 },
+	{ "Requests", "", STATS_REQ_TOT, NUMBER, 11 }, { "Bytes", "in", STATS_BIN, NUMBER, 14 },
+	{ "Bytes", "out", STATS_BOUT, NUMBER, 14 },
+	{ "Answers", "2xx", STATS_HRSP_2XX, NUMBER, 11 },
+	{ "Answers", "3xx", STATS_HRSP_3XX, NUMBER, 8 },
+	{ "Answers", "4xx", STATS_HRSP_4XX, NUMBER, 8 },
+	{ "Answers", "5xx", STATS_HRSP_5XX, NUMBER, 8 },
+	{ "Denied", "req", STATS_DREQ, NUMBER, 6 }, { "Denied", "resp", STATS_DRESP, NUMBER, 6 },
+	{ "Errors", "req", STATS_EREQ, NUMBER, 6 }, { "Errors", "conn", STATS_ECON, NUMBER, 6 },
+	{ "Errors", "resp", STATS_ERESP, NUMBER, 6 }, { "Again", "retr", STATS_WRETR, NUMBER, 6 },
+	{ "Again", "redis", STATS_WREDIS, NUMBER, 7 },
+	{ "Average ms", "connect", STATS_CTIME, NUMBER, 9 },
+	{ "Average ms", "answer", STATS_RTIME, NUMBER, 9 },
+	{ "Servers", "weight", STATS_WEIGHT, NUMBER, 8 },
+	{ "Servers", "act", STATS_ACT, NUMBER, 6 }, { "Servers", "bck", STATS_BCK, NUMBER, 6 },
+	{ "Check", "last", STATS_CHECK_STATUS, TEXT, 11 },
+	{ "Check", "failed", STATS_CHKFAIL, NUMBER, 8 },
+	{ "Check", "downs", STATS_CHKDOWN, NUMBER, 7 },
+	{ "Check", "down", STATS_DOWNTIME, SECONDS, 8 },
+};
 
 /* --- the top of the page ---------------------------------------------------------------------- */
 
@@ -168,6 +212,18 @@ static void put_body(struct strbuf *out, const struct stats_call *sc)
 	strbuf_fini(&target);
 }
 
+static void put_widths(struct strbuf *out)
+{
+	unsigned sum = 0;
+
+	strbuf_add_str(out, ":root{--cols:");
+	for (size_t i = 0; i < ARRAY_LEN(columns); i++) {
+		strbuf_printf(out, " %uch", columns[i].width);
+		sum += columns[i].width;
+	}
+	strbuf_printf(out, ";--sum:%uch}\n", sum);
+}
+
 void stats_html_head(struct strbuf *out, const struct stats_call *sc)
 {
 	strbuf_add_str(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
@@ -176,6 +232,7 @@ void stats_html_head(struct strbuf *out, const struct stats_call *sc)
 		       "<title>Statistics</title>\n<link rel=\"icon\" href=\"data:,\">\n");
 	strbuf_add_str(out, "<style>\n");
 	strbuf_add_str(out, stats_page_css);
+	put_widths(out);
 	strbuf_add_str(out, "</style>\n</head>\n");
 	put_body(out, sc);
 	put_title(out, sc);
@@ -183,7 +240,7 @@ void stats_html_head(struct strbuf *out, const struct stats_call *sc)
 	put_link(out, sc, "", "reload");
 	if (sc->conf->refresh_ms && !sc->no_refresh)
 		put_link(out, sc, ";norefresh", "stop reloading");
-	if (!sc->up)
+	if (!sc->rows.up)
 		put_link(out, sc, ";up", "hide servers that are down");
 	put_link(out, sc, ";csv", "CSV");
 	put_link(out, sc, ";json", "JSON");
@@ -194,35 +251,6 @@ void stats_html_head(struct strbuf *out, const struct stats_call *sc)
 
 /* --- tables ----------------------------------------------------------------------------------- */
 
-enum form { NUMBER, SECONDS, TEXT };
-
-/* Neighbours of one group stand below one title. */
-static const struct column {
-	const char *group, *title;
-	unsigned field;
-	enum form form;
-} columns[] = {
-	{ "Status", "", STATS_STATUS, TEXT }, { "Status", "for", STATS_LASTCHG, SECONDS },
-	{ "Sessions", "now", STATS_SCUR, NUMBER }, { "Sessions", "max", STATS_SMAX, NUMBER },
-	{ "Sessions", "limit", STATS_SLIM, NUMBER }, { "Sessions", "total", STATS_STOT, NUMBER },
-	{ "A second", "now", STATS_RATE, NUMBER }, { "A second", "max", STATS_RATE_MAX, NUMBER },
-	{ "Queue", "now", STATS_QCUR, NUMBER }, { "Queue", "max", STATS_QMAX, NUMBER },
-	{ "Requests", "", STATS_REQ_TOT, NUMBER },
-	{ "Bytes", "in", STATS_BIN, NUMBER }, { "Bytes", "out", STATS_BOUT, NUMBER },
-	{ "Answers", "2xx", STATS_HRSP_2XX, NUMBER }, { "Answers", "3xx", STATS_HRSP_3XX, NUMBER },
-	{ "Answers", "4xx", STATS_HRSP_4XX, NUMBER }, { "Answers", "5xx", STATS_HRSP_5XX, NUMBER },
-	{ "Denied", "req", STATS_DREQ, NUMBER }, { "Denied", "resp", STATS_DRESP, NUMBER },
-	{ "Errors", "req", STATS_EREQ, NUMBER }, { "Errors", "conn", STATS_ECON, NUMBER },
-	{ "Errors", "resp", STATS_ERESP, NUMBER },
-	{ "Again", "retr", STATS_WRETR, NUMBER }, { "Again", "redis", STATS_WREDIS, NUMBER },
-	{ "Average ms", "connect", STATS_CTIME, NUMBER },
-	{ "Average ms", "answer", STATS_RTIME, NUMBER },
-	{ "Servers", "weight", STATS_WEIGHT, NUMBER }, { "Servers", "act", STATS_ACT, NUMBER },
-	{ "Servers", "bck", STATS_BCK, NUMBER },
-	{ "Check", "last", STATS_CHECK_STATUS, TEXT }, { "Check", "failed", STATS_CHKFAIL, NUMBER },
-	{ "Check", "downs", STATS_CHKDOWN, NUMBER }, { "Check", "down", STATS_DOWNTIME, SECONDS },
-};
-
 static void put_head_cells(struct strbuf *out)
 {
 	size_t n;
@@ -232,13 +260,14 @@ static void put_head_cells(struct strbuf *out)
 		for (n = 1; i + n < ARRAY_LEN(columns); n++)
 			if (strcmp(columns[i].group, columns[i + n].group) != 0)
 				break;
-		strbuf_printf(out, "<th colspan=\"%zu\">%s</th>", n, columns[i].group);
+		strbuf_printf(out, "<th colspan=\"%zu\" style=\"grid-column:span %zu\">%s</th>",
+			      n, n, columns[i].group);
 	}
 	strbuf_add_str(out, "</tr>\n<tr>");
 	for (size_t i = 0; i < ARRAY_LEN(columns); i++)
 		strbuf_printf(out, "<th data-f=\"%s\">%s</th>",
 			      stats_field_name(columns[i].field), columns[i].title);
-	strbuf_add_str(out, "</tr></thead>\n<tbody>\n");
+	strbuf_add_str(out, "</tr></thead>\n");
 }
 
 static bool has_form(const struct stats_call *sc, const struct proxy *px)
@@ -246,11 +275,37 @@ static bool has_form(const struct stats_call *sc, const struct proxy *px)
 	return sc->admin && px->caps & PROXY_BE;
 }
 
+/* What the column of names needs; longer ones are broken. */
+static unsigned name_width(const struct proxy *px)
+{
+	size_t most = 10;
+
+	for (const struct server *srv = server_first(px); srv; srv = server_next(srv)) {
+		size_t len = strlen(srv->name);
+
+		if (len > most)
+			most = len;
+	}
+	return most < NAME_WIDTH_MAX ? (unsigned)most : NAME_WIDTH_MAX;
+}
+
+/* Browsers lay rows out when they come into sight, these together: until then this is their height.
+ */
+static void open_rows(struct strbuf *out, struct stats_call *sc)
+{
+	unsigned left = sc->table_rows > sc->printed_rows ? sc->table_rows - sc->printed_rows : 1;
+
+	if (sc->printed_rows)
+		strbuf_add_str(out, "</tbody>");
+	strbuf_printf(out, "<tbody style=\"contain-intrinsic-size:auto %upx\">\n",
+		      (left < ROWS_TOGETHER ? left : ROWS_TOGETHER) * TABLE_ROW_PX);
+}
+
 static void open_table(struct strbuf *out, struct stats_call *sc, const struct proxy *px)
 {
-	unsigned servers;
-
 	sc->table = px;
+	sc->table_rows = 2 + __atomic_load_n(&px->server_count, __ATOMIC_RELAXED);
+	sc->printed_rows = 0;
 	strbuf_add_str(out, "<section><h2>");
 	put_string(out, px->name);
 	if (sc->conf->show_legends)
@@ -274,10 +329,9 @@ static void open_table(struct strbuf *out, struct stats_call *sc, const struct p
 		strbuf_add_str(out, "\">\n");
 		strbuf_fini(&target);
 	}
-	servers = __atomic_load_n(&px->server_count, __ATOMIC_RELAXED);
-	/* browsers lay out a table when it comes into sight: until then this is its height */
-	strbuf_printf(out, "<div class=\"scroll\" style=\"contain-intrinsic-size:auto %upx\">"
-		      "<table>\n", TABLE_HEAD_PX + (servers + 2) * TABLE_ROW_PX);
+	strbuf_printf(out, "<div class=\"scroll\" style=\"--name:%uch;contain-intrinsic-size:"
+		      "auto %upx\"><table>\n", name_width(px),
+		      TABLE_HEAD_PX + sc->table_rows * TABLE_ROW_PX);
 	put_head_cells(out);
 }
 
@@ -395,6 +449,9 @@ void stats_html_row(struct strbuf *out, struct stats_call *sc, const struct prox
 		close_table(out, sc);
 		open_table(out, sc, px);
 	}
+	if (sc->printed_rows % ROWS_TOGETHER == 0)
+		open_rows(out, sc);
+	sc->printed_rows++;
 	strbuf_printf(out, "<tr class=\"%s\" data-t=\"%c\" data-k=\"", row_class(&sc->row),
 		      "fbsl"[sc->row.kind]);
 	put_string(out, px->name);

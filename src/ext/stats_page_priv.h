@@ -7,7 +7,7 @@
 #include "base/strbuf.h"
 #include "ext/stats_page.h"
 #include "proxy/proxy.h"
-#include "proxy/stats.h"
+#include "proxy/stats_walk.h"
 #include "stream/service.h"
 
 /* A scope (text), or an account. */
@@ -55,22 +55,21 @@ static inline const struct stats_conf *stats_conf_of(const struct proxy *px)
 }
 
 enum stats_form { STATS_HTML, STATS_CSV, STATS_JSON, STATS_TYPED, STATS_SCHEMA };
-enum stats_walk { WALK_FRONTEND, WALK_LISTENERS, WALK_SERVERS, WALK_BACKEND };
 
 /* One answer. */
 struct stats_call {
 	const struct stats_conf *conf;
 	const struct proxy *of;    /* whose page it is */
 	enum stats_form form;
-	bool no_refresh, up, no_maint, admin, started, closed;
+	bool no_refresh, admin, started, closed;
 	struct slice filter;       /* scope=: a part of names; none: all */
 	struct slice status;       /* st= */
 	/* where it is */
 	const struct proxy *px;
-	enum stats_walk walk;
-	unsigned at, rows;         /* servers or listeners of px that are done */
-	const struct server *last; /* of this part; NULL: none yet */
+	struct stats_walk rows;    /* of px */
+	unsigned count;            /* rows of JSON */
 	const struct proxy *table; /* whose is open */
+	unsigned table_rows, printed_rows; /* of it; the first is about right */
 	struct stats_row row;
 };
 

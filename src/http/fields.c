@@ -2,6 +2,8 @@
 /* The field list of a message: finding by number first, deleting by mark, growing in the arena. */
 #include "http/msg.h"
 
+#include <string.h>
+
 #include "base/bug.h"
 
 uint8_t http_field_id(struct slice name)
@@ -42,12 +44,16 @@ struct h1_field *http_field_find(const struct http_fields *f, uint8_t id, struct
 	return http_field_next(f, &at, id, name);
 }
 
-/* The length of the first comma-separated element of <s>; commas inside quotes do not count. */
-static size_t value_element_len(struct slice s)
+size_t http_value_len(struct slice s)
 {
+	const char *comma = s.len ? memchr(s.ptr, ',', s.len) : NULL;
 	bool quoted = false;
 	size_t i;
 
+	if (!comma)
+		return s.len;
+	if (!memchr(s.ptr, '"', (size_t)(comma - s.ptr)))
+		return (size_t)(comma - s.ptr);
 	for (i = 0; i < s.len; i++) {
 		char c = s.ptr[i];
 
@@ -74,7 +80,7 @@ bool http_value_next(const struct http_fields *f, int *at, struct slice *rest, u
 		/* an empty value may have no pointer, which would look like the end of it */
 		*rest = field->value.ptr ? field->value : SLICE("");
 	}
-	len = value_element_len(*rest);
+	len = http_value_len(*rest);
 	*value = slice_trim(slice_sub(*rest, 0, len));
 	*rest = len < rest->len ? slice_sub(*rest, len + 1, rest->len) : slice_none();
 	return true;

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* log.c - sending one line to its targets: no allocation, no waiting */
-#include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 #include <unistd.h>
 #include "base/bug.h"
 #include "base/clock.h"
@@ -17,9 +14,6 @@
 #define HEADER_MAX 2048
 
 static uint64_t dropped; /* atomic */
-
-/* This thread's sockets, by family: IPv4, IPv6, UNIX; 0: not opened (0 is never one of ours). */
-static __thread int sockets[3];
 
 /* This thread's texts for targets with profiles. */
 static __thread struct strbuf own_text, own_structured;
@@ -38,48 +32,7 @@ void log_thread_fini(void)
 {
 	strbuf_fini(&own_text);
 	strbuf_fini(&own_structured);
-	for (unsigned i = 0; i < ARRAY_LEN(sockets); i++) {
-		if (sockets[i] > 0)
-			close(sockets[i]);
-		sockets[i] = 0;
-	}
-}
-
-static int log_socket(int family)
-{
-	int *fd = &sockets[family == AF_INET ? 0 : family == AF_INET6 ? 1 : 2];
-	int made;
-
-	if (*fd > 0)
-		return *fd;
-	made = socket(family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	if (made == 0) { /* standard input was closed: keep its number out of use */
-		made = fcntl(0, F_DUPFD_CLOEXEC, 3);
-		close(0);
-	}
-	if (made > 0) {
-		shutdown(made, SHUT_RD); /* nothing is ever read */
-		*fd = made;
-	}
-	return made;
-}
-
-static bool log_write(int fd, const struct addr_any *to, struct iovec *v, int count)
-{
-	struct msghdr msg = { .msg_iov = v, .msg_iovlen = (size_t)count };
-	ssize_t sent;
-
-	if (fd >= 0)
-		return sink_write_fd(fd, v, count);
-	fd = log_socket(to->ss.ss_family);
-	if (fd < 0)
-		return false;
-	msg.msg_name = (void *)(uintptr_t)&to->ss;
-	msg.msg_namelen = to->len;
-	do
-		sent = sendmsg(fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
-	while (sent < 0 && errno == EINTR);
-	return sent >= 0;
+	datagram_thread_fini();
 }
 
 /* Header, text and line end, the text cut so that all fits in <max> bytes. */
@@ -100,7 +53,7 @@ static bool log_write_line(int fd, const struct addr_any *to, const struct syslo
 	v[0] = (struct iovec){ .iov_base = area, .iov_len = header.len };
 	v[1] = (struct iovec){ .iov_base = (void *)(uintptr_t)text.ptr, .iov_len = text.len };
 	v[2] = (struct iovec){ .iov_base = (void *)"\n", .iov_len = 1 };
-	return log_write(fd, to, v, 3);
+	return fd >= 0 ? sink_write_fd(fd, v, 3) : datagram_send(to, v, 3);
 }
 
 bool log_send_datagram(const struct addr_any *to, const struct syslog_header *h, struct slice text,
@@ -222,6 +175,8 @@ void log_send(const struct config *cfg, const struct log_settings *proxy,
 		log_send_all(global->targets, global, proxy, m);
 	if (proxy)
 		log_send_all(proxy->targets, global, proxy, m);
+	if (!m->is_traffic)
+		datagram_flush();
 }
 
 bool log_is_wanted(const struct config *cfg, const struct log_settings *proxy)

@@ -68,5 +68,6 @@ const struct module mod_log = {
 	.keywords = keywords,
 	.slots = slots,
 	.check = log_check,
+	.thread_init = datagram_thread_init,
 	.thread_fini = log_thread_fini,
 };

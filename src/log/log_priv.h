@@ -4,6 +4,7 @@
 #define SRC_LOG_PRIV_H
 
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include "base/addr.h"
 #include "log/log.h"
 
@@ -92,7 +93,22 @@ bool log_outlet_want(struct conf_line *l, struct log_target *t, bool backend, co
 void log_outlets_resolve(struct config *cfg, struct diag_list *diags);
 bool log_outlet_send(const struct log_target *t, const struct syslog_header *h, struct slice text);
 
-/* Frees the calling thread's sockets. */
+/* --- datagram.c */
+
+/* Sends one line of <count> pieces to <to>, at the end of the turn; <to> and the pieces need not
+ * stay. False: no socket, or not sent. What fails later is counted by log_drop().
+ */
+bool datagram_send(const struct addr_any *to, struct iovec *v, int count);
+/* Sends what waits, now. */
+void datagram_flush(void);
+/* The calling thread enters its loop. True. */
+bool datagram_thread_init(void);
+/* It has left: sends what waits, closes the sockets. */
+void datagram_thread_fini(void);
+
+/* --- log.c */
+
+/* Frees the calling thread's texts and sockets. */
 void log_thread_fini(void);
 
 #endif

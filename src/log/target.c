@@ -128,22 +128,36 @@ static bool starts_with(const char *text, const char *prefix)
 	return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-/* Targets of the manual that come later: said so rather than misread. */
-static bool is_unbuilt(const char *text)
-{
-	static const char *const prefixes[] = { "tcp@", "tcp4@", "tcp6@", "uxst@", "stream+" };
+static log_stream_fn *streams;
 
-	for (unsigned i = 0; i < ARRAY_LEN(prefixes); i++)
-		if (starts_with(text, prefixes[i]))
-			return true;
-	return false;
+void log_set_streams(log_stream_fn *fn)
+{
+	streams = fn;
+}
+
+/* Over a connection: through a ring of its own. */
+static bool take_stream(struct conf_line *l, const char *text, const struct addr_spec *spec,
+			struct log_target *t)
+{
+	const char *ring;
+
+	if (spec->mptcp)
+		return conf_error(l, l->at, NULL, "log : '%s': MPTCP is not built", text);
+	if (!addr_spec_to_any(spec, spec->port ? spec->port : 514, &t->addr))
+		return conf_error(l, l->at, NULL, "log : '%s' is no address that logs can be sent "
+				  "to", text);
+	ring = streams ? streams(l, &t->addr) : NULL;
+	t->is_named = true;
+	return ring ? log_outlet_want(l, t, false, ring)
+		    : conf_error(l, l->at, NULL, "log : no ring could be made for '%s'", text);
 }
 
 static bool parse_address(struct conf_line *l, const char *text, struct log_target *t)
 {
 	static const struct addr_resolver resolver = { .run = resolve };
 	struct addr_parse ap = {
-		.options = ADDR_OPT_PORT | ADDR_OPT_DGRAM | ADDR_OPT_DEFAULT_DGRAM | ADDR_OPT_FD,
+		.options = ADDR_OPT_PORT | ADDR_OPT_DGRAM | ADDR_OPT_STREAM |
+			   ADDR_OPT_DEFAULT_DGRAM | ADDR_OPT_FD,
 		.resolver = &resolver,
 	};
 	struct addr_spec spec;
@@ -157,11 +171,6 @@ static bool parse_address(struct conf_line *l, const char *text, struct log_targ
 		t->is_named = true;
 		return log_outlet_want(l, t, *text == 'b', strchr(text, '@') + 1);
 	}
-	if (is_unbuilt(text))
-		return conf_error(l, l->at, NULL,
-				  "log : target '%s' comes later: streams are not built "
-				  "yet; a ring with a server does it",
-				  text);
 	if (!addr_parse(&ap, slice_of(text), &spec))
 		return conf_error(l, l->at, NULL, "log : %s", ap.error);
 	if (spec.kind == ADDR_KIND_FD) {
@@ -169,8 +178,7 @@ static bool parse_address(struct conf_line *l, const char *text, struct log_targ
 		return true;
 	}
 	if (!spec.dgram)
-		return conf_error(l, l->at, NULL, "log : target '%s' comes later: streams are not "
-				  "built yet", text);
+		return take_stream(l, text, &spec, t);
 	if (addr_spec_to_any(&spec, spec.port ? spec.port : 514, &t->addr))
 		return true;
 	return conf_error(l, l->at, NULL, "log : '%s' is no address that logs can be sent to",

@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include "base/door.h"
 #include "base/file.h"
+#include "net/descriptors.h"
 #include "net/handoff.h"
 #include "net/socket.h"
 #include "door_priv.h"
@@ -24,34 +25,17 @@ static struct {
 
 /* --- asking ----------------------------------------------------------------------------------- */
 
-/* The descriptor that came with it; -1: none. */
-static int descriptor_of(struct msghdr *msg)
-{
-	struct cmsghdr *c = CMSG_FIRSTHDR(msg);
-	int fd = -1;
-
-	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
-	    c->cmsg_len == CMSG_LEN(sizeof(int)))
-		memcpy(&fd, CMSG_DATA(c), sizeof(int));
-	return fd;
-}
-
 static ssize_t receive(struct door_answer *a, int *fd)
 {
-	struct iovec v = { .iov_base = a, .iov_len = sizeof(*a) - 1 };
-	union {
-		struct cmsghdr header;
-		char room[CMSG_SPACE(sizeof(int))];
-	} control;
-	struct msghdr msg;
+	struct descriptors_message m = {
+		.data = a, .size = sizeof(*a) - 1, .fds = fd, .room = 1,
+	};
 	ssize_t got;
 
 	do {
-		msg = (struct msghdr){ .msg_iov = &v, .msg_iovlen = 1, .msg_control = control.room,
-				       .msg_controllen = sizeof(control.room) };
-		got = recvmsg(door.fd, &msg, MSG_CMSG_CLOEXEC);
+		*fd = -1;
+		got = descriptors_receive(door.fd, &m, 0);
 	} while (got < 0 && errno == EINTR);
-	*fd = got > 0 ? descriptor_of(&msg) : -1;
 	return got;
 }
 
@@ -76,22 +60,28 @@ static bool ask(struct door_question *q, size_t len, struct door_answer *a, int 
 	return !a->error;
 }
 
-/* The same with a name. */
+/* The same with a name; <q> has the rest of the question. */
+static bool ask_by_name(struct door_question *q, const char *name, struct door_answer *a, int *fd)
+{
+	size_t len = strlen(name) + 1;
+
+	if (len > sizeof(q->text)) {
+		errno = ENAMETOOLONG;
+		return false;
+	}
+	memcpy(q->text, name, len);
+	return ask(q, len, a, fd);
+}
+
 static bool ask_about(enum door_what what, int flags, const char *name, struct door_answer *a,
 		      int *fd)
 {
 	struct door_question q;
-	size_t len = strlen(name) + 1;
 
-	if (len > sizeof(q.text)) {
-		errno = ENAMETOOLONG;
-		return false;
-	}
 	q.what = what;
 	q.flags = flags;
 	q.mode = 0;
-	memcpy(q.text, name, len);
-	return ask(&q, len, a, fd);
+	return ask_by_name(&q, name, a, fd);
 }
 
 static int ask_open(const char *path, int flags, mode_t mode)
@@ -100,6 +90,15 @@ static int ask_open(const char *path, int flags, mode_t mode)
 	int fd;
 
 	return ask_about(DOOR_OPEN, flags, path, &a, &fd) ? fd : -1;
+}
+
+static int ask_make(const char *path, mode_t mode)
+{
+	struct door_question q = { .what = DOOR_MAKE, .mode = mode };
+	struct door_answer a;
+	int fd;
+
+	return ask_by_name(&q, path, &a, &fd) ? fd : -1;
 }
 
 static int ask_kind(const char *path)
@@ -169,7 +168,7 @@ static bool ask_host(const char *name, int family, struct sockaddr_storage *out,
 }
 
 static const struct door door_of_master = {
-	.open = ask_open, .kind = ask_kind, .list = ask_list, .enter = ask_enter,
+	.open = ask_open, .make = ask_make, .kind = ask_kind, .list = ask_list, .enter = ask_enter,
 	.user = ask_user, .group = ask_group, .host = ask_host,
 };
 

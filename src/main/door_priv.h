@@ -31,19 +31,19 @@
 #define DOOR_PATIENCE_S 300
 
 enum door_what {
-	DOOR_OPEN = 'o', DOOR_KIND = 'k', DOOR_LIST = 'l', DOOR_ENTER = 'e', DOOR_HOME = 'h',
-	DOOR_USER = 'u', DOOR_GROUP = 'g', DOOR_HOST = 'n', DOOR_LISTEN = 's',
+	DOOR_OPEN = 'o', DOOR_MAKE = 'm', DOOR_KIND = 'k', DOOR_LIST = 'l', DOOR_ENTER = 'e',
+	DOOR_HOME = 'h', DOOR_USER = 'u', DOOR_GROUP = 'g', DOOR_HOST = 'n', DOOR_LISTEN = 's',
 };
 
 struct door_question {
 	uint32_t version;
 	uint32_t what;       /* enum door_what */
 	int32_t flags;       /* of DOOR_OPEN; the family of DOOR_HOST */
-	uint32_t mode;       /* of DOOR_OPEN */
+	uint32_t mode;       /* of DOOR_MAKE */
 	char text[DOOR_TEXT_MAX]; /* as much as is needed; struct door_socket of DOOR_LISTEN */
 };
 
-/* What comes with DOOR_LIST (names, in memory), DOOR_OPEN and DOOR_LISTEN is a descriptor. */
+/* What comes with DOOR_LIST (names, in memory), DOOR_OPEN, _MAKE and _LISTEN is a descriptor. */
 struct door_answer {
 	int32_t error;       /* errno; 0 good */
 	int32_t value;       /* kind, user, group; length of an address */
@@ -57,12 +57,12 @@ struct door_socket {
 };
 
 /* --- noted.c : all that is asked of the door from noted_begin() to noted_end() is noted, and
- * answered by the kernel. False: no memory.
+ * answered by the kernel. <make_none>: what is to be made is memory for now. False: no memory.
  */
-bool noted_begin(void);
+bool noted_begin(bool make_none);
 void noted_end(void);
-/* Was that asked? */
-bool noted_has(enum door_what what, int flags, const char *text);
+/* Was that asked? <mode>: of what it makes. */
+bool noted_has(enum door_what what, int flags, unsigned mode, const char *text);
 /* Relative names begin there from now on; NULL: nothing changes. */
 void noted_directory(const char *path);
 /* The <n>th name that was noted, of what, with which flags; NULL: there are not that many. */

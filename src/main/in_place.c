@@ -9,6 +9,9 @@
 #include <unistd.h>
 #include "master_priv.h"
 
+/* Of a worker's answer: it faces the network, and might say more than there is room for. */
+#define ANSWER_MAX ((size_t)16 << 20)
+
 static struct {
 	int fd;             /* owned: to the worker, -1: no reload goes on */
 	int client;         /* owned: who asked, -1 nobody */
@@ -81,10 +84,21 @@ void in_place_handle(const struct pollfd *fds, unsigned count)
 	got = recv(asked.fd, part, sizeof(part), MSG_DONTWAIT);
 	if (got < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	if (got > 0)
-		strbuf_add(&asked.text, slice_make(part, (size_t)got));
-	else
+	if (got <= 0)
 		end();
+	else if (asked.text.len < ANSWER_MAX) /* the rest is read and forgotten */
+		strbuf_add(&asked.text, slice_make(part, (size_t)got));
+}
+
+void in_place_abandon(void)
+{
+	static const char why[] = "Success=0\n--\nAnother reload took its place.\n";
+
+	if (asked.fd < 0)
+		return;
+	strbuf_reset(&asked.text);
+	strbuf_add_str(&asked.text, why);
+	end();
 }
 
 void in_place_fini(void)

@@ -63,6 +63,7 @@ struct main_options {
 	bool may_fork;               /* -dI */
 	bool show_lines;             /* -dC */
 	bool show_numbers;           /* -dC,line */
+	uint32_t show_key;           /* -dC<key>: hide names and addresses; 0: do not */
 	int64_t maxconn;             /* -n; 0 unset */
 	int64_t proxy_maxconn;       /* -N; 0 unset */
 	int64_t memory_mb;           /* -m; 0 none */
@@ -231,6 +232,11 @@ bool generation_get_info(unsigned n, struct generation_info *out);
 void reload_get_counts(unsigned *done, unsigned *failed);
 extern const struct module mod_reload, mod_reload_ctl;
 
+/* --- trim.c */
+/* Asks the C library to give back to the system what it can, soon. From any thread. */
+void trim_later(void);
+extern const struct module mod_trim;
+
 /* --- master.c : the master process (master_priv.h) */
 /* Before anything else looks at the environment: takes what the master of before has left there. */
 void master_recall(void);
@@ -279,8 +285,10 @@ bool door_is_needed(void);
  */
 bool door_begin(void);
 void door_end(void);
-/* In a process that the master has forked: reads the configuration, answers on <fd>, ends. */
-void reader_run(int fd, const struct main_options *o) __attribute__((noreturn));
+/* In a process that the master has forked: reads the configuration, answers on <fd>, ends. <user>:
+ * of the worker that asks, -1 unknown.
+ */
+void reader_run(int fd, uid_t user, const struct main_options *o) __attribute__((noreturn));
 
 /* --- notify.c : the service manager (sd_notify); without $NOTIFY_SOCKET nothing is said */
 /* -Ws: it is wanted. */

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "base/bug.h"
+#include "net/descriptors.h"
 #include "master_priv.h"
 
 #define FDS_MAX 512
@@ -70,6 +71,7 @@ static struct worker_process *worker_add(pid_t pid, int channel)
 		return NULL;
 	w->pid = pid;
 	w->channel = channel;
+	descriptors_tell_sender(channel);
 	w->next_reader = -1;
 	w->since_s = (int64_t)time(NULL);
 	snprintf(w->version, sizeof(w->version), "%s", version_text());
@@ -259,6 +261,8 @@ void master_reload(enum master_reload how, int client)
 	bool hard = how == RELOAD_HARD;
 	char *state;
 
+	if (how != RELOAD_AS_SET)
+		in_place_abandon(); /* the way out when the worker does not answer */
 	if (master.stopping || (w && !w->ready) || in_place_goes_on()) {
 		/* one after the other: the last one asked for is done when this one is over */
 		master.pending = !master.stopping;
@@ -462,20 +466,22 @@ static void on_exit_of(struct worker_process *w, int status)
 }
 
 /* A worker without rights reloads: a process with ours reads for it, on its end <fd> (owned). One
- * at a time: the next one waits for the end of this one, more are not asked for honestly.
+ * at a time: the next one waits for the end of this one, more are not asked for honestly. <user>:
+ * the worker's, as the kernel tells.
  */
-static void start_reader(struct worker_process *w, int fd)
+static void start_reader(struct worker_process *w, int fd, uid_t user)
 {
 	pid_t pid;
 
 	if (w->reader && w->next_reader < 0 && !master.stopping) {
 		w->next_reader = fd;
+		w->next_user = user;
 		return;
 	}
 	pid = w->reader || master.stopping ? -1 : fork();
 	if (pid == 0) {
 		drop_all();
-		reader_run(fd, master.options);
+		reader_run(fd, user, master.options);
 	}
 	close(fd);
 	if (pid > 0)
@@ -491,7 +497,7 @@ static void reader_ended(struct worker_process *w)
 	w->reader = 0;
 	w->next_reader = -1;
 	if (fd >= 0)
-		start_reader(w, fd);
+		start_reader(w, fd, w->next_user);
 }
 
 static void reap(void)
@@ -575,13 +581,13 @@ static bool watch_signals(void)
 /* What a worker says; its end is told by SIGCHLD. */
 static void read_channel(struct worker_process *w)
 {
-	int fd;
-	int said = channel_receive(w->channel, &fd);
+	uid_t user;
+	int fd, said = channel_receive(w->channel, &fd, &user);
 
 	if (said == 'R' && !w->ready)
 		on_ready(w);
 	else if (said == 'D' && fd >= 0)
-		start_reader(w, fd);
+		start_reader(w, fd, user);
 	else if (fd >= 0)
 		close(fd);
 	if (!said)

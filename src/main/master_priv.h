@@ -34,6 +34,7 @@ struct worker_process {
 	int64_t since_s;     /* wall clock */
 	pid_t reader;        /* reads the configuration for it; 0: none */
 	int next_reader;     /* owned: the worker's end of the next one's socket, -1 */
+	uid_t next_user;     /* who asked for that one */
 	bool ready;
 	bool silent;         /* its end of the channel is closed */
 	char version[32];
@@ -68,6 +69,8 @@ void master_reloaded(bool success);
 /* Has it reload; <client> is taken over. False: it cannot be reached. */
 bool in_place_begin(const struct worker_process *w, int client);
 bool in_place_goes_on(void);
+/* It is waited for no more: who asked is told that it failed. */
+void in_place_abandon(void);
 /* Adds what it waits for, at most <max>; returns how many. Then handles what happened to them. */
 unsigned in_place_poll(struct pollfd *fds, unsigned max);
 void in_place_handle(const struct pollfd *fds, unsigned count);
@@ -85,8 +88,10 @@ void master_cli_fini(void);
 /* --- channel.c : between master and worker, a byte and maybe a descriptor at a time */
 /* The descriptor stays the caller's; -1: none. */
 bool channel_send(int channel, char what, int fd);
-/* The byte, and the descriptor that came with it (-1). 0: the other end is closed. -1: nothing. */
-int channel_receive(int channel, int *fd);
+/* The byte, the descriptor that came with it (-1), and the user of who sent it (-1: the kernel was
+ * not asked to tell). 0: the other end is closed. -1: nothing.
+ */
+int channel_receive(int channel, int *fd, uid_t *sender);
 
 /* --- startup_log.c */
 /* Starts an empty log, shared with processes that are forked later, and keeps all messages of this
@@ -97,7 +102,7 @@ void startup_log_begin(void);
 void startup_log_take(int fd);
 /* Its descriptor, for after an exec; -1: none. */
 int startup_log_fd(void);
-/* This process says no more there: it has started. */
+/* This process says no more there, and has a copy of its own: it has started. */
 void startup_log_end(void);
 /* A reload in the process: <text> is what is to be read from now on. */
 void startup_log_replace(const char *text, size_t len);

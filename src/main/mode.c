@@ -84,8 +84,10 @@ bool mode_take_sockets(const struct main_options *o)
 	worker_take_sockets();
 	if (!o->donor || (worker_has_master() && !worker_is_first()))
 		return true;
-	if (sockets_fetch_from(o->donor, error, sizeof(error)))
+	if (sockets_fetch_from(o->donor, error, sizeof(error))) {
+		listen_set_taken();
 		return true;
+	}
 	diag_say(DIAG_WARNING, "Failed to connect to the old process socket '%s' : %s", o->donor,
 		 error);
 	MAIN_ALERT("Failed to get the sockets from the old process!");

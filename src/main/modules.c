@@ -15,7 +15,7 @@
 	/* 3 expr */ \
 	X(expr) X(expr_vars) X(pattern_ctl) X(var_ctl) \
 	/* 4 net, http */ \
-	X(net) X(http_error_page) X(userlist) \
+	X(net) X(netns) X(http_error_page) X(userlist) \
 	/* 5 mux, tls, log */ \
 	X(mux) X(h2) X(tls) X(tls_bind) X(tls_server) X(tls_smp) X(tls_hello_smp) \
 	X(tls_cert_smp) X(tls_store) X(tls_keylog) X(tls_cert_ctl) X(tls_ca_ctl) \
@@ -23,13 +23,13 @@
 	X(log_profile) X(tls_use_conf) \
 	/* 6 proxy */ \
 	X(balance) X(proxy) X(proxy_options) X(bind) X(unix_bind) X(server) X(check) \
-	X(mail) X(state_file) X(naming) X(ring) X(log_backend) \
+	X(mail) X(state_file) X(stats_file) X(naming) X(ring) X(log_backend) \
 	X(proxy_ctl) X(server_ctl) X(server_dynamic_ctl) X(stats_ctl) \
 	/* 7 stream */ \
 	X(rule) X(tcp_act) X(preamble_act) X(http_act) X(reply_act) X(service_act) X(var_act) \
 	X(capture) X(addr_act) X(resolve_act) X(stream_act) X(uri_act) X(hint_act) X(early_act) \
 	X(auth_act) \
-	X(http_conf) X(map_act) X(sniff) X(conn_smp) X(conn_error_smp) X(http_smp) \
+	X(http_conf) X(map_act) X(sniff) X(upgrade) X(conn_smp) X(conn_error_smp) X(http_smp) \
 	X(field_smp) X(proxy_smp) X(auth_smp) X(acl_smp) X(body_smp) X(stream_smp) \
 	X(req_ssl_smp) X(proxy_tlv_smp) \
 	X(transport_smp) X(process_smp) X(persist) X(stream_alias) X(stream_log) \
@@ -39,7 +39,7 @@
 	X(prometheus) X(stats_page) X(haterm) X(load) X(log_forward) X(runtime_api) \
 	/* 9 main */ \
 	X(stats_socket) X(info) X(process_ctl) X(reload) X(reload_ctl) \
-	X(handoff_ctl) X(master_ctl) X(start) X(worker)
+	X(trim) X(handoff_ctl) X(master_ctl) X(start) X(worker)
 
 #define X(name) extern const struct module mod_##name;
 MODULES(X)

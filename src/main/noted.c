@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 #include "base/door.h"
 #include "door_priv.h"
@@ -13,25 +14,26 @@ static struct {
 	size_t count, room;
 	bool broken;          /* out of memory: some are missing */
 	char *directory;      /* where relative names begin */
+	bool make_none;       /* this process only looks */
 } noted;
 
 /* One text for a question; relative names are of the directory of the moment. NULL: no memory. */
-static char *name_of(enum door_what what, int flags, const char *text)
+static char *name_of(enum door_what what, int flags, unsigned mode, const char *text)
 {
-	bool is_path = what == DOOR_OPEN || what == DOOR_KIND || what == DOOR_LIST ||
-		       what == DOOR_ENTER;
+	bool is_path = what == DOOR_OPEN || what == DOOR_MAKE || what == DOOR_KIND ||
+		       what == DOOR_LIST || what == DOOR_ENTER;
 	bool is_relative = is_path && *text != '/';
 	char *name = NULL;
 
-	if (asprintf(&name, "%c%d %s%s%s", what, flags, is_relative ? noted.directory : "",
+	if (asprintf(&name, "%c%d,%o %s%s%s", what, flags, mode, is_relative ? noted.directory : "",
 		     is_relative ? "/" : "", text) < 0)
 		return NULL;
 	return name;
 }
 
-static void note(enum door_what what, int flags, const char *text)
+static void note(enum door_what what, int flags, unsigned mode, const char *text)
 {
-	char *name = name_of(what, flags, text);
+	char *name = name_of(what, flags, mode, text);
 
 	if (name && noted.count == noted.room) {
 		size_t room = noted.room ? 2 * noted.room : 64;
@@ -52,19 +54,26 @@ static void note(enum door_what what, int flags, const char *text)
 
 static int note_open(const char *path, int flags, mode_t mode)
 {
-	note(DOOR_OPEN, flags, path);
+	note(DOOR_OPEN, flags, 0, path);
 	return door_of_kernel.open(path, flags, mode);
+}
+
+static int note_make(const char *path, mode_t mode)
+{
+	note(DOOR_MAKE, 0, mode, path);
+	return noted.make_none ? memfd_create("made", MFD_CLOEXEC)
+			       : door_of_kernel.make(path, mode);
 }
 
 static int note_kind(const char *path)
 {
-	note(DOOR_KIND, 0, path);
+	note(DOOR_KIND, 0, 0, path);
 	return door_of_kernel.kind(path);
 }
 
 static char *note_list(const char *path)
 {
-	note(DOOR_LIST, 0, path);
+	note(DOOR_LIST, 0, 0, path);
 	return door_of_kernel.list(path);
 }
 
@@ -83,7 +92,7 @@ static char *note_enter(const char *path)
 	char *there;
 
 	if (path)
-		note(DOOR_ENTER, 0, path);
+		note(DOOR_ENTER, 0, 0, path);
 	there = door_of_kernel.enter(path);
 	noted_directory(there);
 	return there;
@@ -91,25 +100,25 @@ static char *note_enter(const char *path)
 
 static int note_user(const char *name, uid_t *uid)
 {
-	note(DOOR_USER, 0, name);
+	note(DOOR_USER, 0, 0, name);
 	return door_of_kernel.user(name, uid);
 }
 
 static int note_group(const char *name, gid_t *gid)
 {
-	note(DOOR_GROUP, 0, name);
+	note(DOOR_GROUP, 0, 0, name);
 	return door_of_kernel.group(name, gid);
 }
 
 static bool note_host(const char *name, int family, struct sockaddr_storage *out, socklen_t *len)
 {
-	note(DOOR_HOST, family, name);
+	note(DOOR_HOST, family, 0, name);
 	return door_of_kernel.host(name, family, out, len);
 }
 
 static const struct door noting = {
-	.open = note_open, .kind = note_kind, .list = note_list, .enter = note_enter,
-	.user = note_user, .group = note_group, .host = note_host,
+	.open = note_open, .make = note_make, .kind = note_kind, .list = note_list,
+	.enter = note_enter, .user = note_user, .group = note_group, .host = note_host,
 };
 
 static int by_text(const void *a, const void *b)
@@ -117,9 +126,9 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-bool noted_has(enum door_what what, int flags, const char *text)
+bool noted_has(enum door_what what, int flags, unsigned mode, const char *text)
 {
-	char *name = name_of(what, flags, text);
+	char *name = name_of(what, flags, mode, text);
 	bool found = name && !noted.broken &&
 		     bsearch(&name, noted.named, noted.count, sizeof(name), by_text);
 
@@ -127,8 +136,9 @@ bool noted_has(enum door_what what, int flags, const char *text)
 	return found;
 }
 
-bool noted_begin(void)
+bool noted_begin(bool make_none)
 {
+	noted.make_none = make_none;
 	noted.directory = getcwd(NULL, 0);
 	if (noted.directory)
 		door_set(&noting);
@@ -142,7 +152,7 @@ void noted_end(void)
 		qsort(noted.named, noted.count, sizeof(*noted.named), by_text);
 }
 
-/* A text is a letter, a number, a blank and the name. */
+/* A text is a letter, two numbers, a blank and the name. */
 const char *noted_path(size_t n, enum door_what *what, int *flags)
 {
 	const char *blank = n < noted.count ? strchr(noted.named[n], ' ') : NULL;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 #include "base/clock.h"
@@ -50,6 +51,7 @@ static void read_environment(void)
 static void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 static void say(const char *fmt, ...)
 {
+	const struct timeval patience = { .tv_sec = 1 };
 	char text[256];
 	va_list ap;
 	int fd, len;
@@ -64,6 +66,8 @@ static void say(const char *fmt, ...)
 	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return;
+	/* a manager that does not read does not hold us for ever */
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
 	sendto(fd, text, (size_t)len, MSG_NOSIGNAL, (struct sockaddr *)&notify.address,
 	       notify.len);
 	close(fd);

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/slice.h"
 #include "core/pool.h"
 #include "main_priv.h"
 
@@ -149,14 +150,16 @@ static bool take_pool_options(const char *text)
 /* -dC[[key][,line]] */
 static bool take_listing(struct args *a, const char *text)
 {
-	const char *comma = strchr(text, ',');
+	unsigned long long key = 0;
+	char *end = (char *)text;
 
-	if (*text && comma != text)
-		return refuse("-dC<key>", "the lines cannot be shown anonymised, only with -dC");
-	if (comma && strcmp(comma, ",line") != 0)
-		return refuse(a->argv[a->at], "only ',line' may follow -dC");
+	if (ascii_is_digit(*text))
+		key = strtoull(text, &end, 10);
+	if ((*end && strcmp(end, ",line") != 0) || key > UINT32_MAX)
+		return refuse(a->argv[a->at], "only a key of 32 bits and ',line' may follow -dC");
+	a->o->show_key = (uint32_t)key;
 	a->o->show_lines = true;
-	a->o->show_numbers = comma != NULL;
+	a->o->show_numbers = *end == ',';
 	return true;
 }
 

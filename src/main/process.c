@@ -25,12 +25,14 @@ int process_open_pid_file(const struct main_settings *set, const struct main_opt
 			  bool *failed)
 {
 	const char *path = o->pidfile ? o->pidfile : set->pidfile;
-	int fd;
+	int flags = O_CREAT | O_WRONLY | O_TRUNC | O_NOFOLLOW, fd;
 
 	if (!path)
 		return -1;
-	unlink(path);
-	fd = file_open(path, O_CREAT | O_WRONLY | O_TRUNC, 0644);
+	/* a link that somebody puts there meanwhile leads us nowhere */
+	if (unlink(path) == 0 || errno == ENOENT)
+		flags |= O_EXCL;
+	fd = file_open(path, flags, 0644);
 	if (fd < 0) {
 		MAIN_ALERT("[%s.main()] Cannot create pidfile %s", o->program, path);
 		*failed = true;

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/door.h"
+#include "net/descriptors.h"
 #include "net/handoff.h"
 #include "door_priv.h"
 #include "main_priv.h"
@@ -89,17 +90,39 @@ static bool step(struct walk *w, const char *name, const char *rest)
 	return good;
 }
 
+/* What is done with the last name of a path: opened, or made anew. */
+struct wanted {
+	int flags;
+	mode_t mode;
+	bool made;
+};
+
+/* ELOOP: it is a link. */
+static int open_last(int directory, const char *name, const struct wanted *w)
+{
+	struct stat st;
+
+	if (!w->made)
+		return openat(directory, name, w->flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	if (fstatat(directory, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode)) {
+		errno = ELOOP;
+		return -1;
+	}
+	return door_make_at(directory, name, w->mode);
+}
+
 /* Opens without links of the worker's user on the way; whom the worker may not be (root) has no
  * need for that. Does not wait for the other end of a pipe.
  */
-static int open_safely(const char *path, int flags, mode_t mode)
+static int open_safely(const char *path, const struct wanted *wanted)
 {
 	struct walk w = { .directory = -1 };
 	char name[NAME_MAX + 1];
 	int fd = -1;
 
 	if (!reader.worker)
-		return door_of_kernel.open(path, flags | O_NONBLOCK, mode);
+		return wanted->made ? door_of_kernel.make(path, wanted->mode)
+				    : door_of_kernel.open(path, wanted->flags | O_NONBLOCK, 0);
 	snprintf(w.rest, sizeof(w.rest), "%s", path);
 	walk_to(&w, open(*path == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
 	while (w.directory >= 0) {
@@ -112,8 +135,7 @@ static int open_safely(const char *path, int flags, mode_t mode)
 		}
 		snprintf(name, sizeof(name), "%.*s", (int)(end - at), at);
 		if (last)
-			fd = openat(w.directory, name, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK,
-				    mode);
+			fd = open_last(w.directory, name, wanted);
 		if (last && (fd >= 0 || errno != ELOOP))
 			break;
 		if (!step(&w, name, end + strspn(end, "/")))
@@ -129,9 +151,9 @@ static int open_safely(const char *path, int flags, mode_t mode)
 }
 
 /* No directory leaves: with one, a process gets out of its root folder. */
-static int open_file(const char *path, int flags, mode_t mode)
+static int open_file(const char *path, const struct wanted *wanted)
 {
-	int fd = open_safely(path, flags, mode);
+	int fd = open_safely(path, wanted);
 	struct stat st;
 
 	if (fd >= 0 && (fstat(fd, &st) < 0 || S_ISDIR(st.st_mode))) {
@@ -189,25 +211,7 @@ static int open_socket(const char *text, struct door_answer *a)
 
 static void send_answer(const struct door_answer *a, size_t text_len, int fd)
 {
-	struct iovec v = { .iov_base = (void *)(uintptr_t)a,
-			   .iov_len = DOOR_ANSWER_HEAD + text_len };
-	union {
-		struct cmsghdr header;
-		char room[CMSG_SPACE(sizeof(int))];
-	} control = { .room = { 0 } };
-	struct msghdr msg = { .msg_iov = &v, .msg_iovlen = 1 };
-	struct cmsghdr *c;
-
-	if (fd >= 0) {
-		msg.msg_control = control.room;
-		msg.msg_controllen = sizeof(control.room);
-		c = CMSG_FIRSTHDR(&msg);
-		c->cmsg_level = SOL_SOCKET;
-		c->cmsg_type = SCM_RIGHTS;
-		c->cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(c), &fd, sizeof(int));
-	}
-	if (sendmsg(reader.fd, &msg, MSG_NOSIGNAL) < 0)
+	if (descriptors_send(reader.fd, a, DOOR_ANSWER_HEAD + text_len, &fd, fd >= 0, 0) < 0)
 		_exit(0);
 	if (fd >= 0)
 		close(fd);
@@ -274,9 +278,14 @@ static int answer_value(const struct door_question *q, struct door_answer *a)
 
 static int open_wanted(const struct door_question *q, struct door_answer *a)
 {
+	struct wanted wanted = {
+		.flags = q->flags, .mode = (mode_t)q->mode, .made = q->what == DOOR_MAKE,
+	};
+
 	switch ((enum door_what)q->what) {
 	case DOOR_OPEN:
-		return open_file(q->text, q->flags, (mode_t)q->mode);
+	case DOOR_MAKE:
+		return open_file(q->text, &wanted);
 	case DOOR_LIST:
 		return open_list(q->text);
 	default:
@@ -288,12 +297,14 @@ static void answer(const struct door_question *q)
 {
 	static struct door_answer a;
 	enum door_what what = (enum door_what)q->what;
-	bool is_descriptor = what == DOOR_OPEN || what == DOOR_LIST || what == DOOR_LISTEN;
+	bool is_descriptor = what == DOOR_OPEN || what == DOOR_MAKE || what == DOOR_LIST ||
+			     what == DOOR_LISTEN;
 	int fd = -1;
 
 	a.error = a.value = 0;
 	memset(a.text, 0, sizeof(struct sockaddr_storage));
-	if (what != DOOR_LISTEN && what != DOOR_HOME && !noted_has(what, q->flags, q->text)) {
+	if (what != DOOR_LISTEN && what != DOOR_HOME &&
+	    !noted_has(what, q->flags, q->mode, q->text)) {
 		a.error = EPERM;
 	} else if (is_descriptor) {
 		fd = open_wanted(q, &a);
@@ -327,23 +338,34 @@ static void answer_all(void)
 
 /* --- life ------------------------------------------------------------------------------------- */
 
-void reader_run(int fd, const struct main_options *options)
+/* The worker chooses what it sends us. Of a pair such as door_begin() makes, each message is one
+ * question, and what we say goes to a process that it already talks with as itself.
+ */
+static bool is_of_a_pair(int fd)
+{
+	int domain = 0, type = 0;
+	socklen_t len = sizeof(int);
+
+	return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &len) == 0 && domain == AF_UNIX &&
+	       getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) == 0 && type == SOCK_SEQPACKET;
+}
+
+void reader_run(int fd, uid_t user, const struct main_options *options)
 {
 	struct main_options o = *options;
-	struct ucred who = { .uid = 0 };
-	socklen_t len = sizeof(who);
 	struct diag_list diags;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	prctl(PR_SET_NAME, "haproxy-reader", 0, 0, 0);
 	reader.fd = fd;
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) < 0)
+	if (user == (uid_t)-1 || !is_of_a_pair(fd))
 		_exit(1);
-	reader.worker = who.uid;
+	/* not SO_PEERCRED: that tells of who made the socket, which may have been root */
+	reader.worker = user;
 	o.show_lines = false;
 	worker_begin(fd, -1, false); /* it reads as a worker does */
 	diag_list_init(&diags);
-	if (!noted_begin())
+	if (!noted_begin(true))
 		_exit(1);
 	reader.config = generation_read(&o, &diags);
 	noted_end();

@@ -23,11 +23,11 @@
 #include "base/strbuf.h"
 #include "core/background.h"
 #include "core/mailbox.h"
-#include "core/pool.h"
 #include "core/task.h"
 #include "core/thread.h"
 #include "proxy/check.h"
 #include "proxy/proxy.h"
+#include "proxy/server.h"
 #include "stream/listen.h"
 #include "main_priv.h"
 
@@ -80,13 +80,17 @@ static struct existing *oldest;
 static void existing_fini(void *data)
 {
 	struct existing **at = &oldest, *e = data;
+	bool was_live;
 
 	pthread_mutex_lock(&existing_lock);
 	while (*at && *at != e)
 		at = &(*at)->next;
-	if (*at)
+	was_live = *at != NULL;
+	if (was_live)
 		*at = e->next;
 	pthread_mutex_unlock(&existing_lock);
+	if (was_live)
+		trim_later();
 }
 
 static struct slot existing_slot = {
@@ -143,18 +147,6 @@ static void waiter_tell(struct waiter *w, enum reload_result result)
 	mailbox_post(w->thread, &w->message);
 }
 
-/* What was refused may have been large: the system gets its memory back, in the background since
- * the library walks through its heaps.
- */
-static void trim_memory(void *ctx)
-{
-	pool_trim_shared();
-}
-
-static void trimmed(void *ctx)
-{
-}
-
 /* The reload is over: its diagnostics go to who asked, and to standard error like those of a start.
  */
 static void reload_end(enum reload_result result)
@@ -173,7 +165,7 @@ static void reload_end(enum reload_result result)
 	reload.waiter = NULL;
 	waiter_tell(w, result);
 	if (result == RELOAD_FAILED)
-		background_run(trim_memory, trimmed, NULL); /* without memory for it: not now */
+		trim_later(); /* what was refused may have been large */
 }
 
 /* --- old generations ------------------------------------------------------------------------- */
@@ -301,6 +293,19 @@ static void call_adopt(struct config *next, struct config *prev)
 			(*m)->adopt(next, prev);
 }
 
+/* Servers that were added at run time stand in no file. */
+static void tell_of_lost(struct config *next, struct config *prev)
+{
+	struct server *srv;
+
+	for (struct proxy *px = proxies_first(prev); px; px = proxy_next(px))
+		list_for_each(srv, &px->servers, link)
+			if (srv->is_dynamic && !server_heir(next, srv))
+				diag_add(&reload.diags, DIAG_WARNING, NULL, NULL, "Server '%s/%s' "
+					 "was added at run time and is not in the configuration: "
+					 "it is gone.", px->name, srv->name);
+}
+
 static void call_retire(struct config *prev)
 {
 	for (const struct module *const *m = reload.modules; *m; m++)
@@ -317,6 +322,7 @@ static void switch_over(void)
 	settings_apply_again(next, prev);
 	config_edit_begin(); /* nobody adds to one of them meanwhile */
 	proxies_adopt(next, prev);
+	tell_of_lost(next, prev);
 	call_adopt(next, prev);
 	listen_inherit_all(next);
 	proxies_publish(next);

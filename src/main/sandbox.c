@@ -69,6 +69,11 @@ static const int makes_files[] = {
 	SYS_fchown, SYS_fallocate, SYS_fsync, SYS_fdatasync,
 };
 
+/* For crt-watch. Of folders that may be read by the rights of the user they tell names, too. */
+static const int watches_files[] = {
+	SYS_inotify_init1, SYS_inotify_add_watch, SYS_inotify_rm_watch,
+};
+
 #if defined(__x86_64__) || defined(__aarch64__)
 #define HALF(n) (offsetof(struct seccomp_data, args[n])) /* low: these are little-endian */
 #else
@@ -186,6 +191,13 @@ static void allow_own(struct program *p)
 	ALLOW_WITH(p, SYS_ioctl, 1, FIONREAD, FIONBIO, TIOCOUTQ, TCGETS_REQUEST);
 }
 
+static unsigned allowed_calls;
+
+void sandbox_allow_calls(unsigned calls)
+{
+	allowed_calls |= calls;
+}
+
 static void write_program(struct program *p, bool makes)
 {
 	p->len = 0;
@@ -196,6 +208,10 @@ static void write_program(struct program *p, bool makes)
 	allow_all(p, harmless, sizeof(harmless) / sizeof(*harmless));
 	if (makes)
 		allow_all(p, makes_files, sizeof(makes_files) / sizeof(*makes_files));
+	if (allowed_calls & SANDBOX_VISIT)
+		ALLOW_WITH(p, SYS_setns, 1, CLONE_NEWNET);
+	if (allowed_calls & SANDBOX_WATCH)
+		allow_all(p, watches_files, sizeof(watches_files) / sizeof(*watches_files));
 	allow_threads(p);
 	allow_sockets(p);
 	allow_own(p);
@@ -264,7 +280,7 @@ static uint64_t rights_of(const struct allowed *a)
 		rights |= LANDLOCK_READ_FILE | (a->is_directory ? LANDLOCK_READ_DIR : 0);
 	if (a->use & SANDBOX_WRITE)
 		rights |= LANDLOCK_READ_FILE | LANDLOCK_WRITE_FILE | LANDLOCK_TRUNCATE |
-			  (a->is_directory ? LANDLOCK_MAKE_REG : 0);
+			  (a->is_directory ? LANDLOCK_MAKE_REG | LANDLOCK_REMOVE_FILE : 0);
 	if (a->use & SANDBOX_SOCKETS && a->is_directory)
 		rights |= LANDLOCK_MAKE_SOCK | LANDLOCK_REMOVE_FILE;
 	return rights;

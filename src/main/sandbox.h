@@ -27,6 +27,12 @@ enum sandbox_use {
 
 /* Takes note of a folder, or of a file, for sandbox_enter(); what is not there is passed over. */
 bool sandbox_allow(const char *path, unsigned use);
+/* Takes note of system calls that only some configurations need. */
+enum sandbox_calls {
+	SANDBOX_VISIT = 1 << 0,  /* network namespaces that are open are entered for sockets */
+	SANDBOX_WATCH = 1 << 1,  /* folders are watched for changes */
+};
+void sandbox_allow_calls(unsigned calls);
 /* Without folders: what opens files is not on the list of system calls at all but for reading. */
 enum sandbox_result { SANDBOX_DONE, SANDBOX_NO_LANDLOCK, SANDBOX_FAILED };
 /* Forgets the notes. SANDBOX_FAILED: errno, the process must not go on. Before the threads. */

@@ -5,8 +5,10 @@
 #include <limits.h>
 #include <string.h>
 #include <sys/un.h>
+#include "net/netns.h"
 #include "proxy/bind.h"
 #include "proxy/proxy.h"
+#include "tls/tls.h"
 #include "door_priv.h"
 #include "main_priv.h"
 #include "sandbox.h"
@@ -18,7 +20,7 @@ static bool prepared;
 
 void sandbox_prepare(void)
 {
-	prepared = noted_begin();
+	prepared = noted_begin(false);
 }
 
 /* --- folders ---------------------------------------------------------------------------------- */
@@ -46,9 +48,10 @@ static bool allow_noted(void)
 	bool good = true;
 
 	for (size_t n = 0; good && (path = noted_path(n, &what, &flags)) != NULL; n++) {
-		unsigned use = flags & O_ACCMODE ? SANDBOX_READ | SANDBOX_WRITE : SANDBOX_READ;
+		bool writes = what == DOOR_MAKE || flags & O_ACCMODE;
+		unsigned use = writes ? SANDBOX_READ | SANDBOX_WRITE : SANDBOX_READ;
 
-		if (what == DOOR_OPEN || what == DOOR_KIND)
+		if (what == DOOR_OPEN || what == DOOR_KIND || what == DOOR_MAKE)
 			good = allow_folder_of(path, use);
 		else if (what == DOOR_LIST || what == DOOR_ENTER)
 			good = sandbox_allow(path, use);
@@ -122,6 +125,10 @@ bool sandbox_apply(const struct config *cfg, const struct main_options *o)
 	noted_fini();
 	if (!set->sandbox || !good || __lsan_do_leak_check)
 		return good;
+	if (netns_is_used())
+		sandbox_allow_calls(SANDBOX_VISIT);
+	if (tls_watch_is_wanted(cfg))
+		sandbox_allow_calls(SANDBOX_WATCH);
 	result = sandbox_enter();
 	if (result == SANDBOX_NO_LANDLOCK)
 		diag_say(DIAG_WARNING, "[%s.main()] 'sandbox on': this kernel has no Landlock, so "

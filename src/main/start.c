@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <time.h>
+#include "ctl/ctl.h"
 #include "dns/resolvers.h"
 #include "ext/log_forward.h"
 #include "proxy/bind.h"
@@ -56,6 +57,9 @@ static bool has_forbidden_warnings(const struct config *cfg, const struct main_o
 
 struct config *generation_read(const struct main_options *o, struct diag_list *diags)
 {
+	const struct conf_show show = { .out = stdout, .numbered = o->show_numbers,
+					.key = o->show_key, .hide = ctl_hide,
+					.hide_ip = ctl_hide_ip };
 	struct config *cfg = config_new();
 	bool good;
 
@@ -64,7 +68,7 @@ struct config *generation_read(const struct main_options *o, struct diag_list *d
 		return NULL;
 	}
 	if (o->show_lines)
-		conf_show_lines(cfg, stdout, o->show_numbers);
+		conf_show_lines(cfg, &show);
 	if (worker_has_master())
 		conf_setenv(cfg, "HAPROXY_MWORKER", "1", true);
 	if (o->may_lack_addresses)
@@ -73,7 +77,7 @@ struct config *generation_read(const struct main_options *o, struct diag_list *d
 		resolvers_only_ipv4(cfg);
 	good = conf_read(cfg, o->sources, o->source_count, diags);
 	good = good && conf_check(cfg, diags);
-	conf_show_lines(cfg, NULL, false);
+	conf_show_lines(cfg, NULL);
 	environment_forget(cfg);
 	if (!good)
 		diag_add(diags, DIAG_ALERT, NULL, NULL, "Fatal errors found in configuration.");
@@ -133,11 +137,23 @@ static bool take_over_sockets(struct config *cfg, const struct main_options *o,
 		if (generation_open_sockets(cfg, NULL, diags))
 			return true;
 	}
-	/* ours release their ports first, or the old processes find them in the way */
-	listen_pause_all(cfg);
-	stats_sockets_pause(cfg, true);
+	/* ours release their ports first, or the old processes find them in the way; not those that
+	 * are theirs
+	 */
+	if (!listen_is_taken()) {
+		listen_pause_all(cfg);
+		stats_sockets_pause(cfg, true);
+	}
 	process_tell_old(o, SIGTTIN);
 	return false;
+}
+
+/* Gives up a generation that is not served, or no longer. */
+static void give_up(struct config **pcfg)
+{
+	listen_abandon_all(*pcfg);
+	stats_sockets_close(*pcfg, false);
+	config_drop(pcfg);
 }
 
 bool generation_start(const struct module *const *modules, struct config *cfg,
@@ -153,11 +169,12 @@ bool generation_start(const struct module *const *modules, struct config *cfg,
 		       (o->old_pid_count && take_over_sockets(cfg, o, &diags));
 	diag_print(&diags, DIAG_NOTICE, stderr);
 	diag_list_fini(&diags);
-	if (good)
+	if (good) {
 		proxies_publish(cfg);
-	else
-		config_drop(&cfg);
-	return good;
+		return true;
+	}
+	give_up(&cfg);
+	return false;
 }
 
 void generation_end(void)
@@ -165,7 +182,8 @@ void generation_end(void)
 	struct config *cfg = generation_current();
 
 	proxies_publish(NULL);
-	config_drop(&cfg);
+	if (cfg)
+		give_up(&cfg);
 }
 
 static bool start_thread_init(void)

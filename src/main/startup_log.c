@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* startup_log.c - what was said while the program started, in memory that processes share */
+#include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -40,9 +42,11 @@ void startup_log_take(int fd)
 
 void startup_log_begin(void)
 {
-	int fd = memfd_create("startup-logs", MFD_CLOEXEC);
+	int fd = memfd_create("startup-logs", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
-	if (fd >= 0 && ftruncate(fd, LOG_SIZE) == 0)
+	/* nobody who shares it can make it shorter under our feet */
+	if (fd >= 0 && ftruncate(fd, LOG_SIZE) == 0 &&
+	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
 		startup_log_take(fd);
 	else if (fd >= 0)
 		close(fd);
@@ -53,9 +57,23 @@ int startup_log_fd(void)
 	return shared_fd;
 }
 
+/* The copy in the place of what is shared: this process faces the network from here on, and others
+ * believe what they read there.
+ */
 void startup_log_end(void)
 {
+	struct log *mine;
+
 	diag_set_copy(NULL);
+	if (!shared)
+		return;
+	mine = malloc(sizeof(*mine));
+	if (mine)
+		memcpy(mine, shared, sizeof(*mine));
+	munmap(shared, LOG_SIZE);
+	close(shared_fd);
+	shared = mine;
+	shared_fd = -1;
 }
 
 void startup_log_replace(const char *text, size_t len)

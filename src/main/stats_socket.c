@@ -11,6 +11,7 @@
 #include "base/addr.h"
 #include "net/ctl_socket.h"
 #include "net/handoff.h"
+#include "net/netns.h"
 #include "net/socket.h"
 #include "proxy/bind.h"
 #include "proxy/proxy.h"
@@ -232,7 +233,7 @@ unsigned stats_sockets_collect(const struct config *cfg, int *sockets,
 			continue;
 		if (n < max) {
 			sockets[n] = ctl_socket_fd(s->opened);
-			origins[n].netns = s->bind->netns;
+			origins[n].netns = netns_name(s->bind->netns);
 			origins[n].interface = s->bind->interface;
 		}
 		n++;

@@ -44,7 +44,9 @@ void worker_take_sockets(void)
 	if (worker.donor < 0)
 		return;
 	fcntl(worker.donor, F_SETFL, fcntl(worker.donor, F_GETFL) & ~O_NONBLOCK);
-	if (!sockets_fetch(worker.donor, error, sizeof(error)))
+	if (sockets_fetch(worker.donor, error, sizeof(error)))
+		listen_set_taken();
+	else
 		diag_say(DIAG_WARNING, "Failed to get the sockets from the old process: %s.",
 			 error);
 	close(worker.donor);
@@ -62,7 +64,8 @@ bool worker_ask_reader(int fd)
 /* A client of the Runtime API comes with its level. Returns like channel_receive(). */
 static int receive(void)
 {
-	int fd, byte = channel_receive(worker.channel, &fd);
+	uid_t sender;
+	int fd, byte = channel_receive(worker.channel, &fd, &sender);
 
 	if (fd >= 0)
 		ctl_connection_new(fd, byte == '0' ? CTL_USER

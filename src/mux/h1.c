@@ -73,6 +73,7 @@ struct h1_conn *h1_new(struct conn *c, void *owner, const struct mux_settings *s
 void h1_free(struct h1_conn *h)
 {
 	H1_TRACE(STATE, h, H1_EV(END), "the connection ends");
+	h1_count_end(h);
 	timer_cancel(&h->timer);
 	if (list_is_linked(&h->resume))
 		list_remove(&h->resume);
@@ -112,9 +113,10 @@ void h1_wake(struct h1_conn *h)
 void h1_front_finish(struct h1_conn *h)
 {
 	/* (with CONN_TX_HELD the end of a TLS handshake may still come) */
-	bool unread = h->in.block || h->rx_state != H1_RX_DONE ||
-		      h->conn->flags & (CONN_CAN_RECV | CONN_TX_HELD);
+	bool unread = !conn_flush(h->conn) || h->in.block || h->rx_state != H1_RX_DONE ||
+		      h->conn->flags & CONN_CAN_RECV;
 
+	h1_count_stream_end(h);
 	if (h->conn->flags & (CONN_ERROR | CONN_EOF | CONN_NO_LINGER) ||
 	    (!h->out.len && !unread)) {
 		h1_destroy(h);
@@ -142,6 +144,16 @@ static void h1_drain(struct h1_conn *h)
 }
 
 /* --- reading --------------------------------------------------------------------------------- */
+
+/* Receives to <in>. */
+static enum io h1_fill(struct h1_conn *h)
+{
+	size_t before = wire_in_len(&h->in);
+	enum io r = wire_in_recv(&h->in, h->conn);
+
+	h1_count_bytes(h, wire_in_len(&h->in) - before, 0);
+	return r;
+}
 
 /* <got> body bytes went to the stream, one way or another. */
 static void h1_count_body(struct h1_conn *h, size_t got)
@@ -173,6 +185,7 @@ static enum io h1_recv_body(struct h1_conn *h)
 	r = conn_recv(h->conn, &q, max, &got);
 	if (!got)
 		return r;
+	h1_count_bytes(h, got, 0);
 	if (h->rx_state == H1_RX_LENGTH && got > h->rx.left) {
 		extra = got - (size_t)h->rx.left;
 		last = q.last;
@@ -199,6 +212,7 @@ static enum io h1_recv_pipe(struct h1_conn *h)
 	if (h->rx_state == H1_RX_LENGTH && h->rx.left < max)
 		max = (size_t)h->rx.left;
 	r = conn_splice_in(h->conn, ep->rx_pipe, max, &got);
+	h1_count_spliced(h, got, 0);
 	h1_count_body(h, got);
 	return r;
 }
@@ -283,18 +297,24 @@ static bool h1_wants_bytes(const struct h1_conn *h)
 	return false;
 }
 
+uint8_t h1_front_options(const struct mux_settings *settings)
+{
+	uint8_t options = settings->options & MUX_OPT_UNSAFE ? H1_OPT_UNSAFE : 0;
+
+	if (settings->options & MUX_OPT_ANY_PAYLOAD)
+		options |= H1_OPT_ANY_PAYLOAD;
+	return options;
+}
+
 /* First bytes of a request on a client's connection. */
 static void h1_request_begins(struct h1_conn *h)
 {
-	uint8_t options = h->settings->options & MUX_OPT_UNSAFE ? H1_OPT_UNSAFE : 0;
-
-	if (h->settings->options & MUX_OPT_ANY_PAYLOAD)
-		options |= H1_OPT_ANY_PAYLOAD;
+	h1_count_stream(h);
 	h1_set_rx(h, H1_RX_HEAD);
-	h1_parser_init(&h->parser, options);
+	h1_parser_init(&h->parser, h1_front_options(h->settings));
 	h->since_ns = clock_now_ns();
-	if (h->settings->request_ms && !(h->flags & H1C_FL_FIRST))
-		timer_set(&h->timer, clock_now_ms() + (uint64_t)h->settings->request_ms);
+	if (mux_request_ms(h->settings) && !(h->flags & H1C_FL_FIRST))
+		timer_set(&h->timer, clock_now_ms() + (uint64_t)mux_request_ms(h->settings));
 }
 
 /* Parses what is there: a head, with the body bytes that came behind it, or body bytes. */
@@ -348,7 +368,7 @@ static enum io h1_read_step(struct h1_conn *h)
 			return IO_AGAIN;
 		}
 		if (head || h->rx_state == H1_RX_CHUNKED || h->rx_state == H1_RX_TRAILERS)
-			r = wire_in_recv(&h->in, h->conn);
+			r = h1_fill(h);
 		else if (h->ep->rx_pipe && h->ep->flags & EP_RX_SPLICE && !h->ep->rx.len)
 			r = h1_recv_pipe(h);
 		else
@@ -356,10 +376,11 @@ static enum io h1_read_step(struct h1_conn *h)
 		if (r != IO_OK || !wire_in_has(&h->in))
 			return r;
 	}
-	if (h->rx_state == H1_RX_IDLE && h->flags & H1C_FL_FIRST) {
+	if (h->rx_state == H1_RX_IDLE &&
+	    (h->flags & (H1C_FL_FIRST | H1C_FL_NO_PREFACE)) == H1C_FL_FIRST) {
 		r = h1_look_for_preface(h);
 		if (r != IO_OK)
-			return r == IO_ERR ? IO_AGAIN : wire_in_recv(&h->in, h->conn);
+			return r == IO_ERR ? IO_AGAIN : h1_fill(h);
 	}
 	if (h->rx_state == H1_RX_IDLE)
 		h1_request_begins(h);
@@ -368,7 +389,7 @@ static enum io h1_read_step(struct h1_conn *h)
 	/* incomplete: more bytes behind those that are there */
 	if (!wire_in_may_grow(&h->in, h->conn))
 		return IO_AGAIN;
-	r = wire_in_recv(&h->in, h->conn);
+	r = h1_fill(h);
 	if (r != IO_OK)
 		return r;
 	if (h1_parse_any(h))

@@ -6,19 +6,20 @@
 #include "h1_priv.h"
 #include "net/conn.h"
 
+static const char *const rx_names[] = {
+#define X(s) [H1_RX_##s] = #s,
+	H1_RX_STATES(X)
+#undef X
+};
+static const char *const tx_names[] = {
+#define X(s) [H1_TX_##s] = #s,
+	H1_TX_STATES(X)
+#undef X
+};
+
 /* Whose connection it is, and where it stands: for show fd. */
 static void h1_describe(const struct conn *c, struct strbuf *out)
 {
-	static const char *const rx[] = {
-#define X(s) [H1_RX_##s] = #s,
-		H1_RX_STATES(X)
-#undef X
-	};
-	static const char *const tx[] = {
-#define X(s) [H1_TX_##s] = #s,
-		H1_TX_STATES(X)
-#undef X
-	};
 	const struct h1_conn *h = c->owner;
 
 	if (h->flags & H1C_FL_BACK)
@@ -26,8 +27,32 @@ static void h1_describe(const struct conn *c, struct strbuf *out)
 	else
 		h->user.front->describe(h->owner, out);
 	strbuf_printf(out, " mux=H1 ctx=%p h1c.flg=0x%x .rx=%s .tx=%s .obuf=%u .ep=%p",
-		      (const void *)h, h->flags, rx[h->rx_state], tx[h->tx_state], h->out.len,
-		      (const void *)h->ep);
+		      (const void *)h, h->flags, rx_names[h->rx_state], tx_names[h->tx_state],
+		      h->out.len, (const void *)h->ep);
+}
+
+/* For show sess. */
+static void h1_ep_describe(const struct endpoint *ep, struct strbuf *out)
+{
+	const struct h1_conn *h = ep->mux;
+	bool back = h->flags & H1C_FL_BACK;
+	const struct http_msg *req = back ? ep->tx_head : ep->rx_head;
+	const struct http_msg *res = back ? ep->rx_head : ep->tx_head;
+
+	strbuf_printf(out, "      h1s=%p h1s.flg=0x%x .req.state=%s .res.state=%s\n",
+		      (const void *)h, h->flags,
+		      back ? tx_names[h->tx_state] : rx_names[h->rx_state],
+		      back ? rx_names[h->rx_state] : tx_names[h->tx_state]);
+	strbuf_printf(out, "       .meth=%.*s status=%d .sd.flg=0x%08x .sc.flg=0x%08x .sc.app=%p\n",
+		      SLICE_FMT(req && req->method_text.ptr ? req->method_text : SLICE("UNKNOWN")),
+		      res ? res->status : 0, ep->flags, ep->flags & 0xffff, (const void *)ep);
+	strbuf_printf(out, "       h1c=%p h1c.flg=0x%x .sub=1 .ibuf=%zu@%p+%u/%u .obuf=%u@%p+%u/%u"
+		      " .task=%p .exp=", (const void *)h, h->flags, wire_in_len(&h->in),
+		      (const void *)h->in.block, h->in.at, h->in.block ? h->in.block->size : 0,
+		      h->out.len, (const void *)h->out.first, h->out.count, h->out.len,
+		      (const void *)&h->timer);
+	timer_put_left(out, h->timer.expire_ms, "<NEVER>");
+	strbuf_add_char(out, '\n');
 }
 
 static const struct conn_ops h1_front_conn_ops = {
@@ -82,6 +107,7 @@ static void h1_front_detach(struct endpoint *ep)
 	uint64_t now = clock_now_ms();
 
 	h1_unlink_ep(h);
+	h1_count_stream_end(h);
 	if (!whole || h->flags & (H1C_FL_CLOSE | H1C_FL_STOP) || h->conn->flags & CONN_ERROR) {
 		if (!whole && !h->out.len && !(ep->flags & EP_TX_DONE) &&
 		    h->tx_state != H1_TX_HEAD && h->tx_state != H1_TX_DONE)
@@ -93,8 +119,8 @@ static void h1_front_detach(struct endpoint *ep)
 	h1_set_rx(h, H1_RX_IDLE);
 	h1_set_tx(h, H1_TX_HEAD);
 	h->since_ns = 0;
-	if (h->settings->keep_alive_ms)
-		timer_set(&h->timer, now + (uint64_t)h->settings->keep_alive_ms);
+	if (mux_keep_alive_ms(h->settings))
+		timer_set(&h->timer, now + (uint64_t)mux_keep_alive_ms(h->settings));
 	if (wire_in_has(&h->in) || h->conn->flags & CONN_CAN_RECV) {
 		if (!(h->flags & H1C_FL_BUSY))
 			h1_resume_later(h);
@@ -109,6 +135,7 @@ static void h1_back_detach(struct endpoint *ep)
 		    conn_is_quiet(h->conn);
 
 	h1_unlink_ep(h);
+	h1_count_stream_end(h);
 	if (keep) {
 		h1_set_rx(h, H1_RX_IDLE);
 		h1_set_tx(h, H1_TX_HEAD);
@@ -124,13 +151,13 @@ static void h1_back_detach(struct endpoint *ep)
 static const struct endpoint_ops h1_front_endpoint = {
 	.name = "H1", .send = h1_ep_send, .resume = h1_ep_resume,
 	.detach = h1_front_detach, .conn = h1_ep_conn,
-	.preamble = h1_ep_preamble,
+	.preamble = h1_ep_preamble, .describe = h1_ep_describe,
 };
 
 static const struct endpoint_ops h1_back_endpoint = {
 	.name = "H1", .send = h1_ep_send, .resume = h1_ep_resume,
 	.detach = h1_back_detach, .conn = h1_ep_conn,
-	.preamble = h1_ep_preamble,
+	.preamble = h1_ep_preamble, .describe = h1_ep_describe,
 };
 
 /* --- front ----------------------------------------------------------------------------------- */
@@ -155,7 +182,7 @@ struct h1_conn *h1_front_new(struct conn *c, const struct front_user *user, void
 			     const struct mux_settings *settings)
 {
 	struct h1_conn *h = h1_new(c, owner, settings);
-	int64_t wait = settings->request_ms ? settings->request_ms : settings->client_ms;
+	int64_t wait = mux_request_ms(settings);
 
 	if (!h)
 		return NULL;
@@ -168,6 +195,20 @@ struct h1_conn *h1_front_new(struct conn *c, const struct front_user *user, void
 		timer_set(&h->timer, clock_now_ms() + (uint64_t)wait);
 	H1_TRACE(STATE, h, H1_EV(NEW), "a client's connection begins");
 	return h;
+}
+
+void h1_front_give(struct h1_conn *h, struct block_queue *q)
+{
+	wire_in_give(&h->in, q);
+	h->flags |= H1C_FL_NO_PREFACE;
+	if (h->conn->flags & CONN_EOF)
+		h->conn->flags |= CONN_CAN_RECV; /* it was another mux that read the end */
+	h1_resume_later(h);
+}
+
+void h1_front_expire(struct h1_conn *h)
+{
+	timer_set(&h->timer, clock_now_ms());
 }
 
 void h1_front_start(struct h1_conn *h)
@@ -206,6 +247,7 @@ static void h1_back_begin(struct h1_conn *h, struct endpoint *ep)
 		options |= H1_OPT_TO_HEAD;
 	if (ep->tx_head->method == HTTP_METH_CONNECT)
 		options |= H1_OPT_TO_CONNECT;
+	h1_count_stream(h);
 	ep->ops = &h1_back_endpoint;
 	ep->mux = h;
 	h->ep = ep;
@@ -213,7 +255,6 @@ static void h1_back_begin(struct h1_conn *h, struct endpoint *ep)
 	h1_set_rx(h, H1_RX_HEAD);
 	h1_set_tx(h, H1_TX_HEAD);
 	h1_parser_init(&h->parser, options);
-	h->conn->flags &= ~CONN_SENT;
 }
 
 static void h1_back_timeout(struct timer *t)

@@ -5,6 +5,7 @@
 
 #include "codec/chunk.h"
 #include "codec/h1.h"
+#include "core/counter.h"
 #include "core/timer.h"
 #include "mux/h1.h"
 #include "net/conn.h"
@@ -45,6 +46,8 @@ enum h1_conn_flags {
 	H1C_FL_UPGRADE_REQ = 1 << 13,/* back: the request may be answered with 101 */
 	H1C_FL_HEAD_SENT = 1 << 14,
 	H1C_FL_GIVEN = 1 << 15,     /* front: the connection went to another mux */
+	H1C_FL_NO_PREFACE = 1 << 16,/* front: its first bytes are not HTTP/2's preface */
+	H1C_FL_STREAM = 1 << 17,    /* counted: a message and its answer are being exchanged */
 };
 
 /* A head that came in several pieces: the parser's results kept between reads. */
@@ -66,6 +69,9 @@ struct h1_conn {
 	struct wire_in in;               /* received bytes not parsed yet */
 	uint32_t flags;
 	uint8_t rx_state, tx_state;
+	uint16_t counters_at;            /* number of the first in <counters> */
+	uint32_t bytes_in, bytes_out;    /* not yet added to <counters> */
+	struct counter_set *counters;    /* borrowed; NULL: nobody counts */
 	struct h1_partial *partial;
 	union { /* a head's state, then its body's */
 		struct h1_parser parser;
@@ -133,6 +139,47 @@ static inline void h1_leave(struct h1_conn *h, bool outer)
 	if (h->flags & H1C_FL_DEAD)
 		h1_free(h);
 }
+
+/* --- h1_count.c */
+
+/* Bytes that a connection keeps for itself before they are counted. */
+#define H1_BYTES_MAX (1u << 24)
+
+void h1_count_begin(struct h1_conn *h);
+void h1_count_finish(struct h1_conn *h);
+void h1_count_many(struct h1_conn *h);
+/* The connection ends. */
+void h1_count_end(struct h1_conn *h);
+
+/* A message begins: its first byte, or its stream. Once until its end. */
+static inline void h1_count_stream(struct h1_conn *h)
+{
+	if (h->flags & H1C_FL_STREAM)
+		return;
+	h->flags |= H1C_FL_STREAM;
+	if (h->counters)
+		h1_count_begin(h);
+}
+
+static inline void h1_count_stream_end(struct h1_conn *h)
+{
+	if (!(h->flags & H1C_FL_STREAM))
+		return;
+	h->flags &= ~(unsigned)H1C_FL_STREAM;
+	if (h->counters)
+		h1_count_finish(h);
+}
+
+/* Bytes received and sent; the same of those that went through a pipe. */
+static inline void h1_count_bytes(struct h1_conn *h, size_t in, size_t out)
+{
+	h->bytes_in += (uint32_t)in;
+	h->bytes_out += (uint32_t)out;
+	if (unlikely((h->bytes_in | h->bytes_out) >= H1_BYTES_MAX))
+		h1_count_many(h);
+}
+
+void h1_count_spliced(struct h1_conn *h, size_t in, size_t out);
 
 /* --- h1_head.c */
 

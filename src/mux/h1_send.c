@@ -98,23 +98,29 @@ static struct slice target_of(const struct http_msg *m)
 	return m->method == HTTP_METH_OPTIONS ? SLICE("*") : SLICE("/");
 }
 
-/* A server's HTTP/1.0 is passed on, except in front of chunks, which it does not know. */
-static void put_start_line(struct writer *w, const struct http_msg *m, enum h1_tx_state tx_state)
+/* HTTP/1.0 is passed on, except in front of chunks, which it does not know: who reads such a head
+ * as one without a body takes the chunks for the next message.
+ */
+static bool is_sent_as_old(const struct h1_conn *h, const struct http_msg *m)
+{
+	return m->version == 10 && h->tx_state != H1_TX_CHUNKED;
+}
+
+static void put_start_line(struct writer *w, const struct http_msg *m, bool old)
 {
 	if (m->flags & HTTP_MSG_RESPONSE) {
 		char code[4] = { (char)('0' + m->status / 100 % 10),
 				 (char)('0' + m->status / 10 % 10),
 				 (char)('0' + m->status % 10), ' ' };
 
-		put(w, m->version == 10 && tx_state != H1_TX_CHUNKED ? SLICE("HTTP/1.0 ")
-								     : SLICE("HTTP/1.1 "));
+		put(w, old ? SLICE("HTTP/1.0 ") : SLICE("HTTP/1.1 "));
 		put(w, slice_make(code, 4));
 		put(w, m->reason);
 	} else {
 		put(w, m->method_text);
 		put(w, SLICE(" "));
 		put(w, target_of(m));
-		put(w, m->version == 10 ? SLICE(" HTTP/1.0") : SLICE(" HTTP/1.1"));
+		put(w, old ? SLICE(" HTTP/1.0") : SLICE(" HTTP/1.1"));
 	}
 	put(w, SLICE("\r\n"));
 }
@@ -158,7 +164,7 @@ static enum h1_tx_state choose_framing(struct h1_conn *h, const struct http_msg 
  */
 static struct slice connection_value(const struct h1_conn *h, const struct http_msg *m)
 {
-	bool old = m->version == 10;
+	bool old = is_sent_as_old(h, m);
 
 	if (h->tx_state == H1_TX_TUNNEL)
 		return slice_none();
@@ -311,7 +317,7 @@ static bool send_head(struct h1_conn *h)
 		h1_set_rx(h, H1_RX_TUNNEL);
 		h1_resume_later(h);
 	}
-	put_start_line(&w, m, h->tx_state);
+	put_start_line(&w, m, is_sent_as_old(h, m));
 	if (interim) {
 		put_interim(&w, m);
 	} else {
@@ -428,13 +434,18 @@ bool h1_flush(struct h1_conn *h)
 {
 	struct conn *c = h->conn;
 	bool more = h->ep && h->ep->flags & EP_TX_MORE;
+	size_t before;
+	enum io r;
 
 	if (c->flags & CONN_ERROR)
 		return false;
 	if (h->out.len) {
 		if (!(c->flags & CONN_CAN_SEND))
 			return true;
-		if (conn_send(c, &h->out, more) == IO_ERR)
+		before = h->out.len;
+		r = conn_post(c, &h->out, more);
+		h1_count_bytes(h, 0, before - h->out.len);
+		if (r == IO_ERR)
 			return false;
 		H1_TRACE(DATA, h, H1_EV(SEND), "sent bytes, %llu are left",
 			 (unsigned long long)h->out.len);
@@ -453,6 +464,7 @@ static bool send_pipe(struct h1_conn *h)
 		return true;
 	r = conn_splice_out(h->conn, ep->tx_pipe, &sent);
 	ep->tx_bytes += sent;
+	h1_count_spliced(h, 0, sent);
 	if (h->tx_state == H1_TX_LENGTH)
 		h->tx_left -= sent < h->tx_left ? sent : h->tx_left;
 	return r != IO_ERR;

@@ -45,6 +45,19 @@ static void h2_eof(struct h2_conn *h, bool error)
 		tell_streams(h);
 }
 
+/* Is the peer still there? */
+static void send_ping(struct h2_conn *h)
+{
+	static const char payload[H2_PING_LEN - H2_FRAME_HEADER_LEN] = { 0, 1, 2, 3, 4, 5, 6, 7 };
+	char frame[H2_PING_LEN];
+
+	H2C_TRACE(PROTO, h, H2_EV(TX_FRAME) | H2_EV(TX_PING), "sending PING");
+	h2_put_ping(frame, payload, false);
+	h2_out_control(h, frame, sizeof(frame));
+	h->ping = H2_PING_SENT;
+	h2c_arm(h);
+}
+
 void h2_timeout(struct timer *t)
 {
 	struct h2_conn *h = list_entry(t, struct h2_conn, timer);
@@ -54,6 +67,8 @@ void h2_timeout(struct timer *t)
 		h2_destroy(h);
 	} else if (h->out.len && !(h->conn->flags & CONN_CAN_SEND)) {
 		h2_eof(h, true);
+	} else if (!h->stream_count && h->ping == H2_PING_DUE) {
+		send_ping(h);
 	} else if (!h->stream_count) {
 		if (h->state > H2C_PREFACE)
 			h2c_goaway(h, H2_ERR_NO_ERROR, h->last_stream);
@@ -76,13 +91,14 @@ void h2c_send_settings(struct h2_conn *h)
 	if (h->side->is_back) {
 		set.enable_push = 0;
 	} else {
-		set.enable_connect_protocol = 1;
+		set.enable_connect_protocol = !t->no_websockets;
 		if (limits->streams)
 			set.max_concurrent_streams = (uint32_t)limits->streams;
 	}
 	set.header_table_size = (uint32_t)t->table_size;
 	set.max_frame_size = (uint32_t)t->frame_size;
 	h->settings_window = set.initial_window_size;
+	H2C_TRACE(PROTO, h, H2_EV(TX_FRAME) | H2_EV(TX_SETTINGS), "sending SETTINGS");
 	h2_out_control(h, frame, (size_t)(h2_settings_put(frame, &set) - frame));
 }
 
@@ -169,19 +185,25 @@ static void use_bytes(struct h2_conn *h)
 /* A head that comes slowly has the time of a request, not that of an idle connection. */
 static void limit_slow_head(struct h2_conn *h)
 {
+	int64_t ms = mux_request_ms(h->settings);
 	uint64_t at;
 
-	if (!h->since_ns || h->stream_count || !h->settings->request_ms)
+	if (!h->since_ns || h->stream_count || !ms)
 		return;
-	at = h->since_ns / NS_PER_MS + (uint64_t)h->settings->request_ms;
-	if (at < h->timer.expire_ms)
-		timer_set(&h->timer, at);
+	at = h->since_ns / NS_PER_MS + (uint64_t)ms;
+	if (at >= h->timer.expire_ms)
+		return;
+	timer_set(&h->timer, at);
+	if (h->ping == H2_PING_DUE)
+		h->ping = H2_PING_NONE;
 }
 
 static void h2_read(struct h2_conn *h)
 {
+	bool received = false;
 	enum io r;
 
+	h2_wake_late(h); /* whom the last turn had no time for */
 	for (int budget = WIRE_READ_BUDGET; is_reading(h); budget--) {
 		use_bytes(h);
 		if (!is_reading(h) || !wire_in_may_grow(&h->in, h->conn))
@@ -199,11 +221,15 @@ static void h2_read(struct h2_conn *h)
 		}
 		if (r == IO_AGAIN)
 			break;
+		received = true;
+		h2_turn_work(h, H2_WORK_RECV);
 	}
 	if (h->flags & H2C_FL_DEAD)
 		return;
 	if (h->flags & H2C_FL_PAUSE)
 		h2_resume_later(h);
+	if (received && !h->stream_count && h->state < H2C_CLOSING)
+		h2c_arm(h);
 	limit_slow_head(h);
 }
 
@@ -224,17 +250,19 @@ void h2_ready(struct conn *c)
 
 	H2C_TRACE(DEVELOPER, h, H2_EV(WAKE), "an event of the connection");
 	h->flags &= (uint16_t)~H2C_FL_PAUSE;
-	h->turn_frames = h->turn_resets = 0;
+	h->turn_frames = h->turn_resets = h->turn_work = 0;
+	h->turn_since_ns = 0;
 	if (c->flags & CONN_CAN_SEND && h->out.len && !(c->flags & CONN_ERROR))
 		h2_flush(h);
-	if (h->flags & H2C_FL_DEAD)
-		;
+	if (h->flags & H2C_FL_DEAD || list_is_linked(&h->turn))
+		; /* it had its time, and waits for more behind others, whatever comes meanwhile */
 	else if (h->state == H2C_DRAIN)
 		drain(h);
 	else if (c->flags & CONN_ERROR)
 		h2_eof(h, true);
 	else
 		h2_read(h);
+	h2c_tell_counts(h);
 	h2_leave(h, outer);
 }
 
@@ -287,6 +315,13 @@ void h2_set_settings(struct h2_conn *h, const struct mux_settings *settings,
 	h->limits = h->side->is_back ? &tunes->be : &tunes->fe;
 }
 
+void h2_set_idle_ping(struct h2_conn *h, int64_t ms)
+{
+	h->idle_ping_ms = (uint32_t)ms;
+	if (!h->stream_count && h->state < H2C_CLOSING)
+		h2c_arm(h);
+}
+
 struct h2_conn *h2_front_new(struct conn *c, const struct front_user *user, void *owner,
 			     const struct mux_settings *settings, const struct h2_tunes *tunes)
 {
@@ -302,9 +337,8 @@ struct h2_conn *h2_front_new(struct conn *c, const struct front_user *user, void
 	hpack_decoder_init(&h->decoder, (uint32_t)tunes->table_size);
 	hpack_encoder_init(&h->encoder, 0);
 	c->ops = &h2_front_conn_ops;
+	H2C_TRACE(STATE, h, H2_EV(NEW), "a client's connection begins");
 	timer_init(&h->timer, h2_timeout);
-	h2_count(h, FRONT_COUNT_CONNS);
-	h2_count(h, FRONT_COUNT_CONNS_TOTAL);
 	h2c_arm(h);
 	return h;
 }
@@ -313,6 +347,14 @@ void h2_front_give(struct h2_conn *h, struct block *in, uint32_t at)
 {
 	h->in.block = block_take(in);
 	h->in.at = at;
+}
+
+void h2_front_give_all(struct h2_conn *h, struct block_queue *q)
+{
+	wire_in_give(&h->in, q);
+	if (h->conn->flags & CONN_EOF)
+		h->conn->flags |= CONN_CAN_RECV; /* it was another mux that read the end */
+	h2_resume_later(h);
 }
 
 void h2_front_start(struct h2_conn *h)
@@ -326,6 +368,7 @@ void h2_front_stop(struct h2_conn *h)
 
 	/* what is on its way is still served (RFC 9113 6.8) */
 	h->flags |= H2C_FL_LEAVING;
+	h->idle_since_ms = clock_now_ms();
 	if (h->state > H2C_PREFACE && h->state < H2C_CLOSING)
 		h2c_goaway(h, H2_ERR_NO_ERROR, H2_STREAM_MAX);
 	if (h->state > H2C_PREFACE)

@@ -242,7 +242,8 @@ static void take_response(struct h2_stream *s, struct h2_head *head, bool end_st
 	ep->rx_head_len = (uint32_t)head->list_len;
 	ep->rx_bytes += head->list_len;
 	ep->flags |= EP_RX_HEAD | EP_RX_ANY;
-	H2S_TRACE(USER, s, H2_EV(RX_HEAD), "received a response, %u", ep->rx_head->status);
+	H2S_TRACE(USER, s, H2_EV(RX_HEAD) | H2_EV(USER_NEW), "received a response, %u",
+		  ep->rx_head->status);
 	if (interim) {
 		h2s_wake(s);
 		return;
@@ -378,8 +379,10 @@ static void last_left(struct h2_conn *h)
 	bool good = h->state < H2C_CLOSING && !(h->flags & (H2C_FL_STOP | H2C_FL_BROKEN)) &&
 		    h->out.len < H2_OUT_STUCK;
 
-	if (h->back_user->stream_left(h->owner, true) && good)
+	if (h->back_user->stream_left(h->owner, true) && good) {
+		h2c_arm(h);
 		return;
+	}
 	h->flags |= H2C_FL_STOP;
 	if (h->state < H2C_CLOSING)
 		h2c_goaway(h, H2_ERR_NO_ERROR, 0);
@@ -392,11 +395,11 @@ static void h2_back_detach(struct endpoint *ep)
 	struct h2_conn *h = s->conn;
 	bool outer = h2_enter(h);
 
+	H2S_TRACE(STATE, s, H2_EV(USER_END), "the stream leaves");
 	ep->ops = NULL;
 	ep->mux = NULL;
-	if (s->id && s->state != H2S_CLOSED && !(s->flags & H2S_FL_RESET) &&
-	    !(h->flags & H2C_FL_BROKEN))
-		h2c_reset(h, s->id, H2_ERR_CANCEL);
+	if (h2s_is_cut_short(s))
+		h2c_cancel(h, s->id, H2_ERR_CANCEL);
 	h2s_free(s);
 	if (h->stream_count)
 		h->back_user->stream_left(h->owner, false);
@@ -491,6 +494,12 @@ static void back_bad(struct h2_conn *h, enum front_bad_kind kind, const char *te
 	/* its streams say it, each in its own log line */
 }
 
+static void back_count(struct h2_conn *h)
+{
+	if (h->back_user->count)
+		h->back_user->count(h->owner, h->counts);
+}
+
 static void back_closed(struct h2_conn *h)
 {
 	h->back_user->closed(h->owner);
@@ -506,12 +515,13 @@ static const struct h2_side back_side = {
 	.fail_pending = fail_pending, .number = back_number,
 	.head_block = back_head_block, .note_head = back_note_head, .put_head = back_put_head,
 	.settings = back_settings, .goaway = back_goaway, .bad = back_bad, .closed = back_closed,
-	.describe = back_describe,
+	.count = back_count, .describe = back_describe,
 };
 
 /* Preface and SETTINGS, before anything else. */
 static void say_hello(struct h2_conn *h)
 {
+	H2C_TRACE(PROTO, h, H2_EV(TX_PREFACE), "sending the preface");
 	h2_out_control(h, H2_PREFACE, H2_PREFACE_LEN);
 	h2c_send_settings(h);
 }
@@ -531,6 +541,7 @@ struct h2_conn *h2_back_new(struct conn *c, const struct h2_back_user *user, voi
 	hpack_decoder_init(&h->decoder, (uint32_t)tunes->table_size);
 	hpack_encoder_init(&h->encoder, 0);
 	c->ops = &back_conn_ops;
+	H2C_TRACE(STATE, h, H2_EV(NEW), "a connection to a server begins");
 	timer_init(&h->timer, h2_timeout);
 	h2c_set_state(h, H2C_SETTINGS);
 	say_hello(h);
@@ -555,6 +566,12 @@ unsigned h2_back_room(const struct h2_conn *h)
 	if (h->limits->streams && max > (unsigned)h->limits->streams)
 		max = (unsigned)h->limits->streams;
 	return max > h->stream_count ? max - h->stream_count : 0;
+}
+
+bool h2_back_is_ending(const struct h2_conn *h)
+{
+	return h->state >= H2C_CLOSING ||
+	       h->flags & (H2C_FL_STOP | H2C_FL_BROKEN | H2C_FL_EOF | H2C_FL_DEAD);
 }
 
 void h2_back_close(struct h2_conn *h)
@@ -585,5 +602,8 @@ bool h2_back_detach_thread(struct h2_conn *h)
 
 bool h2_back_attach_thread(struct h2_conn *h)
 {
-	return conn_attach(h->conn);
+	if (!conn_attach(h->conn))
+		return false;
+	h2c_arm(h);
+	return true;
 }

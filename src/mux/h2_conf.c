@@ -38,6 +38,10 @@ static bool parse_log_errors(struct conf_line *l)
 	  .max = INT32_MAX, .syntax = "<size>", .help = what }
 
 static const struct conf_keyword keywords[] = {
+	{ .words = "h2-workaround-bogus-websocket-clients", .where = CONF_GLOBAL, .type = CONF_FLAG,
+	  .flags = CONF_CAN_NO, .slot = &h2_tune_slot,
+	  .offset = offsetof(struct h2_tunes, no_websockets),
+	  .help = "clients are not offered WebSockets over HTTP/2" },
 	NUMBER("tune.h2.fe.glitches-threshold", fe.glitches, 0, INT32_MAX,
 	       "oddities of a client that end its connection"),
 	NUMBER("tune.h2.fe.initial-window-size", fe.window, 0, INT32_MAX,

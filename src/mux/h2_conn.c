@@ -54,6 +54,7 @@ struct h2_conn *h2_new(struct conn *c, void *owner)
 		return NULL;
 	h->conn = c;
 	h->owner = owner;
+	h->idle_since_ms = clock_now_ms();
 	h->peer_window = h->settings_window = H2_WINDOW_DEFAULT;
 	h->peer_frame_max = H2_FRAME_SIZE_MIN;
 	h->peer_table = HPACK_TABLE_SIZE;
@@ -65,14 +66,18 @@ struct h2_conn *h2_new(struct conn *c, void *owner)
 	list_init(&h->late);
 	list_init(&h->pending);
 	c->owner = h;
+	h2_count(h, FRONT_COUNT_CONNS);
+	h2_count(h, FRONT_COUNT_CONNS_TOTAL);
 	return h;
 }
 
 void h2c_tell_counts(struct h2_conn *h)
 {
-	if (h->side->count)
-		h->side->count(h);
+	if (!h->counted)
+		return;
+	h->side->count(h);
 	memset(h->counts, 0, sizeof(h->counts));
+	h->counted = false;
 }
 
 void h2_free(struct h2_conn *h)
@@ -82,7 +87,7 @@ void h2_free(struct h2_conn *h)
 	timer_cancel(&h->timer);
 	list_remove(&h->turn);
 	list_remove(&h->flush);
-	h->counts[FRONT_COUNT_CONNS]--;
+	h2_uncount(h, FRONT_COUNT_CONNS);
 	h2c_tell_counts(h);
 	h->side->closed(h);
 	conn_close(&h->conn);
@@ -161,7 +166,6 @@ void h2c_goaway(struct h2_conn *h, enum h2_error code, uint32_t last)
 	h->flags |= H2C_FL_GOAWAY_SENT;
 	h->error = (uint8_t)code;
 	h->goaway_last = last;
-	h2_count(h, FRONT_COUNT_GOAWAYS_SENT);
 	/* servers begin no streams */
 	h2_put_goaway(frame, h->side->is_back ? 0 : last, code);
 	h2_out_control(h, frame, sizeof(frame));
@@ -180,15 +184,9 @@ void h2c_refused(struct h2_conn *h, enum front_bad_kind kind, const char *text)
 	h2c_glitch(h, text);
 }
 
-void h2c_error(struct h2_conn *h, enum h2_error code, const char *text)
+/* GOAWAY, and the end of all streams. */
+static void give_up(struct h2_conn *h, enum h2_error code)
 {
-	if (h->state >= H2C_CLOSING)
-		return;
-	H2C_TRACE(ERROR, h, H2_EV(ERROR) | H2_EV(PROTO_ERROR), "the connection fails, %s: %s",
-		  h2_error_name(code), text ? text : "");
-	h2_count(h, FRONT_COUNT_CONN_ERRORS);
-	if (text && h->tunes->log_errors != H2_LOG_NONE)
-		h2c_report(h, FRONT_BAD_SYNTAX, text);
 	h2c_goaway(h, code, h->last_stream);
 	h2c_set_state(h, H2C_CLOSING);
 	/* nothing is answered any more: the windows may be wrong, or the peer an enemy */
@@ -207,13 +205,27 @@ void h2c_error(struct h2_conn *h, enum h2_error code, const char *text)
 	h2c_check_end(h);
 }
 
+void h2c_error(struct h2_conn *h, enum h2_error code, const char *text)
+{
+	if (h->state >= H2C_CLOSING)
+		return;
+	H2C_TRACE(ERROR, h, H2_EV(ERROR) | H2_EV(PROTO_ERROR), "the connection fails, %s: %s",
+		  h2_error_name(code), text ? text : "");
+	h2_count(h, FRONT_COUNT_CONN_ERRORS);
+	h2_count(h, FRONT_COUNT_GOAWAYS_SENT);
+	if (text && h->tunes->log_errors != H2_LOG_NONE)
+		h2c_report(h, FRONT_BAD_SYNTAX, text);
+	give_up(h, code);
+}
+
 void h2c_kill(struct h2_conn *h)
 {
 	if (h->conn->flags & CONN_NO_LINGER) {
 		h->flags |= H2C_FL_BROKEN;
 		block_queue_clear(&h->out);
 	}
-	h2c_error(h, H2_ERR_ENHANCE_YOUR_CALM, NULL);
+	if (h->state < H2C_CLOSING)
+		give_up(h, H2_ERR_ENHANCE_YOUR_CALM);
 }
 
 void h2c_glitch(struct h2_conn *h, const char *text)
@@ -226,19 +238,48 @@ void h2c_glitch(struct h2_conn *h, const char *text)
 		h2c_error(h, H2_ERR_ENHANCE_YOUR_CALM, text);
 }
 
-/* Without a stream: the time for the next request. With unsent bytes: for the peer to read. */
-void h2c_arm(struct h2_conn *h)
+/* When the idle time of a client is over. That for a request begins with idleness, whatever frames
+ * come meanwhile; that for inactivity begins again with each.
+ */
+static uint64_t idle_end(const struct h2_conn *h, uint64_t now)
 {
 	const struct mux_settings *set = h->settings;
-	int64_t ms = 0;
+	int64_t ms = h->last_stream ? set->keep_alive_ms : set->request_ms;
+	uint64_t at = TIMER_NEVER;
+
+	if (h->side->is_back)
+		return at;
+	if (ms)
+		at = h->idle_since_ms + (uint64_t)ms;
+	else if (set->client_ms)
+		at = now + (uint64_t)set->client_ms;
+	if (h->flags & H2C_FL_LEAVING && at > h->idle_since_ms + LEAVE_MS)
+		at = h->idle_since_ms + LEAVE_MS;
+	return at;
+}
+
+/* Without a stream: the time for the next request, or for a PING. With unsent bytes: for the peer
+ * to read.
+ */
+void h2c_arm(struct h2_conn *h)
+{
+	uint64_t now = clock_now_ms(), at = TIMER_NEVER;
 
 	if (h->state == H2C_DRAIN)
 		return;
-	if (h->out.len && !(h->conn->flags & CONN_CAN_SEND))
-		ms = set->client_ms;
-	else if (!h->stream_count)
-		ms = h->last_stream ? set->keep_alive_ms : set->request_ms;
-	if (h->flags & H2C_FL_LEAVING && !h->stream_count && (!ms || ms > LEAVE_MS))
-		ms = LEAVE_MS;
-	timer_set(&h->timer, ms ? clock_now_ms() + (uint64_t)ms : TIMER_NEVER);
+	if (h->ping == H2_PING_DUE)
+		h->ping = H2_PING_NONE;
+	if (h->out.len && !(h->conn->flags & CONN_CAN_SEND)) {
+		if (h->settings->client_ms)
+			at = now + (uint64_t)h->settings->client_ms;
+	} else if (!h->stream_count) {
+		at = idle_end(h, now);
+		if (h->idle_ping_ms && h->state > H2C_PREFACE && h->state < H2C_CLOSING &&
+		    now + h->idle_ping_ms < at) {
+			at = now + h->idle_ping_ms;
+			if (h->ping == H2_PING_NONE)
+				h->ping = H2_PING_DUE;
+		}
+	}
+	timer_set(&h->timer, at);
 }

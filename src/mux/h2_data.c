@@ -6,10 +6,13 @@
  * request that is reset right behind costs a server nothing.
  */
 #include "h2_priv.h"
+#include "trace_priv.h"
 
 void h2_wake_late(struct h2_conn *h)
 {
-	while (!list_is_empty(&h->late)) {
+	bool enough = false;
+
+	while (!enough && !list_is_empty(&h->late)) {
 		struct h2_stream *s = list_first(&h->late, struct h2_stream, late);
 		uint32_t id = s->id;
 
@@ -18,6 +21,7 @@ void h2_wake_late(struct h2_conn *h)
 		s = h2s_find(h, id);
 		if (s)
 			h2s_grant(s, false);
+		enough = h2_turn_work(h, H2_WORK_WAKE);
 	}
 }
 
@@ -109,6 +113,8 @@ static bool deliver(struct h2_conn *h, struct h2_stream *s, struct slice bytes)
 		return false;
 	}
 	s->ep->rx_bytes += bytes.len;
+	H2S_TRACE(DATA, s, H2_EV(STREAM_RECV) | H2_EV(USER_RECV), "received %zu bytes of DATA",
+		  bytes.len);
 	h2s_wake_soon(s);
 	return true;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* h2_endpoint.c - the HTTP/2 mux: what streams ask of it */
+#include "base/clock.h"
 #include "h2_priv.h"
+#include "trace_priv.h"
 
 void h2_ep_send(struct endpoint *ep)
 {
@@ -8,6 +10,7 @@ void h2_ep_send(struct endpoint *ep)
 	struct h2_conn *h = s->conn;
 	bool outer = h2_enter(h);
 
+	H2S_TRACE(DEVELOPER, s, H2_EV(USER_SEND) | H2_EV(STREAM_SEND), "the stream sends");
 	h2s_send(s);
 	h2_leave(h, outer);
 }
@@ -54,15 +57,18 @@ static void h2_front_detach(struct endpoint *ep)
 	struct h2_conn *h = s->conn;
 	bool outer = h2_enter(h), kill = ep->flags & EP_KILL;
 
+	H2S_TRACE(STATE, s, H2_EV(USER_END), "the stream leaves");
 	ep->ops = NULL;
 	ep->mux = NULL;
-	if (s->state != H2S_CLOSED && !(s->flags & H2S_FL_RESET) && !(h->flags & H2C_FL_BROKEN))
-		h2c_reset(h, s->id, reset_code(s, ep->flags));
+	if (h2s_is_cut_short(s))
+		h2c_cancel(h, s->id, reset_code(s, ep->flags));
 	h2s_free(s);
 	if (kill)
 		h2c_kill(h);
-	if (!h->stream_count)
+	if (!h->stream_count) {
+		h->idle_since_ms = clock_now_ms();
 		h2c_arm(h);
+	}
 	h2c_check_end(h);
 	h2_leave(h, outer);
 }

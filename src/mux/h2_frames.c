@@ -50,6 +50,10 @@ static void count_frame(struct h2_conn *h)
 		h->flags |= H2C_FL_PAUSE;
 	if (t->frames_at_once && ++h->turn_frames >= (unsigned)t->frames_at_once)
 		h->flags |= H2C_FL_PAUSE;
+	if (h->frame.type == H2_FT_HEADERS)
+		h2_turn_work(h, H2_WORK_HEAD + h->frame.length / 64);
+	else
+		h2_turn_work(h, h->frame.type == H2_FT_DATA ? 1 : 1 + h->frame.length / 64);
 }
 
 bool h2_frame_begin(struct h2_conn *h)
@@ -95,6 +99,7 @@ static bool change_peer_window(struct h2_conn *h, uint32_t window)
 	h->peer_window = window;
 	if (!delta)
 		return true;
+	h2_turn_work(h, h->stream_count);
 	for (n = tree_first(&h->streams); n; n = tree_next(n)) {
 		struct h2_stream *s = list_entry(n, struct h2_stream, node);
 
@@ -144,6 +149,7 @@ static void on_settings(struct h2_conn *h, struct slice payload)
 	if (set.header_table_size != h->peer_table)
 		hpack_encoder_resize(&h->encoder, set.header_table_size);
 	h->peer_table = set.header_table_size;
+	H2C_TRACE(PROTO, h, H2_EV(TX_FRAME) | H2_EV(TX_SETTINGS), "acknowledging SETTINGS");
 	h2_put_settings_ack(ack);
 	h2_out_control(h, ack, sizeof(ack));
 }
@@ -153,9 +159,13 @@ static void on_ping(struct h2_conn *h, struct slice payload)
 	char frame[H2_PING_LEN];
 
 	if (h->frame.flags & H2_FL_ACK) {
-		h2c_glitch(h, "PING acknowledged that was not sent");
+		if (h->ping != H2_PING_SENT)
+			h2c_glitch(h, "PING acknowledged that was not sent");
+		else
+			h->ping = H2_PING_NONE;
 		return;
 	}
+	H2C_TRACE(PROTO, h, H2_EV(TX_FRAME) | H2_EV(TX_PING), "answering PING");
 	h2_put_ping(frame, payload.ptr, true);
 	h2_out_control(h, frame, sizeof(frame));
 }
@@ -228,6 +238,8 @@ static void on_rst_stream(struct h2_conn *h, struct slice payload)
 	}
 	s->flags |= H2S_FL_RESET | H2S_FL_PEER_RESET;
 	s->reset_code = h2_get_u32(payload.ptr);
+	H2S_TRACE(USER, s, H2_EV(RX_EOI) | H2_EV(USER_ERROR), "the peer reset the stream, %s",
+		  h2_error_name(s->reset_code));
 	h2s_set_state(s, H2S_CLOSED);
 	block_queue_clear(&s->ep->tx);
 	s->ep->flags |= EP_ERROR | EP_RX_ABORT;

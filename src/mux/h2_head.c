@@ -222,7 +222,7 @@ static void begin_stream(struct h2_conn *h, struct h2_head *head, bool end_strea
 	ep->rx_bytes += http_msg_size(ep->rx_head);
 	ep->flags |= EP_RX_HEAD;
 	note_request(s, head, end_stream);
-	H2S_TRACE(USER, s, H2_EV(RX_HEAD) | H2_EV(STREAM_NEW), "received a request");
+	H2S_TRACE(USER, s, H2_EV(RX_HEAD) | H2_EV(USER_NEW), "received a request");
 	h2s_wake_soon(s);
 	if (!end_stream && (s->left == UINT64_MAX ? !s->rx_window :
 						    s->left > (uint64_t)s->rx_window))
@@ -249,7 +249,8 @@ static enum h2_error refusal(struct h2_conn *h)
 
 static void on_request(struct h2_conn *h, struct slice block, bool end_stream)
 {
-	unsigned options = H2_HEAD_OPT_CONNECT | (end_stream ? H2_HEAD_OPT_END_STREAM : 0);
+	unsigned options = (h->tunes->no_websockets ? 0 : H2_HEAD_OPT_CONNECT) |
+			   (end_stream ? H2_HEAD_OPT_END_STREAM : 0);
 	enum h2_error no = refusal(h);
 	struct h2_head head;
 

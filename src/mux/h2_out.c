@@ -5,6 +5,7 @@
  * one turn lie one behind the other.
  */
 #include <string.h>
+#include "base/clock.h"
 #include "h2_priv.h"
 
 static __thread struct block *text;
@@ -21,6 +22,7 @@ static void resume_one(struct list *link)
 bool h2_out_thread_init(void (*flush_one)(struct list *link))
 {
 	turn_list_init(&resume, resume_one);
+	resume.limit_ns = H2_TURN_NS;
 	turn_list_init(&flush, flush_one);
 	return true;
 }
@@ -35,6 +37,23 @@ void h2_resume_later(struct h2_conn *h)
 {
 	if (!(h->flags & H2C_FL_DEAD))
 		turn_list_add(&resume, &h->turn);
+}
+
+bool h2_turn_work(struct h2_conn *h, uint32_t units)
+{
+	uint64_t now;
+
+	h->turn_work += units;
+	if (h->turn_work < (h->turn_since_ns ? H2_TURN_WORK : H2_TURN_FREE))
+		return false;
+	h->turn_work = 0;
+	now = clock_read_ns();
+	if (!h->turn_since_ns)
+		h->turn_since_ns = now;
+	if (now - h->turn_since_ns < H2_TURN_NS)
+		return false;
+	h->flags |= H2C_FL_PAUSE;
+	return true;
 }
 
 void h2_flush_later(struct h2_conn *h)

@@ -29,6 +29,13 @@ enum h2s_state {
 #undef X
 };
 
+/* PING to a peer that has nothing to do, to see whether it is there */
+enum h2_ping {
+	H2_PING_NONE,
+	H2_PING_DUE,    /* is sent when the timer fires */
+	H2_PING_SENT,   /* not answered yet: the timer ends the connection */
+};
+
 enum h2_conn_flags {
 	H2C_FL_BUSY = 1 << 0,        /* a function of ours is below on the stack: do not free */
 	H2C_FL_DEAD = 1 << 1,        /* to be freed when no longer busy */
@@ -72,7 +79,7 @@ struct h2_side {
 	void (*goaway)(struct h2_conn *h, uint32_t last);
 	/* Something is wrong with what was received: for the log. */
 	void (*bad)(struct h2_conn *h, enum front_bad_kind kind, const char *text);
-	/* Adds <counts> up. Or NULL: nobody wants them. */
+	/* Adds <counts> up. */
 	void (*count)(struct h2_conn *h);
 	/* The connection ends: its owner forgets it. */
 	void (*closed)(struct h2_conn *h);
@@ -108,6 +115,7 @@ struct h2_conn {
 	uint16_t flags;                  /* enum h2_conn_flags */
 	uint8_t state;                   /* enum h2c_state */
 	uint8_t error;                   /* of the last GOAWAY */
+	uint8_t ping;                    /* enum h2_ping */
 	uint32_t goaway_last;            /* its stream */
 	uint32_t stream_count;
 	uint32_t receiving;              /* streams whose body may still come */
@@ -131,8 +139,13 @@ struct h2_conn {
 	uint32_t control_bytes;          /* of answers to control frames in <out> */
 	uint32_t control_end;            /* bytes of <out> up to the last of them */
 	uint32_t turn_frames, turn_resets;
+	uint32_t turn_work;              /* units done since the clock was looked at */
+	uint64_t turn_since_ns;          /* when that was first done in this turn; 0: not yet */
 	uint64_t since_ns;               /* when the head being received began */
+	uint64_t idle_since_ms;          /* when the last stream left, or it all began */
+	uint32_t idle_ping_ms;           /* of its line; 0: no PING */
 	int32_t counts[FRONT_COUNT_N];   /* not told yet: h2c_tell_counts() */
+	bool counted;                    /* one of them is not 0 */
 };
 
 enum h2_stream_flags {
@@ -182,6 +195,19 @@ struct h2_stream {
 /* CONTINUATION frames that one head may take. */
 #define H2_CONTINUATIONS_MAX 64
 
+/* What a connection may take of a turn of the loop, as others wait for theirs; the rest of what it
+ * received is used in its next one.
+ */
+#define H2_TURN_NS 100000
+/* Units of work after which the clock is looked at; a frame that costs little is one. */
+#define H2_TURN_WORK 32
+/* The first of them are free: on a busy machine the clock runs while nothing is done. */
+#define H2_TURN_FREE 128
+/* A head, waking a stream, and receiving. One request alone does not need the clock. */
+#define H2_WORK_HEAD 8
+#define H2_WORK_WAKE 16
+#define H2_WORK_RECV 4
+
 /* --- h2_out.c */
 
 /* <flush_one>: what is to be done at the end of the turn for a connection's <flush>. */
@@ -189,6 +215,8 @@ bool h2_out_thread_init(void (*flush_one)(struct list *link));
 void h2_out_thread_fini(void);
 /* Goes on with this connection in the next turn. */
 void h2_resume_later(struct h2_conn *h);
+/* <units> of work were done. True: that is enough for this turn, H2C_FL_PAUSE was set. */
+bool h2_turn_work(struct h2_conn *h, uint32_t units);
 /* Sends when the turn ends. */
 void h2_flush_later(struct h2_conn *h);
 /* Room for <n> bytes to be sent by <h>; NULL: no memory. Only until the next such call. */
@@ -236,6 +264,13 @@ void h2c_arm(struct h2_conn *h);
 static inline void h2_count(struct h2_conn *h, enum front_count what)
 {
 	h->counts[what]++;
+	h->counted = true;
+}
+
+static inline void h2_uncount(struct h2_conn *h, enum front_count what)
+{
+	h->counts[what]--;
+	h->counted = true;
 }
 
 static inline bool h2_enter(struct h2_conn *h)
@@ -256,11 +291,7 @@ static inline void h2_leave(struct h2_conn *h, bool outer)
 }
 
 /* Tells its user that something changed. The stream may be gone after it. */
-static inline void h2s_wake(struct h2_stream *s)
-{
-	list_remove(&s->late);
-	s->ep->user->wake(s->ep);
-}
+void h2s_wake(struct h2_stream *s);
 
 /* --- h2_tune.c */
 
@@ -282,8 +313,12 @@ void h2s_ended_remote(struct h2_stream *s);
 void h2s_ended_local(struct h2_stream *s);
 /* A fault in a stream that has an endpoint: RST_STREAM, and the user is told. */
 void h2s_error(struct h2_stream *s, enum h2_error code, const char *text);
+/* Its user leaves: must the peer be told that nothing follows? */
+bool h2s_is_cut_short(const struct h2_stream *s);
 /* RST_STREAM for a number without a stream of ours. */
 void h2c_reset(struct h2_conn *h, uint32_t id, enum h2_error code);
+/* Same, because we want no more of it: not counted as an answer to a fault. */
+void h2c_cancel(struct h2_conn *h, uint32_t id, enum h2_error code);
 /* Was this number reset by us a moment ago? */
 bool h2c_was_reset(const struct h2_conn *h, uint32_t id);
 /* The peer reset it as well: nothing of it is on its way any more. */
@@ -331,7 +366,7 @@ void h2_frame_payload(struct h2_conn *h, struct slice payload);
 bool h2_data_begin(struct h2_conn *h);
 /* Uses the bytes of its payload that are there. */
 void h2_data_take(struct h2_conn *h);
-/* Wakes the streams that got something. */
+/* Wakes the streams that got something, as far as this turn lasts. */
 void h2_wake_late(struct h2_conn *h);
 /* The stream's user will be told, once what was received is used. */
 static inline void h2s_wake_soon(struct h2_stream *s)

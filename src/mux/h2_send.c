@@ -106,6 +106,8 @@ static char *frame_head(const struct h2_stream *s, char *p, size_t len, uint8_t 
 		len -= max;
 		type = H2_FT_CONTINUATION;
 		flags = 0;
+		H2S_TRACE(PROTO, s, H2_EV(TX_FRAME) | H2_EV(TX_CONTINUATION),
+			  "sending CONTINUATION");
 	}
 	return h2_frame_put(p, (uint32_t)len, type, flags | H2_FL_END_HEADERS, s->id) + len;
 }
@@ -364,6 +366,19 @@ static bool tx_report(struct h2_stream *s)
 	return ep->flags != before;
 }
 
+/* Not all could go: with a window of its own it waits for its turn, else for WINDOW_UPDATE. */
+static void hold_back(struct h2_stream *s)
+{
+	if (s->tx_window > 0) {
+		H2S_TRACE(DATA, s, H2_EV(STREAM_BLOCK), "%u bytes wait for their turn",
+			  s->ep->tx.len);
+		h2s_send_later(s);
+	} else {
+		H2S_TRACE(DATA, s, H2_EV(STREAM_WINDOW), "%u bytes wait for the stream's window",
+			  s->ep->tx.len);
+	}
+}
+
 void h2s_send(struct h2_stream *s)
 {
 	struct h2_conn *h = s->conn;
@@ -382,8 +397,8 @@ void h2s_send(struct h2_stream *s)
 		if (ep->tx.len && !list_is_empty(&h->senders))
 			room = 0;
 		ok = send_body(s, room);
-		if (ok && ep->tx.len && s->tx_window > 0)
-			h2s_send_later(s);
+		if (ok && ep->tx.len)
+			hold_back(s);
 	}
 	if (ok)
 		tx_report(s);
@@ -431,8 +446,10 @@ static void serve_senders(struct h2_conn *h)
 
 		serve_sender(h);
 		/* a whole round without a window: those of the streams were asked in it */
-		if (round && h->tx_window <= 0)
+		if (round && h->tx_window <= 0) {
+			H2C_TRACE(DATA, h, H2_EV(WINDOW), "all wait for the connection's window");
 			break;
+		}
 		if (round)
 			last = h->senders.prev;
 	}
@@ -486,8 +503,10 @@ void h2_flush(struct h2_conn *h)
 	go_on(h, was_stuck);
 	if (r == IO_OK && !list_is_empty(&h->senders) && h->tx_window > 0)
 		h2_flush_later(h);
-	if (r == IO_AGAIN)
+	if (r == IO_AGAIN) {
+		H2C_TRACE(DATA, h, H2_EV(BLOCK), "the socket takes no more");
 		h2c_arm(h);
+	}
 	h2c_tell_counts(h);
 	h2c_check_end(h);
 	h2_leave(h, outer);

@@ -81,6 +81,7 @@ struct h2_stream *h2s_new(struct h2_conn *h, uint32_t id)
 	h->streams_total++;
 	h2_count(h, FRONT_COUNT_STREAMS);
 	h2_count(h, FRONT_COUNT_STREAMS_TOTAL);
+	H2S_TRACE(STATE, s, H2_EV(STREAM_NEW), "a stream begins");
 	return s;
 }
 
@@ -95,6 +96,7 @@ void h2s_free(struct h2_stream *s)
 {
 	struct h2_conn *h = s->conn;
 
+	H2S_TRACE(STATE, s, H2_EV(STREAM_END), "the stream ends");
 	receives_no_more(s);
 	list_remove(&s->late);
 	if (h->data == s)
@@ -104,12 +106,20 @@ void h2s_free(struct h2_stream *s)
 		tree_remove(&h->streams, &s->node);
 	block_queue_clear(&s->early);
 	h->stream_count--;
-	h->counts[FRONT_COUNT_STREAMS]--;
+	h2_uncount(h, FRONT_COUNT_STREAMS);
 	pool_free(stream_pool, s);
+}
+
+void h2s_wake(struct h2_stream *s)
+{
+	H2S_TRACE(DEVELOPER, s, H2_EV(USER_WAKE), "waking the stream");
+	list_remove(&s->late);
+	s->ep->user->wake(s->ep);
 }
 
 void h2s_ended_remote(struct h2_stream *s)
 {
+	H2S_TRACE(PROTO, s, H2_EV(RX_EOI), "the peer's message is complete");
 	h2s_set_state(s, s->state == H2S_OPEN ? H2S_HALF_REMOTE : H2S_CLOSED);
 	if (s->flags & H2S_FL_EARLY)
 		s->flags |= H2S_FL_EARLY_END;
@@ -119,6 +129,7 @@ void h2s_ended_remote(struct h2_stream *s)
 
 void h2s_ended_local(struct h2_stream *s)
 {
+	H2S_TRACE(PROTO, s, H2_EV(TX_EOI), "our message is complete");
 	h2s_set_state(s, s->state == H2S_OPEN ? H2S_HALF_LOCAL : H2S_CLOSED);
 }
 
@@ -137,14 +148,30 @@ void h2c_forget_reset(struct h2_conn *h, uint32_t id)
 			h->reset[i] = 0;
 }
 
-void h2c_reset(struct h2_conn *h, uint32_t id, enum h2_error code)
+void h2c_cancel(struct h2_conn *h, uint32_t id, enum h2_error code)
 {
 	char frame[H2_RST_STREAM_LEN];
 
+	H2C_TRACE(PROTO, h, H2_EV(TX_FRAME) | H2_EV(TX_RESET) | H2_EV(TX_EOI),
+		  "sending RST_STREAM %s on stream %u", h2_error_name(code), id);
 	h2_put_rst_stream(frame, id, code);
-	h2_count(h, FRONT_COUNT_RESETS_SENT);
 	h2_out_control(h, frame, sizeof(frame));
 	h->reset[h->reset_at++ % 4] = id;
+}
+
+void h2c_reset(struct h2_conn *h, uint32_t id, enum h2_error code)
+{
+	h2_count(h, FRONT_COUNT_RESETS_SENT);
+	h2c_cancel(h, id, code);
+}
+
+bool h2s_is_cut_short(const struct h2_stream *s)
+{
+	if (!s->id || s->state == H2S_CLOSED || s->flags & H2S_FL_RESET ||
+	    s->conn->flags & H2C_FL_BROKEN)
+		return false;
+	H2S_TRACE(STATE, s, H2_EV(USER_SHUT), "the stream leaves before its end");
+	return true;
 }
 
 void h2s_error(struct h2_stream *s, enum h2_error code, const char *text)
@@ -154,7 +181,7 @@ void h2s_error(struct h2_stream *s, enum h2_error code, const char *text)
 
 	if (s->flags & H2S_FL_RESET)
 		return;
-	H2S_TRACE(ERROR, s, H2_EV(STREAM_ERROR) | H2_EV(TX_RESET), "the stream fails, %s: %s",
+	H2S_TRACE(ERROR, s, H2_EV(STREAM_ERROR) | H2_EV(USER_ERROR), "the stream fails, %s: %s",
 		  h2_error_name(code), text ? text : "");
 	s->flags |= H2S_FL_RESET;
 	s->reset_code = code;
@@ -179,6 +206,7 @@ void h2c_open_window(struct h2_conn *h)
 	if (h->flags & H2C_FL_WINDOW_OPENED && h->rx_window > H2_WINDOW_MAX / 2)
 		return;
 	h->flags |= H2C_FL_WINDOW_OPENED;
+	H2C_TRACE(PROTO, h, H2_EV(TX_FRAME) | H2_EV(TX_WINDOW), "opening the connection's window");
 	h2_put_window_update(frame, 0, (uint32_t)(H2_WINDOW_MAX - h->rx_window));
 	h->rx_window = H2_WINDOW_MAX;
 	h2_out_control(h, frame, sizeof(frame));
@@ -264,9 +292,12 @@ void h2s_grant(struct h2_stream *s, bool now)
 	int64_t window = window_least(h) + s->room, used = window - s->rx_window, more;
 	char frame[H2_WINDOW_UPDATE_LEN];
 
-	if (!(s->flags & H2S_FL_RECEIVING) || s->flags & H2S_FL_EARLY ||
-	    s->ep->flags & EP_RX_BLOCKED)
+	if (!(s->flags & H2S_FL_RECEIVING) || s->flags & H2S_FL_EARLY)
 		return;
+	if (s->ep->flags & EP_RX_BLOCKED) {
+		H2S_TRACE(DEVELOPER, s, H2_EV(USER_FULL), "no window: the stream takes no more");
+		return;
+	}
 	/* all that is announced may come already, with padding */
 	if (s->left != UINT64_MAX && s->rx_window >= 0 &&
 	    (uint64_t)s->rx_window >= s->left + PADDING_MAX)
@@ -281,6 +312,8 @@ void h2s_grant(struct h2_stream *s, bool now)
 		return;
 	if (now)
 		h2c_open_window(h);
+	H2S_TRACE(PROTO, s, H2_EV(TX_FRAME) | H2_EV(TX_WINDOW), "giving %u bytes of window",
+		  (unsigned)more);
 	h2_put_window_update(frame, s->id, (uint32_t)more);
 	s->rx_window += more;
 	h2_out_control(h, frame, sizeof(frame));

@@ -59,6 +59,7 @@ uint64_t h2_trace_frame(uint8_t type)
 		[H2_FT_SETTINGS] = H2_EV(RX_SETTINGS), [H2_FT_PING] = H2_EV(RX_PING),
 		[H2_FT_GOAWAY] = H2_EV(RX_GOAWAY), [H2_FT_WINDOW_UPDATE] = H2_EV(RX_WINDOW),
 		[H2_FT_CONTINUATION] = H2_EV(RX_CONTINUATION),
+		[H2_FT_PUSH_PROMISE] = H2_EV(RX_PUSH),
 	};
 
 	return type < H2_FT_COUNT ? of_type[type] : 0;

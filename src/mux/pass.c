@@ -101,8 +101,10 @@ static void pass_free(struct pass *p)
 	PASS_TRACE(STATE, p, PASS_EV(END), "the connection ends");
 	if (list_is_linked(&p->resume))
 		list_remove(&p->resume);
-	p->user->closed(p->owner);
-	conn_close(&p->conn);
+	if (p->conn) {
+		p->user->closed(p->owner);
+		conn_close(&p->conn);
+	}
 	block_queue_clear(&p->out);
 	pool_free(pass_pool, p);
 }
@@ -142,7 +144,7 @@ static void pass_send(struct pass *p)
 	ep->tx_bytes += ep->tx.len;
 	block_queue_move(&p->out, &ep->tx);
 	if (c->flags & CONN_ERROR ||
-	    (p->out.len && c->flags & CONN_CAN_SEND && conn_send(c, &p->out, false) == IO_ERR)) {
+	    (p->out.len && c->flags & CONN_CAN_SEND && conn_post(c, &p->out, false) == IO_ERR)) {
 		pass_failed(p);
 		return;
 	}
@@ -214,7 +216,7 @@ static void pass_ready(struct conn *c)
 		pass_send(p);
 		p->ep->user->wake(p->ep);
 	}
-	if (!(c->flags & CONN_CONNECTING))
+	if (p->conn && !(c->flags & CONN_CONNECTING))
 		pass_read(p);
 	pass_leave(p, outer);
 }
@@ -243,6 +245,16 @@ static void pass_ep_detach(struct endpoint *ep)
 		p->flags |= PASS_FL_DEAD;
 	else
 		pass_free(p);
+}
+
+struct conn *pass_give(struct endpoint *ep)
+{
+	struct pass *p = ep->mux;
+	struct conn *c = p->conn;
+
+	p->conn = NULL;
+	pass_ep_detach(ep);
+	return c;
 }
 
 static struct conn *pass_ep_conn(struct endpoint *ep)

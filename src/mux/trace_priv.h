@@ -55,7 +55,8 @@ void mux_trace_facts(const struct endpoint *ep, struct trace_facts *out);
 	X(NEW, "h2c_new", "a connection begins") \
 	X(RECV, "h2c_recv", "bytes came") \
 	X(SEND, "h2c_send", "bytes went") \
-	X(BLOCK, "h2c_blk", "a connection must wait") \
+	X(WINDOW, "h2c_fctl", "a connection's window is closed") \
+	X(BLOCK, "h2c_blk", "a connection's socket takes no more") \
 	X(WAKE, "h2c_wake", "a connection has an event") \
 	X(END, "h2c_end", "a connection ends") \
 	X(ERROR, "h2c_err", "a connection failed") \
@@ -68,21 +69,40 @@ void mux_trace_facts(const struct endpoint *ep, struct trace_facts *out);
 	X(RX_PRIORITY, "rx_prio", "PRIORITY came") \
 	X(RX_RESET, "rx_rst", "RST_STREAM came") \
 	X(RX_SETTINGS, "rx_settings", "SETTINGS came") \
+	X(RX_PUSH, "rx_push", "PUSH_PROMISE came") \
 	X(RX_PING, "rx_ping", "PING came") \
 	X(RX_GOAWAY, "rx_goaway", "GOAWAY came") \
 	X(RX_WINDOW, "rx_wu", "WINDOW_UPDATE came") \
 	X(RX_CONTINUATION, "rx_cont", "CONTINUATION came") \
 	X(TX_FRAME, "tx_frame", "a frame is sent") \
 	X(TX_EOI, "tx_eoi", "the end of a message is sent") \
+	X(TX_PREFACE, "tx_preface", "the preface is sent") \
 	X(TX_DATA, "tx_data", "DATA is sent") \
 	X(TX_HEAD, "tx_hdr", "HEADERS is sent") \
+	X(TX_PRIORITY, "tx_prio", "PRIORITY is sent: never") \
 	X(TX_RESET, "tx_rst", "RST_STREAM is sent") \
 	X(TX_SETTINGS, "tx_settings", "SETTINGS is sent") \
+	X(TX_PUSH, "tx_push", "PUSH_PROMISE is sent: never") \
+	X(TX_PING, "tx_ping", "PING is sent") \
 	X(TX_GOAWAY, "tx_goaway", "GOAWAY is sent") \
+	X(TX_WINDOW, "tx_wu", "WINDOW_UPDATE is sent") \
+	X(TX_CONTINUATION, "tx_cont", "CONTINUATION is sent") \
 	X(STREAM_NEW, "h2s_new", "a stream of the connection begins") \
-	X(STREAM_WAKE, "h2s_wake", "a stream of the connection is woken") \
+	X(STREAM_RECV, "h2s_recv", "bytes came for a stream of the connection") \
+	X(STREAM_SEND, "h2s_send", "a stream of the connection sends") \
+	X(STREAM_WINDOW, "h2s_fctl", "the window of a stream is closed") \
+	X(STREAM_BLOCK, "h2s_blk", "a stream of the connection waits for its turn") \
+	X(STREAM_WAKE, "h2s_wake", "a stream of the connection changes its state") \
 	X(STREAM_END, "h2s_end", "a stream of the connection ends") \
 	X(STREAM_ERROR, "h2s_err", "a stream of the connection failed") \
+	X(USER_NEW, "strm_new", "a request, or the answer to one, is handed up") \
+	X(USER_RECV, "strm_recv", "bytes are handed up") \
+	X(USER_SEND, "strm_send", "a stream gives something to send") \
+	X(USER_FULL, "strm_full", "a stream takes no more bytes") \
+	X(USER_WAKE, "strm_wake", "a stream is woken") \
+	X(USER_SHUT, "strm_shut", "a stream leaves before its end") \
+	X(USER_END, "strm_end", "a stream leaves") \
+	X(USER_ERROR, "strm_err", "a stream is told of a failure") \
 	X(PROTO_ERROR, "proto_err", "the peer broke the protocol")
 
 /* Same of source pt. */

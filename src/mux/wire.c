@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "wire_priv.h"
 #include <string.h>
+#include "base/clock.h"
+#include "wire_priv.h"
 
 /* --- received bytes --------------------------------------------------------------------------- */
 
@@ -22,6 +23,12 @@ void wire_in_drop(struct wire_in *in)
 void wire_in_clear(struct wire_in *in)
 {
 	block_queue_clear(&in->more);
+	wire_in_drop(in);
+}
+
+void wire_in_give(struct wire_in *in, struct block_queue *q)
+{
+	block_queue_move(&in->more, q);
 	wire_in_drop(in);
 }
 
@@ -114,6 +121,7 @@ enum io wire_drain(struct conn *c)
 static void turn_list_run(struct turn_hook *hook)
 {
 	struct turn_list *t = list_entry(hook, struct turn_list, hook);
+	uint64_t until = t->limit_ns ? clock_read_ns() + t->limit_ns : 0;
 	struct list todo;
 
 	list_init(&todo);
@@ -123,7 +131,14 @@ static void turn_list_run(struct turn_hook *hook)
 
 		list_remove(link);
 		t->run(link);
+		if (until && clock_read_ns() >= until)
+			break;
 	}
+	if (list_is_empty(&todo))
+		return;
+	list_splice(&todo, &t->list);
+	list_splice(&t->list, &todo);
+	turn_hook_add(&t->hook);
 }
 
 void turn_list_init(struct turn_list *t, void (*run)(struct list *link))

@@ -38,6 +38,12 @@ static inline struct slice wire_in_bytes(const struct wire_in *in)
 	return slice_make(in->block->data + in->at, in->block->used - in->at);
 }
 
+/* All bytes that are there. */
+static inline size_t wire_in_len(const struct wire_in *in)
+{
+	return (in->block ? in->block->used - in->at : 0) + in->more.len;
+}
+
 /* Done with the block: what was received behind it, or the next block, takes its place. */
 void wire_in_drop(struct wire_in *in);
 /* <n> of the contiguous bytes were used. */
@@ -49,6 +55,10 @@ static inline void wire_in_use(struct wire_in *in, size_t n)
 }
 /* Forgets all that was received and not used. */
 void wire_in_clear(struct wire_in *in);
+/* Takes the bytes of <q>, in whole blocks, which were received before there was this mux; <in> is
+ * empty.
+ */
+void wire_in_give(struct wire_in *in, struct block_queue *q);
 /* Receives behind what is there, so that it can be parsed as one run: into the block, or when that
  * is empty and the flow is fast, into several. IO_ERR also when a whole block is not enough.
  */
@@ -65,12 +75,14 @@ enum io wire_drain(struct conn *c);
 /* --- work for the end of a turn --------------------------------------------------------------- */
 
 /* A thread's list of things to do once when its turn ends, each at most once. What <run> adds is
- * for the next turn.
+ * for the next turn. With a limit, those whom it leaves out are first in the next turn; one at
+ * least gets its time.
  */
 struct turn_list {
 	struct turn_hook hook;
 	struct list list;
 	void (*run)(struct list *link); /* of one member, which was taken off the list */
+	uint64_t limit_ns;              /* what all may take of a turn; 0: as long as it lasts */
 };
 
 /* Once per thread, before the first use. */

@@ -9,6 +9,8 @@
 #include "net/socket.h"
 
 #define SEND_VECTORS_MAX 64
+/* More than that is worth a system call of its own. */
+#define POST_MAX 4096
 /* A thread that holds so many blocks reads them one by one again: bulk transfers share its memory.
  */
 #define BLOCKS_MANY 4096
@@ -60,7 +62,7 @@ static bool transport_goes_on(struct conn *c)
 {
 	enum io r;
 
-	if (c->flags & CONN_TX_HELD && c->flags & CONN_CAN_SEND)
+	if (c->flags & CONN_TX_HELD)
 		c->transport->flush(c);
 	if (!(c->flags & CONN_HANDSHAKE) || !c->transport->handshake || c->flags & CONN_ERROR)
 		return false;
@@ -132,6 +134,7 @@ void conn_close(struct conn **pc)
 
 void conn_detach(struct conn *c)
 {
+	conn_flush(c);
 	fd_remove(c->fd);
 	c->flags |= CONN_DETACHED;
 }
@@ -240,10 +243,7 @@ enum io conn_send(struct conn *c, struct block_queue *q, bool more)
 
 		sent = 0;
 		r = c->transport->send(c, v, n, &sent, more || bytes < q->len);
-		if (sent) {
-			c->flags |= CONN_SENT;
-			block_queue_skip(q, sent);
-		}
+		block_queue_skip(q, sent);
 		if (r == IO_ERR) {
 			c->flags = (c->flags | CONN_ERROR) & ~CONN_CAN_SEND;
 			return IO_ERR;
@@ -255,6 +255,20 @@ enum io conn_send(struct conn *c, struct block_queue *q, bool more)
 		}
 	}
 	return IO_OK;
+}
+
+enum io conn_post(struct conn *c, struct block_queue *q, bool more)
+{
+	if (!more && q->len && q->len <= POST_MAX && c->transport->post && c->transport->post(c, q))
+		return IO_OK;
+	return conn_send(c, q, more);
+}
+
+bool conn_flush(struct conn *c)
+{
+	if (c->transport_ctx && c->transport->post && c->flags & CONN_CAN_SEND)
+		c->transport->flush(c);
+	return !(c->flags & CONN_TX_HELD);
 }
 
 bool conn_is_quiet(struct conn *c)

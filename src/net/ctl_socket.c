@@ -140,6 +140,7 @@ static bool ctl_conn_receive(struct ctl_conn *c, bool *moved)
 		c->spoken = true;
 		if (!ctl_session_feed(c->session, slice_make(b->data, got)))
 			r = IO_ERR;
+		explicit_bzero(b->data, got);
 	}
 	block_drop(b);
 	if (r == IO_EOF || c->conn->flags & CONN_EOF) {

@@ -8,10 +8,12 @@
 #include <string.h>
 #include <sys/un.h>
 #include <unistd.h>
+#include "net/descriptors.h"
 
 #define BATCH 252
 #define NAME_MAX_LEN 255
 #define SEND_MS 1000
+#define PATIENCE_S 5
 
 struct offer {
 	struct offer *next;
@@ -139,23 +141,6 @@ static bool fail(char *error, size_t size, const char *what)
 	return false;
 }
 
-/* A message's descriptors, in <fds>; returns how many. */
-static unsigned descriptors_of(struct msghdr *msg, int *fds)
-{
-	unsigned count = 0;
-
-	for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c; c = CMSG_NXTHDR(msg, c)) {
-		size_t bytes = c->cmsg_len - CMSG_LEN(0);
-
-		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS ||
-		    count + bytes / sizeof(int) > BATCH + 1)
-			continue;
-		memcpy(fds + count, CMSG_DATA(c), bytes);
-		count += (unsigned)(bytes / sizeof(int));
-	}
-	return count;
-}
-
 /* A name behind its length; false: it is cut. */
 static bool take_name(const char **at, const char *end, char *name)
 {
@@ -192,39 +177,37 @@ static bool offer_batch(const int *fds, unsigned count, const char *at, const ch
 bool sockets_fetch(int fd, char *error, size_t size)
 {
 	static const char question[] = "_getsocks\n", confirm[4];
-	union {
-		struct cmsghdr header;
-		char room[CMSG_SPACE((BATCH + 1) * sizeof(int))];
-	} control;
-	char *text = malloc((BATCH + 1) * (2 * (NAME_MAX_LEN + 1) + sizeof(int32_t)));
-	bool good = text != NULL;
+	int fds[DESCRIPTORS_MAX];
+	struct descriptors_message m = {
+		.size = DESCRIPTORS_MAX * (2 * (NAME_MAX_LEN + 1) + sizeof(int32_t)),
+		.fds = fds, .room = DESCRIPTORS_MAX,
+	};
+	struct timeval patience = { .tv_sec = PATIENCE_S };
+	bool good;
 	int32_t left = 0;
-	int fds[BATCH + 1];
 
+	/* the old process may be one that hangs */
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
 	if (send(fd, question, sizeof(question) - 1, MSG_NOSIGNAL) < 0 ||
-	    recv(fd, &left, sizeof(left), MSG_WAITALL) != sizeof(left)) {
-		free(text);
+	    recv(fd, &left, sizeof(left), MSG_WAITALL) != sizeof(left))
 		return fail(error, size, "it does not answer");
-	}
+	m.data = malloc(m.size);
+	good = m.data != NULL;
 	while (good && left > 0) {
-		struct iovec v = { text, (BATCH + 1) * (2 * (NAME_MAX_LEN + 1) + 4) };
-		struct msghdr msg = { .msg_iov = &v, .msg_iovlen = 1, .msg_control = control.room,
-				      .msg_controllen = sizeof(control.room) };
-		ssize_t got = recvmsg(fd, &msg, MSG_CMSG_CLOEXEC);
-		unsigned count = got > 0 ? descriptors_of(&msg, fds) : 0;
+		ssize_t got = descriptors_receive(fd, &m, 0);
+		const char *text = m.data;
 
-		good = count && offer_batch(fds, count, text, text + got) &&
+		good = got > 0 && m.count && offer_batch(fds, m.count, text, text + got) &&
 		       send(fd, confirm, sizeof(confirm), MSG_NOSIGNAL) == sizeof(confirm);
-		left -= (int32_t)count;
+		left -= (int32_t)m.count;
 	}
-	free(text);
+	free(m.data);
 	return good || fail(error, size, "its answer is cut");
 }
 
 bool sockets_fetch_from(const char *path, char *error, size_t size)
 {
 	struct sockaddr_un un = { .sun_family = AF_UNIX };
-	struct timeval patience = { .tv_sec = 5 };
 	bool good;
 	int fd;
 
@@ -238,7 +221,6 @@ bool sockets_fetch_from(const char *path, char *error, size_t size)
 			close(fd);
 		return false;
 	}
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
 	good = sockets_fetch(fd, error, size);
 	close(fd);
 	return good;
@@ -266,29 +248,19 @@ static bool wait_for(int fd, short events)
 static bool send_batch(int fd, const int *sockets, const struct socket_origin *origins,
 		       unsigned count)
 {
-	union {
-		struct cmsghdr header;
-		char room[CMSG_SPACE(BATCH * sizeof(int))];
-	} control = { .room = { 0 } };
 	char *text = calloc(BATCH, 2 * (NAME_MAX_LEN + 1) + sizeof(int32_t));
-	struct iovec v = { .iov_base = text };
-	struct msghdr msg = { .msg_iov = &v, .msg_iovlen = 1, .msg_control = control.room,
-			      .msg_controllen = CMSG_SPACE(count * sizeof(int)) };
-	struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
+	size_t len = 0;
 	char confirm[4];
 	bool good;
 
 	for (unsigned i = 0; text && i < count; i++) {
-		v.iov_len += put_name(text + v.iov_len, origins[i].netns);
-		v.iov_len += put_name(text + v.iov_len, origins[i].interface);
-		v.iov_len += sizeof(int32_t);
+		len += put_name(text + len, origins[i].netns);
+		len += put_name(text + len, origins[i].interface);
+		len += sizeof(int32_t);
 	}
-	c->cmsg_level = SOL_SOCKET;
-	c->cmsg_type = SCM_RIGHTS;
-	c->cmsg_len = CMSG_LEN(count * sizeof(int));
-	memcpy(CMSG_DATA(c), sockets, count * sizeof(int));
 	good = text && wait_for(fd, POLLOUT) &&
-	       sendmsg(fd, &msg, MSG_NOSIGNAL) == (ssize_t)v.iov_len && wait_for(fd, POLLIN) &&
+	       descriptors_send(fd, text, len, sockets, count, 0) == (ssize_t)len &&
+	       wait_for(fd, POLLIN) &&
 	       recv(fd, confirm, sizeof(confirm), MSG_DONTWAIT) == sizeof(confirm);
 	free(text);
 	return good;

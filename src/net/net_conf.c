@@ -7,7 +7,7 @@
 
 static bool net_init(void)
 {
-	return conn_init() && listener_init() && ctl_socket_init();
+	return conn_init() && raw_init() && listener_init() && ctl_socket_init();
 }
 
 /* Last of all floors that move bytes: what they gave back is freed. */
@@ -18,5 +18,6 @@ static void net_thread_fini(void)
 }
 
 const struct module mod_net = {
-	.name = "net", .init = net_init, .thread_fini = net_thread_fini,
+	.name = "net", .init = net_init, .thread_init = raw_thread_init,
+	.thread_fini = net_thread_fini,
 };

@@ -142,13 +142,14 @@ enum io conn_splice_out(struct conn *c, struct pipe *p, size_t *sent)
 	ssize_t n;
 
 	*sent = 0;
+	if (!conn_flush(c))
+		return IO_AGAIN;
 	while (p->bytes) {
 		n = splice(p->fd[0], NULL, c->fd, NULL, p->bytes,
 			   SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
 		if (n > 0) {
 			p->bytes -= (size_t)n;
 			*sent += (size_t)n;
-			c->flags |= CONN_SENT;
 			continue;
 		}
 		if (n < 0 && errno == EINTR)

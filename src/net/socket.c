@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <sched.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 #include "base/addr.h"
 #include "base/strbuf.h"
 #include "net/handoff.h"
+#include "net/netns.h"
 
 static int fail(int fd, char *error, size_t size, const char *what)
 {
@@ -29,31 +29,6 @@ static int fail(int fd, char *error, size_t size, const char *what)
 static void set_int(int fd, int level, int name, int value)
 {
 	setsockopt(fd, level, name, &value, sizeof(value));
-}
-
-/* A socket inside a network namespace: the thread enters it for the time of the call. */
-static int socket_in(const char *netns, int family, int type)
-{
-	int home, there, fd = -1;
-	char path[256];
-
-	if (!netns)
-		return socket(family, type, 0);
-	snprintf(path, sizeof(path), "/var/run/netns/%s", netns);
-	home = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
-	there = open(path, O_RDONLY | O_CLOEXEC);
-	if (home >= 0 && there >= 0 && setns(there, CLONE_NEWNET) == 0) {
-		fd = socket(family, type, 0);
-		if (setns(home, CLONE_NEWNET) < 0 && fd >= 0) {
-			close(fd);
-			fd = -1;
-		}
-	}
-	if (home >= 0)
-		close(home);
-	if (there >= 0)
-		close(there);
-	return fd;
 }
 
 static bool set_transparent(int fd, int family)
@@ -100,7 +75,8 @@ bool socket_settings_are_equal(const struct socket_settings *a, const struct soc
 {
 	return a->options == b->options && a->mss == b->mss &&
 	       a->user_timeout_ms == b->user_timeout_ms &&
-	       is_same_text(a->interface, b->interface) && is_same_text(a->netns, b->netns) &&
+	       is_same_text(a->interface, b->interface) &&
+	       is_same_text(netns_name(a->netns), netns_name(b->netns)) &&
 	       a->mode == b->mode && a->uid == b->uid && a->gid == b->gid &&
 	       a->keepalive_count == b->keepalive_count &&
 	       a->keepalive_idle_ms == b->keepalive_idle_ms &&
@@ -193,7 +169,8 @@ int socket_listen(const struct sockaddr_storage *addr, socklen_t len,
 	socket_listener_fn *ask = __atomic_load_n(&parent, __ATOMIC_ACQUIRE);
 	const struct sockaddr_un *un = (const struct sockaddr_un *)addr;
 	int family = addr->ss_family;
-	struct socket_origin origin = { .netns = set->netns, .interface = set->interface };
+	struct socket_origin origin = { .netns = netns_name(set->netns),
+					.interface = set->interface };
 	const char *wrong = NULL;
 	int fd = socket_take_offer(addr, len, &origin);
 
@@ -204,7 +181,7 @@ int socket_listen(const struct sockaddr_storage *addr, socklen_t len,
 	}
 	if (fd >= 0)
 		return take_over(fd, set, error, size);
-	fd = socket_in(set->netns, family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC);
+	fd = netns_socket(set->netns, family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC);
 	if (fd < 0)
 		return fail(fd, error, size, "cannot create listening socket");
 	if (family == AF_UNIX) {
@@ -227,7 +204,8 @@ int socket_listen(const struct sockaddr_storage *addr, socklen_t len,
 int socket_datagram(const struct sockaddr_storage *addr, socklen_t len,
 		    const struct socket_settings *set, char *error, size_t size)
 {
-	int fd = socket_in(set->netns, addr->ss_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC);
+	int fd = netns_socket(set->netns, addr->ss_family,
+			      SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC);
 
 	if (fd < 0)
 		return fail(fd, error, size, "cannot create receiving socket");
@@ -329,7 +307,8 @@ static bool prepare_connect(int fd, const struct sockaddr_storage *addr,
 int socket_connect(const struct sockaddr_storage *addr, socklen_t len,
 		   const struct socket_settings *set, bool *in_progress)
 {
-	int fd = socket_in(set->netns, addr->ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC);
+	int fd = netns_socket(set->netns, addr->ss_family,
+			      SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC);
 	int saved;
 
 	if (fd < 0)

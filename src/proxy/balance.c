@@ -326,7 +326,8 @@ void balance_remove(struct server *srv)
 struct server *balance_pick(struct proxy *be, const struct balance_pick_args *args)
 {
 	struct balance *b = balance_of(be);
-	struct balance_pick_args again;
+	struct balance_pick_args again = { .expr = args->expr };
+	struct balance_avoid last = { 0 };
 	struct server *srv;
 
 	if (unlikely(!b))
@@ -334,11 +335,14 @@ struct server *balance_pick(struct proxy *be, const struct balance_pick_args *ar
 	srv = b->algorithm->pick(b, args);
 	if (likely(srv) || !args->avoid)
 		return srv;
-	/* The one to avoid is still better than none. */
-	again = (struct balance_pick_args){ .expr = args->expr };
+	/* those to avoid are still better than none: the last one least */
+	balance_avoid_add(&last, args->avoid->last);
+	again.avoid = &last;
+	srv = b->algorithm->pick(b, &again);
+	again.avoid = NULL;
 	/* no algorithm returns a part of its arguments */
 	/* cppcheck-suppress returnDanglingLifetime */
-	return b->algorithm->pick(b, &again);
+	return srv ? srv : b->algorithm->pick(b, &again);
 }
 
 bool balance_has_usable(const struct proxy *be)

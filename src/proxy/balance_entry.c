@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "balance_priv.h"
+#include "base/bug.h"
 #include "core/mailbox.h"
 #include "proxy/proxy.h"
 #include "proxy/queue.h"
@@ -37,11 +38,31 @@ void balance_retire(void *memory)
 		thread_call_all(retire_nothing, retire_free, memory);
 }
 
-bool balance_entry_fits(const struct server_balance *e, const struct server *avoid)
+void balance_avoid_add(struct balance_avoid *avoid, const struct server *srv)
+{
+	avoid->last = srv;
+	avoid->tried[avoid->count++ % BALANCE_AVOID_MAX] = srv;
+}
+
+bool balance_is_avoided(const struct balance_avoid *avoid, const struct server *srv)
+{
+	unsigned count;
+
+	if (likely(!avoid))
+		return false;
+	count = avoid->count < BALANCE_AVOID_MAX ? avoid->count : BALANCE_AVOID_MAX;
+	for (unsigned i = 0; i < count; i++)
+		if (avoid->tried[i] == srv)
+			return true;
+	return false;
+}
+
+bool balance_entry_fits(const struct server_balance *e, const struct balance_avoid *avoid)
 {
 	const struct server *srv = balance_entry_server(e);
 
-	return balance_entry_weight(e) && srv != avoid && server_has_room(srv);
+	return balance_entry_weight(e) && !balance_is_avoided(avoid, srv) &&
+	       server_has_room(srv);
 }
 
 /* With a bound of the load of each server: what all of them together may have, in requests. */

@@ -137,7 +137,7 @@ static uint32_t cursor_take(struct cursor *c, uint32_t count)
 	return at;
 }
 
-struct server *balance_map_next(struct balance *b, const struct server *avoid)
+struct server *balance_map_next(struct balance *b, const struct balance_avoid *avoid)
 {
 	const struct schedule *s = __atomic_load_n((struct schedule **)&b->data, __ATOMIC_ACQUIRE);
 

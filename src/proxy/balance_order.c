@@ -50,7 +50,7 @@ static bool order_init(struct balance *b)
 /* What entry_fits() needs to know. */
 struct order_search {
 	const struct balance *balance;
-	const struct server *avoid;
+	const struct balance_avoid *avoid;
 };
 
 static bool entry_fits(unsigned i, const void *ctx)
@@ -62,7 +62,7 @@ static bool entry_fits(unsigned i, const void *ctx)
 
 /* The best entry that may serve now: nearly always the best of all. */
 static unsigned order_best(const struct balance *b, const struct order *o,
-			   const struct server *avoid)
+			   const struct balance_avoid *avoid)
 {
 	struct order_search s = { .balance = b, .avoid = avoid };
 	unsigned i = tournament_best(o->tree);

@@ -103,7 +103,7 @@ static bool entry_is_lighter(const struct server_balance *a, const struct server
 }
 
 /* The least loaded server with room; for when draws found none. */
-static struct server *random_scan(struct balance *b, const struct server *avoid)
+static struct server *random_scan(struct balance *b, const struct balance_avoid *avoid)
 {
 	const struct server_balance *best = NULL;
 	unsigned count = balance_count(b);

@@ -70,8 +70,10 @@ static inline uint32_t balance_fine_weight(const struct balance *b, unsigned wei
 	return b->warming ? weight : weight * SERVER_WARM;
 }
 
+/* Is it one of those to avoid (NULL: none)? */
+bool balance_is_avoided(const struct balance_avoid *avoid, const struct server *srv);
 /* In use, with room, and not to be avoided. */
-bool balance_entry_fits(const struct server_balance *e, const struct server *avoid);
+bool balance_entry_fits(const struct server_balance *e, const struct balance_avoid *avoid);
 /* Zeroed memory on its own cache lines (free()); NULL: no memory. */
 void *balance_lines_alloc(size_t size);
 /* free(<memory>) once no thread can be reading it any more. */
@@ -89,7 +91,7 @@ bool balance_map_init(struct balance *b);
 void balance_map_fini(struct balance *b);
 void balance_map_update(struct balance *b);
 /* The next of the schedule with room; NULL: none. */
-struct server *balance_map_next(struct balance *b, const struct server *avoid);
+struct server *balance_map_next(struct balance *b, const struct balance_avoid *avoid);
 /* The server of a hash, with room or without; NULL: no server is in use. */
 struct server *balance_map_at(struct balance *b, uint32_t hash);
 
@@ -98,12 +100,12 @@ bool balance_ring_init(struct balance *b);
 void balance_ring_fini(struct balance *b);
 void balance_ring_update(struct balance *b);
 /* The next of the ring with room; NULL: none. */
-struct server *balance_ring_next(struct balance *b, const struct server *avoid);
-/* The server of a hash, or one that follows on the ring when that is <avoid>, above the load that
- * hash-balance-factor allows, or without the room that hash-preserve-affinity asks for. NULL: no
- * server is in use.
+struct server *balance_ring_next(struct balance *b, const struct balance_avoid *avoid);
+/* The server of a hash, or one that follows on the ring when that is to be avoided, above the load
+ * that hash-balance-factor allows, or without the room that hash-preserve-affinity asks for. NULL:
+ * no server is in use but those to avoid.
  */
-struct server *balance_ring_at(struct balance *b, uint32_t hash, const struct server *avoid);
+struct server *balance_ring_at(struct balance *b, uint32_t hash, const struct balance_avoid *avoid);
 
 extern const struct balance_algorithm balance_roundrobin;
 extern const struct balance_algorithm balance_leastconn;

@@ -210,12 +210,12 @@ static size_t ring_nearest(const struct ring *r, uint32_t hash)
 }
 
 /* Is the server good enough to stop at? */
-static bool entry_suits(const struct server_balance *e, const struct server *avoid,
+static bool entry_suits(const struct server_balance *e, const struct balance_avoid *avoid,
 			uint64_t allowed)
 {
 	const struct server *srv = balance_entry_server(e);
 
-	if (!balance_entry_weight(e) || srv == avoid)
+	if (!balance_entry_weight(e) || balance_is_avoided(avoid, srv))
 		return false;
 	switch (e->balance->proxy->hash.affinity) {
 	case HASH_AFFINITY_MAXCONN:
@@ -233,10 +233,10 @@ static bool entry_suits(const struct server_balance *e, const struct server *avo
 	return balance_entry_is_light(e, allowed);
 }
 
-struct server *balance_ring_at(struct balance *b, uint32_t hash, const struct server *avoid)
+struct server *balance_ring_at(struct balance *b, uint32_t hash, const struct balance_avoid *avoid)
 {
 	const struct ring *r = ring_of(b);
-	const struct server_balance *e = NULL, *last = NULL;
+	const struct server_balance *e, *before = NULL, *first = NULL;
 	uint64_t allowed = balance_load_allowed(b);
 	size_t at, n;
 
@@ -245,18 +245,19 @@ struct server *balance_ring_at(struct balance *b, uint32_t hash, const struct se
 	at = ring_nearest(r, hash);
 	for (n = 0; n < r->count; n++) {
 		e = &b->entries[r->points[(at + n) % r->count].entry];
-		if (e == last)
+		if (e == before)
 			continue;
 		if (entry_suits(e, avoid, allowed))
 			return balance_entry_server(e);
-		last = e;
+		if (!first && !balance_is_avoided(avoid, balance_entry_server(e)))
+			first = e;
+		before = e;
 	}
 	/* nobody suits: its requests wait for the first one */
-	e = &b->entries[r->points[at].entry];
-	return balance_entry_server(balance_entry_server(e) != avoid ? e : last);
+	return first ? balance_entry_server(first) : NULL;
 }
 
-struct server *balance_ring_next(struct balance *b, const struct server *avoid)
+struct server *balance_ring_next(struct balance *b, const struct balance_avoid *avoid)
 {
 	const struct ring *r = ring_of(b);
 	struct cursor *c = b->group[thread_group];

@@ -193,7 +193,7 @@ static void round_update(struct balance *b)
  * any that fits, the search beginning behind <from>.
  */
 static struct server *any_that_fits(const struct balance *b, unsigned from,
-				    const struct server *avoid)
+				    const struct balance_avoid *avoid)
 {
 	unsigned count = balance_count(b);
 

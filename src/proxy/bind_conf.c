@@ -8,6 +8,7 @@
 #include "base/door.h"
 #include "conf/conf.h"
 #include "guid_priv.h"
+#include "proxy/source.h"
 #include "proxy/bind.h"
 #include "proxy/modules.h"
 #include "proxy/proxy.h"
@@ -125,6 +126,13 @@ static bool parse_tcp_ut(struct conf_line *l)
 	struct bind_conf *b = l->object;
 
 	return conf_take_time_ms(l, &b->tcp_ut_ms);
+}
+
+static bool parse_idle_ping(struct conf_line *l)
+{
+	struct bind_conf *b = l->object;
+
+	return conf_take_time_ms(l, &b->idle_ping_ms);
 }
 
 static bool parse_user(struct conf_line *l)
@@ -292,6 +300,13 @@ static bool parse_expose_fd(struct conf_line *l)
 	return true;
 }
 
+static bool parse_namespace(struct conf_line *l)
+{
+	struct bind_conf *b = l->object;
+
+	return source_parse_namespace(l, &b->netns);
+}
+
 static bool parse_cip(struct conf_line *l)
 {
 	struct bind_conf *b = l->object;
@@ -337,6 +352,7 @@ static const struct conf_keyword keywords[] = {
 	OTHER("guid-prefix", parse_guid_prefix, "<text>", "prefix of the listeners' identifiers"),
 	{ .words = "id", .where = CONF_BIND, ONE, .parse = parse_id, FIELD(id), .min = 1,
 	  .max = INT32_MAX, .syntax = "<number>", .help = "numeric identifier" },
+	OTHER("idle-ping", parse_idle_ping, "<delay>", "HTTP/2: between tests of idle clients"),
 	TEXT("interface", interface, "network interface to listen on"),
 	{ .words = "label", .where = CONF_BIND, ONE, .flags = CONF_IGNORED, .syntax = "<name>",
 	  .help = "a name for other settings to refer to",
@@ -347,7 +363,7 @@ static const struct conf_keyword keywords[] = {
 	OTHER("mode", parse_mode, "<octal>", "permissions of the UNIX socket"),
 	OTHER("mss", parse_mss, "<bytes>", "largest TCP segment"),
 	TEXT("name", name, "name shown in statistics"),
-	TEXT("namespace", netns, "network namespace to listen in"),
+	OTHER("namespace", parse_namespace, "<name>", "network namespace to listen in"),
 	{ .words = "nice", .where = CONF_BIND, ONE, .parse = parse_int, FIELD(nice),
 	  .min = -1024, .max = 1024, .syntax = "<priority>", .help = "priority of its tasks" },
 	OTHER("proto", parse_proto, "{ h1 | h2 | none }", "protocol forced on its connections"),
@@ -364,7 +380,6 @@ static const struct conf_keyword keywords[] = {
 	BIT("v4v6", BIND_V4V6, "IPv4 too on an IPv6 socket"),
 	BIT("v6only", BIND_V6ONLY, "no IPv4 on an IPv6 socket"),
 	LATER("nbconn", 1, "reverse HTTP"),
-	LATER("idle-ping", 1, "HTTP/2"),
 	LATER("quic-cc-algo", 1, "QUIC"),
 	LATER("quic-force-retry", 0, "QUIC"),
 	LATER("quic-socket", 1, "QUIC"),

@@ -45,12 +45,7 @@ static void check_default_backend(struct proxy *px, struct diag_list *d)
 			  be->line);
 		return;
 	}
-	if (px->mode != be->mode) {
-		say_alert(d, "tcp %s '%s' (%s:%d): its default backend '%s' is of 'mode http': "
-			  "connections that begin as TCP and go on as HTTP are not supported yet.",
-			  proxy_kind_name(px), px->name, px->file, px->line, be->name);
-		return;
-	}
+	px->to_http |= px->mode != be->mode;
 	px->default_backend = be;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* check_base.c - where rules and settings of checks are kept, and small helpers of rules */
 #include <string.h>
+#include "base/bug.h"
 #include "base/num.h"
 #include "base/regex.h"
 #include "conf/conf.h"
@@ -66,6 +67,16 @@ void checks_set_node(const struct config *cfg, const char *name)
 struct check_proxy *check_proxy_of(const struct proxy *px)
 {
 	return slot_of(&check_proxy_slot, proxy_slots(px));
+}
+
+const char *check_proto_find(const char *name)
+{
+	static const char *const names[] = { "h1", "h2", "none" };
+
+	for (unsigned i = 0; i < ARRAY_LEN(names); i++)
+		if (strcmp(names[i], name) == 0)
+			return names[i];
+	return NULL;
 }
 
 bool check_keep_regex(struct conf_line *l, struct regex *re)

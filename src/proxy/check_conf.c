@@ -199,12 +199,11 @@ static bool parse_init_state(struct conf_line *l)
 static bool parse_check_proto(struct conf_line *l)
 {
 	struct server *srv = l->object;
+	const char *word = conf_next(l);
 
-	srv->checks.proto = conf_next(l);
-	if (strcmp(srv->checks.proto, "h1") == 0 || strcmp(srv->checks.proto, "none") == 0)
-		return true;
-	return option_error(l, "'check-proto' : protocol '%s' is not supported for checks yet.",
-			    srv->checks.proto);
+	srv->checks.proto = check_proto_find(word);
+	return srv->checks.proto || option_error(l, "'check-proto' :  unknown MUX protocol '%s'.",
+						 word);
 }
 
 static bool parse_check_alpn(struct conf_line *l)
@@ -366,10 +365,6 @@ static bool parse_may_fork(struct conf_line *l)
 	  .syntax = "<delay>" }
 #define COUNT(text, member, what) \
 	OPTION(text, parse_count, what), CHECK_FIELD(member), .syntax = "<count>" }
-#define LATER(text, args, what) \
-	{ .words = text, .where = CONF_SERVER, .flags = CONF_REFUSED, .min_args = args, \
-	  .max_args = args, .help = what, \
-	  .hint = "server option '" text "' is not supported yet (" what ")." }
 #define PROXY_OPTION(text, parser, kind, what) \
 	{ .words = "option " text, .where = CONF_DEF_BE, .max_args = -1, .parse = parser, \
 	  .min = kind, .help = what
@@ -410,7 +405,7 @@ static const struct conf_keyword keywords[] = {
 	OPTION("track", parse_text, "state of another server"), CHECK_FIELD(track_name),
 	  .syntax = "[<backend>/]<server>" },
 	OPTION("check-proto", parse_check_proto, "protocol of checks"),
-	  .syntax = "{ h1 | none }" },
+	  .syntax = "{ h1 | h2 | none }" },
 	{ .words = "check-ssl", .where = CONF_SERVER, .parse = parse_check_ssl, .min = 1,
 	  .help = "checks use TLS, whatever the traffic does" },
 	{ .words = "no-check-ssl", .where = CONF_SERVER, .parse = parse_check_ssl, .min = -1,
@@ -419,9 +414,10 @@ static const struct conf_keyword keywords[] = {
 	  .syntax = "<name>" },
 	OPTION("check-alpn", parse_check_alpn, "protocols that checks offer by ALPN"),
 	  .syntax = "<protocols>" },
-	LATER("check-via-socks4", 0, "SOCKS4"),
-	LATER("check-reuse-pool", 0, "checks on idle connections"),
-	LATER("check-pool-conn-name", 1, "checks on idle connections"),
+	FLAG("check-via-socks4", via_socks4, 1, "checks go through the proxy of 'socks4'"),
+	FLAG("check-reuse-pool", reuse_pool, 1, "checks on idle connections of the traffic"),
+	OPTION("check-pool-conn-name", parse_text, "the name of connections for that"),
+	  CHECK_FIELD(pool_conn_name), .syntax = "<name>" },
 	{ .words = "no-check-reuse-pool", .where = CONF_SERVER, .parse = parse_flag,
 	  CHECK_FIELD(reuse_pool), .min = 0, .help = "the default" },
 
@@ -447,6 +443,8 @@ static const struct conf_keyword keywords[] = {
 	PROXY_OPTION("redis-check", check_proto_parse, 0, "check Redis servers") },
 	PROXY_OPTION("smtpchk", check_proto_parse, 0, "check SMTP servers"),
 	  .syntax = "[<hello> <domain>]" },
+	PROXY_OPTION("grpc-check", check_grpc_parse, 0, "check with the health service of gRPC"),
+	  .syntax = "[<service>]" },
 	PROXY_OPTION("ldap-check", check_proto_parse, 0, "check LDAP servers") },
 	PROXY_OPTION("ssl-hello-chk", check_proto_parse, 0, "check with an SSLv3 hello") },
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include "codec/proxyproto.h"
 #include "net/socket.h"
+#include "net/socks4.h"
 #include "proxy/proxy.h"
 #include "proxy/server.h"
 #include "proxy/source.h"
@@ -20,6 +21,7 @@ void check_close(struct check *c)
 		conn_close(&c->conn);
 	if (!c->run)
 		return;
+	check_mux_close(c->run);
 	block_queue_clear(&c->run->out);
 	block_drop(c->run->in);
 	c->run->in = NULL;
@@ -41,29 +43,15 @@ static bool sends_once(const struct check_rule *rule)
 static void connect_settings(const struct check *c, struct socket_settings *set, bool plain)
 {
 	const struct server *srv = c->server;
-	struct source *src = srv->source;
 
-	*set = (struct socket_settings){ .user_timeout_ms = srv->tcp_ut_ms, .netns = srv->netns,
-					 .mode = (mode_t)-1, .uid = (uid_t)-1, .gid = (gid_t)-1,
-					 .options = SOCKET_ASK_AGAIN };
+	source_fill_settings(srv, set);
+	set->options |= SOCKET_ASK_AGAIN;
 	/* the acknowledgement goes with what is sent, or is spared: a connection that carries
 	 * nothing is reset at once. Not with an agent, which may be the one to speak: it would
 	 * hear of the connection by the acknowledgement only
 	 */
 	if (plain && !c->agent && sends_once(c->run->rule))
 		set->options |= SOCKET_NO_QUICKACK | SOCKET_DELAY;
-	if (!src)
-		return;
-	set->interface = src->interface;
-	set->source_port_low = src->port_low;
-	set->source_port_high = src->port_high;
-	set->source_cursor = &src->port_cursor;
-	if (src->bind.ss_family != AF_UNSPEC)
-		set->source = &src->bind;
-	if (src->transparency == SOURCE_FIXED) {
-		set->source = &src->spoof;
-		set->options |= SOCKET_TRANSPARENT;
-	}
 }
 
 /* The port that a `port <expr>` gives; 0: none. */
@@ -114,6 +102,18 @@ static bool wants_proxy_header(const struct check *c, const struct check_connect
 		 !o->port && !o->port_expr && !o->addr);
 }
 
+/* The proxy that this connection goes through; NULL: none. */
+static const struct server_addr *through(const struct check *c, const struct check_connect *o)
+{
+	const struct server *srv = c->server;
+
+	if (c->agent)
+		return NULL;
+	if (o->via_socks4)
+		return srv->socks4;
+	return (o->implicit || o->use_default) && srv->checks.via_socks4 ? srv->socks4 : NULL;
+}
+
 /* Like the traffic, unless the check goes elsewhere or the line says so. */
 static bool wants_tls(const struct check *c, const struct check_connect *o)
 {
@@ -137,8 +137,10 @@ static bool put_tls(const struct check *c, const struct check_connect *o)
 	const char *sni = o->sni ? o->sni : s->sni;
 	struct slice alpn = o->alpn.ptr ? o->alpn : s->alpn;
 
-	return tls_connect(c->conn, server_slots(c->server), slice_of(sni),
-			   alpn.ptr ? alpn : SLICE(""));
+	/* (without any, those of the line, unless a rule says all of it) */
+	if (!alpn.ptr && !o->implicit && !o->use_default)
+		alpn = SLICE("");
+	return tls_connect(c->conn, server_slots(c->server), slice_of(sni), alpn);
 }
 
 /* From our address to the one that was asked for; nothing is proxied with version 2. */
@@ -186,19 +188,25 @@ static void forget_received(struct check_run *r)
 int check_open(struct check *c)
 {
 	const struct check_connect *o = &c->run->rule->connect;
+	const struct server_addr *socks4 = through(c, o);
 	struct socket_settings set;
 	struct server_addr to;
 	bool in_progress, proxied = wants_proxy_header(c, o), secured = wants_tls(c, o);
-	bool plain = !proxied && !secured;
+	bool plain = !proxied && !secured && !socks4;
 	int fd;
 
 	check_close(c);
 	forget_received(c->run);
 	c->run->connect_rule = c->run->rule;
+	if (check_mux_share(c))
+		return 0;
 	if (!connect_address(c, o, &to))
 		return EADDRNOTAVAIL;
+	if (socks4 && !socks4_can_reach(&to.sa))
+		return EAFNOSUPPORT;
 	connect_settings(c, &set, plain && (c->run->rule->next || !o->linger));
-	fd = socket_connect(&to.sa, to.len, &set, &in_progress);
+	fd = socket_connect(socks4 ? &socks4->sa : &to.sa, socks4 ? socks4->len : to.len, &set,
+			    &in_progress);
 	if (fd < 0)
 		return errno;
 	if (!in_progress && plain && !c->run->rule->next && !o->linger) {
@@ -214,7 +222,8 @@ int check_open(struct check *c)
 	}
 	if (!o->linger)
 		c->conn->flags |= CONN_NO_LINGER;
-	if ((secured && !put_tls(c, o)) || (proxied && !put_proxy_header(c, &to)))
+	if ((secured && !put_tls(c, o)) || (proxied && !put_proxy_header(c, &to)) ||
+	    (socks4 && !socks4_attach(c->conn, &to.sa)))
 		return ENOMEM;
 	return 0;
 }

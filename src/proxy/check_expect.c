@@ -215,6 +215,11 @@ static enum expect_verdict expect_head(struct check *c, const struct check_rule 
 	if (head_matches(c->run, e) != e->negated)
 		return VERDICT_OK;
 	r->status = CHECK_L7STS;
+	if (!c->run->head.reason.len && e->match == EXPECT_STATUS) {
+		r->text = arena_printf(&c->run->arena, "TCPCHK did not match content(status codes) "
+				       "at step %d", rule->step);
+		return VERDICT_FAIL;
+	}
 	r->text = arena_printf(&c->run->arena, "%.*s%s%s", SLICE_FMT(c->run->head.reason),
 			       rule->comment ? " comment: " : "",
 			       rule->comment ? rule->comment : "");

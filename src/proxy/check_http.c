@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* check_http.c - the request of an HTTP check, and its response
  *
- * The codec parses (RFC 9112), as strictly as for traffic. A response is looked at in the one
- * buffer that a check has: a body that does not fit is compared as far as it came.
+ * The codec parses (RFC 9112), as strictly as for traffic; or a mux does it all (check_mux.c). A
+ * response is looked at in the one buffer that a check has: a body that does not fit is compared as
+ * far as it came.
  */
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +21,7 @@
 
 /* --- the request ---------------------------------------------------------------------------- */
 
-/* "X-Haproxy-Server-State" : how the server is seen from here. */
+/* The value of "X-Haproxy-Server-State" : how the server is seen from here. */
 static void put_state(struct strbuf *b, const struct server *srv)
 {
 	const struct proxy *be = srv->proxy;
@@ -32,28 +33,45 @@ static void put_state(struct strbuf *b, const struct server *srv)
 	server_address(srv, &to);
 	if (!node)
 		gethostname(host, sizeof(host) - 1);
-	strbuf_printf(b, "x-haproxy-server-state: %s; ", status);
+	strbuf_printf(b, "%s; ", status);
 	if (to.sa.ss_family == AF_UNIX)
 		strbuf_add_str(b, "address=unix; port=unix; ");
 	else
 		strbuf_printf(b, "address=%s; port=%d; ",
 			      address_ip_text((struct sockaddr *)&to.sa, ip, sizeof(ip)),
 			      address_port((struct sockaddr *)&to.sa));
-	strbuf_printf(b, "name=%s/%s; node=%s; weight=%u/%u; scur=%lld/%lld; qcur=%u\r\n", be->name,
+	strbuf_printf(b, "name=%s/%s; node=%s; weight=%u/%u; scur=%lld/%lld; qcur=%u", be->name,
 		      srv->name, node ? node : host, server_weight(srv), balance_total_weight(be),
 		      (long long)counter_read(&srv->state->counters, CNT_SESS_CUR),
 		      (long long)proxy_be_sessions(be), queue_length_server(srv));
 }
 
-/* What would break the request apart is taken out. */
+/* Would it break the request apart? */
+static bool is_clean(char c, bool is_uri)
+{
+	unsigned char ch = (unsigned char)c;
+
+	return (ch >= (is_uri ? 0x21 : 0x20) || (!is_uri && ch == '\t')) && ch != 0x7f;
+}
+
+/* Without what is not clean. */
 static void put_clean(struct strbuf *b, struct slice text, bool is_uri)
 {
-	for (size_t i = 0; i < text.len; i++) {
-		unsigned char ch = (unsigned char)text.ptr[i];
+	for (size_t i = 0; i < text.len; i++)
+		if (is_clean(text.ptr[i], is_uri))
+			strbuf_add_char(b, text.ptr[i]);
+}
 
-		if ((ch >= (is_uri ? 0x21 : 0x20) || (!is_uri && ch == '\t')) && ch != 0x7f)
-			strbuf_add_char(b, (char)ch);
-	}
+/* The same as a text of its own; ptr NULL: no memory. */
+static struct slice cleaned(struct check_run *r, struct slice text, bool is_uri)
+{
+	char *to = arena_alloc(&r->arena, text.len + 1);
+	size_t n = 0;
+
+	for (size_t i = 0; to && i < text.len; i++)
+		if (is_clean(text.ptr[i], is_uri))
+			to[n++] = text.ptr[i];
+	return slice_make(to, to ? n : 0);
 }
 
 /* An absolute URI names the host that the Host field names. */
@@ -120,8 +138,11 @@ static void put_request(struct check *c, struct strbuf *b, const struct check_ht
 	put_uri(b, uri.len ? uri : SLICE("/"), host_of(c, h));
 	strbuf_printf(b, " %s\r\n", version);
 	put_fields(c, b, h, &has_connection);
-	if (c->proxy->send_state)
+	if (c->proxy->send_state) {
+		strbuf_add_str(b, "x-haproxy-server-state: ");
 		put_state(b, c->server);
+		strbuf_add_str(b, "\r\n");
+	}
 	if (body.len)
 		strbuf_printf(b, "content-length: %zu\r\n", body.len);
 	if (!has_connection && strcmp(version, "HTTP/1.0") != 0)
@@ -130,12 +151,67 @@ static void put_request(struct check *c, struct strbuf *b, const struct check_ht
 	strbuf_add(b, body);
 }
 
+/* Fields of a request through a mux, which writes those that delimit the body. */
+static bool mux_fields(struct check *c, const struct check_http_send *h)
+{
+	struct check_run *r = c->run;
+	struct strbuf b;
+	bool good = true;
+
+	for (const struct check_field *f = h->fields; f && good; f = f->next) {
+		struct slice value;
+
+		if (is_field(f, "content-length") || is_field(f, "transfer-encoding") ||
+		    is_field(f, "connection"))
+			continue;
+		value = cleaned(r, logformat_make(f->value, &r->ctx, 8192), false);
+		good = value.ptr && check_mux_add(r, slice_of(f->name), value);
+	}
+	if (!good || !c->proxy->send_state)
+		return good;
+	strbuf_init(&b);
+	put_state(&b, c->server);
+	good = check_mux_add(r, SLICE("x-haproxy-server-state"), strbuf_slice(&b));
+	strbuf_fini(&b);
+	return good;
+}
+
+/* gRPC wants to know whom one asks for: where nobody says, that is the server's address. */
+static struct slice own_authority(struct check *c)
+{
+	struct server_addr to;
+	char text[80];
+
+	server_address(c->server, &to);
+	if (to.sa.ss_family == AF_UNIX)
+		return SLICE("localhost");
+	return arena_copy(&c->run->arena, slice_of(address_text((struct sockaddr *)&to.sa, text,
+								sizeof(text))));
+}
+
+static bool mux_request(struct check *c, const struct check_http_send *h)
+{
+	struct check_run *r = c->run;
+	struct slice uri = is_given(&h->uri) ? check_value_make(r, &h->uri) : SLICE("/");
+	struct slice body = is_given(&h->body) ? check_value_make(r, &h->body) : SLICE("");
+	struct slice host = cleaned(r, host_of(c, h), true);
+
+	r->sent_http = true;
+	if (!host.len && c->kind == CHECK_KIND_GRPC)
+		host = own_authority(c);
+	uri = cleaned(r, uri.len ? uri : SLICE("/"), true);
+	return uri.ptr && host.ptr && mux_fields(c, h) &&
+		check_mux_send(r, slice_of(h->method ? h->method : "OPTIONS"), uri, host, body);
+}
+
 bool check_http_request(struct check *c, const struct check_http_send *h)
 {
 	struct check_run *r = c->run;
 	struct strbuf b;
 	bool good;
 
+	if (r->mux)
+		return mux_request(c, h);
 	strbuf_init(&b);
 	put_request(c, &b, h);
 	good = !b.overflow && block_queue_add_copy(&r->out, strbuf_slice(&b));
@@ -221,7 +297,7 @@ bool check_http_response(struct check *c)
 	struct check_run *r = c->run;
 	size_t have;
 
-	if (!r->in || (!r->head_done && !r->in->used))
+	if (r->mux || !r->in || (!r->head_done && !r->in->used))
 		return true;
 	if (!r->head_done && !parse_head(r))
 		return false;

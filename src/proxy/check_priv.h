@@ -7,6 +7,7 @@
  *   check_run.c   when checks run                         check_step.c   one rule after the other
  *   check_conn.c  connections                             check_external.c programs
  *   check_http.c  requests and responses                  check_expect.c comparing
+ *   check_mux.c   HTTP/2, connections of the traffic      check_grpc.c   the health service of gRPC
  *   check_state.c what is known                           agent.c        what an agent says
  *   check_health.c what follows from a result
  *
@@ -32,6 +33,7 @@
 #include "proxy/check.h"
 
 struct check;
+struct check_mux;
 struct conf_line;
 struct diag_list;
 struct regex;
@@ -42,7 +44,7 @@ struct task;
 enum check_kind {
 	CHECK_KIND_TCP,      /* nothing asked for: a connection is enough */
 	CHECK_KIND_TCPCHK, CHECK_KIND_HTTP, CHECK_KIND_PROTO, CHECK_KIND_EXTERNAL,
-	CHECK_KIND_AGENT,
+	CHECK_KIND_AGENT, CHECK_KIND_GRPC,
 };
 
 enum check_rule_type { CHECK_CONNECT, CHECK_SEND, CHECK_HTTP_SEND, CHECK_EXPECT, CHECK_SET_VAR,
@@ -51,13 +53,14 @@ enum check_rule_type { CHECK_CONNECT, CHECK_SEND, CHECK_HTTP_SEND, CHECK_EXPECT,
 struct check_connect {
 	bool implicit;              /* nobody has written it */
 	bool use_default;           /* `default`: what the server line says where it is not said */
-	bool send_proxy, linger, ssl;
+	bool send_proxy, linger, ssl, via_socks4;
 	int port;                   /* 0: not written, or <port_expr> */
 	struct expr *port_expr;
 	const struct sockaddr_storage *addr; /* or NULL */
 	socklen_t addr_len;
 	const char *sni;            /* or NULL */
 	struct slice alpn;          /* in wire format */
+	const char *proto;          /* "h1", "h2", "none"; or NULL */
 };
 
 /* A text that is constant or a format. */
@@ -176,6 +179,8 @@ void check_comment_inherit(const struct check_rules *rules, struct check_rule *r
 bool check_expect_parse(struct conf_line *l, struct check_rules *rules, bool http);
 /* "h2,http/1.1" in wire format; ptr NULL: a name is empty or too long, or no memory. */
 struct slice check_alpn_make(struct arena *a, const char *text);
+/* "h1", "h2" or "none" as a constant; NULL: another protocol. */
+const char *check_proto_find(const char *name);
 /* The regular expression dies with the generation. False: reported, it is freed. */
 bool check_keep_regex(struct conf_line *l, struct regex *re);
 
@@ -227,6 +232,7 @@ struct check_run {
 	struct expr_ctx ctx;
 	struct expr_check seen;     /* what fetches look at */
 	struct http_msg msg;        /* the response; set with head_done */
+	struct check_mux *mux;      /* carries the exchange; NULL: bytes of the connection do */
 	char first_texts[512];      /* of <arena> */
 };
 
@@ -253,6 +259,7 @@ struct check {
 	int pid, pid_fd;            /* of an external check; 0 and -1: none */
 	const struct conn_ops *conn_ops;
 	void (*done)(struct check *c, const struct check_result *r); /* ends the run */
+	void (*go_on)(struct check *c); /* something has changed: runs the rules */
 };
 
 /* --- check_conn.c */
@@ -285,6 +292,34 @@ enum expect_verdict check_expect(struct check *c, struct check_result *r);
 bool check_http_request(struct check *c, const struct check_http_send *h);
 /* Parses what was received; false: it is no HTTP response. */
 bool check_http_response(struct check *c);
+
+/* --- check_mux.c: HTTP checks over HTTP/2 or on a connection of the traffic */
+
+bool check_mux_init(void);
+/* Is the connection, which stands, one for the mux? */
+bool check_mux_is_due(const struct check *c);
+/* Gives the connection to the mux: c->conn is NULL then. False: no memory. */
+bool check_mux_start(struct check *c);
+/* Lends a connection of the traffic, or a new one that goes there behind the check, as
+ * check-reuse-pool asks. False: the check has to open its own.
+ */
+bool check_mux_share(struct check *c);
+/* Does the connection stand? Its error, 0: none. */
+bool check_mux_stands(const struct check_run *r);
+int check_mux_error(struct check_run *r);
+/* Adds a field to the request; then sends it. <host> may be empty. False: no memory. */
+bool check_mux_add(struct check_run *r, struct slice name, struct slice value);
+bool check_mux_send(struct check_run *r, struct slice method, struct slice uri, struct slice host,
+		    struct slice body);
+/* Those of the answer; NULL: none (yet). */
+const struct http_fields *check_mux_trailers(const struct check_run *r);
+/* Leaves the connection: closed if it was the check's own, back to the traffic if lent. */
+void check_mux_close(struct check_run *r);
+
+/* --- check_grpc.c */
+
+/* `option grpc-check`. */
+bool check_grpc_parse(struct conf_line *l);
 
 /* --- check_external.c */
 

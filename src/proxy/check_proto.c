@@ -2,7 +2,9 @@
 /* check_proto.c - checks that speak a protocol: MySQL, PostgreSQL, Redis, SMTP, LDAP, SSLv3
  *
  * Each is a list of rules: bytes to send, and judges of what comes. A judge looks at all bytes
- * received since the last sending, as often as more come, and reads no byte that is not there.
+ * received since the last sending, as often as more come, and reads no byte that is not there. What
+ * is not (yet) the answer of a server that is well is a failure once no more can come: as in the
+ * reference, whose checks of texts wait for a match until the server closes or time is over.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,11 +47,6 @@ static const char *first_line(struct check *c, struct slice in)
 	return arena_printf(&c->run->arena, "%.*s", (int)n, in.ptr);
 }
 
-static bool has_line(struct slice in)
-{
-	return slice_find_char(in, 0, '\n') != SIZE_MAX;
-}
-
 static enum expect_verdict fail(struct check_result *r, enum check_status status, int code,
 				const char *text)
 {
@@ -63,10 +60,14 @@ static enum expect_verdict pass(struct check_result *r, int code, const char *te
 	return VERDICT_OK;
 }
 
-/* Not all that is needed has come. */
-static enum expect_verdict lacking(bool is_last, struct check_result *r)
+/* In the reference's words; it counts the steps in its own way. */
+#define EMPTY(step) "TCPCHK got an empty response at step " #step
+
+/* Not all that is needed has come; <nothing>: the text when there is nothing at all. */
+static enum expect_verdict lacking(struct slice in, bool is_last, const char *nothing,
+				   struct check_result *r)
 {
-	return is_last ? fail(r, CHECK_L7RSP, 0, NULL) : VERDICT_WAIT;
+	return is_last ? fail(r, CHECK_L7RSP, 0, in.len ? NULL : nothing) : VERDICT_WAIT;
 }
 
 /* --- Redis ---------------------------------------------------------------------------------- */
@@ -76,10 +77,7 @@ static enum expect_verdict judge_redis(struct check *c, struct slice in, bool is
 {
 	if (slice_starts(in, SLICE("+PONG\r\n")))
 		return pass(r, 0, "Redis server is ok");
-	if (!is_last && !has_line(in))
-		return VERDICT_WAIT;
-	return in.len ? fail(r, CHECK_L7STS, 0, first_line(c, in))
-		: fail(r, CHECK_L7RSP, 0, "Redis server sent nothing");
+	return is_last ? fail(r, CHECK_L7STS, 0, first_line(c, in)) : VERDICT_WAIT;
 }
 
 static bool make_redis(struct conf_line *l, struct check_rules *to)
@@ -107,14 +105,12 @@ static bool last_reply_line(struct slice in, struct slice *line)
 	return false;
 }
 
-static enum expect_verdict judge_smtp(struct check *c, struct slice in, bool is_last,
-				      struct check_result *r)
+/* What was said in the end. */
+static enum expect_verdict judge_smtp_end(struct check *c, struct slice in, struct slice line,
+					  struct check_result *r)
 {
-	struct slice line = in;
 	int code = 0;
 
-	if (!last_reply_line(in, &line) && !is_last)
-		return VERDICT_WAIT;
 	/* it left while it was spoken to, or before it greeted */
 	if (!in.len)
 		return fail(r, c->run->filled ? CHECK_L7STS : CHECK_L7RSP, 0, NULL);
@@ -129,6 +125,18 @@ static enum expect_verdict judge_smtp(struct check *c, struct slice in, bool is_
 	if (code / 100 != 2)
 		return fail(r, CHECK_L7STS, code, first_line(c, line));
 	return pass(r, code, first_line(c, line));
+}
+
+static enum expect_verdict judge_smtp(struct check *c, struct slice in, bool is_last,
+				      struct check_result *r)
+{
+	struct slice line = in;
+
+	if (!last_reply_line(in, &line) && !is_last)
+		return VERDICT_WAIT;
+	if (judge_smtp_end(c, in, line, r) == VERDICT_OK)
+		return VERDICT_OK;
+	return is_last ? VERDICT_FAIL : VERDICT_WAIT;
 }
 
 /* [<hello> <domain>] */
@@ -180,23 +188,13 @@ static enum expect_verdict mysql_error(struct check *c, struct slice body, struc
 	return fail(r, CHECK_L7STS, p[1] | p[2] << 8, first_line(c, slice_sub(body, 3, body.len)));
 }
 
-/* What a server may begin with is far from filling the buffer. */
-static bool mysql_is_absurd(struct slice in)
-{
-	struct slice body;
-
-	return in.len >= 4 && !mysql_packet(in, &body) && body.len > 65536;
-}
-
 static enum expect_verdict judge_mysql_hello(struct check *c, struct slice in, bool is_last,
 					     struct check_result *r)
 {
 	struct slice body;
 
-	if (mysql_is_absurd(in))
-		return fail(r, CHECK_L7RSP, 0, NULL);
 	if (!mysql_packet(in, &body))
-		return lacking(is_last, r);
+		return lacking(in, is_last, c->run->rule->next ? EMPTY(3) : EMPTY(2), r);
 	if (!body.len)
 		return fail(r, CHECK_L7RSP, 0, NULL);
 	if ((unsigned char)body.ptr[0] == 0xff)
@@ -214,10 +212,8 @@ static enum expect_verdict judge_mysql_answer(struct check *c, struct slice in, 
 {
 	struct slice body;
 
-	if (mysql_is_absurd(in))
-		return fail(r, CHECK_L7RSP, 0, NULL);
 	if (!mysql_packet(in, &body))
-		return lacking(is_last, r);
+		return lacking(in, is_last, EMPTY(4), r);
 	if (!body.len)
 		return fail(r, CHECK_L7RSP, 0, NULL);
 	if ((unsigned char)body.ptr[0] == 0xff)
@@ -289,8 +285,8 @@ static enum expect_verdict judge_pgsql(struct check *c, struct slice in, bool is
 	const unsigned char *p = (const unsigned char *)in.ptr;
 
 	if (in.len < 9)
-		return is_last && in.len ? fail(r, CHECK_L7STS, 0, "PostgreSQL unknown error")
-			: lacking(is_last, r);
+		return is_last ? fail(r, CHECK_L7STS, 0, "PostgreSQL unknown error")
+			: VERDICT_WAIT;
 	if (p[0] == 'E') {
 		/* the first field: a letter, then text up to a NUL */
 		struct slice text = slice_sub(in, 6, in.len);
@@ -384,7 +380,7 @@ static enum expect_verdict judge_ssl_hello(struct check *c, struct slice in, boo
 					   struct check_result *r)
 {
 	if (!in.len)
-		return is_last ? fail(r, CHECK_L6RSP, 0, NULL) : VERDICT_WAIT;
+		return is_last ? fail(r, CHECK_L6RSP, 0, EMPTY(2)) : VERDICT_WAIT;
 	/* a handshake record, or an alert: it speaks TLS */
 	if (in.ptr[0] != 0x16 && in.ptr[0] != 0x15)
 		return fail(r, CHECK_L6RSP, 0, NULL);
@@ -415,7 +411,10 @@ static bool make_ssl_hello(struct conf_line *l, struct check_rules *to)
 	hello[at++] = 1;  /* one compression: none */
 	hello[at++] = 0;
 	BUG_ON(at != sizeof(hello));
-	return conf_take_end(l) && add_send(a, to, hello, at) && add_judge(a, to, judge_ssl_hello);
+	if (!conf_take_end(l) || !add_send(a, to, hello, at) || !add_judge(a, to, judge_ssl_hello))
+		return false;
+	container_of(to->last, struct check_rule, next)->expect.timeout = CHECK_L6TOUT;
+	return true;
 }
 
 /* --- options -------------------------------------------------------------------------------- */

@@ -121,7 +121,7 @@ static bool connect_flag(struct conf_line *l, struct check_connect *o, const cha
 	else if (strcmp(word, "ssl") == 0)
 		o->ssl = true;
 	else if (strcmp(word, "via-socks4") == 0)
-		return rule_error(l, "'%s' is not supported yet (SOCKS4).", word);
+		o->via_socks4 = true;
 	else
 		return rule_error(l, "expects 'comment', 'port', 'addr', 'send-proxy', 'ssl', "
 				  "'sni', 'alpn' or 'via-socks4', 'linger', 'default' but got '%s' "
@@ -139,14 +139,15 @@ static bool connect_alpn_parse(struct conf_line *l, struct check_connect *o)
 	return o->alpn.ptr || rule_error(l, "invalid list of protocols '%s'.", word);
 }
 
-/* `proto h1` for HTTP, `proto none` else: what is done anyway. */
-static bool connect_proto_parse(struct conf_line *l, bool http)
+/* `proto h1` or `proto h2` for HTTP, `proto none` else. */
+static bool connect_proto_parse(struct conf_line *l, struct check_connect *o, bool http)
 {
 	const char *word = take_value(l, "a MUX protocol");
 
 	if (!word)
 		return false;
-	if (strcmp(word, http ? "h1" : "none") == 0)
+	o->proto = check_proto_find(word);
+	if (o->proto && http == (strcmp(o->proto, "none") != 0))
 		return true;
 	return rule_error(l, "'proto' : unknown MUX protocol '%s'.", word);
 }
@@ -181,7 +182,7 @@ static bool connect_parse(struct conf_line *l, struct check_rules *rules, bool h
 		else if (strcmp(word, "comment") == 0)
 			good = take_comment(l, rule);
 		else if (strcmp(word, "proto") == 0)
-			good = connect_proto_parse(l, http);
+			good = connect_proto_parse(l, &rule->connect, http);
 		else if (strcmp(word, "sni") == 0)
 			good = (rule->connect.sni = take_value(l, "a string")) != NULL;
 		else if (strcmp(word, "alpn") == 0)

@@ -33,7 +33,7 @@ static struct pool *run_pool;
 bool checks_init(void)
 {
 	run_pool = pool_new("check_run", sizeof(struct check_run));
-	return run_pool != NULL;
+	return run_pool && check_mux_init();
 }
 
 /* What a thread has to check. */
@@ -162,12 +162,15 @@ static void go_on(struct check *c)
 		end(c, &r);
 }
 
-static void conn_ready(struct conn *conn)
+static void mux_goes_on(struct check *c)
 {
-	struct check *c = conn->owner;
-
 	if (c->phase == CHECK_RUNNING)
 		go_on(c);
+}
+
+static void conn_ready(struct conn *conn)
+{
+	mux_goes_on(conn->owner);
 }
 
 static void conn_describe(const struct conn *conn, struct strbuf *out)
@@ -384,6 +387,7 @@ static bool check_new(struct server *srv, bool agent, unsigned turn)
 	c->pid_fd = -1;
 	c->conn_ops = &ops;
 	c->done = end;
+	c->go_on = mux_goes_on;
 	list_init(&c->wait);
 	list_append(&own_checks, &c->link);
 	if (!agent)

@@ -191,6 +191,7 @@ static bool make_rules(struct arena *a, struct check_proxy *cp)
 		good = make_http(a, cp, &to);
 		break;
 	case CHECK_KIND_PROTO:
+	case CHECK_KIND_GRPC:
 		good = with_connection(a, &to, cp->proto);
 		break;
 	default:
@@ -370,7 +371,8 @@ void check_server(struct server *srv, struct diag_list *d)
 	struct check_proxy *cp = check_proxy_of(px);
 
 	if (srv->checks.health.on && srv->checks.proto &&
-	    (strcmp(srv->checks.proto, "h1") == 0) != (cp->kind == CHECK_KIND_HTTP))
+	    (strcmp(srv->checks.proto, "none") != 0) !=
+	    (cp->kind == CHECK_KIND_HTTP || cp->kind == CHECK_KIND_GRPC))
 		say_alert(d, "config: backend '%s': server '%s' uses an incompatible MUX protocol "
 			  "for the selected check type", px->name, srv->name);
 	if (srv->checks.track_name)

@@ -13,6 +13,7 @@
 #include "base/num.h"
 #include "core/task.h"
 #include "lock_priv.h"
+#include "net/socks4.h"
 #include "proxy/proxy.h"
 #include "proxy/server.h"
 #include "tls/tls.h"
@@ -90,7 +91,9 @@ static const char *errno_text(int err, bool connecting, char *out, size_t size)
 {
 	const char *name = strerrorname_np(err);
 
-	if (connecting && err == ECONNREFUSED)
+	if (socks4_error_text(err))
+		snprintf(out, size, "%s", socks4_error_text(err));
+	else if (connecting && (err == ECONNREFUSED || err == ECONNRESET))
 		snprintf(out, size, "%s", strerror(err));
 	else if (err == ECONNRESET || err == EPIPE || err == ETIMEDOUT)
 		snprintf(out, size, "%s returned by OS (%s)", name ? name : "?", strerror(err));
@@ -132,11 +135,12 @@ static enum step handshake_failed(struct check *c, struct check_result *r)
 /* The result of a failed system call: "Connection refused at step 1 of..." */
 static enum step failed(struct check *c, int err, struct check_result *r)
 {
-	bool connecting = !c->conn || c->conn->flags & CONN_CONNECTING ||
+	bool connecting = (!c->conn && !c->run->mux) ||
+		(c->conn && c->conn->flags & CONN_CONNECTING) ||
 		c->run->rule->type == CHECK_CONNECT;
 	char why[128], step[CHECK_TEXT_MAX];
 
-	r->status = connecting ? CHECK_L4CON : CHECK_SOCKERR;
+	r->status = connecting && !socks4_error_text(err) ? CHECK_L4CON : CHECK_SOCKERR;
 	r->text = arena_printf(&c->run->arena, "%s%s",
 			       errno_text(err, connecting, why, sizeof(why)),
 			       step_text(c, step, sizeof(step)));
@@ -165,7 +169,7 @@ static enum step flush(struct check *c, struct check_result *res)
 {
 	enum io r;
 
-	if (!c->run->out.len)
+	if (!c->run->out.len || c->run->mux)
 		return STEP_NEXT;
 	r = conn_send(c->conn, &c->run->out, false);
 	if (r == IO_OK)
@@ -175,12 +179,38 @@ static enum step flush(struct check *c, struct check_result *res)
 	return failed(c, conn_take_error(c->conn), res);
 }
 
+/* The connection stands: a mux may take it; what follows has its own time. */
+static enum step connected(struct check *c, struct check_result *res)
+{
+	int64_t more = c->server->proxy->timeout.check;
+
+	if (c->conn && check_mux_is_due(c) && !check_mux_start(c))
+		return failed(c, ENOMEM, res);
+	if (more) {
+		c->deadline_ms = clock_now_ms() + (uint64_t)more;
+		task_schedule(c->task, c->deadline_ms);
+	}
+	return STEP_NEXT;
+}
+
+/* On a connection that is lent. */
+static enum step lent_step(struct check *c, struct check_result *res)
+{
+	int err = check_mux_error(c->run);
+
+	if (err)
+		return failed(c, err, res);
+	return check_mux_stands(c->run) ? connected(c, res) : STEP_WAIT;
+}
+
 static enum step connect_step(struct check *c, struct check_result *res)
 {
 	struct check_run *r = c->run;
-	int64_t more = c->server->proxy->timeout.check;
 	enum step s;
 	int err = r->connect_rule != r->rule ? check_open(c) : 0;
+
+	if (!err && r->mux)
+		return lent_step(c, res);
 
 	if (!err && c->conn && c->conn->flags & CONN_ERROR) {
 		err = conn_take_error(c->conn);
@@ -194,11 +224,7 @@ static enum step connect_step(struct check *c, struct check_result *res)
 	if (c->conn->flags & (CONN_CONNECTING | CONN_HANDSHAKE))
 		return STEP_WAIT;
 	s = flush(c, res);
-	if (s == STEP_NEXT && more) {
-		c->deadline_ms = clock_now_ms() + (uint64_t)more;
-		task_schedule(c->task, c->deadline_ms);
-	}
-	return s;
+	return s == STEP_NEXT ? connected(c, res) : s;
 }
 
 /* What came so far answers nothing that is sent now. */
@@ -260,7 +286,8 @@ static enum step send_step(struct check *c, struct check_result *res)
 /* Is there something to read, or an end to be learnt? */
 static bool may_receive(const struct check *c)
 {
-	return c->conn->flags & CONN_CAN_RECV && !c->run->in_end && block_room(c->run->in);
+	return c->conn && c->conn->flags & CONN_CAN_RECV && !c->run->in_end &&
+		block_room(c->run->in);
 }
 
 /* Reads once, if something may be there. Returns the error of the connection, 0: none. */
@@ -270,6 +297,8 @@ static int receive(struct check *c)
 	enum io io = IO_OK;
 	size_t got;
 
+	if (r->mux)
+		return 0;
 	if (!r->in)
 		r->in = block_new();
 	if (!r->in)
@@ -343,6 +372,10 @@ static enum step expect_step(struct check *c, struct check_result *res)
 	do {
 		err = receive(c);
 		v = check_expect(c, res);
+		if (err && c->run->in && c->run->in->used && !c->run->in_end) {
+			c->run->in_end = true; /* what came before counts */
+			v = check_expect(c, res);
+		}
 	} while (v == VERDICT_WAIT && !err && may_receive(c));
 	c->run->seen.body = c->run->sent_http ? c->run->body
 		: c->run->in ? slice_make(c->run->in->data, c->run->in->used) : slice_none();

@@ -74,15 +74,20 @@ void latency_sample_make(struct latency_sample *s, const uint64_t us[TIME_KINDS]
 void latency_set_add(struct latency_set *l, const struct latency_sample *s)
 {
 	struct counter_set *c = counters_of(l);
+	uint64_t *mine;
 
 	if (!c)
 		c = make_counters(l);
-	for (unsigned k = 0; c && k < TIME_KINDS; k++) {
+	if (!c)
+		return;
+	mine = counter_mine(c, 0);
+	SHARED_WRITE(group);
+	for (unsigned k = 0; k < TIME_KINDS; k++) {
 		if (!s->bucket[k])
 			continue;
-		counter_add(c, s->bucket[k], 1);
+		counter_bump(mine + s->bucket[k], 1);
 		if (s->us[k])
-			counter_add(c, s->sum[k], (int64_t)s->us[k]);
+			counter_bump(mine + s->sum[k], (int64_t)s->us[k]);
 	}
 }
 

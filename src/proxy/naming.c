@@ -174,10 +174,8 @@ bool namings_begin(struct config *cfg, const struct config *prev)
 
 void namings_end(const struct config *cfg)
 {
-	struct server *srv;
-
 	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px))
-		list_for_each(srv, &px->servers, link)
+		for (struct server *srv = server_first(px); srv; srv = server_next(srv))
 			end(srv);
 	resolvers_end(cfg);
 }

@@ -249,7 +249,8 @@ static bool state_init(struct proxy_state *st, const struct proxy *px)
 	     !rate_set_init(&st->fe_session_rate) || !rate_set_init(&st->fe_request_rate)))
 		return false;
 	if ((px->caps & PROXY_BE) &&
-	    (!counter_set_init(&st->be, CNT_BACK_COUNT) || !rate_set_init(&st->be_session_rate) ||
+	    (!counter_set_init(&st->be, CNT_BACKEND_COUNT) ||
+	     !rate_set_init(&st->be_session_rate) ||
 	     !time_set_init(&st->times)))
 		return false;
 	return true;

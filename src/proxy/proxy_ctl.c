@@ -2,6 +2,7 @@
 /* edge file: the Runtime API's commands about frontends and backends */
 #include <stdlib.h>
 #include <string.h>
+#include "base/bug.h"
 #include "conf/conf.h"
 #include "ctl/ctl.h"
 #include "proxy/bind.h"
@@ -117,14 +118,41 @@ static enum ctl_step show_backend(struct ctl_request *rq)
 
 /* --- clear counters ------------------------------------------------------------------------- */
 
-/* Maxima; all other counters too with <all>, but never gauges. */
-static void clear_set(struct counter_set *set, bool front)
+static bool is_gauge(unsigned i, bool front)
 {
-	for (unsigned i = 0; i < set->count; i++)
-		if (i != CNT_SESS_CUR &&
-		    (front || (i != CNT_QUEUE_CUR && i != CNT_IDLE_CUR && i != CNT_SAFE_CUR &&
-			       i != CNT_USED_CUR && i != CNT_SLOTS_FREE)))
+	static const unsigned fronts[] = { CNT_H2_CONNS, CNT_H2_STREAMS, CNT_H1_CONNS,
+					   CNT_H1_STREAMS };
+	static const unsigned backs[] = { CNT_QUEUE_CUR, CNT_IDLE_CUR, CNT_SAFE_CUR, CNT_USED_CUR,
+					  CNT_SLOTS_FREE, CNT_BACK_H2_CONNS, CNT_BACK_H2_STREAMS,
+					  CNT_BACK_H1_CONNS, CNT_BACK_H1_STREAMS };
+	const unsigned *list = front ? fronts : backs;
+	size_t count = front ? ARRAY_LEN(fronts) : ARRAY_LEN(backs);
+
+	for (size_t n = 0; n < count; n++)
+		if (list[n] == i)
+			return true;
+	return i == CNT_SESS_CUR;
+}
+
+static void clear_range(struct counter_set *set, unsigned from, unsigned to, bool front)
+{
+	for (unsigned i = from; i < to && i < set->count; i++)
+		if (!is_gauge(i, front))
 			counter_clear(set, i);
+}
+
+/* Those of protocols, as with `show stat`'s last columns; the others too with <all>. */
+static void clear_set(struct counter_set *set, bool front, bool all)
+{
+	if (all) {
+		clear_range(set, 0, set->count, front);
+		return;
+	}
+	clear_range(set, CNT_TLS_SESS, CNT_TLS_STAPLED + 1, front);
+	if (front)
+		clear_range(set, CNT_H2_HEADERS, CNT_H1_SPLICED_OUT + 1, front);
+	else
+		clear_range(set, CNT_BACK_COUNT, CNT_BACKEND_COUNT, front);
 }
 
 static void clear_max(void *max, size_t size)
@@ -143,10 +171,9 @@ static void clear_server(struct server_state *st, bool all)
 	CLEAR(st->queue_max);
 	CLEAR(st->session_rate.max);
 	time_set_clear(&st->times);
-	if (all) {
-		clear_set(&st->counters, false);
+	if (all)
 		latency_set_clear(&st->latency);
-	}
+	clear_set(&st->counters, false, all);
 }
 
 static void clear_listeners(struct proxy *px, bool all)
@@ -157,8 +184,7 @@ static void clear_listeners(struct proxy *px, bool all)
 	list_for_each(b, &px->binds, link)
 		list_for_each(lc, &b->listeners, link) {
 			CLEAR(lc->state->session_max);
-			if (all)
-				clear_set(&lc->state->counters, true);
+			clear_set(&lc->state->counters, true, all);
 		}
 }
 
@@ -188,19 +214,18 @@ static void clear_proxy(struct proxy *px, bool all)
 		clear_listeners(px, all);
 		if (all) {
 			keep_totals(st);
-			clear_set(&st->fe, true);
 			latency_set_clear(&st->fe_latency);
 		}
+		clear_set(&st->fe, true, all);
 	}
 	if (px->caps & PROXY_BE) {
 		CLEAR(st->be_session_max);
 		CLEAR(st->be_queue_max);
 		CLEAR(st->be_session_rate.max);
 		time_set_clear(&st->times);
-		if (all) {
-			clear_set(&st->be, false);
+		if (all)
 			latency_set_clear(&st->be_latency);
-		}
+		clear_set(&st->be, false, all);
 		for (srv = server_first(px); srv; srv = server_next(srv))
 			clear_server(srv->state, all);
 	}

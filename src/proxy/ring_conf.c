@@ -7,6 +7,7 @@
 #include "base/bug.h"
 #include "base/num.h"
 #include "core/thread.h"
+#include "log/log.h"
 #include "proxy/modules.h"
 #include "proxy/proxy.h"
 #include "tls/tls.h"
@@ -17,10 +18,14 @@
 #define SIZE_LIMIT (UINT64_C(1) << 40)
 /* Below this, no message would fit. */
 #define SIZE_LEAST 256
+/* Timeouts of what `log` lines make. */
+#define LOG_CONNECT_MS 1000
+#define LOG_SERVER_MS 5000
 
 /* The sections of a generation. */
 struct rings {
 	struct ring_conf *first;
+	unsigned of_logs;      /* how many `log` lines made: the next one is "ring#<n + 1>" */
 };
 
 static void rings_fini(void *data)
@@ -258,6 +263,83 @@ static bool parse_server(struct conf_line *l)
 	return k->parse(l);
 }
 
+/* --- rings of `log` lines -------------------------------------------------------------------- */
+
+/* What a section would have said: "server log <address>". */
+static bool add_log_server(struct conf_line *l, struct ring_conf *r, const struct addr_any *to)
+{
+	char *words[] = { (char *)"server", (char *)"log", (char *)"127.0.0.1:514", NULL };
+	static const int columns[] = { 1, 1, 1 };
+	struct sockaddr *copy = arena_alloc(&l->cfg->arena, to->len);
+	struct conf_line line = *l;
+	struct server *srv;
+
+	line.words = words;
+	line.columns = columns;
+	line.count = 3;
+	line.at = 1;
+	line.where = CONF_OTHER;
+	line.object = r->proxy;
+	line.slots = proxy_slots(r->proxy);
+	if (!copy || !parse_server(&line))
+		return false;
+	memcpy(copy, &to->ss, to->len);
+	srv = list_entry(r->proxy->servers.prev, struct server, link);
+	srv->address = copy;
+	srv->address_len = to->len;
+	return true;
+}
+
+/* A ring of the same line before goes on: it may hold what its server has not got. */
+static struct sink *log_sink(const struct ring_conf *r)
+{
+	struct sink *old = sink_find(r->name);
+	bool same = old && old->ring && !old->path && strcmp(old->description, r->description) == 0;
+	struct ring *ring = same ? ring_of_before(r, NULL, ring_bytes(r)) : NULL;
+
+	sink_drop(&old);
+	if (!ring)
+		ring = ring_new(ring_bytes(r));
+	return ring ? sink_new(r->name, r->description, -1, ring) : NULL;
+}
+
+/* Lines have the form and the length that the `log` line says. */
+static const char *ring_of_log(struct conf_line *l, const struct addr_any *to)
+{
+	struct rings *all = rings_of(l->cfg);
+	struct ring_conf *r = arena_zalloc(&l->cfg->arena, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	r->file = conf_strdup(l->cfg, l->place.file ? l->place.file : "");
+	r->line = l->place.line;
+	r->name = arena_printf(&l->cfg->arena, "ring#%u", ++all->of_logs);
+	r->description = arena_printf(&l->cfg->arena, "created from log directive declared into "
+				      "'%s' at line %d", r->file, r->line);
+	r->proxy = r->name && r->description ? proxy_new(l->cfg, r->name, PROXY_BE, NULL) : NULL;
+	if (!r->proxy)
+		return NULL;
+	r->proxy->file = r->file;
+	r->proxy->line = r->line;
+	r->proxy->mode = PROXY_MODE_TCP;
+	r->connect_ms = LOG_CONNECT_MS;
+	r->server_ms = LOG_SERVER_MS;
+	r->next = all->first;
+	all->first = r;
+	r->sink = add_log_server(l, r, to) ? log_sink(r) : NULL;
+	if (!r->sink)
+		return NULL;
+	r->sink->format = SYSLOG_UNSET;
+	r->sink->max_len = SIZE_MAX;
+	return sink_announce(l->cfg, r->sink) ? r->name : NULL;
+}
+
+static bool rings_init(void)
+{
+	log_set_streams(ring_of_log);
+	return ring_forward_init();
+}
+
 /* --- module ---------------------------------------------------------------------------------- */
 
 /* Servers of rings are looked up once: nobody watches their names. */
@@ -359,6 +441,6 @@ static struct slot *const slots[] = { &rings_slot, NULL };
 
 const struct module mod_ring = {
 	.name = "ring", .sections = sections, .keywords = keywords, .slots = slots,
-	.init = ring_forward_init, .check = rings_check, .start = rings_start,
+	.init = rings_init, .check = rings_check, .start = rings_start,
 	.retire = rings_retire, .thread_fini = rings_thread_fini,
 };

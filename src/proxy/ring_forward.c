@@ -17,6 +17,7 @@
 #include "core/task.h"
 #include "net/conn.h"
 #include "net/socket.h"
+#include "net/socks4.h"
 #include "proxy/proxy.h"
 #include "proxy/source.h"
 #include "tls/tls.h"
@@ -87,33 +88,19 @@ static const struct conn_ops forward_conn_ops = {
 	.name = "ring", .ready = forward_ready, .describe = forward_describe,
 };
 
-static void forward_settings(const struct server *srv, struct socket_settings *set)
-{
-	struct source *src = srv->source;
-
-	*set = (struct socket_settings){ .user_timeout_ms = srv->tcp_ut_ms, .netns = srv->netns,
-					 .mode = (mode_t)-1, .uid = (uid_t)-1, .gid = (gid_t)-1 };
-	if (!src)
-		return;
-	set->interface = src->interface;
-	set->source_port_low = src->port_low;
-	set->source_port_high = src->port_high;
-	set->source_cursor = &src->port_cursor;
-	if (src->bind.ss_family != AF_UNSPEC)
-		set->source = &src->bind;
-}
-
 static void forward_connect(struct forwarder *f)
 {
+	const struct server_addr *socks4 = f->srv->socks4;
 	struct sockaddr_storage to = { 0 };
 	struct socket_settings set;
 	bool in_progress;
 	int fd;
 
 	memcpy(&to, f->srv->address, f->srv->address_len);
-	forward_settings(f->srv, &set);
+	source_fill_settings(f->srv, &set);
 	f->deadline_ms = clock_now_ms() + PAUSE_MS;
-	fd = socket_connect(&to, f->srv->address_len, &set, &in_progress);
+	fd = socket_connect(socks4 ? &socks4->sa : &to, socks4 ? socks4->len
+			    : f->srv->address_len, &set, &in_progress);
 	if (fd < 0)
 		return;
 	f->conn = conn_new(fd, &forward_conn_ops, f, CONN_BACKEND |
@@ -123,8 +110,9 @@ static void forward_connect(struct forwarder *f)
 		return;
 	}
 	forward_rewind(f);
-	if (tls_server_is_on(server_slots(f->srv)) &&
-	    !tls_connect(f->conn, server_slots(f->srv), slice_none(), slice_none())) {
+	if ((tls_server_is_on(server_slots(f->srv)) &&
+	     !tls_connect(f->conn, server_slots(f->srv), slice_none(), slice_none())) ||
+	    (socks4 && !socks4_attach(f->conn, &to))) {
 		forward_drop_conn(f);
 		return;
 	}

@@ -77,6 +77,13 @@ static bool parse_text(struct conf_line *l)
 	return conf_take_string(l, field_of(l));
 }
 
+static bool parse_namespace(struct conf_line *l)
+{
+	struct server *srv = l->object;
+
+	return source_parse_namespace(l, &srv->netns);
+}
+
 static bool parse_proto(struct conf_line *l)
 {
 	static const char *const names[] = { "none", "h1", "h2" };
@@ -304,6 +311,25 @@ static bool parse_source(struct conf_line *l)
 
 	srv->source = source_parse(l);
 	return srv->source != NULL;
+}
+
+static bool parse_socks4(struct conf_line *l)
+{
+	struct server *srv = l->object;
+	const char *word = conf_next(l);
+	struct server_addr *copy;
+	struct address a;
+
+	if (!address_parse(word, ADDRESS_PORT_MUST | ADDRESS_UNIX, &a))
+		return option_error(l, "%s : 'socks4 %s' : %s", subject(l), word, a.error);
+	if (a.addr.sa.ss_family != AF_UNIX && !a.port_low)
+		return option_error(l, "%s : 'socks4 %s' : invalid port '0'.", subject(l), word);
+	copy = arena_alloc(&l->cfg->arena, sizeof(*copy));
+	if (!copy)
+		return option_error(l, "%s : out of memory.", subject(l));
+	*copy = a.addr;
+	srv->socks4 = copy;
+	return true;
 }
 
 static bool parse_tcp_ut(struct conf_line *l)
@@ -621,7 +647,10 @@ static const struct conf_keyword keywords[] = {
 	  .help = "address to connect from" },
 	{ .words = "tcp-ut", .where = CONF_SERVER, ONE, .parse = parse_tcp_ut,
 	  .syntax = "<delay>", .help = "TCP user timeout" },
-	{ .words = "namespace", .where = CONF_SERVER, ONE, .parse = parse_text, FIELD(netns),
+	{ .words = "idle-ping", .where = CONF_SERVER, ONE, .parse = parse_time_ms,
+	  FIELD(idle_ping_ms), .syntax = "<delay>",
+	  .help = "HTTP/2: between tests of idle connections" },
+	{ .words = "namespace", .where = CONF_SERVER, ONE, .parse = parse_namespace,
 	  .syntax = "<name>", .help = "network namespace to connect in" },
 	{ .words = "tfo", .where = CONF_SERVER, .parse = parse_true, FIELD(tfo),
 	  .help = "TCP fast open" },
@@ -641,10 +670,10 @@ static const struct conf_keyword keywords[] = {
 	  .help = "never learnt by stick rules", .hint = "there are no stick rules to learn it" },
 	{ .words = "stick", .where = CONF_SERVER, .flags = CONF_IGNORED,
 	  .help = "learnt by stick rules", .hint = "there are no stick rules to learn it" },
-	LATER("socks4", 1, "SOCKS4"),
+	{ .words = "socks4", .where = CONF_SERVER, ONE, .parse = parse_socks4,
+	  .syntax = "<addr>:<port>", .help = "a SOCKS4 proxy to connect through" },
 	LATER("shard", 1, "peers"),
 	LATER("strict-maxconn", 0, "counting idle connections"),
-	LATER("idle-ping", 1, "HTTP/2"),
 	{ .words = "log-bufsize", .where = CONF_SERVER, ONE, .parse = parse_log_size,
 	  .syntax = "<size>", .help = "bytes of the ring before a log server over TCP" },
 	LATER("pool-conn-name", 1, "named idle connections"),

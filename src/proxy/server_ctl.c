@@ -10,6 +10,7 @@
 #include "proxy/modules.h"
 #include "proxy/proxy.h"
 #include "proxy/server.h"
+#include "proxy/walk.h"
 #include "tls/tls.h"
 
 /* The server that the next word names ("backend/server"), moving behind it; NULL: reported. */
@@ -286,42 +287,25 @@ static enum ctl_step switch_check(struct ctl_request *rq)
 /* --- show servers --------------------------------------------------------------------------- */
 
 /* Where a dump stands. */
+/* Where a dump stands: among the proxies, and among the servers of one of them. */
 struct servers_dump {
-	struct config *cfg;   /* counted */
-	struct proxy *at;
-	bool one;             /* only this backend */
+	struct proxy_walk proxies;
+	const struct server *last;  /* of proxies.at; NULL: none yet */
 };
-
-static void release_dump(struct ctl_request *rq)
-{
-	struct servers_dump *d = rq->state;
-
-	if (!d)
-		return;
-	config_drop(&d->cfg);
-	free(d);
-	rq->state = NULL;
-}
 
 /* False: reported. */
 static bool begin_dump(struct ctl_request *rq)
 {
-	struct servers_dump *d = calloc(1, sizeof(*d));
 	const char *name = next_word(rq);
+	struct servers_dump *d = proxy_walk_begin(rq, sizeof(*d));
 
-	if (!d) {
-		ctl_error(rq, "Out of memory.");
-		return false;
-	}
-	rq->state = d;
-	d->cfg = config_take(proxies_current());
-	d->one = name != NULL;
-	d->at = name ? proxy_find(d->cfg, name, PROXY_BE) : proxies_first(d->cfg);
-	if (name && !d->at) {
+	if (!d || !name)
+		return d != NULL;
+	d->proxies.at = proxy_find(d->proxies.config, name, PROXY_BE);
+	d->proxies.only = d->proxies.at;
+	if (!d->proxies.at)
 		ctl_error(rq, "Can't find backend.");
-		return false;
-	}
-	return true;
+	return d->proxies.at != NULL;
 }
 
 static int server_port(const struct server_addr *addr)
@@ -428,15 +412,18 @@ static enum ctl_step dump_servers(struct ctl_request *rq,
 {
 	struct servers_dump *d = rq->state;
 
-	for (; d->at; d->at = d->one ? NULL : proxy_next(d->at)) {
-		struct server *srv;
+	for (; d->proxies.at; d->proxies.at = d->proxies.only ? NULL : proxy_next(d->proxies.at)) {
+		const struct server *srv;
 
-		if (!(d->at->caps & PROXY_BE))
+		if (!(d->proxies.at->caps & PROXY_BE))
 			continue;
-		if (rq->out->len > CTL_OUT_SOFT)
-			return CTL_MORE;
-		for (srv = server_first(d->at); srv; srv = server_next(srv))
+		while ((srv = d->last ? server_next(d->last) : server_first(d->proxies.at))) {
+			if (rq->out->len > CTL_OUT_SOFT)
+				return CTL_MORE;
 			print(rq->out, srv, ctl_anon_key(rq));
+			d->last = srv;
+		}
+		d->last = NULL;
 	}
 	return CTL_DONE;
 }
@@ -491,10 +478,10 @@ static const struct ctl_command commands[] = {
 	  .help = "disable agent checks", .run = switch_check },
 	{ .words = "show servers state", .level = CTL_OPERATOR, .syntax = "[<backend>]",
 	  .help = "dump volatile server information", .run = show_servers_state,
-	  .release = release_dump },
+	  .release = proxy_walk_release },
 	{ .words = "show servers conn", .level = CTL_OPERATOR, .syntax = "[<backend>]",
 	  .help = "dump server connections status", .run = show_servers_conn,
-	  .release = release_dump },
+	  .release = proxy_walk_release },
 	{ 0 }
 };
 

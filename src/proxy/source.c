@@ -1,9 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "proxy/source.h"
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "address_priv.h"
 #include "conf/conf.h"
+#include "net/netns.h"
+#include "net/socket.h"
+#include "proxy/server.h"
+
+bool source_parse_namespace(struct conf_line *l, const struct netns **out)
+{
+	const char *name = conf_next(l);
+
+	if (strcmp(name, "*") == 0)
+		return conf_error(l, l->at - 1, NULL, "'namespace *' (that of the PROXY header) is "
+				  "not supported yet.");
+	*out = netns_open(l->cfg, name);
+	return *out || conf_error(l, l->at - 1, NULL, "Cannot open namespace '%s' (%s).", name,
+				  strerror(errno));
+}
 
 /* "hdr_ip(<name>[,<occurrence>])" */
 static bool parse_hdr_ip(struct conf_line *l, const char *word, struct source *s)
@@ -106,4 +122,24 @@ bool source_is_same(const struct source *a, const struct source *b)
 	       is_same_text(a->header, b->header) && is_same_text(a->interface, b->interface) &&
 	       memcmp(&a->bind, &b->bind, sizeof(a->bind)) == 0 &&
 	       memcmp(&a->spoof, &b->spoof, sizeof(a->spoof)) == 0;
+}
+
+void source_fill_settings(const struct server *srv, struct socket_settings *set)
+{
+	struct source *src = srv->source;
+
+	*set = (struct socket_settings){ .user_timeout_ms = srv->tcp_ut_ms, .netns = srv->netns,
+					 .mode = (mode_t)-1, .uid = (uid_t)-1, .gid = (gid_t)-1 };
+	if (!src)
+		return;
+	set->interface = src->interface;
+	set->source_port_low = src->port_low;
+	set->source_port_high = src->port_high;
+	set->source_cursor = &src->port_cursor;
+	if (src->bind.ss_family != AF_UNSPEC)
+		set->source = &src->bind;
+	if (src->transparency == SOURCE_FIXED) {
+		set->source = &src->spoof;
+		set->options |= SOCKET_TRANSPARENT;
+	}
 }

@@ -175,13 +175,22 @@ static void put_extra(struct stats_row *r, const void *object)
 }
 
 /* The counters of the HTTP/2 mux stand together, in the order of their columns. */
-static void put_h2(struct stats_row *r, const struct counter_set *set)
+static void put_h2(struct stats_row *r, const struct counter_set *set, unsigned first)
 {
 	for (unsigned i = 0; i <= CNT_H2_STREAMS_TOTAL - CNT_H2_HEADERS; i++) {
 		enum stats_field f = STATS_BASE_COUNT + STATS_EXTRA_h2_headers_rcvd + i;
 
-		r->values[f].number = gauge_read(set, CNT_H2_HEADERS + i);
+		r->values[f].number = gauge_read(set, first + i);
 	}
+}
+
+/* Same for those of the HTTP/1 mux; <first> of the set. */
+static void put_h1(struct stats_row *r, const struct counter_set *set, unsigned first)
+{
+	struct stats_value *v = &r->values[STATS_BASE_COUNT + STATS_EXTRA_h1_open_connections];
+
+	for (unsigned i = 0; i <= CNT_H1_SPLICED_OUT - CNT_H1_CONNS; i++)
+		v[i].number = gauge_read(set, first + i);
 }
 
 /* Same for those of TLS. */
@@ -267,7 +276,8 @@ void stats_fill_frontend(struct stats_row *r, const struct proxy *px)
 	put(r, STATS_CONN_RATE, STATS_U32, "MRP", rate_set_read(&st->fe_conn_rate));
 	put(r, STATS_CONN_RATE_MAX, STATS_U32, "MMP", rate_set_max(&st->fe_conn_rate));
 	put_extra(r, px);
-	put_h2(r, &st->fe);
+	put_h2(r, &st->fe, CNT_H2_HEADERS);
+	put_h1(r, &st->fe, CNT_H1_CONNS);
 	put_tls(r, &st->fe);
 }
 
@@ -327,6 +337,8 @@ void stats_fill_backend(struct stats_row *r, const struct proxy *px, bool with_c
 		put_text(r, STATS_ALGO, "CGS", px->algorithm->name);
 	put_times(r, &st->times);
 	put_extra(r, px);
+	put_h2(r, &st->be, CNT_BACK_H2_HEADERS);
+	put_h1(r, &st->be, CNT_BACK_H1_CONNS);
 	put_tls(r, &st->be);
 }
 

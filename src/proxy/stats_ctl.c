@@ -4,24 +4,20 @@
 #include <string.h>
 #include "ctl/ctl.h"
 #include "dns/resolvers.h"
-#include "proxy/bind.h"
 #include "proxy/modules.h"
 #include "proxy/proxy.h"
-#include "proxy/server.h"
-#include "proxy/stats.h"
-#include "conf/conf.h"
+#include "proxy/stats_walk.h"
+#include "proxy/walk.h"
 
 enum stats_form { FORM_CSV, FORM_TYPED, FORM_JSON };
 
-/* Where a dump stands. Proxies are found again by number: a reload may pass between two turns. */
+/* Where a dump stands: among the proxies, and among the rows of one of them. */
 struct stats_dump {
+	struct proxy_walk proxies;
+	struct stats_walk rows;
 	enum stats_form form;
-	bool desc, no_maint, up, started;
-	const char *proxy_name; /* NULL: by number */
-	int proxy_id, type, sid; /* -1: all */
-	struct config *cfg;     /* counted */
-	struct proxy *at;       /* of cfg */
-	unsigned rows;
+	bool desc, has_rows, is_inside; /* of proxies.at */
+	int proxy_id;                   /* negative: all */
 	struct stats_row row;
 };
 
@@ -32,57 +28,11 @@ static void print_row(struct ctl_request *rq, struct stats_dump *d)
 	else if (d->form == FORM_TYPED)
 		stats_print_typed(rq->out, &d->row, d->desc);
 	else {
-		if (d->rows)
+		if (d->has_rows)
 			strbuf_add_char(rq->out, ',');
 		stats_print_json(rq->out, &d->row);
 	}
-	d->rows++;
-}
-
-/* --- which rows ----------------------------------------------------------------------------- */
-
-static bool wants(const struct stats_dump *d, int bit, int sid)
-{
-	return (d->type & bit) && (d->sid < 0 || d->sid == sid);
-}
-
-static bool server_is_shown(const struct stats_dump *d, const struct server *srv)
-{
-	unsigned admin = __atomic_load_n(&srv->state->admin, __ATOMIC_RELAXED);
-
-	if (d->no_maint && (admin & SERVER_MAINT))
-		return false;
-	return !d->up || server_is_willing(srv);
-}
-
-static void dump_proxy(struct ctl_request *rq, struct stats_dump *d, const struct proxy *px)
-{
-	struct listener_conf *lc;
-	struct bind_conf *b;
-	struct server *srv;
-
-	if ((px->caps & PROXY_FE) && wants(d, 1, 0)) {
-		stats_fill_frontend(&d->row, px);
-		print_row(rq, d);
-	}
-	if ((px->caps & PROXY_FE) && (px->options & PROXY_OPT_SOCKET_STATS))
-		list_for_each(b, &px->binds, link)
-			list_for_each(lc, &b->listeners, link)
-				if (wants(d, 8, lc->id)) {
-					stats_fill_listener(&d->row, lc);
-					print_row(rq, d);
-				}
-	if (!(px->caps & PROXY_BE))
-		return;
-	for (srv = server_first(px); srv; srv = server_next(srv))
-		if (wants(d, 4, srv->id) && server_is_shown(d, srv)) {
-			stats_fill_server(&d->row, srv);
-			print_row(rq, d);
-		}
-	if (wants(d, 2, 0)) {
-		stats_fill_backend(&d->row, px, d->no_maint || d->up);
-		print_row(rq, d);
-	}
+	d->has_rows = true;
 }
 
 /* --- the command ---------------------------------------------------------------------------- */
@@ -92,15 +42,16 @@ static bool parse_words(struct ctl_request *rq, struct stats_dump *d)
 {
 	int at = rq->at;
 
-	d->type = -1;
-	d->sid = -1;
+	d->rows.shown = STATS_SHOW_ALL;
+	d->rows.id = -1;
 	d->proxy_id = -1;
 	if (rq->count - at >= 3) {
 		char *end;
 
 		d->proxy_id = (int)strtol(rq->words[at], &end, 10);
 		if (*end) {
-			const struct proxy *px = proxy_find(d->cfg, rq->words[at], 0);
+			const struct proxy *px = proxy_find(d->proxies.config,
+							    rq->words[at], 0);
 
 			if (!px) {
 				ctl_error(rq, "No such proxy.");
@@ -108,8 +59,8 @@ static bool parse_words(struct ctl_request *rq, struct stats_dump *d)
 			}
 			d->proxy_id = px->id;
 		}
-		d->type = atoi(rq->words[at + 1]);
-		d->sid = atoi(rq->words[at + 2]);
+		d->rows.shown = (unsigned)atoi(rq->words[at + 1]);
+		d->rows.id = atoi(rq->words[at + 2]);
 		at += 3;
 	}
 	for (; at < rq->count; at++) {
@@ -120,37 +71,19 @@ static bool parse_words(struct ctl_request *rq, struct stats_dump *d)
 		else if (strcmp(rq->words[at], "desc") == 0)
 			d->desc = true;
 		else if (strcmp(rq->words[at], "no-maint") == 0)
-			d->no_maint = true;
+			d->rows.no_maint = true;
 		else if (strcmp(rq->words[at], "up") == 0)
-			d->up = true;
+			d->rows.up = true;
 	}
 	return true;
 }
 
-static void release_dump(struct ctl_request *rq)
-{
-	struct stats_dump *d = rq->state;
-
-	if (!d)
-		return;
-	config_drop(&d->cfg);
-	free(d);
-	rq->state = NULL;
-}
-
 static bool begin_dump(struct ctl_request *rq)
 {
-	struct stats_dump *d = calloc(1, sizeof(*d));
+	struct stats_dump *d = proxy_walk_begin(rq, sizeof(*d));
 
-	if (!d) {
-		ctl_error(rq, "Out of memory.");
+	if (!d || !parse_words(rq, d))
 		return false;
-	}
-	rq->state = d;
-	d->cfg = config_take(proxies_current());
-	if (!parse_words(rq, d))
-		return false;
-	d->at = proxies_first(d->cfg);
 	if (d->form == FORM_CSV)
 		stats_print_csv_header(rq->out);
 	else if (d->form == FORM_JSON)
@@ -192,6 +125,27 @@ static bool other_domain(struct ctl_request *rq)
 	return true;
 }
 
+/* The rows of the proxy that is next. CTL_DONE: all of them. */
+static enum ctl_step dump_proxy(struct ctl_request *rq, struct stats_dump *d)
+{
+	enum stats_found found = STATS_ROW;
+
+	if (!d->is_inside)
+		stats_walk_enter(&d->rows, d->proxies.at);
+	d->is_inside = true;
+	while (found == STATS_ROW) {
+		if (rq->out->len > CTL_OUT_SOFT)
+			return CTL_MORE;
+		found = stats_walk_next(&d->rows, &d->row);
+		if (found == STATS_ROW)
+			print_row(rq, d);
+	}
+	if (found == STATS_PAUSE)
+		return CTL_MORE;
+	d->is_inside = false;
+	return CTL_DONE;
+}
+
 static enum ctl_step show_stat(struct ctl_request *rq)
 {
 	struct stats_dump *d;
@@ -201,12 +155,13 @@ static enum ctl_step show_stat(struct ctl_request *rq)
 	if (!rq->state && !begin_dump(rq))
 		return CTL_DONE;
 	d = rq->state;
-	for (; d->at; d->at = proxy_next(d->at)) {
-		if (d->at->disabled || (d->proxy_id >= 0 && d->at->id != d->proxy_id))
+	for (; d->proxies.at; d->proxies.at = proxy_next(d->proxies.at)) {
+		const struct proxy *px = d->proxies.at;
+
+		if (px->disabled || (d->proxy_id >= 0 && px->id != d->proxy_id))
 			continue;
-		if (rq->out->len > CTL_OUT_SOFT)
+		if (dump_proxy(rq, d) == CTL_MORE)
 			return CTL_MORE;
-		dump_proxy(rq, d, d->at);
 	}
 	if (d->form == FORM_JSON)
 		strbuf_add_str(rq->out, "]\n");
@@ -224,7 +179,7 @@ static const struct ctl_command commands[] = {
 	  .help = "the schema of show stat json and show info json", .run = show_schema },
 	{ .words = "show stat", .level = CTL_USER, .syntax = "[desc|json|no-maint|typed|up]*",
 	  .help = "report counters for each proxy and server", .run = show_stat,
-	  .release = release_dump },
+	  .release = proxy_walk_release },
 	{ 0 }
 };
 

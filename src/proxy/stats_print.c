@@ -54,6 +54,19 @@ static const char *type_name(enum stats_type type)
 	return names[type];
 }
 
+/* Much quicker than a format; large dumps have millions of these. */
+static void put_words(struct strbuf *out, const char *before, const char *text)
+{
+	strbuf_add_str(out, before);
+	strbuf_add_str(out, text);
+}
+
+static void put_number(struct strbuf *out, const char *before, unsigned number)
+{
+	strbuf_add_str(out, before);
+	strbuf_add_int(out, number);
+}
+
 static const char kind_letters[] = { 'F', 'B', 'S', 'L' };
 
 void stats_print_typed(struct strbuf *out, const struct stats_row *r, bool desc)
@@ -63,8 +76,14 @@ void stats_print_typed(struct strbuf *out, const struct stats_row *r, bool desc)
 
 		if (v->type == STATS_EMPTY)
 			continue;
-		strbuf_printf(out, "%c.%u.%u.%u.%s.1:%s:%s:", kind_letters[r->kind], r->proxy_id,
-			      r->id, f, stats_field_name(f), v->tag, type_name(v->type));
+		strbuf_add_char(out, kind_letters[r->kind]);
+		put_number(out, ".", r->proxy_id);
+		put_number(out, ".", r->id);
+		put_number(out, ".", f);
+		put_words(out, ".", stats_field_name(f));
+		put_words(out, ".1:", v->tag);
+		put_words(out, ":", type_name(v->type));
+		strbuf_add_char(out, ':');
 		if (v->type == STATS_STR)
 			strbuf_add_str(out, v->text);
 		else
@@ -118,13 +137,17 @@ void stats_print_json(struct strbuf *out, const struct stats_row *r)
 
 		if (v->type == STATS_EMPTY)
 			continue;
-		strbuf_printf(out, "%s{\"objType\":\"%s\",\"proxyId\":%u,\"id\":%u,\"field\":"
-			      "{\"pos\":%u,\"name\":\"%s\"},\"processNum\":1,\"tags\":{\"origin\":"
-			      "\"%s\",\"nature\":\"%s\",\"scope\":\"%s\"},"
-			      "\"value\":{\"type\":\"%s\",\"value\":",
-			      first ? "" : ",", kinds[r->kind], r->proxy_id, r->id, f,
-			      stats_field_name(f), tag_word(0, v->tag[0]), tag_word(1, v->tag[1]),
-			      tag_word(2, v->tag[2]), type_name(v->type));
+		put_words(out, first ? "{\"objType\":\"" : ",{\"objType\":\"", kinds[r->kind]);
+		put_number(out, "\",\"proxyId\":", r->proxy_id);
+		put_number(out, ",\"id\":", r->id);
+		put_number(out, ",\"field\":{\"pos\":", f);
+		put_words(out, ",\"name\":\"", stats_field_name(f));
+		put_words(out, "\"},\"processNum\":1,\"tags\":{\"origin\":\"",
+			  tag_word(0, v->tag[0]));
+		put_words(out, "\",\"nature\":\"", tag_word(1, v->tag[1]));
+		put_words(out, "\",\"scope\":\"", tag_word(2, v->tag[2]));
+		put_words(out, "\"},\"value\":{\"type\":\"", type_name(v->type));
+		strbuf_add_str(out, "\",\"value\":");
 		if (v->type == STATS_STR)
 			json_text(out, v->text);
 		else

@@ -19,18 +19,33 @@ void stream_note_session(int64_t *last_s)
 	__atomic_store_n(last_s, now, __ATOMIC_RELAXED);
 }
 
-void stream_count_begin(struct stream *s)
+static void count_request(const struct stream *s)
 {
 	struct proxy *fe = s->fe;
 
-	stream_log_begin(s);
-	if (!(s->flags & STRM_HTTP))
-		return;
 	proxy_count_request(fe);
 	counter_add(&fe->state->fe, s->req.version >= 20 ? CNT_REQ_H2 : CNT_REQ_H1, 1);
 	if (fe->options & PROXY_OPT_SOCKET_STATS)
 		counter_add(&s->listener->state->counters, CNT_REQ_TOT, 1);
 }
+
+void stream_count_begin(struct stream *s)
+{
+	stream_log_begin(s);
+	if (s->flags & STRM_HTTP)
+		count_request(s);
+}
+
+void stream_count_upgrade(struct stream *s)
+{
+	counter_add(&s->fe->state->fe, CNT_SESS_OTHER, -1);
+	if (!(s->flags & STRM_HTTP))
+		return;
+	count_request(s);
+	if (s->flags & STRM_BE_COUNTED)
+		counter_add(&s->be->state->be, CNT_REQ_TOT, 1);
+}
+
 
 void stream_count_backend(struct stream *s)
 {

@@ -13,7 +13,7 @@ bool stream_auth_fields(struct expr_ctx *ctx, struct slice field, struct auth_fi
 {
 	struct stream *s = ctx->stream;
 
-	if (!s || !(s->flags & STRM_HTTP))
+	if (!s || !(s->flags & STRM_HTTP) || ctx->flags & EXPR_DIR_RESPONSE)
 		return false;
 	if (!field.len)
 		field = stream_is_for_proxy(s) ? SLICE("proxy-authorization")

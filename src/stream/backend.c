@@ -91,10 +91,12 @@ static void count_both(const struct stream *s, const struct server *srv, unsigne
  */
 static void count_next_try(struct stream *s, const struct server *before, const struct server *srv)
 {
-	if (before && s->flags & STRM_REDISPATCHED && before != srv)
+	if (before && s->flags & STRM_REDISPATCHED && before != srv) {
 		count_both(s, before, CNT_REDISPATCHES);
-	else if (before && s->flags & STRM_LEFT_SERVER)
+		s->is_moved = true;
+	} else if (before && s->flags & STRM_LEFT_SERVER) {
 		count_both(s, before, CNT_RETRIES);
+	}
 	s->flags &= ~STRM_LEFT_SERVER;
 }
 
@@ -188,7 +190,7 @@ enum step stage_assign(struct stream *s)
 {
 	struct server *before = s->server, *srv;
 	struct balance_pick_args args = {
-		.avoid = s->flags & STRM_REDISPATCHED ? before : NULL,
+		.avoid = s->flags & STRM_REDISPATCHED ? s->tried : NULL,
 	};
 	enum step step;
 
@@ -213,8 +215,8 @@ enum step stage_assign(struct stream *s)
 			return enter_queue(s, srv);
 		}
 		got_slot(s, srv);
-		counter_add(&s->be->state->be, CNT_LB_TOT, 1);
-		counter_add(&srv->state->counters, CNT_LB_TOT, 1);
+		if (srv != before)
+			count_both(s, srv, CNT_LB_TOT);
 		count_next_try(s, before, srv);
 		return stream_goto(s, STAGE_CONNECT);
 	}
@@ -388,13 +390,14 @@ enum step stage_connect(struct stream *s)
 	}
 	server_conn_forget_ask(s);
 	if (reused) {
+		s->flags &= ~STRM_SENT_EARLY;
 		ready_to_send(s);
 		count_session(s->server);
 		count_both(s, s->server, CNT_REUSES);
 		s->flags |= STRM_REUSED_CONN;
 		return connected(s);
 	}
-	s->flags &= ~STRM_REUSED_CONN;
+	s->flags &= ~(STRM_REUSED_CONN | STRM_SENT_EARLY);
 	s->flags |= STRM_CONN_TRIED;
 	count_session(s->server);
 	if (!server_conn_open(s))
@@ -407,9 +410,19 @@ enum step stage_connect(struct stream *s)
 	return STEP_NEXT;
 }
 
+/* Without memory the next try may be a server's that has failed before. */
+static void note_tried(struct stream *s)
+{
+	if (!s->tried)
+		s->tried = arena_zalloc(&s->arena, sizeof(*s->tried));
+	if (s->tried)
+		balance_avoid_add(s->tried, s->server);
+}
+
 /* The next try is another server's. */
 static void leave_server(struct stream *s)
 {
+	note_tried(s);
 	stream_drop_slot(s);
 	persist_left(s);
 	s->flags |= STRM_REDISPATCHED;
@@ -520,6 +533,21 @@ static bool was_refused(const struct stream *s)
 	return s->back.flags & EP_RX_REFUSED && !(s->flags & STRM_NO_REUSE);
 }
 
+/* One more try behind an answer that was none. It counts as a retry by itself, besides what it is
+ * when the next server is known; and a broken answer counts even if that was the last try.
+ */
+static bool take_replay(struct stream *s, unsigned event)
+{
+	if (!(s->be->retry_on & event))
+		return false;
+	if (event == PROXY_RETRY_EMPTY_RESPONSE || event == PROXY_RETRY_JUNK_RESPONSE)
+		count_both(s, s->server, CNT_RESP_ERRORS);
+	if (!retry_take(s))
+		return false;
+	count_both(s, s->server, CNT_RETRIES);
+	return true;
+}
+
 bool stream_retry(struct stream *s, unsigned event)
 {
 	bool stale = event == PROXY_RETRY_EMPTY_RESPONSE &&
@@ -530,16 +558,8 @@ bool stream_retry(struct stream *s, unsigned event)
 		return false;
 	if (!stale && s->flags & STRM_NO_L7_RETRY)
 		return false;
-	if (!stale && (!(s->be->retry_on & event) || !retry_take(s)))
+	if (!stale && !take_replay(s, event))
 		return false;
-	if (!stale) {
-		counter_add(&s->be->state->be, CNT_RETRIES, 1);
-		counter_add(&s->server->state->counters, CNT_RETRIES, 1);
-		if (event == PROXY_RETRY_EMPTY_RESPONSE || event == PROXY_RETRY_JUNK_RESPONSE) {
-			counter_add(&s->be->state->be, CNT_RESP_ERRORS, 1);
-			counter_add(&s->server->state->counters, CNT_RESP_ERRORS, 1);
-		}
-	}
 	stream_drop_back(s);
 	http_msg_fini(&s->res);
 	http_msg_init(&s->res, &s->arena);
@@ -547,7 +567,15 @@ bool stream_retry(struct stream *s, unsigned event)
 	block_queue_move(&s->front.rx, &s->replay);
 	s->server_at_ms = TIMER_NEVER;
 	s->flags |= stale ? STRM_NO_REUSE : 0;
-	if (may_redispatch(s) && !stale)
+	if (s->early_field && !tls_is_early(s->sess->conn)) {
+		http_msg_del_field(&s->req, SLICE("early-data"));
+		s->early_field = false;
+	}
+	if (!stale && may_redispatch(s)) {
 		leave_server(s);
+		s->flags |= STRM_LEFT_SERVER;
+	} else if (!stale) {
+		count_both(s, s->server, CNT_RETRIES);
+	}
 	return true;
 }

@@ -144,6 +144,37 @@ void error_capture_back_bad(struct endpoint *ep, const struct endpoint_bad *bad)
 	capture_stream(stream_of_back(ep), ep, bad);
 }
 
+/* A copy for <next>, whose proxies and servers it names; NULL: no memory, or there is none. */
+static struct error_capture *capture_copy(const struct config *next, const struct error_capture *c)
+{
+	struct error_capture *copy = c ? malloc(sizeof(*c) + c->len) : NULL;
+
+	if (!copy)
+		return NULL;
+	memcpy(copy, c, sizeof(*c) + c->len);
+	copy->refs = 1;
+	copy->other = c->other ? proxy_heir(next, c->other) : NULL;
+	copy->server = c->server ? server_heir(next, c->server) : NULL;
+	return copy;
+}
+
+void error_capture_pass_on(struct config *next, const struct proxy *px)
+{
+	const struct proxy *heir = proxy_heir(next, px);
+	struct error_captures *all = error_captures_of(px);
+	struct error_capture *c[2];
+
+	if (!heir)
+		return;
+	captures_lock(all);
+	for (int i = 0; i < 2; i++)
+		c[i] = capture_copy(next, all->last[i]);
+	captures_unlock(all);
+	for (int i = 0; i < 2; i++)
+		if (c[i])
+			capture_keep(heir, i, c[i]);
+}
+
 /* --- showing ---------------------------------------------------------------------------------- */
 
 /* How one byte is written; returns the width. */

@@ -32,6 +32,10 @@ unsigned error_capture_count(void);
 void error_capture_dump(const struct proxy *px, bool response, const struct proxy *only,
 		  struct strbuf *out);
 
+/* What is kept of <px> goes to <next>, the generation that takes its place. Thread 0. */
+struct config;
+void error_capture_pass_on(struct config *next, const struct proxy *px);
+
 extern struct slot error_capture_slot;
 
 #endif

@@ -80,23 +80,6 @@ static bool walk_begin(struct walk *w, struct expr_ctx *ctx, const struct expr_a
 	return true;
 }
 
-/* The length of the first comma-separated value of <s>; quotes hide commas. */
-static size_t value_len(struct slice s)
-{
-	bool quoted = false;
-	size_t i;
-
-	for (i = 0; i < s.len; i++) {
-		if (quoted && s.ptr[i] == '\\' && i + 1 < s.len)
-			i++;
-		else if (s.ptr[i] == '"')
-			quoted = !quoted;
-		else if (s.ptr[i] == ',' && !quoted)
-			break;
-	}
-	return i;
-}
-
 static bool walk_next(struct walk *w, struct slice *out)
 {
 	struct h1_field *field;
@@ -108,7 +91,7 @@ static bool walk_next(struct walk *w, struct slice *out)
 			return false;
 		w->rest = field->value.ptr ? field->value : SLICE("");
 	}
-	len = w->full ? w->rest.len : value_len(w->rest);
+	len = w->full ? w->rest.len : http_value_len(w->rest);
 	*out = slice_trim(slice_sub(w->rest, 0, len));
 	w->rest = len < w->rest.len ? slice_sub(w->rest, len + 1, w->rest.len) : slice_none();
 	return true;
@@ -370,10 +353,12 @@ static enum expr_result fetch_cookie_count(struct expr_ctx *ctx, const struct ex
 	unsigned flags = ctx->flags, count = 0;
 	enum expr_result ret;
 
+	if (!source_message(ctx, ctx->data, &ret))
+		return ret;
 	ctx->flags &= ~EXPR_ITERATE;
-	ret = cookie_sample(ctx, args, out, &count);
+	cookie_sample(ctx, args, out, &count);
 	ctx->flags = flags;
-	return ret == EXPR_WAIT ? ret : smp_give_int(out, count);
+	return smp_give_int(out, count);
 }
 
 #define HEAD_REQ EXPR_USE_HTTP_REQUEST_VOLATILE
@@ -451,7 +436,7 @@ static const struct expr_fetch fetches[] = {
 
 static const struct expr_acl_keyword acl_keywords[] = {
 	DERIVED("cook", "req.cook"),
-	DERIVED("hdr", "hdr"),
+	DERIVED("hdr", "req.hdr"),
 	DERIVED("scook", "res.cook"),
 	DERIVED("shdr", "res.hdr"),
 	{ 0 }

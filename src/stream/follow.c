@@ -60,10 +60,12 @@ static void mux_follow(struct session *s)
 {
 	const struct mux_settings *set = &stream_proxy(s->fe)->front;
 
-	if (s->flags & SESS_H2)
-		h2_set_settings(s->h2, set, h2_tunes_of(session_config(s)));
-	else
+	if (!(s->flags & SESS_H2)) {
 		h1_set_settings(s->h1, set);
+		return;
+	}
+	h2_set_settings(s->h2, set, h2_tunes_of(session_config(s)));
+	h2_set_idle_ping(s->h2, s->listener->bind->idle_ping_ms);
 }
 
 void session_follow(struct session *s)
@@ -72,7 +74,7 @@ void session_follow(struct session *s)
 	struct proxy *fe = proxy_heir(next, s->fe);
 	struct listener_conf *l = fe ? listener_heir(fe, s->listener) : NULL;
 
-	BUG_ON(s->fe->mode != PROXY_MODE_HTTP);
+	BUG_ON(!(s->flags & SESS_HTTP));
 	if (!l || fe->mode != s->fe->mode) {
 		session_dismiss(s);
 		return;

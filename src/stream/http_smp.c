@@ -75,8 +75,11 @@ static enum expr_result fetch_piece(struct expr_ctx *ctx, const struct expr_arg 
 static enum expr_result fetch_method(struct expr_ctx *ctx, const struct expr_arg *args,
 				     struct sample *out)
 {
+	const struct stream *s = ctx->stream;
 	enum expr_result ret;
-	const struct http_msg *m = smp_request(ctx, &ret);
+	/* this much is known of the request as long as the stream lasts */
+	const struct http_msg *m = s && s->flags & STRM_HTTP && s->req.method_text.ptr
+					   ? &s->req : smp_request(ctx, &ret);
 
 	if (!m)
 		return ret;

@@ -14,6 +14,7 @@
 #include "conf/conf.h"
 #include "core/thread.h"
 #include "net/handoff.h"
+#include "net/netns.h"
 #include "net/listener.h"
 #include "net/socket.h"
 #include "listen_priv.h"
@@ -32,6 +33,7 @@ static struct {
 	unsigned suspended;                                    /* atomic: by listen_pause_all() */
 	unsigned lock;                                         /* of listener_conf.opened */
 	unsigned handed_out;                                   /* atomic: to another process */
+	bool taken;                                            /* from one; set at the start */
 	bool reject_privileged;                                /* atomic: ports below 1024 */
 } limits = { .maxaccept = 64 };
 
@@ -525,13 +527,18 @@ static bool can_release(const struct listener_conf *l)
 	return l->inherited_fd < 0 && l->address.ss_family != AF_UNIX;
 }
 
+static bool is_handed_out(void)
+{
+	return __atomic_load_n(&limits.handed_out, __ATOMIC_RELAXED);
+}
+
 /* Not twice: the kernel would take the second for the end of all connections to come. */
 static void release_port(int fd)
 {
 	socklen_t len = sizeof(int);
 	int listening = 0;
 
-	if (__atomic_load_n(&limits.handed_out, __ATOMIC_RELAXED))
+	if (is_handed_out())
 		return;
 	if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listening, &len) == 0 && listening)
 		shutdown(fd, SHUT_RD);
@@ -542,8 +549,10 @@ static void close_sockets(struct listener_conf *l)
 	struct opened *o = l->opened;
 
 	for (unsigned i = 0; o && i < o->count; i++) {
-		/* the descriptor goes when every thread has left it, the port now */
-		if (can_release(l) && i >= o->lent)
+		/* the descriptor goes when every thread has left it, the port now; but a process
+		 * that gave us its sockets may be there and go on with them
+		 */
+		if (can_release(l) && i >= o->lent && !limits.taken)
 			release_port(listener_fd(o->sockets[i]));
 		listener_close(&o->sockets[i]);
 	}
@@ -618,7 +627,7 @@ unsigned listen_collect(const struct config *cfg, int *sockets, struct socket_or
 					if (n >= max)
 						continue;
 					sockets[n] = listener_fd(o->sockets[i]);
-					origins[n].netns = b->netns;
+					origins[n].netns = netns_name(b->netns);
 					origins[n].interface = b->interface;
 				}
 			}
@@ -629,6 +638,16 @@ unsigned listen_collect(const struct config *cfg, int *sockets, struct socket_or
 void listen_set_handed_out(void)
 {
 	__atomic_store_n(&limits.handed_out, 1, __ATOMIC_RELAXED);
+}
+
+void listen_set_taken(void)
+{
+	limits.taken = true;
+}
+
+bool listen_is_taken(void)
+{
+	return limits.taken;
 }
 
 /* --- pausing and stopping --------------------------------------------------------------------- */
@@ -682,7 +701,7 @@ static bool end_one(struct listener_conf *l)
 static bool stop_one(struct listener_conf *l)
 {
 	struct opened *o = l->opened;
-	bool shared = __atomic_load_n(&limits.handed_out, __ATOMIC_RELAXED);
+	bool shared = is_handed_out() || limits.taken;
 
 	while (shared && o && o->count)
 		listener_drain(&o->sockets[--o->count]);

@@ -2,6 +2,7 @@
 /* listen_named.c - sockets of a configuration for another process, by their addresses */
 #include <string.h>
 #include "net/handoff.h"
+#include "net/netns.h"
 #include "net/socket.h"
 #include "listen_priv.h"
 #include "stream_priv.h"
@@ -14,7 +15,7 @@ static bool is_named(const struct listener_conf *l, const struct sockaddr_storag
 
 	return l->inherited_fd < 0 && l->address_len == len &&
 	       memcmp(&l->address, addr, len) == 0 &&
-	       strcmp(b->netns ? b->netns : "", origin->netns) == 0 &&
+	       strcmp(b->netns ? netns_name(b->netns) : "", origin->netns) == 0 &&
 	       strcmp(b->interface ? b->interface : "", origin->interface) == 0;
 }
 

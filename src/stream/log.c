@@ -24,7 +24,7 @@ static const struct log_settings *settings_of(const struct proxy *px)
 bool stream_is_normal(const struct stream *s)
 {
 	return (s->cause == CAUSE_NONE || s->cause == CAUSE_LOCAL) && s->status < 500 &&
-	       !s->retries && !(s->flags & STRM_REDISPATCHED);
+	       !s->retries && !s->is_moved;
 }
 
 static enum log_level error_level(const struct proxy *fe)
@@ -51,7 +51,8 @@ static void send_line(struct stream *s, const struct logformat *f, enum log_leve
 {
 	const struct stream_proxy *px = stream_proxy(s->fe);
 	struct expr_ctx *ctx = &s->expr, before = s->expr;
-	struct log_message m = { .level = level, .build = build_text, .ctx = ctx, .step = step };
+	struct log_message m = { .level = level, .build = build_text, .ctx = ctx, .step = step,
+				 .is_traffic = true };
 
 	/* the variables of the message stay: rules may go on after this */
 	if (step == LOG_STEP_CLOSE || step == LOG_STEP_UNSPEC)
@@ -215,20 +216,19 @@ static void stream_log_bad(struct stream *s)
 		send_line(s, f, level_of(s), LOG_STEP_ERROR);
 }
 
-void session_log_bad(struct session *sess, const struct front_bad *bad, enum stream_cause cause,
-		     char phase)
+void session_log_bad(struct session *sess, int status, uint64_t since_ns, enum stream_cause cause)
 {
 	struct stream *s = stream_new(sess, true);
 
 	/* a stream that is nothing but the subject of its line */
 	if (!s)
 		return;
-	s->t.begin = bad->since_ns ? bad->since_ns : sess->accept_ns;
+	s->t.begin = since_ns ? since_ns : sess->accept_ns;
 	s->t.idle_from = sess->idle_from_ns ? sess->idle_from_ns : sess->accept_ns;
 	s->t.wall_us = s->unique ? clock_wall_us() : session_accept_wall_us(sess);
 	s->t.close = clock_now_ns();
-	s->status = (uint16_t)bad->status;
-	stream_set_cause(s, cause, phase);
+	s->status = (uint16_t)status;
+	stream_set_cause(s, cause, 'R');
 	stream_log_bad(s);
 	stream_abandon(s);
 }

@@ -317,7 +317,7 @@ static bool alias_sc(ALIAS_ARGS)
 static bool alias_rc(ALIAS_ARGS)
 {
 	return logformat_put_int(item, out, ctx->stream->retries,
-				 ctx->stream->flags & STRM_REDISPATCHED);
+				 ctx->stream->is_moved);
 }
 
 static bool alias_sq(ALIAS_ARGS)
@@ -342,7 +342,7 @@ static bool alias_lc(ALIAS_ARGS)
 	/* one number for all threads: only for formats that show it */
 	if (!s->log_number) {
 		SHARED_WRITE(process);
-		s->log_number = __atomic_add_fetch(&stream_proxy(s->fe)->log_lines, 1,
+		s->log_number = __atomic_add_fetch(&s->fe->state->log_lines, 1,
 						   __ATOMIC_RELAXED);
 	}
 	return logformat_put_int(item, out, s->log_number - 1, false);

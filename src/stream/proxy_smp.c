@@ -56,17 +56,16 @@ static void pending_resolve_server(struct config *cfg, const struct expr_pending
 		name = slice_sub(name, slash + 1, name.len);
 	}
 	p->arg->object = px && name.len ? server_find(px, name.ptr) : NULL;
-	if (p->arg->object)
-		((struct server *)p->arg->object)->is_referenced = true;
-	else
+	if (!p->arg->object)
 		pending_fail(p, "server", diags);
 }
 
-static void pending_check(struct config *cfg, struct diag_list *diags)
+/* The arguments of <of>, by the names of <cfg>. */
+static void pending_resolve(struct config *of, struct config *cfg, struct diag_list *diags)
 {
 	struct expr_pending *p;
 
-	for (p = expr_pending_first(cfg); p; p = p->next) {
+	for (p = expr_pending_first(of); p; p = p->next) {
 		switch (p->arg->type) {
 		case ARG_FRONTEND:
 			pending_resolve_proxy(cfg, p, PROXY_FE, diags);
@@ -84,6 +83,22 @@ static void pending_check(struct config *cfg, struct diag_list *diags)
 			break;
 		}
 	}
+}
+
+static void pending_check(struct config *cfg, struct diag_list *diags)
+{
+	struct expr_pending *p;
+
+	pending_resolve(cfg, cfg, diags);
+	for (p = expr_pending_first(cfg); p; p = p->next)
+		if (p->arg->type == ARG_SERVER && p->arg->object)
+			((struct server *)p->arg->object)->is_referenced = true;
+}
+
+static bool proxy_smp_init(void)
+{
+	expr_set_resolver(pending_resolve);
+	return true;
 }
 
 /* The proxy that an argument stands for. */
@@ -351,5 +366,5 @@ static const struct expr_fetch fetches[] = {
 
 const struct module mod_proxy_smp = {
 	.name = "proxy-fetches", .fetches = fetches, .converters = converters,
-	.check = pending_check,
+	.init = proxy_smp_init, .check = pending_check,
 };

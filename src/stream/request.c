@@ -15,20 +15,25 @@ static enum step bad_body(struct stream *s)
 	return stream_fail(s, 400, CAUSE_CLIENT_ABORT, 0);
 }
 
-enum step stage_begin(struct stream *s)
+void stream_begin_request(struct stream *s)
 {
-	uint64_t now = clock_now_ns();
-
-	stream_count_begin(s);
-	stream_log_step(s, LOG_STEP_ACCEPT);
 	s->front.flags &= ~EP_RX_HEAD;
 	s->log_method = s->req.method_text;
 	s->log_uri = s->req.uri;
 	s->log_version = s->req.version_text;
 	capture_request(s);
-	s->t.request = now;
+	s->t.request = clock_now_ns();
+	stream_log_step(s, LOG_STEP_REQUEST);
+}
+
+enum step stage_begin(struct stream *s)
+{
+	stream_count_begin(s);
+	stream_log_step(s, LOG_STEP_ACCEPT);
 	if (s->flags & STRM_HTTP)
-		stream_log_step(s, LOG_STEP_REQUEST);
+		stream_begin_request(s);
+	else
+		s->t.request = clock_now_ns();
 	s->retries_left = (uint16_t)s->fe->retries;
 	if (s->fe->http_conn == HTTP_CONN_CLOSE)
 		s->flags |= STRM_CLIENT_CLOSE;
@@ -98,6 +103,8 @@ static enum step rules_step(struct stream *s, struct proxy *px, enum rule_result
 		return stream_fail(s, 400, CAUSE_PROXY, 0);
 	case RULE_TIMEOUT:
 		return stream_fail(s, 408, CAUSE_CLIENT_TIMEOUT, 0);
+	case RULE_TO_HTTP:
+		return s->flags & STRM_HTTP ? STEP_NEXT : stream_goto(s, STAGE_UPGRADE);
 	case RULE_CUT_SERVER:
 	case RULE_ERROR:
 		break;
@@ -108,12 +115,15 @@ static enum step rules_step(struct stream *s, struct proxy *px, enum rule_result
 
 enum step stream_rules(struct stream *s, struct proxy *px, enum ruleset set, unsigned dir)
 {
+	bool waited = s->rule.rule != NULL;
 	const struct rule *which = NULL;
 	enum rule_result r;
 
 	if (!rules_any(px, set))
 		return STEP_NEXT;
 	r = rules_run(px, set, stream_expr(s, dir), false, &which);
+	if (waited && r != RULE_WAIT)
+		s->t.request = clock_now_ns(); /* rules that wait make the request late */
 	return rules_step(s, px, r, which);
 }
 
@@ -202,11 +212,22 @@ enum step stage_http_request_fe(struct stream *s)
 	return http_request(s, s->fe);
 }
 
+/* A request cannot go on as bytes that nobody understands. */
+static enum step refuse_tcp_backend(struct stream *s)
+{
+	stream_set_cause(s, CAUSE_INTERNAL, 'R');
+	s->status = 500;
+	s->flags |= STRM_SILENT | STRM_NO_REQUEST_TIME;
+	return stream_goto(s, STAGE_END);
+}
+
 enum step stage_switch(struct stream *s)
 {
 	struct expr_ctx *ctx = stream_expr(s, EXPR_DIR_REQUEST | EXPR_FINAL | EXPR_MAY_WAIT);
 	struct proxy *be = NULL;
 
+	if (s->be != s->fe)
+		return STEP_NEXT; /* its choice made it an HTTP stream */
 	if (rules_backend(s->fe, ctx, &be) == EXPR_WAIT) {
 		stream_hold_front(s);
 		return STEP_WAIT;
@@ -227,7 +248,9 @@ enum step stage_switch(struct stream *s)
 		 s->fe->http_conn == HTTP_CONN_SERVER_CLOSE)
 		s->flags |= STRM_SERVER_CLOSE;
 	stream_count_backend(s);
-	return STEP_NEXT;
+	if (s->flags & STRM_HTTP)
+		return be->mode == PROXY_MODE_HTTP ? STEP_NEXT : refuse_tcp_backend(s);
+	return be->mode == PROXY_MODE_HTTP ? stream_goto(s, STAGE_UPGRADE) : STEP_NEXT;
 }
 
 enum step stage_tcp_content_be(struct stream *s)
@@ -290,6 +313,11 @@ static bool add_address(struct stream *s, const struct proxy_forward_for *fe,
 	return http_msg_add_field(&s->req, name, slice_make(text, n));
 }
 
+bool stream_has_early_field(const struct stream *s)
+{
+	return http_field_find(&s->req.fields, FIELD_OTHER, SLICE("early-data"));
+}
+
 static bool add_fields(struct stream *s)
 {
 	const struct proxy *fe = s->fe, *be = s->be;
@@ -301,9 +329,11 @@ static bool add_fields(struct stream *s)
 	    !add_address(s, &fe->original_to, &be->original_to, stream_dst(s)))
 		return false;
 	/* RFC 8470 5.1 */
-	if (tls_is_early(s->sess->conn) &&
-	    !http_msg_set_field(&s->req, SLICE("Early-Data"), SLICE("1")))
-		return false;
+	if (tls_is_early(s->sess->conn)) {
+		s->early_field = !stream_has_early_field(s);
+		if (!http_msg_set_field(&s->req, SLICE("Early-Data"), SLICE("1")))
+			return false;
+	}
 	if (be->forwarded)
 		return stream_add_forwarded(s);
 	return true;

@@ -5,6 +5,7 @@
 #include "stream/service.h"
 #include "persist.h"
 #include "stream_priv.h"
+#include "tls/tls.h"
 
 /* More interim answers than this to one request are an attack, or a server gone wrong. */
 #define INTERIMS_MAX 1000
@@ -19,6 +20,8 @@ static enum step forward_interim(struct stream *s)
 	/* each leaves something in the arena: a server without end must not fill the memory */
 	if (++s->interims > INTERIMS_MAX)
 		return stream_fail(s, 502, CAUSE_PROXY, 0);
+	if (s->server)
+		counter_add(&s->server->state->counters, CNT_HRSP_1XX, 1);
 	if (s->req.version >= 11) {
 		s->front.tx_head = &s->res;
 		s->front.flags |= EP_TX_HEAD;
@@ -50,6 +53,14 @@ static enum check_observation status_seen(int status)
 							      : SEEN_RESPONSE_STATUS;
 }
 
+/* The server has not looked at what was sent before the handshake was over (RFC 8470). */
+static enum step early_refused(struct stream *s)
+{
+	if (stream_retry(s, PROXY_RETRY_0RTT_REJECTED))
+		return retry_go(s);
+	return stream_fail(s, 425, CAUSE_SERVER_ABORT, 0);
+}
+
 /* The server failed before its answer's head. */
 static enum step response_failed(struct stream *s)
 {
@@ -58,6 +69,9 @@ static enum step response_failed(struct stream *s)
 
 	if (s->service)
 		return stream_fail(s, s->back.status, CAUSE_PROXY, 0);
+	if (s->flags & STRM_SENT_EARLY &&
+	    tls_early_is_refused(s->back.ops->conn(&s->back)))
+		return early_refused(s);
 	observe(s, f & EP_RX_BAD ? SEEN_RESPONSE_BAD : SEEN_RESPONSE_BROKEN);
 	if (stream_retry(s, wanted))
 		return retry_go(s);
@@ -85,11 +99,26 @@ static enum step response_late(struct stream *s)
 	return STEP_WAIT;
 }
 
+/* The server wants the request once more, behind the handshake. A client which was as early, or
+ * somebody before it, must hear of that (RFC 8470 5.2).
+ */
+static bool too_early_is_retried(const struct stream *s)
+{
+	if (tls_is_early(s->sess->conn))
+		return false;
+	if (s->be->retry_on & PROXY_RETRY_425)
+		return true;
+	return s->flags & STRM_SENT_EARLY && s->be->retry_on & PROXY_RETRY_0RTT_REJECTED &&
+	       (s->early_field || !stream_has_early_field(s));
+}
+
 static bool status_is_retried(const struct stream *s)
 {
 	switch (s->res.status) {
+	case 425:
+		return too_early_is_retried(s);
 #define X(code) case code: return s->be->retry_on & PROXY_RETRY_##code;
-	X(401) X(403) X(404) X(408) X(421) X(425) X(429) X(500) X(501) X(502) X(503) X(504)
+	X(401) X(403) X(404) X(408) X(421) X(429) X(500) X(501) X(502) X(503) X(504)
 #undef X
 	}
 	return false;
@@ -188,8 +217,11 @@ enum step stage_response(struct stream *s)
 		s->t.data = clock_now_ns();
 		observe(s, status_seen(s->res.status));
 		if (s->be->retry_on && !s->service && status_is_retried(s) &&
-		    stream_retry(s, s->be->retry_on))
+		    stream_retry(s, s->be->retry_on)) {
+			/* (the server may remember how the connection began) */
+			s->flags |= s->flags & STRM_SENT_EARLY ? STRM_NO_REUSE : 0;
 			return retry_go(s);
+		}
 		s->status = s->server_status = s->res.status;
 		capture_response(s);
 		return STEP_NEXT;

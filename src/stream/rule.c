@@ -177,6 +177,17 @@ bool rule_take_condition(struct conf_line *l, const char *what, unsigned phase,
 	return true;
 }
 
+void rule_warn_bytes(const struct proxy *px, const struct condition *c, const char *file, int line,
+		     struct diag_list *diags)
+{
+	static const struct diag_place bare = { .form = DIAG_BARE };
+
+	if (px->mode == PROXY_MODE_HTTP && c &&
+	    condition_uses(c) & (EXPR_USE_L6_REQUEST | EXPR_USE_L6_RESPONSE))
+		diag_add(diags, DIAG_WARNING, &bare, NULL, "Proxy '%s': L6 sample fetches ignored "
+			 "on HTTP proxies (declared at %s:%d).", px->name, file, line);
+}
+
 bool rule_error(struct conf_line *l, const struct rule *r, int at, const char *fmt, ...)
 {
 	char text[512];

@@ -171,6 +171,7 @@ static void rules_check_actions(struct config *cfg, struct proxy *px, enum rules
 	for (i = 0; i < rp->count[set]; i++) {
 		struct rule *r = (struct rule *)rp->all[set][i];
 
+		rule_warn_bytes(px, r->condition, r->file, r->line, diags);
 		if (r->action->check)
 			r->action->check(cfg, r, diags);
 	}
@@ -183,27 +184,43 @@ static void rules_warn_ignored(const struct proxy *px, const char *what, struct 
 		 proxy_kind_name(px), px->name);
 }
 
+/* Is there a rule that makes HTTP of TCP? */
+static bool rules_make_http(const struct rule_proxy *rp)
+{
+	for (unsigned i = 0; i < rp->count[RULES_TCP_CONTENT]; i++)
+		if (rp->all[RULES_TCP_CONTENT][i]->action->to_http)
+			return true;
+	return false;
+}
+
+static bool rules_of_http_run(const struct proxy *px)
+{
+	return px->mode == PROXY_MODE_HTTP || px->to_http;
+}
+
 static void rules_check_proxy(struct config *cfg, struct proxy *px, struct diag_list *diags)
 {
 	struct rule_proxy *rp = rule_proxy_of(px);
 	enum ruleset set;
 
+	switch_check(px, diags);
 	for (set = 0; set < RULES_COUNT; set++) {
 		if (!rules_flatten(px, set)) {
 			diag_add(diags, DIAG_ALERT, NULL, NULL, "out of memory.");
 			return;
 		}
-		if (set >= RULES_HTTP_REQUEST && px->mode != PROXY_MODE_HTTP && rp->count[set]) {
+		if (set == RULES_TCP_CONTENT)
+			px->to_http |= rules_make_http(rp);
+		if (set >= RULES_HTTP_REQUEST && !rules_of_http_run(px) && rp->count[set]) {
 			rp->count[set] = 0;
 			rules_warn_ignored(px, ruleset_name(set), diags);
 		}
 		rules_check_actions(cfg, px, set, diags);
 	}
-	if (px->mode != PROXY_MODE_HTTP && !list_is_empty(&rp->redirects)) {
+	if (!rules_of_http_run(px) && !list_is_empty(&rp->redirects)) {
 		list_init(&rp->redirects);
 		rules_warn_ignored(px, "redirect", diags);
 	}
-	switch_check(px, diags);
 	rule_hits_number(rp);
 }
 

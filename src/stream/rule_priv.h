@@ -144,6 +144,9 @@ bool rule_value_eval(const struct rule_value *v, struct expr_ctx *ctx, int64_t *
 
 /* --- switching, redirections -------------------------------------------------------------- */
 
+/* Check phase: warns about a condition on bytes in a proxy of mode http. <c>: or NULL. */
+void rule_warn_bytes(const struct proxy *px, const struct condition *c, const char *file, int line,
+		     struct diag_list *diags);
 bool switch_backend_parse(struct conf_line *l);
 bool switch_server_parse(struct conf_line *l);
 void switch_check(struct proxy *px, struct diag_list *diags);

@@ -101,10 +101,8 @@ static void switch_check_backend(struct proxy *px, struct switch_rule *sr, struc
 			 "(see 'mode').",
 			 px->name, px->file, px->line, be->name, be->file, be->line);
 	else if (px->mode == PROXY_MODE_TCP && be->mode == PROXY_MODE_HTTP)
-		diag_add(diags, DIAG_ALERT, &place, NULL, "tcp frontend '%s': backend '%s' is of "
-			 "'mode http': connections that begin as TCP and go on as HTTP are not "
-			 "supported yet.", px->name, be->name);
-	else if (!proxy_add_target(px, sr->target = be))
+		px->to_http = true;
+	if (be && be != px && !proxy_add_target(px, sr->target = be))
 		diag_add(diags, DIAG_ALERT, &place, NULL, "out of memory.");
 }
 
@@ -114,12 +112,14 @@ void switch_check(struct proxy *px, struct diag_list *diags)
 	struct switch_rule *sr;
 
 	list_for_each(sr, &rp->backends, link) {
+		rule_warn_bytes(px, sr->condition, sr->file, sr->line, diags);
 		if (!sr->format)
 			switch_check_backend(px, sr, diags);
 	}
 	list_for_each(sr, &rp->servers, link) {
 		struct diag_place place = switch_place(sr);
 
+		rule_warn_bytes(px, sr->condition, sr->file, sr->line, diags);
 		if (sr->format)
 			continue;
 		sr->target = server_find(px, sr->name);
@@ -183,7 +183,8 @@ enum expr_result rules_backend(struct proxy *fe, struct expr_ctx *ctx, struct pr
 		name = switch_name(sr, ctx);
 		slice_copy(name, text, sizeof(text));
 		*be = name.ptr ? proxy_find(fe->config, text, PROXY_BE) : NULL;
-		if (*be && (*be)->mode != fe->mode) /* its rules would not be applied */
+		/* (a TCP stream becomes one of HTTP for it) */
+		if (*be && fe->mode == PROXY_MODE_HTTP && (*be)->mode != fe->mode)
 			*be = NULL;
 	}
 	if (!*be)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include "base/bug.h"
 #include "base/clock.h"
+#include "base/hash.h"
 #include "conf/conf.h"
 #include "core/activity.h"
 #include "core/mailbox.h"
@@ -20,6 +21,7 @@
 #include "mux/pass.h"
 #include "mux/probe.h"
 #include "net/conn.h"
+#include "net/socks4.h"
 #include "server_conn_priv.h"
 #include "stream/listen.h"
 #include "stream_priv.h"
@@ -40,6 +42,8 @@ struct idle_ask {
 	bool proven;              /* only a proven one will do */
 };
 
+static check_pool_fn server_conn_for_check;
+
 static struct pool *conn_pool, *ask_pool;
 static bool is_shared = true; /* between threads */
 
@@ -47,6 +51,7 @@ bool server_conn_init(void)
 {
 	conn_pool = pool_new("server_conn", sizeof(struct server_conn));
 	ask_pool = pool_new("idle_ask", sizeof(struct idle_ask));
+	check_set_pool_hook(server_conn_for_check);
 	return conn_pool && ask_pool;
 }
 
@@ -122,7 +127,9 @@ static bool sc_keep(struct server_conn *sc)
 	if (unlikely(sc->config != proxies_current()) && !sc_is_private(sc) && !sc_follow(sc))
 		return false; /* (a private one moves with its session) */
 	srv = sc->server;
-	if (sc->marked || (srv->max_reuse >= 0 && sc->streams > (unsigned)srv->max_reuse))
+	/* (one whose handshake is not over would take anybody's request early) */
+	if (sc->marked || (sc->h2 && tls_is_early(h2_conn_conn(sc->h2))) ||
+	    (srv->max_reuse >= 0 && sc->streams > (unsigned)srv->max_reuse))
 		return false;
 	if (sc_is_private(sc)) {
 		if (!sc->session)
@@ -162,7 +169,8 @@ static bool sc_is_roomy(const struct server_conn *sc)
 	const struct server *srv = sc->server;
 
 	if (!sc->used || sc->marked || sc_is_private(sc) || !server_is_willing(srv) ||
-	    (srv->max_reuse >= 0 && sc->begun > (unsigned)srv->max_reuse))
+	    (srv->max_reuse >= 0 && sc->begun > (unsigned)srv->max_reuse) ||
+	    tls_is_early(h2_conn_conn(sc->h2)))
 		return false;
 	return h2_back_room(sc->h2) > 0;
 }
@@ -196,9 +204,18 @@ static bool sc_stream_left(void *owner, bool last)
 	return sc_keep(sc);
 }
 
+static void sc_count(void *owner, const int32_t *counts)
+{
+	struct counter_set *set = &((struct server_conn *)owner)->server->proxy->state->be;
+
+	for (unsigned i = 0; i < FRONT_COUNT_N; i++)
+		if (counts[i])
+			counter_add(set, CNT_BACK_H2_HEADERS + i, counts[i]);
+}
+
 static const struct h2_back_user h2_user = {
 	.room_changed = sc_room_changed, .stream_left = sc_stream_left, .closed = sc_closed_pass,
-	.describe = sc_describe,
+	.count = sc_count, .describe = sc_describe,
 };
 static const struct h1_back_user h1_user = {
 	.idle_closed = sc_idle_closed, .idle_ready = sc_idle_ready, .closed = sc_closed_h1,
@@ -209,7 +226,7 @@ static const struct pass_user pass_user = { .closed = sc_closed_pass, .describe 
 /* --- taking ----------------------------------------------------------------------------------- */
 
 /* False: no memory. */
-static bool sc_attach(struct server_conn *sc, struct stream *s)
+static bool sc_attach(struct server_conn *sc, struct endpoint *ep)
 {
 	if (!sc->used) {
 		idle_leave(sc);
@@ -217,10 +234,10 @@ static bool sc_attach(struct server_conn *sc, struct stream *s)
 	}
 	sc->begun++;
 	if (!sc->h2) {
-		h1_back_attach(sc->h1, &s->back);
+		h1_back_attach(sc->h1, ep);
 		return true;
 	}
-	if (!h2_back_attach(sc->h2, &s->back))
+	if (!h2_back_attach(sc->h2, ep))
 		return false;
 	sc_room_changed(sc);
 	return true;
@@ -228,6 +245,8 @@ static bool sc_attach(struct server_conn *sc, struct stream *s)
 
 static bool sc_fits(const struct server_conn *sc, uint64_t key, enum wanted_mux mux)
 {
+	if (sc->h2 && h2_back_is_ending(sc->h2))
+		return false; /* its last words are not sent yet */
 	return sc->key == key && (mux == MUX_ANY || (mux == MUX_H2) == (sc->h2 != NULL));
 }
 
@@ -306,7 +325,7 @@ bool server_conn_take_idle(struct stream *s)
 		sc = find_shared(s, key, mux);
 	if (!sc)
 		return false;
-	return sc_attach(sc, s);
+	return sc_attach(sc, &s->back);
 }
 
 void server_conn_end_session(struct session *sess)
@@ -517,11 +536,14 @@ static bool install_http(struct server_conn *sc, struct conn *c, struct endpoint
 
 	if (!h2) {
 		sc->h1 = h1_back_new(c, ep, &h1_user, sc, set);
+		if (sc->h1)
+			h1_count_to(sc->h1, &sc->server->proxy->state->be, CNT_BACK_H1_CONNS);
 		return sc->h1 != NULL;
 	}
 	sc->h2 = h2_back_new(c, &h2_user, sc, set, h2_tunes_of(sc->config));
 	if (!sc->h2)
 		return false;
+	h2_set_idle_ping(sc->h2, sc->server->idle_ping_ms);
 	if (h2_back_attach(sc->h2, ep))
 		return true;
 	h2_back_abandon(&sc->h2);
@@ -572,43 +594,56 @@ static bool set_up(struct stream *s, struct server_conn *sc, int fd, bool in_pro
 			conn_close(&c);
 			return false;
 		}
+		if (wants_early(s) && tls_offer_early(c, server_slots(s->server)))
+			s->flags |= STRM_SENT_EARLY;
 	}
 	if (!install(s, sc, c))
 		conn_close(&c);
 	return c != NULL;
 }
 
+static struct server_conn *sc_new(struct server *srv, uint64_t key)
+{
+	struct server_conn *sc = pool_zalloc(conn_pool);
+
+	if (!sc)
+		return NULL;
+	list_init(&sc->link);
+	sc->server = srv;
+	sc->key = key;
+	SHARED_WRITE(process); /* the generation's count: per connection, not per request */
+	sc->config = config_take(srv->proxy->config);
+	return sc;
+}
+
 bool server_conn_open(struct stream *s)
 {
 	struct sockaddr_storage room;
+	const struct server_addr *socks4 = s->server->socks4;
 	struct socket_settings set;
 	struct server_conn *sc;
 	struct server_addr to;
 	bool in_progress;
 	int fd;
 
-	if (!server_target(s, &to)) {
+	if (!server_target(s, &to) || (socks4 && !socks4_can_reach(&to.sa))) {
 		errno = EHOSTUNREACH;
 		return false;
 	}
 	idle_evict();
 	wanted_socket(s, &set, &room);
-	fd = socket_connect(&to.sa, to.len, &set, &in_progress);
+	fd = socket_connect(socks4 ? &socks4->sa : &to.sa, socks4 ? socks4->len : to.len, &set,
+			    &in_progress);
 	if (fd < 0)
 		return false;
-	sc = pool_zalloc(conn_pool);
+	sc = sc_new(s->server, wanted_key_to(s, &to));
 	if (!sc) {
 		close(fd);
 		errno = ENOMEM;
 		return false;
 	}
-	list_init(&sc->link);
-	sc->server = s->server;
 	sc->session = s->sess;
-	sc->key = wanted_key_to(s, &to);
 	sc->marked = set.mark || set.tos;
-	SHARED_WRITE(process); /* the generation's count: per connection, not per request */
-	sc->config = config_take(s->config);
 	if (!set_up(s, sc, fd, in_progress)) {
 		sc_free(sc);
 		errno = ENOMEM;
@@ -617,12 +652,100 @@ bool server_conn_open(struct stream *s)
 	if (s->flags & STRM_HTTP)
 		idle_use_begin(sc);
 	sc->begun = 1;
-	if (!in_progress && !tls_server_is_on(server_slots(s->server)))
+	if (!in_progress && !socks4 && !tls_server_is_on(server_slots(s->server)))
 		s->back.flags |= EP_CONNECTED;
-	if (!send_preamble(s)) {
+	if (!send_preamble(s) ||
+	    (socks4 && !socks4_attach(s->back.ops->conn(&s->back), &to.sa))) {
 		s->back.ops->detach(&s->back);
 		errno = ENOMEM;
 		return false;
 	}
 	return true;
+}
+
+/* --- for checks (check-reuse-pool) ------------------------------------------------------------ */
+
+static struct server_conn *find_for_check(struct server *srv, uint64_t key)
+{
+	struct idle_list *l = idle_list_get(srv, false);
+	struct server_conn *sc;
+
+	if (!l)
+		return NULL;
+	list_for_each(sc, &l->conns, link)
+		if (sc->key == key)
+			return sc;
+	list_for_each(sc, &l->roomy, link)
+		if (sc->key == key)
+			return sc;
+	return NULL;
+}
+
+/* Puts <c> under the mux that the line asks for. False: no memory. */
+static bool install_for_check(struct server_conn *sc, struct conn *c, struct slice name,
+			      struct endpoint *ep)
+{
+	const struct server *srv = sc->server;
+	bool secured = tls_server_is_on(server_slots(srv));
+
+	if (secured && !tls_connect(c, server_slots(srv), name, slice_none()))
+		return false;
+	if (!srv->proto && secured && tls_server_has_alpn(server_slots(srv)))
+		return probe_attach(c, ep, &probe_user, sc);
+	return install_http(sc, c, ep, srv->proto && strcmp(srv->proto, "h2") == 0);
+}
+
+static struct conn *connect_for_check(const struct server *srv)
+{
+	struct socket_settings set = { .user_timeout_ms = srv->tcp_ut_ms, .netns = srv->netns,
+				       .mode = (mode_t)-1, .uid = (uid_t)-1, .gid = (gid_t)-1 };
+	struct server_addr to;
+	bool in_progress;
+	struct conn *c;
+	int fd;
+
+	server_address(srv, &to);
+	if (srv->source && srv->source->bind.ss_family != AF_UNSPEC)
+		set.source = &srv->source->bind;
+	fd = socket_connect(&to.sa, to.len, &set, &in_progress);
+	if (fd < 0)
+		return NULL;
+	c = conn_new(fd, NULL, NULL, CONN_BACKEND |
+		     (in_progress ? CONN_CONNECTING : CONN_CAN_SEND));
+	if (!c)
+		close(fd);
+	return c;
+}
+
+static bool open_for_check(struct server *srv, struct slice name, uint64_t key,
+			   struct endpoint *ep)
+{
+	struct conn *c = connect_for_check(srv);
+	struct server_conn *sc = c ? sc_new(srv, key) : NULL;
+	bool stands = c && !(c->flags & CONN_CONNECTING);
+
+	if (!sc || !install_for_check(sc, c, name, ep)) {
+		conn_close(&c);
+		if (sc)
+			sc_free(sc);
+		return false;
+	}
+	idle_use_begin(sc);
+	sc->begun = 1;
+	if (stands && !tls_server_is_on(server_slots(srv)))
+		ep->flags |= EP_CONNECTED;
+	return true;
+}
+
+static bool server_conn_for_check(struct server *srv, struct slice name, struct endpoint *ep)
+{
+	uint64_t key = name.len ? hash_bytes(name.ptr, name.len, 1) : 0;
+	struct server_conn *sc;
+
+	if (srv->proxy->mode != PROXY_MODE_HTTP || srv->socks4 || srv->port_is_mapped ||
+	    server_target_varies(srv) || srv->proxy->reuse == REUSE_NEVER || srv->send_proxy ||
+	    (srv->source && srv->source->transparency != SOURCE_OPAQUE))
+		return false;
+	sc = find_for_check(srv, key);
+	return sc ? sc_attach(sc, ep) : open_for_check(srv, name, key, ep);
 }

@@ -75,6 +75,11 @@ enum wanted_mux { MUX_ANY, MUX_H1, MUX_H2 };
 enum wanted_mux wanted_mux(struct stream *s);
 /* Which protocols its handshake offers: those of the line, or the one that the stream needs. */
 struct slice wanted_alpn(enum wanted_mux mux);
+/* May its request go before the TLS handshake with the server is over, at the risk of being sent
+ * again by whoever has seen it? The client took this risk, or `retry-on 0rtt-rejected` does with
+ * what does no harm twice.
+ */
+bool wants_early(struct stream *s);
 /* The name that it asks for in its handshake; or slice_none(). */
 struct slice wanted_sni(struct stream *s);
 /* Connections of other keys serve other names, or lead to another place than <to>. */

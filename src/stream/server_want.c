@@ -72,42 +72,48 @@ struct slice wanted_alpn(enum wanted_mux mux)
 	}
 }
 
+static bool method_is_safe(const struct stream *s)
+{
+	switch (s->req.method) {
+	case HTTP_METH_GET:
+	case HTTP_METH_HEAD:
+	case HTTP_METH_OPTIONS:
+	case HTTP_METH_TRACE:
+		return true;
+	}
+	return false;
+}
+
+bool wants_early(struct stream *s)
+{
+	/* (what was refused once is not sent in this way again) */
+	if (s->retries || wanted_mux(s) != MUX_ANY)
+		return false;
+	if (tls_is_early(s->sess->conn) || s->early_field)
+		return true;
+	return s->flags & STRM_HTTP && s->be->retry_on & PROXY_RETRY_0RTT_REJECTED &&
+	       s->front.flags & EP_RX_END && s->front.rx.len <= block_size() && method_is_safe(s);
+}
+
 /* --- its socket ---------------------------------------------------------------------------- */
 
-/* From which address: the server's own source, or its proxy's. */
+/* A source that is the client's own address. */
 static void source_settings(struct stream *s, struct socket_settings *set,
 			    struct sockaddr_storage *room)
 {
-	struct source *src = s->server->source;
+	const struct source *src = s->server->source;
 	struct addr client;
 
-	if (!src)
+	if (!src || (src->transparency != SOURCE_CLIENT && src->transparency != SOURCE_CLIENT_IP))
 		return;
-	set->interface = src->interface;
-	set->source_port_low = src->port_low;
-	set->source_port_high = src->port_high;
-	set->source_cursor = &src->port_cursor;
-	if (src->bind.ss_family != AF_UNSPEC)
-		set->source = &src->bind;
-	switch (src->transparency) {
-	case SOURCE_FIXED:
-		set->source = &src->spoof;
-		set->options |= SOCKET_TRANSPARENT;
-		break;
-	case SOURCE_CLIENT:
-	case SOURCE_CLIENT_IP:
-		client = *stream_src(s);
-		if (src->transparency == SOURCE_CLIENT_IP)
-			client.port = 0;
-		if (!addr_is_inet(&client))
-			break;
-		addr_to_sockaddr(&client, room);
-		set->source = room;
-		set->options |= SOCKET_TRANSPARENT;
-		break;
-	default:
-		break;
-	}
+	client = *stream_src(s);
+	if (src->transparency == SOURCE_CLIENT_IP)
+		client.port = 0;
+	if (!addr_is_inet(&client))
+		return;
+	addr_to_sockaddr(&client, room);
+	set->source = room;
+	set->options |= SOCKET_TRANSPARENT;
 }
 
 void wanted_socket(struct stream *s, struct socket_settings *set,
@@ -117,10 +123,10 @@ void wanted_socket(struct stream *s, struct socket_settings *set,
 	const struct server *srv = s->server;
 	const struct proxy *be = s->be;
 
-	*set = (struct socket_settings){ .user_timeout_ms = srv->tcp_ut_ms, .netns = srv->netns,
-					 .mode = (mode_t)-1, .uid = (uid_t)-1, .gid = (gid_t)-1,
-					 .rcvbuf = tunes->rcvbuf, .sndbuf = tunes->sndbuf,
-					 .notsent_lowat = tunes->notsent_lowat };
+	source_fill_settings(srv, set);
+	set->rcvbuf = tunes->rcvbuf;
+	set->sndbuf = tunes->sndbuf;
+	set->notsent_lowat = tunes->notsent_lowat;
 	if (be->options & PROXY_OPT_SRVTCPKA) {
 		set->options |= SOCKET_KEEPALIVE;
 		set->keepalive_count = be->server_keepalive.count;

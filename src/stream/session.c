@@ -98,6 +98,9 @@ static struct session *session_new(struct listener_conf *l, const struct addr *s
 	return s;
 }
 
+/* The stream of the request that the mux is about to read: see session_start_with(). */
+static __thread struct stream *first_stream;
+
 /* --- mode http: what the mux asks ------------------------------------------------------------- */
 
 static struct endpoint *http_stream_new(void *owner, uint64_t since_ns)
@@ -105,6 +108,8 @@ static struct endpoint *http_stream_new(void *owner, uint64_t since_ns)
 	struct session *sess = owner;
 	struct stream *s;
 
+	if (unlikely(first_stream != NULL))
+		return &first_stream->front;
 	if (unlikely(session_config(sess) != proxies_current()))
 		session_follow(sess);
 	s = stream_new(sess, true);
@@ -130,6 +135,9 @@ static struct slice http_bad_request(void *owner, const struct front_bad *bad)
 		[FRONT_BAD_TIMEOUT] = CAUSE_CLIENT_TIMEOUT,
 	};
 
+	/* as the reference: a connection that was to become HTTP, and did not */
+	bool not_http = sess->flags & SESS_UPGRADED && !sess->requests;
+
 	if (probe && fe->options & PROXY_OPT_HTTP_IGNORE_PROBES)
 		return slice_none();
 	if (!probe || !(fe->options & PROXY_OPT_DONTLOGNULL)) {
@@ -138,9 +146,10 @@ static struct slice http_bad_request(void *owner, const struct front_bad *bad)
 		counter_add(&fe->state->fe, CNT_REQ_ERRORS, 1);
 		if (fe->options & PROXY_OPT_SOCKET_STATS)
 			counter_add(&sess->listener->state->counters, CNT_REQ_ERRORS, 1);
-		if (bad->status)
+		if (bad->status && !not_http)
 			counter_add(&fe->state->fe, counter_of_status(bad->status), 1);
-		session_log_bad(sess, bad, causes[bad->kind], 'R');
+		session_log_bad(sess, not_http ? 0 : bad->status,
+				bad->since_ns, not_http ? CAUSE_PROXY : causes[bad->kind]);
 		if (bad->kind == FRONT_BAD_SYNTAX || bad->kind == FRONT_BAD_TOO_LARGE)
 			error_capture_request(sess, &bad->details);
 	}
@@ -184,20 +193,37 @@ void session_abort(struct session *s)
 	session_free(s);
 }
 
-/* Gives the connection to the HTTP/2 mux, with bytes that were received. False: no memory. */
-static bool take_h2(struct session *s, struct block *in, uint32_t at)
+bool session_take_h1(struct session *s)
+{
+	struct h1_conn *h1 = h1_front_new(s->conn, &http_user, s, &stream_proxy(s->fe)->front);
+
+	if (!h1)
+		return false;
+	s->h1 = h1;
+	s->flags |= SESS_HTTP;
+	counter_add(&s->fe->state->fe, CNT_SESS_H1, 1);
+	h1_count_to(h1, &s->fe->state->fe, CNT_H1_CONNS);
+	return true;
+}
+
+bool session_take_h2(struct session *s)
 {
 	struct h2_conn *h2 = h2_front_new(s->conn, &http_user, s, &stream_proxy(s->fe)->front,
 					  h2_tunes_of(session_config(s)));
 
 	if (!h2)
 		return false;
-	if (in)
-		h2_front_give(h2, in, at);
+	h2_set_idle_ping(h2, s->listener->bind->idle_ping_ms);
 	s->h2 = h2;
-	s->flags |= SESS_H2;
+	s->flags |= SESS_HTTP | SESS_H2;
 	counter_add(&s->fe->state->fe, CNT_SESS_H2, 1);
 	return true;
+}
+
+bool session_may_be_h2(const struct session *s)
+{
+	return !(s->fe->options & PROXY_OPT_DISABLE_H2_UPGRADE || s->listener->bind->proto ||
+		 s->flags & SESS_ONLY_H1);
 }
 
 /* A client in clear begins with the HTTP/2 preface: the mux changes. */
@@ -205,16 +231,16 @@ static bool http_preface(void *owner, struct conn *c, struct block *in, uint32_t
 {
 	struct session *s = owner;
 
-	if (s->fe->options & PROXY_OPT_DISABLE_H2_UPGRADE || s->listener->bind->proto ||
-	    !take_h2(s, in, at))
+	if (!session_may_be_h2(s) || !session_take_h2(s))
 		return false;
+	h2_front_give(s->h2, in, at);
 	h2_front_start(s->h2);
 	return true;
 }
 
 static void start_h2(struct session *s, bool readable)
 {
-	if (!take_h2(s, NULL, 0))
+	if (!session_take_h2(s))
 		session_abort(s);
 	else if (readable)
 		h2_front_start(s->h2);
@@ -228,9 +254,7 @@ static void start_http(struct session *s, bool readable)
 		start_h2(s, readable);
 		return;
 	}
-	counter_add(&s->fe->state->fe, CNT_SESS_H1, 1);
-	s->h1 = h1_front_new(s->conn, &http_user, s, &stream_proxy(s->fe)->front);
-	if (!s->h1)
+	if (!session_take_h1(s))
 		session_abort(s);
 	else if (readable)
 		h1_front_start(s->h1);
@@ -252,6 +276,13 @@ static void start_tcp(struct session *s, bool readable)
 	if (readable)
 		strm->front.ops->resume(&strm->front);
 	stream_run(strm);
+}
+
+void session_start_with(struct session *s, struct stream *strm)
+{
+	first_stream = strm;
+	h1_front_start(s->h1);
+	first_stream = NULL;
 }
 
 void session_start(struct session *s, bool readable)
@@ -347,7 +378,7 @@ void sessions_follow_thread(void)
 
 	list_for_each_safe(s, next, &session_list, link)
 		if (session_config(s) != now && !(s->flags & SESS_EMBRYONIC) &&
-		    s->fe->mode == PROXY_MODE_HTTP && s->h1)
+		    s->flags & SESS_HTTP)
 			session_follow(s);
 }
 
@@ -373,13 +404,13 @@ static void session_stop(struct session *s)
 	s->flags |= SESS_DISMISSED;
 	if (s->flags & SESS_H2)
 		h2_front_stop(s->h2);
-	else if (s->h1)
+	else
 		h1_front_stop(s->h1);
 }
 
 static bool may_stop(const struct session *s)
 {
-	return !(s->flags & (SESS_EMBRYONIC | SESS_DISMISSED)) && s->fe->mode == PROXY_MODE_HTTP;
+	return (s->flags & (SESS_EMBRYONIC | SESS_DISMISSED | SESS_HTTP)) == SESS_HTTP;
 }
 
 void sessions_stop_thread(unsigned of)

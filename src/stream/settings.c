@@ -74,9 +74,8 @@ static void fill_settings(struct config *cfg, const struct proxy *px, struct mux
 	set->fields_max = tunes.fields_max;
 	set->head_max = block_size() - tunes.maxrewrite;
 	set->options = h1_options(px->options, back);
-	set->request_ms = t->http_request ? t->http_request : t->client;
-	set->keep_alive_ms = t->http_keep_alive ? t->http_keep_alive
-			     : t->http_request ? t->http_request : t->client;
+	set->request_ms = t->http_request;
+	set->keep_alive_ms = t->http_keep_alive ? t->http_keep_alive : t->http_request;
 	set->client_ms = t->client;
 	set->adjust = px->options & adjust ? h1_case_of(cfg) : NULL;
 }

@@ -44,11 +44,16 @@ struct slice smp_bytes(struct stream *s, const struct endpoint *ep);
 /* The request that the first bytes of a TCP stream make, if they are one. NULL: *ret tells. */
 const struct http_msg *smp_sniff(struct expr_ctx *ctx, enum expr_result *ret);
 
-/* The request's head. NULL: *ret tells whether it may still come. */
+/* The request's head, which rules on the answer do not look at: it is taken for sent. NULL: *ret
+ * tells whether it may still come.
+ */
 static inline const struct http_msg *smp_request(struct expr_ctx *ctx, enum expr_result *ret)
 {
 	const struct stream *s = ctx->stream;
 
+	*ret = EXPR_NONE;
+	if (ctx->flags & EXPR_DIR_RESPONSE)
+		return NULL;
 	if (s && (s->flags & STRM_HTTP) && s->req.method_text.ptr)
 		return &s->req;
 	if (s && !(s->flags & STRM_HTTP))

@@ -304,7 +304,6 @@ static const struct rule_action actions[] = {
 	      "SPOE"),
 	LATER("set-bandwidth-limit", CONTENT | RULES_BIT(RULES_TCP_RESPONSE) | HTTP_REQ | HTTP_RES,
 	      "bandwidth limits"),
-	LATER("switch-mode", CONTENT, "changing the mode of a connection"),
 	LATER("use-service", CONTENT | HTTP_REQ, "services"),
 	{ 0 }
 };

@@ -39,6 +39,12 @@ static bool stream_start(struct config *cfg, struct diag_list *diags)
 	return stream_init() && stream_account_init();
 }
 
+static void stream_adopt(struct config *next, struct config *prev)
+{
+	for (struct proxy *px = proxies_first(prev); px; px = proxy_next(px))
+		error_capture_pass_on(next, px);
+}
+
 static void stream_fini(void)
 {
 	stream_account_fini();
@@ -50,6 +56,6 @@ static struct trace_source *const stream_traces[] = { &trace_stream, &trace_sess
 
 const struct module mod_stream = {
 	.name = "stream", .slots = stream_slots_list, .init = stream_module_init,
-	.start = stream_start, .traces = stream_traces,
+	.start = stream_start, .adopt = stream_adopt, .traces = stream_traces,
 	.thread_init = stream_thread_init, .thread_fini = stream_thread_fini, .fini = stream_fini,
 };

@@ -90,7 +90,9 @@ void stream_send_interim(struct stream *s, struct http_msg *m);
 /* --- cacheable.c : option checkcache: is the answer one that it refuses? Says so in the log. */
 bool stream_response_leaks_cookie(struct stream *s);
 
-/* --- request.c : runs a list, turns what it decided into a step; NEXT: go on */
+/* --- request.c : the head has come: keeps what logs and captures want of it. */
+void stream_begin_request(struct stream *s);
+/* Runs a list, turns what it decided into a step; NEXT: go on */
 enum step stream_rules(struct stream *s, struct proxy *px, enum ruleset set, unsigned dir);
 
 /* --- backend.c */
@@ -111,6 +113,8 @@ bool retry_take(struct stream *s);
 void retry_end(struct stream *s);
 /* Pause before the next try, random; 0: no delay is set. */
 int64_t retry_delay_ms(const struct stream *s);
+/* Has the request a field Early-Data? */
+bool stream_has_early_field(const struct stream *s);
 /* Goes to the next try (STAGE_ASSIGN), after that pause. */
 enum step retry_go(struct stream *s);
 
@@ -127,6 +131,8 @@ void stream_hold_front(struct stream *s);
 bool stream_account_init(void);
 void stream_account_fini(void);
 void stream_count_begin(struct stream *s);
+/* A TCP stream became one of HTTP, or makes room for others: its connection is of another kind. */
+void stream_count_upgrade(struct stream *s);
 /* Notes the second of the last session, in a word that all threads share: written once a second. */
 void stream_note_session(int64_t *last_s);
 void stream_count_backend(struct stream *s);
@@ -148,6 +154,17 @@ void session_abort(struct session *s);
 /* For `show fd`; <owner> is a session. */
 void session_describe(const void *owner, struct strbuf *out);
 bool session_thread_init(void);
+/* Gives the connection, which no other mux has any more, to that of HTTP/1 or HTTP/2. False: no
+ * memory.
+ */
+bool session_take_h1(struct session *s);
+bool session_take_h2(struct session *s);
+/* Is a client whose first bytes are HTTP/2's preface to be believed? */
+bool session_may_be_h2(const struct session *s);
+/* The HTTP/1 mux, which has the head already, reads its first request: <strm>, instead of a new
+ * stream, is the one that it finds for it.
+ */
+void session_start_with(struct session *s, struct stream *strm);
 /* follow.c: <s> goes on with the live generation, or is stopped after its next
  * answer when it has no such frontend or listener any more: which frees it when it is idle.
  */
@@ -194,9 +211,10 @@ void stream_log_now(struct session *sess, struct stream *s, enum log_step step);
 void stream_log_begin(struct stream *s);
 /* A connection which ends before it carries anything: its PROXY protocol header failed. */
 void session_log_error(struct session *sess, const char *what);
-/* A connection that never became a stream. */
-void session_log_bad(struct session *sess, const struct front_bad *bad, enum stream_cause cause,
-		     char phase);
+/* A connection that never became a stream: the answer's status, 0 none, and when its first byte
+ * came, 0 never.
+ */
+void session_log_bad(struct session *sess, int status, uint64_t since_ns, enum stream_cause cause);
 
 /* --- per-proxy settings computed in the check phase (stream_conf.c) */
 struct stream_proxy {
@@ -204,7 +222,6 @@ struct stream_proxy {
 	struct logformat *log_format, *log_format_sd, *error_format, *unique_format;
 	const char *log_format_text, *error_format_text;
 	const char *unique_header;
-	uint32_t log_lines;          /* atomic: lines written (%lc) */
 	bool log_early;              /* its format needs nothing of the end: do not wait for it */
 	unsigned log_steps;          /* bits of enum log_step; 0: one line */
 };

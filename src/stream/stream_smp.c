@@ -128,7 +128,7 @@ static enum expr_result fetch_redispatched(struct expr_ctx *ctx, const struct ex
 {
 	const struct stream *s = ctx->stream;
 
-	return s ? smp_give_bool(out, s->flags & STRM_REDISPATCHED) : EXPR_NONE;
+	return s ? smp_give_bool(out, s->is_moved) : EXPR_NONE;
 }
 
 static enum expr_result fetch_is_http(struct expr_ctx *ctx, const struct expr_arg *args,

@@ -75,6 +75,44 @@ static enum rule_result silent_drop_run(const struct rule *r, struct expr_ctx *c
 	return RULE_CLOSE;
 }
 
+/* --- switch-mode -------------------------------------------------------------------------- */
+
+/* switch-mode http [proto <name>] */
+static bool switch_mode_parse(struct conf_line *l, struct rule *r)
+{
+	const char *word = conf_peek(l);
+
+	if (r->proxy->caps == PROXY_BE)
+		return rule_error(l, r, l->at, "'switch-mode' is not allowed because backend '%s' "
+				  "is not a frontend", r->proxy->name);
+	if (!word)
+		return rule_error(l, r, l->at, "'switch-mode' expects a mode as argument: http");
+	if (strcmp(word, "http") != 0)
+		return rule_error(l, r, l->at, "'switch-mode' expects a valid mode, http "
+				  "(got '%s')", word);
+	l->at++;
+	word = conf_peek(l);
+	if (!word || strcmp(word, "proto") != 0)
+		return true;
+	l->at++;
+	word = conf_peek(l);
+	if (!word)
+		return rule_error(l, r, l->at, "'proto' expects a protocol as argument: h1 or h2");
+	if (strcmp(word, "h1") != 0 && strcmp(word, "h2") != 0)
+		return rule_error(l, r, l->at, "'proto' expects a valid protocol, h1 or h2 "
+				  "(got '%s')", word);
+	r->number = word[1] == '1' ? SESS_ONLY_H1 : SESS_ONLY_H2;
+	l->at++;
+	return true;
+}
+
+static enum rule_result switch_mode_run(const struct rule *r, struct expr_ctx *ctx, bool *first)
+{
+	if (!(ctx->stream->flags & STRM_HTTP))
+		ctx->session->flags |= (uint16_t)r->number;
+	return RULE_TO_HTTP;
+}
+
 /* --- log level, nice ---------------------------------------------------------------------- */
 
 static bool log_level_parse(struct conf_line *l, struct rule *r)
@@ -157,6 +195,9 @@ static const struct rule_action actions[] = {
 	ACTION("set-nice", CONTENT, nice_parse, nice_run, "<nice>", "how much this one yields"),
 	ACTION("silent-drop", MARKS, silent_drop_parse, silent_drop_run, "[rst-ttl <ttl>]",
 	       "make the connection vanish"),
+	{ .words = "switch-mode", .rulesets = RULES_BIT(RULES_TCP_CONTENT),
+	  .parse = switch_mode_parse, .run = switch_mode_run, .to_http = true,
+	  .syntax = "http [proto {h1|h2}]", .help = "make HTTP of this TCP connection" },
 	{ 0 }
 };
 

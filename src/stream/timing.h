@@ -26,7 +26,7 @@ static inline int64_t timing_handshake(const struct stream *s)
 /* %Ti */
 static inline int64_t timing_idle(const struct stream *s)
 {
-	return s->flags & STRM_HTTP ? timing_span(s->t.idle_from, s->t.begin) : 0;
+	return s->flags & STRM_HTTP ? timing_span(s->t.idle_from, s->t.begin) : -1;
 }
 
 /* %TR */
@@ -34,7 +34,7 @@ static inline int64_t timing_request(const struct stream *s)
 {
 	if (s->flags & STRM_NO_REQUEST_TIME)
 		return -1;
-	return s->flags & STRM_HTTP ? timing_span(s->t.begin, s->t.request) : 0;
+	return s->flags & STRM_HTTP ? timing_span(s->t.begin, s->t.request) : -1;
 }
 
 /* %Tq */
@@ -60,7 +60,7 @@ static inline int64_t timing_connect(const struct stream *s)
 /* %Tr */
 static inline int64_t timing_response(const struct stream *s)
 {
-	return timing_span(s->t.connected, s->t.data);
+	return s->flags & STRM_HTTP ? timing_span(s->t.connected, s->t.data) : -1;
 }
 
 static inline uint64_t timing_end(const struct stream *s)

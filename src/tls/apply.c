@@ -116,11 +116,16 @@ bool tls_ctl_replace(struct tls_entry *e, struct tls_cert *next, unsigned *dots,
 		     size_t size)
 {
 	struct tls_cert *old = e->cert;
+	char nothing[512];
+	unsigned ignored;
 
 	e->cert = next;
 	if (!tls_ctl_apply(e, dots, why, size)) {
 		tls_cert_drop(&e->cert);
 		e->cert = old;
+		/* those that have taken it already */
+		if (old)
+			tls_ctl_apply(e, &ignored, nothing, sizeof(nothing));
 		return false;
 	}
 	tls_cert_drop(&old);
@@ -142,9 +147,12 @@ static void swap_ca(struct tls_ca *ca, STACK_OF(X509) **certs, STACK_OF(X509_CRL
 bool tls_ctl_replace_ca(struct tls_ca *ca, STACK_OF(X509) **certs, STACK_OF(X509_CRL) **crls,
 			char *why, size_t size)
 {
+	char nothing[512];
+
 	swap_ca(ca, certs, crls);
 	if (tls_ctl_apply_ca(tls_live(), ca, why, size))
 		return true;
 	swap_ca(ca, certs, crls);
+	tls_ctl_apply_ca(tls_live(), ca, nothing, sizeof(nothing));
 	return false;
 }

@@ -230,7 +230,30 @@ bool tls_bind_add_path(struct tls_add *a, const char *path)
 
 /* --- contexts --------------------------------------------------------------------------------- */
 
-/* A session is good only where the same was asked of the client. */
+/* Adds what a file of authorities or of revocations says to <sum>. */
+static void sum_ca(struct config *cfg, const char *path, unsigned char *sum)
+{
+	const struct tls_ca *ca = path ? tls_store_ca_find(tls_store_of(cfg), path) : NULL;
+	unsigned char both[2 * SHA256_DIGEST_LENGTH];
+
+	for (int i = 0; ca && i < sk_X509_num(ca->certs) + sk_X509_CRL_num(ca->crls); i++) {
+		int n = sk_X509_num(ca->certs);
+
+		memset(both, 0, sizeof(both));
+		memcpy(both, sum, SHA256_DIGEST_LENGTH);
+		if (i < n)
+			X509_digest(sk_X509_value(ca->certs, i), EVP_sha256(),
+				    both + SHA256_DIGEST_LENGTH, NULL);
+		else
+			X509_CRL_digest(sk_X509_CRL_value(ca->crls, i - n), EVP_sha256(),
+					both + SHA256_DIGEST_LENGTH, NULL);
+		SHA256(both, sizeof(both), sum);
+	}
+}
+
+/* A session is good only where the same was asked of the client, and the same were trusted: a
+ * reload keeps sessions and the keys of tickets.
+ */
 static void set_session_context(SSL_CTX *ctx, const struct tls_bind *b,
 				const struct tls_settings *s)
 {
@@ -243,7 +266,12 @@ static void set_session_context(SSL_CTX *ctx, const struct tls_bind *b,
 		     s->ca_verify_file ? s->ca_verify_file : "", s->crl_file ? s->crl_file : "");
 	SHA256((const unsigned char *)text, n < (int)sizeof(text) ? (size_t)n : sizeof(text) - 1,
 	       hash);
+	sum_ca(b->cfg, s->ca_file, hash);
+	sum_ca(b->cfg, s->ca_verify_file, hash);
+	sum_ca(b->cfg, s->crl_file, hash);
 	SSL_CTX_set_session_id_context(ctx, hash, SSL_MAX_SID_CTX_LENGTH);
+	if (!b->tickets)
+		tls_ticket_keys_derive(ctx, hash);
 }
 
 SSL_CTX *tls_bind_make_ssl(struct tls_bind *b, const struct tls_settings *set, char *why,

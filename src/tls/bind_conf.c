@@ -57,8 +57,7 @@ static bool parse_ticket_keys(struct conf_line *l)
 				  l->keyword->words);
 	tls_tickets_drop(&bind_of(l)->tickets);
 	bind_of(l)->tickets = tls_tickets_get(l->cfg, word, why, sizeof(why));
-	return bind_of(l)->tickets || conf_error(l, l->at - 1, NULL, "'%s' : %s",
-						 l->keyword->words, why);
+	return bind_of(l)->tickets || conf_error(l, l->at - 1, NULL, "'%s' : %s", word, why);
 }
 
 static bool parse_forges(struct conf_line *l)

@@ -84,9 +84,12 @@ static bool set_key(struct tls_cert *c, EVP_PKEY *key)
 static EVP_PKEY *read_key(const char *text, size_t len)
 {
 	BIO *bio = BIO_new_mem_buf(text, (int)len);
-	EVP_PKEY *key = bio ? PEM_read_bio_PrivateKey(bio, NULL, no_phrase, NULL) : NULL;
+	EVP_PKEY *key;
 
+	tls_memory_wipe(true);
+	key = bio ? PEM_read_bio_PrivateKey(bio, NULL, no_phrase, NULL) : NULL;
 	BIO_free(bio);
+	tls_memory_wipe(false);
 	ERR_clear_error();
 	return key;
 }
@@ -96,6 +99,7 @@ EVP_PKEY *tls_dh_read(const char *text, size_t len)
 	BIO *bio = memmem(text, len, "DH PARAMETERS", 13) ? BIO_new_mem_buf(text, (int)len) : NULL;
 	EVP_PKEY *dh = NULL;
 
+	tls_memory_wipe(true); /* there may be a key before it */
 	while (bio && !dh) {
 		char *name, *header;
 		unsigned char *data;
@@ -112,6 +116,7 @@ EVP_PKEY *tls_dh_read(const char *text, size_t len)
 		OPENSSL_clear_free(data, (size_t)size);
 	}
 	BIO_free(bio);
+	tls_memory_wipe(false);
 	ERR_clear_error();
 	return dh;
 }
@@ -137,6 +142,7 @@ static bool read_chain(struct tls_cert *c, const char *text, size_t len)
 
 	if (!bio)
 		return false;
+	tls_memory_wipe(true); /* it decodes keys that it passes over too */
 	c->leaf = PEM_read_bio_X509_AUX(bio, NULL, no_phrase, NULL);
 	while (c->leaf && (x = PEM_read_bio_X509(bio, NULL, no_phrase, NULL))) {
 		if (skip_self_issued && is_self_issued(x)) {
@@ -151,6 +157,7 @@ static bool read_chain(struct tls_cert *c, const char *text, size_t len)
 		}
 	}
 	BIO_free(bio);
+	tls_memory_wipe(false);
 	if (!c->leaf)
 		return false;
 	ERR_clear_error();
@@ -242,6 +249,7 @@ static unsigned char *pem_part(const char *text, size_t len, bool key, long *siz
 	unsigned char *data = NULL;
 	char *name, *header;
 
+	tls_memory_wipe(true);
 	while (bio && PEM_read_bio(bio, &name, &header, &data, size)) {
 		bool good = key ? strstr(name, "PRIVATE KEY") && !strstr(name, "ENCRYPTED") &&
 				  !*header
@@ -255,6 +263,7 @@ static unsigned char *pem_part(const char *text, size_t len, bool key, long *siz
 		data = NULL;
 	}
 	BIO_free(bio);
+	tls_memory_wipe(false);
 	ERR_clear_error();
 	return data;
 }

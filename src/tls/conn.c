@@ -19,22 +19,34 @@
 #include "base/clock.h"
 #include "core/pool.h"
 #include "core/thread.h"
+#include "core/timer.h"
+#include "gcm_priv.h"
 #include "tls_priv.h"
 #include "trace_priv.h"
 
-#define RECORD_MAX 16384
 /* Above so many encrypted bytes they are sent before more is made. */
 #define TX_SOFT (64 * 1024)
-#define TX_SIZE (TX_SOFT + 2 * RECORD_MAX)
+/* So many bytes that are held are copied rather than sent apart. */
+#define HELD_FEW 4096
+#define TX_SIZE (TX_SOFT + 2 * TLS_RECORD_MAX)
+/* More is never held for a peer that reads what it asks for. */
+#define HELD_MAX (4 * TX_SIZE)
+/* So many bytes without data among them are a flood: handshakes, alerts, updates of keys. OpenSSL
+ * would go on with them as long as there are some.
+ */
+#define FLOOD (1 << 20)
 
 static __thread struct {
 	unsigned char *tx;        /* encrypted bytes of the current operation */
 	size_t tx_len;
 	unsigned char *plain;     /* small pieces gathered for one record */
 	struct conn *conn;        /* of the current operation */
+	size_t rx_len;            /* received by it since the last data */
 	BIO *bio;
-	struct list later;
+	struct list later;        /* what tls_flush() is called for at the end of the turn */
 	struct turn_hook hook;
+	struct list tickets;      /* those that hold nothing but tickets */
+	struct timer tickets_timer;
 } me;
 
 static BIO_METHOD *bio_method;
@@ -60,6 +72,12 @@ static int bio_read(BIO *bio, char *buf, int len)
 	do {
 		n = recv(c->fd, buf, (size_t)len, MSG_DONTWAIT);
 	} while (n < 0 && errno == EINTR);
+	if (n > 0)
+		me.rx_len += (size_t)n;
+	if (unlikely(me.rx_len > FLOOD)) {
+		c->error = EPROTO;
+		return -1;
+	}
 	if (n == 0)
 		((struct tls_conn *)c->transport_ctx)->flags |= TLS_FL_EOF;
 	if (n >= 0 && (n == len || c->flags & CONN_RDHUP))
@@ -112,7 +130,7 @@ static bool hold(struct conn *c, const unsigned char *p, size_t len)
 		t->out_len -= t->out_at;
 		t->out_at = 0;
 	}
-	grown = realloc(t->out, t->out_len + len);
+	grown = t->out_len + len <= HELD_MAX ? realloc(t->out, t->out_len + len) : NULL;
 	if (!grown) {
 		c->error = ENOMEM;
 		return false;
@@ -124,6 +142,37 @@ static bool hold(struct conn *c, const unsigned char *p, size_t len)
 	return true;
 }
 
+/* Is what is held there by choice, for the next answer? See send_later(). */
+static bool tickets_wait(const struct tls_conn *t)
+{
+	return (t->flags & (TLS_FL_LATER | TLS_FL_BACK)) == TLS_FL_LATER && !tls_early_goes_on(t);
+}
+
+static void held_is_gone(struct conn *c)
+{
+	struct tls_conn *t = c->transport_ctx;
+
+	free(t->out);
+	t->out = NULL;
+	t->out_len = t->out_at = 0;
+	if (!tls_early_goes_on(t))
+		c->flags &= (uint16_t)~CONN_TX_HELD;
+}
+
+/* Few held bytes go in front of those that were gathered: one call sends both. */
+static size_t take_held(struct conn *c, size_t len)
+{
+	struct tls_conn *t = c->transport_ctx;
+	size_t held = t->out_len - t->out_at;
+
+	if (!len || !held || held > HELD_FEW || held + len > TX_SIZE)
+		return len;
+	memmove(me.tx + held, me.tx, len);
+	memcpy(me.tx, t->out + t->out_at, held);
+	held_is_gone(c);
+	return held + len;
+}
+
 /* Sends what is held, then what was gathered. IO_AGAIN: some of it is (still) held. */
 static enum io flush(struct conn *c, bool more)
 {
@@ -132,17 +181,19 @@ static enum io flush(struct conn *c, bool more)
 	ssize_t n = 0;
 
 	me.tx_len = 0;
+	if (tickets_wait(t)) {
+		list_remove(&t->later);
+		t->flags &= (uint16_t)~TLS_FL_LATER;
+	}
+	if (c->flags & CONN_CAN_SEND)
+		len = take_held(c, len);
 	if (t->out_len && c->flags & CONN_CAN_SEND) {
 		n = put(c, t->out + t->out_at, t->out_len - t->out_at, more || len);
 		if (n < 0)
 			return IO_ERR;
 		t->out_at += (uint32_t)n;
 		if (t->out_at == t->out_len) {
-			free(t->out);
-			t->out = NULL;
-			t->out_len = t->out_at = 0;
-			if (!tls_early_goes_on(t))
-				c->flags &= (uint16_t)~CONN_TX_HELD;
+			held_is_gone(c);
 		} else {
 			c->flags &= (uint16_t)~CONN_CAN_SEND;
 			fd_cant_send(c->fd);
@@ -192,15 +243,19 @@ static SSL *tls_enter(struct conn *c)
 {
 	me.conn = c;
 	me.tx_len = 0;
+	me.rx_len = 0;
 	return ((struct tls_conn *)c->transport_ctx)->ssl;
 }
 
 /* Sends what the operation made. */
 static enum io tls_leave(struct conn *c, bool more)
 {
-	enum io r = me.tx_len || c->flags & CONN_TX_HELD ? flush(c, more) : IO_OK;
+	const struct tls_conn *t = c->transport_ctx;
+	bool held = c->flags & CONN_TX_HELD && !tickets_wait(t);
+	enum io r = me.tx_len || held ? flush(c, more) : IO_OK;
 
 	me.conn = NULL;
+	tls_gcm_forget();
 	return r;
 }
 
@@ -232,9 +287,19 @@ static enum io tls_failed(struct conn *c, int ret)
 
 /* --- handshake -------------------------------------------------------------------------------- */
 
-/* The tickets of TLS 1.3 need not be a packet of their own: sent at the end of the turn, or with
- * the first answer.
+/* Has tls_flush() called at the end of the turn if there is a reason for it then. */
+static void later(struct tls_conn *t)
+{
+	t->flags |= TLS_FL_LATER;
+	list_append(&me.later, &t->later);
+	turn_hook_add(&me.hook);
+}
+
+/* The tickets of TLS 1.3 need not be a packet of their own: they leave with the first answer or
+ * other bytes of ours, or after a moment.
  */
+#define TICKETS_WAIT_MS 5
+
 static void send_later(struct conn *c)
 {
 	struct tls_conn *t = c->transport_ctx;
@@ -244,7 +309,14 @@ static void send_later(struct conn *c)
 	if (!len || !hold(c, me.tx, len))
 		return;
 	t->flags |= TLS_FL_LATER;
-	list_append(&me.later, &t->later);
+	list_append(&me.tickets, &t->later);
+	if (!timer_is_set(&me.tickets_timer))
+		timer_set(&me.tickets_timer, clock_now_ms() + TICKETS_WAIT_MS);
+}
+
+static void tickets_waited(struct timer *timer)
+{
+	list_splice(&me.later, &me.tickets);
 	turn_hook_add(&me.hook);
 }
 
@@ -253,18 +325,6 @@ static void tls_flush_out(struct conn *c)
 	me.tx_len = 0;
 	if (flush(c, false) == IO_ERR)
 		c->flags |= CONN_ERROR;
-}
-
-static void send_all_later(struct turn_hook *hook)
-{
-	while (!list_is_empty(&me.later)) {
-		struct tls_conn *t = list_first(&me.later, struct tls_conn, later);
-
-		list_remove(&t->later);
-		t->flags &= (uint16_t)~TLS_FL_LATER;
-		if (t->conn->flags & CONN_TX_HELD)
-			tls_flush_out(t->conn);
-	}
 }
 
 /* The handshake is over, well. */
@@ -278,6 +338,9 @@ static void handshake_done(struct conn *c)
 	tls_count_handshake(t->flags & TLS_FL_BACK, SSL_session_reused(t->ssl));
 	if (!(t->flags & TLS_FL_BACK))
 		t->bind = NULL; /* the session may go on without its generation */
+	tls_exchange_keys_drop(t->ssl);
+	if (t->flags & TLS_FL_HAD_EARLY)
+		c->flags |= CONN_CAN_SEND; /* what it did not take early */
 	ERR_clear_error(); /* those of verification that were let pass */
 	/* what came behind the handshake waits in OpenSSL's buffer */
 	c->flags |= CONN_CAN_RECV;
@@ -290,7 +353,8 @@ static enum io handshake_go_on(struct conn *c, SSL *ssl)
 	enum io r = IO_OK;
 	int n;
 
-	if ((t->flags & (TLS_FL_EARLY | TLS_FL_EARLY_END)) == TLS_FL_EARLY && !tls_early_read(t))
+	if ((t->flags & (TLS_FL_EARLY | TLS_FL_EARLY_END | TLS_FL_BACK)) == TLS_FL_EARLY &&
+	    !tls_early_read(t))
 		r = tls_failed(c, 0);
 	n = r == IO_OK ? SSL_do_handshake(ssl) : 1;
 	if (n <= 0)
@@ -305,9 +369,14 @@ static enum io handshake_go_on(struct conn *c, SSL *ssl)
 static enum io tls_handshake(struct conn *c)
 {
 	struct tls_conn *t = c->transport_ctx;
-	SSL *ssl = tls_enter(c);
-	enum io r = handshake_go_on(c, ssl);
+	enum io r;
 
+	if (unlikely(tls_early_begins(t))) {
+		c->flags |= CONN_TX_HELD;
+		later(t);
+		return IO_OK;
+	}
+	r = handshake_go_on(c, tls_enter(c));
 	if (tls_leave(c, false) == IO_ERR)
 		r = IO_ERR;
 	if (r == IO_AGAIN && tls_early_goes_on(t)) {
@@ -333,8 +402,11 @@ static void early_go_on(struct conn *c, SSL *ssl)
 	struct tls_conn *t = c->transport_ctx;
 	enum io r = handshake_go_on(c, ssl);
 
+	t->early_room = 0; /* OpenSSL wants no more of it now */
 	if (r == IO_AGAIN)
 		return;
+	if (r == IO_OK && t->flags & TLS_FL_EARLY_SENT && !tls_early_was_taken(t))
+		r = IO_ERR;
 	if (!t->out_len)
 		c->flags &= (uint16_t)~CONN_TX_HELD;
 	if (r == IO_OK)
@@ -365,8 +437,43 @@ static void tls_flush(struct conn *c)
 		if (tls_leave(c, false) == IO_ERR || t->flags & TLS_FL_FAILED)
 			c->flags |= CONN_ERROR;
 		shut_if_late(c);
-	} else {
+	} else if (!tickets_wait(t)) {
 		tls_flush_out(c);
+	}
+}
+
+/* The mux had time to send something early: this turn, and the end of the next one, when it sends
+ * what it has gathered. Without that the handshake begins.
+ */
+static void early_start(struct conn *c)
+{
+	struct tls_conn *t = c->transport_ctx;
+
+	if (t->flags & TLS_FL_EARLY_SENT)
+		return;
+	if (t->flags & TLS_FL_EARLY_END) {
+		tls_flush(c);
+		return;
+	}
+	t->flags |= TLS_FL_EARLY_END;
+	later(t);
+}
+
+static void send_all_later(struct turn_hook *hook)
+{
+	struct list todo;
+
+	list_init(&todo);
+	list_splice(&todo, &me.later);
+	while (!list_is_empty(&todo)) {
+		struct tls_conn *t = list_first(&todo, struct tls_conn, later);
+
+		list_remove(&t->later);
+		t->flags &= (uint16_t)~TLS_FL_LATER;
+		if (tls_early_goes_on(t) && t->flags & TLS_FL_BACK)
+			early_start(t->conn);
+		else if (t->conn->flags & CONN_TX_HELD)
+			tls_flush_out(t->conn);
 	}
 }
 
@@ -388,6 +495,7 @@ static enum io tls_recv_one(struct conn *c, SSL *ssl, struct iovec *v, size_t *g
 		r = SSL_read(ssl, p, room > INT32_MAX ? INT32_MAX : (int)room);
 		if (r <= 0)
 			return tls_failed(c, r);
+		me.rx_len = 0;
 		*got += (size_t)r;
 		p += r;
 		room -= (size_t)r;
@@ -409,8 +517,8 @@ static enum io tls_recv(struct conn *c, struct iovec *v, int count, size_t *got)
 	if (t->flags & TLS_FL_FAILED)
 		return IO_ERR;
 	ssl = tls_enter(c);
-	if (unlikely(tls_early_goes_on(t)))
-		early_go_on(c, ssl);
+	if (unlikely(tls_early_goes_on(t)) && !(t->flags & TLS_FL_BACK))
+		early_go_on(c, ssl); /* (with servers events do: tls_flush()) */
 	for (int i = 0; r == IO_OK && i < count; i++) {
 		r = tls_recv_one(c, ssl, &v[i], &n);
 		*got += n;
@@ -472,29 +580,6 @@ static const void *cursor_next(struct cursor *k, size_t max, size_t *len)
 	return me.plain;
 }
 
-/* So many bytes without a pause are a bulk transfer. */
-#define FLOW_IS_BULK (64 * 1024)
-
-/* How many bytes the next record takes. */
-static size_t record_size(const struct tls_conn *t)
-{
-	size_t max = t->records.max ? t->records.max : RECORD_MAX;
-
-	if (t->records.first && t->records.first < max && t->flowed < FLOW_IS_BULK)
-		return t->records.first;
-	return max;
-}
-
-/* A new flow begins after a pause. */
-static void flow_begins(struct tls_conn *t)
-{
-	uint32_t now = (uint32_t)clock_now_ms();
-
-	if (t->records.idle_ms && now - t->sent_ms >= t->records.idle_ms)
-		t->flowed = 0;
-	t->sent_ms = now;
-}
-
 /* Returns as SSL_write() does. */
 static int encrypt(struct tls_conn *t, const void *p, size_t len)
 {
@@ -502,8 +587,12 @@ static int encrypt(struct tls_conn *t, const void *p, size_t len)
 
 	if (likely(t->flags & TLS_FL_DONE))
 		return SSL_write(t->ssl, p, (int)len);
-	/* the client's handshake is not over, but it knows our keys */
-	return SSL_write_early_data(t->ssl, p, len, &done) ? (int)done : 0;
+	/* (the client's handshake is not over, but it knows our keys) */
+	if (!SSL_write_early_data(t->ssl, p, len, &done))
+		return 0;
+	if (t->flags & TLS_FL_BACK)
+		tls_early_sent(t, done);
+	return (int)done;
 }
 
 /* Encrypts and sends until all is done or the socket is full. *done: bytes encrypted. */
@@ -516,19 +605,21 @@ static enum io tls_send_all(struct conn *c, SSL *ssl, struct cursor *k, size_t *
 	int n;
 
 	if (t->records.first)
-		flow_begins(t);
+		tls_flow_begins(t);
 	while (k->count) {
 		if (!k->v->iov_len) {
 			k->v++;
 			k->count--;
 			continue;
 		}
-		p = cursor_next(k, record_size(t), &len);
+		if (unlikely(tls_sends_early(t)) && !tls_early_room(t))
+			return IO_AGAIN;
+		p = cursor_next(k, tls_record_size(t), &len);
 		n = encrypt(t, p, len);
 		if (n <= 0)
 			return tls_failed(c, n);
 		*done += (size_t)n;
-		if (t->flowed < FLOW_IS_BULK)
+		if (t->flowed < TLS_FLOW_IS_BULK)
 			t->flowed += (uint32_t)n;
 		cursor_skip(k, (size_t)n);
 		if (me.tx_len < TX_SOFT)
@@ -557,12 +648,12 @@ static enum io tls_send(struct conn *c, const struct iovec *v, int count, size_t
 		out = flush(c, false);
 		if (out != IO_OK) {
 			me.conn = NULL;
-			return out;
+			return out; /* nothing was encrypted */
 		}
 		t->flags &= (uint16_t)~TLS_FL_HELD;
 		done = 1;
 		cursor_skip(&k, 1);
-	} else if (t->out_len && t->out_len - t->out_at < RECORD_MAX) {
+	} else if (t->out_len && t->out_len - t->out_at < TLS_RECORD_MAX) {
 		/* tickets and their kin leave with the first bytes behind them */
 		me.tx_len = t->out_len - t->out_at;
 		memcpy(me.tx, t->out + t->out_at, me.tx_len);
@@ -718,16 +809,20 @@ bool tls_conn_init(void)
 
 bool tls_conn_thread_init(void)
 {
+	tls_memory_thread_init();
 	list_init(&me.later);
 	turn_hook_init(&me.hook, send_all_later);
+	list_init(&me.tickets);
+	timer_init(&me.tickets_timer, tickets_waited);
 	me.tx = malloc(TX_SIZE);
-	me.plain = malloc(RECORD_MAX);
+	me.plain = malloc(TLS_RECORD_MAX);
 	me.bio = BIO_new(bio_method);
 	return me.tx && me.plain && me.bio;
 }
 
 void tls_conn_thread_fini(void)
 {
+	timer_cancel(&me.tickets_timer);
 	BIO_free(me.bio);
 	free(me.tx);
 	free(me.plain);

@@ -4,6 +4,7 @@
 #include <openssl/x509v3.h>
 #include <stdio.h>
 #include <string.h>
+#include "gcm_priv.h"
 #include "tls_priv.h"
 
 /* What OpenSSL's buffer takes at once: two records, so that a stream of them costs half as many
@@ -66,7 +67,7 @@ static bool store_add(X509_STORE *store, const struct tls_ca *ca)
 			return false;
 	if (sk_X509_CRL_num(ca->crls))
 		X509_STORE_set_flags(store, X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL);
-	return !ca->is_system || X509_STORE_set_default_paths(store);
+	return true;
 }
 
 static bool send_names(SSL_CTX *ctx, const struct tls_ca *ca)
@@ -177,8 +178,9 @@ static void set_front(struct config *cfg, SSL_CTX *ctx, const struct tls_setting
 SSL_CTX *tls_ctx_make(struct config *cfg, const struct tls_settings *set, bool back, char *why,
 		      size_t size)
 {
-	SSL_CTX *ctx = SSL_CTX_new(back ? TLS_client_method() : TLS_server_method());
 	const struct tls_global *g = tls_global_of(cfg);
+	SSL_CTX *ctx = SSL_CTX_new_ex(NULL, g->plain_aes ? NULL : tls_gcm_properties(),
+				      back ? TLS_client_method() : TLS_server_method());
 
 	if (!ctx) {
 		snprintf(why, size, "unable to allocate ssl context");
@@ -191,6 +193,8 @@ SSL_CTX *tls_ctx_make(struct config *cfg, const struct tls_settings *set, bool b
 			    SSL_OP_NO_SESSION_RESUMPTION_ON_RENEGOTIATION);
 	if (set->flags & TLS_SET_NO_TICKETS)
 		SSL_CTX_set_options(ctx, SSL_OP_NO_TICKET);
+	if (g->no_compression)
+		SSL_CTX_set_options(ctx, TLS_NO_COMPRESSION);
 	SSL_CTX_set_read_ahead(ctx, 1);
 	SSL_CTX_set_default_read_buffer_len(ctx, READ_SIZE);
 	if (g->security_level >= 0)

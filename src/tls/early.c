@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* early.c - data that clients send before the handshake is over (RFC 8446 2.3, RFC 8470)
+/* early.c - data sent before the handshake is over (RFC 8446 2.3, RFC 8470)
  *
- * It is read into memory of the connection, at most TLS_EARLY_MAX, whether the layer above wants it
- * or not: the end of the handshake comes behind it.
+ * Of clients: it is read into memory of the connection, at most TLS_EARLY_MAX, whether the layer
+ * above wants it or not: the end of the handshake comes behind it.
+ *
+ * To servers: the mux is told that the handshake is over before it has begun; the first bytes that
+ * it sends leave with the hello. From the first answer of the server on nothing more can be sent
+ * early: the mux waits for room, as if the socket were full.
  */
 #include <openssl/err.h>
 #include <stdlib.h>
@@ -99,4 +103,34 @@ void tls_wait_handshake(struct conn *c, struct tls_waiter *w)
 {
 	if (!list_is_linked(&w->link))
 		list_append(&tls_of(c)->early->waiters, &w->link);
+}
+
+/* --- towards servers -------------------------------------------------------------------------- */
+
+bool tls_early_begins(struct tls_conn *t)
+{
+	if ((t->flags & (TLS_FL_BACK | TLS_FL_EARLY | TLS_FL_HAD_EARLY)) !=
+	    (TLS_FL_BACK | TLS_FL_EARLY))
+		return false;
+	t->flags |= TLS_FL_HAD_EARLY;
+	return true;
+}
+
+size_t tls_early_room(const struct tls_conn *t)
+{
+	return t->early_room;
+}
+
+void tls_early_sent(struct tls_conn *t, size_t len)
+{
+	t->flags |= TLS_FL_EARLY_SENT;
+	t->early_room -= (uint32_t)len;
+}
+
+bool tls_early_was_taken(struct tls_conn *t)
+{
+	if (SSL_get_early_data_status(t->ssl) == SSL_EARLY_DATA_ACCEPTED)
+		return true;
+	t->flags |= TLS_FL_EARLY_REFUSED;
+	return false;
 }

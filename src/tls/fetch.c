@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/num.h"
 #include "base/strbuf.h"
+#include "codec/chunk.h"
 #include "codec/h1.h"
 #include "core/background.h"
 #include "core/fd.h"
@@ -77,6 +78,51 @@ static void timed_out(struct timer *t)
 
 /* --- the answer ------------------------------------------------------------------------------- */
 
+/* How long the body is that these bytes are the chunks of, so far; trailers do not matter. With
+ * <join> they become the body, in place.
+ */
+static enum h1_status unchunk(char *p, size_t len, bool join, size_t *body)
+{
+	enum h1_status r = H1_MORE;
+	struct chunk_decoder d;
+	struct chunk_step step;
+	size_t at = 0;
+
+	*body = 0;
+	chunk_decoder_init(&d);
+	while (r == H1_MORE && at < len) {
+		r = chunk_decode(&d, slice_make(p + at, len - at), &step);
+		at += step.used;
+		if (r != H1_ERROR && join)
+			memmove(p + *body, p + at - step.payload, step.payload);
+		*body += step.payload;
+	}
+	return r;
+}
+
+/* Is all of the body there, when its head says how long it is? */
+static enum h1_status body_status(const struct h1_head *head, size_t *len)
+{
+	char *p = me.answer.ptr + head->length;
+	size_t left = me.answer.len - head->length;
+	enum h1_status r;
+
+	switch (head->body) {
+	case H1_BODY_LENGTH:
+		*len = head->content_length;
+		return left < head->content_length ? H1_MORE : H1_DONE;
+	case H1_BODY_CHUNKED: /* (some do although nobody may ask them for it) */
+		r = unchunk(p, left, false, len);
+		return r == H1_DONE ? unchunk(p, left, true, len) : r;
+	case H1_BODY_CLOSE:
+		*len = left;
+		return H1_MORE;
+	default:
+		*len = 0;
+		return H1_DONE;
+	}
+}
+
 /* Looks at what has come. True: it was all, and done was called. <end>: no more will come. */
 static bool answer_is_whole(bool end)
 {
@@ -84,25 +130,18 @@ static bool answer_is_whole(bool end)
 	struct h1_head head = { .fields = fields, .field_capacity = FIELDS_MAX };
 	struct h1_parser parser;
 	enum h1_status r;
-	size_t left;
+	size_t len = 0;
 
 	h1_parser_init(&parser, H1_OPT_RESPONSE);
 	r = h1_parse_head(&parser, strbuf_slice(&me.answer), &head);
+	if (r == H1_DONE)
+		r = body_status(&head, &len);
 	if (r == H1_MORE && !end)
 		return false;
-	left = r == H1_DONE ? me.answer.len - head.length : 0;
-	if (r == H1_DONE && head.body == H1_BODY_LENGTH && left < head.content_length && !end)
-		return false;
-	if (r == H1_DONE && head.body == H1_BODY_CLOSE && !end)
-		return false;
-	if (r != H1_DONE || head.body == H1_BODY_CHUNKED ||
-	    (head.body == H1_BODY_LENGTH && left < head.content_length)) {
+	if (r == H1_DONE || (r == H1_MORE && head.length && head.body == H1_BODY_CLOSE))
+		finish(head.status, slice_make(me.answer.ptr + head.length, len));
+	else
 		fail();
-		return true;
-	}
-	if (head.body == H1_BODY_LENGTH)
-		left = head.content_length;
-	finish(head.status, slice_make(me.answer.ptr + head.length, left));
 	return true;
 }
 

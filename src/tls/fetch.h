@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* fetch.h - one small document by HTTP, for what TLS needs of others (OCSP answers)
  *
- * One fetch at a time, on thread 0: GET with HTTP/1.0, which needs no chunks and ends with the
- * connection. Names are resolved on a thread of their own.
+ * One fetch at a time, on thread 0: GET with HTTP/1.0, which ends with the connection; chunks are
+ * understood all the same. Names are resolved on a thread of their own.
  */
 #ifndef TLS_FETCH_H
 #define TLS_FETCH_H

@@ -53,6 +53,11 @@ struct tls_global *tls_global_of(const struct config *cfg)
 	return slot_of(&tls_global_slot, config_slots(cfg));
 }
 
+bool tls_watch_is_wanted(const struct config *cfg)
+{
+	return tls_global_of(cfg)->watch;
+}
+
 static uint16_t record_size(int64_t bytes)
 {
 	return bytes > 0 && bytes < SSL3_RT_MAX_PLAIN_LENGTH ? (uint16_t)bytes : 0;

@@ -21,8 +21,16 @@ struct slice tls_alpn(const struct conn *c)
 	const unsigned char *p = NULL;
 	unsigned len = 0;
 
-	if (ssl_of(c))
-		SSL_get0_alpn_selected(ssl_of(c), &p, &len);
+	size_t size;
+
+	if (!ssl_of(c))
+		return slice_none();
+	if (tls_early_goes_on(tls_of(c)) && tls_of(c)->flags & TLS_FL_BACK) {
+		/* who takes early data keeps to the session's */
+		SSL_SESSION_get0_alpn_selected(SSL_get0_session(ssl_of(c)), &p, &size);
+		return slice_make((const char *)p, size);
+	}
+	SSL_get0_alpn_selected(ssl_of(c), &p, &len);
 	return slice_make((const char *)p, len);
 }
 
@@ -47,6 +55,13 @@ bool tls_is_stapled(const struct conn *c)
 
 	return ssl_of(c) && !SSL_session_reused((SSL *)(uintptr_t)ssl_of(c)) &&
 	       SSL_get_tlsext_status_ocsp_resp((SSL *)(uintptr_t)ssl_of(c), &answer) > 0;
+}
+
+bool tls_early_is_refused(const struct conn *c)
+{
+	const struct tls_conn *t = tls_of(c);
+
+	return t && t->flags & TLS_FL_EARLY_REFUSED;
 }
 
 bool tls_has_peer_cert(const struct conn *c)

@@ -1,72 +1,37 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* lib.c - OpenSSL itself: start, memory, why it failed, and the figures of the process
- *
- * OpenSSL takes a buffer for each record and gives it back: malloc() would cut and join one large
- * piece each time, so each thread keeps a few of these buffers.
+/* lib.c - OpenSSL itself: start, what it need not keep, why it failed, and the
+ * figures of the process
  */
-#include <malloc.h>
 #include <openssl/err.h>
-#include <openssl/rand.h>
-#include <stdlib.h>
-#include <string.h>
+#include <openssl/ssl.h>
 #include "base/clock.h"
 #include "core/counter.h"
 #include "tls_priv.h"
 
-#define BIG_MIN (16 * 1024)
-#define BIG_MAX (64 * 1024)
-#define BIG_KEPT 4
-
-static __thread struct {
-	void *ptr[BIG_KEPT];
-	size_t size[BIG_KEPT];
-	int count;
-} big;
-
-static void *lib_malloc(size_t size, const char *file, int line)
-{
-	if (size >= BIG_MIN && size <= BIG_MAX) {
-		for (int i = big.count - 1; i >= 0; i--) {
-			void *p = big.ptr[i];
-
-			if (big.size[i] < size)
-				continue;
-			big.count--;
-			big.ptr[i] = big.ptr[big.count];
-			big.size[i] = big.size[big.count];
-			return p;
-		}
-	}
-	return malloc(size);
-}
-
-static void lib_free(void *p, const char *file, int line)
-{
-	size_t size = p && big.count < BIG_KEPT ? malloc_usable_size(p) : 0;
-
-	if (size >= BIG_MIN && size <= BIG_MAX + 64) {
-		big.ptr[big.count] = p;
-		big.size[big.count++] = size;
-		return;
-	}
-	free(p);
-}
-
-static void *lib_realloc(void *p, size_t size, const char *file, int line)
-{
-	return realloc(p, size);
-}
-
-void tls_lib_thread_fini(void)
-{
-	while (big.count)
-		free(big.ptr[--big.count]);
-}
-
 bool tls_lib_init(void)
 {
-	CRYPTO_set_mem_functions(lib_malloc, lib_realloc, lib_free);
+	tls_memory_init();
 	return OPENSSL_init_ssl(OPENSSL_INIT_NO_ATEXIT, NULL) == 1;
+}
+
+/* Wipes and frees one of the keys of the exchange, which OpenSSL keeps as long as the connection:
+ * 200 bytes each, and secret. Its shell stays where OpenSSL has it.
+ */
+static void exchange_key_drop(EVP_PKEY *key)
+{
+	if (EVP_PKEY_set_type(key, EVP_PKEY_NONE) != 1)
+		ERR_clear_error(); /* there is no such type: the key is empty all the same */
+	EVP_PKEY_free(key);
+}
+
+void tls_exchange_keys_drop(SSL *ssl)
+{
+	EVP_PKEY *key;
+
+	if (SSL_get_tmp_key(ssl, &key))
+		exchange_key_drop(key);
+	if (SSL_get_peer_tmp_key(ssl, &key))
+		exchange_key_drop(key);
 }
 
 const char *tls_library_name(void)

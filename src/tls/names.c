@@ -4,14 +4,16 @@
  * An immutable table per bind line: open addressing over exact names and over wildcards, which are
  * kept by what follows their star. A look-up is one probe for the name and one for its part behind
  * the first dot. A command that changes certificates builds another table and publishes it; each
- * thread takes it over with its next handshake, and the last one to do so frees the old one: no
- * lock is taken unless something changed.
+ * thread takes it over with its next handshake, or when it is told, and the last one to do so frees
+ * the old one: no lock is taken unless something changed.
  */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/bug.h"
 #include "base/hash.h"
+#include "conf/conf.h"
+#include "core/mailbox.h"
 #include "core/thread.h"
 #include "tls_priv.h"
 
@@ -262,6 +264,40 @@ static void find_fallback(struct tls_names *n, struct tls_bind *b)
 	}
 }
 
+/* --- publishing ------------------------------------------------------------------------------- */
+
+/* To a thread that has not had a handshake since: keys that were replaced must not stay. */
+struct spread {
+	struct message message;
+	struct tls_bind *bind;
+	struct config *config;       /* counted: keeps the line */
+};
+
+static void spread_arrives(struct message *m)
+{
+	struct spread *s = container_of(m, struct spread, message);
+
+	if (s->bind->seen[thread_id].names)
+		tls_names_get(s->bind);
+	config_drop(&s->config);
+	free(s);
+}
+
+/* Has all threads let go of the former table (else with their next handshake: no memory). */
+static void spread(struct tls_bind *b)
+{
+	/* (a line of no generation has no loops to tell) */
+	for (unsigned i = 0; b->cfg && b->seen && i < thread_count(); i++) {
+		struct spread *s = malloc(sizeof(*s));
+
+		if (!s)
+			return;
+		*s = (struct spread){ .message.run = spread_arrives, .bind = b,
+				      .config = config_take(b->cfg) };
+		mailbox_post(i, &s->message);
+	}
+}
+
 bool tls_names_publish(struct tls_bind *b)
 {
 	struct tls_names *n = calloc(1, sizeof(*n)), *old;
@@ -283,6 +319,7 @@ bool tls_names_publish(struct tls_bind *b)
 	__atomic_add_fetch(&b->version, 1, __ATOMIC_RELEASE);
 	pthread_mutex_unlock(&publish_lock);
 	names_drop(old);
+	spread(b);
 	return true;
 }
 

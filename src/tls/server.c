@@ -16,6 +16,7 @@ struct tls_kept {
 	pthread_mutex_t lock;
 	SSL_SESSION *session;        /* counted */
 	uint64_t name;               /* hash of the name that it was made with */
+	bool spent;                  /* it has brought early data, or is about to */
 } __attribute__((aligned(64)));
 
 static bool server_slot_init(void *data)
@@ -112,6 +113,7 @@ static int session_new(SSL *ssl, SSL_SESSION *session)
 	old = k->session;
 	k->session = session;
 	k->name = name_hash(ssl);
+	k->spent = false;
 	pthread_mutex_unlock(&k->lock);
 	SSL_SESSION_free(old);
 	return 1; /* the reference is ours now */
@@ -328,4 +330,46 @@ void tls_follow(struct conn *c, struct slot_area *area)
 
 	if (t)
 		t->server = server_of(area);
+}
+
+/* --- early data: each session is used for it once, as servers refuse what comes twice --------- */
+
+/* Does our line offer what the session's ALPN was? OpenSSL would end the handshake if not. */
+static bool alpn_fits(const struct slot_area *server, const SSL_SESSION *session)
+{
+	const unsigned char *p;
+	size_t len;
+
+	SSL_SESSION_get0_alpn_selected(session, &p, &len);
+	return !len || tls_server_offers(server, slice_make((const char *)p, len));
+}
+
+/* Takes from a kept session the right to bring early data. False: it is gone. */
+static bool spend(struct tls_server *s, const SSL_SESSION *session)
+{
+	bool mine = false;
+
+	for (unsigned i = 0; !mine && i < thread_count(); i++) {
+		struct tls_kept *k = &s->kept[(thread_id + i) % thread_count()];
+
+		pthread_mutex_lock(&k->lock);
+		if (k->session == session && !k->spent)
+			mine = k->spent = true;
+		pthread_mutex_unlock(&k->lock);
+	}
+	return mine;
+}
+
+bool tls_offer_early(struct conn *c, const struct slot_area *server)
+{
+	struct tls_conn *t = tls_of(c);
+	SSL_SESSION *session = t ? SSL_get0_session(t->ssl) : NULL;
+
+	if (!session || !(t->server->set.flags & TLS_SET_EARLY_DATA) ||
+	    !SSL_SESSION_get_max_early_data(session) || !alpn_fits(server, session) ||
+	    !spend(t->server, session))
+		return false;
+	t->early_room = SSL_SESSION_get_max_early_data(session);
+	t->flags |= TLS_FL_EARLY;
+	return true;
 }

@@ -4,10 +4,13 @@
  * The cache is a fixed table in shards, each with its lock: a session lives in one of the few
  * places that its identifier leads to, the oldest of them gives way. Sessions are kept as bytes.
  * Tickets: the last three keys of a file; the one before the last encrypts, all three decrypt.
+ * Without a file: keys of the process for each line, which the next generation has, too.
  */
 #include <openssl/core_names.h>
 #include <openssl/err.h>
+#include <openssl/hmac.h>
 #include <openssl/rand.h>
+#include <openssl/sha.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +23,8 @@
 
 #define SHARDS 64
 #define WAYS 4
+/* One with a client's certificate that is larger than this is not kept: clients choose its size. */
+#define SESSION_MAX 4096
 
 /* --- the cache -------------------------------------------------------------------------------- */
 
@@ -97,10 +102,19 @@ static struct kept *set_of(struct shard *s, uint64_t id)
 	return &s->places[id / SHARDS % s->sets * WAYS];
 }
 
+/* Is all of the session in the ticket that the client gets? OpenSSL tells of each ticket of TLS 1.3
+ * and would never ask for its session.
+ */
+static bool is_in_ticket(const SSL *ssl)
+{
+	return SSL_version(ssl) >= TLS1_3_VERSION && !(SSL_get_options(ssl) & SSL_OP_NO_TICKET);
+}
+
 static int session_new(SSL *ssl, SSL_SESSION *session)
 {
-	int size = i2d_SSL_SESSION(session, NULL);
-	unsigned char *der = size > 0 ? malloc((size_t)size) : NULL, *p = der, *old;
+	int size = is_in_ticket(ssl) ? 0 : i2d_SSL_SESSION(session, NULL);
+	bool fits = size > 0 && size <= SESSION_MAX;
+	unsigned char *der = fits ? malloc((size_t)size) : NULL, *p = der, *old;
 	const unsigned char *name;
 	struct kept *k, *best;
 	struct shard *s;
@@ -211,48 +225,55 @@ struct tls_tickets {
 static pthread_mutex_t ticket_files_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct list ticket_files = { &ticket_files, &ticket_files };
 
+/* Takes the key of a line; t->half is 0 before the first. False: <why>. */
+static bool take_key(struct tls_tickets *t, char *line, int number, char *why, size_t size)
+{
+	struct ticket_key *k = &t->keys[number % KEYS];
+	size_t len = strlen(line), half;
+	unsigned char raw[96];
+	int n = len <= 124 ? EVP_DecodeBlock(raw, (unsigned char *)line, (int)len) : -1;
+
+	ERR_clear_error();
+	if (n < 0) {
+		snprintf(why, size, "unable to decode base64 key on line %d", number + 1);
+		return false;
+	}
+	while (n > 0 && len && line[--len] == '=')
+		n--;
+	half = n == 48 ? 16 : n == 80 ? 32 : 0;
+	/* all of one size, or one would be used with another's */
+	if (half && (!t->half || t->half == half)) {
+		t->half = half;
+		memcpy(k->name, raw, sizeof(k->name));
+		memcpy(k->secret, raw + sizeof(k->name), 2 * half);
+	} else {
+		snprintf(why, size, "wrong sized key on line %d", number + 1);
+	}
+	OPENSSL_cleanse(raw, sizeof(raw));
+	return !*why;
+}
+
 static bool read_keys(struct tls_tickets *t, const char *path, char *why, size_t size)
 {
 	size_t len;
-	char *text = file_load(path, 1 << 20, &len), *save = NULL;
-	unsigned char raw[96];
-	int count = 0, n = 0;
+	char *text = file_load(path, 1 << 20, &len), *save = NULL, *line;
+	int count = 0;
 
 	if (!text) {
-		snprintf(why, size, "unable to load TLS ticket keys file");
+		snprintf(why, size, "unable to load ssl tickets keys file");
 		return false;
 	}
 	t->read = hash_bytes(text, len, 0);
-	for (char *line = strtok_r(text, "\r\n", &save); line;
-	     line = strtok_r(NULL, "\r\n", &save)) {
-		n = strlen(line) <= 124 ? EVP_DecodeBlock(raw, (unsigned char *)line,
-							   (int)strlen(line)) : -1;
-		while (n > 0 && strlen(line) && line[strlen(line) - 1] == '=') {
-			line[strlen(line) - 1] = 0;
-			n--;
-		}
-		if (n != 48 && n != 80) {
-			count = -1;
-			break;
-		}
-		t->half = n == 48 ? 16 : 32;
-		memcpy(t->keys[count % KEYS].name, raw, 16);
-		memcpy(t->keys[count % KEYS].secret, raw + 16, (size_t)n - 16);
+	for (line = strtok_r(text, "\r\n", &save);
+	     line && take_key(t, line, count, why, size); line = strtok_r(NULL, "\r\n", &save))
 		count++;
-	}
-	OPENSSL_cleanse(raw, sizeof(raw));
 	OPENSSL_cleanse(text, len);
 	free(text);
-	ERR_clear_error();
-	if (count < KEYS) {
-		snprintf(why, size, count < 0 ? "unable to decode base64 key line %d" :
-			 "please supply at least %d keys in the tls-tickets-file",
-			 count < 0 ? 1 : KEYS);
-		return false;
-	}
+	if (!line && count < KEYS)
+		snprintf(why, size, "please supply at least %d keys in the tls-tickets-file", KEYS);
 	/* as the manual says: the last but one encrypts */
-	t->current = (count - 2) % KEYS;
-	return true;
+	t->current = (count + KEYS - 2) % KEYS;
+	return !*why;
 }
 
 /* One that was read of the same file when it said the same, with a reference; NULL: none. Its keys
@@ -326,7 +347,7 @@ static bool is_outdated(const struct tls_tickets *t)
 	return false;
 }
 
-/* By its number in the order of the files, or by its name; NULL: none. */
+/* By its number in the order of the files, or by its name, counted; NULL: none. */
 static struct tls_tickets *tickets_find_named(const char *which)
 {
 	struct tls_tickets *t, *found = NULL;
@@ -343,6 +364,8 @@ static struct tls_tickets *tickets_find_named(const char *which)
 			found = t;
 		id++;
 	}
+	if (found)
+		found->refs++;
 	pthread_mutex_unlock(&ticket_files_lock);
 	return found;
 }
@@ -382,6 +405,7 @@ void tls_tickets_show(struct strbuf *out, const char *which)
 		id++;
 	}
 	pthread_mutex_unlock(&ticket_files_lock);
+	tls_tickets_drop(&only);
 }
 
 bool tls_tickets_add(const char *which, const char *key, const char **error)
@@ -399,8 +423,10 @@ bool tls_tickets_add(const char *which, const char *key, const char **error)
 	while (n > 0 && len && key[--len] == '=')
 		n--;
 	*error = "'set ssl tls-key' received a key of wrong size.";
-	if (n != (int)(16 + 2 * t->half))
+	if (n != (int)(16 + 2 * t->half)) {
+		tls_tickets_drop(&t);
 		return false;
+	}
 	pthread_mutex_lock(&t->lock);
 	/* it takes the place of the oldest; the one before it encrypts now */
 	k = &t->keys[(t->current + 2) % KEYS];
@@ -409,6 +435,7 @@ bool tls_tickets_add(const char *which, const char *key, const char **error)
 	t->current = (t->current + 1) % KEYS;
 	pthread_mutex_unlock(&t->lock);
 	OPENSSL_cleanse(raw, sizeof(raw));
+	tls_tickets_drop(&t);
 	return true;
 }
 
@@ -459,4 +486,33 @@ static int ticket_key(SSL *ssl, unsigned char *name, unsigned char *iv, EVP_CIPH
 void tls_tickets_attach(SSL_CTX *ctx)
 {
 	SSL_CTX_set_tlsext_ticket_key_evp_cb(ctx, ticket_key);
+}
+
+static unsigned char process_secret[64];
+static bool has_secret;
+
+static void make_secret(void)
+{
+	has_secret = RAND_priv_bytes(process_secret, sizeof(process_secret)) == 1;
+}
+
+void tls_ticket_keys_derive(SSL_CTX *ctx, const unsigned char *identity)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	unsigned char keys[2 * SHA512_DIGEST_LENGTH], what[1 + SHA256_DIGEST_LENGTH];
+	long wanted = SSL_CTX_set_tlsext_ticket_keys(ctx, NULL, 0);
+	bool good;
+
+	pthread_once(&once, make_secret);
+	memcpy(what + 1, identity, SHA256_DIGEST_LENGTH);
+	good = has_secret && wanted > 0 && wanted <= (long)sizeof(keys);
+	for (unsigned char half = 0; good && half < 2; half++) {
+		what[0] = half;
+		good = HMAC(EVP_sha512(), process_secret, sizeof(process_secret), what,
+			    sizeof(what), keys + half * SHA512_DIGEST_LENGTH, NULL) != NULL;
+	}
+	/* else it has those that it was made with: random ones */
+	if (good)
+		SSL_CTX_set_tlsext_ticket_keys(ctx, keys, wanted);
+	OPENSSL_cleanse(keys, sizeof(keys));
 }

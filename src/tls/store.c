@@ -276,7 +276,18 @@ static bool read_one(struct tls_ca *ca, const char *path)
 	return good;
 }
 
-/* Every file of a directory; what is no certificate is passed over. */
+static bool is_of_certificates(const char *name)
+{
+	static const char *const ends[] = { ".pem", ".crt", ".cer", ".crl" };
+	const char *end = strrchr(name, '.');
+
+	for (size_t i = 0; end && i < ARRAY_LEN(ends); i++)
+		if (strcmp(end, ends[i]) == 0)
+			return true;
+	return false;
+}
+
+/* Every file of a directory that is named like certificates; what is none is passed over. */
 static bool read_directory(struct tls_ca *ca, const char *path)
 {
 	char *names = door_list(path);
@@ -286,10 +297,42 @@ static bool read_directory(struct tls_ca *ca, const char *path)
 		return false;
 	for (const char *at = names; *at; at += strlen(at) + 1) {
 		snprintf(name, sizeof(name), "%s/%s", path, at);
-		read_one(ca, name);
+		if (is_of_certificates(at))
+			read_one(ca, name);
 	}
 	free(names);
 	return true;
+}
+
+static int by_contents(const X509 *const *a, const X509 *const *b)
+{
+	return X509_cmp(*a, *b);
+}
+
+/* A system's folder has each of them alone, and all of them in one file. */
+static void drop_twins(STACK_OF(X509) *certs)
+{
+	sk_X509_set_cmp_func(certs, by_contents);
+	sk_X509_sort(certs);
+	for (int i = sk_X509_num(certs) - 1; i > 0; i--)
+		if (X509_cmp(sk_X509_value(certs, i - 1), sk_X509_value(certs, i)) == 0)
+			X509_free(sk_X509_delete(certs, i));
+}
+
+/* Where the TLS library would look, but now: at a handshake it would be too late in another root
+ * folder, or in the sandbox. A system may have none.
+ */
+static void read_system(struct tls_ca *ca)
+{
+	const char *folder = getenv(X509_get_default_cert_dir_env());
+	const char *file = getenv(X509_get_default_cert_file_env());
+
+	read_directory(ca, folder ? folder : X509_get_default_cert_dir());
+	if (!sk_X509_num(ca->certs))
+		read_one(ca, file ? file : X509_get_default_cert_file());
+	if (ca->certs)
+		drop_twins(ca->certs);
+	ca->is_system = true;
 }
 
 static bool read_any(struct tls_ca *ca, const char *path)
@@ -297,7 +340,7 @@ static bool read_any(struct tls_ca *ca, const char *path)
 	int kind;
 
 	if (strcmp(path, "@system-ca") == 0) {
-		ca->is_system = true;
+		read_system(ca);
 		return true;
 	}
 	kind = door_kind(path);

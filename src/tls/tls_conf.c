@@ -7,6 +7,7 @@
 #include <string.h>
 #include "base/file.h"
 #include "core/thread.h"
+#include "gcm_priv.h"
 #include "ocsp_priv.h"
 #include "settings_priv.h"
 #include "trace_priv.h"
@@ -137,7 +138,7 @@ static bool parse_issuers_path(struct conf_line *l)
 }
 
 /* keyword->offset: of a bool in struct tls_global */
-static bool parse_switch(struct conf_line *l)
+static bool take_switch(struct conf_line *l, bool *on)
 {
 	const char *word = take_one(l);
 
@@ -146,7 +147,35 @@ static bool parse_switch(struct conf_line *l)
 	if (strcmp(word, "on") != 0 && strcmp(word, "off") != 0)
 		return conf_error(l, l->at - 1, NULL, "'%s' expects either 'on' or 'off' but got "
 				  "'%s'.", l->words[0], word);
-	*(bool *)((char *)global_of(l) + l->keyword->offset) = strcmp(word, "on") == 0;
+	*on = strcmp(word, "on") == 0;
+	return true;
+}
+
+static bool parse_switch(struct conf_line *l)
+{
+	return take_switch(l, (bool *)((char *)global_of(l) + l->keyword->offset));
+}
+
+static bool parse_fast_aes(struct conf_line *l)
+{
+	bool on;
+
+	if (!take_switch(l, &on))
+		return false;
+	global_of(l)->plain_aes = !on;
+	return true;
+}
+
+static bool parse_compression(struct conf_line *l)
+{
+	const char *word = take_one(l);
+
+	if (!word)
+		return false;
+	if (strcmp(word, "auto") != 0 && strcmp(word, "off") != 0)
+		return conf_error(l, l->at - 1, NULL, "'%s' expects either 'auto' or 'off' but got "
+				  "'%s'.", l->words[0], word);
+	global_of(l)->no_compression = strcmp(word, "off") == 0;
 	return true;
 }
 
@@ -188,6 +217,7 @@ static bool parse_propquery(struct conf_line *l)
 
 	if (!word)
 		return false;
+	global_of(l)->plain_aes = true; /* the user chooses */
 	if (EVP_set_default_properties(NULL, word) == 1)
 		return true;
 	ERR_clear_error();
@@ -309,10 +339,14 @@ static const struct conf_keyword keywords[] = {
 	  .parse = parse_skip_self_issued, .help = "roots are not sent" },
 	{ .words = "crt-watch", GLOBAL, .parse = parse_switch,
 	  .offset = offsetof(struct tls_global, watch), .syntax = "{ on | off }",
-	  .help = "files of certificates and authorities that change are read again" },
+	  .help = "files of certificates, authorities and maps that change are read again" },
+	{ .words = "ssl-fast-aes", GLOBAL, .parse = parse_fast_aes, .syntax = "{ on | off }",
+	  .help = "AES-GCM of records by ipsec-mb, where that is faster than OpenSSL" },
 	{ .words = "tune.ssl.keylog", GLOBAL, .parse = parse_switch,
 	  .offset = offsetof(struct tls_global, keylog), .syntax = "{ on | off }",
 	  .help = "connections keep their secrets for fetches" },
+	{ .words = "tune.ssl.certificate-compression", GLOBAL, .parse = parse_compression,
+	  .syntax = "{ auto | off }", .help = "may certificates be sent compressed" },
 	{ .words = "tune.ssl.force-private-cache", .where = CONF_GLOBAL, .flags = CONF_IGNORED,
 	  .help = "there is one process, its cache is private", .hint = "the cache of TLS "
 	  "sessions is the process's own already." },
@@ -338,7 +372,7 @@ static void tls_check(struct config *cfg, struct diag_list *diags)
 
 static void start_watch(const struct config *cfg, const struct config *prev)
 {
-	if (tls_global_of(cfg)->watch || (prev && tls_global_of(prev)->watch))
+	if (tls_watch_is_wanted(cfg) || (prev && tls_watch_is_wanted(prev)))
 		tls_watch_start();
 }
 
@@ -370,7 +404,8 @@ static void tls_thread_fini(void)
 		tls_watch_stop();
 	}
 	tls_conn_thread_fini();
-	tls_lib_thread_fini();
+	tls_gcm_thread_fini();
+	tls_memory_thread_fini();
 }
 
 static void tls_fini(void)

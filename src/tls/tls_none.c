@@ -83,6 +83,16 @@ bool tls_connect(struct conn *c, struct slot_area *server, struct slice sni, str
 	return false;
 }
 
+bool tls_offer_early(struct conn *c, const struct slot_area *server)
+{
+	return false;
+}
+
+bool tls_early_is_refused(const struct conn *c)
+{
+	return false;
+}
+
 void tls_follow(struct conn *c, struct slot_area *server)
 {
 }

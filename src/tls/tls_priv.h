@@ -16,6 +16,14 @@
 
 struct tls_names;
 
+/* RFC 8879: OpenSSL knows it from 3.2 on; older ones compress nothing. */
+#ifdef SSL_OP_NO_TX_CERTIFICATE_COMPRESSION
+#define TLS_NO_COMPRESSION \
+	(SSL_OP_NO_TX_CERTIFICATE_COMPRESSION | SSL_OP_NO_RX_CERTIFICATE_COMPRESSION)
+#else
+#define TLS_NO_COMPRESSION 0
+#endif
+
 /* --- settings that bind lines, lines of a crt-list and servers share ------------------------- */
 
 enum tls_verify { TLS_VERIFY_UNSET, TLS_VERIFY_NONE, TLS_VERIFY_OPTIONAL, TLS_VERIFY_REQUIRED };
@@ -67,7 +75,9 @@ struct tls_global {
 	int64_t security_level;            /* -1 unset */
 	int64_t max_connections, max_rate;
 	bool keylog;
+	bool plain_aes;                    /* ssl-fast-aes off, or ssl-propquery chose */
 	bool watch;                        /* crt-watch */
+	bool no_compression;               /* tune.ssl.certificate-compression off */
 	bool ocsp_mode, ocsp_off;          /* ocsp-update.mode, .disable */
 	int64_t ocsp_min_s, ocsp_max_s;
 	struct addr ocsp_proxy;            /* ADDR_NONE: none */
@@ -419,7 +429,7 @@ enum tls_conn_flags {
 	TLS_FL_DONE = 1 << 1,     /* the handshake is over */
 	TLS_FL_FAILED = 1 << 2,   /* OpenSSL allows no further call */
 	TLS_FL_SHUT = 1 << 3,     /* our close_notify was made */
-	TLS_FL_LATER = 1 << 4,    /* in the thread's list of what is sent at the end of the turn */
+	TLS_FL_LATER = 1 << 4,    /* in one of the thread's lists of what is sent later */
 	TLS_FL_COUNTED = 1 << 5,  /* in the figures */
 	TLS_FL_HELD = 1 << 6,     /* one byte of the sender's was encrypted already */
 	TLS_FL_EARLY = 1 << 7,    /* early data may come */
@@ -427,6 +437,8 @@ enum tls_conn_flags {
 	TLS_FL_EOF = 1 << 9,
 	TLS_FL_HAD_EARLY = 1 << 10,
 	TLS_FL_SHUT_LATER = 1 << 11, /* our end is to be sent when the handshake is over */
+	TLS_FL_EARLY_SENT = 1 << 12, /* to a server, some */
+	TLS_FL_EARLY_REFUSED = 1 << 13, /* which the server did not take */
 };
 
 struct tls_conn {
@@ -446,10 +458,21 @@ struct tls_conn {
 	uint32_t error;              /* of OpenSSL, the first that ended something; 0 none */
 	uint16_t flags;              /* enum tls_conn_flags */
 	uint8_t peer_error, ca_error, ca_depth; /* of verification: ignored or not */
+	uint32_t early_room;         /* towards a server: bytes that it still takes early */
 	struct list later;
 };
 
 extern const struct transport transport_tls;
+
+/* --- sizes of records (records.c) ------------------------------------------------------------ */
+
+#define TLS_RECORD_MAX 16384
+/* So many bytes without a pause are a bulk transfer. */
+#define TLS_FLOW_IS_BULK (64 * 1024)
+/* How many bytes the next record takes. */
+size_t tls_record_size(const struct tls_conn *t);
+/* With records.first, before bytes are sent: a new flow begins after a pause. */
+void tls_flow_begins(struct tls_conn *t);
 
 /* --- early data of clients (early.c) --------------------------------------------------------- */
 
@@ -464,6 +487,11 @@ static inline bool tls_early_goes_on(const struct tls_conn *t)
 {
 	return (t->flags & (TLS_FL_HAD_EARLY | TLS_FL_DONE | TLS_FL_FAILED)) == TLS_FL_HAD_EARLY;
 }
+/* Does what we send reach a server before the handshake is over? */
+static inline bool tls_sends_early(const struct tls_conn *t)
+{
+	return !(t->flags & TLS_FL_DONE) && t->flags & TLS_FL_BACK;
+}
 /* Reads what there is of it, with OpenSSL at work for <t>. True: all has come, or there is none. */
 bool tls_early_read(struct tls_conn *t);
 /* Gives what was read. */
@@ -473,6 +501,17 @@ bool tls_early_is_kept(const struct tls_conn *t);
 /* The handshake is over, or failed: wakes who waits for it. */
 void tls_early_over(struct tls_conn *t);
 void tls_early_free(struct tls_conn *t);
+
+/* --- early data to servers (early.c) ---------------------------------------------------------- */
+
+/* Handshakes with servers, see transport.handshake: may bytes be sent before it has begun? */
+bool tls_early_begins(struct tls_conn *t);
+/* How many bytes can be sent now; 0: none before the handshake is over. */
+size_t tls_early_room(const struct tls_conn *t);
+/* Notes that so many were sent. */
+void tls_early_sent(struct tls_conn *t, size_t len);
+/* The handshake is over. False: the server has not taken what was sent. */
+bool tls_early_was_taken(struct tls_conn *t);
 
 /* The TLS state of a connection; NULL: it has none. */
 static inline struct tls_conn *tls_of(const struct conn *c)
@@ -493,7 +532,14 @@ bool tls_conn_init(void);
 bool tls_conn_thread_init(void);
 void tls_conn_thread_fini(void);
 bool tls_lib_init(void);
-void tls_lib_thread_fini(void);
+/* Wipes and frees the keys that a handshake exchanged, when it is over. */
+void tls_exchange_keys_drop(SSL *ssl);
+/* OpenSSL's allocations (memory.c): before all others of OpenSSL; when a worker begins, ends. */
+void tls_memory_init(void);
+void tls_memory_thread_init(void);
+void tls_memory_thread_fini(void);
+/* Whether OpenSSL's memory is wiped when this thread frees it: while private keys are decoded. */
+void tls_memory_wipe(bool on);
 bool tls_figures_init(void);
 /* All figures but those of the cache. */
 void tls_figures_read(struct tls_figures *out);
@@ -529,6 +575,10 @@ void tls_tickets_show(struct strbuf *out, const char *which);
 bool tls_tickets_add(const char *which, const char *key, const char **error);
 /* Has <ctx> use the keys of the bind line of tls_now(). */
 void tls_tickets_attach(SSL_CTX *ctx);
+/* Has <ctx>, whose line names no file of keys, use some of this process: the same for the same
+ * <identity> (SHA256_DIGEST_LENGTH bytes), so that tickets outlive a reload.
+ */
+void tls_ticket_keys_derive(SSL_CTX *ctx, const unsigned char *identity);
 
 /* --- servers (server.c) ----------------------------------------------------------------------- */
 

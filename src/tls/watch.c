@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* watch.c - certificates, authorities and revocation lists are read again when their files change
+/* watch.c - files of certificates, authorities, revocation lists and maps are read again when they
+ * change
  *
  *     inotify, of folders --> a pause --> look at each file --> read, check, swap
  *
@@ -21,6 +22,7 @@
 #include "core/timer.h"
 #include "ctl_priv.h"
 #include "ocsp_priv.h"
+#include "watch_priv.h"
 
 /* A file is often followed by its key. */
 #define PAUSE_MS 300
@@ -36,7 +38,7 @@ static struct {
 
 /* --- what a file looks like ------------------------------------------------------------------- */
 
-static uint64_t stamp_of(const char *path, uint64_t seed)
+uint64_t watch_stamp(const char *path, uint64_t seed)
 {
 	struct { uint64_t inode, size, s, ns; } facts = { 0 };
 	struct stat st;
@@ -57,7 +59,7 @@ static uint64_t stamp_of_cert(const struct tls_entry *e)
 	uint64_t stamp = 0;
 
 	for (int i = 0; i < 5; i++)
-		stamp = stamp_of(files[i], stamp);
+		stamp = watch_stamp(files[i], stamp);
 	return stamp;
 }
 
@@ -68,7 +70,7 @@ static bool is_file(const struct tls_ca *ca)
 
 /* --- reading again ---------------------------------------------------------------------------- */
 
-static void tell(const char *name, const char *why)
+void watch_tell(struct config *cfg, const char *name, const char *why)
 {
 	char text[1024];
 
@@ -77,7 +79,7 @@ static void tell(const char *name, const char *why)
 			 name, why);
 	else
 		snprintf(text, sizeof(text), "<CRT-WATCH> %.400s changed and is used now", name);
-	tls_event(tls_live(), text);
+	tls_event(cfg, text);
 }
 
 static void renew_cert(struct tls_entry *e)
@@ -91,10 +93,10 @@ static void renew_cert(struct tls_entry *e)
 	if (c && tls_global_of(tls_live())->chains)
 		tls_chains_complete(tls_global_of(tls_live())->chains, c);
 	if (!c || !tls_ctl_replace(e, c, &dots, why, sizeof(why))) {
-		tell(e->name, *why ? why : "out of memory");
+		watch_tell(tls_live(), e->name, *why ? why : "out of memory");
 		return;
 	}
-	tell(e->name, NULL);
+	watch_tell(tls_live(), e->name, NULL);
 }
 
 static void renew_ca(struct tls_ca *ca)
@@ -108,16 +110,16 @@ static void renew_ca(struct tls_ca *ca)
 
 	good = text && tls_ca_read(slice_make(text, len), &certs, &crls) &&
 	       tls_ctl_replace_ca(ca, &certs, &crls, why, sizeof(why));
-	tell(ca->name, good ? NULL : text ? why : strerror(errno));
+	watch_tell(tls_live(), ca->name, good ? NULL : text ? why : strerror(errno));
 	sk_X509_pop_free(certs, X509_free);
 	sk_X509_CRL_pop_free(crls, X509_CRL_free);
 	free(text);
 }
 
 /* Reads what has changed. False: time is up, there is more. */
-static bool read_changed(struct config *cfg)
+static bool read_changed(struct config *cfg, uint64_t until)
 {
-	uint64_t until = clock_read_ns() + TURN_NS, stamp;
+	uint64_t stamp;
 	struct tls_store *s = tls_store_of(cfg);
 	struct tls_entry *e;
 	struct tls_ca *ca;
@@ -132,7 +134,7 @@ static bool read_changed(struct config *cfg)
 			return false;
 	}
 	for (ca = tls_store_ca_first(s); ca; ca = tls_store_ca_next(ca)) {
-		stamp = is_file(ca) ? stamp_of(ca->name, 0) : 0;
+		stamp = is_file(ca) ? watch_stamp(ca->name, 0) : 0;
 		if (stamp == ca->stamp)
 			continue;
 		ca->stamp = stamp;
@@ -145,13 +147,14 @@ static bool read_changed(struct config *cfg)
 
 static void look(struct timer *t)
 {
+	uint64_t until = clock_read_ns() + TURN_NS;
 	bool done = true;
 
 	tls_store_lock();
 	if (tls_live() && tls_global_of(tls_live())->watch)
-		done = read_changed(tls_live());
+		done = read_changed(tls_live(), until);
 	tls_store_unlock();
-	if (!done)
+	if (!done || !watch_maps_go(until))
 		timer_set(&me.timer, clock_now_ms() + 1);
 	tls_ocsp_kick();
 }
@@ -168,7 +171,7 @@ static void changed(void *owner, int fd, unsigned events)
 	timer_set(&me.timer, clock_now_ms() + PAUSE_MS);
 }
 
-static void watch_folder_of(const char *path)
+void watch_folder_of(const char *path)
 {
 	const char *slash = path ? strrchr(path, '/') : NULL;
 	char folder[4096];
@@ -200,7 +203,7 @@ static void watch_all(struct config *cfg)
 	for (ca = tls_store_ca_first(s); ca; ca = tls_store_ca_next(ca)) {
 		if (!is_file(ca))
 			continue;
-		ca->stamp = stamp_of(ca->name, 0);
+		ca->stamp = watch_stamp(ca->name, 0);
 		watch_folder_of(ca->name);
 	}
 }
@@ -221,7 +224,7 @@ static void begin(struct message *m)
 		}
 		if (me.fd >= 0)
 			watch_all(tls_live());
-		else
+		if (me.fd < 0 || !watch_maps_begin(tls_live()))
 			tls_event(tls_live(), "<CRT-WATCH> files cannot be watched");
 	}
 	tls_store_unlock();
@@ -244,4 +247,5 @@ void tls_watch_stop(void)
 	if (me.fd >= 0)
 		fd_close(me.fd);
 	me.fd = -1;
+	watch_maps_end();
 }

@@ -54,17 +54,17 @@ static struct config *make_config(void)
 	return cfg;
 }
 
-/* The <nth> function of the rules, from 1; the last one if there are fewer. */
-static check_judge_fn *judge_of(const struct check_rule *r, int nth)
+/* The <nth> rule that is a function, from 1; the last one if there are fewer. */
+static const struct check_rule *judge_of(const struct check_rule *r, int nth)
 {
-	check_judge_fn *judge = NULL;
+	const struct check_rule *found = NULL;
 
 	for (; r && nth; r = r->next)
 		if (r->type == CHECK_EXPECT && r->expect.match == EXPECT_FUNCTION) {
-			judge = r->expect.judge;
+			found = r;
 			nth--;
 		}
-	return judge;
+	return found;
 }
 
 static void feed_judge(struct check *c, check_judge_fn *judge, struct slice in)
@@ -135,8 +135,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		feed_http(&c, in);
 	else if (kind == 6)
 		feed_judge(&c, agent_judge, in);
-	else
-		feed_judge(&c, judge_of(check_proxy_of(be)->run, kind == 7 ? 2 : 1), in);
+	else {
+		run->rule = judge_of(check_proxy_of(be)->run, kind == 7 ? 2 : 1);
+		feed_judge(&c, run->rule->expect.judge, in);
+	}
 	arena_fini(&run->arena);
 	free(run);
 	return 0;

@@ -232,6 +232,12 @@ def run(tap, args, browser, many):
             browser.script(SEARCH, "", "maint")
             tap.eq(len(browser.script(SHOWN)), 56, "and filtered")
             browser.script(SEARCH, "", "all")
+            parts = "return [...document.querySelectorAll('tbody')].map(b => b.rows.length)"
+            before = browser.script(parts)
+            order = browser.script(SORT, "many", "name")
+            names = ["many/srv%03d" % i for i in range(499, -1, -1)]
+            tap.eq([k for k in order if "srv" in k], names, "and sorted")
+            tap.eq((browser.script(parts), order[-1]), (before, "many/BACKEND"), "in as many parts as before")
         print("# loading %d rows: %.0f ms of CPU, of these scripts %.0f ms, layout %.0f ms"
               % ((rows,) + cost(browser, url)))
         tap.eq(browser.errors(), [], "no error on the console")

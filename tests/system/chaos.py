@@ -9,6 +9,9 @@ on what happened to each.
 
     chaos.py --seconds 600 --seed 7               the long run
     chaos.py --program REFERENCE                  the same for another program
+    chaos.py --against REFERENCE                  both in one run, with the same mischief at the same
+                                                  time; figures side by side (what must hold is
+                                                  asked of the first one only)
 """
 import collections
 import os
@@ -131,9 +134,9 @@ class Victim:
 
 
 class Chaos:
-    def __init__(self, args):
+    def __init__(self, args, program):
         self.rng = random.Random(args.seed)
-        self.program = args.program
+        self.program = program
         ports = lib.ports(SERVERS + 1)
         self.fe = ports[0]
         self.log = lib.Syslog()
@@ -144,13 +147,14 @@ class Chaos:
             v.start()
         for v in self.victims:
             lib.until(v.accepts)
-        self.proxy = lib.Proxy(args.program, CONF.format(fe=self.fe, log=self.log.port,
+        self.proxy = lib.Proxy(program, CONF.format(fe=self.fe, log=self.log.port,
                                                          servers=servers))
         lib.until(lambda: all(r["status"].startswith("UP") and r["check_status"] == "L7OK"
                               for (_, sv), r in self.proxy.stats().items() if sv[0] == "s"))
         self.stop = threading.Event()
         self.lock = threading.Lock()
         self.answers = {}       # number: (status, server) or (0, why)
+        self.seconds = {"g": [], "p": []}  # how long each took, by its first letter
         self.done = collections.Counter()
         self.wrong = []
 
@@ -168,6 +172,7 @@ class Chaos:
             number = "%s%d-%d" % ("p" if post else "g", n, at)
             text = (b"POST / HTTP/1.1\r\nhost: x\r\nx-id: %s\r\ncontent-length: 4\r\n\r\nbody"
                     if post else b"GET / HTTP/1.1\r\nhost: x\r\nx-id: %s\r\n\r\n")
+            began = time.monotonic()
             try:
                 sock.sendall(text % number.encode())
                 got = reader.response()
@@ -175,6 +180,7 @@ class Chaos:
                 got = None
                 self.note("%s: %s" % (number, e))
             self.keep(number, got)
+            self.seconds[number[0]].append(time.monotonic() - began)
             if not got or got[1].get("connection") == "close":
                 sock.close()
                 sock = None
@@ -295,27 +301,66 @@ def judge_logs(tap, c):
                be + ": those of the servers add up")
 
 
+def judge(tap, c):
+    judge_requests(tap, c)
+    judge_logs(tap, c)
+    tap.ok(not c.wrong, "nothing else", "\n".join(c.wrong[:10]))
+    tap.ok(c.done["kill"] and c.done["freeze"], "servers suffered", dict(c.done))
+    tap.ok(c.proxy.alive(), "alive", c.proxy.output()[-500:])
+
+
+# --- figures ----------------------------------------------------------------------------------------
+
+def figures(c):
+    """Returns [(name, value)] of what one program did."""
+    served = collections.Counter(n for v in c.victims for n in v.served())
+    out = [("mischief", "/".join("%d %s" % (n, w) for w, n in sorted(c.done.items())))]
+    for letter, name, be in (("g", "GET", "get"), ("p", "POST", "post")):
+        mine = {n: a for n, a in c.answers.items() if n[0] == letter}
+        status = collections.Counter(a[0] for a in mine.values())
+        took = sorted(c.seconds[letter]) or [0]
+        row = c.proxy.stats()[be, "BACKEND"]
+        out += [(name + " asked", len(mine)), (name + " not answered by 200",
+                                               len(mine) - status[200]),
+                (name + " by status", " ".join("%d:%d" % s for s in sorted(status.items()))),
+                (name + " served twice", sum(served[n] > 1 for n in mine)),
+                (name + " econ/eresp", row["econ"] + "/" + row["eresp"]),
+                (name + " wretr/wredis", row["wretr"] + "/" + row["wredis"])]
+        out += [("%s ms p%g" % (name, p), "%.1f" % (1000 * took[int(len(took) * p / 100)]))
+                for p in (50, 99, 99.9)]
+    return out
+
+
+def show(chaoses):
+    table = [figures(c) for c in chaoses]
+    print("# %-26s" % "", *("%28s" % os.path.basename(os.path.dirname(c.program))
+                            for c in chaoses))
+    for rows in zip(*table):
+        print("# %-26s" % rows[0][0], *("%28s" % r[1] for r in rows))
+
+
 def main():
-    args = lib.arguments(__doc__, ("seconds", 20, "how long"), ("seed", 1, "of the mischief"))
-    tap = lib.Tap()
-    c = Chaos(args)
+    args = lib.arguments(__doc__, ("seconds", 20, "how long"), ("seed", 1, "of the mischief"),
+                         ("against", "", "another program, in the same run"))
+    tap, chaoses = lib.Tap(), []
     try:
-        with c.proxy:
-            c.run(args.seconds)
+        for program in filter(None, (args.program, args.against)):
+            chaoses.append(Chaos(args, program))
+        runs = [threading.Thread(target=c.run, args=(args.seconds,)) for c in chaoses]
+        for r in runs:
+            r.start()
+        for r in runs:
+            r.join()
+        for c in chaoses:
             lib.until(lambda: c.proxy.info().get("CurrConns") in ("0", "1"))
-            judge_requests(tap, c)
-            judge_logs(tap, c)
-            tap.ok(not c.wrong, "nothing else", "\n".join(c.wrong[:10]))
-            tap.ok(c.done["kill"] and c.done["freeze"], "servers suffered", dict(c.done))
-            tap.ok(c.proxy.alive(), "alive", c.proxy.output()[-500:])
-            if args.verbose:
-                print("#", dict(c.done), collections.Counter(
-                    (n[0], a[0]) for n, a in c.answers.items()))
-                for be in ("get", "post"):
-                    r = c.proxy.stats()[be, "BACKEND"]
-                    print("#", be, {k: r[k] for k in ("econ", "eresp", "wretr", "wredis", "stot")})
+        judge(tap, chaoses[0])
+        if args.verbose or args.against:
+            show(chaoses)
     finally:
-        c.close()
+        for c in chaoses:
+            c.proxy.stop()
+            shutil.rmtree(c.proxy.dir, ignore_errors=True)
+            c.close()
     tap.done()
 
 

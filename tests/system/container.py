@@ -133,7 +133,7 @@ def test_image(tap, args, root, recipe):
         tap.ok(re.search(r"^Uid:\s+99\s+99\s+99\s+99$", status, re.M) and re.search(r"^CapEff:\s+0+$", status, re.M),
                "as an ordinary user without a capability", status)
         done = subprocess.run(root.command(health), stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        tap.eq(done.returncode, 0, "its health check says that it is well")
+        tap.ok(done.returncode == 0, "its health check says that it is well", done.stdout)
         tap.ok(lib.until(lambda: re.search(r"fe fe/<NOSRV>.*GET /x", c.output())), "logs go to the engine", c.output())
         tap.eq(c.stop(stop), 0, "%s stops it softly, with 0" % stop.name)
         done = subprocess.run(root.command(health), stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
@@ -225,6 +225,9 @@ def main():
     tap = lib.Tap()
     if lib.is_reference(args.program) or os.geteuid() != 0:
         print("1..0 # skip needs root, and --ask, which the reference has not")
+        return
+    if lib.is_sanitized(args.program):
+        print("1..0 # skip looking for leaks needs /proc, which is not in the root folder")
         return
     recipe = dockerfile()
     tap.eq((recipe.get("USER"), sorted(set(recipe) & {"STOPSIGNAL", "HEALTHCHECK", "ENTRYPOINT", "CMD"})),

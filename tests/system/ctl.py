@@ -224,7 +224,7 @@ def deaf(tap, proxy):
         try:
             while True:
                 s.send(what)
-        except BlockingIOError:
+        except (BlockingIOError, BrokenPipeError): # (on a slow machine: it has been too long)
             return s
 
     before = resident()

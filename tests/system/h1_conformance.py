@@ -68,6 +68,7 @@ class StrictReader(lib.Reader):
             raise Strict("request line %r" % lines[0])
         if not re.match(rb"^[\x21-\x7e]+$", parts[1]):
             raise Strict("target %r" % parts[1])
+        self.version = parts[2]
         fields = self.fields(lines[1:])
         return parts[0], parts[1], fields, self.framed(fields)
 

@@ -4,7 +4,7 @@
 
 gRPC (the Python module grpc on both sides, through two proxies that speak HTTP/2 to each other): all
 four kinds of calls, a conversation in which each side waits for the other, errors, trailers, metadata,
-large messages, cancelled calls, many calls at once. curl and nghttp: downloads and uploads, many at
+large messages, cancelled calls, many calls at once. curl, nghttp and Python's h2: downloads and uploads, many at
 once, compared byte by byte.
 """
 import collections
@@ -13,6 +13,7 @@ import hashlib
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 import threading
 
@@ -22,6 +23,15 @@ try:
     import grpc
 except ImportError:
     grpc = None
+try:
+    import h2.config
+    import h2.connection
+    import h2.events
+    HYPER = True
+except ImportError:
+    HYPER = False
+# packages of the distribution are known to its own Python only
+SYSTEM_PYTHON = "/usr/bin/python3"
 
 CONF = """
 defaults
@@ -197,7 +207,93 @@ def check_nghttp(tap, port, folder):
     tap.eq(p.stdout, hashlib.sha256(LARGE).hexdigest().encode(), "nghttp: an upload with trailers")
 
 
+# ---- the Python module h2, which checks strictly what it receives
+
+class Hyper:
+    def __init__(self, port):
+        self.sock = lib.connect(port)
+        self.conn = h2.connection.H2Connection(h2.config.H2Configuration(header_encoding="utf-8"))
+        self.conn.initiate_connection()
+        self.left = {}    # bytes to upload, by stream
+        self.status, self.bodies, self.ended = {}, collections.defaultdict(bytes), set()
+        self.pongs = 0
+
+    def flush(self):
+        self.sock.sendall(self.conn.data_to_send())
+
+    def ask(self, method, path, body=None):
+        s = self.conn.get_next_available_stream_id()
+        self.conn.send_headers(s, [(":method", method), (":scheme", "http"), (":path", path),
+                                   (":authority", "h")], end_stream=body is None)
+        if body is not None:
+            self.left[s] = body
+        return s
+
+    def upload(self):
+        """Sends of all bodies what the windows allow."""
+        for s in list(self.left):
+            body = self.left[s]
+            while body:
+                n = min(self.conn.local_flow_control_window(s), self.conn.max_outbound_frame_size,
+                        len(body))
+                if n <= 0:  # a smaller initial window may have made it negative
+                    break
+                self.conn.send_data(s, body[:n])
+                body = body[n:]
+            self.left[s] = body
+            if not body:
+                self.conn.end_stream(s)
+                del self.left[s]
+        self.flush()
+
+    def take(self, e):
+        if isinstance(e, h2.events.ResponseReceived):
+            self.status[e.stream_id] = dict(e.headers)[":status"]
+        elif isinstance(e, h2.events.DataReceived):
+            self.bodies[e.stream_id] += e.data
+            self.conn.acknowledge_received_data(e.flow_controlled_length, e.stream_id)
+        elif isinstance(e, h2.events.StreamEnded):
+            self.ended.add(e.stream_id)
+        elif isinstance(e, h2.events.PingAckReceived):
+            self.pongs += 1
+
+    def run(self, streams):
+        """Until all of <streams> have their answers. False: the connection ended before."""
+        while not self.ended.issuperset(streams):
+            self.upload()
+            raw = self.sock.recv(65536)
+            if not raw:
+                return False
+            for e in self.conn.receive_data(raw):
+                self.take(e)
+        return True
+
+
+def check_hyper(tap, port):
+    c = Hyper(port)
+    gets = [c.ask("GET", "/300000") for _ in range(20)]
+    posts = [c.ask("POST", "/0", LARGE[:200000]) for _ in range(5)]
+    c.conn.ping(b"12345678")
+    tap.ok(c.run(gets + posts), "h2 of Python: 25 streams at once end")
+    tap.ok(all(c.status[s] == "200" for s in gets + posts), "h2 of Python: and succeed", c.status)
+    tap.ok(all(c.bodies[s] == LARGE[:300000] for s in gets), "h2 of Python: the downloads")
+    want = hashlib.sha256(LARGE[:200000]).hexdigest().encode()
+    tap.ok(all(c.bodies[s] == want for s in posts), "h2 of Python: the uploads")
+    tap.eq(c.pongs, 1, "h2 of Python: PING")
+    c.sock.close()
+
+
+def use_system_python():
+    """Goes on with the Python that has grpc, when this one has not."""
+    if grpc or not os.path.exists(SYSTEM_PYTHON) or os.environ.get("H2_CLIENTS_AGAIN"):
+        return
+    if run([SYSTEM_PYTHON, "-c", "import grpc"]).returncode == 0:
+        os.environ["H2_CLIENTS_AGAIN"] = "1"
+        os.execv(SYSTEM_PYTHON, [SYSTEM_PYTHON] + sys.argv)
+
+
 def main():
+    use_system_python()
     args = lib.arguments(__doc__)
     tap = lib.Tap()
     rpc, mid, at, web = lib.ports(4)
@@ -217,6 +313,10 @@ def main():
             check_curl(tap, web, folder)
         if has(tap, "nghttp"):
             check_nghttp(tap, web, folder)
+        if HYPER:
+            check_hyper(tap, web)
+        else:
+            tap.skip("h2 of Python", "the module is not installed")
         tap.ok(proxy.alive(), "the proxy is alive", proxy.output())
     tap.done()
 

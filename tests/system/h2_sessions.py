@@ -41,7 +41,7 @@ frontend chain
 	bind 127.0.0.1:{fe2} proto h2
 	default_backend again
 backend again
-	server s1 127.0.0.1:{fe} proto h2
+	server s1 127.0.0.1:{fe} proto h2 idle-ping 20ms
 frontend plain
 	bind 127.0.0.1:{fe3}
 	default_backend hostile

@@ -330,6 +330,60 @@ def real_lines(tap, args):
     check_all(tap, args, texts, "real")
 
 
+def in_common_format(text):
+    """The same line as "option httplog clf", or tcplog clf, has it; None: it is cut, or has captures."""
+    m = re.fullmatch(rb'(?P<head>.*? )?(?P<client>[^ ]+):(?P<port>\d+) \[(?P<date>[^.\]]*)\.(?P<ms>\d{3})\] (?P<fe>[^ ]+) '
+                     rb'(?P<be>[^/ ]+)/(?P<srv>[^ ]+) (?P<timers>[-\d/]+) (?:(?P<status>-?\d+) )?\+?(?P<bytes>\d+) (?:(?P<cc>\S+) '
+                     rb'(?P<sc>\S+) )?(?P<state>\S+) (?P<conns>[\d/]+) (?P<queues>\d+/\d+)(?: "(?P<request>[^"]*)")?', text)
+    if not m:
+        return None
+    f = {k: v or b"" for k, v in m.groupdict().items()}
+    timers = f["timers"].split(b"/")
+    if f["request"]:
+        request, status, state = f["request"], f["status"], f["state"]
+    else:
+        request, status, state = b"TCP ", b"000", f["state"] + b"--"
+        timers = [b"0"] + timers + [b"29"]
+    zone = time.strftime("%z", time.strptime(f["date"].decode(), "%d/%b/%Y:%H:%M:%S")).encode() or b"+0000"
+    return b'%s%s - - [%s %s] "%s" %s %s "" "" %s %s "%s" "%s" "%s" %s %s %s %s "" "" ' % (
+        f["head"], f["client"], f["date"], zone, request, status, f["bytes"], f["port"], f["ms"], f["fe"], f["be"], f["srv"],
+        b" ".join(timers), state, f["conns"].replace(b"/", b" "), f["queues"].replace(b"/", b" "))
+
+
+def common_format(tap, args):
+    """Lines with "clf": every report and filter tells the same as of the usual format."""
+    line = b'Feb  6 12:14:14 lb haproxy[1]: 10.0.0.%d:5%d [06/Feb/2026:12:14:%02d.655] fe be/s%d %s 1/1/1/1/%d %d/%d%s\n'
+    rng = random.Random(7)
+    texts = []
+    for i in range(400):
+        queues = (rng.randrange(3), rng.randrange(3), rng.randrange(2))
+        if i % 4:
+            status = rng.choice((200, 304, 404, 500, 503, -1))
+            rest = b"%d/0/%d/%d/%d %d %d - - %s" % (rng.randrange(9), rng.randrange(5), rng.choice((-1, 3, 700)), rng.randrange(900),
+                                                    status, rng.randrange(9999), rng.choice((b"----", b"SH--", b"CD--", b"--VN")))
+            tail = b' "GET /%d?q=%d HTTP/1.1"' % (rng.randrange(20), i)
+        else:
+            rest = b"%d/%d/%d %d %s" % (rng.randrange(9), rng.randrange(9), rng.randrange(900), rng.randrange(9999),
+                                        rng.choice((b"--", b"SC", b"cD")))
+            tail = b""
+        texts.append((line % ((rng.randrange(5), i, i % 60, rng.randrange(4), rest) + queues + (tail,)))[:-1])
+    clf = [in_common_format(t) for t in texts]
+    tap.ok(all(clf), "all lines can be told in common format")
+    data, other = (b"".join(t + b"\n" for t in lines) for lines in (texts, clf))
+    middle = int(time.mktime((2026, 2, 6, 12, 14, 30, 0, 0, -1)))
+    for options in (["-H"], ["-e"], ["-E"], ["-Q"], ["-QS"], ["-rt", "100"], ["-RT", "100"], ["-hs", "500:"], ["-HS", "404"],
+                    ["-tcn", "S"], ["-time", "%d:" % middle], ["-time", ":%d" % middle]):
+        a, b = (int(run(args, ["-c"] + options, d)) for d in (data, other))
+        tap.ok(a == b and 0 < a < 400, "common format: %s" % " ".join(options), "%d and %d" % (a, b))
+    for options in (["-u"], ["-uc"], ["-ubt"], ["-u", "-qry"], ["-ic"], ["-srv"], ["-st"], ["-tc"], ["-cc"], ["-pct"], ["-gt"],
+                    ["-ad", "500"]):
+        a, b = (run(args, options, d) for d in (data, other))
+        tap.ok(a == b and a.count(b"\n") > 1, "common format: %s" % " ".join(options), "%r\n%r" % (a[:400], b[:400]))
+    cut = b"".join(t[:rng.randrange(len(t))] + b"\n" for t in clf)
+    tap.ok(int(run(args, ["-q", "-c"], cut)) == 400, "common format: cut lines are counted")
+    run(args, ["-q", "-u"], cut)
+
+
 def main():
     args = lib.arguments(__doc__, ("halog", "", "the program to test; default: beside --program, else ./halog"))
     beside = os.path.join(os.path.dirname(args.program), "halog")
@@ -337,6 +391,7 @@ def main():
     args.halog = os.path.abspath(args.halog)
     tap = lib.Tap()
     command_line(tap, args)
+    common_format(tap, args)
     texts = [l.encode() for l in logs(4000, 1)]
     check_all(tap, args, texts, "made")
     check_activity(tap, args, b"".join(t + b"\n" for t in texts), [Line(t) for t in texts], "made")

@@ -298,6 +298,39 @@ def test_no_loss(tap, args):
         tap.eq([f for t in crowd for f in t.failures], [], "no connection is lost during reloads")
 
 
+def test_transfer_fails(tap, args):
+    """A new process that got the sockets and cannot start, or ends, leaves them to the old one as they were."""
+    def serves():
+        try:
+            return m.get()
+        except OSError:
+            return None
+    with Master(args, ("-db",), sock=False, wait=False) as m:
+        lib.until(lambda: not refused(m.port))
+        command = [args.program, "-db", "-f", m.conf_path + ".3", "-x", m.dir + "/ctl.sock"]
+        with open(m.conf_path) as f:
+            text = f.read()
+        with socket.socket() as taken:
+            taken.bind(("127.0.0.1", 0))
+            taken.listen()
+            with open(m.conf_path + ".2", "w") as f:
+                f.write(text + "\nlisten other\n\tbind 127.0.0.1:%d\n" % taken.getsockname()[1])
+            for more in ([], ["-sf", str(m.process.pid)]):
+                new = subprocess.run([args.program, "-db", "-f", m.conf_path + ".2", "-x", m.dir + "/ctl.sock"] + more,
+                                     stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                tap.eq(new.returncode, 1, "-x: a new process that cannot start %s" % " ".join(more[:1]))
+                tap.ok(lib.until(serves), "and the old one serves")
+        with open(m.conf_path + ".3", "w") as f:
+            f.write(text.replace(m.dir + "/ctl.sock", m.dir + "/new.sock"))
+        for sig in (signal.SIGTERM, signal.SIGUSR1):
+            new = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            lib.until(lambda: os.path.exists(m.dir + "/new.sock"))
+            time.sleep(0.1)
+            new.send_signal(sig)
+            new.wait(lib.PATIENCE)
+            tap.eq([serves() for _ in range(4)], ["v1"] * 4, "-x: after %s of the new process too" % sig.name)
+
+
 def test_transfer(tap, args):
     """-x: the new process listens on the sockets of the old one."""
     with Master(args, ("-db",), sock=False, wait=False) as m:
@@ -312,6 +345,7 @@ def test_transfer(tap, args):
         tap.eq(len(lines) >= 1, True, "it listens")
         new.terminate()
         new.wait()
+    test_transfer_fails(tap, args)
     none = subprocess.run([args.program, "-db", "-f", m.conf_path, "-x", "/nowhere/ctl.sock"],
                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     tap.eq(none.returncode, 1, "-x with a socket that is not there is refused")
@@ -448,8 +482,8 @@ def test_crash(tap, args):
             m.reload()
             p = m.procs()
             tap.eq(len(p["old"]), 1, "an old worker has something to finish")
-            os.kill(p["workers"][0][0], signal.SIGSEGV)
-            lib.until(lambda: "exited with code 139" in m.output())
+            os.kill(p["workers"][0][0], signal.SIGILL)  # sanitizers take SIGSEGV
+            lib.until(lambda: "exited with code 132" in m.output())
             if survives:
                 tap.eq(m.procs()["workers"], [], "no-exit-on-failure: the current worker died")
                 slow.sendall(b"Host: x\r\nConnection: close\r\n\r\n")
@@ -458,14 +492,14 @@ def test_crash(tap, args):
             else:
                 tap.eq(lib.recv_all(slow), b"", "without it the old one is ended too")
             slow.close()
-            tap.eq(m.wait(), 139, "and the master leaves with the status of the one that died")
+            tap.eq(m.wait(), 132, "and the master leaves with the status of the one that died")
     with Master(args, glob="\tmaster-worker no-exit-on-failure\n") as m:
         slow = lib.connect(m.port)
         slow.sendall(b"GET / HTTP/1.1\r\n")
         time.sleep(0.1)
         m.reload()
-        os.kill(m.procs()["workers"][0][0], signal.SIGSEGV)
-        lib.until(lambda: "exited with code 139" in m.output())
+        os.kill(m.procs()["workers"][0][0], signal.SIGILL)
+        lib.until(lambda: "exited with code 132" in m.output())
         m.write("v3")
         tap.ok("Success=1" in m.reload() and lib.until(lambda: not refused(m.port) and m.get() == "v3"),
                "a reload brings another worker")
@@ -474,6 +508,10 @@ def test_crash(tap, args):
 
 def test_upgrade(tap, args):
     """The program's file is replaced: a reload takes it up, the master's process stays."""
+    with open(args.program, "rb") as f:
+        if f.read(2) == b"#!":
+            tap.skip("a new program file", "this one is a script that starts another")
+            return
     folder = tempfile.mkdtemp(prefix="hapm.")
     program = folder + "/haproxy"
     shutil.copy(args.program, program)
@@ -543,7 +581,7 @@ def test_unit(tap, args):
                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     level = re.search(r"exposure level for \S+: ([0-9.]+)", got.stdout)
     if level:
-        tap.ok(float(level.group(1)) < 5, "systemd-analyze security: exposed by less than the half", got.stdout[-300:])
+        tap.ok(float(level.group(1)) < 3.5, "systemd-analyze security: exposed by less than 3.5", got.stdout[-300:])
     else:
         tap.skip("systemd-analyze security", "this version does not look at files")
     shutil.rmtree(folder, ignore_errors=True)

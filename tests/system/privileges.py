@@ -6,6 +6,7 @@ reference has no reload in the process. Needs root.
 """
 import array
 import ctypes
+import fcntl
 import os
 import re
 import shutil
@@ -171,6 +172,17 @@ def test_files(tap, args):
             s.connect(sc.dir + "/front.sock")
             s.sendall(b"GET /a HTTP/1.0\r\n\r\n")
             tap.eq(lib.Reader(s).response()[1].get("x-version"), "v4", "and answers")
+        answer = sc.reload("v5", "ring r1\n\tsize 32768\n\tbacking-file {dir}/ring\n")
+        tap.ok(answer.startswith("Success=1"), "the file of a ring", answer)
+        made = os.stat(sc.dir + "/ring")
+        tap.eq(oct(made.st_mode & 0o7777), "0o600", "is made, for its owner only")
+        sc.reload("v6", "ring r1\n\tsize 32768\n\tbacking-file {dir}/ring\n")
+        tap.eq((os.stat(sc.dir + "/ring").st_ino, os.path.exists(sc.dir + "/ring.bak")), (made.st_ino, False),
+               "and stays as it is while it is the same")
+        answer = sc.reload("v7", "ring r1\n\tsize 65536\n\tbacking-file {dir}/ring\n")
+        tap.ok(answer.startswith("Success=1"), "another size", answer)
+        tap.eq((os.stat(sc.dir + "/ring.bak").st_ino, os.stat(sc.dir + "/ring").st_size), (made.st_ino, 65536),
+               "makes another file, and keeps the former one")
         before = None
         for i in range(12):
             sc.reload("w%d" % i, "\tbogus\n" if i % 3 == 1 else "")
@@ -270,6 +282,14 @@ def refused(port):
         return True
 
 
+def drain(sock):
+    try:
+        while sock.recv(4096):
+            pass
+    except BlockingIOError:
+        pass
+
+
 def test_master(tap, args):
     """reload-mode in-process under a master: signals, the master's socket, the service manager."""
     manager = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -307,6 +327,21 @@ def test_master(tap, args):
         sc.write("v5")
         sc.process.send_signal(signal.SIGHUP)
         tap.ok(lib.until(lambda: sc.get()[0] == "v5" and sc.worker() != pid), "SIGHUP takes a new worker")
+        manager.setblocking(False)
+        drain(manager)
+        pid = sc.worker()
+        os.kill(pid, signal.SIGSTOP)
+        with socket.socket(socket.AF_UNIX) as waits:
+            waits.settimeout(lib.PATIENCE)
+            waits.connect(path + ".cli")
+            waits.sendall(b"reload\n")
+            lib.until(lambda: sc.output().count("Reloading HAProxy in its process") > 8, 1)
+            answer = ask(path + ".cli", "hard-reload")
+            tap.ok(answer.startswith("Success=1"), "a worker that does not answer is replaced by hard-reload", answer)
+            answer = lib.recv_all(waits).decode()
+            tap.ok(answer.startswith("Success=0\n--\nAnother reload"), "who waits for it is told", answer)
+        os.kill(pid, signal.SIGKILL)
+        tap.ok(lib.until(lambda: sc.worker() != pid), "another worker serves")
     manager.close()
     os.unlink(path)
 
@@ -345,13 +380,32 @@ def channel_of(pid):
     return None
 
 
+def send_as_nobody(channel, sock):
+    """The kernel tells the master who sends."""
+    child = os.fork()
+    if not child:
+        os.setgid(65534)
+        os.setuid(65534)
+        channel.sendmsg([b"D"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [sock.fileno()]))])
+        os._exit(0)
+    os.waitpid(child, 0)
+
+
+def tcp_pair():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(1)
+        a = lib.connect(listener.getsockname()[1])
+        return a, listener.accept()[0]
+
+
 class Reader:
     """What a worker can ask of the reader: the bytes are those of src/main/door_priv.h."""
 
-    def __init__(self, channel):
-        self.sock, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    def __init__(self, channel, pair=None):
+        self.sock, other = pair or socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.sock.settimeout(lib.PATIENCE)
-        channel.sendmsg([b"D"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [other.fileno()]))])
+        send_as_nobody(channel, other)
         other.close()
 
     def ask(self, what, text, flags=0, mode=0, version=1, tail=b"\0"):
@@ -389,6 +443,7 @@ def test_attacker(tap, args):
         tap.eq(r.ask("o", sc.conf_path, os.O_RDWR), (perm, 0, None), "not to be written")
         tap.eq(r.ask("o", sc.conf_path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o777), (perm, 0, None),
                "nor to be emptied")
+        tap.eq(r.ask("o", sc.conf_path, 0, 0o4777)[0], perm, "nor as another mode")
         for path in ("/etc/shadow", "/", sc.dir, sc.dir + "/../../etc/shadow", sc.conf_path + "/../../../etc/shadow",
                      "test.cfg", "", "/proc/self/mem"):
             tap.eq(r.ask("o", path), (perm, 0, None), "not given: " + repr(path.replace(sc.dir, "DIR")))
@@ -462,15 +517,35 @@ def test_links(tap, args):
         tap.ok(sc.reload("v6", more).startswith("Success=0"), "by one of the worker's user it is")
         os.unlink(own)
         os.mkdir(own)
-        os.mkfifo(own + "/list")
-        os.chown(own + "/list", 65534, 65534)
+        os.symlink(secret, own + "/list")
+        os.chown(own + "/list", 65534, 65534, follow_symlinks=False)
+        sc.write("v7", more)
+        channel = channel_of(sc.worker())
+        if not channel:
+            tap.skip("sockets of others", "its descriptors cannot be copied here")
+            return
+        r = Reader(channel)  # the pair is made by root, as those are that a worker has from its start
+        got = r.ask("o", own + "/list")
+        tap.eq(got and (got[0], got[2]), (40, None), "nor over a pair of sockets that root has made")
+        got = r.ask("o", sc.conf_path)
+        tap.ok(got and got[0] == 0 and got[2] is not None, "which is answered else", got)
+        r.close()
+        for name, pair in (("TCP", tcp_pair()), ("a stream", socket.socketpair()),
+                           ("datagrams", socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM))):
+            lib.until(lambda: len(children(sc.process.pid)) == 1)
+            r = Reader(channel, pair)
+            if name == "datagrams":
+                r.sock.settimeout(0.5)  # the end of the other side is not told
+            tap.eq(r.ask("o", sc.conf_path), None, "no question is answered over " + name)
+            r.close()
+        channel.close()
 
 
 def test_sandbox(tap, args):
     """The same in the sandbox: not even a folder of its own is open."""
     with Scene(args, glob="\tsandbox on\n") as sc:
         state = status_of(sc.worker())
-        if not is_sanitized(sc.worker()):
+        if not lib.is_sanitized("/proc/%d/exe" % sc.worker()):
             tap.eq((state["Seccomp"], state["NoNewPrivs"]), ("2", "1"), "the worker is in the sandbox")
         certificate(sc.dir + "/a.pem", "first.test")
         port = lib.ports(1)[0]
@@ -481,6 +556,7 @@ def test_sandbox(tap, args):
     with Scene(args, glob="\tsandbox on\n", options=("-db",)) as sc:
         answer = sc.reload("v2")
         tap.ok(answer.startswith("Success=0") and "-W" in answer, "alone it says what is missing", answer)
+    test_sandbox_ring(tap, args)
     for word, option in (("insecure-fork-wanted", ""), ("insecure-setuid-wanted", ""), ("", "-dI")):
         path = tempfile.mktemp(prefix="hapr.")
         with open(path, "w") as f:
@@ -493,9 +569,128 @@ def test_sandbox(tap, args):
         os.unlink(path)
 
 
-def is_sanitized(pid):
-    with open("/proc/%d/maps" % pid) as f:
-        return re.search(r"lib[at]san", f.read()) is not None
+def test_sandbox_ring(tap, args):
+    """A file that is mapped is never emptied: who writes there would die."""
+    folder = tempfile.mkdtemp(prefix="hapr.")
+    port = lib.ports(1)[0]
+    text = "global\n\tsandbox on\n\tstats socket %s/ctl.sock level admin\nring r1\n\tsize %%d\n\tformat raw\n" \
+           "\tbacking-file %s/ring\nfrontend fe\n\tmode http\n\tbind 127.0.0.1:%d\n\tlog ring@r1 local0\n" \
+           "\tlog-format %%%%HU\n\ttimeout client 5s\n\thttp-request return status 200\n" % (folder, folder, port)
+
+    def write(size):
+        with open(folder + "/test.cfg", "w") as f:
+            f.write(text % size)
+
+    def get(path):
+        with lib.connect(port) as s:
+            s.sendall(b"GET /%s HTTP/1.0\r\n\r\n" % path)
+            return lib.Reader(s).response()
+
+    write(65536)
+    with open(folder + "/output", "wb") as out:
+        p = subprocess.Popen([args.program, "-db", "-f", folder + "/test.cfg"], stdout=out, stderr=out)
+        lib.until(lambda: os.path.exists(folder + "/ctl.sock") and not refused(port))
+        with lib.connect(port) as old:
+            old.sendall(b"GET /before HTTP/1.1\r\nHost: x\r\n")
+            get(b"first")
+            write(32768)
+            answer = ask(folder + "/ctl.sock", "reload")
+            tap.ok(answer.startswith("Success=1"), "a ring of another size", answer)
+            get(b"second")
+            old.sendall(b"\r\n")
+            tap.eq(lib.Reader(old).response()[0], 200, "what is of the former generation goes on")
+        for name, path in ((".bak", b"first"), ("", b"second")):
+            with open(folder + "/ring" + name, "rb") as f:
+                tap.ok(path in f.read(), "%s is in the file 'ring%s'" % (path.decode(), name))
+        lib.end(p)
+    shutil.rmtree(folder)
+
+
+class Namespace:
+    """A network namespace of the system, with a server on <port> of its loopback address."""
+
+    def __init__(self, port):
+        self.name = "hapr%d" % os.getpid()
+        self.path = "/var/run/netns/" + self.name
+        self.port = port
+        self.child = None
+
+    def __enter__(self):
+        os.makedirs("/var/run/netns", exist_ok=True)
+        open(self.path, "w").close()
+        there, here = os.pipe()
+        self.child = os.fork()
+        if not self.child:
+            try:
+                self.serve(here)
+            finally:
+                os._exit(1)
+        os.close(here)
+        self.good = os.read(there, 1) == b"y" and subprocess.run(
+            ["mount", "--bind", "/proc/%d/ns/net" % self.child, self.path]).returncode == 0
+        os.close(there)
+        return self
+
+    def serve(self, here):
+        libc = ctypes.CDLL(None, use_errno=True)
+        if libc.unshare(0x40000000):
+            return
+        s = socket.socket()
+        up = struct.pack("16sH14x", b"lo", 1)
+        fcntl.ioctl(s.fileno(), 0x8914, up)
+        s.bind(("127.0.0.1", self.port))
+        s.listen(10)
+        os.write(here, b"y")
+        while True:
+            c = s.accept()[0]
+            c.recv(4096)
+            c.sendall(b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\nconnection: close\r\n\r\nthere")
+            c.close()
+
+    def __exit__(self, *exc):
+        os.kill(self.child, signal.SIGKILL)
+        os.waitpid(self.child, 0)
+        subprocess.run(["umount", self.path], stderr=subprocess.DEVNULL)
+        os.unlink(self.path)
+
+
+def test_out_of_reach(tap, args):
+    """What is opened while the configuration is read is of use later: in another root folder, in the sandbox."""
+    port, front = lib.ports(2)
+    with Namespace(port) as ns:
+        if not ns.good:
+            tap.skip("namespaces", "none can be made here")
+        for glob in ("\tsetcap cap_sys_admin\n", "\tsetcap cap_sys_admin\n\tsandbox on\n") if ns.good else ():
+            more = "frontend far\n\tbind 127.0.0.1:%d\n\tdefault_backend far\nbackend far\n\tserver s " \
+                   "127.0.0.1:%d namespace %s\n" % (front, port, ns.name)
+            how = "sandbox" if "sandbox" in glob else "chroot"
+            with Scene(args, glob=glob, more=more) as sc:
+                got = sc.get(port=front)
+                tap.eq(got and got[1], "there", how + ": a server in a network namespace")
+                tap.ok(sc.reload("v2", more).startswith("Success=1"), how + ": reloads")
+                got = sc.get(port=front)
+                tap.eq(got and got[1], "there", how + ": and after that")
+                answer = sc.reload("v3", more.replace(ns.name, "absent"))
+                tap.ok("Cannot open namespace 'absent'" in answer, how + ": one that is not there is refused", answer)
+    with tempfile.TemporaryDirectory() as d:
+        certificate(d + "/site.pem", "localhost")
+        with open(d + "/site.pem") as f:
+            text = f.read()
+        os.mkdir(d + "/certs")
+        with open(d + "/certs/site.crt", "w") as f:
+            f.write(text[:text.index("-----BEGIN PRIVATE")])
+        os.chmod(d, 0o755)
+        more = "frontend tls\n\tbind 127.0.0.1:%d ssl crt %s/site.pem\n\thttp-request return status 200\n" \
+               "frontend far\n\tbind 127.0.0.1:%d\n\tdefault_backend far\nbackend far\n\tserver s 127.0.0.1:%d " \
+               "ssl verify required ca-file @system-ca verifyhost localhost\n" % (port, d, front, port)
+        for glob in ("", "\tsandbox on\n"):
+            for folder, status in ((d + "/certs", 200), (d + "/none", 503)):
+                with Scene(args, glob=glob, more=more, env=dict(os.environ, SSL_CERT_DIR=folder,
+                                                                SSL_CERT_FILE=d + "/none")) as sc:
+                    with lib.connect(front) as s:
+                        s.sendall(b"GET / HTTP/1.0\r\n\r\n")
+                        got = lib.Reader(s).response()
+                    tap.eq(got and got[0], status, "%s: authorities of the system: %d" % (glob.strip() or "chroot", status))
 
 
 def main():
@@ -508,7 +703,7 @@ def main():
         print("1..0 # skip needs root")
         return
     for test in (test_files, test_certificates, test_default_path, test_ports, test_master, test_alone, test_attacker,
-                 test_links, test_sandbox):
+                 test_links, test_sandbox, test_out_of_reach):
         test(tap, args)
     tap.done()
 

@@ -32,9 +32,9 @@ class Bench:
                            **kw)
         return r.returncode, r.stdout.decode("latin-1"), r.stderr.decode("latin-1")
 
-    def start(self, *args):
+    def start(self, *args, **kw):
         p = subprocess.Popen([self.program] + list(args), stdout=subprocess.PIPE,
-                             stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
+                             stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, **kw)
         up = lib.until(lambda: self.serves() or p.poll() is not None)
         return p, up and p.poll() is None
 
@@ -336,7 +336,7 @@ def rights(tap, b):
     os.mkdir(root)
     conf = "global\n\tchroot %s\n\tuid 65534\n\tgid 65533\n" % root
     conf = b.file("rights.cfg", conf + GOOD[GOOD.index("defaults"):] % b.port)
-    p, up = b.start("-db", "-f", conf)
+    p, up = b.start("-db", "-f", conf, env=lib.environment_without_leaks())
     tap.ok(up, "chroot: serves")
     with open("/proc/%d/status" % p.pid) as f:
         text = f.read()
@@ -361,6 +361,56 @@ def stops(tap, b):
         s.close()
 
 
+HIDDEN = """global
+  maxconn 10
+  user nobody
+frontend ff
+  mode http
+  timeout client 10s
+  acl a1 path_beg /x /y
+  bind 127.0.0.1:%d name x
+  bind 192.168.1.1:80,[::1]:81 name yy
+  http-request set-var(txn.a) path if a1
+  errorloc303 503 /tmp/x
+  use_backend bb if a1
+  default_backend bb
+backend bb
+  mode http
+  timeout connect 10s
+  timeout server 10s
+  cookie SRV insert
+  server s1 ipv4@10.0.0.1:80 weight 3
+  server s3 [2001:db8::1]:80
+  option httpchk GET /health
+userlist uu
+  user a insecure-password xxx
+"""
+# the reference prints the same, but for errorloc, which it shows as it is
+HIDDEN_SHOWN = """global
+	maxconn 10
+	user ID(5323b1)
+frontend ID(ed7c4e)
+	mode http
+	timeout client 10s
+	acl ID(f6cc90) path_beg [...]
+	bind 127.0.0.1:%d [...]
+	bind a52ff0 [...]
+	http-request set-var(txn.a) [...]
+	errorloc303 503 PATH(0aefc7)
+	use_backend ID(3fbbe9) [...]
+	default_backend ID(3fbbe9)
+backend ID(3fbbe9)
+	mode http
+	timeout connect 10s
+	timeout server 10s
+	cookie ID(7194e4) insert
+	server ID(c935d1) IPV4(920680):80 [...]
+	server ID(fac2bf) IPV6(09b68e):80
+	option httpchk GET [...]
+userlist ID(a77b74)
+	user ID(82c2a8) [...]"""
+
+
 def dumps(tap, b):
     """-dC shows the configuration as it was read; -dK lists keywords."""
     good = b.file("dump.cfg", GOOD % b.port)
@@ -368,6 +418,12 @@ def dumps(tap, b):
     wanted = [" ".join(l.split()) for l in (GOOD % b.port).split("\n") if l]
     got = [" ".join(l.split()) for l in out.split("\n") if l]
     tap.eq(got[:len(wanted)], wanted, "-dC: every line, in order")
+    hidden = b.file("hidden.cfg", HIDDEN % b.port)
+    status, out, err = b.run("-dC7", "-c", "-f", hidden)
+    lines = [l.rstrip() for l in out.split("\n") if l.strip()]
+    tap.eq("\n".join(lines), HIDDEN_SHOWN % b.port, "-dC<key>: names and addresses as hashes, no secrets")
+    status, out, err = b.run("-dCx", "-c", "-f", good)
+    tap.ok(status == 1 and "dC" in err, "-dC takes a number only", out + err)
     status, out, err = b.run("-dKcfg", "-c", "-q", "-f", good)
     for word in ("maxconn", "nbthread"):
         tap.ok(re.search(r"\b%s\b" % word, out), "-dKcfg lists " + word, out[:300])

@@ -110,8 +110,8 @@ class Daemon:
         if trace:
             cmd = ["strace", "-f", "-e", "trace=splice,pipe2,pipe", "-o", self.trace] + cmd
         self.log = open(os.path.join(self.dir, "output"), "w+")
-        self.process = subprocess.Popen(cmd, stdin=subprocess.DEVNULL, stdout=self.log,
-                                        stderr=subprocess.STDOUT)
+        self.process = subprocess.Popen(cmd, stdin=subprocess.DEVNULL, stdout=self.log, stderr=subprocess.STDOUT,
+                                        env=lib.environment_without_leaks() if trace else None)
         if not trace:
             self.process.wait(lib.PATIENCE)
         self.ready = lib.until(lambda: self.try_port(port))

@@ -208,7 +208,10 @@ def mask(run, text):
     text = re.sub(r"(\w+)\[\d+\]: ", r"\1[PID]: ", text)
     text = re.sub(r"127\.0\.0\.1:\d{4,5}", "127.0.0.1:PORT", text)
     text = re.sub(r"(?<= )\+?-?\d+/-?\d+/-?\d+/-?\d+/\+?-?\d+(?= )", lambda m: re.sub(r"\d+", "T", re.sub(r"-1", "no", m.group())), text)
-    text = re.sub(r" \d+/\d+/\d+ (?=\d+ [-A-Za-z]{2} )", " T/T/T ", text)
+    text = re.sub(r" (-1|\d+)/(-1|\d+)/\d+ (?=\d+ [-A-Za-z]{2} )",
+                  lambda m: " %s/T " % "/".join("no" if t == "-1" else "T" for t in m.groups()), text)
+    # connections of the process and of the frontend: the last client may still be leaving
+    text = re.sub(r"( [-A-Za-z]{4}) \d+ \d+(?= \d+ \d+ \d+ )", r"\1 N N", text)
     text = re.sub(r"\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT", "DATE", text)
     text = re.sub(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "UUID", text)
     return text

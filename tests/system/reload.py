@@ -68,19 +68,13 @@ class Scene:
         return self
 
     def __exit__(self, *exc):
-        self.sanitized = is_sanitized(self.proxy.process.pid)
+        self.sanitized = lib.is_sanitized("/proc/%d/exe" % self.proxy.process.pid)
         self.proxy.stop()
         text = self.proxy.output()
         if exc[0] is None and ("Sanitizer" in text or "BUG" in text):
             self.tap.ok(False, "no sanitizer has anything to say", text[-3000:])
         self.proxy.__exit__()
         self.server.close()
-
-
-def is_sanitized(pid):
-    """Memory of such a build is not like that of others."""
-    with open("/proc/%d/maps" % pid) as f:
-        return re.search(r"lib[at]san", f.read()) is not None
 
 
 class Client:
@@ -409,6 +403,65 @@ def test_tls(tap, args):
     shutil.rmtree(folder)
 
 
+def make_authority(folder, name):
+    make_certificate(folder + "/one.pem", name)
+    with open(folder + "/one.pem") as f, open(folder + "/ca.crt", "w") as out:
+        out.write(re.search("-----BEGIN CERT.*?-----END CERT[^\n]*\n", f.read(), re.S).group(0))
+
+
+def resumed(port, version, session=None):
+    """A handshake: was it one that is resumed? And the session for the next one."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    context.minimum_version = context.maximum_version = version
+    if session:
+        context = session[0]
+    with context.wrap_socket(lib.connect(port), session=session and session[1]) as s:
+        s.sendall(b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        lib.recv_all(s)
+        return s.session_reused, (context, s.session)
+
+
+def test_kept(tap, args):
+    """What clients and administrators have from before a reload is good after it."""
+    if not shutil.which("openssl"):
+        tap.skip("what is kept", "no openssl")
+        return
+    with tempfile.TemporaryDirectory() as d:
+        make_certificate(d + "/site.pem", "localhost")
+        make_authority(d, "one")
+        body = "listen px\n\tbind 127.0.0.1:{p[0]}\n\tbind 127.0.0.1:{p[1]} ssl crt %s/site.pem ca-file %s/ca.crt " \
+               "verify optional\n\thttp-response set-header x-version {version}\n\tlog-format %%lc\n\tlog stdout " \
+               "format raw local0\n\tserver s1 127.0.0.1:{s}\n" % (d, d)
+        with Scene(args, body) as sc:
+            sessions = {}
+            for v in (ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3):
+                sessions[v] = resumed(sc.p[1], v)[1]
+                tap.ok(resumed(sc.p[1], v, sessions[v])[0], "kept: %s is resumed" % v.name)
+            with lib.connect(sc.p[0]) as bad:
+                bad.sendall(b"GET / HTTP/1.1\r\nHost: x\r\nbad header: x\r\n\r\n")
+                lib.recv_all(bad)
+            sc.reload(version="v2")
+            for v, session in sessions.items():
+                tap.ok(resumed(sc.p[1], v, session)[0], "kept: %s after a reload" % v.name)
+            errors = sc.proxy.ctl("show errors").split("\n", 1)[1]  # the first line is the time of the day
+            sc.reload(version="v3")
+            tap.eq(sc.proxy.ctl("show errors").split("\n", 1)[1], errors, "kept: show errors")
+            tap.ok("bad header" in errors, "kept: with the request", errors)
+            make_authority(d, "two")
+            sc.reload(version="v4")
+            for v, session in sessions.items():
+                tap.ok(not resumed(sc.p[1], v, session)[0], "kept: %s, not where others are trusted" % v.name)
+            sc.proxy.ctl("show info")
+            lines = [l for l in sc.proxy.output().split("\n") if l.isdigit()]
+            tap.eq(lines, [str(i) for i in range(len(lines))], "kept: lines of logs are counted on")
+            tap.ok("New server registered" in sc.proxy.ctl("add server px/dyn 127.0.0.1:%d" % sc.server.port),
+                   "kept: a server is added")
+            answer = sc.reload(version="v5")
+            tap.ok("'px/dyn' was added at run time" in answer and "Success=1" in answer,
+                   "kept: a server of no file is not, and that is said", answer)
+
+
 def test_two_at_once(tap, args):
     with Scene(args) as sc:
         filler = "".join("backend b%d\n\tserver s 127.0.0.1:1\n" % i for i in range(3000))
@@ -504,7 +557,7 @@ def test_load(tap, args):
         tap.eq(wrong, [], "%d reloads, each as it should" % args.reloads)
         tap.eq(failures, [], "no failed request of %d" % sum(t.done for t in crowd))
         tap.eq(back, [], "no counter went back")
-        tap.ok(is_sanitized(pid) or late < early * 1.25 + 4096, "memory does not grow", "%d KB, then %d" % (early, late))
+        tap.ok(lib.is_sanitized("/proc/%d/exe" % pid) or late < early * 1.25 + 4096, "memory does not grow", "%d KB, then %d" % (early, late))
         tap.ok(lib.until(lambda: descriptors(pid) <= fds + 6), "descriptors do not gather")
         tap.ok(lib.until(lambda: len(sc.generations()) == 1), "one generation is left",
                sc.generations())
@@ -520,7 +573,7 @@ def main():
         tap.skip("reloads in the process", "the reference has none")
         tap.done()
     for test in (test_change, test_bad, test_binds, test_states, test_checks, test_idle, test_tunnel,
-                 test_hard_stop, test_h2, test_tls, test_two_at_once, test_load):
+                 test_hard_stop, test_h2, test_tls, test_kept, test_two_at_once, test_load):
         test(tap, args)
     tap.done()
 

@@ -76,10 +76,16 @@ class Worker(threading.Thread):
     def __init__(self, ports):
         super().__init__(daemon=True)
         self.ports, self.stop, self.done, self.failures = ports, False, 0, []
+        self.may_go, self.is_still = threading.Event(), threading.Event()
+        self.may_go.set()
 
     def run(self):
         n = 0
         while not self.stop:
+            if not self.may_go.is_set():
+                self.is_still.set()
+                self.may_go.wait()
+                self.is_still.clear()
             n += 1
             try:
                 self.turn(n)
@@ -285,6 +291,19 @@ def descriptors(pid):
     return len(os.listdir("/proc/%d/fd" % pid))
 
 
+def memory_at_rest_kb(scene, crowd):
+    """With all connections, but no exchange on its way: else it is what they need at the moment."""
+    for t in crowd:
+        t.may_go.clear()
+    for t in crowd:
+        t.is_still.wait(lib.PATIENCE)
+    time.sleep(0.4)  # what died meanwhile is given back a little later
+    kb = memory_kb(scene.pids())
+    for t in crowd:
+        t.may_go.set()
+    return kb
+
+
 class Result:
     wrong, back, memory, fds, most = (), (), {}, {}, 0
 
@@ -305,7 +324,7 @@ def run(scene, reloads, seconds):
         if ("Success=1" in answer) != good:
             r.wrong.append(answer)
         if i % 10 == 0 or i == reloads:
-            r.memory[i] = memory_kb(scene.pids())
+            r.memory[i] = memory_at_rest_kb(scene, crowd)
             r.most = max(r.most, r.memory[i])
             r.fds[i] = descriptors(scene.process.pid)
         try:
@@ -323,11 +342,6 @@ def run(scene, reloads, seconds):
     return r
 
 
-def is_sanitized(pid):
-    with open("/proc/%d/maps" % pid) as f:
-        return re.search(r"lib[at]san", f.read()) is not None
-
-
 def told(name, r):
     done = {}
     for t in r.crowd:
@@ -341,7 +355,7 @@ def told(name, r):
 def test_in_process(tap, args):
     scene = Scene(args.program, True)
     try:
-        sanitized = is_sanitized(scene.process.pid)
+        sanitized = lib.is_sanitized("/proc/%d/exe" % scene.process.pid)
         r = run(scene, args.reloads, args.seconds)
         told("in the process", r)
         tap.eq(r.wrong, [], "%d reloads, each as it should" % args.reloads)
@@ -351,7 +365,10 @@ def test_in_process(tap, args):
         tap.eq(r.back, [], "counters never go back")
         first, last = min(20, args.reloads // 2), args.reloads
         early = r.memory[first]
-        tap.ok(sanitized or r.memory[last] <= early * 1.02 + 512, "memory after the last as after the %dth" % first,
+        late = sorted(r.memory[i] for i in sorted(r.memory)[-3:])[1]
+        # in a short run the heap still gets to know its load
+        spare = early // 50 + (0 if last >= 200 else 512)
+        tap.ok(sanitized or late <= early + spare, "memory after the last as after the %dth" % first,
                "%r" % r.memory)
         print("# memory in KB: %r" % r.memory)
         tap.ok(lib.until(lambda: descriptors(scene.process.pid) <= r.fds[first] + 8), "descriptors do not gather", r.fds)

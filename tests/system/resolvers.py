@@ -136,6 +136,20 @@ def one_server(tap, args):
             tap.ok(len({q.peer for q in s.dns.seen}) > 2, "ports change")
 
 
+def always_waiting(tap, args):
+    """An answer is always missing: the port that answers come to changes all the same."""
+    if lib.is_reference(args.program):
+        return
+    be = S1 + "\nserver s2 silent.example.com:80 resolvers dns init-addr none"
+    with Scene(args, be, {FOO: [d.a("127.0.0.5")], "silent.example.com": None}) as s:
+        def ports():
+            return {q.peer[1] for q in list(s.dns.seen)}
+        lib.until(lambda: len(ports()) > 4, 20)
+        tap.ok(len(ports()) > 4, "the port changes while a query waits", ports())
+        s.dns.zone[FOO] = [d.a("127.0.0.6")]
+        s.becomes(tap, ["127.0.0.6", "-"], "answers are heard")
+
+
 def reasons(tap, args):
     for answer, counter, reason in (
             (d.REFUSED, "refused", "DNS refused status"), (d.SERVFAIL, "other", "unspecified DNS "
@@ -584,8 +598,8 @@ def show(tap, args):
 def main():
     args = lib.arguments(__doc__)
     tap = lib.Tap()
-    for part in (one_server, reasons, templates, administration, services, hostile, transports,
-                 resolve_action, crowd, set_name, first_address, reload, traffic, show):
+    for part in (one_server, always_waiting, reasons, templates, administration, services,
+                 hostile, transports, resolve_action, crowd, set_name, first_address, reload, traffic, show):
         part(tap, args)
     tap.done()
 

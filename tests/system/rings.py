@@ -100,6 +100,10 @@ class Collector:
         self.listener.shutdown(socket.SHUT_RDWR)
         self.listener.close()
         if self.sock:
+            # the thread that reads would keep the connection open, and take what comes
+            self.sock.shutdown(socket.SHUT_RDWR)
+        self.thread.join()
+        if self.sock:
             self.sock.close()
 
 

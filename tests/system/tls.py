@@ -18,6 +18,7 @@ import lib
 CERTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../reg-tests/tls/certs")
 CONF = """	nbthread 2
 	tune.ssl.lifetime 60
+	tune.ssl.certificate-compression off
 defaults
 	mode http
 	timeout connect 1s
@@ -129,6 +130,69 @@ def bad_bytes(tap, proxy, ports):
     tap.eq(proxy.info()["CurrSslConns"], "0", "no connection is left")
 
 
+def restless(tap, proxy, port):
+    """Clients that want to negotiate again and again, or new keys all the time."""
+    for version, letter, what in (("-tls1_2", b"R\n", "renegotiations"), ("-tls1_3", b"K\n", "updates of keys")):
+        handshakes = int(proxy.info()["CumSslConns"])
+        client = subprocess.Popen(["openssl", "s_client", version, "-connect", "127.0.0.1:%d" % port],
+                                  stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        for _ in range(60):
+            try:
+                client.stdin.write(letter)
+                client.stdin.flush()
+            except OSError:
+                break
+            time.sleep(0.01)
+        tap.eq(get(port, context())[0], "0", "others are served amid %s" % what)
+        tap.ok(int(proxy.info()["CumSslConns"]) <= handshakes + 2, "%s are no handshakes" % what)
+        client.kill()
+        client.communicate()
+    tap.ok(proxy.process.poll() is None, "the process lives")
+
+
+def bad_files(tap, program):
+    """Files that are no certificate with its key: refused in words, with nothing done."""
+    with tempfile.TemporaryDirectory(prefix="hapt.") as folder:
+        def run(*args):
+            subprocess.run(["openssl"] + list(args), check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+        def write(name, text):
+            with open("%s/%s" % (folder, name), "wb") as f:
+                f.write(text)
+
+        good = open(CERTS + "/a.pem", "rb").read()
+        key = good[good.index(b"-----BEGIN PRIVATE") if b"-----BEGIN PRIVATE" in good else good.index(b"-----BEGIN RSA"):]
+        cert = good[good.index(b"-----BEGIN CERTIFICATE"):good.index(b"-----END CERTIFICATE-----")] + b"-----END CERTIFICATE-----\n"
+        write("key.pem", key)
+        run("pkey", "-in", folder + "/key.pem", "-aes256", "-passout", "pass:x", "-out", folder + "/locked.key")
+        write("encrypted.pem", cert + open(folder + "/locked.key", "rb").read())
+        write("empty.pem", b"")
+        write("no-key.pem", cert)
+        write("no-cert.pem", key)
+        write("garbage.pem", os.urandom(5000))
+        write("torn.pem", good[:len(good) // 3])
+        write("nul.pem", good.replace(b"M", b"\0"))
+        write("mismatched.pem", open(CERTS + "/mismatched.pem", "rb").read())
+        write("keys", b"".join(base64.b64encode(os.urandom(n)) + b"\n" for n in (48, 80, 48)))
+        write("few", b"".join(base64.b64encode(os.urandom(48)) + b"\n" for n in range(2)))
+        lines = {name: "crt %s/%s.pem" % (folder, name) for name in (
+            "encrypted", "empty", "no-key", "no-cert", "garbage", "torn", "nul", "mismatched", "missing")}
+        lines["folder of nothing good"] = "crt-list %s/garbage.pem" % folder
+        lines["ticket keys of two sizes"] = "crt %s/a.pem tls-ticket-keys %s/keys" % (CERTS, folder)
+        lines["kernel TLS"] = "crt %s/a.pem ktls on" % CERTS
+        lines["too few ticket keys"] = "crt %s/a.pem tls-ticket-keys %s/few" % (CERTS, folder)
+        lines["authorities that are none"] = "crt %s/a.pem verify required ca-file %s/garbage.pem" % (CERTS, folder)
+        lines["revocations that are none"] = "crt %s/a.pem verify required ca-file %s/ca.crt crl-file %s/empty.pem" % (
+            CERTS, CERTS, folder)
+        for name, line in lines.items():
+            write("cfg", ("defaults\n\tmode http\n\ttimeout connect 1s\n\ttimeout client 1s\n\ttimeout server 1s\n"
+                          "frontend fe\n\tbind 127.0.0.1:1 ssl %s\n" % line).encode())
+            p = subprocess.run([program, "-c", "-f", folder + "/cfg"], stdout=subprocess.PIPE, timeout=60,
+                               stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
+            tap.ok(p.returncode == 1 and b"ALERT" in p.stdout and b"/cfg:7" in p.stdout, "refused: %s" % name,
+                   p.stdout.decode(errors="replace"))
+
+
 def send_and_close(port, data):
     try:
         s = lib.connect(port)
@@ -154,13 +218,6 @@ def payload(name):
 def rss(proxy):
     with open("/proc/%d/status" % proxy.process.pid) as f:
         return int(next(l for l in f if l.startswith("VmRSS")).split()[1])
-
-
-def is_sanitized(program):
-    """Does it keep what is freed for a while?"""
-    with open(program, "rb") as f:
-        text = f.read()
-        return b"__asan_init" in text or b"__tsan_init" in text
 
 
 def replaced(tap, proxy, ports, rounds, sanitized):
@@ -344,10 +401,12 @@ def main():
     with lib.Proxy(args.program, CONF.format(certs=CERTS, **ports)) as proxy:
         resumption(tap, ports)
         bad_bytes(tap, proxy, ports)
-        sanitized = is_sanitized(args.program)
+        restless(tap, proxy, ports["tls"])
+        sanitized = lib.is_sanitized(args.program)
         replaced(tap, proxy, ports, args.rounds, sanitized)
         idle(tap, proxy, ports, 200, sanitized)
     many(tap, args.program, 150)
+    bad_files(tap, args.program)
     limits(tap, args.program)
     lists(tap, args.program)
     tickets(tap, args.program)

@@ -376,6 +376,21 @@ errors | errorfile | errorfile | <status_code>
 errors | errorfile 201 /x | 201 | -
 errors | errorfile 400 /nonexistent | /nonexistent | -
 errors | nosuch | nosuch | -
+tcp | tcp-request content switch-mode | switch-mode | http
+tcp | tcp-request content switch-mode tcp | 'tcp' | http
+tcp | tcp-request content switch-mode http proto | proto | h1 or h2
+tcp | tcp-request content switch-mode http proto h9 | 'h9' | h1 or h2
+tcp | tcp-request content switch-mode http now | now | 'if' or 'unless'
+be | tcp-request content switch-mode http | 'be' | frontend
++fe | http-request deny if { sc0_conn_cnt gt 3 } | sc0_conn_cnt | stick tables
++fe | http-request deny if { src_get_gpc0 gt 3 } | src_get_gpc0 | stick tables
++fe | http-request set-header a %[src,table_conn_cnt] | table_conn_cnt | stick tables
++fe | http-request deny if { internal.htx.data gt 3 } | internal.htx.data | HTX
++fe | http-response set-header a %[res.comp] | res.comp | compression
++fe | http-request set-header a %[int(1),wt6] | wt6 | none is public
+fe | http-request set-header a %[src_prt] | src_prt | unknown
+fe | http-request set-header a %[res.hdr(a)] | res.hdr | HTTP response headers
+fe | http-response set-header a %[path] | path | HTTP request headers
 """
 
 

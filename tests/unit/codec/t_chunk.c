@@ -126,6 +126,9 @@ static void check_trailers(void)
 	is_int(trailers.count, 2, "the forbidden ones are skipped");
 	ok(slice_eq(fields[0].name, SLICE("x-a")) && slice_eq(fields[0].value, SLICE("b")) &&
 	   slice_eq(fields[1].name, SLICE("c")) && slice_eq(fields[1].value, SLICE("d")), "fields");
+	is_int(parse_trailers("Content-Length: 7,8\r\n\r\n"), H1_ERROR, "forbidden and wrong");
+	is_int(parse_trailers("Transfer-Encoding: chunked\r\n\r\n"), H1_ERROR, "a coding");
+	is_int(parse_trailers("Host: a/b\r\n\r\n"), H1_ERROR, "forbidden and wrong");
 	is_int(parse_trailers("X: a\r\n"), H1_MORE, "no end");
 	is_int(parse_trailers("X: a\r\n\r"), H1_MORE, "no end");
 	is_int(parse_trailers("X a\r\n\r\n"), H1_ERROR, "no colon");

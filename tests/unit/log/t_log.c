@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
+#include "log_priv.h"
 #include "tap.h"
 #include "base/clock.h"
 #include "base/strbuf.h"
@@ -103,14 +104,14 @@ static void test_wrong_lines(void)
 		ok(!parse(wrong[i].line, &targets), "'%s' is refused", wrong[i].line);
 		is_str(message, wrong[i].error, "and why");
 	}
-	for (const char *const *later =
+	for (const char *const *stream =
 		     (const char *const[]){"tcp@127.0.0.1:1 local0", "stream+unix@/x local0",
 					   NULL};
-	     *later; later++) {
+	     *stream; stream++) {
 		struct log_targets *targets = NULL;
 
-		ok(!parse(*later, &targets) && strstr(message, "comes later"), "'%s' comes later",
-		   *later);
+		ok(!parse(*stream, &targets) && strstr(message, "no ring"),
+		   "'%s' needs somebody who makes rings", *stream);
 	}
 }
 

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
@@ -163,6 +164,15 @@ static int try_mount(void) { return TRY(mount("none", folder, "no-such-thing", 0
 static int try_chroot(void) { return TRY(chroot(folder)); }
 static int try_unshare(void) { return TRY(unshare(CLONE_NEWUSER)); }
 static int try_setns(void) { return TRY(setns(0, 0)); }
+static int try_visit(void) { return TRY(setns(given, CLONE_NEWNET)); } /* which it is not */
+
+static int try_watch(void)
+{
+	int fd = inotify_init1(IN_CLOEXEC);
+
+	return fd < 0 ? errno : TRY(inotify_add_watch(fd, "/", IN_CREATE));
+}
+
 static int try_uid(void) { return TRY(setuid(0)); }
 static int try_bpf(void) { return TRY(syscall(SYS_bpf, 0, NULL, 0)); }
 static int try_uring(void) { return TRY(syscall(425, 1, NULL)); }
@@ -234,6 +244,7 @@ static const struct attempt {
 	{ try_chroot, REFUSED, "changing the root folder" },
 	{ try_unshare, REFUSED, "new namespaces" },
 	{ try_setns, REFUSED, "other namespaces" },
+	{ try_watch, REFUSED, "watching folders" },
 	{ try_uid, REFUSED, "changing the user" },
 	{ try_bpf, REFUSED, "programs in the kernel" },
 	{ try_uring, REFUSED, "io_uring" },
@@ -264,6 +275,19 @@ static int try_inside(const struct attempt *a)
 	if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
 		return -1;
 	return WEXITSTATUS(status);
+}
+
+/* The same with the calls that few configurations need. */
+static int try_with_calls(int (*run)(void))
+{
+	pid_t pid = fork();
+	int status;
+
+	if (pid == 0) {
+		sandbox_allow_calls(SANDBOX_VISIT | SANDBOX_WATCH);
+		_exit(sandbox_enter() == SANDBOX_FAILED ? 255 : run());
+	}
+	return waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 /* The same with a folder for sockets. */
@@ -326,12 +350,13 @@ static void make_file(char *path, size_t size, const char *name)
 
 /* Of sanitizers, where they are linked in: they do what the sandbox forbids. */
 extern void __lsan_do_leak_check(void) __attribute__((weak));
+extern void __tsan_init(void) __attribute__((weak));
 
 int main(void)
 {
 	char name[300];
 
-	if (__lsan_do_leak_check) {
+	if (__lsan_do_leak_check || __tsan_init) {
 		ok(true, "the sandbox # skip sanitizers do what it forbids");
 		return done_testing();
 	}
@@ -354,6 +379,9 @@ int main(void)
 	ok(try_with_sockets(try_path) == 0, "possible: a UNIX socket in a folder for them");
 	ok(try_with_sockets(try_remove) == 0, "possible: replacing one");
 	ok(try_with_sockets(try_make) == EACCES || !has_landlock, "refused: another file there");
+	ok(try_with_calls(try_watch) == 0, "possible: watching folders where that is wanted");
+	ok(try_with_calls(try_visit) == EINVAL, "possible: entering a network namespace");
+	ok(try_with_calls(try_setns) == EPERM, "refused: those of any kind");
 	check_convention();
 	ok(waitpid(other, NULL, WNOHANG) == 0, "the process outside lives");
 	kill(other, SIGKILL);

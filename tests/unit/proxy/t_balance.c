@@ -183,19 +183,28 @@ static void test_avoid(void)
 		char text[256];
 		struct config *cfg;
 		struct proxy *be;
-		struct balance_pick_args args = { 0 };
+		struct balance_avoid avoid = { 0 };
+		struct balance_pick_args args = { .avoid = &avoid };
 		bool avoided = true;
 
-		snprintf(text, sizeof(text), "backend b\n balance %s\n server a 127.0.0.1:1\n"
-			 " server b 127.0.0.1:2\n", algorithms[a]);
+		snprintf(text, sizeof(text), "backend b\n balance %s\n" SERVERS3, algorithms[a]);
 		cfg = fixture_load(text);
 		be = proxy_find(cfg, "b", PROXY_BE);
-		args.avoid = server_find(be, "a");
+		balance_avoid_add(&avoid, server_find(be, "s1"));
 		for (int i = 0; i < 20; i++)
-			avoided &= balance_pick(be, &args) != args.avoid;
+			avoided &= balance_pick(be, &args) != server_find(be, "s1");
 		ok(avoided, "%s: avoids the one that failed", algorithms[a]);
-		server_set_admin(server_find(be, "b"), SERVER_FMAINT, 0);
-		ok(balance_pick(be, &args) == args.avoid, "%s: unless it is alone", algorithms[a]);
+		balance_avoid_add(&avoid, server_find(be, "s2"));
+		avoided = true;
+		for (int i = 0; i < 20; i++)
+			avoided &= balance_pick(be, &args) == server_find(be, "s3");
+		ok(avoided, "%s: avoids all that failed", algorithms[a]);
+		server_set_admin(server_find(be, "s3"), SERVER_FMAINT, 0);
+		ok(balance_pick(be, &args) == server_find(be, "s1"),
+		   "%s: all have failed: not the last one", algorithms[a]);
+		server_set_admin(server_find(be, "s1"), SERVER_FMAINT, 0);
+		ok(balance_pick(be, &args) == server_find(be, "s2"), "%s: unless it is alone",
+		   algorithms[a]);
 		config_drop(&cfg);
 	}
 }

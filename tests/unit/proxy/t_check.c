@@ -266,13 +266,13 @@ static const struct protocol_case protocol_cases[] = {
 	{ "ssl-hello-chk", BYTES("H"), 1, CHECK_L6RSP, 0 },
 };
 
-static check_judge_fn *judge_of(struct config *cfg, int nth)
+static const struct check_rule *expect_of(struct config *cfg, int nth)
 {
 	const struct check_rule *r = check_proxy_of(proxy_find(cfg, "p", PROXY_BE))->run;
 
 	for (; r; r = r->next)
 		if (r->type == CHECK_EXPECT && --nth == 0)
-			return r->expect.judge;
+			return r;
 	return NULL;
 }
 
@@ -290,11 +290,12 @@ static void test_protocol(const struct protocol_case *t)
 		 t->option);
 	cfg = fixture_load(conf);
 	arena_init(&run.arena, 0);
+	run.rule = expect_of(cfg, t->nth);
 	for (size_t n = 0; n <= t->len && v == VERDICT_WAIT; n++) {
 		char *copy = malloc(n ? n : 1);
 
 		memcpy(copy, t->answer, n);
-		v = judge_of(cfg, t->nth)(&c, slice_make(copy, n), n == t->len, &r);
+		v = run.rule->expect.judge(&c, slice_make(copy, n), n == t->len, &r);
 		free(copy);
 	}
 	is_int(r.status, t->status, "%s: status", t->option);

@@ -97,7 +97,7 @@ static void test_refusals(void)
 static void test_later(void)
 {
 	static const char *const lines[] = {
-		" server s 127.0.0.1:1 socks4 127.0.0.1:2", " compression algo gzip",
+		" server s 127.0.0.1:1 strict-maxconn", " compression algo gzip",
 		" server s 127.0.0.1:1 shard 1", " stick-table type ip size 1k",
 		" option transparent",
 	};

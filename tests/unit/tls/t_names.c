@@ -93,6 +93,7 @@ static void test_replaced(void)
 int main(void)
 {
 	list_init(&line.uses);
+	line.cfg = config_new(); /* kept by the messages that tell threads of a new table */
 	ctx.ssl = SSL_CTX_new(TLS_server_method());
 	line.ctxs = &ctx;
 	make_use(0, TLS_KEY_RSA, "first.test");
@@ -107,5 +108,6 @@ int main(void)
 	for (int i = 0; i < USES; i++)
 		tls_cert_drop(&entries[i].cert);
 	SSL_CTX_free(ctx.ssl);
+	config_drop(&line.cfg);
 	return done_testing();
 }

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* stats_walk.h - the rows of statistics of a proxy, one after the other
+ *
+ * Whoever shows rows in parts (show stat, the page, the exporter) keeps a struct stats_walk and
+ * asks for the next row: a part ends where its reader wants, also among the servers of one backend.
+ *
+ * Owns   : nothing. The generation of the proxy must stay until the walk has ended: servers that
+ *          are removed meanwhile are then still there (proxy/server_dynamic.c), and lead on.
+ * Threads: any, one at a time.
+ */
+#ifndef PROXY_STATS_WALK_H
+#define PROXY_STATS_WALK_H
+
+#include "proxy/stats.h"
+
+/* What is shown: bits, those of "show stat <proxy> <type> <sid>". */
+enum stats_shown {
+	STATS_SHOW_FRONTEND = 1, STATS_SHOW_BACKEND = 2, STATS_SHOW_SERVERS = 4,
+	STATS_SHOW_LISTENERS = 8, STATS_SHOW_ALL = 15,
+};
+
+/* Rows that are looked at in a row, shown or not, before others have their turn. */
+#define STATS_ROWS_A_STEP 128
+
+enum stats_walk_at { WALK_FRONTEND, WALK_LISTENERS, WALK_SERVERS, WALK_BACKEND, WALK_END };
+
+struct stats_walk {
+	/* what is wanted: set by the user before the first row */
+	unsigned shown;          /* enum stats_shown */
+	int id;                  /* of listeners and servers, 0 of proxies; negative: all */
+	bool no_maint, up;       /* leaves servers out that are in maintenance, that are not up */
+	/* where it is */
+	const struct proxy *px;
+	enum stats_walk_at at;
+	const struct listener_conf *listener; /* the last one; NULL: none yet */
+	const struct server *server;
+};
+
+enum stats_found {
+	STATS_ROW,               /* *r is filled */
+	STATS_PAUSE,             /* many were left out: call again when others had their turn */
+	STATS_END,               /* the proxy has no more */
+};
+
+/* Stands before the first row of <px>. */
+void stats_walk_enter(struct stats_walk *w, const struct proxy *px);
+/* The next row: the frontend, its listeners, the servers, the backend. Before them all: enter. */
+enum stats_found stats_walk_next(struct stats_walk *w, struct stats_row *r);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* later.c - fetches and converters that wait for a part of the program that is not there yet
+ *
+ * Who writes one of them shall read what it waits for, not that it is unknown. They are in no
+ * table, so that dumps and the manual do not show them. A row leaves when its words arrive; a
+ * known word comes first anyway.
+ */
+#include <string.h>
+#include "expr_priv.h"
+
+#define TABLES "stick tables"
+
+static const struct {
+	const char *name; /* "sc_*": whatever begins so */
+	const char *feature;
+} later[] = {
+	{ "fcgi.*", "FastCGI" },
+	{ "in_table", TABLES },
+	{ "internal.htx*", "HAProxy's own storage of messages (HTX), which is not there" },
+	{ "lua.*", "Lua" },
+	{ "quic_*", "QUIC" },
+	{ "res.cache_*", "the cache" },
+	{ "res.comp*", "compression" },
+	{ "sc0_*", TABLES }, { "sc1_*", TABLES }, { "sc2_*", TABLES }, { "sc_*", TABLES },
+	{ "spoe.*", "SPOE" },
+	{ "src_bytes_*", TABLES }, { "src_clr_*", TABLES }, { "src_conn_*", TABLES },
+	{ "src_get_*", TABLES }, { "src_glitch_*", TABLES }, { "src_gpc*", TABLES },
+	{ "src_http_*", TABLES }, { "src_inc_*", TABLES }, { "src_kbytes_*", TABLES },
+	{ "src_sess_*", TABLES }, { "src_updt_*", TABLES },
+	{ "table_*", TABLES },
+	{ "wt6", "a description of this hash, and none is public" },
+};
+
+const char *expr_later_feature(struct slice name)
+{
+	for (size_t i = 0; i < sizeof(later) / sizeof(*later); i++) {
+		size_t len = strcspn(later[i].name, "*");
+
+		if (name.len < len || memcmp(name.ptr, later[i].name, len) != 0)
+			continue;
+		if (later[i].name[len] || name.len == len)
+			return later[i].feature;
+	}
+	return NULL;
+}

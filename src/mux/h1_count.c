@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* h1_count.c - the HTTP/1 mux: what it counts for its owner: mux/h1.h, H1_COUNTS
+ *
+ * Bytes are added up in the connection and handed over with the end of a stream: what a long one
+ * moves is seen after each 16 MB of it.
+ */
+#include "base/bug.h"
+#include "h1_priv.h"
+
+static void add(struct h1_conn *h, enum h1_counter what, int64_t n)
+{
+	counter_add(h->counters, h->counters_at + what, n);
+}
+
+static void give_bytes(struct h1_conn *h)
+{
+	uint64_t *mine = counter_mine(h->counters, h->counters_at);
+
+	SHARED_WRITE(group);
+	if (h->bytes_in)
+		counter_bump(mine + H1_CNT_BYTES_IN, h->bytes_in);
+	if (h->bytes_out)
+		counter_bump(mine + H1_CNT_BYTES_OUT, h->bytes_out);
+	h->bytes_in = h->bytes_out = 0;
+}
+
+void h1_count_to(struct h1_conn *h, struct counter_set *set, unsigned first)
+{
+	BUG_ON(h->counters);
+	h->counters = set;
+	h->counters_at = (uint16_t)first;
+	add(h, H1_CNT_CONNS, 1);
+	add(h, H1_CNT_CONNS_TOTAL, 1);
+	if (!(h->flags & H1C_FL_STREAM))
+		return;
+	add(h, H1_CNT_STREAMS, 1);
+	add(h, H1_CNT_STREAMS_TOTAL, 1);
+}
+
+void h1_count_begin(struct h1_conn *h)
+{
+	uint64_t *mine = counter_mine(h->counters, h->counters_at);
+
+	SHARED_WRITE(group);
+	counter_bump(mine + H1_CNT_STREAMS, 1);
+	counter_bump(mine + H1_CNT_STREAMS_TOTAL, 1);
+}
+
+void h1_count_finish(struct h1_conn *h)
+{
+	add(h, H1_CNT_STREAMS, -1);
+	give_bytes(h);
+}
+
+void h1_count_end(struct h1_conn *h)
+{
+	h1_count_stream_end(h);
+	if (!h->counters)
+		return;
+	give_bytes(h);
+	add(h, H1_CNT_CONNS, -1);
+}
+
+void h1_count_many(struct h1_conn *h)
+{
+	if (h->counters)
+		give_bytes(h);
+}
+
+void h1_count_spliced(struct h1_conn *h, size_t in, size_t out)
+{
+	h1_count_bytes(h, in, out);
+	if (!h->counters)
+		return;
+	if (in)
+		add(h, H1_CNT_SPLICED_IN, (int64_t)in);
+	if (out)
+		add(h, H1_CNT_SPLICED_OUT, (int64_t)out);
+}
