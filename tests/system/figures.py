@@ -185,25 +185,44 @@ def compare_stat(tap, ours, theirs):
     tap.ok(not differ, "the same values", "\n".join(differ))
 
 
+def filled(text):
+    """Of each object of `show stat`, its name and the names of its cells that are not empty."""
+    lines = [line.split(",") for line in text.strip().split("\n")]
+    return [[cells[1]] + [name for name, cell in zip(lines[0], cells) if cell] for cells in lines[1:]]
+
+
+def at_rest(ask, view):
+    """What ask() gives of both sides, at a moment when view() of the two is the same: the cells of a check or an agent
+    are empty while it runs, on both sides, ten times a second. The last pair if there is none in 10 s."""
+    last = []
+
+    def alike():
+        last[:] = ask()
+        return view(last[0]) == view(last[1])
+
+    lib.until(alike, 10)
+    return last
+
+
 def compare_csv(tap, ours, theirs):
-    a, b = ours.strip().split("\n"), theirs.strip().split("\n")
-    tap.eq(a[0], b[0], "show stat: the same columns")
-    names = a[0].split(",")
-    full = [[" ".join([line.split(",")[1]] + [n for n, cell in zip(names, line.split(",")) if cell]) for line in side[1:]]
-            for side in (a, b)]
+    tap.eq(ours.split("\n")[0], theirs.split("\n")[0], "show stat: the same columns")
+    full = [[" ".join(cells) for cells in filled(side)] for side in (ours, theirs)]
     same(tap, full[0], full[1], "show stat: the same cells are filled")
 
 
-def compare_json(tap, name, ours, theirs):
-    """The same objects, but for values."""
+def objects(text):
+    """The objects of a JSON listing, with types for values."""
     def strip(x):
         if isinstance(x, list):
             return [strip(y) for y in x]
         return {k: (v["type"] if k == "value" else v) for k, v in x.items()}
 
-    a, b = json.loads(ours), json.loads(theirs)
-    flat = [[y for x in strip(side) for y in (x if isinstance(x, list) else [x])] for side in (a, b)]
-    same(tap, flat[0], flat[1], name + ": the same objects, types and tags")
+    return [y for x in strip(json.loads(text)) for y in (x if isinstance(x, list) else [x])]
+
+
+def compare_json(tap, name, ours, theirs):
+    """The same objects, but for values."""
+    same(tap, objects(ours), objects(theirs), name + ": the same objects, types and tags")
 
 
 def compare_info(tap, ours, theirs, typed_ours, typed_theirs):
@@ -246,21 +265,17 @@ def main():
         def both(command):
             return [s.proxy.ctl(command) for s in sides]
 
-        compare_stat(tap, *both("show stat typed"))
-        compare_csv(tap, *both("show stat"))
-        compare_json(tap, "show stat json", *both("show stat json"))
+        compare_stat(tap, *at_rest(lambda: both("show stat typed"), lambda text: shape(typed(text))))
+        compare_csv(tap, *at_rest(lambda: both("show stat"), filled))
+        compare_json(tap, "show stat json", *at_rest(lambda: both("show stat json"), objects))
         compare_json(tap, "show info json", *["[%s]" % ",".join(json.dumps(x) for x in json.loads(t)[:60])
                                               for t in both("show info json")])
         compare_info(tap, *(both("show info") + both("show info typed")))
         compare_state(tap, *both("show servers state"))
-        for form in ("csv", "json", "typed"):
-            a, b = [s.page(form) for s in sides]
-            if form == "json":
-                compare_json(tap, "the page's json", a, b)
-            else:
-                same(tap, [re.sub(r":[^:]*$", "", l) if form == "typed" else l.split(",")[:2] for l in a.split("\n")],
-                       [re.sub(r":[^:]*$", "", l) if form == "typed" else l.split(",")[:2] for l in b.split("\n")],
-                       "the page's %s: the same lines" % form)
+        for form, view in (("csv", lambda text: [l.split(",")[:2] for l in text.split("\n")]), ("json", objects),
+                           ("typed", lambda text: [re.sub(r":[^:]*$", "", l) for l in text.split("\n")])):
+            a, b = at_rest(lambda: [s.page(form) for s in sides], view)
+            same(tap, view(a), view(b), "the page's %s: the same lines" % form)
     finally:
         for s in sides:
             s.proxy.stop()
