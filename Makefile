@@ -368,7 +368,7 @@ lint: $(ARCHIVES) $(BINARY)
 reg-tests: $(if $(filter ./$(BINARY),$(PROGRAM)),$(BINARY))
 	@$(PYTHON) scripts/run-regtests --program $(PROGRAM) --flavour $(FLAVOUR) $(REGTEST_FLAGS) $(REGTEST_ARGS)
 system-tests: $(if $(filter ./$(BINARY),$(PROGRAM)),$(BINARY)) $(HALOG) $(NAMES)
-	@HAPROXY_PROGRAM=$(abspath $(PROGRAM)) $(PYTHON) scripts/run-tap --name system --flavour $(FLAVOUR) \
+	@HAPROXY_PROGRAM=$(abspath $(PROGRAM)) $(PYTHON) scripts/run-tap --name system --flavour $(FLAVOUR) --again 3 \
 	  $(sort $(filter-out tests/system/lib%.py,$(wildcard tests/system/*.py)))
 
 .PHONY: check-sandbox

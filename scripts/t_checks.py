@@ -126,6 +126,13 @@ def tap_tests():
     expect("no plan", tap, program("ok 1"), "no plan", "t.py")
     expect("short", tap, program("1..2\nok 1"), "planned 2, ran 1", "t.py")
     expect("exit status", tap, program("1..1\nok 1", 3), "exit status 3", "t.py")
+    unsteady = {"t.py": "import os\nfirst = not os.path.exists('f')\nopen('f', 'w')\n"
+                "print('1..1\\n' + ('not ok 1' if first else 'ok 1'))\n"}
+    expect("unsteady", tap, unsteady, "not ok 1", "t.py")
+    text, status = run(tap, unsteady, "--again", "1", "t.py")
+    results.append(status == 0 and "not ok 1" in text and "UNSTEADY t.py" in text)
+    print("%sok %d - run-tap: what passes the second time is said" % ("" if results[-1] else "not ", len(results)))
+    expect("fails twice", tap, program("1..1\nnot ok 1"), "tap: 0 passed, 1 failed", "--again", "1", "t.py")
     text, _ = run(tap, program("1..2\nok 1 # skip no such thing\nok 2"), "t.py")
     results.append("tap: 1 passed, 0 failed, 1 skipped" in text)
     print("%sok %d - run-tap: a skipped test is no passed one" % ("" if results[-1] else "not ", len(results)))
