@@ -32,15 +32,16 @@ static struct {
 	int announce;                /* the process that started a daemon waits here, -1 */
 	int pid_fd;                  /* the pid file, until a worker is ready, -1 */
 	bool hard;                   /* this reload ends old workers at once */
-	bool pending;             /* a reload was asked for while one goes on */
+	bool pending;                /* a reload was asked for while one goes on */
 	enum master_reload pending_how;
+	int pending_client;          /* who asked for it, -1 */
 	bool in_process;             /* reload-mode in-process */
 	bool no_exit;                /* no-exit-on-failure */
 	bool stopping;
 	int exit_status;
 } master = {
 	.workers = LIST_HEAD(master.workers), .signals = -1, .home = -1, .client = -1,
-	.announce = -1, .pid_fd = -1,
+	.pending_client = -1, .announce = -1, .pid_fd = -1,
 };
 
 const struct master_status *master_status(void)
@@ -255,6 +256,31 @@ void master_reloaded(bool success)
 	master.status.last_failed = !success;
 }
 
+/* To be done when the reload that goes on is over: one for all that were asked for meanwhile. */
+static void reload_later(enum master_reload how, int client)
+{
+	static const char why[] = "Success=0\n--\nAnother reload took its place.\n";
+
+	master.pending = true;
+	master.pending_how = how;
+	if (client < 0)
+		return;
+	if (master.pending_client >= 0) {
+		(void)!send(master.pending_client, why, sizeof(why) - 1, MSG_NOSIGNAL);
+		close(master.pending_client);
+	}
+	master.pending_client = client;
+}
+
+static void reload_pending(void)
+{
+	int client = master.pending_client;
+
+	master.pending = false;
+	master.pending_client = -1;
+	master_reload(master.pending_how, client);
+}
+
 void master_reload(enum master_reload how, int client)
 {
 	struct worker_process *w = worker_current();
@@ -263,12 +289,13 @@ void master_reload(enum master_reload how, int client)
 
 	if (how != RELOAD_AS_SET)
 		in_place_abandon(); /* the way out when the worker does not answer */
-	if (master.stopping || (w && !w->ready) || in_place_goes_on()) {
-		/* one after the other: the last one asked for is done when this one is over */
-		master.pending = !master.stopping;
-		master.pending_how = how;
+	if (master.stopping) {
 		if (client >= 0)
 			close(client);
+		return;
+	}
+	if ((w && !w->ready) || in_place_goes_on()) {
+		reload_later(how, client);
 		return;
 	}
 	if (how == RELOAD_AS_SET && master.in_process && w && in_place_begin(w, client))
@@ -328,6 +355,8 @@ static void drop_all(void)
 	close(master.home);
 	if (master.client >= 0)
 		close(master.client);
+	if (master.pending_client >= 0)
+		close(master.pending_client);
 	if (master.announce >= 0)
 		close(master.announce);
 	if (master.pid_fd >= 0)
@@ -626,10 +655,8 @@ static void turn(void)
 	in_place_handle(fds + channels, asked - channels);
 	master_cli_handle(fds + asked, n - asked);
 	w = worker_current();
-	if (master.pending && !master.stopping && (!w || w->ready) && !in_place_goes_on()) {
-		master.pending = false;
-		master_reload(master.pending_how, -1);
-	}
+	if (master.pending && !master.stopping && (!w || w->ready) && !in_place_goes_on())
+		reload_pending();
 }
 
 /* What is done once in the life of a master, not after each exec(). False: said. */

@@ -320,10 +320,24 @@ def test_master(tap, args):
                "or that it worked", answer)
         proc = ask(path + ".cli", "show proc")
         tap.ok("2 [failed: 2]" in proc and "# old" not in proc, "which is counted", proc)
+        with socket.socket(socket.AF_UNIX) as first, socket.socket(socket.AF_UNIX) as second:
+            os.kill(pid, signal.SIGSTOP)
+            sc.process.send_signal(signal.SIGUSR2)
+            for s in first, second:
+                s.settimeout(lib.PATIENCE)
+                s.connect(path + ".cli")
+                s.sendall(b"reload\n")
+                ask(path + ".cli", "show proc")  # it has been read
+            answer = lib.recv_all(first)
+            tap.ok(answer.startswith(b"Success=0\n--\nAnother reload"), "one of those that wait leaves with an answer", answer)
+            os.kill(pid, signal.SIGCONT)
+            answer = lib.recv_all(second)
+            tap.ok(answer.startswith(b"Success=1"), "the other is told what came of it", answer)
         for i in range(5):
             sc.process.send_signal(signal.SIGUSR2)
         tap.ok(lib.until(lambda: not [c for c in children(sc.process.pid) if c != pid]), "many at once")
-        tap.ok(ask(path + ".cli", "reload").startswith("Success="), "leave it able to")
+        answer = ask(path + ".cli", "reload")
+        tap.ok(answer.startswith("Success="), "leave it able to", answer)
         sc.write("v5")
         sc.process.send_signal(signal.SIGHUP)
         tap.ok(lib.until(lambda: sc.get()[0] == "v5" and sc.worker() != pid), "SIGHUP takes a new worker")
