@@ -31,7 +31,7 @@ enum mux_options {
 	MUX_OPT_LAX_FRAMING = 1 << 7, /* h1-do-not-close-on-insecure-transfer-encoding */
 };
 
-/* What a mux needs of its proxy. */
+/* What a mux needs of its proxy; stays as long as a connection has it. */
 struct mux_settings {
 	int64_t request_ms;    /* time for a head to come; 0: <client_ms> limits it */
 	int64_t keep_alive_ms; /* between requests; 0: same */
@@ -40,6 +40,8 @@ struct mux_settings {
 	unsigned fields_max;   /* tune.http.maxhdr */
 	size_t head_max;       /* tune.bufsize - tune.maxrewrite */
 	const struct h1_case *adjust; /* h1-case-adjust-bogus-*: the names; NULL: as they are */
+	struct counter_set *counters; /* H1_COUNTS go here; borrowed, lives as long; NULL: nowhere */
+	unsigned counters_at;         /* number of the first of them in <counters> */
 };
 
 /* Milliseconds for a head to come; 0: any. */

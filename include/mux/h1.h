@@ -52,11 +52,6 @@ enum h1_counter {
 	H1_CNT_COUNT
 };
 
-/* They are counted in <set>, from counter <first> on. Once, at the begin of a connection; borrowed:
- * it must live longer than that.
- */
-void h1_count_to(struct h1_conn *h, struct counter_set *set, unsigned first);
-
 struct h1_back_user {
 	/* A kept connection without a stream has ended or misbehaved: leave the idle list; it dies
 	 * after. */

@@ -67,6 +67,7 @@ struct h1_conn *h1_new(struct conn *c, void *owner, const struct mux_settings *s
 	h->settings = settings;
 	list_init(&h->resume);
 	c->owner = h;
+	h1_count_conn(h);
 	return h;
 }
 

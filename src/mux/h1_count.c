@@ -9,14 +9,19 @@
 
 static void add(struct h1_conn *h, enum h1_counter what, int64_t n)
 {
-	counter_add(h->counters, h->counters_at + what, n);
+	counter_add(h->settings->counters, h->settings->counters_at + what, n);
+}
+
+static uint64_t *mine_of(const struct h1_conn *h)
+{
+	SHARED_WRITE(group);
+	return counter_mine(h->settings->counters, h->settings->counters_at);
 }
 
 static void give_bytes(struct h1_conn *h)
 {
-	uint64_t *mine = counter_mine(h->counters, h->counters_at);
+	uint64_t *mine = mine_of(h);
 
-	SHARED_WRITE(group);
 	if (h->bytes_in)
 		counter_bump(mine + H1_CNT_BYTES_IN, h->bytes_in);
 	if (h->bytes_out)
@@ -24,24 +29,18 @@ static void give_bytes(struct h1_conn *h)
 	h->bytes_in = h->bytes_out = 0;
 }
 
-void h1_count_to(struct h1_conn *h, struct counter_set *set, unsigned first)
+void h1_count_conn(struct h1_conn *h)
 {
-	BUG_ON(h->counters);
-	h->counters = set;
-	h->counters_at = (uint16_t)first;
+	if (!h->settings->counters)
+		return;
 	add(h, H1_CNT_CONNS, 1);
 	add(h, H1_CNT_CONNS_TOTAL, 1);
-	if (!(h->flags & H1C_FL_STREAM))
-		return;
-	add(h, H1_CNT_STREAMS, 1);
-	add(h, H1_CNT_STREAMS_TOTAL, 1);
 }
 
 void h1_count_begin(struct h1_conn *h)
 {
-	uint64_t *mine = counter_mine(h->counters, h->counters_at);
+	uint64_t *mine = mine_of(h);
 
-	SHARED_WRITE(group);
 	counter_bump(mine + H1_CNT_STREAMS, 1);
 	counter_bump(mine + H1_CNT_STREAMS_TOTAL, 1);
 }
@@ -55,7 +54,7 @@ void h1_count_finish(struct h1_conn *h)
 void h1_count_end(struct h1_conn *h)
 {
 	h1_count_stream_end(h);
-	if (!h->counters)
+	if (!h->settings->counters)
 		return;
 	give_bytes(h);
 	add(h, H1_CNT_CONNS, -1);
@@ -63,14 +62,14 @@ void h1_count_end(struct h1_conn *h)
 
 void h1_count_many(struct h1_conn *h)
 {
-	if (h->counters)
+	if (h->settings->counters)
 		give_bytes(h);
 }
 
 void h1_count_spliced(struct h1_conn *h, size_t in, size_t out)
 {
 	h1_count_bytes(h, in, out);
-	if (!h->counters)
+	if (!h->settings->counters)
 		return;
 	if (in)
 		add(h, H1_CNT_SPLICED_IN, (int64_t)in);

@@ -223,7 +223,17 @@ bool h1_front_is_idle(const struct h1_conn *h)
 
 void h1_set_settings(struct h1_conn *h, const struct mux_settings *settings)
 {
+	bool counts = settings->counters != h->settings->counters;
+	bool stream = h->flags & H1C_FL_STREAM;
+
+	if (counts)
+		h1_count_end(h);
 	h->settings = settings;
+	if (!counts)
+		return;
+	h1_count_conn(h);
+	if (stream)
+		h1_count_stream(h);
 }
 
 void h1_front_stop(struct h1_conn *h)

@@ -69,9 +69,7 @@ struct h1_conn {
 	struct wire_in in;               /* received bytes not parsed yet */
 	uint32_t flags;
 	uint8_t rx_state, tx_state;
-	uint16_t counters_at;            /* number of the first in <counters> */
-	uint32_t bytes_in, bytes_out;    /* not yet added to <counters> */
-	struct counter_set *counters;    /* borrowed; NULL: nobody counts */
+	uint32_t bytes_in, bytes_out;    /* not yet added to the counters */
 	struct h1_partial *partial;
 	union { /* a head's state, then its body's */
 		struct h1_parser parser;
@@ -148,7 +146,10 @@ static inline void h1_leave(struct h1_conn *h, bool outer)
 void h1_count_begin(struct h1_conn *h);
 void h1_count_finish(struct h1_conn *h);
 void h1_count_many(struct h1_conn *h);
-/* The connection ends. */
+/* The connection begins to count in the counters of its settings; it no longer does, at its end or
+ * before it gets others.
+ */
+void h1_count_conn(struct h1_conn *h);
 void h1_count_end(struct h1_conn *h);
 
 /* A message begins: its first byte, or its stream. Once until its end. */
@@ -157,7 +158,7 @@ static inline void h1_count_stream(struct h1_conn *h)
 	if (h->flags & H1C_FL_STREAM)
 		return;
 	h->flags |= H1C_FL_STREAM;
-	if (h->counters)
+	if (h->settings->counters)
 		h1_count_begin(h);
 }
 
@@ -166,7 +167,7 @@ static inline void h1_count_stream_end(struct h1_conn *h)
 	if (!(h->flags & H1C_FL_STREAM))
 		return;
 	h->flags &= ~(unsigned)H1C_FL_STREAM;
-	if (h->counters)
+	if (h->settings->counters)
 		h1_count_finish(h);
 }
 

@@ -536,8 +536,6 @@ static bool install_http(struct server_conn *sc, struct conn *c, struct endpoint
 
 	if (!h2) {
 		sc->h1 = h1_back_new(c, ep, &h1_user, sc, set);
-		if (sc->h1)
-			h1_count_to(sc->h1, &sc->server->proxy->state->be, CNT_BACK_H1_CONNS);
 		return sc->h1 != NULL;
 	}
 	sc->h2 = h2_back_new(c, &h2_user, sc, set, h2_tunes_of(sc->config));

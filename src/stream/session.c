@@ -202,7 +202,6 @@ bool session_take_h1(struct session *s)
 	s->h1 = h1;
 	s->flags |= SESS_HTTP;
 	counter_add(&s->fe->state->fe, CNT_SESS_H1, 1);
-	h1_count_to(h1, &s->fe->state->fe, CNT_H1_CONNS);
 	return true;
 }
 

@@ -80,10 +80,24 @@ static void fill_settings(struct config *cfg, const struct proxy *px, struct mux
 	set->adjust = px->options & adjust ? h1_case_of(cfg) : NULL;
 }
 
+void stream_settings_count(struct config *cfg)
+{
+	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px)) {
+		struct mux_settings *front = &stream_proxy(px)->front;
+		struct mux_settings *back = &stream_proxy(px)->back;
+
+		front->counters = &px->state->fe;
+		front->counters_at = CNT_H1_CONNS;
+		back->counters = &px->state->be;
+		back->counters_at = CNT_BACK_H1_CONNS;
+	}
+}
+
 void stream_fill_settings(struct config *cfg)
 {
 	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px)) {
 		fill_settings(cfg, px, &stream_proxy(px)->front, false);
 		fill_settings(cfg, px, &stream_proxy(px)->back, true);
 	}
+	stream_settings_count(cfg);
 }

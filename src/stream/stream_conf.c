@@ -43,6 +43,7 @@ static void stream_adopt(struct config *next, struct config *prev)
 {
 	for (struct proxy *px = proxies_first(prev); px; px = proxy_next(px))
 		error_capture_pass_on(next, px);
+	stream_settings_count(next);
 }
 
 static void stream_fini(void)
