@@ -46,6 +46,14 @@ enum session_flags {
 	SESS_ONLY_H2 = 1 << 13,     /* the same with h2 */
 };
 
+/* What few sessions have. */
+struct session_rare {
+	struct list server_conns;      /* idle server connections that only this client may use */
+	struct session_past *past;     /* generations that it has left, with streams; or NULL */
+	/* of its PROXY header, owned; NULL: none, or not asked for */
+	struct proxy_tlvs *tlvs;
+};
+
 struct session {
 	struct list link;              /* in the thread's list of sessions */
 	struct proxy *fe;              /* of its generation, on which it has a reference */
@@ -64,12 +72,14 @@ struct session {
 	uint8_t error;                 /* of the connection: fc_err */
 	uint32_t requests;             /* streams begun */
 	uint32_t open_streams;         /* streams that have not ended */
-	/* of its PROXY header, owned; NULL: none, or not asked for */
-	struct proxy_tlvs *tlvs;
 	struct vars *vars;             /* scope sess, owned; NULL: the configuration uses none */
-	struct session_past *past;     /* generations that it has left, with streams; or NULL */
-	struct list server_conns;      /* idle server connections that only this client may use */
+	struct session_rare *rare;     /* owned; NULL: nothing of it */
 };
+
+/* What is rare of it, made on first use. NULL: no memory. */
+struct session_rare *session_rare_get(struct session *s);
+/* Frees it, all of it being empty. */
+void session_rare_free(struct session *s);
 
 static inline struct config *session_config(const struct session *s)
 {

@@ -267,7 +267,6 @@ static bool explain_one(struct proxy *fe, const struct explain_request *rq, FILE
 	struct explainer x = { .out = out };
 	bool good;
 
-	list_init(&sess.server_conns);
 	if (sess.src.family == ADDR_NONE)
 		addr_parse_ip(SLICE("127.0.0.1"), 0, &sess.src);
 	x.stream = stream_new(&sess, true);

@@ -14,20 +14,21 @@ struct session_past {
 
 bool session_past_enter(struct session *s)
 {
-	struct session_past *p = malloc(sizeof(*p));
+	struct session_rare *rare = session_rare_get(s);
+	struct session_past *p = rare ? malloc(sizeof(*p)) : NULL;
 	unsigned older = 0;
 
 	if (!p)
 		return false;
-	for (const struct session_past *o = s->past; o; o = o->next)
+	for (const struct session_past *o = rare->past; o; o = o->next)
 		older += o->streams;
-	*p = (struct session_past){ .next = s->past, .config = config_take(session_config(s)),
+	*p = (struct session_past){ .next = rare->past, .config = config_take(session_config(s)),
 				    .streams = s->open_streams - older };
-	s->past = p;
+	rare->past = p;
 	if (p->streams)
 		return true;
 	/* all of them are of generations further back */
-	s->past = p->next;
+	rare->past = p->next;
 	config_drop(&p->config);
 	free(p);
 	return true;
@@ -35,7 +36,7 @@ bool session_past_enter(struct session *s)
 
 struct config *session_past_leave(struct session *s, struct config *cfg)
 {
-	struct session_past **at = &s->past, *p;
+	struct session_past **at = &s->rare->past, *p;
 
 	while (*at && (*at)->config != cfg)
 		at = &(*at)->next;

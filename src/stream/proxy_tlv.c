@@ -22,22 +22,31 @@ void proxy_tlv_keep(struct session *s, struct slice tlvs)
 {
 	const bool *wanted = slot_of(&proxy_tlv_slot, config_slots(session_config(s)));
 
-	if (!*wanted || !tlvs.len || s->tlvs)
+	struct session_rare *rare;
+
+	if (!*wanted || !tlvs.len)
 		return;
-	s->tlvs = malloc(sizeof(*s->tlvs) + tlvs.len);
-	if (!s->tlvs)
+	rare = session_rare_get(s);
+	if (!rare || rare->tlvs)
 		return;
-	s->tlvs->len = tlvs.len;
-	memcpy(s->tlvs->bytes, tlvs.ptr, tlvs.len);
+	rare->tlvs = malloc(sizeof(*rare->tlvs) + tlvs.len);
+	if (!rare->tlvs)
+		return;
+	rare->tlvs->len = tlvs.len;
+	memcpy(rare->tlvs->bytes, tlvs.ptr, tlvs.len);
 }
 
 struct slice proxy_tlv_of(const struct session *s)
 {
-	return s->tlvs ? slice_make(s->tlvs->bytes, s->tlvs->len) : slice_none();
+	const struct proxy_tlvs *tlvs = s->rare ? s->rare->tlvs : NULL;
+
+	return tlvs ? slice_make(tlvs->bytes, tlvs->len) : slice_none();
 }
 
 void proxy_tlv_drop(struct session *s)
 {
-	free(s->tlvs);
-	s->tlvs = NULL;
+	if (!s->rare)
+		return;
+	free(s->rare->tlvs);
+	s->rare->tlvs = NULL;
 }

@@ -132,10 +132,11 @@ static bool sc_keep(struct server_conn *sc)
 	    (srv->max_reuse >= 0 && sc->streams > (unsigned)srv->max_reuse))
 		return false;
 	if (sc_is_private(sc)) {
-		if (!sc->session)
-			return false;
-		list_prepend(&sc->session->server_conns, &sc->link);
-		return true;
+		struct session_rare *rare = sc->session ? session_rare_get(sc->session) : NULL;
+
+		if (rare)
+			list_prepend(&rare->server_conns, &sc->link);
+		return rare != NULL;
 	}
 	if (!srv->pool_max_conn || !(server_is_willing(srv)))
 		return false;
@@ -253,9 +254,12 @@ static bool sc_fits(const struct server_conn *sc, uint64_t key, enum wanted_mux 
 /* One that this client's earlier request has left. */
 static struct server_conn *find_private(struct stream *s, uint64_t key, enum wanted_mux mux)
 {
+	struct session_rare *rare = s->sess->rare;
 	struct server_conn *sc;
 
-	list_for_each(sc, &s->sess->server_conns, link)
+	if (!rare)
+		return NULL;
+	list_for_each(sc, &rare->server_conns, link)
 		if (sc->server == s->server && sc_fits(sc, key, mux))
 			return sc;
 	return NULL;
@@ -265,7 +269,9 @@ struct server *server_conn_last_server(const struct session *sess, const struct 
 {
 	struct server_conn *sc;
 
-	list_for_each(sc, &sess->server_conns, link)
+	if (!sess->rare)
+		return NULL;
+	list_for_each(sc, &sess->rare->server_conns, link)
 		if (sc->server->proxy == be)
 			return sc->server;
 	return NULL;
@@ -330,9 +336,10 @@ bool server_conn_take_idle(struct stream *s)
 
 void server_conn_end_session(struct session *sess)
 {
-	while (!list_is_empty(&sess->server_conns)) {
-		struct server_conn *sc =
-			list_first(&sess->server_conns, struct server_conn, link);
+	struct list *l = sess->rare ? &sess->rare->server_conns : NULL;
+
+	while (l && !list_is_empty(l)) {
+		struct server_conn *sc = list_first(l, struct server_conn, link);
 
 		list_remove(&sc->link);
 		idle_close(sc);
@@ -345,7 +352,9 @@ void server_conns_follow_session(struct session *sess)
 {
 	struct server_conn *sc, *next;
 
-	list_for_each_safe(sc, next, &sess->server_conns, link) {
+	if (!sess->rare)
+		return;
+	list_for_each_safe(sc, next, &sess->rare->server_conns, link) {
 		if (sc_follow(sc))
 			continue;
 		list_remove(&sc->link);

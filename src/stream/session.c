@@ -55,6 +55,7 @@ static void session_free(struct session *s)
 		vars_clear(s->vars);
 	free(s->vars);
 	proxy_tlv_drop(s);
+	session_rare_free(s);
 	list_remove(&s->link);
 	gauge_add(&fe->state->fe, CNT_SESS_CUR, -1, &fe->state->fe_session_max);
 	if (fe->options & PROXY_OPT_SOCKET_STATS)
@@ -84,7 +85,6 @@ static struct session *session_new(struct listener_conf *l, const struct addr *s
 	s->accept_ns = clock_now_ns();
 	if (vars_are_used(fe->config, VAR_SESS))
 		s->vars = calloc(1, sizeof(*s->vars)); /* without memory: no variable */
-	list_init(&s->server_conns);
 	list_append(&session_list, &s->link);
 	listen_session_began(l);
 	proxy_count_connection(fe);
