@@ -177,6 +177,33 @@ def datagrams(tap, program):
     os.rmdir(folder)
 
 
+def udp(port):
+    s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    s.bind(("127.0.0.1", port))
+    s.settimeout(lib.PATIENCE)
+    return s
+
+
+def udp_numbers(s, count):
+    return sorted(int(re.search(rb"n=/([0-9]+) end", s.recv(4096)).group(1)) for _ in range(count))
+
+
+def several(tap, program):
+    """More servers over UDP than have a socket of their own, one of them away for a while."""
+    *ports, fe = lib.ports(8)
+    live = [udp(p) for p in ports[1:]]
+    targets = "\n ".join("log 127.0.0.1:%d local0" % p for p in ports)
+    with lib.Proxy(program, CONF.format(targets=targets, own="", fe=fe)) as proxy:
+        tap.ok(all(request(fe, i) for i in range(50)), "several servers, the first is away")
+        tap.eq([udp_numbers(s, 50) for s in live], [list(range(50))] * len(live), "the others get all lines")
+        late = udp(ports[0])
+        tap.ok(all(request(fe, i) for i in range(50, 60)), "it is there")
+        tap.eq(udp_numbers(late, 10), list(range(50, 60)), "and gets what comes from then on")
+        tap.eq(proxy.info()["DroppedLogs"], "0", "nothing was dropped by the process")
+    for s in live + [late]:
+        s.close()
+
+
 FULL = r"""
 set -e
 mount -t tmpfs -o size=64k none "$1"
@@ -208,6 +235,7 @@ def main():
     streams(tap, args.program)
     blocked(tap, args.program)
     datagrams(tap, args.program)
+    several(tap, args.program)
     if not lib.is_reference(args.program):
         full_disk(tap, args.program)
     tap.done()
