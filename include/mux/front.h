@@ -40,7 +40,7 @@ struct mux_settings {
 	unsigned fields_max;   /* tune.http.maxhdr */
 	size_t head_max;       /* tune.bufsize - tune.maxrewrite */
 	const struct h1_case *adjust; /* h1-case-adjust-bogus-*: the names; NULL: as they are */
-	struct counter_set *counters; /* H1_COUNTS go here; borrowed, lives as long; NULL: nowhere */
+	struct counter_set *counters; /* for H1_COUNTS; borrowed, lives as long; NULL: none */
 	unsigned counters_at;         /* number of the first of them in <counters> */
 };
 

@@ -94,8 +94,8 @@ static bool send_one(int fd, const struct msghdr *m)
 	return sent >= 0;
 }
 
-/* Whether what failed with <error> is worth another try: a connected socket tells with one line that
- * nobody listened to an earlier one, and it keeps our address of the time it was connected.
+/* Whether what failed with <error> is worth another try: a connected socket tells with one line
+ * that nobody listened to an earlier one, and keeps our address of the time it was connected.
  */
 static bool outlet_recover(struct outlet *o, int error)
 {
