@@ -59,7 +59,7 @@ enum master_reload {
 	RELOAD_HARD,         /* the same, and the old one ends at once */
 };
 /* Reloads; <client> is owned from here on, answered and closed at its end (-1: nobody). Returns
- * when it failed, when it waits for another one, or when the worker does it in its process. Of those
+ * when it failed, waits for another one, or when the worker does it in its process. Of those asked
  * asked for while one goes on one is done, the newest; the others' clients leave with an answer.
  */
 void master_reload(enum master_reload how, int client);
