@@ -69,9 +69,9 @@ struct outlier_view {
 
 /* Fills what is found of <v>, <count> servers, and sorts them. A server stands out by errors when
  * at least error_percent of its requests failed, and twice the share of all others together; by
- * latency when its mean time is latency_percent of the median of the others' means. The worst are ejected,
- * as many as max_percent allows: one at least, but never all. Those that are out already count;
- * when they are too many (servers were removed), the ones nearest to their end come back.
+ * latency when its mean time is latency_percent of the median of the others' means. The worst are
+ * ejected, as many as max_percent allows: one at least, but never all. Those that are out already
+ * count; when they are too many (servers were removed), the ones nearest to their end come back.
  * No allocation, no clock.
  */
 void outlier_decide(const struct outlier_settings *set, struct outlier_view *v, unsigned count);
