@@ -94,7 +94,10 @@ struct config;
 	X(IDLE_CUR, "idle_conn_cur")   /* gauges of servers: idle unsafe, idle safe, in use */ \
 	X(SAFE_CUR, "safe_conn_cur") \
 	X(USED_CUR, "used_conn_cur") \
-	X(SLOTS_FREE, "")           /* gauge: slots taken while there was no limit (queue.c) */
+	X(SLOTS_FREE, "")           /* gauge: slots taken while there was no limit (queue.c) */ \
+	X(TRIES, "")                /* of servers, four: see proxy/outlier.h */ \
+	X(TRIES_FAILED, "") X(TRIES_TIMED, "") X(TRIES_US, "") \
+	X(EJECTIONS, "ejections")
 
 #define X(name, column) CNT_##name,
 enum counter_front { COUNTERS_COMMON(X) COUNTERS_FRONT(X) CNT_FRONT_COUNT };

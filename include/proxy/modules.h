@@ -15,6 +15,7 @@ extern const struct module mod_bind;          /* bind lines */
 extern const struct module mod_unix_bind;     /* unix-bind */
 extern const struct module mod_server;        /* server lines */
 extern const struct module mod_check;         /* health checks and agents */
+extern const struct module mod_outlier;       /* outlier-ejection */
 extern const struct module mod_log_backend;   /* mode log */
 extern const struct module mod_ring;          /* ring sections and their servers */
 extern const struct module mod_mail;          /* mailers, email-alert */

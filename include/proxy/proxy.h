@@ -19,6 +19,7 @@
 #include "base/tree.h"
 #include "proxy/counters.h"
 #include "proxy/hash.h"
+#include "proxy/outlier.h"
 
 struct balance;
 struct balance_algorithm;
@@ -200,6 +201,7 @@ struct proxy {
 	unsigned retry_on;           /* enum proxy_retry */
 	int retry_percent, retry_least; /* retry-budget: of active requests; 0: none */
 	int64_t retry_delay_ms, retry_delay_max_ms; /* retry-delay; 0: none */
+	struct outlier_settings outlier; /* outlier-ejection */
 	struct proxy_timeouts timeout;
 	struct proxy_forward_for forward_for, original_to;
 	struct proxy_tcp_keepalive client_keepalive, server_keepalive;

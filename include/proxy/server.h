@@ -27,6 +27,7 @@
 #include "proxy/counters.h"
 #include "proxy/hash.h"
 #include "proxy/naming.h"
+#include "proxy/outlier.h"
 #include "proxy/source.h"
 
 struct conf_line;
@@ -123,6 +124,7 @@ struct server_state {
 	struct latency_set latency;
 	struct naming_state *naming;  /* owned; NULL without resolvers */
 	bool port_is_fixed;           /* atomic: a service has given the port */
+	struct outlier_state outlier; /* outlier-ejection */
 };
 
 /* `ws` of a server. */
@@ -216,8 +218,11 @@ struct server *server_heir(const struct config *cfg, const struct server *srv);
 /* Folds a word of its options into a digest. */
 uint64_t server_digest_add(uint64_t digest, const char *word);
 
-/* May it get new requests: running, not drained, not in maintenance, weight above 0. */
+/* May it get new requests: running, not drained, not in maintenance, not ejected, weight above 0.
+ */
 bool server_is_usable(const struct server *srv);
+/* Would it, if it were not ejected (outlier-ejection)? */
+bool server_is_only_ejected(const struct server *srv);
 /* May it get requests that belong to it (persistence): running and not in maintenance. */
 bool server_is_willing(const struct server *srv);
 static inline unsigned server_weight(const struct server *srv)

@@ -216,6 +216,7 @@
 	X(h1_bytes_in, "FB", "C") \
 	X(h1_bytes_out, "FB", "C") \
 	X(h1_spliced_bytes_in, "FB", "C") \
-	X(h1_spliced_bytes_out, "FB", "C")
+	X(h1_spliced_bytes_out, "FB", "C") \
+	X(ejections, "", "C") /* own: of servers with outlier-ejection, see STATS_EJECTIONS */
 
 #endif

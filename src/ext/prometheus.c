@@ -415,7 +415,7 @@ static void put_name(struct strbuf *out, enum scope scope, const struct metric *
 	prometheus_put_label(out, "proxy", row->px->name, '{');
 	if (row->name)
 		prometheus_put_label(out, scopes[scope].name, row->name, ',');
-	if (m->field >= STATS_BASE_COUNT)
+	if (m->field >= STATS_BASE_COUNT && m->field != STATS_EJECTIONS)
 		put_module(out, m->name);
 }
 
@@ -457,7 +457,8 @@ static bool is_hidden(const struct metric *m, const struct row *row, int64_t val
 	if (m->http_only && !row->is_http)
 		return true;
 	return value == NOTHING && (m->form == FORM_CHECK || m->field == STATS_CHECK_CODE ||
-				    m->field == STATS_CHECK_DURATION);
+				    m->field == STATS_CHECK_DURATION ||
+				    m->field == STATS_EJECTIONS);
 }
 
 static void put_row(struct strbuf *out, enum scope scope, const struct metric *m,

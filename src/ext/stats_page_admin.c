@@ -132,6 +132,8 @@ static bool act(const struct action *a, struct server *srv)
 
 	if (a->what == ADMIN) {
 		server_set_admin(srv, a->set, a->clear);
+		if (strcmp(a->word, "ready") == 0)
+			outlier_pardon(srv);
 		return true;
 	}
 	if (a->what == SHUTDOWN)

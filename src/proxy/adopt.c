@@ -66,6 +66,8 @@ static void server_adopt(struct server *to, const struct server *from)
 	admin_adopt(st, to, from);
 	address_adopt(st, to, from);
 	check_adopt(to, from);
+	if (!to->proxy->outlier.interval_ms || to->backup)
+		__atomic_store_n(&st->outlier.is_out, 0, __ATOMIC_RELAXED);
 	server_state_drop(&to->state);
 	to->state = st;
 }

@@ -96,28 +96,35 @@ static void tiers_select(struct balance *b)
 			b->entries[i].own = 0;
 }
 
+/* Finds the usable servers and what each would weigh. With <ejected>, those count as well. */
+static void entries_weigh(struct balance *b, bool ejected, unsigned *active, unsigned *backup)
+{
+	*active = *backup = 0;
+	for (unsigned i = 0; i < b->count; i++) {
+		const struct server *srv = b->entries[i].server;
+		bool usable = !b->entries[i].vacant &&
+			(server_is_usable(srv) || (ejected && server_is_only_ejected(srv)));
+
+		b->entries[i].own = usable ? weight_of(b, srv) : 0;
+		if (b->entries[i].own)
+			*(srv->backup ? backup : active) += 1;
+	}
+}
+
 /* Publishes the weight of each entry: usable active servers, or when there is none the first
  * usable backup (all with option allbackups).
  */
 static void entries_select(struct balance *b)
 {
-	unsigned active = 0, backup = 0, in_use = 0, total = 0;
+	unsigned active, backup, in_use = 0, total = 0;
 	bool all = b->proxy->options & PROXY_OPT_ALLBACKUPS;
 
 	__atomic_store_n(&b->warming, balance_has_dynamic_weights(b->proxy) && is_warming(b),
 			 __ATOMIC_RELAXED);
-	for (unsigned i = 0; i < b->count; i++) {
-		const struct server *srv = b->entries[i].server;
-
-		b->entries[i].own = !b->entries[i].vacant && server_is_usable(srv)
-			? weight_of(b, srv) : 0;
-		if (!b->entries[i].own)
-			continue;
-		if (srv->backup)
-			backup++;
-		else
-			active++;
-	}
+	entries_weigh(b, false, &active, &backup);
+	/* one that was ejected is better than none: it comes back (server_publish()) */
+	if (!active && b->proxy->outlier.interval_ms)
+		entries_weigh(b, true, &active, &backup);
 	if (b->has_tiers)
 		tiers_select(b);
 	for (unsigned i = 0; i < b->count; i++) {

@@ -446,6 +446,8 @@ bool checks_start_thread(struct config *cfg)
 	struct server *srv;
 
 	lists_init();
+	if (!outliers_start_thread(cfg))
+		return false;
 	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px)) {
 		if (px->disabled)
 			continue;
@@ -460,6 +462,7 @@ void checks_stop_thread(const struct config *cfg)
 {
 	struct list *at, *next;
 
+	outliers_stop_thread(cfg);
 	if (!lists_are_ready)
 		return;
 	for (at = own_checks.next; at != &own_checks; at = next) {

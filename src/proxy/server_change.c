@@ -33,7 +33,7 @@
 static const unsigned oper_next[] = {
 	[SERVER_STOPPED] = BIT(STARTING) | BIT(RUNNING) | BIT(STOPPING),
 	[SERVER_STARTING] = BIT(STOPPED) | BIT(RUNNING) | BIT(STOPPING),
-	[SERVER_RUNNING] = BIT(STOPPED) | BIT(STOPPING),
+	[SERVER_RUNNING] = BIT(STOPPED) | BIT(STOPPING) | BIT(STARTING) /* behind an ejection */,
 	[SERVER_STOPPING] = BIT(STOPPED) | BIT(RUNNING),
 };
 
@@ -82,6 +82,9 @@ static bool oper_set(struct server *srv, enum server_oper to)
 	note_change(st, from == SERVER_STOPPED);
 	__atomic_store_n(&st->warm, to == SERVER_STARTING ? 1 : SERVER_WARM, __ATOMIC_RELAXED);
 	__atomic_store_n(&st->oper, to, __ATOMIC_RELAXED);
+	/* who is down is not ejected any more */
+	if (to == SERVER_STOPPED)
+		__atomic_store_n(&st->outlier.is_out, 0, __ATOMIC_RELAXED);
 	return true;
 }
 
@@ -119,6 +122,18 @@ static void balance_update_live(struct proxy *be)
 		balance_update(heir);
 }
 
+/* The last active server that was not ejected is gone: the others come back. */
+static void ejections_lift(struct proxy *be)
+{
+	struct server *srv;
+
+	for (srv = server_first(be); srv; srv = server_next(srv))
+		if (!srv->backup && server_is_usable(srv))
+			return;
+	for (srv = server_first(be); srv; srv = server_next(srv))
+		server_bring_back(srv);
+}
+
 bool server_publish(struct server *srv)
 {
 	struct proxy *be = srv->proxy;
@@ -142,6 +157,8 @@ bool server_publish(struct server *srv)
 	}
 	lock_drop(&st->change_lock);
 	queue_wake(be, NULL);
+	if (be->outlier.interval_ms)
+		ejections_lift(be);
 	return down;
 }
 
@@ -265,6 +282,62 @@ void server_set_oper(struct server *srv, enum server_oper oper, enum server_caus
 	if (oper_of(st) == SERVER_STARTING)
 		check_warm_wake(srv);
 	followers_set_oper(srv, oper);
+}
+
+/* --- outliers ------------------------------------------------------------------------------- */
+
+/* Under the lock. False: nothing has changed. */
+static bool ejected_set(struct server *srv, bool out, uint64_t until_ms)
+{
+	struct server_state *st = srv->state;
+
+	if (out ? !server_is_usable(srv) || srv->backup : !outlier_is_out(srv))
+		return false;
+	__atomic_store_n(&st->outlier.until_ms, until_ms, __ATOMIC_RELAXED);
+	__atomic_store_n(&st->outlier.is_out, out, __ATOMIC_RELAXED);
+	if (out || oper_of(st) != SERVER_RUNNING || !srv->checks.slowstart_ms ||
+	    !oper_set(srv, SERVER_STARTING))
+		note_change(st, false);
+	return true;
+}
+
+void server_eject(struct server *srv, uint64_t until_ms, uint64_t ms, const char *why)
+{
+	unsigned requeued;
+	char left[100];
+	bool changed;
+
+	lock_take(&srv->proxy->state->change_lock);
+	changed = ejected_set(srv, true, until_ms);
+	lock_drop(&srv->proxy->state->change_lock);
+	if (!changed)
+		return;
+	counter_add(&srv->state->counters, CNT_EJECTIONS, 1);
+	balance_update_live(srv->proxy);
+	requeued = queue_redistribute(srv);
+	left_text(srv->proxy, "online", left, sizeof(left));
+	proxy_tell(srv->proxy, PROXY_EVENT_WARNING, SERVER_FMT "is ejected for %gs: %s. %s %u "
+		   "sessions requeued, %u total in queue.", SERVER_ARGS(srv), (double)ms / 1000,
+		   why, left, requeued, queue_length_backend(srv->proxy));
+	server_publish(srv);
+}
+
+void server_bring_back(struct server *srv)
+{
+	char left[100];
+	bool changed;
+
+	lock_take(&srv->proxy->state->change_lock);
+	changed = ejected_set(srv, false, 0);
+	lock_drop(&srv->proxy->state->change_lock);
+	if (!changed)
+		return;
+	server_publish(srv);
+	left_text(srv->proxy, "online", left, sizeof(left));
+	proxy_tell(srv->proxy, PROXY_EVENT_NOTICE, SERVER_FMT "is back from its ejection. %s",
+		   SERVER_ARGS(srv), left);
+	if (oper_of(srv->state) == SERVER_STARTING)
+		check_warm_wake(srv);
 }
 
 /* --- administrative changes ----------------------------------------------------------------- */
@@ -491,6 +564,8 @@ void server_status(const struct server *srv, char *out, size_t size)
 		word = check_flags_of(&decider->agent) & CHECK_ENABLED ? "DRAIN (agent)" : "DRAIN";
 	else if (oper == SERVER_STOPPING)
 		word = "NOLB";
+	else if (outlier_is_out(srv))
+		word = "NOLB (ejected)";
 	else if (!(check_flags_of(cs) & CHECK_ENABLED))
 		word = "no check";
 	if (check_flags_of(cs) & CHECK_ENABLED && health >= check_rise_of(cs) &&

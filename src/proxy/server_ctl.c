@@ -79,9 +79,10 @@ static void set_state(struct ctl_request *rq, struct server *srv)
 {
 	const char *word = next_word(rq);
 
-	if (word && strcmp(word, "ready") == 0)
+	if (word && strcmp(word, "ready") == 0) {
 		server_set_admin(srv, 0, SERVER_FMAINT | SERVER_FDRAIN);
-	else if (word && strcmp(word, "drain") == 0)
+		outlier_pardon(srv);
+	} else if (word && strcmp(word, "drain") == 0)
 		server_set_admin(srv, SERVER_FDRAIN, SERVER_FMAINT);
 	else if (word && strcmp(word, "maint") == 0)
 		server_set_admin(srv, SERVER_FMAINT, SERVER_FDRAIN);
@@ -258,8 +259,10 @@ static enum ctl_step enable_server(struct ctl_request *rq)
 {
 	struct server *srv = take_server(rq);
 
-	if (srv)
+	if (srv) {
 		server_set_admin(srv, 0, SERVER_FMAINT | SERVER_FDRAIN);
+		outlier_pardon(srv);
+	}
 	return CTL_DONE;
 }
 

@@ -4,6 +4,7 @@
 #define PROXY_SERVER_PRIV_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct diag_list;
 struct server;
@@ -21,6 +22,13 @@ void server_follow(struct server *f, unsigned admin);
 
 /* Writes a new address for readers of all threads; under the change lock. */
 void server_address_publish(struct server_state *st, const struct server_addr *addr);
+
+/* Ejects <srv> until <until_ms>, which is in <ms>, for what <why> says, or brings it back; told in
+ * the logs. Nothing is done to a server that is ejected already, that would not serve anyway, or
+ * that is not ejected.
+ */
+void server_eject(struct server *srv, uint64_t until_ms, uint64_t ms, const char *why);
+void server_bring_back(struct server *srv);
 
 /* --- check.c: the check phase of one server */
 

@@ -14,13 +14,29 @@ bool server_is_willing(const struct server *srv)
 	return !(admin & SERVER_MAINT) && oper != SERVER_STOPPED;
 }
 
-bool server_is_usable(const struct server *srv)
+/* All but ejections allows it to get new requests. */
+static bool is_fit(const struct server *srv)
 {
 	unsigned admin = __atomic_load_n(&srv->state->admin, __ATOMIC_RELAXED);
 	unsigned oper = __atomic_load_n(&srv->state->oper, __ATOMIC_RELAXED);
 
 	return !(admin & (SERVER_MAINT | SERVER_DRAIN)) && server_weight(srv) > 0 &&
 		(oper == SERVER_RUNNING || oper == SERVER_STARTING);
+}
+
+bool outlier_is_out(const struct server *srv)
+{
+	return __atomic_load_n(&srv->state->outlier.is_out, __ATOMIC_RELAXED);
+}
+
+bool server_is_usable(const struct server *srv)
+{
+	return is_fit(srv) && !outlier_is_out(srv);
+}
+
+bool server_is_only_ejected(const struct server *srv)
+{
+	return is_fit(srv) && outlier_is_out(srv);
 }
 
 void server_address_copy(void *to, const void *from)

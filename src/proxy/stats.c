@@ -466,6 +466,9 @@ void stats_fill_server(struct stats_row *r, const struct server *srv)
 	put_times(r, &st->times);
 	put_pool(r, srv);
 	put_extra(r, srv);
+	if (srv->proxy->outlier.interval_ms)
+		put(r, STATS_EJECTIONS, STATS_U64, "MCP",
+		    (int64_t)counter_read(&st->counters, CNT_EJECTIONS));
 	put_tls(r, &st->counters);
 }
 

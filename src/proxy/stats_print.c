@@ -7,7 +7,7 @@
 void stats_print_csv_header(struct strbuf *out)
 {
 	strbuf_add_str(out, "# ");
-	for (unsigned f = 0; f < STATS_COUNT; f++) {
+	for (unsigned f = 0; f < STATS_CSV_COUNT; f++) {
 		if (f == STATS_BASE_COUNT)
 			strbuf_add_str(out, "-,");
 		strbuf_printf(out, "%s,", stats_field_name(f));
@@ -33,7 +33,7 @@ static void csv_text(struct strbuf *out, const char *text)
 
 void stats_print_csv(struct strbuf *out, const struct stats_row *r)
 {
-	for (unsigned f = 0; f < STATS_COUNT; f++) {
+	for (unsigned f = 0; f < STATS_CSV_COUNT; f++) {
 		const struct stats_value *v = &r->values[f];
 
 		if (f == STATS_BASE_COUNT)

@@ -328,6 +328,9 @@ static enum step connected(struct stream *s)
 	if (!(s->flags & STRM_REUSED_CONN)) {
 		count_tls(s, true);
 		check_observe(s->server, &s->server->checks, SEEN_CONNECTED);
+		if (!(s->flags & STRM_HTTP))
+			outlier_count(s->server, &s->be->outlier, SEEN_CONNECTED,
+				      s->t.connected - s->t.queued);
 	}
 	s->wait_until_ms = TIMER_NEVER;
 	stream_log_step(s, LOG_STEP_CONNECT);
@@ -454,6 +457,7 @@ enum step stream_connect_failed(struct stream *s, bool at_once)
 
 	stream_drop_back(s);
 	check_observe(s->server, &s->server->checks, SEEN_CONNECT_FAILED);
+	outlier_count(s->server, &s->be->outlier, SEEN_CONNECT_FAILED, 0);
 	if (!(s->be->retry_on & PROXY_RETRY_CONN_FAILURE) || !retry_take(s)) {
 		counter_add(&s->be->state->be, CNT_CONN_ERRORS, 1);
 		counter_add(&st->counters, CNT_CONN_ERRORS, 1);

@@ -40,11 +40,13 @@ static void count_server_error(struct stream *s)
 	stream_count_back(s, CNT_RESP_ERRORS);
 }
 
-/* `observe layer7`: what the server does counts as a check. */
+/* What the server does counts as a check (`observe layer7`), and for outlier-ejection. */
 static void observe(const struct stream *s, enum check_observation seen)
 {
-	if (s->server)
-		check_observe(s->server, &s->server->checks, seen);
+	if (!s->server)
+		return;
+	check_observe(s->server, &s->server->checks, seen);
+	outlier_count(s->server, &s->be->outlier, seen, clock_now_ns() - s->t.connected);
 }
 
 static enum check_observation status_seen(int status)

@@ -17,7 +17,7 @@
 
 static const struct module *const fixture_modules[] = {
 	&mod_conf, &mod_balance, &mod_proxy, &mod_proxy_options, &mod_bind, &mod_server,
-	&mod_check, &mod_mail, NULL
+	&mod_check, &mod_outlier, &mod_mail, NULL
 };
 
 static struct diag_list fixture_diags;
