@@ -107,11 +107,22 @@ static unsigned walk_count(struct walk w)
 	return count;
 }
 
+static bool walk_last(struct walk w, struct slice *out)
+{
+	bool any = false;
+
+	while (walk_next(&w, out))
+		any = true;
+	return any;
+}
+
 /* The occurrence of number <wanted>; 0 is the last. */
 static bool walk_find(struct walk w, int64_t wanted, struct slice *out)
 {
-	if (wanted <= 0)
-		wanted = (int64_t)walk_count(w) + (wanted ? wanted + 1 : 0);
+	if (!wanted)
+		return walk_last(w, out);
+	if (wanted < 0)
+		wanted = (int64_t)walk_count(w) + wanted + 1;
 	while (wanted > 0 && walk_next(&w, out)) {
 		if (--wanted == 0)
 			return true;
