@@ -49,8 +49,15 @@ static inline bool slice_eq(struct slice a, struct slice b)
 	return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
 }
 
+/* The same <len> bytes, but for the case of ASCII letters? */
+bool bytes_eq_nocase(const char *a, const char *b, size_t len);
+
 /* ASCII case is ignored; locale never matters. */
-bool slice_eq_nocase(struct slice a, struct slice b);
+static inline bool slice_eq_nocase(struct slice a, struct slice b)
+{
+	return a.len == b.len && bytes_eq_nocase(a.ptr, b.ptr, a.len);
+}
+
 /* Orders bytes, then lengths: <0, 0, >0. */
 int slice_cmp(struct slice a, struct slice b);
 bool slice_starts(struct slice s, struct slice prefix);

@@ -159,6 +159,7 @@ enum expr_arg_type {
 
 struct expr_arg {
 	enum expr_arg_type type;
+	uint8_t number;               /* what check() found for the text; 0: nothing */
 	union {
 		int64_t integer;      /* INT; TIME in ms; SIZE; ENUM index */
 		struct slice text;

@@ -110,6 +110,8 @@ bool http_msg_add_field(struct http_msg *m, struct slice name, struct slice valu
 bool http_msg_put_field(struct http_msg *m, uint8_t id, struct slice name, struct slice value);
 /* Deletes all fields of that name; returns how many. */
 unsigned http_msg_del_field(struct http_msg *m, struct slice name);
+/* Same, <id> being the number of that name. */
+unsigned http_msg_del_field_of(struct http_msg *m, uint8_t id, struct slice name);
 /* Deletes one field found by http_field_next(). */
 void http_msg_drop_field(struct http_msg *m, struct h1_field *field);
 /* Replaces the value of one field; copied. */

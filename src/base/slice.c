@@ -2,12 +2,29 @@
 #include "base/slice.h"
 #include <stdlib.h>
 
-bool slice_eq_nocase(struct slice a, struct slice b)
+/* The 8 bytes at <p>, capital letters made small: each byte alone, so whatever their order. */
+static inline uint64_t lower_word(const char *p)
 {
-	if (a.len != b.len)
-		return false;
-	for (size_t i = 0; i < a.len; i++)
-		if (ascii_lower(a.ptr[i]) != ascii_lower(b.ptr[i]))
+	const uint64_t ones = 0x0101010101010101ull, tops = ones * 128;
+	uint64_t x, low, capital;
+
+	memcpy(&x, p, sizeof(x));
+	low = x & ~tops;
+	capital = ((low + ones * (128 - 'A')) ^ (low + ones * (127 - 'Z'))) & ~x & tops;
+	return x | capital >> 2;
+}
+
+bool bytes_eq_nocase(const char *a, const char *b, size_t len)
+{
+	size_t i;
+
+	for (i = 0; i + 8 <= len; i += 8)
+		if (lower_word(a + i) != lower_word(b + i))
+			return false;
+	if (i && i < len) /* the last 8: some of them once more */
+		return lower_word(a + len - 8) == lower_word(b + len - 8);
+	for (; i < len; i++)
+		if (ascii_lower(a[i]) != ascii_lower(b[i]))
 			return false;
 	return true;
 }

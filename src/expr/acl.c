@@ -468,7 +468,7 @@ static bool test_matches(const struct acl_test *t, struct expr_ctx *ctx, struct 
 {
 	enum sample_type type = pattern_method_type(t->method);
 
-	if (!t->sources || !sample_cast(s, type, ctx->arena))
+	if (!t->sources || (s->type != type && !sample_cast(s, type, ctx->arena)))
 		return false;
 	for (const struct acl_source *source = t->sources; source; source = source->next)
 		if (pattern_set_find(source->set, s, NULL))

@@ -40,8 +40,7 @@ bool acl_hits_number(struct config *cfg, struct acl *a)
 	return true;
 }
 
-/* Those of the calling thread; NULL: no memory. */
-static struct acl_hits *hits_mine(struct acl_counters *c)
+struct acl_hits *acl_hits_make(struct acl_counters *c)
 {
 	struct acl_hits **all = __atomic_load_n(&c->by_thread, __ATOMIC_ACQUIRE), **none = NULL;
 	struct acl_hits *mine;
@@ -62,18 +61,6 @@ static struct acl_hits *hits_mine(struct acl_counters *c)
 		__atomic_store_n(&all[thread_id], mine, __ATOMIC_RELEASE);
 	}
 	return mine;
-}
-
-void acl_hits_count(const struct acl *a, bool held)
-{
-	struct acl_hits *hits = a->counters ? hits_mine(a->counters) : NULL;
-
-	if (!hits)
-		return;
-	hits += a->number;
-	__atomic_store_n(&hits->evaluated, hits->evaluated + 1, __ATOMIC_RELAXED);
-	if (held)
-		__atomic_store_n(&hits->matched, hits->matched + 1, __ATOMIC_RELAXED);
 }
 
 static struct acl_hits hits_sum(const struct acl *a)

@@ -3,6 +3,8 @@
 #ifndef SRC_EXPR_ACL_PRIV_H
 #define SRC_EXPR_ACL_PRIV_H
 
+#include "base/bug.h"
+#include "core/thread.h"
 #include "expr_priv.h"
 
 struct acl_source {
@@ -38,8 +40,27 @@ struct acl_counters {
 
 /* Gives the ACL a number and counters. False: no memory. */
 bool acl_hits_number(struct config *cfg, struct acl *a);
+/* Makes the array of the calling thread unless it is there. NULL: no memory. */
+struct acl_hits *acl_hits_make(struct acl_counters *c);
+
 /* It was evaluated by the calling thread. */
-void acl_hits_count(const struct acl *a, bool held);
+static inline void acl_hits_count(const struct acl *a, bool held)
+{
+	struct acl_hits **all, *hits;
+
+	if (!a->counters)
+		return;
+	all = __atomic_load_n(&a->counters->by_thread, __ATOMIC_ACQUIRE);
+	hits = likely(all != NULL) ? all[thread_id] : NULL;
+	if (unlikely(!hits))
+		hits = acl_hits_make(a->counters);
+	if (!hits)
+		return;
+	hits += a->number;
+	__atomic_store_n(&hits->evaluated, hits->evaluated + 1, __ATOMIC_RELAXED);
+	if (held)
+		__atomic_store_n(&hits->matched, hits->matched + 1, __ATOMIC_RELAXED);
+}
 
 struct acl_set {
 	struct config *cfg;

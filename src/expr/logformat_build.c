@@ -40,16 +40,63 @@ static bool word_has_stop(uint64_t x)
 		((quote - ones) & ~quote) | ((slash - ones) & ~slash)) & tops;
 }
 
-/* Where the next byte to be looked at may be, from <i> on; the length at the end. */
-static size_t skip_harmless(struct slice text, size_t i)
+static inline uint64_t word_at(const char *p)
 {
 	uint64_t x;
 
-	for (; i + sizeof(x) <= text.len; i += sizeof(x)) {
-		memcpy(&x, text.ptr + i, sizeof(x));
-		if (word_has_stop(x))
-			break;
-	}
+	memcpy(&x, p, sizeof(x));
+	return x;
+}
+
+/* The same of 16 bytes, in vectors of the compiler. */
+static inline bool block_has_stop(const char *p)
+{
+	typedef uint8_t vector __attribute__((vector_size(16)));
+	vector x, hit;
+	uint64_t halves[2];
+
+	memcpy(&x, p, sizeof(x));
+	hit = (vector)(x < 32) | (vector)(x > 'z') | (vector)((x & 0xfe) == '"') |
+	      (vector)((x & 0xfe) == '\\');
+	memcpy(halves, &hit, sizeof(halves));
+	return (halves[0] | halves[1]) != 0;
+}
+
+/* Less than 8 bytes, but one: some of them twice, or letters in the place of those that lack. */
+static inline uint64_t short_word(struct slice text)
+{
+	const char *end = text.ptr + text.len;
+	uint32_t first, last;
+
+	if (text.len < 4)
+		return 0x6161616161000000ull | (uint64_t)(uint8_t)text.ptr[0] << 16 |
+		       (uint64_t)(uint8_t)text.ptr[text.len / 2] << 8 | (uint8_t)end[-1];
+	memcpy(&first, text.ptr, 4);
+	memcpy(&last, end - 4, 4);
+	return (uint64_t)first << 32 | last;
+}
+
+/* Is there nothing to be looked at? The end of a text is seen as its last 8 or 16 bytes. */
+static bool is_harmless(struct slice text)
+{
+	size_t i;
+
+	if (text.len < 8)
+		return !text.len || !word_has_stop(short_word(text));
+	if (text.len < 16)
+		return !word_has_stop(word_at(text.ptr)) &&
+		       !word_has_stop(word_at(text.ptr + text.len - 8));
+	for (i = 0; i + 16 < text.len; i += 16)
+		if (block_has_stop(text.ptr + i))
+			return false;
+	return !block_has_stop(text.ptr + text.len - 16);
+}
+
+/* Where the next byte to be looked at may be, from <i> on; the length at the end. */
+static size_t skip_harmless(struct slice text, size_t i)
+{
+	while (i + 8 <= text.len && !word_has_stop(word_at(text.ptr + i)))
+		i += 8;
 	return i;
 }
 
@@ -66,16 +113,13 @@ static bool put_code(struct strbuf *out, char prefix, unsigned char c)
 /* Text as it is, but for what its destination must not get: line ends in logs and header fields
  * would forge lines. Runs of harmless bytes are copied at once.
  */
-static bool put_safe(const struct logformat_item *item, struct strbuf *out, struct slice text)
+static bool put_safely(unsigned options, struct strbuf *out, struct slice text)
 {
-	unsigned options = item->options;
 	bool encode = options & (LOGFORMAT_HTTP | LOGFORMAT_PRINTABLE);
 	char prefix = options & LOGFORMAT_HTTP ? '%' : '#';
 	struct stops stops = { { encode ? CONTROLS & ~(1ull << '\t') : 0, encode ? DELETE : 0 } };
 	size_t start = 0;
 
-	if (options & LOGFORMAT_BINARY && !(options & LOGFORMAT_HTTP))
-		return strbuf_add(out, text);
 	if (options & LOGFORMAT_ESCAPE)
 		stops_add(&stops, "\"\\]");
 	for (size_t i = skip_harmless(text, 0); i < text.len; i++) {
@@ -97,12 +141,23 @@ static bool put_safe(const struct logformat_item *item, struct strbuf *out, stru
 	return strbuf_add(out, slice_sub(text, start, text.len));
 }
 
+static bool put_safe(const struct logformat_item *item, struct strbuf *out, struct slice text)
+{
+	unsigned options = item->options;
+
+	if ((options & LOGFORMAT_BINARY && !(options & LOGFORMAT_HTTP)) || is_harmless(text))
+		return strbuf_add(out, text);
+	return put_safely(options, out, text);
+}
+
 bool logformat_put_encoded(const struct logformat_item *item, struct strbuf *out, struct slice text,
 			   const char *also)
 {
 	struct stops stops = { { CONTROLS | 1ull << '#' | 1ull << '"', DELETE } };
 	size_t start = 0;
 
+	if (is_harmless(text))
+		return strbuf_add(out, text);
 	stops_add(&stops, also);
 	for (size_t i = skip_harmless(text, 0); i < text.len; i++) {
 		unsigned char c = (unsigned char)text.ptr[i];
@@ -280,7 +335,8 @@ bool logformat_build(const struct logformat *f, struct expr_ctx *ctx, struct str
 			ok = put_expression(item, ctx, out);
 		else if (!(item->options & LOGFORMAT_SEPARATOR) ||
 			 (out->len > start && out->ptr[out->len - 1] != ' '))
-			ok = strbuf_add(out, item->text);
+			ok = item->text.len == 1 ? strbuf_add_char(out, item->text.ptr[0]) :
+			     strbuf_add(out, item->text);
 		if (!ok)
 			return false;
 	}

@@ -3,7 +3,8 @@
  *
  * Open addressing, at most half full (three quarters once it grows while others look), 32-bit
  * slots. The hash runs over the bytes one by one, so that one pass over a text gives the hashes of
- * all its prefixes: each is compared with the table only when keys of that length exist.
+ * all its prefixes: each is compared with the table only when keys of that length exist. A few keys
+ * are compared one by one: that costs less than a hash.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,9 @@
 #include "core/mailbox.h"
 #include "core/thread.h"
 #include "pattern_index.h"
+
+/* Up to so many keys are compared one by one. */
+#define FEW 8
 
 #define HASH_SEED 0xcbf29ce484222325ull
 
@@ -367,8 +371,53 @@ static int64_t key_probe(const struct key_table *t, const struct pattern_view *v
 	}
 }
 
+/* Where of a text the keys are looked for, when there are few. */
+enum key_part { KEY_WHOLE, KEY_START, KEY_TAIL };
+
+static inline bool key_is_at(const struct key_table *t, struct slice key, struct slice text,
+			     enum key_part part)
+{
+	if (part == KEY_WHOLE)
+		return key_eq(t, key, text);
+	if (key.len > text.len)
+		return false;
+	if (part == KEY_TAIL)
+		text.ptr += text.len - key.len;
+	text.len = key.len;
+	return key_eq(t, key, text);
+}
+
+/* The first of the <count> keys that is there, or the longest one; of equal ones the first. */
+static inline int64_t find_few(const struct key_table *t, const struct pattern_view *v,
+			       uint32_t count, struct slice text, enum key_part part,
+			       bool want_first)
+{
+	const struct slice *keys = keys_of(t);
+	int64_t best = -1;
+
+	for (uint32_t i = 0; i < count; i++) {
+		if ((best >= 0 && keys[i].len <= keys[best].len) ||
+		    !key_is_at(t, keys[i], text, part) || !pattern_is_seen(v, i))
+			continue;
+		best = i;
+		if (want_first)
+			break;
+	}
+	return best;
+}
+
+/* How many keys there are: read before the keys themselves, which can then be more. */
+static inline uint32_t key_count(const struct key_table *t)
+{
+	return __atomic_load_n(&t->count, __ATOMIC_ACQUIRE);
+}
+
 int64_t key_table_find(const struct key_table *t, const struct pattern_view *v, struct slice text)
 {
+	uint32_t count = key_count(t);
+
+	if (count <= FEW)
+		return find_few(t, v, count, text, KEY_WHOLE, true);
 	return key_probe(t, v, key_hash(t, text), text);
 }
 
@@ -378,11 +427,15 @@ int64_t key_table_find(const struct key_table *t, const struct pattern_view *v, 
 static int64_t find_end(const struct key_table *t, const struct pattern_view *v, struct slice text,
 			bool want_first)
 {
-	const struct index_lengths *lengths = __atomic_load_n(&t->lengths, __ATOMIC_ACQUIRE);
+	const struct index_lengths *lengths;
 	uint64_t h = HASH_SEED;
 	int64_t best = -1;
+	uint32_t count = key_count(t);
 	size_t done = 0;
 
+	if (count <= FEW)
+		return find_few(t, v, count, text, t->reverse ? KEY_TAIL : KEY_START, want_first);
+	lengths = __atomic_load_n(&t->lengths, __ATOMIC_ACQUIRE);
 	for (uint32_t n = 0; n < lengths->count && lengths->at[n] <= text.len; n++) {
 		size_t len = lengths->at[n];
 		int64_t found;

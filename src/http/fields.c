@@ -29,7 +29,8 @@ struct h1_field *http_field_next(const struct http_fields *f, int *at, uint8_t i
 	for (; i < f->count; i++) {
 		struct h1_field *field = &f->list[i];
 
-		if (field->id == 0 && field->name.ptr && slice_eq_nocase(field->name, name)) {
+		if (field->name.len == name.len && field->id == 0 && field->name.ptr &&
+		    bytes_eq_nocase(field->name.ptr, name.ptr, name.len)) {
 			*at = i;
 			return field;
 		}
@@ -150,7 +151,11 @@ void http_msg_drop_field(struct http_msg *m, struct h1_field *field)
 
 unsigned http_msg_del_field(struct http_msg *m, struct slice name)
 {
-	uint8_t id = http_field_id(name);
+	return http_msg_del_field_of(m, http_field_id(name), name);
+}
+
+unsigned http_msg_del_field_of(struct http_msg *m, uint8_t id, struct slice name)
+{
 	struct h1_field *field;
 	unsigned count = 0;
 	int at = -1;

@@ -75,7 +75,7 @@ static bool walk_begin(struct walk *w, struct expr_ctx *ctx, const struct expr_a
 	*w = (struct walk){ .fields = &m->fields, .at = -1, .full = src->full };
 	if (args[0].type == ARG_STR && args[0].text.len) {
 		w->name = args[0].text;
-		w->id = http_field_id(w->name);
+		w->id = args[0].number;
 	}
 	return true;
 }
@@ -107,11 +107,22 @@ static unsigned walk_count(struct walk w)
 	return count;
 }
 
+static bool walk_last(struct walk w, struct slice *out)
+{
+	bool any = false;
+
+	while (walk_next(&w, out))
+		any = true;
+	return any;
+}
+
 /* The occurrence of number <wanted>; 0 is the last. */
 static bool walk_find(struct walk w, int64_t wanted, struct slice *out)
 {
-	if (wanted <= 0)
-		wanted = (int64_t)walk_count(w) + (wanted ? wanted + 1 : 0);
+	if (!wanted)
+		return walk_last(w, out);
+	if (wanted < 0)
+		wanted = (int64_t)walk_count(w) + wanted + 1;
 	while (wanted > 0 && walk_next(&w, out)) {
 		if (--wanted == 0)
 			return true;
@@ -247,6 +258,8 @@ static bool check_field(struct conf_line *l, struct expr_arg *args, const char *
 		*error = "header occurrence must be >= -10";
 		return false;
 	}
+	if (args[0].type == ARG_STR)
+		args[0].number = http_field_id(args[0].text);
 	return true;
 }
 
@@ -369,7 +382,7 @@ static enum expr_result fetch_cookie_count(struct expr_ctx *ctx, const struct ex
 	  .help = "a field of the message" }
 #define COUNT(n, uses, source, function, text) \
 	{ .name = n, .args = { ARG_STR }, .out = SMP_INT, .use = uses, .fetch = function, \
-	  .data = source, .syntax = "[<name>]", .help = text }
+	  .check = check_field, .data = source, .syntax = "[<name>]", .help = text }
 #define NAMES(n, uses, source) \
 	{ .name = n, .args = { ARG_STR }, .out = SMP_STR, .use = uses, .fetch = fetch_field_names, \
 	  .data = source, .syntax = "[<delimiter>]", .help = "the names of all fields" }

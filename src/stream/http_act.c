@@ -247,7 +247,7 @@ static enum rule_result set_header_run(const struct rule *r, struct expr_ctx *ct
 
 	if (!value.ptr || !http_fields_reserve(&m->fields, m->arena, 1))
 		return rule_rewrite_failed(ctx->stream);
-	http_msg_del_field(m, e->name);
+	http_msg_del_field_of(m, e->id, e->name);
 	return edit_result(ctx->stream, header_put(e, m, value));
 }
 
@@ -284,7 +284,7 @@ static enum rule_result del_header_run(const struct rule *r, struct expr_ctx *ct
 	unsigned i;
 
 	if (e->match == MATCH_STR) {
-		http_msg_del_field(m, e->name);
+		http_msg_del_field_of(m, e->id, e->name);
 		return RULE_CONTINUE;
 	}
 	for (i = 0; i < m->fields.count; i++) {
