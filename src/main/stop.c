@@ -69,17 +69,44 @@ static void all_killed(void *ctx)
 	thread_stop_all();
 }
 
+/* --- telling --------------------------------------------------------------------------------- */
+
+/* On stderr, and in the logs of the proxy. */
+static void say_and_log(struct proxy *px, enum log_level level, const char *text)
+{
+	diag_say(DIAG_WARNING, "%s", text);
+	log_printf(px->config, slot_of(&log_proxy_slot, proxy_slots(px)), level, "%s\n", text);
+}
+
+/* Frontends are paused or resumed, the Runtime API's sockets too. */
+static void tell_change(const char *done)
+{
+	struct config *cfg = generation_current();
+	char text[512];
+
+	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px)) {
+		if (!(px->caps & PROXY_FE))
+			continue;
+		snprintf(text, sizeof(text), "%s %s %s.", done, proxy_kind_name(px), px->name);
+		say_and_log(px, LOG_LVL_WARNING, text);
+	}
+	if (stats_sockets_count(cfg))
+		diag_say(DIAG_WARNING, "%s frontend GLOBAL.", done);
+}
+
 /* --- soft stop ------------------------------------------------------------------------------- */
 
 static void say_stopped(struct config *cfg)
 {
 	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px)) {
 		unsigned long long fe, be;
+		char text[512];
 
 		fe = counter_read(&px->state->fe, CNT_CONN_TOT);
 		be = counter_read(&px->state->be, CNT_SESS_TOT);
-		diag_say(DIAG_WARNING, "Proxy %s stopped (cumulated conns: FE: %llu, BE: %llu).",
-			 px->name, fe, be);
+		snprintf(text, sizeof(text), "Proxy %s stopped (cumulated conns: FE: %llu, BE: "
+			 "%llu).", px->name, fe, be);
+		say_and_log(px, LOG_LVL_WARNING, text);
 	}
 }
 
@@ -168,11 +195,7 @@ static void pause_sockets(int sig, void *ctx)
 {
 	struct config *cfg = generation_current();
 
-	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px))
-		if (px->caps & PROXY_FE)
-			diag_say(DIAG_WARNING, "Paused %s %s.", proxy_kind_name(px), px->name);
-	if (stats_sockets_count(cfg))
-		diag_say(DIAG_WARNING, "Paused frontend GLOBAL.");
+	tell_change("Paused");
 	listen_pause_all(cfg);
 	stats_sockets_pause(cfg, true);
 }
@@ -181,23 +204,12 @@ static void resume_sockets(int sig, void *ctx)
 {
 	struct config *cfg = generation_current();
 
-	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px))
-		if (px->caps & PROXY_FE)
-			diag_say(DIAG_WARNING, "Resumed %s %s.", proxy_kind_name(px), px->name);
-	if (stats_sockets_count(cfg))
-		diag_say(DIAG_WARNING, "Resumed frontend GLOBAL.");
+	tell_change("Resumed");
 	listen_resume_all(cfg);
 	stats_sockets_pause(cfg, false);
 }
 
 /* SIGHUP: the states of servers and backends, said and logged. */
-static void say_and_log(struct proxy *px, const char *text)
-{
-	diag_say(DIAG_WARNING, "%s", text);
-	log_printf(px->config, slot_of(&log_proxy_slot, proxy_slots(px)), LOG_LVL_NOTICE, "%s\n",
-		   text);
-}
-
 static void dump_server(struct proxy *px, const struct server *srv)
 {
 	const struct server_state *st = srv->state;
@@ -210,7 +222,7 @@ static void dump_server(struct proxy *px, const struct server *srv)
 		 (unsigned long long)counter_read(&st->counters, CNT_SESS_CUR),
 		 __atomic_load_n(&st->queue.length, __ATOMIC_RELAXED),
 		 (unsigned long long)counter_read(&st->counters, CNT_SESS_TOT));
-	say_and_log(px, text);
+	say_and_log(px, LOG_LVL_NOTICE, text);
 }
 
 static void dump_proxy(struct proxy *px)
@@ -237,7 +249,7 @@ static void dump_proxy(struct proxy *px)
 		 __atomic_load_n(&px->state->queue.length, __ATOMIC_RELAXED),
 		 (unsigned long long)counter_read(&px->state->fe, CNT_CONN_TOT),
 		 (unsigned long long)counter_read(&px->state->be, CNT_SESS_TOT));
-	say_and_log(px, text);
+	say_and_log(px, LOG_LVL_NOTICE, text);
 }
 
 static void dump_states(int sig, void *ctx)

@@ -136,6 +136,7 @@ def test_bad(tap, args):
         tap.ok("Success=0" in answer and "Cannot open" in answer, "a file that is gone too", answer)
         os.rename(sc.proxy.conf_path + ".away", sc.proxy.conf_path)
         with socket.socket() as other:
+            other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             other.bind(("127.0.0.1", sc.p[3]))
             other.listen(1)
             body = BASE + "\tbind 127.0.0.1:{p[2]}\n\tbind 127.0.0.1:{p[3]}\n"

@@ -198,6 +198,7 @@ def no_certificate(sc):
 
 def taken_port(sc):
     s = socket.socket()
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     s.bind(("127.0.0.1", sc.p[3]))
     s.listen(1)
     sc.write("v9", "\tbind 127.0.0.1:%d\n\tbind 127.0.0.1:%d\n" % (sc.p[2], sc.p[3]))
