@@ -27,7 +27,8 @@
 #:
 #: Variables
 #:   TARGET=         linux-glibc, linux-musl, linux-glibc-legacy, generic
-#:   USE_X=1         require OPENSSL, IPSEC_MB, PCRE2, PCRE2_JIT, LUA, ZLIB, SYSTEMD, CARES, LIBCRYPT, EPOLL;
+#:   USE_X=1         require OPENSSL, IPSEC_MB, PCRE2, PCRE2_JIT, LUA, ZLIB, SYSTEMD, CARES, LIBCRYPT,
+#:                   MEMORY_PROFILING, EPOLL;
 #:   USE_X=0         leave it out; not given: on when it is found. PCRE2 cannot be left out.
 #:   X_INC= X_LIB=   folders of a library (SSL, PCRE2, LUA, ZLIB, SYSTEMD, CARES) instead of pkg-config
 #:   CC, CFLAGS, LDFLAGS, ADDINC, ADDLIB, DEFINE, OPT_CFLAGS (-O2), DEBUG_CFLAGS (-g)
@@ -137,13 +138,15 @@ OPTION_ROWS := \
  SYSTEMD|libsystemd|systemd/sd-daemon.h|-lsystemd|src/main/systemd.c|src/main/systemd_none.c \
  CARES|libcares|ares.h|-lcares|src/*/*_cares.c|src/*/cares_none.c \
  LIBCRYPT|-|crypt.h|-lcrypt|src/*/*_crypt.c,src/*/crypt.c|src/*/crypt_none.c \
+ MEMORY_PROFILING|-|$(if $(filter linux-glibc%,$(TARGET)),$(if $(filter \
+address thread fuzz,$(FLAVOUR)),no-sanitizer,malloc.h),glibc)|-|src/base/memory_profile_glibc.c|src/base/memory_profile_none.c \
  PROMEX|-|-|-|src/ext/prometheus*.c|src/ext/prometheus_none.c \
  EPOLL|-|$(if $(LINUX),sys/epoll.h,not-linux)|-|src/core/poll_epoll.c|src/core/poll_epoll_none.c
 
 # always built in, shown by -vv: "+X"; the others that HAProxy knows are shown as "-X"
 BUILT_IN := POLL THREAD $(if $(LINUX),ACCEPT4 BACKTRACE CPU_AFFINITY GETADDRINFO LINUX_SPLICE \
             LINUX_TPROXY NS PRCTL RT TFO THREAD_DUMP TPROXY)
-LEFT_OUT := 51DEGREES CLOSEFROM DEVICEATLAS ENGINE EVPORTS KQUEUE LIBATOMIC MEMORY_PROFILING \
+LEFT_OUT := 51DEGREES CLOSEFROM DEVICEATLAS ENGINE EVPORTS KQUEUE LIBATOMIC \
             NETFILTER OBSOLETE_LINKER OPENSSL_AWSLC OPENSSL_WOLFSSL OT PCRE PCRE_JIT PROCCTL \
             PTHREAD_EMULATION QUIC QUIC_OPENSSL_COMPAT SLZ STATIC_PCRE STATIC_PCRE2 WURFL
 # accepted and without effect: what they ask for is always the case where it is needed
