@@ -36,6 +36,7 @@
 #:   DEBUG=1         costly assertions too (DEBUG_STRICT); DEBUG="-DX -DY" as given
 #:   SAN=address     address, undefined behaviour and leaks; SAN=thread: data races
 #:   COV=1           coverage counters (gcov)
+#:   STATS=none      no figures but gauges, to measure what they cost (bench/stats_cost.py); not for use
 #:   V=1             show the commands
 #:   VERSION, SUBVERS, EXTRAVERSION, VERDATE
 #:   DESTDIR, PREFIX (/usr/local), SBINDIR, MANDIR, DOCDIR, UNITDIR
@@ -89,10 +90,13 @@ endif
 
 # ---- flavours: each has its own folder of objects
 
+ifneq ($(filter-out none,$(STATS)),)
+$(error STATS=$(STATS) is unknown: none)
+endif
 ifneq ($(filter-out address thread fuzz,$(SAN)),)
 $(error SAN=$(SAN) is unknown: address or thread)
 endif
-FLAVOUR := $(or $(SAN),$(if $(call is,$(COV)),cov),default)
+FLAVOUR := $(or $(SAN),$(if $(call is,$(COV)),cov),$(if $(STATS),uncounted),default)
 B       := build/$(FLAVOUR)
 BINARY  := $(if $(filter default,$(FLAVOUR)),haproxy,$(B)/haproxy)
 HALOG   := $(if $(filter default,$(FLAVOUR)),halog,$(B)/halog)
@@ -104,6 +108,7 @@ flavour_cflags_address := -fsanitize=address,undefined -fno-sanitize-recover=all
 flavour_cflags_thread  := -fsanitize=thread -O1
 flavour_cflags_fuzz    := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -O1
 flavour_cflags_cov     := --coverage -O0
+flavour_cflags_uncounted := -DSTATS_ARE_COUNTED=false
 FLAVOUR_CFLAGS := $(flavour_cflags_$(FLAVOUR))
 
 # ---- targets
