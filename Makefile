@@ -27,7 +27,8 @@
 #:
 #: Variables
 #:   TARGET=         linux-glibc, linux-musl, linux-glibc-legacy, generic
-#:   USE_X=1         require OPENSSL, IPSEC_MB, PCRE2, PCRE2_JIT, LUA, ZLIB, SYSTEMD, CARES, LIBCRYPT, EPOLL;
+#:   USE_X=1         require OPENSSL, IPSEC_MB, PCRE2, PCRE2_JIT, LUA, ZLIB, SYSTEMD, CARES, LIBCRYPT,
+#:                   MEMORY_PROFILING, EPOLL;
 #:   USE_X=0         leave it out; not given: on when it is found. PCRE2 cannot be left out.
 #:   X_INC= X_LIB=   folders of a library (SSL, PCRE2, LUA, ZLIB, SYSTEMD, CARES) instead of pkg-config
 #:   CC, CFLAGS, LDFLAGS, ADDINC, ADDLIB, DEFINE, OPT_CFLAGS (-O2), DEBUG_CFLAGS (-g)
@@ -35,6 +36,7 @@
 #:   DEBUG=1         costly assertions too (DEBUG_STRICT); DEBUG="-DX -DY" as given
 #:   SAN=address     address, undefined behaviour and leaks; SAN=thread: data races
 #:   COV=1           coverage counters (gcov)
+#:   STATS=none      no figures but gauges, to measure what they cost (bench/stats_cost.py); not for use
 #:   V=1             show the commands
 #:   VERSION, SUBVERS, EXTRAVERSION, VERDATE
 #:   DESTDIR, PREFIX (/usr/local), SBINDIR, MANDIR, DOCDIR, UNITDIR
@@ -88,10 +90,13 @@ endif
 
 # ---- flavours: each has its own folder of objects
 
+ifneq ($(filter-out none,$(STATS)),)
+$(error STATS=$(STATS) is unknown: none)
+endif
 ifneq ($(filter-out address thread fuzz,$(SAN)),)
 $(error SAN=$(SAN) is unknown: address or thread)
 endif
-FLAVOUR := $(or $(SAN),$(if $(call is,$(COV)),cov),default)
+FLAVOUR := $(or $(SAN),$(if $(call is,$(COV)),cov),$(if $(STATS),uncounted),default)
 B       := build/$(FLAVOUR)
 BINARY  := $(if $(filter default,$(FLAVOUR)),haproxy,$(B)/haproxy)
 HALOG   := $(if $(filter default,$(FLAVOUR)),halog,$(B)/halog)
@@ -103,6 +108,7 @@ flavour_cflags_address := -fsanitize=address,undefined -fno-sanitize-recover=all
 flavour_cflags_thread  := -fsanitize=thread -O1
 flavour_cflags_fuzz    := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -O1
 flavour_cflags_cov     := --coverage -O0
+flavour_cflags_uncounted := -DSTATS_ARE_COUNTED=false
 FLAVOUR_CFLAGS := $(flavour_cflags_$(FLAVOUR))
 
 # ---- targets
@@ -137,13 +143,15 @@ OPTION_ROWS := \
  SYSTEMD|libsystemd|systemd/sd-daemon.h|-lsystemd|src/main/systemd.c|src/main/systemd_none.c \
  CARES|libcares|ares.h|-lcares|src/*/*_cares.c|src/*/cares_none.c \
  LIBCRYPT|-|crypt.h|-lcrypt|src/*/*_crypt.c,src/*/crypt.c|src/*/crypt_none.c \
+ MEMORY_PROFILING|-|$(if $(filter linux-glibc%,$(TARGET)),$(if $(filter \
+address thread fuzz,$(FLAVOUR)),no-sanitizer,malloc.h),glibc)|-|src/base/memory_profile_glibc.c|src/base/memory_profile_none.c \
  PROMEX|-|-|-|src/ext/prometheus*.c|src/ext/prometheus_none.c \
  EPOLL|-|$(if $(LINUX),sys/epoll.h,not-linux)|-|src/core/poll_epoll.c|src/core/poll_epoll_none.c
 
 # always built in, shown by -vv: "+X"; the others that HAProxy knows are shown as "-X"
 BUILT_IN := POLL THREAD $(if $(LINUX),ACCEPT4 BACKTRACE CPU_AFFINITY GETADDRINFO LINUX_SPLICE \
             LINUX_TPROXY NS PRCTL RT TFO THREAD_DUMP TPROXY)
-LEFT_OUT := 51DEGREES CLOSEFROM DEVICEATLAS ENGINE EVPORTS KQUEUE LIBATOMIC MEMORY_PROFILING \
+LEFT_OUT := 51DEGREES CLOSEFROM DEVICEATLAS ENGINE EVPORTS KQUEUE LIBATOMIC \
             NETFILTER OBSOLETE_LINKER OPENSSL_AWSLC OPENSSL_WOLFSSL OT PCRE PCRE_JIT PROCCTL \
             PTHREAD_EMULATION QUIC QUIC_OPENSSL_COMPAT SLZ STATIC_PCRE STATIC_PCRE2 WURFL
 # accepted and without effect: what they ask for is always the case where it is needed

@@ -15,6 +15,13 @@
 #include "core/activity.h"
 #include "core/thread.h"
 
+/* False in a build that only tells what counting costs: "make STATS=none". What decides something
+ * stays: the gauges of gauge_add(), the activity of threads.
+ */
+#ifndef STATS_ARE_COUNTED
+#define STATS_ARE_COUNTED true
+#endif
+
 struct counter_set {
 	char *shards;     /* NULL before counter_set_init() */
 	unsigned stride;  /* bytes from one group's to the next: whole cache lines */
@@ -43,6 +50,8 @@ static inline void counter_add(struct counter_set *s, unsigned i, int64_t n)
 {
 	uint64_t *c = counter_at(s, thread_group, i);
 
+	if (!STATS_ARE_COUNTED)
+		return;
 	if (thread_group_is_single) {
 		__atomic_store_n(c, *c + (uint64_t)n, __ATOMIC_RELAXED);
 		return;
@@ -59,6 +68,8 @@ static inline uint64_t *counter_mine(struct counter_set *s, unsigned first)
 
 static inline void counter_bump(uint64_t *c, int64_t n)
 {
+	if (!STATS_ARE_COUNTED)
+		return;
 	if (thread_group_is_single)
 		__atomic_store_n(c, *c + (uint64_t)n, __ATOMIC_RELAXED);
 	else

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/bug.h"
+#include "base/memory_profile.h"
 #include "conf/conf.h"
 #include "core/core.h"
 #include "core/fd.h"
@@ -382,6 +383,22 @@ static bool parse_profiling(struct conf_line *l)
 	return true;
 }
 
+static bool parse_profiling_memory(struct conf_line *l)
+{
+	struct core_settings *set = settings_of(l->cfg);
+	const char *word = conf_next(l);
+
+	set->profiling_memory = word && strcmp(word, "on") == 0;
+	if (!set->profiling_memory && (!word || strcmp(word, "off") != 0))
+		return conf_error(l, l->at - (word != NULL), NULL, "'profiling.memory' expects "
+				  "either 'on' or 'off' but got '%s'.", word ? word : "");
+	if (set->profiling_memory && !memory_profile_exists())
+		return conf_error(l, 0, "build with USE_MEMORY_PROFILING=1, with glibc; 'show "
+				  "pools' tells what each pool uses",
+				  "memory profiling is not built in.");
+	return true;
+}
+
 static bool parse_epoll_mask(struct conf_line *l)
 {
 	static const struct { const char *name; unsigned event; } events[] = {
@@ -485,9 +502,9 @@ static const struct conf_keyword keywords[] = {
 	{ .words = "profiling.tasks", .where = CONF_GLOBAL, .max_args = 1,
 	  .parse = parse_profiling, .syntax = "{ auto | on | off }",
 	  .help = "measure the time of each function" },
-	{ .words = "profiling.memory", .where = CONF_GLOBAL, .flags = CONF_REFUSED, .max_args = -1,
-	  .syntax = "{ on | off }", .help = "measure memory per caller",
-	  .hint = "memory profiling is not built in; 'show pools' tells what each pool uses" },
+	{ .words = "profiling.memory", .where = CONF_GLOBAL, .max_args = 1,
+	  .parse = parse_profiling_memory, .syntax = "{ on | off }",
+	  .help = "count memory per caller" },
 	{ .words = "tune.maxpollevents", .where = CONF_GLOBAL, .min_args = 1, .max_args = 1,
 	  .type = CONF_INT, SET(max_poll_events), .max = 1000000, .syntax = "<number>",
 	  .help = "events taken from the system at once" },
@@ -597,6 +614,7 @@ static bool core_start(struct config *cfg, struct diag_list *diags)
 		pool_set_fail_percent((unsigned)set->fail_percent);
 	profile_set_mode(set->profiling == PROFILING_ON ? PROFILE_ON :
 			 set->profiling == PROFILING_OFF ? PROFILE_OFF : PROFILE_AUTO);
+	memory_profile_set(set->profiling_memory);
 	watchdog_set_warning_ms((unsigned)set->blocked_ms);
 	return true;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/bug.h"
 #include "base/clock.h"
+#include "base/memory_profile.h"
 #include "core/core.h"
 #include "core/pool.h"
 #include "core/profile.h"
@@ -12,6 +13,7 @@
 #include "core/task.h"
 #include "core/wait.h"
 #include "ctl/ctl.h"
+#include "memory_profile_priv.h"
 #include "pool_priv.h"
 #include "worker_priv.h"
 
@@ -157,55 +159,93 @@ static void profile_status(struct strbuf *out)
 	strbuf_printf(out, "Per-task CPU profiling              : %-14s# set profiling tasks "
 		      "{on|auto|off}\n", text);
 	strbuf_printf(out, "Memory usage profiling              : %-14s# set profiling memory "
-		      "{on|off}\n", "off");
+		      "{on|off}\n", memory_profile_is_on() ? "on" : "off");
+}
+
+/* What `show profiling` is asked for. */
+struct profiling_words {
+	bool status, tasks, memory, by_address, by_time, aggregate;
+	long max;
+};
+
+static bool profiling_word(struct profiling_words *w, const char *word)
+{
+	if (strcmp(word, "all") == 0)
+		w->status = w->tasks = w->memory = true;
+	else if (strcmp(word, "status") == 0)
+		w->tasks = w->memory = false;
+	else if (strcmp(word, "tasks") == 0)
+		w->status = w->memory = false;
+	else if (strcmp(word, "memory") == 0)
+		w->status = w->tasks = false;
+	else if (strcmp(word, "byaddr") == 0)
+		w->by_address = true;
+	else if (strcmp(word, "bytime") == 0)
+		w->by_time = true;
+	else if (strcmp(word, "aggr") == 0)
+		w->aggregate = true;
+	else if (ascii_is_digit(*word))
+		w->max = strtol(word, NULL, 10);
+	else
+		return false;
+	return true;
+}
+
+static enum ctl_step profile_memory(struct ctl_request *rq, const struct profiling_words *w)
+{
+	if (!rq->state)
+		rq->state = memory_list_new(w->by_address ? MEMORY_BY_ADDRESS : MEMORY_BY_BYTES,
+					    w->aggregate);
+	if (!rq->state)
+		ctl_error(rq, "Out of memory.");
+	else if (memory_list_print(rq->state, rq->out, CTL_OUT_SOFT, w->max))
+		return CTL_MORE;
+	return CTL_DONE;
 }
 
 static enum ctl_step show_profiling(struct ctl_request *rq)
 {
-	bool status = true, tasks = true;
-	long max = 0;
+	struct profiling_words w = { .status = true, .tasks = true, .memory = true };
 
-	profile_by_address = profile_by_time = false;
 	for (int i = rq->at; i < rq->count; i++) {
-		const char *word = rq->words[i];
-
-		if (strcmp(word, "all") == 0)
-			status = tasks = true;
-		else if (strcmp(word, "status") == 0)
-			tasks = false;
-		else if (strcmp(word, "tasks") == 0)
-			status = false;
-		else if (strcmp(word, "memory") == 0)
-			status = tasks = false;
-		else if (strcmp(word, "byaddr") == 0)
-			profile_by_address = true;
-		else if (strcmp(word, "bytime") == 0)
-			profile_by_time = true;
-		else if (ascii_is_digit(*word))
-			max = strtol(word, NULL, 10);
-		else if (strcmp(word, "aggr") != 0) {
+		if (!profiling_word(&w, rq->words[i])) {
 			ctl_error(rq, "Expects either 'all', 'status', 'tasks', 'memory', "
 				  "'byaddr', "
 				  "'bytime', 'aggr' or a max number of output lines.");
 			return CTL_DONE;
 		}
 	}
-	if (status)
+	if (rq->state)
+		return profile_memory(rq, &w);
+	profile_by_address = w.by_address;
+	profile_by_time = w.by_time;
+	if (w.status)
 		profile_status(rq->out);
-	if (tasks)
-		profile_dump(rq->out, max);
-	return CTL_DONE;
+	if (w.tasks)
+		profile_dump(rq->out, w.max);
+	return w.memory && memory_profile_exists() ? profile_memory(rq, &w) : CTL_DONE;
 }
 
-static enum ctl_step set_profiling(struct ctl_request *rq)
+static void release_profiling(struct ctl_request *rq)
 {
-	const char *what = rq->words[rq->at], *how = what ? rq->words[rq->at + 1] : NULL;
+	memory_list_free(rq->state);
+}
 
-	if (what && strcmp(what, "memory") == 0)
+static void set_profiling_memory(struct ctl_request *rq, const char *how)
+{
+	bool on = how && strcmp(how, "on") == 0;
+
+	if (!memory_profile_exists())
 		ctl_error(rq, "Memory profiling not compiled in.");
-	else if (!what || strcmp(what, "tasks") != 0)
-		ctl_error(rq, "Expects either 'tasks' or 'memory'.");
-	else if (how && strcmp(how, "on") == 0)
+	else if (on || (how && strcmp(how, "off") == 0))
+		memory_profile_set(on);
+	else
+		ctl_error(rq, "Expects either 'on' or 'off'.");
+}
+
+static void set_profiling_tasks(struct ctl_request *rq, const char *how)
+{
+	if (how && strcmp(how, "on") == 0)
 		profile_set_mode(PROFILE_ON);
 	else if (how && strcmp(how, "auto") == 0)
 		profile_set_mode(PROFILE_AUTO);
@@ -213,6 +253,18 @@ static enum ctl_step set_profiling(struct ctl_request *rq)
 		profile_set_mode(PROFILE_OFF);
 	else
 		ctl_error(rq, "Expects 'on', 'auto', or 'off'.");
+}
+
+static enum ctl_step set_profiling(struct ctl_request *rq)
+{
+	const char *what = rq->words[rq->at], *how = what ? rq->words[rq->at + 1] : NULL;
+
+	if (what && strcmp(what, "memory") == 0)
+		set_profiling_memory(rq, how);
+	else if (what && strcmp(what, "tasks") == 0)
+		set_profiling_tasks(rq, how);
+	else
+		ctl_error(rq, "Expects either 'tasks' or 'memory'.");
 	return CTL_DONE;
 }
 
@@ -577,13 +629,15 @@ static void release_wait(struct ctl_request *rq)
 
 static const struct ctl_command commands[] = {
 	{ .words = "set profiling", .syntax = "<what> {auto|on|off}", .level = CTL_ADMIN,
-	  .help = "measure the time of each function, or stop", .run = set_profiling },
+	  .help = "measure the time of each function, or memory per caller, or stop",
+	  .run = set_profiling },
 	{ .words = "show activity", .syntax = "[-1|0|thread_num]", .level = CTL_OPERATOR,
 	  .help = "tell what the loop of each thread did", .run = show_activity },
 	{ .words = "show pools", .syntax = "[by*] [match <pfx>] [nb]",
 	  .help = "tell how much memory each pool holds", .run = show_pools },
 	{ .words = "show profiling", .syntax = "[<what>|<#lines>|<opts>]*", .level = CTL_OPERATOR,
-	  .help = "tell the time spent per function", .run = show_profiling },
+	  .help = "tell the time spent per function, and memory per caller",
+	  .run = show_profiling, .release = release_profiling },
 	{ .words = "show tasks", .level = CTL_OPERATOR,
 	  .help = "count the tasks that wait to run", .run = show_tasks,
 	  .release = release_tasks },

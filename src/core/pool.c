@@ -17,6 +17,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "base/bug.h"
+#include "base/memory_profile.h"
 #include "core/activity.h"
 #include "core/pool.h"
 #include "core/thread.h"
@@ -215,7 +216,9 @@ static void *pool_ask(struct pool *p, struct pool_cache *c)
 			      -1, 0);
 		object = object == MAP_FAILED ? NULL : (char *)object + length - p->real_size;
 	} else {
+		memory_profile_pool = p->name;
 		object = malloc(p->real_size);
+		memory_profile_pool = NULL;
 	}
 	if (!object)
 		return pool_fail(c);
@@ -236,7 +239,9 @@ static void pool_return(struct pool *p, struct pool_cache *c, void *object)
 		munmap((char *)object + p->real_size - length, length);
 		return;
 	}
+	memory_profile_pool = p->name;
 	free(object);
+	memory_profile_pool = NULL;
 }
 
 /* --- clusters -------------------------------------------------------------------------------- */

@@ -54,6 +54,7 @@ struct core_settings {
 	int fail_percent;
 	unsigned epoll_mask;
 	enum profiling_mode profiling;
+	bool profiling_memory;
 	int blocked_ms;            /* warn-blocked-traffic-after */
 };
 

@@ -88,7 +88,7 @@ void rate_set_add(struct rate_set *r, unsigned n)
 	struct rate_closed closed;
 	uint32_t sum, old;
 
-	if (!rate_add(rate_shard(r, thread_group), n, &closed))
+	if (!STATS_ARE_COUNTED || !rate_add(rate_shard(r, thread_group), n, &closed))
 		return;
 	sum = closed.count + rate_second_elsewhere(r, closed.sec, thread_group);
 	old = __atomic_load_n(&r->max, __ATOMIC_RELAXED);
@@ -185,6 +185,8 @@ void time_set_add(struct time_set *t, const int64_t ms[TIME_KINDS])
 	struct time_shard *s = time_shard(t, thread_group);
 	uint32_t count = __atomic_load_n(&s->count, __ATOMIC_RELAXED);
 
+	if (!STATS_ARE_COUNTED)
+		return;
 	SHARED_WRITE(group);
 	for (int k = 0; k < TIME_KINDS; k++) {
 		uint64_t value = ms[k] > 0 ? (uint64_t)ms[k] : 0;

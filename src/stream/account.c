@@ -139,7 +139,7 @@ static void count_status(struct stream *s)
 {
 	unsigned i;
 
-	if (!(s->flags & STRM_HTTP) || !s->status)
+	if (!STATS_ARE_COUNTED || !(s->flags & STRM_HTTP) || !s->status)
 		return;
 	i = counter_of_status(s->status);
 	counter_add(&s->fe->state->fe, i, 1);
@@ -191,6 +191,8 @@ static void count_times(struct stream *s)
 	};
 	int64_t ms[TIME_KINDS];
 
+	if (!STATS_ARE_COUNTED)
+		return;
 	if (latency_is_wanted(s->config))
 		count_latency(s, ns);
 	if (!(s->flags & STRM_BE_COUNTED) || !t->queued)

@@ -190,7 +190,8 @@ static void test_keywords(void)
 	is_int(keywords(" tune.fail-alloc 101"), 1, "more than all");
 	is_int(keywords(" warn-blocked-traffic-after 2s"), 1, "too long");
 	is_int(keywords(" profiling.tasks maybe"), 1, "profiling.tasks");
-	is_int(keywords(" profiling.memory on"), 1, "profiling.memory is refused");
+	is_int(keywords(" profiling.memory maybe"), 1, "profiling.memory");
+	is_int(keywords(" profiling.memory off"), 0, "profiling.memory off: built in or not");
 	is_int(keywords(" tune.epoll.mask-events err,foo"), 1, "no such event");
 	is_int(keywords(" cpu-map auto:1/1-4 0-3\n nbthread 4"), 0, "cpu-map auto");
 	is_str(decide(), "4/1", "four threads");
