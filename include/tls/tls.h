@@ -96,8 +96,10 @@ static inline void tls_waiter_cancel(struct tls_waiter *w)
 
 /* Was `ssl` given on this server line? <server>: its slots. */
 bool tls_server_is_on(const struct slot_area *server);
-/* Checks of this server use TLS, whether `ssl` was given or not. Before tls_server_check(). */
-void tls_server_want(struct slot_area *server);
+/* Checks of this server use TLS, whether `ssl` was given or not. Before tls_server_check(). False:
+ * no memory.
+ */
+bool tls_server_want(struct slot_area *server);
 /* In the check phase, see tls_bind_check(). Behind it, for a server that is added at run time, no
  * file is read: what the line names must be known. Then it must not be freed before <cfg>.
  */

@@ -262,8 +262,10 @@ static void prepare_tls(struct server *srv, const struct check_proxy *cp, struct
 	if (!srv->checks.health.on || tls_server_is_on(slots) ||
 	    (srv->checks.ssl <= 0 && !rules_use_tls(cp)))
 		return;
-	tls_server_want(slots);
-	tls_server_check(srv->proxy->config, slots, &where, d);
+	if (!tls_server_want(slots))
+		diag_add(d, DIAG_ALERT, NULL, NULL, "out of memory.");
+	else
+		tls_server_check(srv->proxy->config, slots, &where, d);
 }
 
 /* --- tracking ------------------------------------------------------------------------------- */

@@ -19,31 +19,42 @@ struct tls_kept {
 	bool spent;                  /* it has brought early data, or is about to */
 } __attribute__((aligned(64)));
 
-static bool server_slot_init(void *data)
-{
-	list_init(&((struct tls_server *)data)->link);
-	return true;
-}
-
 static void server_slot_fini(void *data)
 {
-	struct tls_server *s = data;
+	struct tls_server **at = data, *s = *at;
 
+	if (!s)
+		return;
 	for (unsigned i = 0; s->kept && i < thread_count(); i++)
 		SSL_SESSION_free(s->kept[i].session);
 	free(s->kept);
-	s->kept = NULL;
 	SSL_CTX_free(s->ctx);
-	s->ctx = NULL;
 	if (list_is_linked(&s->link))
 		list_remove(&s->link);
+	free(s);
+	*at = NULL;
+}
+
+static struct tls_server *server_make(struct tls_server **at)
+{
+	if (*at)
+		return *at;
+	*at = calloc(1, sizeof(**at));
+	if (*at)
+		list_init(&(*at)->link);
+	return *at;
 }
 
 static bool server_slot_inherit(void *data, const void *from)
 {
-	struct tls_server *to = data;
-	const struct tls_server *s = from;
+	const struct tls_server *s = *(struct tls_server *const *)from;
+	struct tls_server *to;
 
+	if (!s)
+		return true;
+	to = server_make(data);
+	if (!to)
+		return false;
 	to->on = s->on;
 	to->set = s->set;
 	to->crt = s->crt;
@@ -54,28 +65,39 @@ static bool server_slot_inherit(void *data, const void *from)
 }
 
 struct slot tls_server_slot = {
-	.of = SLOT_SERVER, .size = sizeof(struct tls_server),
-	.init = server_slot_init, .fini = server_slot_fini, .inherit = server_slot_inherit,
+	.of = SLOT_SERVER, .size = sizeof(struct tls_server *), .fini = server_slot_fini,
+	.inherit = server_slot_inherit,
 };
 
+struct tls_server *tls_server_make(struct slot_area *area)
+{
+	return server_make(slot_of(&tls_server_slot, area));
+}
+
+/* NULL: it is one in clear. */
 static struct tls_server *server_of(const struct slot_area *area)
 {
-	return slot_of(&tls_server_slot, area);
+	return *(struct tls_server **)slot_of(&tls_server_slot, area);
 }
 
 bool tls_server_is_on(const struct slot_area *area)
 {
-	return server_of(area)->on;
+	const struct tls_server *s = server_of(area);
+
+	return s && s->on;
 }
 
 bool tls_server_has_alpn(const struct slot_area *area)
 {
-	return server_of(area)->set.alpn.len > 0;
+	const struct tls_server *s = server_of(area);
+
+	return s && s->set.alpn.len > 0;
 }
 
 bool tls_server_offers(const struct slot_area *area, struct slice name)
 {
-	struct slice list = server_of(area)->set.alpn;
+	const struct tls_server *s = server_of(area);
+	struct slice list = s ? s->set.alpn : slice_none();
 
 	while (list.len) {
 		size_t len = (unsigned char)list.ptr[0];
@@ -89,7 +111,9 @@ bool tls_server_offers(const struct slot_area *area, struct slice name)
 
 const struct expr *tls_server_sni(const struct slot_area *area)
 {
-	return server_of(area)->sni;
+	const struct tls_server *s = server_of(area);
+
+	return s ? s->sni : NULL;
 }
 
 /* --- sessions --------------------------------------------------------------------------------- */
@@ -218,9 +242,13 @@ static bool make_kept(struct tls_server *s)
 	return true;
 }
 
-void tls_server_want(struct slot_area *area)
+bool tls_server_want(struct slot_area *area)
 {
-	server_of(area)->wanted = true;
+	struct tls_server *s = tls_server_make(area);
+
+	if (s)
+		s->wanted = true;
+	return s != NULL;
 }
 
 /* With the store locked when commands may change it: <cfg> is in use. */
@@ -236,7 +264,7 @@ static bool server_check(struct config *cfg, struct slot_area *area, const struc
 	const struct tls_global *g = tls_global_of(cfg);
 	char why[512] = "";
 
-	if (!s->on && !s->wanted)
+	if (!s || (!s->on && !s->wanted))
 		return true;
 	s->cfg = cfg;
 	s->where = *where;

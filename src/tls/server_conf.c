@@ -4,15 +4,10 @@
 #include "expr/expr.h"
 #include "settings_priv.h"
 
-static struct tls_server *server_of(struct conf_line *l)
-{
-	return slot_of(&tls_server_slot, l->slots);
-}
-
 /* keyword->min: on or off */
 static bool parse_ssl(struct conf_line *l)
 {
-	server_of(l)->on = l->keyword->min;
+	tls_server_of_line(l)->on = l->keyword->min;
 	return true;
 }
 
@@ -23,7 +18,7 @@ static bool parse_crt(struct conf_line *l)
 	if (!word)
 		return conf_error(l, l->at, NULL, "'%s' : missing certificate file path",
 				  l->keyword->words);
-	server_of(l)->crt = word;
+	tls_server_of_line(l)->crt = word;
 	return true;
 }
 
@@ -34,19 +29,19 @@ static bool parse_verify_host(struct conf_line *l)
 	if (!word)
 		return conf_error(l, l->at, NULL, "'%s' : missing hostname to verify against",
 				  l->keyword->words);
-	server_of(l)->verify_host = word;
+	tls_server_of_line(l)->verify_host = word;
 	return true;
 }
 
 static bool parse_no_verify_host(struct conf_line *l)
 {
-	server_of(l)->verify_host = NULL;
+	tls_server_of_line(l)->verify_host = NULL;
 	return true;
 }
 
 static bool parse_sni(struct conf_line *l)
 {
-	struct tls_server *s = server_of(l);
+	struct tls_server *s = tls_server_of_line(l);
 
 	if (!conf_peek(l))
 		return conf_error(l, l->at, NULL, "'%s' : missing sni expression",

@@ -5,12 +5,24 @@
 #include <string.h>
 #include "settings_priv.h"
 
+struct tls_server *tls_server_of_line(struct conf_line *l)
+{
+	static __thread struct tls_server nowhere;
+	struct tls_server *s = tls_server_make(l->slots);
+
+	if (s)
+		return s;
+	conf_error(l, l->at - 1, NULL, "out of memory.");
+	nowhere = (struct tls_server){ 0 };
+	return &nowhere;
+}
+
 struct tls_settings *tls_settings_of(struct conf_line *l)
 {
 	if (l->where == CONF_BIND)
 		return &((struct tls_bind *)slot_of(&tls_bind_slot, l->slots))->set;
 	if (l->where == CONF_SERVER)
-		return &((struct tls_server *)slot_of(&tls_server_slot, l->slots))->set;
+		return &tls_server_of_line(l)->set;
 	return l->object;
 }
 

@@ -11,6 +11,8 @@
 #include "tls_priv.h"
 
 struct tls_settings *tls_settings_of(struct conf_line *l);
+/* The server's of a server line. Without memory that is said, and what comes leads nowhere. */
+struct tls_server *tls_server_of_line(struct conf_line *l);
 bool tls_parse_text(struct conf_line *l);        /* keyword->offset: of the text */
 bool tls_parse_ca_file(struct conf_line *l);     /* same; keyword->min: revocation lists */
 bool tls_parse_alpn(struct conf_line *l);

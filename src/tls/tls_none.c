@@ -69,8 +69,9 @@ bool tls_server_offers(const struct slot_area *area, struct slice name)
 	return false;
 }
 
-void tls_server_want(struct slot_area *server)
+bool tls_server_want(struct slot_area *server)
 {
+	return true;
 }
 
 const struct expr *tls_server_sni(const struct slot_area *server)

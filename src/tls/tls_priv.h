@@ -596,7 +596,9 @@ struct tls_server {
 	struct tls_kept *kept;       /* sessions, one per thread */
 	struct list link;            /* in tls_global.servers */
 };
-extern struct slot tls_server_slot;
+extern struct slot tls_server_slot; /* struct tls_server *, owned; NULL: one in clear */
+/* The server's, made on first use. NULL: no memory. */
+struct tls_server *tls_server_make(struct slot_area *area);
 /* A context with the server's settings and certificate. NULL: <why>. */
 SSL_CTX *tls_server_make_ssl(struct tls_server *s, char *why, size_t size);
 /* Has connections that begin from now on use <ctx>, which it takes over. Any thread. */
