@@ -81,35 +81,35 @@ enum check_init { CHECK_INIT_NONE, CHECK_INIT_FULLY_UP, CHECK_INIT_UP, CHECK_INI
 
 /* One of the two checks of a server. */
 struct check_conf {
-	bool on;
 	int64_t inter_ms, fastinter_ms, downinter_ms; /* 0: not set, inter_ms applies */
-	int rise, fall;
 	const struct sockaddr *addr;   /* where to connect instead; NULL: the server's */
-	socklen_t addr_len;
 	const char *addr_text;         /* as written, or NULL */
+	socklen_t addr_len;
 	int port;                      /* 0: the server's */
+	int rise, fall;
+	bool on;
 	const char *send;              /* agent-send; or NULL */
 };
 
 /* All that a server line says about checks. Inherited from default-server. */
 struct server_checks {
 	struct check_conf health, agent;
+	const char *pool_conn_name;    /* check-pool-conn-name, or NULL */
+	const char *proto;             /* check-proto: "h1", "h2", "none", or NULL */
+	const char *sni;               /* check-sni, or NULL */
+	struct slice alpn;             /* check-alpn in wire format */
 	bool send_proxy;               /* check-send-proxy */
 	bool via_socks4;               /* check-via-socks4 */
 	bool reuse_pool;               /* check-reuse-pool */
-	const char *pool_conn_name;    /* check-pool-conn-name, or NULL */
 	bool agent_addr_is_set;        /* by agent-addr: `addr` is not for the agent */
-	const char *proto;             /* check-proto: "h1", "h2", "none", or NULL */
 	int ssl;                       /* check-ssl 1, no-check-ssl -1, 0 as the traffic */
-	const char *sni;               /* check-sni, or NULL */
-	struct slice alpn;             /* check-alpn in wire format */
+	unsigned turn;                 /* of its first check among those of the generation */
 	enum check_observe observe;
 	enum check_on_error on_error;
 	int error_limit;               /* errors in a row that are one failure */
 	enum check_init init;
 	int64_t slowstart_ms;          /* 0: none */
 	const char *track_name;        /* as written, or NULL */
-	unsigned turn;                 /* of its first check among those of the generation */
 	struct server *track;          /* the server that it follows, or NULL */
 	struct server *trackers;       /* first of those that follow it */
 	struct server *next_tracker;   /* next that follows the same */

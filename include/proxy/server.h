@@ -143,25 +143,38 @@ struct server {
 	struct list link;             /* in proxy->servers: read by server_next() */
 	const char *name;
 	const char *guid;             /* or NULL */
+	/* small ones, side by side: servers are many */
 	int id;                       /* from 1, unique in the backend */
+	unsigned index;               /* of its place in proxy->balance */
+	int line;                     /* of <file> */
+	socklen_t address_len;
+	int port;                     /* 0 with port_offset or no port */
+	int port_offset;
+	unsigned uweight;             /* initial, 0..256 */
+	int mss;                      /* 0 none (never settable on servers today) */
+	unsigned proxy_v2_options;    /* enum proxy_v2_option */
+	enum server_ws ws;            /* which HTTP version WebSockets use */
+	enum hash_key hash_key;       /* where its points of consistent hashing come from */
+	enum server_on_marked on_marked_down, on_marked_up;
+	unsigned char send_proxy;     /* 0, 1, 2 */
+	bool port_is_mapped;          /* "+N", "-N" or none: destination port plus port_offset */
+	bool tfo;
+	bool datagrams;               /* "udp@": of log backends */
+	bool log_octets;              /* log-proto octet-count */
+	bool is_referenced;           /* rules or expressions name it: it cannot be removed */
+	bool is_dynamic;              /* added at run time */
 	bool id_forced;               /* by the `id` option */
 	bool backup;
 	bool disabled;                /* starts in maintenance (CMAINT) */
 	bool unresolved;              /* its name has no address: starts in maintenance (RMAINT) */
 	struct proxy *proxy;
 	const char *file;
-	int line;
 
 	/* address of the file */
 	const struct sockaddr *address; /* in the arena */
-	socklen_t address_len;
 	const char *address_text;     /* as written */
 	const char *hostname;         /* when a name was written; or NULL. See naming_name() */
-	int port;                     /* 0 with port_offset or no port */
-	bool port_is_mapped;          /* "+N", "-N" or none: destination port plus port_offset */
-	int port_offset;
 
-	unsigned uweight;             /* initial, 0..256 */
 	int64_t tier;                 /* 1..SERVER_TIERS_MAX: who serves first */
 	int64_t maxconn, minconn, maxqueue; /* 0 none */
 	int64_t pool_max_conn;        /* idle connections kept; -1 no limit, 0 none */
@@ -169,34 +182,22 @@ struct server {
 	int64_t pool_low_conn;
 	int64_t max_reuse;            /* -1 no limit */
 
-	unsigned char send_proxy;     /* 0, 1, 2 */
-	unsigned proxy_v2_options;    /* enum proxy_v2_option */
 	const struct server_tlvs *proxy_v2_tlvs; /* set-proxy-v2-tlv-fmt; NULL: none */
 	struct source *source;        /* own, the proxy's, or NULL */
 	const struct server_addr *socks4; /* the proxy to connect through; NULL: none */
 	int64_t tcp_ut_ms;            /* 0 none */
 	int64_t idle_ping_ms;         /* HTTP/2: between PINGs on idle connections; 0 none */
-	int mss;                      /* 0 none (never settable on servers today) */
 	const struct netns *netns;    /* `namespace`; NULL: none */
-	bool tfo;
-	bool datagrams;              /* "udp@": of log backends */
 	uint64_t log_size;           /* log-bufsize; 0: one buffer */
-	bool log_octets;             /* log-proto octet-count */
 	const char *cookie;           /* `cookie` value; or NULL */
 	const char *proto;            /* forced mux; or NULL */
-	enum server_ws ws;            /* which HTTP version WebSockets use */
 	const char *redir;            /* redirect prefix; or NULL */
-	enum hash_key hash_key;       /* where its points of consistent hashing come from */
-	enum server_on_marked on_marked_down, on_marked_up;
 	struct server_checks checks;
 	struct naming naming;
 
 	uint64_t digest;              /* of its options: equal ones are reached in the same way */
 	struct server_state *state;
-	unsigned index;               /* of its place in proxy->balance */
 	struct server *removed_next;  /* in proxy->removed */
-	bool is_referenced;           /* rules or expressions name it: it cannot be removed */
-	bool is_dynamic;              /* added at run time */
 	/* slots follow */
 };
 
