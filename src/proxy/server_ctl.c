@@ -385,13 +385,14 @@ static void print_state(struct strbuf *out, const struct server *srv, uint32_t a
 static void print_conn(struct strbuf *out, const struct server *srv, uint32_t anon)
 {
 	const struct counter_set *set = &srv->state->counters;
-	unsigned threads = thread_count();
+	unsigned threads = thread_count(), admin;
 	struct server_addr addr;
 	char ip[64], hidden[3][CTL_HIDE_MAX];
 	const char *text;
 
 	server_address(srv, &addr);
-	text = addr.sa.ss_family == AF_UNIX
+	admin = __atomic_load_n(&srv->state->admin, __ATOMIC_RELAXED);
+	text = addr.sa.ss_family == AF_UNIX || admin & SERVER_RMAINT
 	       ? "-" : address_ip_text((struct sockaddr *)&addr.sa, ip, sizeof(ip));
 	strbuf_printf(out, "%s/%s %d/%d %s %d - %lld %llu %llu %u %llu %llu %lld %llu",
 		      ctl_hide(anon, srv->proxy->name, hidden[0]),

@@ -73,6 +73,9 @@ static bool server_begin(struct proxy *be, struct server *srv)
 	/* checks wait for `enable health` and `enable agent` */
 	srv->state->check.flags &= ~(unsigned)(CHECK_ENABLED | CHECK_PAUSED);
 	srv->state->agent.flags &= CHECK_CONFIGURED | CHECK_AGENT;
+	/* and for an address */
+	if (srv->unresolved && srv->checks.health.on)
+		srv->state->check.flags |= CHECK_PAUSED;
 	srv->state->check.health = 0;
 	return true;
 }

@@ -8,6 +8,7 @@
 #include "address_priv.h"
 #include "base/bug.h"
 #include "check_priv.h"
+#include "codec/dns.h"
 #include "conf/conf.h"
 #include "proxy/modules.h"
 #include "proxy/proxy.h"
@@ -137,6 +138,12 @@ static bool id_is_free(const struct server *srv, char *error, size_t size)
 static bool server_check(struct server *srv, struct diag_list *diags, char *error, size_t size)
 {
 	srv->is_dynamic = true;
+	/* as with `init-addr none`: asking for its address would stop this thread */
+	srv->unresolved = srv->hostname || srv->naming.service;
+	if (srv->hostname && !dns_name_is_valid(slice_of(srv->hostname))) {
+		snprintf(error, size, "Can't create DNS resolution for server '%s'", srv->name);
+		return false;
+	}
 	server_complete(srv);
 	if (!id_is_free(srv, error, size))
 		return false;
@@ -156,17 +163,9 @@ struct server *server_dynamic_parse(struct proxy *be, char **words, int count, c
 	const char *refused = option_refused(words, count);
 	struct diag_list diags;
 	struct server *srv;
-	struct address a;
 
 	if (refused) {
 		snprintf(error, size, "'%s' option is not accepted for dynamic server", refused);
-		return NULL;
-	}
-	if (count > 2 && !address_parse(words[2], ADDRESS_UNIX | ADDRESS_OFFSET | ADDRESS_NO_NAMES,
-					&a)) {
-		/* asking for a name would stop this thread */
-		snprintf(error, size, "invalid address '%s' (the names of such servers are not "
-			 "resolved)", words[2]);
 		return NULL;
 	}
 	diag_list_init(&diags);
