@@ -36,12 +36,14 @@ static bool is_name(struct slice name)
 
 static bool is_value(struct slice value)
 {
-	unsigned bad = 0;
+	const char *end = value.ptr + value.len;
 
-	/* no early exit: the compiler takes many bytes at once */
-	for (size_t i = 0; i < value.len; i++)
-		bad |= value.ptr[i] == 0 || value.ptr[i] == '\r' || value.ptr[i] == '\n';
-	return !bad;
+	for (const char *at = h1_skip_text(value.ptr, end); at < end; at = h1_skip_text(at, end)) {
+		if (*at == 0 || *at == '\r' || *at == '\n')
+			return false;
+		at++;
+	}
+	return true;
 }
 
 static bool read_number(struct slice s, uint64_t *value)
