@@ -7,6 +7,10 @@
  *
  * Texts   : slices of constants or of the caller's text room, H2_HEAD_TEXT_ROOM() bytes. Typically
  *           a buffer of the thread: then h2_head_move() makes a head live elsewhere.
+ * Limits  : a head beyond <field_capacity> or <list_max> is H2_HEAD_TOO_LARGE: it was walked to its
+ *           end, and the next one can be read. One of more than twice as many fields, or with more
+ *           than <text_max> bytes of texts, is H2_HEAD_BROKEN: few bytes of a block may stand for
+ *           very many, and nobody should be made to read them (RFC 9113 4.3, 10.5.1).
  * Changed : cookie crumbs are joined by "; " into one field, the last one (8.2.3); ":authority"
  *           becomes the first field, Host, and a Host beside it has no say (8.3.1); the scheme's
  *           own port is taken off it; equal Content-Lengths are one, without leading zeros; blanks
@@ -73,15 +77,16 @@ enum h2_head_status {
 	H2_HEAD_OK,
 	H2_HEAD_REFUSED,   /* malformed: a stream error, PROTOCOL_ERROR. Tables are in step. */
 	H2_HEAD_TOO_LARGE, /* too many fields or bytes; well-formed as far as seen. In step too. */
-	H2_HEAD_BROKEN     /* a connection error: hpack_error */
+	H2_HEAD_BROKEN     /* a connection error, COMPRESSION_ERROR: hpack_error */
 };
 
 struct h2_head {
 	/* given by the caller */
-	struct h1_field *fields;   /* tune.http.maxhdr N means a capacity of N - 1 */
-	uint16_t field_capacity;
-	uint32_t list_max;         /* of the list, as SETTINGS_MAX_HEADER_LIST_SIZE counts */
-	char *text;                /* H2_HEAD_TEXT_ROOM() bytes */
+	struct h1_field *fields;   /* H2_HEAD_FIELD_ROOM(field_capacity) places */
+	uint16_t field_capacity;   /* how many may come out; tune.http.maxhdr N: N - 1 */
+	uint32_t list_max;         /* bytes of the list: texts, and H2_HEAD_FIELD_COST a field */
+	uint32_t text_max;         /* bytes of texts that are read at all; list_max or more */
+	char *text;                /* H2_HEAD_TEXT_ROOM(text_max) bytes */
 
 	/* results */
 	uint16_t field_count;
@@ -101,12 +106,12 @@ struct h2_head {
 	size_t list_len;           /* size of the list as sent, as RFC 9113 6.5.2 counts */
 };
 
-/* Room for the texts of a list and for the cookies joined; <table_limit>: what
- * hpack_decoder_init() was told.
- */
-#define H2_HEAD_TEXT_ROOM(list_max, table_limit) \
-	((size_t)(list_max) * 2 + ((table_limit) > HPACK_TABLE_SIZE ? (table_limit) \
-								   : HPACK_TABLE_SIZE))
+/* Room for the texts of a list and for the cookies joined. */
+#define H2_HEAD_TEXT_ROOM(text_max) ((size_t)(text_max) * 2)
+/* Places for fields while a head is read: crumbs of cookies need one each until they are joined. */
+#define H2_HEAD_FIELD_ROOM(capacity) (2 * (size_t)(capacity) + 2)
+/* What a field counts besides its texts. */
+#define H2_HEAD_FIELD_COST 8
 
 /* Decodes and checks <block> as a head of this kind. See enum h2_head_status for what comes out;
  * after anything but H2_HEAD_OK the results are those found so far (for logs).

@@ -7,8 +7,8 @@
  *
  * Decoding is a walk: hpack_read_begin() on a whole header block (HEADERS and its CONTINUATIONs
  * joined), then hpack_read() once per field. Both sides' tables must see every field of every
- * block, so a block is always walked to its end, even when its message is already refused:
- * h2_head.h does that. Texts are constants or lie in the caller's room.
+ * block, so a block is walked to its end even when its message is already refused, or the
+ * connection is lost: h2_head.h does that. Texts are constants or lie in the caller's room.
  *
  * Encoding appends to the caller's buffer, field by field. A field either fits in its worst case
  * or is refused before anything changed, so a block may go on in another buffer at any field (the
@@ -49,6 +49,7 @@
 	X(INDEX, "an index is out of the tables") \
 	X(HUFFMAN, "invalid Huffman code or padding") \
 	X(TABLE_SIZE, "a table size update is too large, misplaced or missing") \
+	X(TOO_LARGE, "the head is far too large to be read to its end") \
 	X(MEMORY, "out of memory")
 
 enum hpack_error {
@@ -114,12 +115,9 @@ struct hpack_reader {
 	size_t text_room;    /* bytes left there */
 	uint8_t error;       /* enum hpack_error after HPACK_BAD */
 	bool begun;          /* private: a field was seen, size updates are over */
-	bool lost;           /* private: texts were given up for lack of room */
-	char *text_start;    /* private: the whole room */
-	size_t text_size;
 };
 
-enum hpack_status { HPACK_FIELD, HPACK_END, HPACK_NO_ROOM, HPACK_BAD };
+enum hpack_status { HPACK_FIELD, HPACK_END, HPACK_BAD };
 
 /* <limit>: the SETTINGS_HEADER_TABLE_SIZE which we announce; it applies at once when it is larger
  * than the default, with hpack_decoder_limit() after the peer's acknowledgement otherwise.
@@ -137,20 +135,15 @@ static inline size_t hpack_table_memory(const struct hpack_table *t)
 	return t->area_size;
 }
 
-/* Starts walking <block>; texts go to the <room> bytes at <text>, at least as many as the limit of
- * the decoder's table.
- */
+/* Starts walking <block>; texts go to the <room> bytes at <text>: more are HPACK_ERR_TOO_LARGE. */
 void hpack_read_begin(struct hpack_reader *r, struct hpack_decoder *d, struct slice block,
 		      char *text, size_t room);
 
 /* The next field. Its slices point into constants or into the text room, at what this call added
  * there (r->text moved past it), so they live as long as that.
- * HPACK_FIELD  : <out> is filled.
- * HPACK_END    : the block is over and was whole.
- * HPACK_NO_ROOM: a field was read and the table is up to date, but there was no room for all
- *                texts: this one and all that the walk gave before are lost. Walk on; each
- *                field that is left gives the same.
- * HPACK_BAD    : r->error; the tables disagree from now on, the connection is lost.
+ * HPACK_FIELD: <out> is filled.
+ * HPACK_END  : the block is over and was whole.
+ * HPACK_BAD  : r->error; the tables disagree from now on, the connection is lost.
  */
 enum hpack_status hpack_read(struct hpack_reader *r, struct hpack_field *out);
 

@@ -1,36 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Lines of an H1 head: the start line and field lines, byte by byte where every byte must be
- * checked against a class, and eight at a time in field values, where only NUL, CR and LF matter.
+ * checked against a class, and eight at a time (h1_skip_text()) in field values, where only NUL, CR
+ * and LF matter.
  */
 #include "h1_priv.h"
-
-#define ONES 0x0101010101010101ull
-#define HIGHS 0x8080808080808080ull
-
-/* The first byte below 16 at or after <at>: it may be NUL, CR, LF, or a harmless one such as a
- * tab.
- */
-static inline const char *h1_skip_text(const char *at, const char *end)
-{
-	uint64_t word, low;
-
-	while (end - at >= 8) {
-		memcpy(&word, at, 8);
-		/* exact for the lowest byte flagged, which is the first one in little endian; in
-		 * big endian, a false one before it only costs a byte-wise look
-		 */
-		low = (word - 0x10 * ONES) & ~word & HIGHS;
-		if (low) {
-			while ((uint8_t)*at >= 16)
-				at++;
-			return at;
-		}
-		at += 8;
-	}
-	while (at < end && (uint8_t)*at >= 16)
-		at++;
-	return at;
-}
 
 static inline bool h1_is_blank(char c)
 {

@@ -16,6 +16,32 @@ extern const uint8_t h1_char_class[256];
 /* The lower case of a token character, 0 for any other. */
 extern const uint8_t h1_token_lower[256];
 
+/* The first byte below 16 at or after <at>: it may be NUL, CR, LF, or a harmless one such as a
+ * tab.
+ */
+static inline const char *h1_skip_text(const char *at, const char *end)
+{
+	const uint64_t ones = 0x0101010101010101ull;
+	uint64_t word, low;
+
+	while (end - at >= 8) {
+		memcpy(&word, at, 8);
+		/* exact for the lowest byte flagged, which is the first one in little endian; in
+		 * big endian, a false one before it only costs a byte-wise look
+		 */
+		low = (word - 0x10 * ones) & ~word & (ones << 7);
+		if (low) {
+			while ((uint8_t)*at >= 16)
+				at++;
+			return at;
+		}
+		at += 8;
+	}
+	while (at < end && (uint8_t)*at >= 16)
+		at++;
+	return at;
+}
+
 /* A line of fields being read: [at, end) is what is there. */
 struct h1_cursor {
 	const char *at, *end;

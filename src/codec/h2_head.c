@@ -36,12 +36,14 @@ static bool is_name(struct slice name)
 
 static bool is_value(struct slice value)
 {
-	unsigned bad = 0;
+	const char *end = value.ptr + value.len;
 
-	/* no early exit: the compiler takes many bytes at once */
-	for (size_t i = 0; i < value.len; i++)
-		bad |= value.ptr[i] == 0 || value.ptr[i] == '\r' || value.ptr[i] == '\n';
-	return !bad;
+	for (const char *at = h1_skip_text(value.ptr, end); at < end; at = h1_skip_text(at, end)) {
+		if (*at == 0 || *at == '\r' || *at == '\n')
+			return false;
+		at++;
+	}
+	return true;
 }
 
 static bool read_number(struct slice s, uint64_t *value)
@@ -162,6 +164,16 @@ static uint8_t note_field(struct h2_walk *w, struct h1_field *field, bool *keep)
 	return H2_HEAD_ERR_NONE;
 }
 
+/* Will it fit in the list once the crumbs of cookies, this one too, are joined? */
+static bool has_place(const struct h2_walk *w, const struct h1_field *field)
+{
+	unsigned behind = w->kind == H2_HEAD_REQUEST && w->cookies ? w->cookies - 1u : 0;
+
+	if (behind && field->id == FIELD_COOKIE)
+		return true;
+	return w->head->field_count - behind < w->head->field_capacity;
+}
+
 static void take_field(struct h2_walk *w, const struct hpack_field *got)
 {
 	struct h1_field field = { .name = got->name, .value = got->value, .id = got->id };
@@ -175,10 +187,10 @@ static void take_field(struct h2_walk *w, const struct hpack_field *got)
 	w->error = note_field(w, &field, &keep);
 	if (w->error || !keep)
 		return;
-	if (head->field_count == head->field_capacity)
-		w->too_large = true;
-	else
+	if (has_place(w, &field))
 		head->fields[head->field_count++] = field;
+	else
+		w->too_large = true;
 }
 
 /* ---- the walk */
@@ -188,7 +200,8 @@ static void take(struct h2_walk *w, const struct hpack_field *field)
 	struct h2_head *head = w->head;
 
 	head->list_len += field->name.len + field->value.len + HPACK_ENTRY_OVERHEAD;
-	if (head->list_len > head->list_max)
+	w->size += field->name.len + field->value.len + H2_HEAD_FIELD_COST;
+	if (w->size > head->list_max)
 		w->too_large = true;
 	if (w->error || w->too_large)
 		return;
@@ -208,8 +221,8 @@ static void join_cookies(struct h2_walk *w, struct hpack_reader *r)
 
 	if (!w->cookies || w->kind != H2_HEAD_REQUEST)
 		return;
-	/* crumbs are part of the list: they fit in the room that is beyond list_max */
-	BUG_ON(r->text_room < w->cookie_len);
+	/* crumbs are part of the list: they fit in the room that is beyond text_max */
+	BUG_ON(w->cookie_len > head->text_max);
 	for (unsigned i = 0; i < head->field_count; i++) {
 		struct h1_field *field = &head->fields[i];
 
@@ -256,13 +269,20 @@ static void finish(struct h2_walk *w, struct hpack_reader *r)
 		join_cookies(w, r);
 }
 
+/* How many fields are read at all: all of them have a place, Host for ":authority" too. */
+static unsigned field_limit(const struct h2_head *head)
+{
+	return 2u * head->field_capacity + 1;
+}
+
 static void head_init(struct h2_head *head)
 {
 	struct h2_head given = *head;
 
 	*head = (struct h2_head){
 		.fields = given.fields, .field_capacity = given.field_capacity,
-		.list_max = given.list_max, .text = given.text, .host_index = -1,
+		.list_max = given.list_max, .text_max = given.text_max, .text = given.text,
+		.host_index = -1,
 	};
 }
 
@@ -275,16 +295,17 @@ enum h2_head_status h2_head_decode(struct hpack_decoder *d, struct slice block,
 	enum hpack_status status;
 
 	head_init(head);
-	hpack_read_begin(&reader, d, block, head->text,
-			 H2_HEAD_TEXT_ROOM(head->list_max, d->limit));
-	while ((status = hpack_read(&reader, &field)) < HPACK_END) {
-		if (status == HPACK_NO_ROOM)
-			w.too_large = true;
-		else if (!(options & H2_HEAD_OPT_DISCARD))
+	hpack_read_begin(&reader, d, block, head->text, head->text_max);
+	while ((status = hpack_read(&reader, &field)) == HPACK_FIELD) {
+		if (++w.count > field_limit(head)) {
+			reader.error = HPACK_ERR_TOO_LARGE;
+			break;
+		}
+		if (!(options & H2_HEAD_OPT_DISCARD))
 			take(&w, &field);
 	}
 	head->hpack_error = reader.error;
-	if (status == HPACK_BAD)
+	if (reader.error)
 		return H2_HEAD_BROKEN;
 	if (options & H2_HEAD_OPT_DISCARD)
 		return H2_HEAD_REFUSED;

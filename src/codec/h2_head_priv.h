@@ -11,7 +11,9 @@ struct h2_walk {
 	struct h2_head *head;
 	unsigned options;      /* H2_HEAD_OPT_* */
 	unsigned pseudo_seen;  /* bits, by id - FIELD_COUNT */
+	size_t size;           /* of the list, as list_max counts */
 	size_t cookie_len;     /* bytes of all crumbs and separators */
+	uint32_t count;        /* fields seen, pseudo-fields too */
 	uint16_t cookies;
 	uint8_t kind;          /* enum h2_head_kind */
 	uint8_t error;         /* enum h2_head_error */

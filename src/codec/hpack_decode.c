@@ -2,8 +2,8 @@
 /* Decoding of header blocks (RFC 7541 3, 6).
  *
  * A field is read in two steps: first its representation (numbers and where its strings are), which
- * always moves on in the block; then its texts, into the caller's room. When these do not fit, what
- * was there is given up and the whole room serves to keep the table in step with the peer's.
+ * always moves on in the block; then its texts, into the caller's room. What does not fit there ends
+ * the walk: a few bytes may stand for many, and reading them all would be work for nothing.
  */
 #include "hpack_priv.h"
 
@@ -47,7 +47,6 @@ void hpack_read_begin(struct hpack_reader *r, struct hpack_decoder *d, struct sl
 	*r = (struct hpack_reader){
 		.decoder = d, .text = text, .text_room = room,
 		.at = (const uint8_t *)block.ptr, .end = (const uint8_t *)block.ptr + block.len,
-		.text_start = text, .text_size = room,
 	};
 }
 
@@ -146,21 +145,21 @@ static bool read_updates(struct hpack_reader *r)
 	return true;
 }
 
-/* ---- texts: these return HPACK_FIELD, HPACK_NO_ROOM or HPACK_BAD */
+/* ---- texts: false with r->error */
 
-static enum hpack_status put_text(struct hpack_reader *r, struct slice text, struct slice *out)
+static bool put_text(struct hpack_reader *r, struct slice text, struct slice *out)
 {
 	if (text.len > r->text_room)
-		return HPACK_NO_ROOM;
+		return read_bad(r, HPACK_ERR_TOO_LARGE);
 	if (text.len)
 		memcpy(r->text, text.ptr, text.len);
 	*out = slice_make(r->text, text.len);
 	r->text += text.len;
 	r->text_room -= text.len;
-	return HPACK_FIELD;
+	return true;
 }
 
-static enum hpack_status put_literal(struct hpack_reader *r, struct literal l, struct slice *out)
+static bool put_literal(struct hpack_reader *r, struct literal l, struct slice *out)
 {
 	size_t len;
 
@@ -168,39 +167,30 @@ static enum hpack_status put_literal(struct hpack_reader *r, struct literal l, s
 		return put_text(r, l.bytes, out);
 	len = hpack_huffman_decode(l.bytes, r->text, r->text_room);
 	if (len == HPACK_HUFFMAN_NO_ROOM)
-		return HPACK_NO_ROOM;
-	if (len == HPACK_HUFFMAN_BAD) {
-		r->error = HPACK_ERR_HUFFMAN;
-		return HPACK_BAD;
-	}
+		return read_bad(r, HPACK_ERR_TOO_LARGE);
+	if (len == HPACK_HUFFMAN_BAD)
+		return read_bad(r, HPACK_ERR_HUFFMAN);
 	*out = slice_make(r->text, len);
 	r->text += len;
 	r->text_room -= len;
-	return HPACK_FIELD;
+	return true;
 }
 
 /* The field of a dynamic entry: a copy, for the table may change before it is used. */
-static enum hpack_status put_entry(struct hpack_reader *r, const struct form *f,
-				   struct hpack_field *out)
+static bool put_entry(struct hpack_reader *r, const struct form *f, struct hpack_field *out)
 {
 	struct hpack_entry entry = hpack_table_get(&r->decoder->table,
 						   f->index - HPACK_STATIC_COUNT - 1);
-	enum hpack_status status = HPACK_FIELD;
 
 	out->id = entry.id;
 	out->name = entry.name;
-	if (!entry.id)
-		status = put_text(r, entry.name, &out->name);
-	if (status == HPACK_FIELD && f->whole)
-		status = put_text(r, entry.value, &out->value);
-	return status;
+	if (!entry.id && !put_text(r, entry.name, &out->name))
+		return false;
+	return !f->whole || put_text(r, entry.value, &out->value);
 }
 
-static enum hpack_status put_name(struct hpack_reader *r, const struct form *f,
-				  struct hpack_field *out)
+static bool put_name(struct hpack_reader *r, const struct form *f, struct hpack_field *out)
 {
-	enum hpack_status status;
-
 	if (f->index > HPACK_STATIC_COUNT)
 		return put_entry(r, f, out);
 	if (f->index) {
@@ -208,69 +198,39 @@ static enum hpack_status put_name(struct hpack_reader *r, const struct form *f,
 		out->id = hpack_statics[f->index].id;
 		if (f->whole)
 			out->value = hpack_statics[f->index].value;
-		return HPACK_FIELD;
+		return true;
 	}
-	status = put_literal(r, f->name, &out->name);
-	if (status != HPACK_FIELD)
-		return status;
+	if (!put_literal(r, f->name, &out->name))
+		return false;
 	out->id = hpack_id_of(out->name);
 	if (out->id) { /* known: the constant serves, the room is free again */
 		r->text -= out->name.len;
 		r->text_room += out->name.len;
 		out->name = hpack_name_of(out->id);
 	}
-	return HPACK_FIELD;
+	return true;
 }
 
-static enum hpack_status put_field(struct hpack_reader *r, const struct form *f,
-				   struct hpack_field *out)
+static bool put_field(struct hpack_reader *r, const struct form *f, struct hpack_field *out)
 {
-	enum hpack_status status;
-
 	*out = (struct hpack_field){ .never_indexed = f->never };
-	status = put_name(r, f, out);
-	if (status == HPACK_FIELD && !f->whole)
-		status = put_literal(r, f->value, &out->value);
-	return status;
-}
-
-/* Gives up what was read so far, to read a field that otherwise does not fit. */
-static void read_rewind(struct hpack_reader *r)
-{
-	r->lost = true;
-	r->text = r->text_start;
-	r->text_room = r->text_size;
+	return put_name(r, f, out) && (f->whole || put_literal(r, f->value, &out->value));
 }
 
 enum hpack_status hpack_read(struct hpack_reader *r, struct hpack_field *out)
 {
 	struct hpack_table *table = &r->decoder->table;
-	enum hpack_status status;
 	struct form form;
 
 	if (!read_updates(r))
 		return HPACK_BAD;
 	if (r->at == r->end)
 		return HPACK_END;
-	if (!read_form(r, &form))
+	if (!read_form(r, &form) || !put_field(r, &form, out))
 		return HPACK_BAD;
-	if (r->lost)
-		read_rewind(r);
-	status = put_field(r, &form, out);
-	if (status == HPACK_NO_ROOM && !r->lost) {
-		read_rewind(r);
-		status = put_field(r, &form, out);
-	}
-	if (status == HPACK_BAD)
-		return HPACK_BAD;
-	if (form.insert && status == HPACK_NO_ROOM) {
-		hpack_table_clear(table); /* larger than the room is larger than the table */
-	} else if (form.insert && !hpack_table_add(table, out->id, out->name, out->value)) {
+	if (form.insert && !hpack_table_add(table, out->id, out->name, out->value)) {
 		r->error = HPACK_ERR_MEMORY;
 		return HPACK_BAD;
 	}
-	if (status == HPACK_FIELD && !r->lost)
-		return HPACK_FIELD;
-	out->name = out->value = slice_none();
-	return HPACK_NO_ROOM;
+	return HPACK_FIELD;
 }

@@ -39,12 +39,13 @@ bool h1_init(unsigned fields_max)
 /* Goes on with a connection that waited for it. */
 static void resume_one(struct list *link)
 {
-	h1_ready(list_entry(link, struct h1_conn, resume)->conn);
+	h1_serve(list_entry(link, struct h1_conn, resume), true);
 }
 
 bool h1_thread_init(void)
 {
 	turn_list_init(&resume, resume_one);
+	resume.limit_ns = WIRE_TURN_NS;
 	return h1_head_thread_init();
 }
 
@@ -168,9 +169,9 @@ static void h1_count_body(struct h1_conn *h, size_t got)
 }
 
 /* Receives body bytes straight into the stream's queue, several blocks at once when the flow is
- * fast. What lies behind the announced length stays with us, in <in>.
+ * fast. What lies behind the announced length stays with us, in <in>. Large reads count as several.
  */
-static enum io h1_recv_body(struct h1_conn *h)
+static enum io h1_recv_body(struct h1_conn *h, int *budget)
 {
 	struct endpoint *ep = h->ep;
 	size_t max = SIZE_MAX, got;
@@ -186,6 +187,7 @@ static enum io h1_recv_body(struct h1_conn *h)
 	r = conn_recv(h->conn, &q, max, &got);
 	if (!got)
 		return r;
+	*budget -= (int)(got / WIRE_READ_UNIT);
 	h1_count_bytes(h, got, 0);
 	if (h->rx_state == H1_RX_LENGTH && got > h->rx.left) {
 		extra = got - (size_t)h->rx.left;
@@ -204,7 +206,7 @@ static enum io h1_recv_body(struct h1_conn *h)
 }
 
 /* Moves body bytes from the socket into the stream's pipe. */
-static enum io h1_recv_pipe(struct h1_conn *h)
+static enum io h1_recv_pipe(struct h1_conn *h, int *budget)
 {
 	struct endpoint *ep = h->ep;
 	size_t max = SPLICE_MAX, got;
@@ -213,6 +215,7 @@ static enum io h1_recv_pipe(struct h1_conn *h)
 	if (h->rx_state == H1_RX_LENGTH && h->rx.left < max)
 		max = (size_t)h->rx.left;
 	r = conn_splice_in(h->conn, ep->rx_pipe, max, &got);
+	*budget -= (int)(got / WIRE_READ_UNIT);
 	h1_count_spliced(h, got, 0);
 	h1_count_body(h, got);
 	return r;
@@ -354,7 +357,7 @@ static enum io h1_look_for_preface(struct h1_conn *h)
 }
 
 /* One pass: uses the bytes there are, or gets some. IO_OK: go on. */
-static enum io h1_read_step(struct h1_conn *h)
+static enum io h1_read_step(struct h1_conn *h, int *budget)
 {
 	bool head = h->rx_state == H1_RX_HEAD || h->rx_state == H1_RX_IDLE;
 	enum io r;
@@ -371,9 +374,9 @@ static enum io h1_read_step(struct h1_conn *h)
 		if (head || h->rx_state == H1_RX_CHUNKED || h->rx_state == H1_RX_TRAILERS)
 			r = h1_fill(h);
 		else if (h->ep->rx_pipe && h->ep->flags & EP_RX_SPLICE && !h->ep->rx.len)
-			r = h1_recv_pipe(h);
+			r = h1_recv_pipe(h, budget);
 		else
-			return h1_recv_body(h);
+			return h1_recv_body(h, budget);
 		if (r != IO_OK || !wire_in_has(&h->in))
 			return r;
 	}
@@ -410,11 +413,11 @@ static void h1_read(struct h1_conn *h)
 
 	for (int budget = WIRE_READ_BUDGET; !(h->flags & H1C_FL_DEAD) && h1_wants_bytes(h);
 	     budget--) {
-		if (!budget) {
+		if (budget <= 0) {
 			h1_resume_later(h);
 			return;
 		}
-		r = h1_read_step(h);
+		r = h1_read_step(h, &budget);
 		if (h->flags & H1C_FL_DEAD)
 			return;
 		H1_TRACE(DATA, h, H1_EV(RECV), "read: %s", io_name(r));
@@ -450,11 +453,10 @@ static void h1_notice_shut(struct h1_conn *h)
 	h1_wake(h);
 }
 
-/* Bytes, room, an end or an error: the one entry from below. */
-void h1_ready(struct conn *c)
+void h1_serve(struct h1_conn *h, bool may_read)
 {
-	struct h1_conn *h = c->owner;
 	bool outer = h1_enter(h);
+	struct conn *c = h->conn;
 	uint32_t was;
 
 	H1_TRACE(DEVELOPER, h, H1_EV(WAKE), "an event of the connection");
@@ -479,9 +481,17 @@ void h1_ready(struct conn *c)
 	}
 	if (!(h->flags & H1C_FL_DEAD) && c->flags & CONN_ERROR)
 		h1_eof(h, true);
-	else if (!(h->flags & H1C_FL_DEAD) && !(c->flags & CONN_CONNECTING))
+	else if (!(h->flags & H1C_FL_DEAD) && !(c->flags & CONN_CONNECTING) && may_read)
 		h1_read(h);
 	if (!(h->flags & H1C_FL_DEAD) && c->flags & (CONN_RDHUP | CONN_ERROR))
 		h1_notice_shut(h);
 	h1_leave(h, outer);
+}
+
+void h1_ready(struct conn *c)
+{
+	struct h1_conn *h = c->owner;
+
+	/* the end of an idle one is noticed before somebody takes it */
+	h1_serve(h, h->flags & H1C_FL_IDLE || !turn_list_defers(&resume, &h->resume, c));
 }

@@ -213,7 +213,7 @@ void h1_front_expire(struct h1_conn *h)
 
 void h1_front_start(struct h1_conn *h)
 {
-	h1_ready(h->conn);
+	h1_serve(h, true);
 }
 
 bool h1_front_is_idle(const struct h1_conn *h)

@@ -115,6 +115,8 @@ void h1_free(struct h1_conn *h);
 void h1_front_finish(struct h1_conn *h);
 /* Bytes, room, an end or an error: the one entry from below. */
 void h1_ready(struct conn *c);
+/* Goes on as far as the socket allows, and reads if it <may_read>. May destroy. */
+void h1_serve(struct h1_conn *h, bool may_read);
 /* Goes on with this connection on the next turn of the loop. */
 void h1_resume_later(struct h1_conn *h);
 /* Wakes the stream, if there is one. */

@@ -14,20 +14,24 @@
 #include "h2_priv.h"
 #include "trace_priv.h"
 
+static __thread struct h1_field *fields;
 static __thread char *text_room;
 static __thread size_t text_size;
 
 bool h2_head_thread_init(void)
 {
 	text_size = block_size();
-	text_room = malloc(H2_HEAD_TEXT_ROOM(text_size, HPACK_TABLE_SIZE_MAX));
-	return text_room != NULL;
+	text_room = malloc(H2_HEAD_TEXT_ROOM(text_size));
+	fields = malloc(H2_HEAD_FIELD_ROOM(h1_scratch_count) * sizeof(*fields));
+	return text_room && fields;
 }
 
 void h2_head_thread_fini(void)
 {
 	free(text_room);
+	free(fields);
 	text_room = NULL;
+	fields = NULL;
 }
 
 /* Decodes into the thread's buffers. */
@@ -37,8 +41,8 @@ enum h2_head_status h2_head_read(struct h2_conn *h, struct slice block, enum h2_
 	size_t max = h->settings->head_max < text_size ? h->settings->head_max : text_size;
 
 	*head = (struct h2_head){
-		.fields = h1_scratch_fields, .field_capacity = (uint16_t)h1_scratch_count,
-		.list_max = (uint32_t)max, .text = text_room,
+		.fields = fields, .field_capacity = (uint16_t)h1_scratch_count,
+		.list_max = (uint32_t)max, .text_max = (uint32_t)text_size, .text = text_room,
 	};
 	if (h->settings->options & MUX_OPT_UNSAFE)
 		options |= H2_HEAD_OPT_UNSAFE;

@@ -198,7 +198,7 @@ struct h2_stream {
 /* What a connection may take of a turn of the loop, as others wait for theirs; the rest of what it
  * received is used in its next one.
  */
-#define H2_TURN_NS 100000
+#define H2_TURN_NS WIRE_TURN_NS
 /* Units of work after which the clock is looked at; a frame that costs little is one. */
 #define H2_TURN_WORK 32
 /* The first of them are free: on a busy machine the clock runs while nothing is done. */

@@ -68,6 +68,7 @@ static struct pool *pass_pool;
 static __thread struct turn_list resume;
 
 static void pass_ready(struct conn *c);
+static void pass_serve(struct pass *p, bool may_read);
 static void pass_describe(const struct conn *c, struct strbuf *out);
 static const struct conn_ops pass_conn_ops = {
 	.name = "pass", .ready = pass_ready, .describe = pass_describe,
@@ -81,12 +82,13 @@ bool pass_init(void)
 
 static void resume_one(struct list *link)
 {
-	pass_ready(list_entry(link, struct pass, resume)->conn);
+	pass_serve(list_entry(link, struct pass, resume), true);
 }
 
 bool pass_thread_init(void)
 {
 	turn_list_init(&resume, resume_one);
+	resume.limit_ns = WIRE_TURN_NS;
 	return true;
 }
 
@@ -177,10 +179,11 @@ static void pass_read(struct pass *p)
 	size_t got;
 	enum io r;
 
-	for (int budget = WIRE_READ_BUDGET; pass_wants_bytes(p); budget--) {
+	for (int budget = WIRE_READ_BUDGET; pass_wants_bytes(p);
+	     budget -= 1 + (int)(got / WIRE_READ_UNIT)) {
 		struct endpoint *ep = p->ep;
 
-		if (!budget) {
+		if (budget <= 0) {
 			pass_resume_later(p);
 			return;
 		}
@@ -201,9 +204,10 @@ static void pass_read(struct pass *p)
 	}
 }
 
-static void pass_ready(struct conn *c)
+/* Goes on as far as the socket allows, and reads if it <may_read>. */
+static void pass_serve(struct pass *p, bool may_read)
 {
-	struct pass *p = c->owner;
+	struct conn *c = p->conn;
 	bool outer = pass_enter(p);
 
 	if (p->ep && p->flags & PASS_FL_BACK && !(p->ep->flags & EP_CONNECTED) &&
@@ -216,9 +220,16 @@ static void pass_ready(struct conn *c)
 		pass_send(p);
 		p->ep->user->wake(p->ep);
 	}
-	if (p->conn && !(c->flags & CONN_CONNECTING))
+	if (p->conn && !(c->flags & CONN_CONNECTING) && may_read)
 		pass_read(p);
 	pass_leave(p, outer);
+}
+
+static void pass_ready(struct conn *c)
+{
+	struct pass *p = c->owner;
+
+	pass_serve(p, !turn_list_defers(&resume, &p->resume, c));
 }
 
 static void pass_ep_send(struct endpoint *ep)

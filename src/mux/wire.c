@@ -155,3 +155,13 @@ void turn_list_add(struct turn_list *t, struct list *link)
 	list_append(&t->list, link);
 	turn_hook_add(&t->hook);
 }
+
+bool turn_list_defers(struct turn_list *t, struct list *link, const struct conn *c)
+{
+	if (list_is_linked(link))
+		return true;
+	if (c->read_blocks == 1 || list_is_empty(&t->list))
+		return false;
+	turn_list_add(t, link);
+	return true;
+}

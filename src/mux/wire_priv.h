@@ -14,8 +14,13 @@
 #include "core/thread.h"
 #include "net/conn.h"
 
-/* Reads that one event may cause before other connections get their turn. */
+/* What one event may cause before other connections get their turn: so many reads, or so many
+ * times WIRE_READ_UNIT bytes. One large read takes it all.
+ */
 #define WIRE_READ_BUDGET 8
+#define WIRE_READ_UNIT (32 * 1024)
+/* What connections that go on from the turn before may take of one, all together. */
+#define WIRE_TURN_NS 100000
 
 /* --- received bytes that were not used yet --------------------------------------------------- */
 
@@ -89,5 +94,9 @@ struct turn_list {
 void turn_list_init(struct turn_list *t, void (*run)(struct list *link));
 /* Adds <link> (initialised), if it is in no list. */
 void turn_list_add(struct turn_list *t, struct list *link);
+/* An event says that <c>, whose link this is, has something to read. True: not now. It waits for
+ * its turn already; or it waits from now on, because its flow is fast and others wait.
+ */
+bool turn_list_defers(struct turn_list *t, struct list *link, const struct conn *c);
 
 #endif

@@ -302,19 +302,26 @@ static bool run_block(struct naive *n, struct hpack_decoder *d, struct circle *c
 	struct hpack_field f;
 	enum hpack_status status;
 	unsigned count = 0;
-	bool begun = false, lost = false;
+	bool begun = false;
 
 	hpack_read_begin(&r, d, slice_make((const char *)n->at, (size_t)(n->end - n->at)), text,
 			 room);
 	c->writer = (struct hpack_writer){ c->out, c->out + sizeof(c->out) };
 	check(hpack_write_begin(&c->encoder, &c->writer));
 	while (naive_read(n, &begun, d->limit, &pairs[count])) {
+		size_t left = r.text_room;
+
 		status = hpack_read(&r, &f);
-		check(status == HPACK_FIELD || status == HPACK_NO_ROOM);
-		lost |= status == HPACK_NO_ROOM;
-		check(lost || (is(f.name, pairs[count].name, pairs[count].name_len) &&
-			       is(f.value, pairs[count].value, pairs[count].value_len)));
-		check(!f.id || f.id >= FIELD_COUNT || lost ||
+		if (status == HPACK_BAD) {
+			check(r.error == HPACK_ERR_TOO_LARGE &&
+			      pairs[count].name_len + pairs[count].value_len > left);
+			free_pairs(pairs, count + 1);
+			return false;
+		}
+		check(status == HPACK_FIELD);
+		check(is(f.name, pairs[count].name, pairs[count].name_len) &&
+		      is(f.value, pairs[count].value, pairs[count].value_len));
+		check(!f.id || f.id >= FIELD_COUNT ||
 		      f.id == field_id_of_lower(f.name.ptr, f.name.len));
 		circle_add(c, &pairs[count++]);
 	}

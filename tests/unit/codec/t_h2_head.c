@@ -5,9 +5,10 @@
 #include "tap.h"
 
 #define LIST_MAX 4096
-#define ROOM H2_HEAD_TEXT_ROOM(LIST_MAX, HPACK_TABLE_SIZE)
+#define TEXT_MAX 5000
+#define ROOM H2_HEAD_TEXT_ROOM(TEXT_MAX)
 
-static struct h1_field fields[20];
+static struct h1_field fields[H2_HEAD_FIELD_ROOM(20)];
 static char text[ROOM], block[16384];
 static size_t block_len;
 
@@ -63,7 +64,7 @@ static enum h2_head_status decode(enum h2_head_kind kind, unsigned options, stru
 	memcpy(copy, block, block_len);
 	memset(text, 0, sizeof(text));
 	*head = (struct h2_head){ .fields = fields, .field_capacity = 20, .list_max = LIST_MAX,
-				  .text = text };
+				  .text_max = TEXT_MAX, .text = text };
 	hpack_decoder_init(&d, HPACK_TABLE_SIZE);
 	status = h2_head_decode(&d, slice_make(copy, block_len), kind, options, head);
 	hpack_decoder_fini(&d);
@@ -236,16 +237,25 @@ static void test_limits(void)
 	strcat(list, "|x=y");
 	make_block(list);
 	is_int(decode(H2_HEAD_REQUEST, 0, &head), H2_HEAD_TOO_LARGE, "one more");
+	/* 41 in all are read */
+	for (unsigned i = 4 + 20; i < 41; i++)
+		strcat(list, "|x=y");
+	make_block(list);
+	is_int(decode(H2_HEAD_REQUEST, 0, &head), H2_HEAD_TOO_LARGE, "as many as are read");
+	strcat(list, "|x=y");
+	make_block(list);
+	is_int(decode(H2_HEAD_REQUEST, 0, &head), H2_HEAD_BROKEN, "one more");
+	is_int(head.hpack_error, HPACK_ERR_TOO_LARGE, "why");
+	is_int(decode(H2_HEAD_REQUEST, H2_HEAD_OPT_DISCARD, &head), H2_HEAD_BROKEN, "discarded");
 
-	strcpy(list, Q "|x=");
-	memset(list + strlen(list), 'v', 500);
-	for (unsigned i = 1; i < 7; i++) {
+	strcpy(list, Q);
+	for (unsigned i = 0; i < 7; i++) {
 		strcat(list, "|x=");
 		memset(list + strlen(list), 'v', 500);
 	}
 	make_block(list);
 	is_int(decode(H2_HEAD_REQUEST, 0, &head), H2_HEAD_OK, "a large list");
-	ok(head.list_len > 3600 && head.list_len <= LIST_MAX, "size %zu", head.list_len);
+	is_int(head.list_len, 40 + 4 * 32 + 7 * (1 + 500 + 32), "its size");
 	strcat(list, "|x=");
 	memset(list + strlen(list), 'v', 500);
 	make_block(list);
@@ -254,6 +264,40 @@ static void test_limits(void)
 	block[block_len++] = (char)0xff;
 	is_int(decode(H2_HEAD_REQUEST, 0, &head), H2_HEAD_BROKEN, "errors behind are seen");
 	is_int(head.hpack_error, HPACK_ERR_TRUNCATED, "why");
+}
+
+/* Crumbs of cookies are one field, however many. */
+static void test_crumbs(void)
+{
+	char list[1024] = Q;
+	struct h2_head head;
+
+	for (unsigned i = 0; i < 18; i++)
+		strcat(list, "|x=y");
+	for (unsigned i = 4 + 18; i < 41; i++)
+		strcat(list, "|cookie=c");
+	make_block(list);
+	is_int(decode(H2_HEAD_REQUEST, 0, &head), H2_HEAD_OK, "many crumbs");
+	is_int(head.field_count, 20, "are one field");
+	is_int(head.fields[19].value.len, 19 * 3 - 2, "of all of them");
+	is_int(decode(H2_HEAD_RESPONSE, 0, &head), H2_HEAD_REFUSED, "not of a response");
+
+	/* in front of the others */
+	strcpy(list, Q "|cookie=a|cookie=b");
+	for (unsigned i = 0; i < 18; i++)
+		strcat(list, "|x=y");
+	make_block(list);
+	is_int(decode(H2_HEAD_REQUEST, 0, &head), H2_HEAD_OK, "as many fields as fit");
+	is_int(head.field_count, 20, "so many");
+	strcat(list, "|x=y");
+	make_block(list);
+	is_int(decode(H2_HEAD_REQUEST, 0, &head), H2_HEAD_TOO_LARGE, "one more");
+
+	strcpy(list, ":status=200");
+	for (unsigned i = 0; i < 21; i++)
+		strcat(list, "|cookie=c");
+	make_block(list);
+	is_int(decode(H2_HEAD_RESPONSE, 0, &head), H2_HEAD_TOO_LARGE, "crumbs of a response");
 }
 
 static void test_move(void)
@@ -277,7 +321,7 @@ static void test_in_step(void)
 	static const char first[] = "\x40\x01" "X" "\x01" "y\x40\x01" "z\x02" "ok";
 	static const char second[] = "\x82\x86\x84\xbe";
 	struct h2_head head = { .fields = fields, .field_capacity = 20, .list_max = LIST_MAX,
-				.text = text };
+				.text_max = TEXT_MAX, .text = text };
 	struct hpack_decoder d;
 
 	hpack_decoder_init(&d, HPACK_TABLE_SIZE);
@@ -293,6 +337,7 @@ int main(void)
 {
 	test_rows();
 	test_limits();
+	test_crumbs();
 	test_move();
 	test_in_step();
 	return done_testing();
