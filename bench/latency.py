@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The latency that a proxy adds, by percentile: haload asks haterm at a fixed rate, beside the proxy and through it, in
-turns, while another haload keeps both the proxy and its server busy. Prints a table and, with --svg, draws one picture
-of all. The method of the published tests: a ramp, then a plateau; requests count from when they were due.
+turns, while another haload keeps both the proxy and its server busy. Prints a table and draws one picture of all:
+each way's latency, and what each proxy adds to the direct one. The method of the published tests: 2 minutes, of which
+the load beside takes 30 seconds to grow; requests of the fixed rate count from when they were due.
 
-    bench/latency.py --proxy ref=haproxy --proxy new=./haproxy --seconds 120 --ramp 30 --svg latency.svg
+    bench/latency.py                                                    # ./haproxy, and the reference where there is one
+    bench/latency.py --short --svg /tmp/latency.svg                     # the same in seconds
+    bench/latency.py --proxy ref=haproxy --proxy new=./haproxy --load 20000
 """
 import argparse
 import os
@@ -17,7 +20,9 @@ import tempfile
 import time
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+REFERENCE = os.environ.get("REFERENCE") or os.path.expanduser("~/.cache/haproxy-reference/haproxy")
 PERCENTILES = ("50", "90", "99", "99.9", "99.99")
+ADDED = ("50", "99", "99.9", "99.99")
 COLOURS = ("#888", "#36c", "#c33", "#2a2", "#a4a")
 
 CONF = """
@@ -39,8 +44,9 @@ backend be
 def parse():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--proxy", action="append", metavar="NAME=PROGRAM", default=[])
-    p.add_argument("--seconds", type=int, default=20, help="of each run, the ramp included")
-    p.add_argument("--ramp", type=int, default=5)
+    p.add_argument("--seconds", type=int, default=120, help="of each run, the ramp included")
+    p.add_argument("--ramp", type=int, default=30, help="seconds until the load beside has its full rate")
+    p.add_argument("--short", action="store_true", help="--seconds 4 --ramp 1: to see that it works")
     p.add_argument("--rate", type=int, default=1000, help="requests a second of the client that is measured")
     p.add_argument("--load", type=int, default=5000, help="requests a second of the client beside it; 0: none")
     p.add_argument("--conns", type=int, default=50)
@@ -48,9 +54,15 @@ def parse():
     p.add_argument("--size", default="1k", help="of the answers")
     p.add_argument("--rounds", type=int, default=1)
     p.add_argument("--base-port", type=int, default=21800)
-    p.add_argument("--svg")
+    p.add_argument("--tools", default=TOP, help="the folder of haload and haterm")
+    p.add_argument("--svg", default="latency.svg", help="where the picture goes")
     a = p.parse_args()
-    a.proxy = [x.split("=", 1) for x in a.proxy] or [["new", os.path.join(TOP, "haproxy")]]
+    if a.short:
+        a.seconds, a.ramp = 4, 1
+    a.proxy = [x.split("=", 1) for x in a.proxy]
+    if not a.proxy:
+        a.proxy = [["reference", REFERENCE]] if os.access(REFERENCE, os.X_OK) else []
+        a.proxy.append(["new", os.path.join(TOP, "haproxy")])
     return a
 
 
@@ -65,8 +77,9 @@ def wait_for(port):
     sys.exit("latency.py: nothing listens on port %d" % port)
 
 
-def load_args(a, url, rate, conns):
-    return [os.path.join(TOP, "haload"), "-q", "-c", str(conns), "-R", str(rate), "-s", str(a.ramp), "-d", str(a.seconds), url]
+def load_args(a, url, rate, conns, ramp):
+    return [os.path.join(a.tools, "haload"), "-q", "-c", str(conns), "-R", str(rate), "-s", str(ramp),
+            "-d", str(a.seconds), url]
 
 
 def measure(a, port, load_port):
@@ -74,8 +87,8 @@ def measure(a, port, load_port):
     url = "http://127.0.0.1:%d/?s=" + a.size
     beside = None
     if a.load:
-        beside = subprocess.Popen(load_args(a, url % load_port, a.load, a.conns), stdout=subprocess.DEVNULL)
-    out = subprocess.run(load_args(a, url % port, a.rate, max(2, a.conns // 10)), stdout=subprocess.PIPE).stdout.decode()
+        beside = subprocess.Popen(load_args(a, url % load_port, a.load, a.conns, a.ramp), stdout=subprocess.DEVNULL)
+    out = subprocess.run(load_args(a, url % port, a.rate, max(2, a.conns // 10), 0), stdout=subprocess.PIPE).stdout.decode()
     if beside:
         beside.wait()
     found = {m.group(1): float(m.group(2)) for m in re.finditer(r"^([\d.]+) +[\d.]+ +([\d.]+)$", out, re.M)}
@@ -89,8 +102,10 @@ def draw(path, results):
     """One picture: percentiles to the right by nines, time upwards by its logarithm."""
     import math
     keys = ["50", "75", "90", "95", "99", "99.5", "99.9", "99.95", "99.99"]
+    direct = next(iter(results.values()))
     top = math.log10(max(r[k] for r in results.values() for k in keys))
-    low = math.log10(max(1, min(r["50"] for r in results.values()))) - 0.2
+    low = math.log10(max(1, min([r["50"] for r in results.values()] +
+                                [r["50"] - direct["50"] for r in list(results.values())[1:]]))) - 0.2
 
     def place(k, us):
         nines = -math.log10(1 - float(k) / 100)
@@ -112,6 +127,14 @@ def draw(path, results):
                    % (colour, " ".join(place(k, r[k]) for k in keys)))
     for i, ((name, _), colour) in enumerate(zip(results.items(), COLOURS)):
         out.append('<text x="90" y="%d" fill="%s">%s</text>' % (60 + 16 * i, colour, name))
+    # what each proxy adds: dashed, and in figures
+    for i, ((name, r), colour) in enumerate(list(zip(results.items(), COLOURS))[1:]):
+        added = {k: max(1, r[k] - direct[k]) for k in keys}
+        out.append('<polyline fill="none" stroke="%s" stroke-dasharray="4 3" points="%s"/>'
+                   % (colour, " ".join(place(k, added[k]) for k in keys)))
+        out.append('<text x="90" y="%d" fill="%s">%s adds (dashed): %s</text>'
+                   % (60 + 16 * (len(results) + i), colour, name,
+                      ", ".join("%s %%: %.0f us" % (k, r[k] - direct[k]) for k in ADDED)))
     with open(path, "w") as f:
         f.write("\n".join(out) + "\n</svg>\n")
 
@@ -121,7 +144,7 @@ def main():
     procs, conf = [], tempfile.mkdtemp(prefix="latency-")
     server = a.base_port
     try:
-        procs.append(subprocess.Popen([os.path.join(TOP, "haterm"), "-q", "-t", "1", "-L", "127.0.0.1:%d" % server]))
+        procs.append(subprocess.Popen([os.path.join(a.tools, "haterm"), "-q", "-t", "1", "-L", "127.0.0.1:%d" % server]))
         wait_for(server)
         ports = {"direct": server}
         for i, (name, program) in enumerate(a.proxy):
@@ -147,8 +170,7 @@ def main():
             print("%-10s" % name + "".join("%12.0f" % r[p] for p in PERCENTILES) + "%12d" % errors[name])
         for name in list(results)[1:]:
             print("%-10s" % ("+ " + name) + "".join("%12.0f" % (results[name][p] - results["direct"][p]) for p in PERCENTILES))
-        if a.svg:
-            draw(a.svg, results)
+        draw(a.svg, results)
     finally:
         for p in procs:
             p.send_signal(signal.SIGTERM)

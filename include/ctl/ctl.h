@@ -50,6 +50,7 @@ enum ctl_flags {
 	CTL_HIDDEN = 1 << 2,       /* not listed by help */
 	CTL_MASTER = 1 << 3,       /* of the master process's socket, not of a worker */
 	CTL_ANYWHERE = 1 << 4,     /* of both */
+	CTL_PROCESS = 1 << 5,      /* looks at its process alone: of a master with mcli-debug-mode */
 };
 
 struct ctl_command {
@@ -124,8 +125,10 @@ struct ctl_session *ctl_session_new(enum ctl_level level, const struct ctl_sessi
 void ctl_session_free(struct ctl_session **s);
 /* How its messages begin: without severity (0), with its number (1) or its name (2). */
 void ctl_session_set_severity(struct ctl_session *s, int severity);
-/* The session runs the commands of the master process instead of those of a worker. */
-void ctl_session_set_master(struct ctl_session *s, bool expert, bool experimental);
+/* The session runs the commands of the master process instead of those of a worker; <debug>: also
+ * those of CTL_PROCESS.
+ */
+void ctl_session_set_master(struct ctl_session *s, bool expert, bool experimental, bool debug);
 /* Is there room for input: receive only when this is true. */
 bool ctl_session_wants_input(const struct ctl_session *s);
 /* Adds received bytes. False: no memory, the session must be closed. (A line which is too long is

@@ -629,13 +629,15 @@ static void release_wait(struct ctl_request *rq)
 
 static const struct ctl_command commands[] = {
 	{ .words = "set profiling", .syntax = "<what> {auto|on|off}", .level = CTL_ADMIN,
+	  .flags = CTL_PROCESS,
 	  .help = "measure the time of each function, or memory per caller, or stop",
 	  .run = set_profiling },
 	{ .words = "show activity", .syntax = "[-1|0|thread_num]", .level = CTL_OPERATOR,
 	  .help = "tell what the loop of each thread did", .run = show_activity },
-	{ .words = "show pools", .syntax = "[by*] [match <pfx>] [nb]",
+	{ .words = "show pools", .syntax = "[by*] [match <pfx>] [nb]", .flags = CTL_PROCESS,
 	  .help = "tell how much memory each pool holds", .run = show_pools },
 	{ .words = "show profiling", .syntax = "[<what>|<#lines>|<opts>]*", .level = CTL_OPERATOR,
+	  .flags = CTL_PROCESS,
 	  .help = "tell the time spent per function, and memory per caller",
 	  .run = show_profiling, .release = release_profiling },
 	{ .words = "show tasks", .level = CTL_OPERATOR,

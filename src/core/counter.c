@@ -77,6 +77,10 @@ bool rate_add(struct rate *r, unsigned n, struct rate_closed *closed)
 		*closed = (struct rate_closed){ .sec = seen, .count = last };
 		first = true;
 	}
+	if (thread_group_is_single) {
+		__atomic_store_n(&r->current, r->current + n, __ATOMIC_RELAXED);
+		return first;
+	}
 	SHARED_WRITE(group);
 	__atomic_fetch_add(&r->current, n, __ATOMIC_RELAXED);
 	return first;

@@ -63,9 +63,10 @@ void ctl_session_set_severity(struct ctl_session *s, int severity)
 	s->severity = (enum ctl_severity)severity;
 }
 
-void ctl_session_set_master(struct ctl_session *s, bool expert, bool experimental)
+void ctl_session_set_master(struct ctl_session *s, bool expert, bool experimental, bool debug)
 {
 	s->master = true;
+	s->debug = debug;
 	s->expert = expert;
 	s->experimental = experimental;
 }

@@ -20,6 +20,7 @@ struct ctl_session {
 	bool timed, expert, experimental;
 	uint32_t anon_key;  /* names are hidden in answers; 0: they are not */
 	bool master;        /* of the master process's socket */
+	bool debug;         /* of the master process, with mcli-debug-mode */
 	bool eof;           /* the client sends no more */
 	bool quit;          /* nothing more will be executed */
 	int64_t timeout_ms;

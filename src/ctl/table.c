@@ -23,6 +23,11 @@ static bool is_of_process(const struct ctl_command *c, bool master)
 	return c->flags & CTL_ANYWHERE || !(c->flags & CTL_MASTER) == !master;
 }
 
+static bool is_of_session(const struct ctl_command *c, const struct ctl_session *s)
+{
+	return is_of_process(c, s->master) || (s->debug && c->flags & CTL_PROCESS);
+}
+
 bool ctl_register(const struct module *const *modules)
 {
 	unsigned n = 0;
@@ -94,7 +99,7 @@ const struct ctl_command *ctl_find(const struct ctl_session *s, int count, int *
 
 	*used = 0;
 	for (unsigned i = 0; i < command_count; i++) {
-		int n = is_of_process(commands[i], s->master)
+		int n = is_of_session(commands[i], s)
 				? command_match(commands[i], (char **)s->words, count) : 0;
 
 		if (n > *used) {
@@ -182,7 +187,7 @@ static void help_line(struct ctl_request *rq, const char *words, const char *syn
 /* May this session see and run it? */
 static bool command_is_visible(const struct ctl_session *s, const struct ctl_command *c)
 {
-	if (c->flags & CTL_HIDDEN || !is_of_process(c, s->master))
+	if (c->flags & CTL_HIDDEN || !is_of_session(c, s))
 		return false;
 	if ((c->flags & CTL_EXPERT) && !s->expert)
 		return false;

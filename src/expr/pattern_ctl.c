@@ -17,8 +17,8 @@ struct pattern_request {
 	struct pattern_ref *ref;
 	uint32_t version;   /* PATTERN_NOW unless "@<version>" was given */
 	bool acl;
-	bool begun;
-	const struct pattern_ref *at; /* show map: the next one of the list */
+	struct pattern_ref **sorted;  /* owned; what a list without a name shows */
+	size_t sorted_count;
 };
 
 static void request_release(struct ctl_request *rq)
@@ -27,6 +27,8 @@ static void request_release(struct ctl_request *rq)
 
 	if (r && r->cfg)
 		config_drop(&r->cfg);
+	if (r)
+		free(r->sorted);
 	free(r);
 	rq->state = NULL;
 }
@@ -129,33 +131,49 @@ static void show_ref(struct pattern_ref *ref, struct strbuf *out)
 	strbuf_printf(out, ". curr_ver=%u next_ver=%u entry_cnt=%u\n", current, newest, count);
 }
 
-/* The one of the smallest number above <after>. */
-static struct pattern_ref *ref_after(struct pattern_request *r, int64_t after)
+static bool is_listed(const struct pattern_request *r, const struct pattern_ref *ref)
 {
-	struct pattern_ref *best = NULL;
+	return r->acl ? ref->is_acl : ref->name && ref->columns == PATTERN_TWO_COLUMNS;
+}
 
-	for (struct pattern_ref *ref = expr_config_of(r->cfg)->refs; ref; ref = ref->next) {
-		bool shown = r->acl ? ref->is_acl : ref->name &&
-			     ref->columns == PATTERN_TWO_COLUMNS;
+static int compare_ids(const void *a, const void *b)
+{
+	const struct pattern_ref *const *left = a, *const *right = b;
 
-		if (shown && ref->id > after && (!best || ref->id < best->id))
-			best = ref;
-	}
-	return best;
+	return (*left)->id < (*right)->id ? -1 : (*left)->id > (*right)->id;
+}
+
+/* Those that are listed, by number. False: no memory. */
+static bool sort_refs(struct pattern_request *r)
+{
+	struct pattern_ref *all = expr_config_of(r->cfg)->refs;
+	size_t count = 0;
+
+	for (struct pattern_ref *ref = all; ref; ref = ref->next)
+		count += is_listed(r, ref);
+	r->sorted = malloc((count + 1) * sizeof(struct pattern_ref *));
+	if (!r->sorted)
+		return false;
+	for (struct pattern_ref *ref = all; ref; ref = ref->next)
+		if (is_listed(r, ref))
+			r->sorted[r->sorted_count++] = ref;
+	qsort(r->sorted, count, sizeof(struct pattern_ref *), compare_ids);
+	return true;
 }
 
 static enum ctl_step show_list(struct ctl_request *rq, struct pattern_request *r)
 {
-	struct pattern_ref *ref;
-
-	if (!r->begun)
+	if (!r->sorted) {
+		if (!sort_refs(r)) {
+			ctl_error(rq, "Out of memory error.");
+			return CTL_DONE;
+		}
 		strbuf_add_str(rq->out, "# id (file) description\n");
-	r->begun = true;
-	while ((ref = ref_after(r, (int64_t)rq->pos - 1)) != NULL) {
+	}
+	for (; rq->pos < r->sorted_count; rq->pos++) {
 		if (rq->out->len > CTL_OUT_SOFT)
 			return CTL_MORE;
-		show_ref(ref, rq->out);
-		rq->pos = ref->id + 1ull;
+		show_ref(r->sorted[rq->pos], rq->out);
 	}
 	return CTL_DONE;
 }

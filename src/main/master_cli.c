@@ -129,7 +129,7 @@ static void run_here(struct client *c, const char *command)
 		c->quit = true;
 		return;
 	}
-	ctl_session_set_master(s, c->expert, c->experimental);
+	ctl_session_set_master(s, c->expert, c->experimental, c->debug);
 	ctl_session_feed(s, text);
 	ctl_session_feed(s, SLICE("\n"));
 	ctl_session_eof(s);

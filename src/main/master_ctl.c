@@ -70,6 +70,13 @@ static enum ctl_step show_startup_logs(struct ctl_request *rq)
 	return CTL_DONE;
 }
 
+static enum ctl_step load_status(struct ctl_request *rq)
+{
+	strbuf_printf(rq->out, "Success=%d\n--\n", !master_status()->last_failed);
+	startup_log_read(rq->out);
+	return CTL_DONE;
+}
+
 /* Carried out by master_cli.c, which owns the connection; here for the list. */
 static enum ctl_step run_elsewhere(struct ctl_request *rq)
 {
@@ -95,6 +102,11 @@ static const struct ctl_command commands[] = {
 	  .run = run_elsewhere, .help = "allow the commands of experts in workers" },
 	{ .words = "experimental-mode", .syntax = "[on|off]", .level = CTL_ADMIN,
 	  .flags = CTL_MASTER, .run = run_elsewhere, .help = "allow what is experimental" },
+	{ .words = "mcli-debug-mode", .syntax = "[on|off]", .level = CTL_ADMIN,
+	  .flags = CTL_MASTER, .run = run_elsewhere,
+	  .help = "list commands that look at the master process, too" },
+	{ .words = "_loadstatus", .flags = CTL_MASTER | CTL_HIDDEN, .run = load_status,
+	  .help = "tell as 'reload' does how the last start or reload went" },
 	{ 0 }
 };
 

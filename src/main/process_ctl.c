@@ -221,9 +221,9 @@ static enum ctl_step show_libs(struct ctl_request *rq)
 static const struct ctl_command commands[] = {
 	{ .words = "set rate-limit", .level = CTL_ADMIN, .syntax = "<setting> <value>",
 	  .help = "change a limit of the process in events per second", .run = set_rate_limit },
-	{ .words = "show dev", .level = CTL_OPERATOR, .run = show_dev,
+	{ .words = "show dev", .flags = CTL_PROCESS, .level = CTL_OPERATOR, .run = show_dev,
 	  .help = "tell developers how it was built and where it runs" },
-	{ .words = "show libs", .level = CTL_OPERATOR, .run = show_libs,
+	{ .words = "show libs", .flags = CTL_PROCESS, .level = CTL_OPERATOR, .run = show_libs,
 	  .help = "list the program's object files and libraries" },
 	{ 0 }
 };

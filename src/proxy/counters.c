@@ -192,6 +192,8 @@ void time_set_add(struct time_set *t, const int64_t ms[TIME_KINDS])
 		uint64_t value = ms[k] > 0 ? (uint64_t)ms[k] : 0;
 		uint64_t sum = __atomic_load_n(&s->sum[k], __ATOMIC_RELAXED);
 
+		if (!(value | sum))
+			continue; /* as it is where requests take less than a millisecond */
 		if (count >= TIME_SAMPLES)
 			sum -= (sum + TIME_SAMPLES - 1) / TIME_SAMPLES;
 		__atomic_store_n(&s->sum[k], sum + value, __ATOMIC_RELAXED);

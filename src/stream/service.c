@@ -8,6 +8,7 @@
 #include "base/module.h"
 #include "stream/service.h"
 #include "stream_priv.h"
+#include "trace_priv.h"
 
 #define SERVICES_MAX 32
 /* No part is asked for while this much of the answer waits to be taken. */
@@ -107,15 +108,23 @@ static enum service_result call_fill(struct service_call *c)
 static void call_produce(struct service_call *c)
 {
 	struct endpoint *ep = c->ep;
+	uint32_t before = ep->rx.len;
 	enum service_result r;
 
+	APPLET_TRACE(DEVELOPER, c, PROC, "asked for a part");
 	r = c->kind->fill ? call_fill(c) : call_part(c);
+	if (ep->rx.len > before)
+		APPLET_TRACE(DATA, c, RECEIVE, "gives %u bytes", ep->rx.len - before);
 	c->waiting = r == SERVICE_WAIT;
 	if (r == SERVICE_MORE)
 		turn_hook_add(&c->hook);
 	if (r == SERVICE_MORE || c->waiting)
 		return;
 	c->done = true;
+	if (r == SERVICE_DONE)
+		APPLET_TRACE(STATE, c, PROC, "the answer is whole");
+	else
+		APPLET_TRACE(ERROR, c, ERROR, "the answer breaks off");
 	ep->flags |= r == SERVICE_DONE ? EP_RX_END : EP_RX_ABORT | EP_ERROR;
 }
 
@@ -126,8 +135,10 @@ static void call_continue(struct turn_hook *h)
 	size_t ahead = c->kind->fill ? SERVICE_FILL_AHEAD : SERVICE_AHEAD;
 	struct endpoint *ep = c->ep;
 
-	if (ep->flags & EP_RX_BLOCKED || ep->rx.len > ahead)
+	if (ep->flags & EP_RX_BLOCKED || ep->rx.len > ahead) {
+		APPLET_TRACE(STATE, c, BLOCK, "waits for room");
 		return; /* resume() comes */
+	}
 	call_produce(c);
 	ep->user->wake(ep);
 }
@@ -143,10 +154,12 @@ static void call_start(struct service_call *c)
 	c->status = 500;
 	if (!http_msg_set_status(c->head, 200, slice_none()) || !c->kind->start(c)) {
 		c->done = true;
+		APPLET_TRACE(ERROR, c, ERROR, "no answer: %u", c->status);
 		ep->flags |= EP_RX_BAD;
 		ep->status = c->status;
 		return;
 	}
+	APPLET_TRACE(USER, c, START, "the answer begins: %u", c->head->status);
 	ep->rx_bytes += http_msg_size(c->head);
 	ep->flags |= EP_RX_HEAD;
 	call_produce(c);
@@ -180,6 +193,7 @@ void service_continue(struct service_call *c)
 	if (!c->waiting)
 		return;
 	c->waiting = false;
+	APPLET_TRACE(STATE, c, WAKE, "goes on");
 	turn_hook_add(&c->hook);
 }
 
@@ -191,6 +205,8 @@ static void service_send(struct endpoint *ep)
 	struct service_call *c = ep->mux;
 	size_t room = c->kind->body_max - c->body.len;
 
+	if (ep->tx.len)
+		APPLET_TRACE(DATA, c, SEND, "gets %u bytes", ep->tx.len);
 	c->body_is_cut |= ep->tx.len > room;
 	if (room)
 		block_queue_move_len(&c->body, &ep->tx, room);
@@ -206,18 +222,22 @@ static void service_resume(struct endpoint *ep)
 {
 	struct service_call *c = ep->mux;
 
-	if (c->started && !c->done && !c->waiting)
-		turn_hook_add(&c->hook);
+	if (!c->started || c->done || c->waiting)
+		return;
+	APPLET_TRACE(STATE, c, WAKE, "there is room");
+	turn_hook_add(&c->hook);
 }
 
 static void service_detach(struct endpoint *ep)
 {
 	struct service_call *c = ep->mux;
 
+	APPLET_TRACE(STATE, c, RELEASE, "the stream leaves");
 	turn_hook_cancel(&c->hook);
 	timer_cancel(&c->timer);
 	if (c->kind->end && c->started)
 		c->kind->end(c);
+	APPLET_TRACE(USER, c, FREE, "the call ends");
 	block_queue_clear(&c->body);
 	strbuf_fini(&c->text);
 	ep->ops = NULL;
@@ -263,6 +283,7 @@ bool service_attach(struct stream *s, struct proxy *px, const struct service_kin
 	s->back.flags = EP_CONNECTED;
 	s->service = kind;
 	s->t.queued = s->t.connected = clock_now_ns();
+	APPLET_TRACE(USER, c, NEW, "a service is to answer");
 	if (!kind->body_max && !kind->after_request)
 		call_begin(c);
 	return true;

@@ -53,7 +53,8 @@ static void stream_fini(void)
 
 static struct slot *const stream_slots_list[] = { &stream_proxy_slot, &error_capture_slot, NULL };
 
-static struct trace_source *const stream_traces[] = { &trace_stream, &trace_session, NULL };
+static struct trace_source *const stream_traces[] = { &trace_stream, &trace_session,
+						       &trace_applet, NULL };
 
 const struct module mod_stream = {
 	.name = "stream", .slots = stream_slots_list, .init = stream_module_init,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* trace.c - the trace sources of sessions and streams */
+/* trace.c - the trace sources of sessions, streams and services */
 #include "base/addr.h"
 #include "base/strbuf.h"
+#include "stream/service.h"
 #include "stream_priv.h"
 #include "trace_priv.h"
 
@@ -81,6 +82,28 @@ static void stream_describe_trace(const void *what, enum trace_verbosity verbosi
 	put_endpoint(out, "back", &s->back);
 }
 
+static void applet_facts(const void *what, struct trace_facts *out)
+{
+	const struct service_call *c = what;
+
+	stream_facts(c->stream, out);
+	out->facts[TRACE_LOCK_APPLET] = c;
+}
+
+static void applet_describe_trace(const void *what, enum trace_verbosity verbosity,
+				  enum trace_level level, struct strbuf *out)
+{
+	const struct service_call *c = what;
+
+	strbuf_printf(out, " : [%s] fe=%s", c->kind->shown, c->stream->fe->name);
+	if (verbosity >= TRACE_MINIMAL)
+		strbuf_printf(out, " appctx=%p strm=%p%s%s%s", what, (const void *)c->stream,
+			      c->started ? " started" : "", c->waiting ? " waiting" : "",
+			      c->done ? " done" : "");
+	if (verbosity >= TRACE_SIMPLE)
+		put_endpoint(out, "back", c->ep);
+}
+
 static const struct trace_word session_events[] = {
 #define X(name, word, help) { word, help },
 	SESSION_EVENTS(X)
@@ -90,6 +113,12 @@ static const struct trace_word session_events[] = {
 static const struct trace_word stream_events[] = {
 #define X(name, word, help) { word, help },
 	STREAM_EVENTS(X)
+#undef X
+	{ 0 }
+};
+static const struct trace_word applet_events[] = {
+#define X(name, word, help) { word, help },
+	APPLET_EVENTS(X)
 #undef X
 	{ 0 }
 };
@@ -114,4 +143,10 @@ struct trace_source trace_stream = {
 	.verbosities = verbosities, .facts = stream_facts, .describe = stream_describe_trace,
 	.locks = SESSION_LOCKS | TRACE_LOCK_BIT(BACKEND) | TRACE_LOCK_BIT(SERVER) |
 		 TRACE_LOCK_BIT(STREAM),
+};
+struct trace_source trace_applet = {
+	.name = "applet", .help = "services that answer", .events = applet_events,
+	.verbosities = verbosities, .facts = applet_facts, .describe = applet_describe_trace,
+	.locks = SESSION_LOCKS | TRACE_LOCK_BIT(BACKEND) | TRACE_LOCK_BIT(STREAM) |
+		 TRACE_LOCK_BIT(APPLET),
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* trace_priv.h - the trace sources of sessions and streams */
+/* trace_priv.h - the trace sources of sessions, streams and services */
 #ifndef STREAM_TRACE_PRIV_H
 #define STREAM_TRACE_PRIV_H
 
@@ -16,6 +16,14 @@ struct endpoint;
 	X(NEW, "strm_new", "a stream begins") X(FREE, "strm_free", "a stream ends") \
 	X(ERROR, "strm_err", "a stream failed") X(STAGE, "strm_ana", "a stream goes to a stage") \
 	X(RUN, "strm_proc", "a stream runs")
+/* Same of source applet. */
+#define APPLET_EVENTS(X) \
+	X(NEW, "app_new", "a service is to answer") X(FREE, "app_free", "its call ends") \
+	X(RELEASE, "app_release", "the service lets go of it") \
+	X(PROC, "app_proc", "it is asked for a part") X(ERROR, "app_err", "it failed") \
+	X(START, "app_start", "its answer begins") X(RECEIVE, "app_receive", "it gives bytes") \
+	X(SEND, "app_send", "it gets bytes") X(BLOCK, "app_blk", "it waits for room") \
+	X(WAKE, "app_wake", "it goes on")
 
 #define X(name, word, help) SESSION_EV_##name,
 enum { SESSION_EVENTS(X) };
@@ -23,14 +31,19 @@ enum { SESSION_EVENTS(X) };
 #define X(name, word, help) STREAM_EV_##name,
 enum { STREAM_EVENTS(X) };
 #undef X
+#define X(name, word, help) APPLET_EV_##name,
+enum { APPLET_EVENTS(X) };
+#undef X
 
-/* Objects: a struct session; a struct stream. */
-extern struct trace_source trace_session, trace_stream;
+/* Objects: a struct session; a struct stream; a struct service_call. */
+extern struct trace_source trace_session, trace_stream, trace_applet;
 
 #define SESSION_TRACE(level, s, event, ...) \
 	TRACE(&trace_session, level, TRACE_EV(SESSION_EV_##event), s, __VA_ARGS__)
 #define STREAM_TRACE(level, s, event, ...) \
 	TRACE(&trace_stream, level, TRACE_EV(STREAM_EV_##event), s, __VA_ARGS__)
+#define APPLET_TRACE(level, call, event, ...) \
+	TRACE(&trace_applet, level, TRACE_EV(APPLET_EV_##event), call, __VA_ARGS__)
 
 /* For the muxes: what a stream's endpoints and a session are about. */
 void stream_trace_front(const struct endpoint *ep, struct trace_facts *out);

@@ -8,11 +8,14 @@ import signal
 import socket
 import ssl
 import subprocess
+import sys
 import tempfile
 import threading
 import time
 
 import lib
+
+LATENCY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../bench/latency.py")
 
 
 class Tools:
@@ -218,6 +221,20 @@ def haload_paced(tap, tools, port, tls):
     tap.eq((code, figures(out)), (0, (100, 1, 100 << 20, 0)), "100 bodies of 1 MB on one connection")
 
 
+def latency_bench(tap, tools, program):
+    """bench/latency.py, in seconds: rows, no error, one picture."""
+    svg = os.path.join(tools.dir, "latency.svg")
+    r = subprocess.run([sys.executable, LATENCY, "--seconds", "2", "--ramp", "1",
+                        "--rate", "100", "--load", "200", "--conns", "10", "--proxy", "new=" + program, "--tools", tools.dir,
+                        "--base-port", str(lib.ports(4)[0]), "--svg", svg], stdout=subprocess.PIPE, timeout=120)
+    rows = {x.split()[0]: x.split() for x in r.stdout.decode().split("\n")[2:] if x and x[0] != "+"}
+    tap.eq((r.returncode, [rows.get(n, [0])[-1] for n in ("direct", "new")]), (0, ["0", "0"]),
+           "latency.py: the direct way and the proxy, no errors")
+    tap.ok(re.search(r"^\+ new( +-?\d+){5}$", r.stdout.decode(), re.M), "and what the proxy adds", r.stdout)
+    text = open(svg).read()
+    tap.ok(text.count("<polyline") == 3 and "new adds" in text, "one picture of all", text[:300])
+
+
 def command_lines(tap, tools):
     for name, args, text in (("haterm", [], "Usage"), ("haterm", ["-L", "nowhere"], "no address"),
                              ("haterm", ["-L", "1.2.3.4:0"], "no address"), ("haterm", ["-L", ":70000"], "no address"),
@@ -251,6 +268,7 @@ def main():
         status = term.stop()
     tap.ok(status in (-signal.SIGTERM, 143), "haterm ends when it is asked to", status)
     haload(tap, tools)
+    latency_bench(tap, tools, args.program)
     command_lines(tap, tools)
     tap.done()
 

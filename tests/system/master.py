@@ -144,6 +144,11 @@ def test_start(tap, args):
         tap.eq(m.cli("@@1 echo a; echo b"), "a\n\nb\n\n", "@@ hands over the whole line")
         tap.eq(m.cli("prompt\necho a\n@1\necho b"),
                "master> a\n\nmaster> %d> b\n\n%d> " % (worker, worker), "prompts")
+        tap.ok("Unknown command" in m.cli("show pools"), "commands of workers are not the master's")
+        tap.ok("pools usage" in m.cli("mcli-debug-mode on; show pools"), "but some are, with mcli-debug-mode")
+        tap.ok("Unknown command" in m.cli("mcli-debug-mode on; mcli-debug-mode off; show pools"), "as long as it is on")
+        tap.ok("show pools" in m.cli("mcli-debug-mode on; help") and "show pools" not in m.cli("help"), "help lists them then")
+        tap.ok(m.cli("_loadstatus").startswith("Success=1\n--\n"), "_loadstatus: how the start went")
         tap.eq(m.cli("prompt\nexperimental-mode on\nexpert-mode on"),
                "master> master(x)> master(xe)> ", "modes")
         m.process.terminate()
