@@ -7,6 +7,15 @@
 #define ONES 0x0101010101010101ull
 #define HIGHS 0x8080808080808080ull
 
+/* Where the first of the bytes flagged in <flags> (their highest bits) is in a word of memory. In
+ * big endian it cannot be told by arithmetic that flags bytes above a low one too: 0, look there.
+ */
+static inline unsigned h1_first_flag(uint64_t flags)
+{
+	return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ?
+	       (unsigned)__builtin_ctzll(flags) / 8 : 0;
+}
+
 /* The first byte below 16 at or after <at>: it may be NUL, CR, LF, or a harmless one such as a
  * tab.
  */
@@ -21,6 +30,7 @@ static inline const char *h1_skip_text(const char *at, const char *end)
 		 */
 		low = (word - 0x10 * ONES) & ~word & HIGHS;
 		if (low) {
+			at += h1_first_flag(low);
 			while ((uint8_t)*at >= 16)
 				at++;
 			return at;
@@ -57,6 +67,28 @@ static inline enum h1_line h1_read_eol(struct h1_cursor *c, uint32_t *flags)
 	return H1_LINE_OK;
 }
 
+/* Makes small letters of the letters and dashes that the 8 bytes at <at> begin with, and returns
+ * how many these are: all that most names have. Less than there are in big endian.
+ */
+static inline unsigned h1_lower_letters(char *at)
+{
+	uint64_t word, low, lower, letters, dashes, others, mask = ~0ull;
+
+	memcpy(&word, at, 8);
+	low = word & ~HIGHS;
+	lower = ((low + ONES * (128 - 'A')) ^ (low + ONES * (127 - 'Z'))) & ~word & HIGHS;
+	lower = word | lower >> 2;
+	low = lower & ~HIGHS;
+	letters = ((low + ONES * (128 - 'a')) ^ (low + ONES * (127 - 'z'))) & ~lower;
+	dashes = ~(((low ^ ONES * '-') + ~HIGHS) | lower);
+	others = ~(letters | dashes) & HIGHS;
+	if (others)
+		mask = (1ull << h1_first_flag(others) * 8) - 1;
+	lower = (word & ~mask) | (lower & mask);
+	memcpy(at, &lower, 8);
+	return others ? h1_first_flag(others) : 8;
+}
+
 /* Moves <c> over the name and its colon. */
 static inline enum h1_line h1_read_name(struct h1_cursor *c, struct h1_field *field,
 					struct h1_line_state *s)
@@ -64,8 +96,13 @@ static inline enum h1_line h1_read_name(struct h1_cursor *c, struct h1_field *fi
 	char *at = (char *)c->at;
 	const char *start = at;
 	bool bad = false;
+	unsigned letters = 8;
 	uint8_t lower;
 
+	while (letters == 8 && c->end - at >= 8) {
+		letters = h1_lower_letters(at);
+		at += letters;
+	}
 	for (; at < c->end; at++) {
 		lower = h1_token_lower[(uint8_t)*at];
 		if (likely(lower != 0)) {
