@@ -44,7 +44,7 @@ bool strbuf_add_slow(struct strbuf *b, struct slice s);
 /* False: no room; what fits of a fixed one is added. */
 static inline bool strbuf_add(struct strbuf *b, struct slice s)
 {
-	if (s.len >= b->size || b->len >= b->size - s.len)
+	if (s.len >= b->size - b->len)
 		return strbuf_add_slow(b, s);
 	if (s.len)
 		memcpy(b->ptr + b->len, s.ptr, s.len);
@@ -55,7 +55,7 @@ static inline bool strbuf_add(struct strbuf *b, struct slice s)
 
 static inline bool strbuf_add_char(struct strbuf *b, char c)
 {
-	if (b->size < 2 || b->len > b->size - 2)
+	if (b->size - b->len < 2)
 		return strbuf_add_slow(b, slice_make(&c, 1));
 	b->ptr[b->len++] = c;
 	b->ptr[b->len] = 0;
@@ -64,8 +64,15 @@ static inline bool strbuf_add_char(struct strbuf *b, char c)
 
 /* The same for a text that ends with a NUL. */
 bool strbuf_add_str(struct strbuf *b, const char *str);
+/* strbuf_add_uint() of what has more than one digit, or any. */
+bool strbuf_add_digits(struct strbuf *b, uint64_t v);
+
 /* Decimal digits. */
-bool strbuf_add_uint(struct strbuf *b, uint64_t v);
+static inline bool strbuf_add_uint(struct strbuf *b, uint64_t v)
+{
+	return v < 10 ? strbuf_add_char(b, (char)('0' + v)) : strbuf_add_digits(b, v);
+}
+
 /* Same, with a '-' when it is negative. */
 bool strbuf_add_int(struct strbuf *b, int64_t v);
 /* As printf(3). */

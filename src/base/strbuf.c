@@ -67,12 +67,10 @@ bool strbuf_add_str(struct strbuf *b, const char *str)
 	return strbuf_add(b, slice_of(str));
 }
 
-bool strbuf_add_uint(struct strbuf *b, uint64_t v)
+bool strbuf_add_digits(struct strbuf *b, uint64_t v)
 {
 	char digits[20], *at = digits + sizeof(digits);
 
-	if (v < 10)
-		return strbuf_add_char(b, (char)('0' + v));
 	do
 		*--at = (char)('0' + v % 10);
 	while (v /= 10);

@@ -30,6 +30,28 @@ static inline enum h1_line h1_read_eol(struct h1_cursor *c, uint32_t *flags)
 	return H1_LINE_OK;
 }
 
+/* Makes small letters of the letters and dashes that the 8 bytes at <at> begin with, and returns
+ * how many these are: all that most names have. Less than there are in big endian.
+ */
+static inline unsigned h1_lower_letters(char *at)
+{
+	uint64_t word, low, lower, letters, dashes, others, mask = ~0ull;
+
+	memcpy(&word, at, 8);
+	low = word & ~H1_HIGHS;
+	lower = ((low + H1_ONES * (128 - 'A')) ^ (low + H1_ONES * (127 - 'Z'))) & ~word & H1_HIGHS;
+	lower = word | lower >> 2;
+	low = lower & ~H1_HIGHS;
+	letters = ((low + H1_ONES * (128 - 'a')) ^ (low + H1_ONES * (127 - 'z'))) & ~lower;
+	dashes = ~(((low ^ H1_ONES * '-') + ~H1_HIGHS) | lower);
+	others = ~(letters | dashes) & H1_HIGHS;
+	if (others)
+		mask = (1ull << h1_first_flag(others) * 8) - 1;
+	lower = (word & ~mask) | (lower & mask);
+	memcpy(at, &lower, 8);
+	return others ? h1_first_flag(others) : 8;
+}
+
 /* Moves <c> over the name and its colon. */
 static inline enum h1_line h1_read_name(struct h1_cursor *c, struct h1_field *field,
 					struct h1_line_state *s)
@@ -37,8 +59,13 @@ static inline enum h1_line h1_read_name(struct h1_cursor *c, struct h1_field *fi
 	char *at = (char *)c->at;
 	const char *start = at;
 	bool bad = false;
+	unsigned letters = 8;
 	uint8_t lower;
 
+	while (letters == 8 && c->end - at >= 8) {
+		letters = h1_lower_letters(at);
+		at += letters;
+	}
 	for (; at < c->end; at++) {
 		lower = h1_token_lower[(uint8_t)*at];
 		if (likely(lower != 0)) {

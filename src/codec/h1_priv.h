@@ -16,12 +16,23 @@ extern const uint8_t h1_char_class[256];
 /* The lower case of a token character, 0 for any other. */
 extern const uint8_t h1_token_lower[256];
 
+#define H1_ONES 0x0101010101010101ull
+#define H1_HIGHS 0x8080808080808080ull
+
+/* Where the first of the bytes flagged in <flags> (their highest bits) is in a word of memory. In
+ * big endian it cannot be told by arithmetic that flags bytes above a low one too: 0, look there.
+ */
+static inline unsigned h1_first_flag(uint64_t flags)
+{
+	return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ?
+	       (unsigned)__builtin_ctzll(flags) / 8 : 0;
+}
+
 /* The first byte below 16 at or after <at>: it may be NUL, CR, LF, or a harmless one such as a
  * tab.
  */
 static inline const char *h1_skip_text(const char *at, const char *end)
 {
-	const uint64_t ones = 0x0101010101010101ull;
 	uint64_t word, low;
 
 	while (end - at >= 8) {
@@ -29,8 +40,9 @@ static inline const char *h1_skip_text(const char *at, const char *end)
 		/* exact for the lowest byte flagged, which is the first one in little endian; in
 		 * big endian, a false one before it only costs a byte-wise look
 		 */
-		low = (word - 0x10 * ones) & ~word & (ones << 7);
+		low = (word - 0x10 * H1_ONES) & ~word & H1_HIGHS;
 		if (low) {
+			at += h1_first_flag(low);
 			while ((uint8_t)*at >= 16)
 				at++;
 			return at;

@@ -39,13 +39,19 @@ static inline void put(struct writer *w, struct slice s)
 
 static inline void put_field(struct writer *w, struct slice name, struct slice value)
 {
+	char *at = w->at;
+
 	if (unlikely(w->adjust != NULL))
 		name = h1_case_adjust(w->adjust, name);
-	put(w, name);
-	put(w, SLICE(": "));
+	BUG_ON(name.len + value.len + 4 > (size_t)(w->end - at));
+	at = mempcpy(at, name.ptr, name.len);
+	*at++ = ':';
+	*at++ = ' ';
 	if (value.len)
-		put(w, value);
-	put(w, SLICE("\r\n"));
+		at = mempcpy(at, value.ptr, value.len);
+	*at++ = '\r';
+	*at++ = '\n';
+	w->at = at;
 }
 
 /* What is known of a head before it is written. */

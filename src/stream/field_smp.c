@@ -130,8 +130,10 @@ static bool walk_find(struct walk w, int64_t wanted, struct slice *out)
 	return false;
 }
 
-/* The next occurrence for a caller which iterates: the place is kept in the context. */
-static bool walk_iterate(struct walk *w, struct expr_ctx *ctx, struct slice *out)
+/* The next occurrence for a caller which iterates: the place is kept in the context. *last: there
+ * is none behind it.
+ */
+static bool walk_iterate(struct walk *w, struct expr_ctx *ctx, struct slice *out, bool *last)
 {
 	w->at = (int)ctx->cursor[0] - 1;
 	if (ctx->cursor[1])
@@ -141,6 +143,7 @@ static bool walk_iterate(struct walk *w, struct expr_ctx *ctx, struct slice *out
 	ctx->cursor[0] = w->at + 1;
 	ctx->cursor[1] = (uintptr_t)w->rest.ptr;
 	ctx->cursor[2] = w->rest.len;
+	*last = !w->rest.ptr && !walk_next_field(w);
 	return true;
 }
 
@@ -151,6 +154,7 @@ static enum expr_result fetch_field(struct expr_ctx *ctx, const struct expr_arg 
 	int64_t wanted = args[0].type == ARG_STR && args[1].type == ARG_INT ? args[1].integer : 0;
 	struct slice value = slice_none();
 	enum expr_result ret = EXPR_NONE;
+	bool last = false;
 	struct walk w;
 
 	if (!walk_begin(&w, ctx, args, &ret))
@@ -158,10 +162,11 @@ static enum expr_result fetch_field(struct expr_ctx *ctx, const struct expr_arg 
 	if (wanted == 0 && !w.name.ptr && !(ctx->flags & EXPR_ITERATE))
 		return EXPR_NONE; /* the last of all fields means nothing */
 	if (wanted == 0 && (ctx->flags & EXPR_ITERATE)) {
-		if (!walk_iterate(&w, ctx, &value))
+		if (!walk_iterate(&w, ctx, &value, &last))
 			return EXPR_NONE;
 		smp_give_text(out, value.ptr ? value : SLICE(""));
-		out->flags |= SMP_NOT_LAST;
+		if (!last)
+			out->flags |= SMP_NOT_LAST;
 		return EXPR_FOUND;
 	}
 	if (!walk_find(w, wanted, &value))

@@ -38,6 +38,30 @@ static void check_slices(void)
 	free(copy);
 }
 
+/* All lengths, and each byte at each place against some others: as one letter after the other. */
+static void check_nocase(void)
+{
+	char a[33], b[33];
+	unsigned wrong = 0, count = 0;
+
+	for (size_t len = 1; len < sizeof(a); len++) {
+		for (size_t at = 0; at < len; at++) {
+			for (int c = 0; c < 256 * 4; c++) {
+				static const uint8_t changes[] = { 0, 0x20, 0x80, 1 };
+
+				memset(a, 'x', len);
+				memset(b, 'X', len);
+				a[at] = (char)(c >> 2);
+				b[at] = (char)(a[at] ^ (char)changes[c & 3]);
+				count++;
+				wrong += slice_eq_nocase(slice_make(a, len), slice_make(b, len)) !=
+					 (ascii_lower(a[at]) == ascii_lower(b[at]));
+			}
+		}
+	}
+	ok(count == 528 * 1024 && !wrong, "case ignored in words: %u wrong of %u", wrong, count);
+}
+
 static void check_strbufs(void)
 {
 	struct strbuf b;
@@ -91,6 +115,7 @@ static void check_arenas(void)
 int main(void)
 {
 	check_slices();
+	check_nocase();
 	check_strbufs();
 	check_arenas();
 	return done_testing();

@@ -190,6 +190,50 @@ static void test_room(void)
 	arena_fini(&arena);
 }
 
+/* A text of letters, but for one byte: at each place of each length, as byte by byte. */
+static void put_slowly(char *to, struct slice text, bool encoded)
+{
+	for (size_t i = 0; i < text.len; i++) {
+		unsigned c = (unsigned char)text.ptr[i];
+		bool stop = c < 32 || c == 127;
+
+		if (encoded ? stop || c >= 128 || strchr("#\"{|}", (int)c) : stop && c != '\t')
+			to += sprintf(to, "%c%02X", encoded ? '#' : '%', c);
+		else
+			*to++ = (char)c;
+	}
+	*to = 0;
+}
+
+static void test_every_byte(void)
+{
+	struct logformat_item item = { .options = LOGFORMAT_HTTP };
+	unsigned wrong[2] = { 0 };
+	char text[40], wanted[128], got[128];
+
+	memset(text, 'm', sizeof(text));
+	for (size_t len = 1; len <= sizeof(text); len++) {
+		for (size_t at = 0; at < len; at++) {
+			for (int c = 0; c < 256 * 2; c++) {
+				struct slice s = slice_make(text, len);
+				struct strbuf out;
+
+				text[at] = (char)(c >> 1);
+				strbuf_init_fixed(&out, got, sizeof(got));
+				if (c & 1)
+					logformat_put_encoded(&item, &out, s, "{|}");
+				else
+					logformat_put_text(&item, &out, s);
+				put_slowly(wanted, s, c & 1);
+				wrong[c & 1] += strcmp(got, wanted) != 0;
+			}
+			text[at] = 'm';
+		}
+	}
+	is_int(wrong[0], 0, "every byte at every place, in a field");
+	is_int(wrong[1], 0, "every byte at every place, of a client");
+}
+
 static void test_dates(void)
 {
 	static const char *const wanted[] = {"14/Nov/2023:22:13:20.123",
@@ -223,6 +267,7 @@ int main(void)
 	test_errors();
 	test_facts();
 	test_room();
+	test_every_byte();
 	test_dates();
 	line_teardown();
 	return done_testing();

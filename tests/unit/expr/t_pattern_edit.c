@@ -135,6 +135,42 @@ static void test_growth(void)
 	line_end(&line);
 }
 
+/* Sets of few keys are searched in another way than large ones: both find the same. */
+static void test_few(void)
+{
+	static const char *const keys[] = { "b", "a", "ab", "AB", "abc", "bc", "a", "" };
+	static const char *const texts[] = { "", "a", "A", "b", "ab", "aB", "abc", "abcd", "xbc",
+					     "xABC", "zz" };
+	static const enum pattern_method methods[] = { PATTERN_STR, PATTERN_BEG, PATTERN_END };
+	struct pattern_ref *few = new_map("virt@few"), *many = new_map("virt@many");
+	char key[32], value[32];
+	unsigned found = 0;
+
+	for (int i = 0; i < 8; i++) {
+		snprintf(value, sizeof(value), "%d", i);
+		insert(few, PATTERN_NOW, keys[i], value);
+		insert(many, PATTERN_NOW, keys[i], value);
+	}
+	for (int i = 0; i < 30; i++) {
+		snprintf(key, sizeof(key), "%d!", i);
+		insert(many, PATTERN_NOW, key, "other");
+	}
+	for (unsigned i = 0; i < 6; i++) {
+		unsigned flags = i & 1 ? PATTERN_NOCASE : 0;
+		struct pattern_set *a = pattern_set_get(&line.l, few, methods[i / 2], flags);
+		struct pattern_set *b = pattern_set_get(&line.l, many, methods[i / 2], flags);
+
+		for (size_t t = 0; t < sizeof(texts) / sizeof(texts[0]); t++) {
+			snprintf(value, sizeof(value), "%s", value_of(b, texts[t]));
+			found += value[0] != '-';
+			is_str(value_of(a, texts[t]), value, "%s%s: '%s'",
+			       pattern_method_name(methods[i / 2]), flags ? " -i" : "", texts[t]);
+		}
+	}
+	is_int(found, 56, "most are found");
+	line_end(&line);
+}
+
 static void test_networks(void)
 {
 	struct pattern_ref *ref = new_map("virt@networks");
@@ -285,6 +321,7 @@ int main(void)
 	test_changes();
 	test_versions();
 	test_growth();
+	test_few();
 	test_networks();
 	test_threads();
 	test_add_missing();
