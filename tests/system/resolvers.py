@@ -21,7 +21,7 @@ resolvers dns
 	hold nx {hold}
 	hold other {hold}
 	hold refused {hold}
-	hold timeout {hold}
+	hold timeout {silence}
 	{section}
 defaults
 	mode http
@@ -48,8 +48,9 @@ class Scene:
         self.dns = d.Dns(zone)
         self.log = lib.Syslog()
         self.port = lib.ports(1)[0]
-        # <retry>: an answer that comes later than three times this is none, also where all is slow
-        words = dict(glob="", section="", fe="", ns="", hold="200", retry="500")
+        # <retry>: an answer that comes later than three times this is none, also where all is slow.
+        # <silence>: for how long that is without effect
+        words = dict(glob="", section="", fe="", ns="", hold="200", retry="500", silence="1h")
         words.update(more)
         self.conf = CONF.format(log=self.log.port, dns=self.dns.port, port=self.port,
                                 be="\n\t".join(be.split("\n")), **words)
@@ -156,7 +157,7 @@ def reasons(tap, args):
             (d.REFUSED, "refused", "DNS refused status"), (d.SERVFAIL, "other", "unspecified DNS "
              "error"), (None, None, "DNS timeout status"), ([], "any_err", "unspecified DNS error"),
             (d.NOTIMP, "other", "unspecified DNS error")):
-        with Scene(args, zone={FOO: [d.a("127.0.0.5")]}) as s:
+        with Scene(args, zone={FOO: [d.a("127.0.0.5")]}, silence="200" if answer is None else "1h") as s:
             s.becomes(tap, ["127.0.0.5"], "up before %s" % answer)
             before = s.figures()
             s.dns.zone[FOO] = answer
@@ -371,7 +372,7 @@ def transports(tap, args):
         tap.eq(s.dns.tcp.accepted, 1, "over one connection")
         s.dns.zone[FOO] = lambda q: [b"\0\0\1\2\3", b"", b"\0", q.reply([d.a("127.0.0.9")])]
         s.becomes(tap, ["-"] * 4 + ["127.0.0.9"], "messages that are too short are passed over")
-    with Scene(args, S1, {FOO: [d.a("127.0.0.1")]}, ns="tcp@") as s:
+    with Scene(args, S1, {FOO: [d.a("127.0.0.1")]}, ns="tcp@", silence="200") as s:
         s.becomes(tap, ["127.0.0.1"], "TCP")
         first = s.dns.tcp.accepted
 
@@ -384,7 +385,7 @@ def transports(tap, args):
         tap.ok(s.dns.tcp.accepted > first, "over another connection")
     second = d.Dns({FOO: [d.a("127.0.0.2")]})
     with Scene(args, S1, {FOO: d.NXDOMAIN},
-               section="nameserver d2 127.0.0.1:%d" % second.port) as s:
+               section="nameserver d2 127.0.0.1:%d" % second.port, silence="200") as s:
         s.becomes(tap, ["127.0.0.2"], "two name servers: the valid answer counts")
         s.has(tap, "by 'dns/d2'.", "and who gave it is told")
         tap.ok(s.figures("d1")["nx"] > 0 and s.figures("d2")["valid"] > 0, "each has its figures")
