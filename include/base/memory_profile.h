@@ -33,7 +33,12 @@ struct memory_place {
 bool memory_profile_exists(void);
 /* On: counts from zero. No effect where it is not built in. */
 void memory_profile_set(bool on);
-bool memory_profile_is_on(void);
+extern bool memory_profile_counts; /* atomic */
+static inline bool memory_profile_is_on(void)
+{
+	return __atomic_load_n(&memory_profile_counts, __ATOMIC_RELAXED);
+}
+
 /* The <i>th place, in no order: figures all zero where nothing is. False after the last. */
 bool memory_profile_get(unsigned i, struct memory_place *out);
 /* When the current figures began and ended, monotonic ns; 0: never, still going on. */
@@ -45,7 +50,6 @@ void memory_profile_get_period(uint64_t *start_ns, uint64_t *stop_ns);
 extern __thread const char *volatile memory_profile_pool;
 
 /* --- for the functions that stand in for the library's */
-extern bool memory_profile_counts;
 /* <at> has got <taken> bytes by <method>, and has given <given> back; 0: not. */
 void memory_profile_note(enum memory_method method, const void *at, size_t taken, size_t given);
 

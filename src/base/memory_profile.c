@@ -68,11 +68,6 @@ void memory_profile_set(bool on)
 	__atomic_store_n(&memory_profile_counts, on, __ATOMIC_RELAXED);
 }
 
-bool memory_profile_is_on(void)
-{
-	return __atomic_load_n(&memory_profile_counts, __ATOMIC_RELAXED);
-}
-
 bool memory_profile_get(unsigned i, struct memory_place *out)
 {
 	const struct memory_place *p = &places[i];

@@ -45,9 +45,9 @@ bool memory_profile_exists(void)
 
 /* --- the first call --------------------------------------------------------------------------- */
 
-static bool is_early(const void *p)
+static inline bool is_early(const void *p)
 {
-	return (const char *)p >= early.area && (const char *)p < early.area + EARLY_SIZE;
+	return (uintptr_t)p - (uintptr_t)early.area < EARLY_SIZE;
 }
 
 /* Zeroed: nothing of the area is used twice. */
@@ -67,10 +67,8 @@ static void *early_alloc(size_t size)
 #define FIND(name) next.name = (__typeof__(next.name))(uintptr_t)dlsym(RTLD_NEXT, #name)
 
 /* The process has one thread yet: its libraries' own start has asked for memory. */
-static bool find_next(void)
+static __attribute__((noinline, cold)) bool find_first(void)
 {
-	if (likely(__atomic_load_n(&next.known, __ATOMIC_ACQUIRE)))
-		return true;
 	if (early.searching)
 		return false;
 	early.searching = true;
@@ -85,6 +83,18 @@ static bool find_next(void)
 	__atomic_store_n(&next.known, true, __ATOMIC_RELEASE);
 	early.searching = false;
 	return true;
+}
+
+static inline bool find_next(void)
+{
+	return likely(__atomic_load_n(&next.known, __ATOMIC_ACQUIRE)) || find_first();
+}
+
+/* As most of the time: known, and nobody counts. */
+static inline bool is_plain(void)
+{
+	return likely(__atomic_load_n(&next.known, __ATOMIC_ACQUIRE)) &&
+	       likely(!memory_profile_is_on());
 }
 
 /* --- counting --------------------------------------------------------------------------------- */
@@ -102,28 +112,40 @@ static size_t size_of(void *p)
 	return unlikely(memory_profile_is_on()) && p ? next.malloc_usable_size(p) : 0;
 }
 
-/* --- the functions ---------------------------------------------------------------------------- */
+/* --- the functions: plain, and what they do else -------------------------------------------- */
+
+#define SLOW static __attribute__((noinline, cold))
+
+SLOW void *slow_malloc(size_t size, const void *at)
+{
+	if (!find_next())
+		return early_alloc(size);
+	return counted(MEMORY_MALLOC, at, next.malloc(size));
+}
 
 void *malloc(size_t size)
 {
-	if (unlikely(!find_next()))
-		return early_alloc(size);
-	return counted(MEMORY_MALLOC, HERE, next.malloc(size));
+	return is_plain() ? next.malloc(size) : slow_malloc(size, HERE);
+}
+
+SLOW void *slow_calloc(size_t count, size_t size, const void *at)
+{
+	if (!find_next())
+		return count && size > EARLY_SIZE / count ? NULL : early_alloc(count * size);
+	return counted(MEMORY_CALLOC, at, next.calloc(count, size));
 }
 
 void *calloc(size_t count, size_t size)
 {
-	if (unlikely(!find_next()))
-		return early_alloc(count * size);
-	return counted(MEMORY_CALLOC, HERE, next.calloc(count, size));
+	return is_plain() ? next.calloc(count, size) : slow_calloc(count, size, HERE);
 }
 
-void *realloc(void *p, size_t size)
+SLOW void *slow_realloc(void *p, size_t size, const void *at)
 {
 	size_t had;
 	void *q;
 
-	if (unlikely(!find_next() || is_early(p))) {
+	if (!find_next() || is_early(p)) {
 		size_t left = p ? (size_t)(early.area + EARLY_SIZE - (char *)p) : 0;
 
 		q = next.known ? next.malloc(size) : early_alloc(size);
@@ -133,21 +155,36 @@ void *realloc(void *p, size_t size)
 	}
 	had = size_of(p);
 	q = next.realloc(p, size);
-	if (unlikely(memory_profile_is_on()) && (q || !size))
-		memory_profile_note(MEMORY_REALLOC, HERE, q ? next.malloc_usable_size(q) : 0, had);
+	if (memory_profile_is_on() && (q || !size))
+		memory_profile_note(MEMORY_REALLOC, at, q ? next.malloc_usable_size(q) : 0, had);
 	return q;
+}
+
+void *realloc(void *p, size_t size)
+{
+	if (is_plain() && likely(!is_early(p)))
+		return next.realloc(p, size);
+	return slow_realloc(p, size, HERE);
+}
+
+SLOW void slow_free(void *p, const void *at)
+{
+	size_t had;
+
+	if (!p || is_early(p) || !find_next())
+		return;
+	had = size_of(p);
+	if (had)
+		memory_profile_note(MEMORY_FREE, at, 0, had);
+	next.free(p);
 }
 
 void free(void *p)
 {
-	size_t had;
-
-	if (!p || is_early(p) || unlikely(!find_next()))
-		return;
-	had = size_of(p);
-	if (had)
-		memory_profile_note(MEMORY_FREE, HERE, 0, had);
-	next.free(p);
+	if (is_plain() && likely(!is_early(p)))
+		next.free(p);
+	else
+		slow_free(p, HERE);
 }
 
 void *memalign(size_t align, size_t size)
