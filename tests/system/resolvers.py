@@ -101,6 +101,16 @@ class Scene:
 LEFT = " %d active and 0 backup servers left. 0 sessions active, 0 requeued, 0 remaining in queue."
 
 
+def many_names(tap, args):
+    """Asked at once: neither are their answers lost, nor does a burst of them end the conversation."""
+    names = ["h%d.example.com" % i for i in range(1500)]
+    be = "\n".join("server s%d %s:80 resolvers dns init-addr none" % i for i in enumerate(names))
+    slow = "timeout retry 1s\n\tresolve_retries 20\n\ttimeout resolve 1h"
+    with Scene(args, be=be, zone={n: [d.a("127.0.0.5")] for n in names}, section=slow) as s:
+        tap.ok(lib.until(lambda: s.addresses() == ["127.0.0.5"] * 1500, 3 * lib.PATIENCE / 2),
+               "1500 names get their addresses", s.figures())
+
+
 def one_server(tap, args):
     with Scene(args, zone={FOO: [d.a("127.0.0.5")]}) as s:
         s.becomes(tap, ["127.0.0.5"], "a name gets its address")
@@ -598,7 +608,7 @@ def show(tap, args):
 def main():
     args = lib.arguments(__doc__)
     tap = lib.Tap()
-    for part in (one_server, always_waiting, reasons, templates, administration, services,
+    for part in (many_names, one_server, always_waiting, reasons, templates, administration, services,
                  hostile, transports, resolve_action, crowd, set_name, first_address, reload, traffic, show):
         part(tap, args)
     tap.done()
