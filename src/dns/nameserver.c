@@ -161,8 +161,8 @@ static void readable(void *owner, int fd, unsigned events)
 		}
 		/* an error tells of a datagram of ours that nobody took: its time will run out */
 		if (n < 0)
-			continue;
-		if ((size_t)n > ns->state->set.payload)
+			strangers++;
+		else if ((size_t)n > ns->state->set.payload)
 			nameserver_count(ns, RESOLVE_CNT_TOO_BIG);
 		else if (!resolution_answer(ns, slice_make((char *)buffer, (size_t)n)))
 			strangers++;

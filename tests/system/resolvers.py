@@ -311,6 +311,26 @@ def services(tap, args):
         tap.eq(sorted(r[5] for r in rows(s)), ["81", "82"], "one name with two ports: two servers")
 
 
+def flood(tap, args):
+    """A name server that talks without end, over TCP: it is not listened to for long."""
+    given_up = []
+
+    def talk(sock):
+        try:
+            while True:
+                sock.sendall(b"\0\2ab\0\0" * 1000)
+        except OSError:
+            given_up.append(True)
+
+    server = lib.Server(talk)
+    with Scene(args, section="nameserver f tcp@127.0.0.1:%d" % server.port,
+               zone={FOO: [d.a("127.0.0.5")]}) as s:
+        s.becomes(tap, ["127.0.0.5"], "another name server is heard")
+        if not lib.is_reference(args.program):
+            tap.ok(lib.until(lambda: len(given_up) > 1), "its connections are closed")
+    server.close()
+
+
 def hostile(tap, args):
     """Answers that are none: the server stays down, and what was wrong is counted."""
     good = d.a("127.0.0.5")
@@ -608,7 +628,7 @@ def show(tap, args):
 def main():
     args = lib.arguments(__doc__)
     tap = lib.Tap()
-    for part in (many_names, one_server, always_waiting, reasons, templates, administration, services,
+    for part in (many_names, flood, one_server, always_waiting, reasons, templates, administration, services,
                  hostile, transports, resolve_action, crowd, set_name, first_address, reload, traffic, show):
         part(tap, args)
     tap.done()
