@@ -100,6 +100,10 @@ _Static_assert(sizeof(struct conn) <= 40, "idle connections are many");
 struct conn *conn_new(int fd, const struct conn_ops *ops, void *owner, unsigned flags);
 /* Closes and frees. NULLs the pointer. */
 void conn_close(struct conn **c);
+/* Frees it but for its descriptor, which is under no poller then and the caller's. NULLs the
+ * pointer.
+ */
+int conn_release(struct conn **c);
 /* Takes the connection from its thread's poller / puts it under the calling thread's. */
 void conn_detach(struct conn *c);
 bool conn_attach(struct conn *c);

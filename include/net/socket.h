@@ -83,6 +83,16 @@ void socket_set_listener(socket_listener_fn *fn);
 int socket_connect(const struct sockaddr_storage *addr, socklen_t len,
 		   const struct socket_settings *set, bool *in_progress);
 
+/* Ends the connection of <fd>, by a reset if it stands, so that the socket may be connected once
+ * more. False: it cannot be used again; the caller closes it.
+ */
+bool socket_disconnect(int fd);
+/* As socket_connect(), with <fd> that was connected with the same settings and to the same family,
+ * and disconnected; it is closed on errors. It must not have been bound to a source.
+ */
+int socket_connect_again(int fd, const struct sockaddr_storage *addr, socklen_t len,
+			 const struct socket_settings *set, bool *in_progress);
+
 /* A datagram socket that talks with <addr> alone. Returns the descriptor, or -1 with errno. */
 int socket_connect_datagram(const struct sockaddr_storage *addr, socklen_t len);
 

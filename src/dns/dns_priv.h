@@ -88,6 +88,7 @@ struct nameserver {
 	int fd;                       /* UDP, -1: none. Its port changes: nameserver.c */
 	int fd_before;                /* the one before, for late answers; -1: none */
 	uint64_t fd_since_ms;         /* when <fd> was opened */
+	struct timer more;            /* UDP: there was more to read than a turn's share */
 	unsigned waiting;             /* resolutions that wait for its answer */
 	struct list links;            /* struct stream_link */
 	struct nameserver_figures *figures; /* counted */
@@ -98,6 +99,8 @@ struct resolvers_state {
 	char *name;                   /* owned */
 	bool is_live;                 /* of the live generation: servers are asked about again */
 	struct resolvers_settings set;
+	uint64_t burst_ms;            /* when the last burst of questions began */
+	unsigned burst;               /* questions in it */
 	struct list servers;          /* struct nameserver */
 	unsigned resolution_count;
 	struct list by_name[BUCKETS]; /* struct resolution.link */
@@ -108,6 +111,7 @@ enum resolution_phase {
 	RESOLUTION_IDLE,              /* nothing is under way; the timer is that of the next time */
 	RESOLUTION_ASKING,            /* a question is out */
 	RESOLUTION_PAUSE,             /* all have answered with errors: asked again on time */
+	RESOLUTION_TURN,              /* others are being asked: its question comes soon */
 };
 
 struct resolution {
@@ -162,8 +166,8 @@ void resolution_free(struct resolution *r);
 void resolution_unused(struct resolution *r);
 /* A name server is going: nothing more comes from it. */
 void resolutions_forget_server(struct nameserver *ns);
-/* A message from a name server. */
-void resolution_answer(struct nameserver *ns, struct slice message);
+/* A message from a name server. False: nobody waits for it. */
+bool resolution_answer(struct nameserver *ns, struct slice message);
 
 /* items.c */
 void items_merge(struct resolution *r, const struct dns_answer *answer);

@@ -21,6 +21,7 @@ struct stream_link {
 	struct conn *conn;
 	struct block_queue out, in;
 	unsigned under_way;
+	unsigned strangers; /* messages that nobody waited for, in a row */
 	bool busy; /* in ready(): an answer makes the next question, which may find it broken */
 	bool dead; /* to be freed at the end of that */
 	struct timer idle;
@@ -45,6 +46,9 @@ void links_close(struct nameserver *ns)
 	while (!list_is_empty(&ns->links))
 		link_free(list_first(&ns->links, struct stream_link, link));
 }
+
+/* A server that says so much unasked is not listened to: the thread has other work. */
+#define STRANGERS_MAX 1000
 
 static void link_idle(struct timer *t)
 {
@@ -72,7 +76,10 @@ static void take_messages(struct stream_link *k)
 		block_queue_peek(&k->in, 2, buffer, len);
 		block_queue_skip(&k->in, len + 2);
 		k->under_way -= k->under_way > 0;
-		resolution_answer(k->server, slice_make(buffer, len));
+		k->strangers = resolution_answer(k->server, slice_make(buffer, len))
+			? 0 : k->strangers + 1;
+		if (k->strangers > STRANGERS_MAX && !k->dead)
+			link_free(k);
 	}
 }
 

@@ -11,10 +11,13 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include "base/bug.h"
 #include "base/clock.h"
 #include "core/fd.h"
 #include "net/socket.h"
 #include "dns_priv.h"
+
+static void read_on(struct timer *t);
 
 void nameserver_count(struct nameserver *ns, enum resolve_counter what)
 {
@@ -57,6 +60,7 @@ struct nameserver *nameserver_new(struct resolvers_state *st, const struct names
 	ns->addr = conf->addr;
 	ns->is_stream = conf->is_stream;
 	ns->fd = ns->fd_before = -1;
+	timer_init(&ns->more, read_on);
 	list_init(&ns->link);
 	list_init(&ns->links);
 	return ns;
@@ -87,6 +91,7 @@ void nameserver_free(struct nameserver *ns)
 	list_remove(&ns->link);
 	resolutions_forget_server(ns);
 	sockets_close(ns);
+	timer_cancel(&ns->more);
 	links_close(ns);
 	figures_drop(&ns->figures);
 	free(ns->name);
@@ -133,6 +138,8 @@ bool family_is_accepted(const struct resolvers_settings *set, bool v6)
  */
 
 #define DATAGRAMS_AT_ONCE 64
+/* So many that nobody waits for, in one turn, are somebody's who guesses. */
+#define STRANGERS_MAX 48
 
 static bool is_own(const struct nameserver *ns, int fd)
 {
@@ -143,6 +150,7 @@ static void readable(void *owner, int fd, unsigned events)
 {
 	static uint8_t buffer[UINT16_MAX + 1]; /* thread 0's */
 	struct nameserver *ns = owner;
+	unsigned strangers = 0;
 
 	for (int i = 0; i < DATAGRAMS_AT_ONCE && is_own(ns, fd); i++) {
 		ssize_t n = recv(fd, buffer, sizeof(buffer), 0);
@@ -153,15 +161,29 @@ static void readable(void *owner, int fd, unsigned events)
 		}
 		/* an error tells of a datagram of ours that nobody took: its time will run out */
 		if (n < 0)
-			continue;
-		if ((size_t)n > ns->state->set.payload)
+			strangers++;
+		else if ((size_t)n > ns->state->set.payload)
 			nameserver_count(ns, RESOLVE_CNT_TOO_BIG);
-		else
-			resolution_answer(ns, slice_make((char *)buffer, (size_t)n));
+		else if (!resolution_answer(ns, slice_make((char *)buffer, (size_t)n)))
+			strangers++;
 	}
-	/* more than a turn's share: a new socket has none of it */
-	if (is_own(ns, fd))
+	if (!is_own(ns, fd))
+		return;
+	/* more than a turn's share: others come first, and a new socket has none of a flood */
+	if (strangers >= STRANGERS_MAX)
 		socket_close(ns->fd == fd ? &ns->fd : &ns->fd_before);
+	else
+		timer_set(&ns->more, clock_now_ms());
+}
+
+static void read_on(struct timer *t)
+{
+	struct nameserver *ns = container_of(t, struct nameserver, more);
+
+	if (ns->fd_before >= 0)
+		readable(ns, ns->fd_before, FD_IN);
+	if (ns->fd >= 0)
+		readable(ns, ns->fd, FD_IN);
 }
 
 static bool socket_open(struct nameserver *ns)

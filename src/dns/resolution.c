@@ -10,6 +10,9 @@
  *	  |             | no: one try less
  *	  +--none left--+--> PAUSE --`timeout retry` behind the question--> ASKING
  *
+ * Many names that are due at once are asked in bursts (TURN stands before ASKING then): the answers
+ * to thousands of questions would not fit in the socket.
+ *
  * All name servers are asked at once; the first valid answer counts. When the time is over before
  * all have answered, an error that came is followed by the other family, silence by another try.
  */
@@ -138,10 +141,31 @@ static enum dns_type other_type(enum dns_type type)
 	return type == DNS_A ? DNS_AAAA : DNS_A;
 }
 
+#define BURST_MAX 128
+#define BURST_MS 10
+
+/* May another question leave now? */
+static bool burst_take(struct resolvers_state *st)
+{
+	uint64_t now = clock_now_ms();
+
+	if (now >= st->burst_ms + BURST_MS) {
+		st->burst_ms = now;
+		st->burst = 0;
+	}
+	return st->burst++ < BURST_MAX;
+}
+
 /* What could not even be sent is asked again in time, as if nobody had answered. */
 static void ask(struct resolution *r, enum dns_type type)
 {
 	r->type = type;
+	if (!burst_take(r->state)) {
+		question_over(r);
+		r->phase = RESOLUTION_TURN;
+		timer_set(&r->timer, r->state->burst_ms + BURST_MS);
+		return;
+	}
 	r->phase = RESOLUTION_ASKING;
 	question_send(r);
 	timer_set(&r->timer, r->asked_ms + (uint64_t)r->state->set.retry_ms);
@@ -241,6 +265,9 @@ static void on_time(struct timer *t)
 	case RESOLUTION_PAUSE:
 		begin_try(r);
 		return;
+	case RESOLUTION_TURN:
+		ask(r, r->type);
+		return;
 	case RESOLUTION_ASKING:
 		no_answer(r);
 		return;
@@ -282,7 +309,7 @@ static void valid_answer(struct resolution *r, struct nameserver *ns,
 	finish(r, RESOLVE_VALID);
 }
 
-void resolution_answer(struct nameserver *ns, struct slice message)
+bool resolution_answer(struct nameserver *ns, struct slice message)
 {
 	struct dns_question q;
 	struct dns_answer answer;
@@ -291,13 +318,13 @@ void resolution_answer(struct nameserver *ns, struct slice message)
 
 	if (message.len < 2) {
 		nameserver_count(ns, RESOLVE_CNT_INVALID);
-		return;
+		return false;
 	}
 	r = awaiting(ns, message);
 	if (!r) {
 		nameserver_count(ns, message.len < DNS_HEADER_SIZE ? RESOLVE_CNT_INVALID
 				 : RESOLVE_CNT_OUTDATED);
-		return;
+		return false;
 	}
 	q = (struct dns_question){ .name = r->name, .type = r->type, .id = r->id };
 	arena_init(&arena, 0);
@@ -313,6 +340,7 @@ void resolution_answer(struct nameserver *ns, struct slice message)
 			fall_back(r, true);
 	}
 	arena_fini(&arena);
+	return true;
 }
 
 /* --- going ---------------------------------------------------------------------------------- */

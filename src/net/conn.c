@@ -132,6 +132,20 @@ void conn_close(struct conn **pc)
 	pool_free(conn_pool, c);
 }
 
+int conn_release(struct conn **pc)
+{
+	struct conn *c = *pc;
+	int fd = c->fd;
+
+	*pc = NULL;
+	if (c->transport->close)
+		c->transport->close(c);
+	if (!(c->flags & CONN_DETACHED))
+		fd_remove(fd);
+	pool_free(conn_pool, c);
+	return fd;
+}
+
 void conn_detach(struct conn *c)
 {
 	conn_flush(c);

@@ -304,45 +304,63 @@ static bool prepare_connect(int fd, const struct sockaddr_storage *addr,
 	return bind_source(fd, set);
 }
 
-int socket_connect(const struct sockaddr_storage *addr, socklen_t len,
-		   const struct socket_settings *set, bool *in_progress)
+static bool connect_begin(int fd, const struct sockaddr_storage *addr, socklen_t len,
+			  const struct socket_settings *set, bool *in_progress)
 {
-	int fd = netns_socket(set->netns, addr->ss_family,
-			      SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC);
-	int saved;
-
-	if (fd < 0)
-		return -1;
 	*in_progress = false;
-	if (!prepare_connect(fd, addr, set))
-		goto failed;
-	if (connect(fd, (const struct sockaddr *)addr, len) < 0) {
-		if (errno != EINPROGRESS)
-			goto failed;
-		*in_progress = !(set->options & SOCKET_ASK_AGAIN) ||
-			connect(fd, (const struct sockaddr *)addr, len) < 0;
-		if (*in_progress && errno != EALREADY && errno != EINPROGRESS)
-			goto failed;
-	}
-	return fd;
-failed:
-	saved = errno;
+	if (connect(fd, (const struct sockaddr *)addr, len) == 0)
+		return true;
+	if (errno != EINPROGRESS)
+		return false;
+	*in_progress = !(set->options & SOCKET_ASK_AGAIN) ||
+		connect(fd, (const struct sockaddr *)addr, len) < 0;
+	return !*in_progress || errno == EALREADY || errno == EINPROGRESS;
+}
+
+static int close_failed(int fd)
+{
+	int saved = errno;
+
 	close(fd);
 	errno = saved;
 	return -1;
 }
 
+int socket_connect(const struct sockaddr_storage *addr, socklen_t len,
+		   const struct socket_settings *set, bool *in_progress)
+{
+	int fd = netns_socket(set->netns, addr->ss_family,
+			      SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+	if (fd < 0)
+		return -1;
+	return prepare_connect(fd, addr, set) && connect_begin(fd, addr, len, set, in_progress)
+		? fd : close_failed(fd);
+}
+
+bool socket_disconnect(int fd)
+{
+	static const struct sockaddr nobody = { .sa_family = AF_UNSPEC };
+
+	return connect(fd, &nobody, sizeof(nobody)) == 0;
+}
+
+int socket_connect_again(int fd, const struct sockaddr_storage *addr, socklen_t len,
+			 const struct socket_settings *set, bool *in_progress)
+{
+	/* what the end of a connection forgets */
+	if (set->options & SOCKET_NO_QUICKACK)
+		set_int(fd, IPPROTO_TCP, TCP_QUICKACK, 0);
+	return connect_begin(fd, addr, len, set, in_progress) ? fd : close_failed(fd);
+}
+
 int socket_connect_datagram(const struct sockaddr_storage *addr, socklen_t len)
 {
 	int fd = socket(addr->ss_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	int saved;
 
 	if (fd < 0 || connect(fd, (const struct sockaddr *)addr, len) == 0)
 		return fd;
-	saved = errno;
-	close(fd);
-	errno = saved;
-	return -1;
+	return close_failed(fd);
 }
 
 void socket_describe(int fd, bool peer, struct strbuf *out)

@@ -15,9 +15,80 @@
 #include "check_priv.h"
 #include "check_settings.h"
 
+/* --- sockets that were used ------------------------------------------------------------------ */
+
+/* Checks are alike: a socket whose connection was reset serves the next one. That spares the kernel
+ * making and freeing one, which is a good part of what a check costs.
+ */
+#define SPARES_MAX 256
+
+struct spares {
+	int fds[SPARES_MAX];
+	unsigned count;
+};
+
+/* Of this thread: IPv4, IPv6. */
+static __thread struct spares own_spares[2];
+
+static struct spares *spares_of(int family)
+{
+	return &own_spares[family == AF_INET6];
+}
+
+void check_spares_close(void)
+{
+	for (int i = 0; i < 2; i++)
+		while (own_spares[i].count)
+			close(own_spares[i].fds[--own_spares[i].count]);
+}
+
+/* What every socket that is kept was made with. */
+#define SPARE_OPTIONS (SOCKET_ASK_AGAIN | SOCKET_NO_QUICKACK | SOCKET_DELAY)
+
+/* May a socket with these settings serve others? */
+static bool is_plain(const struct server_addr *to, const struct socket_settings *set)
+{
+	return set->options == SPARE_OPTIONS &&
+		(to->sa.ss_family == AF_INET || to->sa.ss_family == AF_INET6) && !set->source &&
+		!set->netns && !set->interface && !set->mark && !set->tos && set->mss <= 0 &&
+		!set->user_timeout_ms && !set->rcvbuf && !set->sndbuf && !set->notsent_lowat;
+}
+
+static int connect_spare(struct check *c, const struct server_addr *to,
+			 const struct socket_settings *set, bool *in_progress)
+{
+	struct spares *s = spares_of(to->sa.ss_family);
+
+	c->run->is_spare = is_plain(to, set);
+	c->run->family = to->sa.ss_family;
+	if (!c->run->is_spare || !s->count)
+		return socket_connect(&to->sa, to->len, set, in_progress);
+	return socket_connect_again(s->fds[--s->count], &to->sa, to->len, set, in_progress);
+}
+
+/* Ends a connection for good, and keeps its socket. */
+static void spare_put(int fd, int family)
+{
+	struct spares *s = spares_of(family);
+
+	if (s->count < SPARES_MAX && socket_disconnect(fd))
+		s->fds[s->count++] = fd;
+	else
+		socket_reset(fd);
+}
+
+/* Is its connection one to reset, and its socket one to keep? */
+static bool leaves_spare(const struct check *c)
+{
+	return c->run && c->run->is_spare && c->conn->flags & CONN_NO_LINGER &&
+		!(c->conn->flags & CONN_ERROR);
+}
+
 void check_close(struct check *c)
 {
-	if (c->conn)
+	if (c->conn && leaves_spare(c))
+		spare_put(conn_release(&c->conn), c->run->family);
+	else if (c->conn)
 		conn_close(&c->conn);
 	if (!c->run)
 		return;
@@ -185,6 +256,15 @@ static void forget_received(struct check_run *r)
 	r->raw_at = 0;
 }
 
+/* A connection that has shown what it had to. */
+static void close_at_once(const struct check *c, int fd)
+{
+	if (c->run->is_spare)
+		spare_put(fd, c->run->family);
+	else
+		socket_reset(fd);
+}
+
 int check_open(struct check *c)
 {
 	const struct check_connect *o = &c->run->rule->connect;
@@ -205,13 +285,12 @@ int check_open(struct check *c)
 	if (socks4 && !socks4_can_reach(&to.sa))
 		return EAFNOSUPPORT;
 	connect_settings(c, &set, plain && (c->run->rule->next || !o->linger));
-	fd = socket_connect(socks4 ? &socks4->sa : &to.sa, socks4 ? socks4->len : to.len, &set,
-			    &in_progress);
+	fd = connect_spare(c, socks4 ? socks4 : &to, &set, &in_progress);
 	if (fd < 0)
 		return errno;
 	if (!in_progress && plain && !c->run->rule->next && !o->linger) {
 		/* that is all that was asked for */
-		socket_reset(fd);
+		close_at_once(c, fd);
 		return 0;
 	}
 	c->conn = conn_new(fd, c->conn_ops, c, CONN_BACKEND |

@@ -105,7 +105,8 @@ static void put_fields(struct check *c, struct strbuf *b, const struct check_htt
 			continue;
 		*has_connection |= is_field(f, "connection");
 		value = logformat_make(f->value, &c->run->ctx, 8192);
-		strbuf_printf(b, "%s: ", f->name);
+		strbuf_add_str(b, f->name);
+		strbuf_add_str(b, ": ");
 		put_clean(b, value, false);
 		strbuf_add_str(b, "\r\n");
 	}
@@ -118,6 +119,9 @@ static struct slice host_of(struct check *c, const struct check_http_send *h)
 			return logformat_make(f->value, &c->run->ctx, 8192);
 	return slice_none();
 }
+
+/* Most requests are no longer. */
+#define REQUEST_USUAL 256
 
 static bool is_given(const struct check_value *v)
 {
@@ -134,9 +138,13 @@ static void put_request(struct check *c, struct strbuf *b, const struct check_ht
 		uri = check_value_make(c->run, &h->uri);
 	if (is_given(&h->body))
 		body = check_value_make(c->run, &h->body);
-	strbuf_printf(b, "%s ", h->method ? h->method : "OPTIONS");
+	strbuf_reserve(b, REQUEST_USUAL);
+	strbuf_add_str(b, h->method ? h->method : "OPTIONS");
+	strbuf_add_str(b, " ");
 	put_uri(b, uri.len ? uri : SLICE("/"), host_of(c, h));
-	strbuf_printf(b, " %s\r\n", version);
+	strbuf_add_str(b, " ");
+	strbuf_add_str(b, version);
+	strbuf_add_str(b, "\r\n");
 	put_fields(c, b, h, &has_connection);
 	if (c->proxy->send_state) {
 		strbuf_add_str(b, "x-haproxy-server-state: ");

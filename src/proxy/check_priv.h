@@ -223,7 +223,6 @@ struct check_run {
 	bool head_begun, head_done;
 	struct h1_parser parser;
 	struct h1_head head;
-	struct h1_field fields[101];
 	struct chunk_decoder chunks;
 	struct slice body;          /* decoded so far */
 	size_t raw_at;              /* of <in>: what is not decoded yet */
@@ -232,8 +231,12 @@ struct check_run {
 	struct expr_ctx ctx;
 	struct expr_check seen;     /* what fetches look at */
 	struct http_msg msg;        /* the response; set with head_done */
+	bool is_spare;              /* its socket serves others when it is over */
+	int family;                 /* of that */
 	struct check_mux *mux;      /* carries the exchange; NULL: bytes of the connection do */
+	/* not cleared at the beginning, as all before is */
 	char first_texts[512];      /* of <arena> */
+	struct h1_field fields[101]; /* of <head> */
 };
 
 enum check_phase { CHECK_IDLE, CHECK_QUEUED, CHECK_RUNNING };
@@ -264,6 +267,8 @@ struct check {
 
 /* --- check_conn.c */
 
+/* Closes the sockets that this thread's checks have kept for the next ones. */
+void check_spares_close(void);
 /* Opens the connection of <c->run->rule>. Returns 0, or the errno of what failed. */
 int check_open(struct check *c);
 /* Closes it and forgets what was received and was to be sent. */

@@ -9,6 +9,7 @@
  * spread over the interval (max-spread-checks bounds that), and each later one comes an interval
  * after the start of the one before it. A check that is switched off keeps turning without asking.
  */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/bug.h"
@@ -202,10 +203,11 @@ static uint64_t first_deadline(const struct check *c)
 
 static struct check_run *run_new(struct check *c)
 {
-	struct check_run *r = pool_zalloc(run_pool);
+	struct check_run *r = pool_alloc(run_pool);
 
 	if (!r)
 		return NULL;
+	memset(r, 0, offsetof(struct check_run, first_texts));
 	arena_init_in(&r->arena, r->first_texts, sizeof(r->first_texts), 0);
 	r->rule = c->rules;
 	r->ctx = (struct expr_ctx){ .proxy = c->server->proxy, .arena = &r->arena,
@@ -479,6 +481,7 @@ void checks_stop_thread(const struct config *cfg)
 		if (!cfg || w->server->proxy->config == cfg)
 			warmer_free(w);
 	}
+	check_spares_close();
 }
 
 /* --- servers added and removed at run time -------------------------------------------------- */

@@ -103,6 +103,16 @@ class Scene:
 LEFT = " %d active and 0 backup servers left. 0 sessions active, 0 requeued, 0 remaining in queue."
 
 
+def many_names(tap, args):
+    """Asked at once: neither are their answers lost, nor does a burst of them end the conversation."""
+    names = ["h%d.example.com" % i for i in range(1500)]
+    be = "\n".join("server s%d %s:80 resolvers dns init-addr none" % i for i in enumerate(names))
+    slow = "timeout retry 1s\n\tresolve_retries 20\n\ttimeout resolve 1h"
+    with Scene(args, be=be, zone={n: [d.a("127.0.0.5")] for n in names}, section=slow) as s:
+        tap.ok(lib.until(lambda: s.addresses() == ["127.0.0.5"] * 1500, 3 * lib.PATIENCE / 2),
+               "1500 names get their addresses", s.figures())
+
+
 def one_server(tap, args):
     with Scene(args, zone={FOO: [d.a("127.0.0.5")]}) as s:
         s.becomes(tap, ["127.0.0.5"], "a name gets its address")
@@ -301,6 +311,26 @@ def services(tap, args):
     with Scene(args, be + " resolve-opts allow-dup-ip", zone) as s:
         lib.until(lambda: len(rows(s)) == 2)
         tap.eq(sorted(r[5] for r in rows(s)), ["81", "82"], "one name with two ports: two servers")
+
+
+def flood(tap, args):
+    """A name server that talks without end, over TCP: it is not listened to for long."""
+    given_up = []
+
+    def talk(sock):
+        try:
+            while True:
+                sock.sendall(b"\0\2ab\0\0" * 1000)
+        except OSError:
+            given_up.append(True)
+
+    server = lib.Server(talk)
+    with Scene(args, section="nameserver f tcp@127.0.0.1:%d" % server.port,
+               zone={FOO: [d.a("127.0.0.5")]}) as s:
+        s.becomes(tap, ["127.0.0.5"], "another name server is heard")
+        if not lib.is_reference(args.program):
+            tap.ok(lib.until(lambda: len(given_up) > 1), "its connections are closed")
+    server.close()
 
 
 def hostile(tap, args):
@@ -600,7 +630,7 @@ def show(tap, args):
 def main():
     args = lib.arguments(__doc__)
     tap = lib.Tap()
-    for part in (one_server, always_waiting, reasons, templates, administration, services,
+    for part in (many_names, flood, one_server, always_waiting, reasons, templates, administration, services,
                  hostile, transports, resolve_action, crowd, set_name, first_address, reload, traffic, show):
         part(tap, args)
     tap.done()
