@@ -159,10 +159,13 @@ static void on_ping(struct h2_conn *h, struct slice payload)
 	char frame[H2_PING_LEN];
 
 	if (h->frame.flags & H2_FL_ACK) {
-		if (h->ping != H2_PING_SENT)
+		if (h->ping != H2_PING_SENT) {
 			h2c_glitch(h, "PING acknowledged that was not sent");
-		else
-			h->ping = H2_PING_NONE;
+			return;
+		}
+		h->ping = H2_PING_NONE;
+		if (!h->stream_count) /* the timer stood for the answer */
+			h2c_arm(h);
 		return;
 	}
 	H2C_TRACE(PROTO, h, H2_EV(TX_FRAME) | H2_EV(TX_PING), "answering PING");

@@ -59,7 +59,7 @@ static struct upgrade *upgrade_get(struct stream *s)
 		return NULL;
 	u->copy = arena_alloc(&s->arena, set->head_max);
 	u->head.fields = arena_alloc(&s->arena, set->fields_max * sizeof(*u->head.fields));
-	u->head.field_capacity = (uint16_t)set->fields_max;
+	u->head.field_capacity = (uint16_t)(set->fields_max - 1); /* as the mux takes them */
 	if (!u->copy || !u->head.fields)
 		return NULL;
 	h1_parser_init(&u->parser, h1_front_options(set));
@@ -91,10 +91,11 @@ static enum outcome look(struct stream *s)
 {
 	enum outcome found = s->sess->flags & SESS_ONLY_H2 ? PREFACE : parse(s);
 
+	/* a mux whose connection has failed reads no request */
+	if (s->front.flags & EP_ERROR && (found == NOT_YET || found == REQUEST))
+		return CLIENT_GONE;
 	if (found != NOT_YET)
 		return found;
-	if (s->front.flags & EP_ERROR)
-		return CLIENT_GONE;
 	if (s->front.flags & EP_RX_END)
 		return NO_REQUEST;
 	return stream_is_late(s) ? TOO_LATE : NOT_YET;
