@@ -111,7 +111,8 @@ def draw(path, results):
         nines = -math.log10(1 - float(k) / 100)
         return "%.1f,%.1f" % (70 + 700 * (nines - 0.3) / 3.7, 330 - 290 * (math.log10(max(us, 1)) - low) / (top - low))
 
-    out = ['<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 800 380" font-family="sans-serif" font-size="12">',
+    out = ['<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 800 %d" font-family="sans-serif" font-size="12">'
+           % (370 + 16 * len(results)),
            '<rect width="100%" height="100%" fill="#fff"/>',
            '<text x="70" y="20" font-weight="bold">latency by percentile (us), requests counted from when they were due</text>']
     for k in ("50", "90", "99", "99.9", "99.99"):
@@ -125,16 +126,15 @@ def draw(path, results):
     for (name, r), colour in zip(results.items(), COLOURS):
         out.append('<polyline fill="none" stroke="%s" stroke-width="1.5" points="%s"/>'
                    % (colour, " ".join(place(k, r[k]) for k in keys)))
-    for i, ((name, _), colour) in enumerate(zip(results.items(), COLOURS)):
-        out.append('<text x="90" y="%d" fill="%s">%s</text>' % (60 + 16 * i, colour, name))
-    # what each proxy adds: dashed, and in figures
-    for i, ((name, r), colour) in enumerate(list(zip(results.items(), COLOURS))[1:]):
-        added = {k: max(1, r[k] - direct[k]) for k in keys}
-        out.append('<polyline fill="none" stroke="%s" stroke-dasharray="4 3" points="%s"/>'
-                   % (colour, " ".join(place(k, added[k]) for k in keys)))
-        out.append('<text x="90" y="%d" fill="%s">%s adds (dashed): %s</text>'
-                   % (60 + 16 * (len(results) + i), colour, name,
-                      ", ".join("%s %%: %.0f us" % (k, r[k] - direct[k]) for k in ADDED)))
+    for i, ((name, r), colour) in enumerate(zip(results.items(), COLOURS)):
+        text = name
+        # what a proxy adds: dashed where it adds something, and in figures
+        if r is not direct:
+            added = {k: r[k] - direct[k] for k in keys}
+            out.append('<polyline fill="none" stroke="%s" stroke-dasharray="4 3" points="%s"/>'
+                       % (colour, " ".join(place(k, added[k]) for k in keys if added[k] >= 1)))
+            text += " adds (dashed) " + ", ".join("%.0f us at %s %%" % (added[k], k) for k in ADDED)
+        out.append('<text x="70" y="%d" fill="%s">%s</text>' % (375 + 16 * i, colour, text))
     with open(path, "w") as f:
         f.write("\n".join(out) + "\n</svg>\n")
 

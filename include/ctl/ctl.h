@@ -50,7 +50,7 @@ enum ctl_flags {
 	CTL_HIDDEN = 1 << 2,       /* not listed by help */
 	CTL_MASTER = 1 << 3,       /* of the master process's socket, not of a worker */
 	CTL_ANYWHERE = 1 << 4,     /* of both */
-	CTL_PROCESS = 1 << 5,      /* looks at its process alone: of a master with mcli-debug-mode */
+	CTL_PROCESS = 1 << 5,      /* looks at its process: of a master with mcli-debug-mode */
 };
 
 struct ctl_command {

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/bug.h"
 #include "base/memory_profile.h"
+#include "base/place.h"
 #include "conf/conf.h"
 #include "core/core.h"
 #include "core/fd.h"
@@ -399,6 +400,18 @@ static bool parse_profiling_memory(struct conf_line *l)
 	return true;
 }
 
+static bool parse_debug_counters(struct conf_line *l)
+{
+	struct core_settings *set = settings_of(l->cfg);
+	const char *word = conf_next(l);
+
+	set->count_places = word && strcmp(word, "on") == 0;
+	if (!set->count_places && (!word || strcmp(word, "off") != 0))
+		return conf_error(l, l->at - (word != NULL), NULL, "'debug.counters' expects "
+				  "either 'on' or 'off' but got '%s'.", word ? word : "");
+	return true;
+}
+
 static bool parse_epoll_mask(struct conf_line *l)
 {
 	static const struct { const char *name; unsigned event; } events[] = {
@@ -505,6 +518,9 @@ static const struct conf_keyword keywords[] = {
 	{ .words = "profiling.memory", .where = CONF_GLOBAL, .max_args = 1,
 	  .parse = parse_profiling_memory, .syntax = "{ on | off }",
 	  .help = "count memory per caller" },
+	{ .words = "debug.counters", .where = CONF_GLOBAL, .max_args = 1,
+	  .parse = parse_debug_counters, .syntax = "{ on | off }",
+	  .help = "count rare events at their place in the code" },
 	{ .words = "tune.maxpollevents", .where = CONF_GLOBAL, .min_args = 1, .max_args = 1,
 	  .type = CONF_INT, SET(max_poll_events), .max = 1000000, .syntax = "<number>",
 	  .help = "events taken from the system at once" },
@@ -615,6 +631,7 @@ static bool core_start(struct config *cfg, struct diag_list *diags)
 	profile_set_mode(set->profiling == PROFILING_ON ? PROFILE_ON :
 			 set->profiling == PROFILING_OFF ? PROFILE_OFF : PROFILE_AUTO);
 	memory_profile_set(set->profiling_memory);
+	places_switch(set->count_places);
 	watchdog_set_warning_ms((unsigned)set->blocked_ms);
 	return true;
 }

@@ -5,6 +5,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 #include "base/bug.h"
+#include "base/place.h"
 #include "core/fd.h"
 #include "poller_priv.h"
 #include "worker_priv.h"
@@ -107,6 +108,7 @@ static void epoll_dispatch(struct worker *w, int count)
 
 		if (unlikely(!bits || epoll_cookie(fd) != cookie)) {
 			activity_add(ACTIVITY_poll_drop_fd, 1);
+			PLACE_COUNT(PLACE_CNT, "event of a closed descriptor");
 			continue;
 		}
 		if (bits & EPOLLIN)

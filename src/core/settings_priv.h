@@ -54,7 +54,7 @@ struct core_settings {
 	int fail_percent;
 	unsigned epoll_mask;
 	enum profiling_mode profiling;
-	bool profiling_memory;
+	bool profiling_memory, count_places;
 	int blocked_ms;            /* warn-blocked-traffic-after */
 };
 

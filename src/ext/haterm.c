@@ -81,6 +81,11 @@ static void take_letter(struct term *t, char letter, struct slice text)
 	}
 }
 
+static bool is_separator(char c)
+{
+	return c == '&' || c == '?' || c == ',' || c == ';' || c == '/';
+}
+
 static void read_target(struct term *t, struct slice query)
 {
 	size_t from = 0;
@@ -89,7 +94,7 @@ static void read_target(struct term *t, struct slice query)
 	while (from < query.len) {
 		size_t to = from;
 
-		while (to < query.len && !strchr("&?,;/", query.ptr[to]))
+		while (to < query.len && !is_separator(query.ptr[to]))
 			to++;
 		if (to - from > 2 && query.ptr[from + 1] == '=')
 			take_letter(t, query.ptr[from], slice_sub(query, from + 2, to));

@@ -326,7 +326,6 @@ static const struct conf_keyword keywords[] = {
 	IGNORED("tune.pattern.cache-size", "<number>", "patterns are found in trees"),
 	IGNORED("tune.takeover-other-tg-connections", "{ none | restricted | full }",
 		"idle connections stay in their group of threads"),
-	IGNORED("debug.counters", "{ on | off }", "there are no such counters"),
 	IGNORED("stress-level", "<level>", "no code of this program is for stress only"),
 	IGNORED("nogetaddrinfo", "", "names are resolved in one way only"),
 	IGNORED("tune.rcvbuf.frontend", "<size>", "sockets of datagrams keep the kernel's size"),

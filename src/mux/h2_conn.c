@@ -176,12 +176,12 @@ void h2c_report(struct h2_conn *h, enum front_bad_kind kind, const char *text)
 	h->side->bad(h, kind, text);
 }
 
-void h2c_refused(struct h2_conn *h, enum front_bad_kind kind, const char *text)
+void h2c_note_refused(struct h2_conn *h, enum front_bad_kind kind, const char *text)
 {
 	h2_count(h, FRONT_COUNT_STREAM_ERRORS);
 	if (h->tunes->log_errors == H2_LOG_STREAM)
 		h2c_report(h, kind, text);
-	h2c_glitch(h, text);
+	h2c_note_glitch(h, text);
 }
 
 /* GOAWAY, and the end of all streams. */
@@ -205,7 +205,7 @@ static void give_up(struct h2_conn *h, enum h2_error code)
 	h2c_check_end(h);
 }
 
-void h2c_error(struct h2_conn *h, enum h2_error code, const char *text)
+void h2c_fail(struct h2_conn *h, enum h2_error code, const char *text)
 {
 	if (h->state >= H2C_CLOSING)
 		return;
@@ -228,14 +228,14 @@ void h2c_kill(struct h2_conn *h)
 		give_up(h, H2_ERR_ENHANCE_YOUR_CALM);
 }
 
-void h2c_glitch(struct h2_conn *h, const char *text)
+void h2c_note_glitch(struct h2_conn *h, const char *text)
 {
 	unsigned limit = (unsigned)h->limits->glitches;
 
 	h->glitches++;
 	if (limit && h->glitches >= limit && h->state < H2C_CLOSING &&
 	    100 - activity_idle_percent() >= (unsigned)h->tunes->kill_cpu_percent)
-		h2c_error(h, H2_ERR_ENHANCE_YOUR_CALM, text);
+		h2c_fail(h, H2_ERR_ENHANCE_YOUR_CALM, text);
 }
 
 /* When the idle time of a client is over. That for a request begins with idleness, whatever frames

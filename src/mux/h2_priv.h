@@ -4,6 +4,7 @@
 #define MUX_H2_PRIV_H
 
 #include "base/bug.h"
+#include "base/place.h"
 #include "base/slot.h"
 #include "base/strbuf.h"
 #include "base/tree.h"
@@ -243,15 +244,15 @@ void h2c_goaway(struct h2_conn *h, enum h2_error code, uint32_t last);
 /* A fault of the peer that concerns the whole connection: GOAWAY, then the end. <text>: for the
  * log; NULL: it is not logged.
  */
-void h2c_error(struct h2_conn *h, enum h2_error code, const char *text);
+void h2c_fail(struct h2_conn *h, enum h2_error code, const char *text);
 /* A rule wants the client gone: GOAWAY, or nothing at all when its socket was made silent. */
 void h2c_kill(struct h2_conn *h);
 /* Adds up what was counted. */
 void h2c_tell_counts(struct h2_conn *h);
 /* Something odd, but allowed. May end the connection. */
-void h2c_glitch(struct h2_conn *h, const char *text);
+void h2c_note_glitch(struct h2_conn *h, const char *text);
 /* A request that is none, of a connection that goes on: for the log, if that is wanted. */
-void h2c_refused(struct h2_conn *h, enum front_bad_kind kind, const char *text);
+void h2c_note_refused(struct h2_conn *h, enum front_bad_kind kind, const char *text);
 /* A connection that is none: for the log. */
 void h2c_report(struct h2_conn *h, enum front_bad_kind kind, const char *text);
 /* No more frames are read; closes when all is sent and the streams have ended. May destroy. */
@@ -312,7 +313,7 @@ void h2s_set_state(struct h2_stream *s, enum h2s_state to);
 void h2s_ended_remote(struct h2_stream *s);
 void h2s_ended_local(struct h2_stream *s);
 /* A fault in a stream that has an endpoint: RST_STREAM, and the user is told. */
-void h2s_error(struct h2_stream *s, enum h2_error code, const char *text);
+void h2s_fail(struct h2_stream *s, enum h2_error code, const char *text);
 /* Its user leaves: must the peer be told that nothing follows? */
 bool h2s_is_cut_short(const struct h2_stream *s);
 /* RST_STREAM for a number without a stream of ours. */
@@ -418,5 +419,16 @@ void h2_ep_send(struct endpoint *ep);
 void h2_ep_resume(struct endpoint *ep);
 struct conn *h2_ep_conn(struct endpoint *ep);
 bool h2_ep_preamble(struct endpoint *ep, struct slice bytes);
+
+/* The same, counted for the place in the code (`debug counters`). */
+#define H2_COUNTED(call, text)                                                                  \
+	do {                                                                                    \
+		PLACE_COUNT(PLACE_GLT, text);                                                   \
+		call;                                                                           \
+	} while (0)
+#define h2c_error(h, code, text) H2_COUNTED(h2c_fail(h, code, text), text)
+#define h2c_glitch(h, text) H2_COUNTED(h2c_note_glitch(h, text), text)
+#define h2c_refused(h, kind, text) H2_COUNTED(h2c_note_refused(h, kind, text), text)
+#define h2s_error(s, code, text) H2_COUNTED(h2s_fail(s, code, text), text)
 
 #endif

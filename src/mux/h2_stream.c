@@ -174,7 +174,7 @@ bool h2s_is_cut_short(const struct h2_stream *s)
 	return true;
 }
 
-void h2s_error(struct h2_stream *s, enum h2_error code, const char *text)
+void h2s_fail(struct h2_stream *s, enum h2_error code, const char *text)
 {
 	struct h2_conn *h = s->conn;
 	uint32_t id = s->id;
@@ -190,7 +190,7 @@ void h2s_error(struct h2_stream *s, enum h2_error code, const char *text)
 	h2s_set_state(s, H2S_CLOSED);
 	s->ep->rx_error = text;
 	s->ep->flags |= EP_ERROR | EP_RX_ABORT;
-	h2c_glitch(h, text);
+	h2c_note_glitch(h, text);
 	/* a glitch too many has told all streams, and may have ended this one */
 	s = h2s_find(h, id);
 	if (s)

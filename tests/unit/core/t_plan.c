@@ -192,6 +192,8 @@ static void test_keywords(void)
 	is_int(keywords(" profiling.tasks maybe"), 1, "profiling.tasks");
 	is_int(keywords(" profiling.memory maybe"), 1, "profiling.memory");
 	is_int(keywords(" profiling.memory off"), 0, "profiling.memory off: built in or not");
+	is_int(keywords(" debug.counters maybe"), 1, "debug.counters");
+	is_int(keywords(" debug.counters on"), 0, "debug.counters on");
 	is_int(keywords(" tune.epoll.mask-events err,foo"), 1, "no such event");
 	is_int(keywords(" cpu-map auto:1/1-4 0-3\n nbthread 4"), 0, "cpu-map auto");
 	is_str(decide(), "4/1", "four threads");
