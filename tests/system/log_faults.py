@@ -35,7 +35,8 @@ class Collector:
         self.listener, self.hold = listener, hold
         self.lines, self.lock, self.socks = [], threading.Lock(), []
         listener.listen(8)
-        threading.Thread(target=self.run, daemon=True).start()
+        self.thread = threading.Thread(target=self.run, daemon=True)
+        self.thread.start()
 
     def run(self):
         while True:
@@ -66,6 +67,7 @@ class Collector:
 
     def close(self):
         self.listener.shutdown(socket.SHUT_RDWR)
+        self.thread.join()  # as in lib.Server
         self.listener.close()
         for s in self.socks:
             try:
