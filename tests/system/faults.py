@@ -21,8 +21,8 @@ defaults
 	option httplog
 	timeout connect 300ms
 	timeout client {client}
-	timeout server 400ms
-	timeout http-request 400ms
+	timeout server 1200ms
+	timeout http-request 1200ms
 	timeout http-keep-alive 2s
 	retries {retries}
 frontend fe

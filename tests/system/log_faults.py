@@ -17,7 +17,7 @@ CONF = """
 defaults
     mode http
     log global
-    log-format "n=%HP end"
+    log-format "n=%HP end %HQ"
     timeout connect 1s
     timeout client 5s
     timeout server 5s
@@ -85,10 +85,10 @@ def tcp(port):
     return s
 
 
-def request(port, n):
+def request(port, n, query=b""):
     s = lib.connect(port)
     try:
-        s.sendall(b"GET /%d HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n" % n)
+        s.sendall(b"GET /%d%s HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n" % (n, query))
         return lib.recv_all(s).startswith(b"HTTP/1.1 200")
     finally:
         s.close()
@@ -137,15 +137,15 @@ def blocked(tap, program):
     """A server that accepts and never reads: its ring fills, no more."""
     port, fe = lib.ports(2)
     c = Collector(tcp(port), hold=True)
-    with lib.Proxy(program, CONF.format(targets="log tcp@127.0.0.1:%d local0" % port, own="", fe=fe)) as proxy:
+    with lib.Proxy(program, CONF.format(targets="log tcp@127.0.0.1:%d len 8192 local0" % port, own="", fe=fe)) as proxy:
         good = all(request(fe, i) for i in range(50))
         before = resident(proxy)
         count = 50
 
         def more():
             nonlocal count, good
-            for _ in range(100):
-                good = request(fe, count) and good
+            for _ in range(100):  # of long lines, as the kernel holds some megabytes of them
+                good = request(fe, count, b"?" + b"x" * 7000) and good
                 count += 1
             return int(re.search(r"ring#1 .* (\d+) dropped", proxy.ctl("show events")).group(1)) > 0
 
