@@ -21,8 +21,8 @@ defaults
 	option httplog
 	timeout connect 300ms
 	timeout client {client}
-	timeout server 400ms
-	timeout http-request 400ms
+	timeout server 1200ms
+	timeout http-request 1200ms
 	timeout http-keep-alive 2s
 	retries {retries}
 frontend fe
@@ -426,7 +426,7 @@ def allocations_failing(tap, program):
         clients = [threading.Thread(target=crowd, args=(sc, stop)) for _ in range(6)]
         for c in clients:
             c.start()
-        failed = lib.until(lambda: fails(sc.proxy) > 500)
+        failed = lib.until(lambda: fails(sc.proxy) > 500, 60)
         stop.set()
         for c in clients:
             c.join()

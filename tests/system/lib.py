@@ -289,7 +289,8 @@ class Server:
         self.handler = handler
         self.accepted = 0
         self.closed = False
-        threading.Thread(target=self.run, daemon=True).start()
+        self.thread = threading.Thread(target=self.run, daemon=True)
+        self.thread.start()
 
     def run(self):
         while not self.closed:
@@ -318,6 +319,8 @@ class Server:
             self.sock.shutdown(socket.SHUT_RDWR)
         except OSError:
             pass
+        # its thread may be about to call accept(): the number of the descriptor must not be another's then
+        self.thread.join(PATIENCE)
         self.sock.close()
 
 

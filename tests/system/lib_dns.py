@@ -88,7 +88,8 @@ class Dns:
         self.udp.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         self.udp.bind(("127.0.0.1", self.port))
         self.tcp = lib.Server(self.stream, self.port)
-        threading.Thread(target=self.datagrams, daemon=True).start()
+        self.thread = threading.Thread(target=self.datagrams, daemon=True)
+        self.thread.start()
 
     def answers(self, q):
         self.seen.append(q)
@@ -133,5 +134,9 @@ class Dns:
 
     def close(self):
         self.closed = True
+        # its thread ends first, or it might read from another socket which has the number of this one
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+            s.sendto(b"", ("127.0.0.1", self.port))
+        self.thread.join(lib.PATIENCE)
         self.udp.close()
         self.tcp.close()

@@ -17,7 +17,7 @@ CONF = """
 defaults
     mode http
     log global
-    log-format "n=%HP end"
+    log-format "n=%HP end %HQ"
     timeout connect 1s
     timeout client 5s
     timeout server 5s
@@ -35,7 +35,8 @@ class Collector:
         self.listener, self.hold = listener, hold
         self.lines, self.lock, self.socks = [], threading.Lock(), []
         listener.listen(8)
-        threading.Thread(target=self.run, daemon=True).start()
+        self.thread = threading.Thread(target=self.run, daemon=True)
+        self.thread.start()
 
     def run(self):
         while True:
@@ -66,6 +67,7 @@ class Collector:
 
     def close(self):
         self.listener.shutdown(socket.SHUT_RDWR)
+        self.thread.join()  # as in lib.Server
         self.listener.close()
         for s in self.socks:
             try:
@@ -83,10 +85,10 @@ def tcp(port):
     return s
 
 
-def request(port, n):
+def request(port, n, query=b""):
     s = lib.connect(port)
     try:
-        s.sendall(b"GET /%d HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n" % n)
+        s.sendall(b"GET /%d%s HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n" % (n, query))
         return lib.recv_all(s).startswith(b"HTTP/1.1 200")
     finally:
         s.close()
@@ -135,15 +137,15 @@ def blocked(tap, program):
     """A server that accepts and never reads: its ring fills, no more."""
     port, fe = lib.ports(2)
     c = Collector(tcp(port), hold=True)
-    with lib.Proxy(program, CONF.format(targets="log tcp@127.0.0.1:%d local0" % port, own="", fe=fe)) as proxy:
+    with lib.Proxy(program, CONF.format(targets="log tcp@127.0.0.1:%d len 8192 local0" % port, own="", fe=fe)) as proxy:
         good = all(request(fe, i) for i in range(50))
         before = resident(proxy)
         count = 50
 
         def more():
             nonlocal count, good
-            for _ in range(100):
-                good = request(fe, count) and good
+            for _ in range(100):  # of long lines, as the kernel holds some megabytes of them
+                good = request(fe, count, b"?" + b"x" * 7000) and good
                 count += 1
             return int(re.search(r"ring#1 .* (\d+) dropped", proxy.ctl("show events")).group(1)) > 0
 

@@ -447,6 +447,7 @@ def test_sockets(tap, args):
         os.unlink(low)
     with Master(args, ("-db",), sock=False, wait=False) as m:
         lib.until(lambda: not refused(m.port))
+        m.get()  # before it serves, signals do what they do to any process
         m.process.send_signal(signal.SIGUSR2)
         time.sleep(0.1)
         tap.eq(m.get(), "v1", "SIGUSR2 means nothing to a process without a master")

@@ -98,11 +98,11 @@ class Collector:
 
     def close(self):
         self.listener.shutdown(socket.SHUT_RDWR)
-        self.listener.close()
         if self.sock:
             # the thread that reads would keep the connection open, and take what comes
             self.sock.shutdown(socket.SHUT_RDWR)
         self.thread.join()
+        self.listener.close()
         if self.sock:
             self.sock.close()
 
