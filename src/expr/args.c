@@ -18,7 +18,8 @@ static const char *const type_names[] = {
 	[ARG_MASK4] = "IPv4 mask", [ARG_MASK6] = "IPv6 mask", [ARG_REGEX] = "regex",
 	[ARG_FRONTEND] = "frontend", [ARG_BACKEND] = "backend", [ARG_PROXY] = "proxy",
 	[ARG_SERVER] = "server", [ARG_TABLE] = "table", [ARG_MAP] = "map", [ARG_VAR] = "variable",
-	[ARG_ENUM] = "enum", [ARG_USERLIST] = "user list", [ARG_SINK] = "sink", [ARG_BYTES] = "string",
+	[ARG_ENUM] = "enum", [ARG_USERLIST] = "user list", [ARG_SINK] = "sink",
+	[ARG_BYTES] = "string",
 };
 
 const char *expr_arg_type_name(enum expr_arg_type t)
