@@ -40,7 +40,7 @@ struct syslog_header {
 	enum syslog_format format;
 	unsigned priority;       /* facility * 8 + level */
 	struct slice hostname, tag, structured_data;
-	unsigned pid;
+	unsigned pid;            /* not written without a tag */
 	uint64_t wall_us;        /* the date to write */
 	/* of a message that is passed on: what it says instead, its priority excepted, and nothing
 	 * for what it does not say; a format that is UNSET is its own. Or NULL.

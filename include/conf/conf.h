@@ -113,6 +113,8 @@ enum conf_keyword_flags {
 	CONF_HIDDEN = 1 << 7,       /* not in -dK, help, manual and suggestions */
 	CONF_STRICT_PLACE = 1 << 8, /* an alert in the wrong kind of proxy, else a warning */
 	CONF_HTTP = 1 << 9,         /* means something in `mode http` only: shown by -dK */
+	/* Refused because a part of the program is not there yet: -dK does not list it. */
+	CONF_LATER = 1 << 11 | CONF_REFUSED,
 	CONF_PREFIX = 1 << 10,      /* words[0] may go on with '(': "set-proxy-v2-tlv-fmt(0xE0)" */
 };
 

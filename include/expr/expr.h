@@ -154,6 +154,7 @@ enum expr_arg_type {
 	ARG_END, ARG_INT, ARG_TIME, ARG_SIZE, ARG_STR, ARG_IPV4, ARG_IPV6, ARG_MASK4, ARG_MASK6,
 	ARG_REGEX, ARG_FRONTEND, ARG_BACKEND, ARG_PROXY, ARG_SERVER, ARG_TABLE, ARG_MAP, ARG_VAR,
 	ARG_ENUM, ARG_USERLIST,
+	ARG_SINK,   /* core/sink.h; resolved by this folder */
 	ARG_BYTES,  /* a text prepared as bytes by a check function */
 };
 
@@ -194,6 +195,7 @@ struct expr_converter {
 	uint8_t args[EXPR_ARGS_MAX];
 	enum sample_type in, out; /* out SMP_ANY: not known in advance */
 	bool context;             /* looks at more than its sample: never folded */
+	bool keeps_text;          /* <in> is SMP_BIN, but what is a text stays one */
 	/* Changes *smp; false: no result. */
 	bool (*convert)(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *smp);
 	bool (*check)(struct conf_line *l, struct expr_arg *args, const char **error);

@@ -79,7 +79,7 @@ int syslog_month_find(struct slice name)
 	return -1;
 }
 
-/* RFC 3164; the local form has no host name. */
+/* RFC 3164; the local form has no host name. No process is named without a tag. */
 static bool put_bsd(struct strbuf *out, const struct syslog_header *h)
 {
 	bool ok = syslog_put_priority(out, h->priority) &&
@@ -88,6 +88,8 @@ static bool put_bsd(struct strbuf *out, const struct syslog_header *h)
 	if (ok && h->format == SYSLOG_RFC3164)
 		ok = strbuf_add(out, h->hostname.len ? h->hostname : SLICE("localhost")) &&
 		     strbuf_add_char(out, ' ');
+	if (slice_is_none(h->tag))
+		return ok;
 	return ok && strbuf_add(out, h->tag) && strbuf_add_char(out, '[') &&
 	       strbuf_add_uint(out, h->pid) && strbuf_add(out, SLICE("]: "));
 }
@@ -100,7 +102,8 @@ static bool put_rfc5424(struct strbuf *out, const struct syslog_header *h)
 	       syslog_put_iso_date(out, h->wall_us) &&
 	       strbuf_add(out, h->hostname.len ? h->hostname : nil) &&
 	       strbuf_add_char(out, ' ') && strbuf_add(out, h->tag.len ? h->tag : nil) &&
-	       strbuf_add_char(out, ' ') && strbuf_add_uint(out, h->pid) &&
+	       strbuf_add_char(out, ' ') &&
+	       (slice_is_none(h->tag) ? strbuf_add(out, nil) : strbuf_add_uint(out, h->pid)) &&
 	       strbuf_add(out, SLICE(" - ")) &&
 	       strbuf_add(out, h->structured_data.len ? h->structured_data : nil) &&
 	       strbuf_add_char(out, ' ');

@@ -31,7 +31,8 @@ static void run_dumpers(const char *section, FILE *out)
 
 static bool is_shown(const struct conf_keyword *k, unsigned where, const char *section)
 {
-	return conf_keyword_fits(k, where, section) && !(k->flags & CONF_HIDDEN);
+	return conf_keyword_fits(k, where, section) && !(k->flags & CONF_HIDDEN) &&
+	       (k->flags & CONF_LATER) != CONF_LATER;
 }
 
 /* "option x [ FE BE HTTP ]": which sides it is for. */

@@ -18,7 +18,8 @@ static const char *const type_names[] = {
 	[ARG_MASK4] = "IPv4 mask", [ARG_MASK6] = "IPv6 mask", [ARG_REGEX] = "regex",
 	[ARG_FRONTEND] = "frontend", [ARG_BACKEND] = "backend", [ARG_PROXY] = "proxy",
 	[ARG_SERVER] = "server", [ARG_TABLE] = "table", [ARG_MAP] = "map", [ARG_VAR] = "variable",
-	[ARG_ENUM] = "enum", [ARG_USERLIST] = "user list", [ARG_BYTES] = "string",
+	[ARG_ENUM] = "enum", [ARG_USERLIST] = "user list", [ARG_SINK] = "sink",
+	[ARG_BYTES] = "string",
 };
 
 const char *expr_arg_type_name(enum expr_arg_type t)
@@ -30,7 +31,7 @@ const char *expr_arg_type_name(enum expr_arg_type t)
 static bool arg_type_is_object(enum expr_arg_type t)
 {
 	return t == ARG_FRONTEND || t == ARG_BACKEND || t == ARG_PROXY || t == ARG_SERVER ||
-	       t == ARG_TABLE || t == ARG_USERLIST;
+	       t == ARG_TABLE || t == ARG_USERLIST || t == ARG_SINK;
 }
 
 static char unescape(char c)

@@ -443,6 +443,7 @@ const struct expr_converter expr_text_converters[] = {
 	 .args = {ARG_STR, ARG_STR},
 	 .in = SMP_BIN,
 	 .out = SMP_BIN,
+	 .keeps_text = true,
 	 .convert = convert_bytes,
 	 .check = check_bytes,
 	 .syntax = "(<offset>[,<length>])",

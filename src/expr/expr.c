@@ -126,9 +126,20 @@ static bool args_are_resolved(const struct expr_arg *args)
 		if (args[i].type == ARG_FRONTEND || args[i].type == ARG_BACKEND ||
 		    args[i].type == ARG_PROXY || args[i].type == ARG_SERVER ||
 		    args[i].type == ARG_TABLE || args[i].type == ARG_USERLIST ||
+		    args[i].type == ARG_SINK ||
 		    args[i].type == ARG_VAR)
 			return false;
 	return true;
+}
+
+/* Makes of the sample what the converter takes. */
+static bool cast_input(const struct expr_converter *c, struct sample *s, struct arena *arena)
+{
+	enum sample_type in = c->in;
+
+	if (c->keeps_text && (s->type == SMP_STR || s->type == SMP_METH))
+		in = SMP_STR;
+	return s->type == in || sample_cast(s, in, arena);
 }
 
 /* Runs the steps from <from> to <to>. */
@@ -138,7 +149,7 @@ static bool run_steps(const struct expr *e, struct expr_ctx *ctx, struct sample 
 	for (unsigned i = from; i < to; i++) {
 		const struct expr_converter *c = e->steps[i].converter;
 
-		if (s->type != c->in && !sample_cast(s, c->in, ctx->arena))
+		if (s->type != c->in && !cast_input(c, s, ctx->arena))
 			return false;
 		ctx->data = c->data;
 		if (!c->convert(ctx, e->steps[i].args, s))

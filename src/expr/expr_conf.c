@@ -9,10 +9,16 @@ static void expr_thread_fini(void)
 	logformat_trim_thread();
 }
 
+static void expr_check(struct config *cfg, struct diag_list *diags)
+{
+	expr_resolve_sinks(cfg, cfg, diags);
+}
+
 static struct slot *const slots[] = { &expr_config_slot, NULL };
 
 const struct module mod_expr = {
 	.name = "expr",
 	.slots = slots,
+	.check = expr_check,
 	.thread_fini = expr_thread_fini,
 };

@@ -21,6 +21,8 @@ void expr_fail(struct expr_error *e, const char *fmt, ...);
  * another kind; it may have been reported.
  */
 bool expr_resolve(struct config *scratch, struct config *live, struct diag_list *diags);
+/* Resolves the arguments of <of> that name sinks, which are those of <cfg>. */
+void expr_resolve_sinks(struct config *of, const struct config *cfg, struct diag_list *diags);
 /* later.c: what an unknown fetch or converter waits for ("stick tables"); NULL: just unknown. */
 const char *expr_later_feature(struct slice name);
 

@@ -111,6 +111,7 @@ bool expr_resolve(struct config *scratch, struct config *live, struct diag_list 
 
 	if (resolver)
 		resolver(scratch, live, diags);
+	expr_resolve_sinks(scratch, live, diags);
 	for (p = expr_pending_first(scratch); p; p = p->next)
 		if (!p->arg->object)
 			return false;

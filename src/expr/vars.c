@@ -98,7 +98,7 @@ static const struct var_name *name_intern(struct config *cfg, struct slice text)
 static bool is_name_char(char c)
 {
 	return ascii_is_digit(c) || (ascii_lower(c) >= 'a' && ascii_lower(c) <= 'z') || c == '_' ||
-	       c == '.' || c == '-';
+	       c == '.';
 }
 
 static bool parse_name(struct config *cfg, struct slice text, struct var_ref *ref,
@@ -119,8 +119,9 @@ static bool parse_name(struct config *cfg, struct slice text, struct var_ref *re
 	for (size_t i = 0; i < text.len; i++) {
 		if (is_name_char(text.ptr[i]))
 			continue;
-		*error = arena_printf(&cfg->arena, "invalid syntax at char '%.*s'",
-				      (int)(text.len - i), text.ptr + i);
+		*error = arena_printf(&cfg->arena, "invalid syntax at char '%c' of the variable "
+				      "name '%.*s', which is of letters, digits, '_' and '.'",
+				      text.ptr[i], SLICE_FMT(text));
 		return false;
 	}
 	*error = "out of memory";

@@ -225,7 +225,7 @@ static bool parse_size(struct conf_line *l)
 	{ GLOBAL(name), .flags = CONF_IGNORED | CONF_CAN_NO, .max_args = 1, .syntax = what, \
 	  .help = "no effect", .hint = "'" name "' has no effect here: " why "." }
 #define LATER(name, why) \
-	{ GLOBAL(name), .flags = CONF_REFUSED, .max_args = -1, .help = "not there yet", \
+	{ GLOBAL(name), .flags = CONF_LATER, .max_args = -1, .help = "not there yet", \
 	  .hint = why }
 
 static const struct conf_keyword keywords[] = {

@@ -329,7 +329,7 @@ static bool parse_cip(struct conf_line *l)
 #define OTHER(text, fn, values, what) \
 	{ .words = text, .where = CONF_BIND, ONE, .parse = fn, .syntax = values, .help = what }
 #define LATER(text, args, what) \
-	{ .words = text, .where = CONF_BIND, .flags = CONF_REFUSED, .min_args = args, \
+	{ .words = text, .where = CONF_BIND, .flags = CONF_LATER, .min_args = args, \
 	  .max_args = args, .help = what, \
 	  .hint = "bind option '" text "' is not supported yet (" what ")." }
 

@@ -240,7 +240,7 @@ static bool parse_restrict_names(struct conf_line *l)
 	  .flags = CONF_CAN_NO | CONF_CAN_DEFAULT | CONF_HTTP, .parse = parse_http_conn, \
 	  .min = mode, .help = what }
 #define LATER(text, places, what) \
-	{ .words = "option " text, .where = places, .flags = CONF_REFUSED | CONF_CAN_NO, \
+	{ .words = "option " text, .where = places, .flags = CONF_LATER | CONF_CAN_NO, \
 	  .max_args = -1, .help = what, \
 	  .hint = "'option " text "' is not supported yet (" what ")." }
 

@@ -394,7 +394,7 @@ static bool parse_source(struct conf_line *l)
 	{ .words = "timeout " text, .where = places, ONE, .parse = parse_time_ms, FIELD(member), \
 	  .syntax = "<delay>", .help = what }
 #define LATER(text, places, what) \
-	{ .words = text, .where = places, .flags = CONF_REFUSED, .max_args = -1, \
+	{ .words = text, .where = places, .flags = CONF_LATER, .max_args = -1, \
 	  .syntax = "...", .help = what, .hint = "'" text "' is not supported yet (" what ")." }
 
 static const struct conf_keyword keywords[] = {

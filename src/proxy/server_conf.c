@@ -340,7 +340,7 @@ static bool parse_tcp_ut(struct conf_line *l)
 }
 
 #define LATER(text, args, what) \
-	{ .words = text, .where = CONF_SERVER, .flags = CONF_REFUSED, .min_args = args, \
+	{ .words = text, .where = CONF_SERVER, .flags = CONF_LATER, .min_args = args, \
 	  .max_args = args, .help = what, \
 	  .hint = "server option '" text "' is not supported yet (" what ")." }
 #define FIELD(member) .offset = offsetof(struct server, member)

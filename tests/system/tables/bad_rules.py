@@ -121,6 +121,12 @@ fe | http-request set-var | set-var | -
 fe | http-request set-var(txn.a | set-var | -
 fe | http-request set-var(a) src | a | -
 fe | http-request set-var(foo.a) src | foo.a | scope
+fe | http-request set-var(txn.a-b) src | - | invalid syntax at char '-'
+fe | http-request set-var-fmt(txn.a+b) x | + | invalid syntax at char '+'
+fe | http-request unset-var(txn.a/b) | / | invalid syntax at char '/'
+fe | http-request set-header x %[var(txn.a-b)] | - | invalid syntax at char '-'
+fe | http-request set-header x %[src,set-var(txn.a:b)] | : | invalid syntax at char ':'
+fe | http-request deny if { var(txn.a-b) -m found } | - | invalid syntax at char '-'
 fe | http-request set-var(txn.a) | set-var | fetch
 fe | http-request set-var(txn.a) foo | foo | -
 +fe | http-request set-var-fmt(txn.a) | set-var-fmt | format

@@ -139,6 +139,8 @@ static const struct conf_keyword fake_keyword_table[] = {
 	  .parse = fake_words_parse, .hint = "use 'words' instead" },
 	{ .words = "hidden", .where = CONF_GLOBAL, .flags = CONF_HIDDEN,
 	  .parse = fake_words_parse },
+	{ .words = "not-yet", .where = CONF_GLOBAL, .flags = CONF_LATER, .max_args = -1,
+	  .hint = "'not-yet' is not supported yet." },
 	{ .words = "mode", .where = CONF_PROXY, .type = CONF_STRING, IN_PROXY(mode) },
 	{ .words = "maxconn", .where = CONF_FE, .type = CONF_INT, .max = 100000,
 	  IN_PROXY(maxconn), .hint = "Maybe you want 'fullconn' instead ?" },

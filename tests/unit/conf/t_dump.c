@@ -42,6 +42,7 @@ int main(void)
 	ok(strstr(text, "\tserver <name> <addr> check\n"), "an option of server");
 	ok(strstr(text, "\tcontimeout\n") > listen, "three that are gone are listed");
 	ok(!strstr(text, "hidden") && !strstr(text, "reqadd"), "others are not");
+	ok(!strstr(text, "not-yet"), "what waits for a part that is not there is not");
 	ok(strstr(text, "\thttp-request deny\n") > listen &&
 	   strstr(text, "\thttp-request deny\n") < userlist, "added lines stand in their section");
 	ok(strstr(text, "\nring\n\tsize\n"), "another section");
