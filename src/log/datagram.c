@@ -175,7 +175,8 @@ static bool batch_add(struct outlet *o, const struct msghdr *m)
 	to = &b->messages[b->count];
 	*to = (struct mmsghdr){ .msg_hdr = { .msg_name = p, .msg_namelen = m->msg_namelen,
 					     .msg_iov = &b->texts[b->count], .msg_iovlen = 1 } };
-	memcpy(p, m->msg_name, m->msg_namelen);
+	if (m->msg_namelen)
+		memcpy(p, m->msg_name, m->msg_namelen);
 	p += m->msg_namelen;
 	b->texts[b->count++] = (struct iovec){ .iov_base = p, .iov_len = len };
 	b->used += (unsigned)(m->msg_namelen + len);
