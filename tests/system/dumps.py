@@ -10,6 +10,7 @@ import lib
 
 MANY = 800
 CONF = """
+    stats timeout 10m
     nbthread 1
 defaults
     mode http
