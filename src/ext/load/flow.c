@@ -76,30 +76,33 @@ static void flow_fail(struct flow *f)
 	flow_end(f, PAUSE_MS);
 }
 
-static void flow_done(struct flow *f)
+/* <head_ns>: how long the head took, if it came in this call too; else 0. */
+static void flow_done(struct flow *f, uint64_t head_ns)
 {
 	struct load_thread *t = f->client->thread;
 	unsigned class = f->res.status / 100;
 
-	histogram_add(&t->total, clock_read_ns() - f->start_ns);
+	histogram_add(&t->total, head_ns ? head_ns : clock_read_ns() - f->start_ns);
 	load_count(&t->figures.tot_req, 1);
 	load_count(&t->figures.classes[class >= 1 && class <= 5 ? class - 1 : 5], 1);
 	flow_end(f, load.plan->think_ms);
 }
 
-static void take_head(struct flow *f)
+/* How long it took, ns; 0: it is none. */
+static uint64_t take_head(struct flow *f)
 {
 	struct load_thread *t = f->client->thread;
 	uint64_t ns;
 
 	f->ep.flags &= ~EP_RX_HEAD;
 	if (f->res.flags & HTTP_MSG_INTERIM || f->head_seen)
-		return;
+		return 0;
 	f->head_seen = true;
 	ns = clock_read_ns() - f->start_ns;
 	histogram_add(&t->ttfb, ns);
 	load_count(&t->figures.ttfb_ns, ns);
 	load_count(&t->figures.tot_head, 1);
+	return ns;
 }
 
 /* A kept connection that the server has closed meanwhile: nobody's fault, another one is taken. */
@@ -120,6 +123,7 @@ static void flow_wake(struct endpoint *ep)
 {
 	struct flow *f = flow_of(ep);
 	struct load_thread *t = f->client->thread;
+	uint64_t head_ns = 0;
 
 	if (!f->running)
 		return;
@@ -128,13 +132,13 @@ static void flow_wake(struct endpoint *ep)
 		return;
 	}
 	if (ep->flags & EP_RX_HEAD)
-		take_head(f);
+		head_ns = take_head(f);
 	if (ep->rx.len) {
 		load_count(&t->figures.tot_bytes, ep->rx.len);
 		block_queue_clear(&ep->rx);
 	}
 	if (f->head_seen && ep->flags & EP_RX_END) {
-		flow_done(f);
+		flow_done(f, head_ns);
 	} else if (ep->flags & (EP_RX_BAD | EP_RX_ABORT | EP_ERROR)) {
 		if (may_try_again(f)) {
 			t->begun--;

@@ -28,6 +28,21 @@ static bool add_field(struct http_msg *m, const char *text)
 					      slice_trim(slice_sub(line, colon + 1, line.len)));
 }
 
+/* HTTP/2 needs the scheme; without it the target need not be cut again for each request. */
+static bool set_target(struct http_msg *m, const struct uri *uri)
+{
+	const char *end = uri->query.ptr ? uri->query.ptr + uri->query.len
+					 : uri->path.ptr + uri->path.len;
+
+	if (!load.plan->http2 && uri->path.len)
+		return http_msg_set_uri(m, slice_make(uri->path.ptr,
+						      (size_t)(end - uri->path.ptr)));
+	if (!http_msg_set_uri(m, slice_of(load.plan->url)))
+		return false;
+	m->flags |= HTTP_MSG_ABSOLUTE | HTTP_MSG_NORMALIZED;
+	return true;
+}
+
 bool plan_request(void)
 {
 	const struct load_plan *p = load.plan;
@@ -44,9 +59,8 @@ bool plan_request(void)
 	load.sni = uri.host;
 	good = http_msg_set_method(m, slice_of(p->method)) &&
 	       http_msg_add_field(m, SLICE("host"), uri.authority) &&
-	       http_msg_set_uri(m, slice_of(p->url));
+	       set_target(m, &uri);
 	m->method = (uint8_t)http_method_of(slice_of(p->method));
-	m->flags |= HTTP_MSG_ABSOLUTE | HTTP_MSG_NORMALIZED;
 	for (const char *const *f = p->fields; good && *f; f++)
 		good = add_field(m, *f);
 	return good;
