@@ -2,8 +2,8 @@
 /* Decoding of header blocks (RFC 7541 3, 6).
  *
  * A field is read in two steps: first its representation (numbers and where its strings are), which
- * always moves on in the block; then its texts, into the caller's room. What does not fit there ends
- * the walk: a few bytes may stand for many, and reading them all would be work for nothing.
+ * always moves on in the block; then its texts, into the caller's room. What does not fit there
+ * ends the walk: few bytes may stand for many, and reading them all would be work for nothing.
  */
 #include "hpack_priv.h"
 

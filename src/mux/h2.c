@@ -250,7 +250,7 @@ void h2_ready(struct conn *c)
 
 	H2C_TRACE(DEVELOPER, h, H2_EV(WAKE), "an event of the connection");
 	h->flags &= (uint16_t)~H2C_FL_PAUSE;
-	h->turn_frames = h->turn_resets = h->turn_work = 0;
+	h->turn_frames = h->turn_resets = h->turn_control = h->turn_work = 0;
 	h->turn_since_ns = 0;
 	if (c->flags & CONN_CAN_SEND && h->out.len && !(c->flags & CONN_ERROR))
 		h2_flush(h);

@@ -50,10 +50,15 @@ static void count_frame(struct h2_conn *h)
 		h->flags |= H2C_FL_PAUSE;
 	if (t->frames_at_once && ++h->turn_frames >= (unsigned)t->frames_at_once)
 		h->flags |= H2C_FL_PAUSE;
-	if (h->frame.type == H2_FT_HEADERS)
+	if (h->frame.type == H2_FT_HEADERS) {
 		h2_turn_work(h, H2_WORK_HEAD + h->frame.length / 64);
-	else
-		h2_turn_work(h, h->frame.type == H2_FT_DATA ? 1 : 1 + h->frame.length / 64);
+	} else if (h->frame.type == H2_FT_DATA) {
+		h2_turn_work(h, 1);
+	} else {
+		h2_turn_work(h, 1 + h->frame.length / 64);
+		if (++h->turn_control >= H2_TURN_CONTROL)
+			h->flags |= H2C_FL_PAUSE;
+	}
 }
 
 bool h2_frame_begin(struct h2_conn *h)

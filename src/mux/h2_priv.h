@@ -140,6 +140,7 @@ struct h2_conn {
 	uint32_t control_bytes;          /* of answers to control frames in <out> */
 	uint32_t control_end;            /* bytes of <out> up to the last of them */
 	uint32_t turn_frames, turn_resets;
+	uint32_t turn_control;           /* those that bring no head and no body */
 	uint32_t turn_work;              /* units done since the clock was looked at */
 	uint64_t turn_since_ns;          /* when that was first done in this turn; 0: not yet */
 	uint64_t since_ns;               /* when the head being received began */
@@ -204,6 +205,8 @@ struct h2_stream {
 #define H2_TURN_WORK 32
 /* The first of them are free: on a busy machine the clock runs while nothing is done. */
 #define H2_TURN_FREE 128
+/* Frames that bring nothing for a stream, of which many fit in that time: so many are enough. */
+#define H2_TURN_CONTROL 256
 /* A head, waking a stream, and receiving. One request alone does not need the clock. */
 #define H2_WORK_HEAD 8
 #define H2_WORK_WAKE 16

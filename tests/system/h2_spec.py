@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Runs h2spec, where it is installed, against HTTP/2 listeners in clear and over TLS: no case may fail.
 
-It is looked for in $H2SPEC, in the path and where Go installs programs:
-go install github.com/summerwind/h2spec/cmd/h2spec@latest
+It is looked for in $H2SPEC, in the path, in build/tools and where Go installs programs. Where there is Go,
+scripts/install-deps test makes it, as does
+    go install github.com/summerwind/h2spec/cmd/h2spec@latest
 The answers come from a listener which waits for the whole body, so that mistakes in it are seen first.
 """
 import os
@@ -34,7 +35,7 @@ backend b
 
 
 def find_tool():
-    for path in (os.environ.get("H2SPEC"), shutil.which("h2spec"),
+    for path in (os.environ.get("H2SPEC"), shutil.which("h2spec"), "build/tools/h2spec",
                  os.path.expanduser("~/go/bin/h2spec")):
         if path and os.access(path, os.X_OK):
             return path
