@@ -80,7 +80,7 @@ static void list_aggregate(struct memory_list *list)
 		list->count = kept + 1;
 }
 
-struct memory_list *memory_list_new(enum memory_order order, bool aggregate)
+struct memory_list *memory_list_new(enum memory_sorting order, bool aggregate)
 {
 	struct memory_list *list = calloc(1, sizeof(*list));
 	struct memory_place place;

@@ -8,12 +8,12 @@
 
 #include "base/strbuf.h"
 
-enum memory_order { MEMORY_BY_BYTES, MEMORY_BY_ADDRESS };
+enum memory_sorting { MEMORY_BY_BYTES, MEMORY_BY_ADDRESS };
 
 struct memory_list;
 
 /* The places that have figures; <aggregate>: those of one function are one. NULL: no memory. */
-struct memory_list *memory_list_new(enum memory_order order, bool aggregate);
+struct memory_list *memory_list_new(enum memory_sorting order, bool aggregate);
 void memory_list_free(struct memory_list *list);
 /* Prints on, at most <max> lines in all (<= 0: all), until <out> holds <soft> bytes. True: there is
  * more.

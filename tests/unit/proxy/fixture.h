@@ -14,10 +14,11 @@
 #include "proxy/modules.h"
 #include "proxy/proxy.h"
 #include "proxy/server.h"
+#include "tls/tls.h"
 
 static const struct module *const fixture_modules[] = {
 	&mod_conf, &mod_balance, &mod_proxy, &mod_proxy_options, &mod_bind, &mod_server,
-	&mod_check, &mod_outlier, &mod_mail, NULL
+	&mod_check, &mod_outlier, &mod_mail, &mod_tls_server, NULL
 };
 
 static struct diag_list fixture_diags;

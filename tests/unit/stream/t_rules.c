@@ -15,10 +15,11 @@
 #include "stream/rule.h"
 #include "log/log.h"
 #include "stream/stream.h"
+#include "tls/tls.h"
 
 static const struct module *const modules[] = {
 	&mod_conf, &mod_expr, &mod_expr_vars, &mod_http_error_page, &mod_balance, &mod_proxy,
-	&mod_proxy_options,
+	&mod_proxy_options, &mod_tls_server,
 	&mod_bind, &mod_server, &mod_rule, &mod_reply_act, &mod_http_act, &mod_tcp_act,
 	&mod_http_smp, &mod_field_smp, &mod_conn_smp, &mod_proxy_smp, NULL,
 };
