@@ -99,7 +99,7 @@ def send(rng, path, line):
     try:
         s.connect(path)
         data = line.encode("latin-1") + b"\n"
-        cut = rng.randrange(1, len(data)) if rng.random() < 0.2 else len(data)
+        cut = rng.randrange(1, len(data)) if len(data) > 1 and rng.random() < 0.2 else len(data)
         s.sendall(data[:cut])
         if cut < len(data):
             s.sendall(data[cut:])
