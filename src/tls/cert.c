@@ -58,6 +58,8 @@ void tls_cert_drop(struct tls_cert **pc)
 	closed_free(c->closed);
 	X509_free(c->leaf);
 	X509_free(c->issuer);
+	if (c->key)
+		tls_memory_wipe_stacks();
 	EVP_PKEY_free(c->key);
 	EVP_PKEY_free(c->dh);
 	sk_X509_pop_free(c->chain, X509_free);

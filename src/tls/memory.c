@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/bug.h"
+#include "core/mailbox.h"
 #include "tls_priv.h"
 
 #ifdef __SANITIZE_ADDRESS__
@@ -150,6 +151,33 @@ void tls_memory_thread_fini(void)
 			free(s);
 		}
 	small.bytes = 0;
+}
+
+/* --- stacks ----------------------------------------------------------------------------------- */
+
+/* How deep OpenSSL goes below the loop, and more. */
+#define STACK_WIPED (32 * 1024)
+
+static bool stacks_asked; /* atomic: all threads are about to do it */
+
+static __attribute__((noinline)) void wipe_stack(void *ctx)
+{
+	char area[STACK_WIPED];
+
+	OPENSSL_cleanse(area, sizeof(area));
+}
+
+static void stacks_wiped(void *ctx)
+{
+	__atomic_store_n(&stacks_asked, false, __ATOMIC_RELEASE);
+}
+
+void tls_memory_wipe_stacks(void)
+{
+	if (!keeps || __atomic_exchange_n(&stacks_asked, true, __ATOMIC_ACQ_REL))
+		return;
+	if (!thread_call_all(wipe_stack, stacks_wiped, NULL))
+		stacks_wiped(NULL);
 }
 
 void tls_memory_init(void)

@@ -540,6 +540,10 @@ void tls_memory_thread_init(void);
 void tls_memory_thread_fini(void);
 /* Whether OpenSSL's memory is wiped when this thread frees it: while private keys are decoded. */
 void tls_memory_wipe(bool on);
+/* A key has gone: what OpenSSL's functions have left of it on the stacks of the working threads is
+ * wiped soon. On one of them; elsewhere nothing is done.
+ */
+void tls_memory_wipe_stacks(void);
 bool tls_figures_init(void);
 /* All figures but those of the cache. */
 void tls_figures_read(struct tls_figures *out);
