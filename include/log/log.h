@@ -3,10 +3,12 @@
  *
  * A target is a UDP address, a UNIX datagram socket, a descriptor, a ring (core/sink.h), an address
  * of a stream, which gets a ring of its own, or a log backend, with a format (local, rfc3164,
- * rfc5424, priority, short, timed, iso, raw), a facility and two levels. A line is sent at once,
- * without waiting and without allocating; what cannot be sent is dropped and counted.
- * Owns   : target lists belong to the configuration (its slots). One UDP and one UNIX socket per
- *          thread, opened on first use.
+ * rfc5424, priority, short, timed, iso, raw), a facility and two levels. A line is sent without
+ * waiting: at once, or at the end of the turn with those of the turn's other traffic. What cannot be
+ * sent is dropped and counted.
+ * Owns   : target lists belong to the configuration (its slots). Of each thread, opened on first
+ *          use: a socket for each family, and one connected to each of its first four UDP servers,
+ *          with a buffer for the lines of a turn (src/log/datagram.c).
  * Threads: any; the counters are atomic, sampling too.
  * Config : log, log-tag, log-send-hostname        Manual: configuration 4.2 log.
  */

@@ -70,10 +70,11 @@ void memory_profile_set(bool on)
 
 bool memory_profile_get(unsigned i, struct memory_place *out)
 {
-	const struct memory_place *p = &places[i];
+	const struct memory_place *p = places;
 
 	if (i > PLACES)
 		return false;
+	p += i;
 	out->at = __atomic_load_n(&p->at, __ATOMIC_ACQUIRE);
 	out->method = __atomic_load_n(&p->method, __ATOMIC_ACQUIRE);
 	out->allocs = __atomic_load_n(&p->allocs, __ATOMIC_RELAXED);
