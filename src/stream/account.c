@@ -19,21 +19,27 @@ void stream_note_session(int64_t *last_s)
 	__atomic_store_n(last_s, now, __ATOMIC_RELAXED);
 }
 
-static void count_request(const struct stream *s)
+/* For the frontend, and its listener where that has figures of its own. */
+static void count_front(struct proxy *fe, struct listener_conf *l, unsigned which, int64_t n)
 {
-	struct proxy *fe = s->fe;
-
-	proxy_count_request(fe);
-	counter_add(&fe->state->fe, s->req.version >= 20 ? CNT_REQ_H2 : CNT_REQ_H1, 1);
+	counter_add(&fe->state->fe, which, n);
 	if (fe->options & PROXY_OPT_SOCKET_STATS)
-		counter_add(&s->listener->state->counters, CNT_REQ_TOT, 1);
+		counter_add(&l->state->counters, which, n);
+}
+
+static void count_request(struct proxy *fe, struct listener_conf *l, unsigned version)
+{
+	proxy_count_request(fe);
+	counter_add(&fe->state->fe, version >= 20 ? CNT_REQ_H2 : CNT_REQ_H1, 1);
+	if (fe->options & PROXY_OPT_SOCKET_STATS)
+		counter_add(&l->state->counters, CNT_REQ_TOT, 1);
 }
 
 void stream_count_begin(struct stream *s)
 {
 	stream_log_begin(s);
 	if (s->flags & STRM_HTTP)
-		count_request(s);
+		count_request(s->fe, s->listener, s->req.version);
 }
 
 void stream_count_upgrade(struct stream *s)
@@ -41,7 +47,7 @@ void stream_count_upgrade(struct stream *s)
 	counter_add(&s->fe->state->fe, CNT_SESS_OTHER, -1);
 	if (!(s->flags & STRM_HTTP))
 		return;
-	count_request(s);
+	count_request(s->fe, s->listener, s->req.version);
 	if (s->flags & STRM_BE_COUNTED)
 		counter_add(&s->be->state->be, CNT_REQ_TOT, 1);
 }
@@ -85,6 +91,13 @@ uint64_t streams_bytes_out_rate(void)
 	return (uint64_t)rate_set_read(&out_rate) * OUT_RATE_UNIT;
 }
 
+static void count_front_bytes(struct proxy *fe, struct listener_conf *l, int64_t in, int64_t out)
+{
+	count_front(fe, l, CNT_BYTES_IN, in);
+	count_front(fe, l, CNT_BYTES_OUT, out);
+	rate_set_add(&out_rate, (unsigned)((out + OUT_RATE_UNIT - 1) / OUT_RATE_UNIT));
+}
+
 /* Adds what was not counted yet of the bytes on both sides. */
 static void count_bytes(struct stream *s)
 {
@@ -93,13 +106,7 @@ static void count_bytes(struct stream *s)
 
 	s->counted_in = s->front.rx_bytes;
 	s->counted_out = stream_bytes_out(s);
-	counter_add(&s->fe->state->fe, CNT_BYTES_IN, in);
-	counter_add(&s->fe->state->fe, CNT_BYTES_OUT, out);
-	rate_set_add(&out_rate, (unsigned)((out + OUT_RATE_UNIT - 1) / OUT_RATE_UNIT));
-	if (s->fe->options & PROXY_OPT_SOCKET_STATS) {
-		counter_add(&s->listener->state->counters, CNT_BYTES_IN, in);
-		counter_add(&s->listener->state->counters, CNT_BYTES_OUT, out);
-	}
+	count_front_bytes(s->fe, s->listener, in, out);
 	if (s->flags & STRM_BE_COUNTED) {
 		counter_add(&s->be->state->be, CNT_BYTES_IN, in);
 		counter_add(&s->be->state->be, CNT_BYTES_OUT, out);
@@ -120,9 +127,7 @@ void stream_count_continuously(struct stream *s)
 
 void stream_count_request(const struct stream *s, unsigned which)
 {
-	counter_add(&s->fe->state->fe, which, 1);
-	if (s->fe->options & PROXY_OPT_SOCKET_STATS)
-		counter_add(&s->listener->state->counters, which, 1);
+	count_front(s->fe, s->listener, which, 1);
 	if (s->flags & STRM_BE_COUNTED)
 		counter_add(&s->be->state->be, which, 1);
 }
@@ -142,9 +147,7 @@ static void count_status(struct stream *s)
 	if (!STATS_ARE_COUNTED || !(s->flags & STRM_HTTP) || !s->status)
 		return;
 	i = counter_of_status(s->status);
-	counter_add(&s->fe->state->fe, i, 1);
-	if (s->fe->options & PROXY_OPT_SOCKET_STATS)
-		counter_add(&s->listener->state->counters, i, 1);
+	count_front(s->fe, s->listener, i, 1);
 	if (s->flags & STRM_BE_COUNTED)
 		counter_add(&s->be->state->be, i, 1);
 	if (s->server && s->t.connected) {
@@ -216,4 +219,24 @@ void stream_count_end(struct stream *s)
 	count_times(s);
 	if (s->flags & STRM_BE_COUNTED)
 		gauge_add(&s->be->state->be, CNT_SESS_CUR, -1, &s->be->state->be_session_max);
+}
+
+void session_count_answer(struct session *sess, unsigned status, size_t in, size_t out)
+{
+	static const uint64_t at_once[TIME_KINDS] = {
+		LATENCY_NONE, LATENCY_NONE, LATENCY_NONE, [TIME_TOTAL] = 0,
+	};
+	struct proxy *fe = sess->fe;
+	struct latency_sample sample;
+
+	if (!STATS_ARE_COUNTED)
+		return;
+	count_request(fe, sess->listener, 11);
+	counter_add(&fe->state->fe, CNT_INTERCEPTED, 1);
+	count_front(fe, sess->listener, counter_of_status((int)status), 1);
+	count_front_bytes(fe, sess->listener, (int64_t)in, (int64_t)out);
+	if (!latency_is_wanted(session_config(sess)))
+		return;
+	latency_sample_make(&sample, at_once);
+	latency_set_add(&fe->state->fe_latency, &sample);
 }
