@@ -29,6 +29,7 @@ enum mux_options {
 	MUX_OPT_IDLE_CLOSE = 1 << 5,          /* front: idle-close-on-response */
 	MUX_OPT_ANY_PAYLOAD = 1 << 6,         /* front: h1-accept-payload-with-any-method */
 	MUX_OPT_LAX_FRAMING = 1 << 7, /* h1-do-not-close-on-insecure-transfer-encoding */
+	MUX_OPT_ANSWERS = 1 << 8,     /* front: the owner may answer by itself, see answer() */
 };
 
 /* What a mux needs of its proxy; stays as long as a connection has it. */
@@ -82,7 +83,19 @@ enum front_count {
 	FRONT_COUNT_N
 };
 
+/* A request that needs no stream, if its owner has the answer: GET in HTTP/1.1, for a path, without
+ * a body, on a connection that is kept and has nothing unsent.
+ */
+struct front_request {
+	struct slice target;   /* borrowed */
+	size_t length;         /* bytes of the head */
+};
+
 struct front_user {
+	/* HTTP/1 with MUX_OPT_ANSWERS: adds all of the answer to <out>, which is empty, and counts
+	 * it. False: nothing was added, the request is to get a stream.
+	 */
+	bool (*answer)(void *owner, const struct front_request *rq, struct block_queue *out);
 	/* A request's head is there: returns the front endpoint of a new stream, whose rx_head is
 	 * set, or NULL (no memory): the connection is closed. <since_ns>: when its first byte came.
 	 */

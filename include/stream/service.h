@@ -23,7 +23,7 @@
 #include "base/strbuf.h"
 #include "core/thread.h"
 #include "core/timer.h"
-#include "mux/endpoint.h"
+#include "mux/front.h"
 #include "stream/rule.h"
 
 struct conf_line;
@@ -55,6 +55,11 @@ struct service_kind {
 	enum rule_result (*chosen)(struct stream *s, struct proxy *px, const void **arg);
 	/* Arguments behind use-service NAME; *arg: for the calls. False: reported. NULL: none. */
 	bool (*parse)(struct conf_line *l, const void **arg);
+	/* Answers GET for <target> of HTTP/1.1 without a stream, see service_make_direct(): adds
+	 * head and body, all of it, to <out>. Returns the status; 0: nothing was added, a stream
+	 * is needed. NULL: always.
+	 */
+	unsigned (*direct)(struct slice target, struct block_queue *out);
 	/* How long to wait before start(), ms. Called once. NULL: not at all. */
 	unsigned (*delay_ms)(struct service_call *call);
 	/* Begins an answer: sets status and fields of call->head (empty, 200). False: no
@@ -100,6 +105,13 @@ bool service_attach(struct stream *s, struct proxy *px, const struct service_kin
 		    const void *arg);
 /* What a part waited for is there: it is called again, at the end of the turn. On its thread. */
 void service_continue(struct service_call *call);
+/* For parse(): what <kind> can answer directly it does, for all requests of the frontend (or of
+ * those that inherit it) of <l>, before any rule: they have no stream, no log line and no trace but
+ * the connection's. They are counted, with the bytes that were on the wire. False: reported.
+ */
+bool service_make_direct(struct conf_line *l, const struct service_kind *kind);
+/* The owner's side of struct front_user: <owner> is a session. */
+bool service_answer(void *owner, const struct front_request *rq, struct block_queue *out);
 /* Prints "<name>" lines, sorted, as -dKsvc does. */
 void services_dump(FILE *out);
 

@@ -10,6 +10,9 @@
  *    X=COUNT   that many more fields                     0
  *
  * Unknown letters, and values that are none, are left aside.
+ *
+ * As "use-service haterm direct", small answers without delay and other oddities are given without
+ * a stream: each thread keeps the last one, head and body, as a block to be sent again.
  */
 #include "ext/haterm.h"
 #include <pthread.h>
@@ -17,6 +20,8 @@
 #include <string.h>
 #include "base/hash.h"
 #include "base/num.h"
+#include "base/strbuf.h"
+#include "conf/conf.h"
 #include "stream/service.h"
 #include "stream/stream.h"
 
@@ -102,6 +107,13 @@ static void read_target(struct term *t, struct slice query)
 	}
 }
 
+/* Is there nothing to it but a body ? */
+static bool is_plain(const struct term *t)
+{
+	return t->status == 200 && !t->delay_ms && !t->fields && !t->uncached && !t->close &&
+	       !t->chunked && !t->random;
+}
+
 static unsigned haterm_delay_ms(struct service_call *c)
 {
 	struct term *t = c->state;
@@ -168,6 +180,62 @@ static enum service_result haterm_fill(struct service_call *c, struct block_queu
 	return t->left ? SERVICE_MORE : SERVICE_DONE;
 }
 
+/* --- the answer without a stream -------------------------------------------------------------- */
+
+/* The last one of this thread. */
+static __thread struct {
+	struct block *block;    /* head and body; NULL: none yet */
+	char query[64];         /* what asked for it */
+	size_t query_len;
+} last;
+
+static void forget_last(void)
+{
+	block_drop(last.block);
+	last.block = NULL;
+}
+
+/* Makes the answer to <query>. False: it needs a stream, or there is no memory. */
+static bool make_last(struct slice query)
+{
+	struct term t = { 0 };
+	struct block *b;
+	struct strbuf text;
+
+	read_target(&t, query);
+	if (query.len > sizeof(last.query) || !is_plain(&t) || t.left > TEXT_SIZE)
+		return false;
+	b = block_new();
+	if (!b)
+		return false;
+	strbuf_init_fixed(&text, b->data, b->size);
+	strbuf_printf(&text, "HTTP/1.1 200 OK\r\ncontent-length: %u\r\n\r\n", (unsigned)t.left);
+	strbuf_add(&text, slice_make(plain, (size_t)t.left));
+	if (text.overflow) {
+		block_drop(b);
+		return false;
+	}
+	b->used = (uint32_t)text.len;
+	forget_last();
+	last.block = b;
+	memcpy(last.query, query.ptr, query.len);
+	last.query_len = query.len;
+	return true;
+}
+
+static unsigned haterm_direct(struct slice target, struct block_queue *out)
+{
+	const char *mark = memchr(target.ptr, '?', target.len);
+	struct slice query = slice_make(target.ptr + target.len, 0);
+
+	if (mark)
+		query = slice_sub(target, (size_t)(mark + 1 - target.ptr), target.len);
+	if (!last.block || !slice_eq(query, slice_make(last.query, last.query_len)))
+		if (!make_last(query))
+			return 0;
+	return block_queue_add(out, last.block, last.block->data, last.block->used) ? 200 : 0;
+}
+
 /* Lines of digits, so that what is cut or swapped is seen; and bytes that do not compress. */
 static void make_texts(void)
 {
@@ -180,22 +248,30 @@ static void make_texts(void)
 	}
 }
 
-/* Who does not use the service pays nothing for it. */
-static bool haterm_parse(struct conf_line *l, const void **arg)
-{
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-	return pthread_once(&once, make_texts) == 0;
-}
+static bool haterm_parse(struct conf_line *l, const void **arg);
 
 static const struct service_kind services[] = {
 	{ .name = "haterm", .shown = "<HATERM>", .state_size = sizeof(struct term),
-	  .parse = haterm_parse,
+	  .parse = haterm_parse, .direct = haterm_direct,
 	  .after_request = true, .delay_ms = haterm_delay_ms, .start = haterm_start,
 	  .fill = haterm_fill, .help = "a dummy server: the request describes the answer" },
 	{ 0 }
 };
 
+/* [direct]. Who does not use the service pays nothing for it. */
+static bool haterm_parse(struct conf_line *l, const void **arg)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	const char *word = conf_peek(l);
+
+	if (pthread_once(&once, make_texts) != 0)
+		return false;
+	if (!word || strcmp(word, "direct") != 0)
+		return true;
+	l->at++;
+	return service_make_direct(l, &services[0]);
+}
+
 const struct module mod_haterm = {
-	.name = "haterm", .services = services,
+	.name = "haterm", .services = services, .thread_fini = forget_last,
 };

@@ -110,7 +110,9 @@ static bool make_configuration(struct haterm *h)
 	if (!h->cert && needs_cert(h) && !make_cert(h))
 		return false;
 	strbuf_init(&text);
-	strbuf_printf(&text, "global\n%.*s\ndefaults\n\tmode http\n\ttimeout client 1m\n"
+	/* (refusing to start programs costs something at each system call) */
+	strbuf_printf(&text, "global\n\tinsecure-fork-wanted\n%.*s\n"
+		      "defaults\n\tmode http\n\ttimeout client 1m\n"
 		      "\ttimeout server 2h\n\ttimeout http-keep-alive 10m\n"
 		      "frontend haterm\n", SLICE_FMT(strbuf_slice(&h->global)));
 	for (unsigned i = 0; good && i < h->bind_count; i++) {
@@ -119,7 +121,7 @@ static bool make_configuration(struct haterm *h)
 			MAIN_ALERT("haterm: '%s' is no address: [<ip>]:<port>[:<TLS port>]",
 				   h->binds[i]);
 	}
-	strbuf_add_str(&text, "\thttp-request use-service haterm\n");
+	strbuf_add_str(&text, "\thttp-request use-service haterm direct\n");
 	good = good && !text.overflow &&
 	       memory_file(strbuf_slice(&text), "haterm.cfg", h->file_path,
 			   sizeof(h->file_path));

@@ -104,7 +104,6 @@ static void h1_front_detach(struct endpoint *ep)
 {
 	struct h1_conn *h = ep->mux;
 	bool whole = ep->flags & EP_TX_DONE && h->rx_state == H1_RX_DONE;
-	uint64_t now = clock_now_ms();
 
 	h1_unlink_ep(h);
 	h1_count_stream_end(h);
@@ -116,11 +115,7 @@ static void h1_front_detach(struct endpoint *ep)
 			h1_front_finish(h);
 		return;
 	}
-	h1_set_rx(h, H1_RX_IDLE);
-	h1_set_tx(h, H1_TX_HEAD);
-	h->since_ns = 0;
-	if (mux_keep_alive_ms(h->settings))
-		timer_set(&h->timer, now + (uint64_t)mux_keep_alive_ms(h->settings));
+	h1_front_idle(h);
 	if (wire_in_has(&h->in) || h->conn->flags & CONN_CAN_RECV) {
 		if (!(h->flags & H1C_FL_BUSY))
 			h1_resume_later(h);

@@ -349,14 +349,26 @@ static void h1_no_memory(struct h1_conn *h)
 		h1_destroy(h);
 }
 
+/* The owner's, who needed no stream. True. */
+static bool h1_send_answer(struct h1_conn *h)
+{
+	if (!h1_flush(h)) {
+		block_queue_clear(&h->out);
+		h1_resume_later(h); /* to its end */
+	}
+	return true;
+}
+
 /* Parses what is in <in>. True: a head was taken (or an end came); false: more bytes are needed. */
 bool h1_parse(struct h1_conn *h)
 {
 	struct slice bytes = wire_in_bytes(&h->in);
 	struct h1_head first, *head = h->partial ? &h->partial->head : &first;
+	bool answers = h->settings->options & MUX_OPT_ANSWERS, ok;
 	enum h1_status r;
-	bool ok;
 
+	if (unlikely(answers) && h1_answer_again(h, bytes))
+		return h1_send_answer(h);
 	if (!h->partial) {
 		first.fields = h1_scratch_fields;
 		first.field_capacity = (uint16_t)h1_scratch_count;
@@ -380,6 +392,8 @@ bool h1_parse(struct h1_conn *h)
 	}
 	if (h->flags & H1C_FL_BACK)
 		ok = h1_response_head(h, head);
+	else if (unlikely(answers) && h1_answer(h, head))
+		ok = h1_send_answer(h);
 	else
 		ok = h1_request_head(h, head);
 	h->in.at += (uint32_t)head->length;

@@ -3,6 +3,7 @@
 #ifndef MUX_H1_PRIV_H
 #define MUX_H1_PRIV_H
 
+#include "base/clock.h"
 #include "codec/chunk.h"
 #include "codec/h1.h"
 #include "core/counter.h"
@@ -95,6 +96,18 @@ static inline void h1_set_tx(struct h1_conn *h, enum h1_tx_state to)
 {
 	H1_TRACE(STATE, h, H1_EV(TX_DATA), "sending: %s", h1_tx_name(to));
 	h->tx_state = to;
+}
+
+/* A client's connection waits for the next request. */
+static inline void h1_front_idle(struct h1_conn *h)
+{
+	int64_t wait = mux_keep_alive_ms(h->settings);
+
+	h1_set_rx(h, H1_RX_IDLE);
+	h1_set_tx(h, H1_TX_HEAD);
+	h->since_ns = 0;
+	if (wait)
+		timer_set(&h->timer, clock_now_ms() + (uint64_t)wait);
 }
 
 /* --- h1_send.c */
@@ -198,6 +211,15 @@ bool h1_parse(struct h1_conn *h);
 void h1_front_bad(struct h1_conn *h, struct front_bad *bad);
 /* A response that is not valid, or breaks off: told to the stream. */
 void h1_back_bad(struct h1_conn *h, unsigned flag, const char *text);
+
+/* --- h1_answer.c : requests that need no stream, with MUX_OPT_ANSWERS */
+
+/* Begins <bytes> with the head that was answered last ? Then that is used and answered again: the
+ * connection is idle again, with the answer in <out>.
+ */
+bool h1_answer_again(struct h1_conn *h, struct slice bytes);
+/* Has the owner the answer to this request ? As above, but the caller uses the head. */
+bool h1_answer(struct h1_conn *h, const struct h1_head *head);
 
 /* --- h1_body.c */
 

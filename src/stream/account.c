@@ -19,21 +19,27 @@ void stream_note_session(int64_t *last_s)
 	__atomic_store_n(last_s, now, __ATOMIC_RELAXED);
 }
 
-static void count_request(const struct stream *s)
+/* For the frontend, and its listener where that has figures of its own. */
+static void count_front(struct proxy *fe, struct listener_conf *l, unsigned which, int64_t n)
 {
-	struct proxy *fe = s->fe;
-
-	proxy_count_request(fe);
-	counter_add(&fe->state->fe, s->req.version >= 20 ? CNT_REQ_H2 : CNT_REQ_H1, 1);
+	counter_add(&fe->state->fe, which, n);
 	if (fe->options & PROXY_OPT_SOCKET_STATS)
-		counter_add(&s->listener->state->counters, CNT_REQ_TOT, 1);
+		counter_add(&l->state->counters, which, n);
+}
+
+static void count_request(struct proxy *fe, struct listener_conf *l, unsigned version)
+{
+	proxy_count_request(fe);
+	counter_add(&fe->state->fe, version >= 20 ? CNT_REQ_H2 : CNT_REQ_H1, 1);
+	if (fe->options & PROXY_OPT_SOCKET_STATS)
+		counter_add(&l->state->counters, CNT_REQ_TOT, 1);
 }
 
 void stream_count_begin(struct stream *s)
 {
 	stream_log_begin(s);
 	if (s->flags & STRM_HTTP)
-		count_request(s);
+		count_request(s->fe, s->listener, s->req.version);
 }
 
 void stream_count_upgrade(struct stream *s)
@@ -41,7 +47,7 @@ void stream_count_upgrade(struct stream *s)
 	counter_add(&s->fe->state->fe, CNT_SESS_OTHER, -1);
 	if (!(s->flags & STRM_HTTP))
 		return;
-	count_request(s);
+	count_request(s->fe, s->listener, s->req.version);
 	if (s->flags & STRM_BE_COUNTED)
 		counter_add(&s->be->state->be, CNT_REQ_TOT, 1);
 }
@@ -85,6 +91,23 @@ uint64_t streams_bytes_out_rate(void)
 	return (uint64_t)rate_set_read(&out_rate) * OUT_RATE_UNIT;
 }
 
+static inline void count_traffic(struct counter_set *set, int64_t in, int64_t out)
+{
+	uint64_t *mine = counter_mine(set, 0);
+
+	SHARED_WRITE(group);
+	counter_bump(mine + CNT_BYTES_IN, in);
+	counter_bump(mine + CNT_BYTES_OUT, out);
+}
+
+static void count_front_bytes(struct proxy *fe, struct listener_conf *l, int64_t in, int64_t out)
+{
+	count_traffic(&fe->state->fe, in, out);
+	if (fe->options & PROXY_OPT_SOCKET_STATS)
+		count_traffic(&l->state->counters, in, out);
+	rate_set_add(&out_rate, (unsigned)((out + OUT_RATE_UNIT - 1) / OUT_RATE_UNIT));
+}
+
 /* Adds what was not counted yet of the bytes on both sides. */
 static void count_bytes(struct stream *s)
 {
@@ -93,21 +116,11 @@ static void count_bytes(struct stream *s)
 
 	s->counted_in = s->front.rx_bytes;
 	s->counted_out = stream_bytes_out(s);
-	counter_add(&s->fe->state->fe, CNT_BYTES_IN, in);
-	counter_add(&s->fe->state->fe, CNT_BYTES_OUT, out);
-	rate_set_add(&out_rate, (unsigned)((out + OUT_RATE_UNIT - 1) / OUT_RATE_UNIT));
-	if (s->fe->options & PROXY_OPT_SOCKET_STATS) {
-		counter_add(&s->listener->state->counters, CNT_BYTES_IN, in);
-		counter_add(&s->listener->state->counters, CNT_BYTES_OUT, out);
-	}
-	if (s->flags & STRM_BE_COUNTED) {
-		counter_add(&s->be->state->be, CNT_BYTES_IN, in);
-		counter_add(&s->be->state->be, CNT_BYTES_OUT, out);
-	}
-	if (s->server && s->t.queued) {
-		counter_add(&s->server->state->counters, CNT_BYTES_IN, in);
-		counter_add(&s->server->state->counters, CNT_BYTES_OUT, out);
-	}
+	count_front_bytes(s->fe, s->listener, in, out);
+	if (s->flags & STRM_BE_COUNTED)
+		count_traffic(&s->be->state->be, in, out);
+	if (s->server && s->t.queued)
+		count_traffic(&s->server->state->counters, in, out);
 }
 
 void stream_count_continuously(struct stream *s)
@@ -120,9 +133,7 @@ void stream_count_continuously(struct stream *s)
 
 void stream_count_request(const struct stream *s, unsigned which)
 {
-	counter_add(&s->fe->state->fe, which, 1);
-	if (s->fe->options & PROXY_OPT_SOCKET_STATS)
-		counter_add(&s->listener->state->counters, which, 1);
+	count_front(s->fe, s->listener, which, 1);
 	if (s->flags & STRM_BE_COUNTED)
 		counter_add(&s->be->state->be, which, 1);
 }
@@ -142,9 +153,7 @@ static void count_status(struct stream *s)
 	if (!STATS_ARE_COUNTED || !(s->flags & STRM_HTTP) || !s->status)
 		return;
 	i = counter_of_status(s->status);
-	counter_add(&s->fe->state->fe, i, 1);
-	if (s->fe->options & PROXY_OPT_SOCKET_STATS)
-		counter_add(&s->listener->state->counters, i, 1);
+	count_front(s->fe, s->listener, i, 1);
 	if (s->flags & STRM_BE_COUNTED)
 		counter_add(&s->be->state->be, i, 1);
 	if (s->server && s->t.connected) {
@@ -155,13 +164,13 @@ static void count_status(struct stream *s)
 	}
 }
 
-static uint64_t span_ns(uint64_t from, uint64_t to)
+static uint64_t span_us(uint64_t from, uint64_t to)
 {
-	return from && to > from ? to - from : 0;
+	return from && to > from ? (to - from) / 1000 : 0;
 }
 
 /* In the histograms of whoever had a part in the request. */
-static void count_latency(struct stream *s, const uint64_t ns[TIME_KINDS])
+static void count_latency(struct stream *s, const uint64_t spans[TIME_KINDS])
 {
 	const struct stream_times *t = &s->t;
 	const uint64_t reached[TIME_KINDS] = { t->queued, t->connected, t->data, t->request };
@@ -169,7 +178,7 @@ static void count_latency(struct stream *s, const uint64_t ns[TIME_KINDS])
 	struct latency_sample sample;
 
 	for (int k = 0; k < TIME_KINDS; k++)
-		us[k] = reached[k] ? ns[k] / 1000 : LATENCY_NONE;
+		us[k] = reached[k] ? spans[k] : LATENCY_NONE;
 	latency_sample_make(&sample, us);
 	latency_set_add(&s->fe->state->fe_latency, &sample);
 	if (!(s->flags & STRM_BE_COUNTED) || !t->queued)
@@ -183,22 +192,22 @@ static void count_latency(struct stream *s, const uint64_t ns[TIME_KINDS])
 static void count_times(struct stream *s)
 {
 	const struct stream_times *t = &s->t;
-	uint64_t ns[TIME_KINDS] = {
-		[TIME_QUEUE] = span_ns(t->request, t->queued),
-		[TIME_CONNECT] = span_ns(t->queued, t->connected),
-		[TIME_RESPONSE] = span_ns(t->connected, t->data),
-		[TIME_TOTAL] = span_ns(t->request, t->close),
+	const uint64_t us[TIME_KINDS] = {
+		[TIME_QUEUE] = span_us(t->request, t->queued),
+		[TIME_CONNECT] = span_us(t->queued, t->connected),
+		[TIME_RESPONSE] = span_us(t->connected, t->data),
+		[TIME_TOTAL] = span_us(t->request, t->close),
 	};
-	int64_t ms[TIME_KINDS];
+	uint64_t ms[TIME_KINDS];
 
 	if (!STATS_ARE_COUNTED)
 		return;
 	if (latency_is_wanted(s->config))
-		count_latency(s, ns);
+		count_latency(s, us);
 	if (!(s->flags & STRM_BE_COUNTED) || !t->queued)
 		return;
 	for (int k = 0; k < TIME_KINDS; k++)
-		ms[k] = (int64_t)(ns[k] / NS_PER_MS);
+		ms[k] = us[k] / 1000;
 	time_set_add(&s->be->state->times, ms);
 	if (!s->server)
 		return;
@@ -216,4 +225,24 @@ void stream_count_end(struct stream *s)
 	count_times(s);
 	if (s->flags & STRM_BE_COUNTED)
 		gauge_add(&s->be->state->be, CNT_SESS_CUR, -1, &s->be->state->be_session_max);
+}
+
+void session_count_answer(struct session *sess, unsigned status, size_t in, size_t out)
+{
+	static const uint64_t at_once[TIME_KINDS] = {
+		LATENCY_NONE, LATENCY_NONE, LATENCY_NONE, [TIME_TOTAL] = 0,
+	};
+	struct proxy *fe = sess->fe;
+	struct latency_sample sample;
+
+	if (!STATS_ARE_COUNTED)
+		return;
+	count_request(fe, sess->listener, 11);
+	counter_add(&fe->state->fe, CNT_INTERCEPTED, 1);
+	count_front(fe, sess->listener, counter_of_status((int)status), 1);
+	count_front_bytes(fe, sess->listener, (int64_t)in, (int64_t)out);
+	if (!latency_is_wanted(session_config(sess)))
+		return;
+	latency_sample_make(&sample, at_once);
+	latency_set_add(&fe->state->fe_latency, &sample);
 }

@@ -19,6 +19,7 @@
 #include "preamble_priv.h"
 #include "server_conn.h"
 #include "proxy_tlv.h"
+#include "stream/service.h"
 #include "stream_priv.h"
 #include "tls/tls.h"
 #include "trace_priv.h"
@@ -122,6 +123,11 @@ static struct endpoint *http_stream_new(void *owner, uint64_t since_ns)
 	return &s->front;
 }
 
+static bool http_answer(void *owner, const struct front_request *rq, struct block_queue *out)
+{
+	return !first_stream && service_answer(owner, rq, out);
+}
+
 static struct slice http_bad_request(void *owner, const struct front_bad *bad)
 {
 	struct session *sess = owner;
@@ -176,7 +182,7 @@ static void http_count(void *owner, const int32_t *counts)
 }
 
 static const struct front_user http_user = {
-	.stream_new = http_stream_new, .bad_request = http_bad_request,
+	.answer = http_answer, .stream_new = http_stream_new, .bad_request = http_bad_request,
 	.preface = http_preface, .count = http_count,
 	.closed = session_conn_closed, .describe = session_describe,
 	.trace = session_trace_facts,

@@ -98,6 +98,8 @@ void stream_fill_settings(struct config *cfg)
 	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px)) {
 		fill_settings(cfg, px, &stream_proxy(px)->front, false);
 		fill_settings(cfg, px, &stream_proxy(px)->back, true);
+		if (stream_proxy(px)->direct)
+			stream_proxy(px)->front.options |= MUX_OPT_ANSWERS;
 	}
 	stream_settings_count(cfg);
 }

@@ -137,6 +137,8 @@ void stream_count_upgrade(struct stream *s);
 void stream_note_session(int64_t *last_s);
 void stream_count_backend(struct stream *s);
 void stream_count_end(struct stream *s);
+/* A request that was answered at once, without a stream. */
+void session_count_answer(struct session *sess, unsigned status, size_t in, size_t out);
 /* Counts 1 of enum counter_back for the backend and for the server, as far as there are. */
 void stream_count_back(const struct stream *s, unsigned which);
 /* Bytes of the answer so far, the server's or our own, as logs and statistics count them. */
@@ -224,6 +226,7 @@ struct stream_proxy {
 	const char *unique_header;
 	bool log_early;              /* its format needs nothing of the end: do not wait for it */
 	unsigned log_steps;          /* bits of enum log_step; 0: one line */
+	const struct service_kind *direct; /* answers without a stream what it can; or NULL */
 };
 extern struct slot stream_proxy_slot;
 /* Computes what the muxes need of every proxy; at the start of a generation. */

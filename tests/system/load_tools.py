@@ -126,6 +126,71 @@ def haterm_tls(tap, port):
                 tap.ok(b"\r\n\r\n012345" in lib.recv_all(s), "and answers")
 
 
+DIRECT = """
+defaults
+    mode http
+    timeout client 10s
+frontend direct
+    bind 127.0.0.1:%d
+    http-request use-service haterm direct
+frontend streams
+    bind 127.0.0.1:%d
+    http-request use-service haterm
+"""
+# what a connection may answer by itself, between what it may not
+MIXED = (b"GET /?s=16 HTTP/1.1\r\nHost: a\r\n\r\n", b"GET /?s=16 HTTP/1.1\r\nHost: a\r\n\r\n",
+         b"GET /?s=16&k=1 HTTP/1.1\r\nHost: a\r\n\r\n", b"GET /?s=16 HTTP/1.1\r\nHost: b\r\n\r\n",
+         b"HEAD /?s=16 HTTP/1.1\r\nHost: a\r\n\r\n", b"GET /?t=5&s=7 HTTP/1.1\r\nHost: a\r\n\r\n",
+         b"GET / HTTP/1.1\r\nHost: a\r\n\r\n", b"GET /? HTTP/1.1\r\nHost: a\r\n\r\n",
+         b"POST /?s=3 HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nbody",
+         b"GET /?s=3 HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nGET ", b"GET /?r=404 HTTP/1.1\r\nHost: a\r\n\r\n",
+         b"GET /?s=12k HTTP/1.1\r\nHost: a\r\n\r\n", b"GET /?s=20k HTTP/1.1\r\nHost: a\r\n\r\n",
+         b"GET /?s=16383 HTTP/1.1\r\nHost: a\r\n\r\n", b"GET /x?y=%s&s=5 HTTP/1.1\r\nHost: a\r\n\r\n" % (b"z" * 70),
+         b"GET /?s=6 HTTP/1.1\r\nHost: a\r\nX: %s\r\n\r\n" % (b"z" * 300), b"GET /?X=2 HTTP/1.1\r\nHost: a\r\n\r\n",
+         b"GET http://a/?s=4 HTTP/1.1\r\nHost: a\r\n\r\n", b"GET /?s=4 HTTP/1.0\r\nConnection: keep-alive\r\n\r\n",
+         b"GET /?s=4 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+
+
+def exchange(port, parts):
+    """What comes back for requests sent in these parts, to the end."""
+    s = lib.connect(port)
+    for part in parts:
+        s.sendall(part)
+    out = lib.recv_all(s)
+    s.close()
+    return out
+
+
+def haterm_direct(tap, program):
+    """Answers without a stream are those of a stream, byte for byte, in their order, and are counted as they are."""
+    ports = lib.ports(2)
+    whole = b"".join(MIXED)
+    with lib.Proxy(program, DIRECT % tuple(ports)) as p:
+        for parts, name in (([whole], "at once"), (MIXED, "one by one"), ([whole[i:i + 1] for i in range(len(whole))], "bytes"),
+                            ([whole[i:i + 50] for i in range(0, len(whole), 50)], "50 bytes at a time")):
+            got, want = (exchange(port, parts) for port in ports)
+            tap.ok(got == want and want.count(b"HTTP/1.1 200") == len(MIXED) - 1, "direct and by streams, %s: the same" % name,
+                   "%r\n%r" % (got[:2000], want[:2000]))
+        s = lib.connect(ports[0])
+        flood = threading.Thread(target=s.sendall, args=(b"GET /?s=1000 HTTP/1.1\r\nHost: a\r\n\r\n" * 20000,))
+        flood.start()
+        r = lib.Reader(s)
+        tap.ok(all(len(r.response()[2]) == 1000 for _ in range(20000)), "20000 requests at once: as many answers")
+        flood.join()
+        s.close()
+        exchange(ports[1], [b"GET /?s=1000 HTTP/1.1\r\nHost: a\r\n\r\n" * 19999 +
+                            b"GET /?s=1000 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"])
+        rows = p.stats()
+        for column in ("req_tot", "h1req", "intercepted", "hrsp_2xx", "hrsp_4xx", "h1_total_streams"):
+            tap.eq(*(rows[n, "FRONTEND"][column] for n in ("direct", "streams")), "%s is that of streams" % column)
+        tap.ok(int(p.info()["CumReq"]) > 40000, "and so is the process's")
+    for line, error in (("frontend f\n    http-request use-service haterm direct if TRUE", "nothing may follow it"),
+                        ("backend b\n    http-request use-service haterm direct", "is not a frontend")):
+        r = subprocess.run([program, "-c", "-f", "/dev/stdin"], input=("defaults\n    mode http\n" + line + "\n").encode(),
+                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        tap.ok(r.returncode == 1 and error in r.stdout.decode(), "a configuration error: " + error, r.stdout.decode())
+
+
 def figures(text):
     m = re.search(r"# (\d+) requests, (\d+) connections, (\d+) bytes", text)
     e = re.search(r"# (\d+) errors", text)
@@ -266,6 +331,7 @@ def main():
         haload_paced(tap, tools, port, tls)
     finally:
         status = term.stop()
+    haterm_direct(tap, args.program)
     tap.ok(status in (-signal.SIGTERM, 143), "haterm ends when it is asked to", status)
     haload(tap, tools)
     latency_bench(tap, tools, args.program)
