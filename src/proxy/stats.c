@@ -445,7 +445,7 @@ void stats_fill_server(struct stats_row *r, const struct server *srv)
 		put(r, STATS_SLIM, STATS_U32, "CLP", maxconn);
 	server_status(srv, r->status, sizeof(r->status));
 	put_text(r, STATS_STATUS, "SGP", r->status);
-	put(r, STATS_WEIGHT, STATS_U32, "MaP",
+	put(r, STATS_WEIGHT, STATS_U32, "MaP", srv->proxy->direct ? 0 :
 	    (server_weight_sixteenths(srv) + SERVER_WARM - 1) / SERVER_WARM);
 	put(r, STATS_UWEIGHT, STATS_U32, "MaP", server_weight(srv));
 	put(r, STATS_ACT, STATS_U32, "SGP", !srv->backup);
