@@ -102,7 +102,8 @@ uint32_t rate_set_max(const struct rate_set *r)
 		max = sum;
 	/* seconds that nobody has closed yet */
 	for (unsigned g = 0; g < thread_group_count(); g++) {
-		uint64_t sec = __atomic_load_n(&rate_set_shard(r, g)->current_sec, __ATOMIC_RELAXED);
+		uint64_t sec = __atomic_load_n(&rate_set_shard(r, g)->current_sec,
+					       __ATOMIC_RELAXED);
 
 		sum = rate_second_elsewhere(r, sec, UINT32_MAX);
 		if (sum > max)
