@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "base/bug.h"
+#include "base/clock.h"
 #include "core/activity.h"
 #include "core/thread.h"
 
@@ -105,6 +107,20 @@ struct rate_closed {
  * *closed.
  */
 bool rate_add(struct rate *r, unsigned n, struct rate_closed *closed);
+/* The same within a second that has begun. False: nothing was done, rate_add() has more to do. */
+static inline bool rate_add_within(struct rate *r, unsigned n)
+{
+	if (unlikely(__atomic_load_n(&r->current_sec, __ATOMIC_RELAXED) <
+		     clock_now_ns() / NS_PER_SEC))
+		return false;
+	if (likely(thread_group_is_single)) {
+		__atomic_store_n(&r->current, r->current + n, __ATOMIC_RELAXED);
+	} else {
+		SHARED_WRITE(group);
+		__atomic_fetch_add(&r->current, n, __ATOMIC_RELAXED);
+	}
+	return true;
+}
 /* Events of second <sec>, as long as it is known: it is the last one that had some, or the one
  * before it.
  */

@@ -20,6 +20,9 @@
 
 struct config;
 
+/* Bytes of a cache line: nothing that another group writes is on it. */
+#define COUNTER_LINE 64
+
 /* Counters that several sides print: X(name, CSV column). A column printed from elsewhere is
  * "".
  */
@@ -145,8 +148,21 @@ size_t shard_lines_size(void);
 void rate_set_place(struct rate_set *r, void *lines);
 /* Frees the shards; harmless on a zeroed one. */
 void rate_set_fini(struct rate_set *r);
+/* Of one group. */
+static inline struct rate *rate_set_shard(const struct rate_set *r, unsigned group)
+{
+	return (struct rate *)(void *)(r->shards + group * COUNTER_LINE);
+}
+
+/* The first event behind a second: closes that. */
+void rate_set_begin(struct rate_set *r, unsigned n);
 /* Counts <n> events now, on this thread's group. */
-void rate_set_add(struct rate_set *r, unsigned n);
+static inline void rate_set_add(struct rate_set *r, unsigned n)
+{
+	if (STATS_ARE_COUNTED && !rate_add_within(rate_set_shard(r, thread_group), n))
+		rate_set_begin(r, n);
+}
+
 /* Events in the last second. */
 uint32_t rate_set_read(const struct rate_set *r);
 /* The largest number of events in one second so far. */
@@ -178,8 +194,8 @@ bool time_set_init(struct time_set *t);
 void time_set_place(struct time_set *t, void *lines);
 /* Frees the shards; harmless on a zeroed one. */
 void time_set_fini(struct time_set *t);
-/* Records one request's times; a negative one (never reached) counts as 0. */
-void time_set_add(struct time_set *t, const int64_t ms[TIME_KINDS]);
+/* Records one request's times; 0 for what it never reached. */
+void time_set_add(struct time_set *t, const uint64_t ms[TIME_KINDS]);
 /* In ms. */
 uint32_t time_set_average(const struct time_set *t, enum time_kind kind);
 /* In ms, since the start or the last time_set_clear(). */
@@ -213,7 +229,7 @@ struct latency_view {
 
 /* One request's phases, made once and counted for several objects. */
 struct latency_sample {
-	uint32_t bucket[TIME_KINDS], sum[TIME_KINDS]; /* indexes of counters; bucket 0: nothing */
+	uint32_t bucket[TIME_KINDS]; /* indexes of counters */
 	uint64_t us[TIME_KINDS];
 };
 

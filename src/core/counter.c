@@ -65,24 +65,22 @@ void counter_clear(struct counter_set *s, unsigned i)
  */
 bool rate_add(struct rate *r, unsigned n, struct rate_closed *closed)
 {
-	uint64_t sec = clock_now_ns() / NS_PER_SEC;
 	uint64_t seen = __atomic_load_n(&r->current_sec, __ATOMIC_RELAXED);
-	bool first = false;
+	uint64_t sec = clock_now_ns() / NS_PER_SEC;
+	bool first;
+	uint32_t last;
 
-	if (seen < sec && __atomic_compare_exchange_n(&r->current_sec, &seen, sec, false,
-						      __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
-		uint32_t last = __atomic_exchange_n(&r->current, 0, __ATOMIC_RELAXED);
-
+	if (rate_add_within(r, n))
+		return false;
+	first = seen < sec &&
+		__atomic_compare_exchange_n(&r->current_sec, &seen, sec, false, __ATOMIC_ACQ_REL,
+					    __ATOMIC_RELAXED);
+	if (first) {
+		last = __atomic_exchange_n(&r->current, 0, __ATOMIC_RELAXED);
 		__atomic_store_n(&r->previous, seen + 1 == sec ? last : 0, __ATOMIC_RELAXED);
 		*closed = (struct rate_closed){ .sec = seen, .count = last };
-		first = true;
 	}
-	if (thread_group_is_single) {
-		__atomic_store_n(&r->current, r->current + n, __ATOMIC_RELAXED);
-		return first;
-	}
-	SHARED_WRITE(group);
-	__atomic_fetch_add(&r->current, n, __ATOMIC_RELAXED);
+	rate_add_within(r, n); /* who was first has made it this second */
 	return first;
 }
 

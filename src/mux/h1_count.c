@@ -18,10 +18,8 @@ static uint64_t *mine_of(const struct h1_conn *h)
 	return counter_mine(h->settings->counters, h->settings->counters_at);
 }
 
-static void give_bytes(struct h1_conn *h)
+static void give_bytes(struct h1_conn *h, uint64_t *mine)
 {
-	uint64_t *mine = mine_of(h);
-
 	if (h->bytes_in)
 		counter_bump(mine + H1_CNT_BYTES_IN, h->bytes_in);
 	if (h->bytes_out)
@@ -47,8 +45,10 @@ void h1_count_begin(struct h1_conn *h)
 
 void h1_count_finish(struct h1_conn *h)
 {
-	add(h, H1_CNT_STREAMS, -1);
-	give_bytes(h);
+	uint64_t *mine = mine_of(h);
+
+	counter_bump(mine + H1_CNT_STREAMS, -1);
+	give_bytes(h, mine);
 }
 
 void h1_count_end(struct h1_conn *h)
@@ -56,14 +56,14 @@ void h1_count_end(struct h1_conn *h)
 	h1_count_stream_end(h);
 	if (!h->settings->counters)
 		return;
-	give_bytes(h);
+	give_bytes(h, mine_of(h));
 	add(h, H1_CNT_CONNS, -1);
 }
 
 void h1_count_many(struct h1_conn *h)
 {
 	if (h->settings->counters)
-		give_bytes(h);
+		give_bytes(h, mine_of(h));
 }
 
 void h1_count_spliced(struct h1_conn *h, size_t in, size_t out)

@@ -5,14 +5,13 @@
 #include <string.h>
 #include "base/clock.h"
 
-#define LINE_SIZE 64
 #define TIME_SAMPLES 1024
 
 /* Zeroed memory that shares its cache lines with nothing else. */
 static void *lines_alloc(size_t size)
 {
-	size_t rounded = (size + LINE_SIZE - 1) & ~(size_t)(LINE_SIZE - 1);
-	void *p = aligned_alloc(LINE_SIZE, rounded);
+	size_t rounded = (size + COUNTER_LINE - 1) & ~(size_t)(COUNTER_LINE - 1);
+	void *p = aligned_alloc(COUNTER_LINE, rounded);
 
 	if (p)
 		memset(p, 0, rounded);
@@ -34,14 +33,9 @@ static void raise_max(uint64_t *max, uint64_t value)
 
 /* --- rates ---------------------------------------------------------------------------------- */
 
-static struct rate *rate_shard(const struct rate_set *r, unsigned group)
-{
-	return (struct rate *)(r->shards + group * LINE_SIZE);
-}
-
 size_t shard_lines_size(void)
 {
-	return thread_group_count() * LINE_SIZE;
+	return thread_group_count() * COUNTER_LINE;
 }
 
 void rate_set_place(struct rate_set *r, void *lines)
@@ -67,7 +61,7 @@ uint32_t rate_set_read(const struct rate_set *r)
 	uint32_t sum = 0;
 
 	for (unsigned g = 0; g < thread_group_count(); g++)
-		sum += rate_read(rate_shard(r, g));
+		sum += rate_read(rate_set_shard(r, g));
 	return sum;
 }
 
@@ -78,17 +72,17 @@ static uint32_t rate_second_elsewhere(const struct rate_set *r, uint64_t sec, un
 
 	for (unsigned g = 0; g < thread_group_count(); g++)
 		if (g != but)
-			sum += rate_of_second(rate_shard(r, g), sec);
+			sum += rate_of_second(rate_set_shard(r, g), sec);
 	return sum;
 }
 
 /* The maximum is everybody's: it is looked at when a second is over, not at each event. */
-void rate_set_add(struct rate_set *r, unsigned n)
+void rate_set_begin(struct rate_set *r, unsigned n)
 {
 	struct rate_closed closed;
 	uint32_t sum, old;
 
-	if (!STATS_ARE_COUNTED || !rate_add(rate_shard(r, thread_group), n, &closed))
+	if (!rate_add(rate_set_shard(r, thread_group), n, &closed))
 		return;
 	sum = closed.count + rate_second_elsewhere(r, closed.sec, thread_group);
 	old = __atomic_load_n(&r->max, __ATOMIC_RELAXED);
@@ -108,7 +102,8 @@ uint32_t rate_set_max(const struct rate_set *r)
 		max = sum;
 	/* seconds that nobody has closed yet */
 	for (unsigned g = 0; g < thread_group_count(); g++) {
-		uint64_t sec = __atomic_load_n(&rate_shard(r, g)->current_sec, __ATOMIC_RELAXED);
+		uint64_t sec = __atomic_load_n(&rate_set_shard(r, g)->current_sec,
+					       __ATOMIC_RELAXED);
 
 		sum = rate_second_elsewhere(r, sec, UINT32_MAX);
 		if (sum > max)
@@ -156,11 +151,11 @@ struct time_shard {
 	uint32_t count; /* samples in the window, up to TIME_SAMPLES */
 };
 
-static_assert(sizeof(struct time_shard) <= LINE_SIZE, "a shard is one cache line");
+static_assert(sizeof(struct time_shard) <= COUNTER_LINE, "a shard is one cache line");
 
 static struct time_shard *time_shard(const struct time_set *t, unsigned group)
 {
-	return (struct time_shard *)(t->shards + group * LINE_SIZE);
+	return (struct time_shard *)(t->shards + group * COUNTER_LINE);
 }
 
 void time_set_place(struct time_set *t, void *lines)
@@ -180,7 +175,31 @@ void time_set_fini(struct time_set *t)
 	t->shards = NULL;
 }
 
-void time_set_add(struct time_set *t, const int64_t ms[TIME_KINDS])
+/* A sample while the window is not full. */
+static void time_shard_fill(struct time_shard *s, uint32_t count, const uint64_t ms[TIME_KINDS])
+{
+	for (int k = 0; k < TIME_KINDS; k++)
+		__atomic_store_n(&s->sum[k], s->sum[k] + ms[k], __ATOMIC_RELAXED);
+	__atomic_store_n(&s->count, count + 1, __ATOMIC_RELAXED);
+}
+
+/* The same once it is. */
+static inline void time_shard_slide(struct time_shard *s, enum time_kind k, uint64_t ms)
+{
+	uint64_t sum = __atomic_load_n(&s->sum[k], __ATOMIC_RELAXED);
+
+	sum -= (sum + TIME_SAMPLES - 1) / TIME_SAMPLES;
+	__atomic_store_n(&s->sum[k], sum + ms, __ATOMIC_RELAXED);
+}
+
+static inline void time_shard_max(struct time_shard *s, enum time_kind k, uint64_t ms)
+{
+	if (unlikely(ms > __atomic_load_n(&s->max[k], __ATOMIC_RELAXED)))
+		__atomic_store_n(&s->max[k], ms < UINT32_MAX ? (uint32_t)ms : UINT32_MAX,
+				 __ATOMIC_RELAXED);
+}
+
+void time_set_add(struct time_set *t, const uint64_t ms[TIME_KINDS])
 {
 	struct time_shard *s = time_shard(t, thread_group);
 	uint32_t count = __atomic_load_n(&s->count, __ATOMIC_RELAXED);
@@ -188,22 +207,18 @@ void time_set_add(struct time_set *t, const int64_t ms[TIME_KINDS])
 	if (!STATS_ARE_COUNTED)
 		return;
 	SHARED_WRITE(group);
-	for (int k = 0; k < TIME_KINDS; k++) {
-		uint64_t value = ms[k] > 0 ? (uint64_t)ms[k] : 0;
-		uint64_t sum = __atomic_load_n(&s->sum[k], __ATOMIC_RELAXED);
-
-		if (!(value | sum))
-			continue; /* as it is where requests take less than a millisecond */
-		if (count >= TIME_SAMPLES)
-			sum -= (sum + TIME_SAMPLES - 1) / TIME_SAMPLES;
-		__atomic_store_n(&s->sum[k], sum + value, __ATOMIC_RELAXED);
-		if (value > UINT32_MAX)
-			value = UINT32_MAX;
-		if (value > __atomic_load_n(&s->max[k], __ATOMIC_RELAXED))
-			__atomic_store_n(&s->max[k], (uint32_t)value, __ATOMIC_RELAXED);
+	if (likely(count >= TIME_SAMPLES)) {
+		time_shard_slide(s, TIME_QUEUE, ms[TIME_QUEUE]);
+		time_shard_slide(s, TIME_CONNECT, ms[TIME_CONNECT]);
+		time_shard_slide(s, TIME_RESPONSE, ms[TIME_RESPONSE]);
+		time_shard_slide(s, TIME_TOTAL, ms[TIME_TOTAL]);
+	} else {
+		time_shard_fill(s, count, ms);
 	}
-	if (count < TIME_SAMPLES)
-		__atomic_store_n(&s->count, count + 1, __ATOMIC_RELAXED);
+	time_shard_max(s, TIME_QUEUE, ms[TIME_QUEUE]);
+	time_shard_max(s, TIME_CONNECT, ms[TIME_CONNECT]);
+	time_shard_max(s, TIME_RESPONSE, ms[TIME_RESPONSE]);
+	time_shard_max(s, TIME_TOTAL, ms[TIME_TOTAL]);
 }
 
 uint32_t time_set_average(const struct time_set *t, enum time_kind kind)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* latency.c - histograms of the phases of requests
  *
- * One set of counters: for each kind the sum of its values, then its buckets.
+ * One set of counters: for each kind the sum of its values, then its buckets; and behind all one
+ * that nobody reads, for the kinds that a request has not reached: so there is nothing to decide.
  */
 #include <stdlib.h>
 #include "base/histogram.h"
@@ -9,6 +10,7 @@
 #include "proxy_priv.h"
 
 #define KIND_SIZE (LATENCY_BUCKETS + 1)
+#define NOT_REACHED (TIME_KINDS * KIND_SIZE)
 
 void latency_want(struct config *cfg)
 {
@@ -30,7 +32,7 @@ static struct counter_set *make_counters(struct latency_set *l)
 {
 	struct counter_set *c = malloc(sizeof(*c)), *none = NULL;
 
-	if (!c || !counter_set_init(c, TIME_KINDS * KIND_SIZE)) {
+	if (!c || !counter_set_init(c, NOT_REACHED + 1)) {
 		free(c);
 		return NULL;
 	}
@@ -65,25 +67,18 @@ void latency_sample_make(struct latency_sample *s, const uint64_t us[TIME_KINDS]
 	for (unsigned k = 0; k < TIME_KINDS; k++) {
 		bool reached = us[k] != LATENCY_NONE;
 
-		s->us[k] = us[k];
-		s->sum[k] = k * KIND_SIZE;
-		s->bucket[k] = reached ? k * KIND_SIZE + 1 + bucket_of(us[k]) : 0;
+		s->us[k] = reached ? us[k] : 0;
+		s->bucket[k] = reached ? k * KIND_SIZE + 1 + bucket_of(us[k]) : NOT_REACHED;
 	}
 }
 
 /* What the loop of latency_set_add() does, where nobody else writes there. */
-static void add_alone(uint64_t *mine, const struct latency_sample *s)
+static inline void add_alone(uint64_t *mine, const struct latency_sample *s, enum time_kind k)
 {
-	if (!STATS_ARE_COUNTED)
-		return;
-	for (unsigned k = 0; k < TIME_KINDS; k++) {
-		uint64_t *bucket = mine + s->bucket[k], *sum = mine + s->sum[k];
+	uint64_t *bucket = mine + s->bucket[k], *sum = mine + (unsigned)k * KIND_SIZE;
 
-		if (!s->bucket[k])
-			continue;
-		__atomic_store_n(bucket, *bucket + 1, __ATOMIC_RELAXED);
-		__atomic_store_n(sum, *sum + s->us[k], __ATOMIC_RELAXED);
-	}
+	__atomic_store_n(bucket, *bucket + 1, __ATOMIC_RELAXED);
+	__atomic_store_n(sum, *sum + s->us[k], __ATOMIC_RELAXED);
 }
 
 void latency_set_add(struct latency_set *l, const struct latency_sample *s)
@@ -91,22 +86,25 @@ void latency_set_add(struct latency_set *l, const struct latency_sample *s)
 	struct counter_set *c = counters_of(l);
 	uint64_t *mine;
 
-	if (!c)
-		c = make_counters(l);
-	if (!c)
+	if (!STATS_ARE_COUNTED)
+		return;
+	if (unlikely(!c) && !(c = make_counters(l)))
 		return;
 	mine = counter_mine(c, 0);
 	if (thread_group_is_single) {
-		add_alone(mine, s);
+		add_alone(mine, s, TIME_QUEUE);
+		add_alone(mine, s, TIME_CONNECT);
+		add_alone(mine, s, TIME_RESPONSE);
+		add_alone(mine, s, TIME_TOTAL);
 		return;
 	}
 	SHARED_WRITE(group);
 	for (unsigned k = 0; k < TIME_KINDS; k++) {
-		if (!s->bucket[k])
+		if (s->bucket[k] == NOT_REACHED)
 			continue;
 		counter_bump(mine + s->bucket[k], 1);
 		if (s->us[k])
-			counter_bump(mine + s->sum[k], (int64_t)s->us[k]);
+			counter_bump(mine + k * KIND_SIZE, (int64_t)s->us[k]);
 	}
 }
 

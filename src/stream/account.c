@@ -91,10 +91,20 @@ uint64_t streams_bytes_out_rate(void)
 	return (uint64_t)rate_set_read(&out_rate) * OUT_RATE_UNIT;
 }
 
+static inline void count_traffic(struct counter_set *set, int64_t in, int64_t out)
+{
+	uint64_t *mine = counter_mine(set, 0);
+
+	SHARED_WRITE(group);
+	counter_bump(mine + CNT_BYTES_IN, in);
+	counter_bump(mine + CNT_BYTES_OUT, out);
+}
+
 static void count_front_bytes(struct proxy *fe, struct listener_conf *l, int64_t in, int64_t out)
 {
-	count_front(fe, l, CNT_BYTES_IN, in);
-	count_front(fe, l, CNT_BYTES_OUT, out);
+	count_traffic(&fe->state->fe, in, out);
+	if (fe->options & PROXY_OPT_SOCKET_STATS)
+		count_traffic(&l->state->counters, in, out);
 	rate_set_add(&out_rate, (unsigned)((out + OUT_RATE_UNIT - 1) / OUT_RATE_UNIT));
 }
 
@@ -107,14 +117,10 @@ static void count_bytes(struct stream *s)
 	s->counted_in = s->front.rx_bytes;
 	s->counted_out = stream_bytes_out(s);
 	count_front_bytes(s->fe, s->listener, in, out);
-	if (s->flags & STRM_BE_COUNTED) {
-		counter_add(&s->be->state->be, CNT_BYTES_IN, in);
-		counter_add(&s->be->state->be, CNT_BYTES_OUT, out);
-	}
-	if (s->server && s->t.queued) {
-		counter_add(&s->server->state->counters, CNT_BYTES_IN, in);
-		counter_add(&s->server->state->counters, CNT_BYTES_OUT, out);
-	}
+	if (s->flags & STRM_BE_COUNTED)
+		count_traffic(&s->be->state->be, in, out);
+	if (s->server && s->t.queued)
+		count_traffic(&s->server->state->counters, in, out);
 }
 
 void stream_count_continuously(struct stream *s)
@@ -158,13 +164,13 @@ static void count_status(struct stream *s)
 	}
 }
 
-static uint64_t span_ns(uint64_t from, uint64_t to)
+static uint64_t span_us(uint64_t from, uint64_t to)
 {
-	return from && to > from ? to - from : 0;
+	return from && to > from ? (to - from) / 1000 : 0;
 }
 
 /* In the histograms of whoever had a part in the request. */
-static void count_latency(struct stream *s, const uint64_t ns[TIME_KINDS])
+static void count_latency(struct stream *s, const uint64_t spans[TIME_KINDS])
 {
 	const struct stream_times *t = &s->t;
 	const uint64_t reached[TIME_KINDS] = { t->queued, t->connected, t->data, t->request };
@@ -172,7 +178,7 @@ static void count_latency(struct stream *s, const uint64_t ns[TIME_KINDS])
 	struct latency_sample sample;
 
 	for (int k = 0; k < TIME_KINDS; k++)
-		us[k] = reached[k] ? ns[k] / 1000 : LATENCY_NONE;
+		us[k] = reached[k] ? spans[k] : LATENCY_NONE;
 	latency_sample_make(&sample, us);
 	latency_set_add(&s->fe->state->fe_latency, &sample);
 	if (!(s->flags & STRM_BE_COUNTED) || !t->queued)
@@ -186,22 +192,22 @@ static void count_latency(struct stream *s, const uint64_t ns[TIME_KINDS])
 static void count_times(struct stream *s)
 {
 	const struct stream_times *t = &s->t;
-	uint64_t ns[TIME_KINDS] = {
-		[TIME_QUEUE] = span_ns(t->request, t->queued),
-		[TIME_CONNECT] = span_ns(t->queued, t->connected),
-		[TIME_RESPONSE] = span_ns(t->connected, t->data),
-		[TIME_TOTAL] = span_ns(t->request, t->close),
+	const uint64_t us[TIME_KINDS] = {
+		[TIME_QUEUE] = span_us(t->request, t->queued),
+		[TIME_CONNECT] = span_us(t->queued, t->connected),
+		[TIME_RESPONSE] = span_us(t->connected, t->data),
+		[TIME_TOTAL] = span_us(t->request, t->close),
 	};
-	int64_t ms[TIME_KINDS];
+	uint64_t ms[TIME_KINDS];
 
 	if (!STATS_ARE_COUNTED)
 		return;
 	if (latency_is_wanted(s->config))
-		count_latency(s, ns);
+		count_latency(s, us);
 	if (!(s->flags & STRM_BE_COUNTED) || !t->queued)
 		return;
 	for (int k = 0; k < TIME_KINDS; k++)
-		ms[k] = (int64_t)(ns[k] / NS_PER_MS);
+		ms[k] = us[k] / 1000;
 	time_set_add(&s->be->state->times, ms);
 	if (!s->server)
 		return;
