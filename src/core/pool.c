@@ -27,6 +27,8 @@
 #define CLUSTER 16
 #define TRAILER 16 /* room for two pointers, keeps alignment */
 #define CACHE_LINE 64
+/* What all threads keep of one pool, in caches of a thread. */
+#define SHARED_CACHES 12
 
 #if defined(__SANITIZE_ADDRESS__)
 #define POOL_BUILD_FLAGS POOL_NO_CACHE
@@ -280,10 +282,12 @@ static inline void *cache_pop(struct pool *p, struct pool_cache *c)
 	return s;
 }
 
-/* Shared clusters worth keeping: about a cache's worth of bytes per pool. */
+/* Shared clusters worth keeping: a turn of the loop may take two blocks for each of 200 requests
+ * and give them all back, which must not make it go to the library.
+ */
 static bool pool_wants_cluster(const struct pool *p)
 {
-	return p->cluster_count < 1 + hot_size / (p->real_size * CLUSTER);
+	return p->cluster_count < 1 + SHARED_CACHES * hot_size / (p->real_size * CLUSTER);
 }
 
 /* The cache is too full: gives a cluster to the others, or to the library. */
@@ -304,7 +308,7 @@ static void pool_evict(struct pool *p, struct pool_cache *c)
 	}
 	if (!(pool_flags & POOL_NO_GLOBAL)) {
 		SHARED_WRITE(process);
-	pthread_mutex_lock(&p->lock);
+		pthread_mutex_lock(&p->lock);
 		if (pool_wants_cluster(p)) {
 			first->next_cluster = p->clusters;
 			__atomic_store_n(&p->clusters, first, __ATOMIC_RELAXED);
