@@ -9,7 +9,7 @@
 	/* 1 conf, ctl */ \
 	X(conf) X(conf_legacy) X(ctl) X(ctl_anon) \
 	/* 2 core */ \
-	X(core) X(core_ctl) X(place_ctl) X(fd_ctl) X(sink) X(trace) \
+	X(core) X(core_ctl) X(place_ctl) X(debug_ctl) X(fd_ctl) X(sink) X(trace) \
 	/* main's own settings are applied before anything is made of them */ \
 	X(settings) X(sandbox) \
 	/* 3 expr */ \
