@@ -6,6 +6,7 @@
     bench/checks.py --proxy ref=haproxy --proxy new=./haproxy --servers 5000 --inter 2s --seconds 20
     bench/checks.py --kind http --threads 2 --instructions     # perf counts instructions in user space
     bench/checks.py --syscalls                                 # strace counts system calls of one check
+    bench/checks.py --kind http --floor                        # and what the system calls alone cost
 """
 import argparse
 import os
@@ -49,6 +50,7 @@ def parse():
     p.add_argument("--base-port", type=int, default=21900)
     p.add_argument("--instructions", action="store_true")
     p.add_argument("--syscalls", action="store_true")
+    p.add_argument("--floor", action="store_true", help="of http: the system calls of a check alone")
     a = p.parse_args()
     a.proxy = [x.split("=", 1) for x in a.proxy] or [["new", os.path.join(TOP, "haproxy")]]
     a.kind = a.kind or ["tcp", "http"]
@@ -60,10 +62,15 @@ def pin(cpu):
     return lambda: os.sched_setaffinity(0, {cpus[cpu % len(cpus)]})
 
 
-def start_origin(a, where):
-    exe = os.path.join(where, "backend")
+def compile_tool(name, where):
+    exe = os.path.join(where, name)
     subprocess.run(os.environ.get("CC", "cc").split() +
-                   ["-O2", "-o", exe, os.path.join(TOP, "bench/src/backend.c")], check=True)
+                   ["-O2", "-o", exe, os.path.join(TOP, "bench/src/%s.c" % name)], check=True)
+    return exe
+
+
+def start_origin(a, where):
+    exe = compile_tool("backend", where)
     ports = [a.base_port + i for i in range(4)]
     return ports, subprocess.Popen([exe] + [str(p) for p in ports], preexec_fn=pin(0))
 
@@ -158,6 +165,12 @@ def run(a, name, program, conf, where):
         p.wait()
 
 
+def floor(a, exe, rate):
+    r = subprocess.run([exe, str(a.base_port), str(rate), str(a.seconds)], stdout=subprocess.PIPE, check=True,
+                       preexec_fn=pin(1))
+    print("  %-10s the system calls alone: %.1f us a check" % ("floor", float(r.stdout)))
+
+
 def interval_s(text):
     n, unit = re.fullmatch(r"(\d+)(ms|s|m)?", text).groups()
     return int(n) * {"ms": 0.001, None: 0.001, "s": 1, "m": 60}[unit]
@@ -180,7 +193,10 @@ def measure(a, kind, conf, where):
     rate = a.servers / interval_s(a.inter)
     totals = {}
     print("%s: %d servers every %s: %.0f checks a second, %d thread(s)" % (kind, a.servers, a.inter, rate, a.threads))
+    exe = compile_tool("check_floor", where) if a.floor and kind == "http" else None
     for turn in range(a.rounds):
+        if exe:
+            floor(a, exe, rate)
         for name, program in a.proxy if turn % 2 == 0 else a.proxy[::-1]:
             (user, system, exact), span, seen, extra = run(a, name, program, conf, where)
             checks = rate * span

@@ -24,22 +24,22 @@ struct config;
 #define COUNTER_LINE 64
 
 /* Counters that several sides print: X(name, CSV column). A column printed from elsewhere is
- * "".
+ * "". What each request counts stands in the first cache line, eight of them.
  */
 #define COUNTERS_COMMON(X) \
 	X(SESS_CUR, "scur")         /* gauge: see gauge_add() */ \
 	X(SESS_TOT, "stot")         /* sessions (frontend, listener), streams (backend, server) */ \
 	X(BYTES_IN, "bin") \
 	X(BYTES_OUT, "bout") \
-	X(DENIED_REQ, "dreq") \
-	X(DENIED_RESP, "dresp") \
+	X(REQ_TOT, "req_tot")       /* HTTP requests */ \
 	X(HRSP_1XX, "hrsp_1xx")     /* the six classes stay together: counter_of_status() */ \
 	X(HRSP_2XX, "hrsp_2xx") \
 	X(HRSP_3XX, "hrsp_3xx") \
 	X(HRSP_4XX, "hrsp_4xx") \
 	X(HRSP_5XX, "hrsp_5xx") \
 	X(HRSP_OTHER, "hrsp_other") \
-	X(REQ_TOT, "req_tot")       /* HTTP requests */ \
+	X(DENIED_REQ, "dreq") \
+	X(DENIED_RESP, "dresp") \
 	X(INTERNAL_ERRORS, "eint") \
 	X(FAILED_REWRITES, "wrew") \
 	X(COMP_IN, "comp_in") \
@@ -80,24 +80,24 @@ struct config;
 	COUNTERS_H2(X) \
 	COUNTERS_H1(X)
 
-/* Backends and servers add: */
+/* Backends and servers add these; the first seven, of each request, share a cache line: */
 #define COUNTERS_BACK(X) \
+	X(LB_TOT, "lbtot")          /* times chosen by balancing */ \
+	X(CONNECTS, "connect") \
+	X(REUSES, "reuse") \
+	X(IDLE_CUR, "idle_conn_cur")   /* gauges of servers: idle unsafe, idle safe, in use */ \
+	X(SAFE_CUR, "safe_conn_cur") \
+	X(USED_CUR, "used_conn_cur") \
+	X(SLOTS_FREE, "")           /* gauge: slots taken while there was no limit (queue.c) */ \
 	X(QUEUE_CUR, "qcur")        /* gauge */ \
 	X(CONN_ERRORS, "econ") \
 	X(RESP_ERRORS, "eresp") \
 	X(RETRIES, "wretr") \
 	X(REDISPATCHES, "wredis") \
-	X(LB_TOT, "lbtot")          /* times chosen by balancing */ \
 	X(CLIENT_ABORTS, "cli_abrt") \
 	X(SERVER_ABORTS, "srv_abrt") \
-	X(CONNECTS, "connect") \
-	X(REUSES, "reuse") \
 	X(CHECK_FAILS, "chkfail") \
 	X(CHECK_DOWNS, "chkdown") \
-	X(IDLE_CUR, "idle_conn_cur")   /* gauges of servers: idle unsafe, idle safe, in use */ \
-	X(SAFE_CUR, "safe_conn_cur") \
-	X(USED_CUR, "used_conn_cur") \
-	X(SLOTS_FREE, "")           /* gauge: slots taken while there was no limit (queue.c) */ \
 	X(TRIES, "")                /* of servers, four: see proxy/outlier.h */ \
 	X(TRIES_FAILED, "") X(TRIES_TIMED, "") X(TRIES_US, "") \
 	X(EJECTIONS, "ejections")
@@ -115,6 +115,8 @@ enum counter_back_at { COUNTERS_BACK(X) CNT_BACK_OWN };
 #define X(name, column) CNT_##name = CNT_BACK_FIRST + CNT_AT_##name,
 enum counter_back { COUNTERS_BACK(X) CNT_BACK_COUNT = CNT_BACK_FIRST + CNT_BACK_OWN };
 #undef X
+_Static_assert(CNT_HRSP_2XX / 8 == 0 && CNT_LB_TOT / 8 == CNT_SLOTS_FREE / 8,
+	       "a request counts in two lines of its server");
 /* Backends alone have these behind. */
 #define X(name, column) CNT_BACK_##name,
 enum counter_back_mux {

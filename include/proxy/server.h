@@ -87,31 +87,30 @@ enum server_cause { SERVER_BY_NOBODY, SERVER_BY_CLI, SERVER_BY_CHECK, SERVER_BY_
 #define SERVER_TIERS_MAX 16
 
 struct server_state {
-	unsigned refs;                /* atomic */
+	/* a line that each request reads, and nearly none writes */
 	unsigned admin;               /* atomic: enum server_admin */
 	unsigned oper;                /* atomic: enum server_oper */
-	unsigned uweight;             /* atomic: user's weight now, 0..256 */
 	int64_t maxconn, minconn;     /* atomic: limits now, 0 none */
+	socklen_t address_len;        /* 0: the address of the file applies */
+	unsigned address_turn;        /* atomic: even; odd while <address> is being written */
+	int64_t last_session_s;       /* atomic: wall-clock second of the last session, 0 none */
+	struct counter_set counters;  /* enum counter_back */
+	uint64_t session_max;         /* atomic */
+
+	unsigned refs;                /* atomic */
+	unsigned uweight;             /* atomic: user's weight now, 0..256 */
 	uint64_t changed_us;          /* atomic: wall clock of the last change of state */
 	uint64_t down_ms;             /* accumulated time down */
-	int64_t last_session_s;       /* atomic: wall-clock second of the last session, 0 none */
-	unsigned address_turn;        /* atomic: even; odd while <address> is being written */
 	struct sockaddr_in6 address;  /* (or sockaddr_in) set at run time: see server_address() */
-	socklen_t address_len;        /* 0: the address of the file applies */
 	char *identity;               /* "backend/server@address": owned */
 	struct check_state check, agent;
 	unsigned errors_in_row;       /* atomic: seen in traffic (observe) */
 	unsigned warm;                /* atomic: sixteenths of the weight in use (slowstart) */
 	struct task *check_task;      /* under the lock: to wake its check; or NULL */
 	struct task *warm_task;       /* same, of its slow start */
-
-	struct counter_set counters;  /* enum counter_back */
-	uint64_t session_max;         /* atomic */
 	uint64_t queue_max;           /* atomic */
-	struct rate_set session_rate;
-	struct time_set times;
 
-	/* queue.c's, on a line of its own: touched only when there is a limit */
+	/* queue.c's: written only when there is a limit */
 	struct {
 		int64_t served;       /* atomic: slots taken */
 		unsigned length;      /* atomic: waiters on this server's queue */
@@ -120,8 +119,11 @@ struct server_state {
 		struct tree waiters;  /* under the backend's queue lock */
 	} queue __attribute__((aligned(64)));
 
-	/* what is seldom used fills that line */
+	/* what each request reads fills that line */
+	struct rate_set session_rate;
+	struct time_set times;
 	struct latency_set latency;
+
 	struct naming_state *naming;  /* owned; NULL without resolvers */
 	bool port_is_fixed;           /* atomic: a service has given the port */
 	struct outlier_state outlier; /* outlier-ejection */
@@ -140,12 +142,25 @@ struct server_tlvs {
 };
 
 struct server {
+	/* the cache line that each request reads */
+	struct server_state *state;
+	struct proxy *proxy;
+	struct source *source;        /* own, the proxy's, or NULL */
+	const char *redir;            /* redirect prefix; or NULL */
+	int64_t pool_max_conn;        /* idle connections kept; -1 no limit, 0 none */
+	int64_t pool_low_conn;
+	int64_t max_reuse;            /* -1 no limit */
+	unsigned index;               /* of its place in proxy->balance */
+	unsigned char send_proxy;     /* 0, 1, 2 */
+	bool port_is_mapped;          /* "+N", "-N" or none: destination port plus port_offset */
+	bool is_direct;               /* proxy->direct: no server for anybody who looks */
+	bool address_is_any;          /* <address> is the wildcard */
+
 	struct list link;             /* in proxy->servers: read by server_next() */
 	const char *name;
 	const char *guid;             /* or NULL */
 	/* small ones, side by side: servers are many */
 	int id;                       /* from 1, unique in the backend */
-	unsigned index;               /* of its place in proxy->balance */
 	int line;                     /* of <file> */
 	socklen_t address_len;
 	int port;                     /* 0 with port_offset or no port */
@@ -156,20 +171,17 @@ struct server {
 	enum server_ws ws;            /* which HTTP version WebSockets use */
 	enum hash_key hash_key;       /* where its points of consistent hashing come from */
 	enum server_on_marked on_marked_down, on_marked_up;
-	unsigned char send_proxy;     /* 0, 1, 2 */
-	bool port_is_mapped;          /* "+N", "-N" or none: destination port plus port_offset */
 	bool tfo;
 	bool datagrams;               /* "udp@": of log backends */
 	bool log_octets;              /* log-proto octet-count */
 	bool is_referenced;           /* rules or expressions name it: it cannot be removed */
 	bool is_dynamic;              /* added at run time */
-	bool is_direct;               /* proxy->direct: no server for anybody who looks */
 	bool id_forced;               /* by the `id` option */
 	bool backup;
 	bool disabled;                /* starts in maintenance (CMAINT) */
 	bool unresolved;              /* its name has no address: starts in maintenance (RMAINT) */
-	struct proxy *proxy;
-	const char *file;
+
+	const char *file;             /* where it is, with <line> */
 
 	/* address of the file */
 	const struct sockaddr *address; /* in the arena */
@@ -178,13 +190,9 @@ struct server {
 
 	int64_t tier;                 /* 1..SERVER_TIERS_MAX: who serves first */
 	int64_t maxconn, minconn, maxqueue; /* 0 none */
-	int64_t pool_max_conn;        /* idle connections kept; -1 no limit, 0 none */
 	int64_t pool_purge_delay_ms;
-	int64_t pool_low_conn;
-	int64_t max_reuse;            /* -1 no limit */
 
 	const struct server_tlvs *proxy_v2_tlvs; /* set-proxy-v2-tlv-fmt; NULL: none */
-	struct source *source;        /* own, the proxy's, or NULL */
 	const struct server_addr *socks4; /* the proxy to connect through; NULL: none */
 	int64_t tcp_ut_ms;            /* 0 none */
 	int64_t idle_ping_ms;         /* HTTP/2: between PINGs on idle connections; 0 none */
@@ -192,12 +200,10 @@ struct server {
 	uint64_t log_size;           /* log-bufsize; 0: one buffer */
 	const char *cookie;           /* `cookie` value; or NULL */
 	const char *proto;            /* forced mux; or NULL */
-	const char *redir;            /* redirect prefix; or NULL */
 	struct server_checks checks;
 	struct naming naming;
 
 	uint64_t digest;              /* of its options: equal ones are reached in the same way */
-	struct server_state *state;
 	struct server *removed_next;  /* in proxy->removed */
 	/* slots follow */
 };
@@ -286,6 +292,10 @@ void server_set_flush_hook(server_flush_fn *fn);
 struct server *server_new(struct proxy *px, const char *name);
 /* The same without those of its default-server. */
 struct server *server_new_bare(struct proxy *px, const char *name);
+/* Gives it the address of its line, which lives as long. */
+void server_set_line_address(struct server *srv, const struct sockaddr *sa, socklen_t len);
+/* Is it the wildcard, which stands for the address that the client asked for? */
+bool server_address_is_any(const struct sockaddr *sa);
 void server_link(struct server *srv);
 /* What this thread parses next goes to *<out> instead, without the settings of default-server; NULL
  * ends that.

@@ -64,12 +64,11 @@ static bool direct_make(struct proxy *px)
 		return false;
 	srv->is_direct = true;
 	if (px->dispatch) {
-		srv->address = (const struct sockaddr *)&px->dispatch->sa;
-		srv->address_len = px->dispatch->len;
+		server_set_line_address(srv, (const struct sockaddr *)&px->dispatch->sa,
+					px->dispatch->len);
 	} else {
 		/* as written "0.0.0.0:+0": the address that the client asked for */
-		srv->address = (const struct sockaddr *)&any;
-		srv->address_len = sizeof(any);
+		server_set_line_address(srv, (const struct sockaddr *)&any, sizeof(any));
 		srv->port_is_mapped = true;
 	}
 	server_complete(srv);

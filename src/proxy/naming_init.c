@@ -37,8 +37,7 @@ static bool set_first(struct server *srv, const struct server_addr *addr)
 		return false;
 	memcpy(copy, &addr->sa, addr->len);
 	address_set_port(copy, port);
-	srv->address = copy;
-	srv->address_len = addr->len;
+	server_set_line_address(srv, copy, addr->len);
 	return true;
 }
 

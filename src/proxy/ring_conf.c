@@ -284,8 +284,7 @@ static bool add_log_server(struct conf_line *l, struct ring_conf *r, const struc
 		return false;
 	memcpy(copy, &to->ss, to->len);
 	srv = list_entry(r->proxy->servers.prev, struct server, link);
-	srv->address = copy;
-	srv->address_len = to->len;
+	server_set_line_address(srv, copy, to->len);
 	return true;
 }
 
@@ -357,8 +356,7 @@ static void resolve_now(struct config *cfg, struct server *srv, struct diag_list
 		return;
 	}
 	memcpy(copy, &a.addr.sa, a.addr.len);
-	srv->address = copy;
-	srv->address_len = a.addr.len;
+	server_set_line_address(srv, copy, a.addr.len);
 }
 
 static void rings_check(struct config *cfg, struct diag_list *diags)

@@ -13,6 +13,7 @@
 #include "server_priv.h"
 #include "server_state_priv.h"
 
+#define LINE_SIZE 64
 #define SLOTS_OFFSET ((sizeof(struct server) + 15) & ~(size_t)15)
 
 struct slot_area *server_slots(const struct server *srv)
@@ -44,13 +45,13 @@ void server_set_capture(struct server **out)
 /* With the settings of <from>; NULL: those that hold without any. */
 static struct server *server_make(struct proxy *px, const char *name, const struct server *from)
 {
-	size_t size = SLOTS_OFFSET + slot_class_size(SLOT_SERVER) + 15;
+	size_t size = SLOTS_OFFSET + slot_class_size(SLOT_SERVER) + LINE_SIZE - 1;
 	char *p = arena_zalloc(&px->config->arena, size);
 	struct server *srv;
 
 	if (!p)
 		return NULL;
-	srv = (struct server *)(((uintptr_t)p + 15) & ~(uintptr_t)15);
+	srv = (struct server *)(((uintptr_t)p + LINE_SIZE - 1) & ~(uintptr_t)(LINE_SIZE - 1));
 	if (from)
 		*srv = *from;
 	else
@@ -76,6 +77,21 @@ struct server *server_new(struct proxy *px, const char *name)
 struct server *server_new_bare(struct proxy *px, const char *name)
 {
 	return server_make(px, name, NULL);
+}
+
+bool server_address_is_any(const struct sockaddr *sa)
+{
+	if (sa->sa_family == AF_INET)
+		return ((const struct sockaddr_in *)sa)->sin_addr.s_addr == INADDR_ANY;
+	return sa->sa_family == AF_INET6 &&
+	       IN6_IS_ADDR_UNSPECIFIED(&((const struct sockaddr_in6 *)sa)->sin6_addr);
+}
+
+void server_set_line_address(struct server *srv, const struct sockaddr *sa, socklen_t len)
+{
+	srv->address = sa;
+	srv->address_len = len;
+	srv->address_is_any = server_address_is_any(sa);
 }
 
 void server_complete(struct server *srv)

@@ -392,8 +392,7 @@ static bool set_address(struct conf_line *l, struct server *srv, const char *wor
 	if (!copy || !name != !a.name[0])
 		return conf_error(l, 0, NULL, "out of memory.");
 	memcpy(copy, &a.addr.sa, a.addr.len);
-	srv->address = copy;
-	srv->address_len = a.addr.len;
+	server_set_line_address(srv, copy, a.addr.len);
 	srv->address_text = text;
 	srv->hostname = name && name[0] != '_' ? name : NULL;
 	srv->naming.service = name && name[0] == '_' ? name : NULL;

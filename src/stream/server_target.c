@@ -5,20 +5,11 @@
  * (or that set-dst has put in its place), a mapped port for its port. So not every connection to a
  * server leads to the same place: a key tells them apart, also where an address was changed.
  */
-#include <netinet/in.h>
 #include "base/bug.h"
 #include "base/hash.h"
 #include "proxy/server.h"
 #include "server_conn.h"
 #include "stream_priv.h"
-
-static bool is_any(const struct sockaddr *sa)
-{
-	if (sa->sa_family == AF_INET)
-		return ((const struct sockaddr_in *)sa)->sin_addr.s_addr == INADDR_ANY;
-	return sa->sa_family == AF_INET6 &&
-	       IN6_IS_ADDR_UNSPECIFIED(&((const struct sockaddr_in6 *)sa)->sin6_addr);
-}
 
 static bool port_is_mapped(const struct server *srv)
 {
@@ -33,7 +24,7 @@ bool server_target(struct stream *s, struct server_addr *to)
 	bool any;
 
 	server_address(srv, to);
-	any = is_any((struct sockaddr *)&to->sa);
+	any = server_address_is_any((struct sockaddr *)&to->sa);
 	if (likely(!any && !port_is_mapped(srv)))
 		return to->sa.ss_family != AF_UNSPEC;
 	/* a name without address: the wildcard is no wish */
@@ -56,7 +47,7 @@ bool server_target(struct stream *s, struct server_addr *to)
 
 bool server_target_varies(const struct server *srv)
 {
-	return srv->port_is_mapped || is_any(srv->address) ||
+	return srv->port_is_mapped || srv->address_is_any ||
 	       __atomic_load_n(&srv->state->address_len, __ATOMIC_RELAXED);
 }
 
