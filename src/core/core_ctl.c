@@ -115,11 +115,49 @@ static int profile_cmp(const void *a, const void *b)
 	return l->calls > r->calls ? -1 : l->calls < r->calls;
 }
 
+#define PROFILE_ROOM 257
+
+/* Those that ran, sorted; how many of <list>. */
+static unsigned profile_list(struct profile_entry list[PROFILE_ROOM])
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; n < PROFILE_ROOM && profile_get(i, &list[n]); i++)
+		n += list[n].calls != 0;
+	qsort(list, n, sizeof(list[0]), profile_cmp);
+	return n;
+}
+
+static void add_function(struct strbuf *out, const void *function)
+{
+	if (function)
+		symbol_add_name(out, function);
+	else
+		strbuf_add_str(out, "other");
+}
+
+static void profile_json(struct strbuf *out, long max)
+{
+	struct profile_entry list[PROFILE_ROOM];
+	unsigned n = profile_list(list);
+
+	strbuf_add_str(out, "\"tasks\":[");
+	for (unsigned i = 0; i < n && (max <= 0 || (long)i < max); i++) {
+		strbuf_add_str(out, i ? ",{\"function\":\"" : "{\"function\":\"");
+		add_function(out, list[i].function);
+		strbuf_printf(out, "\",\"calls\":%llu,\"cpu_ns\":%llu,\"latency_ns\":%llu}",
+			      (unsigned long long)list[i].calls,
+			      (unsigned long long)list[i].cpu_ns,
+			      (unsigned long long)list[i].latency_ns);
+	}
+	strbuf_add_char(out, ']');
+}
+
 static void profile_dump(struct strbuf *out, long max)
 {
-	struct profile_entry list[257];
+	struct profile_entry list[PROFILE_ROOM];
 	uint64_t start, stop, now = clock_read_ns();
-	unsigned n = 0;
+	unsigned n = profile_list(list);
 
 	profile_get_period(&start, &stop);
 	strbuf_printf(out, "Tasks activity over %.3f sec till %.3f sec ago:\n",
@@ -127,18 +165,12 @@ static void profile_dump(struct strbuf *out, long max)
 		      stop ? (double)(now - stop) / 1e9 : 0.0);
 	strbuf_add_str(out, "  function                      calls   cpu_tot   cpu_avg   lat_tot"
 		       "   lat_avg\n");
-	for (unsigned i = 0; n < ARRAY_LEN(list) && profile_get(i, &list[n]); i++)
-		n += list[n].calls != 0;
-	qsort(list, n, sizeof(list[0]), profile_cmp);
 	for (unsigned i = 0; i < n && (max <= 0 || (long)i < max); i++) {
 		char area[128];
 		struct strbuf name;
 
 		strbuf_init_fixed(&name, area, sizeof(area));
-		if (list[i].function)
-			symbol_add_name(&name, list[i].function);
-		else
-			strbuf_add_str(&name, "other");
+		add_function(&name, list[i].function);
 		strbuf_printf(out, "  %-25s%10llu", area, (unsigned long long)list[i].calls);
 		add_duration(out, list[i].cpu_ns);
 		add_duration(out, list[i].cpu_ns / list[i].calls);
@@ -148,23 +180,26 @@ static void profile_dump(struct strbuf *out, long max)
 	}
 }
 
+static const char *profile_state(void)
+{
+	if (profile_get_mode() == PROFILE_ON)
+		return "on";
+	if (profile_get_mode() == PROFILE_AUTO)
+		return profile_is_active() ? "auto-on" : "auto-off";
+	return "off";
+}
+
 static void profile_status(struct strbuf *out)
 {
-	const char *text = "off";
-
-	if (profile_get_mode() == PROFILE_ON)
-		text = "on";
-	else if (profile_get_mode() == PROFILE_AUTO)
-		text = profile_is_active() ? "auto-on" : "auto-off";
 	strbuf_printf(out, "Per-task CPU profiling              : %-14s# set profiling tasks "
-		      "{on|auto|off}\n", text);
+		      "{on|auto|off}\n", profile_state());
 	strbuf_printf(out, "Memory usage profiling              : %-14s# set profiling memory "
 		      "{on|off}\n", memory_profile_is_on() ? "on" : "off");
 }
 
 /* What `show profiling` is asked for. */
 struct profiling_words {
-	bool status, tasks, memory, by_address, by_time, aggregate;
+	bool status, tasks, memory, by_address, by_time, aggregate, json;
 	long max;
 };
 
@@ -184,6 +219,8 @@ static bool profiling_word(struct profiling_words *w, const char *word)
 		w->by_time = true;
 	else if (strcmp(word, "aggr") == 0)
 		w->aggregate = true;
+	else if (strcmp(word, "json") == 0)
+		w->json = true;
 	else if (ascii_is_digit(*word))
 		w->max = strtol(word, NULL, 10);
 	else
@@ -198,9 +235,27 @@ static enum ctl_step profile_memory(struct ctl_request *rq, const struct profili
 					    w->aggregate);
 	if (!rq->state)
 		ctl_error(rq, "Out of memory.");
-	else if (memory_list_print(rq->state, rq->out, CTL_OUT_SOFT, w->max))
+	else if (memory_list_print(rq->state, rq->out, CTL_OUT_SOFT, w->max, w->json))
 		return CTL_MORE;
+	else if (w->json)
+		strbuf_add_str(rq->out, "}\n");
 	return CTL_DONE;
+}
+
+/* All but the memory, which ends it. */
+static void profiling_json(struct strbuf *out, const struct profiling_words *w)
+{
+	strbuf_add_char(out, '{');
+	if (w->status)
+		strbuf_printf(out, "\"status\":{\"tasks\":\"%s\",\"memory\":\"%s\"}%s",
+			      profile_state(), memory_profile_is_on() ? "on" : "off",
+			      w->tasks || w->memory ? "," : "");
+	if (w->tasks)
+		profile_json(out, w->max);
+	if (w->tasks && w->memory)
+		strbuf_add_char(out, ',');
+	if (!w->memory)
+		strbuf_add_str(out, "}\n");
 }
 
 static enum ctl_step show_profiling(struct ctl_request *rq)
@@ -211,7 +266,7 @@ static enum ctl_step show_profiling(struct ctl_request *rq)
 		if (!profiling_word(&w, rq->words[i])) {
 			ctl_error(rq, "Expects either 'all', 'status', 'tasks', 'memory', "
 				  "'byaddr', "
-				  "'bytime', 'aggr' or a max number of output lines.");
+				  "'bytime', 'aggr', 'json' or a max number of output lines.");
 			return CTL_DONE;
 		}
 	}
@@ -219,11 +274,14 @@ static enum ctl_step show_profiling(struct ctl_request *rq)
 		return profile_memory(rq, &w);
 	profile_by_address = w.by_address;
 	profile_by_time = w.by_time;
-	if (w.status)
+	w.memory = w.memory && memory_profile_exists();
+	if (w.json)
+		profiling_json(rq->out, &w);
+	if (w.status && !w.json)
 		profile_status(rq->out);
-	if (w.tasks)
+	if (w.tasks && !w.json)
 		profile_dump(rq->out, w.max);
-	return w.memory && memory_profile_exists() ? profile_memory(rq, &w) : CTL_DONE;
+	return w.memory ? profile_memory(rq, &w) : CTL_DONE;
 }
 
 static void release_profiling(struct ctl_request *rq)

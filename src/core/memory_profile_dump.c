@@ -149,14 +149,13 @@ static void print_address(struct strbuf *out, const void *at)
 		      (const char *)at - (const char *)info.dli_fbase);
 }
 
-static void print_place(struct strbuf *out, const struct memory_place *p)
+static void print_name(struct strbuf *out, const struct memory_place *p)
 {
 	static const char *const methods[] = {
 		[MEMORY_MALLOC] = "malloc", [MEMORY_CALLOC] = "calloc",
 		[MEMORY_REALLOC] = "realloc", [MEMORY_FREE] = "free", [MEMORY_ALIGNED] = "memalign",
 	};
 
-	print_figures(out, p);
 	if (p->method == MEMORY_POOL) {
 		strbuf_printf(out, "pool %s", (const char *)p->at);
 	} else if (!p->at) {
@@ -165,7 +164,24 @@ static void print_place(struct strbuf *out, const struct memory_place *p)
 		print_address(out, p->at);
 		strbuf_printf(out, " %s", methods[p->method] ? methods[p->method] : "");
 	}
+}
+
+static void print_place(struct strbuf *out, const struct memory_place *p)
+{
+	print_figures(out, p);
+	print_name(out, p);
 	strbuf_add_char(out, '\n');
+}
+
+/* Names of functions, files and pools have nothing that JSON would mistake. */
+static void print_json(struct strbuf *out, const struct memory_place *p, bool first)
+{
+	strbuf_printf(out, "%s{\"place\":\"", first ? "" : ",");
+	print_name(out, p);
+	strbuf_printf(out, "\",\"allocs\":%llu,\"frees\":%llu,\"alloc_bytes\":%llu,"
+		      "\"free_bytes\":%llu}", (unsigned long long)p->allocs,
+		      (unsigned long long)p->frees, (unsigned long long)p->alloc_bytes,
+		      (unsigned long long)p->free_bytes);
 }
 
 static void print_total(struct strbuf *out, const struct memory_list *list)
@@ -182,18 +198,27 @@ static void print_total(struct strbuf *out, const struct memory_list *list)
 	strbuf_printf(out, "total of %u places\n", list->count);
 }
 
-bool memory_list_print(struct memory_list *list, struct strbuf *out, size_t soft, long max)
+bool memory_list_print(struct memory_list *list, struct strbuf *out, size_t soft, long max,
+		       bool json)
 {
 	unsigned end = max > 0 && max < (long)list->count ? (unsigned)max : list->count;
 
-	if (!list->begun)
+	if (!list->begun && json)
+		strbuf_add_str(out, "\"memory\":[");
+	else if (!list->begun)
 		print_head(out);
 	list->begun = true;
 	for (; list->at < end; list->at++) {
 		if (out->len >= soft)
 			return true;
-		print_place(out, &list->places[list->at]);
+		if (json)
+			print_json(out, &list->places[list->at], list->at == 0);
+		else
+			print_place(out, &list->places[list->at]);
 	}
-	print_total(out, list);
+	if (json)
+		strbuf_add_char(out, ']');
+	else
+		print_total(out, list);
 	return false;
 }

@@ -16,8 +16,9 @@ struct memory_list;
 struct memory_list *memory_list_new(enum memory_sorting order, bool aggregate);
 void memory_list_free(struct memory_list *list);
 /* Prints on, at most <max> lines in all (<= 0: all), until <out> holds <soft> bytes. True: there is
- * more.
+ * more. <json>: as a member "memory" of an object.
  */
-bool memory_list_print(struct memory_list *list, struct strbuf *out, size_t soft, long max);
+bool memory_list_print(struct memory_list *list, struct strbuf *out, size_t soft, long max,
+		       bool json);
 
 #endif

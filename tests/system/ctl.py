@@ -134,6 +134,35 @@ def documents(tap, proxy):
     tap.ok(good, "show stat typed: a weight", typed[:600])
 
 
+def profiling(tap, proxy):
+    """An extension: show profiling json."""
+    proxy.ctl("set profiling tasks on; set profiling memory on")
+    proxy.ctl("show stat")
+    all_of = json.loads(proxy.ctl("show profiling json"))
+    tap.eq(all_of["status"]["tasks"], "on", "show profiling json: the state")
+    tap.ok(all(set(t) == {"function", "calls", "cpu_ns", "latency_ns"} and t["calls"] > 0 for t in all_of["tasks"]) and
+           all_of["tasks"], "and functions", all_of["tasks"][:3])
+    tap.ok(all(set(m) == {"place", "allocs", "frees", "alloc_bytes", "free_bytes"} for m in all_of.get("memory", [])),
+           "and places", all_of.get("memory", [])[:3])
+    for what in ("status", "tasks", "memory"):
+        part = json.loads(proxy.ctl("show profiling %s json 1" % what))
+        tap.ok(set(part) <= {what} and len(part.get(what, [])) <= (2 if what == "status" else 1), "of them " + what, part)
+    proxy.ctl("set profiling tasks auto; set profiling memory off")
+
+
+def ends(tap, program):
+    """debug dev exit ends it with this status, debug dev bug and panic by a signal."""
+    for what, want in (("exit 7", 7), ("bug", -6), ("panic", -6)):
+        with lib.Proxy(program, "") as proxy:
+            tap.ok("restricted" in proxy.ctl("debug dev " + what) and proxy.alive(), "debug dev %s: not at once" % what)
+            try:
+                proxy.ctl("expert-mode on; debug dev " + what)
+            except OSError:
+                pass
+            got = proxy.process.wait(lib.PATIENCE)
+            tap.ok(got == want or (want < 0 and got < 0), "debug dev %s: and then" % what, got)
+
+
 def refused(port):
     try:
         socket.create_connection(("127.0.0.1", port), timeout=lib.PATIENCE).close()
@@ -247,9 +276,12 @@ def main():
         levels(tap, proxy, ports)
         terminal(tap, proxy)
         documents(tap, proxy)
+        if not lib.is_reference(args.program):
+            profiling(tap, proxy)
         deaf(tap, proxy)
         storm(tap, proxy, ports)
         changes(tap, proxy, ports)
+    ends(tap, args.program)
     tap.done()
 
 

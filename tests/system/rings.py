@@ -130,6 +130,17 @@ def both_framings(tap, ports):
     lines.close()
 
 
+def spread(tap, proxy, ports):
+    """extension: each server of a ring has a thread."""
+    def threads():
+        return sorted(re.findall(r"tmask=(0x\w+) .* mux=SYSLOG", proxy.ctl("show fd")))
+
+    collectors = Collector(ports["octets"], True), Collector(ports["lines"], False)
+    tap.ok(lib.until(lambda: threads() == ["0x1", "0x2"]), "two rings, two threads", threads())
+    for c in collectors:
+        c.close()
+
+
 def comes_back(tap, proxy, ports):
     """While no server listens the ring keeps the messages."""
     for n in range(100, 120):
@@ -248,6 +259,8 @@ def main():
     tap = lib.Tap()
     ports = dict(zip(("octets", "lines", "fe"), lib.ports(3)))
     with lib.Proxy(args.program, CONF.format(more="", **ports)) as proxy:
+        if not lib.is_reference(args.program):
+            spread(tap, proxy, ports)
         both_framings(tap, ports)
         comes_back(tap, proxy, ports)
         full(tap, proxy, ports, lib.is_reference(args.program))

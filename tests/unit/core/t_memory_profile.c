@@ -104,7 +104,7 @@ static void test_dump(void)
 	memory_profile_set(false);
 	strbuf_init(&out);
 	list = memory_list_new(MEMORY_BY_BYTES, false);
-	while (memory_list_print(list, &out, steps * 1000, 0))
+	while (memory_list_print(list, &out, steps * 1000, 0, false))
 		steps++;
 	ok(steps > 5, "printed in steps");
 	ok(strncmp(out.ptr, "Memory activity over ", 21) == 0, "a head");
@@ -112,7 +112,7 @@ static void test_dump(void)
 	memory_list_free(list);
 	strbuf_reset(&out);
 	list = memory_list_new(MEMORY_BY_ADDRESS, true);
-	ok(!memory_list_print(list, &out, 100000, 1), "one line");
+	ok(!memory_list_print(list, &out, 100000, 1, false), "one line");
 	for (size_t i = 0; i < out.len; i++)
 		lines += out.ptr[i] == '\n';
 	is_int(lines, 4, "two of head, one, total");
