@@ -11,6 +11,7 @@
 
 extern const struct module mod_core;     /* global keywords */
 extern const struct module mod_place_ctl; /* debug counters */
+extern const struct module mod_debug_ctl; /* debug dev */
 extern const struct module mod_core_ctl; /* show activity, profiling, pools, tasks, threads; wait */
 extern const struct module mod_fd_ctl;   /* show fd */
 

@@ -36,7 +36,7 @@ struct ctl_request {
 	int at;                 /* first word after the command's own */
 	struct slice payload;   /* after "<<", without it; slice_none() when there was none */
 	enum ctl_level level;   /* of the session */
-	struct strbuf *out;     /* where run writes; CTL_MORE is due above CTL_OUT_SOFT bytes */
+	struct strbuf *out;     /* where run writes; see ctl_is_due() */
 	void *state;            /* the command's own, NULL first */
 	uint64_t pos;           /* same: a cursor */
 	const struct ctl_command *command;
@@ -75,6 +75,10 @@ void ctl_dump_commands(FILE *out);
 void ctl_say(struct ctl_request *rq, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Same for what is wrong: the severity is "err". */
 void ctl_error(struct ctl_request *rq, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Has the command written enough (CTL_OUT_SOFT bytes), or held its thread long enough? It then
+ * keeps its place and returns CTL_MORE. Asked between things of which there may be thousands.
+ */
+bool ctl_is_due(const struct ctl_request *rq);
 /* Words from rq->at on, joined by a space. */
 void ctl_add_words(struct ctl_request *rq, struct strbuf *to, int from);
 /* Where to send listening sockets, if this client may have them; -1: it may not. */
@@ -137,7 +141,9 @@ bool ctl_session_wants_input(const struct ctl_session *s);
 bool ctl_session_feed(struct ctl_session *s, struct slice bytes);
 /* The client will send no more. */
 void ctl_session_eof(struct ctl_session *s);
-/* Runs commands until the output is full, a command waits, or input is out. */
+/* Runs commands until the output is full, a command waits, input is out, or time is (the owner is
+ * woken then).
+ */
 void ctl_session_run(struct ctl_session *s);
 /* Output to send; consumed with ctl_session_sent(). */
 struct slice ctl_session_output(struct ctl_session *s);

@@ -5,7 +5,8 @@
  * (codec/syslog.h) and given to the section's log targets, each in the form that it asks for or
  * else in its own. What is no frame ends its connection; what is too long, too.
  * Owns   : sockets of the generation; connections, which hold it.
- * Threads: thread 0.
+ * Threads: streams are accepted by the threads of their bind line, datagrams of an input are
+ *          received by one of these: the next input has the next thread.
  * Manual : configuration 12.6 log forwarding.
  */
 #ifndef EXT_LOG_FORWARD_H

@@ -18,6 +18,7 @@ extern const struct module mod_check;         /* health checks and agents */
 extern const struct module mod_outlier;       /* outlier-ejection */
 extern const struct module mod_log_backend;   /* mode log */
 extern const struct module mod_ring;          /* ring sections and their servers */
+extern const struct module mod_direct;        /* dispatch, transparent */
 extern const struct module mod_mail;          /* mailers, email-alert */
 extern const struct module mod_proxy_ctl;     /* show backend, enable frontend, ... */
 extern const struct module mod_server_ctl;    /* set server, show servers, ... */

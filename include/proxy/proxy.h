@@ -27,6 +27,7 @@ struct conf_line;
 struct config;
 struct diag_list;
 struct server;
+struct server_addr;
 struct source;
 
 enum proxy_caps {
@@ -71,6 +72,7 @@ enum proxy_mode { PROXY_MODE_TCP, PROXY_MODE_HTTP, PROXY_MODE_LOG, PROXY_MODE_SP
 	X(SPLICE_AUTO, "splice-auto", PROXY_LISTEN, 3) \
 	X(SPLICE_REQUEST, "splice-request", PROXY_LISTEN, 3) \
 	X(SPLICE_RESPONSE, "splice-response", PROXY_LISTEN, 3) \
+	X(TRANSPARENT, "transparent", PROXY_BE, 3) \
 	X(SMART_ACCEPT, "tcp-smart-accept", PROXY_FE, 3) \
 	X(SMART_CONNECT, "tcp-smart-connect", PROXY_BE, 3) \
 	X(IDLE_CLOSE, "idle-close-on-response", PROXY_FE, 2) \
@@ -223,6 +225,10 @@ struct proxy {
 
 	struct expr *log_hash;        /* balance log-hash, NULL: not that */
 	const struct balance_algorithm *algorithm; /* NULL: not a backend */
+	bool balance_is_set;
+	const struct server_addr *dispatch; /* or NULL */
+	struct server *direct;       /* what `dispatch` and `option transparent` mean (direct.c); or
+				      * NULL. It has no place in <servers> */
 	unsigned random_draws;
 	struct hash_settings hash;
 	struct balance *balance;

@@ -163,6 +163,7 @@ struct server {
 	bool log_octets;              /* log-proto octet-count */
 	bool is_referenced;           /* rules or expressions name it: it cannot be removed */
 	bool is_dynamic;              /* added at run time */
+	bool is_direct;               /* proxy->direct: no server for anybody who looks */
 	bool id_forced;               /* by the `id` option */
 	bool backup;
 	bool disabled;                /* starts in maintenance (CMAINT) */
@@ -283,6 +284,8 @@ void server_set_flush_hook(server_flush_fn *fn);
  * memory. server_link() adds it. server_close() undoes what is not in the arena.
  */
 struct server *server_new(struct proxy *px, const char *name);
+/* The same without those of its default-server. */
+struct server *server_new_bare(struct proxy *px, const char *name);
 void server_link(struct server *srv);
 /* What this thread parses next goes to *<out> instead, without the settings of default-server; NULL
  * ends that.

@@ -27,10 +27,10 @@ enum stats_field { STATS_FIELDS(X) STATS_BASE_COUNT };
 #define X(name, sides, nature) STATS_EXTRA_##name,
 enum stats_extra { STATS_EXTRA(X) STATS_EXTRA_COUNT };
 #undef X
-#define STATS_COUNT (STATS_BASE_COUNT + STATS_EXTRA_COUNT)
-#define STATS_EJECTIONS (STATS_BASE_COUNT + STATS_EXTRA_ejections)
-/* CSV has the reference's columns; ours stand in the other forms, where they have a value. */
-#define STATS_CSV_COUNT STATS_EJECTIONS
+#define STATS_CSV_COUNT (STATS_BASE_COUNT + STATS_EXTRA_COUNT)
+#define X(id, name, sides, nature, what) STATS_##id,
+enum stats_own { STATS_BEFORE_OWN = STATS_CSV_COUNT - 1, STATS_OWN(X) STATS_COUNT };
+#undef X
 
 enum stats_type { STATS_EMPTY, STATS_STR, STATS_U32, STATS_S32, STATS_U64 };
 

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "core/background.h"
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/block.h"
 #include "base/clock.h"
 #include "core/mailbox.h"
 #include "core/pool.h"
+#include "core/spawn.h"
 #include "core/thread.h"
-#include "signal_priv.h"
 #include "worker_priv.h"
 
 struct job {
@@ -98,19 +97,6 @@ static struct job *job_new(void)
 	return j;
 }
 
-/* Signals are for thread 0. */
-static bool job_start(struct job *j)
-{
-	sigset_t all, old;
-	int ret;
-
-	signal_blockable_set(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	ret = pthread_create(&j->thread, NULL, job_main, j);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	return ret == 0;
-}
-
 bool background_run(void (*work)(void *ctx), void (*done)(void *ctx), void *ctx)
 {
 	struct job *j = job_new();
@@ -125,7 +111,7 @@ bool background_run(void (*work)(void *ctx), void (*done)(void *ctx), void *ctx)
 	j->ctx = ctx;
 	/* under the lock, so that the work's end finds it linked and its thread known */
 	pthread_mutex_lock(&jobs_lock);
-	started = job_start(j);
+	started = spawn_thread(&j->thread, job_main, j);
 	if (started) {
 		j->next = jobs;
 		jobs = j;

@@ -12,7 +12,6 @@
  */
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -21,6 +20,7 @@
 #include "base/clock.h"
 #include "base/module.h"
 #include "core/pool.h"
+#include "core/spawn.h"
 #include "core/thread.h"
 #include "core/timer.h"
 #include "affinity_priv.h"
@@ -274,22 +274,15 @@ static void *worker_main(void *arg)
 	return NULL;
 }
 
-/* Starts thread <id> with all signals blocked: they are for thread 0. */
 static bool crew_start(struct crew *crew, unsigned id)
 {
 	struct crew_member *member = malloc(sizeof(*member));
-	sigset_t all, old;
-	int ret;
 
 	if (!member)
 		return false;
 	member->crew = crew;
 	member->worker = worker_table[id];
-	signal_blockable_set(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	ret = pthread_create(&crew->threads[id], NULL, worker_main, member);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	if (ret == 0)
+	if (spawn_thread(&crew->threads[id], worker_main, member))
 		return true;
 	free(member);
 	return false;

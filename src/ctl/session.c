@@ -13,6 +13,7 @@
 #include "session_priv.h"
 
 #define PATTERN_MAX 7
+#define SLICE_NS 500000 /* how long commands run before others of the thread have their turn */
 
 static size_t input_max = 16384;
 static int64_t default_timeout_ms = 10000;
@@ -470,11 +471,27 @@ static bool session_step(struct ctl_session *s)
 	return false;
 }
 
+/* Who cannot be woken is not interrupted. */
+static bool session_is_late(const struct ctl_session *s)
+{
+	return s->ops && s->ops->wake && clock_read_ns() >= s->slice_end_ns;
+}
+
+bool ctl_is_due(const struct ctl_request *rq)
+{
+	return rq->out->len >= CTL_OUT_SOFT || session_is_late(rq->session);
+}
+
 void ctl_session_run(struct ctl_session *s)
 {
+	s->slice_end_ns = clock_read_ns() + SLICE_NS;
 	while (!s->waiting) {
 		if (s->out.len - s->out_pos >= CTL_OUT_SOFT)
 			return;
+		if (!s->running && (s->next || s->in.len > s->in_pos) && session_is_late(s)) {
+			s->ops->wake(s->owner);
+			return;
+		}
 		if (s->running) {
 			if (!session_step(s))
 				return;

@@ -40,6 +40,7 @@ struct ctl_session {
 	bool waiting;       /* it returned CTL_WAIT */
 	bool watches_input; /* and goes on when something comes */
 	bool resumed;       /* ctl_session_resume() came before that */
+	uint64_t slice_end_ns; /* when others shall have their turn */
 	bool asked_payload; /* the "+ " prompt was printed */
 	char last;          /* last byte that the command wrote, 0: none */
 	struct ctl_request rq;

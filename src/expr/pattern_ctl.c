@@ -171,7 +171,7 @@ static enum ctl_step show_list(struct ctl_request *rq, struct pattern_request *r
 		strbuf_add_str(rq->out, "# id (file) description\n");
 	}
 	for (; rq->pos < r->sorted_count; rq->pos++) {
-		if (rq->out->len > CTL_OUT_SOFT)
+		if (ctl_is_due(rq))
 			return CTL_MORE;
 		show_ref(r->sorted[rq->pos], rq->out);
 	}
@@ -192,12 +192,12 @@ static enum ctl_step show_entries(struct ctl_request *rq, struct pattern_request
 		const struct pattern_entry *entry = &t->entries[rq->pos];
 		struct slice value = pattern_entry_value(entry);
 
-		if ((t->versions ? t->versions->at[rq->pos] : 0) != wanted)
-			continue;
-		if (rq->out->len > CTL_OUT_SOFT) {
+		if (ctl_is_due(rq)) {
 			step = CTL_MORE;
 			break;
 		}
+		if ((t->versions ? t->versions->at[rq->pos] : 0) != wanted)
+			continue;
 		strbuf_printf(rq->out, "0x%" PRIxPTR " %.*s", (uintptr_t)entry->text,
 			      SLICE_FMT(pattern_entry_text(entry)));
 		if (ref->columns == PATTERN_TWO_COLUMNS)

@@ -2,13 +2,16 @@
 /* log_forward.c - receiving log messages, and passing them on */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "base/bug.h"
 #include "base/clock.h"
+#include "core/mailbox.h"
 #include "core/symbol.h"
 #include "core/task.h"
+#include "core/thread.h"
 #include "log/log.h"
 #include "net/conn.h"
 #include "net/listener.h"
@@ -19,7 +22,6 @@
 #include "ext/log_forward.h"
 #include "log_forward_priv.h"
 
-#define DATAGRAM_MAX 65536
 #define DATAGRAMS_A_TURN 256
 #define READS_A_TURN 16
 
@@ -34,15 +36,40 @@ struct log_conn {
 	struct task *task;           /* its timer is the timeout; goes on when there is more */
 };
 
-static struct list conns = LIST_HEAD(conns);
+static __thread struct list conns;
+
+/* Of the listeners of inputs: whoever ends a connection resumes them. */
+static pthread_mutex_t inputs_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* --- sections -------------------------------------------------------------------------------- */
+
+static void input_close_listener(struct log_input *in)
+{
+	struct listener *l;
+
+	pthread_mutex_lock(&inputs_lock);
+	l = in->listener;
+	in->listener = NULL;
+	pthread_mutex_unlock(&inputs_lock);
+	listener_close(&l);
+}
+
+/* Nobody polls it. */
+static void input_close(struct log_input *in)
+{
+	input_close_listener(in);
+	if (in->fd >= 0)
+		close(in->fd);
+	in->fd = -1;
+}
 
 static void forwards_fini(void *data)
 {
 	struct bind_conf *b;
 
 	for (struct log_forward *f = *(struct log_forward **)data; f; f = f->next) {
+		for (struct log_input *in = f->inputs; in; in = in->next)
+			input_close(in);
 		list_for_each(b, &f->proxy->binds, link)
 			slot_area_fini(SLOT_BIND, bind_slots(b));
 		slot_area_fini(SLOT_PROXY, proxy_slots(f->proxy));
@@ -119,13 +146,22 @@ static void pass_on(const struct config *cfg, const struct log_forward *f, const
 
 /* --- streams --------------------------------------------------------------------------------- */
 
+/* A place is free. */
+static void section_release(struct log_forward *f)
+{
+	__atomic_sub_fetch(&f->connections, 1, __ATOMIC_SEQ_CST);
+	pthread_mutex_lock(&inputs_lock);
+	for (struct log_input *in = f->inputs; in; in = in->next)
+		if (in->listener)
+			listener_resume(in->listener);
+	pthread_mutex_unlock(&inputs_lock);
+}
+
 static void conn_free(struct log_conn *c)
 {
 	list_remove(&c->link);
-	c->section->connections--;
-	for (struct log_input *in = c->section->inputs; in; in = in->next)
-		if (in->listener)
-			listener_resume(in->listener);
+	listener_thread_load_add(-1);
+	section_release(c->section);
 	task_free(&c->task);
 	if (c->conn)
 		conn_close(&c->conn);
@@ -234,7 +270,7 @@ static void input_accept(void *owner, int fd, const struct addr *src)
 			task_free(&c->task);
 		free(c);
 		close(fd);
-		in->section->connections--;
+		section_release(in->section);
 		return;
 	}
 	c->config = config_take(in->section->proxy->config);
@@ -242,6 +278,7 @@ static void input_accept(void *owner, int fd, const struct addr *src)
 	c->src = *src;
 	strbuf_init(&c->in);
 	list_append(&conns, &c->link);
+	listener_thread_load_add(1);
 	if (tls_bind_is_on(bind) && !tls_accept(c->conn, bind))
 		conn_free(c);
 	else if (c->conn->flags & CONN_HANDSHAKE)
@@ -256,20 +293,23 @@ static bool input_may_accept(void *owner, unsigned *wait_ms)
 {
 	struct log_forward *f = ((struct log_input *)owner)->section;
 
-	if (f->connections >= f->maxconn)
-		return false;
-	f->connections++;
-	return true;
+	if (__atomic_add_fetch(&f->connections, 1, __ATOMIC_SEQ_CST) <= f->maxconn)
+		return true;
+	__atomic_sub_fetch(&f->connections, 1, __ATOMIC_SEQ_CST);
+	return false;
 }
 
 static void input_give_back(void *owner)
 {
-	((struct log_input *)owner)->section->connections--;
+	__atomic_sub_fetch(&((struct log_input *)owner)->section->connections, 1, __ATOMIC_SEQ_CST);
 }
 
 static bool input_uses_thread(void *owner, unsigned thread)
 {
-	return thread == 0;
+	const struct log_input *in = owner;
+	unsigned g = thread_group_of(thread);
+
+	return thread_mask_has(&in->address->bind->threads, g, thread - thread_group_first(g));
 }
 
 static const char *input_name(void *owner)
@@ -285,14 +325,13 @@ static const struct listener_user input_user = {
 /* Receives datagrams until there is none, or enough for a turn. */
 static void input_datagrams(void *owner, int fd, unsigned events)
 {
-	static char data[DATAGRAM_MAX];
 	struct log_input *in = owner;
 	struct log_forward *f = in->section;
 
 	for (int i = 0; i < DATAGRAMS_A_TURN; i++) {
 		struct sockaddr_storage from;
 		socklen_t len = sizeof(from);
-		ssize_t n = recvfrom(fd, data, sizeof(data), MSG_DONTWAIT,
+		ssize_t n = recvfrom(fd, in->data, LOG_DATAGRAM_MAX, MSG_DONTWAIT,
 				     (struct sockaddr *)&from, &len);
 		struct addr src;
 
@@ -301,7 +340,7 @@ static void input_datagrams(void *owner, int fd, unsigned events)
 		if (n < 0)
 			return;
 		src = addr_from_sockaddr(&from, len);
-		pass_on(f->proxy->config, f, &src, slice_make(data, (size_t)n));
+		pass_on(f->proxy->config, f, &src, slice_make(in->data, (size_t)n));
 	}
 	task_wake(in->task, TASK_WOKEN_OTHER); /* readiness is told once */
 }
@@ -310,7 +349,7 @@ static void input_task(struct task *t, void *ctx, unsigned why)
 {
 	struct log_input *in = ctx;
 
-	input_datagrams(in, in->polled_fd, FD_IN);
+	input_datagrams(in, in->fd, FD_IN);
 }
 
 /* --- sockets --------------------------------------------------------------------------------- */
@@ -342,7 +381,7 @@ static int input_find(const struct log_input *in, const struct config *prev)
 
 			if (was->datagrams == in->datagrams && a->address_len == b->address_len &&
 			    memcmp(&a->address, &b->address, a->address_len) == 0)
-				return was->listener ? listener_fd(was->listener) : was->polled_fd;
+				return was->listener ? listener_fd(was->listener) : was->fd;
 		}
 	}
 	return -1;
@@ -357,12 +396,18 @@ static bool input_open(struct log_input *in, const struct config *prev, struct d
 
 	input_settings(in, &set);
 	if (fd >= 0)
-		in->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+		fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	else if (in->datagrams)
-		in->fd = socket_datagram(&a->address, a->address_len, &set, error, sizeof(error));
+		fd = socket_datagram(&a->address, a->address_len, &set, error, sizeof(error));
 	else
-		in->fd = socket_listen(&a->address, a->address_len, &set, error, sizeof(error));
-	return in->fd >= 0 || listen_report(diags, a, error);
+		fd = socket_listen(&a->address, a->address_len, &set, error, sizeof(error));
+	if (fd >= 0 && in->datagrams)
+		in->fd = fd;
+	else if (fd >= 0)
+		in->listener = listener_new(fd, &input_user, in, 4);
+	if (fd >= 0 && !in->datagrams && !in->listener)
+		close(fd);
+	return in->fd >= 0 || in->listener || listen_report(diags, a, error);
 }
 
 bool log_forward_open(struct config *cfg, const struct config *prev, struct diag_list *diags)
@@ -372,57 +417,92 @@ bool log_forward_open(struct config *cfg, const struct config *prev, struct diag
 	for (struct log_forward *f = log_forwards_of(cfg); f; f = f->next)
 		for (struct log_input *in = f->inputs; in; in = in->next)
 			good &= input_open(in, prev, diags);
-	if (!good)
-		log_forward_close(cfg);
 	return good;
 }
 
-static void input_listen(struct log_input *in)
+/* The thread that receives the datagrams: one, so that a sender's come out in their order; the next
+ * input has the next thread of those that its line allows.
+ */
+static unsigned input_home(const struct log_input *in)
 {
-	int fd = in->fd;
+	unsigned count = thread_count(), home = in->number % count;
 
-	if (fd < 0)
-		return;
-	in->fd = -1;
-	if (!in->datagrams) {
-		in->listener = listener_new(fd, &input_user, in, 4);
-		if (in->listener)
-			listener_start_thread(in->listener);
-	} else if ((in->task = task_new(input_task, in)) && fd_add(fd, input_datagrams, in, 0)) {
-		in->polled_fd = fd;
-		input_datagrams(in, fd, FD_IN);
-	}
-	if (!in->listener && in->polled_fd < 0)
-		close(fd);
+	for (unsigned i = 0; i < count; i++, home = (home + 1) % count)
+		if (input_uses_thread((void *)(uintptr_t)in, home))
+			return home;
+	return 0;
 }
 
-void log_forward_listen(struct config *cfg)
+static void input_poll(struct log_input *in)
 {
-	for (struct log_forward *f = cfg ? log_forwards_of(cfg) : NULL; f; f = f->next)
-		for (struct log_input *in = f->inputs; in; in = in->next)
-			input_listen(in);
+	if (in->fd < 0 || input_home(in) != thread_id || in->is_polled)
+		return;
+	in->task = task_new(input_task, in);
+	in->is_polled = in->task && fd_add(in->fd, input_datagrams, in, 0);
+	if (in->is_polled)
+		input_datagrams(in, in->fd, FD_IN);
+}
+
+/* On the thread that receives them. */
+static void input_leave(struct log_input *in)
+{
+	if (in->is_polled)
+		fd_remove(in->fd);
+	in->is_polled = false;
+	task_free(&in->task);
+}
+
+static void input_left(struct message *m)
+{
+	struct log_input *in = container_of(m, struct log_input, message);
+
+	input_leave(in);
+	close(in->fd);
+	in->fd = -1;
+}
+
+void log_forward_join(const struct config *cfg)
+{
+	for (struct log_forward *f = cfg ? log_forwards_of(cfg) : NULL; f; f = f->next) {
+		for (struct log_input *in = f->inputs; in; in = in->next) {
+			if (in->listener)
+				listener_start_thread(in->listener);
+			else
+				input_poll(in);
+		}
+	}
 }
 
 void log_forward_close(const struct config *cfg)
 {
 	for (struct log_forward *f = cfg ? log_forwards_of(cfg) : NULL; f; f = f->next) {
 		for (struct log_input *in = f->inputs; in; in = in->next) {
-			if (in->fd >= 0)
-				close(in->fd);
-			if (in->listener)
-				listener_close(&in->listener);
-			if (in->polled_fd >= 0)
-				fd_close(in->polled_fd);
-			task_free(&in->task);
-			in->fd = in->polled_fd = -1;
+			if (in->fd >= 0) {
+				in->message.run = input_left;
+				mailbox_post(input_home(in), &in->message);
+			}
+			input_close_listener(in);
 		}
 	}
 }
 
-void log_forward_end(void)
+void log_forward_thread_init(void)
+{
+	list_init(&conns);
+}
+
+void log_forward_thread_fini(const struct config *cfg)
 {
 	struct log_conn *c, *next;
 
+	for (struct log_forward *f = cfg ? log_forwards_of(cfg) : NULL; f; f = f->next) {
+		for (struct log_input *in = f->inputs; in; in = in->next) {
+			if (in->fd >= 0 && input_home(in) == thread_id)
+				input_leave(in);
+			else if (thread_id == 0)
+				input_close_listener(in);
+		}
+	}
 	list_for_each_safe(c, next, &conns, link)
 		conn_free(c);
 }

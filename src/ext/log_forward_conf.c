@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* edge file: sections log-forward. Manual: configuration 12.6 */
 #include <string.h>
-#include "core/thread.h"
+#include "core/mailbox.h"
 #include "ext/log_forward.h"
 #include "log/log.h"
 #include "proxy/proxy.h"
@@ -62,7 +62,12 @@ static bool add_inputs(struct conf_line *l, struct log_forward *f, struct bind_c
 			return conf_error(l, 1, NULL, "'dgram-bind' : only IPv4 and IPv6 "
 					  "addresses are supported.");
 		*in = (struct log_input){ .next = f->inputs, .section = f, .address = address,
-					  .datagrams = datagrams, .fd = -1, .polled_fd = -1 };
+					  .number = log_forward_count_inputs(l->cfg),
+					  .datagrams = datagrams, .fd = -1 };
+		if (datagrams)
+			in->data = arena_alloc(&l->cfg->arena, LOG_DATAGRAM_MAX);
+		if (datagrams && !in->data)
+			return conf_error(l, 0, NULL, "out of memory.");
 		f->inputs = in;
 	}
 	return true;
@@ -162,15 +167,30 @@ static bool forwards_start(struct config *cfg, struct diag_list *diags)
 	return log_forward_open(cfg, proxies_current(), diags);
 }
 
+static void join(void *cfg)
+{
+	log_forward_join(cfg);
+}
+
+static void joined(void *ctx)
+{
+	struct config *cfg = ctx;
+
+	config_drop(&cfg);
+}
+
 static void forwards_adopt(struct config *next, struct config *prev)
 {
-	log_forward_listen(next);
+	if (!log_forwards_of(next) || thread_call_all(join, joined, config_take(next)))
+		return;
+	joined(next);
+	diag_say(DIAG_WARNING, "out of memory: sections log-forward receive nothing.");
 }
 
 static bool forwards_thread_init(void)
 {
-	if (thread_id == 0)
-		log_forward_listen(proxies_current());
+	log_forward_thread_init();
+	log_forward_join(proxies_current());
 	return true;
 }
 
@@ -181,10 +201,7 @@ static void forwards_retire(struct config *prev)
 
 static void forwards_thread_fini(void)
 {
-	if (thread_id != 0)
-		return;
-	log_forward_close(proxies_current());
-	log_forward_end();
+	log_forward_thread_fini(proxies_current());
 }
 
 #define FORWARD .where = CONF_OTHER, .section = "log-forward", .max_args = -1

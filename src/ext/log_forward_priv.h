@@ -4,7 +4,10 @@
 #define SRC_EXT_LOG_FORWARD_H
 
 #include "conf/conf.h"
+#include "core/mailbox.h"
 #include "proxy/bind.h"
+
+#define LOG_DATAGRAM_MAX 65536
 
 /* option host: what becomes of the host's name. */
 enum forward_host { FORWARD_FILL, FORWARD_REPLACE, FORWARD_KEEP, FORWARD_APPEND };
@@ -17,7 +20,7 @@ struct log_forward {
 	bool lines_only;           /* option assume-rfc6587-ntf */
 	bool unread;               /* option dont-parse-log */
 	enum forward_host host;
-	unsigned connections;      /* thread 0 */
+	unsigned connections;      /* atomic: places taken */
 	struct log_input *inputs;  /* what it listens on */
 };
 
@@ -27,10 +30,15 @@ struct log_input {
 	struct log_forward *section;
 	struct listener_conf *address;
 	bool datagrams;
-	int fd;                    /* opened, not yet polled; -1 */
-	struct listener *listener; /* polled */
-	int polled_fd;             /* same, of datagrams; -1 */
+	struct listener *listener; /* of streams; under the lock of inputs; NULL: closed */
+	/* of datagrams */
+	unsigned number;           /* among the inputs: spreads them over threads */
+	int fd;                    /* -1: none, or closed by thread 0 */
+	/* the same, of the thread that receives them */
+	bool is_polled;
 	struct task *task;         /* owned: reads on, when a turn was not enough */
+	char *data;                /* room for one */
+	struct message message;    /* "receive no more" */
 };
 
 /* The sections of a generation. */
@@ -40,11 +48,14 @@ void log_forward_add(struct config *cfg, struct log_forward *f);
 
 /* Opens the sockets of <cfg>, those that <prev> has at the same address shared. False: reported. */
 bool log_forward_open(struct config *cfg, const struct config *prev, struct diag_list *diags);
-/* Begins to receive. On thread 0, once its loop runs. */
-void log_forward_listen(struct config *cfg);
-/* Receives no more; connections go on. */
+/* The calling thread begins to receive what is for it. */
+void log_forward_join(const struct config *cfg);
+/* Receives no more; connections go on. On thread 0; other threads follow when they read their
+ * messages, until then the generation must stay.
+ */
 void log_forward_close(const struct config *cfg);
-/* Ends all connections. */
-void log_forward_end(void);
+/* The calling thread before and behind its loop. */
+void log_forward_thread_init(void);
+void log_forward_thread_fini(const struct config *cfg);
 
 #endif

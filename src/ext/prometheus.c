@@ -62,10 +62,26 @@ static const struct metric metrics[] = {
 	  nature[0] == 'G' ? sides : "", FORM_NUMBER, false },
 	STATS_EXTRA(X)
 #undef X
+#define X(id, name, sides, nature, what) \
+	{ STATS_##id, nature[0] == 'C' ? name "_total" : name, nature[0] == 'C' ? sides : "", \
+	  nature[0] == 'G' ? sides : "", FORM_NUMBER, false },
+	STATS_OWN(X)
+#undef X
 };
 
 #define METRIC_COUNT (sizeof(metrics) / sizeof(*metrics))
-#define METRIC_BASE_COUNT (METRIC_COUNT - STATS_EXTRA_COUNT)
+
+/* A counter of a module, which is shown when asked for. */
+static bool is_extra(const struct metric *m)
+{
+	return m->field >= STATS_BASE_COUNT && m->field < STATS_CSV_COUNT;
+}
+
+/* One that the reference has not: shown where there is a figure. */
+static bool is_own(const struct metric *m)
+{
+	return m->field >= STATS_CSV_COUNT;
+}
 
 enum process_type { GAUGE, COUNTER };
 
@@ -215,7 +231,7 @@ static bool metric_is_of(const struct scrape *sc, size_t i, enum scope scope)
 	const struct metric *m = &metrics[i];
 	char letter = scopes[scope].letter;
 
-	return (i < METRIC_BASE_COUNT || sc->extra) &&
+	return (!is_extra(m) || sc->extra) &&
 	       (strchr(m->counter_in, letter) || strchr(m->gauge_in, letter)) &&
 	       is_wanted(sc, scope, m->name);
 }
@@ -415,7 +431,7 @@ static void put_name(struct strbuf *out, enum scope scope, const struct metric *
 	prometheus_put_label(out, "proxy", row->px->name, '{');
 	if (row->name)
 		prometheus_put_label(out, scopes[scope].name, row->name, ',');
-	if (m->field >= STATS_BASE_COUNT && m->field != STATS_EJECTIONS)
+	if (is_extra(m))
 		put_module(out, m->name);
 }
 
@@ -457,8 +473,7 @@ static bool is_hidden(const struct metric *m, const struct row *row, int64_t val
 	if (m->http_only && !row->is_http)
 		return true;
 	return value == NOTHING && (m->form == FORM_CHECK || m->field == STATS_CHECK_CODE ||
-				    m->field == STATS_CHECK_DURATION ||
-				    m->field == STATS_EJECTIONS);
+				    m->field == STATS_CHECK_DURATION || is_own(m));
 }
 
 static void put_row(struct strbuf *out, enum scope scope, const struct metric *m,

@@ -80,7 +80,6 @@
 	X(USED_CONN_CUR, "used_connections_current", "", "S", NUMBER, 0) \
 	X(NEED_CONN_EST, "need_connections_current", "", "S", NUMBER, 0) \
 	X(UWEIGHT, "uweight", "", "BS", NUMBER, 0) \
-	X(EJECTIONS, "ejections_total", "S", "", NUMBER, 0) \
 	X(AGG_SERVER_STATUS, "agg_server_status", "", "B", SERVERS, 0) \
 	X(AGG_SERVER_CHECK_STATUS, "agg_server_check_status", "", "B", SERVERS, 0) \
 	X(AGG_CHECK_STATUS, "agg_check_status", "", "B", CHECKS, 0)

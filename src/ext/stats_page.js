@@ -5,9 +5,9 @@
 (() => {
 const POINTS = 60, LIVE_MS = 3000;
 const uri = document.body.dataset.uri;
-const rows = new Map();
-for (const tr of document.querySelectorAll("tbody tr"))
-	rows.set(tr.dataset.k, tr);
+const rows = new Map(); // those that exist: see "late parts"
+const head = document.querySelector("thead");
+const names = head ? ["", ...[...head.rows[1].cells].map(th => th.dataset.f)] : []; // of columns
 
 // Browsers may refuse storage.
 const store = {
@@ -37,7 +37,12 @@ function shows(tr) {
 	return words.every(w => text.includes(w));
 }
 
+function isFiltered() {
+	return search.value !== "" || state.value !== "all";
+}
+
 function filter() {
+	openAll(document);
 	for (const part of document.querySelectorAll("section")) {
 		let any = false;
 		for (const tr of part.querySelectorAll("tbody tr")) {
@@ -64,10 +69,11 @@ function compare(a, b) {
 }
 
 function sort(th, at) {
-	const table = th.closest("table");
+	const table = th.closest(".scroll");
+	openAll(table);
 	const down = th.getAttribute("aria-sort") === "descending";
 	const servers = body => [...body.rows].filter(tr => tr.dataset.t === "s");
-	const parts = [...table.tBodies].map(body => {
+	const parts = [...table.querySelectorAll("tbody")].map(body => {
 		const here = servers(body);
 		return { body, here, behind: here.length ? here[here.length - 1].nextSibling : null };
 	});
@@ -79,16 +85,6 @@ function sort(th, at) {
 	for (const p of parts) // as many in each as before: only parts are laid out at a time
 		for (const tr of list.splice(0, p.here.length))
 			p.body.insertBefore(tr, p.behind);
-}
-
-for (const table of document.querySelectorAll("table")) {
-	const heads = [table.tHead.rows[0].cells[0], ...table.tHead.rows[1].cells];
-	heads.forEach((th, at) => {
-		th.classList.add("sort");
-		th.tabIndex = 0;
-		th.onclick = () => sort(th, at);
-		th.onkeydown = e => { if (e.key === "Enter") sort(th, at); };
-	});
 }
 
 // --- history: sessions a second, as many points as were read
@@ -142,7 +138,7 @@ function tint(tr, status) {
 		tr.className = is("UP") ? "up" : is("MAINT") ? "maint" : is("DRAIN") || is("NOLB") ? "drain" : is("DOWN") ? "down" : "none";
 }
 
-function update(tr, row, names) {
+function update(tr, row) {
 	for (const td of tr.cells) {
 		const th = names[td.cellIndex];
 		if (!th || row[th] === undefined)
@@ -161,19 +157,18 @@ async function read() {
 	const answer = await fetch(uri + ";csv", { cache: "no-store", credentials: "same-origin" });
 	if (!answer.ok)
 		throw new Error(answer.status);
-	const lines = (await answer.text()).split("\n"), head = fields(lines[0].slice(2));
-	const names = [...document.querySelectorAll("table:first-of-type thead tr:nth-child(2) th")].map(th => th.dataset.f);
-	names.unshift(undefined);
+	const lines = (await answer.text()).split("\n"), titles = fields(lines[0].slice(2));
 	for (const line of lines.slice(1)) {
-		const list = fields(line), row = Object.fromEntries(head.map((h, i) => [h, list[i]]));
+		const list = fields(line), row = Object.fromEntries(titles.map((h, i) => [h, list[i]]));
 		const tr = rows.get(row.pxname + "/" + row.svname);
 		if (!tr)
 			continue;
-		update(tr, row, names);
+		update(tr, row);
 		remember(tr.dataset.k, row.rate);
 	}
 	keep();
-	filter();
+	if (isFiltered())
+		filter();
 }
 
 const live = make("button", { type: "button", textContent: "live" });
@@ -190,6 +185,7 @@ function setLive(on) {
 	live.setAttribute("aria-pressed", on);
 	store.set("sessionStorage", "live", on ? "1" : "");
 	if (on) {
+		openAll(document);
 		timer = setInterval(go, LIVE_MS);
 		go();
 	}
@@ -206,7 +202,68 @@ function setTheme(name) {
 	store.set("localStorage", "haproxy-theme", name);
 }
 
+// --- late parts: rows behind the first ones stay text until somebody comes near, or needs them all
+
+const late = new Map(); // the place of each, and its text
+const near = new IntersectionObserver(list => {
+	for (const e of list)
+		if (e.isIntersecting)
+			open(e.target);
+}, { rootMargin: "300px" });
+
+// What the parser has made, or open().
+function take(part) {
+	for (const th of part.querySelectorAll("thead th[rowspan],thead th[data-f]")) {
+		th.className = "sort";
+		th.tabIndex = 0;
+	}
+	for (const tr of part.querySelectorAll("tbody tr")) {
+		rows.set(tr.dataset.k, tr);
+		remember(tr.dataset.k, tr.cells[names.indexOf("rate")].textContent);
+	}
+}
+
+function open(place) {
+	const part = make("template", { innerHTML: late.get(place) }).content;
+	late.delete(place);
+	near.unobserve(place);
+	take(part);
+	place.replaceWith(part);
+}
+
+function openAll(within) {
+	for (const place of [...late.keys()])
+		if (within.contains(place))
+			open(place);
+}
+
+for (const part of document.querySelectorAll("noscript")) {
+	const place = make("div", {});
+	place.style.height = part.dataset.h + "px";
+	late.set(place, part.textContent);
+	part.replaceWith(place);
+	near.observe(place);
+}
+take(document);
+keep();
+addEventListener("pagehide", keep);
+addEventListener("beforeprint", () => openAll(document));
+
 // --- all together
+
+// A column's title sorts; the browser's own search finds what is there: all.
+document.addEventListener("click", e => press(e.target));
+document.addEventListener("keydown", e => {
+	if (e.key === "Enter")
+		press(e.target);
+	if (e.key === "F3" || ((e.ctrlKey || e.metaKey) && e.key.toLowerCase() === "f"))
+		openAll(document);
+});
+
+function press(th) {
+	if (th.matches("th.sort"))
+		sort(th, Math.max(0, names.indexOf(th.dataset.f)));
+}
 
 const tools = document.getElementById("tools");
 tools.append(search, state, live, theme);
@@ -217,11 +274,8 @@ search.oninput = state.onchange = filter;
 live.onclick = () => setLive(!live.classList.contains("on"));
 theme.onclick = () => setTheme(THEMES[(THEMES.indexOf(document.documentElement.dataset.theme) + 1) % 3]);
 setTheme(THEMES.includes(store.get("localStorage", "haproxy-theme")) ? store.get("localStorage", "haproxy-theme") : "auto");
-const rateAt = [...document.querySelectorAll("table:first-of-type thead tr:nth-child(2) th")].findIndex(th => th.dataset.f === "rate");
-for (const [key, tr] of rows)
-	remember(key, rateAt < 0 ? 0 : tr.cells[rateAt + 1].textContent);
-keep();
-filter();
+if (isFiltered())
+	filter();
 if (store.get("sessionStorage", "live"))
 	setLive(true);
 })();

@@ -3,7 +3,8 @@
  *
  * Nothing is fetched from elsewhere. The page is complete without JavaScript; where it runs,
  * stats_page.js adds search, sort, history and reading on. Colours follow the browser's preference
- * of dark or light. Whatever comes from the configuration or from servers is escaped.
+ * of dark or light. Whatever comes from the configuration or from servers is escaped. The ends of
+ * cells and rows are left out, as HTML allows.
  */
 #include <string.h>
 #include "base/bug.h"
@@ -13,7 +14,8 @@
 
 #define TABLE_HEAD_PX 52
 #define TABLE_ROW_PX 27
-#define ROWS_TOGETHER 30
+#define ROWS_TOGETHER 15 /* of a part of a table */
+#define ROWS_AT_ONCE 30  /* of the page: parts behind them are late */
 #define NAME_WIDTH_MAX 32
 
 /* --- pieces ----------------------------------------------------------------------------------- */
@@ -289,16 +291,31 @@ static unsigned name_width(const struct proxy *px)
 	return most < NAME_WIDTH_MAX ? (unsigned)most : NAME_WIDTH_MAX;
 }
 
-/* Browsers lay rows out when they come into sight, these together: until then this is their height.
+static void close_part(struct strbuf *out, struct stats_call *sc)
+{
+	if (sc->printed_rows)
+		strbuf_add_str(out, sc->is_late ? "</table></noscript>\n" : "</table>\n");
+}
+
+/* A table comes in parts, which browsers lay out when they come into sight; until then this is
+ * their height. Those behind the first of the page are late: mere text to a browser that runs
+ * scripts, and stats_page.js makes rows of it when somebody comes near, or needs all.
  */
-static void open_rows(struct strbuf *out, struct stats_call *sc)
+static void open_part(struct strbuf *out, struct stats_call *sc)
 {
 	unsigned left = sc->table_rows > sc->printed_rows ? sc->table_rows - sc->printed_rows : 1;
+	unsigned height = (left < ROWS_TOGETHER ? left : ROWS_TOGETHER) * TABLE_ROW_PX;
 
-	if (sc->printed_rows)
-		strbuf_add_str(out, "</tbody>");
-	strbuf_printf(out, "<tbody style=\"contain-intrinsic-size:auto %upx\">\n",
-		      (left < ROWS_TOGETHER ? left : ROWS_TOGETHER) * TABLE_ROW_PX);
+	close_part(out, sc);
+	if (!sc->printed_rows)
+		height += TABLE_HEAD_PX;
+	sc->is_late = sc->page_rows >= ROWS_AT_ONCE;
+	if (sc->is_late)
+		strbuf_printf(out, "<noscript data-h=\"%u\">", height);
+	strbuf_printf(out, "<table style=\"contain-intrinsic-size:auto %upx\">\n", height);
+	if (!sc->printed_rows)
+		put_head_cells(out);
+	strbuf_add_str(out, "<tbody>\n");
 }
 
 static void open_table(struct strbuf *out, struct stats_call *sc, const struct proxy *px)
@@ -330,9 +347,8 @@ static void open_table(struct strbuf *out, struct stats_call *sc, const struct p
 		strbuf_fini(&target);
 	}
 	strbuf_printf(out, "<div class=\"scroll\" style=\"--name:%uch;contain-intrinsic-size:"
-		      "auto %upx\"><table>\n", name_width(px),
+		      "auto %upx\">\n", name_width(px),
 		      TABLE_HEAD_PX + sc->table_rows * TABLE_ROW_PX);
-	put_head_cells(out);
 }
 
 static void put_actions(struct strbuf *out)
@@ -360,7 +376,8 @@ static void close_table(struct strbuf *out, struct stats_call *sc)
 {
 	if (!sc->table)
 		return;
-	strbuf_add_str(out, "</tbody></table></div>\n");
+	close_part(out, sc);
+	strbuf_add_str(out, "</div>\n");
 	if (has_form(sc, sc->table))
 		put_actions(out);
 	strbuf_add_str(out, "</section>\n");
@@ -419,11 +436,10 @@ static void put_name(struct strbuf *out, const struct stats_call *sc, const stru
 		put_string(out, name);
 		strbuf_add_str(out, "\"> ");
 		put_string(out, name);
-		strbuf_add_str(out, "</label></th>");
+		strbuf_add_str(out, "</label>");
 		return;
 	}
 	put_string(out, name);
-	strbuf_add_str(out, "</th>");
 }
 
 static void put_cell(struct strbuf *out, const struct stats_value *v, enum form form)
@@ -440,7 +456,6 @@ static void put_cell(struct strbuf *out, const struct stats_value *v, enum form 
 		put_seconds(out, v->number);
 	else if (v->type != STATS_EMPTY)
 		strbuf_add_int(out, v->number);
-	strbuf_add_str(out, "</td>");
 }
 
 void stats_html_row(struct strbuf *out, struct stats_call *sc, const struct proxy *px)
@@ -450,8 +465,9 @@ void stats_html_row(struct strbuf *out, struct stats_call *sc, const struct prox
 		open_table(out, sc, px);
 	}
 	if (sc->printed_rows % ROWS_TOGETHER == 0)
-		open_rows(out, sc);
+		open_part(out, sc);
 	sc->printed_rows++;
+	sc->page_rows++;
 	strbuf_printf(out, "<tr class=\"%s\" data-t=\"%c\" data-k=\"", row_class(&sc->row),
 		      "fbsl"[sc->row.kind]);
 	put_string(out, px->name);
@@ -461,7 +477,7 @@ void stats_html_row(struct strbuf *out, struct stats_call *sc, const struct prox
 	put_name(out, sc, px);
 	for (size_t i = 0; i < ARRAY_LEN(columns); i++)
 		put_cell(out, &sc->row.values[columns[i].field], columns[i].form);
-	strbuf_add_str(out, "</tr>\n");
+	strbuf_add_char(out, '\n');
 }
 
 void stats_html_end(struct strbuf *out, struct stats_call *sc)

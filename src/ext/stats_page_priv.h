@@ -70,6 +70,8 @@ struct stats_call {
 	unsigned count;            /* rows of JSON */
 	const struct proxy *table; /* whose is open */
 	unsigned table_rows, printed_rows; /* of it; the first is about right */
+	unsigned page_rows;        /* printed */
+	bool is_late;              /* the part of the table that is open */
 	struct stats_row row;
 };
 

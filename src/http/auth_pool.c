@@ -9,13 +9,13 @@
  * nothing of the program but the job.
  */
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include "auth_priv.h"
 #include "base/hash.h"
 #include "core/mailbox.h"
+#include "core/spawn.h"
 #include "core/thread.h"
 
 #define POOL_THREADS 2
@@ -148,23 +148,13 @@ static void *pool_live(void *unused)
 	return unused;
 }
 
-/* With the lock held. Signals are for the threads of the program. */
+/* With the lock held. */
 static bool pool_start(void)
 {
-	pthread_attr_t attr;
-	sigset_t all, before;
-	pthread_t thread;
-
 	if (running)
 		return true;
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	pthread_attr_init(&attr);
-	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	for (int i = 0; i < POOL_THREADS; i++)
-		running |= pthread_create(&thread, &attr, pool_live, NULL) == 0;
-	pthread_attr_destroy(&attr);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+		running |= spawn_thread(NULL, pool_live, NULL);
 	return running;
 }
 

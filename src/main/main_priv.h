@@ -326,7 +326,9 @@ bool rights_parse(const char *text, uint64_t *caps, const char **bad, size_t *ba
 bool rights_keep(uint64_t caps);
 /* After it: these and no others. False: errno; EPERM: the process does not have them. */
 bool rights_restrict(uint64_t caps);
-/* No process is started from here on, nor a program run, by this thread and those it starts. */
+/* No program is run from here on by this thread and those it starts, and no process started,
+ * unless as root. As far as the kernel can: there is no error.
+ */
 void rights_forbid_programs(void);
 
 /* --- sandbox_conf.c, sandbox_apply.c : `sandbox on` (sandbox.h) */

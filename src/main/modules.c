@@ -9,7 +9,7 @@
 	/* 1 conf, ctl */ \
 	X(conf) X(conf_legacy) X(ctl) X(ctl_anon) \
 	/* 2 core */ \
-	X(core) X(core_ctl) X(place_ctl) X(fd_ctl) X(sink) X(trace) \
+	X(core) X(core_ctl) X(place_ctl) X(debug_ctl) X(fd_ctl) X(sink) X(trace) \
 	/* main's own settings are applied before anything is made of them */ \
 	X(settings) X(sandbox) \
 	/* 3 expr */ \
@@ -22,7 +22,8 @@
 	X(tls_list_ctl) X(tls_ocsp_ctl) X(tls_ocsp_conf) X(resolvers) X(log) \
 	X(log_profile) X(tls_use_conf) \
 	/* 6 proxy */ \
-	X(balance) X(proxy) X(proxy_options) X(bind) X(unix_bind) X(server) X(check) X(outlier) \
+	X(balance) X(direct) X(proxy) X(proxy_options) X(bind) X(unix_bind) X(server) X(check) \
+	X(outlier) \
 	X(mail) X(state_file) X(stats_file) X(naming) X(ring) X(log_backend) \
 	X(proxy_ctl) X(server_ctl) X(server_dynamic_ctl) X(stats_ctl) \
 	/* 7 stream */ \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* process_ctl.c - edge file: set rate-limit, show dev, show libs
+/* process_ctl.c - edge file: set rate-limit, show dev, show libs, debug dev log
  *
  * Manual: management 9.3.
  */
@@ -11,6 +11,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 #include "ctl/ctl.h"
+#include "log/log.h"
 #include "stream/listen.h"
 #include "tls/tls.h"
 #include "main_priv.h"
@@ -218,7 +219,23 @@ static enum ctl_step show_libs(struct ctl_request *rq)
 	return answer_with(rq, print_libs);
 }
 
+/* --- debug dev log ---------------------------------------------------------------------------- */
+
+static enum ctl_step debug_log(struct ctl_request *rq)
+{
+	struct strbuf text;
+
+	strbuf_init(&text);
+	ctl_add_words(rq, &text, rq->at);
+	log_printf(generation_current(), NULL, LOG_LVL_INFO, "%.*s",
+		   SLICE_FMT(strbuf_slice(&text)));
+	strbuf_fini(&text);
+	return CTL_DONE;
+}
+
 static const struct ctl_command commands[] = {
+	{ .words = "debug dev log", .level = CTL_ADMIN, .flags = CTL_EXPERT, .syntax = "[msg] ...",
+	  .help = "send a line to the logs of section global", .run = debug_log },
 	{ .words = "set rate-limit", .level = CTL_ADMIN, .syntax = "<setting> <value>",
 	  .help = "change a limit of the process in events per second", .run = set_rate_limit },
 	{ .words = "show dev", .flags = CTL_PROCESS, .level = CTL_OPERATOR, .run = show_dev,

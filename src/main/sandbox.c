@@ -291,7 +291,8 @@ static bool add_rules(int rules, uint64_t handled)
 	for (const struct allowed *a = all_allowed; a; a = a->next) {
 		struct landlock_rule rule = { .rights = rights_of(a) & handled, .parent = a->fd };
 
-		if (rule.rights && syscall(SYS_LANDLOCK_ADD_RULE, rules, 1, &rule, 0) < 0)
+		if (rule.rights && syscall(SYS_LANDLOCK_ADD_RULE, rules, LANDLOCK_BELOW_FOLDER,
+					   &rule, 0) < 0)
 			return false;
 	}
 	return true;

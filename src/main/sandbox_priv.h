@@ -6,6 +6,7 @@
 #include <linux/audit.h>
 #include <stdint.h>
 #include <sys/prctl.h>
+#include "landlock.h"
 
 #if defined(__x86_64__)
 #define SANDBOX_ARCHITECTURE AUDIT_ARCH_X86_64
@@ -32,28 +33,5 @@
 #ifndef SYS_clone3
 #define SYS_clone3 435
 #endif
-
-/* --- Landlock: the same numbers on all machines */
-#define SYS_LANDLOCK_CREATE_RULESET 444
-#define SYS_LANDLOCK_ADD_RULE 445
-#define SYS_LANDLOCK_RESTRICT_SELF 446
-#define LANDLOCK_VERSION 1u
-
-enum {
-	LANDLOCK_WRITE_FILE = 1 << 1, LANDLOCK_READ_FILE = 1 << 2, LANDLOCK_READ_DIR = 1 << 3,
-	LANDLOCK_REMOVE_FILE = 1 << 5, LANDLOCK_MAKE_REG = 1 << 8, LANDLOCK_MAKE_SOCK = 1 << 9,
-	LANDLOCK_FILES_1 = (1 << 13) - 1, /* all of its first version */
-	LANDLOCK_REFER = 1 << 13, LANDLOCK_TRUNCATE = 1 << 14, LANDLOCK_IOCTL = 1 << 15,
-	LANDLOCK_SIGNALS = 1 << 1,        /* of <scoped> */
-};
-
-struct landlock_rules {
-	uint64_t files, ports, scoped;
-};
-
-struct landlock_rule {
-	uint64_t rights;
-	int32_t parent;
-} __attribute__((packed));
 
 #endif

@@ -10,18 +10,13 @@
 #include "h2_priv.h"
 #include "trace_priv.h"
 
-/* Tells every stream, whose user may let go of it. */
+/* Tells every stream, whose user may let go of it; in more than one turn, if they are many. */
 static void tell_streams(struct h2_conn *h)
 {
-	struct tree_node *n;
-
 	if (h->side->fail_pending)
 		h->side->fail_pending(h);
-	n = tree_first(&h->streams);
-
-	while (n) {
+	for (struct tree_node *n = tree_first(&h->streams); n; n = tree_next(n)) {
 		struct h2_stream *s = list_entry(n, struct h2_stream, node);
-		uint64_t id = n->key;
 
 		if (h->flags & H2C_FL_BROKEN)
 			s->ep->flags |= EP_ERROR;
@@ -29,9 +24,9 @@ static void tell_streams(struct h2_conn *h)
 			s->ep->flags |= EP_PEER_SHUT;
 		else
 			s->ep->flags |= EP_RX_ABORT;
-		h2s_wake(s);
-		n = tree_find_ge(&h->streams, id + 1);
+		h2s_wake_soon(s);
 	}
+	h2_wake_late(h);
 }
 
 /* The peer sends no more, or the transport failed. */

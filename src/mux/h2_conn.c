@@ -193,15 +193,14 @@ static void give_up(struct h2_conn *h, enum h2_error code)
 	h->flags |= H2C_FL_STOP;
 	if (h->side->fail_pending)
 		h->side->fail_pending(h);
-	for (struct tree_node *n = tree_first(&h->streams), *next; n; n = next) {
+	for (struct tree_node *n = tree_first(&h->streams); n; n = tree_next(n)) {
 		struct h2_stream *s = list_entry(n, struct h2_stream, node);
-		uint64_t id = n->key;
 
 		s->flags |= H2S_FL_RESET;
 		s->ep->flags |= EP_ERROR | EP_RX_ABORT;
-		h2s_wake(s);
-		next = tree_find_ge(&h->streams, id + 1);
+		h2s_wake_soon(s);
 	}
+	h2_resume_later(h); /* they are told from there */
 	h2c_check_end(h);
 }
 

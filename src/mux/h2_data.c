@@ -10,18 +10,19 @@
 
 void h2_wake_late(struct h2_conn *h)
 {
-	bool enough = false;
-
-	while (!enough && !list_is_empty(&h->late)) {
+	while (!list_is_empty(&h->late)) {
 		struct h2_stream *s = list_first(&h->late, struct h2_stream, late);
 		uint32_t id = s->id;
 
+		if (h2_turn_work(h, H2_WORK_WAKE)) {
+			h2_resume_later(h);
+			break;
+		}
 		h2s_limit(s);
 		h2s_wake(s);
 		s = h2s_find(h, id);
 		if (s)
 			h2s_grant(s, false);
-		enough = h2_turn_work(h, H2_WORK_WAKE);
 	}
 }
 

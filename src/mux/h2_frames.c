@@ -253,6 +253,7 @@ static void on_rst_stream(struct h2_conn *h, struct slice payload)
 	s->ep->flags |= EP_ERROR | EP_RX_ABORT;
 	if (h->side->is_back && s->reset_code == H2_ERR_REFUSED_STREAM)
 		s->ep->flags |= EP_RX_REFUSED;
+	h2_turn_work(h, H2_WORK_WAKE);
 	h2s_wake(s);
 }
 

@@ -207,9 +207,11 @@ struct h2_stream {
 #define H2_TURN_FREE 128
 /* Frames that bring nothing for a stream, of which many fit in that time: so many are enough. */
 #define H2_TURN_CONTROL 256
-/* A head, waking a stream, and receiving. One request alone does not need the clock. */
+/* A head, waking a stream, and receiving. What a stream does then, maybe the way to a server and
+ * its end, is what takes time: the clock is looked at before each, and runs from the first on.
+ */
 #define H2_WORK_HEAD 8
-#define H2_WORK_WAKE 16
+#define H2_WORK_WAKE H2_TURN_FREE
 #define H2_WORK_RECV 4
 
 /* --- h2_out.c */
@@ -370,7 +372,7 @@ void h2_frame_payload(struct h2_conn *h, struct slice payload);
 bool h2_data_begin(struct h2_conn *h);
 /* Uses the bytes of its payload that are there. */
 void h2_data_take(struct h2_conn *h);
-/* Wakes the streams that got something, as far as this turn lasts. */
+/* Wakes the streams that got something, as far as this turn lasts; then goes on in the next. */
 void h2_wake_late(struct h2_conn *h);
 /* The stream's user will be told, once what was received is used. */
 static inline void h2s_wake_soon(struct h2_stream *s)

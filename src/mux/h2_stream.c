@@ -193,8 +193,10 @@ void h2s_fail(struct h2_stream *s, enum h2_error code, const char *text)
 	h2c_note_glitch(h, text);
 	/* a glitch too many has told all streams, and may have ended this one */
 	s = h2s_find(h, id);
-	if (s)
-		h2s_wake(s);
+	if (!s)
+		return;
+	h2_turn_work(h, H2_WORK_WAKE);
+	h2s_wake(s);
 }
 
 /* --- windows ---------------------------------------------------------------------------------- */

@@ -130,7 +130,7 @@ static void entries_select(struct balance *b)
 	for (unsigned i = 0; i < b->count; i++) {
 		unsigned weight = b->entries[i].own;
 
-		if (weight && (b->entries[i].server->backup != !active ||
+		if (weight && (b->proxy->direct || b->entries[i].server->backup != !active ||
 			       (!active && !all && in_use)))
 			weight = 0;
 		__atomic_store_n(&b->entries[i].weight, weight, __ATOMIC_RELAXED);

@@ -201,6 +201,7 @@ static bool parse_balance(struct conf_line *l)
 	const char *word = conf_next(l);
 	size_t len = word ? strcspn(word, "(") : 0;
 
+	px->balance_is_set = true;
 	if (!word)
 		return true; /* round robin, as before */
 	for (unsigned i = 0; i < ARRAY_LEN(algorithms); i++) {

@@ -271,3 +271,27 @@ const struct balance_algorithm balance_sticky = {
 	.update = sticky_update,
 	.pick = sticky_pick,
 };
+
+/* --- none ----------------------------------------------------------------------------------- */
+
+static bool none_init(struct balance *b)
+{
+	return true;
+}
+
+static void none_done(struct balance *b)
+{
+}
+
+static struct server *none_pick(struct balance *b, const struct balance_pick_args *args)
+{
+	return NULL;
+}
+
+const struct balance_algorithm balance_none = {
+	.name = "none",
+	.init = none_init,
+	.fini = none_done,
+	.update = none_done,
+	.pick = none_pick,
+};

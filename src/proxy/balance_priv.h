@@ -107,6 +107,8 @@ struct server *balance_ring_next(struct balance *b, const struct balance_avoid *
  */
 struct server *balance_ring_at(struct balance *b, uint32_t hash, const struct balance_avoid *avoid);
 
+/* Of backends that have proxy->direct: no server is picked. */
+extern const struct balance_algorithm balance_none;
 extern const struct balance_algorithm balance_roundrobin;
 extern const struct balance_algorithm balance_leastconn;
 extern const struct balance_algorithm balance_static_rr;

@@ -240,6 +240,7 @@ static void check_one(struct proxy *px, struct diag_list *d)
 		px->algorithm = NULL;
 	check_default_backend(px, d);
 	check_mode(px, d);
+	direct_check(px, d);
 	check_names(px, d);
 	check_servers(px);
 	check_server_protos(px, d);

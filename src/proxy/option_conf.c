@@ -291,6 +291,8 @@ static const struct conf_keyword keywords[] = {
 	BIT(SPLICE_AUTO, "splice-auto", PROXY_LISTEN, "splice when it seems to pay"),
 	BIT(SPLICE_REQUEST, "splice-request", PROXY_LISTEN, "splice request bodies"),
 	BIT(SPLICE_RESPONSE, "splice-response", PROXY_LISTEN, "splice response bodies"),
+	BIT(TRANSPARENT, "transparent", PROXY_BE,
+	    "connect to the address that the client asked for, without a server"),
 	BIT(SMART_ACCEPT, "tcp-smart-accept", PROXY_FE, "save an ACK when accepting"),
 	BIT(SMART_CONNECT, "tcp-smart-connect", PROXY_BE, "save an ACK when connecting"),
 	HTTP_BIT(IDLE_CLOSE, "idle-close-on-response", PROXY_FE,

@@ -35,6 +35,8 @@ static void proxy_close(struct proxy *px)
 		server_close(srv);
 	if (px->default_server_is_own)
 		server_close(px->default_server);
+	if (px->direct)
+		server_close(px->direct);
 	list_for_each(b, &px->binds, link) {
 		struct listener_conf *lc;
 
@@ -305,6 +307,8 @@ bool proxy_make_states(struct proxy *px)
 		if (!srv->state)
 			return false;
 	}
+	if (px->direct && !(px->direct->state = server_state_new(px->direct)))
+		return false;
 	list_for_each(b, &px->binds, link)
 		if (!bind_make_states(b))
 			return false;

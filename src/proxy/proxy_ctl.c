@@ -9,6 +9,7 @@
 #include "proxy/modules.h"
 #include "proxy/proxy.h"
 #include "proxy/server.h"
+#include "proxy/walk.h"
 #include "proxy_priv.h"
 
 /* The frontend that the next word names, moving behind it; NULL: reported. */
@@ -201,10 +202,10 @@ static void keep_totals(struct proxy_state *st)
 			   __ATOMIC_RELAXED);
 }
 
+/* All but the servers. */
 static void clear_proxy(struct proxy *px, bool all)
 {
 	struct proxy_state *st = px->state;
-	struct server *srv;
 
 	if (px->caps & PROXY_FE) {
 		CLEAR(st->fe_session_max);
@@ -226,19 +227,51 @@ static void clear_proxy(struct proxy *px, bool all)
 		if (all)
 			latency_set_clear(&st->be_latency);
 		clear_set(&st->be, false, all);
-		for (srv = server_first(px); srv; srv = server_next(srv))
-			clear_server(srv->state, all);
 	}
+}
+
+/* Where `clear counters` stands. */
+struct clearing {
+	struct proxy_walk proxies;
+	const struct server *last; /* done, of proxies.at; NULL: none */
+	bool all, is_inside;       /* proxies.at is done but for servers */
+};
+
+/* False: others shall have their turn. */
+static bool clear_servers(struct ctl_request *rq, struct clearing *c)
+{
+	const struct server *srv;
+
+	while ((srv = c->last ? server_next(c->last) : server_first(c->proxies.at)) != NULL) {
+		if (ctl_is_due(rq))
+			return false;
+		clear_server(srv->state, c->all);
+		c->last = srv;
+	}
+	c->last = NULL;
+	return true;
 }
 
 static enum ctl_step clear_counters(struct ctl_request *rq)
 {
 	bool all = rq->at < rq->count && strcmp(rq->words[rq->at], "all") == 0;
+	struct clearing *c = rq->state;
 
-	if (!ctl_require(rq, all ? CTL_ADMIN : CTL_OPERATOR))
+	if (!c && !ctl_require(rq, all ? CTL_ADMIN : CTL_OPERATOR))
 		return CTL_DONE;
-	for (struct proxy *px = proxies_first(proxies_current()); px; px = proxy_next(px))
-		clear_proxy(px, all);
+	if (!c)
+		c = proxy_walk_begin(rq, sizeof(*c));
+	if (!c)
+		return CTL_DONE;
+	c->all = all;
+	for (; c->proxies.at; c->proxies.at = proxy_next(c->proxies.at)) {
+		if (!c->is_inside)
+			clear_proxy(c->proxies.at, all);
+		c->is_inside = true;
+		if ((c->proxies.at->caps & PROXY_BE) && !clear_servers(rq, c))
+			return CTL_MORE;
+		c->is_inside = false;
+	}
 	return CTL_DONE;
 }
 
@@ -254,7 +287,8 @@ static const struct ctl_command commands[] = {
 	{ .words = "show backend", .level = CTL_USER, .syntax = "",
 	  .help = "list backends in the current running config", .run = show_backend },
 	{ .words = "clear counters", .level = CTL_USER, .syntax = "[all]",
-	  .help = "clear max statistics counters, or all of them", .run = clear_counters },
+	  .help = "clear max statistics counters, or all of them", .run = clear_counters,
+	  .release = proxy_walk_release },
 	{ 0 }
 };
 

@@ -45,6 +45,9 @@ void mail_alert(const struct proxy *px, enum proxy_event event, const char *text
 /* The module's check hook: names resolved, defaults computed, states made. */
 void proxies_check(struct config *cfg, struct diag_list *diags);
 
+/* direct.c, in the check phase: makes px->direct, if the proxy has one. */
+void direct_check(struct proxy *px, struct diag_list *d);
+
 /* Makes the states and the balancing of a checked proxy; false: no memory. */
 bool proxy_make_states(struct proxy *px);
 struct bind_conf;

@@ -6,7 +6,6 @@
 #include "base/block.h"
 #include "base/bug.h"
 #include "base/num.h"
-#include "core/thread.h"
 #include "log/log.h"
 #include "proxy/modules.h"
 #include "proxy/proxy.h"
@@ -399,12 +398,6 @@ static void rings_retire(struct config *prev)
 	ring_forward_stop(prev);
 }
 
-static void rings_thread_fini(void)
-{
-	if (thread_id == 0)
-		ring_forward_stop(NULL);
-}
-
 #define RING .where = CONF_OTHER, .section = "ring"
 
 static const struct conf_keyword keywords[] = {
@@ -442,5 +435,6 @@ static struct slot *const slots[] = { &rings_slot, NULL };
 const struct module mod_ring = {
 	.name = "ring", .sections = sections, .keywords = keywords, .slots = slots,
 	.init = rings_init, .check = rings_check, .start = rings_start,
-	.retire = rings_retire, .thread_fini = rings_thread_fini,
+	.retire = rings_retire, .thread_init = ring_forward_thread_init,
+	.thread_fini = ring_forward_thread_fini,
 };

@@ -6,6 +6,9 @@
  *	  +----failed-------+------------+
  *
  * <out> holds whole frames; <ends> says where each ends, so that what was sent for good is known.
+ *
+ * Thread 0 knows all forwarders; each works on a thread of its own, its *home*, where messages from
+ * thread 0 (struct order, <end>) tell it what to use, and when it is over.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,8 +16,10 @@
 #include <unistd.h>
 #include "base/bug.h"
 #include "base/clock.h"
+#include "core/mailbox.h"
 #include "core/symbol.h"
 #include "core/task.h"
+#include "core/thread.h"
 #include "net/conn.h"
 #include "net/socket.h"
 #include "net/socks4.h"
@@ -28,14 +33,25 @@
 #define PAUSE_MS 1000      /* between attempts */
 #define BATCHES_MAX 16     /* sent in a row before others run */
 
-struct forwarder {
-	struct list link;
+/* What a generation says of it. */
+struct use {
 	struct config *config;     /* counted */
 	struct sink *sink;         /* counted */
 	struct server *srv;        /* of <config> */
 	int64_t connect_ms, server_ms;
+};
+
+struct forwarder {
+	/* of thread 0 */
+	struct list link;
+	struct use latest;         /* borrowed: <use>, or what is on its way there */
+	unsigned home;
+	struct message end;
+	/* of its home */
+	struct list mine;
+	struct use use;
 	struct ring_reader reader;
-	struct task *task;
+	struct task *task;         /* NULL: there was no memory for it */
 	struct conn *conn;         /* NULL: paused */
 	struct strbuf out, message;
 	size_t at;                 /* bytes of <out> that were sent */
@@ -44,7 +60,23 @@ struct forwarder {
 	uint64_t deadline_ms;      /* of the pause, the connection or what is not sent */
 };
 
+/* Use this from now on. */
+struct order {
+	struct message message;
+	struct forwarder *f;
+	struct use use;
+};
+
 static struct list forwarders = LIST_HEAD(forwarders);
+static unsigned next_home;     /* of thread 0 */
+static __thread struct list mine;
+
+static void use_drop(struct use *u)
+{
+	sink_drop(&u->sink);
+	if (u->config)
+		config_drop(&u->config);
+}
 
 static void forward_drop_conn(struct forwarder *f)
 {
@@ -81,7 +113,7 @@ static void forward_describe(const struct conn *c, struct strbuf *out)
 {
 	const struct forwarder *f = c->owner;
 
-	strbuf_printf(out, " sv=%s/%s mux=SYSLOG", f->sink->name, f->srv->name);
+	strbuf_printf(out, " sv=%s/%s mux=SYSLOG", f->use.sink->name, f->use.srv->name);
 }
 
 static const struct conn_ops forward_conn_ops = {
@@ -90,17 +122,17 @@ static const struct conn_ops forward_conn_ops = {
 
 static void forward_connect(struct forwarder *f)
 {
-	const struct server_addr *socks4 = f->srv->socks4;
+	const struct server_addr *socks4 = f->use.srv->socks4;
 	struct sockaddr_storage to = { 0 };
 	struct socket_settings set;
 	bool in_progress;
 	int fd;
 
-	memcpy(&to, f->srv->address, f->srv->address_len);
-	source_fill_settings(f->srv, &set);
+	memcpy(&to, f->use.srv->address, f->use.srv->address_len);
+	source_fill_settings(f->use.srv, &set);
 	f->deadline_ms = clock_now_ms() + PAUSE_MS;
 	fd = socket_connect(socks4 ? &socks4->sa : &to, socks4 ? socks4->len
-			    : f->srv->address_len, &set, &in_progress);
+			    : f->use.srv->address_len, &set, &in_progress);
 	if (fd < 0)
 		return;
 	f->conn = conn_new(fd, &forward_conn_ops, f, CONN_BACKEND |
@@ -110,13 +142,13 @@ static void forward_connect(struct forwarder *f)
 		return;
 	}
 	forward_rewind(f);
-	if ((tls_server_is_on(server_slots(f->srv)) &&
-	     !tls_connect(f->conn, server_slots(f->srv), slice_none(), slice_none())) ||
+	if ((tls_server_is_on(server_slots(f->use.srv)) &&
+	     !tls_connect(f->conn, server_slots(f->use.srv), slice_none(), slice_none())) ||
 	    (socks4 && !socks4_attach(f->conn, &to))) {
 		forward_drop_conn(f);
 		return;
 	}
-	f->deadline_ms = f->connect_ms > 0 ? clock_now_ms() + (uint64_t)f->connect_ms
+	f->deadline_ms = f->use.connect_ms > 0 ? clock_now_ms() + (uint64_t)f->use.connect_ms
 					   : TIMER_NEVER;
 }
 
@@ -127,12 +159,12 @@ static void forward_fill(struct forwarder *f)
 {
 	while (f->frames < FRAMES_MAX && f->out.len < OUT_SOFT) {
 		strbuf_reset(&f->message);
-		if (!ring_read(f->sink->ring, &f->reader, &f->message, true))
+		if (!ring_read(f->use.sink->ring, &f->reader, &f->message, true))
 			return;
-		if (f->srv->log_octets)
+		if (f->use.srv->log_octets)
 			strbuf_printf(&f->out, "%zu ", f->message.len);
 		strbuf_add(&f->out, strbuf_slice(&f->message));
-		if (!f->srv->log_octets)
+		if (!f->use.srv->log_octets)
 			strbuf_add_char(&f->out, '\n');
 		f->ends[f->frames++] = f->out.len;
 	}
@@ -146,8 +178,8 @@ static bool forward_send(struct forwarder *f)
 	enum io r = f->conn->transport->send(f->conn, &v, 1, &sent, false);
 
 	f->at += sent;
-	if (sent && f->server_ms > 0)
-		f->deadline_ms = clock_now_ms() + (uint64_t)f->server_ms;
+	if (sent && f->use.server_ms > 0)
+		f->deadline_ms = clock_now_ms() + (uint64_t)f->use.server_ms;
 	while (f->done < f->frames && f->ends[f->done] <= f->at)
 		f->done++;
 	if (f->at == f->out.len) {
@@ -192,8 +224,8 @@ static void forward_serve(struct forwarder *f)
 			task_wake(f->task, TASK_WOKEN_OTHER);
 			break;
 		}
-		if (!f->at && f->server_ms > 0)
-			f->deadline_ms = clock_now_ms() + (uint64_t)f->server_ms;
+		if (!f->at && f->use.server_ms > 0)
+			f->deadline_ms = clock_now_ms() + (uint64_t)f->use.server_ms;
 		good = forward_send(f);
 	}
 	if (!good)
@@ -219,32 +251,61 @@ static void forward_wake(struct ring_reader *r)
 	task_wake(container_of(r, struct forwarder, reader)->task, TASK_WOKEN_MSG);
 }
 
-/* --- life ------------------------------------------------------------------------------------ */
+/* --- on its home ----------------------------------------------------------------------------- */
+
+static void forward_follow(struct message *m)
+{
+	struct order *o = container_of(m, struct order, message);
+	struct forwarder *f = o->f;
+	struct use old = f->use;
+
+	f->use = o->use;
+	free(o);
+	if (!list_is_linked(&f->mine))
+		list_append(&mine, &f->mine);
+	if (!f->task)
+		f->task = task_new(forward_task, f);
+	if (f->task)
+		task_wake(f->task, TASK_WOKEN_INIT);
+	else
+		diag_say(DIAG_WARNING, "out of memory: ring '%s' is not sent to server '%s'.",
+			 f->use.sink->name, f->use.srv->name);
+	use_drop(&old);
+}
 
 static void forward_free(struct forwarder *f)
 {
-	list_remove(&f->link);
-	ring_reader_stop(f->sink->ring, &f->reader);
+	list_remove(&f->mine);
+	ring_reader_stop(f->use.sink->ring, &f->reader);
 	if (f->conn)
 		conn_close(&f->conn);
 	task_free(&f->task);
 	strbuf_fini(&f->out);
 	strbuf_fini(&f->message);
-	sink_drop(&f->sink);
-	config_drop(&f->config);
+	use_drop(&f->use);
 	free(f);
 }
+
+static void forward_end(struct message *m)
+{
+	forward_free(container_of(m, struct forwarder, end));
+}
+
+/* --- on thread 0 ----------------------------------------------------------------------------- */
 
 /* The one that sends from this ring to the same address. */
 static struct forwarder *forward_find(const struct ring_conf *r, const struct server *srv)
 {
 	struct forwarder *f;
 
-	list_for_each(f, &forwarders, link)
-		if (f->sink->ring == r->sink->ring && strcmp(f->srv->name, srv->name) == 0 &&
-		    f->srv->address_len == srv->address_len &&
-		    memcmp(f->srv->address, srv->address, srv->address_len) == 0)
+	list_for_each(f, &forwarders, link) {
+		const struct server *was = f->latest.srv;
+
+		if (f->latest.sink->ring == r->sink->ring && strcmp(was->name, srv->name) == 0 &&
+		    was->address_len == srv->address_len &&
+		    memcmp(was->address, srv->address, srv->address_len) == 0)
 			return f;
+	}
 	return NULL;
 }
 
@@ -252,14 +313,13 @@ static struct forwarder *forward_new(const struct ring_conf *r)
 {
 	struct forwarder *f = calloc(1, sizeof(*f));
 
-	if (f)
-		f->task = task_new(forward_task, f);
-	if (!f || !f->task) {
-		free(f);
+	if (!f)
 		return NULL;
-	}
+	list_init(&f->mine);
 	strbuf_init(&f->out);
 	strbuf_init(&f->message);
+	f->home = next_home++ % thread_count();
+	f->end.run = forward_end;
 	f->reader.wake = forward_wake;
 	f->reader.holds = true;
 	list_append(&forwarders, &f->link);
@@ -270,26 +330,25 @@ static struct forwarder *forward_new(const struct ring_conf *r)
 static bool forward_begin(struct config *cfg, const struct ring_conf *r, struct server *srv)
 {
 	struct forwarder *f = forward_find(r, srv);
-	struct config *held;
-	struct sink *old;
+	struct order *o = malloc(sizeof(*o));
 
-	if (!f)
+	if (o && !f)
 		f = forward_new(r);
-	if (!f)
+	if (!o || !f) {
+		free(o);
 		return false;
-	held = f->config;
-	old = f->sink;
-	f->config = config_take(cfg);
-	f->sink = sink_take(r->sink);
-	f->srv = srv;
-	f->connect_ms = r->connect_ms;
-	f->server_ms = r->server_ms;
-	task_wake(f->task, TASK_WOKEN_INIT);
-	sink_drop(&old);
-	if (held)
-		config_drop(&held);
+	}
+	*o = (struct order){
+		.message.run = forward_follow, .f = f,
+		.use = { .config = config_take(cfg), .sink = sink_take(r->sink), .srv = srv,
+			 .connect_ms = r->connect_ms, .server_ms = r->server_ms },
+	};
+	f->latest = o->use;
+	mailbox_post(f->home, &o->message);
 	return true;
 }
+
+/* --- life ------------------------------------------------------------------------------------ */
 
 bool ring_forward_init(void)
 {
@@ -316,7 +375,24 @@ void ring_forward_stop(const struct config *cfg)
 {
 	struct forwarder *f, *next;
 
-	list_for_each_safe(f, next, &forwarders, link)
-		if (!cfg || f->config == cfg)
-			forward_free(f);
+	list_for_each_safe(f, next, &forwarders, link) {
+		if (f->latest.config != cfg)
+			continue;
+		list_remove(&f->link);
+		mailbox_post(f->home, &f->end);
+	}
+}
+
+bool ring_forward_thread_init(void)
+{
+	list_init(&mine);
+	return true;
+}
+
+void ring_forward_thread_fini(void)
+{
+	struct forwarder *f, *next;
+
+	list_for_each_safe(f, next, &mine, mine)
+		forward_free(f);
 }

@@ -7,7 +7,7 @@
  * connection broke in its middle.
  * Owns   : a forwarder outlives its generation when the next one has the same server on the same
  *          ring; it holds the generation whose settings it uses.
- * Threads: thread 0.
+ * Threads: it works on one thread, the next one on the next; begun and ended by thread 0.
  */
 #ifndef SRC_PROXY_RING_H
 #define SRC_PROXY_RING_H
@@ -37,7 +37,10 @@ struct ring_conf {
 bool ring_forward_init(void);
 /* Begins, or goes on, to serve the rings of <cfg>. False: no memory, reported. */
 bool ring_forward_start(struct config *cfg, struct ring_conf *rings, struct diag_list *diags);
-/* Ends the forwarders that still use <cfg>; NULL: all. */
+/* Ends the forwarders that still use <cfg>. */
 void ring_forward_stop(const struct config *cfg);
+/* The calling thread before and behind its loop; then all of its forwarders end. */
+bool ring_forward_thread_init(void);
+void ring_forward_thread_fini(void);
 
 #endif

@@ -41,11 +41,11 @@ void server_set_capture(struct server **out)
 	capture = out;
 }
 
-struct server *server_new(struct proxy *px, const char *name)
+/* With the settings of <from>; NULL: those that hold without any. */
+static struct server *server_make(struct proxy *px, const char *name, const struct server *from)
 {
 	size_t size = SLOTS_OFFSET + slot_class_size(SLOT_SERVER) + 15;
 	char *p = arena_zalloc(&px->config->arena, size);
-	const struct server *from = capture ? NULL : px->default_server;
 	struct server *srv;
 
 	if (!p)
@@ -66,6 +66,16 @@ struct server *server_new(struct proxy *px, const char *name)
 		return NULL;
 	}
 	return srv;
+}
+
+struct server *server_new(struct proxy *px, const char *name)
+{
+	return server_make(px, name, capture ? NULL : px->default_server);
+}
+
+struct server *server_new_bare(struct proxy *px, const char *name)
+{
+	return server_make(px, name, NULL);
 }
 
 void server_complete(struct server *srv)

@@ -422,7 +422,7 @@ static enum ctl_step dump_servers(struct ctl_request *rq,
 		if (!(d->proxies.at->caps & PROXY_BE))
 			continue;
 		while ((srv = d->last ? server_next(d->last) : server_first(d->proxies.at))) {
-			if (rq->out->len > CTL_OUT_SOFT)
+			if (ctl_is_due(rq))
 				return CTL_MORE;
 			print(rq->out, srv, ctl_anon_key(rq));
 			d->last = srv;

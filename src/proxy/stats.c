@@ -29,6 +29,12 @@ static const struct {
 #undef X
 };
 
+static const struct field_info own_fields[] = {
+#define X(id, name, sides, nature, what) { name, what },
+	STATS_OWN(X)
+#undef X
+};
+
 static stats_extra_fn *extra_hook;
 
 void stats_set_extra(stats_extra_fn *fn)
@@ -59,18 +65,20 @@ void stats_each_process_field(const struct config *cfg, stats_process_emit_fn *e
 const char *stats_field_name(unsigned field)
 {
 	return field < STATS_BASE_COUNT ? base_fields[field].name
-		: extra_fields[field - STATS_BASE_COUNT].name;
+		: field < STATS_CSV_COUNT ? extra_fields[field - STATS_BASE_COUNT].name
+		: own_fields[field - STATS_CSV_COUNT].name;
 }
 
 const char *stats_field_help(unsigned field)
 {
 	return field < STATS_BASE_COUNT ? base_fields[field].help
-		: extra_fields[field - STATS_BASE_COUNT].name;
+		: field < STATS_CSV_COUNT ? extra_fields[field - STATS_BASE_COUNT].name
+		: own_fields[field - STATS_CSV_COUNT].help;
 }
 
 /* --- values --------------------------------------------------------------------------------- */
 
-static void put(struct stats_row *r, enum stats_field f, enum stats_type type, const char *tag,
+static void put(struct stats_row *r, unsigned f, enum stats_type type, const char *tag,
 		int64_t number)
 {
 	struct stats_value *v = &r->values[f];
@@ -445,7 +453,7 @@ void stats_fill_server(struct stats_row *r, const struct server *srv)
 		put(r, STATS_SLIM, STATS_U32, "CLP", maxconn);
 	server_status(srv, r->status, sizeof(r->status));
 	put_text(r, STATS_STATUS, "SGP", r->status);
-	put(r, STATS_WEIGHT, STATS_U32, "MaP",
+	put(r, STATS_WEIGHT, STATS_U32, "MaP", srv->proxy->direct ? 0 :
 	    (server_weight_sixteenths(srv) + SERVER_WARM - 1) / SERVER_WARM);
 	put(r, STATS_UWEIGHT, STATS_U32, "MaP", server_weight(srv));
 	put(r, STATS_ACT, STATS_U32, "SGP", !srv->backup);

@@ -134,7 +134,7 @@ static enum ctl_step dump_proxy(struct ctl_request *rq, struct stats_dump *d)
 		stats_walk_enter(&d->rows, d->proxies.at);
 	d->is_inside = true;
 	while (found == STATS_ROW) {
-		if (rq->out->len > CTL_OUT_SOFT)
+		if (ctl_is_due(rq))
 			return CTL_MORE;
 		found = stats_walk_next(&d->rows, &d->row);
 		if (found == STATS_ROW)

@@ -141,7 +141,7 @@ static bool dump_proxy(struct ctl_request *rq, struct file_dump *d)
 		stats_walk_enter(&d->rows, d->proxies.at);
 	d->inside = true;
 	while (found == STATS_ROW) {
-		if (rq->out->len > CTL_OUT_SOFT)
+		if (ctl_is_due(rq))
 			return false;
 		found = stats_walk_next(&d->rows, &d->row);
 		if (found == STATS_ROW)

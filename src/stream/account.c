@@ -156,9 +156,8 @@ static void count_status(struct stream *s)
 	count_front(s->fe, s->listener, i, 1);
 	if (s->flags & STRM_BE_COUNTED)
 		counter_add(&s->be->state->be, i, 1);
-	if (s->server && s->t.connected) {
-		if (s->server_status)
-			i = counter_of_status(s->server_status);
+	if (s->server && s->server_status) { /* else the answer is none of its own */
+		i = counter_of_status(s->server_status);
 		counter_add(&s->server->state->counters, i, 1);
 		counter_add(&s->server->state->counters, CNT_REQ_TOT, 1);
 	}

@@ -186,6 +186,17 @@ static bool assign_wanted(struct stream *s, enum step *step)
 	return true;
 }
 
+/* `dispatch` and `option transparent`: who has no server goes there. */
+static enum step assign_direct(struct stream *s)
+{
+	struct server *srv = s->be->direct;
+
+	server_slot_take(srv); /* it has no limit */
+	count_next_try(s, s->server, srv);
+	got_slot(s, srv);
+	return stream_goto(s, STAGE_CONNECT);
+}
+
 enum step stage_assign(struct stream *s)
 {
 	struct server *before = s->server, *srv;
@@ -202,6 +213,8 @@ enum step stage_assign(struct stream *s)
 		return step;
 	if (assign_last(s, &step))
 		return step;
+	if (s->be->direct)
+		return assign_direct(s);
 	args.expr = stream_expr(s, EXPR_DIR_REQUEST | EXPR_FINAL);
 	for (int i = 0; i < PICKS_MAX; i++) {
 		srv = balance_pick(s->be, &args);
@@ -438,8 +451,9 @@ static void leave_server(struct stream *s)
 static bool may_redispatch(const struct stream *s)
 {
 	int after = s->be->redispatch_after;
+	unsigned count = __atomic_load_n(&s->be->server_count, __ATOMIC_RELAXED);
 
-	if (!after || __atomic_load_n(&s->be->server_count, __ATOMIC_RELAXED) < 2 ||
+	if (!after || count + (s->be->direct != NULL) < 2 || s->server->is_direct ||
 	    persist_is_forced(s))
 		return false;
 	if (!(s->flags & STRM_FORCED_SERVER) && !s->be->algorithm->hashes &&
@@ -504,7 +518,8 @@ enum step stage_turn_around(struct stream *s)
 	if (!stream_is_late(s))
 		return STEP_WAIT;
 	s->wait_until_ms = TIMER_NEVER;
-	s->t.queued = clock_now_ns(); /* %Tw counts the pause */
+	if (!s->server->is_direct)
+		s->t.queued = clock_now_ns(); /* %Tw counts the pause */
 	return stream_goto(s, STAGE_ASSIGN);
 }
 

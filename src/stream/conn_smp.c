@@ -4,6 +4,7 @@
  * Manual: configuration 7.3.3, 7.3.2 fe_name and its kin.
  */
 #include "smp_priv.h"
+#include "stream_priv.h"
 
 #include "net/conn.h"
 #include "proxy/bind.h"
@@ -118,7 +119,7 @@ static const struct server *ctx_server(const struct expr_ctx *ctx)
 {
 	if (ctx->check)
 		return ctx->check->server;
-	return ctx->stream ? ctx->stream->server : NULL;
+	return ctx->stream ? stream_server(ctx->stream) : NULL;
 }
 
 static enum expr_result fetch_fe_id(struct expr_ctx *ctx, const struct expr_arg *args,

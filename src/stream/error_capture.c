@@ -129,7 +129,7 @@ static void capture_stream(struct stream *s, const struct endpoint *ep,
 		return;
 	c->stream_flags = ep->flags;
 	c->body = ep->rx_bytes ? ep->rx_bytes - http_msg_size(ep->rx_head) : 0;
-	c->server = s->server;
+	c->server = stream_server(s);
 	c->other = response ? s->fe : s->server ? s->be : NULL;
 	capture_keep(response ? s->be : s->fe, response, c);
 }

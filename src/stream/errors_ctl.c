@@ -66,7 +66,7 @@ static enum ctl_step show_errors(struct ctl_request *rq)
 		return CTL_DONE;
 	d = rq->state;
 	for (; d->walk.at; d->walk.at = proxy_next(d->walk.at)) {
-		if (rq->out->len >= CTL_OUT_SOFT)
+		if (ctl_is_due(rq))
 			return CTL_MORE;
 		if (d->requests && d->walk.at->caps & PROXY_FE)
 			error_capture_dump(d->walk.at, false, d->walk.only, rq->out);

@@ -187,6 +187,11 @@ static void explain_backend(struct explainer *x, struct proxy *be)
 		fprintf(x->out, "server %s\n", srv->name);
 		return;
 	}
+	if (be->direct) {
+		fprintf(x->out, be->dispatch ? "its dispatch address\n"
+					     : "the address that the client asked for\n");
+		return;
+	}
 	fprintf(x->out, "servers");
 	for (srv = server_first(be); srv; srv = server_next(srv)) {
 		fprintf(x->out, "%s%s", comma, srv->name);

@@ -37,7 +37,7 @@ void http_proxy_name_server(struct stream *s)
 {
 	const struct http_proxy *hp = http_proxy_of(s->be);
 
-	if (hp->name_header.ptr && s->flags & STRM_HTTP)
+	if (hp->name_header.ptr && s->flags & STRM_HTTP && stream_server(s))
 		http_msg_set_field(&s->req, hp->name_header, slice_of(s->server->name));
 }
 

@@ -9,6 +9,7 @@
 #include "stream/listen.h"
 #include "stream/service.h"
 #include "persist.h"
+#include "server_conn.h"
 #include "stream_priv.h"
 #include "timing.h"
 #include "tls/tls.h"
@@ -72,8 +73,7 @@ static struct addr back_address(const struct stream *s, bool ours)
 	}
 	if (!s->server)
 		return none;
-	server_address(s->server, &to);
-	return addr_from_sockaddr(&to.sa, to.len);
+	return server_target((struct stream *)s, &to) ? addr_from_sockaddr(&to.sa, to.len) : none;
 }
 
 static bool alias_bi(ALIAS_ARGS)
@@ -155,7 +155,7 @@ static bool alias_s(ALIAS_ARGS)
 	const struct stream *s = ctx->stream;
 
 	return logformat_put_text(item, out,
-				  s->server ? slice_of(s->server->name) :
+				  stream_server(s) ? slice_of(s->server->name) :
 				  s->service ? slice_of(s->service->shown) : SLICE("<NOSRV>"));
 }
 
@@ -306,7 +306,7 @@ static bool alias_sc(ALIAS_ARGS)
 	const struct stream *s = ctx->stream;
 	int64_t n = 0;
 
-	if (s->server)
+	if (stream_server(s))
 		n = (int64_t)counter_read(&s->server->state->counters, CNT_SESS_CUR);
 	/* one that has ended counts no longer, though it still holds its slot */
 	if (n > 0 && s->t.close && s->flags & STRM_SLOT)

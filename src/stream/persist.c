@@ -508,7 +508,7 @@ void persist_response(struct stream *s)
 	struct slice attributes;
 	int at = -1;
 
-	if (!p->request || !s->server || !pp->options)
+	if (!p->request || !stream_server(s) || !pp->options)
 		return;
 	p->response = 'N';
 	while ((f = http_field_next(&s->res.fields, &at, FIELD_SET_COOKIE, slice_none())) != NULL)

@@ -96,7 +96,7 @@ static enum ctl_step show_rules(struct ctl_request *rq)
 		return CTL_DONE;
 	d = rq->state;
 	for (; d->at; d->at = proxy_next(d->at)) {
-		if (rq->out->len >= CTL_OUT_SOFT)
+		if (ctl_is_due(rq))
 			return CTL_MORE;
 		if (!(d->at->caps & PROXY_DEFAULTS) && (!d->only || d->at == d->only))
 			dump_proxy(d->at, rq->out);

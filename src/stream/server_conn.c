@@ -90,7 +90,7 @@ static bool sc_is_private(const struct server_conn *sc)
 {
 	const struct server *srv = sc->server;
 
-	return srv->proxy->reuse == REUSE_NEVER || srv->send_proxy ||
+	return srv->proxy->reuse == REUSE_NEVER || srv->send_proxy || srv->is_direct ||
 	       (srv->source && srv->source->transparency > SOURCE_FIXED);
 }
 

@@ -28,6 +28,14 @@ struct slice stream_page_text(struct proxy *fe, unsigned status);
 void stream_page_thread_fini(void);
 /* Runs the stages as far as they go. May free the stream. */
 void stream_run(struct stream *s);
+/* The server as everybody sees it: NULL as well where the backend's `dispatch` or `option
+ * transparent` stands in its place.
+ */
+static inline struct server *stream_server(const struct stream *s)
+{
+	return s->server && !s->server->is_direct ? s->server : NULL;
+}
+
 /* Its CPU time so far, the call in progress included, of the time in which its thread profiled. */
 uint64_t stream_cpu_ns(const struct stream *s);
 /* Ends it at once, from outside its stages, on its thread: its client is cut off. Frees it. */

@@ -216,6 +216,40 @@ def reload(tap, program):
         tap.eq(f.targets["raw"].next(), "stream\n", "connections, too")
 
 
+def threads(tap, program):
+    """Several inputs and connections on four threads, and a reload meanwhile: all comes out, each sender's in its order."""
+    ours = not lib.is_reference(program)
+    target, ports, tcp = Target(), lib.ports(4), lib.ports(1)[0]
+    target.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)
+    conf = ("\tnbthread 4\nlog-forward lf\n\tmaxconn 20\n\tbind 127.0.0.1:%d\n\tlog 127.0.0.1:%d format raw local0\n"
+            % (tcp, target.port)) + "".join("\tdgram-bind 127.0.0.1:%d\n" % p for p in ports)
+    sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    with lib.Proxy(program, conf) as proxy:
+        conns = [lib.connect(tcp) for _ in range(8)]
+        want = []
+        for turn in range(3):
+            for n in range(40):
+                for i, p in enumerate(ports):
+                    sender.sendto(b"<13>udp%d %d" % (i, 100 * turn + n), ("127.0.0.1", p))
+                    want.append("udp%d %d\n" % (i, 100 * turn + n))
+                for i, s in enumerate(conns):
+                    s.sendall(b"<13>tcp%d %d\n" % (i, 100 * turn + n))
+                    want.append("tcp%d %d\n" % (i, 100 * turn + n))
+            got = [target.next() for _ in range(12 * 40)]
+            tap.eq(sorted(str(m) for m in got), sorted(want), "four threads: all messages come out")
+            for who in sorted({m.split()[0] for m in want}) if ours else []:
+                numbers = [int(m.split()[1]) for m in got if m and m.split()[0] == who]
+                tap.ok(numbers == sorted(numbers), "those of %s in their order" % who, numbers)
+            want.clear()
+            if ours and turn < 2:
+                tap.ok("Success" in proxy.ctl("reload"), "a reload")
+                conns += [lib.connect(tcp)]
+                conns.pop(0).close()
+        for s in conns:
+            s.close()
+        tap.ok(proxy.alive(), "the process lives")
+
+
 def main():
     args = lib.arguments(__doc__)
     tap = lib.Tap()
@@ -224,6 +258,7 @@ def main():
     options(tap, args.program)
     limits(tap, args.program)
     levels(tap, args.program)
+    threads(tap, args.program)
     if not lib.is_reference(args.program):
         reload(tap, args.program)
     tap.done()

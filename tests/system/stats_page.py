@@ -38,6 +38,11 @@ backend many
 """
 
 
+# What need not be ended in HTML, and what ends it.
+ENDED_BY = {"td": ("td", "th"), "th": ("td", "th"), "tr": ("td", "th", "tr"), "tbody": ("td", "th", "tr", "tbody"),
+            "/table": ("td", "th", "tr", "tbody")}
+
+
 class Page(html.parser.HTMLParser):
     def __init__(self, text):
         super().__init__()
@@ -46,11 +51,15 @@ class Page(html.parser.HTMLParser):
         self.close()
 
     def handle_starttag(self, tag, attrs):
+        while self.open and self.open[-1] in ENDED_BY.get(tag, ()):
+            self.open.pop()
         self.tags.append((tag, dict(attrs)))
         if tag not in VOID:
             self.open.append(tag)
 
     def handle_endtag(self, tag):
+        while self.open and self.open[-1] != tag and self.open[-1] in ENDED_BY["/table"]:
+            self.open.pop()
         if not self.open or self.open.pop() != tag:
             self.wrong.append((tag, self.getpos()))
 

@@ -27,6 +27,18 @@ static enum ctl_step run_long(struct ctl_request *rq)
 	return CTL_DONE;
 }
 
+/* Much work, no output. */
+static enum ctl_step run_silent(struct ctl_request *rq)
+{
+	while (rq->pos < 1000000) {
+		if (ctl_is_due(rq))
+			return CTL_MORE;
+		rq->pos++;
+	}
+	ctl_say(rq, "done");
+	return CTL_DONE;
+}
+
 static enum ctl_step run_wait(struct ctl_request *rq)
 {
 	if (!rq->state) {
@@ -46,6 +58,7 @@ static void release(struct ctl_request *rq)
 static const struct ctl_command commands[] = {
 	{ .words = "test args", .help = "show words", .run = run_args },
 	{ .words = "test long", .help = "long output", .run = run_long, .release = release },
+	{ .words = "test silent", .help = "long work", .run = run_silent },
 	{ .words = "test wait", .help = "wait", .run = run_wait, .release = release },
 	{ .words = "test", .help = "less words", .run = run_args },
 	{ .words = "admin thing", .help = "for admins", .level = CTL_ADMIN, .run = run_args },
@@ -141,6 +154,36 @@ static void test_levels(void)
 	ok(!strstr(talk(CTL_USER, "help\n"), "admin thing"), "help hides what is not allowed");
 }
 
+/* As often as it asks for it; how often that was. */
+static int run_all(struct ctl_session *s)
+{
+	int runs = 0;
+
+	do {
+		wakes = 0;
+		ctl_session_run(s);
+		runs++;
+	} while (wakes && runs < 1000000);
+	return runs;
+}
+
+static void test_slices(void)
+{
+	struct ctl_session *s = ctl_session_new(CTL_USER, &owner, NULL);
+	int runs;
+
+	ctl_session_feed(s, SLICE("test silent;test args a\n"));
+	runs = run_all(s);
+	ok(runs > 1, "long work is interrupted, and goes on");
+	ok(slice_eq(ctl_session_output(s), SLICE("done\n\n[a]\n\n")), "to its end");
+	ctl_session_free(&s);
+	s = ctl_session_new(CTL_USER, NULL, NULL);
+	ctl_session_feed(s, SLICE("test silent\n"));
+	ctl_session_run(s);
+	ok(slice_eq(ctl_session_output(s), SLICE("done\n\n")), "at once where nobody can be woken");
+	ctl_session_free(&s);
+}
+
 static void test_long(void)
 {
 	struct ctl_session *s;
@@ -155,7 +198,7 @@ static void test_long(void)
 	wakes = 0;
 	ctl_session_resume(waiting);
 	is_int(wakes, 1, "the owner is woken");
-	ctl_session_run(s);
+	run_all(s);
 	ok(slice_eq(ctl_session_output(s), SLICE("waited\n\n[a]\n\n")), "resumed");
 	ctl_session_free(&s);
 	s = ctl_session_new(CTL_USER, &owner, NULL);
@@ -178,6 +221,7 @@ int main(void)
 	test_lines();
 	test_payload();
 	test_prompt();
+	test_slices();
 	test_levels();
 	test_long();
 	return done_testing();

@@ -17,7 +17,8 @@
 #include "tls/tls.h"
 
 static const struct module *const fixture_modules[] = {
-	&mod_conf, &mod_balance, &mod_proxy, &mod_proxy_options, &mod_bind, &mod_server,
+	&mod_conf, &mod_balance, &mod_direct,
+	&mod_proxy, &mod_proxy_options, &mod_bind, &mod_server,
 	&mod_check, &mod_outlier, &mod_mail, &mod_tls_server, NULL
 };
 

@@ -72,6 +72,10 @@ static void test_refusals(void)
 		{ "backend b from nope\n", "defaults section 'nope' not found for backend 'b'." },
 		{ "frontend f\n bind 127.0.0.1\n",
 		  "'bind' : missing port specification in '127.0.0.1'" },
+		{ "backend b\n dispatch 127.0.0.1\n",
+		  "'dispatch' : missing port specification in '127.0.0.1'" },
+		{ "backend b\n balance random\n option transparent\n",
+		  "backend 'b' cannot use both transparent and balance mode." },
 		{ "backend b\n balance log-hash\n",
 		  "balance log-hash requires a converter list." },
 		{ "backend b\n id 7\nbackend c\n id 7\n",
@@ -99,7 +103,6 @@ static void test_later(void)
 	static const char *const lines[] = {
 		" server s 127.0.0.1:1 strict-maxconn", " compression algo gzip",
 		" server s 127.0.0.1:1 shard 1", " stick-table type ip size 1k",
-		" option transparent",
 	};
 
 	for (unsigned i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
