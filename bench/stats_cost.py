@@ -138,7 +138,8 @@ def main():
     if os.geteuid() == 0:
         compare.own_network()
     bench = compare.Bench(types.SimpleNamespace(threads=1, cpu_proxy=opt.cpu_proxy, cpu_load=opt.cpu_load, keep=False,
-                                                base_port=opt.base_port, client="load", conns=opt.conns))
+                                                base_port=opt.base_port, client="load", conns=opt.conns,
+                                                certificate="rsa"))
     proxies = [Proxy("uncounted", opt.uncounted, False), Proxy("counted", opt.program, True)]
     sc = compare.SCENARIOS["h1-keepalive"]
     try:

@@ -87,6 +87,9 @@ enum proxy_option_at { PROXY_OPTIONS(X) PROXY_OPT_COUNT };
 PROXY_OPTIONS(X)
 #undef X
 
+#define PROXY_OPT_SPLICE_ANY \
+	(PROXY_OPT_SPLICE_AUTO | PROXY_OPT_SPLICE_REQUEST | PROXY_OPT_SPLICE_RESPONSE)
+
 /* option httpclose | http-server-close | http-keep-alive: the last one given wins. */
 enum proxy_http_conn { HTTP_CONN_KEEP_ALIVE, HTTP_CONN_SERVER_CLOSE, HTTP_CONN_CLOSE };
 
@@ -241,8 +244,12 @@ struct proxy {
 	/* slots follow */
 };
 
-/* Its slots (SLOT_PROXY). */
-struct slot_area *proxy_slots(const struct proxy *px);
+/* Its slots (SLOT_PROXY): many times for each request. */
+#define PROXY_SLOTS_AT ((sizeof(struct proxy) + 15) & ~(size_t)15)
+static inline struct slot_area *proxy_slots(const struct proxy *px)
+{
+	return (struct slot_area *)(void *)((char *)(uintptr_t)px + PROXY_SLOTS_AT);
+}
 
 /* A proxy or defaults section, inheriting from <defaults> (may be NULL), not linked; NULL: no
  * memory.

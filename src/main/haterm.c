@@ -110,8 +110,7 @@ static bool make_configuration(struct haterm *h)
 	if (!h->cert && needs_cert(h) && !make_cert(h))
 		return false;
 	strbuf_init(&text);
-	/* (refusing to start programs costs something at each system call) */
-	strbuf_printf(&text, "global\n\tinsecure-fork-wanted\n%.*s\n"
+	strbuf_printf(&text, "global\n%.*s\n"
 		      "defaults\n\tmode http\n\ttimeout client 1m\n"
 		      "\ttimeout server 2h\n\ttimeout http-keep-alive 10m\n"
 		      "frontend haterm\n", SLICE_FMT(strbuf_slice(&h->global)));

@@ -11,7 +11,6 @@
 #include "proxy/server.h"
 #include "proxy_priv.h"
 
-#define SLOTS_OFFSET ((sizeof(struct proxy) + 15) & ~(size_t)15)
 
 /* --- the generation's slot ------------------------------------------------------------------ */
 
@@ -86,11 +85,6 @@ void proxies_publish(struct config *cfg)
 
 /* --- making --------------------------------------------------------------------------------- */
 
-struct slot_area *proxy_slots(const struct proxy *px)
-{
-	return (struct slot_area *)((char *)(uintptr_t)px + SLOTS_OFFSET);
-}
-
 static void proxy_set_defaults(struct proxy *px)
 {
 	px->mode = PROXY_MODE_TCP;
@@ -126,7 +120,7 @@ static void proxy_set_own(struct proxy *px, struct config *cfg, const char *name
 struct proxy *proxy_new(struct config *cfg, const char *name, unsigned caps,
 			struct proxy *defaults)
 {
-	size_t size = SLOTS_OFFSET + slot_class_size(SLOT_PROXY) + 15;
+	size_t size = PROXY_SLOTS_AT + slot_class_size(SLOT_PROXY) + 15;
 	char *p = arena_zalloc(&cfg->arena, size);
 	struct proxy *px;
 

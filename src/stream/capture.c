@@ -125,8 +125,8 @@ static bool cookie_is_wanted(const struct capture_proxy *cp, const struct cookie
 
 static void capture_cookie(struct stream *s, enum capture_side side, const struct http_msg *m)
 {
-	struct captures *c = captures_of(s);
 	const struct capture_proxy *cp = capture_proxy_of(s->fe);
+	struct captures *c = cp->cookie.ptr ? captures_of(s) : NULL;
 	uint8_t id = side == CAPTURE_REQUEST ? FIELD_COOKIE : FIELD_SET_COOKIE;
 	struct cookie cookie = { .whole = slice_none() };
 	struct h1_field *f;
@@ -134,10 +134,10 @@ static void capture_cookie(struct stream *s, enum capture_side side, const struc
 	bool found = false;
 	int at = -1;
 
+	if (!c)
+		return;
 	if (max > (size_t)stream_tunes()->cookie_max)
 		max = (size_t)stream_tunes()->cookie_max;
-	if (!cp->cookie.ptr || !c)
-		return;
 	while (!found && (f = http_field_next(&m->fields, &at, id, slice_none())) != NULL) {
 		struct slice list = f->value, attributes;
 

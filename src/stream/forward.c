@@ -175,14 +175,16 @@ static void set_deadlines(struct stream *s, bool request, bool response)
 void stream_forward(struct stream *s)
 {
 	bool tunnel = s->flags & STRM_TUNNEL || !(s->flags & STRM_HTTP);
+	bool splice = (s->fe->options | s->be->options) & PROXY_OPT_SPLICE_ANY;
 	bool request, response = false;
 
-	if (s->back.ops && s->back.flags & EP_CONNECTED)
+	if (splice && s->back.ops && s->back.flags & EP_CONNECTED)
 		splice_begin(s, &s->front, &s->back, &s->pipe_req);
 	request = move(s, &s->front, &s->back, &s->pipe_req);
 	regulate(&s->front, &s->back, s->pipe_req);
 	if ((s->flags & STRM_HEAD_SENT || tunnel) && s->stage != STAGE_TCP_RESPONSE) {
-		splice_begin(s, &s->back, &s->front, &s->pipe_res);
+		if (splice)
+			splice_begin(s, &s->back, &s->front, &s->pipe_res);
 		response = move(s, &s->back, &s->front, &s->pipe_res);
 		regulate(&s->back, &s->front, s->pipe_res);
 	} else if (s->back.rx.len > ENDPOINT_TX_HIGH) {

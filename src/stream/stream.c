@@ -97,7 +97,6 @@ struct stream *stream_new(struct session *sess, bool http)
 	}
 	arena_init_in(&s->arena, s->area, sizeof(s->area), 0);
 	s->txn_vars.arena = s->message_vars.arena = &s->arena;
-	s->expr.vars[VAR_REQ] = &s->message_vars;
 	s->sess = sess;
 	s->config = session_config(sess);
 	s->listener = sess->listener;
@@ -110,6 +109,11 @@ struct stream *stream_new(struct session *sess, bool http)
 	s->unique = sess->requests++;
 	s->serial = ++last_serial;
 	s->number = next_number();
+	s->expr.session = sess;
+	s->expr.stream = s;
+	s->expr.arena = &s->arena;
+	s->expr.vars[VAR_TXN] = &s->txn_vars;
+	s->expr.vars[VAR_REQ] = &s->message_vars;
 	http_msg_init(&s->req, &s->arena);
 	http_msg_init(&s->res, &s->arena);
 	s->front.user = &front_user;
@@ -166,15 +170,11 @@ void stream_abandon(struct stream *s)
 struct expr_ctx *stream_expr(struct stream *s, unsigned flags)
 {
 	s->expr.proxy = s->be;
-	s->expr.session = s->sess;
-	s->expr.stream = s;
-	s->expr.arena = &s->arena;
 	s->expr.flags = flags;
 	/* names are the generation's: a stream of a former one cannot look there any more */
 	s->expr.vars[VAR_SESS] = NULL;
 	if (likely(s->config == session_config(s->sess)))
 		s->expr.vars[VAR_SESS] = s->sess->vars;
-	s->expr.vars[VAR_TXN] = &s->txn_vars;
 	if (!(flags & EXPR_DIR_RESPONSE)) {
 		s->expr.vars[VAR_REQ] = &s->message_vars;
 	} else if (s->expr.vars[VAR_REQ]) { /* the request's make room for the response's */
