@@ -161,7 +161,7 @@ enum h2_stream_flags {
 	H2S_FL_EARLY = 1 << 7,       /* DATA before the tunnel stands: kept in <early> */
 	H2S_FL_EARLY_END = 1 << 8,   /* and their end */
 	H2S_FL_HEAD_GOT = 1 << 10,   /* back: the answer's head came */
-	H2S_FL_PEER_RESET = 1 << 11, /* it was the peer */
+	H2S_FL_PEER_RESET = 1 << 11, /* it was the peer, or both */
 	H2S_FL_TELL = 1 << 9,        /* wake its user with its turn as a sender */
 };
 
