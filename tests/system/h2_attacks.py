@@ -32,6 +32,7 @@ from wire import h2
 from wire.h2 import data, frame, headers, ping, priority, request, rst, settings, window
 
 CONF = """
+	{threads}
 	tune.h2.fe.glitches-threshold 500
 defaults
 	mode http
@@ -469,8 +470,8 @@ class Target:
         self.lenient = lib.is_reference(program)
         self.port = lib.ports(1)[0]
         lines = ["server s%d %s:%d" % (i, s.address, s.port) for i, s in enumerate(servers)]
-        conf = CONF.format(fe=self.port, servers="\n\t".join(lines), w=witness.port, large="v" * 4000)
-        # on one core it has one thread, the first one
+        conf = CONF.format(fe=self.port, servers="\n\t".join(lines), w=witness.port, large="v" * 4000,
+                           threads="nbthread 1" if args.figures else "")
         self.proxy = lib.Proxy(program, conf, preexec=lambda: place_proxy(args))
         self.pid = self.proxy.process.pid
 
