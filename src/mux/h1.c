@@ -151,7 +151,7 @@ static void h1_drain(struct h1_conn *h)
 static enum io h1_fill(struct h1_conn *h)
 {
 	size_t before = wire_in_len(&h->in);
-	enum io r = wire_in_recv(&h->in, h->conn);
+	enum io r = wire_in_recv(&h->in, h->conn, true);
 
 	h1_count_bytes(h, wire_in_len(&h->in) - before, 0);
 	return r;

@@ -207,7 +207,9 @@ static void h2_read(struct h2_conn *h)
 			h->flags |= H2C_FL_PAUSE;
 			break;
 		}
-		r = wire_in_recv(&h->in, h->conn);
+		if (h2_turn_work(h, H2_WORK_RECV))
+			break;
+		r = wire_in_recv(&h->in, h->conn, h->data);
 		H2C_TRACE(DATA, h, H2_EV(RECV), "read: %u bytes to look at",
 			  (unsigned)wire_in_bytes(&h->in).len);
 		if (r == IO_EOF || r == IO_ERR) {
@@ -217,7 +219,6 @@ static void h2_read(struct h2_conn *h)
 		if (r == IO_AGAIN)
 			break;
 		received = true;
-		h2_turn_work(h, H2_WORK_RECV);
 	}
 	if (h->flags & H2C_FL_DEAD)
 		return;

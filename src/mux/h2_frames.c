@@ -237,8 +237,13 @@ static void on_rst_stream(struct h2_conn *h, struct slice payload)
 	/* both know now: what still comes is no more what was on its way */
 	h2c_forget_reset(h, h->frame.stream);
 	s = h2s_find(h, h->frame.stream);
-	if (!s || s->flags & H2S_FL_RESET)
+	if (!s || s->flags & H2S_FL_RESET) {
+		if (s) {
+			s->flags |= H2S_FL_PEER_RESET;
+			s->reset_code = h2_get_u32(payload.ptr);
+		}
 		return;
+	}
 	if (!h->side->is_back) { /* work for nothing */
 		h2c_glitch(h, "stream reset by the client");
 		if (h->state >= H2C_CLOSING)

@@ -312,6 +312,12 @@ void h2_head_trailers(struct h2_conn *h, struct h2_stream *s, struct slice block
 	h2s_wake_soon(s);
 }
 
+/* What still comes was on its way, as long as the peer has not reset the stream as well. */
+static bool is_reset_by_us(const struct h2_stream *s)
+{
+	return (s->flags & (H2S_FL_RESET | H2S_FL_PEER_RESET)) == H2S_FL_RESET;
+}
+
 bool h2_front_headers_are_due(struct h2_conn *h)
 {
 	uint32_t id = h->frame.stream;
@@ -324,7 +330,7 @@ bool h2_front_headers_are_due(struct h2_conn *h)
 	if (id > h->last_stream)
 		return true;
 	s = h2s_find(h, id);
-	if (s ? s->state == H2S_OPEN || s->state == H2S_HALF_LOCAL || s->flags & H2S_FL_RESET
+	if (s ? s->state == H2S_OPEN || s->state == H2S_HALF_LOCAL || is_reset_by_us(s)
 	      : h2c_was_reset(h, id))
 		return true;
 	h2c_error(h, H2_ERR_STREAM_CLOSED, NULL);

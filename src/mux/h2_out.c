@@ -44,7 +44,7 @@ bool h2_turn_work(struct h2_conn *h, uint32_t units)
 	uint64_t now;
 
 	h->turn_work += units;
-	if (h->turn_work < (h->turn_since_ns ? H2_TURN_WORK : H2_TURN_FREE))
+	if (h->turn_work < H2_TURN_WORK)
 		return false;
 	h->turn_work = 0;
 	now = clock_read_ns();

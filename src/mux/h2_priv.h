@@ -161,7 +161,7 @@ enum h2_stream_flags {
 	H2S_FL_EARLY = 1 << 7,       /* DATA before the tunnel stands: kept in <early> */
 	H2S_FL_EARLY_END = 1 << 8,   /* and their end */
 	H2S_FL_HEAD_GOT = 1 << 10,   /* back: the answer's head came */
-	H2S_FL_PEER_RESET = 1 << 11, /* it was the peer */
+	H2S_FL_PEER_RESET = 1 << 11, /* it was the peer, or both */
 	H2S_FL_TELL = 1 << 9,        /* wake its user with its turn as a sender */
 };
 
@@ -200,19 +200,19 @@ struct h2_stream {
 /* What a connection may take of a turn of the loop, as others wait for theirs; the rest of what it
  * received is used in its next one.
  */
-#define H2_TURN_NS WIRE_TURN_NS
-/* Units of work after which the clock is looked at; a frame that costs little is one. */
+#define H2_TURN_NS 50000
+/* Units of work after which the clock is looked at, and from which on it runs; a frame that costs
+ * little is one.
+ */
 #define H2_TURN_WORK 32
-/* The first of them are free: on a busy machine the clock runs while nothing is done. */
-#define H2_TURN_FREE 128
 /* Frames that bring nothing for a stream, of which many fit in that time: so many are enough. */
 #define H2_TURN_CONTROL 256
 /* A head, waking a stream, and receiving. What a stream does then, maybe the way to a server and
- * its end, is what takes time: the clock is looked at before each, and runs from the first on.
+ * its end, is what takes time, and so may be what comes: the clock is looked at before each.
  */
 #define H2_WORK_HEAD 8
-#define H2_WORK_WAKE H2_TURN_FREE
-#define H2_WORK_RECV 4
+#define H2_WORK_WAKE H2_TURN_WORK
+#define H2_WORK_RECV H2_TURN_WORK
 
 /* --- h2_out.c */
 

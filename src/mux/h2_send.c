@@ -9,6 +9,7 @@
  * waits in the list of senders: each gets its turn and sends about a frame's worth.
  */
 #include <string.h>
+#include "base/clock.h"
 #include "h2_priv.h"
 #include "trace_priv.h"
 
@@ -20,8 +21,8 @@
 #define TX_TOTAL (2 * 1024 * 1024)
 #define TX_LEAST (32 * 1024)
 #define TX_MOST (256 * 1024)
-/* System calls that one flush makes at most. */
-#define FLUSH_BUDGET 4
+/* How long one flush goes on sending what the streams have behind what it sent. */
+#define FLUSH_NS (2 * WIRE_TURN_NS)
 
 /* --- heads ------------------------------------------------------------------------------------ */
 
@@ -488,14 +489,15 @@ static void go_on(struct h2_conn *h, bool was_stuck)
 void h2_flush(struct h2_conn *h)
 {
 	bool outer = h2_enter(h), was_stuck = h->out.len >= H2_OUT_STUCK;
+	uint64_t until = list_is_empty(&h->senders) ? 0 : clock_read_ns() + FLUSH_NS;
 	enum io r = IO_OK;
 
-	for (int i = 0; i < FLUSH_BUDGET && r == IO_OK; i++) {
+	do {
 		serve_senders(h);
 		if (h->flags & (H2C_FL_BROKEN | H2C_FL_DEAD) || !h->out.len)
 			break;
 		r = send_out(h);
-	}
+	} while (r == IO_OK && !list_is_empty(&h->senders) && clock_read_ns() < until);
 	H2C_TRACE(DATA, h, H2_EV(SEND), "sent, %llu bytes are left",
 		  (unsigned long long)h->out.len);
 	if (r == IO_ERR)

@@ -76,12 +76,12 @@ static void append_more(struct wire_in *in)
 	block_queue_skip(&in->more, n);
 }
 
-enum io wire_in_recv(struct wire_in *in, struct conn *c)
+enum io wire_in_recv(struct wire_in *in, struct conn *c, bool body)
 {
 	size_t got;
 	enum io r;
 
-	if (!in->block && c->read_blocks > 1) {
+	if (body && !in->block && c->read_blocks > 1) {
 		r = conn_recv(c, &in->more, SIZE_MAX, &got);
 		if (got)
 			wire_in_drop(in);

@@ -64,10 +64,11 @@ void wire_in_clear(struct wire_in *in);
  * empty.
  */
 void wire_in_give(struct wire_in *in, struct block_queue *q);
-/* Receives behind what is there, so that it can be parsed as one run: into the block, or when that
- * is empty and the flow is fast, into several. IO_ERR also when a whole block is not enough.
+/* Receives behind what is there, so that it can be parsed as one run: into the block; or, when that
+ * is empty, the flow is fast and it is a <body> that comes, into several. IO_ERR also when a whole
+ * block is not enough.
  */
-enum io wire_in_recv(struct wire_in *in, struct conn *c);
+enum io wire_in_recv(struct wire_in *in, struct conn *c, bool body);
 /* May bytes follow: received already, or in the socket? */
 static inline bool wire_in_may_grow(const struct wire_in *in, const struct conn *c)
 {

@@ -197,6 +197,7 @@ STREAMS = (
      CLOSED + "|alive"),
     ("5.1 closed by RST_STREAM: HEADERS", post() + rst(1) + headers(1, request()), 1,
      CLOSED + "|alive|" + CONN),
+    ("5.1 reset by both: HEADERS", post() + window(1, 0) + rst(1) + headers(1, request()), 1, CLOSED),
     ("5.1 closed by RST_STREAM: WINDOW_UPDATE", post() + rst(1) + window(1, 1), 1, "alive"),
     ("5.1 closed by RST_STREAM: CONTINUATION", post() + rst(1) + frame(h2.CONTINUATION, 4, 1, GET), 1,
      CONN + "|" + CLOSED),
