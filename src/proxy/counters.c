@@ -178,8 +178,11 @@ void time_set_fini(struct time_set *t)
 /* A sample while the window is not full. */
 static void time_shard_fill(struct time_shard *s, uint32_t count, const uint64_t ms[TIME_KINDS])
 {
-	for (int k = 0; k < TIME_KINDS; k++)
-		__atomic_store_n(&s->sum[k], s->sum[k] + ms[k], __ATOMIC_RELAXED);
+	for (int k = 0; k < TIME_KINDS; k++) {
+		uint64_t sum = __atomic_load_n(&s->sum[k], __ATOMIC_RELAXED);
+
+		__atomic_store_n(&s->sum[k], sum + ms[k], __ATOMIC_RELAXED);
+	}
 	__atomic_store_n(&s->count, count + 1, __ATOMIC_RELAXED);
 }
 
