@@ -71,6 +71,10 @@ static void check_mode(struct proxy *px, struct diag_list *d)
 {
 	if (px->mode == PROXY_MODE_HTTP)
 		return;
+	if (px->mode == PROXY_MODE_LOG && !(px->caps & PROXY_BE))
+		say_alert(d, "%s '%s' cannot be in 'mode log', which its defaults give it: that is "
+			  "for backends. Say 'mode tcp' or 'mode http' there.",
+			  proxy_kind_name(px), px->name);
 	if (px->log_kind >= PROXY_LOG_HTTP && (px->caps & PROXY_FE)) {
 		say_warning(d, "parsing [%s:%d] : 'option %s' not usable with %s '%s' (needs 'mode "
 			    "http'). Falling back to 'option tcplog'.", px->log_kind_file,

@@ -172,7 +172,7 @@ static void backends_check(struct config *cfg, struct diag_list *diags)
 	struct server *srv;
 
 	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px)) {
-		if (px->mode == PROXY_MODE_LOG) {
+		if (px->mode == PROXY_MODE_LOG && px->caps & PROXY_BE) {
 			check_backend(cfg, px, diags);
 			continue;
 		}

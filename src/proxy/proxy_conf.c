@@ -196,7 +196,7 @@ static bool parse_mode(struct conf_line *l)
 		px->mode = PROXY_MODE_TCP;
 	else if (strcmp(word, "http") == 0)
 		px->mode = PROXY_MODE_HTTP;
-	else if (strcmp(word, "log") == 0 && l->where & CONF_BE)
+	else if (strcmp(word, "log") == 0 && l->where & CONF_DEF_BE)
 		px->mode = PROXY_MODE_LOG;
 	else if (strcmp(word, "spop") == 0 || strcmp(word, "health") == 0)
 		return conf_error(l, 1, NULL, "proxy mode '%s' is not supported yet.", word);

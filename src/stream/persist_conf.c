@@ -5,6 +5,7 @@
 #include "base/bug.h"
 #include "conf/conf.h"
 #include "persist.h"
+#include "proxy/server.h"
 #include "proxy/stats.h"
 #include "rule_priv.h"
 
@@ -212,12 +213,18 @@ static void persist_check(struct config *cfg, struct diag_list *diags)
 	static const struct diag_place nowhere = { .form = DIAG_BARE };
 
 	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px)) {
-		struct persist_proxy *pp = persist_of_proxy(px);
+		struct server *srv;
 
-		if (!pp->cookie.ptr || px->mode == PROXY_MODE_HTTP || !(px->caps & PROXY_BE))
+		if (px->mode == PROXY_MODE_HTTP || !(px->caps & PROXY_BE))
 			continue;
-		diag_add(diags, DIAG_WARNING, &nowhere, NULL, "cookie will be ignored for %s '%s' "
-			 "(needs 'mode http').", proxy_kind_name(px), px->name);
+		if (persist_of_proxy(px)->cookie.ptr)
+			diag_add(diags, DIAG_WARNING, &nowhere, NULL, "cookie will be ignored for "
+				 "%s '%s' (needs 'mode http').", proxy_kind_name(px), px->name);
+		list_for_each(srv, &px->servers, link)
+			if (srv->cookie)
+				diag_add(diags, DIAG_WARNING, &nowhere, NULL, "%s '%s' : ignoring "
+					 "cookie for server '%s' as HTTP mode is disabled.",
+					 proxy_kind_name(px), px->name, srv->name);
 	}
 }
 
