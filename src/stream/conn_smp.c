@@ -3,6 +3,7 @@
  *
  * Manual: configuration 7.3.3, 7.3.2 fe_name and its kin.
  */
+#include "server_conn.h"
 #include "smp_priv.h"
 #include "stream_priv.h"
 
@@ -21,18 +22,24 @@ static const enum address_side address_src = ADDRESS_SRC, address_dst = ADDRESS_
 	address_front_src = ADDRESS_FRONT_SRC, address_front_dst = ADDRESS_FRONT_DST,
 	address_back_src = ADDRESS_BACK_SRC, address_back_dst = ADDRESS_BACK_DST;
 
-/* The address of one end of the connection to the server; false: there is no connection. */
+/* The address of one end of the connection to the server; false: there is none, and was none. The
+ * server's is known without it, once it is over or did not come to be.
+ */
 static bool back_address(struct stream *s, bool remote, struct addr *out)
 {
 	struct conn *c = s && s->back.ops ? s->back.ops->conn(&s->back) : NULL;
 	struct sockaddr_storage ss;
+	struct server_addr to;
 	socklen_t len = sizeof(ss);
 
-	if (!c || c->fd < 0)
+	if (c && c->fd >= 0 &&
+	    (remote ? getpeername : getsockname)(c->fd, (struct sockaddr *)&ss, &len) == 0) {
+		*out = addr_from_sockaddr(&ss, len);
+		return true;
+	}
+	if (!remote || !s || !s->server || !s->t.queued || !server_target(s, &to))
 		return false;
-	if ((remote ? getpeername : getsockname)(c->fd, (struct sockaddr *)&ss, &len) < 0)
-		return false;
-	*out = addr_from_sockaddr(&ss, len);
+	*out = addr_from_sockaddr(&to.sa, to.len);
 	return true;
 }
 
