@@ -11,7 +11,6 @@
 #include "proxy/server.h"
 #include "proxy_priv.h"
 
-
 /* --- the generation's slot ------------------------------------------------------------------ */
 
 static bool proxies_init(void *data)
