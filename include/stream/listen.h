@@ -141,8 +141,10 @@ enum stream_shards { STREAM_SHARDS_BY_GROUP, STREAM_SHARDS_BY_PROCESS, STREAM_SH
 
 /* Copied. Before the threads, and before sockets are opened. */
 void stream_set_tunes(const struct stream_tunes *tunes);
+/* The tunables in force: never NULL. From any thread. */
+const struct stream_tunes *stream_tunes(void);
 
-extern const struct module mod_net, mod_mux, mod_stream, mod_stream_alias, mod_stream_log;
+extern const struct module mod_net, mod_mux, mod_stream, mod_stream_log;
 extern const struct module mod_stream_unique_id;
 
 #endif

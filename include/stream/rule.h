@@ -116,27 +116,10 @@ unsigned rule_phases(const struct proxy *px, enum ruleset set);
 /* Parses the end of a line: nothing, or a condition. <what> names the rule in messages. */
 bool rule_take_condition(struct conf_line *l, const char *what, unsigned phase,
 			 const struct condition **out);
-/* Is the next word the end, or the start of a condition ? */
+/* Is the next word the end, or the start of a condition? */
 bool rule_at_end(const struct conf_line *l);
 
-/* The modules of rules, their actions and their fetches. */
 extern const struct module mod_rule;
-extern const struct module mod_reply_act;
-extern const struct module mod_http_act;
-extern const struct module mod_tcp_act;
-extern const struct module mod_preamble_act;
-extern const struct module mod_var_act;
-extern const struct module mod_rules_ctl;
-extern const struct module mod_addr_act;
-extern const struct module mod_resolve_act;
-extern const struct module mod_stream_act;
-extern const struct module mod_uri_act;
-extern const struct module mod_hint_act;
-extern const struct module mod_early_act;
 extern const struct module mod_capture;
-extern const struct module mod_http_smp;
-extern const struct module mod_field_smp;
-extern const struct module mod_conn_smp;
-extern const struct module mod_proxy_smp; /* after the modules of proxies: resolves their names */
 
 #endif

@@ -115,6 +115,4 @@ bool service_answer(void *owner, const struct front_request *rq, struct block_qu
 /* Prints "<name>" lines, sorted, as -dKsvc does. */
 void services_dump(FILE *out);
 
-extern const struct module mod_service_act;
-
 #endif

@@ -22,6 +22,7 @@
 #include "http/msg.h"
 #include "mux/endpoint.h"
 #include "proxy/queue.h"
+#include "proxy/server.h"
 #include "stream/session.h"
 
 struct auth_job;
@@ -29,7 +30,7 @@ struct balance_avoid;
 struct idle_ask;
 struct pipe;
 struct rule;
-struct server;
+struct server_addr;
 struct service_kind;
 struct task;
 
@@ -269,6 +270,42 @@ void stream_count_request(const struct stream *s, unsigned which);
  * works. False: no memory.
  */
 bool streams_shutdown_server(struct server *srv);
+
+/* --- for actions, fetches and commands --------------------------------------------------------
+ * On the stream's thread.
+ */
+
+/* The server as everybody sees it: NULL as well where the backend's `dispatch` or `option
+ * transparent` stands in its place.
+ */
+static inline struct server *stream_server(const struct stream *s)
+{
+	return s->server && !s->server->is_direct ? s->server : NULL;
+}
+/* Its CPU time so far, the call in progress included, of the time in which its thread profiled. */
+uint64_t stream_cpu_ns(const struct stream *s);
+/* Ends it at once, from outside its stages, on its thread: its client is cut off. Frees it. */
+void stream_kill(struct stream *s, enum stream_cause cause);
+/* The serial of the newest stream of the calling thread. */
+uint64_t stream_last_serial(void);
+/* Runs the stages as far as they go. May free the stream. */
+void stream_run(struct stream *s);
+/* Sets a deadline for the current stage, in ms from now; 0: none. */
+void stream_wait_ms(struct stream *s, int64_t ms);
+/* Has the current stage's deadline passed? */
+bool stream_is_late(const struct stream *s);
+/* What unique-id-format makes, built on first use; slice_none(): no format. */
+struct slice stream_unique_id(struct stream *s);
+/* Answers 100 to a client that waits before it sends its body, once. */
+void stream_send_continue(struct stream *s);
+/* Sends an answer that is not the final one (1xx). */
+void stream_send_interim(struct stream *s, struct http_msg *m);
+/* Bytes of the answer so far, the server's or our own, as logs and statistics count them. */
+uint64_t stream_bytes_out(const struct stream *s);
+/* The calling thread's streams, in the order of their serials. */
+extern __thread struct list stream_list_of_thread;
+/* Where a connection of <s> to its server goes (server_target.c). False: nowhere. */
+bool server_target(struct stream *s, struct server_addr *to);
 
 /* --- local answers: for actions ---------------------------------------------------------------
  * An action builds the answer in s->res and returns RULE_REPLY; the engine sends it through the

@@ -2,7 +2,9 @@
 /* account.c - what a stream adds to the counters of its frontend, listener, backend and server */
 #include "base/clock.h"
 #include "proxy/balance.h"
-#include "stream_priv.h"
+#include "proxy/bind.h"
+#include "account_priv.h"
+#include "log_priv.h"
 
 /* How often `option contstats` counts the bytes of a stream that goes on. Manual: 5 seconds. */
 #define CONTSTATS_MS 5000

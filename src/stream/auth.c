@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "auth.h"
+#include "stream/auth.h"
 
-#include "stream_priv.h"
+#include "stream/stream.h"
 
 bool stream_is_for_proxy(const struct stream *s)
 {

@@ -16,11 +16,14 @@
 #include "net/conn.h"
 #include "net/socket.h"
 #include "proxy/balance.h"
-#include "http_proxy.h"
-#include "persist.h"
-#include "server_conn.h"
-#include "stream_priv.h"
+#include "proxy/bind.h"
+#include "stream/persist.h"
 #include "tls/tls.h"
+#include "account_priv.h"
+#include "engine_priv.h"
+#include "http_proxy.h"
+#include "log_priv.h"
+#include "server_conn.h"
 
 /* How often a lost race for a server's last slot is tried again before queueing. */
 #define PICKS_MAX 4

@@ -4,7 +4,7 @@
  * Manual: configuration 4.2 option checkcache; RFC 9111.
  */
 #include "log/log.h"
-#include "stream_priv.h"
+#include "engine_priv.h"
 
 /* What the fields of an answer say about caches. */
 struct cache_facts {

@@ -9,9 +9,10 @@
 #include <string.h>
 #include "codec/cookie.h"
 #include "stream/listen.h"
+#include "stream/sample.h"
+#include "capture_priv.h"
 #include "rule_priv.h"
-#include "smp_priv.h"
-#include "stream_priv.h"
+#include "stream_conf_priv.h"
 
 enum capture_side { CAPTURE_REQUEST, CAPTURE_RESPONSE, CAPTURE_SIDES };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* client.c - the client of a stream: has it left, and answers before the final one */
-#include "stream_priv.h"
+#include "engine_priv.h"
 
 /* A client that is gone, or will send no more and asked not to be waited for. */
 bool stream_client_left(struct stream *s)

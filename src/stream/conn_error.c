@@ -5,7 +5,7 @@
  */
 #include <string.h>
 #include "base/bug.h"
-#include "stream_priv.h"
+#include "stream/conn_error.h"
 
 static const struct conn_error errors[] = {
 	{ 11, "PRX_EMPTY", "Connection closed while waiting for PROXY protocol header" },

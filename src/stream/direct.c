@@ -8,7 +8,8 @@
 #include "base/clock.h"
 #include "conf/conf.h"
 #include "stream/service.h"
-#include "stream_priv.h"
+#include "account_priv.h"
+#include "stream_conf_priv.h"
 
 bool service_make_direct(struct conf_line *l, const struct service_kind *kind)
 {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* end.c - the last stage: what a stream owes to the counters, the log, its server, its session */
-#include "stream_priv.h"
+#include "account_priv.h"
+#include "engine_priv.h"
+#include "log_priv.h"
 
 enum step stage_end(struct stream *s)
 {

@@ -1,10 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* error_capture.c - the last bytes that were no valid request or response */
-#include "error_capture.h"
+#include <stdio.h>
+#include "base/block.h"
+#include "http/msg.h"
+#include "mux/endpoint.h"
+#include "proxy/bind.h"
+#include "proxy/proxy.h"
+#include "proxy/server.h"
+#include "stream/error_capture.h"
+#include "stream/session.h"
+#include "stream/stream.h"
 #include <stdlib.h>
 #include "base/clock.h"
+#include "stream/sess_dump.h"
 #include "sess_priv.h"
-#include "stream_priv.h"
 
 /* Widest line of text behind the offset. */
 #define TEXT_WIDTH 70

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* event_log.c - logs what proxies and servers tell about themselves */
 #include "log/log.h"
+#include "stream/stream.h"
 #include "listen_priv.h"
-#include "stream_priv.h"
 
 static void log_event(const struct proxy *px, enum proxy_event event, const char *text)
 {

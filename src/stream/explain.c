@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* explain.c - walking the rules of a request offline */
+#include "proxy/bind.h"
 #include "stream/explain.h"
 
 #include <string.h>
 #include "proxy/server.h"
+#include "engine_priv.h"
 #include "rule_priv.h"
-#include "stream_priv.h"
 
 struct explainer {
 	FILE *out;

@@ -12,9 +12,11 @@
 #include "base/bug.h"
 #include "conf/conf.h"
 #include "mux/h2.h"
-#include "server_conn.h"
+#include "proxy/bind.h"
 #include "stream/listen.h"
-#include "stream_priv.h"
+#include "server_conn.h"
+#include "session_priv.h"
+#include "stream_conf_priv.h"
 
 /* The listener of <fe> that has adopted the state of <was>; NULL: none. */
 static struct listener_conf *listener_heir(const struct proxy *fe, const struct listener_conf *was)

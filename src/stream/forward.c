@@ -11,7 +11,9 @@
 #include "core/timer.h"
 #include "net/conn.h"
 #include "net/pipe.h"
-#include "stream_priv.h"
+#include "account_priv.h"
+#include "engine_priv.h"
+#include "log_priv.h"
 
 void stream_hold_front(struct stream *s)
 {

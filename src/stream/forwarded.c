@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* forwarded.c - option forwarded: the field of RFC 7239 */
-#include "stream_priv.h"
+#include "base/strbuf.h"
+#include "engine_priv.h"
 
 /* A node as RFC 7239 6 writes it: IPv6 in brackets and quotes. */
 static void put_node(struct strbuf *b, const struct addr *a)

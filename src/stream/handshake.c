@@ -9,10 +9,12 @@
 #include "base/clock.h"
 #include "core/pool.h"
 #include "core/timer.h"
-#include "handshake_priv.h"
 #include "net/conn.h"
-#include "stream_priv.h"
+#include "proxy/bind.h"
 #include "tls/tls.h"
+#include "handshake_priv.h"
+#include "log_priv.h"
+#include "session_priv.h"
 
 /* A connection in the middle of its handshake: its owner. */
 struct handshake {

@@ -2,7 +2,7 @@
 /* http_proxy.c - monitor requests, and the header that names the server */
 #include "http_proxy.h"
 
-#include "stream_priv.h"
+#include "engine_priv.h"
 
 static bool http_proxy_init(void *data)
 {

@@ -7,7 +7,7 @@
 #ifndef STREAM_HTTP_PROXY_H
 #define STREAM_HTTP_PROXY_H
 
-#include "reply_priv.h"
+#include "stream/reply.h"
 
 struct monitor_fail {
 	struct monitor_fail *next;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* listen.c - the sockets of frontends, and the limits at accept */
+#include "proxy/bind.h"
 #include "stream/listen.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -14,12 +15,13 @@
 #include "conf/conf.h"
 #include "core/thread.h"
 #include "net/handoff.h"
-#include "net/netns.h"
 #include "net/listener.h"
+#include "net/netns.h"
 #include "net/socket.h"
-#include "listen_priv.h"
-#include "stream_priv.h"
 #include "tls/tls.h"
+#include "engine_priv.h"
+#include "listen_priv.h"
+#include "stream_conf_priv.h"
 
 /* Limits and totals of the process: touched once per connection, not per request. */
 static struct {

@@ -4,8 +4,9 @@
 #include "net/handoff.h"
 #include "net/netns.h"
 #include "net/socket.h"
+#include "proxy/bind.h"
+#include "stream/stream.h"
 #include "listen_priv.h"
-#include "stream_priv.h"
 
 /* Does the line ask for a socket of this address, there? */
 static bool is_named(const struct listener_conf *l, const struct sockaddr_storage *addr,

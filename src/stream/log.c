@@ -3,7 +3,11 @@
 #include "base/clock.h"
 #include "expr/logformat.h"
 #include "log/log.h"
-#include "stream_priv.h"
+#include "proxy/bind.h"
+#include "stream/conn_error.h"
+#include "engine_priv.h"
+#include "log_priv.h"
+#include "stream_conf_priv.h"
 
 /* http-request set-log-level silent */
 #define LOG_LEVEL_SILENT 254
@@ -19,6 +23,18 @@ void stream_log_thread_fini(void)
 static const struct log_settings *settings_of(const struct proxy *px)
 {
 	return slot_of(&log_proxy_slot, proxy_slots(px));
+}
+
+static const char cause_chars[] = {
+#define X(name, c, text) c,
+	STREAM_CAUSES(X)
+#undef X
+};
+
+void stream_end_letters(const struct stream *s, char letters[2])
+{
+	letters[0] = cause_chars[s->cause];
+	letters[1] = s->cause == CAUSE_NONE || !s->cause_phase ? '-' : (char)s->cause_phase;
 }
 
 bool stream_is_normal(const struct stream *s)

@@ -2,7 +2,9 @@
 /* log_conf.c - which format a frontend logs with: log-format, option httplog and their kin */
 #include "base/module.h"
 #include "expr/logformat.h"
-#include "stream_priv.h"
+#include "engine_priv.h"
+#include "log_priv.h"
+#include "stream_conf_priv.h"
 
 /* Compiles a format named on this line. */
 static bool take_format(struct conf_line *l, struct logformat **out)

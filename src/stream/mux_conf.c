@@ -2,7 +2,7 @@
 /* mux_conf.c - edge file: the start-up of the muxes, with the limits that streams set for them */
 #include "conf/conf.h"
 #include "mux/mux_init.h"
-#include "stream_priv.h"
+#include "stream_conf_priv.h"
 
 static bool mux_init(void)
 {

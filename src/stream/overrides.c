@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* overrides.c - what rules set for one stream: addresses, timeouts, marks */
-#include "stream_priv.h"
+#include "stream/stream.h"
 
 struct stream_overrides *stream_overrides_get(struct stream *s)
 {

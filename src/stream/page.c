@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* page.c - error pages as text, for connections that have no stream */
-#include "stream_priv.h"
+#include "base/strbuf.h"
+#include "http/error_page.h"
+#include "engine_priv.h"
 
 static __thread struct strbuf text;
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include "base/bug.h"
 #include "conf/conf.h"
-#include "stream_priv.h"
+#include "session_priv.h"
 
 /* A generation that a session has left while streams of it went on (HTTP/2). */
 struct session_past {

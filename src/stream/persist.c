@@ -5,7 +5,8 @@
  * "<server>~<the application's value>". Dates are Unix times in units of 4 s, five digits of
  * base 64.
  */
-#include "persist.h"
+#include "stream/persist.h"
+#include "stream/rule.h"
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@
 #include "base/hash.h"
 #include "codec/cookie.h"
 #include "expr/expr.h"
-#include "stream_priv.h"
+#include "stream/stream.h"
 
 #define DATE_DIGITS 5
 #define FUTURE_MAX_S 86400 /* a date further ahead is no date of ours */

@@ -4,9 +4,9 @@
 #include <string.h>
 #include "base/bug.h"
 #include "conf/conf.h"
-#include "persist.h"
 #include "proxy/server.h"
 #include "proxy/stats.h"
+#include "stream/persist.h"
 #include "rule_priv.h"
 
 static struct persist_proxy *settings(struct conf_line *l)

@@ -8,10 +8,12 @@
 #include "codec/proxyproto.h"
 #include "core/pool.h"
 #include "core/timer.h"
+#include "proxy/bind.h"
+#include "stream/proxy_tlv.h"
 #include "handshake_priv.h"
+#include "log_priv.h"
 #include "preamble_priv.h"
-#include "proxy_tlv.h"
-#include "stream_priv.h"
+#include "session_priv.h"
 
 /* A connection whose header has not come yet. */
 struct preamble {

@@ -6,9 +6,9 @@
 #include "codec/proxyproto.h"
 #include "expr/logformat.h"
 #include "net/conn.h"
-#include "server_conn.h"
-#include "stream_priv.h"
+#include "stream/stream.h"
 #include "tls/tls.h"
+#include "server_conn.h"
 
 #define CLIENT_CERT_CONN 0x02
 #define CLIENT_CERT_SESS 0x04

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/slot.h"
-#include "proxy_tlv.h"
+#include "stream/proxy_tlv.h"
 #include "stream/session.h"
 
 struct slot proxy_tlv_slot = { .of = SLOT_CONFIG, .size = sizeof(bool) };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "reply_priv.h"
+#include "stream/reply.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "base/file.h"
 #include "base/block.h"
+#include "base/file.h"
 #include "http/error_page.h"
 
 enum reply_kind {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* reply_build.c - makes an answer of our own in a stream; sends nothing and knows no stage */
+#include "stream/stream.h"
 #include "http_proxy.h"
-#include "stream_priv.h"
 
 /* Forgets a response that was received: ours replaces it. */
 static void reply_reset(struct stream *s)

@@ -2,10 +2,13 @@
 /* request.c - the stages of a request up to the choice of a server */
 #include "base/clock.h"
 #include "proxy/balance.h"
+#include "stream/persist.h"
 #include "stream/service.h"
-#include "persist.h"
-#include "stream_priv.h"
 #include "tls/tls.h"
+#include "account_priv.h"
+#include "capture_priv.h"
+#include "engine_priv.h"
+#include "log_priv.h"
 
 /* Ends for a client's fault in the bytes of its body. */
 static enum step bad_body(struct stream *s)

@@ -2,10 +2,13 @@
 /* response.c - the stages of an answer, the server's or our own */
 #include "base/clock.h"
 #include "net/conn.h"
+#include "stream/persist.h"
 #include "stream/service.h"
-#include "persist.h"
-#include "stream_priv.h"
 #include "tls/tls.h"
+#include "account_priv.h"
+#include "capture_priv.h"
+#include "engine_priv.h"
+#include "log_priv.h"
 
 /* More interim answers than this to one request are an attack, or a server gone wrong. */
 #define INTERIMS_MAX 1000

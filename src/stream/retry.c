@@ -7,7 +7,7 @@
  */
 #include <stdlib.h>
 #include "proxy/proxy.h"
-#include "stream_priv.h"
+#include "engine_priv.h"
 
 #define DELAY_DOUBLINGS_MAX 20
 

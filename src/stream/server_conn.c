@@ -22,10 +22,10 @@
 #include "mux/probe.h"
 #include "net/conn.h"
 #include "net/socks4.h"
-#include "server_conn_priv.h"
 #include "stream/listen.h"
-#include "stream_priv.h"
 #include "tls/tls.h"
+#include "server_conn_priv.h"
+#include "stream_conf_priv.h"
 
 /* How long a stream waits for another thread's answer before it opens a connection. */
 #define ASK_MS 10

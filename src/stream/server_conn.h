@@ -39,8 +39,6 @@ void server_conn_end_session(struct session *sess);
 /* Idle connections of a server on all threads, for statistics. */
 unsigned server_conn_idle_count(const struct server *srv);
 
-/* Where a connection of <s> to its server goes (server_target.c). False: nowhere. */
-bool server_target(struct stream *s, struct server_addr *to);
 /* Do connections to <srv> go to different places, in time or by request? Then their key tells. */
 bool server_target_varies(const struct server *srv);
 uint64_t server_target_key(const struct server_addr *to);

@@ -9,8 +9,8 @@
 
 #include "core/timer.h"
 #include "net/socket.h"
+#include "stream/stream.h"
 #include "server_conn.h"
-#include "stream_priv.h"
 
 /* The idle connections of one server on one thread. */
 struct idle_list {

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include "core/mailbox.h"
 #include "proxy/server.h"
+#include "stream/stream.h"
 #include "listen_priv.h"
-#include "stream_priv.h"
 
 /* Whose streams end. */
 struct shutdown {

@@ -8,8 +8,8 @@
 #include "base/bug.h"
 #include "base/hash.h"
 #include "proxy/server.h"
+#include "stream/stream.h"
 #include "server_conn.h"
-#include "stream_priv.h"
 
 static bool port_is_mapped(const struct server *srv)
 {

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/module.h"
 #include "stream/service.h"
-#include "stream_priv.h"
+#include "stream/stream.h"
 #include "trace_priv.h"
 
 #define SERVICES_MAX 32

@@ -10,10 +10,16 @@
 #include <time.h>
 #include "base/clock.h"
 #include "core/thread.h"
+#include "core/timer.h"
+#include "mux/endpoint.h"
 #include "net/conn.h"
 #include "net/ctl_socket.h"
+#include "proxy/bind.h"
+#include "proxy/proxy.h"
+#include "stream/sess_dump.h"
+#include "stream/session.h"
+#include "stream/stream.h"
 #include "sess_priv.h"
-#include "stream_priv.h"
 
 /* --- words ------------------------------------------------------------------------------------ */
 

@@ -10,8 +10,10 @@
 #include "net/conn.h"
 #include "net/ctl_socket.h"
 #include "net/pipe.h"
+#include "proxy/bind.h"
+#include "stream/sess_dump.h"
+#include "engine_priv.h"
 #include "sess_priv.h"
-#include "stream_priv.h"
 
 /* Not those of stages.c: a dump shall not need the stages. */
 static const char *const stage_names[STAGE_COUNT] = {

@@ -1,37 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* sess_priv.h - how streams look in `show sess` */
+/* sess_priv.h - what sess_dump.c gives sess_full.c. All on the stream's thread. */
 #ifndef STREAM_SESS_PRIV_H
 #define STREAM_SESS_PRIV_H
 
-#include <stdbool.h>
-#include <stdint.h>
 #include "base/addr.h"
-#include "base/strbuf.h"
+#include "stream/sess_dump.h"
 
 struct conn;
-struct ctl_connection_info;
 struct endpoint;
-struct stream;
-
-/* All on the thread of what they describe. */
-
-struct sess_view {
-	struct strbuf *out;
-	bool uri;      /* with the request line, where there is one */
-	uint32_t anon; /* the key which hides names and addresses, 0: none; see ctl_hide() */
-};
-
-/* One line. */
-void sess_dump_line(struct stream *s, const struct sess_view *view);
-/* Several lines. */
-void sess_dump_full(struct stream *s, const struct sess_view *view);
-/* A connection of the Runtime API, which is no stream, in the same columns. */
-void sess_dump_ctl(const struct ctl_connection_info *info, const struct sess_view *view, bool full);
-/* "[20/Nov/2026:22:46:58.660846]", with <digits> of the second, in local time. */
-void sess_put_date(struct strbuf *out, uint64_t wall_us, int digits);
-
-
-/* --- sess_dump.c, for sess_full.c */
 
 /* "127.0.0.1:80"; a UNIX socket has the number of its listener. */
 void sess_put_address(const struct sess_view *view, const struct addr *a, unsigned listener);

@@ -2,9 +2,10 @@
 /* session_addr.c - who the client is, and where it connected to */
 #include <sys/socket.h>
 #include "base/clock.h"
+#include "log/log.h"
 #include "net/conn.h"
-#include "stream_priv.h"
 #include "tls/tls.h"
+#include "session_priv.h"
 
 const struct addr *session_src(struct session *s)
 {

@@ -3,7 +3,7 @@
 #include "base/bug.h"
 #include "mux/h1_case.h"
 #include "stream/listen.h"
-#include "stream_priv.h"
+#include "stream_conf_priv.h"
 
 static struct stream_tunes tunes = {
 	.fields_max = 101, .maxrewrite = 1024, .log_uri_max = 1024, .cookie_max = 63,

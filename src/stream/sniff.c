@@ -5,7 +5,7 @@
  * is kept with the stream and made again when more bytes have come.
  */
 #include "codec/h1.h"
-#include "smp_priv.h"
+#include "stream/sample.h"
 
 #define FIELDS_MAX 100
 

@@ -6,7 +6,6 @@
  * down into the muxes, which may call wake() at once: the RUNNING flag turns that into another
  * round instead of a recursion.
  */
-#include "stream_priv.h"
 #include "base/bug.h"
 #include "base/clock.h"
 #include "core/pool.h"
@@ -15,7 +14,9 @@
 #include "core/thread.h"
 #include "http/auth.h"
 #include "net/pipe.h"
-#include "error_capture.h"
+#include "stream/error_capture.h"
+#include "engine_priv.h"
+#include "session_priv.h"
 #include "trace_priv.h"
 
 /* A stream that goes round this often in one call has lost its way. */

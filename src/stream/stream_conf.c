@@ -4,10 +4,13 @@
 #include "base/module.h"
 #include "conf/conf.h"
 #include "log/log.h"
-#include "error_capture.h"
+#include "stream/error_capture.h"
+#include "account_priv.h"
+#include "engine_priv.h"
 #include "listen_priv.h"
 #include "server_conn.h"
-#include "stream_priv.h"
+#include "session_priv.h"
+#include "stream_conf_priv.h"
 #include "trace_priv.h"
 
 static bool stream_module_init(void)

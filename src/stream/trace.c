@@ -3,7 +3,7 @@
 #include "base/addr.h"
 #include "base/strbuf.h"
 #include "stream/service.h"
-#include "stream_priv.h"
+#include "engine_priv.h"
 #include "trace_priv.h"
 
 void session_trace_facts(const void *owner, struct trace_facts *out)

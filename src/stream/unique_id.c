@@ -7,8 +7,9 @@
 #include "base/strbuf.h"
 #include "conf/conf.h"
 #include "expr/logformat.h"
-#include "smp_priv.h"
-#include "stream_priv.h"
+#include "stream/sample.h"
+#include "engine_priv.h"
+#include "stream_conf_priv.h"
 
 /* As much as is worth telling apart requests by. */
 #define UNIQUE_ID_MAX 128

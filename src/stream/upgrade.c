@@ -19,7 +19,10 @@
 #include "mux/h2.h"
 #include "mux/pass.h"
 #include "net/conn.h"
-#include "stream_priv.h"
+#include "account_priv.h"
+#include "engine_priv.h"
+#include "session_priv.h"
+#include "stream_conf_priv.h"
 
 /* Received pieces that may wait for a head. */
 #define PIECES_MAX 16

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* persist.h - requests that belong to a server: cookies, use-server, exceptions to both
+ *
+ * Purpose: says which server a request wants before balancing is asked, and keeps the cookie that
+ *          says so: found and taken out of requests, inserted, rewritten or removed in answers.
+ * Owns   : settings are of the generation; what a stream found is in its slot.
+ * Threads: the stream's. The key of dynamic cookies may be changed from any thread.
+ * Fails  : without memory a cookie is left as it is, and a stream without its server is balanced.
+ * Manual : cookie, dynamic-cookie-key, force-persist, ignore-persist, persist rdp-cookie,
+ *          option persist, use-server; cookie (server); 8.5 for the letters of logs.
+ */
+#ifndef STREAM_PERSIST_H
+#define STREAM_PERSIST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/slice.h"
+#include "base/slot.h"
+
+struct condition;
+struct expr;
+struct proxy;
+struct server;
+struct stream;
+
+#define PERSIST_KEY_MAX 256
+
+/* X(name, word of the `cookie` line) */
+#define COOKIE_OPTIONS(X) \
+	X(REWRITE, "rewrite") X(INSERT, "insert") X(PREFIX, "prefix") X(INDIRECT, "indirect") \
+	X(NOCACHE, "nocache") X(POSTONLY, "postonly") X(PRESERVE, "preserve") \
+	X(HTTPONLY, "httponly") X(SECURE, "secure") X(DYNAMIC, "dynamic")
+#define X(name, text) COOKIE_AT_##name,
+enum cookie_option_at { COOKIE_OPTIONS(X) COOKIE_OPTION_COUNT };
+#undef X
+#define X(name, text) COOKIE_##name = 1 << COOKIE_AT_##name,
+enum cookie_option { COOKIE_OPTIONS(X) };
+#undef X
+
+/* force-persist, ignore-persist */
+struct persist_rule {
+	struct persist_rule *next;
+	const struct condition *condition;
+	bool force;
+};
+
+/* What a backend does. */
+struct persist_proxy {
+	struct slice cookie;             /* its name; slice_none(): none */
+	unsigned options;                /* enum cookie_option */
+	int64_t max_idle_s, max_life_s;  /* 0: no limit */
+	const char *domains, *attributes;/* "; domain=a; domain=b"; NULL: none */
+	const char *key;                 /* atomic: of dynamic cookies; NULL: none */
+	char *own_key;                   /* owned: the same, when set at run time */
+	unsigned is_dynamic;             /* atomic bool: dynamic cookies are in use */
+	struct persist_rule *first, *last;
+	const struct expr *rdp_cookie;   /* persist rdp-cookie; or NULL */
+};
+
+/* What a stream found out. */
+struct persist {
+	struct server *wanted;   /* which its request belongs to; or NULL */
+	char request, response;  /* letters of the log; 0: not looked at */
+	bool by_cookie;          /* <wanted> comes from the cookie (or RDP cookie) */
+	bool by_rule;            /* a use-server rule has chosen */
+	bool forced;             /* force-persist: the server's state does not matter */
+	bool ignored;            /* ignore-persist */
+	uint32_t last, first;    /* dates of the cookie in units of 4 s; 0: none */
+};
+
+extern struct slot persist_proxy_slot, persist_stream_slot;
+
+/* The settings of a backend. */
+struct persist_proxy *persist_of_proxy(const struct proxy *px);
+/* What a stream found out. */
+struct persist *persist_of(const struct stream *s);
+
+/* Looks for what the request wants; takes out of it what the server shall not see. Once, when its
+ * rules are done.
+ */
+void persist_request(struct stream *s);
+/* The server that the request must go to now: NULL when it wants none, or one that may not be used
+ * (then it is told in the letters).
+ */
+struct server *persist_server(struct stream *s);
+/* Its server was left for another one. */
+void persist_left(struct stream *s);
+/* Is it bound to its server, whatever happens? */
+bool persist_is_forced(const struct stream *s);
+/* Edits the cookies of the answer. Once, when its rules are done. */
+void persist_response(struct stream *s);
+/* The last two letters of the termination state (%tsc). */
+void persist_letters(const struct stream *s, char letters[2]);
+
+/* The value of the cookie that means <srv>, in <room> (17 bytes) when it is computed;
+ * slice_none(): it has none.
+ */
+struct slice persist_server_cookie(const struct server *srv, char *room);
+
+#endif

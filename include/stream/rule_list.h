@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* rule_list.h - the compiled rules of a proxy and how often they matched
+ *
+ * Purpose: lets readers of whole lists (show rules, --explain) walk the rules in their order.
+ * Owns   : the lists belong to the configuration; the figures to the threads.
+ * Threads: immutable after the check phase. Figures are written by one thread each, read by any.
+ * Manual : management 9.3 show rules (an extension).
+ */
+#ifndef STREAM_RULE_LIST_H
+#define STREAM_RULE_LIST_H
+
+#include "base/slot.h"
+#include "proxy/proxy.h"
+#include "stream/rule.h"
+
+struct acl_set;
+struct condition;
+struct logformat;
+struct redirect;
+
+/* The order in which kinds of rules are evaluated, whatever their order in the file. */
+enum rule_order {
+	ORDER_NONE, ORDER_TCP_CONNECTION, ORDER_TCP_SESSION, ORDER_TCP_CONTENT, ORDER_HTTP_REQUEST,
+	ORDER_REDIRECT, ORDER_USE_BACKEND, ORDER_USE_SERVER,
+};
+
+/* use_backend or use-server: a name, fixed or computed, and a condition. */
+struct switch_rule {
+	struct list link;
+	const struct condition *condition;
+	const char *name;                /* as written */
+	const struct logformat *format;  /* computed at run time, or NULL */
+	void *target;                    /* struct proxy or server, resolved in the check phase */
+	const char *file;
+	int line;
+	unsigned number;                 /* in its proxy: see rule_hits.c */
+};
+
+struct redirect_rule {
+	struct list link;
+	unsigned number;
+	struct rule rule;                /* so that logs can name it */
+	const struct redirect *redirect;
+};
+
+struct rule_proxy {
+	struct list rules[RULES_COUNT];  /* struct rule: its own */
+	struct list backends, servers;   /* struct switch_rule */
+	struct list redirects;           /* struct redirect_rule */
+	const struct rule_proxy *from;   /* its defaults section, whose rules come first, or NULL */
+	/* made by the check phase: those of the defaults, then its own */
+	const struct rule **all[RULES_COUNT];
+	unsigned count[RULES_COUNT];
+	struct acl_set *acls;            /* its own and inherited ones; NULL until the first use */
+	int64_t inspect_ms[2];           /* request, response; 0 none */
+	enum rule_order last_order;      /* latest kind seen, for warnings */
+	struct rule_regex *regexes;      /* of its rules: freed with the proxy */
+	unsigned first_number[RULES_COUNT], numbered;
+	struct rule_hits **hits;         /* by thread; state, atomic: see rule_hits.c */
+};
+
+/* --- figures */
+struct rule_hits {
+	uint64_t evaluated, matched; /* written by one thread, read by any */
+};
+/* Those of all threads. */
+struct rule_hits rule_hits_sum(const struct rule_proxy *rp, unsigned number);
+/* A regular expression, which lives outside of the arena. */
+struct rule_regex {
+	struct rule_regex *next;
+	struct regex *regex;
+};
+
+extern struct slot rule_proxy_slot;
+
+static inline struct rule_proxy *rule_proxy_of(const struct proxy *px)
+{
+	return slot_of(&rule_proxy_slot, proxy_slots(px));
+}
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* sample.h - what sample fetches of traffic share. All is called on the stream's thread. */
+#ifndef STREAM_SAMPLE_H
+#define STREAM_SAMPLE_H
+
+#include "base/addr.h"
+#include "expr/expr.h"
+#include "expr/give.h"
+#include "http/msg.h"
+#include "proxy/proxy.h"
+#include "stream/stream.h"
+
+/* A text that lives longer than the evaluation; absent: no sample. */
+static inline enum expr_result smp_give_text(struct sample *out, struct slice text)
+{
+	if (!text.ptr)
+		return EXPR_NONE;
+	out->type = SMP_STR;
+	out->flags = SMP_CONST;
+	out->text = text;
+	return EXPR_FOUND;
+}
+
+/* An IPv4 or IPv6 address; any other kind: no sample. */
+static inline enum expr_result smp_give_addr(struct sample *out, const struct addr *a)
+{
+	out->flags = 0;
+	if (a && a->family == ADDR_INET) {
+		out->type = SMP_IPV4;
+		out->ipv4 = a->v4;
+		return EXPR_FOUND;
+	}
+	if (!a || a->family != ADDR_INET6)
+		return EXPR_NONE;
+	out->type = SMP_IPV6;
+	memcpy(out->ipv6, a->v6, sizeof(out->ipv6));
+	return EXPR_FOUND;
+}
+
+/* All bytes received of one side and not yet sent, in one piece: copied to the stream's arena when
+ * they are in several. slice_none(): no memory.
+ */
+struct slice smp_bytes(struct stream *s, const struct endpoint *ep);
+/* The request that the first bytes of a TCP stream make, if they are one. NULL: *ret tells. */
+const struct http_msg *smp_sniff(struct expr_ctx *ctx, enum expr_result *ret);
+
+/* The request's head, which rules on the answer do not look at: it is taken for sent. NULL: *ret
+ * tells whether it may still come.
+ */
+static inline const struct http_msg *smp_request(struct expr_ctx *ctx, enum expr_result *ret)
+{
+	const struct stream *s = ctx->stream;
+
+	*ret = EXPR_NONE;
+	if (ctx->flags & EXPR_DIR_RESPONSE)
+		return NULL;
+	if (s && (s->flags & STRM_HTTP) && s->req.method_text.ptr)
+		return &s->req;
+	if (s && !(s->flags & STRM_HTTP))
+		return smp_sniff(ctx, ret);
+	*ret = s && !(ctx->flags & EXPR_FINAL) ? EXPR_WAIT : EXPR_NONE;
+	return NULL;
+}
+
+/* The response's head, NULL: there is none (yet). */
+static inline const struct http_msg *smp_response(struct expr_ctx *ctx, enum expr_result *ret)
+{
+	const struct stream *s = ctx->stream;
+
+	if (ctx->check && ctx->check->response)
+		return ctx->check->response;
+	if (s && (s->flags & STRM_HTTP) && s->res.status)
+		return &s->res;
+	*ret = s && (s->flags & STRM_HTTP) && (ctx->flags & EXPR_DIR_RESPONSE) &&
+		!(ctx->flags & EXPR_FINAL) ? EXPR_WAIT : EXPR_NONE;
+	return NULL;
+}
+
+/* Turns a text into the number at its start, as *_val fetches do; 0 when there is none. */
+static inline enum expr_result smp_text_to_int(struct sample *out)
+{
+	struct slice s = out->text;
+	bool negative = s.len && s.ptr[0] == '-';
+	int64_t value = 0;
+	size_t i;
+
+	for (i = negative; i < s.len && i < 18 && ascii_is_digit(s.ptr[i]); i++)
+		value = value * 10 + (s.ptr[i] - '0');
+	out->type = SMP_INT;
+	out->integer = negative ? -value : value;
+	return EXPR_FOUND;
+}
+
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* account_priv.h - the counters of sessions and streams */
+#ifndef STREAM_ACCOUNT_PRIV_H
+#define STREAM_ACCOUNT_PRIV_H
+
+#include "stream/stream.h"
+
+/* The rate of bytes; false: no memory. */
+bool stream_account_init(void);
+void stream_account_fini(void);
+void stream_count_begin(struct stream *s);
+/* A TCP stream became one of HTTP, or makes room for others: its connection is of another kind. */
+void stream_count_upgrade(struct stream *s);
+/* Notes the second of the last session, in a word that all threads share: written once a second. */
+void stream_note_session(int64_t *last_s);
+void stream_count_backend(struct stream *s);
+void stream_count_end(struct stream *s);
+/* A request that was answered at once, without a stream. */
+void session_count_answer(struct session *sess, unsigned status, size_t in, size_t out);
+/* Counts 1 of enum counter_back for the backend and for the server, as far as there are. */
+void stream_count_back(const struct stream *s, unsigned which);
+/* With option contstats: counts the bytes so far, now and then. */
+void stream_count_continuously(struct stream *s);
+
+#endif

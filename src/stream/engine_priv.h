@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* engine_priv.h - stages, and what they share: what drives a stream from BEGIN to END */
+#ifndef STREAM_ENGINE_PRIV_H
+#define STREAM_ENGINE_PRIV_H
+
+#include "base/slice.h"
+#include "stream/rule.h"
+#include "stream/stream.h"
+
+/* --- stream.c */
+bool stream_init(void);
+/* A stream of <sess>, its front endpoint not attached yet. NULL: no memory. */
+struct stream *stream_new(struct session *sess, bool http);
+/* Frees a stream that never ran and has no endpoint. */
+void stream_abandon(struct stream *s);
+/* The whole text of the error page of <fe> for <status>, as HTTP/1 sends it, until this thread's
+ * next call; slice_none(): silent.
+ */
+struct slice stream_page_text(struct proxy *fe, unsigned status);
+/* Frees the room of the calling thread's page. */
+void stream_page_thread_fini(void);
+/* Re-arms the timer from the deadlines. */
+void stream_arm(struct stream *s);
+
+/* A stage: how it is called, what it does, the character of the log when a stream ends in it. */
+struct stage_step {
+	const char *name;
+	enum step (*run)(struct stream *s);
+	char phase;
+};
+
+#define X(name, fn, c) enum step fn(struct stream *s);
+STREAM_STAGES(X)
+#undef X
+/* --- stages.c : the table, indexed by enum stream_stage */
+extern const struct stage_step stream_stages[STAGE_COUNT];
+/* Gives it to the driver. Once, at start-up. */
+void stream_set_stages(const struct stage_step *table);
+
+/* Goes to <stage> and runs it next. */
+static inline enum step stream_goto(struct stream *s, enum stream_stage stage)
+{
+	s->stage = (uint8_t)stage;
+	return STEP_AGAIN;
+}
+
+/* Ends with this page (0: none) and cause; returns what the stage must return. */
+enum step stream_fail(struct stream *s, unsigned status, enum stream_cause cause, char phase);
+/* Sends the answer in s->res. */
+enum step stream_reply(struct stream *s);
+/* The other side's end, while waiting for a server: true when the stream must end. */
+bool stream_client_left(struct stream *s);
+
+/* Adds the field of unique-id-header. False: no memory. */
+bool stream_add_unique_id(struct stream *s);
+
+/* --- forwarded.c : option forwarded. False: no memory. */
+bool stream_add_forwarded(struct stream *s);
+/* --- cacheable.c : option checkcache: is the answer one that it refuses? Says so in the log. */
+bool stream_response_leaks_cookie(struct stream *s);
+
+/* --- request.c : the head has come: keeps what logs and captures want of it. */
+void stream_begin_request(struct stream *s);
+/* Runs a list, turns what it decided into a step; NEXT: go on */
+enum step stream_rules(struct stream *s, struct proxy *px, enum ruleset set, unsigned dir);
+
+/* --- backend.c */
+bool backend_init(void);
+/* Lets go of the server's connection and of its slot. */
+void stream_drop_back(struct stream *s);
+void stream_drop_slot(struct stream *s);
+/* After a failure before the answer: may the request be sent again, for this reason (enum
+ * proxy_retry)? Then the connection was dropped and the stream made ready for STAGE_ASSIGN.
+ */
+bool stream_retry(struct stream *s, unsigned event);
+
+/* --- retry.c: retry-budget, retry-delay */
+
+/* One more try of those that are left, if the backend's budget allows it. */
+bool retry_take(struct stream *s);
+/* The stream is over: another may be tried again. */
+void retry_end(struct stream *s);
+/* Pause before the next try, random; 0: no delay is set. */
+int64_t retry_delay_ms(const struct stream *s);
+/* Has the request a field Early-Data? */
+bool stream_has_early_field(const struct stream *s);
+/* Goes to the next try (STAGE_ASSIGN), after that pause. */
+enum step retry_go(struct stream *s);
+
+/* The connection was refused (<at_once>) or did not come in time: another try or the end. */
+enum step stream_connect_failed(struct stream *s, bool at_once);
+
+/* --- forward.c */
+void stream_forward(struct stream *s);
+/* Keeps sources from filling queues that nobody empties. */
+void stream_hold_front(struct stream *s);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* log_priv.h - log lines of streams and sessions, for the engine */
+#ifndef STREAM_LOG_PRIV_H
+#define STREAM_LOG_PRIV_H
+
+#include "stream/log.h"
+#include "stream/stream.h"
+
+/* Writes the log line of the stream, once, if its frontend wants one. */
+void stream_log(struct stream *s);
+/* Frees the calling thread's line. */
+void stream_log_thread_fini(void);
+/* The same with option logasap: once the answer's head was sent, or the server connected (TCP). */
+void stream_log_early(struct stream *s);
+/* A line at a step that `log-steps` names. */
+void stream_log_step(struct stream *s, enum log_step step);
+/* Without any format of its frontend's, a stream is announced when it begins. */
+void stream_log_begin(struct stream *s);
+/* A connection which ends before it carries anything: its PROXY protocol header failed. */
+void session_log_error(struct session *sess, const char *what);
+/* A connection that never became a stream: the answer's status, 0 none, and when its first byte
+ * came, 0 never.
+ */
+void session_log_bad(struct session *sess, int status, uint64_t since_ns, enum stream_cause cause);
+
+#endif

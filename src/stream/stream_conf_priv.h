@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* stream_conf_priv.h - settings of proxies computed in the check phase (stream_conf.c) */
+#ifndef STREAM_STREAM_CONF_PRIV_H
+#define STREAM_STREAM_CONF_PRIV_H
+
+#include "mux/h1.h"
+#include "proxy/proxy.h"
+#include "stream/session.h"
+
+struct stream_proxy {
+	struct mux_settings front, back;
+	struct logformat *log_format, *log_format_sd, *error_format, *unique_format;
+	const char *log_format_text, *error_format_text;
+	const char *unique_header;
+	bool log_early;              /* its format needs nothing of the end: do not wait for it */
+	unsigned log_steps;          /* bits of enum log_step; 0: one line */
+	const struct service_kind *direct; /* answers without a stream what it can; or NULL */
+};
+extern struct slot stream_proxy_slot;
+/* Computes what the muxes need of every proxy; at the start of a generation. */
+void stream_fill_settings(struct config *cfg);
+/* The muxes count in the states of the proxies: again, once these were adopted. */
+void stream_settings_count(struct config *cfg);
+unsigned stream_fields_max(void);
+
+static inline struct stream_proxy *stream_proxy(const struct proxy *px)
+{
+	return slot_of(&stream_proxy_slot, proxy_slots(px));
+}
+
+#endif

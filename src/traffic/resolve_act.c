@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* resolve_act.c - edge file: action do-resolve: a name of the request becomes an address
+ *
+ * The stream waits in its rule while others are served. Whatever goes wrong, the variable is not
+ * set and the next rule decides. Manual: configuration 4.4 do-resolve.
+ */
+#include <string.h>
+#include "dns/resolvers.h"
+#include "expr/vars.h"
+#include "stream/action.h"
+#include "stream/stream.h"
+
+#define USAGE "Expects 'do-resolve(<varname>,<resolvers>[,<options>]) <expr>'. Available options " \
+	"are 'ipv4' and 'ipv6'."
+
+struct resolve_action {
+	const struct var_ref *ref;
+	const char *section_name;
+	struct resolvers *section;
+	enum dns_type prefer;
+	const struct expr *expr;
+};
+
+/* What a stream waits for: in its arena. */
+struct resolve_wait {
+	struct stream *stream;
+	struct resolve_query *query; /* NULL: it is over */
+	struct addr addr;
+};
+
+static void wait_fini(void *data)
+{
+	struct resolve_wait *w = *(struct resolve_wait **)data;
+
+	if (w)
+		resolve_forget(&w->query);
+}
+
+static struct slot wait_slot = {
+	.of = SLOT_STREAM, .size = sizeof(struct resolve_wait *), .fini = wait_fini,
+};
+
+static struct resolve_wait **wait_of(struct stream *s)
+{
+	return slot_of(&wait_slot, stream_slots(s));
+}
+
+/* --- configuration --------------------------------------------------------------------------- */
+
+/* Takes "<variable>,<section>[,<family>]" apart, in place. */
+static bool parameter_cut(char *text, struct resolve_action *a, const char **var)
+{
+	char *parts[4], *part;
+	int count = 0;
+
+	while ((part = strsep(&text, ",")) != NULL && count < 4)
+		parts[count++] = part;
+	if (part || count < 2 || count > 3 || !*parts[0] || !*parts[1])
+		return false;
+	*var = parts[0];
+	a->section_name = parts[1];
+	a->prefer = count == 3 && strcmp(parts[2], "ipv4") == 0 ? DNS_A : DNS_AAAA;
+	return count == 2 || a->prefer == DNS_A || strcmp(parts[2], "ipv6") == 0;
+}
+
+static bool resolve_parse(struct conf_line *l, struct rule *r)
+{
+	const char *word = l->words[l->at - 1], *open = strchr(word, '('), *var, *error;
+	struct resolve_action *a = arena_zalloc(&l->cfg->arena, sizeof(*a));
+	char *text = conf_strdup(l->cfg, open ? open + 1 : "");
+	size_t len = text ? strlen(text) : 0;
+
+	if (!a || !text)
+		return rule_no_memory(l, r);
+	if (!len || text[len - 1] != ')')
+		return rule_error(l, r, l->at - 1, "Can't parse '%s'. " USAGE, word);
+	text[len - 1] = 0;
+	if (!parameter_cut(text, a, &var))
+		return rule_error(l, r, l->at - 1, "Can't parse '%s'. " USAGE, word);
+	a->ref = var_ref_parse(l->cfg, var, false, &error);
+	if (!a->ref)
+		return rule_error(l, r, l->at - 1, "%s", error);
+	if (rule_at_end(l))
+		return rule_error(l, r, l->at, "Can't parse '': missing fetch method. " USAGE);
+	r->data = a;
+	a->expr = expr_take(l, rule_phases(r->proxy, r->set));
+	return a->expr != NULL;
+}
+
+static bool resolve_check(struct config *cfg, struct rule *r, struct diag_list *diags)
+{
+	static const struct diag_place nowhere = { .form = DIAG_BARE };
+	struct resolve_action *a = r->data;
+
+	a->section = resolvers_find(cfg, a->section_name);
+	if (!a->section)
+		diag_add(diags, DIAG_ALERT, &nowhere, NULL, "Proxy '%s': Can't find resolvers "
+			 "section '%s' for do-resolve action.", r->proxy->name, a->section_name);
+	return a->section != NULL;
+}
+
+/* --- at run time ------------------------------------------------------------------------------ */
+
+static void resolved(void *ctx, const struct addr *addr)
+{
+	struct resolve_wait *w = ctx;
+
+	w->query = NULL;
+	w->addr = *addr;
+	stream_run(w->stream);
+}
+
+/* EXPR_WAIT: asked, or the name is not known yet. Else there is nothing to wait for. */
+static enum expr_result ask(const struct resolve_action *a, struct expr_ctx *ctx)
+{
+	struct resolve_wait **w = wait_of(ctx->stream);
+	struct sample name;
+	enum expr_result ret;
+
+	ctx->flags |= EXPR_MAY_WAIT;
+	ret = expr_eval(a->expr, ctx, &name);
+	ctx->flags &= ~EXPR_MAY_WAIT;
+	if (ret != EXPR_FOUND || !sample_cast(&name, SMP_STR, ctx->arena))
+		return ret == EXPR_WAIT ? ret : EXPR_NONE;
+	*w = arena_zalloc(&ctx->stream->arena, sizeof(**w));
+	if (!*w)
+		return EXPR_NONE;
+	(*w)->stream = ctx->stream;
+	(*w)->query = resolvers_ask_once(a->section, name.text, a->prefer, resolved, *w);
+	if ((*w)->query)
+		return EXPR_WAIT;
+	*w = NULL;
+	return EXPR_NONE;
+}
+
+static void keep(const struct resolve_action *a, struct expr_ctx *ctx, const struct addr *addr)
+{
+	struct sample value = { .type = SMP_IPV4, .ipv4 = addr->v4 };
+
+	if (addr->family == ADDR_INET6) {
+		value.type = SMP_IPV6;
+		memcpy(value.ipv6, addr->v6, sizeof(addr->v6));
+	}
+	if (addr->family != ADDR_NONE)
+		var_set(a->ref, ctx, &value);
+}
+
+static enum rule_result resolve_run(const struct rule *r, struct expr_ctx *ctx, bool *first)
+{
+	const struct resolve_action *a = r->data;
+	struct resolve_wait **w = wait_of(ctx->stream);
+
+	if (!*w)
+		return ask(a, ctx) == EXPR_WAIT ? RULE_WAIT : RULE_CONTINUE;
+	/* nobody is there to be served any more */
+	if ((*w)->query && !(ctx->stream->front.flags & EP_ERROR))
+		return RULE_WAIT;
+	if ((*w)->query)
+		resolve_forget(&(*w)->query);
+	else
+		keep(a, ctx, &(*w)->addr);
+	*w = NULL;
+	return RULE_CONTINUE;
+}
+
+static const struct rule_action actions[] = {
+	{ .words = "do-resolve",
+	  .rulesets = RULES_BIT(RULES_TCP_CONTENT) | RULES_BIT(RULES_HTTP_REQUEST),
+	  .has_parameter = true, .parse = resolve_parse, .check = resolve_check,
+	  .run = resolve_run, .syntax = "(<variable>,<resolvers>[,{ipv4|ipv6}]) <expr>",
+	  .help = "ask name servers for an address and keep it in a variable" },
+	{ 0 }
+};
+
+static struct slot *const slots[] = { &wait_slot, NULL };
+
+const struct module mod_resolve_act = {
+	.name = "resolve-actions", .actions = actions, .slots = slots,
+};

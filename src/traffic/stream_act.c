@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* stream_act.c - edge file: actions on how a stream goes on: timeouts, tries, ranks, waits
+ *
+ * An action that waits sets the stream's deadline when it begins and looks at it each time that
+ * it is called again.
+ * Manual: configuration 4.4 set-timeout, set-retries, pause, wait-for-body...
+ */
+#include <stdlib.h>
+#include "base/num.h"
+#include "stream/action.h"
+#include "stream/log.h"
+#include "stream/stream.h"
+
+/* --- timeouts and tries ------------------------------------------------------------------- */
+
+struct timeout_arg {
+	enum stream_timeout which;
+	struct rule_value value;
+};
+
+static bool timeout_parse(struct conf_line *l, struct rule *r)
+{
+	static const char *const names[STREAM_TIMEOUTS] = {
+		[STREAM_TIMEOUT_CLIENT] = "client", [STREAM_TIMEOUT_SERVER] = "server",
+		[STREAM_TIMEOUT_TUNNEL] = "tunnel",
+	};
+	struct timeout_arg *arg = arena_zalloc(&l->cfg->arena, sizeof(*arg));
+	const char *word = conf_peek(l);
+	unsigned caps = r->proxy->caps;
+
+	if (!arg)
+		return rule_no_memory(l, r);
+	if (rule_at_end(l))
+		return rule_error(l, r, l->at, "expects exactly 2 arguments");
+	while (arg->which < STREAM_TIMEOUTS && strcmp(names[arg->which], word) != 0)
+		arg->which++;
+	if (arg->which == STREAM_TIMEOUTS)
+		return rule_error(l, r, l->at, "'set-timeout' rule supports "
+				  "'server'/'tunnel'/'client' (got '%s')", word);
+	if (!(caps & (PROXY_DEFAULTS | (arg->which ? PROXY_BE : PROXY_FE))))
+		return rule_error(l, r, l->at, "'%s' has no %s capability", r->proxy->name,
+				  arg->which ? "backend" : "frontend");
+	l->at++;
+	if (rule_at_end(l))
+		return rule_error(l, r, l->at, "expects exactly 2 arguments");
+	r->data = arg;
+	return rule_value_take_time(l, r, &arg->value);
+}
+
+static enum rule_result timeout_run(const struct rule *r, struct expr_ctx *ctx, bool *first)
+{
+	struct stream_overrides *o = stream_overrides_get(ctx->stream);
+	const struct timeout_arg *arg = r->data;
+	int64_t ms;
+
+	if (o && rule_value_eval(&arg->value, ctx, &ms) && ms > 0)
+		o->timeout_ms[arg->which] = ms;
+	return RULE_CONTINUE;
+}
+
+static bool retries_parse(struct conf_line *l, struct rule *r)
+{
+	struct rule_value *v = arena_zalloc(&l->cfg->arena, sizeof(*v));
+	const char *word = conf_peek(l);
+
+	if (!v)
+		return rule_no_memory(l, r);
+	r->data = v;
+	if (!(r->proxy->caps & PROXY_BE) || r->proxy->caps & PROXY_DEFAULTS)
+		return rule_error(l, r, l->at - 1,
+				  "'set-retries' only available in backend or listen section");
+	if (rule_at_end(l))
+		return rule_error(l, r, l->at, "expects exactly 1 argument (an expression or an "
+				  "integer between 0 and 100)");
+	if (!ascii_is_digit(*word) && *word != '-')
+		return rule_value_take_expr(l, r, v);
+	if (!num_parse_range(slice_of(word), 0, 100, &v->number))
+		return rule_error(l, r, l->at, "expects an expression or an integer between 0 "
+				  "and 100, not '%s'", word);
+	l->at++;
+	return true;
+}
+
+static enum rule_result retries_run(const struct rule *r, struct expr_ctx *ctx, bool *first)
+{
+	int64_t number;
+
+	if (rule_value_eval(r->data, ctx, &number) && number >= 0 && number <= 100)
+		ctx->stream->retries_left = (uint16_t)number;
+	return RULE_CONTINUE;
+}
+
+static enum rule_result disable_l7_retry_run(const struct rule *r, struct expr_ctx *ctx,
+					     bool *first)
+{
+	ctx->stream->flags |= STRM_NO_L7_RETRY;
+	return RULE_CONTINUE;
+}
+
+/* --- rank in queues ----------------------------------------------------------------------- */
+
+static int64_t clamp(int64_t value, int64_t limit)
+{
+	return value < -limit ? -limit : value > limit ? limit : value;
+}
+
+static bool priority_parse(struct conf_line *l, struct rule *r)
+{
+	struct rule_value *v = arena_zalloc(&l->cfg->arena, sizeof(*v));
+
+	r->data = v;
+	return v ? rule_value_take_expr(l, r, v) : rule_no_memory(l, r);
+}
+
+static enum rule_result priority_class_run(const struct rule *r, struct expr_ctx *ctx, bool *first)
+{
+	int64_t number;
+
+	if (rule_value_eval(r->data, ctx, &number))
+		ctx->stream->priority_class = (int16_t)clamp(number, 2047);
+	return RULE_CONTINUE;
+}
+
+static enum rule_result priority_offset_run(const struct rule *r, struct expr_ctx *ctx, bool *first)
+{
+	int64_t number;
+
+	if (rule_value_eval(r->data, ctx, &number))
+		ctx->stream->priority_offset_ms = (int32_t)clamp(number, 524287);
+	return RULE_CONTINUE;
+}
+
+/* --- waits -------------------------------------------------------------------------------- */
+
+static bool pause_parse(struct conf_line *l, struct rule *r)
+{
+	struct rule_value *v = arena_zalloc(&l->cfg->arena, sizeof(*v));
+
+	r->data = v;
+	return v ? rule_value_take_time(l, r, v) : rule_no_memory(l, r);
+}
+
+static enum rule_result pause_run(const struct rule *r, struct expr_ctx *ctx, bool *first)
+{
+	struct stream *s = ctx->stream;
+	int64_t ms;
+
+	if (*first) {
+		if (!rule_value_eval(r->data, ctx, &ms) || ms <= 0)
+			return RULE_CONTINUE;
+		stream_wait_ms(s, ms);
+	}
+	/* nobody is there to be slowed down any more */
+	if (!stream_is_late(s) && !(s->front.flags & EP_ERROR))
+		return RULE_WAIT;
+	s->wait_until_ms = TIMER_NEVER;
+	return RULE_CONTINUE;
+}
+
+struct body_arg {
+	int64_t time_ms;
+	uint64_t at_least; /* 0: all of it */
+};
+
+static bool body_take_time(struct conf_line *l, struct rule *r, int64_t *ms)
+{
+	size_t bad = 0;
+	uint64_t us;
+
+	if (rule_at_end(l))
+		return rule_error(l, r, l->at, "missing argument for 'time'");
+	if (num_parse_time(slice_of(conf_peek(l)), NUM_MS, &us, &bad) != NUM_OK)
+		return rule_error(l, r, l->at, "unexpected character '%c' in '%s' (a time is "
+				  "expected)", conf_peek(l)[bad], conf_peek(l));
+	*ms = (int64_t)num_us_to_ms(us);
+	l->at++;
+	return true;
+}
+
+static bool body_take_size(struct conf_line *l, struct rule *r, uint64_t *size)
+{
+	size_t bad = 0;
+
+	if (rule_at_end(l))
+		return rule_error(l, r, l->at, "missing argument for 'at-least'");
+	if (num_parse_size(slice_of(conf_peek(l)), size, &bad) != NUM_OK)
+		return rule_error(l, r, l->at, "unexpected character '%c' in '%s' (a size is "
+				  "expected)", conf_peek(l)[bad], conf_peek(l));
+	l->at++;
+	return true;
+}
+
+/* time <time> [at-least <bytes>] */
+static bool body_parse(struct conf_line *l, struct rule *r)
+{
+	struct body_arg *arg = arena_zalloc(&l->cfg->arena, sizeof(*arg));
+	bool has_time = false;
+
+	if (!arg)
+		return rule_no_memory(l, r);
+	r->data = arg;
+	while (!rule_at_end(l)) {
+		if (strcmp(conf_peek(l), "time") == 0) {
+			l->at++;
+			has_time = true;
+			if (!body_take_time(l, r, &arg->time_ms))
+				return false;
+		} else if (strcmp(conf_peek(l), "at-least") == 0) {
+			l->at++;
+			if (!body_take_size(l, r, &arg->at_least))
+				return false;
+		} else {
+			return rule_error(l, r, l->at, "unknown argument '%s', expects time "
+					  "<time> [ at-least <bytes> ]", conf_peek(l));
+		}
+	}
+	return has_time || rule_error(l, r, l->at, "expects time <time> [ at-least <bytes> ]");
+}
+
+/* Is there enough of the body, or can there be no more ? */
+static bool body_is_here(const struct endpoint *ep, const struct body_arg *arg)
+{
+	if (ep->flags & (EP_RX_END | EP_RX_BAD | EP_RX_ABORT | EP_ERROR))
+		return true;
+	return ep->rx.len >= block_size() - 1024 || (arg->at_least && ep->rx.len >= arg->at_least);
+}
+
+static enum rule_result body_run(const struct rule *r, struct expr_ctx *ctx, bool *first)
+{
+	bool response = r->set == RULES_HTTP_RESPONSE;
+	const struct body_arg *arg = r->data;
+	struct stream *s = ctx->stream;
+	struct endpoint *ep = response ? &s->back : &s->front;
+
+	if (*first) {
+		if (!response)
+			stream_send_continue(s);
+		stream_wait_ms(s, arg->time_ms);
+	}
+	if (body_is_here(ep, arg)) {
+		s->wait_until_ms = TIMER_NEVER;
+		return RULE_CONTINUE;
+	}
+	if (!stream_is_late(s))
+		return RULE_WAIT;
+	s->wait_until_ms = TIMER_NEVER;
+	return RULE_TIMEOUT;
+}
+
+/* --- logs --------------------------------------------------------------------------------- */
+
+static enum rule_result do_log_run(const struct rule *r, struct expr_ctx *ctx, bool *first)
+{
+	static const enum log_step steps[RULES_COUNT] = {
+		[RULES_TCP_CONNECTION] = LOG_STEP_TCP_REQ_CONN,
+		[RULES_TCP_SESSION] = LOG_STEP_TCP_REQ_SESS,
+		[RULES_TCP_CONTENT] = LOG_STEP_TCP_REQ_CONT,
+		[RULES_TCP_RESPONSE] = LOG_STEP_TCP_RES_CONT,
+		[RULES_HTTP_REQUEST] = LOG_STEP_HTTP_REQ,
+		[RULES_HTTP_RESPONSE] = LOG_STEP_HTTP_RES,
+		[RULES_HTTP_AFTER] = LOG_STEP_HTTP_AFTER_RES,
+	};
+
+	if (ctx->session)
+		stream_log_now(ctx->session, ctx->stream, steps[r->set]);
+	return RULE_CONTINUE;
+}
+
+#define CONTENT RULES_BIT(RULES_TCP_CONTENT)
+#define HTTP_REQ RULES_BIT(RULES_HTTP_REQUEST)
+#define HTTP_RES RULES_BIT(RULES_HTTP_RESPONSE)
+#define ACTION(name, sets, parser, runner, what, text) \
+	{ .words = name, .rulesets = sets, .parse = parser, .run = runner, .syntax = what, \
+	  .help = text }
+#define LATER(name, sets, part) \
+	{ .words = name, .rulesets = sets, .waits_for = part, .has_parameter = true }
+#define ALL (RULES_BIT(RULES_COUNT) - 1)
+#define TRACKED (ALL & ~(RULES_BIT(RULES_HTTP_AFTER) | RULES_BIT(RULES_TCP_RESPONSE)))
+#define TABLES "stick tables"
+
+static const struct rule_action actions[] = {
+	ACTION("disable-l7-retry", HTTP_REQ, NULL, disable_l7_retry_run, "",
+	       "retry only what could not be connected"),
+	ACTION("do-log", ALL, NULL, do_log_run, "", "write a log line now"),
+	ACTION("pause", HTTP_REQ | HTTP_RES, pause_parse, pause_run, "{<time>|<expr>}",
+	       "wait that long before the next rule"),
+	ACTION("set-priority-class", CONTENT | HTTP_REQ, priority_parse, priority_class_run,
+	       "<expr>", "rank in queues, lower first"),
+	ACTION("set-priority-offset", CONTENT | HTTP_REQ, priority_parse, priority_offset_run,
+	       "<expr>", "milliseconds added to the date in queues"),
+	ACTION("set-retries", CONTENT | HTTP_REQ, retries_parse, retries_run, "{<number>|<expr>}",
+	       "how often to try servers for this request"),
+	ACTION("set-timeout", HTTP_REQ | HTTP_RES, timeout_parse, timeout_run,
+	       "{client|server|tunnel} {<time>|<expr>}", "another timeout for this stream"),
+	ACTION("wait-for-body", HTTP_REQ | HTTP_RES, body_parse, body_run,
+	       "time <time> [at-least <bytes>]", "wait for the body, or for so much of it"),
+	LATER("sc-add-gpc", ALL, TABLES), LATER("sc-inc-gpc", ALL, TABLES),
+	LATER("sc-inc-gpc0", ALL, TABLES), LATER("sc-inc-gpc1", ALL, TABLES),
+	LATER("sc-set-gpt", ALL, TABLES), LATER("sc-set-gpt0", ALL, TABLES),
+	LATER("track-sc0", TRACKED, TABLES), LATER("track-sc1", TRACKED, TABLES),
+	LATER("track-sc2", TRACKED, TABLES),
+	LATER("attach-srv", RULES_BIT(RULES_TCP_SESSION), "reverse HTTP"),
+	LATER("cache-use", HTTP_REQ, "the cache"), LATER("cache-store", HTTP_RES, "the cache"),
+	LATER("send-spoe-group", CONTENT | RULES_BIT(RULES_TCP_RESPONSE) | HTTP_REQ | HTTP_RES,
+	      "SPOE"),
+	LATER("set-bandwidth-limit", CONTENT | RULES_BIT(RULES_TCP_RESPONSE) | HTTP_REQ | HTTP_RES,
+	      "bandwidth limits"),
+	LATER("use-service", CONTENT | HTTP_REQ, "services"),
+	{ 0 }
+};
+
+const struct module mod_stream_act = { .name = "stream-actions", .actions = actions };

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* transport_smp.c - edge file: fetches about connections as the kernel and the muxes see them
+ *
+ * Manual: configuration 7.3.3 fc_*, bc_*, fs.*, bs.*.
+ */
+#include "stream/sample.h"
+
+#include <errno.h>
+#include <ifaddrs.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include "base/bug.h"
+#include "net/conn.h"
+
+/* The connection of a side (<data> of back fetches is not NULL). NULL: none. */
+static const struct conn *conn_of(const struct expr_ctx *ctx, bool back)
+{
+	struct stream *s = ctx->stream;
+
+	if (!back)
+		return ctx->session ? ctx->session->conn : NULL;
+	return s && s->back.ops ? s->back.ops->conn(&s->back) : NULL;
+}
+
+/* --- what the kernel measures, TCP_INFO --------------------------------------------------- */
+
+struct figure {
+	bool back, is_time;
+	int64_t (*get)(const struct tcp_info *info);
+};
+
+static int64_t figure_rtt(const struct tcp_info *i)
+{
+	return i->tcpi_rtt;
+}
+
+static int64_t figure_rttvar(const struct tcp_info *i)
+{
+	return i->tcpi_rttvar;
+}
+
+static int64_t figure_unacked(const struct tcp_info *i)
+{
+	return i->tcpi_unacked;
+}
+
+static int64_t figure_sacked(const struct tcp_info *i)
+{
+	return i->tcpi_sacked;
+}
+
+static int64_t figure_lost(const struct tcp_info *i)
+{
+	return i->tcpi_lost;
+}
+
+static int64_t figure_retrans(const struct tcp_info *i)
+{
+	return i->tcpi_retrans;
+}
+
+static int64_t figure_fackets(const struct tcp_info *i)
+{
+	return i->tcpi_fackets;
+}
+
+static int64_t figure_reordering(const struct tcp_info *i)
+{
+	return i->tcpi_reordering;
+}
+
+/* Of times: the unit becomes how many microseconds it is. */
+static bool check_figure(struct conf_line *l, struct expr_arg *args, const char **error)
+{
+	const char *unit = args[0].type == ARG_STR ? args[0].name.ptr : "ms";
+
+	args[0].type = ARG_INT;
+	args[0].integer = strcmp(unit, "us") == 0 ? 1 : strcmp(unit, "ms") == 0 ? 1000 : 0;
+	if (!args[0].integer)
+		*error = arena_printf(&l->cfg->arena, "expects 'us' or 'ms', got '%s'", unit);
+	return args[0].integer != 0;
+}
+
+static enum expr_result fetch_figure(struct expr_ctx *ctx, const struct expr_arg *args,
+				     struct sample *out)
+{
+	const struct figure *f = ctx->data;
+	const struct conn *c = conn_of(ctx, f->back);
+	struct tcp_info info = { 0 };
+	socklen_t len = sizeof(info);
+	int64_t v;
+
+	if (!c || c->fd < 0 || getsockopt(c->fd, IPPROTO_TCP, TCP_INFO, &info, &len) < 0)
+		return EXPR_NONE;
+	v = f->get(&info);
+	return smp_give_int(out, f->is_time ? v / args[0].integer : v);
+}
+
+/* --- errors ------------------------------------------------------------------------------- */
+
+/* What the reference program numbers: those that a system call gives. */
+static const struct { int error; int number; const char *name, *text; } errors[] = {
+	{ 0, 0, "", "Success" },
+	{ ECONNREFUSED, 46, "EREFUSED", "ECONNREFUSED returned by OS" },
+	{ ECONNRESET, 47, "ERESET", "ECONNRESET returned by OS" },
+	{ ENETUNREACH, 48, "EUNREACH", "ENETUNREACH returned by OS" },
+	{ ENOMEM, 49, "ENOMEM", "ENOMEM returned by OS" },
+	{ EBADF, 50, "EBADF", "EBADF returned by OS" },
+	{ EFAULT, 51, "EFAULT", "EFAULT returned by OS" },
+	{ EINVAL, 52, "EINVAL", "EINVAL returned by OS" },
+	{ ENOTCONN, 53, "ENCONN", "ENCONN returned by OS" },
+	{ ENOTSOCK, 54, "ENSOCK", "ENSOCK returned by OS" },
+	{ ENOBUFS, 55, "ENOBUFS", "ENOBUFS returned by OS" },
+	{ EPIPE, 56, "EPIPE", "EPIPE returned by OS" },
+	{ -1, 6, "SOCK_ERR", "General socket error" }, /* any other */
+};
+
+/* The row of the connection's error; -1: there is no connection. */
+static int error_row(const struct expr_ctx *ctx)
+{
+	const struct conn *c = conn_of(ctx, ctx->data != NULL);
+	unsigned i = 0;
+
+	if (!c)
+		return -1;
+	while (i < ARRAY_LEN(errors) - 1 && errors[i].error != c->error)
+		i++;
+	return (int)i;
+}
+
+static enum expr_result fetch_error(struct expr_ctx *ctx, const struct expr_arg *args,
+				    struct sample *out)
+{
+	int row = error_row(ctx);
+
+	return row < 0 ? EXPR_NONE : smp_give_int(out, errors[row].number);
+}
+
+static enum expr_result fetch_error_name(struct expr_ctx *ctx, const struct expr_arg *args,
+					 struct sample *out)
+{
+	int row = error_row(ctx);
+
+	return row < 0 ? EXPR_NONE : smp_give_text(out, slice_of(errors[row].name));
+}
+
+static enum expr_result fetch_error_text(struct expr_ctx *ctx, const struct expr_arg *args,
+					 struct sample *out)
+{
+	int row = error_row(ctx);
+
+	return row < 0 ? EXPR_NONE : smp_give_text(out, slice_of(errors[row].text));
+}
+
+/* --- is the address one of this machine? -------------------------------------------------- */
+
+static bool same_address(const struct sockaddr *sa, const struct addr *a)
+{
+	if (sa->sa_family == AF_INET && a->family == ADDR_INET)
+		return ((const struct sockaddr_in *)sa)->sin_addr.s_addr == a->v4;
+	return sa->sa_family == AF_INET6 && a->family == ADDR_INET6 &&
+	       memcmp(&((const struct sockaddr_in6 *)sa)->sin6_addr, a->v6, 16) == 0;
+}
+
+/* Loopback networks as a whole, and what interfaces have. */
+static bool is_local(const struct addr *a)
+{
+	struct ifaddrs *list, *i;
+	bool found = false;
+
+	if (a->family == ADDR_UNIX || (a->family == ADDR_INET && ntohl(a->v4) >> 24 == 127))
+		return true;
+	if (getifaddrs(&list) < 0)
+		return false;
+	for (i = list; i && !found; i = i->ifa_next)
+		found = i->ifa_addr && same_address(i->ifa_addr, a);
+	freeifaddrs(list);
+	return found;
+}
+
+struct local_address { bool front, dst; }; /* front: whatever rules set */
+
+static enum expr_result fetch_is_local(struct expr_ctx *ctx, const struct expr_arg *args,
+				       struct sample *out)
+{
+	const struct local_address *which = ctx->data;
+	const struct addr *a = NULL;
+
+	if (!which->front)
+		a = which->dst ? context_dst(ctx) : context_src(ctx);
+	else if (ctx->session)
+		a = which->dst ? session_dst(ctx->session) : session_src(ctx->session);
+	return a && a->family != ADDR_NONE ? smp_give_bool(out, is_local(a)) : EXPR_NONE;
+}
+
+/* --- table --------------------------------------------------------------------------------- */
+
+#define FC EXPR_USE_L4_CLIENT
+#define BC EXPR_USE_L4_SERVER
+#define BACK "back"
+#define FETCH(n, type, uses, which, function, text) \
+	{ .name = n, .out = type, .use = uses, .fetch = function, .data = which, .help = text }
+#define FIGURE(n, member, text) \
+	{ .name = "fc_" n, .args = { ARG_STR }, .out = SMP_INT, .use = FC, \
+	  .fetch = fetch_figure, .data = &(const struct figure){ .get = member }, .help = text }
+#define TIME(n, in_back, member, text) \
+	{ .name = n, .args = { ARG_STR }, .out = SMP_INT, .use = FC, .fetch = fetch_figure, \
+	  .check = check_figure, .syntax = "[us|ms]", .help = text, \
+	  .data = &(const struct figure){ .back = in_back, .is_time = true, .get = member } }
+#define ERRORS(side, uses, which) \
+	FETCH(side "_err", SMP_INT, uses, which, fetch_error, "the number of its error"), \
+	FETCH(side "_err_name", SMP_STR, uses, which, fetch_error_name, \
+	      "the name of its error"), \
+	FETCH(side "_err_str", SMP_STR, uses, which, fetch_error_text, "its error in words")
+#define LOCAL(n, in_front, is_dst, text) \
+	FETCH(n, SMP_BOOL, FC, (&(const struct local_address){ in_front, is_dst }), \
+	      fetch_is_local, text)
+
+static const struct expr_fetch fetches[] = {
+	ERRORS("bc", BC, BACK),
+	TIME("bc_rtt", true, figure_rtt, "round trip time to the server"),
+	TIME("bc_rttvar", true, figure_rttvar, "variation of the round trip time to the server"),
+	LOCAL("dst_is_local", false, true, "is the address that the client reached ours?"),
+	LOCAL("fc_dst_is_local", true, true, "is the address that the client reached ours?"),
+	FIGURE("fackets", figure_fackets, "forward acknowledgements, as the kernel counts"),
+	FIGURE("lost", figure_lost, "segments lost, as the kernel counts"),
+	FIGURE("reordering", figure_reordering, "reordering, as the kernel counts"),
+	FIGURE("retrans", figure_retrans, "segments sent again, as the kernel counts"),
+	TIME("fc_rtt", false, figure_rtt, "round trip time to the client"),
+	TIME("fc_rttvar", false, figure_rttvar, "variation of the round trip time to the client"),
+	FIGURE("sacked", figure_sacked, "segments acknowledged apart, as the kernel counts"),
+	LOCAL("fc_src_is_local", true, false, "is the client on this machine?"),
+	FIGURE("unacked", figure_unacked, "segments not acknowledged, as the kernel counts"),
+	LOCAL("src_is_local", false, false, "is the client on this machine?"),
+	{ 0 }
+};
+
+const struct module mod_transport_smp = { .name = "transport-fetches", .fetches = fetches };
