@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* check.h - health checks and agent checks of servers
  *
- * Purpose: asks servers at intervals whether they serve, counts successes and failures, and turns
- *          servers up, down or to a soft stop. An agent is a second opinion beside it, which may
- *          also set weight, limit and administrative state.
+ * Purpose: what a server line says about checks, what is known of a server by them, and what
+ *          follows from a result: the server goes up, down or to a soft stop. The floor above runs
+ *          the checks (check/run.h).
  * Owns   : settings (struct server_checks) belong to the generation; results (struct check_state)
  *          to the server's state, which outlives a reload; a running check to its thread.
  * Threads: each check belongs to one thread from checks_start_thread() to checks_stop_thread().
@@ -235,34 +235,5 @@ void check_force_agent(struct server *srv, bool up);
 bool check_set_address(struct server *srv, bool agent, const char *addr, const char *port,
 		       char *message, size_t size);
 bool check_set_send(struct server *srv, const char *text);
-
-/* Does the configuration allow to start programs (insecure-fork-wanted)? */
-bool checks_may_fork(const struct config *cfg);
-
-/* --- connections of the traffic ------------------------------------------------------------ */
-
-struct endpoint;
-/* Attaches <ep> to an idle connection to <srv> of the calling thread, of this <name> (its `sni`;
- * may be empty), or to a new one, which EP_CONNECTED follows or EP_ERROR. Detached, it is kept for
- * others as after any request. False: neither could be had. The stream floor installs it.
- */
-typedef bool check_pool_fn(struct server *srv, struct slice name, struct endpoint *ep);
-void check_set_pool_hook(check_pool_fn *fn);
-
-/* --- life ----------------------------------------------------------------------------------- */
-
-/* The name of this node in `http-check send-state`, borrowed; NULL: the host's. */
-void checks_set_node(const struct config *cfg, const char *name);
-/* Checks of a server that was added to the live generation, and of one that is removed from it;
- * from any worker thread. Those of the former wait until they are enabled. False: no memory.
- */
-bool checks_add_server(struct server *srv);
-void checks_remove_server(struct server *srv);
-/* Begins and ends the checks of a generation that belong to the calling thread. Those of servers
- * that were added at run time begin with checks_add_server() only. After checks_stop_thread()
- * nothing of the thread looks at <cfg>. False: no memory.
- */
-bool checks_start_thread(struct config *cfg);
-void checks_stop_thread(const struct config *cfg);
 
 #endif

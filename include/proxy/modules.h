@@ -7,22 +7,15 @@
 
 extern const struct module mod_balance;       /* balance, hash-type; its check hook comes first */
 extern const struct module mod_proxy;         /* sections, plain keywords, check hook */
-extern const struct module mod_stats_file;    /* stats-file: counters kept across restarts */
-extern const struct module mod_state_file;    /* server-state-file: states kept across restarts */
 extern const struct module mod_naming;        /* init-addr, resolvers; after the state file */
 extern const struct module mod_proxy_options; /* option ... */
 extern const struct module mod_bind;          /* bind lines */
 extern const struct module mod_unix_bind;     /* unix-bind */
 extern const struct module mod_server;        /* server lines */
-extern const struct module mod_check;         /* health checks and agents */
 extern const struct module mod_outlier;       /* outlier-ejection */
 extern const struct module mod_log_backend;   /* mode log */
 extern const struct module mod_ring;          /* ring sections and their servers */
 extern const struct module mod_direct;        /* dispatch, transparent */
 extern const struct module mod_mail;          /* mailers, email-alert */
-extern const struct module mod_proxy_ctl;     /* show backend, enable frontend, ... */
-extern const struct module mod_server_ctl;    /* set server, show servers, ... */
-extern const struct module mod_server_dynamic_ctl; /* add server, del server */
-extern const struct module mod_stats_ctl;     /* show stat */
 
 #endif

@@ -338,4 +338,12 @@ typedef void proxy_event_fn(const struct proxy *px, enum proxy_event event, cons
 /* The floor that logs installs it, at the start; called from any thread. */
 void proxy_set_event_hook(proxy_event_fn *fn);
 
+/* Asks the stream floor to stop (0), pause (1) or resume (2) a frontend's sockets. */
+bool proxy_listen_change(struct proxy *fe, int what);
+void proxy_limit_change(struct proxy *fe);
+
+/* Says an event on stderr and hands it to the logs. */
+void proxy_tell(const struct proxy *px, enum proxy_event event, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
 #endif

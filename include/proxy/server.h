@@ -309,4 +309,13 @@ struct server_state *server_state_new(const struct server *srv);
 struct server_state *server_state_take(struct server_state *st);
 void server_state_drop(struct server_state **st);
 
+/* A follower is in maintenance and drain as long as the one that it tracks: that has flags <admin>.
+ */
+void server_follow(struct server *f, unsigned admin);
+
+/* Does a protocol that is forced on its connections fit the mode of its backend? */
+bool server_proto_fits(const struct server *srv);
+/* Prepares TLS for its connections, if its line asks for it. */
+void server_check_tls(struct server *srv, struct diag_list *d);
+
 #endif

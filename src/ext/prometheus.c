@@ -17,13 +17,13 @@
 #include "base/module.h"
 #include "codec/uri.h"
 #include "dns/resolvers.h"
-#include "prometheus_metrics.h"
-#include "prometheus_priv.h"
+#include "manage/stats_walk.h"
 #include "proxy/proxy.h"
 #include "proxy/server.h"
-#include "proxy/stats_walk.h"
 #include "stream/service.h"
 #include "stream/stream.h"
+#include "prometheus_metrics.h"
+#include "prometheus_priv.h"
 
 /* How many objects are read, and about how many bytes are printed, in one part. */
 #define OBJECTS_A_PART 64

@@ -6,8 +6,8 @@
 #include "base/slot.h"
 #include "base/strbuf.h"
 #include "ext/stats_page.h"
+#include "manage/stats_walk.h"
 #include "proxy/proxy.h"
-#include "proxy/stats_walk.h"
 #include "stream/service.h"
 
 /* A scope (text), or an account. */

@@ -17,14 +17,14 @@
 #include "core/thread.h"
 #include "ctl/ctl.h"
 #include "log/log.h"
+#include "manage/stats.h"
 #include "net/ctl_socket.h"
 #include "net/pipe.h"
 #include "proxy/proxy.h"
-#include "proxy/stats.h"
 #include "stream/listen.h"
+#include "tls/tls.h"
 #include "info_fields.h"
 #include "main_priv.h"
-#include "tls/tls.h"
 
 enum info_type { INFO_U32, INFO_U64, INFO_STR };
 

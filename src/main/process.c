@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "base/file.h"
+#include "check/run.h"
 #include "proxy/check.h"
 #include "main_priv.h"
 

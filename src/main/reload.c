@@ -21,6 +21,7 @@
 #include <string.h>
 #include "base/clock.h"
 #include "base/strbuf.h"
+#include "check/run.h"
 #include "core/background.h"
 #include "core/mailbox.h"
 #include "core/task.h"

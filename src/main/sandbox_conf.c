@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* sandbox_conf.c - edge file: sandbox, and what excludes it */
 #include <string.h>
+#include "check/run.h"
 #include "proxy/check.h"
 #include "main_priv.h"
 

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 #include "base/door.h"
+#include "check/run.h"
 #include "proxy/check.h"
 #include "main_priv.h"
 

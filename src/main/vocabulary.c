@@ -13,10 +13,10 @@
 #include "expr/expr.h"
 #include "expr/logformat.h"
 #include "expr/pattern.h"
-#include "main_priv.h"
-#include "proxy/stats_fields.h"
+#include "manage/stats_fields.h"
 #include "stream/rule.h"
 #include "stream/stream.h"
+#include "main_priv.h"
 
 /* A table's member, or nothing. */
 static const char *text(const char *s)

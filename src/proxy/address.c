@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "address_priv.h"
+#include "proxy/address.h"
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdarg.h>

@@ -9,12 +9,12 @@
  */
 #include <string.h>
 #include "base/clock.h"
+#include "core/lock.h"
 #include "proxy/balance.h"
 #include "proxy/bind.h"
 #include "proxy/proxy.h"
 #include "proxy/server.h"
-#include "check_priv.h"
-#include "lock_priv.h"
+#include "check_state_priv.h"
 #include "server_priv.h"
 
 /* `disabled` was added to the server's line, or taken away; or its name is resolved now. */

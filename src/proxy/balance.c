@@ -2,13 +2,13 @@
 #include "proxy/balance.h"
 #include <stdlib.h>
 #include <string.h>
-#include "balance_priv.h"
 #include "base/bug.h"
+#include "core/lock.h"
 #include "core/mailbox.h"
-#include "lock_priv.h"
 #include "proxy/proxy.h"
 #include "proxy/queue.h"
 #include "proxy/server.h"
+#include "balance_priv.h"
 
 /* At least so many servers can be added without making a new table. */
 #define SPARE_ENTRIES 2

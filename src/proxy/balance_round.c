@@ -12,11 +12,11 @@
  * Active and backup servers have a wheel each, so that each goes on where it was.
  */
 #include <stdlib.h>
-#include "balance_priv.h"
 #include "base/bug.h"
-#include "lock_priv.h"
+#include "core/lock.h"
 #include "proxy/proxy.h"
 #include "proxy/server.h"
+#include "balance_priv.h"
 #include "wheel_priv.h"
 
 #define BATCH 8  /* a power of two, as RING is */

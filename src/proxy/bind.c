@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "address_priv.h"
 #include "base/bug.h"
 #include "conf/conf.h"
+#include "proxy/address.h"
 #include "proxy/bind.h"
 #include "proxy/proxy.h"
 #include "proxy_priv.h"

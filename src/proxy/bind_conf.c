@@ -3,15 +3,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "address_priv.h"
 #include "base/bug.h"
 #include "base/door.h"
 #include "conf/conf.h"
-#include "guid_priv.h"
-#include "proxy/source.h"
+#include "proxy/address.h"
 #include "proxy/bind.h"
 #include "proxy/modules.h"
 #include "proxy/proxy.h"
+#include "proxy/source.h"
+#include "guid_priv.h"
 #include "proxy_priv.h"
 
 static bool parse_bind(struct conf_line *l)

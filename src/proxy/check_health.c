@@ -12,11 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/bug.h"
-#include "lock_priv.h"
+#include "core/lock.h"
+#include "proxy/address.h"
 #include "proxy/proxy.h"
 #include "proxy/server.h"
-#include "address_priv.h"
-#include "check_priv.h"
+#include "check_state_priv.h"
 #include "proxy_priv.h"
 
 static bool is_enabled(const struct check_state *cs)

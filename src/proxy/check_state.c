@@ -3,11 +3,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "core/lock.h"
 #include "core/task.h"
-#include "lock_priv.h"
 #include "proxy/proxy.h"
 #include "proxy/server.h"
-#include "check_priv.h"
+#include "check_state_priv.h"
 
 /* --- statuses ------------------------------------------------------------------------------- */
 

@@ -7,12 +7,12 @@
  */
 #include <netinet/in.h>
 #include <string.h>
-#include "address_priv.h"
-#include "balance_priv.h"
 #include "base/diag.h"
 #include "conf/conf.h"
+#include "proxy/address.h"
 #include "proxy/modules.h"
 #include "proxy/proxy.h"
+#include "balance_priv.h"
 #include "proxy_priv.h"
 
 /* The wildcard is this host, as for connect(). */

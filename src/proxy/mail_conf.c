@@ -3,9 +3,9 @@
 #include <string.h>
 #include "conf/conf.h"
 #include "log/log.h"
+#include "proxy/address.h"
 #include "proxy/modules.h"
 #include "proxy/proxy.h"
-#include "address_priv.h"
 #include "mail_priv.h"
 
 #define TIMEOUT_MS 10000

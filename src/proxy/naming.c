@@ -9,11 +9,11 @@
 #include <string.h>
 #include "base/bug.h"
 #include "conf/conf.h"
+#include "core/lock.h"
 #include "core/mailbox.h"
 #include "core/thread.h"
-#include "lock_priv.h"
-#include "naming_priv.h"
 #include "proxy/proxy.h"
+#include "naming_priv.h"
 
 /* --- asking ----------------------------------------------------------------------------------- */
 

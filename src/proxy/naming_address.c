@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/bug.h"
+#include "core/lock.h"
 #include "proxy/proxy.h"
-#include "lock_priv.h"
 #include "naming_priv.h"
 #include "proxy_priv.h"
 #include "server_priv.h"

@@ -5,10 +5,10 @@
  * later, and give their address then if `last` stands before what was found.
  */
 #include <string.h>
-#include "address_priv.h"
 #include "conf/conf.h"
-#include "naming_priv.h"
+#include "proxy/address.h"
 #include "proxy/proxy.h"
+#include "naming_priv.h"
 #include "proxy_priv.h"
 
 static const struct diag_place nowhere = { .form = DIAG_BARE };

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/bug.h"
-#include "lock_priv.h"
+#include "core/lock.h"
 #include "proxy/proxy.h"
 
 void naming_name(const struct server *srv, char *out, size_t size)

@@ -2,12 +2,12 @@
 /* outlier.c - counting tries, and the task of each backend that decides on them */
 #include <stdio.h>
 #include <stdlib.h>
-#include "proxy/outlier.h"
 #include "base/clock.h"
 #include "base/list.h"
+#include "core/lock.h"
 #include "core/task.h"
 #include "core/thread.h"
-#include "lock_priv.h"
+#include "proxy/outlier.h"
 #include "proxy/proxy.h"
 #include "proxy/server.h"
 #include "server_priv.h"

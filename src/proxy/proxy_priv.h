@@ -27,14 +27,6 @@ extern struct slot proxies_slot;
 
 struct proxies *proxies_of(const struct config *cfg);
 
-/* Asks the stream floor to stop (0), pause (1) or resume (2) a frontend's sockets. */
-bool proxy_listen_change(struct proxy *fe, int what);
-void proxy_limit_change(struct proxy *fe);
-
-/* Says an event on stderr and hands it to the logs. */
-void proxy_tell(const struct proxy *px, enum proxy_event event, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
-
 /* The same without stderr. */
 void proxy_log(const struct proxy *px, enum proxy_event event, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));

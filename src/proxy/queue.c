@@ -9,13 +9,13 @@
  * number in use is the sum of both; the second part is read only for a server whose limit was
  * switched.
  */
-#include "proxy/queue.h"
 #include "base/bug.h"
 #include "base/clock.h"
+#include "core/lock.h"
 #include "core/task.h"
-#include "lock_priv.h"
 #include "proxy/balance.h"
 #include "proxy/proxy.h"
+#include "proxy/queue.h"
 #include "proxy/server.h"
 #include "slot_priv.h"
 

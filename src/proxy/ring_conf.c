@@ -7,10 +7,10 @@
 #include "base/bug.h"
 #include "base/num.h"
 #include "log/log.h"
+#include "proxy/address.h"
 #include "proxy/modules.h"
 #include "proxy/proxy.h"
 #include "tls/tls.h"
-#include "address_priv.h"
 #include "ring_priv.h"
 
 /* Of rings and maxlen: what memory maps can be asked for. */

@@ -3,11 +3,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "address_priv.h"
 #include "base/bug.h"
 #include "base/clock.h"
 #include "conf/conf.h"
-#include "lock_priv.h"
+#include "core/lock.h"
+#include "proxy/address.h"
 #include "proxy/proxy.h"
 #include "proxy_priv.h"
 #include "server_priv.h"

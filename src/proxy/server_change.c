@@ -17,13 +17,13 @@
 #include <string.h>
 #include "base/bug.h"
 #include "base/clock.h"
-#include "lock_priv.h"
+#include "core/lock.h"
 #include "proxy/balance.h"
 #include "proxy/check.h"
 #include "proxy/proxy.h"
 #include "proxy/queue.h"
 #include "proxy/server.h"
-#include "check_priv.h"
+#include "check_state_priv.h"
 #include "proxy_priv.h"
 #include "server_priv.h"
 

@@ -3,15 +3,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "address_priv.h"
 #include "base/bug.h"
 #include "conf/conf.h"
 #include "expr/logformat.h"
-#include "guid_priv.h"
+#include "proxy/address.h"
 #include "proxy/modules.h"
 #include "proxy/proxy.h"
 #include "proxy/server.h"
 #include "proxy/source.h"
+#include "guid_priv.h"
 #include "proxy_priv.h"
 
 /* --- options stored at an offset: keyword->offset, min, max --------------------------------- */

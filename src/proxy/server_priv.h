@@ -16,10 +16,6 @@ struct server_state;
  */
 bool server_publish(struct server *srv);
 
-/* A follower is in maintenance and drain as long as the one that it tracks: that has flags <admin>.
- */
-void server_follow(struct server *f, unsigned admin);
-
 /* Writes a new address for readers of all threads; under the change lock. */
 void server_address_publish(struct server_state *st, const struct server_addr *addr);
 
@@ -29,12 +25,5 @@ void server_address_publish(struct server_state *st, const struct server_addr *a
  */
 void server_eject(struct server *srv, uint64_t until_ms, uint64_t ms, const char *why);
 void server_bring_back(struct server *srv);
-
-/* --- check.c: the check phase of one server */
-
-/* Does a protocol that is forced on its connections fit the mode of its backend? */
-bool server_proto_fits(const struct server *srv);
-/* Prepares TLS for its connections, if its line asks for it. */
-void server_check_tls(struct server *srv, struct diag_list *d);
 
 #endif

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "address_priv.h"
-#include "lock_priv.h"
+#include "core/lock.h"
+#include "proxy/address.h"
 #include "proxy/balance.h"
 #include "proxy/proxy.h"
 #include "proxy/queue.h"

@@ -3,10 +3,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "address_priv.h"
 #include "conf/conf.h"
 #include "net/netns.h"
 #include "net/socket.h"
+#include "proxy/address.h"
 #include "proxy/server.h"
 
 bool source_parse_namespace(struct conf_line *l, const struct netns **out)

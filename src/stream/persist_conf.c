@@ -4,8 +4,8 @@
 #include <string.h>
 #include "base/bug.h"
 #include "conf/conf.h"
+#include "manage/stats.h"
 #include "proxy/server.h"
-#include "proxy/stats.h"
 #include "stream/persist.h"
 #include "rule_priv.h"
 

@@ -11,6 +11,7 @@
 #include "base/bug.h"
 #include "base/clock.h"
 #include "base/hash.h"
+#include "check/run.h"
 #include "conf/conf.h"
 #include "core/activity.h"
 #include "core/mailbox.h"

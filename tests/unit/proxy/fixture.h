@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* fixture.h - a generation made of a text, for the tests of this folder */
+/* fixture.h - a generation made of a text, for the tests of this folder and of those above */
 #ifndef TESTS_PROXY_FIXTURE_H
 #define TESTS_PROXY_FIXTURE_H
 
@@ -16,10 +16,15 @@
 #include "proxy/server.h"
 #include "tls/tls.h"
 
+/* Modules of higher floors, each followed by a comma: tests of these define it. */
+#ifndef FIXTURE_ABOVE
+#define FIXTURE_ABOVE
+#endif
+
 static const struct module *const fixture_modules[] = {
 	&mod_conf, &mod_balance, &mod_direct,
 	&mod_proxy, &mod_proxy_options, &mod_bind, &mod_server,
-	&mod_check, &mod_outlier, &mod_mail, &mod_tls_server, NULL
+	FIXTURE_ABOVE &mod_outlier, &mod_mail, &mod_tls_server, NULL
 };
 
 static struct diag_list fixture_diags;

@@ -1,13 +1,13 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
-/* address_priv.h - the addresses of bind, server and source lines
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* address.h - the addresses of bind, server and source lines
  *
  * Purpose: turns "[family@]address[:port[-port]]" into a socket address. Host names are
  *          kept, or resolved with the C library: only while the configuration is read.
  * Owns   : nothing. Errors: texts, static or in the result.
  * Manual : configuration 11.1 (address formats).
  */
-#ifndef PROXY_ADDRESS_PRIV_H
-#define PROXY_ADDRESS_PRIV_H
+#ifndef PROXY_ADDRESS_H
+#define PROXY_ADDRESS_H
 
 #include <stdbool.h>
 #include <sys/socket.h>

@@ -8,13 +8,13 @@
  *   check_conn.c  connections                             check_external.c programs
  *   check_http.c  requests and responses                  check_expect.c comparing
  *   check_mux.c   HTTP/2, connections of the traffic      check_grpc.c   the health service of gRPC
- *   check_state.c what is known                           agent.c        what an agent says
- *   check_health.c what follows from a result
+ *   agent.c       what an agent says
  *
- * Calls go down this list of the second part: run, step, conn and expect, http, base, state.
+ * Calls go down this list of the second part: run, step, conn and expect, http, base. What is known
+ * of a server, and what follows from a result, is the proxy floor's: proxy/check.h.
  */
-#ifndef PROXY_CHECK_PRIV_H
-#define PROXY_CHECK_PRIV_H
+#ifndef CHECK_CHECK_PRIV_H
+#define CHECK_CHECK_PRIV_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -30,6 +30,7 @@
 #include "expr/vars.h"
 #include "http/msg.h"
 #include "net/conn.h"
+#include "check/run.h"
 #include "proxy/check.h"
 
 struct check;
@@ -196,14 +197,6 @@ struct slice check_hex_bytes(struct arena *a, const char *text, const char **err
 bool checks_init(void);
 /* The check phase: completes the rules of each backend, and what server lines say. */
 void checks_check(struct config *cfg, struct diag_list *diags);
-/* Same, what one server's line says: TLS of its checks, the server that it tracks. */
-void check_server(struct server *srv, struct diag_list *d);
-/* Makes it follow the server that it tracks, and ends that. The first before the threads run, or
- * with its state made; one call at a time.
- */
-void check_track_join(struct server *srv);
-void check_track_leave(struct server *srv);
-
 /* --- a check -------------------------------------------------------------------------------- */
 
 /* What a run needs while it lasts. */
@@ -335,24 +328,5 @@ void check_external_stop(struct check *c);
 
 /* --- agent.c: judges an agent's line */
 check_judge_fn agent_judge;
-
-/* --- check_state.c */
-
-/* <to>, of the next generation, takes over the state of <from>: what its own settings change of the
- * checks in it. While the checks of <from> may still run.
- */
-void check_adopt(const struct server *to, const struct server *from);
-
-/* Has <srv>'s slow start run; from any thread. */
-void check_warm_wake(struct server *srv);
-/* Runs the next check of <srv> soon (fastinter); from any thread. */
-void check_hurry(struct server *srv);
-
-/* ", reason: Layer4 check passed, check duration: 0ms" of the last result. */
-void check_reason_text(const struct server *srv, bool agent, char *out, size_t size);
-/* Does init-state say that it begins down? */
-bool check_starts_down(const struct server *srv);
-/* Maintenance begins or ends; under the backend's lock. */
-void check_pause(struct server *srv, bool on);
 
 #endif

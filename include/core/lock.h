@@ -1,10 +1,10 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
-/* lock_priv.h - a lock for a few instructions, off the request path
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* lock.h - a lock for a few instructions, off the request path
  *
  * Spins, then yields. Never held across a call that may wait. Threads: any.
  */
-#ifndef PROXY_LOCK_PRIV_H
-#define PROXY_LOCK_PRIV_H
+#ifndef CORE_LOCK_H
+#define CORE_LOCK_H
 
 #include <sched.h>
 #include "core/activity.h"

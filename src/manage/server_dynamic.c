@@ -11,14 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/bug.h"
+#include "check/run.h"
 #include "conf/conf.h"
-#include "check_priv.h"
-#include "lock_priv.h"
+#include "core/lock.h"
 #include "proxy/balance.h"
 #include "proxy/proxy.h"
 #include "proxy/queue.h"
 #include "proxy/server.h"
-#include "server_priv.h"
 
 /* One change of a list at a time, in the whole process. */
 static unsigned changing;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* stats_walk.c - see proxy/stats_walk.h */
-#include "proxy/stats_walk.h"
 #include "base/bug.h"
+#include "manage/stats_walk.h"
 #include "proxy/bind.h"
 #include "proxy/proxy.h"
 #include "proxy/server.h"

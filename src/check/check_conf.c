@@ -7,13 +7,13 @@
 #include <string.h>
 #include "base/bug.h"
 #include "conf/conf.h"
+#include "proxy/address.h"
 #include "proxy/modules.h"
 #include "proxy/proxy.h"
 #include "proxy/server.h"
-#include "address_priv.h"
 #include "check_priv.h"
-#include "check_trace.h"
 #include "check_settings.h"
+#include "check_trace.h"
 
 /* --- server options: an alert begins with the line's subject -------------------------------- */
 

@@ -9,14 +9,13 @@
 #include <string.h>
 #include "base/bug.h"
 #include "conf/conf.h"
+#include "proxy/address.h"
 #include "proxy/balance.h"
 #include "proxy/proxy.h"
 #include "proxy/server.h"
 #include "tls/tls.h"
-#include "address_priv.h"
 #include "check_priv.h"
 #include "check_settings.h"
-#include "proxy_priv.h"
 
 static const struct diag_place nowhere = { .form = DIAG_BARE };
 

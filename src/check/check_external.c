@@ -20,11 +20,11 @@
 #include "base/strbuf.h"
 #include "conf/conf.h"
 #include "core/fd.h"
+#include "proxy/address.h"
 #include "proxy/bind.h"
 #include "proxy/proxy.h"
 #include "proxy/queue.h"
 #include "proxy/server.h"
-#include "address_priv.h"
 #include "check_priv.h"
 #include "check_settings.h"
 

@@ -2,7 +2,7 @@
 /* stats_print.c - a row of figures as CSV, typed lines or JSON */
 #include <string.h>
 #include "base/strbuf.h"
-#include "proxy/stats.h"
+#include "manage/stats.h"
 
 void stats_print_csv_header(struct strbuf *out)
 {

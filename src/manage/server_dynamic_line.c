@@ -5,17 +5,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "address_priv.h"
 #include "base/bug.h"
-#include "check_priv.h"
+#include "check/run.h"
 #include "codec/dns.h"
 #include "conf/conf.h"
+#include "proxy/address.h"
 #include "proxy/modules.h"
 #include "proxy/proxy.h"
 #include "proxy/server.h"
-#include "server_dynamic_priv.h"
-#include "server_priv.h"
 #include "tls/tls.h"
+#include "server_dynamic_priv.h"
 
 /* Options that a server made at run time may have. */
 static const char *const accepted[] = {

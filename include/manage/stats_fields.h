@@ -5,8 +5,8 @@
  * protocols, which stand behind the "-" column of the CSV; X(name, sides, "G" gauge or "C"
  * counter) where sides tells for which objects: F frontend, B backend, S server, L listener.
  */
-#ifndef PROXY_STATS_FIELDS_H
-#define PROXY_STATS_FIELDS_H
+#ifndef MANAGE_STATS_FIELDS_H
+#define MANAGE_STATS_FIELDS_H
 
 #define STATS_FIELDS(X) \
 	X(PXNAME, "pxname", "proxy name") \

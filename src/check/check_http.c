@@ -11,11 +11,11 @@
 #include "base/bug.h"
 #include "base/strbuf.h"
 #include "codec/h1.h"
+#include "proxy/address.h"
 #include "proxy/balance.h"
 #include "proxy/proxy.h"
 #include "proxy/queue.h"
 #include "proxy/server.h"
-#include "address_priv.h"
 #include "check_priv.h"
 #include "check_settings.h"
 

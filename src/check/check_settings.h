@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* check_settings.h - what `global` says about checks: a slot of the configuration */
-#ifndef PROXY_CHECK_SETTINGS_H
-#define PROXY_CHECK_SETTINGS_H
+#ifndef CHECK_CHECK_SETTINGS_H
+#define CHECK_CHECK_SETTINGS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -8,8 +8,8 @@
 #include <string.h>
 #include "base/bug.h"
 #include "conf/conf.h"
+#include "proxy/address.h"
 #include "proxy/proxy.h"
-#include "address_priv.h"
 #include "check_priv.h"
 
 /* --- helpers -------------------------------------------------------------------------------- */

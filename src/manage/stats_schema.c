@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* stats_schema.c - what the JSON of `show stat` and `show info` looks like, as a JSON schema */
 #include "base/strbuf.h"
-#include "proxy/stats.h"
+#include "manage/stats.h"
 
 #define REF(name) "{\"$ref\":\"#/definitions/" name "\"}"
 #define COUNT(least) "{\"type\":\"integer\",\"minimum\":" least "}"

@@ -2,10 +2,10 @@
 /* edge file: the Runtime API's commands about servers */
 #include <stdlib.h>
 #include <string.h>
-#include "address_priv.h"
 #include "base/clock.h"
 #include "conf/conf.h"
 #include "ctl/ctl.h"
+#include "proxy/address.h"
 #include "proxy/balance.h"
 #include "proxy/modules.h"
 #include "proxy/proxy.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* check_trace.h - the trace source of health checks */
-#ifndef PROXY_CHECK_TRACE_H
-#define PROXY_CHECK_TRACE_H
+#ifndef CHECK_CHECK_TRACE_H
+#define CHECK_CHECK_TRACE_H
 
 #include "core/trace.h"
 

@@ -16,16 +16,15 @@
 #include "base/clock.h"
 #include "conf/conf.h"
 #include "core/activity.h"
+#include "core/lock.h"
 #include "core/pool.h"
 #include "core/task.h"
 #include "core/thread.h"
 #include "proxy/proxy.h"
 #include "proxy/server.h"
 #include "check_priv.h"
-#include "check_trace.h"
 #include "check_settings.h"
-#include "lock_priv.h"
-#include "proxy_priv.h"
+#include "check_trace.h"
 
 #define BEAT_MAX_MS 20
 

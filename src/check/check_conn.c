@@ -7,11 +7,11 @@
 #include "codec/proxyproto.h"
 #include "net/socket.h"
 #include "net/socks4.h"
+#include "proxy/address.h"
 #include "proxy/proxy.h"
 #include "proxy/server.h"
 #include "proxy/source.h"
 #include "tls/tls.h"
-#include "address_priv.h"
 #include "check_priv.h"
 #include "check_settings.h"
 

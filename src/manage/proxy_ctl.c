@@ -10,7 +10,6 @@
 #include "proxy/proxy.h"
 #include "proxy/server.h"
 #include "proxy/walk.h"
-#include "proxy_priv.h"
 
 /* The frontend that the next word names, moving behind it; NULL: reported. */
 static struct proxy *take_frontend(struct ctl_request *rq)

@@ -7,13 +7,13 @@
  * Threads: any; values are sums of shards at about the same time.
  * Manual : management 9.1, 9.2.
  */
-#ifndef PROXY_STATS_H
-#define PROXY_STATS_H
+#ifndef MANAGE_STATS_H
+#define MANAGE_STATS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include "proxy/check.h"
-#include "proxy/stats_fields.h"
+#include "manage/stats_fields.h"
 
 struct config;
 struct listener_conf;

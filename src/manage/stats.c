@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "proxy/stats.h"
+#include "manage/stats.h"
 #include <stdio.h>
 #include <string.h>
-#include "address_priv.h"
 #include "base/bug.h"
 #include "base/clock.h"
+#include "proxy/address.h"
 #include "proxy/balance.h"
 #include "proxy/bind.h"
 #include "proxy/check.h"

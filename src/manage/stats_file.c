@@ -16,11 +16,11 @@
 #include "base/num.h"
 #include "conf/conf.h"
 #include "ctl/ctl.h"
+#include "manage/stats_walk.h"
 #include "proxy/bind.h"
 #include "proxy/modules.h"
 #include "proxy/proxy.h"
 #include "proxy/server.h"
-#include "proxy/stats_walk.h"
 #include "proxy/walk.h"
 
 #define FILE_BYTES_MAX (256u << 20)

@@ -4,7 +4,9 @@
  */
 #include "core/pool.h"
 #include "tap.h"
-#include "fixture.h"
+#include "check/run.h"
+#define FIXTURE_ABOVE &mod_check,
+#include "proxy/fixture.h"
 #include "check_priv.h"
 #include "check_settings.h"
 

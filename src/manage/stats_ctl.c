@@ -4,9 +4,9 @@
 #include <string.h>
 #include "ctl/ctl.h"
 #include "dns/resolvers.h"
+#include "manage/stats_walk.h"
 #include "proxy/modules.h"
 #include "proxy/proxy.h"
-#include "proxy/stats_walk.h"
 #include "proxy/walk.h"
 
 enum stats_form { FORM_CSV, FORM_TYPED, FORM_JSON };

@@ -8,10 +8,10 @@
  *          are removed meanwhile are then still there (proxy/server_dynamic.c), and lead on.
  * Threads: any, one at a time.
  */
-#ifndef PROXY_STATS_WALK_H
-#define PROXY_STATS_WALK_H
+#ifndef MANAGE_STATS_WALK_H
+#define MANAGE_STATS_WALK_H
 
-#include "proxy/stats.h"
+#include "manage/stats.h"
 
 /* What is shown: bits, those of "show stat <proxy> <type> <sid>". */
 enum stats_shown {

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* modules.h - what operators see and change of proxies and servers while the program runs
+ *
+ * Purpose: the descriptors of the folder: statistics, state files, commands on proxies and servers,
+ *          servers that are added and removed.
+ * Owns   : constants.
+ * Threads: any.
+ * Manual : management 9.
+ */
+#ifndef MANAGE_MODULES_H
+#define MANAGE_MODULES_H
+
+#include "base/module.h"
+
+extern const struct module mod_stats_file;    /* stats-file: counters kept across restarts */
+extern const struct module mod_state_file;    /* server-state-file: states kept across restarts */
+extern const struct module mod_proxy_ctl;     /* show backend, enable frontend, ... */
+extern const struct module mod_server_ctl;    /* set server, show servers, ... */
+extern const struct module mod_server_dynamic_ctl; /* add server, del server */
+extern const struct module mod_stats_ctl;     /* show stat */
+
+#endif
