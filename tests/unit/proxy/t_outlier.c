@@ -2,7 +2,6 @@
 /* outlier-ejection: the decision, the line, and what an ejection does to balancing and status */
 #include "core/pool.h"
 #include "tap.h"
-
 #include "fixture.h"
 #include "server_priv.h"
 
