@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* run.h - health checks and agents that run
  *
- * Purpose: asks servers at intervals whether they serve, and reports to proxy/check.h. An agent is a
- *          second opinion, which may also set weight, limit and administrative state.
+ * Purpose: asks servers at intervals whether they serve, and reports to proxy/check.h. An agent is
+ *          a second opinion, which may also set weight, limit and administrative state.
  * Owns   : a running check belongs to its thread; rules to the generation.
  * Threads: each check belongs to one thread from checks_start_thread() to checks_stop_thread().
  * Errors : a check that cannot run (no memory, no descriptor) reports CHECK_SOCKERR.

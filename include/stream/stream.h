@@ -275,6 +275,10 @@ bool streams_shutdown_server(struct server *srv);
  * On the stream's thread.
  */
 
+/* A stream of <sess>, its front endpoint not attached yet. NULL: no memory. */
+struct stream *stream_new(struct session *sess, bool http);
+/* Frees a stream that never ran and has no endpoint. */
+void stream_abandon(struct stream *s);
 /* The server as everybody sees it: NULL as well where the backend's `dispatch` or `option
  * transparent` stands in its place.
  */

@@ -12,14 +12,14 @@
 #include "core/symbol.h"
 #include "core/task.h"
 #include "core/thread.h"
+#include "ext/log_forward.h"
+#include "front/listen.h"
 #include "log/log.h"
 #include "net/conn.h"
 #include "net/listener.h"
 #include "net/socket.h"
 #include "proxy/proxy.h"
-#include "stream/listen.h"
 #include "tls/tls.h"
-#include "ext/log_forward.h"
 #include "log_forward_priv.h"
 
 #define DATAGRAMS_A_TURN 256

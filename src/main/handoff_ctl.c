@@ -2,8 +2,8 @@
 /* handoff_ctl.c - edge file: _getsocks, by which a new process gets our listening sockets */
 #include <stdlib.h>
 #include "ctl/ctl.h"
+#include "front/listen.h"
 #include "net/handoff.h"
-#include "stream/listen.h"
 #include "main_priv.h"
 
 static enum ctl_step get_sockets(struct ctl_request *rq)

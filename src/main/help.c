@@ -2,8 +2,8 @@
 /* help.c - --help-keyword: what the tables of the modules tell of a word; --explain */
 #include <stdlib.h>
 #include <string.h>
+#include "traffic/explain.h"
 #include "main_priv.h"
-#include "stream/explain.h"
 
 enum column { KIND, NAME, SYNTAX, WHERE, NOTES, HELP, HINT, COLUMNS };
 

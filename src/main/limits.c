@@ -11,9 +11,10 @@
 #include "core/fd.h"
 #include "core/pool.h"
 #include "core/thread.h"
+#include "front/listen.h"
 #include "net/pipe.h"
 #include "proxy/proxy.h"
-#include "stream/listen.h"
+#include "stream/process.h"
 #include "main_priv.h"
 
 /* Descriptors of each thread (poller, wake-up, log sockets) and of the process: the

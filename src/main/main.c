@@ -17,7 +17,7 @@
 #include "expr/expr.h"
 #include "ext/load.h"
 #include "net/handoff.h"
-#include "stream/listen.h"
+
 #include "stream/rule.h"
 #include "stream/service.h"
 #include "main_priv.h"

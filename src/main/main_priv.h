@@ -22,7 +22,8 @@
 #include "base/module.h"
 #include "conf/conf.h"
 #include "ctl/ctl.h"
-#include "stream/listen.h"
+#include "front/listen.h"
+#include "stream/process.h"
 
 /* --- modules.c */
 /* Every module, in start-up order; ends with NULL. */
@@ -140,6 +141,7 @@ struct main_settings {
 	bool no_exit_on_failure;      /* old workers outlive one that died */
 	bool reload_in_process;       /* reload-mode in-process */
 	int max_reloads;              /* of workers; 0 no limit */
+	struct listen_tunes listen;   /* pushed down to the front floor */
 	struct stream_tunes stream;   /* pushed down to the stream floor */
 	int log_uri_max, pipe_size;   /* 0 unset */
 	uint64_t anon_key;            /* of anonymised sessions of the Runtime API; 0 none */

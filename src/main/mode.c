@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/strbuf.h"
+#include "front/listen.h"
 #include "net/handoff.h"
-#include "stream/listen.h"
 #include "master_priv.h"
 
 #define FIRST_ACTIVATED 3 /* where the service manager puts its sockets */

@@ -26,7 +26,7 @@
 	X(outlier) \
 	X(mail) X(state_file) X(stats_file) X(naming) X(ring) X(log_backend) \
 	X(proxy_ctl) X(server_ctl) X(server_dynamic_ctl) X(stats_ctl) \
-	/* 9 stream, 10 traffic: in the order in which -dK lists their words */ \
+	/* 10 stream, 11 traffic: in the order in which -dK lists their words */ \
 	X(rule) X(tcp_act) X(preamble_act) X(http_act) X(reply_act) X(service_act) X(var_act) \
 	X(capture) X(addr_act) X(resolve_act) X(stream_act) X(uri_act) X(hint_act) X(early_act) \
 	X(auth_act) \
@@ -36,9 +36,9 @@
 	X(transport_smp) X(process_smp) X(persist) X(stream_alias) X(stream_log) \
 	X(stream_unique_id) X(stream) X(sess_ctl) X(errors_ctl) X(rules_ctl) X(mux_smp) \
 	X(persist_ctl) \
-	/* 11 ext */ \
+	/* 12 ext */ \
 	X(prometheus) X(stats_page) X(haterm) X(load) X(log_forward) X(runtime_api) \
-	/* 12 main */ \
+	/* 13 main */ \
 	X(stats_socket) X(info) X(process_ctl) X(reload) X(reload_ctl) \
 	X(trim) X(handoff_ctl) X(master_ctl) X(start) X(worker)
 

@@ -11,8 +11,8 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 #include "ctl/ctl.h"
+#include "front/listen.h"
 #include "log/log.h"
-#include "stream/listen.h"
 #include "tls/tls.h"
 #include "main_priv.h"
 

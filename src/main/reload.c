@@ -26,10 +26,11 @@
 #include "core/mailbox.h"
 #include "core/task.h"
 #include "core/thread.h"
+#include "front/listen.h"
 #include "proxy/check.h"
 #include "proxy/proxy.h"
 #include "proxy/server.h"
-#include "stream/listen.h"
+#include "stream/process.h"
 #include "main_priv.h"
 
 /* Somebody who waits for the end of a reload, on a thread of his own. */

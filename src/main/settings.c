@@ -8,9 +8,10 @@
 #include "base/block.h"
 #include "core/fd.h"
 #include "ctl/ctl.h"
+#include "front/listen.h"
 #include "net/ctl_socket.h"
 #include "net/pipe.h"
-#include "stream/listen.h"
+#include "stream/process.h"
 #include "main_priv.h"
 
 static bool settings_init(void *data)
@@ -72,6 +73,7 @@ static void push_stream_tunes(const struct main_settings *set)
 	t.maxrewrite = (unsigned)set->maxrewrite;
 	t.log_uri_max = (unsigned)set->log_uri_max;
 	stream_set_tunes(&t);
+	listen_set_tunes(&set->listen);
 }
 
 void settings_apply(const struct config *cfg, const struct main_options *o)

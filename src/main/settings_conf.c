@@ -171,15 +171,15 @@ static bool parse_localpeer(struct conf_line *l)
 static bool parse_default_shards(struct conf_line *l)
 {
 	static const char *const names[] = {
-		[STREAM_SHARDS_BY_GROUP] = "by-group",
-		[STREAM_SHARDS_BY_PROCESS] = "by-process",
-		[STREAM_SHARDS_BY_THREAD] = "by-thread",
+		[LISTEN_SHARDS_BY_GROUP] = "by-group",
+		[LISTEN_SHARDS_BY_PROCESS] = "by-process",
+		[LISTEN_SHARDS_BY_THREAD] = "by-thread",
 	};
 	const char *word = conf_next(l);
 
 	for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		if (strcmp(word, names[i]) == 0) {
-			settings_of(l->cfg)->stream.shards = i;
+			settings_of(l->cfg)->listen.shards = i;
 			return true;
 		}
 	}
@@ -215,7 +215,7 @@ static bool parse_size(struct conf_line *l)
 #define SIZE(name, member, low, high, text) \
 	{ GLOBAL(name), .min_args = 1, .max_args = 1, .parse = parse_size, AT(member), .min = low, \
 	  .max = high, .syntax = "<size>", .help = text }
-#define SOCKET(name, member, text) SIZE(name, stream.member, 0, INT32_MAX / 2, text)
+#define SOCKET(name, member, text) SIZE(name, member, 0, INT32_MAX / 2, text)
 #define TEXT(name, member, what, text) \
 	{ GLOBAL(name), .min_args = 1, .max_args = 1, .type = CONF_STRING, AT(member), \
 	  .syntax = what, .help = text }
@@ -300,12 +300,13 @@ static const struct conf_keyword keywords[] = {
 	{ GLOBAL("tune.listener.default-shards"), .min_args = 1, .max_args = 1,
 	  .parse = parse_default_shards, .syntax = "{ by-process | by-thread | by-group }",
 	  .help = "sockets for one address" },
-	SOCKET("tune.rcvbuf.client", client.rcvbuf, "kernel's receive buffer of clients"),
-	SOCKET("tune.rcvbuf.server", server.rcvbuf, "kernel's receive buffer of servers"),
-	SOCKET("tune.sndbuf.client", client.sndbuf, "kernel's send buffer of clients"),
-	SOCKET("tune.sndbuf.server", server.sndbuf, "kernel's send buffer of servers"),
-	SOCKET("tune.notsent-lowat.client", client.notsent_lowat, "unsent bytes in the kernel"),
-	SOCKET("tune.notsent-lowat.server", server.notsent_lowat, "unsent bytes in the kernel"),
+	SOCKET("tune.rcvbuf.client", listen.rcvbuf, "kernel's receive buffer of clients"),
+	SOCKET("tune.rcvbuf.server", stream.server.rcvbuf, "kernel's receive buffer of servers"),
+	SOCKET("tune.sndbuf.client", listen.sndbuf, "kernel's send buffer of clients"),
+	SOCKET("tune.sndbuf.server", stream.server.sndbuf, "kernel's send buffer of servers"),
+	SOCKET("tune.notsent-lowat.client", listen.notsent_lowat, "unsent bytes in the kernel"),
+	SOCKET("tune.notsent-lowat.server", stream.server.notsent_lowat,
+	       "unsent bytes in the kernel"),
 	NUMBER("tune.maxaccept", maxaccept, -1, 1000000, "connections accepted at once"),
 
 	{ GLOBAL("tune.idle-pool.shared"), .min_args = 1, .max_args = 1,

@@ -11,9 +11,9 @@
 #include "ctl/ctl.h"
 #include "dns/resolvers.h"
 #include "ext/log_forward.h"
+#include "front/listen.h"
 #include "proxy/bind.h"
 #include "proxy/proxy.h"
-#include "stream/listen.h"
 #include "main_priv.h"
 
 /* How long to wait for old processes to leave their sockets. */

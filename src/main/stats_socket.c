@@ -9,13 +9,13 @@
 #include <sys/un.h>
 #include <unistd.h>
 #include "base/addr.h"
+#include "front/listen.h"
 #include "net/ctl_socket.h"
 #include "net/handoff.h"
 #include "net/netns.h"
 #include "net/socket.h"
 #include "proxy/bind.h"
 #include "proxy/proxy.h"
-#include "stream/listen.h"
 #include "main_priv.h"
 
 #define BACKLOG 10

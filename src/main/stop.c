@@ -15,12 +15,13 @@
 #include "core/symbol.h"
 #include "core/task.h"
 #include "core/thread.h"
+#include "front/listen.h"
 #include "log/log.h"
 #include "net/ctl_socket.h"
 #include "net/listener.h"
 #include "proxy/proxy.h"
 #include "proxy/server.h"
-#include "stream/listen.h"
+#include "stream/process.h"
 #include "main_priv.h"
 
 #define LOOK_AGAIN_MS 100

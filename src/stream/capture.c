@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "codec/cookie.h"
-#include "stream/listen.h"
+#include "stream/process.h"
 #include "stream/sample.h"
 #include "capture_priv.h"
 #include "rule_priv.h"

@@ -9,10 +9,6 @@
 
 /* --- stream.c */
 bool stream_init(void);
-/* A stream of <sess>, its front endpoint not attached yet. NULL: no memory. */
-struct stream *stream_new(struct session *sess, bool http);
-/* Frees a stream that never ran and has no endpoint. */
-void stream_abandon(struct stream *s);
 /* The whole text of the error page of <fe> for <status>, as HTTP/1 sends it, until this thread's
  * next call; slice_none(): silent.
  */

@@ -2,7 +2,7 @@
 /* event_log.c - logs what proxies and servers tell about themselves */
 #include "log/log.h"
 #include "stream/stream.h"
-#include "listen_priv.h"
+#include "start_priv.h"
 
 static void log_event(const struct proxy *px, enum proxy_event event, const char *text)
 {

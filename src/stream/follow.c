@@ -13,7 +13,7 @@
 #include "conf/conf.h"
 #include "mux/h2.h"
 #include "proxy/bind.h"
-#include "stream/listen.h"
+
 #include "server_conn.h"
 #include "session_priv.h"
 #include "stream_conf_priv.h"

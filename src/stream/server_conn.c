@@ -23,7 +23,7 @@
 #include "mux/probe.h"
 #include "net/conn.h"
 #include "net/socks4.h"
-#include "stream/listen.h"
+#include "stream/process.h"
 #include "tls/tls.h"
 #include "server_conn_priv.h"
 #include "stream_conf_priv.h"

@@ -20,8 +20,8 @@
 #include "core/thread.h"
 #include "mux/h1.h"
 #include "mux/h2.h"
+#include "stream/process.h"
 #include "server_conn_priv.h"
-#include "stream/listen.h"
 
 /* In a server's slot: one list per thread, made on first use. */
 struct server_pool {

@@ -8,7 +8,7 @@
 #include "core/mailbox.h"
 #include "proxy/server.h"
 #include "stream/stream.h"
-#include "listen_priv.h"
+#include "start_priv.h"
 
 /* Whose streams end. */
 struct shutdown {

@@ -3,9 +3,9 @@
 #include <string.h>
 #include "base/bug.h"
 #include "base/hash.h"
-#include "server_conn_priv.h"
-#include "stream/listen.h"
+#include "stream/process.h"
 #include "tls/tls.h"
+#include "server_conn_priv.h"
 
 /* --- what a connection is good for ------------------------------------------------------------ */
 

@@ -2,7 +2,7 @@
 /* settings.c - the stream engine's slot in proxies, and what the muxes are told of a proxy */
 #include "base/bug.h"
 #include "mux/h1_case.h"
-#include "stream/listen.h"
+#include "stream/process.h"
 #include "stream_conf_priv.h"
 
 static struct stream_tunes tunes = {

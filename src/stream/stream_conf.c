@@ -3,13 +3,14 @@
 #include "base/clock.h"
 #include "base/module.h"
 #include "conf/conf.h"
+#include "front/listen.h"
 #include "log/log.h"
 #include "stream/error_capture.h"
 #include "account_priv.h"
 #include "engine_priv.h"
-#include "listen_priv.h"
 #include "server_conn.h"
 #include "session_priv.h"
+#include "start_priv.h"
 #include "stream_conf_priv.h"
 #include "trace_priv.h"
 
@@ -19,6 +20,7 @@ static bool stream_module_init(void)
 	server_flush_init();
 	stream_set_stages(stream_stages);
 	listen_init();
+	listen_set_accept(session_accept);
 	event_log_init();
 	server_shutdown_init();
 	session_addr_init();

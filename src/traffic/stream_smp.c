@@ -5,8 +5,8 @@
  */
 #include "stream/sample.h"
 
+#include "front/listen.h"
 #include "proxy/bind.h"
-#include "stream/listen.h"
 #include "stream/log.h"
 #include "stream/rule.h"
 #include "stream/stream.h"

@@ -5,7 +5,7 @@
 #include "net/netns.h"
 #include "net/socket.h"
 #include "proxy/bind.h"
-#include "stream/stream.h"
+#include "proxy/proxy.h"
 #include "listen_priv.h"
 
 /* Does the line ask for a socket of this address, there? */

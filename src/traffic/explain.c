@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* explain.c - walking the rules of a request offline */
 #include "proxy/bind.h"
-#include "stream/explain.h"
+#include "traffic/explain.h"
 
 #include <string.h>
 #include "proxy/server.h"
-#include "engine_priv.h"
-#include "rule_priv.h"
+#include "stream/action.h"
+#include "stream/rule_list.h"
 
 struct explainer {
 	FILE *out;

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* listen.h - the sockets of frontends: opening, polling, pausing, closing
+/* listen.h - the sockets of frontends: opening, polling, pausing, closing; limits at accept
  *
+ * Purpose: opens what bind lines say, accepts as long as limits allow, and hands each connection to
+ *          the floor above. Sockets go from one generation to the next.
  * Owns   : opened sockets hang off the generation's listener_conf.
  * Threads: opening and stopping are for the main thread before the loops, or any thread after.
+ * Errors : diagnostics; a socket that cannot be opened leaves the others open.
+ * Manual : configuration 4.2 bind, maxconn, rate-limit sessions; 3.2 maxconn, maxconnrate.
  */
-#ifndef STREAM_LISTEN_H
-#define STREAM_LISTEN_H
+#ifndef FRONT_LISTEN_H
+#define FRONT_LISTEN_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,7 +19,6 @@ struct config;
 struct diag_list;
 struct listener_conf;
 struct socket_origin;
-struct stream_limits;
 
 /* Opens every bind line of every frontend; problems become diagnostics. False: at least one failed;
  * calling it again tries those that failed. Sockets that the generation <prev> (NULL: none) has for
@@ -80,30 +83,40 @@ struct listen_figures {
 /* Of all frontends together. */
 void listen_get_figures(struct listen_figures *out);
 
-/* Bytes given to clients in the last second, counted as streams end or report. */
-uint64_t streams_bytes_out_rate(void);
+/* Hands over an accepted connection: <owner> is its listener_conf; <fd> belongs to the callee. */
+struct addr;
+typedef void listen_accept_fn(struct listener_conf *owner, int fd, const struct addr *src);
+/* Installs it. Before sockets are opened. */
+void listen_set_accept(listen_accept_fn *fn);
+/* Lets the Runtime API pause, resume and close frontends. At the start. */
+void listen_init(void);
+
+enum listen_shards { LISTEN_SHARDS_BY_GROUP, LISTEN_SHARDS_BY_PROCESS, LISTEN_SHARDS_BY_THREAD };
+
+/* How sockets are made unless their lines say otherwise. */
+struct listen_tunes {
+	unsigned shards;                     /* of an address: enum listen_shards */
+	int rcvbuf, sndbuf, notsent_lowat;   /* 0: the kernel's own defaults */
+};
+
+/* Copied. Before sockets are opened. */
+void listen_set_tunes(const struct listen_tunes *tunes);
+
+/* --- sessions count themselves ---------------------------------------------------------------- */
+
 /* Client sessions of the process, all threads; and since the start. */
 unsigned sessions_count(void);
 /* The same with the connections that are being accepted: nothing is left when it is 0. */
 unsigned sessions_places(void);
-unsigned long long sessions_total(void);
-unsigned long long requests_total(void);
-/* Closes the sessions of the calling thread at once (hard stop, end of hard-stop-after). */
-void sessions_kill_thread(void);
-/* A new generation was published: the sessions of the calling thread that are idle go on with it,
- * or are asked to leave when it has no place for them; others do so at their next request.
- */
-void sessions_follow_thread(void);
-/* Ends the streams of the calling thread that are of generation <number> or of an older one, unless
- * it is the live one.
- */
-void streams_kill_older_thread(unsigned number);
-/* The same for idle connections to servers: those to a server that it has too are kept. */
-void server_conns_follow_thread(void);
-/* Asks client connections of the calling thread to go (soft stop), the idle ones at once: one of
- * <of> of those that were not asked yet.
- */
-void sessions_stop_thread(unsigned of);
+/* May this client come in at all? */
+bool listen_is_welcome(const struct addr *src);
+/* Count a session in and out of the limits; the latter may let sockets accept again. */
+void listen_session_began(struct listener_conf *l);
+void listen_session_ended(struct listener_conf *l);
+/* The place which a connection had, that is no session yet. */
+void listen_free_place(struct listener_conf *l);
+
+/* --- limits ----------------------------------------------------------------------------------- */
 
 /* The process's limits; main computes them before listen_open_all(). 0: none. */
 void listen_set_limits(unsigned maxconn, unsigned maxconnrate, unsigned maxsessrate,
@@ -114,37 +127,5 @@ void listen_set_rates(unsigned maxconnrate, unsigned maxsessrate);
  * listen_resume_all().
  */
 void listen_set_maxconn(unsigned maxconn);
-/* May threads give each other idle server connections (tune.idle-pool.shared)? Before the threads.
- */
-void stream_set_idle_sharing(bool shared);
-/* With <low> descriptors open or more, connections to servers are closed instead of kept idle; with
- * more than <high>, a new one makes an idle one of its thread close. Before the threads.
- */
-void stream_set_idle_descriptors(int low, int high);
-/* What the kernel is told of the sockets of one side; 0: its own defaults. */
-struct stream_socket_tunes {
-	int rcvbuf, sndbuf, notsent_lowat;
-};
-
-/* Of the stream engine; tune.bufsize is given with block_set_size(). */
-struct stream_tunes {
-	unsigned fields_max, maxrewrite;
-	unsigned log_uri_max;            /* bytes of a URI in logs */
-	int cookie_max;                  /* bytes of a captured cookie */
-	bool any_payload;                /* h1-accept-payload-with-any-method */
-	bool lax_framing;       /* h1-do-not-close-on-insecure-transfer-encoding */
-	unsigned shards;                 /* of an address, by default: enum stream_shards */
-	struct stream_socket_tunes client, server;
-};
-
-enum stream_shards { STREAM_SHARDS_BY_GROUP, STREAM_SHARDS_BY_PROCESS, STREAM_SHARDS_BY_THREAD };
-
-/* Copied. Before the threads, and before sockets are opened. */
-void stream_set_tunes(const struct stream_tunes *tunes);
-/* The tunables in force: never NULL. From any thread. */
-const struct stream_tunes *stream_tunes(void);
-
-extern const struct module mod_net, mod_mux, mod_stream, mod_stream_log;
-extern const struct module mod_stream_unique_id;
 
 #endif

@@ -6,8 +6,8 @@
  * carried out, those that would wait, log or send are only named.
  * Threads: one that runs no loop. The modules of the generation must have been started.
  */
-#ifndef STREAM_EXPLAIN_H
-#define STREAM_EXPLAIN_H
+#ifndef TRAFFIC_EXPLAIN_H
+#define TRAFFIC_EXPLAIN_H
 
 #include <stdbool.h>
 #include <stdio.h>

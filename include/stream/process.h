@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* process.h - sessions and streams of the whole process: totals, tunables, reloads and stops
+ *
+ * Purpose: what main sets before the threads run, and asks of sessions when a configuration follows
+ *          another or the process stops.
+ * Owns   : nothing.
+ * Threads: setters before the threads; functions named *_thread() act on the calling thread's own.
+ * Errors : none.
+ * Manual : configuration 3.2; management 3.
+ */
+#ifndef STREAM_PROCESS_H
+#define STREAM_PROCESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Bytes given to clients in the last second, counted as streams end or report. */
+uint64_t streams_bytes_out_rate(void);
+/* Since the start. */
+unsigned long long sessions_total(void);
+unsigned long long requests_total(void);
+/* Closes the sessions of the calling thread at once (hard stop, end of hard-stop-after). */
+void sessions_kill_thread(void);
+/* A new generation was published: the sessions of the calling thread that are idle go on with it,
+ * or are asked to leave when it has no place for them; others do so at their next request.
+ */
+void sessions_follow_thread(void);
+/* Ends the streams of the calling thread that are of generation <number> or of an older one, unless
+ * it is the live one.
+ */
+void streams_kill_older_thread(unsigned number);
+/* The same for idle connections to servers: those to a server that it has too are kept. */
+void server_conns_follow_thread(void);
+/* Asks client connections of the calling thread to go (soft stop), the idle ones at once: one of
+ * <of> of those that were not asked yet.
+ */
+void sessions_stop_thread(unsigned of);
+
+/* May threads give each other idle server connections (tune.idle-pool.shared)? Before the threads.
+ */
+void stream_set_idle_sharing(bool shared);
+/* With <low> descriptors open or more, connections to servers are closed instead of kept idle; with
+ * more than <high>, a new one makes an idle one of its thread close. Before the threads.
+ */
+void stream_set_idle_descriptors(int low, int high);
+/* What the kernel is told of the sockets of one side; 0: its own defaults. */
+struct stream_socket_tunes {
+	int rcvbuf, sndbuf, notsent_lowat;
+};
+
+/* Of the stream engine; tune.bufsize is given with block_set_size(). */
+struct stream_tunes {
+	unsigned fields_max, maxrewrite;
+	unsigned log_uri_max;            /* bytes of a URI in logs */
+	int cookie_max;                  /* bytes of a captured cookie */
+	bool any_payload;                /* h1-accept-payload-with-any-method */
+	bool lax_framing;       /* h1-do-not-close-on-insecure-transfer-encoding */
+	struct stream_socket_tunes server;
+};
+
+/* Copied. Before the threads, and before sockets are opened. */
+void stream_set_tunes(const struct stream_tunes *tunes);
+/* The tunables in force: never NULL. From any thread. */
+const struct stream_tunes *stream_tunes(void);
+
+extern const struct module mod_net, mod_mux, mod_stream, mod_stream_log;
+extern const struct module mod_stream_unique_id;
+
+#endif

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* listen_open.c - the sockets of a bind line: their options, how many, opening and accepting */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/un.h>
+#include <unistd.h>
+#include "base/diag.h"
+#include "core/thread.h"
+#include "net/listener.h"
+#include "net/socket.h"
+#include "proxy/proxy.h"
+#include "listen_priv.h"
+
+static struct listen_tunes tunes;
+static listen_accept_fn *accept_hook;
+static bool no_reuseport; /* set before the threads */
+
+void listen_set_tunes(const struct listen_tunes *t)
+{
+	tunes = *t;
+}
+
+void listen_set_accept(listen_accept_fn *fn)
+{
+	accept_hook = fn;
+}
+
+void listen_forbid_reuseport(void)
+{
+	no_reuseport = true;
+}
+
+/* --- accepting ------------------------------------------------------------------------------- */
+
+static void give_back(void *owner)
+{
+	listen_free_place(owner);
+}
+
+static void on_accept(void *owner, int fd, const struct addr *src)
+{
+	accept_hook(owner, fd, src);
+}
+
+bool listen_uses_thread(const struct listener_conf *l, unsigned thread)
+{
+	unsigned g = thread_group_of(thread);
+
+	return thread_mask_has(&l->bind->threads, g, thread - thread_group_first(g));
+}
+
+static const char *frontend_name(void *owner)
+{
+	return ((const struct listener_conf *)owner)->bind->proxy->name;
+}
+
+static bool uses_thread(void *owner, unsigned thread)
+{
+	return listen_uses_thread(owner, thread);
+}
+
+static const struct listener_user user = {
+	.name = frontend_name,
+	.accept = on_accept, .may_accept = listen_may_accept, .give_back = give_back,
+	.uses_thread = uses_thread,
+};
+
+/* --- opening --------------------------------------------------------------------------------- */
+
+static unsigned option_bits(const struct bind_conf *b)
+{
+	const struct proxy *fe = b->proxy;
+	unsigned bits = 0;
+
+	if (b->options & BIND_TRANSPARENT)
+		bits |= SOCKET_TRANSPARENT;
+	if (b->options & BIND_V6ONLY)
+		bits |= SOCKET_V6ONLY;
+	if (b->options & BIND_V4V6)
+		bits |= SOCKET_V4V6;
+	if (b->options & BIND_TFO)
+		bits |= SOCKET_TFO;
+	if (b->options & BIND_DEFER_ACCEPT)
+		bits |= SOCKET_DEFER_ACCEPT;
+	if (fe->options & PROXY_OPT_CLITCPKA)
+		bits |= SOCKET_KEEPALIVE;
+	if (fe->options & PROXY_OPT_SMART_ACCEPT)
+		bits |= SOCKET_NO_QUICKACK;
+	return no_reuseport ? bits : bits | SOCKET_REUSEPORT;
+}
+
+void listen_settings(const struct bind_conf *b, struct socket_settings *set)
+{
+	const struct proxy *fe = b->proxy;
+
+	*set = (struct socket_settings){
+		.options = option_bits(b), .mss = b->mss, .user_timeout_ms = b->tcp_ut_ms,
+		.interface = b->interface, .netns = b->netns,
+		.mode = b->mode, .uid = b->uid, .gid = b->gid,
+		.rcvbuf = tunes.rcvbuf, .sndbuf = tunes.sndbuf,
+		.notsent_lowat = tunes.notsent_lowat,
+		.backlog = (int)(b->backlog ? b->backlog : fe->backlog ? fe->backlog
+				 : b->maxconn ? b->maxconn : fe->maxconn ? fe->maxconn
+				 : listen_process_max()),
+		.keepalive_count = fe->client_keepalive.count,
+		.keepalive_idle_ms = fe->client_keepalive.idle_ms,
+		.keepalive_interval_ms = fe->client_keepalive.interval_ms,
+	};
+}
+
+/* The threads, or the groups, which the line uses, among those numbered below <below>. */
+static unsigned used_threads(const struct listener_conf *l, unsigned below)
+{
+	unsigned n = 0;
+
+	for (unsigned t = 0; t < below; t++)
+		n += listen_uses_thread(l, t);
+	return n;
+}
+
+static unsigned used_groups(const struct listener_conf *l, unsigned below)
+{
+	unsigned n = 0;
+
+	for (unsigned g = 0; g < below; g++) {
+		unsigned t = thread_group_first(g), end = t + thread_group_size(g);
+
+		while (t < end && !listen_uses_thread(l, t))
+			t++;
+		n += t < end;
+	}
+	return n;
+}
+
+/* What the line says, or tune.listener.default-shards: a number or enum bind_shards. */
+static int wanted_shards(const struct listener_conf *l)
+{
+	if (l->bind->shards)
+		return l->bind->shards;
+	switch (tunes.shards) {
+	case LISTEN_SHARDS_BY_PROCESS:
+		return 1;
+	case LISTEN_SHARDS_BY_THREAD:
+		return BIND_SHARDS_BY_THREAD;
+	default:
+		return BIND_SHARDS_BY_GROUP;
+	}
+}
+
+static bool is_by_group(const struct listener_conf *l)
+{
+	return wanted_shards(l) == BIND_SHARDS_BY_GROUP;
+}
+
+/* How many sockets: the kernel deals connections out to all of them, so each needs a thread. */
+static unsigned shard_count(const struct listener_conf *l)
+{
+	unsigned threads = used_threads(l, thread_count());
+	int shards = wanted_shards(l);
+
+	if (l->address.ss_family == AF_UNIX || l->inherited_fd >= 0 || no_reuseport ||
+	    !threads)
+		return 1;
+	if (is_by_group(l))
+		return used_groups(l, thread_group_count());
+	return shards > 0 && (unsigned)shards < threads ? (unsigned)shards : threads;
+}
+
+/* The socket of the calling thread, of <count>: threads, or groups, are dealt out in turn. */
+unsigned listen_shard_of_thread(const struct listener_conf *l, unsigned count)
+{
+	unsigned rank = is_by_group(l) ? used_groups(l, thread_group) : used_threads(l, thread_id);
+
+	return rank % count;
+}
+
+bool listen_report(struct diag_list *diags, const struct listener_conf *l, const char *error)
+{
+	static const struct diag_place bare = { .form = DIAG_BARE };
+	const struct sockaddr_un *un = (const struct sockaddr_un *)&l->address;
+	const struct proxy *fe = l->bind->proxy;
+	struct addr a = addr_from_sockaddr(&l->address, l->address_len);
+	char ip[ADDR_IP_MAX], where[sizeof(un->sun_path) + 16];
+	const char *protocol = a.family == ADDR_INET ? "tcpv4" : "tcpv6";
+
+	if (addr_is_inet(&a)) {
+		addr_put_ip(&a, ip, sizeof(ip));
+		snprintf(where, sizeof(where), "for [%s:%u]", ip, a.port);
+	} else if (l->inherited_fd >= 0) {
+		protocol = "fd";
+		snprintf(where, sizeof(where), "[fd@%d]", l->inherited_fd);
+	} else {
+		protocol = un->sun_path[0] ? "unix_stream" : "abns_stream";
+		snprintf(where, sizeof(where), "[%s%.107s]", un->sun_path[0] ? "" : "abns@",
+			 un->sun_path + !un->sun_path[0]);
+	}
+	diag_add(diags, DIAG_ALERT, &bare, NULL, "Binding [%s:%d] for %s %s: protocol %s: %s %s.",
+		 l->bind->file, l->bind->line, fe ? proxy_kind_name(fe) : "frontend",
+		 fe ? fe->name : "GLOBAL", protocol, error, where);
+	return false;
+}
+
+/* A socket for <l>: another process's, one that the generation before listens on, or a new one. */
+static int open_socket(struct listener_conf *l, const struct socket_settings *set, unsigned shard,
+		       char *error, size_t size)
+{
+	struct opened *o = l->opened, *donor = o->donor;
+	int fd;
+
+	if (l->inherited_fd >= 0)
+		return fcntl(l->inherited_fd, F_DUPFD_CLOEXEC, 0);
+	if (!donor || shard >= donor->count || o->lent != shard)
+		return socket_listen(&l->address, l->address_len, set, error, size);
+	fd = fcntl(listener_fd(donor->sockets[shard]), F_DUPFD_CLOEXEC, 0);
+	if (fd < 0)
+		snprintf(error, size, "cannot share listening socket (%s)", strerror(errno));
+	else
+		o->lent++;
+	return fd;
+}
+
+bool listen_open_one(struct listener_conf *l, struct opened *donor, struct diag_list *diags)
+{
+	unsigned n = shard_count(l);
+	struct opened *o = calloc(1, sizeof(*o) + n * sizeof(o->sockets[0]));
+	struct socket_settings set;
+	char error[256];
+
+	if (!o)
+		return listen_report(diags, l, "out of memory");
+	l->opened = o;
+	o->donor = donor;
+	listen_settings(l->bind, &set);
+	o->backlog = set.backlog > 0 ? set.backlog : SOCKET_BACKLOG_DEFAULT;
+	for (unsigned i = 0; i < n; i++) {
+		int fd = open_socket(l, &set, i, error, sizeof(error));
+
+		if (fd < 0)
+			return listen_report(diags, l, error);
+		o->sockets[i] = listener_new(fd, &user, l, listen_maxaccept());
+		if (!o->sockets[i]) {
+			close(fd);
+			return listen_report(diags, l, "out of memory");
+		}
+		o->count++;
+	}
+	return true;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* listen_priv.h - what the files about listening sockets share
+ *
+ *   listen_limits.c      who may come in: places, rates; what sessions count
+ *   listen_open.c        sockets of a line: options, shards, opening, accepting
+ *   listen_state.c       starting, pausing, resuming, stopping
+ *   listen_generation.c  from one configuration, or process, to the next
+ *   listen_named.c       sockets for another process
+ */
+#ifndef FRONT_LISTEN_PRIV_H
+#define FRONT_LISTEN_PRIV_H
+
+#include <stdbool.h>
+#include "front/listen.h"
+#include "proxy/bind.h"
+
+struct addr;
+struct config;
+struct listener;
+struct proxy;
+struct socket_settings;
+
+/* The sockets of one address of a bind line: one, or several with shards. */
+struct opened {
+	int backlog;
+	unsigned count;
+	struct opened *donor;   /* of the generation before: shares the first <lent> sockets */
+	unsigned lent;          /* shared with another generation: the port must not be released */
+	bool chosen;            /* has an heir in the generation that is being made */
+	struct listener *sockets[];
+};
+
+/* --- listen_limits.c */
+
+/* Makes the rate of connections; false: no memory. Harmless when it is there. */
+bool listen_limits_init(void);
+/* The limit of the process in force; 0: none. */
+unsigned listen_process_max(void);
+/* How many connections a listener accepts in a row. */
+unsigned listen_maxaccept(void);
+/* Does an administrator want the frontend not to accept? */
+bool listen_is_held(const struct proxy *fe);
+/* Holds all frontends, or ends that. */
+void listen_suspend(bool on);
+/* May one more connection to <owner>, a listener_conf, be accepted now? Then its place is taken;
+ * else *wait_ms says when to ask again, 0: when a place becomes free.
+ */
+bool listen_may_accept(void *owner, unsigned *wait_ms);
+
+/* --- listen_open.c */
+
+/* What the sockets of a line are made with; texts are borrowed. */
+void listen_settings(const struct bind_conf *b, struct socket_settings *set);
+/* Opens the sockets of <l>, sharing those of <donor> (or NULL). False: reported; some may be open.
+ */
+bool listen_open_one(struct listener_conf *l, struct opened *donor, struct diag_list *diags);
+/* Does the calling thread accept for <l>? Which of its sockets, of <count>, is that thread's? */
+bool listen_uses_thread(const struct listener_conf *l, unsigned thread);
+unsigned listen_shard_of_thread(const struct listener_conf *l, unsigned count);
+
+/* --- listen_state.c */
+
+typedef bool listen_each_fn(struct listener_conf *l);
+/* Calls <fn> for all addresses of a frontend, or of all frontends, under the lock of what is open;
+ * false when it failed for one.
+ */
+bool listen_each_of(struct proxy *fe, listen_each_fn *fn);
+bool listen_each(const struct config *cfg, listen_each_fn *fn);
+void listen_opened_lock(void);
+void listen_opened_unlock(void);
+/* Stops accepting; the kernel refuses later connections; other programs may bind the port. */
+bool listen_pause_one(struct listener_conf *l);
+
+/* --- listen_generation.c */
+
+/* Closes the sockets of <l>: the port immediately, descriptors when every thread has left them. */
+void listen_close_sockets(struct listener_conf *l);
+/* Can the port be released while the socket is kept? An inherited socket is shared with others. */
+bool listen_can_release(const struct listener_conf *l);
+/* Releases the port of a socket, unless another process has the socket too. */
+void listen_release_port(int fd);
+/* Has another process the sockets too? */
+bool listen_is_shared(void);
+
+#endif
