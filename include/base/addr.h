@@ -71,8 +71,6 @@ bool addr_is_any(const struct addr *a);
 struct addr addr_to_v6(const struct addr *a);
 /* The IPv4 address inside an IPv4-mapped one; any other unchanged. */
 struct addr addr_unmapped(const struct addr *a);
-/* Clears all but the first <bits4> bits of an IPv4 address or <bits6> of an IPv6 one. */
-void addr_mask(struct addr *a, unsigned bits4, unsigned bits6);
 /* Are the first <bits> bits those of <net>, of the same family? */
 bool addr_is_in(const struct addr *a, const struct addr *net, unsigned bits);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* bug.h - invariants: what must never be false in a correct program
  *
- * BUG_ON(cond)   : cheap, kept in release builds. Calls the hook, then aborts.
- * CHECK_ON(cond) : dear, only in debug builds (DEBUG_STRICT).
+ * BUG_ON(cond)   : cheap, kept in release builds. Prints the condition and aborts.
+ * CHECK_ON(cond) : costly, only in debug builds (DEBUG_STRICT).
  * Threads        : any.
  */
 #ifndef BASE_BUG_H
@@ -13,13 +13,7 @@
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
 #define container_of(ptr, type, member) ((type *)((char *)(ptr) - offsetof(type, member)))
 
-/* Called with the place and text of a violated invariant, before abort(). <main> installs a hook
- * which dumps what it knows; the default prints one line to stderr.
- */
-typedef void bug_hook_fn(const char *file, int line, const char *text);
-void bug_set_hook(bug_hook_fn *hook);
-
-/* Reports and aborts; never returns. */
+/* Prints the place and text of a violated invariant on stderr and aborts; never returns. */
 _Noreturn void bug_report(const char *file, int line, const char *text);
 
 #define BUG_ON(cond) \

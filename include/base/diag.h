@@ -80,9 +80,6 @@ void diag_print_json(const struct diag_list *l, enum diag_level least, FILE *out
 struct strbuf;
 void diag_write(const struct diag_list *l, enum diag_level least, struct strbuf *out);
 
-/* Formats one to <out>: used for what is said without a list (start-up). */
-void diag_print_one(const struct diag *d, FILE *out);
-
 /* Says a thing at once to stderr in the one-line form ("[NOTICE]   (pid) : text"). Honours
  * diag_set_quiet(). For start-up and shutdown messages only. Threads: any.
  */

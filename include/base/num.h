@@ -22,11 +22,8 @@ enum num_error {
 
 /* Most characters that num_put_*() write; no NUL is added. */
 #define NUM_U64_MAX 20
-#define NUM_I64_MAX 20
-#define NUM_HEX_MAX 16
 
 /* Units for num_parse_time(). */
-#define NUM_US 1ull
 #define NUM_MS 1000ull
 #define NUM_SEC 1000000ull
 

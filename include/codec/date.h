@@ -18,10 +18,6 @@ struct date {
 	int weekday;         /* 0: Sunday */
 };
 
-/* Seconds to broken-down time. */
-struct date date_of(int64_t seconds);
-/* The inverse; fields must be in their ranges. weekday is ignored. */
-int64_t date_seconds(const struct date *d);
 /* Writes an IMF-fixdate; years 0 to 9999. */
 void date_put_imf(char out[DATE_IMF_LEN], int64_t seconds);
 /* Reads an IMF-fixdate, an RFC 850 or an asctime date. False: malformed. */

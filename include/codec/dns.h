@@ -64,7 +64,7 @@ struct dns_answer {
 	unsigned count;                 /* of both */
 };
 
-/* Was the program made with c-ares ? */
+/* Was the program made with c-ares? */
 bool dns_is_built_in(void);
 /* May <name> be asked for: labels of 1 to 63 plain characters, no more than DNS_NAME_MAX? */
 bool dns_name_is_valid(struct slice name);

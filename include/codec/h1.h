@@ -164,9 +164,9 @@ static inline void h1_parser_init(struct h1_parser *p, uint8_t options)
  */
 enum h1_status h1_parse_head(struct h1_parser *p, struct slice input, struct h1_head *out);
 
-/* Has the parser met a start line yet ? Tells an idle connection's stray CRLF from a request. */
+/* Has the parser met a start line yet? Tells an idle connection's stray CRLF from a request. */
 bool h1_parser_has_begun(const struct h1_parser *p, struct slice input);
-/* Is it still in the request line ? When no more bytes fit: 414 then, 431 otherwise. */
+/* Is it still in the request line? When no more bytes fit: 414 then, 431 otherwise. */
 bool h1_parser_in_start_line(const struct h1_parser *p);
 
 /* The meaning of an error for humans, and the status which answers a request. */
@@ -179,7 +179,7 @@ enum h1_status h1_match_preface(struct slice input);
 /* The method of a name (case matters). */
 uint8_t h1_method_of(struct slice name);
 
-/* Is every byte a token character (RFC 9110 5.6.2), and is there one ? */
+/* Is every byte a token character (RFC 9110 5.6.2), and is there one? */
 bool h1_is_token(struct slice s);
 
 /* Walks a comma-separated list: gives the next non-empty element without its blanks in <element>

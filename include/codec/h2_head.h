@@ -127,7 +127,7 @@ void h2_head_move(struct h2_head *head, char *text);
 /* The meaning of a refusal for humans. */
 const char *h2_head_error_text(uint8_t error);
 
-/* May a field of this id be sent in HTTP/2 ? False for those of one hop, such as Connection. */
+/* May a field of this id be sent in HTTP/2? False for those of one hop, such as Connection. */
 bool h2_field_is_allowed(uint8_t id);
 
 #endif

@@ -172,7 +172,7 @@ struct conf_facts {
 	const char *features;    /* " +EPOLL -KQUEUE ": as shown by -vv */
 	const char *ssl_name;    /* "OpenSSL 3.0.2 15 Mar 2022" */
 	const char *ssl_version; /* "3.0.2" */
-	bool (*enabled)(const char *option); /* "SPLICE": is it enabled at run time ? */
+	bool (*enabled)(const char *option); /* "SPLICE": is it enabled at run time? */
 };
 void conf_set_facts(const struct conf_facts *facts);
 
@@ -229,8 +229,6 @@ const char *conf_getenv(const struct config *cfg, const char *name); /* NULL: no
 /* False: no memory, or not a name (empty, or with '='). */
 bool conf_setenv(struct config *cfg, const char *name, const char *value, bool overwrite);
 bool conf_unsetenv(struct config *cfg, const char *name);
-/* All of it as "NAME=value", ends with NULL: for `show env` and for programs to start. Borrowed. */
-char *const *conf_environ(const struct config *cfg);
 /* <text> with $NAME and ${NAME} replaced, as addresses are outside quotes too: <text> itself, or a
  * copy in the arena; NULL: no memory. What is not set is replaced by nothing.
  */

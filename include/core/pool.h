@@ -24,7 +24,6 @@ void *pool_alloc(struct pool *p);
 void *pool_zalloc(struct pool *p);
 /* NULL is harmless. */
 void pool_free(struct pool *p, void *object);
-size_t pool_object_size(const struct pool *p);
 /* Gives the calling thread's spare objects back (idle, stopping). */
 void pool_trim_thread(void);
 /* Same for what the process shares (SIGQUIT, stopping), and asks the C library to return what it

@@ -15,9 +15,5 @@
  * signal is received and ignored.
  */
 bool signal_register(int sig, void (*fn)(int sig, void *ctx), void *ctx);
-/* Forgets all functions of <sig>, which is ignored by the kernel (SIG_IGN) or gets its default
- * action back.
- */
-void signal_unregister(int sig, bool ignore);
 
 #endif

@@ -41,10 +41,6 @@ struct sink *sink_new(const char *name, const char *description, int fd, struct 
 struct sink *sink_take(struct sink *s);
 void sink_drop(struct sink **s);
 
-/* Makes it known, in the place of one of the same name, which is withdrawn. Takes a reference. */
-void sink_publish(struct sink *s);
-/* Nobody finds it any more. True: it was known; a reference goes. */
-bool sink_withdraw(struct sink *s);
 /* By name; NULL: none. A new reference. */
 struct sink *sink_find(const char *name);
 /* The <i>th; NULL after the last. A new reference. */

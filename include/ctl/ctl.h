@@ -83,8 +83,6 @@ bool ctl_is_due(const struct ctl_request *rq);
 void ctl_add_words(struct ctl_request *rq, struct strbuf *to, int from);
 /* Where to send listening sockets, if this client may have them; -1: it may not. */
 int ctl_exposed_fd(const struct ctl_request *rq);
-/* Did the client close its side: a command that waits may give up. */
-bool ctl_client_left(const struct ctl_request *rq);
 /* Did anything come since the command began, or did the client close its side? What came is thrown
  * away. A command that asked this once is resumed when something comes.
  */

@@ -36,9 +36,6 @@ enum resolve_status { RESOLVE_STATUSES(X) RESOLVE_STATUS_COUNT };
 
 /* The section of this name; NULL: none. */
 struct resolvers *resolvers_find(const struct config *cfg, const char *name);
-const char *resolvers_name(const struct resolvers *r);
-/* May addresses of this family be used (dns-accept-family) ? */
-bool resolvers_accept(const struct config *cfg, enum addr_family family);
 
 /* Only IPv4, whatever dns-accept-family says: before <cfg> is read. */
 void resolvers_only_ipv4(struct config *cfg);
@@ -94,7 +91,7 @@ void resolution_leave(struct resolve_asker *a);
 /* Asks at once if it is not under way: a server does not answer any more. */
 void resolution_hurry(struct resolve_asker *a);
 
-/* Is it what resolution_join() with these would join ? */
+/* Is it what resolution_join() with these would join? */
 bool resolution_is_of(const struct resolution *r, const struct resolvers *section,
 		      const char *name, enum dns_type type);
 
@@ -104,7 +101,7 @@ enum resolve_status resolution_status(const struct resolution *r);
 void resolution_source(const struct resolution *r, char *out, size_t size);
 /* Counts an address that was changed by this answer. */
 void resolution_count_update(struct resolution *r);
-/* Was there no valid answer for as long as `hold` says about its status ? */
+/* Was there no valid answer for as long as `hold` says about its status? */
 bool resolution_is_lost(const struct resolution *r);
 /* Members: struct resolve_item. */
 const struct list *resolution_items(const struct resolution *r);
@@ -156,7 +153,7 @@ struct resolvers_figures {
 	uint64_t value[RESOLVE_CNT_COUNT];
 };
 
-/* Is there a section ? */
+/* Is there a section? */
 bool resolvers_any(const struct config *cfg);
 /* Calls <each> for every name server. */
 void resolvers_each(const struct config *cfg,

@@ -45,12 +45,10 @@ struct logformat_item {
 
 enum expr_alias_flags {
 	ALIAS_HTTP = 1 << 0,     /* mode http only */
-	ALIAS_LOG = 1 << 1,      /* log formats only */
 	ALIAS_NUMBER = 1 << 3,   /* a number to encodings, unless +X */
 	ALIAS_PIECES = 1 << 4,   /* what a client said: pieces to CBOR */
 	ALIAS_CAPTURES = 1 << 5, /* captured fields: null to encodings when there are none */
 	ALIAS_LIST = 1 << 6,     /* a list to encodings: its words, quoted with Q */
-	ALIAS_REQUEST_TIME = 1 << 2, /* known when the request is: the log need not wait for it */
 };
 
 struct expr_alias {

@@ -73,7 +73,6 @@ bool pattern_set_find(const struct pattern_set *set, const struct sample *s,
 		      struct pattern_match *match);
 /* How many patterns were given. */
 size_t pattern_ref_count(const struct pattern_ref *ref);
-unsigned pattern_set_count(const struct pattern_set *set);
 
 /* --- at run time ------------------------------------------------------------------------------
  * From any thread of the event loop; changes of one reference wait for each other, readers wait for

@@ -45,7 +45,7 @@ void vars_clear(struct vars *vars);
  */
 struct var_ref *var_ref_parse(struct config *cfg, const char *text, bool conditions,
 			      const char **error);
-/* Is the scope one of the process or the session: usable without a stream ? */
+/* Is the scope one of the process or the session: usable without a stream? */
 bool var_ref_outlives_stream(const struct var_ref *ref);
 /* The value, in ctx->arena when it might change meanwhile. False: not set, or out of scope. */
 bool var_get(const struct var_ref *ref, struct expr_ctx *ctx, struct sample *out);

@@ -81,7 +81,6 @@ size_t http_trailers_size(const struct http_msg *m);
 /* The id of a well-known name of any case (codec/field_names.h), 0 if it has none. */
 uint8_t http_field_id(struct slice name);
 enum http_method http_method_of(struct slice text);
-struct slice http_method_name(enum http_method m);
 /* The standard reason phrase; a generic one of its class when unknown. */
 struct slice http_reason(unsigned status);
 

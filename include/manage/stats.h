@@ -78,7 +78,6 @@ const char *stats_field_help(unsigned field);
  * is a struct proxy, server or listener_conf, by <kind>.
  */
 typedef uint64_t stats_extra_fn(enum stats_kind kind, const void *object, enum stats_extra field);
-void stats_set_extra(stats_extra_fn *fn);
 
 /* Who knows the name of a backend's persistence cookie answers here; NULL: it has none. */
 typedef const char *stats_cookie_fn(const struct proxy *px);

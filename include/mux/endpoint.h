@@ -33,7 +33,6 @@ enum endpoint_flags {
 	/* what the mux tells */
 	EP_RX_HEAD = 1 << 0,     /* rx_head was filled; the stream clears it when it took it */
 	EP_RX_END = 1 << 1,      /* the message, or the stream of bytes, is complete */
-	EP_RX_TRAILERS = 1 << 2, /* rx_head->trailers are known (with RX_END) */
 	EP_RX_ABORT = 1 << 3,    /* the peer broke off before the end */
 	EP_RX_BAD = 1 << 4,      /* the peer's bytes are not valid; see status */
 	EP_ERROR = 1 << 5,       /* the connection failed: nothing goes any more */
@@ -44,7 +43,6 @@ enum endpoint_flags {
 	EP_RX_ANY = 1 << 10,     /* something was received since the request (no safe replay) */
 	/* the peer will send no more (seen while nothing is expected of it) */
 	EP_PEER_SHUT = 1 << 11,
-	EP_RX_TIMEOUT = 1 << 12, /* reserved for the stream: which side was late */
 	EP_RX_REFUSED = 1 << 13, /* the server has not looked at the request: safe to replay */
 	/* what the stream tells */
 	EP_TX_HEAD = 1 << 16,    /* tx_head is to be sent; the mux clears it */
@@ -53,9 +51,7 @@ enum endpoint_flags {
 	EP_CLOSE = 1 << 19,      /* do not keep the connection after this message */
 	EP_TUNNEL = 1 << 20,     /* bytes both ways from now on */
 	EP_RX_SPLICE = 1 << 21,  /* body bytes may go through <pipe> */
-	EP_NO_BODY = 1 << 22,    /* the response to send or to receive has no body (HEAD) */
 	EP_TX_MORE = 1 << 23,    /* more follows at once: the mux may wait to fill packets */
-	EP_HEAD_1_0 = 1 << 24,   /* the client speaks HTTP/1.0: no chunks */
 	EP_KILL = 1 << 25,       /* the whole connection is to end, with its other streams */
 };
 

@@ -35,7 +35,6 @@ uint8_t h1_front_options(const struct mux_settings *settings);
 void h1_front_start(struct h1_conn *h);
 /* Ends it, as when the process stops: at once if idle, else after the current message. */
 void h1_front_stop(struct h1_conn *h);
-bool h1_front_is_idle(const struct h1_conn *h);
 /* Its settings from now on: the connection goes on with another generation. Borrowed. */
 void h1_set_settings(struct h1_conn *h, const struct mux_settings *settings);
 
@@ -73,7 +72,6 @@ void h1_back_attach(struct h1_conn *h, struct endpoint *ep);
 /* Closes an idle connection. */
 void h1_back_close(struct h1_conn *h);
 struct conn *h1_conn_conn(struct h1_conn *h);
-void *h1_conn_owner(struct h1_conn *h);
 /* Moves an idle connection from one thread to another: detach on the old one (false: not now, it
  * has something to do), attach on the new one (false: no memory; it can only be closed).
  */

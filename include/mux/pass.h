@@ -30,7 +30,5 @@ bool pass_attach(struct conn *c, struct endpoint *ep, bool back, const struct pa
  * is closed; <ep> has no mux any more. Nothing may be unsent. Callable from wake().
  */
 struct conn *pass_give(struct endpoint *ep);
-/* Reads what may be there already; calls wake(). */
-void pass_start(struct endpoint *ep);
 
 #endif

@@ -40,11 +40,9 @@ struct listener *listener_new(int fd, const struct listener_user *user, void *ow
 			      unsigned max_accept);
 /* Begins to poll on the calling thread, if it is one of the set. */
 void listener_start_thread(struct listener *l);
-void listener_stop_thread(struct listener *l);
 /* Stops accepting everywhere / starts again; from any thread, at any time. */
 void listener_pause(struct listener *l);
 void listener_resume(struct listener *l);
-bool listener_is_paused(const struct listener *l);
 /* Stops for good and closes the socket once every thread has left it. NULLs. From any thread. */
 void listener_close(struct listener **l);
 /* The same, but what waits in the socket's backlog is accepted first: nobody who has come is turned

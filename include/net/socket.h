@@ -23,7 +23,6 @@ enum socket_options {
 	SOCKET_REUSEPORT = 1 << 5,
 	SOCKET_KEEPALIVE = 1 << 6,
 	SOCKET_NO_QUICKACK = 1 << 7, /* delay the first acknowledgement: smart accept and connect */
-	SOCKET_BIND_ADDR_ONLY = 1 << 8, /* the source port is chosen at connect() */
 	SOCKET_DELAY = 1 << 9,       /* small segments may wait for acknowledgements */
 	SOCKET_ASK_AGAIN = 1 << 10,  /* a near host has answered already: look before waiting */
 };

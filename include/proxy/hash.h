@@ -64,8 +64,4 @@ bool hash_request(const struct hash_settings *h, struct expr_ctx *ctx, uint32_t 
 /* Where the points of <srv> begin. */
 uint32_t hash_server_seed(const struct server *srv);
 
-/* The parts of a URI and of a host name that count. */
-struct slice hash_uri_part(const struct hash_settings *h, struct slice uri);
-struct slice hash_domain_part(struct slice host);
-
 #endif

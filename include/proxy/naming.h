@@ -64,7 +64,7 @@ struct naming {
 
 /* Gives <srv>, which has a name, its first address by the methods but `last`. */
 void naming_init_address(struct server *srv, struct diag_list *diags);
-/* Could the address of a state file be that of <srv>: does `last` come before what was used ? */
+/* Could the address of a state file be that of <srv>: does `last` come before what was used? */
 bool naming_takes_last(const struct server *srv);
 /* It is <addr>. */
 void naming_set_last(struct server *srv, const struct addr *addr);

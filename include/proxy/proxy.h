@@ -268,13 +268,13 @@ struct proxy *proxy_find(const struct config *cfg, const char *name, unsigned ca
 struct proxy *proxy_heir(const struct config *cfg, const struct proxy *px);
 /* A defaults section by name; NULL: none. */
 struct proxy *proxy_find_defaults(const struct config *cfg, const char *name);
-/* "tcp", "http"... */
 /* Keeps id 1 for the frontend of stats sockets, which is no proxy here. While reading. */
 void proxies_reserve_first_id(struct config *cfg);
 /* Servers whose name cannot be resolved start in maintenance instead of being an error (-dr).
  * Before the configuration is read.
  */
 void proxies_allow_unresolved(struct config *cfg);
+/* "tcp", "http"... */
 const char *proxy_mode_name(enum proxy_mode mode);
 /* "frontend", "backend", "proxy" (listen), "defaults": how messages call it. */
 const char *proxy_kind_name(const struct proxy *px);

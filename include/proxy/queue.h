@@ -55,8 +55,6 @@ static inline void queue_waiter_init(struct queue_waiter *w, struct task *task)
  * grant collected by queue_leave(), is paired with one server_slot_release() on the same thread.
  */
 bool server_slot_take(struct server *srv);
-/* Takes a slot without looking at the limit (a server chosen in spite of its fullness). */
-void server_slot_force(struct server *srv);
 /* Gives a slot back; when requests wait, it goes to the best of them. */
 void server_slot_release(struct server *srv);
 /* Has <srv> room now (for balancing)? Racy by nature. */

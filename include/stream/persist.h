@@ -72,8 +72,6 @@ extern struct slot persist_proxy_slot, persist_stream_slot;
 
 /* The settings of a backend. */
 struct persist_proxy *persist_of_proxy(const struct proxy *px);
-/* What a stream found out. */
-struct persist *persist_of(const struct stream *s);
 
 /* Looks for what the request wants; takes out of it what the server shall not see. Once, when its
  * rules are done.
@@ -91,10 +89,5 @@ bool persist_is_forced(const struct stream *s);
 void persist_response(struct stream *s);
 /* The last two letters of the termination state (%tsc). */
 void persist_letters(const struct stream *s, char letters[2]);
-
-/* The value of the cookie that means <srv>, in <room> (17 bytes) when it is computed;
- * slice_none(): it has none.
- */
-struct slice persist_server_cookie(const struct server *srv, char *room);
 
 #endif

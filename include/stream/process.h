@@ -16,11 +16,6 @@
 
 /* Bytes given to clients in the last second, counted as streams end or report. */
 uint64_t streams_bytes_out_rate(void);
-/* Since the start. */
-unsigned long long sessions_total(void);
-unsigned long long requests_total(void);
-/* Closes the sessions of the calling thread at once (hard stop, end of hard-stop-after). */
-void sessions_kill_thread(void);
 /* A new generation was published: the sessions of the calling thread that are idle go on with it,
  * or are asked to leave when it has no place for them; others do so at their next request.
  */

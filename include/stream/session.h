@@ -33,9 +33,7 @@ enum session_flags {
 	SESS_HAS_DST = 1 << 0,     /* dst is known */
 	SESS_PROXY_SRC = 1 << 1,   /* src and dst came by the PROXY protocol */
 	SESS_FIRST_REQ = 1 << 2,   /* no request was served yet */
-	SESS_COUNTED = 1 << 3,     /* in the gauges */
 	SESS_EMBRYONIC = 1 << 4,   /* a preamble or a handshake is going on */
-	SESS_NO_LOG = 1 << 5,
 	SESS_EXPECT_PROXY = 1 << 6, /* a PROXY protocol header comes first */
 	SESS_EXPECT_CIP = 1 << 7,   /* NetScaler's client addresses come first (after PROXY's) */
 	SESS_H2 = 1 << 8,           /* the client speaks HTTP/2: <h2> is its mux */

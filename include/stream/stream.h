@@ -111,16 +111,11 @@ enum stream_flags {
 	STRM_TIMED_OUT = 1 << 12,    /* the timer has fired; the stage looks */
 	STRM_SERVER_CLOSE = 1 << 13, /* ask the server to close */
 	STRM_CLIENT_CLOSE = 1 << 14, /* close the client's connection after this */
-	STRM_SPLICE_REQ = 1 << 15,
-	STRM_SPLICE_RES = 1 << 16,
 	STRM_FORCED_SERVER = 1 << 17,/* the server was chosen by persistence or a rule */
 	STRM_REUSED_CONN = 1 << 18,
 	STRM_TARPIT = 1 << 19,
 	STRM_SILENT = 1 << 20,       /* end without an answer */
 	STRM_INSPECT = 1 << 21,      /* inspect-delay has begun */
-	STRM_SESSION_COUNTED = 1 << 22,
-	STRM_KEEP_SERVER = 1 << 23,
-	STRM_RESP_COUNTED = 1 << 24,
 	STRM_NO_REUSE = 1 << 25,     /* the next try takes a new connection */
 	STRM_ASKED = 1 << 26,        /* another thread was asked for an idle connection */
 	STRM_NO_REQUEST_TIME = 1 << 28, /* the log has no %TR: a rule kept or ended the request */

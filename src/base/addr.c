@@ -70,7 +70,8 @@ struct addr addr_unmapped(const struct addr *a)
 	return addr_from_v4(a->v6 + 12, a->port);
 }
 
-void addr_mask(struct addr *a, unsigned bits4, unsigned bits6)
+/* Clears all but the first <bits4> bits of an IPv4 address or <bits6> of an IPv6 one. */
+static void addr_mask(struct addr *a, unsigned bits4, unsigned bits6)
 {
 	unsigned bits = a->family == ADDR_INET ? bits4 : bits6;
 

@@ -3,17 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static bug_hook_fn *hook;
-
-void bug_set_hook(bug_hook_fn *fn)
-{
-	hook = fn;
-}
-
 _Noreturn void bug_report(const char *file, int line, const char *text)
 {
 	fprintf(stderr, "FATAL: bug condition \"%s\" matched at %s:%d\n", text, file, line);
-	if (hook)
-		hook(file, line, text);
 	abort();
 }

@@ -249,7 +249,8 @@ void diag_write(const struct diag_list *l, enum diag_level least, struct strbuf 
 			add_diag(out, d);
 }
 
-void diag_print_one(const struct diag *d, FILE *out)
+/* Formats one to <out>: used for what is said without a list (start-up). */
+static void diag_print_one(const struct diag *d, FILE *out)
 {
 	struct strbuf b;
 

@@ -19,7 +19,6 @@
 #define SECRET_LEN 192
 #define STRIPE_LEN 64
 #define STRIPES_PER_BLOCK ((SECRET_LEN - STRIPE_LEN) / 8)
-#define BLOCK_LEN (STRIPE_LEN * STRIPES_PER_BLOCK)
 
 static const uint8_t secret[SECRET_LEN] = {
 	0xb8, 0xfe, 0x6c, 0x39, 0x23, 0xa4, 0x4b, 0xbe, 0x7c, 0x01, 0x81, 0x2c, 0xf7, 0x21, 0xad,

@@ -20,7 +20,8 @@ static int64_t days_from_civil(int64_t year, int month, int day)
 	       day_of_year - 719468;
 }
 
-struct date date_of(int64_t seconds)
+/* Seconds to broken-down time. */
+static struct date date_of(int64_t seconds)
 {
 	int64_t days = seconds / 86400, left = seconds % 86400;
 	int64_t era, day_of_era, year_of_era, day_of_year, month;
@@ -47,7 +48,8 @@ struct date date_of(int64_t seconds)
 	return d;
 }
 
-int64_t date_seconds(const struct date *d)
+/* The inverse; fields must be in their ranges. weekday is ignored. */
+static int64_t date_seconds(const struct date *d)
 {
 	return days_from_civil(d->year, d->month, d->day) * 86400 + d->hour * 3600 +
 	       d->minute * 60 + d->second;

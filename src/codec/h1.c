@@ -41,7 +41,7 @@ static enum h1_status h1_fail(struct h1_parser *p, struct slice input, const cha
 	return H1_ERROR;
 }
 
-static void h1_head_init(struct h1_head *out)
+static void h1_head_clear(struct h1_head *out)
 {
 	struct h1_head clean = { .fields = out->fields, .field_capacity = out->field_capacity,
 				 .host_index = -1 };
@@ -155,7 +155,7 @@ enum h1_status h1_parse_head(struct h1_parser *p, struct slice input, struct h1_
 	if (p->phase == PHASE_FAILED)
 		return H1_ERROR;
 	if (!p->base)
-		h1_head_init(out);
+		h1_head_clear(out);
 	else if (p->base != input.ptr)
 		h1_move_head(p, out, input.ptr);
 	p->base = input.ptr;

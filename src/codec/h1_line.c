@@ -158,7 +158,7 @@ enum h1_line h1_read_field(struct h1_cursor *c, struct h1_field *field, struct h
 	return H1_LINE_OK;
 }
 
-/* Is this byte allowed in a request target ? The manual's list: 33..126 unchecked. */
+/* Is this byte allowed in a request target? The manual's list: 33..126 unchecked. */
 static inline bool h1_uri_char(const struct h1_parser *p, struct h1_head *out, char c)
 {
 	if (likely(h1_char_class[(uint8_t)c] & H1_CC_URI))

@@ -82,9 +82,9 @@ enum h1_line h1_read_status_line(struct h1_parser *p, struct slice input, struct
  * Returns an enum h1_error.
  */
 uint8_t h1_note_field(struct h1_parser *p, struct h1_head *out);
-/* May <value> be that of a Host field ? */
+/* May <value> be that of a Host field? */
 bool h1_is_host(struct slice value);
-/* Is <value> a length, or a list of equal ones ? */
+/* Is <value> a length, or a list of equal ones? */
 bool h1_is_length(struct slice value);
 /* After the last field: decides the framing. Returns an enum h1_error. */
 uint8_t h1_decide(struct h1_parser *p, struct h1_head *out);

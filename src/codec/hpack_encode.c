@@ -157,7 +157,7 @@ static struct match find_dynamic(const struct hpack_encoder *e, uint8_t id, stru
 	return m;
 }
 
-/* Is a value that is not in the tables worth an entry ? */
+/* Is a value that is not in the tables worth an entry? */
 static bool is_worth(struct hpack_encoder *e, unsigned slot, size_t size)
 {
 	uint8_t *misses;

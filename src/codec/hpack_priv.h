@@ -64,7 +64,5 @@ struct hpack_entry hpack_table_get(const struct hpack_table *t, uint32_t age);
  * lie in the table. False: no memory, the entry is not there.
  */
 bool hpack_table_add(struct hpack_table *t, uint8_t id, struct slice name, struct slice value);
-/* Evicts all. */
-void hpack_table_clear(struct hpack_table *t);
 
 #endif

@@ -43,7 +43,8 @@ void hpack_table_fini(struct hpack_table *t)
 	*t = (struct hpack_table){ 0 };
 }
 
-void hpack_table_clear(struct hpack_table *t)
+/* Evicts all. */
+static void hpack_table_clear(struct hpack_table *t)
 {
 	t->count = t->size = t->text_end = t->base = 0;
 	t->records = t->area_size;

@@ -164,9 +164,4 @@ bool conf_line_commit(struct conf_line *l, struct conf_tokens *t);
 
 /* --- value.c ----------------------------------------------------------------------------- */
 
-void conf_vreport(struct conf_line *l, int word, enum diag_level level, const char *hint,
-		  const char *fmt, va_list ap);
-/* The name under which errors speak of the keyword being parsed. */
-const char *conf_line_subject(const struct conf_line *l);
-
 #endif

@@ -15,7 +15,7 @@ struct slot_area *config_slots(const struct config *cfg)
 	return (struct slot_area *)((char *)(uintptr_t)cfg + SLOTS_OFFSET);
 }
 
-static struct conf_state *state_new(void)
+static struct conf_state *config_state_new(void)
 {
 	struct conf_state *s = calloc(1, sizeof(*s));
 
@@ -45,7 +45,7 @@ struct config *config_new(void)
 	cfg->refs = 1;
 	cfg->generation = __atomic_add_fetch(&last_generation, 1, __ATOMIC_RELAXED);
 	arena_init(&cfg->arena, 65536);
-	cfg->state = state_new();
+	cfg->state = config_state_new();
 	if (!cfg->state) {
 		free(cfg);
 		return NULL;

@@ -180,11 +180,6 @@ bool conf_unsetenv(struct config *cfg, const char *name)
 	return true;
 }
 
-char *const *conf_environ(const struct config *cfg)
-{
-	return cfg->state->env;
-}
-
 bool conf_env_apply(const struct config *cfg)
 {
 	if (clearenv())

@@ -11,7 +11,7 @@ struct conf_keyword;
 extern const struct conf_keyword **conf_keywords; /* sorted by words */
 extern size_t conf_keyword_count;
 
-/* May it stand in one of these places (and in this section, with CONF_OTHER) ? */
+/* May it stand in one of these places (and in this section, with CONF_OTHER)? */
 bool conf_keyword_fits(const struct conf_keyword *k, unsigned where, const char *section);
 
 #endif

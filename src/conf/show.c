@@ -74,7 +74,7 @@ static const struct shown *shape_of(const struct conf_tokens *t, int *first)
 	return &plain;
 }
 
-/* Is it the address of this host, or of none in particular ? */
+/* Is it the address of this host, or of none in particular? */
 static bool tells_nothing(const char *word)
 {
 	static const char *const starts[] = {

@@ -18,7 +18,7 @@ static int column_of(const struct conf_line *l, int word)
 	return last >= 0 ? l->columns[last] + (int)strlen(l->words[last]) : 0;
 }
 
-void conf_vreport(struct conf_line *l, int word, enum diag_level level, const char *hint,
+static void conf_vreport(struct conf_line *l, int word, enum diag_level level, const char *hint,
 		  const char *fmt, va_list ap)
 {
 	struct strbuf b;
@@ -70,7 +70,8 @@ bool conf_report(struct conf_line *l, int word, enum diag_level level, enum diag
 	return false;
 }
 
-const char *conf_line_subject(const struct conf_line *l)
+/* The name under which errors speak of the keyword being parsed. */
+static const char *conf_line_subject(const struct conf_line *l)
 {
 	if (l->keyword)
 		return l->keyword->words;

@@ -35,7 +35,7 @@ static struct slot settings_slot = {
 };
 static struct slot *const slots[] = { &settings_slot, NULL };
 
-static struct core_settings *settings_of(const struct config *cfg)
+static struct core_settings *core_settings_of(const struct config *cfg)
 {
 	return slot_of(&settings_slot, config_slots(cfg));
 }
@@ -78,22 +78,22 @@ static bool take_in_range(struct conf_line *l, int min, int max, int *out)
 
 static bool parse_nbthread(struct conf_line *l)
 {
-	return take_in_range(l, 1, THREADS_MAX, &settings_of(l->cfg)->threads);
+	return take_in_range(l, 1, THREADS_MAX, &core_settings_of(l->cfg)->threads);
 }
 
 static bool parse_thread_groups(struct conf_line *l)
 {
-	return take_in_range(l, 1, GROUPS_MAX, &settings_of(l->cfg)->groups);
+	return take_in_range(l, 1, GROUPS_MAX, &core_settings_of(l->cfg)->groups);
 }
 
 static bool parse_hard_limit(struct conf_line *l)
 {
-	return take_in_range(l, 1, INT32_MAX, &settings_of(l->cfg)->hard_limit);
+	return take_in_range(l, 1, INT32_MAX, &core_settings_of(l->cfg)->hard_limit);
 }
 
 static bool parse_group_max(struct conf_line *l)
 {
-	return take_in_range(l, 1, GROUP_THREADS_MAX, &settings_of(l->cfg)->group_max);
+	return take_in_range(l, 1, GROUP_THREADS_MAX, &core_settings_of(l->cfg)->group_max);
 }
 
 /* Adds "3" or "1-16": bit n is thread n + 1. */
@@ -114,7 +114,7 @@ static bool add_thread_range(struct cpu_set *threads, const char *text)
 
 static bool parse_thread_group(struct conf_line *l)
 {
-	struct core_settings *set = settings_of(l->cfg);
+	struct core_settings *set = core_settings_of(l->cfg);
 	struct cpu_set threads = { 0 };
 	const char *word;
 	int group;
@@ -195,7 +195,7 @@ static bool parse_map_target(struct conf_line *l, struct cpu_map *map)
 
 static bool parse_cpu_map(struct conf_line *l)
 {
-	struct core_settings *set = settings_of(l->cfg);
+	struct core_settings *set = core_settings_of(l->cfg);
 	struct cpu_map *map = arena_zalloc(&l->cfg->arena, sizeof(*map)), **at;
 
 	if (!map)
@@ -255,7 +255,7 @@ static const char *next_policy(void *ctx)
 
 static bool parse_cpu_policy(struct conf_line *l)
 {
-	struct core_settings *set = settings_of(l->cfg);
+	struct core_settings *set = core_settings_of(l->cfg);
 	const char *word = conf_next(l);
 	unsigned at = 0;
 
@@ -334,7 +334,7 @@ static bool parse_cpu_set(struct conf_line *l)
 			  "value "
 				  CPU_SET_DIRECTIVES ".");
 	while (conf_peek(l)) {
-		if (!take_cpu_rule(l, settings_of(l->cfg)))
+		if (!take_cpu_rule(l, core_settings_of(l->cfg)))
 			return false;
 	}
 	return true;
@@ -342,7 +342,7 @@ static bool parse_cpu_set(struct conf_line *l)
 
 static bool parse_numa(struct conf_line *l)
 {
-	settings_of(l->cfg)->no_numa_mapping = l->no;
+	core_settings_of(l->cfg)->no_numa_mapping = l->no;
 	return true;
 }
 
@@ -363,12 +363,12 @@ static bool parse_on_off(struct conf_line *l, bool *value)
 
 static bool parse_low_latency(struct conf_line *l)
 {
-	return parse_on_off(l, &settings_of(l->cfg)->low_latency);
+	return parse_on_off(l, &core_settings_of(l->cfg)->low_latency);
 }
 
 static bool parse_profiling(struct conf_line *l)
 {
-	struct core_settings *set = settings_of(l->cfg);
+	struct core_settings *set = core_settings_of(l->cfg);
 	const char *word = conf_next(l);
 
 	if (word && strcmp(word, "on") == 0)
@@ -386,7 +386,7 @@ static bool parse_profiling(struct conf_line *l)
 
 static bool parse_profiling_memory(struct conf_line *l)
 {
-	struct core_settings *set = settings_of(l->cfg);
+	struct core_settings *set = core_settings_of(l->cfg);
 	const char *word = conf_next(l);
 
 	set->profiling_memory = word && strcmp(word, "on") == 0;
@@ -402,7 +402,7 @@ static bool parse_profiling_memory(struct conf_line *l)
 
 static bool parse_debug_counters(struct conf_line *l)
 {
-	struct core_settings *set = settings_of(l->cfg);
+	struct core_settings *set = core_settings_of(l->cfg);
 	const char *word = conf_next(l);
 
 	set->count_places = word && strcmp(word, "on") == 0;
@@ -417,7 +417,7 @@ static bool parse_epoll_mask(struct conf_line *l)
 	static const struct { const char *name; unsigned event; } events[] = {
 		{ "err", FD_ERR }, { "hup", FD_HUP }, { "rdhup", FD_RDHUP },
 	};
-	struct core_settings *set = settings_of(l->cfg);
+	struct core_settings *set = core_settings_of(l->cfg);
 	const char *word = conf_next(l), *at = word ? word : "";
 
 	set->epoll_mask = 0;
@@ -441,7 +441,7 @@ static bool parse_epoll_mask(struct conf_line *l)
 
 static bool parse_fail_alloc(struct conf_line *l)
 {
-	struct core_settings *set = settings_of(l->cfg);
+	struct core_settings *set = core_settings_of(l->cfg);
 	int value;
 
 	if (!take_integer(l, &value))
@@ -464,7 +464,7 @@ static bool parse_blocked(struct conf_line *l)
 				  "'warn-blocked-traffic-after' (value must be between 1 and "
 				  "1000 ms)",
 				  l->words[l->at - 1]);
-	settings_of(l->cfg)->blocked_ms = (int)ms;
+	core_settings_of(l->cfg)->blocked_ms = (int)ms;
 	return true;
 }
 
@@ -563,7 +563,7 @@ static struct {
 static void core_check(struct config *cfg, struct diag_list *diags)
 {
 	static struct cpu_topology topology; /* large; start-up is one thread */
-	struct core_settings *set = settings_of(cfg);
+	struct core_settings *set = core_settings_of(cfg);
 	struct thread_plan plan;
 
 	cpu_topology_read(&topology, CPU_ROOT);
@@ -603,7 +603,7 @@ static unsigned default_budget(const struct core_settings *set)
 
 static bool core_start(struct config *cfg, struct diag_list *diags)
 {
-	struct core_settings *set = settings_of(cfg);
+	struct core_settings *set = core_settings_of(cfg);
 
 	if (layout.done)
 		return true; /* a reload: the loops run, they stay as they are */

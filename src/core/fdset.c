@@ -32,7 +32,7 @@ void fdset_remove(struct fdset *s, int fd)
 		s->used--;
 }
 
-bool fdset_has(const struct fdset *s, int fd)
+static bool fdset_has(const struct fdset *s, int fd)
 {
 	return fd / 64 < s->used && (s->bits[fd / 64] >> (fd % 64) & 1);
 }

@@ -23,7 +23,6 @@ bool fdset_add(struct fdset *s, int fd);
 void fdset_remove(struct fdset *s, int fd);
 /* The first descriptor at or after <from>, -1: none. */
 int fdset_next(const struct fdset *s, int from);
-bool fdset_has(const struct fdset *s, int fd);
 
 /* What is wanted of <fd> now. */
 static inline unsigned fdset_interest(int fd)

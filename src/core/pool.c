@@ -127,11 +127,6 @@ struct pool *pool_new(const char *name, size_t size)
 	return p;
 }
 
-size_t pool_object_size(const struct pool *p)
-{
-	return p->size;
-}
-
 void pool_set_limit(uint64_t bytes)
 {
 	memory_limit = bytes;
@@ -174,7 +169,7 @@ static void stat_add(uint64_t *stat, uint64_t n)
 	__atomic_store_n(stat, *stat + n, __ATOMIC_RELAXED);
 }
 
-/* Must this allocation fail, by chance or by the limit of -m ? */
+/* Must this allocation fail, by chance or by the limit of -m? */
 static bool pool_must_fail(struct pool *p)
 {
 	if (unlikely(memory_limit) && __atomic_load_n(&memory_used, __ATOMIC_RELAXED) +

@@ -45,19 +45,6 @@ bool signal_register(int sig, void (*fn)(int sig, void *ctx), void *ctx)
 	return sigaction(sig, &sa, NULL) == 0;
 }
 
-void signal_unregister(int sig, bool ignore)
-{
-	if (sig < 1 || sig >= SIGNALS_MAX)
-		return;
-	signal(sig, ignore ? SIG_IGN : SIG_DFL);
-	while (signal_actions[sig]) {
-		struct signal_action *next = signal_actions[sig]->next;
-
-		free(signal_actions[sig]);
-		signal_actions[sig] = next;
-	}
-}
-
 void signal_process(void)
 {
 	for (int sig = 1; sig < SIGNALS_MAX; sig++) {

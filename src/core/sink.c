@@ -79,7 +79,8 @@ static struct sink **find_link(const char *name)
 	return at;
 }
 
-void sink_publish(struct sink *s)
+/* Makes it known, in the place of one of the same name, which is withdrawn. Takes a reference. */
+static void sink_publish(struct sink *s)
 {
 	struct sink **at, *old;
 
@@ -93,7 +94,8 @@ void sink_publish(struct sink *s)
 	sink_drop(&old);
 }
 
-bool sink_withdraw(struct sink *s)
+/* Nobody finds it any more. True: it was known; a reference goes. */
+static bool sink_withdraw(struct sink *s)
 {
 	struct sink **at, *known = NULL;
 
@@ -209,6 +211,14 @@ struct announced {
 	struct sink *sink; /* counted */
 };
 
+static void sinks_forget(void *data)
+{
+	for (struct announced *a = *(struct announced **)data; a; a = a->next) {
+		sink_withdraw(a->sink);
+		sink_drop(&a->sink);
+	}
+}
+
 struct slot sink_slot = { .of = SLOT_CONFIG, .size = sizeof(struct announced *),
 			  .fini = sinks_forget };
 
@@ -259,14 +269,6 @@ void sinks_retire(struct config *cfg)
 	for (struct announced *a = *announced_of(cfg); a; a = a->next) {
 		sink_withdraw(a->sink);
 		trace_forget_sink(a->sink);
-	}
-}
-
-void sinks_forget(void *data)
-{
-	for (struct announced *a = *(struct announced **)data; a; a = a->next) {
-		sink_withdraw(a->sink);
-		sink_drop(&a->sink);
 	}
 }
 

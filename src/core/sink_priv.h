@@ -14,6 +14,5 @@ void sinks_fini(void);
 extern struct slot sink_slot;
 bool sinks_start(struct config *cfg, struct diag_list *diags);
 void sinks_retire(struct config *cfg);
-void sinks_forget(void *data);
 
 #endif

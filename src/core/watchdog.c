@@ -30,7 +30,8 @@ void watchdog_set_warning_ms(unsigned ms)
 	warning_ms = ms;
 }
 
-int watchdog_signal(void)
+/* The signal that it uses: never blocked. */
+static int watchdog_signal(void)
 {
 	return SIGRTMAX - 1;
 }

@@ -19,7 +19,5 @@ void watchdog_set_warning_ms(unsigned ms);
 /* Arms the timer of the calling thread; without timers, nothing is watched. */
 void watchdog_thread_init(struct worker *w);
 void watchdog_thread_fini(struct worker *w);
-/* The signal that it uses: never blocked. */
-int watchdog_signal(void);
 
 #endif

@@ -62,13 +62,15 @@ extern struct worker *worker_table[THREADS_MAX];
 /* Interrupts the sleep of <w>. Async-signal-safe; any thread. */
 void worker_wake(struct worker *w);
 
-/* timer.c */
+/* --- timer.c */
+
 /* Runs what is due. */
 void wheel_advance(struct wheel *w, uint64_t now_ms);
 /* When the wheel wants to be looked at again, TIMER_NEVER: never. */
 uint64_t wheel_next_ms(struct wheel *w);
 
-/* task.c */
+/* --- task.c */
+
 /* Before the threads start. False: no memory. */
 bool task_init(void);
 /* Runs at most the turn's budget. */

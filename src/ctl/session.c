@@ -208,11 +208,6 @@ int ctl_exposed_fd(const struct ctl_request *rq)
 	return s->ops && s->ops->expose ? s->ops->expose(s->owner) : -1;
 }
 
-bool ctl_client_left(const struct ctl_request *rq)
-{
-	return rq->session->eof;
-}
-
 bool ctl_input_came(struct ctl_request *rq)
 {
 	struct ctl_session *s = rq->session;

@@ -47,7 +47,8 @@ struct ctl_session {
 	char *words[CTL_WORDS_MAX + 1];
 };
 
-/* table.c */
+/* --- table.c */
+
 /* The command whose words begin the session's, the longest one; *used: how many. NULL: none. */
 const struct ctl_command *ctl_find(const struct ctl_session *s, int count, int *used);
 /* Lists the commands that match words[from...] (all if there is none), after <title>. */

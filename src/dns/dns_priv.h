@@ -148,7 +148,7 @@ bool nameserver_is(const struct nameserver *ns, const struct nameserver_conf *co
 void figures_drop(struct nameserver_figures **f);
 /* Has <conf> share the figures of <ns>. */
 void figures_share(struct nameserver_conf *conf, struct nameserver *ns);
-/* May addresses of this family be asked for, now ? */
+/* May addresses of this family be asked for, now? */
 bool family_is_accepted(const struct resolvers_settings *set, bool v6);
 /* Sends a query. False: it could not, which is counted. */
 bool nameserver_send(struct nameserver *ns, struct slice query);

@@ -210,7 +210,7 @@ static bool socket_open(struct nameserver *ns)
 }
 
 /* The first error may be that of an earlier datagram. */
-static bool datagram_send(struct nameserver *ns, struct slice query)
+static bool nameserver_send_datagram(struct nameserver *ns, struct slice query)
 {
 	for (int i = 0; i < 2; i++)
 		if (send(ns->fd, query.ptr, query.len, MSG_NOSIGNAL) == (ssize_t)query.len)
@@ -221,7 +221,7 @@ static bool datagram_send(struct nameserver *ns, struct slice query)
 bool nameserver_send(struct nameserver *ns, struct slice query)
 {
 	bool sent = ns->is_stream ? links_send(ns, query)
-				  : socket_open(ns) && datagram_send(ns, query);
+				  : socket_open(ns) && nameserver_send_datagram(ns, query);
 
 	nameserver_count(ns, sent ? RESOLVE_CNT_SENT : RESOLVE_CNT_SEND_ERROR);
 	return sent;

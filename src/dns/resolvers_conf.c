@@ -88,7 +88,7 @@ static bool section_open(struct conf_line *l)
 
 /* --- name servers --------------------------------------------------------------------------- */
 
-static const struct nameserver_conf *server_find(const struct resolvers *r, const char *name)
+static const struct nameserver_conf *nameserver_find(const struct resolvers *r, const char *name)
 {
 	const struct nameserver_conf *ns = r->servers;
 
@@ -98,7 +98,8 @@ static const struct nameserver_conf *server_find(const struct resolvers *r, cons
 }
 
 /* NULL: no memory. */
-static struct nameserver_conf *server_add(struct config *cfg, struct resolvers *r, const char *name)
+static struct nameserver_conf *nameserver_add(struct config *cfg, struct resolvers *r,
+					      const char *name)
 {
 	struct nameserver_conf *ns = arena_zalloc(&cfg->arena, sizeof(*ns));
 
@@ -183,7 +184,7 @@ static bool parse_nameserver(struct conf_line *l)
 	if (bad)
 		return conf_error(l, 1, NULL, "character '%c' is not permitted in server name "
 				  "'%s'.", *bad, name);
-	same = server_find(r, name);
+	same = nameserver_find(r, name);
 	if (same)
 		return conf_report(l, 1, DIAG_ALERT, DIAG_BARE, "config : Parsing [%s:%d]: "
 				   "nameserver '%s' has same name as another nameserver (declared "
@@ -193,7 +194,7 @@ static bool parse_nameserver(struct conf_line *l)
 	if (r->server_count >= NAMESERVERS_MAX)
 		return conf_error(l, 0, NULL, "more than %d name servers in section '%s'.",
 				  NAMESERVERS_MAX, r->name);
-	ns = server_add(l->cfg, r, name);
+	ns = nameserver_add(l->cfg, r, name);
 	if (!ns)
 		return conf_error(l, 0, NULL, "out of memory.");
 	ns->file = r->file;
@@ -241,9 +242,9 @@ static bool take_system_server(struct config *cfg, struct resolvers *r, struct s
 	if (!slice_eq(word, SLICE("nameserver")) || !addr_parse_ip(text, ADDR_NONE, &addr))
 		return true;
 	name = arena_copy(&cfg->arena, text);
-	if (!name.ptr || r->server_count >= NAMESERVERS_MAX || server_find(r, name.ptr))
+	if (!name.ptr || r->server_count >= NAMESERVERS_MAX || nameserver_find(r, name.ptr))
 		return name.ptr != NULL;
-	ns = server_add(cfg, r, name.ptr);
+	ns = nameserver_add(cfg, r, name.ptr);
 	if (!ns)
 		return false;
 	addr.port = DNS_PORT;

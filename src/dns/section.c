@@ -52,16 +52,6 @@ bool resolvers_any(const struct config *cfg)
 	return resolvers_config_of(cfg)->first != NULL;
 }
 
-const char *resolvers_name(const struct resolvers *r)
-{
-	return r->name;
-}
-
-bool resolvers_accept(const struct config *cfg, enum addr_family family)
-{
-	return !resolvers_config_of(cfg)->refuse[family == ADDR_INET6];
-}
-
 bool resolvers_begin(struct config *cfg, const struct config *prev)
 {
 	bool good = true;

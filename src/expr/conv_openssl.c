@@ -24,7 +24,7 @@ static bool give_bytes(struct expr_ctx *ctx, struct sample *s, const void *bytes
 
 /* --- arguments ---------------------------------------------------------------------------- */
 
-bool crypto_secret_check(struct conf_line *l, struct expr_arg *arg)
+static bool crypto_secret_check(struct conf_line *l, struct expr_arg *arg)
 {
 	const char *reason;
 	struct slice bytes;

@@ -5,9 +5,6 @@
 
 #include "expr_priv.h"
 
-/* Makes the argument a variable (ARG_VAR), or the bytes of its base64 (ARG_BYTES). */
-bool crypto_secret_check(struct conf_line *l, struct expr_arg *arg);
-
 /* Rows of the table in conv_openssl.c. */
 bool crypto_jwt_check_query(struct conf_line *l, struct expr_arg *args, const char **error);
 bool crypto_jwt_header(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *s);

@@ -61,6 +61,25 @@ enum pattern_method pattern_method_default(enum sample_type type)
 	}
 }
 
+static void pattern_ref_free(struct pattern_ref *ref)
+{
+	while (ref->sets) {
+		struct pattern_set *set = ref->sets;
+
+		ref->sets = set->next;
+		pattern_index_free(set->index);
+		free(set);
+	}
+	for (uint32_t i = 0; i < ref->table->count; i++)
+		pattern_entry_fini(ref, &ref->table->entries[i], NULL);
+	pattern_table_free(ref->table);
+	pattern_bin_free(&ref->bin);
+	pthread_mutex_destroy(&ref->lock);
+	free(ref->name);
+	free(ref->buffer);
+	free(ref);
+}
+
 /* --- references --------------------------------------------------------------------------- */
 
 /* The generation ends. */
@@ -160,25 +179,6 @@ void pattern_entry_fini(const struct pattern_ref *ref, struct pattern_entry *ent
 		pattern_bin_add(bin, (char *)entry->text, free);
 	if (value && !(buffer && value >= buffer && value <= buffer + ref->buffer_len))
 		pattern_bin_add(bin, (char *)value, free);
-}
-
-void pattern_ref_free(struct pattern_ref *ref)
-{
-	while (ref->sets) {
-		struct pattern_set *set = ref->sets;
-
-		ref->sets = set->next;
-		pattern_index_free(set->index);
-		free(set);
-	}
-	for (uint32_t i = 0; i < ref->table->count; i++)
-		pattern_entry_fini(ref, &ref->table->entries[i], NULL);
-	pattern_table_free(ref->table);
-	pattern_bin_free(&ref->bin);
-	pthread_mutex_destroy(&ref->lock);
-	free(ref->name);
-	free(ref->buffer);
-	free(ref);
 }
 
 /* An entry of what was read: <text> has a NUL behind. */
@@ -295,7 +295,7 @@ static bool ref_read(struct pattern_ref *ref, bool optional, struct expr_error *
 	return false;
 }
 
-/* One that was read before: for the same purpose ? */
+/* One that was read before: for the same purpose? */
 static bool ref_fits(const struct pattern_ref *ref, enum pattern_columns columns,
 		     struct expr_error *e)
 {
@@ -456,11 +456,6 @@ bool pattern_set_find(const struct pattern_set *set, const struct sample *s,
 	if (set->method == PATTERN_REG)
 		match->regex = __atomic_load_n(&index->regexes, __ATOMIC_ACQUIRE)[found];
 	return true;
-}
-
-unsigned pattern_set_count(const struct pattern_set *set)
-{
-	return (unsigned)set->filled;
 }
 
 size_t pattern_ref_count(const struct pattern_ref *ref)

@@ -161,7 +161,8 @@ static char *text_copy(struct slice text)
 }
 
 /* Can each set read the pattern? Asked of indexes of it alone: a refusal changes nothing. */
-static bool check_text(const struct pattern_ref *ref, struct slice text, struct expr_error *e)
+static bool pattern_check_text(const struct pattern_ref *ref, struct slice text,
+			       struct expr_error *e)
 {
 	struct pattern_entry entry = { .text = text.ptr, .len = (uint32_t)text.len };
 	struct pattern_table t = { .entries = &entry, .count = 1, .room = 1 };
@@ -236,7 +237,7 @@ bool pattern_ref_insert(struct pattern_ref *ref, uint32_t version, struct slice 
 
 	if (!ok)
 		expr_fail(&e, "out of memory");
-	ok = ok && check_text(ref, text, &e) && check_value(ref, value, &e) &&
+	ok = ok && pattern_check_text(ref, text, &e) && check_value(ref, value, &e) &&
 	     insert(ref, version_meant(ref, version), text, value, &e);
 	edit_end(ref);
 	return ok || give_error(&e, error);
@@ -253,7 +254,7 @@ bool pattern_set_add_missing(struct pattern_set *set, struct slice text, struct 
 	if (!ok)
 		expr_fail(&e, "out of memory");
 	if (ok && !pattern_set_find(set, &s, NULL))
-		ok = check_text(ref, text, &e) && check_value(ref, value, &e) &&
+		ok = pattern_check_text(ref, text, &e) && check_value(ref, value, &e) &&
 		     insert(ref, ref->current, text, value, &e);
 	edit_end(ref);
 	return ok || give_error(&e, error);

@@ -100,7 +100,6 @@ struct pattern_set {
 	struct pattern_index *index;
 };
 
-void pattern_ref_free(struct pattern_ref *ref);
 /* Puts what the entry alone owns into the bin. */
 void pattern_entry_fini(const struct pattern_ref *ref, struct pattern_entry *entry,
 			struct pattern_bin *bin);

@@ -107,7 +107,7 @@ static void read_target(struct term *t, struct slice query)
 	}
 }
 
-/* Is there nothing to it but a body ? */
+/* Is there nothing to it but a body? */
 static bool is_plain(const struct term *t)
 {
 	return t->status == 200 && !t->delay_ms && !t->fields && !t->uncached && !t->close &&

@@ -118,7 +118,8 @@ static enum rule_result stats_chosen(struct stream *s, struct proxy *px, const v
 	}
 }
 
-bool stats_is_admin(const struct stats_conf *conf, struct stream *s)
+/* Does one of the rules of `stats admin` hold? */
+static bool stats_is_admin(const struct stats_conf *conf, struct stream *s)
 {
 	struct expr_ctx *ctx = stream_expr(s, EXPR_DIR_REQUEST | EXPR_FINAL);
 

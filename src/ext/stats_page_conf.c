@@ -46,7 +46,7 @@ static const char *take_word(struct conf_line *l, const char *expected)
 	return conf_take_end(l) ? word : NULL;
 }
 
-static bool uri_parse(struct conf_line *l)
+static bool stats_uri_parse(struct conf_line *l)
 {
 	struct stats_conf *conf = conf_get(l);
 	const char *word = take_word(l, "an URI prefix");
@@ -264,7 +264,7 @@ static void stats_check(struct config *cfg, struct diag_list *diags)
 
 static const struct conf_keyword keywords[] = {
 	STATS("enable", enable_parse, CONF_PROXY, "", "answer requests for the statistics page"),
-	STATS("uri", uri_parse, CONF_PROXY, "<prefix>", "targets that ask for it begin so"),
+	STATS("uri", stats_uri_parse, CONF_PROXY, "<prefix>", "targets that ask for it begin so"),
 	STATS("realm", realm_parse, CONF_PROXY, "<realm>", "what browsers show with the question "
 	      "for a password"),
 	STATS("auth", auth_parse, CONF_PROXY, "<user>:<password>", "an account that may see it"),

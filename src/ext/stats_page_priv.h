@@ -77,8 +77,6 @@ struct stats_call {
 
 /* May this page show and change <px>? */
 bool stats_in_scope(const struct stats_conf *conf, const struct proxy *of, const struct proxy *px);
-/* Does one of the rules of `stats admin` hold? */
-bool stats_is_admin(const struct stats_conf *conf, struct stream *s);
 /* Carries out a form; a four-letter result: "DONE". */
 const char *stats_admin_run(struct service_call *c);
 /* The target of links and forms: the page with the options that it has. False: no memory. */

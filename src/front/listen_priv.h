@@ -64,10 +64,7 @@ typedef bool listen_each_fn(struct listener_conf *l);
 /* Calls <fn> for all addresses of a frontend, or of all frontends, under the lock of what is open;
  * false when it failed for one.
  */
-bool listen_each_of(struct proxy *fe, listen_each_fn *fn);
 bool listen_each(const struct config *cfg, listen_each_fn *fn);
-void listen_opened_lock(void);
-void listen_opened_unlock(void);
 /* Stops accepting; the kernel refuses later connections; other programs may bind the port. */
 bool listen_pause_one(struct listener_conf *l);
 

@@ -15,18 +15,18 @@ static unsigned opened_guard; /* lock of listener_conf.opened */
 /* Sockets are closed by one thread while others may want to resume them: all that reaches for them
  * after the start takes this lock. None of it is done for each connection.
  */
-void listen_opened_lock(void)
+static void listen_opened_lock(void)
 {
 	lock_take(&opened_guard);
 }
 
-void listen_opened_unlock(void)
+static void listen_opened_unlock(void)
 {
 	lock_drop(&opened_guard);
 }
 
 /* Calls <fn> for all addresses of a frontend; false when it failed for one. */
-bool listen_each_of(struct proxy *fe, listen_each_fn *fn)
+static bool listen_each_of(struct proxy *fe, listen_each_fn *fn)
 {
 	struct bind_conf *b;
 	struct listener_conf *l;

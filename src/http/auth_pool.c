@@ -78,7 +78,7 @@ enum auth_verdict auth_cache_find(const char *hash, struct slice password)
 	return r->right ? AUTH_RIGHT : AUTH_WRONG;
 }
 
-void auth_cache_put(const char *hash, struct slice password, bool right)
+static void auth_cache_put(const char *hash, struct slice password, bool right)
 {
 	struct remembered r = { .right = right };
 

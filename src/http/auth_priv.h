@@ -60,8 +60,6 @@ bool crypt_matches(const char *password, const char *hash);
 
 /* A verdict that this thread remembers. */
 enum auth_verdict auth_cache_find(const char *hash, struct slice password);
-void auth_cache_put(const char *hash, struct slice password, bool right);
-
 
 /* Frees what the calling thread remembers. */
 void auth_thread_fini(void);

@@ -108,11 +108,6 @@ enum http_method http_method_of(struct slice text)
 	return HTTP_METH_OTHER;
 }
 
-struct slice http_method_name(enum http_method m)
-{
-	return (unsigned)m < ARRAY_LEN(method_names) ? method_names[m] : method_names[0];
-}
-
 struct slice http_reason(unsigned status)
 {
 	unsigned low = 0, high = ARRAY_LEN(reasons);

@@ -11,14 +11,14 @@
 
 /* --- keywords ----------------------------------------------------------------------------- */
 
-static struct log_settings *settings_of(struct conf_line *l)
+static struct log_settings *log_settings_of(struct conf_line *l)
 {
 	return slot_of(l->where == CONF_GLOBAL ? &log_config_slot : &log_proxy_slot, l->slots);
 }
 
 static bool parse_log_tag(struct conf_line *l)
 {
-	struct log_settings *s = settings_of(l);
+	struct log_settings *s = log_settings_of(l);
 
 	if (!conf_peek(l) || !*conf_peek(l))
 		return conf_error(l, l->at, NULL, "'log-tag' expects a tag for use in syslog.");
@@ -27,7 +27,7 @@ static bool parse_log_tag(struct conf_line *l)
 
 static bool parse_send_hostname(struct conf_line *l)
 {
-	struct log_settings *s = settings_of(l);
+	struct log_settings *s = log_settings_of(l);
 
 	s->send_hostname = true;
 	if (conf_peek(l) && !conf_take_string(l, &s->hostname))

@@ -80,9 +80,6 @@ struct log_targets {
 };
 
 void log_target_drop(struct log_target *t);
-/* Appends, taking over the caller's reference. False: no memory (the reference is dropped). */
-bool log_targets_add(struct log_targets **list, struct log_target *t);
-void log_targets_free(struct log_targets **list);
 
 /* --- outlet.c */
 

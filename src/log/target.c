@@ -50,7 +50,7 @@ void log_target_drop(struct log_target *t)
 	free(t);
 }
 
-bool log_targets_add(struct log_targets **list, struct log_target *t)
+static bool log_targets_add(struct log_targets **list, struct log_target *t)
 {
 	unsigned count = *list ? (*list)->count : 0;
 	struct log_targets *bigger = realloc(*list, sizeof(*bigger) +
@@ -66,7 +66,8 @@ bool log_targets_add(struct log_targets **list, struct log_target *t)
 	return true;
 }
 
-void log_targets_free(struct log_targets **list)
+/* Appends, taking over the caller's reference. False: no memory (the reference is dropped). */
+static void log_targets_free(struct log_targets **list)
 {
 	for (unsigned i = 0; *list && i < (*list)->count; i++)
 		log_target_drop((*list)->list[i]);

@@ -99,8 +99,6 @@ int channel_receive(int channel, int *fd, uid_t *sender);
  * process there from now on. Without memory there is none.
  */
 void startup_log_begin(void);
-/* Goes on with the log of descriptor <fd> (from before an exec). */
-void startup_log_take(int fd);
 /* Its descriptor, for after an exec; -1: none. */
 int startup_log_fd(void);
 /* This process says no more there, and has a copy of its own: it has started. */

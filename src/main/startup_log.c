@@ -27,7 +27,8 @@ static void append(const char *text, size_t len)
 		memcpy(shared->text + at, text, len);
 }
 
-void startup_log_take(int fd)
+/* Goes on with the log of descriptor <fd> (from before an exec). */
+static void startup_log_take(int fd)
 {
 	void *p = mmap(NULL, LOG_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 

@@ -276,7 +276,7 @@ static enum ctl_step disable_server(struct ctl_request *rq)
 }
 
 /* enable|disable health|agent */
-static enum ctl_step switch_check(struct ctl_request *rq)
+static enum ctl_step server_switch_check(struct ctl_request *rq)
 {
 	bool on = rq->words[0][0] == 'e', agent = rq->words[1][0] == 'a';
 	struct server *srv = take_server(rq);
@@ -289,7 +289,6 @@ static enum ctl_step switch_check(struct ctl_request *rq)
 
 /* --- show servers --------------------------------------------------------------------------- */
 
-/* Where a dump stands. */
 /* Where a dump stands: among the proxies, and among the servers of one of them. */
 struct servers_dump {
 	struct proxy_walk proxies;
@@ -473,13 +472,13 @@ static const struct ctl_command commands[] = {
 	{ .words = "disable server", .level = CTL_ADMIN, .syntax = "<bk>/<srv>",
 	  .help = "disable a server for maintenance", .run = disable_server },
 	{ .words = "enable health", .level = CTL_ADMIN, .syntax = "<bk>/<srv>",
-	  .help = "enable health checks", .run = switch_check },
+	  .help = "enable health checks", .run = server_switch_check },
 	{ .words = "disable health", .level = CTL_ADMIN, .syntax = "<bk>/<srv>",
-	  .help = "disable health checks", .run = switch_check },
+	  .help = "disable health checks", .run = server_switch_check },
 	{ .words = "enable agent", .level = CTL_ADMIN, .syntax = "<bk>/<srv>",
-	  .help = "enable agent checks", .run = switch_check },
+	  .help = "enable agent checks", .run = server_switch_check },
 	{ .words = "disable agent", .level = CTL_ADMIN, .syntax = "<bk>/<srv>",
-	  .help = "disable agent checks", .run = switch_check },
+	  .help = "disable agent checks", .run = server_switch_check },
 	{ .words = "show servers state", .level = CTL_OPERATOR, .syntax = "[<backend>]",
 	  .help = "dump volatile server information", .run = show_servers_state,
 	  .release = proxy_walk_release },

@@ -37,11 +37,6 @@ static const struct field_info own_fields[] = {
 
 static stats_extra_fn *extra_hook;
 
-void stats_set_extra(stats_extra_fn *fn)
-{
-	extra_hook = fn;
-}
-
 static stats_cookie_fn *cookie_hook;
 
 void stats_set_cookie(stats_cookie_fn *fn)

@@ -101,7 +101,8 @@ void h1_destroy(struct h1_conn *h)
 		h1_free(h);
 }
 
-void h1_wake(struct h1_conn *h)
+/* Wakes the stream, if there is one. */
+static void h1_wake(struct h1_conn *h)
 {
 	if (!h->ep)
 		return;
@@ -282,7 +283,7 @@ static void h1_eof(struct h1_conn *h, bool error)
 	h1_wake(h);
 }
 
-/* Is somebody there who wants bytes in this state ? */
+/* Is somebody there who wants bytes in this state? */
 static bool h1_wants_bytes(const struct h1_conn *h)
 {
 	switch (h->rx_state) {
@@ -334,7 +335,7 @@ static bool h1_parse_any(struct h1_conn *h)
 	return true;
 }
 
-/* Does a client's connection begin as HTTP/2 ? Then its owner gives it to that mux. IO_OK: go on
+/* Does a client's connection begin as HTTP/2? Then its owner gives it to that mux. IO_OK: go on
  * here; IO_AGAIN: more bytes will tell; IO_ERR: this mux is over, or nothing more came yet.
  */
 static enum io h1_look_for_preface(struct h1_conn *h)

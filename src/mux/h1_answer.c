@@ -14,7 +14,7 @@ static __thread struct {
 	char text[256];
 } last;
 
-/* May an answer be sent behind what is there ? A client that does not read gets streams. */
+/* May an answer be sent behind what is there? A client that does not read gets streams. */
 static bool is_free(const struct h1_conn *h)
 {
 	return !h->out.len && !(h->conn->flags & CONN_TX_HELD) &&

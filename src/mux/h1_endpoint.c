@@ -211,7 +211,7 @@ void h1_front_start(struct h1_conn *h)
 	h1_serve(h, true);
 }
 
-bool h1_front_is_idle(const struct h1_conn *h)
+static bool h1_front_is_idle(const struct h1_conn *h)
 {
 	return !h->ep && h->rx_state == H1_RX_IDLE && !h->out.len;
 }
@@ -296,11 +296,6 @@ void h1_back_close(struct h1_conn *h)
 struct conn *h1_conn_conn(struct h1_conn *h)
 {
 	return h->conn;
-}
-
-void *h1_conn_owner(struct h1_conn *h)
-{
-	return h->owner;
 }
 
 bool h1_back_detach_thread(struct h1_conn *h)

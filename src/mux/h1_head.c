@@ -160,7 +160,7 @@ void h1_back_bad(struct h1_conn *h, unsigned flag, const char *text)
 		h->ep->user->bad(h->ep, &bad);
 }
 
-/* Does the answer prove that the server understood a handshake that we made for an HTTP/2 client ?
+/* Does the answer prove that the server understood a handshake that we made for an HTTP/2 client?
  * Others are checked by who made them.
  */
 static bool h1_accept_is_right(const struct h1_conn *h, const struct h1_head *head)
@@ -218,7 +218,7 @@ static bool h1_response_head(struct h1_conn *h, const struct h1_head *head)
 	return true;
 }
 
-/* Does the client mean to keep the connection ? A client of a proxy may say so in a field of its
+/* Does the client mean to keep the connection? A client of a proxy may say so in a field of its
  * own, see option http-use-proxy-header.
  */
 static bool request_is_kept(const struct h1_conn *h, const struct h1_head *head)

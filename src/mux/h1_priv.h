@@ -132,8 +132,6 @@ void h1_ready(struct conn *c);
 void h1_serve(struct h1_conn *h, bool may_read);
 /* Goes on with this connection on the next turn of the loop. */
 void h1_resume_later(struct h1_conn *h);
-/* Wakes the stream, if there is one. */
-void h1_wake(struct h1_conn *h);
 
 /* Brackets a function that may call up. Returns what h1_leave() needs. */
 static inline bool h1_enter(struct h1_conn *h)
@@ -214,11 +212,11 @@ void h1_back_bad(struct h1_conn *h, unsigned flag, const char *text);
 
 /* --- h1_answer.c : requests that need no stream, with MUX_OPT_ANSWERS */
 
-/* Begins <bytes> with the head that was answered last ? Then that is used and answered again: the
+/* Begins <bytes> with the head that was answered last? Then that is used and answered again: the
  * connection is idle again, with the answer in <out>.
  */
 bool h1_answer_again(struct h1_conn *h, struct slice bytes);
-/* Has the owner the answer to this request ? As above, but the caller uses the head. */
+/* Has the owner the answer to this request? As above, but the caller uses the head. */
 bool h1_answer(struct h1_conn *h, const struct h1_head *head);
 
 /* --- h1_body.c */

@@ -131,7 +131,7 @@ static void put_start_line(struct writer *w, const struct http_msg *m, bool old)
 	put(w, SLICE("\r\n"));
 }
 
-/* Is there never a body behind this head, whatever the message has ? So for answers to HEAD and for
+/* Is there never a body behind this head, whatever the message has? So for answers to HEAD and for
  * statuses without one, which may come from a rule.
  */
 static bool head_is_bodyless(const struct h1_conn *h, const struct http_msg *m)
@@ -210,7 +210,7 @@ static struct h1_field framing_field(const struct h1_conn *h, const struct http_
 	return f;
 }
 
-/* A framing field of the list: is it written ? At the place of the first one stands ours. */
+/* A framing field of the list: is it written? At the place of the first one stands ours. */
 static void put_framing(struct writer *w, const struct h1_conn *h, const struct http_msg *m,
 			const struct h1_field *f, struct h1_field *ours)
 {
@@ -229,7 +229,7 @@ static void put_framing(struct writer *w, const struct h1_conn *h, const struct 
 	}
 }
 
-/* Is this value only about the connection to the next hop, which is ours to decide ? */
+/* Is this value only about the connection to the next hop, which is ours to decide? */
 static bool value_is_ours(struct slice value)
 {
 	return slice_eq_nocase(value, SLICE("close")) ||

@@ -308,8 +308,3 @@ bool pass_attach(struct conn *c, struct endpoint *ep, bool back, const struct pa
 	ep->mux = p;
 	return true;
 }
-
-void pass_start(struct endpoint *ep)
-{
-	pass_ready(((struct pass *)ep->mux)->conn);
-}

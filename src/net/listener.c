@@ -57,6 +57,11 @@ struct handover {
 	struct addr src;
 };
 
+static bool listener_is_paused(const struct listener *l)
+{
+	return __atomic_load_n(&l->paused, __ATOMIC_RELAXED);
+}
+
 static struct pool *handover_pool;
 static struct load {
 	unsigned connections; /* atomic */
@@ -366,15 +371,6 @@ void listener_start_thread(struct listener *l)
 	seat_apply(s);
 }
 
-void listener_stop_thread(struct listener *l)
-{
-	struct seat *s = &l->seats[thread_id];
-
-	timer_cancel(&s->timer);
-	s->waiting = true;
-	seat_apply(s);
-}
-
 void listener_pause(struct listener *l)
 {
 	if (!__atomic_exchange_n(&l->paused, 1, __ATOMIC_ACQ_REL))
@@ -385,11 +381,6 @@ void listener_resume(struct listener *l)
 {
 	if (__atomic_exchange_n(&l->paused, 0, __ATOMIC_ACQ_REL))
 		listener_tell(l);
-}
-
-bool listener_is_paused(const struct listener *l)
-{
-	return __atomic_load_n(&l->paused, __ATOMIC_RELAXED);
 }
 
 void listener_close(struct listener **pl)

@@ -40,7 +40,7 @@ struct cursor {
 
 /* --- making a ring ---------------------------------------------------------------------------- */
 
-static struct ring *ring_new(size_t points, unsigned entries)
+static struct ring *balance_ring_new(size_t points, unsigned entries)
 {
 	struct ring *r = malloc(sizeof(*r) + points * sizeof(*r->points) +
 				2 * (size_t)entries * sizeof(*r->weights));
@@ -124,7 +124,7 @@ static struct ring *ring_make(const struct balance *b, const struct ring *old)
 
 	for (unsigned i = 0; i < b->count; i++)
 		points += balance_fine_weight(b, balance_entry_weight(&b->entries[i]));
-	r = ring_new(points, b->count);
+	r = balance_ring_new(points, b->count);
 	if (!r)
 		return NULL;
 	for (unsigned i = 0; i < b->count; i++) {
@@ -153,7 +153,7 @@ void balance_ring_fini(struct balance *b)
 
 bool balance_ring_init(struct balance *b)
 {
-	b->data = ring_new(0, b->count);
+	b->data = balance_ring_new(0, b->count);
 	for (unsigned g = 0; b->data && g < thread_group_count(); g++) {
 		b->group[g] = balance_lines_alloc(sizeof(struct cursor));
 		if (!b->group[g]) {

@@ -9,7 +9,7 @@
 
 /* --- parts of texts --------------------------------------------------------------------------- */
 
-struct slice hash_uri_part(const struct hash_settings *h, struct slice uri)
+static struct slice hash_uri_part(const struct hash_settings *h, struct slice uri)
 {
 	size_t end = h->len && h->len < uri.len ? h->len : uri.len;
 	unsigned slashes = 0;
@@ -26,7 +26,7 @@ struct slice hash_uri_part(const struct hash_settings *h, struct slice uri)
 /* "1wt" of "haproxy.1wt.eu": what stands before the last dot, back to the one before. A label has
  * one character at least. Without a dot, or nothing before it: all of it.
  */
-struct slice hash_domain_part(struct slice host)
+static struct slice hash_domain_part(struct slice host)
 {
 	size_t end = host.len, start;
 

@@ -3,6 +3,8 @@
 #ifndef SRC_PROXY_LOG_BACKEND_H
 #define SRC_PROXY_LOG_BACKEND_H
 
+#include <stdbool.h>
+
 struct conf_line;
 struct proxy;
 

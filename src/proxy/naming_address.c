@@ -86,7 +86,8 @@ void naming_lose(struct naming_state *ns, const char *why)
 		server_set_resolved(ns->server, false, why);
 }
 
-const char *naming_reason(const struct resolution *r)
+/* Why a resolution that is lost ended so. */
+static const char *naming_reason(const struct resolution *r)
 {
 	switch (resolution_status(r)) {
 	case RESOLVE_NX:

@@ -36,8 +36,6 @@ void naming_leave_address(struct naming_state *ns);
 /* It has this address now, with <port> above 0 on this port; <source> is who says so. */
 void naming_apply(struct naming_state *ns, const struct addr *addr, int port, const char *source);
 void naming_lose(struct naming_state *ns, const char *why);
-/* Why a resolution that is lost ended so. */
-const char *naming_reason(const struct resolution *r);
 
 /* naming_address.c, naming_service.c: what askers are told. */
 void naming_address_told(struct resolve_asker *a, enum resolve_round round);

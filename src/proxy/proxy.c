@@ -252,7 +252,7 @@ static bool state_init(struct proxy_state *st, const struct proxy *px)
 }
 
 /* A fresh state; NULL: no memory. */
-static struct proxy_state *state_new(const struct proxy *px)
+static struct proxy_state *proxy_state_new(const struct proxy *px)
 {
 	struct proxy_state *st = aligned_alloc(64, sizeof(*st));
 
@@ -298,7 +298,7 @@ bool proxy_make_states(struct proxy *px)
 	struct bind_conf *b;
 	struct server *srv;
 
-	px->state = state_new(px);
+	px->state = proxy_state_new(px);
 	if (!px->state)
 		return false;
 	list_for_each(srv, &px->servers, link) {

@@ -65,19 +65,6 @@ bool server_slot_take(struct server *srv)
 	return true;
 }
 
-void server_slot_force(struct server *srv)
-{
-	struct server_state *st = srv->state;
-
-	if (likely(!__atomic_load_n(&st->maxconn, __ATOMIC_RELAXED))) {
-		counter_add(&st->counters, CNT_SLOTS_FREE, 1);
-	} else {
-		SHARED_WRITE(process);
-		__atomic_add_fetch(&st->queue.served, 1, __ATOMIC_SEQ_CST);
-	}
-	slot_count(srv, 1);
-}
-
 void server_slot_release(struct server *srv)
 {
 	struct server_state *st = srv->state;

@@ -67,16 +67,6 @@ static void leaf_replay(struct tournament *t, unsigned i)
 		node_replay(t, n);
 }
 
-bool tournament_change(struct tournament *t, unsigned i, int64_t old, int64_t key)
-{
-	SHARED_WRITE(group);
-	if (!__atomic_compare_exchange_n(&t->keys[i], &old, key, false, __ATOMIC_SEQ_CST,
-					 __ATOMIC_RELAXED))
-		return false;
-	leaf_replay(t, i);
-	return true;
-}
-
 void tournament_set(struct tournament *t, unsigned i, int64_t key)
 {
 	SHARED_WRITE(group);

@@ -51,7 +51,6 @@ static inline bool tournament_is_used(const struct tournament *t, unsigned i)
 }
 
 /* Changes the key of <i> if it is still <old>; false: somebody else did. */
-bool tournament_change(struct tournament *t, unsigned i, int64_t old, int64_t key);
 void tournament_set(struct tournament *t, unsigned i, int64_t key);
 /* Puts <i> in use or takes it out. One caller at a time. */
 void tournament_use(struct tournament *t, unsigned i, bool used);

@@ -337,6 +337,8 @@ static void count_tls(struct stream *s, bool ok)
 			    tls_is_resumed(c) ? CNT_TLS_REUSED : CNT_TLS_SESS, 1);
 }
 
+static enum step stream_connect_failed(struct stream *s, bool at_once);
+
 /* The stream's request may be sent now. */
 static enum step connected(struct stream *s)
 {
@@ -467,7 +469,7 @@ static bool may_redispatch(const struct stream *s)
 	return s->retries % (unsigned)after == 0;
 }
 
-enum step stream_connect_failed(struct stream *s, bool at_once)
+static enum step stream_connect_failed(struct stream *s, bool at_once)
 {
 	struct server_state *st = s->server->state;
 	int64_t pause = s->be->timeout.connect;

@@ -450,7 +450,7 @@ static enum expr_result fetch_uri(struct expr_ctx *ctx, const struct expr_arg *a
 	return smp_give_text(out, http_msg_pathq(&m));
 }
 
-static struct slice version_text(const struct http_msg *m)
+static struct slice capture_version_text(const struct http_msg *m)
 {
 	return m->version == 10 ? SLICE("HTTP/1.0") : SLICE("HTTP/1.1");
 }
@@ -460,7 +460,8 @@ static enum expr_result fetch_req_version(struct expr_ctx *ctx, const struct exp
 {
 	const struct stream *s = ctx->stream;
 
-	return s && s->log_method.ptr ? smp_give_text(out, version_text(&s->req)) : EXPR_NONE;
+	return s && s->log_method.ptr ? smp_give_text(out, capture_version_text(&s->req))
+				      : EXPR_NONE;
 }
 
 static enum expr_result fetch_res_version(struct expr_ctx *ctx, const struct expr_arg *args,
@@ -470,7 +471,7 @@ static enum expr_result fetch_res_version(struct expr_ctx *ctx, const struct exp
 
 	if (!s || !s->res.status || s->flags & STRM_LOCAL_REPLY)
 		return EXPR_NONE;
-	return smp_give_text(out, version_text(&s->res));
+	return smp_give_text(out, capture_version_text(&s->res));
 }
 
 static const struct expr_fetch fetches[] = {

@@ -15,8 +15,6 @@ bool stream_init(void);
 struct slice stream_page_text(struct proxy *fe, unsigned status);
 /* Frees the room of the calling thread's page. */
 void stream_page_thread_fini(void);
-/* Re-arms the timer from the deadlines. */
-void stream_arm(struct stream *s);
 
 /* A stage: how it is called, what it does, the character of the log when a stream ends in it. */
 struct stage_step {
@@ -57,8 +55,6 @@ bool stream_response_leaks_cookie(struct stream *s);
 
 /* --- request.c : the head has come: keeps what logs and captures want of it. */
 void stream_begin_request(struct stream *s);
-/* Runs a list, turns what it decided into a step; NEXT: go on */
-enum step stream_rules(struct stream *s, struct proxy *px, enum ruleset set, unsigned dir);
 
 /* --- backend.c */
 bool backend_init(void);
@@ -76,15 +72,10 @@ bool stream_retry(struct stream *s, unsigned event);
 bool retry_take(struct stream *s);
 /* The stream is over: another may be tried again. */
 void retry_end(struct stream *s);
-/* Pause before the next try, random; 0: no delay is set. */
-int64_t retry_delay_ms(const struct stream *s);
 /* Has the request a field Early-Data? */
 bool stream_has_early_field(const struct stream *s);
 /* Goes to the next try (STAGE_ASSIGN), after that pause. */
 enum step retry_go(struct stream *s);
-
-/* The connection was refused (<at_once>) or did not come in time: another try or the end. */
-enum step stream_connect_failed(struct stream *s, bool at_once);
 
 /* --- forward.c */
 void stream_forward(struct stream *s);

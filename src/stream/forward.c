@@ -202,7 +202,7 @@ static bool is_tunnel(const struct stream *s)
 	return s->flags & STRM_TUNNEL || !(s->flags & STRM_HTTP);
 }
 
-/* The request's body cannot go on: what does that mean for the stream ? STEP_NEXT: nothing. */
+/* The request's body cannot go on: what does that mean for the stream? STEP_NEXT: nothing. */
 static void count_client_abort(struct stream *s)
 {
 	if (s->cause == CAUSE_NONE)
@@ -229,7 +229,7 @@ static enum step check_client(struct stream *s)
 	return STEP_NEXT;
 }
 
-static enum step check_server(struct stream *s)
+static enum step forward_check_server(struct stream *s)
 {
 	uint32_t f = s->back.flags;
 
@@ -249,7 +249,7 @@ static enum step check_server(struct stream *s)
 	return STEP_NEXT;
 }
 
-/* Has the server said all, so that only the client's reading is waited for ? */
+/* Has the server said all, so that only the client's reading is waited for? */
 static bool last_data(const struct stream *s)
 {
 	return s->flags & STRM_HTTP && !(s->flags & STRM_TUNNEL) && s->back.flags & EP_RX_END;
@@ -291,7 +291,7 @@ enum step stage_forward(struct stream *s)
 		return stream_goto(s, STAGE_END);
 	step = check_client(s);
 	if (step == STEP_NEXT)
-		step = check_server(s);
+		step = forward_check_server(s);
 	if (step == STEP_NEXT)
 		step = check_timers(s);
 	return step == STEP_NEXT ? STEP_WAIT : step;

@@ -20,7 +20,7 @@ void stream_log_thread_fini(void)
 	strbuf_fini(&structured);
 }
 
-static const struct log_settings *settings_of(const struct proxy *px)
+static const struct log_settings *log_settings_of(const struct proxy *px)
 {
 	return slot_of(&log_proxy_slot, proxy_slots(px));
 }
@@ -85,7 +85,7 @@ static void send_line(struct stream *s, const struct logformat *f, enum log_leve
 	strbuf_reset(&structured);
 	if (px->log_format_sd && logformat_build(px->log_format_sd, ctx, &structured))
 		m.structured_data = strbuf_slice(&structured);
-	log_send(s->config, settings_of(s->fe), &m);
+	log_send(s->config, log_settings_of(s->fe), &m);
 	if (step != LOG_STEP_CLOSE && step != LOG_STEP_UNSPEC)
 		s->expr = before;
 }
@@ -94,7 +94,7 @@ static void send_line(struct stream *s, const struct logformat *f, enum log_leve
 static bool is_wanted(const struct stream *s)
 {
 	return !(s->flags & STRM_LOGGED) && s->log_level != LOG_LEVEL_SILENT &&
-	       log_is_wanted(s->config, settings_of(s->fe));
+	       log_is_wanted(s->config, log_settings_of(s->fe));
 }
 
 static void log_once(struct stream *s, enum log_step step)
@@ -170,7 +170,7 @@ void stream_log_begin(struct stream *s)
 	strbuf_add(&line, slice_of(s->fe->name));
 	strbuf_add(&line, s->flags & STRM_HTTP ? SLICE("/HTTP)") : SLICE("/TCP)"));
 	m.text = strbuf_slice(&line);
-	log_send(session_config(sess), settings_of(s->fe), &m);
+	log_send(session_config(sess), log_settings_of(s->fe), &m);
 }
 
 /* --- connections that never became a stream --------------------------------------------------- */
@@ -199,7 +199,7 @@ void session_log_error(struct session *sess, const char *what)
 	struct log_message m = { .level = error_level(sess->fe) };
 
 	sess->error = conn_error_id(what);
-	if (!log_is_wanted(session_config(sess), settings_of(sess->fe)))
+	if (!log_is_wanted(session_config(sess), log_settings_of(sess->fe)))
 		return;
 	if (px->error_format) {
 		log_error_in_format(sess, px->error_format);
@@ -219,7 +219,7 @@ void session_log_error(struct session *sess, const char *what)
 	strbuf_add(&line, SLICE(": "));
 	strbuf_add(&line, slice_of(what));
 	m.text = strbuf_slice(&line);
-	log_send(session_config(sess), settings_of(sess->fe), &m);
+	log_send(session_config(sess), log_settings_of(sess->fe), &m);
 }
 
 /* A request that is not valid: by the frontend's format, at whatever steps it logs. */
@@ -254,7 +254,7 @@ void stream_log_now(struct session *sess, struct stream *s, enum log_step step)
 	const struct logformat *f = stream_proxy(sess->fe)->log_format;
 	struct stream *subject = s;
 
-	if (!f || !log_is_wanted(session_config(sess), settings_of(sess->fe)))
+	if (!f || !log_is_wanted(session_config(sess), log_settings_of(sess->fe)))
 		return;
 	if (!subject)
 		subject = stream_new(sess, false);

@@ -35,7 +35,8 @@ struct persist_proxy *persist_of_proxy(const struct proxy *px)
 	return slot_of(&persist_proxy_slot, proxy_slots(px));
 }
 
-struct persist *persist_of(const struct stream *s)
+/* What a stream found out. */
+static struct persist *persist_of(const struct stream *s)
 {
 	return slot_of(&persist_stream_slot, stream_slots((struct stream *)(uintptr_t)s));
 }
@@ -82,7 +83,10 @@ static struct slice dynamic_cookie(const struct persist_proxy *pp, const struct 
 	return slice_make(room, 16);
 }
 
-struct slice persist_server_cookie(const struct server *srv, char *room)
+/* The value of the cookie that means <srv>, in <room> (17 bytes) when it is computed;
+ * slice_none(): it has none.
+ */
+static struct slice persist_server_cookie(const struct server *srv, char *room)
 {
 	const struct persist_proxy *pp = persist_of_proxy(srv->proxy);
 

@@ -116,7 +116,8 @@ static enum step rules_step(struct stream *s, struct proxy *px, enum rule_result
 	return stream_fail(s, 500, CAUSE_INTERNAL, 0);
 }
 
-enum step stream_rules(struct stream *s, struct proxy *px, enum ruleset set, unsigned dir)
+/* Runs a list, turns what it decided into a step; NEXT: go on */
+static enum step stream_rules(struct stream *s, struct proxy *px, enum ruleset set, unsigned dir)
 {
 	bool waited = s->rule.rule != NULL;
 	const struct rule *which = NULL;

@@ -50,7 +50,8 @@ void retry_end(struct stream *s)
 	__atomic_sub_fetch(&s->be->state->trying_again, 1, __ATOMIC_RELAXED);
 }
 
-int64_t retry_delay_ms(const struct stream *s)
+/* Pause before the next try, random; 0: no delay is set. */
+static int64_t retry_delay_ms(const struct stream *s)
 {
 	int64_t most = s->be->retry_delay_max_ms, delay = s->be->retry_delay_ms;
 

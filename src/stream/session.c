@@ -29,7 +29,7 @@
 #include "stream_conf_priv.h"
 #include "trace_priv.h"
 
-__thread struct list session_list;
+static __thread struct list session_list;
 
 static struct pool *session_pool;
 

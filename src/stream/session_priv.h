@@ -39,8 +39,6 @@ bool session_past_enter(struct session *s);
  * nothing of the stream is looked at any more: the generation if this was the last one, or NULL.
  */
 struct config *session_past_leave(struct session *s, struct config *cfg);
-extern __thread struct list session_list;
-
 
 /* --- session_addr.c : tells the TLS floor where connections are. Once. */
 void session_addr_init(void);

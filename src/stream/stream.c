@@ -205,7 +205,8 @@ bool stream_is_late(const struct stream *s)
 	return clock_now_ms() >= s->wait_until_ms;
 }
 
-void stream_arm(struct stream *s)
+/* Re-arms the timer from the deadlines. */
+static void stream_arm(struct stream *s)
 {
 	uint64_t at = s->wait_until_ms;
 

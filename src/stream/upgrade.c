@@ -44,7 +44,7 @@ const struct module mod_upgrade = { .name = "upgrades", .slots = slots };
 
 enum outcome { NOT_YET, REQUEST, PREFACE, NO_REQUEST, TOO_LATE, CLIENT_GONE };
 
-static const struct mux_settings *settings_of(const struct stream *s)
+static const struct mux_settings *upgrade_settings_of(const struct stream *s)
 {
 	return &stream_proxy(s->fe)->front;
 }
@@ -53,7 +53,7 @@ static const struct mux_settings *settings_of(const struct stream *s)
 static struct upgrade *upgrade_get(struct stream *s)
 {
 	struct upgrade **at = slot_of(&upgrade_slot, stream_slots(s)), *u = *at;
-	const struct mux_settings *set = settings_of(s);
+	const struct mux_settings *set = upgrade_settings_of(s);
 
 	if (u)
 		return u;
@@ -73,7 +73,7 @@ static struct upgrade *upgrade_get(struct stream *s)
 static enum outcome parse(struct stream *s)
 {
 	struct upgrade *u = upgrade_get(s);
-	size_t max = settings_of(s)->head_max;
+	size_t max = upgrade_settings_of(s)->head_max;
 	enum h1_status r;
 
 	if (!u)
@@ -178,7 +178,7 @@ static enum step go_on(struct stream *s)
 static enum step wait(struct stream *s)
 {
 	if (s->wait_until_ms == TIMER_NEVER)
-		stream_wait_ms(s, mux_request_ms(settings_of(s)));
+		stream_wait_ms(s, mux_request_ms(upgrade_settings_of(s)));
 	if (s->front.rx.count >= PIECES_MAX && !compact(s))
 		return stream_fail(s, 0, CAUSE_RESOURCE, 0);
 	if (s->front.flags & EP_RX_BLOCKED) {

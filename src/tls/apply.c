@@ -29,7 +29,10 @@ static bool renew_server(struct tls_server *s, char *why, size_t size)
 	return ctx != NULL;
 }
 
-bool tls_ctl_apply(struct tls_entry *e, unsigned *dots, char *why, size_t size)
+/* Publishes the names of each bind line that uses <e>, and contexts of each server. *dots: how many
+ * uses there were. False: <why>.
+ */
+static bool tls_ctl_apply(struct tls_entry *e, unsigned *dots, char *why, size_t size)
 {
 	struct tls_server *s;
 	struct tls_use *u;
@@ -97,7 +100,8 @@ static bool renew_bind(struct tls_bind *b, const struct tls_ca *ca, char *why, s
 	return !changed || tls_names_publish(b);
 }
 
-bool tls_ctl_apply_ca(struct config *cfg, const struct tls_ca *ca, char *why, size_t size)
+/* Makes the contexts of whoever uses <ca> anew. Same. */
+static bool tls_ctl_apply_ca(struct config *cfg, const struct tls_ca *ca, char *why, size_t size)
 {
 	struct tls_global *g = tls_global_of(cfg);
 	struct tls_server *s;

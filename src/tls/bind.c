@@ -54,7 +54,7 @@ bool tls_bind_is_on(const struct slot_area *area)
 
 /* --- certificates of a line ------------------------------------------------------------------- */
 
-struct tls_use *tls_bind_use(struct config *cfg, struct tls_bind *b, struct tls_entry *e)
+static struct tls_use *tls_bind_use(struct config *cfg, struct tls_bind *b, struct tls_entry *e)
 {
 	struct tls_use *u = arena_zalloc(&cfg->arena, sizeof(*u));
 

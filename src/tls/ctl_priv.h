@@ -13,10 +13,6 @@ enum ctl_step tls_ctl_named(struct ctl_request *rq,
 void tls_ctl_put_cert(struct strbuf *out, X509 *x, STACK_OF(X509) *chain);
 /* The OCSP answer of <c> in words, if it has one. */
 void tls_ctl_put_ocsp(struct strbuf *out, const struct tls_cert *c);
-/* Publishes the names of each bind line that uses <e>, and contexts of each server. *dots: how many
- * uses there were. False: <why>.
- */
-bool tls_ctl_apply(struct tls_entry *e, unsigned *dots, char *why, size_t size);
 /* Has <e> be <next>, which it takes over and which is usable, for all that use it, or leaves it as
  * it is: false, <why>; then <next> is dropped. *dots: as above.
  */
@@ -25,8 +21,6 @@ bool tls_ctl_replace(struct tls_entry *e, struct tls_cert *next, unsigned *dots,
 /* Swaps what <ca> has for <certs> and <crls>, or leaves all three as they are: false, <why>. */
 bool tls_ctl_replace_ca(struct tls_ca *ca, STACK_OF(X509) **certs, STACK_OF(X509_CRL) **crls,
 			char *why, size_t size);
-/* Makes the contexts of whoever uses <ca> anew. Same. */
-bool tls_ctl_apply_ca(struct config *cfg, const struct tls_ca *ca, char *why, size_t size);
 /* Does a line of the configuration use it? */
 bool tls_ctl_ca_is_used(struct config *cfg, const struct tls_ca *ca);
 

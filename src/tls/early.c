@@ -54,11 +54,6 @@ bool tls_early_read(struct tls_conn *t)
 	return true;
 }
 
-bool tls_early_is_kept(const struct tls_conn *t)
-{
-	return t->early && t->early->at < t->early->len;
-}
-
 size_t tls_early_take(struct tls_conn *t, char *p, size_t room)
 {
 	struct tls_early *e = t->early;

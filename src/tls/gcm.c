@@ -713,7 +713,7 @@ static bool find_functions(void)
 
 static OSSL_PROVIDER *loaded; /* for good */
 
-static void load(void)
+static void load_block(void)
 {
 	/* the one of OpenSSL stays: it has all the other algorithms */
 	if (find_functions() && OSSL_PROVIDER_add_builtin(NULL, "haproxy", provider_init))
@@ -725,6 +725,6 @@ const char *tls_gcm_properties(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-	pthread_once(&once, load);
+	pthread_once(&once, load_block);
 	return loaded ? "?" PROPERTY : NULL;
 }

@@ -17,7 +17,7 @@ struct tls_server *tls_server_of_line(struct conf_line *l)
 	return &nowhere;
 }
 
-struct tls_settings *tls_settings_of(struct conf_line *l)
+static struct tls_settings *tls_settings_of(struct conf_line *l)
 {
 	if (l->where == CONF_BIND)
 		return &((struct tls_bind *)slot_of(&tls_bind_slot, l->slots))->set;
@@ -63,12 +63,9 @@ bool tls_parse_ca_file(struct conf_line *l)
 			  *field);
 }
 
-bool tls_parse_alpn(struct conf_line *l)
-{
-	return tls_take_alpn(l, tls_settings_of(l));
-}
-
-bool tls_alpn_make(struct config *cfg, const char *text, struct slice *out, const char **error)
+/* "h2,http/1.1" in wire format, in the arena. False: *error. */
+static bool tls_alpn_make(struct config *cfg, const char *text, struct slice *out,
+			  const char **error)
 {
 	size_t len = strlen(text), used = 0;
 	char *wire = arena_alloc(&cfg->arena, len + 2);
@@ -91,7 +88,7 @@ bool tls_alpn_make(struct config *cfg, const char *text, struct slice *out, cons
 	return wire != NULL;
 }
 
-bool tls_take_alpn(struct conf_line *l, struct tls_settings *set)
+static bool tls_take_alpn(struct conf_line *l, struct tls_settings *set)
 {
 	const char *word = conf_next(l), *error;
 
@@ -101,6 +98,11 @@ bool tls_take_alpn(struct conf_line *l, struct tls_settings *set)
 	set->flags &= (uint16_t)~TLS_SET_NO_ALPN;
 	return tls_alpn_make(l->cfg, word, &set->alpn, &error) ||
 	       conf_error(l, l->at - 1, NULL, "'%s' : %s", l->keyword->words, error);
+}
+
+bool tls_parse_alpn(struct conf_line *l)
+{
+	return tls_take_alpn(l, tls_settings_of(l));
 }
 
 bool tls_parse_no_alpn(struct conf_line *l)
@@ -177,12 +179,10 @@ bool tls_parse_flag(struct conf_line *l)
 	return true;
 }
 
-bool tls_parse_option_word(struct conf_line *l)
-{
-	return tls_take_option_word(tls_settings_of(l), l->keyword->words);
-}
-
-bool tls_take_option_word(struct tls_settings *set, const char *word)
+/* "no-tlsv12", "force-tlsv13", "no-tls-tickets"...: options that ssl-default-*-options take too.
+ * False: not one of them.
+ */
+static bool tls_take_option_word(struct tls_settings *set, const char *word)
 {
 	static const struct {
 		const char *name;
@@ -214,6 +214,11 @@ bool tls_take_option_word(struct tls_settings *set, const char *word)
 		}
 	}
 	return false;
+}
+
+bool tls_parse_option_word(struct conf_line *l)
+{
+	return tls_take_option_word(tls_settings_of(l), l->keyword->words);
 }
 
 /* ssl-default-bind-options, ssl-default-server-options: words up to the end. */

@@ -10,7 +10,6 @@
 #include <stddef.h>
 #include "tls_priv.h"
 
-struct tls_settings *tls_settings_of(struct conf_line *l);
 /* The server's of a server line. Without memory that is said, and what comes leads nowhere. */
 struct tls_server *tls_server_of_line(struct conf_line *l);
 bool tls_parse_text(struct conf_line *l);        /* keyword->offset: of the text */
@@ -21,8 +20,6 @@ bool tls_parse_version(struct conf_line *l);     /* keyword->min: 1 for ssl-max-
 bool tls_parse_verify(struct conf_line *l);
 bool tls_parse_flag(struct conf_line *l);        /* keyword->min: bits set, max: cleared */
 bool tls_parse_option_word(struct conf_line *l); /* the keyword itself */
-/* "h2,http/1.1" in wire format, in the arena. False: *error. */
-bool tls_alpn_make(struct config *cfg, const char *text, struct slice *out, const char **error);
 /* "on", "off": of ocsp-update, as enum tls_ocsp_update. False: neither. */
 bool tls_ocsp_update_take(const char *word, uint8_t *out);
 /* The words of ssl-default-*-options. */

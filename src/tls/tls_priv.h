@@ -96,9 +96,6 @@ enum tls_extra {
 	TLS_EXTRA_ALL = 31,
 };
 
-/* The generation that commands work on; NULL: none has started. It changes under tls_store_lock():
- * who holds that works on one generation throughout.
- */
 /* crt-watch: begins anew with the files of the live generation, if that wants it (watch.c). Any
  * thread; thread 0.
  */
@@ -106,6 +103,9 @@ void tls_watch_start(void);
 void tls_watch_stop(void);
 /* Tells the administrator; any thread. */
 void tls_event(struct config *cfg, const char *text);
+/* The generation that commands work on; NULL: none has started. It changes under tls_store_lock():
+ * a caller that holds this lock works on one generation throughout.
+ */
 struct config *tls_live(void);
 void tls_set_live(struct config *cfg);
 
@@ -145,8 +145,8 @@ void tls_cert_drop(struct tls_cert **c);
 struct tls_cert_files {
 	const char *crt, *key, *ocsp, *issuer, *sctl;
 };
-/* A certificate of PEM texts and files, complete. NULL: the reason is in <why> (<size> bytes). */
-/* <files>->key becomes the crt file when that has the key. <at_once>: OpenSSL decodes it now, else
+/* A certificate of PEM texts and files, complete. NULL: the reason is in <why> (<size> bytes).
+ * <files>->key becomes the crt file when that has the key. <at_once>: OpenSSL decodes it now, else
  * it may stay closed if what der.h sees of it is in order.
  */
 struct tls_cert *tls_cert_load(struct tls_cert_files *files, bool at_once, char *why, size_t size);
@@ -322,7 +322,6 @@ bool tls_bind_add_path(struct tls_add *a, const char *path);
 /* A new SSL_CTX for one of its sets. */
 SSL_CTX *tls_bind_make_ssl(struct tls_bind *b, const struct tls_settings *set, char *why,
 			   size_t size);
-struct tls_use *tls_bind_use(struct config *cfg, struct tls_bind *b, struct tls_entry *e);
 /* Reads a crt-list (crt_list.c). False: a->why. */
 bool tls_crt_list_read(struct tls_add *a, const char *path);
 /* Takes the options at words[*at] up to "]" into <a>. False: a->why. */
@@ -496,8 +495,6 @@ static inline bool tls_sends_early(const struct tls_conn *t)
 bool tls_early_read(struct tls_conn *t);
 /* Gives what was read. */
 size_t tls_early_take(struct tls_conn *t, char *p, size_t room);
-/* Is there some that was not taken? */
-bool tls_early_is_kept(const struct tls_conn *t);
 /* The handshake is over, or failed: wakes who waits for it. */
 void tls_early_over(struct tls_conn *t);
 void tls_early_free(struct tls_conn *t);
@@ -609,11 +606,5 @@ SSL_CTX *tls_server_make_ssl(struct tls_server *s, char *why, size_t size);
 void tls_server_replace(struct tls_server *s, SSL_CTX *ctx);
 
 /* --- keywords (settings.c; more in settings_priv.h) ------------------------------------------- */
-
-bool tls_take_alpn(struct conf_line *l, struct tls_settings *set);
-/* "no-tlsv12", "force-tlsv13", "no-tls-tickets"...: options that ssl-default-*-options take too.
- * False: not one of them.
- */
-bool tls_take_option_word(struct tls_settings *set, const char *word);
 
 #endif

@@ -64,8 +64,7 @@ static enum expr_result fetch_sni(struct expr_ctx *ctx, const struct expr_arg *a
 	return read_hello(ctx, &h, &ret) ? smp_give_text(out, h.server_name) : ret;
 }
 
-/* The first protocol of the list. */
-/* An ACL sees all values, one after the other; elsewhere the first one counts. */
+/* An ACL sees all protocols of the list, one after the other; elsewhere the first one counts. */
 static enum expr_result fetch_alpn(struct expr_ctx *ctx, const struct expr_arg *args,
 				   struct sample *out)
 {

@@ -217,7 +217,7 @@ static bool body_parse(struct conf_line *l, struct rule *r)
 	return has_time || rule_error(l, r, l->at, "expects time <time> [ at-least <bytes> ]");
 }
 
-/* Is there enough of the body, or can there be no more ? */
+/* Is there enough of the body, or can there be no more? */
 static bool body_is_here(const struct endpoint *ep, const struct body_arg *arg)
 {
 	if (ep->flags & (EP_RX_END | EP_RX_BAD | EP_RX_ABORT | EP_ERROR))

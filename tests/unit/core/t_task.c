@@ -36,14 +36,10 @@ static struct task *make(void (*run)(struct task *, void *, unsigned), char *nam
 	return t;
 }
 
-int main(void)
-{
-	struct worker *w = worker_self;
-	struct task *a = make(note, "a", 0), *b = make(note, "b", 0), *c = make(note, "c", 0);
-	struct task *low = make(note, "L", 1024), *high = make(note, "H", -1024);
-	struct task *loop, *dies;
+static struct task *a, *b, *c, *low, *high;
 
-	clock_refresh();
+static void test_order(struct worker *w)
+{
 	task_wake(b, TASK_WOKEN_IO);
 	task_wake(a, TASK_WOKEN_IO);
 	task_wake(b, TASK_WOKEN_MSG);
@@ -76,7 +72,12 @@ int main(void)
 	is_str(order, "abc", "the rest comes next");
 	task_set_budget(200);
 	order[0] = 0;
-	loop = make(again, "x", 0);
+}
+
+static void test_life(struct worker *w)
+{
+	struct task *loop = make(again, "x", 0), *dies;
+
 	task_wake(loop, 1);
 	run_queue_process(w);
 	is_str(order, "x", "a task that wakes itself runs once a turn");
@@ -95,6 +96,20 @@ int main(void)
 	run_queue_process(w);
 	is_str(order, "a", "a timer wakes its task");
 	is_int(reasons, TASK_WOKEN_TIMER, "and says so");
+}
+
+int main(void)
+{
+	struct worker *w = worker_self;
+
+	clock_refresh();
+	a = make(note, "a", 0);
+	b = make(note, "b", 0);
+	c = make(note, "c", 0);
+	low = make(note, "L", 1024);
+	high = make(note, "H", -1024);
+	test_order(w);
+	test_life(w);
 	task_wake(low, 1);
 	task_free(&a);
 	task_free(&b);

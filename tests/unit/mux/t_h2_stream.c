@@ -84,68 +84,81 @@ static uint32_t use_up(struct h2_stream *s)
 	return granted(s->conn);
 }
 
-static void windows(void)
+/* The windows of one stream of a connection. */
+static void one_window(struct h2_conn *h, struct h2_stream *a)
 {
-	struct h2_stream *a, *b;
-	struct h2_conn h;
-
-	setup(&h, BLOCK, 65 * BLOCK); /* a stream has one for itself, 7/8 of the rest is common */
-	a = receiver(&h, 1);
 	h2s_grant(a, false);
-	is_int(granted(&h), 0, "an unused window is large enough");
+	is_int(granted(h), 0, "an unused window is large enough");
 	a->rx_window -= BLOCK / 4;
 	h2s_grant(a, false);
-	is_int(granted(&h), BLOCK / 4, "there is always room for the largest frame");
+	is_int(granted(h), BLOCK / 4, "there is always room for the largest frame");
 	a->rx_window -= BLOCK / 4;
 	h2s_grant(a, false);
-	is_int(granted(&h), 3 * BLOCK + BLOCK / 4, "who took half of it gets four times as much");
+	is_int(granted(h), 3 * BLOCK + BLOCK / 4, "who took half of it gets four times as much");
 	a->rx_window -= BLOCK - 1;
 	h2s_grant(a, false);
-	is_int(granted(&h), 0, "less than a block is not worth a frame then");
+	is_int(granted(h), 0, "less than a block is not worth a frame then");
 	a->rx_window--;
 	h2s_grant(a, false);
-	is_int(granted(&h), BLOCK, "a block is worth a frame");
+	is_int(granted(h), BLOCK, "a block is worth a frame");
 	a->rx_window -= BLOCK;
 	h2s_grant(a, false);
-	is_int(granted(&h), 13 * BLOCK, "the second is half of the window");
+	is_int(granted(h), 13 * BLOCK, "the second is half of the window");
 	a->rx_window -= BLOCK;
 	h2s_grant(a, false);
-	is_int(granted(&h), 0, "an eighth of a large one is");
+	is_int(granted(h), 0, "an eighth of a large one is");
 	is_int(use_up(a), 57 * BLOCK, "until the common room is used");
-	is_int(h.room_given, 56 * BLOCK, "which is counted");
+	is_int(h->room_given, 56 * BLOCK, "which is counted");
 	is_int(use_up(a), 57 * BLOCK, "not beyond");
 
 	a->rx_window = 0;
 	a->ep->flags |= EP_RX_BLOCKED;
 	h2s_grant(a, false);
-	is_int(granted(&h), 0, "nothing for who does not take it");
+	is_int(granted(h), 0, "nothing for who does not take it");
 	a->ep->flags = 0;
 	a->left = 100;
 	a->rx_window = 1000;
 	h2s_grant(a, false);
-	is_int(granted(&h), 0, "nothing beyond what is announced");
+	is_int(granted(h), 0, "nothing beyond what is announced");
 	a->rx_window = 101;
 	h2s_grant(a, false);
-	ok(granted(&h) > 0, "but room for its padding");
+	ok(granted(h) > 0, "but room for its padding");
+}
 
-	b = receiver(&h, 3);
+/* A second stream shares the room of the first. */
+static void shared_windows(struct h2_conn *h, struct h2_stream *a)
+{
+	struct h2_stream *b;
+
+	b = receiver(h, 3);
 	h2s_grant(b, true);
 	is_int(b->rx_window, BLOCK, "what another was given cannot be given again");
 	is_int(use_up(a), 28 * BLOCK, "two share: 7/8 of 63 blocks, in equal parts");
-	is_int(h.room_given, 27 * BLOCK, "the rest is free");
+	is_int(h->room_given, 27 * BLOCK, "the rest is free");
 	h2s_grant(b, true);
 	is_int(b->rx_window, BLOCK + 14 * BLOCK, "the other gets half of it when it may use it");
-	granted(&h);
+	granted(h);
 	use_up(b);
-	is_int(h.room_given, 54 * BLOCK, "and all of its part when it did");
+	is_int(h->room_given, 54 * BLOCK, "and all of its part when it did");
 	h2s_limit(b);
 	is_int(b->ep->rx_high, 27 * BLOCK, "as much may be unsent");
 	h2s_ended_remote(a);
-	is_int(h.receiving, 1, "a body that has ended shares no longer");
-	is_int(h.room_given, 27 * BLOCK, "and gives its part back");
+	is_int(h->receiving, 1, "a body that has ended shares no longer");
+	is_int(h->room_given, 27 * BLOCK, "and gives its part back");
 	h2s_free(a);
 	h2s_free(b);
-	is_int(h.stream_count + h.receiving + h.room_given, 0, "none is left");
+	is_int(h->stream_count + h->receiving + h->room_given, 0, "none is left");
+}
+
+static void windows(void)
+{
+	struct h2_stream *a;
+	struct h2_conn h;
+
+	setup(&h, BLOCK, 65 * BLOCK); /* a stream has one for itself, 7/8 of the rest is common */
+	a = receiver(&h, 1);
+	one_window(&h, a);
+	shared_windows(&h, a);
 	teardown(&h); /* setup() would clear a link that the thread's list still holds */
 
 	setup(&h, 0, 0);
