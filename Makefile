@@ -405,6 +405,7 @@ options:
 	$(info $(OPTION_LINES))@:
 doc: $(BINARY)
 	@$(PYTHON) scripts/make-keyword-tables --program ./$(BINARY)
+	@$(PYTHON) scripts/make-file-tables
 
 .PHONY: completion
 completion: $(BINARY)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* addr.c - internet addresses and the configuration's address syntax */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The configuration's address syntax: "[type+]family@address[:port]" (manual 2.9). */
+/* addr_parse.c - the configuration's address syntax: "[type+]family@address[:port]" (manual 2.9) */
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/un.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* block.c - received bytes: refcounted blocks, and queues of pieces of them */
 #include "base/block.h"
 #include <stdlib.h>
 #include "base/bug.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* clock.c - the time of this turn, monotonic and wall */
 #include "base/clock.h"
 #include <time.h>
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* door.c - everything that is asked of the system by a name: files, directories, users, hosts */
 #include "base/door.h"
 #include <dirent.h>
 #include <errno.h>

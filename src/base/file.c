@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* file.c - the door for files: every file that the configuration names is opened here */
 #include "base/file.h"
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* XXH64 after its published specification (github.com/Cyan4973/xxHash, doc/xxhash_spec.md), and
- * byte-wise reflected CRCs.
+/* hash.c - hashes and checksums of bytes: XXH64 and byte-wise reflected CRCs
+ *
+ * XXH64 follows its published specification (github.com/Cyan4973/xxHash, doc/xxhash_spec.md).
  */
 #include <string.h>
 #include "base/hash.h"

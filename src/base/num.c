@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* num.c - numbers as text: strict integers, times and sizes with units (manual 2.5, 2.6) */
 #include "base/num.h"
 
 /* Reads the digits at the start of <s>; *at is their number. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* slice.c - a read-only run of bytes somewhere else */
 #include "base/slice.h"
 #include <stdlib.h>
 

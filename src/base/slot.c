@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* slot.c - typed areas that a module reserves inside objects it does not own */
 #include "base/slot.h"
 #include <string.h>
 #include "base/bug.h"

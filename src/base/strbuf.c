@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* strbuf.c - a growing text buffer */
 #include "base/strbuf.h"
 #include <inttypes.h>
 #include <stdio.h>

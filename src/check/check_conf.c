@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* edge file: the words of server lines about checks, `http-check`, `tcp-check`, the options that
- * choose a kind of check, and what `global` says about them
+/* check_conf.c - edge file: the words of server lines about checks, `http-check`, `tcp-check`,
+ * the options that choose a kind of check, and what `global` says about them
  */
 #include <stdio.h>
 #include <stdlib.h>

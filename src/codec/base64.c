@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* base64.c - Base64 text to bytes and back (RFC 4648 section 4) */
 #include "codec/base64.h"
 
 static int digit_value(char c)

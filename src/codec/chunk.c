@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Chunked coding. The decoder is a machine fed byte by byte on size lines, and by whole runs in
- * data:
+/* chunk.c - the chunked transfer coding (RFC 9112 7.1)
+ *
+ * The decoder is a machine fed byte by byte on size lines, and by whole runs in data:
  *
  *     SIZE --digits--> SIZE --blank--> BLANK --';'--> EXTENSION --CR--> LF --LF--> DATA or done
  *     DATA --all given--> DATA_CR --CR--> DATA_LF --LF--> SIZE

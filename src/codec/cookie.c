@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* cookie.c - Cookie and Set-Cookie fields (RFC 6265) */
 #include "codec/cookie.h"
 
 static bool cookie_is_blank(char c)

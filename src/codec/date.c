@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The proleptic Gregorian calendar in 400-year eras that start on March 1st, so that a leap day
- * is the last of its year: an era has 146097 days, and a month's first day follows from (153 *
- * m + 2) / 5.
+/* date.c - dates in HTTP fields (RFC 9110 5.6.7)
+ *
+ * The proleptic Gregorian calendar in 400-year eras that start on March 1st, so that a
+ * leap day is the last of its year: an era has 146097 days, and a month's first day follows from
+ * (153 * m + 2) / 5.
  */
 #include "codec/date.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A perfect hash of length and three letters: no two names of the table collide. Its rows were
+/* field_names.c - the field names that the program knows by number
+ *
+ * A perfect hash of length and three letters: no two names of the table collide. Its rows were
  * searched by a program; the unit test proves that every name is found and none collides.
  */
 #include "codec/field_names.h"

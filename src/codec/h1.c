@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The driver of the H1 head parser. A head is read line by line, in one pass:
+/* h1.c - the driver of the H1 head parser
+ *
+ * A head is read line by line, in one pass:
  *
  *     PHASE_EMPTY --> PHASE_START --> PHASE_FIELDS --> PHASE_DONE
  *     (skip CRLFs)    (start line)    (each field)     (framing decided)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Classes of bytes for the H1 parser; one row is 16 bytes. */
+/* h1_char.c - classes of bytes for the H1 parser; one row is 16 bytes */
 #include "h1_priv.h"
 
 const uint8_t h1_char_class[256] = {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What fields mean for framing: Host, Content-Length, Transfer-Encoding, Connection, Upgrade and
- * Expect are noted as they pass, and the body's kind is decided after the last one.
+/* h1_decide.c - what fields mean for framing: Host, Content-Length, Transfer-Encoding,
+ * Connection, Upgrade and Expect are noted as they pass, and the body's kind is decided after the
+ * last one
  */
 #include "h1_priv.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Lines of an H1 head: the start line and field lines, byte by byte where every byte must be
- * checked against a class, and eight at a time (h1_skip_text()) in field values, where only NUL, CR
- * and LF matter.
+/* h1_line.c - lines of an H1 head: the start line and field lines, byte by byte where every byte
+ * must be checked against a class, and eight at a time (h1_skip_text()) in field values, where
+ * only NUL, CR and LF matter
  */
 #include "h1_priv.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Methods and request targets (RFC 9112 3): which form a target has, and whether its authority
- * is the one that Host names.
+/* h1_target.c - methods and request targets (RFC 9112 3): which form a target has, and whether
+ * its authority is the one that Host names
  */
 #include "h1_priv.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Frames: what may be said of one from its header, and those of fixed size. */
+/* h2_frame.c - frames: what may be said of one from its header, and those of fixed size */
 #include "base/bug.h"
 #include "codec/h2_frame.h"
 

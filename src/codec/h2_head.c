@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Heads of HTTP/2 messages (RFC 9113 8): a walk over the block, then what can be said of the whole.
+/* h2_head.c - heads of HTTP/2 messages (RFC 9113 8): a walk over the block, then what can be said
+ * of the whole
  *
  * The first thing that is wrong decides; the walk goes on all the same, only for the tables.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Pseudo-fields (RFC 9113 8.3): their texts, and which ones a message has to have. */
+/* h2_pseudo.c - pseudo-fields (RFC 9113 8.3): their texts, and which ones a message has to have */
 #include "h2_head_priv.h"
 
 #define SEEN(symbol) (1u << (HPACK_##symbol - FIELD_COUNT))

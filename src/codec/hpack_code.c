@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The Huffman code of RFC 7541 appendix B, as tables.
+/* hpack_code.c - the Huffman code of RFC 7541 appendix B, as tables
  *
  * The code is canonical: codes of one length are consecutive, in the order of their bytes. So a
  * code longer than 8 bits is found by its length's first code, and 8 bits at once by one look.

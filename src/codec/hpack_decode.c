@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Decoding of header blocks (RFC 7541 3, 6).
+/* hpack_decode.c - decoding of header blocks (RFC 7541 3, 6)
  *
  * A field is read in two steps: first its representation (numbers and where its strings are), which
  * always moves on in the block; then its texts, into the caller's room. What does not fit there

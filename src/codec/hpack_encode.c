@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Encoding of header blocks.
+/* hpack_encode.c - encoding of header blocks
  *
  * What repeats is what costs: the same "server", "content-type" or "date" in each answer, the same
  * user agent in each request. So for each known name (and a few hashed slots for other names) the

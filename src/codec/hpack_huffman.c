@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Huffman coding of strings (RFC 7541 5.2). Bits wait, aligned left, in a 64-bit word. */
+/* hpack_huffman.c - Huffman coding of strings (RFC 7541 5.2)
+ *
+ * Bits wait, aligned left, in a 64-bit word.
+ */
 #include "hpack_priv.h"
 
 /* Bits waiting to be decoded. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The static table (RFC 7541 appendix A), and names by number. */
+/* hpack_static.c - the static table (RFC 7541 appendix A), and names by number */
 #include "hpack_priv.h"
 
 const struct hpack_static hpack_statics[HPACK_STATIC_COUNT + 1] = {

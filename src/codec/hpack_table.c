@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The dynamic table (RFC 7541 2.3.2, 4).
+/* hpack_table.c - the dynamic table (RFC 7541 2.3.2, 4)
  *
- *   area  [ ...dead... | texts, oldest first |  free  | records, newest first | ...dead... ]
+ * area  [ ...dead... | texts, oldest first |  free  | records, newest first | ...dead... ]
  *                                    text_end ^        ^ records
  *
  * Texts grow upwards, records downwards. Evicting the oldest entry leaves dead bytes at both ends;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Parsing of NetScaler's client address headers. */
+/* netscaler.c - parsing of NetScaler's client address headers */
 #include <netinet/in.h>
 #include "codec/netscaler.h"
 

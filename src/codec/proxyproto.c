@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Parsing of PROXY protocol headers. */
+/* proxyproto.c - parsing of PROXY protocol headers */
 #include <arpa/inet.h>
 #include "base/bug.h"
 #include "base/hash.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Making of PROXY protocol headers. */
+/* proxyproto_make.c - making of PROXY protocol headers */
 #include <arpa/inet.h>
 #include <stdio.h>
 #include "base/bug.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* uri.c - request targets and URLs cut into their pieces (RFC 3986, RFC 9112 3.2) */
 #include "codec/uri.h"
 
 static bool uri_is_alpha(char c)

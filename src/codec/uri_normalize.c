@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* uri_normalize.c - equal URIs written the same way (RFC 3986 6.2.2) */
 #include "codec/uri_normalize.h"
 
 #include <string.h>

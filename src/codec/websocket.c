@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* websocket.c - the proof that a server understood a WebSocket handshake (RFC 6455 4) */
 #include "codec/websocket.h"
 
 /* Appended to the key before the digest (RFC 6455 1.3). */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* background.c - work that takes longer than a turn of a loop may take */
 #include "core/background.h"
 #include <pthread.h>
 #include <stdlib.h>

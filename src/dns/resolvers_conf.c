@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* edge file: sections resolvers, dns-accept-family
- *
- * Manual: configuration 5.3.2, 3.1 dns-accept-family.
+/* resolvers_conf.c - edge file: sections resolvers, dns-accept-family
+ * Manual: configuration 5.3.2, 3.1 dns-accept-family
  */
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* edge file: sections log-forward. Manual: configuration 12.6 */
+/* log_forward_conf.c - edge file: sections log-forward
+ *
+ * Manual: configuration 12.6
+ */
 #include <string.h>
 #include "core/mailbox.h"
 #include "ext/log_forward.h"

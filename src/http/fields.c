@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The field list of a message: finding by number first, deleting by mark, growing in the arena. */
+/* fields.c - the field list of a message: finding by number first, deleting by mark, growing in
+ * the arena
+ */
 #include "http/msg.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The request target cut into pieces, and put together again.
+/* target.c - the request target cut into pieces, and put together again
  *
- *     http://user@host:80/a/b?x=1      /a/b?x=1      *      host:443
+ * http://user@host:80/a/b?x=1      /a/b?x=1      *      host:443
  *            ^authority  ^path^query   ^path^query
  *
  * The query begins after the first '?' whatever stands before it. What is neither in origin nor in

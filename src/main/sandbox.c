@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* sandbox.c - `sandbox on`: what the process may still do */
 #include "sandbox.h"
 #include <errno.h>
 #include <fcntl.h>

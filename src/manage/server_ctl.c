@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* edge file: the Runtime API's commands about servers */
+/* server_ctl.c - edge file: the Runtime API's commands about servers */
 #include <stdlib.h>
 #include <string.h>
 #include "base/clock.h"

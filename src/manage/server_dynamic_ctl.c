@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* edge file: the Runtime API's commands that add and remove servers */
+/* server_dynamic_ctl.c - edge file: the Runtime API's commands that add and remove servers */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

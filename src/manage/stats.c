@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* stats.c - the figures of an object as the columns of `show stat` */
 #include "manage/stats.h"
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* edge file: `show stat` */
+/* stats_ctl.c - edge file: `show stat` */
 #include <stdlib.h>
 #include <string.h>
 #include "ctl/ctl.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* pass.c - the mux of mode tcp: bytes go through as they are */
 #include "mux/pass.h"
 #include "base/strbuf.h"
 #include "core/pool.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* conn.c - a connection: a descriptor, its transport, and who is above */
 #include "net/conn.h"
 #include <errno.h>
 #include <sys/socket.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* descriptors.c - bytes and open descriptors that travel together over a UNIX socket */
 #include "net/descriptors.h"
 #include <errno.h>
 #include <stdint.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* handoff.c - listening sockets that another process has opened */
 #include "net/handoff.h"
 #include <errno.h>
 #include <poll.h>

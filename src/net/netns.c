@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* netns.c - network namespaces that the configuration names */
 #include "net/netns.h"
 #include <errno.h>
 #include <fcntl.h>

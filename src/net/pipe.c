@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* pipe.c - kernel pipes through which bytes go from socket to socket without entering user space */
 #include "net/pipe.h"
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* socket.c - the door for addresses: listening and connecting sockets */
 #include "net/socket.h"
 #include <errno.h>
 #include <fcntl.h>

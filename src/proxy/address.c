@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* address.c - the addresses of bind, server and source lines */
 #include "proxy/address.h"
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* edge file: balance, hash-type and what goes with them */
+/* balance_conf.c - edge file: balance, hash-type and what goes with them */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

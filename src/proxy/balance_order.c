@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* leastconn: the server of the smallest key is next (tournament_priv.h), one tournament per thread
- * group. The key is the number of requests per unit of weight, then a ticket drawn at each change:
+/* balance_order.c - leastconn: the server of the smallest key is next (tournament_priv.h), one
+ * tournament per thread group
+ *
+ * The key is the number of requests per unit of weight, then a ticket drawn at each change:
  * equals are served in turn.
  */
 #include <stdlib.h>

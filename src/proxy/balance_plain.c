@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* random, first and sticky.
+/* balance_plain.c - random, first and sticky
  *
  * random: draws servers with the probability of their weights and keeps the least loaded of
  * them. A tree of sums turns a draw into O(log n), and a change of weight too.

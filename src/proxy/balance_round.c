@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* roundrobin: each server in turn, as often as its weight (the order: wheel_priv.h).
+/* balance_round.c - roundrobin: each server in turn, as often as its weight (the order:
+ * wheel_priv.h)
  *
  * The order is a sequence, which depends on nothing but weights. So a thread takes a ticket, one
  * atomic addition, and the sequence says whose it is. Turns are made BATCH at a time under the

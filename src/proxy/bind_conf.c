@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* edge file: bind lines, their addresses and the options that are about sockets */
+/* bind_conf.c - edge file: bind lines, their addresses and the options that are about sockets */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

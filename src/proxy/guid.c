@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* guid.c - identifiers that are unique in a configuration: of proxies and servers */
 #include "guid_priv.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* edge file: log backends: lines are given to one server of a backend each. Manual: mode log
+/* log_backend.c - edge file: log backends: lines are given to one server of a backend each
+ *
+ * Manual: mode log
  *
  * Servers get datagrams, or have a ring and a forwarder of their own (ring_priv.h).
  */

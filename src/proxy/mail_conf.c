@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* edge file: mailers sections, and the proxies' email-alert */
+/* mail_conf.c - edge file: mailers sections, and the proxies' email-alert */
 #include <string.h>
 #include "conf/conf.h"
 #include "log/log.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* edge file: init-addr, resolvers, resolve-*; show resolvers
- *
+/* naming_conf.c - edge file: init-addr, resolvers, resolve-*; show resolvers
  * Manual: configuration 5.2, 5.3.
  */
 #include <string.h>

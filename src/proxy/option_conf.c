@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* edge file: the proxies' `option` keywords */
+/* option_conf.c - edge file: the proxies' `option` keywords */
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* proxy.c - frontends, backends, listens and defaults: settings, state that outlives reloads */
 #include "proxy/proxy.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* edge file: the sections defaults, frontend, backend and listen, and their plain keywords */
+/* proxy_conf.c - edge file: the sections defaults, frontend, backend and listen, and their plain
+ * keywords
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

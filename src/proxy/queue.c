@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The slots of a server with a limit are one atomic number. Whoever gives a slot back looks for
+/* queue.c - which request waits for a slot of a server, and which one is next
+ *
+ * The slots of a server with a limit are one atomic number. Whoever gives a slot back looks for
  * waiters afterwards; whoever starts to wait looks for free slots afterwards. Both sides write
  * before they read (sequentially consistent), so that one of them sees the other and no slot is
  * lost. Grants are made under the lock, which is the only place where waiters are linked and

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* edge file: sections ring. Manual: configuration 12.5 */
+/* ring_conf.c - edge file: sections ring
+ *
+ * Manual: configuration 12.5
+ */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* edge file: server, default-server and server-template lines, and their options */
+/* server_conf.c - edge file: server, default-server and server-template lines, and their options */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* source.c - from which address to connect: `source ... usesrc ... interface` */
 #include "proxy/source.h"
 #include <errno.h>
 #include <stdlib.h>

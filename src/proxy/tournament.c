@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* tournament.c - the smallest of n numbers that many threads change, without a lock */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is done once all sections are read: names are resolved, what is missing is warned about,
- * numbers are given, states are made.
+/* verify.c - what is done once all sections are read: names are resolved, what is missing is
+ * warned about, numbers are given, states are made
  */
 #include <string.h>
 #include "base/bug.h"

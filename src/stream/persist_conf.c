@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* edge file: cookie, dynamic-cookie-key, force-persist, ignore-persist, persist */
+/* persist_conf.c - edge file: cookie, dynamic-cookie-key, force-persist, ignore-persist, persist */
 #include <stdio.h>
 #include <string.h>
 #include "base/bug.h"

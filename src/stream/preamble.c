@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Headers that precede a client's first byte. */
+/* preamble.c - headers that precede a client's first byte */
 #include <errno.h>
 #include <sys/socket.h>
 #include "base/bug.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Redirections: the `redirect` statement, and the action of the same name.
+/* redirect.c - redirections: the `redirect` statement, and the action of the same name
  *
  * The statement's texts are taken as they are; the action's may hold %[...].
  * Manual: configuration 4.2 redirect.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* reply.c - answers made by rules: deny, tarpit, return */
 #include "stream/reply.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Rule lists: kept per proxy, flattened once by the check phase, evaluated in order.
+/* rule.c - rule lists: kept per proxy, flattened once by the check phase, evaluated in order
  *
  * A list is an array of rules: those of the defaults section first. Evaluation that cannot go on
  * notes the rule, and whether its condition or its action waits, in the stream's rule state; the

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* use_backend and use-server: which backend of a frontend, which server of a backend. */
+/* rule_switch.c - use_backend and use-server: which backend of a frontend, which server of a
+ * backend
+ */
 #include "rule_priv.h"
 
 #include <stdio.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* edge file: TLS options of bind lines. Manual: configuration 5.1 */
+/* bind_conf.c - edge file: TLS options of bind lines
+ *
+ * Manual: configuration 5.1
+ */
 #include <openssl/x509_vfy.h>
 #include <stdio.h>
 #include <stdlib.h>

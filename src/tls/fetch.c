@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* fetch.c - one small document by HTTP, for what TLS needs of others (OCSP answers) */
 #include "fetch.h"
 #include <errno.h>
 #include <netdb.h>

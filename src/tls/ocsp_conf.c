@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* edge file: OCSP updates in the section `global`. Manual: configuration 3.1 (ocsp-update.*) */
+/* ocsp_conf.c - edge file: OCSP updates in the section `global`
+ *
+ * Manual: configuration 3.1 (ocsp-update.*)
+ */
 #include <stddef.h>
 #include <string.h>
 #include "ocsp_priv.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* edge file: TLS options of server lines. Manual: configuration 5.2 */
+/* server_conf.c - edge file: TLS options of server lines
+ *
+ * Manual: configuration 5.2
+ */
 #include <string.h>
 #include "expr/expr.h"
 #include "settings_priv.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* edge file: the section crt-store. Manual: configuration 3.11, 12.7 */
+/* store_conf.c - edge file: the section crt-store
+ *
+ * Manual: configuration 3.11, 12.7
+ */
 #include <stdio.h>
 #include <string.h>
 #include "settings_priv.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* edge file: TLS settings of the section `global`, and the life of the floor. Manual: 3.1 */
+/* tls_conf.c - edge file: TLS settings of the section `global`, and the life of the floor
+ *
+ * Manual: 3.1
+ */
 #include <openssl/err.h>
 #include <openssl/provider.h>
 #include <stddef.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* edge file: ssl-f-use. Manual: configuration 4.2 */
+/* use_conf.c - edge file: ssl-f-use
+ *
+ * Manual: configuration 4.2
+ */
 #include <string.h>
 #include "tls_priv.h"
 

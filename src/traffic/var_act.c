@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Actions that set and forget variables: set-var, set-var-fmt, unset-var. */
+/* var_act.c - actions that set and forget variables: set-var, set-var-fmt, unset-var */
 #include <string.h>
 #include "expr/vars.h"
 #include "stream/action.h"
