@@ -134,7 +134,7 @@ struct proxy_tcp_keepalive {
 enum proxy_retry_at { PROXY_RETRY_EVENTS(X) PROXY_RETRY_COUNT };
 #undef X
 #define X(name, text) PROXY_RETRY_##name = 1 << PROXY_RETRY_AT_##name,
-enum proxy_retry { PROXY_RETRY_EVENTS(X) };
+enum proxy_retry_event { PROXY_RETRY_EVENTS(X) };
 #undef X
 
 /* Counters, queue and switches of a proxy. */
@@ -178,6 +178,48 @@ struct proxy_target {
 	struct proxy *proxy;
 };
 
+/* What `option`s of mode http say. */
+struct proxy_http {
+	enum proxy_http_conn connection;
+	enum proxy_restrict_names restrict_names;
+	struct proxy_forward_for forward_for, original_to;
+	const char *forwarded;       /* option forwarded's arguments; NULL: not set; "" defaults */
+	int64_t max_keep_alive_queue;/* -1 none */
+};
+
+/* Which log option there is. */
+struct proxy_log_option {
+	enum proxy_log_kind kind;
+	const char *file;            /* where it was set, for warnings */
+	int line;
+};
+
+/* Other tries of what has failed. */
+struct proxy_retry {
+	int count;                   /* retries */
+	int redispatch_after;        /* option redispatch <n>: 0 off, -1 last retry, n every n-th */
+	unsigned on;                 /* enum proxy_retry_event */
+	int percent, least;          /* retry-budget: of active requests; 0: none */
+	int64_t delay_ms, delay_max_ms; /* retry-delay; 0: none */
+};
+
+/* How a backend chooses servers: `balance`, `hash-type`. */
+struct proxy_balancing {
+	const struct balance_algorithm *algorithm; /* NULL: not a backend */
+	struct hash_settings hash;
+	struct expr *log_hash;       /* balance log-hash, NULL: not that */
+	unsigned random_draws;
+	bool is_set;                 /* by the section or its defaults */
+};
+
+/* Where a frontend's requests go. */
+struct proxy_switching {
+	struct proxy *backend;       /* default_backend */
+	const char *backend_name;    /* as written, or NULL */
+	struct proxy_target *targets;/* of its rules, each once, in the arena */
+	bool to_http;                /* mode tcp: some of its streams may become HTTP */
+};
+
 struct proxy {
 	struct list link;            /* in the generation */
 	struct tree_node by_name;    /* key: hash of the name */
@@ -192,51 +234,32 @@ struct proxy {
 	int line;
 	struct proxy *defaults;      /* the section it comes from, or NULL */
 	struct config *config;       /* borrowed */
-	bool maxconn_is_set, fullconn_is_set;
 
 	uint64_t options;            /* PROXY_OPT_* */
-	enum proxy_http_conn http_conn;
-	enum proxy_log_kind log_kind;
-	const char *log_kind_file;   /* where it was set, for warnings */
-	int log_kind_line;
+	struct proxy_http http;
+	struct proxy_log_option log_option;
 	enum reuse_mode reuse;
-	enum proxy_restrict_names restrict_names;
-	int redispatch_after;        /* option redispatch <n>: 0 off, -1 last retry, n every n-th */
-	int retries;
-	unsigned retry_on;           /* enum proxy_retry */
-	int retry_percent, retry_least; /* retry-budget: of active requests; 0: none */
-	int64_t retry_delay_ms, retry_delay_max_ms; /* retry-delay; 0: none */
+	struct proxy_retry retry;
 	struct outlier_settings outlier; /* outlier-ejection */
 	struct proxy_timeouts timeout;
-	struct proxy_forward_for forward_for, original_to;
-	struct proxy_tcp_keepalive client_keepalive, server_keepalive;
-	const char *forwarded;       /* option forwarded's arguments; NULL: not set; "" defaults */
+	struct { struct proxy_tcp_keepalive client, server; } keepalive;
 
+	bool maxconn_is_set, fullconn_is_set;
 	int64_t maxconn;             /* frontend; 0: the process's */
 	int64_t fullconn;            /* backend; computed in the check phase when 0 */
 	int64_t backlog;             /* 0: maxconn */
 	int64_t session_rate_limit;  /* rate-limit sessions; 0 none */
-	int64_t max_keep_alive_queue;/* -1 none */
 
-	struct proxy *default_backend;
-	bool to_http;                    /* mode tcp: some of its streams may become HTTP */
-	struct proxy_target *targets;    /* of its rules, each once, in the arena */
-	const char *default_backend_name; /* or NULL */
-
-	struct expr *log_hash;        /* balance log-hash, NULL: not that */
-	const struct balance_algorithm *algorithm; /* NULL: not a backend */
-	bool balance_is_set;
+	struct proxy_switching switching;
+	struct proxy_balancing balancing;
+	struct balance *balance;     /* the choice itself: of the generation */
 	const struct server_addr *dispatch; /* or NULL */
 	struct server *direct;       /* what `dispatch` and `option transparent` mean (direct.c); or
 				      * NULL. It has no place in <servers> */
-	unsigned random_draws;
-	struct hash_settings hash;
-	struct balance *balance;
 	struct list servers;         /* struct server.link, in order of the file */
 	unsigned server_count;       /* atomic */
 	struct server *removed;      /* at run time: servers that die with the generation */
-	struct server *default_server; /* what `default-server` has set; or NULL */
-	bool default_server_is_own;
+	struct { struct server *server; bool is_own; } dflt; /* `default-server`; or NULL */
 	struct source *source;       /* or NULL */
 	struct list binds;           /* struct bind_conf.link */
 

@@ -105,9 +105,9 @@ void listen_settings(const struct bind_conf *b, struct socket_settings *set)
 		.backlog = (int)(b->backlog ? b->backlog : fe->backlog ? fe->backlog
 				 : b->maxconn ? b->maxconn : fe->maxconn ? fe->maxconn
 				 : listen_process_max()),
-		.keepalive_count = fe->client_keepalive.count,
-		.keepalive_idle_ms = fe->client_keepalive.idle_ms,
-		.keepalive_interval_ms = fe->client_keepalive.interval_ms,
+		.keepalive_count = fe->keepalive.client.count,
+		.keepalive_idle_ms = fe->keepalive.client.idle_ms,
+		.keepalive_interval_ms = fe->keepalive.client.interval_ms,
 	};
 }
 

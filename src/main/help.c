@@ -106,15 +106,16 @@ bool keyword_help(const struct module *const *modules, const char *name, FILE *o
 bool request_explain(struct config *cfg, const struct main_options *o)
 {
 	struct explain_request rq = {
-		.line = o->explain, .fields = o->headers, .field_count = o->header_count,
-		.frontend = o->explain_frontend,
+		.line = o->explain.request, .fields = o->explain.headers,
+		.field_count = o->explain.header_count,
+		.frontend = o->explain.frontend,
 	};
 	struct diag_list diags;
 	const char *error;
 	bool good;
 
-	if (o->explain_src && !addr_parse_ip(slice_of(o->explain_src), 0, &rq.src)) {
-		MAIN_ALERT("--src : '%s' is not an address.", o->explain_src);
+	if (o->explain.src && !addr_parse_ip(slice_of(o->explain.src), 0, &rq.src)) {
+		MAIN_ALERT("--src : '%s' is not an address.", o->explain.src);
 		return false;
 	}
 	diag_list_init(&diags);

@@ -163,8 +163,8 @@ bool limits_apply(struct config *cfg, const struct main_options *o)
 			  (unsigned)set->maxsessrate, (unsigned)set->maxaccept);
 	l->proxy_maxconn = o->proxy_maxconn ? o->proxy_maxconn : l->maxconn;
 	proxies_set_process_maxconn(cfg, l->proxy_maxconn);
-	stream_set_idle_descriptors(percent_of(usable_descriptors(l), set->idle_low_percent),
-				    percent_of(usable_descriptors(l), set->idle_high_percent));
+	stream_set_idle_descriptors(percent_of(usable_descriptors(l), set->idle.low_percent),
+				    percent_of(usable_descriptors(l), set->idle.high_percent));
 	if (!fd_init(usable_descriptors(l) + 64)) {
 		MAIN_ALERT("[%s.main()] out of memory for the table of descriptors.", o->program);
 		return false;

@@ -209,7 +209,7 @@ static int answer_about(struct config *cfg, const struct main_options *o, bool w
 		libraries_dump(program_path(), stdout);
 	if (o->dump_classes && !keyword_dump(o->dump_classes, main_modules, stdout))
 		return STATUS_ERROR;
-	if (o->explain)
+	if (o->explain.request)
 		return request_explain(cfg, o) ? STATUS_OK : STATUS_ERROR;
 	return o->check_only ? report_check(cfg, o, warned) : -1;
 }
@@ -228,7 +228,7 @@ static int serve(const struct main_options *o, char **argv)
 			   strerror(errno));
 		return STATUS_ERROR;
 	}
-	if (!o->check_only && !o->explain && !mode_enter(o, argv, &status))
+	if (!o->check_only && !o->explain.request && !mode_enter(o, argv, &status))
 		return status;
 	cfg = generation_load(o, &warned);
 	if (!cfg)

@@ -30,6 +30,37 @@
 extern const struct module *const main_modules[];
 
 /* --- options.c : what the command line says. All texts are borrowed from argv. */
+
+/* --explain: which rules a request would meet. */
+struct explain_options {
+	const char *request;         /* a request line; NULL: not asked for */
+	const char *src, *frontend;  /* --src, --frontend */
+	const char **headers;        /* owned: --header */
+	int header_count;
+};
+
+/* -dC: the lines of the configuration. */
+struct show_options {
+	bool lines, numbers;         /* -dC; -dC,line */
+	uint32_t key;                /* -dC<key>: hide names and addresses; 0: do not */
+};
+
+/* The processes that this one takes over from. */
+struct takeover_options {
+	pid_t *pids;                 /* owned: -sf, -st */
+	int pid_count;
+	int signal;                  /* SIGUSR1 or SIGTERM, 0 none */
+	const char *donor;           /* -x: path of the old process's Runtime API */
+};
+
+/* -W and -S. */
+struct master_options {
+	bool wanted;                 /* -W, -Ws */
+	bool notifies;               /* -Ws */
+	const char **sockets;        /* -S; owned array, ends with NULL */
+	int socket_count;
+};
+
 struct main_options {
 	const char *program;         /* argv[0] */
 	struct conf_source *sources; /* owned */
@@ -41,10 +72,10 @@ struct main_options {
 	const char *dump_classes;    /* -dK */
 	const char *traces;          /* -dt */
 	const char *help_keyword;    /* --help-keyword */
-	const char *explain;         /* --explain: a request line */
-	const char *explain_src, *explain_frontend; /* --src, --frontend */
-	const char **headers;        /* owned: --header */
-	int header_count;
+	struct explain_options explain;
+	struct show_options show;
+	struct takeover_options old;
+	struct master_options master;
 	bool json_diagnostics;       /* --diagnostics=json */
 	bool check_only;             /* -c */
 	bool version, version_long;  /* -v, -vv */
@@ -62,21 +93,10 @@ struct main_options {
 	bool may_lack_addresses;     /* -dr */
 	bool only_ipv4;              /* -4: of names that are resolved at run time */
 	bool may_fork;               /* -dI */
-	bool show_lines;             /* -dC */
-	bool show_numbers;           /* -dC,line */
-	uint32_t show_key;           /* -dC<key>: hide names and addresses; 0: do not */
 	int64_t maxconn;             /* -n; 0 unset */
 	int64_t proxy_maxconn;       /* -N; 0 unset */
 	int64_t memory_mb;           /* -m; 0 none */
-	pid_t *old_pids;             /* owned: -sf, -st */
-	int old_pid_count;
-	int old_pid_signal;          /* SIGUSR1 or SIGTERM, 0 none */
-	bool master;                 /* -W, -Ws */
-	bool master_notifies;        /* -Ws */
-	const char **master_sockets; /* -S; owned array, ends with NULL */
-	int master_socket_count;
 	const char *ask_path, *ask_command; /* --ask */
-	const char *donor;           /* -x: path of the old process's Runtime API */
 };
 
 enum options_result { OPTIONS_OK, OPTIONS_USAGE, OPTIONS_ERROR };
@@ -119,15 +139,31 @@ bool request_explain(struct config *cfg, const struct main_options *o);
 void vocabulary_dump(const struct module *const *modules, FILE *out);
 
 /* --- settings.c : global keywords of this floor */
+
+/* What the process may do once it is set up. */
+struct rights_settings {
+	const char *chroot_dir;
+	int uid, gid;                 /* 0 unset */
+	uint64_t caps;                /* setcap: bits by numbers */
+	bool set_dumpable, insecure_setuid;
+};
+
+/* Idle connections to servers among the descriptors. */
+struct idle_settings {
+	int low_percent;              /* tune.pool-low-fd-ratio */
+	int high_percent;             /* tune.pool-high-fd-ratio */
+	bool apart;                   /* tune.idle-pool.shared off */
+};
+
 struct main_settings {
-	bool daemon, quiet, zero_warning, set_dumpable, insecure_setuid;
+	struct rights_settings rights;
+	struct idle_settings idle;
+	bool daemon, quiet, zero_warning;
 	bool strict_limits, no_splice, no_reuseport;
 	bool sandbox;                 /* sandbox on */
 	bool reject_privileged;       /* harden.reject-privileged-ports.tcp */
-	uint64_t caps;                /* setcap: bits by numbers */
 	int64_t close_spread_ms;      /* 0 at once, -1 never */
-	const char *pidfile, *chroot_dir, *node, *description, *localpeer;
-	int uid, gid;                 /* 0 unset */
+	const char *pidfile, *node, *description, *localpeer;
 	int maxconn;                  /* 0 unset: computed */
 	int maxconnrate, maxsessrate; /* 0 none */
 	int maxpipes;                 /* -1 unset */
@@ -147,9 +183,6 @@ struct main_settings {
 	uint64_t anon_key;            /* of anonymised sessions of the Runtime API; 0 none */
 	int renice_runtime;           /* -20..19, or RENICE_UNSET */
 	int bufsize, maxrewrite, fields_max, maxaccept;
-	int idle_low_percent;         /* tune.pool-low-fd-ratio */
-	int idle_high_percent;        /* tune.pool-high-fd-ratio */
-	bool idle_apart;              /* tune.idle-pool.shared off */
 };
 
 extern struct slot settings_slot;

@@ -665,7 +665,7 @@ static bool first_start(const struct main_settings *set)
 	bool failed = false, background = master.options->daemon || set->daemon;
 
 	master.status.since_s = (int64_t)time(NULL);
-	for (const char *const *s = master.options->master_sockets; *s; s++) {
+	for (const char *const *s = master.options->master.sockets; *s; s++) {
 		if (master_open_socket(*s))
 			continue;
 		MAIN_ALERT("Can't create the master's CLI.");

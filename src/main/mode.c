@@ -82,14 +82,14 @@ bool mode_take_sockets(const struct main_options *o)
 
 	offer_activated();
 	worker_take_sockets();
-	if (!o->donor || (worker_has_master() && !worker_is_first()))
+	if (!o->old.donor || (worker_has_master() && !worker_is_first()))
 		return true;
-	if (sockets_fetch_from(o->donor, error, sizeof(error))) {
+	if (sockets_fetch_from(o->old.donor, error, sizeof(error))) {
 		listen_set_taken();
 		return true;
 	}
-	diag_say(DIAG_WARNING, "Failed to connect to the old process socket '%s' : %s", o->donor,
-		 error);
+	diag_say(DIAG_WARNING, "Failed to connect to the old process socket '%s' : %s",
+		 o->old.donor, error);
 	MAIN_ALERT("Failed to get the sockets from the old process!");
 	return false;
 }
@@ -117,8 +117,8 @@ bool mode_enter(const struct main_options *o, char **argv, int *status)
 	}
 	conf_read_early(cfg, o->sources, o->source_count);
 	set = settings_of(cfg);
-	if (o->master || set->master_worker) {
-		if (o->master_notifies)
+	if (o->master.wanted || set->master_worker) {
+		if (o->master.notifies)
 			notify_enable();
 		goes_on = master_run(o, argv, set, status);
 		is_master = !goes_on;

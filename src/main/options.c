@@ -70,13 +70,13 @@ static const char *base_name(const char *path)
 void options_fini(struct main_options *o)
 {
 	free(o->sources);
-	free(o->old_pids);
-	free(o->master_sockets);
-	o->master_sockets = NULL;
-	free(o->headers);
+	free(o->old.pids);
+	free(o->master.sockets);
+	o->master.sockets = NULL;
+	free(o->explain.headers);
 	o->sources = NULL;
-	o->old_pids = NULL;
-	o->headers = NULL;
+	o->old.pids = NULL;
+	o->explain.headers = NULL;
 }
 
 static bool add_source(struct main_options *o, const char *path)
@@ -121,7 +121,7 @@ static bool take_pids(struct args *a, int sig)
 {
 	struct main_options *o = a->o;
 
-	o->old_pid_signal = sig;
+	o->old.signal = sig;
 	while (a->at + 1 < a->argc && a->argv[a->at + 1][0] >= '0' &&
 	       a->argv[a->at + 1][0] <= '9') {
 		char *end;
@@ -131,7 +131,7 @@ static bool take_pids(struct args *a, int sig)
 			MAIN_ALERT("'%s' is not the id of a process.", a->argv[a->at]);
 			return false;
 		}
-		o->old_pids[o->old_pid_count++] = (pid_t)pid;
+		o->old.pids[o->old.pid_count++] = (pid_t)pid;
 	}
 	return true;
 }
@@ -157,9 +157,9 @@ static bool take_listing(struct args *a, const char *text)
 		key = strtoull(text, &end, 10);
 	if ((*end && strcmp(end, ",line") != 0) || key > UINT32_MAX)
 		return refuse(a->argv[a->at], "only a key of 32 bits and ',line' may follow -dC");
-	a->o->show_key = (uint32_t)key;
-	a->o->show_lines = true;
-	a->o->show_numbers = *end == ',';
+	a->o->show.key = (uint32_t)key;
+	a->o->show.lines = true;
+	a->o->show.numbers = *end == ',';
 	return true;
 }
 
@@ -177,7 +177,7 @@ static const struct flag flags[] = {
 	FLAG("-dS", no_splice), FLAG("-dR", no_reuseport), FLAG("-dL", list_libraries),
 	FLAG("-dr", may_lack_addresses), FLAG("-dI", may_fork), FLAG("-4", only_ipv4),
 	FLAG("--diagnostics=json", json_diagnostics),
-	FLAG("-W", master), FLAG("-Ws", master_notifies),
+	FLAG("-W", master.wanted), FLAG("-Ws", master.notifies),
 };
 
 /* What changes nothing here, each with why: accepted, but not in silence. */
@@ -226,11 +226,12 @@ static bool take_valued(struct args *a, const char *word, bool *known)
 		int64_t *number;
 	} valued[] = {
 		{ "-C", &a->o->chdir, NULL }, { "-p", &a->o->pidfile, NULL },
-		{ "-x", &a->o->donor, NULL },
+		{ "-x", &a->o->old.donor, NULL },
 		{ "-L", &a->o->localpeer, NULL }, { "-cc", &a->o->condition, NULL },
 		{ "--help-keyword", &a->o->help_keyword, NULL },
-		{ "--explain", &a->o->explain, NULL }, { "--src", &a->o->explain_src, NULL },
-		{ "--frontend", &a->o->explain_frontend, NULL },
+		{ "--explain", &a->o->explain.request, NULL },
+		{ "--src", &a->o->explain.src, NULL },
+		{ "--frontend", &a->o->explain.frontend, NULL },
 		{ "-n", NULL, &a->o->maxconn }, { "-N", NULL, &a->o->proxy_maxconn },
 		{ "-m", NULL, &a->o->memory_mb },
 	};
@@ -289,13 +290,15 @@ static enum options_result take_option(struct args *a, const char *word)
 		return path && add_source(a->o, path) ? OPTIONS_OK : OPTIONS_USAGE;
 	}
 	if (strcmp(word, "--header") == 0) {
-		a->o->headers[a->o->header_count] = take_value(a);
-		return a->o->headers[a->o->header_count++] ? OPTIONS_OK : OPTIONS_USAGE;
+		struct explain_options *ex = &a->o->explain;
+
+		ex->headers[ex->header_count] = take_value(a);
+		return ex->headers[ex->header_count++] ? OPTIONS_OK : OPTIONS_USAGE;
 	}
 	if (strcmp(word, "-S") == 0) {
 		const char *bind = take_value(a);
 
-		a->o->master_sockets[a->o->master_socket_count++] = bind;
+		a->o->master.sockets[a->o->master.socket_count++] = bind;
 		return bind ? OPTIONS_OK : OPTIONS_USAGE;
 	}
 	if (strcmp(word, "--ask") == 0) {
@@ -329,10 +332,10 @@ enum options_result options_parse(struct main_options *o, int argc, char **argv)
 	memset(o, 0, sizeof(*o));
 	o->program = argc > 0 ? base_name(argv[0]) : "haproxy";
 	o->sources = calloc((size_t)argc + 1, sizeof(*o->sources));
-	o->old_pids = calloc((size_t)argc + 1, sizeof(*o->old_pids));
-	o->master_sockets = calloc((size_t)argc + 1, sizeof(*o->master_sockets));
-	o->headers = calloc((size_t)argc + 1, sizeof(*o->headers));
-	if (!o->sources || !o->old_pids || !o->master_sockets || !o->headers) {
+	o->old.pids = calloc((size_t)argc + 1, sizeof(*o->old.pids));
+	o->master.sockets = calloc((size_t)argc + 1, sizeof(*o->master.sockets));
+	o->explain.headers = calloc((size_t)argc + 1, sizeof(*o->explain.headers));
+	if (!o->sources || !o->old.pids || !o->master.sockets || !o->explain.headers) {
 		MAIN_ALERT("out of memory while reading the command line.");
 		return OPTIONS_ERROR;
 	}
@@ -346,8 +349,8 @@ enum options_result options_parse(struct main_options *o, int argc, char **argv)
 		}
 		r = word[0] == '-' ? take_option(&a, word) : OPTIONS_USAGE;
 	}
-	o->master |= o->master_notifies;
-	if (r == OPTIONS_OK && o->master_socket_count && !o->master) {
+	o->master.wanted |= o->master.notifies;
+	if (r == OPTIONS_OK && o->master.socket_count && !o->master.wanted) {
 		MAIN_ALERT("a master CLI socket was defined, but master-worker mode (-W) is not "
 			   "enabled.");
 		r = OPTIONS_ERROR;

@@ -16,8 +16,8 @@
 
 void process_tell_old(const struct main_options *o, int sig)
 {
-	for (int i = 0; i < o->old_pid_count; i++)
-		kill(o->old_pids[i], sig);
+	for (int i = 0; i < o->old.pid_count; i++)
+		kill(o->old.pids[i], sig);
 }
 
 /* --- pid file -------------------------------------------------------------------------------- */
@@ -116,39 +116,39 @@ void process_leave_terminal(bool wanted)
 
 static bool change_root(const struct main_settings *set, const struct main_options *o)
 {
-	if (!set->chroot_dir)
+	if (!set->rights.chroot_dir)
 		return true;
-	if (chroot(set->chroot_dir) == 0 && chdir("/") == 0)
+	if (chroot(set->rights.chroot_dir) == 0 && chdir("/") == 0)
 		return true;
-	MAIN_ALERT("[%s.main()] Cannot chroot(%s).", o->program, set->chroot_dir);
+	MAIN_ALERT("[%s.main()] Cannot chroot(%s).", o->program, set->rights.chroot_dir);
 	return false;
 }
 
 static bool change_ids(const struct main_settings *set, const struct main_options *o)
 {
-	if (set->gid) {
+	if (set->rights.gid) {
 		if (getgroups(0, NULL) > 0 && setgroups(0, NULL) < 0)
 			diag_say(DIAG_WARNING, "[%s.main()] Failed to drop supplementary groups. "
 				 "Using 'gid'/'group' without 'uid'/'user' is generally useless.",
 				 o->program);
-		if (setgid((gid_t)set->gid) < 0) {
-			MAIN_ALERT("[%s.main()] Cannot set gid %d.", o->program, set->gid);
+		if (setgid((gid_t)set->rights.gid) < 0) {
+			MAIN_ALERT("[%s.main()] Cannot set gid %d.", o->program, set->rights.gid);
 			return false;
 		}
 	}
-	if (!rights_keep(set->caps))
+	if (!rights_keep(set->rights.caps))
 		MAIN_ALERT("[%s.main()] Cannot keep capabilities (%s).", o->program,
 			   strerror(errno));
-	if (set->uid && setuid((uid_t)set->uid) < 0) {
-		MAIN_ALERT("[%s.main()] Cannot set uid %d.", o->program, set->uid);
+	if (set->rights.uid && setuid((uid_t)set->rights.uid) < 0) {
+		MAIN_ALERT("[%s.main()] Cannot set uid %d.", o->program, set->rights.uid);
 		return false;
 	}
-	if (!rights_restrict(set->caps)) {
+	if (!rights_restrict(set->rights.caps)) {
 		MAIN_ALERT("[%s.main()] Cannot keep the capabilities of 'setcap' (%s).",
 			   o->program, strerror(errno));
 		return false;
 	}
-	if (set->uid && !set->gid && getgid() == 0)
+	if (set->rights.uid && !set->rights.gid && getgid() == 0)
 		diag_say(DIAG_WARNING, "[%s.main()] The process keeps the rights of group 0: set "
 			 "'gid' or 'group' beside 'uid' or 'user'.", o->program);
 	return true;
@@ -158,13 +158,13 @@ static void set_process_flags(const struct config *cfg, const struct main_option
 {
 	const struct main_settings *set = settings_of(cfg);
 
-	if (set->set_dumpable)
+	if (set->rights.set_dumpable)
 		prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
-	if (!set->insecure_setuid)
+	if (!set->rights.insecure_setuid)
 		prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	if (!checks_may_fork(cfg) && !o->may_fork && !set->sandbox)
 		rights_forbid_programs();
-	if (set->chroot_dir || set->uid || set->gid || set->sandbox)
+	if (set->rights.chroot_dir || set->rights.uid || set->rights.gid || set->sandbox)
 		door_need();
 }
 
@@ -186,7 +186,7 @@ static bool settle_alone(const struct config *cfg, const struct main_options *o)
 	}
 	process_write_pid(pid_fd);
 	/* the last moment at which processes of another user can be signalled */
-	process_tell_old(o, o->old_pid_signal);
+	process_tell_old(o, o->old.signal);
 	if (!change_ids(set, o))
 		return false;
 	set_process_flags(cfg, o);
@@ -207,7 +207,7 @@ bool process_settle(struct config *cfg, const struct main_options *o)
 	if (!change_root(set, o))
 		return false;
 	if (worker_is_first())
-		process_tell_old(o, o->old_pid_signal);
+		process_tell_old(o, o->old.signal);
 	if (!change_ids(set, o))
 		return false;
 	set_process_flags(cfg, o);

@@ -362,7 +362,7 @@ void reader_run(int fd, uid_t user, const struct main_options *options)
 		_exit(1);
 	/* not SO_PEERCRED: that tells of who made the socket, which may have been root */
 	reader.worker = user;
-	o.show_lines = false;
+	o.show.lines = false;
 	worker_begin(fd, -1, false); /* it reads as a worker does */
 	diag_list_init(&diags);
 	if (!noted_begin(true))

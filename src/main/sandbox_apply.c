@@ -120,7 +120,7 @@ bool sandbox_apply(const struct config *cfg, const struct main_options *o)
 		good = false;
 	}
 	/* in another root folder these names mean nothing */
-	if (set->sandbox && noted && !set->chroot_dir)
+	if (set->sandbox && noted && !set->rights.chroot_dir)
 		good = good && allow_noted() && allow_names() && allow_sockets(cfg);
 	noted_fini();
 	if (!set->sandbox || !good || __lsan_do_leak_check)

@@ -33,7 +33,7 @@ static void sandbox_check(struct config *cfg, struct diag_list *diags)
 		diag_add(diags, DIAG_ALERT, NULL, NULL, "'sandbox on' and 'insecure-fork-wanted' "
 			 "exclude each other: no program can be run in the sandbox, so there are "
 			 "no external checks.");
-	if (set->insecure_setuid)
+	if (set->rights.insecure_setuid)
 		diag_add(diags, DIAG_ALERT, NULL, NULL, "'sandbox on' and 'insecure-setuid-wanted' "
 			 "exclude each other.");
 }

@@ -28,8 +28,8 @@ static bool settings_init(void *data)
 	set->log_uri_max = 1024;
 	set->stream.cookie_max = 63;
 	set->renice_runtime = RENICE_UNSET;
-	set->idle_low_percent = 20;
-	set->idle_high_percent = 25;
+	set->idle.low_percent = 20;
+	set->idle.high_percent = 25;
 	return true;
 }
 
@@ -98,7 +98,7 @@ void settings_apply(const struct config *cfg, const struct main_options *o)
 	    setpriority(PRIO_PROCESS, 0, set->renice_runtime) < 0)
 		diag_say(DIAG_WARNING, "[%s.main()] 'tune.renice.runtime %d' : %s.", o->program,
 			 set->renice_runtime, strerror(errno));
-	stream_set_idle_sharing(!set->idle_apart);
+	stream_set_idle_sharing(!set->idle.apart);
 	if (o->no_reuseport || set->no_reuseport)
 		listen_forbid_reuseport();
 }
@@ -154,7 +154,7 @@ void settings_compare(const struct config *next, const struct config *prev,
 		if (!is_live(k) && !is_equal(k, a + k->offset, b + k->offset))
 			warn_changed(diags, k->words);
 	}
-	if (settings_of(next)->caps != settings_of(prev)->caps)
+	if (settings_of(next)->rights.caps != settings_of(prev)->rights.caps)
 		warn_changed(diags, "setcap");
 	if (settings_of(next)->sandbox != settings_of(prev)->sandbox)
 		warn_changed(diags, "sandbox");

@@ -19,7 +19,7 @@ static bool parse_user(struct conf_line *l)
 	if (door_user(name, &uid) < 0)
 		return conf_error(l, l->at - 1, NULL, "cannot find user id for '%s' (%s)", name,
 				  errno ? strerror(errno) : "not found");
-	settings_of(l->cfg)->uid = (int)uid;
+	settings_of(l->cfg)->rights.uid = (int)uid;
 	return true;
 }
 
@@ -33,7 +33,7 @@ static bool parse_group(struct conf_line *l)
 	if (door_group(name, &gid) < 0)
 		return conf_error(l, l->at - 1, NULL, "cannot find group id for '%s' (%s)", name,
 				  errno ? strerror(errno) : "not found");
-	settings_of(l->cfg)->gid = (int)gid;
+	settings_of(l->cfg)->rights.gid = (int)gid;
 	return true;
 }
 
@@ -62,7 +62,7 @@ static bool parse_set_dumpable(struct conf_line *l)
 	if (word && strcmp(word, "on") != 0 && strcmp(word, "off") != 0)
 		return conf_error(l, l->at - 1, NULL, "'%s' expects 'on', 'off' or nothing",
 				  l->words[0]);
-	settings_of(l->cfg)->set_dumpable = !l->no && !(word && strcmp(word, "off") == 0);
+	settings_of(l->cfg)->rights.set_dumpable = !l->no && !(word && strcmp(word, "off") == 0);
 	return true;
 }
 
@@ -71,7 +71,7 @@ static bool parse_setcap(struct conf_line *l)
 	const char *bad;
 	size_t len;
 
-	if (rights_parse(conf_next(l), &settings_of(l->cfg)->caps, &bad, &len))
+	if (rights_parse(conf_next(l), &settings_of(l->cfg)->rights.caps, &bad, &len))
 		return true;
 	return conf_error(l, l->at - 1, NULL, "'%s' : unsupported capability '%.*s'.  Supported "
 			  "ones are: cap_net_raw, cap_net_admin, cap_net_bind_service and "
@@ -130,7 +130,7 @@ static bool parse_idle_sharing(struct conf_line *l)
 	if (!word || (strcmp(word, "on") != 0 && strcmp(word, "off") != 0))
 		return conf_error(l, word ? l->at - 1 : 0, NULL, "'%s' expects 'on' or 'off'.",
 				  l->words[0]);
-	settings_of(l->cfg)->idle_apart = strcmp(word, "off") == 0;
+	settings_of(l->cfg)->idle.apart = strcmp(word, "off") == 0;
 	return true;
 }
 
@@ -244,7 +244,8 @@ static const struct conf_keyword keywords[] = {
 	SWITCH("zero-warning", zero_warning, "refuse to start after a warning"),
 	{ GLOBAL("set-dumpable"), .flags = CONF_CAN_NO, .max_args = 1, .parse = parse_set_dumpable,
 	  .syntax = "[ on | off ]", .help = "allow core dumps although rights were dropped" },
-	NO_SWITCH("insecure-setuid-wanted", insecure_setuid, "allow programs to gain rights"),
+	NO_SWITCH("insecure-setuid-wanted", rights.insecure_setuid,
+		  "allow programs to gain rights"),
 	{ GLOBAL("setcap"), .min_args = 1, .max_args = 1, .parse = parse_setcap,
 	  .syntax = "<name>[,<name>...]", .help = "capabilities to keep without being root" },
 	{ GLOBAL("harden.reject-privileged-ports.tcp"), .min_args = 1, .max_args = 1,
@@ -257,7 +258,7 @@ static const struct conf_keyword keywords[] = {
 	SWITCH("noreuseport", no_reuseport, "one socket for all threads of an address"),
 	{ GLOBAL("pidfile"), .flags = CONF_EARLY, .min_args = 1, .max_args = 1, .type = CONF_STRING,
 	  AT(pidfile), .syntax = "<file>", .help = "file for the process's id" },
-	TEXT("chroot", chroot_dir, "<dir>", "root folder once started"),
+	TEXT("chroot", rights.chroot_dir, "<dir>", "root folder once started"),
 	TEXT("node", node, "<name>", "name of this node"),
 	{ GLOBAL("description"), .min_args = 1, .max_args = -1, .parse = parse_description,
 	  .syntax = "<text>", .help = "what this node is for" },
@@ -265,8 +266,8 @@ static const struct conf_keyword keywords[] = {
 	  .syntax = "<name>", .help = "name of this node among peers" },
 	{ GLOBAL("anonkey"), .type = CONF_UINT64, AT(anon_key), .max = UINT32_MAX,
 	  .syntax = "<key>", .help = "the key that hides names on the Runtime API" },
-	NUMBER("uid", uid, 0, INT32_MAX, "user id to run as"),
-	NUMBER("gid", gid, 0, INT32_MAX, "group id to run as"),
+	NUMBER("uid", rights.uid, 0, INT32_MAX, "user id to run as"),
+	NUMBER("gid", rights.gid, 0, INT32_MAX, "group id to run as"),
 	{ GLOBAL("user"), .min_args = 1, .max_args = 1, .parse = parse_user, .syntax = "<name>",
 	  .help = "user to run as" },
 	{ GLOBAL("group"), .min_args = 1, .max_args = 1, .parse = parse_group, .syntax = "<name>",
@@ -312,9 +313,9 @@ static const struct conf_keyword keywords[] = {
 	{ GLOBAL("tune.idle-pool.shared"), .min_args = 1, .max_args = 1,
 	  .parse = parse_idle_sharing, .syntax = "{ on | off }",
 	  .help = "threads give each other idle server connections" },
-	NUMBER("tune.pool-high-fd-ratio", idle_high_percent, 0, 100,
+	NUMBER("tune.pool-high-fd-ratio", idle.high_percent, 0, 100,
 	       "part of the descriptors beyond which new connections push idle ones out"),
-	NUMBER("tune.pool-low-fd-ratio", idle_low_percent, 0, 100,
+	NUMBER("tune.pool-low-fd-ratio", idle.low_percent, 0, 100,
 	       "part of the descriptors beyond which no idle connection is kept"),
 
 	/* what tunes something that this program does otherwise: harmless */

@@ -57,8 +57,8 @@ static bool has_forbidden_warnings(const struct config *cfg, const struct main_o
 
 struct config *generation_read(const struct main_options *o, struct diag_list *diags)
 {
-	const struct conf_show show = { .out = stdout, .numbered = o->show_numbers,
-					.key = o->show_key, .hide = ctl_hide,
+	const struct conf_show show = { .out = stdout, .numbered = o->show.numbers,
+					.key = o->show.key, .hide = ctl_hide,
 					.hide_ip = ctl_hide_ip };
 	struct config *cfg = config_new();
 	bool good;
@@ -67,7 +67,7 @@ struct config *generation_read(const struct main_options *o, struct diag_list *d
 		diag_add(diags, DIAG_ALERT, &bare, NULL, "out of memory for the configuration.");
 		return NULL;
 	}
-	if (o->show_lines)
+	if (o->show.lines)
 		conf_show_lines(cfg, &show);
 	if (worker_has_master())
 		conf_setenv(cfg, "HAPROXY_MWORKER", "1", true);
@@ -166,7 +166,7 @@ bool generation_start(const struct module *const *modules, struct config *cfg,
 	good = generation_start_modules(modules, cfg, &diags);
 	if (good)
 		good = generation_open_sockets(cfg, NULL, &diags) ||
-		       (o->old_pid_count && take_over_sockets(cfg, o, &diags));
+		       (o->old.pid_count && take_over_sockets(cfg, o, &diags));
 	diag_print(&diags, DIAG_NOTICE, stderr);
 	diag_list_fini(&diags);
 	if (good) {

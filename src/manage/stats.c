@@ -337,8 +337,8 @@ void stats_fill_backend(struct stats_row *r, const struct proxy *px, bool with_c
 	put(r, STATS_RATE, STATS_U32, "MRP", rate_set_read(&st->be_session_rate));
 	put(r, STATS_RATE_MAX, STATS_U32, "MGP", rate_set_max(&st->be_session_rate));
 	put(r, STATS_LASTSESS, STATS_S32, "MAP", last_session(&st->last_session_s));
-	if (px->algorithm)
-		put_text(r, STATS_ALGO, "CGS", px->algorithm->name);
+	if (px->balancing.algorithm)
+		put_text(r, STATS_ALGO, "CGS", px->balancing.algorithm->name);
 	put_times(r, &st->times);
 	put_extra(r, px);
 	put_h2(r, &st->be, CNT_BACK_H2_HEADERS);

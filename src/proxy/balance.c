@@ -30,9 +30,10 @@ const struct balance_algorithm *balance_find(const char *name)
 
 bool balance_has_dynamic_weights(const struct proxy *be)
 {
-	const struct balance_algorithm *a = be->algorithm;
+	const struct balance_algorithm *a = be->balancing.algorithm;
 
-	return !a || a->dynamic_weights || (a->hashes && be->hash.method == HASH_CONSISTENT);
+	return !a || a->dynamic_weights ||
+	       (a->hashes && be->balancing.hash.method == HASH_CONSISTENT);
 }
 
 /* The table in force. */
@@ -202,7 +203,7 @@ static struct balance *balance_make(struct proxy *be, const struct balance *old,
 	if (!b)
 		return NULL;
 	b->proxy = be;
-	b->algorithm = be->algorithm ? be->algorithm : &balance_roundrobin;
+	b->algorithm = be->balancing.algorithm ? be->balancing.algorithm : &balance_roundrobin;
 	b->room = room_for(be, count);
 	b->entries = calloc(b->room ? b->room : 1, sizeof(*b->entries));
 	if (!b->entries) {

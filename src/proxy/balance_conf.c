@@ -49,9 +49,9 @@ static const char *name_in_word(struct conf_line *l, const char *word)
 
 static bool parse_source(struct conf_line *l, struct proxy *px, const char *word)
 {
-	px->hash.input = HASH_INPUT_ADDRESS;
-	px->hash.key = take_key(l, "src", "");
-	return px->hash.key != NULL;
+	px->balancing.hash.input = HASH_INPUT_ADDRESS;
+	px->balancing.hash.key = take_key(l, "src", "");
+	return px->balancing.hash.key != NULL;
 }
 
 /* The number behind `len` or `depth`. */
@@ -69,7 +69,7 @@ static bool take_positive(struct conf_line *l, const char *what, unsigned *out)
 
 static bool parse_uri(struct conf_line *l, struct proxy *px, const char *unused)
 {
-	struct hash_settings *h = &px->hash;
+	struct hash_settings *h = &px->balancing.hash;
 	const char *fetch = "url", *word;
 
 	h->input = HASH_INPUT_URI;
@@ -96,6 +96,7 @@ static bool parse_url_param(struct conf_line *l, struct proxy *px, const char *u
 {
 	bool has_body_fetch = expr_fetch_find(SLICE("req.body_param")) != NULL;
 	const char *name = conf_next(l), *word;
+	struct hash_settings *h = &px->balancing.hash;
 
 	if (!name)
 		return conf_error(l, 0, NULL, "balance url_param requires an URL parameter name.");
@@ -108,10 +109,10 @@ static bool parse_url_param(struct conf_line *l, struct proxy *px, const char *u
 	conf_next(l); /* once a limit of time, ignored since */
 	if (word)
 		px->options |= PROXY_OPT_HTTP_BUFFER_REQUEST;
-	px->hash.input = HASH_INPUT_PARAM;
-	px->hash.key = take_key(l, "url_param(%s)", name);
-	px->hash.body_key = has_body_fetch ? take_key(l, "req.body_param(%s)", name) : NULL;
-	return px->hash.key && (px->hash.body_key || !has_body_fetch);
+	h->input = HASH_INPUT_PARAM;
+	h->key = take_key(l, "url_param(%s)", name);
+	h->body_key = has_body_fetch ? take_key(l, "req.body_param(%s)", name) : NULL;
+	return h->key && (h->body_key || !has_body_fetch);
 }
 
 static bool parse_hdr(struct conf_line *l, struct proxy *px, const char *word)
@@ -123,9 +124,9 @@ static bool parse_hdr(struct conf_line *l, struct proxy *px, const char *word)
 	if (modifier && strcmp(modifier, "use_domain_only") != 0)
 		return conf_error(l, l->at - 1, NULL, "balance %s only accepts 'use_domain_only' "
 				  "modifier (got '%s').", word, modifier);
-	px->hash.input = modifier ? HASH_INPUT_DOMAIN : HASH_INPUT_TEXT;
-	px->hash.key = take_key(l, "req.fhdr(%s,-1)", name);
-	return px->hash.key != NULL;
+	px->balancing.hash.input = modifier ? HASH_INPUT_DOMAIN : HASH_INPUT_TEXT;
+	px->balancing.hash.key = take_key(l, "req.fhdr(%s,-1)", name);
+	return px->balancing.hash.key != NULL;
 }
 
 static bool parse_rdp_cookie(struct conf_line *l, struct proxy *px, const char *word)
@@ -139,21 +140,21 @@ static bool parse_rdp_cookie(struct conf_line *l, struct proxy *px, const char *
 	}
 	if (!expr_fetch_find(SLICE("req.rdp_cookie")))
 		return conf_error(l, 1, NULL, "balance algorithm '%s' is not supported yet.", word);
-	px->hash.input = HASH_INPUT_TEXT;
-	px->hash.key = take_key(l, "req.rdp_cookie(%s)", name);
-	return px->hash.key != NULL;
+	px->balancing.hash.input = HASH_INPUT_TEXT;
+	px->balancing.hash.key = take_key(l, "req.rdp_cookie(%s)", name);
+	return px->balancing.hash.key != NULL;
 }
 
 static bool parse_hash(struct conf_line *l, struct proxy *px, const char *unused)
 {
 	if (!conf_peek(l))
 		return conf_error(l, 0, NULL, "balance hash requires a sample expression.");
-	px->hash.input = HASH_INPUT_BYTES;
-	px->hash.key = expr_take(l, EXPR_BE_SET_SRV);
-	if (px->hash.key && conf_peek(l))
+	px->balancing.hash.input = HASH_INPUT_BYTES;
+	px->balancing.hash.key = expr_take(l, EXPR_BE_SET_SRV);
+	if (px->balancing.hash.key && conf_peek(l))
 		return conf_error(l, l->at, NULL, "balance hash takes no other argument (got "
 				  "'%s').", conf_peek(l));
-	return px->hash.key != NULL;
+	return px->balancing.hash.key != NULL;
 }
 
 static bool parse_random(struct conf_line *l, struct proxy *px, const char *word)
@@ -162,7 +163,7 @@ static bool parse_random(struct conf_line *l, struct proxy *px, const char *word
 	char *end;
 	long v;
 
-	px->random_draws = 2;
+	px->balancing.random_draws = 2;
 	if (!open)
 		return true;
 	v = strtol(open + 1, &end, 10);
@@ -174,7 +175,7 @@ static bool parse_random(struct conf_line *l, struct proxy *px, const char *word
 	if (v < 1)
 		return conf_error(l, 1, NULL, "balance random : number of draws must be at least "
 				  "1.");
-	px->random_draws = v > 65535 ? 65535 : (unsigned)v;
+	px->balancing.random_draws = v > 65535 ? 65535 : (unsigned)v;
 	return true;
 }
 
@@ -201,7 +202,7 @@ static bool parse_balance(struct conf_line *l)
 	const char *word = conf_next(l);
 	size_t len = word ? strcspn(word, "(") : 0;
 
-	px->balance_is_set = true;
+	px->balancing.is_set = true;
 	if (!word)
 		return true; /* round robin, as before */
 	for (unsigned i = 0; i < ARRAY_LEN(algorithms); i++) {
@@ -212,11 +213,11 @@ static bool parse_balance(struct conf_line *l)
 			break;
 		if (!word[len] && strcmp(algorithms[i].name, "hdr") == 0)
 			break;
-		px->hash.key = px->hash.body_key = NULL;
-		px->algorithm = balance_find(algorithms[i].name);
-		if (!px->algorithm) /* log-hash, which picks by itself */
-			px->algorithm = balance_find("roundrobin");
-		px->log_hash = NULL;
+		px->balancing.hash.key = px->balancing.hash.body_key = NULL;
+		px->balancing.algorithm = balance_find(algorithms[i].name);
+		if (!px->balancing.algorithm) /* log-hash, which picks by itself */
+			px->balancing.algorithm = balance_find("roundrobin");
+		px->balancing.log_hash = NULL;
 		if (algorithms[i].parse)
 			return algorithms[i].parse(l, px, word) && conf_take_end(l);
 		return conf_take_end(l);
@@ -235,7 +236,7 @@ static bool parse_hash_type(struct conf_line *l)
 		HASH_FUNCTIONS(X)
 #undef X
 	};
-	struct hash_settings *h = &((struct proxy *)l->object)->hash;
+	struct hash_settings *h = &((struct proxy *)l->object)->balancing.hash;
 	const char *method = conf_next(l), *function = conf_next(l), *modifier = conf_next(l);
 	unsigned i = 0;
 
@@ -273,7 +274,7 @@ static bool parse_balance_factor(struct conf_line *l)
 	if (v < 0 || (v > 0 && v <= 100) || v > 1000000)
 		return conf_error(l, 1, NULL, "'hash-balance-factor' must be 0 or greater than "
 				  "100.");
-	((struct proxy *)l->object)->hash.balance_factor = (unsigned)v;
+	((struct proxy *)l->object)->balancing.hash.balance_factor = (unsigned)v;
 	return conf_take_end(l);
 }
 
@@ -290,7 +291,7 @@ static bool parse_affinity(struct conf_line *l)
 				  "when to preserve hash affinity");
 	for (unsigned i = 0; i < ARRAY_LEN(names); i++)
 		if (strcmp(word, names[i]) == 0) {
-			((struct proxy *)l->object)->hash.affinity = i;
+			((struct proxy *)l->object)->balancing.hash.affinity = i;
 			return conf_take_end(l);
 		}
 	return conf_error(l, 1, NULL, "'hash-preserve-affinity': unknown keyword '%s'", word);
@@ -341,13 +342,13 @@ static void balance_check(struct config *cfg, struct diag_list *diags)
 
 	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px))
 		for (unsigned i = 0; i < ARRAY_LEN(http_only); i++) {
-			if (px->mode == PROXY_MODE_HTTP || !px->algorithm ||
-			    px->algorithm != balance_find(http_only[i]))
+			if (px->mode == PROXY_MODE_HTTP || !px->balancing.algorithm ||
+			    px->balancing.algorithm != balance_find(http_only[i]))
 				continue;
 			diag_add(diags, DIAG_WARNING, &nowhere, NULL, "Layer 7 hash not possible "
 				 "for backend '%s' (needs 'mode http'). Falling back to round "
 				 "robin.", px->name);
-			px->algorithm = balance_find("roundrobin");
+			px->balancing.algorithm = balance_find("roundrobin");
 			break;
 		}
 }

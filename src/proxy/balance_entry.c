@@ -68,7 +68,7 @@ bool balance_entry_fits(const struct server_balance *e, const struct balance_avo
 /* With a bound of the load of each server: what all of them together may have, in requests. */
 uint64_t balance_load_allowed(const struct balance *b)
 {
-	unsigned factor = b->proxy->hash.balance_factor;
+	unsigned factor = b->proxy->balancing.hash.balance_factor;
 	unsigned count = factor ? balance_count(b) : 0;
 	uint64_t all = 1;
 

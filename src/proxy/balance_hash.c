@@ -9,7 +9,7 @@
 
 static bool is_consistent(const struct balance *b)
 {
-	return b->proxy->hash.method == HASH_CONSISTENT;
+	return b->proxy->balancing.hash.method == HASH_CONSISTENT;
 }
 
 static bool hash_init(struct balance *b)
@@ -40,7 +40,7 @@ static struct server *hash_pick(struct balance *b, const struct balance_pick_arg
 
 	if (!__atomic_load_n(&b->in_use, __ATOMIC_RELAXED))
 		return NULL;
-	if (!hash_request(&b->proxy->hash, args->expr, &hash))
+	if (!hash_request(&b->proxy->balancing.hash, args->expr, &hash))
 		return is_consistent(b) ? balance_ring_next(b, args->avoid)
 					: balance_map_next(b, args->avoid);
 	return is_consistent(b) ? balance_ring_at(b, hash, args->avoid) : balance_map_at(b, hash);

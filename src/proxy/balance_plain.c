@@ -119,7 +119,7 @@ static struct server *random_scan(struct balance *b, const struct balance_avoid 
 
 static struct server *random_pick(struct balance *b, const struct balance_pick_args *args)
 {
-	unsigned draws = b->proxy->random_draws ? b->proxy->random_draws : 2;
+	unsigned draws = b->proxy->balancing.random_draws ? b->proxy->balancing.random_draws : 2;
 	uint64_t allowed = balance_load_allowed(b);
 	const struct server_balance *best = NULL;
 

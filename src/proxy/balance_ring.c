@@ -217,7 +217,7 @@ static bool entry_suits(const struct server_balance *e, const struct balance_avo
 
 	if (!balance_entry_weight(e) || balance_is_avoided(avoid, srv))
 		return false;
-	switch (e->balance->proxy->hash.affinity) {
+	switch (e->balance->proxy->balancing.hash.affinity) {
 	case HASH_AFFINITY_MAXCONN:
 		if (!server_has_room(srv))
 			return false;

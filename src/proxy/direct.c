@@ -83,14 +83,14 @@ void direct_check(struct proxy *px, struct diag_list *d)
 
 	if (!(px->caps & PROXY_BE) || (!transparent && !px->dispatch))
 		return;
-	if (transparent && px->balance_is_set) {
+	if (transparent && px->balancing.is_set) {
 		diag_add(d, DIAG_ALERT, &nowhere, NULL, "%s '%s' cannot use both transparent and "
 			 "balance mode.", proxy_kind_name(px), px->name);
-	} else if (px->balance_is_set) {
+	} else if (px->balancing.is_set) {
 		diag_add(d, DIAG_WARNING, &nowhere, NULL, "dispatch address of %s '%s' will be "
 			 "ignored in balance mode.", proxy_kind_name(px), px->name);
 	} else {
-		px->algorithm = &balance_none;
+		px->balancing.algorithm = &balance_none;
 		if (px->mode != PROXY_MODE_LOG && !direct_make(px))
 			diag_add(d, DIAG_ALERT, &nowhere, NULL, "out of memory for %s '%s'.",
 				 proxy_kind_name(px), px->name);

@@ -62,7 +62,7 @@ static uint64_t line_hash(const struct proxy *px, struct slice text)
 	uint64_t hash = 0;
 
 	arena_init_in(&arena, room, sizeof(room), 0);
-	if (expr_eval_string(px->log_hash, &ctx, &out) == EXPR_FOUND)
+	if (expr_eval_string(px->balancing.log_hash, &ctx, &out) == EXPR_FOUND)
 		hash = hash_bytes(out.ptr, out.len, 0);
 	arena_fini(&arena);
 	return hash;
@@ -92,7 +92,7 @@ static bool backend_send(void *backend, const struct syslog_header *h, struct sl
 {
 	static const struct balance_pick_args any = { 0 };
 	struct proxy *px = backend;
-	struct server *srv = px->log_hash ? pick_by_hash(px, line_hash(px, text))
+	struct server *srv = px->balancing.log_hash ? pick_by_hash(px, line_hash(px, text))
 					  : balance_pick(px, &any);
 	struct server_addr address;
 	struct addr_any to;
@@ -158,9 +158,9 @@ static void check_backend(struct config *cfg, struct proxy *px, struct diag_list
 {
 	struct server *srv;
 
-	if (px->algorithm != balance_find("roundrobin") &&
-	    px->algorithm != balance_find("random") &&
-	    px->algorithm != balance_find("sticky") && !px->log_hash)
+	if (px->balancing.algorithm != balance_find("roundrobin") &&
+	    px->balancing.algorithm != balance_find("random") &&
+	    px->balancing.algorithm != balance_find("sticky") && !px->balancing.log_hash)
 		say(diags, "in backend '%s': \"balance\" only supports 'roundrobin', 'random', "
 		    "'sticky' and 'log-hash'.", px);
 	list_for_each(srv, &px->servers, link)
@@ -178,7 +178,7 @@ static void backends_check(struct config *cfg, struct diag_list *diags)
 			check_backend(cfg, px, diags);
 			continue;
 		}
-		if (px->log_hash)
+		if (px->balancing.log_hash)
 			say(diags, "in backend '%s': 'balance log-hash' needs 'mode log'.", px);
 		list_for_each(srv, &px->servers, link)
 			if (srv->datagrams)

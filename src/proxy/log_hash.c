@@ -17,8 +17,8 @@ bool log_backend_parse_hash(struct conf_line *l, struct proxy *px, const char *w
 	text = arena_printf(&l->cfg->arena, "res.payload(0,0),%s", text);
 	if (!text)
 		return conf_error(l, 1, NULL, "out of memory.");
-	px->log_hash = expr_parse(l, text, &end, EXPR_BE_CHK_RUL);
-	if (px->log_hash && text[end])
+	px->balancing.log_hash = expr_parse(l, text, &end, EXPR_BE_CHK_RUL);
+	if (px->balancing.log_hash && text[end])
 		return conf_error(l, 2, NULL, "balance log-hash : unexpected '%s'.", text + end);
-	return px->log_hash != NULL;
+	return px->balancing.log_hash != NULL;
 }

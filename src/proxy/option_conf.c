@@ -31,8 +31,8 @@ static bool parse_redispatch(struct conf_line *l)
 
 	if (conf_peek(l) && !l->no && !conf_take_int(l, -INT32_MAX, INT32_MAX, &after))
 		return false;
-	px->redispatch_after = l->no || l->dflt ? 0 : (int)after;
-	if (px->redispatch_after)
+	px->retry.redispatch_after = l->no || l->dflt ? 0 : (int)after;
+	if (px->retry.redispatch_after)
 		px->options |= PROXY_OPT_REDISPATCH;
 	else
 		px->options &= ~PROXY_OPT_REDISPATCH;
@@ -59,9 +59,9 @@ static bool parse_http_conn(struct conf_line *l)
 	struct proxy *px = l->object;
 
 	if (!l->no && !l->dflt)
-		px->http_conn = (enum proxy_http_conn)l->keyword->min;
-	else if (px->http_conn == (enum proxy_http_conn)l->keyword->min)
-		px->http_conn = HTTP_CONN_KEEP_ALIVE;
+		px->http.connection = (enum proxy_http_conn)l->keyword->min;
+	else if (px->http.connection == (enum proxy_http_conn)l->keyword->min)
+		px->http.connection = HTTP_CONN_KEEP_ALIVE;
 	return true;
 }
 
@@ -79,9 +79,9 @@ static bool parse_log_kind(struct conf_line *l)
 	else if (word && has_clf)
 		return conf_error(l, 2, NULL, "keyword 'option %s' only supports option 'clf'.",
 				  kind == PROXY_LOG_HTTP ? "httplog" : "tcplog");
-	px->log_kind = kind;
-	px->log_kind_file = conf_strdup(l->cfg, l->place.file ? l->place.file : "");
-	px->log_kind_line = l->place.line;
+	px->log_option.kind = kind;
+	px->log_option.file = conf_strdup(l->cfg, l->place.file ? l->place.file : "");
+	px->log_option.line = l->place.line;
 	return conf_take_end(l);
 }
 
@@ -158,14 +158,14 @@ static bool parse_forwardfor(struct conf_line *l)
 {
 	struct proxy *px = l->object;
 
-	return parse_header_option(l, &px->forward_for, "forwardfor", "X-Forwarded-For");
+	return parse_header_option(l, &px->http.forward_for, "forwardfor", "X-Forwarded-For");
 }
 
 static bool parse_originalto(struct conf_line *l)
 {
 	struct proxy *px = l->object;
 
-	return parse_header_option(l, &px->original_to, "originalto", "X-Original-To");
+	return parse_header_option(l, &px->http.original_to, "originalto", "X-Original-To");
 }
 
 /* `option forwarded` : its arguments are kept as one text for the stream floor, which compiles
@@ -178,7 +178,7 @@ static bool parse_forwarded(struct conf_line *l)
 	const char *word;
 
 	if (l->no || l->dflt) {
-		px->forwarded = NULL;
+		px->http.forwarded = NULL;
 		return true;
 	}
 	strbuf_init(&b);
@@ -187,9 +187,9 @@ static bool parse_forwarded(struct conf_line *l)
 			strbuf_add_char(&b, ' ');
 		strbuf_add_str(&b, word);
 	}
-	px->forwarded = conf_strdup(l->cfg, b.ptr ? b.ptr : "");
+	px->http.forwarded = conf_strdup(l->cfg, b.ptr ? b.ptr : "");
 	strbuf_fini(&b);
-	return px->forwarded || conf_error(l, 0, NULL, "out of memory.");
+	return px->http.forwarded || conf_error(l, 0, NULL, "out of memory.");
 }
 
 static bool parse_old_bit(struct conf_line *l)
@@ -204,11 +204,11 @@ static bool parse_restrict_names(struct conf_line *l)
 	const char *word = conf_next(l);
 
 	if (strcmp(word, "preserve") == 0)
-		px->restrict_names = RESTRICT_PRESERVE;
+		px->http.restrict_names = RESTRICT_PRESERVE;
 	else if (strcmp(word, "reject") == 0)
-		px->restrict_names = RESTRICT_REJECT;
+		px->http.restrict_names = RESTRICT_REJECT;
 	else if (strcmp(word, "delete") == 0)
-		px->restrict_names = RESTRICT_DELETE;
+		px->http.restrict_names = RESTRICT_DELETE;
 	else
 		return conf_error(l, l->at - 1, NULL, "invalid parameter '%s'. option "
 				  "'http-restrict-req-hdr-names' expects 'preserve', 'reject' or "

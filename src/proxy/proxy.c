@@ -33,8 +33,8 @@ static void proxy_close(struct proxy *px)
 		server_close(srv);
 	for (srv = px->removed; srv; srv = srv->removed_next)
 		server_close(srv);
-	if (px->default_server_is_own)
-		server_close(px->default_server);
+	if (px->dflt.is_own)
+		server_close(px->dflt.server);
 	if (px->direct)
 		server_close(px->direct);
 	list_for_each(b, &px->binds, link) {
@@ -89,12 +89,12 @@ static void proxy_set_defaults(struct proxy *px)
 {
 	px->mode = PROXY_MODE_TCP;
 	px->reuse = REUSE_SAFE;
-	px->retries = 3;
-	px->retry_on = PROXY_RETRY_CONN_FAILURE;
-	px->max_keep_alive_queue = -1;
-	px->random_draws = 2;
-	px->retry_on = PROXY_RETRY_CONN_FAILURE;
-	px->algorithm = balance_find("roundrobin");
+	px->retry.count = 3;
+	px->retry.on = PROXY_RETRY_CONN_FAILURE;
+	px->http.max_keep_alive_queue = -1;
+	px->balancing.random_draws = 2;
+	px->retry.on = PROXY_RETRY_CONN_FAILURE;
+	px->balancing.algorithm = balance_find("roundrobin");
 }
 
 /* What a section has for itself, whatever the defaults section says. */
@@ -114,7 +114,7 @@ static void proxy_set_own(struct proxy *px, struct config *cfg, const char *name
 	px->state = NULL;
 	px->balance = NULL;
 	px->removed = NULL;
-	px->default_server_is_own = false;
+	px->dflt.is_own = false;
 }
 
 struct proxy *proxy_new(struct config *cfg, const char *name, unsigned caps,
@@ -328,7 +328,7 @@ static void fullconn_add(struct proxy *fe, struct proxy *be)
 
 bool proxy_add_target(struct proxy *fe, struct proxy *be)
 {
-	struct proxy_target *t = fe->targets;
+	struct proxy_target *t = fe->switching.targets;
 
 	while (t && t->proxy != be)
 		t = t->next;
@@ -337,8 +337,8 @@ bool proxy_add_target(struct proxy *fe, struct proxy *be)
 	t = arena_alloc(&fe->config->arena, sizeof(*t));
 	if (!t)
 		return false;
-	*t = (struct proxy_target){ .next = fe->targets, .proxy = be };
-	fe->targets = t;
+	*t = (struct proxy_target){ .next = fe->switching.targets, .proxy = be };
+	fe->switching.targets = t;
 	return true;
 }
 
@@ -354,10 +354,10 @@ static void fullconn_compute(struct config *cfg)
 		if (!(px->caps & PROXY_FE))
 			continue;
 		fullconn_add(px, px);
-		if (px->default_backend && px->default_backend != px)
-			fullconn_add(px, px->default_backend);
-		for (struct proxy_target *t = px->targets; t; t = t->next)
-			if (t->proxy != px->default_backend)
+		if (px->switching.backend && px->switching.backend != px)
+			fullconn_add(px, px->switching.backend);
+		for (struct proxy_target *t = px->switching.targets; t; t = t->next)
+			if (t->proxy != px->switching.backend)
 				fullconn_add(px, t->proxy);
 	}
 	for (px = proxies_first(cfg); px; px = proxy_next(px))

@@ -211,8 +211,8 @@ static bool parse_default_backend(struct conf_line *l)
 {
 	struct proxy *px = l->object;
 
-	px->default_backend = NULL;
-	return conf_take_string(l, &px->default_backend_name);
+	px->switching.backend = NULL;
+	return conf_take_string(l, &px->switching.backend_name);
 }
 
 static bool parse_disabled(struct conf_line *l)
@@ -325,7 +325,7 @@ static bool parse_retry_on(struct conf_line *l)
 					  word);
 		events |= event;
 	}
-	px->retry_on = events;
+	px->retry.on = events;
 	return true;
 }
 
@@ -349,8 +349,8 @@ static bool parse_retry_budget(struct conf_line *l)
 		if (!conf_take_int(l, 0, INT32_MAX, &least))
 			return false;
 	}
-	px->retry_percent = (int)percent;
-	px->retry_least = (int)least;
+	px->retry.percent = (int)percent;
+	px->retry.least = (int)least;
 	return true;
 }
 
@@ -375,8 +375,8 @@ static bool parse_retry_delay(struct conf_line *l)
 			return conf_error(l, l->at - 1, NULL, "'%s': the most is less than the "
 					  "first delay", l->keyword->words);
 	}
-	px->retry_delay_ms = delay;
-	px->retry_delay_max_ms = most;
+	px->retry.delay_ms = delay;
+	px->retry.delay_max_ms = most;
 	return true;
 }
 
@@ -415,22 +415,22 @@ static const struct conf_keyword keywords[] = {
 	{ .words = "backlog", .where = CONF_DEF_FE, ONE, .parse = parse_int64, FIELD(backlog),
 	  .min = 0, .max = INT32_MAX, .syntax = "<conns>", .help = "pending connections" },
 	{ .words = "clitcpka-cnt", .where = CONF_DEF_FE, ONE, .parse = parse_int,
-	  FIELD(client_keepalive.count), .min = 1, .max = 127, .syntax = "<count>",
+	  FIELD(keepalive.client.count), .min = 1, .max = 127, .syntax = "<count>",
 	  .help = "unanswered TCP keep-alive probes before a client is lost" },
 	{ .words = "clitcpka-idle", .where = CONF_DEF_FE, ONE, .parse = parse_time_s,
-	  FIELD(client_keepalive.idle_ms), .syntax = "<delay>",
+	  FIELD(keepalive.client.idle_ms), .syntax = "<delay>",
 	  .help = "idle time before the first probe to a client" },
 	{ .words = "clitcpka-intvl", .where = CONF_DEF_FE, ONE, .parse = parse_time_s,
-	  FIELD(client_keepalive.interval_ms), .syntax = "<delay>",
+	  FIELD(keepalive.client.interval_ms), .syntax = "<delay>",
 	  .help = "time between probes to a client" },
 	{ .words = "srvtcpka-cnt", .where = CONF_DEF_BE, ONE, .parse = parse_int,
-	  FIELD(server_keepalive.count), .min = 1, .max = 127, .syntax = "<count>",
+	  FIELD(keepalive.server.count), .min = 1, .max = 127, .syntax = "<count>",
 	  .help = "unanswered TCP keep-alive probes before a server is lost" },
 	{ .words = "srvtcpka-idle", .where = CONF_DEF_BE, ONE, .parse = parse_time_s,
-	  FIELD(server_keepalive.idle_ms), .syntax = "<delay>",
+	  FIELD(keepalive.server.idle_ms), .syntax = "<delay>",
 	  .help = "idle time before the first probe to a server" },
 	{ .words = "srvtcpka-intvl", .where = CONF_DEF_BE, ONE, .parse = parse_time_s,
-	  FIELD(server_keepalive.interval_ms), .syntax = "<delay>",
+	  FIELD(keepalive.server.interval_ms), .syntax = "<delay>",
 	  .help = "time between probes to a server" },
 	{ .words = "default_backend", .where = CONF_DEF_FE, ONE, .parse = parse_default_backend,
 	  .syntax = "<backend>", .help = "backend when no use_backend rule applies" },
@@ -451,7 +451,7 @@ static const struct conf_keyword keywords[] = {
 	{ .words = "id", .where = CONF_FE_BE, ONE, .parse = parse_id, .syntax = "<number>",
 	  .help = "numeric identifier, otherwise assigned" },
 	{ .words = "max-keep-alive-queue", .where = CONF_DEF_BE, ONE, .parse = parse_int64,
-	  FIELD(max_keep_alive_queue), .min = -1, .max = INT32_MAX, .syntax = "<requests>",
+	  FIELD(http.max_keep_alive_queue), .min = -1, .max = INT32_MAX, .syntax = "<requests>",
 	  .help = "queue length above which a kept connection's server is left" },
 	{ .words = "maxconn", .where = CONF_DEF_FE, ONE, .parse = parse_maxconn, FIELD(maxconn),
 	  .min = 0, .max = INT32_MAX, .syntax = "<conns>",
@@ -461,7 +461,7 @@ static const struct conf_keyword keywords[] = {
 	{ .words = "rate-limit sessions", .where = CONF_DEF_FE, ONE, .parse = parse_int64,
 	  FIELD(session_rate_limit), .min = 0, .max = INT32_MAX, .syntax = "<rate>",
 	  .help = "new sessions accepted per second" },
-	{ .words = "retries", .where = CONF_DEF_BE, ONE, .parse = parse_int, FIELD(retries),
+	{ .words = "retries", .where = CONF_DEF_BE, ONE, .parse = parse_int, FIELD(retry.count),
 	  .min = 0, .max = INT32_MAX, .syntax = "<attempts>",
 	  .help = "new attempts after a failed connection to a server" },
 	{ .words = "retry-on", .where = CONF_DEF_BE, .max_args = -1, .parse = parse_retry_on,

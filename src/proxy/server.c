@@ -72,7 +72,7 @@ static struct server *server_make(struct proxy *px, const char *name, const stru
 
 struct server *server_new(struct proxy *px, const char *name)
 {
-	return server_make(px, name, capture ? NULL : px->default_server);
+	return server_make(px, name, capture ? NULL : px->dflt.server);
 }
 
 struct server *server_new_bare(struct proxy *px, const char *name)

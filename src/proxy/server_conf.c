@@ -513,14 +513,14 @@ static bool parse_server(struct conf_line *l)
 static bool parse_default_server(struct conf_line *l)
 {
 	struct proxy *px = l->object;
-	struct server *srv = px->default_server;
+	struct server *srv = px->dflt.server;
 
-	if (!px->default_server_is_own) {
+	if (!px->dflt.is_own) {
 		srv = make_server(l, "default-server");
 		if (!srv)
 			return false;
-		px->default_server = srv;
-		px->default_server_is_own = true;
+		px->dflt.server = srv;
+		px->dflt.is_own = true;
 	}
 	return take_options(l, srv);
 }

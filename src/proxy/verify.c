@@ -24,12 +24,12 @@ static void check_default_backend(struct proxy *px, struct diag_list *d)
 {
 	struct proxy *be;
 
-	if (!(px->caps & PROXY_FE) || !px->default_backend_name)
+	if (!(px->caps & PROXY_FE) || !px->switching.backend_name)
 		return;
-	be = proxy_find(px->config, px->default_backend_name, PROXY_BE);
+	be = proxy_find(px->config, px->switching.backend_name, PROXY_BE);
 	if (!be) {
 		say_alert(d, "Proxy '%s': unable to find required default_backend: '%s'.", px->name,
-			  px->default_backend_name);
+			  px->switching.backend_name);
 		return;
 	}
 	if (be == px) {
@@ -45,8 +45,8 @@ static void check_default_backend(struct proxy *px, struct diag_list *d)
 			  be->line);
 		return;
 	}
-	px->to_http |= px->mode != be->mode;
-	px->default_backend = be;
+	px->switching.to_http |= px->mode != be->mode;
+	px->switching.backend = be;
 }
 
 static void check_timeouts(const struct proxy *px, struct diag_list *d)
@@ -75,23 +75,23 @@ static void check_mode(struct proxy *px, struct diag_list *d)
 		say_alert(d, "%s '%s' cannot be in 'mode log', which its defaults give it: that is "
 			  "for backends. Say 'mode tcp' or 'mode http' there.",
 			  proxy_kind_name(px), px->name);
-	if (px->log_kind >= PROXY_LOG_HTTP && (px->caps & PROXY_FE)) {
+	if (px->log_option.kind >= PROXY_LOG_HTTP && (px->caps & PROXY_FE)) {
 		say_warning(d, "parsing [%s:%d] : 'option %s' not usable with %s '%s' (needs 'mode "
-			    "http'). Falling back to 'option tcplog'.", px->log_kind_file,
-			    px->log_kind_line,
-			    px->log_kind == PROXY_LOG_HTTPS ? "httpslog" : "httplog",
+			    "http'). Falling back to 'option tcplog'.", px->log_option.file,
+			    px->log_option.line,
+			    px->log_option.kind == PROXY_LOG_HTTPS ? "httpslog" : "httplog",
 			    proxy_kind_name(px), px->name);
-		px->log_kind = PROXY_LOG_TCP;
+		px->log_option.kind = PROXY_LOG_TCP;
 	}
-	if (px->forward_for.enabled) {
+	if (px->http.forward_for.enabled) {
 		say_warning(d, "'option forwardfor' ignored for %s '%s' as it requires HTTP mode.",
 			    proxy_kind_name(px), px->name);
-		px->forward_for.enabled = false;
+		px->http.forward_for.enabled = false;
 	}
-	if (px->original_to.enabled) {
+	if (px->http.original_to.enabled) {
 		say_warning(d, "'option originalto' ignored for %s '%s' as it requires HTTP mode.",
 			    proxy_kind_name(px), px->name);
-		px->original_to.enabled = false;
+		px->http.original_to.enabled = false;
 	}
 }
 
@@ -241,7 +241,7 @@ static void check_names(struct proxy *px, struct diag_list *d)
 static void check_one(struct proxy *px, struct diag_list *d)
 {
 	if (!(px->caps & PROXY_BE))
-		px->algorithm = NULL;
+		px->balancing.algorithm = NULL;
 	check_default_backend(px, d);
 	check_mode(px, d);
 	direct_check(px, d);

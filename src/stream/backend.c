@@ -148,7 +148,7 @@ static enum step enter_queue(struct stream *s, struct server *srv)
  */
 static bool assign_last(struct stream *s, enum step *step)
 {
-	int64_t queue_max = s->be->max_keep_alive_queue;
+	int64_t queue_max = s->be->http.max_keep_alive_queue;
 	struct server *srv;
 
 	if (!(s->be->options & PROXY_OPT_PREFER_LAST_SERVER) || s->flags & STRM_REDISPATCHED)
@@ -224,7 +224,7 @@ enum step stage_assign(struct stream *s)
 		if (!srv)
 			break;
 		if (!server_slot_take(srv)) {
-			if (!s->be->algorithm->hashes)
+			if (!s->be->balancing.algorithm->hashes)
 				continue;
 			s->server = srv;
 			count_next_try(s, before, srv);
@@ -455,13 +455,13 @@ static void leave_server(struct stream *s)
  */
 static bool may_redispatch(const struct stream *s)
 {
-	int after = s->be->redispatch_after;
+	int after = s->be->retry.redispatch_after;
 	unsigned count = __atomic_load_n(&s->be->server_count, __ATOMIC_RELAXED);
 
 	if (!after || count + (s->be->direct != NULL) < 2 || s->server->is_direct ||
 	    persist_is_forced(s))
 		return false;
-	if (!(s->flags & STRM_FORCED_SERVER) && !s->be->algorithm->hashes &&
+	if (!(s->flags & STRM_FORCED_SERVER) && !s->be->balancing.algorithm->hashes &&
 	    balance_active_count(s->be) > 1)
 		return true;
 	if (after < 0)
@@ -477,7 +477,7 @@ static enum step stream_connect_failed(struct stream *s, bool at_once)
 	stream_drop_back(s);
 	check_observe(s->server, &s->server->checks, SEEN_CONNECT_FAILED);
 	outlier_count(s->server, &s->be->outlier, SEEN_CONNECT_FAILED, 0);
-	if (!(s->be->retry_on & PROXY_RETRY_CONN_FAILURE) || !retry_take(s)) {
+	if (!(s->be->retry.on & PROXY_RETRY_CONN_FAILURE) || !retry_take(s)) {
 		counter_add(&s->be->state->be, CNT_CONN_ERRORS, 1);
 		counter_add(&st->counters, CNT_CONN_ERRORS, 1);
 		stream_drop_slot(s);
@@ -490,7 +490,7 @@ static enum step stream_connect_failed(struct stream *s, bool at_once)
 		return retry_go(s);
 	}
 	count_both(s, s->server, CNT_RETRIES);
-	if (s->be->retry_delay_ms)
+	if (s->be->retry.delay_ms)
 		return retry_go(s);
 	if (!at_once)
 		return stream_goto(s, STAGE_CONNECT);
@@ -562,7 +562,7 @@ static bool was_refused(const struct stream *s)
  */
 static bool take_replay(struct stream *s, unsigned event)
 {
-	if (!(s->be->retry_on & event))
+	if (!(s->be->retry.on & event))
 		return false;
 	if (event == PROXY_RETRY_EMPTY_RESPONSE || event == PROXY_RETRY_JUNK_RESPONSE)
 		count_both(s, s->server, CNT_RESP_ERRORS);

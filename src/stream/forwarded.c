@@ -27,7 +27,7 @@ static bool has_word(const char *list, const char *word)
 
 bool stream_add_forwarded(struct stream *s)
 {
-	const char *what = *s->be->forwarded ? s->be->forwarded : "proto for";
+	const char *what = *s->be->http.forwarded ? s->be->http.forwarded : "proto for";
 	struct h1_field *host = http_field_find(&s->req.fields, FIELD_HOST, SLICE("host"));
 	char text[1024];
 	struct strbuf b;

@@ -25,7 +25,7 @@ static bool parse_log_format(struct conf_line *l)
 	struct proxy *proxy = l->object;
 
 	/* the last one wins, be it a format or an option */
-	proxy->log_kind = PROXY_LOG_NONE;
+	proxy->log_option.kind = PROXY_LOG_NONE;
 	return take_format(l, &px->log_format);
 }
 
@@ -58,12 +58,13 @@ static void choose_format(struct config *cfg, struct diag_list *diags, struct pr
 	int columns[] = { 1, 8 };
 	struct conf_line l = { .cfg = cfg, .diags = diags, .words = words, .columns = columns,
 			       .count = 2, .object = px, .slots = proxy_slots(px),
-			       .place = { .file = px->log_kind_file, .line = px->log_kind_line } };
-	const char *text = texts[px->log_kind];
+			       .place = { .file = px->log_option.file,
+					  .line = px->log_option.line } };
+	const char *text = texts[px->log_option.kind];
 
 	if (!text || !(px->caps & PROXY_FE))
 		return;
-	if (px->mode == PROXY_MODE_TCP && px->log_kind >= PROXY_LOG_HTTP)
+	if (px->mode == PROXY_MODE_TCP && px->log_option.kind >= PROXY_LOG_HTTP)
 		text = logformat_tcp;
 	sp->log_format = logformat_parse(&l, text, EXPR_FE_LOG_END, LOGFORMAT_LOG);
 }

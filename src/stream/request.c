@@ -37,8 +37,8 @@ enum step stage_begin(struct stream *s)
 		stream_begin_request(s);
 	else
 		s->t.request = clock_now_ns();
-	s->retries_left = (uint16_t)s->fe->retries;
-	if (s->fe->http_conn == HTTP_CONN_CLOSE)
+	s->retries_left = (uint16_t)s->fe->retry.count;
+	if (s->fe->http.connection == HTTP_CONN_CLOSE)
 		s->flags |= STRM_CLIENT_CLOSE;
 	if (s->front.flags & EP_RX_ABORT && s->front.flags & EP_ERROR)
 		return stream_fail(s, 400, CAUSE_CLIENT_ABORT, 'R');
@@ -179,12 +179,13 @@ static bool restrict_names(struct stream *s, const struct proxy *px)
 {
 	struct http_fields *f = &s->req.fields;
 
-	if (px->restrict_names != RESTRICT_DELETE && px->restrict_names != RESTRICT_REJECT)
+	if (px->http.restrict_names != RESTRICT_DELETE &&
+	    px->http.restrict_names != RESTRICT_REJECT)
 		return true;
 	for (unsigned i = 0; i < f->count; i++) {
 		if (!f->list[i].name.ptr || !name_is_restricted(f->list[i].name))
 			continue;
-		if (px->restrict_names == RESTRICT_REJECT)
+		if (px->http.restrict_names == RESTRICT_REJECT)
 			return false;
 		http_msg_drop_field(&s->req, &f->list[i]);
 	}
@@ -242,14 +243,14 @@ enum step stage_switch(struct stream *s)
 		be = s->fe;
 	}
 	if (s->be != be) {
-		s->retries_left = (uint16_t)be->retries;
+		s->retries_left = (uint16_t)be->retry.count;
 		stream_forget_backend_overrides(s);
 	}
 	s->be = be;
-	if (be->http_conn == HTTP_CONN_CLOSE)
+	if (be->http.connection == HTTP_CONN_CLOSE)
 		s->flags |= STRM_CLIENT_CLOSE | STRM_SERVER_CLOSE;
-	else if (be->http_conn == HTTP_CONN_SERVER_CLOSE ||
-		 s->fe->http_conn == HTTP_CONN_SERVER_CLOSE)
+	else if (be->http.connection == HTTP_CONN_SERVER_CLOSE ||
+		 s->fe->http.connection == HTTP_CONN_SERVER_CLOSE)
 		s->flags |= STRM_SERVER_CLOSE;
 	stream_count_backend(s);
 	if (s->flags & STRM_HTTP)
@@ -326,11 +327,11 @@ static bool add_fields(struct stream *s)
 {
 	const struct proxy *fe = s->fe, *be = s->be;
 
-	if ((fe->forward_for.enabled || be->forward_for.enabled) &&
-	    !add_address(s, &fe->forward_for, &be->forward_for, stream_src(s)))
+	if ((fe->http.forward_for.enabled || be->http.forward_for.enabled) &&
+	    !add_address(s, &fe->http.forward_for, &be->http.forward_for, stream_src(s)))
 		return false;
-	if ((fe->original_to.enabled || be->original_to.enabled) &&
-	    !add_address(s, &fe->original_to, &be->original_to, stream_dst(s)))
+	if ((fe->http.original_to.enabled || be->http.original_to.enabled) &&
+	    !add_address(s, &fe->http.original_to, &be->http.original_to, stream_dst(s)))
 		return false;
 	/* RFC 8470 5.1 */
 	if (tls_is_early(s->sess->conn)) {
@@ -338,7 +339,7 @@ static bool add_fields(struct stream *s)
 		if (!http_msg_set_field(&s->req, SLICE("Early-Data"), SLICE("1")))
 			return false;
 	}
-	if (be->forwarded)
+	if (be->http.forwarded)
 		return stream_add_forwarded(s);
 	return true;
 }

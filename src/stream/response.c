@@ -111,9 +111,9 @@ static bool too_early_is_retried(const struct stream *s)
 {
 	if (tls_is_early(s->sess->conn))
 		return false;
-	if (s->be->retry_on & PROXY_RETRY_425)
+	if (s->be->retry.on & PROXY_RETRY_425)
 		return true;
-	return s->flags & STRM_SENT_EARLY && s->be->retry_on & PROXY_RETRY_0RTT_REJECTED &&
+	return s->flags & STRM_SENT_EARLY && s->be->retry.on & PROXY_RETRY_0RTT_REJECTED &&
 	       (s->early_field || !stream_has_early_field(s));
 }
 
@@ -122,7 +122,7 @@ static bool status_is_retried(const struct stream *s)
 	switch (s->res.status) {
 	case 425:
 		return too_early_is_retried(s);
-#define X(code) case code: return s->be->retry_on & PROXY_RETRY_##code;
+#define X(code) case code: return s->be->retry.on & PROXY_RETRY_##code;
 	X(401) X(403) X(404) X(408) X(421) X(429) X(500) X(501) X(502) X(503) X(504)
 #undef X
 	}
@@ -221,8 +221,8 @@ enum step stage_response(struct stream *s)
 			return stream_fail(s, 502, CAUSE_PROXY, 0);
 		s->t.data = clock_now_ns();
 		observe(s, status_seen(s->res.status));
-		if (s->be->retry_on && !s->service && status_is_retried(s) &&
-		    stream_retry(s, s->be->retry_on)) {
+		if (s->be->retry.on && !s->service && status_is_retried(s) &&
+		    stream_retry(s, s->be->retry.on)) {
 			/* (the server may remember how the connection began) */
 			s->flags |= s->flags & STRM_SENT_EARLY ? STRM_NO_REUSE : 0;
 			return retry_go(s);

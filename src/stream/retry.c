@@ -18,12 +18,12 @@ static bool budget_take(struct stream *s)
 	uint64_t active, allowed;
 	unsigned trying;
 
-	if (!be->retry_percent || s->flags & STRM_IN_BUDGET)
+	if (!be->retry.percent || s->flags & STRM_IN_BUDGET)
 		return true;
 	active = counter_read(&be->state->be, CNT_SESS_CUR);
-	allowed = active * (uint64_t)be->retry_percent / 100;
-	if (allowed < (uint64_t)be->retry_least)
-		allowed = (uint64_t)be->retry_least;
+	allowed = active * (uint64_t)be->retry.percent / 100;
+	if (allowed < (uint64_t)be->retry.least)
+		allowed = (uint64_t)be->retry.least;
 	trying = __atomic_add_fetch(&be->state->trying_again, 1, __ATOMIC_RELAXED);
 	if (trying > allowed) {
 		__atomic_sub_fetch(&be->state->trying_again, 1, __ATOMIC_RELAXED);
@@ -53,7 +53,7 @@ void retry_end(struct stream *s)
 /* Pause before the next try, random; 0: no delay is set. */
 static int64_t retry_delay_ms(const struct stream *s)
 {
-	int64_t most = s->be->retry_delay_max_ms, delay = s->be->retry_delay_ms;
+	int64_t most = s->be->retry.delay_max_ms, delay = s->be->retry.delay_ms;
 
 	for (int n = 1; delay && n < s->retries && n < DELAY_DOUBLINGS_MAX && delay < most; n++)
 		delay *= 2;
@@ -65,7 +65,7 @@ static int64_t retry_delay_ms(const struct stream *s)
 
 enum step retry_go(struct stream *s)
 {
-	if (!s->be->retry_delay_ms || !s->retries)
+	if (!s->be->retry.delay_ms || !s->retries)
 		return stream_goto(s, STAGE_ASSIGN);
 	stream_wait_ms(s, retry_delay_ms(s));
 	return stream_goto(s, STAGE_TURN_AROUND);

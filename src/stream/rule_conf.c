@@ -195,7 +195,7 @@ static bool rules_make_http(const struct rule_proxy *rp)
 
 static bool rules_of_http_run(const struct proxy *px)
 {
-	return px->mode == PROXY_MODE_HTTP || px->to_http;
+	return px->mode == PROXY_MODE_HTTP || px->switching.to_http;
 }
 
 static void rules_check_proxy(struct config *cfg, struct proxy *px, struct diag_list *diags)
@@ -210,7 +210,7 @@ static void rules_check_proxy(struct config *cfg, struct proxy *px, struct diag_
 			return;
 		}
 		if (set == RULES_TCP_CONTENT)
-			px->to_http |= rules_make_http(rp);
+			px->switching.to_http |= rules_make_http(rp);
 		if (set >= RULES_HTTP_REQUEST && !rules_of_http_run(px) && rp->count[set]) {
 			rp->count[set] = 0;
 			rules_warn_ignored(px, ruleset_name(set), diags);

@@ -103,7 +103,7 @@ static void switch_check_backend(struct proxy *px, struct switch_rule *sr, struc
 			 "(see 'mode').",
 			 px->name, px->file, px->line, be->name, be->file, be->line);
 	else if (px->mode == PROXY_MODE_TCP && be->mode == PROXY_MODE_HTTP)
-		px->to_http = true;
+		px->switching.to_http = true;
 	if (be && be != px && !proxy_add_target(px, sr->target = be))
 		diag_add(diags, DIAG_ALERT, &place, NULL, "out of memory.");
 }
@@ -190,7 +190,7 @@ enum expr_result rules_backend(struct proxy *fe, struct expr_ctx *ctx, struct pr
 			*be = NULL;
 	}
 	if (!*be)
-		*be = fe->default_backend;
+		*be = fe->switching.backend;
 	if (!*be && (fe->caps & PROXY_BE))
 		*be = fe;
 	return *be ? EXPR_FOUND : EXPR_NONE;

@@ -91,7 +91,7 @@ bool wants_early(struct stream *s)
 		return false;
 	if (tls_is_early(s->sess->conn) || s->early_field)
 		return true;
-	return s->flags & STRM_HTTP && s->be->retry_on & PROXY_RETRY_0RTT_REJECTED &&
+	return s->flags & STRM_HTTP && s->be->retry.on & PROXY_RETRY_0RTT_REJECTED &&
 	       s->front.flags & EP_RX_END && s->front.rx.len <= block_size() && method_is_safe(s);
 }
 
@@ -129,9 +129,9 @@ void wanted_socket(struct stream *s, struct socket_settings *set,
 	set->notsent_lowat = tunes->notsent_lowat;
 	if (be->options & PROXY_OPT_SRVTCPKA) {
 		set->options |= SOCKET_KEEPALIVE;
-		set->keepalive_count = be->server_keepalive.count;
-		set->keepalive_idle_ms = be->server_keepalive.idle_ms;
-		set->keepalive_interval_ms = be->server_keepalive.interval_ms;
+		set->keepalive_count = be->keepalive.server.count;
+		set->keepalive_idle_ms = be->keepalive.server.idle_ms;
+		set->keepalive_interval_ms = be->keepalive.server.interval_ms;
 	}
 	if (be->options & PROXY_OPT_SMART_CONNECT)
 		set->options |= SOCKET_NO_QUICKACK;

@@ -149,8 +149,8 @@ static enum expr_result fetch_fe_default(struct expr_ctx *ctx, const struct expr
 {
 	const struct proxy *px = ctx_frontend(ctx);
 
-	return px && px->default_backend ?
-		smp_give_text(out, slice_of(px->default_backend->name)) : EXPR_NONE;
+	return px && px->switching.backend ?
+		smp_give_text(out, slice_of(px->switching.backend->name)) : EXPR_NONE;
 }
 
 static enum expr_result fetch_fe_timeout(struct expr_ctx *ctx, const struct expr_arg *args,

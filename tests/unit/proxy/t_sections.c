@@ -30,8 +30,8 @@ static void test_inheritance(void)
 	is_int((int)a->timeout.server, 120000, "from the parent");
 	ok(!(a->options & PROXY_OPT_NOLINGER), "an option was removed on the way");
 	ok(b->options & PROXY_OPT_NOLINGER, "and not elsewhere");
-	is_int(a->retries, 7, "retries");
-	is_int(c->retries, 3, "an empty defaults section begins anew");
+	is_int(a->retry.count, 7, "retries");
+	is_int(c->retry.count, 3, "an empty defaults section begins anew");
 	is_int(c->mode, PROXY_MODE_TCP, "so does the mode");
 	is_int((int)server_find(a, "s")->uweight, 5, "default-server");
 	is_int((int)server_find(a, "t")->uweight, 6, "the line wins");
