@@ -318,8 +318,4 @@ void acl_set_each(const struct acl_set *set, acl_each_fn *fn, void *data);
 /* All fetch uses that the condition involves: what must be prepared or captured for it. */
 unsigned condition_uses(const struct condition *c);
 
-extern const struct module mod_expr; /* the engine's own storage, constants and converters */
-extern const struct module mod_expr_vars; /* what uses variables; their limits */
-extern const struct module mod_var_ctl;   /* get var, set var */
-
 #endif

@@ -145,6 +145,4 @@ void pattern_reading_free(struct pattern_reading **r);
  */
 void pattern_ctl_set_config(struct config *(*current)(void));
 
-extern const struct module mod_pattern_ctl; /* show map, add acl... */
-
 #endif

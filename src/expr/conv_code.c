@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/num.h"
+#include "expr/modules.h"
 #include "expr_priv.h"
 
 static bool set_text(struct sample *s, enum sample_type type, const char *text, size_t len)
@@ -364,7 +365,7 @@ static bool convert_be2hex(struct expr_ctx *ctx, const struct expr_arg *args, st
 #define BIN(n, o, f, h) { .name = n, .in = SMP_BIN, .out = o, .convert = f, .help = h }
 #define STR(n, o, f, h) { .name = n, .in = SMP_STR, .out = o, .convert = f, .help = h }
 
-const struct expr_converter expr_code_converters[] = {
+static const struct expr_converter converters[] = {
 	BIN("base2", SMP_STR, convert_base2, "bytes as binary digits"),
 	{ .name = "has_ctl", .args = { ARG_STR }, .in = SMP_BIN, .out = SMP_BOOL,
 	  .convert = convert_has_ctl, .check = check_has_ctl, .syntax = "[(<mask>|any|http)]",
@@ -396,3 +397,5 @@ const struct expr_converter expr_code_converters[] = {
 	  .help = "bytes as hexadecimal digits, in chunks" },
 	{ 0 }
 };
+
+const struct module mod_conv_code = { .name = "conv_code", .converters = converters };

@@ -2,6 +2,7 @@
 /* conv_core.c - converters of integers, booleans and addresses */
 #include <stdlib.h>
 #include <string.h>
+#include "expr/modules.h"
 #include "expr_priv.h"
 
 /* --- arithmetic: results saturate --------------------------------------------------------- */
@@ -179,7 +180,7 @@ static bool convert_ipmask(struct expr_ctx *ctx, const struct expr_arg *args, st
 	  .convert = f, .check = check_integer, .syntax = "(<value>)", .help = h }
 #define INT_ALONE(n, o, f, h) { .name = n, .in = SMP_INT, .out = o, .convert = f, .help = h }
 
-const struct expr_converter expr_core_converters[] = {
+static const struct expr_converter converters[] = {
 	INT_TO_INT("add", convert_add, "adds"),
 	INT_TO_INT("sub", convert_sub, "subtracts"),
 	INT_TO_INT("mul", convert_mul, "multiplies"),
@@ -210,4 +211,7 @@ const struct expr_converter expr_core_converters[] = {
 	 .convert = convert_ipmask,
 	 .syntax = "(<mask4>[,<mask6>])",
 	 .help = "the network of an address"},
-	{0}};
+	{0}
+};
+
+const struct module mod_conv_core = { .name = "conv_core", .converters = converters };

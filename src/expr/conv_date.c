@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 #include "codec/date.h"
+#include "expr/modules.h"
 #include "expr_priv.h"
 
 #define DATE_MAX 1024
@@ -131,7 +132,7 @@ static bool convert_parse_date(struct expr_ctx *ctx, const struct expr_arg *args
 	  .context = true, .convert = convert_date, .syntax = "(<format>[,<offset>])", .help = h, \
 	  .data = &(const struct date_kind){ .per_second = per, .unit_ns = ns, .local = where } }
 
-const struct expr_converter expr_date_converters[] = {
+static const struct expr_converter converters[] = {
 	{ .name = "date", .in = SMP_STR, .out = SMP_INT, .convert = convert_parse_date,
 	  .help = "the seconds since 1970 of a date as HTTP writes it" },
 	DATE("ltime", 1, 0, true, "seconds as a local date, by strftime()"),
@@ -145,3 +146,5 @@ const struct expr_converter expr_date_converters[] = {
 	  .syntax = "[(<offset>[,<unit>])]", .help = "a date as HTTP writes it" },
 	{ 0 }
 };
+
+const struct module mod_conv_date = { .name = "conv_date", .converters = converters };

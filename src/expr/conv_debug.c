@@ -5,6 +5,7 @@
 #include "base/diag.h"
 #include "base/strbuf.h"
 #include "core/sink.h"
+#include "expr/modules.h"
 #include "expr_priv.h"
 
 /* A destination left out is buf0. */
@@ -63,10 +64,12 @@ static bool convert_debug(struct expr_ctx *ctx, const struct expr_arg *args, str
 	return true;
 }
 
-const struct expr_converter expr_debug_converters[] = {
+static const struct expr_converter converters[] = {
 	{ .name = "debug", .args = { ARG_STR, ARG_SINK }, .in = SMP_ANY, .out = SMP_ANY,
 	  .context = true, .convert = convert_debug, .check = check_debug,
 	  .syntax = "([<prefix>][,<sink>])",
 	  .help = "shows the sample in a ring (buf0), or on stdout or stderr" },
 	{ 0 }
 };
+
+const struct module mod_conv_debug = { .name = "conv_debug", .converters = converters };

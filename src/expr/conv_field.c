@@ -2,6 +2,7 @@
 /* conv_field.c - converters of values of HTTP fields: Accept-Language, Forwarded */
 #include <string.h>
 #include "codec/rfc7239.h"
+#include "expr/modules.h"
 #include "expr_priv.h"
 
 static bool give_text(struct sample *s, struct slice text)
@@ -180,7 +181,7 @@ static bool convert_rfc7239_np(struct expr_ctx *ctx, const struct expr_arg *args
 	return sample_cast(s, SMP_STR, ctx->arena) && give_obfuscated(ctx, s);
 }
 
-const struct expr_converter expr_field_converters[] = {
+static const struct expr_converter converters[] = {
 	{ .name = "language", .args_min = 1, .args = { ARG_STR, ARG_STR }, .in = SMP_STR,
 	  .out = SMP_STR, .convert = convert_language,
 	  .syntax = "(<language>[;<language>]*[,<default>])",
@@ -200,3 +201,5 @@ const struct expr_converter expr_field_converters[] = {
 	  .help = "a number or a text as the port of a node of Forwarded" },
 	{ 0 }
 };
+
+const struct module mod_conv_field = { .name = "conv_field", .converters = converters };

@@ -2,6 +2,7 @@
 /* conv_hash.c - converters that hash: none is for secrets */
 #include <string.h>
 #include "base/hash.h"
+#include "expr/modules.h"
 #include "expr_priv.h"
 
 /* <avalanche>, when it is given and not zero: the result is spread. */
@@ -65,7 +66,7 @@ static bool convert_xxh3(struct expr_ctx *ctx, const struct expr_arg *args, stru
 	{ .name = n, .args = { ARG_INT }, .in = SMP_BIN, .out = SMP_INT, .convert = f, \
 	  .syntax = w, .help = h }
 
-const struct expr_converter expr_hash_converters[] = {
+static const struct expr_converter converters[] = {
 	HASH("crc32", convert_crc32, "[(<avalanche>)]", "CRC-32 of Ethernet and gzip"),
 	HASH("crc32c", convert_crc32c, "[(<avalanche>)]", "CRC-32 of Castagnoli"),
 	HASH("djb2", convert_djb2, "[(<avalanche>)]", "DJB2 hash, 32 bits"),
@@ -75,3 +76,5 @@ const struct expr_converter expr_hash_converters[] = {
 	HASH("xxh64", convert_xxh64, "[(<seed>)]", "XXH64"),
 	{ 0 }
 };
+
+const struct module mod_conv_hash = { .name = "conv_hash", .converters = converters };

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "codec/json.h"
+#include "expr/modules.h"
 #include "expr_priv.h"
 
 enum json_input {
@@ -159,7 +160,7 @@ static bool convert_json_query(struct expr_ctx *ctx, const struct expr_arg *args
 	return expr_json_query(ctx, args, s->text, s);
 }
 
-const struct expr_converter expr_json_converters[] = {
+static const struct expr_converter converters[] = {
 	{ .name = "json", .args_min = 1, .args = { ARG_STR }, .in = SMP_STR, .out = SMP_STR,
 	  .convert = convert_json, .check = check_json,
 	  .syntax = "[(ascii|utf8|utf8s|utf8p|utf8ps)]", .help = "escaped for a JSON string" },
@@ -168,3 +169,5 @@ const struct expr_converter expr_json_converters[] = {
 	  .syntax = "(<path>[,int])", .help = "the value of a JSON text that the path leads to" },
 	{ 0 }
 };
+
+const struct module mod_conv_json = { .name = "conv_json", .converters = converters };

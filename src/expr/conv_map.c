@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* conv_map.c - converters that look a value up in a map: a file of keys and values */
 #include <string.h>
+#include "expr/modules.h"
 #include "pattern_priv.h"
 
 /* What a name of the family means. */
@@ -135,7 +136,7 @@ static bool convert_map(struct expr_ctx *ctx, const struct expr_arg *args, struc
 	  .data = KIND(m, .out = SMP_STR, .key = true), .syntax = "(<file>)", \
 	  .help = h ": the key itself" }
 
-const struct expr_converter expr_map_converters[] = {
+static const struct expr_converter converters[] = {
 	MAP("map", SMP_STR, STR, "the value of the key that is equal"),
 	MAP_FAMILY("map_str", SMP_STR, STR, "the value of the key that is equal"),
 	MAP_FAMILY("map_beg", SMP_STR, BEG,
@@ -153,3 +154,5 @@ const struct expr_converter expr_map_converters[] = {
 	  .help = "the value of the first regex that matches, with its captures" },
 	{ 0 }
 };
+
+const struct module mod_conv_map = { .name = "conv_map", .converters = converters };

@@ -9,6 +9,7 @@
 #include <openssl/x509_vfy.h>
 #include <string.h>
 #include "base/bug.h"
+#include "expr/modules.h"
 #include "crypto_priv.h"
 
 #define GCM_TAG_LEN 16
@@ -311,7 +312,7 @@ static bool convert_x509_error(struct expr_ctx *ctx, const struct expr_arg *args
 #define BIN_TO_BIN .in = SMP_BIN, .out = SMP_BIN
 #define GCM_SYNTAX "(<bits>,<nonce>,<key>,<tag>)"
 
-const struct expr_converter expr_crypto_converters[] = {
+static const struct expr_converter converters[] = {
 	{ .name = "aes_gcm_dec", .args_min = 4, .args = { ARG_INT, ARG_STR, ARG_STR, ARG_STR },
 	  BIN_TO_BIN, .context = true, .convert = convert_aes_gcm_dec,
 	  .check = check_aes_gcm_dec, .syntax = GCM_SYNTAX, .help = "decrypts by AES-GCM" },
@@ -344,3 +345,5 @@ const struct expr_converter expr_crypto_converters[] = {
 	  .convert = convert_x509_error, .help = "the name of an error of a certificate" },
 	{ 0 }
 };
+
+const struct module mod_conv_crypto = { .name = "conv_crypto", .converters = converters };

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/block.h"
+#include "expr/modules.h"
 #include "expr_priv.h"
 
 static bool set_text(struct sample *s, struct slice text)
@@ -427,7 +428,7 @@ static bool convert_regsub(struct expr_ctx *ctx, const struct expr_arg *args, st
 	  .out = SMP_STR, .convert = f, .check = check_part, \
 	  .syntax = "(<index>,<delimiters>[,<count>])", .help = h }
 
-const struct expr_converter expr_text_converters[] = {
+static const struct expr_converter converters[] = {
 	TEXT("lower", convert_lower, "to lower case"),
 	TEXT("upper", convert_upper, "to upper case"),
 	{.name = "length",
@@ -495,4 +496,7 @@ const struct expr_converter expr_text_converters[] = {
 	 .check = check_regsub,
 	 .syntax = "(<regex>,<text>[,<flags>])",
 	 .help = "replaces what a regex matches"},
-	{0}};
+	{0}
+};
+
+const struct module mod_conv_text = { .name = "conv_text", .converters = converters };

@@ -5,6 +5,7 @@
 #include "codec/fix.h"
 #include "codec/mqtt.h"
 #include "codec/protobuf.h"
+#include "expr/modules.h"
 #include "expr_priv.h"
 
 static bool give_bool(struct sample *s, bool v)
@@ -202,7 +203,7 @@ static bool convert_ungrpc(struct expr_ctx *ctx, const struct expr_arg *args, st
 	return false;
 }
 
-const struct expr_converter expr_wire_converters[] = {
+static const struct expr_converter converters[] = {
 	{ .name = "fix_is_valid", .in = SMP_BIN, .out = SMP_BOOL, .convert = convert_fix_is_valid,
 	  .help = "is it a whole and valid FIX message?" },
 	{ .name = "fix_tag_value", .args_min = 1, .args = { ARG_STR }, .in = SMP_BIN,
@@ -224,3 +225,5 @@ const struct expr_converter expr_wire_converters[] = {
 	  .help = "a field of the messages of a gRPC body" },
 	{ 0 }
 };
+
+const struct module mod_conv_wire = { .name = "conv_wire", .converters = converters };

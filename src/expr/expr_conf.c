@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* expr_conf.c - edge file: the module's descriptor */
-#include "logformat_priv.h"
+#include "expr/modules.h"
 #include "expr_priv.h"
+#include "logformat_priv.h"
 
 static void expr_thread_fini(void)
 {

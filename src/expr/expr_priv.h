@@ -114,17 +114,5 @@ void expr_phase_columns(FILE *out, unsigned phases);
 /* "integer", "IPv4 mask": as messages and dumps name the type. */
 const char *expr_arg_type_name(enum expr_arg_type t);
 
-extern const struct expr_fetch expr_const_fetches[];
-extern const struct expr_converter expr_core_converters[];
-extern const struct expr_converter expr_text_converters[];
-extern const struct expr_converter expr_code_converters[];
-extern const struct expr_converter expr_map_converters[];
-extern const struct expr_converter expr_hash_converters[];
-extern const struct expr_converter expr_date_converters[];
-extern const struct expr_converter expr_json_converters[];
-extern const struct expr_converter expr_wire_converters[];
-extern const struct expr_converter expr_debug_converters[];
-extern const struct expr_converter expr_field_converters[]; /* of values of HTTP fields */
-extern const struct expr_converter expr_crypto_converters[]; /* none without OpenSSL */
 
 #endif

@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include "base/clock.h"
 #include "core/thread.h"
+#include "expr/modules.h"
 #include "expr_priv.h"
 
 static enum expr_result give_bool(struct sample *out, bool v)
@@ -288,7 +289,7 @@ static enum expr_result fetch_thread(struct expr_ctx *ctx, const struct expr_arg
 	return give_int(out, thread_id);
 }
 
-const struct expr_fetch expr_const_fetches[] = {
+static const struct expr_fetch fetches[] = {
 	{ .name = "always_true", .out = SMP_BOOL, .use = EXPR_USE_CONST, .constant = true,
 	  .fetch = fetch_true, .help = "true" },
 	{ .name = "always_false", .out = SMP_BOOL, .use = EXPR_USE_CONST, .constant = true,
@@ -341,3 +342,5 @@ const struct expr_fetch expr_const_fetches[] = {
 	  .help = "the number of the thread, from 0" },
 	{ 0 }
 };
+
+const struct module mod_fetch_const = { .name = "fetch_const", .fetches = fetches };

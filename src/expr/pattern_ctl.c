@@ -9,6 +9,7 @@
 #include "base/bug.h"
 #include "base/num.h"
 #include "ctl/ctl.h"
+#include "expr/modules.h"
 #include "pattern_priv.h"
 
 /* What a command works on until it is done. */

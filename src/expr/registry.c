@@ -78,19 +78,6 @@ bool expr_register(const struct module *const *modules)
 	table_clear(&converters);
 	table_clear(&acl_keywords);
 	table_clear(&aliases);
-	if (!table_add(&fetches, expr_const_fetches, sizeof(struct expr_fetch)) ||
-	    !table_add(&converters, expr_core_converters, sizeof(struct expr_converter)) ||
-	    !table_add(&converters, expr_text_converters, sizeof(struct expr_converter)) ||
-	    !table_add(&converters, expr_code_converters, sizeof(struct expr_converter)) ||
-	    !table_add(&converters, expr_hash_converters, sizeof(struct expr_converter)) ||
-	    !table_add(&converters, expr_date_converters, sizeof(struct expr_converter)) ||
-	    !table_add(&converters, expr_json_converters, sizeof(struct expr_converter)) ||
-	    !table_add(&converters, expr_debug_converters, sizeof(struct expr_converter)) ||
-	    !table_add(&converters, expr_wire_converters, sizeof(struct expr_converter)) ||
-	    !table_add(&converters, expr_field_converters, sizeof(struct expr_converter)) ||
-	    !table_add(&converters, expr_crypto_converters, sizeof(struct expr_converter)) ||
-	    !table_add(&converters, expr_map_converters, sizeof(struct expr_converter)))
-		return false;
 	for (; *modules; modules++) {
 		const struct module *m = *modules;
 

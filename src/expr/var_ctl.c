@@ -8,6 +8,7 @@
 #include "base/diag.h"
 #include "ctl/ctl.h"
 #include "expr/logformat.h"
+#include "expr/modules.h"
 #include "expr_priv.h"
 
 #define TEXT_MAX 65536

@@ -2,6 +2,7 @@
 /* var_smp.c - edge file: variables in expressions and in the global section */
 #include <string.h>
 #include "expr/logformat.h"
+#include "expr/modules.h"
 #include "expr_priv.h"
 #include "vars_priv.h"
 

@@ -3,6 +3,7 @@
  *
  * A new module is one line here. Its descriptor is the one symbol that its edge file exports.
  */
+#include "expr/modules.h"
 #include "main_priv.h"
 
 #define MODULES(X) \
@@ -13,7 +14,7 @@
 	/* main's own settings are applied before anything is made of them */ \
 	X(settings) X(sandbox) \
 	/* 3 expr */ \
-	X(expr) X(expr_vars) X(pattern_ctl) X(var_ctl) \
+	EXPR_MODULES(X) \
 	/* 4 net, http */ \
 	X(net) X(netns) X(http_error_page) X(userlist) \
 	/* 5 mux, tls, log */ \

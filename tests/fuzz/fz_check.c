@@ -15,7 +15,7 @@
 #include "proxy/modules.h"
 #include "proxy/proxy.h"
 #include "proxy/server.h"
-#include "../../src/proxy/check_priv.h"
+#include "../../src/check/check_priv.h"
 
 static const struct module *const modules[] = {
 	&mod_conf, &mod_balance, &mod_proxy, &mod_proxy_options, &mod_bind, &mod_server,

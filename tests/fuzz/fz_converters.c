@@ -10,6 +10,7 @@
 #include <string.h>
 #include "base/clock.h"
 #include "expr/expr.h"
+#include "expr/modules.h"
 #include "expr/vars.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -113,7 +114,7 @@ static struct expr *compile(const char *fetch, const char *first, const char *se
 
 static void setup(void)
 {
-	static const struct module *const modules[] = { &mod_expr, &mod_expr_vars, &mod_input,
+	static const struct module *const modules[] = { EXPR_MODULE_LIST &mod_input,
 							NULL };
 
 	for (struct slot *const *s = mod_expr.slots; *s; s++)

@@ -11,13 +11,14 @@
 #include "base/clock.h"
 #include "base/strbuf.h"
 #include "expr/expr.h"
+#include "expr/modules.h"
 #include "expr/logformat.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void setup(void)
 {
-	static const struct module *const modules[] = { &mod_expr, &mod_expr_vars, NULL };
+	static const struct module *const modules[] = { EXPR_MODULE_LIST NULL };
 	static bool done;
 
 	if (done)

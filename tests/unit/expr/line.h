@@ -8,6 +8,7 @@
 #include <string.h>
 #include "base/clock.h"
 #include "expr/expr.h"
+#include "expr/modules.h"
 
 struct line {
 	struct conf_line l;

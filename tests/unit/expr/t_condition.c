@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* t_condition.c - ACLs, patterns and conditions: verdicts as the reference program gives them */
+#include "expr/modules.h"
 #include "tap.h"
 #include "line.h"
 #include "expr/pattern.h"
@@ -382,7 +383,7 @@ static void test_many_patterns(void)
 int main(void)
 {
 	static const struct module *const modules[] = {
-		&mod_expr, &mod_expr_vars, &mod_test, NULL
+		EXPR_MODULE_LIST &mod_test, NULL
 	};
 
 	if (!line_setup(modules))

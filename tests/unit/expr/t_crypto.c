@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* t_crypto.c - converters that need OpenSSL: digests, AES-GCM, JSON Web Tokens */
+#include "expr/modules.h"
 #include "tap.h"
 #include "line.h"
 
@@ -145,7 +146,7 @@ static void test_value(const char *expression, const char *value)
 
 int main(void)
 {
-	static const struct module *const modules[] = { &mod_expr, &mod_expr_vars, NULL };
+	static const struct module *const modules[] = { EXPR_MODULE_LIST NULL };
 
 	if (!line_setup(modules))
 		return 1;

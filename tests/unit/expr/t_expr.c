@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* t_expr.c - expressions: what they give, as the reference program does, and what is refused */
+#include "expr/modules.h"
 #include "tap.h"
 #include "line.h"
 
@@ -556,7 +557,7 @@ static void test_pending(void)
 int main(void)
 {
 	static const struct module *const modules[] = {
-		&mod_expr, &mod_expr_vars, &mod_test, NULL
+		EXPR_MODULE_LIST &mod_test, NULL
 	};
 
 	setenv("EV", "value", 1);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* t_logformat.c - log formats: parsing, flags, quoting, encoding, as the reference program does */
+#include "expr/modules.h"
 #include "tap.h"
 #include "line.h"
 #include "expr/logformat.h"
@@ -254,7 +255,7 @@ static void test_dates(void)
 int main(void)
 {
 	static const struct module *const modules[] = {
-		&mod_expr, &mod_expr_vars, &mod_test, NULL
+		EXPR_MODULE_LIST &mod_test, NULL
 	};
 
 	setenv("TZ", "UTC", 1);

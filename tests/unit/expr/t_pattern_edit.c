@@ -3,6 +3,7 @@
  * other threads look
  */
 #include <pthread.h>
+#include "expr/modules.h"
 #include "tap.h"
 #include "line.h"
 #include "expr/pattern.h"
@@ -314,7 +315,7 @@ static void test_commits(void)
 
 int main(void)
 {
-	static const struct module *const modules[] = { &mod_expr, &mod_expr_vars, NULL };
+	static const struct module *const modules[] = { EXPR_MODULE_LIST NULL };
 
 	if (!line_setup(modules))
 		return 1;

@@ -4,6 +4,7 @@
  * The stream engine is replaced by the few functions that rules call. The expected texts are
  * those of the reference program for the same rules and messages.
  */
+#include "expr/modules.h"
 #include "../tap.h"
 #include <stdlib.h>
 #include "base/strbuf.h"
@@ -19,7 +20,7 @@
 #include "tls/tls.h"
 
 static const struct module *const modules[] = {
-	&mod_conf, &mod_expr, &mod_expr_vars, &mod_http_error_page, &mod_balance, &mod_proxy,
+	&mod_conf, EXPR_MODULE_LIST &mod_http_error_page, &mod_balance, &mod_proxy,
 	&mod_proxy_options, &mod_tls_server,
 	&mod_bind, &mod_server, &mod_rule, &mod_reply_act, &mod_http_act, &mod_tcp_act,
 	&mod_http_smp, &mod_field_smp, &mod_conn_smp, &mod_proxy_smp, NULL,
