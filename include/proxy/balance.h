@@ -21,6 +21,7 @@
 
 struct arena;
 struct expr_ctx;
+struct conf_line;
 struct proxy;
 struct server;
 
@@ -44,6 +45,14 @@ struct balance;        /* of one backend: private to proxy/ */
 
 struct balance_algorithm {
 	const char *name;       /* "roundrobin" */
+	const char *syntax;     /* what may stand behind the name; NULL: nothing */
+	bool takes_parenthesis, needs_parenthesis; /* "random(2)": may; "hdr(name)": must */
+	bool http_only;         /* looks at requests of HTTP: round robin in mode tcp */
+	bool for_logs;          /* also of a log backend */
+	/* Reads what stands behind <word>, the name with its parenthesis. NULL: nothing stands
+	 * there. False: reported.
+	 */
+	bool (*parse)(struct conf_line *l, struct proxy *px, const char *word);
 	bool dynamic_weights;   /* may weights change at run time to anything but 0 % and 100 % */
 	bool hashes;            /* a pick stands although the server has no room: wait for it */
 	/* Builds per-group data; false: no memory. */

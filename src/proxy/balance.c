@@ -15,10 +15,15 @@
 #define SPARE_ENTRIES 2
 
 static const struct balance_algorithm *const algorithms[] = {
-	&balance_roundrobin, &balance_leastconn, &balance_static_rr, &balance_random,
-	&balance_first, &balance_sticky, &balance_source, &balance_uri, &balance_url_param,
-	&balance_hdr, &balance_rdp_cookie, &balance_hash, &balance_peak_ewma,
+#define X(name) &balance_##name,
+	BALANCE_ALGORITHMS(X)
+#undef X
 };
+
+const struct balance_algorithm *balance_at(unsigned i)
+{
+	return i < ARRAY_LEN(algorithms) ? algorithms[i] : NULL;
+}
 
 const struct balance_algorithm *balance_find(const char *name)
 {

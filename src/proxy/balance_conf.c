@@ -10,221 +10,54 @@
 #include "proxy/hash.h"
 #include "proxy/modules.h"
 #include "proxy/proxy.h"
-#include "log_backend.h"
 #include "proxy/server.h"
-
-/* --- keys ------------------------------------------------------------------------------------- */
-
-/* A fetch of the part of a request that an algorithm is about; "%s" in <format> is <name>. NULL:
- * reported.
- */
-static const struct expr *take_key(struct conf_line *l, const char *format, const char *name)
-{
-	const char *text = arena_printf(&l->cfg->arena, format, name);
-	struct expr *e;
-	size_t end;
-
-	if (!text) {
-		conf_error(l, 0, NULL, "out of memory.");
-		return NULL;
-	}
-	if (strpbrk(name, "(),\"'\\ ")) {
-		conf_error(l, 1, NULL, "invalid name '%s'.", name);
-		return NULL;
-	}
-	e = expr_parse(l, text, &end, EXPR_BE_SET_SRV);
-	return e;
-}
-
-/* The name in "hdr(name)"; NULL: none, or no closing parenthesis. */
-static const char *name_in_word(struct conf_line *l, const char *word)
-{
-	const char *open = strchr(word, '(');
-	size_t len = open ? strcspn(open + 1, ")") : 0;
-
-	if (!len || open[1 + len] != ')')
-		return NULL;
-	return arena_copy(&l->cfg->arena, slice_make(open + 1, len)).ptr;
-}
-
-static bool parse_source(struct conf_line *l, struct proxy *px, const char *word)
-{
-	px->balancing.hash.input = HASH_INPUT_ADDRESS;
-	px->balancing.hash.key = take_key(l, "src", "");
-	return px->balancing.hash.key != NULL;
-}
-
-/* The number behind `len` or `depth`. */
-static bool take_positive(struct conf_line *l, const char *what, unsigned *out)
-{
-	const char *word = conf_next(l);
-	long v = word ? strtol(word, NULL, 10) : 0;
-
-	if (v <= 0 || v > 65535)
-		return conf_error(l, l->at - 1, NULL, "%s : '%s' expects a positive integer (got "
-				  "'%s').", "balance uri", what, word ? word : "");
-	*out = (unsigned)v;
-	return true;
-}
-
-static bool parse_uri(struct conf_line *l, struct proxy *px, const char *unused)
-{
-	struct hash_settings *h = &px->balancing.hash;
-	const char *fetch = "url", *word;
-
-	h->input = HASH_INPUT_URI;
-	h->len = h->depth = 0;
-	h->whole = false;
-	while ((word = conf_next(l))) {
-		if (strcmp(word, "whole") == 0)
-			h->whole = true;
-		else if (strcmp(word, "path-only") == 0)
-			fetch = "pathq";
-		else if (strcmp(word, "len") != 0 && strcmp(word, "depth") != 0)
-			return conf_error(l, l->at - 1, NULL, "balance uri only accepts parameters "
-					  "'len', 'depth', 'path-only', and 'whole' (got '%s').",
-					  word);
-		else if (!take_positive(l, word, *word == 'l' ? &h->len : &h->depth))
-			return false;
-	}
-	h->key = take_key(l, fetch, "");
-	return h->key != NULL;
-}
-
-/* The body is looked at when it is there; check_post waits for it. */
-static bool parse_url_param(struct conf_line *l, struct proxy *px, const char *unused)
-{
-	bool has_body_fetch = expr_fetch_find(SLICE("req.body_param")) != NULL;
-	const char *name = conf_next(l), *word;
-	struct hash_settings *h = &px->balancing.hash;
-
-	if (!name)
-		return conf_error(l, 0, NULL, "balance url_param requires an URL parameter name.");
-	word = conf_next(l);
-	if (word && strcmp(word, "check_post") != 0)
-		return conf_error(l, l->at - 1, NULL, "balance url_param only accepts "
-				  "'check_post' modifier (got '%s').", word);
-	if (word && !has_body_fetch)
-		return conf_error(l, l->at - 1, NULL, "'check_post' is not supported yet.");
-	conf_next(l); /* once a limit of time, ignored since */
-	if (word)
-		px->options |= PROXY_OPT_HTTP_BUFFER_REQUEST;
-	h->input = HASH_INPUT_PARAM;
-	h->key = take_key(l, "url_param(%s)", name);
-	h->body_key = has_body_fetch ? take_key(l, "req.body_param(%s)", name) : NULL;
-	return h->key && (h->body_key || !has_body_fetch);
-}
-
-static bool parse_hdr(struct conf_line *l, struct proxy *px, const char *word)
-{
-	const char *name = name_in_word(l, word), *modifier = conf_next(l);
-
-	if (!name)
-		return conf_error(l, 1, NULL, "balance hdr requires an http header field name.");
-	if (modifier && strcmp(modifier, "use_domain_only") != 0)
-		return conf_error(l, l->at - 1, NULL, "balance %s only accepts 'use_domain_only' "
-				  "modifier (got '%s').", word, modifier);
-	px->balancing.hash.input = modifier ? HASH_INPUT_DOMAIN : HASH_INPUT_TEXT;
-	px->balancing.hash.key = take_key(l, "req.fhdr(%s,-1)", name);
-	return px->balancing.hash.key != NULL;
-}
-
-static bool parse_rdp_cookie(struct conf_line *l, struct proxy *px, const char *word)
-{
-	const char *name = "mstshash";
-
-	if (strchr(word, '(')) {
-		name = name_in_word(l, word);
-		if (!name)
-			return conf_error(l, 1, NULL, "balance rdp-cookie : missing cookie name.");
-	}
-	if (!expr_fetch_find(SLICE("req.rdp_cookie")))
-		return conf_error(l, 1, NULL, "balance algorithm '%s' is not supported yet.", word);
-	px->balancing.hash.input = HASH_INPUT_TEXT;
-	px->balancing.hash.key = take_key(l, "req.rdp_cookie(%s)", name);
-	return px->balancing.hash.key != NULL;
-}
-
-static bool parse_hash(struct conf_line *l, struct proxy *px, const char *unused)
-{
-	if (!conf_peek(l))
-		return conf_error(l, 0, NULL, "balance hash requires a sample expression.");
-	px->balancing.hash.input = HASH_INPUT_BYTES;
-	px->balancing.hash.key = expr_take(l, EXPR_BE_SET_SRV);
-	if (px->balancing.hash.key && conf_peek(l))
-		return conf_error(l, l->at, NULL, "balance hash takes no other argument (got "
-				  "'%s').", conf_peek(l));
-	return px->balancing.hash.key != NULL;
-}
-
-static bool parse_random(struct conf_line *l, struct proxy *px, const char *word)
-{
-	const char *open = strchr(word, '(');
-	char *end;
-	long v;
-
-	px->balancing.random_draws = 2;
-	if (!open)
-		return true;
-	v = strtol(open + 1, &end, 10);
-	if (!*end)
-		return conf_error(l, 1, NULL, "balance random : missing closing parenthesis.");
-	if (*end != ')')
-		return conf_error(l, 1, NULL, "balance random : unexpected character '%c' after "
-				  "argument.", *end);
-	if (v < 1)
-		return conf_error(l, 1, NULL, "balance random : number of draws must be at least "
-				  "1.");
-	px->balancing.random_draws = v > 65535 ? 65535 : (unsigned)v;
-	return true;
-}
+#include "balance_priv.h"
 
 /* --- balance ---------------------------------------------------------------------------------- */
 
-static const struct {
-	const char *name;
-	bool has_parenthesis; /* "hdr(name)", "random(2)": may, or must */
-	/* What stands behind the name; NULL: nothing that matters. */
-	bool (*parse)(struct conf_line *l, struct proxy *px, const char *word);
-} algorithms[] = {
-	{ "roundrobin", false, NULL }, { "static-rr", false, NULL },
-	{ "leastconn", false, NULL }, { "first", false, NULL }, { "sticky", false, NULL },
-	{ "peak-ewma", false, NULL },
-	{ "random", true, parse_random }, { "source", false, parse_source },
-	{ "uri", false, parse_uri }, { "url_param", false, parse_url_param },
-	{ "hdr", true, parse_hdr }, { "rdp-cookie", true, parse_rdp_cookie },
-	{ "hash", false, parse_hash }, { "log-hash", false, log_backend_parse_hash },
-};
+/* "'roundrobin', 'hdr(<name>)', ...": every algorithm as it is written. */
+static const char *algorithm_names(struct config *cfg)
+{
+	const char *text = "";
+	const struct balance_algorithm *a;
+
+	for (unsigned i = 0; text && (a = balance_at(i)); i++)
+		text = arena_printf(&cfg->arena, "%s%s'%s%s'", text, i ? ", " : "", a->name,
+				    a->needs_parenthesis ? a->syntax : "");
+	return text ? text : "";
+}
+
+/* The algorithm that a word names; NULL: none does, or its parenthesis is too much or missing. */
+static const struct balance_algorithm *algorithm_of(const char *word)
+{
+	size_t len = strcspn(word, "(");
+	const struct balance_algorithm *a = NULL;
+
+	for (unsigned i = 0; (a = balance_at(i)); i++)
+		if (strlen(a->name) == len && strncmp(a->name, word, len) == 0)
+			break;
+	if (!a || (word[len] && !a->takes_parenthesis) || (!word[len] && a->needs_parenthesis))
+		return NULL;
+	return a;
+}
 
 static bool parse_balance(struct conf_line *l)
 {
 	struct proxy *px = l->object;
 	const char *word = conf_next(l);
-	size_t len = word ? strcspn(word, "(") : 0;
+	const struct balance_algorithm *a;
 
 	px->balancing.is_set = true;
 	if (!word)
 		return true; /* round robin, as before */
-	for (unsigned i = 0; i < ARRAY_LEN(algorithms); i++) {
-		if (strlen(algorithms[i].name) != len ||
-		    strncmp(algorithms[i].name, word, len) != 0)
-			continue;
-		if (word[len] && !algorithms[i].has_parenthesis)
-			break;
-		if (!word[len] && strcmp(algorithms[i].name, "hdr") == 0)
-			break;
-		px->balancing.hash.key = px->balancing.hash.body_key = NULL;
-		px->balancing.algorithm = balance_find(algorithms[i].name);
-		if (!px->balancing.algorithm) /* log-hash, which picks by itself */
-			px->balancing.algorithm = balance_find("roundrobin");
-		px->balancing.log_hash = NULL;
-		if (algorithms[i].parse)
-			return algorithms[i].parse(l, px, word) && conf_take_end(l);
-		return conf_take_end(l);
-	}
-	return conf_error(l, 1, NULL, "balance only supports 'roundrobin', 'static-rr', "
-			  "'leastconn', 'source', 'uri', 'url_param', 'hash', 'hdr(name)', "
-			  "'rdp-cookie(name)', 'random', 'first' and 'sticky' options.");
+	a = algorithm_of(word);
+	if (!a)
+		return conf_error(l, 1, NULL, "balance only supports %s options.",
+				  algorithm_names(l->cfg));
+	px->balancing.hash.key = px->balancing.hash.body_key = NULL;
+	px->balancing.log_hash = NULL;
+	px->balancing.algorithm = a;
+	return (!a->parse || a->parse(l, px, word)) && conf_take_end(l);
 }
 
 /* --- hash-type and kin ------------------------------------------------------------------------ */
@@ -338,19 +171,16 @@ static const struct conf_keyword keywords[] = {
 static void balance_check(struct config *cfg, struct diag_list *diags)
 {
 	static const struct diag_place nowhere = { .form = DIAG_BARE };
-	static const char *const http_only[] = { "uri", "url_param", "hdr" };
 
-	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px))
-		for (unsigned i = 0; i < ARRAY_LEN(http_only); i++) {
-			if (px->mode == PROXY_MODE_HTTP || !px->balancing.algorithm ||
-			    px->balancing.algorithm != balance_find(http_only[i]))
-				continue;
-			diag_add(diags, DIAG_WARNING, &nowhere, NULL, "Layer 7 hash not possible "
-				 "for backend '%s' (needs 'mode http'). Falling back to round "
-				 "robin.", px->name);
-			px->balancing.algorithm = balance_find("roundrobin");
-			break;
-		}
+	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px)) {
+		if (px->mode == PROXY_MODE_HTTP || !px->balancing.algorithm ||
+		    !px->balancing.algorithm->http_only)
+			continue;
+		diag_add(diags, DIAG_WARNING, &nowhere, NULL, "Layer 7 hash not possible for "
+			 "backend '%s' (needs 'mode http'). Falling back to round robin.",
+			 px->name);
+		px->balancing.algorithm = balance_find("roundrobin");
+	}
 }
 
 const struct module mod_balance = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* balance_hash.c - the algorithms that hash something of the request: all the same, but for what
- * `balance` made of the key (balance_conf.c). A hash means a server even if it has no room: the
+ * `balance` made of the key (balance_parse.c). A hash means a server even if it has no room: the
  * request then waits for it.
  */
 #include "balance_priv.h"
@@ -46,15 +46,15 @@ static struct server *hash_pick(struct balance *b, const struct balance_pick_arg
 	return is_consistent(b) ? balance_ring_at(b, hash, args->avoid) : balance_map_at(b, hash);
 }
 
-#define ALGORITHM(symbol, text) \
-	const struct balance_algorithm symbol = { \
-		.name = text, .hashes = true, .init = hash_init, .fini = hash_fini, \
-		.update = hash_update, .pick = hash_pick, \
-	}
+#define ALGORITHM(symbol, text, words) \
+	const struct balance_algorithm balance_##symbol = { \
+		.name = text, .syntax = words, .parse = balance_parse_##symbol, .hashes = true, \
+		.init = hash_init, .fini = hash_fini, .update = hash_update, .pick = hash_pick,
 
-ALGORITHM(balance_source, "source");
-ALGORITHM(balance_uri, "uri");
-ALGORITHM(balance_url_param, "url_param");
-ALGORITHM(balance_hdr, "hdr");
-ALGORITHM(balance_rdp_cookie, "rdp-cookie");
-ALGORITHM(balance_hash, "hash");
+ALGORITHM(source, "source", NULL) };
+ALGORITHM(uri, "uri", "[len <n>] [depth <n>] [path-only] [whole]") .http_only = true };
+ALGORITHM(url_param, "url_param", "<name> [check_post]") .http_only = true };
+ALGORITHM(hdr, "hdr", "(<name>) [use_domain_only]")
+	.takes_parenthesis = true, .needs_parenthesis = true, .http_only = true };
+ALGORITHM(rdp_cookie, "rdp-cookie", "[(<name>)]") .takes_parenthesis = true };
+ALGORITHM(hash, "hash", "<expression>") };

@@ -141,6 +141,10 @@ static struct server *random_pick(struct balance *b, const struct balance_pick_a
 /* `random`, `random(<draws>)`: the word itself is split by the caller. */
 const struct balance_algorithm balance_random = {
 	.name = "random",
+	.syntax = "[(<draws>)]",
+	.takes_parenthesis = true,
+	.parse = balance_parse_random,
+	.for_logs = true,
 	.dynamic_weights = true,
 	.init = balance_sums_init,
 	.fini = balance_sums_fini,
@@ -264,6 +268,7 @@ static struct server *sticky_pick(struct balance *b, const struct balance_pick_a
 /* Its server is kept without regard to room: requests wait for it. */
 const struct balance_algorithm balance_sticky = {
 	.name = "sticky",
+	.for_logs = true,
 	.dynamic_weights = true,
 	.hashes = true,
 	.init = sticky_init,

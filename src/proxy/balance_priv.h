@@ -109,18 +109,25 @@ struct server *balance_ring_at(struct balance *b, uint32_t hash, const struct ba
 
 /* Of backends that have proxy->direct: no server is picked. */
 extern const struct balance_algorithm balance_none;
-extern const struct balance_algorithm balance_roundrobin;
-extern const struct balance_algorithm balance_leastconn;
-extern const struct balance_algorithm balance_static_rr;
-extern const struct balance_algorithm balance_random;
-extern const struct balance_algorithm balance_first;
-extern const struct balance_algorithm balance_sticky;
-extern const struct balance_algorithm balance_source;
-extern const struct balance_algorithm balance_uri;
-extern const struct balance_algorithm balance_url_param;
-extern const struct balance_algorithm balance_hdr;
-extern const struct balance_algorithm balance_rdp_cookie;
-extern const struct balance_algorithm balance_hash;
-extern const struct balance_algorithm balance_peak_ewma;
+
+/* The algorithms that `balance` names, in the order of messages: the one list. */
+#define BALANCE_ALGORITHMS(X) \
+	X(roundrobin) X(static_rr) X(leastconn) X(source) X(uri) X(url_param) X(hash) X(hdr) \
+	X(rdp_cookie) X(random) X(first) X(sticky) X(peak_ewma) X(log_hash)
+#define X(name) extern const struct balance_algorithm balance_##name;
+BALANCE_ALGORITHMS(X)
+#undef X
+
+/* The <i>th of them; NULL: there are not so many. */
+const struct balance_algorithm *balance_at(unsigned i);
+
+/* --- balance_parse.c: see struct balance_algorithm */
+bool balance_parse_source(struct conf_line *l, struct proxy *px, const char *word);
+bool balance_parse_uri(struct conf_line *l, struct proxy *px, const char *word);
+bool balance_parse_url_param(struct conf_line *l, struct proxy *px, const char *word);
+bool balance_parse_hdr(struct conf_line *l, struct proxy *px, const char *word);
+bool balance_parse_rdp_cookie(struct conf_line *l, struct proxy *px, const char *word);
+bool balance_parse_hash(struct conf_line *l, struct proxy *px, const char *word);
+bool balance_parse_random(struct conf_line *l, struct proxy *px, const char *word);
 
 #endif

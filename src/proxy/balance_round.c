@@ -18,6 +18,7 @@
 #include "proxy/proxy.h"
 #include "proxy/server.h"
 #include "balance_priv.h"
+#include "log_backend.h"
 #include "wheel_priv.h"
 
 #define BATCH 8  /* a power of two, as RING is */
@@ -226,6 +227,20 @@ static struct server *round_pick(struct balance *b, const struct balance_pick_ar
 
 const struct balance_algorithm balance_roundrobin = {
 	.name = "roundrobin",
+	.for_logs = true,
+	.dynamic_weights = true,
+	.init = round_init,
+	.fini = round_fini,
+	.update = round_update,
+	.pick = round_pick,
+};
+
+/* Of log backends, which hash lines themselves (log_backend.c): what has no hash goes round. */
+const struct balance_algorithm balance_log_hash = {
+	.name = "log-hash",
+	.syntax = "<converters>",
+	.parse = log_backend_parse_hash,
+	.for_logs = true,
 	.dynamic_weights = true,
 	.init = round_init,
 	.fini = round_fini,

@@ -158,9 +158,7 @@ static void check_backend(struct config *cfg, struct proxy *px, struct diag_list
 {
 	struct server *srv;
 
-	if (px->balancing.algorithm != balance_find("roundrobin") &&
-	    px->balancing.algorithm != balance_find("random") &&
-	    px->balancing.algorithm != balance_find("sticky") && !px->balancing.log_hash)
+	if (!px->balancing.algorithm->for_logs)
 		say(diags, "in backend '%s': \"balance\" only supports 'roundrobin', 'random', "
 		    "'sticky' and 'log-hash'.", px);
 	list_for_each(srv, &px->servers, link)
