@@ -33,6 +33,7 @@ enum endpoint_flags {
 	/* what the mux tells */
 	EP_RX_HEAD = 1 << 0,     /* rx_head was filled; the stream clears it when it took it */
 	EP_RX_END = 1 << 1,      /* the message, or the stream of bytes, is complete */
+	EP_TX_BODYLESS = 1 << 2, /* no body follows the head that was sent: what comes is dropped */
 	EP_RX_ABORT = 1 << 3,    /* the peer broke off before the end */
 	EP_RX_BAD = 1 << 4,      /* the peer's bytes are not valid; see status */
 	EP_ERROR = 1 << 5,       /* the connection failed: nothing goes any more */

@@ -316,8 +316,11 @@ static bool send_head(struct h1_conn *h)
 	if (h->flags & H1C_FL_BACK)
 		note_request(h, m, &plan);
 	decide_persistence(h, m, plan.close);
-	if (!interim)
+	if (!interim) {
 		h1_set_tx(h, choose_framing(h, m));
+		if (h->tx_state == H1_TX_NONE)
+			h->ep->flags |= EP_TX_BODYLESS;
+	}
 	if (h->tx_state == H1_TX_TUNNEL && !(h->flags & H1C_FL_BACK)) {
 		/* what the client sent behind its request, or sends now, is the tunnel's */
 		h1_set_rx(h, H1_RX_TUNNEL);
@@ -468,6 +471,9 @@ static bool send_pipe(struct h1_conn *h)
 
 	if (!ep->tx_pipe || !ep->tx_pipe->bytes || h->out.len || !(h->conn->flags & CONN_CAN_SEND))
 		return true;
+	/* bytes in a pipe cannot be framed nor dropped: the stream has not asked for that */
+	BUG_ON(h->tx_state != H1_TX_LENGTH && h->tx_state != H1_TX_CLOSE &&
+	       h->tx_state != H1_TX_TUNNEL);
 	r = conn_splice_out(h->conn, ep->tx_pipe, &sent);
 	ep->tx_bytes += sent;
 	h1_count_spliced(h, 0, sent);

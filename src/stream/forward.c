@@ -21,7 +21,10 @@ void stream_hold_front(struct stream *s)
 		s->front.flags |= EP_RX_BLOCKED;
 }
 
-/* May this direction use a pipe: both ends plain sockets, framing without inserted bytes. */
+/* May this direction use a pipe: both ends plain sockets, framing without inserted bytes. Not before
+ * the destination has sent the head: only then it is known whether a body follows it there (none
+ * does in an answer to HEAD, whatever request a rule made of it for the server).
+ */
 static bool can_splice(const struct stream *s, const struct endpoint *from,
 		       const struct endpoint *to)
 {
@@ -29,6 +32,8 @@ static bool can_splice(const struct stream *s, const struct endpoint *from,
 	struct conn *a, *b;
 
 	if (!from->ops || !to->ops || from->ops->framed || to->ops->framed)
+		return false;
+	if (to->flags & (EP_TX_HEAD | EP_TX_BODYLESS))
 		return false;
 	if (s->flags & STRM_HTTP && !(s->flags & STRM_TUNNEL) && m->body != HTTP_BODY_LENGTH)
 		return false;
