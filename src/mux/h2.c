@@ -18,7 +18,7 @@ static void tell_streams(struct h2_conn *h)
 	for (struct tree_node *n = tree_first(&h->streams); n; n = tree_next(n)) {
 		struct h2_stream *s = list_entry(n, struct h2_stream, node);
 
-		if (h->flags & H2C_FL_BROKEN)
+		if (h->flags & H2C_FL_BROKEN || h2s_is_stuck(s))
 			s->ep->flags |= EP_ERROR;
 		else if (s->state == H2S_HALF_REMOTE || s->state == H2S_CLOSED)
 			s->ep->flags |= EP_PEER_SHUT;

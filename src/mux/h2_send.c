@@ -340,6 +340,14 @@ static bool send_body(struct h2_stream *s, size_t most)
 	return true;
 }
 
+bool h2s_is_stuck(const struct h2_stream *s)
+{
+	const struct h2_conn *h = s->conn;
+
+	return h->flags & H2C_FL_EOF && s->flags & H2S_FL_HEAD_SENT && local_is_open(s) &&
+	       s->ep->tx.len && (s->tx_window <= 0 || h->tx_window <= 0);
+}
+
 static void tx_failed(struct h2_stream *s)
 {
 	block_queue_clear(&s->ep->tx);
@@ -397,7 +405,7 @@ void h2s_send(struct h2_stream *s)
 		/* others wait: behind them */
 		if (ep->tx.len && !list_is_empty(&h->senders))
 			room = 0;
-		ok = send_body(s, room);
+		ok = send_body(s, room) && !h2s_is_stuck(s);
 		if (ok && ep->tx.len)
 			hold_back(s);
 	}
@@ -425,7 +433,7 @@ static void serve_sender(struct h2_conn *h)
 	list_remove(&s->sender);
 	s->flags &= (uint16_t)~H2S_FL_TELL;
 	if (local_is_open(s) && s->flags & H2S_FL_HEAD_SENT && !(s->flags & H2S_FL_RESET)) {
-		if (!send_body(s, H2_QUANTUM)) {
+		if (!send_body(s, H2_QUANTUM) || h2s_is_stuck(s)) {
 			tx_failed(s);
 			tell = true;
 		} else if (s->ep->tx.len && s->tx_window > 0) {

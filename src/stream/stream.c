@@ -309,7 +309,9 @@ void stream_run(struct stream *s)
 
 enum step stream_reply(struct stream *s)
 {
-	s->wait_until_ms = s->server_at_ms = TIMER_NEVER;
+	/* what has expired is answered now: the client gets its whole time to take that */
+	s->wait_until_ms = s->client_at_ms = s->server_at_ms = TIMER_NEVER;
+	s->flags &= ~STRM_TIMED_OUT;
 	return stream_goto(s, STAGE_REPLY);
 }
 
