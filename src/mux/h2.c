@@ -174,7 +174,6 @@ static void use_bytes(struct h2_conn *h)
 		else
 			more = use_header(h);
 	}
-	h2_wake_late(h);
 }
 
 /* A head that comes slowly has the time of a request, not that of an idle connection. */
@@ -193,12 +192,13 @@ static void limit_slow_head(struct h2_conn *h)
 		h->ping = H2_PING_NONE;
 }
 
-static void h2_read(struct h2_conn *h)
+/* Frames that came together belong to one step: all that can be received is decoded, then the
+ * streams run. So a mistake that is already here is seen before an answer leaves.
+ */
+static enum io receive_all(struct h2_conn *h, bool *received)
 {
-	bool received = false;
-	enum io r;
+	enum io r = IO_OK;
 
-	h2_wake_late(h); /* whom the last turn had no time for */
 	for (int budget = WIRE_READ_BUDGET; is_reading(h); budget--) {
 		use_bytes(h);
 		if (!is_reading(h) || !wire_in_may_grow(&h->in, h->conn))
@@ -212,16 +212,30 @@ static void h2_read(struct h2_conn *h)
 		r = wire_in_recv(&h->in, h->conn, h->data);
 		H2C_TRACE(DATA, h, H2_EV(RECV), "read: %u bytes to look at",
 			  (unsigned)wire_in_bytes(&h->in).len);
-		if (r == IO_EOF || r == IO_ERR) {
-			h2_eof(h, r == IO_ERR);
-			return;
-		}
-		if (r == IO_AGAIN)
+		if (r != IO_OK)
 			break;
-		received = true;
+		*received = true;
 	}
+	return r;
+}
+
+static void h2_read(struct h2_conn *h)
+{
+	bool received = false, held;
+	enum io r;
+
+	h2_wake_late(h); /* the streams for which the last turn had no time */
+	r = receive_all(h, &received);
+	held = !is_reading(h);
+	h2_wake_late(h);
 	if (h->flags & H2C_FL_DEAD)
 		return;
+	if (r == IO_EOF || r == IO_ERR) {
+		h2_eof(h, r == IO_ERR);
+		return;
+	}
+	if (held && is_reading(h)) /* the streams have sent what held it back */
+		h2_resume_later(h);
 	if (h->flags & H2C_FL_PAUSE)
 		h2_resume_later(h);
 	if (received && !h->stream_count && h->state < H2C_CLOSING)
