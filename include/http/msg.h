@@ -43,6 +43,7 @@ enum http_msg_flags {
 	HTTP_MSG_EDITED = 1 << 7,        /* differs from what was received */
 	/* the absolute form is ours, made of HTTP/2 parts: HTTP/1 servers get the origin form */
 	HTTP_MSG_NORMALIZED = 1 << 8,
+	HTTP_MSG_EXTENDED_CONNECT = 1 << 9, /* the upgrade was an extended CONNECT (RFC 8441) */
 };
 
 struct http_fields {

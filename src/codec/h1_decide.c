@@ -83,10 +83,23 @@ static void h1_remove_field(struct h1_head *out, struct h1_field *field)
 
 bool h1_is_host(struct slice value)
 {
-	for (size_t i = 0; i < value.len; i++)
+	size_t close = SIZE_MAX;
+
+	for (size_t i = 0; i < value.len; i++) {
 		if (!(h1_char_class[(uint8_t)value.ptr[i]] & H1_CC_HOST))
 			return false;
-	return true;
+		/* brackets hold an IP literal, at the start and once (RFC 3986 3.2.2) */
+		if (value.ptr[i] == '[' && i)
+			return false;
+		if (value.ptr[i] == ']') {
+			if (close != SIZE_MAX || value.ptr[0] != '[')
+				return false;
+			close = i;
+		}
+	}
+	if (!value.len || value.ptr[0] != '[')
+		return true;
+	return close != SIZE_MAX && (close + 1 == value.len || value.ptr[close + 1] == ':');
 }
 
 static uint8_t h1_note_host(struct h1_head *out, struct h1_field *field)

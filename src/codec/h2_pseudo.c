@@ -15,7 +15,7 @@ static bool has_class(struct slice s, uint8_t class)
 
 bool h2_is_authority(struct slice s)
 {
-	return has_class(s, H1_CC_HOST);
+	return h1_is_host(s);
 }
 
 /* RFC 3986 3.1. Schemes are written in lower case from here on. */
@@ -94,6 +94,9 @@ static uint8_t take_protocol(struct h2_walk *w, struct slice value)
 {
 	if (!(w->options & H2_HEAD_OPT_CONNECT) || !h1_is_token(value))
 		return H2_HEAD_ERR_PROTOCOL;
+	/* an upgrade for an HTTP/1 server, it would bring bytes that are not understood here */
+	if (slice_eq_nocase(value, SLICE("h2c")))
+		return H2_HEAD_ERR_PROTOCOL;
 	w->head->protocol = value;
 	return H2_HEAD_ERR_NONE;
 }
@@ -144,6 +147,8 @@ static uint8_t check_set(const struct h2_walk *w)
 			return H2_HEAD_ERR_PROTOCOL;
 		return (seen & all) == all ? H2_HEAD_ERR_NONE : H2_HEAD_ERR_PSEUDO_MISSING;
 	}
+	if (seen & SEEN(AUTHORITY) && !head->authority.len)
+		return H2_HEAD_ERR_AUTHORITY;
 	if (seen & SEEN(PROTOCOL)) {
 		all |= SEEN(AUTHORITY);
 		return (seen & all) == all ? H2_HEAD_ERR_NONE : H2_HEAD_ERR_PSEUDO_MISSING;
@@ -193,7 +198,7 @@ uint8_t h2_finish_request(struct h2_walk *w)
 
 	if (!error)
 		error = check_asterisk(w->head);
-	if (!error && w->head->authority.ptr)
+	if (!error && w->head->flags & H2_HEAD_FL_AUTHORITY)
 		drop_default_port(w->head);
 	return error;
 }

@@ -191,6 +191,10 @@ static bool h1_response_head(struct h1_conn *h, const struct h1_head *head)
 		h1_back_bad(h, EP_RX_BAD, "101 without a request for it");
 		return true;
 	}
+	if (head->status == 101 && !(head->flags & H1_FL_UPGRADE)) {
+		h1_back_bad(h, EP_RX_BAD, "101 without Connection: upgrade and Upgrade");
+		return true;
+	}
 	if (head->status == 101 && !h1_accept_is_right(h, head)) {
 		h1_back_bad(h, EP_RX_BAD, "101 with a wrong Sec-WebSocket-Accept");
 		return true;

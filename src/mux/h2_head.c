@@ -107,37 +107,31 @@ static void fill_body(struct http_msg *m, const struct h2_head *head, bool end_s
 		m->body = HTTP_BODY_CHUNKED;
 }
 
-/* An extended CONNECT is told as the upgrade that it stands for (RFC 8441 5). */
-static bool fill_websocket(struct http_msg *m, const struct h2_head *head)
+/* The key that an HTTP/1 server has to answer, unless the client has brought one. */
+static bool put_websocket_key(struct http_msg *m)
 {
 	uint8_t nonce[WEBSOCKET_NONCE_LEN] = { 0 };
 	char key[WEBSOCKET_KEY_LEN];
 
+	if (http_field_find(&m->fields, FIELD_SEC_WEBSOCKET_KEY, SLICE("sec-websocket-key")))
+		return true;
 	/* no secret: it only tells the answer to this request from another's */
 	if (getrandom(nonce, sizeof(nonce), 0) != (ssize_t)sizeof(nonce))
 		return false;
-	m->method_text = SLICE("GET");
-	m->method = HTTP_METH_GET;
-	m->flags |= HTTP_MSG_UPGRADE;
 	websocket_key(nonce, key);
-	return http_msg_put_field(m, FIELD_UPGRADE, SLICE("upgrade"), head->protocol) &&
-	       http_msg_put_field(m, FIELD_CONNECTION, SLICE("connection"), SLICE("upgrade")) &&
-	       http_msg_add_field(m, SLICE("sec-websocket-key"), slice_make(key, sizeof(key)));
+	return http_msg_add_field(m, SLICE("sec-websocket-key"), slice_make(key, sizeof(key)));
 }
 
-/* The port that the scheme implies is left out, as in HTTP/1 (RFC 9110 4.2.3). */
-static void drop_default_port(struct h2_head *head)
+/* An extended CONNECT is told as the upgrade that it stands for (RFC 8441 5). */
+static bool fill_upgrade(struct http_msg *m, const struct h2_head *head)
 {
-	struct slice port = slice_eq(head->scheme, SLICE("http")) ? SLICE(":80")
-			    : slice_eq(head->scheme, SLICE("https")) ? SLICE(":443") : slice_none();
-	struct slice *a = &head->authority;
-
-	if (!port.len || a->len <= port.len ||
-	    memcmp(a->ptr + a->len - port.len, port.ptr, port.len) != 0)
-		return;
-	a->len -= port.len;
-	if (head->flags & H2_HEAD_FL_HOST)
-		head->fields[0].value = *a;
+	m->method_text = SLICE("GET");
+	m->method = HTTP_METH_GET;
+	m->flags |= HTTP_MSG_UPGRADE | HTTP_MSG_EXTENDED_CONNECT;
+	if (!http_msg_put_field(m, FIELD_UPGRADE, SLICE("upgrade"), head->protocol) ||
+	    !http_msg_put_field(m, FIELD_CONNECTION, SLICE("connection"), SLICE("upgrade")))
+		return false;
+	return !slice_eq_nocase(head->protocol, SLICE("websocket")) || put_websocket_key(m);
 }
 
 /* False: no memory. */
@@ -145,7 +139,6 @@ static bool fill_request(struct http_msg *m, struct h2_head *head, bool end_stre
 {
 	struct h1_field *list;
 
-	drop_default_port(head);
 	list = h2_head_keep(m, head, 8);
 	if (!list)
 		return false;
@@ -162,7 +155,7 @@ static bool fill_request(struct http_msg *m, struct h2_head *head, bool end_stre
 	fill_body(m, head, end_stream);
 	if (!fill_uri(m, head))
 		return false;
-	return slice_is_none(head->protocol) || fill_websocket(m, head);
+	return slice_is_none(head->protocol) || fill_upgrade(m, head);
 }
 
 /* Notes of the request what the answer's framing depends on. */

@@ -389,8 +389,8 @@ void h2_flush(struct h2_conn *h);
 void h2s_send(struct h2_stream *s);
 /* The stream may go on: its window, or the connection's, has opened. */
 void h2s_send_later(struct h2_stream *s);
-/* Does its body wait for a window that can never open, as the peer has sent its last frame? Then the
- * stream has failed.
+/* Does its body wait for a window that can never open, as the peer has sent its last frame? Then
+ * the stream has failed.
  */
 bool h2s_is_stuck(const struct h2_stream *s);
 

@@ -21,9 +21,9 @@ void stream_hold_front(struct stream *s)
 		s->front.flags |= EP_RX_BLOCKED;
 }
 
-/* May this direction use a pipe: both ends plain sockets, framing without inserted bytes. Not before
- * the destination has sent the head: only then it is known whether a body follows it there (none
- * does in an answer to HEAD, whatever request a rule made of it for the server).
+/* May this direction use a pipe: both ends plain sockets, framing without inserted bytes. Not
+ * before the destination has sent the head: only then it is known whether a body follows it there
+ * (none does in an answer to HEAD, whatever request a rule made of it for the server).
  */
 static bool can_splice(const struct stream *s, const struct endpoint *from,
 		       const struct endpoint *to)

@@ -202,6 +202,15 @@ static enum step tcp_begin(struct stream *s)
 	return stream_goto(s, STAGE_FORWARD);
 }
 
+/* To a client that asked with an extended CONNECT, any 2xx means that its protocol is spoken from now
+ * on (RFC 8441 5): a server's page must not say so.
+ */
+static bool promises_tunnel(const struct stream *s)
+{
+	return s->req.flags & HTTP_MSG_EXTENDED_CONNECT && s->res.status >= 200 &&
+	       s->res.status < 300 && s->res.body != HTTP_BODY_TUNNEL;
+}
+
 enum step stage_response(struct stream *s)
 {
 	bool gone;
@@ -218,6 +227,8 @@ enum step stage_response(struct stream *s)
 		s->back.flags &= ~EP_RX_HEAD;
 		/* a tunnel amid a request: nobody could tell its bytes from the request's */
 		if (s->res.body == HTTP_BODY_TUNNEL && !(s->front.flags & EP_RX_END))
+			return stream_fail(s, 502, CAUSE_PROXY, 0);
+		if (promises_tunnel(s))
 			return stream_fail(s, 502, CAUSE_PROXY, 0);
 		s->t.data = clock_now_ns();
 		observe(s, status_seen(s->res.status));

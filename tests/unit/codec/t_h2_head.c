@@ -113,7 +113,7 @@ static const struct {
 	{ ":method=GET|:scheme=http|:path=/|x=y|cookie=1|host=h|z=", 0, 0,
 	  "GET http h / |x=y|host=h|z=|cookie=1", 0 },
 	{ ":method=GET|:scheme=http|:path=/|cookie=1|host=h:80", 0, 0,
-	  "GET http h / |host=h|cookie=1", 0 },
+	  "GET http h:80 / |host=h:80|cookie=1", 0 },
 	{ ":method=GET|:scheme=http|:path=/", 0, 0, "GET http  / ", 0 },
 	{ ":method=GET|:scheme=http|:path=/|:authority=a:80", 0, 0, "GET http a / |host=a", 0 },
 	{ ":method=GET|:scheme=https|:path=/|:authority=a:443", 0, 0, "GET https a / |host=a", 0 },
