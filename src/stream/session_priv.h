@@ -31,8 +31,8 @@ void session_start_with(struct session *s, struct stream *strm);
  * answer when it has no such frontend or listener any more: which frees it when it is idle.
  */
 void session_follow(struct session *s);
-/* past.c: the session leaves its generation, which is kept for the streams that there are. False:
- * no memory.
+/* session_rare.c: the session leaves its generation, which is kept for the streams that there are.
+ * False: no memory.
  */
 bool session_past_enter(struct session *s);
 /* A stream of <cfg>, which the session has left, ends. Returns what the caller must drop when

@@ -1,9 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* past.c - the generations that a session has left while streams of it go on */
+/* session_rare.c - what few sessions have stands apart: an idle connection costs less so */
 #include <stdlib.h>
 #include "base/bug.h"
 #include "conf/conf.h"
 #include "session_priv.h"
+
+struct session_rare *session_rare_get(struct session *s)
+{
+	if (s->rare)
+		return s->rare;
+	s->rare = calloc(1, sizeof(*s->rare));
+	if (s->rare)
+		list_init(&s->rare->server_conns);
+	return s->rare;
+}
+
+void session_rare_free(struct session *s)
+{
+	free(s->rare);
+	s->rare = NULL;
+}
+
+/* --- generations left ------------------------------------------------------------------------ */
 
 /* A generation that a session has left while streams of it went on (HTTP/2). */
 struct session_past {
