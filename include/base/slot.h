@@ -2,14 +2,18 @@
 /* slot.h - typed areas that a module reserves inside objects it does not own
  *
  * A module that needs settings or state per configuration, proxy, server, listener (bind line),
- * session, stream or thread declares a `struct slot` and names it in its module descriptor. Offsets
- * are laid out once, at start-up; each such object is allocated with room for the slots of its
- * class behind it. Nobody's header grows. The accessor takes the object's slot area.
+ * session or stream declares a `struct slot` and names it in its module descriptor. Offsets are
+ * laid out once, at start-up; no header of another module grows. Each such object is allocated with
+ * room for the slots of its class behind it, but for sessions: their area is made when a module
+ * first asks for it, for most connections never use one and an idle one must stay small. The
+ * object's owner gives its area (config_slots(), proxy_slots(), server_slots(), bind_slots(),
+ * session_slots(), stream_slots()); slot_of() finds the module's part of it.
  *
  *     static struct slot px_log = { .of = SLOT_PROXY, .size = sizeof(struct log_proxy), ... };
- *     struct log_proxy *lp = slot_of(&px_log, area);
+ *     struct log_proxy *lp = slot_of(&px_log, proxy_slots(px));
  *
  * Threads: layout is immutable after start-up. Areas follow the rule of their object.
+ * Errors : an area that cannot be initialised is undone, and its object is not made.
  */
 #ifndef BASE_SLOT_H
 #define BASE_SLOT_H
@@ -17,7 +21,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum slot_class { SLOT_CONFIG, SLOT_PROXY, SLOT_SERVER, SLOT_BIND, SLOT_STREAM, SLOT_CLASSES };
+enum slot_class {
+	SLOT_CONFIG, SLOT_PROXY, SLOT_SERVER, SLOT_BIND, SLOT_SESSION, SLOT_STREAM, SLOT_CLASSES
+};
 
 struct slot {
 	enum slot_class of;

@@ -27,6 +27,7 @@ struct h2_conn;
 struct listener_conf;
 struct proxy;
 struct proxy_tlvs;
+struct slot_area;
 struct stream;
 
 enum session_flags {
@@ -50,6 +51,7 @@ struct session_rare {
 	struct session_past *past;     /* generations that it has left, with streams; or NULL */
 	/* of its PROXY header, owned; NULL: none, or not asked for */
 	struct proxy_tlvs *tlvs;
+	struct slot_area *slots;       /* owned; NULL: no module has asked for them */
 };
 
 struct session {
@@ -76,8 +78,14 @@ struct session {
 
 /* What is rare of it, made on first use. NULL: no memory. */
 struct session_rare *session_rare_get(struct session *s);
-/* Frees it, all of it being empty. */
+/* Frees it, all of it being empty but the areas of modules, which are finished. */
 void session_rare_free(struct session *s);
+/* Where modules keep what is theirs of a client's connection (class SLOT_SESSION), until the
+ * session ends. The session's thread. An area is not copied or told when the session goes over to
+ * another generation: what it keeps of a configuration, it holds. <make>: makes the areas of all
+ * modules unless they are there; then NULL is: no memory. Else NULL is: not made yet.
+ */
+struct slot_area *session_slots(struct session *s, bool make);
 
 static inline struct config *session_config(const struct session *s)
 {

@@ -2,6 +2,7 @@
 /* session_rare.c - what few sessions have stands apart: an idle connection costs less so */
 #include <stdlib.h>
 #include "base/bug.h"
+#include "base/slot.h"
 #include "conf/conf.h"
 #include "session_priv.h"
 
@@ -15,8 +16,36 @@ struct session_rare *session_rare_get(struct session *s)
 	return s->rare;
 }
 
+/* NULL: no memory, or a module could not begin. */
+static struct slot_area *slots_new(void)
+{
+	size_t size = slot_class_size(SLOT_SESSION);
+	struct slot_area *area = malloc(size ? size : 1); /* malloc() aligns on 16 bytes */
+
+	if (!area || slot_area_init(SLOT_SESSION, area))
+		return area;
+	free(area);
+	return NULL;
+}
+
+struct slot_area *session_slots(struct session *s, bool make)
+{
+	struct session_rare *rare = make ? session_rare_get(s) : s->rare;
+
+	if (!rare)
+		return NULL;
+	if (!rare->slots && make)
+		rare->slots = slots_new();
+	return rare->slots;
+}
+
 void session_rare_free(struct session *s)
 {
+	if (!s->rare)
+		return;
+	if (s->rare->slots)
+		slot_area_fini(SLOT_SESSION, s->rare->slots);
+	free(s->rare->slots);
 	free(s->rare);
 	s->rare = NULL;
 }
