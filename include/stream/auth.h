@@ -3,7 +3,7 @@
  *
  * A verdict that needs a slow hash is awaited where the caller comes back (EXPR_MAY_WAIT): the
  * stream is run again when it is there. Elsewhere it is computed at once.
- * Owns   : the job under way, in the stream's overrides; cancelled when the stream ends.
+ * Owns   : the job under way: a wait of the stream (stream/wait.h), cancelled when the stream ends.
  * Threads: the stream's.
  */
 #ifndef STREAM_AUTH_H

@@ -25,13 +25,12 @@
 #include "proxy/server.h"
 #include "stream/session.h"
 
-struct auth_job;
 struct balance_avoid;
-struct idle_ask;
 struct pipe;
 struct rule;
 struct server_addr;
 struct service_kind;
+struct stream_wait;
 struct task;
 
 /* X(name, character of the log, "meaning"): who ended the stream. Manual 8.5, first character. */
@@ -148,7 +147,6 @@ struct stream_overrides {
 	bool has_mark, has_tos;              /* of connections to servers */
 	uint32_t mark;
 	uint8_t tos;
-	struct auth_job *auth_job;           /* a password is being checked */
 	struct http_msg *hints;              /* interim answer being made by early-hint */
 };
 
@@ -204,7 +202,7 @@ struct stream {
 	struct block_queue replay;     /* request body kept for another try */
 	struct queue_waiter waiter;
 	struct task *task;             /* made when it must queue */
-	struct idle_ask *idle_ask;     /* another thread's answer is awaited; see server_conn.h */
+	struct stream_wait *waits;     /* for what is outside: stream/wait.h; NULL: nothing */
 	uint32_t queue_ahead, be_queue_ahead; /* places in queues (%sq, %bq) */
 	int16_t priority_class;
 	int32_t priority_offset_ms;
@@ -287,8 +285,6 @@ uint64_t stream_cpu_ns(const struct stream *s);
 void stream_kill(struct stream *s, enum stream_cause cause);
 /* The serial of the newest stream of the calling thread. */
 uint64_t stream_last_serial(void);
-/* Runs the stages as far as they go. May free the stream. */
-void stream_run(struct stream *s);
 /* Sets a deadline for the current stage, in ms from now; 0: none. */
 void stream_wait_ms(struct stream *s, int64_t ms);
 /* Has the current stage's deadline passed? */

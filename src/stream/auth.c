@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* auth.c - who sends a request, by its password */
 #include "stream/auth.h"
-
 #include "stream/stream.h"
+#include "stream/wait.h"
 
 bool stream_is_for_proxy(const struct stream *s)
 {
@@ -22,23 +22,44 @@ bool stream_auth_fields(struct expr_ctx *ctx, struct slice field, struct auth_fi
 	return auth_fields_parse(&s->req, field, ctx->arena, out);
 }
 
-static void verdict_is_there(void *ctx)
-{
-	struct stream *s = ctx;
+/* A password is being checked; in the stream's arena. The verdict is remembered by the thread. */
+struct verdict_wait {
+	struct stream_wait wait;
+	struct auth_job *job;
+};
 
-	s->overrides->auth_job = NULL;
-	stream_run(s);
+static void verdict_cancel(struct stream_wait *wait)
+{
+	auth_job_cancel(container_of(wait, struct verdict_wait, wait)->job);
 }
 
-/* A hash must be computed. */
+static const struct stream_wait_kind verdict_kind = {
+	.name = "password", .cancel = verdict_cancel,
+};
+
+static void verdict_is_there(void *ctx)
+{
+	struct verdict_wait *v = ctx;
+
+	stream_wake(&v->wait);
+}
+
+/* A hash must be computed, unless one is being computed for this stream. */
 static enum expr_result await_verdict(struct expr_ctx *ctx, const struct auth_user *user,
 				      struct slice password)
 {
-	struct stream_overrides *o = stream_overrides_get(ctx->stream);
+	struct stream *s = ctx->stream;
+	struct verdict_wait *v;
 
-	if (o && !o->auth_job)
-		o->auth_job = auth_job_begin(user, password, verdict_is_there, ctx->stream);
-	return o && o->auth_job ? EXPR_WAIT : EXPR_NONE;
+	if (stream_wait_find(s, &verdict_kind))
+		return EXPR_WAIT;
+	v = arena_zalloc(&s->arena, sizeof(*v));
+	if (v)
+		v->job = auth_job_begin(user, password, verdict_is_there, v);
+	if (!v || !v->job)
+		return EXPR_NONE;
+	stream_wait_begin(s, &v->wait, &verdict_kind);
+	return EXPR_WAIT;
 }
 
 enum expr_result stream_auth_user(struct expr_ctx *ctx, const struct userlist *list,

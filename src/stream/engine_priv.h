@@ -6,9 +6,12 @@
 #include "base/slice.h"
 #include "stream/rule.h"
 #include "stream/stream.h"
+#include "stream/wait.h"
 
 /* --- stream.c */
 bool stream_init(void);
+/* Runs the stages as far as they go. May free the stream. */
+void stream_run(struct stream *s);
 /* The whole text of the error page of <fe> for <status>, as HTTP/1 sends it, until this thread's
  * next call; slice_none(): silent.
  */
@@ -47,6 +50,9 @@ bool stream_client_left(struct stream *s);
 
 /* Adds the field of unique-id-header. False: no memory. */
 bool stream_add_unique_id(struct stream *s);
+
+/* --- wait.c: takes <w>, which waits, out of its stream's list. */
+void stream_wait_end(struct stream_wait *w);
 
 /* --- forwarded.c : option forwarded. False: no memory. */
 bool stream_add_forwarded(struct stream *s);

@@ -24,6 +24,7 @@
 #include "net/conn.h"
 #include "net/socks4.h"
 #include "stream/process.h"
+#include "stream/wait.h"
 #include "tls/tls.h"
 #include "server_conn_priv.h"
 #include "stream_conf_priv.h"
@@ -34,7 +35,7 @@
 /* A thread asks another for an idle connection. */
 struct idle_ask {
 	struct message message;   /* the question, then the answer */
-	struct stream *stream;    /* who waits; NULL: it gave up. Of the asking thread alone */
+	struct stream_wait wait;  /* over: the stream gave up. Of the asking thread alone */
 	struct server *server;
 	struct config *config;    /* counted: keeps the server */
 	struct server_conn *conn; /* the answer; NULL: none */
@@ -441,6 +442,13 @@ static void idle_receive(struct server_conn *sc, bool wanted)
 		idle_put(l, sc);
 }
 
+/* The message is on its way: the answer finds that no stream waits any more. */
+static void ask_cancel(struct stream_wait *w)
+{
+}
+
+static const struct stream_wait_kind ask_kind = { .name = "idle-connection", .cancel = ask_cancel };
+
 static void ask_free(struct idle_ask *a)
 {
 	config_drop(&a->config);
@@ -450,16 +458,14 @@ static void ask_free(struct idle_ask *a)
 static void answer_arrives(struct message *m)
 {
 	struct idle_ask *a = container_of(m, struct idle_ask, message);
-	struct stream *s = a->stream;
+	bool wanted = !stream_wait_is_over(&a->wait);
 
 	if (a->conn) {
 		activity_add(ACTIVITY_fd_takeover, 1);
-		idle_receive(a->conn, s != NULL);
+		idle_receive(a->conn, wanted);
 	}
-	if (s) {
-		s->idle_ask = NULL;
-		stream_run(s);
-	}
+	if (wanted)
+		stream_wake(&a->wait);
 	ask_free(a);
 }
 
@@ -479,11 +485,11 @@ static bool ask(struct stream *s, unsigned thread)
 	if (!a)
 		return false;
 	SHARED_WRITE(process);
-	*a = (struct idle_ask){ .message.run = ask_arrives, .stream = s, .server = s->server,
+	*a = (struct idle_ask){ .message.run = ask_arrives, .server = s->server,
 				.config = config_take(s->config), .from = thread_id,
 				.key = wanted_key(s),
 				.proven = reusable_for(s) == REUSABLE_PROVEN };
-	s->idle_ask = a;
+	stream_wait_begin(s, &a->wait, &ask_kind);
 	stream_wait_ms(s, ASK_MS);
 	mailbox_post(thread, &a->message);
 	return true;
@@ -494,7 +500,7 @@ bool server_conn_ask_others(struct stream *s)
 	unsigned thread;
 
 	if (s->flags & STRM_ASKED)
-		return s->idle_ask && !stream_is_late(s);
+		return stream_wait_find(s, &ask_kind) && !stream_is_late(s);
 	s->flags |= STRM_ASKED;
 	if (!is_shared || thread_group_size(thread_group) == 1 || wants_new(s) ||
 	    reusable_for(s) == REUSABLE_NONE)
@@ -510,11 +516,11 @@ bool server_conn_ask_others(struct stream *s)
 
 void server_conn_forget_ask(struct stream *s)
 {
+	struct stream_wait *wait = s->waits ? stream_wait_find(s, &ask_kind) : NULL;
+
 	s->flags &= ~STRM_ASKED;
-	if (!s->idle_ask)
-		return;
-	s->idle_ask->stream = NULL;
-	s->idle_ask = NULL;
+	if (wait)
+		stream_wait_cancel(wait);
 }
 
 /* --- opening ---------------------------------------------------------------------------------- */

@@ -224,7 +224,10 @@ void sess_dump_full(struct stream *s, const struct sess_view *view)
 	strbuf_printf(out, " conn_et=0x%03x srv_conn=%p, pend_pos=%p waiting=%d epoch=0\n",
 		      s->back.flags & EP_ERROR, (void *)s->server,
 		      waits ? (void *)&s->waiter : NULL, waits);
-	strbuf_printf(out, "  stage=%s\n", stage_names[s->stage]);
+	strbuf_printf(out, "  stage=%s", stage_names[s->stage]);
+	for (const struct stream_wait *w = s->waits; w; w = w->next)
+		strbuf_printf(out, " waits=%s", w->kind->name);
+	strbuf_add_char(out, '\n');
 	dump_places(s, view);
 	strbuf_printf(out, "  task=%p (state=0x%02x nice=0 calls=%u rate=0 exp=", (void *)&s->timer,
 		      s->flags & STRM_RUNNING ? 1 : 0, s->runs);

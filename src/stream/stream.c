@@ -12,7 +12,6 @@
 #include "core/profile.h"
 #include "core/task.h"
 #include "core/thread.h"
-#include "http/auth.h"
 #include "net/pipe.h"
 #include "stream/error_capture.h"
 #include "engine_priv.h"
@@ -137,8 +136,8 @@ static void stream_free(struct stream *s)
 	BUG_ON(s->back.ops || s->flags & STRM_SLOT);
 	STREAM_TRACE(USER, s, FREE, "the stream ends, status %u", s->status);
 	timer_cancel(&s->timer);
-	if (s->overrides && s->overrides->auth_job)
-		auth_job_cancel(s->overrides->auth_job);
+	while (unlikely(s->waits != NULL))
+		stream_wait_cancel(s->waits);
 	if (s->task)
 		task_free(&s->task);
 	s->sess->open_streams--;
@@ -303,6 +302,15 @@ void stream_run(struct stream *s)
 		stream_free(s);
 	else
 		stream_arm(s);
+}
+
+void stream_wake(struct stream_wait *w)
+{
+	struct stream *s = w->stream;
+
+	STREAM_TRACE(USER, s, WAKE, "what it waited for is there: %s", w->kind->name);
+	stream_wait_end(w);
+	stream_run(s);
 }
 
 /* --- ending ----------------------------------------------------------------------------------- */

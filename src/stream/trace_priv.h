@@ -15,7 +15,9 @@ struct endpoint;
 #define STREAM_EVENTS(X) \
 	X(NEW, "strm_new", "a stream begins") X(FREE, "strm_free", "a stream ends") \
 	X(ERROR, "strm_err", "a stream failed") X(STAGE, "strm_ana", "a stream goes to a stage") \
-	X(RUN, "strm_proc", "a stream runs")
+	X(RUN, "strm_proc", "a stream runs") \
+	X(WAIT, "strm_wait", "a stream waits for something outside") \
+	X(WAKE, "strm_wake", "what a stream waited for is there, or is not waited for any more")
 /* Same of source applet. */
 #define APPLET_EVENTS(X) \
 	X(NEW, "app_new", "a service is to answer") X(FREE, "app_free", "its call ends") \

@@ -6,63 +6,62 @@
 #include "core/task.h"
 #include "stream/rule.h"
 #include "stream/stream.h"
+#include "stream/wait.h"
 #include "tls/tls.h"
 
-/* What a stream that has waited keeps. */
+/* What a stream waits for: in its arena. */
 struct early_wait {
+	struct stream_wait wait;
 	struct tls_waiter waiter;
 };
 
-static void early_fini(void *data)
+static void early_cancel(struct stream_wait *wait)
 {
-	struct early_wait *w = *(struct early_wait **)data;
+	struct early_wait *w = container_of(wait, struct early_wait, wait);
 
-	if (!w)
-		return;
 	tls_waiter_cancel(&w->waiter);
 	task_free(&w->waiter.task);
 }
 
-static struct slot early_slot = {
-	.of = SLOT_STREAM, .size = sizeof(struct early_wait *), .fini = early_fini,
-};
-static struct slot *const slots[] = { &early_slot, NULL };
+static const struct stream_wait_kind early_kind = { .name = "handshake", .cancel = early_cancel };
 
 static void handshake_is_over(struct task *t, void *ctx, unsigned why)
 {
-	stream_run(ctx);
+	struct early_wait *w = ctx;
+
+	task_free(&w->waiter.task);
+	stream_wake(&w->wait);
 }
 
-static struct early_wait *wait_of(struct stream *s)
+/* False: no memory. */
+static bool wait_begin(struct stream *s)
 {
-	struct early_wait **place = slot_of(&early_slot, stream_slots(s)), *w = *place;
+	struct early_wait *w = arena_zalloc(&s->arena, sizeof(*w));
 
-	if (w)
-		return w;
-	w = arena_zalloc(&s->arena, sizeof(*w));
 	if (!w)
-		return NULL;
+		return false;
 	list_init(&w->waiter.link);
-	w->waiter.task = task_new(handshake_is_over, s);
-	if (w->waiter.task)
-		*place = w;
-	return *place;
+	w->waiter.task = task_new(handshake_is_over, w);
+	if (!w->waiter.task)
+		return false;
+	tls_wait_handshake(s->sess->conn, &w->waiter);
+	stream_wait_begin(s, &w->wait, &early_kind);
+	s->rule.data = w;
+	return true;
 }
 
 static enum rule_result wait_run(const struct rule *r, struct expr_ctx *ctx, bool *first)
 {
 	struct stream *s = ctx->stream;
-	struct early_wait *w;
+	const struct early_wait *w = s->rule.data;
 
 	if (!tls_is_early(s->sess->conn))
 		return RULE_CONTINUE;
 	if (s->front.flags & EP_ERROR)
 		return RULE_CLOSE;
-	w = wait_of(s);
-	if (!w)
-		return RULE_ERROR;
-	tls_wait_handshake(s->sess->conn, &w->waiter);
-	return RULE_WAIT;
+	if (w && !stream_wait_is_over(&w->wait))
+		return RULE_WAIT;
+	return wait_begin(s) ? RULE_WAIT : RULE_ERROR;
 }
 
 static const struct rule_action actions[] = {
@@ -71,5 +70,4 @@ static const struct rule_action actions[] = {
 	{ 0 }
 };
 
-const struct module mod_early_act = { .name = "early-data-actions", .actions = actions,
-				      .slots = slots };
+const struct module mod_early_act = { .name = "early-data-actions", .actions = actions };

@@ -9,6 +9,7 @@
 #include "expr/vars.h"
 #include "stream/action.h"
 #include "stream/stream.h"
+#include "stream/wait.h"
 
 #define USAGE "Expects 'do-resolve(<varname>,<resolvers>[,<options>]) <expr>'. Available options " \
 	"are 'ipv4' and 'ipv6'."
@@ -23,27 +24,19 @@ struct resolve_action {
 
 /* What a stream waits for: in its arena. */
 struct resolve_wait {
-	struct stream *stream;
-	struct resolve_query *query; /* NULL: it is over */
-	struct addr addr;
+	struct stream_wait wait;
+	struct resolve_query *query;
+	struct addr addr;            /* the answer; ADDR_NONE: none */
 };
 
-static void wait_fini(void *data)
+static void resolve_cancel(struct stream_wait *wait)
 {
-	struct resolve_wait *w = *(struct resolve_wait **)data;
-
-	if (w)
-		resolve_forget(&w->query);
+	resolve_forget(&container_of(wait, struct resolve_wait, wait)->query);
 }
 
-static struct slot wait_slot = {
-	.of = SLOT_STREAM, .size = sizeof(struct resolve_wait *), .fini = wait_fini,
+static const struct stream_wait_kind resolve_kind = {
+	.name = "do-resolve", .cancel = resolve_cancel,
 };
-
-static struct resolve_wait **wait_of(struct stream *s)
-{
-	return slot_of(&wait_slot, stream_slots(s));
-}
 
 /* --- configuration --------------------------------------------------------------------------- */
 
@@ -105,15 +98,15 @@ static void resolved(void *ctx, const struct addr *addr)
 {
 	struct resolve_wait *w = ctx;
 
-	w->query = NULL;
 	w->addr = *addr;
-	stream_run(w->stream);
+	stream_wake(&w->wait);
 }
 
 /* EXPR_WAIT: asked, or the name is not known yet. Else there is nothing to wait for. */
 static enum expr_result ask(const struct resolve_action *a, struct expr_ctx *ctx)
 {
-	struct resolve_wait **w = wait_of(ctx->stream);
+	struct stream *s = ctx->stream;
+	struct resolve_wait *w;
 	struct sample name;
 	enum expr_result ret;
 
@@ -122,15 +115,14 @@ static enum expr_result ask(const struct resolve_action *a, struct expr_ctx *ctx
 	ctx->flags &= ~EXPR_MAY_WAIT;
 	if (ret != EXPR_FOUND || !sample_cast(&name, SMP_STR, ctx->arena))
 		return ret == EXPR_WAIT ? ret : EXPR_NONE;
-	*w = arena_zalloc(&ctx->stream->arena, sizeof(**w));
-	if (!*w)
+	w = arena_zalloc(&s->arena, sizeof(*w));
+	if (w)
+		w->query = resolvers_ask_once(a->section, name.text, a->prefer, resolved, w);
+	if (!w || !w->query)
 		return EXPR_NONE;
-	(*w)->stream = ctx->stream;
-	(*w)->query = resolvers_ask_once(a->section, name.text, a->prefer, resolved, *w);
-	if ((*w)->query)
-		return EXPR_WAIT;
-	*w = NULL;
-	return EXPR_NONE;
+	stream_wait_begin(s, &w->wait, &resolve_kind);
+	s->rule.data = w;
+	return EXPR_WAIT;
 }
 
 static void keep(const struct resolve_action *a, struct expr_ctx *ctx, const struct addr *addr)
@@ -148,18 +140,14 @@ static void keep(const struct resolve_action *a, struct expr_ctx *ctx, const str
 static enum rule_result resolve_run(const struct rule *r, struct expr_ctx *ctx, bool *first)
 {
 	const struct resolve_action *a = r->data;
-	struct resolve_wait **w = wait_of(ctx->stream);
+	struct resolve_wait *w = ctx->stream->rule.data;
 
-	if (!*w)
+	if (!w)
 		return ask(a, ctx) == EXPR_WAIT ? RULE_WAIT : RULE_CONTINUE;
-	/* nobody is there to be served any more */
-	if ((*w)->query && !(ctx->stream->front.flags & EP_ERROR))
+	if (!stream_wait_is_over(&w->wait) && !(ctx->stream->front.flags & EP_ERROR))
 		return RULE_WAIT;
-	if ((*w)->query)
-		resolve_forget(&(*w)->query);
-	else
-		keep(a, ctx, &(*w)->addr);
-	*w = NULL;
+	stream_wait_cancel(&w->wait); /* it goes on when the client has failed */
+	keep(a, ctx, &w->addr);
 	return RULE_CONTINUE;
 }
 
@@ -172,8 +160,4 @@ static const struct rule_action actions[] = {
 	{ 0 }
 };
 
-static struct slot *const slots[] = { &wait_slot, NULL };
-
-const struct module mod_resolve_act = {
-	.name = "resolve-actions", .actions = actions, .slots = slots,
-};
+const struct module mod_resolve_act = { .name = "resolve-actions", .actions = actions };

@@ -471,6 +471,25 @@ def resolve_action(tap, args):
     server.close()
 
 
+def killed_while_waiting(tap, args):
+    """A stream whose rule waits for a name server can be ended at any time; the answer comes too late for it."""
+    fe = ("http-request do-resolve(txn.ip,dns,ipv4) req.hdr(name)\n"
+          "\thttp-request return status 200 hdr ip %[var(txn.ip)]")
+    with Scene(args, "", {FOO: [d.a("127.0.0.5")], "slow.example.com": None}, fe=fe, retry="2000") as s:
+        with lib.connect(s.port) as c:
+            c.sendall(b"GET / HTTP/1.1\r\nhost: x\r\nname: slow.example.com\r\n\r\n")
+            found = lib.until(lambda: re.search(r"(0x\w+): \[[^\0]*?frontend=fe .*\n[^\0]*?current_rule=\"do-resolve",
+                                                s.proxy.ctl("show sess all")))
+            tap.ok(found, "the rule that waits is shown")
+            if not lib.is_reference(args.program):
+                tap.ok(" stage=HTTP_REQUEST_FE waits=do-resolve\n" in found.group(0), "and what for", found.group(0))
+            s.proxy.ctl("shutdown session " + found.group(1))
+            tap.ok(lib.until(lambda: "frontend=fe " not in s.proxy.ctl("show sess all")), "the stream is gone")
+        tap.eq(s.get("name: foo.example.com")[1].get("ip"), "127.0.0.5", "others go on")
+        s.dns.zone["slow.example.com"] = [d.a("127.0.0.6")]
+        tap.eq(s.get("name: slow.example.com")[1].get("ip"), "127.0.0.6", "and may ask for that name")
+
+
 def crowd(tap, args):
     """Requests on all threads ask for names, some of which are the same."""
     fe = ("http-request do-resolve(txn.ip,dns,ipv4) req.hdr(name)\n"
@@ -631,7 +650,8 @@ def main():
     args = lib.arguments(__doc__)
     tap = lib.Tap()
     for part in (many_names, flood, one_server, always_waiting, reasons, templates, administration, services,
-                 hostile, transports, resolve_action, crowd, set_name, first_address, reload, traffic, show):
+                 hostile, transports, resolve_action, killed_while_waiting,
+                 crowd, set_name, first_address, reload, traffic, show):
         part(tap, args)
     tap.done()
 
