@@ -202,8 +202,8 @@ static enum step tcp_begin(struct stream *s)
 	return stream_goto(s, STAGE_FORWARD);
 }
 
-/* To a client that asked with an extended CONNECT, any 2xx means that its protocol is spoken from now
- * on (RFC 8441 5): a server's page must not say so.
+/* To a client that asked with an extended CONNECT, any 2xx means that its protocol is spoken from
+ * now on (RFC 8441 5): a server's page must not say so.
  */
 static bool promises_tunnel(const struct stream *s)
 {
