@@ -9,7 +9,6 @@
 #include "conf_priv.h"
 
 #define TLS "TLS"
-#define CHECKS "health checks"
 
 static const struct {
 	const char *words; /* one or several; "tune.h2.*": whatever begins so */
@@ -29,10 +28,6 @@ static const struct {
 	{ "limited-quic", CONF_GLOBAL, "QUIC" }, { "no-quic", CONF_GLOBAL, "QUIC" },
 	{ "httpclient.*", CONF_GLOBAL, "the HTTP client" },
 	{ "lua-*", CONF_GLOBAL, "Lua" }, { "tune.lua.*", CONF_GLOBAL, "Lua" },
-	{ "set-var", CONF_GLOBAL, "variables" }, { "set-var-fmt", CONF_GLOBAL, "variables" },
-	{ "tune.vars.*", CONF_GLOBAL, "variables" },
-	{ "h1-case-adjust", CONF_GLOBAL, "adjusting the case of header names" },
-	{ "h1-case-adjust-file", CONF_GLOBAL, "adjusting the case of header names" },
 	{ "http-err-codes", CONF_GLOBAL, "stick tables" },
 	{ "http-fail-codes", CONF_GLOBAL, "stick tables" },
 	{ "tune.comp.maxlevel", CONF_GLOBAL, "compression" },
@@ -93,5 +88,22 @@ const char *conf_later_feature(char *const *words, int count, unsigned where)
 	for (size_t i = 0; i < sizeof(later) / sizeof(*later); i++)
 		if (later[i].where & where && words_fit(words, count, later[i].words))
 			return later[i].feature;
+	return NULL;
+}
+
+const char *conf_later_section(const char *name)
+{
+	static const struct {
+		const char *name, *why;
+	} sections[] = {
+		{ "acme", "is not supported yet" }, { "cache", "is not supported yet" },
+		{ "fcgi-app", "is not supported yet" },
+		{ "healthcheck", "is not supported yet" }, { "peers", "is not supported yet" },
+		{ "program", "has gone with HAProxy 3.3: the service manager starts programs" },
+	};
+
+	for (size_t i = 0; i < sizeof(sections) / sizeof(*sections); i++)
+		if (strcmp(name, sections[i].name) == 0)
+			return sections[i].why;
 	return NULL;
 }

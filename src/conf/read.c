@@ -32,6 +32,7 @@ struct reader {
 	struct conf_nesting nesting;
 	struct conf_tokens tokens;
 	bool early;
+	bool skips; /* in a section that is known but not supported: said once */
 	const struct conf_section *section; /* NULL: before the first of the file */
 	char *section_name;		    /* owned; its first argument, or "" */
 	void *object;
@@ -224,6 +225,25 @@ static void report_no_section(struct reader *r)
 		 "unknown keyword '%s' out of section.", word);
 }
 
+/* A section of HAProxy that this version does not have: one error, none for its lines. False: it is
+ * no such section.
+ */
+static bool skip_section(struct reader *r)
+{
+	const char *why = conf_later_section(r->tokens.words[0]);
+
+	if (!why)
+		return false;
+	section_close(r);
+	r->skips = true;
+	r->where.place.form = DIAG_PARSING;
+	r->where.place.column = r->tokens.columns[0];
+	if (!r->early)
+		diag_add(r->where.diags, DIAG_ALERT, &r->where.place, "its lines are not read.",
+			 "section '%s' %s.", r->tokens.words[0], why);
+	return true;
+}
+
 static void read_words(struct reader *r)
 {
 	struct conf_tokens *t = &r->tokens;
@@ -245,9 +265,12 @@ static void read_words(struct reader *r)
 
 		section_close(r);
 		*t = kept;
+		r->skips = false;
 		section_open(r, s);
 		return;
 	}
+	if (skip_section(r) || r->skips)
+		return;
 	if (!r->section) {
 		if (!r->early)
 			report_no_section(r);

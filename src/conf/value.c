@@ -154,6 +154,16 @@ static int64_t time_unit(const char *text, int64_t dflt, size_t *len)
 	return 0;
 }
 
+/* What stands behind a whole time, as the "in" of "15min", is passed over: HAProxy does so too. */
+static void warn_behind_time(struct conf_line *l, const char *word, const char *behind)
+{
+	int column = (int)(behind - word);
+
+	conf_warn(l, l->at - 1, "a time is digits and one unit: us, ms, s, m, h or d",
+		  "unexpected character '%c' after the timer value '%s': '%.*s' is taken. This will "
+		  "be reported as an error in next versions.", *behind, word, column, word);
+}
+
 /* The next word as milliseconds, rounded up so that a little is not nothing. */
 static bool take_time(struct conf_line *l, int64_t dflt_us, int64_t max_ms, int64_t *out)
 {
@@ -166,17 +176,17 @@ static bool take_time(struct conf_line *l, int64_t dflt_us, int64_t max_ms, int6
 				  subject, dflt_us == 1000 ? "milliseconds" : "seconds");
 	end = take_digits(word, &value);
 	unit = time_unit(end, dflt_us, &len);
-	if (end == word || !unit || end[len]) {
-		char bad = end == word || !unit ? *end : end[len];
-
-		if (!bad)
+	if (end == word || !unit) {
+		if (!*end)
 			return conf_error(l, l->at - 1, NULL,
 					  "'%s' expects an integer value (in %s)", subject,
 					  dflt_us == 1000 ? "milliseconds" : "seconds");
 		return conf_error(l, l->at - 1,
 				  "a time is digits and one unit: us, ms, s, m, h or d",
-				  "unexpected character '%c' in '%s'", bad, subject);
+				  "unexpected character '%c' in '%s'", *end, subject);
 	}
+	if (end[len])
+		warn_behind_time(l, word, end + len);
 	if (value > INT64_MAX / unit - 1000 || (value * unit + 999) / 1000 > max_ms)
 		return conf_error(l, l->at - 1, NULL,
 				  max_ms == INT_MAX ? "timer overflow in argument '%s' to '%s' "

@@ -69,12 +69,20 @@ static bool realm_is_fine(struct conf_line *l, const char *word)
 static bool realm_parse(struct conf_line *l)
 {
 	struct stats_conf *conf = conf_get(l);
-	const char *word = take_word(l, "a realm name");
+	const char *word = conf_next(l);
 
-	if (!conf || !word || !realm_is_fine(l, word))
+	if (!word || !*word)
+		return conf_error(l, l->at, NULL, "'realm' needs a realm name.");
+	if (!conf || !realm_is_fine(l, word))
 		return false;
 	conf->realm = slice_of(word);
 	conf->realm_is_set = true;
+	if (conf_peek(l)) {
+		conf_report(l, l->at, DIAG_DIAG, DIAG_PARSING, "'stats realm' takes one word: '%s' "
+			    "is passed over; write blanks as '\\ ' or put quotes around all.",
+			    conf_peek(l));
+		l->at = l->count;
+	}
 	return true;
 }
 

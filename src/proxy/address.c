@@ -268,7 +268,8 @@ static bool parse_inet(char *text, enum address_kind kind, unsigned flags, struc
 	if (text[0] == '[' && len && text[len - 1] == ']') {
 		text[len - 1] = 0;
 		text++;
-		kind = KIND_V6;
+		if (strchr(text, ':')) /* "[127.0.0.1]:80" is written too */
+			kind = KIND_V6;
 	} else if (strcmp(text, ":") == 0) {
 		/* ":::80" : what is left of "::" before ":80" */
 		text = (char *)"::";

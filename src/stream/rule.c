@@ -222,6 +222,31 @@ static bool parse_action(struct conf_line *l, struct rule *r)
 	return good;
 }
 
+struct slice rule_take_name(struct conf_line *l, const struct rule *r, bool any)
+{
+	const char *word = conf_next(l);
+	char *name = conf_strdup(l->cfg, word);
+	size_t len = strlen(word);
+
+	if (!name) {
+		rule_no_memory(l, r);
+		return slice_none();
+	}
+	while (len > 1 && name[len - 1] == ':')
+		name[--len] = '\0';
+	if (!any && !h1_is_token(slice_of(name))) {
+		rule_error(l, r, l->at - 1, "header name '%s' contains a forbidden character", word);
+		return slice_none();
+	}
+	if (word[len])
+		conf_report(l, l->at - 1, any ? DIAG_DIAG : DIAG_WARNING, DIAG_PARSING,
+			    "header name '%s' contains forbidden character ':': '%s' is taken.",
+			    word, name);
+	for (size_t i = 0; i < len; i++)
+		name[i] = ascii_lower(name[i]);
+	return slice_make(name, len);
+}
+
 struct regex *rule_regex_new(struct conf_line *l, const struct rule *r, int at, unsigned flags)
 {
 	struct rule_proxy *rp = slot_of(&rule_proxy_slot, l->slots);

@@ -18,22 +18,14 @@ struct hint {
 static bool hint_parse(struct conf_line *l, struct rule *r)
 {
 	struct hint *h = arena_zalloc(&l->cfg->arena, sizeof(*h));
-	char *name;
-
 	if (!h)
 		return rule_no_memory(l, r);
 	r->data = h;
 	if (rule_at_end(l) || l->at + 1 >= l->count)
 		return rule_error(l, r, l->at, "expects exactly 2 arguments");
-	if (!h1_is_token(slice_of(conf_peek(l))))
-		return rule_error(l, r, l->at, "header name '%s' contains a forbidden character",
-				  conf_peek(l));
-	name = conf_strdup(l->cfg, conf_next(l));
-	if (!name)
-		return rule_no_memory(l, r);
-	h->name = slice_of(name);
-	for (; *name; name++)
-		*name = ascii_lower(*name);
+	h->name = rule_take_name(l, r, false);
+	if (slice_is_none(h->name))
+		return false;
 	if (!rule_text_parse(l, conf_peek(l), rule_phases(r->proxy, r->set), LOGFORMAT_HTTP,
 			     &h->text))
 		return false;

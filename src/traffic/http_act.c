@@ -56,18 +56,9 @@ static int edit_words(const struct conf_line *l)
 
 static bool edit_set_name(struct conf_line *l, struct rule *r, struct edit *e, bool checked)
 {
-	const char *name = conf_next(l);
-	char *copy = conf_strdup(l->cfg, name), *at;
-
-	if (!copy)
-		return rule_no_memory(l, r);
-	if (checked && !h1_is_token(slice_of(name)))
-		return rule_error(l, r, l->at - 1,
-				  "header name '%s' contains a forbidden character",
-				  name);
-	for (at = copy; *at; at++)
-		*at = ascii_lower(*at);
-	e->name = slice_of(copy);
+	e->name = rule_take_name(l, r, !checked);
+	if (slice_is_none(e->name))
+		return false;
 	e->id = http_field_id(e->name);
 	return true;
 }
@@ -153,7 +144,7 @@ static bool replace_header_parse(struct conf_line *l, struct rule *r)
 		return false;
 	if (edit_words(l) < 3 || !*conf_peek(l))
 		return rule_error(l, r, l->at, "expects exactly 3 arguments");
-	return edit_set_name(l, r, e, true) && edit_take_regex(l, r, e) && edit_take_text(l, r, e);
+	return edit_set_name(l, r, e, false) && edit_take_regex(l, r, e) && edit_take_text(l, r, e);
 }
 
 /* set-path, set-method... <fmt> */
