@@ -34,8 +34,8 @@ static inline bool rule_no_memory(struct conf_line *l, const struct rule *r)
 struct regex *rule_regex_new(struct conf_line *l, const struct rule *r, int at, unsigned flags);
 
 /* The next word as the name of a field: a copy in lower case. A name that ends with ':', as in
- * `set-header X-Name: value`, is taken without it, with a warning. <any>: a name that is looked for,
- * not sent: any word will do, and the warning is a diagnostic of -dD. slice_none(): reported.
+ * `set-header X-Name: value`, is taken without it, with a warning. <any>: a name that is looked
+ * for, not sent: any word will do, and the warning is a diagnostic of -dD. slice_none(): reported.
  */
 struct slice rule_take_name(struct conf_line *l, const struct rule *r, bool any);
 

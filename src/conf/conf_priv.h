@@ -109,7 +109,7 @@ void conf_show_line(const struct conf_show *how, const struct conf_tokens *t, in
 /* What an unknown keyword waits for ("TLS"), or NULL: it is just unknown. <where> is one place. */
 const char *conf_later_feature(char *const *words, int count, unsigned where);
 
-/* Why a section of HAProxy is not read ("is not supported yet"), or NULL: there is no such section. */
+/* Why a section of HAProxy is not read ("is not supported yet"); NULL: there is no such section. */
 const char *conf_later_section(const char *name);
 
 /* --- registry.c -------------------------------------------------------------------------- */

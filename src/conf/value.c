@@ -160,8 +160,8 @@ static void warn_behind_time(struct conf_line *l, const char *word, const char *
 	int column = (int)(behind - word);
 
 	conf_warn(l, l->at - 1, "a time is digits and one unit: us, ms, s, m, h or d",
-		  "unexpected character '%c' after the timer value '%s': '%.*s' is taken. This will "
-		  "be reported as an error in next versions.", *behind, word, column, word);
+		  "unexpected character '%c' after the timer value '%s': '%.*s' is taken. This "
+		  "will be reported as an error in next versions.", *behind, word, column, word);
 }
 
 /* The next word as milliseconds, rounded up so that a little is not nothing. */

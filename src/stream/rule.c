@@ -235,7 +235,8 @@ struct slice rule_take_name(struct conf_line *l, const struct rule *r, bool any)
 	while (len > 1 && name[len - 1] == ':')
 		name[--len] = '\0';
 	if (!any && !h1_is_token(slice_of(name))) {
-		rule_error(l, r, l->at - 1, "header name '%s' contains a forbidden character", word);
+		rule_error(l, r, l->at - 1, "header name '%s' contains a forbidden character",
+			   word);
 		return slice_none();
 	}
 	if (word[len])
