@@ -528,21 +528,17 @@ void server_conn_forget_ask(struct stream *s)
 /* The PROXY protocol header that this server wants first. */
 static bool send_preamble(struct stream *s)
 {
-	char area[2048], *header = area;
-	size_t room = sizeof(area), n;
+	char area[PREAMBLE_AREA];
+	struct slice header;
 
 	if (!s->server->send_proxy)
 		return true;
-	if (s->server->proxy_v2_tlvs) { /* of any length, but that they fit in a buffer */
-		room = block_size();
-		header = arena_alloc(&s->arena, room);
-		if (!header)
-			return false;
-	}
-	n = proxy_header_make(s, header, room);
-	if (n && tls_server_is_on(server_slots(s->server)))
-		return tls_preamble(s->back.ops->conn(&s->back), slice_make(header, n));
-	return n && s->back.ops->preamble(&s->back, slice_make(header, n));
+	header = wanted_preamble(s, area);
+	if (!header.len)
+		return false;
+	if (tls_server_is_on(server_slots(s->server)))
+		return tls_preamble(s->back.ops->conn(&s->back), header);
+	return s->back.ops->preamble(&s->back, header);
 }
 
 /* Puts an HTTP mux on a connection. False: no memory. */

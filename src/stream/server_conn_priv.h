@@ -82,7 +82,14 @@ struct slice wanted_alpn(enum wanted_mux mux);
 bool wants_early(struct stream *s);
 /* The name that it asks for in its handshake; or slice_none(). */
 struct slice wanted_sni(struct stream *s);
-/* Connections of other keys serve other names, or lead to another place than <to>. */
+#define PREAMBLE_AREA 2048
+/* The PROXY protocol header that s->server wants of this stream: in <area>, or in the stream's
+ * arena. Empty: no memory, or it does not fit.
+ */
+struct slice wanted_preamble(struct stream *s, char area[PREAMBLE_AREA]);
+/* Connections of other keys serve other names, have said something else in their PROXY protocol
+ * header, or lead to another place than <to>.
+ */
 uint64_t wanted_key_to(struct stream *s, const struct server_addr *to);
 uint64_t wanted_key(struct stream *s);
 /* How the socket is to be opened; <room> may be used by *set. */

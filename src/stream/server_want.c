@@ -21,11 +21,37 @@ struct slice wanted_sni(struct stream *s)
 	return name;
 }
 
+struct slice wanted_preamble(struct stream *s, char area[PREAMBLE_AREA])
+{
+	size_t room = PREAMBLE_AREA;
+
+	if (s->server->proxy_v2_tlvs) { /* of any length, but that they fit in a buffer */
+		room = block_size();
+		area = arena_alloc(&s->arena, room);
+		if (!area)
+			return slice_none();
+	}
+	return slice_make(area, proxy_header_make(s, area, room));
+}
+
+/* What the server was told of the client is part of what a connection is: addresses that rules have
+ * changed, the request's unique id, other values of the PROXY protocol header.
+ */
+static uint64_t preamble_key(struct stream *s)
+{
+	char area[PREAMBLE_AREA];
+	struct slice header = wanted_preamble(s, area);
+
+	return header.len ? hash_bytes(header.ptr, header.len, 2) : 0;
+}
+
 uint64_t wanted_key_to(struct stream *s, const struct server_addr *to)
 {
 	struct slice name = wanted_sni(s);
 	uint64_t key = name.len ? hash_bytes(name.ptr, name.len, 1) : 0;
 
+	if (unlikely(s->server->send_proxy))
+		key ^= preamble_key(s);
 	return server_target_varies(s->server) ? key ^ server_target_key(to) : key;
 }
 
