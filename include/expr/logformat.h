@@ -30,6 +30,8 @@ enum logformat_options {
 	LOGFORMAT_JSON = 1 << 8,      /* +json: values, and with %o a map of the named items */
 	LOGFORMAT_CBOR = 1 << 9,      /* +cbor: the same; in hexadecimal unless +bin */
 	LOGFORMAT_UTF8 = 1 << 10,     /* +utf8: JSON leaves valid UTF-8 as it is */
+	/* with PRINTABLE, of what a client said: " and # become codes too */
+	LOGFORMAT_SAID = 1 << 11,
 	/* What `log-format` asks for. An lf-string for a body asks for nothing. */
 	LOGFORMAT_LOG = LOGFORMAT_MANDATORY | LOGFORMAT_MERGE | LOGFORMAT_PRINTABLE,
 };

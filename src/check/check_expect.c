@@ -124,7 +124,8 @@ static enum expect_verdict expect_content(struct check *c, const struct check_ru
 	matches = content_matches(c, e, in);
 	if (matches && !e->negated)
 		return VERDICT_OK;
-	if (!matches && !final && e->min_recv != 0)
+	/* with `min-recv` these bytes decide */
+	if (!matches && !final && e->min_recv < 0)
 		return VERDICT_WAIT;
 	if (matches == !e->negated)
 		return VERDICT_OK;

@@ -25,11 +25,11 @@ static const char *take_value(struct conf_line *l, const char *what)
 	return value;
 }
 
-static bool take_regex(struct conf_line *l, const char *text, struct regex **out)
+static bool take_regex(struct conf_line *l, const char *text, unsigned flags, struct regex **out)
 {
 	char error[160];
 
-	*out = regex_new(slice_of(text), 0, error, sizeof(error));
+	*out = regex_new(slice_of(text), flags, error, sizeof(error));
 	return *out ? check_keep_regex(l, *out) : expect_error(l, "%s.", error);
 }
 
@@ -105,8 +105,8 @@ static bool field_match_parse(struct conf_line *l, const char *what, enum field_
 				    "'reg' (got '%s').", what, word);
 }
 
-/* [-m <method>] <pattern> */
-static bool field_pattern_parse(struct conf_line *l, const char *what, bool format,
+/* [-m <method>] <pattern>; the case of names does not matter. */
+static bool field_pattern_parse(struct conf_line *l, const char *what, bool is_name, bool format,
 				struct check_field_pattern *p)
 {
 	const char *word;
@@ -122,7 +122,7 @@ static bool field_pattern_parse(struct conf_line *l, const char *what, bool form
 	if (p->match == FIELD_REG)
 		return format ? expect_error(l, "'%s' : log-format strings cannot be used with "
 					     "regex matching.", what)
-			: take_regex(l, word, &p->regex);
+			: take_regex(l, word, is_name ? REGEX_NOCASE : 0, &p->regex);
 	if (format)
 		return parse_format(l, word, &p->value.format);
 	p->value.text = slice_of(word);
@@ -137,14 +137,14 @@ static bool field_parse(struct conf_line *l, struct check_expect *e, const char 
 	if (!word || (strcmp(word, "name") != 0 && strcmp(word, "name-lf") != 0))
 		return expect_error(l, "'%s' expects at the name keyword as first argument "
 				    "followed by a pattern.", what);
-	if (!field_pattern_parse(l, what, word[4], &e->name))
+	if (!field_pattern_parse(l, what, true, word[4], &e->name))
 		return false;
 	word = conf_peek(l);
 	if (!word || (strcmp(word, "value") != 0 && strcmp(word, "value-lf") != 0))
 		return true;
 	l->at++;
 	e->has_field_value = true;
-	return field_pattern_parse(l, what, word[5], &e->field_value);
+	return field_pattern_parse(l, what, false, word[5], &e->field_value);
 }
 
 /* --- matches -------------------------------------------------------------------------------- */
@@ -185,7 +185,7 @@ static bool pattern_parse(struct conf_line *l, struct check_expect *e, const cha
 	case EXPECT_REGEX:
 	case EXPECT_BINARY_REGEX:
 	case EXPECT_STATUS_REGEX:
-		return take_regex(l, word, &e->regex);
+		return take_regex(l, word, 0, &e->regex);
 	case EXPECT_BINARY_LF:
 		e->value.hex = true;
 		return parse_format(l, word, &e->value.format);

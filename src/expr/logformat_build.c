@@ -122,6 +122,8 @@ static bool put_safely(unsigned options, struct strbuf *out, struct slice text)
 
 	if (options & LOGFORMAT_ESCAPE)
 		stops_add(&stops, "\"\\]");
+	if (options & LOGFORMAT_PRINTABLE && options & LOGFORMAT_SAID)
+		stops_add(&stops, "#\"");
 	for (size_t i = skip_harmless(text, 0); i < text.len; i++) {
 		unsigned char c = (unsigned char)text.ptr[i];
 		bool escape;

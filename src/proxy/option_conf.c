@@ -120,6 +120,9 @@ static bool parse_network(const char *text, struct proxy_forward_for *f)
 	}
 	for (unsigned i = 0; i < bits; i++)
 		f->except_mask[i / 8] |= (uint8_t)(0x80 >> (i % 8));
+	/* 10.0.0.1/25 is written for 10.0.0.0/25 too */
+	for (unsigned i = 0; i < max / 8; i++)
+		f->except[i] &= f->except_mask[i];
 	f->has_except = true;
 	return true;
 }

@@ -70,7 +70,6 @@ static enum step service_step(struct stream *s, const struct proxy *px)
 static enum step rules_step(struct stream *s, struct proxy *px, enum rule_result r,
 			    const struct rule *which)
 {
-	s->last_rule = which;
 	switch (r) {
 	case RULE_CONTINUE:
 	case RULE_ACCEPT:

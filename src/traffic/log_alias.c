@@ -352,6 +352,17 @@ static bool alias_lc(ALIAS_ARGS)
 
 /* --- the request ------------------------------------------------------------------------------ */
 
+/* A part of a target may hold "#" (accept-unsafe-violations-in-http-request): a reader of the line
+ * must be able to tell it from the code of another byte.
+ */
+static bool put_said(const struct logformat_item *item, struct strbuf *out, struct slice text)
+{
+	struct logformat_item said = *item;
+
+	said.options |= LOGFORMAT_SAID;
+	return logformat_put_text(&said, out, text);
+}
+
 static bool alias_r(ALIAS_ARGS)
 {
 	const struct stream *s = ctx->stream;
@@ -366,14 +377,14 @@ static bool alias_r(ALIAS_ARGS)
 	strbuf_add(&b, slice_sub(s->log_uri, 0, stream_tunes()->log_uri_max));
 	strbuf_add_char(&b, ' ');
 	strbuf_add(&b, s->log_version);
-	return logformat_put_text(item, out, strbuf_slice(&b));
+	return put_said(item, out, strbuf_slice(&b));
 }
 
 static bool put_part(ALIAS_ARGS, struct slice part)
 {
 	if (slice_is_none(ctx->stream->log_uri))
 		part = SLICE("<BADREQ>");
-	return logformat_put_text(item, out, part);
+	return put_said(item, out, part);
 }
 
 static bool alias_HM(ALIAS_ARGS)
@@ -383,7 +394,9 @@ static bool alias_HM(ALIAS_ARGS)
 
 static bool alias_HU(ALIAS_ARGS)
 {
-	return put_part(ctx, item, out, ctx->stream->log_uri);
+	/* as it came: the reference does not encode this one */
+	return slice_is_none(ctx->stream->log_uri) ? put_part(ctx, item, out, slice_none())
+		: logformat_put_text(item, out, ctx->stream->log_uri);
 }
 
 static bool alias_HV(ALIAS_ARGS)
