@@ -19,7 +19,7 @@
 #:   check-reference run the same .vtc files against the program REFERENCE
 #:   options         what is on, what is off, and why
 #:   completion      completion of shells and the syntax file of vim, from the same lists
-#:   doc             the generated tables of doc/, as the program lists its words
+#:   doc             the generated tables of doc/: the program's words, and its differences
 #:   bench           CPU per request beside REFERENCE (bench/README.md)
 #:   deps, test-deps install what is missing to build, to test
 #:   install         the programs, manual pages, documents (install-bin, -man, -doc, -systemd)
@@ -406,6 +406,7 @@ options:
 doc: $(BINARY)
 	@$(PYTHON) scripts/make-keyword-tables --program ./$(BINARY)
 	@$(PYTHON) scripts/make-file-tables
+	@$(PYTHON) scripts/make-differences
 
 .PHONY: completion
 completion: $(BINARY)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tests of check-format, check-size, check-layers and run-tap: each is shown a small tree with one fault, and has
+"""Tests of check-format, check-size, check-layers, make-differences and run-tap: each is shown a small tree with one fault, and has
 to find it, and a tree without fault, and has to be silent. Prints TAP."""
 import os
 import shutil
@@ -24,15 +24,34 @@ GOOD = {
 results = []
 
 
+def files(changes):
+    """The good tree with these changes; None takes a file away."""
+    return {path: text for path, text in {**GOOD, **changes}.items() if text is not None}
+
+
+def made(script, changes, path):
+    """The file that a script writes in the good tree with these changes."""
+    with tempfile.TemporaryDirectory() as top:
+        write(top, files(changes))
+        subprocess.run([sys.executable, os.path.join(HERE, script)], cwd=top, check=True, stdout=subprocess.DEVNULL,
+                       env={**os.environ, "PROJECT_TOP": top})
+        with open(os.path.join(top, path)) as f:
+            return f.read()
+
+
+def write(top, tree):
+    for path, text in tree.items():
+        os.makedirs(os.path.join(top, os.path.dirname(path)), exist_ok=True)
+        with open(os.path.join(top, path), "w") as f:
+            f.write(text)
+
+
 def run(script, changes, *args):
     """The text and exit status of a script that looks at the good tree with these changes."""
     with tempfile.TemporaryDirectory() as top:
-        for path, text in {**GOOD, **changes}.items():
-            os.makedirs(os.path.join(top, os.path.dirname(path)), exist_ok=True)
-            with open(os.path.join(top, path), "w") as f:
-                f.write(text)
+        write(top, files(changes))
         if "--objects" in args:
-            for path in {**GOOD, **changes}:
+            for path in files(changes):
                 if path.endswith(".c"):
                     os.makedirs(os.path.join(top, "build", os.path.dirname(path)), exist_ok=True)
                     subprocess.run([os.environ.get("CC", "cc"), "-w", "-Iinclude", "-c", path, "-o",
@@ -116,6 +135,27 @@ def layer_tests():
     expect("a chain", layers, ring, "", *objects)
 
 
+def difference_tests():
+    rule, listed, page = "make-differences", "tests/differences.txt", "doc/configuration/differences.md"
+    row = "%s | where `a|b` | ours | theirs <x> | why | reg-tests/x/%s.vtc\n"
+    good = {page: "", listed: "# the list\n\n[One]\n" + row % ("a-b", "a") + "[Two]\n" + row % ("a-a", "b"),
+            "reg-tests/x/a.vtc": "# differs: a-b\n", "reg-tests/x/b.vtc": "# differs: a-a\n"}
+    expect("a good list", rule, {**good, page: made(rule, good, page)}, "", "--check")
+    expect("a page of another list", rule, good, "run `make doc`", "--check")
+
+    def wrong(name, said, changes):
+        expect(name, rule, {**good, **changes}, said)
+    wrong("a cell is missing", "differences.txt:2: not", {listed: "[One]\na-b | where | ours\n"})
+    wrong("no chapter", "differences.txt:1: not", {listed: good[listed].replace("[One]\n", "").replace("# the list\n\n", "")})
+    wrong("not sorted", "a-a is not sorted", {listed: good[listed].replace("[Two]\n", "")})
+    wrong("twice", "a-b is there twice", {listed: good[listed] + "[Three]\n" + row % ("a-b", "a")})
+    wrong("a bad name", "the name A_b", {listed: good[listed] + "[Three]\n" + row % ("A_b", "a")})
+    wrong("no such test", "names reg-tests/x/a.vtc, which is not there", {"reg-tests/x/a.vtc": None})
+    wrong("a test that does not say it", "a.vtc: has no line", {"reg-tests/x/a.vtc": "# x\n"})
+    wrong("a test of no row", "\"differs: a-c\" is no row", {"reg-tests/x/c.vtc": "# differs: a-c\n"})
+    wrong("a test that its row does not name", "does not name reg-tests/x/c.vtc", {"reg-tests/x/c.vtc": "# differs: a-b\n"})
+
+
 def tap_tests():
     tap = "run-tap"
 
@@ -142,6 +182,7 @@ format_tests()
 size_tests()
 if shutil.which("nm"):
     layer_tests()
+difference_tests()
 tap_tests()
 print("1..%d" % len(results))
 sys.exit(0 if all(results) else 1)
