@@ -36,26 +36,37 @@ bool tls_parse_text(struct conf_line *l)
 	return true;
 }
 
-/* Files of CAs and of revocation lists are read at once, so that the line is told. At run time none
- * is: it must be one that was.
+/* Was the file read by the configuration? At run time: a line of a crt-list comes by a command that
+ * holds the store's lock, the line of `add server` does not.
+ */
+static bool ca_file_is_known(const struct conf_line *l, const char *path)
+{
+	bool locked = l->where == CONF_OTHER, known;
+
+	if (!locked)
+		tls_store_lock();
+	known = tls_store_ca_find(tls_store_of(l->cfg), path) != NULL;
+	if (!locked)
+		tls_store_unlock();
+	return known;
+}
+
+/* Files of CAs and of revocation lists are read immediately, so that a wrong line is reported. At
+ * run time no file is read: it must be one that the configuration has read.
  */
 bool tls_parse_ca_file(struct conf_line *l)
 {
 	const char **field = (const char **)((char *)tls_settings_of(l) + l->keyword->offset);
 	const char *word = conf_next(l);
 	char why[512] = "";
-	bool known;
 
 	if (!word)
 		return conf_error(l, l->at, NULL, "'%s' : missing CAfile path", l->keyword->words);
 	*field = tls_path(l->cfg, tls_global_of(l->cfg)->ca_base, word);
-	if (l->cfg->is_checked) {
-		tls_store_lock();
-		known = tls_store_ca_find(tls_store_of(l->cfg), *field) != NULL;
-		tls_store_unlock();
-		return known || conf_error(l, l->at - 1, NULL, "'%s' : unable to load %s",
-					   l->keyword->words, *field);
-	}
+	if (l->cfg->is_checked)
+		return ca_file_is_known(l, *field) ||
+		       conf_error(l, l->at - 1, NULL, "'%s' : unable to load %s",
+				  l->keyword->words, *field);
 	if (tls_store_ca(l->cfg, *field, l->keyword->min, why, sizeof(why)))
 		return true;
 	diag_add(l->diags, DIAG_ALERT, NULL, NULL, "%s", why);

@@ -29,14 +29,18 @@ struct tls_store {
 };
 
 static pthread_mutex_t store_lock = PTHREAD_MUTEX_INITIALIZER;
+static __thread bool locked_here;
 
 void tls_store_lock(void)
 {
+	BUG_ON(locked_here); /* it would wait for itself for ever */
 	pthread_mutex_lock(&store_lock);
+	locked_here = true;
 }
 
 void tls_store_unlock(void)
 {
+	locked_here = false;
 	pthread_mutex_unlock(&store_lock);
 }
 

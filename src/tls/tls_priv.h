@@ -211,6 +211,10 @@ struct tls_ca {
 /* That of a generation. */
 struct tls_store *tls_store_of(const struct config *cfg);
 extern struct slot tls_store_slot;
+/* What commands and the watch of files hold while they look at the store or change it, around all
+ * that they call: parsers of settings too. A thread that takes it twice ends the process with a
+ * report.
+ */
 void tls_store_lock(void);
 void tls_store_unlock(void);
 /* The entry of a file, read when it is the first time. NULL: <why>. */
