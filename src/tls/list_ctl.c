@@ -150,25 +150,59 @@ static bool add_to(struct tls_bind *b, const char *list, const char *text, int l
 	return false;
 }
 
-/* Adds to every bind line that has the list. */
+/* The name that the bind line has the list by, NULL: it has it not. *last: the list's last line. */
+static const char *list_of(const struct tls_bind *b, const char *list, int *last)
+{
+	const char *name = NULL;
+	struct tls_use *u;
+
+	list_for_each(u, &b->uses, of_bind) {
+		if (!is_of(u, list))
+			continue;
+		name = u->list;
+		*last = u->line > *last ? u->line : *last;
+	}
+	return name;
+}
+
+/* Takes line <line> of the list out of the bind lines before <until>. */
+static void take_back_line(const char *list, int line, const struct tls_bind *until)
+{
+	struct tls_use *u, *next;
+	struct tls_bind *b;
+
+	list_for_each(b, &global()->binds, link) {
+		bool changed = false;
+
+		if (b == until)
+			return;
+		list_for_each_safe(u, next, &b->uses, of_bind) {
+			if (!is_of(u, list) || u->line != line)
+				continue;
+			list_remove(&u->of_bind);
+			list_remove(&u->of_entry);
+			changed = true;
+		}
+		if (changed)
+			tls_names_publish(b);
+	}
+}
+
+/* Adds to every bind line that has the list, or to none of them. */
 static void add_line(struct ctl_request *rq, const char *list, const char *text, const char *cert)
 {
 	struct tls_entry *entry = tls_store_find(tls_store_of(tls_live()), cert);
 	struct tls_bind *b;
-	struct tls_use *u;
 	char why[512] = "";
+	int last = 0;
 
+	list_for_each(b, &global()->binds, link)
+		list_of(b, list, &last);
 	list_for_each(b, &global()->binds, link) {
-		const char *name = NULL;
-		int line = 0;
+		const char *name = list_of(b, list, &last);
 
-		list_for_each(u, &b->uses, of_bind) {
-			if (!is_of(u, list))
-				continue;
-			name = u->list;
-			line = u->line > line ? u->line : line;
-		}
-		if (name && !add_to(b, name, text, line + 1, why, sizeof(why))) {
+		if (name && !add_to(b, name, text, last + 1, why, sizeof(why))) {
+			take_back_line(list, last + 1, b);
 			ctl_error(rq, "Can't edit the crt-list: %s", why);
 			return;
 		}
