@@ -210,6 +210,8 @@ struct server {
 
 /* Its slots (SLOT_SERVER). */
 struct slot_area *server_slots(const struct server *srv);
+/* The server whose slots these are. */
+struct server *server_of_slots(const struct slot_area *slots);
 
 /* First and next of a backend, in order of the file; NULL at the end. Any thread, while servers are
  * added and removed: the way on from one that was removed meanwhile leads back into the list.

@@ -124,10 +124,22 @@ bool tls_connect(struct conn *c, struct slot_area *server, struct slice sni, str
 bool tls_offer_early(struct conn *c, const struct slot_area *server);
 /* Has the server taken none of what was sent early? The connection is lost then. */
 bool tls_early_is_refused(const struct conn *c);
-/* The server's settings are now those of another generation's, which are the same. Harmless when
- * the connection has no TLS.
+/* Has <c> go on with the server of another generation. False: that one does not reach it in the
+ * same way (TLS or not, settings, certificate, authorities, revocation lists): <c> must be closed.
  */
-void tls_follow(struct conn *c, struct slot_area *server);
+bool tls_follow(struct conn *c, struct slot_area *server);
+/* A number of all that connections to the server are made with: settings, our certificate,
+ * authorities, revocation lists. Commands and reloads that change one of these make another one:
+ * connections that have the former one are for no further request. 0: no TLS. Any thread.
+ */
+uint64_t tls_server_identity(const struct slot_area *server);
+/* Has <c> that of its server? True without TLS, and for clients'. */
+bool tls_is_current(const struct conn *c);
+/* How the floor above closes idle connections to a server whose identity has changed; set once.
+ * <fn> is called by commands, on any thread, and must not wait.
+ */
+typedef void tls_renewed_fn(struct slot_area *server);
+void tls_set_renewed(tls_renewed_fn *fn);
 /* Bytes to send in the clear before the handshake, before anything else; copied. */
 bool tls_preamble(struct conn *c, struct slice bytes);
 

@@ -22,6 +22,11 @@ struct slot_area *server_slots(const struct server *srv)
 	return (struct slot_area *)((char *)(uintptr_t)srv + SLOTS_OFFSET);
 }
 
+struct server *server_of_slots(const struct slot_area *slots)
+{
+	return (struct server *)((char *)(uintptr_t)slots - SLOTS_OFFSET);
+}
+
 /* --- life ----------------------------------------------------------------------------------- */
 
 /* What holds without any setting. */

@@ -10,7 +10,6 @@
 #include <unistd.h>
 #include "base/bug.h"
 #include "base/clock.h"
-#include "base/hash.h"
 #include "check/run.h"
 #include "conf/conf.h"
 #include "core/activity.h"
@@ -96,6 +95,11 @@ static bool sc_is_private(const struct server_conn *sc)
 	       (srv->source && srv->source->transparency > SOURCE_FIXED);
 }
 
+static struct conn *sc_conn(const struct server_conn *sc)
+{
+	return sc->h2 ? h2_conn_conn(sc->h2) : h1_conn_conn(sc->h1);
+}
+
 /* An idle connection, in no list, goes on with the live generation if that one has the server and
  * reaches it in the same way. False: it must be closed.
  */
@@ -106,7 +110,8 @@ static bool sc_follow(struct server_conn *sc)
 
 	if (!heir || heir->digest != sc->server->digest ||
 	    !source_is_same(heir->source, sc->server->source) ||
-	    heir->proxy->mode != sc->server->proxy->mode)
+	    heir->proxy->mode != sc->server->proxy->mode ||
+	    !tls_follow(sc_conn(sc), server_slots(heir)))
 		return false;
 	sc->server = heir;
 	sc->config = config_take(now);
@@ -114,7 +119,6 @@ static bool sc_follow(struct server_conn *sc)
 		h2_set_settings(sc->h2, &stream_proxy(heir->proxy)->back, h2_tunes_of(now));
 	else
 		h1_set_settings(sc->h1, &stream_proxy(heir->proxy)->back);
-	tls_follow(sc->h2 ? h2_conn_conn(sc->h2) : h1_conn_conn(sc->h1), server_slots(heir));
 	config_drop(&was);
 	return true;
 }
@@ -130,7 +134,8 @@ static bool sc_keep(struct server_conn *sc)
 		return false; /* (a private one moves with its session) */
 	srv = sc->server;
 	/* (one whose handshake is not over would take anybody's request early) */
-	if (sc->marked || (sc->h2 && tls_is_early(h2_conn_conn(sc->h2))) ||
+	if (sc->marked || !tls_is_current(sc_conn(sc)) ||
+	    (sc->h2 && tls_is_early(h2_conn_conn(sc->h2))) ||
 	    (srv->max_reuse >= 0 && sc->streams > (unsigned)srv->max_reuse))
 		return false;
 	if (sc_is_private(sc)) {
@@ -749,7 +754,7 @@ static bool open_for_check(struct server *srv, struct slice name, uint64_t key,
 
 static bool server_conn_for_check(struct server *srv, struct slice name, struct endpoint *ep)
 {
-	uint64_t key = name.len ? hash_bytes(name.ptr, name.len, 1) : 0;
+	uint64_t key = server_conn_key(srv, name);
 	struct server_conn *sc;
 
 	if (srv->proxy->mode != PROXY_MODE_HTTP || srv->socks4 || srv->port_is_mapped ||

@@ -87,8 +87,12 @@ struct slice wanted_sni(struct stream *s);
  * arena. Empty: no memory, or it does not fit.
  */
 struct slice wanted_preamble(struct stream *s, char area[PREAMBLE_AREA]);
-/* Connections of other keys serve other names, have said something else in their PROXY protocol
- * header, or lead to another place than <to>.
+/* Connections of other keys serve other names than <name> (empty: none), or were made with what the
+ * server's TLS has no more.
+ */
+uint64_t server_conn_key(const struct server *srv, struct slice name);
+/* The same of a stream's; or they have said something else in their PROXY protocol header, or lead
+ * to another place than <to>.
  */
 uint64_t wanted_key_to(struct stream *s, const struct server_addr *to);
 uint64_t wanted_key(struct stream *s);

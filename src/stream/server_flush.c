@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* server_flush.c - closes the idle connections to a server on all threads, for who removes it */
+/* server_flush.c - closes the idle connections to a server on all threads: for who removes it, and
+ * when its certificate or the authorities that it is checked by were replaced
+ */
 #include <stdlib.h>
 #include "conf/conf.h"
 #include "core/mailbox.h"
 #include "proxy/proxy.h"
 #include "proxy/server.h"
+#include "tls/tls.h"
 #include "server_conn.h"
 
 struct flush {
@@ -45,7 +48,18 @@ static bool flush(struct server *srv, void (*done)(void *ctx), void *ctx)
 	return false;
 }
 
+static void nothing(void *ctx)
+{
+}
+
+/* Those that the threads have not closed yet fit no request: server_conn_key(). */
+static void renewed(struct slot_area *slots)
+{
+	flush(server_of_slots(slots), nothing, NULL);
+}
+
 void server_flush_init(void)
 {
 	server_set_flush_hook(flush);
+	tls_set_renewed(renewed);
 }

@@ -45,10 +45,16 @@ static uint64_t preamble_key(struct stream *s)
 	return header.len ? hash_bytes(header.ptr, header.len, 2) : 0;
 }
 
+uint64_t server_conn_key(const struct server *srv, struct slice name)
+{
+	uint64_t key = name.len ? hash_bytes(name.ptr, name.len, 1) : 0;
+
+	return key ^ tls_server_identity(server_slots(srv));
+}
+
 uint64_t wanted_key_to(struct stream *s, const struct server_addr *to)
 {
-	struct slice name = wanted_sni(s);
-	uint64_t key = name.len ? hash_bytes(name.ptr, name.len, 1) : 0;
+	uint64_t key = server_conn_key(s->server, wanted_sni(s));
 
 	if (unlikely(s->server->send_proxy))
 		key ^= preamble_key(s);

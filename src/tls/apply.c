@@ -20,15 +20,6 @@ static bool was_before(const struct tls_entry *e, const struct tls_use *until)
 	return false;
 }
 
-static bool renew_server(struct tls_server *s, char *why, size_t size)
-{
-	SSL_CTX *ctx = tls_server_make_ssl(s, why, size);
-
-	if (ctx)
-		tls_server_replace(s, ctx);
-	return ctx != NULL;
-}
-
 /* Publishes the names of each bind line that uses <e>, and contexts of each server. *dots: how many
  * uses there were. False: <why>.
  */
@@ -48,7 +39,7 @@ static bool tls_ctl_apply(struct tls_entry *e, unsigned *dots, char *why, size_t
 	list_for_each(s, &tls_global_of(tls_live())->servers, link)
 		if (s->entry == e) {
 			(*dots)++;
-			if (!renew_server(s, why, size))
+			if (!tls_server_renew(s, why, size))
 				return false;
 		}
 	return true;
@@ -86,15 +77,10 @@ static bool renew_bind(struct tls_bind *b, const struct tls_ca *ca, char *why, s
 	bool changed = false;
 
 	for (struct tls_ctx *c = b->ctxs; c; c = c->next) {
-		SSL_CTX *ssl;
-
 		if (!names_it(&c->set, ca->name))
 			continue;
-		ssl = tls_bind_make_ssl(b, &c->set, why, size);
-		if (!ssl)
+		if (!tls_bind_renew(b, c, why, size))
 			return false;
-		SSL_CTX_free(c->ssl); /* names in use hold theirs */
-		c->ssl = ssl;
 		changed = true;
 	}
 	return !changed || tls_names_publish(b);
@@ -111,7 +97,7 @@ static bool tls_ctl_apply_ca(struct config *cfg, const struct tls_ca *ca, char *
 		if (!renew_bind(b, ca, why, size))
 			return false;
 	list_for_each(s, &g->servers, link)
-		if (names_it(&s->set, ca->name) && !renew_server(s, why, size))
+		if (names_it(&s->set, ca->name) && !tls_server_renew(s, why, size))
 			return false;
 	return true;
 }
@@ -137,7 +123,7 @@ bool tls_ctl_replace(struct tls_entry *e, struct tls_cert *next, unsigned *dots,
 	return true;
 }
 
-static void swap_ca(struct tls_ca *ca, STACK_OF(X509) **certs, STACK_OF(X509_CRL) **crls)
+static bool swap_ca(struct tls_ca *ca, STACK_OF(X509) **certs, STACK_OF(X509_CRL) **crls)
 {
 	STACK_OF(X509) *old_certs = ca->certs;
 	STACK_OF(X509_CRL) *old_crls = ca->crls;
@@ -146,6 +132,7 @@ static void swap_ca(struct tls_ca *ca, STACK_OF(X509) **certs, STACK_OF(X509_CRL
 	ca->crls = *crls;
 	*certs = old_certs;
 	*crls = old_crls;
+	return tls_ca_sum(ca);
 }
 
 bool tls_ctl_replace_ca(struct tls_ca *ca, STACK_OF(X509) **certs, STACK_OF(X509_CRL) **crls,
@@ -153,8 +140,8 @@ bool tls_ctl_replace_ca(struct tls_ca *ca, STACK_OF(X509) **certs, STACK_OF(X509
 {
 	char nothing[512];
 
-	swap_ca(ca, certs, crls);
-	if (tls_ctl_apply_ca(tls_live(), ca, why, size))
+	snprintf(why, size, "out of memory");
+	if (swap_ca(ca, certs, crls) && tls_ctl_apply_ca(tls_live(), ca, why, size))
 		return true;
 	swap_ca(ca, certs, crls);
 	tls_ctl_apply_ca(tls_live(), ca, nothing, sizeof(nothing));

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <openssl/err.h>
-#include <openssl/sha.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -230,63 +229,40 @@ bool tls_bind_add_path(struct tls_add *a, const char *path)
 
 /* --- contexts --------------------------------------------------------------------------------- */
 
-/* Adds what a file of authorities or of revocations says to <sum>. */
-static void sum_ca(struct config *cfg, const char *path, unsigned char *sum)
-{
-	const struct tls_ca *ca = path ? tls_store_ca_find(tls_store_of(cfg), path) : NULL;
-	unsigned char both[2 * SHA256_DIGEST_LENGTH];
-
-	for (int i = 0; ca && i < sk_X509_num(ca->certs) + sk_X509_CRL_num(ca->crls); i++) {
-		int n = sk_X509_num(ca->certs);
-
-		memset(both, 0, sizeof(both));
-		memcpy(both, sum, SHA256_DIGEST_LENGTH);
-		if (i < n)
-			X509_digest(sk_X509_value(ca->certs, i), EVP_sha256(),
-				    both + SHA256_DIGEST_LENGTH, NULL);
-		else
-			X509_CRL_digest(sk_X509_CRL_value(ca->crls, i - n), EVP_sha256(),
-					both + SHA256_DIGEST_LENGTH, NULL);
-		SHA256(both, sizeof(both), sum);
-	}
-}
-
-/* A session is good only where the same was asked of the client, and the same were trusted: a
- * reload keeps sessions and the keys of tickets.
- */
-static void set_session_context(SSL_CTX *ctx, const struct tls_bind *b,
-				const struct tls_settings *s)
-{
-	unsigned char hash[SHA256_DIGEST_LENGTH];
-	char text[1024];
-	int n;
-
-	n = snprintf(text, sizeof(text), "%s|%s|%d|%s|%s|%s", b->where.proxy, b->where.name,
-		     s->verify, s->ca_file ? s->ca_file : "",
-		     s->ca_verify_file ? s->ca_verify_file : "", s->crl_file ? s->crl_file : "");
-	SHA256((const unsigned char *)text, n < (int)sizeof(text) ? (size_t)n : sizeof(text) - 1,
-	       hash);
-	sum_ca(b->cfg, s->ca_file, hash);
-	sum_ca(b->cfg, s->ca_verify_file, hash);
-	sum_ca(b->cfg, s->crl_file, hash);
-	SSL_CTX_set_session_id_context(ctx, hash, SSL_MAX_SID_CTX_LENGTH);
-	if (!b->tickets)
-		tls_ticket_keys_derive(ctx, hash);
-}
-
-SSL_CTX *tls_bind_make_ssl(struct tls_bind *b, const struct tls_settings *set, char *why,
-			   size_t size)
+/* (sessions get a session context with the certificate, too: tls_names_bind_session()) */
+static SSL_CTX *make_ssl(struct tls_bind *b, const struct tls_settings *set,
+			 const unsigned char *identity, char *why, size_t size)
 {
 	SSL_CTX *ssl = tls_ctx_make(b->cfg, set, false, why, size);
 
 	if (!ssl)
 		return NULL;
-	set_session_context(ssl, b, set);
+	SSL_CTX_set_session_id_context(ssl, identity, SSL_MAX_SID_CTX_LENGTH);
 	if (b->tickets)
 		tls_tickets_attach(ssl);
+	else
+		tls_ticket_keys_derive(ssl, identity);
 	if (!set->ca_file)
 		SSL_CTX_set_mode(ssl, SSL_MODE_NO_AUTO_CHAIN);
 	return ssl;
+}
+
+bool tls_bind_renew(struct tls_bind *b, struct tls_ctx *c, char *why, size_t size)
+{
+	unsigned char identity[sizeof(c->identity)];
+	SSL_CTX *ssl;
+
+	if (!tls_bind_identity(b, &c->set, identity)) {
+		snprintf(why, size, "out of memory");
+		return false;
+	}
+	ssl = make_ssl(b, &c->set, identity, why, size);
+	if (!ssl)
+		return false;
+	SSL_CTX_free(c->ssl); /* names in use hold theirs */
+	c->ssl = ssl;
+	memcpy(c->identity, identity, sizeof(identity));
+	return true;
 }
 
 struct tls_ctx *tls_bind_ctx(struct tls_bind *b, const struct tls_settings *own, char *why,
@@ -311,8 +287,7 @@ struct tls_ctx *tls_bind_ctx(struct tls_bind *b, const struct tls_settings *own,
 	} else {
 		c->set = b->set;
 	}
-	c->ssl = tls_bind_make_ssl(b, &c->set, why, size);
-	if (!c->ssl)
+	if (!tls_bind_renew(b, c, why, size))
 		return NULL;
 	*at = c;
 	if (c->set.flags & TLS_SET_EARLY_DATA)

@@ -136,6 +136,14 @@ static bool is_self_issued(X509 *x)
 	return X509_NAME_cmp(X509_get_subject_name(x), X509_get_issuer_name(x)) == 0;
 }
 
+void tls_cert_digest(struct tls_cert *c)
+{
+	unsigned char digest[EVP_MAX_MD_SIZE] = { 0 };
+
+	X509_digest(c->leaf, EVP_sha256(), digest, NULL);
+	memcpy(c->digest, digest, sizeof(c->digest));
+}
+
 /* Leaf and chain. False: the text has no certificate; OpenSSL's queue tells why. */
 static bool read_chain(struct tls_cert *c, const char *text, size_t len)
 {
@@ -164,6 +172,7 @@ static bool read_chain(struct tls_cert *c, const char *text, size_t len)
 		return false;
 	ERR_clear_error();
 	tls_shown_prepare(c->leaf);
+	tls_cert_digest(c);
 	return true;
 }
 
@@ -445,8 +454,10 @@ static struct tls_cert *cert_copy(const struct tls_cert *old)
 		return c;
 	tls_cert_open((struct tls_cert *)(uintptr_t)old);
 	c->leaf = old->leaf ? X509_dup(old->leaf) : NULL;
-	if (c->leaf)
+	if (c->leaf) {
 		tls_shown_prepare(c->leaf);
+		tls_cert_digest(c);
+	}
 	c->issuer = old->issuer;
 	if (c->issuer)
 		X509_up_ref(c->issuer);

@@ -182,6 +182,7 @@ static struct tls_cert *make(struct tls_forge *f, const char *host, const struct
 			EVP_PKEY_up_ref(like->key);
 			c->key = like->key;
 			tls_shown_prepare(c->leaf);
+			tls_cert_digest(c);
 			return c;
 		}
 		X509_free(f->ca);

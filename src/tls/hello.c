@@ -171,8 +171,9 @@ int tls_hello_callback(SSL *ssl, int *alert, void *arg)
 	struct tls_bind *b = t->bind;
 	const struct tls_names *names = tls_names_get(b);
 	struct slice host = hello_host(ssl);
-	struct tls_cert *forged = NULL;
+	struct tls_cert *forged = NULL, *cert;
 	struct tls_choice choice;
+	struct tls_ctx *ctx;
 	enum tls_key_type type;
 	bool strict = b->set.flags & TLS_SET_STRICT_SNI, good;
 
@@ -188,9 +189,10 @@ int tls_hello_callback(SSL *ssl, int *alert, void *arg)
 			return SSL_CLIENT_HELLO_ERROR;
 	}
 	*alert = SSL_AD_INTERNAL_ERROR;
-	good = choice.cert[type] &&
-	       use_context(ssl, tls_names_ssl(names, choice.ctx[type]), &choice.ctx[type]->set) &&
-	       use_cert(ssl, forged ? forged : choice.cert[type]);
+	cert = forged ? forged : choice.cert[type];
+	ctx = choice.ctx[type];
+	good = cert && use_context(ssl, tls_names_ssl(names, ctx), &ctx->set) &&
+	       use_cert(ssl, cert) && tls_names_bind_session(names, ctx, ssl, cert);
 	tls_cert_drop(&forged);
 	if (good)
 		return SSL_CLIENT_HELLO_SUCCESS;

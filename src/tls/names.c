@@ -7,6 +7,7 @@
  * thread takes it over with its next handshake, or when it is told, and the last one to do so frees
  * the old one: no lock is taken unless something changed.
  */
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,12 @@ struct row {
 	bool wildcard, negative;
 };
 
+/* A tls_ctx as it was when the table was made. */
+struct named_ctx {
+	SSL_CTX *ssl;                /* counted */
+	unsigned char identity[TLS_DIGEST]; /* the first bytes of it */
+};
+
 struct tls_names {
 	unsigned refs;               /* atomic: the bind line's and the threads' */
 	unsigned count, room, mask;
@@ -36,8 +43,8 @@ struct tls_names {
 	size_t texts_len, texts_room;
 	struct tls_choice fallback;  /* counted certificates */
 	struct tls_choice any;       /* of a filter "*" */
-	SSL_CTX **ssl;               /* counted: of each tls_ctx, by its index */
-	unsigned ssl_count;
+	struct named_ctx *ctxs;      /* of each tls_ctx, by its index */
+	unsigned ctx_count;
 	bool failed;
 };
 
@@ -62,9 +69,9 @@ static void names_drop(struct tls_names *n)
 		tls_cert_drop(&n->rows[i].cert);
 	choice_drop(&n->fallback);
 	choice_drop(&n->any);
-	for (unsigned i = 0; i < n->ssl_count; i++)
-		SSL_CTX_free(n->ssl[i]);
-	free(n->ssl);
+	for (unsigned i = 0; i < n->ctx_count; i++)
+		SSL_CTX_free(n->ctxs[i].ssl);
+	free(n->ctxs);
 	free(n->rows);
 	free(n->table);
 	free(n->texts);
@@ -119,20 +126,34 @@ static bool take_contexts(struct tls_names *n, const struct tls_bind *b)
 
 	for (struct tls_ctx *c = b->ctxs; c; c = c->next)
 		count++;
-	n->ssl = calloc(count ? count : 1, sizeof(*n->ssl));
-	if (!n->ssl)
+	n->ctxs = calloc(count ? count : 1, sizeof(*n->ctxs));
+	if (!n->ctxs)
 		return false;
-	n->ssl_count = count;
+	n->ctx_count = count;
 	for (struct tls_ctx *c = b->ctxs; c; c = c->next) {
+		struct named_ctx *to = &n->ctxs[c->index];
+
 		SSL_CTX_up_ref(c->ssl);
-		n->ssl[c->index] = c->ssl;
+		to->ssl = c->ssl;
+		memcpy(to->identity, c->identity, sizeof(to->identity));
 	}
 	return true;
 }
 
 SSL_CTX *tls_names_ssl(const struct tls_names *n, const struct tls_ctx *c)
 {
-	return n->ssl[c->index];
+	return n->ctxs[c->index].ssl;
+}
+
+bool tls_names_bind_session(const struct tls_names *n, const struct tls_ctx *c, SSL *ssl,
+			    const struct tls_cert *cert)
+{
+	unsigned char id[SSL_MAX_SID_CTX_LENGTH];
+
+	static_assert(sizeof(id) == 2 * TLS_DIGEST, "halves of a session context");
+	memcpy(id, n->ctxs[c->index].identity, TLS_DIGEST);
+	memcpy(id + TLS_DIGEST, cert->digest, TLS_DIGEST);
+	return SSL_set_session_id_context(ssl, id, sizeof(id)) == 1;
 }
 
 /* Was this name of the same use added before? A common name is often an alternative one too. */

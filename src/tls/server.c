@@ -74,6 +74,13 @@ struct tls_server *tls_server_make(struct slot_area *area)
 	return server_make(slot_of(&tls_server_slot, area));
 }
 
+static tls_renewed_fn *renewed;
+
+void tls_set_renewed(tls_renewed_fn *fn)
+{
+	renewed = fn;
+}
+
 /* NULL: it is one in clear. */
 static struct tls_server *server_of(const struct slot_area *area)
 {
@@ -134,6 +141,10 @@ static int session_new(SSL *ssl, SSL_SESSION *session)
 	if (!SSL_SESSION_is_resumable(session))
 		return 0;
 	pthread_mutex_lock(&k->lock);
+	if (!tls_is_current(tls_now())) {
+		pthread_mutex_unlock(&k->lock);
+		return 0;
+	}
 	old = k->session;
 	k->session = session;
 	k->name = name_hash(ssl);
@@ -192,7 +203,8 @@ static bool load_cert(struct config *cfg, struct tls_server *s, char *why, size_
 	return s->entry != NULL;
 }
 
-SSL_CTX *tls_server_make_ssl(struct tls_server *s, char *why, size_t size)
+/* A context with the server's settings and certificate. NULL: <why>. */
+static SSL_CTX *make_ssl(struct tls_server *s, char *why, size_t size)
 {
 	SSL_CTX *ctx = tls_ctx_make(s->cfg, &s->set, true, why, size);
 	struct tls_cert *c = s->entry ? s->entry->cert : NULL;
@@ -217,16 +229,59 @@ SSL_CTX *tls_server_make_ssl(struct tls_server *s, char *why, size_t size)
 	return ctx;
 }
 
-void tls_server_replace(struct tls_server *s, SSL_CTX *ctx)
+/* Has connections use <ctx>, which it takes over, and none that was made with another identity. */
+static void replace(struct tls_server *s, SSL_CTX *ctx, uint64_t identity)
 {
+	SSL_SESSION *sessions[THREADS_MAX] = { NULL };
+	bool other = identity != s->identity;
 	SSL_CTX *old = s->ctx;
 
 	for (unsigned i = 0; i < thread_count(); i++)
 		pthread_mutex_lock(&s->kept[i].lock);
 	s->ctx = ctx;
+	__atomic_store_n(&s->identity, identity, __ATOMIC_RELEASE);
+	for (unsigned i = 0; i < thread_count() && other; i++) {
+		sessions[i] = s->kept[i].session;
+		__atomic_store_n(&s->kept[i].session, NULL, __ATOMIC_RELAXED);
+	}
 	for (unsigned i = 0; i < thread_count(); i++)
 		pthread_mutex_unlock(&s->kept[i].lock);
+	for (unsigned i = 0; i < thread_count(); i++)
+		SSL_SESSION_free(sessions[i]);
 	SSL_CTX_free(old);
+	if (other && renewed)
+		renewed(s->area);
+}
+
+bool tls_server_renew(struct tls_server *s, char *why, size_t size)
+{
+	SSL_CTX *ctx = make_ssl(s, why, size);
+	uint64_t identity;
+
+	if (!ctx)
+		return false;
+	if (!tls_server_sum(s, &identity)) {
+		SSL_CTX_free(ctx);
+		snprintf(why, size, "out of memory");
+		return false;
+	}
+	replace(s, ctx, identity);
+	return true;
+}
+
+uint64_t tls_server_identity(const struct slot_area *area)
+{
+	const struct tls_server *s = server_of(area);
+
+	return s && s->on ? __atomic_load_n(&s->identity, __ATOMIC_ACQUIRE) : 0;
+}
+
+bool tls_is_current(const struct conn *c)
+{
+	const struct tls_conn *t = tls_of(c);
+
+	return !t || !(t->flags & TLS_FL_BACK) ||
+	       t->identity == __atomic_load_n(&t->server->identity, __ATOMIC_ACQUIRE);
 }
 
 static bool make_kept(struct tls_server *s)
@@ -267,6 +322,7 @@ static bool server_check(struct config *cfg, struct slot_area *area, const struc
 	if (!s || (!s->on && !s->wanted))
 		return true;
 	s->cfg = cfg;
+	s->area = area;
 	s->where = *where;
 	s->records = tls_records_of(cfg);
 	tls_settings_inherit(&s->set, &g->server);
@@ -277,8 +333,8 @@ static bool server_check(struct config *cfg, struct slot_area *area, const struc
 	if (!s->set.verify)
 		s->set.verify = g->server_verify_none ? TLS_VERIFY_NONE : TLS_VERIFY_REQUIRED;
 	if (load_cert(cfg, s, why, sizeof(why)))
-		s->ctx = tls_server_make_ssl(s, why, sizeof(why));
-	if (s->ctx && !make_kept(s))
+		s->ctx = make_ssl(s, why, sizeof(why));
+	if (s->ctx && (!make_kept(s) || !tls_server_sum(s, &s->identity)))
 		snprintf(why, sizeof(why), "out of memory.");
 	if (*why)
 		complain(where, diags, why);
@@ -325,11 +381,13 @@ bool tls_connect(struct conn *c, struct slot_area *area, struct slice sni, struc
 	struct tls_server *s = server_of(area);
 	SSL_SESSION *session;
 	struct tls_conn *t;
+	uint64_t identity;
 	SSL *ssl;
 
-	/* (a command may replace it: tls_server_replace()) */
+	/* (a command may replace both: tls_server_renew()) */
 	pthread_mutex_lock(&s->kept[thread_id].lock);
 	ssl = SSL_new(s->ctx);
+	identity = s->identity;
 	pthread_mutex_unlock(&s->kept[thread_id].lock);
 	if (ssl && !set_names(s, ssl, sni)) {
 		ERR_clear_error();
@@ -340,6 +398,7 @@ bool tls_connect(struct conn *c, struct slot_area *area, struct slice sni, struc
 		return false;
 	t = c->transport_ctx;
 	t->server = s;
+	t->identity = identity;
 	t->records = s->records;
 	if (alpn.ptr)
 		SSL_set_alpn_protos(ssl, (const unsigned char *)alpn.ptr, (unsigned)alpn.len);
@@ -352,12 +411,17 @@ bool tls_connect(struct conn *c, struct slot_area *area, struct slice sni, struc
 	return tls_count_open(t);
 }
 
-void tls_follow(struct conn *c, struct slot_area *area)
+bool tls_follow(struct conn *c, struct slot_area *area)
 {
+	struct tls_server *s = server_of(area);
 	struct tls_conn *t = tls_of(c);
 
-	if (t)
-		t->server = server_of(area);
+	if (!t || !s || !s->on)
+		return !t && !(s && s->on);
+	if (t->identity != __atomic_load_n(&s->identity, __ATOMIC_ACQUIRE))
+		return false;
+	t->server = s;
+	return true;
 }
 
 /* --- early data: each session is used for it once, as servers refuse what comes twice --------- */

@@ -353,6 +353,24 @@ static bool read_any(struct tls_ca *ca, const char *path)
 	return kind == DOOR_DIRECTORY ? read_directory(ca, path) : read_one(ca, path);
 }
 
+bool tls_ca_sum(struct tls_ca *ca)
+{
+	unsigned char one[EVP_MAX_MD_SIZE];
+	EVP_MD_CTX *m = EVP_MD_CTX_new();
+	bool good = m && EVP_DigestInit_ex(m, EVP_sha256(), NULL) == 1;
+	unsigned len;
+
+	for (int i = 0; good && i < sk_X509_num(ca->certs); i++)
+		good = X509_digest(sk_X509_value(ca->certs, i), EVP_sha256(), one, &len) == 1 &&
+		       EVP_DigestUpdate(m, one, len) == 1;
+	for (int i = 0; good && i < sk_X509_CRL_num(ca->crls); i++)
+		good = X509_CRL_digest(sk_X509_CRL_value(ca->crls, i), EVP_sha256(), one,
+				       &len) == 1 && EVP_DigestUpdate(m, one, len) == 1;
+	good = good && EVP_DigestFinal_ex(m, ca->sum, NULL) == 1;
+	EVP_MD_CTX_free(m);
+	return good;
+}
+
 struct tls_ca *tls_store_ca_new(struct tls_store *s, const char *name, bool crl)
 {
 	struct tls_ca *ca = calloc(1, sizeof(*ca));
@@ -364,6 +382,10 @@ struct tls_ca *tls_store_ca_new(struct tls_store *s, const char *name, bool crl)
 		return NULL;
 	}
 	ca->is_crl = crl;
+	if (!tls_ca_sum(ca)) {
+		ca_free(ca);
+		return NULL;
+	}
 	tree_insert(&s->cas, &ca->node, key_of(name));
 	return ca;
 }
@@ -386,7 +408,7 @@ struct tls_ca *tls_store_ca(struct config *cfg, const char *path, bool crl, char
 		snprintf(why, size, "out of memory");
 		return NULL;
 	}
-	if (read_any(ca, path))
+	if (read_any(ca, path) && tls_ca_sum(ca))
 		return ca;
 	if (errno)
 		snprintf(why, size, "Couldn't open the ca-file '%s' (%s).", path, strerror(errno));

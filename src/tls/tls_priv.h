@@ -15,6 +15,7 @@
 #include "tls/tls.h"
 
 struct tls_names;
+struct tls_server;
 
 /* RFC 8879: OpenSSL knows it from 3.2 on; older ones compress nothing. */
 #ifdef SSL_OP_NO_TX_CERTIFICATE_COMPRESSION
@@ -111,10 +112,13 @@ void tls_set_live(struct config *cfg);
 
 /* --- certificates (cert.c): immutable, counted ----------------------------------------------- */
 
+#define TLS_DIGEST 16 /* bytes: SHA-256, cut */
+
 enum tls_key_type { TLS_KEY_RSA, TLS_KEY_ECDSA, TLS_KEY_DSA, TLS_KEY_TYPES };
 
 struct tls_cert {
 	unsigned refs;               /* atomic */
+	unsigned char digest[TLS_DIGEST]; /* of its leaf, once that is there */
 	/* The next three are NULL until tls_cert_open() when the certificate is <closed>. */
 	X509 *leaf;
 	EVP_PKEY *key;
@@ -140,6 +144,8 @@ void tls_chains_complete(const struct tls_chains *chains, struct tls_cert *c);
 /* ssl-skip-self-issued-ca: for what is read from now on. */
 void tls_cert_skip_self_issued(bool skip);
 struct tls_cert *tls_cert_take(struct tls_cert *c);
+/* Makes c->digest of its leaf. */
+void tls_cert_digest(struct tls_cert *c);
 void tls_cert_drop(struct tls_cert **c);
 /* What the parts of a certificate come from; each may be NULL. */
 struct tls_cert_files {
@@ -205,6 +211,7 @@ struct tls_ca {
 	bool is_system;              /* "@system-ca" */
 	bool is_crl;
 	bool has_pending;
+	unsigned char sum[32];       /* of what it says: tls_ca_sum() */
 	uint64_t stamp;              /* of its file, for watch.c */
 };
 
@@ -233,6 +240,8 @@ struct tls_ca *tls_store_ca_find(struct tls_store *s, const char *name);
 struct tls_ca *tls_store_ca_new(struct tls_store *s, const char *name, bool crl);
 void tls_store_ca_remove(struct tls_store *s, struct tls_ca *ca);
 void tls_ca_forget_pending(struct tls_ca *ca);
+/* Makes ca->sum, whenever its certificates or lists have changed. False: no memory. */
+bool tls_ca_sum(struct tls_ca *ca);
 /* Adds what a PEM text has to both stacks, which are made if need be. False: nothing. */
 bool tls_ca_read(struct slice pem, STACK_OF(X509) **certs, STACK_OF(X509_CRL) **crls);
 struct tls_ca *tls_store_ca_first(struct tls_store *s);
@@ -248,6 +257,7 @@ struct tls_ctx {
 	struct tls_settings set;     /* complete */
 	const struct tls_settings *own; /* what distinguishes it: compared by address */
 	SSL_CTX *ssl;                /* current; under the store's lock once threads run */
+	unsigned char identity[32];  /* same: tls_bind_identity() */
 	unsigned index;              /* from 0, of its bind line */
 };
 
@@ -323,9 +333,8 @@ struct tls_add {
 };
 /* Adds a file, a bundle or a directory. False: a->why. */
 bool tls_bind_add_path(struct tls_add *a, const char *path);
-/* A new SSL_CTX for one of its sets. */
-SSL_CTX *tls_bind_make_ssl(struct tls_bind *b, const struct tls_settings *set, char *why,
-			   size_t size);
+/* Makes c->ssl anew from its set, and c->identity. False: <why>; nothing has changed. */
+bool tls_bind_renew(struct tls_bind *b, struct tls_ctx *c, char *why, size_t size);
 /* Reads a crt-list (crt_list.c). False: a->why. */
 bool tls_crt_list_read(struct tls_add *a, const char *path);
 /* Takes the options at words[*at] up to "]" into <a>. False: a->why. */
@@ -344,6 +353,16 @@ bool tls_f_use_add(struct tls_bind *b, struct diag_list *diags);
 bool tls_crt_list_line(struct tls_add *a, char *text);
 /* The words that may stand between brackets, for -dK. */
 void tls_crt_list_dump(FILE *out);
+
+/* --- what sessions and connections depend on (identity.c) ------------------------------------ */
+
+/* Both under the store's lock at run time. */
+
+/* Of a bind line with <set>, without the certificate: 32 bytes. False: no memory. */
+bool tls_bind_identity(const struct tls_bind *b, const struct tls_settings *set,
+		       unsigned char *out);
+/* What server->identity is to be, never 0. False: no memory. */
+bool tls_server_sum(const struct tls_server *s, uint64_t *out);
 
 /* --- certificates made for any name (forge.c) ------------------------------------------------- */
 
@@ -371,6 +390,9 @@ struct tls_choice {
 bool tls_names_publish(struct tls_bind *b);
 /* The context of <c> in this view; borrowed. */
 SSL_CTX *tls_names_ssl(const struct tls_names *n, const struct tls_ctx *c);
+/* Has sessions of <ssl>, to which <cert> is shown, belong to it and to <c> as they are now. */
+bool tls_names_bind_session(const struct tls_names *n, const struct tls_ctx *c, SSL *ssl,
+			    const struct tls_cert *cert);
 /* The calling thread's view: valid until its next call. NULL: no memory. */
 const struct tls_names *tls_names_get(struct tls_bind *b);
 void tls_names_fini(struct tls_bind *b);
@@ -462,6 +484,7 @@ struct tls_conn {
 	uint16_t flags;              /* enum tls_conn_flags */
 	uint8_t peer_error, ca_error, ca_depth; /* of verification: ignored or not */
 	uint32_t early_room;         /* towards a server: bytes that it still takes early */
+	uint64_t identity;           /* towards a server: server->identity when it began */
 	struct list later;
 };
 
@@ -595,6 +618,8 @@ struct tls_server {
 	struct expr *sni;
 	struct tls_records records;
 	SSL_CTX *ctx;                /* under the locks of <kept> once threads run */
+	uint64_t identity;           /* of <ctx>: changes with it; atomic. tls_server_sum() */
+	struct slot_area *area;      /* borrowed: the slots that it is in */
 	struct tls_entry *entry;     /* of crt; or NULL */
 	struct config *cfg;          /* borrowed */
 	struct tls_place where;
@@ -604,10 +629,11 @@ struct tls_server {
 extern struct slot tls_server_slot; /* struct tls_server *, owned; NULL: one in clear */
 /* The server's, made on first use. NULL: no memory. */
 struct tls_server *tls_server_make(struct slot_area *area);
-/* A context with the server's settings and certificate. NULL: <why>. */
-SSL_CTX *tls_server_make_ssl(struct tls_server *s, char *why, size_t size);
-/* Has connections that begin from now on use <ctx>, which it takes over. Any thread. */
-void tls_server_replace(struct tls_server *s, SSL_CTX *ctx);
+/* Makes its context anew, of certificate and authorities as they are now, for connections that
+ * begin from now on. When they are others than before, sessions are forgotten and the floor above
+ * is told that idle connections are of no use. False: <why>; nothing has changed. Any thread.
+ */
+bool tls_server_renew(struct tls_server *s, char *why, size_t size);
 
 /* --- keywords (settings.c; more in settings_priv.h) ------------------------------------------- */
 
