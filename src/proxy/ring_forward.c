@@ -232,11 +232,21 @@ static void forward_serve(struct forwarder *f)
 		forward_drop_conn(f);
 }
 
+/* Was the certificate or an authority replaced since it was opened? A frame is not cut for this. */
+static bool forward_is_outdated(const struct forwarder *f)
+{
+	return f->conn && !tls_is_current(f->conn) && f->at == (f->done ? f->ends[f->done - 1] : 0);
+}
+
 static void forward_task(struct task *t, void *ctx, unsigned why)
 {
 	struct forwarder *f = ctx;
 	bool late = clock_now_ms() >= f->deadline_ms;
 
+	if (forward_is_outdated(f)) {
+		forward_drop_conn(f);
+		late = true;
+	}
 	if (!f->conn && late)
 		forward_connect(f);
 	else if (f->conn && (late || f->conn->flags & CONN_ERROR))
@@ -261,6 +271,10 @@ static void forward_follow(struct message *m)
 
 	f->use = o->use;
 	free(o);
+	if (f->conn && !tls_follow(f->conn, server_slots(f->use.srv))) {
+		forward_drop_conn(f);
+		f->deadline_ms = clock_now_ms();
+	}
 	if (!list_is_linked(&f->mine))
 		list_append(&mine, &f->mine);
 	if (!f->task)

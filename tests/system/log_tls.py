@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Logs over TLS: to servers of rings and of log backends, which are verified and may ask who we are; and of clients of
 a log-forward section, in both framings, who may have to show a certificate."""
+import shutil
 import socket
 import ssl
+import tempfile
 
 import lib
 from log_forward import Target
@@ -44,6 +46,20 @@ SERVERS = {
     "trusted": "ca-file {c}/ca.crt verifyhost a.example.com", "stranger": "ca-file {c}/other_ca.crt",
     "other-name": "ca-file {c}/ca.crt verifyhost b.example.com", "known": "verify none crt {c}/client.pem",
 }
+RENEWED = """	log ring@known format raw local0
+	nbthread 2
+{ring}
+defaults
+	mode http
+	log global
+	log-format "n=%HP end"
+	timeout connect 1s
+	timeout client 5s
+	timeout server 5s
+frontend fe
+	bind 127.0.0.1:{fe}
+	http-request return status 200
+"""
 FORWARD = """	nbthread 2
 log-forward open
 	bind 127.0.0.1:{open} ssl crt {c}/a.pem
@@ -105,6 +121,42 @@ def servers(tap, program):
         tap.ok(proxy.process.poll() is None, "the process lives")
 
 
+def common_name(cert):
+    return dict(pair for part in cert["subject"] for pair in part)["commonName"]
+
+
+def renewed(tap, program):
+    """differs: tls-renewed-idle"""
+    if lib.is_reference(program):
+        tap.skip("lines go with the certificate of now", "the reference goes on with the connection")
+        return
+    collector, folder, fe = Collector(True), tempfile.mkdtemp(prefix="logs."), lib.ports(1)[0]
+    shutil.copy(CERTS + "/client.pem", folder)
+    ring = RING.format(name="known", port=collector.server.port, how="verify none crt %s/client.pem" % folder)
+    conf = RENEWED.format(ring=ring, fe=fe)
+
+    def ask(n, name, how):
+        with lib.connect(fe) as s:
+            s.sendall(b"GET /%d HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n" % n)
+            lib.recv_all(s)
+        tap.ok(lib.until(lambda: b"n=/%d end" % n in collector.text), how + ": the line came", collector.text[-200:])
+        tap.eq([common_name(c) for c in collector.names][-1:], [name], how + ": it was sent with the certificate of now")
+    with lib.Proxy(program, conf) as proxy:
+        ask(1, "client.name", "start")
+        ask(2, "client.name", "again")
+        with open(CERTS + "/dual.pem.rsa") as f:
+            proxy.ctl("set ssl cert %s/client.pem <<\n%s\n" % (folder, f.read()))
+        tap.ok("Success!" in proxy.ctl("commit ssl cert %s/client.pem" % folder), "our certificate is replaced")
+        ask(3, "dual.example.com", "commit")
+        tap.ok("Success=1" in proxy.ctl("reload"), "a reload has the one of the file")
+        ask(4, "client.name", "reload")
+        tap.ok("Success=1" in proxy.ctl("reload"), "a reload without changes")
+        ask(5, "client.name", "reload again")
+        tap.eq(len(collector.names), 3, "a connection for each certificate")
+        tap.eq([collector.text.count(b"n=/%d end" % n) for n in range(1, 6)], [1] * 5, "each line came once")
+    shutil.rmtree(folder)
+
+
 def send(port, text, cert=None):
     """Sends it, if that is possible. Returns the connection, open still: who closes it may lose the line."""
     c = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -156,6 +208,7 @@ def main():
     args = lib.arguments(__doc__)
     tap = lib.Tap()
     servers(tap, args.program)
+    renewed(tap, args.program)
     clients(tap, args.program)
     tap.done()
 
