@@ -96,33 +96,6 @@ static EVP_PKEY *read_key(const char *text, size_t len)
 	return key;
 }
 
-EVP_PKEY *tls_dh_read(const char *text, size_t len)
-{
-	BIO *bio = memmem(text, len, "DH PARAMETERS", 13) ? BIO_new_mem_buf(text, (int)len) : NULL;
-	EVP_PKEY *dh = NULL;
-
-	tls_memory_wipe(true); /* there may be a key before it */
-	while (bio && !dh) {
-		char *name, *header;
-		unsigned char *data;
-		const unsigned char *p;
-		long size;
-
-		if (!PEM_read_bio(bio, &name, &header, &data, &size))
-			break;
-		p = data;
-		if (strcmp(name, "DH PARAMETERS") == 0)
-			dh = d2i_KeyParams(EVP_PKEY_DH, NULL, &p, size);
-		OPENSSL_free(name);
-		OPENSSL_free(header);
-		OPENSSL_clear_free(data, (size_t)size);
-	}
-	BIO_free(bio);
-	tls_memory_wipe(false);
-	ERR_clear_error();
-	return dh;
-}
-
 static bool skip_self_issued;
 
 void tls_cert_skip_self_issued(bool skip)
@@ -489,6 +462,8 @@ static bool change_cert(struct tls_cert *c, struct slice pem)
 		set_key(c, key);
 	if (!read_chain(c, pem.ptr, pem.len))
 		return false;
+	EVP_PKEY_free(c->dh);
+	c->dh = tls_dh_read(pem.ptr, pem.len);
 	find_type(c);
 	free(c->ocsp);
 	c->ocsp = NULL;

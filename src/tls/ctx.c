@@ -167,10 +167,6 @@ static void set_front(struct config *cfg, SSL_CTX *ctx, const struct tls_setting
 	if (!(set->flags & TLS_SET_CLIENT_CIPHERS))
 		SSL_CTX_set_options(ctx, SSL_OP_CIPHER_SERVER_PREFERENCE |
 				    SSL_OP_PRIORITIZE_CHACHA);
-	if (g->dh && EVP_PKEY_up_ref(g->dh))
-		SSL_CTX_set0_tmp_dh_pkey(ctx, g->dh);
-	else if (g->dh_bits)
-		SSL_CTX_set_dh_auto(ctx, 1);
 	SSL_CTX_set_timeout(ctx, g->lifetime_s);
 	tls_cache_attach(ctx);
 }

@@ -39,7 +39,7 @@ static void global_fini(void *data)
 {
 	struct tls_global *g = data;
 
-	EVP_PKEY_free(g->dh);
+	tls_dh_free(g);
 	tls_chains_free(&g->chains);
 }
 

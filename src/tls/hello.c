@@ -151,7 +151,7 @@ static bool use_context(SSL *ssl, SSL_CTX *ctx, const struct tls_settings *set)
 	return true;
 }
 
-static bool use_cert(SSL *ssl, struct tls_cert *c)
+static bool use_cert(SSL *ssl, const struct config *cfg, struct tls_cert *c)
 {
 	if (!tls_cert_open(c))
 		return false;
@@ -159,8 +159,7 @@ static bool use_cert(SSL *ssl, struct tls_cert *c)
 		return true;
 	if (SSL_use_cert_and_key(ssl, c->leaf, c->key, c->chain, 1) != 1)
 		return false;
-	if (c->dh && EVP_PKEY_up_ref(c->dh))
-		SSL_set0_tmp_dh_pkey(ssl, c->dh);
+	tls_dh_use(ssl, tls_global_of(cfg), c);
 	return true;
 }
 
@@ -192,7 +191,7 @@ int tls_hello_callback(SSL *ssl, int *alert, void *arg)
 	cert = forged ? forged : choice.cert[type];
 	ctx = choice.ctx[type];
 	good = cert && use_context(ssl, tls_names_ssl(names, ctx), &ctx->set) &&
-	       use_cert(ssl, cert) && tls_names_bind_session(names, ctx, ssl, cert);
+	       use_cert(ssl, b->cfg, cert) && tls_names_bind_session(names, ctx, ssl, cert);
 	tls_cert_drop(&forged);
 	if (good)
 		return SSL_CLIENT_HELLO_SUCCESS;

@@ -366,11 +366,14 @@ static bool tls_init(void)
 
 static void tls_check(struct config *cfg, struct diag_list *diags)
 {
-	const struct tls_global *g = tls_global_of(cfg);
+	struct tls_global *g = tls_global_of(cfg);
 
 	if (!tls_figures_init() || !tls_cache_set_size(g->cache_size))
 		diag_add(diags, DIAG_ALERT, NULL, NULL, "out of memory for the cache of TLS "
 			 "sessions.");
+	if (!tls_dh_prepare(g))
+		diag_add(diags, DIAG_ALERT, NULL, NULL, "'tune.ssl.default-dh-param': the TLS "
+			 "library has no such parameters.");
 }
 
 static void start_watch(const struct config *cfg, const struct config *prev)

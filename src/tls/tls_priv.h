@@ -58,6 +58,8 @@ struct tls_records {
 	uint16_t idle_ms;            /* 0: a flow is never idle */
 };
 
+#define TLS_DH_SIZES 3
+
 /* Of the section `global`, in the configuration's slot. */
 struct tls_global {
 	const char *ca_base, *crt_base, *key_base;
@@ -68,6 +70,7 @@ struct tls_global {
 	bool extra_replaces_extension;     /* ssl-load-extra-del-ext */
 	unsigned extra_files;              /* enum tls_extra */
 	EVP_PKEY *dh;                      /* ssl-dh-param-file, owned */
+	EVP_PKEY *dh_sizes[TLS_DH_SIZES];  /* tls_dh_prepare(); owned */
 	int64_t dh_bits;                   /* tune.ssl.default-dh-param */
 	int64_t cache_size, lifetime_s, capture_size;
 	int64_t first_record, max_record;  /* tune.ssl.maxrecord, hard-maxrecord; 0: none */
@@ -171,13 +174,21 @@ struct tls_cert *tls_cert_change(const struct tls_cert *old, enum tls_part part,
 bool tls_cert_open(struct tls_cert *c);
 /* Does its key go with its leaf? False: <why>. */
 bool tls_cert_is_usable(struct tls_cert *c, const char *name, char *why, size_t size);
-/* The first DH parameters of a PEM text; NULL: none. */
-EVP_PKEY *tls_dh_read(const char *text, size_t len);
 /* Calls <name> for each host name of a certificate: its alternative names and its common name. */
 void tls_cert_names(const struct tls_cert *c, void (*name)(void *ctx, struct slice name),
 		    void *ctx);
 /* First reason of OpenSSL's error queue, as messages have it; empties the queue. */
 const char *tls_reason(void);
+
+/* --- parameters of DHE (dh.c) ----------------------------------------------------------------- */
+
+/* The first ones of a PEM text; NULL: none. */
+EVP_PKEY *tls_dh_read(const char *text, size_t len);
+/* Makes what tune.ssl.default-dh-param needs. False: OpenSSL cannot. */
+bool tls_dh_prepare(struct tls_global *g);
+void tls_dh_free(struct tls_global *g);
+/* Has the handshake of <ssl>, to which <c> is shown, use the right ones, or no DHE. */
+void tls_dh_use(SSL *ssl, const struct tls_global *g, const struct tls_cert *c);
 
 /* --- the store (store.c): files by name, one copy each --------------------------------------- */
 
