@@ -197,8 +197,10 @@ static const struct conf_keyword keywords[] = {
 	FLAG("allow-0rtt", TLS_SET_EARLY_DATA, 0, "data may come before the handshake is over"),
 	FLAG("no-ca-names", TLS_SET_NO_CA_NAMES, 0, "do not tell clients which authorities"),
 	FLAG("prefer-client-ciphers", TLS_SET_CLIENT_CIPHERS, 0, "the client's order counts"),
-	FLAG("strict-sni", TLS_SET_STRICT_SNI, 0, "no certificate for unknown names"),
-	FLAG("no-strict-sni", 0, TLS_SET_STRICT_SNI, "the default certificate for unknown names"),
+	FLAG("strict-sni", TLS_SET_STRICT_SNI, TLS_SET_NO_STRICT_SNI,
+	     "no certificate for unknown names"),
+	FLAG("no-strict-sni", TLS_SET_NO_STRICT_SNI, TLS_SET_STRICT_SNI,
+	     "the default certificate for unknown names"),
 	{ 0 }
 };
 

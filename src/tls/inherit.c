@@ -2,6 +2,21 @@
 /* inherit.c - settings as a whole: what is unset, which versions they leave */
 #include "tls_priv.h"
 
+/* What a line says, or says no to: no default counts there. */
+static uint16_t decided(uint16_t flags)
+{
+	static const uint16_t opposites[] = {
+		TLS_SET_TICKETS | TLS_SET_NO_TICKETS,
+		TLS_SET_STRICT_SNI | TLS_SET_NO_STRICT_SNI,
+	};
+	uint16_t all = 0;
+
+	for (size_t i = 0; i < sizeof(opposites) / sizeof(*opposites); i++)
+		if (flags & opposites[i])
+			all |= opposites[i];
+	return all;
+}
+
 void tls_settings_inherit(struct tls_settings *s, const struct tls_settings *from)
 {
 #define TEXT(m) \
@@ -24,9 +39,7 @@ void tls_settings_inherit(struct tls_settings *s, const struct tls_settings *fro
 		s->max = from->max;
 	}
 	s->off |= from->off;
-	s->flags |= from->flags;
-	if (s->flags & TLS_SET_TICKETS)
-		s->flags &= (uint16_t)~TLS_SET_NO_TICKETS;
+	s->flags |= from->flags & (uint16_t)~decided(s->flags);
 }
 
 /* --- versions --------------------------------------------------------------------------------- */

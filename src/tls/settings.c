@@ -191,26 +191,26 @@ bool tls_parse_flag(struct conf_line *l)
 }
 
 /* "no-tlsv12", "force-tlsv13", "no-tls-tickets"...: options that ssl-default-*-options take too.
- * False: not one of them.
+ * False: not one of them, or not one of servers where <server_only>.
  */
-static bool tls_take_option_word(struct tls_settings *set, const char *word)
+static bool tls_take_option_word(struct tls_settings *set, const char *word, bool server_only)
 {
 	static const struct {
 		const char *name;
 		uint16_t set, clear;
+		bool bind_only;
 	} flags[] = {
-		{ "no-tls-tickets", TLS_SET_NO_TICKETS, 0 },
-		{ "tls-tickets", TLS_SET_TICKETS, TLS_SET_NO_TICKETS },
-		{ "prefer-client-ciphers", TLS_SET_CLIENT_CIPHERS, 0 },
-		{ "strict-sni", TLS_SET_STRICT_SNI, 0 },
-		{ "no-strict-sni", 0, TLS_SET_STRICT_SNI },
-		{ "no-ssl-reuse", TLS_SET_NO_REUSE, 0 },
-		{ "no-sslv3", 0, 0 },
+		{ "no-tls-tickets", TLS_SET_NO_TICKETS, TLS_SET_TICKETS, false },
+		{ "tls-tickets", TLS_SET_TICKETS, TLS_SET_NO_TICKETS, true },
+		{ "prefer-client-ciphers", TLS_SET_CLIENT_CIPHERS, 0, true },
+		{ "strict-sni", TLS_SET_STRICT_SNI, TLS_SET_NO_STRICT_SNI, true },
+		{ "no-strict-sni", TLS_SET_NO_STRICT_SNI, TLS_SET_STRICT_SNI, true },
+		{ "no-sslv3", 0, 0, false },
 	};
 	static const char *const words[] = { "tlsv10", "tlsv11", "tlsv12", "tlsv13" };
 
 	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++)
-		if (strcmp(word, flags[i].name) == 0) {
+		if (strcmp(word, flags[i].name) == 0 && !(server_only && flags[i].bind_only)) {
 			set->flags = (uint16_t)((set->flags | flags[i].set) & ~flags[i].clear);
 			return true;
 		}
@@ -229,7 +229,7 @@ static bool tls_take_option_word(struct tls_settings *set, const char *word)
 
 bool tls_parse_option_word(struct conf_line *l)
 {
-	return tls_take_option_word(tls_settings_of(l), l->keyword->words);
+	return tls_take_option_word(tls_settings_of(l), l->keyword->words, false);
 }
 
 /* ssl-default-bind-options, ssl-default-server-options: words up to the end. */
@@ -254,7 +254,7 @@ bool tls_take_options(struct conf_line *l, struct tls_settings *set)
 						  "version", l->words[0], value);
 			continue;
 		}
-		if (!tls_take_option_word(set, word))
+		if (!tls_take_option_word(set, word, set == &tls_global_of(l->cfg)->server))
 			return conf_error(l, l->at - 1, NULL, "unknown option '%s' on global "
 					  "statement '%s'.", word, l->words[0]);
 	}

@@ -37,7 +37,9 @@ enum tls_set_flags {
 	TLS_SET_NO_REUSE = 1 << 4,       /* servers: no-ssl-reuse */
 	TLS_SET_NO_ALPN = 1 << 5,
 	TLS_SET_STRICT_SNI = 1 << 6,
-	TLS_SET_TICKETS = 1 << 7,        /* tls-tickets: against a default */
+	/* what a line says against ssl-default-*-options: never beside its opposite */
+	TLS_SET_TICKETS = 1 << 7,
+	TLS_SET_NO_STRICT_SNI = 1 << 8,
 };
 
 /* Texts are in the generation's arena; NULL, 0: unset. */

@@ -194,4 +194,8 @@ BAD = (
     ('.alert', '.alert "stop here" <<<\n'),
     ('unknown dot keyword', '.nonsense <<<\n'),
     ('bad environment name', 'global\n\tlog-tag "${1X}" <<<\n'),
+    ('an option of bind lines for servers', 'global\n\tssl-default-server-options strict-sni <<<\n'),
+    ('an option of bind lines for servers, 2', 'global\n\tssl-default-server-options no-tlsv10 prefer-client-ciphers <<<\n'),
+    ('tls-tickets for servers', 'global\n\tssl-default-server-options tls-tickets <<<\n'),
+    ('an option of servers for bind lines', 'global\n\tssl-default-bind-options no-ssl-reuse <<<\n'),
 )
