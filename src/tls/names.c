@@ -428,6 +428,7 @@ bool tls_names_find(const struct tls_names *n, struct slice host, bool strict,
 		    struct tls_choice *out)
 {
 	const struct row *exact = NULL;
+	bool found = false;
 	const char *dot;
 	char name[256];
 
@@ -436,17 +437,18 @@ bool tls_names_find(const struct tls_names *n, struct slice host, bool strict,
 		for (size_t i = 0; i < host.len; i++)
 			name[i] = ascii_lower(host.ptr[i]);
 		exact = *place_of(n, name, host.len, false, hash_name(name, host.len, false));
-		if (collect(exact, exact, out))
-			return true;
+		found = collect(exact, exact, out);
+		/* types of keys that the name itself has not come by its wildcard */
 		dot = memchr(name, '.', host.len);
 		if (dot) {
 			size_t len = host.len - (size_t)(dot - name);
 
-			if (collect(*place_of(n, dot, len, true, hash_name(dot, len, true)),
-				    exact, out))
-				return true;
+			found |= collect(*place_of(n, dot, len, true, hash_name(dot, len, true)),
+					 exact, out);
 		}
 	}
+	if (found)
+		return true;
 	*out = n->any;
 	if (choice_is_empty(out) && strict)
 		return false;

@@ -409,8 +409,8 @@ bool tls_names_bind_session(const struct tls_names *n, const struct tls_ctx *c, 
 /* The calling thread's view: valid until its next call. NULL: no memory. */
 const struct tls_names *tls_names_get(struct tls_bind *b);
 void tls_names_fini(struct tls_bind *b);
-/* Looks a host name up; empty: none was given. False: no certificate for it, not even a default
- * one.
+/* Looks a host name up; empty: none was given. Types of keys that the name itself has not are those
+ * of its wildcard. False: no certificate for it, not even a default one.
  */
 bool tls_names_find(const struct tls_names *n, struct slice host, bool strict,
 		    struct tls_choice *out);

@@ -4,7 +4,7 @@
 #include "tap.h"
 #include "tls_priv.h"
 
-#define USES 4
+#define USES 6
 
 static struct tls_entry entries[USES];
 static struct tls_use uses[USES];
@@ -58,6 +58,10 @@ static void test_lookups(void)
 	is_int(found("not.wild.test", false, TLS_KEY_RSA), 0, "falls back to the first");
 	is_int(found("own.wild.test", false, TLS_KEY_RSA), 2, "an exact name before a wildcard");
 	is_int(found("own.wild.test", false, TLS_KEY_ECDSA), 3, "and its other kind of key");
+	is_int(found("lone.wild.test", false, TLS_KEY_ECDSA), 4, "a name with one kind of key");
+	is_int(found("lone.wild.test", false, TLS_KEY_RSA), 1, "has the other of its wildcard");
+	is_int(found("lone.test", false, TLS_KEY_ECDSA), 5, "without a wildcard");
+	is_int(found("lone.test", false, TLS_KEY_RSA), -1, "it has one kind only");
 	is_int(found("unknown", false, TLS_KEY_RSA), 0, "an unknown name");
 	is_int(found("unknown", true, TLS_KEY_RSA), -1, "is nobody's when strict");
 	is_int(found("", false, TLS_KEY_RSA), 0, "no name at all");
@@ -100,6 +104,8 @@ int main(void)
 	make_use(1, TLS_KEY_RSA, "*.wild.test !not.wild.test");
 	make_use(2, TLS_KEY_RSA, "own.wild.test");
 	make_use(3, TLS_KEY_ECDSA, "own.wild.test");
+	make_use(4, TLS_KEY_ECDSA, "lone.wild.test");
+	make_use(5, TLS_KEY_ECDSA, "lone.test");
 	ok(tls_names_publish(&line), "a table");
 	test_lookups();
 	test_long_name();
