@@ -90,6 +90,25 @@ static void show_one(struct ctl_request *rq, const struct tls_entry *e, bool pen
 	strbuf_printf(rq->out, "OCSP Response Key: %s\n", e->ocsp ? e->ocsp->key : "");
 }
 
+/* The certificate whose part has the name "<base><extension>": <base>, or with
+ * ssl-load-extra-del-ext "<base>.crt"; NULL: none.
+ */
+static struct tls_entry *find_base(const char *name, size_t base)
+{
+	char path[4096];
+	struct tls_entry *e;
+	int n;
+
+	n = snprintf(path, sizeof(path) - sizeof(".crt"), "%.*s", (int)base, name);
+	if (n < 0 || n >= (int)(sizeof(path) - sizeof(".crt")))
+		return NULL;
+	e = tls_store_find(store(), path);
+	if (e || !tls_global_of(tls_live())->extra_replaces_extension)
+		return e;
+	strcpy(path + n, ".crt");
+	return tls_store_find(store(), path);
+}
+
 /* The certificate that a name means, and which part: "a.pem.key" is the key of a.pem. */
 static struct tls_entry *find_part(const char *name, enum tls_part *part)
 {
@@ -99,7 +118,6 @@ static struct tls_entry *find_part(const char *name, enum tls_part *part)
 	};
 	struct tls_entry *e = tls_store_find(store(), name);
 	size_t len = strlen(name);
-	char *base;
 
 	*part = TLS_PART_CERT;
 	for (size_t i = 0; !e && i < sizeof(parts) / sizeof(*parts); i++) {
@@ -107,9 +125,7 @@ static struct tls_entry *find_part(const char *name, enum tls_part *part)
 
 		if (len <= n || strcmp(name + len - n, parts[i].extension) != 0)
 			continue;
-		base = strndup(name, len - n);
-		e = base ? tls_store_find(store(), base) : NULL;
-		free(base);
+		e = find_base(name, len - n);
 		*part = parts[i].part;
 	}
 	return e;
