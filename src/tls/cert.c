@@ -435,6 +435,7 @@ static struct tls_cert *cert_copy(const struct tls_cert *old)
 	if (c->issuer)
 		X509_up_ref(c->issuer);
 	c->chain = old->chain ? X509_chain_up_ref(old->chain) : NULL;
+	c->chain_file = old->chain_file;
 	c->key = old->key;
 	if (c->key)
 		EVP_PKEY_up_ref(c->key);
@@ -458,6 +459,7 @@ static bool change_cert(struct tls_cert *c, struct slice pem)
 	sk_X509_pop_free(c->chain, X509_free);
 	c->leaf = NULL;
 	c->chain = NULL;
+	c->chain_file = NULL;
 	if (key)
 		set_key(c, key);
 	if (!read_chain(c, pem.ptr, pem.len))

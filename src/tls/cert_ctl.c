@@ -82,9 +82,12 @@ static void show_one(struct ctl_request *rq, const struct tls_entry *e, bool pen
 		strbuf_printf(rq->out, "OCSP filename: %s\n", f->ocsp);
 	if (f->sctl)
 		strbuf_printf(rq->out, "SCTL filename: %s\n", f->sctl);
-	strbuf_printf(rq->out, "Status: %s\n", status_of(e, pending));
+	strbuf_printf(rq->out, "Option: ocsp-update %s\nOption: jwt off\nStatus: %s\n",
+		      e->ocsp_update == TLS_OCSP_UPDATE_ON ? "on" : "off", status_of(e, pending));
 	if (c)
 		tls_cert_open(c);
+	if (c && c->chain_file)
+		strbuf_printf(rq->out, "Chain Filename: %s\n", c->chain_file);
 	if (c && c->leaf)
 		tls_ctl_put_cert(rq->out, c->leaf, c->chain);
 	strbuf_printf(rq->out, "OCSP Response Key: %s\n", e->ocsp ? e->ocsp->key : "");
@@ -178,6 +181,8 @@ static void change(struct ctl_request *rq, const char *name)
 		ctl_error(rq, "%s\nCan't update %s!", why, name);
 		return;
 	}
+	if (tls_global_of(tls_live())->chains)
+		tls_chains_complete(tls_global_of(tls_live())->chains, c);
 	tls_cert_drop(&e->pending);
 	e->pending = c;
 	ctl_say(rq, first ? "Transaction created for certificate %s!"

@@ -128,6 +128,7 @@ struct tls_cert {
 	X509 *leaf;
 	EVP_PKEY *key;
 	STACK_OF(X509) *chain;       /* without the leaf; may be NULL */
+	const char *chain_file;      /* of issuers-chain-path; NULL: the chain came with the leaf */
 	struct tls_closed *closed;   /* what they are made of; NULL: they are there. Atomic */
 	X509 *issuer;                /* of a .issuer file, or NULL */
 	enum tls_key_type type;
@@ -139,7 +140,7 @@ struct tls_cert {
 };
 
 /* Chains of issuers-chain-path (chains.c): reads the directory; gives <c> the one that its issuer
- * begins, if it has none itself.
+ * begins, if it has none itself: the name of the file is borrowed of <chains>.
  */
 struct tls_chains;
 bool tls_chains_read(struct tls_chains **chains, const char *path);
