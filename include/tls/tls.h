@@ -105,6 +105,10 @@ bool tls_server_want(struct slot_area *server);
  */
 bool tls_server_check(struct config *cfg, struct slot_area *server, const struct tls_place *where,
 		      struct diag_list *diags);
+/* A server that was deleted at run time, without connections: nothing that its line named counts as
+ * used any more. Harmless without TLS.
+ */
+void tls_server_leave(struct slot_area *server);
 /* Does it offer protocols by ALPN; does it offer <name> ("h2")? */
 bool tls_server_has_alpn(const struct slot_area *server);
 bool tls_server_offers(const struct slot_area *server, struct slice name);

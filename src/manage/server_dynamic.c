@@ -18,6 +18,7 @@
 #include "proxy/proxy.h"
 #include "proxy/queue.h"
 #include "proxy/server.h"
+#include "tls/tls.h"
 
 /* One change of a list at a time, in the whole process. */
 static unsigned changing;
@@ -178,5 +179,7 @@ bool server_remove(struct server *srv, const char **error)
 		removed = true;
 	}
 	lock_drop(&changing);
+	if (removed)
+		tls_server_leave(server_slots(srv));
 	return removed;
 }

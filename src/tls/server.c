@@ -229,7 +229,9 @@ static SSL_CTX *make_ssl(struct tls_server *s, char *why, size_t size)
 	return ctx;
 }
 
-/* Has connections use <ctx>, which it takes over, and none that was made with another identity. */
+/* Has connections use <ctx> (NULL: none can be made), which it takes over, and none that was made
+ * with another identity.
+ */
 static void replace(struct tls_server *s, SSL_CTX *ctx, uint64_t identity)
 {
 	SSL_SESSION *sessions[THREADS_MAX] = { NULL };
@@ -267,6 +269,21 @@ bool tls_server_renew(struct tls_server *s, char *why, size_t size)
 	}
 	replace(s, ctx, identity);
 	return true;
+}
+
+void tls_server_leave(struct slot_area *area)
+{
+	struct tls_server *s = server_of(area);
+
+	if (!s || !s->cfg)
+		return;
+	tls_store_lock();
+	if (list_is_linked(&s->link)) {
+		list_remove(&s->link);
+		replace(s, NULL, 0);
+		s->entry = NULL;
+	}
+	tls_store_unlock();
 }
 
 uint64_t tls_server_identity(const struct slot_area *area)
@@ -386,7 +403,7 @@ bool tls_connect(struct conn *c, struct slot_area *area, struct slice sni, struc
 
 	/* (a command may replace both: tls_server_renew()) */
 	pthread_mutex_lock(&s->kept[thread_id].lock);
-	ssl = SSL_new(s->ctx);
+	ssl = s->ctx ? SSL_new(s->ctx) : NULL;
 	identity = s->identity;
 	pthread_mutex_unlock(&s->kept[thread_id].lock);
 	if (ssl && !set_names(s, ssl, sni)) {

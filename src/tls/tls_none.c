@@ -94,6 +94,10 @@ bool tls_early_is_refused(const struct conn *c)
 	return false;
 }
 
+void tls_server_leave(struct slot_area *server)
+{
+}
+
 bool tls_follow(struct conn *c, struct slot_area *server)
 {
 	return true;
