@@ -177,14 +177,14 @@ def under_traffic(tap, program, rounds):
     with Scene(program) as scene:
         wrong, counts, stop = [], [0], threading.Event()
         names = list(CLIENTS)
-        shown = [names[0]]  # what the last answered command has set; None while one is under way
+        shown = [(0, names[0])]  # number and name of the last answered command's; None while one is under way
 
         def run(kind):
             client = Client(scene.ports[kind])
             while not stop.is_set():
                 before = shown[0]
                 got = client.get()
-                if got[0] != 200 or (before and before == shown[0] and got[2] != before):
+                if got[0] != 200 or (before and before == shown[0] and got[2] != before[1]):
                     wrong.append((kind, before, got))
                 counts[0] += 1
             client.close()
@@ -196,7 +196,7 @@ def under_traffic(tap, program, rounds):
             shown[0] = None
             if not scene.replace("cert", "client.pem", CERTS + "/" + CLIENTS[name]):
                 wrong.append("commit")
-            shown[0] = name
+            shown[0] = (i + 1, name)
             seen = counts[0]
             lib.until(lambda: counts[0] > seen + 50)
         stop.set()
