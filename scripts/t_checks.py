@@ -93,6 +93,8 @@ def format_tests():
            "low.c:6: preprocessor condition inside low()")
     expect("condition outside", form, edit(low, "\nint", "\n#ifdef A\n#endif\nint"), "")
     expect("typedef", form, edit(low, "\nint", "\ntypedef struct x y;\nint"), "low.c:4: typedef")
+    expect("replaced call", form, edit(low, "return 1", 'return atoi("1")'), "low.c:6: atoi(): use num_prefix_int()")
+    expect("its name in a text", form, edit(low, "\treturn", "\t/* atoi() */\n\treturn"), "")
     expect("no guard", form, edit("include/base/low.h", "#define BASE_LOW_H\n", ""), "no header guard")
     expect("same guard twice", form, {"include/base/too.h": HEADER % (("BASE_LOW_H",) * 2 + ("too",))}, "is that of")
     expect("no comment", form, edit("include/base/low.h", "/* what it does */\n", ""), "without a comment")

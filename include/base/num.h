@@ -33,6 +33,11 @@ bool num_parse_u64(struct slice s, uint64_t *out);
 bool num_parse_i64(struct slice s, int64_t *out);
 /* Within [low, high]. */
 bool num_parse_range(struct slice s, int64_t low, int64_t high, int64_t *out);
+/* The decimal number at the start of <text>, with a sign maybe, for words that may have more behind
+ * the number. No number: 0. A number that an int does not hold becomes INT_MAX or INT_MIN, never
+ * another one. *end (if not NULL) is what follows, or <text> when there is no number.
+ */
+int num_prefix_int(const char *text, const char **end);
 /* Hexadecimal digits of any case, 1 to 16 of them. */
 bool num_parse_hex(struct slice s, uint64_t *out);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* num.c - numbers as text: strict integers, times and sizes with units (manual 2.5, 2.6) */
 #include "base/num.h"
+#include <limits.h>
+#include <stdlib.h>
 
 /* Reads the digits at the start of <s>; *at is their number. */
 static enum num_error num_read(struct slice s, uint64_t *out, size_t *at)
@@ -54,6 +56,16 @@ bool num_parse_range(struct slice s, int64_t low, int64_t high, int64_t *out)
 		return false;
 	*out = v;
 	return true;
+}
+
+int num_prefix_int(const char *text, const char **end)
+{
+	char *after;
+	long v = strtol(text, &after, 10);
+
+	if (end)
+		*end = after;
+	return v > INT_MAX ? INT_MAX : v < INT_MIN ? INT_MIN : (int)v;
 }
 
 int num_hex_digit(char c)

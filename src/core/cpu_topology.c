@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/num.h"
 #include "cpu_priv.h"
 
 #define CACHE_INDEX_MAX 8
@@ -40,7 +41,7 @@ static int read_number(const char *path, int missing)
 {
 	char text[64];
 
-	return read_line(path, text, sizeof(text)) ? atoi(text) : missing;
+	return read_line(path, text, sizeof(text)) ? num_prefix_int(text, NULL) : missing;
 }
 
 /* The CPUs which share the highest level of cache with <cpu>. False: unknown. */

@@ -184,13 +184,14 @@ static bool fd_is_known(int fd)
 static enum ctl_step debug_close(struct ctl_request *rq)
 {
 	const char *how = word_of(rq, 1);
-	int fd = (int)number_of(rq, 0, 0);
+	uint64_t number = number_of(rq, 0, 0);
+	int fd = number < (uint64_t)fd_table_size ? (int)number : -1;
 
 	if (!word_of(rq, 0)) {
 		ctl_error(rq, "Missing file descriptor number (optionally followed by 'hard').");
 		return CTL_DONE;
 	}
-	if (fd < 0 || fd >= fd_table_size) {
+	if (fd < 0) {
 		ctl_error(rq, "File descriptor out of range.");
 		return CTL_DONE;
 	}

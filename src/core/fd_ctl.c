@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/bug.h"
+#include "base/num.h"
 #include "core/core.h"
 #include "core/fd.h"
 #include "core/mailbox.h"
@@ -124,7 +125,7 @@ static bool fd_dump_parse(struct fd_dump *dump, struct ctl_request *rq)
 		bool invert = false;
 
 		if (ascii_is_digit(*word)) {
-			dump->only = atoi(word);
+			dump->only = num_prefix_int(word, NULL);
 			continue;
 		}
 		for (; *word; word++) {
@@ -165,30 +166,37 @@ static bool fd_dump_next(struct fd_dump *dump, struct strbuf *out)
 	return false;
 }
 
-static enum ctl_step show_fd(struct ctl_request *rq)
+/* The dump of <rq>, which owns it. NULL: there is nothing to show, or it was said why. */
+static struct fd_dump *fd_dump_begin(struct ctl_request *rq)
 {
-	struct fd_dump *dump = rq->state;
+	struct fd_dump *dump = calloc(1, sizeof(*dump));
 
 	if (!dump) {
-		dump = calloc(1, sizeof(*dump));
-		if (!dump) {
-			ctl_error(rq, "Out of memory.");
-			return CTL_DONE;
-		}
-		for (unsigned i = 0; i < BATCH; i++)
-			strbuf_init(&dump->lines[i]);
-		dump->session = rq->session;
-		dump->filter = SHOW_ALL;
-		dump->only = -1;
-		dump->at = -BATCH;
-		rq->state = dump;
-		if (!fd_dump_parse(dump, rq)) {
-			ctl_error(rq, "Invalid FD type");
-			return CTL_DONE;
-		}
-		if (dump->only >= 0)
-			dump->at = dump->only / BATCH * BATCH - BATCH;
+		ctl_error(rq, "Out of memory.");
+		return NULL;
 	}
+	for (unsigned i = 0; i < BATCH; i++)
+		strbuf_init(&dump->lines[i]);
+	dump->session = rq->session;
+	dump->filter = SHOW_ALL;
+	dump->only = -1;
+	rq->state = dump;
+	if (!fd_dump_parse(dump, rq)) {
+		ctl_error(rq, "Invalid FD type");
+		return NULL;
+	}
+	if (dump->only >= fd_table_size)
+		return NULL;
+	dump->at = (dump->only < 0 ? 0 : dump->only / BATCH * BATCH) - BATCH;
+	return dump;
+}
+
+static enum ctl_step show_fd(struct ctl_request *rq)
+{
+	struct fd_dump *dump = rq->state ? rq->state : fd_dump_begin(rq);
+
+	if (!dump)
+		return CTL_DONE;
 	if (rq->out->len >= CTL_OUT_SOFT)
 		return CTL_MORE;
 	if (!fd_dump_next(dump, rq->out))

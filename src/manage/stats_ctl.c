@@ -2,6 +2,7 @@
 /* stats_ctl.c - edge file: `show stat` */
 #include <stdlib.h>
 #include <string.h>
+#include "base/num.h"
 #include "ctl/ctl.h"
 #include "dns/resolvers.h"
 #include "manage/stats_walk.h"
@@ -46,9 +47,9 @@ static bool parse_words(struct ctl_request *rq, struct stats_dump *d)
 	d->rows.id = -1;
 	d->proxy_id = -1;
 	if (rq->count - at >= 3) {
-		char *end;
+		const char *end;
 
-		d->proxy_id = (int)strtol(rq->words[at], &end, 10);
+		d->proxy_id = num_prefix_int(rq->words[at], &end);
 		if (*end) {
 			const struct proxy *px = proxy_find(d->proxies.config,
 							    rq->words[at], 0);
@@ -59,8 +60,8 @@ static bool parse_words(struct ctl_request *rq, struct stats_dump *d)
 			}
 			d->proxy_id = px->id;
 		}
-		d->rows.shown = (unsigned)atoi(rq->words[at + 1]);
-		d->rows.id = atoi(rq->words[at + 2]);
+		d->rows.shown = (unsigned)num_prefix_int(rq->words[at + 1], NULL);
+		d->rows.id = num_prefix_int(rq->words[at + 2], NULL);
 		at += 3;
 	}
 	for (; at < rq->count; at++) {

@@ -198,12 +198,12 @@ static struct counter_set *counters_of(const struct config *cfg, bool back, cons
 			continue;
 		list_for_each(b, &px->binds, link) {
 			size_t len = b->guid_prefix ? strlen(b->guid_prefix) : 0;
-			unsigned position = 0;
+			unsigned long position = 0;
 
 			if (!len || strncmp(guid, b->guid_prefix, len) != 0 || guid[len] != '-')
 				continue;
 			list_for_each(lc, &b->listeners, link)
-				if (position++ == (unsigned)strtoul(guid + len + 1, NULL, 10))
+				if (position++ == strtoul(guid + len + 1, NULL, 10))
 					return lc->state ? &lc->state->counters : NULL;
 		}
 	}

@@ -6,6 +6,7 @@
 #include <string.h>
 #include "base/bug.h"
 #include "base/clock.h"
+#include "base/num.h"
 #include "conf/conf.h"
 #include "proxy/balance.h"
 #include "proxy/bind.h"
@@ -190,7 +191,7 @@ struct proxy *proxy_find(const struct config *cfg, const char *name, unsigned ca
 	if (name[0] != '#')
 		return NULL;
 	for (px = proxies_first(cfg); px; px = proxy_next(px))
-		if ((px->caps & caps) == caps && px->id == atoi(name + 1))
+		if ((px->caps & caps) == caps && px->id == num_prefix_int(name + 1, NULL))
 			return px;
 	return NULL;
 }

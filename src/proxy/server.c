@@ -6,6 +6,7 @@
 #include <string.h>
 #include "base/bug.h"
 #include "base/clock.h"
+#include "base/num.h"
 #include "conf/conf.h"
 #include "core/lock.h"
 #include "proxy/address.h"
@@ -215,7 +216,7 @@ struct server *server_next(const struct server *srv)
 struct server *server_find(const struct proxy *be, const char *name)
 {
 	struct server *srv;
-	int id = name[0] == '#' ? atoi(name + 1) : 0;
+	int id = name[0] == '#' ? num_prefix_int(name + 1, NULL) : 0;
 
 	for (srv = server_first(be); srv; srv = server_next(srv))
 		if (name[0] == '#' ? srv->id == id : strcmp(srv->name, name) == 0)

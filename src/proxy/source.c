@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/num.h"
 #include "conf/conf.h"
 #include "net/netns.h"
 #include "net/socket.h"
@@ -38,7 +39,7 @@ static bool parse_hdr_ip(struct conf_line *l, const char *word, struct source *s
 		return conf_error(l, l->at - 1, NULL, "out of memory.");
 	copy[len] = 0;
 	s->header = copy;
-	s->occurrence = comma ? atoi(comma + 1) : -1;
+	s->occurrence = comma ? num_prefix_int(comma + 1, NULL) : -1;
 	s->transparency = SOURCE_HEADER;
 	return true;
 }

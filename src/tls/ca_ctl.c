@@ -6,6 +6,7 @@
 #include <openssl/x509.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/num.h"
 #include "ctl_priv.h"
 
 static struct tls_store *store(void)
@@ -127,7 +128,8 @@ static void show_one(struct ctl_request *rq, const char *name)
 	} else {
 		strbuf_printf(rq->out, "Filename: %s%s\nStatus: %s\n", pending ? "*" : "", ca->name,
 			      tls_ctl_ca_is_used(tls_live(), ca) ? "Used" : "Unused");
-		show_certs(rq, pending ? ca->pending : ca->certs, colon ? atoi(colon + 1) : 0);
+		show_certs(rq, pending ? ca->pending : ca->certs,
+			   colon ? num_prefix_int(colon + 1, NULL) : 0);
 		if (ca->is_crl)
 			show_crls(rq, pending ? ca->pending_crls : ca->crls);
 	}

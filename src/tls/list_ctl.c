@@ -304,7 +304,7 @@ static enum ctl_step del_crt_list(struct ctl_request *rq)
 		ctl_error(rq, "'del ssl crtlist' expects a filename and a certificate name");
 		return CTL_DONE;
 	}
-	line = colon ? atoi(colon + 1) : 0;
+	line = colon ? num_prefix_int(colon + 1, NULL) : 0;
 	name = line ? strndup(word, (size_t)(colon - word)) : strdup(word);
 	strbuf_init(&binds);
 	tls_store_lock();

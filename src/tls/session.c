@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/num.h"
 #include "base/strbuf.h"
 #include "tls_priv.h"
 
@@ -351,16 +352,14 @@ static bool is_outdated(const struct tls_tickets *t)
 static struct tls_tickets *tickets_find_named(const char *which)
 {
 	struct tls_tickets *t, *found = NULL;
-	int id = 0;
+	const char *digits = which + (*which == '#');
+	int wanted = ascii_is_digit(*digits) ? num_prefix_int(digits, NULL) : -1, id = 0;
 
 	pthread_mutex_lock(&ticket_files_lock);
 	list_for_each(t, &ticket_files, link) {
-		bool numbered = (*which == '#' && atoi(which + 1) == id) ||
-				(*which >= '0' && *which <= '9' && atoi(which) == id);
-
 		if (is_outdated(t))
 			continue;
-		if (!found && (numbered || strcmp(t->file, which) == 0))
+		if (!found && (wanted == id || strcmp(t->file, which) == 0))
 			found = t;
 		id++;
 	}

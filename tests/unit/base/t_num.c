@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <inttypes.h>
+#include <limits.h>
+#include <string.h>
 #include "base/num.h"
 #include "tap.h"
 
@@ -46,6 +48,27 @@ static void check_units(void)
 	is_int(num_us_to_ms(UINT64_MAX), UINT64_MAX / 1000 + 1, "no overflow");
 }
 
+static void check_prefixes(void)
+{
+	static const struct {
+		const char *text, *rest;
+		int number;
+	} prefixes[] = {
+		{ "5", "", 5 }, { "-5", "", -5 }, { "12x", "x", 12 }, { "x", "x", 0 },
+		{ "", "", 0 },
+		{ "2147483647", "", INT_MAX }, { "2147483648", "", INT_MAX },
+		{ "4294967297", "", INT_MAX }, { "-4294967297", "", INT_MIN },
+		{ "99999999999999999999", "", INT_MAX }, { "-99999999999999999999", "", INT_MIN },
+	};
+	const char *end;
+
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++) {
+		is_int(num_prefix_int(prefixes[i].text, &end), prefixes[i].number,
+		       "prefix of '%s'", prefixes[i].text);
+		ok(strcmp(end, prefixes[i].rest) == 0, "what follows in '%s'", prefixes[i].text);
+	}
+}
+
 static void check_integers(void)
 {
 	static const char *const bad[] = { "", "-", "+", "1 ", " 1", "1x", "--1",
@@ -53,6 +76,7 @@ static void check_integers(void)
 	uint64_t u;
 	int64_t v;
 
+	check_prefixes();
 	ok(num_parse_u64(SLICE("18446744073709551615"), &u) && u == UINT64_MAX, "largest");
 	ok(!num_parse_u64(SLICE("18446744073709551616"), &u), "too large");
 	ok(!num_parse_u64(SLICE("+1"), &u), "no sign");
