@@ -71,6 +71,8 @@ bool listen_is_taken(void);
 /* Stops accepting for a while, releasing the ports / takes them back (SIGTTOU, SIGTTIN). */
 void listen_pause_all(struct config *cfg);
 void listen_resume_all(struct config *cfg);
+/* A process that has the same sockets has ended: accepts what the kernel has told that one of. */
+void listen_look_again_all(struct config *cfg);
 /* A limit was raised, or there is room below one: whoever waits for it tries again. */
 void listen_retry_all(struct config *cfg);
 

@@ -36,6 +36,8 @@ int ctl_socket_fd(const struct ctl_socket *s);
 void ctl_socket_start_thread(struct ctl_socket *s);
 /* Stops accepting for a while / again; from any thread. */
 void ctl_socket_pause(struct ctl_socket *s, bool on);
+/* Like listener_look_again(). */
+void ctl_socket_look_again(struct ctl_socket *s);
 /* Stops accepting and closes the socket; connections go on. From any thread; with <drain>, which is
  * for those of the loops, who has come already is accepted.
  */

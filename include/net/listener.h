@@ -43,6 +43,10 @@ void listener_start_thread(struct listener *l);
 /* Stops accepting everywhere / starts again; from any thread, at any time. */
 void listener_pause(struct listener *l);
 void listener_resume(struct listener *l);
+/* Accepts what waits, even if the kernel has told another process of it, which has ended. From any
+ * thread, at any time.
+ */
+void listener_look_again(struct listener *l);
 /* Stops for good and closes the socket once every thread has left it. NULLs. From any thread. */
 void listener_close(struct listener **l);
 /* The same, but what waits in the socket's backlog is accepted first: nobody who has come is turned

@@ -103,6 +103,20 @@ void listen_retry_all(struct config *cfg)
 	listen_each(cfg, resume_one);
 }
 
+static bool look_again_one(struct listener_conf *l)
+{
+	struct opened *o = l->opened;
+
+	for (unsigned i = 0; o && i < o->count; i++)
+		listener_look_again(o->sockets[i]);
+	return true;
+}
+
+void listen_look_again_all(struct config *cfg)
+{
+	listen_each(cfg, look_again_one);
+}
+
 static void set_status(struct listener_conf *l, enum listener_status status)
 {
 	__atomic_store_n(&l->state->status, status, __ATOMIC_RELAXED);

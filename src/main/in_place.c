@@ -3,7 +3,6 @@
  * Runtime API, and tells the one who asked and the service manager what came of it
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -27,12 +26,9 @@ static void end(void)
 	close(asked.fd);
 	asked.fd = -1;
 	if (asked.client >= 0) {
-		fcntl(asked.client, F_SETFL, fcntl(asked.client, F_GETFL) & ~O_NONBLOCK);
 		if (!asked.text.len)
 			strbuf_add_str(&asked.text, "Success=0\n--\nThe worker does not answer.\n");
-		if (send(asked.client, asked.text.ptr, asked.text.len, MSG_NOSIGNAL) < 0)
-			diag_say(DIAG_WARNING, "The client that asked for the reload has left.");
-		close(asked.client);
+		master_cli_answer(asked.client, strbuf_slice(&asked.text));
 		asked.client = -1;
 	}
 	startup_log_replace(asked.text.ptr, asked.text.len);

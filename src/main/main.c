@@ -217,19 +217,31 @@ static int answer_about(struct config *cfg, const struct main_options *o, bool w
 /* Of LeakSanitizer, where it is linked in: a death by signal would skip its check. */
 extern void __lsan_do_leak_check(void) __attribute__((weak));
 
+/* -C; NULL: it was not given. */
+static bool enter_folder(const char *folder)
+{
+	if (!folder)
+		return true;
+	master_note_folder();
+	if (chdir(folder) == 0)
+		return true;
+	MAIN_ALERT("Could not change to directory %s : %s", folder, strerror(errno));
+	return false;
+}
+
 static int serve(const struct main_options *o, char **argv)
 {
 	struct config *cfg;
-	bool warned;
+	bool warned, entered;
 	int status;
 
-	if (o->chdir && chdir(o->chdir) < 0) {
-		MAIN_ALERT("Could not change to directory %s : %s", o->chdir,
-			   strerror(errno));
+	entered = enter_folder(o->chdir);
+	if (!entered && !master_is_back())
 		return STATUS_ERROR;
-	}
 	if (!o->check_only && !o->explain.request && !mode_enter(o, argv, &status))
 		return status;
+	if (!entered)
+		return STATUS_ERROR; /* a worker: its master goes on with the one before */
 	cfg = generation_load(o, &warned);
 	if (!cfg)
 		return STATUS_ERROR;

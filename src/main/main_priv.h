@@ -272,9 +272,17 @@ extern const struct module mod_reload, mod_reload_ctl;
 void trim_later(void);
 extern const struct module mod_trim;
 
-/* --- master.c : the master process (master_priv.h) */
+/* --- reexec.c : a master that executes its program file again (master_priv.h) */
 /* Before anything else looks at the environment: takes what the master of before has left there. */
 void master_recall(void);
+/* Is this the master of before? Its workers end with it: what is wrong fails the reload only. */
+bool master_is_back(void);
+
+/* --- master.c : the master process (master_priv.h) */
+/* Notes the folder of the start, before another one is entered: a reload begins there. */
+void master_note_folder(void);
+/* This process is no master. */
+void master_forget_folder(void);
 /* Becomes the master: forks a worker. True in the worker, which goes on; false in the master, at
  * its end, with the status to exit with. <set>: of the early pass.
  */
@@ -392,8 +400,13 @@ void process_leave_terminal(bool wanted);
  * process that stays. False: said.
  */
 bool process_settle(struct config *cfg, const struct main_options *o);
-/* Signals the processes of -sf and -st. */
-void process_tell_old(const struct main_options *o, int sig);
+
+/* --- old_process.c */
+/* Signals the processes of -sf and -st; their end is noticed from now on. */
+void old_process_tell(const struct main_options *o, int sig);
+/* A process that may have listening sockets in common with this one has ended. Thread 0. */
+void old_process_ended(void);
+extern const struct module mod_old_process;
 
 /* --- stop.c */
 bool stop_install(struct config *cfg);
@@ -407,6 +420,8 @@ extern const struct module mod_stats_socket;
 bool stats_sockets_open(struct config *cfg, const struct config *prev, struct diag_list *diags);
 void stats_sockets_start_thread(struct config *cfg);
 void stats_sockets_pause(struct config *cfg, bool on);
+/* Like listen_look_again_all(), for these. */
+void stats_sockets_look_again(struct config *cfg);
 /* <drain>: who has come already is served; from a thread of the loops. */
 void stats_sockets_close(struct config *cfg, bool drain);
 unsigned stats_sockets_count(const struct config *cfg);

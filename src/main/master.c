@@ -17,21 +17,14 @@
 #include "master_priv.h"
 
 #define FDS_MAX 512
-#define STATE_VARIABLE "HAPROXY_PROCESSES"
-#define REEXEC_VARIABLE "HAPROXY_MWORKER_REEXEC"
 
 static struct {
 	const struct main_options *options; /* borrowed */
 	char **argv;                 /* as given */
-	struct master_status status;
-	struct list workers;
+	struct master_kept kept;
 	unsigned max_reloads;
-	int signals;                 /* signalfd */
-	int home;                    /* directory of the start */
-	int client;                  /* who asked for this reload, -1 */
 	int announce;                /* the process that started a daemon waits here, -1 */
 	int pid_fd;                  /* the pid file, until a worker is ready, -1 */
-	bool hard;                   /* this reload ends old workers at once */
 	bool pending;                /* a reload was asked for while one goes on */
 	enum master_reload pending_how;
 	int pending_client;          /* who asked for it, -1 */
@@ -40,31 +33,52 @@ static struct {
 	bool stopping;
 	int exit_status;
 } master = {
-	.workers = LIST_HEAD(master.workers), .signals = -1, .home = -1, .client = -1,
+	.kept = { .workers = LIST_HEAD(master.kept.workers), .signals = -1, .home = -1,
+		  .client = -1 },
 	.pending_client = -1, .announce = -1, .pid_fd = -1,
 };
 
+/* The folder of the start, while it is not known yet whether this is a master; -1: not noted. */
+static int home = -1;
+
+static int open_folder(void)
+{
+	return open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+void master_note_folder(void)
+{
+	home = open_folder();
+}
+
+void master_forget_folder(void)
+{
+	if (home >= 0)
+		close(home);
+	home = -1;
+}
+
 const struct master_status *master_status(void)
 {
-	return &master.status;
+	return &master.kept.status;
 }
 
 struct list *master_workers(void)
 {
-	return &master.workers;
+	return &master.kept.workers;
 }
 
 static struct worker_process *worker_current(void)
 {
 	struct worker_process *w;
 
-	list_for_each(w, &master.workers, link)
+	list_for_each(w, &master.kept.workers, link)
 		if (!w->reloads)
 			return w;
 	return NULL;
 }
 
-static struct worker_process *worker_add(pid_t pid, int channel)
+struct worker_process *worker_process_new(pid_t pid, int channel)
 {
 	struct worker_process *w = calloc(1, sizeof(*w));
 
@@ -76,7 +90,7 @@ static struct worker_process *worker_add(pid_t pid, int channel)
 	w->next_reader = -1;
 	w->since_s = (int64_t)time(NULL);
 	snprintf(w->version, sizeof(w->version), "%s", version_text());
-	list_prepend(&master.workers, &w->link);
+	list_init(&w->link);
 	return w;
 }
 
@@ -93,182 +107,66 @@ static void tell_workers(int sig, bool old_only)
 {
 	struct worker_process *w;
 
-	list_for_each(w, &master.workers, link)
+	list_for_each(w, &master.kept.workers, link)
 		if (w->reloads || !old_only)
 			kill(w->pid, sig);
 }
 
-/* --- what survives an exec() ------------------------------------------------------------------ */
-
-static void keep_open(int fd)
+/* What a worker that starts would not understand: it would be stopped by it. */
+static void tell_ready_workers(int sig)
 {
-	if (fd >= 0)
-		fcntl(fd, F_SETFD, 0);
-}
+	struct worker_process *w;
 
-/* "|type=m;pid=..." and the like, with the number of each descriptor. */
-static char *state_write(void)
-{
-	const struct worker_process *w;
-	enum ctl_level level;
-	struct strbuf b;
-	int fd;
-
-	strbuf_init(&b);
-	strbuf_printf(&b, "|type=m;fd=%d;cfd=%d;pid=%d;reloads=%u;failedreloads=%u;timestamp=%lld;"
-		      "hard=%d", startup_log_fd(), master.client, (int)getpid(),
-		      master.status.reloads + 1, master.status.failed,
-		      (long long)master.status.since_s, master.hard);
-	list_for_each(w, &master.workers, link) {
-		keep_open(w->channel);
-		strbuf_printf(&b, "|type=w;fd=%d;pid=%d;reloads=%u;timestamp=%lld;version=%s",
-			      w->channel, (int)w->pid, w->reloads + 1, (long long)w->since_s,
-			      w->version);
-	}
-	for (unsigned n = 0; (fd = master_cli_get(n, &level)) >= 0; n++) {
-		keep_open(fd);
-		strbuf_printf(&b, "|type=s;fd=%d;level=%d", fd, level);
-	}
-	keep_open(startup_log_fd());
-	keep_open(master.client);
-	strbuf_add_str(&b, "");
-	return b.overflow ? NULL : b.ptr;
-}
-
-/* The value of "name=" in one record, or "". */
-static const char *field(const char *record, const char *name)
-{
-	size_t len = strlen(name);
-
-	while (*record && *record != '|') {
-		if (strncmp(record, name, len) == 0 && record[len] == '=')
-			return record + len + 1;
-		record += strcspn(record, ";|");
-		record += *record == ';';
-	}
-	return "";
-}
-
-static long number(const char *record, const char *name)
-{
-	return strtol(field(record, name), NULL, 10);
-}
-
-static int descriptor(const char *record, const char *name)
-{
-	int fd = *field(record, name) ? (int)number(record, name) : -1;
-
-	if (fd >= 0 && fcntl(fd, F_SETFD, FD_CLOEXEC) < 0)
-		return -1;
-	return fd;
-}
-
-static void read_worker(const char *record)
-{
-	struct worker_process *w = worker_add((pid_t)number(record, "pid"),
-					      descriptor(record, "fd"));
-	const char *version = field(record, "version");
-
-	if (!w)
-		return;
-	list_remove(&w->link);
-	list_append(&master.workers, &w->link);
-	w->reloads = (unsigned)number(record, "reloads");
-	w->since_s = number(record, "timestamp");
-	w->ready = true;
-	snprintf(w->version, sizeof(w->version), "%.*s", (int)strcspn(version, ";|"), version);
-}
-
-static void read_record(const char *record)
-{
-	switch (record[strlen("type=")]) {
-	case 'm':
-		master.client = descriptor(record, "cfd");
-		master.status.reloads = (unsigned)number(record, "reloads");
-		master.status.failed = (unsigned)number(record, "failedreloads");
-		master.status.since_s = number(record, "timestamp");
-		master.hard = number(record, "hard") != 0;
-		break;
-	case 'w':
-		read_worker(record);
-		break;
-	case 's':
-		master_cli_listen(descriptor(record, "fd"),
-				  (enum ctl_level)number(record, "level"));
-		break;
-	default:
-		break;
-	}
-}
-
-/* The text that was found in the environment, before it was cleaned. */
-static char *recalled;
-
-void master_recall(void)
-{
-	const char *text = getenv(STATE_VARIABLE);
-
-	if (getenv(REEXEC_VARIABLE) && text)
-		recalled = strdup(text);
-	unsetenv(STATE_VARIABLE);
-	unsetenv(REEXEC_VARIABLE);
-}
-
-/* True: this is the master of before, with another program maybe. */
-static bool state_read(void)
-{
-	const char *at = recalled;
-
-	if (!at)
-		return false;
-	for (at = strchr(at, '|'); at; at = strchr(at + 1, '|'))
-		if (strncmp(at + 1, "type=", 5) == 0)
-			read_record(at + 1);
-	free(recalled);
-	recalled = NULL;
-	return true;
+	list_for_each(w, &master.kept.workers, link)
+		if (w->ready)
+			kill(w->pid, sig);
 }
 
 /* --- reloading -------------------------------------------------------------------------------- */
 
+/* The reload has ended: the client that asked for it, if any, is told. */
 static void answer_client(bool success)
 {
 	struct strbuf b;
 
-	if (master.client < 0)
+	if (master.kept.client < 0)
 		return;
 	strbuf_init(&b);
 	strbuf_printf(&b, "Success=%d\n--\n", success);
 	startup_log_read(&b);
 	strbuf_add_char(&b, '\n');
-	fcntl(master.client, F_SETFL, fcntl(master.client, F_GETFL) & ~O_NONBLOCK);
-	if (b.ptr && send(master.client, b.ptr, b.len, MSG_NOSIGNAL) < 0)
-		diag_say(DIAG_WARNING, "The client that asked for the reload has left.");
+	master_cli_answer(master.kept.client, strbuf_slice(&b));
 	strbuf_fini(&b);
-	close(master.client);
-	master.client = -1;
+	master.kept.client = -1;
+}
+
+/* No new worker came of it: the ones from before go on. */
+static void reload_failed(void)
+{
+	master.kept.status.failed++;
+	master.kept.status.last_failed = true;
+	answer_client(false);
+	if (!list_is_empty(&master.kept.workers))
+		notify_ready("Reload failed!", 0);
 }
 
 void master_reloaded(bool success)
 {
-	master.status.reloads += success;
-	master.status.failed += !success;
-	master.status.last_failed = !success;
+	master.kept.status.reloads += success;
+	master.kept.status.failed += !success;
+	master.kept.status.last_failed = !success;
 }
 
 /* To be done when the reload that goes on is over: one for all that were asked for meanwhile. */
 static void reload_later(enum master_reload how, int client)
 {
-	static const char why[] = "Success=0\n--\nAnother reload took its place.\n";
-
 	master.pending = true;
 	master.pending_how = how;
 	if (client < 0)
 		return;
-	if (master.pending_client >= 0) {
-		(void)!send(master.pending_client, why, sizeof(why) - 1, MSG_NOSIGNAL);
-		close(master.pending_client);
-	}
+	if (master.pending_client >= 0)
+		master_cli_answer(master.pending_client,
+				  SLICE("Success=0\n--\nAnother reload took its place.\n"));
 	master.pending_client = client;
 }
 
@@ -285,7 +183,6 @@ void master_reload(enum master_reload how, int client)
 {
 	struct worker_process *w = worker_current();
 	bool hard = how == RELOAD_HARD;
-	char *state;
 
 	if (how != RELOAD_AS_SET)
 		in_place_abandon(); /* the way out when the worker does not answer */
@@ -302,24 +199,14 @@ void master_reload(enum master_reload how, int client)
 		return;
 	diag_say(DIAG_NOTICE, "Reloading HAProxy%s", hard ? " (hard-reload)" : "");
 	notify_reloading();
-	master.client = client;
-	master.hard = hard;
-	state = state_write();
-	if (state && fchdir(master.home) == 0 && setenv(STATE_VARIABLE, state, 1) == 0 &&
-	    setenv(REEXEC_VARIABLE, "1", 1) == 0) {
-		sigset_t none;
-
-		sigemptyset(&none);
-		sigprocmask(SIG_SETMASK, &none, NULL);
+	master.kept.client = client;
+	master.kept.hard = hard;
+	if (fchdir(master.kept.home) == 0 && reexec_prepare(&master.kept))
 		execvp(master.argv[0], master.argv);
-	}
 	diag_say(DIAG_WARNING, "Failed to reexecute the master process [%d]: %s", (int)getpid(),
 		 strerror(errno));
-	free(state);
-	master.status.failed++;
-	master.status.last_failed = true;
-	answer_client(false);
-	notify_ready("Reload failed!", 0);
+	reexec_undo(&master.kept);
+	reload_failed();
 }
 
 /* --- workers ---------------------------------------------------------------------------------- */
@@ -331,7 +218,7 @@ int master_connect(const struct worker_process *w, enum ctl_level level)
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) < 0)
 		return -1;
-	sent = channel_send(w->channel, (char)('0' + level), ends[1]);
+	sent = channel_send(w->channel, (char)(CHANNEL_CLIENT + level), ends[1]);
 	close(ends[1]);
 	if (sent)
 		return ends[0];
@@ -347,14 +234,14 @@ static void drop_all(void)
 
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	list_for_each_safe(w, next, &master.workers, link)
+	list_for_each_safe(w, next, &master.kept.workers, link)
 		worker_free(w);
 	master_cli_fini();
 	in_place_fini();
-	close(master.signals);
-	close(master.home);
-	if (master.client >= 0)
-		close(master.client);
+	close(master.kept.signals);
+	close(master.kept.home);
+	if (master.kept.client >= 0)
+		close(master.kept.client);
 	if (master.pending_client >= 0)
 		close(master.pending_client);
 	if (master.announce >= 0)
@@ -367,26 +254,33 @@ static void drop_all(void)
 static void become_worker(int channel, int donor)
 {
 	drop_all();
-	worker_begin(channel, donor, master.status.reloads == 0);
+	worker_begin(channel, donor, master.kept.status.reloads == 0);
 }
 
-/* True in the worker. */
+static bool cannot_start(const char *what)
+{
+	MAIN_ALERT("[%s.main()] %s", master.options->program, what);
+	return false;
+}
+
+/* True in the worker. Without a descriptor to be had, none is started: it would have to bind anew
+ * what the one before has bound already.
+ */
 static bool start_worker(void)
 {
-	struct worker_process *w, *donor = NULL;
+	struct worker_process *w = NULL;
 	int ends[2], sockets = -1;
 	pid_t pid;
 
-	list_for_each(w, &master.workers, link) {
-		donor = w;
-		break;
+	if (!list_is_empty(&master.kept.workers)) {
+		w = list_first(&master.kept.workers, struct worker_process, link);
+		sockets = master_connect(w, CTL_ADMIN);
 	}
-	if (donor)
-		sockets = master_connect(donor, CTL_ADMIN);
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0) {
-		MAIN_ALERT("[%s.main()] Cannot create worker IPC sockpair.",
-			   master.options->program);
-		return false;
+	if ((w && sockets < 0 && (errno == EMFILE || errno == ENFILE)) ||
+	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0) {
+		if (sockets >= 0)
+			close(sockets);
+		return cannot_start("Cannot create worker IPC sockpair.");
 	}
 	fflush(NULL);
 	pid = fork();
@@ -398,11 +292,12 @@ static bool start_worker(void)
 	close(ends[1]);
 	if (sockets >= 0)
 		close(sockets);
-	if (pid < 0 || !worker_add(pid, ends[0])) {
-		MAIN_ALERT("[%s.main()] Cannot fork.", master.options->program);
+	w = pid < 0 ? NULL : worker_process_new(pid, ends[0]);
+	if (!w) {
 		close(ends[0]);
-		return false;
+		return cannot_start("Cannot fork.");
 	}
+	list_prepend(&master.kept.workers, &w->link);
 	diag_say(DIAG_NOTICE, "Initializing new worker (%d)", (int)pid);
 	return false;
 }
@@ -411,7 +306,7 @@ static void retire_excess(void)
 {
 	struct worker_process *w;
 
-	list_for_each(w, &master.workers, link)
+	list_for_each(w, &master.kept.workers, link)
 		if (w->reloads > master.max_reloads)
 			kill(w->pid, SIGTERM);
 }
@@ -420,9 +315,9 @@ static void retire_excess(void)
 static void on_ready(struct worker_process *w)
 {
 	w->ready = true;
-	master.status.last_failed = false;
+	master.kept.status.last_failed = false;
 	master.exit_status = 0;
-	tell_workers(master.hard ? SIGTERM : SIGUSR1, true);
+	tell_workers(master.kept.hard ? SIGTERM : SIGUSR1, true);
 	retire_excess();
 	diag_say(DIAG_NOTICE, "Loading success.");
 	process_write_pid(master.pid_fd);
@@ -444,21 +339,27 @@ static const char *how_it_ended(int status, int *code)
 	return "Exit";
 }
 
+/* The others have sockets in common with the worker that has ended. */
+static void tell_of_end(void)
+{
+	struct worker_process *w;
+
+	list_for_each(w, &master.kept.workers, link)
+		channel_send(w->channel, CHANNEL_ENDED, -1);
+}
+
 /* A worker did not start: the old ones go on, or there is none and the master leaves too. */
 static void on_failed(struct worker_process *w, int code, const char *how)
 {
 	diag_say(DIAG_WARNING, "Failed to load worker (%d) exited with code %d (%s)", (int)w->pid,
 		 code, how);
 	worker_free(w);
-	master.status.failed++;
-	master.status.last_failed = true;
-	answer_client(false);
-	if (list_is_empty(&master.workers)) {
+	tell_of_end();
+	reload_failed();
+	if (list_is_empty(&master.kept.workers)) {
 		master.exit_status = code ? code : 1;
 		master.stopping = true;
-		return;
 	}
-	notify_ready("Reload failed!", 0);
 }
 
 /* The current worker has left although nobody told it to. */
@@ -490,6 +391,7 @@ static void on_exit_of(struct worker_process *w, int status)
 		 "%s worker (%d) exited with code %d (%s)", current ? "Current" : "Former",
 		 (int)w->pid, code, how);
 	worker_free(w);
+	tell_of_end();
 	if (current && !master.stopping)
 		on_crash(code);
 }
@@ -536,7 +438,7 @@ static void reap(void)
 	pid_t pid;
 
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
-		list_for_each_safe(w, next, &master.workers, link) {
+		list_for_each_safe(w, next, &master.kept.workers, link) {
 			if (w->reader == pid)
 				reader_ended(w);
 			if (w->pid == pid) {
@@ -578,7 +480,7 @@ static void on_signal(int sig)
 		stop(sig);
 		break;
 	default: /* SIGTTIN, SIGTTOU, SIGQUIT */
-		tell_workers(sig, false);
+		tell_ready_workers(sig);
 		break;
 	}
 }
@@ -587,10 +489,11 @@ static void read_signals(void)
 {
 	struct signalfd_siginfo info;
 
-	while (read(master.signals, &info, sizeof(info)) == sizeof(info))
+	while (read(master.kept.signals, &info, sizeof(info)) == sizeof(info))
 		on_signal((int)info.ssi_signo);
 }
 
+/* The program of before has blocked them, and has a descriptor for them already. */
 static bool watch_signals(void)
 {
 	static const int taken[] = { SIGCHLD, SIGUSR1, SIGUSR2, SIGHUP, SIGTERM, SIGINT, SIGTTIN,
@@ -603,8 +506,8 @@ static bool watch_signals(void)
 	signal(SIGPIPE, SIG_IGN);
 	if (sigprocmask(SIG_SETMASK, &set, NULL) < 0)
 		return false;
-	master.signals = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
-	return master.signals >= 0;
+	master.kept.signals = signalfd(master.kept.signals, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+	return master.kept.signals >= 0;
 }
 
 /* What a worker says; its end is told by SIGCHLD. */
@@ -613,9 +516,9 @@ static void read_channel(struct worker_process *w)
 	uid_t user;
 	int fd, said = channel_receive(w->channel, &fd, &user);
 
-	if (said == 'R' && !w->ready)
+	if (said == CHANNEL_READY && !w->ready)
 		on_ready(w);
-	else if (said == 'D' && fd >= 0)
+	else if (said == CHANNEL_READER && fd >= 0)
 		start_reader(w, fd, user);
 	else if (fd >= 0)
 		close(fd);
@@ -628,26 +531,33 @@ static void handle_channels(const struct pollfd *fds, unsigned count)
 	for (unsigned i = 0; i < count; i++) {
 		struct worker_process *w, *next;
 
-		list_for_each_safe(w, next, &master.workers, link)
+		list_for_each_safe(w, next, &master.kept.workers, link)
 			if (fds[i].revents & (POLLIN | POLLHUP) && w->channel == fds[i].fd)
 				read_channel(w);
 	}
 }
 
+static int wait_ms(void)
+{
+	int alive = notify_wait_ms(), cli = master_cli_wait_ms();
+
+	return alive < 0 || (cli >= 0 && cli < alive) ? cli : alive;
+}
+
 static void turn(void)
 {
-	struct pollfd fds[FDS_MAX] = { { .fd = master.signals, .events = POLLIN } };
+	struct pollfd fds[FDS_MAX] = { { .fd = master.kept.signals, .events = POLLIN } };
 	struct worker_process *w;
 	unsigned n = 1, channels, asked;
 
-	list_for_each(w, &master.workers, link)
+	list_for_each(w, &master.kept.workers, link)
 		if (!w->silent && n < FDS_MAX)
 			fds[n++] = (struct pollfd){ .fd = w->channel, .events = POLLIN };
 	channels = n;
 	n += in_place_poll(fds + n, FDS_MAX - n);
 	asked = n;
 	n += master_cli_poll(fds + n, FDS_MAX - n);
-	if (poll(fds, n, notify_wait_ms()) < 0 && errno != EINTR)
+	if (poll(fds, n, wait_ms()) < 0 && errno != EINTR)
 		return;
 	notify_alive();
 	handle_channels(fds + 1, channels - 1);
@@ -664,7 +574,7 @@ static bool first_start(const struct main_settings *set)
 {
 	bool failed = false, background = master.options->daemon || set->daemon;
 
-	master.status.since_s = (int64_t)time(NULL);
+	master.kept.status.since_s = (int64_t)time(NULL);
 	for (const char *const *s = master.options->master.sockets; *s; s++) {
 		if (master_open_socket(*s))
 			continue;
@@ -682,6 +592,20 @@ static bool first_start(const struct main_settings *set)
 	return true;
 }
 
+/* The master of before with its workers, or a new one. False: said. */
+static bool go_on_or_begin(const struct main_settings *set)
+{
+	bool is_back = reexec_read(&master.kept); /* first: it closes the log of before */
+
+	startup_log_begin();
+	if (master.kept.home >= 0)
+		master_forget_folder();
+	else
+		master.kept.home = home >= 0 ? home : open_folder();
+	home = -1;
+	return is_back || first_start(set);
+}
+
 bool master_run(const struct main_options *o, char **argv, const struct main_settings *set,
 		int *status)
 {
@@ -690,14 +614,12 @@ bool master_run(const struct main_options *o, char **argv, const struct main_set
 	master.in_process = set->reload_in_process;
 	master.no_exit = set->no_exit_on_failure;
 	master.max_reloads = set->max_reloads ? (unsigned)set->max_reloads : UINT32_MAX;
-	master.home = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	startup_log_begin();
 	*status = 1;
-	if (!state_read() && !first_start(set))
+	if (!go_on_or_begin(set))
 		return false;
-	master.status.pid = getpid();
+	master.kept.status.pid = getpid();
 	prctl(PR_SET_NAME, "haproxy", 0, 0, 0);
-	if (master.home < 0 || !watch_signals()) {
+	if (master.kept.home < 0 || !watch_signals()) {
 		MAIN_ALERT("[%s.main()] Cannot watch signals: %s.", o->program, strerror(errno));
 		return false;
 	}
@@ -705,12 +627,13 @@ bool master_run(const struct main_options *o, char **argv, const struct main_set
 	if (start_worker())
 		return true;
 	if (!worker_current()) {
-		answer_client(false);
-		master.status.last_failed = true;
+		reload_failed();
+		if (list_is_empty(&master.kept.workers))
+			master.exit_status = 1;
 	}
-	while (!list_is_empty(&master.workers))
+	while (!list_is_empty(&master.kept.workers))
 		turn();
-	if (master.exit_status != 1 || master.status.reloads)
+	if (master.exit_status != 1 || master.kept.status.reloads)
 		diag_say(DIAG_WARNING, "All workers exited. Exiting... (%d)", master.exit_status);
 	in_place_fini();
 	master_cli_fini();

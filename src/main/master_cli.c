@@ -15,9 +15,11 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include "base/clock.h"
 #include "master_priv.h"
 
 #define LISTENERS_MAX 16
+#define ACCEPT_PAUSE_MS 100
 #define INPUT_MAX 65536
 #define OUTPUT_SOFT 65536
 
@@ -46,6 +48,8 @@ static struct {
 } listeners[LISTENERS_MAX];
 static unsigned listener_count;
 static struct list clients = LIST_HEAD(clients);
+/* Nothing is accepted before: the process had no descriptor left. */
+static uint64_t accept_again_ns;
 
 bool master_cli_listen(int fd, enum ctl_level level)
 {
@@ -487,22 +491,50 @@ static void drive(struct client *c)
 		client_free(c);
 }
 
-static void accept_client(int fd, enum ctl_level level)
+/* Takes over <fd>. NULL: no memory, it was closed. */
+static struct client *client_new(int fd, enum ctl_level level)
 {
-	int client = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-	struct client *c = client < 0 ? NULL : calloc(1, sizeof(*c));
+	struct client *c = calloc(1, sizeof(*c));
 
 	if (!c) {
-		if (client >= 0)
-			close(client);
-		return;
+		close(fd);
+		return NULL;
 	}
-	c->fd = client;
+	c->fd = fd;
 	c->worker = -1;
 	c->level = level;
 	strbuf_init(&c->in);
 	strbuf_init(&c->out);
 	list_append(&clients, &c->link);
+	return c;
+}
+
+void master_cli_answer(int fd, struct slice text)
+{
+	struct client *c = client_new(fd, CTL_USER);
+
+	if (!c)
+		return;
+	c->eof = c->quit = true;
+	strbuf_add(&c->out, text);
+	drive(c);
+}
+
+static void accept_client(int fd, enum ctl_level level)
+{
+	int client = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+	if (client >= 0)
+		client_new(client, level);
+	else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
+		accept_again_ns = clock_read_ns() + ACCEPT_PAUSE_MS * NS_PER_MS;
+}
+
+int master_cli_wait_ms(void)
+{
+	uint64_t now = clock_read_ns();
+
+	return accept_again_ns > now ? (int)((accept_again_ns - now) / NS_PER_MS) + 1 : -1;
 }
 
 unsigned master_cli_poll(struct pollfd *fds, unsigned max)
@@ -510,7 +542,7 @@ unsigned master_cli_poll(struct pollfd *fds, unsigned max)
 	struct client *c;
 	unsigned n = 0;
 
-	for (unsigned i = 0; i < listener_count && n < max; i++)
+	for (unsigned i = 0; i < listener_count && n < max && master_cli_wait_ms() < 0; i++)
 		fds[n++] = (struct pollfd){ .fd = listeners[i].fd, .events = POLLIN };
 	list_for_each(c, &clients, link) {
 		if (n + 2 > max)

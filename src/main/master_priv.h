@@ -4,6 +4,7 @@
  *	main.c --> master.c --fork--> worker: goes on in main.c as any process does (worker.c)
  *	              |  \
  *	              |   master_cli.c : clients of the master's socket (-S)
+ *	              |   reexec.c     : what survives the exec() of a reload
  *	              +-- startup_log.c: what master and worker said while they started
  *
  * The master reads nothing of the configuration but a few global keywords, opens no port and
@@ -48,6 +49,16 @@ struct master_status {
 	bool last_failed;    /* the last reload did not give a worker */
 };
 
+/* What goes on in the next program when the master executes its file again. */
+struct master_kept {
+	struct master_status status;
+	struct list workers;
+	int signals;         /* signalfd */
+	int home;            /* folder of the start */
+	int client;          /* the one that asked for the reload that goes on, -1 */
+	bool hard;           /* that reload ends old workers at once */
+};
+
 const struct master_status *master_status(void);
 /* List of struct worker_process, newest first. */
 struct list *master_workers(void);
@@ -66,6 +77,23 @@ void master_reload(enum master_reload how, int client);
 /* The worker has reloaded in its process. */
 void master_reloaded(bool success);
 
+/* A worker with process <pid> and channel <channel>, in no list. NULL: no memory; the channel is
+ * still the caller's.
+ */
+struct worker_process *worker_process_new(pid_t pid, int channel);
+
+/* --- reexec.c */
+/* Writes <k> into the environment and lets its descriptors stay open over the exec(). False: no
+ * memory.
+ */
+bool reexec_prepare(const struct master_kept *k);
+/* The exec() failed: takes that back. */
+void reexec_undo(const struct master_kept *k);
+/* Fills <k>, whose list is empty, and the sockets of master_cli.c with what the program before has
+ * left. False: there was none.
+ */
+bool reexec_read(struct master_kept *k);
+
 /* --- in_place.c : the worker reloads in its process */
 /* Has it reload; <client> is taken over. False: it cannot be reached. */
 bool in_place_begin(const struct worker_process *w, int client);
@@ -82,11 +110,23 @@ void in_place_fini(void);
 int master_cli_get(unsigned n, enum ctl_level *level);
 /* Adds what it waits for to <fds>; returns how many (at most <max>). */
 unsigned master_cli_poll(struct pollfd *fds, unsigned max);
+/* How long to wait at most, ms; -1: as long as nothing happens. */
+int master_cli_wait_ms(void);
 /* Handles what happened to these <count>. */
 void master_cli_handle(const struct pollfd *fds, unsigned count);
+/* Sends <text> to <fd> (taken over) and closes it, without waiting for a client that does not
+ * read.
+ */
+void master_cli_answer(int fd, struct slice text);
 void master_cli_fini(void);
 
 /* --- channel.c : between master and worker, a byte and maybe a descriptor at a time */
+enum channel_byte {
+	CHANNEL_READY = 'R',  /* to the master: the worker serves */
+	CHANNEL_READER = 'D', /* to the master, with a descriptor: it wants a reader */
+	CHANNEL_ENDED = 'E',  /* to a worker: another one has ended */
+	CHANNEL_CLIENT = '0', /* to a worker, plus the level: a client of its Runtime API */
+};
 /* The descriptor stays the caller's; -1: none. */
 bool channel_send(int channel, char what, int fd);
 /* The byte, the descriptor that came with it (-1), and the user of who sent it (-1: the kernel was
@@ -99,8 +139,6 @@ int channel_receive(int channel, int *fd, uid_t *sender);
  * process there from now on. Without memory there is none.
  */
 void startup_log_begin(void);
-/* Its descriptor, for after an exec; -1: none. */
-int startup_log_fd(void);
 /* This process says no more there, and has a copy of its own: it has started. */
 void startup_log_end(void);
 /* A reload in the process: <text> is what is to be read from now on. */

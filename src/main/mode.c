@@ -117,12 +117,13 @@ bool mode_enter(const struct main_options *o, char **argv, int *status)
 	}
 	conf_read_early(cfg, o->sources, o->source_count);
 	set = settings_of(cfg);
-	if (o->master.wanted || set->master_worker) {
+	if (o->master.wanted || set->master_worker || master_is_back()) {
 		if (o->master.notifies)
 			notify_enable();
 		goes_on = master_run(o, argv, set, status);
 		is_master = !goes_on;
 	} else {
+		master_forget_folder();
 		startup_log_begin();
 		if (set->sandbox)
 			sandbox_prepare();

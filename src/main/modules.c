@@ -41,7 +41,7 @@
 	X(prometheus) X(stats_page) X(haterm) X(load) X(log_forward) X(runtime_api) \
 	/* 13 main */ \
 	X(stats_socket) X(info) X(process_ctl) X(reload) X(reload_ctl) \
-	X(trim) X(handoff_ctl) X(master_ctl) X(start) X(worker)
+	X(trim) X(handoff_ctl) X(master_ctl) X(start) X(old_process) X(worker)
 
 #define X(name) extern const struct module mod_##name;
 MODULES(X)

@@ -14,12 +14,6 @@
 #include "proxy/check.h"
 #include "main_priv.h"
 
-void process_tell_old(const struct main_options *o, int sig)
-{
-	for (int i = 0; i < o->old.pid_count; i++)
-		kill(o->old.pids[i], sig);
-}
-
 /* --- pid file -------------------------------------------------------------------------------- */
 
 int process_open_pid_file(const struct main_settings *set, const struct main_options *o,
@@ -186,7 +180,7 @@ static bool settle_alone(const struct config *cfg, const struct main_options *o)
 	}
 	process_write_pid(pid_fd);
 	/* the last moment at which processes of another user can be signalled */
-	process_tell_old(o, o->old.signal);
+	old_process_tell(o, o->old.signal);
 	if (!change_ids(set, o))
 		return false;
 	set_process_flags(cfg, o);
@@ -207,7 +201,7 @@ bool process_settle(struct config *cfg, const struct main_options *o)
 	if (!change_root(set, o))
 		return false;
 	if (worker_is_first())
-		process_tell_old(o, o->old.signal);
+		old_process_tell(o, o->old.signal);
 	if (!change_ids(set, o))
 		return false;
 	set_process_flags(cfg, o);

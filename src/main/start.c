@@ -130,7 +130,7 @@ static bool take_over_sockets(struct config *cfg, const struct main_options *o,
 {
 	const struct timespec pause = { .tv_nsec = TAKE_OVER_PAUSE_MS * 1000000L };
 
-	process_tell_old(o, SIGTTOU);
+	old_process_tell(o, SIGTTOU);
 	for (int i = 0; i < TAKE_OVER_TRIES; i++) {
 		diag_list_fini(diags);
 		nanosleep(&pause, NULL);
@@ -144,7 +144,7 @@ static bool take_over_sockets(struct config *cfg, const struct main_options *o,
 		listen_pause_all(cfg);
 		stats_sockets_pause(cfg, true);
 	}
-	process_tell_old(o, SIGTTIN);
+	old_process_tell(o, SIGTTIN);
 	return false;
 }
 

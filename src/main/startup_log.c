@@ -53,11 +53,6 @@ void startup_log_begin(void)
 		close(fd);
 }
 
-int startup_log_fd(void)
-{
-	return shared_fd;
-}
-
 /* The copy in the place of what is shared: this process faces the network from here on, and others
  * believe what they read there.
  */

@@ -344,6 +344,15 @@ void stats_sockets_pause(struct config *cfg, bool on)
 			ctl_socket_pause(s->opened, on);
 }
 
+void stats_sockets_look_again(struct config *cfg)
+{
+	struct stats_socket *s;
+
+	list_for_each(s, sockets_of(cfg), link)
+		if (s->opened)
+			ctl_socket_look_again(s->opened);
+}
+
 void stats_sockets_close(struct config *cfg, bool drain)
 {
 	struct stats_socket *s;

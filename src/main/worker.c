@@ -55,7 +55,7 @@ void worker_take_sockets(void)
 
 bool worker_ask_reader(int fd)
 {
-	bool sent = channel_send(worker.channel, 'D', fd);
+	bool sent = channel_send(worker.channel, CHANNEL_READER, fd);
 
 	close(fd);
 	return sent;
@@ -67,9 +67,11 @@ static int receive(void)
 	uid_t sender;
 	int fd, byte = channel_receive(worker.channel, &fd, &sender);
 
-	if (fd >= 0)
-		ctl_connection_new(fd, byte == '0' ? CTL_USER
-				       : byte == '1' ? CTL_OPERATOR : CTL_ADMIN);
+	if (byte == CHANNEL_ENDED)
+		old_process_ended();
+	else if (fd >= 0)
+		ctl_connection_new(fd, byte == CHANNEL_CLIENT ? CTL_USER
+				       : byte == CHANNEL_CLIENT + 1 ? CTL_OPERATOR : CTL_ADMIN);
 	return byte;
 }
 
@@ -105,7 +107,7 @@ static bool worker_thread_init(void)
 	if (!fd_add(worker.channel, channel_event, NULL, 0))
 		return false;
 	diag_set_banner(NULL, NULL); /* it belongs to the start */
-	return channel_send(worker.channel, 'R', -1);
+	return channel_send(worker.channel, CHANNEL_READY, -1);
 }
 
 const struct module mod_worker = { .name = "worker", .thread_init = worker_thread_init };

@@ -402,6 +402,12 @@ void ctl_socket_pause(struct ctl_socket *s, bool on)
 		listener_resume(s->listener);
 }
 
+void ctl_socket_look_again(struct ctl_socket *s)
+{
+	if (s->listener)
+		listener_look_again(s->listener);
+}
+
 void ctl_socket_close(struct ctl_socket *s, bool drain)
 {
 	struct ctl_socket **at;

@@ -30,6 +30,7 @@ struct seat {
 	struct timer timer;     /* resumes after a wait */
 	unsigned posted;        /* atomic */
 	bool polled;            /* this thread polls it */
+	unsigned looks;         /* those of the listener that it has done */
 	bool waiting;           /* this thread waits for its timer */
 	bool started;
 	bool left;              /* dropped its reference: the listener is closed */
@@ -43,6 +44,7 @@ struct listener {
 	const struct listener_user *user;
 	void *owner;
 	unsigned paused, closed; /* atomic */
+	unsigned looks;          /* atomic: how often it was asked for another look */
 	bool drained;            /* empty its backlog before it is closed: set before <closed> */
 	unsigned refs;           /* atomic: seats that have not left, messages, the owner */
 	unsigned seat_count;
@@ -144,20 +146,24 @@ unsigned listeners_draining(void)
 	return __atomic_load_n(&draining, __ATOMIC_ACQUIRE);
 }
 
-/* Applies the listener's state to this thread's poller. */
+/* Applies the listener's state to this thread's poller; for another look, it is added anew: pollers
+ * tell of what waits already.
+ */
 static void seat_apply(struct seat *s)
 {
 	struct listener *l = s->listener;
 	bool closed = __atomic_load_n(&l->closed, __ATOMIC_ACQUIRE);
+	unsigned looks = __atomic_load_n(&l->looks, __ATOMIC_ACQUIRE);
 	bool want = s->started && !closed && !s->waiting &&
 		    !__atomic_load_n(&l->paused, __ATOMIC_ACQUIRE);
 
-	if (want && !s->polled)
-		s->polled = fd_add_shared(l->fd, listener_event, l);
-	else if (!want && s->polled) {
+	if (s->polled && (!want || s->looks != looks)) {
 		fd_remove_shared(l->fd);
 		s->polled = false;
 	}
+	s->looks = looks;
+	if (want && !s->polled)
+		s->polled = fd_add_shared(l->fd, listener_event, l);
 	if (!closed || s->left)
 		return;
 	s->left = true;
@@ -381,6 +387,12 @@ void listener_resume(struct listener *l)
 {
 	if (__atomic_exchange_n(&l->paused, 0, __ATOMIC_ACQ_REL))
 		listener_tell(l);
+}
+
+void listener_look_again(struct listener *l)
+{
+	__atomic_add_fetch(&l->looks, 1, __ATOMIC_RELEASE);
+	listener_tell(l);
 }
 
 void listener_close(struct listener **pl)
