@@ -291,9 +291,11 @@ bool master_run(const struct main_options *o, char **argv, const struct main_set
 /* Listens on descriptor <fd>, whose clients have <level>. False: no memory. */
 bool master_cli_listen(int fd, enum ctl_level level);
 
-/* --- mode.c */
+/* --- master_socket.c */
 /* Listens where -S says ("path,mode,600"). False: said. */
 bool master_open_socket(const char *text);
+
+/* --- mode.c */
 /* Becomes a master where that is asked for. True: go on, alone or as a worker; false: exit with
  * *status.
  */

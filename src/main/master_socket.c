@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* master_socket.c - opens the sockets that -S names: lines of `stats socket`, in commas */
+#include <string.h>
+#include "base/strbuf.h"
+#include "master_priv.h"
+
+/* Its options are those of a `stats socket` line, with commas in between. */
+static bool read_socket_line(struct config *cfg, const char *text)
+{
+	struct diag_list diags;
+	struct strbuf b;
+	bool good;
+
+	strbuf_init(&b);
+	strbuf_add_str(&b, "global\n\tstats socket ");
+	if (!strstr(text, ",level,"))
+		strbuf_printf(&b, "%.*s level admin", (int)strcspn(text, ","), text);
+	else
+		strbuf_printf(&b, "%.*s", (int)strcspn(text, ","), text);
+	for (const char *at = text + strcspn(text, ","); *at; at++)
+		strbuf_add_char(&b, *at == ',' ? ' ' : *at);
+	strbuf_add_char(&b, '\n');
+	diag_list_init(&diags);
+	good = b.ptr && conf_read_text(cfg, "-S", slice_make(b.ptr, b.len), &diags);
+	diag_print(&diags, DIAG_WARNING, stderr);
+	diag_list_fini(&diags);
+	strbuf_fini(&b);
+	return good;
+}
+
+bool master_open_socket(const char *text)
+{
+	struct config *cfg = config_new();
+	unsigned count = 0;
+	bool good = cfg && read_socket_line(cfg, text);
+
+	if (good)
+		count = stats_sockets_count(cfg);
+	for (unsigned n = 0; good && n < count; n++) {
+		char error[256];
+		enum ctl_level level;
+		int fd = stats_socket_listen(cfg, n, &level, error, sizeof(error));
+
+		good = fd >= 0 && master_cli_listen(fd, level);
+		if (!good)
+			MAIN_ALERT("[%s] : %s", text, fd < 0 ? error : "out of resources");
+	}
+	config_drop(&cfg);
+	return good && count;
+}
