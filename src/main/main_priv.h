@@ -288,8 +288,6 @@ void master_forget_folder(void);
  */
 bool master_run(const struct main_options *o, char **argv, const struct main_settings *set,
 		int *status);
-/* Listens on descriptor <fd>, whose clients have <level>. False: no memory. */
-bool master_cli_listen(int fd, enum ctl_level level);
 
 /* --- master_socket.c */
 /* Listens where -S says ("path,mode,600"). False: said. */

@@ -78,31 +78,6 @@ static struct worker_process *worker_current(void)
 	return NULL;
 }
 
-struct worker_process *worker_process_new(pid_t pid, int channel)
-{
-	struct worker_process *w = calloc(1, sizeof(*w));
-
-	if (!w)
-		return NULL;
-	w->pid = pid;
-	w->channel = channel;
-	descriptors_tell_sender(channel);
-	w->next_reader = -1;
-	w->since_s = (int64_t)time(NULL);
-	snprintf(w->version, sizeof(w->version), "%s", version_text());
-	list_init(&w->link);
-	return w;
-}
-
-static void worker_free(struct worker_process *w)
-{
-	list_remove(&w->link);
-	close(w->channel);
-	if (w->next_reader >= 0)
-		close(w->next_reader);
-	free(w);
-}
-
 static void tell_workers(int sig, bool old_only)
 {
 	struct worker_process *w;
@@ -235,7 +210,7 @@ static void drop_all(void)
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	list_for_each_safe(w, next, &master.kept.workers, link)
-		worker_free(w);
+		worker_process_free(w);
 	master_cli_fini();
 	in_place_fini();
 	close(master.kept.signals);
@@ -353,7 +328,7 @@ static void on_failed(struct worker_process *w, int code, const char *how)
 {
 	diag_say(DIAG_WARNING, "Failed to load worker (%d) exited with code %d (%s)", (int)w->pid,
 		 code, how);
-	worker_free(w);
+	worker_process_free(w);
 	tell_of_end();
 	reload_failed();
 	if (list_is_empty(&master.kept.workers)) {
@@ -390,7 +365,7 @@ static void on_exit_of(struct worker_process *w, int status)
 	diag_say(current && code ? DIAG_ALERT : DIAG_WARNING,
 		 "%s worker (%d) exited with code %d (%s)", current ? "Current" : "Former",
 		 (int)w->pid, code, how);
-	worker_free(w);
+	worker_process_free(w);
 	tell_of_end();
 	if (current && !master.stopping)
 		on_crash(code);

@@ -18,7 +18,6 @@
 #include "base/clock.h"
 #include "master_priv.h"
 
-#define LISTENERS_MAX 16
 #define ACCEPT_PAUSE_MS 100
 #define INPUT_MAX 65536
 #define OUTPUT_SOFT 65536
@@ -42,32 +41,9 @@ struct client {
 	short wanted, seen;     /* poll events */
 };
 
-static struct {
-	int fd;
-	enum ctl_level level;
-} listeners[LISTENERS_MAX];
-static unsigned listener_count;
 static struct list clients = LIST_HEAD(clients);
 /* Nothing is accepted before: the process had no descriptor left. */
 static uint64_t accept_again_ns;
-
-bool master_cli_listen(int fd, enum ctl_level level)
-{
-	if (fd < 0 || listener_count == LISTENERS_MAX)
-		return false;
-	fcntl(fd, F_SETFL, O_NONBLOCK);
-	listeners[listener_count].fd = fd;
-	listeners[listener_count++].level = level;
-	return true;
-}
-
-int master_cli_get(unsigned n, enum ctl_level *level)
-{
-	if (n >= listener_count)
-		return -1;
-	*level = listeners[n].level;
-	return listeners[n].fd;
-}
 
 static void client_free(struct client *c)
 {
@@ -85,8 +61,7 @@ void master_cli_fini(void)
 {
 	while (!list_is_empty(&clients))
 		client_free(list_first(&clients, struct client, link));
-	while (listener_count)
-		close(listeners[--listener_count].fd);
+	master_sockets_close();
 }
 
 /* --- answers ---------------------------------------------------------------------------------- */
@@ -540,10 +515,13 @@ int master_cli_wait_ms(void)
 unsigned master_cli_poll(struct pollfd *fds, unsigned max)
 {
 	struct client *c;
+	enum ctl_level level;
 	unsigned n = 0;
+	int fd;
 
-	for (unsigned i = 0; i < listener_count && n < max && master_cli_wait_ms() < 0; i++)
-		fds[n++] = (struct pollfd){ .fd = listeners[i].fd, .events = POLLIN };
+	for (unsigned i = 0; n < max && master_cli_wait_ms() < 0 &&
+	     (fd = master_socket_get(i, &level)) >= 0; i++)
+		fds[n++] = (struct pollfd){ .fd = fd, .events = POLLIN };
 	list_for_each(c, &clients, link) {
 		if (n + 2 > max)
 			break;
@@ -560,10 +538,12 @@ unsigned master_cli_poll(struct pollfd *fds, unsigned max)
 static void handle_one(const struct pollfd *p)
 {
 	struct client *c, *next;
+	enum ctl_level level;
+	int fd;
 
-	for (unsigned i = 0; i < listener_count; i++) {
-		if (listeners[i].fd == p->fd) {
-			accept_client(p->fd, listeners[i].level);
+	for (unsigned i = 0; (fd = master_socket_get(i, &level)) >= 0; i++) {
+		if (fd == p->fd) {
+			accept_client(fd, level);
 			return;
 		}
 	}

@@ -81,6 +81,16 @@ void master_reloaded(bool success);
  * still the caller's.
  */
 struct worker_process *worker_process_new(pid_t pid, int channel);
+/* Takes it out of its list and closes what it has. */
+void worker_process_free(struct worker_process *w);
+
+/* --- master_socket.c */
+/* Listens on descriptor <fd>, whose clients have <level>. False: no memory. */
+bool master_socket_listen(int fd, enum ctl_level level);
+/* The <n>th listening descriptor and its level; -1: there are not that many. */
+int master_socket_get(unsigned n, enum ctl_level *level);
+/* Closes them all. */
+void master_sockets_close(void);
 
 /* --- reexec.c */
 /* Writes <k> into the environment and lets its descriptors stay open over the exec(). False: no
@@ -106,8 +116,6 @@ void in_place_handle(const struct pollfd *fds, unsigned count);
 void in_place_fini(void);
 
 /* --- master_cli.c */
-/* The <n>th listening descriptor and its level; -1: there are not that many. */
-int master_cli_get(unsigned n, enum ctl_level *level);
 /* Adds what it waits for to <fds>; returns how many (at most <max>). */
 unsigned master_cli_poll(struct pollfd *fds, unsigned max);
 /* How long to wait at most, ms; -1: as long as nothing happens. */

@@ -1,8 +1,42 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* master_socket.c - opens the sockets that -S names: lines of `stats socket`, in commas */
+/* master_socket.c - the sockets that -S names: opening them, and which ones there are */
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 #include "base/strbuf.h"
 #include "master_priv.h"
+
+#define LISTENERS_MAX 16
+
+static struct {
+	int fd;
+	enum ctl_level level;
+} listeners[LISTENERS_MAX];
+static unsigned listener_count;
+
+bool master_socket_listen(int fd, enum ctl_level level)
+{
+	if (fd < 0 || listener_count == LISTENERS_MAX)
+		return false;
+	fcntl(fd, F_SETFL, O_NONBLOCK);
+	listeners[listener_count].fd = fd;
+	listeners[listener_count++].level = level;
+	return true;
+}
+
+int master_socket_get(unsigned n, enum ctl_level *level)
+{
+	if (n >= listener_count)
+		return -1;
+	*level = listeners[n].level;
+	return listeners[n].fd;
+}
+
+void master_sockets_close(void)
+{
+	while (listener_count)
+		close(listeners[--listener_count].fd);
+}
 
 /* Its options are those of a `stats socket` line, with commas in between. */
 static bool read_socket_line(struct config *cfg, const char *text)
@@ -41,7 +75,7 @@ bool master_open_socket(const char *text)
 		enum ctl_level level;
 		int fd = stats_socket_listen(cfg, n, &level, error, sizeof(error));
 
-		good = fd >= 0 && master_cli_listen(fd, level);
+		good = fd >= 0 && master_socket_listen(fd, level);
 		if (!good)
 			MAIN_ALERT("[%s] : %s", text, fd < 0 ? error : "out of resources");
 	}

@@ -32,7 +32,7 @@ static void each_descriptor(const struct master_kept *k, void (*fn)(int fd))
 	fn(k->client);
 	list_for_each(w, &k->workers, link)
 		fn(w->channel);
-	for (unsigned n = 0; (fd = master_cli_get(n, &level)) >= 0; n++)
+	for (unsigned n = 0; (fd = master_socket_get(n, &level)) >= 0; n++)
 		fn(fd);
 }
 
@@ -65,7 +65,7 @@ static char *write_text(const struct master_kept *k)
 		strbuf_printf(&b, "|type=w;fd=%d;pid=%d;reloads=%u;timestamp=%lld;version=%s",
 			      w->channel, (int)w->pid, w->reloads + 1, (long long)w->since_s,
 			      w->version);
-	for (unsigned n = 0; (fd = master_cli_get(n, &level)) >= 0; n++)
+	for (unsigned n = 0; (fd = master_socket_get(n, &level)) >= 0; n++)
 		strbuf_printf(&b, "|type=s;fd=%d;level=%d", fd, level);
 	strbuf_add_str(&b, "");
 	return b.overflow ? NULL : b.ptr;
@@ -161,7 +161,7 @@ static void read_record(struct master_kept *k, const char *record)
 		read_worker(k, record);
 		break;
 	case 's':
-		master_cli_listen(descriptor(record, "fd"),
+		master_socket_listen(descriptor(record, "fd"),
 				  (enum ctl_level)number(record, "level"));
 		break;
 	default:
