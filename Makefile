@@ -13,6 +13,7 @@
 #:   reg-tests       reg-tests/**/*.vtc; "make reg-tests http log/x.vtc" runs areas or files
 #:   system-tests    tests/system/*.py
 #:   check-sandbox   the black-box tests in the sandbox, as root also with chroot and user
+#:   check-filters   the black-box tests with a filter in every proxy that cuts all bytes at random
 #:   check-page      the statistics page in headless Chromium, which it installs; pictures: build/page
 #:   check-prometheus  Prometheus, which it unpacks, scrapes the exporter
 #:   check-servers   health checks of real servers, which it unpacks, also by the program REFERENCE
@@ -382,6 +383,14 @@ system-tests: $(if $(filter ./$(BINARY),$(PROGRAM)),$(BINARY)) $(HALOG) $(NAMES)
 .PHONY: check-sandbox
 check-sandbox: $(BINARY)
 	@scripts/check-sandbox $(JOBS)
+
+# with a filter that cuts bytes at random, then, for what that cannot be done with, one that looks only
+.PHONY: check-filters
+FILTER_AREAS ?= http h2 tcp tls
+check-filters: $(BINARY)
+	@set -e; for f in "trace quiet random-forwarding" "trace quiet"; do echo "filter $$f:"; \
+	  $(PYTHON) scripts/run-regtests --program $(PROGRAM) --flavour $(FLAVOUR) --jobs $(JOBS) --again 3 \
+	  --filter "$$f" $(FILTER_AREAS); done
 
 # a browser is asked for by this target only
 .PHONY: check-page

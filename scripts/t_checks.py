@@ -124,6 +124,11 @@ def layer_tests():
            "may not use high of codec", *objects)
     expect("waived", layers, {"src/conf/a.c": GPL + prototypes("high") + BODY % ("a", "", "high()"),
                               "scripts/waivers.txt": "layers src/conf/a.c:high until then\n"}, "", *objects)
+    expect("a room of a folder", layers, {
+        "src/base/a_priv.h": GPL, "src/base/room/b_priv.h": GPL, "src/base/room/b.c": GPL + '#include "../a_priv.h"\n',
+        "src/base/c.c": GPL + '#include "room/b_priv.h"\n'}, "", *objects)
+    expect("a header of another folder", layers, {
+        "src/codec/a_priv.h": GPL, "src/base/c.c": GPL + '#include "../codec/a_priv.h"\n'}, "or a sibling", *objects)
     expect("unknown folder", layers, {"src/odd/a.c": GPL}, "the table of layers has no odd")
     expect("edge file", layers, {"src/codec/x_ctl.c": GPL + BODY % ("a", "", "1") + BODY % ("b", "", "1")},
            "an edge file exports one symbol", *objects)

@@ -26,6 +26,7 @@
 #include "stream/session.h"
 
 struct balance_avoid;
+struct filters;
 struct pipe;
 struct rule;
 struct server_addr;
@@ -71,6 +72,7 @@ enum stream_cause {
 	X(TARPIT, stage_tarpit, 'R') \
 	X(UPGRADE, stage_upgrade, 'R')             /* bytes that are to be HTTP from now on */ \
 	X(PREPARE, stage_prepare, 'R')             /* forwardfor, framing of the request */ \
+	X(FILTER_REQUEST, stage_filter_request, 'R') /* only where there are filters */ \
 	X(ASSIGN, stage_assign, 'Q')               /* which server, a slot of it */ \
 	X(QUEUE, stage_queue, 'Q') \
 	X(CONNECT, stage_connect, 'C')             /* a kept connection or a new one */ \
@@ -80,6 +82,7 @@ enum stream_cause {
 	X(RESPONSE, stage_response, 'H')           /* the answer's head */ \
 	X(RESPONSE_RULES_BE, stage_response_rules_be, 'H') \
 	X(RESPONSE_RULES_FE, stage_response_rules_fe, 'H') \
+	X(FILTER_RESPONSE, stage_filter_response, 'H') /* only where there are filters */ \
 	X(REPLY, stage_reply, 'D')                 /* send the head: the server's or ours */ \
 	X(FORWARD, stage_forward, 'D') \
 	X(END, stage_end, '-')
@@ -110,6 +113,7 @@ enum stream_flags {
 	STRM_TIMED_OUT = 1 << 12,    /* the timer has fired; the stage looks */
 	STRM_SERVER_CLOSE = 1 << 13, /* ask the server to close */
 	STRM_CLIENT_CLOSE = 1 << 14, /* close the client's connection after this */
+	STRM_FILTERED = 1 << 15,     /* <filters> is set */
 	STRM_FORCED_SERVER = 1 << 17,/* the server was chosen by persistence or a rule */
 	STRM_REUSED_CONN = 1 << 18,
 	STRM_TARPIT = 1 << 19,
@@ -195,6 +199,7 @@ struct stream {
 		bool lax;              /* strict-mode off: a failed rewrite is no error */
 	} rule;
 	struct stream_overrides *overrides; /* NULL: no rule has set any */
+	struct filters *filters;       /* see filter.h; NULL: none, and no STRM_FILTERED */
 	struct expr_ctx expr;
 	struct vars txn_vars, message_vars; /* scopes txn, req then res */
 	struct pipe *pipe_req, *pipe_res;

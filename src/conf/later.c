@@ -38,7 +38,6 @@ static const struct {
 	{ "tune.stick-counters", CONF_GLOBAL, "stick tables" },
 	{ "tune.bufsize.small", CONF_GLOBAL, "QUIC" },
 
-	{ "filter", CONF_PROXY, "filters" },
 	{ "stick", CONF_PROXY, "stick tables" }, { "stick-table", CONF_PROXY, "stick tables" },
 	{ "ssl-f-use", CONF_PROXY, TLS },
 	{ "use-fcgi-app", CONF_PROXY, "FastCGI" },

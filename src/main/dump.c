@@ -8,11 +8,8 @@
 #include "ctl/ctl.h"
 #include "expr/expr.h"
 #include "main_priv.h"
+#include "stream/filter.h"
 #include "stream/service.h"
-
-static void dump_filters(FILE *out)
-{
-}
 
 static const struct {
 	const char *name, *title;
@@ -22,7 +19,7 @@ static const struct {
 	{ "cfg", "configuration keywords", conf_dump_keywords },
 	{ "cli", "CLI keywords", ctl_dump_commands },
 	{ "cnv", "sample converter functions", expr_dump_converters },
-	{ "flt", "filter names", dump_filters },
+	{ "flt", "filter names", filters_dump },
 	{ "smp", "sample fetch functions", expr_dump_fetches },
 	{ "svc", "service names", services_dump },
 };

@@ -18,6 +18,7 @@
 #include "ext/load.h"
 #include "net/handoff.h"
 
+#include "stream/filter.h"
 #include "stream/rule.h"
 #include "stream/service.h"
 #include "main_priv.h"
@@ -36,7 +37,7 @@ static bool modules_register(void)
 			slot_register(*s);
 	if (!conf_register(main_modules) || !ctl_register(main_modules) ||
 	    !expr_register(main_modules) || !rules_register(main_modules) ||
-	    !services_register(main_modules)) {
+	    !services_register(main_modules) || !filters_register(main_modules)) {
 		MAIN_ALERT("out of memory while registering keywords.");
 		return false;
 	}

@@ -8,6 +8,7 @@
 #include "core/thread.h"
 #include "build_info.h"
 #include "main_priv.h"
+#include "stream/filter.h"
 #include "stream/service.h"
 #include "tls/tls.h"
 
@@ -73,7 +74,9 @@ void version_print_build(FILE *out)
 
 void version_print_filters(FILE *out)
 {
-	fprintf(out, "Available filters :\n\tnone\n\n");
+	fprintf(out, "Available filters :\n");
+	filters_print(out);
+	fputc('\n', out);
 }
 
 /* Features that may be switched off at run time. */

@@ -14,6 +14,7 @@
 #include "expr/logformat.h"
 #include "expr/pattern.h"
 #include "manage/stats_fields.h"
+#include "stream/filter.h"
 #include "stream/rule.h"
 #include "stream/stream.h"
 #include "main_priv.h"
@@ -95,6 +96,13 @@ static void print_actions(FILE *out, const struct module *m)
 	}
 }
 
+static void print_filters(FILE *out, const struct module *m)
+{
+	for (const struct filter_kind *k = m->filters; k && k->name; k++)
+		fprintf(out, "filter\t%s\t%s\t\t\t%s\t\n", k->name, text(k->syntax),
+			text(k->help));
+}
+
 static void print_expressions(FILE *out, const struct module *m)
 {
 	for (const struct expr_acl_keyword *k = m->acl_keywords; k && k->name; k++)
@@ -155,6 +163,7 @@ void vocabulary_dump(const struct module *const *modules, FILE *out)
 	for (const struct module *const *m = modules; *m; m++) {
 		print_configuration(out, *m);
 		print_actions(out, *m);
+		print_filters(out, *m);
 		print_expressions(out, *m);
 		print_commands(out, *m);
 	}

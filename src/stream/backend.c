@@ -21,6 +21,7 @@
 #include "tls/tls.h"
 #include "account_priv.h"
 #include "engine_priv.h"
+#include "filter/filter_priv.h"
 #include "http_proxy.h"
 #include "log_priv.h"
 #include "server_conn.h"
@@ -290,9 +291,7 @@ static void keep_for_replay(struct stream *s)
 	const struct piece *p;
 
 	s->flags &= ~STRM_REQ_WHOLE;
-	if (!(s->flags & STRM_HTTP) || !(s->front.flags & EP_RX_END))
-		return;
-	if (s->front.rx.len > block_size())
+	if (!stream_has_whole_request(s))
 		return;
 	block_queue_clear(&s->replay);
 	for (p = s->front.rx.first; p; p = p->next)
@@ -589,6 +588,8 @@ bool stream_retry(struct stream *s, unsigned event)
 	http_msg_init(&s->res, &s->arena);
 	block_queue_clear(&s->front.rx); /* what was not sent yet is in the copy too */
 	block_queue_move(&s->front.rx, &s->replay);
+	if (s->flags & STRM_FILTERED)
+		filters_replay(s);
 	s->server_at_ms = TIMER_NEVER;
 	s->flags |= stale ? STRM_NO_REUSE : 0;
 	if (s->early_field && !tls_is_early(s->sess->conn)) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* client.c - the client of a stream: has it left, and answers before the final one */
+#include "stream/filter.h"
 #include "engine_priv.h"
 
 /* A client that is gone, or will send no more and asked not to be waited for. */
@@ -9,7 +10,7 @@ bool stream_client_left(struct stream *s)
 		return true;
 	if (!(s->flags & STRM_HTTP))
 		return s->be->options & PROXY_OPT_ABORTONCLOSE && s->front.flags & EP_RX_END &&
-		       !s->front.rx.len;
+		       !s->front.rx.len && !filters_held(s, FILTER_REQUEST);
 	if (s->front.flags & EP_RX_ABORT)
 		return true;
 	return s->be->options & PROXY_OPT_ABORTONCLOSE && s->front.flags & EP_PEER_SHUT;

@@ -31,8 +31,8 @@ STREAM_STAGES(X)
 #undef X
 /* --- stages.c : the table, indexed by enum stream_stage */
 extern const struct stage_step stream_stages[STAGE_COUNT];
-/* Gives it to the driver. Once, at start-up. */
-void stream_set_stages(const struct stage_step *table);
+/* Gives it to the driver, and the one for streams with filters. Once, at start-up. */
+void stream_set_stages(const struct stage_step *table, const struct stage_step *filtered);
 
 /* Goes to <stage> and runs it next. */
 static inline enum step stream_goto(struct stream *s, enum stream_stage stage)
@@ -82,6 +82,9 @@ void retry_end(struct stream *s);
 bool stream_has_early_field(const struct stream *s);
 /* Goes to the next try (STAGE_ASSIGN), after that pause. */
 enum step retry_go(struct stream *s);
+
+/* --- response.c : a rule or a filter waits with the answer: the request goes on meanwhile. */
+enum step stream_response_wait(struct stream *s);
 
 /* --- forward.c */
 void stream_forward(struct stream *s);

@@ -13,6 +13,7 @@
 #include "net/pipe.h"
 #include "account_priv.h"
 #include "engine_priv.h"
+#include "filter/filter_priv.h"
 #include "log_priv.h"
 
 void stream_hold_front(struct stream *s)
@@ -34,6 +35,8 @@ static bool can_splice(const struct stream *s, const struct endpoint *from,
 	if (!from->ops || !to->ops || from->ops->framed || to->ops->framed)
 		return false;
 	if (to->flags & (EP_TX_HEAD | EP_TX_BODYLESS))
+		return false;
+	if (s->flags & STRM_FILTERED && filters_see(s, from == &s->back))
 		return false;
 	if (s->flags & STRM_HTTP && !(s->flags & STRM_TUNNEL) && m->body != HTTP_BODY_LENGTH)
 		return false;
@@ -74,19 +77,17 @@ static void splice_end(struct endpoint *from, struct endpoint *to, struct pipe *
 	pipe_give(pipe);
 }
 
-/* One direction: moves what there is, and the end. Returns whether anything moved. */
-static bool move(struct stream *s, struct endpoint *from, struct endpoint *to, struct pipe **pipe)
+/* Does nobody take bytes any more? The rest is read away by the mux or cut. */
+static inline bool is_deaf(const struct endpoint *to)
 {
-	bool moved = from->rx.len || (*pipe && (*pipe)->bytes);
+	return !to->ops || to->flags & (EP_ERROR | EP_TX_DONE);
+}
 
-	if (!to->ops || to->flags & (EP_ERROR | EP_TX_DONE)) {
-		/* nobody takes it any more: the rest is read away by the mux or cut */
-		block_queue_clear(&from->rx);
-		return false;
-	}
-	if (from->rx.len)
-		block_queue_move(&to->tx, &from->rx);
-	if (from->flags & EP_RX_END && !(to->flags & EP_TX_END)) {
+/* Sends what came to <to>: bytes if <moved>, the end. Returns whether anything was new. */
+static inline bool deliver(struct endpoint *from, struct endpoint *to, struct pipe **pipe,
+			   bool moved, bool end)
+{
+	if (end && !(to->flags & EP_TX_END)) {
 		to->flags |= EP_TX_END;
 		moved = true;
 	}
@@ -97,10 +98,26 @@ static bool move(struct stream *s, struct endpoint *from, struct endpoint *to, s
 	return moved;
 }
 
-/* Stops or restarts the source of a direction. */
-static void regulate(struct endpoint *from, struct endpoint *to, const struct pipe *pipe)
+/* One direction: moves what there is, and the end. Returns whether anything moved. */
+static inline bool move(struct endpoint *from, struct endpoint *to, struct pipe **pipe)
 {
-	bool full = to->ops && (to->flags & EP_TX_FULL || to->tx.len > endpoint_tx_high(to));
+	bool moved = from->rx.len || (*pipe && (*pipe)->bytes);
+
+	if (is_deaf(to)) {
+		block_queue_clear(&from->rx);
+		return false;
+	}
+	if (from->rx.len)
+		block_queue_move(&to->tx, &from->rx);
+	return deliver(from, to, pipe, moved, from->flags & EP_RX_END);
+}
+
+/* Stops or restarts the source of a direction, filters of which hold <held> bytes. */
+static inline void regulate(struct endpoint *from, struct endpoint *to,
+			    const struct pipe *pipe, size_t held)
+{
+	bool full = to->ops &&
+		    (to->flags & EP_TX_FULL || to->tx.len + held > endpoint_tx_high(to));
 
 	to->tx_high = from->rx_high;
 	if (pipe && pipe->bytes)
@@ -112,6 +129,40 @@ static void regulate(struct endpoint *from, struct endpoint *to, const struct pi
 		if (from->ops)
 			from->ops->resume(from);
 	}
+}
+
+/* The same direction through filters. */
+static __attribute__((noinline)) bool forward_filtered(struct stream *s, struct endpoint *from,
+						       struct endpoint *to, struct pipe **pipe)
+{
+	enum filter_side side = from == &s->front ? FILTER_REQUEST : FILTER_RESPONSE;
+	bool moved = from->rx.len || (*pipe && (*pipe)->bytes), end = from->flags & EP_RX_END;
+
+	if (is_deaf(to)) {
+		block_queue_clear(&from->rx);
+		filters_drop(s, side);
+		moved = false;
+	} else {
+		moved |= filters_flow(s, side, &from->rx, &to->tx, &end);
+		moved = deliver(from, to, pipe, moved, end);
+	}
+	regulate(from, to, *pipe, filters_held(s, side));
+	return moved;
+}
+
+/* One direction: what there is goes on, its source is stopped or not. Returns whether anything
+ * moved.
+ */
+static inline bool forward(struct stream *s, struct endpoint *from, struct endpoint *to,
+			   struct pipe **pipe)
+{
+	bool moved;
+
+	if (unlikely(s->flags & STRM_FILTERED))
+		return forward_filtered(s, from, to, pipe);
+	moved = move(from, to, pipe);
+	regulate(from, to, *pipe, 0);
+	return moved;
 }
 
 static uint64_t deadline(int64_t ms)
@@ -187,13 +238,11 @@ void stream_forward(struct stream *s)
 
 	if (splice && s->back.ops && s->back.flags & EP_CONNECTED)
 		splice_begin(s, &s->front, &s->back, &s->pipe_req);
-	request = move(s, &s->front, &s->back, &s->pipe_req);
-	regulate(&s->front, &s->back, s->pipe_req);
+	request = forward(s, &s->front, &s->back, &s->pipe_req);
 	if ((s->flags & STRM_HEAD_SENT || tunnel) && s->stage != STAGE_TCP_RESPONSE) {
 		if (splice)
 			splice_begin(s, &s->back, &s->front, &s->pipe_res);
-		response = move(s, &s->back, &s->front, &s->pipe_res);
-		regulate(&s->back, &s->front, s->pipe_res);
+		response = forward(s, &s->back, &s->front, &s->pipe_res);
 	} else if (s->back.rx.len > ENDPOINT_TX_HIGH) {
 		s->back.flags |= EP_RX_BLOCKED;
 	}
@@ -242,6 +291,9 @@ static enum step forward_check_server(struct stream *s)
 		return STEP_NEXT;
 	/* all was received: only a tunnel still has to send, and its client gets the rest first */
 	if (f & EP_RX_END && !(is_tunnel(s) && f & EP_ERROR && s->front.flags & EP_TX_DONE))
+		return STEP_NEXT;
+	/* what came before goes to the client first */
+	if (unlikely(s->flags & STRM_FILTERED) && filters_held(s, FILTER_RESPONSE))
 		return STEP_NEXT;
 	if (f & (EP_RX_BAD | EP_RX_ABORT | EP_ERROR)) {
 		stream_count_back(s, CNT_SERVER_ABORTS);

@@ -8,7 +8,9 @@
 #include "account_priv.h"
 #include "capture_priv.h"
 #include "engine_priv.h"
+#include "filter/filter_priv.h"
 #include "log_priv.h"
+#include "stream_conf_priv.h"
 
 /* Ends for a client's fault in the bytes of its body. */
 static enum step bad_body(struct stream *s)
@@ -44,6 +46,8 @@ enum step stage_begin(struct stream *s)
 		return stream_fail(s, 400, CAUSE_CLIENT_ABORT, 'R');
 	if (s->front.flags & EP_ERROR)
 		return stream_fail(s, 500, CAUSE_RESOURCE, 'R');
+	if (unlikely(stream_proxy(s->fe)->filters != NULL))
+		return filters_open(s, s->fe, STEP_NEXT);
 	return STEP_NEXT;
 }
 
@@ -225,10 +229,19 @@ static enum step refuse_tcp_backend(struct stream *s)
 	return stream_goto(s, STAGE_END);
 }
 
+/* Do the stream and the backend chosen fit together? */
+static inline enum step switched(struct stream *s)
+{
+	if (s->flags & STRM_HTTP)
+		return s->be->mode == PROXY_MODE_HTTP ? STEP_NEXT : refuse_tcp_backend(s);
+	return s->be->mode == PROXY_MODE_HTTP ? stream_goto(s, STAGE_UPGRADE) : STEP_NEXT;
+}
+
 enum step stage_switch(struct stream *s)
 {
 	struct expr_ctx *ctx = stream_expr(s, EXPR_DIR_REQUEST | EXPR_FINAL | EXPR_MAY_WAIT);
 	struct proxy *be = NULL;
+	enum step step;
 
 	if (s->be != s->fe)
 		return STEP_NEXT; /* its choice made it an HTTP stream */
@@ -252,9 +265,10 @@ enum step stage_switch(struct stream *s)
 		 s->fe->http.connection == HTTP_CONN_SERVER_CLOSE)
 		s->flags |= STRM_SERVER_CLOSE;
 	stream_count_backend(s);
-	if (s->flags & STRM_HTTP)
-		return be->mode == PROXY_MODE_HTTP ? STEP_NEXT : refuse_tcp_backend(s);
-	return be->mode == PROXY_MODE_HTTP ? stream_goto(s, STAGE_UPGRADE) : STEP_NEXT;
+	step = switched(s);
+	if (unlikely(stream_proxy(be)->filters && !(s->flags & STRM_FILTERED)))
+		return filters_open(s, be, step);
+	return step;
 }
 
 enum step stage_tcp_content_be(struct stream *s)
@@ -349,7 +363,7 @@ enum step stage_prepare(struct stream *s)
 	persist_request(s);
 	if (s->flags & STRM_HTTP && (!stream_add_unique_id(s) || !add_fields(s)))
 		return stream_fail(s, 500, CAUSE_RESOURCE, 0);
-	return STEP_NEXT;
+	return stream_goto(s, STAGE_ASSIGN);
 }
 
 /* option http-buffer-request: the body, or a buffer full of it, before the rules of <px>. */

@@ -8,6 +8,7 @@
 #include "account_priv.h"
 #include "capture_priv.h"
 #include "engine_priv.h"
+#include "filter/filter_priv.h"
 #include "log_priv.h"
 
 /* More interim answers than this to one request are an attack, or a server gone wrong. */
@@ -136,8 +137,7 @@ static void count_denied(struct stream *s)
 		counter_add(&s->server->state->counters, CNT_DENIED_RESP, 1);
 }
 
-/* A rule waits: the request goes on meanwhile, unless there is nobody any more. */
-static enum step response_wait(struct stream *s)
+enum step stream_response_wait(struct stream *s)
 {
 	stream_forward(s);
 	if (s->front.flags & EP_ERROR)
@@ -186,7 +186,7 @@ enum step stage_tcp_response(struct stream *s)
 			      stream_expr(s, EXPR_DIR_RESPONSE | (final ? EXPR_FINAL : 0)), final,
 			      &which);
 		if (r == RULE_WAIT)
-			return response_wait(s);
+			return stream_response_wait(s);
 		s->flags &= ~STRM_INSPECT;
 		s->wait_until_ms = TIMER_NEVER;
 	}
@@ -269,7 +269,7 @@ static enum step response_rules(struct stream *s, struct proxy *px)
 	r = rules_run(px, RULES_HTTP_RESPONSE, stream_expr(s, EXPR_DIR_RESPONSE | EXPR_FINAL),
 		      false, &which);
 	if (r == RULE_WAIT)
-		return response_wait(s);
+		return stream_response_wait(s);
 	if (r == RULE_CONTINUE || r == RULE_ACCEPT)
 		return STEP_NEXT;
 	s->last_rule = which;
@@ -298,21 +298,6 @@ enum step stage_response_rules_be(struct stream *s)
 	return response_rules(s, s->be);
 }
 
-enum step stage_response_rules_fe(struct stream *s)
-{
-	enum step step = s->be == s->fe ? STEP_NEXT : response_rules(s, s->fe);
-
-	if (step != STEP_NEXT)
-		return step;
-	capture_response_cookie(s);
-	persist_response(s);
-	if (stream_response_leaks_cookie(s)) {
-		count_denied(s);
-		return stream_fail(s, 502, CAUSE_PROXY, 0);
-	}
-	return STEP_NEXT;
-}
-
 /* http-after-response edits every answer; it cannot refuse. */
 static void after_response(struct stream *s)
 {
@@ -325,10 +310,28 @@ static void after_response(struct stream *s)
 		rules_run(s->fe, RULES_HTTP_AFTER, stream_expr(s, dir), true, &which);
 }
 
+enum step stage_response_rules_fe(struct stream *s)
+{
+	enum step step = s->be == s->fe ? STEP_NEXT : response_rules(s, s->fe);
+
+	if (step != STEP_NEXT)
+		return step;
+	capture_response_cookie(s);
+	persist_response(s);
+	if (stream_response_leaks_cookie(s)) {
+		count_denied(s);
+		return stream_fail(s, 502, CAUSE_PROXY, 0);
+	}
+	after_response(s);
+	return stream_goto(s, STAGE_REPLY);
+}
+
 /* The answer to an upgrade or a CONNECT opens a tunnel: what ended was the request only. */
 static void open_tunnel(struct stream *s)
 {
 	s->flags |= STRM_TUNNEL;
+	if (unlikely(s->flags & STRM_FILTERED))
+		filters_open_tunnel(s);
 	s->front.flags = (s->front.flags & ~EP_RX_END) | EP_TUNNEL;
 	s->back.flags = (s->back.flags & ~(EP_TX_END | EP_TX_DONE)) | EP_TUNNEL;
 }
@@ -340,8 +343,8 @@ enum step stage_reply(struct stream *s)
 	if (s->flags & STRM_LOCAL_REPLY) {
 		stream_drop_back(s);
 		stream_drop_slot(s);
+		after_response(s);
 	}
-	after_response(s);
 	s->status = s->asked_status ? s->asked_status : s->res.status;
 	if (!(s->flags & STRM_LOCAL_REPLY))
 		stream_log_step(s, LOG_STEP_RESPONSE);

@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "stream/process.h"
 #include "tls/tls.h"
+#include "filter/filter_priv.h"
 #include "server_conn_priv.h"
 
 /* --- what a connection is good for ------------------------------------------------------------ */
@@ -123,8 +124,8 @@ bool wants_early(struct stream *s)
 		return false;
 	if (tls_is_early(s->sess->conn) || s->early_field)
 		return true;
-	return s->flags & STRM_HTTP && s->be->retry.on & PROXY_RETRY_0RTT_REJECTED &&
-	       s->front.flags & EP_RX_END && s->front.rx.len <= block_size() && method_is_safe(s);
+	return s->be->retry.on & PROXY_RETRY_0RTT_REJECTED && stream_has_whole_request(s) &&
+	       method_is_safe(s);
 }
 
 /* --- its socket ---------------------------------------------------------------------------- */

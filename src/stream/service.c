@@ -6,6 +6,7 @@
 #include "base/bug.h"
 #include "base/clock.h"
 #include "base/module.h"
+#include "stream/filter.h"
 #include "stream/service.h"
 #include "stream/stream.h"
 #include "trace_priv.h"
@@ -143,6 +144,17 @@ static void call_continue(struct turn_hook *h)
 	ep->user->wake(ep);
 }
 
+/* Sets status and fields of the answer. False: none. Filters see how it is framed among the fields,
+ * as for an answer of a server; muxes know without.
+ */
+static bool call_make_head(struct service_call *c)
+{
+	if (!http_msg_set_status(c->head, 200, slice_none()) || !c->kind->start(c))
+		return false;
+	return likely(!(c->stream->flags & STRM_FILTERED)) ||
+	       c->head->body != HTTP_BODY_CHUNKED || filter_set_chunked(c->head);
+}
+
 static void call_start(struct service_call *c)
 {
 	struct endpoint *ep = c->ep;
@@ -152,7 +164,7 @@ static void call_start(struct service_call *c)
 	c->head->version = 11;
 	c->head->body = HTTP_BODY_CHUNKED;
 	c->status = 500;
-	if (!http_msg_set_status(c->head, 200, slice_none()) || !c->kind->start(c)) {
+	if (!call_make_head(c)) {
 		c->done = true;
 		APPLET_TRACE(ERROR, c, ERROR, "no answer: %u", c->status);
 		ep->flags |= EP_RX_BAD;

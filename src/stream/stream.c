@@ -27,12 +27,15 @@ static __thread uint64_t last_serial;
 
 __thread struct list stream_list_of_thread;
 
-/* The table of stages.c, given at start-up: the driver knows no stage. */
-static const struct stage_step *stages;
+/* The table of stages.c, given at start-up: the driver knows no stage. The other one is for streams
+ * with filters.
+ */
+static const struct stage_step *stages, *filtered_stages;
 
-void stream_set_stages(const struct stage_step *table)
+void stream_set_stages(const struct stage_step *table, const struct stage_step *filtered)
 {
 	stages = table;
+	filtered_stages = filtered;
 }
 
 bool stream_init(void)
@@ -133,7 +136,7 @@ static void stream_free(struct stream *s)
 {
 	struct config *held = NULL;
 
-	BUG_ON(s->back.ops || s->flags & STRM_SLOT);
+	BUG_ON(s->back.ops || s->flags & (STRM_SLOT | STRM_FILTERED));
 	STREAM_TRACE(USER, s, FREE, "the stream ends, status %u", s->status);
 	timer_cancel(&s->timer);
 	while (unlikely(s->waits != NULL))
@@ -220,10 +223,14 @@ static void stream_arm(struct stream *s)
 /* Calls steps until one waits (false) or the stream ends (true). */
 static bool stream_steps(struct stream *s)
 {
+	const struct stage_step *table = stages;
+
+	if (unlikely(s->flags & STRM_FILTERED))
+		table = filtered_stages;
 	for (unsigned passes = 0;; passes++) {
 		BUG_ON(passes > PASSES_MAX);
-		STREAM_TRACE(STATE, s, STAGE, "in stage %s", stages[s->stage].name);
-		switch (stages[s->stage].run(s)) {
+		STREAM_TRACE(STATE, s, STAGE, "in stage %s", table[s->stage].name);
+		switch (table[s->stage].run(s)) {
 		case STEP_NEXT:
 			s->stage++;
 			break;

@@ -8,6 +8,7 @@
 #include "stream/error_capture.h"
 #include "account_priv.h"
 #include "engine_priv.h"
+#include "filter/filter_priv.h"
 #include "server_conn.h"
 #include "session_priv.h"
 #include "start_priv.h"
@@ -18,7 +19,7 @@ static bool stream_module_init(void)
 {
 	server_conn_register();
 	server_flush_init();
-	stream_set_stages(stream_stages);
+	stream_set_stages(stream_stages, filter_stages);
 	listen_init();
 	listen_set_accept(session_accept);
 	event_log_init();

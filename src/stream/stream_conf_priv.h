@@ -7,6 +7,8 @@
 #include "proxy/proxy.h"
 #include "stream/session.h"
 
+struct filter_conf;
+
 struct stream_proxy {
 	struct mux_settings front, back;
 	struct logformat *log_format, *log_format_sd, *error_format, *unique_format;
@@ -14,6 +16,7 @@ struct stream_proxy {
 	const char *unique_header;
 	bool log_early;              /* its format needs nothing of the end: do not wait for it */
 	unsigned log_steps;          /* bits of enum log_step; 0: one line */
+	struct filter_conf *filters; /* of the lines `filter`, in their order; or NULL */
 	const struct service_kind *direct; /* answers without a stream what it can; or NULL */
 };
 extern struct slot stream_proxy_slot;

@@ -3,6 +3,7 @@
  *
  * Manual: configuration 7.3.2, 7.3.3, 7.3.6 txn.*, *.timer.*.
  */
+#include "stream/filter.h"
 #include "stream/sample.h"
 
 #include "front/listen.h"
@@ -192,12 +193,20 @@ static enum expr_result give_rule(struct expr_ctx *ctx, const struct rule *r, st
 static enum expr_result fetch_last_entity(struct expr_ctx *ctx, const struct expr_arg *args,
 					  struct sample *out)
 {
+	const char *filter = ctx->stream ? filter_that_ended(ctx->stream) : NULL;
+
+	if (unlikely(filter != NULL))
+		return smp_give_text(out, slice_of(filter));
 	return give_rule(ctx, last_rule(ctx), out);
 }
 
 static enum expr_result fetch_waiting(struct expr_ctx *ctx, const struct expr_arg *args,
 				      struct sample *out)
 {
+	const char *filter = ctx->stream ? filter_waiting(ctx->stream) : NULL;
+
+	if (unlikely(filter != NULL))
+		return smp_give_text(out, slice_of(filter));
 	return ctx->stream ? give_rule(ctx, ctx->stream->rule.rule, out) : EXPR_NONE;
 }
 
@@ -273,7 +282,7 @@ static const struct expr_fetch fetches[] = {
 	NUMBER("fc.timer.total", EXPR_USE_FRONTEND, timing_total, "as %Tt, in ms"),
 	FETCH("internal.strm.is_htx", SMP_BOOL, STREAM, fetch_is_http, "is it an HTTP stream?"),
 	FETCH("last_entity", SMP_STR, STREAM, fetch_last_entity,
-	      "where the rule that decided stands"),
+	      "where the rule that decided stands, or the filter that did"),
 	FETCH("last_rule_file", SMP_STR, STREAM, fetch_rule_file,
 	      "the file of the rule that decided"),
 	FETCH("last_rule_line", SMP_INT, STREAM, fetch_rule_line,
@@ -301,7 +310,8 @@ static const struct expr_fetch fetches[] = {
 	      "the two letters of the log that tell the end"),
 	NUMBER("txn.timer.total", REQUEST, timing_active, "as %Ta, in ms"),
 	NUMBER("txn.timer.user", REQUEST, timing_user, "as %Tu, in ms"),
-	FETCH("waiting_entity", SMP_STR, STREAM, fetch_waiting, "where the rule that waits stands"),
+	FETCH("waiting_entity", SMP_STR, STREAM, fetch_waiting,
+	      "where the rule that waits stands, or the filter that does"),
 	{ 0 }
 };
 
