@@ -41,8 +41,8 @@ struct mux_settings {
 	unsigned fields_max;   /* tune.http.maxhdr */
 	size_t head_max;       /* tune.bufsize - tune.maxrewrite */
 	const struct h1_case *adjust; /* h1-case-adjust-bogus-*: the names; NULL: as they are */
-	struct counter_set *counters; /* for H1_COUNTS; borrowed, lives as long; NULL: none */
-	unsigned counters_at;         /* number of the first of them in <counters> */
+	struct counter_set *counters; /* of the proxy; borrowed, lives as long; NULL: none */
+	unsigned h1_counts, h2_counts; /* numbers in it of the first of H1_COUNTS and H2_COUNTS */
 };
 
 /* Milliseconds for a head to come; 0: any. */
@@ -71,18 +71,6 @@ struct front_bad {
 	struct endpoint_bad details; /* what was received, if anything, for a capture */
 };
 
-/* What the HTTP/2 mux counts, X(NAME), in the order of `show stat`. CONNS and STREAMS are gauges.
- */
-#define FRONT_COUNTS(X) \
-	X(HEADERS) X(DATA) X(SETTINGS) X(RESETS) X(GOAWAYS) X(CONN_ERRORS) X(STREAM_ERRORS) \
-	X(RESETS_SENT) X(GOAWAYS_SENT) X(CONNS) X(STREAMS) X(CONNS_TOTAL) X(STREAMS_TOTAL)
-enum front_count {
-#define X(name) FRONT_COUNT_##name,
-	FRONT_COUNTS(X)
-#undef X
-	FRONT_COUNT_N
-};
-
 /* A request that needs no stream, if its owner has the answer: GET in HTTP/1.1, for a path, without
  * a body, on a connection that is kept and has nothing unsent.
  */
@@ -109,10 +97,6 @@ struct front_user {
 	 * they are taken for HTTP/1.
 	 */
 	bool (*preface)(void *owner, struct conn *c, struct block *in, uint32_t at);
-	/* HTTP/2: these events (FRONT_COUNT_N of them) happened since the last call; about once
-	 * a turn.
-	 */
-	void (*count)(void *owner, const int32_t *counts);
 	/* The connection is gone: the owner lets go of the mux's. */
 	void (*closed)(void *owner);
 	/* For `show fd`: " fe=<name>". */

@@ -39,6 +39,17 @@ struct h2_tunes {
 	unsigned log_errors;       /* enum h2_log_errors */
 };
 
+/* What the mux counts, X(NAME), in the order of `show stat`. CONNS and STREAMS are gauges. */
+#define H2_COUNTS(X) \
+	X(HEADERS) X(DATA) X(SETTINGS) X(RESETS) X(GOAWAYS) X(CONN_ERRORS) X(STREAM_ERRORS) \
+	X(RESETS_SENT) X(GOAWAYS_SENT) X(CONNS) X(STREAMS) X(CONNS_TOTAL) X(STREAMS_TOTAL)
+enum h2_counter {
+#define X(name) H2_CNT_##name,
+	H2_COUNTS(X)
+#undef X
+	H2_CNT_COUNT
+};
+
 enum h2_log_errors { H2_LOG_STREAM, H2_LOG_CONNECTION, H2_LOG_NONE };
 
 /* The values of a generation that has started. */
@@ -78,8 +89,6 @@ struct h2_back_user {
 	 * otherwise the answer does not matter.
 	 */
 	bool (*stream_left)(void *owner, bool last);
-	/* As that of struct front_user. Or NULL. */
-	void (*count)(void *owner, const int32_t *counts);
 	/* The connection is closed and the h2_conn about to be freed. */
 	void (*closed)(void *owner);
 	/* For `show fd`: " sv=<backend>/<server>". */

@@ -51,7 +51,7 @@ struct config;
 	X(TLS_SESS, "")             /* these stay together, in the order of their columns */ \
 	X(TLS_REUSED, "") X(TLS_FAILED, "") X(TLS_STAPLED, "")
 
-/* Those of the HTTP/2 mux, of frontends and backends, in the order of FRONT_COUNTS. */
+/* Those of the HTTP/2 mux, of frontends and backends, in the order of H2_COUNTS. */
 #define COUNTERS_H2(X) \
 	X(H2_HEADERS, "") X(H2_DATA, "") X(H2_SETTINGS, "") X(H2_RESETS, "") X(H2_GOAWAYS, "") \
 	X(H2_CONN_ERRORS, "") X(H2_STREAM_ERRORS, "") X(H2_RESETS_SENT, "") \

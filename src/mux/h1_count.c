@@ -9,13 +9,13 @@
 
 static void add(struct h1_conn *h, enum h1_counter what, int64_t n)
 {
-	counter_add(h->settings->counters, h->settings->counters_at + what, n);
+	counter_add(h->settings->counters, h->settings->h1_counts + what, n);
 }
 
 static uint64_t *mine_of(const struct h1_conn *h)
 {
 	SHARED_WRITE(group);
-	return counter_mine(h->settings->counters, h->settings->counters_at);
+	return counter_mine(h->settings->counters, h->settings->h1_counts);
 }
 
 static void give_bytes(struct h1_conn *h, uint64_t *mine)

@@ -288,11 +288,6 @@ static void front_closed(struct h2_conn *h)
 	h->user->closed(h->owner);
 }
 
-static void front_count(struct h2_conn *h)
-{
-	h->user->count(h->owner, h->counts);
-}
-
 static void front_bad(struct h2_conn *h, enum front_bad_kind kind, const char *text)
 {
 	struct front_bad bad = { .kind = kind, .text = text, .version = 20,
@@ -305,7 +300,7 @@ static const struct h2_side front_side = {
 	.stream_ops = &h2_front_endpoint, .headers_are_due = h2_front_headers_are_due,
 	.head_block = h2_front_head_block, .note_head = h2_front_note_head,
 	.put_head = h2_front_put_head,
-	.count = front_count, .bad = front_bad, .closed = front_closed, .describe = front_describe,
+	.bad = front_bad, .closed = front_closed, .describe = front_describe,
 };
 
 static const struct conn_ops h2_front_conn_ops = {

@@ -494,12 +494,6 @@ static void back_bad(struct h2_conn *h, enum front_bad_kind kind, const char *te
 	/* its streams say it, each in its own log line */
 }
 
-static void back_count(struct h2_conn *h)
-{
-	if (h->back_user->count)
-		h->back_user->count(h->owner, h->counts);
-}
-
 static void back_closed(struct h2_conn *h)
 {
 	h->back_user->closed(h->owner);
@@ -515,7 +509,7 @@ static const struct h2_side back_side = {
 	.fail_pending = fail_pending, .number = back_number,
 	.head_block = back_head_block, .note_head = back_note_head, .put_head = back_put_head,
 	.settings = back_settings, .goaway = back_goaway, .bad = back_bad, .closed = back_closed,
-	.count = back_count, .describe = back_describe,
+	.describe = back_describe,
 };
 
 /* Preface and SETTINGS, before anything else. */

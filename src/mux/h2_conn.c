@@ -10,6 +10,7 @@
 #include <string.h>
 #include "base/clock.h"
 #include "core/activity.h"
+#include "core/counter.h"
 #include "core/pool.h"
 #include "h2_priv.h"
 #include "trace_priv.h"
@@ -66,16 +67,20 @@ struct h2_conn *h2_new(struct conn *c, void *owner)
 	list_init(&h->late);
 	list_init(&h->pending);
 	c->owner = h;
-	h2_count(h, FRONT_COUNT_CONNS);
-	h2_count(h, FRONT_COUNT_CONNS_TOTAL);
+	h2_count(h, H2_CNT_CONNS);
+	h2_count(h, H2_CNT_CONNS_TOTAL);
 	return h;
 }
 
 void h2c_tell_counts(struct h2_conn *h)
 {
+	struct counter_set *set = h->settings->counters;
+
 	if (!h->counted)
 		return;
-	h->side->count(h);
+	for (unsigned i = 0; set && i < H2_CNT_COUNT; i++)
+		if (h->counts[i])
+			counter_add(set, h->settings->h2_counts + i, h->counts[i]);
 	memset(h->counts, 0, sizeof(h->counts));
 	h->counted = false;
 }
@@ -87,7 +92,7 @@ void h2_free(struct h2_conn *h)
 	timer_cancel(&h->timer);
 	list_remove(&h->turn);
 	list_remove(&h->flush);
-	h2_uncount(h, FRONT_COUNT_CONNS);
+	h2_uncount(h, H2_CNT_CONNS);
 	h2c_tell_counts(h);
 	h->side->closed(h);
 	conn_close(&h->conn);
@@ -178,7 +183,7 @@ void h2c_report(struct h2_conn *h, enum front_bad_kind kind, const char *text)
 
 void h2c_note_refused(struct h2_conn *h, enum front_bad_kind kind, const char *text)
 {
-	h2_count(h, FRONT_COUNT_STREAM_ERRORS);
+	h2_count(h, H2_CNT_STREAM_ERRORS);
 	if (h->tunes->log_errors == H2_LOG_STREAM)
 		h2c_report(h, kind, text);
 	h2c_note_glitch(h, text);
@@ -210,8 +215,8 @@ void h2c_fail(struct h2_conn *h, enum h2_error code, const char *text)
 		return;
 	H2C_TRACE(ERROR, h, H2_EV(ERROR) | H2_EV(PROTO_ERROR), "the connection fails, %s: %s",
 		  h2_error_name(code), text ? text : "");
-	h2_count(h, FRONT_COUNT_CONN_ERRORS);
-	h2_count(h, FRONT_COUNT_GOAWAYS_SENT);
+	h2_count(h, H2_CNT_CONN_ERRORS);
+	h2_count(h, H2_CNT_GOAWAYS_SENT);
 	if (text && h->tunes->log_errors != H2_LOG_NONE)
 		h2c_report(h, FRONT_BAD_SYNTAX, text);
 	give_up(h, code);

@@ -36,10 +36,10 @@ static bool is_idle_stream(const struct h2_conn *h, uint32_t id)
 static void count_frame(struct h2_conn *h)
 {
 	static const uint8_t counted[H2_FT_COUNT] = {
-		[H2_FT_HEADERS] = FRONT_COUNT_HEADERS + 1, [H2_FT_DATA] = FRONT_COUNT_DATA + 1,
-		[H2_FT_SETTINGS] = FRONT_COUNT_SETTINGS + 1,
-		[H2_FT_RST_STREAM] = FRONT_COUNT_RESETS + 1,
-		[H2_FT_GOAWAY] = FRONT_COUNT_GOAWAYS + 1,
+		[H2_FT_HEADERS] = H2_CNT_HEADERS + 1, [H2_FT_DATA] = H2_CNT_DATA + 1,
+		[H2_FT_SETTINGS] = H2_CNT_SETTINGS + 1,
+		[H2_FT_RST_STREAM] = H2_CNT_RESETS + 1,
+		[H2_FT_GOAWAY] = H2_CNT_GOAWAYS + 1,
 	};
 	const struct h2_limits *t = h->limits;
 

@@ -80,8 +80,6 @@ struct h2_side {
 	void (*goaway)(struct h2_conn *h, uint32_t last);
 	/* Something is wrong with what was received: for the log. */
 	void (*bad)(struct h2_conn *h, enum front_bad_kind kind, const char *text);
-	/* Adds <counts> up. */
-	void (*count)(struct h2_conn *h);
 	/* The connection ends: its owner forgets it. */
 	void (*closed)(struct h2_conn *h);
 	/* For `show fd`. */
@@ -146,7 +144,7 @@ struct h2_conn {
 	uint64_t since_ns;               /* when the head being received began */
 	uint64_t idle_since_ms;          /* when the last stream left, or it all began */
 	uint32_t idle_ping_ms;           /* of its line; 0: no PING */
-	int32_t counts[FRONT_COUNT_N];   /* not told yet: h2c_tell_counts() */
+	int32_t counts[H2_CNT_COUNT];   /* not told yet: h2c_tell_counts() */
 	bool counted;                    /* one of them is not 0 */
 };
 
@@ -252,7 +250,7 @@ void h2c_goaway(struct h2_conn *h, enum h2_error code, uint32_t last);
 void h2c_fail(struct h2_conn *h, enum h2_error code, const char *text);
 /* A rule wants the client gone: GOAWAY, or nothing at all when its socket was made silent. */
 void h2c_kill(struct h2_conn *h);
-/* Adds up what was counted. */
+/* Adds what was counted to the counters of its settings. */
 void h2c_tell_counts(struct h2_conn *h);
 /* Something odd, but allowed. May end the connection. */
 void h2c_note_glitch(struct h2_conn *h, const char *text);
@@ -267,13 +265,13 @@ void h2c_check_end(struct h2_conn *h);
 /* Sets the timer for the state that the connection is in. */
 void h2c_arm(struct h2_conn *h);
 
-static inline void h2_count(struct h2_conn *h, enum front_count what)
+static inline void h2_count(struct h2_conn *h, enum h2_counter what)
 {
 	h->counts[what]++;
 	h->counted = true;
 }
 
-static inline void h2_uncount(struct h2_conn *h, enum front_count what)
+static inline void h2_uncount(struct h2_conn *h, enum h2_counter what)
 {
 	h->counts[what]--;
 	h->counted = true;

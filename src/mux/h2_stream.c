@@ -79,8 +79,8 @@ struct h2_stream *h2s_new(struct h2_conn *h, uint32_t id)
 		tree_insert(&h->streams, &s->node, id);
 	h->stream_count++;
 	h->streams_total++;
-	h2_count(h, FRONT_COUNT_STREAMS);
-	h2_count(h, FRONT_COUNT_STREAMS_TOTAL);
+	h2_count(h, H2_CNT_STREAMS);
+	h2_count(h, H2_CNT_STREAMS_TOTAL);
 	H2S_TRACE(STATE, s, H2_EV(STREAM_NEW), "a stream begins");
 	return s;
 }
@@ -106,7 +106,7 @@ void h2s_free(struct h2_stream *s)
 		tree_remove(&h->streams, &s->node);
 	block_queue_clear(&s->early);
 	h->stream_count--;
-	h2_uncount(h, FRONT_COUNT_STREAMS);
+	h2_uncount(h, H2_CNT_STREAMS);
 	pool_free(stream_pool, s);
 }
 
@@ -161,7 +161,7 @@ void h2c_cancel(struct h2_conn *h, uint32_t id, enum h2_error code)
 
 void h2c_reset(struct h2_conn *h, uint32_t id, enum h2_error code)
 {
-	h2_count(h, FRONT_COUNT_RESETS_SENT);
+	h2_count(h, H2_CNT_RESETS_SENT);
 	h2c_cancel(h, id, code);
 }
 
@@ -185,7 +185,7 @@ void h2s_fail(struct h2_stream *s, enum h2_error code, const char *text)
 		  h2_error_name(code), text ? text : "");
 	s->flags |= H2S_FL_RESET;
 	s->reset_code = code;
-	h2_count(h, FRONT_COUNT_STREAM_ERRORS);
+	h2_count(h, H2_CNT_STREAM_ERRORS);
 	h2c_reset(h, id, code);
 	h2s_set_state(s, H2S_CLOSED);
 	s->ep->rx_error = text;

@@ -212,18 +212,9 @@ static bool sc_stream_left(void *owner, bool last)
 	return sc_keep(sc);
 }
 
-static void sc_count(void *owner, const int32_t *counts)
-{
-	struct counter_set *set = &((struct server_conn *)owner)->server->proxy->state->be;
-
-	for (unsigned i = 0; i < FRONT_COUNT_N; i++)
-		if (counts[i])
-			counter_add(set, CNT_BACK_H2_HEADERS + i, counts[i]);
-}
-
 static const struct h2_back_user h2_user = {
 	.room_changed = sc_room_changed, .stream_left = sc_stream_left, .closed = sc_closed_pass,
-	.count = sc_count, .describe = sc_describe,
+	.describe = sc_describe,
 };
 static const struct h1_back_user h1_user = {
 	.idle_closed = sc_idle_closed, .idle_ready = sc_idle_ready, .closed = sc_closed_h1,

@@ -177,20 +177,10 @@ void session_describe(const void *owner, struct strbuf *out)
 
 static bool http_preface(void *owner, struct conn *c, struct block *in, uint32_t at);
 
-static void http_count(void *owner, const int32_t *counts)
-{
-	struct counter_set *set = &((struct session *)owner)->fe->state->fe;
-
-	for (unsigned i = 0; i < FRONT_COUNT_N; i++)
-		if (counts[i])
-			counter_add(set, CNT_H2_HEADERS + i, counts[i]);
-}
-
 static const struct front_user http_user = {
 	.answer = http_answer, .stream_new = http_stream_new, .bad_request = http_bad_request,
-	.preface = http_preface, .count = http_count,
-	.closed = session_conn_closed, .describe = session_describe,
-	.trace = session_trace_facts,
+	.preface = http_preface, .closed = session_conn_closed,
+	.describe = session_describe, .trace = session_trace_facts,
 };
 static const struct pass_user tcp_user = {
 	.closed = session_conn_closed, .describe = session_describe,

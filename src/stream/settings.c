@@ -87,9 +87,11 @@ void stream_settings_count(struct config *cfg)
 		struct mux_settings *back = &stream_proxy(px)->back;
 
 		front->counters = &px->state->fe;
-		front->counters_at = CNT_H1_CONNS;
+		front->h1_counts = CNT_H1_CONNS;
+		front->h2_counts = CNT_H2_HEADERS;
 		back->counters = &px->state->be;
-		back->counters_at = CNT_BACK_H1_CONNS;
+		back->h1_counts = CNT_BACK_H1_CONNS;
+		back->h2_counts = CNT_BACK_H2_HEADERS;
 	}
 }
 
