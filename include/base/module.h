@@ -25,6 +25,7 @@ struct module {
 	const struct rule_action *actions;        /* stream/rule.h */
 	const struct filter_kind *filters;        /* stream/filter.h */
 	const struct service_kind *services;      /* stream/service.h */
+	const struct mux_kind *const *muxes;      /* mux/mux.h, NULL-terminated */
 	struct trace_source *const *traces;       /* core/trace.h, NULL-terminated */
 	struct slot *const *slots;                /* base/slot.h, NULL-terminated */
 

@@ -27,7 +27,8 @@ struct load_plan {
 	int64_t duration_ms;       /* 0: until all requests are done */
 	int64_t ramp_ms;           /* until all connections, and the whole rate, are there */
 	int64_t think_ms, timeout_ms;
-	bool http2, stop_on_error, long_format, quiet;
+	const char *proto;         /* as `proto` has it; NULL: the default of mode http */
+	bool stop_on_error, long_format, quiet;
 };
 
 #define LOAD_BACKEND "haload"

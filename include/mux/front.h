@@ -15,9 +15,12 @@
 #include "base/slice.h"
 #include "mux/endpoint.h"
 
-struct block;
+struct block_queue;
+struct config;
 struct conn;
 struct h1_case;
+struct h2_tunes;
+struct mux_kind;
 struct strbuf;
 
 enum mux_options {
@@ -43,6 +46,7 @@ struct mux_settings {
 	const struct h1_case *adjust; /* h1-case-adjust-bogus-*: the names; NULL: as they are */
 	struct counter_set *counters; /* of the proxy; borrowed, lives as long; NULL: none */
 	unsigned h1_counts, h2_counts; /* numbers in it of the first of H1_COUNTS and H2_COUNTS */
+	const struct h2_tunes *h2;     /* of the global section */
 };
 
 /* Milliseconds for a head to come; 0: any. */
@@ -84,25 +88,35 @@ struct front_user {
 	 * it. False: nothing was added, the request is to get a stream.
 	 */
 	bool (*answer)(void *owner, const struct front_request *rq, struct block_queue *out);
-	/* A request's head is there: returns the front endpoint of a new stream, whose rx_head is
-	 * set, or NULL (no memory): the connection is closed. <since_ns>: when its first byte came.
+	/* A request's head is there, or in mode tcp a connection: returns the front endpoint of a
+	 * new stream, whose rx_head is set in mode http, or NULL (no memory): the connection is
+	 * closed. <since_ns>: when its first byte came; 0: not yet.
 	 */
 	struct endpoint *(*stream_new)(void *owner, uint64_t since_ns);
 	/* Counts and logs; returns the page to send before closing (copied), slice_none() to close
 	 * at once.
 	 */
 	struct slice (*bad_request)(void *owner, const struct front_bad *bad);
-	/* The connection's first bytes are an HTTP/2 preface. The owner gives <c> to another mux,
-	 * with those bytes, which begin at <at> in <in> (borrowed); the caller forgets both. False:
-	 * they are taken for HTTP/1.
+	/* The connection's first bytes, <q>, are the preface of another protocol. The owner gives
+	 * <c> to its mux, <kind>, with those bytes; the caller forgets the connection. False: the
+	 * caller goes on, and looks at the bytes itself.
 	 */
-	bool (*preface)(void *owner, struct conn *c, struct block *in, uint32_t at);
-	/* The connection is gone: the owner lets go of the mux's. */
+	bool (*preface)(void *owner, const struct mux_kind *kind, struct conn *c,
+			struct block_queue *q);
+	/* The connection is about to be closed, and its mux freed: forget both. */
 	void (*closed)(void *owner);
 	/* For `show fd`: " fe=<name>". */
 	void (*describe)(const void *owner, struct strbuf *out);
 	/* What the session is about, for traces: adds to <out>. Or NULL. */
 	void (*trace)(const void *owner, struct trace_facts *out);
+};
+
+/* Whose connection it is, and how it is used. */
+struct front_owner {
+	const struct front_user *user;
+	void *owner;                         /* for the calls of <user> */
+	const struct mux_settings *settings; /* borrowed, live as long as the connection */
+	int64_t idle_ping_ms;                /* see mux_kind.set_settings() */
 };
 
 #endif

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include "conf/conf.h"
+#include "mux/mux.h"
 
 /* Makes the pools; <fields_max>: tune.http.maxhdr. Once. False: no memory. */
 bool h1_init(unsigned fields_max);
@@ -17,6 +18,9 @@ bool pass_thread_init(void);
 /* h1-case-adjust and its file: keywords and where they are kept. */
 extern const struct conf_keyword h1_case_keywords[];
 extern struct slot h1_case_slot;
+
+/* The rows of this folder, for module.muxes. */
+extern const struct mux_kind *const mux_rows[];
 
 extern struct trace_source trace_h1, trace_h2, trace_pass; /* core/trace.h */
 

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/block.h"
+#include "base/slice.h"
 #include "core/fd.h"
 
 enum io { IO_OK, IO_AGAIN, IO_EOF, IO_ERR };
@@ -76,6 +77,8 @@ struct transport {
 	bool (*quiet)(struct conn *c);
 	/* The connection leaves its thread, or came to another one. NULL: nothing to do. */
 	void (*move)(struct conn *c);
+	/* For conn_alpn(). NULL: it negotiates no protocol. */
+	struct slice (*alpn)(const struct conn *c);
 	bool can_splice;
 };
 
@@ -136,6 +139,12 @@ bool conn_flush(struct conn *c);
 bool conn_is_quiet(struct conn *c);
 /* Sends our end after what was sent. */
 void conn_shut_write(struct conn *c);
+
+/* The protocol that ALPN chose ("h2"), empty when none; for as long as the connection lives. */
+static inline struct slice conn_alpn(const struct conn *c)
+{
+	return c->transport->alpn ? c->transport->alpn(c) : slice_none();
+}
 
 /* SO_ERROR of a failed connection, or 0. */
 int conn_take_error(struct conn *c);

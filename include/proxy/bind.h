@@ -24,6 +24,7 @@
 struct conf_line;
 struct config;
 struct diag_list;
+struct mux_kind;
 struct proxy;
 
 #define BIND_OPTIONS(X) \
@@ -58,7 +59,8 @@ struct bind_conf {
 	const char *text;         /* the addresses as written */
 	struct list listeners;    /* struct listener_conf.link */
 	const char *name;         /* `name`, or NULL */
-	const char *interface, *proto, *guid_prefix;
+	const char *interface, *guid_prefix;
+	const struct mux_kind *proto;  /* forced mux; or NULL */
 	const struct netns *netns;    /* `namespace`; NULL: none */
 	uint32_t cip_magic;
 	unsigned options;         /* enum bind_option */

@@ -24,6 +24,7 @@
 #include "base/slice.h"
 
 struct config;
+struct mux_kind;
 struct proxy;
 struct server;
 
@@ -95,7 +96,7 @@ struct check_conf {
 struct server_checks {
 	struct check_conf health, agent;
 	const char *pool_conn_name;    /* check-pool-conn-name, or NULL */
-	const char *proto;             /* check-proto: "h1", "h2", "none", or NULL */
+	const struct mux_kind *proto;  /* check-proto; or NULL */
 	const char *sni;               /* check-sni, or NULL */
 	struct slice alpn;             /* check-alpn in wire format */
 	bool send_proxy;               /* check-send-proxy */

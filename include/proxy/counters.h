@@ -126,6 +126,12 @@ enum counter_back_mux {
 };
 #undef X
 
+/* Index of a frontend's counter of requests of an HTTP version (9 to 30). */
+static inline unsigned counter_of_version(unsigned version)
+{
+	return version < 20 ? CNT_REQ_H1 : version < 30 ? CNT_REQ_H2 : CNT_REQ_H3;
+}
+
 /* Index of the counter of an HTTP status (100..999). */
 static inline unsigned counter_of_status(int status)
 {

@@ -33,6 +33,7 @@
 struct conf_line;
 struct config;
 struct logformat;
+struct mux_kind;
 struct proxy;
 struct server_balance;
 struct task;
@@ -130,7 +131,6 @@ struct server_state {
 };
 
 /* `ws` of a server. */
-enum server_ws { SERVER_WS_AUTO, SERVER_WS_H1, SERVER_WS_H2 };
 
 /* What version 2 of the PROXY protocol says besides, in this order; in the arena. */
 struct server_tlvs {
@@ -168,7 +168,7 @@ struct server {
 	unsigned uweight;             /* initial, 0..256 */
 	int mss;                      /* 0 none (never settable on servers today) */
 	unsigned proxy_v2_options;    /* enum proxy_v2_option */
-	enum server_ws ws;            /* which HTTP version WebSockets use */
+	const struct mux_kind *ws;    /* for WebSockets; NULL: what the server offers */
 	enum hash_key hash_key;       /* where its points of consistent hashing come from */
 	enum server_on_marked on_marked_down, on_marked_up;
 	bool tfo;
@@ -199,7 +199,7 @@ struct server {
 	const struct netns *netns;    /* `namespace`; NULL: none */
 	uint64_t log_size;           /* log-bufsize; 0: one buffer */
 	const char *cookie;           /* `cookie` value; or NULL */
-	const char *proto;            /* forced mux; or NULL */
+	const struct mux_kind *proto; /* forced mux; or NULL */
 	struct server_checks checks;
 	struct naming naming;
 

@@ -22,9 +22,8 @@
 struct config;
 struct conn;
 struct endpoint;
-struct h1_conn;
-struct h2_conn;
 struct listener_conf;
+struct mux;
 struct proxy;
 struct proxy_tlvs;
 struct slot_area;
@@ -37,12 +36,8 @@ enum session_flags {
 	SESS_EMBRYONIC = 1 << 4,   /* a preamble or a handshake is going on */
 	SESS_EXPECT_PROXY = 1 << 6, /* a PROXY protocol header comes first */
 	SESS_EXPECT_CIP = 1 << 7,   /* NetScaler's client addresses come first (after PROXY's) */
-	SESS_H2 = 1 << 8,           /* the client speaks HTTP/2: <h2> is its mux */
 	SESS_DISMISSED = 1 << 9,    /* asked to leave: the process stops */
-	SESS_HTTP = 1 << 10,        /* <h1> or <h2> is its mux */
 	SESS_UPGRADED = 1 << 11,    /* it began in mode tcp: see upgrade.c */
-	SESS_ONLY_H1 = 1 << 12,     /* switch-mode http proto h1 */
-	SESS_ONLY_H2 = 1 << 13,     /* the same with h2 */
 };
 
 /* What few sessions have. */
@@ -58,11 +53,7 @@ struct session {
 	struct list link;              /* in the thread's list of sessions */
 	struct proxy *fe;              /* of its generation, on which it has a reference */
 	struct listener_conf *listener;
-	union {
-		struct h1_conn *h1;    /* with SESS_HTTP */
-		struct h2_conn *h2;    /* same, with SESS_H2 */
-		struct stream *stream; /* else: its only one */
-	};
+	struct mux *mux;               /* owns the connection; NULL: there is none yet */
 	struct conn *conn;             /* borrowed of the mux; NULL once closed */
 	struct addr src, dst;          /* dst: see session_dst() */
 	uint64_t accept_ns;            /* monotonic */
@@ -70,6 +61,7 @@ struct session {
 	uint32_t handshake_ms;
 	uint16_t flags;                /* enum session_flags */
 	uint8_t error;                 /* of the connection: fc_err */
+	uint8_t only;                  /* switch-mode http proto: mux_number(); 0: any */
 	uint32_t requests;             /* streams begun */
 	uint32_t open_streams;         /* streams that have not ended */
 	struct vars *vars;             /* scope sess, owned; NULL: the configuration uses none */

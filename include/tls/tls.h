@@ -44,7 +44,7 @@ struct tls_place {
 	const char *name;    /* the addresses of a bind line as written, the name of a server */
 	const char *file;
 	int line;
-	bool http;           /* the mode of the proxy */
+	struct slice alpn;   /* what a bind line offers without `alpn`, in wire format */
 };
 
 /* --- clients ---------------------------------------------------------------------------------- */
@@ -122,7 +122,7 @@ bool tls_connect(struct conn *c, struct slot_area *server, struct slice sni, str
 /* Has <c>, just given to tls_connect() with the line's ALPN, take bytes before its handshake, sent
  * as early data (RFC 8446 2.3): with `allow-0rtt`, and when there is a session whose server allows
  * it. Who records these bytes can send them again, so they must be safe to be done twice.
- * tls_is_early() and tls_alpn() tell of it until the handshake is over. False: it begins with the
+ * tls_is_early() and conn_alpn() tell of it until the handshake is over. False: it begins with the
  * handshake.
  */
 bool tls_offer_early(struct conn *c, const struct slot_area *server);
@@ -151,8 +151,6 @@ bool tls_preamble(struct conn *c, struct slice bytes);
 
 /* Has the connection TLS at all? */
 bool tls_is_on(const struct conn *c);
-/* The protocol that ALPN chose ("h2"), empty when none; for as long as the connection lives. */
-struct slice tls_alpn(const struct conn *c);
 /* "TLSv1.3", "ECDHE-RSA-AES256-GCM-SHA384": static; NULL when there is no TLS. */
 const char *tls_version_name(const struct conn *c);
 const char *tls_cipher_name(const struct conn *c);

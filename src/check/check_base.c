@@ -5,6 +5,7 @@
 #include "base/num.h"
 #include "base/regex.h"
 #include "conf/conf.h"
+#include "mux/mux.h"
 #include "proxy/proxy.h"
 #include "check_priv.h"
 #include "check_settings.h"
@@ -69,14 +70,11 @@ struct check_proxy *check_proxy_of(const struct proxy *px)
 	return slot_of(&check_proxy_slot, proxy_slots(px));
 }
 
-const char *check_proto_find(const char *name)
+const struct mux_kind *check_mux_find(const char *name)
 {
-	static const char *const names[] = { "h1", "h2", "none" };
+	const struct mux_kind *k = mux_find(name);
 
-	for (unsigned i = 0; i < ARRAY_LEN(names); i++)
-		if (strcmp(names[i], name) == 0)
-			return names[i];
-	return NULL;
+	return k && k->sides & MUX_BACK ? k : NULL;
 }
 
 bool check_keep_regex(struct conf_line *l, struct regex *re)

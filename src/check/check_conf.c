@@ -201,7 +201,7 @@ static bool parse_check_proto(struct conf_line *l)
 	struct server *srv = l->object;
 	const char *word = conf_next(l);
 
-	srv->checks.proto = check_proto_find(word);
+	srv->checks.proto = check_mux_find(word);
 	return srv->checks.proto || option_error(l, "'check-proto' :  unknown MUX protocol '%s'.",
 						 word);
 }

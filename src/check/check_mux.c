@@ -12,7 +12,7 @@
 #include "base/bug.h"
 #include "conf/conf.h"
 #include "core/pool.h"
-#include "mux/h2.h"
+#include "mux/mux.h"
 #include "net/conn.h"
 #include "proxy/proxy.h"
 #include "proxy/server.h"
@@ -21,7 +21,6 @@
 
 /* A connection of a check's own: it may outlive the check until its last bytes are sent. */
 struct own_conn {
-	struct h2_conn *h2;
 	struct server *server;   /* of <config> */
 	struct config *config;   /* counted */
 	struct mux_settings settings;
@@ -51,6 +50,10 @@ void check_set_pool_hook(check_pool_fn *fn)
 
 /* --- what the mux tells ----------------------------------------------------------------------- */
 
+static void own_begun(void *owner, struct mux *m)
+{
+}
+
 static void own_room_changed(void *owner)
 {
 }
@@ -75,9 +78,9 @@ static void own_describe(const void *owner, struct strbuf *out)
 	strbuf_printf(out, " sv=%s/%s", o->server->proxy->name, o->server->name);
 }
 
-static const struct h2_back_user own_user = {
-	.room_changed = own_room_changed, .stream_left = own_stream_left, .closed = own_closed,
-	.describe = own_describe,
+static const struct back_user own_user = {
+	.begun = own_begun, .room_changed = own_room_changed, .stream_left = own_stream_left,
+	.closed = own_closed, .describe = own_describe,
 };
 
 /* --- what is received ------------------------------------------------------------------------- */
@@ -176,8 +179,8 @@ void check_mux_close(struct check_run *r)
 	pool_free(mux_pool, m);
 }
 
-/* Which protocol the line or the rule forces on the connection; NULL: none. */
-static const char *forced_proto(const struct check *c)
+/* What the line or the rule forces on the connection; NULL: nothing. */
+static const struct mux_kind *forced_mux(const struct check *c)
 {
 	const struct check_connect *o = &c->run->connect_rule->connect;
 
@@ -186,18 +189,21 @@ static const char *forced_proto(const struct check *c)
 	return c->server->checks.proto ? c->server->checks.proto : c->server->proto;
 }
 
-bool check_mux_is_due(const struct check *c)
+/* The mux that the check goes through; checks speak HTTP/1 themselves. NULL: none. */
+static const struct mux_kind *mux_of(const struct check *c)
 {
-	const char *proto;
+	const struct mux_kind *first = mux_default(MUX_HTTP), *k = forced_mux(c);
 
 	if (c->kind == CHECK_KIND_GRPC)
-		return true;
-	if (c->kind != CHECK_KIND_HTTP)
-		return false;
-	proto = forced_proto(c);
-	if (proto)
-		return strcmp(proto, "h2") == 0;
-	return tls_is_on(c->conn) && slice_eq(tls_alpn(c->conn), SLICE("h2"));
+		return mux_find("h2"); /* (which gRPC is) */
+	if (!k)
+		k = mux_of_alpn(conn_alpn(c->conn));
+	return k->mode == MUX_HTTP && k != first ? k : NULL;
+}
+
+bool check_mux_is_due(const struct check *c)
+{
+	return (c->kind == CHECK_KIND_HTTP || c->kind == CHECK_KIND_GRPC) && mux_of(c);
 }
 
 static struct own_conn *own_new(const struct check *c)
@@ -208,6 +214,7 @@ static struct own_conn *own_new(const struct check *c)
 		return NULL;
 	o->server = c->server;
 	o->config = config_take(c->server->proxy->config);
+	mux_settings_init(&o->settings, o->config);
 	o->settings.fields_max = ARRAY_LEN(c->run->fields);
 	o->settings.head_max = block_size();
 	return o;
@@ -215,23 +222,17 @@ static struct own_conn *own_new(const struct check *c)
 
 bool check_mux_start(struct check *c)
 {
-	const struct h2_tunes *tunes = h2_tunes_of(c->server->proxy->config);
 	struct check_mux *m = mux_new(c);
 	struct own_conn *o = m ? own_new(c) : NULL;
+	struct back_owner owner = { .user = &own_user };
 	struct conn *conn = c->conn;
 
 	if (!o)
 		return false;
 	m->secured = tls_is_on(conn);
-	o->h2 = h2_back_new(conn, &own_user, o, &o->settings, tunes);
-	if (!o->h2) {
-		own_closed(o);
-		return false;
-	}
-	if (!h2_back_attach(o->h2, &m->ep)) {
-		h2_back_abandon(&o->h2);
-		conn->ops = c->conn_ops;
-		conn->owner = c;
+	owner.owner = o;
+	owner.settings = &o->settings;
+	if (!mux_back_begin(conn, &m->ep, mux_of(c), &owner)) {
 		own_closed(o);
 		return false;
 	}

@@ -61,7 +61,7 @@ struct check_connect {
 	socklen_t addr_len;
 	const char *sni;            /* or NULL */
 	struct slice alpn;          /* in wire format */
-	const char *proto;          /* "h1", "h2", "none"; or NULL */
+	const struct mux_kind *proto; /* or NULL */
 };
 
 /* A text that is constant or a format. */
@@ -180,8 +180,8 @@ void check_comment_inherit(const struct check_rules *rules, struct check_rule *r
 bool check_expect_parse(struct conf_line *l, struct check_rules *rules, bool http);
 /* "h2,http/1.1" in wire format; ptr NULL: a name is empty or too long, or no memory. */
 struct slice check_alpn_make(struct arena *a, const char *text);
-/* "h1", "h2" or "none" as a constant; NULL: another protocol. */
-const char *check_proto_find(const char *name);
+/* The mux to servers that is called so; NULL: there is none. */
+const struct mux_kind *check_mux_find(const char *name);
 /* The regular expression dies with the generation. False: reported, it is freed. */
 bool check_keep_regex(struct conf_line *l, struct regex *re);
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include "base/bug.h"
 #include "conf/conf.h"
+#include "mux/mux.h"
 #include "proxy/address.h"
 #include "proxy/proxy.h"
 #include "check_priv.h"
@@ -146,8 +147,8 @@ static bool connect_proto_parse(struct conf_line *l, struct check_connect *o, bo
 
 	if (!word)
 		return false;
-	o->proto = check_proto_find(word);
-	if (o->proto && http == (strcmp(o->proto, "none") != 0))
+	o->proto = check_mux_find(word);
+	if (o->proto && mux_fits(o->proto, MUX_BACK, http ? MUX_HTTP : MUX_TCP))
 		return true;
 	return rule_error(l, "'proto' : unknown MUX protocol '%s'.", word);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 #include "base/bug.h"
 #include "conf/conf.h"
+#include "mux/mux.h"
 #include "proxy/address.h"
 #include "proxy/balance.h"
 #include "proxy/proxy.h"
@@ -256,7 +257,7 @@ static void prepare_tls(struct server *srv, const struct check_proxy *cp, struct
 {
 	struct slot_area *slots = server_slots(srv);
 	struct tls_place where = { srv->proxy->name, srv->name, srv->file, srv->line,
-				   srv->proxy->mode == PROXY_MODE_HTTP };
+				   slice_none() };
 
 	if (!srv->checks.health.on || tls_server_is_on(slots) ||
 	    (srv->checks.ssl <= 0 && !rules_use_tls(cp)))
@@ -371,9 +372,10 @@ void check_server(struct server *srv, struct diag_list *d)
 	struct proxy *px = srv->proxy;
 	struct check_proxy *cp = check_proxy_of(px);
 
+	bool http = cp->kind == CHECK_KIND_HTTP || cp->kind == CHECK_KIND_GRPC;
+
 	if (srv->checks.health.on && srv->checks.proto &&
-	    (strcmp(srv->checks.proto, "none") != 0) !=
-	    (cp->kind == CHECK_KIND_HTTP || cp->kind == CHECK_KIND_GRPC))
+	    !mux_fits(srv->checks.proto, MUX_BACK, http ? MUX_HTTP : MUX_TCP))
 		say_alert(d, "config: backend '%s': server '%s' uses an incompatible MUX protocol "
 			  "for the selected check type", px->name, srv->name);
 	if (srv->checks.track_name)

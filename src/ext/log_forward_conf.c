@@ -157,7 +157,7 @@ static void forwards_check(struct config *cfg, struct diag_list *diags)
 	for (struct log_forward *f = log_forwards_of(cfg); f; f = f->next) {
 		list_for_each(b, &f->proxy->binds, link) {
 			struct tls_place where = { f->proxy->name, b->text, b->file, b->line,
-						   false };
+						   slice_none() };
 
 			if (tls_bind_is_on(bind_slots(b)))
 				tls_bind_check(cfg, bind_slots(b), &where, diags);

@@ -117,7 +117,7 @@ static bool take_value(struct haload *h, char letter, const char *text)
 static bool take_switch(struct load_plan *p, char letter)
 {
 	switch (letter) {
-	case '2': return p->http2 = true;
+	case '2': p->proto = "h2"; return true;
 	case 'e': return p->stop_on_error = true;
 	case 'l': return p->long_format = true;
 	case 'q': return p->quiet = true;

@@ -16,6 +16,7 @@
 #include "ctl/ctl.h"
 #include "expr/expr.h"
 #include "ext/load.h"
+#include "mux/mux.h"
 #include "net/handoff.h"
 
 #include "stream/filter.h"
@@ -37,7 +38,8 @@ static bool modules_register(void)
 			slot_register(*s);
 	if (!conf_register(main_modules) || !ctl_register(main_modules) ||
 	    !expr_register(main_modules) || !rules_register(main_modules) ||
-	    !services_register(main_modules) || !filters_register(main_modules)) {
+	    !services_register(main_modules) || !filters_register(main_modules) ||
+	    !muxes_register(main_modules)) {
 		MAIN_ALERT("out of memory while registering keywords.");
 		return false;
 	}

@@ -8,6 +8,7 @@
 #include "core/thread.h"
 #include "build_info.h"
 #include "main_priv.h"
+#include "mux/mux.h"
 #include "stream/filter.h"
 #include "stream/service.h"
 #include "tls/tls.h"
@@ -59,14 +60,9 @@ void version_print_build(FILE *out)
 		regex_version(), regex_has_jit() ? "yes" : "no (at run time)");
 	fprintf(out, "Built with %s compiler version %s\n\n", COMPILER, __VERSION__);
 	fd_poller_dump(out);
-	fprintf(out, "\nAvailable multiplexer protocols :\n"
-		"(protocols marked as <default> cannot be specified using 'proto' keyword)\n"
-		"         h2 : mode=HTTP  side=FE|BE  mux=H2    flags=HTX|HOL_RISK|NO_UPG\n"
-		"  <default> : mode=HTTP  side=FE|BE  mux=H1    flags=HTX\n"
-		"         h1 : mode=HTTP  side=FE|BE  mux=H1    flags=HTX|NO_UPG\n"
-		"  <default> : mode=TCP   side=FE|BE  mux=PASS  flags=\n"
-		"       none : mode=TCP   side=FE|BE  mux=PASS  flags=NO_UPG\n\n"
-		"Available services : ");
+	fputc('\n', out);
+	muxes_dump(out);
+	fprintf(out, "\nAvailable services : ");
 	services_dump(out);
 	fputc('\n', out);
 	version_print_filters(out);

@@ -80,7 +80,7 @@ void h1_free(struct h1_conn *h)
 	if (list_is_linked(&h->resume))
 		list_remove(&h->resume);
 	if (h->flags & H1C_FL_BACK)
-		h->user.back->closed(h->owner, h);
+		h->user.back->closed(h->owner);
 	else if (!(h->flags & H1C_FL_GIVEN))
 		h->user.front->closed(h->owner);
 	if (h->conn)
@@ -228,7 +228,6 @@ static void h1_back_idle_event(struct h1_conn *h)
 	if (!(h->flags & H1C_FL_IDLE))
 		return;
 	h->flags &= ~H1C_FL_IDLE;
-	h->user.back->idle_closed(h->owner, h);
 	h1_destroy(h);
 }
 
@@ -335,26 +334,35 @@ static bool h1_parse_any(struct h1_conn *h)
 	return true;
 }
 
-/* Does a client's connection begin as HTTP/2? Then its owner gives it to that mux. IO_OK: go on
- * here; IO_AGAIN: more bytes will tell; IO_ERR: this mux is over, or nothing more came yet.
+/* Does a client's connection begin as another protocol's? Then its owner gives it to that mux.
+ * IO_OK: go on here; IO_AGAIN: more bytes will tell; IO_ERR: this mux is over, or nothing more came
+ * yet.
  */
 static enum io h1_look_for_preface(struct h1_conn *h)
 {
-	switch (h1_match_preface(wire_in_bytes(&h->in))) {
-	case H1_MORE:
+	struct slice bytes = wire_in_bytes(&h->in);
+	const struct mux_kind *kind;
+	struct block_queue q;
+	bool more;
+
+	kind = mux_of_preface(bytes, &more);
+	if (more) {
 		if (!h->since_ns)
 			h->since_ns = clock_now_ns();
 		return wire_in_may_grow(&h->in, h->conn) ? IO_AGAIN : IO_ERR;
-	case H1_DONE:
-		if (!h->user.front->preface(h->owner, h->conn, h->in.block, h->in.at))
-			return IO_OK;
-		h->flags |= H1C_FL_GIVEN;
-		h->conn = NULL;
-		h1_destroy(h);
-		return IO_ERR;
-	default:
+	}
+	if (!kind)
+		return IO_OK;
+	block_queue_init(&q);
+	if (!block_queue_add(&q, h->in.block, bytes.ptr, bytes.len) ||
+	    !h->user.front->preface(h->owner, kind, h->conn, &q)) {
+		block_queue_clear(&q);
 		return IO_OK;
 	}
+	h->flags |= H1C_FL_GIVEN;
+	h->conn = NULL;
+	h1_destroy(h);
+	return IO_ERR;
 }
 
 /* One pass: uses the bytes there are, or gets some. IO_OK: go on. */

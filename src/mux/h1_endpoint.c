@@ -136,7 +136,7 @@ static void h1_back_detach(struct endpoint *ep)
 		h1_set_tx(h, H1_TX_HEAD);
 		h->conn->flags |= CONN_REUSED;
 		h->flags |= H1C_FL_IDLE;
-		if (h->user.back->idle_ready(h->owner, h))
+		if (h->user.back->stream_left(h->owner, true))
 			return;
 		h->flags &= ~H1C_FL_IDLE;
 	}
@@ -173,27 +173,28 @@ static void h1_front_timeout(struct timer *t)
 	h1_leave(h, outer);
 }
 
-struct h1_conn *h1_front_new(struct conn *c, const struct front_user *user, void *owner,
-			     const struct mux_settings *settings)
+static struct mux *h1_front_new(struct conn *c, const struct front_owner *o)
 {
-	struct h1_conn *h = h1_new(c, owner, settings);
-	int64_t wait = mux_request_ms(settings);
+	struct h1_conn *h = h1_new(c, o->owner, o->settings);
+	int64_t wait = mux_request_ms(o->settings);
 
 	if (!h)
 		return NULL;
-	h->user.front = user;
-	h->front_ops = &h1_front_endpoint;
+	h->user.front = o->user;
 	h->flags = H1C_FL_FIRST;
 	c->ops = &h1_front_conn_ops;
 	timer_init(&h->timer, h1_front_timeout);
 	if (wait)
 		timer_set(&h->timer, clock_now_ms() + (uint64_t)wait);
 	H1_TRACE(STATE, h, H1_EV(NEW), "a client's connection begins");
-	return h;
+	return &h->mux;
 }
 
-void h1_front_give(struct h1_conn *h, struct block_queue *q)
+/* Whoever received these bytes has found that no other protocol begins with them. */
+static void h1_front_give(struct mux *m, struct block_queue *q)
 {
+	struct h1_conn *h = h1_of(m);
+
 	wire_in_give(&h->in, q);
 	h->flags |= H1C_FL_NO_PREFACE;
 	if (h->conn->flags & CONN_EOF)
@@ -201,14 +202,15 @@ void h1_front_give(struct h1_conn *h, struct block_queue *q)
 	h1_resume_later(h);
 }
 
-void h1_front_expire(struct h1_conn *h)
+static void h1_front_expire(struct mux *m)
 {
-	timer_set(&h->timer, clock_now_ms());
+	timer_set(&h1_of(m)->timer, clock_now_ms());
 }
 
-void h1_front_start(struct h1_conn *h)
+static void h1_front_start(struct mux *m, bool readable)
 {
-	h1_serve(h, true);
+	if (readable)
+		h1_serve(h1_of(m), true);
 }
 
 static bool h1_front_is_idle(const struct h1_conn *h)
@@ -216,8 +218,10 @@ static bool h1_front_is_idle(const struct h1_conn *h)
 	return !h->ep && h->rx_state == H1_RX_IDLE && !h->out.len;
 }
 
-void h1_set_settings(struct h1_conn *h, const struct mux_settings *settings)
+static void h1_set_settings(struct mux *m, const struct mux_settings *settings,
+			    int64_t idle_ping_ms)
 {
+	struct h1_conn *h = h1_of(m);
 	bool counts = settings->counters != h->settings->counters;
 	bool stream = h->flags & H1C_FL_STREAM;
 
@@ -231,8 +235,10 @@ void h1_set_settings(struct h1_conn *h, const struct mux_settings *settings)
 		h1_count_stream(h);
 }
 
-void h1_front_stop(struct h1_conn *h)
+static void h1_front_stop(struct mux *m)
 {
+	struct h1_conn *h = h1_of(m);
+
 	h->flags |= H1C_FL_STOP;
 	if (h1_front_is_idle(h) &&
 	    !(h->flags & H1C_FL_FIRST || h->settings->options & MUX_OPT_IDLE_CLOSE))
@@ -266,40 +272,44 @@ static void h1_back_timeout(struct timer *t)
 {
 }
 
-struct h1_conn *h1_back_new(struct conn *c, struct endpoint *ep, const struct h1_back_user *user,
-			    void *owner, const struct mux_settings *settings)
+static struct mux *h1_back_new(struct conn *c, struct endpoint *ep, const struct back_owner *o)
 {
-	struct h1_conn *h = h1_new(c, owner, settings);
+	struct h1_conn *h = h1_new(c, o->owner, o->settings);
 
 	if (!h)
 		return NULL;
-	h->user.back = user;
+	h->user.back = o->user;
 	h->flags = H1C_FL_BACK;
 	c->ops = &h1_back_conn_ops;
 	timer_init(&h->timer, h1_back_timeout);
 	h1_back_begin(h, ep);
-	return h;
+	return &h->mux;
 }
 
-void h1_back_attach(struct h1_conn *h, struct endpoint *ep)
+static bool h1_back_attach(struct mux *m, struct endpoint *ep)
 {
-	h1_back_begin(h, ep);
+	h1_back_begin(h1_of(m), ep);
 	ep->flags |= EP_CONNECTED | EP_REUSED;
+	return true;
 }
 
-void h1_back_close(struct h1_conn *h)
+static unsigned h1_back_room(const struct mux *m)
 {
+	return !h1_of(m)->ep;
+}
+
+static void h1_back_close(struct mux *m)
+{
+	struct h1_conn *h = h1_of(m);
+
 	h->flags &= ~H1C_FL_IDLE;
 	h1_destroy(h);
 }
 
-struct conn *h1_conn_conn(struct h1_conn *h)
+static bool h1_back_detach_thread(struct mux *m)
 {
-	return h->conn;
-}
+	struct h1_conn *h = h1_of(m);
 
-bool h1_back_detach_thread(struct h1_conn *h)
-{
 	BUG_ON(h->ep);
 	if (list_is_linked(&h->resume) || h->flags & H1C_FL_BUSY)
 		return false;
@@ -308,7 +318,18 @@ bool h1_back_detach_thread(struct h1_conn *h)
 	return true;
 }
 
-bool h1_back_attach_thread(struct h1_conn *h)
+static bool h1_back_attach_thread(struct mux *m)
 {
-	return conn_attach(h->conn);
+	return conn_attach(h1_of(m)->conn);
 }
+
+const struct mux_kind mux_h1 = {
+	.name = "h1", .label = "H1", .alpn = SLICE("\x08http/1.1"), .mode = MUX_HTTP,
+	.sides = MUX_FRONT | MUX_BACK, .traits = MUX_DEFAULT, .major = 1,
+	.front_ops = &h1_front_endpoint, .front_new = h1_front_new,
+	.front_give = h1_front_give, .front_start = h1_front_start,
+	.front_expire = h1_front_expire, .front_stop = h1_front_stop,
+	.back_new = h1_back_new, .back_attach = h1_back_attach, .back_room = h1_back_room,
+	.back_close = h1_back_close, .back_detach_thread = h1_back_detach_thread,
+	.back_attach_thread = h1_back_attach_thread, .set_settings = h1_set_settings,
+};

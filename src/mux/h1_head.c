@@ -253,7 +253,7 @@ static bool h1_request_head(struct h1_conn *h, const struct h1_head *head)
 
 	if (!ep)
 		return false;
-	ep->ops = h->front_ops;
+	ep->ops = h->mux.kind->front_ops;
 	ep->mux = h;
 	h->ep = ep;
 	timer_set(&h->timer, TIMER_NEVER);

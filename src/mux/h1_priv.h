@@ -3,6 +3,7 @@
 #ifndef MUX_H1_PRIV_H
 #define MUX_H1_PRIV_H
 
+#include "base/bug.h"
 #include "base/clock.h"
 #include "codec/chunk.h"
 #include "codec/h1.h"
@@ -10,6 +11,7 @@
 #include "core/timer.h"
 #include "mux/h1.h"
 #include "net/conn.h"
+#include "mux_priv.h"
 #include "trace_priv.h"
 #include "wire_priv.h"
 
@@ -58,15 +60,15 @@ struct h1_partial {
 };
 
 struct h1_conn {
+	struct mux mux;
 	struct conn *conn;
 	struct endpoint *ep;             /* the stream's; NULL between messages */
 	const struct mux_settings *settings;
 	union {
 		const struct front_user *front;
-		const struct h1_back_user *back;
+		const struct back_user *back;
 	} user;
 	void *owner;
-	const struct endpoint_ops *front_ops; /* front: for the endpoints of its streams */
 	struct wire_in in;               /* received bytes not parsed yet */
 	uint32_t flags;
 	uint8_t rx_state, tx_state;
@@ -108,6 +110,11 @@ static inline void h1_front_idle(struct h1_conn *h)
 	h->since_ns = 0;
 	if (wait)
 		timer_set(&h->timer, clock_now_ms() + (uint64_t)wait);
+}
+
+static inline struct h1_conn *h1_of(const struct mux *m)
+{
+	return container_of((struct mux *)(uintptr_t)m, struct h1_conn, mux);
 }
 
 /* --- h1_send.c */

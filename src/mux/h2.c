@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* h2.c - the HTTP/2 mux: reading, and what owners of connections ask
+/* h2.c - the HTTP/2 mux: reading
  *
  * One function receives (h2_read). Frames other than DATA are handled when their payload is
  * contiguous in <in>; that of DATA is given away as it comes. Whatever calls up may bring streams
@@ -273,110 +273,5 @@ void h2_ready(struct conn *c)
 	else
 		h2_read(h);
 	h2c_tell_counts(h);
-	h2_leave(h, outer);
-}
-
-/* --- front ----------------------------------------------------------------------------------- */
-
-static void front_describe(const struct h2_conn *h, struct strbuf *out)
-{
-	h->user->describe(h->owner, out);
-}
-
-static void front_closed(struct h2_conn *h)
-{
-	h->user->closed(h->owner);
-}
-
-static void front_bad(struct h2_conn *h, enum front_bad_kind kind, const char *text)
-{
-	struct front_bad bad = { .kind = kind, .text = text, .version = 20,
-				 .since_ns = clock_now_ns() };
-
-	h->user->bad_request(h->owner, &bad);
-}
-
-static const struct h2_side front_side = {
-	.stream_ops = &h2_front_endpoint, .headers_are_due = h2_front_headers_are_due,
-	.head_block = h2_front_head_block, .note_head = h2_front_note_head,
-	.put_head = h2_front_put_head,
-	.bad = front_bad, .closed = front_closed, .describe = front_describe,
-};
-
-static const struct conn_ops h2_front_conn_ops = {
-	.name = "h2-front", .ready = h2_ready, .describe = h2_describe,
-};
-
-struct conn *h2_conn_conn(struct h2_conn *h)
-{
-	return h->conn;
-}
-
-void h2_set_settings(struct h2_conn *h, const struct mux_settings *settings,
-		     const struct h2_tunes *tunes)
-{
-	h->settings = settings;
-	h->tunes = tunes;
-	h->limits = h->side->is_back ? &tunes->be : &tunes->fe;
-}
-
-void h2_set_idle_ping(struct h2_conn *h, int64_t ms)
-{
-	h->idle_ping_ms = (uint32_t)ms;
-	if (!h->stream_count && h->state < H2C_CLOSING)
-		h2c_arm(h);
-}
-
-struct h2_conn *h2_front_new(struct conn *c, const struct front_user *user, void *owner,
-			     const struct mux_settings *settings, const struct h2_tunes *tunes)
-{
-	struct h2_conn *h = h2_new(c, owner);
-
-	if (!h)
-		return NULL;
-	h->user = user;
-	h->settings = settings;
-	h->tunes = tunes;
-	h->limits = &tunes->fe;
-	h->side = &front_side;
-	hpack_decoder_init(&h->decoder, (uint32_t)tunes->table_size);
-	hpack_encoder_init(&h->encoder, 0);
-	c->ops = &h2_front_conn_ops;
-	H2C_TRACE(STATE, h, H2_EV(NEW), "a client's connection begins");
-	timer_init(&h->timer, h2_timeout);
-	h2c_arm(h);
-	return h;
-}
-
-void h2_front_give(struct h2_conn *h, struct block *in, uint32_t at)
-{
-	h->in.block = block_take(in);
-	h->in.at = at;
-}
-
-void h2_front_give_all(struct h2_conn *h, struct block_queue *q)
-{
-	wire_in_give(&h->in, q);
-	if (h->conn->flags & CONN_EOF)
-		h->conn->flags |= CONN_CAN_RECV; /* it was another mux that read the end */
-	h2_resume_later(h);
-}
-
-void h2_front_start(struct h2_conn *h)
-{
-	h2_ready(h->conn);
-}
-
-void h2_front_stop(struct h2_conn *h)
-{
-	bool outer = h2_enter(h);
-
-	/* what is on its way is still served (RFC 9113 6.8) */
-	h->flags |= H2C_FL_LEAVING;
-	h->idle_since_ms = clock_now_ms();
-	if (h->state > H2C_PREFACE && h->state < H2C_CLOSING)
-		h2c_goaway(h, H2_ERR_NO_ERROR, H2_STREAM_MAX);
-	if (h->state > H2C_PREFACE)
-		h2c_arm(h);
 	h2_leave(h, outer);
 }

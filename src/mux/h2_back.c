@@ -356,14 +356,14 @@ static void back_settings(struct h2_conn *h)
 		if (s->ep->flags & EP_TX_HEAD && is_websocket(s->ep->tx_head))
 			release_websocket(s);
 	}
-	h->back_user->room_changed(h->owner);
+	h->user.back->room_changed(h->owner);
 }
 
 static void back_goaway(struct h2_conn *h, uint32_t last)
 {
 	struct tree_node *n = tree_find_ge(&h->streams, (uint64_t)last + 1);
 
-	h->back_user->room_changed(h->owner);
+	h->user.back->room_changed(h->owner);
 	while (n) {
 		uint64_t id = n->key;
 
@@ -379,7 +379,7 @@ static void last_left(struct h2_conn *h)
 	bool good = h->state < H2C_CLOSING && !(h->flags & (H2C_FL_STOP | H2C_FL_BROKEN)) &&
 		    h->out.len < H2_OUT_STUCK;
 
-	if (h->back_user->stream_left(h->owner, true) && good) {
+	if (h->user.back->stream_left(h->owner, true) && good) {
 		h2c_arm(h);
 		return;
 	}
@@ -402,7 +402,7 @@ static void h2_back_detach(struct endpoint *ep)
 		h2c_cancel(h, s->id, H2_ERR_CANCEL);
 	h2s_free(s);
 	if (h->stream_count)
-		h->back_user->stream_left(h->owner, false);
+		h->user.back->stream_left(h->owner, false);
 	else
 		last_left(h);
 	h2_leave(h, outer);
@@ -430,8 +430,9 @@ static const struct endpoint_ops back_endpoint = {
 	.describe = h2_ep_describe,
 };
 
-bool h2_back_attach(struct h2_conn *h, struct endpoint *ep)
+bool h2_back_attach(struct mux *m, struct endpoint *ep)
 {
+	struct h2_conn *h = h2_of(m);
 	struct h2_stream *s = h2s_new(h, 0);
 
 	if (!s)
@@ -464,7 +465,7 @@ static void back_connected(struct h2_conn *h)
 		h2s_wake(s);
 	}
 	if (!(h->flags & H2C_FL_DEAD))
-		h->back_user->room_changed(h->owner);
+		h->user.back->room_changed(h->owner);
 }
 
 static void h2_back_ready(struct conn *c)
@@ -496,12 +497,12 @@ static void back_bad(struct h2_conn *h, enum front_bad_kind kind, const char *te
 
 static void back_closed(struct h2_conn *h)
 {
-	h->back_user->closed(h->owner);
+	h->user.back->closed(h->owner);
 }
 
 static void back_describe(const struct h2_conn *h, struct strbuf *out)
 {
-	h->back_user->describe(h->owner, out);
+	h->user.back->describe(h->owner, out);
 }
 
 static const struct h2_side back_side = {
@@ -520,36 +521,32 @@ static void say_hello(struct h2_conn *h)
 	h2c_send_settings(h);
 }
 
-struct h2_conn *h2_back_new(struct conn *c, const struct h2_back_user *user, void *owner,
-			    const struct mux_settings *settings, const struct h2_tunes *tunes)
+struct mux *h2_back_new(struct conn *c, struct endpoint *ep, const struct back_owner *o)
 {
-	struct h2_conn *h = h2_new(c, owner);
+	const struct conn_ops *ops = c->ops;
+	void *owner = c->owner;
+	struct h2_conn *h = h2_new(c, &back_side, o->owner, o->settings);
 
 	if (!h)
 		return NULL;
-	h->back_user = user;
-	h->settings = settings;
-	h->tunes = tunes;
-	h->limits = &tunes->be;
-	h->side = &back_side;
-	hpack_decoder_init(&h->decoder, (uint32_t)tunes->table_size);
-	hpack_encoder_init(&h->encoder, 0);
+	h->user.back = o->user;
 	c->ops = &back_conn_ops;
 	H2C_TRACE(STATE, h, H2_EV(NEW), "a connection to a server begins");
 	timer_init(&h->timer, h2_timeout);
 	h2c_set_state(h, H2C_SETTINGS);
 	say_hello(h);
-	return h;
+	h2_set_idle_ping(h, o->idle_ping_ms);
+	if (h2_back_attach(&h->mux, ep))
+		return &h->mux;
+	h2_abandon(h);
+	c->ops = ops;
+	c->owner = owner;
+	return NULL;
 }
 
-void h2_back_abandon(struct h2_conn **h)
+unsigned h2_back_room(const struct mux *m)
 {
-	h2_abandon(*h);
-	*h = NULL;
-}
-
-unsigned h2_back_room(const struct h2_conn *h)
-{
+	const struct h2_conn *h = h2_of(m);
 	unsigned max = h->peer_streams;
 
 	/* before its SETTINGS nobody knows how many streams the server takes */
@@ -562,14 +559,17 @@ unsigned h2_back_room(const struct h2_conn *h)
 	return max > h->stream_count ? max - h->stream_count : 0;
 }
 
-bool h2_back_is_ending(const struct h2_conn *h)
+bool h2_back_is_ending(const struct mux *m)
 {
+	const struct h2_conn *h = h2_of(m);
+
 	return h->state >= H2C_CLOSING ||
 	       h->flags & (H2C_FL_STOP | H2C_FL_BROKEN | H2C_FL_EOF | H2C_FL_DEAD);
 }
 
-void h2_back_close(struct h2_conn *h)
+void h2_back_close(struct mux *m)
 {
+	struct h2_conn *h = h2_of(m);
 	bool outer = h2_enter(h);
 
 	h->flags |= H2C_FL_STOP;
@@ -582,8 +582,10 @@ void h2_back_close(struct h2_conn *h)
 	h2_leave(h, outer);
 }
 
-bool h2_back_detach_thread(struct h2_conn *h)
+bool h2_back_detach_thread(struct mux *m)
 {
+	struct h2_conn *h = h2_of(m);
+
 	BUG_ON(h->stream_count);
 	if (list_is_linked(&h->turn) || list_is_linked(&h->flush) || h->out.len ||
 	    wire_in_has(&h->in) || h->head || h->flags & (H2C_FL_BUSY | H2C_FL_IN_PAYLOAD))
@@ -594,8 +596,10 @@ bool h2_back_detach_thread(struct h2_conn *h)
 	return true;
 }
 
-bool h2_back_attach_thread(struct h2_conn *h)
+bool h2_back_attach_thread(struct mux *m)
 {
+	struct h2_conn *h = h2_of(m);
+
 	if (!conn_attach(h->conn))
 		return false;
 	h2c_arm(h);

@@ -47,7 +47,8 @@ void h2c_set_state(struct h2_conn *h, enum h2c_state to)
 
 /* --- life ------------------------------------------------------------------------------------ */
 
-struct h2_conn *h2_new(struct conn *c, void *owner)
+struct h2_conn *h2_new(struct conn *c, const struct h2_side *side, void *owner,
+		       const struct mux_settings *settings)
 {
 	struct h2_conn *h = pool_zalloc(conn_pool);
 
@@ -55,6 +56,10 @@ struct h2_conn *h2_new(struct conn *c, void *owner)
 		return NULL;
 	h->conn = c;
 	h->owner = owner;
+	h->side = side;
+	h2_use_settings(h, settings);
+	hpack_decoder_init(&h->decoder, (uint32_t)h->tunes->table_size);
+	hpack_encoder_init(&h->encoder, 0);
 	h->idle_since_ms = clock_now_ms();
 	h->peer_window = h->settings_window = H2_WINDOW_DEFAULT;
 	h->peer_frame_max = H2_FRAME_SIZE_MIN;
@@ -286,4 +291,18 @@ void h2c_arm(struct h2_conn *h)
 		}
 	}
 	timer_set(&h->timer, at);
+}
+
+void h2_use_settings(struct h2_conn *h, const struct mux_settings *settings)
+{
+	h->settings = settings;
+	h->tunes = settings->h2;
+	h->limits = h->side->is_back ? &h->tunes->be : &h->tunes->fe;
+}
+
+void h2_set_idle_ping(struct h2_conn *h, int64_t ms)
+{
+	h->idle_ping_ms = (uint32_t)ms;
+	if (!h->stream_count && h->state < H2C_CLOSING)
+		h2c_arm(h);
 }

@@ -200,7 +200,7 @@ static void limit_total(struct h2_conn *h)
 static void begin_stream(struct h2_conn *h, struct h2_head *head, bool end_stream)
 {
 	struct h2_stream *s = h2s_new(h, h->frame.stream);
-	struct endpoint *ep = s ? h->user->stream_new(h->owner, h->since_ns) : NULL;
+	struct endpoint *ep = s ? h->user.front->stream_new(h->owner, h->since_ns) : NULL;
 
 	if (!ep) {
 		if (s)

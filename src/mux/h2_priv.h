@@ -12,6 +12,7 @@
 #include "codec/h2_head.h"
 #include "core/timer.h"
 #include "mux/h2.h"
+#include "mux_priv.h"
 #include "wire_priv.h"
 
 /* Where the connection stands. X(state) */
@@ -87,14 +88,17 @@ struct h2_side {
 };
 
 struct h2_conn {
+	struct mux mux;
 	struct conn *conn;
-	const struct front_user *user;
+	union {
+		const struct front_user *front;
+		const struct back_user *back;
+	} user;
 	void *owner;
 	const struct mux_settings *settings;
-	const struct h2_tunes *tunes;
+	const struct h2_tunes *tunes;    /* of <settings> */
 	const struct h2_limits *limits;  /* of this side, among <tunes> */
 	const struct h2_side *side;
-	const struct h2_back_user *back_user;
 	struct wire_in in;
 	struct block_queue out;          /* frames not sent yet */
 	struct list turn;                /* goes on reading in the next turn */
@@ -236,7 +240,14 @@ void h2_out_failed(struct h2_conn *h);
 
 /* Makes the pool, once. False: no memory. */
 bool h2_conn_init(void);
-struct h2_conn *h2_new(struct conn *c, void *owner);
+/* What both sides have in common; the user is set next. NULL: no memory. */
+struct h2_conn *h2_new(struct conn *c, const struct h2_side *side, void *owner,
+		       const struct mux_settings *settings);
+/* Settings from now on. */
+void h2_use_settings(struct h2_conn *h, const struct mux_settings *settings);
+/* When to ask whether an idle peer is there; 0: never. */
+void h2_set_idle_ping(struct h2_conn *h, int64_t ms);
+
 /* Frees it, but neither the connection nor what was received. */
 void h2_abandon(struct h2_conn *h);
 void h2_destroy(struct h2_conn *h);
@@ -264,6 +275,11 @@ void h2c_close(struct h2_conn *h);
 void h2c_check_end(struct h2_conn *h);
 /* Sets the timer for the state that the connection is in. */
 void h2c_arm(struct h2_conn *h);
+
+static inline struct h2_conn *h2_of(const struct mux *m)
+{
+	return container_of((struct mux *)(uintptr_t)m, struct h2_conn, mux);
+}
 
 static inline void h2_count(struct h2_conn *h, enum h2_counter what)
 {
@@ -411,6 +427,17 @@ bool h2_put_fields(struct h2_stream *s, struct hpack_writer *w, const struct htt
 void h2_ready(struct conn *c);
 void h2_timeout(struct timer *t);
 void h2c_send_settings(struct h2_conn *h);
+
+/* --- h2_back.c: of mux_h2 */
+
+struct mux *h2_back_new(struct conn *c, struct endpoint *ep, const struct back_owner *o);
+bool h2_back_attach(struct mux *m, struct endpoint *ep);
+unsigned h2_back_room(const struct mux *m);
+bool h2_back_is_ending(const struct mux *m);
+/* Says goodbye and closes. */
+void h2_back_close(struct mux *m);
+bool h2_back_detach_thread(struct mux *m);
+bool h2_back_attach_thread(struct mux *m);
 
 /* --- h2_show.c: `show fd` and `show sess` */
 

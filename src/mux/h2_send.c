@@ -490,8 +490,8 @@ static void go_on(struct h2_conn *h, bool was_stuck)
 	}
 	if (again)
 		h2_resume_later(h);
-	if (again && h->back_user)
-		h->back_user->room_changed(h->owner);
+	if (again && h->side->is_back)
+		h->user.back->room_changed(h->owner);
 }
 
 void h2_flush(struct h2_conn *h)

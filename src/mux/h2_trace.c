@@ -11,8 +11,8 @@ static void h2_facts(const void *what, struct trace_facts *out)
 	out->facts[TRACE_LOCK_OWN] = t->stream;
 	if (t->stream && t->stream->ep)
 		mux_trace_facts(t->stream->ep, out);
-	else if (t->conn->user && t->conn->user->trace)
-		t->conn->user->trace(t->conn->owner, out);
+	else if (!t->conn->side->is_back && t->conn->user.front && t->conn->user.front->trace)
+		t->conn->user.front->trace(t->conn->owner, out);
 }
 
 static void h2_trace_describe(const void *what, enum trace_verbosity verbosity,

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* pass.c - the mux of mode tcp: bytes go through as they are */
 #include "mux/pass.h"
+#include "base/bug.h"
 #include "base/strbuf.h"
 #include "core/pool.h"
 #include "core/thread.h"
 #include "mux/mux_init.h"
 #include "net/conn.h"
 #include "net/pipe.h"
+#include "mux_priv.h"
 #include "trace_priv.h"
 #include "wire_priv.h"
 
@@ -21,11 +23,15 @@ enum pass_flags {
 };
 
 struct pass {
+	struct mux mux;
 	struct conn *conn;
 	struct endpoint *ep;
 	uint32_t flags;
 	struct block_queue out;
-	const struct pass_user *user;
+	union {
+		const struct front_user *front;
+		const struct back_user *back;
+	} user;
 	void *owner;
 	struct list resume;
 };
@@ -104,10 +110,11 @@ static void pass_free(struct pass *p)
 	PASS_TRACE(STATE, p, PASS_EV(END), "the connection ends");
 	if (list_is_linked(&p->resume))
 		list_remove(&p->resume);
-	if (p->conn) {
-		p->user->closed(p->owner);
-		conn_close(&p->conn);
-	}
+	if (p->conn && p->flags & PASS_FL_BACK)
+		p->user.back->closed(p->owner);
+	else if (p->conn)
+		p->user.front->closed(p->owner);
+	conn_close(&p->conn);
 	block_queue_clear(&p->out);
 	pool_free(pass_pool, p);
 }
@@ -289,23 +296,70 @@ static void pass_describe(const struct conn *c, struct strbuf *out)
 {
 	const struct pass *p = c->owner;
 
-	p->user->describe(p->owner, out);
+	if (p->flags & PASS_FL_BACK)
+		p->user.back->describe(p->owner, out);
+	else
+		p->user.front->describe(p->owner, out);
 	strbuf_printf(out, " mux=PASS ctx=%p", (const void *)p);
 }
 
-bool pass_attach(struct conn *c, struct endpoint *ep, bool back, const struct pass_user *user,
-		 void *owner)
+static void pass_bind(struct pass *p, struct endpoint *ep)
+{
+	p->ep = ep;
+	p->conn->ops = &pass_conn_ops;
+	p->conn->owner = p;
+	ep->ops = &pass_endpoint;
+	ep->mux = p;
+}
+
+static struct pass *pass_new(struct conn *c, void *owner, unsigned flags)
 {
 	struct pass *p = pool_zalloc(pass_pool);
 
 	if (!p)
-		return false;
-	*p = (struct pass){ .conn = c, .ep = ep, .flags = back ? PASS_FL_BACK : 0,
-			    .user = user, .owner = owner };
+		return NULL;
+	*p = (struct pass){ .conn = c, .flags = flags, .owner = owner };
 	list_init(&p->resume);
-	c->ops = &pass_conn_ops;
-	c->owner = p;
-	ep->ops = &pass_endpoint;
-	ep->mux = p;
-	return true;
+	return p;
 }
+
+static struct mux *pass_front_new(struct conn *c, const struct front_owner *o)
+{
+	struct pass *p = pass_new(c, o->owner, 0);
+	struct endpoint *ep = p ? o->user->stream_new(o->owner, 0) : NULL;
+
+	if (!ep) {
+		if (p)
+			pool_free(pass_pool, p);
+		return NULL;
+	}
+	p->user.front = o->user;
+	pass_bind(p, ep);
+	return &p->mux;
+}
+
+static void pass_front_start(struct mux *m, bool readable)
+{
+	struct endpoint *ep = container_of(m, struct pass, mux)->ep;
+
+	if (readable)
+		pass_ep_resume(ep);
+	ep->user->wake(ep);
+}
+
+static struct mux *pass_back_new(struct conn *c, struct endpoint *ep, const struct back_owner *o)
+{
+	struct pass *p = pass_new(c, o->owner, PASS_FL_BACK);
+
+	if (!p)
+		return NULL;
+	p->user.back = o->user;
+	pass_bind(p, ep);
+	return &p->mux;
+}
+
+const struct mux_kind mux_pass = {
+	.name = "none", .label = "PASS", .mode = MUX_TCP, .sides = MUX_FRONT | MUX_BACK,
+	.traits = MUX_DEFAULT, .front_new = pass_front_new, .front_start = pass_front_start,
+	.back_new = pass_back_new,
+};

@@ -2,14 +2,14 @@
 /* probe.c - the mux of a connection whose protocol is not known yet: nothing goes through */
 #include <stdlib.h>
 #include "base/strbuf.h"
-#include "mux/probe.h"
+#include "mux/mux.h"
 #include "net/conn.h"
+#include "probe_priv.h"
 
 struct probe {
 	struct conn *conn;
 	struct endpoint *ep;
-	const struct probe_user *user;
-	void *owner;
+	struct back_owner owner;
 };
 
 static void probe_failed(struct probe *p)
@@ -31,9 +31,7 @@ static void probe_ready(struct conn *c)
 	}
 	if (c->flags & (CONN_CONNECTING | CONN_HANDSHAKE))
 		return;
-	if (!p->user->ready(p->owner, c, p->ep)) {
-		c->ops = &probe_conn_ops;
-		c->owner = p;
+	if (!mux_back_begin(c, p->ep, mux_of_alpn(conn_alpn(c)), &p->owner)) {
 		probe_failed(p);
 		return;
 	}
@@ -45,7 +43,7 @@ static void probe_describe(const struct conn *c, struct strbuf *out)
 {
 	const struct probe *p = c->owner;
 
-	p->user->describe(p->owner, out);
+	p->owner.user->describe(p->owner.owner, out);
 	strbuf_printf(out, " mux=PROBE ctx=%p", (const void *)p);
 }
 
@@ -63,7 +61,7 @@ static void probe_detach(struct endpoint *ep)
 
 	ep->ops = NULL;
 	ep->mux = NULL;
-	p->user->closed(p->owner);
+	p->owner.user->closed(p->owner.owner);
 	conn_close(&p->conn);
 	free(p);
 }
@@ -78,13 +76,13 @@ static const struct endpoint_ops probe_endpoint = {
 	.conn = probe_conn, .framed = true,
 };
 
-bool probe_attach(struct conn *c, struct endpoint *ep, const struct probe_user *user, void *owner)
+bool probe_attach(struct conn *c, struct endpoint *ep, const struct back_owner *o)
 {
 	struct probe *p = malloc(sizeof(*p));
 
 	if (!p)
 		return false;
-	*p = (struct probe){ .conn = c, .ep = ep, .user = user, .owner = owner };
+	*p = (struct probe){ .conn = c, .ep = ep, .owner = *o };
 	c->ops = &probe_conn_ops;
 	c->owner = p;
 	ep->ops = &probe_endpoint;

@@ -6,6 +6,7 @@
 #include "base/bug.h"
 #include "base/door.h"
 #include "conf/conf.h"
+#include "mux/mux.h"
 #include "proxy/address.h"
 #include "proxy/bind.h"
 #include "proxy/modules.h"
@@ -268,17 +269,13 @@ static bool parse_severity(struct conf_line *l)
 /* Which of them a frontend can use is checked when its mode is known. */
 static bool parse_proto(struct conf_line *l)
 {
-	static const char *const known[] = { "h1", "h2", "none", "fcgi", "spop", "quic" };
 	struct bind_conf *b = l->object;
 	const char *word = conf_next(l);
 	char text[128];
 
-	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
-		if (strcmp(word, known[i]) == 0) {
-			b->proto = word;
-			return true;
-		}
-	}
+	b->proto = mux_find(word);
+	if (b->proto)
+		return true;
 	snprintf(text, sizeof(text), " unknown MUX protocol '%s'", word);
 	return option_error(l, text);
 }

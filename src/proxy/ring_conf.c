@@ -371,7 +371,7 @@ static void rings_check(struct config *cfg, struct diag_list *diags)
 
 		list_for_each(srv, &r->proxy->servers, link) {
 			struct tls_place where = { r->name, srv->name, srv->file, srv->line,
-						   false };
+						   slice_none() };
 
 			if (tls_server_is_on(server_slots(srv)))
 				tls_server_check(cfg, server_slots(srv), &where, diags);

@@ -6,6 +6,7 @@
 #include "base/bug.h"
 #include "conf/conf.h"
 #include "expr/logformat.h"
+#include "mux/mux.h"
 #include "proxy/address.h"
 #include "proxy/modules.h"
 #include "proxy/proxy.h"
@@ -86,16 +87,12 @@ static bool parse_namespace(struct conf_line *l)
 
 static bool parse_proto(struct conf_line *l)
 {
-	static const char *const names[] = { "none", "h1", "h2" };
 	const char *word = conf_next(l);
 	struct server *srv = l->object;
 
-	for (unsigned i = 0; i < ARRAY_LEN(names); i++) {
-		if (strcmp(word, names[i]) == 0) {
-			srv->proto = names[i];
-			return true;
-		}
-	}
+	srv->proto = mux_find(word);
+	if (srv->proto && srv->proto->sides & MUX_BACK)
+		return true;
 	return option_error(l, "%s : 'proto' :  unknown MUX protocol '%s'.", subject(l), word);
 }
 
@@ -123,15 +120,10 @@ static bool parse_ws(struct conf_line *l)
 	struct server *srv = l->object;
 	const char *word = conf_next(l);
 
-	if (strcmp(word, "auto") == 0)
-		srv->ws = SERVER_WS_AUTO;
-	else if (strcmp(word, "h1") == 0)
-		srv->ws = SERVER_WS_H1;
-	else if (strcmp(word, "h2") == 0)
-		srv->ws = SERVER_WS_H2;
-	else
-		return option_error(l, "%s : 'ws' has to be 'auto', 'h1' or 'h2'.", subject(l));
-	return true;
+	srv->ws = mux_find(word);
+	if (strcmp(word, "auto") == 0 || (srv->ws && mux_fits(srv->ws, MUX_BACK, MUX_HTTP)))
+		return true;
+	return option_error(l, "%s : 'ws' has to be 'auto', 'h1' or 'h2'.", subject(l));
 }
 
 static bool parse_true(struct conf_line *l)

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/bug.h"
 #include "conf/conf.h"
+#include "mux/mux.h"
 #include "proxy/balance.h"
 #include "proxy/bind.h"
 #include "proxy/proxy.h"
@@ -103,11 +104,14 @@ static void check_servers(struct proxy *px)
 		server_complete(srv);
 }
 
+static enum mux_mode mode_of(const struct proxy *px)
+{
+	return px->mode == PROXY_MODE_HTTP ? MUX_HTTP : MUX_TCP;
+}
+
 bool server_proto_fits(const struct server *srv)
 {
-	bool http = srv->proxy->mode == PROXY_MODE_HTTP;
-
-	return !srv->proto || http == (strcmp(srv->proto, "none") != 0);
+	return !srv->proto || mux_fits(srv->proto, MUX_BACK, mode_of(srv->proxy));
 }
 
 static void check_server_protos(struct proxy *px, struct diag_list *d)
@@ -119,7 +123,7 @@ static void check_server_protos(struct proxy *px, struct diag_list *d)
 			continue;
 		say_alert(d, "proxy '%s' : MUX protocol '%s' is not usable for server '%s' "
 			  "at [%s:%d].",
-			  px->name, srv->proto, srv->name, srv->file, srv->line);
+			  px->name, srv->proto->name, srv->name, srv->file, srv->line);
 	}
 }
 
@@ -189,24 +193,20 @@ static void check_listeners(struct proxy *px)
 /* A protocol that is forced on connections must fit the mode. */
 static void check_protos(const struct proxy *px, struct diag_list *d)
 {
-	bool http = px->mode == PROXY_MODE_HTTP;
 	const struct bind_conf *b;
 
 	list_for_each(b, &px->binds, link) {
-		if (!b->proto || (http && (strcmp(b->proto, "h1") == 0 ||
-					   strcmp(b->proto, "h2") == 0)) ||
-		    (!http && strcmp(b->proto, "none") == 0))
+		if (!b->proto || mux_fits(b->proto, MUX_FRONT, mode_of(px)))
 			continue;
 		say_alert(d, "%s '%s' : MUX protocol '%s' is not usable for 'bind %s' at [%s:%d].",
-			  proxy_kind_name(px), px->name, b->proto, b->text, b->file, b->line);
+			  proxy_kind_name(px), px->name, b->proto->name, b->text, b->file, b->line);
 	}
 }
 
 void server_check_tls(struct server *srv, struct diag_list *d)
 {
 	const struct proxy *px = srv->proxy;
-	struct tls_place where = { px->name, srv->name, srv->file, srv->line,
-				   px->mode == PROXY_MODE_HTTP };
+	struct tls_place where = { px->name, srv->name, srv->file, srv->line, slice_none() };
 
 	if (tls_server_is_on(server_slots(srv)))
 		tls_server_check(px->config, server_slots(srv), &where, d);
@@ -219,7 +219,8 @@ static void check_tls(struct proxy *px, struct diag_list *d)
 
 	list_for_each(b, &px->binds, link) {
 		struct tls_place where = { px->name, b->text, b->file, b->line,
-					   px->mode == PROXY_MODE_HTTP };
+					   px->mode == PROXY_MODE_HTTP ? mux_alpn_list(MUX_FRONT)
+								       : slice_none() };
 
 		if (tls_bind_is_on(bind_slots(b)))
 			tls_bind_check(px->config, bind_slots(b), &where, d);

@@ -32,7 +32,7 @@ static void count_front(struct proxy *fe, struct listener_conf *l, unsigned whic
 static void count_request(struct proxy *fe, struct listener_conf *l, unsigned version)
 {
 	proxy_count_request(fe);
-	counter_add(&fe->state->fe, version >= 20 ? CNT_REQ_H2 : CNT_REQ_H1, 1);
+	counter_add(&fe->state->fe, counter_of_version(version), 1);
 	if (fe->options & PROXY_OPT_SOCKET_STATS)
 		counter_add(&l->state->counters, CNT_REQ_TOT, 1);
 }

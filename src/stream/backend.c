@@ -12,7 +12,6 @@
 #include "base/clock.h"
 #include "core/symbol.h"
 #include "core/task.h"
-#include "mux/pass.h"
 #include "net/conn.h"
 #include "net/socket.h"
 #include "proxy/balance.h"

@@ -2,16 +2,15 @@
 /* follow.c - a client's connection goes on with the next generation
  *
  * A session holds the generation that accepted it. When another one is published, the session moves
- * to it, HTTP/1 when it has no stream, HTTP/2 at once, keeping the former one for its streams: to
- * the frontend and the listener that have adopted the states of its own, so that gauges and limits
- * go on where they are. Its mux, its variables and the server connections that only it may use move
- * along. Without an heir it is asked to leave: its next answer, if a request is on its way, is its
- * last.
+ * to it, HTTP/1 when it has no stream, HTTP/2 immediately, keeping the former one for its streams:
+ * to the frontend and the listener that have adopted the states of its own, so that gauges and
+ * limits go on where they are. Its mux, its variables and the server connections that only it may
+ * use move along. Without an heir it is asked to leave: its next answer, if a request is on its
+ * way, is its last.
  */
 #include <stdlib.h>
 #include "base/bug.h"
 #include "conf/conf.h"
-#include "mux/h2.h"
 #include "proxy/bind.h"
 
 #include "server_conn.h"
@@ -49,47 +48,27 @@ static void vars_move(struct session *s, const struct config *next)
 		s->vars = calloc(1, sizeof(*s->vars));
 }
 
-/* Its answers of now are its last. May free <s> when it is idle. */
-static void session_dismiss(struct session *s)
-{
-	if (s->flags & SESS_H2)
-		h2_front_stop(s->h2);
-	else
-		h1_front_stop(s->h1);
-}
-
-static void mux_follow(struct session *s)
-{
-	const struct mux_settings *set = &stream_proxy(s->fe)->front;
-
-	if (!(s->flags & SESS_H2)) {
-		h1_set_settings(s->h1, set);
-		return;
-	}
-	h2_set_settings(s->h2, set, h2_tunes_of(session_config(s)));
-	h2_set_idle_ping(s->h2, s->listener->bind->idle_ping_ms);
-}
-
 void session_follow(struct session *s)
 {
 	struct config *next = proxies_current(), *prev = session_config(s);
 	struct proxy *fe = proxy_heir(next, s->fe);
 	struct listener_conf *l = fe ? listener_heir(fe, s->listener) : NULL;
 
-	BUG_ON(!(s->flags & SESS_HTTP));
+	BUG_ON(!session_is_http(s));
 	if (!l || fe->mode != s->fe->mode) {
-		session_dismiss(s);
+		s->mux->kind->front_stop(s->mux); /* may free <s> when it is idle */
 		return;
 	}
-	/* in HTTP/1 the stream that there is has all but ended, or is not begun yet */
-	if (s->open_streams && (!(s->flags & SESS_H2) || !session_past_enter(s)))
+	/* the only stream of a connection has all but ended, or is not begun yet */
+	if (s->open_streams &&
+	    (!(s->mux->kind->traits & MUX_MULTIPLEX) || !session_past_enter(s)))
 		return;
 	count_listener(s, -1);
 	config_take(next);
 	s->fe = fe;
 	s->listener = l;
 	count_listener(s, 1);
-	mux_follow(s);
+	s->mux->kind->set_settings(s->mux, &stream_proxy(fe)->front, l->bind->idle_ping_ms);
 	vars_move(s, next);
 	server_conns_follow_session(s);
 	config_drop(&prev);

@@ -27,4 +27,5 @@ const struct module mod_mux = {
 	.name = "mux", .keywords = h1_case_keywords, .slots = mux_slots,
 	.init = mux_init, .start = mux_start,
 	.thread_init = mux_thread_init, .thread_fini = h1_thread_fini, .traces = mux_traces,
+	.muxes = mux_rows,
 };

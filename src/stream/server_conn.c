@@ -16,10 +16,7 @@
 #include "core/mailbox.h"
 #include "core/pool.h"
 #include "core/thread.h"
-#include "mux/h1.h"
-#include "mux/h2.h"
-#include "mux/pass.h"
-#include "mux/probe.h"
+#include "mux/mux.h"
 #include "net/conn.h"
 #include "net/socks4.h"
 #include "stream/process.h"
@@ -71,19 +68,17 @@ static void sc_free(struct server_conn *sc)
 	pool_free(conn_pool, sc);
 }
 
-static void sc_closed_h1(void *owner, struct h1_conn *h)
+static void sc_begun(void *owner, struct mux *m)
 {
-	sc_free(owner);
+	struct server_conn *sc = owner;
+
+	sc->mux = m;
+	sc->multiplex = m->kind->traits & MUX_MULTIPLEX;
 }
 
-static void sc_closed_pass(void *owner)
+static void sc_closed(void *owner)
 {
 	sc_free(owner);
-}
-
-static void sc_idle_closed(void *owner, struct h1_conn *h)
-{
-	idle_leave(owner);
 }
 
 /* May anybody else use this connection, or only its session? */
@@ -93,11 +88,6 @@ static bool sc_is_private(const struct server_conn *sc)
 
 	return srv->proxy->reuse == REUSE_NEVER || srv->send_proxy || srv->is_direct ||
 	       (srv->source && srv->source->transparency > SOURCE_FIXED);
-}
-
-static struct conn *sc_conn(const struct server_conn *sc)
-{
-	return sc->h2 ? h2_conn_conn(sc->h2) : h1_conn_conn(sc->h1);
 }
 
 /* An idle connection, in no list, goes on with the live generation if that one has the server and
@@ -111,14 +101,11 @@ static bool sc_follow(struct server_conn *sc)
 	if (!heir || heir->digest != sc->server->digest ||
 	    !source_is_same(heir->source, sc->server->source) ||
 	    heir->proxy->mode != sc->server->proxy->mode ||
-	    !tls_follow(sc_conn(sc), server_slots(heir)))
+	    !tls_follow(sc->conn, server_slots(heir)))
 		return false;
 	sc->server = heir;
 	sc->config = config_take(now);
-	if (sc->h2)
-		h2_set_settings(sc->h2, &stream_proxy(heir->proxy)->back, h2_tunes_of(now));
-	else
-		h1_set_settings(sc->h1, &stream_proxy(heir->proxy)->back);
+	sc->mux->kind->set_settings(sc->mux, &stream_proxy(heir->proxy)->back, heir->idle_ping_ms);
 	config_drop(&was);
 	return true;
 }
@@ -134,8 +121,7 @@ static bool sc_keep(struct server_conn *sc)
 		return false; /* (a private one moves with its session) */
 	srv = sc->server;
 	/* (one whose handshake is not over would take anybody's request early) */
-	if (sc->marked || !tls_is_current(sc_conn(sc)) ||
-	    (sc->h2 && tls_is_early(h2_conn_conn(sc->h2))) ||
+	if (sc->marked || !tls_is_current(sc->conn) || (sc->multiplex && tls_is_early(sc->conn)) ||
 	    (srv->max_reuse >= 0 && sc->streams > (unsigned)srv->max_reuse))
 		return false;
 	if (sc_is_private(sc)) {
@@ -150,17 +136,10 @@ static bool sc_keep(struct server_conn *sc)
 	l = idle_list_get(srv, true);
 	if (!l || !idle_has_room(l))
 		return false;
-	sc->proven = sc->streams > 1 || sc->h2; /* where goodbyes say what was not looked at */
+	/* (where goodbyes say what was not looked at, nothing needs to be proven) */
+	sc->proven = sc->streams > 1 || sc->multiplex;
 	idle_put(l, sc);
 	return true;
-}
-
-static bool sc_idle_ready(void *owner, struct h1_conn *h)
-{
-	struct server_conn *sc = owner;
-
-	sc->streams++;
-	return sc_keep(sc);
 }
 
 /* For `show fd`. */
@@ -178,9 +157,9 @@ static bool sc_is_roomy(const struct server_conn *sc)
 
 	if (!sc->used || sc->marked || sc_is_private(sc) || !server_is_willing(srv) ||
 	    (srv->max_reuse >= 0 && sc->begun > (unsigned)srv->max_reuse) ||
-	    tls_is_early(h2_conn_conn(sc->h2)))
+	    tls_is_early(sc->conn))
 		return false;
-	return h2_back_room(sc->h2) > 0;
+	return sc->mux->kind->back_room(sc->mux) > 0;
 }
 
 /* One in use is offered to others as long as it has room. */
@@ -207,20 +186,15 @@ static bool sc_stream_left(void *owner, bool last)
 		sc_room_changed(sc);
 		return true;
 	}
-	if (sc->used && list_is_linked(&sc->link))
+	if (sc->multiplex && sc->used && list_is_linked(&sc->link))
 		list_remove(&sc->link);
 	return sc_keep(sc);
 }
 
-static const struct h2_back_user h2_user = {
-	.room_changed = sc_room_changed, .stream_left = sc_stream_left, .closed = sc_closed_pass,
-	.describe = sc_describe,
+static const struct back_user sc_user = {
+	.begun = sc_begun, .room_changed = sc_room_changed, .stream_left = sc_stream_left,
+	.closed = sc_closed, .describe = sc_describe,
 };
-static const struct h1_back_user h1_user = {
-	.idle_closed = sc_idle_closed, .idle_ready = sc_idle_ready, .closed = sc_closed_h1,
-	.describe = sc_describe,
-};
-static const struct pass_user pass_user = { .closed = sc_closed_pass, .describe = sc_describe };
 
 /* --- taking ----------------------------------------------------------------------------------- */
 
@@ -232,25 +206,22 @@ static bool sc_attach(struct server_conn *sc, struct endpoint *ep)
 		idle_use_begin(sc);
 	}
 	sc->begun++;
-	if (!sc->h2) {
-		h1_back_attach(sc->h1, ep);
-		return true;
-	}
-	if (!h2_back_attach(sc->h2, ep))
+	if (!sc->mux->kind->back_attach(sc->mux, ep))
 		return false;
-	sc_room_changed(sc);
+	if (sc->multiplex)
+		sc_room_changed(sc);
 	return true;
 }
 
-static bool sc_fits(const struct server_conn *sc, uint64_t key, enum wanted_mux mux)
+/* (one that is about to end has not sent its last words yet) */
+static bool sc_fits(const struct server_conn *sc, uint64_t key, const struct mux_kind *mux)
 {
-	if (sc->h2 && h2_back_is_ending(sc->h2))
-		return false; /* its last words are not sent yet */
-	return sc->key == key && (mux == MUX_ANY || (mux == MUX_H2) == (sc->h2 != NULL));
+	return sc->key == key && (!mux || sc->mux->kind == mux) && !mux_is_ending(sc->mux);
 }
 
 /* One that this client's earlier request has left. */
-static struct server_conn *find_private(struct stream *s, uint64_t key, enum wanted_mux mux)
+static struct server_conn *find_private(struct stream *s, uint64_t key,
+					const struct mux_kind *mux)
 {
 	struct session_rare *rare = s->sess->rare;
 	struct server_conn *sc;
@@ -288,7 +259,8 @@ static enum reusable reusable_for(const struct stream *s)
 	return s->be->reuse == REUSE_AGGRESSIVE ? REUSABLE_PROVEN : REUSABLE_NONE;
 }
 
-static struct server_conn *find_shared(struct stream *s, uint64_t key, enum wanted_mux mux)
+static struct server_conn *find_shared(struct stream *s, uint64_t key,
+					const struct mux_kind *mux)
 {
 	struct idle_list *l = idle_list_get(s->server, false);
 	enum reusable which = reusable_for(s);
@@ -316,7 +288,7 @@ static bool wants_new(const struct stream *s)
 
 bool server_conn_take_idle(struct stream *s)
 {
-	enum wanted_mux mux;
+	const struct mux_kind *mux;
 	struct server_conn *sc;
 	uint64_t key;
 
@@ -404,11 +376,6 @@ static unsigned rich_thread(const struct server *srv)
 	return thread_id;
 }
 
-static bool sc_detach_thread(struct server_conn *sc)
-{
-	return sc->h2 ? h2_back_detach_thread(sc->h2) : h1_back_detach_thread(sc->h1);
-}
-
 /* Takes one out of the calling thread's hands, to travel. */
 static struct server_conn *idle_give(const struct idle_ask *a)
 {
@@ -418,7 +385,8 @@ static struct server_conn *idle_give(const struct idle_ask *a)
 	if (!l)
 		return NULL;
 	list_for_each(sc, &l->conns, link)
-		if (sc->key == a->key && (sc->proven || !a->proven) && sc_detach_thread(sc)) {
+		if (sc->key == a->key && (sc->proven || !a->proven) &&
+		    sc->mux->kind->back_detach_thread(sc->mux)) {
 			idle_leave(sc);
 			return sc;
 		}
@@ -430,9 +398,8 @@ static void idle_receive(struct server_conn *sc, bool wanted)
 {
 	struct idle_list *l = idle_list_get(sc->server, true);
 
-	bool attached = sc->h2 ? h2_back_attach_thread(sc->h2) : h1_back_attach_thread(sc->h1);
-
-	if (!attached || !l || (!wanted && l->count >= idle_max(sc->server)))
+	if (!sc->mux->kind->back_attach_thread(sc->mux) || !l ||
+	    (!wanted && l->count >= idle_max(sc->server)))
 		idle_close(sc);
 	else
 		idle_put(l, sc);
@@ -537,49 +504,38 @@ static bool send_preamble(struct stream *s)
 	return s->back.ops->preamble(&s->back, header);
 }
 
-/* Puts an HTTP mux on a connection. False: no memory. */
-static bool install_http(struct server_conn *sc, struct conn *c, struct endpoint *ep, bool h2)
+/* Gives <c> to <mux>; NULL: to the one that ALPN chooses. False: no memory. */
+static bool begin(struct server_conn *sc, struct conn *c, struct endpoint *ep,
+		  const struct mux_kind *mux)
 {
-	const struct mux_settings *set = &stream_proxy(sc->server->proxy)->back;
+	struct back_owner owner = {
+		.user = &sc_user, .owner = sc,
+		.settings = &stream_proxy(sc->server->proxy)->back,
+		.idle_ping_ms = sc->server->idle_ping_ms,
+	};
 
-	if (!h2) {
-		sc->h1 = h1_back_new(c, ep, &h1_user, sc, set);
-		return sc->h1 != NULL;
-	}
-	sc->h2 = h2_back_new(c, &h2_user, sc, set, h2_tunes_of(sc->config));
-	if (!sc->h2)
-		return false;
-	h2_set_idle_ping(sc->h2, sc->server->idle_ping_ms);
-	if (h2_back_attach(sc->h2, ep))
-		return true;
-	h2_back_abandon(&sc->h2);
-	return false;
+	sc->conn = c;
+	return mux_back_begin(c, ep, mux, &owner);
 }
 
-/* ALPN has chosen. */
-static bool sc_probed(void *owner, struct conn *c, struct endpoint *ep)
+/* The mux that the line asks for, or that there is when it does not; NULL: ALPN is to choose. */
+static const struct mux_kind *line_mux(const struct server *srv, const struct conn *c)
 {
-	return install_http(owner, c, ep, slice_eq(tls_alpn(c), SLICE("h2")));
+	if (!srv->proto && c->flags & CONN_HANDSHAKE && tls_server_has_alpn(server_slots(srv)))
+		return NULL;
+	return srv->proto ? srv->proto : mux_default(MUX_HTTP);
 }
-
-static const struct probe_user probe_user = {
-	.ready = sc_probed, .closed = sc_closed_pass, .describe = sc_describe,
-};
 
 /* Puts the mux on <c> that mode, line and stream ask for. False: no memory. */
 static bool install(struct stream *s, struct server_conn *sc, struct conn *c)
 {
-	const struct server *srv = s->server;
-	enum wanted_mux mux;
+	const struct mux_kind *wanted, *line;
 
 	if (!(s->flags & STRM_HTTP))
-		return pass_attach(c, &s->back, true, &pass_user, sc);
-	mux = wanted_mux(s);
-	if (!srv->proto && c->flags & CONN_HANDSHAKE && tls_server_has_alpn(server_slots(srv)))
-		return probe_attach(c, &s->back, &probe_user, sc);
-	if (mux == MUX_ANY && srv->proto)
-		mux = strcmp(srv->proto, "h2") == 0 ? MUX_H2 : MUX_H1;
-	return install_http(sc, c, &s->back, mux == MUX_H2);
+		return begin(sc, c, &s->back, mux_default(MUX_TCP));
+	wanted = wanted_mux(s);
+	line = line_mux(s->server, c);
+	return begin(sc, c, &s->back, wanted && line ? wanted : line);
 }
 
 /* Puts a mux on the new socket. Takes over <fd>. */
@@ -595,8 +551,10 @@ static bool set_up(struct stream *s, struct server_conn *sc, int fd, bool in_pro
 	if (s->be->options & PROXY_OPT_NOLINGER)
 		c->flags |= CONN_NO_LINGER;
 	if (tls_server_is_on(server_slots(s->server))) {
+		const struct mux_kind *mux = wanted_mux(s);
+
 		if (!tls_connect(c, server_slots(s->server), wanted_sni(s),
-				 wanted_alpn(wanted_mux(s)))) {
+				 mux ? mux->alpn : slice_none())) {
 			conn_close(&c);
 			return false;
 		}
@@ -692,13 +650,11 @@ static bool install_for_check(struct server_conn *sc, struct conn *c, struct sli
 			      struct endpoint *ep)
 {
 	const struct server *srv = sc->server;
-	bool secured = tls_server_is_on(server_slots(srv));
 
-	if (secured && !tls_connect(c, server_slots(srv), name, slice_none()))
+	if (tls_server_is_on(server_slots(srv)) &&
+	    !tls_connect(c, server_slots(srv), name, slice_none()))
 		return false;
-	if (!srv->proto && secured && tls_server_has_alpn(server_slots(srv)))
-		return probe_attach(c, ep, &probe_user, sc);
-	return install_http(sc, c, ep, srv->proto && strcmp(srv->proto, "h2") == 0);
+	return begin(sc, c, ep, line_mux(srv, c));
 }
 
 static struct conn *connect_for_check(const struct server *srv)

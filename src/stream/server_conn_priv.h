@@ -8,6 +8,7 @@
 #define STREAM_SERVER_CONN_PRIV_H
 
 #include "core/timer.h"
+#include "mux/mux.h"
 #include "net/socket.h"
 #include "stream/stream.h"
 #include "server_conn.h"
@@ -28,8 +29,8 @@ struct idle_list {
 
 struct server_conn {
 	struct list link;        /* in an idle list, one with room, or in the session's */
-	struct h1_conn *h1;      /* one of these two; none of them: mode tcp */
-	struct h2_conn *h2;
+	struct mux *mux;         /* owns the connection; NULL: ALPN has not chosen yet */
+	struct conn *conn;       /* borrowed of it */
 	struct server *server;
 	struct config *config;   /* counted */
 	struct session *session; /* private to it; NULL: shared */
@@ -38,6 +39,7 @@ struct server_conn {
 	uint64_t key;            /* what else must be the same to use it: server_conn_key() */
 	unsigned streams;        /* served so far */
 	unsigned begun;          /* streams that were given to it */
+	bool multiplex;          /* <mux> carries several streams at once */
 	bool proven;             /* a second stream went well on it */
 	bool marked;             /* set-bc-mark, set-bc-tos: for one request */
 };
@@ -69,12 +71,8 @@ void idle_follow(void (*follow)(struct idle_list *l));
 
 /* --- server_want.c */
 
-/* Which mux a stream's connection has to have. */
-enum wanted_mux { MUX_ANY, MUX_H1, MUX_H2 };
-
-enum wanted_mux wanted_mux(struct stream *s);
-/* Which protocols its handshake offers: those of the line, or the one that the stream needs. */
-struct slice wanted_alpn(enum wanted_mux mux);
+/* Which mux a stream's connection has to have; NULL: any. */
+const struct mux_kind *wanted_mux(struct stream *s);
 /* May its request go before the TLS handshake with the server is over, at the risk of being sent
  * again by whoever has seen it? The client took this risk, or `retry-on 0rtt-rejected` does with
  * what does no harm twice.

@@ -18,8 +18,6 @@
 #include "conf/conf.h"
 #include "core/fd.h"
 #include "core/thread.h"
-#include "mux/h1.h"
-#include "mux/h2.h"
 #include "stream/process.h"
 #include "server_conn_priv.h"
 
@@ -182,10 +180,7 @@ void idle_use_end(struct server_conn *sc)
 
 void idle_close(struct server_conn *sc)
 {
-	if (sc->h2)
-		h2_back_close(sc->h2);
-	else
-		h1_back_close(sc->h1);
+	sc->mux->kind->back_close(sc->mux);
 }
 
 /* Closes half of the connections that nobody has needed for a whole period, at least one. */

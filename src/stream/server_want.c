@@ -71,38 +71,33 @@ uint64_t wanted_key(struct stream *s)
 	return wanted_key_to(s, &to);
 }
 
-/* Is the stream a WebSocket's? */
+/* Does a request that asks for another protocol ask for this one? */
 static bool is_websocket(const struct stream *s)
 {
-	const struct h1_field *f;
+	const struct h1_field *f = http_field_find(&s->req.fields, FIELD_UPGRADE, slice_none());
 
-	if (!(s->req.flags & HTTP_MSG_UPGRADE))
-		return false;
-	f = http_field_find(&s->req.fields, FIELD_UPGRADE, slice_none());
 	return f && slice_eq_nocase(f->value, SLICE("websocket"));
 }
 
-enum wanted_mux wanted_mux(struct stream *s)
+static const struct mux_kind *websocket_mux(const struct server *srv)
 {
-	const struct server *srv = s->server;
+	const struct mux_kind *first = mux_default(MUX_HTTP);
 
-	if (likely(!is_websocket(s)) || (!srv->proto && !tls_server_has_alpn(server_slots(srv))))
-		return MUX_ANY;
-	if (srv->ws != SERVER_WS_AUTO)
-		return srv->ws == SERVER_WS_H1 ? MUX_H1 : MUX_H2;
+	if (!srv->proto && !tls_server_has_alpn(server_slots(srv)))
+		return NULL;
+	if (srv->ws)
+		return srv->ws;
 	/* by ALPN it is asked for, as more servers know how */
-	if (!srv->proto && tls_server_offers(server_slots(srv), SLICE("http/1.1")))
-		return MUX_H1;
-	return MUX_ANY;
+	if (!srv->proto && tls_server_offers(server_slots(srv), mux_protocol(first)))
+		return first;
+	return NULL;
 }
 
-struct slice wanted_alpn(enum wanted_mux mux)
+const struct mux_kind *wanted_mux(struct stream *s)
 {
-	switch (mux) {
-	case MUX_H1: return SLICE("\x08http/1.1");
-	case MUX_H2: return SLICE("\x02h2");
-	default: return slice_none();
-	}
+	if (likely(!(s->req.flags & HTTP_MSG_UPGRADE)) || !is_websocket(s))
+		return NULL;
+	return websocket_mux(s->server);
 }
 
 static bool method_is_safe(const struct stream *s)
@@ -120,7 +115,7 @@ static bool method_is_safe(const struct stream *s)
 bool wants_early(struct stream *s)
 {
 	/* (what was refused once is not sent in this way again) */
-	if (s->retries || wanted_mux(s) != MUX_ANY)
+	if (s->retries || wanted_mux(s))
 		return false;
 	if (tls_is_early(s->sess->conn) || s->early_field)
 		return true;

@@ -10,8 +10,7 @@
 #include "conf/conf.h"
 #include "core/pool.h"
 #include "front/listen.h"
-#include "mux/h2.h"
-#include "mux/pass.h"
+#include "mux/mux.h"
 #include "net/conn.h"
 #include "net/listener.h"
 #include "proxy/bind.h"
@@ -128,6 +127,19 @@ static struct endpoint *http_stream_new(void *owner, uint64_t since_ns)
 	return &s->front;
 }
 
+/* In mode tcp: the only one. */
+static struct endpoint *tcp_stream_new(void *owner, uint64_t since_ns)
+{
+	struct session *sess = owner;
+	struct stream *s = stream_new(sess, false);
+
+	if (!s)
+		return NULL;
+	s->t.begin = s->t.idle_from = sess->accept_ns;
+	s->t.wall_us = session_accept_wall_us(sess);
+	return &s->front;
+}
+
 static bool http_answer(void *owner, const struct front_request *rq, struct block_queue *out)
 {
 	return !first_stream && service_answer(owner, rq, out);
@@ -153,7 +165,7 @@ static struct slice http_bad_request(void *owner, const struct front_bad *bad)
 		return slice_none();
 	if (!probe || !(fe->options & PROXY_OPT_DONTLOGNULL)) {
 		proxy_count_request(fe);
-		counter_add(&fe->state->fe, bad->version >= 20 ? CNT_REQ_H2 : CNT_REQ_H1, 1);
+		counter_add(&fe->state->fe, counter_of_version(bad->version), 1);
 		counter_add(&fe->state->fe, CNT_REQ_ERRORS, 1);
 		if (fe->options & PROXY_OPT_SOCKET_STATS)
 			counter_add(&sess->listener->state->counters, CNT_REQ_ERRORS, 1);
@@ -175,15 +187,16 @@ void session_describe(const void *owner, struct strbuf *out)
 	strbuf_printf(out, " fe=%s", ((const struct session *)owner)->fe->name);
 }
 
-static bool http_preface(void *owner, struct conn *c, struct block *in, uint32_t at);
+static bool http_preface(void *owner, const struct mux_kind *kind, struct conn *c,
+			 struct block_queue *q);
 
 static const struct front_user http_user = {
 	.answer = http_answer, .stream_new = http_stream_new, .bad_request = http_bad_request,
 	.preface = http_preface, .closed = session_conn_closed,
 	.describe = session_describe, .trace = session_trace_facts,
 };
-static const struct pass_user tcp_user = {
-	.closed = session_conn_closed, .describe = session_describe,
+static const struct front_user tcp_user = {
+	.stream_new = tcp_stream_new, .closed = session_conn_closed, .describe = session_describe,
 };
 
 /* --- giving the connection to a mux --------------------------------------------------------- */
@@ -194,94 +207,56 @@ void session_abort(struct session *s)
 	session_free(s);
 }
 
-bool session_take_h1(struct session *s)
+bool session_take(struct session *s, const struct mux_kind *kind)
 {
-	struct h1_conn *h1 = h1_front_new(s->conn, &http_user, s, &stream_proxy(s->fe)->front);
+	struct front_owner owner = {
+		.user = kind->mode == MUX_HTTP ? &http_user : &tcp_user, .owner = s,
+		.settings = &stream_proxy(s->fe)->front,
+		.idle_ping_ms = s->listener->bind->idle_ping_ms,
+	};
+	struct mux *m = mux_front_begin(s->conn, kind, &owner);
 
-	if (!h1)
+	if (!m)
 		return false;
-	s->h1 = h1;
-	s->flags |= SESS_HTTP;
-	counter_add(&s->fe->state->fe, CNT_SESS_H1, 1);
+	s->mux = m;
+	if (kind->mode == MUX_HTTP)
+		counter_add(&s->fe->state->fe, CNT_SESS_OTHER + kind->major, 1);
 	return true;
 }
 
-bool session_take_h2(struct session *s)
-{
-	struct h2_conn *h2 = h2_front_new(s->conn, &http_user, s, &stream_proxy(s->fe)->front,
-					  h2_tunes_of(session_config(s)));
-
-	if (!h2)
-		return false;
-	h2_set_idle_ping(h2, s->listener->bind->idle_ping_ms);
-	s->h2 = h2;
-	s->flags |= SESS_HTTP | SESS_H2;
-	counter_add(&s->fe->state->fe, CNT_SESS_H2, 1);
-	return true;
-}
-
-bool session_may_be_h2(const struct session *s)
+bool session_may_change(const struct session *s)
 {
 	return !(s->fe->options & PROXY_OPT_DISABLE_H2_UPGRADE || s->listener->bind->proto ||
-		 s->flags & SESS_ONLY_H1);
+		 s->only);
 }
 
-/* A client in clear begins with the HTTP/2 preface: the mux changes. */
-static bool http_preface(void *owner, struct conn *c, struct block *in, uint32_t at)
+/* A client in clear begins with the preface of another protocol: the mux changes. */
+static bool http_preface(void *owner, const struct mux_kind *kind, struct conn *c,
+			 struct block_queue *q)
 {
 	struct session *s = owner;
 
-	if (!session_may_be_h2(s) || !session_take_h2(s))
+	if (!session_may_change(s) || !session_take(s, kind))
 		return false;
-	h2_front_give(s->h2, in, at);
-	h2_front_start(s->h2);
+	kind->front_give(s->mux, q);
+	kind->front_start(s->mux, true);
 	return true;
 }
 
-static void start_h2(struct session *s, bool readable)
+/* What a client whose handshake is over is to speak. */
+static const struct mux_kind *session_mux(const struct session *s)
 {
-	if (!session_take_h2(s))
-		session_abort(s);
-	else if (readable)
-		h2_front_start(s->h2);
-}
+	const struct mux_kind *forced = s->listener->bind->proto;
 
-static void start_http(struct session *s, bool readable)
-{
-	const char *proto = s->listener->bind->proto;
-
-	if (proto ? strcmp(proto, "h2") == 0 : slice_eq(tls_alpn(s->conn), SLICE("h2"))) {
-		start_h2(s, readable);
-		return;
-	}
-	if (!session_take_h1(s))
-		session_abort(s);
-	else if (readable)
-		h1_front_start(s->h1);
-}
-
-static void start_tcp(struct session *s, bool readable)
-{
-	struct stream *strm = stream_new(s, false);
-
-	if (!strm || !pass_attach(s->conn, &strm->front, false, &tcp_user, s)) {
-		if (strm)
-			stream_abandon(strm);
-		session_abort(s);
-		return;
-	}
-	strm->t.begin = strm->t.idle_from = s->accept_ns;
-	strm->t.wall_us = session_accept_wall_us(s);
-	s->stream = strm;
-	if (readable)
-		strm->front.ops->resume(&strm->front);
-	stream_run(strm);
+	if (s->fe->mode != PROXY_MODE_HTTP)
+		return mux_default(MUX_TCP);
+	return forced ? forced : mux_of_alpn(conn_alpn(s->conn));
 }
 
 void session_start_with(struct session *s, struct stream *strm)
 {
 	first_stream = strm;
-	h1_front_start(s->h1);
+	s->mux->kind->front_start(s->mux, true);
 	first_stream = NULL;
 }
 
@@ -309,10 +284,10 @@ void session_start(struct session *s, bool readable)
 		session_abort(s);
 		return;
 	}
-	if (s->fe->mode == PROXY_MODE_HTTP)
-		start_http(s, readable);
+	if (session_take(s, session_mux(s)))
+		s->mux->kind->front_start(s->mux, readable);
 	else
-		start_tcp(s, readable);
+		session_abort(s);
 }
 
 /* --- accepting -------------------------------------------------------------------------------- */
@@ -377,8 +352,7 @@ void sessions_follow_thread(void)
 	struct session *s, *next;
 
 	list_for_each_safe(s, next, &session_list, link)
-		if (session_config(s) != now && !(s->flags & SESS_EMBRYONIC) &&
-		    s->flags & SESS_HTTP)
+		if (session_config(s) != now && !(s->flags & SESS_EMBRYONIC) && session_is_http(s))
 			session_follow(s);
 }
 
@@ -402,15 +376,13 @@ void streams_kill_older_thread(unsigned number)
 static void session_stop(struct session *s)
 {
 	s->flags |= SESS_DISMISSED;
-	if (s->flags & SESS_H2)
-		h2_front_stop(s->h2);
-	else
-		h1_front_stop(s->h1);
+	s->mux->kind->front_stop(s->mux);
 }
 
 static bool may_stop(const struct session *s)
 {
-	return (s->flags & (SESS_EMBRYONIC | SESS_DISMISSED | SESS_HTTP)) == SESS_HTTP;
+	return !(s->flags & (SESS_EMBRYONIC | SESS_DISMISSED)) && s->mux &&
+	       s->mux->kind->front_stop;
 }
 
 void sessions_stop_thread(unsigned of)

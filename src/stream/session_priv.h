@@ -3,6 +3,7 @@
 #ifndef STREAM_SESSION_PRIV_H
 #define STREAM_SESSION_PRIV_H
 
+#include "mux/mux.h"
 #include "stream/session.h"
 #include "stream/stream.h"
 
@@ -16,15 +17,17 @@ void session_abort(struct session *s);
 /* For `show fd`; <owner> is a session. */
 void session_describe(const void *owner, struct strbuf *out);
 bool session_thread_init(void);
-/* Gives the connection, which no other mux has any more, to that of HTTP/1 or HTTP/2. False: no
- * memory.
- */
-bool session_take_h1(struct session *s);
-bool session_take_h2(struct session *s);
-/* Is a client whose first bytes are HTTP/2's preface to be believed? */
-bool session_may_be_h2(const struct session *s);
-/* The HTTP/1 mux, which has the head already, reads its first request: <strm>, instead of a new
- * stream, is the one that it finds for it.
+/* Gives the connection, which no other mux has any more, to that of <kind>. False: no memory. */
+bool session_take(struct session *s, const struct mux_kind *kind);
+/* Does its mux make a stream for each request? */
+static inline bool session_is_http(const struct session *s)
+{
+	return s->mux && s->mux->kind->mode == MUX_HTTP;
+}
+/* Is a client whose first bytes are the preface of another protocol to be believed? */
+bool session_may_change(const struct session *s);
+/* Its mux, which has the head already, reads its first request: <strm>, instead of a new stream, is
+ * the one that it finds for it.
  */
 void session_start_with(struct session *s, struct stream *strm);
 /* follow.c: <s> goes on with the live generation, or is stopped after its next

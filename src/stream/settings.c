@@ -2,6 +2,7 @@
 /* settings.c - the stream engine's slot in proxies, and what the muxes are told of a proxy */
 #include "base/bug.h"
 #include "mux/h1_case.h"
+#include "mux/mux.h"
 #include "stream/process.h"
 #include "stream_conf_priv.h"
 
@@ -71,6 +72,7 @@ static void fill_settings(struct config *cfg, const struct proxy *px, struct mux
 	uint64_t adjust = back ? PROXY_OPT_H1_ADJUST_SERVER : PROXY_OPT_H1_ADJUST_CLIENT;
 	const struct proxy_timeouts *t = &px->timeout;
 
+	mux_settings_init(set, cfg);
 	set->fields_max = tunes.fields_max;
 	set->head_max = block_size() - tunes.maxrewrite;
 	set->options = h1_options(px->options, back);

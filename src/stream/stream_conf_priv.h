@@ -3,7 +3,7 @@
 #ifndef STREAM_STREAM_CONF_PRIV_H
 #define STREAM_STREAM_CONF_PRIV_H
 
-#include "mux/h1.h"
+#include "mux/front.h"
 #include "proxy/proxy.h"
 #include "stream/session.h"
 

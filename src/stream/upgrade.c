@@ -8,15 +8,15 @@
  *             |
  *             +-> a head ----> HTTP/1 mux, whose first stream is this one: it goes on with the
  *             |                HTTP stages of its frontend, whatever it had been through is kept
- *             +-> HTTP/2's preface ----> HTTP/2 mux, which makes streams of its own; this one
- *             |                          ends unseen
+ *             +-> another preface -----> that mux (HTTP/2), which makes streams of its own; this
+ *             |                          one ends unseen
  *             +-> no request, too much, too late ----> HTTP/1 mux, which says so; same end
  *
  * Manual: configuration 4 (upgrades), tcp-request content switch-mode.
  */
 #include "base/bug.h"
 #include "codec/h1.h"
-#include "mux/h2.h"
+#include "mux/h1.h"
 #include "mux/pass.h"
 #include "net/conn.h"
 #include "account_priv.h"
@@ -44,6 +44,12 @@ const struct module mod_upgrade = { .name = "upgrades", .slots = slots };
 
 enum outcome { NOT_YET, REQUEST, PREFACE, NO_REQUEST, TOO_LATE, CLIENT_GONE };
 
+/* What was found, and the mux that the connection goes to then. */
+struct finding {
+	enum outcome outcome;
+	const struct mux_kind *mux;
+};
+
 static const struct mux_settings *upgrade_settings_of(const struct stream *s)
 {
 	return &stream_proxy(s->fe)->front;
@@ -69,20 +75,24 @@ static struct upgrade *upgrade_get(struct stream *s)
 	return *at = u;
 }
 
-/* As the HTTP/1 mux will find it. */
-static enum outcome parse(struct stream *s)
+/* The head, as the HTTP/1 mux will find it; or a preface, whose mux is *mux then. */
+static enum outcome parse(struct stream *s, const struct mux_kind **mux)
 {
 	struct upgrade *u = upgrade_get(s);
 	size_t max = upgrade_settings_of(s)->head_max;
+	const struct mux_kind *other;
 	enum h1_status r;
+	bool more;
 
 	if (!u)
 		return CLIENT_GONE;
 	u->len += block_queue_peek(&s->front.rx, u->len, u->copy + u->len, max - u->len);
-	if (session_may_be_h2(s->sess)) {
-		r = h1_match_preface(slice_make(u->copy, u->len));
-		if (r != H1_ERROR)
-			return r == H1_DONE ? PREFACE : NOT_YET;
+	if (session_may_change(s->sess)) {
+		other = mux_of_preface(slice_make(u->copy, u->len), &more);
+		if (other)
+			*mux = other;
+		if (other || more)
+			return other ? PREFACE : NOT_YET;
 	}
 	r = u->len ? h1_parse_head(&u->parser, slice_make(u->copy, u->len), &u->head) : H1_MORE;
 	if (r == H1_MORE && u->len < max)
@@ -90,18 +100,22 @@ static enum outcome parse(struct stream *s)
 	return r == H1_DONE ? REQUEST : NO_REQUEST;
 }
 
-static enum outcome look(struct stream *s)
+static struct finding look(struct stream *s)
 {
-	enum outcome found = s->sess->flags & SESS_ONLY_H2 ? PREFACE : parse(s);
+	const struct mux_kind *only = mux_of_number(s->sess->only);
+	struct finding f = { .mux = mux_default(MUX_HTTP) };
 
+	if (only && only != f.mux)
+		return (struct finding){ PREFACE, only };
+	f.outcome = parse(s, &f.mux);
 	/* a mux whose connection has failed reads no request */
-	if (s->front.flags & EP_ERROR && (found == NOT_YET || found == REQUEST))
-		return CLIENT_GONE;
-	if (found != NOT_YET)
-		return found;
-	if (s->front.flags & EP_RX_END)
-		return NO_REQUEST;
-	return stream_is_late(s) ? TOO_LATE : NOT_YET;
+	if (s->front.flags & EP_ERROR && (f.outcome == NOT_YET || f.outcome == REQUEST))
+		f.outcome = CLIENT_GONE;
+	else if (f.outcome == NOT_YET && s->front.flags & EP_RX_END)
+		f.outcome = NO_REQUEST;
+	else if (f.outcome == NOT_YET && stream_is_late(s))
+		f.outcome = TOO_LATE;
+	return f;
 }
 
 /* --- changing the mux ------------------------------------------------------------------------- */
@@ -129,21 +143,19 @@ static bool compact(struct stream *s)
 }
 
 /* The mux that a client's bytes go to now takes the connection, with what was received. */
-static bool take(struct stream *s, bool h2)
+static bool take(struct stream *s, const struct mux_kind *kind)
 {
+	const struct mux_kind *first = mux_default(MUX_HTTP);
 	struct session *sess = s->sess;
 
-	if (!compact(s) || !(h2 ? session_take_h2(sess) : session_take_h1(sess)))
+	if (!compact(s) || !session_take(sess, kind))
 		return false;
 	pass_give(&s->front);
 	sess->flags |= SESS_UPGRADED;
-	/* a client that was not known to speak HTTP/2 was taken for one of HTTP/1 first */
-	if (h2 && !(sess->flags & SESS_ONLY_H2))
-		counter_add(&sess->fe->state->fe, CNT_SESS_H1, 1);
-	if (h2)
-		h2_front_give_all(sess->h2, &s->front.rx);
-	else
-		h1_front_give(sess->h1, &s->front.rx);
+	/* a client of which nothing was known was taken for one of the default first */
+	if (kind != first && !sess->only)
+		counter_add(&sess->fe->state->fe, CNT_SESS_OTHER + first->major, 1);
+	kind->front_give(sess->mux, &s->front.rx);
 	return true;
 }
 
@@ -190,17 +202,17 @@ static enum step wait(struct stream *s)
 
 enum step stage_upgrade(struct stream *s)
 {
-	enum outcome found = look(s);
+	struct finding found = look(s);
 
-	if (found == NOT_YET)
+	if (found.outcome == NOT_YET)
 		return wait(s);
-	if (found == CLIENT_GONE)
+	if (found.outcome == CLIENT_GONE)
 		return stream_fail(s, 0, CAUSE_CLIENT_ABORT, 0);
-	if (!take(s, found == PREFACE))
+	if (!take(s, found.mux))
 		return stream_fail(s, 0, CAUSE_RESOURCE, 0);
-	if (found == REQUEST)
+	if (found.outcome == REQUEST)
 		return go_on(s);
-	if (found == TOO_LATE)
-		h1_front_expire(s->sess->h1);
+	if (found.outcome == TOO_LATE)
+		found.mux->front_expire(s->sess->mux);
 	return end_unseen(s);
 }

@@ -297,11 +297,9 @@ struct tls_ctx *tls_bind_ctx(struct tls_bind *b, const struct tls_settings *own,
 
 static void fill_settings(struct config *cfg, struct tls_bind *b)
 {
-	static const char all[] = "\2h2\10http/1.1";
-
 	tls_settings_inherit(&b->set, &tls_global_of(cfg)->bind);
-	if (!b->set.alpn.ptr && !(b->set.flags & TLS_SET_NO_ALPN) && b->where.http)
-		b->set.alpn = slice_make(all, sizeof(all) - 1);
+	if (!b->set.alpn.ptr && !(b->set.flags & TLS_SET_NO_ALPN))
+		b->set.alpn = b->where.alpn;
 }
 
 static bool no_certificate(struct tls_bind *b, struct diag_list *diags)

@@ -129,3 +129,21 @@ bool tls_early_was_taken(struct tls_conn *t)
 	t->flags |= TLS_FL_EARLY_REFUSED;
 	return false;
 }
+
+struct slice tls_alpn(const struct conn *c)
+{
+	const struct tls_conn *t = tls_of(c);
+	const unsigned char *p = NULL;
+	unsigned len = 0;
+	size_t size;
+
+	if (!t)
+		return slice_none();
+	if (tls_early_goes_on(t) && t->flags & TLS_FL_BACK) {
+		/* who takes early data keeps to the session's */
+		SSL_SESSION_get0_alpn_selected(SSL_get0_session(t->ssl), &p, &size);
+		return slice_make((const char *)p, size);
+	}
+	SSL_get0_alpn_selected(t->ssl, &p, &len);
+	return slice_make((const char *)p, len);
+}

@@ -16,24 +16,6 @@ bool tls_is_on(const struct conn *c)
 	return ssl_of(c) != NULL;
 }
 
-struct slice tls_alpn(const struct conn *c)
-{
-	const unsigned char *p = NULL;
-	unsigned len = 0;
-
-	size_t size;
-
-	if (!ssl_of(c))
-		return slice_none();
-	if (tls_early_goes_on(tls_of(c)) && tls_of(c)->flags & TLS_FL_BACK) {
-		/* who takes early data keeps to the session's */
-		SSL_SESSION_get0_alpn_selected(SSL_get0_session(ssl_of(c)), &p, &size);
-		return slice_make((const char *)p, size);
-	}
-	SSL_get0_alpn_selected(ssl_of(c), &p, &len);
-	return slice_make((const char *)p, len);
-}
-
 const char *tls_version_name(const struct conn *c)
 {
 	return ssl_of(c) ? SSL_get_version(ssl_of(c)) : NULL;

@@ -127,11 +127,6 @@ bool tls_is_on(const struct conn *c)
 	return false;
 }
 
-struct slice tls_alpn(const struct conn *c)
-{
-	return slice_none();
-}
-
 const char *tls_version_name(const struct conn *c)
 {
 	return NULL;

@@ -594,6 +594,8 @@ void tls_count_handshake(bool back, bool resumed);
 /* Callback of verification, for both sides. */
 int tls_verify_callback(int ok, X509_STORE_CTX *ctx);
 
+/* transport.alpn (early.c) */
+struct slice tls_alpn(const struct conn *c);
 /* "RSA2048", "EC256" (info.c). */
 struct slice tls_cert_key_name(X509 *x, char *room, size_t size);
 /* "RSA-SHA256"; static. */

@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include "base/bug.h"
 #include "core/task.h"
+#include "mux/mux.h"
 #include "net/conn.h"
 
 /* --- verdicts ----------------------------------------------------------------------------- */
@@ -81,6 +82,7 @@ static enum rule_result silent_drop_run(const struct rule *r, struct expr_ctx *c
 static bool switch_mode_parse(struct conf_line *l, struct rule *r)
 {
 	const char *word = conf_peek(l);
+	const struct mux_kind *kind;
 
 	if (r->proxy->caps == PROXY_BE)
 		return rule_error(l, r, l->at, "'switch-mode' is not allowed because backend '%s' "
@@ -98,10 +100,11 @@ static bool switch_mode_parse(struct conf_line *l, struct rule *r)
 	word = conf_peek(l);
 	if (!word)
 		return rule_error(l, r, l->at, "'proto' expects a protocol as argument: h1 or h2");
-	if (strcmp(word, "h1") != 0 && strcmp(word, "h2") != 0)
+	kind = mux_find(word);
+	if (!kind || !mux_fits(kind, MUX_FRONT, MUX_HTTP))
 		return rule_error(l, r, l->at, "'proto' expects a valid protocol, h1 or h2 "
 				  "(got '%s')", word);
-	r->number = word[1] == '1' ? SESS_ONLY_H1 : SESS_ONLY_H2;
+	r->number = mux_number(kind);
 	l->at++;
 	return true;
 }
@@ -109,7 +112,7 @@ static bool switch_mode_parse(struct conf_line *l, struct rule *r)
 static enum rule_result switch_mode_run(const struct rule *r, struct expr_ctx *ctx, bool *first)
 {
 	if (!(ctx->stream->flags & STRM_HTTP))
-		ctx->session->flags |= (uint16_t)r->number;
+		ctx->session->only = (uint8_t)r->number;
 	return RULE_TO_HTTP;
 }
 

@@ -4,8 +4,6 @@
 #include <unistd.h>
 #include "base/strbuf.h"
 #include "load_priv.h"
-#include "mux/h1.h"
-#include "mux/h2.h"
 #include "net/conn.h"
 #include "net/socket.h"
 #include "proxy/server.h"
@@ -25,10 +23,9 @@ static void unpark(struct client *c)
 
 static void forget(struct client *c)
 {
-	if (c->h1 || c->h2)
+	if (c->mux)
 		load_count(&c->thread->figures.conns, (uint64_t)-1);
-	c->h1 = NULL;
-	c->h2 = NULL;
+	c->mux = NULL;
 	c->begun = 0;
 	unpark(c);
 }
@@ -38,26 +35,16 @@ static bool is_used_up(const struct client *c)
 	return load.plan->per_conn && c->begun >= load.plan->per_conn;
 }
 
-static void h1_idle_closed(void *owner, struct h1_conn *h)
+static void begun(void *owner, struct mux *m)
 {
-	forget(owner);
-}
-
-static bool h1_idle_ready(void *owner, struct h1_conn *h)
-{
-	return !is_used_up(owner);
-}
-
-static void h1_closed(void *owner, struct h1_conn *h)
-{
-	forget(owner);
+	((struct client *)owner)->mux = m;
 }
 
 static void room_changed(void *owner)
 {
 	const struct client *c = owner;
 
-	if (c->h2 && h2_back_room(c->h2))
+	if (c->mux && c->mux->kind->back_room(c->mux))
 		unpark(owner);
 }
 
@@ -67,7 +54,7 @@ static bool stream_left(void *owner, bool last)
 	return !is_used_up(owner);
 }
 
-static void h2_closed(void *owner)
+static void closed(void *owner)
 {
 	forget(owner);
 }
@@ -77,13 +64,8 @@ static void describe(const void *owner, struct strbuf *out)
 	strbuf_add_str(out, " sv=" LOAD_BACKEND "/target");
 }
 
-static const struct h1_back_user h1_user = {
-	.idle_closed = h1_idle_closed, .idle_ready = h1_idle_ready, .closed = h1_closed,
-	.describe = describe,
-};
-
-static const struct h2_back_user h2_user = {
-	.room_changed = room_changed, .stream_left = stream_left, .closed = h2_closed,
+static const struct back_user client_user = {
+	.begun = begun, .room_changed = room_changed, .stream_left = stream_left, .closed = closed,
 	.describe = describe,
 };
 
@@ -93,20 +75,10 @@ static const struct h2_back_user h2_user = {
 static bool put_mux(struct client *c, struct conn *conn, struct flow *f)
 {
 	struct slot_area *slots = server_slots(load.server);
-	struct slice alpn = load.plan->http2 ? SLICE("\x02h2") : SLICE("\x08http/1.1");
-	bool good = !tls_server_is_on(slots) || tls_connect(conn, slots, load.sni, alpn);
+	struct back_owner owner = { &client_user, c, &load.settings, 0 };
+	bool good = !tls_server_is_on(slots) || tls_connect(conn, slots, load.sni, load.mux->alpn);
 
-	if (good && load.plan->http2) {
-		c->h2 = h2_back_new(conn, &h2_user, c, &load.settings, load.tunes);
-		good = c->h2 != NULL;
-		if (good && !h2_back_attach(c->h2, &f->ep)) {
-			h2_back_abandon(&c->h2);
-			good = false;
-		}
-	} else if (good) {
-		c->h1 = h1_back_new(conn, &f->ep, &h1_user, c, &load.settings);
-		good = c->h1 != NULL;
-	}
+	good = good && mux_back_begin(conn, &f->ep, load.mux, &owner);
 	if (!good)
 		conn_close(&conn);
 	return good;
@@ -141,7 +113,7 @@ static bool open_conn(struct client *c, struct flow *f)
 
 bool client_must_wait(struct client *c, struct flow *f)
 {
-	if (!c->h2 || (h2_back_room(c->h2) && !is_used_up(c)))
+	if (!c->mux || (c->mux->kind->back_room(c->mux) && !is_used_up(c)))
 		return false;
 	list_append(&c->parked, &f->link);
 	return true;
@@ -149,17 +121,11 @@ bool client_must_wait(struct client *c, struct flow *f)
 
 bool client_attach(struct client *c, struct flow *f)
 {
-	bool good = true;
+	bool good = c->mux ? c->mux->kind->back_attach(c->mux, &f->ep) : open_conn(c, f);
 
-	if (c->h1)
-		h1_back_attach(c->h1, &f->ep);
-	else if (c->h2)
-		good = h2_back_attach(c->h2, &f->ep);
-	else
-		good = open_conn(c, f);
 	if (good)
 		c->begun++;
-	if (is_used_up(c) && c->h1)
+	if (is_used_up(c) && !(load.mux->traits & MUX_MULTIPLEX))
 		f->ep.flags |= EP_CLOSE;
 	return good;
 }
@@ -182,9 +148,7 @@ void client_fini(struct client *c)
 {
 	for (unsigned i = 0; c->flows && i < load.plan->streams; i++)
 		flow_fini(&c->flows[i]);
-	if (c->h1)
-		h1_back_close(c->h1);
-	if (c->h2)
-		h2_back_close(c->h2);
+	if (c->mux)
+		c->mux->kind->back_close(c->mux);
 	free(c->flows);
 }

@@ -5,7 +5,6 @@
 #include "base/clock.h"
 #include "conf/conf.h"
 #include "load_priv.h"
-#include "mux/h2.h"
 #include "proxy/proxy.h"
 #include "proxy/server.h"
 
@@ -27,7 +26,8 @@ static bool load_start(struct config *cfg, struct diag_list *diags)
 	if (!load.plan || load.server)
 		return true;
 	load.server = px ? server_first(px) : NULL;
-	load.tunes = h2_tunes_of(cfg);
+	load.mux = load.plan->proto ? mux_find(load.plan->proto) : mux_default(MUX_HTTP);
+	mux_settings_init(&load.settings, cfg);
 	load.settings.fields_max = FIELDS_MAX;
 	load.settings.head_max = HEAD_MAX;
 	if (load.server && plan_request())

@@ -20,11 +20,8 @@
 #include "core/timer.h"
 #include "ext/load.h"
 #include "http/msg.h"
-#include "mux/front.h"
+#include "mux/mux.h"
 
-struct h1_conn;
-struct h2_conn;
-struct h2_tunes;
 struct server;
 
 /* Written by its thread, read by all. */
@@ -51,8 +48,7 @@ struct flow {
 
 struct client {
 	struct load_thread *thread;
-	struct h1_conn *h1;        /* one of them, or none */
-	struct h2_conn *h2;
+	struct mux *mux;           /* of the connection; NULL: there is none */
 	struct list parked;        /* flows that wait for room on the connection */
 	uint64_t begun;            /* requests on this connection */
 	struct flow *flows;        /* plan->streams of them; owned */
@@ -76,7 +72,7 @@ struct load_thread {
 struct load {
 	const struct load_plan *plan;
 	struct server *server;     /* borrowed of the generation */
-	const struct h2_tunes *tunes;
+	const struct mux_kind *mux;
 	struct mux_settings settings;
 	struct http_msg request;   /* the same for all: read only */
 	struct arena arena;

@@ -28,13 +28,15 @@ static bool add_field(struct http_msg *m, const char *text)
 					      slice_trim(slice_sub(line, colon + 1, line.len)));
 }
 
-/* HTTP/2 needs the scheme; without it the target need not be cut again for each request. */
+/* From HTTP/2 on the scheme is needed; without it the target need not be cut again for each
+ * request.
+ */
 static bool set_target(struct http_msg *m, const struct uri *uri)
 {
 	const char *end = uri->query.ptr ? uri->query.ptr + uri->query.len
 					 : uri->path.ptr + uri->path.len;
 
-	if (!load.plan->http2 && uri->path.len)
+	if (load.mux->major < 2 && uri->path.len)
 		return http_msg_set_uri(m, slice_make(uri->path.ptr,
 						      (size_t)(end - uri->path.ptr)));
 	if (!http_msg_set_uri(m, slice_of(load.plan->url)))

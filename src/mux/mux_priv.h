@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* mux_priv.h - the rows of the table that are in this folder */
+#ifndef MUX_MUX_PRIV_H
+#define MUX_MUX_PRIV_H
+
+#include "mux/mux.h"
+
+extern const struct mux_kind mux_h1, mux_h2, mux_pass;
+
+#endif
