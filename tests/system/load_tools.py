@@ -242,6 +242,9 @@ def haload(tap, tools):
     tap.ok(code == 0 and f[0] == 100 and o.requests == 100 and f[1] == o.conns >= 25, "-r 4: 25 connections or more",
            (out, o.conns))
     tap.ok(any(b"connection: close" in h for h in o.heads), "the last request of a connection says so", o.heads)
+    o = Seen()
+    code, out, _ = tools.load("-c", "2", "-m", "4", "-n", "60", "http://127.0.0.1:%d/" % o.port)
+    tap.eq((code, figures(out)[0], o.requests, o.conns), (0, 60, 60, 2), "HTTP/1 carries one request at once, whatever -m says")
     o = Seen(per_conn=3)
     code, out, _ = tools.load("-c", "2", "-n", "60", "http://127.0.0.1:%d/" % o.port)
     tap.eq((code, figures(out)[0], figures(out)[3]), (0, 60, 0), "kept connections that close are no errors")
