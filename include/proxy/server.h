@@ -130,8 +130,6 @@ struct server_state {
 	struct outlier_state outlier; /* outlier-ejection */
 };
 
-/* `ws` of a server. */
-
 /* What version 2 of the PROXY protocol says besides, in this order; in the arena. */
 struct server_tlvs {
 	unsigned count;

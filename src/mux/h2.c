@@ -49,7 +49,7 @@ static void send_ping(struct h2_conn *h)
 	H2C_TRACE(PROTO, h, H2_EV(TX_FRAME) | H2_EV(TX_PING), "sending PING");
 	h2_put_ping(frame, payload, false);
 	h2_out_control(h, frame, sizeof(frame));
-	h->ping = H2_PING_SENT;
+	h->idle.ping = H2_PING_SENT;
 	h2c_arm(h);
 }
 
@@ -62,7 +62,7 @@ void h2_timeout(struct timer *t)
 		h2_destroy(h);
 	} else if (h->out.len && !(h->conn->flags & CONN_CAN_SEND)) {
 		h2_eof(h, true);
-	} else if (!h->stream_count && h->ping == H2_PING_DUE) {
+	} else if (!h->stream_count && h->idle.ping == H2_PING_DUE) {
 		send_ping(h);
 	} else if (!h->stream_count) {
 		if (h->state > H2C_PREFACE)
@@ -92,7 +92,7 @@ void h2c_send_settings(struct h2_conn *h)
 	}
 	set.header_table_size = (uint32_t)t->table_size;
 	set.max_frame_size = (uint32_t)t->frame_size;
-	h->settings_window = set.initial_window_size;
+	h->stream_window = set.initial_window_size;
 	H2C_TRACE(PROTO, h, H2_EV(TX_FRAME) | H2_EV(TX_SETTINGS), "sending SETTINGS");
 	h2_out_control(h, frame, (size_t)(h2_settings_put(frame, &set) - frame));
 }
@@ -125,7 +125,7 @@ static bool use_header(struct h2_conn *h)
 
 	if (bytes.len < H2_FRAME_HEADER_LEN)
 		return false;
-	h->frame = h2_frame_parse(bytes.ptr);
+	h->rx.frame = h2_frame_parse(bytes.ptr);
 	wire_in_use(&h->in, H2_FRAME_HEADER_LEN);
 	if (h2_frame_begin(h))
 		h->flags |= H2C_FL_IN_PAYLOAD;
@@ -137,13 +137,13 @@ static bool use_payload(struct h2_conn *h)
 {
 	struct slice payload = wire_in_bytes(&h->in);
 
-	if (h->frame.type == H2_FT_DATA) {
+	if (h->rx.frame.type == H2_FT_DATA) {
 		h2_data_take(h);
 		return true;
 	}
-	if (payload.len < h->frame.length)
+	if (payload.len < h->rx.frame.length)
 		return false;
-	payload.len = h->frame.length;
+	payload.len = h->rx.frame.length;
 	h->flags &= (uint16_t)~H2C_FL_IN_PAYLOAD;
 	h2_frame_payload(h, payload);
 	if (payload.len && h->in.block)
@@ -155,7 +155,7 @@ static bool use_payload(struct h2_conn *h)
 static bool is_reading(const struct h2_conn *h)
 {
 	return h->state < H2C_CLOSING && !(h->flags & (H2C_FL_DEAD | H2C_FL_PAUSE | H2C_FL_EOF)) &&
-	       h->control_bytes < H2_CONTROL_HIGH &&
+	       h->control.bytes < H2_CONTROL_HIGH &&
 	       (h->out.len < H2_OUT_STUCK || h->side->is_back);
 }
 
@@ -165,7 +165,7 @@ static void use_bytes(struct h2_conn *h)
 	bool more = true;
 
 	while (more && is_reading(h)) {
-		if (h->flags & H2C_FL_IN_PAYLOAD && (!h->frame.length || wire_in_has(&h->in)))
+		if (h->flags & H2C_FL_IN_PAYLOAD && (!h->rx.frame.length || wire_in_has(&h->in)))
 			more = use_payload(h);
 		else if (!wire_in_has(&h->in))
 			more = false;
@@ -188,8 +188,8 @@ static void limit_slow_head(struct h2_conn *h)
 	if (at >= h->timer.expire_ms)
 		return;
 	timer_set(&h->timer, at);
-	if (h->ping == H2_PING_DUE)
-		h->ping = H2_PING_NONE;
+	if (h->idle.ping == H2_PING_DUE)
+		h->idle.ping = H2_PING_NONE;
 }
 
 /* Frames that came together belong to one step: all that can be received is decoded, then the
@@ -209,7 +209,7 @@ static enum io receive_all(struct h2_conn *h, bool *received)
 		}
 		if (h2_turn_work(h, H2_WORK_RECV))
 			break;
-		r = wire_in_recv(&h->in, h->conn, h->data);
+		r = wire_in_recv(&h->in, h->conn, h->rx.stream);
 		H2C_TRACE(DATA, h, H2_EV(RECV), "read: %u bytes to look at",
 			  (unsigned)wire_in_bytes(&h->in).len);
 		if (r != IO_OK)
@@ -260,8 +260,8 @@ void h2_ready(struct conn *c)
 
 	H2C_TRACE(DEVELOPER, h, H2_EV(WAKE), "an event of the connection");
 	h->flags &= (uint16_t)~H2C_FL_PAUSE;
-	h->turn_frames = h->turn_resets = h->turn_control = h->turn_work = 0;
-	h->turn_since_ns = 0;
+	h->spent.frames = h->spent.resets = h->spent.control = h->spent.work = 0;
+	h->spent.since_ns = 0;
 	if (c->flags & CONN_CAN_SEND && h->out.len && !(c->flags & CONN_ERROR))
 		h2_flush(h);
 	if (h->flags & H2C_FL_DEAD || list_is_linked(&h->turn))

@@ -24,8 +24,8 @@ static void back_number(struct h2_stream *s)
 
 	list_remove(&s->sender);
 	s->id = h->last_stream ? h->last_stream + 2 : 1;
-	s->tx_window = h->peer_window;
-	s->rx_window = h->settings_window;
+	s->tx_window = h->peer.window;
+	s->rx_window = h->stream_window;
 	h->last_stream = s->id;
 	tree_insert(&h->streams, &s->node, s->id);
 	h2s_set_state(s, H2S_OPEN);
@@ -134,7 +134,7 @@ static bool back_put_head(struct h2_stream *s, struct hpack_writer *w, const str
 
 static bool back_headers_are_due(struct h2_conn *h)
 {
-	uint32_t id = h->frame.stream;
+	uint32_t id = h->rx.frame.stream;
 	struct h2_stream *s;
 
 	if (!(id & 1) || id > h->last_stream) {
@@ -285,7 +285,7 @@ static void on_response(struct h2_conn *h, struct h2_stream *s, struct slice blo
 
 static void back_head_block(struct h2_conn *h, struct slice block, bool end_stream)
 {
-	struct h2_stream *s = h2s_find(h, h->frame.stream);
+	struct h2_stream *s = h2s_find(h, h->rx.frame.stream);
 
 	if (s && s->flags & H2S_FL_HEAD_GOT && !(s->flags & H2S_FL_RESET))
 		h2_head_trailers(h, s, block, end_stream);
@@ -328,7 +328,7 @@ static void refuse_websocket(struct h2_stream *s)
 
 static void release_websocket(struct h2_stream *s)
 {
-	if (s->conn->peer_connect) {
+	if (s->conn->peer.connect) {
 		h2s_send(s);
 		return;
 	}
@@ -416,7 +416,7 @@ static void h2_back_send(struct endpoint *ep)
 	if (!s->id && ep->flags & EP_TX_HEAD && is_websocket(ep->tx_head)) {
 		if (s->conn->state == H2C_SETTINGS)
 			return;
-		if (!s->conn->peer_connect) {
+		if (!s->conn->peer.connect) {
 			refuse_websocket(s);
 			return;
 		}
@@ -547,7 +547,7 @@ struct mux *h2_back_new(struct conn *c, struct endpoint *ep, const struct back_o
 unsigned h2_back_room(const struct mux *m)
 {
 	const struct h2_conn *h = h2_of(m);
-	unsigned max = h->peer_streams;
+	unsigned max = h->peer.streams;
 
 	/* before its SETTINGS nobody knows how many streams the server takes */
 	if (h->state != H2C_OPEN || !(h->flags & H2C_FL_CONNECTED) || h->out.len >= H2_OUT_STUCK ||
@@ -588,7 +588,8 @@ bool h2_back_detach_thread(struct mux *m)
 
 	BUG_ON(h->stream_count);
 	if (list_is_linked(&h->turn) || list_is_linked(&h->flush) || h->out.len ||
-	    wire_in_has(&h->in) || h->head || h->flags & (H2C_FL_BUSY | H2C_FL_IN_PAYLOAD))
+	    wire_in_has(&h->in) || h->gathered.block ||
+	    h->flags & (H2C_FL_BUSY | H2C_FL_IN_PAYLOAD))
 		return false;
 	wire_in_clear(&h->in);
 	timer_cancel(&h->timer);

@@ -60,12 +60,12 @@ struct h2_conn *h2_new(struct conn *c, const struct h2_side *side, void *owner,
 	h2_use_settings(h, settings);
 	hpack_decoder_init(&h->decoder, (uint32_t)h->tunes->table_size);
 	hpack_encoder_init(&h->encoder, 0);
-	h->idle_since_ms = clock_now_ms();
-	h->peer_window = h->settings_window = H2_WINDOW_DEFAULT;
-	h->peer_frame_max = H2_FRAME_SIZE_MIN;
-	h->peer_table = HPACK_TABLE_SIZE;
-	h->peer_streams = UINT32_MAX;
-	h->tx_window = h->rx_window = H2_WINDOW_DEFAULT;
+	h->idle.since_ms = clock_now_ms();
+	h->peer.window = h->stream_window = H2_WINDOW_DEFAULT;
+	h->peer.frame_max = H2_FRAME_SIZE_MIN;
+	h->peer.table = HPACK_TABLE_SIZE;
+	h->peer.streams = UINT32_MAX;
+	h->window.tx = h->window.rx = H2_WINDOW_DEFAULT;
 	list_init(&h->turn);
 	list_init(&h->flush);
 	list_init(&h->senders);
@@ -81,13 +81,13 @@ void h2c_tell_counts(struct h2_conn *h)
 {
 	struct counter_set *set = h->settings->counters;
 
-	if (!h->counted)
+	if (!h->tally.any)
 		return;
 	for (unsigned i = 0; set && i < H2_CNT_COUNT; i++)
-		if (h->counts[i])
-			counter_add(set, h->settings->h2_counts + i, h->counts[i]);
-	memset(h->counts, 0, sizeof(h->counts));
-	h->counted = false;
+		if (h->tally.counts[i])
+			counter_add(set, h->settings->h2_counts + i, h->tally.counts[i]);
+	memset(h->tally.counts, 0, sizeof(h->tally.counts));
+	h->tally.any = false;
 }
 
 void h2_free(struct h2_conn *h)
@@ -102,7 +102,7 @@ void h2_free(struct h2_conn *h)
 	h->side->closed(h);
 	conn_close(&h->conn);
 	wire_in_clear(&h->in);
-	block_drop(h->head);
+	block_drop(h->gathered.block);
 	block_queue_clear(&h->out);
 	hpack_decoder_fini(&h->decoder);
 	hpack_encoder_fini(&h->encoder);
@@ -169,13 +169,13 @@ void h2c_goaway(struct h2_conn *h, enum h2_error code, uint32_t last)
 {
 	char frame[H2_GOAWAY_LEN];
 
-	if (h->flags & H2C_FL_GOAWAY_SENT && h->error == code && h->goaway_last == last)
+	if (h->flags & H2C_FL_GOAWAY_SENT && h->goaway.error == code && h->goaway.last == last)
 		return;
 	H2C_TRACE(PROTO, h, H2_EV(TX_FRAME) | H2_EV(TX_GOAWAY), "sending GOAWAY %s",
 		  h2_error_name(code));
 	h->flags |= H2C_FL_GOAWAY_SENT;
-	h->error = (uint8_t)code;
-	h->goaway_last = last;
+	h->goaway.error = (uint8_t)code;
+	h->goaway.last = last;
 	/* servers begin no streams */
 	h2_put_goaway(frame, h->side->is_back ? 0 : last, code);
 	h2_out_control(h, frame, sizeof(frame));
@@ -259,11 +259,11 @@ static uint64_t idle_end(const struct h2_conn *h, uint64_t now)
 	if (h->side->is_back)
 		return at;
 	if (ms)
-		at = h->idle_since_ms + (uint64_t)ms;
+		at = h->idle.since_ms + (uint64_t)ms;
 	else if (set->client_ms)
 		at = now + (uint64_t)set->client_ms;
-	if (h->flags & H2C_FL_LEAVING && at > h->idle_since_ms + LEAVE_MS)
-		at = h->idle_since_ms + LEAVE_MS;
+	if (h->flags & H2C_FL_LEAVING && at > h->idle.since_ms + LEAVE_MS)
+		at = h->idle.since_ms + LEAVE_MS;
 	return at;
 }
 
@@ -276,18 +276,18 @@ void h2c_arm(struct h2_conn *h)
 
 	if (h->state == H2C_DRAIN)
 		return;
-	if (h->ping == H2_PING_DUE)
-		h->ping = H2_PING_NONE;
+	if (h->idle.ping == H2_PING_DUE)
+		h->idle.ping = H2_PING_NONE;
 	if (h->out.len && !(h->conn->flags & CONN_CAN_SEND)) {
 		if (h->settings->client_ms)
 			at = now + (uint64_t)h->settings->client_ms;
 	} else if (!h->stream_count) {
 		at = idle_end(h, now);
-		if (h->idle_ping_ms && h->state > H2C_PREFACE && h->state < H2C_CLOSING &&
-		    now + h->idle_ping_ms < at) {
-			at = now + h->idle_ping_ms;
-			if (h->ping == H2_PING_NONE)
-				h->ping = H2_PING_DUE;
+		if (h->idle.ping_ms && h->state > H2C_PREFACE && h->state < H2C_CLOSING &&
+		    now + h->idle.ping_ms < at) {
+			at = now + h->idle.ping_ms;
+			if (h->idle.ping == H2_PING_NONE)
+				h->idle.ping = H2_PING_DUE;
 		}
 	}
 	timer_set(&h->timer, at);
@@ -302,7 +302,7 @@ void h2_use_settings(struct h2_conn *h, const struct mux_settings *settings)
 
 void h2_set_idle_ping(struct h2_conn *h, int64_t ms)
 {
-	h->idle_ping_ms = (uint32_t)ms;
+	h->idle.ping_ms = (uint32_t)ms;
 	if (!h->stream_count && h->state < H2C_CLOSING)
 		h2c_arm(h);
 }

@@ -29,7 +29,7 @@ void h2_wake_late(struct h2_conn *h)
 /* Which stream gets the payload? NULL: nobody. */
 static struct h2_stream *data_stream(struct h2_conn *h)
 {
-	const struct h2_frame *f = &h->frame;
+	const struct h2_frame *f = &h->rx.frame;
 	struct h2_stream *s = h2s_find(h, f->stream);
 
 	if (!s || s->flags & H2S_FL_RESET) {
@@ -58,7 +58,7 @@ static struct h2_stream *data_stream(struct h2_conn *h)
 
 bool h2_data_begin(struct h2_conn *h)
 {
-	const struct h2_frame *f = &h->frame;
+	const struct h2_frame *f = &h->rx.frame;
 
 	if (!(f->stream & 1) || f->stream > h->last_stream) {
 		h2c_error(h, H2_ERR_PROTOCOL_ERROR, "DATA on an idle stream");
@@ -68,16 +68,16 @@ bool h2_data_begin(struct h2_conn *h)
 		h2c_error(h, H2_ERR_FRAME_SIZE_ERROR, "padded DATA without the padding's length");
 		return false;
 	}
-	if (h->rx_window < f->length) {
+	if (h->window.rx < f->length) {
 		h2c_error(h, H2_ERR_FLOW_CONTROL_ERROR, "more DATA than the connection's window");
 		return false;
 	}
-	h->rx_window -= f->length;
-	h->left = f->length;
-	h->pad = 0;
+	h->window.rx -= f->length;
+	h->rx.left = f->length;
+	h->rx.pad = 0;
 	if (f->flags & H2_FL_PADDED)
 		h->flags |= H2C_FL_PAD_NEXT;
-	h->data = data_stream(h);
+	h->rx.stream = data_stream(h);
 	if (h->state >= H2C_CLOSING)
 		return false;
 	if (f->length)
@@ -123,11 +123,11 @@ static bool deliver(struct h2_conn *h, struct h2_stream *s, struct slice bytes)
 /* The whole frame was used. */
 static void data_end(struct h2_conn *h)
 {
-	struct h2_stream *s = h->data;
+	struct h2_stream *s = h->rx.stream;
 
 	h->flags &= (uint16_t)~H2C_FL_IN_PAYLOAD;
-	h->data = NULL;
-	if (!s || !(h->frame.flags & H2_FL_END_STREAM))
+	h->rx.stream = NULL;
+	if (!s || !(h->rx.frame.flags & H2_FL_END_STREAM))
 		return;
 	if (s->left != UINT64_MAX && s->left) {
 		h2s_error(s, H2_ERR_PROTOCOL_ERROR, "less DATA than announced");
@@ -143,14 +143,14 @@ static bool take_pad_length(struct h2_conn *h)
 	struct slice bytes = wire_in_bytes(&h->in);
 
 	h->flags &= (uint16_t)~H2C_FL_PAD_NEXT;
-	h->pad = (uint8_t)bytes.ptr[0];
-	h->left--;
+	h->rx.pad = (uint8_t)bytes.ptr[0];
+	h->rx.left--;
 	wire_in_use(&h->in, 1);
-	if (h->pad > h->left) {
+	if (h->rx.pad > h->rx.left) {
 		h2c_error(h, H2_ERR_PROTOCOL_ERROR, "padding larger than its frame");
 		return false;
 	}
-	h->left -= h->pad;
+	h->rx.left -= h->rx.pad;
 	return true;
 }
 
@@ -161,21 +161,21 @@ void h2_data_take(struct h2_conn *h)
 	if (h->flags & H2C_FL_PAD_NEXT && !take_pad_length(h))
 		return;
 	bytes = wire_in_bytes(&h->in);
-	if (h->left && bytes.len) {
-		if (bytes.len > h->left)
-			bytes.len = h->left;
-		if (h->data && !deliver(h, h->data, bytes))
-			h->data = NULL;
-		h->left -= (uint32_t)bytes.len;
+	if (h->rx.left && bytes.len) {
+		if (bytes.len > h->rx.left)
+			bytes.len = h->rx.left;
+		if (h->rx.stream && !deliver(h, h->rx.stream, bytes))
+			h->rx.stream = NULL;
+		h->rx.left -= (uint32_t)bytes.len;
 		wire_in_use(&h->in, bytes.len);
 		bytes = wire_in_bytes(&h->in);
 	}
-	if (!h->left && h->pad && bytes.len) {
-		if (bytes.len > h->pad)
-			bytes.len = h->pad;
-		h->pad -= (uint32_t)bytes.len;
+	if (!h->rx.left && h->rx.pad && bytes.len) {
+		if (bytes.len > h->rx.pad)
+			bytes.len = h->rx.pad;
+		h->rx.pad -= (uint32_t)bytes.len;
 		wire_in_use(&h->in, bytes.len);
 	}
-	if (!h->left && !h->pad)
+	if (!h->rx.left && !h->rx.pad)
 		data_end(h);
 }

@@ -66,7 +66,7 @@ static void h2_front_detach(struct endpoint *ep)
 	if (kill)
 		h2c_kill(h);
 	if (!h->stream_count) {
-		h->idle_since_ms = clock_now_ms();
+		h->idle.since_ms = clock_now_ms();
 		h2c_arm(h);
 	}
 	h2c_check_end(h);

@@ -14,7 +14,7 @@
 /* What the order of frames allows. NULL: fine. */
 static const char *order_fault(const struct h2_conn *h)
 {
-	const struct h2_frame *f = &h->frame;
+	const struct h2_frame *f = &h->rx.frame;
 
 	if (h->state == H2C_SETTINGS && (f->type != H2_FT_SETTINGS || f->flags & H2_FL_ACK))
 		return "the first frame is not SETTINGS";
@@ -43,27 +43,27 @@ static void count_frame(struct h2_conn *h)
 	};
 	const struct h2_limits *t = h->limits;
 
-	if (h->frame.type < H2_FT_COUNT && counted[h->frame.type])
-		h2_count(h, counted[h->frame.type] - 1);
-	if (h->frame.type == H2_FT_RST_STREAM && t->rst_at_once &&
-	    ++h->turn_resets >= (unsigned)t->rst_at_once)
+	if (h->rx.frame.type < H2_FT_COUNT && counted[h->rx.frame.type])
+		h2_count(h, counted[h->rx.frame.type] - 1);
+	if (h->rx.frame.type == H2_FT_RST_STREAM && t->rst_at_once &&
+	    ++h->spent.resets >= (unsigned)t->rst_at_once)
 		h->flags |= H2C_FL_PAUSE;
-	if (t->frames_at_once && ++h->turn_frames >= (unsigned)t->frames_at_once)
+	if (t->frames_at_once && ++h->spent.frames >= (unsigned)t->frames_at_once)
 		h->flags |= H2C_FL_PAUSE;
-	if (h->frame.type == H2_FT_HEADERS) {
-		h2_turn_work(h, H2_WORK_HEAD + h->frame.length / 64);
-	} else if (h->frame.type == H2_FT_DATA) {
+	if (h->rx.frame.type == H2_FT_HEADERS) {
+		h2_turn_work(h, H2_WORK_HEAD + h->rx.frame.length / 64);
+	} else if (h->rx.frame.type == H2_FT_DATA) {
 		h2_turn_work(h, 1);
 	} else {
-		h2_turn_work(h, 1 + h->frame.length / 64);
-		if (++h->turn_control >= H2_TURN_CONTROL)
+		h2_turn_work(h, 1 + h->rx.frame.length / 64);
+		if (++h->spent.control >= H2_TURN_CONTROL)
 			h->flags |= H2C_FL_PAUSE;
 	}
 }
 
 bool h2_frame_begin(struct h2_conn *h)
 {
-	struct h2_frame *f = &h->frame;
+	struct h2_frame *f = &h->rx.frame;
 	const char *fault = order_fault(h);
 	bool connection = true;
 	uint8_t error;
@@ -98,10 +98,10 @@ bool h2_frame_begin(struct h2_conn *h)
 /* The windows of all streams follow the peer's initial one (RFC 9113 6.9.2). */
 static bool change_peer_window(struct h2_conn *h, uint32_t window)
 {
-	int64_t delta = (int64_t)window - h->peer_window;
+	int64_t delta = (int64_t)window - h->peer.window;
 	struct tree_node *n;
 
-	h->peer_window = window;
+	h->peer.window = window;
 	if (!delta)
 		return true;
 	h2_turn_work(h, h->stream_count);
@@ -123,7 +123,7 @@ static void on_settings(struct h2_conn *h, struct slice payload)
 	char ack[H2_FRAME_HEADER_LEN];
 	uint8_t error;
 
-	if (h->frame.flags & H2_FL_ACK) {
+	if (h->rx.frame.flags & H2_FL_ACK) {
 		if (h->flags & H2C_FL_ACKED)
 			h2c_glitch(h, "SETTINGS acknowledged twice");
 		else
@@ -136,24 +136,24 @@ static void on_settings(struct h2_conn *h, struct slice payload)
 	else
 		h2c_set_state(h, H2C_OPEN);
 	h2_settings_init(&set);
-	set.initial_window_size = h->peer_window;
-	set.max_frame_size = h->peer_frame_max;
-	set.header_table_size = h->peer_table;
-	set.enable_connect_protocol = h->peer_connect;
-	set.max_concurrent_streams = h->peer_streams;
+	set.initial_window_size = h->peer.window;
+	set.max_frame_size = h->peer.frame_max;
+	set.header_table_size = h->peer.table;
+	set.enable_connect_protocol = h->peer.connect;
+	set.max_concurrent_streams = h->peer.streams;
 	error = h2_settings_parse(&set, payload, h->side->is_back);
 	if (error || !change_peer_window(h, set.initial_window_size)) {
 		h2c_error(h, error ? error : H2_ERR_FLOW_CONTROL_ERROR, NULL);
 		return;
 	}
-	h->peer_frame_max = set.max_frame_size;
-	h->peer_connect = set.enable_connect_protocol;
-	h->peer_streams = set.max_concurrent_streams;
+	h->peer.frame_max = set.max_frame_size;
+	h->peer.connect = set.enable_connect_protocol;
+	h->peer.streams = set.max_concurrent_streams;
 	if (h->side->settings)
 		h->side->settings(h);
-	if (set.header_table_size != h->peer_table)
+	if (set.header_table_size != h->peer.table)
 		hpack_encoder_resize(&h->encoder, set.header_table_size);
-	h->peer_table = set.header_table_size;
+	h->peer.table = set.header_table_size;
 	H2C_TRACE(PROTO, h, H2_EV(TX_FRAME) | H2_EV(TX_SETTINGS), "acknowledging SETTINGS");
 	h2_put_settings_ack(ack);
 	h2_out_control(h, ack, sizeof(ack));
@@ -163,12 +163,12 @@ static void on_ping(struct h2_conn *h, struct slice payload)
 {
 	char frame[H2_PING_LEN];
 
-	if (h->frame.flags & H2_FL_ACK) {
-		if (h->ping != H2_PING_SENT) {
+	if (h->rx.frame.flags & H2_FL_ACK) {
+		if (h->idle.ping != H2_PING_SENT) {
 			h2c_glitch(h, "PING acknowledged that was not sent");
 			return;
 		}
-		h->ping = H2_PING_NONE;
+		h->idle.ping = H2_PING_NONE;
 		if (!h->stream_count) /* the timer stood for the answer */
 			h2c_arm(h);
 		return;
@@ -191,15 +191,15 @@ static void on_goaway(struct h2_conn *h, struct slice payload)
 
 static void on_window_update(struct h2_conn *h, struct slice payload)
 {
-	uint32_t add = h2_get_u31(payload.ptr), id = h->frame.stream;
+	uint32_t add = h2_get_u31(payload.ptr), id = h->rx.frame.stream;
 	struct h2_stream *s;
 
 	if (!id) {
-		if (!add || h->tx_window + add > H2_WINDOW_MAX) {
+		if (!add || h->window.tx + add > H2_WINDOW_MAX) {
 			h2c_error(h, add ? H2_ERR_FLOW_CONTROL_ERROR : H2_ERR_PROTOCOL_ERROR, NULL);
 			return;
 		}
-		h->tx_window += add;
+		h->window.tx += add;
 		if (!list_is_empty(&h->senders))
 			h2_flush_later(h);
 		return;
@@ -230,13 +230,13 @@ static void on_rst_stream(struct h2_conn *h, struct slice payload)
 {
 	struct h2_stream *s;
 
-	if (is_idle_stream(h, h->frame.stream)) {
+	if (is_idle_stream(h, h->rx.frame.stream)) {
 		h2c_error(h, H2_ERR_PROTOCOL_ERROR, "RST_STREAM on an idle stream");
 		return;
 	}
 	/* both know now: what still comes is no more what was on its way */
-	h2c_forget_reset(h, h->frame.stream);
-	s = h2s_find(h, h->frame.stream);
+	h2c_forget_reset(h, h->rx.frame.stream);
+	s = h2s_find(h, h->rx.frame.stream);
 	if (!s || s->flags & H2S_FL_RESET) {
 		if (s) {
 			s->flags |= H2S_FL_PEER_RESET;
@@ -264,7 +264,7 @@ static void on_rst_stream(struct h2_conn *h, struct slice payload)
 
 static void on_priority(struct h2_conn *h, struct slice payload)
 {
-	if (h2_get_u31(payload.ptr) != h->frame.stream)
+	if (h2_get_u31(payload.ptr) != h->rx.frame.stream)
 		return;
 	h2c_error(h, H2_ERR_PROTOCOL_ERROR, NULL); /* it depends on itself */
 }
@@ -274,19 +274,19 @@ static void on_priority(struct h2_conn *h, struct slice payload)
 /* Keeps a part of a header block until the rest is there. False: the connection is lost. */
 static bool gather(struct h2_conn *h, struct slice part)
 {
-	if (!h->head)
-		h->head = block_new();
-	if (!h->head) {
+	if (!h->gathered.block)
+		h->gathered.block = block_new();
+	if (!h->gathered.block) {
 		h2c_error(h, H2_ERR_INTERNAL_ERROR, "out of memory");
 		return false;
 	}
-	if (part.len > block_room(h->head)) {
+	if (part.len > block_room(h->gathered.block)) {
 		h2c_error(h, H2_ERR_ENHANCE_YOUR_CALM, "header block too large");
 		return false;
 	}
 	if (part.len)
-		memcpy(h->head->data + h->head->used, part.ptr, part.len);
-	h->head->used += (uint32_t)part.len;
+		memcpy(h->gathered.block->data + h->gathered.block->used, part.ptr, part.len);
+	h->gathered.block->used += (uint32_t)part.len;
 	return true;
 }
 
@@ -301,7 +301,7 @@ static void on_headers(struct h2_conn *h, struct slice payload)
 {
 	struct h2_content c;
 	bool self = false;
-	uint8_t error = h2_content_parse(&h->frame, payload, &c, &self);
+	uint8_t error = h2_content_parse(&h->rx.frame, payload, &c, &self);
 
 	if (error || self) {
 		h2c_error(h, self ? H2_ERR_PROTOCOL_ERROR : error, "HEADERS without sense");
@@ -310,15 +310,15 @@ static void on_headers(struct h2_conn *h, struct slice payload)
 	if (!h->side->headers_are_due(h))
 		return;
 	payload = slice_make(payload.ptr + c.lead, payload.len - c.lead - c.pad);
-	if (h->frame.flags & H2_FL_END_HEADERS) {
-		head_complete(h, payload, h->frame.flags & H2_FL_END_STREAM);
+	if (h->rx.frame.flags & H2_FL_END_HEADERS) {
+		head_complete(h, payload, h->rx.frame.flags & H2_FL_END_STREAM);
 		return;
 	}
 	h->flags |= H2C_FL_CONTINUATION;
 	h->flags &= (uint16_t)~H2C_FL_END_STREAM;
-	if (h->frame.flags & H2_FL_END_STREAM)
+	if (h->rx.frame.flags & H2_FL_END_STREAM)
 		h->flags |= H2C_FL_END_STREAM;
-	h->head_stream = h->frame.stream;
+	h->gathered.stream = h->rx.frame.stream;
 	gather(h, payload);
 }
 
@@ -326,7 +326,7 @@ static void on_continuation(struct h2_conn *h, struct slice payload)
 {
 	struct block *head;
 
-	if (h->frame.stream != h->head_stream) {
+	if (h->rx.frame.stream != h->gathered.stream) {
 		h2c_error(h, H2_ERR_PROTOCOL_ERROR, "CONTINUATION of another stream");
 		return;
 	}
@@ -334,15 +334,15 @@ static void on_continuation(struct h2_conn *h, struct slice payload)
 	if (h->state >= H2C_CLOSING)
 		return;
 	/* many small parts cost more than one head ever should */
-	if (++h->continuations > H2_CONTINUATIONS_MAX) {
+	if (++h->gathered.parts > H2_CONTINUATIONS_MAX) {
 		h2c_error(h, H2_ERR_ENHANCE_YOUR_CALM, "too many CONTINUATION");
 		return;
 	}
-	if (!gather(h, payload) || !(h->frame.flags & H2_FL_END_HEADERS))
+	if (!gather(h, payload) || !(h->rx.frame.flags & H2_FL_END_HEADERS))
 		return;
-	head = h->head;
-	h->head = NULL;
-	h->continuations = 0;
+	head = h->gathered.block;
+	h->gathered.block = NULL;
+	h->gathered.parts = 0;
 	head_complete(h, slice_make(head->data, head->used), h->flags & H2C_FL_END_STREAM);
 	block_drop(head);
 }
@@ -358,6 +358,6 @@ void h2_frame_payload(struct h2_conn *h, struct slice payload)
 	};
 
 	/* unknown types are skipped (RFC 9113 4.1) */
-	if (h->frame.type < H2_FT_COUNT && handlers[h->frame.type])
-		handlers[h->frame.type](h, payload);
+	if (h->rx.frame.type < H2_FT_COUNT && handlers[h->rx.frame.type])
+		handlers[h->rx.frame.type](h, payload);
 }

@@ -199,13 +199,13 @@ static void limit_total(struct h2_conn *h)
 /* A well-formed request begins a stream. */
 static void begin_stream(struct h2_conn *h, struct h2_head *head, bool end_stream)
 {
-	struct h2_stream *s = h2s_new(h, h->frame.stream);
+	struct h2_stream *s = h2s_new(h, h->rx.frame.stream);
 	struct endpoint *ep = s ? h->user.front->stream_new(h->owner, h->since_ns) : NULL;
 
 	if (!ep) {
 		if (s)
 			h2s_free(s);
-		h2c_reset(h, h->frame.stream, H2_ERR_REFUSED_STREAM);
+		h2c_reset(h, h->rx.frame.stream, H2_ERR_REFUSED_STREAM);
 		return;
 	}
 	s->ep = ep;
@@ -233,7 +233,7 @@ static enum h2_error refusal(struct h2_conn *h)
 
 	if (h->flags & H2C_FL_STOP)
 		return H2_ERR_REFUSED_STREAM;
-	if (h->stream_limit && h->frame.stream > h->stream_limit) {
+	if (h->stream_limit && h->rx.frame.stream > h->stream_limit) {
 		h2c_error(h, H2_ERR_ENHANCE_YOUR_CALM, "too many streams in all");
 		return H2_ERR_REFUSED_STREAM;
 	}
@@ -253,7 +253,7 @@ static void on_request(struct h2_conn *h, struct slice block, bool end_stream)
 
 	if (h->state >= H2C_CLOSING)
 		return;
-	h->last_stream = h->frame.stream;
+	h->last_stream = h->rx.frame.stream;
 	if (no)
 		options |= H2_HEAD_OPT_DISCARD;
 	switch (h2_head_read(h, block, H2_HEAD_REQUEST, options, &head)) {
@@ -264,12 +264,12 @@ static void on_request(struct h2_conn *h, struct slice block, bool end_stream)
 		h2c_error(h, H2_ERR_COMPRESSION_ERROR, hpack_error_text(head.hpack_error));
 		break;
 	case H2_HEAD_TOO_LARGE:
-		h2c_reset(h, h->frame.stream, no ? no : H2_ERR_PROTOCOL_ERROR);
+		h2c_reset(h, h->rx.frame.stream, no ? no : H2_ERR_PROTOCOL_ERROR);
 		if (!no)
 			h2c_refused(h, FRONT_BAD_TOO_LARGE, "head too large");
 		break;
 	case H2_HEAD_REFUSED:
-		h2c_reset(h, h->frame.stream, no ? no : H2_ERR_PROTOCOL_ERROR);
+		h2c_reset(h, h->rx.frame.stream, no ? no : H2_ERR_PROTOCOL_ERROR);
 		if (!no)
 			h2c_refused(h, FRONT_BAD_SYNTAX, h2_head_error_text(head.error));
 		break;
@@ -313,7 +313,7 @@ static bool is_reset_by_us(const struct h2_stream *s)
 
 bool h2_front_headers_are_due(struct h2_conn *h)
 {
-	uint32_t id = h->frame.stream;
+	uint32_t id = h->rx.frame.stream;
 	struct h2_stream *s;
 
 	if (!(id & 1)) {
@@ -332,7 +332,7 @@ bool h2_front_headers_are_due(struct h2_conn *h)
 
 void h2_front_head_block(struct h2_conn *h, struct slice block, bool end_stream)
 {
-	uint32_t id = h->frame.stream;
+	uint32_t id = h->rx.frame.stream;
 	struct h2_stream *s = id > h->last_stream ? NULL : h2s_find(h, id);
 	struct h2_head head;
 

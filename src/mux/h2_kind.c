@@ -84,7 +84,7 @@ static void h2_front_stop(struct mux *m)
 
 	/* what is on its way is still served (RFC 9113 6.8) */
 	h->flags |= H2C_FL_LEAVING;
-	h->idle_since_ms = clock_now_ms();
+	h->idle.since_ms = clock_now_ms();
 	if (h->state > H2C_PREFACE && h->state < H2C_CLOSING)
 		h2c_goaway(h, H2_ERR_NO_ERROR, H2_STREAM_MAX);
 	if (h->state > H2C_PREFACE)

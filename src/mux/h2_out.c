@@ -43,14 +43,14 @@ bool h2_turn_work(struct h2_conn *h, uint32_t units)
 {
 	uint64_t now;
 
-	h->turn_work += units;
-	if (h->turn_work < H2_TURN_WORK)
+	h->spent.work += units;
+	if (h->spent.work < H2_TURN_WORK)
 		return false;
-	h->turn_work = 0;
+	h->spent.work = 0;
 	now = clock_read_ns();
-	if (!h->turn_since_ns)
-		h->turn_since_ns = now;
-	if (now - h->turn_since_ns < H2_TURN_NS)
+	if (!h->spent.since_ns)
+		h->spent.since_ns = now;
+	if (now - h->spent.since_ns < H2_TURN_NS)
 		return false;
 	h->flags |= H2C_FL_PAUSE;
 	return true;
@@ -99,7 +99,7 @@ void h2_out_control(struct h2_conn *h, const char *frame, size_t len)
 	if (!p)
 		return;
 	memcpy(p, frame, len);
-	h->control_bytes += (uint32_t)len;
+	h->control.bytes += (uint32_t)len;
 	h2_out_commit(h, p + len);
-	h->control_end = (uint32_t)h->out.len;
+	h->control.end = (uint32_t)h->out.len;
 }

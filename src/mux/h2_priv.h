@@ -41,8 +41,8 @@ enum h2_ping {
 enum h2_conn_flags {
 	H2C_FL_BUSY = 1 << 0,        /* a function of ours is below on the stack: do not free */
 	H2C_FL_DEAD = 1 << 1,        /* to be freed when no longer busy */
-	H2C_FL_IN_PAYLOAD = 1 << 2,  /* <frame> was read, its payload is next */
-	H2C_FL_CONTINUATION = 1 << 3,/* only CONTINUATION of <frame.stream> may come */
+	H2C_FL_IN_PAYLOAD = 1 << 2,  /* <rx.frame> was read, its payload is next */
+	H2C_FL_CONTINUATION = 1 << 3,/* only CONTINUATION of <rx.frame.stream> may come */
 	H2C_FL_STOP = 1 << 4,        /* no further stream is taken */
 	H2C_FL_GOAWAY_SENT = 1 << 5,
 	H2C_FL_LEAVING = 1 << 14,    /* the process stops: the client was asked to go */
@@ -63,9 +63,9 @@ struct h2_stream;
 struct h2_side {
 	const struct endpoint_ops *stream_ops; /* for the endpoints of its streams */
 	bool is_back;
-	/* May frame.stream get HEADERS? False: what was wrong was dealt with. */
+	/* May rx.frame.stream get HEADERS? False: what was wrong was dealt with. */
 	bool (*headers_are_due)(struct h2_conn *h);
-	/* A whole header block for frame.stream. */
+	/* A whole header block for rx.frame.stream. */
 	void (*head_block)(struct h2_conn *h, struct slice block, bool end_stream);
 	/* Back: streams that have no number yet are told that they will not get one. */
 	void (*fail_pending)(struct h2_conn *h);
@@ -85,6 +85,75 @@ struct h2_side {
 	void (*closed)(struct h2_conn *h);
 	/* For `show fd`. */
 	void (*describe)(const struct h2_conn *h, struct strbuf *out);
+};
+
+/* What is being received. */
+struct h2_rx {
+	struct h2_frame frame;
+	uint32_t left;                   /* of its content, DATA */
+	uint32_t pad;                    /* behind that */
+	struct h2_stream *stream;        /* whose DATA it is; NULL: nobody's */
+};
+
+/* A header block that comes in several frames. */
+struct h2_gathered {
+	struct block *block;             /* the parts so far; NULL: none */
+	uint32_t stream;                 /* whose it is */
+	uint32_t parts;                  /* CONTINUATION frames so far */
+};
+
+/* Of the peer's SETTINGS. */
+struct h2_peer {
+	uint32_t window;                 /* initial window of streams */
+	uint32_t frame_max;
+	uint32_t streams;                /* SETTINGS_MAX_CONCURRENT_STREAMS */
+	uint32_t table;                  /* SETTINGS_HEADER_TABLE_SIZE */
+	bool connect;                    /* it takes extended CONNECT (RFC 8441) */
+};
+
+/* Windows of the connection. */
+struct h2_windows {
+	int64_t tx;                      /* what we may send; may become negative never */
+	int64_t rx;                      /* what the peer may send */
+};
+
+/* What was done in this turn of the loop. */
+struct h2_spent {
+	uint32_t frames, resets;
+	uint32_t control;                /* those that bring no head and no body */
+	uint32_t work;                   /* units done since the clock was looked at */
+	uint64_t since_ns;               /* when that was first done; 0: not yet */
+};
+
+/* A connection without streams. */
+struct h2_idle {
+	uint64_t since_ms;               /* when the last stream left, or it all began */
+	uint32_t ping_ms;                /* of its line; 0: no PING */
+	uint8_t ping;                    /* enum h2_ping */
+};
+
+/* The last GOAWAY that was sent. */
+struct h2_goaway {
+	uint32_t last;                   /* its stream */
+	uint8_t error;
+};
+
+/* Numbers that we reset lately; a ring. */
+struct h2_cut {
+	uint32_t numbers[4];
+	uint32_t at;
+};
+
+/* Answers to control frames in <out>. */
+struct h2_control {
+	uint32_t bytes;
+	uint32_t end;                    /* bytes of <out> up to the last of them */
+};
+
+/* What was counted and not told yet: h2c_tell_counts(). */
+struct h2_tally {
+	int32_t counts[H2_CNT_COUNT];
+	bool any;                        /* one of them is not 0 */
 };
 
 struct h2_conn {
@@ -107,49 +176,30 @@ struct h2_conn {
 	struct list pending;             /* back: streams without a number yet, by sender */
 	struct tree streams;             /* by number */
 	struct list late;                /* streams that got something: woken once all is read */
-	struct h2_stream *data;          /* whose DATA is being received; NULL: nobody's */
 	struct timer timer;
 	struct hpack_decoder decoder;
 	struct hpack_encoder encoder;
-	struct block *head;              /* a header block that comes in several frames */
-	struct h2_frame frame;           /* being received */
-	uint32_t left;                   /* of its content, DATA */
-	uint32_t pad;                    /* behind that */
+	struct h2_rx rx;
+	struct h2_gathered gathered;
+	uint64_t since_ns;               /* when the head being received began */
+	struct h2_windows window;
+	struct h2_peer peer;
+	uint32_t stream_window;          /* initial window of its streams, as announced */
+	struct h2_spent spent;
+	struct h2_control control;
+	struct h2_idle idle;
+	struct h2_goaway goaway;
+	struct h2_cut cut;
 	uint16_t flags;                  /* enum h2_conn_flags */
 	uint8_t state;                   /* enum h2c_state */
-	uint8_t error;                   /* of the last GOAWAY */
-	uint8_t ping;                    /* enum h2_ping */
-	uint32_t goaway_last;            /* its stream */
 	uint32_t stream_count;
 	uint32_t receiving;              /* streams whose body may still come */
 	uint32_t room_given;             /* bytes of their windows beyond the announced one */
 	uint32_t streams_total;
 	uint32_t last_stream;            /* the highest number that the peer used */
 	uint32_t stream_limit;           /* the highest that it may use; 0: any */
-	uint32_t settings_window;        /* initial window of its streams, as announced */
-	uint32_t reset[4];               /* numbers that we reset lately; a ring */
-	uint32_t reset_at;
-	uint32_t peer_window;            /* initial window that the peer gives */
-	uint32_t peer_frame_max;
-	uint32_t peer_streams;           /* its SETTINGS_MAX_CONCURRENT_STREAMS */
-	bool peer_connect;               /* it takes extended CONNECT (RFC 8441) */
-	uint32_t peer_table;             /* its SETTINGS_HEADER_TABLE_SIZE */
-	uint32_t head_stream;            /* whose header block is being gathered */
-	uint32_t continuations;          /* frames of it */
-	int64_t tx_window;               /* of the connection: may become negative never */
-	int64_t rx_window;               /* what the peer may send */
 	uint32_t glitches;
-	uint32_t control_bytes;          /* of answers to control frames in <out> */
-	uint32_t control_end;            /* bytes of <out> up to the last of them */
-	uint32_t turn_frames, turn_resets;
-	uint32_t turn_control;           /* those that bring no head and no body */
-	uint32_t turn_work;              /* units done since the clock was looked at */
-	uint64_t turn_since_ns;          /* when that was first done in this turn; 0: not yet */
-	uint64_t since_ns;               /* when the head being received began */
-	uint64_t idle_since_ms;          /* when the last stream left, or it all began */
-	uint32_t idle_ping_ms;           /* of its line; 0: no PING */
-	int32_t counts[H2_CNT_COUNT];   /* not told yet: h2c_tell_counts() */
-	bool counted;                    /* one of them is not 0 */
+	struct h2_tally tally;
 };
 
 enum h2_stream_flags {
@@ -283,14 +333,14 @@ static inline struct h2_conn *h2_of(const struct mux *m)
 
 static inline void h2_count(struct h2_conn *h, enum h2_counter what)
 {
-	h->counts[what]++;
-	h->counted = true;
+	h->tally.counts[what]++;
+	h->tally.any = true;
 }
 
 static inline void h2_uncount(struct h2_conn *h, enum h2_counter what)
 {
-	h->counts[what]--;
-	h->counted = true;
+	h->tally.counts[what]--;
+	h->tally.any = true;
 }
 
 static inline bool h2_enter(struct h2_conn *h)

@@ -96,7 +96,7 @@ bool h2_put_fields(struct h2_stream *s, struct hpack_writer *w, const struct htt
  */
 static char *frame_head(const struct h2_stream *s, char *p, size_t len, uint8_t flags)
 {
-	size_t max = s->conn->peer_frame_max;
+	size_t max = s->conn->peer.frame_max;
 	uint8_t type = H2_FT_HEADERS;
 
 	while (len > max) {
@@ -240,10 +240,10 @@ static size_t frame_room(const struct h2_stream *s)
 
 	if (n > s->tx_window)
 		n = s->tx_window;
-	if (n > h->tx_window)
-		n = h->tx_window;
-	if (n > h->peer_frame_max)
-		n = h->peer_frame_max;
+	if (n > h->window.tx)
+		n = h->window.tx;
+	if (n > h->peer.frame_max)
+		n = h->peer.frame_max;
 	if (n > H2_QUANTUM)
 		n = H2_QUANTUM;
 	return n > 0 ? (size_t)n : 0;
@@ -273,7 +273,7 @@ static bool send_data(struct h2_stream *s, size_t n, bool end)
 		return false;
 	}
 	s->tx_window -= (int64_t)n;
-	h->tx_window -= (int64_t)n;
+	h->window.tx -= (int64_t)n;
 	ep->tx_bytes += n;
 	if (s->tx_left != UINT64_MAX)
 		s->tx_left -= n;
@@ -345,7 +345,7 @@ bool h2s_is_stuck(const struct h2_stream *s)
 	const struct h2_conn *h = s->conn;
 
 	return h->flags & H2C_FL_EOF && s->flags & H2S_FL_HEAD_SENT && local_is_open(s) &&
-	       s->ep->tx.len && (s->tx_window <= 0 || h->tx_window <= 0);
+	       s->ep->tx.len && (s->tx_window <= 0 || h->window.tx <= 0);
 }
 
 static void tx_failed(struct h2_stream *s)
@@ -455,7 +455,7 @@ static void serve_senders(struct h2_conn *h)
 
 		serve_sender(h);
 		/* a whole round without a window: those of the streams were asked in it */
-		if (round && h->tx_window <= 0) {
+		if (round && h->window.tx <= 0) {
 			H2C_TRACE(DATA, h, H2_EV(WINDOW), "all wait for the connection's window");
 			break;
 		}
@@ -475,7 +475,7 @@ static enum io send_out(struct h2_conn *h)
 		return IO_AGAIN;
 	r = conn_send(c, &h->out, false);
 	sent = before - h->out.len;
-	h->control_end = h->control_end > sent ? h->control_end - (uint32_t)sent : 0;
+	h->control.end = h->control.end > sent ? h->control.end - (uint32_t)sent : 0;
 	return r;
 }
 
@@ -484,9 +484,9 @@ static void go_on(struct h2_conn *h, bool was_stuck)
 {
 	bool again = was_stuck && h->out.len < H2_OUT_STUCK;
 
-	if (!h->control_end && h->control_bytes) {
-		again = again || h->control_bytes >= H2_CONTROL_HIGH;
-		h->control_bytes = 0;
+	if (!h->control.end && h->control.bytes) {
+		again = again || h->control.bytes >= H2_CONTROL_HIGH;
+		h->control.bytes = 0;
 	}
 	if (again)
 		h2_resume_later(h);
@@ -511,7 +511,7 @@ void h2_flush(struct h2_conn *h)
 	if (r == IO_ERR)
 		h2_out_failed(h);
 	go_on(h, was_stuck);
-	if (r == IO_OK && !list_is_empty(&h->senders) && h->tx_window > 0)
+	if (r == IO_OK && !list_is_empty(&h->senders) && h->window.tx > 0)
 		h2_flush_later(h);
 	if (r == IO_AGAIN) {
 		H2C_TRACE(DATA, h, H2_EV(BLOCK), "the socket takes no more");

@@ -29,7 +29,7 @@ static unsigned count_blocked(const struct h2_conn *h)
 	for (struct tree_node *t = tree_first(&h->streams); t; t = tree_next(t)) {
 		const struct h2_stream *s = list_entry(t, struct h2_stream, node);
 
-		n += s->ep->tx.len && (s->tx_window <= 0 || h->tx_window <= 0);
+		n += s->ep->tx.len && (s->tx_window <= 0 || h->window.tx <= 0);
 	}
 	return n;
 }
@@ -49,18 +49,18 @@ static void put_conn(const struct h2_conn *h, struct strbuf *out)
 	bool greeted = h->state != H2C_PREFACE;
 
 	strbuf_printf(out, "h2c.st0=%s .err=%u .maxid=%lld .lastid=%lld .flg=0x%04x .nbst=%u "
-			   ".nbsc=%u .nbrcv=%u .glitches=%u", state_name(h), h->error,
+			   ".nbsc=%u .nbrcv=%u .glitches=%u", state_name(h), h->goaway.error,
 		      greeted ? (long long)h->last_stream : -1,
-		      h->flags & H2C_FL_GOAWAY_SENT ? (long long)h->goaway_last : -1, h->flags,
+		      h->flags & H2C_FL_GOAWAY_SENT ? (long long)h->goaway.last : -1, h->flags,
 		      h->stream_count, h->stream_count, h->receiving, h->glitches);
 	strbuf_printf(out, " .fctl_cnt=%u .send_cnt=%u .tree_cnt=%u .dsi=%lld "
 			   ".dbuf=%u@%p+%u/%u .obuf=%u/%u .rxwin=%lld .txwin=%lld .exp=",
 		      count_blocked(h), count_list(&h->senders),
 		      h->stream_count - count_list(&h->pending),
-		      h->state > H2C_SETTINGS ? (long long)h->frame.stream : -1,
+		      h->state > H2C_SETTINGS ? (long long)h->rx.frame.stream : -1,
 		      b ? b->used - h->in.at : 0, b ? (const void *)b->data : NULL,
 		      b ? h->in.at : 0, b ? b->size : 0, (unsigned)h->out.len,
-		      (unsigned)h->out.count, (long long)h->rx_window, (long long)h->tx_window);
+		      (unsigned)h->out.count, (long long)h->window.rx, (long long)h->window.tx);
 	timer_put_left(out, h->timer.expire_ms, "<NEVER>");
 }
 

@@ -71,8 +71,8 @@ struct h2_stream *h2s_new(struct h2_conn *h, uint32_t id)
 	s->conn = h;
 	s->id = id;
 	s->left = UINT64_MAX;
-	s->tx_window = h->peer_window;
-	s->rx_window = h->settings_window;
+	s->tx_window = h->peer.window;
+	s->rx_window = h->stream_window;
 	list_init(&s->sender);
 	list_init(&s->late);
 	if (id)
@@ -99,8 +99,8 @@ void h2s_free(struct h2_stream *s)
 	H2S_TRACE(STATE, s, H2_EV(STREAM_END), "the stream ends");
 	receives_no_more(s);
 	list_remove(&s->late);
-	if (h->data == s)
-		h->data = NULL;
+	if (h->rx.stream == s)
+		h->rx.stream = NULL;
 	list_remove(&s->sender);
 	if (s->id)
 		tree_remove(&h->streams, &s->node);
@@ -136,7 +136,7 @@ void h2s_ended_local(struct h2_stream *s)
 bool h2c_was_reset(const struct h2_conn *h, uint32_t id)
 {
 	for (unsigned i = 0; i < 4; i++)
-		if (h->reset[i] == id)
+		if (h->cut.numbers[i] == id)
 			return true;
 	return false;
 }
@@ -144,8 +144,8 @@ bool h2c_was_reset(const struct h2_conn *h, uint32_t id)
 void h2c_forget_reset(struct h2_conn *h, uint32_t id)
 {
 	for (unsigned i = 0; i < 4; i++)
-		if (h->reset[i] == id)
-			h->reset[i] = 0;
+		if (h->cut.numbers[i] == id)
+			h->cut.numbers[i] = 0;
 }
 
 void h2c_cancel(struct h2_conn *h, uint32_t id, enum h2_error code)
@@ -156,7 +156,7 @@ void h2c_cancel(struct h2_conn *h, uint32_t id, enum h2_error code)
 		  "sending RST_STREAM %s on stream %u", h2_error_name(code), id);
 	h2_put_rst_stream(frame, id, code);
 	h2_out_control(h, frame, sizeof(frame));
-	h->reset[h->reset_at++ % 4] = id;
+	h->cut.numbers[h->cut.at++ % 4] = id;
 }
 
 void h2c_reset(struct h2_conn *h, uint32_t id, enum h2_error code)
@@ -205,12 +205,12 @@ void h2c_open_window(struct h2_conn *h)
 {
 	char frame[H2_WINDOW_UPDATE_LEN];
 
-	if (h->flags & H2C_FL_WINDOW_OPENED && h->rx_window > H2_WINDOW_MAX / 2)
+	if (h->flags & H2C_FL_WINDOW_OPENED && h->window.rx > H2_WINDOW_MAX / 2)
 		return;
 	h->flags |= H2C_FL_WINDOW_OPENED;
 	H2C_TRACE(PROTO, h, H2_EV(TX_FRAME) | H2_EV(TX_WINDOW), "opening the connection's window");
-	h2_put_window_update(frame, 0, (uint32_t)(H2_WINDOW_MAX - h->rx_window));
-	h->rx_window = H2_WINDOW_MAX;
+	h2_put_window_update(frame, 0, (uint32_t)(H2_WINDOW_MAX - h->window.rx));
+	h->window.rx = H2_WINDOW_MAX;
 	h2_out_control(h, frame, sizeof(frame));
 }
 
@@ -235,7 +235,7 @@ static int64_t room_share(const struct h2_conn *h)
 /* What a stream has besides the common room. */
 static int64_t window_least(const struct h2_conn *h)
 {
-	return h->settings_window > block_size() ? h->settings_window : (int64_t)block_size();
+	return h->stream_window > block_size() ? h->stream_window : (int64_t)block_size();
 }
 
 static int64_t smaller(int64_t a, int64_t b)

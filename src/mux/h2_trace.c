@@ -41,7 +41,7 @@ static void h2_trace_describe(const void *what, enum trace_verbosity verbosity,
 	if (verbosity >= TRACE_SIMPLE)
 		strbuf_printf(out, " streams=%u out=%llu txw=%lld rxw=%lld", t->conn->stream_count,
 			      (unsigned long long)t->conn->out.len,
-			      (long long)t->conn->tx_window, (long long)t->conn->rx_window);
+			      (long long)t->conn->window.tx, (long long)t->conn->window.rx);
 	if (verbosity >= TRACE_SIMPLE && s)
 		strbuf_printf(out, " h2s=%p(0x%04x) txw=%lld rxw=%lld ep=%p(0x%08x)",
 			      (const void *)s, s->flags, (long long)s->tx_window,

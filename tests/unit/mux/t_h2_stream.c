@@ -32,8 +32,8 @@ static void setup(struct h2_conn *h, int window, uint64_t room)
 	h->settings = &settings;
 	h->side = &side;
 	h->state = H2C_OPEN;
-	h->settings_window = (uint32_t)window;
-	h->peer_window = H2_WINDOW_DEFAULT;
+	h->stream_window = (uint32_t)window;
+	h->peer.window = H2_WINDOW_DEFAULT;
 	list_init(&h->senders);
 	list_init(&h->late);
 	list_init(&h->flush);
@@ -197,7 +197,7 @@ static void states(void)
 		h2c_reset(&h, id, H2_ERR_CANCEL);
 	ok(h2c_was_reset(&h, 19) && h2c_was_reset(&h, 13), "the last four resets are known");
 	ok(!h2c_was_reset(&h, 11), "older ones are not");
-	is_int(h.control_bytes, 5 * H2_RST_STREAM_LEN, "answers are counted");
+	is_int(h.control.bytes, 5 * H2_RST_STREAM_LEN, "answers are counted");
 	teardown(&h);
 }
 
