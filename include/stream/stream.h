@@ -199,7 +199,6 @@ struct stream {
 		bool lax;              /* strict-mode off: a failed rewrite is no error */
 	} rule;
 	struct stream_overrides *overrides; /* NULL: no rule has set any */
-	struct filters *filters;       /* see filter.h; NULL: none, and no STRM_FILTERED */
 	struct expr_ctx expr;
 	struct vars txn_vars, message_vars; /* scopes txn, req then res */
 	struct pipe *pipe_req, *pipe_res;
@@ -220,6 +219,7 @@ struct stream {
 	uint64_t local_bytes;          /* of an answer of our own, as they count */
 	unsigned fe_conn, be_conn, srv_conn, act_conn; /* at log time */
 	struct arena arena;            /* text that dies with the stream */
+	struct filters *filters;       /* see filter.h; NULL: none, and no STRM_FILTERED */
 	char area[1536] __attribute__((aligned(16))); /* the arena's first piece */
 	/* slots follow */
 };
