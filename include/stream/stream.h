@@ -7,8 +7,8 @@
  * Owns   : its two endpoints (members), both heads, an arena for text that dies with it, a slot of
  *          its server.
  * Threads: that of its session.
- * Errors : a stream ends with a cause (who ended it) and a phase (when): the log's termination
- *          code.
+ * Errors : why a stream ended is a row of stream/end.h, with a cause (who ended the stream) and a
+ *          phase (when): the log's termination code.
  */
 #ifndef STREAM_STREAM_H
 #define STREAM_STREAM_H
@@ -23,6 +23,7 @@
 #include "mux/endpoint.h"
 #include "proxy/queue.h"
 #include "proxy/server.h"
+#include "stream/end.h"
 #include "stream/session.h"
 
 struct balance_avoid;
@@ -33,28 +34,6 @@ struct server_addr;
 struct service_kind;
 struct stream_wait;
 struct task;
-
-/* X(name, character of the log, "meaning"): who ended the stream. Manual 8.5, first character. */
-#define STREAM_CAUSES(X) \
-	X(NONE, '-', "normal end") \
-	X(CLIENT_ABORT, 'C', "the client broke off") \
-	X(SERVER_ABORT, 'S', "the server broke off or refused") \
-	X(PROXY, 'P', "this proxy ended it: rule, limit or protocol error") \
-	X(LOCAL, 'L', "answered locally, no error") \
-	X(RESOURCE, 'R', "a resource of the proxy was exhausted") \
-	X(INTERNAL, 'I', "internal error") \
-	X(DOWN, 'D', "the server went down") \
-	X(UP, 'U', "a preferred server came up") \
-	X(KILLED, 'K', "killed by an administrator") \
-	X(CLIENT_TIMEOUT, 'c', "the client was too slow") \
-	X(SERVER_TIMEOUT, 's', "the server was too slow")
-
-enum stream_cause {
-#define X(name, c, text) CAUSE_##name,
-	STREAM_CAUSES(X)
-#undef X
-	CAUSE_COUNT
-};
 
 /* X(name, step, character): the stages in their order; the character is the log's second: what the
  * stream waited for when it ended. Tunnels and TCP skip those that are not theirs.
@@ -166,9 +145,8 @@ struct stream {
 	const struct service_kind *service; /* what answers instead of a server, or NULL */
 	uint32_t flags;                /* enum stream_flags */
 	uint8_t stage;                 /* enum stream_stage */
-	uint8_t cause;                 /* enum stream_cause, the first one said */
-	uint8_t cause_stage;           /* enum stream_stage at that time */
-	uint8_t cause_phase;           /* forced character of the phase, 0: that of the stage */
+	uint8_t end;                   /* enum stream_end, the first one said */
+	uint8_t end_phase;             /* character of the phase at that time */
 	bool is_moved;                 /* it was redispatched, and to another server */
 	uint8_t log_step;              /* enum log_step: when the line being written is (%OG) */
 	uint8_t log_level;             /* rule set-log-level; 255: unset; 254: silent */
@@ -254,10 +232,14 @@ void stream_forget_backend_overrides(struct stream *s);
  */
 struct expr_ctx *stream_expr(struct stream *s, unsigned flags);
 
-/* Notes who ended the stream; the first cause wins. The phase is that of the current stage unless
- * <phase> ('R', 'Q', 'C', 'H', 'D', 'L', 'T', '-') is given.
- */
-void stream_set_cause(struct stream *s, enum stream_cause cause, char phase);
+/* Notes why the stream ends; the first end wins. END_NONE is not to be said. */
+void stream_set_end(struct stream *s, enum stream_end why);
+
+/* Who ended the stream; CAUSE_NONE: the end is normal, or has not come. */
+static inline enum stream_cause stream_cause(const struct stream *s)
+{
+	return (enum stream_cause)stream_ends[s->end].cause;
+}
 
 /* Counts 1 of what frontends and backends have in common: for the frontend, for its listener where
  * that has figures of its own, and for the backend once there is one.
@@ -287,7 +269,7 @@ static inline struct server *stream_server(const struct stream *s)
 /* Its CPU time so far, the call in progress included, of the time in which its thread profiled. */
 uint64_t stream_cpu_ns(const struct stream *s);
 /* Ends it at once, from outside its stages, on its thread: its client is cut off. Frees it. */
-void stream_kill(struct stream *s, enum stream_cause cause);
+void stream_kill(struct stream *s, enum stream_end why);
 /* The serial of the newest stream of the calling thread. */
 uint64_t stream_last_serial(void);
 /* Sets a deadline for the current stage, in ms from now; 0: none. */

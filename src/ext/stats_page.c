@@ -86,7 +86,7 @@ static enum rule_result ask_for_user(struct stream *s, struct slice realm)
 
 static enum rule_result refuse(struct stream *s)
 {
-	stream_set_cause(s, CAUSE_PROXY, 0);
+	stream_set_end(s, END_STATS_REFUSED);
 	stream_count_request(s, CNT_DENIED_REQ);
 	return stream_reply_page(s, 403) ? RULE_REPLY : RULE_ERROR;
 }

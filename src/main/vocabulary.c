@@ -133,6 +133,22 @@ static void print_commands(FILE *out, const struct module *m)
 	}
 }
 
+/* where: cause and phase; notes: the status; syntax: the event of retry-on. */
+static void print_end(FILE *out, const struct stream_end_row *e)
+{
+	static const char causes[] = {
+#define X(name, c, text) c,
+		STREAM_CAUSES(X)
+#undef X
+	};
+
+	fprintf(out, "end\t%s\t%s\t%c%c\t", e->name, e->retried, causes[e->cause],
+		e->cause == CAUSE_NONE ? '-' : e->phase ? e->phase : '*');
+	if (e->status)
+		fprintf(out, "%u", e->status);
+	fprintf(out, "\t%s\t\n", e->text);
+}
+
 /* What is no module's: X-macro tables. */
 static void print_lists(FILE *out)
 {
@@ -141,6 +157,10 @@ static void print_lists(FILE *out)
 #undef X
 #define X(name, c, help) fprintf(out, "cause\t%c\t\t\t\t%s\t\n", c, help);
 	STREAM_CAUSES(X)
+#undef X
+#define X(name, cause, phase, status, retried, text) \
+	print_end(out, &stream_ends[END_##name]);
+	STREAM_ENDS(X)
 #undef X
 }
 

@@ -221,7 +221,7 @@ void stream_count_end(struct stream *s)
 	s->t.close = clock_now_ns();
 	count_bytes(s);
 	count_status(s);
-	if (s->cause == CAUSE_INTERNAL)
+	if (stream_cause(s) == CAUSE_INTERNAL)
 		counter_add(&s->fe->state->fe, CNT_INTERNAL_ERRORS, 1);
 	count_times(s);
 	if (s->flags & STRM_BE_COUNTED)

@@ -24,6 +24,7 @@
 #include "http_proxy.h"
 #include "log_priv.h"
 #include "server_conn.h"
+#include "trace_priv.h"
 
 /* How often a lost race for a server's last slot is tried again before queueing. */
 #define PICKS_MAX 4
@@ -81,6 +82,7 @@ static void got_slot(struct stream *s, struct server *srv)
 	s->flags |= STRM_SLOT;
 	s->t.queued = clock_now_ns();
 	s->wait_until_ms = TIMER_NEVER;
+	STREAM_TRACE(USER, s, SERVER, "server %s is chosen", srv->name);
 }
 
 static void count_both(const struct stream *s, const struct server *srv, unsigned which)
@@ -125,7 +127,7 @@ static enum step enter_queue(struct stream *s, struct server *srv)
 	if (!s->task) {
 		s->task = task_new(queue_task, s);
 		if (!s->task)
-			return stream_fail(s, 503, CAUSE_RESOURCE, 'Q');
+			return stream_fail(s, END_QUEUE_NO_MEMORY);
 		s->task->nice = (short)s->listener->bind->nice;
 		queue_waiter_init(&s->waiter, s->task);
 	}
@@ -135,10 +137,11 @@ static enum step enter_queue(struct stream *s, struct server *srv)
 		got_slot(s, s->waiter.granted);
 		return stream_goto(s, STAGE_CONNECT);
 	case QUEUE_REFUSED:
-		return stream_fail(s, 503, CAUSE_SERVER_ABORT, 'Q');
+		return stream_fail(s, END_QUEUE_FULL);
 	case QUEUE_WAITING:
 		break;
 	}
+	STREAM_TRACE(USER, s, QUEUE, "waits in the queue of %s", srv ? srv->name : "the backend");
 	stream_wait_ms(s, ms);
 	return stream_goto(s, STAGE_QUEUE);
 }
@@ -211,7 +214,7 @@ enum step stage_assign(struct stream *s)
 	if (s->flags & STRM_SLOT)
 		return stream_goto(s, STAGE_CONNECT);
 	if (s->flags & STRM_HTTP && stream_client_left(s))
-		return stream_fail(s, 400, CAUSE_CLIENT_ABORT, 'Q');
+		return stream_fail(s, END_ASSIGN_CLIENT_LEFT);
 	if (assign_wanted(s, &step))
 		return step;
 	if (assign_last(s, &step))
@@ -239,7 +242,7 @@ enum step stage_assign(struct stream *s)
 	if (!balance_has_usable(s->be)) {
 		s->server = NULL;
 		counter_add(&s->be->state->be, CNT_CONN_ERRORS, 1);
-		return stream_fail(s, 503, CAUSE_SERVER_ABORT, 'C');
+		return stream_fail(s, END_NO_SERVER);
 	}
 	s->server = NULL;
 	count_next_try(s, before, NULL);
@@ -259,8 +262,10 @@ enum step stage_queue(struct stream *s)
 	case QUEUE_SLOT_GRANTED:
 		leave_queue(s);
 		got_slot(s, s->waiter.granted);
+		STREAM_TRACE(USER, s, QUEUE, "leaves the queue with a slot");
 		return stream_goto(s, STAGE_CONNECT);
 	case QUEUE_RETURNED:
+		STREAM_TRACE(USER, s, QUEUE, "was sent back: it is to choose again");
 		leave_queue(s);
 		s->server = NULL;
 		return stream_goto(s, STAGE_ASSIGN);
@@ -271,7 +276,7 @@ enum step stage_queue(struct stream *s)
 	if (stream_client_left(s)) {
 		counter_add(&s->be->state->be, CNT_CLIENT_ABORTS, 1);
 		gave_up_queueing(s);
-		return stream_fail(s, 0, CAUSE_CLIENT_ABORT, 0);
+		return stream_fail(s, END_QUEUE_CLIENT_LEFT);
 	}
 	if (!stream_is_late(s))
 		return STEP_WAIT;
@@ -279,7 +284,7 @@ enum step stage_queue(struct stream *s)
 	counter_add(&s->be->state->be, CNT_CONN_ERRORS, 1);
 	if (!(s->flags & STRM_FORCED_SERVER))
 		s->server = NULL;
-	return stream_fail(s, 503, CAUSE_SERVER_TIMEOUT, 0);
+	return stream_fail(s, END_QUEUE_TIMEOUT);
 }
 
 /* --- connecting ------------------------------------------------------------------------------ */
@@ -364,7 +369,7 @@ static enum step connect_refused_here(struct stream *s)
 		return stream_connect_failed(s, true);
 	counter_add(&s->be->state->be, CNT_CONN_ERRORS, 1);
 	counter_add(&s->server->state->counters, CNT_CONN_ERRORS, 1);
-	return stream_fail(s, 503, CAUSE_RESOURCE, 0);
+	return stream_fail(s, END_CONNECT_NO_RESOURCE);
 }
 
 /* `redir` of a server: what it would be asked, the client shall ask it itself. */
@@ -374,7 +379,7 @@ static enum step redirect_to_server(struct stream *s)
 	char *text = arena_alloc(&s->arena, prefix.len + path.len + 1);
 
 	if (!text)
-		return stream_fail(s, 500, CAUSE_RESOURCE, 0);
+		return stream_fail(s, END_SERVER_REDIRECT_NO_MEMORY);
 	memcpy(text, prefix.ptr, prefix.len);
 	memcpy(text + prefix.len, path.ptr, path.len);
 	stream_reply_begin(s, 302, slice_none());
@@ -383,8 +388,8 @@ static enum step redirect_to_server(struct stream *s)
 				SLICE("no-cache")) ||
 	    !http_msg_put_field(&s->res, FIELD_LOCATION, SLICE("location"),
 				slice_make(text, prefix.len + path.len)))
-		return stream_fail(s, 500, CAUSE_RESOURCE, 0);
-	stream_set_cause(s, CAUSE_LOCAL, 0);
+		return stream_fail(s, END_SERVER_REDIRECT_NO_MEMORY);
+	stream_set_end(s, END_SERVER_REDIRECT);
 	return stream_reply(s);
 }
 
@@ -444,6 +449,7 @@ static void leave_server(struct stream *s)
 	note_tried(s);
 	stream_drop_slot(s);
 	persist_left(s);
+	STREAM_TRACE(USER, s, SERVER, "leaves its server: the next try is another's");
 	s->flags |= STRM_REDISPATCHED;
 	s->flags &= ~STRM_FORCED_SERVER;
 }
@@ -479,8 +485,7 @@ static enum step stream_connect_failed(struct stream *s, bool at_once)
 		counter_add(&s->be->state->be, CNT_CONN_ERRORS, 1);
 		counter_add(&st->counters, CNT_CONN_ERRORS, 1);
 		stream_drop_slot(s);
-		return stream_fail(s, 503, at_once ? CAUSE_SERVER_ABORT : CAUSE_SERVER_TIMEOUT,
-				   'C');
+		return stream_fail(s, at_once ? END_CONNECT_FAILED : END_CONNECT_TIMEOUT);
 	}
 	if (may_redispatch(s)) {
 		leave_server(s);
@@ -509,7 +514,7 @@ enum step stage_connecting(struct stream *s)
 	if (stream_client_left(s)) {
 		counter_add(&s->be->state->be, CNT_CLIENT_ABORTS, 1);
 		counter_add(&s->server->state->counters, CNT_CLIENT_ABORTS, 1);
-		return stream_fail(s, 503, CAUSE_CLIENT_ABORT, 0);
+		return stream_fail(s, END_CONNECT_CLIENT_LEFT);
 	}
 	return stream_is_late(s) ? stream_connect_failed(s, false) : STEP_WAIT;
 }
@@ -517,7 +522,7 @@ enum step stage_connecting(struct stream *s)
 enum step stage_turn_around(struct stream *s)
 {
 	if (stream_client_left(s))
-		return stream_fail(s, 503, CAUSE_CLIENT_ABORT, 'C');
+		return stream_fail(s, END_RETRY_CLIENT_LEFT);
 	if (!stream_is_late(s))
 		return STEP_WAIT;
 	s->wait_until_ms = TIMER_NEVER;

@@ -41,8 +41,10 @@ static inline enum step stream_goto(struct stream *s, enum stream_stage stage)
 	return STEP_AGAIN;
 }
 
-/* Ends with this page (0: none) and cause; returns what the stage must return. */
-enum step stream_fail(struct stream *s, unsigned status, enum stream_cause cause, char phase);
+/* Ends for this reason, with the page of its row; returns what the stage must return. */
+enum step stream_fail(struct stream *s, enum stream_end why);
+/* The same with another status than that of the end's row. */
+enum step stream_fail_with(struct stream *s, enum stream_end why, unsigned status);
 /* Sends the answer in s->res. */
 enum step stream_reply(struct stream *s);
 /* The other side's end, while waiting for a server: true when the stream must end. */

@@ -259,7 +259,7 @@ static bool is_tunnel(const struct stream *s)
 /* The request's body cannot go on: what does that mean for the stream? STEP_NEXT: nothing. */
 static void count_client_abort(struct stream *s)
 {
-	if (s->cause == CAUSE_NONE)
+	if (stream_cause(s) == CAUSE_NONE)
 		stream_count_back(s, CNT_CLIENT_ABORTS);
 }
 
@@ -270,15 +270,15 @@ static enum step check_client(struct stream *s)
 	if (f & EP_ERROR) {
 		/* a reset while our last bytes were on the way is the client's affair */
 		count_client_abort(s);
-		return stream_fail(s, 0, CAUSE_CLIENT_ABORT, 0);
+		return stream_fail(s, END_DATA_CLIENT_GONE);
 	}
 	if (s->flags & STRM_HEAD_SENT && s->back.flags & EP_RX_END)
 		return STEP_NEXT;
 	if (f & EP_RX_BAD)
-		return stream_fail(s, 400, CAUSE_PROXY, 0);
+		return stream_fail(s, END_DATA_BAD);
 	if (f & EP_RX_ABORT) {
 		count_client_abort(s);
-		return stream_fail(s, 400, CAUSE_CLIENT_ABORT, 0);
+		return stream_fail(s, END_DATA_CUT);
 	}
 	return STEP_NEXT;
 }
@@ -301,7 +301,8 @@ static enum step forward_check_server(struct stream *s)
 			stream_count_back(s, CNT_RESP_ERRORS);
 		if (s->back.tx.len)
 			block_queue_clear(&s->back.tx);
-		return stream_fail(s, 0, f & EP_RX_BAD ? CAUSE_PROXY : CAUSE_SERVER_ABORT, 0);
+		return stream_fail(s, f & EP_RX_BAD ? END_RESPONSE_DATA_BAD
+						    : END_RESPONSE_DATA_CUT);
 	}
 	return STEP_NEXT;
 }
@@ -319,9 +320,9 @@ static enum step check_timers(struct stream *s)
 	if (!(s->flags & STRM_TIMED_OUT))
 		return STEP_NEXT;
 	if (now >= s->client_at_ms)
-		return stream_fail(s, 0, CAUSE_CLIENT_TIMEOUT, last_data(s) ? 'L' : 0);
+		return stream_fail(s, last_data(s) ? END_LAST_DATA_TIMEOUT : END_DATA_TIMEOUT);
 	if (now >= s->server_at_ms)
-		return stream_fail(s, 0, CAUSE_SERVER_TIMEOUT, 0);
+		return stream_fail(s, END_RESPONSE_DATA_TIMEOUT);
 	return STEP_NEXT;
 }
 
@@ -352,4 +353,16 @@ enum step stage_forward(struct stream *s)
 	if (step == STEP_NEXT)
 		step = check_timers(s);
 	return step == STEP_NEXT ? STEP_WAIT : step;
+}
+
+/* What a stream owes to the counters, the log, its server and its session. */
+enum step stage_end(struct stream *s)
+{
+	stream_count_end(s);
+	stream_log(s);
+	stream_drop_back(s);
+	stream_drop_slot(s);
+	retry_end(s);
+	s->sess->idle_from_ns = s->t.close;
+	return STEP_END;
 }

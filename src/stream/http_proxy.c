@@ -70,7 +70,7 @@ enum step stage_monitor(struct stream *s)
 	if (!is_monitor_request(s, hp))
 		return STEP_NEXT;
 	s->flags |= STRM_LOGGED; /* never logged */
-	stream_set_cause(s, CAUSE_LOCAL, 0);
+	stream_set_end(s, END_MONITOR);
 	counter_add(&s->fe->state->fe, CNT_INTERCEPTED, 1);
 	if (stream_reply_page(s, monitor_fails(hp, s) ? 503 : 200))
 		return stream_reply(s);

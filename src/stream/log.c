@@ -33,14 +33,18 @@ static const char cause_chars[] = {
 
 void stream_end_letters(const struct stream *s, char letters[2])
 {
-	letters[0] = cause_chars[s->cause];
-	letters[1] = s->cause == CAUSE_NONE || !s->cause_phase ? '-' : (char)s->cause_phase;
+	enum stream_cause cause = stream_cause(s);
+
+	letters[0] = cause_chars[cause];
+	letters[1] = cause == CAUSE_NONE || !s->end_phase ? '-' : (char)s->end_phase;
 }
 
 bool stream_is_normal(const struct stream *s)
 {
-	return (s->cause == CAUSE_NONE || s->cause == CAUSE_LOCAL) && s->status < 500 &&
-	       !s->retries && !s->is_moved;
+	enum stream_cause cause = stream_cause(s);
+
+	return (cause == CAUSE_NONE || cause == CAUSE_LOCAL) && s->status < 500 && !s->retries &&
+	       !s->is_moved;
 }
 
 static enum log_level error_level(const struct proxy *fe)
@@ -185,7 +189,7 @@ static void log_error_in_format(struct session *sess, const struct logformat *f)
 	s->t.begin = s->t.idle_from = sess->accept_ns;
 	s->t.wall_us = session_accept_wall_us(sess);
 	s->t.close = clock_now_ns();
-	stream_set_cause(s, CAUSE_PROXY, 'R');
+	stream_set_end(s, END_PROXY_HEADER);
 	send_line(s, f, error_level(sess->fe), LOG_STEP_KILLED);
 	stream_abandon(s);
 }
@@ -232,7 +236,7 @@ static void stream_log_bad(struct stream *s)
 		send_line(s, f, level_of(s), LOG_STEP_ERROR);
 }
 
-void session_log_bad(struct session *sess, int status, uint64_t since_ns, enum stream_cause cause)
+void session_log_bad(struct session *sess, int status, uint64_t since_ns, enum stream_end why)
 {
 	struct stream *s = stream_new(sess, true);
 
@@ -244,7 +248,7 @@ void session_log_bad(struct session *sess, int status, uint64_t since_ns, enum s
 	s->t.wall_us = s->unique ? clock_wall_us() : session_accept_wall_us(sess);
 	s->t.close = clock_now_ns();
 	s->status = (uint16_t)status;
-	stream_set_cause(s, cause, 'R');
+	stream_set_end(s, why);
 	stream_log_bad(s);
 	stream_abandon(s);
 }

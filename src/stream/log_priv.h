@@ -21,6 +21,6 @@ void session_log_error(struct session *sess, const char *what);
 /* A connection that never became a stream: the answer's status, 0 none, and when its first byte
  * came, 0 never.
  */
-void session_log_bad(struct session *sess, int status, uint64_t since_ns, enum stream_cause cause);
+void session_log_bad(struct session *sess, int status, uint64_t since_ns, enum stream_end why);
 
 #endif

@@ -16,8 +16,8 @@
 static enum step bad_body(struct stream *s)
 {
 	if (s->front.flags & EP_RX_BAD)
-		return stream_fail(s, s->front.status, CAUSE_PROXY, 0);
-	return stream_fail(s, 400, CAUSE_CLIENT_ABORT, 0);
+		return stream_fail_with(s, END_BODY_BAD, s->front.status);
+	return stream_fail(s, END_BODY_CUT);
 }
 
 void stream_begin_request(struct stream *s)
@@ -43,26 +43,26 @@ enum step stage_begin(struct stream *s)
 	if (s->fe->http.connection == HTTP_CONN_CLOSE)
 		s->flags |= STRM_CLIENT_CLOSE;
 	if (s->front.flags & EP_RX_ABORT && s->front.flags & EP_ERROR)
-		return stream_fail(s, 400, CAUSE_CLIENT_ABORT, 'R');
+		return stream_fail(s, END_REQUEST_CUT);
 	if (s->front.flags & EP_ERROR)
-		return stream_fail(s, 500, CAUSE_RESOURCE, 'R');
+		return stream_fail(s, END_REQUEST_NO_MEMORY);
 	if (unlikely(stream_proxy(s->fe)->filters != NULL))
 		return filters_open(s, s->fe, STEP_NEXT);
 	return STEP_NEXT;
 }
 
 /* Ends without an answer, with the client's connection. */
-static enum step cut_client(struct stream *s)
+static enum step cut_client(struct stream *s, enum stream_end why)
 {
 	s->front.flags |= EP_KILL;
-	stream_set_cause(s, CAUSE_PROXY, 0);
+	stream_set_end(s, why);
 	return stream_goto(s, STAGE_END);
 }
 
 /* A service answers: nothing of servers is needed any more. */
 static enum step service_step(struct stream *s, const struct proxy *px)
 {
-	stream_set_cause(s, CAUSE_LOCAL, 0);
+	stream_set_end(s, END_SERVICE);
 	if (s->fe == px)
 		counter_add(&px->state->fe, CNT_INTERCEPTED, 1);
 	s->wait_until_ms = TIMER_NEVER;
@@ -83,12 +83,12 @@ static enum step rules_step(struct stream *s, struct proxy *px, enum rule_result
 		return STEP_WAIT;
 	case RULE_DENY:
 		stream_count_request(s, CNT_DENIED_REQ);
-		stream_set_cause(s, CAUSE_PROXY, 0);
+		stream_set_end(s, END_RULE_DENY);
 		if (s->flags & STRM_HTTP && rule_deny_reply(which, s))
 			return stream_reply(s);
 		return stream_goto(s, STAGE_END);
 	case RULE_REPLY:
-		stream_set_cause(s, CAUSE_LOCAL, 0);
+		stream_set_end(s, END_RULE_ANSWER);
 		if (s->fe == px)
 			counter_add(&px->state->fe, CNT_INTERCEPTED, 1);
 		return stream_reply(s);
@@ -97,18 +97,18 @@ static enum step rules_step(struct stream *s, struct proxy *px, enum rule_result
 	case RULE_REJECT:
 		s->flags |= STRM_NO_REQUEST_TIME;
 		stream_count_request(s, CNT_DENIED_REQ);
-		return cut_client(s);
+		return cut_client(s, END_RULE_REJECT);
 	case RULE_TARPIT:
 		s->flags |= STRM_TARPIT;
 		stream_wait_ms(s, s->be->timeout.tarpit ? s->be->timeout.tarpit
 							: s->be->timeout.connect);
 		return stream_goto(s, STAGE_TARPIT);
 	case RULE_CLOSE:
-		return cut_client(s);
+		return cut_client(s, END_RULE_CLOSE);
 	case RULE_BAD_REQUEST:
-		return stream_fail(s, 400, CAUSE_PROXY, 0);
+		return stream_fail(s, END_RULE_BAD_REQUEST);
 	case RULE_TIMEOUT:
-		return stream_fail(s, 408, CAUSE_CLIENT_TIMEOUT, 0);
+		return stream_fail(s, END_RULE_TIMEOUT);
 	case RULE_TO_HTTP:
 		return s->flags & STRM_HTTP ? STEP_NEXT : stream_goto(s, STAGE_UPGRADE);
 	case RULE_CUT_SERVER:
@@ -116,7 +116,7 @@ static enum step rules_step(struct stream *s, struct proxy *px, enum rule_result
 		break;
 	}
 	stream_count_request(s, CNT_INTERNAL_ERRORS);
-	return stream_fail(s, 500, CAUSE_INTERNAL, 0);
+	return stream_fail(s, END_RULE_ERROR);
 }
 
 /* Runs a list, turns what it decided into a step; NEXT: go on */
@@ -149,7 +149,7 @@ static enum step tcp_content(struct stream *s, struct proxy *px)
 		stream_wait_ms(s, delay);
 	}
 	if (stream_client_left(s))
-		return stream_fail(s, 400, CAUSE_CLIENT_ABORT, 'R');
+		return stream_fail(s, END_CONTENT_CLIENT_LEFT);
 	final = !delay || stream_is_late(s) || s->front.flags & EP_RX_END ||
 		s->front.rx.len >= block_size();
 	r = rules_run(px, RULES_TCP_CONTENT,
@@ -208,7 +208,7 @@ static enum step http_request(struct stream *s, struct proxy *px)
 	if (step != STEP_NEXT)
 		return step;
 	if (!restrict_names(s, px))
-		return stream_fail(s, 403, CAUSE_PROXY, 0);
+		return stream_fail(s, END_FIELD_NAME_REFUSED);
 	r = service_choose(s, px);
 	if (r == RULE_CONTINUE)
 		r = rules_redirect(px, stream_expr(s, EXPR_DIR_REQUEST | EXPR_FINAL), &which);
@@ -223,7 +223,7 @@ enum step stage_http_request_fe(struct stream *s)
 /* A request cannot go on as bytes that nobody understands. */
 static enum step refuse_tcp_backend(struct stream *s)
 {
-	stream_set_cause(s, CAUSE_INTERNAL, 'R');
+	stream_set_end(s, END_TCP_BACKEND);
 	s->status = 500;
 	s->flags |= STRM_SILENT | STRM_NO_REQUEST_TIME;
 	return stream_goto(s, STAGE_END);
@@ -251,7 +251,7 @@ enum step stage_switch(struct stream *s)
 	}
 	if (!be) {
 		if (!(s->fe->caps & PROXY_BE))
-			return stream_fail(s, 503, CAUSE_SERVER_ABORT, 'C');
+			return stream_fail(s, END_NO_BACKEND);
 		be = s->fe;
 	}
 	if (s->be != be) {
@@ -290,7 +290,7 @@ enum step stage_tarpit(struct stream *s)
 	s->wait_until_ms = TIMER_NEVER;
 	s->t.queued = clock_now_ns(); /* it was the wait of this request */
 	s->flags |= STRM_NO_REQUEST_TIME;
-	stream_set_cause(s, CAUSE_PROXY, 'T');
+	stream_set_end(s, END_RULE_TARPIT);
 	stream_count_request(s, CNT_DENIED_REQ);
 	if (rule_deny_reply(s->last_rule, s))
 		return stream_reply(s);
@@ -362,7 +362,7 @@ enum step stage_prepare(struct stream *s)
 	capture_request_cookie(s);
 	persist_request(s);
 	if (s->flags & STRM_HTTP && (!stream_add_unique_id(s) || !add_fields(s)))
-		return stream_fail(s, 500, CAUSE_RESOURCE, 0);
+		return stream_fail(s, END_PREPARE_NO_MEMORY);
 	return stream_goto(s, STAGE_ASSIGN);
 }
 
@@ -391,7 +391,7 @@ static enum step wait_body(struct stream *s, struct proxy *px)
 	if (!stream_is_late(s))
 		return STEP_WAIT;
 	s->t.request = 0; /* it never was complete */
-	return stream_fail(s, 408, CAUSE_CLIENT_TIMEOUT, 0);
+	return stream_fail(s, END_BODY_TIMEOUT);
 }
 
 enum step stage_body_fe(struct stream *s)

@@ -23,7 +23,7 @@ static enum step forward_interim(struct stream *s)
 		return STEP_WAIT;
 	/* each leaves something in the arena: a server without end must not fill the memory */
 	if (++s->interims > INTERIMS_MAX)
-		return stream_fail(s, 502, CAUSE_PROXY, 0);
+		return stream_fail(s, END_INTERIM_FLOOD);
 	if (s->server)
 		counter_add(&s->server->state->counters, CNT_HRSP_1XX, 1);
 	if (s->req.version >= 11) {
@@ -64,7 +64,7 @@ static enum step early_refused(struct stream *s)
 {
 	if (stream_retry(s, PROXY_RETRY_0RTT_REJECTED))
 		return retry_go(s);
-	return stream_fail(s, 425, CAUSE_SERVER_ABORT, 0);
+	return stream_fail(s, END_EARLY_REFUSED);
 }
 
 /* The server failed before its answer's head. */
@@ -74,7 +74,7 @@ static enum step response_failed(struct stream *s)
 	unsigned wanted = f & EP_RX_BAD ? PROXY_RETRY_JUNK_RESPONSE : PROXY_RETRY_EMPTY_RESPONSE;
 
 	if (s->service)
-		return stream_fail(s, s->back.status, CAUSE_PROXY, 0);
+		return stream_fail_with(s, END_SERVICE_FAILED, s->back.status);
 	if (s->flags & STRM_SENT_EARLY &&
 	    tls_early_is_refused(s->back.ops->conn(&s->back)))
 		return early_refused(s);
@@ -83,8 +83,8 @@ static enum step response_failed(struct stream *s)
 		return retry_go(s);
 	count_server_error(s);
 	if (f & EP_RX_BAD)
-		return stream_fail(s, s->back.status ? s->back.status : 502, CAUSE_PROXY, 0);
-	return stream_fail(s, 502, CAUSE_SERVER_ABORT, 0);
+		return stream_fail_with(s, END_RESPONSE_BAD, s->back.status ? s->back.status : 502);
+	return stream_fail(s, END_RESPONSE_CUT);
 }
 
 /* Nothing, or not enough, came in time. */
@@ -94,13 +94,13 @@ static enum step response_late(struct stream *s)
 
 	/* a client that stalls in its request keeps the server waiting, not the other way round */
 	if (now >= s->client_at_ms)
-		return stream_fail(s, 400, CAUSE_CLIENT_TIMEOUT, 0);
+		return stream_fail(s, END_UPLOAD_TIMEOUT);
 	if (now >= s->server_at_ms) {
 		observe(s, SEEN_RESPONSE_TIMEOUT);
 		if (!s->service && stream_retry(s, PROXY_RETRY_RESPONSE_TIMEOUT))
 			return retry_go(s);
 		count_server_error(s);
-		return stream_fail(s, 504, CAUSE_SERVER_TIMEOUT, 0);
+		return stream_fail(s, END_RESPONSE_TIMEOUT);
 	}
 	return STEP_WAIT;
 }
@@ -141,7 +141,7 @@ enum step stream_response_wait(struct stream *s)
 {
 	stream_forward(s);
 	if (s->front.flags & EP_ERROR)
-		return stream_fail(s, 0, CAUSE_CLIENT_ABORT, 0);
+		return stream_fail(s, END_RULES_CLIENT_GONE);
 	s->client_at_ms = s->server_at_ms = TIMER_NEVER;
 	return STEP_WAIT;
 }
@@ -156,13 +156,13 @@ static enum step tcp_response_step(struct stream *s, enum rule_result r)
 	case RULE_REJECT:
 	case RULE_DENY:
 		count_denied(s);
-		return stream_fail(s, 0, CAUSE_PROXY, 0);
+		return stream_fail(s, END_TCP_RESPONSE_DENY);
 	case RULE_CUT_SERVER:
-		return stream_fail(s, 502, CAUSE_SERVER_ABORT, 'H');
+		return stream_fail(s, END_TCP_RESPONSE_CUT);
 	case RULE_CLOSE:
-		return stream_fail(s, 0, CAUSE_PROXY, 0);
+		return stream_fail(s, END_TCP_RESPONSE_CLOSE);
 	default:
-		return stream_fail(s, 500, CAUSE_INTERNAL, 0);
+		return stream_fail(s, END_TCP_RESPONSE_ERROR);
 	}
 }
 
@@ -227,9 +227,9 @@ enum step stage_response(struct stream *s)
 		s->back.flags &= ~EP_RX_HEAD;
 		/* a tunnel amid a request: nobody could tell its bytes from the request's */
 		if (s->res.body == HTTP_BODY_TUNNEL && !(s->front.flags & EP_RX_END))
-			return stream_fail(s, 502, CAUSE_PROXY, 0);
+			return stream_fail(s, END_TUNNEL_TOO_EARLY);
 		if (promises_tunnel(s))
-			return stream_fail(s, 502, CAUSE_PROXY, 0);
+			return stream_fail(s, END_TUNNEL_UNASKED);
 		s->t.data = clock_now_ns();
 		observe(s, status_seen(s->res.status));
 		if (s->be->retry.on && !s->service && status_is_retried(s) &&
@@ -245,12 +245,13 @@ enum step stage_response(struct stream *s)
 	if (s->back.flags & (EP_RX_BAD | EP_RX_ABORT | EP_ERROR))
 		return response_failed(s);
 	if (s->front.flags & EP_RX_BAD)
-		return stream_fail(s, s->front.status ? s->front.status : 400, CAUSE_PROXY, 'D');
+		return stream_fail_with(s, END_UPLOAD_BAD,
+					s->front.status ? s->front.status : 400);
 	if (stream_client_left(s)) {
 		stream_count_back(s, CNT_CLIENT_ABORTS);
 		/* gone altogether, or only done with sending */
 		gone = (s->front.flags & (EP_ERROR | EP_RX_ABORT)) == EP_ERROR;
-		return stream_fail(s, 400, CAUSE_CLIENT_ABORT, gone ? 'D' : 0);
+		return stream_fail(s, gone ? END_CLIENT_GONE : END_CLIENT_LEFT);
 	}
 	if (s->flags & STRM_TIMED_OUT)
 		return response_late(s);
@@ -275,21 +276,21 @@ static enum step response_rules(struct stream *s, struct proxy *px)
 	s->last_rule = which;
 	switch (r) {
 	case RULE_REPLY:
-		stream_set_cause(s, CAUSE_LOCAL, 0);
+		stream_set_end(s, END_RESPONSE_ANSWER);
 		return stream_reply(s);
 	case RULE_DENY:
 		count_denied(s);
-		stream_set_cause(s, CAUSE_PROXY, 0);
+		stream_set_end(s, END_RESPONSE_DENY);
 		if (rule_deny_reply(which, s))
 			return stream_reply(s);
 		return stream_goto(s, STAGE_END);
 	case RULE_CLOSE:
-		stream_set_cause(s, CAUSE_PROXY, 0);
+		stream_set_end(s, END_RESPONSE_CLOSE);
 		return stream_goto(s, STAGE_END);
 	case RULE_TIMEOUT:
-		return stream_fail(s, 504, CAUSE_SERVER_TIMEOUT, 0);
+		return stream_fail(s, END_RESPONSE_RULE_TIMEOUT);
 	default:
-		return stream_fail(s, 500, CAUSE_INTERNAL, 0);
+		return stream_fail(s, END_RESPONSE_RULE_ERROR);
 	}
 }
 
@@ -320,7 +321,7 @@ enum step stage_response_rules_fe(struct stream *s)
 	persist_response(s);
 	if (stream_response_leaks_cookie(s)) {
 		count_denied(s);
-		return stream_fail(s, 502, CAUSE_PROXY, 0);
+		return stream_fail(s, END_RESPONSE_COOKIE);
 	}
 	after_response(s);
 	return stream_goto(s, STAGE_REPLY);

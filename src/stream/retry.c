@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include "proxy/proxy.h"
 #include "engine_priv.h"
+#include "trace_priv.h"
 
 #define DELAY_DOUBLINGS_MAX 20
 
@@ -35,10 +36,14 @@ static bool budget_take(struct stream *s)
 
 bool retry_take(struct stream *s)
 {
-	if (!s->retries_left || !budget_take(s))
+	if (!s->retries_left || !budget_take(s)) {
+		STREAM_TRACE(USER, s, RETRY, "no more tries: %u left%s", s->retries_left,
+			     s->retries_left ? ", the budget is used up" : "");
 		return false;
+	}
 	s->retries_left--;
 	s->retries++;
+	STREAM_TRACE(USER, s, RETRY, "tries again, %u tries are left", s->retries_left);
 	return true;
 }
 

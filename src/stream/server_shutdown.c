@@ -14,7 +14,7 @@
 struct shutdown {
 	struct server_state *server; /* counted */
 	struct proxy_state *backend; /* counted; of the server that came up, else NULL */
-	enum stream_cause cause;
+	enum stream_end why;
 };
 
 static bool is_concerned(const struct shutdown *d, const struct stream *s)
@@ -37,7 +37,7 @@ static void end_streams(void *ctx)
 
 		next = at->next;
 		if (is_concerned(d, s))
-			stream_kill(s, d->cause);
+			stream_kill(s, d->why);
 	}
 }
 
@@ -51,15 +51,15 @@ static void forget(void *ctx)
 	free(d);
 }
 
-static bool begin(struct server *srv, enum stream_cause cause)
+static bool begin(struct server *srv, enum stream_end why)
 {
 	struct shutdown *d = calloc(1, sizeof(*d));
 
 	if (!d)
 		return false;
-	d->cause = cause;
+	d->why = why;
 	d->server = server_state_take(srv->state);
-	if (cause == CAUSE_UP)
+	if (why == END_SERVER_UP)
 		d->backend = proxy_state_take(srv->proxy->state);
 	if (thread_call_all(end_streams, forget, d))
 		return true;
@@ -70,12 +70,12 @@ static bool begin(struct server *srv, enum stream_cause cause)
 /* Without memory they go on: as without the option. */
 static void shut_down(struct server *srv, bool is_up)
 {
-	begin(srv, is_up ? CAUSE_UP : CAUSE_DOWN);
+	begin(srv, is_up ? END_SERVER_UP : END_SERVER_DOWN);
 }
 
 bool streams_shutdown_server(struct server *srv)
 {
-	return begin(srv, CAUSE_KILLED);
+	return begin(srv, END_KILLED);
 }
 
 void server_shutdown_init(void)

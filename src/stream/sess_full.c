@@ -225,6 +225,8 @@ void sess_dump_full(struct stream *s, const struct sess_view *view)
 		      s->back.flags & EP_ERROR, (void *)s->server,
 		      waits ? (void *)&s->waiter : NULL, waits);
 	strbuf_printf(out, "  stage=%s", stage_names[s->stage]);
+	if (s->end != END_NONE)
+		strbuf_printf(out, " end=%s", stream_ends[s->end].name);
 	for (const struct stream_wait *w = s->waits; w; w = w->next)
 		strbuf_printf(out, " waits=%s", w->kind->name);
 	strbuf_add_char(out, '\n');

@@ -152,10 +152,10 @@ static struct slice http_bad_request(void *owner, const struct front_bad *bad)
 	bool probe = !bad->since_ns &&
 		     (bad->kind == FRONT_BAD_ABORT || bad->kind == FRONT_BAD_ERROR ||
 		      bad->kind == FRONT_BAD_TIMEOUT);
-	static const enum stream_cause causes[] = {
-		[FRONT_BAD_SYNTAX] = CAUSE_PROXY, [FRONT_BAD_TOO_LARGE] = CAUSE_PROXY,
-		[FRONT_BAD_ABORT] = CAUSE_CLIENT_ABORT, [FRONT_BAD_ERROR] = CAUSE_CLIENT_ABORT,
-		[FRONT_BAD_TIMEOUT] = CAUSE_CLIENT_TIMEOUT,
+	static const enum stream_end ends[] = {
+		[FRONT_BAD_SYNTAX] = END_HEAD_BAD, [FRONT_BAD_TOO_LARGE] = END_HEAD_TOO_LARGE,
+		[FRONT_BAD_ABORT] = END_HEAD_CUT, [FRONT_BAD_ERROR] = END_HEAD_ERROR,
+		[FRONT_BAD_TIMEOUT] = END_HEAD_TIMEOUT,
 	};
 
 	/* as the reference: a connection that was to become HTTP, and did not */
@@ -172,7 +172,7 @@ static struct slice http_bad_request(void *owner, const struct front_bad *bad)
 		if (bad->status && !not_http)
 			counter_add(&fe->state->fe, counter_of_status(bad->status), 1);
 		session_log_bad(sess, not_http ? 0 : bad->status,
-				bad->since_ns, not_http ? CAUSE_PROXY : causes[bad->kind]);
+				bad->since_ns, not_http ? END_NOT_HTTP : ends[bad->kind]);
 		if (bad->kind == FRONT_BAD_SYNTAX || bad->kind == FRONT_BAD_TOO_LARGE)
 			error_capture_request(sess, &bad->details);
 	}
@@ -367,7 +367,7 @@ void streams_kill_older_thread(unsigned number)
 
 		next = at->next;
 		if (s->config != now && s->config->generation <= number)
-			stream_kill(s, CAUSE_KILLED);
+			stream_kill(s, END_KILLED);
 	}
 }
 

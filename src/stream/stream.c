@@ -106,7 +106,6 @@ struct stream *stream_new(struct session *sess, bool http)
 	s->fe = s->be = sess->fe;
 	s->flags = http ? STRM_HTTP : 0;
 	s->stage = STAGE_BEGIN;
-	s->cause_stage = STAGE_COUNT;
 	s->log_level = 255;
 	s->wait_until_ms = s->client_at_ms = s->server_at_ms = TIMER_NEVER;
 	s->unique = sess->requests++;
@@ -188,13 +187,15 @@ struct expr_ctx *stream_expr(struct stream *s, unsigned flags)
 	return &s->expr;
 }
 
-void stream_set_cause(struct stream *s, enum stream_cause cause, char phase)
+void stream_set_end(struct stream *s, enum stream_end why)
 {
-	if (s->cause_stage != STAGE_COUNT)
+	const struct stream_end_row *row = &stream_ends[why];
+
+	if (s->end != END_NONE)
 		return;
-	s->cause = (uint8_t)cause;
-	s->cause_stage = s->stage;
-	s->cause_phase = (uint8_t)(phase ? phase : stages[s->stage].phase);
+	s->end = (uint8_t)why;
+	s->end_phase = (uint8_t)(row->phase ? row->phase : stages[s->stage].phase);
+	STREAM_TRACE(STATE, s, END, "end %s: %s", row->name, row->text);
 }
 
 void stream_wait_ms(struct stream *s, int64_t ms)
@@ -330,10 +331,11 @@ enum step stream_reply(struct stream *s)
 	return stream_goto(s, STAGE_REPLY);
 }
 
-enum step stream_fail(struct stream *s, unsigned status, enum stream_cause cause, char phase)
+enum step stream_fail_with(struct stream *s, enum stream_end why, unsigned status)
 {
-	stream_set_cause(s, cause, phase);
-	STREAM_TRACE(ERROR, s, ERROR, "the stream fails with status %u", status);
+	stream_set_end(s, why);
+	STREAM_TRACE(ERROR, s, ERROR, "the stream fails with status %u, end %s: %s", status,
+		     stream_ends[why].name, stream_ends[why].text);
 	if (!(s->flags & STRM_HTTP) || s->flags & STRM_HEAD_SENT || !status) {
 		if (status && !s->status)
 			s->status = (uint16_t)status;
@@ -347,11 +349,16 @@ enum step stream_fail(struct stream *s, unsigned status, enum stream_cause cause
 	return stream_goto(s, STAGE_END);
 }
 
-void stream_kill(struct stream *s, enum stream_cause cause)
+enum step stream_fail(struct stream *s, enum stream_end why)
+{
+	return stream_fail_with(s, why, stream_ends[why].status);
+}
+
+void stream_kill(struct stream *s, enum stream_end why)
 {
 	BUG_ON(s->flags & STRM_RUNNING);
 	s->status = s->flags & STRM_HTTP ? 500 : 0;
-	stream_fail(s, 0, cause, 'C');
+	stream_fail(s, why);
 	stream_run(s);
 }
 

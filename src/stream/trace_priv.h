@@ -14,8 +14,13 @@ struct endpoint;
 /* Same of source stream. */
 #define STREAM_EVENTS(X) \
 	X(NEW, "strm_new", "a stream begins") X(FREE, "strm_free", "a stream ends") \
-	X(ERROR, "strm_err", "a stream failed") X(STAGE, "strm_ana", "a stream goes to a stage") \
+	X(ERROR, "strm_err", "a stream failed") \
+	X(END, "strm_end", "why a stream ends is known") \
+	X(STAGE, "strm_ana", "a stream goes to a stage") \
 	X(RUN, "strm_proc", "a stream runs") \
+	X(SERVER, "strm_srv", "a server is chosen or left") \
+	X(QUEUE, "strm_queue", "a stream enters or leaves a queue") \
+	X(RETRY, "strm_retry", "a stream tries again, or may not") \
 	X(WAIT, "strm_wait", "a stream waits for something outside") \
 	X(WAKE, "strm_wake", "what a stream waited for is there, or is not waited for any more")
 /* Same of source applet. */

@@ -182,7 +182,7 @@ static enum step go_on(struct stream *s)
 	stream_count_upgrade(s);
 	stream_begin_request(s);
 	if (s->front.flags & EP_ERROR)
-		return stream_fail(s, 500, CAUSE_RESOURCE, 'R');
+		return stream_fail(s, END_REQUEST_NO_MEMORY);
 	return stream_goto(s, STAGE_MONITOR);
 }
 
@@ -192,7 +192,7 @@ static enum step wait(struct stream *s)
 	if (s->wait_until_ms == TIMER_NEVER)
 		stream_wait_ms(s, mux_request_ms(upgrade_settings_of(s)));
 	if (s->front.rx.count >= PIECES_MAX && !compact(s))
-		return stream_fail(s, 0, CAUSE_RESOURCE, 0);
+		return stream_fail(s, END_UPGRADE_NO_MEMORY);
 	if (s->front.flags & EP_RX_BLOCKED) {
 		s->front.flags &= ~EP_RX_BLOCKED;
 		s->front.ops->resume(&s->front);
@@ -207,9 +207,9 @@ enum step stage_upgrade(struct stream *s)
 	if (found.outcome == NOT_YET)
 		return wait(s);
 	if (found.outcome == CLIENT_GONE)
-		return stream_fail(s, 0, CAUSE_CLIENT_ABORT, 0);
+		return stream_fail(s, END_UPGRADE_CLIENT_LEFT);
 	if (!take(s, found.mux))
-		return stream_fail(s, 0, CAUSE_RESOURCE, 0);
+		return stream_fail(s, END_UPGRADE_NO_MEMORY);
 	if (found.outcome == REQUEST)
 		return go_on(s);
 	if (found.outcome == TOO_LATE)

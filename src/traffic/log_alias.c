@@ -461,6 +461,13 @@ static bool alias_OG(ALIAS_ARGS)
 								      : LOG_STEP_UNSPEC)));
 }
 
+static bool alias_endreason(ALIAS_ARGS)
+{
+	const struct stream *s = ctx->stream;
+
+	return logformat_put_word(item, out, slice_of(stream_ends[s ? s->end : END_NONE].name));
+}
+
 static const struct expr_alias aliases[] = {
 	{ .name = "B", .print = alias_B, .needs = STREAM_NEEDS_END, .flags = ALIAS_NUMBER,
 	  .help = "bytes sent to the client" },
@@ -557,6 +564,8 @@ static const struct expr_alias aliases[] = {
 	  .help = "date of the request, UTC" },
 	{ .name = "trl", .print = alias_trl, .flags = ALIAS_HTTP,
 	  .help = "date of the request, local" },
+	{ .name = "endreason", .print = alias_endreason, .needs = STREAM_NEEDS_END,
+	  .help = "name of why it ended, such as QUEUE_FULL" },
 	{ .name = "ts", .print = alias_ts, .needs = STREAM_NEEDS_END, .help = "how it ended" },
 	{ .name = "tsc", .print = alias_tsc, .flags = ALIAS_HTTP,
 	  .help = "how it ended, cookie status" },

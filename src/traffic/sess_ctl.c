@@ -82,7 +82,7 @@ static void visit_stream(struct sess_tour *t, struct stream *s)
 
 	t->found++;
 	if (t->job == SESS_KILL)
-		stream_kill(s, CAUSE_KILLED);
+		stream_kill(s, END_KILLED);
 	else if (t->full)
 		sess_dump_full(s, &view);
 	else

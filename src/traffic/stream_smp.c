@@ -161,6 +161,22 @@ static enum expr_result fetch_term_state(struct expr_ctx *ctx, const struct expr
 	return smp_give_text(out, arena_copy(ctx->arena, slice_make(text, sizeof(text))));
 }
 
+static enum expr_result fetch_end(struct expr_ctx *ctx, const struct expr_arg *args,
+				  struct sample *out)
+{
+	if (!ctx->stream)
+		return EXPR_NONE;
+	return smp_give_text(out, slice_of(stream_ends[ctx->stream->end].name));
+}
+
+static enum expr_result fetch_end_text(struct expr_ctx *ctx, const struct expr_arg *args,
+				       struct sample *out)
+{
+	if (!ctx->stream)
+		return EXPR_NONE;
+	return smp_give_text(out, slice_of(stream_ends[ctx->stream->end].text));
+}
+
 /* The rule that decided. NULL: none did. */
 static const struct rule *last_rule(const struct expr_ctx *ctx)
 {
@@ -302,6 +318,10 @@ static const struct expr_fetch fetches[] = {
 	       "as %Tr, in ms"),
 	FETCH("server_status", SMP_INT, EXPR_USE_HTTP_RESPONSE, fetch_server_status,
 	      "the status that the server sent"),
+	FETCH("stream_end", SMP_STR, STREAM, fetch_end,
+	      "the name of the stream's end, such as QUEUE_FULL; NONE: nothing broke it off"),
+	FETCH("stream_end_text", SMP_STR, STREAM, fetch_end_text,
+	      "the same as a sentence for people"),
 	NUMBER("txn.conn_retries", EXPR_USE_L4_SERVER, retries, "tries to connect after the first"),
 	NUMBER("txn.id32", STREAM, identity, "a number of the request"),
 	FETCH("txn.redispatched", SMP_BOOL, EXPR_USE_L4_SERVER, fetch_redispatched,

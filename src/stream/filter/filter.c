@@ -210,7 +210,7 @@ enum step filters_open(struct stream *s, const struct proxy *px, enum step step)
 	bool is_backend = s->stage != STAGE_BEGIN;
 
 	if (!filters_attach(s, px))
-		step = stream_fail(s, 500, CAUSE_RESOURCE, 0);
+		step = stream_fail(s, END_FILTER_NO_MEMORY);
 	if (step == STEP_NEXT)
 		s->stage++;
 	if (is_backend && s->filters)

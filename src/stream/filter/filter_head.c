@@ -9,7 +9,7 @@ static enum step wait_for_request(struct stream *s)
 {
 	stream_hold_front(s);
 	if (stream_client_left(s))
-		return stream_fail(s, 400, CAUSE_CLIENT_ABORT, 0);
+		return stream_fail(s, END_FILTER_CLIENT_LEFT);
 	return STEP_WAIT;
 }
 
@@ -17,10 +17,10 @@ static enum step wait_for_request(struct stream *s)
 static enum step filters_broken(struct stream *s, enum filter_side side, enum filter_result r)
 {
 	if (r == FILTER_REPLY && !(s->flags & STRM_HEAD_SENT)) {
-		stream_set_cause(s, CAUSE_LOCAL, 0);
+		stream_set_end(s, END_FILTER_ANSWER);
 		return stream_reply(s);
 	}
-	return stream_fail(s, side == FILTER_REQUEST ? 400 : 0, CAUSE_PROXY, 0);
+	return stream_fail(s, side == FILTER_REQUEST ? END_FILTER_REQUEST : END_FILTER_RESPONSE);
 }
 
 enum step filters_step(struct stream *s, enum filter_side side, enum filter_result r)

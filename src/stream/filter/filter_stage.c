@@ -263,7 +263,7 @@ static enum step leave(struct stream *s, enum stream_stage left)
 	if (!has_passed(s, left))
 		return STEP_AGAIN;
 	if (is_switched && !take_backend(s))
-		return stream_fail(s, 500, CAUSE_RESOURCE, 0);
+		return stream_fail(s, END_FILTER_NO_MEMORY);
 	if (is_switched)
 		filters_call_all(fs, call_after, FILTER_POINT_SWITCH);
 	else

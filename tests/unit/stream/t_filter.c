@@ -390,7 +390,7 @@ static void answer_part(const char *bytes)
 static void finish(void)
 {
 	if (!is_over())
-		stream_kill(stream, CAUSE_KILLED);
+		stream_kill(stream, END_KILLED);
 	ok(is_over(), "the stream ends");
 }
 
