@@ -97,22 +97,22 @@ static void show_certs(struct ctl_request *rq, STACK_OF(X509) *certs, int only)
 	}
 }
 
-static void show_crls(struct ctl_request *rq, STACK_OF(X509_CRL) *crls)
+static void show_crls(struct ctl_request *rq, STACK_OF(X509_CRL) *crls, int only)
 {
 	for (int i = 0; i < sk_X509_CRL_num(crls); i++) {
-		BIO *bio = BIO_new(BIO_s_mem());
-		char *p;
-		long len;
-
-		if (!bio)
-			return;
-		X509_CRL_print(bio, sk_X509_CRL_value(crls, i));
-		len = BIO_get_mem_data(bio, &p);
+		if (only && only != i + 1)
+			continue;
 		strbuf_printf(rq->out, " \nCertificate Revocation List #%d:\n", i + 1);
-		if (len > 0)
-			strbuf_add(rq->out, slice_make(p, (size_t)len));
-		BIO_free(bio);
+		tls_ctl_put_crl(rq->out, sk_X509_CRL_value(crls, i));
 	}
+}
+
+/* How the file is used: "Uncommitted" is what the transaction has. */
+static const char *status_of(const struct tls_ca *ca, bool pending)
+{
+	if (pending)
+		return "Uncommitted";
+	return tls_ctl_ca_is_used(tls_live(), ca) ? "Used" : "Unused";
 }
 
 static void show_one(struct ctl_request *rq, const char *name)
@@ -121,17 +121,17 @@ static void show_one(struct ctl_request *rq, const char *name)
 	char *base = colon && colon[1] ? strndup(name, (size_t)(colon - name)) : strdup(name);
 	bool pending = *name == '*';
 	struct tls_ca *ca = base ? find(rq, base + pending) : NULL;
+	int only = colon ? num_prefix_int(colon + 1, NULL) : 0;
 
 	if (!ca || (pending && !ca->has_pending)) {
 		ctl_error(rq, wants_crl(rq) ? "Can't display the CRL file : Not found!"
 					    : "Can't display the CA file : Not found!");
 	} else {
 		strbuf_printf(rq->out, "Filename: %s%s\nStatus: %s\n", pending ? "*" : "", ca->name,
-			      tls_ctl_ca_is_used(tls_live(), ca) ? "Used" : "Unused");
-		show_certs(rq, pending ? ca->pending : ca->certs,
-			   colon ? num_prefix_int(colon + 1, NULL) : 0);
+			      status_of(ca, pending));
+		show_certs(rq, pending ? ca->pending : ca->certs, only);
 		if (ca->is_crl)
-			show_crls(rq, pending ? ca->pending_crls : ca->crls);
+			show_crls(rq, pending ? ca->pending_crls : ca->crls, only);
 	}
 	free(base);
 }

@@ -11,6 +11,8 @@ enum ctl_step tls_ctl_named(struct ctl_request *rq,
 			    void (*work)(struct ctl_request *rq, const char *name));
 /* The lines about a certificate: "Serial: ...", up to the issuer. */
 void tls_ctl_put_cert(struct strbuf *out, X509 *x, STACK_OF(X509) *chain);
+/* The lines about a revocation list: "Version 2", up to the certificates that it names. */
+void tls_ctl_put_crl(struct strbuf *out, X509_CRL *crl);
 /* The OCSP answer of <c> in words, if it has one. */
 void tls_ctl_put_ocsp(struct strbuf *out, const struct tls_cert *c);
 /* Has <e> be <next>, which it takes over and which is usable, for all that use it, or leaves it as

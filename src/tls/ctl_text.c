@@ -102,6 +102,35 @@ void tls_ctl_put_cert(struct strbuf *out, X509 *x, STACK_OF(X509) *chain)
 	}
 }
 
+static void put_revoked(struct strbuf *out, const X509_REVOKED *r)
+{
+	const ASN1_INTEGER *n = X509_REVOKED_get0_serialNumber(r);
+
+	strbuf_add_str(out, "    Serial Number: ");
+	for (int i = 0; i < n->length; i++)
+		strbuf_printf(out, "%02X", n->data[i]);
+	put_bio(out, "\n        Revocation Date: ", date_of(X509_REVOKED_get0_revocationDate(r)));
+}
+
+void tls_ctl_put_crl(struct strbuf *out, X509_CRL *crl)
+{
+	STACK_OF(X509_REVOKED) *revoked = X509_CRL_get_REVOKED(crl);
+	int count = sk_X509_REVOKED_num(revoked), algorithm = X509_CRL_get_signature_nid(crl);
+	const ASN1_TIME *next = X509_CRL_get0_nextUpdate(crl);
+
+	strbuf_printf(out, "Version %ld\nSignature Algorithm: %s\n", X509_CRL_get_version(crl) + 1,
+		      algorithm == NID_undef ? "" : OBJ_nid2ln(algorithm));
+	put_name(out, "Issuer: ", X509_CRL_get_issuer(crl));
+	put_bio(out, "Last Update: ", date_of(X509_CRL_get0_lastUpdate(crl)));
+	if (next)
+		put_bio(out, "Next Update: ", date_of(next));
+	else
+		strbuf_add_str(out, "Next Update: NONE\n");
+	strbuf_add_str(out, count > 0 ? "Revoked Certificates:\n" : "No Revoked Certificates.\n");
+	for (int i = 0; i < count; i++)
+		put_revoked(out, sk_X509_REVOKED_value(revoked, i));
+}
+
 /* An empty line would end the command's answer: a blank stands in it. */
 static void put_lines(struct strbuf *out, const char *p, size_t len)
 {
