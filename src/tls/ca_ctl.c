@@ -28,7 +28,7 @@ static const char *kind(const struct ctl_request *rq)
 /* The file of the command's kind with this name; NULL: none. */
 static struct tls_ca *find(const struct ctl_request *rq, const char *name)
 {
-	struct tls_ca *ca = tls_store_ca_find(store(), name);
+	struct tls_ca *ca = tls_store_ca_named(tls_live(), name);
 
 	return ca && ca->is_crl == wants_crl(rq) ? ca : NULL;
 }

@@ -36,16 +36,18 @@ bool tls_parse_text(struct conf_line *l)
 	return true;
 }
 
-/* Was the file read by the configuration? At run time: a line of a crt-list comes by a command that
- * holds the store's lock, the line of `add server` does not.
+/* Is there a file of this name with something in it? At run time: a line of a crt-list comes by a
+ * command that holds the store's lock, the line of `add server` does not.
  */
 static bool ca_file_is_known(const struct conf_line *l, const char *path)
 {
 	bool locked = l->where == CONF_OTHER, known;
+	const struct tls_ca *ca;
 
 	if (!locked)
 		tls_store_lock();
-	known = tls_store_ca_find(tls_store_of(l->cfg), path) != NULL;
+	ca = tls_store_ca_named(l->cfg, path);
+	known = ca && (sk_X509_num(ca->certs) > 0 || sk_X509_CRL_num(ca->crls) > 0);
 	if (!locked)
 		tls_store_unlock();
 	return known;

@@ -22,6 +22,9 @@
  */
 #define OPENED_AT_ONCE 64
 
+/* The name of the authorities that the system trusts. */
+#define SYSTEM_CA "@system-ca"
+
 struct tls_store {
 	struct tree certs; /* struct tls_entry.node, by hash of the name */
 	struct tree cas;   /* struct tls_ca.node */
@@ -343,7 +346,7 @@ static bool read_any(struct tls_ca *ca, const char *path)
 {
 	int kind;
 
-	if (strcmp(path, "@system-ca") == 0) {
+	if (strcmp(path, SYSTEM_CA) == 0) {
 		read_system(ca);
 		return true;
 	}
@@ -414,6 +417,21 @@ struct tls_ca *tls_store_ca(struct config *cfg, const char *path, bool crl, char
 		snprintf(why, size, "Couldn't open the ca-file '%s' (%s).", path, strerror(errno));
 	else
 		snprintf(why, size, "Couldn't load the ca-file '%s': no certificate in it.", path);
+	tls_store_ca_remove(s, ca);
+	return NULL;
+}
+
+struct tls_ca *tls_store_ca_named(struct config *cfg, const char *name)
+{
+	struct tls_store *s = tls_store_of(cfg);
+	struct tls_ca *ca = tls_store_ca_find(s, name);
+	char why[512];
+
+	if (ca || strcmp(name, SYSTEM_CA) != 0)
+		return ca;
+	ca = tls_store_ca(cfg, name, false, why, sizeof(why));
+	if (!ca || sk_X509_num(ca->certs) > 0)
+		return ca;
 	tls_store_ca_remove(s, ca);
 	return NULL;
 }

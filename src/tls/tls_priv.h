@@ -251,6 +251,10 @@ struct tls_entry *tls_store_next(struct tls_entry *e);
 /* Same for CA files (and "@system-ca") and revocation lists. */
 struct tls_ca *tls_store_ca(struct config *cfg, const char *path, bool crl, char *why, size_t size);
 struct tls_ca *tls_store_ca_find(struct tls_store *s, const char *name);
+/* For commands: one that is known, or "@system-ca", which is read when it is named for the first
+ * time. NULL: none, or the system has no authorities (in the root folder of the process).
+ */
+struct tls_ca *tls_store_ca_named(struct config *cfg, const char *name);
 struct tls_ca *tls_store_ca_new(struct tls_store *s, const char *name, bool crl);
 void tls_store_ca_remove(struct tls_store *s, struct tls_ca *ca);
 void tls_ca_forget_pending(struct tls_ca *ca);

@@ -393,6 +393,39 @@ def tickets(tap, program):
             tap.eq(get(port, c, session=session)[0], "0", "whose sessions are others")
 
 
+def authorities(tap, program):
+    """Those of the system are there for a server that is added at run time, whether a line names them or not. What is
+    not read, or is empty, is no file of authorities. The list has them once they were named: differs: tls-system-ca"""
+    front, peer = lib.ports(2)
+    with tempfile.TemporaryDirectory(prefix="hapt.") as folder:
+        shutil.copy(CERTS + "/ca.crt", folder)
+        os.environ["SSL_CERT_DIR"] = folder
+        conf = CONF.split("frontend")[0] + (
+            "frontend peer\n\tbind 127.0.0.1:%d ssl crt %s/a.pem\n\thttp-request return status 200\n"
+            "listen px\n\tbind 127.0.0.1:%d\n\tbalance roundrobin\n" % (peer, CERTS, front))
+        try:
+            proxy = lib.Proxy(program, conf)
+        finally:
+            del os.environ["SSL_CERT_DIR"]
+        with proxy:
+            if not lib.is_reference(program):
+                tap.ok("@system-ca" not in proxy.ctl("show ssl ca-file"), "no line names the system's authorities")
+            add = "add server px/%s 127.0.0.1:" + str(peer) + " ssl verify required sni str(a.example.com) ca-file %s"
+            proxy.ctl("new ssl ca-file empty")
+            for name in ("empty", folder + "/ca.crt"):
+                out = proxy.ctl(add % ("s", name))
+                tap.ok("unable to load" in out, "no authorities: " + os.path.basename(name), out)
+            out = proxy.ctl(add % ("s", "@system-ca"))
+            tap.ok("New server registered" in out, "a server is added with those of the system", out)
+            proxy.ctl("enable server px/s")
+            with lib.connect(front) as s:
+                s.sendall(b"GET / HTTP/1.1\r\nHost: a.example.com\r\nConnection: close\r\n\r\n")
+                tap.eq(lib.recv_all(s)[9:12], b"200", "they are what it is verified by")
+            out = proxy.ctl("show ssl ca-file")
+            tap.ok("@system-ca - 1 certificate(s)" in out, "they are listed", out)
+            tap.ok("CN=Test CA" in proxy.ctl("show ssl ca-file @system-ca:1"), "and shown")
+
+
 def main():
     args = lib.arguments(__doc__, ("rounds", 100, "how often a certificate is replaced"))
     tap = lib.Tap()
@@ -410,6 +443,7 @@ def main():
     limits(tap, args.program)
     lists(tap, args.program)
     tickets(tap, args.program)
+    authorities(tap, args.program)
     tap.done()
 
 
