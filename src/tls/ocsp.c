@@ -53,8 +53,9 @@ static const char *check_single(OCSP_BASICRESP *basic, const struct tls_cert *c,
 		return "OCSP response ignored because contains more than one single response";
 	one = OCSP_resp_get0(basic, 0);
 	status = OCSP_single_get0_status(one, &reason, &revoked, &from, &until);
-	if (status != V_OCSP_CERTSTATUS_GOOD)
-		return "OCSP single response: certificate status not good";
+	/* (a revoked one is told to clients: else they would go by a good one of before) */
+	if (status != V_OCSP_CERTSTATUS_GOOD && status != V_OCSP_CERTSTATUS_REVOKED)
+		return "OCSP single response: certificate status is unknown";
 	if (!until)
 		return "OCSP single response: missing nextupdate";
 	if (!OCSP_check_validity(from, until, SKEW_S, -1))

@@ -53,6 +53,7 @@ static void entry_free(struct tls_entry *e)
 	tls_cert_drop(&e->cert);
 	tls_cert_drop(&e->pending);
 	free((char *)(uintptr_t)e->name);
+	free(e->note);
 	free(e);
 }
 
@@ -186,6 +187,7 @@ struct tls_entry *tls_store_load(struct config *cfg, const char *name,
 	struct tls_entry *e;
 	struct tls_cert *c;
 
+	*why = 0;
 	if (!f.key)
 		f.key = companion(cfg, f.crt, ".key", TLS_EXTRA_KEY);
 	if (!f.ocsp)
@@ -197,7 +199,6 @@ struct tls_entry *tls_store_load(struct config *cfg, const char *name,
 	c = tls_cert_load(&f, s->loaded++ < OPENED_AT_ONCE, why, size);
 	if (!c)
 		return NULL;
-	*why = 0; /* an OCSP answer that cannot be used is left out */
 	if (tls_global_of(cfg)->chains)
 		tls_chains_complete(tls_global_of(cfg)->chains, c);
 	e = tls_store_add(s, name, c);
@@ -207,6 +208,9 @@ struct tls_entry *tls_store_load(struct config *cfg, const char *name,
 		return NULL;
 	}
 	e->files = f;
+	if (*why && !cfg->is_checked)
+		e->note = strdup(why);
+	*why = 0;
 	return e;
 }
 

@@ -364,6 +364,17 @@ static bool tls_init(void)
 	       conf_on_dump("crt-list", tls_crt_list_dump);
 }
 
+/* Says which OCSP answers cannot be used. */
+static void warn_of_answers(struct config *cfg, struct diag_list *diags)
+{
+	struct tls_store *s = tls_store_of(cfg);
+
+	for (struct tls_entry *e = tls_store_first(s); e; e = tls_store_next(e))
+		if (e->note)
+			diag_add(diags, DIAG_WARNING, NULL, NULL, "config : Loading: %s: %s Content "
+				 "will be ignored.", e->files.ocsp, e->note);
+}
+
 static void tls_check(struct config *cfg, struct diag_list *diags)
 {
 	struct tls_global *g = tls_global_of(cfg);
@@ -371,6 +382,7 @@ static void tls_check(struct config *cfg, struct diag_list *diags)
 	if (!tls_figures_init() || !tls_cache_set_size(g->cache_size))
 		diag_add(diags, DIAG_ALERT, NULL, NULL, "out of memory for the cache of TLS "
 			 "sessions.");
+	warn_of_answers(cfg, diags);
 	if (!tls_dh_prepare(g))
 		diag_add(diags, DIAG_ALERT, NULL, NULL, "'tune.ssl.default-dh-param': the TLS "
 			 "library has no such parameters.");

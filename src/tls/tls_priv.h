@@ -211,6 +211,7 @@ struct tls_entry {
 	struct tls_ocsp *ocsp;       /* owned; NULL: no answer, nor is there to be one */
 	uint8_t ocsp_update;         /* enum tls_ocsp_update */
 	bool in_store;               /* of a crt-store */
+	char *note;                  /* why its OCSP answer was left out; owned, NULL: it was not */
 	uint64_t stamp;              /* of its files, for watch.c */
 };
 

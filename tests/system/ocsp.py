@@ -47,6 +47,7 @@ def make(folder, port):
             openssl("x509", "-req", "-in", f + name + ".csr", "-CA", f + "ca.crt", "-CAkey", f + "ca.key", "-set_serial",
                     "0x" + serial, "-days", "30", "-extfile", f + "ext", "-out", f + name + ".crt")
             out.write("V\t350101000000Z\t\t%s\tunknown\t/CN=%s.example.com\n" % (serial, name))
+    open(f + "nothing", "w").close()
     with open(f + "revoked", "w") as out:
         out.write("R\t350101000000Z\t200101000000Z\t1001\tunknown\t/CN=one.example.com\n")
 
@@ -59,7 +60,8 @@ def make(folder, port):
 
     answers = {"good": answer("good.der", "one"), "two": answer("two.der", "two"),
                "stranger": answer("stranger.der", "one", signer="stranger"),
-               "revoked": answer("revoked.der", "one", index="revoked")}
+               "revoked": answer("revoked.der", "one", index="revoked"),
+               "unknown": answer("unknown.der", "one", index="nothing")}
     subprocess.run("cat %sone.crt %sca.crt %sone.key >%sone.pem" % (f, f, f, f), shell=True, check=True)
     with open(f + "list", "w") as out:
         out.write(f + "one.pem [ocsp-update on]\n")
@@ -120,7 +122,7 @@ def cases(a):
         ("torn", sized(good[:len(good) // 2]), CHECK),
         ("signed by a stranger", sized(a["stranger"]), CHECK),
         ("about another certificate", sized(a["two"]), INSERT),
-        ("that tells of a revocation", sized(a["revoked"]), INSERT),
+        ("that knows nothing", sized(a["unknown"]), INSERT),
     ]
 
 
@@ -129,10 +131,10 @@ def outcome(proxy):
     return [w.strip() for w in out.split("|")]
 
 
-def stapled(port):
+def stapled(port, status="Cert Status: good"):
     out = subprocess.run(["openssl", "s_client", "-connect", "127.0.0.1:%d" % port, "-status"], timeout=30,
                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
-    return b"Cert Status: good" in out
+    return status.encode() in out
 
 
 def update(proxy, folder):
@@ -160,6 +162,10 @@ def served(tap, proxy, responder, folder, port, answers):
     tap.eq(outcome(proxy)[-1], HTTP, "an answer that never ends")
     responder.send = sized(answers["good"])
     tap.eq(update(proxy, folder), SUCCESS, "and a good one after all these")
+    responder.send = sized(answers["revoked"])
+    tap.eq((update(proxy, folder), stapled(port, "Cert Status: revoked")), (SUCCESS, True), "a revocation is told")
+    responder.send = sized(answers["good"])
+    tap.eq((update(proxy, folder), stapled(port)), (SUCCESS, True), "and taken back")
     tap.ok(proxy.process.poll() is None, "the process lives")
 
 
