@@ -80,16 +80,28 @@ static bool has_reserved_extension(const char *name)
 	return false;
 }
 
-/* Was <e> read from the files that the line names? */
-static bool same_files(const struct tls_entry *e, const struct tls_cert_files *f)
+/* Says what a line wants otherwise than another one did. Always false. */
+static bool differs(struct tls_add *a, const struct tls_entry *e, const char *what, const char *was,
+		    const char *now)
 {
-	const char *const pairs[][2] = { { f->key, e->files.key }, { f->ocsp, e->files.ocsp },
-					 { f->issuer, e->files.issuer },
-					 { f->sctl, e->files.sctl } };
+	snprintf(a->why, sizeof(a->why), "'%.150s' is already defined with incompatible parameters:"
+		 " different parameter '%s' : previously '%.100s' vs '%.100s'", e->name, what,
+		 was ? was : "(none)", now);
+	return false;
+}
 
-	for (int i = 0; i < 4; i++)
-		if (pairs[i][0] && (!pairs[i][1] || strcmp(pairs[i][0], pairs[i][1]) != 0))
-			return false;
+/* Was <e> read from the files that the line names? */
+static bool same_files(struct tls_add *a, const struct tls_entry *e)
+{
+	const struct tls_cert_files *f = &a->files;
+	const struct { const char *what, *now, *was; } files[] = {
+		{ "key", f->key, e->files.key }, { "ocsp", f->ocsp, e->files.ocsp },
+		{ "issuer", f->issuer, e->files.issuer }, { "sctl", f->sctl, e->files.sctl },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(files); i++)
+		if (files[i].now && (!files[i].was || strcmp(files[i].now, files[i].was) != 0))
+			return differs(a, e, files[i].what, files[i].was, files[i].now);
 	return true;
 }
 
@@ -113,12 +125,9 @@ static bool agrees(struct tls_add *a, struct tls_entry *e)
 			e->ocsp_update = a->ocsp_update;
 		return true;
 	}
-	if (mode_of(a, a->ocsp_update) == mode_of(a, e->ocsp_update))
-		return true;
-	snprintf(a->why, sizeof(a->why), "'%.200s' is already defined with incompatible parameters:"
-		 " 'ocsp-update' : previously '%s' vs '%s'.", e->name,
-		 on_off(mode_of(a, e->ocsp_update)), on_off(mode_of(a, a->ocsp_update)));
-	return false;
+	return mode_of(a, a->ocsp_update) == mode_of(a, e->ocsp_update) ||
+	       differs(a, e, "ocsp-update", on_off(mode_of(a, e->ocsp_update)),
+		       on_off(mode_of(a, a->ocsp_update)));
 }
 
 /* The certificate of <path>, with what the line says of it. NULL: a->why. */
@@ -128,11 +137,8 @@ static struct tls_entry *entry_of(struct tls_add *a, const char *path)
 	struct tls_cert_files f = a->files;
 
 	f.crt = path;
-	if (e && !same_files(e, &f)) {
-		snprintf(a->why, sizeof(a->why), "'%.300s' is already defined with other files.",
-			 path);
+	if (e && !same_files(a, e))
 		return NULL;
-	}
 	if (!e)
 		e = tls_store_load(a->cfg, path, &f, a->why, sizeof(a->why));
 	return e && agrees(a, e) ? e : NULL;

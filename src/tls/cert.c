@@ -167,29 +167,48 @@ static void find_type(struct tls_cert *c)
 	}
 }
 
-/* Files of a certificate that may lack. NULL: it does, or cannot be read. */
-static char *load_optional(const char *path, size_t *len)
+/* The file of a part that may lack, unless a line names it. NULL: it lacks, or cannot be read; then
+ * *why says so when it must be there.
+ */
+static char *load_part(const struct tls_cert_files *f, enum tls_part part, const char *path,
+		       size_t *len, char *why, size_t size)
 {
 	char *text = path ? file_load(path, FILE_MAX, len) : NULL;
 
+	if (!text && f->named >> part & 1)
+		snprintf(why, size, "'%s' cannot be read or parsed.", path);
 	return text;
 }
 
-static void load_extras(struct tls_cert *c, const struct tls_cert_files *f)
+/* False: <why>. */
+static bool load_issuer(struct tls_cert *c, const struct tls_cert_files *f, char *why, size_t size)
 {
-	char *text;
-	size_t len;
-	BIO *bio;
+	size_t len = 0;
+	char *text = load_part(f, TLS_PART_ISSUER, f->issuer, &len, why, size);
+	BIO *bio = text ? BIO_new_mem_buf(text, (int)len) : NULL;
 
-	c->ocsp = (unsigned char *)load_optional(f->ocsp, &c->ocsp_len);
-	c->sctl = (unsigned char *)load_optional(f->sctl, &c->sctl_len);
-	text = load_optional(f->issuer, &len);
-	bio = text ? BIO_new_mem_buf(text, (int)len) : NULL;
 	if (bio)
 		c->issuer = PEM_read_bio_X509(bio, NULL, no_phrase, NULL);
+	if (text && !c->issuer && f->named >> TLS_PART_ISSUER & 1)
+		snprintf(why, size, "'%s' cannot be read or parsed.", f->issuer);
 	BIO_free(bio);
 	free(text);
 	ERR_clear_error();
+	return !*why;
+}
+
+/* What lies beside certificate and key. False: <why>. */
+static bool load_extras(struct tls_cert *c, const struct tls_cert_files *f, char *why, size_t size)
+{
+	*why = 0;
+	c->ocsp = (unsigned char *)load_part(f, TLS_PART_OCSP, f->ocsp, &c->ocsp_len, why, size);
+	c->sctl = (unsigned char *)load_part(f, TLS_PART_SCTL, f->sctl, &c->sctl_len, why, size);
+	return !*why && load_issuer(c, f, why, size);
+}
+
+static bool key_is_apart(const struct tls_cert_files *f)
+{
+	return f->named >> TLS_PART_KEY & 1;
 }
 
 /* The private key, of the same text or of its own file. */
@@ -197,7 +216,7 @@ static bool load_key(struct tls_cert *c, const char *text, size_t len, struct tl
 {
 	char *other;
 
-	if (set_key(c, read_key(text, len))) {
+	if (!key_is_apart(f) && set_key(c, read_key(text, len))) {
 		f->key = f->crt;
 		return true;
 	}
@@ -334,7 +353,7 @@ static bool load_closed(struct tls_cert *c, char *text, size_t len, struct tls_c
 	char *key_text = NULL;
 	size_t key_len = 0;
 
-	if (keep_closed(c, text, len, NULL, 0)) {
+	if (!key_is_apart(f) && keep_closed(c, text, len, NULL, 0)) {
 		f->key = f->crt;
 		return true;
 	}
@@ -398,7 +417,10 @@ struct tls_cert *tls_cert_load(struct tls_cert_files *f, bool at_once, char *why
 		tls_cert_drop(&c);
 		return NULL;
 	}
-	load_extras(c, f);
+	if (!load_extras(c, f, why, size)) {
+		tls_cert_drop(&c);
+		return NULL;
+	}
 	if (c->ocsp_len && tls_cert_open(c))
 		staple(c, why, size);
 	if (c->sctl && (!tls_cert_open(c) || !show_timestamps(c, f->sctl, why, size)))

@@ -188,6 +188,9 @@ struct tls_entry *tls_store_load(struct config *cfg, const char *name,
 	struct tls_cert *c;
 
 	*why = 0;
+	f.named = (uint8_t)((f.key ? 1 << TLS_PART_KEY : 0) | (f.ocsp ? 1 << TLS_PART_OCSP : 0) |
+			    (f.issuer ? 1 << TLS_PART_ISSUER : 0) |
+			    (f.sctl ? 1 << TLS_PART_SCTL : 0));
 	if (!f.key)
 		f.key = companion(cfg, f.crt, ".key", TLS_EXTRA_KEY);
 	if (!f.ocsp)

@@ -371,7 +371,7 @@ static void warn_of_answers(struct config *cfg, struct diag_list *diags)
 
 	for (struct tls_entry *e = tls_store_first(s); e; e = tls_store_next(e))
 		if (e->note)
-			diag_add(diags, DIAG_WARNING, NULL, NULL, "config : Loading: %s: %s Content "
+			diag_add(diags, DIAG_WARNING, NULL, NULL, "Loading: %s: %s Content "
 				 "will be ignored.", e->files.ocsp, e->note);
 }
 

@@ -153,9 +153,12 @@ struct tls_cert *tls_cert_take(struct tls_cert *c);
 /* Makes c->digest of its leaf. */
 void tls_cert_digest(struct tls_cert *c);
 void tls_cert_drop(struct tls_cert **c);
+/* What is read, and by `set ssl cert` changed, apart. */
+enum tls_part { TLS_PART_CERT, TLS_PART_KEY, TLS_PART_OCSP, TLS_PART_ISSUER, TLS_PART_SCTL };
 /* What the parts of a certificate come from; each may be NULL. */
 struct tls_cert_files {
 	const char *crt, *key, *ocsp, *issuer, *sctl;
+	uint8_t named;               /* bit n: enum tls_part n must be there, a line names its file */
 };
 /* A certificate of PEM texts and files, complete. NULL: the reason is in <why> (<size> bytes).
  * <files>->key becomes the crt file when that has the key. <at_once>: OpenSSL decodes it now, else
@@ -164,8 +167,6 @@ struct tls_cert_files {
 struct tls_cert *tls_cert_load(struct tls_cert_files *files, bool at_once, char *why, size_t size);
 /* What a text in base64 says, to free; NULL: it is not. */
 unsigned char *tls_base64_read(struct slice text, size_t *len);
-/* What a payload of `set ssl cert` may change. */
-enum tls_part { TLS_PART_CERT, TLS_PART_KEY, TLS_PART_OCSP, TLS_PART_ISSUER, TLS_PART_SCTL };
 /* Another certificate with a part of it from a text (base64 for OCSP and SCTL, else PEM), and the
  * rest of <old>, which may be NULL. It need not be consistent: tls_cert_is_usable(). NULL: <why>.
  */
