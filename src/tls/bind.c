@@ -308,6 +308,18 @@ static void fill_settings(struct config *cfg, struct tls_bind *b)
 		b->set.alpn = b->where.alpn;
 }
 
+/* Says which version an ssl-max-ver without ssl-min-ver means when it is a low one. */
+static void warn_of_versions(const struct tls_bind *b, struct diag_list *diags)
+{
+	if (tls_max_is_ambiguous(&b->set))
+		diag_add(diags, DIAG_WARNING, &(struct diag_place){ .form = DIAG_BARE }, NULL,
+			 "Proxy '%s': Ambiguous configuration for bind '%s' at [%s:%d]: the "
+			 "ssl-min-ver value is not configured and the ssl-max-ver value is lower "
+			 "than the default ssl-min-ver value (TLSv1.2). Setting the ssl-min-ver to "
+			 "%s. Use 'ssl-min-ver' to fix this.", b->where.proxy, b->where.name,
+			 b->where.file, b->where.line, tls_version_text(b->set.max));
+}
+
 static bool no_certificate(struct tls_bind *b, struct diag_list *diags)
 {
 	if (!list_is_empty(&b->uses) || (b->set.flags & TLS_SET_STRICT_SNI && !b->forges))
@@ -370,6 +382,7 @@ bool tls_bind_check(struct config *cfg, struct slot_area *area, const struct tls
 	b->capture_size = tls_global_of(cfg)->capture_size;
 	b->records = tls_records_of(cfg);
 	fill_settings(cfg, b);
+	warn_of_versions(b, diags);
 	list_append(&tls_global_of(cfg)->binds, &b->link);
 	if (!tls_f_use_add(b, diags) || no_certificate(b, diags) || !begin_to_forge(b, diags))
 		return false;

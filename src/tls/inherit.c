@@ -31,14 +31,14 @@ void tls_settings_inherit(struct tls_settings *s, const struct tls_settings *fro
 	TEXT(ca_verify_file);
 	TEXT(crl_file);
 	TEXT(verify);
-#undef TEXT
 	if (!s->alpn.ptr && !(s->flags & TLS_SET_NO_ALPN))
 		s->alpn = from->alpn;
-	if (!s->min && !s->max) {
-		s->min = from->min;
-		s->max = from->max;
-	}
-	s->off |= from->off;
+	/* a line that says which versions it wants has them, whatever the defaults switch off */
+	if (!s->min && !s->max)
+		s->off |= from->off;
+	TEXT(min);
+	TEXT(max);
+#undef TEXT
 	s->flags |= from->flags & (uint16_t)~decided(s->flags);
 }
 
@@ -52,15 +52,30 @@ static const struct {
 	{ TLS1_2_VERSION, SSL_OP_NO_TLSv1_2 }, { TLS1_3_VERSION, SSL_OP_NO_TLSv1_3 },
 };
 
+bool tls_max_is_ambiguous(const struct tls_settings *set)
+{
+	return !set->min && set->max && set->max < TLS1_2_VERSION;
+}
+
+const char *tls_version_text(uint16_t version)
+{
+	switch (version) {
+	case SSL3_VERSION: return "SSLv3";
+	case TLS1_VERSION: return "TLSv1.0";
+	case TLS1_1_VERSION: return "TLSv1.1";
+	case TLS1_2_VERSION: return "TLSv1.2";
+	default: return "TLSv1.3";
+	}
+}
+
 /* The SSL_OP_NO_ bits of the versions that the settings leave out. */
 uint64_t tls_versions_off(const struct tls_settings *set)
 {
 	uint16_t min = set->min;
 	uint64_t off = 0;
 
-	/* the default, unless what was asked for lies below it altogether */
 	if (!min)
-		min = set->max && set->max < TLS1_2_VERSION ? TLS1_VERSION : TLS1_2_VERSION;
+		min = tls_max_is_ambiguous(set) ? set->max : TLS1_2_VERSION;
 	for (int i = 0; i < 4; i++)
 		if (versions[i].version < min || (set->max && versions[i].version > set->max) ||
 		    set->off & 1 << i)

@@ -132,15 +132,16 @@ static const struct {
 	uint16_t version;
 	uint8_t bit;
 } versions[] = {
-	{ "TLSv1.0", TLS1_VERSION, 1 }, { "TLSv1.1", TLS1_1_VERSION, 2 },
-	{ "TLSv1.2", TLS1_2_VERSION, 4 }, { "TLSv1.3", TLS1_3_VERSION, 8 },
+	{ "tlsv10", TLS1_VERSION, 1 }, { "tlsv11", TLS1_1_VERSION, 2 },
+	{ "tlsv12", TLS1_2_VERSION, 4 }, { "tlsv13", TLS1_3_VERSION, 8 },
 };
 
+/* "TLSv1.2". SSLv3, which no library has, is below all of them. */
 static bool version_named(const char *word, uint16_t *version)
 {
-	for (int i = 0; i < 4; i++)
-		if (strcmp(word, versions[i].name) == 0) {
-			*version = versions[i].version;
+	for (uint16_t v = SSL3_VERSION; v <= TLS1_3_VERSION; v++)
+		if (strcmp(word, tls_version_text(v)) == 0) {
+			*version = v;
 			return true;
 		}
 	return false;
@@ -154,9 +155,6 @@ bool tls_parse_version(struct conf_line *l)
 
 	if (!word)
 		return conf_error(l, l->at, NULL, "'%s' : missing version", l->keyword->words);
-	if (strcmp(word, "SSLv3") == 0)
-		return conf_error(l, l->at - 1, NULL, "'%s' : SSLv3 is not supported by the "
-				  "library", word);
 	return version_named(word, l->keyword->min ? &set->max : &set->min) ||
 	       conf_error(l, l->at - 1, NULL, "'%s' : unknown ssl/tls version", word);
 }
@@ -209,19 +207,17 @@ static bool tls_take_option_word(struct tls_settings *set, const char *word, boo
 		{ "no-strict-sni", TLS_SET_NO_STRICT_SNI, TLS_SET_STRICT_SNI, true },
 		{ "no-sslv3", 0, 0, false },
 	};
-	static const char *const words[] = { "tlsv10", "tlsv11", "tlsv12", "tlsv13" };
-
 	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++)
 		if (strcmp(word, flags[i].name) == 0 && !(server_only && flags[i].bind_only)) {
 			set->flags = (uint16_t)((set->flags | flags[i].set) & ~flags[i].clear);
 			return true;
 		}
 	for (int i = 0; i < 4; i++) {
-		if (strncmp(word, "no-", 3) == 0 && strcmp(word + 3, words[i]) == 0) {
+		if (strncmp(word, "no-", 3) == 0 && strcmp(word + 3, versions[i].name) == 0) {
 			set->off |= versions[i].bit;
 			return true;
 		}
-		if (strncmp(word, "force-", 6) == 0 && strcmp(word + 6, words[i]) == 0) {
+		if (strncmp(word, "force-", 6) == 0 && strcmp(word + 6, versions[i].name) == 0) {
 			set->min = set->max = versions[i].version;
 			return true;
 		}

@@ -332,6 +332,10 @@ struct tls_ctx *tls_bind_ctx(struct tls_bind *b, const struct tls_settings *own,
 	(SSL_OP_NO_TLSv1 | SSL_OP_NO_TLSv1_1 | SSL_OP_NO_TLSv1_2 | SSL_OP_NO_TLSv1_3)
 /* The bits of these for the versions that the settings leave out. */
 uint64_t tls_versions_off(const struct tls_settings *set);
+/* Is ssl-max-ver below the default of ssl-min-ver, which is not given? It is the lowest one too then. */
+bool tls_max_is_ambiguous(const struct tls_settings *set);
+/* "TLSv1.2", as the settings have it. */
+const char *tls_version_text(uint16_t version);
 /* Has one handshake allow the versions of <set> only. */
 void tls_set_versions(SSL *ssl, const struct tls_settings *set);
 /* Fills what is unset in <set> from the defaults. */
