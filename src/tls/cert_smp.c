@@ -13,6 +13,22 @@
 enum whose { OF_CLIENT, OF_US, OF_SERVER };
 static const enum whose client = OF_CLIENT, us = OF_US, server = OF_SERVER;
 
+/* The peer's; also one that did not stand the check, for the log of the handshake. */
+static X509 *peer_of(const struct tls_conn *t)
+{
+	X509 *x = SSL_get0_peer_certificate(t->ssl);
+	STACK_OF(X509) *chain = x || t->flags & TLS_FL_DONE ? NULL
+							    : SSL_get0_verified_chain(t->ssl);
+
+	return chain && sk_X509_num(chain) > 0 ? sk_X509_value(chain, 0) : x;
+}
+
+/* Is it known how the check of the peer has ended? */
+static bool is_verified(const struct tls_conn *t)
+{
+	return t->flags & TLS_FL_DONE || tls_early_goes_on(t);
+}
+
 static X509 *cert_of(struct expr_ctx *ctx)
 {
 	enum whose whose = *(const enum whose *)ctx->data;
@@ -20,7 +36,7 @@ static X509 *cert_of(struct expr_ctx *ctx)
 
 	if (!t)
 		return NULL;
-	return whose == OF_US ? SSL_get_certificate(t->ssl) : SSL_get0_peer_certificate(t->ssl);
+	return whose == OF_US ? SSL_get_certificate(t->ssl) : peer_of(t);
 }
 
 /* What OpenSSL wrote to a memory BIO, copied; closes it. */
@@ -274,7 +290,7 @@ static enum expr_result fetch_used(FETCH_ARGS)
 {
 	struct tls_conn *t = tls_smp_conn(ctx, TLS_FRONT);
 
-	return t ? smp_give_bool(out, SSL_get0_peer_certificate(t->ssl) != NULL) : EXPR_NONE;
+	return t ? smp_give_bool(out, peer_of(t) != NULL) : EXPR_NONE;
 }
 
 /* On this very connection, not in the session that it resumes. */
@@ -282,15 +298,15 @@ static enum expr_result fetch_has_cert(FETCH_ARGS)
 {
 	struct tls_conn *t = tls_smp_conn(ctx, TLS_FRONT);
 
-	return t ? smp_give_bool(out, SSL_get0_peer_certificate(t->ssl) &&
-				!SSL_session_reused(t->ssl)) : EXPR_NONE;
+	return t && is_verified(t) ? smp_give_bool(out, SSL_get0_peer_certificate(t->ssl) &&
+						   !SSL_session_reused(t->ssl)) : EXPR_NONE;
 }
 
 static enum expr_result fetch_verify(FETCH_ARGS)
 {
 	struct tls_conn *t = tls_smp_conn(ctx, TLS_FRONT);
 
-	return t ? smp_give_int(out, SSL_get_verify_result(t->ssl)) : EXPR_NONE;
+	return t && is_verified(t) ? smp_give_int(out, SSL_get_verify_result(t->ssl)) : EXPR_NONE;
 }
 
 static enum expr_result fetch_error(FETCH_ARGS)
