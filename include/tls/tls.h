@@ -51,6 +51,8 @@ struct tls_place {
 
 /* Was `ssl` given on this bind line? <bind>: its slots. */
 bool tls_bind_is_on(const struct slot_area *bind);
+/* The bind line was read: what `global` says by default up to here counts for it. */
+void tls_bind_line(struct config *cfg, struct slot_area *bind);
 /* In the check phase: makes what handshakes need. False: reported to <diags>. */
 bool tls_bind_check(struct config *cfg, struct slot_area *bind, const struct tls_place *where,
 		    struct diag_list *diags);
@@ -100,6 +102,8 @@ bool tls_server_is_on(const struct slot_area *server);
  * no memory.
  */
 bool tls_server_want(struct slot_area *server);
+/* The server's line was read, see tls_bind_line(). */
+void tls_server_line(struct config *cfg, struct slot_area *server);
 /* In the check phase, see tls_bind_check(). Behind it, for a server that is added at run time, no
  * file is read: what the line names must be known. Then it must not be freed before <cfg>.
  */

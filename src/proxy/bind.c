@@ -8,6 +8,7 @@
 #include "proxy/address.h"
 #include "proxy/bind.h"
 #include "proxy/proxy.h"
+#include "tls/tls.h"
 #include "proxy_priv.h"
 
 #define SLOTS_OFFSET ((sizeof(struct bind_conf) + 15) & ~(size_t)15)
@@ -155,6 +156,7 @@ bool bind_conf_parse(struct conf_line *l, struct bind_conf *b)
 		unix_bind_defaults(l->cfg, b);
 	valid = add_addresses(l, b, word);
 	valid &= conf_take_options(l, CONF_BIND, b, bind_slots(b));
+	tls_bind_line(l->cfg, bind_slots(b));
 	list_for_each(lc, &b->listeners, link) {
 		lc->name = b->name;
 		if (b->id && lc == list_first(&b->listeners, struct listener_conf, link))

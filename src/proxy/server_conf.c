@@ -12,6 +12,7 @@
 #include "proxy/proxy.h"
 #include "proxy/server.h"
 #include "proxy/source.h"
+#include "tls/tls.h"
 #include "guid_priv.h"
 #include "proxy_priv.h"
 
@@ -466,6 +467,8 @@ static bool is_about_load(const char *word)
 /* The options that remain on the line; what they say goes into the server's digest. */
 static bool take_options(struct conf_line *l, struct server *srv)
 {
+	bool valid;
+
 	for (int i = l->at; i < l->count; i++) {
 		if (is_about_load(l->words[i])) {
 			i++;
@@ -473,7 +476,9 @@ static bool take_options(struct conf_line *l, struct server *srv)
 		}
 		srv->digest = server_digest_add(srv->digest, l->words[i]);
 	}
-	return conf_take_options(l, CONF_SERVER, srv, server_slots(srv));
+	valid = conf_take_options(l, CONF_SERVER, srv, server_slots(srv));
+	tls_server_line(l->cfg, server_slots(srv));
+	return valid;
 }
 
 static bool parse_server(struct conf_line *l)

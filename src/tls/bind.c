@@ -51,6 +51,11 @@ bool tls_bind_is_on(const struct slot_area *area)
 	return bind_of(area)->on;
 }
 
+void tls_bind_line(struct config *cfg, struct slot_area *area)
+{
+	bind_of(area)->defaults = tls_defaults_take(cfg);
+}
+
 /* --- certificates of a line ------------------------------------------------------------------- */
 
 static struct tls_use *tls_bind_use(struct config *cfg, struct tls_bind *b, struct tls_entry *e)
@@ -303,7 +308,9 @@ struct tls_ctx *tls_bind_ctx(struct tls_bind *b, const struct tls_settings *own,
 
 static void fill_settings(struct config *cfg, struct tls_bind *b)
 {
-	tls_settings_inherit(&b->set, &tls_global_of(cfg)->bind);
+	if (!b->defaults)
+		b->defaults = tls_defaults_take(cfg);
+	tls_settings_inherit(&b->set, &b->defaults->bind);
 	if (!b->set.alpn.ptr && !(b->set.flags & TLS_SET_NO_ALPN))
 		b->set.alpn = b->where.alpn;
 }

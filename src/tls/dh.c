@@ -92,7 +92,7 @@ bool tls_dh_prepare(struct tls_global *g)
 {
 	bool good;
 
-	if (g->dh || !g->dh_bits || g->dh_sizes[0])
+	if (g->dh || g->dh_sizes[0])
 		return true;
 	g->dh_sizes[0] = make_1024();
 	g->dh_sizes[1] = make_named("ffdhe2048");
@@ -111,10 +111,11 @@ void tls_dh_free(struct tls_global *g)
 
 /* --- use -------------------------------------------------------------------------------------- */
 
-void tls_dh_use(SSL *ssl, const struct tls_global *g, const struct tls_cert *c)
+void tls_dh_use(SSL *ssl, const struct tls_bind *b, const struct tls_cert *c)
 {
+	const struct tls_global *g = tls_global_of(b->cfg);
 	EVP_PKEY *dh = c->dh ? c->dh : g->dh;
-	int64_t bits = g->dh_bits;
+	int64_t bits = b->defaults->dh_bits;
 
 	if (!dh && bits && c->type != TLS_KEY_ECDSA && EVP_PKEY_get_bits(c->key) < bits)
 		bits = EVP_PKEY_get_bits(c->key);

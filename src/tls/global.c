@@ -53,6 +53,18 @@ struct tls_global *tls_global_of(const struct config *cfg)
 	return slot_of(&tls_global_slot, config_slots(cfg));
 }
 
+const struct tls_defaults *tls_defaults_take(struct config *cfg)
+{
+	struct tls_global *g = tls_global_of(cfg);
+	struct tls_defaults *copy = g->taken ? NULL : arena_alloc(&cfg->arena, sizeof(*copy));
+
+	if (copy) {
+		*copy = g->defaults;
+		g->taken = copy;
+	}
+	return g->taken ? g->taken : &g->defaults;
+}
+
 bool tls_watch_is_wanted(const struct config *cfg)
 {
 	return tls_global_of(cfg)->watch;

@@ -151,7 +151,7 @@ static bool use_context(SSL *ssl, SSL_CTX *ctx, const struct tls_settings *set)
 	return true;
 }
 
-static bool use_cert(SSL *ssl, const struct config *cfg, struct tls_cert *c)
+static bool use_cert(SSL *ssl, const struct tls_bind *b, struct tls_cert *c)
 {
 	if (!tls_cert_open(c))
 		return false;
@@ -159,7 +159,7 @@ static bool use_cert(SSL *ssl, const struct config *cfg, struct tls_cert *c)
 		return true;
 	if (SSL_use_cert_and_key(ssl, c->leaf, c->key, c->chain, 1) != 1)
 		return false;
-	tls_dh_use(ssl, tls_global_of(cfg), c);
+	tls_dh_use(ssl, b, c);
 	return true;
 }
 
@@ -191,7 +191,7 @@ int tls_hello_callback(SSL *ssl, int *alert, void *arg)
 	cert = forged ? forged : choice.cert[type];
 	ctx = choice.ctx[type];
 	good = cert && use_context(ssl, tls_names_ssl(names, ctx), &ctx->set) &&
-	       use_cert(ssl, b->cfg, cert) && tls_names_bind_session(names, ctx, ssl, cert);
+	       use_cert(ssl, b, cert) && tls_names_bind_session(names, ctx, ssl, cert);
 	tls_cert_drop(&forged);
 	if (good)
 		return SSL_CLIENT_HELLO_SUCCESS;

@@ -87,6 +87,14 @@ static struct tls_server *server_of(const struct slot_area *area)
 	return *(struct tls_server **)slot_of(&tls_server_slot, area);
 }
 
+void tls_server_line(struct config *cfg, struct slot_area *area)
+{
+	struct tls_server *s = server_of(area);
+
+	if (s)
+		s->defaults = tls_defaults_take(cfg);
+}
+
 bool tls_server_is_on(const struct slot_area *area)
 {
 	const struct tls_server *s = server_of(area);
@@ -342,7 +350,9 @@ static bool server_check(struct config *cfg, struct slot_area *area, const struc
 	s->area = area;
 	s->where = *where;
 	s->records = tls_records_of(cfg);
-	tls_settings_inherit(&s->set, &g->server);
+	if (!s->defaults)
+		s->defaults = tls_defaults_take(cfg);
+	tls_settings_inherit(&s->set, &s->defaults->server);
 	if (!s->set.verify && !s->set.ca_file && !g->server_verify_none) {
 		complain(where, diags, no_ca);
 		return false;

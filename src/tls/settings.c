@@ -231,7 +231,7 @@ bool tls_parse_option_word(struct conf_line *l)
 }
 
 /* ssl-default-bind-options, ssl-default-server-options: words up to the end. */
-bool tls_take_options(struct conf_line *l, struct tls_settings *set)
+bool tls_take_options(struct conf_line *l, struct tls_settings *set, bool server)
 {
 	const char *word;
 
@@ -252,7 +252,7 @@ bool tls_take_options(struct conf_line *l, struct tls_settings *set)
 						  "version", l->words[0], value);
 			continue;
 		}
-		if (!tls_take_option_word(set, word, set == &tls_global_of(l->cfg)->server))
+		if (!tls_take_option_word(set, word, server))
 			return conf_error(l, l->at - 1, NULL, "unknown option '%s' on global "
 					  "statement '%s'.", word, l->words[0]);
 	}

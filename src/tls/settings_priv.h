@@ -22,8 +22,8 @@ bool tls_parse_flag(struct conf_line *l);        /* keyword->min: bits set, max:
 bool tls_parse_option_word(struct conf_line *l); /* the keyword itself */
 /* "on", "off": of ocsp-update, as enum tls_ocsp_update. False: neither. */
 bool tls_ocsp_update_take(const char *word, uint8_t *out);
-/* The words of ssl-default-*-options. */
-bool tls_take_options(struct conf_line *l, struct tls_settings *set);
+/* The words of ssl-default-*-options, of servers or of bind lines. */
+bool tls_take_options(struct conf_line *l, struct tls_settings *set, bool server);
 
 #define TLS_TEXT(name, where_, section_, member, what, value) \
 	{ .words = name, .where = where_, .section = section_, .min_args = 1, \

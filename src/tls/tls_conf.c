@@ -50,12 +50,21 @@ static bool parse_base(struct conf_line *l)
 	return parse_text(l);
 }
 
+/* What lines below this one begin with; keyword->min: 1 for servers. */
+static struct tls_settings *default_settings(struct conf_line *l)
+{
+	struct tls_global *g = global_of(l);
+
+	g->taken = NULL;
+	return l->keyword->min ? &g->defaults.server : &g->defaults.bind;
+}
+
 /* ssl-default-bind-ciphers and kin. keyword->offset: of a text in struct tls_settings; min: 1 for
  * servers
  */
 static bool parse_default_text(struct conf_line *l)
 {
-	struct tls_settings *set = l->keyword->min ? &global_of(l)->server : &global_of(l)->bind;
+	struct tls_settings *set = default_settings(l);
 	const char *word = take_one(l);
 
 	if (!word)
@@ -66,7 +75,7 @@ static bool parse_default_text(struct conf_line *l)
 
 static bool parse_default_options(struct conf_line *l)
 {
-	return tls_take_options(l, l->keyword->min ? &global_of(l)->server : &global_of(l)->bind);
+	return tls_take_options(l, default_settings(l), l->keyword->min);
 }
 
 static bool parse_server_verify(struct conf_line *l)
@@ -235,6 +244,17 @@ static bool parse_number(struct conf_line *l)
 	return conf_take_int(l, l->keyword->min, l->keyword->max, field);
 }
 
+static bool parse_dh_bits(struct conf_line *l)
+{
+	struct tls_global *g = global_of(l);
+
+	if (!conf_take_int(l, 1024, 8192, &g->defaults.dh_bits))
+		return false;
+	g->taken = NULL;
+	return tls_dh_prepare(g) || conf_error(l, l->at - 1, NULL, "'%s': the TLS library has no "
+					       "such parameters.", l->words[0]);
+}
+
 static bool parse_size(struct conf_line *l)
 {
 	int64_t *field = (int64_t *)((char *)global_of(l) + l->keyword->offset);
@@ -319,7 +339,8 @@ static const struct conf_keyword keywords[] = {
 	NUMBER("ssl-security-level", security_level, 0, 5, "OpenSSL's security level"),
 	NUMBER("maxsslconn", max_connections, 0, INT32_MAX, "most TLS connections of clients"),
 	NUMBER("maxsslrate", max_rate, 0, INT32_MAX, "most TLS connections a second"),
-	NUMBER("tune.ssl.default-dh-param", dh_bits, 1024, 8192, "size of DHE parameters"),
+	{ .words = "tune.ssl.default-dh-param", GLOBAL, .parse = parse_dh_bits,
+	  .syntax = "<number>", .help = "size of DHE parameters" },
 	NUMBER("tune.ssl.cachesize", cache_size, 0, INT32_MAX, "sessions kept for resumption"),
 	NUMBER("tune.ssl.ssl-ctx-cache-size", forged_max, 0, INT32_MAX,
 	       "certificates of generate-certificates that a line keeps"),
@@ -377,15 +398,12 @@ static void warn_of_answers(struct config *cfg, struct diag_list *diags)
 
 static void tls_check(struct config *cfg, struct diag_list *diags)
 {
-	struct tls_global *g = tls_global_of(cfg);
+	const struct tls_global *g = tls_global_of(cfg);
 
 	if (!tls_figures_init() || !tls_cache_set_size(g->cache_size))
 		diag_add(diags, DIAG_ALERT, NULL, NULL, "out of memory for the cache of TLS "
 			 "sessions.");
 	warn_of_answers(cfg, diags);
-	if (!tls_dh_prepare(g))
-		diag_add(diags, DIAG_ALERT, NULL, NULL, "'tune.ssl.default-dh-param': the TLS "
-			 "library has no such parameters.");
 }
 
 static void start_watch(const struct config *cfg, const struct config *prev)

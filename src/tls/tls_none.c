@@ -94,6 +94,14 @@ bool tls_early_is_refused(const struct conn *c)
 	return false;
 }
 
+void tls_bind_line(struct config *cfg, struct slot_area *bind)
+{
+}
+
+void tls_server_line(struct config *cfg, struct slot_area *server)
+{
+}
+
 void tls_server_leave(struct slot_area *server)
 {
 }

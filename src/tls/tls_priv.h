@@ -14,6 +14,7 @@
 #include "net/conn.h"
 #include "tls/tls.h"
 
+struct tls_bind;
 struct tls_names;
 struct tls_server;
 
@@ -62,18 +63,26 @@ struct tls_records {
 
 #define TLS_DH_SIZES 3
 
+/* What a line has unless it says otherwise: as `global` says above the line, since there may be
+ * several sections of it.
+ */
+struct tls_defaults {
+	struct tls_settings bind, server;  /* ssl-default-bind-*, ssl-default-server-* */
+	int64_t dh_bits;                   /* tune.ssl.default-dh-param */
+};
+
 /* Of the section `global`, in the configuration's slot. */
 struct tls_global {
 	const char *ca_base, *crt_base, *key_base;
 	const char *issuers_path;
 	struct tls_chains *chains;         /* owned: of that directory */
-	struct tls_settings bind, server;  /* ssl-default-bind-*, ssl-default-server-* */
+	struct tls_defaults defaults;      /* up to here */
+	const struct tls_defaults *taken;  /* a copy of them, for lines; in the arena, or NULL */
 	bool server_verify_none;           /* ssl-server-verify none */
 	bool extra_replaces_extension;     /* ssl-load-extra-del-ext */
 	unsigned extra_files;              /* enum tls_extra */
 	EVP_PKEY *dh;                      /* ssl-dh-param-file, owned */
 	EVP_PKEY *dh_sizes[TLS_DH_SIZES];  /* tls_dh_prepare(); owned */
-	int64_t dh_bits;                   /* tune.ssl.default-dh-param */
 	int64_t cache_size, lifetime_s, capture_size;
 	int64_t first_record, max_record;  /* tune.ssl.maxrecord, hard-maxrecord; 0: none */
 	int64_t idle_ms;                   /* tune.idletimer */
@@ -94,6 +103,9 @@ struct tls_global {
 };
 extern struct slot tls_global_slot;
 struct tls_global *tls_global_of(const struct config *cfg);
+/* The defaults that count for the line just read, the same for all until one changes; in the arena.
+ */
+const struct tls_defaults *tls_defaults_take(struct config *cfg);
 struct tls_records tls_records_of(const struct config *cfg);
 
 enum tls_extra {
@@ -191,8 +203,8 @@ EVP_PKEY *tls_dh_read(const char *text, size_t len);
 /* Makes what tune.ssl.default-dh-param needs. False: OpenSSL cannot. */
 bool tls_dh_prepare(struct tls_global *g);
 void tls_dh_free(struct tls_global *g);
-/* Has the handshake of <ssl>, to which <c> is shown, use the right ones, or no DHE. */
-void tls_dh_use(SSL *ssl, const struct tls_global *g, const struct tls_cert *c);
+/* Has the handshake of <ssl> on line <b>, to which <c> is shown, use the right ones, or no DHE. */
+void tls_dh_use(SSL *ssl, const struct tls_bind *b, const struct tls_cert *c);
 
 /* --- the store (store.c): files by name, one copy each --------------------------------------- */
 
@@ -313,6 +325,7 @@ struct tls_bind {
 	const char *sign_file, *sign_pass;
 	struct tls_forge *forge;     /* owned; NULL: none is made */
 	struct config *cfg;          /* borrowed: the generation that it is of */
+	const struct tls_defaults *defaults; /* where the line stands; in the arena */
 	struct tls_place where;
 	int64_t capture_size;
 	struct tls_records records;
@@ -648,6 +661,7 @@ struct tls_server {
 	struct slot_area *area;      /* borrowed: the slots that it is in */
 	struct tls_entry *entry;     /* of crt; or NULL */
 	struct config *cfg;          /* borrowed */
+	const struct tls_defaults *defaults; /* where the line stands; in the arena */
 	struct tls_place where;
 	struct tls_kept *kept;       /* sessions, one per thread */
 	struct list link;            /* in tls_global.servers */
