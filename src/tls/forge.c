@@ -126,7 +126,7 @@ static bool set_serial(X509 *x)
 	return good;
 }
 
-/* The subject is that of the authority with the name as CN, cut as the field's limit wants. */
+/* The subject is the name as CN, cut as the field's limit wants. */
 static bool set_names(X509 *x, X509 *ca, const char *host)
 {
 	X509_NAME *subject = X509_NAME_new();
