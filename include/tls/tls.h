@@ -27,6 +27,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include "base/list.h"
 #include "base/slice.h"
 #include "base/slot.h"
@@ -214,6 +215,8 @@ struct tls_figures {
 void tls_get_figures(struct tls_figures *out);
 /* "OpenSSL 3.0.2 15 Mar 2022", "3.0.2", of the library in use; NULL: none. */
 const char *tls_library_name(void);
+/* The lines of -vv about it. */
+void tls_library_print(FILE *out);
 const char *tls_library_version(void);
 
 extern const struct module mod_tls, mod_tls_bind, mod_tls_server, mod_tls_smp, mod_tls_hello_smp,

@@ -51,10 +51,7 @@ void version_print_build(FILE *out)
 		"200\n\n");
 	fprintf(out, "Built with multi-threading support (MAX_TGROUPS=%d, MAX_THREADS=%d, "
 		"default=%u).\n", GROUPS_MAX, THREADS_MAX, thread_count());
-	if (tls_library_name())
-		fprintf(out, "Running on SSL library version : %s\nSSL library supports TLS "
-			"extensions : yes\nSSL library supports SNI : yes\nSSL library supports : "
-			"TLSv1.0 TLSv1.1 TLSv1.2 TLSv1.3\n", tls_library_name());
+	tls_library_print(out);
 	fprintf(out, "Built with network namespace support.\n");
 	fprintf(out, "Built with PCRE2 version : %s\nPCRE2 library supports JIT : %s\n",
 		regex_version(), regex_has_jit() ? "yes" : "no (at run time)");

@@ -106,6 +106,11 @@ void tls_server_leave(struct slot_area *server)
 {
 }
 
+void tls_library_print(FILE *out)
+{
+	fprintf(out, "Built without OpenSSL support (USE_OPENSSL not set).\n");
+}
+
 bool tls_follow(struct conn *c, struct slot_area *server)
 {
 	return true;

@@ -58,6 +58,8 @@ def versions(tap, b):
     for name in ("Build options :", "  TARGET  = ", "  CC      = ", "  CFLAGS  = ", "  OPTIONS = ",
                  "Feature list : ", "Default settings :", "bufsize = 16384, maxrewrite = 1024",
                  "Built with multi-threading support (MAX_TGROUPS=", "Built with PCRE2 version : ",
+                 "Built with SSL library version : OpenSSL ", "Running on SSL library version : OpenSSL ",
+                 "SSL library default verify directory : /", "OpenSSL providers loaded : default",
                  "Built with gcc compiler version |Built with clang compiler version ",
                  "Available polling systems :", "      epoll : pref=300,  test result OK",
                  "       poll : pref=200,  test result OK",
