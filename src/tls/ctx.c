@@ -175,7 +175,7 @@ SSL_CTX *tls_ctx_make(struct config *cfg, const struct tls_settings *set, bool b
 		      size_t size)
 {
 	const struct tls_global *g = tls_global_of(cfg);
-	SSL_CTX *ctx = SSL_CTX_new_ex(NULL, g->plain_aes ? NULL : tls_gcm_properties(),
+	SSL_CTX *ctx = SSL_CTX_new_ex(NULL, g->fast_aes ? tls_gcm_properties() : NULL,
 				      back ? TLS_client_method() : TLS_server_method());
 
 	if (!ctx) {

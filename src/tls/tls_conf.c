@@ -174,7 +174,10 @@ static bool parse_fast_aes(struct conf_line *l)
 
 	if (!take_switch(l, &on))
 		return false;
-	global_of(l)->plain_aes = !on;
+	global_of(l)->fast_aes = on;
+	if (on && !tls_gcm_properties())
+		conf_warn(l, 0, NULL, "'%s': OpenSSL's AES-GCM is used, this program or this CPU "
+			  "has no faster one.", l->words[0]);
 	return true;
 }
 
@@ -229,7 +232,7 @@ static bool parse_propquery(struct conf_line *l)
 
 	if (!word)
 		return false;
-	global_of(l)->plain_aes = true; /* the user chooses */
+	global_of(l)->fast_aes = false; /* the user chooses */
 	if (EVP_set_default_properties(NULL, word) == 1)
 		return true;
 	ERR_clear_error();
@@ -365,7 +368,7 @@ static const struct conf_keyword keywords[] = {
 	  .offset = offsetof(struct tls_global, watch), .syntax = "{ on | off }",
 	  .help = "files of certificates, authorities and maps that change are read again" },
 	{ .words = "ssl-fast-aes", GLOBAL, .parse = parse_fast_aes, .syntax = "{ on | off }",
-	  .help = "AES-GCM of records by ipsec-mb, where that is faster than OpenSSL" },
+	  .help = "AES-GCM of records by ipsec-mb, not by OpenSSL" },
 	{ .words = "tune.ssl.keylog", GLOBAL, .parse = parse_switch,
 	  .offset = offsetof(struct tls_global, keylog), .syntax = "{ on | off }",
 	  .help = "connections keep their secrets for fetches" },

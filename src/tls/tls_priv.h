@@ -90,7 +90,7 @@ struct tls_global {
 	int64_t security_level;            /* -1 unset */
 	int64_t max_connections, max_rate;
 	bool keylog;
-	bool plain_aes;                    /* ssl-fast-aes off, or ssl-propquery chose */
+	bool fast_aes;                     /* ssl-fast-aes on */
 	bool watch;                        /* crt-watch */
 	bool no_compression;               /* tune.ssl.certificate-compression off */
 	bool ocsp_mode, ocsp_off;          /* ocsp-update.mode, .disable */

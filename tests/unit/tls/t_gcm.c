@@ -25,7 +25,7 @@ static void fill(unsigned char *p, size_t len)
 }
 
 struct message {
-	unsigned char key[32], iv[128], aad[300], text[MOST], tag[16];
+	unsigned char key[32], iv[300], aad[1100], text[MOST], tag[16];
 	size_t iv_len, aad_len, len;
 	int bits; /* 0: AES-128, 1: AES-256 */
 };
@@ -127,6 +127,96 @@ static void test_vectors(void)
 	}
 }
 
+/* --- the vectors of project Wycheproof -------------------------------------------------------- */
+
+#define VECTORS "tests/unit/tls/wycheproof_aes_gcm.txt"
+#define WORD 2100
+
+static size_t unhex_word(unsigned char *to, const char *word)
+{
+	return strcmp(word, "-") == 0 ? 0 : unhex(to, word);
+}
+
+struct vector {
+	char number[16], flag[64], key[WORD], iv[WORD], aad[WORD], text[WORD], out[WORD], tag[WORD],
+		result[16];
+};
+
+/* How both do: encrypt as the vector says, decrypt it again, refuse it with one wrong bit. */
+static bool vector_holds(const struct vector *v, EVP_CIPHER *const *how)
+{
+	static struct message m, sealed;
+	static unsigned char out[WORD];
+	bool valid = strcmp(v->result, "valid") == 0;
+	size_t out_len;
+
+	m.bits = unhex_word(m.key, v->key) == 32;
+	m.iv_len = unhex_word(m.iv, v->iv);
+	m.aad_len = unhex_word(m.aad, v->aad);
+	out_len = unhex_word(out, v->out);
+	unhex_word(m.tag, v->tag);
+	sealed = m;
+	m.len = unhex_word(m.text, v->text);
+	sealed.len = out_len;
+	memcpy(sealed.text, out, out_len);
+	if (m.iv_len > 128) /* neither takes such a one */
+		return !run(how[m.bits], &m, 1) && !run(how[m.bits], &sealed, 0);
+	if (!valid)
+		return !run(how[m.bits], &sealed, 0);
+	if (!run(how[m.bits], &m, 1) || m.len != out_len || memcmp(m.text, out, out_len) != 0 ||
+	    memcmp(m.tag, sealed.tag, 16) != 0 || !run(how[m.bits], &sealed, 0))
+		return false;
+	m.tag[below(16)] ^= (unsigned char)(1u << below(8));
+	return !run(how[m.bits], &m, 0);
+}
+
+/* The counter of blocks, of 32 bits, begins near its end and wraps in a long text. */
+static bool wraps_as_openssl(const struct vector *v)
+{
+	static struct message m, other;
+
+	m.bits = unhex_word(m.key, v->key) == 32;
+	m.iv_len = unhex_word(m.iv, v->iv);
+	m.aad_len = 0;
+	m.len = 1 + below(MOST - 1);
+	fill(m.text, m.len);
+	other = m;
+	return run(ours[m.bits], &m, 1) && run(theirs[m.bits], &other, 1) &&
+	       memcmp(m.text, other.text, m.len) == 0 && memcmp(m.tag, other.tag, 16) == 0;
+}
+
+static void test_wycheproof(void)
+{
+	static struct vector v;
+	char line[8 * WORD];
+	FILE *f = fopen(VECTORS, "r");
+	int count = 0, good = 0, known = 0, wraps = 0, same = 0;
+
+	while (f && fgets(line, sizeof(line), f)) {
+		if (*line == '#' ||
+		    sscanf(line, "%15s %63s %2099s %2099s %2099s %2099s %2099s %2099s %15s", v.number,
+			   v.flag, v.key, v.iv, v.aad, v.text, v.out, v.tag, v.result) != 9)
+			continue;
+		count++;
+		known += vector_holds(&v, theirs);
+		if (vector_holds(&v, ours))
+			good++;
+		else
+			ok(false, "vector %s, %s", v.number, v.flag);
+		for (int i = 0; strcmp(v.flag, "CounterWrap") == 0 && i < 20; i++) {
+			wraps++;
+			same += wraps_as_openssl(&v);
+		}
+	}
+	if (f)
+		fclose(f);
+	is_int(count, 213, "vectors of Wycheproof");
+	is_int(known, count, "OpenSSL does as they say");
+	is_int(good, count, "and so do we");
+	is_int(wraps, 24 * 20, "texts over which the counter wraps");
+	is_int(same, wraps, "both make the same of them");
+}
+
 static void make(struct message *m)
 {
 	m->bits = (int)below(2);
@@ -150,6 +240,43 @@ static void damage(struct message *m)
 		m->text[below((unsigned)m->len)] ^= bit;
 	else
 		m->tag[below(16)] ^= bit;
+}
+
+/* From one place to another, with what lies behind the text untouched. */
+static bool run_apart(EVP_CIPHER *how, const struct message *m, unsigned char *out, int enc)
+{
+	EVP_CIPHER_CTX *c = EVP_CIPHER_CTX_new();
+	unsigned char rest[16];
+	int len;
+	bool good;
+
+	memset(out, 0xa5, m->len + 64);
+	good = begin(c, how, m, enc) && update(c, out, m->text, m->len) &&
+	       EVP_CipherFinal_ex(c, rest, &len) == 1;
+	for (int i = 0; i < 64; i++)
+		good = good && out[m->len + (size_t)i] == 0xa5;
+	EVP_CIPHER_CTX_free(c);
+	return good;
+}
+
+static void test_apart(void)
+{
+	static struct message m, sealed;
+	static unsigned char out[MOST + 64];
+	int same = 0, opened = 0, rounds = 1000;
+
+	for (int i = 0; i < rounds; i++) {
+		make(&m);
+		sealed = m;
+		if (!run(theirs[m.bits], &sealed, 1))
+			continue;
+		same += run_apart(ours[m.bits], &m, out, 1) &&
+			memcmp(out, sealed.text, m.len) == 0;
+		opened += run_apart(ours[m.bits], &sealed, out, 0) &&
+			  memcmp(out, m.text, m.len) == 0;
+	}
+	is_int(same, rounds, "from one place to another, too");
+	is_int(opened, rounds, "and back");
 }
 
 static void test_as_openssl(void)
@@ -226,6 +353,38 @@ static void test_records(EVP_CIPHER *from, EVP_CIPHER *to, const char *what)
 	is_int(ivs, rounds, "no IV twice, %s", what);
 	EVP_CIPHER_CTX_free(e);
 	EVP_CIPHER_CTX_free(d);
+}
+
+/* The explicit part of the IV of records counts 64 bits, and begins again behind the last one. */
+static void test_iv_wraps(void)
+{
+	EVP_CIPHER_CTX *c[2] = { EVP_CIPHER_CTX_new(), EVP_CIPHER_CTX_new() };
+	unsigned char key[32], iv[12], buf[2][200], next[2][8];
+	int good = 0, same = 0, rounds = 6;
+
+	fill(key, sizeof(key));
+	fill(iv, sizeof(iv));
+	memset(iv + 4, 0xff, 8);
+	iv[11] = 0xfd;
+	for (int i = 0; i < 2; i++) {
+		EVP_CipherInit_ex(c[i], i ? theirs[1] : ours[1], NULL, key, NULL, 1);
+		good += EVP_CIPHER_CTX_ctrl(c[i], EVP_CTRL_GCM_SET_IV_FIXED, -1, iv);
+	}
+	is_int(good, 2, "all of the IV is given");
+	for (int n = 0; n < rounds; n++) {
+		for (int i = 0; i < 2; i++)
+			memset(buf[i], n, sizeof(buf[i]));
+		same += record(c[0], buf[0], 108, n) == 124 && record(c[1], buf[1], 108, n) == 124 &&
+			memcmp(buf[0], buf[1], sizeof(buf[0])) == 0;
+		if (n == 3)
+			ok(memcmp(buf[0], "\0\0\0\0\0\0\0", 8) == 0, "it begins again at 0");
+	}
+	is_int(same, rounds, "both make the same records around it");
+	for (int i = 0; i < 2; i++)
+		EVP_CIPHER_CTX_ctrl(c[i], EVP_CTRL_GCM_IV_GEN, 8, next[i]);
+	ok(memcmp(next[0], next[1], 8) == 0, "and have the same one next");
+	EVP_CIPHER_CTX_free(c[0]);
+	EVP_CIPHER_CTX_free(c[1]);
 }
 
 static void test_refusals(void)
@@ -344,7 +503,10 @@ int main(void)
 		test_records(theirs[i], ours[i], "theirs to ours");
 	}
 	test_vectors();
+	test_wycheproof();
 	test_as_openssl();
+	test_apart();
+	test_iv_wraps();
 	test_refusals();
 	test_copy();
 	test_side_by_side();
