@@ -111,11 +111,9 @@ void tls_dh_free(struct tls_global *g)
 
 /* --- use -------------------------------------------------------------------------------------- */
 
-void tls_dh_use(SSL *ssl, const struct tls_bind *b, const struct tls_cert *c)
+void tls_dh_use(SSL *ssl, const struct tls_global *g, int64_t bits, const struct tls_cert *c)
 {
-	const struct tls_global *g = tls_global_of(b->cfg);
 	EVP_PKEY *dh = c->dh ? c->dh : g->dh;
-	int64_t bits = b->defaults->dh_bits;
 
 	if (!dh && bits && c->type != TLS_KEY_ECDSA && EVP_PKEY_get_bits(c->key) < bits)
 		bits = EVP_PKEY_get_bits(c->key);

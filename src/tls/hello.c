@@ -159,7 +159,7 @@ static bool use_cert(SSL *ssl, const struct tls_bind *b, struct tls_cert *c)
 		return true;
 	if (SSL_use_cert_and_key(ssl, c->leaf, c->key, c->chain, 1) != 1)
 		return false;
-	tls_dh_use(ssl, b, c);
+	tls_dh_use(ssl, tls_global_of(b->cfg), b->defaults->dh_bits, c);
 	return true;
 }
 

@@ -170,7 +170,7 @@ enum tls_part { TLS_PART_CERT, TLS_PART_KEY, TLS_PART_OCSP, TLS_PART_ISSUER, TLS
 /* What the parts of a certificate come from; each may be NULL. */
 struct tls_cert_files {
 	const char *crt, *key, *ocsp, *issuer, *sctl;
-	uint8_t named;               /* bit n: enum tls_part n must be there, a line names its file */
+	uint8_t named;               /* bit n: a line names the file of enum tls_part n */
 };
 /* A certificate of PEM texts and files, complete. NULL: the reason is in <why> (<size> bytes).
  * <files>->key becomes the crt file when that has the key. <at_once>: OpenSSL decodes it now, else
@@ -203,8 +203,10 @@ EVP_PKEY *tls_dh_read(const char *text, size_t len);
 /* Makes what tune.ssl.default-dh-param needs. False: OpenSSL cannot. */
 bool tls_dh_prepare(struct tls_global *g);
 void tls_dh_free(struct tls_global *g);
-/* Has the handshake of <ssl> on line <b>, to which <c> is shown, use the right ones, or no DHE. */
-void tls_dh_use(SSL *ssl, const struct tls_bind *b, const struct tls_cert *c);
+/* Has the handshake of <ssl>, to which <c> is shown, use the right ones, of <bits> at most where
+ * they are well-known ones, or no DHE.
+ */
+void tls_dh_use(SSL *ssl, const struct tls_global *g, int64_t bits, const struct tls_cert *c);
 
 /* --- the store (store.c): files by name, one copy each --------------------------------------- */
 
@@ -345,7 +347,9 @@ struct tls_ctx *tls_bind_ctx(struct tls_bind *b, const struct tls_settings *own,
 	(SSL_OP_NO_TLSv1 | SSL_OP_NO_TLSv1_1 | SSL_OP_NO_TLSv1_2 | SSL_OP_NO_TLSv1_3)
 /* The bits of these for the versions that the settings leave out. */
 uint64_t tls_versions_off(const struct tls_settings *set);
-/* Is ssl-max-ver below the default of ssl-min-ver, which is not given? It is the lowest one too then. */
+/* Is ssl-max-ver below the default of ssl-min-ver, which is not given? Then it is the lowest
+ * version, too.
+ */
 bool tls_max_is_ambiguous(const struct tls_settings *set);
 /* "TLSv1.2", as the settings have it. */
 const char *tls_version_text(uint16_t version);

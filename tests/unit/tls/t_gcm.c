@@ -194,8 +194,9 @@ static void test_wycheproof(void)
 
 	while (f && fgets(line, sizeof(line), f)) {
 		if (*line == '#' ||
-		    sscanf(line, "%15s %63s %2099s %2099s %2099s %2099s %2099s %2099s %15s", v.number,
-			   v.flag, v.key, v.iv, v.aad, v.text, v.out, v.tag, v.result) != 9)
+		    sscanf(line, "%15s %63s %2099s %2099s %2099s %2099s %2099s %2099s %15s",
+			   v.number, v.flag, v.key, v.iv, v.aad, v.text, v.out, v.tag,
+			   v.result) != 9)
 			continue;
 		count++;
 		known += vector_holds(&v, theirs);
@@ -374,7 +375,8 @@ static void test_iv_wraps(void)
 	for (int n = 0; n < rounds; n++) {
 		for (int i = 0; i < 2; i++)
 			memset(buf[i], n, sizeof(buf[i]));
-		same += record(c[0], buf[0], 108, n) == 124 && record(c[1], buf[1], 108, n) == 124 &&
+		same += record(c[0], buf[0], 108, n) == 124 &&
+			record(c[1], buf[1], 108, n) == 124 &&
 			memcmp(buf[0], buf[1], sizeof(buf[0])) == 0;
 		if (n == 3)
 			ok(memcmp(buf[0], "\0\0\0\0\0\0\0", 8) == 0, "it begins again at 0");
