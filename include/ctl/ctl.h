@@ -69,11 +69,19 @@ bool ctl_register(const struct module *const *modules);
 /* The list behind -dKcli. */
 void ctl_dump_commands(FILE *out);
 
-/* Messages as the reference prints them: one line of text, with its severity in front if the
- * session asked for it (set severity-output). No newline at the end of <fmt>.
+/* How serious an answer is: `set severity-output` shows it. Clients take CTL_ERR for a failure. */
+enum ctl_severity { CTL_ERR = 3, CTL_WARNING, CTL_NOTICE, CTL_INFO };
+
+/* Writes the severity, if the session asked for it: in front of a text of several lines, which the
+ * command adds to rq->out.
  */
+void ctl_begin(struct ctl_request *rq, enum ctl_severity severity);
+/* One line, with its severity. No newline at the end of <fmt>. */
+void ctl_tell(struct ctl_request *rq, enum ctl_severity severity, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+/* As above, CTL_INFO. */
 void ctl_say(struct ctl_request *rq, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Same for what is wrong: the severity is "err". */
+/* As above, CTL_ERR: the command was not carried out. */
 void ctl_error(struct ctl_request *rq, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Has the command written enough (CTL_OUT_SOFT bytes), or held its thread long enough? It then
  * keeps its place and returns CTL_MORE. Asked between things of which there may be thousands.
@@ -100,8 +108,8 @@ const char *ctl_hide_ip(uint32_t key, const char *ip, char out[CTL_HIDE_MAX]);
 /* The key of `anonkey`, for sessions which give none; 0: none. Any thread. */
 void ctl_set_anon_key(uint32_t key);
 
-/* The next byte count that a line and its payload may have: tune.bufsize. */
-void ctl_set_input_max(size_t bytes);
+/* How many bytes a line may have, and its payload: tune.bufsize, tune.cli.max-payload-size. */
+void ctl_set_input_max(size_t line, size_t payload);
 /* Seconds since the start of the process, for timed prompts and `show activity`. */
 void ctl_set_start_ns(uint64_t monotonic_ns);
 uint64_t ctl_uptime_ns(void);

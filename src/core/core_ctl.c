@@ -600,7 +600,7 @@ static enum ctl_step wait_look(struct ctl_request *rq, struct ctl_waiter *waiter
 		ctl_say(rq, "Done.");
 		return CTL_DONE;
 	case WAIT_FAILED:
-		ctl_error(rq, "Failed.");
+		ctl_error(rq, "Failed. %s", error);
 		return CTL_DONE;
 	case WAIT_WRONG:
 		ctl_error(rq, "%s", error);
@@ -649,6 +649,17 @@ static enum ctl_step wait_begin(struct ctl_request *rq, uint64_t ms)
 	return waiter->has_condition ? wait_look(rq, waiter) : wait_on(waiter);
 }
 
+static void wait_usage(struct ctl_request *rq, enum ctl_severity severity)
+{
+	ctl_begin(rq, severity);
+	strbuf_add_str(rq->out, "Usage: wait {-h|<duration>} [condition [args...]]\n"
+		       "  - '-h' prints this text\n"
+		       "  - <duration> is how long to wait, in milliseconds unless a unit\n"
+		       "    follows: 'us', 'ms', 's', 'm', 'h' or 'd'.\n"
+		       "  - <condition> ends it before that; there are:\n"
+		       "    - srv-removable <px>/<sv> : this server can be removed.\n");
+}
+
 static enum ctl_step run_wait(struct ctl_request *rq)
 {
 	const char *word = rq->words[rq->at], *what = word ? rq->words[rq->at + 1] : NULL;
@@ -660,14 +671,10 @@ static enum ctl_step run_wait(struct ctl_request *rq)
 		return waiter->has_condition ? wait_look(rq, waiter) : CTL_DONE;
 	if (!word)
 		ctl_error(rq, "Expects a duration in milliseconds.");
-	else if (strcmp(word, "-h") == 0 ||
-		 (what && (!condition || strcmp(what, condition->name) != 0)))
-		strbuf_add_str(rq->out, "Usage: wait {-h|<duration>} [condition [args...]]\n"
-			       "  - '-h' prints this text\n"
-			       "  - <duration> is how long to wait, in milliseconds unless a unit\n"
-			       "    follows: 'us', 'ms', 's', 'm', 'h' or 'd'.\n"
-			       "  - <condition> ends it before that; there are:\n"
-			       "    - srv-removable <px>/<sv> : this server can be removed.\n");
+	else if (strcmp(word, "-h") == 0)
+		wait_usage(rq, CTL_INFO);
+	else if (what && (!condition || strcmp(what, condition->name) != 0))
+		wait_usage(rq, CTL_ERR);
 	else if (!wait_parse(word, &ms))
 		ctl_error(rq, "Invalid duration.");
 	else

@@ -33,6 +33,7 @@ static enum ctl_step list_sinks(struct ctl_request *rq)
 {
 	struct sink *s;
 
+	ctl_begin(rq, CTL_WARNING);
 	strbuf_add_str(rq->out, "Supported events sinks are listed below. Add -0(zero), -w(wait), "
 		       "-n(new). Any key to stop.\n");
 	for (unsigned i = 0; (s = sink_get(i)); i++) {

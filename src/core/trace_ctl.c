@@ -5,21 +5,38 @@
 #include "core/sink.h"
 #include "core/trace.h"
 #include "ctl/ctl.h"
+#include "trace_priv.h"
 
 /* --- commands -------------------------------------------------------------------------------- */
 
 static enum ctl_step run_trace(struct ctl_request *rq)
 {
+	static const enum ctl_severity severities[] = {
+		[TRACE_DONE] = CTL_NOTICE, [TRACE_TELL] = CTL_WARNING, [TRACE_WRONG] = CTL_ERR,
+	};
 	struct trace_order order = { .words = rq->words + rq->at, .count = rq->count - rq->at };
+	enum trace_answer answer;
+	struct strbuf text;
 
-	trace_run(&order, rq->out);
+	strbuf_init(&text);
+	answer = trace_run(&order, &text);
+	if (text.len)
+		ctl_begin(rq, severities[answer]);
+	strbuf_add(rq->out, strbuf_slice(&text));
+	strbuf_fini(&text);
 	return CTL_DONE;
 }
 
 static enum ctl_step show_trace(struct ctl_request *rq)
 {
-	if (!trace_show(rq->words[rq->at], rq->out))
+	const char *name = rq->words[rq->at];
+
+	if (name && !trace_source_find(name)) {
 		ctl_error(rq, "No such trace source");
+		return CTL_DONE;
+	}
+	ctl_begin(rq, name ? CTL_WARNING : CTL_INFO);
+	trace_show(name, rq->out);
 	return CTL_DONE;
 }
 

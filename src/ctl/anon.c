@@ -79,7 +79,10 @@ static enum ctl_step set_anon_on(struct ctl_request *rq)
 
 static enum ctl_step set_anon_off(struct ctl_request *rq)
 {
-	rq->session->anon_key = 0;
+	if (rq->words[rq->at])
+		ctl_error(rq, "Key can't be added while disabling anonymized mode");
+	else
+		rq->session->anon_key = 0;
 	return CTL_DONE;
 }
 

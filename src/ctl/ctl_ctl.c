@@ -21,6 +21,7 @@ static enum ctl_step run_quit(struct ctl_request *rq)
 
 static enum ctl_step prompt_usage(struct ctl_request *rq)
 {
+	ctl_begin(rq, CTL_INFO);
 	strbuf_add_str(rq->out,
 		"Usage: prompt [help | n | i | p | timed]*\n"
 		"What happens after a line of commands:\n"
@@ -47,7 +48,7 @@ static enum ctl_step run_prompt(struct ctl_request *rq)
 		} else if (strcmp(rq->words[i], "p") == 0) {
 			mode = CTL_PROMPT;
 		} else if (strcmp(rq->words[i], "timed") == 0) {
-			timed = !timed;
+			timed = !s->timed;
 			if (i == rq->at)
 				mode = CTL_PROMPT;
 		} else {
@@ -59,14 +60,24 @@ static enum ctl_step run_prompt(struct ctl_request *rq)
 	return CTL_DONE;
 }
 
+/* A "-" behind the other words: a program in between says this, and its client awaits no answer. */
+static void note_silence(struct ctl_request *rq, int words)
+{
+	const char *last = rq->count > rq->at + words ? rq->words[rq->at + words] : "";
+
+	rq->session->silent = strcmp(last, "-") == 0;
+}
+
 static enum ctl_step run_operator(struct ctl_request *rq)
 {
+	note_silence(rq, 0);
 	rq->session->level = CTL_OPERATOR;
 	return CTL_DONE;
 }
 
 static enum ctl_step run_user(struct ctl_request *rq)
 {
+	note_silence(rq, 0);
 	rq->session->level = CTL_USER;
 	return CTL_DONE;
 }
@@ -95,6 +106,7 @@ static enum ctl_step run_mode(struct ctl_request *rq, bool *mode)
 {
 	const char *word = rq->words[rq->at];
 
+	note_silence(rq, 1);
 	if (word)
 		*mode = strcmp(word, "on") == 0;
 	else
@@ -118,7 +130,8 @@ static enum ctl_step set_severity(struct ctl_request *rq)
 
 	for (unsigned i = 0; rq->words[rq->at] && i < ARRAY_LEN(names); i++) {
 		if (strcmp(rq->words[rq->at], names[i]) == 0) {
-			rq->session->severity = (enum ctl_severity)i;
+			note_silence(rq, 1);
+			rq->session->severity_output = (enum severity_output)i;
 			return CTL_DONE;
 		}
 	}

@@ -12,16 +12,17 @@
 #include "base/clock.h"
 #include "session_priv.h"
 
-#define PATTERN_MAX 7
+#define PATTERN_MAX 64
 #define SLICE_NS 500000 /* how long commands run before others of the thread have their turn */
 
-static size_t input_max = 16384;
+static size_t line_max = 16384, payload_max = 131072; /* atomic */
 static int64_t default_timeout_ms = 10000;
 static uint64_t start_ns;
 
-void ctl_set_input_max(size_t bytes)
+void ctl_set_input_max(size_t line, size_t payload)
 {
-	input_max = bytes;
+	__atomic_store_n(&line_max, line, __ATOMIC_RELAXED);
+	__atomic_store_n(&payload_max, payload, __ATOMIC_RELAXED);
 }
 
 void ctl_set_timeout_ms(int64_t ms)
@@ -61,7 +62,7 @@ struct ctl_session *ctl_session_new(enum ctl_level level, const struct ctl_sessi
 
 void ctl_session_set_severity(struct ctl_session *s, int severity)
 {
-	s->severity = (enum ctl_severity)severity;
+	s->severity_output = (enum severity_output)severity;
 }
 
 void ctl_session_set_master(struct ctl_session *s, bool expert, bool experimental, bool debug)
@@ -105,9 +106,20 @@ void ctl_session_free(struct ctl_session **ps)
 	free(s);
 }
 
+static size_t get(const size_t *limit)
+{
+	return __atomic_load_n(limit, __ATOMIC_RELAXED);
+}
+
+/* How much may be received that was not taken: more once a line announces a payload. */
+static size_t session_room(const struct ctl_session *s)
+{
+	return get(&line_max) + (s->in_payload ? get(&payload_max) : 0);
+}
+
 bool ctl_session_wants_input(const struct ctl_session *s)
 {
-	return !s->quit && !s->eof && s->in.len - s->in_pos < input_max;
+	return !s->quit && !s->eof && s->in.len - s->in_pos < session_room(s);
 }
 
 /* A command that watches the input is waiting no more. */
@@ -155,11 +167,14 @@ bool ctl_session_feed(struct ctl_session *s, struct slice bytes)
 	return true;
 }
 
-/* A line, with its payload, does not fit. */
+/* A line, or its payload, does not fit. */
 static void session_too_big(struct ctl_session *s)
 {
-	strbuf_add_str(&s->out, "The command line is too big for the buffer size. Please change "
-		       "tune.bufsize in the configuration to use a bigger command.\n");
+	strbuf_add_str(&s->out, s->in_payload
+		       ? "The payload is too big. Please change 'tune.cli.max-payload-size' in "
+			 "the configuration to use a bigger payload.\n"
+		       : "The command line is too big for the buffer size. Please change "
+			 "'tune.bufsize' in the configuration to use a bigger command.\n");
 	s->quit = true;
 }
 
@@ -257,6 +272,18 @@ static size_t find_payload_end(const char *text, size_t len, size_t from, struct
 	return SIZE_MAX;
 }
 
+/* <text> ends within a payload: each of its lines is followed by a prompt of its own. */
+static void session_ask_payload(struct ctl_session *s, struct slice text)
+{
+	unsigned lines = 0;
+
+	for (size_t i = 0; i < text.len; i++)
+		lines += text.ptr[i] == '\n';
+	for (; s->asked < lines; s->asked++)
+		if (s->mode == CTL_PROMPT)
+			strbuf_add_str(&s->out, "+ ");
+}
+
 /* Keeps a copy of the line to execute. False: no memory. */
 static bool session_keep_line(struct ctl_session *s, struct slice line, struct slice payload)
 {
@@ -278,6 +305,25 @@ static bool session_keep_line(struct ctl_session *s, struct slice line, struct s
 	return true;
 }
 
+/* The payload of a line that ends with <pattern>: begins at *after in <text>, which is set behind
+ * its end. False: it did not come yet.
+ */
+static bool session_find_payload(struct ctl_session *s, struct slice text, struct slice pattern,
+				 size_t *after, struct slice *payload)
+{
+	size_t start = *after, stop = find_payload_end(text.ptr, text.len, start, pattern, after);
+
+	s->in_payload = true;
+	if (stop == SIZE_MAX)
+		session_ask_payload(s, text);
+	if ((stop == SIZE_MAX ? text.len : *after) - start >= get(&payload_max))
+		session_too_big(s);
+	if (stop == SIZE_MAX || s->quit)
+		return false;
+	*payload = slice_make(text.ptr + start, stop - start);
+	return true;
+}
+
 /* Takes the next whole line (and payload) out of the input. False: it did not come yet. */
 static bool session_take_line(struct ctl_session *s)
 {
@@ -286,31 +332,24 @@ static bool session_take_line(struct ctl_session *s)
 	struct slice payload = slice_none();
 	const char *nl = memchr(text, '\n', len);
 
-	if (!nl)
+	s->in_payload = false;
+	end = nl ? (size_t)(nl - text) : len;
+	if (end >= get(&line_max))
+		session_too_big(s);
+	if (!nl || s->quit)
 		return false;
-	end = (size_t)(nl - text);
 	after = end + 1;
 	if (end > 0 && text[end - 1] == '\r')
 		end--;
 	mark = find_payload_mark(text, end);
 	if (mark != SIZE_MAX) {
 		struct slice pattern = slice_make(text + mark + 2, end - mark - 2);
-		size_t start = after, stop = find_payload_end(text, len, start, pattern, &after);
 
-		if (stop == SIZE_MAX) {
-			if (s->mode == CTL_PROMPT && !s->asked_payload)
-				strbuf_add_str(&s->out, "+ ");
-			s->asked_payload = true;
+		if (!session_find_payload(s, slice_make(text, len), pattern, &after, &payload))
 			return false;
-		}
-		payload = slice_make(text + start, stop - start);
 		end = mark;
 	}
-	s->asked_payload = false;
-	if (after > input_max) {
-		session_too_big(s);
-		return false;
-	}
+	s->asked = 0;
 	if (!session_keep_line(s, slice_make(text, end), payload)) {
 		s->quit = true;
 		return false;
@@ -374,12 +413,15 @@ static void session_prompt(struct ctl_session *s)
 /* The command is finished: a blank line, and the prompt if it was the last of its line. */
 static void session_end_command(struct ctl_session *s)
 {
+	bool silent = s->silent && !s->last;
+
 	session_release(s);
 	if (s->quit)
 		return;
 	if (s->last && s->last != '\n')
 		strbuf_add_char(&s->out, '\n');
-	strbuf_add_char(&s->out, '\n');
+	if (!silent)
+		strbuf_add_char(&s->out, '\n');
 	if (s->next)
 		return;
 	session_prompt(s);
@@ -419,6 +461,7 @@ static bool session_begin_command(struct ctl_session *s)
 	rq->out = &s->out;
 	rq->payload = slice_none();
 	s->last = 0;
+	s->silent = false;
 	if (s->payload && !s->next)
 		rq->payload = slice_make(s->payload, s->payload_len);
 	if (rq->count == 0)
@@ -495,8 +538,6 @@ void ctl_session_run(struct ctl_session *s)
 		if (s->quit)
 			return;
 		if (!s->next && !session_take_line(s)) {
-			if (!s->quit && s->in.len - s->in_pos >= input_max)
-				session_too_big(s);
 			s->quit |= s->eof;
 			return;
 		}
@@ -523,15 +564,34 @@ void ctl_session_resume(struct ctl_session *s)
 
 /* --- for commands ---------------------------------------------------------------------------- */
 
-static void ctl_vsay(struct ctl_request *rq, int number, const char *name, const char *fmt,
-		     va_list ap)
+void ctl_begin(struct ctl_request *rq, enum ctl_severity severity)
 {
-	if (rq->session->severity == CTL_SEVERITY_NUMBER)
-		strbuf_printf(rq->out, "[%d]: ", number);
-	else if (rq->session->severity == CTL_SEVERITY_STRING)
-		strbuf_printf(rq->out, "[%s]: ", name);
+	static const char *const names[] = {
+		[CTL_ERR] = "err", [CTL_WARNING] = "warning", [CTL_NOTICE] = "notice",
+		[CTL_INFO] = "info",
+	};
+
+	if (rq->session->severity_output == SEVERITY_NUMBER)
+		strbuf_printf(rq->out, "[%d]: ", severity);
+	else if (rq->session->severity_output == SEVERITY_STRING)
+		strbuf_printf(rq->out, "[%s]: ", names[severity]);
+}
+
+static void ctl_vtell(struct ctl_request *rq, enum ctl_severity severity, const char *fmt,
+		      va_list ap)
+{
+	ctl_begin(rq, severity);
 	strbuf_vprintf(rq->out, fmt, ap);
 	strbuf_add_char(rq->out, '\n');
+}
+
+void ctl_tell(struct ctl_request *rq, enum ctl_severity severity, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	ctl_vtell(rq, severity, fmt, ap);
+	va_end(ap);
 }
 
 void ctl_say(struct ctl_request *rq, const char *fmt, ...)
@@ -539,7 +599,7 @@ void ctl_say(struct ctl_request *rq, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	ctl_vsay(rq, 6, "info", fmt, ap);
+	ctl_vtell(rq, CTL_INFO, fmt, ap);
 	va_end(ap);
 }
 
@@ -548,7 +608,7 @@ void ctl_error(struct ctl_request *rq, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	ctl_vsay(rq, 3, "err", fmt, ap);
+	ctl_vtell(rq, CTL_ERR, fmt, ap);
 	va_end(ap);
 }
 

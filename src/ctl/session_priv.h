@@ -7,7 +7,7 @@
 
 #define CTL_WORDS_MAX 64
 
-enum ctl_severity { CTL_SEVERITY_NONE, CTL_SEVERITY_NUMBER, CTL_SEVERITY_STRING };
+enum severity_output { SEVERITY_NONE, SEVERITY_NUMBER, SEVERITY_STRING };
 
 enum ctl_mode { CTL_SINGLE, CTL_INTERACTIVE, CTL_PROMPT };
 
@@ -16,7 +16,7 @@ struct ctl_session {
 	void *owner;
 	enum ctl_level level;
 	enum ctl_mode mode;
-	enum ctl_severity severity;
+	enum severity_output severity_output;
 	bool timed, expert, experimental;
 	uint32_t anon_key;  /* names are hidden in answers; 0: they are not */
 	bool master;        /* of the master process's socket */
@@ -41,7 +41,9 @@ struct ctl_session {
 	bool watches_input; /* and goes on when something comes */
 	bool resumed;       /* ctl_session_resume() came before that */
 	uint64_t slice_end_ns; /* when others shall have their turn */
-	bool asked_payload; /* the "+ " prompt was printed */
+	bool in_payload;    /* what is received belongs to the payload of a line */
+	unsigned asked;     /* lines of a payload for which the "+ " prompt was printed */
+	bool silent;        /* the command that runs has no answer, not even a blank line */
 	char last;          /* last byte that the command wrote, 0: none */
 	struct ctl_request rq;
 	char *words[CTL_WORDS_MAX + 1];

@@ -239,6 +239,7 @@ void ctl_help(struct ctl_request *rq, int from, const char *title)
 	int count = rq->count - from;
 	bool found = count <= 0;
 
+	ctl_begin(rq, CTL_INFO);
 	strbuf_add_str(rq->out, title);
 	for (unsigned i = 0; i < command_count; i++) {
 		const struct ctl_command *c = commands[i];

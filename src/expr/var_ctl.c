@@ -43,6 +43,7 @@ static enum ctl_step get_var(struct ctl_request *rq)
 		ctl_error(rq, "Variable not found.");
 	} else {
 		type = s.type;
+		ctl_begin(rq, CTL_INFO);
 		strbuf_printf(rq->out, "%s: type=%s value=<", name, sample_type_name(type));
 		if (sample_cast(&s, SMP_STR, &arena))
 			add_printable(rq->out, s.text);

@@ -172,7 +172,7 @@ struct main_settings {
 	int64_t hard_stop_ms;         /* 0 none */
 	int64_t grace_ms;
 	int64_t stats_timeout_ms;
-	int stats_maxconn;
+	int stats_maxconn, payload_max; /* of the Runtime API */
 	bool master_worker;
 	bool no_exit_on_failure;      /* old workers outlive one that died */
 	bool reload_in_process;       /* reload-mode in-process */

@@ -53,6 +53,7 @@ static const struct {
 
 static void list_limits(struct ctl_request *rq)
 {
+	ctl_begin(rq, CTL_ERR);
 	strbuf_add_str(rq->out, "'set rate-limit' only supports :\n");
 	for (size_t i = 0; i < sizeof(limits) / sizeof(*limits); i++)
 		strbuf_printf(rq->out, "   - '%s global' to set %s%s\n", limits[i].name,
@@ -190,6 +191,7 @@ static enum ctl_step answer_with(struct ctl_request *rq, void (*print)(FILE *out
 		return CTL_DONE;
 	}
 	print(out, ctl_anon_key(rq));
+	ctl_begin(rq, CTL_INFO);
 	if (fclose(out) == 0)
 		strbuf_add(rq->out, slice_make(text, len));
 	free(text);

@@ -23,6 +23,7 @@ static bool settings_init(void *data)
 	set->stats_timeout_ms = 10000;
 	set->stats_maxconn = 10;
 	set->bufsize = 16384;
+	set->payload_max = 131072;
 	set->maxrewrite = 1024;
 	set->fields_max = 101;
 	set->log_uri_max = 1024;
@@ -85,7 +86,7 @@ void settings_apply(const struct config *cfg, const struct main_options *o)
 	if (o->no_poll)
 		fd_poller_disable("poll");
 	block_set_size(set->bufsize);
-	ctl_set_input_max(set->bufsize);
+	ctl_set_input_max((size_t)set->bufsize, (size_t)set->payload_max);
 	ctl_set_anon_key((uint32_t)set->anon_key);
 	ctl_set_timeout_ms(set->stats_timeout_ms);
 	ctl_socket_set_max((unsigned)set->stats_maxconn);
@@ -110,7 +111,7 @@ static bool is_live(const struct conf_keyword *k)
 {
 	static const char *const names[] = {
 		"quiet", "zero-warning", "node", "maxconn", "maxconnrate", "maxsessrate",
-		"hard-stop-after", "grace", "anonkey",
+		"hard-stop-after", "grace", "anonkey", "tune.cli.max-payload-size",
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
@@ -166,6 +167,7 @@ void settings_apply_again(const struct config *next, const struct config *prev)
 
 	if (set->anon_key != was->anon_key)
 		ctl_set_anon_key((uint32_t)set->anon_key);
+	ctl_set_input_max((size_t)was->bufsize, (size_t)set->payload_max);
 	ctl_set_timeout_ms(set->stats_timeout_ms);
 	ctl_socket_set_max((unsigned)set->stats_maxconn);
 	listen_reject_privileged(set->reject_privileged);

@@ -285,6 +285,8 @@ static const struct conf_keyword keywords[] = {
 	TIME("grace", grace_ms, "time between the signal and the closing of sockets"),
 
 	SIZE("tune.bufsize", bufsize, 1024, 1 << 24, "bytes of a buffer"),
+	SIZE("tune.cli.max-payload-size", payload_max, 1, INT32_MAX / 2,
+	     "bytes of the payload of a command"),
 	SIZE("tune.maxrewrite", maxrewrite, 0, 1 << 24, "part of a buffer kept for rewriting"),
 	NUMBER("tune.http.maxhdr", fields_max, 1, 32767, "most fields of a message"),
 	NUMBER("tune.http.cookielen", stream.cookie_max, 0, 65535, "bytes of a captured cookie"),

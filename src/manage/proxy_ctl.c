@@ -59,7 +59,7 @@ static enum ctl_step disable_frontend(struct ctl_request *rq)
 	if (__atomic_load_n(&px->state->stopped, __ATOMIC_RELAXED))
 		ctl_error(rq, "Frontend was previously shut down, cannot disable.");
 	else if (__atomic_exchange_n(&px->state->disabled, 1, __ATOMIC_RELAXED))
-		ctl_error(rq, "All sockets are already disabled.");
+		ctl_tell(rq, CTL_NOTICE, "All sockets are already disabled.");
 	else if (!proxy_listen_change(px, 1)) {
 		__atomic_store_n(&px->state->disabled, 0, __ATOMIC_RELAXED);
 		ctl_error(rq, "Failed to pause frontend, check logs for precise cause.");
@@ -77,7 +77,7 @@ static enum ctl_step enable_frontend(struct ctl_request *rq)
 	if (__atomic_load_n(&px->state->stopped, __ATOMIC_RELAXED))
 		ctl_error(rq, "Frontend was previously shut down, cannot enable.");
 	else if (!__atomic_exchange_n(&px->state->disabled, 0, __ATOMIC_RELAXED))
-		ctl_error(rq, "All sockets are already enabled.");
+		ctl_tell(rq, CTL_NOTICE, "All sockets are already enabled.");
 	else if (!proxy_listen_change(px, 2)) {
 		__atomic_store_n(&px->state->disabled, 1, __ATOMIC_RELAXED);
 		ctl_error(rq, "Failed to resume frontend, check logs for precise cause (port "

@@ -39,7 +39,7 @@ static enum ctl_step get_weight(struct ctl_request *rq)
 	struct server *srv = take_server(rq);
 
 	if (srv)
-		ctl_say(rq, "%u (initial %u)", server_weight(srv), srv->uweight);
+		strbuf_printf(rq->out, "%u (initial %u)\n", server_weight(srv), srv->uweight);
 	return CTL_DONE;
 }
 
@@ -116,7 +116,7 @@ static void set_addr(struct ctl_request *rq, struct server *srv)
 			port = "";
 	}
 	if (server_set_address(srv, address, port, message, sizeof(message)))
-		ctl_say(rq, "%s", message);
+		ctl_tell(rq, CTL_WARNING, "%s", message);
 	else
 		ctl_error(rq, "%s", message);
 }
@@ -136,16 +136,19 @@ static void set_fqdn(struct ctl_request *rq, struct server *srv)
 
 /* --- checks and agents ---------------------------------------------------------------------- */
 
+/* Configured, and not disabled by a command. */
 static bool has_check(const struct server *srv, bool agent)
 {
-	return check_flags_of(agent ? &srv->state->agent : &srv->state->check) & CHECK_CONFIGURED;
+	return check_flags_of(agent ? &srv->state->agent : &srv->state->check) & CHECK_ENABLED;
 }
 
+/* A script that sets the address of each server's check meets servers without one: no error. */
 static bool needs_check(struct ctl_request *rq, const struct server *srv, bool agent)
 {
 	if (has_check(srv, agent))
 		return true;
-	ctl_error(rq, "%s checks are not enabled on this server", agent ? "agent" : "health");
+	ctl_tell(rq, CTL_WARNING, "%s checks are not enabled on this server",
+		 agent ? "agent" : "health");
 	return false;
 }
 
@@ -167,7 +170,9 @@ static void set_agent_send(struct ctl_request *rq, struct server *srv)
 {
 	const char *word = next_word(rq);
 
-	if (needs_check(rq, srv, true) && !check_set_send(srv, word ? word : ""))
+	if (!has_check(srv, true))
+		ctl_error(rq, "agent checks are not enabled on this server.");
+	else if (!check_set_send(srv, word ? word : ""))
 		ctl_error(rq, "cannot allocate memory for new string.");
 }
 
@@ -178,13 +183,13 @@ static void set_check_addr(struct ctl_request *rq, struct server *srv)
 	const char *what = rq->words[rq->at - 1], *addr = next_word(rq), *port = NULL, *word;
 	char message[160];
 
-	if (!needs_check(rq, srv, agent))
-		return;
 	if (!addr) {
 		ctl_error(rq, "set server <b>/<s> %s requires an address and optionally a port.",
 			  what);
 		return;
 	}
+	if (!needs_check(rq, srv, agent))
+		return;
 	word = next_word(rq);
 	if (word && strcmp(word, "port") == 0) {
 		port = next_word(rq);
@@ -201,11 +206,10 @@ static void set_check_port(struct ctl_request *rq, struct server *srv)
 	const char *what = rq->words[rq->at - 1], *port = next_word(rq);
 	char message[160];
 
-	if (!needs_check(rq, srv, agent))
-		return;
 	if (!port)
 		ctl_error(rq, "set server <b>/<s> %s requires a port.", what);
-	else if (!check_set_address(srv, agent, NULL, port, message, sizeof(message)))
+	else if (needs_check(rq, srv, agent) &&
+		 !check_set_address(srv, agent, NULL, port, message, sizeof(message)))
 		ctl_error(rq, "%s", message);
 }
 

@@ -178,7 +178,7 @@ static void change(struct ctl_request *rq, const char *name)
 		return;
 	}
 	ca->has_pending = true;
-	ctl_say(rq, "transaction created for %s %s!", kind(rq), name);
+	ctl_tell(rq, CTL_NOTICE, "transaction created for %s %s!", kind(rq), name);
 }
 
 static enum ctl_step set_file(struct ctl_request *rq)
@@ -196,7 +196,7 @@ static void create(struct ctl_request *rq, const char *name)
 	else if (!tls_store_ca_new(store(), name, wants_crl(rq)))
 		ctl_error(rq, "out of memory");
 	else
-		ctl_say(rq, "New %s file created '%s'!", kind(rq), name);
+		ctl_tell(rq, CTL_NOTICE, "New %s file created '%s'!", kind(rq), name);
 }
 
 static enum ctl_step new_file(struct ctl_request *rq)
@@ -218,7 +218,7 @@ static void commit(struct ctl_request *rq, const char *name)
 		return;
 	}
 	tls_ca_forget_pending(ca);
-	ctl_say(rq, "Committing %s\nSuccess!", name);
+	strbuf_printf(rq->out, "Committing %s\nSuccess!\n", name);
 }
 
 static enum ctl_step commit_file(struct ctl_request *rq)
@@ -235,7 +235,7 @@ static void forget(struct ctl_request *rq, const char *name)
 		return;
 	}
 	tls_ca_forget_pending(ca);
-	ctl_say(rq, "Transaction aborted for certificate '%s'!", name);
+	ctl_tell(rq, CTL_NOTICE, "Transaction aborted for certificate '%s'!", name);
 }
 
 static enum ctl_step abort_file(struct ctl_request *rq)
@@ -255,7 +255,7 @@ static void del(struct ctl_request *rq, const char *name)
 			  kind(rq), kind(rq), name);
 	} else {
 		tls_store_ca_remove(store(), ca);
-		ctl_say(rq, "%s file '%s' deleted!", kind(rq), name);
+		ctl_tell(rq, CTL_NOTICE, "%s file '%s' deleted!", kind(rq), name);
 	}
 }
 

@@ -185,7 +185,7 @@ static void change(struct ctl_request *rq, const char *name)
 		tls_chains_complete(tls_global_of(tls_live())->chains, c);
 	tls_cert_drop(&e->pending);
 	e->pending = c;
-	ctl_say(rq, first ? "Transaction created for certificate %s!"
+	ctl_tell(rq, CTL_NOTICE, first ? "Transaction created for certificate %s!"
 			  : "Transaction updated for certificate %s!", e->name);
 }
 
@@ -208,7 +208,7 @@ static void create(struct ctl_request *rq, const char *name)
 	else if (!tls_store_add(store(), name, NULL))
 		ctl_error(rq, "out of memory");
 	else
-		ctl_say(rq, "New empty certificate store '%s'!", name);
+		ctl_tell(rq, CTL_NOTICE, "New empty certificate store '%s'!", name);
 }
 
 static enum ctl_step new_cert(struct ctl_request *rq)
@@ -258,7 +258,7 @@ static void forget(struct ctl_request *rq, const char *name)
 		return;
 	}
 	tls_cert_drop(&e->pending);
-	ctl_say(rq, "Transaction aborted for certificate '%s'!", name);
+	ctl_tell(rq, CTL_NOTICE, "Transaction aborted for certificate '%s'!", name);
 }
 
 static enum ctl_step abort_cert(struct ctl_request *rq)
@@ -278,7 +278,7 @@ static void del(struct ctl_request *rq, const char *name)
 			  "deleted!", name);
 	} else {
 		tls_store_remove(store(), e);
-		ctl_say(rq, "Certificate '%s' deleted!", name);
+		ctl_tell(rq, CTL_NOTICE, "Certificate '%s' deleted!", name);
 	}
 }
 

@@ -209,7 +209,8 @@ static void add_line(struct ctl_request *rq, const char *list, const char *text,
 	}
 	if (entry && !entry->ocsp && tls_ocsp_know(tls_live(), entry))
 		tls_ocsp_kick();
-	ctl_say(rq, "Inserting certificate '%s' in crt-list '%s'.\nSuccess!", cert, list);
+	strbuf_printf(rq->out, "Inserting certificate '%s' in crt-list '%s'.\nSuccess!\n", cert,
+		      list);
 }
 
 static enum ctl_step add_crt_list(struct ctl_request *rq)
@@ -487,11 +488,21 @@ static enum ctl_step show_sni(struct ctl_request *rq)
 static enum ctl_step show_tls_keys(struct ctl_request *rq)
 {
 	const char *which = rq->words[rq->at];
+	struct strbuf text;
 
+	strbuf_init(&text);
 	tls_store_lock();
-	strbuf_add_str(rq->out, which ? "# id secret\n" : "# id (file)\n");
-	tls_tickets_show(rq->out, which);
+	tls_tickets_show(&text, which);
 	tls_store_unlock();
+	if (!text.len && which && *which != '*') {
+		ctl_error(rq, "'show tls-keys' unable to locate referenced filename");
+	} else {
+		strbuf_add_str(rq->out, which ? "# id secret\n" : "# id (file)\n");
+		strbuf_add(rq->out, strbuf_slice(&text));
+	}
+	if (text.ptr)
+		explicit_bzero(text.ptr, text.len);
+	strbuf_fini(&text);
 	return CTL_DONE;
 }
 

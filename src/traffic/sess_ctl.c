@@ -217,6 +217,7 @@ static enum ctl_step tour_go(struct sess_tour *t)
 
 static void show_usage(struct ctl_request *rq)
 {
+	ctl_begin(rq, CTL_ERR);
 	strbuf_add_str(rq->out,
 		"Usage: show sess [<id> | all | help] [<options>*]\n"
 		"Lists the streams that exist now, one per line. Which ones, and how:\n"

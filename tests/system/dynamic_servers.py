@@ -104,9 +104,10 @@ def refused(tap, args):
                  "configuration elements pointing to it."),
                 ("del server be/nope", "No such server."),
                 ("del server be", "Require 'backend/server'."),
-                ("wait 1ms srv-removable be/s1", "Failed."),
                 ("wait 1ms srv-removable", "Missing server name (<backend>/<server>).")):
             tap.eq(sc.ctl(command), answer, command)
+        got = sc.ctl("wait 1ms srv-removable be/s1")  # 3.4 says why, 3.2 does not
+        tap.ok(got in ("Failed.", "Failed. Only servers in maintenance mode can be deleted."), "wait for what cannot be", got)
         sc.add("g1", "guid some-id")
         tap.eq(sc.add("g2", "guid some-id"), "'guid': duplicate entry with server be/g1.", "guid")
 

@@ -5,6 +5,8 @@
 #include "ctl/ctl.h"
 #include "tap.h"
 
+#define DIGITS_64 "1234567890123456789012345678901234567890123456789012345678901234"
+
 static int wakes, releases;
 static struct ctl_session *waiting;
 
@@ -118,7 +120,10 @@ static void test_payload(void)
 {
 	is_str(talk(CTL_USER, "test args a <<\nx\ny\n\n"), "[a]{x\ny\n}\n\n", "payload");
 	is_str(talk(CTL_USER, "test args a <<EOF\nx\n\ny\nEOF\n"), "[a]{x\n\ny\n}\n\n", "pattern");
-	is_str(talk(CTL_USER, "test args <<12345678\n"), "[<<12345678]\n\n", "pattern too long");
+	is_str(talk(CTL_USER, "test args <<" DIGITS_64 "5\n"), "[<<" DIGITS_64 "5]\n\n",
+	       "pattern too long");
+	is_str(talk(CTL_USER, "test args <<" DIGITS_64 "\nx\n" DIGITS_64 "\n"), "{x\n}\n\n",
+	       "64 letters are not");
 	is_str(talk(CTL_USER, "test args <<E;test args b\n"), "[<<E]\n\n[b]\n\n", "not at the end");
 	is_str(talk(CTL_USER, "test args a <<\nx\n"), "", "unfinished");
 	is_str(talk(CTL_USER, "test args a;test args b <<\nx\n\n"), "[a]\n\n[b]{x\n}\n\n",
@@ -165,6 +170,69 @@ static int run_all(struct ctl_session *s)
 		runs++;
 	} while (wakes && runs < 1000000);
 	return runs;
+}
+
+/* The first line of an answer. */
+static const char *head_of(const char *answer)
+{
+	static char line[256];
+
+	snprintf(line, sizeof(line), "%.*s", (int)strcspn(answer, "\n"), answer);
+	return line;
+}
+
+static void test_severity(void)
+{
+	static const char unknown[] = "Unknown command: 'bogus', but maybe one of the following "
+				      "ones is a better match:";
+	char with[160];
+
+	snprintf(with, sizeof(with), "[6]: %s", unknown);
+	is_str(head_of(talk(CTL_USER, "bogus\n")), unknown, "without a severity");
+	is_str(head_of(talk(CTL_USER, "set severity-output number -;bogus\n")), with,
+	       "an unknown command has a severity, too");
+	is_str(head_of(talk(CTL_USER, "set severity-output string -;help\n")),
+	       "[info]: The following commands are valid at this level:", "help");
+	is_str(head_of(talk(CTL_USER, "set severity-output number -;prompt help\n")),
+	       "[6]: Usage: prompt [help | n | i | p | timed]*", "the usage of prompt");
+	is_str(talk(CTL_USER, "set severity-output number -;admin thing\n"),
+	       "[3]: Permission denied\n\n", "what is refused");
+	is_str(talk(CTL_ADMIN, "expert-mode on -;experimental-mode on -;expert-mode\n"),
+	       "expert-mode is ON\n\n", "a '-' behind a mode: it is not answered");
+	is_str(talk(CTL_ADMIN, "user -;show cli level\n"), "user\n\n", "nor is a level");
+	is_str(talk(CTL_ADMIN, "expert-mode -;expert-mode\n"), "\nexpert-mode is OFF\n\n",
+	       "a '-' in the place of the mode is none");
+	is_str(talk(CTL_USER, "set severity-output bogus -\n"),
+	       "one of 'none', 'number', 'string' is a required argument\n\n",
+	       "what is wrong is answered");
+}
+
+/* <lines> lines of 8 bytes. */
+static const char *talk_payload(unsigned lines)
+{
+	char *text = malloc(8 * lines + 64), *at = text + sprintf(text, "test args <<E\n");
+	const char *answer;
+
+	while (lines--)
+		at += sprintf(at, "1234567\n");
+	sprintf(at, "E\n");
+	answer = talk(CTL_USER, text);
+	free(text);
+	return answer;
+}
+
+static void test_sizes(void)
+{
+	ctl_set_input_max(16384, 131072);
+	ok(strlen(talk_payload(16383)) == 8 * 16383 + 4, "a payload of 128 kB");
+	ok(strncmp(talk_payload(16384), "The payload is too big", 22) == 0, "one that is larger");
+	ctl_set_input_max(64, 24);
+	ok(strncmp(talk_payload(3), "The payload is too big", 22) == 0, "another limit");
+	is_str(talk_payload(2), "{1234567\n1234567\n}\n\n", "and within it");
+	is_str(head_of(talk(CTL_USER, "test args " DIGITS_64 "\n")),
+	       "The command line is too big for the buffer size. Please change 'tune.bufsize' in "
+	       "the configuration to use a bigger command.", "a line that is too long");
+	ctl_set_input_max(16384, 131072);
 }
 
 static void test_slices(void)
@@ -221,6 +289,8 @@ int main(void)
 	test_lines();
 	test_payload();
 	test_prompt();
+	test_severity();
+	test_sizes();
 	test_slices();
 	test_levels();
 	test_long();
