@@ -78,13 +78,26 @@ static struct worker_process *worker_current(void)
 	return NULL;
 }
 
-static void tell_workers(int sig, bool old_only)
+struct worker_process *master_serving_worker(void)
 {
 	struct worker_process *w;
 
 	list_for_each(w, &master.kept.workers, link)
-		if (w->reloads || !old_only)
-			kill(w->pid, sig);
+		if (w->ready && !w->leaving)
+			return w;
+	return NULL;
+}
+
+static void tell_workers(int sig, bool old_only)
+{
+	struct worker_process *w;
+
+	list_for_each(w, &master.kept.workers, link) {
+		if (!w->reloads && old_only)
+			continue;
+		kill(w->pid, sig);
+		w->leaving = true;
+	}
 }
 
 /* What a worker that starts would not understand: it would be stopped by it. */
@@ -156,7 +169,7 @@ static void reload_pending(void)
 
 void master_reload(enum master_reload how, int client)
 {
-	struct worker_process *w = worker_current();
+	struct worker_process *w = worker_current(), *serving;
 	bool hard = how == RELOAD_HARD;
 
 	if (how != RELOAD_AS_SET)
@@ -170,7 +183,8 @@ void master_reload(enum master_reload how, int client)
 		reload_later(how, client);
 		return;
 	}
-	if (how == RELOAD_AS_SET && master.in_process && w && in_place_begin(w, client))
+	serving = master_serving_worker();
+	if (how == RELOAD_AS_SET && master.in_process && serving && in_place_begin(serving, client))
 		return;
 	diag_say(DIAG_NOTICE, "Reloading HAProxy%s", hard ? " (hard-reload)" : "");
 	notify_reloading();
@@ -243,14 +257,10 @@ static bool cannot_start(const char *what)
  */
 static bool start_worker(void)
 {
-	struct worker_process *w = NULL;
-	int ends[2], sockets = -1;
+	struct worker_process *w = master_serving_worker();
+	int ends[2], sockets = w ? master_connect(w, CTL_ADMIN) : -1;
 	pid_t pid;
 
-	if (!list_is_empty(&master.kept.workers)) {
-		w = list_first(&master.kept.workers, struct worker_process, link);
-		sockets = master_connect(w, CTL_ADMIN);
-	}
 	if ((w && sockets < 0 && (errno == EMFILE || errno == ENFILE)) ||
 	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0) {
 		if (sockets >= 0)
@@ -356,7 +366,7 @@ static void on_exit_of(struct worker_process *w, int status)
 {
 	int code;
 	const char *how = how_it_ended(status, &code);
-	bool current = !w->reloads;
+	bool current = !w->reloads || w == master_serving_worker();
 
 	if (!w->ready && !master.stopping) {
 		on_failed(w, code, how);

@@ -44,6 +44,10 @@ static enum ctl_step show_proc(struct ctl_request *rq)
 	bool debug = rq->at < rq->count && strcmp(rq->words[rq->at], "debug") == 0, old = false;
 	struct worker_process *w;
 
+	if (rq->at < rq->count && !debug) {
+		ctl_error(rq, "'show proc' only supports 'debug' as argument");
+		return CTL_DONE;
+	}
 	strbuf_printf(rq->out, "%-15s %-15s %-15s %-15s %-15s", "#<PID>", "<type>", "<reloads>",
 		      "<uptime>", "<version>");
 	if (debug)
@@ -102,6 +106,8 @@ static const struct ctl_command commands[] = {
 	  .run = run_elsewhere, .help = "allow the commands of experts in workers" },
 	{ .words = "experimental-mode", .syntax = "[on|off]", .level = CTL_ADMIN,
 	  .flags = CTL_MASTER, .run = run_elsewhere, .help = "allow what is experimental" },
+	{ .words = "set severity-output", .syntax = "[none|number|string]", .flags = CTL_MASTER,
+	  .run = run_elsewhere, .help = "show the severity in front of messages" },
 	{ .words = "mcli-debug-mode", .syntax = "[on|off]", .level = CTL_ADMIN,
 	  .flags = CTL_MASTER, .run = run_elsewhere,
 	  .help = "list commands that look at the master process, too" },

@@ -37,6 +37,7 @@ struct worker_process {
 	int next_reader;     /* owned: the worker's end of the next one's socket, -1 */
 	uid_t next_user;     /* who asked for that one */
 	bool ready;
+	bool leaving;        /* it was told to leave: another one serves */
 	bool silent;         /* its end of the channel is closed */
 	char version[32];
 };
@@ -62,6 +63,8 @@ struct master_kept {
 const struct master_status *master_status(void);
 /* List of struct worker_process, newest first. */
 struct list *master_workers(void);
+/* The one that serves, from before a reload that failed or goes on maybe; NULL: none does. */
+struct worker_process *master_serving_worker(void);
 /* A connection to the worker's Runtime API with the rights of <level>; -1: failed. */
 int master_connect(const struct worker_process *w, enum ctl_level level);
 enum master_reload {

@@ -62,9 +62,9 @@ static char *write_text(const struct master_kept *k)
 		      k->status.reloads + 1, k->status.failed, (long long)k->status.since_s,
 		      k->hard);
 	list_for_each(w, &k->workers, link)
-		strbuf_printf(&b, "|type=w;fd=%d;pid=%d;reloads=%u;timestamp=%lld;version=%s",
-			      w->channel, (int)w->pid, w->reloads + 1, (long long)w->since_s,
-			      w->version);
+		strbuf_printf(&b, "|type=w;fd=%d;pid=%d;reloads=%u;timestamp=%lld;leaving=%d;"
+			      "version=%s", w->channel, (int)w->pid, w->reloads + 1,
+			      (long long)w->since_s, w->leaving, w->version);
 	for (unsigned n = 0; (fd = master_socket_get(n, &level)) >= 0; n++)
 		strbuf_printf(&b, "|type=s;fd=%d;level=%d", fd, level);
 	strbuf_add_str(&b, "");
@@ -133,6 +133,7 @@ static void read_worker(struct master_kept *k, const char *record)
 	w->reloads = (unsigned)number(record, "reloads");
 	w->since_s = number(record, "timestamp");
 	w->ready = true;
+	w->leaving = number(record, "leaving") != 0;
 	snprintf(w->version, sizeof(w->version), "%.*s", (int)strcspn(version, ";|"), version);
 }
 

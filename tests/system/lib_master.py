@@ -58,9 +58,9 @@ class Master:
     def cli(self, text, path=None):
         """Sends lines and reads until the end."""
         s = socket.socket(socket.AF_UNIX)
-        s.settimeout(lib.PATIENCE)
         try:
-            s.connect(path or self.path)
+            s.connect(path or self.path)  # without a timeout it waits for room in a short queue
+            s.settimeout(lib.PATIENCE)
             s.sendall(text.encode() + b"\n")
             s.shutdown(socket.SHUT_WR)
             return lib.recv_all(s).decode("latin-1")
@@ -68,10 +68,9 @@ class Master:
             s.close()
 
     def reload(self):
-        s = socket.socket(socket.AF_UNIX)
-        s.settimeout(lib.PATIENCE)
-        with s:
+        with socket.socket(socket.AF_UNIX) as s:
             s.connect(self.path)
+            s.settimeout(lib.PATIENCE)
             s.sendall(b"reload\n")
             return lib.recv_all(s).decode("latin-1")
 
