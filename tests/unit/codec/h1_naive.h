@@ -150,6 +150,21 @@ static const char *naive_port(char *host)
 	return colon + 1;
 }
 
+/* Of known characters; brackets are one pair around all but a port. */
+static bool naive_host(const char *host)
+{
+	const char *open = strchr(host, '['), *close = strchr(host, ']');
+
+	for (const char *c = host; *c; c++)
+		if (!isalnum((unsigned char)*c) && !strchr("-._~!$&'()*+;=%:[]", *c))
+			return false;
+	if (!open && !close)
+		return true;
+	if (open != host || strchr(host + 1, '[') || !close || strchr(close + 1, ']'))
+		return false;
+	return !close[1] || close[1] == ':';
+}
+
 static bool naive_target(struct naive *n, const char *host)
 {
 	static char authority[NAIVE_TEXT], other[NAIVE_TEXT];
@@ -217,10 +232,8 @@ static bool naive_meaning(struct naive *n)
 		if (count > NAIVE_LIST)
 			abort();
 		if (strcmp(name, "host") == 0) {
-			for (const char *c = value; *c; c++)
-				if (!isalnum((unsigned char)*c) &&
-				    !strchr("-._~!$&'()*+;=%:[]", *c))
-					return false;
+			if (!naive_host(value))
+				return false;
 			if (host && strcasecmp(host, value) != 0)
 				return false;
 			host = host ? host : value;
