@@ -44,7 +44,7 @@
  * Lengths: a filter that adds or removes bytes says so in head(), before the head is sent:
  *          filter_set_length(), filter_set_chunked(). Trailers are in msg->trailers at end().
  * Uses   : trace             all callbacks
- *          bandwidth limits  an action finds the filter by filter_of_stream() and has it watch a
+ *          bwlim-in, -out    an action finds the filter by filter_of_stream() and has it watch a
  *                            side; data() moves what the limit leaves and calls filter_wake_ms()
  *          compression       head() of the request notes what the client accepts; head() of the
  *                            answer calls filter_set_chunked() and filter_watch(); data() adds
@@ -124,6 +124,7 @@ struct filter_kind {
 	const char *group;     /* what -vv puts before the name: "TRACE" */
 	const char *id;        /* what last_entity and waiting_entity say: "trace filter" */
 	size_t state_size;     /* bytes of filter->state, zeroed */
+	size_t hold_max;       /* above so many bytes that it holds, the source stops; 0: no such */
 	/* The words behind the name: l->at is at the first one; takes all of them. Sets conf->data,
 	 * conf->name. False: reported.
 	 */
@@ -216,8 +217,11 @@ bool filter_set_chunked(struct http_msg *msg);
 /* The id of the filter that a stream waits for, or that ended it or answered; NULL: none. */
 const char *filter_waiting(const struct stream *s);
 const char *filter_that_ended(const struct stream *s);
-/* The bytes that all filters hold of one side. */
+/* The bytes that all filters hold of one side. And the same for flow control: one that holds more
+ * than its kind wants counts as a full buffer.
+ */
 size_t filters_held(const struct stream *s, enum filter_side side);
+size_t filters_weight(const struct stream *s, enum filter_side side);
 /* Do bytes of this side belong to an HTTP message? Not in mode tcp and not in a tunnel. */
 static inline bool filter_sees_http(const struct filter *f)
 {

@@ -146,7 +146,7 @@ static __attribute__((noinline)) bool forward_filtered(struct stream *s, struct 
 		moved |= filters_flow(s, side, &from->rx, &to->tx, &end);
 		moved = deliver(from, to, pipe, moved, end);
 	}
-	regulate(from, to, *pipe, filters_held(s, side));
+	regulate(from, to, *pipe, filters_weight(s, side));
 	return moved;
 }
 

@@ -303,8 +303,6 @@ static const struct rule_action actions[] = {
 	LATER("cache-use", HTTP_REQ, "the cache"), LATER("cache-store", HTTP_RES, "the cache"),
 	LATER("send-spoe-group", CONTENT | RULES_BIT(RULES_TCP_RESPONSE) | HTTP_REQ | HTTP_RES,
 	      "SPOE"),
-	LATER("set-bandwidth-limit", CONTENT | RULES_BIT(RULES_TCP_RESPONSE) | HTTP_REQ | HTTP_RES,
-	      "bandwidth limits"),
 	LATER("use-service", CONTENT | HTTP_REQ, "services"),
 	{ 0 }
 };

@@ -327,3 +327,16 @@ size_t filters_held(const struct stream *s, enum filter_side side)
 		held += f->in[side].len;
 	return held;
 }
+
+size_t filters_weight(const struct stream *s, enum filter_side side)
+{
+	const struct filter *f = s->filters ? s->filters->first : NULL;
+	size_t weight = 0;
+
+	for (; f; f = f->next) {
+		weight += f->in[side].len;
+		if (f->kind->hold_max && f->in[side].len > f->kind->hold_max)
+			weight += ENDPOINT_TX_HIGH;
+	}
+	return weight;
+}
