@@ -34,7 +34,7 @@ static struct h2_stream *data_stream(struct h2_conn *h)
 
 	if (!s || s->flags & H2S_FL_RESET) {
 		/* what was on its way when we ended the stream is no fault */
-		if (!h->side->is_back && !h2c_was_reset(h, f->stream)) {
+		if (!h->side->is_back && !h2c_was_cut(h, f->stream)) {
 			h2c_reset(h, f->stream, H2_ERR_STREAM_CLOSED);
 			h2c_glitch(h, "DATA on a closed stream");
 		}
@@ -127,8 +127,12 @@ static void data_end(struct h2_conn *h)
 
 	h->flags &= (uint16_t)~H2C_FL_IN_PAYLOAD;
 	h->rx.stream = NULL;
-	if (!s || !(h->rx.frame.flags & H2_FL_END_STREAM))
+	if (!(h->rx.frame.flags & H2_FL_END_STREAM))
 		return;
+	if (!s) {
+		h2c_cut_data(h, h->rx.frame.stream, 0, true);
+		return;
+	}
 	if (s->left != UINT64_MAX && s->left) {
 		h2s_error(s, H2_ERR_PROTOCOL_ERROR, "less DATA than announced");
 		return;
@@ -164,7 +168,9 @@ void h2_data_take(struct h2_conn *h)
 	if (h->rx.left && bytes.len) {
 		if (bytes.len > h->rx.left)
 			bytes.len = h->rx.left;
-		if (h->rx.stream && !deliver(h, h->rx.stream, bytes))
+		if (!h->rx.stream)
+			h2c_cut_data(h, h->rx.frame.stream, bytes.len, false);
+		else if (!deliver(h, h->rx.stream, bytes))
 			h->rx.stream = NULL;
 		h->rx.left -= (uint32_t)bytes.len;
 		wire_in_use(&h->in, bytes.len);

@@ -61,7 +61,7 @@ static void h2_front_detach(struct endpoint *ep)
 	ep->ops = NULL;
 	ep->mux = NULL;
 	if (h2s_is_cut_short(s))
-		h2c_cancel(h, s->id, reset_code(s, ep->flags));
+		h2s_cut(s, reset_code(s, ep->flags));
 	h2s_free(s);
 	if (kill)
 		h2c_kill(h);

@@ -235,7 +235,7 @@ static void on_rst_stream(struct h2_conn *h, struct slice payload)
 		return;
 	}
 	/* both know now: what still comes is no more what was on its way */
-	h2c_forget_reset(h, h->rx.frame.stream);
+	h2c_forget_cut(h, h->rx.frame.stream);
 	s = h2s_find(h, h->rx.frame.stream);
 	if (!s || s->flags & H2S_FL_RESET) {
 		if (s) {

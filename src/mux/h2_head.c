@@ -305,6 +305,19 @@ void h2_head_trailers(struct h2_conn *h, struct h2_stream *s, struct slice block
 	h2s_wake_soon(s);
 }
 
+/* Trailers of a stream that we have reset. */
+static void late_trailers(struct h2_conn *h, uint32_t id, struct slice block, bool end_stream)
+{
+	struct h2_head head;
+	enum h2_head_status r = h2_head_read(h, block, H2_HEAD_TRAILERS, H2_HEAD_OPT_END_STREAM,
+					     &head);
+
+	if (r == H2_HEAD_BROKEN)
+		h2c_error(h, H2_ERR_COMPRESSION_ERROR, hpack_error_text(head.hpack_error));
+	else
+		h2c_cut_trailers(h, id, r == H2_HEAD_OK && end_stream);
+}
+
 /* What still comes was on its way, as long as the peer has not reset the stream as well. */
 static bool is_reset_by_us(const struct h2_stream *s)
 {
@@ -324,7 +337,7 @@ bool h2_front_headers_are_due(struct h2_conn *h)
 		return true;
 	s = h2s_find(h, id);
 	if (s ? s->state == H2S_OPEN || s->state == H2S_HALF_LOCAL || is_reset_by_us(s)
-	      : h2c_was_reset(h, id))
+	      : h2c_was_cut(h, id))
 		return true;
 	h2c_error(h, H2_ERR_STREAM_CLOSED, NULL);
 	return false;
@@ -334,14 +347,11 @@ void h2_front_head_block(struct h2_conn *h, struct slice block, bool end_stream)
 {
 	uint32_t id = h->rx.frame.stream;
 	struct h2_stream *s = id > h->last_stream ? NULL : h2s_find(h, id);
-	struct h2_head head;
 
-	if (s) {
+	if (s)
 		h2_head_trailers(h, s, block, end_stream);
-	} else if (id > h->last_stream) {
+	else if (id > h->last_stream)
 		on_request(h, block, end_stream);
-	} else if (h2_head_read(h, block, H2_HEAD_TRAILERS, H2_HEAD_OPT_DISCARD, &head) ==
-		   H2_HEAD_BROKEN) {
-		h2c_error(h, H2_ERR_COMPRESSION_ERROR, hpack_error_text(head.hpack_error));
-	}
+	else
+		late_trailers(h, id, block, end_stream);
 }

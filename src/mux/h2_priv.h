@@ -138,9 +138,20 @@ struct h2_goaway {
 	uint8_t error;
 };
 
-/* Numbers that we reset lately; a ring. */
+/* A stream that we reset a moment ago. */
 struct h2_cut {
-	uint32_t numbers[4];
+	uint32_t id;                     /* 0: none */
+	uint32_t left;                   /* of its announced content; or one of H2_CUT_* */
+};
+
+/* No length was announced, or one that is not worth counting. */
+#define H2_CUT_ANY UINT32_MAX
+/* Whatever comes is skipped. */
+#define H2_CUT_SKIP (UINT32_MAX - 1)
+
+/* The last ones; a ring. */
+struct h2_cuts {
+	struct h2_cut list[4];
 	uint32_t at;
 };
 
@@ -189,7 +200,7 @@ struct h2_conn {
 	struct h2_control control;
 	struct h2_idle idle;
 	struct h2_goaway goaway;
-	struct h2_cut cut;
+	struct h2_cuts cuts;
 	uint16_t flags;                  /* enum h2_conn_flags */
 	uint8_t state;                   /* enum h2c_state */
 	uint32_t stream_count;
@@ -389,10 +400,6 @@ bool h2s_is_cut_short(const struct h2_stream *s);
 void h2c_reset(struct h2_conn *h, uint32_t id, enum h2_error code);
 /* Same, because we want no more of it: not counted as an answer to a fault. */
 void h2c_cancel(struct h2_conn *h, uint32_t id, enum h2_error code);
-/* Was this number reset by us a moment ago? */
-bool h2c_was_reset(const struct h2_conn *h, uint32_t id);
-/* The peer reset it as well: nothing of it is on its way any more. */
-void h2c_forget_reset(struct h2_conn *h, uint32_t id);
 /* The peer may send a body from now on. */
 void h2s_receiving(struct h2_stream *s);
 /* A body comes: the peer may send nearly 2 GB on the connection before it must hear of us again.
@@ -405,6 +412,23 @@ void h2s_limit(struct h2_stream *s);
  * was announced.
  */
 void h2s_grant(struct h2_stream *s, bool now);
+
+/* --- h2_cut.c */
+
+/* We have reset this number: what comes of it is skipped for a while. */
+void h2c_note_cut(struct h2_conn *h, uint32_t id);
+/* Its answer was complete before its request: RST_STREAM with <code>. What is on its way of the
+ * request is still looked at.
+ */
+void h2s_cut(struct h2_stream *s, enum h2_error code);
+/* Was this number reset by us a moment ago? */
+bool h2c_was_cut(const struct h2_conn *h, uint32_t id);
+/* The peer reset it as well: nothing of it is on its way any more. */
+void h2c_forget_cut(struct h2_conn *h, uint32_t id);
+/* <len> bytes of content came for a number without a stream; <end>: they are the last. */
+void h2c_cut_data(struct h2_conn *h, uint32_t id, size_t len, bool end);
+/* Trailers came for such a number. <good>: they are well-formed and its last frame. */
+void h2c_cut_trailers(struct h2_conn *h, uint32_t id, bool good);
 
 /* --- h2_head.c */
 

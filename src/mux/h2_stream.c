@@ -9,7 +9,7 @@
  *                      HALF_LOCAL ---- END_STREAM received --> CLOSED <-- RST_STREAM, anywhere
  *
  * A stream exists here as long as its endpoint is attached. What still arrives for a number that
- * is no more is told from mischief by a short memory of what we reset ourselves.
+ * is no more is the matter of h2_cut.c.
  */
 #include "core/pool.h"
 #include "h2_priv.h"
@@ -133,21 +133,6 @@ void h2s_ended_local(struct h2_stream *s)
 	h2s_set_state(s, s->state == H2S_OPEN ? H2S_HALF_LOCAL : H2S_CLOSED);
 }
 
-bool h2c_was_reset(const struct h2_conn *h, uint32_t id)
-{
-	for (unsigned i = 0; i < 4; i++)
-		if (h->cut.numbers[i] == id)
-			return true;
-	return false;
-}
-
-void h2c_forget_reset(struct h2_conn *h, uint32_t id)
-{
-	for (unsigned i = 0; i < 4; i++)
-		if (h->cut.numbers[i] == id)
-			h->cut.numbers[i] = 0;
-}
-
 void h2c_cancel(struct h2_conn *h, uint32_t id, enum h2_error code)
 {
 	char frame[H2_RST_STREAM_LEN];
@@ -156,7 +141,7 @@ void h2c_cancel(struct h2_conn *h, uint32_t id, enum h2_error code)
 		  "sending RST_STREAM %s on stream %u", h2_error_name(code), id);
 	h2_put_rst_stream(frame, id, code);
 	h2_out_control(h, frame, sizeof(frame));
-	h->cut.numbers[h->cut.at++ % 4] = id;
+	h2c_note_cut(h, id);
 }
 
 void h2c_reset(struct h2_conn *h, uint32_t id, enum h2_error code)

@@ -8,9 +8,10 @@ scripts/install-deps test makes it, as does
 Strict, against the plainest configurations: an answer made by a rule, the one of a server, the statistics page;
 each in clear and over TLS.
 
-h2spec writes each frame by itself. Whether a mistake is there together with what precedes it, or comes when the
-answer has left, is up to the scheduler, for every server: a case that fails is run alone up to 9 times more, and has
-failed when it never passes. How often that was needed is said.
+Of one case nothing can be said for sure: 6.9.1/3 asks, in a frame and a packet of its own, for too large a window
+of a stream whose request is complete. When the answer has left by then, the stream is closed, and the frame must be
+ignored (RFC 9113 5.1), which h2spec takes for a failure. This case alone may be run up to 9 times, and has failed when it
+never passes; how often that was needed is said.
 """
 import os
 import shutil
@@ -45,7 +46,10 @@ backend b
 	server s1 127.0.0.1:{origin}
 """
 KINDS = ("return", "server", "stats")
-AGAIN = 9
+MAY_COME_LATE = ("http2/6.9.1/3",)
+# HAProxy does not look any more at the body of a request whose answer has left
+MAY_COME_LATE_THERE = MAY_COME_LATE + ("http2/8.1.2.6/1", "http2/8.1.2.6/2")
+AGAIN = 8
 
 
 def find_tool():
@@ -94,12 +98,13 @@ def passes_alone(tool, port, folder, options, case):
     return False
 
 
-def run_listener(tap, tool, name, port, folder, *options):
+def run_listener(tap, tool, name, may_come_late, port, folder, *options):
     count, failed, text = run_tool(tool, port, folder, options)
     tap.ok(count > 100, name + ": h2spec ran", text)
-    bad = [c for c in failed if not passes_alone(tool, port, folder, options, c)]
-    if failed:
-        print("# %s: run again alone: %s" % (name, ", ".join(failed)))
+    late = [c for c in failed if c in may_come_late]
+    bad = [c for c in failed if c not in late or not passes_alone(tool, port, folder, options, c)]
+    if late:
+        print("# %s: run again alone: %s" % (name, ", ".join(late)))
     tap.ok(not bad, name + ": no case of h2spec fails", "\n".join(bad) + "\n" + text[text.find("Failures:"):])
 
 
@@ -110,6 +115,7 @@ def main():
     if not tool:
         tap.skip("h2spec", "not installed")
         tap.done()
+    late = MAY_COME_LATE_THERE if lib.is_reference(args.program) else MAY_COME_LATE
     origin, *rest = lib.ports(1 + 2 * len(KINDS))
     with tempfile.TemporaryDirectory() as folder:
         pem = certificate(folder)
@@ -121,9 +127,9 @@ def main():
             where[kind + "_tls"] = "bind 127.0.0.1:%d ssl crt %s alpn h2" % (tls, pem) if pem else ""
         with lib.Proxy(args.program, CONF.format(**where)) as proxy:
             for kind, tls in zip(KINDS, rest[1::2]):
-                run_listener(tap, tool, kind + ", in clear", where[kind], folder)
+                run_listener(tap, tool, kind + ", in clear", late, where[kind], folder)
                 if pem:
-                    run_listener(tap, tool, kind + ", over TLS", tls, folder, "-t", "-k")
+                    run_listener(tap, tool, kind + ", over TLS", late, tls, folder, "-t", "-k")
                 else:
                     tap.skip(kind + ", over TLS", "no openssl")
             tap.ok(proxy.alive(), "the proxy is alive", proxy.output())

@@ -195,9 +195,60 @@ static void states(void)
 	h2s_free(s);
 	for (uint32_t id = 11; id < 21; id += 2)
 		h2c_reset(&h, id, H2_ERR_CANCEL);
-	ok(h2c_was_reset(&h, 19) && h2c_was_reset(&h, 13), "the last four resets are known");
-	ok(!h2c_was_reset(&h, 11), "older ones are not");
+	ok(h2c_was_cut(&h, 19) && h2c_was_cut(&h, 13), "the last four resets are known");
+	ok(!h2c_was_cut(&h, 11), "older ones are not");
 	is_int(h.control.bytes, 5 * H2_RST_STREAM_LEN, "answers are counted");
+	teardown(&h);
+}
+
+/* What is left of a request whose answer was complete: how many resets does it bring? */
+static unsigned cut(uint64_t announced, enum h2_error code, size_t first, size_t second, bool end)
+{
+	struct h2_conn h;
+	struct h2_stream *s;
+	unsigned before;
+
+	setup(&h, BLOCK, 0);
+	s = receiver(&h, 1);
+	s->left = announced;
+	h2s_cut(s, code);
+	h2s_free(s);
+	before = h.control.bytes;
+	h2c_cut_data(&h, 1, first, false);
+	h2c_cut_data(&h, 1, second, end);
+	before = (h.control.bytes - before) / H2_RST_STREAM_LEN;
+	teardown(&h);
+	return before;
+}
+
+static void cuts(void)
+{
+	struct h2_conn h;
+	struct h2_stream *s;
+
+	is_int(cut(10, H2_ERR_NO_ERROR, 4, 6, true), 0, "as announced");
+	is_int(cut(10, H2_ERR_NO_ERROR, 4, 7, false), 1, "more than announced");
+	is_int(cut(10, H2_ERR_NO_ERROR, 11, 11, true), 1, "once is enough");
+	is_int(cut(10, H2_ERR_NO_ERROR, 4, 5, true), 1, "less than announced");
+	is_int(cut(UINT64_MAX, H2_ERR_NO_ERROR, 4, 5, true), 0, "nothing announced");
+	is_int(cut(1ull << 40, H2_ERR_NO_ERROR, 4, 5, true), 0, "too much to be counted");
+	is_int(cut(10, H2_ERR_CANCEL, 40, 5, true), 0, "a stream that was broken off");
+
+	setup(&h, BLOCK, 0);
+	for (uint32_t id = 1; id < 7; id += 2) {
+		s = receiver(&h, id);
+		s->left = id == 3 ? 1 : UINT64_MAX;
+		h2s_cut(s, H2_ERR_NO_ERROR);
+		h2s_free(s);
+	}
+	h2c_cut_trailers(&h, 1, true);
+	is_int(h.control.bytes, 3 * H2_RST_STREAM_LEN, "trailers are fine");
+	ok(!h2c_was_cut(&h, 1), "nothing follows them");
+	h2c_cut_trailers(&h, 3, true);
+	h2c_cut_trailers(&h, 5, false);
+	is_int(h.control.bytes, 5 * H2_RST_STREAM_LEN, "but not amid a body, nor bad ones");
+	h2c_forget_cut(&h, 5);
+	ok(!h2c_was_cut(&h, 5) && h2c_was_cut(&h, 3), "reset by the peer, too");
 	teardown(&h);
 }
 
@@ -207,6 +258,7 @@ int main(void)
 		return 1;
 	windows();
 	states();
+	cuts();
 	h2_out_thread_fini();
 	return done_testing();
 }
