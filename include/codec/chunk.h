@@ -5,7 +5,8 @@
  * looks at the start of what has come and says how many bytes it used and how many of them, at
  * their end, are payload; the caller moves these without copying. Trailer lines follow the last
  * chunk: they are handed over as one contiguous section, see below. Strict: sizes below 2^32, CRLF
- * after sizes and data, no control characters in extensions, which are bounded.
+ * after sizes and data, no control characters in extensions, which are bounded and close their
+ * quotes.
  * Threads: any. Fails: H1_ERROR with an enum h1_error.
  */
 #ifndef CODEC_CHUNK_H

@@ -4,14 +4,15 @@
  * The decoder is a machine fed byte by byte on size lines, and by whole runs in data:
  *
  *     SIZE --digits--> SIZE --blank--> BLANK --';'--> EXTENSION --CR--> LF --LF--> DATA or done
+ *     EXTENSION --'"'--> QUOTED --'"'--> EXTENSION, QUOTED --'\'--> ESCAPED --any--> QUOTED
  *     DATA --all given--> DATA_CR --CR--> DATA_LF --LF--> SIZE
  */
 #include "codec/chunk.h"
 #include "h1_priv.h"
 
 enum chunk_state {
-	CHUNK_SIZE, CHUNK_BLANK, CHUNK_EXTENSION, CHUNK_LF, CHUNK_DATA, CHUNK_DATA_CR,
-	CHUNK_DATA_LF, CHUNK_DONE, CHUNK_FAILED
+	CHUNK_SIZE, CHUNK_BLANK, CHUNK_EXTENSION, CHUNK_QUOTED, CHUNK_ESCAPED, CHUNK_LF,
+	CHUNK_DATA, CHUNK_DATA_CR, CHUNK_DATA_LF, CHUNK_DONE, CHUNK_FAILED
 };
 
 /* What a byte did. */
@@ -67,14 +68,23 @@ static enum chunk_move chunk_on_blank(struct chunk_decoder *d, char c)
 	return MOVE_NEXT;
 }
 
+/* An extension ends with its line, but not within quotes: a proxy that takes these across the end
+ * of the line would see the chunk begin elsewhere.
+ */
 static enum chunk_move chunk_on_extension(struct chunk_decoder *d, char c)
 {
-	if (c == '\r') {
+	if (c == '\r' && d->state == CHUNK_EXTENSION) {
 		d->state = CHUNK_LF;
 		return MOVE_NEXT;
 	}
 	if (((uint8_t)c < ' ' && c != '\t') || c == 127 || ++d->extension > CHUNK_EXTENSION_MAX)
 		return chunk_fail(d, H1_ERR_CHUNK_EXTENSION);
+	if (d->state == CHUNK_ESCAPED)
+		d->state = CHUNK_QUOTED;
+	else if (c == '"')
+		d->state = d->state == CHUNK_QUOTED ? CHUNK_EXTENSION : CHUNK_QUOTED;
+	else if (c == '\\' && d->state == CHUNK_QUOTED)
+		d->state = CHUNK_ESCAPED;
 	return MOVE_NEXT;
 }
 
@@ -96,6 +106,8 @@ static enum chunk_move chunk_on_byte(struct chunk_decoder *d, char c)
 	case CHUNK_BLANK:
 		return chunk_on_blank(d, c);
 	case CHUNK_EXTENSION:
+	case CHUNK_QUOTED:
+	case CHUNK_ESCAPED:
 		return chunk_on_extension(d, c);
 	case CHUNK_LF:
 		return chunk_on_lf(d, c);
