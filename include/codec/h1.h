@@ -179,6 +179,12 @@ enum h1_status h1_match_preface(struct slice input);
 /* The method of a name (case matters). */
 uint8_t h1_method_of(struct slice name);
 
+/* Is it a method that no request may have? HTTP/2's preface begins with it (RFC 9113 11.6). */
+static inline bool h1_method_is_reserved(uint8_t id, struct slice name)
+{
+	return id == H1_METHOD_OTHER && slice_eq(name, SLICE("PRI"));
+}
+
 /* Is every byte a token character (RFC 9110 5.6.2), and is there one? */
 bool h1_is_token(struct slice s);
 

@@ -250,6 +250,8 @@ enum h1_line h1_read_request_line(struct h1_parser *p, struct slice input, struc
 		return h1_line_bad(p, input, c.at, H1_ERR_METHOD);
 	out->method = slice_make(start, (size_t)(c.at - start));
 	out->method_id = h1_method_of(out->method);
+	if (h1_method_is_reserved(out->method_id, out->method))
+		return h1_line_bad(p, input, start, H1_ERR_METHOD);
 	while (c.at < c.end && h1_is_blank(*c.at))
 		c.at++;
 	start = c.at;

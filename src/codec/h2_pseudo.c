@@ -46,6 +46,8 @@ static uint8_t take_method(struct h2_head *head, struct slice value)
 		return H2_HEAD_ERR_METHOD;
 	head->method = value;
 	head->method_id = h1_method_of(value);
+	if (h1_method_is_reserved(head->method_id, value))
+		return H2_HEAD_ERR_METHOD;
 	return H2_HEAD_ERR_NONE;
 }
 

@@ -81,7 +81,8 @@ static bool naive_start(struct naive *n, const char *line)
 	line += used;
 	line += strspn(line, " \t");
 	snprintf(version, sizeof(version), "%s", line);
-	if (!naive_token(n->method) || !n->uri[0] || strlen(version) != 8)
+	if (!naive_token(n->method) || !strcmp(n->method, "PRI") || !n->uri[0] ||
+	    strlen(version) != 8)
 		return false;
 	for (const char *c = n->uri; *c; c++)
 		if (*c < 33 || *c > 126 || *c == '#')

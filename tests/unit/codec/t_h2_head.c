@@ -176,6 +176,7 @@ static const struct {
 	{ ":method=CONNECT|:protocol=websocket|:scheme=https|:path=/", 0, H2_HEAD_OPT_CONNECT, NULL,
 	  H2_HEAD_ERR_PSEUDO_MISSING },
 	{ ":method=G T|:scheme=http|:path=/", 0, 0, NULL, H2_HEAD_ERR_METHOD },
+	{ ":method=PRI|:scheme=http|:path=/", 0, 0, NULL, H2_HEAD_ERR_METHOD },
 	{ ":method=|:scheme=http|:path=/", 0, 0, NULL, H2_HEAD_ERR_METHOD },
 	{ ":method=GET|:scheme=ht tp|:path=/", 0, 0, NULL, H2_HEAD_ERR_SCHEME },
 	{ ":method=GET|:scheme=|:path=/", 0, 0, NULL, H2_HEAD_ERR_SCHEME },
