@@ -61,6 +61,8 @@ enum stream_cause {
 	X(REQUEST_CUT, CLIENT_ABORT, 'R', 400, "", \
 	  "the client closed when its request had just begun") \
 	X(REQUEST_NO_MEMORY, RESOURCE, 'R', 500, "", "no memory to receive the request") \
+	X(REQUEST_BAD, PROXY, 'R', 400, "", \
+	  "what came behind the head of the request breaks the protocol") \
 	X(UPGRADE_CLIENT_LEFT, CLIENT_ABORT, 0, 0, "", \
 	  "the client left before its TCP connection became HTTP") \
 	X(UPGRADE_NO_MEMORY, RESOURCE, 0, 0, "", "no memory to turn a TCP connection into HTTP") \
@@ -124,7 +126,7 @@ enum stream_cause {
 	X(INTERIM_FLOOD, PROXY, 0, 502, "", "the server sent too many interim answers") \
 	X(EARLY_REFUSED, SERVER_ABORT, 0, 425, "0rtt-rejected", "the server refused early data") \
 	X(RESPONSE_BAD, PROXY, 0, 502, "junk-response", \
-	  "the head of the answer breaks the protocol") \
+	  "the answer breaks the protocol in its head, or in what came with it") \
 	X(RESPONSE_CUT, SERVER_ABORT, 0, 502, "empty-response", \
 	  "the server closed before the head of its answer was complete") \
 	X(RESPONSE_TIMEOUT, SERVER_TIMEOUT, 0, 504, "response-timeout", \

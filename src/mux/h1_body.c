@@ -10,6 +10,14 @@ void h1_body_end(struct h1_conn *h)
 	h->ep->flags |= EP_RX_END;
 }
 
+/* Bytes that are no body. */
+static void h1_body_bad(struct h1_conn *h, const char *text)
+{
+	h1_back_bad(h, EP_RX_BAD, text);
+	if (!(h->flags & H1C_FL_BACK))
+		h->ep->status = 400;
+}
+
 /* The trailer section must be contiguous: it is parsed when its end is in <in>. */
 static bool h1_trailers(struct h1_conn *h)
 {
@@ -26,8 +34,7 @@ static bool h1_trailers(struct h1_conn *h)
 	if (r == H1_MORE && bytes.len < h->settings->head_max)
 		return false;
 	if (r != H1_DONE) {
-		h1_back_bad(h, EP_RX_BAD, h1_error_text(r == H1_ERROR ? t.error : H1_ERR_TRAILER));
-		h->ep->status = 400;
+		h1_body_bad(h, h1_error_text(r == H1_ERROR ? t.error : H1_ERR_TRAILER));
 		return true;
 	}
 	if (t.count) {
@@ -55,8 +62,7 @@ static bool h1_chunks(struct h1_conn *h)
 		enum h1_status r = chunk_decode(&h->rx.chunk, bytes, &step);
 
 		if (r == H1_ERROR) {
-			h1_back_bad(h, EP_RX_BAD, h1_error_text(h->rx.chunk.error));
-			ep->status = 400;
+			h1_body_bad(h, h1_error_text(h->rx.chunk.error));
 			return true;
 		}
 		if (step.payload &&

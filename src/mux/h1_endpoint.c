@@ -108,9 +108,12 @@ static void h1_front_detach(struct endpoint *ep)
 	h1_unlink_ep(h);
 	h1_count_stream_end(h);
 	if (!whole || h->flags & (H1C_FL_CLOSE | H1C_FL_STOP) || h->conn->flags & CONN_ERROR) {
+		/* a client of HTTP/1.0 takes a plain close for the end of the body */
+		if (h->flags & H1C_FL_UNCHUNKED && !(ep->flags & EP_TX_END))
+			h->conn->flags |= CONN_NO_LINGER;
 		if (!whole && !h->out.len && !(ep->flags & EP_TX_DONE) &&
 		    h->tx_state != H1_TX_HEAD && h->tx_state != H1_TX_DONE)
-			h->out.len ? (void)0 : h1_destroy(h); /* cut short: a plain close says so */
+			h1_destroy(h); /* cut short: the close says so */
 		else
 			h1_front_finish(h);
 		return;

@@ -50,6 +50,8 @@ enum h1_conn_flags {
 	H1C_FL_HEAD_SENT = 1 << 14,
 	H1C_FL_GIVEN = 1 << 15,     /* front: the connection went to another mux */
 	H1C_FL_NO_PREFACE = 1 << 16,/* front: its first bytes are not HTTP/2's preface */
+	/* front: only the connection's end ends the body, whose own end we know */
+	H1C_FL_UNCHUNKED = 1 << 7,
 	H1C_FL_STREAM = 1 << 17,    /* counted: a message and its answer are being exchanged */
 };
 

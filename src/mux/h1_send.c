@@ -156,7 +156,8 @@ static enum h1_tx_state choose_framing(struct h1_conn *h, const struct http_msg 
 	case HTTP_BODY_CLOSE:
 		if (!response || (m->body == HTTP_BODY_CHUNKED && !(h->flags & H1C_FL_CLIENT_1_0)))
 			return H1_TX_CHUNKED;
-		h->flags |= H1C_FL_CLOSE;
+		h->flags |= m->body == HTTP_BODY_CHUNKED ? H1C_FL_CLOSE | H1C_FL_UNCHUNKED
+							 : H1C_FL_CLOSE;
 		return H1_TX_CLOSE;
 	case HTTP_BODY_TUNNEL:
 		return H1_TX_TUNNEL;

@@ -31,6 +31,19 @@ void stream_begin_request(struct stream *s)
 	stream_log_step(s, LOG_STEP_REQUEST);
 }
 
+/* No memory for its head, or what came behind the head is no body: nothing leaves for a server. */
+static enum step begin_failed(struct stream *s)
+{
+	uint32_t f = s->front.flags;
+
+	if (f & EP_RX_ABORT && f & EP_ERROR)
+		return stream_fail(s, END_REQUEST_CUT);
+	if (f & EP_ERROR)
+		return stream_fail(s, END_REQUEST_NO_MEMORY);
+	stream_count_request(s, CNT_REQ_ERRORS);
+	return stream_fail_with(s, END_REQUEST_BAD, s->front.status);
+}
+
 enum step stage_begin(struct stream *s)
 {
 	stream_count_begin(s);
@@ -42,10 +55,8 @@ enum step stage_begin(struct stream *s)
 	s->retries_left = (uint16_t)s->fe->retry.count;
 	if (s->fe->http.connection == HTTP_CONN_CLOSE)
 		s->flags |= STRM_CLIENT_CLOSE;
-	if (s->front.flags & EP_RX_ABORT && s->front.flags & EP_ERROR)
-		return stream_fail(s, END_REQUEST_CUT);
-	if (s->front.flags & EP_ERROR)
-		return stream_fail(s, END_REQUEST_NO_MEMORY);
+	if (unlikely(s->front.flags & (EP_ERROR | EP_RX_BAD)))
+		return begin_failed(s);
 	if (unlikely(stream_proxy(s->fe)->filters != NULL))
 		return filters_open(s, s->fe, STEP_NEXT);
 	return STEP_NEXT;

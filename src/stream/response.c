@@ -224,6 +224,9 @@ enum step stage_response(struct stream *s)
 		if (step != STEP_WAIT)
 			return step;
 	} else if (s->back.flags & EP_RX_HEAD) {
+		/* what came with the head is no body: no half answer for the client */
+		if (s->back.flags & EP_RX_BAD)
+			return response_failed(s);
 		s->back.flags &= ~EP_RX_HEAD;
 		/* a tunnel amid a request: nobody could tell its bytes from the request's */
 		if (s->res.body == HTTP_BODY_TUNNEL && !(s->front.flags & EP_RX_END))

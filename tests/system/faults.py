@@ -491,6 +491,25 @@ def half_close(tap, program):
         s.close()
 
 
+def cut_answer_of_1_0(tap, program):
+    """A chunked answer that breaks off: a client of HTTP/1.0, which got it without chunks, must not take its end for
+    the end of the body."""
+    # differs: http-1.0-chunked-answer
+    with Scene(program, scripted({"/cut": close_amid_chunks})) as sc, lib.connect(sc.fe) as s:
+        s.sendall(b"GET /cut HTTP/1.0\r\nHost: x\r\n\r\n")
+        got, reset = b"", False
+        try:
+            while True:
+                part = s.recv(65536)
+                if not part:
+                    break
+                got += part
+        except ConnectionResetError:
+            reset = True
+        chunked = b"transfer-encoding" in got.lower() # then the last chunk is missed
+        tap.ok(b" 200 " in got and (reset or chunked), "cut answer of HTTP/1.0: it is seen", "%r %r" % (got, reset))
+
+
 def tunnel_reset(tap, program):
     """A server that resets a tunnel ends it, towards both sides and in the log."""
     with Scene(program, scripted(STEPS)) as sc:
@@ -526,7 +545,7 @@ def main():
     tap = lib.Tap()
     for scene in (servers, refusing, kept_connection_closed, clients, abort_on_close,
                   connections_exhausted, descriptors_exhausted, memory_limited,
-                  allocations_failing, half_close, tunnel_reset,
+                  allocations_failing, half_close, cut_answer_of_1_0, tunnel_reset,
                   soft_stop):
         if args.only in ("", scene.__name__):
             tap.run((scene,), args.program)
