@@ -180,7 +180,7 @@ bool h1_authority_matches(const struct h1_head *out)
 	       (!host_port.len && h1_is_default_port(out, port));
 }
 
-/* Host names the same port as the target, by leaving it out. */
+/* Host names the same port as the target, by leaving it out. A CONNECT's "name:" names none. */
 static void h1_drop_default_port(struct h1_head *out)
 {
 	struct slice name, port;
@@ -189,6 +189,8 @@ static void h1_drop_default_port(struct h1_head *out)
 		return;
 	name = out->fields[out->host_index].value;
 	port = h1_cut_port(&name);
+	if (!port.len && out->target == H1_TARGET_AUTHORITY)
+		return;
 	if (h1_is_default_port(out, port))
 		out->fields[out->host_index].value = name;
 }
