@@ -47,6 +47,7 @@ enum h2_head_kind { H2_HEAD_REQUEST, H2_HEAD_RESPONSE, H2_HEAD_TRAILERS };
 #define H2_HEAD_FL_EXPECT_CONTINUE 0x08 /* Expect: 100-continue */
 #define H2_HEAD_FL_TE_TRAILERS     0x10 /* te: trailers */
 #define H2_HEAD_FL_VIOLATION       0x20 /* accepted only because of H2_HEAD_OPT_UNSAFE */
+#define H2_HEAD_FL_OTHER_SCHEME    0x40 /* ":scheme" is neither http nor https */
 
 /* X(symbol, "meaning") why H2_HEAD_REFUSED */
 #define H2_HEAD_ERRORS(X) \

@@ -37,6 +37,8 @@ static uint8_t take_scheme(struct h2_head *head, struct slice value)
 			at[i] = c; /* not a constant: those are in lower case */
 	}
 	head->scheme = value;
+	if (!slice_eq(value, SLICE("https")) && !slice_eq(value, SLICE("http")))
+		head->flags |= H2_HEAD_FL_OTHER_SCHEME;
 	return value.len ? H2_HEAD_ERR_NONE : H2_HEAD_ERR_SCHEME;
 }
 

@@ -65,7 +65,9 @@ struct h1_field *h2_head_keep(struct http_msg *m, struct h2_head *head, unsigned
 
 /* --- requests --------------------------------------------------------------------------------- */
 
-/* The target as an absolute form: how the parts of a head fit together (RFC 9113 8.3.1). */
+/* The target as an absolute form: how the parts of a head fit together (RFC 9113 8.3.1). A server
+ * of HTTP/1 gets its origin form, which means "http" or "https", unless it is another scheme's.
+ */
 static bool fill_uri(struct http_msg *m, const struct h2_head *head)
 {
 	bool asterisk = slice_eq(head->path, SLICE("*"));
@@ -85,7 +87,8 @@ static bool fill_uri(struct http_msg *m, const struct h2_head *head)
 	if (!text)
 		return false;
 	m->uri = slice_make(text, len);
-	m->flags |= HTTP_MSG_ABSOLUTE | HTTP_MSG_NORMALIZED;
+	m->flags |= head->flags & H2_HEAD_FL_OTHER_SCHEME ? HTTP_MSG_ABSOLUTE
+							  : HTTP_MSG_ABSOLUTE | HTTP_MSG_NORMALIZED;
 	memcpy(text, head->scheme.ptr, head->scheme.len);
 	text += head->scheme.len;
 	memcpy(text, "://", 3);
