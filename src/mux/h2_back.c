@@ -252,8 +252,8 @@ static void take_response(struct h2_stream *s, struct h2_head *head, bool end_st
 	expect_body(s, ep->rx_head);
 	if (end_stream)
 		h2s_ended_remote(s);
-	else if (s->left != UINT64_MAX && s->left > (uint64_t)s->rx_window)
-		h2s_grant(s, true);
+	else
+		h2s_expect_body(s);
 	h2s_wake_soon(s); /* the body is probably right behind: both go together */
 }
 

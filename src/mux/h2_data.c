@@ -18,6 +18,9 @@ void h2_wake_late(struct h2_conn *h)
 			h2_resume_later(h);
 			break;
 		}
+		if (s->flags & H2S_FL_BODY_DUE)
+			h2s_grant(s, true);
+		s->flags &= (uint16_t)~H2S_FL_BODY_DUE;
 		h2s_limit(s);
 		h2s_wake(s);
 		s = h2s_find(h, id);

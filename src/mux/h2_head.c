@@ -224,9 +224,8 @@ static void begin_stream(struct h2_conn *h, struct h2_head *head, bool end_strea
 	note_request(s, head, end_stream);
 	H2S_TRACE(USER, s, H2_EV(RX_HEAD) | H2_EV(USER_NEW), "received a request");
 	h2s_wake_soon(s);
-	if (!end_stream && (s->left == UINT64_MAX ? !s->rx_window :
-						    s->left > (uint64_t)s->rx_window))
-		h2s_grant(s, true);
+	if (!end_stream)
+		h2s_expect_body(s);
 }
 
 /* Why a new stream is not taken; NO_ERROR: it is. */

@@ -226,6 +226,7 @@ enum h2_stream_flags {
 	H2S_FL_HEAD_GOT = 1 << 10,   /* back: the answer's head came */
 	H2S_FL_PEER_RESET = 1 << 11, /* it was the peer, or both */
 	H2S_FL_TELL = 1 << 9,        /* wake its user with its turn as a sender */
+	H2S_FL_BODY_DUE = 1 << 12,   /* a body is to come for which no window was given yet */
 };
 
 struct h2_stream {
@@ -408,8 +409,10 @@ void h2s_receiving(struct h2_stream *s);
 void h2c_open_window(struct h2_conn *h);
 /* How much of what it received may be unsent at the other side. Sets the endpoint's <rx_high>. */
 void h2s_limit(struct h2_stream *s);
-/* Gives the peer more window for this stream, when it is worth a frame; <now>: more than the window
- * was announced.
+/* A body is to come behind the head: it gets a window unless its end has come with the head. */
+void h2s_expect_body(struct h2_stream *s);
+/* Gives the peer more window for this stream, when it is worth a frame; <now>: the body begins, and
+ * it is of unknown length or larger than its window.
  */
 void h2s_grant(struct h2_stream *s, bool now);
 

@@ -228,18 +228,19 @@ static int64_t smaller(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/* The part of the common room that a stream gets next, at most an equal share of it. A body that
- * is <announced> gets half of what others have left at once; besides, the window grows fourfold
- * each time that half of it was taken.
+/* The part of the common room that a stream gets next, at most an equal share of it. Where a body
+ * <begins> it gets half of what others have left, an eighth if its length is not known: it may be
+ * one that stays open for hours. Besides, the window grows fourfold each time that half of it was
+ * taken.
  */
-static int64_t next_room(const struct h2_stream *s, bool announced)
+static int64_t next_room(const struct h2_stream *s, bool begins)
 {
 	const struct h2_conn *h = s->conn;
 	int64_t least = window_least(h), left = room_of(h) - (int64_t)h->room_given + s->room;
 	int64_t room = smaller((least + s->room) * 4 - least, left);
 
-	if (announced && room < left / 2)
-		room = left / 2;
+	if (begins)
+		room = left / (s->left == UINT64_MAX ? 8 : 2);
 	room = smaller(room, room_share(h));
 	if (room < 0)
 		return 0;
@@ -271,6 +272,13 @@ void h2s_limit(struct h2_stream *s)
 
 	if (s->flags & H2S_FL_RECEIVING)
 		s->ep->rx_high = (uint32_t)(share ? share : (int64_t)block_size());
+}
+
+void h2s_expect_body(struct h2_stream *s)
+{
+	if (!(s->flags & H2S_FL_CONNECT) &&
+	    (s->left == UINT64_MAX || s->left > (uint64_t)s->rx_window))
+		s->flags |= H2S_FL_BODY_DUE;
 }
 
 void h2s_grant(struct h2_stream *s, bool now)

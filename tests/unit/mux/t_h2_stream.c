@@ -131,6 +131,7 @@ static void shared_windows(struct h2_conn *h, struct h2_stream *a)
 	struct h2_stream *b;
 
 	b = receiver(h, 3);
+	b->left = 1000 * BLOCK;
 	h2s_grant(b, true);
 	is_int(b->rx_window, BLOCK, "what another was given cannot be given again");
 	is_int(use_up(a), 28 * BLOCK, "two share: 7/8 of 63 blocks, in equal parts");
@@ -159,6 +160,18 @@ static void windows(void)
 	a = receiver(&h, 1);
 	one_window(&h, a);
 	shared_windows(&h, a);
+	a = receiver(&h, 1);
+	h2s_expect_body(a);
+	ok(a->flags & H2S_FL_BODY_DUE, "a body of unknown length gets a window before it comes");
+	h2s_grant(a, true);
+	is_int(a->rx_window, BLOCK + 7 * BLOCK, "an eighth of what is left");
+	granted(&h);
+	h2s_free(a);
+	a = receiver(&h, 1);
+	a->left = BLOCK;
+	h2s_expect_body(a);
+	ok(!(a->flags & H2S_FL_BODY_DUE), "none is needed for one that fits");
+	h2s_free(a);
 	teardown(&h); /* setup() would clear a link that the thread's list still holds */
 
 	setup(&h, 0, 0);
