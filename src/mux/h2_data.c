@@ -29,6 +29,17 @@ void h2_wake_late(struct h2_conn *h)
 	}
 }
 
+/* Until the peer has acknowledged our SETTINGS it may not know the window that they announce: it
+ * counts from the protocol's own one (RFC 9113 6.5.3, 6.9.2). What it has used of that leaves the
+ * stream's window below zero.
+ */
+static int64_t window_excess(const struct h2_conn *h)
+{
+	if (h->flags & H2C_FL_ACKED || h->stream_window >= H2_WINDOW_DEFAULT)
+		return 0;
+	return (int64_t)H2_WINDOW_DEFAULT - h->stream_window;
+}
+
 /* Which stream gets the payload? NULL: nobody. */
 static struct h2_stream *data_stream(struct h2_conn *h)
 {
@@ -51,7 +62,7 @@ static struct h2_stream *data_stream(struct h2_conn *h)
 		h2s_error(s, H2_ERR_PROTOCOL_ERROR, "DATA before the head");
 		return NULL;
 	}
-	if (s->rx_window < f->length) {
+	if (s->rx_window + window_excess(h) < f->length) {
 		h2s_error(s, H2_ERR_FLOW_CONTROL_ERROR, "more DATA than the stream's window");
 		return NULL;
 	}

@@ -277,7 +277,7 @@ void h2s_limit(struct h2_stream *s)
 void h2s_expect_body(struct h2_stream *s)
 {
 	if (!(s->flags & H2S_FL_CONNECT) &&
-	    (s->left == UINT64_MAX || s->left > (uint64_t)s->rx_window))
+	    (s->left > INT64_MAX || (int64_t)s->left > s->rx_window))
 		s->flags |= H2S_FL_BODY_DUE;
 }
 

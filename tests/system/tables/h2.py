@@ -206,6 +206,8 @@ STREAMS = (
     ("5.1.1 skipped streams are closed: WINDOW_UPDATE",
      headers(9, request()) + window(7, 1), 9, "200"),
     ("5.1.1 the highest stream number", headers(U31, request()), U31, "200"),
+    ("6.9.2 DATA of the first window before the ACK of ours", post()
+     + b"".join(data(1, b"x" * 16000) for _ in range(4)) + data(1, b"x" * 1535, end=True), 1, "200"),
     ("8.1 trailers", post() + data(1, b"x") + headers(1, [("x-t", "1")]), 1, "200"),
     ("8.1 trailers without DATA", post() + headers(1, [("x-t", "1")]), 1, "200"),
     ("8.1 trailers that do not end the stream",

@@ -185,6 +185,52 @@ static void windows(void)
 	teardown(&h);
 }
 
+/* Of <n> DATA frames of 16000 bytes, how many are taken? */
+static unsigned taken(struct h2_stream *s, unsigned n)
+{
+	struct h2_conn *h = s->conn;
+
+	h->window.rx = H2_WINDOW_MAX;
+	for (unsigned i = 0; i < n; i++) {
+		h->rx.frame = (struct h2_frame){ .length = 16000, .type = H2_FT_DATA,
+						 .stream = s->id };
+		h2_data_begin(h);
+		h->rx.stream = NULL;
+		if (s->flags & H2S_FL_RESET)
+			return i;
+	}
+	return n;
+}
+
+/* The announced window counts from the acknowledgement on. */
+static void unknown_window(void)
+{
+	struct h2_stream *s;
+	struct h2_conn h;
+
+	setup(&h, BLOCK, 0);
+	h.last_stream = 5;
+	s = receiver(&h, 1);
+	is_int(taken(s, 6), 4, "before it 65535 bytes may come");
+	h2s_free(s);
+	s = receiver(&h, 3);
+	is_int(taken(s, 2), 2, "some of them came");
+	h.flags |= H2C_FL_ACKED;
+	is_int(taken(s, 2), 0, "behind it the window is below zero");
+	h2s_free(s);
+	s = receiver(&h, 5);
+	is_int(taken(s, 2), 1, "and a new stream has the announced one");
+	h2s_free(s);
+	teardown(&h);
+
+	setup(&h, 70000, 0);
+	h.last_stream = 1;
+	s = receiver(&h, 1);
+	is_int(taken(s, 6), 4, "a larger one counts at all times");
+	h2s_free(s);
+	teardown(&h);
+}
+
 static void states(void)
 {
 	struct h2_stream *s;
@@ -270,6 +316,7 @@ int main(void)
 	if (!h2_stream_init() || !h2_out_thread_init(no_flush))
 		return 1;
 	windows();
+	unknown_window();
 	states();
 	cuts();
 	h2_out_thread_fini();
