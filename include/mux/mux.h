@@ -72,7 +72,7 @@ struct mux_kind {
 	 * has looked at what it was given. NULL: such a mux has no head.
 	 */
 	void (*front_expire)(struct mux *m);
-	/* No further request: ends at once if idle, else after what is on its way. May destroy the
+	/* No further request: ends soon if idle, else after what is on its way. May destroy the
 	 * mux. NULL: it lasts as long as its stream.
 	 */
 	void (*front_stop)(struct mux *m);

@@ -138,11 +138,6 @@ bool listen_is_taken(void)
 	return taken;
 }
 
-bool listen_is_shared(void)
-{
-	return is_handed_out() || taken;
-}
-
 static bool abandon_one(struct listener_conf *l)
 {
 	listen_close_sockets(l);

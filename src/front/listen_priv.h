@@ -76,7 +76,5 @@ void listen_close_sockets(struct listener_conf *l);
 bool listen_can_release(const struct listener_conf *l);
 /* Releases the port of a socket, unless another process has the socket too. */
 void listen_release_port(int fd);
-/* Has another process the sockets too? */
-bool listen_is_shared(void);
 
 #endif

@@ -161,13 +161,14 @@ static bool end_one(struct listener_conf *l)
 	return true;
 }
 
-/* Another process that has the socket would not hear of a client whom the kernel has told us of. */
+/* Who waits in a backlog has come before the stop: closing the last socket would reset it; another
+ * process that has the socket would not hear of a client whom the kernel has told us of.
+ */
 static bool stop_one(struct listener_conf *l)
 {
 	struct opened *o = l->opened;
-	bool shared = listen_is_shared();
 
-	while (shared && o && o->count)
+	while (o && o->count)
 		listener_drain(&o->sockets[--o->count]);
 	listen_close_sockets(l);
 	set_status(l, LISTENER_CLOSED);

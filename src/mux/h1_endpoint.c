@@ -6,6 +6,9 @@
 #include "h1_priv.h"
 #include "net/conn.h"
 
+/* Not a time that clients have between their requests: it would end as the next one comes. */
+#define LAST_CALL_MS 1300
+
 static const char *const rx_names[] = {
 #define X(s) [H1_RX_##s] = #s,
 	H1_RX_STATES(X)
@@ -92,6 +95,34 @@ static bool h1_ep_preamble(struct endpoint *ep, struct slice bytes)
 	return block_queue_add_copy(&((struct h1_conn *)ep->mux)->out, bytes);
 }
 
+/* A client that was idle since <since_ms>, when the process stops. It may be about to send, as it
+ * does not know yet: one that had an answer a moment ago has its last call, the next answer tells
+ * it to close.
+ */
+static void h1_front_last_call(struct h1_conn *h, uint64_t since_ms)
+{
+	uint64_t end_ms = since_ms + LAST_CALL_MS;
+
+	if (h->settings->options & MUX_OPT_IDLE_CLOSE)
+		return;
+	if (!timer_is_set(&h->timer) || h->timer.expire_ms > end_ms)
+		timer_set(&h->timer, end_ms);
+}
+
+/* An idle client's connection ends, unless a request is there already, which is served then. */
+static void h1_front_leave(struct h1_conn *h)
+{
+	h->conn->flags |= CONN_CAN_RECV; /* the kernel is asked: the poller may not have told yet */
+	if (wire_in_has(&h->in) || !conn_is_quiet(h->conn)) {
+		timer_set(&h->timer, clock_now_ms() + LAST_CALL_MS);
+		h1_resume_later(h);
+	} else if (h->flags & H1C_FL_STOP) {
+		h1_front_finish(h);
+	} else {
+		h1_destroy(h);
+	}
+}
+
 /* Forgets the stream. */
 static void h1_unlink_ep(struct h1_conn *h)
 {
@@ -107,7 +138,7 @@ static void h1_front_detach(struct endpoint *ep)
 
 	h1_unlink_ep(h);
 	h1_count_stream_end(h);
-	if (!whole || h->flags & (H1C_FL_CLOSE | H1C_FL_STOP) || h->conn->flags & CONN_ERROR) {
+	if (!whole || h->flags & H1C_FL_CLOSE || h->conn->flags & CONN_ERROR) {
 		/* a client of HTTP/1.0 takes a plain close for the end of the body */
 		if (h->flags & H1C_FL_UNCHUNKED && !(ep->flags & EP_TX_END))
 			h->conn->flags |= CONN_NO_LINGER;
@@ -119,6 +150,8 @@ static void h1_front_detach(struct endpoint *ep)
 		return;
 	}
 	h1_front_idle(h);
+	if (unlikely(h->flags & H1C_FL_STOP))
+		h1_front_last_call(h, clock_now_ms());
 	if (wire_in_has(&h->in) || h->conn->flags & CONN_CAN_RECV) {
 		if (!(h->flags & H1C_FL_BUSY))
 			h1_resume_later(h);
@@ -170,7 +203,9 @@ static void h1_front_timeout(struct timer *t)
 
 	if (h->rx_state == H1_RX_HEAD || (h->rx_state == H1_RX_IDLE && h->flags & H1C_FL_FIRST)) {
 		h1_front_bad(h, &bad);
-	} else if (h->rx_state == H1_RX_IDLE || h->rx_state == H1_RX_DRAIN) {
+	} else if (h->rx_state == H1_RX_IDLE) {
+		h1_front_leave(h);
+	} else if (h->rx_state == H1_RX_DRAIN) {
 		h1_destroy(h);
 	}
 	h1_leave(h, outer);
@@ -241,11 +276,13 @@ static void h1_set_settings(struct mux *m, const struct mux_settings *settings,
 static void h1_front_stop(struct mux *m)
 {
 	struct h1_conn *h = h1_of(m);
+	uint64_t now = clock_now_ms(), wait = (uint64_t)mux_keep_alive_ms(h->settings);
 
 	h->flags |= H1C_FL_STOP;
-	if (h1_front_is_idle(h) &&
-	    !(h->flags & H1C_FL_FIRST || h->settings->options & MUX_OPT_IDLE_CLOSE))
-		h1_destroy(h);
+	if (!h1_front_is_idle(h) || h->flags & H1C_FL_FIRST)
+		return;
+	/* without a timeout nobody knows since when */
+	h1_front_last_call(h, wait && timer_is_set(&h->timer) ? h->timer.expire_ms - wait : now);
 }
 
 /* --- back ------------------------------------------------------------------------------------ */

@@ -115,6 +115,8 @@ static bool use_preface(struct h2_conn *h)
 	wire_in_use(&h->in, H2_PREFACE_LEN);
 	h2c_set_state(h, H2C_SETTINGS);
 	h2c_send_settings(h);
+	if (h->flags & H2C_FL_LEAVING)
+		h2c_goaway(h, H2_ERR_NO_ERROR, H2_STREAM_MAX);
 	return true;
 }
 

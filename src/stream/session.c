@@ -207,6 +207,17 @@ void session_abort(struct session *s)
 	session_free(s);
 }
 
+/* The thread's clients were all asked to go: so is one that comes now, out of a backlog or from a
+ * handshake.
+ */
+static __thread bool is_leaving;
+
+static void session_stop(struct session *s)
+{
+	s->flags |= SESS_DISMISSED;
+	s->mux->kind->front_stop(s->mux);
+}
+
 bool session_take(struct session *s, const struct mux_kind *kind)
 {
 	struct front_owner owner = {
@@ -221,6 +232,8 @@ bool session_take(struct session *s, const struct mux_kind *kind)
 	s->mux = m;
 	if (kind->mode == MUX_HTTP)
 		counter_add(&s->fe->state->fe, CNT_SESS_OTHER + kind->major, 1);
+	if (unlikely(is_leaving) && kind->front_stop)
+		session_stop(s);
 	return true;
 }
 
@@ -373,12 +386,6 @@ void streams_kill_older_thread(unsigned number)
 
 /* --- stopping --------------------------------------------------------------------------------- */
 
-static void session_stop(struct session *s)
-{
-	s->flags |= SESS_DISMISSED;
-	s->mux->kind->front_stop(s->mux);
-}
-
 static bool may_stop(const struct session *s)
 {
 	return !(s->flags & (SESS_EMBRYONIC | SESS_DISMISSED)) && s->mux &&
@@ -393,6 +400,7 @@ void sessions_stop_thread(unsigned of)
 	list_for_each(s, &session_list, link)
 		count += may_stop(s);
 	count = (count + of - 1) / of;
+	is_leaving = of == 1;
 	list_for_each_safe(s, next, &session_list, link) {
 		if (!count)
 			break;

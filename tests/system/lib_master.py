@@ -20,21 +20,24 @@ CONF = """global
 	timeout server 5s
 frontend fe
 	bind 127.0.0.1:{port}
-	http-request return status 200 content-type text/plain string "{version}"
-{more}
+{reply}{more}
+"""
+
+REPLY = """	http-request return status 200 content-type text/plain string "{version}"
 """
 
 
 class Master:
     def __init__(self, args, options=("-W",), glob="", sock=True, env=None, wait=True, preexec=None,
-                 cwd=None):
+                 cwd=None, more="", reply=True):
+        """<more>: what follows the frontend; without <reply> that has no answer of its own."""
         self.program = args.program
         self.dir = tempfile.mkdtemp(prefix="hapm.")
         self.conf_path = self.dir + "/test.cfg"
         self.path = self.dir + "/master.sock"
         self.port = lib.ports(1)[0]
-        self.glob = glob
-        self.write("v1")
+        self.glob, self.reply = glob, reply
+        self.write("v1", more)
         self.log_path = self.dir + "/output"
         command = [args.program] + list(options) + ["-f", self.conf_path]
         if sock:
@@ -47,8 +50,8 @@ class Master:
 
     def write(self, version, more=""):
         with open(self.conf_path + ".new", "w") as f:
-            f.write(CONF.format(dir=self.dir, port=self.port, version=version, more=more,
-                                glob=self.glob))
+            f.write(CONF.format(dir=self.dir, port=self.port, more=more, glob=self.glob,
+                                reply=REPLY.format(version=version) if self.reply else ""))
         os.rename(self.conf_path + ".new", self.conf_path)
 
     def output(self):
