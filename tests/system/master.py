@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Master and worker: start, reload, failed reload, stop, a worker that dies; the master's socket; sockets
 that pass from process to process; what the service manager is told. Passes with the reference too.
+
+differs: master-debug
 """
 import os
 import re

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The master's socket, conversation by conversation (tables/master_cli.py): prefixes, contexts, prompts, modes, levels,
 severities, payloads. The worker that serves is @1, after a reload that failed too. Clients that are slow, or leave.
+
+differs: master-severity
 """
 import re
 import socket

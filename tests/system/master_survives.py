@@ -4,6 +4,8 @@
 a folder or file that is gone, a client that does not read. What its children inherit.
 
     master_survives.py --signals 300    storms of that many signals (default 40)
+
+differs: master-reload
 """
 import os
 import random

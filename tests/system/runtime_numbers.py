@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Every command of the Runtime API with every odd number, size, address and identifier at each place: the process lives
 and answers. A number that does not fit is never taken for another one: what is said of N + 2^32 is not what is said of N.
+
+differs: ctl-numbers
 """
 import re
 import shutil
