@@ -317,8 +317,12 @@ static void h1_request_begins(struct h1_conn *h)
 	h1_set_rx(h, H1_RX_HEAD);
 	h1_parser_init(&h->parser, h1_front_options(h->settings));
 	h->since_ns = clock_now_ns();
-	if (mux_request_ms(h->settings) && !(h->flags & H1C_FL_FIRST))
+	if (h->flags & H1C_FL_FIRST)
+		return;
+	if (mux_request_ms(h->settings))
 		timer_set(&h->timer, clock_now_ms() + (uint64_t)mux_request_ms(h->settings));
+	else
+		timer_cancel(&h->timer); /* that of the time between requests */
 }
 
 /* Parses what is there: a head, with the body bytes that came behind it, or body bytes. */

@@ -277,12 +277,15 @@ static void h1_front_stop(struct mux *m)
 {
 	struct h1_conn *h = h1_of(m);
 	uint64_t now = clock_now_ms(), wait = (uint64_t)mux_keep_alive_ms(h->settings);
+	uint64_t since = now;
 
 	h->flags |= H1C_FL_STOP;
 	if (!h1_front_is_idle(h) || h->flags & H1C_FL_FIRST)
 		return;
-	/* without a timeout nobody knows since when */
-	h1_front_last_call(h, wait && timer_is_set(&h->timer) ? h->timer.expire_ms - wait : now);
+	if (wait && timer_is_set(&h->timer))
+		since = h->timer.expire_ms - wait;
+	/* without a timeout, or with another one than at that moment, it is not known */
+	h1_front_last_call(h, since < now ? since : now);
 }
 
 /* --- back ------------------------------------------------------------------------------------ */

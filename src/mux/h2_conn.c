@@ -176,6 +176,7 @@ void h2c_goaway(struct h2_conn *h, enum h2_error code, uint32_t last)
 	h->flags |= H2C_FL_GOAWAY_SENT;
 	h->goaway.error = (uint8_t)code;
 	h->goaway.last = last;
+	h->goaway.since_ms = clock_now_ms();
 	/* servers begin no streams */
 	h2_put_goaway(frame, h->side->is_back ? 0 : last, code);
 	h2_out_control(h, frame, sizeof(frame));

@@ -14,6 +14,11 @@
 #include "h2_priv.h"
 #include "trace_priv.h"
 
+/* How long a client that was asked to go may begin streams: what it sent before it knew, however
+ * slow it is.
+ */
+#define LAST_CALL_MS 5000
+
 static __thread struct h1_field *fields;
 static __thread char *text_room;
 static __thread size_t text_size;
@@ -228,10 +233,24 @@ static void begin_stream(struct h2_conn *h, struct h2_head *head, bool end_strea
 		h2s_expect_body(s);
 }
 
+/* Has a client that was asked to go had the time to know? Without an end to it a client that always
+ * has a stream would keep the process for ever.
+ */
+static bool goes_on(const struct h2_conn *h)
+{
+	return h->flags & H2C_FL_GOAWAY_SENT && h->goaway.last == H2_STREAM_MAX &&
+	       clock_now_ms() > h->goaway.since_ms + LAST_CALL_MS;
+}
+
 /* Why a new stream is not taken; NO_ERROR: it is. */
 static enum h2_error refusal(struct h2_conn *h)
 {
 	const struct h2_limits *limits = h->limits;
+
+	if (unlikely(h->flags & H2C_FL_LEAVING) && goes_on(h)) {
+		h2c_goaway(h, H2_ERR_NO_ERROR, h->last_stream);
+		h->flags |= H2C_FL_STOP;
+	}
 
 	if (h->flags & H2C_FL_STOP)
 		return H2_ERR_REFUSED_STREAM;

@@ -134,6 +134,7 @@ struct h2_idle {
 
 /* The last GOAWAY that was sent. */
 struct h2_goaway {
+	uint64_t since_ms;               /* when it was sent */
 	uint32_t last;                   /* its stream */
 	uint8_t error;
 };

@@ -23,6 +23,10 @@
 #include "net/socket.h"
 
 #define RETRY_MS 100
+/* As many as a backlog may hold: clients that come without end do not keep a listener that is to be
+ * closed.
+ */
+#define EMPTY_MAX 65536
 
 struct seat {
 	struct message message; /* "look again" */
@@ -112,9 +116,9 @@ static unsigned draining; /* atomic: listeners that were not emptied yet */
 /* Every thread has left: takes what came meanwhile. */
 static void listener_empty(struct listener *l)
 {
-	unsigned wait_ms = 0;
+	unsigned wait_ms = 0, left = EMPTY_MAX;
 
-	while (l->user->may_accept(l->owner, &wait_ms)) {
+	while (left-- && l->user->may_accept(l->owner, &wait_ms)) {
 		struct sockaddr_storage ss = { .ss_family = AF_UNSPEC };
 		socklen_t len = sizeof(ss);
 		int fd = accept4(l->fd, (struct sockaddr *)&ss, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);

@@ -232,7 +232,8 @@ bool session_take(struct session *s, const struct mux_kind *kind)
 	s->mux = m;
 	if (kind->mode == MUX_HTTP)
 		counter_add(&s->fe->state->fe, CNT_SESS_OTHER + kind->major, 1);
-	if (unlikely(is_leaving) && kind->front_stop)
+	/* (a client that was asked to go may have spoken HTTP/2 only then) */
+	if (unlikely(is_leaving || s->flags & SESS_DISMISSED) && kind->front_stop)
 		session_stop(s);
 	return true;
 }

@@ -5,6 +5,7 @@ connection ends. An idle client that had an answer a moment ago may send once mo
 them is waiting. No client is forgotten: those in a handshake or in the backlog at the stop are told like the others.
 
 differs: stop-idle-clients
+differs: stop-h2-streams
 """
 import os
 import shutil
@@ -20,8 +21,8 @@ import lib
 from wire import h2
 
 CONF = """	nbthread {threads}
-	hard-stop-after 20s
-defaults
+	hard-stop-after {hard}
+{glob}defaults
 	mode http
 	timeout connect 5s
 	timeout client 10s
@@ -62,7 +63,7 @@ class Slow:
 
 
 class Scene:
-    def __init__(self, args, threads=1, options=""):
+    def __init__(self, args, threads=1, options="", glob="", hard="20s"):
         self.slow = Slow()
         self.dir = tempfile.mkdtemp(prefix="haps.")
         subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", self.dir + "/site.key", "-out",
@@ -74,7 +75,7 @@ class Scene:
                     out.write(f.read())
         self.p = lib.ports(3)
         self.proxy = lib.Proxy(args.program, CONF.format(p=self.p, dir=self.dir, server=self.slow.port, threads=threads,
-                                                         options=options))
+                                                         options=options, glob=glob, hard=hard))
 
     def stop(self):
         self.proxy.process.send_signal(signal.SIGUSR1)
@@ -243,6 +244,85 @@ def test_h2(tap, args):
         ends(tap, sc, "HTTP/2")
 
 
+def no_answer(c, number):
+    """Waits for what becomes of a stream."""
+    while True:
+        e = c.next()
+        if e is None or e[0] in ("headers", "rst") and e[1] == number:
+            return e[0] == "rst" and e[2] if e else "end"
+
+
+def test_held(tap, args):
+    """Who would like to keep the process: always a stream under way, half a head, one byte of a body now and then."""
+    with Scene(args) as sc:
+        context = ssl.create_default_context()
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        context.set_alpn_protocols(["h2"])
+        c = h2.Client(context.wrap_socket(lib.connect(sc.p[1])))
+        c.send(h2.headers(1, h2.request("/slow", scheme="https")))
+        time.sleep(0.2)
+        sc.stop()
+        number, got, start = 1, False, time.monotonic()
+        while got is False and time.monotonic() < start + 15:
+            number += 2
+            c.send(h2.headers(number, h2.request("/now", scheme="https")))
+            got = no_answer(c, number)
+            time.sleep(0.1)
+        tap.ok(number > 5 and got == 7, "HTTP/2: streams without end are refused, sooner or later", (number, got))
+        sc.slow.go.set()
+        tap.eq(events(c), [("headers", 1, "200"), "end"], "what is on its way is answered")
+        c.close()
+        ends(tap, sc, "streams without end")
+    with Scene(args, hard="2s") as sc:
+        half, body = Http(lib.connect(sc.p[0])), Http(lib.connect(sc.p[0]))
+        for x in (half, body):
+            tap.eq(x.send("/now").get(), (200, ""), "an answer before")
+        sc.stop()
+        half.sock.sendall(b"GET /now HTTP/1.1\r\n")
+        body.sock.sendall(b"POST / HTTP/1.1\r\nHost: x\r\ncontent-length: 1000\r\n\r\n")
+        until = time.monotonic() + lib.PATIENCE
+        try:
+            while sc.proxy.process.poll() is None and time.monotonic() < until:
+                body.sock.sendall(b"x")
+                half.sock.sendall(b"a: b\r\n")
+                time.sleep(0.2)
+        except OSError:
+            pass
+        ends(tap, sc, "hard-stop-after: clients that never come to an end")
+
+
+def test_spread(tap, args):
+    """A client is asked to go in HTTP/1, while it has not said yet that it speaks HTTP/2."""
+    with Scene(args, glob="\tclose-spread-time 4s\n") as sc:
+        c = lib.connect(sc.p[0])
+        time.sleep(0.2)
+        sc.stop()
+        time.sleep(1)
+        c = h2.Client(c)
+        c.send(h2.headers(1, h2.request("/now")))
+        tap.eq(events(c, lambda e: e[0] == "headers"), [("goaway", 0x7fffffff, 0), ("headers", 1, "200")], "HTTP/2 told so late: GOAWAY")
+        tap.eq(events(c), [("goaway", 1, 0), "end"], "and the end")
+        c.close()
+        ends(tap, sc, "close-spread-time")
+
+
+def test_reloaded(tap, args):
+    """Reloads in the process may change the time of idle clients: it is not known then since when they are idle."""
+    with Scene(args, options="timeout http-keep-alive 60s", glob="\treload-mode in-process\n") as sc:
+        c = Http(lib.connect(sc.p[0]))
+        tap.eq(c.send("/now").get(), (200, ""), "an answer")
+        path = sc.proxy.conf_path
+        with open(path) as f:
+            text = f.read()
+        with open(path, "w") as f:
+            f.write(text.replace("keep-alive 60s", "keep-alive 1s"))
+        sc.proxy.process.send_signal(signal.SIGUSR2)
+        time.sleep(1)
+        sc.stop()
+        tap.eq(c.get(), "end", "a client that is idle since nobody knows when is closed")
+        ends(tap, sc, "another timeout http-keep-alive")
+
+
 def main():
     args = lib.arguments(__doc__)
     tap = lib.Tap()
@@ -252,7 +332,7 @@ def main():
     if not shutil.which("openssl"):
         tap.skip("all", "no openssl")
         tap.done()
-    tap.run((test_with_request, test_idle, test_not_begun, test_h2), args)
+    tap.run((test_with_request, test_idle, test_not_begun, test_h2, test_held, test_spread, test_reloaded), args)
     tap.done()
 
 
