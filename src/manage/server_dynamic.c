@@ -68,13 +68,13 @@ static bool server_begin(struct proxy *be, struct server *srv)
 	srv->state = server_state_new(srv);
 	if (!srv->state)
 		return false;
-	srv->state->admin |= SERVER_FMAINT;
+	srv->state->admin = (srv->state->admin & ~(unsigned)SERVER_CMAINT) | SERVER_FMAINT;
 	srv->state->oper = SERVER_STOPPED;
 	/* checks wait for `enable health` and `enable agent` */
 	srv->state->check.flags &= ~(unsigned)(CHECK_ENABLED | CHECK_PAUSED);
 	srv->state->agent.flags &= CHECK_CONFIGURED | CHECK_AGENT;
 	/* and for an address */
-	if (srv->unresolved && srv->checks.health.on)
+	if (srv->disabled || (srv->unresolved && srv->checks.health.on))
 		srv->state->check.flags |= CHECK_PAUSED;
 	srv->state->check.health = 0;
 	return true;

@@ -408,7 +408,7 @@ static void put_checks(struct stats_row *r, const struct server *srv)
 	uint64_t down_s = atomic_read(&st->down_ms) / 1000;
 	unsigned oper = __atomic_load_n(&st->oper, __ATOMIC_RELAXED);
 
-	if (check_flags_of(&st->check) & CHECK_CONFIGURED) {
+	if (check_flags_of(&st->check) & CHECK_ENABLED) {
 		put(r, STATS_CHKFAIL, STATS_U64, "MCP",
 		    (int64_t)counter_read(&st->counters, CNT_CHECK_FAILS));
 		put(r, STATS_CHKDOWN, STATS_U64, "MCP",

@@ -98,7 +98,7 @@ void check_states_init(const struct server *srv, struct server_state *st)
 static bool adopt_one(struct check_state *cs, const struct check_conf *to,
 		      const struct check_conf *from, unsigned flags)
 {
-	bool up = cs->health >= check_rise_of(cs);
+	bool up = cs->health >= check_rise_of(cs) || !from->on;
 
 	if (to->on != from->on) {
 		flags |= to->on ? CHECK_CONFIGURED | CHECK_ENABLED : 0;
@@ -142,14 +142,18 @@ void check_state_fini(struct check_state *cs)
 void check_pause(struct server *srv, bool on)
 {
 	struct check_state *cs = &srv->state->check;
+	unsigned flags = check_flags_of(cs);
 
 	if (on) {
-		__atomic_or_fetch(&cs->flags, CHECK_PAUSED, __ATOMIC_RELAXED);
+		if (flags & CHECK_ENABLED)
+			__atomic_or_fetch(&cs->flags, CHECK_PAUSED, __ATOMIC_RELAXED);
 		__atomic_store_n(&cs->health, 0, __ATOMIC_RELAXED);
 		return;
 	}
-	__atomic_and_fetch(&cs->flags, ~(unsigned)CHECK_PAUSED, __ATOMIC_RELAXED);
-	if (!srv->checks.track)
+	if (flags & CHECK_CONFIGURED)
+		__atomic_and_fetch(&cs->flags, ~(unsigned)CHECK_PAUSED, __ATOMIC_RELAXED);
+	/* without a check there is nobody who counts */
+	if (flags & CHECK_ENABLED && !srv->checks.track)
 		__atomic_store_n(&cs->health, first_health(srv), __ATOMIC_RELAXED);
 }
 

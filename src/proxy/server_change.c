@@ -361,7 +361,8 @@ static void admin_apply(struct server *srv, unsigned old, unsigned new)
 
 	__atomic_store_n(&st->admin, new, __ATOMIC_RELAXED);
 	if (!(old & SERVER_MAINT) && (new & SERVER_MAINT)) {
-		oper_set(srv, SERVER_STOPPED);
+		if (oper_set(srv, SERVER_STOPPED))
+			counter_add(&st->counters, CNT_CHECK_DOWNS, 1);
 		check_pause(srv, true);
 	} else if ((old & SERVER_MAINT) && !(new & SERVER_MAINT)) {
 		check_pause(srv, false);
@@ -568,8 +569,8 @@ void server_status(const struct server *srv, char *out, size_t size)
 		word = "NOLB (ejected)";
 	else if (!(check_flags_of(cs) & CHECK_ENABLED))
 		word = "no check";
-	if (check_flags_of(cs) & CHECK_ENABLED && health >= check_rise_of(cs) &&
-	    health < check_rise_of(cs) + check_fall_of(cs) - 1)
+	/* of a server that was up before its check was enabled, this may be less than 1 */
+	if (check_flags_of(cs) & CHECK_ENABLED && health < check_rise_of(cs) + check_fall_of(cs) - 1)
 		snprintf(out, size, "%s %d/%d", word, health - check_rise_of(cs) + 1,
 			 check_fall_of(cs));
 	else

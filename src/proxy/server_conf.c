@@ -441,10 +441,12 @@ static bool name_is_free(struct conf_line *l, const struct server *srv)
 }
 
 /* Words that exclude each other. False: reported. */
-static bool checks_fit(struct conf_line *l, const struct server *srv)
+static bool checks_fit(struct conf_line *l, struct server *srv)
 {
-	const struct server_checks *c = &srv->checks;
+	struct server_checks *c = &srv->checks;
 
+	if (!c->agent.port)
+		c->agent.port = c->health.port;
 	if (c->track_name && c->health.on)
 		return server_error(l, l->at - 1, "%s : unable to enable checks and tracking "
 				    "at the same time!", server_subject(srv));
