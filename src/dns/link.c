@@ -7,12 +7,11 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include "base/block.h"
 #include "base/bug.h"
 #include "base/clock.h"
 #include "net/conn.h"
-#include "net/socket.h"
+#include "net/dial.h"
 #include "dns_priv.h"
 
 struct stream_link {
@@ -104,8 +103,6 @@ static void ready(struct conn *c)
 	struct stream_link *k = c->owner;
 	bool good;
 
-	if (c->flags & CONN_CONNECTING)
-		return;
 	k->busy = true;
 	good = !(c->flags & CONN_ERROR) &&
 	       (!k->out.len || conn_send(c, &k->out, false) != IO_ERR) && receive(k);
@@ -120,19 +117,10 @@ static const struct conn_ops ops = { .name = "dns", .ready = ready };
 
 static struct stream_link *link_open(struct nameserver *ns)
 {
-	struct socket_settings set = { .mode = (mode_t)-1, .uid = (uid_t)-1, .gid = (gid_t)-1 };
+	struct dial_want want = { .to = &ns->addr.ss, .to_len = ns->addr.len };
 	struct stream_link *k = calloc(1, sizeof(*k));
-	bool in_progress;
-	int fd = k ? socket_connect(&ns->addr.ss, ns->addr.len, &set, &in_progress) : -1;
 
-	if (fd < 0) {
-		free(k);
-		return NULL;
-	}
-	k->conn = conn_new(fd, &ops, k, CONN_BACKEND |
-			   (in_progress ? CONN_CONNECTING : CONN_CAN_SEND));
-	if (!k->conn) {
-		close(fd);
+	if (!k || dial_open(&want, &ops, k, &k->conn) != DIAL_DONE) {
 		free(k);
 		return NULL;
 	}

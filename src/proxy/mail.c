@@ -16,14 +16,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 #include "base/block.h"
+#include "base/bug.h"
 #include "base/clock.h"
 #include "base/list.h"
 #include "base/strbuf.h"
 #include "core/task.h"
 #include "net/conn.h"
-#include "net/socket.h"
+#include "net/dial.h"
 #include "mail_priv.h"
 
 #define MAILS_MAX 200
@@ -35,7 +35,8 @@ enum mail_step { MAIL_GREETING, MAIL_HELO, MAIL_FROM, MAIL_TO, MAIL_DATA, MAIL_M
 struct sending {
 	struct list link;
 	struct task *task;          /* its time */
-	struct conn *conn;
+	struct dial dial;
+	struct conn *conn;          /* NULL: <dial> is at it */
 	struct block_queue out;
 	struct block *in;
 	enum mail_step step;
@@ -50,8 +51,8 @@ static void sending_free(struct sending *s)
 {
 	list_remove(&s->link);
 	task_free(&s->task);
-	if (s->conn)
-		conn_close(&s->conn);
+	dial_cancel(&s->dial);
+	conn_close(&s->conn);
 	block_queue_clear(&s->out);
 	block_drop(s->in);
 	for (unsigned i = 0; i < MAIL_STEPS; i++)
@@ -125,8 +126,6 @@ static void ready(struct conn *c)
 {
 	struct sending *s = c->owner;
 
-	if (c->flags & CONN_CONNECTING)
-		return;
 	if (c->flags & CONN_ERROR || (s->out.len && conn_send(c, &s->out, false) == IO_ERR) ||
 	    !receive(s) || !go_on(s))
 		sending_free(s);
@@ -204,19 +203,22 @@ static bool fill(struct sending *s, const struct mail *m)
 
 static const struct conn_ops ops = { .name = "mail", .ready = ready };
 
+static void dialled(struct dial *d, struct conn *c, enum dial_result r)
+{
+	struct sending *s = container_of(d, struct sending, dial);
+
+	s->conn = c;
+	if (c)
+		ready(c);
+	else
+		sending_free(s);
+}
+
 static bool open_connection(struct sending *s, const struct server_addr *to)
 {
-	struct socket_settings set = { .mode = (mode_t)-1, .uid = (uid_t)-1, .gid = (gid_t)-1 };
-	bool in_progress;
-	int fd = socket_connect(&to->sa, to->len, &set, &in_progress);
+	struct dial_want want = { .to = &to->sa, .to_len = to->len };
 
-	if (fd < 0)
-		return false;
-	s->conn = conn_new(fd, &ops, s, CONN_BACKEND |
-			   (in_progress ? CONN_CONNECTING : CONN_CAN_SEND));
-	if (!s->conn)
-		close(fd);
-	return s->conn != NULL;
+	return dial_start(&s->dial, &want, 0, &ops, s) == DIAL_DONE;
 }
 
 void mail_send(const struct mail *m)
@@ -240,6 +242,7 @@ void mail_send(const struct mail *m)
 		return;
 	}
 	list_append(&own, &s->link);
+	dial_init(&s->dial, dialled);
 	if (!fill(s, m) || !open_connection(s, &m->mailer->addr)) {
 		sending_free(s);
 		return;
