@@ -1,40 +1,38 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* fetch.c - one small document by HTTP, for what TLS needs of others (OCSP answers) */
 #include "fetch.h"
-#include <errno.h>
 #include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/socket.h>
-#include <unistd.h>
 #include "base/clock.h"
 #include "base/num.h"
 #include "base/strbuf.h"
 #include "codec/chunk.h"
 #include "codec/h1.h"
 #include "core/background.h"
-#include "core/fd.h"
 #include "core/timer.h"
-#include "net/socket.h"
+#include "net/conn.h"
+#include "net/dial.h"
 
 #define FIELDS_MAX 50
 
-/* begin --> (RESOLVING) --> SENDING --> RECEIVING --> done */
-enum fetch_state { FETCH_IDLE, FETCH_RESOLVING, FETCH_SENDING, FETCH_RECEIVING };
+/* begin --> (RESOLVING) --> ASKING --> done */
+enum fetch_state { FETCH_IDLE, FETCH_RESOLVING, FETCH_ASKING };
 
 static struct {
 	enum fetch_state state;
 	void (*done)(unsigned status, struct slice body);
 	struct strbuf request, answer;
-	size_t sent;
-	struct timer timer;
+	struct block_queue out;      /* what of the request was not sent */
+	struct timer timer;          /* of all of it */
+	struct dial dial;
+	struct conn *conn;           /* NULL: there is none yet */
 	struct addr to;              /* ADDR_NONE: not known */
 	char host[256];              /* as the background resolves it */
-	int fd;                      /* -1: none */
 	bool given_up;               /* while the name was looked for */
-} me = { .fd = -1 };
+} me;
 
 bool fetch_is_busy(void)
 {
@@ -44,9 +42,9 @@ bool fetch_is_busy(void)
 static void close_all(void)
 {
 	timer_cancel(&me.timer);
-	if (me.fd >= 0)
-		fd_close(me.fd);
-	me.fd = -1;
+	dial_cancel(&me.dial);
+	conn_close(&me.conn);
+	block_queue_clear(&me.out);
 	strbuf_fini(&me.request);
 	strbuf_fini(&me.answer);
 }
@@ -148,73 +146,52 @@ static bool answer_is_whole(bool end)
 
 static void receive(void)
 {
-	char room[4096];
-	ssize_t n;
+	struct block *b;
+	enum io r;
+	size_t got;
+	bool good;
 
-	for (;;) {
-		n = recv(me.fd, room, sizeof(room), MSG_DONTWAIT);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
-			fd_cant_recv(me.fd);
-			return;
-		}
-		if (n < 0 || me.answer.len + (size_t)n > FETCH_MAX ||
-		    !strbuf_add(&me.answer, slice_make(room, (size_t)n))) {
+	while (me.conn && me.conn->flags & CONN_CAN_RECV) {
+		b = block_new();
+		r = b ? conn_recv_block(me.conn, b, &got) : IO_ERR;
+		good = r != IO_ERR && me.answer.len + got <= FETCH_MAX &&
+		       (!got || strbuf_add(&me.answer, slice_make(b->data, got)));
+		block_drop(b);
+		if (!good)
 			fail();
-			return;
-		}
-		if (answer_is_whole(n == 0))
-			return;
+		else if (r != IO_AGAIN)
+			answer_is_whole(r == IO_EOF);
 	}
 }
 
 /* --- the request ------------------------------------------------------------------------------ */
 
-static void transmit(void)
+static void ready(struct conn *c)
 {
-	ssize_t n;
-
-	while (me.sent < me.request.len) {
-		n = send(me.fd, me.request.ptr + me.sent, me.request.len - me.sent,
-			 MSG_DONTWAIT | MSG_NOSIGNAL);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
-			fd_cant_send(me.fd);
-			return;
-		}
-		if (n < 0) {
-			fail();
-			return;
-		}
-		me.sent += (size_t)n;
-	}
-	me.state = FETCH_RECEIVING;
+	if (c->flags & CONN_ERROR || conn_send(c, &me.out, false) == IO_ERR)
+		fail();
+	else
+		receive();
 }
 
-static void ready(void *owner, int fd, unsigned events)
+static const struct conn_ops ops = { .name = "fetch", .ready = ready };
+
+static void dialled(struct dial *d, struct conn *c, enum dial_result r)
 {
-	if (me.state == FETCH_SENDING && events & (FD_OUT | FD_ERR | FD_HUP))
-		transmit();
-	if (me.state == FETCH_RECEIVING)
-		receive();
+	me.conn = c;
+	if (c)
+		ready(c);
+	else
+		fail();
 }
 
 static void connect_now(void)
 {
-	struct socket_settings set = { .mode = (mode_t)-1 };
 	struct sockaddr_storage to;
-	socklen_t len = addr_to_sockaddr(&me.to, &to);
-	bool in_progress;
+	struct dial_want want = { .to = &to, .to_len = addr_to_sockaddr(&me.to, &to) };
 
-	me.state = FETCH_SENDING;
-	me.fd = len ? socket_connect(&to, len, &set, &in_progress) : -1;
-	if (me.fd >= 0 && !fd_add(me.fd, ready, NULL, 0)) {
-		close(me.fd);
-		me.fd = -1;
-	}
-	if (me.fd < 0)
+	me.state = FETCH_ASKING;
+	if (!want.to_len || dial_start(&me.dial, &want, 0, &ops, NULL) != DIAL_DONE)
 		timer_set(&me.timer, clock_now_ms()); /* (it fails in a turn of its own) */
 }
 
@@ -282,15 +259,17 @@ bool fetch_start(const char *url, const struct addr *proxy,
 		return false;
 	strbuf_init(&me.request);
 	strbuf_init(&me.answer);
-	me.sent = 0;
+	block_queue_init(&me.out);
 	me.given_up = false;
 	me.done = done;
 	if (!strbuf_printf(&me.request, "GET %s HTTP/1.0\r\nHost: %.*s\r\n"
 			   "Accept: application/ocsp-response\r\n\r\n",
-			   addr_is_inet(proxy) ? url : path, (int)host.len, host.ptr)) {
+			   addr_is_inet(proxy) ? url : path, (int)host.len, host.ptr) ||
+	    !block_queue_add_static(&me.out, strbuf_slice(&me.request))) {
 		strbuf_fini(&me.request);
 		return false;
 	}
+	dial_init(&me.dial, dialled);
 	timer_init(&me.timer, timed_out);
 	timer_set(&me.timer, clock_now_ms() + FETCH_MS);
 	snprintf(me.host, sizeof(me.host), "%.*s", (int)host.len, host.ptr);
