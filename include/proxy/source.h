@@ -35,12 +35,16 @@ struct source {
 /* Do both connect from the same address? NULL: from any. */
 bool source_is_same(const struct source *a, const struct source *b);
 
-/* How a connection to <srv> is made, as far as its line says: namespace, timeout, source address.
- * An address of the client's is left to the caller.
+/* How a connection to <srv> at <to> is opened, as far as its line says: namespace, timeout, source
+ * address, SOCKS4 proxy, TLS. An address of the client's and the PROXY protocol header are left to
+ * the caller, which may change anything. <to> is borrowed.
  */
 struct server;
+struct server_addr;
+struct dial_want;
 struct socket_settings;
 void source_fill_settings(const struct server *srv, struct socket_settings *set);
+void server_dial(const struct server *srv, const struct server_addr *to, struct dial_want *w);
 
 /* The value of `namespace`, opened. False: reported. */
 struct netns;

@@ -34,6 +34,7 @@
 
 struct config;
 struct conn;
+struct dial_want;
 struct diag_list;
 struct expr;
 struct expr_ctx;
@@ -119,18 +120,22 @@ bool tls_server_has_alpn(const struct slot_area *server);
 bool tls_server_offers(const struct slot_area *server, struct slice name);
 /* The expression of `sni`; NULL: none. */
 const struct expr *tls_server_sni(const struct slot_area *server);
-/* Makes TLS the transport of a connection that is being made, with CONN_HANDSHAKE set. <sni>: the
- * name to ask for, or slice_none(). <alpn>: a list in wire format instead of the line's (an
- * empty one: none), or slice_none(). False: no memory.
+/* Makes TLS the transport of a connection that is being made, with CONN_HANDSHAKE set: the <secure>
+ * of a dialler (net/dial.h). w->tls: the server's slots. w->sni: the name to ask for, or
+ * slice_none(). w->alpn: a list in wire format instead of the line's (an empty one: none), or
+ * slice_none(). False: no memory.
+ *
+ * With DIAL_MAY_BE_EARLY it may take bytes before its handshake, sent as early data (RFC 8446 2.3):
+ * with `allow-0rtt`, the line's ALPN, and when there is a session whose server allows it; then it
+ * sets DIAL_IS_EARLY. Who records these bytes can send them again, so they must be safe to be done
+ * twice. tls_is_early() and conn_alpn() tell of it until the handshake is over.
  */
+bool tls_dial(struct conn *c, struct dial_want *w);
+/* The same by itself. */
 bool tls_connect(struct conn *c, struct slot_area *server, struct slice sni, struct slice alpn);
-/* Has <c>, just given to tls_connect() with the line's ALPN, take bytes before its handshake, sent
- * as early data (RFC 8446 2.3): with `allow-0rtt`, and when there is a session whose server allows
- * it. Who records these bytes can send them again, so they must be safe to be done twice.
- * tls_is_early() and conn_alpn() tell of it until the handshake is over. False: it begins with the
- * handshake.
- */
 bool tls_offer_early(struct conn *c, const struct slot_area *server);
+/* Bytes to send in the clear before the handshake, before anything else; copied. */
+bool tls_preamble(struct conn *c, struct slice bytes);
 /* Has the server taken none of what was sent early? The connection is lost then. */
 bool tls_early_is_refused(const struct conn *c);
 /* Has <c> go on with the server of another generation. False: that one does not reach it in the
@@ -149,8 +154,6 @@ bool tls_is_current(const struct conn *c);
  */
 typedef void tls_renewed_fn(struct slot_area *server);
 void tls_set_renewed(tls_renewed_fn *fn);
-/* Bytes to send in the clear before the handshake, before anything else; copied. */
-bool tls_preamble(struct conn *c, struct slice bytes);
 
 /* --- both ------------------------------------------------------------------------------------- */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* ring_forward.c - from a ring to a server, message by message
  *
- *	PAUSE --time--> CONNECTING --> READY: the ring --frames--> <out> --> socket
+ *	PAUSE --time--> DIALLING ----> READY: the ring --frames--> <out> --> socket
  *	  ^                 |            |
  *	  +----failed-------+------------+
  *
@@ -10,10 +10,8 @@
  * Thread 0 knows all forwarders; each works on a thread of its own, its *home*, where messages from
  * thread 0 (struct order, <end>) tell it what to use, and when it is over.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include "base/bug.h"
 #include "base/clock.h"
 #include "core/mailbox.h"
@@ -21,8 +19,7 @@
 #include "core/task.h"
 #include "core/thread.h"
 #include "net/conn.h"
-#include "net/socket.h"
-#include "net/socks4.h"
+#include "net/dial.h"
 #include "proxy/proxy.h"
 #include "proxy/source.h"
 #include "tls/tls.h"
@@ -52,12 +49,13 @@ struct forwarder {
 	struct use use;
 	struct ring_reader reader;
 	struct task *task;         /* NULL: there was no memory for it */
-	struct conn *conn;         /* NULL: paused */
+	struct dial dial;
+	struct conn *conn;         /* NULL: paused, or <dial> is at it */
 	struct strbuf out, message;
 	size_t at;                 /* bytes of <out> that were sent */
 	size_t ends[FRAMES_MAX];
 	unsigned frames, done;     /* how many, of which sent */
-	uint64_t deadline_ms;      /* of the pause, the connection or what is not sent */
+	uint64_t deadline_ms;      /* of the pause, or of what is not sent */
 };
 
 /* Use this from now on. */
@@ -120,36 +118,28 @@ static const struct conn_ops forward_conn_ops = {
 	.name = "ring", .ready = forward_ready, .describe = forward_describe,
 };
 
+static void forward_dialled(struct dial *d, struct conn *c, enum dial_result r)
+{
+	struct forwarder *f = container_of(d, struct forwarder, dial);
+
+	f->conn = c;
+	if (c)
+		forward_rewind(f);
+	else
+		f->deadline_ms = clock_now_ms() + PAUSE_MS;
+	task_wake(f->task, TASK_WOKEN_IO);
+}
+
 static void forward_connect(struct forwarder *f)
 {
-	const struct server_addr *socks4 = f->use.srv->socks4;
-	struct sockaddr_storage to = { 0 };
-	struct socket_settings set;
-	bool in_progress;
-	int fd;
+	const struct server *srv = f->use.srv;
+	struct server_addr to = { .len = srv->address_len };
+	struct dial_want want;
 
-	memcpy(&to, f->use.srv->address, f->use.srv->address_len);
-	source_fill_settings(f->use.srv, &set);
-	f->deadline_ms = clock_now_ms() + PAUSE_MS;
-	fd = socket_connect(socks4 ? &socks4->sa : &to, socks4 ? socks4->len
-			    : f->use.srv->address_len, &set, &in_progress);
-	if (fd < 0)
-		return;
-	f->conn = conn_new(fd, &forward_conn_ops, f, CONN_BACKEND |
-			   (in_progress ? CONN_CONNECTING : CONN_CAN_SEND));
-	if (!f->conn) {
-		close(fd);
-		return;
-	}
-	forward_rewind(f);
-	if ((tls_server_is_on(server_slots(f->use.srv)) &&
-	     !tls_connect(f->conn, server_slots(f->use.srv), slice_none(), slice_none())) ||
-	    (socks4 && !socks4_attach(f->conn, &to))) {
-		forward_drop_conn(f);
-		return;
-	}
-	f->deadline_ms = f->use.connect_ms > 0 ? clock_now_ms() + (uint64_t)f->use.connect_ms
-					   : TIMER_NEVER;
+	memcpy(&to.sa, srv->address, srv->address_len);
+	server_dial(srv, &to, &want);
+	f->deadline_ms = dial_start(&f->dial, &want, f->use.connect_ms, &forward_conn_ops, f) ==
+			 DIAL_DONE ? TIMER_NEVER : clock_now_ms() + PAUSE_MS;
 }
 
 /* --- frames ---------------------------------------------------------------------------------- */
@@ -247,11 +237,11 @@ static void forward_task(struct task *t, void *ctx, unsigned why)
 		forward_drop_conn(f);
 		late = true;
 	}
-	if (!f->conn && late)
+	if (!f->conn && !dial_is_on(&f->dial) && late)
 		forward_connect(f);
 	else if (f->conn && (late || f->conn->flags & CONN_ERROR))
 		forward_drop_conn(f);
-	if (f->conn && !(f->conn->flags & (CONN_CONNECTING | CONN_HANDSHAKE | CONN_ERROR)))
+	if (f->conn)
 		forward_serve(f);
 	task_schedule(f->task, f->deadline_ms);
 }
@@ -271,7 +261,9 @@ static void forward_follow(struct message *m)
 
 	f->use = o->use;
 	free(o);
-	if (f->conn && !tls_follow(f->conn, server_slots(f->use.srv))) {
+	if (dial_is_on(&f->dial) ||
+	    (f->conn && !tls_follow(f->conn, server_slots(f->use.srv)))) {
+		dial_cancel(&f->dial);
 		forward_drop_conn(f);
 		f->deadline_ms = clock_now_ms();
 	}
@@ -291,8 +283,8 @@ static void forward_free(struct forwarder *f)
 {
 	list_remove(&f->mine);
 	ring_reader_stop(f->use.sink->ring, &f->reader);
-	if (f->conn)
-		conn_close(&f->conn);
+	dial_cancel(&f->dial);
+	conn_close(&f->conn);
 	task_free(&f->task);
 	strbuf_fini(&f->out);
 	strbuf_fini(&f->message);
@@ -330,6 +322,7 @@ static struct forwarder *forward_new(const struct ring_conf *r)
 	if (!f)
 		return NULL;
 	list_init(&f->mine);
+	dial_init(&f->dial, forward_dialled);
 	strbuf_init(&f->out);
 	strbuf_init(&f->message);
 	f->home = next_home++ % thread_count();

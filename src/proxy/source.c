@@ -6,10 +6,11 @@
 #include <string.h>
 #include "base/num.h"
 #include "conf/conf.h"
+#include "net/dial.h"
 #include "net/netns.h"
-#include "net/socket.h"
 #include "proxy/address.h"
 #include "proxy/server.h"
+#include "tls/tls.h"
 
 bool source_parse_namespace(struct conf_line *l, const struct netns **out)
 {
@@ -126,14 +127,8 @@ bool source_is_same(const struct source *a, const struct source *b)
 	       memcmp(&a->spoof, &b->spoof, sizeof(a->spoof)) == 0;
 }
 
-void source_fill_settings(const struct server *srv, struct socket_settings *set)
+static void set_source(struct source *src, struct socket_settings *set)
 {
-	struct source *src = srv->source;
-
-	*set = (struct socket_settings){ .user_timeout_ms = srv->tcp_ut_ms, .netns = srv->netns,
-					 .mode = (mode_t)-1, .uid = (uid_t)-1, .gid = (gid_t)-1 };
-	if (!src)
-		return;
 	set->interface = src->interface;
 	set->source_port_low = src->port_low;
 	set->source_port_high = src->port_high;
@@ -144,4 +139,30 @@ void source_fill_settings(const struct server *srv, struct socket_settings *set)
 		set->source = &src->spoof;
 		set->options |= SOCKET_TRANSPARENT;
 	}
+}
+
+void server_dial(const struct server *srv, const struct server_addr *to, struct dial_want *w)
+{
+	*w = (struct dial_want){ .to = &to->sa, .to_len = to->len,
+				 .set.user_timeout_ms = srv->tcp_ut_ms,
+				 .set.netns = srv->netns };
+	if (srv->source)
+		set_source(srv->source, &w->set);
+	if (srv->socks4) {
+		w->via = &srv->socks4->sa;
+		w->via_len = srv->socks4->len;
+	}
+	if (tls_server_is_on(server_slots(srv))) {
+		w->secure = tls_dial;
+		w->tls = server_slots(srv);
+	}
+}
+
+void source_fill_settings(const struct server *srv, struct socket_settings *set)
+{
+	struct server_addr none = { 0 };
+	struct dial_want w;
+
+	server_dial(srv, &none, &w);
+	*set = w.set;
 }

@@ -9,6 +9,7 @@
 #include "base/door.h"
 #include "base/hash.h"
 #include "core/thread.h"
+#include "net/dial.h"
 #include "tls_priv.h"
 
 /* The last session with a server, of one thread; others look here when they have none. */
@@ -403,9 +404,9 @@ static bool set_names(struct tls_server *s, SSL *ssl, struct slice sni)
 	return SSL_set1_host(ssl, host) == 1;
 }
 
-bool tls_connect(struct conn *c, struct slot_area *area, struct slice sni, struct slice alpn)
+static bool begin(struct conn *c, const struct dial_want *w)
 {
-	struct tls_server *s = server_of(area);
+	struct tls_server *s = server_of(w->tls);
 	SSL_SESSION *session;
 	struct tls_conn *t;
 	uint64_t identity;
@@ -416,7 +417,7 @@ bool tls_connect(struct conn *c, struct slot_area *area, struct slice sni, struc
 	ssl = s->ctx ? SSL_new(s->ctx) : NULL;
 	identity = s->identity;
 	pthread_mutex_unlock(&s->kept[thread_id].lock);
-	if (ssl && !set_names(s, ssl, sni)) {
+	if (ssl && !set_names(s, ssl, w->sni)) {
 		ERR_clear_error();
 		SSL_free(ssl);
 		return false;
@@ -427,8 +428,9 @@ bool tls_connect(struct conn *c, struct slot_area *area, struct slice sni, struc
 	t->server = s;
 	t->identity = identity;
 	t->records = s->records;
-	if (alpn.ptr)
-		SSL_set_alpn_protos(ssl, (const unsigned char *)alpn.ptr, (unsigned)alpn.len);
+	if (w->alpn.ptr)
+		SSL_set_alpn_protos(ssl, (const unsigned char *)w->alpn.ptr,
+				    (unsigned)w->alpn.len);
 	SSL_set_connect_state(ssl);
 	session = s->set.flags & TLS_SET_NO_REUSE ? NULL : session_find(s, name_hash(ssl));
 	if (session) {
@@ -490,5 +492,21 @@ bool tls_offer_early(struct conn *c, const struct slot_area *server)
 		return false;
 	t->early_room = SSL_SESSION_get_max_early_data(session);
 	t->flags |= TLS_FL_EARLY;
+	return true;
+}
+
+bool tls_connect(struct conn *c, struct slot_area *server, struct slice sni, struct slice alpn)
+{
+	const struct dial_want w = { .tls = server, .sni = sni, .alpn = alpn };
+
+	return begin(c, &w);
+}
+
+bool tls_dial(struct conn *c, struct dial_want *w)
+{
+	if (!begin(c, w))
+		return false;
+	if (w->flags & DIAL_MAY_BE_EARLY && tls_offer_early(c, w->tls))
+		w->flags |= DIAL_IS_EARLY;
 	return true;
 }

@@ -79,12 +79,7 @@ const struct expr *tls_server_sni(const struct slot_area *server)
 	return NULL;
 }
 
-bool tls_connect(struct conn *c, struct slot_area *server, struct slice sni, struct slice alpn)
-{
-	return false;
-}
-
-bool tls_offer_early(struct conn *c, const struct slot_area *server)
+bool tls_dial(struct conn *c, struct dial_want *w)
 {
 	return false;
 }
@@ -128,6 +123,16 @@ bool tls_is_current(const struct conn *c)
 
 void tls_set_renewed(tls_renewed_fn *fn)
 {
+}
+
+bool tls_connect(struct conn *c, struct slot_area *server, struct slice sni, struct slice alpn)
+{
+	return false;
+}
+
+bool tls_offer_early(struct conn *c, const struct slot_area *server)
+{
+	return false;
 }
 
 bool tls_preamble(struct conn *c, struct slice bytes)

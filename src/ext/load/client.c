@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* client.c - the connections of the load generator */
 #include <stdlib.h>
-#include <unistd.h>
 #include "base/strbuf.h"
 #include "load_priv.h"
 #include "net/conn.h"
-#include "net/socket.h"
+#include "net/dial.h"
 #include "proxy/server.h"
-#include "tls/tls.h"
+#include "proxy/source.h"
 
 /* --- what the muxes tell ---------------------------------------------------------------------- */
 
@@ -71,40 +70,24 @@ static const struct back_user client_user = {
 
 /* --- connections ------------------------------------------------------------------------------ */
 
-/* Takes over <conn>. */
-static bool put_mux(struct client *c, struct conn *conn, struct flow *f)
-{
-	struct slot_area *slots = server_slots(load.server);
-	struct back_owner owner = { &client_user, c, &load.settings, 0 };
-	bool good = !tls_server_is_on(slots) || tls_connect(conn, slots, load.sni, load.mux->alpn);
-
-	good = good && mux_back_begin(conn, &f->ep, load.mux, &owner);
-	if (!good)
-		conn_close(&conn);
-	return good;
-}
-
 static bool open_conn(struct client *c, struct flow *f)
 {
-	struct socket_settings set = { .mode = (mode_t)-1, .uid = (uid_t)-1, .gid = (gid_t)-1 };
+	struct back_owner owner = { &client_user, c, &load.settings, 0 };
+	struct dial_want want;
 	struct server_addr to;
 	struct conn *conn;
-	bool in_progress;
-	int fd;
 
 	server_address(load.server, &to);
-	fd = socket_connect(&to.sa, to.len, &set, &in_progress);
-	if (fd < 0)
+	server_dial(load.server, &to, &want);
+	want.sni = load.sni;
+	want.alpn = load.mux->alpn;
+	if (dial_open(&want, NULL, NULL, &conn) != DIAL_DONE)
 		return false;
-	conn = conn_new(fd, NULL, NULL, CONN_BACKEND |
-			(in_progress ? CONN_CONNECTING : CONN_CAN_SEND));
-	if (!conn) {
-		close(fd);
+	if (!mux_back_begin(conn, &f->ep, load.mux, &owner)) {
+		conn_close(&conn);
 		return false;
 	}
-	if (!put_mux(c, conn, f))
-		return false;
-	if (!in_progress && !tls_server_is_on(server_slots(load.server)))
+	if (conn_is_usable(conn))
 		f->ep.flags |= EP_CONNECTED;
 	load_count(&c->thread->figures.conns, 1);
 	load_count(&c->thread->figures.tot_conn, 1);
