@@ -195,6 +195,24 @@ int64_t check_interval_ms(const struct server *srv, bool agent);
 struct server_addr;
 bool check_address(const struct server *srv, bool agent, struct server_addr *out);
 
+/* What a process before this one knew of the checks of a server. */
+struct check_memory {
+	enum check_status status;
+	enum check_outcome outcome;
+	int health;
+	unsigned flags, agent_flags;   /* enum check_flags */
+};
+
+/* For a server that is not running yet: takes over the last result, and as much health as fits to
+ * <oper> (enum server_oper), with which the server starts.
+ */
+void check_restore_health(struct server *srv, unsigned oper, const struct check_memory *m);
+/* The same: which checks were switched off or on. */
+void check_restore_flags(struct server *srv, const struct check_memory *m);
+/* The same: maintenance has begun, or was ended. */
+void check_suspend(struct server *srv);
+void check_resume(struct server *srv);
+
 /* The server whose checks decide for <srv>: the end of its chain of `track`, or itself. */
 const struct server *check_decider(const struct server *srv);
 

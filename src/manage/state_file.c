@@ -43,7 +43,9 @@ static struct slot proxy_slot = { .of = SLOT_PROXY, .size = sizeof(struct state_
 enum column {
 	COL_BACKEND = 1, COL_SERVER = 3, COL_ADDR = 4, COL_OPER = 5, COL_ADMIN = 6,
 	COL_WEIGHT = 7, COL_INITIAL = 8, COL_AGE = 9, COL_NAME = 17, COL_PORT = 18,
-	COL_SERVICE = 19,
+	COL_STATUS = 10, COL_OUTCOME = 11, COL_HEALTH = 12, COL_CHECK = 13, COL_AGENT = 14,
+	COL_SERVICE = 19, COL_CHECK_PORT = 21, COL_CHECK_ADDR = 22, COL_AGENT_ADDR = 23,
+	COL_AGENT_PORT = 24,
 };
 
 /* --- configuration ---------------------------------------------------------------------------- */
@@ -172,11 +174,93 @@ static void name_apply(struct server *srv, char **fields, long admin)
 	naming_set_last(srv, &addr);
 }
 
+/* What a line says of checks. False: *what is the field that is wrong. */
+static bool checks_read(char **fields, struct check_memory *m, const char **what,
+			const char **value)
+{
+	static const struct { enum column at; long max; const char *name; } columns[] = {
+		{ COL_STATUS, CHECK_STATUS_COUNT - 1, "srv_check_status" },
+		{ COL_OUTCOME, CHECK_RES_CONDPASS, "srv_check_result" },
+		{ COL_HEALTH, INT32_MAX, "srv_check_health" },
+		{ COL_CHECK, 0x1f, "srv_check_state" },
+		{ COL_AGENT, 0x1f, "srv_agent_state" },
+	};
+	long got[sizeof(columns) / sizeof(*columns)];
+
+	for (size_t i = 0; i < sizeof(columns) / sizeof(*columns); i++) {
+		*what = columns[i].name, *value = fields[columns[i].at];
+		if (!field_number(*value, columns[i].max, &got[i]))
+			return false;
+	}
+	m->status = (enum check_status)got[0];
+	m->outcome = (enum check_outcome)got[1];
+	m->health = (int)got[2];
+	m->flags = (unsigned)got[3];
+	m->agent_flags = (unsigned)got[4];
+	return true;
+}
+
+/* Addresses and ports that the Runtime API has set; a file of the first version has none. */
+static void check_places_apply(struct server *srv, char **fields)
+{
+	for (int agent = 0; agent < 2; agent++) {
+		const char *addr = fields[agent ? COL_AGENT_ADDR : COL_CHECK_ADDR];
+		const char *port = fields[agent ? COL_AGENT_PORT : COL_CHECK_PORT];
+		char message[320];
+
+		if (!fields[COL_AGENT_PORT] ||
+		    !(check_flags_of(check_state_of(srv, agent)) & CHECK_CONFIGURED))
+			continue;
+		if (strcmp(addr, "-") != 0)
+			check_set_address(srv, agent, addr, NULL, message, sizeof(message));
+		if (strcmp(port, "0") != 0)
+			check_set_address(srv, agent, NULL, port, message, sizeof(message));
+	}
+}
+
+/* How it stood: a slow start that is not over yet begins again. */
+static void oper_apply(struct server *srv, enum server_oper oper, long age)
+{
+	struct server_state *st = srv->state;
+	bool slow = oper == SERVER_STARTING && srv->checks.slowstart_ms > age * 1000;
+
+	st->oper = oper == SERVER_STARTING && !slow ? SERVER_RUNNING : oper;
+	if (slow)
+		st->warm = 1;
+	if (oper == SERVER_STOPPED)
+		counter_add(&st->counters, CNT_CHECK_DOWNS, 1);
+	st->changed_us = clock_read_wall_us() - (slow ? 0 : (uint64_t)age * 1000000);
+}
+
+/* Maintenance and drain by command; what the file's own configuration said is not what ours says. */
+static void admin_apply(struct server *srv, unsigned admin)
+{
+	struct server_state *st = srv->state;
+
+	if (srv->disabled && (admin & (SERVER_CMAINT | SERVER_FMAINT)) == SERVER_CMAINT) {
+		/* it has been enabled */
+		st->admin = (st->admin & ~(unsigned)SERVER_FMAINT) | (admin & SERVER_FDRAIN);
+		if (!(st->admin & SERVER_MAINT)) {
+			check_resume(srv);
+			st->oper = SERVER_RUNNING;
+			return;
+		}
+	} else if (!srv->disabled && !(admin & SERVER_CMAINT)) {
+		st->admin |= admin & (SERVER_FMAINT | SERVER_FDRAIN);
+	}
+	if (st->admin & SERVER_MAINT) {
+		st->oper = SERVER_STOPPED;
+		if (!srv->disabled)
+			check_suspend(srv);
+	}
+}
+
 /* The state of <srv> as a line tells it. False: *what is the field that is wrong. */
 static bool fields_apply(struct server *srv, char **fields, const char **what, const char **value)
 {
 	struct server_state *st = srv->state;
 	long oper, admin, weight, initial, age;
+	struct check_memory checks;
 	char message[320];
 
 	*what = "srv_op_state", *value = fields[COL_OPER];
@@ -195,16 +279,17 @@ static bool fields_apply(struct server *srv, char **fields, const char **what, c
 	*what = "srv_last_time_change", *value = fields[COL_AGE];
 	if (!field_number(*value, INT32_MAX, &age))
 		return false;
+	if (!checks_read(fields, &checks, what, value))
+		return false;
 	if (srv->hostname || srv->naming.service || srv->naming.resolvers_name)
 		name_apply(srv, fields, admin);
-	/* what the file of the other process said is not what ours says */
-	if (!srv->disabled && !(admin & SERVER_CMAINT))
-		st->admin |= admin & (SERVER_FMAINT | SERVER_FDRAIN);
-	if (!srv->disabled)
-		st->oper = st->admin & SERVER_MAINT ? SERVER_STOPPED : (unsigned)oper;
+	oper_apply(srv, (enum server_oper)oper, age);
+	check_restore_health(srv, (enum server_oper)oper, &checks);
+	admin_apply(srv, (unsigned)admin);
+	check_restore_flags(srv, &checks);
+	check_places_apply(srv, fields);
 	if ((unsigned)initial == srv->uweight)
 		st->uweight = (unsigned)weight;
-	st->changed_us = clock_read_wall_us() - (uint64_t)age * 1000000;
 	if (strcmp(fields[COL_PORT], "0") != 0 && !srv->port_is_mapped &&
 	    srv->address->sa_family != AF_UNIX)
 		server_set_address(srv, NULL, fields[COL_PORT], message, sizeof(message));
@@ -279,9 +364,30 @@ static void file_apply(struct config *cfg, const char *name, struct proxy *only,
 	free(text);
 }
 
+/* Who tracks another one stands as that does, whatever a line said. */
+static void followers_apply(struct config *cfg)
+{
+	struct server *srv;
+
+	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px))
+		for (srv = server_first(px); srv; srv = server_next(srv)) {
+			const struct server_state *to = check_decider(srv)->state;
+			struct server_state *st = srv->state;
+
+			if (!srv->checks.track)
+				continue;
+			st->admin &= ~(unsigned)(SERVER_IMAINT | SERVER_IDRAIN);
+			st->admin |= (to->admin & SERVER_MAINT ? SERVER_IMAINT : 0) |
+				     (to->admin & SERVER_DRAIN ? SERVER_IDRAIN : 0);
+			st->oper = st->admin & SERVER_MAINT ? SERVER_STOPPED
+				: to->oper == SERVER_STARTING ? SERVER_RUNNING : to->oper;
+		}
+}
+
 static void states_apply(struct config *cfg, struct diag_list *diags)
 {
 	const struct state_global *sg = slot_of(&global_slot, config_slots(cfg));
+	bool applied = false;
 
 	if (sg->file)
 		file_apply(cfg, sg->file, NULL, diags);
@@ -296,7 +402,17 @@ static void states_apply(struct config *cfg, struct diag_list *diags)
 			tell(DIAG_WARNING, "backend '%s' configured to load server state file from "
 			     "global section 'server-state-file' directive. Unfortunately, "
 			     "'server-state-file' is not set!", px->name);
+		applied = true;
+	}
+	if (!applied)
+		return;
+	followers_apply(cfg);
+	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px)) {
+		if (!(px->caps & PROXY_BE) || !px->state)
+			continue;
 		balance_update(px);
+		if (px->state->was_up && !balance_has_usable(px))
+			counter_add(&px->state->be, CNT_CHECK_DOWNS, 1);
 		px->state->was_up = balance_has_usable(px);
 	}
 }

@@ -157,6 +157,51 @@ void check_pause(struct server *srv, bool on)
 		__atomic_store_n(&cs->health, first_health(srv), __ATOMIC_RELAXED);
 }
 
+void check_suspend(struct server *srv)
+{
+	check_pause(srv, true);
+}
+
+void check_resume(struct server *srv)
+{
+	check_pause(srv, false);
+}
+
+void check_restore_health(struct server *srv, unsigned oper, const struct check_memory *m)
+{
+	struct check_state *cs = &srv->state->check;
+
+	cs->status = m->status;
+	cs->outcome = m->outcome;
+	switch (oper) {
+	case SERVER_STOPPED:
+		cs->health = 0;
+		break;
+	case SERVER_STARTING:
+		cs->health = cs->rise - 1;
+		break;
+	case SERVER_STOPPING:
+		cs->health = m->health >= cs->rise && m->health < cs->rise + cs->fall - 1
+			? m->health : cs->rise;
+		break;
+	default:
+		cs->health = cs->rise + cs->fall - 1;
+	}
+}
+
+static void restore_enabled(struct check_state *cs, unsigned flags)
+{
+	if (!(cs->flags & flags & CHECK_CONFIGURED))
+		return;
+	cs->flags = (cs->flags & ~(unsigned)CHECK_ENABLED) | (flags & CHECK_ENABLED);
+}
+
+void check_restore_flags(struct server *srv, const struct check_memory *m)
+{
+	restore_enabled(&srv->state->check, m->flags);
+	restore_enabled(&srv->state->agent, m->agent_flags);
+}
+
 const struct server *check_decider(const struct server *srv)
 {
 	while (srv->checks.track)
