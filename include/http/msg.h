@@ -143,5 +143,9 @@ struct slice http_msg_path(const struct http_msg *m);   /* without the query */
 struct slice http_msg_pathq(const struct http_msg *m);  /* "?q" when only the path is absent */
 struct slice http_msg_query(const struct http_msg *m);  /* without '?', which ends the path */
 struct slice http_msg_authority(const struct http_msg *m); /* of an absolute form, or of CONNECT */
+/* The protocol that a message with HTTP_MSG_UPGRADE goes over to, or asks for: the first of its
+ * Upgrade. None if there is no such field.
+ */
+struct slice http_msg_upgrade(const struct http_msg *m);
 
 #endif

@@ -81,6 +81,15 @@ struct slice http_msg_query(const struct http_msg *m)
 	return t.query < m->uri.len ? slice_sub(m->uri, t.query + 1, m->uri.len) : slice_none();
 }
 
+struct slice http_msg_upgrade(const struct http_msg *m)
+{
+	const struct h1_field *f = m->flags & HTTP_MSG_UPGRADE
+		? http_field_find(&m->fields, FIELD_UPGRADE, SLICE("upgrade")) : NULL;
+	struct slice list = f ? f->value : slice_none(), first = slice_none();
+
+	return f && h1_list_next(&list, &first) ? first : slice_none();
+}
+
 struct slice http_msg_authority(const struct http_msg *m)
 {
 	struct target t = target_split(m->uri);

@@ -169,7 +169,7 @@ static bool h1_accept_is_right(const struct h1_conn *h, const struct h1_head *he
 	const struct h1_field *key;
 	char accept[WEBSOCKET_ACCEPT_LEN];
 
-	if (m->version < 20)
+	if (m->version < 20 || !slice_eq_nocase(http_msg_upgrade(m), SLICE("websocket")))
 		return true;
 	key = http_field_find(&m->fields, FIELD_SEC_WEBSOCKET_KEY, SLICE("sec-websocket-key"));
 	if (!key)

@@ -32,15 +32,29 @@ static void back_number(struct h2_stream *s)
 	h2s_receiving(s);
 }
 
-/* Is it asked to go over to the WebSocket protocol? */
-static bool is_websocket(const struct http_msg *m)
+static bool is_websocket(struct slice protocol)
 {
-	const struct h1_field *f;
+	return slice_eq_nocase(protocol, SLICE("websocket"));
+}
 
-	if (!(m->flags & HTTP_MSG_UPGRADE))
-		return false;
-	f = http_field_find(&m->fields, FIELD_UPGRADE, slice_none());
-	return f && slice_eq_nocase(f->value, SLICE("websocket"));
+/* Is the request of no use without the protocol that it asks for? Elsewhere a server may as well
+ * answer as if it had not been asked (RFC 9110 7.8).
+ */
+static bool needs_upgrade(const struct http_msg *m, struct slice protocol)
+{
+	return m->flags & HTTP_MSG_EXTENDED_CONNECT || is_websocket(protocol);
+}
+
+/* The protocol that a request asks for, none if it is not to be asked for with an extended CONNECT:
+ * that has no body.
+ */
+static struct slice upgrade_of(const struct http_msg *m)
+{
+	struct slice protocol = http_msg_upgrade(m);
+
+	if (m->body != HTTP_BODY_NONE && !needs_upgrade(m, protocol))
+		return slice_none();
+	return protocol;
 }
 
 static void back_note_head(struct h2_stream *s, const struct http_msg *m)
@@ -51,8 +65,9 @@ static void back_note_head(struct h2_stream *s, const struct http_msg *m)
 		s->flags |= H2S_FL_HEAD;
 	if (m->method == HTTP_METH_CONNECT)
 		s->flags |= H2S_FL_CONNECT;
-	if (is_websocket(m))
-		s->flags |= H2S_FL_CONNECT | H2S_FL_WEBSOCKET;
+	/* its SETTINGS were waited for */
+	if (s->conn->peer.connect && upgrade_of(m).len)
+		s->flags |= H2S_FL_CONNECT | H2S_FL_EXTENDED;
 }
 
 /* The pieces of a request that become pseudo-fields. */
@@ -80,24 +95,32 @@ static struct target target_of(const struct http_msg *m)
 	return t;
 }
 
+/* As it is written in its registry, whatever the client wrote. */
+static struct slice protocol_of(const struct http_msg *m)
+{
+	struct slice protocol = http_msg_upgrade(m);
+
+	return is_websocket(protocol) ? SLICE("websocket") : protocol;
+}
+
 static bool put_pseudo(struct h2_stream *s, struct hpack_writer *w, const struct http_msg *m)
 {
 	struct hpack_encoder *e = &s->conn->encoder;
 	struct target t = target_of(m);
-	bool websocket = s->flags & H2S_FL_WEBSOCKET, ok;
+	bool extended = s->flags & H2S_FL_EXTENDED, ok;
 
 	if (m->method == HTTP_METH_CONNECT)
 		return hpack_write_pseudo(e, w, HPACK_METHOD, SLICE("CONNECT")) &&
 		       hpack_write_pseudo(e, w, HPACK_AUTHORITY, m->uri);
 	/* :authority may not be missing where :protocol is there (RFC 8441 4) */
-	if (websocket && !t.authority.ptr) {
+	if (extended && !t.authority.ptr) {
 		const struct h1_field *host = http_field_find(&m->fields, FIELD_HOST, slice_none());
 
 		t.authority = host ? host->value : SLICE("");
 	}
-	ok = hpack_write_pseudo(e, w, HPACK_METHOD, websocket ? SLICE("CONNECT") : m->method_text);
-	if (websocket)
-		ok = ok && hpack_write_pseudo(e, w, HPACK_PROTOCOL, SLICE("websocket"));
+	ok = hpack_write_pseudo(e, w, HPACK_METHOD, extended ? SLICE("CONNECT") : m->method_text);
+	if (extended)
+		ok = ok && hpack_write_pseudo(e, w, HPACK_PROTOCOL, protocol_of(m));
 	ok = ok && hpack_write_pseudo(e, w, HPACK_SCHEME, t.scheme);
 	if (t.authority.ptr)
 		ok = ok && hpack_write_pseudo(e, w, HPACK_AUTHORITY, t.authority);
@@ -111,15 +134,13 @@ static bool is_sent(const struct h2_stream *s, const struct http_msg *m, const s
 	switch (f->id) {
 	case FIELD_HOST: /* unless it was ":authority" */
 		return !(m->flags & HTTP_MSG_ABSOLUTE) && m->method != HTTP_METH_CONNECT &&
-		       !(s->flags & H2S_FL_WEBSOCKET);
+		       !(s->flags & H2S_FL_EXTENDED);
 	case FIELD_HTTP2_SETTINGS:
 		return false;
 	case FIELD_TE:
 		return slice_eq_nocase(f->value, SLICE("trailers"));
 	case FIELD_CONTENT_LENGTH:
 		return m->body == HTTP_BODY_NONE && slice_eq(f->value, SLICE("0"));
-	case FIELD_SEC_WEBSOCKET_KEY:
-		return !(s->flags & H2S_FL_WEBSOCKET);
 	}
 	return true;
 }
@@ -158,22 +179,29 @@ static uint8_t body_of(const struct h2_stream *s, const struct h2_head *head, bo
 	return head->flags & H2_HEAD_FL_CONTENT_LENGTH ? HTTP_BODY_LENGTH : HTTP_BODY_CHUNKED;
 }
 
-/* A server that went over to WebSocket: told as HTTP/1 does (RFC 8441 5). */
-static bool fill_websocket(struct http_msg *m, const struct http_msg *request)
+/* The proof that a server of HTTP/1 would give (RFC 6455 4.2.2). */
+static bool fill_accept(struct http_msg *m, const struct http_msg *request)
 {
 	struct h1_field *key = http_field_find(&request->fields, FIELD_SEC_WEBSOCKET_KEY,
 					       SLICE("sec-websocket-key"));
 	char accept[WEBSOCKET_ACCEPT_LEN];
 
-	if (key) {
-		websocket_accept(key->value, accept);
-		if (!http_msg_add_field(m, SLICE("sec-websocket-accept"),
-					slice_make(accept, sizeof(accept))))
-			return false;
-	}
+	if (!key)
+		return true;
+	websocket_accept(key->value, accept);
+	return http_msg_add_field(m, SLICE("sec-websocket-accept"),
+				  slice_make(accept, sizeof(accept)));
+}
+
+/* A server that went over to another protocol: told as HTTP/1 does (RFC 8441 5). */
+static bool fill_upgrade(struct http_msg *m, const struct http_msg *request)
+{
+	struct slice protocol = protocol_of(request);
+
 	m->status = 101;
 	m->flags |= HTTP_MSG_UPGRADE;
-	return http_msg_put_field(m, FIELD_UPGRADE, SLICE("upgrade"), SLICE("websocket")) &&
+	return (!is_websocket(protocol) || fill_accept(m, request)) &&
+	       http_msg_put_field(m, FIELD_UPGRADE, SLICE("upgrade"), protocol) &&
 	       http_msg_put_field(m, FIELD_CONNECTION, SLICE("connection"), SLICE("upgrade"));
 }
 
@@ -196,8 +224,8 @@ static bool fill_response(struct h2_stream *s, struct http_msg *m, struct h2_hea
 	m->status = head->status;
 	m->body = body_of(s, head, end_stream);
 	m->content_length = head->content_length;
-	if (m->body == HTTP_BODY_TUNNEL && s->flags & H2S_FL_WEBSOCKET &&
-	    !fill_websocket(m, s->ep->tx_head))
+	if (m->body == HTTP_BODY_TUNNEL && s->flags & H2S_FL_EXTENDED &&
+	    !fill_upgrade(m, s->ep->tx_head))
 		return false;
 	m->reason = http_reason(m->status);
 	return true;
@@ -319,20 +347,30 @@ static void fail_pending(struct h2_conn *h)
 	}
 }
 
-/* A server that does not know extended CONNECT cannot be asked for a WebSocket (RFC 8441 3). */
-static void refuse_websocket(struct h2_stream *s)
+/* A server that does not know extended CONNECT cannot be asked for another protocol (RFC 8441 3). */
+static bool is_refused(const struct h2_stream *s)
+{
+	const struct http_msg *m = s->ep->tx_head;
+	struct slice protocol = upgrade_of(m);
+
+	if (!protocol.len || !needs_upgrade(m, protocol))
+		return false;
+	return !s->conn->peer.connect || m->body != HTTP_BODY_NONE;
+}
+
+static void refuse_upgrade(struct h2_stream *s)
 {
 	s->flags |= H2S_FL_RESET;
 	s->ep->flags |= EP_ERROR;
 }
 
-static void release_websocket(struct h2_stream *s)
+static void release_upgrade(struct h2_stream *s)
 {
-	if (s->conn->peer.connect) {
+	if (!is_refused(s)) {
 		h2s_send(s);
 		return;
 	}
-	refuse_websocket(s);
+	refuse_upgrade(s);
 	h2s_wake(s);
 }
 
@@ -353,8 +391,8 @@ static void back_settings(struct h2_conn *h)
 
 		list_remove(&s->sender);
 		list_append(&h->pending, &s->sender);
-		if (s->ep->flags & EP_TX_HEAD && is_websocket(s->ep->tx_head))
-			release_websocket(s);
+		if (s->ep->flags & EP_TX_HEAD && upgrade_of(s->ep->tx_head).len)
+			release_upgrade(s);
 	}
 	h->user.back->room_changed(h->owner);
 }
@@ -408,16 +446,16 @@ static void h2_back_detach(struct endpoint *ep)
 	h2_leave(h, outer);
 }
 
-/* Whether the server knows extended CONNECT is in its SETTINGS: a WebSocket waits for them. */
+/* Whether the server knows extended CONNECT is in its SETTINGS: an upgrade waits for them. */
 static void h2_back_send(struct endpoint *ep)
 {
 	struct h2_stream *s = ep->mux;
 
-	if (!s->id && ep->flags & EP_TX_HEAD && is_websocket(ep->tx_head)) {
+	if (!s->id && ep->flags & EP_TX_HEAD && upgrade_of(ep->tx_head).len) {
 		if (s->conn->state == H2C_SETTINGS)
 			return;
-		if (!s->conn->peer.connect) {
-			refuse_websocket(s);
+		if (is_refused(s)) {
+			refuse_upgrade(s);
 			return;
 		}
 	}

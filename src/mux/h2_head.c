@@ -172,7 +172,7 @@ static void note_request(struct h2_stream *s, const struct h2_head *head, bool e
 	if (head->method_id == H1_METHOD_CONNECT) {
 		s->flags |= H2S_FL_CONNECT | H2S_FL_EARLY;
 		if (!slice_is_none(head->protocol))
-			s->flags |= H2S_FL_WEBSOCKET;
+			s->flags |= H2S_FL_EXTENDED;
 		/* the request ends here; what follows is the tunnel's */
 		s->ep->flags |= EP_RX_END;
 	} else if (head->flags & H2_HEAD_FL_CONTENT_LENGTH) {

@@ -216,7 +216,7 @@ struct h2_conn {
 
 enum h2_stream_flags {
 	H2S_FL_CONNECT = 1 << 0,     /* the request was a CONNECT: a 2xx opens a tunnel */
-	H2S_FL_WEBSOCKET = 1 << 1,   /* an extended one: 101 is told as 200 */
+	H2S_FL_EXTENDED = 1 << 1,    /* an extended one: 101 is told as 200 */
 	H2S_FL_HEAD = 1 << 2,        /* the request was a HEAD */
 	H2S_FL_HEAD_SENT = 1 << 3,
 	H2S_FL_NO_BODY = 1 << 4,     /* nothing is sent behind the head */

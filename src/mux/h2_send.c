@@ -47,7 +47,7 @@ static bool is_sent(const struct h2_stream *s, const struct http_msg *m, const s
 		return false;
 	if (f->id == FIELD_CONTENT_LENGTH)
 		return length_is_kept(s, m);
-	return f->id != FIELD_SEC_WEBSOCKET_ACCEPT || !(s->flags & H2S_FL_WEBSOCKET);
+	return f->id != FIELD_SEC_WEBSOCKET_ACCEPT || !(s->flags & H2S_FL_EXTENDED);
 }
 
 static size_t head_bound(const struct http_msg *m)

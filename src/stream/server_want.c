@@ -71,14 +71,6 @@ uint64_t wanted_key(struct stream *s)
 	return wanted_key_to(s, &to);
 }
 
-/* Does a request that asks for another protocol ask for this one? */
-static bool is_websocket(const struct stream *s)
-{
-	const struct h1_field *f = http_field_find(&s->req.fields, FIELD_UPGRADE, slice_none());
-
-	return f && slice_eq_nocase(f->value, SLICE("websocket"));
-}
-
 static const struct mux_kind *websocket_mux(const struct server *srv)
 {
 	const struct mux_kind *first = mux_default(MUX_HTTP);
@@ -95,7 +87,8 @@ static const struct mux_kind *websocket_mux(const struct server *srv)
 
 const struct mux_kind *wanted_mux(struct stream *s)
 {
-	if (likely(!(s->req.flags & HTTP_MSG_UPGRADE)) || !is_websocket(s))
+	if (likely(!(s->req.flags & HTTP_MSG_UPGRADE)) ||
+	    !slice_eq_nocase(http_msg_upgrade(&s->req), SLICE("websocket")))
 		return NULL;
 	return websocket_mux(s->server);
 }

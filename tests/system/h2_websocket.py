@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tunnels through HTTP/2: WebSockets (RFC 8441) and CONNECT, in all four pairs of versions.
+"""Tunnels through HTTP/2: WebSockets (RFC 8441), other upgrades and CONNECT, in all four pairs of versions.
 
 A client of HTTP/1 or HTTP/2 opens a WebSocket to a server of HTTP/1 or HTTP/2, bytes go both ways,
 each side ends first once. Servers that do not know extended CONNECT, or refuse, are answered for.
@@ -50,6 +50,9 @@ def serve_h1(sock):
     seen.append((head[0], head[1]))
     if head[0].startswith("CONNECT"):
         sock.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+    elif "/ws" in head[0] and fields.get("upgrade", "websocket") != "websocket":
+        sock.sendall(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: %s\r\nConnection: Upgrade\r\n\r\n" %
+                     fields["upgrade"].encode())
     elif "/ws" in head[0] and fields.get("upgrade") == "websocket":
         sock.sendall(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n"
                      b"Connection: Upgrade\r\nSec-WebSocket-Accept: %s\r\n\r\n" %
@@ -92,13 +95,14 @@ def serve_h2(pairs):
 
 
 class H1Client:
-    def __init__(self, port, path):
+    def __init__(self, port, path, protocol="websocket", more=""):
+        self.protocol = protocol
         self.sock = lib.connect(port)
         self.r = lib.Reader(self.sock)
         self.key = "dGhlIHNhbXBsZSBub25jZQ=="
         self.sock.sendall(("GET %s HTTP/1.1\r\nHost: a.example\r\nConnection: Upgrade\r\n"
-                           "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
-                           "Sec-WebSocket-Key: %s\r\n\r\n" % (path, self.key)).encode())
+                           "Upgrade: %s\r\nSec-WebSocket-Version: 13\r\n"
+                           "Sec-WebSocket-Key: %s\r\n%s\r\n" % (path, protocol, self.key, more)).encode())
 
     def opened(self):
         """The status; the accept key has to fit."""
@@ -107,8 +111,10 @@ class H1Client:
             return None
         status = int(head[0].split()[1])
         fields = dict(head[1])
-        if status == 101 and (fields.get("upgrade") != "websocket" or
-                              fields.get("sec-websocket-accept") != accept_of(self.key)):
+        first = self.protocol.split(",")[0]
+        accept = accept_of(self.key) if first == "websocket" else None
+        if status == 101 and (fields.get("upgrade") != first or
+                              fields.get("sec-websocket-accept") != accept):
             return "101 with %r" % (fields,)
         return status
 
@@ -131,7 +137,7 @@ class H1Client:
 
 
 class H2Client:
-    def __init__(self, port, path):
+    def __init__(self, port, path, protocol="websocket", more=()):
         self.c = h2.Client(lib.connect(port))
         self.buf = b""
         self.ended = False
@@ -140,8 +146,8 @@ class H2Client:
         while e and e[0] != "settings":
             e = self.c.next()
         self.knows = e and e[1].get(h2.ENABLE_CONNECT_PROTOCOL)
-        self.c.send(h2.headers(1, [(":method", "CONNECT"), (":protocol", "websocket")] + q[1:] +
-                               [("sec-websocket-version", "13")], end=False))
+        self.c.send(h2.headers(1, [(":method", "CONNECT"), (":protocol", protocol)] + q[1:] +
+                               [("sec-websocket-version", "13")] + list(more), end=False))
 
     def take(self):
         e = self.c.next()
@@ -216,6 +222,37 @@ def refused(tap, name, make, statuses):
     tap.ok(got in statuses, name, got)
 
 
+def others(tap, fe, fe2):
+    """Other protocols than WebSocket."""
+    key = [("sec-websocket-key", "dGhlIHNhbXBsZSBub25jZQ==")]
+    talk(tap, "foo, 1 to 1", lambda: H1Client(fe, "/one/ws", "foo"), 101)
+    talk(tap, "foo, 2 to 1", lambda: H2Client(fe2, "/one/ws", "foo", key), 200)
+    del seen[:]
+    talk(tap, "foo, 1 to 2", lambda: H1Client(fe, "/two/ws", "foo"), 101)
+    tap.eq([dict(h).get(":protocol") for _, h in seen], ["foo"] * 2, "the server is asked for foo")
+    talk(tap, "foo, 2 to 2", lambda: H2Client(fe2, "/two/ws", "foo"), 200)
+    del seen[:]
+    talk(tap, "foo, bar, 1 to 2", lambda: H1Client(fe, "/two/ws", "foo, bar"), 101)
+    tap.eq([dict(h).get(":protocol") for _, h in seen], ["foo"] * 2, "the server is asked for the first of two")
+    talk(tap, "websocket, bar, 1 to 2", lambda: H1Client(fe, "/two/ws", "websocket, bar"), 101)
+    refused(tap, "foo, 2 to an HTTP/2 server that does not know it", lambda: H2Client(fe2, "/plain/ws", "foo"),
+            (502, 503, "('rst', 1, 7)"))
+    body = "Content-Length: 3\r\n"
+    refused(tap, "a WebSocket of a request with a body", lambda: H1Client(fe, "/two/ws", more=body), (502,))
+
+
+def offers(tap, fe):
+    """An upgrade that need not be: a request that can do without it is sent without it."""
+    # differs: h2-upgrade-offer
+    del seen[:]
+    refused(tap, "foo, 1 to an HTTP/2 server that does not know it", lambda: H1Client(fe, "/plain/ws", "foo"), (403,))
+    tap.eq(len(seen), 1, "it was asked")
+    c = H1Client(fe, "/two/ws", "foo", "Content-Length: 3\r\n")
+    c.say(b"abc")
+    tap.eq(c.opened(), 403, "foo of a request with a body")
+    c.close()
+
+
 def main():
     args = lib.arguments(__doc__)
     tap = lib.Tap()
@@ -234,6 +271,11 @@ def main():
         tap.ok(dict(head).get(":protocol") == "websocket" and ":authority" in names and
                "upgrade" not in names and "connection" not in names, "what an HTTP/2 server sees",
                head)
+        keys = [dict(h).get("sec-websocket-key") for line, h in seen if line == "h2"]
+        tap.ok("dGhlIHNhbXBsZSBub25jZQ==" in keys, "the key of a client of HTTP/1 goes on", keys)
+        others(tap, fe, fe2)
+        if not lib.is_reference(args.program):
+            offers(tap, fe)
         tap.ok(H2Client(fe2, "/one/ws").knows, "extended CONNECT is announced")
         for name, cls, port in (("1", H1Client, fe), ("2", H2Client, fe2)):
             refused(tap, name + " to 1: refused", lambda: cls(port, "/one/no"), (403,))
