@@ -570,7 +570,8 @@ void server_status(const struct server *srv, char *out, size_t size)
 	else if (!(check_flags_of(cs) & CHECK_ENABLED))
 		word = "no check";
 	/* of a server that was up before its check was enabled, this may be less than 1 */
-	if (check_flags_of(cs) & CHECK_ENABLED && health < check_rise_of(cs) + check_fall_of(cs) - 1)
+	if (check_flags_of(cs) & CHECK_ENABLED &&
+	    health < check_rise_of(cs) + check_fall_of(cs) - 1)
 		snprintf(out, size, "%s %d/%d", word, health - check_rise_of(cs) + 1,
 			 check_fall_of(cs));
 	else
