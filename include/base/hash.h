@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* hash.h - hashes and checksums of bytes. Pure, any thread. None is cryptographic. */
+/* hash.h - hashes and checksums of bytes. Pure, any thread. None is cryptographic but SipHash,
+ * under its key.
+ */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H
 
@@ -8,6 +10,11 @@
 
 /* XXH64 with <seed>: fast and well spread, the hash of tables inside the program. */
 uint64_t hash_bytes(const void *data, size_t len, uint64_t seed);
+
+/* SipHash-1-3 under a secret key: for tables whose keys are chosen by clients. */
+uint64_t hash_sip13(const void *data, size_t len, const uint64_t key[2]);
+/* SipHash-2-4, as published. */
+uint64_t hash_sip24(const void *data, size_t len, const uint64_t key[2]);
 
 /* Mixes a 64-bit number: for keys that are numbers or pointers. */
 static inline uint64_t hash_u64(uint64_t v)

@@ -38,7 +38,7 @@ static const struct {
 	{ "tune.stick-counters", CONF_GLOBAL, "stick tables" },
 	{ "tune.bufsize.small", CONF_GLOBAL, "QUIC" },
 
-	{ "stick", CONF_PROXY, "stick tables" }, { "stick-table", CONF_PROXY, "stick tables" },
+	{ "stick", CONF_PROXY, "stick tables" },
 	{ "ssl-f-use", CONF_PROXY, TLS },
 	{ "use-fcgi-app", CONF_PROXY, "FastCGI" },
 

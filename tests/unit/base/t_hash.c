@@ -3,6 +3,20 @@
 #include "base/hash.h"
 #include "tap.h"
 
+/* Of the paper's appendix A: bytes 0 to 15 are the key, 0 to 14 the message. */
+static void test_siphash(void)
+{
+	static const uint64_t key[2] = { 0x0706050403020100ull, 0x0f0e0d0c0b0a0908ull };
+	uint8_t bytes[15];
+
+	for (unsigned i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (uint8_t)i;
+	ok(hash_sip24(bytes, 15, key) == 0xa129ca6149be45e5ull, "SipHash-2-4 of 15 bytes");
+	ok(hash_sip24(bytes, 0, key) == 0x726fdb47dd0e0e31ull, "SipHash-2-4 of nothing");
+	ok(hash_sip24(bytes, 8, key) == 0x93f5f5799a932462ull, "SipHash-2-4 of one block");
+	ok(hash_sip13(bytes, 15, key) != hash_sip24(bytes, 15, key), "fewer rounds, another hash");
+}
+
 int main(void)
 {
 	static const char digits[] = "123456789";
@@ -20,5 +34,6 @@ int main(void)
 	   "XXH64 of more than a stripe");
 	ok(hash_bytes("a", 1, 1) != hash_bytes("a", 1, 0), "the seed counts");
 	ok(hash_u64(1) != hash_u64(2) && hash_u64(0) == 0, "numbers");
+	test_siphash();
 	return done_testing();
 }

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* siphash.c - SipHash, the hash under a secret key of J.-P. Aumasson and D. J. Bernstein
+ *
+ * Who does not know the key cannot choose inputs that collide.
+ */
+#include <string.h>
+#include "base/hash.h"
+
+static inline uint64_t rotate(uint64_t v, int bits)
+{
+	return v << bits | v >> (64 - bits);
+}
+
+static inline uint64_t little(uint64_t v)
+{
+	return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? __builtin_bswap64(v) : v;
+}
+
+static inline void sip_round(uint64_t v[4])
+{
+	v[0] += v[1];
+	v[2] += v[3];
+	v[1] = rotate(v[1], 13) ^ v[0];
+	v[3] = rotate(v[3], 16) ^ v[2];
+	v[0] = rotate(v[0], 32);
+	v[2] += v[1];
+	v[0] += v[3];
+	v[1] = rotate(v[1], 17) ^ v[2];
+	v[3] = rotate(v[3], 21) ^ v[0];
+	v[2] = rotate(v[2], 32);
+}
+
+static inline void sip_block(uint64_t v[4], uint64_t block, unsigned rounds)
+{
+	v[3] ^= block;
+	for (unsigned i = 0; i < rounds; i++)
+		sip_round(v);
+	v[0] ^= block;
+}
+
+static inline uint64_t siphash(const uint8_t *at, size_t len, const uint64_t key[2],
+			       unsigned rounds, unsigned last_rounds)
+{
+	uint64_t v[4] = {
+		key[0] ^ 0x736f6d6570736575ull, key[1] ^ 0x646f72616e646f6dull,
+		key[0] ^ 0x6c7967656e657261ull, key[1] ^ 0x7465646279746573ull,
+	};
+	uint64_t last = (uint64_t)len << 56, block;
+	size_t left;
+
+	for (left = len; left >= 8; left -= 8, at += 8) {
+		memcpy(&block, at, 8);
+		sip_block(v, little(block), rounds);
+	}
+	for (size_t i = 0; i < left; i++)
+		last |= (uint64_t)at[i] << (8 * i);
+	sip_block(v, last, rounds);
+	v[2] ^= 0xff;
+	for (unsigned i = 0; i < last_rounds; i++)
+		sip_round(v);
+	return v[0] ^ v[1] ^ v[2] ^ v[3];
+}
+
+uint64_t hash_sip13(const void *data, size_t len, const uint64_t key[2])
+{
+	return siphash(data, len, key, 1, 3);
+}
+
+uint64_t hash_sip24(const void *data, size_t len, const uint64_t key[2])
+{
+	return siphash(data, len, key, 2, 4);
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* table.c - the tables that a generation declares, and how they get their entries */
+#include <string.h>
+#include "base/diag.h"
+#include "conf/conf.h"
+#include "table_priv.h"
+
+struct tables_config {
+	struct table *last; /* then those declared before */
+};
+
+static void tables_fini(void *data)
+{
+	struct tables_config *tc = data;
+
+	for (struct table *t = tc->last; t; t = t->next)
+		table_state_drop(&t->state);
+}
+
+static struct slot config_slot = {
+	.of = SLOT_CONFIG, .size = sizeof(struct tables_config), .fini = tables_fini,
+};
+
+/* Of a proxy: the table that it declares. */
+static struct slot section_slot = { .of = SLOT_PROXY, .size = sizeof(struct table *) };
+
+struct slot *const table_slots[] = { &config_slot, &section_slot, NULL };
+
+static struct tables_config *tables_of(const struct config *cfg)
+{
+	return slot_of(&config_slot, config_slots(cfg));
+}
+
+struct table *tables_first(const struct config *cfg)
+{
+	return tables_of(cfg)->last;
+}
+
+struct table *table_lookup(const struct config *cfg, const char *name)
+{
+	struct table *t = tables_first(cfg);
+
+	while (t && strcmp(t->name, name) != 0)
+		t = t->next;
+	return t;
+}
+
+struct table *table_declare(struct config *cfg, const char *name)
+{
+	struct table *t = arena_zalloc(&cfg->arena, sizeof(*t));
+
+	if (!t)
+		return NULL;
+	t->name = name;
+	t->limits.bytes_factor = 1;
+	t->next = tables_of(cfg)->last;
+	tables_of(cfg)->last = t;
+	return t;
+}
+
+struct table **table_section_slot(const struct slot_area *slots)
+{
+	return slot_of(&section_slot, slots);
+}
+
+struct table *table_of_section(const struct slot_area *slots)
+{
+	return *table_section_slot(slots);
+}
+
+void table_store(struct table *t, enum table_data d)
+{
+	if (!t->shape.count[d])
+		t->shape.count[d] = 1;
+}
+
+/* --- check ------------------------------------------------------------------------------------ */
+
+/* Bytes of a key as they are told: a string has a NUL. */
+static unsigned key_size(const struct table *t)
+{
+	return t->shape.key_len + (t->shape.type == TABLE_STRING);
+}
+
+static void check_write_to(struct config *cfg, struct table *t, struct diag_list *diags)
+{
+	static const struct diag_place nowhere = { .form = DIAG_BARE };
+	const struct table *to = table_lookup(cfg, t->write_to);
+
+	if (!to)
+		diag_add(diags, DIAG_ALERT, &nowhere, NULL, "Proxy '%s': failed to initialize "
+			 "stick-table: write-to: table '%s' doesn't exist.", t->name, t->write_to);
+	else if (to->shape.type != t->shape.type)
+		diag_add(diags, DIAG_ALERT, &nowhere, NULL, "Proxy '%s': failed to initialize "
+			 "stick-table: write-to: cannot mix table types ('%s' has '%s' type and "
+			 "'%s' has '%s' type).", t->name, to->name,
+			 table_type_name((enum table_type)to->shape.type), t->name,
+			 table_type_name((enum table_type)t->shape.type));
+	else if (to->shape.key_len != t->shape.key_len)
+		diag_add(diags, DIAG_ALERT, &nowhere, NULL, "Proxy '%s': failed to initialize "
+			 "stick-table: write-to: cannot mix key sizes ('%s' has '%u' key_size and "
+			 "'%s' has '%u' key_size).", t->name, to->name, key_size(to), t->name,
+			 key_size(t));
+}
+
+void tables_check(struct config *cfg, struct diag_list *diags)
+{
+	for (struct table *t = tables_first(cfg); t; t = t->next)
+		if (t->write_to)
+			check_write_to(cfg, t, diags);
+}
+
+/* --- life of the entries ---------------------------------------------------------------------- */
+
+bool tables_start(struct config *cfg, struct diag_list *diags)
+{
+	for (struct table *t = tables_first(cfg); t; t = t->next) {
+		table_shape_lay_out(&t->shape);
+		t->state = table_state_new(t->name, &t->shape, &t->limits);
+		if (t->state)
+			continue;
+		diag_add(diags, DIAG_ALERT, NULL, NULL, "out of memory for stick-table '%s'",
+			 t->name);
+		return false;
+	}
+	return true;
+}
+
+void tables_adopt(struct config *next, struct config *prev)
+{
+	for (struct table *t = tables_first(next); t; t = t->next) {
+		const struct table *old = table_lookup(prev, t->name);
+
+		if (!old || !old->state || !table_shape_eq(&old->shape, &t->shape))
+			continue;
+		table_state_drop(&t->state);
+		t->state = table_state_take(old->state);
+		table_state_set_limits(t->state, &t->limits);
+	}
+}

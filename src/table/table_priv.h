@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* table_priv.h - what the files of this folder share */
+#ifndef TABLE_PRIV_H
+#define TABLE_PRIV_H
+
+#include "base/slot.h"
+#include "base/tree.h"
+#include "table/table.h"
+
+/* Entries of one size, side by side. */
+struct table_slab {
+	uint32_t cells;
+	/* the entries follow, SLAB_HEAD bytes behind the start */
+};
+
+/* A part of the keys. */
+struct table_shard {
+	unsigned lock;
+	uint32_t used;
+	struct list lru;              /* struct table_entry.lru: least recently used first */
+	struct table_entry *free;
+	struct table_entry **buckets; /* owned; NULL: none yet */
+	uint32_t bucket_count;        /* a power of two */
+	/* while it grows: the buckets of before, of which the first <moved> are empty; or NULL */
+	struct table_entry **old;
+	uint32_t old_count, moved;
+	struct table_slab **slabs;    /* owned */
+	uint32_t slab_count, slab_room;
+} __attribute__((aligned(64)));
+
+/* A text that entries name by its number. */
+struct table_text {
+	struct tree_node node;        /* by hash */
+	uint32_t number;
+	uint32_t len;
+	char text[];
+};
+
+struct table_texts {
+	unsigned lock;
+	struct tree tree;
+	struct table_text **all;      /* owned, and each of them; [number - 1] */
+	uint32_t count, room;
+};
+
+struct table_state {
+	unsigned refs;                /* atomic */
+	char *name;                   /* owned */
+	struct table_shape shape;
+	/* atomic: struct table_limits */
+	uint32_t size, expire_ms, keep, bytes_factor;
+	uint32_t grain_ms;            /* atomic: how long an entry keeps its place while used */
+	table_watch_fn *watch;
+	void *watcher;
+	uint64_t secret[2];           /* of hash_sip13() */
+	unsigned shard_bits;
+	struct table_texts texts;
+	uint32_t used __attribute__((aligned(64))); /* atomic */
+	struct table_shard shards[];
+};
+
+/* Is <key> that of the entry? */
+bool table_key_is(const struct table_shape *s, const struct table_entry *e,
+		  const struct table_key *key);
+/* Copies it into an entry whose key is zeroed. */
+void table_key_put(const struct table_shape *s, struct table_entry *e,
+		   const struct table_key *key);
+void table_texts_free(struct table_texts *t);
+
+static inline char *table_entry_key(const struct table_shape *s, const struct table_entry *e)
+{
+	return (char *)(uintptr_t)e + s->key_at;
+}
+
+/* The table of a section, to set. */
+struct table **table_section_slot(const struct slot_area *slots);
+extern struct slot *const table_slots[];
+void tables_check(struct config *cfg, struct diag_list *diags);
+bool tables_start(struct config *cfg, struct diag_list *diags);
+
+#endif
