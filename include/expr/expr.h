@@ -277,10 +277,15 @@ struct expr_pending *expr_pending_first(struct config *cfg);
 typedef void expr_resolve_fn(struct config *scratch, struct config *live, struct diag_list *diags);
 void expr_set_resolver(expr_resolve_fn *resolve);
 
+/* The configuration in force, borrowed for this turn; NULL: none. */
+struct config *expr_config_in_force(void);
+
 /* Evaluates. */
 enum expr_result expr_eval(const struct expr *e, struct expr_ctx *ctx, struct sample *out);
 /* Evaluates and casts to a string in the arena. */
 enum expr_result expr_eval_string(const struct expr *e, struct expr_ctx *ctx, struct slice *out);
+/* May a sample of this static type become that? */
+bool sample_can_cast(enum sample_type from, enum sample_type to);
 /* Casts in place; false: impossible or no memory. */
 bool sample_cast(struct sample *s, enum sample_type to, struct arena *arena);
 

@@ -55,6 +55,7 @@ struct rule_action {
 	const char *words;       /* "set-header", "deny" */
 	unsigned rulesets;       /* mask of RULES_BIT() */
 	bool has_parameter;      /* the word goes on with "(...)": its parser reads that */
+	bool has_number;         /* the word goes on with digits, as in track-sc0 */
 	/* l->at is behind the action's words; stops before if/unless. False: reported. */
 	bool (*parse)(struct conf_line *l, struct rule *r);
 	enum rule_result (*run)(const struct rule *r, struct expr_ctx *ctx, bool *first);

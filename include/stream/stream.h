@@ -169,6 +169,7 @@ struct stream {
 	uint64_t client_at_ms, server_at_ms; /* inactivity deadlines while forwarding */
 	uint64_t count_at_ms;        /* option contstats: when bytes are counted next */
 	uint64_t counted_in, counted_out; /* of the front's bytes, those in the counters */
+	uint64_t tracked_out;        /* of the server's bytes, those in stick tables */
 	struct stream_times t;
 	struct rule_state {            /* where a rule list waits */
 		const struct rule *rule;

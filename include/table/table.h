@@ -197,6 +197,8 @@ bool table_key_of_sample(const struct table_shape *s, struct sample *smp, struct
 			 struct table_key *out);
 /* The key that a word of the Runtime API means. Binary keys are given as they are. */
 bool table_key_of_text(const struct table_shape *s, struct slice text, struct table_key *out);
+/* May samples of this type (enum sample_type) be keys of tables of type <t>? */
+bool table_type_takes(enum table_type t, unsigned sample_type);
 /* The key of an entry, as a sample whose bytes live as long as the entry is held. */
 void table_key_sample(const struct table_shape *s, struct table_entry *e, struct sample *out);
 /* The key of an entry as `show table` prints it. */

@@ -63,8 +63,6 @@ struct expr_arg *expr_args_parse(struct expr_parser *p, const uint8_t *types, un
 /* Compiles at p->at and moves it. <acl>: the words of messages are those of ACLs. */
 struct expr *expr_compile(struct expr_parser *p, const struct expr_acl_keyword *acl);
 
-/* May a sample of this static type become that? */
-bool sample_can_cast(enum sample_type from, enum sample_type to);
 /* The number of a well-known method (http/msg.h has the same order), 0: other. */
 int sample_method_find(struct slice name);
 struct slice sample_method_name(const struct sample *s);
@@ -85,8 +83,6 @@ struct expr_config {
 };
 extern struct slot expr_config_slot;
 struct expr_config *expr_config_of(const struct config *cfg);
-/* The configuration in force, borrowed for this turn; NULL: none. */
-struct config *expr_config_in_force(void);
 /* Frees <ptr> with <release> when the configuration dies. False: no memory (nothing registered). */
 bool expr_config_own(struct config *cfg, void *ptr, void (*release)(void *ptr));
 

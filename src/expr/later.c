@@ -8,26 +8,16 @@
 #include <string.h>
 #include "expr_priv.h"
 
-#define TABLES "stick tables"
-
 static const struct {
 	const char *name; /* "sc_*": whatever begins so */
 	const char *feature;
 } later[] = {
 	{ "fcgi.*", "FastCGI" },
-	{ "in_table", TABLES },
 	{ "internal.htx*", "HAProxy's own storage of messages (HTX), which is not there" },
 	{ "lua.*", "Lua" },
 	{ "quic_*", "QUIC" },
 	{ "res.cache_*", "the cache" },
 	{ "res.comp*", "compression" },
-	{ "sc0_*", TABLES }, { "sc1_*", TABLES }, { "sc2_*", TABLES }, { "sc_*", TABLES },
-	{ "spoe.*", "SPOE" },
-	{ "src_bytes_*", TABLES }, { "src_clr_*", TABLES }, { "src_conn_*", TABLES },
-	{ "src_get_*", TABLES }, { "src_glitch_*", TABLES }, { "src_gpc*", TABLES },
-	{ "src_http_*", TABLES }, { "src_inc_*", TABLES }, { "src_kbytes_*", TABLES },
-	{ "src_sess_*", TABLES }, { "src_updt_*", TABLES },
-	{ "table_*", TABLES },
 	{ "wt6", "a description of this hash, and none is public" },
 };
 

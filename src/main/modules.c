@@ -18,7 +18,8 @@
 	/* 4 net, http */ \
 	X(net) X(netns) X(http_error_page) X(userlist) \
 	/* 5 mux, tls, log */ \
-	X(mux) X(h2) X(table) X(tls) X(tls_bind) X(tls_server) X(tls_smp) X(tls_hello_smp) \
+	X(table) X(table_ctl) \
+	X(mux) X(h2) X(tls) X(tls_bind) X(tls_server) X(tls_smp) X(tls_hello_smp) \
 	X(tls_cert_smp) X(tls_store) X(tls_keylog) X(tls_cert_ctl) X(tls_ca_ctl) \
 	X(tls_list_ctl) X(tls_ocsp_ctl) X(tls_ocsp_conf) X(resolvers) X(log) \
 	X(log_profile) X(tls_use_conf) \
@@ -28,9 +29,10 @@
 	X(mail) X(state_file) X(stats_file) X(naming) X(ring) X(log_backend) \
 	X(proxy_ctl) X(server_ctl) X(server_dynamic_ctl) X(stats_ctl) \
 	/* 10 stream, 11 traffic: in the order in which -dK lists their words */ \
+	X(track) \
 	X(rule) X(tcp_act) X(preamble_act) X(http_act) X(reply_act) X(service_act) X(var_act) \
 	X(capture) X(addr_act) X(resolve_act) X(stream_act) X(uri_act) X(hint_act) X(early_act) \
-	X(auth_act) \
+	X(auth_act) X(track_act) X(table_smp) \
 	X(http_conf) X(map_act) X(sniff) X(upgrade) X(conn_smp) X(conn_error_smp) X(http_smp) \
 	X(field_smp) X(proxy_smp) X(auth_smp) X(acl_smp) X(body_smp) X(stream_smp) \
 	X(req_ssl_smp) X(proxy_tlv_smp) \

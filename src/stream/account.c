@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "proxy/balance.h"
 #include "proxy/bind.h"
+#include "stream/track.h"
 #include "account_priv.h"
 #include "log_priv.h"
 
@@ -40,8 +41,10 @@ static void count_request(struct proxy *fe, struct listener_conf *l, unsigned ve
 void stream_count_begin(struct stream *s)
 {
 	stream_log_begin(s);
-	if (s->flags & STRM_HTTP)
-		count_request(s->fe, s->listener, s->req.version);
+	if (!(s->flags & STRM_HTTP))
+		return;
+	count_request(s->fe, s->listener, s->req.version);
+	track_request(s);
 }
 
 void stream_count_upgrade(struct stream *s)
@@ -50,6 +53,7 @@ void stream_count_upgrade(struct stream *s)
 	if (!(s->flags & STRM_HTTP))
 		return;
 	count_request(s->fe, s->listener, s->req.version);
+	track_request(s);
 	if (s->flags & STRM_BE_COUNTED)
 		counter_add(&s->be->state->be, CNT_REQ_TOT, 1);
 }
@@ -123,6 +127,8 @@ static void count_bytes(struct stream *s)
 		count_traffic(&s->be->state->be, in, out);
 	if (s->server && s->t.queued)
 		count_traffic(&s->server->state->counters, in, out);
+	track_bytes(s, (uint64_t)in, s->back.rx_bytes - s->tracked_out);
+	s->tracked_out = s->back.rx_bytes;
 }
 
 void stream_count_continuously(struct stream *s)
@@ -226,6 +232,7 @@ void stream_count_end(struct stream *s)
 	count_times(s);
 	if (s->flags & STRM_BE_COUNTED)
 		gauge_add(&s->be->state->be, CNT_SESS_CUR, -1, &s->be->state->be_session_max);
+	track_end(s);
 }
 
 void session_count_answer(struct session *sess, unsigned status, size_t in, size_t out)
@@ -236,6 +243,7 @@ void session_count_answer(struct session *sess, unsigned status, size_t in, size
 	struct proxy *fe = sess->fe;
 	struct latency_sample sample;
 
+	track_request_without_stream(sess, false);
 	if (!STATS_ARE_COUNTED)
 		return;
 	count_request(fe, sess->listener, 11);

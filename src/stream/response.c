@@ -4,6 +4,7 @@
 #include "net/conn.h"
 #include "stream/persist.h"
 #include "stream/service.h"
+#include "stream/track.h"
 #include "tls/tls.h"
 #include "account_priv.h"
 #include "capture_priv.h"
@@ -242,6 +243,7 @@ enum step stage_response(struct stream *s)
 			return retry_go(s);
 		}
 		s->status = s->server_status = s->res.status;
+		track_answer(s, s->status);
 		capture_response(s);
 		return STEP_NEXT;
 	}

@@ -47,6 +47,14 @@ static const struct rule_action *action_next(struct action_walk *w)
 	return NULL;
 }
 
+/* May the action's word go on so? */
+static bool action_goes_on(const struct rule_action *a, const char *rest)
+{
+	if (a->has_number)
+		rest += strspn(rest, "0123456789");
+	return !*rest || (a->has_parameter && *rest == '(');
+}
+
 /* How many words of the line, from <at>, the action's name takes; 0: another name. */
 static int action_match(const struct rule_action *a, const struct conf_line *l, int at)
 {
@@ -57,8 +65,7 @@ static int action_match(const struct rule_action *a, const struct conf_line *l, 
 		const char *word = at + words < l->count ? l->words[at + words] : "";
 		size_t len = strcspn(name, " ");
 
-		if (strncmp(name, word, len) != 0 ||
-		    (word[len] && !(a->has_parameter && word[len] == '(')))
+		if (strncmp(name, word, len) != 0 || !action_goes_on(a, word + len))
 			return 0;
 		words++;
 		name += len;
@@ -196,7 +203,7 @@ static void dump_ruleset(enum ruleset set, FILE *out)
 	qsort(sorted, count, sizeof(*sorted), compare_actions);
 	for (size_t i = 0; i < count; i++)
 		fprintf(out, "\t%s %s%s\n", ruleset_name(set), sorted[i]->words,
-			sorted[i]->has_parameter ? "*" : "");
+			sorted[i]->has_parameter || sorted[i]->has_number ? "*" : "");
 }
 
 static void dump_actions(FILE *out)

@@ -18,6 +18,7 @@
 #include "stream/process.h"
 #include "stream/proxy_tlv.h"
 #include "stream/service.h"
+#include "stream/track.h"
 #include "tls/tls.h"
 #include "engine_priv.h"
 #include "handshake_priv.h"
@@ -165,6 +166,7 @@ static struct slice http_bad_request(void *owner, const struct front_bad *bad)
 		return slice_none();
 	if (!probe || !(fe->options & PROXY_OPT_DONTLOGNULL)) {
 		proxy_count_request(fe);
+		track_request_without_stream(sess, true);
 		counter_add(&fe->state->fe, counter_of_version(bad->version), 1);
 		counter_add(&fe->state->fe, CNT_REQ_ERRORS, 1);
 		if (fe->options & PROXY_OPT_SOCKET_STATS)
@@ -298,6 +300,7 @@ void session_start(struct session *s, bool readable)
 		session_abort(s);
 		return;
 	}
+	track_session(s);
 	if (session_take(s, session_mux(s)))
 		s->mux->kind->front_start(s->mux, readable);
 	else

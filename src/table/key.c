@@ -31,15 +31,20 @@ static void key_of_bytes(const struct table_shape *s, struct slice bytes, struct
 	out->len = len;
 }
 
+static const uint8_t key_types[TABLE_TYPES] = {
+	[TABLE_IPV4] = SMP_IPV4, [TABLE_IPV6] = SMP_IPV6, [TABLE_INTEGER] = SMP_INT,
+	[TABLE_STRING] = SMP_STR, [TABLE_BINARY] = SMP_BIN,
+};
+
+bool table_type_takes(enum table_type t, unsigned sample_type)
+{
+	return sample_can_cast((enum sample_type)sample_type, (enum sample_type)key_types[t]);
+}
+
 bool table_key_of_sample(const struct table_shape *s, struct sample *smp, struct arena *arena,
 			 struct table_key *out)
 {
-	static const uint8_t types[TABLE_TYPES] = {
-		[TABLE_IPV4] = SMP_IPV4, [TABLE_IPV6] = SMP_IPV6, [TABLE_INTEGER] = SMP_INT,
-		[TABLE_STRING] = SMP_STR, [TABLE_BINARY] = SMP_BIN,
-	};
-
-	if (!sample_cast(smp, (enum sample_type)types[s->type], arena))
+	if (!sample_cast(smp, (enum sample_type)key_types[s->type], arena))
 		return false;
 	switch ((enum table_type)s->type) {
 	case TABLE_IPV4:

@@ -10,6 +10,7 @@
 #include "base/diag.h"
 #include "proxy/queue.h"
 #include "proxy/server.h"
+#include "table/table.h"
 
 /* --- arguments that name proxies and servers ---------------------------------------------- */
 
@@ -60,6 +61,24 @@ static void pending_resolve_server(struct config *cfg, const struct expr_pending
 		pending_fail(p, "server", diags);
 }
 
+/* A table argument: as a proxy's, without a name that of the section where it was written. */
+static void pending_resolve_table(struct config *cfg, const struct expr_pending *p,
+				  struct diag_list *diags)
+{
+	struct diag_place place = { .form = DIAG_BARE };
+	const struct proxy *px = p->object;
+	const char *name = p->arg->name.len ? p->arg->name.ptr : px ? px->name : "";
+
+	if (!p->arg->name.len && px && (px->caps & PROXY_DEFAULTS))
+		return;
+	p->arg->object = table_lookup(cfg, name);
+	if (p->arg->object)
+		return;
+	diag_add(diags, DIAG_ALERT, &place, NULL, "parsing [%s:%d]: unable to find table '%s' "
+		 "referenced in arg %d of %s '%s' in proxy '%s'.", p->file, p->line, name,
+		 p->position, p->what, p->keyword, px ? px->name : "");
+}
+
 /* The arguments of <of>, by the names of <cfg>. */
 static void pending_resolve(struct config *of, struct config *cfg, struct diag_list *diags)
 {
@@ -78,6 +97,9 @@ static void pending_resolve(struct config *of, struct config *cfg, struct diag_l
 			break;
 		case ARG_SERVER:
 			pending_resolve_server(cfg, p, diags);
+			break;
+		case ARG_TABLE:
+			pending_resolve_table(cfg, p, diags);
 			break;
 		default:
 			break;

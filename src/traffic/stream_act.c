@@ -275,8 +275,6 @@ static enum rule_result do_log_run(const struct rule *r, struct expr_ctx *ctx, b
 #define LATER(name, sets, part) \
 	{ .words = name, .rulesets = sets, .waits_for = part, .has_parameter = true }
 #define ALL (RULES_BIT(RULES_COUNT) - 1)
-#define TRACKED (ALL & ~(RULES_BIT(RULES_HTTP_AFTER) | RULES_BIT(RULES_TCP_RESPONSE)))
-#define TABLES "stick tables"
 
 static const struct rule_action actions[] = {
 	ACTION("disable-l7-retry", HTTP_REQ, NULL, disable_l7_retry_run, "",
@@ -294,11 +292,6 @@ static const struct rule_action actions[] = {
 	       "{client|server|tunnel} {<time>|<expr>}", "another timeout for this stream"),
 	ACTION("wait-for-body", HTTP_REQ | HTTP_RES, body_parse, body_run,
 	       "time <time> [at-least <bytes>]", "wait for the body, or for so much of it"),
-	LATER("sc-add-gpc", ALL, TABLES), LATER("sc-inc-gpc", ALL, TABLES),
-	LATER("sc-inc-gpc0", ALL, TABLES), LATER("sc-inc-gpc1", ALL, TABLES),
-	LATER("sc-set-gpt", ALL, TABLES), LATER("sc-set-gpt0", ALL, TABLES),
-	LATER("track-sc0", TRACKED, TABLES), LATER("track-sc1", TRACKED, TABLES),
-	LATER("track-sc2", TRACKED, TABLES),
 	LATER("attach-srv", RULES_BIT(RULES_TCP_SESSION), "reverse HTTP"),
 	LATER("cache-use", HTTP_REQ, "the cache"), LATER("cache-store", HTTP_RES, "the cache"),
 	LATER("send-spoe-group", CONTENT | RULES_BIT(RULES_TCP_RESPONSE) | HTTP_REQ | HTTP_RES,

@@ -388,9 +388,11 @@ tcp | tcp-request content switch-mode http proto | proto | h1 or h2
 tcp | tcp-request content switch-mode http proto h9 | 'h9' | h1 or h2
 tcp | tcp-request content switch-mode http now | now | 'if' or 'unless'
 be | tcp-request content switch-mode http | 'be' | frontend
-+fe | http-request deny if { sc0_conn_cnt gt 3 } | sc0_conn_cnt | stick tables
-+fe | http-request deny if { src_get_gpc0 gt 3 } | src_get_gpc0 | stick tables
-+fe | http-request set-header a %[src,table_conn_cnt] | table_conn_cnt | stick tables
+fe | http-request track-sc7 src | track-sc7 | tune.stick-counters
+fe | http-request track-sc0 | track-sc0 | fetch
+fe | http-request track-sc0 src table | table | table name
+fe | http-request sc-inc-gpc0(9) | sc-inc-gpc0(9) | tune.stick-counters
+fe | http-request sc-set-gpt(1) 3 | sc-set-gpt(1) | GPT ID
 +fe | http-request deny if { internal.htx.data gt 3 } | internal.htx.data | HTX
 +fe | http-response set-header a %[res.comp] | res.comp | compression
 +fe | http-request set-header a %[int(1),wt6] | wt6 | none is public

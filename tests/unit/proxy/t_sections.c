@@ -102,7 +102,7 @@ static void test_later(void)
 {
 	static const char *const lines[] = {
 		" server s 127.0.0.1:1 strict-maxconn", " compression algo gzip",
-		" server s 127.0.0.1:1 shard 1", " stick-table type ip size 1k",
+		" server s 127.0.0.1:1 shard 1",
 	};
 
 	for (unsigned i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
