@@ -47,6 +47,7 @@ struct session_rare {
 	/* of its PROXY header, owned; NULL: none, or not asked for */
 	struct proxy_tlvs *tlvs;
 	struct slot_area *slots;       /* owned; NULL: no module has asked for them */
+	struct addr conn_src, conn_dst; /* before tcp-request session rules; ADDR_NONE: unchanged */
 };
 
 struct session {
@@ -90,6 +91,13 @@ const struct addr *session_src(struct session *s);
 uint64_t session_accept_wall_us(const struct session *s);
 /* Asks the kernel on first use. family ADDR_NONE: unknown. */
 const struct addr *session_dst(struct session *s);
+/* The addresses of the connection: the same, but no rule behind those of the connection itself
+ * changes them (fetches fc_src, fc_dst).
+ */
+const struct addr *session_conn_src(struct session *s);
+const struct addr *session_conn_dst(struct session *s);
+/* Before a rule of the session changes an address: the connection's is kept. False: no memory. */
+bool session_keep_conn_addr(struct session *s, bool dst);
 
 /* Accepts <fd> (non-blocking) for the listener, on the calling thread: rules, preambles, mux.
  * Closes <fd> when refused or when memory is out. Callback of net/listener.

@@ -25,6 +25,31 @@ const struct addr *session_dst(struct session *s)
 	return &s->dst;
 }
 
+const struct addr *session_conn_src(struct session *s)
+{
+	if (s->rare && s->rare->conn_src.family != ADDR_NONE)
+		return &s->rare->conn_src;
+	return session_src(s);
+}
+
+const struct addr *session_conn_dst(struct session *s)
+{
+	if (s->rare && s->rare->conn_dst.family != ADDR_NONE)
+		return &s->rare->conn_dst;
+	return session_dst(s);
+}
+
+bool session_keep_conn_addr(struct session *s, bool dst)
+{
+	const struct addr *now = dst ? session_conn_dst(s) : session_conn_src(s);
+	struct session_rare *rare = session_rare_get(s);
+
+	if (!rare)
+		return false;
+	*(dst ? &rare->conn_dst : &rare->conn_src) = *now;
+	return true;
+}
+
 uint64_t session_accept_wall_us(const struct session *s)
 {
 	return clock_wall_us() - (clock_now_ns() - s->accept_ns) / 1000;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* addr_act.c - edge file: actions on addresses, and on the marks of packets
  *
- * In the rules of a connection an address is changed for the whole session; in those of a stream,
- * for that stream alone. Marks need rights of the process: without them nothing happens.
+ * In the rules of a connection or session an address is changed for the whole session; in those of
+ * a stream, for that stream alone. Marks need rights of the process: without them nothing happens.
  * Manual: configuration 4.4 set-src, set-dst, set-fc-mark...
  */
 #include <netinet/in.h>
@@ -34,12 +34,14 @@ static bool expr_parse_value(struct conf_line *l, struct rule *r)
 /* --- addresses ---------------------------------------------------------------------------- */
 
 /* The address that rules see now, and where another one goes; NULL: no memory. */
-static struct addr *address_place(struct expr_ctx *ctx, bool dst)
+static struct addr *address_place(const struct rule *r, struct expr_ctx *ctx, bool dst)
 {
 	struct stream_overrides *o;
 	struct addr *place;
 
 	if (!ctx->stream) {
+		if (r->set == RULES_TCP_SESSION && !session_keep_conn_addr(ctx->session, dst))
+			return NULL;
 		if (dst) {
 			session_dst(ctx->session);
 			ctx->session->flags |= SESS_HAS_DST;
@@ -78,7 +80,7 @@ static enum rule_result set_address(const struct rule *r, struct expr_ctx *ctx, 
 	if (expr_eval(v->expr, ctx, &smp) != EXPR_FOUND ||
 	    !sample_to_addr(&smp, ctx->arena, &fresh))
 		return RULE_CONTINUE;
-	place = address_place(ctx, dst);
+	place = address_place(r, ctx, dst);
 	if (!place)
 		return RULE_CONTINUE;
 	fresh.port = addr_is_inet(place) ? place->port : 0;
@@ -93,7 +95,7 @@ static enum rule_result set_port(const struct rule *r, struct expr_ctx *ctx, boo
 
 	if (!rule_value_eval(r->data, ctx, &port))
 		return RULE_CONTINUE;
-	place = address_place(ctx, dst);
+	place = address_place(r, ctx, dst);
 	if (!place)
 		return RULE_CONTINUE;
 	if (!addr_is_inet(place))

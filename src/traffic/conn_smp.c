@@ -53,9 +53,9 @@ static const struct addr *fetch_address_of(struct expr_ctx *ctx, struct addr *ar
 	case ADDRESS_DST:
 		return context_dst(ctx);
 	case ADDRESS_FRONT_SRC:
-		return ctx->session ? session_src(ctx->session) : NULL;
+		return ctx->session ? session_conn_src(ctx->session) : NULL;
 	case ADDRESS_FRONT_DST:
-		return ctx->session ? session_dst(ctx->session) : NULL;
+		return ctx->session ? session_conn_dst(ctx->session) : NULL;
 	default:
 		return back_address(ctx->stream, side == ADDRESS_BACK_DST, area) ? area : NULL;
 	}

@@ -190,7 +190,7 @@ static enum expr_result fetch_is_local(struct expr_ctx *ctx, const struct expr_a
 	if (!which->front)
 		a = which->dst ? context_dst(ctx) : context_src(ctx);
 	else if (ctx->session)
-		a = which->dst ? session_dst(ctx->session) : session_src(ctx->session);
+		a = which->dst ? session_conn_dst(ctx->session) : session_conn_src(ctx->session);
 	return a && a->family != ADDR_NONE ? smp_give_bool(out, is_local(a)) : EXPR_NONE;
 }
 

@@ -42,6 +42,21 @@ const struct addr *session_dst(struct session *s)
 	return NULL;
 }
 
+const struct addr *session_conn_src(struct session *s)
+{
+	return &client;
+}
+
+const struct addr *session_conn_dst(struct session *s)
+{
+	return NULL;
+}
+
+bool session_keep_conn_addr(struct session *s, bool dst)
+{
+	return true;
+}
+
 /* nothing of these tests keeps anything in a stream's slots, or logs amid a stream */
 struct slot_area *stream_slots(struct stream *s)
 {
