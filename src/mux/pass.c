@@ -20,6 +20,7 @@ enum pass_flags {
 	PASS_FL_BUSY = 1 << 1,   /* a frame of ours is below on the stack */
 	PASS_FL_DEAD = 1 << 2,
 	PASS_FL_SHUT = 1 << 4,   /* our end was sent */
+	PASS_FL_UNREAD = 1 << 5, /* front: nothing was read yet when its user left */
 };
 
 struct pass {
@@ -114,6 +115,11 @@ static void pass_free(struct pass *p)
 		p->user.back->closed(p->owner);
 	else if (p->conn)
 		p->user.front->closed(p->owner);
+	/* bytes that came before the first look at the socket would make a reset of the close */
+	if (p->conn && p->flags & PASS_FL_UNREAD) {
+		p->conn->flags |= CONN_CAN_RECV;
+		wire_drain(p->conn);
+	}
 	conn_close(&p->conn);
 	block_queue_clear(&p->out);
 	pool_free(pass_pool, p);
@@ -257,6 +263,9 @@ static void pass_ep_detach(struct endpoint *ep)
 {
 	struct pass *p = ep->mux;
 
+	if (!(p->flags & PASS_FL_BACK) &&
+	    !(ep->flags & (EP_ERROR | EP_KILL | EP_RX_END | EP_RX_ANY)))
+		p->flags |= PASS_FL_UNREAD;
 	p->ep = NULL;
 	ep->mux = NULL;
 	ep->ops = NULL;

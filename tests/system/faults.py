@@ -510,6 +510,23 @@ def cut_answer_of_1_0(tap, program):
         tap.ok(b" 200 " in got and (reset or chunked), "cut answer of HTTP/1.0: it is seen", "%r %r" % (got, reset))
 
 
+def no_backend(tap, program):
+    """A TCP frontend without a backend reads what has come before it closes: an end, not a reset. With defer-accept
+    the bytes are there when the connection is accepted."""
+    port = lib.ports(1)[0]
+    conf = "frontend t\n\tmode tcp\n\ttimeout client 5s\n\tbind 127.0.0.1:%d defer-accept\n" % port
+    with lib.Proxy(program, conf):
+        got = []
+        for _ in range(10):
+            with lib.connect(port) as s:
+                s.sendall(b"hello")
+                try:
+                    got.append(s.recv(100))
+                except ConnectionResetError as e:
+                    got.append(e)
+        tap.eq(got, [b""] * 10, "no backend: an end")
+
+
 def tunnel_reset(tap, program):
     """A server that resets a tunnel ends it, towards both sides and in the log."""
     with Scene(program, scripted(STEPS)) as sc:
@@ -545,7 +562,7 @@ def main():
     tap = lib.Tap()
     for scene in (servers, refusing, kept_connection_closed, clients, abort_on_close,
                   connections_exhausted, descriptors_exhausted, memory_limited,
-                  allocations_failing, half_close, cut_answer_of_1_0, tunnel_reset,
+                  allocations_failing, half_close, cut_answer_of_1_0, no_backend, tunnel_reset,
                   soft_stop):
         if args.only in ("", scene.__name__):
             tap.run((scene,), args.program)
