@@ -118,9 +118,9 @@ enum stream_cause {
 	  "the server refused the connection or its handshake failed") \
 	X(CONNECT_TIMEOUT, SERVER_TIMEOUT, 'C', 503, "conn-failure", \
 	  "the connection to the server was not ready in time") \
-	X(CONNECT_CLIENT_LEFT, CLIENT_ABORT, 0, 503, "", \
+	X(CONNECT_CLIENT_LEFT, CLIENT_ABORT, 0, 0, "", \
 	  "the client left while the server was connected to") \
-	X(RETRY_CLIENT_LEFT, CLIENT_ABORT, 'C', 503, "", \
+	X(RETRY_CLIENT_LEFT, CLIENT_ABORT, 'C', 0, "", \
 	  "the client left in the pause before another try") \
 	/* answer */ \
 	X(INTERIM_FLOOD, PROXY, 0, 502, "", "the server sent too many interim answers") \
