@@ -394,6 +394,11 @@ bool h1_parse(struct h1_conn *h)
 		h1_head_error(h);
 		return true;
 	}
+	/* also where it came in one piece */
+	if (head->length > h->settings->head_max) {
+		h1_head_too_large(h);
+		return true;
+	}
 	if (h->flags & H1C_FL_BACK)
 		ok = h1_response_head(h, head);
 	else if (unlikely(answers) && h1_answer(h, head))
