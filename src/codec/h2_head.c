@@ -107,13 +107,18 @@ static uint8_t note_host(struct h2_walk *w, struct slice value, bool *keep)
 	return H2_HEAD_ERR_NONE;
 }
 
-/* What says how to read or route a message comes with its head or not at all (RFC 9110 6.5.1). */
+/* What says how to read a message comes with its head (RFC 9110 6.5.1): without a meaning behind it,
+ * it is a mistake or an attempt.
+ */
+static bool is_bad_trailer(uint8_t id)
+{
+	return id == FIELD_HOST || id == FIELD_CONTENT_LENGTH || id == FIELD_TE;
+}
+
+/* Other fields that have no meaning there. */
 static bool is_trailer(uint8_t id)
 {
 	switch (id) {
-	case FIELD_HOST:
-	case FIELD_CONTENT_LENGTH:
-	case FIELD_TE:
 	case FIELD_TRAILER:
 	case FIELD_EXPECT:
 	case FIELD_AUTHORIZATION:
@@ -139,7 +144,7 @@ static uint8_t note_field(struct h2_walk *w, struct h1_field *field, bool *keep)
 	field->value = slice_trim(field->value);
 	if (w->kind == H2_HEAD_TRAILERS) {
 		*keep = is_trailer(field->id);
-		return H2_HEAD_ERR_NONE;
+		return is_bad_trailer(field->id) ? H2_HEAD_ERR_HOP_FIELD : H2_HEAD_ERR_NONE;
 	}
 	switch (field->id) {
 	case FIELD_HOST:
@@ -149,7 +154,7 @@ static uint8_t note_field(struct h2_walk *w, struct h1_field *field, bool *keep)
 	case FIELD_TE:
 		if (w->kind == H2_HEAD_RESPONSE)
 			break;
-		if (!slice_eq_nocase(field->value, SLICE("trailers")))
+		if (!slice_eq(field->value, SLICE("trailers")))
 			return H2_HEAD_ERR_HOP_FIELD;
 		head->flags |= H2_HEAD_FL_TE_TRAILERS;
 		break;

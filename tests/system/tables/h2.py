@@ -217,6 +217,9 @@ STREAMS = (
     ("8.1 trailers with a field of one hop", post() + headers(1, [("connection", "close")]), 1,
      PROTO + "|" + CONN),
     ("8.1 trailers with CRLF", post() + headers(1, [("x", "a\r\nb: c")]), 1, PROTO + "|" + CONN),
+    ("8.1 content-length as a trailer", post() + data(1, b"x") + headers(1, [("content-length", "1")]), 1, PROTO),
+    ("8.1 host as a trailer", post() + data(1, b"x") + headers(1, [("host", "x")]), 1, PROTO),
+    ("8.1 te as a trailer", post() + data(1, b"x") + headers(1, [("te", "trailers")]), 1, PROTO),
     ("8.1 DATA behind trailers", post() + headers(1, [("x-t", "1")]) + data(1, b"x"), 1,
      "200|" + CLOSED + "|rst STREAM_CLOSED+1|goaway STREAM_CLOSED+1"),
 )
@@ -252,6 +255,7 @@ HEADS = (
     ("8.2.2 upgrade", get(("upgrade", "websocket")), 1, PROTO),
     ("8.2.2 te: trailers", get(("te", "trailers")), 1, "200"),
     ("8.2.2 te: gzip", get(("te", "gzip")), 1, PROTO),
+    ("8.2.2 te: Trailers", get(("te", "Trailers")), 1, PROTO),
     ("8.2.2 te: trailers, gzip", get(("te", "trailers, gzip")), 1, PROTO),
     ("8.2.3 cookie crumbs", get(("cookie", "a=1"), ("x", "y"), ("cookie", "b=2")), 1, "200"),
     ("8.3 unknown pseudo-field", fields((":foo", "x"), *request()), 1, PROTO),

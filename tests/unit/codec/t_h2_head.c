@@ -138,7 +138,12 @@ static const struct {
 	{ ":status=200|content-length=5", 1, END | H2_HEAD_OPT_TO_HEAD, "200|content-length=5", 0 },
 	{ ":status=304|content-length=5", 1, END, "304|content-length=5", 0 },
 	{ ":status=103|link=x", 1, 0, "103|link=x", 0 },
-	{ "x=y|content-length=5|grpc-status=0", 2, 0, "|x=y|grpc-status=0", 0 },
+	{ "x=y|trailer=z|grpc-status=0", 2, 0, "|x=y|grpc-status=0", 0 },
+
+	{ "x=y|content-length=5", 2, 0, NULL, H2_HEAD_ERR_HOP_FIELD },
+	{ "x=y|host=a", 2, 0, NULL, H2_HEAD_ERR_HOP_FIELD },
+	{ "x=y|te=trailers", 2, 0, NULL, H2_HEAD_ERR_HOP_FIELD },
+	{ Q "|te=Trailers", 0, 0, NULL, H2_HEAD_ERR_HOP_FIELD },
 
 	{ Q "|X-a=1", 0, 0, NULL, H2_HEAD_ERR_NAME },
 	{ Q "|x a=1", 0, 0, NULL, H2_HEAD_ERR_NAME },
