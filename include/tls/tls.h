@@ -98,8 +98,16 @@ static inline void tls_waiter_cancel(struct tls_waiter *w)
 
 /* --- servers ---------------------------------------------------------------------------------- */
 
-/* Was `ssl` given on this server line? <server>: its slots. */
+/* Do connections to this server begin with TLS now? <server>: its slots. What is asked of a
+ * connection that exists is tls_is_on(): a command may change this at any moment.
+ */
 bool tls_server_is_on(const struct slot_area *server);
+/* Was `ssl` given on its line, as checks go by? */
+bool tls_server_is_given(const struct slot_area *server);
+/* `set server ssl`: from now on connections begin with TLS or in clear, and idle ones of the other
+ * kind are not used again. False: `ssl` was not given.
+ */
+bool tls_server_switch(struct slot_area *server, bool on);
 /* Checks of this server use TLS, whether `ssl` was given or not. Before tls_server_check(). False:
  * no memory.
  */

@@ -197,7 +197,7 @@ static bool wants_tls(const struct check *c, const struct check_connect *o)
 		return true;
 	if ((!o->implicit && !o->use_default) || s->ssl < 0)
 		return false;
-	return s->ssl > 0 || (tls_server_is_on(server_slots(srv)) && !s->health.addr &&
+	return s->ssl > 0 || (tls_server_is_given(server_slots(srv)) && !s->health.addr &&
 			      !s->health.port && !o->port && !o->port_expr && !o->addr);
 }
 

@@ -259,7 +259,7 @@ static void prepare_tls(struct server *srv, const struct check_proxy *cp, struct
 	struct tls_place where = { srv->proxy->name, srv->name, srv->file, srv->line,
 				   slice_none() };
 
-	if (!srv->checks.health.on || tls_server_is_on(slots) ||
+	if (!srv->checks.health.on || tls_server_is_given(slots) ||
 	    (srv->checks.ssl <= 0 && !rules_use_tls(cp)))
 		return;
 	if (!tls_server_want(slots))

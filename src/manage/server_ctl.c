@@ -230,6 +230,19 @@ static void set_health(struct ctl_request *rq, struct server *srv)
 	ctl_error(rq, "'set server <srv> health' expects 'up', 'stopping', or 'down'.");
 }
 
+static void set_ssl(struct ctl_request *rq, struct server *srv)
+{
+	const char *word = next_word(rq);
+
+	if (!tls_server_is_given(server_slots(srv)))
+		ctl_error(rq, "'set server <srv> ssl' cannot be set.  default-server should define "
+			  "ssl settings");
+	else if (!word || (strcmp(word, "on") != 0 && strcmp(word, "off") != 0))
+		ctl_error(rq, "'set server <srv> ssl' expects 'on' or 'off'.");
+	else if (tls_server_switch(server_slots(srv), strcmp(word, "on") == 0))
+		ctl_tell(rq, CTL_NOTICE, "server ssl setting updated.");
+}
+
 static enum ctl_step set_server(struct ctl_request *rq)
 {
 	static const struct {
@@ -240,7 +253,7 @@ static enum ctl_step set_server(struct ctl_request *rq)
 		{ "fqdn", set_fqdn }, { "agent", set_agent }, { "agent-addr", set_check_addr },
 		{ "agent-port", set_check_port }, { "agent-send", set_agent_send },
 		{ "health", set_health }, { "check-addr", set_check_addr },
-		{ "check-port", set_check_port },
+		{ "check-port", set_check_port }, { "ssl", set_ssl },
 	};
 	struct server *srv = take_server(rq);
 	const char *word;

@@ -499,7 +499,7 @@ static bool send_preamble(struct stream *s)
 	header = wanted_preamble(s, area);
 	if (!header.len)
 		return false;
-	if (tls_server_is_on(server_slots(s->server)))
+	if (tls_is_on(s->back.ops->conn(&s->back)))
 		return tls_preamble(s->back.ops->conn(&s->back), header);
 	return s->back.ops->preamble(&s->back, header);
 }
@@ -616,7 +616,7 @@ bool server_conn_open(struct stream *s)
 	if (s->flags & STRM_HTTP)
 		idle_use_begin(sc);
 	sc->begun = 1;
-	if (!in_progress && !socks4 && !tls_server_is_on(server_slots(s->server)))
+	if (!in_progress && !socks4 && !tls_is_on(s->back.ops->conn(&s->back)))
 		s->back.flags |= EP_CONNECTED;
 	if (!send_preamble(s) ||
 	    (socks4 && !socks4_attach(s->back.ops->conn(&s->back), &to.sa))) {
@@ -694,7 +694,7 @@ static bool open_for_check(struct server *srv, struct slice name, uint64_t key,
 	}
 	idle_use_begin(sc);
 	sc->begun = 1;
-	if (stands && !tls_server_is_on(server_slots(srv)))
+	if (stands && !tls_is_on(c))
 		ep->flags |= EP_CONNECTED;
 	return true;
 }

@@ -123,10 +123,13 @@ static void show_one(struct ctl_request *rq, const char *name)
 	struct tls_ca *ca = base ? find(rq, base + pending) : NULL;
 	int only = colon ? num_prefix_int(colon + 1, NULL) : 0;
 
-	if (!ca || (pending && !ca->has_pending)) {
+	if (colon && colon[1] && only < 1) {
+		ctl_error(rq, "wrong %s index after colons in '%s'!", kind(rq), name);
+	} else if (!ca || (pending && !ca->has_pending)) {
 		ctl_error(rq, wants_crl(rq) ? "Can't display the CRL file : Not found!"
 					    : "Can't display the CA file : Not found!");
-	} else {
+	} else if (ca->is_crl || !only ||
+		   only <= sk_X509_num(pending ? ca->pending : ca->certs)) {
 		strbuf_printf(rq->out, "Filename: %s%s\nStatus: %s\n", pending ? "*" : "", ca->name,
 			      status_of(ca, pending));
 		show_certs(rq, pending ? ca->pending : ca->certs, only);
@@ -156,10 +159,23 @@ static void begin_from_current(struct tls_ca *ca)
 	ca->has_pending = true;
 }
 
+/* A certificate that is there already is not added once more. */
+static void forget_repeated(STACK_OF(X509) *certs)
+{
+	for (int i = sk_X509_num(certs) - 1; i > 0; i--)
+		for (int j = 0; j < i; j++) {
+			if (X509_cmp(sk_X509_value(certs, i), sk_X509_value(certs, j)) != 0)
+				continue;
+			X509_free(sk_X509_delete(certs, i));
+			break;
+		}
+}
+
 static void change(struct ctl_request *rq, const char *name)
 {
 	bool add = strncmp(rq->command->words, "add", 3) == 0;
 	struct tls_ca *ca = find(rq, name);
+	bool again = ca && ca->has_pending;
 
 	if (!ca) {
 		ctl_error(rq, "Can't replace a %s file which is not referenced by the "
@@ -173,12 +189,14 @@ static void change(struct ctl_request *rq, const char *name)
 	if (!tls_ca_read(rq->payload, &ca->pending, &ca->pending_crls)) {
 		if (!add)
 			tls_ca_forget_pending(ca);
-		ctl_error(rq, "Invalid %s file or no certificate in it!\nCan't update %s!",
-			  kind(rq), name);
+		ctl_error(rq, "Invalid payload\nCan't update %s!", name);
 		return;
 	}
+	if (add)
+		forget_repeated(ca->pending);
 	ca->has_pending = true;
-	ctl_tell(rq, CTL_NOTICE, "transaction created for %s %s!", kind(rq), name);
+	ctl_tell(rq, CTL_NOTICE, "transaction %s for %s %s!", again ? "updated" : "created",
+		 kind(rq), name);
 }
 
 static enum ctl_step set_file(struct ctl_request *rq)

@@ -178,7 +178,7 @@ static void change(struct ctl_request *rq, const char *name)
 	c = tls_cert_change(e->pending ? e->pending : e->cert, part, rq->payload, name, why,
 			    sizeof(why));
 	if (!c) {
-		ctl_error(rq, "%s\nCan't update %s!", why, name);
+		ctl_error(rq, "%s\nCan't load the payload\nCan't update %s!", why, name);
 		return;
 	}
 	if (tls_global_of(tls_live())->chains)

@@ -11,7 +11,9 @@ enum ctl_step tls_ctl_named(struct ctl_request *rq,
 	const char *name = rq->words[rq->at];
 
 	if (!name) {
-		ctl_error(rq, "'%s' expects a filename", rq->command->words);
+		ctl_error(rq, "'%s' expects a %s", rq->command->words,
+			  strcmp(rq->command->words, "del ssl cert") ? "filename" :
+			  "certificate name");
 		return CTL_DONE;
 	}
 	tls_store_lock();

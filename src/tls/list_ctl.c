@@ -271,6 +271,29 @@ static unsigned remove_uses(const char *list, const struct tls_entry *e, int lin
 	return count;
 }
 
+/* The lines of the list that have the entry: "2, 3" to <out>. Returns how many; *is_one: <line> is
+ * one of them.
+ */
+static unsigned lines_with(struct strbuf *out, const char *list, const struct tls_entry *e,
+			   int line, bool *is_one)
+{
+	struct tls_bind *b = bind_with(list);
+	unsigned count = 0;
+	struct tls_use *u;
+	int last = 0;
+
+	*is_one = false;
+	list_for_each(u, &b->uses, of_bind) {
+		if (!is_of(u, list) || u->entry != e || u->line == last)
+			continue;
+		last = u->line;
+		*is_one |= last == line;
+		strbuf_printf(out, count++ ? ", %d" : "%d", last);
+	}
+	strbuf_add_str(out, "");
+	return count;
+}
+
 /* Is one of the entries what clients without a name get? Told to <out>, line by line. */
 static bool has_default(struct strbuf *out, const char *list, const struct tls_entry *e, int line)
 {
@@ -292,11 +315,42 @@ static bool has_default(struct strbuf *out, const char *list, const struct tls_e
 	return any;
 }
 
+/* Takes the entry's one line out of the list, or <line>. <word>: as the command names it. */
+static void del_line(struct ctl_request *rq, const char *list, const char *word,
+		     const struct tls_entry *e, int line)
+{
+	struct strbuf lines, binds;
+	unsigned count;
+	bool is_one;
+
+	strbuf_init(&lines);
+	strbuf_init(&binds);
+	count = lines_with(&lines, list, e, line, &is_one);
+	if (!count)
+		ctl_error(rq, "Can't delete the entry: certificate '%s' can't be found in crt-list "
+			  "'%s'!", word, list);
+	else if (!line && count > 1)
+		ctl_error(rq, "Can't delete the entry: found the certificate '%s' in several "
+			  "entries, please specify a line number preceded by colons (%s)!",
+			  e->name, lines.ptr);
+	else if (line && !is_one)
+		ctl_error(rq, "Can't delete the entry: found a certificate '%s' but the line "
+			  "number is incorrect, please specify a correct line number preceded by "
+			  "colons (%s)!", e->name, lines.ptr);
+	else if (has_default(&binds, list, e, line))
+		ctl_error(rq, "Can't delete the entry: certificate '%s' cannot be deleted, it is "
+			  "used as default certificate by the following frontends:%s", e->name,
+			  binds.ptr);
+	else if (remove_uses(list, e, line))
+		ctl_tell(rq, CTL_NOTICE, "Entry '%s' deleted in crtlist '%s'!", e->name, list);
+	strbuf_fini(&lines);
+	strbuf_fini(&binds);
+}
+
 static enum ctl_step del_crt_list(struct ctl_request *rq)
 {
 	const char *list = rq->words[rq->at], *word = list ? rq->words[rq->at + 1] : NULL;
-	const char *colon = word ? strrchr(word, ':') : NULL;
-	struct strbuf binds;
+	const char *colon = word ? strrchr(word, ':') : NULL, *end = NULL;
 	struct tls_entry *e;
 	char *name;
 	int line;
@@ -305,26 +359,22 @@ static enum ctl_step del_crt_list(struct ctl_request *rq)
 		ctl_error(rq, "'del ssl crtlist' expects a filename and a certificate name");
 		return CTL_DONE;
 	}
-	line = colon ? num_prefix_int(colon + 1, NULL) : 0;
-	name = line ? strndup(word, (size_t)(colon - word)) : strdup(word);
-	strbuf_init(&binds);
+	line = colon ? num_prefix_int(colon + 1, &end) : 0;
+	if (colon && (*end || end == colon + 1)) {
+		ctl_error(rq, "Can't delete the entry: wrong line number after colons in '%s'!",
+			  word);
+		return CTL_DONE;
+	}
+	name = colon ? strndup(word, (size_t)(colon - word)) : strdup(word);
 	tls_store_lock();
 	e = name ? tls_store_find(tls_store_of(tls_live()), name) : NULL;
 	if (!bind_with(list))
 		ctl_error(rq, "Can't delete the entry: crt-list '%s' does not exist!", list);
 	else if (!e)
 		ctl_error(rq, "Can't delete the entry: certificate '%s' does not exist!", word);
-	else if (has_default(&binds, list, e, line))
-		ctl_error(rq, "Can't delete the entry: certificate '%s' cannot be deleted, it is "
-			  "used as default certificate by the following frontends:%s", name,
-			  binds.ptr);
-	else if (!remove_uses(list, e, line))
-		ctl_error(rq, "Can't delete the entry: certificate '%s' can't be found in crt-list "
-			  "'%s'!", word, list);
 	else
-		ctl_say(rq, "Entry '%s' deleted in crtlist '%s'!", name, list);
+		del_line(rq, list, word, e, line);
 	tls_store_unlock();
-	strbuf_fini(&binds);
 	free(name);
 	return CTL_DONE;
 }

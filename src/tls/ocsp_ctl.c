@@ -94,7 +94,8 @@ static enum ctl_step show_response(struct ctl_request *rq)
 	} else if (word) {
 		show_one(rq, second ? second : word, base64);
 	} else {
-		strbuf_add_str(rq->out, "# Certificate IDs\n");
+		if (!list_is_empty(&global()->ocsps))
+			strbuf_add_str(rq->out, "# Certificate IDs\n");
 		list_for_each(o, &global()->ocsps, link)
 			put_id(rq->out, o);
 	}

@@ -100,6 +100,13 @@ bool tls_server_is_on(const struct slot_area *area)
 {
 	const struct tls_server *s = server_of(area);
 
+	return s && s->on && !__atomic_load_n(&s->off, __ATOMIC_RELAXED);
+}
+
+bool tls_server_is_given(const struct slot_area *area)
+{
+	const struct tls_server *s = server_of(area);
+
 	return s && s->on;
 }
 
@@ -280,6 +287,17 @@ bool tls_server_renew(struct tls_server *s, char *why, size_t size)
 	return true;
 }
 
+bool tls_server_switch(struct slot_area *area, bool on)
+{
+	struct tls_server *s = server_of(area);
+
+	if (!s || !s->on)
+		return false;
+	if (__atomic_exchange_n(&s->off, !on, __ATOMIC_RELAXED) == on && renewed)
+		renewed(area);
+	return true;
+}
+
 void tls_server_leave(struct slot_area *area)
 {
 	struct tls_server *s = server_of(area);
@@ -299,7 +317,7 @@ uint64_t tls_server_identity(const struct slot_area *area)
 {
 	const struct tls_server *s = server_of(area);
 
-	return s && s->on ? __atomic_load_n(&s->identity, __ATOMIC_ACQUIRE) : 0;
+	return tls_server_is_on(area) ? __atomic_load_n(&s->identity, __ATOMIC_ACQUIRE) : 0;
 }
 
 bool tls_is_current(const struct conn *c)
@@ -307,7 +325,8 @@ bool tls_is_current(const struct conn *c)
 	const struct tls_conn *t = tls_of(c);
 
 	return !t || !(t->flags & TLS_FL_BACK) ||
-	       t->identity == __atomic_load_n(&t->server->identity, __ATOMIC_ACQUIRE);
+	       (!__atomic_load_n(&t->server->off, __ATOMIC_RELAXED) &&
+		t->identity == __atomic_load_n(&t->server->identity, __ATOMIC_ACQUIRE));
 }
 
 static bool make_kept(struct tls_server *s)
@@ -445,8 +464,8 @@ bool tls_follow(struct conn *c, struct slot_area *area)
 	struct tls_server *s = server_of(area);
 	struct tls_conn *t = tls_of(c);
 
-	if (!t || !s || !s->on)
-		return !t && !(s && s->on);
+	if (!t || !tls_server_is_on(area))
+		return !t && !tls_server_is_on(area);
 	if (t->identity != __atomic_load_n(&s->identity, __ATOMIC_ACQUIRE))
 		return false;
 	t->server = s;

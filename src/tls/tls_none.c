@@ -53,6 +53,16 @@ bool tls_server_is_on(const struct slot_area *server)
 	return false;
 }
 
+bool tls_server_is_given(const struct slot_area *server)
+{
+	return false;
+}
+
+bool tls_server_switch(struct slot_area *server, bool on)
+{
+	return false;
+}
+
 bool tls_server_check(struct config *cfg, struct slot_area *server, const struct tls_place *where,
 		      struct diag_list *diags)
 {
