@@ -108,8 +108,8 @@ bool pattern_set_add_missing(struct pattern_set *set, struct slice text, struct 
  */
 bool pattern_ref_replace(struct pattern_ref *ref, struct slice text, uintptr_t by_id,
 			 struct slice value, struct pattern_error *error);
-/* Deletes them; how many there were. */
-unsigned pattern_ref_delete(struct pattern_ref *ref, struct slice text, uintptr_t by_id);
+/* Deletes the first one of this text, or the one of this identity. False: there is none. */
+bool pattern_ref_delete(struct pattern_ref *ref, struct slice text, uintptr_t by_id);
 /* Deletes all entries of a version. */
 void pattern_ref_clear(struct pattern_ref *ref, uint32_t version);
 /* The number of a new version. 0: no memory. */

@@ -667,9 +667,11 @@ static enum ctl_step run_wait(struct ctl_request *rq)
 	struct ctl_waiter *waiter = rq->state;
 	uint64_t ms;
 
+	if (waiter && waiter->has_condition)
+		return wait_look(rq, waiter);
 	if (waiter)
-		return waiter->has_condition ? wait_look(rq, waiter) : CTL_DONE;
-	if (!word)
+		ctl_say(rq, "Done.");
+	else if (!word)
 		ctl_error(rq, "Expects a duration in milliseconds.");
 	else if (strcmp(word, "-h") == 0)
 		wait_usage(rq, CTL_INFO);

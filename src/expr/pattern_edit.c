@@ -306,16 +306,15 @@ bool pattern_ref_replace(struct pattern_ref *ref, struct slice text, uintptr_t b
 	return (ok && count) || give_error(&e, error);
 }
 
-unsigned pattern_ref_delete(struct pattern_ref *ref, struct slice text, uintptr_t by_id)
+bool pattern_ref_delete(struct pattern_ref *ref, struct slice text, uintptr_t by_id)
 {
 	uint32_t number = 0;
-	unsigned count = 0;
+	bool found = edit_begin(ref) && next_match(ref, &number, text, by_id);
 
-	if (edit_begin(ref))
-		for (; next_match(ref, &number, text, by_id); number++, count++)
-			kill_entry(ref->table, number);
+	if (found)
+		kill_entry(ref->table, number);
 	edit_end(ref);
-	return count;
+	return found;
 }
 
 /* Deletes the entries of all versions from <first> to <last>. */

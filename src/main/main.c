@@ -255,6 +255,9 @@ static int serve(const struct main_options *o, char **argv)
 			config_drop(&cfg);
 		return status;
 	}
+	/* what the file has set is for programs that are run and for `show env`, too */
+	if (!conf_env_apply(cfg))
+		MAIN_ALERT("[%s.main()] No memory for the environment.", o->program);
 	status = go_live(cfg, o) ? run(o) : STATUS_ERROR;
 	reload_fini();
 	generation_end();

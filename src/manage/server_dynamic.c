@@ -117,8 +117,8 @@ bool server_add(struct proxy *be, char **words, int count, char *error, size_t s
 	bool added;
 
 	if (!balance_has_dynamic_weights(be)) {
-		snprintf(error, size, "Backend must use a dynamic load balancing to support "
-			 "dynamic servers.");
+		snprintf(error, size, "Backend does not support dynamic servers : backend '%s' "
+			 "uses a non dynamic load balancing method.", be->name);
 		return false;
 	}
 	lock_take(&changing);

@@ -340,7 +340,7 @@ static enum ctl_step show_sess(struct ctl_request *rq)
 	strbuf_reset(&t->lines);
 	step = tour_go(t);
 	if (step == CTL_DONE && t->id && !t->found)
-		ctl_error(rq, "Session not found.");
+		strbuf_add_str(rq->out, "Session not found.\n"); /* (without a severity) */
 	return step;
 }
 

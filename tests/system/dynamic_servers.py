@@ -94,7 +94,7 @@ def refused(tap, args):
                 ("add server be/s1 127.0.0.1:1",
                  "Already exists a server with the same name in backend."),
                 ("add server fixed/d1 127.0.0.1:1",
-                 "Backend must use a dynamic load balancing to support dynamic servers."),
+                 "Backend does not support dynamic servers : backend 'fixed' uses a non dynamic load balancing method."),
                 ("add server nope/d1 127.0.0.1:1", "No such backend."),
                 ("add server be/d1", "'server' expects <name> and <addr>[:<port>] as arguments."),
                 ("add server be/d1 127.0.0.1:1 redir x",

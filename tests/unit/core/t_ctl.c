@@ -160,7 +160,7 @@ int main(void)
 	   "fd: those of both threads");
 	is_str(answer_of("show fd l"), "\n", "fd: no listener");
 	ok(has("show fd x", "Invalid FD type\n\n"), "fd: no such type");
-	is_str(answer_of("wait 5"), "\n", "wait");
+	is_str(answer_of("wait 5"), "Done.\n\n", "wait");
 	ok(has("wait x", "Invalid duration.\n"), "wait: not a duration");
 	for (unsigned i = 0; i < COMMANDS; i++)
 		free(answers[i]);
