@@ -112,11 +112,14 @@ def guarded(main):
 
 
 _given = set()
+_held = []  # sockets that keep ports from other tests
 _random = random.Random()  # not seeded: two tests at once take different ports
 
 
-def ports(n):
-    """Returns <n> consecutive ports that were free a moment ago, never given twice."""
+def ports(n, held=False):
+    """Returns <n> consecutive ports that were free a moment ago, never given twice. <held>: other tests do not get them even
+    while the program does not listen on them, as between reloads; only a program that shares its ports (SO_REUSEPORT) does.
+    """
     base, span = 20000, 10000
     if "TEST_PORT_BASE" in os.environ:
         base = int(os.environ["TEST_PORT_BASE"])
@@ -130,9 +133,13 @@ def ports(n):
         try:
             for p in wanted:
                 s = socket.socket()
-                s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                # sockets that do not listen share a port by SO_REUSEADDR alone
+                s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT if held else socket.SO_REUSEADDR, 1)
                 socks.append(s)
                 s.bind(("127.0.0.1", p))
+            if held:
+                _held.extend(socks)
+                socks = []
         except OSError:
             continue
         finally:

@@ -41,7 +41,7 @@ listen px
 class Scene:
     def __init__(self, args, body=BASE, **values):
         self.tap = lib.Tap.last
-        self.p = lib.ports(4)
+        self.p = lib.ports(3, held=True) + lib.ports(1)
         self.server = lib.Server(lib.echo_handler)
         self.body = body
         self.proxy = lib.Proxy(args.program, self.text(body, version="v1", **values))

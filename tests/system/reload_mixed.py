@@ -208,7 +208,7 @@ class Scene:
     def __init__(self, program, in_process):
         self.in_process = in_process
         self.dir = tempfile.mkdtemp(prefix="hapr.")
-        self.p = lib.ports(6)
+        self.p = lib.ports(6, held=True)  # three of them are listened on now and then only
         self.server = lib.Server(handler)
         certificates(self.dir, 4)
         self.write(0)
