@@ -5,8 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "codec/proxyproto.h"
-#include "net/socket.h"
-#include "net/socks4.h"
+#include "net/dial.h"
 #include "proxy/address.h"
 #include "proxy/proxy.h"
 #include "proxy/server.h"
@@ -46,24 +45,27 @@ void check_spares_close(void)
 #define SPARE_OPTIONS (SOCKET_ASK_AGAIN | SOCKET_NO_QUICKACK | SOCKET_DELAY)
 
 /* May a socket with these settings serve others? */
-static bool is_plain(const struct server_addr *to, const struct socket_settings *set)
+static bool is_plain(const struct dial_want *w)
 {
+	const struct socket_settings *set = &w->set;
+
 	return set->options == SPARE_OPTIONS &&
-		(to->sa.ss_family == AF_INET || to->sa.ss_family == AF_INET6) && !set->source &&
+		(w->to->ss_family == AF_INET || w->to->ss_family == AF_INET6) && !set->source &&
 		!set->netns && !set->interface && !set->mark && !set->tos && set->mss <= 0 &&
 		!set->user_timeout_ms && !set->rcvbuf && !set->sndbuf && !set->notsent_lowat;
 }
 
-static int connect_spare(struct check *c, const struct server_addr *to,
-			 const struct socket_settings *set, bool *in_progress)
+/* The socket to connect with; <fd>: where a spare one is noted for the call. */
+static void choose_socket(struct check *c, struct dial_want *w, int *fd)
 {
-	struct spares *s = spares_of(to->sa.ss_family);
+	struct spares *s = spares_of(w->to->ss_family);
 
-	c->run->is_spare = is_plain(to, set);
-	c->run->family = to->sa.ss_family;
+	c->run->is_spare = is_plain(w);
+	c->run->family = w->to->ss_family;
 	if (!c->run->is_spare || !s->count)
-		return socket_connect(&to->sa, to->len, set, in_progress);
-	return socket_connect_again(s->fds[--s->count], &to->sa, to->len, set, in_progress);
+		return;
+	*fd = s->fds[--s->count];
+	w->again = fd;
 }
 
 /* Ends a connection for good, and keeps its socket. */
@@ -109,20 +111,6 @@ static bool sends_once(const struct check_rule *rule)
 		sends += rule->type == CHECK_SEND || rule->type == CHECK_HTTP_SEND;
 	}
 	return sends < 2;
-}
-
-static void connect_settings(const struct check *c, struct socket_settings *set, bool plain)
-{
-	const struct server *srv = c->server;
-
-	source_fill_settings(srv, set);
-	set->options |= SOCKET_ASK_AGAIN;
-	/* the acknowledgement goes with what is sent, or is spared: a connection that carries
-	 * nothing is reset at once. Not with an agent, which may be the one to speak: it would
-	 * hear of the connection by the acknowledgement only
-	 */
-	if (plain && !c->agent && sends_once(c->run->rule))
-		set->options |= SOCKET_NO_QUICKACK | SOCKET_DELAY;
 }
 
 /* The port that a `port <expr>` gives; 0: none. */
@@ -173,16 +161,13 @@ static bool wants_proxy_header(const struct check *c, const struct check_connect
 		 !o->port && !o->port_expr && !o->addr);
 }
 
-/* The proxy that this connection goes through; NULL: none. */
-static const struct server_addr *through(const struct check *c, const struct check_connect *o)
+/* Does this connection go through the server's SOCKS4 proxy? */
+static bool wants_socks4(const struct check *c, const struct check_connect *o)
 {
-	const struct server *srv = c->server;
-
 	if (c->agent)
-		return NULL;
-	if (o->via_socks4)
-		return srv->socks4;
-	return (o->implicit || o->use_default) && srv->checks.via_socks4 ? srv->socks4 : NULL;
+		return false;
+	return o->via_socks4 ||
+	       ((o->implicit || o->use_default) && c->server->checks.via_socks4);
 }
 
 /* Like the traffic, unless the check goes elsewhere or the line says so. */
@@ -201,45 +186,39 @@ static bool wants_tls(const struct check *c, const struct check_connect *o)
 			      !s->health.port && !o->port && !o->port_expr && !o->addr);
 }
 
-/* Puts TLS on the new connection; names and protocols of the rule, or of the line. */
-static bool put_tls(const struct check *c, const struct check_connect *o)
+/* TLS on the new connection; names and protocols of the rule, or of the line. */
+static void set_tls(const struct check *c, const struct check_connect *o, struct dial_want *w)
 {
 	const struct server_checks *s = &c->server->checks;
-	const char *sni = o->sni ? o->sni : s->sni;
-	struct slice alpn = o->alpn.ptr ? o->alpn : s->alpn;
 
+	w->secure = tls_dial;
+	w->tls = server_slots(c->server);
+	w->sni = slice_of(o->sni ? o->sni : s->sni);
+	w->alpn = o->alpn.ptr ? o->alpn : s->alpn;
 	/* (without any, those of the line, unless a rule says all of it) */
-	if (!alpn.ptr && !o->implicit && !o->use_default)
-		alpn = SLICE("");
-	return tls_connect(c->conn, server_slots(c->server), slice_of(sni), alpn);
+	if (!w->alpn.ptr && !o->implicit && !o->use_default)
+		w->alpn = SLICE("");
 }
 
 /* From our address to the one that was asked for; nothing is proxied with version 2. */
-static bool put_proxy_header(struct check *c, const struct server_addr *to)
+static struct slice proxy_header(struct dial_want *w, int fd, char room[DIAL_FIRST_MAX])
 {
-	struct addr src, dst = addr_from_sockaddr(&to->sa, to->len);
+	const struct check *c = w->ctx;
+	struct addr src, dst = addr_from_sockaddr(w->to, w->to_len);
 	struct sockaddr_storage ss;
 	socklen_t len = sizeof(ss);
-	struct proxyproto_writer w;
-	char header[256];
-	size_t n;
+	struct proxyproto_writer p;
 
 	bool local = c->server->send_proxy == 2 &&
 		!check_settings_of(c->server->proxy->config)->never_local;
 
-	if (!local && getsockname(c->conn->fd, (struct sockaddr *)&ss, &len) < 0)
-		return false;
+	if (!local && getsockname(fd, (struct sockaddr *)&ss, &len) < 0)
+		return slice_none();
 	src = local ? dst : addr_from_sockaddr(&ss, len);
-	if (c->server->send_proxy == 2) {
-		proxyproto_v2_begin(&w, header, sizeof(header), local ? NULL : &src,
-				    local ? NULL : &dst);
-		n = proxyproto_v2_end(&w);
-	} else {
-		n = proxyproto_make_v1(header, sizeof(header), &src, &dst);
-	}
-	if (n && tls_is_on(c->conn))
-		return tls_preamble(c->conn, slice_make(header, n));
-	return n && block_queue_add_copy(&c->run->out, slice_make(header, n));
+	if (c->server->send_proxy != 2)
+		return slice_make(room, proxyproto_make_v1(room, DIAL_FIRST_MAX, &src, &dst));
+	proxyproto_v2_begin(&p, room, DIAL_FIRST_MAX, local ? NULL : &src, local ? NULL : &dst);
+	return slice_make(room, proxyproto_v2_end(&p));
 }
 
 /* Bytes of an earlier connection are not those of this one. */
@@ -265,15 +244,51 @@ static void close_at_once(const struct check *c, int fd)
 		socket_reset(fd);
 }
 
+/* Does the check send something as soon as it is connected? */
+static bool speaks_first(const struct check_rule *rule)
+{
+	rule = rule->next;
+	return rule && (rule->type == CHECK_SEND || rule->type == CHECK_HTTP_SEND);
+}
+
+/* How to open the current rule's connection, to <to>. True: with nothing but the check on it. */
+static bool want(struct check *c, const struct server_addr *to, struct dial_want *w)
+{
+	const struct check_rule *rule = c->run->rule;
+	const struct check_connect *o = &rule->connect;
+	bool plain;
+
+	server_dial(c->server, to, w);
+	w->secure = NULL;
+	w->ctx = c;
+	if (!wants_socks4(c, o))
+		w->via = NULL;
+	if (wants_tls(c, o))
+		set_tls(c, o, w);
+	if (wants_proxy_header(c, o))
+		w->first = proxy_header;
+	if (!o->linger)
+		w->flags |= DIAL_NO_LINGER;
+	if (speaks_first(rule))
+		w->flags |= DIAL_SPEAKS;
+	plain = !w->via && !w->secure && !w->first;
+	w->set.options |= SOCKET_ASK_AGAIN;
+	/* the acknowledgement goes with what is sent, or is spared: a connection that carries
+	 * nothing is reset at once. Not with an agent, which may be the one to speak: it would
+	 * hear of the connection by the acknowledgement only
+	 */
+	if (plain && (rule->next || !o->linger) && !c->agent && sends_once(rule))
+		w->set.options |= SOCKET_NO_QUICKACK | SOCKET_DELAY;
+	return plain;
+}
+
 int check_open(struct check *c)
 {
 	const struct check_connect *o = &c->run->rule->connect;
-	const struct server_addr *socks4 = through(c, o);
-	struct socket_settings set;
 	struct server_addr to;
-	bool in_progress, proxied = wants_proxy_header(c, o), secured = wants_tls(c, o);
-	bool plain = !proxied && !secured && !socks4;
-	int fd;
+	struct dial_want w;
+	bool in_progress, plain;
+	int fd, spare;
 
 	check_close(c);
 	forget_received(c->run);
@@ -282,27 +297,14 @@ int check_open(struct check *c)
 		return 0;
 	if (!connect_address(c, o, &to))
 		return EADDRNOTAVAIL;
-	if (socks4 && !socks4_can_reach(&to.sa))
-		return EAFNOSUPPORT;
-	connect_settings(c, &set, plain && (c->run->rule->next || !o->linger));
-	fd = connect_spare(c, socks4 ? socks4 : &to, &set, &in_progress);
-	if (fd < 0)
+	plain = want(c, &to, &w);
+	choose_socket(c, &w, &spare);
+	if (dial_socket(&w, &fd, &in_progress) != DIAL_DONE)
 		return errno;
 	if (!in_progress && plain && !c->run->rule->next && !o->linger) {
 		/* that is all that was asked for */
 		close_at_once(c, fd);
 		return 0;
 	}
-	c->conn = conn_new(fd, c->conn_ops, c, CONN_BACKEND |
-			   (in_progress ? CONN_CONNECTING : CONN_CAN_SEND));
-	if (!c->conn) {
-		close(fd);
-		return ENOMEM;
-	}
-	if (!o->linger)
-		c->conn->flags |= CONN_NO_LINGER;
-	if ((secured && !put_tls(c, o)) || (proxied && !put_proxy_header(c, &to)) ||
-	    (socks4 && !socks4_attach(c->conn, &to.sa)))
-		return ENOMEM;
-	return 0;
+	return dial_conn(&w, fd, in_progress, c->conn_ops, c, &c->conn) == DIAL_DONE ? 0 : ENOMEM;
 }

@@ -13,7 +13,7 @@
 #include "base/num.h"
 #include "core/lock.h"
 #include "core/task.h"
-#include "net/socks4.h"
+#include "net/dial.h"
 #include "proxy/proxy.h"
 #include "proxy/server.h"
 #include "tls/tls.h"
@@ -91,8 +91,8 @@ static const char *errno_text(int err, bool connecting, char *out, size_t size)
 {
 	const char *name = strerrorname_np(err);
 
-	if (socks4_error_text(err))
-		snprintf(out, size, "%s", socks4_error_text(err));
+	if (dial_is_socks4(dial_result_of(err)))
+		snprintf(out, size, "%s", dial_text(dial_result_of(err)));
 	else if (connecting && (err == ECONNREFUSED || err == ECONNRESET))
 		snprintf(out, size, "%s", strerror(err));
 	else if (err == ECONNRESET || err == EPIPE || err == ETIMEDOUT)
@@ -140,7 +140,8 @@ static enum step failed(struct check *c, int err, struct check_result *r)
 		c->run->rule->type == CHECK_CONNECT;
 	char why[128], step[CHECK_TEXT_MAX];
 
-	r->status = connecting && !socks4_error_text(err) ? CHECK_L4CON : CHECK_SOCKERR;
+	r->status = connecting && !dial_is_socks4(dial_result_of(err)) ? CHECK_L4CON
+								      : CHECK_SOCKERR;
 	r->text = arena_printf(&c->run->arena, "%s%s",
 			       errno_text(err, connecting, why, sizeof(why)),
 			       step_text(c, step, sizeof(step)));
