@@ -96,8 +96,6 @@ struct endpoint_ops {
 	 */
 	void (*detach)(struct endpoint *ep);
 	struct conn *(*conn)(struct endpoint *ep);
-	/* Bytes to send before anything else (PROXY protocol header); copied. False: no memory. */
-	bool (*preamble)(struct endpoint *ep, struct slice bytes);
 	bool framed;   /* bytes are never alone on the wire: no splicing */
 	/* Fills what the mux knows of the connection and the stream. NULL: one message at a time,
 	 * nothing to tell.

@@ -42,8 +42,6 @@ bool source_is_same(const struct source *a, const struct source *b);
 struct server;
 struct server_addr;
 struct dial_want;
-struct socket_settings;
-void source_fill_settings(const struct server *srv, struct socket_settings *set);
 void server_dial(const struct server *srv, const struct server_addr *to, struct dial_want *w);
 
 /* The value of `namespace`, opened. False: reported. */

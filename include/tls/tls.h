@@ -139,11 +139,6 @@ const struct expr *tls_server_sni(const struct slot_area *server);
  * twice. tls_is_early() and conn_alpn() tell of it until the handshake is over.
  */
 bool tls_dial(struct conn *c, struct dial_want *w);
-/* The same by itself. */
-bool tls_connect(struct conn *c, struct slot_area *server, struct slice sni, struct slice alpn);
-bool tls_offer_early(struct conn *c, const struct slot_area *server);
-/* Bytes to send in the clear before the handshake, before anything else; copied. */
-bool tls_preamble(struct conn *c, struct slice bytes);
 /* Has the server taken none of what was sent early? The connection is lost then. */
 bool tls_early_is_refused(const struct conn *c);
 /* Has <c> go on with the server of another generation. False: that one does not reach it in the

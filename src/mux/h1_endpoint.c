@@ -90,11 +90,6 @@ static struct conn *h1_ep_conn(struct endpoint *ep)
 	return ((struct h1_conn *)ep->mux)->conn;
 }
 
-static bool h1_ep_preamble(struct endpoint *ep, struct slice bytes)
-{
-	return block_queue_add_copy(&((struct h1_conn *)ep->mux)->out, bytes);
-}
-
 /* A client that was idle since <since_ms>, when the process stops. It may be about to send, as it
  * does not know yet: one that had an answer a moment ago has its last call, the next answer tells
  * it to close.
@@ -182,13 +177,13 @@ static void h1_back_detach(struct endpoint *ep)
 static const struct endpoint_ops h1_front_endpoint = {
 	.name = "H1", .send = h1_ep_send, .resume = h1_ep_resume,
 	.detach = h1_front_detach, .conn = h1_ep_conn,
-	.preamble = h1_ep_preamble, .describe = h1_ep_describe,
+	.describe = h1_ep_describe,
 };
 
 static const struct endpoint_ops h1_back_endpoint = {
 	.name = "H1", .send = h1_ep_send, .resume = h1_ep_resume,
 	.detach = h1_back_detach, .conn = h1_ep_conn,
-	.preamble = h1_ep_preamble, .describe = h1_ep_describe,
+	.describe = h1_ep_describe,
 };
 
 /* --- front ----------------------------------------------------------------------------------- */

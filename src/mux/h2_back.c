@@ -464,7 +464,7 @@ static void h2_back_send(struct endpoint *ep)
 
 static const struct endpoint_ops back_endpoint = {
 	.name = "H2", .send = h2_back_send, .resume = h2_ep_resume, .detach = h2_back_detach,
-	.conn = h2_ep_conn, .preamble = h2_ep_preamble, .framed = true,
+	.conn = h2_ep_conn, .framed = true,
 	.describe = h2_ep_describe,
 };
 

@@ -25,20 +25,6 @@ struct conn *h2_ep_conn(struct endpoint *ep)
 	return ((struct h2_stream *)ep->mux)->conn->conn;
 }
 
-bool h2_ep_preamble(struct endpoint *ep, struct slice bytes)
-{
-	struct block_queue *out = &((struct h2_stream *)ep->mux)->conn->out, behind = *out;
-
-	/* before our preface, which waits already */
-	block_queue_init(out);
-	if (!block_queue_add_copy(out, bytes)) {
-		*out = behind;
-		return false;
-	}
-	block_queue_move(out, &behind);
-	return true;
-}
-
 /* What tells the peer that its stream ends before it was whole. NO_ERROR with an answer that was
  * complete: the rest of the request is not wanted (RFC 9113 8.1).
  */

@@ -530,7 +530,6 @@ extern const struct endpoint_ops h2_front_endpoint;
 void h2_ep_send(struct endpoint *ep);
 void h2_ep_resume(struct endpoint *ep);
 struct conn *h2_ep_conn(struct endpoint *ep);
-bool h2_ep_preamble(struct endpoint *ep, struct slice bytes);
 
 /* The same, counted for the place in the code (`debug counters`). */
 #define H2_COUNTED(call, text)                                                                  \

@@ -290,15 +290,9 @@ static struct conn *pass_ep_conn(struct endpoint *ep)
 	return ((struct pass *)ep->mux)->conn;
 }
 
-static bool pass_ep_preamble(struct endpoint *ep, struct slice bytes)
-{
-	return block_queue_add_copy(&((struct pass *)ep->mux)->out, bytes);
-}
-
 static const struct endpoint_ops pass_endpoint = {
 	.name = "PASS", .send = pass_ep_send, .resume = pass_ep_resume,
 	.detach = pass_ep_detach, .conn = pass_ep_conn,
-	.preamble = pass_ep_preamble,
 };
 
 static void pass_describe(const struct conn *c, struct strbuf *out)

@@ -157,12 +157,3 @@ void server_dial(const struct server *srv, const struct server_addr *to, struct 
 		w->tls = server_slots(srv);
 	}
 }
-
-void source_fill_settings(const struct server *srv, struct socket_settings *set)
-{
-	struct server_addr none = { 0 };
-	struct dial_want w;
-
-	server_dial(srv, &none, &w);
-	*set = w.set;
-}

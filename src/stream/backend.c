@@ -6,7 +6,6 @@
  *      |  another server    | same one   v  failed
  *      +--------------------+------ TURN_AROUND
  */
-#include <errno.h>
 #include <string.h>
 #include "base/bug.h"
 #include "base/clock.h"
@@ -359,13 +358,10 @@ static enum step connected(struct stream *s)
 }
 
 /* A socket could not even be made: our fault or a full system. */
-static enum step connect_refused_here(struct stream *s)
+static enum step connect_refused_here(struct stream *s, enum dial_result r)
 {
-	bool ours = errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS ||
-		    errno == EAGAIN || errno == EADDRNOTAVAIL || errno == EADDRINUSE ||
-		    errno == EPERM;
-
-	if (!ours)
+	STREAM_TRACE(ERROR, s, SERVER, "no connection is opened: %s", dial_text(r));
+	if (!dial_is_ours(r))
 		return stream_connect_failed(s, true);
 	counter_add(&s->be->state->be, CNT_CONN_ERRORS, 1);
 	counter_add(&s->server->state->counters, CNT_CONN_ERRORS, 1);
@@ -402,6 +398,7 @@ static bool is_redirected(const struct stream *s)
 
 enum step stage_connect(struct stream *s)
 {
+	enum dial_result r;
 	bool reused;
 
 	if (unlikely(is_redirected(s)))
@@ -424,8 +421,9 @@ enum step stage_connect(struct stream *s)
 	s->flags &= ~(STRM_REUSED_CONN | STRM_SENT_EARLY);
 	s->flags |= STRM_CONN_TRIED;
 	count_session(s->server);
-	if (!server_conn_open(s))
-		return connect_refused_here(s);
+	r = server_conn_open(s);
+	if (r != DIAL_DONE)
+		return connect_refused_here(s, r);
 	ready_to_send(s);
 	count_both(s, s->server, CNT_CONNECTS);
 	if (s->back.flags & EP_CONNECTED)

@@ -5,9 +5,7 @@
  * message: the owner takes one out of its list and its poller and sends it back, or says that there
  * is none. Nobody locks anything.
  */
-#include <errno.h>
 #include <string.h>
-#include <unistd.h>
 #include "base/bug.h"
 #include "base/clock.h"
 #include "check/run.h"
@@ -17,8 +15,7 @@
 #include "core/pool.h"
 #include "core/thread.h"
 #include "mux/mux.h"
-#include "net/conn.h"
-#include "net/socks4.h"
+#include "net/dial.h"
 #include "stream/process.h"
 #include "stream/wait.h"
 #include "tls/tls.h"
@@ -488,22 +485,6 @@ void server_conn_forget_ask(struct stream *s)
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
-/* The PROXY protocol header that this server wants first. */
-static bool send_preamble(struct stream *s)
-{
-	char area[PREAMBLE_AREA];
-	struct slice header;
-
-	if (!s->server->send_proxy)
-		return true;
-	header = wanted_preamble(s, area);
-	if (!header.len)
-		return false;
-	if (tls_is_on(s->back.ops->conn(&s->back)))
-		return tls_preamble(s->back.ops->conn(&s->back), header);
-	return s->back.ops->preamble(&s->back, header);
-}
-
 /* Gives <c> to <mux>; NULL: to the one that ALPN chooses. False: no memory. */
 static bool begin(struct server_conn *sc, struct conn *c, struct endpoint *ep,
 		  const struct mux_kind *mux)
@@ -519,9 +500,11 @@ static bool begin(struct server_conn *sc, struct conn *c, struct endpoint *ep,
 }
 
 /* The mux that the line asks for, or that there is when it does not; NULL: ALPN is to choose. */
-static const struct mux_kind *line_mux(const struct server *srv, const struct conn *c)
+static const struct mux_kind *line_mux(const struct server *srv)
 {
-	if (!srv->proto && c->flags & CONN_HANDSHAKE && tls_server_has_alpn(server_slots(srv)))
+	const struct slot_area *slots = server_slots(srv);
+
+	if (!srv->proto && tls_server_is_on(slots) && tls_server_has_alpn(slots))
 		return NULL;
 	return srv->proto ? srv->proto : mux_default(MUX_HTTP);
 }
@@ -534,36 +517,8 @@ static bool install(struct stream *s, struct server_conn *sc, struct conn *c)
 	if (!(s->flags & STRM_HTTP))
 		return begin(sc, c, &s->back, mux_default(MUX_TCP));
 	wanted = wanted_mux(s);
-	line = line_mux(s->server, c);
+	line = line_mux(s->server);
 	return begin(sc, c, &s->back, wanted && line ? wanted : line);
-}
-
-/* Puts a mux on the new socket. Takes over <fd>. */
-static bool set_up(struct stream *s, struct server_conn *sc, int fd, bool in_progress)
-{
-	unsigned flags = CONN_BACKEND | (in_progress ? CONN_CONNECTING : CONN_CAN_SEND);
-	struct conn *c = conn_new(fd, NULL, NULL, flags);
-
-	if (!c) {
-		close(fd);
-		return false;
-	}
-	if (s->be->options & PROXY_OPT_NOLINGER)
-		c->flags |= CONN_NO_LINGER;
-	if (tls_server_is_on(server_slots(s->server))) {
-		const struct mux_kind *mux = wanted_mux(s);
-
-		if (!tls_connect(c, server_slots(s->server), wanted_sni(s),
-				 mux ? mux->alpn : slice_none())) {
-			conn_close(&c);
-			return false;
-		}
-		if (wants_early(s) && tls_offer_early(c, server_slots(s->server)))
-			s->flags |= STRM_SENT_EARLY;
-	}
-	if (!install(s, sc, c))
-		conn_close(&c);
-	return c != NULL;
 }
 
 static struct server_conn *sc_new(struct server *srv, uint64_t key)
@@ -580,51 +535,39 @@ static struct server_conn *sc_new(struct server *srv, uint64_t key)
 	return sc;
 }
 
-bool server_conn_open(struct stream *s)
+enum dial_result server_conn_open(struct stream *s)
 {
 	struct sockaddr_storage room;
-	const struct server_addr *socks4 = s->server->socks4;
-	struct socket_settings set;
 	struct server_conn *sc;
 	struct server_addr to;
-	bool in_progress;
-	int fd;
+	enum dial_result r;
+	struct dial_want w;
+	struct conn *c;
 
-	if (!server_target(s, &to) || (socks4 && !socks4_can_reach(&to.sa))) {
-		errno = EHOSTUNREACH;
-		return false;
-	}
+	if (!server_target(s, &to))
+		return DIAL_NO_ADDRESS;
 	idle_evict();
-	wanted_socket(s, &set, &room);
-	fd = socket_connect(socks4 ? &socks4->sa : &to.sa, socks4 ? socks4->len : to.len, &set,
-			    &in_progress);
-	if (fd < 0)
-		return false;
+	wanted_dial(s, &to, &w, &room);
+	r = dial_open(&w, NULL, NULL, &c);
+	if (r != DIAL_DONE)
+		return r;
 	sc = sc_new(s->server, wanted_key_to(s, &to));
-	if (!sc) {
-		close(fd);
-		errno = ENOMEM;
-		return false;
+	if (!sc || !install(s, sc, c)) {
+		conn_close(&c);
+		if (sc)
+			sc_free(sc);
+		return DIAL_NO_MEMORY;
 	}
 	sc->session = s->sess;
-	sc->marked = set.mark || set.tos;
-	if (!set_up(s, sc, fd, in_progress)) {
-		sc_free(sc);
-		errno = ENOMEM;
-		return false;
-	}
+	sc->marked = w.set.mark || w.set.tos;
+	sc->begun = 1;
 	if (s->flags & STRM_HTTP)
 		idle_use_begin(sc);
-	sc->begun = 1;
-	if (!in_progress && !socks4 && !tls_is_on(s->back.ops->conn(&s->back)))
+	if (w.flags & DIAL_IS_EARLY)
+		s->flags |= STRM_SENT_EARLY;
+	if (conn_is_usable(c))
 		s->back.flags |= EP_CONNECTED;
-	if (!send_preamble(s) ||
-	    (socks4 && !socks4_attach(s->back.ops->conn(&s->back), &to.sa))) {
-		s->back.ops->detach(&s->back);
-		errno = ENOMEM;
-		return false;
-	}
-	return true;
+	return DIAL_DONE;
 }
 
 /* --- for checks (check-reuse-pool) ------------------------------------------------------------ */
@@ -645,48 +588,20 @@ static struct server_conn *find_for_check(struct server *srv, uint64_t key)
 	return NULL;
 }
 
-/* Puts <c> under the mux that the line asks for. False: no memory. */
-static bool install_for_check(struct server_conn *sc, struct conn *c, struct slice name,
-			      struct endpoint *ep)
-{
-	const struct server *srv = sc->server;
-
-	if (tls_server_is_on(server_slots(srv)) &&
-	    !tls_connect(c, server_slots(srv), name, slice_none()))
-		return false;
-	return begin(sc, c, ep, line_mux(srv, c));
-}
-
-static struct conn *connect_for_check(const struct server *srv)
-{
-	struct socket_settings set = { .user_timeout_ms = srv->tcp_ut_ms, .netns = srv->netns,
-				       .mode = (mode_t)-1, .uid = (uid_t)-1, .gid = (gid_t)-1 };
-	struct server_addr to;
-	bool in_progress;
-	struct conn *c;
-	int fd;
-
-	server_address(srv, &to);
-	if (srv->source && srv->source->bind.ss_family != AF_UNSPEC)
-		set.source = &srv->source->bind;
-	fd = socket_connect(&to.sa, to.len, &set, &in_progress);
-	if (fd < 0)
-		return NULL;
-	c = conn_new(fd, NULL, NULL, CONN_BACKEND |
-		     (in_progress ? CONN_CONNECTING : CONN_CAN_SEND));
-	if (!c)
-		close(fd);
-	return c;
-}
-
 static bool open_for_check(struct server *srv, struct slice name, uint64_t key,
 			   struct endpoint *ep)
 {
-	struct conn *c = connect_for_check(srv);
-	struct server_conn *sc = c ? sc_new(srv, key) : NULL;
-	bool stands = c && !(c->flags & CONN_CONNECTING);
+	struct server_conn *sc = NULL;
+	struct server_addr to;
+	struct dial_want w;
+	struct conn *c;
 
-	if (!sc || !install_for_check(sc, c, name, ep)) {
+	server_address(srv, &to);
+	server_dial(srv, &to, &w);
+	w.sni = name;
+	if (dial_open(&w, NULL, NULL, &c) == DIAL_DONE)
+		sc = sc_new(srv, key);
+	if (!sc || !begin(sc, c, ep, line_mux(srv))) {
 		conn_close(&c);
 		if (sc)
 			sc_free(sc);
@@ -694,7 +609,7 @@ static bool open_for_check(struct server *srv, struct slice name, uint64_t key,
 	}
 	idle_use_begin(sc);
 	sc->begun = 1;
-	if (stands && !tls_is_on(c))
+	if (conn_is_usable(c))
 		ep->flags |= EP_CONNECTED;
 	return true;
 }

@@ -10,6 +10,7 @@
 #define STREAM_SERVER_CONN_H
 
 #include <stdbool.h>
+#include "net/dial.h"
 #include "net/pipe.h"
 #include "stream/stream.h"
 
@@ -29,9 +30,8 @@ void server_conn_forget_ask(struct stream *s);
 /* The server whose connection this client's earlier requests have left, if it is one of <be>; or
  * NULL. */
 struct server *server_conn_last_server(const struct session *sess, const struct proxy *be);
-/* Opens a connection to s->server for the back endpoint, maybe in progress (EP_CONNECTED unset).
- * False: errno. */
-bool server_conn_open(struct stream *s);
+/* Opens a connection to s->server for the back endpoint, maybe in progress (EP_CONNECTED unset). */
+enum dial_result server_conn_open(struct stream *s);
 /* The private idle connections of a session that has moved to the live generation go there too. */
 void server_conns_follow_session(struct session *sess);
 /* Closes the private idle connections of a session that ends. */

@@ -9,7 +9,7 @@
 
 #include "core/timer.h"
 #include "mux/mux.h"
-#include "net/socket.h"
+#include "net/dial.h"
 #include "stream/stream.h"
 #include "server_conn.h"
 
@@ -73,18 +73,6 @@ void idle_follow(void (*follow)(struct idle_list *l));
 
 /* Which mux a stream's connection has to have; NULL: any. */
 const struct mux_kind *wanted_mux(struct stream *s);
-/* May its request go before the TLS handshake with the server is over, at the risk of being sent
- * again by whoever has seen it? The client took this risk, or `retry-on 0rtt-rejected` does with
- * what does no harm twice.
- */
-bool wants_early(struct stream *s);
-/* The name that it asks for in its handshake; or slice_none(). */
-struct slice wanted_sni(struct stream *s);
-#define PREAMBLE_AREA 2048
-/* The PROXY protocol header that s->server wants of this stream: in <area>, or in the stream's
- * arena. Empty: no memory, or it does not fit.
- */
-struct slice wanted_preamble(struct stream *s, char area[PREAMBLE_AREA]);
 /* Connections of other keys serve other names than <name> (empty: none), or were made with what the
  * server's TLS has no more.
  */
@@ -94,7 +82,8 @@ uint64_t server_conn_key(const struct server *srv, struct slice name);
  */
 uint64_t wanted_key_to(struct stream *s, const struct server_addr *to);
 uint64_t wanted_key(struct stream *s);
-/* How the socket is to be opened; <room> may be used by *set. */
-void wanted_socket(struct stream *s, struct socket_settings *set, struct sockaddr_storage *room);
+/* How its connection, to <to>, is to be opened; *w borrows <to>, and may use <room>. */
+void wanted_dial(struct stream *s, const struct server_addr *to, struct dial_want *w,
+		 struct sockaddr_storage *room);
 
 #endif

@@ -10,7 +10,8 @@
 
 /* --- what a connection is good for ------------------------------------------------------------ */
 
-struct slice wanted_sni(struct stream *s)
+/* The name that it asks for in its handshake; or slice_none(). */
+static struct slice wanted_sni(struct stream *s)
 {
 	const struct expr *e = tls_server_sni(server_slots(s->server));
 	struct slice name;
@@ -22,9 +23,12 @@ struct slice wanted_sni(struct stream *s)
 	return name;
 }
 
-struct slice wanted_preamble(struct stream *s, char area[PREAMBLE_AREA])
+/* The PROXY protocol header that s->server wants of this stream: in <area>, or in the stream's
+ * arena. Empty: no memory, or it does not fit.
+ */
+static struct slice wanted_preamble(struct stream *s, char area[DIAL_FIRST_MAX])
 {
-	size_t room = PREAMBLE_AREA;
+	size_t room = DIAL_FIRST_MAX;
 
 	if (s->server->proxy_v2_tlvs) { /* of any length, but that they fit in a buffer */
 		room = block_size();
@@ -40,7 +44,7 @@ struct slice wanted_preamble(struct stream *s, char area[PREAMBLE_AREA])
  */
 static uint64_t preamble_key(struct stream *s)
 {
-	char area[PREAMBLE_AREA];
+	char area[DIAL_FIRST_MAX];
 	struct slice header = wanted_preamble(s, area);
 
 	return header.len ? hash_bytes(header.ptr, header.len, 2) : 0;
@@ -105,7 +109,11 @@ static bool method_is_safe(const struct stream *s)
 	return false;
 }
 
-bool wants_early(struct stream *s)
+/* May its request go before the TLS handshake with the server is over, at the risk that a host that
+ * has seen it sends it again? The client took this risk, or `retry-on 0rtt-rejected` does with what
+ * does no harm twice.
+ */
+static bool wants_early(struct stream *s)
 {
 	/* (what was refused once is not sent in this way again) */
 	if (s->retries || wanted_mux(s))
@@ -137,14 +145,12 @@ static void source_settings(struct stream *s, struct socket_settings *set,
 	set->options |= SOCKET_TRANSPARENT;
 }
 
-void wanted_socket(struct stream *s, struct socket_settings *set,
-			     struct sockaddr_storage *room)
+/* What the socket of this stream's connection is to have. */
+static void socket_settings(struct stream *s, struct socket_settings *set)
 {
 	const struct stream_socket_tunes *tunes = &stream_tunes()->server;
-	const struct server *srv = s->server;
 	const struct proxy *be = s->be;
 
-	source_fill_settings(srv, set);
 	set->rcvbuf = tunes->rcvbuf;
 	set->sndbuf = tunes->sndbuf;
 	set->notsent_lowat = tunes->notsent_lowat;
@@ -156,11 +162,44 @@ void wanted_socket(struct stream *s, struct socket_settings *set,
 	}
 	if (be->options & PROXY_OPT_SMART_CONNECT)
 		set->options |= SOCKET_NO_QUICKACK;
-	if (srv->tfo)
+	if (s->server->tfo)
 		set->options |= SOCKET_TFO;
 	if (s->overrides) {
 		set->mark = s->overrides->has_mark ? &s->overrides->mark : NULL;
 		set->tos = s->overrides->has_tos ? &s->overrides->tos : NULL;
 	}
-	source_settings(s, set, room);
+}
+
+/* --- how to open it --------------------------------------------------------------------------- */
+
+static struct slice first_bytes(struct dial_want *w, int fd, char room[DIAL_FIRST_MAX])
+{
+	return wanted_preamble(w->ctx, room);
+}
+
+static void want_tls(struct stream *s, struct dial_want *w)
+{
+	const struct mux_kind *mux = wanted_mux(s);
+
+	w->sni = wanted_sni(s);
+	w->alpn = mux ? mux->alpn : slice_none();
+	if (wants_early(s))
+		w->flags |= DIAL_MAY_BE_EARLY;
+}
+
+void wanted_dial(struct stream *s, const struct server_addr *to, struct dial_want *w,
+		 struct sockaddr_storage *room)
+{
+	server_dial(s->server, to, w);
+	socket_settings(s, &w->set);
+	source_settings(s, &w->set, room);
+	w->ctx = s;
+	if (s->be->options & PROXY_OPT_NOLINGER)
+		w->flags |= DIAL_NO_LINGER;
+	if (s->flags & STRM_HTTP)
+		w->flags |= DIAL_SPEAKS;
+	if (s->server->send_proxy)
+		w->first = first_bytes;
+	if (w->secure)
+		want_tls(s, w);
 }

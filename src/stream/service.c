@@ -261,14 +261,9 @@ static struct conn *service_conn(struct endpoint *ep)
 	return NULL;
 }
 
-static bool service_preamble(struct endpoint *ep, struct slice bytes)
-{
-	return true;
-}
-
 static const struct endpoint_ops service_ops = {
 	.name = "service", .send = service_send, .resume = service_resume,
-	.detach = service_detach, .conn = service_conn, .preamble = service_preamble,
+	.detach = service_detach, .conn = service_conn,
 };
 
 bool service_attach(struct stream *s, struct proxy *px, const struct service_kind *kind,

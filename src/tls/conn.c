@@ -793,11 +793,6 @@ bool tls_attach(struct conn *c, SSL *ssl, unsigned flags)
 	return true;
 }
 
-bool tls_preamble(struct conn *c, struct slice bytes)
-{
-	return hold(c, (const unsigned char *)bytes.ptr, bytes.len);
-}
-
 bool tls_conn_init(void)
 {
 	tls_pool = pool_new("tls_conn", sizeof(struct tls_conn));

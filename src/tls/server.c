@@ -500,7 +500,7 @@ static bool spend(struct tls_server *s, const SSL_SESSION *session)
 	return mine;
 }
 
-bool tls_offer_early(struct conn *c, const struct slot_area *server)
+static bool offer_early(struct conn *c, const struct slot_area *server)
 {
 	struct tls_conn *t = tls_of(c);
 	SSL_SESSION *session = t ? SSL_get0_session(t->ssl) : NULL;
@@ -514,18 +514,11 @@ bool tls_offer_early(struct conn *c, const struct slot_area *server)
 	return true;
 }
 
-bool tls_connect(struct conn *c, struct slot_area *server, struct slice sni, struct slice alpn)
-{
-	const struct dial_want w = { .tls = server, .sni = sni, .alpn = alpn };
-
-	return begin(c, &w);
-}
-
 bool tls_dial(struct conn *c, struct dial_want *w)
 {
 	if (!begin(c, w))
 		return false;
-	if (w->flags & DIAL_MAY_BE_EARLY && tls_offer_early(c, w->tls))
+	if (w->flags & DIAL_MAY_BE_EARLY && offer_early(c, w->tls))
 		w->flags |= DIAL_IS_EARLY;
 	return true;
 }

@@ -135,21 +135,6 @@ void tls_set_renewed(tls_renewed_fn *fn)
 {
 }
 
-bool tls_connect(struct conn *c, struct slot_area *server, struct slice sni, struct slice alpn)
-{
-	return false;
-}
-
-bool tls_offer_early(struct conn *c, const struct slot_area *server)
-{
-	return false;
-}
-
-bool tls_preamble(struct conn *c, struct slice bytes)
-{
-	return false;
-}
-
 bool tls_is_on(const struct conn *c)
 {
 	return false;
