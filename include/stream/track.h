@@ -47,8 +47,12 @@ bool track_begin(struct expr_ctx *ctx, unsigned i, struct table_state *st,
 void track_session(struct session *s);
 /* A request of the connection that never became a stream; <failed>: it was none. */
 void track_request_without_stream(struct session *s, bool failed);
-/* A stream of HTTP begins, or a stream becomes one of HTTP. */
+/* The request of a stream is let in by tcp-request content, or a stream becomes one of HTTP. Counts
+ * at the first call only.
+ */
 void track_request(struct stream *s);
+/* A rule asked the client who it is: an error that no end of the stream tells. */
+void track_refused(struct stream *s);
 /* The head of the server's answer is there. */
 void track_answer(struct stream *s, unsigned status);
 /* Bytes since the last time. */

@@ -35,7 +35,6 @@ static const struct {
 	{ "tune.pattern.*", CONF_GLOBAL, "a cache of patterns" },
 	{ "tune.bufsize.small", CONF_GLOBAL, "QUIC" },
 
-	{ "stick", CONF_PROXY, "stick tables" },
 	{ "ssl-f-use", CONF_PROXY, TLS },
 	{ "use-fcgi-app", CONF_PROXY, "FastCGI" },
 

@@ -478,7 +478,6 @@ static const struct conf_keyword keywords[] = {
 	  .help = "address to connect to servers from" },
 	LATER("compression", CONF_PROXY, "compression"),
 	LATER("max-session-srv-conns", CONF_DEF_FE, "connections kept per session"),
-	LATER("stick", CONF_BE, "stick tables"),
 	LATER("use-fcgi-app", CONF_BE, "FastCGI"),
 	{ 0 }
 };

@@ -41,10 +41,8 @@ static void count_request(struct proxy *fe, struct listener_conf *l, unsigned ve
 void stream_count_begin(struct stream *s)
 {
 	stream_log_begin(s);
-	if (!(s->flags & STRM_HTTP))
-		return;
-	count_request(s->fe, s->listener, s->req.version);
-	track_request(s);
+	if (s->flags & STRM_HTTP)
+		count_request(s->fe, s->listener, s->req.version);
 }
 
 void stream_count_upgrade(struct stream *s)

@@ -16,6 +16,7 @@
 #include "proxy/balance.h"
 #include "proxy/bind.h"
 #include "stream/persist.h"
+#include "stream/stick.h"
 #include "tls/tls.h"
 #include "account_priv.h"
 #include "engine_priv.h"
@@ -353,6 +354,7 @@ static enum step connected(struct stream *s)
 				      s->t.connected - s->t.queued);
 	}
 	s->wait_until_ms = TIMER_NEVER;
+	stick_connected(s);
 	stream_log_step(s, LOG_STEP_CONNECT);
 	return stream_goto(s, STAGE_TCP_RESPONSE);
 }

@@ -15,6 +15,7 @@
 #include "base/hash.h"
 #include "codec/cookie.h"
 #include "expr/expr.h"
+#include "stream/stick.h"
 #include "stream/stream.h"
 
 #define DATE_DIGITS 5
@@ -326,6 +327,7 @@ void persist_request(struct stream *s)
 {
 	const struct persist_proxy *pp = persist_of_proxy(s->be);
 	struct persist *p = persist_of(s);
+	struct server *found;
 
 	if (!(s->be->caps & PROXY_BE))
 		return;
@@ -337,6 +339,9 @@ void persist_request(struct stream *s)
 		cookies_read(s, p);
 	else if (!(s->flags & STRM_HTTP) && pp->rdp_cookie)
 		rdp_cookie_read(s, p, pp->rdp_cookie);
+	found = stick_request(s, !p->wanted && !p->ignored);
+	if (found)
+		p->wanted = found;
 }
 
 struct server *persist_server(struct stream *s)

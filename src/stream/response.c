@@ -4,6 +4,7 @@
 #include "net/conn.h"
 #include "stream/persist.h"
 #include "stream/service.h"
+#include "stream/stick.h"
 #include "stream/track.h"
 #include "tls/tls.h"
 #include "account_priv.h"
@@ -198,6 +199,7 @@ enum step stage_tcp_response(struct stream *s)
 static enum step tcp_begin(struct stream *s)
 {
 	s->t.data = s->t.connected;
+	stick_response(s);
 	s->flags |= STRM_HEAD_SENT;
 	stream_log_early(s);
 	return stream_goto(s, STAGE_FORWARD);
@@ -323,6 +325,7 @@ enum step stage_response_rules_fe(struct stream *s)
 	if (step != STEP_NEXT)
 		return step;
 	capture_response_cookie(s);
+	stick_response(s);
 	persist_response(s);
 	if (stream_response_leaks_cookie(s)) {
 		count_denied(s);

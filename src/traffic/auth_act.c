@@ -5,6 +5,7 @@
  */
 #include "stream/action.h"
 #include "stream/auth.h"
+#include "stream/track.h"
 
 static bool auth_parse(struct conf_line *l, struct rule *r)
 {
@@ -41,6 +42,7 @@ static enum rule_result auth_run(const struct rule *r, struct expr_ctx *ctx, boo
 	if (!http_msg_set_field(&s->res, proxy ? SLICE("proxy-authenticate")
 					       : SLICE("www-authenticate"), *challenge))
 		return RULE_ERROR;
+	track_refused(s);
 	return RULE_REPLY;
 }
 

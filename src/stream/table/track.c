@@ -11,6 +11,7 @@
 struct trackers {
 	struct tracked *list; /* of a connection: owned; of a stream: in its arena. NULL: none */
 	uint16_t count;
+	bool has_request;     /* of a stream: its request was counted */
 };
 
 static void tracked_end(struct tracked *t)
@@ -130,7 +131,7 @@ bool track_begin(struct expr_ctx *ctx, unsigned i, struct table_state *st,
 	add(t, TABLE_CONN_CNT, 1);
 	add(t, TABLE_CONN_RATE, 1);
 	add(t, TABLE_CONN_CUR, 1);
-	if (ctx->stream && ctx->stream->flags & STRM_HTTP) {
+	if (ctx->stream && stream_trackers(ctx->stream)->has_request) {
 		add(t, TABLE_HTTP_REQ_CNT, 1);
 		add(t, TABLE_HTTP_REQ_RATE, 1);
 	}
@@ -182,7 +183,17 @@ void track_request_without_stream(struct session *s, bool failed)
 
 void track_request(struct stream *s)
 {
+	struct trackers *all = stream_trackers(s);
+
+	if (all->has_request)
+		return;
+	all->has_request = true;
 	count_stream(s, TABLE_HTTP_REQ_CNT, TABLE_HTTP_REQ_RATE);
+}
+
+void track_refused(struct stream *s)
+{
+	count_stream(s, TABLE_HTTP_ERR_CNT, TABLE_HTTP_ERR_RATE);
 }
 
 void track_answer(struct stream *s, unsigned status)
@@ -230,7 +241,11 @@ static bool end_is_error(const struct stream *s)
 	switch ((enum stream_end)s->end) {
 	case END_RULE_DENY:
 	case END_RULE_TARPIT:
-	case END_RULE_REJECT:
+	case END_RULE_BAD_REQUEST:
+	case END_FIELD_NAME_REFUSED:
+	case END_BODY_BAD:
+	case END_UPLOAD_BAD:
+	case END_DATA_BAD:
 		return true;
 	default:
 		return false;
@@ -244,6 +259,8 @@ static bool end_is_failure(const struct stream *s)
 	case END_RESPONSE_BAD:
 	case END_RESPONSE_CUT:
 	case END_RESPONSE_TIMEOUT:
+	case END_RESPONSE_DATA_BAD:
+	case END_RESPONSE_DATA_CUT:
 		return true;
 	default:
 		return false;

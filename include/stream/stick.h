@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* stick.h - stick rules: a backend remembers in a table which server a key was sent to
+ *
+ * Purpose: stick on, match, store-request, store-response; non-stick.
+ * Owns   : rules belong to the generation; the keys of a request to its stream.
+ * Threads: the stream's.
+ * Fails  : without memory, or with a full table, nothing is stored and the request is balanced.
+ * Manual : configuration 4.2 stick match, stick on, stick store-request, stick store-response; 5.2
+ *          non-stick.
+ */
+#ifndef STREAM_STICK_H
+#define STREAM_STICK_H
+
+#include <stdbool.h>
+#include "base/module.h"
+
+struct server;
+struct stream;
+
+/* The rules on the request, once its backend is known. Returns the server of the first key that is
+ * known and may serve; NULL: none, or <matches> is false: nothing is to be looked for.
+ */
+struct server *stick_request(struct stream *s, bool matches);
+/* The server is connected: it is stored under the keys of the request. */
+void stick_connected(struct stream *s);
+/* The answer of the server has come: it is stored under the keys of the answer. */
+void stick_response(struct stream *s);
+
+extern const struct module mod_stick;
+
+#endif
