@@ -105,6 +105,8 @@ struct front_user {
 			struct block_queue *q);
 	/* The connection is about to be closed, and its mux freed: forget both. */
 	void (*closed)(void *owner);
+	/* The client did what a well-behaved one does not (h2.h). Or NULL. */
+	void (*glitch)(void *owner);
 	/* For `show fd`: " fe=<name>". */
 	void (*describe)(const void *owner, struct strbuf *out);
 	/* What the session is about, for traces: adds to <out>. Or NULL. */

@@ -243,6 +243,8 @@ void h2c_note_glitch(struct h2_conn *h, const char *text)
 	unsigned limit = (unsigned)h->limits->glitches;
 
 	h->glitches++;
+	if (!h->side->is_back && h->user.front->glitch)
+		h->user.front->glitch(h->owner);
 	if (limit && h->glitches >= limit && h->state < H2C_CLOSING &&
 	    100 - activity_idle_percent() >= (unsigned)h->tunes->kill_cpu_percent)
 		h2c_fail(h, H2_ERR_ENHANCE_YOUR_CALM, text);

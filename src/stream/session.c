@@ -193,9 +193,14 @@ void session_describe(const void *owner, struct strbuf *out)
 static bool http_preface(void *owner, const struct mux_kind *kind, struct conn *c,
 			 struct block_queue *q);
 
+static void http_glitch(void *owner)
+{
+	track_glitch(owner);
+}
+
 static const struct front_user http_user = {
 	.answer = http_answer, .stream_new = http_stream_new, .bad_request = http_bad_request,
-	.preface = http_preface, .closed = session_conn_closed,
+	.preface = http_preface, .closed = session_conn_closed, .glitch = http_glitch,
 	.describe = session_describe, .trace = session_trace_facts,
 };
 static const struct front_user tcp_user = {

@@ -3,6 +3,8 @@
 #include <string.h>
 #include "base/diag.h"
 #include "conf/conf.h"
+#include "core/timer.h"
+#include "expr/expr.h"
 #include "table_priv.h"
 
 struct tables_config {
@@ -110,6 +112,48 @@ void tables_check(struct config *cfg, struct diag_list *diags)
 			check_write_to(cfg, t, diags);
 }
 
+/* --- giving up what has expired --------------------------------------------------------------- */
+
+/* How often tables are looked at that nothing looks for a key in: their memory can go. */
+#define SWEEP_MIN_MS 1000
+#define SWEEP_MAX_MS 30000
+/* Entries of a shard in one turn; soon behind it comes the next turn, if there are more. */
+#define SWEEP_ENTRIES 256
+#define SWEEP_SOON_MS 10
+
+/* Of thread 0. */
+static struct timer sweep_timer;
+
+static void sweep(struct timer *timer)
+{
+	uint64_t wait_ms = TIMER_NEVER;
+	bool all = true;
+
+	for (const struct table *t = tables_first(expr_config_in_force()); t; t = t->next) {
+		uint64_t part_ms = t->limits.expire_ms / 8;
+
+		if (!t->limits.expire_ms || !t->state)
+			continue;
+		all = table_sweep(t->state, SWEEP_ENTRIES) && all;
+		part_ms = part_ms < SWEEP_MIN_MS ? SWEEP_MIN_MS : part_ms;
+		wait_ms = part_ms < wait_ms ? part_ms : wait_ms;
+	}
+	if (wait_ms == TIMER_NEVER)
+		return;
+	wait_ms = wait_ms > SWEEP_MAX_MS ? SWEEP_MAX_MS : wait_ms;
+	timer_set(timer, clock_now_ms() + (all ? wait_ms : SWEEP_SOON_MS));
+}
+
+/* On thread 0. */
+static void sweep_soon(const struct config *cfg)
+{
+	if (!tables_first(cfg))
+		return;
+	if (!sweep_timer.fire)
+		timer_init(&sweep_timer, sweep);
+	timer_set(&sweep_timer, clock_now_ms() + SWEEP_MIN_MS);
+}
+
 /* --- life of the entries ---------------------------------------------------------------------- */
 
 bool tables_start(struct config *cfg, struct diag_list *diags)
@@ -123,6 +167,7 @@ bool tables_start(struct config *cfg, struct diag_list *diags)
 			 t->name);
 		return false;
 	}
+	sweep_soon(cfg);
 	return true;
 }
 

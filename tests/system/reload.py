@@ -321,6 +321,54 @@ def test_h2(tap, args):
         c.close()
 
 
+TABLES = """
+frontend px
+	bind 127.0.0.1:{p[0]}
+	tcp-request connection track-sc0 src table clients
+	http-request track-sc1 path table paths
+	http-request return status 200 hdr x-version {version} hdr n %[sc0_http_req_cnt] hdr cur %[sc0_conn_cur] hdr path %[sc1_http_req_cnt] hdr left %[src,table_expire(clients)]
+backend clients
+	stick-table type ip size {size} expire {expire} store http_req_cnt,conn_cur,http_req_rate(1h)
+backend paths
+	stick-table type string len {length} size 100 store http_req_cnt
+"""
+
+
+def test_tables(tap, args):
+    """A table of the same name, key and data keeps its entries, and those who track them; its size and expiry may change."""
+    with Scene(args, TABLES, size=10, expire="1m", length=8) as sc:
+        c = Client(sc.p[0])
+        c.get("/a")
+        fields = c.get("/a")[1]
+        tap.eq((fields["n"], fields["cur"], fields["path"]), ("2", "1", "2"), "requests are counted")
+        sc.proxy.ctl("set table clients key 192.0.2.1 data.http_req_cnt 7")
+        tap.ok("Success=1" in sc.reload(version="v2", size=2000, expire="1h", length=8), "a table gets other limits")
+        fields = c.get("/a")[1]
+        tap.eq((fields["x-version"], fields["n"], fields["cur"], fields["path"]), ("v2", "3", "1", "3"),
+               "its entries go on, that of a kept connection too")
+        tap.ok(int(fields["left"]) > 3500000, "the new expiry holds for it")
+        shown = sc.proxy.ctl("show table clients")
+        tap.ok("size:2000, used:2" in shown and "key=192.0.2.1 use=0" in shown, "and the new size", shown)
+        tap.ok("Success=1" in sc.reload(version="v3", size=2000, expire="1h", length=9), "another gets other keys")
+        fields = c.get("/a")[1]
+        tap.eq((fields["x-version"], fields["n"], fields["path"]), ("v3", "4", "1"), "that one starts afresh")
+        tap.eq(len(sc.generations()), 1, "nothing holds the old generations")
+        c.sock.close()
+        tap.ok(lib.until(lambda: "key=127.0.0.1 use=0" in sc.proxy.ctl("show table clients") and
+                         "conn_cur=0" in sc.proxy.ctl("show table clients key 127.0.0.1")),
+               "the connection ends where it began")
+        body = TABLES.replace("type ip size", "type ipv6 size")
+        kept = Client(sc.p[0])
+        tap.eq(kept.get("/b")[1]["n"], "5", "another connection")
+        tap.ok("Success=1" in sc.reload(body=body, version="v4", size=2000, expire="1h", length=9),
+               "a table of another type")
+        tap.eq(kept.get("/b")[1]["n"], "6", "a kept connection goes on with what it tracks")
+        tap.eq(Client(sc.p[0]).get("/b")[1]["n"], "1", "a new one does not know it")
+        plain = TABLES.split("\ttcp-request")[0] + "\thttp-request return status 200 hdr x-version {version}\n"
+        tap.ok("Success=1" in sc.reload(body=plain, version="v5"), "all tables go")
+        tap.eq(kept.get("/b")[1]["x-version"], "v5", "and the connections stay")
+
+
 def make_certificate(path, name):
     """A key and a certificate of its own, in one file; False: there is no openssl."""
     if not shutil.which("openssl"):
@@ -574,7 +622,7 @@ def main():
         tap.skip("reloads in the process", "the reference has none")
         tap.done()
     for test in (test_change, test_bad, test_binds, test_states, test_checks, test_idle, test_tunnel,
-                 test_hard_stop, test_h2, test_tls, test_kept, test_two_at_once, test_load):
+                 test_hard_stop, test_h2, test_tables, test_tls, test_kept, test_two_at_once, test_load):
         test(tap, args)
     tap.done()
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* stick.c - stick rules: which server a key belongs to
  *
- * Keys are taken while the request is looked at, and stored with the server once it is connected; of
- * answers, when they have come. A server is stored by its number and by a text: its name, or its
+ * Keys are taken while the request is looked at, and stored once its server is connected; those of
+ * answers when these have come. A server is stored by its number and by a text: its name, or its
  * address (`srvkey`); who looks for it takes the text first.
  */
 #include <string.h>

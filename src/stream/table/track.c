@@ -181,6 +181,11 @@ void track_request_without_stream(struct session *s, bool failed)
 		count_session(s, TABLE_HTTP_ERR_CNT, TABLE_HTTP_ERR_RATE);
 }
 
+void track_glitch(struct session *s)
+{
+	count_session(s, TABLE_GLITCH_CNT, TABLE_GLITCH_RATE);
+}
+
 void track_request(struct stream *s)
 {
 	struct trackers *all = stream_trackers(s);
