@@ -236,6 +236,8 @@ void table_state_set_limits(struct table_state *st, const struct table_limits *l
 void table_state_watch(struct table_state *st, table_watch_fn *fn, void *watcher);
 /* Entries there are. */
 uint32_t table_state_used(const struct table_state *st);
+/* How often table_changed() was called, modulo 2^32. */
+uint32_t table_state_changes(const struct table_state *st);
 
 /* The entry of a key, made when there is none, and held: NULL: no room, no memory. It is used. */
 struct table_entry *table_get(struct table_state *st, const struct table_key *key);

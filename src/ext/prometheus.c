@@ -22,6 +22,7 @@
 #include "proxy/server.h"
 #include "stream/service.h"
 #include "stream/stream.h"
+#include "table/table.h"
 #include "prometheus_metrics.h"
 #include "prometheus_priv.h"
 
@@ -34,7 +35,7 @@ enum form { FORM_NUMBER, FORM_SECONDS, FORM_STATUS, FORM_CHECK, FORM_CODES, FORM
 
 /* In the order of the answer; bits of the query. */
 enum scope { SCOPE_PROCESS, SCOPE_FRONTEND, SCOPE_LISTENER, SCOPE_BACKEND, SCOPE_SERVER,
-	     SCOPE_RESOLVER, SCOPE_COUNT };
+	     SCOPE_TABLE, SCOPE_RESOLVER, SCOPE_COUNT };
 
 static const struct {
 	const char *name, *query;
@@ -42,7 +43,8 @@ static const struct {
 } scopes[SCOPE_COUNT] = {
 	{ "process", "global", 'P' }, { "frontend", "frontend", 'F' },
 	{ "listener", "listener", 'L' }, { "backend", "backend", 'B' },
-	{ "server", "server", 'S' }, { "resolver", "resolver", 'R' },
+	{ "server", "server", 'S' }, { "sticktable", "sticktable", 'T' },
+	{ "resolver", "resolver", 'R' },
 };
 
 struct metric {
@@ -148,8 +150,7 @@ static bool take_scope(struct scrape *sc, struct slice value, bool first)
 		sc->scopes = (1u << SCOPE_COUNT) - 1;
 		return true;
 	}
-	/* known to the reference, without an object here */
-	if (!value.len || slice_eq(value, SLICE("sticktable")))
+	if (!value.len)
 		return true;
 	for (unsigned i = 0; i < SCOPE_COUNT; i++)
 		if (slice_eq(value, slice_of(scopes[i].query))) {
@@ -684,6 +685,41 @@ static void print_resolvers(const struct scrape *sc, const struct config *cfg, s
 	}
 }
 
+enum table_metric { TABLE_SIZE, TABLE_USED, TABLE_UPDATES, TABLE_METRICS };
+
+static uint64_t table_figure(const struct table *t, enum table_metric which)
+{
+	switch (which) {
+	case TABLE_SIZE: return table_state_limits(t->state).size;
+	case TABLE_USED: return table_state_used(t->state);
+	default: return table_state_changes(t->state);
+	}
+}
+
+static void print_tables(const struct scrape *sc, const struct config *cfg, struct strbuf *out)
+{
+	static const struct { const char *name, *help; } rows[TABLE_METRICS] = {
+		[TABLE_SIZE] = { "size", "Most entries that the stick table may have." },
+		[TABLE_USED] = { "used", "Entries of the stick table." },
+		[TABLE_UPDATES] = { "local_updates", "Changes of entries by this process, modulo "
+				    "4294967296." },
+	};
+
+	for (unsigned i = 0; i < TABLE_METRICS && tables_first(cfg); i++) {
+		if (!is_wanted(sc, SCOPE_TABLE, rows[i].name))
+			continue;
+		put_help(out, SCOPE_TABLE, rows[i].name, rows[i].help, false);
+		for (const struct table *t = tables_first(cfg); t; t = t->next) {
+			prometheus_put_name(out, scopes[SCOPE_TABLE].name, rows[i].name);
+			prometheus_put_label(out, "name", t->name, '{');
+			prometheus_put_label(out, "type",
+					     table_type_name((enum table_type)t->shape.type), ',');
+			strbuf_printf(out, "} %llu\n",
+				      (unsigned long long)table_figure(t, (enum table_metric)i));
+		}
+	}
+}
+
 /* --- the service ------------------------------------------------------------------------------ */
 
 static bool prometheus_start(struct service_call *c)
@@ -712,6 +748,11 @@ static enum service_result prometheus_part(struct service_call *c, struct strbuf
 		struct process_print p = { sc, out };
 
 		stats_each_process_field(c->proxy->config, print_process_field, &p);
+		sc->scope++;
+		return SERVICE_MORE;
+	}
+	if (sc->scope == SCOPE_TABLE) {
+		print_tables(sc, c->proxy->config, out);
 		sc->scope++;
 		return SERVICE_MORE;
 	}

@@ -338,6 +338,7 @@ void table_touch(struct table_state *st, struct table_entry *e)
 void table_changed(struct table_state *st, struct table_entry *e)
 {
 	table_touch(st, e);
+	counter_add(&st->changes, 0, 1);
 	if (unlikely(st->watch != NULL))
 		__atomic_store_n(&e->stamp, st->watch(st->watcher, st, e), __ATOMIC_RELAXED);
 }
@@ -569,7 +570,9 @@ struct table_state *table_state_new(const char *name, const struct table_shape *
 		return NULL;
 	st = memset(made, 0, size);
 	st->name = strdup(name);
-	if (!st->name || getrandom(st->secret, sizeof(st->secret), 0) != sizeof(st->secret)) {
+	if (!st->name || !counter_set_init(&st->changes, 1) ||
+	    getrandom(st->secret, sizeof(st->secret), 0) != sizeof(st->secret)) {
+		counter_set_fini(&st->changes);
 		free(st->name);
 		free(st);
 		return NULL;
@@ -601,6 +604,7 @@ void table_state_drop(struct table_state **at)
 		free(st->shards[i].slabs);
 	}
 	table_texts_free(&st->texts);
+	counter_set_fini(&st->changes);
 	free(st->name);
 	free(st);
 }
@@ -618,6 +622,11 @@ const char *table_state_name(const struct table_state *st)
 uint32_t table_state_used(const struct table_state *st)
 {
 	return __atomic_load_n(&st->used, __ATOMIC_RELAXED);
+}
+
+uint32_t table_state_changes(const struct table_state *st)
+{
+	return (uint32_t)counter_read(&st->changes, 0);
 }
 
 void table_state_watch(struct table_state *st, table_watch_fn *fn, void *watcher)

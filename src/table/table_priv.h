@@ -5,6 +5,7 @@
 
 #include "base/slot.h"
 #include "base/tree.h"
+#include "core/counter.h"
 #include "table/table.h"
 
 /* Entries of one size, side by side. */
@@ -55,6 +56,7 @@ struct table_state {
 	uint64_t secret[2];           /* of hash_sip13() */
 	unsigned shard_bits;
 	struct table_texts texts;
+	struct counter_set changes;   /* one counter */
 	uint32_t used __attribute__((aligned(64))); /* atomic */
 	struct table_shard shards[];
 };
