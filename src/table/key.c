@@ -158,7 +158,7 @@ static void print_text(struct slice text, struct strbuf *out)
 			strbuf_printf(out, "\\%c", c == '\n' ? 'n' : c == '\r' ? 'r' :
 				      c == '\t' ? 't' : 'e');
 		else if (c < 0x20 || c >= 0x7f)
-			strbuf_printf(out, "\\x%02x", c);
+			strbuf_printf(out, "\\x%02X", c);
 		else if (c == ' ' || c == '\\' || c == '=')
 			strbuf_printf(out, "\\%c", c);
 		else

@@ -61,7 +61,9 @@ static void pending_resolve_server(struct config *cfg, const struct expr_pending
 		pending_fail(p, "server", diags);
 }
 
-/* A table argument: as a proxy's, without a name that of the section where it was written. */
+/* A table argument. Without a name it is that of the section where it was written, which is none in
+ * a defaults section.
+ */
 static void pending_resolve_table(struct config *cfg, const struct expr_pending *p,
 				  struct diag_list *diags)
 {
@@ -69,8 +71,12 @@ static void pending_resolve_table(struct config *cfg, const struct expr_pending 
 	const struct proxy *px = p->object;
 	const char *name = p->arg->name.len ? p->arg->name.ptr : px ? px->name : "";
 
-	if (!p->arg->name.len && px && (px->caps & PROXY_DEFAULTS))
+	if (!p->arg->name.len && px && (px->caps & PROXY_DEFAULTS)) {
+		diag_add(diags, DIAG_ALERT, &place, NULL, "parsing [%s:%d]: table name must be set "
+			 "in arg %d of %s '%s' in proxy '%s'.", p->file, p->line, p->position,
+			 p->what, p->keyword, px->name);
 		return;
+	}
 	p->arg->object = table_lookup(cfg, name);
 	if (p->arg->object)
 		return;

@@ -14,9 +14,10 @@
 
 struct track_arg {
 	const struct expr *key;
-	const char *table_name;     /* NULL: that of the proxy whose rules run */
+	const char *table_name;     /* NULL: that of the proxy itself */
 	const struct table *table;  /* the same, resolved */
 	unsigned number;
+	bool checked;
 };
 
 /* The number behind the action's word. False: reported. */
@@ -64,8 +65,9 @@ static bool track_check(struct config *cfg, struct rule *r, struct diag_list *di
 	const struct table *t;
 	const char *name = arg->table_name ? arg->table_name : r->proxy->name;
 
-	if (!arg->table_name && r->proxy->caps & PROXY_DEFAULTS)
-		return true; /* that of each proxy which has the rule */
+	if (arg->checked)
+		return arg->table != NULL; /* with another proxy of the same defaults */
+	arg->checked = true;
 	t = table_lookup(cfg, name);
 	if (!t) {
 		diag_add(diags, DIAG_ALERT, &nowhere, NULL, "Proxy '%s': unable to find table '%s' "
@@ -85,12 +87,12 @@ static bool track_check(struct config *cfg, struct rule *r, struct diag_list *di
 static enum rule_result track_run(const struct rule *r, struct expr_ctx *ctx, bool *first)
 {
 	const struct track_arg *arg = r->data;
-	const struct table *t = arg->table ? arg->table : table_of_section(proxy_slots(ctx->proxy));
+	const struct table *t = arg->table;
 	struct table_entry *e;
 	struct table_key key;
 	struct sample smp;
 
-	if (!t || tracked_at(ctx, arg->number))
+	if (tracked_at(ctx, arg->number))
 		return RULE_CONTINUE;
 	switch (expr_eval(arg->key, ctx, &smp)) {
 	case EXPR_WAIT:

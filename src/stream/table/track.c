@@ -274,11 +274,10 @@ static bool end_is_failure(const struct stream *s)
 
 void track_end(struct stream *s)
 {
-	if (s->flags & STRM_HTTP && s->end != END_NONE) {
-		if (end_is_error(s))
-			count_stream(s, TABLE_HTTP_ERR_CNT, TABLE_HTTP_ERR_RATE);
-		if (end_is_failure(s))
-			count_stream(s, TABLE_HTTP_FAIL_CNT, TABLE_HTTP_FAIL_RATE);
-	}
-	trackers_end(stream_trackers(s));
+	if (!(s->flags & STRM_HTTP) || s->end == END_NONE)
+		return;
+	if (end_is_error(s))
+		count_stream(s, TABLE_HTTP_ERR_CNT, TABLE_HTTP_ERR_RATE);
+	if (end_is_failure(s))
+		count_stream(s, TABLE_HTTP_FAIL_CNT, TABLE_HTTP_FAIL_RATE);
 }
