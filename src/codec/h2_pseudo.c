@@ -170,7 +170,9 @@ static uint8_t check_asterisk(const struct h2_head *head)
 	return H2_HEAD_ERR_NONE;
 }
 
-/* The same host with and without its scheme's own port is written in one way: without. */
+/* The same host with and without its scheme's own port, or with an empty one, is written in one
+ * way: without (RFC 3986 6.2.3).
+ */
 static void drop_default_port(struct h2_head *head)
 {
 	struct slice *authority = &head->authority, port = slice_none();
@@ -181,6 +183,8 @@ static void drop_default_port(struct h2_head *head)
 		port = SLICE(":443");
 	if (port.len && slice_ends(*authority, port))
 		authority->len -= port.len;
+	else if (head->scheme.len && slice_ends(*authority, SLICE(":")))
+		authority->len--;
 	if (head->host_index >= 0)
 		head->fields[head->host_index].value = *authority;
 }
