@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Mutated HTTP/1 requests in front of a server that notes what arrives: whatever comes in, what the
-server reads must be requests that no two parsers can cut differently.
+server reads must be requests that no two parsers can cut differently. And mutated answers to good requests: whatever
+the server sends, what the client reads must be one answer.
 
 Each case is one client connection: a good request or two, bodies that hold a request as bait, then up to four
 mutations: bytes that parsers quarrel about, fields that frame twice, folded lines, targets with
@@ -9,8 +10,9 @@ another authority, chunk lines, line ends, bytes lost. A strict parser reads wha
 well-formed, framed once, and name one host.
 
 With --reference PROGRAM (or $REFERENCE) each case is asked of that program too, and what this one forwards
-and that one does not is a failure: this program is as strict or stricter. --count N cases, --seed S for
-others; the long run is h1_mutated.py --count 10000. --show prints the cases that only the other forwards."""
+and that one does not is a failure: this program is as strict or stricter. --count N cases of each kind, --seed S for
+others, --only requests or answers; the long run is h1_mutated.py --count 10000. --show prints the cases that only the
+other forwards."""
 import os
 import random
 import re
@@ -20,7 +22,7 @@ import threading
 import lib
 from h1_conformance import Strict, StrictReader
 
-REFERENCE = os.environ.get("REFERENCE") or os.path.expanduser("~/.cache/haproxy-reference/haproxy")
+REFERENCE = os.environ.get("REFERENCE") or os.path.expanduser("~/.cache/haproxy-reference/haproxy-3.4")
 STATUS = re.compile(rb"^HTTP/1\.[01] ([2-5]\d\d)", re.M)
 CONF = """
 	nbthread 1
@@ -92,13 +94,13 @@ def request(rng):
     return [method + b" /good HTTP/1.1", [b"Host: x", b"X-A: b"] + fields, body]
 
 
-def mutate_parts(rng, rq):
+def mutate_parts(rng, rq, start_lines=LINES):
     what = rng.randrange(7)
     fields = rq[1]
     if what < 3:
         fields.insert(rng.randrange(len(fields) + 1), rng.choice(FIELDS))
     elif what == 3:
-        rq[0] = rng.choice(LINES)
+        rq[0] = rng.choice(start_lines)
     elif what == 4:
         fields.pop(rng.randrange(len(fields)))
         fields.append(rng.choice(FIELDS))
@@ -138,6 +140,36 @@ def case(seed):
             raw = mutate_bytes(rng, raw)
         out += raw
     return out + b"GET /last HTTP/1.1\r\nHost: x\r\n\r\n"
+
+
+ANSWER_LINES = [b"HTTP/1.1 200 OK", b"HTTP/1.0 200 OK", b"HTTP/1.1 200", b"HTTP/1.1 200 ", b"HTTP/1.1  200 OK",
+                b"HTTP/1.1 204 No", b"HTTP/1.1 304 No", b"HTTP/1.1 404 No", b"HTTP/1.1 500 No", b"HTTP/1.1 101 Up",
+                b"HTTP/1.1 100 Go", b"HTTP/1.1 103 Hint", b"HTTP/1.1 99 x", b"HTTP/1.1 1000 x", b"HTTP/1.1 20 OK",
+                b"HTTP/1.1 2000 OK", b"HTTP/1.1 +20 OK", b"HTTP/1.1 099 x", b"HTTP/1.1 600 x", b"HTTP/1.1 999 x",
+                b"HTTP/1.2 200 OK", b"HTTP/2.0 200 OK", b"HTTP/0.9 200 OK", b"http/1.1 200 OK", b"HTTP/1.1\t200 OK",
+                b" HTTP/1.1 200 OK", b"HTTP/11 200 OK", b"HTTP/1.1 200 O\0K", b"HTTP/1.1 200 \xe9", b"ICY 200 OK",
+                b"200 OK", b"", b"HTTP/1.1 2 0 OK", b"HTTP/1.10 200 OK", b"HTTP/1.1 200\tOK", b"HTTP/1.1 200 O\vK"]
+EVIL = b"HTTP/1.1 200 OK\r\nX-Evil: 1\r\nContent-Length: 0\r\n\r\n"
+
+
+def answer_case(seed):
+    """(the request, the answer)."""
+    rng = random.Random(seed)
+    method = rng.choice((b"GET", b"GET", b"GET", b"POST", b"HEAD"))
+    version = rng.choice((b"1.1", b"1.1", b"1.0"))
+    rq = b"%s /%d HTTP/%s\r\nHost: x\r\nContent-Length: 0\r\nConnection: close\r\n\r\n" % (method, seed, version)
+    fields, body = body_of(rng)
+    if rng.randrange(2):
+        body = body.replace(BAIT, EVIL)
+    res = [b"HTTP/1.1 200 OK", [b"Server: x", b"X-A: b"] + fields, body]
+    for _ in range(rng.randrange(3)):
+        mutate_parts(rng, res, ANSWER_LINES)
+    raw = b"\r\n".join([res[0]] + res[1]) + b"\r\n\r\n" + res[2]
+    for _ in range(rng.choice((0, 1, 1, 2))):
+        raw = mutate_bytes(rng, raw)
+    if rng.randrange(8) == 0:
+        raw = raw[:rng.randrange(len(raw) + 1)]
+    return rq, raw
 
 
 class Doubter(StrictReader):
@@ -217,11 +249,12 @@ class Notes:
 
 class Side:
     """One program and the server behind it."""
+    conf = CONF
 
     def __init__(self, program):
         self.notes = Notes()
         self.port = lib.ports(1)[0]
-        self.proxy = lib.Proxy(program, CONF.format(fe=self.port, s1=self.notes.server.port))
+        self.proxy = lib.Proxy(program, self.conf.format(fe=self.port, s1=self.notes.server.port))
 
     def play(self, raw, patience):
         """(what the client got, requests, problems). <patience>: how long to wait for what may not come."""
@@ -245,6 +278,138 @@ class Side:
         return STATUS.findall(got), requests, problems
 
 
+class Mean:
+    """A server that sends the answer of the case whose number is the path, and closes."""
+
+    def __init__(self):
+        self.server = lib.Server(self.serve)
+
+    def serve(self, sock):
+        head = lib.Reader(sock).head()
+        if head:
+            seed = re.match(r"\w+ /(\d+) ", head[0])
+            sock.sendall(answer_case(int(seed.group(1)))[1] if seed else b"")
+        sock.shutdown(socket.SHUT_WR)
+        while sock.recv(65536):
+            pass
+
+
+class Answer:
+    """What a client got, read strictly: one final answer, whole or broken off."""
+
+    def __init__(self, raw, reset, bodyless):
+        self.raw, self.reset = raw, reset
+        self.status, self.whole, self.problem = None, False, None
+        try:
+            self.read(raw, bodyless)
+        except Strict as e:
+            self.problem = str(e)
+
+    def read(self, raw, bodyless):
+        while not self.status:
+            head, end, raw = raw.partition(b"\r\n\r\n")
+            if not end:
+                if head and not self.reset and not bodyless:
+                    raise Strict("no end of head in %r" % head)
+                return
+            lines = head.split(b"\r\n")
+            if not re.match(rb"^HTTP/1\.[01] [1-9]\d\d [^\r\n]*$", lines[0]):
+                raise Strict("status line %r" % lines[0])
+            fields = StrictReader.fields(None, lines[1:])
+            code = int(lines[0][9:12])
+            if code >= 200:
+                self.status = code
+        self.body(raw, dict(fields), bodyless or self.status in (204, 304))
+
+    def body(self, raw, fields, bodyless):
+        if b"transfer-encoding" in fields and b"content-length" in fields:
+            raise Strict("framed twice: %r" % fields)
+        if bodyless:
+            self.whole = not raw
+            if raw:
+                raise Strict("a body where none may be: %r" % raw)
+        elif b"transfer-encoding" in fields:
+            while True:
+                m = re.match(rb"([0-9a-fA-F]{1,8})\r\n", raw)
+                if not m:
+                    if len(raw) > 8:
+                        raise Strict("chunk %r" % raw)
+                    return
+                size = int(m.group(1), 16)
+                if not size:
+                    trailers, end, rest = raw[m.end() - 2:].partition(b"\r\n\r\n")
+                    if rest:
+                        raise Strict("behind the answer: %r" % rest)
+                    self.whole = bool(end)
+                    return
+                if len(raw) < m.end() + size + 2:
+                    return
+                raw = raw[m.end() + size + 2:]
+        elif b"content-length" in fields:
+            size = int(fields[b"content-length"])
+            if len(raw) > size:
+                raise Strict("behind the answer: %r" % raw[size:])
+            self.whole = len(raw) == size
+        else:
+            self.whole = not self.reset
+
+
+class AnswerSide:
+    """One program in front of the mean server."""
+
+    def __init__(self, program, server):
+        self.port = lib.ports(1)[0]
+        self.proxy = lib.Proxy(program, CONF.format(fe=self.port, s1=server.port))
+
+    def play(self, rq):
+        sock, raw, reset = lib.connect(self.port), b"", False
+        try:
+            sock.sendall(rq)
+            part = b"."
+            while part:
+                part = sock.recv(65536)
+                raw += part
+        except ConnectionResetError:
+            reset = True
+        sock.close()
+        return Answer(raw, reset, rq.startswith(b"HEAD"))
+
+
+def judge_answer(tap, seed, ours, theirs):
+    """Whether an answer is one, and none that only this program takes."""
+    error = ours.problem
+    refused = theirs and not theirs.problem and theirs.status in (None, 502)
+    if not error and refused and ours.whole and ours.status < 500:
+        error = "passed on here only: there %r" % theirs.raw
+    if error:
+        rq, raw = answer_case(seed)
+        tap.ok(False, "answer %d" % seed, "%s\n%r\n%r\ngot %r" % (error, rq, raw, ours.raw))
+    return not error
+
+
+def answers(tap, args):
+    """Mutated answers."""
+    mean = Mean()
+    programs = [args.program] + ([args.reference] if is_there(args) else [])
+    sides = [AnswerSide(p, mean.server) for p in programs]
+    good = passed = 0
+    for seed in range(args.seed, args.seed + args.count):
+        got = [side.play(answer_case(seed)[0]) for side in sides] + [None]
+        good += judge_answer(tap, seed, got[0], got[1])
+        passed += got[0].whole and got[0].status < 500
+    tap.eq(good, args.count, "%d answers are one answer" % args.count)
+    tap.ok(passed > args.count // 4, "%d answers were passed on" % passed)
+    for side in sides:
+        tap.ok(side.proxy.alive(), "the proxy is still there", side.proxy.output())
+        side.proxy.__exit__()
+    mean.server.close()
+
+
+def is_there(args):
+    """Is there a program to compare with?"""
+    return os.access(args.reference, os.X_OK) and not lib.is_reference(args.program)
+
+
 def forwarded_here_only(ours, theirs):
     left = list(theirs[1])
     for r in ours[1]:
@@ -266,13 +431,10 @@ def judge(tap, seed, raw, ours, theirs):
     return not errors
 
 
-def main():
-    args = lib.arguments(__doc__, ("count", 600, "cases"), ("seed", 1, "of the first case"),
-                         ("reference", REFERENCE, "the program to compare with"),
-                         ("show", False, "the cases that only the other forwards"))
-    tap = lib.Tap()
+def requests(tap, args):
+    """Mutated requests."""
     sides = [Side(args.program)]
-    if os.access(args.reference, os.X_OK) and not lib.is_reference(args.program):
+    if is_there(args):
         sides.append(Side(args.reference))
     good = forwarded = fewer = 0
     start = lib.time.monotonic()
@@ -296,6 +458,16 @@ def main():
     for side in sides:
         tap.ok(side.proxy.alive(), "the proxy is still there", side.proxy.output())
         side.proxy.__exit__()
+
+
+def main():
+    args = lib.arguments(__doc__, ("count", 600, "cases"), ("seed", 1, "of the first case"),
+                         ("reference", REFERENCE, "the program to compare with"), ("only", "", "kind of cases"),
+                         ("show", False, "the cases that only the other forwards"))
+    tap = lib.Tap()
+    for kind in (requests, answers):
+        if kind.__name__.startswith(args.only):
+            kind(tap, args)
     tap.done()
 
 

@@ -12,6 +12,10 @@ hold one, as bait), and no session or stream may be left behind.
 Both kinds also go through a second proxy whose server is the first one, over HTTP/2. A third kind is of
 HTTP/1 clients whose HTTP/2 server sends mutated answers: the client must never read what is no answer.
 
+With --reference PROGRAM (or $REFERENCE) there is a fourth kind: one request with hostile fields, frames or trailers is
+sent to both programs, and what this one forwards and that one does not is a failure, unless it is a difference on
+purpose.
+
 --sessions N of each kind; --seed S starts elsewhere; --only mutated: kinds whose name begins so. A failure
 prints the seed of its session. With a program that was built with SAN=address, what that found fails too;
 the long run is
@@ -22,6 +26,7 @@ import re
 import socket
 import time
 
+import h1_mutated
 import lib
 from h1_conformance import Strict, StrictReader
 from wire import h2
@@ -371,6 +376,119 @@ def play_answers(port, seed):
         sock.close()
 
 
+# ---- beside the reference
+
+SWAPS = [(":method", v) for v in ("", "get", "GE T", "PRI", "G:T", "GET\r\n", "OPTIONS", "CONNECT", "*", "\xe9", "A" * 300)]
+SWAPS += [(":scheme", v) for v in ("", "https", "HTTP", "ftp", "http:", "1x", "h\0", "http://x/?", "h t", "x-y.z+1")]
+SWAPS += [(":path", v) for v in ("", "*", "x", "/a b", "/a#b", "//x", "/\x7f", "/\xe9", "/%00", "/?", "?q", "/\t", "/a\\b",
+                                 "http://x/", "/../../", "/a;b", "/\"")]
+SWAPS += [(":authority", v) for v in ("", "a b", "a@b", "u:p@a", "a/b", "a?b", "[::1", "[::1]", "[::1]:80", "a:", "a:80",
+                                      "a:443", "a:x", "a:80:80", "a:99999", ":80", "a,b", "A.Example", "\xe9", "a#b", "*",
+                                      "a%41", "a_b", "a..b", ".", "a\\b")]
+MORE = [("host", v) for v in ("a.example", "A.EXAMPLE", "a.example:80", "other", "", "a b", "a.example, b")]
+MORE += [("te", v) for v in ("trailers", "Trailers", "gzip", "trailers, gzip", "")]
+MORE += [(n, "1") for n in ("connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade", "http2-settings",
+                            "X", "x y", "x:", "\xe9", "x\0", "x\x7f", "x\t", "", "_x", "x_y", "x/y", "x(", ":x", ":path",
+                            ":method", ":authority", ":protocol", ":status", "content_length", "expect", "trailer",
+                            "n" * 300)]
+MORE += [("x", v) for v in ("\0", "a\0b", "a\r", "a\nb", "\r\n", " a", "a ", "\ta", "\x01", "\x7f", "\x80", "\xff", "v" * 9000)]
+MORE += [("content-length", v) for v in ("0", "3", "4", "03", "3, 3", "3,4", "+3", "-3", "3 ", " 3", "0x3", "", "3e0", "3;x",
+                                         "18446744073709551619", "\xb2")]
+MORE += [("cookie", v) for v in ("a=b", "", "a", "a=b; c=d", "\0")] + [("expect", "100-continue"), ("connection", "close")]
+TRAILERS = MORE + [("x-sum", "1"), ("grpc-status", "0")]
+
+
+def compared_case(seed):
+    """The bytes of a client."""
+    rng = random.Random(seed)
+    fields = h2.request("/good", rng.choice(("GET", "POST", "POST", "PUT", "OPTIONS", "HEAD")))
+    for _ in range(rng.choice((0, 1, 1, 2))):
+        name, value = rng.choice(SWAPS)
+        fields = [(n, value if n == name else v) for n, v in fields]
+    for _ in range(rng.choice((0, 1, 1, 2))):
+        fields.insert(rng.randrange(len(fields) + 1) if rng.randrange(4) == 0 else len(fields), rng.choice(MORE))
+    if rng.randrange(10) == 0:
+        fields.pop(rng.randrange(len(fields)))
+    body = rng.choice((None, None, b"", b"abc"))
+    trailers = [rng.choice(TRAILERS)] if rng.randrange(5) == 0 else []
+    frames = [h2.raw_headers(1, h2.block(fields), end=body is None and not trailers,
+                             pieces=rng.choice(((), (), (2,), (1, 9))), pad=rng.choice((None, None, 3)))]
+    if body is not None:
+        frames.append(h2.data(1, body, not trailers, rng.choice((None, 0, 9))))
+    if trailers:
+        frames.append(h2.headers(1, trailers, rng.randrange(8) > 0))
+    if rng.randrange(3) == 0:
+        mutate(rng, frames)
+    return h2.PREFACE + h2.settings() + b"".join(frames) + h2.headers(99, h2.request("/last"))
+
+
+def is_known(raw):
+    """A difference on purpose?"""
+    # differs: http-long-names
+    if b"n" * 150 in raw:
+        return True
+    # differs: h2-priority-size
+    # differs: h2-unknown-frames
+    at = len(h2.PREFACE)
+    while at + 9 <= len(raw):
+        length, kind = int.from_bytes(raw[at:at + 3], "big"), raw[at + 3]
+        if kind > h2.CONTINUATION or (kind == h2.PRIORITY and length != 5):
+            return True
+        at += 9 + length
+    return False
+
+
+class H2Side(h1_mutated.Side):
+    """One program with the server behind it."""
+    conf = h1_mutated.CONF.replace("bind 127.0.0.1:{fe}", "bind 127.0.0.1:{fe} proto h2")
+
+    def play(self, raw, patience):
+        c = h2.Client(lib.connect(self.port), greet=False, timeout=patience)
+        c.send(raw)
+        got = []
+        try:
+            e = c.next()
+            while e and not (e[0] in ("headers", "data", "rst") and e[1] == 99):
+                if e[0] in ("rst", "goaway", "headers"):
+                    got.append(e[:3])
+                e = c.next()
+            while e and e[0] != "rst" and not (e[0] in ("headers", "data") and e[1] == 99 and e[3]):
+                e = c.next()
+        except (socket.timeout, ValueError, KeyError, IndexError):
+            pass
+        c.close()
+        requests, problems = self.notes.take()
+        # whether a fault ends the stream or the connection, and so the request behind, is no matter here
+        return got, [r for r in requests if r[1] != b"/last"], problems
+
+
+def compared(tap, args):
+    sides = [H2Side(args.program), H2Side(args.reference)]
+    known = good = forwarded = fewer = 0
+    for seed in range(args.seed, args.seed + 4 * args.sessions):
+        raw = compared_case(seed)
+        ours, theirs = [side.play(raw, 0.1) for side in sides]
+        more = list(h1_mutated.forwarded_here_only(ours, theirs))
+        if more: # was it too slow?
+            theirs = sides[1].play(raw, 1)
+            more = list(h1_mutated.forwarded_here_only(ours, theirs))
+        forwarded += len(ours[1])
+        fewer += len(theirs[1]) > len(ours[1])
+        if more and is_known(raw):
+            known += 1
+        elif more or ours[2]:
+            tap.ok(False, "compared, seed %d" % seed, "\n".join(more + ours[2]) + "\n%r\nhere %r\nthere %r" % (
+                raw, ours[0], theirs[0]))
+            continue
+        good += 1
+    tap.eq(good, 4 * args.sessions, "%d requests beside the other program" % (4 * args.sessions))
+    tap.ok(forwarded > args.sessions // 4, "%d were forwarded" % forwarded)
+    print("# %d known ones; %d of which the other program forwards more" % (known, fewer))
+    for side in sides:
+        tap.ok(side.proxy.alive(), "the proxy is still there", side.proxy.output())
+        side.proxy.__exit__()
+
+
 def is_empty(proxy):
     """Is nothing left of all sessions?"""
     rows = proxy.stats()
@@ -394,8 +512,11 @@ def run(tap, echo, port, count, seed, kind, one):
 
 def main():
     args = lib.arguments(__doc__, ("sessions", 150, "of each kind"), ("seed", 1, "the first"),
-                         ("only", "", "kinds whose name begins with this text"))
+                         ("only", "", "kinds whose name begins with this text"),
+                         ("reference", h1_mutated.REFERENCE, "the program to compare with"))
     tap = lib.Tap()
+    if "compared".startswith(args.only) and h1_mutated.is_there(args):
+        compared(tap, args)
     echo = Echo()
     hostile = Hostile()
     fe, fe2, fe3 = lib.ports(3)
