@@ -19,9 +19,9 @@ static enum ctl_step run_quit(struct ctl_request *rq)
 	return CTL_DONE;
 }
 
-static enum ctl_step prompt_usage(struct ctl_request *rq)
+static enum ctl_step prompt_usage(struct ctl_request *rq, enum ctl_severity severity)
 {
-	ctl_begin(rq, CTL_INFO);
+	ctl_begin(rq, severity);
 	strbuf_add_str(rq->out,
 		"Usage: prompt [help | n | i | p | timed]*\n"
 		"What happens after a line of commands:\n"
@@ -52,7 +52,9 @@ static enum ctl_step run_prompt(struct ctl_request *rq)
 			if (i == rq->at)
 				mode = CTL_PROMPT;
 		} else {
-			return prompt_usage(rq);
+			bool is_help = strcmp(rq->words[i], "help") == 0;
+
+			return prompt_usage(rq, is_help ? CTL_INFO : CTL_ERR);
 		}
 	}
 	s->mode = mode;

@@ -450,11 +450,12 @@ static size_t payload_length(const struct strbuf *in, size_t len)
 	return SIZE_MAX;
 }
 
-static void ask_payload(struct master_client *c)
+/* A prompt for each line of the first <len> bytes that had none yet. */
+static void ask_payload(struct master_client *c, size_t len)
 {
 	unsigned lines = 0;
 
-	for (size_t i = 0; i < c->in.len; i++)
+	for (size_t i = 0; i < len; i++)
 		lines += c->in.ptr[i] == '\n';
 	for (; c->asked < lines; c->asked++)
 		if (c->prompt)
@@ -491,9 +492,11 @@ static bool cut_command(struct master_client *c, struct cut *cut)
 	*nl = '\n';
 	if (payload == SIZE_MAX) {
 		c->in_payload = true;
-		ask_payload(c);
+		ask_payload(c, c->in.len);
 		return false;
 	}
+	if (payload) /* its end has none */
+		ask_payload(c, line + payload - 1);
 	c->asked = 0;
 	strbuf_init(&cut->text);
 	strbuf_add(&cut->text, slice_make(c->in.ptr, len));

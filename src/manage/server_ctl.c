@@ -496,10 +496,10 @@ static const struct ctl_command commands[] = {
 	  .help = "enable agent checks", .run = server_switch_check },
 	{ .words = "disable agent", .level = CTL_ADMIN, .syntax = "<bk>/<srv>",
 	  .help = "disable agent checks", .run = server_switch_check },
-	{ .words = "show servers state", .level = CTL_OPERATOR, .syntax = "[<backend>]",
+	{ .words = "show servers state", .syntax = "[<backend>]",
 	  .help = "dump volatile server information", .run = show_servers_state,
 	  .release = proxy_walk_release },
-	{ .words = "show servers conn", .level = CTL_OPERATOR, .syntax = "[<backend>]",
+	{ .words = "show servers conn", .syntax = "[<backend>]",
 	  .help = "dump server connections status", .run = show_servers_conn,
 	  .release = proxy_walk_release },
 	{ 0 }

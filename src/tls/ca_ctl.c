@@ -289,7 +289,7 @@ static enum ctl_step del_file(struct ctl_request *rq)
 	  .help = what " a file of revoked certificates", .run = runner }
 
 static const struct ctl_command commands[] = {
-	BOTH("show", CTL_OPERATOR, "[<file>[:<index>]]", show, "list files, or tell all of"),
+	BOTH("show", CTL_USER, "[<file>[:<index>]]", show, "list files, or tell all of"),
 	BOTH("set", CTL_ADMIN, "<file> <payload>", set_file, "prepare another content of"),
 	{ .words = "add ssl ca-file", .level = CTL_ADMIN, .syntax = "<file> <payload>",
 	  .help = "prepare an addition to a file of authorities", .run = set_file },

@@ -318,7 +318,7 @@ static enum ctl_step dump_cert(struct ctl_request *rq)
 }
 
 static const struct ctl_command commands[] = {
-	{ .words = "show ssl cert", .level = CTL_OPERATOR, .syntax = "[<certfile>]",
+	{ .words = "show ssl cert", .syntax = "[<certfile>]",
 	  .help = "list certificates, or tell all of one", .run = show_cert },
 	{ .words = "set ssl cert", .level = CTL_ADMIN, .syntax = "<certfile> <payload>",
 	  .help = "prepare another content of a certificate", .run = set_cert },

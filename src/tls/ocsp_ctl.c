@@ -229,10 +229,10 @@ static enum ctl_step set_response(struct ctl_request *rq)
 }
 
 static const struct ctl_command commands[] = {
-	{ .words = "show ssl ocsp-response", .level = CTL_OPERATOR,
+	{ .words = "show ssl ocsp-response", .level = CTL_ADMIN,
 	  .syntax = "[[text|base64] <id|certfile>]", .help = "list OCSP answers, or print one",
 	  .run = show_response },
-	{ .words = "show ssl ocsp-updates", .level = CTL_OPERATOR,
+	{ .words = "show ssl ocsp-updates", .level = CTL_ADMIN,
 	  .help = "when which OCSP answer is fetched, and how that went", .run = show_updates },
 	{ .words = "update ssl ocsp-response", .level = CTL_ADMIN, .syntax = "<certfile>",
 	  .help = "fetch the OCSP answer of a certificate now", .run = update_response },
