@@ -112,6 +112,11 @@ struct table_shape {
 
 /* Decides where each cell stands, once all that is stored is known. */
 void table_shape_lay_out(struct table_shape *s);
+/* Do keys of one fit the other? */
+static inline bool table_keys_agree(const struct table_shape *a, const struct table_shape *b)
+{
+	return a->type == b->type && a->key_len == b->key_len;
+}
 /* Same key, data, periods and lengths of arrays. */
 bool table_shape_eq(const struct table_shape *a, const struct table_shape *b);
 

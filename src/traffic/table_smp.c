@@ -114,14 +114,6 @@ static bool entry_change(struct table_state *st, struct table_entry *e, const st
 	return changed;
 }
 
-static bool is_stored(const struct table_shape *s, const struct wanted *w)
-{
-	unsigned cell = 0;
-
-	return w->data == TABLE_DATA_COUNT ||
-	       s->count[table_data_stored(s, (enum table_data)w->data, &cell)];
-}
-
 /* The sample of an entry. */
 static enum expr_result give_entry(struct table_state *st, struct table_entry *e,
 				   const struct wanted *w, unsigned cell, struct sample *out)
@@ -145,7 +137,9 @@ static enum expr_result give_entry(struct table_state *st, struct table_entry *e
 		break;
 	case WANT_CLEAR:
 	case WANT_COUNT:
-		if (!entry_change(st, e, w, cell, &n))
+		/* what is not stored is counted in vain, but for src_updt_conn_cnt */
+		if (!entry_change(st, e, w, cell, &n) &&
+		    (w->what == WANT_CLEAR || w->data == TABLE_CONN_CNT))
 			return EXPR_NONE;
 		break;
 	default:
@@ -155,26 +149,34 @@ static enum expr_result give_entry(struct table_state *st, struct table_entry *e
 	return smp_give_int(out, (int64_t)n);
 }
 
-/* The sample of a key of <st>: of one that is not there a 0, or it is made. */
-static enum expr_result give_key(struct table_state *st, const struct table_key *key,
-				 const struct wanted *w, unsigned cell, struct sample *out)
+/* The sample of what is no entry: as the reference, counting there gives 0 too. */
+static enum expr_result give_nothing(const struct wanted *w, struct sample *out)
 {
-	bool makes = w->what == WANT_CLEAR || w->what == WANT_COUNT;
-	struct table_entry *e;
-	enum expr_result r;
-
-	if (makes && !is_stored(table_state_shape(st), w))
-		return EXPR_NONE;
-	e = makes ? table_get(st, key) : table_find(st, key);
-	if (!e && w->what == WANT_IS_THERE)
+	if (w->what == WANT_IS_THERE)
 		return smp_give_bool(out, false);
-	if (!e)
-		return makes || w->what == WANT_KEY ? EXPR_NONE : smp_give_int(out, 0);
-	r = give_entry(st, e, w, cell, out);
+	return w->what == WANT_KEY ? EXPR_NONE : smp_give_int(out, 0);
+}
+
+/* The sample of an entry that the caller holds, and lets go of. */
+static enum expr_result give_and_drop(struct table_state *st, struct table_entry *e,
+				      const struct wanted *w, unsigned cell, struct sample *out)
+{
+	enum expr_result r = give_entry(st, e, w, cell, out);
+
 	if (r == EXPR_FOUND && w->what == WANT_HOLDERS)
 		out->integer--; /* that is us */
 	table_drop(e);
 	return r;
+}
+
+/* The sample of a key of <st>; to count or clear, its entry is made. */
+static enum expr_result give_key(struct table_state *st, const struct table_key *key,
+				 const struct wanted *w, unsigned cell, struct sample *out)
+{
+	bool makes = w->what == WANT_CLEAR || w->what == WANT_COUNT;
+	struct table_entry *e = makes ? table_get(st, key) : table_find(st, key);
+
+	return e ? give_and_drop(st, e, w, cell, out) : give_nothing(w, out);
 }
 
 /* The table that an argument names, else that of the section whose rules run. NULL: none. */
@@ -195,6 +197,7 @@ static enum expr_result fetch_tracked(struct expr_ctx *ctx, const struct expr_ar
 	unsigned number = w->number < 0 ? (unsigned)(args++)->integer : (unsigned)w->number;
 	const struct tracked *t = tracked_at(ctx, number);
 	const struct table *other = args->type == ARG_TABLE ? args->object : NULL;
+	struct table_entry *e;
 	struct table_key key;
 	struct sample smp;
 
@@ -202,10 +205,15 @@ static enum expr_result fetch_tracked(struct expr_ctx *ctx, const struct expr_ar
 		return w->what == WANT_IS_THERE ? smp_give_bool(out, false) : EXPR_NONE;
 	if (!other || other->state == t->table)
 		return give_entry(t->table, t->entry, w, cell, out);
+	if (!table_keys_agree(&other->shape, table_state_shape(t->table)))
+		return w->what == WANT_IS_THERE ? smp_give_bool(out, false) : EXPR_NONE;
 	table_key_sample(table_state_shape(t->table), t->entry, &smp);
-	if (!table_key_of_sample(&other->shape, &smp, ctx->arena, &key))
-		return EXPR_NONE;
-	return give_key(other->state, &key, w, cell, out);
+	e = table_key_of_sample(&other->shape, &smp, ctx->arena, &key)
+		? table_find(other->state, &key) : NULL;
+	if (e)
+		return give_and_drop(other->state, e, w, cell, out);
+	/* as the reference: it would be tracked, and has counted nothing */
+	return w->what == WANT_IS_THERE ? smp_give_bool(out, true) : smp_give_int(out, 0);
 }
 
 /* --- src_*: the client's address -------------------------------------------------------------- */
@@ -219,9 +227,10 @@ static enum expr_result fetch_source(struct expr_ctx *ctx, const struct expr_arg
 	struct table_key key;
 	struct sample smp;
 
-	if (!t || !t->state || smp_give_addr(&smp, context_src(ctx)) != EXPR_FOUND ||
-	    !table_key_of_sample(&t->shape, &smp, ctx->arena, &key))
+	if (!t || !t->state || smp_give_addr(&smp, context_src(ctx)) != EXPR_FOUND)
 		return EXPR_NONE;
+	if (!table_key_of_sample(&t->shape, &smp, ctx->arena, &key))
+		return give_nothing(w, out);
 	return give_key(t->state, &key, w, cell, out);
 }
 
@@ -232,14 +241,17 @@ static bool convert_entry(struct expr_ctx *ctx, const struct expr_arg *args, str
 	const struct wanted *w = ctx->data;
 	unsigned cell = w->array ? (unsigned)(args++)->integer : 0;
 	const struct table *t = arg_table(ctx, args);
+	enum expr_result r;
 	struct table_key key;
 	struct sample out;
 
-	if (!t || !t->state || !table_key_of_sample(&t->shape, smp, ctx->arena, &key) ||
-	    give_key(t->state, &key, w, cell, &out) != EXPR_FOUND)
+	if (!t || !t->state)
 		return false;
-	*smp = out;
-	return true;
+	r = table_key_of_sample(&t->shape, smp, ctx->arena, &key)
+		? give_key(t->state, &key, w, cell, &out) : give_nothing(w, &out);
+	if (r == EXPR_FOUND)
+		*smp = out;
+	return r == EXPR_FOUND;
 }
 
 /* table_expire and table_idle have no 0 for what is not there: a second argument says what. */
@@ -249,9 +261,10 @@ static bool convert_time(struct expr_ctx *ctx, const struct expr_arg *args, stru
 	struct table_entry *e;
 	struct table_key key;
 
-	if (!t || !t->state || !table_key_of_sample(&t->shape, smp, ctx->arena, &key))
+	if (!t || !t->state)
 		return false;
-	e = table_find(t->state, &key);
+	e = table_key_of_sample(&t->shape, smp, ctx->arena, &key) ? table_find(t->state, &key)
+								  : NULL;
 	if (!e && args[1].type != ARG_INT)
 		return false;
 	if (e) {
