@@ -241,7 +241,7 @@ void session_count_answer(struct session *sess, unsigned status, size_t in, size
 	struct proxy *fe = sess->fe;
 	struct latency_sample sample;
 
-	track_request_without_stream(sess, false);
+	track_request_without_stream(sess, false, in);
 	if (!STATS_ARE_COUNTED)
 		return;
 	count_request(fe, sess->listener, 11);

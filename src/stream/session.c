@@ -167,7 +167,7 @@ static struct slice http_bad_request(void *owner, const struct front_bad *bad)
 	if (!probe || !(fe->options & PROXY_OPT_DONTLOGNULL)) {
 		proxy_count_request(fe);
 		if (!(sess->mux->kind->traits & MUX_MULTIPLEX))
-			track_request_without_stream(sess, bad->kind != FRONT_BAD_TIMEOUT);
+			track_request_without_stream(sess, bad->kind != FRONT_BAD_TIMEOUT, 0);
 		counter_add(&fe->state->fe, counter_of_version(bad->version), 1);
 		counter_add(&fe->state->fe, CNT_REQ_ERRORS, 1);
 		if (fe->options & PROXY_OPT_SOCKET_STATS)

@@ -174,13 +174,6 @@ void track_session(struct session *s)
 	count_session(s, TABLE_SESS_CNT, TABLE_SESS_RATE);
 }
 
-void track_request_without_stream(struct session *s, bool failed)
-{
-	count_session(s, TABLE_HTTP_REQ_CNT, TABLE_HTTP_REQ_RATE);
-	if (failed)
-		count_session(s, TABLE_HTTP_ERR_CNT, TABLE_HTTP_ERR_RATE);
-}
-
 void track_glitch(struct session *s)
 {
 	count_session(s, TABLE_GLITCH_CNT, TABLE_GLITCH_RATE);
@@ -238,6 +231,19 @@ void track_bytes(struct stream *s, uint64_t in, uint64_t out)
 		if (out)
 			add_bytes(both[i], out, TABLE_BYTES_OUT_CNT, TABLE_BYTES_OUT_RATE);
 	}
+}
+
+void track_request_without_stream(struct session *s, bool failed, uint64_t in)
+{
+	struct trackers *all = session_trackers(s);
+
+	if (!all)
+		return;
+	count_in(all, TABLE_HTTP_REQ_CNT, TABLE_HTTP_REQ_RATE, 1);
+	if (failed)
+		count_in(all, TABLE_HTTP_ERR_CNT, TABLE_HTTP_ERR_RATE, 1);
+	if (in)
+		add_bytes(all, in, TABLE_BYTES_IN_CNT, TABLE_BYTES_IN_RATE);
 }
 
 /* Was it the client's fault? */
