@@ -98,6 +98,7 @@ struct config;
 	X(SERVER_ABORTS, "srv_abrt") \
 	X(CHECK_FAILS, "chkfail") \
 	X(CHECK_DOWNS, "chkdown") \
+	X(CHECK_HANA, "hanafail") \
 	X(TRIES, "")                /* of servers, four: see proxy/outlier.h */ \
 	X(TRIES_FAILED, "") X(TRIES_TIMED, "") X(TRIES_US, "") \
 	X(EJECTIONS, "ejections")

@@ -87,15 +87,13 @@ static const char *step_text(const struct check *c, char *out, size_t size)
 /* --- steps ---------------------------------------------------------------------------------- */
 
 /* "ECONNRESET returned by OS (Connection reset by peer)" */
-static const char *errno_text(int err, bool connecting, char *out, size_t size)
+static const char *errno_text(int err, char *out, size_t size)
 {
 	const char *name = strerrorname_np(err);
 
 	if (dial_is_socks4(dial_result_of(err)))
 		snprintf(out, size, "%s", dial_text(dial_result_of(err)));
-	else if (connecting && (err == ECONNREFUSED || err == ECONNRESET))
-		snprintf(out, size, "%s", strerror(err));
-	else if (err == ECONNRESET || err == EPIPE || err == ETIMEDOUT)
+	else if (err == ECONNREFUSED || err == ECONNRESET || err == EPIPE || err == ETIMEDOUT)
 		snprintf(out, size, "%s returned by OS (%s)", name ? name : "?", strerror(err));
 	else if (err)
 		snprintf(out, size, "General socket error (%s)", strerror(err));
@@ -132,7 +130,7 @@ static enum step handshake_failed(struct check *c, struct check_result *r)
 	return STEP_END;
 }
 
-/* The result of a failed system call: "Connection refused at step 1 of..." */
+/* The result of a failed system call: "ECONNREFUSED returned by OS (Connection refused) at step 1 of..." */
 static enum step failed(struct check *c, int err, struct check_result *r)
 {
 	bool connecting = (!c->conn && !c->run->mux) ||
@@ -143,7 +141,7 @@ static enum step failed(struct check *c, int err, struct check_result *r)
 	r->status = connecting && !dial_is_socks4(dial_result_of(err)) ? CHECK_L4CON
 								      : CHECK_SOCKERR;
 	r->text = arena_printf(&c->run->arena, "%s%s",
-			       errno_text(err, connecting, why, sizeof(why)),
+			       errno_text(err, why, sizeof(why)),
 			       step_text(c, step, sizeof(step)));
 	return STEP_END;
 }

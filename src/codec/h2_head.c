@@ -107,8 +107,8 @@ static uint8_t note_host(struct h2_walk *w, struct slice value, bool *keep)
 	return H2_HEAD_ERR_NONE;
 }
 
-/* What says how to read a message comes with its head (RFC 9110 6.5.1): without a meaning behind it,
- * it is a mistake or an attempt.
+/* What says how to read a message comes with its head (RFC 9110 6.5.1): without a meaning behind
+ * it, it is a mistake or an attempt.
  */
 static bool is_bad_trailer(uint8_t id)
 {

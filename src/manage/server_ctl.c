@@ -266,6 +266,11 @@ static enum ctl_step set_server(struct ctl_request *rq)
 			actions[i].run(rq, srv);
 			return CTL_DONE;
 		}
+	if (word && strcmp(word, "ssl") == 0 && !tls_server_is_on(server_slots(srv))) {
+		ctl_error(rq, "'set server <srv> ssl' cannot be set.  default-server should "
+			  "define ssl settings");
+		return CTL_DONE;
+	}
 	ctl_error(rq, "usage: set server <backend>/<server> addr | agent | agent-addr | "
 		  "agent-port | agent-send | check-addr | check-port | fqdn | health | ssl | "
 		  "state | weight");
@@ -410,12 +415,13 @@ static void print_conn(struct strbuf *out, const struct server *srv, uint32_t an
 	admin = __atomic_load_n(&srv->state->admin, __ATOMIC_RELAXED);
 	text = addr.sa.ss_family == AF_UNIX || admin & SERVER_RMAINT
 	       ? "-" : address_ip_text((struct sockaddr *)&addr.sa, ip, sizeof(ip));
-	strbuf_printf(out, "%s/%s %d/%d %s %d - %lld %llu %llu %u %llu %llu %lld %llu",
+	strbuf_printf(out, "%s/%s %d/%d %s %d - %lld %llu %llu 0 0 0 %llu %llu %lld %llu",
 		      ctl_hide(anon, srv->proxy->name, hidden[0]),
 		      ctl_hide(anon, srv->name, hidden[1]), srv->proxy->id, srv->id,
 		      ctl_hide_ip(anon, text, hidden[2]),
 		      server_port(&addr), (long long)srv->pool_purge_delay_ms,
-		      (unsigned long long)counter_read(set, CNT_USED_CUR), 0ull, 0u,
+		      (unsigned long long)counter_read(set, CNT_USED_CUR),
+		      (unsigned long long)counter_read(set, CNT_USED_CUR),
 		      (unsigned long long)counter_read(set, CNT_IDLE_CUR),
 		      (unsigned long long)counter_read(set, CNT_SAFE_CUR),
 		      (long long)srv->pool_max_conn,
@@ -468,8 +474,8 @@ static enum ctl_step show_servers_conn(struct ctl_request *rq)
 	if (!rq->state) {
 		if (!begin_dump(rq))
 			return CTL_DONE;
-		strbuf_printf(rq->out, "# bkname/svname bkid/svid addr port - purge_delay used_cur "
-			      "used_max need_est unsafe_nb safe_nb idle_lim idle_cur "
+		strbuf_printf(rq->out, "# bkname/svname bkid/svid addr port - purge_delay served "
+			      "used_cur used_max need_est idle_sess unsafe_nb safe_nb idle_lim idle_cur "
 			      "idle_per_thr[%u]\n", thread_count());
 	}
 	return dump_servers(rq, print_conn);

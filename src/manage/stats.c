@@ -417,6 +417,9 @@ static void put_checks(struct stats_row *r, const struct server *srv)
 			down_s += (uint64_t)seconds_since_us(atomic_read(&st->changed_us));
 		put(r, STATS_DOWNTIME, STATS_U32, "MCP", (int64_t)down_s);
 	}
+	if (srv->checks.observe != OBSERVE_NONE)
+		put(r, STATS_HANAFAIL, STATS_U64, "MCP",
+		    (int64_t)counter_read(&st->counters, CNT_CHECK_HANA));
 	if (oper == SERVER_STARTING)
 		put(r, STATS_THROTTLE, STATS_U32, "MaP",
 		    100 * (int64_t)__atomic_load_n(&st->warm, __ATOMIC_RELAXED) / SERVER_WARM);

@@ -347,7 +347,9 @@ static void fail_pending(struct h2_conn *h)
 	}
 }
 
-/* A server that does not know extended CONNECT cannot be asked for another protocol (RFC 8441 3). */
+/* A server that does not know extended CONNECT cannot be asked for another protocol (RFC 8441
+ * 3).
+ */
 static bool is_refused(const struct h2_stream *s)
 {
 	const struct http_msg *m = s->ep->tx_head;

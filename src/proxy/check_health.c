@@ -220,6 +220,8 @@ void check_observe_now(struct server *srv, enum check_observation seen)
 	if (n < (unsigned)srv->checks.error_limit)
 		return;
 	__atomic_store_n(&st->errors_in_row, 0, __ATOMIC_RELAXED);
+	counter_add(&st->counters, CNT_CHECK_HANA, 1);
+	counter_add(&srv->proxy->state->be, CNT_CHECK_HANA, 1);
 	if (srv->checks.on_error != ON_ERROR_FASTINTER) {
 		snprintf(text, sizeof(text), "Detected %u consecutive errors, last one was: %s", n,
 			 observations[seen].text);

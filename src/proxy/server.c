@@ -247,7 +247,7 @@ struct server *server_find_path(struct config *cfg, const char *path, const char
 	struct server *srv;
 	char *name;
 
-	if (!slash) {
+	if (!slash || !slash[1]) {
 		*error = "Require 'backend/server'.";
 		return NULL;
 	}

@@ -431,6 +431,16 @@ static void drain_tell(const struct server *srv, unsigned old, unsigned new, uns
 {
 	char left[100], via[200];
 
+	if (new & SERVER_DRAIN && oper_of(srv->state) == SERVER_STOPPED) {
+		left_text(srv->proxy, "left", left, sizeof(left));
+		proxy_tell(srv->proxy, PROXY_EVENT_NOTICE, SERVER_FMT "enters drain state%s. %s "
+			   "%lld sessions active, %u requeued, %u remaining in queue.",
+			   SERVER_ARGS(srv),
+			   via_text(srv, !(new & SERVER_FDRAIN), via, sizeof(via)), left,
+			   (long long)counter_read(&srv->state->counters, CNT_SESS_CUR), requeued,
+			   queue_length_backend(srv->proxy));
+		return;
+	}
 	if (new & SERVER_DRAIN) {
 		left_text(srv->proxy, "online", left, sizeof(left));
 		proxy_tell(srv->proxy, PROXY_EVENT_NOTICE, SERVER_FMT "enters drain state%s. %s "

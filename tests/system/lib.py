@@ -341,14 +341,25 @@ class Syslog:
         self.port = self.sock.getsockname()[1]
         self.lines = []
         self.changed = threading.Condition()
-        threading.Thread(target=self.run, daemon=True).start()
+        self.closed = False
+        self.thread = threading.Thread(target=self.run, daemon=True)
+        self.thread.start()
 
     def run(self):
         while True:
             data = self.sock.recv(65536)
+            if self.closed:
+                return
             with self.changed:
                 self.lines.append(data.decode("latin-1").rstrip("\n"))
                 self.changed.notify_all()
+
+    def close(self):
+        """Its thread ends: a datagram wakes it, closing would not."""
+        self.closed = True
+        self.sock.sendto(b"", self.sock.getsockname())
+        self.thread.join(PATIENCE)
+        self.sock.close()
 
     def wait(self, test, timeout=PATIENCE):
         """Waits until test(lines) holds; returns its result."""
