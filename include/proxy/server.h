@@ -174,6 +174,7 @@ struct server {
 	bool log_octets;              /* log-proto octet-count */
 	bool is_referenced;           /* rules or expressions name it: it cannot be removed */
 	bool is_dynamic;              /* added at run time */
+	unsigned revision;            /* how many were removed before it was added */
 	bool id_forced;               /* by the `id` option */
 	bool backup;
 	bool disabled;                /* starts in maintenance (CMAINT) */

@@ -289,7 +289,8 @@ bool pattern_ref_replace(struct pattern_ref *ref, struct slice text, uintptr_t b
 
 	if (!ok)
 		expr_fail(&e, "out of memory");
-	ok = ok && check_value(ref, value, &e);
+	/* without an entry it does not matter what the value is */
+	ok = ok && next_match(ref, &number, text, by_id) && check_value(ref, value, &e);
 	for (; ok && (entry = next_match(ref, &number, text, by_id)); number++, count++) {
 		char *copy = text_copy(value);
 		struct pattern_entry old = { .value = entry->value };

@@ -197,7 +197,7 @@ static void set_check_addr(struct ctl_request *rq, struct server *srv)
 			port = "";
 	}
 	if (!check_set_address(srv, agent, addr, port, message, sizeof(message)))
-		ctl_error(rq, "%s", message);
+		ctl_tell(rq, CTL_WARNING, "%s", message);
 }
 
 static void set_check_port(struct ctl_request *rq, struct server *srv)
@@ -210,7 +210,7 @@ static void set_check_port(struct ctl_request *rq, struct server *srv)
 		ctl_error(rq, "set server <b>/<s> %s requires a port.", what);
 	else if (needs_check(rq, srv, agent) &&
 		 !check_set_address(srv, agent, NULL, port, message, sizeof(message)))
-		ctl_error(rq, "%s", message);
+		ctl_tell(rq, CTL_WARNING, "%s", message);
 }
 
 static void set_health(struct ctl_request *rq, struct server *srv)
@@ -266,8 +266,11 @@ static enum ctl_step set_server(struct ctl_request *rq)
 			actions[i].run(rq, srv);
 			return CTL_DONE;
 		}
-	if (word && strcmp(word, "ssl") == 0 && !tls_server_is_on(server_slots(srv))) {
-		ctl_error(rq, "'set server <srv> ssl' cannot be set.  default-server should "
+	if (word && strcmp(word, "ssl") == 0 &&
+	    (srv->is_dynamic || !tls_server_is_on(server_slots(srv)))) {
+		ctl_error(rq, srv->is_dynamic
+			  ? "'set server <srv> ssl' not supported on dynamic servers"
+			  : "'set server <srv> ssl' cannot be set.  default-server should "
 			  "define ssl settings");
 		return CTL_DONE;
 	}

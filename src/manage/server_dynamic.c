@@ -60,9 +60,13 @@ static void put_aside(struct proxy *be, struct server *srv)
 	be->removed = srv;
 }
 
+/* Servers that were removed, under `changing`: who remembers a server by its number can tell it from the next one. */
+static unsigned removals;
+
 /* Gives a parsed server its number and its state: in maintenance. False: no memory. */
 static bool server_begin(struct proxy *be, struct server *srv)
 {
+	srv->revision = removals;
 	for (int id = 1; !srv->id_forced && !srv->id; id++)
 		srv->id = id_is_free(be, srv, id) ? id : 0;
 	srv->state = server_state_new(srv);
@@ -170,6 +174,7 @@ bool server_remove(struct server *srv, const char **error)
 	*error = "No such server.";
 	if (server_find(be, srv->name) == srv &&
 	    server_removal_state(srv, error) == SERVER_REMOVAL_NOW) {
+		removals++;
 		list_withdraw(be, srv);
 		if (srv->checks.track)
 			check_track_leave(srv);

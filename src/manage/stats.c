@@ -468,7 +468,7 @@ void stats_fill_server(struct stats_row *r, const struct server *srv)
 	put_text(r, STATS_ADDR, "CGS", r->address);
 	if (srv->cookie)
 		put_text(r, STATS_COOKIE, "CNS", srv->cookie);
-	put(r, STATS_SRID, STATS_U32, "MCP", 0);
+	put(r, STATS_SRID, STATS_U32, "MCP", srv->revision);
 	put_checks(r, srv);
 	put_times(r, &st->times);
 	put_pool(r, srv);

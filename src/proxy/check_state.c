@@ -139,7 +139,7 @@ void check_state_fini(struct check_state *cs)
 	cs->send = cs->text = NULL;
 }
 
-void check_pause(struct server *srv, bool on)
+void check_pause(struct server *srv, bool on, bool was_up)
 {
 	struct check_state *cs = &srv->state->check;
 	unsigned flags = check_flags_of(cs);
@@ -147,7 +147,9 @@ void check_pause(struct server *srv, bool on)
 	if (on) {
 		if (flags & CHECK_ENABLED)
 			__atomic_or_fetch(&cs->flags, CHECK_PAUSED, __ATOMIC_RELAXED);
-		__atomic_store_n(&cs->health, 0, __ATOMIC_RELAXED);
+		/* one that was down already, by its agent, keeps it */
+		if (was_up)
+			__atomic_store_n(&cs->health, 0, __ATOMIC_RELAXED);
 		return;
 	}
 	if (flags & CHECK_CONFIGURED)
@@ -159,12 +161,12 @@ void check_pause(struct server *srv, bool on)
 
 void check_suspend(struct server *srv)
 {
-	check_pause(srv, true);
+	check_pause(srv, true, true);
 }
 
 void check_resume(struct server *srv)
 {
-	check_pause(srv, false);
+	check_pause(srv, false, false);
 }
 
 void check_restore_health(struct server *srv, unsigned oper, const struct check_memory *m)

@@ -22,7 +22,7 @@ void check_hurry(struct server *srv);
 void check_reason_text(const struct server *srv, bool agent, char *out, size_t size);
 /* Does init-state say that it begins down? */
 bool check_starts_down(const struct server *srv);
-/* Maintenance begins or ends; under the backend's lock. */
-void check_pause(struct server *srv, bool on);
+/* Maintenance begins, for a server that <was_up>, or ends; under the backend's lock. */
+void check_pause(struct server *srv, bool on, bool was_up);
 
 #endif

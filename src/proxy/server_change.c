@@ -361,11 +361,13 @@ static void admin_apply(struct server *srv, unsigned old, unsigned new)
 
 	__atomic_store_n(&st->admin, new, __ATOMIC_RELAXED);
 	if (!(old & SERVER_MAINT) && (new & SERVER_MAINT)) {
-		if (oper_set(srv, SERVER_STOPPED))
+		bool was_up = oper_set(srv, SERVER_STOPPED);
+
+		if (was_up)
 			counter_add(&st->counters, CNT_CHECK_DOWNS, 1);
-		check_pause(srv, true);
+		check_pause(srv, true, was_up);
 	} else if ((old & SERVER_MAINT) && !(new & SERVER_MAINT)) {
-		check_pause(srv, false);
+		check_pause(srv, false, false);
 		oper_set(srv, oper_after_maintenance(srv));
 	}
 }
@@ -398,15 +400,38 @@ static void maint_enter_tell(const struct server *srv, const struct admin_move *
 		   queue_length_backend(srv->proxy));
 }
 
+/* It is in drain, for one reason or both. */
+static void drain_remain_tell(const struct server *srv, unsigned now)
+{
+	char via[200];
+
+	proxy_tell(srv->proxy, PROXY_EVENT_NOTICE, SERVER_FMT "remains in %sdrain mode%s.",
+		   SERVER_ARGS(srv), now & SERVER_FDRAIN ? "forced " : "",
+		   via_text(srv, !(now & SERVER_FDRAIN), via, sizeof(via)));
+}
+
 static void maint_leave_tell(const struct server *srv, const struct admin_move *m)
 {
 	proxy_tell(srv->proxy, PROXY_EVENT_NOTICE, SERVER_FMT "is %s/%s (leaving %smaintenance).",
 		   SERVER_ARGS(srv), oper_of(srv->state) == SERVER_STOPPED ? "DOWN" : "UP",
 		   m->new & SERVER_DRAIN ? "DRAIN" : "READY",
 		   m->old & SERVER_FMAINT ? "forced " : "");
-	if (m->new & SERVER_FDRAIN)
-		proxy_tell(srv->proxy, PROXY_EVENT_NOTICE, SERVER_FMT "remains in forced drain "
-			   "mode.", SERVER_ARGS(srv));
+	if (m->new & SERVER_DRAIN)
+		drain_remain_tell(srv, m->new);
+}
+
+/* One of two reasons for maintenance is gone. */
+static void maint_remain_tell(const struct server *srv, const struct admin_move *m)
+{
+	char via[200];
+
+	if (m->old & SERVER_FMAINT && !(m->new & SERVER_FMAINT) && m->new & SERVER_IMAINT)
+		proxy_tell(srv->proxy, PROXY_EVENT_NOTICE, SERVER_FMT "is leaving forced "
+			   "maintenance but remains in maintenance%s.", SERVER_ARGS(srv),
+			   via_text(srv, true, via, sizeof(via)));
+	else if (m->old & SERVER_IMAINT && m->new & SERVER_FMAINT && !(m->new & SERVER_IMAINT))
+		proxy_tell(srv->proxy, PROXY_EVENT_NOTICE, SERVER_FMT "remains in forced "
+			   "maintenance.", SERVER_ARGS(srv));
 }
 
 /* Its name has an address again. */
@@ -465,8 +490,12 @@ static void admin_tell(const struct server *srv, const struct admin_move *m, uns
 		maint_enter_tell(srv, m, requeued);
 	else if (was && !is)
 		maint_leave_tell(srv, m);
+	else if (was)
+		maint_remain_tell(srv, m);
 	else if (!is && !(m->old & SERVER_DRAIN) != !(m->new & SERVER_DRAIN))
 		drain_tell(srv, m->old, m->new, requeued);
+	else if (!is && (m->old ^ m->new) & SERVER_DRAIN)
+		drain_remain_tell(srv, m->new);
 }
 
 /* Those that track <srv> are in maintenance and drain as long as it is. */
@@ -536,7 +565,7 @@ static bool status_maint(const struct server *srv, unsigned admin, char *out, si
 
 	if (admin & SERVER_RMAINT)
 		snprintf(out, size, "MAINT (resolution)");
-	else if ((admin & SERVER_IMAINT) && !(admin & SERVER_FMAINT) && track)
+	else if ((admin & SERVER_IMAINT) && track)
 		snprintf(out, size, "MAINT (via %s/%s)", track->proxy->name, track->name);
 	else if (admin & SERVER_MAINT)
 		snprintf(out, size, "MAINT");

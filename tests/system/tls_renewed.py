@@ -134,7 +134,7 @@ def by_command(tap, program):
             tap.eq(client.get()[0], 200, kind + ": it serves")
             scene.replace("cert", "client.pem", CERTS + "/client.pem")
             client.close()
-        idle = [int(row.split()[12]) for row in scene.proxy.ctl("show servers conn").strip().split("\n")[1:]]
+        idle = [int(row.split()[14]) for row in scene.proxy.ctl("show servers conn").strip().split("\n")[1:]]
         tap.ok(max(idle) <= 1, "idle connections that are of no use were closed", idle)
 
 
