@@ -45,7 +45,7 @@ bool track_begin(struct expr_ctx *ctx, unsigned i, struct table_state *st,
 
 /* The connection became a session. */
 void track_session(struct session *s);
-/* A request of the connection that never became a stream; <failed>: it was none. <in>: its bytes. */
+/* A request of <in> bytes that never became a stream; <failed>: it was none. */
 void track_request_without_stream(struct session *s, bool failed, uint64_t in);
 /* The client did what a well-behaved one does not: of its connection's trackers only. */
 void track_glitch(struct session *s);

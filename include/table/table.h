@@ -233,7 +233,6 @@ struct table_state *table_state_take(struct table_state *st);
 /* Drops a reference and NULLs the pointer. */
 void table_state_drop(struct table_state **st);
 const struct table_shape *table_state_shape(const struct table_state *st);
-const char *table_state_name(const struct table_state *st);
 struct table_limits table_state_limits(const struct table_state *st);
 /* Other limits from now on. */
 void table_state_set_limits(struct table_state *st, const struct table_limits *l);

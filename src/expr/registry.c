@@ -20,7 +20,7 @@ static const char *row_name(const void *row)
 	return *(const char *const *)row;
 }
 
-static bool table_add(struct table *t, const void *rows, size_t row_size)
+static bool rows_add(struct table *t, const void *rows, size_t row_size)
 {
 	const char *at = rows;
 
@@ -48,7 +48,7 @@ static void table_sort(struct table *t)
 		BUG_ON(strcmp(row_name(t->rows[i - 1]), row_name(t->rows[i])) == 0);
 }
 
-static const void *table_find(const struct table *t, struct slice name)
+static const void *rows_find(const struct table *t, struct slice name)
 {
 	size_t low = 0, high = t->count;
 
@@ -81,10 +81,10 @@ bool expr_register(const struct module *const *modules)
 	for (; *modules; modules++) {
 		const struct module *m = *modules;
 
-		if (!table_add(&fetches, m->fetches, sizeof(struct expr_fetch)) ||
-		    !table_add(&converters, m->converters, sizeof(struct expr_converter)) ||
-		    !table_add(&acl_keywords, m->acl_keywords, sizeof(struct expr_acl_keyword)) ||
-		    !table_add(&aliases, m->aliases, sizeof(struct expr_alias)))
+		if (!rows_add(&fetches, m->fetches, sizeof(struct expr_fetch)) ||
+		    !rows_add(&converters, m->converters, sizeof(struct expr_converter)) ||
+		    !rows_add(&acl_keywords, m->acl_keywords, sizeof(struct expr_acl_keyword)) ||
+		    !rows_add(&aliases, m->aliases, sizeof(struct expr_alias)))
 			return false;
 	}
 	table_sort(&fetches);
@@ -96,12 +96,12 @@ bool expr_register(const struct module *const *modules)
 
 const struct expr_fetch *expr_fetch_find(struct slice name)
 {
-	return table_find(&fetches, name);
+	return rows_find(&fetches, name);
 }
 
 const struct expr_converter *expr_converter_find(struct slice name)
 {
-	return table_find(&converters, name);
+	return rows_find(&converters, name);
 }
 
 const struct expr_fetch *expr_fetch_at(size_t index)
@@ -116,12 +116,12 @@ const struct expr_converter *expr_converter_at(size_t index)
 
 const struct expr_acl_keyword *expr_acl_keyword_find(struct slice name)
 {
-	return table_find(&acl_keywords, name);
+	return rows_find(&acl_keywords, name);
 }
 
 const struct expr_alias *expr_alias_find(struct slice name)
 {
-	return table_find(&aliases, name);
+	return rows_find(&aliases, name);
 }
 
 /* Names of criteria one by one; <ctx> is a counter. */

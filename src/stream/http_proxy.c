@@ -2,7 +2,6 @@
 /* http_proxy.c - monitor requests, and the header that names the server */
 #include "http_proxy.h"
 
-#include "stream/track.h"
 #include "engine_priv.h"
 
 static bool http_proxy_init(void *data)
@@ -68,8 +67,6 @@ enum step stage_monitor(struct stream *s)
 {
 	const struct http_proxy *hp = http_proxy_of(s->fe);
 
-	if (s->flags & STRM_HTTP)
-		track_request(s);
 	if (!is_monitor_request(s, hp))
 		return STEP_NEXT;
 	s->flags |= STRM_LOGGED; /* never logged */

@@ -4,6 +4,7 @@
 #include "proxy/balance.h"
 #include "stream/persist.h"
 #include "stream/service.h"
+#include "stream/track.h"
 #include "tls/tls.h"
 #include "account_priv.h"
 #include "capture_priv.h"
@@ -176,7 +177,11 @@ static enum step tcp_content(struct stream *s, struct proxy *px)
 
 enum step stage_tcp_content_fe(struct stream *s)
 {
-	return tcp_content(s, s->fe);
+	enum step step = tcp_content(s, s->fe);
+
+	if (step == STEP_NEXT && s->flags & STRM_HTTP)
+		track_request(s);
+	return step;
 }
 
 static bool name_is_restricted(struct slice name)

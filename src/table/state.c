@@ -614,11 +614,6 @@ const struct table_shape *table_state_shape(const struct table_state *st)
 	return &st->shape;
 }
 
-const char *table_state_name(const struct table_state *st)
-{
-	return st->name;
-}
-
 uint32_t table_state_used(const struct table_state *st)
 {
 	return __atomic_load_n(&st->used, __ATOMIC_RELAXED);

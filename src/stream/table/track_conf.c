@@ -8,15 +8,6 @@
 
 /* --- statuses --------------------------------------------------------------------------------- */
 
-static void set_range(struct status_set *set, unsigned low, unsigned high, bool on)
-{
-	for (unsigned i = low - STATUS_FIRST; i <= high - STATUS_FIRST; i++) {
-		uint64_t bit = (uint64_t)1 << i % 64;
-
-		set->bits[i / 64] = on ? set->bits[i / 64] | bit : set->bits[i / 64] & ~bit;
-	}
-}
-
 static bool form_error(struct conf_line *l, const char *word, const char *at)
 {
 	return conf_error(l, l->at - 1, NULL, "Invalid status codes range '%s' in '%s' at position "
@@ -55,7 +46,7 @@ static bool parse_codes(struct conf_line *l, struct status_set *set)
 			return conf_error(l, l->at - 1, NULL, "Invalid status codes range '%s' in "
 					  "'%s'.\n Codes must be between 100 and 599 and ranges in "
 					  "ascending order.", word, l->words[0]);
-		set_range(set, low, high, !remove);
+		status_set_range(set, low, high, !remove);
 		if (!*at)
 			return true;
 		if (*at != ',')
@@ -95,32 +86,6 @@ static bool count_parse(struct conf_line *l)
 				  "between 1 and %d (was %ld)", l->words[0], TRACKERS_MAX, n);
 	tc->count = (unsigned)n;
 	return true;
-}
-
-static bool config_init(void *data)
-{
-	struct track_config *tc = data;
-
-	tc->count = TRACKERS_DEFAULT;
-	set_range(&tc->errors, 400, 499, true);
-	set_range(&tc->failures, 500, 599, true);
-	set_range(&tc->failures, 501, 501, false);
-	set_range(&tc->failures, 505, 505, false);
-	return true;
-}
-
-struct slot track_config_slot = {
-	.of = SLOT_CONFIG, .size = sizeof(struct track_config), .init = config_init,
-};
-
-struct track_config *track_config_of(const struct config *cfg)
-{
-	return slot_of(&track_config_slot, config_slots(cfg));
-}
-
-unsigned track_count(const struct config *cfg)
-{
-	return track_config_of(cfg)->count;
 }
 
 static const struct conf_keyword keywords[] = {

@@ -23,6 +23,9 @@ static inline bool status_is_in(const struct status_set *set, unsigned status)
 	return status >= STATUS_FIRST && status <= STATUS_LAST && set->bits[i / 64] >> i % 64 & 1;
 }
 
+/* Adds the statuses from <low> to <high> to a set, or takes them out. */
+void status_set_range(struct status_set *set, unsigned low, unsigned high, bool on);
+
 /* What `global` says. */
 struct track_config {
 	unsigned count;               /* tune.stick-counters */
