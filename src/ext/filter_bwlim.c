@@ -5,6 +5,9 @@
  * n * period / limit ahead. Bytes pass while it is behind the time of day, a slice (SLICE_MS) worth
  * of them at once; so the rate is kept from the first byte on. A stream that sent less than it
  * could, or that a busy thread has woken late, catches up with a quarter of a period, not more.
+ *
+ * A shared limit is kept in a stick table: streams of the same key count their bytes in the rate of
+ * its entry, and pass what is missing there to the limit, each no faster than that by its clock.
  * Manual: configuration 9.7, set-bandwidth-limit.
  */
 #include <string.h>
@@ -14,6 +17,7 @@
 #include "proxy/proxy.h"
 #include "stream/action.h"
 #include "stream/filter.h"
+#include "table/table.h"
 
 #define SLICE_MS 25
 
@@ -22,6 +26,11 @@ struct bwlim {
 	enum filter_side side;
 	uint64_t limit, min_size;    /* bytes */
 	int64_t period_ms;
+	/* of a shared limit; NULL: each stream has its own */
+	const struct expr *key;
+	const char *table_name;      /* NULL: the proxy's own */
+	const struct table *table;
+	uint64_t shared_limit;       /* `limit`; 0: not said */
 };
 
 /* Of one stream. */
@@ -30,6 +39,7 @@ struct bwlim_state {
 	uint64_t limit;
 	int64_t period_ms;
 	uint64_t paid_ns;            /* bytes are paid for until then */
+	struct table_entry *entry;   /* held, of a shared limit; or NULL */
 };
 
 static const struct bwlim *settings(const struct filter *f)
@@ -63,11 +73,98 @@ static uint64_t least(const struct filter *f)
 	return slice ? slice : 1;
 }
 
+/* --- shared limits ---------------------------------------------------------------------------- */
+
+static enum table_data rate_of(const struct bwlim *b)
+{
+	return b->side == FILTER_REQUEST ? TABLE_BYTES_IN_RATE : TABLE_BYTES_OUT_RATE;
+}
+
+/* What the streams of the key may pass now; sets the pace of this one: its share of the limit, or,
+ * while the others leave an eighth of it unused, all. What only tracks the entry has a share too.
+ */
+static uint64_t shared_left(const struct filter *f)
+{
+	const struct bwlim *b = settings(f);
+	struct bwlim_state *st = f->state;
+	uint64_t limit = b->shared_limit, rate = 0, share;
+
+	table_read(&b->table->shape, st->entry, rate_of(b), 0, &rate);
+	rate *= table_state_limits(b->table->state).bytes_factor;
+	share = limit / table_refs(st->entry);
+	st->limit = rate < limit - limit / 8 || !share ? limit : share;
+	return rate < limit ? limit - rate : 0;
+}
+
+static void shared_count(const struct filter *f, uint64_t n)
+{
+	const struct bwlim *b = settings(f);
+	const struct bwlim_state *st = f->state;
+	uint32_t factor = table_state_limits(b->table->state).bytes_factor;
+
+	table_add(&b->table->shape, st->entry, rate_of(b), 0, (n + factor - 1) / factor);
+	table_changed(b->table->state, st->entry);
+}
+
+static void shared_end(struct filter *f)
+{
+	struct bwlim_state *st = f->state;
+
+	if (st->entry)
+		table_drop(st->entry);
+	st->entry = NULL;
+}
+
+/* Finds or makes the entry of the stream's key. False: it has none, or there is no room for it. */
+static bool shared_begin(struct bwlim_state *st, const struct bwlim *b, struct expr_ctx *ctx)
+{
+	struct table_key key;
+	struct sample smp;
+
+	if (st->entry)
+		return true;
+	if (expr_eval(b->key, ctx, &smp) != EXPR_FOUND ||
+	    !table_key_of_sample(&b->table->shape, &smp, ctx->arena, &key))
+		return false;
+	st->entry = table_get(b->table->state, &key);
+	st->limit = b->shared_limit;
+	st->period_ms = b->table->shape.period_ms[rate_of(b)];
+	return st->entry != NULL;
+}
+
+/* --- the filter ------------------------------------------------------------------------------- */
+
+/* The most that may pass now. */
+static uint64_t passable(const struct filter *f)
+{
+	struct bwlim_state *st = f->state;
+	uint64_t now_ns = clock_now_ns(), left = UINT64_MAX, most_ns, n;
+
+	if (st->entry)
+		left = shared_left(f);
+	most_ns = time_of(st, 2 * least(f)) + (uint64_t)st->period_ms * NS_PER_MS / 4;
+	if (st->paid_ns + most_ns < now_ns)
+		st->paid_ns = now_ns - most_ns;
+	n = st->paid_ns < now_ns ? bytes_in(st, now_ns - st->paid_ns) : 0;
+	return n < left ? n : left;
+}
+
+/* Comes back when <want> bytes are paid for; to a shared limit, which others use, soon. */
+static enum filter_result come_back(struct filter *f, uint64_t want)
+{
+	const struct bwlim_state *st = f->state;
+	uint64_t now_ns = clock_now_ns(), at_ns = st->paid_ns + time_of(st, want);
+
+	filter_wake_ms(f, st->entry || at_ns < now_ns ? SLICE_MS
+		       : (int64_t)((at_ns - now_ns) / NS_PER_MS) + 1);
+	return FILTER_NEXT;
+}
+
 static enum filter_result bwlim_data(struct filter *f, enum filter_side side,
 				     struct block_queue *in, struct block_queue *out, bool end)
 {
 	struct bwlim_state *st = f->state;
-	uint64_t now_ns = clock_now_ns(), unit = least(f), most_ns, want, n;
+	uint64_t unit, want, n;
 
 	if (!st->on || side != settings(f)->side) {
 		block_queue_move(out, in);
@@ -75,18 +172,17 @@ static enum filter_result bwlim_data(struct filter *f, enum filter_side side,
 	}
 	if (!in->len)
 		return FILTER_NEXT;
-	most_ns = time_of(st, 2 * unit) + (uint64_t)st->period_ms * NS_PER_MS / 4;
-	if (st->paid_ns + most_ns < now_ns)
-		st->paid_ns = now_ns - most_ns;
+	unit = least(f);
 	want = in->len < unit ? in->len : unit;
-	n = st->paid_ns < now_ns ? bytes_in(st, now_ns - st->paid_ns) : 0;
-	if (n < want) {
-		filter_wake_ms(f, (int64_t)((st->paid_ns + time_of(st, want) - now_ns) /
-					    NS_PER_MS) + 1);
-		return FILTER_NEXT;
-	}
+	if (st->entry && want > settings(f)->shared_limit)
+		want = settings(f)->shared_limit;
+	n = passable(f);
+	if (n < want)
+		return come_back(f, want);
 	n = n < in->len ? n : in->len;
 	st->paid_ns += time_of(st, n);
+	if (st->entry)
+		shared_count(f, n);
 	if (!block_queue_move_len(out, in, n))
 		return FILTER_ERROR;
 	if (in->len)
@@ -169,6 +265,7 @@ static bool set_limit_parse(struct conf_line *l, struct rule *r)
 static bool set_limit_check(struct config *cfg, struct rule *r, struct diag_list *diags)
 {
 	struct set_limit *set = r->data;
+	const struct bwlim *b;
 
 	for (const struct filter_kind *k = kinds; k->name && !set->filter; k++)
 		set->filter = filter_conf_find(r->proxy, k, set->name);
@@ -177,8 +274,18 @@ static bool set_limit_check(struct config *cfg, struct rule *r, struct diag_list
 
 		diag_add(diags, DIAG_ALERT, &place, NULL, "Proxy '%s': unable to find bwlim filter "
 			 "'%s' referenced by set-bandwidth-limit rule.", r->proxy->name, set->name);
+		return false;
 	}
-	return set->filter != NULL;
+	b = set->filter->data;
+	if (b->key && (set->has_limit || set->has_period)) {
+		static const struct diag_place nowhere = { .form = DIAG_BARE };
+
+		diag_add(diags, DIAG_ALERT, &nowhere, NULL, "Proxy '%s': set-bandwidth-limit rule "
+			 "cannot define a %s for a shared bwlim filter.", r->proxy->name,
+			 set->has_limit ? "limit" : "period");
+		return false;
+	}
+	return true;
 }
 
 static enum rule_result set_limit_run(const struct rule *r, struct expr_ctx *ctx, bool *first)
@@ -192,6 +299,15 @@ static enum rule_result set_limit_run(const struct rule *r, struct expr_ctx *ctx
 	if (!f)
 		return RULE_CONTINUE;
 	st = f->state;
+	if (b->key) {
+		if (!shared_begin(st, b, ctx) || !st->period_ms)
+			return RULE_CONTINUE;
+		st->paid_ns = clock_now_ns();
+		st->on = true;
+		filter_watch(f, b->side);
+		filter_wake(f);
+		return RULE_CONTINUE;
+	}
 	st->limit = b->limit;
 	st->period_ms = b->period_ms;
 	if (set->has_limit && rule_value_eval(&set->limit, ctx, &value) && value > 0)
@@ -216,36 +332,100 @@ static bool bad_value(struct conf_line *l, const struct filter_conf *conf, const
 			  "(unexpected character '%c')", conf->kind->name, option, word[at]);
 }
 
+/* key <expr> or table <name>. */
+static bool take_key(struct conf_line *l, const struct filter_conf *conf, struct bwlim *b,
+		     const char *option)
+{
+	const struct proxy *px = conf->proxy;
+	unsigned phases = 0;
+
+	if (!conf_peek(l))
+		return conf_error(l, l->at - 1, NULL, "'filter' : '%s' : the %s is missing for "
+				  "'%s' option", conf->kind->name,
+				  *option == 'k' ? "sample expression" : "table name", option);
+	if (*option == 't') {
+		b->table_name = conf_next(l);
+		return true;
+	}
+	for (unsigned set = RULES_TCP_CONTENT; set <= RULES_HTTP_RESPONSE; set++)
+		phases |= rule_phases(px, (enum ruleset)set);
+	b->key = expr_take(l, phases);
+	return b->key != NULL;
+}
+
 static bool take_option(struct conf_line *l, const struct filter_conf *conf, struct bwlim *b)
 {
 	const char *option = conf_next(l), *word = conf_peek(l);
-	bool is_limit = strcmp(option, "default-limit") == 0;
-	uint64_t us;
+	bool is_time = strcmp(option, "default-period") == 0;
+	uint64_t us, *size = NULL;
 	size_t at = 0;
 
-	if (!is_limit && strcmp(option, "default-period") != 0 && strcmp(option, "min-size") != 0) {
-		if (strcmp(option, "limit") == 0 || strcmp(option, "key") == 0 ||
-		    strcmp(option, "table") == 0)
-			return conf_error(l, l->at - 1, NULL, "'filter' : '%s' : '%s' needs stick "
-					  "tables, which are not supported yet: limit each stream "
-					  "with 'default-limit' and 'default-period'.",
-					  conf->kind->name, option);
+	if (strcmp(option, "key") == 0 || strcmp(option, "table") == 0)
+		return take_key(l, conf, b, option);
+	if (strcmp(option, "default-limit") == 0)
+		size = &b->limit;
+	else if (strcmp(option, "limit") == 0)
+		size = &b->shared_limit;
+	else if (strcmp(option, "min-size") == 0)
+		size = &b->min_size;
+	else if (!is_time)
 		return conf_error(l, l->at - 1, NULL, "'filter %s' : unknown keyword '%s'.",
 				  conf->kind->name, option);
-	}
 	if (!word)
 		return conf_error(l, l->at - 1, NULL, "'filter' : '%s' : the value is missing for "
 				  "'%s' option", conf->kind->name, option);
-	if (strcmp(option, "default-period") == 0) {
+	if (is_time) {
 		if (num_parse_time(slice_of(word), NUM_MS, &us, &at) != NUM_OK)
 			return bad_value(l, conf, option, at);
 		b->period_ms = (int64_t)num_us_to_ms(us);
-	} else if (num_parse_size(slice_of(word), is_limit ? &b->limit : &b->min_size, &at) !=
-		   NUM_OK) {
+	} else if (num_parse_size(slice_of(word), size, &at) != NUM_OK) {
 		return bad_value(l, conf, option, at);
 	}
 	l->at++;
 	return true;
+}
+
+/* Is all said that makes a limit? False: reported. */
+static bool options_fit(struct conf_line *l, const struct filter_conf *conf, const struct bwlim *b)
+{
+	bool shared = b->key || b->table_name || b->shared_limit;
+	const char *missing = NULL;
+
+	if (shared && (b->limit || b->period_ms))
+		return conf_error(l, 1, NULL, "'filter' : '%s' : cannot mix per-stream and shared "
+				  "parameter", conf->kind->name);
+	if (shared)
+		missing = !b->key ? "key" : !b->shared_limit ? "limit" : NULL;
+	else if (!b->period_ms || !b->limit)
+		missing = b->period_ms ? "default-limit" : "default-period";
+	return !missing || conf_error(l, 1, NULL, "'filter' : '%s' : <%s> option is missing",
+				      conf->kind->name, missing);
+}
+
+static bool bwlim_check(struct config *cfg, struct filter_conf *conf, struct diag_list *diags)
+{
+	static const struct diag_place nowhere = { .form = DIAG_BARE };
+	struct bwlim *b = conf->data;
+	const char *name = b->table_name ? b->table_name : conf->proxy->name;
+	const struct table *t;
+
+	if (!b->key)
+		return true;
+	t = table_lookup(cfg, name);
+	if (!t)
+		diag_add(diags, DIAG_ALERT, &nowhere, NULL, "Proxy %s : unable to find table '%s' "
+			 "referenced by bwlim filter '%s'", conf->proxy->name, name, conf->name);
+	else if (!table_type_takes((enum table_type)t->shape.type, expr_type(b->key)))
+		diag_add(diags, DIAG_ALERT, &nowhere, NULL, "Proxy %s : stick-table '%s' uses a "
+			 "key type incompatible with bwlim filter '%s'", conf->proxy->name, name,
+			 conf->name);
+	else if (!t->shape.count[rate_of(b)])
+		diag_add(diags, DIAG_ALERT, &nowhere, NULL, "Proxy %s : stick-table '%s' uses a "
+			 "data type incompatible with bwlim filter '%s'. It must be '%s'",
+			 conf->proxy->name, name, conf->name, table_data_rows[rate_of(b)].name);
+	else
+		b->table = t;
+	return b->table != NULL;
 }
 
 /* Is there another one of this name in the proxy? */
@@ -275,11 +455,7 @@ static bool bwlim_parse(struct conf_line *l, struct filter_conf *conf)
 	while (conf_peek(l))
 		if (!take_option(l, conf, b))
 			return false;
-	if (!b->period_ms || !b->limit)
-		return conf_error(l, 1, NULL, "'filter' : '%s' : <%s> option is missing",
-				  conf->kind->name,
-				  b->period_ms ? "default-limit" : "default-period");
-	return true;
+	return options_fit(l, conf, b);
 }
 
 /* --- tables ----------------------------------------------------------------------------------- */
@@ -287,8 +463,10 @@ static bool bwlim_parse(struct conf_line *l, struct filter_conf *conf)
 #define HOLD_MAX (32 * 1024)
 #define KIND(word, text) \
 	{ .name = word, .group = "BWLIM", .id = "bwlim filter", .hold_max = HOLD_MAX, \
-	  .state_size = sizeof(struct bwlim_state), .parse = bwlim_parse, .data = bwlim_data, \
-	  .syntax = "<name> default-limit <size> default-period <time> [min-size <size>]", \
+	  .state_size = sizeof(struct bwlim_state), .parse = bwlim_parse, .check = bwlim_check, \
+	  .data = bwlim_data, .detach = shared_end, \
+	  .syntax = "<name> {default-limit <size> default-period <time> | limit <size> " \
+		    "key <expr> [table <table>]} [min-size <size>]", \
 	  .help = text }
 
 static const struct filter_kind kinds[] = {
