@@ -56,6 +56,9 @@ void listen_stop_all(struct config *cfg);
 void listen_end_all(struct config *cfg);
 /* How many listening sockets there are. */
 unsigned listen_count(const struct config *cfg);
+/* Work that no client has asked for: a process that stops waits for it like for a session. */
+void listen_work_began(void);
+void listen_work_ended(void);
 /* Fills in the open sockets of frontends, borrowed, at most <max>; with <max> 0, only counts them.
  * Returns how many.
  */
@@ -104,7 +107,7 @@ struct listen_tunes {
 /* Copied. Before sockets are opened. */
 void listen_set_tunes(const struct listen_tunes *tunes);
 
-/* --- sessions count themselves ---------------------------------------------------------------- */
+/* --- sessions count themselves --------------------------------------------------------------- */
 
 /* Client sessions of the process, all threads; and since the start. */
 unsigned sessions_count(void);
@@ -118,7 +121,7 @@ void listen_session_ended(struct listener_conf *l);
 /* The place which a connection had, that is no session yet. */
 void listen_free_place(struct listener_conf *l);
 
-/* --- limits ----------------------------------------------------------------------------------- */
+/* --- limits ---------------------------------------------------------------------------------- */
 
 /* The process's limits; main computes them before listen_open_all(). 0: none. */
 void listen_set_limits(unsigned maxconn, unsigned maxconnrate, unsigned maxsessrate,

@@ -274,6 +274,11 @@ static inline struct slot_area *proxy_slots(const struct proxy *px)
 	return (struct slot_area *)(void *)((char *)(uintptr_t)px + PROXY_SLOTS_AT);
 }
 
+/* Has <px> what streams count for their frontend? A backend gets it here, before the first stream
+ * that the program begins there: nothing shows these figures. Any thread. False: no memory.
+ */
+bool proxy_figures_of_front(struct proxy *px);
+
 /* A proxy or defaults section, inheriting from <defaults> (may be NULL), not linked; NULL: no
  * memory.
  */

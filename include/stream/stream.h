@@ -287,7 +287,7 @@ void stream_send_interim(struct stream *s, struct http_msg *m);
 uint64_t stream_bytes_out(const struct stream *s);
 /* The calling thread's streams, in the order of their serials. */
 extern __thread struct list stream_list_of_thread;
-/* Where a connection of <s> to its server goes (server_target.c). False: nowhere. */
+/* Where a connection of <s> to its server goes (server_want.c). False: nowhere. */
 bool server_target(struct stream *s, struct server_addr *to);
 
 /* --- local answers: for actions ---------------------------------------------------------------

@@ -24,6 +24,7 @@ extern const struct module mod_field_smp;      /* field_smp.c */
 extern const struct module mod_hint_act;       /* hint_act.c */
 extern const struct module mod_http_act;       /* http_act.c */
 extern const struct module mod_http_smp;       /* http_smp.c */
+extern const struct module mod_inside_ctl;     /* inside_ctl.c */
 extern const struct module mod_stream_alias;   /* log_alias.c */
 extern const struct module mod_map_act;        /* map_act.c */
 extern const struct module mod_mux_smp;        /* mux_smp.c */

@@ -180,6 +180,17 @@ bool listen_may_accept(void *owner, unsigned *wait_ms)
 	return false;
 }
 
+void listen_work_began(void)
+{
+	SHARED_WRITE(process);
+	__atomic_add_fetch(&limits.open, 1, __ATOMIC_RELAXED);
+}
+
+void listen_work_ended(void)
+{
+	free_one(&limits.open);
+}
+
 void listen_session_began(struct listener_conf *l)
 {
 	SHARED_WRITE(process);

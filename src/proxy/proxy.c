@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/num.h"
 #include "conf/conf.h"
+#include "core/lock.h"
 #include "proxy/balance.h"
 #include "proxy/bind.h"
 #include "proxy/server.h"
@@ -234,6 +235,27 @@ const char *proxy_kind_name(const struct proxy *px)
 
 /* --- state ---------------------------------------------------------------------------------- */
 
+static bool init_front_figures(struct proxy_state *st)
+{
+	return (st->fe_conn_rate.shards || rate_set_init(&st->fe_conn_rate)) &&
+	       (st->fe_session_rate.shards || rate_set_init(&st->fe_session_rate)) &&
+	       (st->fe_request_rate.shards || rate_set_init(&st->fe_request_rate)) &&
+	       (st->fe.shards || counter_set_init(&st->fe, CNT_FRONT_COUNT));
+}
+
+bool proxy_figures_of_front(struct proxy *px)
+{
+	struct proxy_state *st = px->state;
+	bool good;
+
+	if (px->caps & PROXY_FE)
+		return true;
+	lock_take(&st->change_lock);
+	good = init_front_figures(st);
+	lock_drop(&st->change_lock);
+	return good;
+}
+
 /* Frontends and backends of one name are two things. */
 static bool state_init(struct proxy_state *st, const struct proxy *px)
 {
@@ -241,9 +263,7 @@ static bool state_init(struct proxy_state *st, const struct proxy *px)
 		st->identity = NULL;
 		return false;
 	}
-	if ((px->caps & PROXY_FE) &&
-	    (!counter_set_init(&st->fe, CNT_FRONT_COUNT) || !rate_set_init(&st->fe_conn_rate) ||
-	     !rate_set_init(&st->fe_session_rate) || !rate_set_init(&st->fe_request_rate)))
+	if (px->caps & PROXY_FE && !init_front_figures(st))
 		return false;
 	if ((px->caps & PROXY_BE) &&
 	    (!counter_set_init(&st->be, CNT_BACKEND_COUNT) ||

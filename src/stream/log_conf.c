@@ -44,8 +44,11 @@ static bool parse_error_log_format(struct conf_line *l)
 	return take_format(l, &px->error_format);
 }
 
-/* The format of `option httplog` and its kin, unless log-format says another. */
-static void choose_format(struct config *cfg, struct diag_list *diags, struct proxy *px)
+/* The format of `option httplog` and its kin, unless log-format says another. Backends in mode http
+ * need it for the streams that the program begins, and share one of a kind.
+ */
+static void choose_format(struct config *cfg, struct diag_list *diags, struct proxy *px,
+			  struct logformat **of_backends)
 {
 	static const char *const texts[] = {
 		[PROXY_LOG_NONE] = NULL, [PROXY_LOG_TCP] = logformat_tcp,
@@ -61,12 +64,21 @@ static void choose_format(struct config *cfg, struct diag_list *diags, struct pr
 			       .place = { .file = px->log_option.file,
 					  .line = px->log_option.line } };
 	const char *text = texts[px->log_option.kind];
+	struct logformat *known = NULL;
 
-	if (!text || !(px->caps & PROXY_FE))
+	if (px->caps & PROXY_FE)
+		text = px->mode == PROXY_MODE_TCP && px->log_option.kind >= PROXY_LOG_HTTP
+			? logformat_tcp : text;
+	else if (px->caps & PROXY_BE && px->mode == PROXY_MODE_HTTP)
+		known = of_backends[px->log_option.kind];
+	else
 		return;
-	if (px->mode == PROXY_MODE_TCP && px->log_option.kind >= PROXY_LOG_HTTP)
-		text = logformat_tcp;
-	sp->log_format = logformat_parse(&l, text, EXPR_FE_LOG_END, LOGFORMAT_LOG);
+	if (text && !known)
+		known = logformat_parse(&l, text, EXPR_FE_LOG_END, LOGFORMAT_LOG);
+	if (text)
+		sp->log_format = known;
+	if (!(px->caps & PROXY_FE))
+		of_backends[px->log_option.kind] = known;
 }
 
 /* Is all that the format tells known once the server has answered? */
@@ -93,8 +105,10 @@ static void warn_unused(struct config *cfg, struct diag_list *diags, const struc
 
 static void log_check(struct config *cfg, struct diag_list *diags)
 {
+	struct logformat *of_backends[PROXY_LOG_HTTPS + 1] = { NULL };
+
 	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px)) {
-		choose_format(cfg, diags, px);
+		choose_format(cfg, diags, px, of_backends);
 		stream_proxy(px)->log_early = is_early(stream_proxy(px)->log_format);
 		warn_unused(cfg, diags, px);
 	}

@@ -6,6 +6,7 @@
 #include "front/listen.h"
 #include "log/log.h"
 #include "stream/error_capture.h"
+#include "stream/inside.h"
 #include "account_priv.h"
 #include "engine_priv.h"
 #include "filter/filter_priv.h"
@@ -42,7 +43,7 @@ static void stream_thread_fini(void)
 static bool stream_start(struct config *cfg, struct diag_list *diags)
 {
 	stream_fill_settings(cfg);
-	return stream_init() && stream_account_init();
+	return stream_init() && stream_account_init() && inside_init();
 }
 
 static void stream_adopt(struct config *next, struct config *prev)

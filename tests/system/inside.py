@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Requests that the program begins by itself, through a backend: rules, bodies, queues, retries, log; and the client
+leaves (here: the command that began it is given up) at every stage, without a trace.
+
+ours only
+"""
+import signal
+import socket
+import threading
+
+import lib
+
+CONF = """	nbthread 2
+	log 127.0.0.1:{log} format raw local0
+defaults
+	mode http
+	log global
+	option httplog
+	timeout connect 20s
+	timeout client 20s
+	timeout server 20s
+	timeout queue 20s
+	timeout tarpit 20s
+	retries 3
+backend plain
+	option forwardfor
+	http-request deny if {{ path /deny }}
+	http-request tarpit if {{ path /tarpit }}
+	http-request return status 204 if {{ path /none }}
+	http-request set-header x-rule "%[be_name]"
+	http-response set-header x-after yes
+	server s 127.0.0.1:{server}
+backend proxied
+	server s 127.0.0.1:{server} send-proxy
+backend narrow
+	server s 127.0.0.1:{server} maxconn 1
+backend refused
+	option redispatch
+	server s 127.0.0.1:{closed}
+backend empty
+"""
+
+
+class Peer:
+    """A server: echoes what it was asked, or stops where the path says."""
+
+    def __init__(self):
+        self.hold = threading.Event()
+        self.begun = threading.Semaphore(0)
+
+    def __call__(self, sock):
+        reader = lib.Reader(sock)
+        while True:
+            got = reader.head()
+            if not got:
+                return
+            head = "\r\n".join([got[0]] + ["%s: %s" % f for f in got[1]]).encode()
+            body = reader.body(got[1])
+            if b" /silent" in head:
+                self.begun.release()
+                self.hold.wait(lib.PATIENCE)
+                return
+            if b" /half" in head:
+                sock.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf")
+                self.begun.release()
+                self.hold.wait(lib.PATIENCE)
+                return
+            text = head + b"<" + body + b">"
+            if b" /big" in head:
+                text = b"x" * 3000000
+            sock.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(text) + text)
+
+
+def request(proxy, words):
+    return proxy.ctl("expert-mode on;debug dev request " + words)
+
+
+def answers(tap, proxy, log):
+    got = request(proxy, "plain /a?b=c")
+    tap.ok("200 OK" in got and "x-after: yes" in got, "the backend's rules see the answer", got)
+    tap.ok("GET /a?b=c HTTP/1.1" in got and "x-rule: plain" in got, "and the request", got)
+    tap.ok("whole: NONE" in got, "it comes whole", got)
+    tap.ok(log.find(r'plain plain/s [0-9/]+ 200 .* "GET /a\?b=c HTTP/1.1"'), "it is logged", "\n".join(log.lines))
+    got = request(proxy, "plain /post some-body")
+    tap.ok("POST /post" in got and "<some-body>" in got, "with a body", got)
+    got = request(proxy, "proxied /")
+    tap.ok("PROXY UNKNOWN" in got or "PROXY TCP" in got, "with a PROXY protocol header", got)
+    for words, want in (("plain /deny", ("403", "whole: RULE_DENY")), ("plain /none", ("204", "whole")),
+                        ("empty /", ("503", "whole: NO_SERVER")), ("plain /big", ("200", "whole: NONE")),
+                        ("refused /", ("503", "whole: CONNECT_FAILED"))):
+        got = request(proxy, words)
+        tap.ok(all(w in got for w in want), words, got[:2000])
+    tap.ok("No such backend" in request(proxy, "nobody /"), "no such backend")
+
+
+def give_up(proxy, words):
+    """Begins a request, and leaves once it is under way."""
+    s = socket.socket(socket.AF_UNIX)
+    s.connect(proxy.ctl_path)
+    s.sendall(("expert-mode on;debug dev request %s\n" % words).encode())
+    return s
+
+
+def streams(proxy):
+    return [l for l in proxy.ctl("show sess").split("\n") if "fe=" in l and "fe=GLOBAL" not in l]
+
+
+def queued(proxy):
+    """How many wait, for the server or for any of its backend."""
+    stats = proxy.stats()
+    return int(stats["narrow", "s"]["qcur"]) + int(stats["narrow", "BACKEND"]["qcur"])
+
+
+def leaves(tap, proxy, peer):
+    for words, begun in (("plain /tarpit", False), ("plain /silent", True), ("plain /half", True),
+                         ("refused /", False)):
+        s = give_up(proxy, words)
+        there = lib.until(lambda: streams(proxy))
+        if begun:
+            peer.begun.acquire(timeout=lib.PATIENCE)
+        s.close()
+        tap.ok(there and lib.until(lambda: not streams(proxy)), words + ": its client leaves", str(there))
+    first, second = give_up(proxy, "narrow /silent"), None
+    peer.begun.acquire(timeout=lib.PATIENCE)
+    second = give_up(proxy, "narrow /")
+    tap.ok(lib.until(lambda: queued(proxy) == 1), "one waits in the queue")
+    second.close()
+    tap.ok(lib.until(lambda: len(streams(proxy)) == 1), "and leaves it")
+    tap.eq(queued(proxy), 0, "the queue is empty")
+    second = give_up(proxy, "narrow /")
+    lib.until(lambda: queued(proxy) == 1)
+    first.close()
+    second.settimeout(lib.PATIENCE)
+    got = lib.recv_all(second)
+    tap.ok(b"200 OK" in got, "the next one in the queue has the server", got.decode("latin-1"))
+    tap.ok(lib.until(lambda: not streams(proxy)), "nothing is left")
+    stats = proxy.stats()
+    tap.eq([stats[k]["scur"] for k in (("plain", "s"), ("narrow", "s"), ("refused", "s"), ("plain", "BACKEND"))],
+           ["0"] * 4, "nor counted")
+
+
+def main():
+    args = lib.arguments(__doc__)
+    tap, peer, log = lib.Tap(), Peer(), lib.Syslog()
+    server, closed = lib.Server(peer), lib.ports(1)[0]
+    with lib.Proxy(args.program, CONF.format(log=log.port, server=server.port, closed=closed)) as proxy:
+        tap.attempt("answers", answers, tap, proxy, log)
+        tap.attempt("leaves", leaves, tap, proxy, peer)
+        s = give_up(proxy, "plain /tarpit")
+        lib.until(lambda: streams(proxy))
+        s.close()
+        tap.eq(proxy.stop(signal.SIGUSR1), 0, "it stops")
+    peer.hold.set()
+    server.close()
+    tap.done()
+
+
+if __name__ == "__main__":
+    lib.guarded(main)
