@@ -130,7 +130,7 @@ static enum step handshake_failed(struct check *c, struct check_result *r)
 	return STEP_END;
 }
 
-/* The result of a failed system call: "ECONNREFUSED returned by OS (Connection refused) at step 1 of..." */
+/* The result of a failed system call: "ECONNREFUSED returned by OS (...) at step 1 of..." */
 static enum step failed(struct check *c, int err, struct check_result *r)
 {
 	bool connecting = (!c->conn && !c->run->mux) ||

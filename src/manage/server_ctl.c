@@ -197,7 +197,7 @@ static void set_check_addr(struct ctl_request *rq, struct server *srv)
 			port = "";
 	}
 	if (!check_set_address(srv, agent, addr, port, message, sizeof(message)))
-		ctl_tell(rq, CTL_WARNING, "%s", message);
+		ctl_error(rq, "%s", message);
 }
 
 static void set_check_port(struct ctl_request *rq, struct server *srv)
@@ -210,7 +210,7 @@ static void set_check_port(struct ctl_request *rq, struct server *srv)
 		ctl_error(rq, "set server <b>/<s> %s requires a port.", what);
 	else if (needs_check(rq, srv, agent) &&
 		 !check_set_address(srv, agent, NULL, port, message, sizeof(message)))
-		ctl_tell(rq, CTL_WARNING, "%s", message);
+		ctl_error(rq, "%s", message);
 }
 
 static void set_health(struct ctl_request *rq, struct server *srv)
@@ -478,8 +478,8 @@ static enum ctl_step show_servers_conn(struct ctl_request *rq)
 		if (!begin_dump(rq))
 			return CTL_DONE;
 		strbuf_printf(rq->out, "# bkname/svname bkid/svid addr port - purge_delay served "
-			      "used_cur used_max need_est idle_sess unsafe_nb safe_nb idle_lim idle_cur "
-			      "idle_per_thr[%u]\n", thread_count());
+			      "used_cur used_max need_est idle_sess unsafe_nb safe_nb idle_lim "
+			      "idle_cur idle_per_thr[%u]\n", thread_count());
 	}
 	return dump_servers(rq, print_conn);
 }

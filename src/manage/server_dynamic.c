@@ -60,7 +60,7 @@ static void put_aside(struct proxy *be, struct server *srv)
 	be->removed = srv;
 }
 
-/* Servers that were removed, under `changing`: who remembers a server by its number can tell it from the next one. */
+/* Servers that were removed, under `changing`: tells a server from the next one with its number. */
 static unsigned removals;
 
 /* Gives a parsed server its number and its state: in maintenance. False: no memory. */

@@ -232,9 +232,7 @@ static void oper_apply(struct server *srv, enum server_oper oper, long age)
 	st->changed_us = clock_read_wall_us() - (slow ? 0 : (uint64_t)age * 1000000);
 }
 
-/* Maintenance and drain by command; what the file's own configuration said is not what ours
- * says.
- */
+/* Maintenance and drain by command; its configuration's words are not those of ours. */
 static void admin_apply(struct server *srv, unsigned admin)
 {
 	struct server_state *st = srv->state;

@@ -35,7 +35,7 @@ defaults
     timeout connect 2s
     timeout client 20s
     timeout server 20s
-    timeout queue 20s
+    timeout queue 500ms
     timeout check 5s
     retries 1
     option redispatch
