@@ -320,6 +320,22 @@ static bool make_room_here(struct table_state *st, struct table_shard *sh)
 	       (!__atomic_load_n(&st->keep, __ATOMIC_RELAXED) && shard_give_up(st, sh));
 }
 
+/* Takes the place of one entry, if need be by giving up another; of two in a table which a reload
+ * has made smaller than what is in it. Under the lock of the key's shard.
+ */
+static bool room_make(struct table_state *st, struct table_shard *sh)
+{
+	for (unsigned given_up = 0; !room_take(st); given_up++) {
+		if (given_up == 2) {
+			__atomic_fetch_add(&st->used, 1, __ATOMIC_RELAXED);
+			return true;
+		}
+		if (!make_room_here(st, sh))
+			return false;
+	}
+	return true;
+}
+
 void table_touch(struct table_state *st, struct table_entry *e)
 {
 	uint32_t now_ms = table_now_ms();
@@ -397,7 +413,7 @@ static struct table_entry *shard_get(struct table_state *st, struct table_shard 
 		return e;
 	}
 	shard_sweep(st, sh, SWEPT_EACH);
-	if (!room_take(st) && !(make_room_here(st, sh) && room_take(st)))
+	if (!room_make(st, sh))
 		return NULL;
 	return entry_new(st, sh, hash, key);
 }

@@ -200,6 +200,27 @@ static void test_room(void)
 	table_state_drop(&st);
 }
 
+/* A reload may make a table smaller than what is in it. */
+static void test_smaller(void)
+{
+	struct table_shape s = shape_of(TABLE_INTEGER, 4);
+	struct table_limits l = { .size = 20, .bytes_factor = 1 };
+	struct table_state *st = state_of(&s, 100, 0, false);
+	char text[16];
+	bool all = true;
+
+	for (unsigned i = 0; i < 200; i++) {
+		if (i == 100)
+			table_state_set_limits(st, &l);
+		snprintf(text, sizeof(text), "%u", i);
+		all = all && use(st, text);
+	}
+	ok(all, "a table that became smaller takes new keys");
+	is_int(table_state_used(st), 20, "and shrinks to its size");
+	ok(has(st, "199") && has(st, "180") && !has(st, "179"), "keeping what was used last");
+	table_state_drop(&st);
+}
+
 static void test_remove(void)
 {
 	struct table_shape s = shape_of(TABLE_STRING, 20);
@@ -314,6 +335,7 @@ static void *hammer(void *arg)
 	char text[16];
 
 	activity_self = &mine;
+	thread_group_is_single = false;
 	for (unsigned i = 0; i < 100000; i++) {
 		struct table_entry *e;
 
@@ -366,6 +388,7 @@ int main(void)
 	test_keys();
 	test_expiry();
 	test_room();
+	test_smaller();
 	test_remove();
 	test_values();
 	test_many();
