@@ -169,6 +169,33 @@ bool addr_parse_ip(struct slice text, uint8_t family, struct addr *out)
 	return false;
 }
 
+bool addr_parse_short_ip(struct slice text, struct addr *out)
+{
+	uint8_t octets[4] = { 0 };
+	unsigned n = 0, digits = 0, number = 0;
+
+	for (size_t i = 0; i <= text.len; i++) {
+		if (i < text.len && ascii_is_digit(text.ptr[i])) {
+			if (digits++ && !number)
+				return false; /* octal for some */
+			number = number * 10 + (unsigned)(text.ptr[i] - '0');
+			if (number > 255)
+				return false;
+			continue;
+		}
+		if (!digits || n == 4 || (i < text.len && text.ptr[i] != '.'))
+			return false;
+		octets[n++] = (uint8_t)number;
+		digits = number = 0;
+	}
+	if (n < 4) {
+		octets[3] = octets[n - 1];
+		octets[n - 1] = 0;
+	}
+	*out = addr_from_v4(octets, 0);
+	return true;
+}
+
 /* The number of leading ones of a dotted mask; -1: not contiguous. */
 static int mask_bits(uint32_t mask)
 {

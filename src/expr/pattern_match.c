@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/addr.h"
 #include "base/bug.h"
 #include "base/door.h"
 #include "pattern_priv.h"
@@ -150,29 +151,13 @@ static int64_t find_range(const struct pattern_index *set, const struct pattern_
 
 /* --- addresses ---------------------------------------------------------------------------- */
 
-/* "192.168.0.1", or with zeros left out before the last number: "192.168.1", "127.1". */
 static bool read_ipv4(const char *text, uint32_t *ip)
 {
-	uint8_t octets[4] = { 0 };
-	int64_t number;
-	unsigned n = 0;
+	struct addr a;
 
-	for (;;) {
-		if (n == 4 || !ascii_is_digit(*text) ||
-		    (text[0] == '0' && ascii_is_digit(text[1])) || /* octal for some */
-		    !read_number(&text, &number) || number > 255)
-			return false;
-		octets[n++] = (uint8_t)number;
-		if (!*text)
-			break;
-		if (*text++ != '.')
-			return false;
-	}
-	if (n < 4) {
-		octets[3] = octets[n - 1];
-		octets[n - 1] = 0;
-	}
-	memcpy(ip, octets, 4);
+	if (!addr_parse_short_ip(slice_of(text), &a))
+		return false;
+	*ip = a.v4;
 	return true;
 }
 

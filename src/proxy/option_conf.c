@@ -3,6 +3,8 @@
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/addr.h"
+#include "base/door.h"
 #include "base/strbuf.h"
 #include "conf/conf.h"
 #include "proxy/modules.h"
@@ -87,41 +89,70 @@ static bool parse_log_kind(struct conf_line *l)
 
 /* --- forwardfor, originalto ----------------------------------------------------------------- */
 
-/* "10.0.0.0/8" or an address. */
-static bool parse_network(const char *text, struct proxy_forward_for *f)
+/* The address of a network: whole, with zeros left out ("10.1" is 10.0.0.1), or a host's. */
+static bool parse_network_address(struct conf_line *l, const char *text, struct addr *out)
 {
-	char copy[64], *slash, *end = NULL;
-	unsigned bits, max;
-	long given;
+	struct sockaddr_storage found;
+	char ip[ADDR_IP_MAX];
+	socklen_t len;
 
-	if (strlen(text) >= sizeof(copy))
+	if (addr_parse_ip(slice_of(text), ADDR_NONE, out))
+		return true;
+	if (addr_parse_short_ip(slice_of(text), out)) {
+		addr_put_ip(out, ip, sizeof(ip));
+		conf_report(l, l->at, DIAG_DIAG, DIAG_PARSING, "'%s' is taken as %s.", text, ip);
+		return true;
+	}
+	if (!*text || ascii_is_digit(*text) || !door_host(text, AF_INET, &found, &len))
+		return false;
+	*out = addr_from_sockaddr(&found, len);
+	return true;
+}
+
+/* <mask> is a number of bits, or for IPv4 a dotted mask; NULL: all bits. */
+static bool parse_network_mask(const char *mask, struct proxy_forward_for *f)
+{
+	bool v4 = f->except_family == AF_INET;
+	long max = v4 ? 32 : 128, bits = max;
+	char *end;
+
+	memset(f->except_mask, 0, sizeof(f->except_mask));
+	if (mask && v4 && inet_pton(AF_INET, mask, f->except_mask) == 1)
+		return true;
+	if (mask) {
+		bits = strtol(mask, &end, 10);
+		if (end == mask || *end || bits < 0 || bits > max)
+			return false;
+	}
+	for (long i = 0; i < bits; i++)
+		f->except_mask[i / 8] |= (uint8_t)(0x80 >> (i % 8));
+	return true;
+}
+
+/* The next word: "10.0.0.0/8" or an address. */
+static bool parse_network(struct conf_line *l, struct proxy_forward_for *f)
+{
+	const char *text = conf_peek(l);
+	char copy[256], *slash;
+	struct addr a;
+
+	if (!text || strlen(text) >= sizeof(copy))
 		return false;
 	strcpy(copy, text);
 	slash = strchr(copy, '/');
 	if (slash)
-		*slash = 0;
-	if (inet_pton(AF_INET, copy, f->except) == 1)
-		f->except_family = AF_INET;
-	else if (inet_pton(AF_INET6, copy, f->except) == 1)
-		f->except_family = AF_INET6;
-	else
+		*slash++ = 0;
+	if (!parse_network_address(l, copy, &a))
 		return false;
-	max = f->except_family == AF_INET ? 32 : 128;
-	bits = max;
-	memset(f->except_mask, 0, sizeof(f->except_mask));
-	if (slash && f->except_family == AF_INET &&
-	    inet_pton(AF_INET, slash + 1, f->except_mask) == 1)
-		bits = 0; /* dotted mask: done */
-	else if (slash) {
-		given = strtol(slash + 1, &end, 10);
-		if (end == slash + 1 || *end || given < 0 || given > (long)max)
-			return false;
-		bits = (unsigned)given;
-	}
-	for (unsigned i = 0; i < bits; i++)
-		f->except_mask[i / 8] |= (uint8_t)(0x80 >> (i % 8));
+	f->except_family = a.family == ADDR_INET ? AF_INET : AF_INET6;
+	if (a.family == ADDR_INET)
+		memcpy(f->except, &a.v4, 4);
+	else
+		memcpy(f->except, a.v6, 16);
+	if (!parse_network_mask(slash, f))
+		return false;
 	/* 10.0.0.1/25 is written for 10.0.0.0/25 too */
-	for (unsigned i = 0; i < max / 8; i++)
+	for (unsigned i = 0; i < sizeof(f->except); i++)
 		f->except[i] &= f->except_mask[i];
 	f->has_except = true;
 	return true;
@@ -135,7 +166,7 @@ static bool parse_header_option(struct conf_line *l, struct proxy_forward_for *f
 	*f = (struct proxy_forward_for){ .enabled = true, .header = header };
 	while ((word = conf_next(l))) {
 		if (strcmp(word, "except") == 0) {
-			if (!conf_peek(l) || !parse_network(conf_peek(l), f))
+			if (!parse_network(l, f))
 				return conf_error(l, l->at - !conf_peek(l), NULL,
 						  "'option %s except' expects <address>[/mask] as "
 						  "argument.", name);

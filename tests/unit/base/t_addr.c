@@ -125,6 +125,27 @@ static void check_networks(void)
 	}
 }
 
+static void check_short(void)
+{
+	static const struct { const char *text, *ip; } short_ips[] = {
+		{ "127.0.0.1", "127.0.0.1" }, { "127.1", "127.0.0.1" }, { "10.1.2", "10.1.0.2" },
+		{ "10", "0.0.0.10" }, { "0", "0.0.0.0" }, { "0.0", "0.0.0.0" },
+		{ "", NULL }, { ".", NULL }, { "10.", NULL }, { ".10", NULL }, { "010.1", NULL },
+		{ "00", NULL }, { "256", NULL }, { "1.2.3.4.5", NULL }, { "1..2", NULL }, { "1.x", NULL },
+	};
+	char text[ADDR_IP_MAX];
+	struct addr a;
+
+	for (unsigned i = 0; i < sizeof(short_ips) / sizeof(*short_ips); i++) {
+		bool good = addr_parse_short_ip(slice_of(short_ips[i].text), &a);
+
+		if (good)
+			addr_put_ip(&a, text, sizeof(text));
+		ok(good == !!short_ips[i].ip && (!good || strcmp(text, short_ips[i].ip) == 0),
+		   "short address '%s'", short_ips[i].text);
+	}
+}
+
 static void check_values(void)
 {
 	struct addr a, b, c;
@@ -180,6 +201,7 @@ int main(void)
 	   "resolved");
 	ok(!addr_parse(&p, SLICE("eleven:80"), &s), "not resolved");
 	check_networks();
+	check_short();
 	check_values();
 	check_paths();
 	return done_testing();
