@@ -32,6 +32,8 @@ enum rfc7239_field rfc7239_field_find(struct slice name);
 bool rfc7239_parse(struct slice value, struct rfc7239 *out);
 /* Reads a node at the start of <text>; *used gets how much of it that is. */
 bool rfc7239_parse_node(struct slice text, struct rfc7239_node *out, size_t *used);
+/* May <text> stand behind "host=" between quotes: a name or address, and maybe a port? */
+bool rfc7239_is_host(struct slice text);
 /* May these characters make an obfuscated name (behind its '_')? Not empty. */
 bool rfc7239_is_obfuscated(struct slice text);
 

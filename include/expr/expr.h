@@ -115,6 +115,7 @@ enum expr_ctx_flags {
 	EXPR_MAY_WAIT = 1 << 4,
 };
 
+struct addr;
 struct session;
 struct stream;
 struct proxy;
@@ -288,6 +289,8 @@ enum expr_result expr_eval_string(const struct expr *e, struct expr_ctx *ctx, st
 bool sample_can_cast(enum sample_type from, enum sample_type to);
 /* Casts in place; false: impossible or no memory. */
 bool sample_cast(struct sample *s, enum sample_type to, struct arena *arena);
+/* The address that a sample is, or whose text it is, with port 0; <s> may be cast. False: none. */
+bool sample_to_addr(struct sample *s, struct arena *arena, struct addr *out);
 
 /* --- conditions ------------------------------------------------------------------------------ */
 

@@ -178,12 +178,24 @@ struct proxy_target {
 	struct proxy *proxy;
 };
 
+/* A part of `option forwarded`: of the connection or the request, or an expression's value. */
+struct proxy_forwarded_part {
+	bool on;
+	const struct expr *expr;     /* or NULL */
+};
+
+/* option forwarded: what the field says, in this order. */
+struct proxy_forwarded {
+	bool proto;
+	struct proxy_forwarded_part host, by, by_port, client, client_port;
+};
+
 /* What `option`s of mode http say. */
 struct proxy_http {
 	enum proxy_http_conn connection;
 	enum proxy_restrict_names restrict_names;
 	struct proxy_forward_for forward_for, original_to;
-	const char *forwarded;       /* option forwarded's arguments; NULL: not set; "" defaults */
+	const struct proxy_forwarded *forwarded; /* option forwarded; NULL: not set */
 	int64_t max_keep_alive_queue;/* -1 none */
 };
 

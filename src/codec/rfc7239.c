@@ -161,6 +161,11 @@ static bool is_host(struct slice value, bool quoted)
 	return quoted && value.ptr[used] == ':' && used + 1 + len == value.len;
 }
 
+bool rfc7239_is_host(struct slice text)
+{
+	return is_host(text, true);
+}
+
 static bool is_valid(enum rfc7239_field field, struct slice value, bool quoted)
 {
 	switch (field) {

@@ -296,3 +296,16 @@ bool sample_cast(struct sample *s, enum sample_type to, struct arena *arena)
 		return false;
 	}
 }
+
+bool sample_to_addr(struct sample *s, struct arena *arena, struct addr *out)
+{
+	if (s->type != SMP_IPV4 && s->type != SMP_IPV6 && !sample_cast(s, SMP_ADDR, arena))
+		return false;
+	if (s->type == SMP_IPV4)
+		*out = addr_from_v4(&s->ipv4, 0);
+	else if (s->type == SMP_IPV6)
+		*out = addr_from_v6(s->ipv6, 0);
+	else
+		return false;
+	return true;
+}

@@ -24,8 +24,8 @@
 	X(tls_list_ctl) X(tls_ocsp_ctl) X(tls_ocsp_conf) X(resolvers) X(log) \
 	X(log_profile) X(tls_use_conf) \
 	/* 6 proxy, 7 check, 8 manage */ \
-	X(balance) X(direct) X(proxy) X(proxy_options) X(bind) X(unix_bind) X(server) X(check) \
-	X(outlier) \
+	X(balance) X(direct) X(proxy) X(proxy_options) X(forwarded) X(bind) X(unix_bind) X(server) \
+	X(check) X(outlier) \
 	X(mail) X(state_file) X(stats_file) X(naming) X(ring) X(log_backend) \
 	X(proxy_ctl) X(server_ctl) X(server_dynamic_ctl) X(stats_ctl) \
 	/* 10 stream, 11 traffic: in the order in which -dK lists their words */ \

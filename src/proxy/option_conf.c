@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* option_conf.c - edge file: the proxies' `option` keywords */
-#include <arpa/inet.h>
-#include <stdlib.h>
 #include <string.h>
-#include "base/addr.h"
-#include "base/door.h"
-#include "base/strbuf.h"
 #include "conf/conf.h"
 #include "proxy/modules.h"
 #include "proxy/proxy.h"
@@ -85,145 +80,6 @@ static bool parse_log_kind(struct conf_line *l)
 	px->log_option.file = conf_strdup(l->cfg, l->place.file ? l->place.file : "");
 	px->log_option.line = l->place.line;
 	return conf_take_end(l);
-}
-
-/* --- forwardfor, originalto ----------------------------------------------------------------- */
-
-/* The address of a network: whole, with zeros left out ("10.1" is 10.0.0.1), or a host's. */
-static bool parse_network_address(struct conf_line *l, const char *text, struct addr *out)
-{
-	struct sockaddr_storage found;
-	char ip[ADDR_IP_MAX];
-	socklen_t len;
-
-	if (addr_parse_ip(slice_of(text), ADDR_NONE, out))
-		return true;
-	if (addr_parse_short_ip(slice_of(text), out)) {
-		addr_put_ip(out, ip, sizeof(ip));
-		conf_report(l, l->at, DIAG_DIAG, DIAG_PARSING, "'%s' is taken as %s.", text, ip);
-		return true;
-	}
-	if (!*text || ascii_is_digit(*text) || !door_host(text, AF_INET, &found, &len))
-		return false;
-	*out = addr_from_sockaddr(&found, len);
-	return true;
-}
-
-/* <mask> is a number of bits, or for IPv4 a dotted mask; NULL: all bits. */
-static bool parse_network_mask(const char *mask, struct proxy_forward_for *f)
-{
-	bool v4 = f->except_family == AF_INET;
-	long max = v4 ? 32 : 128, bits = max;
-	char *end;
-
-	memset(f->except_mask, 0, sizeof(f->except_mask));
-	if (mask && v4 && inet_pton(AF_INET, mask, f->except_mask) == 1)
-		return true;
-	if (mask) {
-		bits = strtol(mask, &end, 10);
-		if (end == mask || *end || bits < 0 || bits > max)
-			return false;
-	}
-	for (long i = 0; i < bits; i++)
-		f->except_mask[i / 8] |= (uint8_t)(0x80 >> (i % 8));
-	return true;
-}
-
-/* The next word: "10.0.0.0/8" or an address. */
-static bool parse_network(struct conf_line *l, struct proxy_forward_for *f)
-{
-	const char *text = conf_peek(l);
-	char copy[256], *slash;
-	struct addr a;
-
-	if (!text || strlen(text) >= sizeof(copy))
-		return false;
-	strcpy(copy, text);
-	slash = strchr(copy, '/');
-	if (slash)
-		*slash++ = 0;
-	if (!parse_network_address(l, copy, &a))
-		return false;
-	f->except_family = a.family == ADDR_INET ? AF_INET : AF_INET6;
-	if (a.family == ADDR_INET)
-		memcpy(f->except, &a.v4, 4);
-	else
-		memcpy(f->except, a.v6, 16);
-	if (!parse_network_mask(slash, f))
-		return false;
-	/* 10.0.0.1/25 is written for 10.0.0.0/25 too */
-	for (unsigned i = 0; i < sizeof(f->except); i++)
-		f->except[i] &= f->except_mask[i];
-	f->has_except = true;
-	return true;
-}
-
-static bool parse_header_option(struct conf_line *l, struct proxy_forward_for *f,
-				const char *name, const char *header)
-{
-	const char *word;
-
-	*f = (struct proxy_forward_for){ .enabled = true, .header = header };
-	while ((word = conf_next(l))) {
-		if (strcmp(word, "except") == 0) {
-			if (!parse_network(l, f))
-				return conf_error(l, l->at - !conf_peek(l), NULL,
-						  "'option %s except' expects <address>[/mask] as "
-						  "argument.", name);
-			l->at++;
-		} else if (strcmp(word, "header") == 0) {
-			if (!conf_peek(l))
-				return conf_error(l, l->at - 1, NULL, "'option %s header' expects "
-						  "<header_name> as argument.", name);
-			f->header = conf_next(l);
-		} else if (strcmp(word, "if-none") == 0 && strcmp(name, "forwardfor") == 0) {
-			f->if_none = true;
-		} else {
-			return conf_error(l, l->at - 1, NULL, "'option %s' only supports optional "
-					  "values: 'except'%s 'header'%s.", name,
-					  strcmp(name, "forwardfor") == 0 ? "," : " and",
-					  strcmp(name, "forwardfor") == 0 ? " and 'if-none'" : "");
-		}
-	}
-	return true;
-}
-
-static bool parse_forwardfor(struct conf_line *l)
-{
-	struct proxy *px = l->object;
-
-	return parse_header_option(l, &px->http.forward_for, "forwardfor", "X-Forwarded-For");
-}
-
-static bool parse_originalto(struct conf_line *l)
-{
-	struct proxy *px = l->object;
-
-	return parse_header_option(l, &px->http.original_to, "originalto", "X-Original-To");
-}
-
-/* `option forwarded` : its arguments are kept as one text for the stream floor, which compiles
- * its expressions.
- */
-static bool parse_forwarded(struct conf_line *l)
-{
-	struct proxy *px = l->object;
-	struct strbuf b;
-	const char *word;
-
-	if (l->no || l->dflt) {
-		px->http.forwarded = NULL;
-		return true;
-	}
-	strbuf_init(&b);
-	while ((word = conf_next(l))) {
-		if (b.len)
-			strbuf_add_char(&b, ' ');
-		strbuf_add_str(&b, word);
-	}
-	px->http.forwarded = conf_strdup(l->cfg, b.ptr ? b.ptr : "");
-	strbuf_fini(&b);
-	return px->http.forwarded || conf_error(l, 0, NULL, "out of memory.");
 }
 
 static bool parse_old_bit(struct conf_line *l)
@@ -348,16 +204,6 @@ static const struct conf_keyword keywords[] = {
 	  .help = "log in the HTTP format" },
 	{ .words = "option httpslog", .where = CONF_DEF_FE, .max_args = -1, .flags = CONF_HTTP,
 	  .parse = parse_log_kind, .min = PROXY_LOG_HTTPS, .help = "log in the HTTPS format" },
-	{ .words = "option forwardfor", .where = CONF_PROXY, .max_args = -1, .flags = CONF_HTTP,
-	  .parse = parse_forwardfor, .syntax = "[except <network>] [header <name>] [if-none]",
-	  .help = "tell servers the client's address" },
-	{ .words = "option originalto", .where = CONF_PROXY, .max_args = -1, .flags = CONF_HTTP,
-	  .parse = parse_originalto, .syntax = "[except <network>] [header <name>]",
-	  .help = "tell servers the original destination" },
-	{ .words = "option forwarded", .where = CONF_DEF_BE, .max_args = -1,
-	  .flags = CONF_CAN_NO | CONF_CAN_DEFAULT | CONF_HTTP, .parse = parse_forwarded,
-	  .syntax = "[proto] [host] [by] [by_port] [for] [for_port]",
-	  .help = "tell servers with RFC 7239's field" },
 	{ .words = "option http-restrict-req-hdr-names", .where = CONF_PROXY, .min_args = 1,
 	  .max_args = 1, .flags = CONF_HTTP, .parse = parse_restrict_names,
 	  .syntax = "{ preserve | delete | reject }",

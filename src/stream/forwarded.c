@@ -1,54 +1,165 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* forwarded.c - option forwarded: the field of RFC 7239 */
+/* forwarded.c - option forwarded: the field of RFC 7239
+ *
+ * What an expression gives is made what the field may say there: an address, else an obfuscated
+ * name or port, which begins with '_', else nothing.
+ */
+#include "base/num.h"
 #include "base/strbuf.h"
+#include "codec/rfc7239.h"
+#include "tls/tls.h"
 #include "engine_priv.h"
 
-/* A node as RFC 7239 6 writes it: IPv6 in brackets and quotes. */
-static void put_node(struct strbuf *b, const struct addr *a)
+/* "by" or "for" (RFC 7239 6). */
+struct node {
+	struct slice name;
+	struct slice port; /* empty: none */
+	char room[ADDR_IP_MAX + 2], port_room[8];
+};
+
+/* What the field says, but "proto". */
+struct parts {
+	struct slice host;
+	struct node by, client;
+};
+
+static struct slice prefixed(struct stream *s, struct slice text)
+{
+	char *copy = arena_alloc(&s->arena, text.len + 1);
+
+	if (!copy)
+		return slice_none();
+	copy[0] = '_';
+	memcpy(copy + 1, text.ptr, text.len);
+	return slice_make(copy, text.len + 1);
+}
+
+static struct slice value_of(struct stream *s, const struct expr *e)
+{
+	struct slice text;
+
+	if (expr_eval_string(e, stream_expr(s, EXPR_DIR_REQUEST | EXPR_FINAL), &text) != EXPR_FOUND)
+		return slice_none();
+	return text;
+}
+
+static void set_address(struct node *n, const struct addr *a)
 {
 	char ip[ADDR_IP_MAX];
 
+	if (!addr_is_inet(a))
+		return;
 	addr_put_ip(a, ip, sizeof(ip));
-	if (a->family == ADDR_INET6)
-		strbuf_printf(b, "\"[%s]\"", ip);
-	else
-		strbuf_add_str(b, a->family == ADDR_INET ? ip : "unknown");
+	snprintf(n->room, sizeof(n->room), a->family == ADDR_INET6 ? "[%s]" : "%s", ip);
+	n->name = slice_of(n->room);
 }
 
-static bool has_word(const char *list, const char *word)
+/* A node's name without a port, as the field has it. */
+static bool is_node_name(struct slice text)
 {
-	size_t n = strlen(word);
+	struct rfc7239_node node;
+	size_t used;
 
-	for (const char *at = list; (at = strstr(at, word)); at += n)
-		if ((at == list || at[-1] == ' ') && (!at[n] || at[n] == ' '))
-			return true;
-	return false;
+	return rfc7239_parse_node(text, &node, &used) && used == text.len && !node.number &&
+	       !node.port.ptr;
+}
+
+static void set_name(struct stream *s, struct node *n, const struct expr *e)
+{
+	struct expr_ctx *ctx = stream_expr(s, EXPR_DIR_REQUEST | EXPR_FINAL);
+	struct sample smp;
+	struct addr a;
+
+	if (expr_eval(e, ctx, &smp) != EXPR_FOUND)
+		return;
+	if ((smp.type == SMP_IPV4 || smp.type == SMP_IPV6) &&
+	    sample_to_addr(&smp, ctx->arena, &a))
+		return set_address(n, &a);
+	if (!sample_cast(&smp, SMP_STR, ctx->arena))
+		return;
+	if (is_node_name(smp.text))
+		n->name = smp.text;
+	else if (rfc7239_is_obfuscated(smp.text))
+		n->name = prefixed(s, smp.text);
+}
+
+static struct slice port_of(struct stream *s, struct slice text)
+{
+	uint64_t number;
+
+	if (text.len <= 5 && num_parse_u64(text, &number) && number && number <= 65535)
+		return text;
+	if (!rfc7239_is_obfuscated(text))
+		return slice_none();
+	return text.ptr[0] == '_' && text.len > 1 ? text : prefixed(s, text);
+}
+
+static void set_node(struct stream *s, struct node *n, const struct proxy_forwarded_part *name,
+		     const struct proxy_forwarded_part *port, const struct addr *own)
+{
+	n->name = SLICE("unknown");
+	n->port = slice_none();
+	if (!name->on)
+		return;
+	if (name->expr)
+		set_name(s, n, name->expr);
+	else
+		set_address(n, own);
+	if (port->expr) {
+		n->port = port_of(s, value_of(s, port->expr));
+	} else if (port->on && addr_is_inet(own)) {
+		snprintf(n->port_room, sizeof(n->port_room), "%u", own->port);
+		n->port = slice_of(n->port_room);
+	}
+}
+
+static struct slice host_of(struct stream *s, const struct proxy_forwarded_part *part)
+{
+	struct h1_field *f;
+	struct slice host;
+
+	if (part->expr) {
+		host = value_of(s, part->expr);
+	} else {
+		f = http_field_find(&s->req.fields, FIELD_HOST, SLICE("host"));
+		host = f ? f->value : slice_none();
+	}
+	return rfc7239_is_host(host) ? host : slice_none();
+}
+
+static void put_node(struct strbuf *b, const char *name, const struct node *n, bool has_port)
+{
+	const char *quote = has_port || slice_starts(n->name, SLICE("[")) ? "\"" : "";
+
+	strbuf_printf(b, "%s=%s%.*s%s%.*s%s;", name, quote, SLICE_FMT(n->name),
+		      n->port.len ? ":" : "", SLICE_FMT(n->port), quote);
 }
 
 bool stream_add_forwarded(struct stream *s)
 {
-	const char *what = *s->be->http.forwarded ? s->be->http.forwarded : "proto for";
-	struct h1_field *host = http_field_find(&s->req.fields, FIELD_HOST, SLICE("host"));
-	char text[1024];
+	const struct proxy_forwarded *f = s->be->http.forwarded;
+	struct parts p = { .host = f->host.on ? host_of(s, &f->host) : slice_none() };
 	struct strbuf b;
+	size_t room;
+	char *text;
 
-	strbuf_init_fixed(&b, text, sizeof(text));
-	if (has_word(what, "proto"))
-		strbuf_add_str(&b, "proto=http;");
-	if (has_word(what, "host") && host)
-		strbuf_printf(&b, "host=\"%.*s\";", SLICE_FMT(host->value));
-	if (has_word(what, "by")) {
-		strbuf_add_str(&b, "by=");
-		put_node(&b, stream_dst(s));
-		strbuf_add_char(&b, ';');
-	}
-	if (has_word(what, "for")) {
-		strbuf_add_str(&b, "for=");
-		put_node(&b, stream_src(s));
-		strbuf_add_char(&b, ';');
-	}
-	if (b.overflow || !b.len)
-		return !b.overflow;
-	b.len--;
-	return http_msg_add_field(&s->req, SLICE("forwarded"), strbuf_slice(&b));
+	set_node(s, &p.by, &f->by, &f->by_port, stream_dst(s));
+	set_node(s, &p.client, &f->client, &f->client_port, stream_src(s));
+	room = 64 + p.host.len + p.by.name.len + p.by.port.len + p.client.name.len +
+	       p.client.port.len;
+	text = arena_alloc(&s->arena, room);
+	if (!text)
+		return false;
+	strbuf_init_fixed(&b, text, room);
+	if (f->proto)
+		strbuf_printf(&b, "proto=%s;", tls_is_on(s->sess->conn) ? "https" : "http");
+	if (f->host.on)
+		strbuf_printf(&b, "host=\"%.*s\";", SLICE_FMT(p.host));
+	if (f->by.on)
+		put_node(&b, "by", &p.by, f->by_port.on);
+	if (f->client.on)
+		put_node(&b, "for", &p.client, f->client_port.on);
+	if (!b.len)
+		return true;
+	return http_msg_add_field(&s->req, SLICE("forwarded"), slice_make(b.ptr, b.len - 1));
 }

@@ -57,19 +57,6 @@ static struct addr *address_place(const struct rule *r, struct expr_ctx *ctx, bo
 	return place;
 }
 
-static bool sample_to_addr(struct sample *smp, struct arena *arena, struct addr *out)
-{
-	if (smp->type != SMP_IPV4 && smp->type != SMP_IPV6 && !sample_cast(smp, SMP_ADDR, arena))
-		return false;
-	if (smp->type == SMP_IPV4)
-		*out = addr_from_v4(&smp->ipv4, 0);
-	else if (smp->type == SMP_IPV6)
-		*out = addr_from_v6(smp->ipv6, 0);
-	else
-		return false;
-	return true;
-}
-
 /* The address changes, the port stays. */
 static enum rule_result set_address(const struct rule *r, struct expr_ctx *ctx, bool dst)
 {
