@@ -230,6 +230,8 @@ enum step stage_assign(struct stream *s)
 			if (!s->be->balancing.algorithm->hashes)
 				continue;
 			s->server = srv;
+			if (srv != before)
+				count_both(s, srv, CNT_LB_TOT);
 			count_next_try(s, before, srv);
 			return enter_queue(s, srv);
 		}
@@ -282,8 +284,9 @@ enum step stage_queue(struct stream *s)
 		return STEP_WAIT;
 	gave_up_queueing(s);
 	counter_add(&s->be->state->be, CNT_CONN_ERRORS, 1);
-	if (!(s->flags & STRM_FORCED_SERVER))
-		s->server = NULL;
+	/* the log and the counters tell whose queue it was */
+	if (s->server)
+		counter_add(&s->server->state->counters, CNT_CONN_ERRORS, 1);
 	return stream_fail(s, END_QUEUE_TIMEOUT);
 }
 
