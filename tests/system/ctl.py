@@ -153,7 +153,7 @@ def profiling(tap, proxy):
 def ends(tap, program):
     """debug dev exit ends it with this status, debug dev bug and panic by a signal."""
     for what, want in (("exit 7", 7), ("bug", -6), ("panic", -6)):
-        with lib.Proxy(program, "") as proxy:
+        with lib.Proxy(program, "", restless="it is asked to end by a signal") as proxy:
             tap.ok("restricted" in proxy.ctl("debug dev " + what) and proxy.alive(), "debug dev %s: not at once" % what)
             try:
                 proxy.ctl("expert-mode on; debug dev " + what)

@@ -23,6 +23,8 @@ import threading
 import time
 import traceback
 
+import lib_quiet
+
 PATIENCE = 10.0
 
 
@@ -381,7 +383,8 @@ class Syslog:
 class Proxy:
     """The program running on <conf>; a stats socket is added. Use as a context manager."""
 
-    def __init__(self, program, conf, args=(), preexec=None, pass_fds=()):
+    def __init__(self, program, conf, args=(), preexec=None, pass_fds=(), restless=""):
+        self.restless = restless or ("the reference" if is_reference(program) else "")
         self.dir = tempfile.mkdtemp(prefix="hapt.")
         self.ctl_path = os.path.join(self.dir, "ctl.sock")
         self.conf_path = os.path.join(self.dir, "test.cfg")
@@ -394,6 +397,7 @@ class Proxy:
                                         stdin=subprocess.DEVNULL, preexec_fn=preexec,
                                         pass_fds=pass_fds)
         self.wait_ready()
+        self.quiet = lib_quiet.Quiet(self.process.pid)
 
     def wait_ready(self):
         end = time.monotonic() + PATIENCE
@@ -453,12 +457,37 @@ class Proxy:
         self.out.close()
         return self.process.returncode
 
+    def watch(self):
+        """Nothing is left of clients that are gone, no thread has stood still; else the test fails."""
+        pid = self.process.pid
+        try:
+            left = self.alive() and self.quiet.pid == pid and until_quiet(lambda: self.quiet.wrong(self.ctl))
+        except (OSError, AttributeError):
+            return
+        if left and Tap.last:
+            Tap.last.ok(False, "the process lets go of what clients have left", left)
+
     def __enter__(self):
         return self
 
     def __exit__(self, *exc):
-        self.stop()
+        if not self.restless and not any(exc):
+            self.watch()
+        status = self.stop()
+        text = lib_quiet.ended(status, self.output())
+        if text and Tap.last and not self.restless:
+            Tap.last.ok(False, "the process ends when it is asked to", text)
         shutil.rmtree(self.dir, ignore_errors=True)
+
+
+def until_quiet(left):
+    """The last thing that is left when patience is over, or nothing."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        text = left()
+        if not text or time.monotonic() > end:
+            return text
+        time.sleep(0.05)
 
 
 def until(test, timeout=PATIENCE):
