@@ -19,6 +19,7 @@
 	X(conv_code)   /* encodings */ \
 	X(conv_hash) X(conv_date) X(conv_json) X(conv_debug) \
 	X(conv_wire)   /* messages of other protocols */ \
+	X(conv_packet) /* headers of Ethernet, IP, TCP */ \
 	X(conv_field)  /* values of HTTP fields */ \
 	X(conv_crypto) /* digests, encryption, signatures; none without OpenSSL */ \
 	X(conv_map)    /* look-ups in maps */ \

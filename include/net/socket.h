@@ -37,6 +37,7 @@ struct socket_settings {
 	int backlog;
 	int mss;
 	int64_t user_timeout_ms; /* tcp-ut; 0 none */
+	int save_syn;            /* tcp-ss: 1 from the IP header on, 2 from Ethernet's; 0 none */
 	const char *interface;
 	const struct netns *netns; /* NULL: that of the process */
 	mode_t mode;             /* UNIX; (mode_t)-1 unset */
@@ -55,6 +56,11 @@ struct socket_settings {
 
 /* Do both make the same socket, but for its backlog? */
 bool socket_settings_are_equal(const struct socket_settings *a, const struct socket_settings *b);
+
+/* Has the kernel keep the first packet of each client of a listening socket, see <save_syn>. Where
+ * it cannot, nothing happens.
+ */
+void socket_save_syn(int fd, int mode);
 
 /* A listening stream socket. Listening TCP sockets have TCP_NODELAY, which accepted ones inherit.
  * UNIX paths are bound aside and renamed into place, so that a running process keeps its own.

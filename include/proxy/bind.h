@@ -68,6 +68,7 @@ struct bind_conf {
 	int64_t tcp_ut_ms;
 	int64_t idle_ping_ms;     /* HTTP/2: between PINGs to clients; 0 none */
 	int mss;                  /* negative: relative; 0 none */
+	int save_syn;             /* tcp-ss: see struct socket_settings */
 	int nice;
 	int shards;               /* > 0, or enum bind_shards */
 	int id;                   /* first id asked for, 0 none */

@@ -35,6 +35,43 @@ static bool convert_upper(struct expr_ctx *ctx, const struct expr_arg *args, str
 	return convert_case(ctx, s, ascii_upper);
 }
 
+static bool convert_reverse(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *s)
+{
+	char *copy = arena_alloc(ctx->arena, s->text.len + 1);
+
+	if (!copy)
+		return false;
+	for (size_t i = 0; i < s->text.len; i++)
+		copy[i] = s->text.ptr[s->text.len - 1 - i];
+	return set_text(s, slice_make(copy, s->text.len));
+}
+
+/* The labels of a name from the last to the first. */
+static bool convert_reverse_dom(struct expr_ctx *ctx, const struct expr_arg *args,
+				struct sample *s)
+{
+	size_t len = s->text.len, end;
+	char *copy = arena_alloc(ctx->arena, len + 1), *to = copy;
+
+	if (len && s->text.ptr[len - 1] == '.')
+		len--;
+	if (!copy || !len)
+		return false;
+	for (size_t at = end = len;; at--) {
+		if (at && s->text.ptr[at - 1] != '.')
+			continue;
+		if (at == end)
+			return false;
+		memcpy(to, s->text.ptr + at, end - at);
+		to += end - at;
+		if (!at)
+			break;
+		*to++ = '.';
+		end = at - 1;
+	}
+	return set_text(s, slice_make(copy, len));
+}
+
 static bool convert_length(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *s)
 {
 	s->integer = (int64_t)s->text.len;
@@ -431,6 +468,8 @@ static bool convert_regsub(struct expr_ctx *ctx, const struct expr_arg *args, st
 static const struct expr_converter converters[] = {
 	TEXT("lower", convert_lower, "to lower case"),
 	TEXT("upper", convert_upper, "to upper case"),
+	TEXT("reverse", convert_reverse, "byte by byte, from the last to the first"),
+	TEXT("reverse_dom", convert_reverse_dom, "a name, from its last label to its first"),
 	{.name = "length",
 	 .in = SMP_STR,
 	 .out = SMP_INT,

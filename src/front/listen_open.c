@@ -98,6 +98,7 @@ void listen_settings(const struct bind_conf *b, struct socket_settings *set)
 
 	*set = (struct socket_settings){
 		.options = option_bits(b), .mss = b->mss, .user_timeout_ms = b->tcp_ut_ms,
+		.save_syn = b->save_syn,
 		.interface = b->interface, .netns = b->netns,
 		.mode = b->mode, .uid = b->uid, .gid = b->gid,
 		.rcvbuf = tunes.rcvbuf, .sndbuf = tunes.sndbuf,
@@ -210,8 +211,12 @@ static int open_socket(struct listener_conf *l, const struct socket_settings *se
 	struct opened *o = l->opened, *donor = o->donor;
 	int fd;
 
-	if (l->inherited_fd >= 0)
-		return fcntl(l->inherited_fd, F_DUPFD_CLOEXEC, 0);
+	if (l->inherited_fd >= 0) {
+		fd = fcntl(l->inherited_fd, F_DUPFD_CLOEXEC, 0);
+		if (fd >= 0 && set->save_syn)
+			socket_save_syn(fd, set->save_syn);
+		return fd;
+	}
 	if (!donor || shard >= donor->count || o->lent != shard)
 		return socket_listen(&l->address, l->address_len, set, error, size);
 	fd = fcntl(listener_fd(donor->sockets[shard]), F_DUPFD_CLOEXEC, 0);

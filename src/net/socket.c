@@ -75,7 +75,7 @@ static bool is_same_text(const char *a, const char *b)
 bool socket_settings_are_equal(const struct socket_settings *a, const struct socket_settings *b)
 {
 	return a->options == b->options && a->mss == b->mss &&
-	       a->user_timeout_ms == b->user_timeout_ms &&
+	       a->user_timeout_ms == b->user_timeout_ms && a->save_syn == b->save_syn &&
 	       is_same_text(a->interface, b->interface) &&
 	       is_same_text(netns_name(a->netns), netns_name(b->netns)) &&
 	       a->mode == b->mode && a->uid == b->uid && a->gid == b->gid &&
@@ -109,6 +109,8 @@ static const char *prepare_inet(int fd, int family, const struct socket_settings
 		return "cannot set MSS";
 	if (set->user_timeout_ms)
 		set_int(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, (int)set->user_timeout_ms);
+	if (set->save_syn)
+		socket_save_syn(fd, set->save_syn);
 	if (set->options & SOCKET_DEFER_ACCEPT)
 		set_int(fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, 1);
 	if (set->options & SOCKET_TFO)
@@ -119,6 +121,11 @@ static const char *prepare_inet(int fd, int family, const struct socket_settings
 	set_int(fd, IPPROTO_TCP, TCP_NODELAY, 1);
 	set_keepalive(fd, set);
 	return NULL;
+}
+
+void socket_save_syn(int fd, int mode)
+{
+	set_int(fd, IPPROTO_TCP, TCP_SAVE_SYN, mode);
 }
 
 /* Binds a path through a temporary name; rename() then replaces an older socket atomically. */

@@ -129,6 +129,19 @@ static bool parse_tcp_ut(struct conf_line *l)
 	return conf_take_time_ms(l, &b->tcp_ut_ms);
 }
 
+static bool parse_tcp_ss(struct conf_line *l)
+{
+	struct bind_conf *b = l->object;
+	const char *word = conf_peek(l);
+
+	if (!word || word[0] < '0' || word[0] > '2' || word[1])
+		return conf_error(l, l->at - !word, NULL, "'tcp-ss' : TCP Save SYN option expects an "
+				  "integer argument from 0 to 2");
+	b->save_syn = word[0] - '0';
+	l->at++;
+	return true;
+}
+
 static bool parse_idle_ping(struct conf_line *l)
 {
 	struct bind_conf *b = l->object;
@@ -368,6 +381,8 @@ static const struct conf_keyword keywords[] = {
 	      "severity before messages of the Runtime API"),
 	OTHER("shards", parse_shards, "{ <number> | by-thread | by-group }",
 	      "sockets to open for one address"),
+	OTHER("tcp-ss", parse_tcp_ss, "{ 0 | 1 | 2 }",
+	      "keep the first packet: from its IP header on, or from Ethernet's"),
 	OTHER("tcp-ut", parse_tcp_ut, "<delay>", "TCP user timeout"),
 	BIT("tfo", BIND_TFO, "TCP fast open"),
 	OTHER("thread", parse_thread, "[<group>/]<set>[,...]", "threads that accept"),

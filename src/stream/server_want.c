@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* server_want.c - what a stream wants of its connection to a server: place, name, protocol, socket
- *
- * It goes to the server's address, mostly. The wildcard stands for the address that the client
- * asked for (or that set-dst has put in its place), a mapped port for its port. So not every
- * connection to a server leads to the same place: a key tells them apart, also where an address
- * was changed.
- */
+/* server_want.c - what a stream wants of its connection to a server: name, protocol, socket */
 #include <string.h>
 #include "base/bug.h"
 #include "base/hash.h"
@@ -13,53 +7,6 @@
 #include "tls/tls.h"
 #include "filter/filter_priv.h"
 #include "server_conn_priv.h"
-
-/* --- where it goes ---------------------------------------------------------------------------- */
-
-static bool port_is_mapped(const struct server *srv)
-{
-	return srv->port_is_mapped &&
-	       !__atomic_load_n(&srv->state->port_is_fixed, __ATOMIC_RELAXED);
-}
-
-bool server_target(struct stream *s, struct server_addr *to)
-{
-	const struct server *srv = s->server;
-	struct addr addr;
-	bool any;
-
-	server_address(srv, to);
-	any = server_address_is_any((struct sockaddr *)&to->sa);
-	if (likely(!any && !port_is_mapped(srv)))
-		return to->sa.ss_family != AF_UNSPEC;
-	/* a name without address: the wildcard is no wish */
-	if (__atomic_load_n(&srv->state->admin, __ATOMIC_RELAXED) & SERVER_RMAINT)
-		return false;
-	addr = addr_from_sockaddr(&to->sa, to->len);
-	if (port_is_mapped(srv))
-		addr.port = (uint16_t)(stream_dst(s)->port + srv->port_offset);
-	if (any) {
-		uint16_t port = addr.port;
-
-		addr = *stream_dst(s);
-		addr.port = port;
-	}
-	if (!addr_is_inet(&addr))
-		return false;
-	to->len = addr_to_sockaddr(&addr, &to->sa);
-	return true;
-}
-
-bool server_target_varies(const struct server *srv)
-{
-	return srv->port_is_mapped || srv->address_is_any ||
-	       __atomic_load_n(&srv->state->address_len, __ATOMIC_RELAXED);
-}
-
-static uint64_t target_key(const struct server_addr *to)
-{
-	return hash_bytes(&to->sa, to->len, 2);
-}
 
 /* --- what a connection is good for ------------------------------------------------------------ */
 
@@ -116,7 +63,7 @@ uint64_t wanted_key_to(struct stream *s, const struct server_addr *to)
 
 	if (unlikely(s->server->send_proxy))
 		key ^= preamble_key(s);
-	return server_target_varies(s->server) ? key ^ target_key(to) : key;
+	return server_target_varies(s->server) ? key ^ server_target_key(to) : key;
 }
 
 uint64_t wanted_key(struct stream *s)

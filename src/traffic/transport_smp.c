@@ -153,6 +153,26 @@ static enum expr_result fetch_error_text(struct expr_ctx *ctx, const struct expr
 	return row < 0 ? EXPR_NONE : smp_give_text(out, slice_of(errors[row].text));
 }
 
+/* --- the packet that opened it ------------------------------------------------------------ */
+
+/* Its headers: Ethernet, IPv6 with extensions, TCP. */
+#define SYN_MAX 512
+
+static enum expr_result fetch_saved_syn(struct expr_ctx *ctx, const struct expr_arg *args,
+					struct sample *out)
+{
+	const struct conn *c = conn_of(ctx, false);
+	char *bytes = c ? arena_alloc(ctx->arena, SYN_MAX) : NULL;
+	socklen_t len = SYN_MAX;
+
+	if (!bytes || getsockopt(c->fd, IPPROTO_TCP, TCP_SAVED_SYN, bytes, &len) < 0 || !len)
+		return EXPR_NONE;
+	out->type = SMP_BIN;
+	out->flags = 0;
+	out->text = slice_make(bytes, len);
+	return EXPR_FOUND;
+}
+
 /* --- is the address one of this machine? -------------------------------------------------- */
 
 static bool same_address(const struct sockaddr *sa, const struct addr *a)
@@ -230,6 +250,8 @@ static const struct expr_fetch fetches[] = {
 	TIME("fc_rtt", false, figure_rtt, "round trip time to the client"),
 	TIME("fc_rttvar", false, figure_rttvar, "variation of the round trip time to the client"),
 	FIGURE("sacked", figure_sacked, "segments acknowledged apart, as the kernel counts"),
+	FETCH("fc_saved_syn", SMP_BIN, FC, NULL, fetch_saved_syn,
+	      "the packet that opened the connection (`tcp-ss` of bind lines)"),
 	LOCAL("fc_src_is_local", true, false, "is the client on this machine?"),
 	FIGURE("unacked", figure_unacked, "segments not acknowledged, as the kernel counts"),
 	LOCAL("src_is_local", false, false, "is the client on this machine?"),

@@ -22,11 +22,13 @@ import lib_stateful_ops
 from lib_stateful import Ended, Origin, World
 
 REFERENCE = os.environ.get("REFERENCE") or os.path.expanduser("~/.cache/haproxy-reference/haproxy-3.4")
+# differs: ctl-addresses
 # differs: eresp-once
 # differs: patterns-entry-count
 # differs: stat-algo-random
 # (row of tests/differences.txt, which steps or observations, what is taken out of both answers)
 KNOWN = [
+    ("ctl-addresses", r"^(answer to )?ctl set server \S+ ((check|agent)-)?(addr|port)", r"\[[34]\]: "),
     ("eresp-once", r"^show stat$", r" eresp=\d+"),
     ("patterns-entry-count", r"^show (map|acl)$|^ctl show (map|acl)$", r"entry_cnt=\d+"),
     ("stat-algo-random", r"^show stat$", r"algo=(random|unknown)"),

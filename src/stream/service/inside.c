@@ -9,9 +9,9 @@
 #include "front/listen.h"
 #include "proxy/bind.h"
 #include "proxy/proxy.h"
-#include "engine_priv.h"
-#include "server_conn.h"
-#include "session_priv.h"
+#include "../engine_priv.h"
+#include "../server_conn_priv.h"
+#include "../session_priv.h"
 
 /* What stands for a listener: it has no address and nothing that a line could say. */
 static struct listener_state no_state;

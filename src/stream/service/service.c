@@ -9,7 +9,7 @@
 #include "stream/filter.h"
 #include "stream/service.h"
 #include "stream/stream.h"
-#include "trace_priv.h"
+#include "../trace_priv.h"
 
 #define SERVICES_MAX 32
 /* No part is asked for while this much of the answer waits to be taken. */
