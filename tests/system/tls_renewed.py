@@ -85,7 +85,7 @@ class Scene:
         self.dir = tempfile.mkdtemp(prefix="renewed.")
         make_files(self.dir)
         self.ports = dict(zip(("peer",) + KINDS, lib.ports(4)))
-        self.proxy = lib.Proxy(program, self.text())
+        self.proxy = lib.Proxy(program, self.text(), restless="clients that go on asking leave after it")
 
     def text(self, more=""):
         return CONF.format(d=self.dir, c=CERTS, more=more, **self.ports)
