@@ -85,8 +85,9 @@ size_t addr_put(const struct addr *a, char *out, size_t size);
 
 /* A literal IPv4 or IPv6 address, no port, no brackets. <family> 0: any of both. */
 bool addr_parse_ip(struct slice text, uint8_t family, struct addr *out);
-/* An IPv4 address in which zeros before the last number may be left out: "127.1" is 127.0.0.1, "10" is
- * 0.0.0.10. A number of several digits that begins with 0 is refused, as some read it as octal.
+/* An IPv4 address in which zeros before the last number may be left out: "127.1" is 127.0.0.1,
+ * "10" is 0.0.0.10. A number of several digits that begins with 0 is refused, as some read it as
+ * octal.
  */
 bool addr_parse_short_ip(struct slice text, struct addr *out);
 /* "address", "address/bits" or "address/dotted mask". Bits beyond the mask are cleared. */

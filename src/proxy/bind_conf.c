@@ -135,8 +135,8 @@ static bool parse_tcp_ss(struct conf_line *l)
 	const char *word = conf_peek(l);
 
 	if (!word || word[0] < '0' || word[0] > '2' || word[1])
-		return conf_error(l, l->at - !word, NULL, "'tcp-ss' : TCP Save SYN option expects an "
-				  "integer argument from 0 to 2");
+		return conf_error(l, l->at - !word, NULL, "'tcp-ss' : TCP Save SYN option expects "
+				  "an integer argument from 0 to 2");
 	b->save_syn = word[0] - '0';
 	l->at++;
 	return true;

@@ -19,6 +19,7 @@ static void wake(struct endpoint *ep)
 {
 }
 
+static const struct front_user front = { .glitch = NULL };
 static const struct endpoint_user user = { .wake = wake };
 
 static void setup(struct h2_conn *h, int window, uint64_t room)
@@ -31,6 +32,7 @@ static void setup(struct h2_conn *h, int window, uint64_t room)
 	h->limits = &tunes.fe;
 	h->settings = &settings;
 	h->side = &side;
+	h->user.front = &front;
 	h->state = H2C_OPEN;
 	h->stream_window = (uint32_t)window;
 	h->peer.window = H2_WINDOW_DEFAULT;
