@@ -197,6 +197,7 @@ struct proxy_http {
 	struct proxy_forward_for forward_for, original_to;
 	const struct proxy_forwarded *forwarded; /* option forwarded; NULL: not set */
 	int64_t max_keep_alive_queue;/* -1 none */
+	int max_session_server_conns;/* idle ones that are kept for one client alone */
 };
 
 /* Which log option there is. */

@@ -191,6 +191,7 @@ struct server {
 	int64_t maxconn, minconn, maxqueue; /* 0 none */
 	int64_t pool_purge_delay_ms;
 
+	const struct expr *pool_conn_name; /* names connections in place of `sni`; or NULL */
 	const struct server_tlvs *proxy_v2_tlvs; /* set-proxy-v2-tlv-fmt; NULL: none */
 	const struct server_addr *socks4; /* the proxy to connect through; NULL: none */
 	int64_t tcp_ut_ms;            /* 0 none */

@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 
 struct conf_line;
+struct expr;
 
 enum source_transparency {
 	SOURCE_OPAQUE,
@@ -27,8 +28,8 @@ struct source {
 	uint32_t port_cursor;          /* atomic: next of the range to try */
 	enum source_transparency transparency;
 	struct sockaddr_storage spoof; /* SOURCE_FIXED */
-	const char *header;            /* SOURCE_HEADER */
-	int occurrence;
+	const char *header_text;       /* SOURCE_HEADER: as written */
+	const struct expr *header;     /* SOURCE_HEADER: the address in that field */
 	const char *interface;         /* or NULL */
 };
 

@@ -92,6 +92,7 @@ static void proxy_set_defaults(struct proxy *px)
 	px->mode = PROXY_MODE_TCP;
 	px->reuse = REUSE_SAFE;
 	px->retry.count = 3;
+	px->http.max_session_server_conns = 5;
 	px->retry.on = PROXY_RETRY_CONN_FAILURE;
 	px->http.max_keep_alive_queue = -1;
 	px->balancing.random_draws = 2;

@@ -453,6 +453,9 @@ static const struct conf_keyword keywords[] = {
 	{ .words = "max-keep-alive-queue", .where = CONF_DEF_BE, ONE, .parse = parse_int64,
 	  FIELD(http.max_keep_alive_queue), .min = -1, .max = INT32_MAX, .syntax = "<requests>",
 	  .help = "queue length above which a kept connection's server is left" },
+	{ .words = "max-session-srv-conns", .where = CONF_DEF_FE, ONE, .parse = parse_int,
+	  FIELD(http.max_session_server_conns), .min = 0, .max = INT32_MAX, .syntax = "<number>",
+	  .help = "idle connections to servers kept for one client alone" },
 	{ .words = "maxconn", .where = CONF_DEF_FE, ONE, .parse = parse_maxconn, FIELD(maxconn),
 	  .min = 0, .max = INT32_MAX, .syntax = "<conns>",
 	  .help = "connections that the frontend accepts at once" },
@@ -477,7 +480,6 @@ static const struct conf_keyword keywords[] = {
 	  .parse = parse_source, .syntax = "<addr>[:<port>] [usesrc <how>] [interface <name>]",
 	  .help = "address to connect to servers from" },
 	LATER("compression", CONF_PROXY, "compression"),
-	LATER("max-session-srv-conns", CONF_DEF_FE, "connections kept per session"),
 	LATER("use-fcgi-app", CONF_BE, "FastCGI"),
 	{ 0 }
 };

@@ -262,6 +262,14 @@ static bool parse_proxy_v2_tlv(struct conf_line *l)
 	return conf_next(l) && tlvs->list[count].value;
 }
 
+static bool parse_pool_conn_name(struct conf_line *l)
+{
+	struct server *srv = l->object;
+
+	srv->pool_conn_name = expr_take(l, EXPR_BE_SRV_CON);
+	return srv->pool_conn_name != NULL;
+}
+
 static bool parse_usesrc(struct conf_line *l)
 {
 	return option_error(l, "%s : 'usesrc' only allowed after a 'source' statement.",
@@ -608,6 +616,8 @@ static const struct conf_keyword keywords[] = {
 	NUMBER("maxqueue", maxqueue, 0, INT32_MAX, "requests that wait for it at most"),
 	{ .words = "pool-max-conn", .where = CONF_SERVER, ONE, .parse = parse_at_least_none,
 	  FIELD(pool_max_conn), .syntax = "<number>", .help = "idle connections kept, -1 all" },
+	{ .words = "pool-conn-name", .where = CONF_SERVER, ONE, .parse = parse_pool_conn_name,
+	  .syntax = "<expression>", .help = "what tells its idle connections apart, not sni" },
 	NUMBER("pool-low-conn", pool_low_conn, 0, INT32_MAX,
 	       "idle connections below which threads do not share"),
 	{ .words = "pool-purge-delay", .where = CONF_SERVER, ONE, .parse = parse_time_ms,
@@ -670,7 +680,6 @@ static const struct conf_keyword keywords[] = {
 	LATER("strict-maxconn", 0, "counting idle connections"),
 	{ .words = "log-bufsize", .where = CONF_SERVER, ONE, .parse = parse_log_size,
 	  .syntax = "<size>", .help = "bytes of the ring before a log server over TCP" },
-	LATER("pool-conn-name", 1, "named idle connections"),
 	{ 0 }
 };
 

@@ -6,6 +6,7 @@
 #include <string.h>
 #include "base/num.h"
 #include "conf/conf.h"
+#include "expr/expr.h"
 #include "net/dial.h"
 #include "net/netns.h"
 #include "proxy/address.h"
@@ -24,25 +25,25 @@ bool source_parse_namespace(struct conf_line *l, const struct netns **out)
 				  strerror(errno));
 }
 
-/* "hdr_ip(<name>[,<occurrence>])" */
+/* "hdr_ip(<name>[,<occurrence>])": occurrence 0 is none at all. */
 static bool parse_hdr_ip(struct conf_line *l, const char *word, struct source *s)
 {
-	const char *name = word + strlen("hdr_ip(");
-	const char *end = strchr(name, ')');
-	const char *comma = strchr(name, ',');
-	size_t len = comma ? (size_t)(comma - name) : end ? (size_t)(end - name) : 0;
-	char *copy;
+	const char *end = strchr(word, ')'), *comma = strchr(word, ',');
+	char *text;
+	size_t used;
 
-	if (!end || end[1] || !len)
+	if (!end || end[1] || strcspn(word + strlen("hdr_ip("), ",)") == 0)
 		return conf_error(l, l->at - 1, NULL, "usesrc hdr_ip(name[,occ]) expects a name.");
-	copy = conf_strdup(l->cfg, name);
-	if (!copy)
+	text = arena_printf(&l->cfg->arena, "req.%s", word);
+	if (!text)
 		return conf_error(l, l->at - 1, NULL, "out of memory.");
-	copy[len] = 0;
-	s->header = copy;
-	s->occurrence = comma ? num_prefix_int(comma + 1, NULL) : -1;
-	s->transparency = SOURCE_HEADER;
-	return true;
+	l->at--; /* where problems are reported */
+	s->header = expr_parse(l, text, &used, EXPR_BE_SRV_CON);
+	l->at++;
+	s->header_text = text;
+	if (!comma || num_prefix_int(comma + 1, NULL))
+		s->transparency = SOURCE_HEADER;
+	return s->header != NULL;
 }
 
 static bool parse_usesrc(struct conf_line *l, struct source *s)
@@ -121,8 +122,9 @@ bool source_is_same(const struct source *a, const struct source *b)
 	if (!a || !b)
 		return a == b;
 	return a->port_low == b->port_low && a->port_high == b->port_high &&
-	       a->transparency == b->transparency && a->occurrence == b->occurrence &&
-	       is_same_text(a->header, b->header) && is_same_text(a->interface, b->interface) &&
+	       a->transparency == b->transparency &&
+	       is_same_text(a->header_text, b->header_text) &&
+	       is_same_text(a->interface, b->interface) &&
 	       memcmp(&a->bind, &b->bind, sizeof(a->bind)) == 0 &&
 	       memcmp(&a->spoof, &b->spoof, sizeof(a->spoof)) == 0;
 }

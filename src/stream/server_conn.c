@@ -47,7 +47,7 @@ bool server_conn_init(void)
 	conn_pool = pool_new("server_conn", sizeof(struct server_conn));
 	ask_pool = pool_new("idle_ask", sizeof(struct idle_ask));
 	check_set_pool_hook(server_conn_for_check);
-	return conn_pool && ask_pool;
+	return conn_pool && ask_pool && server_key_init();
 }
 
 void stream_set_idle_sharing(bool shared)
@@ -107,6 +107,28 @@ static bool sc_follow(struct server_conn *sc)
 	return true;
 }
 
+/* Keeps <sc> for its session, the one longest unused of which goes when there are too many: as many
+ * as the keys of a client's requests would hold descriptors for as long as it likes.
+ */
+static bool sc_keep_private(struct server_conn *sc)
+{
+	struct session_rare *rare = sc->session ? session_rare_get(sc->session) : NULL;
+	int count = 0, max = rare ? sc->session->fe->http.max_session_server_conns : 0;
+	struct server_conn *other;
+
+	if (!max)
+		return false;
+	list_prepend(&rare->server_conns, &sc->link);
+	list_for_each(other, &rare->server_conns, link)
+		if (count++ == max)
+			break;
+	if (count > max) {
+		list_remove(&other->link);
+		idle_close(other);
+	}
+	return true;
+}
+
 /* Nobody uses <sc> now: is it kept for others? */
 static bool sc_keep(struct server_conn *sc)
 {
@@ -118,16 +140,11 @@ static bool sc_keep(struct server_conn *sc)
 		return false; /* (a private one moves with its session) */
 	srv = sc->server;
 	/* (one whose handshake is not over would take anybody's request early) */
-	if (sc->marked || !tls_is_current(sc->conn) || (sc->multiplex && tls_is_early(sc->conn)) ||
+	if (!tls_is_current(sc->conn) || (sc->multiplex && tls_is_early(sc->conn)) ||
 	    (srv->max_reuse >= 0 && sc->streams > (unsigned)srv->max_reuse))
 		return false;
-	if (sc_is_private(sc)) {
-		struct session_rare *rare = sc->session ? session_rare_get(sc->session) : NULL;
-
-		if (rare)
-			list_prepend(&rare->server_conns, &sc->link);
-		return rare != NULL;
-	}
+	if (sc_is_private(sc))
+		return sc_keep_private(sc);
 	if (!srv->pool_max_conn || !(server_is_willing(srv)))
 		return false;
 	l = idle_list_get(srv, true);
@@ -152,7 +169,7 @@ static bool sc_is_roomy(const struct server_conn *sc)
 {
 	const struct server *srv = sc->server;
 
-	if (!sc->used || sc->marked || sc_is_private(sc) || !server_is_willing(srv) ||
+	if (!sc->used || sc_is_private(sc) || !server_is_willing(srv) ||
 	    (srv->max_reuse >= 0 && sc->begun > (unsigned)srv->max_reuse) ||
 	    tls_is_early(sc->conn))
 		return false;
@@ -243,24 +260,11 @@ struct server *server_conn_last_server(const struct session *sess, const struct 
 	return NULL;
 }
 
-/* Which shared connections the reuse mode lets a request have. */
-enum reusable { REUSABLE_NONE, REUSABLE_PROVEN, REUSABLE_ANY };
-
-static enum reusable reusable_for(const struct stream *s)
-{
-	if (s->be->reuse == REUSE_NEVER)
-		return REUSABLE_NONE;
-	/* clients of HTTP/2 send again what failed, even their first request */
-	if (s->unique || s->req.version >= 20 || s->be->reuse == REUSE_ALWAYS)
-		return REUSABLE_ANY;
-	return s->be->reuse == REUSE_AGGRESSIVE ? REUSABLE_PROVEN : REUSABLE_NONE;
-}
-
 static struct server_conn *find_shared(struct stream *s, uint64_t key,
 					const struct mux_kind *mux)
 {
 	struct idle_list *l = idle_list_get(s->server, false);
-	enum reusable which = reusable_for(s);
+	enum reusable which = wanted_reuse(s);
 	struct server_conn *sc;
 
 	if (!l || which == REUSABLE_NONE)
@@ -274,24 +278,14 @@ static struct server_conn *find_shared(struct stream *s, uint64_t key,
 	return NULL;
 }
 
-/* Does the stream need a connection of its own? */
-static bool wants_new(const struct stream *s)
-{
-	const struct stream_overrides *o = s->overrides;
-
-	return !(s->flags & STRM_HTTP) || s->flags & STRM_NO_REUSE ||
-	       (o && (o->has_mark || o->has_tos));
-}
-
 bool server_conn_take_idle(struct stream *s)
 {
 	const struct mux_kind *mux;
 	struct server_conn *sc;
 	uint64_t key;
 
-	if (wants_new(s))
+	if (wants_new(s) || !wanted_key(s, &key))
 		return false;
-	key = wanted_key(s);
 	mux = wanted_mux(s);
 	sc = find_private(s, key, mux);
 	if (!sc)
@@ -438,7 +432,7 @@ static void ask_arrives(struct message *m)
 	mailbox_post(a->from, &a->message);
 }
 
-static bool ask(struct stream *s, unsigned thread)
+static bool ask(struct stream *s, unsigned thread, uint64_t key)
 {
 	struct idle_ask *a = pool_alloc(ask_pool);
 
@@ -447,8 +441,8 @@ static bool ask(struct stream *s, unsigned thread)
 	SHARED_WRITE(process);
 	*a = (struct idle_ask){ .message.run = ask_arrives, .server = s->server,
 				.config = config_take(s->config), .from = thread_id,
-				.key = wanted_key(s),
-				.proven = reusable_for(s) == REUSABLE_PROVEN };
+				.key = key,
+				.proven = wanted_reuse(s) == REUSABLE_PROVEN };
 	stream_wait_begin(s, &a->wait, &ask_kind);
 	stream_wait_ms(s, ASK_MS);
 	mailbox_post(thread, &a->message);
@@ -458,12 +452,13 @@ static bool ask(struct stream *s, unsigned thread)
 bool server_conn_ask_others(struct stream *s)
 {
 	unsigned thread;
+	uint64_t key;
 
 	if (s->flags & STRM_ASKED)
 		return stream_wait_find(s, &ask_kind) && !stream_is_late(s);
 	s->flags |= STRM_ASKED;
 	if (!is_shared || thread_group_size(thread_group) == 1 || wants_new(s) ||
-	    reusable_for(s) == REUSABLE_NONE)
+	    wanted_reuse(s) == REUSABLE_NONE)
 		return false;
 	thread = rich_thread(s->server);
 	if (thread == thread_id)
@@ -471,7 +466,7 @@ bool server_conn_ask_others(struct stream *s)
 	if (s->server->pool_low_conn &&
 	    server_conn_idle_count(s->server) < (unsigned)s->server->pool_low_conn)
 		return false;
-	return ask(s, thread);
+	return wanted_key(s, &key) && ask(s, thread, key);
 }
 
 void server_conn_forget_ask(struct stream *s)
@@ -537,7 +532,9 @@ static struct server_conn *sc_new(struct server *srv, uint64_t key)
 
 enum dial_result server_conn_open(struct stream *s)
 {
+	char area[DIAL_FIRST_MAX];
 	struct sockaddr_storage room;
+	struct wanted_said said;
 	struct server_conn *sc;
 	struct server_addr to;
 	enum dial_result r;
@@ -546,12 +543,14 @@ enum dial_result server_conn_open(struct stream *s)
 
 	if (!server_target(s, &to))
 		return DIAL_NO_ADDRESS;
+	if (!wanted_said(s, area, &said))
+		return DIAL_NO_MEMORY;
 	idle_evict();
-	wanted_dial(s, &to, &w, &room);
+	wanted_dial(s, &to, &said, &w, &room);
 	r = dial_open(&w, NULL, NULL, &c);
 	if (r != DIAL_DONE)
 		return r;
-	sc = sc_new(s->server, wanted_key_to(s, &to));
+	sc = sc_new(s->server, s->flags & STRM_HTTP ? wanted_key_to(s, &to, &said) : 0);
 	if (!sc || !install(s, sc, c)) {
 		conn_close(&c);
 		if (sc)
@@ -559,7 +558,6 @@ enum dial_result server_conn_open(struct stream *s)
 		return DIAL_NO_MEMORY;
 	}
 	sc->session = s->sess;
-	sc->marked = w.set.mark || w.set.tos;
 	sc->begun = 1;
 	if (s->flags & STRM_HTTP)
 		idle_use_begin(sc);

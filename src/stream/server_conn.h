@@ -41,7 +41,6 @@ unsigned server_conn_idle_count(const struct server *srv);
 
 /* Do connections to <srv> go to different places, in time or by request? Then their key tells. */
 bool server_target_varies(const struct server *srv);
-uint64_t server_target_key(const struct server_addr *to);
 
 /* The PROXY protocol header that s->server wants, in <out>; returns its length, 0 when it does not
  * fit into <room> (proxy_header.c).

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* server_conn_priv.h - what the files about connections to servers share
  *
- * server_idle.c keeps the idle ones, server_want.c knows what a stream wants of a connection,
- * server_conn.c takes and opens them.
+ * server_idle.c keeps the idle ones, server_want.c knows what a stream wants of a connection and
+ * which of them are alike, server_conn.c takes and opens them.
  */
 #ifndef STREAM_SERVER_CONN_PRIV_H
 #define STREAM_SERVER_CONN_PRIV_H
@@ -41,7 +41,6 @@ struct server_conn {
 	unsigned begun;          /* streams that were given to it */
 	bool multiplex;          /* <mux> carries several streams at once */
 	bool proven;             /* a second stream went well on it */
-	bool marked;             /* set-bc-mark, set-bc-tos: for one request */
 };
 
 /* --- server_idle.c: lists of the calling thread unless said otherwise */
@@ -73,17 +72,34 @@ void idle_follow(void (*follow)(struct idle_list *l));
 
 /* Which mux a stream's connection has to have; NULL: any. */
 const struct mux_kind *wanted_mux(struct stream *s);
-/* Connections of other keys serve other names than <name> (empty: none), or were made with what the
- * server's TLS has no more.
+/* What a connection for the stream says before its first request: expressions, evaluated once. */
+struct wanted_said {
+	struct slice sni;        /* slice_none(): no name */
+	struct slice preamble;   /* the PROXY protocol header; empty: none */
+};
+/* In <area>, or in the stream's arena. False: no memory, or the header does not fit. */
+bool wanted_said(struct stream *s, char area[DIAL_FIRST_MAX], struct wanted_said *said);
+/* Does the stream need a connection of its own? */
+bool wants_new(const struct stream *s);
+/* Which shared connections the reuse mode lets a request have. */
+enum reusable { REUSABLE_NONE, REUSABLE_PROVEN, REUSABLE_ANY };
+enum reusable wanted_reuse(const struct stream *s);
+/* How its connection, to <to>, is to be opened; *w borrows <to> and <said>, and may use <room>. */
+void wanted_dial(struct stream *s, const struct server_addr *to, struct wanted_said *said,
+		 struct dial_want *w, struct sockaddr_storage *room);
+
+/* Keys: only connections of the same key and server can take each other's place. */
+
+/* The key of connections of name <name> (empty: none) that nothing else tells apart. Others were
+ * made with TLS credentials that the server has no more.
  */
 uint64_t server_conn_key(const struct server *srv, struct slice name);
-/* The same of a stream's; or they have said something else in their PROXY protocol header, or lead
- * to another place than <to>.
- */
-uint64_t wanted_key_to(struct stream *s, const struct server_addr *to);
-uint64_t wanted_key(struct stream *s);
-/* How its connection, to <to>, is to be opened; *w borrows <to>, and may use <room>. */
-void wanted_dial(struct stream *s, const struct server_addr *to, struct dial_want *w,
-		 struct sockaddr_storage *room);
+/* The key of a connection to <to> for the stream. */
+uint64_t wanted_key_to(struct stream *s, const struct server_addr *to,
+		       const struct wanted_said *said);
+/* The same, of one to where it leads now. False: nowhere, or no memory. */
+bool wanted_key(struct stream *s, uint64_t *key);
+/* At start-up. False: the kernel gives no random numbers. */
+bool server_key_init(void);
 
 #endif

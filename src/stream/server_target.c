@@ -3,10 +3,10 @@
  *
  * To the server's address, mostly. The wildcard stands for the address that the client asked for
  * (or that set-dst has put in its place), a mapped port for its port. So not every connection to a
- * server leads to the same place: a key tells them apart, also where an address was changed.
+ * server leads to the same place: a key (server_want.c) tells them apart, also where an address was
+ * changed.
  */
 #include "base/bug.h"
-#include "base/hash.h"
 #include "proxy/server.h"
 #include "stream/stream.h"
 #include "server_conn.h"
@@ -49,9 +49,4 @@ bool server_target_varies(const struct server *srv)
 {
 	return srv->port_is_mapped || srv->address_is_any ||
 	       __atomic_load_n(&srv->state->address_len, __ATOMIC_RELAXED);
-}
-
-uint64_t server_target_key(const struct server_addr *to)
-{
-	return hash_bytes(&to->sa, to->len, 2);
 }

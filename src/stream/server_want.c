@@ -1,6 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* server_want.c - what a stream wants of its connection to a server: name, protocol, socket */
+/* server_want.c - what a stream wants of its connection to a server: name, protocol, socket, and
+ * the key, a number that says who may use it again
+ *
+ * A connection has a name (pool-conn-name, else the one that its handshake asked for), comes from
+ * an address, leads to one, has marks, began with a PROXY protocol header and was made with some
+ * credentials. A request whose key differs needs another connection, whatever http-reuse says:
+ * servers take what was said at the beginning for true of all requests. Much of it may come from
+ * clients' requests: with a secret hash no client can find a text that has the key of another's.
+ * Manual: http-reuse, pool-conn-name.
+ */
 #include <string.h>
+#include <sys/random.h>
 #include "base/bug.h"
 #include "base/hash.h"
 #include "stream/process.h"
@@ -23,56 +33,37 @@ static struct slice wanted_sni(struct stream *s)
 	return name;
 }
 
-/* The PROXY protocol header that s->server wants of this stream: in <area>, or in the stream's
- * arena. Empty: no memory, or it does not fit.
- */
-static struct slice wanted_preamble(struct stream *s, char area[DIAL_FIRST_MAX])
+bool wanted_said(struct stream *s, char area[DIAL_FIRST_MAX], struct wanted_said *said)
 {
 	size_t room = DIAL_FIRST_MAX;
 
+	said->sni = wanted_sni(s);
+	said->preamble = slice_none();
+	if (likely(!s->server->send_proxy))
+		return true;
 	if (s->server->proxy_v2_tlvs) { /* of any length, but that they fit in a buffer */
 		room = block_size();
 		area = arena_alloc(&s->arena, room);
 		if (!area)
-			return slice_none();
+			return false;
 	}
-	return slice_make(area, proxy_header_make(s, area, room));
+	said->preamble = slice_make(area, proxy_header_make(s, area, room));
+	return said->preamble.len != 0;
 }
 
-/* What the server was told of the client is part of what a connection is: addresses that rules have
- * changed, the request's unique id, other values of the PROXY protocol header.
- */
-static uint64_t preamble_key(struct stream *s)
+bool wants_new(const struct stream *s)
 {
-	char area[DIAL_FIRST_MAX];
-	struct slice header = wanted_preamble(s, area);
-
-	return header.len ? hash_bytes(header.ptr, header.len, 2) : 0;
+	return !(s->flags & STRM_HTTP) || s->flags & STRM_NO_REUSE;
 }
 
-uint64_t server_conn_key(const struct server *srv, struct slice name)
+enum reusable wanted_reuse(const struct stream *s)
 {
-	uint64_t key = name.len ? hash_bytes(name.ptr, name.len, 1) : 0;
-
-	return key ^ tls_server_identity(server_slots(srv));
-}
-
-uint64_t wanted_key_to(struct stream *s, const struct server_addr *to)
-{
-	uint64_t key = server_conn_key(s->server, wanted_sni(s));
-
-	if (unlikely(s->server->send_proxy))
-		key ^= preamble_key(s);
-	return server_target_varies(s->server) ? key ^ server_target_key(to) : key;
-}
-
-uint64_t wanted_key(struct stream *s)
-{
-	struct server_addr to;
-
-	if (server_target_varies(s->server) && !server_target(s, &to))
-		return 0;
-	return wanted_key_to(s, &to);
+	if (s->be->reuse == REUSE_NEVER)
+		return REUSABLE_NONE;
+	/* clients of HTTP/2 send again what failed, even their first request */
+	if (s->unique || s->req.version >= 20 || s->be->reuse == REUSE_ALWAYS)
+		return REUSABLE_ANY;
+	return s->be->reuse == REUSE_AGGRESSIVE ? REUSABLE_PROVEN : REUSABLE_NONE;
 }
 
 static const struct mux_kind *websocket_mux(const struct server *srv)
@@ -126,21 +117,35 @@ static bool wants_early(struct stream *s)
 
 /* --- its socket ---------------------------------------------------------------------------- */
 
+/* The client's address that the connection is to come from (`usesrc`). False: its line says. */
+static bool wanted_source(struct stream *s, struct addr *from)
+{
+	const struct source *src = s->server->source;
+	struct sample smp;
+
+	if (likely(!src) || src->transparency < SOURCE_CLIENT)
+		return false;
+	if (src->transparency == SOURCE_HEADER) {
+		struct expr_ctx *ctx = stream_expr(s, EXPR_DIR_REQUEST | EXPR_FINAL);
+
+		return expr_eval(src->header, ctx, &smp) == EXPR_FOUND &&
+		       sample_to_addr(&smp, ctx->arena, from);
+	}
+	*from = *stream_src(s);
+	if (src->transparency == SOURCE_CLIENT_IP)
+		from->port = 0;
+	return addr_is_inet(from);
+}
+
 /* A source that is the client's own address. */
 static void source_settings(struct stream *s, struct socket_settings *set,
 			    struct sockaddr_storage *room)
 {
-	const struct source *src = s->server->source;
-	struct addr client;
+	struct addr from;
 
-	if (!src || (src->transparency != SOURCE_CLIENT && src->transparency != SOURCE_CLIENT_IP))
+	if (likely(!wanted_source(s, &from)))
 		return;
-	client = *stream_src(s);
-	if (src->transparency == SOURCE_CLIENT_IP)
-		client.port = 0;
-	if (!addr_is_inet(&client))
-		return;
-	addr_to_sockaddr(&client, room);
+	addr_to_sockaddr(&from, room);
 	set->source = room;
 	set->options |= SOCKET_TRANSPARENT;
 }
@@ -174,32 +179,120 @@ static void socket_settings(struct stream *s, struct socket_settings *set)
 
 static struct slice first_bytes(struct dial_want *w, int fd, char room[DIAL_FIRST_MAX])
 {
-	return wanted_preamble(w->ctx, room);
+	return ((const struct wanted_said *)w->ctx)->preamble;
 }
 
-static void want_tls(struct stream *s, struct dial_want *w)
+static void want_tls(struct stream *s, struct slice sni, struct dial_want *w)
 {
 	const struct mux_kind *mux = wanted_mux(s);
 
-	w->sni = wanted_sni(s);
+	w->sni = sni;
 	w->alpn = mux ? mux->alpn : slice_none();
 	if (wants_early(s))
 		w->flags |= DIAL_MAY_BE_EARLY;
 }
 
-void wanted_dial(struct stream *s, const struct server_addr *to, struct dial_want *w,
-		 struct sockaddr_storage *room)
+void wanted_dial(struct stream *s, const struct server_addr *to, struct wanted_said *said,
+		 struct dial_want *w, struct sockaddr_storage *room)
 {
 	server_dial(s->server, to, w);
 	socket_settings(s, &w->set);
 	source_settings(s, &w->set, room);
-	w->ctx = s;
+	w->ctx = said;
 	if (s->be->options & PROXY_OPT_NOLINGER)
 		w->flags |= DIAL_NO_LINGER;
 	if (s->flags & STRM_HTTP)
 		w->flags |= DIAL_SPEAKS;
-	if (s->server->send_proxy)
+	if (said->preamble.len)
 		w->first = first_bytes;
 	if (w->secure)
-		want_tls(s, w);
+		want_tls(s, said->sni, w);
+}
+
+/* --- its key ---------------------------------------------------------------------------------- */
+
+/* What a text is, lest two that are the same cancel each other. */
+enum key_part { KEY_NAME, KEY_TARGET, KEY_SOURCE, KEY_MARKS, KEY_PREAMBLE };
+
+static uint64_t secret[2];
+
+bool server_key_init(void)
+{
+	return getrandom(secret, sizeof(secret), 0) == sizeof(secret);
+}
+
+static uint64_t part(enum key_part what, const void *data, size_t len)
+{
+	const uint64_t key[2] = { secret[0] + what, secret[1] };
+
+	return hash_sip24(data, len, key);
+}
+
+uint64_t server_conn_key(const struct server *srv, struct slice name)
+{
+	uint64_t key = name.len ? part(KEY_NAME, name.ptr, name.len) : 0;
+
+	return key ^ tls_server_identity(server_slots(srv));
+}
+
+static uint64_t marks_key(const struct stream_overrides *o)
+{
+	const uint32_t marks[] = { o->has_mark, o->has_mark ? o->mark : 0, o->has_tos,
+				   o->has_tos ? (uint32_t)o->tos : 0 };
+
+	return part(KEY_MARKS, marks, sizeof(marks));
+}
+
+static uint64_t source_key(struct stream *s)
+{
+	char text[ADDR_MAX];
+	struct addr from;
+
+	if (!wanted_source(s, &from))
+		return 0;
+	return part(KEY_SOURCE, text, addr_put(&from, text, sizeof(text)));
+}
+
+/* What `pool-conn-name` says; nothing is no name. */
+static struct slice pool_name(struct stream *s)
+{
+	struct expr_ctx *ctx = stream_expr(s, EXPR_DIR_REQUEST | EXPR_FINAL);
+	struct slice name;
+
+	if (expr_eval_string(s->server->pool_conn_name, ctx, &name) != EXPR_FOUND)
+		return slice_none();
+	return name;
+}
+
+uint64_t wanted_key_to(struct stream *s, const struct server_addr *to,
+		       const struct wanted_said *said)
+{
+	const struct server *srv = s->server;
+	const struct stream_overrides *o = s->overrides;
+	struct slice name = unlikely(srv->pool_conn_name) ? pool_name(s) : said->sni;
+	uint64_t key = server_conn_key(srv, name);
+
+	if (unlikely(said->preamble.len))
+		key ^= part(KEY_PREAMBLE, said->preamble.ptr, said->preamble.len);
+	if (unlikely(srv->source))
+		key ^= source_key(s);
+	if (unlikely(o) && (o->has_mark || o->has_tos))
+		key ^= marks_key(o);
+	if (server_target_varies(srv))
+		key ^= part(KEY_TARGET, &to->sa, to->len);
+	return key;
+}
+
+bool wanted_key(struct stream *s, uint64_t *key)
+{
+	char area[DIAL_FIRST_MAX];
+	struct wanted_said said;
+	struct server_addr to;
+
+	if (server_target_varies(s->server) && !server_target(s, &to))
+		return false;
+	if (!wanted_said(s, area, &said))
+		return false;
+	*key = wanted_key_to(s, &to, &said);
+	return true;
 }
