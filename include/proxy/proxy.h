@@ -307,6 +307,8 @@ struct proxy *proxy_next(const struct proxy *px);
 struct proxy *proxy_find(const struct config *cfg, const char *name, unsigned caps);
 /* The proxy of <cfg> that shares the state of <px>, of another generation; NULL: none. */
 struct proxy *proxy_heir(const struct config *cfg, const struct proxy *px);
+/* The defaults section that stands behind <px>, or the first one (NULL); NULL at the end. */
+struct proxy *proxy_next_defaults(const struct config *cfg, const struct proxy *px);
 /* A defaults section by name; NULL: none. */
 struct proxy *proxy_find_defaults(const struct config *cfg, const char *name);
 /* Keeps id 1 for the frontend of stats sockets, which is no proxy here. While reading. */

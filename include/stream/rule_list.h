@@ -54,6 +54,7 @@ struct rule_proxy {
 	struct acl_set *acls;            /* its own and inherited ones; NULL until the first use */
 	int64_t inspect_ms[2];           /* request, response; 0 none */
 	enum rule_order last_order;      /* latest kind seen, for warnings */
+	unsigned heir_caps;              /* check phase, of defaults with rules: who uses them */
 	struct rule_regex *regexes;      /* of its rules: freed with the proxy */
 	unsigned first_number[RULES_COUNT], numbered;
 	struct rule_hits **hits;         /* by thread; state, atomic: see rule_hits.c */

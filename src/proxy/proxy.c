@@ -205,6 +205,13 @@ struct proxy *proxy_heir(const struct config *cfg, const struct proxy *px)
 	return it && it->state == px->state ? it : NULL;
 }
 
+struct proxy *proxy_next_defaults(const struct config *cfg, const struct proxy *px)
+{
+	struct list *all = &proxies_of(cfg)->defaults, *next = px ? px->link.next : all->next;
+
+	return next == all ? NULL : list_entry(next, struct proxy, link);
+}
+
 struct proxy *proxy_find_defaults(const struct config *cfg, const char *name)
 {
 	struct proxy *px;

@@ -124,6 +124,55 @@ static bool tcp_unknown_parse(struct conf_line *l)
 			  proxy_kind_name(px), px->name, word);
 }
 
+/* --- who may inherit rules ----------------------------------------------------------------- */
+
+static bool has_own(const struct rule_proxy *rp, enum ruleset first, enum ruleset last)
+{
+	for (enum ruleset set = first; set <= last; set++)
+		if (!list_is_empty(&rp->rules[set]))
+			return true;
+	return false;
+}
+
+/* Why <px> may not have the rules of its defaults section; NULL: it may, or there are none. Rules
+ * run in one place: they are those of frontends or of backends, as 3.4 has it.
+ */
+static const char *heir_problem(const struct proxy *px)
+{
+	struct rule_proxy *rp = px->defaults ? rule_proxy_of(px->defaults) : NULL;
+
+	if (!rp || !has_own(rp, 0, RULES_COUNT - 1))
+		return NULL;
+	if (px->caps & PROXY_DEFAULTS)
+		return "a defaults section cannot inherit from a defaults section defining TCP/HTTP"
+			" rules";
+	if ((px->caps & PROXY_LISTEN) == PROXY_LISTEN)
+		return "a listen section cannot inherit from a defaults section defining TCP/HTTP"
+			" rules";
+	if (!rp->heir_caps)
+		rp->heir_caps = px->caps;
+	if (rp->heir_caps != px->caps)
+		return "frontends and backends cannot inherit from the same defaults section if it"
+			" defines TCP/HTTP rules";
+	if (px->caps & PROXY_BE && has_own(rp, RULES_TCP_CONNECTION, RULES_TCP_SESSION))
+		return "a backend section cannot inherit from a defaults section defining"
+			" 'tcp-request connection' or 'tcp-request session' rules";
+	if (px->caps & PROXY_FE && has_own(rp, RULES_TCP_RESPONSE, RULES_TCP_RESPONSE))
+		return "a frontend section cannot inherit from a defaults section defining"
+			" 'tcp-response content' rules";
+	return NULL;
+}
+
+static void check_heir(const struct proxy *px, struct diag_list *diags)
+{
+	const struct diag_place at = { .form = DIAG_TIGHT, .file = px->file, .line = px->line };
+	const char *problem = heir_problem(px);
+
+	if (problem)
+		diag_add(diags, DIAG_ALERT, &at, NULL, "%s (defaults section at %s:%d).", problem,
+			 px->defaults->file, px->defaults->line);
+}
+
 /* --- check phase -------------------------------------------------------------------------- */
 
 static unsigned rules_count(const struct rule_proxy *rp, enum ruleset set)
@@ -228,8 +277,12 @@ static void rules_check(struct config *cfg, struct diag_list *diags)
 {
 	struct proxy *px;
 
-	for (px = proxies_first(cfg); px; px = proxy_next(px))
+	for (px = proxy_next_defaults(cfg, NULL); px; px = proxy_next_defaults(cfg, px))
+		check_heir(px, diags);
+	for (px = proxies_first(cfg); px; px = proxy_next(px)) {
+		check_heir(px, diags);
 		rules_check_proxy(cfg, px, diags);
+	}
 }
 
 #define RULE_SYNTAX "<action> [<arguments>...] [{if|unless} <condition>]"
