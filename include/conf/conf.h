@@ -215,8 +215,8 @@ void conf_show_lines(struct config *cfg, const struct conf_show *how);
 /* Runs every module's check hook. False when an alert was reported. */
 bool conf_check(struct config *cfg, struct diag_list *diags);
 
-/* Evaluates a condition as `.if` does: 1 true, 0 false, -1 reported in <diags>. For -cc, which
- * exits with 0, 1 and 2 for these.
+/* Evaluates a condition as `.if` does, quotes, escapes and variables of a line included: 1 true,
+ * 0 false, -1 reported in <diags>. For -cc, which exits with 0, 1 and 2 for these.
  */
 int conf_condition(struct config *cfg, const char *text, struct diag_list *diags);
 

@@ -59,6 +59,7 @@ struct conf_where {
 	struct diag_list *diags;
 	struct diag_place place;
 	const char *section;                /* .SECTION */
+	bool no_comments;                   /* '#' is a character as others are */
 };
 
 /* Cuts place.text. False: reported. Manual 2.2, 2.3. */

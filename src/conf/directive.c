@@ -22,12 +22,12 @@ static void directive_error(struct conf_where *w, int column, const char *fmt, .
 	va_end(ap);
 }
 
-/* The words behind the first, with one blank between them. */
-static bool join_words(const struct conf_tokens *t, struct strbuf *b)
+/* The words from <first> on, with one blank between them. */
+static bool join_words(const struct conf_tokens *t, int first, struct strbuf *b)
 {
 	strbuf_add_str(b, "");
-	for (int i = 1; i < t->count; i++) {
-		if (i > 1)
+	for (int i = first; i < t->count; i++) {
+		if (i > first)
 			strbuf_add_char(b, ' ');
 		strbuf_add_str(b, t->words[i]);
 	}
@@ -51,7 +51,7 @@ static void report_condition(struct conf_where *w, const char *name, const char 
 	strbuf_fini(&shown);
 }
 
-int conf_condition(struct config *cfg, const char *text, struct diag_list *diags)
+static int eval_text(struct config *cfg, const char *text, struct diag_list *diags)
 {
 	char *error;
 	size_t at;
@@ -69,6 +69,27 @@ int conf_condition(struct config *cfg, const char *text, struct diag_list *diags
 	return value;
 }
 
+int conf_condition(struct config *cfg, const char *text, struct diag_list *diags)
+{
+	struct conf_where where = { .cfg = cfg, .diags = diags, .place.text = text, .section = "",
+				    .no_comments = true };
+	struct conf_tokens t = { .count = 0 };
+	struct strbuf joined;
+	int value = -1;
+
+	strbuf_init(&t.text);
+	strbuf_init(&joined);
+	if (conf_tokenize(&where, &t)) {
+		if (join_words(&t, 0, &joined))
+			value = eval_text(cfg, joined.ptr, diags);
+		else
+			diag_add(diags, DIAG_ALERT, NULL, NULL, "out of memory.");
+	}
+	strbuf_fini(&joined);
+	strbuf_fini(&t.text);
+	return value;
+}
+
 /* Which branch the condition of the line makes. */
 static enum conf_branch eval_line(struct conf_where *w, const struct conf_tokens *t)
 {
@@ -79,7 +100,7 @@ static enum conf_branch eval_line(struct conf_where *w, const struct conf_tokens
 	int value = -1;
 
 	strbuf_init(&text);
-	if (join_words(t, &text))
+	if (join_words(t, 1, &text))
 		value = conf_cond_eval(w->cfg, text.ptr, &error, &at);
 	if (value < 0)
 		report_condition(w, t->words[0], text.ptr ? text.ptr : "", error, at);

@@ -329,7 +329,7 @@ static void cut_next(struct cutter *c)
 		c->at++;
 		return;
 	}
-	if (!c->quote && ch == '#') {
+	if (!c->quote && ch == '#' && !c->where->no_comments) {
 		c->at = c->len;
 		return;
 	}

@@ -143,9 +143,9 @@ static const struct {
 	{ "Streq(a,a)", -1, "unparsable conditional expression 'Streq(a,a)' at position 1:" },
 	{ "STREQ(a,a)", -1, "unparsable conditional expression 'STREQ(a,a)' at position 1:" },
 	/* quotes and escapes of arguments */
-	{ "streq(\"a,b\",\"a,b\")", 1, NULL },
-	{ "streq(\"a,b\",a)", 0, NULL },
-	{ "streq('a)',a\\))", 1, NULL },
+	{ "streq(\"'a,b'\",\"'a,b'\")", 1, NULL },
+	{ "streq(\"'a,b'\",a)", 0, NULL },
+	{ "streq(\"'a)'\",'a\\)')", 1, NULL },
 	{ "streq(\"a b\",\"a b\")", 1, NULL },
 	{ "", 0, NULL },
 	{ "   ", 0, NULL },
