@@ -145,7 +145,9 @@ static bool connect_address(struct check *c, const struct check_connect *o,
 	return (known || port || o->addr) && to->sa.ss_family != AF_UNSPEC;
 }
 
-/* Does this connection begin with a PROXY protocol header? */
+/* Does this connection begin with a PROXY protocol header? As the traffic's, unless the check goes
+ * elsewhere; servers made at run time say it for checks alone.
+ */
 static bool wants_proxy_header(const struct check *c, const struct check_connect *o)
 {
 	const struct server *srv = c->server;
@@ -157,7 +159,8 @@ static bool wants_proxy_header(const struct check *c, const struct check_connect
 	if (!o->implicit && !o->use_default)
 		return false;
 	return srv->checks.send_proxy ||
-		(srv->send_proxy && !srv->checks.health.addr && !srv->checks.health.port &&
+		(srv->send_proxy && !srv->is_dynamic &&
+		 !srv->checks.health.addr && !srv->checks.health.port &&
 		 !o->port && !o->port_expr && !o->addr);
 }
 
@@ -170,7 +173,7 @@ static bool wants_socks4(const struct check *c, const struct check_connect *o)
 	       ((o->implicit || o->use_default) && c->server->checks.via_socks4);
 }
 
-/* Like the traffic, unless the check goes elsewhere or the line says so. */
+/* Like the traffic, unless the check goes elsewhere, the line says so or was made at run time. */
 static bool wants_tls(const struct check *c, const struct check_connect *o)
 {
 	const struct server *srv = c->server;
@@ -182,8 +185,9 @@ static bool wants_tls(const struct check *c, const struct check_connect *o)
 		return true;
 	if ((!o->implicit && !o->use_default) || s->ssl < 0)
 		return false;
-	return s->ssl > 0 || (tls_server_is_given(server_slots(srv)) && !s->health.addr &&
-			      !s->health.port && !o->port && !o->port_expr && !o->addr);
+	return s->ssl > 0 || (tls_server_is_given(server_slots(srv)) && !srv->is_dynamic &&
+			      !s->health.addr && !s->health.port && !o->port && !o->port_expr &&
+			      !o->addr);
 }
 
 /* TLS on the new connection; names and protocols of the rule, or of the line. */
