@@ -227,11 +227,15 @@ static void warn_unused(const struct proxy *px, const struct check_proxy *cp, st
 			    "the rules are ignored.", px->name);
 }
 
-/* Is there a port to connect to? */
+/* Is there a port to connect to? A server without an address may get one later: its check fails
+ * until then.
+ */
 static bool has_port(const struct server *srv, const struct check_proxy *cp)
 {
 	const struct check_rule *first = first_talking(cp->run);
 
+	if (srv->address_is_any && !srv->checks.health.addr)
+		return true;
 	if (srv->checks.health.port || srv->address->sa_family == AF_UNIX ||
 	    address_port(srv->address) || cp->kind == CHECK_KIND_EXTERNAL ||
 	    srv->naming.resolvers)
