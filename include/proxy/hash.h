@@ -61,6 +61,8 @@ struct hash_settings {
 
 /* The hash of the request of <ctx>. False: it has no such key, any server will do. */
 bool hash_request(const struct hash_settings *h, struct expr_ctx *ctx, uint32_t *hash);
+/* The hash of a text by function and modifier of `hash-type`. */
+uint32_t hash_of_text(const struct hash_settings *h, struct slice text);
 /* Where the points of <srv> begin. */
 uint32_t hash_server_seed(const struct server *srv);
 

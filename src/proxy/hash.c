@@ -132,6 +132,13 @@ bool hash_request(const struct hash_settings *h, struct expr_ctx *ctx, uint32_t 
 	return true;
 }
 
+uint32_t hash_of_text(const struct hash_settings *h, struct slice text)
+{
+	uint32_t hash = hash_text(h, text);
+
+	return h->avalanche ? hash_avalanche(hash) : hash;
+}
+
 /* --- servers ---------------------------------------------------------------------------------- */
 
 /* Ids are this far apart, so that the points of one never meet the next one's. */

@@ -10,7 +10,6 @@
 #include "base/arena.h"
 #include "base/block.h"
 #include "base/bug.h"
-#include "base/hash.h"
 #include "expr/expr.h"
 #include "log/log.h"
 #include "proxy/balance.h"
@@ -51,7 +50,7 @@ static struct sink *outlet_of(const struct server *srv)
 /* --- lines ----------------------------------------------------------------------------------- */
 
 /* The hash of what the converters leave of the line; 0: they leave nothing. */
-static uint64_t line_hash(const struct proxy *px, struct slice text)
+static uint32_t line_hash(const struct proxy *px, struct slice text)
 {
 	char room[HASH_ARENA] __attribute__((aligned(16)));
 	struct expr_check look = { .body = text };
@@ -59,17 +58,17 @@ static uint64_t line_hash(const struct proxy *px, struct slice text)
 	struct expr_ctx ctx = { .check = &look, .arena = &arena,
 				.flags = EXPR_DIR_RESPONSE | EXPR_FINAL };
 	struct slice out;
-	uint64_t hash = 0;
+	uint32_t hash = 0;
 
 	arena_init_in(&arena, room, sizeof(room), 0);
 	if (expr_eval_string(px->balancing.log_hash, &ctx, &out) == EXPR_FOUND)
-		hash = hash_bytes(out.ptr, out.len, 0);
+		hash = hash_of_text(&px->balancing.hash, out);
 	arena_fini(&arena);
 	return hash;
 }
 
 /* Active servers, or else the backup ones. */
-static struct server *pick_by_hash(struct proxy *px, uint64_t hash)
+static struct server *pick_by_hash(struct proxy *px, uint32_t hash)
 {
 	for (int backup = 0; backup < 2; backup++) {
 		unsigned usable = 0, n;
@@ -79,7 +78,7 @@ static struct server *pick_by_hash(struct proxy *px, uint64_t hash)
 			usable += srv->backup == backup && server_is_usable(srv);
 		if (!usable)
 			continue;
-		n = (unsigned)(hash % usable);
+		n = hash % usable;
 		list_for_each(srv, &px->servers, link)
 			if (srv->backup == backup && server_is_usable(srv) && !n--)
 				return srv;
@@ -161,6 +160,9 @@ static void check_backend(struct config *cfg, struct proxy *px, struct diag_list
 	if (!px->balancing.algorithm->for_logs)
 		say(diags, "in backend '%s': \"balance\" only supports 'roundrobin', 'random', "
 		    "'sticky' and 'log-hash'.", px);
+	if (px->balancing.log_hash && px->balancing.hash.method == HASH_CONSISTENT)
+		say(diags, "log backend '%s': failed to initialize: unsupported hash method (from "
+		    "\"hash-type\").", px);
 	list_for_each(srv, &px->servers, link)
 		if (!srv->datagrams && !make_outlet(cfg, px, srv))
 			say(diags, "log backend '%s': out of memory.", px);
