@@ -125,7 +125,8 @@ static bool load(const char *rules)
 	diag_list_init(&diags);
 	cfg = config_new();
 	snprintf(text, sizeof(text), DEFAULTS "frontend f\n bind 127.0.0.1:1\n%s\n"
-		 " default_backend b\n" DEFAULTS "backend b\n server s 127.0.0.1:2\n server s2 127.0.0.1:3\n"
+		 " default_backend b\n" DEFAULTS "backend b\n"
+		 " server s 127.0.0.1:2\n server s2 127.0.0.1:3\n"
 		 "backend c\n", rules);
 	return conf_read_text(cfg, "t.cfg", slice_of(text), &diags) && conf_check(cfg, &diags);
 }
