@@ -318,6 +318,15 @@ struct table {
 	struct table_state *state;     /* owned; NULL before the generation starts */
 };
 
+/* Has any generation of this process declared a table? From then on always: what a stream does for
+ * tables is asked for behind this, so that it costs nothing where there are none.
+ */
+extern bool tables_were_declared; /* atomic */
+static inline bool tables_are_used(void)
+{
+	return __builtin_expect(__atomic_load_n(&tables_were_declared, __ATOMIC_RELAXED), 0);
+}
+
 /* Adds a declaration to a generation: <name> must live as long as that. NULL: no memory. */
 struct table *table_declare(struct config *cfg, const char *name);
 /* By name; NULL: none. */

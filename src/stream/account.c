@@ -51,7 +51,8 @@ void stream_count_upgrade(struct stream *s)
 	if (!(s->flags & STRM_HTTP))
 		return;
 	count_request(s->fe, s->listener, s->req.version);
-	track_request(s);
+	if (tables_are_used())
+		track_request(s);
 	if (s->flags & STRM_BE_COUNTED)
 		counter_add(&s->be->state->be, CNT_REQ_TOT, 1);
 }
@@ -125,6 +126,8 @@ static void count_bytes(struct stream *s)
 		count_traffic(&s->be->state->be, in, out);
 	if (s->server && s->t.queued)
 		count_traffic(&s->server->state->counters, in, out);
+	if (!tables_are_used())
+		return;
 	track_bytes(s, (uint64_t)in, s->back.rx_bytes - s->tracked_out);
 	s->tracked_out = s->back.rx_bytes;
 }
@@ -230,7 +233,8 @@ void stream_count_end(struct stream *s)
 	count_times(s);
 	if (s->flags & STRM_BE_COUNTED)
 		gauge_add(&s->be->state->be, CNT_SESS_CUR, -1, &s->be->state->be_session_max);
-	track_end(s);
+	if (tables_are_used())
+		track_end(s);
 }
 
 void session_count_answer(struct session *sess, unsigned status, size_t in, size_t out)

@@ -18,6 +18,7 @@
 #include "stream/persist.h"
 #include "stream/stick.h"
 #include "tls/tls.h"
+#include "table/table.h"
 #include "account_priv.h"
 #include "engine_priv.h"
 #include "filter/filter_priv.h"
@@ -357,7 +358,8 @@ static enum step connected(struct stream *s)
 				      s->t.connected - s->t.queued);
 	}
 	s->wait_until_ms = TIMER_NEVER;
-	stick_connected(s);
+	if (tables_are_used())
+		stick_connected(s);
 	stream_log_step(s, LOG_STEP_CONNECT);
 	return stream_goto(s, STAGE_TCP_RESPONSE);
 }

@@ -16,6 +16,7 @@
 #include "codec/cookie.h"
 #include "expr/expr.h"
 #include "stream/stick.h"
+#include "table/table.h"
 #include "stream/stream.h"
 
 #define DATE_DIGITS 5
@@ -339,7 +340,7 @@ void persist_request(struct stream *s)
 		cookies_read(s, p);
 	else if (!(s->flags & STRM_HTTP) && pp->rdp_cookie)
 		rdp_cookie_read(s, p, pp->rdp_cookie);
-	found = stick_request(s, !p->wanted && !p->ignored);
+	found = tables_are_used() ? stick_request(s, !p->wanted && !p->ignored) : NULL;
 	if (found)
 		p->wanted = found;
 }

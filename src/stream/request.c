@@ -179,7 +179,7 @@ enum step stage_tcp_content_fe(struct stream *s)
 {
 	enum step step = tcp_content(s, s->fe);
 
-	if (step == STEP_NEXT && s->flags & STRM_HTTP)
+	if (tables_are_used() && step == STEP_NEXT && s->flags & STRM_HTTP)
 		track_request(s);
 	return step;
 }

@@ -199,7 +199,8 @@ enum step stage_tcp_response(struct stream *s)
 static enum step tcp_begin(struct stream *s)
 {
 	s->t.data = s->t.connected;
-	stick_response(s);
+	if (tables_are_used())
+		stick_response(s);
 	s->flags |= STRM_HEAD_SENT;
 	stream_log_early(s);
 	return stream_goto(s, STAGE_FORWARD);
@@ -245,7 +246,8 @@ enum step stage_response(struct stream *s)
 			return retry_go(s);
 		}
 		s->status = s->server_status = s->res.status;
-		track_answer(s, s->status);
+		if (tables_are_used())
+			track_answer(s, s->status);
 		capture_response(s);
 		return STEP_NEXT;
 	}
@@ -325,7 +327,8 @@ enum step stage_response_rules_fe(struct stream *s)
 	if (step != STEP_NEXT)
 		return step;
 	capture_response_cookie(s);
-	stick_response(s);
+	if (tables_are_used())
+		stick_response(s);
 	persist_response(s);
 	if (stream_response_leaks_cookie(s)) {
 		count_denied(s);

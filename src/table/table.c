@@ -47,12 +47,15 @@ struct table *table_lookup(const struct config *cfg, const char *name)
 	return t;
 }
 
+bool tables_were_declared;
+
 struct table *table_declare(struct config *cfg, const char *name)
 {
 	struct table *t = arena_zalloc(&cfg->arena, sizeof(*t));
 
 	if (!t)
 		return NULL;
+	__atomic_store_n(&tables_were_declared, true, __ATOMIC_RELAXED);
 	t->name = name;
 	t->limits.bytes_factor = 1;
 	t->next = tables_of(cfg)->last;
