@@ -481,8 +481,8 @@ class Proxy:
 
 
 def until_quiet(left):
-    """The last thing that is left when patience is over, or nothing."""
-    end = time.monotonic() + PATIENCE
+    """The last thing that is left, or nothing, when all timeouts of a test are over."""
+    end = time.monotonic() + 3 * PATIENCE
     while True:
         text = left()
         if not text or time.monotonic() > end:
