@@ -234,7 +234,9 @@ static void set_ssl(struct ctl_request *rq, struct server *srv)
 {
 	const char *word = next_word(rq);
 
-	if (!tls_server_is_given(server_slots(srv)))
+	if (srv->is_dynamic)
+		ctl_error(rq, "'set server <srv> ssl' not supported on dynamic servers");
+	else if (!tls_server_is_given(server_slots(srv)))
 		ctl_error(rq, "'set server <srv> ssl' cannot be set.  default-server should define "
 			  "ssl settings");
 	else if (!word || (strcmp(word, "on") != 0 && strcmp(word, "off") != 0))
@@ -266,14 +268,6 @@ static enum ctl_step set_server(struct ctl_request *rq)
 			actions[i].run(rq, srv);
 			return CTL_DONE;
 		}
-	if (word && strcmp(word, "ssl") == 0 &&
-	    (srv->is_dynamic || !tls_server_is_on(server_slots(srv)))) {
-		ctl_error(rq, srv->is_dynamic
-			  ? "'set server <srv> ssl' not supported on dynamic servers"
-			  : "'set server <srv> ssl' cannot be set.  default-server should "
-			  "define ssl settings");
-		return CTL_DONE;
-	}
 	ctl_error(rq, "usage: set server <backend>/<server> addr | agent | agent-addr | "
 		  "agent-port | agent-send | check-addr | check-port | fqdn | health | ssl | "
 		  "state | weight");
