@@ -30,7 +30,7 @@ def descriptors(pid):
 
 
 def tcp(pid):
-    """{inode: (state, local port)} of the process's name space."""
+    """{inode: (state, local port, remote port)} of the process's name space."""
     out = {}
     for name in ("tcp", "tcp6"):
         try:
@@ -41,7 +41,7 @@ def tcp(pid):
         for row in rows:
             f = row.split()
             if len(f) > 9:
-                out[f[9]] = (f[3], int(f[1].rsplit(":", 1)[1], 16))
+                out[f[9]] = (f[3],) + tuple(int(f[i].rsplit(":", 1)[1], 16) for i in (1, 2))
     return out
 
 
@@ -51,14 +51,18 @@ class Quiet:
         self.first = len(descriptors(pid))
 
     def connections(self):
-        """How many connections the process holds of clients and to others, and descriptors that are none."""
+        """How many connections the process holds of clients and to others, how many descriptors that are none, and how many
+        of the clients it is itself: a proxy that is its own server keeps these idle for a while, as it would any server's.
+        """
         held, known = descriptors(self.pid), tcp(self.pid)
         inodes = [m.group(1) for m in (re.match(r"socket:\[(\d+)\]", t) for t in held.values()) if m]
         sockets = [known[i] for i in inodes if i in known]
-        listening = set(port for state, port in sockets if state == "0A")
-        clients = sum(1 for state, port in sockets if state in (ESTABLISHED, CLOSE_WAIT) and port in listening)
-        others = sum(1 for state, port in sockets if state in (ESTABLISHED, CLOSE_WAIT) and port not in listening)
-        return clients, others, len(held) - clients - others
+        listening = set(local for state, local, _ in sockets if state == "0A")
+        open_ones = [(local, remote) for state, local, remote in sockets if state in (ESTABLISHED, CLOSE_WAIT)]
+        others = set(pair for pair in open_ones if pair[0] not in listening)
+        clients = [pair for pair in open_ones if pair[0] in listening]
+        own = sum(1 for local, remote in clients if (remote, local) in others)
+        return len(clients) - own, len(others), len(held) - len(open_ones), own
 
     def wrong(self, ask):
         """ask(command) is the Runtime API. What is still there, or ""."""
@@ -66,12 +70,12 @@ class Quiet:
         if "CurrConns" not in info or info.get("Stopping", "0") != "0":
             return ""
         out = []
-        if info["CurrConns"] != "0":
-            out.append("CurrConns is " + info["CurrConns"])
+        clients, _, rest, own = self.connections()
+        if int(info["CurrConns"]) > own:
+            out.append("CurrConns is %s, %d of them its own" % (info["CurrConns"], own))
         streams = [l for l in ask("show sess").split("\n") if l.startswith("0x") and "fe=GLOBAL" not in l]
         if streams:
             out.append("show sess: " + "; ".join(l[:160] for l in streams[:3]))
-        clients, _, rest = self.connections()
         if clients:
             out.append("%d connections of clients" % clients)
         if rest > self.first + SPARE:
