@@ -56,6 +56,7 @@ def ask(path, text):
         s.settimeout(lib.PATIENCE)
         s.connect(path)
         s.sendall(text.encode() + b"\n")
+        s.shutdown(socket.SHUT_WR)  # the master waits for another command else
         return lib.recv_all(s).decode("latin-1")
 
 
