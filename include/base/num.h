@@ -68,4 +68,9 @@ void num_put_hex_bytes(char *out, const void *bytes, size_t len);
 /* The value of a hexadecimal digit, -1: it is none. */
 int num_hex_digit(char c);
 
+/* "q=0.8", blanks around it allowed, in thousandths (RFC 9110 12.4.2): 0 to 1000, which it also is
+ * when the text is something else.
+ */
+unsigned num_parse_quality(struct slice text);
+
 #endif

@@ -192,6 +192,10 @@ bool filters_register(const struct module *const *modules);
 void filters_dump(FILE *out);
 void filters_print(FILE *out);
 
+/* Adds a filter that no line asked for, behind those of lines; in the check phase. Its kind's
+ * parse() is not called. False: no memory.
+ */
+bool filter_conf_add(struct config *cfg, struct proxy *px, const struct filter_kind *kind);
 /* The filters of a proxy, NULL: none. And the one of this kind with that name, NULL: none. */
 const struct filter_conf *filter_confs(const struct proxy *px);
 const struct filter_conf *filter_conf_find(const struct proxy *px, const struct filter_kind *kind,
@@ -201,6 +205,8 @@ const struct filter_conf *filter_conf_find(const struct proxy *px, const struct 
  * On the stream's thread.
  */
 
+/* The first of the chain, NULL: none; the others are its ->next. */
+struct filter *filters_of_stream(const struct stream *s);
 /* The filter that <conf> has put on the way of <s>. NULL: it is not attached (yet). */
 struct filter *filter_of_stream(const struct stream *s, const struct filter_conf *conf);
 /* From now on data() gets the bytes of this side; or not any more: what is held passes. */

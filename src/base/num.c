@@ -231,3 +231,20 @@ void num_put_hex_bytes(char *out, const void *bytes, size_t len)
 		out[2 * i + 1] = hex_digits[at[i] & 15];
 	}
 }
+
+unsigned num_parse_quality(struct slice text)
+{
+	unsigned v = 0, unit = 1000;
+
+	text = slice_trim(text);
+	if (!slice_starts(text, SLICE("q=")) || text.len < 3 || !ascii_is_digit(text.ptr[2]))
+		return 1000;
+	v = text.ptr[2] == '0' ? 0 : 1000;
+	for (size_t i = 4; text.len > 3 && text.ptr[3] == '.' && i < text.len && i < 7; i++) {
+		if (!ascii_is_digit(text.ptr[i]))
+			break;
+		unit /= 10;
+		v += (unsigned)(text.ptr[i] - '0') * unit;
+	}
+	return v < 1000 ? v : 1000;
+}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* conv_field.c - converters of values of HTTP fields: Accept-Language, Forwarded */
 #include <string.h>
+#include "base/num.h"
 #include "codec/rfc7239.h"
 #include "expr/modules.h"
 #include "expr_priv.h"
@@ -38,24 +39,6 @@ static struct slice list_find(struct slice list, struct slice wanted)
 	return slice_none();
 }
 
-/* "q=0.8" in thousandths; 1000 when it is something else. */
-static unsigned read_quality(struct slice text)
-{
-	unsigned v = 0, unit = 1000;
-
-	text = slice_trim(text);
-	if (!slice_starts(text, SLICE("q=")) || text.len < 3 || !ascii_is_digit(text.ptr[2]))
-		return 1000;
-	v = text.ptr[2] == '0' ? 0 : 1000;
-	for (size_t i = 4; text.len > 3 && text.ptr[3] == '.' && i < text.len && i < 7; i++) {
-		if (!ascii_is_digit(text.ptr[i]))
-			break;
-		unit /= 10;
-		v += (unsigned)(text.ptr[i] - '0') * unit;
-	}
-	return v < 1000 ? v : 1000;
-}
-
 /* The language of one range that we speak: with its variant, else without. */
 static struct slice match_language(struct slice list, struct slice range)
 {
@@ -78,7 +61,7 @@ static bool convert_language(struct expr_ctx *ctx, const struct expr_arg *args, 
 		struct slice range = slice_sub(rest, 0, end), found;
 		size_t semicolon = slice_find_char(range, 0, ';');
 		unsigned quality = semicolon == SIZE_MAX ? 1000 :
-				   read_quality(slice_sub(range, semicolon + 1, range.len));
+				   num_parse_quality(slice_sub(range, semicolon + 1, range.len));
 
 		found = match_language(args[0].text, slice_trim(slice_sub(range, 0, semicolon)));
 		if (found.ptr && quality > best_quality) {

@@ -17,7 +17,6 @@ static const struct {
 	{ "lua.*", "Lua" },
 	{ "quic_*", "QUIC" },
 	{ "res.cache_*", "the cache" },
-	{ "res.comp*", "compression" },
 	{ "wt6", "a description of this hash, and none is public" },
 };
 

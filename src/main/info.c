@@ -3,7 +3,7 @@
  *
  * info_collect() fills one value per field of info_fields.h; the printers walk that table.
  * What this version
- * does not do (TLS, compression, peers) is zero, as in a process that has none of it configured.
+ * does not do (peers) is zero, as in a process that has none of it configured.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +16,7 @@
 #include "core/task.h"
 #include "core/thread.h"
 #include "ctl/ctl.h"
+#include "ext/compression.h"
 #include "front/listen.h"
 #include "log/log.h"
 #include "manage/stats.h"
@@ -190,6 +191,9 @@ static void collect_process(struct info_value *v, char *text, size_t size)
 	v[INFO_BOOTTIME_MS].number = (main_ready_ns - main_start_ns) / NS_PER_MS;
 	v[INFO_TASKS].number = task_count();
 	v[INFO_RUN_QUEUE].number = task_queued_count();
+	v[INFO_COMPRESSBPSIN].number = compression_rate_in();
+	v[INFO_COMPRESSBPSOUT].number = compression_rate_out();
+	v[INFO_COMPRESSBPSRATELIM].number = compression_rate_limit();
 	v[INFO_IDLE_PCT].number = activity_idle_percent();
 	v[INFO_DROPPEDLOGS].number = log_dropped();
 }

@@ -11,6 +11,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 #include "ctl/ctl.h"
+#include "ext/compression.h"
 #include "front/listen.h"
 #include "log/log.h"
 #include "tls/tls.h"
@@ -41,14 +42,19 @@ static void limit_tls(unsigned rate)
 	tls_set_rate_limit(rate);
 }
 
+static void limit_compression(unsigned rate)
+{
+	compression_set_rate_limit((uint64_t)rate << 10);
+}
+
 static const struct {
 	const char *name, *what;
-	void (*set)(unsigned rate); /* NULL: refused */
+	void (*set)(unsigned rate);
 } limits[] = {
 	{ "connections", "the most connections per second", limit_connections },
 	{ "sessions", "the most sessions per second", limit_sessions },
 	{ "ssl-sessions", "the most TLS sessions per second", limit_tls },
-	{ "http-compression", "the most bytes to compress per second, in kB", NULL },
+	{ "http-compression", "the most bytes to compress per second, in kB", limit_compression },
 };
 
 static void list_limits(struct ctl_request *rq)
@@ -56,8 +62,8 @@ static void list_limits(struct ctl_request *rq)
 	ctl_begin(rq, CTL_ERR);
 	strbuf_add_str(rq->out, "'set rate-limit' only supports :\n");
 	for (size_t i = 0; i < sizeof(limits) / sizeof(*limits); i++)
-		strbuf_printf(rq->out, "   - '%s global' to set %s%s\n", limits[i].name,
-			      limits[i].what, limits[i].set ? "" : " (not in this program)");
+		strbuf_printf(rq->out, "   - '%s global' to set %s\n", limits[i].name,
+			      limits[i].what);
 }
 
 static enum ctl_step set_rate_limit(struct ctl_request *rq)
@@ -69,7 +75,7 @@ static enum ctl_step set_rate_limit(struct ctl_request *rq)
 
 	while (name && i < sizeof(limits) / sizeof(*limits) && strcmp(limits[i].name, name) != 0)
 		i++;
-	if (!name || i == sizeof(limits) / sizeof(*limits) || !limits[i].set ||
+	if (!name || i == sizeof(limits) / sizeof(*limits) ||
 	    !rq->words[rq->at + 1] || strcmp(rq->words[rq->at + 1], "global") != 0) {
 		list_limits(rq);
 		return CTL_DONE;

@@ -6,6 +6,7 @@
 #include "base/regex.h"
 #include "core/fd.h"
 #include "core/thread.h"
+#include "ext/compression.h"
 #include "build_info.h"
 #include "main_priv.h"
 #include "mux/mux.h"
@@ -52,6 +53,7 @@ void version_print_build(FILE *out)
 	fprintf(out, "Built with multi-threading support (MAX_TGROUPS=%d, MAX_THREADS=%d, "
 		"default=%u).\n", GROUPS_MAX, THREADS_MAX, thread_count());
 	tls_library_print(out);
+	compression_print(out);
 	fprintf(out, "Built with network namespace support.\n");
 	fprintf(out, "Built with PCRE2 version : %s\nPCRE2 library supports JIT : %s\n",
 		regex_version(), regex_has_jit() ? "yes" : "no (at run time)");

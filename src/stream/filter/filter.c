@@ -262,6 +262,11 @@ const char *filter_that_ended(const struct stream *s)
 
 /* --- for filters ------------------------------------------------------------------------------ */
 
+struct filter *filters_of_stream(const struct stream *s)
+{
+	return s->filters ? s->filters->first : NULL;
+}
+
 struct filter *filter_of_stream(const struct stream *s, const struct filter_conf *conf)
 {
 	struct filter *f = s->filters ? s->filters->first : NULL;
