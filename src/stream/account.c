@@ -132,6 +132,15 @@ static void count_bytes(struct stream *s)
 	s->tracked_out = s->back.rx_bytes;
 }
 
+void stream_forget_answer(struct stream *s)
+{
+	uint64_t lost = s->back.rx_bytes;
+
+	s->back.rx_bytes = 0;
+	s->counted_out -= s->counted_out < lost ? s->counted_out : lost;
+	s->tracked_out = 0;
+}
+
 void stream_count_continuously(struct stream *s)
 {
 	if (!(s->fe->options & PROXY_OPT_CONTSTATS) || clock_now_ms() < s->count_at_ms)

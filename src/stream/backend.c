@@ -593,6 +593,7 @@ bool stream_retry(struct stream *s, unsigned event)
 	if (!stale && !take_replay(s, event))
 		return false;
 	stream_drop_back(s);
+	stream_forget_answer(s);
 	http_msg_fini(&s->res);
 	http_msg_init(&s->res, &s->arena);
 	block_queue_clear(&s->front.rx); /* what was not sent yet is in the copy too */
