@@ -51,7 +51,7 @@ static bool parse_f_use(struct conf_line *l)
 		return conf_error(l, 0, NULL, "%s", f->add.why);
 	f->crt = crt;
 	f->list = arena_printf(&l->cfg->arena, "@%s", l->section_name);
-	f->file = l->place.file;
+	f->file = conf_strdup(l->cfg, l->place.file ? l->place.file : "");
 	f->line = l->place.line;
 	if (!f->list)
 		return conf_error(l, 0, NULL, "out of memory.");

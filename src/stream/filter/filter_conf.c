@@ -71,7 +71,7 @@ static bool filter_line_parse(struct conf_line *l)
 		return unknown(l, name);
 	l->at++;
 	c->proxy = l->object;
-	c->file = l->place.file;
+	c->file = conf_strdup(l->cfg, l->place.file ? l->place.file : "");
 	c->line = l->place.line;
 	if (!c->kind->parse(l, c))
 		return false;
