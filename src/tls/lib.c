@@ -157,18 +157,30 @@ unsigned tls_accept_wait_ms(void)
 	return 0;
 }
 
+/* Takes one of the places of maxsslconn; a reload may set one, another, or none. False: there is
+ * none left.
+ */
+static bool place_take(struct tls_conn *t)
+{
+	int64_t most = __atomic_load_n(&limits.connections, __ATOMIC_RELAXED);
+
+	if (!most)
+		return true;
+	SHARED_WRITE(process);
+	if (__atomic_add_fetch(&limits.open, 1, __ATOMIC_RELAXED) > (uint64_t)most) {
+		__atomic_sub_fetch(&limits.open, 1, __ATOMIC_RELAXED);
+		return false;
+	}
+	t->flags |= TLS_FL_PLACE;
+	return true;
+}
+
 bool tls_count_open(struct tls_conn *t)
 {
 	bool back = t->flags & TLS_FL_BACK;
 
-	if (!back && limits.connections) {
-		SHARED_WRITE(process);
-		if (__atomic_add_fetch(&limits.open, 1, __ATOMIC_RELAXED) >
-		    (uint64_t)limits.connections) {
-			__atomic_sub_fetch(&limits.open, 1, __ATOMIC_RELAXED);
-			return false;
-		}
-	}
+	if (!back && !place_take(t))
+		return false;
 	t->flags |= TLS_FL_COUNTED;
 	counter_add(&figures, back ? FIG_BACK_OPEN : FIG_FRONT_OPEN, 1);
 	counter_add(&figures, back ? FIG_BACK_TOTAL : FIG_FRONT_TOTAL, 1);
@@ -183,7 +195,7 @@ void tls_uncount(struct tls_conn *t)
 
 	if (!(t->flags & TLS_FL_COUNTED))
 		return;
-	if (!back && limits.connections)
+	if (t->flags & TLS_FL_PLACE)
 		__atomic_sub_fetch(&limits.open, 1, __ATOMIC_RELAXED);
 	counter_add(&figures, back ? FIG_BACK_OPEN : FIG_FRONT_OPEN, -1);
 }

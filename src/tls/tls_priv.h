@@ -505,6 +505,7 @@ enum tls_conn_flags {
 	TLS_FL_SHUT_LATER = 1 << 11, /* our end is to be sent when the handshake is over */
 	TLS_FL_EARLY_SENT = 1 << 12, /* to a server, some */
 	TLS_FL_EARLY_REFUSED = 1 << 13, /* which the server did not take */
+	TLS_FL_PLACE = 1 << 14, /* it has one of the places of maxsslconn */
 };
 
 struct tls_conn {

@@ -452,6 +452,28 @@ def test_tls(tap, args):
     shutil.rmtree(folder)
 
 
+def test_tls_limit(tap, args):
+    """maxsslconn comes with a reload: connections from before it have no place of it to give back."""
+    folder = tempfile.mkdtemp(prefix="hapr.")
+    path = folder + "/site.pem"
+    if not make_certificate(path, "one"):
+        tap.skip("a limit that a reload brings", "no openssl")
+        return
+    body = BASE.replace("p[0]}", "p[0]} ssl crt " + path)
+    with Scene(args, body) as sc:
+        old = [TlsClient(sc.p[0]) for _ in range(3)]
+        tap.ok("Success=1" in sc.reload("global\n\tmaxsslconn 2\n" + body), "maxsslconn comes")
+        for c in old:
+            c.sock.close()
+        lib.until(lambda: sc.proxy.info()["CurrSslConns"] == "0")
+        fresh = [TlsClient(sc.p[0]) for _ in range(2)]
+        tap.ok(all(c.get() for c in fresh), "so many are served")
+        tap.ok("Success=1" in sc.reload(body), "maxsslconn goes")
+        more = [TlsClient(sc.p[0]) for _ in range(3)]
+        tap.ok(all(c.get() for c in more + fresh), "there is no limit")
+    shutil.rmtree(folder)
+
+
 def make_authority(folder, name):
     make_certificate(folder + "/one.pem", name)
     with open(folder + "/one.pem") as f, open(folder + "/ca.crt", "w") as out:
@@ -622,7 +644,7 @@ def main():
         tap.skip("reloads in the process", "the reference has none")
         tap.done()
     for test in (test_change, test_bad, test_binds, test_states, test_checks, test_idle, test_tunnel,
-                 test_hard_stop, test_h2, test_tables, test_tls, test_kept, test_two_at_once, test_load):
+                 test_hard_stop, test_h2, test_tables, test_tls, test_tls_limit, test_kept, test_two_at_once, test_load):
         test(tap, args)
     tap.done()
 
