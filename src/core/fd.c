@@ -44,6 +44,8 @@ bool fd_add(int fd, fd_handler_fn *handler, void *owner, unsigned flags)
 	__atomic_store_n(&e->handler, handler, __ATOMIC_RELEASE);
 	if (!poller_get()->add(worker_self, fd, false)) {
 		__atomic_store_n(&e->handler, NULL, __ATOMIC_RELAXED);
+		/* the number may be another thread's next, see above */
+		__atomic_store_n(&e->generation, e->generation + 1, __ATOMIC_RELEASE);
 		return false;
 	}
 	SHARED_WRITE(process);

@@ -19,12 +19,13 @@ static const struct fd_kind *fd_kinds;
 void fd_kind_register(struct fd_kind *kind)
 {
 	kind->next = fd_kinds;
-	fd_kinds = kind;
+	/* threads that have begun look for theirs meanwhile */
+	__atomic_store_n(&fd_kinds, kind, __ATOMIC_RELEASE);
 }
 
 const struct fd_kind *fd_kind_find(fd_handler_fn *handler)
 {
-	const struct fd_kind *k = fd_kinds;
+	const struct fd_kind *k = __atomic_load_n(&fd_kinds, __ATOMIC_ACQUIRE);
 
 	while (k && k->handler != handler)
 		k = k->next;
