@@ -189,8 +189,11 @@ static void test_line(void)
 	ok(!set->error_percent && set->latency_percent == 200 && set->max_time_ms == 20000,
 	   "latency alone");
 	config_drop(&cfg);
-	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
-		ok(*error_of(bad[i]), "refused: %s (%s)", bad[i], error_of(bad[i]));
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		const char *error = error_of(bad[i]);
+
+		ok(*error, "refused: %s (%s)", bad[i], error);
+	}
 }
 
 /* --- what an ejection does ------------------------------------------------------------------ */

@@ -516,5 +516,6 @@ int main(void)
 		EVP_CIPHER_free(ours[i]);
 		EVP_CIPHER_free(theirs[i]);
 	}
+	tls_gcm_thread_fini();
 	return done_testing();
 }
