@@ -46,7 +46,6 @@ const char *deflate_version(void);
 
 /* Bytes of all states of the process, spares included; and the most of them, 0: no limit. */
 size_t deflate_memory(void);
-size_t deflate_memory_max(void);
 void deflate_set_memory_max(size_t bytes);
 
 /* <level>: 0 (no compression) to 9. NULL: no memory, the limit is reached, or not built in. */

@@ -39,11 +39,6 @@ size_t deflate_memory(void)
 	return __atomic_load_n(&memory, __ATOMIC_RELAXED);
 }
 
-size_t deflate_memory_max(void)
-{
-	return __atomic_load_n(&memory_max, __ATOMIC_RELAXED);
-}
-
 void deflate_set_memory_max(size_t bytes)
 {
 	__atomic_store_n(&memory_max, bytes, __ATOMIC_RELAXED);
@@ -60,7 +55,7 @@ static size_t state_size(const struct deflate_params *p)
 
 static bool memory_take(size_t n)
 {
-	size_t max = deflate_memory_max();
+	size_t max = __atomic_load_n(&memory_max, __ATOMIC_RELAXED);
 
 	if (__atomic_add_fetch(&memory, n, __ATOMIC_RELAXED) <= max || !max)
 		return true;
@@ -91,15 +86,15 @@ static struct deflater *spare_take(enum deflate_format format, const struct defl
 	return NULL;
 }
 
-static void state_free(struct deflater *d)
+static void zlib_state_free(struct deflater *d)
 {
 	deflateEnd(&d->z);
 	__atomic_sub_fetch(&memory, d->size, __ATOMIC_RELAXED);
 	free(d);
 }
 
-static struct deflater *state_new(enum deflate_format format, int level,
-				  const struct deflate_params *p)
+static struct deflater *zlib_state_new(enum deflate_format format, int level,
+				       const struct deflate_params *p)
 {
 	size_t size = state_size(p);
 	struct deflater *d;
@@ -126,10 +121,10 @@ struct deflater *deflater_new(enum deflate_format format, int level,
 	struct deflater *d = spare_take(format, p);
 
 	if (!d)
-		return state_new(format, level, p);
+		return zlib_state_new(format, level, p);
 	if (d->level != level && deflateParams(&d->z, level, Z_DEFAULT_STRATEGY) != Z_OK) {
-		state_free(d);
-		return state_new(format, level, p);
+		zlib_state_free(d);
+		return zlib_state_new(format, level, p);
 	}
 	d->level = level;
 	return d;
@@ -142,7 +137,7 @@ void deflater_free(struct deflater *d)
 	block_drop(d->block);
 	d->block = NULL;
 	if (spare_count >= DEFLATE_SPARES || deflateReset(&d->z) != Z_OK) {
-		state_free(d);
+		zlib_state_free(d);
 		return;
 	}
 	d->next = spares;
@@ -156,7 +151,7 @@ void deflate_trim_thread(void)
 		struct deflater *d = spares;
 
 		spares = d->next;
-		state_free(d);
+		zlib_state_free(d);
 	}
 	spare_count = 0;
 }

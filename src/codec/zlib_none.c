@@ -22,11 +22,6 @@ size_t deflate_memory(void)
 	return 0;
 }
 
-size_t deflate_memory_max(void)
-{
-	return 0;
-}
-
 void deflate_set_memory_max(size_t bytes)
 {
 }

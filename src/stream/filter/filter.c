@@ -4,6 +4,7 @@
 #include <string.h>
 #include "base/clock.h"
 #include "base/module.h"
+#include "conf/conf.h"
 #include "filter_priv.h"
 #include "../stream_conf_priv.h"
 
@@ -80,6 +81,29 @@ const struct filter_conf *filter_conf_find(const struct proxy *px, const struct 
 	while (c && (c->kind != kind || !c->name || strcmp(c->name, name) != 0))
 		c = c->next;
 	return c;
+}
+
+void filter_conf_append(struct stream_proxy *sp, struct filter_conf *c)
+{
+	struct filter_conf **at = &sp->filters;
+
+	while (*at)
+		at = &(*at)->next;
+	*at = c;
+}
+
+bool filter_conf_add(struct config *cfg, struct proxy *px, const struct filter_kind *kind)
+{
+	struct filter_conf *c = arena_zalloc(&cfg->arena, sizeof(*c));
+
+	if (!c)
+		return false;
+	c->kind = kind;
+	c->proxy = px;
+	c->file = px->file;
+	c->line = px->line;
+	filter_conf_append(stream_proxy(px), c);
+	return true;
 }
 
 /* --- a stream's ------------------------------------------------------------------------------- */

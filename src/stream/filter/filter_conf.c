@@ -33,29 +33,6 @@ static bool unknown(struct conf_line *l, const char *name)
 			  close ? "' maybe ?" : ".");
 }
 
-static void append(struct stream_proxy *sp, struct filter_conf *c)
-{
-	struct filter_conf **at = &sp->filters;
-
-	while (*at)
-		at = &(*at)->next;
-	*at = c;
-}
-
-bool filter_conf_add(struct config *cfg, struct proxy *px, const struct filter_kind *kind)
-{
-	struct filter_conf *c = arena_zalloc(&cfg->arena, sizeof(*c));
-
-	if (!c)
-		return false;
-	c->kind = kind;
-	c->proxy = px;
-	c->file = px->file;
-	c->line = px->line;
-	append(stream_proxy(px), c);
-	return true;
-}
-
 static bool filter_line_parse(struct conf_line *l)
 {
 	struct stream_proxy *sp = slot_of(&stream_proxy_slot, l->slots);
@@ -75,7 +52,7 @@ static bool filter_line_parse(struct conf_line *l)
 	c->line = l->place.line;
 	if (!c->kind->parse(l, c))
 		return false;
-	append(sp, c);
+	filter_conf_append(sp, c);
 	return conf_take_end(l);
 }
 

@@ -52,6 +52,9 @@ struct filters {
 
 /* The kinds in the order of their names, from *at = 0 on; NULL: no more. */
 const struct filter_kind *filter_kind_next(unsigned *at);
+/* One more line of a proxy, behind the others. */
+struct stream_proxy;
+void filter_conf_append(struct stream_proxy *sp, struct filter_conf *c);
 
 /* Attaches the filters of a proxy to a stream that has none yet, or none of the backend's. False:
  * no memory; what was attached stays.
