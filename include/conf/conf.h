@@ -141,6 +141,8 @@ struct conf_keyword {
 
 struct conf_section {
 	const char *name;      /* "global", "frontend" */
+	const char *dialect;   /* NULL; or the kind of file that it stands in, see
+				* conf_read_file() */
 	enum conf_place where; /* of the lines inside */
 	/* The section's own line ("frontend NAME ..."): sets line->object and line->slots for
 	 * the lines to come. False: reported; the lines inside are still checked against a
@@ -193,6 +195,13 @@ bool conf_read(struct config *cfg, const struct conf_source *sources, int count,
  * alone.
  */
 void conf_read_early(struct config *cfg, const struct conf_source *sources, int count);
+/* For a parser: reads the file at <path>, which the last word names. Its sections are those of that
+ * <dialect>, and those of configurations are unknown there. With a <scope>, what stands below
+ * the line "[scope]", up to the next such line, is all that is read; without, there may be no such
+ * line. False: reported.
+ */
+bool conf_read_dialect(struct conf_line *l, const char *path, const char *dialect,
+		       const char *scope);
 /* Reads a text (for tests, and for embedded examples). */
 bool conf_read_text(struct config *cfg, const char *name, struct slice text,
 		    struct diag_list *diags);

@@ -124,6 +124,8 @@ int log_facility_find(struct slice name);
  * sections (peers, log-forward). False: reported.
  */
 bool log_target_parse(struct conf_line *l, struct log_targets **targets);
+/* Frees a list that log_target_parse() made, and NULLs it. */
+void log_targets_free(struct log_targets **list);
 /* The line `log` of sections that have the slots of a proxy. */
 bool log_line_parse(struct conf_line *l);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* inside.h - streams that the program begins: HTTP requests to a backend, without a client
+/* inside.h - streams that the program begins: requests or bytes to a backend, without a client
  *
  * Purpose: the mirror of service.h: a function stands where a client would. Its request goes
  *          through the rules, the balancing, the queues, the retries and the log of a backend, like
@@ -55,7 +55,7 @@ struct inside_kind {
 struct inside {
 	const struct inside_kind *kind;
 	void *ctx;                   /* the caller's */
-	struct http_msg *request;    /* to be completed before inside_start() */
+	struct http_msg *request;    /* to be completed before inside_start(); NULL: bytes */
 	/* the engine's */
 	struct stream *stream;
 	struct session sess;
@@ -70,6 +70,11 @@ struct inside {
  */
 struct inside *inside_new(struct proxy *px, const struct inside_kind *kind, void *ctx,
 			  struct slice method, struct slice target);
+/* A connection for bytes through <px>, a backend of another mode than http: there is neither a
+ * request nor head(). part() is called for what is to be sent, data() gets what comes. end() is
+ * <whole> when the server has closed. It has no log line: what it is for has its own.
+ */
+struct inside *inside_new_bytes(struct proxy *px, const struct inside_kind *kind, void *ctx);
 /* Begins, at the end of this turn. */
 void inside_start(struct inside *x);
 /* There is something for part() after INSIDE_WAIT. May end it. */

@@ -133,6 +133,9 @@ struct stream_overrides {
 	struct http_msg *hints;              /* interim answer being made by early-hint */
 };
 
+/* http-request set-log-level silent: no line. */
+#define LOG_LEVEL_SILENT 254
+
 struct stream {
 	struct endpoint front, back;
 	struct list thread_link;       /* in the thread's list, for show sess */
@@ -149,7 +152,7 @@ struct stream {
 	uint8_t end_phase;             /* character of the phase at that time */
 	bool is_moved;                 /* it was redispatched, and to another server */
 	uint8_t log_step;              /* enum log_step: when the line being written is (%OG) */
-	uint8_t log_level;             /* rule set-log-level; 255: unset; 254: silent */
+	uint8_t log_level;             /* rule set-log-level; 255: unset; LOG_LEVEL_SILENT */
 	uint16_t status;               /* of the answer, for log and counters; 0 none */
 	uint16_t asked_status;         /* of the rule whose page has another one; 0: none */
 	uint16_t server_status;        /* of the server's answer, whatever became of it; 0: none */

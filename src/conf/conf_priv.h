@@ -115,7 +115,8 @@ const char *conf_later_section(const char *name);
 
 /* --- registry.c -------------------------------------------------------------------------- */
 
-const struct conf_section *conf_section_find(const char *name);
+/* Of the dialect, NULL: of configurations. */
+const struct conf_section *conf_section_find(const char *name, const char *dialect);
 /* The keyword with the most words among <words> that may stand in <where> (and, with CONF_OTHER, in
  * <section>); <used> gets the number of words. NULL: none.
  */

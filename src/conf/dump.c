@@ -120,7 +120,7 @@ static void dump_other_sections(FILE *out)
 {
 	for (const struct module *const *m = conf_modules; m && *m; m++)
 		for (const struct conf_section *s = (*m)->sections; s && s->name; s++)
-			if (!(s->where & (CONF_PROXY | CONF_GLOBAL)))
+			if (!(s->where & (CONF_PROXY | CONF_GLOBAL)) && !s->dialect)
 				dump_section(s, out);
 }
 
@@ -142,7 +142,7 @@ void conf_dump_keywords(FILE *out)
 
 		for (int j = 0; j < i; j++)
 			first &= strcmp(dumpers[j].section, dumpers[i].section) != 0;
-		if (!first || conf_section_find(dumpers[i].section))
+		if (!first || conf_section_find(dumpers[i].section, NULL))
 			continue;
 		fprintf(out, "%s\n", dumpers[i].section);
 		run_dumpers(dumpers[i].section, out);

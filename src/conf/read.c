@@ -37,6 +37,9 @@ struct reader {
 	char *section_name;		    /* owned; its first argument, or "" */
 	void *object;
 	struct slot_area *slots;
+	/* a dialect, see conf_read_dialect(); NULL */
+	const char *dialect, *scope;
+	bool is_outside, has_scope; /* of <scope>; a line has begun it */
 };
 
 /* --- files ------------------------------------------------------------------------------- */
@@ -230,7 +233,7 @@ static void report_no_section(struct reader *r)
  */
 static bool skip_section(struct reader *r)
 {
-	const char *why = conf_later_section(r->tokens.words[0]);
+	const char *why = r->dialect ? NULL : conf_later_section(r->tokens.words[0]);
 
 	if (!why)
 		return false;
@@ -258,7 +261,7 @@ static void read_words(struct reader *r)
 		if (!t->count)
 			return;
 	}
-	s = conf_section_find(t->words[0]);
+	s = conf_section_find(t->words[0], r->dialect);
 	if (s) {
 		/* close() may use the tokens: it gets a line of its own before */
 		struct conf_tokens kept = *t;
@@ -280,6 +283,29 @@ static void read_words(struct reader *r)
 	conf_dispatch(&l, t);
 }
 
+/* "[name]", alone on a line of a dialect: what follows is for that scope. False: it is none. */
+static bool read_scope(struct reader *r)
+{
+	const char *word = r->tokens.words[0];
+	size_t len = strlen(word);
+
+	if (!r->dialect || *word != '[')
+		return false;
+	section_close(r);
+	r->where.place.form = DIAG_PARSING;
+	r->where.place.column = r->tokens.columns[0];
+	if (r->tokens.count > 1 || len < 3 || word[len - 1] != ']')
+		diag_add(r->where.diags, DIAG_ALERT, &r->where.place, NULL,
+			 "a scope is a name between brackets, alone on its line.");
+	else if (!r->scope)
+		diag_add(r->where.diags, DIAG_ALERT, &r->where.place, NULL,
+			 "a scope in a file that is read without one: no engine was named.");
+	r->is_outside = !r->scope || strlen(r->scope) != len - 2 ||
+			strncmp(r->scope, word + 1, len - 2) != 0;
+	r->has_scope |= !r->is_outside;
+	return true;
+}
+
 /* One line without its line feed, NUL-terminated. */
 static void read_line(struct reader *r, char *line)
 {
@@ -297,7 +323,7 @@ static void read_line(struct reader *r, char *line)
 		conf_directive(&r->where, &r->nesting, t, r->early);
 		return;
 	}
-	if (!conf_nesting_skips(&r->nesting))
+	if (!conf_nesting_skips(&r->nesting) && !read_scope(r) && !r->is_outside)
 		read_words(r);
 }
 
@@ -431,4 +457,36 @@ bool conf_read_text(struct config *cfg, const char *name, struct slice text,
 		run_passes(cfg, &texts, diags);
 	texts_fini(&texts);
 	return diags->alerts == alerts;
+}
+
+bool conf_read_dialect(struct conf_line *l, const char *path, const char *dialect,
+		       const char *scope)
+{
+	struct reader *r = calloc(1, sizeof(*r));
+	const char *file = l->cfg->state->file;
+	int alerts = l->diags->alerts;
+	struct texts texts = { 0 };
+
+	if (r)
+		load_file(&texts, path, l->diags);
+	else
+		conf_error(l, 0, NULL, "out of memory.");
+	if (texts.count) {
+		r->where.cfg = l->cfg;
+		r->where.diags = l->diags;
+		r->dialect = dialect;
+		r->scope = scope;
+		r->is_outside = scope != NULL;
+		strbuf_init(&r->tokens.text);
+		read_text(r, &texts.all[0]);
+		strbuf_fini(&r->tokens.text);
+		l->cfg->state->file = file;
+		if (scope && !r->has_scope)
+			conf_error(l, l->at - 1, NULL, "there is no scope '[%s]' in file '%s'.",
+				   scope, path);
+	}
+	texts_fini(&texts);
+	free(r);
+	return l->diags->alerts == alerts ||
+	       conf_error(l, l->at - 1, NULL, "Error(s) found in configuration file : %s", path);
 }

@@ -57,11 +57,16 @@ bool conf_register(const struct module *const *modules)
 
 /* --- look-up ----------------------------------------------------------------------------- */
 
-const struct conf_section *conf_section_find(const char *name)
+static bool is_of(const struct conf_section *s, const char *dialect)
+{
+	return dialect && s->dialect ? strcmp(s->dialect, dialect) == 0 : s->dialect == dialect;
+}
+
+const struct conf_section *conf_section_find(const char *name, const char *dialect)
 {
 	for (const struct module *const *m = conf_modules; m && *m; m++)
 		for (const struct conf_section *s = (*m)->sections; s && s->name; s++)
-			if (strcmp(s->name, name) == 0)
+			if (strcmp(s->name, name) == 0 && is_of(s, dialect))
 				return s;
 	return NULL;
 }

@@ -173,7 +173,7 @@ static void show_hidden(const struct conf_show *how, const struct conf_tokens *t
 
 void conf_show_line(const struct conf_show *how, const struct conf_tokens *t, int line)
 {
-	bool section = conf_section_find(t->words[0]) != NULL;
+	bool section = conf_section_find(t->words[0], NULL) != NULL;
 
 	if (how->numbered)
 		fprintf(how->out, "%d\t", line);

@@ -171,6 +171,29 @@ struct var_ref *var_ref_parse(struct config *cfg, const char *text, bool conditi
 	return ref;
 }
 
+/* Letters, digits, '_' and '.'. */
+static bool is_name(struct slice text)
+{
+	size_t i = 0;
+
+	while (i < text.len && is_name_char(text.ptr[i]))
+		i++;
+	return text.len && i == text.len;
+}
+
+bool var_name_register(struct config *cfg, struct slice name, const char **error)
+{
+	static const unsigned scopes = 1u << VAR_PROC | 1u << VAR_SESS | 1u << VAR_TXN |
+				       1u << VAR_REQ | 1u << VAR_RES;
+
+	*error = "a name of letters, digits, '_' and '.' is expected";
+	if (!is_name(name))
+		return false;
+	*error = "out of memory";
+	__atomic_fetch_or(&vars_store_of(cfg)->used_scopes, scopes, __ATOMIC_RELAXED);
+	return name_intern(cfg, name) != NULL;
+}
+
 bool var_ref_add_condition(struct config *cfg, struct var_ref *ref, struct slice text,
 			   const char **error)
 {
@@ -458,5 +481,24 @@ bool var_get(const struct var_ref *ref, struct expr_ctx *ctx, struct sample *out
 	if (!v || v->value.type == SMP_ANY)
 		return false;
 	*out = v->value;
+	return true;
+}
+
+bool var_set_named(struct config *cfg, enum var_scope scope, struct slice name,
+		   struct expr_ctx *ctx, const struct sample *value, bool create)
+{
+	struct var_ref ref = { .scope = scope, .store = vars_store_of(cfg) };
+
+	ref.name = name_in(ref.store, name);
+	if (!ref.name && create && value && is_name(name)) {
+		config_edit_begin();
+		ref.name = name_intern(cfg, name);
+		config_edit_end();
+	}
+	if (!ref.name)
+		return false;
+	if (value)
+		return var_set(&ref, ctx, value);
+	var_unset(&ref, ctx);
 	return true;
 }

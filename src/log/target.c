@@ -50,6 +50,7 @@ void log_target_drop(struct log_target *t)
 	free(t);
 }
 
+/* Appends, taking over the caller's reference. False: no memory (the reference is dropped). */
 static bool log_targets_add(struct log_targets **list, struct log_target *t)
 {
 	unsigned count = *list ? (*list)->count : 0;
@@ -66,8 +67,7 @@ static bool log_targets_add(struct log_targets **list, struct log_target *t)
 	return true;
 }
 
-/* Appends, taking over the caller's reference. False: no memory (the reference is dropped). */
-static void log_targets_free(struct log_targets **list)
+void log_targets_free(struct log_targets **list)
 {
 	for (unsigned i = 0; *list && i < (*list)->count; i++)
 		log_target_drop((*list)->list[i]);

@@ -132,14 +132,14 @@ static bool open_defaults(struct conf_line *l)
 }
 
 static const struct conf_section sections[] = {
-	{ "defaults", CONF_DEFAULTS, open_defaults, NULL, "[<name>] [from <defaults>]",
-	  "settings for the sections that follow" },
-	{ "frontend", CONF_FRONTEND, open_frontend, NULL, "<name> [from <defaults>]",
-	  "where clients connect" },
-	{ "backend", CONF_BACKEND, open_backend, NULL, "<name> [from <defaults>]",
-	  "servers that requests are sent to" },
-	{ "listen", CONF_LISTEN, open_listen, NULL, "<name> [from <defaults>]",
-	  "a frontend and a backend in one" },
+	{ .name = "defaults", .where = CONF_DEFAULTS, .open = open_defaults,
+	  .syntax = "[<name>] [from <defaults>]", .help = "settings for the sections that follow" },
+	{ .name = "frontend", .where = CONF_FRONTEND, .open = open_frontend,
+	  .syntax = "<name> [from <defaults>]", .help = "where clients connect" },
+	{ .name = "backend", .where = CONF_BACKEND, .open = open_backend,
+	  .syntax = "<name> [from <defaults>]", .help = "servers that requests are sent to" },
+	{ .name = "listen", .where = CONF_LISTEN, .open = open_listen,
+	  .syntax = "<name> [from <defaults>]", .help = "a frontend and a backend in one" },
 	{ 0 }
 };
 
@@ -200,7 +200,9 @@ static bool parse_mode(struct conf_line *l)
 		px->mode = PROXY_MODE_HTTP;
 	else if (strcmp(word, "log") == 0 && l->where & CONF_DEF_BE)
 		px->mode = PROXY_MODE_LOG;
-	else if (strcmp(word, "spop") == 0 || strcmp(word, "health") == 0)
+	else if (strcmp(word, "spop") == 0 && l->where & CONF_DEF_BE)
+		px->mode = PROXY_MODE_SPOP;
+	else if (strcmp(word, "health") == 0)
 		return conf_error(l, 1, NULL, "proxy mode '%s' is not supported yet.", word);
 	else
 		return conf_error(l, 1, NULL, "unknown proxy mode '%s'.", word);

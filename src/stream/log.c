@@ -9,9 +9,6 @@
 #include "log_priv.h"
 #include "stream_conf_priv.h"
 
-/* http-request set-log-level silent */
-#define LOG_LEVEL_SILENT 254
-
 static __thread struct strbuf line, structured;
 
 void stream_log_thread_fini(void)

@@ -294,8 +294,6 @@ static const struct rule_action actions[] = {
 	       "time <time> [at-least <bytes>]", "wait for the body, or for so much of it"),
 	LATER("attach-srv", RULES_BIT(RULES_TCP_SESSION), "reverse HTTP"),
 	LATER("cache-use", HTTP_REQ, "the cache"), LATER("cache-store", HTTP_RES, "the cache"),
-	LATER("send-spoe-group", CONTENT | RULES_BIT(RULES_TCP_RESPONSE) | HTTP_REQ | HTTP_RES,
-	      "SPOE"),
 	LATER("use-service", CONTENT | HTTP_REQ, "services"),
 	{ 0 }
 };

@@ -95,11 +95,11 @@ static void on_turn(struct turn_hook *h)
 		end_cancelled(x->stream);
 		return;
 	}
-	if (!x->started) {
-		x->started = true;
+	if (!x->started && x->request) {
 		ep->rx_bytes += http_msg_size(x->request);
 		ep->flags |= EP_RX_HEAD;
 	}
+	x->started = true;
 	produce(x, ep);
 	if (!x->cancelled) /* (else it ends in the next turn) */
 		ep->user->wake(ep);
@@ -130,8 +130,15 @@ static void take_data(struct inside *x, struct endpoint *ep)
 		x->kind->data(x, &ep->tx);
 	ep->tx_bytes += before - ep->tx.len;
 	endpoint_tell_full(ep, endpoint_tx_high(ep), ep->tx.len, ep->tx.count);
-	if (ep->flags & EP_TX_END && !ep->tx.len)
-		ep->flags |= EP_TX_DONE;
+	if (!(ep->flags & EP_TX_END) || ep->tx.len)
+		return;
+	ep->flags |= EP_TX_DONE;
+	/* nobody is left to send bytes to */
+	if (!x->request && !x->sent) {
+		x->sent = true;
+		ep->flags |= EP_RX_END;
+		turn_hook_add(&x->hook);
+	}
 }
 
 static void inside_send(struct endpoint *ep)
@@ -206,9 +213,9 @@ static bool set_line(struct inside *x, struct slice method, struct slice target)
 	return m->method_text.ptr && m->uri.ptr;
 }
 
-static bool stream_open(struct inside *x)
+static bool stream_open(struct inside *x, bool http)
 {
-	struct stream *s = stream_new(&x->sess, true);
+	struct stream *s = stream_new(&x->sess, http);
 
 	if (!s)
 		return false;
@@ -217,12 +224,12 @@ static bool stream_open(struct inside *x)
 	s->front.ops = &inside_ops;
 	s->front.mux = x;
 	x->stream = s;
-	x->request = &s->req;
+	x->request = http ? &s->req : NULL;
 	return true;
 }
 
-struct inside *inside_new(struct proxy *px, const struct inside_kind *kind, void *ctx,
-			  struct slice method, struct slice target)
+static struct inside *inside_make(struct proxy *px, const struct inside_kind *kind, void *ctx,
+				  bool http)
 {
 	struct inside *x = proxy_figures_of_front(px) ? calloc(1, sizeof(*x)) : NULL;
 	struct config *cfg = px->config;
@@ -233,16 +240,32 @@ struct inside *inside_new(struct proxy *px, const struct inside_kind *kind, void
 	x->ctx = ctx;
 	turn_hook_init(&x->hook, on_turn);
 	session_open(x, px);
-	if (!stream_open(x)) {
-		session_close(x);
-		free(x);
-		config_drop(&cfg);
-		return NULL;
-	}
-	if (set_line(x, method, target))
+	if (stream_open(x, http))
+		return x;
+	session_close(x);
+	free(x);
+	config_drop(&cfg);
+	return NULL;
+}
+
+struct inside *inside_new(struct proxy *px, const struct inside_kind *kind, void *ctx,
+			  struct slice method, struct slice target)
+{
+	struct inside *x = inside_make(px, kind, ctx, true);
+
+	if (!x || set_line(x, method, target))
 		return x;
 	inside_cancel(x);
 	return NULL;
+}
+
+struct inside *inside_new_bytes(struct proxy *px, const struct inside_kind *kind, void *ctx)
+{
+	struct inside *x = inside_make(px, kind, ctx, false);
+
+	if (x)
+		x->stream->log_level = LOG_LEVEL_SILENT;
+	return x;
 }
 
 void inside_start(struct inside *x)

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* varint.c - integers of the length that they need */
+#include "codec/varint.h"
+
+#define FIRST 0xf0 /* bytes from here on are not all */
+
+size_t varint_put(uint64_t v, unsigned char out[VARINT_MAX])
+{
+	size_t n = 1;
+
+	if (v < FIRST) {
+		out[0] = (unsigned char)v;
+		return 1;
+	}
+	out[0] = (unsigned char)(v | FIRST);
+	for (v = (v - FIRST) >> 4; v >= 0x80; v = (v - 0x80) >> 7)
+		out[n++] = (unsigned char)(v | 0x80);
+	out[n++] = (unsigned char)v;
+	return n;
+}
+
+bool varint_take(struct slice *s, uint64_t *v)
+{
+	const unsigned char *p = (const unsigned char *)s->ptr;
+	unsigned shift = 4;
+	uint64_t value, more;
+	size_t n = 1;
+
+	if (!s->len)
+		return false;
+	value = p[0];
+	while (value >= FIRST && (n == 1 || p[n - 1] >= 0x80)) {
+		if (n == s->len || n == VARINT_MAX)
+			return false;
+		more = (uint64_t)p[n++] << shift;
+		if (more >> shift != p[n - 1] || value + more < value)
+			return false;
+		value += more;
+		shift += 7;
+	}
+	*s = slice_sub(*s, n, s->len);
+	*v = value;
+	return true;
+}
