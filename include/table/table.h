@@ -40,8 +40,10 @@ enum table_type {
 	TABLE_IPV4, TABLE_IPV6, TABLE_INTEGER, TABLE_STRING, TABLE_BINARY, TABLE_TYPES
 };
 
-/* How a datum is kept: 4 bytes, 8 bytes, 12 bytes of a rate, the number of a text. */
-enum table_kind { TABLE_U32, TABLE_U64, TABLE_RATE, TABLE_WORD };
+/* How a datum is kept: 4 bytes, 8 bytes, 12 bytes of a rate, the number of a text, 8 bytes of a
+ * pace (table/pace.h), which is told as the ms until it is fresh.
+ */
+enum table_kind { TABLE_U32, TABLE_U64, TABLE_RATE, TABLE_WORD, TABLE_PACE };
 
 /* X(name, text, kind, is an array), in the order in which they are shown. */
 #define TABLE_DATA(X) \
@@ -71,7 +73,9 @@ enum table_kind { TABLE_U32, TABLE_U64, TABLE_RATE, TABLE_WORD };
 	X(GPC, "gpc", TABLE_U32, true) \
 	X(GPC_RATE, "gpc_rate", TABLE_RATE, true) \
 	X(GLITCH_CNT, "glitch_cnt", TABLE_U32, false) \
-	X(GLITCH_RATE, "glitch_rate", TABLE_RATE, false)
+	X(GLITCH_RATE, "glitch_rate", TABLE_RATE, false) \
+	X(RATE_LIMIT, "rate_limit", TABLE_PACE, false) \
+	X(RATE_LIMITED_CNT, "rate_limited_cnt", TABLE_U32, false)
 
 enum table_data {
 #define X(name, text, kind, array) TABLE_##name,
@@ -92,6 +96,11 @@ struct table_data_row {
 	bool is_array;
 };
 extern const struct table_data_row table_data_rows[TABLE_DATA_COUNT];
+/* Does it take 8 bytes? */
+static inline bool table_kind_is_wide(unsigned kind)
+{
+	return kind == TABLE_U64 || kind == TABLE_PACE;
+}
 /* By its name; -1: none is called so. */
 int table_data_find(struct slice name);
 /* "ip", "string": as tables are shown. */
@@ -155,6 +164,9 @@ void table_rate_add(struct table_rate *r, uint32_t period_ms, uint32_t n, uint32
 uint32_t table_rate_read(const struct table_rate *r, uint32_t period_ms, uint32_t now_ms);
 /* As if <n> events came now, and none before. */
 void table_rate_set(struct table_rate *r, uint32_t n, uint32_t now_ms);
+/* Its three figures, of one moment; and to set them so. A start of 0 becomes one long ago. */
+struct table_rate table_rate_copy(const struct table_rate *r);
+void table_rate_put(struct table_rate *r, const struct table_rate *from);
 
 /* A cell of an entry, NULL: its table does not store it. */
 static inline void *table_cell(const struct table_shape *s, struct table_entry *e,
@@ -162,7 +174,7 @@ static inline void *table_cell(const struct table_shape *s, struct table_entry *
 {
 	return i < s->count[d] ? (char *)e + s->at[d] + (size_t)i *
 		(table_data_rows[d].kind == TABLE_RATE ? sizeof(struct table_rate)
-		 : table_data_rows[d].kind == TABLE_U64 ? 8 : 4) : NULL;
+		 : table_kind_is_wide(table_data_rows[d].kind) ? 8 : 4) : NULL;
 }
 /* What stands for <d> in tables that store arrays: gpc0 is gpc(0), gpc1_rate is gpc_rate(1). *i is
  * the cell.
@@ -315,6 +327,7 @@ struct table {
 	const char *write_to;          /* name of another table; NULL: none */
 	bool recv_only;
 	uint8_t server_key;            /* enum table_server_key */
+	struct table_snapshot *snapshot; /* `file`; NULL: it is not kept on disk */
 	struct table_state *state;     /* owned; NULL before the generation starts */
 };
 
@@ -335,6 +348,8 @@ struct table *table_lookup(const struct config *cfg, const char *name);
 struct table *tables_first(const struct config *cfg);
 /* Has a datum stored, as `store` does. In the check phase at the latest. */
 void table_store(struct table *t, enum table_data d);
+/* The file that it is kept in; NULL: none. */
+const char *table_file_path(const struct table *t);
 /* The table that a section declares, NULL: none. <slots> are the section's: a proxy's. */
 struct slot_area;
 struct table *table_of_section(const struct slot_area *slots);

@@ -8,6 +8,7 @@
 #include "net/netns.h"
 #include "proxy/bind.h"
 #include "proxy/proxy.h"
+#include "table/table.h"
 #include "tls/tls.h"
 #include "door_priv.h"
 #include "main_priv.h"
@@ -104,6 +105,18 @@ static bool allow_sockets(const struct config *cfg)
 	return good;
 }
 
+/* Where stick-tables are kept. */
+static bool allow_tables(const struct config *cfg)
+{
+	bool good = true;
+	const char *path;
+
+	for (const struct table *t = tables_first(cfg); t && good; t = t->next)
+		if ((path = table_file_path(t)) != NULL)
+			good = allow_folder_of(path, SANDBOX_READ | SANDBOX_WRITE);
+	return good;
+}
+
 /* --- entering --------------------------------------------------------------------------------- */
 
 bool sandbox_apply(const struct config *cfg, const struct main_options *o)
@@ -123,6 +136,9 @@ bool sandbox_apply(const struct config *cfg, const struct main_options *o)
 	if (set->sandbox && noted && !set->rights.chroot_dir)
 		good = good && allow_noted() && allow_names() && allow_sockets(cfg);
 	noted_fini();
+	/* also of a worker whose master opens all other files */
+	if (set->sandbox && !set->rights.chroot_dir)
+		good = good && allow_tables(cfg);
 	if (!set->sandbox || !good || __lsan_do_leak_check)
 		return good;
 	if (netns_is_used())

@@ -59,15 +59,23 @@ void table_rate_add(struct table_rate *r, uint32_t period_ms, uint32_t n, uint32
 	__atomic_fetch_add(&r->current, n, __ATOMIC_RELAXED);
 }
 
-uint32_t table_rate_read(const struct table_rate *r, uint32_t period_ms, uint32_t now_ms)
+struct table_rate table_rate_copy(const struct table_rate *r)
 {
-	uint32_t start, current, previous, elapsed;
+	struct table_rate copy;
 
 	do {
-		start = start_of(r);
-		current = __atomic_load_n(&r->current, __ATOMIC_ACQUIRE);
-		previous = __atomic_load_n(&r->previous, __ATOMIC_ACQUIRE);
-	} while (unlikely(start != __atomic_load_n(&r->start_ms, __ATOMIC_RELAXED)));
+		copy.start_ms = start_of(r);
+		copy.current = __atomic_load_n(&r->current, __ATOMIC_ACQUIRE);
+		copy.previous = __atomic_load_n(&r->previous, __ATOMIC_ACQUIRE);
+	} while (unlikely(copy.start_ms != __atomic_load_n(&r->start_ms, __ATOMIC_RELAXED)));
+	return copy;
+}
+
+uint32_t table_rate_read(const struct table_rate *r, uint32_t period_ms, uint32_t now_ms)
+{
+	struct table_rate copy = table_rate_copy(r);
+	uint32_t start = copy.start_ms, current = copy.current, previous = copy.previous, elapsed;
+
 	elapsed = elapsed_ms(start, now_ms);
 	if (!start || (uint64_t)elapsed >= 2ull * period_ms)
 		return 0;
@@ -81,7 +89,7 @@ uint32_t table_rate_read(const struct table_rate *r, uint32_t period_ms, uint32_
 	return current + (uint32_t)((uint64_t)previous * (period_ms - elapsed) / period_ms);
 }
 
-void table_rate_set(struct table_rate *r, uint32_t n, uint32_t now_ms)
+void table_rate_put(struct table_rate *r, const struct table_rate *from)
 {
 	uint32_t start;
 
@@ -89,7 +97,14 @@ void table_rate_set(struct table_rate *r, uint32_t n, uint32_t now_ms)
 		start = start_of(r);
 	while (!__atomic_compare_exchange_n(&r->start_ms, &start, CHANGING, false,
 					    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
-	__atomic_store_n(&r->current, n, __ATOMIC_RELAXED);
-	__atomic_store_n(&r->previous, 0, __ATOMIC_RELAXED);
-	__atomic_store_n(&r->start_ms, start_at(now_ms), __ATOMIC_RELEASE);
+	__atomic_store_n(&r->current, from->current, __ATOMIC_RELAXED);
+	__atomic_store_n(&r->previous, from->previous, __ATOMIC_RELAXED);
+	__atomic_store_n(&r->start_ms, start_at(from->start_ms), __ATOMIC_RELEASE);
+}
+
+void table_rate_set(struct table_rate *r, uint32_t n, uint32_t now_ms)
+{
+	const struct table_rate now = { .start_ms = now_ms, .current = n };
+
+	table_rate_put(r, &now);
 }

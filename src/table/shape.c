@@ -2,6 +2,7 @@
 /* shape.c - what an entry consists of: names of data, where they stand, reading and writing them */
 #include <string.h>
 #include "base/bug.h"
+#include "table/pace.h"
 #include "table/table.h"
 
 const struct table_data_row table_data_rows[TABLE_DATA_COUNT] = {
@@ -33,7 +34,8 @@ const char *table_type_name(enum table_type t)
 static unsigned cell_size(enum table_kind kind)
 {
 	switch (kind) {
-	case TABLE_U64: return 8;
+	case TABLE_U64:
+	case TABLE_PACE: return 8;
 	case TABLE_RATE: return sizeof(struct table_rate);
 	default: return 4;
 	}
@@ -44,7 +46,7 @@ static uint32_t place_data(struct table_shape *s, uint32_t at, bool wide)
 	for (unsigned d = 0; d < TABLE_DATA_COUNT; d++) {
 		enum table_kind kind = (enum table_kind)table_data_rows[d].kind;
 
-		if (!s->count[d] || wide != (kind == TABLE_U64))
+		if (!s->count[d] || wide != table_kind_is_wide(kind))
 			continue;
 		s->at[d] = at;
 		at += s->count[d] * cell_size(kind);
@@ -60,7 +62,8 @@ void table_shape_lay_out(struct table_shape *s)
 	s->key_at = at;
 	if (fixed)
 		at += s->key_len;
-	if (s->count[TABLE_BYTES_IN_CNT] || s->count[TABLE_BYTES_OUT_CNT])
+	if (s->count[TABLE_BYTES_IN_CNT] || s->count[TABLE_BYTES_OUT_CNT] ||
+	    s->count[TABLE_RATE_LIMIT])
 		at = place_data(s, (at + 7) & ~7u, true);
 	at = place_data(s, at, false);
 	if (!fixed) {
@@ -107,6 +110,8 @@ bool table_read(const struct table_shape *s, struct table_entry *e, enum table_d
 		return false;
 	if (table_data_rows[d].kind == TABLE_RATE)
 		*out = table_rate_read(cell, s->period_ms[d], table_now_ms());
+	else if (table_data_rows[d].kind == TABLE_PACE)
+		*out = table_pace_left_ms(cell, clock_now_ns());
 	else if (table_data_rows[d].kind == TABLE_U64)
 		*out = __atomic_load_n((uint64_t *)cell, __ATOMIC_RELAXED);
 	else
@@ -123,6 +128,8 @@ bool table_write(const struct table_shape *s, struct table_entry *e, enum table_
 		return false;
 	if (table_data_rows[d].kind == TABLE_RATE)
 		table_rate_set(cell, (uint32_t)value, table_now_ms());
+	else if (table_data_rows[d].kind == TABLE_PACE)
+		table_pace_set_ms(cell, value, clock_now_ns());
 	else if (table_data_rows[d].kind == TABLE_U64)
 		__atomic_store_n((uint64_t *)cell, value, __ATOMIC_RELAXED);
 	else
@@ -139,6 +146,8 @@ bool table_add(const struct table_shape *s, struct table_entry *e, enum table_da
 		return false;
 	if (table_data_rows[d].kind == TABLE_RATE)
 		table_rate_add(cell, s->period_ms[d], (uint32_t)n, table_now_ms());
+	else if (table_data_rows[d].kind == TABLE_PACE)
+		return false; /* rules take of it */
 	else if (table_data_rows[d].kind == TABLE_U64)
 		__atomic_fetch_add((uint64_t *)cell, n, __ATOMIC_RELAXED);
 	else

@@ -5,7 +5,7 @@
 #include "conf/conf.h"
 #include "core/timer.h"
 #include "expr/expr.h"
-#include "table_priv.h"
+#include "snapshot_priv.h"
 
 struct tables_config {
 	struct table *last; /* then those declared before */
@@ -15,8 +15,11 @@ static void tables_fini(void *data)
 {
 	struct tables_config *tc = data;
 
-	for (struct table *t = tc->last; t; t = t->next)
+	for (struct table *t = tc->last; t; t = t->next) {
+		if (t->snapshot)
+			snapshot_close(t->snapshot);
 		table_state_drop(&t->state);
+	}
 }
 
 static struct slot config_slot = {
@@ -171,7 +174,7 @@ bool tables_start(struct config *cfg, struct diag_list *diags)
 		return false;
 	}
 	sweep_soon(cfg);
-	return true;
+	return snapshots_start(cfg, diags);
 }
 
 void tables_adopt(struct config *next, struct config *prev)
@@ -183,6 +186,8 @@ void tables_adopt(struct config *next, struct config *prev)
 			continue;
 		table_state_drop(&t->state);
 		t->state = table_state_take(old->state);
+		if (t->snapshot && old->snapshot)
+			snapshot_adopt(t->snapshot, old->snapshot);
 		table_state_set_limits(t->state, &t->limits);
 	}
 }

@@ -5,9 +5,13 @@
 #include "base/bug.h"
 #include "base/num.h"
 #include "conf/conf.h"
-#include "table_priv.h"
+#include "core/timer.h"
+#include "snapshot_priv.h"
 
 #define KIND "stick-table"
+/* Between two snapshots, when nothing is said, and the least. */
+#define EVERY_MS 60000
+#define EVERY_LEAST_MS 100
 
 /* --- words with a value ----------------------------------------------------------------------- */
 
@@ -101,6 +105,66 @@ static bool parse_peers(struct conf_line *l, struct table *t)
 {
 	return take_value(l) &&
 	       conf_error(l, l->at - 2, NULL, "'peers' is not supported yet (peers).");
+}
+
+/* Has another table this file? */
+static bool file_is_taken(struct conf_line *l, const struct table *mine, const char *path)
+{
+	for (const struct table *t = tables_first(l->cfg); t; t = t->next)
+		if (t != mine && t->snapshot && strcmp(t->snapshot->path, path) == 0)
+			return !conf_error(l, l->at - 1, "give each table a file of its own", KIND
+					   ": '%s' is the file of table '%s' at %s:%d.", path,
+					   t->name, t->file, t->line);
+	return false;
+}
+
+/* [every <time>] behind the path. */
+static bool parse_every(struct conf_line *l, struct table_snapshot *f)
+{
+	const char *word = conf_peek(l);
+	size_t offset = 0;
+	uint64_t us;
+
+	f->every_ms = EVERY_MS;
+	if (!word || strcmp(word, "every") != 0)
+		return true;
+	l->at++;
+	word = take_value(l);
+	if (!word)
+		return false;
+	if (num_parse_time(slice_of(word), NUM_MS, &us, &offset) != NUM_OK ||
+	    num_us_to_ms(us) > TABLE_DELAY_MAX || (us && num_us_to_ms(us) < EVERY_LEAST_MS))
+		return conf_error(l, l->at - 1, "a time as in 'every 5m', of 100ms at least; "
+				  "'every 0' writes it only when the process ends",
+				  KIND ": '%s' is no time between two snapshots.", word);
+	f->every_ms = (uint32_t)num_us_to_ms(us);
+	return true;
+}
+
+static bool parse_file(struct conf_line *l, struct table *t)
+{
+	const char *word = take_value(l);
+	struct table_snapshot *f;
+
+	if (!word)
+		return false;
+	if (*word != '/' || !snapshot_name(word))
+		return conf_error(l, l->at - 1, "an absolute name, for it is used when the process "
+				  "may be in another folder: 'file /var/lib/haproxy/clients.table'",
+				  KIND ": 'file' expects the absolute name of a file but found "
+				  "'%s'.", word);
+	if (file_is_taken(l, t, word))
+		return false;
+	f = arena_zalloc(&l->cfg->arena, sizeof(*f));
+	if (f)
+		f->path = conf_strdup(l->cfg, word);
+	if (!f || !f->path)
+		return conf_error(l, 0, NULL, KIND ": out of memory.");
+	f->name = snapshot_name(f->path);
+	f->directory = -1;
+	f->due_ms = TIMER_NEVER;
+	t->snapshot = f;
+	return parse_every(l, f);
 }
 
 static bool parse_nopurge(struct conf_line *l, struct table *t)
@@ -271,7 +335,7 @@ static const struct {
 	{ "type", parse_type }, { "size", parse_size }, { "expire", parse_expire },
 	{ "nopurge", parse_nopurge }, { "recv-only", parse_recv_only },
 	{ "write-to", parse_write_to }, { "srvkey", parse_server_key }, { "store", parse_store },
-	{ "brates-factor", parse_factor }, { "peers", parse_peers },
+	{ "brates-factor", parse_factor }, { "peers", parse_peers }, { "file", parse_file },
 };
 
 static const char *argument_name(void *ctx)
@@ -335,7 +399,7 @@ static const struct conf_keyword keywords[] = {
 	  .parse = parse_stick_table,
 	  .syntax = "type <type> [len <length>] size <entries> [expire <time>] [nopurge] "
 		    "[recv-only] [write-to <table>] [srvkey {name|addr}] [store <data>]* "
-		    "[brates-factor <number>]",
+		    "[brates-factor <number>] [file <path> [every <time>]]",
 	  .help = "remembers of each key what is stored, under the section's name" },
 	{ 0 }
 };
@@ -343,4 +407,5 @@ static const struct conf_keyword keywords[] = {
 const struct module mod_table = {
 	.name = "stick-tables", .keywords = keywords, .slots = table_slots,
 	.check = tables_check, .start = tables_start, .adopt = tables_adopt,
+	.thread_fini = snapshots_end,
 };
