@@ -17,6 +17,7 @@
 #include "expr/expr.h"
 
 struct proxy;
+struct reply;
 struct rule;
 struct session;
 struct stream;
@@ -60,6 +61,8 @@ struct rule_action {
 	bool (*parse)(struct conf_line *l, struct rule *r);
 	enum rule_result (*run)(const struct rule *r, struct expr_ctx *ctx, bool *first);
 	bool (*check)(struct config *cfg, struct rule *r, struct diag_list *diags); /* or NULL */
+	/* What the client is told on RULE_DENY and RULE_TARPIT; NULL: the page of 403. */
+	const struct reply *(*reply)(const struct rule *r);
 	const char *syntax, *help;
 	/* Known but refused: what part of the program it waits for. */
 	const char *waits_for;

@@ -131,6 +131,13 @@ struct stream_overrides {
 	uint32_t mark;
 	uint8_t tos;
 	struct http_msg *hints;              /* interim answer being made by early-hint */
+	struct answer_field *answer_fields;  /* that rules of the request add to the answer */
+};
+
+/* A field that the answer will have: in the stream's arena. */
+struct answer_field {
+	struct answer_field *next;
+	struct slice name, value;
 };
 
 /* http-request set-log-level silent: no line. */
@@ -221,6 +228,10 @@ static inline struct stream *stream_of_back(struct endpoint *ep)
 
 /* The overrides, made on first use; NULL: no memory. */
 struct stream_overrides *stream_overrides_get(struct stream *s);
+/* Whatever the answer will be, it gets this field in the place of any of its name (in lower case),
+ * before http-after-response sees it. Both texts live as long as the stream; NULL is no memory.
+ */
+bool stream_answer_field(struct stream *s, struct slice name, const char *value);
 /* Addresses of the client and of where it connected to, as rules of this stream see them. */
 const struct addr *stream_src(struct stream *s);
 const struct addr *stream_dst(struct stream *s);

@@ -9,6 +9,26 @@ struct stream_overrides *stream_overrides_get(struct stream *s)
 	return s->overrides;
 }
 
+bool stream_answer_field(struct stream *s, struct slice name, const char *value)
+{
+	struct stream_overrides *o = value ? stream_overrides_get(s) : NULL;
+	struct answer_field *f = o ? o->answer_fields : NULL;
+
+	while (f && !slice_eq(f->name, name))
+		f = f->next;
+	if (o && !f) {
+		f = arena_zalloc(&s->arena, sizeof(*f));
+		if (f) {
+			f->name = name;
+			f->next = o->answer_fields;
+			o->answer_fields = f;
+		}
+	}
+	if (f)
+		f->value = slice_of(value);
+	return f != NULL;
+}
+
 const struct addr *stream_src(struct stream *s)
 {
 	if (s->overrides && s->overrides->src.family != ADDR_NONE)

@@ -506,28 +506,30 @@ enum reply_result reply_make(const struct reply *reply, struct stream *s, struct
 	}
 }
 
-/* Does the rule hold an answer of its own? */
-static bool rule_has_reply(const struct rule *r)
+/* The rule's own answer; NULL: it has none. */
+static const struct reply *rule_reply(const struct rule *r)
 {
-	return r->action && (strcmp(r->action->words, "deny") == 0 ||
-			     strcmp(r->action->words, "tarpit") == 0);
+	return r->action && r->action->reply ? r->action->reply(r) : NULL;
 }
 
 unsigned rule_deny_status(const struct rule *r)
 {
-	return rule_has_reply(r) ? ((const struct reply *)r->data)->status : 403;
+	const struct reply *reply = rule_reply(r);
+
+	return reply ? reply->status : 403;
 }
 
 bool rule_deny_reply(const struct rule *r, struct stream *s)
 {
+	const struct reply *reply = rule_reply(r);
 	struct expr_ctx *ctx;
 
-	if (!rule_has_reply(r))
+	if (!reply)
 		return stream_reply_page(s, 403);
 	ctx = stream_expr(s,
 			  (r->set == RULES_HTTP_RESPONSE ? EXPR_DIR_RESPONSE : EXPR_DIR_REQUEST) |
 			  EXPR_FINAL);
-	switch (reply_make(r->data, s, ctx)) {
+	switch (reply_make(reply, s, ctx)) {
 	case REPLY_DONE:
 		return true;
 	case REPLY_SILENT:

@@ -308,12 +308,21 @@ enum step stage_response_rules_be(struct stream *s)
 	return response_rules(s, s->be);
 }
 
+/* What rules of the request have noted for the answer; without memory it is not told. */
+static void add_answer_fields(struct stream *s)
+{
+	for (const struct answer_field *f = s->overrides->answer_fields; f; f = f->next)
+		http_msg_set_field(&s->res, f->name, f->value);
+}
+
 /* http-after-response edits every answer; it cannot refuse. */
 static void after_response(struct stream *s)
 {
 	const struct rule *which = NULL;
 	unsigned dir = EXPR_DIR_RESPONSE | EXPR_FINAL;
 
+	if (unlikely(s->overrides != NULL))
+		add_answer_fields(s);
 	if (rules_any(s->be, RULES_HTTP_AFTER))
 		rules_run(s->be, RULES_HTTP_AFTER, stream_expr(s, dir), true, &which);
 	if (s->be != s->fe && rules_any(s->fe, RULES_HTTP_AFTER))

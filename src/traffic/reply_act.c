@@ -27,6 +27,11 @@ static bool reply_rule_check(struct config *cfg, struct rule *r, struct diag_lis
 	return reply_check(cfg, r->data, r, diags);
 }
 
+static const struct reply *reply_of(const struct rule *r)
+{
+	return r->data;
+}
+
 static enum rule_result deny_run(const struct rule *r, struct expr_ctx *ctx, bool *first)
 {
 	return RULE_DENY;
@@ -66,7 +71,8 @@ static enum rule_result redirect_action_run(const struct rule *r, struct expr_ct
 
 static const struct rule_action actions[] = {
 	{ .words = "deny", .rulesets = HTTP_BOTH, .parse = deny_parse, .run = deny_run,
-	  .check = reply_rule_check, .syntax = "[{status|deny_status} <code>] " REPLY_SYNTAX,
+	  .check = reply_rule_check, .reply = reply_of,
+	  .syntax = "[{status|deny_status} <code>] " REPLY_SYNTAX,
 	  .help = "refuse the request or the response" },
 	{ .words = "redirect", .rulesets = HTTP_BOTH, .parse = redirect_action_parse,
 	  .run = redirect_action_run,
@@ -76,7 +82,7 @@ static const struct rule_action actions[] = {
 	  .check = reply_rule_check, .syntax = "[status <code>] " REPLY_SYNTAX,
 	  .help = "answer this" },
 	{ .words = "tarpit", .rulesets = RULES_BIT(RULES_HTTP_REQUEST), .parse = tarpit_parse,
-	  .run = tarpit_run, .check = reply_rule_check,
+	  .run = tarpit_run, .check = reply_rule_check, .reply = reply_of,
 	  .syntax = "[{status|deny_status} <code>] " REPLY_SYNTAX,
 	  .help = "hold the request for `timeout tarpit`, then refuse it" },
 	{ 0 }

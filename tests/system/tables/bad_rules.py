@@ -388,6 +388,25 @@ tcp | tcp-request content switch-mode http proto | proto | h1 or h2
 tcp | tcp-request content switch-mode http proto h9 | 'h9' | h1 or h2
 tcp | tcp-request content switch-mode http now | now | 'if' or 'unless'
 be | tcp-request content switch-mode http | 'be' | frontend
++fe | http-request rate-limit | rate-limit | missing 'rate
++fe | http-request rate-limit rate 1/s | rate-limit | missing 'key
++fe | http-request rate-limit key src rate | rate | expects an argument
++fe | http-request rate-limit key src rate 10 | 10 | expects <number>/<time>
++fe | http-request rate-limit key src rate 10/ | 10/ | expects <number>/<time>
++fe | http-request rate-limit key src rate x/s | x/s | expects <number>/<time>
++fe | http-request rate-limit key src rate 0/s | 0/s | cannot be kept
++fe | http-request rate-limit key src rate 1/25d | 1/25d | cannot be kept
++fe | http-request rate-limit key src rate 1001/1us | 1001/1us | cannot be kept
++fe | http-request rate-limit key src rate 1/d burst 25 | 25 | smaller 'burst'
++fe | http-request rate-limit key src rate 1/d burst -1 | -1 | 'burst' expects
++fe | http-request rate-limit key src rate 1/s delay x | x | 'delay' expects
++fe | http-request rate-limit key src rate 1/s var x | x | scope
++fe | http-request rate-limit key src rate 1/s brust 5 | brust | unknown word
++fe | tcp-request content rate-limit key src rate 1/s delay 1s | delay | for http-request
++fe | tcp-request content rate-limit key src rate 1/s headers | headers | for http-request
++fe | tcp-request content rate-limit key src rate 1/s status 429 | status | unknown word
++fe | tcp-request connection rate-limit key src rate 1/s var txn.x | txn.x | scopes
++fe | http-request rate-limit key src rate 1/s table nowhere | rate-limit | no stick-table
 fe | http-request track-sc7 src | track-sc7 | tune.stick-counters
 fe | http-request track-sc0 | track-sc0 | fetch
 fe | http-request track-sc0 src table | table | table name
