@@ -208,13 +208,18 @@ static void add_bytes(struct trackers *all, uint64_t n, enum table_data count, e
 {
 	for (unsigned i = 0; i < all->count; i++) {
 		struct tracked *t = &all->list[i];
+		const struct table_shape *shape;
 		uint32_t factor;
 
 		if (!t->table)
 			continue;
-		factor = table_state_limits(t->table).bytes_factor;
-		add(t, count, n);
-		add(t, rate, (n + factor - 1) / factor);
+		shape = table_state_shape(t->table);
+		if (shape->count[count])
+			add(t, count, n);
+		if (shape->count[rate]) {
+			factor = table_state_limits(t->table).bytes_factor;
+			add(t, rate, (n + factor - 1) / factor);
+		}
 		table_changed(t->table, t->entry);
 	}
 }
