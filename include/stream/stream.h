@@ -229,9 +229,9 @@ static inline struct stream *stream_of_back(struct endpoint *ep)
 /* The overrides, made on first use; NULL: no memory. */
 struct stream_overrides *stream_overrides_get(struct stream *s);
 /* Whatever the answer will be, it gets this field in the place of any of its name (in lower case),
- * before http-after-response sees it. Both texts live as long as the stream; NULL is no memory.
+ * before http-after-response sees it. Both texts live as long as the stream. False: no memory.
  */
-bool stream_answer_field(struct stream *s, struct slice name, const char *value);
+bool stream_answer_field(struct stream *s, struct slice name, struct slice value);
 /* Addresses of the client and of where it connected to, as rules of this stream see them. */
 const struct addr *stream_src(struct stream *s);
 const struct addr *stream_dst(struct stream *s);

@@ -9,9 +9,9 @@ struct stream_overrides *stream_overrides_get(struct stream *s)
 	return s->overrides;
 }
 
-bool stream_answer_field(struct stream *s, struct slice name, const char *value)
+bool stream_answer_field(struct stream *s, struct slice name, struct slice value)
 {
-	struct stream_overrides *o = value ? stream_overrides_get(s) : NULL;
+	struct stream_overrides *o = stream_overrides_get(s);
 	struct answer_field *f = o ? o->answer_fields : NULL;
 
 	while (f && !slice_eq(f->name, name))
@@ -25,7 +25,7 @@ bool stream_answer_field(struct stream *s, struct slice name, const char *value)
 		}
 	}
 	if (f)
-		f->value = slice_of(value);
+		f->value = value;
 	return f != NULL;
 }
 

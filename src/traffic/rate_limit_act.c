@@ -252,9 +252,13 @@ static uint64_t seconds(uint64_t ns)
 	return ns / NS_PER_SEC + (ns % NS_PER_SEC != 0);
 }
 
-static bool say_number(struct stream *s, struct slice name, uint64_t v)
+/* Without memory it is not told. */
+static void say_number(struct stream *s, struct slice name, uint64_t v)
 {
-	return stream_answer_field(s, name, arena_printf(&s->arena, "%llu", (unsigned long long)v));
+	char *text = arena_alloc(&s->arena, NUM_U64_MAX);
+
+	if (text)
+		stream_answer_field(s, name, slice_make(text, num_put_u64(text, v)));
 }
 
 /* The fields of the answer: of one that refuses, and with `headers` of all. */
