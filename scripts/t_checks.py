@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tests of check-format, check-size, check-layers, make-differences and run-tap: each is shown a small tree with one fault, and has
+"""Tests of check-format, check-size, check-layers, make-differences, check-manual and run-tap: each is shown a small tree with one fault, and has
 to find it, and a tree without fault, and has to be silent. Prints TAP."""
 import os
 import shutil
@@ -163,6 +163,41 @@ def difference_tests():
     wrong("a test that its row does not name", "does not name reg-tests/x/c.vtc", {"reg-tests/x/c.vtc": "# differs: a-b\n"})
 
 
+def manual_tests():
+    rule, table, test = "check-manual", "tests/manual/configuration-5.txt", "reg-tests/x/a.vtc"
+    text = ("5. Options\n----------\n\nOnce.\n\n5.1. Of bind\n------------\n\nalpha <n>\n  Sets %s.\n\n"
+            "  Example:\n\n      alpha 1\n\n  See also: none.\n\nbeta\n  Is off.\n")
+    folder = {"manual/configuration.txt": text % "n", "manual/management.txt": "", test: "bind x alpha 1\n"}
+    argument = ("--manual", "manual", "--update")
+    with tempfile.TemporaryDirectory() as top:
+        write(top, files(folder))
+        subprocess.run([sys.executable, os.path.join(HERE, rule), *argument], cwd=top, check=True,
+                       env={**os.environ, "PROJECT_TOP": top}, stdout=subprocess.DEVNULL)
+        made_of = {}
+        for name in os.listdir(os.path.join(top, "tests/manual")):
+            with open(os.path.join(top, "tests/manual", name)) as f:
+                made_of["tests/manual/" + name] = f.read()
+    states = [line.split(" | ")[4] for line in made_of[table].splitlines()[1:]]
+    results.append(states == ["open", "open", "example", "example", "text", "open"])
+    print("%sok %d - %s: a table of a manual: %s" % ("" if results[-1] else "not ", len(results), rule, " ".join(states)))
+    good = {**folder, **made_of}
+
+    def with_state(number, state):
+        lines = made_of[table].splitlines()
+        lines[number] = " | ".join(lines[number].split(" | ")[:4] + [state])
+        return {**good, table: "\n".join(lines) + "\n"}
+    expect("a good table", rule, good, "")
+    expect("a tested paragraph", rule, with_state(2, "tested:" + test + " | sets it"), "")
+    expect("the manual is the same", rule, good, "", "--manual", "manual")
+    expect("a paragraph has changed", rule, {**good, "manual/configuration.txt": text % "two"},
+           "no row for alpha of section 5.1", "--manual", "manual")
+    expect("no such state", rule, with_state(2, "perhaps"), "configuration-5.txt:3: not section")
+    expect("no such test", rule, with_state(2, "tested:reg-tests/x/b.vtc"), "names reg-tests/x/b.vtc, which is not there")
+    expect("a test of something else", rule, with_state(6, "tested:" + test), "a.vtc does not name beta")
+    expect("no test", rule, with_state(2, "tested:"), "names no test")
+    expect("no reason", rule, with_state(2, "other:"), "does not say why")
+
+
 def tap_tests():
     tap = "run-tap"
 
@@ -190,6 +225,7 @@ size_tests()
 if shutil.which("nm"):
     layer_tests()
 difference_tests()
+manual_tests()
 tap_tests()
 print("1..%d" % len(results))
 sys.exit(0 if all(results) else 1)
