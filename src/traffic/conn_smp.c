@@ -219,6 +219,14 @@ static enum expr_result fetch_wait_end(struct expr_ctx *ctx, const struct expr_a
 		smp_give_bool(out, true) : EXPR_WAIT;
 }
 
+/* Bytes that are there: the head counts as in logs. */
+static int64_t len_of(const struct stream *s, const struct http_msg *head, const struct endpoint *ep)
+{
+	bool is_there = s->flags & STRM_HTTP && !slice_is_none(head->version_text);
+
+	return (int64_t)(ep->rx.len + (is_there ? http_msg_size(head) : 0));
+}
+
 static enum expr_result fetch_request_len(struct expr_ctx *ctx, const struct expr_arg *args,
 					  struct sample *out)
 {
@@ -226,7 +234,7 @@ static enum expr_result fetch_request_len(struct expr_ctx *ctx, const struct exp
 
 	if (!s)
 		return EXPR_NONE;
-	smp_give_int(out, s->front.rx.len);
+	smp_give_int(out, len_of(s, &s->req, &s->front));
 	if (!(ctx->flags & EXPR_FINAL))
 		out->flags |= SMP_MAY_CHANGE;
 	return EXPR_FOUND;
@@ -239,7 +247,7 @@ static enum expr_result fetch_response_len(struct expr_ctx *ctx, const struct ex
 
 	if (!s)
 		return EXPR_NONE;
-	smp_give_int(out, s->back.rx.len);
+	smp_give_int(out, len_of(s, &s->res, &s->back));
 	if (!(ctx->flags & EXPR_FINAL))
 		out->flags |= SMP_MAY_CHANGE;
 	return EXPR_FOUND;
