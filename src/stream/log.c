@@ -223,10 +223,13 @@ void session_log_error(struct session *sess, const char *what)
 	log_send(session_config(sess), log_settings_of(sess->fe), &m);
 }
 
-/* A request that is not valid: by the frontend's format, at whatever steps it logs. */
+/* A request that is not valid: by the frontend's format for errors, if it has one, at whatever steps it
+ * logs.
+ */
 static void stream_log_bad(struct stream *s)
 {
-	const struct logformat *f = stream_proxy(s->fe)->log_format;
+	const struct stream_proxy *px = stream_proxy(s->fe);
+	const struct logformat *f = px->error_format ? px->error_format : px->log_format;
 
 	if (f && is_wanted(s) &&
 	    !(s->fe->options & PROXY_OPT_DONTLOG_NORMAL && stream_is_normal(s)))

@@ -196,8 +196,8 @@ static bool alias_Tl(ALIAS_ARGS)
 
 static bool alias_Ts(ALIAS_ARGS)
 {
-	return logformat_put_int(item, out,
-				 (int64_t)(session_accept_wall_us(ctx->session) / 1000000), false);
+	return logformat_put_hex(item, out,
+				 (uint32_t)(session_accept_wall_us(ctx->session) / 1000000), 8);
 }
 
 static bool alias_ms(ALIAS_ARGS)
@@ -423,8 +423,10 @@ static bool alias_HQ(ALIAS_ARGS)
 	struct slice uri = ctx->stream->log_uri;
 	size_t at = slice_find_char(uri, 0, '?');
 
-	return put_part(ctx, item, out,
-			at == SIZE_MAX ? slice_make(uri.ptr, 0) : slice_sub(uri, at, uri.len));
+	/* a query that is not there is empty, not '-' */
+	if (at == SIZE_MAX && !slice_is_none(uri))
+		return !(item->options & LOGFORMAT_QUOTE) || strbuf_add(out, SLICE("\"\""));
+	return put_part(ctx, item, out, slice_sub(uri, at, uri.len));
 }
 
 /* --- how it ended ----------------------------------------------------------------------------- */
