@@ -85,7 +85,7 @@ static enum expr_result fetch_is_resumed(FETCH_ARGS)
 {
 	struct tls_conn *t = tls_smp_own(ctx);
 
-	return t ? smp_give_bool(out, SSL_session_reused(t->ssl)) : EXPR_NONE;
+	return smp_give_bool(out, t && SSL_session_reused(t->ssl));
 }
 
 static enum expr_result fetch_session_id(FETCH_ARGS)
@@ -168,14 +168,15 @@ static enum expr_result fetch_early_rcvd(FETCH_ARGS)
 {
 	struct tls_conn *t = tls_smp_own(ctx);
 
-	return smp_give_bool(out, t && t->flags & TLS_FL_HAD_EARLY);
+	return t ? smp_give_bool(out, t->flags & TLS_FL_HAD_EARLY) : EXPR_NONE;
 }
 
 static enum expr_result fetch_has_early(FETCH_ARGS)
 {
 	struct tls_conn *t = tls_smp_own(ctx);
 
-	return smp_give_bool(out, t && t->flags & TLS_FL_HAD_EARLY && !(t->flags & TLS_FL_DONE));
+	return t ? smp_give_bool(out, t->flags & TLS_FL_HAD_EARLY && !(t->flags & TLS_FL_DONE)) :
+	       EXPR_NONE;
 }
 
 static enum expr_result fetch_error(FETCH_ARGS)

@@ -61,7 +61,7 @@ static enum expr_result fetch_glitches(struct expr_ctx *ctx, const struct expr_a
 {
 	struct endpoint_facts f;
 
-	return facts_of(ctx, &f) && f.major > 1 ? smp_give_int(out, f.glitches) : EXPR_NONE;
+	return facts_of(ctx, &f) && f.major ? smp_give_int(out, f.glitches) : EXPR_NONE;
 }
 
 static enum expr_result fetch_major(struct expr_ctx *ctx, const struct expr_arg *args,
