@@ -203,6 +203,41 @@ static void cookie_read(struct stream *s, struct persist *p, struct slice value)
 		p->last = p->first = 0;
 }
 
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+/* The list without <cut>, which is a cookie; between others the delimiter before it stays, and one
+ * blank behind that.
+ */
+static struct slice list_without(struct stream *s, struct slice list, struct slice cut, size_t *end)
+{
+	size_t at = (size_t)(cut.ptr - list.ptr), from = at + cut.len, before = at, len;
+	char *text = arena_alloc(&s->arena, list.len + 2);
+
+	if (!text)
+		return slice_none();
+	while (before > 0 && is_blank(list.ptr[before - 1]))
+		before--;
+	if (before == 0 || from == list.len) {
+		memcpy(text, list.ptr, at);
+		len = at;
+	} else {
+		char delimiter = list.ptr[--before];
+
+		while (before > 0 && is_blank(list.ptr[before - 1]))
+			before--;
+		memcpy(text, list.ptr, before);
+		text[before] = delimiter;
+		text[before + 1] = ' ';
+		len = before + 2;
+	}
+	memcpy(text + len, list.ptr + from, list.len - from);
+	*end = len;
+	return slice_make(text, len + list.len - from);
+}
+
 /* What is left of the list when the server's view of one cookie was made; *end is where to go on.
  * slice_none(): no memory.
  */
@@ -211,23 +246,20 @@ static struct slice cookie_take_out(struct stream *s, struct slice list, const s
 {
 	const struct persist_proxy *pp = persist_of_proxy(s->be);
 	struct slice cut;
+	size_t at, delimiter;
 	char *text;
-	size_t at;
 
-	if (pp->options & COOKIE_PREFIX) {
-		size_t delimiter = slice_find_char(c->value, 0, '~');
-
-		cut = slice_make(c->value.ptr, delimiter == SIZE_MAX ? 0 : delimiter + 1);
-	} else {
-		cut = cookie_extent(list, c);
-	}
+	if (!(pp->options & COOKIE_PREFIX))
+		return list_without(s, list, cookie_extent(list, c), end);
+	delimiter = slice_find_char(c->value, 0, '~');
+	cut = slice_make(c->value.ptr, delimiter == SIZE_MAX ? 0 : delimiter + 1);
 	at = (size_t)(cut.ptr - list.ptr);
 	text = arena_alloc(&s->arena, list.len - cut.len + 1);
 	if (!text)
 		return slice_none();
 	memcpy(text, list.ptr, at);
 	memcpy(text + at, cut.ptr + cut.len, list.len - cut.len - at);
-	*end = pp->options & COOKIE_PREFIX ? at + c->value.len - cut.len : at;
+	*end = at + c->value.len - cut.len;
 	return slice_make(text, list.len - cut.len);
 }
 
