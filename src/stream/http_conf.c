@@ -41,6 +41,15 @@ static bool monitor_unknown_parse(struct conf_line *l)
 			  conf_peek(l) ? ", not " : "", conf_peek(l) ? conf_peek(l) : "");
 }
 
+/* Does this field say where messages go and end? */
+static bool makes_messages(struct slice name)
+{
+	return slice_eq_nocase(name, SLICE("connection")) ||
+	       slice_eq_nocase(name, SLICE("content-length")) ||
+	       slice_eq_nocase(name, SLICE("host")) ||
+	       slice_eq_nocase(name, SLICE("transfer-encoding"));
+}
+
 static bool name_header_parse(struct conf_line *l)
 {
 	struct http_proxy *hp = slot_of(&http_proxy_slot, l->slots);
@@ -53,6 +62,9 @@ static bool name_header_parse(struct conf_line *l)
 	if (!h1_is_token(slice_of(word)))
 		return conf_error(l, l->at - 1, NULL, "'http-send-name-header' : header name '%s' "
 				  "contains a forbidden character.", word);
+	if (makes_messages(slice_of(word)))
+		return conf_error(l, l->at - 1, NULL, "'%s' cannot be used as header name for "
+				  "'http-send-name-header' directive.", word);
 	name = conf_strdup(l->cfg, word);
 	if (!name)
 		return conf_error(l, 0, NULL, "out of memory.");
@@ -79,7 +91,7 @@ static const struct conf_keyword keywords[] = {
 	{ .words = "http-send-name-header", .where = CONF_DEF_BE, .max_args = -1,
 	  .parse = name_header_parse, .syntax = "<name>",
 	  .help = "tell servers their names in this field" },
-	{ .words = "monitor fail", .where = CONF_FL, .flags = CONF_STRICT_PLACE, .max_args = -1,
+	{ .words = "monitor fail", .where = CONF_FL, .max_args = -1,
 	  .parse = monitor_fail_parse, .syntax = "{if|unless} <condition>",
 	  .help = "when requests to monitor-uri are answered 503" },
 	{ .words = "monitor", .where = CONF_FL, .flags = CONF_HIDDEN, .max_args = -1,
@@ -89,6 +101,16 @@ static const struct conf_keyword keywords[] = {
 	{ 0 }
 };
 
+static void http_check(struct config *cfg, struct diag_list *diags)
+{
+	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px))
+		if (px->mode != PROXY_MODE_HTTP && http_proxy_of(px)->monitor_uri.len)
+			diag_add(diags, DIAG_WARNING, NULL, NULL,
+				 "'monitor-uri' statement ignored for %s '%s' as it requires HTTP "
+				 "mode.", proxy_kind_name(px), px->name);
+}
+
 static struct slot *const slots[] = { &http_proxy_slot, NULL };
 
-const struct module mod_http_conf = { .name = "http", .keywords = keywords, .slots = slots };
+const struct module mod_http_conf = { .name = "http", .keywords = keywords, .slots = slots,
+				     .check = http_check };

@@ -258,6 +258,9 @@ static bool reply_finish(struct reply_parser *p)
 				  "status code '%u' not handled by default "
 				  "with '%s' argument", reply->status, reply->kind_word ?
 				  reply->kind_word : "default-errorfiles");
+	if (has_body && (reply->status == 204 || reply->status == 304))
+		return reply_error(p, p->l->at, "No body expected for %u responses",
+				   reply->status);
 	if (has_body && !reply->content_type.ptr)
 		return reply_error(p, p->l->at, "a content type must be defined when "
 				  "non-empty payload is configured");
