@@ -49,8 +49,8 @@ enum proxy_mode { PROXY_MODE_TCP, PROXY_MODE_HTTP, PROXY_MODE_LOG, PROXY_MODE_SP
 	X(CONTSTATS, "contstats", PROXY_FE, 3) \
 	X(DONTLOG_NORMAL, "dontlog-normal", PROXY_FE, 3) \
 	X(DONTLOGNULL, "dontlognull", PROXY_FE, 3) \
-	X(H1_ADJUST_CLIENT, "h1-case-adjust-bogus-client", PROXY_FE, 2) \
-	X(H1_ADJUST_SERVER, "h1-case-adjust-bogus-server", PROXY_BE, 2) \
+	X(H1_ADJUST_CLIENT, "h1-case-adjust-bogus-client", PROXY_FE, 3) \
+	X(H1_ADJUST_SERVER, "h1-case-adjust-bogus-server", PROXY_BE, 3) \
 	X(HTTP_BUFFER_REQUEST, "http-buffer-request", PROXY_LISTEN, 2) \
 	X(DROP_REQUEST_TRAILERS, "http-drop-request-trailers", PROXY_BE, 2) \
 	X(DROP_RESPONSE_TRAILERS, "http-drop-response-trailers", PROXY_FE, 2) \
@@ -66,7 +66,7 @@ enum proxy_mode { PROXY_MODE_TCP, PROXY_MODE_HTTP, PROXY_MODE_LOG, PROXY_MODE_SP
 	X(LOGASAP, "logasap", PROXY_FE, 3) \
 	X(NOLINGER, "nolinger", PROXY_LISTEN, 3) \
 	X(PERSIST, "persist", PROXY_BE, 3) \
-	X(PREFER_LAST_SERVER, "prefer-last-server", PROXY_BE, 3) \
+	X(PREFER_LAST_SERVER, "prefer-last-server", PROXY_BE, 2) \
 	X(REDISPATCH, "redispatch", PROXY_BE, 3) \
 	X(SOCKET_STATS, "socket-stats", PROXY_FE, 3) \
 	X(SPLICE_AUTO, "splice-auto", PROXY_LISTEN, 3) \

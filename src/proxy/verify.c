@@ -48,6 +48,9 @@ static void check_default_backend(struct proxy *px, struct diag_list *d)
 	}
 	px->switching.to_http |= px->mode != be->mode;
 	px->switching.backend = be;
+	if (!list_is_empty(&px->servers))
+		say_warning(d, "In proxy '%s', the 'default_backend' rule always has precedence "
+			    "over the servers, which will never be used.", px->name);
 }
 
 static void check_timeouts(const struct proxy *px, struct diag_list *d)
@@ -67,6 +70,36 @@ static void check_timeouts(const struct proxy *px, struct diag_list *d)
 			    "'server'.", proxy_kind_name(px), px->name);
 }
 
+/* The options of mode http, and where they have an effect. */
+static const struct http_option {
+	const char *name;
+	uint64_t bit;
+	unsigned sides, modes;
+} option_modes[] = {
+#define X(name, words, sides, modes) { words, PROXY_OPT_##name, sides, modes },
+	PROXY_OPTIONS(X)
+#undef X
+};
+
+static void needs_http(const struct proxy *px, struct diag_list *d, const char *what)
+{
+	say_warning(d, "'%s' ignored for %s '%s' as it requires HTTP mode.", what,
+		    proxy_kind_name(px), px->name);
+}
+
+static void drop_http_options(struct proxy *px, struct diag_list *d)
+{
+	for (unsigned i = 0; i < ARRAY_LEN(option_modes); i++) {
+		const struct http_option *o = &option_modes[i];
+
+		if (o->modes != 2 || !(px->caps & o->sides) || !(px->options & o->bit))
+			continue;
+		say_warning(d, "'option %s' ignored for %s '%s' as it requires HTTP mode.",
+			    o->name, proxy_kind_name(px), px->name);
+		px->options &= ~o->bit;
+	}
+}
+
 /* What makes sense in mode http only: dropped with a warning. */
 static void check_mode(struct proxy *px, struct diag_list *d)
 {
@@ -84,15 +117,18 @@ static void check_mode(struct proxy *px, struct diag_list *d)
 			    proxy_kind_name(px), px->name);
 		px->log_option.kind = PROXY_LOG_TCP;
 	}
+	drop_http_options(px, d);
 	if (px->http.forward_for.enabled) {
-		say_warning(d, "'option forwardfor' ignored for %s '%s' as it requires HTTP mode.",
-			    proxy_kind_name(px), px->name);
+		needs_http(px, d, "option forwardfor");
 		px->http.forward_for.enabled = false;
 	}
 	if (px->http.original_to.enabled) {
-		say_warning(d, "'option originalto' ignored for %s '%s' as it requires HTTP mode.",
-			    proxy_kind_name(px), px->name);
+		needs_http(px, d, "option originalto");
 		px->http.original_to.enabled = false;
+	}
+	if (px->http.forwarded) {
+		needs_http(px, d, "option forwarded");
+		px->http.forwarded = NULL;
 	}
 }
 
