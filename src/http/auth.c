@@ -113,10 +113,13 @@ bool auth_fields_parse(const struct http_msg *m, struct slice field, struct aren
 		return false;
 	out->type = slice_sub(f->value, 0, blank);
 	rest = slice_trim(slice_sub(f->value, blank, f->value.len));
-	if (slice_eq_nocase(out->type, SLICE("basic")))
+	if (slice_eq_nocase(out->type, SLICE("basic"))) {
+		out->type = SLICE("Basic");
 		return parse_basic(rest, arena, out);
+	}
 	if (!slice_eq_nocase(out->type, SLICE("bearer")))
 		return false;
+	out->type = SLICE("Bearer");
 	out->token = rest;
 	return true;
 }
