@@ -372,9 +372,12 @@ void persist_request(struct stream *s)
 		cookies_read(s, p);
 	else if (!(s->flags & STRM_HTTP) && pp->rdp_cookie)
 		rdp_cookie_read(s, p, pp->rdp_cookie);
-	found = tables_are_used() ? stick_request(s, !p->wanted && !p->ignored) : NULL;
-	if (found)
+	/* ignore-persist is about cookies; whom a table chose gets no cookie */
+	found = tables_are_used() ? stick_request(s, !p->wanted) : NULL;
+	if (found) {
 		p->wanted = found;
+		p->by_rule = true;
+	}
 }
 
 struct server *persist_server(struct stream *s)

@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the manual says of keywords and their words, case by case (tables/manual.txt): each case is a frontend, a backend
+with server A (with A, B and C where it balances) unless it has its own, and requests; what the client gets, what the
+server got and what is logged is compared.
+
+--learn writes the table anew with what the program does; it is to be run with HAProxy."""
+import os
+import re
+import socket
+
+import lib
+
+TABLE = os.path.join(os.path.dirname(os.path.realpath(__file__)), "tables", "manual.txt")
+GLOBAL = """global
+	log 127.0.0.1:%d local0
+	expose-experimental-directives
+defaults
+	mode http
+	timeout connect 2s
+	timeout client 5s
+	timeout server 5s
+	timeout tarpit 50ms
+"""
+DULL = ("content-length", "connection", "date", "cache-control", "content-type", "www-authenticate")
+
+
+def cases():
+    """(name, its lines up to the next one) of the table."""
+    with open(TABLE) as f:
+        head, *parts = re.split(r"^== ", f.read(), flags=re.M)
+    return head, [part.rstrip("\n").split("\n", 1) for part in parts]
+
+
+def serve(name, sock):
+    """Answers each request with the request; `X-Answer: 404, Field: value|Field: value` tells how."""
+    r = lib.Reader(sock)
+    while True:
+        first, fields = read_head(r)
+        if first is None:
+            return
+        length = int(dict(fields).get("content-length", 0))
+        while len(r.buf) < length and r.fill():
+            pass
+        body, r.buf = r.buf[:length], r.buf[length:]
+        status, _, more = dict(fields).get("x-answer", "200").partition(", ")
+        seen = ["%s %s" % (name, first)] + ["%s: %s" % f for f in fields if f[0] not in ("connection", "x-answer")
+                                            and f != ("host", "h.example.com")]
+        text = " | ".join(seen + ([body.decode("latin-1")] if body else [])).encode("latin-1")
+        text = b"" if status in ("204", "304") else text
+        head = "HTTP/1.1 %s Text\r\n" % status + "".join(f + "\r\n" for f in more.split("|") if f)
+        sock.sendall(("%sContent-Length: %d\r\n\r\n" % (head, len(text))).encode("latin-1") + (b"" if first.startswith("HEAD") else text))
+
+
+def read_head(r):
+    while b"\r\n\r\n" not in r.buf:
+        if not r.fill():
+            return None, []
+    raw, r.buf = r.buf.split(b"\r\n\r\n", 1)
+    first, *lines = raw.decode("latin-1").split("\r\n")
+    return first, [(n.lower(), v.strip()) for n, _, v in (line.partition(":") for line in lines)]
+
+
+def request(line):
+    """The bytes of "GET /a HTTP/1.0 | Name: value | =body"."""
+    first, *fields = line.split(" | ")
+    words = first.split(" ")
+    body = "".join(f[1:] for f in fields if f.startswith("="))
+    fields = [f for f in fields if not f.startswith("=")]
+    if not any(f.lower().startswith("host:") for f in fields):
+        fields.append("Host: h.example.com")
+    if body:
+        fields.append("Content-Length: %d" % len(body))
+    fields.append("Connection: close")
+    text = " ".join(words[:2]) + " " + (words[2] if len(words) > 2 else "HTTP/1.1") + "\r\n"
+    return (text + "".join(f + "\r\n" for f in fields) + "\r\n" + body).encode("latin-1").decode("unicode_escape").encode("latin-1")
+
+
+def answer(raw):
+    """What the client got, in a line."""
+    head, _, body = raw.decode("latin-1").partition("\r\n\r\n")
+    first, *lines = head.split("\r\n")
+    fields = [(n.lower(), v.strip()) for n, _, v in (line.partition(":") for line in lines)]
+    said = ["%s: %s" % f for f in fields if f[0] not in DULL]
+    body = "" if body.startswith("<html>") else body.strip()
+    return " | ".join([" ".join(first.split(" ")[1:2])] + said) + (" -> " + body if body else "")
+
+
+def ask(port, line):
+    with socket.create_connection(("127.0.0.1", port), lib.PATIENCE) as s:
+        s.settimeout(lib.PATIENCE)
+        s.sendall(request(line))
+        return answer(lib.recv_all(s))
+
+
+def configuration(lines, port, servers, log):
+    """The configuration of a case: lines before "backend", if there is one, are the frontend's."""
+    text = "\n".join("\t" + line for line in lines)
+    front, _, back = text.partition("\tbackend\n")
+    before, _, front = front.rpartition("\tfrontend\n")
+    if "\tserver" not in back:
+        back += "\n\tserver A @A cookie a\n"
+        back += "\tserver B @B cookie b weight 2\n\tserver C @C\n" if "\tbalance" in back else ""
+    logs = "\tlog global\n" if "log-format" in front or "option httplog" in front else ""
+    text = "%sfrontend f\n\tbind 127.0.0.1:%d\n%s%s\n\tdefault_backend b\nbackend b\n%s\n" % (
+        before.replace("\t", "", 1).replace("\n\t", "\n"), port, logs, front, back)
+    for s in servers:
+        text = text.replace("@" + s[0], "127.0.0.1:%d" % s[1])
+    return GLOBAL % log.port + text, bool(logs)
+
+
+def play(program, text, servers):
+    """The lines of a case with what the program does."""
+    lines = text.split("\n")
+    log, port = lib.Syslog(), lib.ports(1)[0]
+    conf, logs = configuration([line for line in lines if line[:2] not in ("> ", "< ", "L ")], port, servers, log)
+    out, seen = [], 0
+    with lib.Proxy(program, conf):
+        for line in lines:
+            if line[:2] in ("< ", "L "):
+                continue
+            out.append(line)
+            if line.startswith("> "):
+                out.append(("< " + ask(port, line[2:])).rstrip())
+                if logs:
+                    seen += 1
+                    told = log.wait(lambda told: told[seen - 1:])
+                    out.append("L " + re.sub(r"^.*?\[\d+\]: ", "", told[0] if told else "nothing").strip())
+    log.close()
+    return out
+
+
+def main():
+    args = lib.arguments(__doc__, ("learn", False, "write the table"))
+    tap = lib.Tap()
+    head, table = cases()
+    servers = []
+    for name in "ABC":
+        s = lib.Server(lambda sock, name=name: serve(name, sock))
+        servers.append((name, s.port))
+    learnt = head
+    for name, text in table:
+        got = play(args.program, text, servers)
+        learnt += "== %s\n%s\n" % (name, "\n".join(got))
+        want = text.split("\n")
+        differ = [(g, w) for g, w in zip(got, want) if g != w][:3]
+        tap.ok(got == want, name, "\n".join("got  %s\nwant %s" % d for d in differ) or "%d lines, %d" % (len(got), len(want)))
+    if args.learn:
+        with open(TABLE, "w") as f:
+            f.write(learnt)
+    tap.done()
+
+
+lib.guarded(main)
