@@ -356,11 +356,10 @@ static bool add_fields(struct stream *s)
 {
 	const struct proxy *fe = s->fe, *be = s->be;
 
+	if (be->http.forwarded && !stream_add_forwarded(s))
+		return false;
 	if ((fe->http.forward_for.enabled || be->http.forward_for.enabled) &&
 	    !add_address(s, &fe->http.forward_for, &be->http.forward_for, stream_src(s)))
-		return false;
-	if ((fe->http.original_to.enabled || be->http.original_to.enabled) &&
-	    !add_address(s, &fe->http.original_to, &be->http.original_to, stream_dst(s)))
 		return false;
 	/* RFC 8470 5.1 */
 	if (tls_is_early(s->sess->conn)) {
@@ -368,9 +367,8 @@ static bool add_fields(struct stream *s)
 		if (!http_msg_set_field(&s->req, SLICE("Early-Data"), SLICE("1")))
 			return false;
 	}
-	if (be->http.forwarded)
-		return stream_add_forwarded(s);
-	return true;
+	return !(fe->http.original_to.enabled || be->http.original_to.enabled) ||
+	       add_address(s, &fe->http.original_to, &be->http.original_to, stream_dst(s));
 }
 
 enum step stage_prepare(struct stream *s)
