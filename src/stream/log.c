@@ -223,8 +223,8 @@ void session_log_error(struct session *sess, const char *what)
 	log_send(session_config(sess), log_settings_of(sess->fe), &m);
 }
 
-/* A request that is not valid: by the frontend's format for errors, if it has one, at whatever steps it
- * logs.
+/* A request that is not valid: by the format for errors, if the frontend has one, at whatever steps
+ * the frontend logs.
  */
 static void stream_log_bad(struct stream *s)
 {

@@ -220,7 +220,8 @@ static enum expr_result fetch_wait_end(struct expr_ctx *ctx, const struct expr_a
 }
 
 /* Bytes that are there: the head counts as in logs. */
-static int64_t len_of(const struct stream *s, const struct http_msg *head, const struct endpoint *ep)
+static int64_t len_of(const struct stream *s, const struct http_msg *head,
+		      const struct endpoint *ep)
 {
 	bool is_there = s->flags & STRM_HTTP && !slice_is_none(head->version_text);
 
