@@ -596,7 +596,6 @@ bool stream_retry(struct stream *s, unsigned event)
 	stream_forget_answer(s);
 	http_msg_fini(&s->res);
 	http_msg_init(&s->res, &s->arena);
-	s->back.rx_bytes = s->counted_out = s->tracked_out = 0; /* nothing of it went on */
 	block_queue_clear(&s->front.rx); /* what was not sent yet is in the copy too */
 	block_queue_move(&s->front.rx, &s->replay);
 	if (s->flags & STRM_FILTERED)

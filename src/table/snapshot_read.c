@@ -258,11 +258,12 @@ static uint64_t checksum(const char *bytes, size_t len)
 /* Is it a whole file of this format? */
 static bool check_whole(const char *bytes, size_t len, struct snapshot_loaded *out)
 {
-	const unsigned char *tail = (const unsigned char *)bytes + len - SNAPSHOT_TAIL;
+	const unsigned char *tail;
 
 	if (len < SNAPSHOT_HEAD + SNAPSHOT_TAIL ||
 	    memcmp(bytes, SNAPSHOT_MAGIC, 8) != 0)
 		return refuse(out, len ? "it is no snapshot of a stick-table" : "it is empty");
+	tail = (const unsigned char *)bytes + len - SNAPSHOT_TAIL;
 	out->version = (uint32_t)number_at((const unsigned char *)bytes + 8, 4);
 	if (out->version != SNAPSHOT_VERSION)
 		return refuse(out, "its format is version %u, and this program reads version %u",
