@@ -29,6 +29,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/slice.h"
+#include "codec/varint.h"
 
 struct strbuf;
 
@@ -37,7 +38,7 @@ enum peers_status { PEERS_DONE, PEERS_MORE, PEERS_ERROR };
 /* --- integers --------------------------------------------------------------------------------- */
 
 /* The longest one, bytes. */
-#define PEERS_INT_MAX 10
+#define PEERS_INT_MAX VARINT_MAX
 
 /* Takes an integer from the start of *in, which is left as it is unless PEERS_DONE. */
 enum peers_status peers_int(struct slice *in, uint64_t *out);

@@ -11,7 +11,6 @@
 #ifndef CODEC_VARINT_H
 #define CODEC_VARINT_H
 
-#include <stdbool.h>
 #include <stdint.h>
 #include "base/slice.h"
 
@@ -19,7 +18,13 @@
 
 /* Writes <v>; returns the bytes that it took. */
 size_t varint_put(uint64_t v, unsigned char out[VARINT_MAX]);
-/* Reads one from the start of *s and moves on. False: it is cut, or does not fit 64 bits. */
-bool varint_take(struct slice *s, uint64_t *v);
+enum varint_result {
+	VARINT_TAKEN,
+	VARINT_CUT,      /* there is more of it to come */
+	VARINT_INVALID,  /* it does not fit 64 bits */
+};
+
+/* Reads one from the start of *s and moves on. */
+enum varint_result varint_take(struct slice *s, uint64_t *v);
 
 #endif

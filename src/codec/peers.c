@@ -4,6 +4,7 @@
 #include "base/num.h"
 #include "base/strbuf.h"
 #include "codec/peers.h"
+#include "codec/varint.h"
 
 #define BIT(n) (UINT64_C(1) << (n))
 /* Data that are rates, arrays, texts: configuration 11.1. */
@@ -31,46 +32,21 @@ static bool data_is_array(unsigned data)
 
 enum peers_status peers_int(struct slice *in, uint64_t *out)
 {
-	uint64_t v;
-	unsigned shift = 4;
-	size_t at = 1;
-	uint8_t byte;
-
-	if (!in->len)
+	switch (varint_take(in, out)) {
+	case VARINT_TAKEN:
+		return PEERS_DONE;
+	case VARINT_CUT:
 		return PEERS_MORE;
-	v = (uint8_t)in->ptr[0];
-	if (v >= 240) {
-		do {
-			if (at == PEERS_INT_MAX)
-				return PEERS_ERROR;
-			if (at == in->len)
-				return PEERS_MORE;
-			byte = (uint8_t)in->ptr[at++];
-			/* what is added is never masked: 128 stands for itself, too */
-			if ((uint64_t)byte > UINT64_MAX >> shift ||
-			    v > UINT64_MAX - ((uint64_t)byte << shift))
-				return PEERS_ERROR;
-			v += (uint64_t)byte << shift;
-			shift += 7;
-		} while (byte >= 128);
+	default:
+		return PEERS_ERROR;
 	}
-	*in = slice_sub(*in, at, in->len);
-	*out = v;
-	return PEERS_DONE;
 }
 
 bool peers_put_int(struct strbuf *to, uint64_t v)
 {
-	char room[PEERS_INT_MAX];
-	size_t len = 0;
+	unsigned char bytes[VARINT_MAX];
 
-	if (v < 240)
-		return strbuf_add_char(to, (char)v);
-	room[len++] = (char)(v | 240);
-	for (v = (v - 240) >> 4; v >= 128; v = (v - 128) >> 7)
-		room[len++] = (char)(v | 128);
-	room[len++] = (char)v;
-	return strbuf_add(to, slice_make(room, len));
+	return strbuf_add(to, slice_make((const char *)bytes, varint_put(v, bytes)));
 }
 
 /* An integer within a body that is there as a whole. */

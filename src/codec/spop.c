@@ -138,6 +138,11 @@ static bool take_byte(struct slice *in, uint8_t *out)
 	return true;
 }
 
+static bool take_number(struct slice *in, uint64_t *out)
+{
+	return varint_take(in, out) == VARINT_TAKEN;
+}
+
 static uint32_t read_uint32(const char *p)
 {
 	const unsigned char *u = (const unsigned char *)p;
@@ -162,7 +167,7 @@ enum spop_result spop_frame_take(struct slice *in, size_t max, struct spop_frame
 		return SPOP_MORE;
 	frame = slice_sub(*in, SPOP_LENGTH_SIZE, SPOP_LENGTH_SIZE + (size_t)size);
 	if (!take_byte(&frame, &type) || !take_bytes(&frame, 4, &flags) ||
-	    !varint_take(&frame, &out->stream) || !varint_take(&frame, &out->frame))
+	    !take_number(&frame, &out->stream) || !take_number(&frame, &out->frame))
 		return SPOP_INVALID;
 	out->type = (enum spop_type)type;
 	out->flags = read_uint32(flags.ptr);
@@ -175,7 +180,7 @@ static bool take_text(struct slice *in, struct slice *out)
 {
 	uint64_t len;
 
-	return varint_take(in, &len) && len <= in->len && take_bytes(in, (size_t)len, out);
+	return take_number(in, &len) && len <= in->len && take_bytes(in, (size_t)len, out);
 }
 
 bool spop_value_take(struct slice *in, struct spop_value *out)
@@ -193,7 +198,7 @@ bool spop_value_take(struct slice *in, struct spop_value *out)
 		out->boolean = type & 0x10;
 		return true;
 	case SPOP_INT32: case SPOP_UINT32: case SPOP_INT64: case SPOP_UINT64:
-		if (!varint_take(in, &number))
+		if (!take_number(in, &number))
 			return false;
 		out->integer = out->type == SPOP_INT32 ? (int32_t)number :
 			out->type == SPOP_UINT32 ? (int64_t)(uint32_t)number : (int64_t)number;

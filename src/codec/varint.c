@@ -19,26 +19,28 @@ size_t varint_put(uint64_t v, unsigned char out[VARINT_MAX])
 	return n;
 }
 
-bool varint_take(struct slice *s, uint64_t *v)
+enum varint_result varint_take(struct slice *s, uint64_t *v)
 {
 	const unsigned char *p = (const unsigned char *)s->ptr;
 	unsigned shift = 4;
-	uint64_t value, more;
+	uint64_t value;
 	size_t n = 1;
 
 	if (!s->len)
-		return false;
+		return VARINT_CUT;
 	value = p[0];
 	while (value >= FIRST && (n == 1 || p[n - 1] >= 0x80)) {
-		if (n == s->len || n == VARINT_MAX)
-			return false;
-		more = (uint64_t)p[n++] << shift;
-		if (more >> shift != p[n - 1] || value + more < value)
-			return false;
-		value += more;
+		if (n == VARINT_MAX)
+			return VARINT_INVALID;
+		if (n == s->len)
+			return VARINT_CUT;
+		/* what is added is never masked: 0x80 stands for itself, too */
+		if (p[n] > UINT64_MAX >> shift || value > UINT64_MAX - ((uint64_t)p[n] << shift))
+			return VARINT_INVALID;
+		value += (uint64_t)p[n++] << shift;
 		shift += 7;
 	}
 	*s = slice_sub(*s, n, s->len);
 	*v = value;
-	return true;
+	return VARINT_TAKEN;
 }

@@ -22,12 +22,12 @@ static void check_number(struct slice in)
 	uint64_t v, w;
 	size_t n;
 
-	if (!varint_take(&rest, &v))
+	if (varint_take(&rest, &v) != VARINT_TAKEN)
 		return;
 	check_inside(in, rest);
 	n = varint_put(v, bytes);
 	again = slice_make((const char *)bytes, n);
-	if (n > in.len - rest.len || !varint_take(&again, &w) || w != v || again.len)
+	if (n > in.len - rest.len || varint_take(&again, &w) != VARINT_TAKEN || w != v || again.len)
 		abort();
 }
 

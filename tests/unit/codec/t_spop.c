@@ -24,17 +24,18 @@ static void test_numbers(void)
 		is_int(varint_put(cases[i].value, bytes), cases[i].len, "the length of %llu",
 		       (unsigned long long)cases[i].value);
 		s = slice_make((char *)bytes, cases[i].len);
-		ok(varint_take(&s, &v) && v == cases[i].value && !s.len, "which is read again");
+		ok(varint_take(&s, &v) == VARINT_TAKEN && v == cases[i].value && !s.len,
+		   "which is read again");
 		for (size_t n = 0; n < cases[i].len; n++) {
 			s = slice_make((char *)bytes, n);
-			if (varint_take(&s, &v))
+			if (varint_take(&s, &v) != VARINT_CUT)
 				ok(false, "cut after %zu bytes", n);
 		}
 	}
 	s = S("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01");
-	ok(!varint_take(&s, &v), "a number that does not end");
+	ok(varint_take(&s, &v) == VARINT_INVALID, "a number that does not end");
 	s = S("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f");
-	ok(!varint_take(&s, &v), "a number above 64 bits");
+	ok(varint_take(&s, &v) == VARINT_INVALID, "a number above 64 bits");
 }
 
 static void test_hello(void)
