@@ -251,7 +251,7 @@ def together(tap, args):
         for t in threads:
             t.join()
         tap.ok(not wrong, "%d streams at once" % args.count, wrong[:5])
-        tap.ok(lib.until(lambda: sc.proxy.info()["CurrConns"] == "0"), "none of them stays", sc.proxy.ctl("show sess all"))
+        tap.ok(lib.until(lambda: sc.proxy.info()["CurrConns"] == "0"), "none of them stays", sc.proxy.ctl("show info; show sess all; show fd"))
 
 
 def main():
