@@ -30,7 +30,7 @@ frontend fe
 	default_backend be
 backend be
 	http-response set-header x-shown "{shown}"
-	server s 127.0.0.1:{server}
+	server s 127.0.0.1:{server} maxconn 64
 backend agents
 	mode spop
 	timeout server 30s
