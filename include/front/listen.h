@@ -56,7 +56,7 @@ void listen_stop_all(struct config *cfg);
 void listen_end_all(struct config *cfg);
 /* How many listening sockets there are. */
 unsigned listen_count(const struct config *cfg);
-/* Work that no client has asked for: a process that stops waits for it like for a session. */
+/* Work that no client has asked for: it is no session, but a process that stops waits for it. */
 void listen_work_began(void);
 void listen_work_ended(void);
 /* Fills in the open sockets of frontends, borrowed, at most <max>; with <max> 0, only counts them.
@@ -111,7 +111,8 @@ void listen_set_tunes(const struct listen_tunes *tunes);
 
 /* Client sessions of the process, all threads; and since the start. */
 unsigned sessions_count(void);
-/* The same with the connections that are being accepted: nothing is left when it is 0. */
+/* The same with the connections that are being accepted and other work: nothing is left when it is 0.
+ */
 unsigned sessions_places(void);
 /* May this client come in at all? */
 bool listen_is_welcome(const struct addr *src);

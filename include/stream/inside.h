@@ -63,6 +63,7 @@ struct inside {
 	bool started, waiting, sent; /* part() is due; has said INSIDE_WAIT; has ended */
 	bool busy;                   /* in a callback */
 	bool cancelled;
+	bool is_work;                /* a process that stops waits for it */
 };
 
 /* A request of <method> for <target> ("/path") through <px>, a backend in mode http; without any
@@ -72,7 +73,8 @@ struct inside *inside_new(struct proxy *px, const struct inside_kind *kind, void
 			  struct slice method, struct slice target);
 /* A connection for bytes through <px>, a backend of another mode than http: there is neither a
  * request nor head(). part() is called for what is to be sent, data() gets what comes. end() is
- * <whole> when the server has closed. It has no log line: what it is for has its own.
+ * <whole> when the server has closed. It has no log line: what it is for has its own; and a process
+ * that stops waits for that, not for the connection.
  */
 struct inside *inside_new_bytes(struct proxy *px, const struct inside_kind *kind, void *ctx);
 /* Begins, at the end of this turn. */

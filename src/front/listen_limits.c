@@ -13,6 +13,7 @@ static struct {
 	unsigned maxaccept;                                    /* set before the threads */
 	unsigned sessions __attribute__((aligned(64)));        /* atomic: places taken now */
 	unsigned open;                                         /* atomic: sessions now */
+	unsigned work;                                         /* atomic: of no client */
 	unsigned waiting;                                      /* atomic: some socket is paused */
 	unsigned reached;                                      /* atomic: how often by maxconn */
 	unsigned suspended;                                    /* atomic: by listen_pause_all() */
@@ -82,7 +83,8 @@ unsigned sessions_count(void)
 
 unsigned sessions_places(void)
 {
-	return __atomic_load_n(&limits.sessions, __ATOMIC_RELAXED);
+	return __atomic_load_n(&limits.sessions, __ATOMIC_RELAXED) +
+	       __atomic_load_n(&limits.work, __ATOMIC_RELAXED);
 }
 
 void listen_get_figures(struct listen_figures *out)
@@ -183,12 +185,12 @@ bool listen_may_accept(void *owner, unsigned *wait_ms)
 void listen_work_began(void)
 {
 	SHARED_WRITE(process);
-	__atomic_add_fetch(&limits.open, 1, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&limits.work, 1, __ATOMIC_RELAXED);
 }
 
 void listen_work_ended(void)
 {
-	free_one(&limits.open);
+	__atomic_sub_fetch(&limits.work, 1, __ATOMIC_RELAXED);
 }
 
 void listen_session_began(struct listener_conf *l)

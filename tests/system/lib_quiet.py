@@ -73,7 +73,9 @@ class Quiet:
         clients, _, rest, own = self.connections()
         if int(info["CurrConns"]) > own:
             out.append("CurrConns is %s, %d of them its own" % (info["CurrConns"], own))
-        streams = [l for l in ask("show sess").split("\n") if l.startswith("0x") and "fe=GLOBAL" not in l]
+        # those of the Runtime API, and those that the program has begun (links to agents), are nobody's
+        streams = [l for l in ask("show sess").split("\n")
+                   if l.startswith("0x") and "fe=GLOBAL" not in l and " src=unix:0 " not in l]
         if streams:
             out.append("show sess: " + "; ".join(l[:160] for l in streams[:3]))
         if clients:

@@ -40,7 +40,8 @@ static void session_open(struct inside *x, struct proxy *px)
 	sess->flags = SESS_HAS_DST;
 	if (vars_are_used(px->config, VAR_SESS))
 		sess->vars = calloc(1, sizeof(*sess->vars)); /* without memory: no variable */
-	listen_work_began();
+	if (x->is_work)
+		listen_work_began();
 }
 
 static void session_close(struct inside *x)
@@ -52,7 +53,8 @@ static void session_close(struct inside *x)
 		vars_clear(sess->vars);
 	free(sess->vars);
 	session_rare_free(sess);
-	listen_work_ended();
+	if (x->is_work)
+		listen_work_ended();
 }
 
 /* --- the request ----------------------------------------------------------------------------- */
@@ -238,6 +240,7 @@ static struct inside *inside_make(struct proxy *px, const struct inside_kind *ki
 		return NULL;
 	x->kind = kind;
 	x->ctx = ctx;
+	x->is_work = http;
 	turn_hook_init(&x->hook, on_turn);
 	session_open(x, px);
 	if (stream_open(x, http))
