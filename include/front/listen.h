@@ -111,8 +111,7 @@ void listen_set_tunes(const struct listen_tunes *tunes);
 
 /* Client sessions of the process, all threads; and since the start. */
 unsigned sessions_count(void);
-/* The same with the connections that are being accepted and other work: nothing is left when it is 0.
- */
+/* The same with the connections that are being accepted and other work: 0 if nothing is left. */
 unsigned sessions_places(void);
 /* May this client come in at all? */
 bool listen_is_welcome(const struct addr *src);
