@@ -138,7 +138,7 @@ struct table_entry {
 	uint32_t touched_ms;        /* atomic: last use */
 	uint32_t placed_ms;         /* atomic: that in which it got its place in <lru> */
 	uint32_t hash;
-	uint32_t stamp;             /* atomic: what its last change was told to the watcher as */
+	uint32_t stamp;             /* atomic: of its last change: table/feed.h */
 	/* key and data follow: struct table_shape */
 };
 
@@ -233,11 +233,6 @@ struct table_limits {
 
 struct table_state;
 
-/* Called after each change of an entry that others may want to know, by the thread that holds the
- * entry. Returns what e->stamp becomes.
- */
-typedef uint32_t table_watch_fn(void *watcher, struct table_state *st, struct table_entry *e);
-
 /* An empty table. NULL: no memory. */
 struct table_state *table_state_new(const char *name, const struct table_shape *s,
 				    const struct table_limits *l);
@@ -248,8 +243,6 @@ const struct table_shape *table_state_shape(const struct table_state *st);
 struct table_limits table_state_limits(const struct table_state *st);
 /* Other limits from now on. */
 void table_state_set_limits(struct table_state *st, const struct table_limits *l);
-/* NULL: none any more. Not while another thread changes entries. */
-void table_state_watch(struct table_state *st, table_watch_fn *fn, void *watcher);
 /* Entries there are. */
 uint32_t table_state_used(const struct table_state *st);
 /* How often table_changed() was called, modulo 2^32. */
@@ -257,6 +250,9 @@ uint32_t table_state_changes(const struct table_state *st);
 
 /* The entry of a key, made when there is none, and held: NULL: no room, no memory. It is used. */
 struct table_entry *table_get(struct table_state *st, const struct table_key *key);
+/* The same, as if it had been used <age_ms> ago: what is there already does not get older. */
+struct table_entry *table_get_aged(struct table_state *st, const struct table_key *key,
+				   uint32_t age_ms);
 /* The entry of a key, held, but not used; NULL: none. */
 struct table_entry *table_find(struct table_state *st, const struct table_key *key);
 /* Another holder of what is held. */
@@ -272,7 +268,7 @@ static inline void table_drop(struct table_entry *e)
 }
 /* An entry that is held was used: it does not expire before `expire` from now. */
 void table_touch(struct table_state *st, struct table_entry *e);
-/* It was used, and it was changed: the watcher is told. */
+/* It was used, and it was changed here: who tells others learns of it (table/feed.h). */
 void table_changed(struct table_state *st, struct table_entry *e);
 /* Milliseconds until it expires; 0: entries do not. */
 uint32_t table_expires_in(const struct table_state *st, const struct table_entry *e);
@@ -321,10 +317,14 @@ struct table {
 	const char *name;
 	const char *file;
 	int line;
-	const char *owner_kind;        /* "backend": the section that declares it */
+	const char *owner_kind;        /* "backend": the section that declares it, */
+	const char *owner_name;        /* and its name */
+	const char *peers;             /* section whose peers share it; NULL: none */
+	unsigned shards;               /* parts of its keys, each for other peers; or 0 */
 	struct table_shape shape;      /* laid out in the check phase */
 	struct table_limits limits;
-	const char *write_to;          /* name of another table; NULL: none */
+	const char *write_to;          /* name of another table, <written> once checked; or NULL */
+	struct table *written;
 	bool recv_only;
 	uint8_t server_key;            /* enum table_server_key */
 	struct table_snapshot *snapshot; /* `file`; NULL: it is not kept on disk */
@@ -348,6 +348,10 @@ struct table *table_lookup(const struct config *cfg, const char *name);
 struct table *tables_first(const struct config *cfg);
 /* Has a datum stored, as `store` does. In the check phase at the latest. */
 void table_store(struct table *t, enum table_data d);
+/* The part of the keys that an entry belongs to, 1 to t->shards, as the reference divides them; 0:
+ * they are not divided.
+ */
+unsigned table_shard(const struct table *t, const struct table_entry *e);
 /* The file that it is kept in; NULL: none. */
 const char *table_file_path(const struct table *t);
 /* The table that a section declares, NULL: none. <slots> are the section's: a proxy's. */

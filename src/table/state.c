@@ -353,10 +353,13 @@ void table_touch(struct table_state *st, struct table_entry *e)
 
 void table_changed(struct table_state *st, struct table_entry *e)
 {
+	struct table_feed *feed;
+
 	table_touch(st, e);
 	counter_add(&st->changes, 0, 1);
-	if (unlikely(st->watch != NULL))
-		__atomic_store_n(&e->stamp, st->watch(st->watcher, st, e), __ATOMIC_RELAXED);
+	feed = __atomic_load_n(&st->feed, __ATOMIC_ACQUIRE);
+	if (unlikely(feed != NULL))
+		table_feed_note(feed, e);
 }
 
 /* --- finding ---------------------------------------------------------------------------------- */
@@ -399,14 +402,16 @@ struct table_entry *table_find(struct table_state *st, const struct table_key *k
 
 /* Under the lock. */
 static struct table_entry *shard_get(struct table_state *st, struct table_shard *sh, uint32_t hash,
-				     const struct table_key *key)
+				     const struct table_key *key, uint32_t age_ms)
 {
 	struct table_entry *e = shard_find(st, sh, hash, key);
 	uint32_t now_ms = table_now_ms();
 
 	if (e) {
 		table_hold(e);
-		__atomic_store_n(&e->touched_ms, now_ms, __ATOMIC_RELAXED);
+		if (age_ms && table_idle(e) <= age_ms)
+			return e;
+		__atomic_store_n(&e->touched_ms, now_ms - age_ms, __ATOMIC_RELAXED);
 		if (since_ms(e->placed_ms, now_ms) >=
 		    __atomic_load_n(&st->grain_ms, __ATOMIC_RELAXED))
 			place_last(sh, e, now_ms);
@@ -415,10 +420,14 @@ static struct table_entry *shard_get(struct table_state *st, struct table_shard 
 	shard_sweep(st, sh, SWEPT_EACH);
 	if (!room_make(st, sh))
 		return NULL;
-	return entry_new(st, sh, hash, key);
+	e = entry_new(st, sh, hash, key);
+	if (e && age_ms)
+		e->touched_ms = now_ms - age_ms;
+	return e;
 }
 
-struct table_entry *table_get(struct table_state *st, const struct table_key *key)
+struct table_entry *table_get_aged(struct table_state *st, const struct table_key *key,
+				   uint32_t age_ms)
 {
 	uint32_t hash = key_hash(st, key);
 	struct table_shard *sh = shard_of(st, hash);
@@ -426,12 +435,17 @@ struct table_entry *table_get(struct table_state *st, const struct table_key *ke
 
 	for (unsigned turns = 0; turns < 4; turns++) {
 		lock_take(&sh->lock);
-		e = shard_get(st, sh, hash, key);
+		e = shard_get(st, sh, hash, key, age_ms);
 		lock_drop(&sh->lock);
 		if (e || !make_room(st, sh))
 			return e;
 	}
 	return NULL;
+}
+
+struct table_entry *table_get(struct table_state *st, const struct table_key *key)
+{
+	return table_get_aged(st, key, 0);
 }
 
 bool table_remove(struct table_state *st, struct table_entry *e)
@@ -620,6 +634,7 @@ void table_state_drop(struct table_state **at)
 		free(st->shards[i].slabs);
 	}
 	table_texts_free(&st->texts);
+	table_feed_free(st->feed);
 	counter_set_fini(&st->changes);
 	free(st->name);
 	free(st);
@@ -638,10 +653,4 @@ uint32_t table_state_used(const struct table_state *st)
 uint32_t table_state_changes(const struct table_state *st)
 {
 	return (uint32_t)counter_read(&st->changes, 0);
-}
-
-void table_state_watch(struct table_state *st, table_watch_fn *fn, void *watcher)
-{
-	st->watcher = watcher;
-	st->watch = fn;
 }

@@ -2,6 +2,7 @@
 /* table.c - the tables that a generation declares, and how they get their entries */
 #include <string.h>
 #include "base/diag.h"
+#include "base/hash.h"
 #include "conf/conf.h"
 #include "core/timer.h"
 #include "expr/expr.h"
@@ -76,6 +77,19 @@ struct table *table_of_section(const struct slot_area *slots)
 	return *table_section_slot(slots);
 }
 
+unsigned table_shard(const struct table *t, const struct table_entry *e)
+{
+	const char *key = (const char *)e + t->shape.key_at;
+	size_t len = t->shape.key_len;
+
+	if (!t->shards)
+		return 0;
+	if (t->shape.type == TABLE_STRING)
+		len = strnlen(key, len);
+	return (unsigned)(hash_bytes(key, len, hash_bytes(t->name, strlen(t->name), 0)) %
+			  t->shards) + 1;
+}
+
 void table_store(struct table *t, enum table_data d)
 {
 	if (!t->shape.count[d])
@@ -93,7 +107,9 @@ static unsigned key_size(const struct table *t)
 static void check_write_to(struct config *cfg, struct table *t, struct diag_list *diags)
 {
 	static const struct diag_place nowhere = { .form = DIAG_BARE };
-	const struct table *to = table_lookup(cfg, t->write_to);
+	struct table *to = table_lookup(cfg, t->write_to);
+
+	t->written = to;
 
 	if (!to)
 		diag_add(diags, DIAG_ALERT, &nowhere, NULL, "Proxy '%s': failed to initialize "

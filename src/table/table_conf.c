@@ -8,10 +8,12 @@
 #include "core/timer.h"
 #include "snapshot_priv.h"
 
-#define KIND "stick-table"
 /* Between two snapshots, when nothing is said, and the least. */
 #define EVERY_MS 60000
 #define EVERY_LEAST_MS 100
+
+/* How messages begin: stick-table, or table. */
+#define NAME l->keyword->words
 
 /* --- words with a value ----------------------------------------------------------------------- */
 
@@ -21,15 +23,15 @@ static const char *take_value(struct conf_line *l)
 	const char *word = conf_next(l);
 
 	if (!word)
-		conf_error(l, l->at - 1, NULL, KIND ": missing argument after '%s'.",
+		conf_error(l, l->at - 1, NULL, "%s: missing argument after '%s'.", NAME,
 			   l->words[l->at - 1]);
 	return word;
 }
 
 static bool unexpected(struct conf_line *l, char c)
 {
-	return conf_error(l, l->at - 1, NULL, KIND ": unexpected character '%c' in argument of "
-			  "'%s'.", c, l->words[l->at - 2]);
+	return conf_error(l, l->at - 1, NULL, "%s: unexpected character '%c' in argument of "
+			  "'%s'.", NAME, c, l->words[l->at - 2]);
 }
 
 static bool parse_size(struct conf_line *l, struct table *t)
@@ -57,9 +59,9 @@ static bool parse_expire(struct conf_line *l, struct table *t)
 		return false;
 	error = num_parse_time(slice_of(word), NUM_MS, &us, &offset);
 	if (error == NUM_OVERFLOW || (error == NUM_OK && num_us_to_ms(us) > TABLE_DELAY_MAX))
-		return conf_report(l, l->at - 1, DIAG_ALERT, DIAG_TIGHT, KIND ": timer overflow in "
+		return conf_report(l, l->at - 1, DIAG_ALERT, DIAG_TIGHT, "%s: timer overflow in "
 				   "argument <%s> to <%s>, maximum value is 2147483647 ms "
-				   "(~24.8 days).", word, l->words[l->at - 2]);
+				   "(~24.8 days).", NAME, word, l->words[l->at - 2]);
 	if (error != NUM_OK)
 		return unexpected(l, word[offset]);
 	t->limits.expire_ms = (uint32_t)num_us_to_ms(us);
@@ -78,8 +80,8 @@ static bool parse_factor(struct conf_line *l, struct table *t)
 	if (*c || c == word)
 		return unexpected(l, *c);
 	if (!num_parse_u64(slice_of(word), &factor) || factor < 1 || factor > 1024)
-		return conf_error(l, l->at - 1, NULL, KIND ": argument 'brates-factor' must be "
-				  "greater than 0 and lower or equal than 1024.");
+		return conf_error(l, l->at - 1, NULL, "%s: argument 'brates-factor' must be "
+				  "greater than 0 and lower or equal than 1024.", NAME);
 	t->limits.bytes_factor = (uint32_t)factor;
 	return true;
 }
@@ -88,7 +90,7 @@ static bool parse_write_to(struct conf_line *l, struct table *t)
 {
 	t->write_to = conf_next(l);
 	return (t->write_to && *t->write_to) ||
-	       conf_error(l, l->at - 1, NULL, KIND " : write-to requires table name.");
+	       conf_error(l, l->at - 1, NULL, "%s : write-to requires table name.", NAME);
 }
 
 static bool parse_server_key(struct conf_line *l, struct table *t)
@@ -98,13 +100,13 @@ static bool parse_server_key(struct conf_line *l, struct table *t)
 	t->server_key = strcmp(word, "addr") == 0 ? TABLE_SERVER_ADDR : TABLE_SERVER_NAME;
 	return t->server_key == TABLE_SERVER_ADDR || strcmp(word, "name") == 0 ||
 	       conf_error(l, l->at - 1, "expects 'name' or 'addr'",
-			  KIND " : unknown server key type '%s'.", word);
+			  "%s : unknown server key type '%s'.", NAME, word);
 }
 
 static bool parse_peers(struct conf_line *l, struct table *t)
 {
-	return take_value(l) &&
-	       conf_error(l, l->at - 2, NULL, "'peers' is not supported yet (peers).");
+	t->peers = take_value(l);
+	return t->peers != NULL;
 }
 
 /* Has another table this file? */
@@ -112,8 +114,9 @@ static bool file_is_taken(struct conf_line *l, const struct table *mine, const c
 {
 	for (const struct table *t = tables_first(l->cfg); t; t = t->next)
 		if (t != mine && t->snapshot && strcmp(t->snapshot->path, path) == 0)
-			return !conf_error(l, l->at - 1, "give each table a file of its own", KIND
-					   ": '%s' is the file of table '%s' at %s:%d.", path,
+			return !conf_error(l, l->at - 1, "give each table a file of its own",
+					   "%s: '%s' is the file of table '%s' at %s:%d.", NAME,
+					   path,
 					   t->name, t->file, t->line);
 	return false;
 }
@@ -136,7 +139,7 @@ static bool parse_every(struct conf_line *l, struct table_snapshot *f)
 	    num_us_to_ms(us) > TABLE_DELAY_MAX || (us && num_us_to_ms(us) < EVERY_LEAST_MS))
 		return conf_error(l, l->at - 1, "a time as in 'every 5m', of 100ms at least; "
 				  "'every 0' writes it only when the process ends",
-				  KIND ": '%s' is no time between two snapshots.", word);
+				  "%s: '%s' is no time between two snapshots.", NAME, word);
 	f->every_ms = (uint32_t)num_us_to_ms(us);
 	return true;
 }
@@ -151,15 +154,15 @@ static bool parse_file(struct conf_line *l, struct table *t)
 	if (*word != '/' || !snapshot_name(word))
 		return conf_error(l, l->at - 1, "an absolute name, for it is used when the process "
 				  "may be in another folder: 'file /var/lib/haproxy/clients.table'",
-				  KIND ": 'file' expects the absolute name of a file but found "
-				  "'%s'.", word);
+				  "%s: 'file' expects the absolute name of a file but found "
+				  "'%s'.", NAME, word);
 	if (file_is_taken(l, t, word))
 		return false;
 	f = arena_zalloc(&l->cfg->arena, sizeof(*f));
 	if (f)
 		f->path = conf_strdup(l->cfg, word);
 	if (!f || !f->path)
-		return conf_error(l, 0, NULL, KIND ": out of memory.");
+		return conf_error(l, 0, NULL, "%s: out of memory.", NAME);
 	f->name = snapshot_name(f->path);
 	f->directory = -1;
 	f->due_ms = TIMER_NEVER;
@@ -220,7 +223,7 @@ static bool parse_type(struct conf_line *l, struct table *t)
 		return true;
 	}
 	return conf_error(l, l->at - 1, "expects ip, ipv4, ipv6, integer, string or binary",
-			  KIND ": unknown type '%s'.", word);
+			  "%s: unknown type '%s'.", NAME, word);
 }
 
 /* --- store ------------------------------------------------------------------------------------ */
@@ -257,7 +260,7 @@ static const char *item_read(const char *text, struct item *out)
 
 static bool item_error(struct conf_line *l, const char *what, const struct item *it)
 {
-	return conf_error(l, l->at - 1, NULL, KIND ": %s store option '%.*s'%s.", what,
+	return conf_error(l, l->at - 1, NULL, "%s: %s store option '%.*s'%s.", NAME, what,
 			  SLICE_FMT(it->name), strstr(what, "used") ? ", ignored" : "");
 }
 
@@ -273,9 +276,9 @@ static bool check_arrays(struct conf_line *l, const struct table *t)
 		array = "gpc", plain = "gpc[0/1]";
 	if (n[TABLE_GPC_RATE] && (n[TABLE_GPC0_RATE] || n[TABLE_GPC1_RATE]))
 		array = "gpc_rate", plain = "gpc[0/1]_rate";
-	return !array || conf_error(l, l->at - 1, NULL, KIND ": simultaneous usage of '%s' and "
+	return !array || conf_error(l, l->at - 1, NULL, "%s: simultaneous usage of '%s' and "
 				    "'%s' in a same table is not permitted as '%s' overrides "
-				    "'%s'.", array, plain, array, plain);
+				    "'%s'.", NAME, array, plain, array, plain);
 }
 
 static bool store_item(struct conf_line *l, struct table *t, const struct item *it)
@@ -298,8 +301,8 @@ static bool store_item(struct conf_line *l, struct table *t, const struct item *
 	if (row->is_array && !num_parse_range(it->args[0], 1, TABLE_ARRAY_MAX, &count))
 		return item_error(l, "array size is out of allowed range (1-100) for", it);
 	if (t->shape.count[d]) {
-		conf_report(l, l->at - 1, DIAG_WARNING, DIAG_TIGHT, KIND ": store option '%s' "
-			    "already enabled, ignored.", row->name);
+		conf_report(l, l->at - 1, DIAG_WARNING, DIAG_TIGHT, "%s: store option '%s' "
+			    "already enabled, ignored.", NAME, row->name);
 		return true;
 	}
 	if (row->kind == TABLE_RATE) {
@@ -350,13 +353,15 @@ static bool parse_argument(struct conf_line *l, struct table *t)
 	const char *word = conf_next(l), *close;
 	unsigned at = 0;
 
+	/* a table of a section peers belongs to that */
 	for (unsigned i = 0; i < ARRAY_LEN(arguments); i++)
-		if (strcmp(word, arguments[i].name) == 0)
+		if (strcmp(word, arguments[i].name) == 0 &&
+		    (arguments[i].parse != parse_peers || l->where != CONF_OTHER))
 			return arguments[i].parse(l, t);
 	close = conf_closest(word, argument_name, &at);
 	return conf_error(l, l->at - 1, close ? arena_printf(&l->cfg->arena, "did you mean '%s'?",
 							     close) : NULL,
-			  KIND ": unknown argument '%s'.", word);
+			  "%s: unknown argument '%s'.", NAME, word);
 }
 
 static const char *section_kind(const struct conf_line *l)
@@ -365,42 +370,85 @@ static const char *section_kind(const struct conf_line *l)
 		: "listen";
 }
 
-static bool parse_stick_table(struct conf_line *l)
+/* Declares a table, and reads what stands behind its name. */
+static struct table *declare(struct conf_line *l, const char *name, const char *shown)
 {
-	const struct table *other = table_lookup(l->cfg, l->section_name);
+	const struct table *other = table_lookup(l->cfg, name);
 	struct table *t;
 
-	if (other)
-		return conf_error(l, 0, NULL, "stick-table name '%s' conflicts with table "
-				  "declared in %s '%s' at %s:%d.", l->section_name,
-				  other->owner_kind, other->name, other->file, other->line);
-	t = table_declare(l->cfg, conf_strdup(l->cfg, l->section_name));
-	if (!t || !t->name)
-		return conf_error(l, 0, NULL, KIND ": out of memory.");
-	t->owner_kind = section_kind(l);
+	if (other) {
+		conf_error(l, 0, NULL, "stick-table name '%s' conflicts with table declared in "
+			   "%s '%s' at %s:%d.", shown, other->owner_kind, other->owner_name,
+			   other->file, other->line);
+		return NULL;
+	}
+	t = table_declare(l->cfg, conf_strdup(l->cfg, name));
+	if (!t || !t->name) {
+		conf_error(l, 0, NULL, "%s: out of memory.", NAME);
+		return NULL;
+	}
+	t->owner_name = conf_strdup(l->cfg, l->section_name);
 	t->file = conf_strdup(l->cfg, l->place.file ? l->place.file : "");
 	t->line = l->place.line;
 	t->shape.type = TABLE_TYPES;
-	*table_section_slot(l->slots) = t;
+	return t;
+}
+
+static bool parse_arguments(struct conf_line *l, struct table *t)
+{
 	while (conf_peek(l))
 		if (!parse_argument(l, t))
 			return false;
 	if (!t->limits.size)
 		return conf_error(l, 0, "say how many entries it may have: 'size 100k'",
-				  KIND ": missing size.");
+				  "%s: missing size.", NAME);
 	if (t->shape.type == TABLE_TYPES)
 		return conf_error(l, 0, "say what its keys are: 'type ipv6', 'type string len 64'",
-				  KIND ": missing type.");
+				  "%s: missing type.", NAME);
 	return true;
 }
+
+static bool parse_stick_table(struct conf_line *l)
+{
+	struct table *t = declare(l, l->section_name, l->section_name);
+
+	if (!t)
+		return false;
+	t->owner_kind = section_kind(l);
+	*table_section_slot(l->slots) = t;
+	return parse_arguments(l, t);
+}
+
+/* `table` of a section peers: others call it "<section>/<name>". */
+static bool parse_table(struct conf_line *l)
+{
+	const char *name = conf_next(l), *whole;
+	struct table *t;
+
+	if (!name)
+		return conf_error(l, 0, "table <name> type <type> size <entries>",
+				  "%s: missing name.", NAME);
+	whole = arena_printf(&l->cfg->arena, "%s/%s", l->section_name, name);
+	t = whole ? declare(l, whole, name) : NULL;
+	if (!t)
+		return whole ? false : conf_error(l, 0, NULL, "%s: out of memory.", NAME);
+	t->owner_kind = "peers";
+	t->peers = t->owner_name;
+	return parse_arguments(l, t);
+}
+
+#define TABLE_SYNTAX "type <type> [len <length>] size <entries> [expire <time>] [nopurge] " \
+		     "[recv-only] [write-to <table>] [srvkey {name|addr}] [store <data>]* " \
+		     "[brates-factor <number>] [file <path> [every <time>]]"
 
 static const struct conf_keyword keywords[] = {
 	{ .words = "stick-table", .where = CONF_FE_BE, .flags = CONF_STRICT_PLACE, .max_args = -1,
 	  .parse = parse_stick_table,
-	  .syntax = "type <type> [len <length>] size <entries> [expire <time>] [nopurge] "
-		    "[recv-only] [write-to <table>] [srvkey {name|addr}] [store <data>]* "
-		    "[brates-factor <number>] [file <path> [every <time>]]",
+	  .syntax = TABLE_SYNTAX " [peers <section>]",
 	  .help = "remembers of each key what is stored, under the section's name" },
+	{ .words = "table", .where = CONF_OTHER, .section = "peers", .max_args = -1,
+	  .parse = parse_table, .syntax = "<name> " TABLE_SYNTAX,
+	  .help = "a table of the section's own, known as <section>/<name>" },
 	{ 0 }
 };
 

@@ -223,8 +223,8 @@ static void show_entry(struct strbuf *out, const struct table *t, struct table_e
 {
 	strbuf_printf(out, "0x%" PRIxPTR ": key=", (uintptr_t)e);
 	table_key_print(&t->shape, e, out);
-	strbuf_printf(out, " use=%u exp=%u shard=0", table_refs(e) - 1,
-		      table_expires_in(t->state, e));
+	strbuf_printf(out, " use=%u exp=%u shard=%u", table_refs(e) - 1,
+		      table_expires_in(t->state, e), table_shard(t, e));
 	for (unsigned d = 0; d < TABLE_DATA_COUNT; d++)
 		for (unsigned i = 0; i < t->shape.count[d]; i++)
 			show_cell(out, t, e, (enum table_data)d, i);

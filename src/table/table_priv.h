@@ -51,8 +51,7 @@ struct table_state {
 	/* atomic: struct table_limits */
 	uint32_t size, expire_ms, keep, bytes_factor;
 	uint32_t grain_ms;            /* atomic: how long an entry keeps its place while used */
-	table_watch_fn *watch;
-	void *watcher;
+	struct table_feed *feed;      /* owned; atomic; NULL: nobody ever wanted one */
 	uint64_t secret[2];           /* of hash_sip13() */
 	unsigned shard_bits;
 	struct table_texts texts;
@@ -68,6 +67,10 @@ bool table_key_is(const struct table_shape *s, const struct table_entry *e,
 void table_key_put(const struct table_shape *s, struct table_entry *e,
 		   const struct table_key *key);
 void table_texts_free(struct table_texts *t);
+/* An entry that the caller holds was changed. */
+struct table_feed;
+void table_feed_note(struct table_feed *f, struct table_entry *e);
+void table_feed_free(struct table_feed *f);
 
 static inline char *table_entry_key(const struct table_shape *s, const struct table_entry *e)
 {
