@@ -44,6 +44,12 @@ void listen_inherit_all(struct config *cfg);
 void listen_leave_all(struct config *prev);
 /* Adds the alert about an address that cannot be opened. Returns false. */
 bool listen_report(struct diag_list *diags, const struct listener_conf *l, const char *error);
+/* A socket for an address of a line that is no frontend's, of streams or datagrams: a copy of what
+ * was inherited, else of <before> (-1: none), which another generation has; or a new one. -1: see
+ * <error>. <backlog> when the line says none. On thread 0.
+ */
+int listen_plain_open(const struct listener_conf *a, int before, bool datagrams, int64_t backlog,
+		      char *error, size_t size);
 /* Refuse clients whose own port is below 1024 (harden.reject-privileged-ports.tcp)? */
 void listen_reject_privileged(bool reject);
 /* One socket for each address, whatever `shards` says (noreuseport). Before they are opened. */

@@ -32,6 +32,7 @@
 
 struct conf_line;
 struct config;
+struct diag_list;
 struct logformat;
 struct mux_kind;
 struct proxy;
@@ -296,6 +297,10 @@ struct server *server_new(struct proxy *px, const char *name);
 struct server *server_new_bare(struct proxy *px, const char *name);
 /* Gives it the address of its line, which lives as long. */
 void server_set_line_address(struct server *srv, const struct sockaddr *sa, socklen_t len);
+/* Looks up the name of its line, for good: of servers whose names nobody watches (rings, peers). In
+ * the check phase; what fails is reported.
+ */
+void server_resolve_once(struct config *cfg, struct server *srv, struct diag_list *diags);
 /* Is it the wildcard, which stands for the address that the client asked for? */
 bool server_address_is_any(const struct sockaddr *sa);
 void server_link(struct server *srv);

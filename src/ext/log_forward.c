@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* log_forward.c - receiving log messages, and passing them on */
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +16,6 @@
 #include "log/log.h"
 #include "net/conn.h"
 #include "net/listener.h"
-#include "net/socket.h"
 #include "proxy/proxy.h"
 #include "tls/tls.h"
 #include "log_forward_priv.h"
@@ -354,22 +352,6 @@ static void input_task(struct task *t, void *ctx, unsigned why)
 
 /* --- sockets --------------------------------------------------------------------------------- */
 
-static void input_settings(const struct log_input *in, struct socket_settings *set)
-{
-	const struct bind_conf *b = in->address->bind;
-	int64_t backlog = b->backlog ? b->backlog : in->section->backlog;
-
-	*set = (struct socket_settings){
-		.options = (b->options & BIND_V6ONLY ? SOCKET_V6ONLY
-			    : b->options & BIND_V4V6 ? SOCKET_V4V6 : 0) |
-			   (b->options & BIND_TRANSPARENT ? SOCKET_TRANSPARENT : 0) |
-			   SOCKET_REUSEPORT,
-		.backlog = backlog ? (int)backlog : SOCKET_BACKLOG_DEFAULT,
-		.interface = b->interface, .netns = b->netns, .mode = b->mode, .uid = b->uid,
-		.gid = b->gid,
-	};
-}
-
 /* The descriptor of the same input of <prev>, borrowed; -1: none. */
 static int input_find(const struct log_input *in, const struct config *prev)
 {
@@ -390,17 +372,10 @@ static int input_find(const struct log_input *in, const struct config *prev)
 static bool input_open(struct log_input *in, const struct config *prev, struct diag_list *diags)
 {
 	const struct listener_conf *a = in->address;
-	int fd = a->inherited_fd >= 0 ? a->inherited_fd : input_find(in, prev);
-	struct socket_settings set;
-	char error[256] = "out of resources";
+	char error[256];
+	int fd = listen_plain_open(a, input_find(in, prev), in->datagrams, in->section->backlog,
+				   error, sizeof(error));
 
-	input_settings(in, &set);
-	if (fd >= 0)
-		fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	else if (in->datagrams)
-		fd = socket_datagram(&a->address, a->address_len, &set, error, sizeof(error));
-	else
-		fd = socket_listen(&a->address, a->address_len, &set, error, sizeof(error));
 	if (fd >= 0 && in->datagrams)
 		in->fd = fd;
 	else if (fd >= 0)

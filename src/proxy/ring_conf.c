@@ -10,7 +10,6 @@
 #include "base/bug.h"
 #include "base/num.h"
 #include "log/log.h"
-#include "proxy/address.h"
 #include "proxy/modules.h"
 #include "proxy/proxy.h"
 #include "tls/tls.h"
@@ -343,25 +342,6 @@ static bool rings_init(void)
 
 /* --- module ---------------------------------------------------------------------------------- */
 
-/* Servers of rings are looked up once: nobody watches their names. */
-static void resolve_now(struct config *cfg, struct server *srv, struct diag_list *diags)
-{
-	struct diag_place place = { .file = srv->file, .line = srv->line };
-	struct sockaddr *copy = NULL;
-	struct address a;
-	bool good = address_parse(srv->address_text, ADDRESS_UNIX, &a);
-
-	if (good)
-		copy = arena_alloc(&cfg->arena, a.addr.len);
-	if (!copy) {
-		diag_add(diags, DIAG_ALERT, &place, NULL, "'server %s/%s' : %s",
-			 srv->proxy->name, srv->name, good ? "out of memory" : a.error);
-		return;
-	}
-	memcpy(copy, &a.addr.sa, a.addr.len);
-	server_set_line_address(srv, copy, a.addr.len);
-}
-
 static void rings_check(struct config *cfg, struct diag_list *diags)
 {
 	struct server *srv;
@@ -376,7 +356,7 @@ static void rings_check(struct config *cfg, struct diag_list *diags)
 			if (tls_server_is_on(server_slots(srv)))
 				tls_server_check(cfg, server_slots(srv), &where, diags);
 			if (srv->hostname || srv->naming.service)
-				resolve_now(cfg, srv, diags);
+				server_resolve_once(cfg, srv, diags);
 			if (srv->datagrams)
 				diag_add(diags, DIAG_ALERT, &place, NULL, "'server %s/%s' : "
 					 "unsupported transport for server address in 'tcp' "

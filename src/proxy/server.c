@@ -112,6 +112,24 @@ void server_complete(struct server *srv)
 		srv->source = srv->proxy->source;
 }
 
+void server_resolve_once(struct config *cfg, struct server *srv, struct diag_list *diags)
+{
+	struct diag_place place = { .file = srv->file, .line = srv->line };
+	struct sockaddr *copy = NULL;
+	struct address a;
+	bool good = address_parse(srv->address_text, ADDRESS_UNIX, &a);
+
+	if (good)
+		copy = arena_alloc(&cfg->arena, a.addr.len);
+	if (!copy) {
+		diag_add(diags, DIAG_ALERT, &place, NULL, "'server %s/%s' : %s",
+			 srv->proxy->name, srv->name, good ? "out of memory" : a.error);
+		return;
+	}
+	memcpy(copy, &a.addr.sa, a.addr.len);
+	server_set_line_address(srv, copy, a.addr.len);
+}
+
 void server_link(struct server *srv)
 {
 	if (capture) {
