@@ -28,7 +28,6 @@ static const struct {
 	{ "limited-quic", CONF_GLOBAL, "QUIC" }, { "no-quic", CONF_GLOBAL, "QUIC" },
 	{ "httpclient.*", CONF_GLOBAL, "the HTTP client" },
 	{ "lua-*", CONF_GLOBAL, "Lua" }, { "tune.lua.*", CONF_GLOBAL, "Lua" },
-	{ "tune.peers.*", CONF_GLOBAL, "peers" },
 	{ "tune.pattern.*", CONF_GLOBAL, "a cache of patterns" },
 	{ "tune.bufsize.small", CONF_GLOBAL, "QUIC" },
 
@@ -90,7 +89,7 @@ const char *conf_later_section(const char *name)
 	} sections[] = {
 		{ "acme", "is not supported yet" }, { "cache", "is not supported yet" },
 		{ "fcgi-app", "is not supported yet" },
-		{ "healthcheck", "is not supported yet" }, { "peers", "is not supported yet" },
+		{ "healthcheck", "is not supported yet" },
 		{ "program", "has gone with HAProxy 3.3: the service manager starts programs" },
 	};
 

@@ -21,11 +21,19 @@ static const struct {
 	{ "HAPROXY_HTTPS_LOG_FMT", logformat_https },
 };
 
+static bool peer_is_named;
+
+bool environment_names_peer(void)
+{
+	return peer_is_named;
+}
+
 /* -L, or the name of this machine. */
 static bool publish_peer(const struct main_options *o)
 {
 	char name[256] = "";
 
+	peer_is_named = o->localpeer != NULL;
 	if (!o->localpeer && gethostname(name, sizeof(name) - 1) < 0)
 		strcpy(name, "localhost");
 	return setenv("HAPROXY_LOCALPEER", o->localpeer ? o->localpeer : name, 1) == 0;

@@ -2,8 +2,6 @@
 /* info.c - edge file: show info, show version
  *
  * info_collect() fills one value per field of info_fields.h; the printers walk that table.
- * What this version
- * does not do (peers) is zero, as in a process that has none of it configured.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +15,7 @@
 #include "core/thread.h"
 #include "ctl/ctl.h"
 #include "ext/compression.h"
+#include "ext/peers.h"
 #include "front/listen.h"
 #include "log/log.h"
 #include "manage/stats.h"
@@ -196,6 +195,8 @@ static void collect_process(struct info_value *v, char *text, size_t size)
 	v[INFO_COMPRESSBPSRATELIM].number = compression_rate_limit();
 	v[INFO_IDLE_PCT].number = activity_idle_percent();
 	v[INFO_DROPPEDLOGS].number = log_dropped();
+	v[INFO_ACTIVEPEERS].number = peers_active();
+	v[INFO_CONNECTEDPEERS].number = peers_connected();
 }
 
 static void info_collect(struct info_value *v, const struct config *cfg, char *text, size_t size)

@@ -118,6 +118,8 @@ void version_publish_facts(void);
 
 /* --- env.c : HAPROXY_* for the configuration, from the command line. False: no memory. */
 bool environment_publish(const struct main_options *o);
+/* Did -L say who this process is among peers? */
+bool environment_names_peer(void);
 /* Once all is read: those that are of use in the configuration only. */
 void environment_forget(struct config *cfg);
 

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "check/run.h"
 #include "proxy/check.h"
+#include "ext/peers.h"
 #include "main_priv.h"
 
 /* --- pid file -------------------------------------------------------------------------------- */
@@ -196,6 +197,9 @@ bool process_settle(struct config *cfg, const struct main_options *o)
 	const struct main_settings *set = settings_of(cfg);
 
 	tzset(); /* its file may be out of reach soon */
+	if ((o->old.pid_count && o->old.signal == SIGUSR1) ||
+	    (worker_has_master() && !worker_is_first()))
+		peers_await_old_process();
 	if (!worker_has_master())
 		return settle_alone(cfg, o);
 	if (!change_root(set, o))

@@ -7,6 +7,7 @@
 #include "base/door.h"
 #include "check/run.h"
 #include "proxy/check.h"
+#include "ext/peers.h"
 #include "main_priv.h"
 
 static bool parse_user(struct conf_line *l)
@@ -164,6 +165,13 @@ static bool parse_localpeer(struct conf_line *l)
 
 	if (!conf_take_string(l, &name))
 		return false;
+	if (environment_names_peer() || peers_are_declared(l->cfg)) {
+		conf_warn(l, 0, NULL, environment_names_peer()
+			  ? "'localpeer' ignored since it is already set by using the '-L' command "
+			    "line argument."
+			  : "'localpeer' ignored since it stands behind a 'peers' section.");
+		return true;
+	}
 	return conf_setenv(l->cfg, "HAPROXY_LOCALPEER", name, true) ||
 	       conf_error(l, 0, NULL, "out of memory.");
 }

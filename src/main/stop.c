@@ -15,6 +15,7 @@
 #include "core/symbol.h"
 #include "core/task.h"
 #include "core/thread.h"
+#include "ext/peers.h"
 #include "front/listen.h"
 #include "log/log.h"
 #include "net/ctl_socket.h"
@@ -133,6 +134,7 @@ static void close_sockets(void)
 	stop.closed = true;
 	say_stopped(cfg);
 	listen_stop_all(cfg);
+	peers_stop(cfg);
 	stats_sockets_close(cfg, true);
 	ask_some(clock_now_ms());
 }
