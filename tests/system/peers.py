@@ -3,7 +3,7 @@
 """Sections peers: two processes that share tables through a relay that is cut and clogged, restarts, reloads, the
 process that takes over (-sf), TLS; then a scripted peer that is wrong, mute, slow, or sends nonsense.
 --partner PROGRAM: what runs on the other side; the reference is tried too where it is there. --entries N: of a full
-lesson."""
+lesson. --soak SECONDS: of mischief."""
 import os
 import random
 import re
@@ -511,6 +511,47 @@ def many(tap, program, count):
         tap.ok(lib.until(lambda: same(a, b)), "and are the same on both sides", difference(a, b))
 
 
+def soak(tap, programs, seconds, how):
+    """Changes of both while links are cut and clogged, processes reload, are killed and come back; disjoint keys."""
+    rng = random.Random(11)
+    with Pair(programs) as pair:
+        for name in "ab":
+            pair.start(name)
+        end, turns, changes = time.monotonic() + seconds, {}, 0
+        while time.monotonic() < end:
+            for name, net in (("a", 1), ("b", 2)):
+                first = rng.randrange(60000)
+                pair.at[name].ctl(";".join("set table ips key 10.%d.%d.%d data.gpc0 %d" %
+                                           (net, i >> 8 & 255, i & 255, rng.randrange(1 << 30))
+                                           for i in range(first, first + 200)))
+                pair.get(name, k="%s%d" % (name, first % 100), b="%s%d" % (name, first % 100), i=net * 1000 + first % 100)
+                changes += 201
+            turn = rng.choice(("none",) * 30 + ("cut", "stick", "reload", "kill"))
+            turns[turn] = turns.get(turn, 0) + 1
+            name = rng.choice("ab")
+            if turn == "cut":
+                for r in pair.relays:
+                    r.cut()
+                    r.mend()
+            elif turn == "stick":
+                for r in pair.relays:
+                    r.stuck = True
+                threading.Timer(rng.random() * 7, lambda: [setattr(r, "stuck", False) for r in pair.relays]).start()
+            elif turn == "reload" and not lib.is_reference(pair.programs[name]):
+                pair.at[name].ctl("reload")
+            elif turn == "kill" and turns[turn] <= seconds / 10:
+                lib.until(lambda: same(pair.at["a"], pair.at["b"]), 2) # what was not sent yet goes with it
+                pair.at[name].process.kill()
+                pair.at[name].process.wait()
+                pair.at[name].__exit__(None, None, None)
+                pair.start(name)
+        for r in pair.relays:
+            r.stuck = False
+        a, b = pair.at["a"], pair.at["b"]
+        tap.ok(lib.until(lambda: same(a, b), 60), "%s%d changes, %s: the same on both sides" % (how, changes, turns),
+               difference(a, b))
+
+
 def shown(tap, program):
     with Pair((program, program)) as pair:
         a, b = pair.start("a"), pair.start("b")
@@ -533,7 +574,8 @@ def shown(tap, program):
 
 def main():
     args = lib.arguments(__doc__, ("partner", "", "the program on the other side"),
-                         ("entries", 20000, "entries of a full lesson"))
+                         ("entries", 20000, "entries of a full lesson"),
+                         ("soak", 5, "seconds of mischief"))
     tap = lib.Tap()
     random.seed(1)
     tap.attempt("together", together, tap, (args.program, args.partner or args.program), "")
@@ -553,6 +595,7 @@ def main():
         tap.attempt("collisions", collisions, tap, args.program)
         tap.attempt("many", many, tap, args.program, args.entries)
         tap.attempt("shown", shown, tap, args.program)
+        tap.attempt("soak", soak, tap, (args.program, args.partner or args.program), args.soak, "")
     tap.done()
 
 
