@@ -25,14 +25,18 @@
 /* Buckets that a new entry moves, expired entries that it gives up, used ones that it passes. */
 #define MOVED_EACH 8
 #define SWEPT_EACH 4
-#define PASSED_MAX 64
+#define PASSED_MAX 1024
+/* How far clocks of threads are apart at most: a turn of their loops. */
+#define AHEAD_MS 65536
 
 /* --- time ------------------------------------------------------------------------------------- */
 
-/* 0 when <from> is of a clock that is a turn ahead. */
+/* 0 when <from> is of a clock that is a turn ahead. `expire` has 31 bits, so what is between is old. */
 static uint32_t since_ms(uint32_t from_ms, uint32_t now_ms)
 {
-	return (int32_t)(now_ms - from_ms) < 0 ? 0 : now_ms - from_ms;
+	uint32_t since = now_ms - from_ms;
+
+	return since > UINT32_MAX - AHEAD_MS ? 0 : since;
 }
 
 uint32_t table_idle(const struct table_entry *e)

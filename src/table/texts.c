@@ -6,6 +6,9 @@
 #include "core/lock.h"
 #include "table_priv.h"
 
+/* Names and addresses of servers are few; but those of peers are what they send. */
+#define TEXTS_MAX 65536
+
 static struct table_text *text_find(struct table_texts *t, struct slice text, uint64_t hash)
 {
 	struct tree_node *n;
@@ -23,6 +26,8 @@ static struct table_text *text_add(struct table_texts *t, struct slice text, uin
 {
 	struct table_text *made;
 
+	if (t->count == TEXTS_MAX)
+		return NULL;
 	if (t->count == t->room) {
 		uint32_t room = t->room ? t->room * 2 : 8;
 		struct table_text **all = realloc(t->all, room * sizeof(struct table_text *));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* t_table.c - entries: shape, keys, order of use, expiry, room, walks, many threads */
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include "base/clock.h"
 #include "base/strbuf.h"
@@ -201,6 +202,73 @@ static void test_room(void)
 }
 
 /* A reload may make a table smaller than what is in it. */
+/* Clients that stay hold the entries that were used least recently. */
+static void test_held(void)
+{
+	struct table_shape s = shape_of(TABLE_INTEGER, 4);
+	struct table_state *st = state_of(&s, 1000, 0, false);
+	static struct table_entry *held[900];
+	char text[16];
+	unsigned refused = 0;
+
+	at_ms(1000);
+	for (unsigned i = 0; i < 1000; i++) {
+		struct table_key k;
+
+		snprintf(text, sizeof(text), "%u", i);
+		k = key_of(&s, text);
+		if (i < 900)
+			held[i] = table_get(st, &k);
+		else
+			use(st, text);
+	}
+	for (unsigned i = 1000; i < 1500; i++) {
+		snprintf(text, sizeof(text), "%u", i);
+		refused += !use(st, text);
+	}
+	is_int(refused, 0, "900 of 1000 are held: new keys get the place of the others");
+	is_int(table_state_used(st), 1000, "it stays full");
+	for (unsigned i = 0; i < 900; i++)
+		table_drop(held[i]);
+	table_state_drop(&st);
+}
+
+/* The longest `expire` there is, and times beyond the middle of what 32 bits hold. */
+static void test_long(void)
+{
+	struct table_shape s = shape_of(TABLE_INTEGER, 4);
+	struct table_state *st = state_of(&s, 10, 2147483647, false);
+
+	at_ms(1000);
+	use(st, "1");
+	at_ms(1000 + 2147483646ull);
+	ok(has(st, "1"), "there for 24 days");
+	at_ms(1000 + 2147483647ull + 60000);
+	ok(!has(st, "1"), "and not a minute longer");
+	at_ms(5000000000ull);
+	use(st, "2");
+	at_ms(5000000000ull - 3);
+	ok(has(st, "2"), "a thread whose clock is behind finds what is new");
+	table_state_drop(&st);
+}
+
+static void test_texts(void)
+{
+	struct table_shape s = shape_of(TABLE_INTEGER, 4);
+	struct table_state *st = state_of(&s, 10, 0, false);
+	uint32_t word = table_word(st, SLICE("s1"));
+	unsigned kept = 1;
+	char text[16];
+
+	for (unsigned i = 0; i < 100000; i++) {
+		snprintf(text, sizeof(text), "t%u", i);
+		kept += table_word(st, slice_of(text)) != 0;
+	}
+	is_int(kept, 65536, "so many texts at most: peers send what they like");
+	is_int(table_word(st, SLICE("s1")), word, "those that are known stay known");
+	table_state_drop(&st);
+}
+
 static void test_smaller(void)
 {
 	struct table_shape s = shape_of(TABLE_INTEGER, 4);
@@ -388,6 +456,9 @@ int main(void)
 	test_keys();
 	test_expiry();
 	test_room();
+	test_held();
+	test_long();
+	test_texts();
 	test_smaller();
 	test_remove();
 	test_values();
