@@ -216,6 +216,9 @@ bool table_key_of_sample(const struct table_shape *s, struct sample *smp, struct
 bool table_key_of_text(const struct table_shape *s, struct slice text, struct table_key *out);
 /* May samples of this type (enum sample_type) be keys of tables of type <t>? */
 bool table_type_takes(enum table_type t, unsigned sample_type);
+/* The key of an entry, as it was given; borrowed. */
+void table_key_of_entry(const struct table_shape *s, const struct table_entry *e,
+			struct table_key *out);
 /* The key of an entry, as a sample whose bytes live as long as the entry is held. */
 void table_key_sample(const struct table_shape *s, struct table_entry *e, struct sample *out);
 /* The key of an entry as `show table` prints it. */
@@ -229,6 +232,7 @@ struct table_limits {
 	uint32_t expire_ms;  /* 0: entries do not expire */
 	bool keep;           /* nopurge: no entry leaves for another one */
 	uint32_t bytes_factor; /* brates-factor: what one event of a rate of bytes stands for; 1 */
+	bool sums;           /* sum: what peers count is kept apart, and added (table/part.h) */
 };
 
 struct table_state;

@@ -192,3 +192,25 @@ void table_key_print(const struct table_shape *s, const struct table_entry *e, s
 			strbuf_printf(out, "%02X", (unsigned char)own[i]);
 	}
 }
+
+void table_key_of_entry(const struct table_shape *s, const struct table_entry *e,
+			struct table_key *out)
+{
+	const char *at = table_entry_key(s, e);
+
+	memset(out, 0, sizeof(*out));
+	out->len = s->key_len;
+	switch ((enum table_type)s->type) {
+	case TABLE_STRING:
+		out->at = at;
+		out->len = strnlen(at, s->key_len);
+		break;
+	case TABLE_BINARY:
+		out->at = at;
+		while (out->len && !at[out->len - 1])
+			out->len--;
+		break;
+	default:
+		memcpy(out->bytes, at, s->key_len);
+	}
+}

@@ -84,7 +84,9 @@ static void put_text(struct writer *w, struct slice text)
 
 static uint32_t age_ms(const struct writer *w, uint32_t at_ms)
 {
-	return (int32_t)(w->now_ms - at_ms) < 0 ? 0 : w->now_ms - at_ms;
+	uint32_t age = w->now_ms - at_ms;
+
+	return age > UINT32_MAX - TABLE_AHEAD_MS ? 0 : age;
 }
 
 static void put_key(struct writer *w, const struct table_entry *e)

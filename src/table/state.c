@@ -26,17 +26,15 @@
 #define MOVED_EACH 8
 #define SWEPT_EACH 4
 #define PASSED_MAX 1024
-/* How far clocks of threads are apart at most: a turn of their loops. */
-#define AHEAD_MS 65536
 
 /* --- time ------------------------------------------------------------------------------------- */
 
-/* 0 when <from> is of a clock that is a turn ahead. `expire` has 31 bits, so what is between is old. */
+/* 0 when <from> is of a clock that is a turn ahead. `expire` has 31 bits: all between is old. */
 static uint32_t since_ms(uint32_t from_ms, uint32_t now_ms)
 {
 	uint32_t since = now_ms - from_ms;
 
-	return since > UINT32_MAX - AHEAD_MS ? 0 : since;
+	return since > UINT32_MAX - TABLE_AHEAD_MS ? 0 : since;
 }
 
 uint32_t table_idle(const struct table_entry *e)
@@ -551,7 +549,7 @@ bool table_sweep(struct table_state *st, unsigned budget)
 		all = shard_sweep(st, sh, budget) && all;
 		lock_drop(&sh->lock);
 	}
-	return all;
+	return table_parts_sweep(st, budget) && all;
 }
 
 /* --- life ------------------------------------------------------------------------------------- */
@@ -579,7 +577,9 @@ void table_state_set_limits(struct table_state *st, const struct table_limits *l
 	__atomic_store_n(&st->expire_ms, l->expire_ms, __ATOMIC_RELAXED);
 	__atomic_store_n(&st->keep, l->keep, __ATOMIC_RELAXED);
 	__atomic_store_n(&st->bytes_factor, l->bytes_factor, __ATOMIC_RELAXED);
+	__atomic_store_n(&st->sums, l->sums, __ATOMIC_RELAXED);
 	__atomic_store_n(&st->grain_ms, grain, __ATOMIC_RELAXED);
+	table_parts_set_limits(st, l);
 }
 
 struct table_limits table_state_limits(const struct table_state *st)
@@ -589,6 +589,7 @@ struct table_limits table_state_limits(const struct table_state *st)
 		.expire_ms = __atomic_load_n(&st->expire_ms, __ATOMIC_RELAXED),
 		.keep = __atomic_load_n(&st->keep, __ATOMIC_RELAXED),
 		.bytes_factor = __atomic_load_n(&st->bytes_factor, __ATOMIC_RELAXED),
+		.sums = __atomic_load_n(&st->sums, __ATOMIC_RELAXED),
 	};
 }
 
@@ -639,6 +640,7 @@ void table_state_drop(struct table_state **at)
 	}
 	table_texts_free(&st->texts);
 	table_feed_free(st->feed);
+	table_parts_free(st->parts);
 	counter_set_fini(&st->changes);
 	free(st->name);
 	free(st);

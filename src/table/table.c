@@ -127,11 +127,22 @@ static void check_write_to(struct config *cfg, struct table *t, struct diag_list
 			 key_size(t));
 }
 
+static void check_sum(const struct table *t, struct diag_list *diags)
+{
+	const struct diag_place place = { .file = t->file, .line = t->line };
+
+	diag_add(diags, DIAG_WARNING, &place, "name the section: 'peers <section>'", "stick-table: "
+		 "'sum' of table '%s' has nobody to add: it is not shared with peers.", t->name);
+}
+
 void tables_check(struct config *cfg, struct diag_list *diags)
 {
-	for (struct table *t = tables_first(cfg); t; t = t->next)
+	for (struct table *t = tables_first(cfg); t; t = t->next) {
 		if (t->write_to)
 			check_write_to(cfg, t, diags);
+		if (t->limits.sums && !t->peers)
+			check_sum(t, diags);
+	}
 }
 
 /* --- giving up what has expired --------------------------------------------------------------- */

@@ -176,6 +176,12 @@ static bool parse_nopurge(struct conf_line *l, struct table *t)
 	return true;
 }
 
+static bool parse_sum(struct conf_line *l, struct table *t)
+{
+	t->limits.sums = true;
+	return true;
+}
+
 static bool parse_recv_only(struct conf_line *l, struct table *t)
 {
 	t->recv_only = true;
@@ -339,6 +345,7 @@ static const struct {
 	{ "nopurge", parse_nopurge }, { "recv-only", parse_recv_only },
 	{ "write-to", parse_write_to }, { "srvkey", parse_server_key }, { "store", parse_store },
 	{ "brates-factor", parse_factor }, { "peers", parse_peers }, { "file", parse_file },
+	{ "sum", parse_sum },
 };
 
 static const char *argument_name(void *ctx)
@@ -439,7 +446,7 @@ static bool parse_table(struct conf_line *l)
 
 #define TABLE_SYNTAX "type <type> [len <length>] size <entries> [expire <time>] [nopurge] " \
 		     "[recv-only] [write-to <table>] [srvkey {name|addr}] [store <data>]* " \
-		     "[brates-factor <number>] [file <path> [every <time>]]"
+		     "[brates-factor <number>] [file <path> [every <time>]] [sum]"
 
 static const struct conf_keyword keywords[] = {
 	{ .words = "stick-table", .where = CONF_FE_BE, .flags = CONF_STRICT_PLACE, .max_args = -1,

@@ -12,6 +12,7 @@
 #include "conf/conf.h"
 #include "ctl/ctl.h"
 #include "expr/expr.h"
+#include "table/part.h"
 #include "table_priv.h"
 
 #define FILTERS_MAX 4
@@ -167,7 +168,7 @@ static int64_t filter_value(const struct table *t, struct table_entry *e, const 
 {
 	uint64_t v = 0;
 
-	*stored = table_read(&t->shape, e, f->data, f->cell, &v);
+	*stored = table_read_sum(t->state, e, f->data, f->cell, &v);
 	return table_data_rows[f->data].kind == TABLE_WORD ? 0 : (int64_t)v;
 }
 
@@ -200,7 +201,7 @@ static void show_cell(struct strbuf *out, const struct table *t, struct table_en
 	struct slice text;
 	uint64_t v = 0;
 
-	table_read(&t->shape, e, d, i, &v);
+	table_read_sum(t->state, e, d, i, &v);
 	if (row->is_array && row->kind == TABLE_RATE) /* gpc_rate: gpc0_rate, gpc1_rate... */
 		strbuf_printf(out, " %.*s%u_rate(%u)=", (int)strcspn(row->name, "_"), row->name, i,
 			      t->shape.period_ms[d]);

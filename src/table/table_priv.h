@@ -8,6 +8,9 @@
 #include "core/counter.h"
 #include "table/table.h"
 
+/* How far clocks of threads are apart at most: a turn of their loops. */
+#define TABLE_AHEAD_MS 65536
+
 /* Entries of one size, side by side. */
 struct table_slab {
 	uint32_t cells;
@@ -49,8 +52,9 @@ struct table_state {
 	char *name;                   /* owned */
 	struct table_shape shape;
 	/* atomic: struct table_limits */
-	uint32_t size, expire_ms, keep, bytes_factor;
+	uint32_t size, expire_ms, keep, bytes_factor, sums;
 	uint32_t grain_ms;            /* atomic: how long an entry keeps its place while used */
+	struct table_parts *parts;    /* owned; atomic; NULL: there is no peer */
 	struct table_feed *feed;      /* owned; atomic; NULL: nobody ever wanted one */
 	uint64_t secret[2];           /* of hash_sip13() */
 	unsigned shard_bits;
@@ -67,6 +71,11 @@ bool table_key_is(const struct table_shape *s, const struct table_entry *e,
 void table_key_put(const struct table_shape *s, struct table_entry *e,
 		   const struct table_key *key);
 void table_texts_free(struct table_texts *t);
+/* What peers count: follows the limits, is swept and freed with it. */
+struct table_parts;
+void table_parts_set_limits(struct table_state *st, const struct table_limits *l);
+bool table_parts_sweep(struct table_state *st, unsigned budget);
+void table_parts_free(struct table_parts *parts);
 /* An entry that the caller holds was changed. */
 struct table_feed;
 void table_feed_note(struct table_feed *f, struct table_entry *e);

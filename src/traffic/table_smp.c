@@ -8,6 +8,7 @@
 #include "base/bug.h"
 #include "stream/sample.h"
 #include "stream/track.h"
+#include "table/part.h"
 
 /* --- what is wanted --------------------------------------------------------------------------- */
 
@@ -80,7 +81,7 @@ static bool entry_number(struct table_state *st, struct table_entry *e, const st
 	const struct table_shape *s = table_state_shape(st);
 	enum table_data d = table_data_stored(s, (enum table_data)w->data, &cell);
 
-	if (!table_read(s, e, d, cell, out))
+	if (!table_read_sum(st, e, d, cell, out))
 		return false;
 	if (w->what == WANT_BYTES)
 		*out *= table_state_limits(st).bytes_factor;
@@ -104,9 +105,9 @@ static bool entry_change(struct table_state *st, struct table_entry *e, const st
 		if (w->rate != TABLE_DATA_COUNT) {
 			rate = table_data_stored(s, (enum table_data)w->rate, &rate_cell);
 			changed = table_add(s, e, rate, rate_cell, 1) &&
-				table_read(s, e, rate, rate_cell, out);
+				table_read_sum(st, e, rate, rate_cell, out);
 		}
-		changed = (table_add(s, e, d, cell, 1) && table_read(s, e, d, cell, out)) ||
+		changed = (table_add(s, e, d, cell, 1) && table_read_sum(st, e, d, cell, out)) ||
 			changed;
 	}
 	if (changed)

@@ -419,6 +419,7 @@ def special(tap, program):
         p.ctl("set table marks key 10.0.0.9 data.gpc0 1")
         s = Scripted(a)
         s.until(b"200\n")
+        s.sock.sendall(b"\0\1") # the lesson that it was asked for
         # gpc0 5, conn_cur 3: bits 2 and 6; then gpt0 of small, whose entries are too many
         s.sock.sendall(define(1, "/seen", 4, 4, 4 | 64) + message(128, b"\0\0\0\1\x0a\0\0\x09\x05\x03") +
                        define(2, "/small", 2, 4, 2) +
@@ -472,6 +473,28 @@ def mute(tap, program):
         tap.ok(lib.until(lambda: same(a, b)), "the same", difference(a, b))
 
 
+def silent_teacher(tap, program):
+    """A peer that lives, but does not teach what it is asked for, is not waited for."""
+    log = lib.Syslog()
+    a, b = lib.ports(2)
+    with lib.Proxy(program, ONE % {"a": a, "b": b, "log": log.port, "shards": ""}, restless="peers") as p:
+        s = Scripted(a)
+        s.until(b"\0\0")
+        p.ctl("set table pp/t key 10.7.7.8 data.gpc0 1")
+        over = threading.Event()
+
+        def beat():
+            while not over.wait(1):
+                s.sock.sendall(b"\0\4")
+        t = threading.Thread(target=beat)
+        t.start()
+        got = s.until(b"\x0a\x07\x07\x08")
+        over.set()
+        t.join()
+        tap.ok(b"\x0a\x07\x07\x08" in got, "who does not teach is told all the same", got)
+        s.close()
+
+
 def collisions(tap, program):
     """Both begin at the same moment, again and again; one link stays."""
     with Pair((program, program)) as pair:
@@ -509,6 +532,115 @@ def many(tap, program, count):
         tap.ok(lib.until(lambda: "used:%d" % len(rows(a, "ips")) in b.ctl("show table").split("ips,")[1][:60], 60),
                "%d entries are taught" % count, b.ctl("show table"))
         tap.ok(lib.until(lambda: same(a, b)), "and are the same on both sides", difference(a, b))
+
+
+SUMS = """	localpeer %(name)s
+defaults
+	mode http
+	timeout connect 5s
+	timeout client 30s
+	timeout server 5s
+peers pp
+%(lines)s
+	table clients type string len 20 size 1k expire 10m store http_req_cnt,http_req_rate(1h),gpc0,gpt0,bytes_in_cnt sum
+	table conns type ip size 100 expire 10m store conn_cur sum
+frontend fe
+	bind 127.0.0.1:%(http)d
+	tcp-request connection track-sc1 src table pp/conns
+	http-request track-sc0 hdr(x-k) table pp/clients
+	http-request sc-inc-gpc0(0) if { hdr(x-c) 1 }
+	http-request return status 200 hdr x-sum %%[sc_http_req_cnt(0)]/%%[sc_http_req_rate(0)]/%%[sc_get_gpc0(0)]/%%[hdr(x-k),table_http_req_cnt(pp/clients)] hdr x-conns %%[sc_conn_cur(1)]
+"""
+
+
+def sums(tap, program):
+    """Three processes that count together; one leaves and comes back. An extension."""
+    names = "abc"
+    peers, https = lib.ports(3), lib.ports(3)
+    lines = "\n".join("\tpeer %s 127.0.0.1:%d" % x for x in zip(names, peers))
+    at = {}
+
+    def start(n, args=()):
+        conf = SUMS % {"name": n, "lines": lines, "http": https[names.index(n)]}
+        at[n] = lib.Proxy(program, conf, args, restless="peers")
+
+    def get(n, key, count="", keep=False):
+        s = lib.connect(https[names.index(n)])
+        s.sendall(b"GET / HTTP/1.1\r\nHost: x\r\nx-k: %s\r\nx-c: %s\r\n\r\n" % (key.encode(), count.encode()))
+        fields = dict(lib.Reader(s).response()[1])
+        if keep:
+            return s, fields
+        s.close()
+        return fields
+
+    def told(n, key, want, table="pp/clients"):
+        """All that matter of what <n> says of a key."""
+        got = {}
+
+        def look():
+            got.clear()
+            got.update(rows(at[n], table).get(key, {}))
+            return all(got.get(k) == v for k, v in want.items())
+        return lib.until(look), got
+
+    try:
+        for n in names:
+            start(n)
+        tap.ok(lib.until(lambda: all(p.info()["ConnectedPeers"] == "2" for p in at.values())), "three are connected")
+        for n, times in (("a", 5), ("b", 3), ("c", 2)):
+            for _ in range(times):
+                get(n, "k", "1")
+        for n in names:
+            good, got = told(n, "k", {"http_req_cnt": "10", "http_req_rate(3600000)": "10", "gpc0": "10"})
+            tap.ok(good, "%s tells the sum of all" % n, got)
+        tap.eq(get("b", "k")["x-sum"], "11/11/10/11", "so do fetches and converters")
+        at["a"].ctl("set table pp/clients key k data.gpt0 9")
+        good, got = told("c", "k", {"gpt0": "9", "http_req_cnt": "11"})
+        tap.ok(good, "tags are no numbers to add", got)
+        for n in names: # nothing is counted twice by what is sent to and fro
+            get(n, "k")
+        good, got = told("a", "k", {"http_req_cnt": "14"})
+        tap.ok(good, "nothing is counted twice", got)
+        open_ones = [get(n, "o", keep=True)[0] for n in "aabbbc"]
+        for n in names:
+            good, got = told(n, "127.0.0.1", {"conn_cur": "6"}, "pp/conns")
+            tap.ok(good, "%s knows all connections" % n, got)
+        at["b"].process.kill()
+        at["b"].process.wait()
+        good, got = told("a", "127.0.0.1", {"conn_cur": "3"}, "pp/conns")
+        tap.ok(good, "who is gone has no connections", got)
+        good, got = told("a", "k", {"http_req_cnt": "14"})
+        tap.ok(good, "but what it has counted stays", got)
+        at["b"].__exit__(None, None, None)
+        start("b")
+        good, got = told("b", "k", {"gpt0": "9"})
+        tap.ok(good, "it is back, and is told by both", got)
+        good, got = told("b", "k", {"http_req_cnt": "9"})
+        tap.ok(good, "what the others have counted", got)
+        get("b", "k")
+        good, got = told("a", "k", {"http_req_cnt": "10"})
+        tap.ok(good, "its own count begins again", got)
+        old = at["c"]
+        start("c", ("-sf", str(old.process.pid)))
+        good, got = told("c", "k", {"http_req_cnt": "10", "gpt0": "9"})
+        tap.ok(good, "-sf: the successor has what its predecessor counted", got)
+        for s in open_ones:
+            s.close()
+        old.process.wait(lib.PATIENCE)
+        old.__exit__(None, None, None)
+        get("c", "k")
+        good, got = told("a", "k", {"http_req_cnt": "11"})
+        tap.ok(good, "and goes on with it", got)
+        at["a"].ctl("reload")
+        get("a", "k")
+        for n in names:
+            good, got = told(n, "k", {"http_req_cnt": "12"})
+            tap.ok(good, "%s: a reload changes nothing" % n, got)
+        good, got = told("a", "127.0.0.1", {"conn_cur": "0"}, "pp/conns")
+        tap.ok(good, "all have left", got)
+    finally:
+        for p in at.values():
+            p.__exit__(None, None, None)
 
 
 def soak(tap, programs, seconds, how):
@@ -592,9 +724,11 @@ def main():
         tap.attempt("taken over", taken_over, tap, args.program)
         tap.attempt("secured", secured, tap, args.program)
         tap.attempt("mute", mute, tap, args.program)
+        tap.attempt("silent teacher", silent_teacher, tap, args.program)
         tap.attempt("collisions", collisions, tap, args.program)
         tap.attempt("many", many, tap, args.program, args.entries)
         tap.attempt("shown", shown, tap, args.program)
+        tap.attempt("sums", sums, tap, args.program)
         tap.attempt("soak", soak, tap, (args.program, args.partner or args.program), args.soak, "")
     tap.done()
 

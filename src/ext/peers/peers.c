@@ -105,13 +105,13 @@ static void section_task(struct task *t, void *ctx, unsigned why)
 	if (!p->conf)
 		return;
 	peers_tables_take(p);
+	asked = peers_lesson_look(p, now_ms, &next_ms);
+	if (asked)
+		peers_link_push(asked);
 	push_all(p);
 	peers_tables_trim(p);
 	if (p->is_stopping)
 		stop_look(p);
-	asked = peers_lesson_look(p, now_ms, &next_ms);
-	if (asked)
-		peers_link_push(asked);
 	dial_all(p, now_ms, &next_ms);
 	task_schedule(t, next_ms);
 }

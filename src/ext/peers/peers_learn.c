@@ -123,12 +123,38 @@ static void learn_rate(struct table_rate *cell, const struct peers_value *v, uin
 	table_rate_put(cell, &rate);
 }
 
-/* <e> NULL: only reads it, for its text may be meant again. */
-static void learn_value(struct peers_link *l, struct share *h, struct table_entry *e,
+/* What is learned of a key. */
+struct lesson {
+	struct table_entry *e;    /* held; NULL: nothing, but texts may be meant again */
+	struct table_entry *part; /* held: of the table of what that peer counts; or NULL */
+};
+
+static void lesson_begin(struct share *h, const struct table_key *key, uint32_t age_ms,
+			 struct lesson *out)
+{
+	out->e = table_get_aged(h->shared->state, key, age_ms);
+	if (out->e && h->part)
+		out->part = table_get_aged(table_part_state(h->part), key, age_ms);
+}
+
+static void lesson_end(struct peers_link *l, struct share *h, struct lesson *x)
+{
+	/* what our own process has counted before us is ours */
+	if (x->e && l->peer->is_local && h->shared->table->limits.sums)
+		table_changed(h->shared->state, x->e);
+	if (x->e)
+		table_drop(x->e);
+	if (x->part)
+		table_drop(x->part);
+}
+
+static void learn_value(struct peers_link *l, struct share *h, const struct lesson *x,
 			const struct peers_value *v)
 {
 	struct table_state *st = h->shared->state;
 	const struct table_shape *s = table_state_shape(st);
+	bool apart = h->part && table_data_adds((enum table_data)v->data);
+	struct table_entry *e = apart ? x->part : x->e;
 	void *cell = e ? table_cell(s, e, (enum table_data)v->data, v->cell) : NULL;
 	struct slice text;
 
@@ -139,7 +165,7 @@ static void learn_value(struct peers_link *l, struct share *h, struct table_entr
 		return;
 	}
 	/* how many are here now is not for others to say */
-	if (!cell || (v->data == TABLE_CONN_CUR && !h->shared->table->recv_only))
+	if (!cell || (v->data == TABLE_CONN_CUR && !h->shared->table->recv_only && !apart))
 		return;
 	if (table_data_rows[v->data].kind != TABLE_RATE)
 		table_write(s, e, (enum table_data)v->data, v->cell, v->number);
@@ -195,7 +221,7 @@ static bool learn_entry(struct peers_link *l, uint8_t type, struct slice body)
 {
 	struct share *h = l->from;
 	const struct table_shape *s;
-	struct table_entry *e = NULL;
+	struct lesson x = { 0 };
 	struct peers_update u;
 	struct peers_value v;
 	struct table_key key;
@@ -206,19 +232,20 @@ static bool learn_entry(struct peers_link *l, uint8_t type, struct slice body)
 	if (!peers_update_read(&h->theirs, type, body, &u))
 		return false;
 	h->last = type == PEERS_UPDATE || type == PEERS_UPDATE_TIMED ? u.number : h->last + 1;
-	if (!is_timed(type)) {
+	if (is_timed(type)) {
+		l->lesson_ms = l->heard_ms;
+	} else {
 		h->got = h->last;
 		h->ack_due = true;
 	}
 	s = table_state_shape(h->shared->state);
 	if (h->agrees && key_of(s, u.key, &key))
-		e = table_get_aged(h->shared->state, &key, age_of(h, &u));
+		lesson_begin(h, &key, age_of(h, &u), &x);
 	while ((r = peers_value_read(&h->theirs, &u, &v)) == PEERS_DONE)
-		learn_value(l, h, e, &v);
-	if (e && h->shared->table->written)
-		write_on(h, &key, e);
-	if (e)
-		table_drop(e);
+		learn_value(l, h, &x, &v);
+	if (x.e && h->shared->table->written)
+		write_on(h, &key, x.e);
+	lesson_end(l, h, &x);
 	return r == PEERS_MORE;
 }
 

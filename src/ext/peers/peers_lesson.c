@@ -47,12 +47,18 @@ bool peers_is_complete(const struct peers *p)
 	return p->resync == RESYNC_DONE;
 }
 
+bool peers_is_learning(const struct peers *p)
+{
+	return p->resync == RESYNC_LOCAL || (p->resync == RESYNC_REMOTE && p->teacher);
+}
+
 static void ask(struct peers *p, struct peers_link *l)
 {
 	if (!peers_msg_put(&l->out, PEERS_CONTROL, PEERS_RESYNC_REQUEST))
 		return;
 	p->teacher = l;
 	l->asked = true;
+	l->lesson_ms = clock_now_ms();
 }
 
 static void resync_begin(struct peers *p)
@@ -72,7 +78,8 @@ void peers_link_is_up(struct peers_link *l)
 	if (p->is_stopping) {
 		l->has_to_teach = true;
 		peers_shares_teach(l->peer);
-	} else if (p->resync == RESYNC_REMOTE && !p->teacher && !l->peer->asked_in_vain) {
+	} else if ((p->resync == RESYNC_REMOTE && !p->teacher && !l->peer->asked_in_vain) ||
+		   (!l->peer->has_told && !l->peer->is_local && peers_tables_add(p))) {
 		ask(p, l);
 	}
 }
@@ -82,6 +89,8 @@ void peers_was_taught(struct peers_link *l, bool all)
 	struct peers *p = l->section;
 
 	l->asked = false;
+	l->peer->has_told = true;
+	task_wake(p->task, TASK_WOKEN_OTHER);
 	if (p->teacher == l)
 		p->teacher = NULL;
 	if (all) {
@@ -91,7 +100,6 @@ void peers_was_taught(struct peers_link *l, bool all)
 	l->peer->asked_in_vain = true;
 	if (p->resync == RESYNC_LOCAL)
 		resync_begin(p);
-	task_wake(p->task, TASK_WOKEN_OTHER);
 }
 
 void peers_lesson_begin(struct peers *p, bool first)
@@ -117,9 +125,25 @@ static struct peers_link *ask_anybody(struct peers *p)
 	return NULL;
 }
 
+/* Who was asked, and teaches nothing, is not waited for. */
+static void look_at_teacher(struct peers *p, uint64_t now_ms, uint64_t *next_ms)
+{
+	uint64_t end_ms = p->teacher ? p->teacher->lesson_ms + PEERS_RESYNC_MS : TIMER_NEVER;
+
+	if (now_ms >= end_ms) {
+		p->teacher->peer->asked_in_vain = true;
+		p->teacher = NULL;
+	} else if (end_ms < *next_ms) {
+		*next_ms = end_ms;
+	}
+}
+
 struct peers_link *peers_lesson_look(struct peers *p, uint64_t now_ms, uint64_t *next_ms)
 {
-	bool late = now_ms >= p->resync_end_ms && !p->teacher;
+	bool late;
+
+	look_at_teacher(p, now_ms, next_ms);
+	late = now_ms >= p->resync_end_ms && !p->teacher;
 
 	if (late && p->resync == RESYNC_REMOTE)
 		p->resync = RESYNC_DONE;

@@ -60,6 +60,7 @@ void peers_link_end(struct peers_link *l)
 	if (peer && peer->up == l) {
 		peer->up = NULL;
 		peers_shares_reset(peer);
+		peers_shares_set_up(peer, false);
 	}
 	peers_link_ended(l, was_up);
 	__atomic_fetch_sub(&active, 1, __ATOMIC_RELAXED);
@@ -198,6 +199,7 @@ static void link_up(struct peers_link *l)
 			  l->section->name, l->peer->name);
 	l->peer->complained = false;
 	peers_shares_reset(l->peer);
+	peers_shares_set_up(l->peer, true);
 	peers_link_is_up(l);
 }
 
@@ -251,8 +253,10 @@ static bool read_hello(struct peers_link *l, struct slice *rest, bool *good)
 		peer->collisions++;
 		peers_link_end(peer->up);
 	}
-	if (peer->pid && peer->pid != h.pid)
+	if (peer->pid && peer->pid != h.pid) {
 		peers_shares_forget(peer);
+		peer->has_told = false;
+	}
 	peer->pid = h.pid;
 	l->peer = peer;
 	peer->up = l;

@@ -21,6 +21,7 @@
 #include "proxy/proxy.h"
 #include "proxy/server.h"
 #include "table/feed.h"
+#include "table/part.h"
 #include "table/table.h"
 
 /* Who is silent for so long is gone; who has nothing to say, says that. */
@@ -95,6 +96,7 @@ enum share_mode {
 struct share {
 	struct list link;             /* in peer->shares */
 	struct shared_table *shared;
+	struct table_part *part;      /* `sum`: what the peer counts; NULL: it is put into ours */
 	uint32_t acked;               /* the last of our numbers that the peer is sure to have */
 	/* of its link: */
 	enum share_mode mode;
@@ -120,6 +122,7 @@ struct peer {
 	struct peers_link *up;        /* NULL: there is none, not even an attempt */
 	uint64_t dial_at_ms;          /* not before */
 	uint64_t pid;                 /* of the process that came last; 0: none has */
+	bool has_told;                /* what it counts, for sums */
 	bool asked_in_vain;           /* it could not teach us everything */
 	bool complained;              /* that it is away, or speaks nonsense, was logged */
 	/* for `show peers` */
@@ -178,6 +181,7 @@ struct peers_link {
 	struct strbuf in, out;
 	size_t sent;                  /* bytes of <out> */
 	uint64_t opened_ms, heard_ms, said_ms;
+	uint64_t lesson_ms;           /* when it was asked, or last taught us something */
 	bool asked;                   /* it was asked to teach us everything */
 	bool has_to_teach;            /* it has asked for everything, or is the new process */
 	bool awaits_confirm;          /* it was told that this is all */
@@ -214,6 +218,10 @@ void peers_lesson_begin(struct peers *p, bool first);
 struct peers_link *peers_lesson_look(struct peers *p, uint64_t now_ms, uint64_t *next_ms);
 /* Has it everything that others know? */
 bool peers_is_complete(const struct peers *p);
+/* Is it about to learn what others know? What it has counted meanwhile is little, and must not be put
+ * over that: nobody is told before.
+ */
+bool peers_is_learning(const struct peers *p);
 /* Links ask to be taught as they come up, and tell how it ended. */
 void peers_link_is_up(struct peers_link *l);
 void peers_was_taught(struct peers_link *l, bool all);
@@ -247,6 +255,8 @@ bool peers_link_init(void);
 
 /* The tables of the generation in force become the shared ones. True: there are new ones. */
 bool peers_tables_follow(struct peers *p);
+/* Does one of them tell sums? */
+bool peers_tables_add(const struct peers *p);
 void peers_tables_free(struct peers *p);
 /* Takes what has changed, numbers it. */
 void peers_tables_take(struct peers *p);
@@ -257,6 +267,8 @@ bool peers_shares_follow(struct peer *peer);
 void peers_shares_free(struct peer *peer);
 /* A link begins or ends: what is of it is as in the beginning. */
 void peers_shares_reset(struct peer *peer);
+/* It is there, or it is gone: sums are with or without its present. */
+void peers_shares_set_up(struct peer *peer, bool up);
 /* The process that knew what it has acknowledged is gone. */
 void peers_shares_forget(struct peer *peer);
 /* Begins to teach all tables. */

@@ -324,14 +324,48 @@ static struct share *share_new(struct peer *peer, struct shared_table *s)
 	return h;
 }
 
+/* Where what it counts goes. */
+static void share_follow(struct peer *peer, struct share *h)
+{
+	bool apart = h->shared->table->limits.sums && !peer->is_local;
+
+	h->part = apart ? table_part_of(h->shared->state, peer->name) : NULL;
+}
+
 bool peers_shares_follow(struct peer *peer)
 {
 	struct shared_table *s;
 
-	list_for_each(s, &peer->section->tables, link)
-		if (!share_of(peer, s) && !share_new(peer, s))
+	list_for_each(s, &peer->section->tables, link) {
+		struct share *h = share_of(peer, s);
+
+		if (!h)
+			h = share_new(peer, s);
+		if (!h)
 			return false;
+		share_follow(peer, h);
+	}
+	peers_shares_set_up(peer, peer->up && peer->up->state == LINK_UP);
 	return true;
+}
+
+void peers_shares_set_up(struct peer *peer, bool up)
+{
+	struct share *h;
+
+	list_for_each(h, &peer->shares, link)
+		if (h->part)
+			table_part_set_up(h->part, up);
+}
+
+bool peers_tables_add(const struct peers *p)
+{
+	struct shared_table *s;
+
+	list_for_each(s, &p->tables, link)
+		if (s->table->limits.sums)
+			return true;
+	return false;
 }
 
 void peers_shares_free(struct peer *peer)

@@ -175,13 +175,21 @@ static bool is_newer(const struct share *h, const struct table_entry *e)
 	return stamp && (!h->acked || (since && since <= TABLE_STAMP_MASK / 2));
 }
 
+/* A table of sums teaches what was counted here: others teach what they have. */
+static bool is_wanted(const struct share *h, const struct table_entry *e)
+{
+	if (h->mode != SHARE_TEACH)
+		return is_newer(h, e);
+	return !h->shared->table->limits.sums || table_stamp(e);
+}
+
 /* The next one to be sent, held; NULL: none for now, or, without *more, none at all. */
 static struct table_entry *walk_next(struct peers_link *l, struct share *h, bool *more)
 {
 	struct table_entry *e;
 
 	while ((e = table_walk(h->shared->state, &h->at, WALK_EACH, more))) {
-		if ((h->mode == SHARE_TEACH || is_newer(h, e)) && is_for(l, h, e))
+		if (is_wanted(h, e) && is_for(l, h, e))
 			return e;
 		table_drop(e);
 	}
@@ -257,7 +265,7 @@ static bool tell_end(struct peers_link *l)
 
 bool peers_tell(struct peers_link *l, unsigned budget, bool *failed)
 {
-	bool more = false;
+	bool more = false, waits = l->awaits_confirm || peers_is_learning(l->section);
 	struct share *h;
 
 	*failed = false;
@@ -266,9 +274,9 @@ bool peers_tell(struct peers_link *l, unsigned budget, bool *failed)
 	list_for_each(h, &l->peer->shares, link) {
 		if (h->shared->table->recv_only)
 			continue;
-		if (h->mode == SHARE_LOG && !l->awaits_confirm)
+		if (h->mode == SHARE_LOG && !waits)
 			more = tell_log(l, h, &budget, failed) || more;
-		else if (h->mode == SHARE_WALK || h->mode == SHARE_TEACH)
+		else if ((h->mode == SHARE_WALK && !waits) || h->mode == SHARE_TEACH)
 			more = tell_walk(l, h, &budget, failed) || more;
 		if (*failed)
 			return false;
