@@ -218,8 +218,8 @@ void peers_lesson_begin(struct peers *p, bool first);
 struct peers_link *peers_lesson_look(struct peers *p, uint64_t now_ms, uint64_t *next_ms);
 /* Has it everything that others know? */
 bool peers_is_complete(const struct peers *p);
-/* Is it about to learn what others know? What it has counted meanwhile is little, and must not be put
- * over that: nobody is told before.
+/* Is it about to learn what others know? What it has counted meanwhile is little, and must not be
+ * put over that: nobody is told before.
  */
 bool peers_is_learning(const struct peers *p);
 /* Links ask to be taught as they come up, and tell how it ended. */
