@@ -18,11 +18,13 @@
 #include <sys/uio.h>
 #include "base/slice.h"
 
+#define BLOCK_FOREIGN UINT32_MAX
+
 struct block {
 	uint32_t refs;
 	uint32_t size; /* capacity of data */
 	uint32_t used; /* bytes filled from the start */
-	uint32_t kind; /* which allocator takes it back */
+	uint32_t kind; /* which allocator takes it back; BLOCK_FOREIGN */
 	char data[];
 };
 
@@ -40,6 +42,10 @@ size_t block_size(void);
 struct block *block_new(void);
 /* One of another capacity: small pieces of text that we make. */
 struct block *block_new_sized(size_t size);
+/* One whose bytes are somebody else's: <release> is called by the thread that drops it last. Pieces
+ * of it stand wherever those bytes are.
+ */
+struct block *block_new_foreign(void (*release)(void *ctx), void *ctx);
 void block_free(struct block *b); /* by block_drop only */
 /* Blocks that the calling thread holds now: what bounds large reads. */
 unsigned block_thread_count(void);

@@ -2,6 +2,7 @@
 /* block.c - received bytes: refcounted blocks, and queues of pieces of them */
 #include "base/block.h"
 #include <stdlib.h>
+#include <string.h>
 #include "base/bug.h"
 
 #define BLOCK_SIZE_DEFAULT 16384
@@ -64,10 +65,37 @@ struct block *block_new(void)
 	return block_new_sized(usual_size);
 }
 
+/* What stands in a foreign block. */
+struct foreign {
+	void (*release)(void *ctx);
+	void *ctx;
+};
+
+struct block *block_new_foreign(void (*release)(void *ctx), void *ctx)
+{
+	struct block *b = malloc(sizeof(*b) + sizeof(struct foreign));
+	const struct foreign f = { release, ctx };
+
+	if (!b)
+		return NULL;
+	blocks_held++;
+	*b = (struct block){ .refs = 1, .kind = BLOCK_FOREIGN };
+	memcpy(b->data, &f, sizeof(f));
+	return b;
+}
+
 void block_free(struct block *b)
 {
+	struct foreign f;
+
 	blocks_held--;
-	allocator.release(b);
+	if (b->kind != BLOCK_FOREIGN) {
+		allocator.release(b);
+		return;
+	}
+	memcpy(&f, b->data, sizeof(f));
+	free(b);
+	f.release(f.ctx);
 }
 
 static struct piece *piece_new(void)

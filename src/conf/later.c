@@ -87,7 +87,7 @@ const char *conf_later_section(const char *name)
 	static const struct {
 		const char *name, *why;
 	} sections[] = {
-		{ "acme", "is not supported yet" }, { "cache", "is not supported yet" },
+		{ "acme", "is not supported yet" },
 		{ "fcgi-app", "is not supported yet" },
 		{ "healthcheck", "is not supported yet" },
 		{ "program", "has gone with HAProxy 3.3: the service manager starts programs" },

@@ -293,7 +293,6 @@ static const struct rule_action actions[] = {
 	ACTION("wait-for-body", HTTP_REQ | HTTP_RES, body_parse, body_run,
 	       "time <time> [at-least <bytes>]", "wait for the body, or for so much of it"),
 	LATER("attach-srv", RULES_BIT(RULES_TCP_SESSION), "reverse HTTP"),
-	LATER("cache-use", HTTP_REQ, "the cache"), LATER("cache-store", HTTP_RES, "the cache"),
 	LATER("use-service", CONTENT | HTTP_REQ, "services"),
 	{ 0 }
 };
