@@ -105,9 +105,10 @@ HALOG   := $(if $(filter default,$(FLAVOUR)),halog,$(B)/halog)
 NAMES   := $(addprefix $(if $(filter default,$(FLAVOUR)),,$(B)/),haterm haload)
 PROGRAM ?= ./$(BINARY)
 
-flavour_cflags_address := -fsanitize=address,undefined -fno-sanitize-recover=all -O1
+flavour_cflags_address := -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all -O1
 flavour_cflags_thread  := -fsanitize=thread -O1
-flavour_cflags_fuzz    := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -O1
+flavour_cflags_fuzz    := -fsanitize=fuzzer-no-link,address,undefined,float-cast-overflow \
+                          -fno-sanitize-recover=all -O1
 flavour_cflags_cov     := --coverage -O0
 flavour_cflags_uncounted := -DSTATS_ARE_COUNTED=false
 FLAVOUR_CFLAGS := $(flavour_cflags_$(FLAVOUR))

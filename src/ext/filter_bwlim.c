@@ -20,6 +20,8 @@
 #include "table/table.h"
 
 #define SLICE_MS 25
+/* The longest time that is reckoned with: any two of them, and the time of day, have a sum. */
+#define LONGEST_NS ((uint64_t)1 << 61)
 
 /* A line `filter bwlim-*`. */
 struct bwlim {
@@ -49,16 +51,22 @@ static const struct bwlim *settings(const struct filter *f)
 
 /* --- bytes ------------------------------------------------------------------------------------ */
 
-static uint64_t bytes_in(const struct bwlim_state *st, uint64_t ns)
+/* <v> without its fraction, <most> where it is more: no cast overflows. */
+static uint64_t at_most(double v, uint64_t most)
 {
-	return (uint64_t)((double)ns * (double)st->limit /
-			  ((double)st->period_ms * (double)NS_PER_MS));
+	return v < (double)most ? (uint64_t)v : most;
 }
 
-static uint64_t time_of(const struct bwlim_state *st, uint64_t bytes)
+static uint64_t bytes_in(const struct bwlim_state *st, uint64_t ns)
 {
-	return (uint64_t)((double)bytes * (double)st->period_ms * (double)NS_PER_MS /
-			  (double)st->limit);
+	return at_most((double)ns * (double)st->limit / ((double)st->period_ms * (double)NS_PER_MS),
+		       INT64_MAX);
+}
+
+static uint64_t time_of(const struct bwlim_state *st, double bytes)
+{
+	return at_most(bytes * (double)st->period_ms * (double)NS_PER_MS / (double)st->limit,
+		       LONGEST_NS);
 }
 
 /* What is worth a move: a slice's bytes, or what the line says. */
@@ -142,7 +150,8 @@ static uint64_t passable(const struct filter *f)
 
 	if (st->entry)
 		left = shared_left(f);
-	most_ns = time_of(st, 2 * least(f)) + (uint64_t)st->period_ms * NS_PER_MS / 4;
+	most_ns = time_of(st, 2 * (double)least(f)) +
+		  at_most((double)st->period_ms * (double)NS_PER_MS / 4, LONGEST_NS);
 	if (st->paid_ns + most_ns < now_ns)
 		st->paid_ns = now_ns - most_ns;
 	n = st->paid_ns < now_ns ? bytes_in(st, now_ns - st->paid_ns) : 0;
@@ -153,7 +162,7 @@ static uint64_t passable(const struct filter *f)
 static enum filter_result come_back(struct filter *f, uint64_t want)
 {
 	const struct bwlim_state *st = f->state;
-	uint64_t now_ns = clock_now_ns(), at_ns = st->paid_ns + time_of(st, want);
+	uint64_t now_ns = clock_now_ns(), at_ns = st->paid_ns + time_of(st, (double)want);
 
 	filter_wake_ms(f, st->entry || at_ns < now_ns ? SLICE_MS
 		       : (int64_t)((at_ns - now_ns) / NS_PER_MS) + 1);
@@ -180,7 +189,7 @@ static enum filter_result bwlim_data(struct filter *f, enum filter_side side,
 	if (n < want)
 		return come_back(f, want);
 	n = n < in->len ? n : in->len;
-	st->paid_ns += time_of(st, n);
+	st->paid_ns += time_of(st, (double)n);
 	if (st->entry)
 		shared_count(f, n);
 	if (!block_queue_move_len(out, in, n))
