@@ -120,7 +120,8 @@ struct stream_times {
 };
 
 enum stream_timeout {
-	STREAM_TIMEOUT_CLIENT, STREAM_TIMEOUT_SERVER, STREAM_TIMEOUT_TUNNEL, STREAM_TIMEOUTS
+	STREAM_TIMEOUT_CLIENT, STREAM_TIMEOUT_SERVER, STREAM_TIMEOUT_TUNNEL,
+	STREAM_TIMEOUT_CONNECT, STREAM_TIMEOUT_QUEUE, STREAM_TIMEOUT_TARPIT, STREAM_TIMEOUTS
 };
 
 /* What rules set for one stream. Made when one does, in the stream's arena. */
@@ -238,6 +239,10 @@ const struct addr *stream_dst(struct stream *s);
 /* The same for the stream, or else the session, of a context; NULL: neither. */
 const struct addr *context_src(const struct expr_ctx *ctx);
 const struct addr *context_dst(const struct expr_ctx *ctx);
+/* What the proxy's lines say, in ms; 0: none. `timeout connect` stands for those of queues and tarpits
+ * that are not given.
+ */
+int64_t proxy_timeout_ms(const struct proxy *px, enum stream_timeout which);
 /* The timeout in force, in ms; 0: none. */
 int64_t stream_timeout_ms(const struct stream *s, enum stream_timeout which);
 /* Another backend is chosen: what was set for the one before does not hold. */

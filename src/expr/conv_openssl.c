@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* conv_openssl.c - converters that need OpenSSL: digests, AES-GCM, names of certificate errors
+/* conv_openssl.c - converters that need OpenSSL: digests, AES, names of certificate errors
  *
  * The algorithm is found when the configuration is read. A secret is a base64 text or a variable
  * that holds base64. JSON Web Tokens are in jwt_openssl.c.
@@ -14,6 +14,7 @@
 
 #define GCM_TAG_LEN 16
 #define GCM_TAG_MIN 12
+#define AES_BLOCK_LEN 16
 
 static bool give_bytes(struct expr_ctx *ctx, struct sample *s, const void *bytes, size_t len)
 {
@@ -245,6 +246,62 @@ static bool convert_aes_gcm_enc(struct expr_ctx *ctx, const struct expr_arg *arg
 	return tag.text.ptr && var_set(args[3].object, ctx, &tag);
 }
 
+/* --- AES-CBC: (<bits>,<nonce>,<key>[,<aad>]); the last is not used by this mode ------------- */
+
+static const EVP_CIPHER *cbc_cipher(int64_t bits)
+{
+	return bits == 128 ? EVP_aes_128_cbc() : bits == 192 ? EVP_aes_192_cbc() :
+	       bits == 256 ? EVP_aes_256_cbc() : NULL;
+}
+
+static bool check_aes_cbc(struct conf_line *l, struct expr_arg *args, const char **error)
+{
+	*error = "key size must be 128, 192 or 256 (bits).";
+	return cbc_cipher(args[0].integer) && check_secret(l, &args[1], "nonce", error) &&
+	       check_secret(l, &args[2], "key", error) &&
+	       (args[3].type != ARG_STR || check_secret(l, &args[3], "aad", error));
+}
+
+static bool aes_cbc(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *s,
+		    bool encrypt)
+{
+	uint8_t *out = arena_alloc(ctx->arena, s->text.len + EVP_MAX_BLOCK_LENGTH);
+	struct slice nonce, key;
+	EVP_CIPHER_CTX *cbc;
+	int len, rest;
+	bool ok;
+
+	if (!out || !secret_read(&args[1], ctx, &nonce) || !secret_read(&args[2], ctx, &key) ||
+	    (int64_t)key.len * 8 != args[0].integer || nonce.len != AES_BLOCK_LEN ||
+	    s->text.len >= INT_MAX - EVP_MAX_BLOCK_LENGTH)
+		return false;
+	cbc = EVP_CIPHER_CTX_new();
+	ok = cbc && EVP_CipherInit_ex(cbc, cbc_cipher(args[0].integer), NULL,
+				      (const uint8_t *)key.ptr, (const uint8_t *)nonce.ptr,
+				      encrypt) == 1 &&
+	     EVP_CipherUpdate(cbc, out, &len, (const uint8_t *)s->text.ptr,
+			      (int)s->text.len) == 1 &&
+	     EVP_CipherFinal_ex(cbc, out + len, &rest) == 1;
+	EVP_CIPHER_CTX_free(cbc);
+	if (!ok)
+		return false;
+	s->type = SMP_BIN;
+	s->text = slice_make((const char *)out, (size_t)len + (size_t)rest);
+	return true;
+}
+
+static bool convert_aes_cbc_dec(struct expr_ctx *ctx, const struct expr_arg *args,
+				struct sample *s)
+{
+	return aes_cbc(ctx, args, s, false);
+}
+
+static bool convert_aes_cbc_enc(struct expr_ctx *ctx, const struct expr_arg *args,
+				struct sample *s)
+{
+	return aes_cbc(ctx, args, s, true);
+}
+
 /* --- certificate errors ------------------------------------------------------------------- */
 
 #define X(name) { X509_V_##name, "X509_V_" #name }
@@ -312,7 +369,14 @@ static bool convert_x509_error(struct expr_ctx *ctx, const struct expr_arg *args
 #define BIN_TO_BIN .in = SMP_BIN, .out = SMP_BIN
 #define GCM_SYNTAX "(<bits>,<nonce>,<key>,<tag>)"
 
+#define CBC_ARGS .args_min = 3, .args = { ARG_INT, ARG_STR, ARG_STR, ARG_STR }, \
+	.syntax = "(<bits>,<nonce>,<key>[,<aad>])"
+
 static const struct expr_converter converters[] = {
+	{ .name = "aes_cbc_dec", CBC_ARGS, BIN_TO_BIN, .context = true,
+	  .convert = convert_aes_cbc_dec, .check = check_aes_cbc, .help = "decrypts by AES-CBC" },
+	{ .name = "aes_cbc_enc", CBC_ARGS, BIN_TO_BIN, .context = true,
+	  .convert = convert_aes_cbc_enc, .check = check_aes_cbc, .help = "encrypts by AES-CBC" },
 	{ .name = "aes_gcm_dec", .args_min = 4, .args = { ARG_INT, ARG_STR, ARG_STR, ARG_STR },
 	  BIN_TO_BIN, .context = true, .convert = convert_aes_gcm_dec,
 	  .check = check_aes_gcm_dec, .syntax = GCM_SYNTAX, .help = "decrypts by AES-GCM" },

@@ -6,6 +6,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 #include "base/clock.h"
+#include "core/activity.h"
 #include "core/thread.h"
 #include "expr/modules.h"
 #include "expr_priv.h"
@@ -289,7 +290,50 @@ static enum expr_result fetch_thread(struct expr_ctx *ctx, const struct expr_arg
 	return give_int(out, thread_id);
 }
 
+static enum expr_result fetch_group(struct expr_ctx *ctx, const struct expr_arg *args,
+				    struct sample *out)
+{
+	return give_int(out, thread_group);
+}
+
+/* What part of the last period <count> threads from <first> on were busy, in percent. */
+static int64_t usage_of(unsigned first, unsigned count)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < count; i++)
+		sum += activity_read(first + i, ACTIVITY_avg_cpu_pct);
+	return (int64_t)(count ? sum / count : 0);
+}
+
+static enum expr_result fetch_usage_group(struct expr_ctx *ctx, const struct expr_arg *args,
+					  struct sample *out)
+{
+	return give_int(out, usage_of(thread_group_first(thread_group),
+				      thread_group_size(thread_group)));
+}
+
+static enum expr_result fetch_usage_process(struct expr_ctx *ctx, const struct expr_arg *args,
+					    struct sample *out)
+{
+	return give_int(out, usage_of(0, thread_count()));
+}
+
+static enum expr_result fetch_usage_thread(struct expr_ctx *ctx, const struct expr_arg *args,
+					   struct sample *out)
+{
+	return give_int(out, usage_of(thread_id, 1));
+}
+
 static const struct expr_fetch fetches[] = {
+	{ .name = "cpu_usage_grp", .out = SMP_INT, .use = EXPR_USE_INTERNAL,
+	  .fetch = fetch_usage_group, .help = "how busy the thread's group is, in percent" },
+	{ .name = "cpu_usage_proc", .out = SMP_INT, .use = EXPR_USE_INTERNAL,
+	  .fetch = fetch_usage_process, .help = "how busy all threads are, in percent" },
+	{ .name = "cpu_usage_thr", .out = SMP_INT, .use = EXPR_USE_INTERNAL,
+	  .fetch = fetch_usage_thread, .help = "how busy the thread is, in percent" },
+	{ .name = "tgroup", .out = SMP_INT, .use = EXPR_USE_CONST, .fetch = fetch_group,
+	  .help = "the number of the thread's group, from 0" },
 	{ .name = "always_true", .out = SMP_BOOL, .use = EXPR_USE_CONST, .constant = true,
 	  .fetch = fetch_true, .help = "true" },
 	{ .name = "always_false", .out = SMP_BOOL, .use = EXPR_USE_CONST, .constant = true,

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* var_smp.c - edge file: variables in expressions and in the global section */
 #include <string.h>
+#include "base/block.h"
+#include "base/bug.h"
+#include "base/strbuf.h"
 #include "expr/logformat.h"
 #include "expr/modules.h"
 #include "expr_priv.h"
@@ -30,7 +33,101 @@ static enum expr_result fetch_var(struct expr_ctx *ctx, const struct expr_arg *a
 	return EXPR_FOUND;
 }
 
+/* --- dump_all_vars ------------------------------------------------------------------------ */
+
+struct dump {
+	struct strbuf out;
+	struct arena *arena;
+	enum var_scope scope;
+	struct slice prefix, delimiter;
+};
+
+/* [<scope>][,<prefix>][,<delimiter>]; the fourth becomes the store. */
+static bool check_dump(struct conf_line *l, struct expr_arg *args, const char **error)
+{
+	struct slice scope = args[0].type == ARG_STR ? args[0].name : slice_of("");
+
+	args[3].type = ARG_VAR;
+	args[3].object = vars_store_of(l->cfg);
+	args[0].type = ARG_INT;
+	args[0].integer = scope.len ? var_scope_find(scope) : VAR_SCOPES;
+	if (!scope.len || args[0].integer <= VAR_CHECK)
+		return true;
+	*error = arena_printf(&l->cfg->arena, "invalid scope '%.*s', must be one of: sess, txn, "
+			      "req, res, proc", SLICE_FMT(scope));
+	return false;
+}
+
+static void put_quoted(struct strbuf *out, struct slice text)
+{
+	static const char special[] = "\"\\\r\n\b", letters[] = "\"\\rnb";
+
+	strbuf_add_char(out, '"');
+	for (size_t i = 0; i < text.len; i++) {
+		const char *at = text.ptr[i] ? strchr(special, text.ptr[i]) : NULL;
+
+		if (at || !text.ptr[i])
+			strbuf_add_char(out, '\\');
+		strbuf_add_char(out, at ? letters[at - special] : text.ptr[i] ? text.ptr[i] : '0');
+	}
+	strbuf_add_char(out, '"');
+}
+
+static void put_var(void *data, struct slice name, const struct sample *value)
+{
+	struct dump *d = data;
+	struct sample s = *value;
+
+	if (name.len < d->prefix.len || memcmp(name.ptr, d->prefix.ptr, d->prefix.len) != 0)
+		return;
+	if (d->out.len)
+		strbuf_add(&d->out, d->delimiter);
+	strbuf_printf(&d->out, "%s.%.*s=", var_scope_name(d->scope), SLICE_FMT(name));
+	if (s.type == SMP_BOOL) {
+		strbuf_add_str(&d->out, s.boolean ? "true" : "false");
+	} else if (s.type == SMP_BIN) {
+		strbuf_add_char(&d->out, 'x');
+		for (size_t i = 0; i < s.text.len; i++)
+			strbuf_printf(&d->out, "%02X", (uint8_t)s.text.ptr[i]);
+	} else if (sample_cast(&s, SMP_STR, d->arena)) {
+		if (value->type == SMP_STR || value->type == SMP_METH)
+			put_quoted(&d->out, s.text);
+		else
+			strbuf_add(&d->out, s.text);
+	}
+}
+
+static enum expr_result fetch_dump(struct expr_ctx *ctx, const struct expr_arg *args,
+				   struct sample *out)
+{
+	static const enum var_scope all[] = { VAR_SESS, VAR_TXN, VAR_REQ, VAR_RES, VAR_PROC };
+	struct dump d = { .arena = ctx->arena, .delimiter = SLICE(", "), .prefix = SLICE("") };
+	bool fits;
+
+	if (args[1].type == ARG_STR)
+		d.prefix = args[1].name;
+	if (args[2].type == ARG_STR && args[2].name.len)
+		d.delimiter = args[2].name;
+	strbuf_init(&d.out);
+	for (unsigned i = 0; i < ARRAY_LEN(all); i++) {
+		d.scope = args[0].integer < VAR_SCOPES ? (enum var_scope)args[0].integer : all[i];
+		vars_each(args[3].object, d.scope, ctx, put_var, &d);
+		if (args[0].integer < VAR_SCOPES)
+			break;
+	}
+	fits = d.out.len < block_size();
+	out->type = SMP_STR;
+	out->flags |= SMP_CONST | SMP_VOLATILE;
+	out->text = fits ? arena_copy(ctx->arena, strbuf_slice(&d.out)) : SLICE("");
+	strbuf_fini(&d.out);
+	return fits && out->text.ptr ? EXPR_FOUND : EXPR_NONE;
+}
+
 static const struct expr_fetch var_fetches[] = {
+	{ .name = "dump_all_vars", .args = { ARG_STR, ARG_STR, ARG_STR }, .out = SMP_STR,
+	  .use = EXPR_USE_CONST, .fetch = fetch_dump, .check = check_dump,
+	  .syntax = "[([<scope>][,<prefix>][,<delimiter>])]",
+	  .help = "the variables of a scope, or all, with their values" },
 	{ .name = "var", .args_min = 1, .args = { ARG_STR, ARG_STR }, .out = SMP_ANY,
 	  .use = EXPR_USE_CONST, .fetch = fetch_var, .check = check_var,
 	  .syntax = "(<name>[,<default>])", .help = "a variable, as it was set" },

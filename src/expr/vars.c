@@ -55,14 +55,18 @@ static const char *const scope_names[VAR_SCOPES] = {
 	[VAR_PARENT_TXN] = "ptxn", [VAR_PARENT_REQ] = "preq", [VAR_PARENT_RES] = "pres",
 };
 
-/* The scope before the dot, VAR_SCOPES: unknown. */
-static enum var_scope scope_find(struct slice name)
+enum var_scope var_scope_find(struct slice name)
 {
 	int scope = 0;
 
 	while (scope < VAR_SCOPES && !slice_eq(name, slice_of(scope_names[scope])))
 		scope++;
 	return (enum var_scope)scope;
+}
+
+const char *var_scope_name(enum var_scope scope)
+{
+	return scope_names[scope];
 }
 
 /* The name in a store; NULL: it is not used there. */
@@ -109,7 +113,7 @@ static bool parse_name(struct config *cfg, struct slice text, struct var_ref *re
 	*error = "Empty variable name cannot be accepted";
 	if (!text.len)
 		return false;
-	ref->scope = dot == SIZE_MAX ? VAR_SCOPES : scope_find(slice_sub(text, 0, dot));
+	ref->scope = dot == SIZE_MAX ? VAR_SCOPES : var_scope_find(slice_sub(text, 0, dot));
 	*error = arena_printf(&cfg->arena, "invalid variable name '%.*s'. A variable name must "
 			      "start with its scope. The scope can be 'proc', '(p)sess', "
 			      "'(p)txn', '(p)req', '(p)res' or 'check'", SLICE_FMT(text));
@@ -482,6 +486,22 @@ bool var_get(const struct var_ref *ref, struct expr_ctx *ctx, struct sample *out
 		return false;
 	*out = v->value;
 	return true;
+}
+
+void vars_each(struct vars_store *store, enum var_scope scope, const struct expr_ctx *ctx,
+	       var_each_fn *fn, void *data)
+{
+	const struct vars *vars = scope == VAR_PROC ? &store->process : ctx->vars[scope];
+
+	if (!vars)
+		return;
+	if (scope == VAR_PROC)
+		pthread_mutex_lock(&store->lock);
+	for (const struct var *v = vars->first; v; v = v->next)
+		if (v->value.type != SMP_ANY)
+			fn(data, v->name->text, &v->value);
+	if (scope == VAR_PROC)
+		pthread_mutex_unlock(&store->lock);
 }
 
 bool var_set_named(struct config *cfg, enum var_scope scope, struct slice name,

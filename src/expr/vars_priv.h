@@ -33,6 +33,16 @@ void vars_store_lend(struct config *scratch, const struct config *cfg);
 bool vars_process_get(const struct config *cfg, struct slice name, struct arena *arena,
 		      struct sample *out);
 
+/* The scope of this name; VAR_SCOPES: there is none. */
+enum var_scope var_scope_find(struct slice name);
+const char *var_scope_name(enum var_scope scope);
+/* Calls <fn> for each variable of a scope that is set. The process's are locked meanwhile: <fn> may
+ * not look at variables.
+ */
+typedef void var_each_fn(void *data, struct slice name, const struct sample *value);
+void vars_each(struct vars_store *store, enum var_scope scope, const struct expr_ctx *ctx,
+	       var_each_fn *fn, void *data);
+
 /* One more condition for setting: "ifset". False: *error tells. */
 bool var_ref_add_condition(struct config *cfg, struct var_ref *ref, struct slice text,
 			   const char **error);

@@ -123,7 +123,7 @@ bool backend_init(void)
 /* Waits for a slot: of <srv>, or of any server (NULL). */
 static enum step enter_queue(struct stream *s, struct server *srv)
 {
-	int64_t ms = s->be->timeout.queue ? s->be->timeout.queue : s->be->timeout.connect;
+	int64_t ms = stream_timeout_ms(s, STREAM_TIMEOUT_QUEUE);
 
 	if (!s->task) {
 		s->task = task_new(queue_task, s);
@@ -435,7 +435,7 @@ enum step stage_connect(struct stream *s)
 	count_both(s, s->server, CNT_CONNECTS);
 	if (s->back.flags & EP_CONNECTED)
 		return connected(s);
-	stream_wait_ms(s, s->be->timeout.connect);
+	stream_wait_ms(s, stream_timeout_ms(s, STREAM_TIMEOUT_CONNECT));
 	return STEP_NEXT;
 }
 
@@ -481,7 +481,7 @@ static bool may_redispatch(const struct stream *s)
 static enum step stream_connect_failed(struct stream *s, bool at_once)
 {
 	struct server_state *st = s->server->state;
-	int64_t pause = s->be->timeout.connect;
+	int64_t pause = stream_timeout_ms(s, STREAM_TIMEOUT_CONNECT);
 
 	stream_drop_back(s);
 	check_observe(s->server, &s->server->checks, SEEN_CONNECT_FAILED);

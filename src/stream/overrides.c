@@ -57,20 +57,31 @@ const struct addr *context_dst(const struct expr_ctx *ctx)
 	return ctx->session ? session_dst(ctx->session) : NULL;
 }
 
+int64_t proxy_timeout_ms(const struct proxy *px, enum stream_timeout which)
+{
+	const struct proxy_timeouts *t = &px->timeout;
+
+	switch (which) {
+	case STREAM_TIMEOUT_CLIENT:
+		return t->client;
+	case STREAM_TIMEOUT_SERVER:
+		return t->server;
+	case STREAM_TIMEOUT_CONNECT:
+		return t->connect;
+	case STREAM_TIMEOUT_QUEUE:
+		return t->queue ? t->queue : t->connect;
+	case STREAM_TIMEOUT_TARPIT:
+		return t->tarpit ? t->tarpit : t->connect;
+	default:
+		return t->tunnel;
+	}
+}
+
 int64_t stream_timeout_ms(const struct stream *s, enum stream_timeout which)
 {
 	int64_t own = s->overrides ? s->overrides->timeout_ms[which] : 0;
 
-	if (own)
-		return own;
-	switch (which) {
-	case STREAM_TIMEOUT_CLIENT:
-		return s->fe->timeout.client;
-	case STREAM_TIMEOUT_SERVER:
-		return s->be->timeout.server;
-	default:
-		return s->be->timeout.tunnel;
-	}
+	return own ? own : proxy_timeout_ms(which == STREAM_TIMEOUT_CLIENT ? s->fe : s->be, which);
 }
 
 void stream_forget_backend_overrides(struct stream *s)
@@ -79,4 +90,6 @@ void stream_forget_backend_overrides(struct stream *s)
 		return;
 	s->overrides->timeout_ms[STREAM_TIMEOUT_SERVER] = 0;
 	s->overrides->timeout_ms[STREAM_TIMEOUT_TUNNEL] = 0;
+	s->overrides->timeout_ms[STREAM_TIMEOUT_CONNECT] = 0;
+	s->overrides->timeout_ms[STREAM_TIMEOUT_QUEUE] = 0;
 }

@@ -112,8 +112,7 @@ static enum step rules_step(struct stream *s, struct proxy *px, enum rule_result
 		return cut_client(s, END_RULE_REJECT);
 	case RULE_TARPIT:
 		s->flags |= STRM_TARPIT;
-		stream_wait_ms(s, s->be->timeout.tarpit ? s->be->timeout.tarpit
-							: s->be->timeout.connect);
+		stream_wait_ms(s, stream_timeout_ms(s, STREAM_TIMEOUT_TARPIT));
 		return stream_goto(s, STAGE_TARPIT);
 	case RULE_CLOSE:
 		return cut_client(s, END_RULE_CLOSE);

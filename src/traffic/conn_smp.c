@@ -153,12 +153,14 @@ static enum expr_result fetch_fe_default(struct expr_ctx *ctx, const struct expr
 		smp_give_text(out, slice_of(px->switching.backend->name)) : EXPR_NONE;
 }
 
+/* <data>: which one. */
 static enum expr_result fetch_fe_timeout(struct expr_ctx *ctx, const struct expr_arg *args,
 					 struct sample *out)
 {
 	const struct proxy *px = ctx_frontend(ctx);
+	const enum stream_timeout *which = ctx->data;
 
-	return px ? smp_give_int(out, px->timeout.client) : EXPR_NONE;
+	return px ? smp_give_int(out, proxy_timeout_ms(px, *which)) : EXPR_NONE;
 }
 
 static enum expr_result fetch_be_id(struct expr_ctx *ctx, const struct expr_arg *args,
@@ -177,20 +179,13 @@ static enum expr_result fetch_be_name(struct expr_ctx *ctx, const struct expr_ar
 	return px ? smp_give_text(out, slice_of(px->name)) : EXPR_NONE;
 }
 
-static enum expr_result fetch_be_server_timeout(struct expr_ctx *ctx, const struct expr_arg *args,
-						struct sample *out)
+static enum expr_result fetch_be_timeout(struct expr_ctx *ctx, const struct expr_arg *args,
+					 struct sample *out)
 {
 	const struct proxy *px = ctx_backend(ctx);
+	const enum stream_timeout *which = ctx->data;
 
-	return px ? smp_give_int(out, px->timeout.server) : EXPR_NONE;
-}
-
-static enum expr_result fetch_be_tunnel_timeout(struct expr_ctx *ctx, const struct expr_arg *args,
-						struct sample *out)
-{
-	const struct proxy *px = ctx_backend(ctx);
-
-	return px ? smp_give_int(out, px->timeout.tunnel) : EXPR_NONE;
+	return px ? smp_give_int(out, proxy_timeout_ms(px, *which)) : EXPR_NONE;
 }
 
 static enum expr_result fetch_srv_id(struct expr_ctx *ctx, const struct expr_arg *args,
@@ -264,6 +259,9 @@ static enum expr_result fetch_response_len(struct expr_ctx *ctx, const struct ex
 #define PORT(n, uses, which, text) \
 	{ .name = n, .out = SMP_INT, .use = uses, .fetch = fetch_port, .data = &which, \
 	  .help = text }
+#define TIMEOUT(n, side, uses, which, text) \
+	{ .name = n, .out = SMP_INT, .use = EXPR_USE_##uses, .fetch = fetch_##side##_timeout, \
+	  .data = &(const enum stream_timeout){ STREAM_TIMEOUT_##which }, .help = text }
 
 static const struct expr_fetch fetches[] = {
 	ADDRESS("bc_dst", BACK, address_back_dst, "the server's address, as connected to"),
@@ -274,10 +272,11 @@ static const struct expr_fetch fetches[] = {
 	PORT("bc_src_port", BACK, address_back_src, "our port towards the server"),
 	FETCH("be_id", SMP_INT, EXPR_USE_BACKEND, fetch_be_id, "the backend's number"),
 	FETCH("be_name", SMP_STR, EXPR_USE_BACKEND, fetch_be_name, "the backend's name"),
-	FETCH("be_server_timeout", SMP_INT, EXPR_USE_BACKEND, fetch_be_server_timeout,
-	      "the backend's timeout server, in ms"),
-	FETCH("be_tunnel_timeout", SMP_INT, EXPR_USE_BACKEND, fetch_be_tunnel_timeout,
-	      "the backend's timeout tunnel, in ms"),
+	TIMEOUT("be_connect_timeout", be, BACKEND, CONNECT, "the backend's timeout connect, in ms"),
+	TIMEOUT("be_queue_timeout", be, BACKEND, QUEUE, "the backend's timeout queue, in ms"),
+	TIMEOUT("be_server_timeout", be, BACKEND, SERVER, "the backend's timeout server, in ms"),
+	TIMEOUT("be_tarpit_timeout", be, BACKEND, TARPIT, "the backend's timeout tarpit, in ms"),
+	TIMEOUT("be_tunnel_timeout", be, BACKEND, TUNNEL, "the backend's timeout tunnel, in ms"),
 	ADDRESS("dst", L4, address_dst, "the address that the client reached"),
 	PORT("dst_port", L4, address_dst, "the port that the client reached"),
 	ADDRESS("fc_dst", L4, address_front_dst, "the address that the client reached"),
@@ -286,12 +285,12 @@ static const struct expr_fetch fetches[] = {
 	      "did the connection begin with the PROXY protocol?"),
 	ADDRESS("fc_src", L4, address_front_src, "the client's address"),
 	PORT("fc_src_port", L4, address_front_src, "the client's port"),
-	FETCH("fe_client_timeout", SMP_INT, EXPR_USE_FRONTEND, fetch_fe_timeout,
-	      "the frontend's timeout client, in ms"),
+	TIMEOUT("fe_client_timeout", fe, FRONTEND, CLIENT, "the frontend's timeout client, in ms"),
 	FETCH("fe_defbe", SMP_STR, EXPR_USE_FRONTEND, fetch_fe_default,
 	      "the frontend's default backend"),
 	FETCH("fe_id", SMP_INT, EXPR_USE_FRONTEND, fetch_fe_id, "the frontend's number"),
 	FETCH("fe_name", SMP_STR, EXPR_USE_FRONTEND, fetch_fe_name, "the frontend's name"),
+	TIMEOUT("fe_tarpit_timeout", fe, FRONTEND, TARPIT, "the frontend's timeout tarpit, in ms"),
 	FETCH("req.len", SMP_INT, EXPR_USE_L6_REQUEST, fetch_request_len,
 	      "bytes received and not yet sent"),
 	FETCH("req_len", SMP_INT, EXPR_USE_L6_REQUEST, fetch_request_len,

@@ -351,7 +351,21 @@ static bool convert_nbsrv(struct expr_ctx *ctx, const struct expr_arg *args, str
 	return px && smp_give_int(s, usable_servers(px)) == EXPR_FOUND;
 }
 
+static bool convert_fe_exists(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *s)
+{
+	struct config *cfg = ctx->session ? session_config(ctx->session) : NULL;
+	char name[256];
+
+	if (!cfg)
+		return false;
+	slice_copy(s->text, name, sizeof(name));
+	return smp_give_bool(s, slice_eq(s->text, slice_of(name)) &&
+			     proxy_find(cfg, name, PROXY_FE)) == EXPR_FOUND;
+}
+
 static const struct expr_converter converters[] = {
+	{ .name = "fe_exists", .in = SMP_STR, .out = SMP_BOOL, .context = true,
+	  .convert = convert_fe_exists, .help = "is there a frontend of that name?" },
 	{ .name = "nbsrv", .in = SMP_STR, .out = SMP_INT, .context = true,
 	  .convert = convert_nbsrv, .help = "usable servers of the backend of that name" },
 	{ .name = "srv_is_up", .in = SMP_STR, .out = SMP_BOOL, .context = true,

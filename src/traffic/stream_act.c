@@ -22,7 +22,8 @@ static bool timeout_parse(struct conf_line *l, struct rule *r)
 {
 	static const char *const names[STREAM_TIMEOUTS] = {
 		[STREAM_TIMEOUT_CLIENT] = "client", [STREAM_TIMEOUT_SERVER] = "server",
-		[STREAM_TIMEOUT_TUNNEL] = "tunnel",
+		[STREAM_TIMEOUT_TUNNEL] = "tunnel", [STREAM_TIMEOUT_CONNECT] = "connect",
+		[STREAM_TIMEOUT_QUEUE] = "queue", [STREAM_TIMEOUT_TARPIT] = "tarpit",
 	};
 	struct timeout_arg *arg = arena_zalloc(&l->cfg->arena, sizeof(*arg));
 	const char *word = conf_peek(l);
@@ -36,8 +37,10 @@ static bool timeout_parse(struct conf_line *l, struct rule *r)
 		arg->which++;
 	if (arg->which == STREAM_TIMEOUTS)
 		return rule_error(l, r, l->at, "'set-timeout' rule supports "
-				  "'server'/'tunnel'/'client' (got '%s')", word);
-	if (!(caps & (PROXY_DEFAULTS | (arg->which ? PROXY_BE : PROXY_FE))))
+				  "'client'/'connect'/'queue'/'server'/'tarpit'/'tunnel' "
+				  "(got '%s')", word);
+	if (arg->which != STREAM_TIMEOUT_TARPIT &&
+	    !(caps & (PROXY_DEFAULTS | (arg->which ? PROXY_BE : PROXY_FE))))
 		return rule_error(l, r, l->at, "'%s' has no %s capability", r->proxy->name,
 				  arg->which ? "backend" : "frontend");
 	l->at++;
@@ -289,7 +292,8 @@ static const struct rule_action actions[] = {
 	ACTION("set-retries", CONTENT | HTTP_REQ, retries_parse, retries_run, "{<number>|<expr>}",
 	       "how often to try servers for this request"),
 	ACTION("set-timeout", HTTP_REQ | HTTP_RES, timeout_parse, timeout_run,
-	       "{client|server|tunnel} {<time>|<expr>}", "another timeout for this stream"),
+	       "{client|connect|queue|server|tarpit|tunnel} {<time>|<expr>}",
+	       "another timeout for this stream"),
 	ACTION("wait-for-body", HTTP_REQ | HTTP_RES, body_parse, body_run,
 	       "time <time> [at-least <bytes>]", "wait for the body, or for so much of it"),
 	LATER("attach-srv", RULES_BIT(RULES_TCP_SESSION), "reverse HTTP"),

@@ -63,9 +63,19 @@ static int64_t bytes_in(const struct stream *s)
 	return (int64_t)s->front.rx_bytes;
 }
 
+static int64_t bytes_in_sent(const struct stream *s)
+{
+	return (int64_t)s->back.tx_bytes;
+}
+
 static int64_t bytes_out(const struct stream *s)
 {
 	return (int64_t)s->back.rx_bytes;
+}
+
+static int64_t bytes_out_sent(const struct stream *s)
+{
+	return (int64_t)s->front.tx_bytes;
 }
 
 static int64_t backend_queue(const struct stream *s)
@@ -230,17 +240,32 @@ static enum expr_result fetch_waiting(struct expr_ctx *ctx, const struct expr_ar
 
 static int64_t client_timeout(const struct stream *s)
 {
-	return s->fe->timeout.client;
+	return stream_timeout_ms(s, STREAM_TIMEOUT_CLIENT);
+}
+
+static int64_t connect_timeout(const struct stream *s)
+{
+	return stream_timeout_ms(s, STREAM_TIMEOUT_CONNECT);
+}
+
+static int64_t queue_timeout(const struct stream *s)
+{
+	return stream_timeout_ms(s, STREAM_TIMEOUT_QUEUE);
 }
 
 static int64_t server_timeout(const struct stream *s)
 {
-	return s->be->timeout.server;
+	return stream_timeout_ms(s, STREAM_TIMEOUT_SERVER);
+}
+
+static int64_t tarpit_timeout(const struct stream *s)
+{
+	return stream_timeout_ms(s, STREAM_TIMEOUT_TARPIT);
 }
 
 static int64_t tunnel_timeout(const struct stream *s)
 {
-	return s->be->timeout.tunnel;
+	return stream_timeout_ms(s, STREAM_TIMEOUT_TUNNEL);
 }
 
 /* --- sessions ----------------------------------------------------------------------------- */
@@ -288,8 +313,14 @@ static const struct expr_fetch fetches[] = {
 	       "time spent in the stream, in ns, while tasks are profiled"),
 	NUMBER("cur_client_timeout", EXPR_USE_FRONTEND, client_timeout,
 	      "the client's timeout in force, in ms"),
+	NUMBER("cur_connect_timeout", EXPR_USE_BACKEND, connect_timeout,
+	      "the timeout of connections to servers in force, in ms"),
+	NUMBER("cur_queue_timeout", EXPR_USE_BACKEND, queue_timeout,
+	      "the timeout of queues in force, in ms"),
 	NUMBER("cur_server_timeout", EXPR_USE_BACKEND, server_timeout,
 	      "the server's timeout in force, in ms"),
+	NUMBER("cur_tarpit_timeout", EXPR_USE_FRONTEND | EXPR_USE_BACKEND, tarpit_timeout,
+	      "the timeout of tarpits in force, in ms"),
 	NUMBER("cur_tunnel_timeout", EXPR_USE_BACKEND, tunnel_timeout,
 	      "the tunnel's timeout in force, in ms"),
 	FETCH("dst_conn", SMP_INT, EXPR_USE_FRONTEND, fetch_dst_conn,
@@ -308,11 +339,17 @@ static const struct expr_fetch fetches[] = {
 	       "time between events and the stream's calls, in ns, while tasks are profiled"),
 	NUMBER("prio_class", STREAM, priority_class, "the priority class in queues"),
 	NUMBER("prio_offset", STREAM, priority_offset, "the priority offset in queues, in ms"),
+	NUMBER("req.bytes_in", EXPR_USE_TRANSACTION, bytes_in, "bytes received from the client"),
+	NUMBER("req.bytes_out", EXPR_USE_TRANSACTION, bytes_in_sent, "bytes sent to the server"),
 	NUMBER("req.timer.hdr", EXPR_USE_HTTP_REQUEST_VOLATILE, timing_request, "as %TR, in ms"),
 	NUMBER("req.timer.idle", EXPR_USE_HTTP_REQUEST_VOLATILE, timing_idle, "as %Ti, in ms"),
 	NUMBER("req.timer.queue", EXPR_USE_L4_SERVER, timing_queue, "as %Tw, in ms"),
 	NUMBER("req.timer.tq", EXPR_USE_HTTP_REQUEST_VOLATILE, timing_query, "as %Tq, in ms"),
 	DATE("request_date", REQUEST, fetch_request_date, "when the request began"),
+	NUMBER("res.bytes_in", EXPR_USE_TRANSACTION_RESPONSE, bytes_out,
+	       "bytes received from the server"),
+	NUMBER("res.bytes_out", EXPR_USE_TRANSACTION_RESPONSE, bytes_out_sent,
+	       "bytes sent to the client"),
 	NUMBER("res.timer.data", EXPR_USE_TRANSACTION_RESPONSE, timing_data, "as %Td, in ms"),
 	NUMBER("res.timer.hdr", EXPR_USE_HTTP_RESPONSE_VOLATILE, timing_response,
 	       "as %Tr, in ms"),

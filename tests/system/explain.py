@@ -99,7 +99,7 @@ def diagnostics(tap, program, folder):
 
 
 def help_keyword(tap, program):
-    for word, wanted in (("set-timeout", "action set-timeout {client|server|tunnel}"),
+    for word, wanted in (("set-timeout", "action set-timeout {client|connect|queue|server|tarpit|tunnel}"),
                          ("timeout client", "keyword timeout client"), ("lower", "converter lower"),
                          ("src", "fetch src"), ("show rules", "command show rules"),
                          ("userlist", "section userlist"), ("timeout", "keyword timeout server")):
