@@ -50,6 +50,8 @@ enum ctl_flags {
 	CTL_HIDDEN = 1 << 2,       /* not listed by help */
 	CTL_MASTER = 1 << 3,       /* of the master process's socket, not of a worker */
 	CTL_ANYWHERE = 1 << 4,     /* of both */
+	CTL_PATIENT = 1 << 6,      /* while it waits, for the process, its session has no timeout
+				    * and is not shut down by another one's command */
 	CTL_PROCESS = 1 << 5,      /* looks at its process: of a master with mcli-debug-mode */
 };
 
@@ -162,6 +164,8 @@ bool ctl_session_is_idle(const struct ctl_session *s);
 void ctl_session_resume(struct ctl_session *s);
 /* Interactive sessions have the longer timeout; ms; set by `set timeout cli`. */
 int64_t ctl_session_timeout_ms(const struct ctl_session *s);
+/* Does it wait in a command that is to be waited for (CTL_PATIENT)? Its timeout is 0 then. */
+bool ctl_session_is_patient(const struct ctl_session *s);
 
 /* The commands about the session itself: help, prompt, quit, levels, echo, show env... */
 extern const struct module mod_ctl;

@@ -239,8 +239,8 @@ const struct addr *stream_dst(struct stream *s);
 /* The same for the stream, or else the session, of a context; NULL: neither. */
 const struct addr *context_src(const struct expr_ctx *ctx);
 const struct addr *context_dst(const struct expr_ctx *ctx);
-/* What the proxy's lines say, in ms; 0: none. `timeout connect` stands for those of queues and tarpits
- * that are not given.
+/* What the proxy's lines say, in ms; 0: none. `timeout connect` stands for those of queues and
+ * tarpits that are not given.
  */
 int64_t proxy_timeout_ms(const struct proxy *px, enum stream_timeout which);
 /* The timeout in force, in ms; 0: none. */

@@ -211,9 +211,14 @@ bool ctl_session_is_idle(const struct ctl_session *s)
 	return s->out_pos == s->out.len && (!s->running || s->watches_input);
 }
 
+bool ctl_session_is_patient(const struct ctl_session *s)
+{
+	return s->running && s->rq.command && s->rq.command->flags & CTL_PATIENT;
+}
+
 int64_t ctl_session_timeout_ms(const struct ctl_session *s)
 {
-	return s->timeout_ms;
+	return ctl_session_is_patient(s) ? 0 : s->timeout_ms;
 }
 
 int ctl_exposed_fd(const struct ctl_request *rq)

@@ -105,6 +105,7 @@ static enum ctl_step show_generations(struct ctl_request *rq)
 
 static const struct ctl_command commands[] = {
 	{ .words = "reload", .level = CTL_ADMIN, .run = run_reload, .release = reload_release,
+	  .flags = CTL_PATIENT,
 	  .help = "read the configuration again, in this process" },
 	{ .words = "show generations", .level = CTL_OPERATOR, .run = show_generations,
 	  .help = "list the configurations that still serve somebody" },

@@ -274,7 +274,7 @@ bool ctl_connection_kill(const void *id)
 	struct ctl_conn *c;
 
 	list_for_each(c, &conns, link)
-		if (c == id) {
+		if (c == id && !ctl_session_is_patient(c->session)) {
 			ctl_conn_free(c);
 			return true;
 		}

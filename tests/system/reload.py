@@ -551,6 +551,29 @@ def test_two_at_once(tap, args):
         tap.eq(Client(sc.p[0]).get()[1].get("x-version"), "v2", "the file is taken")
 
 
+LIMIT = "global\n\tstats timeout 500ms\n"
+
+
+def test_long_reload(tap, args):
+    """A reload that takes longer than `stats timeout`, and whose client others try to shut down, is answered."""
+    with Scene(args, BASE + LIMIT) as sc:
+        fifo = os.path.join(sc.proxy.dir, "map")
+        os.mkfifo(fifo)
+        sc.write(sc.text(BASE + "\thttp-request set-header x-m %[path,map(" + fifo + ")]\n" + LIMIT, version="v2"))
+        answer = []
+        t = threading.Thread(target=lambda: answer.append(sc.proxy.ctl("reload")))
+        t.start()
+        with open(fifo, "w") as f:  # is opened when the reload has come to it
+            time.sleep(1)
+            for line in sc.proxy.ctl("show sess all").split("\n"):
+                if line.startswith("0x"):
+                    sc.proxy.ctl("shutdown session " + line.split(":")[0])
+            f.write("/a b\n")
+        t.join()
+        tap.ok(answer and answer[0].startswith("Success=1"), "a long reload: who asked is answered", answer)
+        tap.eq(Client(sc.p[0]).get()[1].get("x-version"), "v2", "the file is taken")
+
+
 class Load(threading.Thread):
     """Requests one after the other, on kept connections or on new ones."""
 
@@ -644,7 +667,8 @@ def main():
         tap.skip("reloads in the process", "the reference has none")
         tap.done()
     for test in (test_change, test_bad, test_binds, test_states, test_checks, test_idle, test_tunnel,
-                 test_hard_stop, test_h2, test_tables, test_tls, test_tls_limit, test_kept, test_two_at_once, test_load):
+                 test_hard_stop, test_h2, test_tables, test_tls, test_tls_limit, test_kept, test_two_at_once,
+                 test_long_reload, test_load):
         test(tap, args)
     tap.done()
 
