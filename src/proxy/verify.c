@@ -322,8 +322,7 @@ static void number_proxies(struct config *cfg)
 			next += taken;
 		}
 		if (!px->id_forced)
-			px->id = next;
-		next++;
+			px->id = next++;
 	}
 }
 
