@@ -43,7 +43,7 @@
 #:   DESTDIR, PREFIX (/usr/local), SBINDIR, MANDIR, DOCDIR, UNITDIR
 #:   PROGRAM, REFERENCE, FUZZ_SECONDS, JOBS
 
-VERSION      ?= 3.2.0
+VERSION      ?= 3.4.0
 VERDATE      ?= $(or $(shell git log -1 --format=%cd --date=format:%Y/%m/%d 2>/dev/null),2026/11/20)
 SUBVERS      ?=
 EXTRAVERSION ?=

@@ -167,10 +167,10 @@ void conf_dump_keywords(FILE *out);
 bool conf_on_dump(const char *section, void (*dump)(FILE *out));
 
 /* What the predicates of `.if` ask of the program. Borrowed, must live on. Without facts: no
- * feature, nothing enabled, no TLS library, version 3.2.0.
+ * feature, nothing enabled, no TLS library, version 3.4.0.
  */
 struct conf_facts {
-	const char *version;     /* "3.2.1" */
+	const char *version;     /* "3.4.1" */
 	const char *features;    /* " +EPOLL -KQUEUE ": as shown by -vv */
 	const char *ssl_name;    /* "OpenSSL 3.0.2 15 Mar 2022" */
 	const char *ssl_version; /* "3.0.2" */

@@ -51,6 +51,8 @@ enum sample_type pattern_method_type(enum pattern_method m);
 struct pattern_ref *pattern_ref_new(struct conf_line *l, const char *keyword);
 /* Forces the id (-u); false: already in use, reported. */
 bool pattern_ref_set_id(struct conf_line *l, struct pattern_ref *ref, unsigned id);
+/* How many patterns the process has read or added, and deleted, since the start. Threads: any. */
+void pattern_get_totals(uint64_t *added, uint64_t *freed);
 /* Adds one pattern as written. False: no memory (reported). */
 bool pattern_ref_add(struct conf_line *l, struct pattern_ref *ref, struct slice text);
 

@@ -36,7 +36,8 @@ enum stats_type { STATS_EMPTY, STATS_STR, STATS_U32, STATS_S32, STATS_U64 };
 
 struct stats_value {
 	enum stats_type type;
-	char tag[4];             /* origin, nature, scope: "MCP"; manual 9.2 */
+	char tag[4];             /* origin, nature, scope: "MCP"; the fourth letter of the
+				  * manual (9.2) is the column's */
 	union {
 		const char *text;
 		int64_t number;

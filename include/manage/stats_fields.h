@@ -121,7 +121,12 @@
 	X(H1REQ, "h1req", "HTTP/1 requests") \
 	X(H2REQ, "h2req", "HTTP/2 requests") \
 	X(H3REQ, "h3req", "HTTP/3 requests") \
-	X(PROTO, "proto", "protocol of the listener")
+	X(PROTO, "proto", "protocol of the listener") \
+	X(PRIV_IDLE_CUR, "priv_idle_cur", "idle connections kept for one client alone") \
+	X(REQBIN, "reqbin", "request bytes received") \
+	X(REQBOUT, "reqbout", "request bytes sent to servers") \
+	X(RESBIN, "resbin", "response bytes received from servers") \
+	X(RESBOUT, "resbout", "response bytes sent to clients")
 
 #define STATS_EXTRA(X) \
 	X(ssl_sess, "FBSL", "C") \
@@ -129,73 +134,74 @@
 	X(ssl_failed_handshake, "FBSL", "C") \
 	X(ssl_ocsp_staple, "FBSL", "C") \
 	X(ssl_failed_ocsp_staple, "FBSL", "C") \
-	X(h3_data, "F", "C") \
-	X(h3_headers, "F", "C") \
-	X(h3_cancel_push, "F", "C") \
-	X(h3_push_promise, "F", "C") \
-	X(h3_max_push_id, "F", "C") \
-	X(h3_goaway, "F", "C") \
-	X(h3_settings, "F", "C") \
-	X(h3_no_error, "F", "C") \
-	X(h3_general_protocol_error, "F", "C") \
-	X(h3_internal_error, "F", "C") \
-	X(h3_stream_creation_error, "F", "C") \
-	X(h3_closed_critical_stream, "F", "C") \
-	X(h3_frame_unexpected, "F", "C") \
-	X(h3_frame_error, "F", "C") \
-	X(h3_excessive_load, "F", "C") \
-	X(h3_id_error, "F", "C") \
-	X(h3_settings_error, "F", "C") \
-	X(h3_missing_settings, "F", "C") \
-	X(h3_request_rejected, "F", "C") \
-	X(h3_request_cancelled, "F", "C") \
-	X(h3_request_incomplete, "F", "C") \
-	X(h3_message_error, "F", "C") \
-	X(h3_connect_error, "F", "C") \
-	X(h3_version_fallback, "F", "C") \
-	X(pack_decompression_failed, "F", "C") \
-	X(qpack_encoder_stream_error, "F", "C") \
-	X(qpack_decoder_stream_error, "F", "C") \
-	X(quic_rxbuf_full, "F", "C") \
-	X(quic_dropped_pkt, "F", "C") \
-	X(quic_dropped_pkt_bufoverrun, "F", "C") \
-	X(quic_dropped_parsing_pkt, "F", "C") \
-	X(quic_socket_full, "F", "C") \
-	X(quic_sendto_err, "F", "C") \
-	X(quic_sendto_err_unknwn, "F", "C") \
-	X(quic_sent_pkt, "F", "C") \
-	X(quic_lost_pkt, "F", "C") \
-	X(quic_too_short_dgram, "F", "C") \
-	X(quic_retry_sent, "F", "C") \
-	X(quic_retry_validated, "F", "C") \
-	X(quic_retry_error, "F", "C") \
-	X(quic_half_open_conn, "F", "G") \
-	X(quic_hdshk_fail, "F", "C") \
-	X(quic_stless_rst_sent, "F", "C") \
-	X(quic_conn_migration_done, "F", "C") \
-	X(quic_transp_err_no_error, "F", "C") \
-	X(quic_transp_err_internal_error, "F", "C") \
-	X(quic_transp_err_connection_refused, "F", "C") \
-	X(quic_transp_err_flow_control_error, "F", "C") \
-	X(quic_transp_err_stream_limit_error, "F", "C") \
-	X(quic_transp_err_stream_state_error, "F", "C") \
-	X(quic_transp_err_final_size_error, "F", "C") \
-	X(quic_transp_err_frame_encoding_error, "F", "C") \
-	X(quic_transp_err_transport_parameter_error, "F", "C") \
-	X(quic_transp_err_connection_id_limit, "F", "C") \
-	X(quic_transp_err_protocol_violation_error, "F", "C") \
-	X(quic_transp_err_invalid_token, "F", "C") \
-	X(quic_transp_err_application_error, "F", "C") \
-	X(quic_transp_err_crypto_buffer_exceeded, "F", "C") \
-	X(quic_transp_err_key_update_error, "F", "C") \
-	X(quic_transp_err_aead_limit_reached, "F", "C") \
-	X(quic_transp_err_no_viable_path, "F", "C") \
-	X(quic_transp_err_crypto_error, "F", "C") \
-	X(quic_transp_err_unknown_error, "F", "C") \
-	X(quic_data_blocked, "F", "C") \
-	X(quic_stream_data_blocked, "F", "C") \
-	X(quic_streams_blocked_bidi, "F", "C") \
-	X(quic_streams_blocked_uni, "F", "C") \
+	X(h3_data, "FB", "C") \
+	X(h3_headers, "FB", "C") \
+	X(h3_cancel_push, "FB", "C") \
+	X(h3_push_promise, "FB", "C") \
+	X(h3_max_push_id, "FB", "C") \
+	X(h3_goaway, "FB", "C") \
+	X(h3_settings, "FB", "C") \
+	X(h3_no_error, "FB", "C") \
+	X(h3_general_protocol_error, "FB", "C") \
+	X(h3_internal_error, "FB", "C") \
+	X(h3_stream_creation_error, "FB", "C") \
+	X(h3_closed_critical_stream, "FB", "C") \
+	X(h3_frame_unexpected, "FB", "C") \
+	X(h3_frame_error, "FB", "C") \
+	X(h3_excessive_load, "FB", "C") \
+	X(h3_id_error, "FB", "C") \
+	X(h3_settings_error, "FB", "C") \
+	X(h3_missing_settings, "FB", "C") \
+	X(h3_request_rejected, "FB", "C") \
+	X(h3_request_cancelled, "FB", "C") \
+	X(h3_request_incomplete, "FB", "C") \
+	X(h3_message_error, "FB", "C") \
+	X(h3_connect_error, "FB", "C") \
+	X(h3_version_fallback, "FB", "C") \
+	X(pack_decompression_failed, "FB", "C") \
+	X(qpack_encoder_stream_error, "FB", "C") \
+	X(qpack_decoder_stream_error, "FB", "C") \
+	X(quic_rxbuf_full, "FB", "C") \
+	X(quic_dropped_pkt, "FB", "C") \
+	X(quic_dropped_pkt_bufoverrun, "FB", "C") \
+	X(quic_dropped_parsing_pkt, "FB", "C") \
+	X(quic_socket_full, "FB", "C") \
+	X(quic_sendto_err, "FB", "C") \
+	X(quic_sendto_err_unknwn, "FB", "C") \
+	X(quic_sent_pkt, "FB", "C") \
+	X(quic_lost_pkt, "FB", "C") \
+	X(quic_too_short_dgram, "FB", "C") \
+	X(quic_retry_sent, "FB", "C") \
+	X(quic_retry_validated, "FB", "C") \
+	X(quic_retry_error, "FB", "C") \
+	X(quic_half_open_conn, "FB", "G") \
+	X(quic_hdshk_fail, "FB", "C") \
+	X(quic_stless_rst_sent, "FB", "C") \
+	X(quic_conn_migration_done, "FB", "C") \
+	X(quic_transp_err_no_error, "FB", "C") \
+	X(quic_transp_err_internal_error, "FB", "C") \
+	X(quic_transp_err_connection_refused, "FB", "C") \
+	X(quic_transp_err_flow_control_error, "FB", "C") \
+	X(quic_transp_err_stream_limit_error, "FB", "C") \
+	X(quic_transp_err_stream_state_error, "FB", "C") \
+	X(quic_transp_err_final_size_error, "FB", "C") \
+	X(quic_transp_err_frame_encoding_error, "FB", "C") \
+	X(quic_transp_err_transport_parameter_error, "FB", "C") \
+	X(quic_transp_err_connection_id_limit, "FB", "C") \
+	X(quic_transp_err_protocol_violation_error, "FB", "C") \
+	X(quic_transp_err_invalid_token, "FB", "C") \
+	X(quic_transp_err_application_error, "FB", "C") \
+	X(quic_transp_err_crypto_buffer_exceeded, "FB", "C") \
+	X(quic_transp_err_key_update_error, "FB", "C") \
+	X(quic_transp_err_aead_limit_reached, "FB", "C") \
+	X(quic_transp_err_no_viable_path, "FB", "C") \
+	X(quic_transp_err_crypto_error, "FB", "C") \
+	X(quic_transp_err_unknown_error, "FB", "C") \
+	X(quic_data_blocked, "FB", "C") \
+	X(quic_stream_data_blocked, "FB", "C") \
+	X(quic_streams_blocked_bidi, "FB", "C") \
+	X(quic_streams_blocked_uni, "FB", "C") \
+	X(quic_ncbuf_gap_limit, "FB", "C") \
 	X(h2_headers_rcvd, "FB", "C") \
 	X(h2_data_rcvd, "FB", "C") \
 	X(h2_settings_rcvd, "FB", "C") \

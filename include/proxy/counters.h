@@ -73,6 +73,9 @@ struct config;
 	X(SESS_H1, "h1sess") \
 	X(SESS_H2, "h2sess") \
 	X(SESS_H3, "h3sess") \
+	X(FRONT_REQ_OUT, "reqbout") /* bytes, these three together: sent to servers, */ \
+	X(FRONT_RES_IN, "resbin")   /* received from there, sent to clients */ \
+	X(FRONT_RES_OUT, "resbout") \
 	X(REQ_OTHER, "req_other") \
 	X(REQ_H1, "h1req") \
 	X(REQ_H2, "h2req") \
@@ -89,7 +92,11 @@ struct config;
 	X(SAFE_CUR, "safe_conn_cur") \
 	X(USED_CUR, "used_conn_cur") \
 	X(SLOTS_FREE, "")           /* gauge: slots taken while there was no limit (queue.c) */ \
+	X(BACK_REQ_OUT, "reqbout")  /* bytes: as in frontends */ \
+	X(BACK_RES_IN, "resbin") \
+	X(BACK_RES_OUT, "resbout") \
 	X(QUEUE_CUR, "qcur")        /* gauge */ \
+	X(PRIVATE_CUR, "priv_idle_cur") /* gauge of servers: idle, kept for one session */ \
 	X(CONN_ERRORS, "econ") \
 	X(RESP_ERRORS, "eresp") \
 	X(RETRIES, "wretr") \
@@ -116,8 +123,10 @@ enum counter_back_at { COUNTERS_BACK(X) CNT_BACK_OWN };
 #define X(name, column) CNT_##name = CNT_BACK_FIRST + CNT_AT_##name,
 enum counter_back { COUNTERS_BACK(X) CNT_BACK_COUNT = CNT_BACK_FIRST + CNT_BACK_OWN };
 #undef X
-_Static_assert(CNT_HRSP_2XX / 8 == 0 && CNT_LB_TOT / 8 == CNT_SLOTS_FREE / 8,
-	       "a request counts in two lines of its server");
+_Static_assert(CNT_HRSP_2XX / 8 == 0 && CNT_LB_TOT / 8 == CNT_SLOTS_FREE / 8 &&
+	       CNT_BACK_REQ_OUT / 8 == CNT_BACK_RES_OUT / 8 &&
+	       CNT_FRONT_REQ_OUT / 8 == CNT_REQ_H2 / 8,
+	       "a request counts in three lines of its server, in two of its frontend");
 /* Backends alone have these behind. */
 #define X(name, column) CNT_BACK_##name,
 enum counter_back_mux {

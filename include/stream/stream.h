@@ -179,8 +179,13 @@ struct stream {
 	uint64_t wait_until_ms;        /* stage's own deadline; TIMER_NEVER none */
 	uint64_t client_at_ms, server_at_ms; /* inactivity deadlines while forwarding */
 	uint64_t count_at_ms;        /* option contstats: when bytes are counted next */
-	uint64_t counted_in, counted_out; /* of the front's bytes, those in the counters */
-	uint64_t tracked_out;        /* of the server's bytes, those in stick tables */
+	struct stream_counted {      /* bytes that are in the counters */
+		uint64_t in, out;      /* from the client; for it, also those of local replies */
+		uint64_t req_out;      /* sent to servers */
+		uint64_t res_in;       /* from servers */
+		uint64_t res_out;      /* sent to the client */
+		uint64_t tracked_out;  /* from servers, in stick tables */
+	} counted;
 	struct stream_times t;
 	struct rule_state {            /* where a rule list waits */
 		const struct rule *rule;

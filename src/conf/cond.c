@@ -23,7 +23,7 @@ struct cond {
 	int depth;
 };
 
-static struct conf_facts facts = { .version = "3.2.0", .features = "" };
+static struct conf_facts facts = { .version = "3.4.0", .features = "" };
 
 void conf_set_facts(const struct conf_facts *given)
 {

@@ -58,9 +58,9 @@ static void put_typed(void *ctx, const struct resolvers_figures *f)
 {
 	struct strbuf *out = ctx;
 
-	strbuf_printf(out, "N.0.id:CGP:str:%s\nN.1.pid:CGP:str:%s\n", f->nameserver, f->section);
+	strbuf_printf(out, "N.0.id:CGPV:str:%s\nN.1.pid:CGPV:str:%s\n", f->nameserver, f->section);
 	for (unsigned i = 0; i < RESOLVE_CNT_COUNT; i++)
-		strbuf_printf(out, "N.%u.%s:MGP:u64:%llu\n", i + 2, columns[i].column,
+		strbuf_printf(out, "N.%u.%s:MGPV:u64:%llu\n", i + 2, columns[i].column,
 			      (unsigned long long)f->value[i]);
 }
 
@@ -68,10 +68,10 @@ static void put_described(void *ctx, const struct resolvers_figures *f)
 {
 	struct strbuf *out = ctx;
 
-	strbuf_printf(out, "N.0.id:CGP:str:%s:\"ID\"\nN.1.pid:CGP:str:%s:\"Parent ID\"\n",
+	strbuf_printf(out, "N.0.id:CGPV:str:%s:\"ID\"\nN.1.pid:CGPV:str:%s:\"Parent ID\"\n",
 		      f->nameserver, f->section);
 	for (unsigned i = 0; i < RESOLVE_CNT_COUNT; i++)
-		strbuf_printf(out, "N.%u.%s:MGP:u64:%llu:\"%s\"\n", i + 2, columns[i].column,
+		strbuf_printf(out, "N.%u.%s:MGPV:u64:%llu:\"%s\"\n", i + 2, columns[i].column,
 			      (unsigned long long)f->value[i], columns[i].text);
 }
 

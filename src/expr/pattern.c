@@ -61,6 +61,24 @@ enum pattern_method pattern_method_default(enum sample_type type)
 	}
 }
 
+static struct {
+	uint64_t added, freed; /* atomic */
+} totals;
+
+void pattern_count(uint64_t added, uint64_t freed)
+{
+	if (added)
+		__atomic_fetch_add(&totals.added, added, __ATOMIC_RELAXED);
+	if (freed)
+		__atomic_fetch_add(&totals.freed, freed, __ATOMIC_RELAXED);
+}
+
+void pattern_get_totals(uint64_t *added, uint64_t *freed)
+{
+	*added = __atomic_load_n(&totals.added, __ATOMIC_RELAXED);
+	*freed = __atomic_load_n(&totals.freed, __ATOMIC_RELAXED);
+}
+
 static void pattern_ref_free(struct pattern_ref *ref)
 {
 	while (ref->sets) {
@@ -72,6 +90,7 @@ static void pattern_ref_free(struct pattern_ref *ref)
 	}
 	for (uint32_t i = 0; i < ref->table->count; i++)
 		pattern_entry_fini(ref, &ref->table->entries[i], NULL);
+	pattern_count(0, ref->table->count - ref->table->dead);
 	pattern_table_free(ref->table);
 	pattern_bin_free(&ref->bin);
 	pthread_mutex_destroy(&ref->lock);
@@ -190,6 +209,7 @@ static struct pattern_entry *ref_append(struct pattern_ref *ref, struct slice te
 		return NULL;
 	entry->text = text.ptr;
 	entry->len = (uint32_t)text.len;
+	pattern_count(1, 0);
 	return entry;
 }
 

@@ -49,6 +49,7 @@ static void kill_entry(struct pattern_table *t, uint32_t number)
 {
 	set_version(t, number, PATTERN_DEAD);
 	t->dead++;
+	pattern_count(0, 1);
 }
 
 /* --- making a table anew ------------------------------------------------------------------ */
@@ -210,6 +211,7 @@ static bool insert(struct pattern_ref *ref, uint32_t version, struct slice text,
 		expr_fail(e, "out of memory");
 		return false;
 	}
+	pattern_count(1, 0);
 	*entry = (struct pattern_entry){ .text = text_of, .value = value_of,
 					 .len = (uint32_t)text.len, .line = PATTERN_ADDED };
 	for (const struct pattern_set *set = ref->sets; set; set = set->next) {

@@ -17,6 +17,9 @@ struct pattern_entry {
 	uint32_t line; /* in its file; 0: none; PATTERN_ADDED: at run time, on the heap */
 };
 
+/* Counts patterns that came, or went. */
+void pattern_count(uint64_t added, uint64_t freed);
+
 /* What the lines of a file are; all that name it must agree. */
 enum pattern_columns {
 	PATTERN_ONE_COLUMN,

@@ -18,6 +18,11 @@
 	X(STOT, "sessions_total", "FLBS", "", NUMBER, 0) \
 	X(BIN, "bytes_in_total", "FLBS", "", NUMBER, 0) \
 	X(BOUT, "bytes_out_total", "FLBS", "", NUMBER, 0) \
+	X(REQBIN, "req_bytes_in_total", "FLBS", "", NUMBER, 0) \
+	X(REQBOUT, "req_bytes_out_total", "FLBS", "", NUMBER, 0) \
+	X(RESBIN, "res_bytes_in_total", "FLBS", "", NUMBER, 0) \
+	X(RESBOUT, "res_bytes_out_total", "FLBS", "", NUMBER, 0) \
+	X(PRIV_IDLE_CUR, "private_idle_connections_current", "", "S", NUMBER, 0) \
 	X(DREQ, "requests_denied_total", "FLB", "", NUMBER, 0) \
 	X(DRESP, "responses_denied_total", "FLBS", "", NUMBER, 0) \
 	X(EREQ, "request_errors_total", "FL", "", NUMBER, 0) \
@@ -146,6 +151,9 @@
 	X("PoolAlloc_bytes", "pool_allocated_bytes", GAUGE, NUMBER) \
 	X("PoolUsed_bytes", "pool_used_bytes", GAUGE, NUMBER) \
 	X("Start_time_sec", "start_time_seconds", GAUGE, NUMBER) \
-	X("TotalWarnings", "total_warnings", COUNTER, NUMBER)
+	X("TotalWarnings", "total_warnings", COUNTER, NUMBER) \
+	X("PatternsAdded", "patterns_added_total", GAUGE, NUMBER) \
+	X("PatternsFreed", "patterns_freed_total", GAUGE, NUMBER) \
+	X("NbThreadGroups", "nb_thread_groups", GAUGE, NUMBER)
 
 #endif

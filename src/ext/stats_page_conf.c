@@ -143,7 +143,9 @@ static bool flag_parse(struct conf_line *l)
 	if (!conf)
 		return false;
 	if (strcmp(l->words[1], "hide-version") == 0)
-		conf->hide_version = true;
+		conf->show_version = false;
+	else if (strcmp(l->words[1], "show-version") == 0)
+		conf->show_version = true;
 	else if (strcmp(l->words[1], "show-legends") == 0)
 		conf->show_legends = true;
 	else
@@ -246,8 +248,9 @@ static bool unknown_parse(struct conf_line *l)
 	const char *word = conf_peek(l);
 
 	return conf_error(l, l->at, NULL, "%s '%s', expects 'admin', 'uri', 'realm', 'auth', "
-			  "'scope', 'enable', 'hide-version', 'refresh', 'http-request', "
-			  "'show-node', 'show-desc', 'show-modules' or 'show-legends'.", word ?
+			  "'scope', 'enable', 'hide-version', 'show-version', 'refresh', "
+			  "'http-request', 'show-node', 'show-desc', 'show-modules' or "
+			  "'show-legends'.", word ?
 			  "unknown stats parameter" : "missing keyword in", word ? word : "stats");
 }
 
@@ -280,6 +283,7 @@ static const struct conf_keyword keywords[] = {
 	      "left out"),
 	STATS("refresh", refresh_parse, CONF_PROXY, "<delay>", "have browsers load it again"),
 	STATS("hide-version", flag_parse, CONF_PROXY, "", "leave the program's version out of it"),
+	STATS("show-version", flag_parse, CONF_PROXY, "", "tell the program's version there"),
 	STATS("show-legends", flag_parse, CONF_PROXY, "", "show modes, numbers and addresses"),
 	STATS("show-modules", flag_parse, CONF_PROXY, "", "show the counters of protocols"),
 	STATS("show-node", node_parse, CONF_PROXY, "[<name>]", "show the name of this node"),

@@ -146,7 +146,7 @@ static void put_process_field(void *ctx, const struct stats_process_field *f)
 	};
 	struct process_print *p = ctx;
 
-	if (p->sc->conf->hide_version && strcmp(f->name, "Version") == 0)
+	if (!p->sc->conf->show_version && strcmp(f->name, "Version") == 0)
 		return;
 	for (size_t i = 0; i < ARRAY_LEN(shown); i++) {
 		if (strcmp(f->name, shown[i][0]) != 0)

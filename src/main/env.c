@@ -61,7 +61,7 @@ bool environment_publish(const struct main_options *o)
 			return false;
 	return publish_peer(o) && publish_files(o) &&
 	       setenv("HAPROXY_STARTUP_VERSION", version_text(), 1) == 0 &&
-	       setenv("HAPROXY_BRANCH", "3.2", 1) == 0;
+	       setenv("HAPROXY_BRANCH", "3.4", 1) == 0;
 }
 
 void environment_forget(struct config *cfg)

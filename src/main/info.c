@@ -14,6 +14,7 @@
 #include "core/task.h"
 #include "core/thread.h"
 #include "ctl/ctl.h"
+#include "expr/pattern.h"
 #include "ext/compression.h"
 #include "ext/peers.h"
 #include "front/listen.h"
@@ -181,6 +182,8 @@ static void collect_process(struct info_value *v, char *text, size_t size)
 	v[INFO_TAINTED].text = "0";
 	v[INFO_UPTIME].text = text;
 	set_real(&v[INFO_UPTIME_SEC], (double)up_ns / 1e9);
+	v[INFO_NBTHREADGROUPS].number = thread_group_count();
+	pattern_get_totals(&v[INFO_PATTERNSADDED].number, &v[INFO_PATTERNSFREED].number);
 	v[INFO_NBTHREAD].number = thread_count();
 	v[INFO_NBPROC].number = 1;
 	v[INFO_BUSYPOLLING].number = thread_is_busy_polling();
@@ -264,7 +267,7 @@ static void put_line(struct strbuf *out, unsigned i, const struct info_value *v,
 		     const struct info_format *f)
 {
 	if (f->typed)
-		strbuf_printf(out, "%d.%s.1:%s:%s:", fields[i].position, fields[i].name,
+		strbuf_printf(out, "%d.%s.1:%sV:%s:", fields[i].position, fields[i].name,
 			      fields[i].tags, type_name(i, v, f->real));
 	else
 		strbuf_printf(out, "%s: ", fields[i].name);

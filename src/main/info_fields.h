@@ -163,6 +163,12 @@
 	X(CUMSTREAMS, 77, "CumStreams", "MGP", INFO_U64, \
 	  "Streams since the start") \
 	X(BLOCKEDTRAFFICWARNINGS, 78, "BlockedTrafficWarnings", "MGP", INFO_U32, \
-	  "Warnings about a thread that was held too long")
+	  "Warnings about a thread that was held too long") \
+	X(PATTERNSADDED, 79, "PatternsAdded", "MGP", INFO_U64, \
+	  "Patterns read or added since the start") \
+	X(PATTERNSFREED, 80, "PatternsFreed", "MGP", INFO_U64, \
+	  "Patterns deleted since the start") \
+	X(NBTHREADGROUPS, 81, "NbThreadGroups", "CGS", INFO_U32, \
+	  "Groups of threads")
 
 #endif

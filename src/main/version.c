@@ -36,7 +36,7 @@ void version_print(FILE *out)
 
 	fprintf(out, "HAProxy version %s %s - independent implementation\n", BUILD_VERSION,
 		BUILD_DATE);
-	fprintf(out, "Status: in development, reads the configurations of HAProxy 3.2.\n");
+	fprintf(out, "Status: in development, reads the configurations of HAProxy 3.4.\n");
 	if (uname(&u) == 0)
 		fprintf(out, "Running on: %s %s %s %s\n", u.sysname, u.release, u.version,
 			u.machine);

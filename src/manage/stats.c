@@ -125,6 +125,8 @@ static const struct counter_column compression_columns[] = {
 /* frontends and listeners */
 static const struct counter_column accept_columns[] = {
 	{ STATS_STOT, CNT_SESS_TOT }, { STATS_BIN, CNT_BYTES_IN }, { STATS_BOUT, CNT_BYTES_OUT },
+	{ STATS_REQBIN, CNT_BYTES_IN }, { STATS_REQBOUT, CNT_FRONT_REQ_OUT },
+	{ STATS_RESBIN, CNT_FRONT_RES_IN }, { STATS_RESBOUT, CNT_FRONT_RES_OUT },
 	{ STATS_DREQ, CNT_DENIED_REQ }, { STATS_DRESP, CNT_DENIED_RESP },
 	{ STATS_EREQ, CNT_REQ_ERRORS }, { STATS_CONN_TOT, CNT_CONN_TOT },
 	{ STATS_DCON, CNT_DENIED_CONN }, { STATS_DSES, CNT_DENIED_SESS },
@@ -142,6 +144,8 @@ static const struct counter_column frontend_columns[] = {
 /* backends and servers */
 static const struct counter_column serve_columns[] = {
 	{ STATS_STOT, CNT_SESS_TOT }, { STATS_BIN, CNT_BYTES_IN }, { STATS_BOUT, CNT_BYTES_OUT },
+	{ STATS_REQBIN, CNT_BYTES_IN }, { STATS_REQBOUT, CNT_BACK_REQ_OUT },
+	{ STATS_RESBIN, CNT_BACK_RES_IN }, { STATS_RESBOUT, CNT_BACK_RES_OUT },
 	{ STATS_DRESP, CNT_DENIED_RESP }, { STATS_ECON, CNT_CONN_ERRORS },
 	{ STATS_ERESP, CNT_RESP_ERRORS }, { STATS_WRETR, CNT_RETRIES },
 	{ STATS_WREDIS, CNT_REDISPATCHES }, { STATS_LBTOT, CNT_LB_TOT },
@@ -357,6 +361,7 @@ static void put_pool(struct stats_row *r, const struct server *srv)
 	put(r, STATS_IDLE_CONN_CUR, STATS_U32, "MGP", idle);
 	put(r, STATS_SAFE_CONN_CUR, STATS_U32, "MGP", safe);
 	put(r, STATS_USED_CONN_CUR, STATS_U32, "MGP", gauge_read(set, CNT_USED_CUR));
+	put(r, STATS_PRIV_IDLE_CUR, STATS_U32, "MGP", gauge_read(set, CNT_PRIVATE_CUR));
 	put(r, STATS_NEED_CONN_EST, STATS_U32, "MGP", 0);
 }
 

@@ -67,6 +67,27 @@ static void put_number(struct strbuf *out, const char *before, unsigned number)
 	strbuf_add_int(out, number);
 }
 
+/* Columns that co-processes may share: the others are this process's alone. */
+static const bool is_shared[STATS_COUNT] = {
+	[STATS_STOT] = true, [STATS_BIN] = true, [STATS_BOUT] = true, [STATS_DREQ] = true,
+	[STATS_DRESP] = true, [STATS_EREQ] = true, [STATS_ECON] = true, [STATS_ERESP] = true,
+	[STATS_WRETR] = true, [STATS_WREDIS] = true, [STATS_CHKFAIL] = true,
+	[STATS_CHKDOWN] = true, [STATS_LASTCHG] = true, [STATS_LBTOT] = true, [STATS_RATE] = true,
+	[STATS_HRSP_1XX] = true, [STATS_HRSP_2XX] = true, [STATS_HRSP_3XX] = true,
+	[STATS_HRSP_4XX] = true, [STATS_HRSP_5XX] = true, [STATS_HRSP_OTHER] = true,
+	[STATS_HANAFAIL] = true, [STATS_REQ_RATE] = true, [STATS_REQ_TOT] = true,
+	[STATS_CLI_ABRT] = true, [STATS_SRV_ABRT] = true, [STATS_COMP_IN] = true,
+	[STATS_COMP_OUT] = true, [STATS_COMP_BYP] = true, [STATS_COMP_RSP] = true,
+	[STATS_LASTSESS] = true, [STATS_CONN_RATE] = true, [STATS_CONN_TOT] = true,
+	[STATS_INTERCEPTED] = true, [STATS_DCON] = true, [STATS_DSES] = true,
+	[STATS_WREW] = true, [STATS_CONNECT] = true, [STATS_REUSE] = true,
+	[STATS_CACHE_LOOKUPS] = true, [STATS_CACHE_HITS] = true, [STATS_EINT] = true,
+	[STATS_H1SESS] = true, [STATS_H2SESS] = true, [STATS_H3SESS] = true,
+	[STATS_REQ_OTHER] = true, [STATS_H1REQ] = true, [STATS_H2REQ] = true,
+	[STATS_H3REQ] = true, [STATS_REQBIN] = true, [STATS_REQBOUT] = true,
+	[STATS_RESBIN] = true, [STATS_RESBOUT] = true,
+};
+
 static const char kind_letters[] = { 'F', 'B', 'S', 'L' };
 
 void stats_print_typed(struct strbuf *out, const struct stats_row *r, bool desc)
@@ -82,7 +103,7 @@ void stats_print_typed(struct strbuf *out, const struct stats_row *r, bool desc)
 		put_number(out, ".", f);
 		put_words(out, ".", stats_field_name(f));
 		put_words(out, ".1:", v->tag);
-		put_words(out, ":", type_name(v->type));
+		put_words(out, is_shared[f] ? "P:" : "V:", type_name(v->type));
 		strbuf_add_char(out, ':');
 		if (v->type == STATS_STR)
 			strbuf_add_str(out, v->text);

@@ -96,40 +96,61 @@ uint64_t streams_bytes_out_rate(void)
 	return (uint64_t)rate_set_read(&out_rate) * OUT_RATE_UNIT;
 }
 
-static inline void count_traffic(struct counter_set *set, int64_t in, int64_t out)
+/* Bytes that are to be counted. */
+struct traffic {
+	uint64_t in, out, req_out, res_in, res_out;
+};
+
+/* <first>: CNT_FRONT_REQ_OUT or CNT_BACK_REQ_OUT. */
+static inline void count_traffic(struct counter_set *set, const struct traffic *t, unsigned first)
 {
 	uint64_t *mine = counter_mine(set, 0);
 
 	SHARED_WRITE(group);
-	counter_bump(mine + CNT_BYTES_IN, in);
-	counter_bump(mine + CNT_BYTES_OUT, out);
+	counter_bump(mine + CNT_BYTES_IN, (int64_t)t->in);
+	counter_bump(mine + CNT_BYTES_OUT, (int64_t)t->out);
+	counter_bump(mine + first, (int64_t)t->req_out);
+	counter_bump(mine + first + 1, (int64_t)t->res_in);
+	counter_bump(mine + first + 2, (int64_t)t->res_out);
 }
 
-static void count_front_bytes(struct proxy *fe, struct listener_conf *l, int64_t in, int64_t out)
+static void count_front_bytes(struct proxy *fe, struct listener_conf *l, const struct traffic *t)
 {
-	count_traffic(&fe->state->fe, in, out);
+	count_traffic(&fe->state->fe, t, CNT_FRONT_REQ_OUT);
 	if (fe->options & PROXY_OPT_SOCKET_STATS)
-		count_traffic(&l->state->counters, in, out);
-	rate_set_add(&out_rate, (unsigned)((out + OUT_RATE_UNIT - 1) / OUT_RATE_UNIT));
+		count_traffic(&l->state->counters, t, CNT_FRONT_REQ_OUT);
+	rate_set_add(&out_rate, (unsigned)((t->out + OUT_RATE_UNIT - 1) / OUT_RATE_UNIT));
+}
+
+/* What <now> has more than was <counted> before, which becomes <now>. */
+static inline uint64_t more(uint64_t now, uint64_t *counted)
+{
+	uint64_t before = *counted;
+
+	*counted = now;
+	return now > before ? now - before : 0;
 }
 
 /* Adds what was not counted yet of the bytes on both sides. */
 static void count_bytes(struct stream *s)
 {
-	int64_t in = (int64_t)(s->front.rx_bytes - s->counted_in);
-	int64_t out = (int64_t)(stream_bytes_out(s) - s->counted_out);
+	struct stream_counted *c = &s->counted;
+	struct traffic t = {
+		.in = more(s->front.rx_bytes, &c->in), .out = more(stream_bytes_out(s), &c->out),
+		.req_out = more(s->back.tx_bytes, &c->req_out),
+		.res_in = more(s->back.rx_bytes, &c->res_in),
+		.res_out = more(s->front.tx_bytes, &c->res_out),
+	};
 
-	s->counted_in = s->front.rx_bytes;
-	s->counted_out = stream_bytes_out(s);
-	count_front_bytes(s->fe, s->listener, in, out);
+	count_front_bytes(s->fe, s->listener, &t);
 	if (s->flags & STRM_BE_COUNTED)
-		count_traffic(&s->be->state->be, in, out);
+		count_traffic(&s->be->state->be, &t, CNT_BACK_REQ_OUT);
 	if (s->server && s->t.queued)
-		count_traffic(&s->server->state->counters, in, out);
+		count_traffic(&s->server->state->counters, &t, CNT_BACK_REQ_OUT);
 	if (!tables_are_used())
 		return;
-	track_bytes(s, (uint64_t)in, s->back.rx_bytes - s->tracked_out);
-	s->tracked_out = s->back.rx_bytes;
+	track_bytes(s, t.in, s->back.rx_bytes - c->tracked_out);
+	c->tracked_out = s->back.rx_bytes;
 }
 
 void stream_forget_answer(struct stream *s)
@@ -137,8 +158,9 @@ void stream_forget_answer(struct stream *s)
 	uint64_t lost = s->back.rx_bytes;
 
 	s->back.rx_bytes = 0;
-	s->counted_out -= s->counted_out < lost ? s->counted_out : lost;
-	s->tracked_out = 0;
+	s->counted.out -= s->counted.out < lost ? s->counted.out : lost;
+	s->counted.res_in = 0;
+	s->counted.tracked_out = 0;
 }
 
 void stream_count_continuously(struct stream *s)
@@ -260,7 +282,8 @@ void session_count_answer(struct session *sess, unsigned status, size_t in, size
 	count_request(fe, sess->listener, 11);
 	counter_add(&fe->state->fe, CNT_INTERCEPTED, 1);
 	count_front(fe, sess->listener, counter_of_status((int)status), 1);
-	count_front_bytes(fe, sess->listener, (int64_t)in, (int64_t)out);
+	count_front_bytes(fe, sess->listener,
+			  &(struct traffic){ .in = in, .out = out, .res_out = out });
 	if (!latency_is_wanted(session_config(sess)))
 		return;
 	latency_sample_make(&sample, at_once);

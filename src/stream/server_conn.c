@@ -119,6 +119,8 @@ static bool sc_keep_private(struct server_conn *sc)
 	if (!max)
 		return false;
 	list_prepend(&rare->server_conns, &sc->link);
+	sc->is_kept = true;
+	counter_add(&sc->server->state->counters, CNT_PRIVATE_CUR, 1);
 	list_for_each(other, &rare->server_conns, link)
 		if (count++ == max)
 			break;

@@ -40,6 +40,7 @@ struct server_conn {
 	unsigned streams;        /* served so far */
 	unsigned begun;          /* streams that were given to it */
 	bool multiplex;          /* <mux> carries several streams at once */
+	bool is_kept;            /* idle, in the session's list */
 	bool proven;             /* a second stream went well on it */
 };
 

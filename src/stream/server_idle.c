@@ -124,6 +124,9 @@ void idle_leave(struct server_conn *sc)
 
 	if (list_is_linked(&sc->link))
 		list_remove(&sc->link);
+	if (sc->is_kept)
+		counter_add(&sc->server->state->counters, CNT_PRIVATE_CUR, -1);
+	sc->is_kept = false;
 	if (!l)
 		return;
 	sc->idle = NULL;

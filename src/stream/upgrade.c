@@ -163,7 +163,7 @@ static bool take(struct stream *s, const struct mux_kind *kind)
 static enum step end_unseen(struct stream *s)
 {
 	s->flags |= STRM_LOGGED;
-	s->counted_in = s->front.rx_bytes;
+	s->counted.in = s->front.rx_bytes;
 	stream_count_upgrade(s);
 	stream_count_end(s);
 	s->sess->requests--;

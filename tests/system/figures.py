@@ -10,7 +10,7 @@ import urllib.request
 
 import lib
 
-REFERENCE = os.environ.get("REFERENCE") or os.path.expanduser("~/.cache/haproxy-reference/haproxy")
+REFERENCE = os.environ.get("REFERENCE") or os.path.expanduser("~/.cache/haproxy-reference/haproxy-3.4")
 
 CONF = """
     nbthread 1
@@ -72,8 +72,8 @@ CHANGING = set("""
     """.split())
 # What this program counts in another way, with the reason.
 OTHERWISE = {
-    "last_chk": "the name of the error is that of 3.4",
     "bin": "the reference counts other bytes of refused requests", "bout": "the same of its own answers",
+    "reqbin": "as bin", "reqbout": "the reference counts its own storage of heads", "resbout": "the same of answers",
 }
 # The same of backends whose servers are checked: the reference's checks are HTTP connections like others.
 OF_CHECKS = {"h1_open_connections", "h1_open_streams", "h1_total_connections", "h1_total_streams", "h1_bytes_in", "h1_bytes_out"}
@@ -83,6 +83,7 @@ INFO_CHANGING = set("""
     PoolUsed_bytes Ulimit-n Maxsock CurrConns ConnRate MaxConnRate SessRate MaxSessRate Tasks Run_queue Idle_pct CumConns
     CumReq CurrSslConns Jobs Listeners BytesOutRate TotalBytesOut Warnings MaxSslRate Build Nbthread DroppedLogs
     TotalSplicedBytesOut Build info BootTime_ms CumStreams Memmax_bytes Process_num Maxpipes TotalWarnings SslFrontendMaxKeyRate
+    PatternsAdded
     """.split()) | {"Build info"}
 
 

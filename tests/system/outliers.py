@@ -104,7 +104,7 @@ def test_share(tap, args):
         first = sc.out()
         stats = sc.proxy.stats()
         names = dict(re.findall(r"^S\.([\d.]+)\.1\.svname\.\S+:s(\d)$", sc.proxy.ctl("show stat typed"), re.M))
-        counts = re.findall(r"^S\.([\d.]+)\.\d+\.ejections\.1:MCP:u64:(\d+)$", sc.proxy.ctl("show stat typed"), re.M)
+        counts = re.findall(r"^S\.([\d.]+)\.\d+\.ejections\.1:MCPV:u64:(\d+)$", sc.proxy.ctl("show stat typed"), re.M)
         tap.eq({int(names[place]) for place, n in counts if n == "1"}, first, "each was counted once")
         tap.eq(stats["be", "BACKEND"]["act"], "6", "six are left")
         text = sc.get("/metrics")
