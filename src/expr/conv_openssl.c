@@ -410,4 +410,18 @@ static const struct expr_converter converters[] = {
 	{ 0 }
 };
 
-const struct module mod_conv_crypto = { .name = "conv_crypto", .converters = converters };
+static bool parse_allow_none(struct conf_line *l)
+{
+	expr_config_of(l->cfg)->jwt_allow_none = true;
+	return true;
+}
+
+static const struct conf_keyword keywords[] = {
+	{ .words = "jwt.allow_none_alg", .where = CONF_GLOBAL, .parse = parse_allow_none,
+	  .help = "take JSON Web Tokens without a signature (alg none) for right" },
+	{ 0 }
+};
+
+const struct module mod_conv_crypto = {
+	.name = "conv_crypto", .keywords = keywords, .converters = converters,
+};

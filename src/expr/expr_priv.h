@@ -80,6 +80,7 @@ struct expr_config {
 	struct vars_store *lent_vars; /* borrowed of another generation, used instead; NULL */
 	struct acl_counters *acls;  /* owned; see acl_hits.c */
 	struct crypto_key *keys;    /* public keys that jwt_verify names; conv_openssl.c */
+	bool jwt_allow_none;        /* tokens without a signature are right */
 };
 extern struct slot expr_config_slot;
 struct expr_config *expr_config_of(const struct config *cfg);

@@ -24,7 +24,8 @@
 
 /* What jwt_verify gives. */
 enum jwt_verdict {
-	JWT_BAD_KEY = -5, JWT_NO_MEMORY = -4, JWT_BAD_TOKEN = -3, JWT_BAD_ALGORITHM = -1,
+	JWT_BAD_KEY = -5, JWT_NO_MEMORY = -4, JWT_BAD_TOKEN = -3, JWT_NOT_MANAGED = -2,
+	JWT_BAD_ALGORITHM = -1,
 	JWT_WRONG = 0, JWT_RIGHT = 1,
 };
 
@@ -300,7 +301,7 @@ static enum jwt_verdict verify(struct expr_ctx *ctx, const struct jwt_algorithm 
 	if (!token_part(token, 0).len || !token_part(token, 1).ptr || token_part(token, 3).ptr)
 		return JWT_BAD_TOKEN;
 	if (a->family == JWT_NO_SIGNATURE)
-		return encoded.len ? JWT_WRONG : JWT_RIGHT;
+		return expr_config_of(args[2].object)->jwt_allow_none ? JWT_RIGHT : JWT_NOT_MANAGED;
 	if (!encoded.len)
 		return JWT_BAD_TOKEN;
 	signed_text = slice_make(token.ptr, (size_t)(encoded.ptr - token.ptr) - 1);
