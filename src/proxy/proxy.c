@@ -97,7 +97,7 @@ static void proxy_set_defaults(struct proxy *px)
 	px->http.max_keep_alive_queue = -1;
 	px->balancing.random_draws = 2;
 	px->retry.on = PROXY_RETRY_CONN_FAILURE;
-	px->balancing.algorithm = balance_find("roundrobin");
+	px->balancing.algorithm = balance_find("random");
 }
 
 /* What a section has for itself, whatever the defaults section says. */

@@ -73,7 +73,7 @@ CHANGING = set("""
 # What this program counts in another way, with the reason.
 OTHERWISE = {
     "bin": "the reference counts other bytes of refused requests", "bout": "the same of its own answers",
-    "reqbin": "as bin", "reqbout": "the reference counts its own storage of heads", "resbout": "the same of answers",
+    "algo": "random is unknown there", "reqbin": "as bin", "reqbout": "the reference counts its own storage of heads", "resbout": "the same of answers",
 }
 # The same of backends whose servers are checked: the reference's checks are HTTP connections like others.
 OF_CHECKS = {"h1_open_connections", "h1_open_streams", "h1_total_connections", "h1_total_streams", "h1_bytes_in", "h1_bytes_out"}
