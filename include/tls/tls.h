@@ -126,8 +126,10 @@ void tls_server_leave(struct slot_area *server);
 /* Does it offer protocols by ALPN; does it offer <name> ("h2")? */
 bool tls_server_has_alpn(const struct slot_area *server);
 bool tls_server_offers(const struct slot_area *server, struct slice name);
-/* The expression of `sni`; NULL: none. */
-const struct expr *tls_server_sni(const struct slot_area *server);
+/* The expression of `sni`; NULL: none, and *is_auto tells whether the host of a request stands for
+ * it.
+ */
+const struct expr *tls_server_sni(const struct slot_area *server, bool *is_auto);
 /* Makes TLS the transport of a connection that is being made, with CONN_HANDSHAKE set: the <secure>
  * of a dialler (net/dial.h). w->tls: the server's slots. w->sni: the name to ask for, or
  * slice_none(). w->alpn: a list in wire format instead of the line's (an empty one: none), or

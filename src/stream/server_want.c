@@ -20,12 +20,25 @@
 
 /* --- what a connection is good for ------------------------------------------------------------ */
 
+/* The host of the request, without a port; or slice_none(). */
+static struct slice wanted_host(const struct stream *s)
+{
+	const struct h1_field *host = http_field_find(&s->req.fields, FIELD_HOST, slice_none());
+
+	if (!host)
+		return slice_none();
+	return slice_sub(host->value, 0, slice_find_char(host->value, 0, ':'));
+}
+
 /* The name that it asks for in its handshake; or slice_none(). */
 static struct slice wanted_sni(struct stream *s)
 {
-	const struct expr *e = tls_server_sni(server_slots(s->server));
 	struct slice name;
+	bool is_auto;
+	const struct expr *e = tls_server_sni(server_slots(s->server), &is_auto);
 
+	if (is_auto && s->flags & STRM_HTTP)
+		return wanted_host(s);
 	if (likely(!e))
 		return slice_none();
 	if (expr_eval_string(e, stream_expr(s, EXPR_DIR_REQUEST | EXPR_FINAL), &name) != EXPR_FOUND)

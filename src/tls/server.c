@@ -62,6 +62,7 @@ static bool server_slot_inherit(void *data, const void *from)
 	to->verify_host = s->verify_host;
 	to->sni_text = s->sni_text;
 	to->sni = s->sni;
+	to->no_sni_auto = s->no_sni_auto;
 	return true;
 }
 
@@ -132,10 +133,11 @@ bool tls_server_offers(const struct slot_area *area, struct slice name)
 	return false;
 }
 
-const struct expr *tls_server_sni(const struct slot_area *area)
+const struct expr *tls_server_sni(const struct slot_area *area, bool *is_auto)
 {
 	const struct tls_server *s = server_of(area);
 
+	*is_auto = s && s->on && !s->sni && !s->no_sni_auto;
 	return s ? s->sni : NULL;
 }
 

@@ -54,6 +54,13 @@ static bool parse_sni(struct conf_line *l)
 	return s->sni != NULL;
 }
 
+/* keyword->min: on or off */
+static bool parse_sni_auto(struct conf_line *l)
+{
+	tls_server_of_line(l)->no_sni_auto = !l->keyword->min;
+	return true;
+}
+
 #define SERVER .where = CONF_SERVER
 #define FLAG(name, set, clear, what) \
 	{ .words = name, SERVER, .parse = tls_parse_flag, .min = set, .max = clear, .help = what }
@@ -65,6 +72,10 @@ static const struct conf_keyword keywords[] = {
 	  .help = "our certificate" },
 	{ .words = "sni", SERVER, .max_args = 1, .parse = parse_sni, .syntax = "<expression>",
 	  .help = "the name to ask for" },
+	{ .words = "sni-auto", SERVER, .parse = parse_sni_auto, .min = 1,
+	  .help = "ask for the host of the request when there is no `sni` (the default)" },
+	{ .words = "no-sni-auto", SERVER, .parse = parse_sni_auto,
+	  .help = "ask for no name when there is no `sni`" },
 	{ .words = "verifyhost", SERVER, .max_args = 1, .parse = parse_verify_host,
 	  .syntax = "<hostname>", .help = "the name that its certificate must have" },
 	{ .words = "no-verifyhost", SERVER, .parse = parse_no_verify_host,

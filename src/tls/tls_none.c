@@ -84,8 +84,9 @@ bool tls_server_want(struct slot_area *server)
 	return true;
 }
 
-const struct expr *tls_server_sni(const struct slot_area *server)
+const struct expr *tls_server_sni(const struct slot_area *server, bool *is_auto)
 {
+	*is_auto = false;
 	return NULL;
 }
 

@@ -661,6 +661,7 @@ struct tls_server {
 	struct tls_settings set;
 	const char *crt, *verify_host, *sni_text;
 	struct expr *sni;
+	bool no_sni_auto;            /* without <sni>, the host of requests does not stand for it */
 	struct tls_records records;
 	SSL_CTX *ctx;                /* under the locks of <kept> once threads run */
 	uint64_t identity;           /* of <ctx>: changes with it; atomic. tls_server_sum() */
