@@ -41,7 +41,7 @@ enum proxy_mode { PROXY_MODE_TCP, PROXY_MODE_HTTP, PROXY_MODE_LOG, PROXY_MODE_SP
 
 /* X(name, words after `option`, sides where it has an effect, modes: 1 tcp, 2 http, 3 both) */
 #define PROXY_OPTIONS(X) \
-	X(ABORTONCLOSE, "abortonclose", PROXY_BE, 3) \
+	X(ABORTONCLOSE, "abortonclose", PROXY_LISTEN, 3) \
 	X(ALLBACKUPS, "allbackups", PROXY_BE, 3) \
 	X(CHECKCACHE, "checkcache", PROXY_BE, 2) \
 	X(CLITCPKA, "clitcpka", PROXY_FE, 3) \
@@ -198,6 +198,7 @@ struct proxy_http {
 	const struct proxy_forwarded *forwarded; /* option forwarded; NULL: not set */
 	int64_t max_keep_alive_queue;/* -1 none */
 	int max_session_server_conns;/* idle ones that are kept for one client alone */
+	bool abort_is_said;          /* else option abortonclose depends on the mode */
 };
 
 /* Which log option there is. */

@@ -20,6 +20,15 @@ static bool parse_bit(struct conf_line *l)
 	return true;
 }
 
+/* `option abortonclose` : without it, it depends on the mode. */
+static bool parse_abortonclose(struct conf_line *l)
+{
+	struct proxy *px = l->object;
+
+	px->http.abort_is_said = !l->dflt;
+	return parse_bit(l);
+}
+
 /* `option redispatch [<interval>]` : without interval, on the last retry only. */
 static bool parse_redispatch(struct conf_line *l)
 {
@@ -135,7 +144,10 @@ static bool parse_restrict_names(struct conf_line *l)
 	  .hint = "'option " text "' is not supported yet (" what ")." }
 
 static const struct conf_keyword keywords[] = {
-	BIT(ABORTONCLOSE, "abortonclose", PROXY_BE, "drop queued requests of clients that left"),
+	{ .words = "option abortonclose", .where = PLACES(PROXY_LISTEN),
+	  .flags = CONF_CAN_NO | CONF_CAN_DEFAULT, .parse = parse_abortonclose,
+	  .min = PROXY_OPT_AT_ABORTONCLOSE,
+	  .help = "drop queued requests of clients that left (the default in `mode http`)" },
 	BIT(ALLBACKUPS, "allbackups", PROXY_BE, "use all backup servers at once"),
 	HTTP_BIT(CHECKCACHE, "checkcache", PROXY_BE, "refuse answers whose cookies may be cached"),
 	BIT(CLITCPKA, "clitcpka", PROXY_FE, "TCP keep-alive with clients"),

@@ -279,6 +279,8 @@ static void check_one(struct proxy *px, struct diag_list *d)
 {
 	if (!(px->caps & PROXY_BE))
 		px->balancing.algorithm = NULL;
+	if (px->mode == PROXY_MODE_HTTP && !px->http.abort_is_said)
+		px->options |= PROXY_OPT_ABORTONCLOSE;
 	check_default_backend(px, d);
 	check_mode(px, d);
 	direct_check(px, d);
