@@ -29,6 +29,7 @@ frontend page
     stats admin if TRUE
     default_backend {name}
 backend few
+    balance roundrobin
     server alpha 127.0.0.1:{origin} cookie a
     server beta 127.0.0.1:{origin} weight 7
     server gamma 127.0.0.1:1 check inter 100 fall 1

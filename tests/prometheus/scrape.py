@@ -31,6 +31,7 @@ frontend fe
     use_backend "b2" if {{ path /b }}
     default_backend be
 backend be
+    balance roundrobin
     option httpchk
     server s1 127.0.0.1:{origin} check inter 200ms
     server s2 127.0.0.1:1 disabled

@@ -26,6 +26,7 @@ frontend fe
 	bind 127.0.0.1:{fe}
 	default_backend be
 backend be
+	balance roundrobin
 	server s1 127.0.0.1:{s1} weight 5
 	server s2 127.0.0.1:{s1}
 """

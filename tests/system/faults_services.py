@@ -59,6 +59,7 @@ frontend fe
 	stats uri /stats
 	default_backend be
 backend be
+	balance roundrobin
 	default-server init-addr none resolvers dns
 	server s1 app.test:{s1}
 	server s2 app.test:{s1}

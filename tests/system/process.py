@@ -52,7 +52,7 @@ class Bench:
 def versions(tap, b):
     status, out, err = b.run("-v")
     tap.eq(status, 0, "-v: exit status 0")
-    tap.ok(re.match(r"HAProxy version 3\.2\S* \d{4}/\d\d/\d\d - .+\n", out), "-v: first line", out)
+    tap.ok(re.match(r"HAProxy version 3\.4\S* \d{4}/\d\d/\d\d - .+\n", out), "-v: first line", out)
     status, out, err = b.run("-vv")
     tap.eq(status, 0, "-vv: exit status 0")
     for name in ("Build options :", "  TARGET  = ", "  CC      = ", "  CFLAGS  = ", "  OPTIONS = ",
@@ -377,6 +377,7 @@ frontend ff
   use_backend bb if a1
   default_backend bb
 backend bb
+  balance roundrobin
   mode http
   timeout connect 10s
   timeout server 10s
@@ -402,6 +403,7 @@ frontend ID(ed7c4e)
 	use_backend ID(3fbbe9) [...]
 	default_backend ID(3fbbe9)
 backend ID(3fbbe9)
+	balance roundrobin
 	mode http
 	timeout connect 10s
 	timeout server 10s

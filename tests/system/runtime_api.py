@@ -25,6 +25,7 @@ frontend api
     http-request use-service runtime-api if {{ path /user }}
     default_backend be
 backend be
+    balance roundrobin
     server s1 127.0.0.1:1
     server s2 127.0.0.1:1
     http-request return status 200 content-type text/plain lf-string %[path,map({dir}/map)]

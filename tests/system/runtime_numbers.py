@@ -28,6 +28,7 @@ frontend fe
     http-request set-header x %[path,map({dir}/map,none)]
     default_backend be
 backend be
+    balance roundrobin
     server s1 127.0.0.1:1
     server s2 127.0.0.1:1 check inter 60s
     server s3 127.0.0.1:1 agent-check agent-port 1 agent-inter 60s

@@ -49,6 +49,7 @@ backend kept
 	http-reuse always
 	server s {to} socks4 127.0.0.1:{good}
 backend checked
+	balance roundrobin
 	option httpchk GET /checked
 	server via {to} socks4 127.0.0.1:{check} check check-via-socks4 inter 100ms
 	server direct {to} socks4 127.0.0.1:{other} check inter 100ms
