@@ -144,6 +144,7 @@ struct proxy_state {
 	unsigned open_sessions;      /* atomic: of the frontend, counted when accepted */
 	unsigned disabled;           /* atomic bool: frontend disabled or shut down (Runtime API) */
 	unsigned stopped;            /* atomic bool: shut down for good */
+	unsigned unpublished;        /* atomic bool: the backend is not to be chosen */
 	int64_t maxconn;             /* atomic: frontend's limit now */
 	uint64_t changed_us;         /* atomic: wall clock of the backend's last change up/down */
 	uint64_t down_ms;            /* accumulated */
@@ -224,6 +225,7 @@ struct proxy_balancing {
 	struct expr *log_hash;       /* balance log-hash, NULL: not that */
 	unsigned random_draws;
 	bool is_set;                 /* by the section or its defaults */
+	bool unpublished;            /* be-unpublished */
 };
 
 /* Where a frontend's requests go. */

@@ -46,6 +46,7 @@ struct redirect_rule {
 struct rule_proxy {
 	struct list rules[RULES_COUNT];  /* struct rule: its own */
 	struct list backends, servers;   /* struct switch_rule */
+	struct list forces;              /* the same: force-be-switch, conditions only */
 	struct list redirects;           /* struct redirect_rule */
 	const struct rule_proxy *from;   /* its defaults section, whose rules come first, or NULL */
 	/* made by the check phase: those of the defaults, then its own */

@@ -107,6 +107,34 @@ static enum ctl_step shutdown_frontend(struct ctl_request *rq)
 	return CTL_DONE;
 }
 
+static enum ctl_step change_published(struct ctl_request *rq, bool on)
+{
+	const char *name = rq->at < rq->count ? rq->words[rq->at] : "";
+	struct proxy *px = proxy_find(proxies_current(), name, PROXY_BE);
+
+	if (!px) {
+		ctl_error(rq, "No such backend.");
+		return CTL_DONE;
+	}
+	if (px->disabled) {
+		ctl_error(rq, "No effect on a disabled backend.");
+		return CTL_DONE;
+	}
+	__atomic_store_n(&px->state->unpublished, !on, __ATOMIC_RELAXED);
+	ctl_tell(rq, CTL_INFO, "Backend %s.", on ? "published" : "unpublished");
+	return CTL_DONE;
+}
+
+static enum ctl_step publish_backend(struct ctl_request *rq)
+{
+	return change_published(rq, true);
+}
+
+static enum ctl_step unpublish_backend(struct ctl_request *rq)
+{
+	return change_published(rq, false);
+}
+
 static enum ctl_step show_backend(struct ctl_request *rq)
 {
 	strbuf_add_str(rq->out, "# name\n");
@@ -283,6 +311,11 @@ static const struct ctl_command commands[] = {
 	  .help = "temporarily disable specific frontend", .run = disable_frontend },
 	{ .words = "shutdown frontend", .level = CTL_ADMIN, .syntax = "<frontend>",
 	  .help = "stop a specific frontend", .run = shutdown_frontend },
+	{ .words = "publish backend", .level = CTL_ADMIN, .syntax = "<backend>",
+	  .help = "have frontends choose a backend", .run = publish_backend },
+	{ .words = "unpublish backend", .level = CTL_ADMIN, .syntax = "<backend>",
+	  .help = "have frontends choose a backend no more; its checks go on",
+	  .run = unpublish_backend },
 	{ .words = "show backend", .level = CTL_USER, .syntax = "",
 	  .help = "list backends in the current running config", .run = show_backend },
 	{ .words = "clear counters", .level = CTL_USER, .syntax = "[all]",

@@ -299,6 +299,8 @@ static void put_backend_status(struct stats_row *r, const struct proxy *px, bool
 			 __atomic_load_n(&px->server_count, __ATOMIC_RELAXED));
 	else
 		snprintf(r->status, sizeof(r->status), "%s", up ? "UP" : "DOWN");
+	if (__atomic_load_n(&px->state->unpublished, __ATOMIC_RELAXED))
+		strncat(r->status, " (UNPUB)", sizeof(r->status) - strlen(r->status) - 1);
 	put_text(r, STATS_STATUS, "SGP", r->status);
 	put(r, STATS_WEIGHT, STATS_U32, "MaP", balance_total_weight(px));
 	put(r, STATS_UWEIGHT, STATS_U32, "MaP", balance_total_weight(px));

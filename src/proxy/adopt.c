@@ -141,6 +141,8 @@ static void proxy_adopt(struct proxy *to, struct proxy *from)
 
 	if (to->maxconn != from->maxconn)
 		__atomic_store_n(&st->maxconn, to->maxconn, __ATOMIC_RELAXED);
+	if (to->balancing.unpublished != from->balancing.unpublished)
+		__atomic_store_n(&st->unpublished, to->balancing.unpublished, __ATOMIC_RELAXED);
 	/* one that was shut down is wanted again: it stands in the file */
 	if (__atomic_exchange_n(&st->stopped, 0, __ATOMIC_RELAXED))
 		__atomic_store_n(&st->disabled, 0, __ATOMIC_RELAXED);

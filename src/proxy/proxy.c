@@ -344,6 +344,7 @@ bool proxy_make_states(struct proxy *px)
 	if ((px->caps & PROXY_BE) && !balance_new(px))
 		return false;
 	px->state->was_up = balance_has_usable(px);
+	px->state->unpublished = px->balancing.unpublished;
 	return true;
 }
 

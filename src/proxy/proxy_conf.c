@@ -223,6 +223,12 @@ static bool parse_disabled(struct conf_line *l)
 	return true;
 }
 
+static bool parse_unpublished(struct conf_line *l)
+{
+	((struct proxy *)l->object)->balancing.unpublished = true;
+	return true;
+}
+
 static bool parse_id(struct conf_line *l)
 {
 	struct proxy *px = l->object, *it;
@@ -434,6 +440,8 @@ static const struct conf_keyword keywords[] = {
 	{ .words = "srvtcpka-intvl", .where = CONF_DEF_BE, ONE, .parse = parse_time_s,
 	  FIELD(keepalive.server.interval_ms), .syntax = "<delay>",
 	  .help = "time between probes to a server" },
+	{ .words = "be-unpublished", .where = CONF_BE, .parse = parse_unpublished,
+	  .help = "not to be chosen by frontends until `publish backend`" },
 	{ .words = "default_backend", .where = CONF_DEF_FE, ONE, .parse = parse_default_backend,
 	  .syntax = "<backend>", .help = "backend when no use_backend rule applies" },
 	{ .words = "description", .where = CONF_FE_BE, .min_args = 1, .max_args = -1,

@@ -23,6 +23,7 @@ static bool rule_proxy_init(void *data)
 	for (i = 0; i < RULES_COUNT; i++)
 		list_init(&rp->rules[i]);
 	list_init(&rp->backends);
+	list_init(&rp->forces);
 	list_init(&rp->servers);
 	list_init(&rp->redirects);
 	return true;

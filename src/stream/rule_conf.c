@@ -321,6 +321,8 @@ static const struct conf_keyword keywords[] = {
 		"answer a redirection"),
 	KEYWORD("use_backend", CONF_FE_BE, switch_backend_parse,
 		"<backend> [{if|unless} <condition>]", "send requests to this backend"),
+	KEYWORD("force-be-switch", CONF_FE, switch_force_parse, "{if|unless} <condition>",
+		"take backends even if they are disabled or unpublished"),
 	KEYWORD("use-server", CONF_FE_BE, switch_server_parse,
 		"<server> {if|unless} <condition>", "send requests to this server"),
 	{ 0 }

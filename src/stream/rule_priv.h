@@ -38,6 +38,7 @@ void rule_warn_bytes(const struct proxy *px, const struct condition *c, const ch
 		     struct diag_list *diags);
 bool switch_backend_parse(struct conf_line *l);
 bool switch_server_parse(struct conf_line *l);
+bool switch_force_parse(struct conf_line *l);
 void switch_check(struct proxy *px, struct diag_list *diags);
 
 bool redirect_line_parse(struct conf_line *l);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* rule_switch.c - use_backend and use-server: which backend of a frontend, which server of a
- * backend
+/* rule_switch.c - use_backend, force-be-switch and use-server: which backend of a frontend, which
+ * server of a backend
  */
 #include "rule_priv.h"
 
@@ -79,6 +79,26 @@ bool switch_server_parse(struct conf_line *l)
 	return true;
 }
 
+bool switch_force_parse(struct conf_line *l)
+{
+	struct rule_proxy *rp = slot_of(&rule_proxy_slot, l->slots);
+	struct switch_rule *sr = arena_zalloc(&l->cfg->arena, sizeof(*sr));
+
+	if (!sr)
+		return conf_error(l, 0, NULL, "out of memory.");
+	list_init(&sr->link);
+	sr->file = rule_file(l);
+	sr->line = l->place.line;
+	if (!conf_peek(l) ||
+	    (strcmp(conf_peek(l), "if") != 0 && strcmp(conf_peek(l), "unless") != 0))
+		return conf_error(l, l->at, NULL, "'force-be-switch' expects either 'if' or "
+				  "'unless' followed by a condition.");
+	if (!rule_take_condition(l, l->keyword->words, EXPR_FE_SET_BCK, &sr->condition))
+		return false;
+	list_append(&rp->forces, &sr->link);
+	return true;
+}
+
 static struct diag_place switch_place(const struct switch_rule *sr)
 {
 	return (struct diag_place){ .file = sr->file, .line = sr->line };
@@ -134,16 +154,19 @@ void switch_check(struct proxy *px, struct diag_list *diags)
 	}
 }
 
-/* The first rule of a list of <rp> whose condition holds; NULL: none. EXPR_WAIT in *ret: not known
- * yet.
+/* The first rule of a list of <rp>, or the first behind <after>, whose condition holds; NULL: none.
+ * EXPR_WAIT in *ret: not known yet.
  */
 static struct switch_rule *switch_find(const struct rule_proxy *rp, const struct list *rules,
-				       struct expr_ctx *ctx, enum expr_result *ret)
+				       const struct switch_rule *after, struct expr_ctx *ctx,
+				       enum expr_result *ret)
 {
 	struct rule_hits *hits = list_is_empty(rules) ? NULL : rule_hits_mine(rp);
+	const struct list *at = after ? after->link.next : rules->next;
 	struct switch_rule *sr;
 
-	list_for_each(sr, rules, link) {
+	for (; at != rules; at = at->next) {
+		sr = list_entry(at, struct switch_rule, link);
 		*ret = condition_eval(sr->condition, ctx);
 		if (*ret == EXPR_WAIT)
 			return NULL;
@@ -165,32 +188,63 @@ static struct slice switch_name(const struct switch_rule *sr, struct expr_ctx *c
 	return logformat_make(sr->format, ctx, 256);
 }
 
-enum expr_result rules_backend(struct proxy *fe, struct expr_ctx *ctx, struct proxy **be)
+/* May <be> be chosen? One that is disabled or unpublished may by force-be-switch only. */
+static enum expr_result may_choose(struct proxy *fe, struct proxy *be, struct expr_ctx *ctx)
 {
-	enum expr_result ret;
-	struct switch_rule *sr = switch_find(rule_proxy_of(fe), &rule_proxy_of(fe)->backends,
-					     ctx, &ret);
+	const struct rule_proxy *rp = rule_proxy_of(fe);
+	struct switch_rule *sr;
+	enum expr_result ret = EXPR_NONE;
+
+	if (likely(!be->disabled && !__atomic_load_n(&be->state->unpublished, __ATOMIC_RELAXED)))
+		return EXPR_FOUND;
+	list_for_each(sr, &rp->forces, link) {
+		ret = condition_eval(sr->condition, ctx);
+		if (ret != EXPR_NONE)
+			break;
+	}
+	return ret;
+}
+
+/* What a rule means; NULL: a name that no backend has. */
+static struct proxy *switch_target(struct proxy *fe, struct switch_rule *sr, struct expr_ctx *ctx)
+{
+	struct proxy *be;
 	struct slice name;
 	char text[256];
 
-	if (ret == EXPR_WAIT)
-		return EXPR_WAIT;
+	if (!sr->format)
+		return sr->target;
+	name = switch_name(sr, ctx);
+	slice_copy(name, text, sizeof(text));
+	be = name.ptr ? proxy_find(fe->config, text, PROXY_BE) : NULL;
+	/* (a TCP stream becomes one of HTTP for it) */
+	return be && fe->mode == PROXY_MODE_HTTP && be->mode != fe->mode ? NULL : be;
+}
+
+enum expr_result rules_backend(struct proxy *fe, struct expr_ctx *ctx, struct proxy **be)
+{
+	struct rule_proxy *rp = rule_proxy_of(fe);
+	struct switch_rule *sr = NULL;
+	enum expr_result ret;
+
 	*be = NULL;
-	if (sr && !sr->format) {
-		*be = sr->target;
-	} else if (sr) {
-		/* a name that no backend has falls back to the default one: no other rule is
-		 * tried
+	while ((sr = switch_find(rp, &rp->backends, sr, ctx, &ret))) {
+		*be = switch_target(fe, sr, ctx);
+		/* a name that no backend has falls back to the default one: no other rule is tried
 		 */
-		name = switch_name(sr, ctx);
-		slice_copy(name, text, sizeof(text));
-		*be = name.ptr ? proxy_find(fe->config, text, PROXY_BE) : NULL;
-		/* (a TCP stream becomes one of HTTP for it) */
-		if (*be && fe->mode == PROXY_MODE_HTTP && (*be)->mode != fe->mode)
+		ret = *be ? may_choose(fe, *be, ctx) : EXPR_FOUND;
+		if (ret != EXPR_NONE)
+			break;
+		*be = NULL;
+	}
+	if (!*be && ret != EXPR_WAIT && fe->switching.backend) {
+		*be = fe->switching.backend;
+		ret = may_choose(fe, *be, ctx);
+		if (ret == EXPR_NONE)
 			*be = NULL;
 	}
-	if (!*be)
-		*be = fe->switching.backend;
+	if (ret == EXPR_WAIT)
+		return EXPR_WAIT;
 	if (!*be && (fe->caps & PROXY_BE))
 		*be = fe;
 	return *be ? EXPR_FOUND : EXPR_NONE;
@@ -199,8 +253,8 @@ enum expr_result rules_backend(struct proxy *fe, struct expr_ctx *ctx, struct pr
 enum expr_result rules_server(struct proxy *be, struct expr_ctx *ctx, struct server **srv)
 {
 	enum expr_result ret;
-	struct switch_rule *sr = switch_find(rule_proxy_of(be), &rule_proxy_of(be)->servers, ctx,
-					     &ret);
+	struct switch_rule *sr = switch_find(rule_proxy_of(be), &rule_proxy_of(be)->servers, NULL,
+					     ctx, &ret);
 	struct slice name;
 	char text[256];
 
