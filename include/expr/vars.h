@@ -64,4 +64,10 @@ bool var_name_register(struct config *cfg, struct slice name, const char **error
 bool var_set_named(struct config *cfg, enum var_scope scope, struct slice name,
 		   struct expr_ctx *ctx, const struct sample *value, bool create);
 
+/* The value of scope.name, as var_get(). False: it is unknown, or not set. */
+bool var_get_named(const struct config *cfg, enum var_scope scope, struct slice name,
+		   struct expr_ctx *ctx, struct sample *out);
+/* Takes "txn." off *name. False: there is no such scope, or the rest is no name. */
+bool var_name_split(struct slice *name, enum var_scope *scope);
+
 #endif

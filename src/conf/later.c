@@ -27,6 +27,7 @@ static const struct {
 	{ "tune.quic.*", CONF_GLOBAL, "QUIC" },
 	{ "limited-quic", CONF_GLOBAL, "QUIC" }, { "no-quic", CONF_GLOBAL, "QUIC" },
 	{ "httpclient.*", CONF_GLOBAL, "the HTTP client" },
+	/* where it is built without Lua */
 	{ "lua-*", CONF_GLOBAL, "Lua" }, { "tune.lua.*", CONF_GLOBAL, "Lua" },
 	{ "tune.pattern.*", CONF_GLOBAL, "a cache of patterns" },
 	{ "tune.bufsize.small", CONF_GLOBAL, "QUIC" },

@@ -87,6 +87,8 @@ static bool compile_step(struct expr_parser *p, struct expr *e, struct expr_step
 	const char *error = NULL;
 	bool ok = true;
 
+	if (!c)
+		c = expr_script_converter(p->line->cfg, name);
 	if (!c) {
 		fail_unknown(p->error, "converter", name);
 		return false;
@@ -192,6 +194,8 @@ struct expr *expr_compile(struct expr_parser *p, const struct expr_acl_keyword *
 		return NULL;
 	}
 	e->fetch = expr_fetch_find(acl ? slice_of(acl->fetch) : name);
+	if (!e->fetch)
+		e->fetch = expr_script_fetch(p->line->cfg, name);
 	if (!e->fetch) {
 		fail_unknown(p->error, "fetch method", name);
 		return NULL;

@@ -25,6 +25,9 @@ bool expr_resolve(struct config *scratch, struct config *live, struct diag_list 
 void expr_resolve_sinks(struct config *of, const struct config *cfg, struct diag_list *diags);
 /* later.c: what an unknown fetch or converter waits for ("stick tables"); NULL: just unknown. */
 const char *expr_later_feature(struct slice name);
+/* Rows of scripts (script.c); NULL: none. */
+const struct expr_fetch *expr_script_fetch(const struct config *cfg, struct slice name);
+const struct expr_converter *expr_script_converter(const struct config *cfg, struct slice name);
 
 /* One step of an expression: a converter, after a cast to what it takes. */
 struct expr_step {

@@ -522,3 +522,23 @@ bool var_set_named(struct config *cfg, enum var_scope scope, struct slice name,
 	var_unset(&ref, ctx);
 	return true;
 }
+
+bool var_get_named(const struct config *cfg, enum var_scope scope, struct slice name,
+		   struct expr_ctx *ctx, struct sample *out)
+{
+	struct var_ref ref = { .scope = scope, .store = vars_store_of(cfg) };
+
+	ref.name = name_in(ref.store, name);
+	return ref.name && var_get(&ref, ctx, out);
+}
+
+bool var_name_split(struct slice *name, enum var_scope *scope)
+{
+	size_t dot = slice_find_char(*name, 0, '.');
+
+	if (dot == SIZE_MAX)
+		return false;
+	*scope = var_scope_find(slice_sub(*name, 0, dot));
+	*name = slice_sub(*name, dot + 1, name->len);
+	return *scope != VAR_SCOPES && is_name(*name);
+}

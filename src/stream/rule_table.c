@@ -11,6 +11,12 @@
 #define ACTIONS_MAX 512
 
 static const struct module *const *rule_modules;
+static rules_script_fn *find_script;
+
+void rules_set_scripts(rules_script_fn *find)
+{
+	find_script = find;
+}
 
 const char *ruleset_name(enum ruleset set)
 {
@@ -164,6 +170,10 @@ const struct rule_action *rule_action_take(struct conf_line *l, enum ruleset set
 	int words;
 	const struct rule_action *a = action_find(l, RULES_BIT(set), &words);
 
+	if (!a && find_script && conf_peek(l)) {
+		a = find_script(l->cfg, conf_peek(l), RULES_BIT(set));
+		words = 1;
+	}
 	if (!a) {
 		action_unknown(l, set);
 		return NULL;

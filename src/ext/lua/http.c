@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* http.c - class HTTP: the heads of a request and its answer, read and edited by scripts */
+#include "base/regex.h"
+#include "script_priv.h"
+#include "stream/stream.h"
+
+static struct slice text_at(lua_State *L, int index)
+{
+	size_t len;
+	const char *text = luaL_checklstring(L, index, &len);
+
+	return slice_make(text, len);
+}
+
+static struct http_msg *message(lua_State *L, bool response)
+{
+	struct script_run *run = script_self(L, 1, "HTTP");
+	struct stream *s = run->ctx->stream;
+
+	if (!response && run->ctx->flags & EXPR_DIR_RESPONSE)
+		luaL_error(L, "the request has been forwarded");
+	if (response && !s->res.status)
+		luaL_error(L, "there is no answer yet");
+	return response ? &s->res : &s->req;
+}
+
+/* Upvalue 1 of all methods: is it about the answer? */
+static struct http_msg *message_of(lua_State *L)
+{
+	return message(L, lua_toboolean(L, lua_upvalueindex(1)));
+}
+
+static struct slice name_at(lua_State *L, int index)
+{
+	struct slice name = text_at(L, index);
+
+	luaL_argcheck(L, name.len && h1_is_token(name), index, "the name of a field is expected");
+	return name;
+}
+
+/* What may stand in a head: no end of line, no control character. */
+static struct slice clean_at(lua_State *L, int index)
+{
+	struct slice text = text_at(L, index);
+
+	for (size_t i = 0; i < text.len; i++)
+		luaL_argcheck(L, (unsigned char)text.ptr[i] >= ' ' || text.ptr[i] == '\t', index,
+			      "there is a control character");
+	return text;
+}
+
+static int must(lua_State *L, bool good)
+{
+	return good ? 0 : luaL_error(L, "the message cannot be changed so");
+}
+
+/* --- fields ----------------------------------------------------------------------------------- */
+
+/* { name = { [0] = value, ... } } */
+static int get_headers(lua_State *L)
+{
+	const struct http_fields *f = &message_of(L)->fields;
+
+	lua_newtable(L);
+	for (unsigned i = 0; i < f->count; i++) {
+		if (!f->list[i].name.ptr)
+			continue;
+		luaL_checkstack(L, 4, NULL);
+		lua_pushlstring(L, f->list[i].name.ptr, f->list[i].name.len);
+		lua_pushvalue(L, -1);
+		if (lua_rawget(L, -3) == LUA_TNIL) {
+			lua_pop(L, 1);
+			lua_newtable(L);
+			lua_pushvalue(L, -2);
+			lua_pushvalue(L, -2);
+			lua_rawset(L, -5);
+		}
+		lua_rawgeti(L, -1, 0);
+		lua_pushlstring(L, f->list[i].value.ptr, f->list[i].value.len);
+		lua_rawseti(L, -3, lua_isnil(L, -2) ? 0 : (lua_Integer)lua_rawlen(L, -3) + 1);
+		lua_pop(L, 3);
+	}
+	return 1;
+}
+
+static int add_header(lua_State *L)
+{
+	struct http_msg *m = message_of(L);
+
+	return must(L, http_msg_add_field(m, name_at(L, 2), clean_at(L, 3)));
+}
+
+static int set_header(lua_State *L)
+{
+	struct http_msg *m = message_of(L);
+	struct slice name = name_at(L, 2), value = clean_at(L, 3);
+
+	must(L, http_msg_set_field(m, name, value));
+	if (!(m->flags & HTTP_MSG_RESPONSE) && slice_eq_nocase(name, SLICE("host")))
+		must(L, http_msg_set_authority(m, value));
+	return 0;
+}
+
+static int del_header(lua_State *L)
+{
+	http_msg_del_field(message_of(L), name_at(L, 2));
+	return 0;
+}
+
+/* One value with what <re> says of it replaced, if it matches; slice_none(): no room. */
+static struct slice replaced(const struct regex *re, struct slice value, struct slice to,
+			     struct strbuf *out)
+{
+	struct slice groups[REGEX_GROUPS_MAX];
+
+	if (!regex_match_groups(re, value, 0, groups))
+		return value;
+	strbuf_reset(out);
+	return regex_expand(to, groups, out) ? strbuf_slice(out) : slice_none();
+}
+
+/* Each of the values between commas. */
+static bool replace_values(const struct regex *re, struct slice text, struct slice to,
+			   struct strbuf *out, struct strbuf *all)
+{
+	while (text.len) {
+		size_t len = http_value_len(text);
+		struct slice part = slice_sub(text, 0, len), trimmed = slice_trim(part), value;
+
+		value = replaced(re, trimmed, to, out);
+		if (!value.ptr)
+			return false;
+		strbuf_add(all, slice_make(part.ptr, (size_t)(trimmed.ptr - part.ptr)));
+		strbuf_add(all, value);
+		if (len < text.len)
+			strbuf_add_char(all, ',');
+		text = slice_sub(text, len < text.len ? len + 1 : len, text.len);
+	}
+	return !all->overflow;
+}
+
+static bool replace_fields(struct http_msg *m, struct slice name, const struct regex *re,
+			   struct slice to, bool values)
+{
+	uint8_t id = http_field_id(name);
+	char one[8192], whole[16384];
+	struct strbuf out, all;
+	struct h1_field *f;
+	bool good = true;
+	int at = -1;
+
+	strbuf_init_fixed(&out, one, sizeof(one));
+	strbuf_init_fixed(&all, whole, sizeof(whole));
+	while (good && (f = http_field_next(&m->fields, &at, id, name)) != NULL) {
+		struct slice value;
+
+		strbuf_reset(&all);
+		whole[0] = 0;
+		if (values)
+			value = replace_values(re, f->value, to, &out, &all) ? strbuf_slice(&all)
+				: slice_none();
+		else
+			value = replaced(re, f->value, to, &out);
+		good = value.ptr && http_msg_set_value(m, f, value);
+	}
+	return good;
+}
+
+static int replace(lua_State *L, bool values)
+{
+	struct http_msg *m = message_of(L);
+	struct slice name = name_at(L, 2), pattern = text_at(L, 3), to = clean_at(L, 4);
+	char error[256];
+	struct regex *re = regex_new(pattern, 0, error, sizeof(error));
+	bool good;
+
+	if (!re)
+		return luaL_error(L, "%s", error);
+	good = replace_fields(m, name, re, to, values);
+	regex_free(&re);
+	return must(L, good);
+}
+
+static int rep_header(lua_State *L)
+{
+	return replace(L, false);
+}
+
+static int rep_value(lua_State *L)
+{
+	return replace(L, true);
+}
+
+/* --- start lines ------------------------------------------------------------------------------ */
+
+static struct slice target_at(lua_State *L, int index)
+{
+	struct slice text = clean_at(L, index);
+
+	for (size_t i = 0; i < text.len; i++)
+		luaL_argcheck(L, text.ptr[i] != ' ' && text.ptr[i] != '\t' && text.ptr[i] != 127,
+			      index, "there is a blank");
+	return text;
+}
+
+static int pushed(lua_State *L, bool good)
+{
+	lua_pushboolean(L, good);
+	return 1;
+}
+
+static int set_method(lua_State *L)
+{
+	struct http_msg *m = message_of(L);
+
+	return pushed(L, http_msg_set_method(m, name_at(L, 2)));
+}
+
+static int set_path(lua_State *L)
+{
+	struct http_msg *m = message_of(L);
+
+	return pushed(L, http_msg_set_path(m, target_at(L, 2)));
+}
+
+static int set_query(lua_State *L)
+{
+	struct http_msg *m = message_of(L);
+
+	return pushed(L, http_msg_set_query(m, target_at(L, 2)));
+}
+
+static int set_uri(lua_State *L)
+{
+	struct http_msg *m = message_of(L);
+
+	return pushed(L, http_msg_set_uri(m, target_at(L, 2)));
+}
+
+static int set_status(lua_State *L)
+{
+	struct http_msg *m = message_of(L);
+	lua_Integer status = luaL_checkinteger(L, 2);
+	struct slice reason = lua_isnoneornil(L, 3) ? slice_none() : clean_at(L, 3);
+
+	luaL_argcheck(L, status >= 100 && status <= 999, 2, "a status is expected");
+	return must(L, http_msg_set_status(m, (unsigned)status, reason));
+}
+
+/* --- the class -------------------------------------------------------------------------------- */
+
+static const luaL_Reg request_methods[] = {
+	{ "req_get_headers", get_headers }, { "req_add_header", add_header },
+	{ "req_set_header", set_header }, { "req_del_header", del_header },
+	{ "req_rep_header", rep_header }, { "req_rep_value", rep_value },
+	{ "req_set_method", set_method }, { "req_set_path", set_path },
+	{ "req_set_query", set_query }, { "req_set_uri", set_uri }, { NULL, NULL }
+};
+
+static const luaL_Reg response_methods[] = {
+	{ "res_get_headers", get_headers }, { "res_add_header", add_header },
+	{ "res_set_header", set_header }, { "res_del_header", del_header },
+	{ "res_rep_header", rep_header }, { "res_rep_value", rep_value },
+	{ "res_set_status", set_status }, { NULL, NULL }
+};
+
+void script_http_open(lua_State *L)
+{
+	static const luaL_Reg none[] = { { NULL, NULL } };
+
+	script_class_new(L, "HTTP", none);
+	luaL_getmetatable(L, "HTTP");
+	lua_getfield(L, -1, "__index");
+	lua_pushboolean(L, false);
+	luaL_setfuncs(L, request_methods, 1);
+	lua_pushboolean(L, true);
+	luaL_setfuncs(L, response_methods, 1);
+	lua_pop(L, 2);
+}

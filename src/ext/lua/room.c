@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* room.c - edge file: keywords lua-* and tune.lua.*; scripts of a configuration begin and end with it */
+#include <stdlib.h>
+#include "ext/lua.h"
+#include "script_priv.h"
+
+static bool room_init(void *data)
+{
+	struct script_room *room = data;
+
+	room->session_ms = room->service_ms = 4000;
+	room->burst_ms = 1000;
+	room->log_loggers = SCRIPT_ON;
+	room->log_stderr = SCRIPT_AUTO;
+	return true;
+}
+
+static void room_fini(void *data)
+{
+	struct script_room *room = data;
+
+	script_box_free(&room->shared);
+	for (unsigned i = 0; room->boxes && i < room->box_count; i++)
+		script_box_free(&room->boxes[i]);
+	free(room->boxes);
+	room->boxes = NULL;
+}
+
+struct slot script_room_slot = {
+	.of = SLOT_CONFIG, .size = sizeof(struct script_room), .init = room_init,
+	.fini = room_fini,
+};
+
+static struct slot *const slots[] = { &script_room_slot, NULL };
+
+static bool is_loaded(const struct script_room *room)
+{
+	return room->shared || room->boxes;
+}
+
+static bool path_parse(struct conf_line *l)
+{
+	struct script_room *room = script_room_of(l->cfg);
+	struct script_path *p = arena_zalloc(&l->cfg->arena, sizeof(*p)), **last;
+
+	if (!p)
+		return conf_error(l, 0, NULL, "out of memory.");
+	p->text = conf_next(l);
+	p->type = conf_peek(l) ? conf_next(l) : "path";
+	if (!p->text)
+		return conf_error(l, 0, NULL, "'lua-prepend-path' expects to receive a <path> as "
+				  "argument.");
+	if (strcmp(p->type, "path") != 0 && strcmp(p->type, "cpath") != 0)
+		return conf_error(l, 2, NULL, "'lua-prepend-path' expects <type> to either be "
+				  "'path' or 'cpath'.");
+	for (last = &room->paths; *last; last = &(*last)->next)
+		;
+	*last = p;
+	if (room->shared)
+		script_prepend_path(room->shared->L, p);
+	if (room->boxes && room->boxes[0])
+		script_prepend_path(room->boxes[0]->L, p);
+	return true;
+}
+
+static bool libs_parse(struct conf_line *l)
+{
+	struct script_room *room = script_room_of(l->cfg);
+	const char *word = conf_peek(l) ? conf_next(l) : "all";
+
+	if (is_loaded(room) || room->paths)
+		return conf_error(l, 0, NULL, "'tune.lua.openlibs' must be set before any "
+				  "\"lua-load\", \"lua-load-per-thread\" or \"lua-prepend-path\" "
+				  "directive.");
+	if (!script_libs_parse(word, &room->libs))
+		return conf_error(l, 1, NULL, "'tune.lua.openlibs' expects 'all', 'none' or names "
+				  "among table, io, os, string, math, utf8, package, debug.");
+	return true;
+}
+
+static bool bool_parse(struct conf_line *l)
+{
+	struct script_room *room = script_room_of(l->cfg);
+	const char *word = conf_peek(l) ? conf_next(l) : "";
+
+	if (strcmp(word, "normal") != 0 && strcmp(word, "pre-3.1-bug") != 0)
+		return conf_error(l, 1, NULL, "'tune.lua.bool-sample-conversion' expects either "
+				  "'normal' or 'pre-3.1-bug' but got '%s'.", word);
+	if (is_loaded(room))
+		return true;
+	room->bool_is_said = true;
+	room->bool_is_bool = *word == 'n';
+	return true;
+}
+
+static bool loggers_parse(struct conf_line *l)
+{
+	const char *word = conf_peek(l) ? conf_next(l) : "";
+
+	if (strcmp(word, "on") != 0 && strcmp(word, "off") != 0)
+		return conf_error(l, 1, NULL, "'tune.lua.log.loggers' expects either 'on' or 'off' "
+				  "but got '%s'.", word);
+	script_room_of(l->cfg)->log_loggers = word[1] == 'n' ? SCRIPT_ON : SCRIPT_OFF;
+	return true;
+}
+
+static bool stderr_parse(struct conf_line *l)
+{
+	const char *word = conf_peek(l) ? conf_next(l) : "";
+	struct script_room *room = script_room_of(l->cfg);
+
+	if (strcmp(word, "on") == 0)
+		room->log_stderr = SCRIPT_ON;
+	else if (strcmp(word, "off") == 0)
+		room->log_stderr = SCRIPT_OFF;
+	else if (strcmp(word, "auto") == 0)
+		room->log_stderr = SCRIPT_AUTO;
+	else
+		return conf_error(l, 1, NULL, "'tune.lua.log.stderr' expects either 'on', 'auto', "
+				  "or 'off' but got '%s'.", word);
+	return true;
+}
+
+#define TIMEOUT(name, member, text) \
+	{ .words = "tune.lua." name "-timeout", .where = CONF_GLOBAL, .type = CONF_TIME_MS, \
+	  .slot = &script_room_slot, .offset = offsetof(struct script_room, member), \
+	  .max = INT32_MAX, .syntax = "<timeout>", .help = text }
+
+static const struct conf_keyword keywords[] = {
+	{ .words = "lua-load", .where = CONF_GLOBAL, .max_args = -1, .parse = script_load_line,
+	  .syntax = "<file> [<arg>]*", .help = "load a script that all threads share" },
+	{ .words = "lua-load-per-thread", .where = CONF_GLOBAL, .max_args = -1,
+	  .parse = script_load_per_thread_line, .syntax = "<file> [<arg>]*",
+	  .help = "load a script once for each thread" },
+	{ .words = "lua-prepend-path", .where = CONF_GLOBAL, .max_args = 2, .parse = path_parse,
+	  .syntax = "<path> [path|cpath]", .help = "where scripts look for modules first" },
+	{ .words = "tune.lua.bool-sample-conversion", .where = CONF_GLOBAL, .max_args = 1,
+	  .parse = bool_parse, .syntax = "{normal|pre-3.1-bug}",
+	  .help = "are booleans given to scripts as such, or as numbers?" },
+	TIMEOUT("burst", burst_ms, "how long a script may run without a wait"),
+	TIMEOUT("service", service_ms, "how long a service may run, its waits left out"),
+	TIMEOUT("session", session_ms, "how long an action, fetch or converter may run"),
+	TIMEOUT("task", task_ms, "how long a task may run, its waits left out"),
+	{ .words = "tune.lua.forced-yield", .where = CONF_GLOBAL, .type = CONF_INT,
+	  .slot = &script_room_slot, .offset = offsetof(struct script_room, forced_yield),
+	  .min = 1, .max = INT32_MAX, .syntax = "<number>",
+	  .help = "instructions after which a script gives its thread back" },
+	{ .words = "tune.lua.log.loggers", .where = CONF_GLOBAL, .max_args = 1,
+	  .parse = loggers_parse, .syntax = "{on|off}",
+	  .help = "does what scripts log go to the log targets?" },
+	{ .words = "tune.lua.log.stderr", .where = CONF_GLOBAL, .max_args = 1,
+	  .parse = stderr_parse, .syntax = "{on|auto|off}",
+	  .help = "does what scripts log go to stderr?" },
+	{ .words = "tune.lua.maxmem", .where = CONF_GLOBAL, .type = CONF_UINT64,
+	  .slot = &script_room_slot, .offset = offsetof(struct script_room, maxmem_mb),
+	  .max = UINT32_MAX, .syntax = "<megabytes>", .help = "memory of all scripts; 0: no limit" },
+	{ .words = "tune.lua.openlibs", .where = CONF_GLOBAL, .max_args = 1, .parse = libs_parse,
+	  .syntax = "{all|none|<lib>[,<lib>]*}", .help = "which libraries of Lua scripts have" },
+	{ 0 }
+};
+
+static bool lua_init(void)
+{
+	expr_set_scripts(&script_exprs);
+	rules_set_scripts(script_action_find);
+	return true;
+}
+
+const struct module mod_lua = {
+	.name = "lua", .keywords = keywords, .slots = slots, .init = lua_init,
+	.start = script_start,
+};

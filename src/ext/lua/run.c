@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* run.c - calls of functions of scripts: coroutines that begin, wait, go on and end */
+#include <poll.h>
+#include "base/clock.h"
+#include "base/strbuf.h"
+#include "core/thread.h"
+#include "script_priv.h"
+
+static const char *kind_name(const struct script_run *run)
+{
+	static const char *const names[] = {
+		[SCRIPT_ACTION] = "function", [SCRIPT_FETCH] = "sample-fetch",
+		[SCRIPT_CONVERTER] = "converter", [SCRIPT_SERVICE] = "applet",
+		[SCRIPT_INIT] = "init", [SCRIPT_TASK] = "task", [SCRIPT_CLI] = "cli",
+	};
+
+	return names[run->fn->kind];
+}
+
+/* --- time ------------------------------------------------------------------------------------- */
+
+/* Called every so many instructions: gives the thread back where that is possible, and ends what
+ * takes too long.
+ */
+static void count_hook(lua_State *L, lua_Debug *ar)
+{
+	struct script_box *box = script_box_of(L);
+	struct script_run *run = box->running;
+	uint64_t piece_ms;
+
+	if (!run)
+		return;
+	piece_ms = (clock_read_ns() - run->piece_began_ns) / 1000000;
+	if (run->limit_ms && run->used_ns / 1000000 + piece_ms >= (uint64_t)run->limit_ms)
+		run->failure = "execution timeout";
+	else if (box->room->burst_ms && piece_ms >= (uint64_t)box->room->burst_ms)
+		run->failure = "burst timeout";
+	if (run->failure)
+		luaL_error(L, "%s", run->failure);
+	if (L != run->co || !run->may_wait || !lua_isyieldable(L))
+		return;
+	run->wake_ms = clock_now_ms();
+	lua_yield(L, 0);
+}
+
+static int hook_period(const struct script_box *box)
+{
+	int n = 10000;
+
+	if (box->room->forced_yield)
+		return box->room->forced_yield;
+	if (box == box->room->shared)
+		n /= (int)thread_count();
+	return n < 500 ? 500 : n;
+}
+
+int script_yield(lua_State *L, uint64_t at_ms)
+{
+	struct script_run *run = script_box_of(L)->running;
+
+	if (!run) { /* start-up: nothing else runs */
+		uint64_t now = clock_read_ns() / 1000000;
+
+		poll(NULL, 0, at_ms > now ? (int)(at_ms - now) : 0);
+		return 0;
+	}
+	if (L != run->co || !run->may_wait || !lua_isyieldable(L)) {
+		run->failure = "yield not allowed";
+		return luaL_error(L, "%s", run->failure);
+	}
+	run->wake_ms = at_ms;
+	return lua_yield(L, 0);
+}
+
+/* --- errors ----------------------------------------------------------------------------------- */
+
+static void put_frame(struct strbuf *out, const lua_Debug *ar)
+{
+	if (ar->currentline > 0)
+		strbuf_printf(out, "%s:%d: in ", ar->short_src, ar->currentline);
+	else
+		strbuf_printf(out, "%s: in ", ar->short_src);
+	if (*ar->namewhat)
+		strbuf_printf(out, "%s '%s'", ar->namewhat, ar->name);
+	else if (*ar->what == 'm')
+		strbuf_add_str(out, "main chunk");
+	else if (*ar->what == 'C')
+		strbuf_add_str(out, "C function");
+	else
+		strbuf_printf(out, "function line %d", ar->linedefined);
+}
+
+static void say_failure(struct script_run *run)
+{
+	char area[2048];
+	struct strbuf out;
+	lua_Debug ar;
+	const char *text = lua_type(run->co, -1) == LUA_TSTRING ? lua_tostring(run->co, -1) : NULL;
+
+	strbuf_init_fixed(&out, area, sizeof(area));
+	for (int level = 0; level < 20 && lua_getstack(run->co, level, &ar); level++) {
+		if (!lua_getinfo(run->co, "Snl", &ar))
+			break;
+		strbuf_add_str(&out, level ? ", " : " from ");
+		put_frame(&out, &ar);
+	}
+	if (run->failure)
+		script_error(run->box->room, run->proxy, "Lua %s '%s': %s.", kind_name(run),
+			     run->fn->own_name, run->failure);
+	else
+		script_error(run->box->room, run->proxy,
+			     "Lua %s '%s': [state-id %u] runtime error: %s%s.", kind_name(run),
+			     run->fn->own_name, run->box->thread, text ? text : "(no text)",
+			     out.len ? area : "");
+}
+
+/* --- beginning -------------------------------------------------------------------------------- */
+
+struct beginning {
+	struct script_run *run;
+	int fn_ref;
+	script_push_fn *push;
+	void *data;
+};
+
+/* With an error it raises one of the main thread, where the caller catches it. */
+static int begin(lua_State *L)
+{
+	struct beginning *b = lua_touserdata(L, 1);
+	struct script_run *run = b->run;
+
+	run->handle = lua_newuserdatauv(L, sizeof(*run->handle), 0);
+	run->handle->run = run;
+	run->handle_ref = luaL_ref(L, LUA_REGISTRYINDEX);
+	run->co = lua_newthread(L);
+	run->ref = luaL_ref(L, LUA_REGISTRYINDEX);
+	luaL_checkstack(run->co, 64, "arguments");
+	lua_rawgeti(run->co, LUA_REGISTRYINDEX, b->fn_ref);
+	run->arg_count = b->push ? b->push(run->co, run, b->data) : 0;
+	return 0;
+}
+
+bool script_begin(struct script_run *run, const struct script_function *fn, struct expr_ctx *ctx,
+		  script_push_fn *push, void *data)
+{
+	struct beginning b = { .run = run, .push = push, .data = data };
+	struct script_box *box = script_box_for(fn, &b.fn_ref);
+	bool good;
+
+	if (!box)
+		return false;
+	run->box = box;
+	run->fn = fn;
+	run->ctx = ctx;
+	run->ref = run->handle_ref = LUA_NOREF;
+	run->wake_ms = TIMER_NEVER;
+	pthread_mutex_lock(&box->lock);
+	lua_pushcfunction(box->L, begin);
+	lua_pushlightuserdata(box->L, &b);
+	good = lua_pcall(box->L, 1, 0, 0) == LUA_OK;
+	if (!good) {
+		script_error(box->room, run->proxy, "Lua %s '%s': %s.", kind_name(run),
+			     fn->own_name, lua_tostring(box->L, -1));
+		lua_pop(box->L, 1);
+	}
+	pthread_mutex_unlock(&box->lock);
+	if (!good)
+		script_end(run);
+	return good;
+}
+
+void script_push_handle(lua_State *L, struct script_run *run)
+{
+	lua_rawgeti(L, LUA_REGISTRYINDEX, run->handle_ref);
+	lua_rawseti(L, -2, 0);
+}
+
+/* --- going on --------------------------------------------------------------------------------- */
+
+struct taking {
+	struct script_run *run;
+	script_take_fn *take;
+	void *data;
+};
+
+static int take_results(lua_State *L)
+{
+	struct taking *t = lua_touserdata(L, 1);
+
+	t->take(t->run->co, t->run, t->data);
+	return 0;
+}
+
+static void take_protected(struct script_run *run, script_take_fn *take, void *data)
+{
+	struct taking t = { .run = run, .take = take, .data = data };
+	lua_State *L = run->box->L;
+
+	if (!take)
+		return;
+	lua_pushcfunction(L, take_results);
+	lua_pushlightuserdata(L, &t);
+	if (lua_pcall(L, 1, 0, 0) == LUA_OK)
+		return;
+	script_error(run->box->room, run->proxy, "Lua %s '%s': %s.", kind_name(run),
+		     run->fn->own_name, lua_tostring(L, -1));
+	lua_pop(L, 1);
+}
+
+enum script_step script_go(struct script_run *run, script_take_fn *take, void *data)
+{
+	struct script_box *box = run->box;
+	enum script_step step = SCRIPT_FAILED;
+	struct script_run *before;
+	int r;
+
+	pthread_mutex_lock(&box->lock);
+	before = box->running;
+	box->running = run;
+	run->piece_began_ns = clock_read_ns();
+	lua_sethook(run->co, count_hook, LUA_MASKCOUNT, hook_period(box));
+	r = lua_resume(run->co, NULL, run->arg_count, &run->result_count);
+	run->arg_count = 0;
+	run->used_ns += clock_read_ns() - run->piece_began_ns;
+	if (r == LUA_YIELD) {
+		lua_pop(run->co, run->result_count);
+		step = SCRIPT_WAITS;
+	} else if (r == LUA_OK || run->is_done) {
+		step = SCRIPT_DONE;
+		if (!run->is_done)
+			take_protected(run, take, data);
+	} else {
+		say_failure(run);
+	}
+	box->running = before;
+	pthread_mutex_unlock(&box->lock);
+	return step;
+}
+
+void script_end(struct script_run *run)
+{
+	struct script_box *box = run->box;
+
+	if (!box)
+		return;
+	pthread_mutex_lock(&box->lock);
+	if (run->handle)
+		run->handle->run = NULL;
+	if (run->co)
+		lua_sethook(run->co, NULL, 0, 0);
+	luaL_unref(box->L, LUA_REGISTRYINDEX, run->ref);
+	luaL_unref(box->L, LUA_REGISTRYINDEX, run->handle_ref);
+	run->box = NULL;
+	run->co = NULL;
+	pthread_mutex_unlock(&box->lock);
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* script_priv.h - what the files of scripts share; see ext/lua.h
+ *
+ * A function that takes a lua_State may raise an error of Lua, which jumps over C frames: nothing
+ * is held there that would leak. Everything else is called from outside and protects itself.
+ */
+#ifndef SCRIPT_PRIV_H
+#define SCRIPT_PRIV_H
+
+#include <lauxlib.h>
+#include <lua.h>
+#include <lualib.h>
+#include <pthread.h>
+#include "base/list.h"
+#include "conf/conf.h"
+#include "expr/script.h"
+#include "log/log.h"
+#include "stream/action.h"
+#include "stream/wait.h"
+
+enum script_switch { SCRIPT_OFF, SCRIPT_ON, SCRIPT_AUTO };
+
+enum script_kind {
+	SCRIPT_ACTION, SCRIPT_FETCH, SCRIPT_CONVERTER, SCRIPT_SERVICE, SCRIPT_INIT, SCRIPT_TASK,
+	SCRIPT_CLI,
+};
+
+/* tune.lua.*, and what was loaded. Of a configuration. */
+struct script_room {
+	struct config *cfg;           /* NULL: nothing was loaded */
+	struct script_box *shared;
+	struct script_box **boxes;    /* per thread; NULL: none */
+	unsigned box_count;
+	struct script_file *files;    /* lua-load-per-thread, in their order */
+	struct script_path *paths;
+	struct script_function *functions;
+	uint64_t memory;              /* bytes in use; atomic */
+	uint64_t maxmem_mb;
+	int forced_yield;             /* 0: not said */
+	int64_t session_ms, task_ms, service_ms, burst_ms;
+	int log_loggers, log_stderr;  /* enum script_switch */
+	unsigned libs;                /* a bit for each of the list in state.c, inverted */
+	bool bool_is_said, bool_is_bool;
+	bool is_open;                 /* start-up is over: nothing more is registered */
+};
+
+struct script_path {
+	struct script_path *next;
+	const char *text, *type;
+};
+
+/* lua-load-per-thread: what is loaded for the other threads. */
+struct script_file {
+	struct script_file *next;
+	const char *path;
+	char **args;
+	int arg_count;
+	const char *conf_file;
+	int conf_line;
+};
+
+/* One state of Lua. */
+struct script_box {
+	lua_State *L;
+	struct script_room *room;
+	pthread_mutex_t lock;         /* recursive: a script may evaluate what calls another */
+	unsigned thread;              /* core.thread; 0: the shared one */
+	struct script_run *running;   /* under the lock */
+	struct expr_runtime *exprs;
+	bool is_loading;
+};
+
+/* What a script has registered. Its rows are what the rule and expression engines look at. */
+struct script_function {
+	struct script_function *next;
+	struct script_room *room;
+	enum script_kind kind;
+	const char *name;             /* "lua.NAME"; NULL: init and tasks */
+	const char *own_name;         /* NAME, in messages */
+	struct script_box *shared;    /* where it is, or NULL: in each thread's */
+	int *refs;                    /* in the registry of the shared state, or of each thread's */
+	unsigned ref_count;
+	int arg_count;                /* actions: words that follow */
+	struct rule_action action;
+	struct expr_fetch fetch;
+	struct expr_converter converter;
+	bool has_row;
+};
+
+/* What objects of scripts hold instead of a pointer to the run. */
+struct script_handle {
+	struct script_run *run;       /* NULL: it is over */
+};
+
+/* A call of a function: one coroutine. */
+struct script_run {
+	struct script_box *box;
+	const struct script_function *fn;
+	lua_State *co;
+	int ref, handle_ref;
+	struct script_handle *handle;
+	struct expr_ctx *ctx;         /* of the piece that runs; NULL: neither stream nor session */
+	const struct proxy *proxy;    /* for logs; or NULL */
+	bool may_wait;
+	bool is_done;                 /* txn:done() */
+	bool has_reply;               /* it has made s->res */
+	const char *failure;          /* why it was ended by us; or NULL */
+	int arg_count;                /* on the stack of <co>, before the next piece */
+	uint64_t used_ns, piece_began_ns;
+	int64_t limit_ms;             /* of all pieces; 0: none */
+	uint64_t wake_ms;             /* after a piece that waits */
+	int result_count;             /* after the last one, on the stack of <co> */
+};
+
+enum script_step { SCRIPT_DONE, SCRIPT_WAITS, SCRIPT_FAILED };
+
+/* --- room.c, load.c */
+
+extern struct slot script_room_slot;
+static inline struct script_room *script_room_of(const struct config *cfg)
+{
+	return slot_of(&script_room_slot, config_slots(cfg));
+}
+bool script_load(struct script_box *box, const struct script_file *f, char *error, size_t size);
+bool script_load_line(struct conf_line *l);
+bool script_load_per_thread_line(struct conf_line *l);
+/* The states of the threads but the first, and init functions. */
+bool script_start(struct config *cfg, struct diag_list *diags);
+
+/* --- state.c */
+
+struct script_box *script_box_new(struct script_room *room, unsigned thread);
+void script_box_free(struct script_box **box);
+struct script_box *script_box_of(lua_State *L);
+/* The box where <fn> is for this thread, and its reference. NULL: there is none. */
+struct script_box *script_box_for(const struct script_function *fn, int *ref);
+bool script_libs_parse(const char *word, unsigned *missing);
+void script_prepend_path(lua_State *L, const struct script_path *p);
+/* A class: a table of methods that objects of this name have. */
+void script_class_new(lua_State *L, const char *name, const luaL_Reg *methods);
+/* Makes the table on the stack one. */
+void script_class_set(lua_State *L, const char *name);
+/* The run behind the object at <index>; raises an error when it is over. */
+struct script_run *script_self(lua_State *L, int index, const char *name);
+
+/* --- run.c */
+
+/* Begins a call; <push> pushes the arguments and returns how many. False: no memory, or what
+ * <push> raised, logged.
+ */
+typedef int script_push_fn(lua_State *L, struct script_run *run, void *data);
+bool script_begin(struct script_run *run, const struct script_function *fn, struct expr_ctx *ctx,
+		  script_push_fn *push, void *data);
+/* Runs the next piece; results are for <take>, called under the lock, or NULL. */
+typedef void script_take_fn(lua_State *L, struct script_run *run, void *data);
+enum script_step script_go(struct script_run *run, script_take_fn *take, void *data);
+/* Harmless when it is over. */
+void script_end(struct script_run *run);
+/* Pushes the handle of <run> as [0] of the table on the stack. */
+void script_push_handle(lua_State *L, struct script_run *run);
+/* Waits in a script until <at_ms>: what a C function returns. */
+int script_yield(lua_State *L, uint64_t at_ms);
+
+/* --- say.c */
+
+void script_log(const struct script_room *room, const struct proxy *px, enum log_level level,
+		struct slice text);
+/* An error of a script: as an alert, too. */
+void script_error(const struct script_room *room, const struct proxy *px, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* --- value.c */
+
+/* Pushes a sample; nil if it cannot be. <text>: as a string. */
+void script_push_sample(lua_State *L, struct sample *s, struct arena *arena, bool text);
+/* The value at <index> as a sample; texts are copied to <arena>. */
+void script_to_sample(lua_State *L, int index, struct arena *arena, struct sample *s);
+
+/* --- the classes */
+
+void script_core_open(lua_State *L);     /* core.c */
+void script_register_open(lua_State *L); /* register.c: core.register_*; the table is on top */
+void script_txn_open(lua_State *L);
+void script_http_open(lua_State *L);
+void script_smp_open(lua_State *L);      /* Fetches, Converters */
+void script_reply_open(lua_State *L);
+int script_push_txn(lua_State *L, struct script_run *run);
+/* Pushes objects Fetches (f, sf) and Converters (c, sc) into the table on top. */
+void script_add_smp(lua_State *L, struct script_run *run);
+int script_new_reply(lua_State *L);
+/* Builds s->res of the Reply at <index>. */
+bool script_reply_make(lua_State *L, int index, struct stream *s);
+int script_get_var(lua_State *L, struct script_run *run);
+int script_set_var(lua_State *L, struct script_run *run);
+int script_unset_var(lua_State *L, struct script_run *run);
+
+/* Rows of what scripts bring: expr.c, action.c. */
+void script_fetch_row(struct script_function *fn);
+void script_converter_row(struct script_function *fn);
+void script_action_row(struct script_function *fn, unsigned sets);
+extern const struct expr_scripts script_exprs;
+const struct rule_action *script_action_find(const struct config *cfg, const char *name,
+					     unsigned sets);
+
+#endif

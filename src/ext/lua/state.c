@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* state.c - the states of Lua: making one, its memory, its libraries, its classes */
+#include <stdlib.h>
+#include "base/bug.h"
+#include "core/thread.h"
+#include "script_priv.h"
+
+static const luaL_Reg libs[] = {
+	{ LUA_TABLIBNAME, luaopen_table }, { LUA_IOLIBNAME, luaopen_io },
+	{ LUA_OSLIBNAME, luaopen_os }, { LUA_STRLIBNAME, luaopen_string },
+	{ LUA_MATHLIBNAME, luaopen_math }, { LUA_UTF8LIBNAME, luaopen_utf8 },
+	{ LUA_LOADLIBNAME, luaopen_package }, { LUA_DBLIBNAME, luaopen_debug },
+};
+
+/* All states of a configuration share tune.lua.maxmem. */
+static void *allocate(void *ud, void *ptr, size_t before, size_t after)
+{
+	struct script_room *room = ((struct script_box *)ud)->room;
+	uint64_t old = ptr ? before : 0, used;
+	void *p;
+
+	if (!after) {
+		free(ptr);
+		__atomic_sub_fetch(&room->memory, old, __ATOMIC_RELAXED);
+		return NULL;
+	}
+	used = __atomic_add_fetch(&room->memory, after - old, __ATOMIC_RELAXED);
+	p = room->maxmem_mb && after > old && used > room->maxmem_mb << 20 ? NULL
+		: realloc(ptr, after);
+	if (!p)
+		__atomic_sub_fetch(&room->memory, after - old, __ATOMIC_RELAXED);
+	return p;
+}
+
+bool script_libs_parse(const char *word, unsigned *missing)
+{
+	*missing = strcmp(word, "none") == 0 ? ~0u : 0;
+	if (*missing || strcmp(word, "all") == 0)
+		return true;
+	*missing = ~0u;
+	while (*word) {
+		size_t len = strcspn(word, ","), i = 0;
+
+		while (i < ARRAY_LEN(libs) && (strlen(libs[i].name) != len ||
+					       memcmp(libs[i].name, word, len) != 0))
+			i++;
+		if (i == ARRAY_LEN(libs))
+			return false;
+		*missing &= ~(1u << i);
+		word += len + (word[len] == ',');
+	}
+	return true;
+}
+
+void script_prepend_path(lua_State *L, const struct script_path *p)
+{
+	if (lua_getglobal(L, LUA_LOADLIBNAME) == LUA_TTABLE) {
+		lua_getfield(L, -1, p->type);
+		lua_pushfstring(L, "%s;%s", p->text, lua_tostring(L, -1));
+		lua_setfield(L, -3, p->type);
+		lua_pop(L, 1);
+	}
+	lua_pop(L, 1);
+}
+
+static int open_all(lua_State *L)
+{
+	struct script_box *box = script_box_of(L);
+	const struct script_path *p;
+
+	luaL_requiref(L, LUA_GNAME, luaopen_base, 1);
+	luaL_requiref(L, LUA_COLIBNAME, luaopen_coroutine, 1);
+	for (size_t i = 0; i < ARRAY_LEN(libs); i++)
+		if (!(box->room->libs & 1u << i))
+			luaL_requiref(L, libs[i].name, libs[i].func, 1);
+	lua_settop(L, 0);
+	script_core_open(L);
+	script_txn_open(L);
+	script_http_open(L);
+	script_smp_open(L);
+	script_reply_open(L);
+	for (p = box->room->paths; p; p = p->next)
+		script_prepend_path(L, p);
+	return 0;
+}
+
+struct script_box *script_box_new(struct script_room *room, unsigned thread)
+{
+	struct script_box *box = calloc(1, sizeof(*box));
+	pthread_mutexattr_t attr;
+
+	if (!box)
+		return NULL;
+	box->room = room;
+	box->thread = thread;
+	pthread_mutexattr_init(&attr);
+	pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE);
+	pthread_mutex_init(&box->lock, &attr);
+	pthread_mutexattr_destroy(&attr);
+	box->exprs = expr_runtime_new(room->cfg);
+	box->L = lua_newstate(allocate, box);
+	if (box->L && box->exprs) {
+		lua_pushcfunction(box->L, open_all);
+		if (lua_pcall(box->L, 0, 0, 0) == LUA_OK)
+			return box;
+	}
+	script_box_free(&box);
+	return NULL;
+}
+
+void script_box_free(struct script_box **at)
+{
+	struct script_box *box = *at;
+
+	*at = NULL;
+	if (!box)
+		return;
+	if (box->L)
+		lua_close(box->L);
+	expr_runtime_free(&box->exprs);
+	pthread_mutex_destroy(&box->lock);
+	free(box);
+}
+
+struct script_box *script_box_of(lua_State *L)
+{
+	void *ud;
+
+	lua_getallocf(L, &ud);
+	return ud;
+}
+
+struct script_box *script_box_for(const struct script_function *fn, int *ref)
+{
+	unsigned at = fn->shared ? 0 : thread_id;
+
+	if (at >= fn->ref_count || fn->refs[at] == LUA_NOREF)
+		return NULL;
+	*ref = fn->refs[at];
+	return fn->shared ? fn->shared : fn->room->boxes[at];
+}
+
+/* --- classes ---------------------------------------------------------------------------------- */
+
+static int class_name(lua_State *L)
+{
+	lua_pushfstring(L, "HAProxy class %s", lua_tostring(L, lua_upvalueindex(1)));
+	return 1;
+}
+
+void script_class_new(lua_State *L, const char *name, const luaL_Reg *methods)
+{
+	luaL_newmetatable(L, name);
+	lua_pushstring(L, name);
+	lua_pushcclosure(L, class_name, 1);
+	lua_setfield(L, -2, "__tostring");
+	lua_newtable(L);
+	luaL_setfuncs(L, methods, 0);
+	lua_setfield(L, -2, "__index");
+	lua_pop(L, 1);
+}
+
+void script_class_set(lua_State *L, const char *name)
+{
+	luaL_setmetatable(L, name);
+}
+
+struct script_run *script_self(lua_State *L, int index, const char *name)
+{
+	struct script_handle *h = NULL;
+
+	luaL_checktype(L, index, LUA_TTABLE);
+	if (lua_getmetatable(L, index)) {
+		luaL_getmetatable(L, name);
+		if (lua_rawequal(L, -1, -2)) {
+			lua_rawgeti(L, index, 0);
+			h = lua_touserdata(L, -1);
+			lua_pop(L, 1);
+		}
+		lua_pop(L, 2);
+	}
+	if (!h)
+		luaL_argerror(L, index, lua_pushfstring(L, "an object of class %s is expected",
+							name));
+	if (!h->run || !h->run->ctx)
+		luaL_error(L, "this object of class %s has expired", name);
+	return h->run;
+}

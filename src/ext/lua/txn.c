@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* txn.c - class TXN: what a script sees of a stream; variables */
+#include "expr/vars.h"
+#include "script_priv.h"
+#include "stream/stream.h"
+
+static struct slice text_at(lua_State *L, int index)
+{
+	size_t len;
+	const char *text = luaL_checklstring(L, index, &len);
+
+	return slice_make(text, len);
+}
+
+/* --- variables: of TXN and of services ------------------------------------------------------- */
+
+/* "txn.name": raises an error for any other text. */
+static enum var_scope scope_at(lua_State *L, int index, struct slice *name)
+{
+	enum var_scope scope;
+
+	*name = text_at(L, index);
+	if (!var_name_split(name, &scope))
+		luaL_error(L, "invalid variable name '%s': a scope, a dot and a word are expected",
+			   lua_tostring(L, index));
+	return scope;
+}
+
+int script_set_var(lua_State *L, struct script_run *run)
+{
+	bool only_known = lua_toboolean(L, 4);
+	struct slice name;
+	enum var_scope scope = scope_at(L, 2, &name);
+	struct sample value;
+
+	luaL_checkany(L, 3);
+	script_to_sample(L, 3, run->ctx->arena, &value);
+	lua_pushboolean(L, var_set_named(run->box->room->cfg, scope, name, run->ctx, &value,
+					 !only_known));
+	return 1;
+}
+
+int script_unset_var(lua_State *L, struct script_run *run)
+{
+	struct slice name;
+	enum var_scope scope = scope_at(L, 2, &name);
+
+	lua_pushboolean(L, var_set_named(run->box->room->cfg, scope, name, run->ctx, NULL, false));
+	return 1;
+}
+
+int script_get_var(lua_State *L, struct script_run *run)
+{
+	struct slice name;
+	enum var_scope scope = scope_at(L, 2, &name);
+	struct sample value;
+
+	if (var_get_named(run->box->room->cfg, scope, name, run->ctx, &value))
+		script_push_sample(L, &value, run->ctx->arena, false);
+	else
+		lua_pushnil(L);
+	return 1;
+}
+
+static int txn_set_var(lua_State *L)
+{
+	return script_set_var(L, script_self(L, 1, "TXN"));
+}
+
+static int txn_unset_var(lua_State *L)
+{
+	return script_unset_var(L, script_self(L, 1, "TXN"));
+}
+
+static int txn_get_var(lua_State *L)
+{
+	return script_get_var(L, script_self(L, 1, "TXN"));
+}
+
+/* --- logs ------------------------------------------------------------------------------------- */
+
+static int txn_log(lua_State *L)
+{
+	struct script_run *run = script_self(L, 1, "TXN");
+	lua_Integer level = luaL_checkinteger(L, 2);
+
+	luaL_argcheck(L, level >= 0 && level < LOG_LEVELS, 2, "a log level is expected");
+	script_log(run->box->room, run->ctx->proxy, (enum log_level)level, text_at(L, 3));
+	return 0;
+}
+
+static int txn_deflog(lua_State *L)
+{
+	struct script_run *run = script_self(L, 1, "TXN");
+
+	script_log(run->box->room, run->ctx->proxy, LOG_LVL_INFO, text_at(L, 2));
+	return 0;
+}
+
+static int txn_say(lua_State *L)
+{
+	struct script_run *run = script_self(L, 1, "TXN");
+
+	script_log(run->box->room, run->ctx->proxy,
+		   (enum log_level)lua_tointeger(L, lua_upvalueindex(1)), text_at(L, 2));
+	return 0;
+}
+
+static int txn_set_loglevel(lua_State *L)
+{
+	struct script_run *run = script_self(L, 1, "TXN");
+	lua_Integer level = luaL_checkinteger(L, 2);
+
+	luaL_argcheck(L, level >= -1 && level < LOG_LEVELS, 2, "a log level is expected");
+	if (run->ctx->stream)
+		run->ctx->stream->log_level = level < 0 ? LOG_LEVEL_SILENT : (uint8_t)level;
+	return 0;
+}
+
+/* --- the end ---------------------------------------------------------------------------------- */
+
+/* txn:done([reply]): ends the script and the transaction. */
+static int txn_done(lua_State *L)
+{
+	struct script_run *run = script_self(L, 1, "TXN");
+	struct stream *s = run->ctx->stream;
+
+	if (run->fn->kind != SCRIPT_ACTION || !s)
+		return 0;
+	if (lua_istable(L, 2) && s->flags & STRM_HTTP) {
+		if (!script_reply_make(L, 2, s))
+			return luaL_error(L, "the reply cannot be made");
+		run->has_reply = true;
+	}
+	run->is_done = true;
+	lua_pushlightuserdata(L, run);
+	return lua_error(L);
+}
+
+static int txn_reply(lua_State *L)
+{
+	script_self(L, 1, "TXN");
+	return script_new_reply(L);
+}
+
+static const luaL_Reg methods[] = {
+	{ "set_var", txn_set_var }, { "unset_var", txn_unset_var }, { "get_var", txn_get_var },
+	{ "log", txn_log }, { "deflog", txn_deflog }, { "set_loglevel", txn_set_loglevel },
+	{ "done", txn_done }, { "reply", txn_reply }, { NULL, NULL }
+};
+
+void script_txn_open(lua_State *L)
+{
+	static const struct { const char *name; int level; } says[] = {
+		{ "Debug", LOG_LVL_DEBUG }, { "Info", LOG_LVL_INFO },
+		{ "Warning", LOG_LVL_WARNING }, { "Alert", LOG_LVL_ALERT },
+	};
+
+	script_class_new(L, "TXN", methods);
+	luaL_getmetatable(L, "TXN");
+	lua_getfield(L, -1, "__index");
+	for (int i = 0; i < 4; i++) {
+		lua_pushinteger(L, says[i].level);
+		lua_pushcclosure(L, txn_say, 1);
+		lua_setfield(L, -2, says[i].name);
+	}
+	lua_pop(L, 2);
+}
+
+int script_push_txn(lua_State *L, struct script_run *run)
+{
+	lua_createtable(L, 1, 6);
+	script_push_handle(L, run);
+	script_add_smp(L, run);
+	if (run->ctx->stream && run->ctx->stream->flags & STRM_HTTP) {
+		lua_createtable(L, 1, 0);
+		script_push_handle(L, run);
+		script_class_set(L, "HTTP");
+		lua_setfield(L, -2, "http");
+	}
+	script_class_set(L, "TXN");
+	return 1;
+}
