@@ -66,6 +66,16 @@ struct service_kind {
 	 * answer, see call->status.
 	 */
 	bool (*start)(struct service_call *call);
+	/* The same for a service that may wait before it answers: SERVICE_DONE: status and fields
+	 * are set; SERVICE_WAIT, SERVICE_MORE: to be called again; SERVICE_ERROR: no answer. Instead
+	 * of start().
+	 */
+	enum service_result (*begin)(struct service_call *call);
+	/* It begins at once, and reads the request's body while that comes: call->body holds
+	 * <body_max> bytes at most, the rest waits. It is continued when more came, or the end
+	 * (call->body_is_whole), and calls service_read() when it has taken some.
+	 */
+	bool streams_body;
 	/* Adds some kilobytes of body to <out>, which is empty. */
 	enum service_result (*part)(struct service_call *call, struct strbuf *out);
 	/* The same without a copy, instead of part(): adds some pieces of body to <to>. */
@@ -84,6 +94,7 @@ struct service_call {
 	struct http_msg *head;    /* of the answer */
 	struct block_queue body;  /* of the request: at most kind->body_max bytes */
 	bool body_is_cut;         /* there was more of it */
+	bool body_is_whole;       /* streams_body: <body> has the last of it */
 	uint16_t status;          /* of the page when start() fails: 500 */
 	/* the engine's */
 	struct endpoint *ep;
@@ -91,11 +102,12 @@ struct service_call {
 	struct strbuf text;
 	struct timer timer;       /* delay_ms */
 	bool due, started, waiting, done;
+	bool headless;            /* begin() has not made the head yet */
 };
 
 /* Makes the services of the modules known. Once. */
 bool services_register(const struct module *const *modules);
-const struct service_kind *service_find(const char *name);
+const struct service_kind *service_find(const struct config *cfg, const char *name);
 /* Attaches the service that the request asks for by a setting of <px>: RULE_SERVICE; or what it has
  * decided else, RULE_CONTINUE: there is none.
  */
@@ -105,6 +117,13 @@ bool service_attach(struct stream *s, struct proxy *px, const struct service_kin
 		    const void *arg);
 /* What a part waited for is there: it is called again, at the end of the turn. On its thread. */
 void service_continue(struct service_call *call);
+/* Some of call->body was taken: more of it may come. */
+void service_read(struct service_call *call);
+/* Asked for the name of a service that no table has; the row lives as long as <cfg>. NULL: unknown.
+ * Once, before a configuration is read.
+ */
+typedef const struct service_kind *service_script_fn(const struct config *cfg, const char *name);
+void services_set_scripts(service_script_fn *find);
 /* For parse(): what <kind> can answer directly it does, for all requests of the frontend (or of
  * those that inherit it) of <l>, before any rule: they have no stream, no log line and no trace but
  * the connection's. They are counted, with the bytes that were on the wire. False: reported.

@@ -21,7 +21,7 @@ static bool use_service_parse(struct conf_line *l, struct rule *r)
 	r->data = sr;
 	if (!name || rule_at_end(l))
 		return rule_error(l, r, l->at, "expects the name of a service");
-	sr->kind = service_find(name);
+	sr->kind = service_find(l->cfg, name);
 	if (!sr->kind)
 		return rule_error(l, r, l->at, "unknown service name '%s'", name);
 	l->at++;

@@ -57,10 +57,8 @@ static int must(lua_State *L, bool good)
 /* --- fields ----------------------------------------------------------------------------------- */
 
 /* { name = { [0] = value, ... } } */
-static int get_headers(lua_State *L)
+void script_push_headers(lua_State *L, const struct http_fields *f)
 {
-	const struct http_fields *f = &message_of(L)->fields;
-
 	lua_newtable(L);
 	for (unsigned i = 0; i < f->count; i++) {
 		if (!f->list[i].name.ptr)
@@ -80,6 +78,11 @@ static int get_headers(lua_State *L)
 		lua_rawseti(L, -3, lua_isnil(L, -2) ? 0 : (lua_Integer)lua_rawlen(L, -3) + 1);
 		lua_pop(L, 3);
 	}
+}
+
+static int get_headers(lua_State *L)
+{
+	script_push_headers(L, &message_of(L)->fields);
 	return 1;
 }
 

@@ -97,6 +97,13 @@ static bool prepare(struct conf_line *l, struct script_room *room)
 
 	warn_of_booleans(l, room);
 	room->cfg = l->cfg;
+	if (!room->tasks)
+		room->tasks = arena_zalloc(&l->cfg->arena, sizeof(*room->tasks));
+	if (!room->tasks)
+		return conf_error(l, 0, NULL, "out of memory.");
+	room->tasks->kind = SCRIPT_TASK;
+	room->tasks->room = room;
+	room->tasks->own_name = "(anonymous)";
 	return var_name_register(l->cfg, SLICE("lua"), &error) || conf_error(l, 0, NULL, "%s.", error);
 }
 
@@ -191,6 +198,26 @@ static bool run_init(const struct script_function *fn, unsigned at, struct diag_
 	return good;
 }
 
+/* What the scripts of this state have registered so far. */
+static bool begin_tasks(struct script_box *box)
+{
+	lua_State *L = box->L;
+	bool good = true;
+	size_t count;
+
+	lua_getfield(L, LUA_REGISTRYINDEX, "tasks");
+	count = lua_rawlen(L, -1);
+	for (size_t i = 1; i < count && good; i += 2) {
+		lua_rawgeti(L, -1, (lua_Integer)i);
+		lua_rawgeti(L, -2, (lua_Integer)i + 1);
+		good = script_task_new(box->room->tasks, box, (int)lua_tointeger(L, -2),
+				       (int)lua_tointeger(L, -1));
+		lua_pop(L, 2);
+	}
+	lua_settop(L, 0);
+	return good;
+}
+
 bool script_start(struct config *cfg, struct diag_list *diags)
 {
 	struct script_room *room = script_room_of(cfg);
@@ -204,5 +231,10 @@ bool script_start(struct config *cfg, struct diag_list *diags)
 			if (!run_init(fn, i, diags))
 				return false;
 	room->is_open = true;
+	if (room->shared && !begin_tasks(room->shared))
+		return false;
+	for (unsigned i = 0; room->boxes && i < threads; i++)
+		if (!begin_tasks(room->boxes[i]))
+			return false;
 	return true;
 }

@@ -134,13 +134,63 @@ static int register_init(lua_State *L)
 	return 0;
 }
 
+/* core.register_service(name, "http", function) */
+static int register_service(lua_State *L)
+{
+	const char *name = name_at(L, 1), *mode = luaL_checkstring(L, 2);
+	struct script_function *fn;
+
+	check_open(L, "register_service");
+	luaL_checktype(L, 3, LUA_TFUNCTION);
+	if (strcmp(mode, "http") != 0)
+		return luaL_error(L, "services of mode '%s' are not there, only of 'http'", mode);
+	fn = function_take(L, SCRIPT_SERVICE, name);
+	function_keep(L, fn, 3);
+	script_service_row(fn);
+	return 0;
+}
+
+/* core.register_task(function [, argument]...): begins at the end of start-up, or now. */
+static int register_task(lua_State *L)
+{
+	struct script_box *box = script_box_of(L);
+	int fn_ref, args_ref, count = lua_gettop(L) - 1;
+	struct script_function *fn = box->room->tasks;
+
+	luaL_checktype(L, 1, LUA_TFUNCTION);
+	lua_createtable(L, count, 0);
+	for (int i = 1; i <= count; i++) {
+		lua_pushvalue(L, i + 1);
+		lua_rawseti(L, -2, i);
+	}
+	lua_pushinteger(L, count);
+	lua_setfield(L, -2, "n");
+	args_ref = luaL_ref(L, LUA_REGISTRYINDEX);
+	lua_pushvalue(L, 1);
+	fn_ref = luaL_ref(L, LUA_REGISTRYINDEX);
+	if (box->room->is_open) {
+		if (!script_task_new(fn, box, fn_ref, args_ref))
+			return luaL_error(L, "out of memory");
+		return 0;
+	}
+	lua_getfield(L, LUA_REGISTRYINDEX, "tasks");
+	for (int i = 0; i < 2; i++) {
+		lua_pushinteger(L, i ? args_ref : fn_ref);
+		lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
+	}
+	return 0;
+}
+
 static const luaL_Reg functions[] = {
 	{ "register_fetches", register_fetches }, { "register_converters", register_converters },
 	{ "register_action", register_action }, { "register_init", register_init },
+	{ "register_service", register_service }, { "register_task", register_task },
 	{ NULL, NULL }
 };
 
 void script_register_open(lua_State *L)
 {
 	luaL_setfuncs(L, functions, 0);
+	lua_newtable(L); /* of tasks that wait for the start: references in pairs */
+	lua_setfield(L, LUA_REGISTRYINDEX, "tasks");
 }

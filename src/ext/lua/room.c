@@ -159,14 +159,20 @@ static const struct conf_keyword keywords[] = {
 	{ 0 }
 };
 
+static void room_retire(struct config *prev)
+{
+	script_tasks_retire(prev);
+}
+
 static bool lua_init(void)
 {
 	expr_set_scripts(&script_exprs);
 	rules_set_scripts(script_action_find);
+	services_set_scripts(script_service_find);
 	return true;
 }
 
 const struct module mod_lua = {
 	.name = "lua", .keywords = keywords, .slots = slots, .init = lua_init,
-	.start = script_start,
+	.start = script_start, .retire = room_retire, .thread_fini = script_tasks_end,
 };

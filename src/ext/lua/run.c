@@ -10,11 +10,16 @@ static const char *kind_name(const struct script_run *run)
 {
 	static const char *const names[] = {
 		[SCRIPT_ACTION] = "function", [SCRIPT_FETCH] = "sample-fetch",
-		[SCRIPT_CONVERTER] = "converter", [SCRIPT_SERVICE] = "applet",
+		[SCRIPT_CONVERTER] = "converter", [SCRIPT_SERVICE] = "applet http",
 		[SCRIPT_INIT] = "init", [SCRIPT_TASK] = "task", [SCRIPT_CLI] = "cli",
 	};
 
 	return names[run->fn->kind];
+}
+
+static const char *name_of(const struct script_run *run)
+{
+	return run->fn->said ? run->fn->said : run->fn->own_name;
 }
 
 /* --- time ------------------------------------------------------------------------------------- */
@@ -54,7 +59,7 @@ static int hook_period(const struct script_box *box)
 	return n < 500 ? 500 : n;
 }
 
-int script_yield(lua_State *L, uint64_t at_ms)
+int script_yield_to(lua_State *L, uint64_t at_ms, lua_KFunction k)
 {
 	struct script_run *run = script_box_of(L)->running;
 
@@ -69,7 +74,12 @@ int script_yield(lua_State *L, uint64_t at_ms)
 		return luaL_error(L, "%s", run->failure);
 	}
 	run->wake_ms = at_ms;
-	return lua_yield(L, 0);
+	return lua_yieldk(L, 0, 0, k);
+}
+
+int script_yield(lua_State *L, uint64_t at_ms)
+{
+	return script_yield_to(L, at_ms, NULL);
 }
 
 /* --- errors ----------------------------------------------------------------------------------- */
@@ -106,11 +116,11 @@ static void say_failure(struct script_run *run)
 	}
 	if (run->failure)
 		script_error(run->box->room, run->proxy, "Lua %s '%s': %s.", kind_name(run),
-			     run->fn->own_name, run->failure);
+			     name_of(run), run->failure);
 	else
 		script_error(run->box->room, run->proxy,
 			     "Lua %s '%s': [state-id %u] runtime error: %s%s.", kind_name(run),
-			     run->fn->own_name, run->box->thread, text ? text : "(no text)",
+			     name_of(run), run->box->thread, text ? text : "(no text)",
 			     out.len ? area : "");
 }
 
@@ -143,12 +153,19 @@ static int begin(lua_State *L)
 bool script_begin(struct script_run *run, const struct script_function *fn, struct expr_ctx *ctx,
 		  script_push_fn *push, void *data)
 {
-	struct beginning b = { .run = run, .push = push, .data = data };
-	struct script_box *box = script_box_for(fn, &b.fn_ref);
+	int ref;
+	struct script_box *box = script_box_for(fn, &ref);
+
+	return box && script_begin_in(run, fn, box, ref, ctx, push, data);
+}
+
+bool script_begin_in(struct script_run *run, const struct script_function *fn,
+		     struct script_box *box, int ref, struct expr_ctx *ctx, script_push_fn *push,
+		     void *data)
+{
+	struct beginning b = { .run = run, .fn_ref = ref, .push = push, .data = data };
 	bool good;
 
-	if (!box)
-		return false;
 	run->box = box;
 	run->fn = fn;
 	run->ctx = ctx;
@@ -160,7 +177,7 @@ bool script_begin(struct script_run *run, const struct script_function *fn, stru
 	good = lua_pcall(box->L, 1, 0, 0) == LUA_OK;
 	if (!good) {
 		script_error(box->room, run->proxy, "Lua %s '%s': %s.", kind_name(run),
-			     fn->own_name, lua_tostring(box->L, -1));
+			     name_of(run), lua_tostring(box->L, -1));
 		lua_pop(box->L, 1);
 	}
 	pthread_mutex_unlock(&box->lock);
@@ -203,7 +220,7 @@ static void take_protected(struct script_run *run, script_take_fn *take, void *d
 	if (lua_pcall(L, 1, 0, 0) == LUA_OK)
 		return;
 	script_error(run->box->room, run->proxy, "Lua %s '%s': %s.", kind_name(run),
-		     run->fn->own_name, lua_tostring(L, -1));
+		     name_of(run), lua_tostring(L, -1));
 	lua_pop(L, 1);
 }
 

@@ -16,6 +16,7 @@
 #include "expr/script.h"
 #include "log/log.h"
 #include "stream/action.h"
+#include "stream/service.h"
 #include "stream/wait.h"
 
 enum script_switch { SCRIPT_OFF, SCRIPT_ON, SCRIPT_AUTO };
@@ -41,6 +42,7 @@ struct script_room {
 	int log_loggers, log_stderr;  /* enum script_switch */
 	unsigned libs;                /* a bit for each of the list in state.c, inverted */
 	bool bool_is_said, bool_is_bool;
+	struct script_function *tasks;/* what tasks are called in messages */
 	bool is_open;                 /* start-up is over: nothing more is registered */
 };
 
@@ -84,7 +86,8 @@ struct script_function {
 	struct rule_action action;
 	struct expr_fetch fetch;
 	struct expr_converter converter;
-	bool has_row;
+	struct service_kind service;
+	const char *said;             /* in messages; NULL: own_name */
 };
 
 /* What objects of scripts hold instead of a pointer to the run. */
@@ -151,6 +154,10 @@ struct script_run *script_self(lua_State *L, int index, const char *name);
 typedef int script_push_fn(lua_State *L, struct script_run *run, void *data);
 bool script_begin(struct script_run *run, const struct script_function *fn, struct expr_ctx *ctx,
 		  script_push_fn *push, void *data);
+/* The same for a function <ref> of a box. */
+bool script_begin_in(struct script_run *run, const struct script_function *fn,
+		     struct script_box *box, int ref, struct expr_ctx *ctx, script_push_fn *push,
+		     void *data);
 /* Runs the next piece; results are for <take>, called under the lock, or NULL. */
 typedef void script_take_fn(lua_State *L, struct script_run *run, void *data);
 enum script_step script_go(struct script_run *run, script_take_fn *take, void *data);
@@ -160,6 +167,8 @@ void script_end(struct script_run *run);
 void script_push_handle(lua_State *L, struct script_run *run);
 /* Waits in a script until <at_ms>: what a C function returns. */
 int script_yield(lua_State *L, uint64_t at_ms);
+/* The same; <k> goes on there. TIMER_NEVER: something else resumes it. */
+int script_yield_to(lua_State *L, uint64_t at_ms, lua_KFunction k);
 
 /* --- say.c */
 
@@ -188,11 +197,23 @@ int script_push_txn(lua_State *L, struct script_run *run);
 /* Pushes objects Fetches (f, sf) and Converters (c, sc) into the table on top. */
 void script_add_smp(lua_State *L, struct script_run *run);
 int script_new_reply(lua_State *L);
+void script_push_headers(lua_State *L, const struct http_fields *f);
 /* Builds s->res of the Reply at <index>. */
 bool script_reply_make(lua_State *L, int index, struct stream *s);
 int script_get_var(lua_State *L, struct script_run *run);
 int script_set_var(lua_State *L, struct script_run *run);
 int script_unset_var(lua_State *L, struct script_run *run);
+
+/* --- service.c, task.c */
+
+void script_service_open(lua_State *L);
+void script_service_row(struct script_function *fn);
+const struct service_kind *script_service_find(const struct config *cfg, const char *name);
+/* Begins a task on the calling thread, of a function of a box. False: no memory. */
+bool script_task_new(const struct script_function *fn, struct script_box *box, int fn_ref,
+		     int args_ref);
+void script_tasks_retire(const struct config *cfg);
+void script_tasks_end(void);
 
 /* Rows of what scripts bring: expr.c, action.c. */
 void script_fetch_row(struct script_function *fn);

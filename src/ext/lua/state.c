@@ -79,6 +79,7 @@ static int open_all(lua_State *L)
 	script_http_open(L);
 	script_smp_open(L);
 	script_reply_open(L);
+	script_service_open(L);
 	for (p = box->room->paths; p; p = p->next)
 		script_prepend_path(L, p);
 	return 0;

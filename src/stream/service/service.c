@@ -22,6 +22,7 @@ static unsigned kind_count;
 /* Those that a request may ask for by a setting: looked at for each. */
 static const struct service_kind *choosers[SERVICES_MAX];
 static unsigned chooser_count;
+static service_script_fn *find_script;
 
 /* --- registry -------------------------------------------------------------------------------- */
 
@@ -52,12 +53,17 @@ bool services_register(const struct module *const *modules)
 	return true;
 }
 
-const struct service_kind *service_find(const char *name)
+void services_set_scripts(service_script_fn *find)
+{
+	find_script = find;
+}
+
+const struct service_kind *service_find(const struct config *cfg, const char *name)
 {
 	for (unsigned i = 0; i < kind_count; i++)
 		if (strcmp(kinds[i]->name, name) == 0)
 			return kinds[i];
-	return NULL;
+	return find_script ? find_script(cfg, name) : NULL;
 }
 
 enum rule_result service_choose(struct stream *s, struct proxy *px)
@@ -105,6 +111,8 @@ static enum service_result call_fill(struct service_call *c)
 	return r;
 }
 
+static void body_stream(struct endpoint *ep);
+
 /* Adds parts of the body, one at least, until enough of it waits or it is complete. */
 static void call_produce(struct service_call *c)
 {
@@ -122,12 +130,16 @@ static void call_produce(struct service_call *c)
 	if (r == SERVICE_MORE || c->waiting)
 		return;
 	c->done = true;
+	if (c->kind->streams_body)
+		body_stream(ep); /* what was not read goes */
 	if (r == SERVICE_DONE)
 		APPLET_TRACE(STATE, c, PROC, "the answer is whole");
 	else
 		APPLET_TRACE(ERROR, c, ERROR, "the answer breaks off");
 	ep->flags |= r == SERVICE_DONE ? EP_RX_END : EP_RX_ABORT | EP_ERROR;
 }
+
+static void call_head(struct service_call *c);
 
 /* The stream is told last: it may end the call. */
 static void call_continue(struct turn_hook *h)
@@ -140,32 +152,46 @@ static void call_continue(struct turn_hook *h)
 		APPLET_TRACE(STATE, c, BLOCK, "waits for room");
 		return; /* resume() comes */
 	}
-	call_produce(c);
+	if (c->headless)
+		call_head(c);
+	else
+		call_produce(c);
 	ep->user->wake(ep);
 }
 
 /* Sets status and fields of the answer. False: none. Filters see how it is framed among the fields,
  * as for an answer of a server; muxes know without.
  */
-static bool call_make_head(struct service_call *c)
+static enum service_result call_make_head(struct service_call *c)
 {
-	if (!http_msg_set_status(c->head, 200, slice_none()) || !c->kind->start(c))
-		return false;
+	enum service_result r = SERVICE_ERROR;
+
+	if (c->kind->begin)
+		r = c->kind->begin(c);
+	else if (c->kind->start(c))
+		r = SERVICE_DONE;
+	if (r != SERVICE_DONE)
+		return r;
 	return likely(!(c->stream->flags & STRM_FILTERED)) ||
-	       c->head->body != HTTP_BODY_CHUNKED || filter_set_chunked(c->head);
+	       c->head->body != HTTP_BODY_CHUNKED || filter_set_chunked(c->head)
+	       ? SERVICE_DONE : SERVICE_ERROR;
 }
 
-static void call_start(struct service_call *c)
+static void call_head(struct service_call *c)
 {
+	enum service_result r = call_make_head(c);
 	struct endpoint *ep = c->ep;
 
-	c->started = true;
-	c->head->flags = HTTP_MSG_RESPONSE;
-	c->head->version = 11;
-	c->head->body = HTTP_BODY_CHUNKED;
-	c->status = 500;
-	if (!call_make_head(c)) {
+	c->waiting = r == SERVICE_WAIT;
+	if (r == SERVICE_MORE)
+		turn_hook_add(&c->hook);
+	c->headless = r == SERVICE_MORE || c->waiting;
+	if (c->headless)
+		return;
+	if (r == SERVICE_ERROR) {
 		c->done = true;
+		if (c->kind->streams_body)
+			body_stream(ep);
 		APPLET_TRACE(ERROR, c, ERROR, "no answer: %u", c->status);
 		ep->flags |= EP_RX_BAD;
 		ep->status = c->status;
@@ -175,6 +201,20 @@ static void call_start(struct service_call *c)
 	ep->rx_bytes += http_msg_size(c->head);
 	ep->flags |= EP_RX_HEAD;
 	call_produce(c);
+}
+
+static void call_start(struct service_call *c)
+{
+	c->started = true;
+	c->head->flags = HTTP_MSG_RESPONSE;
+	c->head->version = 11;
+	c->head->body = HTTP_BODY_CHUNKED;
+	c->status = 500;
+	c->headless = true;
+	if (http_msg_set_status(c->head, 200, slice_none()))
+		call_head(c);
+	else
+		c->ep->flags |= EP_ERROR | EP_RX_ABORT;
 }
 
 static void call_delay_over(struct timer *t)
@@ -211,6 +251,31 @@ void service_continue(struct service_call *c)
 
 /* --- the endpoint ---------------------------------------------------------------------------- */
 
+/* Takes what there is room for, for a service that reads on. */
+static void body_stream(struct endpoint *ep)
+{
+	struct service_call *c = ep->mux;
+
+	if (c->done) {
+		block_queue_clear(&ep->tx);
+	} else if (c->body.len < c->kind->body_max) {
+		block_queue_move_len(&c->body, &ep->tx, c->kind->body_max - c->body.len);
+		service_continue(c);
+	}
+	if (!ep->tx.len && ep->flags & EP_TX_END) {
+		ep->flags |= EP_TX_DONE;
+		c->body_is_whole = true;
+		service_continue(c);
+	}
+}
+
+void service_read(struct service_call *c)
+{
+	if (c->ep->tx.len) {
+		body_stream(c->ep);
+	}
+}
+
 /* Takes the request's body: what the service wants of it, and lets the rest go. */
 static void service_send(struct endpoint *ep)
 {
@@ -219,6 +284,10 @@ static void service_send(struct endpoint *ep)
 
 	if (ep->tx.len)
 		APPLET_TRACE(DATA, c, SEND, "gets %u bytes", ep->tx.len);
+	if (c->kind->streams_body) {
+		body_stream(ep);
+		return;
+	}
 	c->body_is_cut |= ep->tx.len > room;
 	if (room)
 		block_queue_move_len(&c->body, &ep->tx, room);
@@ -291,7 +360,7 @@ bool service_attach(struct stream *s, struct proxy *px, const struct service_kin
 	s->service = kind;
 	s->t.queued = s->t.connected = clock_now_ns();
 	APPLET_TRACE(USER, c, NEW, "a service is to answer");
-	if (!kind->body_max && !kind->after_request)
+	if (kind->streams_body || (!kind->body_max && !kind->after_request))
 		call_begin(c);
 	return true;
 }
