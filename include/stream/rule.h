@@ -85,8 +85,8 @@ struct rule {
 /* Makes the action tables of the modules known. Once. */
 bool rules_register(const struct module *const *modules);
 
-/* Asked for the name of an action that no table has, of one of <sets> (a mask); the row lives as long
- * as <cfg>. NULL: unknown. Once, before a configuration is read.
+/* Asked for the name of an action that no table has, of one of <sets> (a mask); the row lives as
+ * long as <cfg>. NULL: unknown. Once, before a configuration is read.
  */
 typedef const struct rule_action *rules_script_fn(const struct config *cfg, const char *name,
 						  unsigned sets);

@@ -66,9 +66,9 @@ struct service_kind {
 	 * answer, see call->status.
 	 */
 	bool (*start)(struct service_call *call);
-	/* The same for a service that may wait before it answers: SERVICE_DONE: status and fields
-	 * are set; SERVICE_WAIT, SERVICE_MORE: to be called again; SERVICE_ERROR: no answer. Instead
-	 * of start().
+	/* Instead of start(), for a service that may wait before it answers: SERVICE_DONE: status
+	 * and fields are set; SERVICE_WAIT, SERVICE_MORE: to be called again; SERVICE_ERROR: no
+	 * answer.
 	 */
 	enum service_result (*begin)(struct service_call *call);
 	/* It begins at once, and reads the request's body while that comes: call->body holds

@@ -7,7 +7,9 @@
 #include "stream/stream.h"
 
 /* What a function returns: act.CONTINUE and the others. */
-enum act { ACT_CONTINUE, ACT_STOP, ACT_YIELD, ACT_ERROR, ACT_DONE, ACT_DENY, ACT_ABORT, ACT_INVALID };
+enum act {
+	ACT_CONTINUE, ACT_STOP, ACT_YIELD, ACT_ERROR, ACT_DONE, ACT_DENY, ACT_ABORT, ACT_INVALID,
+};
 
 struct action_rule {
 	const struct script_function *fn;

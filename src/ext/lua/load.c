@@ -28,7 +28,7 @@ static int with_traceback(lua_State *L)
 	return 1;
 }
 
-bool script_load(struct script_box *box, const struct script_file *f, char *error, size_t size)
+static bool load(struct script_box *box, const struct script_file *f, char *error, size_t size)
 {
 	lua_State *L = box->L;
 	size_t len, skip = 0;
@@ -104,7 +104,8 @@ static bool prepare(struct conf_line *l, struct script_room *room)
 	room->tasks->kind = SCRIPT_TASK;
 	room->tasks->room = room;
 	room->tasks->own_name = "(anonymous)";
-	return var_name_register(l->cfg, SLICE("lua"), &error) || conf_error(l, 0, NULL, "%s.", error);
+	return var_name_register(l->cfg, SLICE("lua"), &error) ||
+	       conf_error(l, 0, NULL, "%s.", error);
 }
 
 static bool load_into(struct conf_line *l, struct script_box *box, const struct script_file *f)
@@ -114,7 +115,7 @@ static bool load_into(struct conf_line *l, struct script_box *box, const struct 
 
 	if (!box)
 		return conf_error(l, 0, NULL, "no memory for a state of Lua.");
-	if (script_load(box, f, error, sizeof(error)))
+	if (load(box, f, error, sizeof(error)))
 		return true;
 	more = strstr(error, "\nstack traceback:");
 	if (more)
@@ -171,7 +172,7 @@ static bool load_thread(struct script_room *room, unsigned thread, struct diag_l
 	for (const struct script_file *f = room->files; f; f = f->next) {
 		struct diag_place place = { .file = f->conf_file, .line = f->conf_line };
 
-		if (script_load(room->boxes[thread], f, error, sizeof(error)))
+		if (load(room->boxes[thread], f, error, sizeof(error)))
 			continue;
 		diag_add(diags, DIAG_ALERT, &place, NULL, "thread %u: %s", thread + 1, error);
 		return false;
@@ -192,7 +193,8 @@ static bool run_init(const struct script_function *fn, unsigned at, struct diag_
 	lua_rawgeti(box->L, LUA_REGISTRYINDEX, fn->refs[at]);
 	good = lua_pcall(box->L, 0, 0, 1) == LUA_OK;
 	if (!good)
-		diag_add(diags, DIAG_ALERT, NULL, NULL, "Lua init: [state-id %u] runtime error: %s.",
+		diag_add(diags, DIAG_ALERT, NULL, NULL,
+			 "Lua init: [state-id %u] runtime error: %s.",
 			 box->thread, lua_tostring(box->L, -1));
 	lua_settop(box->L, 0);
 	return good;

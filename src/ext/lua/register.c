@@ -10,7 +10,8 @@ static struct script_function *function_take(lua_State *L, enum script_kind kind
 	struct script_function *fn = room->functions, **last;
 	unsigned count = box->thread ? room->box_count : 1;
 
-	while (fn && (!name || fn->kind != kind || !fn->own_name || strcmp(fn->own_name, name) != 0))
+	while (fn && (!name || fn->kind != kind || !fn->own_name ||
+		      strcmp(fn->own_name, name) != 0))
 		fn = fn->next;
 	if (fn)
 		return fn;
@@ -49,7 +50,7 @@ static void function_keep(lua_State *L, struct script_function *fn, int index)
 	fn->refs[at] = luaL_ref(L, LUA_REGISTRYINDEX);
 }
 
-static void check_open(lua_State *L, const char *what)
+static void check_early(lua_State *L, const char *what)
 {
 	if (!script_box_of(L)->is_loading)
 		luaL_error(L, "%s: not available outside of the body of a script", what);
@@ -68,7 +69,7 @@ static int register_fetches(lua_State *L)
 {
 	struct script_function *fn;
 
-	check_open(L, "register_fetches");
+	check_early(L, "register_fetches");
 	luaL_checktype(L, 2, LUA_TFUNCTION);
 	fn = function_take(L, SCRIPT_FETCH, name_at(L, 1));
 	function_keep(L, fn, 2);
@@ -80,7 +81,7 @@ static int register_converters(lua_State *L)
 {
 	struct script_function *fn;
 
-	check_open(L, "register_converters");
+	check_early(L, "register_converters");
 	luaL_checktype(L, 2, LUA_TFUNCTION);
 	fn = function_take(L, SCRIPT_CONVERTER, name_at(L, 1));
 	function_keep(L, fn, 2);
@@ -113,7 +114,7 @@ static int register_action(lua_State *L)
 	struct script_function *fn;
 	unsigned sets = 0;
 
-	check_open(L, "register_action");
+	check_early(L, "register_action");
 	luaL_checktype(L, 2, LUA_TTABLE);
 	luaL_checktype(L, 3, LUA_TFUNCTION);
 	luaL_argcheck(L, args >= 0 && args < 60, 4, "a number of arguments is expected");
@@ -128,7 +129,7 @@ static int register_action(lua_State *L)
 
 static int register_init(lua_State *L)
 {
-	check_open(L, "register_init");
+	check_early(L, "register_init");
 	luaL_checktype(L, 1, LUA_TFUNCTION);
 	function_keep(L, function_take(L, SCRIPT_INIT, NULL), 1);
 	return 0;
@@ -140,7 +141,7 @@ static int register_service(lua_State *L)
 	const char *name = name_at(L, 1), *mode = luaL_checkstring(L, 2);
 	struct script_function *fn;
 
-	check_open(L, "register_service");
+	check_early(L, "register_service");
 	luaL_checktype(L, 3, LUA_TFUNCTION);
 	if (strcmp(mode, "http") != 0)
 		return luaL_error(L, "services of mode '%s' are not there, only of 'http'", mode);

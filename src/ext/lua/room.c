@@ -1,35 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* room.c - edge file: keywords lua-* and tune.lua.*; scripts of a configuration begin and end with it */
+/* room.c - edge file: keywords lua-* and tune.lua.*; scripts begin and end with a configuration */
 #include <stdlib.h>
 #include "ext/lua.h"
 #include "script_priv.h"
-
-static bool room_init(void *data)
-{
-	struct script_room *room = data;
-
-	room->session_ms = room->service_ms = 4000;
-	room->burst_ms = 1000;
-	room->log_loggers = SCRIPT_ON;
-	room->log_stderr = SCRIPT_AUTO;
-	return true;
-}
-
-static void room_fini(void *data)
-{
-	struct script_room *room = data;
-
-	script_box_free(&room->shared);
-	for (unsigned i = 0; room->boxes && i < room->box_count; i++)
-		script_box_free(&room->boxes[i]);
-	free(room->boxes);
-	room->boxes = NULL;
-}
-
-struct slot script_room_slot = {
-	.of = SLOT_CONFIG, .size = sizeof(struct script_room), .init = room_init,
-	.fini = room_fini,
-};
 
 static struct slot *const slots[] = { &script_room_slot, NULL };
 
@@ -153,7 +126,8 @@ static const struct conf_keyword keywords[] = {
 	  .help = "does what scripts log go to stderr?" },
 	{ .words = "tune.lua.maxmem", .where = CONF_GLOBAL, .type = CONF_UINT64,
 	  .slot = &script_room_slot, .offset = offsetof(struct script_room, maxmem_mb),
-	  .max = UINT32_MAX, .syntax = "<megabytes>", .help = "memory of all scripts; 0: no limit" },
+	  .max = UINT32_MAX, .syntax = "<megabytes>",
+	  .help = "memory of all scripts; 0: no limit" },
 	{ .words = "tune.lua.openlibs", .where = CONF_GLOBAL, .max_args = 1, .parse = libs_parse,
 	  .syntax = "{all|none|<lib>[,<lib>]*}", .help = "which libraries of Lua scripts have" },
 	{ 0 }
@@ -164,8 +138,21 @@ static void room_retire(struct config *prev)
 	script_tasks_retire(prev);
 }
 
+/* What a new state knows besides the libraries of Lua. */
+static int classes_open(lua_State *L)
+{
+	script_core_open(L);
+	script_txn_open(L);
+	script_http_open(L);
+	script_smp_open(L);
+	script_reply_open(L);
+	script_service_open(L);
+	return 0;
+}
+
 static bool lua_init(void)
 {
+	script_set_classes(classes_open);
 	expr_set_scripts(&script_exprs);
 	rules_set_scripts(script_action_find);
 	services_set_scripts(script_service_find);

@@ -25,7 +25,7 @@ static bool wants_stderr(const struct script_room *room, const struct log_settin
 	return room->log_loggers == SCRIPT_OFF || !log_is_wanted(room->cfg, set);
 }
 
-static const struct log_settings *settings_of(const struct proxy *px)
+static const struct log_settings *targets_of(const struct proxy *px)
 {
 	return px ? slot_of(&log_proxy_slot, proxy_slots(px)) : NULL;
 }
@@ -49,7 +49,7 @@ static void to_stderr(enum log_level level, const char *text)
 void script_log(const struct script_room *room, const struct proxy *px, enum log_level level,
 		struct slice text)
 {
-	const struct log_settings *set = settings_of(px);
+	const struct log_settings *set = targets_of(px);
 	char area[2048];
 	struct strbuf out;
 
@@ -64,7 +64,7 @@ void script_log(const struct script_room *room, const struct proxy *px, enum log
 
 void script_error(const struct script_room *room, const struct proxy *px, const char *fmt, ...)
 {
-	const struct log_settings *set = settings_of(px);
+	const struct log_settings *set = targets_of(px);
 	char text[2304];
 	va_list ap;
 

@@ -117,14 +117,13 @@ struct script_run {
 
 enum script_step { SCRIPT_DONE, SCRIPT_WAITS, SCRIPT_FAILED };
 
-/* --- room.c, load.c */
+/* --- load.c */
 
 extern struct slot script_room_slot;
 static inline struct script_room *script_room_of(const struct config *cfg)
 {
 	return slot_of(&script_room_slot, config_slots(cfg));
 }
-bool script_load(struct script_box *box, const struct script_file *f, char *error, size_t size);
 bool script_load_line(struct conf_line *l);
 bool script_load_per_thread_line(struct conf_line *l);
 /* The states of the threads but the first, and init functions. */
@@ -132,6 +131,8 @@ bool script_start(struct config *cfg, struct diag_list *diags);
 
 /* --- state.c */
 
+/* What opens the classes of a new state. Once, before any is made. */
+void script_set_classes(lua_CFunction open);
 struct script_box *script_box_new(struct script_room *room, unsigned thread);
 void script_box_free(struct script_box **box);
 struct script_box *script_box_of(lua_State *L);

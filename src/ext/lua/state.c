@@ -63,6 +63,13 @@ void script_prepend_path(lua_State *L, const struct script_path *p)
 	lua_pop(L, 1);
 }
 
+static lua_CFunction open_classes;
+
+void script_set_classes(lua_CFunction open)
+{
+	open_classes = open;
+}
+
 static int open_all(lua_State *L)
 {
 	struct script_box *box = script_box_of(L);
@@ -74,12 +81,7 @@ static int open_all(lua_State *L)
 		if (!(box->room->libs & 1u << i))
 			luaL_requiref(L, libs[i].name, libs[i].func, 1);
 	lua_settop(L, 0);
-	script_core_open(L);
-	script_txn_open(L);
-	script_http_open(L);
-	script_smp_open(L);
-	script_reply_open(L);
-	script_service_open(L);
+	open_classes(L);
 	for (p = box->room->paths; p; p = p->next)
 		script_prepend_path(L, p);
 	return 0;
@@ -187,3 +189,32 @@ struct script_run *script_self(lua_State *L, int index, const char *name)
 		luaL_error(L, "this object of class %s has expired", name);
 	return h->run;
 }
+
+/* --- the room --------------------------------------------------------------------------------- */
+
+static bool room_init(void *data)
+{
+	struct script_room *room = data;
+
+	room->session_ms = room->service_ms = 4000;
+	room->burst_ms = 1000;
+	room->log_loggers = SCRIPT_ON;
+	room->log_stderr = SCRIPT_AUTO;
+	return true;
+}
+
+static void room_fini(void *data)
+{
+	struct script_room *room = data;
+
+	script_box_free(&room->shared);
+	for (unsigned i = 0; room->boxes && i < room->box_count; i++)
+		script_box_free(&room->boxes[i]);
+	free(room->boxes);
+	room->boxes = NULL;
+}
+
+struct slot script_room_slot = {
+	.of = SLOT_CONFIG, .size = sizeof(struct script_room), .init = room_init,
+	.fini = room_fini,
+};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* task.c - core.register_task: functions that run beside all streams, as long as their configuration */
+/* task.c - core.register_task: functions that run beside streams, as long as their configuration */
 #include <stdlib.h>
 #include "base/clock.h"
 #include "core/lock.h"
@@ -88,6 +88,7 @@ bool script_task_new(const struct script_function *fn, struct script_box *box, i
 	if (!t->task || !script_begin_in(&t->run, fn, box, fn_ref, NULL, push_args, t)) {
 		if (t->task)
 			task_free(&t->task);
+		arena_fini(&t->arena);
 		free(t);
 		return false;
 	}
