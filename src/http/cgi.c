@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* cgi.c - requests as CGI/1.1 applications see them, and answers as they give them */
+#include "http/cgi.h"
+#include "base/num.h"
+#include "codec/fcgi.h"
+#include "http/msg.h"
+
+static const struct slice status_name = SLICE("status");
+
+/* --- names and paths -------------------------------------------------------------------------- */
+
+static char char_of_name(char c)
+{
+	char lower = ascii_lower(c);
+
+	return (lower >= 'a' && lower <= 'z') || ascii_is_digit(c) ? ascii_upper(c) : '_';
+}
+
+void cgi_add_name(struct strbuf *out, struct slice name)
+{
+	for (size_t i = 0; i < name.len; i++)
+		strbuf_add_char(out, char_of_name(name.ptr[i]));
+}
+
+bool cgi_add_path(struct strbuf *out, struct slice path)
+{
+	if (!path.len || path.ptr[0] != '/')
+		return false;
+	for (size_t i = 0; i < path.len; i++) {
+		char c = path.ptr[i];
+
+		if (c == '%') {
+			int high, low;
+
+			if (path.len - i < 3)
+				return false;
+			high = num_hex_digit(path.ptr[i + 1]);
+			low = num_hex_digit(path.ptr[i + 2]);
+			if (high < 0 || low < 0)
+				return false;
+			c = (char)(high << 4 | low);
+			i += 2;
+		}
+		strbuf_add_char(out, c);
+	}
+	return !out->overflow;
+}
+
+/* --- parameters ------------------------------------------------------------------------------- */
+
+/* What the adding of parameters needs. */
+struct adding {
+	const struct cgi_request *rq;
+	struct strbuf *out;
+	struct strbuf text;   /* for names and values that are put together */
+};
+
+static const struct cgi_param *param_set(const struct cgi_request *rq, struct slice name)
+{
+	for (unsigned i = 0; i < rq->set_count; i++)
+		if (slice_eq(rq->set[i].name, name))
+			return &rq->set[i];
+	return NULL;
+}
+
+/* What a parameter has been set to, or would be. */
+static struct slice value_of(const struct cgi_request *rq, struct slice name, struct slice value)
+{
+	const struct cgi_param *set = param_set(rq, name);
+
+	return set ? set->value : value;
+}
+
+static void add_field(struct adding *a, const struct h1_field *f)
+{
+	if (slice_eq(f->name, SLICE("proxy")))
+		return;
+	strbuf_reset(&a->text);
+	if (f->id != FIELD_CONTENT_LENGTH && f->id != FIELD_CONTENT_TYPE)
+		strbuf_add(&a->text, SLICE("HTTP_"));
+	cgi_add_name(&a->text, f->name);
+	fcgi_add_param(a->out, strbuf_slice(&a->text), f->value);
+}
+
+/* Adds a parameter that nobody has set. */
+static void add_default(struct adding *a, struct slice name, struct slice value)
+{
+	if (value.len && !param_set(a->rq, name))
+		fcgi_add_param(a->out, name, value);
+}
+
+static void add_number(struct adding *a, struct slice name, uint64_t number)
+{
+	strbuf_reset(&a->text);
+	strbuf_add_uint(&a->text, number);
+	add_default(a, name, strbuf_slice(&a->text));
+}
+
+static void add_joined(struct adding *a, struct slice name, struct slice first, struct slice second)
+{
+	strbuf_reset(&a->text);
+	strbuf_add(&a->text, first);
+	strbuf_add(&a->text, second);
+	add_default(a, name, strbuf_slice(&a->text));
+}
+
+/* Where the script is, and what comes after it. */
+static void add_script(struct adding *a, struct slice docroot)
+{
+	const struct cgi_request *rq = a->rq;
+	struct slice info = value_of(rq, SLICE("PATH_INFO"), rq->path_info);
+	struct slice script = rq->script;
+	struct strbuf whole;
+
+	strbuf_init(&whole);
+	if (script.len && script.ptr[script.len - 1] == '/' && rq->index.len) {
+		strbuf_add(&whole, script);
+		strbuf_add(&whole, rq->index);
+		script = strbuf_slice(&whole);
+	}
+	add_default(a, SLICE("SCRIPT_NAME"), script);
+	add_default(a, SLICE("PATH_INFO"), rq->path_info);
+	add_joined(a, SLICE("SCRIPT_FILENAME"), docroot,
+		   value_of(rq, SLICE("SCRIPT_NAME"), script));
+	if (info.len)
+		add_joined(a, SLICE("PATH_TRANSLATED"), docroot, info);
+	a->out->overflow |= whole.overflow;
+	strbuf_fini(&whole);
+}
+
+/* The one that the client asks for, or where it came to. */
+static struct slice server_name(const struct cgi_request *rq)
+{
+	const struct h1_field *host =
+		http_field_find(&rq->head->fields, FIELD_HOST, slice_none());
+
+	return host && host->value.len ? host->value : rq->server;
+}
+
+static struct slice protocol_of(const struct http_msg *m)
+{
+	if (m->version >= 20)
+		return m->version >= 30 ? SLICE("HTTP/3.0") : SLICE("HTTP/2.0");
+	return m->version <= 10 ? SLICE("HTTP/1.0") : SLICE("HTTP/1.1");
+}
+
+static void add_defaults(struct adding *a)
+{
+	const struct cgi_request *rq = a->rq;
+	const struct http_msg *m = rq->head;
+	struct slice docroot = value_of(rq, SLICE("DOCUMENT_ROOT"), rq->docroot);
+
+	add_default(a, SLICE("GATEWAY_INTERFACE"), SLICE("CGI/1.1"));
+	add_default(a, SLICE("DOCUMENT_ROOT"), rq->docroot);
+	add_script(a, docroot);
+	add_default(a, SLICE("REQUEST_URI"), http_msg_pathq(m));
+	add_default(a, SLICE("REQUEST_METHOD"), m->method_text);
+	add_default(a, SLICE("QUERY_STRING"), http_msg_query(m));
+	add_default(a, SLICE("SERVER_NAME"), server_name(rq));
+	if (rq->server_port)
+		add_number(a, SLICE("SERVER_PORT"), rq->server_port);
+	add_default(a, SLICE("SERVER_PROTOCOL"), protocol_of(m));
+	add_default(a, SLICE("REMOTE_ADDR"), rq->client);
+	if (rq->client_port)
+		add_number(a, SLICE("REMOTE_PORT"), rq->client_port);
+	if (rq->https)
+		add_default(a, SLICE("HTTPS"), SLICE("on"));
+	add_default(a, SLICE("SERVER_SOFTWARE"), rq->software);
+}
+
+void cgi_add_params(struct strbuf *b, const struct cgi_request *r)
+{
+	struct adding a = { .rq = r, .out = b };
+	const struct http_fields *fields = &r->head->fields;
+
+	strbuf_init(&a.text);
+	for (unsigned i = 0; i < fields->count; i++)
+		if (fields->list[i].name.ptr)
+			add_field(&a, &fields->list[i]);
+	for (unsigned i = 0; i < r->set_count; i++)
+		fcgi_add_param(b, r->set[i].name, r->set[i].value);
+	add_defaults(&a);
+	/* the true length comes last: it must not be a question of what somebody has set */
+	if (!http_field_find(fields, FIELD_CONTENT_LENGTH, slice_none())) {
+		strbuf_reset(&a.text);
+		strbuf_add_uint(&a.text, r->body_len);
+		fcgi_add_param(b, SLICE("CONTENT_LENGTH"), strbuf_slice(&a.text));
+	}
+	b->overflow |= a.text.overflow;
+	strbuf_fini(&a.text);
+}
+
+/* --- answers ---------------------------------------------------------------------------------- */
+
+/* "404 Not Found", "404". */
+static bool status_read(struct slice s, unsigned *status, struct slice *reason)
+{
+	if (s.len < 3 || (s.len > 3 && s.ptr[3] != ' '))
+		return false;
+	*status = 0;
+	for (size_t i = 0; i < 3; i++) {
+		if (!ascii_is_digit(s.ptr[i]))
+			return false;
+		*status = *status * 10 + (unsigned)(s.ptr[i] - '0');
+	}
+	*reason = slice_trim(slice_sub(s, 3, s.len));
+	if (!reason->len)
+		*reason = slice_none();
+	return *status >= 200;
+}
+
+bool cgi_answer_finish(struct http_msg *answer)
+{
+	struct slice text = slice_none(), reason = slice_none();
+	struct h1_field *f;
+	unsigned status;
+	int at = -1;
+
+	while ((f = http_field_next(&answer->fields, &at, 0, status_name))) {
+		text = f->value; /* (the last one counts) */
+		http_msg_drop_field(answer, f);
+	}
+	if (text.len)
+		return status_read(text, &status, &reason) &&
+		       http_msg_set_status(answer, status, reason);
+	if (http_field_find(&answer->fields, FIELD_LOCATION, slice_none()))
+		return http_msg_set_status(answer, 302, slice_none());
+	return true;
+}
