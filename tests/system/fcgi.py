@@ -1,0 +1,275 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Servers of FastCGI (lib_fcgi.py): which parameters a request becomes, what becomes of answers that are right, wrong or cut,
+connections that are kept, stderr, checks, wrong configurations. Skipped when the program does not speak it."""
+import re
+import subprocess
+
+import lib
+import lib_fcgi as fcgi
+
+CONF = """
+	log 127.0.0.1:{log} len 4096 local0
+defaults
+	mode http
+	timeout connect 2s
+	timeout client 10s
+	timeout server {timeout}
+frontend fe
+	bind 127.0.0.1:{fe}
+	log global
+	option httplog
+	default_backend be
+backend be
+	use-fcgi-app app
+	{be}
+	server s 127.0.0.1:{server} proto fcgi {server_more}
+fcgi-app app
+	docroot /srv
+	{app}
+"""
+HEAD = b"Content-Type: t/p\r\n\r\n"
+INDEX = "index i.php\n\tpath-info ^(/.+\\.php)(/.*)?$"
+
+# path, app, backend, fields: all parameters that are not the same for every request
+PARAMS = [
+    ("/a.php?q=1&r", "", "", "", {"SCRIPT_NAME": "/a.php", "SCRIPT_FILENAME": "/srv/a.php", "QUERY_STRING": "q=1&r"}),
+    ("/a?", "", "", "", {"SCRIPT_NAME": "/a", "SCRIPT_FILENAME": "/srv/a"}),
+    ("/a%2eb%2f+//x", "", "", "", {"SCRIPT_NAME": "/a.b/+//x", "SCRIPT_FILENAME": "/srv/a.b/+//x"}),
+    ("/", INDEX, "", "", {"SCRIPT_NAME": "/i.php", "SCRIPT_FILENAME": "/srv/i.php"}),
+    ("/d%2f?x", INDEX, "", "", {"SCRIPT_NAME": "/d/i.php", "SCRIPT_FILENAME": "/srv/d/i.php", "QUERY_STRING": "x"}),
+    ("/x.php/in%20fo", INDEX, "", "", {"SCRIPT_NAME": "/x.php", "SCRIPT_FILENAME": "/srv/x.php", "PATH_INFO": "/in fo",
+                                       "PATH_TRANSLATED": "/srv/in fo"}),
+    ("/q.php/y.php/z", INDEX, "", "", {"SCRIPT_NAME": "/q.php/y.php", "SCRIPT_FILENAME": "/srv/q.php/y.php",
+                                       "PATH_INFO": "/z", "PATH_TRANSLATED": "/srv/z"}),
+    ("/a/b", "index i.php\n\tpath-info ^(/a/)(.*)$", "", "", {
+        "SCRIPT_NAME": "/a/i.php", "SCRIPT_FILENAME": "/srv/a/i.php", "PATH_INFO": "b", "PATH_TRANSLATED": "/srvb"}),
+    ("/x.php/rest", "path-info ^(/.+\\.php)", "", "", {"SCRIPT_NAME": "/x.php", "SCRIPT_FILENAME": "/srv/x.php"}),
+    ("/no", INDEX, "", "", {"SCRIPT_NAME": "/no", "SCRIPT_FILENAME": "/srv/no"}),
+    ("/h", "", "", "X-A: 1\nX_A: 2\nA!b: 3\nProxy: e\nKeep-Alive: 1\nTE: z\nAuthorization: Basic dTpw\nProxy-Authorization: x\n"
+     "Content-Type: t/p\nEmpty:\nTrailer: t\n", {
+         "SCRIPT_NAME": "/h", "SCRIPT_FILENAME": "/srv/h", "HTTP_X_A": "1", "CONTENT_TYPE": "t/p", "HTTP_EMPTY": "",
+         "HTTP_TRAILER": "t", "AUTH_TYPE": "Basic", "REMOTE_USER": "u"}),
+    ("/h", "", "option http-restrict-req-hdr-names preserve", "X_A: 2\nA!b: 3\nProxy: e\nAuthorization: Bearer b\n", {
+        "SCRIPT_NAME": "/h", "SCRIPT_FILENAME": "/srv/h", "HTTP_X_A": "2", "HTTP_A_B": "3", "AUTH_TYPE": "Bearer"}),
+    ("/s?q", "set-param A 1\n\tset-param A 2\n\tset-param a-b %[path]\n\tset-param QUERY_STRING %[req.hdr(nope)]\n"
+     "\tset-param SCRIPT_NAME /sn\n\tset-param PATH_INFO /pi\n\tacl no path /no\n\tset-param NO 1 if no\n"
+     "\tpass-header Authorization", "", "Authorization: Basic dTpw\n", {
+         "A": "2", "A_B": "/s", "QUERY_STRING": "q", "SCRIPT_NAME": "/sn", "PATH_INFO": "/pi",
+         "SCRIPT_FILENAME": "/srv/sn", "PATH_TRANSLATED": "/srv/pi", "HTTP_AUTHORIZATION": "Basic dTpw",
+         "AUTH_TYPE": "Basic", "REMOTE_USER": "u"}),
+    ("/f", "", "option forwardfor", "", {"SCRIPT_NAME": "/f", "SCRIPT_FILENAME": "/srv/f",
+                                         "HTTP_X_FORWARDED_FOR": "127.0.0.1"}),
+]
+
+
+def out(content):
+    return lambda n: fcgi.record(fcgi.STDOUT, n, content)
+
+
+def ended(app=0, protocol=0):
+    return lambda n: fcgi.end(n, app, protocol)
+
+
+HELLO, STOP = out(HEAD + b"hello"), out(b"")
+# what it is, what the application sends, status, body, how the log says that it ended
+ANSWERS = [
+    ("a plain answer", [HELLO, STOP, ended()], 200, b"hello", "----"),
+    ("a status", [out(b"Status: 404 Nope\r\n" + HEAD), STOP, ended()], 404, b"", "----"),
+    ("the last of two", [out(b"Status: 201\r\nStatus: 202\r\n" + HEAD), STOP, ended()], 202, b"", "----"),
+    ("an empty status", [out(b"Status:\r\n" + HEAD), STOP, ended()], 200, b"", "----"),
+    ("a place to go", [out(b"Location: /b\r\n\r\n"), STOP, ended()], 302, b"", "----"),
+    ("a place with a status", [out(b"Status: 201 C\r\nLocation: /b\r\n\r\n"), STOP, ended()], 201, b"", "----"),
+    ("no fields", [out(b"\r\nhello"), STOP, ended()], 200, b"hello", "----"),
+    ("lines with LF alone", [out(b"Status: 403\nA: b\n\nhello"), STOP, ended()], 403, b"hello", "----"),
+    ("its length", [out(b"Content-Length: 5\r\n\r\nhello"), STOP, ended()], 200, b"hello", "----"),
+    ("more than its length", [out(b"Content-Length: 3\r\n\r\nhello"), STOP, ended()], 502, None, "PH--"),
+    ("no length", [out(b"Content-Length: x\r\n\r\nhello"), STOP, ended()], 502, None, "PH--"),
+    ("two lengths", [out(b"Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello"), STOP, ended()], 502, None, "PH--"),
+    ("a status line", [out(b"HTTP/1.1 403 No\r\n\r\n"), STOP, ended()], 502, None, "PH--"),
+    ("no colon", [out(b"abc\r\n\r\n"), STOP, ended()], 502, None, "PH--"),
+    ("nothing", [STOP, ended()], 502, None, "SH--"),
+    ("refused: no multiplexing", [ended(0, 1)], 502, None, "SH--"),
+    ("refused: overloaded", [ended(0, 2)], 502, None, "SH--"),
+    ("refused: unknown role", [ended(0, 3)], 502, None, "SH--"),
+    ("a status of the application", [HELLO, STOP, ended(1)], 200, b"hello", "----"),
+    ("no end of stdout", [HELLO, ended()], 200, b"hello", "----"),
+    ("no end of the request", [HELLO, STOP, None], 200, b"hello", "----"),
+    ("closed at once", [None], 502, None, "SH--"),
+    ("closed in a record's head", [lambda n: b"\1\6\0", None], 502, None, "SH--"),
+    ("stdout of the connection", [lambda n: fcgi.record(fcgi.STDOUT, 0, b"evil"), HELLO, STOP, ended()], 502, None, "SH--"),
+    ("another version", [lambda n: b"\2\6\0\1\0\0\0\0", HELLO, STOP, ended()], 502, None, "SH--"),
+    ("an unknown request", [lambda n: fcgi.record(fcgi.STDOUT, 9, b"evil"), HELLO, STOP, ended()], 200, b"hello", "----"),
+    ("a type that is none", [lambda n: fcgi.record(77, n, b"abc"), HELLO, STOP, ended()], 200, b"hello", "----"),
+    ("padding", [lambda n: fcgi.record(fcgi.STDOUT, n, HEAD + b"hel", 7), lambda n: fcgi.record(fcgi.STDOUT, n, b"lo", 255),
+                 STOP, ended()], 200, b"hello", "----"),
+]
+SECTION = "fcgi-app app\n\tdocroot /x\n"
+BACKEND = "backend be\n\tmode http\n\ttimeout connect 1s\n\ttimeout server 1s\n"
+SERVER = "\tserver s 127.0.0.1:1 proto fcgi\n"
+ERRORS = [
+    (BACKEND + "\tuse-fcgi-app app\n" + SERVER + "fcgi-app app\n\tindex x\n", r"fcgi-app 'app'.*no docroot"),
+    (BACKEND + "\tuse-fcgi-app nope\n" + SERVER, r"fcgi-app 'nope' not found"),
+    (BACKEND + "\tuse-fcgi-app app\n\tserver s 127.0.0.1:1\n" + SECTION, r"no FCGI server found"),
+    (BACKEND + SERVER + SECTION, r"has no FCGI app configured"),
+    (BACKEND + "\tuse-fcgi-app app\n\tfilter trace\n" + SERVER + SECTION, r"explicit filter declaration"),
+    (BACKEND + "\tuse-fcgi-app app\n\tuse-fcgi-app app2\n" + SERVER + SECTION, r"only one fcgi-app"),
+    ("frontend fe\n\tmode http\n\tuse-fcgi-app app\n" + SECTION, r"only available in backend or listen"),
+    (BACKEND.replace("http", "tcp") + "\tuse-fcgi-app app\n\tserver s 127.0.0.1:1\n" + SECTION, r"in non-HTTP mode"),
+    ("frontend fe\n\tmode http\n\tbind :1 proto fcgi\n", r"not usable for 'bind :1'"),
+    (SECTION + SECTION, r"same name"), ("fcgi-app\n", r"expects <name>"),
+] + [(SECTION + "\t" + line + "\n", error) for line, error in (
+    ("docroot", r"'docroot' expects"), ("index", r"'index' expects"), ("path-info", r"'path-info' expects"),
+    ("path-info (", r"'\(' is invalid"), ("option foo", r"unknown option 'foo'"), ("option max-reqs 0", r"strictly positive"),
+    ("option keep-conn x", r"unexpected argument 'x'"), ("set-param A", r"'set-param' expects"),
+    ("pass-header", r"'pass-header' expects"), ("unknown x", r"unknown keyword 'unknown'"))]
+
+
+class Scene:
+    def __init__(self, args, answer, app="", be="", server="", timeout="2s", values=None):
+        self.app, self.log = fcgi.App(answer, values), lib.Syslog()
+        self.port = lib.ports(1)[0]
+        self.proxy = lib.Proxy(args.program, CONF.format(
+            log=self.log.port, fe=self.port, server=self.app.port, app=app, be=be, server_more=server, timeout=timeout))
+
+    def __enter__(self):
+        self.proxy.__enter__()
+        return self
+
+    def __exit__(self, *exc):
+        self.proxy.__exit__(*exc)
+        self.app.close()
+        self.log.close()
+
+    def ask(self, data):
+        """What the client gets up to the end of the connection: status, and all behind the head."""
+        sock = lib.connect(self.port)
+        self.client = sock.getsockname()[1]
+        sock.sendall(data)
+        got = lib.recv_all(sock)
+        sock.close()
+        head, _, body = got.partition(b"\r\n\r\n")
+        if b"transfer-encoding: chunked" in head:
+            body = b"".join(body.split(b"\r\n")[1:-3:2])
+        return int(head.split()[1]), body
+
+
+def get(path, fields="", method="GET", body=""):
+    return ("%s %s HTTP/1.1\r\nHost: h:81\r\nConnection: close\r\n%s\r\n%s" % (
+        method, path, fields.replace("\n", "\r\n"), body)).encode("latin1")
+
+
+def good(request):
+    return fcgi.whole(request.number, HEAD + b"hello")
+
+
+def params(tap, args):
+    for path, app, be, fields, want in PARAMS:
+        with Scene(args, good, app, be) as sc:
+            status, _ = sc.ask(get(path, fields))
+            want = dict(want, HTTP_HOST="h:81", GATEWAY_INTERFACE="CGI/1.1", DOCUMENT_ROOT="/srv", REQUEST_URI=path,
+                        REQUEST_METHOD="GET", SERVER_NAME="h:81", SERVER_PORT=str(sc.port), SERVER_PROTOCOL="HTTP/1.1",
+                        REMOTE_ADDR="127.0.0.1", REMOTE_PORT=str(sc.client), CONTENT_LENGTH="0")
+            got = sc.app.requests[0].pairs() if sc.app.requests else []
+            software = dict(got).get("SERVER_SOFTWARE", "")
+            tap.eq(sorted(p for p in got if p[0] != "SERVER_SOFTWARE"), sorted(want.items()), "parameters of " + path)
+            # (the reference does not say who asks when SCRIPT_NAME was set)
+            tap.ok(status == 200 and (software.startswith("HAProxy ") or "SCRIPT_NAME" in app and lib.is_reference(args.program)),
+                   "answered, and who asks", (status, software))
+
+
+def bad_paths(tap, args):
+    with Scene(args, good, INDEX) as sc:
+        for path in ("/a%", "/a%zz", "/a%0ab.php", "/a%00b.php"):
+            tap.eq(sc.ask(get(path))[0], 500, "the path " + path)
+        tap.ok(not [r for r in sc.app.requests if r.params], "the application is not asked")
+
+
+def bodies(tap, args):
+    with Scene(args, good) as sc:
+        for fields, data, want in (("Content-Length: 5\n", "abcde", b"abcde"), ("Content-Length: 0\n", "", b""),
+                                   ("Transfer-Encoding: chunked\n", "3\r\nabc\r\n0\r\n\r\n", b"abc"),
+                                   ("Content-Length: 100000\n", "z" * 100000, b"z" * 100000)):
+            status, _ = sc.ask(get("/", fields, "POST", data))
+            last = sc.app.requests[-1]
+            tap.ok((status, last.body) == (200, want), "a body of %d bytes arrives" % len(want), (status, len(last.body)))
+            tap.eq(dict(last.pairs())["CONTENT_LENGTH"], str(len(want)), "and its length")
+
+
+def answers(tap, args):
+    for name, parts, status, body, ends in ANSWERS:
+        def answer(request):
+            return [b"".join(p(request.number) for p in parts if p)] + [None] * (None in parts)
+
+        with Scene(args, answer) as sc:
+            got = sc.ask(get("/"))
+            tap.eq(got if body is not None else got[0], (status, body) if body is not None else status, name)
+            tap.ok(sc.log.find(r"be/s .* %d \d+ - - %s " % (status, ends)), "and its log")
+
+
+def cut(tap, args):
+    """Byte by byte, and what never ends."""
+    def bytewise(request):
+        return [bytes([b]) for b in fcgi.whole(request.number, HEAD + b"hello")]
+
+    with Scene(args, bytewise) as sc:
+        tap.eq(sc.ask(get("/")), (200, b"hello"), "an answer byte by byte")
+    for name, data in (("a head without end", b"Status: 200\r\nA: b\r\n"), ("no head", b"hello world")):
+        with Scene(args, lambda r, d=data: fcgi.whole(r.number, d), timeout="500ms") as sc:
+            tap.eq(sc.ask(get("/"))[0], 504, name)
+
+
+def kept(tap, args):
+    two = get("/1").replace(b"Connection: close\r\n", b"") + get("/2")
+    for app, connections, keep in (("", 1, True), ("no option keep-conn", 2, False)):
+        with Scene(args, good, app) as sc:
+            sc.ask(two)
+            tap.eq([r.keep for r in sc.app.requests], [keep] * 2, "two requests, %s" % (app or "as it is"))
+            tap.eq(sc.app.connections, connections, "their connections")
+    with Scene(args, good, "option get-values\n\toption mpxs-conns", values=b"\x0d\x01FCGI_MAX_REQS4\x0f\x01FCGI_MPXS_CONNS0") as sc:
+        tap.eq(sc.ask(get("/"))[0], 200, "with get-values")
+        tap.eq(sc.app.asked, [[("FCGI_MAX_REQS", ""), ("FCGI_MPXS_CONNS", "")]], "what is asked")
+
+
+def stderr(tap, args):
+    with Scene(args, lambda r: fcgi.whole(r.number, HEAD, b"one\ntwo\n"), "log-stderr global") as sc:
+        tap.eq(sc.ask(get("/"))[0], 200, "an answer with something on stderr")
+        tap.ok(sc.log.find(r"<131>.* app\[\d+\]: one\.two\."), "which is logged")
+
+
+def checks(tap, args):
+    more = "option httpchk\n\thttp-check send meth POST uri /hc?x ver HTTP/1.1 hdr Host chk body abc\n\thttp-check expect status 200"
+    with Scene(args, good, "", more, "check inter 100ms") as sc:
+        if not tap.ok(lib.until(lambda: len(sc.app.requests) > 2), "checks go on"):
+            return
+        r = sc.app.requests[0]
+        got = dict(r.pairs())
+        tap.eq((r.body, got["SCRIPT_NAME"], got["QUERY_STRING"], got["REQUEST_METHOD"], got["SERVER_NAME"], got["HTTP_HOST"]),
+               (b"abc", "/hc", "x", "POST", "chk", "chk"), "what a check asks")
+
+
+def errors(tap, args):
+    for conf, want in ERRORS:
+        p = subprocess.run([args.program, "-c", "-f", "/dev/stdin"], input=conf.encode(), capture_output=True, check=False)
+        said = (p.stdout + p.stderr).decode()
+        tap.ok(re.search(want, said) and p.returncode == 1, "refused: " + want, said)
+
+
+def is_spoken(args):
+    p = subprocess.run([args.program, "-c", "-f", "/dev/stdin"], input=(SECTION).encode(), capture_output=True, check=False)
+    return b"not supported" not in p.stdout + p.stderr
+
+
+def main():
+    args = lib.arguments(__doc__)
+    tap = lib.Tap()
+    if is_spoken(args):
+        for test in (params, bad_paths, bodies, answers, cut, kept, stderr, checks, errors):
+            test(tap, args)
+    else:
+        tap.skip("servers of FastCGI", "the program does not speak it")
+    tap.done()
+
+
+if __name__ == "__main__":
+    lib.guarded(main)
