@@ -9,6 +9,7 @@ import lib
 import lib_fcgi as fcgi
 
 CONF = """
+	nbthread 1
 	log 127.0.0.1:{log} len 4096 local0
 defaults
 	mode http
@@ -231,10 +232,32 @@ def kept(tap, args):
         tap.eq(sc.app.asked, [[("FCGI_MAX_REQS", ""), ("FCGI_MPXS_CONNS", "")]], "what is asked")
 
 
+def shared(tap, args):
+    """Five requests at once, none of which is answered before all are there, then a sixth."""
+    for app, be, connections in (("option mpxs-conns\n\toption max-reqs 10", "http-reuse always", 1),
+                                 ("", "http-reuse always", 5),
+                                 ("option mpxs-conns\n\toption max-reqs 10", "http-reuse never", 6)):
+        with Scene(args, lambda r: b"", app, be, timeout="10s") as sc:
+            socks = []
+            for n in range(5):
+                socks.append(lib.connect(sc.port))
+                socks[-1].sendall(get("/%d" % n))
+                lib.until(lambda n=n: len(sc.app.requests) > n)
+            sc.app.answer_all(lambda r: fcgi.whole(r.number, HEAD + dict(r.pairs())["REQUEST_URI"].encode()))
+            got = [lib.recv_all(s).rpartition(b"\r\n\r\n")[2] for s in socks]
+            tap.eq(got, [b"/%d" % n for n in range(5)], "each client gets its own answer: " + (app + " " + be).replace("\n\t", ", "))
+            sc.app.answer = good
+            sc.ask(get("/6"))
+            tap.eq(sc.app.connections, connections, "connections")
+
+
 def stderr(tap, args):
     with Scene(args, lambda r: fcgi.whole(r.number, HEAD, b"one\ntwo\n"), "log-stderr global") as sc:
         tap.eq(sc.ask(get("/"))[0], 200, "an answer with something on stderr")
         tap.ok(sc.log.find(r"<131>.* app\[\d+\]: one\.two\."), "which is logged")
+    for app in ("", "log-stderr global"):
+        with Scene(args, lambda r: fcgi.record(fcgi.STDERR, r.number, b"e" * 60000) * 20 + good(r), app) as sc:
+            tap.eq(sc.ask(get("/")), (200, b"hello"), "an answer behind a flood on stderr, %s" % (app or "not logged"))
 
 
 def checks(tap, args):
@@ -264,7 +287,7 @@ def main():
     args = lib.arguments(__doc__)
     tap = lib.Tap()
     if is_spoken(args):
-        for test in (params, bad_paths, bodies, answers, cut, kept, stderr, checks, errors):
+        for test in (params, bad_paths, bodies, answers, cut, kept, shared, stderr, checks, errors):
             test(tap, args)
     else:
         tap.skip("servers of FastCGI", "the program does not speak it")

@@ -47,7 +47,7 @@ class Request:
         self.number = number
         self.role, flags = struct.unpack(">HB", content[:3])
         self.keep = bool(flags & 1)
-        self.params, self.body, self.aborted = b"", b"", False
+        self.params, self.body, self.aborted, self.sock = b"", b"", False, None
 
     def pairs(self):
         return pairs(self.params)
@@ -76,6 +76,11 @@ class App:
                 raise EOFError
             sock.sendall(part)
 
+    def answer_all(self, answer):
+        """Answers what has come so far, the last first."""
+        for request in reversed(self.requests):
+            request.sock.sendall(answer(request))
+
     def one(self, sock, open_requests):
         version, kind, number, size, padding, _ = struct.unpack(">BBHHBB", self.read(sock, 8))
         content = self.read(sock, size)
@@ -98,6 +103,7 @@ class App:
             open_requests[number].body += content
         elif kind == STDIN:
             request = open_requests.pop(number)
+            request.sock = sock
             self.requests.append(request)
             self.send(sock, self.answer(request))
             if not request.keep:
