@@ -102,7 +102,7 @@ static void test_set(void)
 	http_msg_fini(&m);
 }
 
-static void test_paths(void)
+static void test_names_and_paths(void)
 {
 	static const struct {
 		const char *path, *want;
@@ -112,6 +112,10 @@ static void test_paths(void)
 	};
 	struct strbuf b;
 
+	strbuf_init(&b);
+	cgi_add_name(&b, SLICE("aZ09-_.!\xe9@[`{"));
+	is_str(b.ptr, "AZ09_________", "a name");
+	strbuf_fini(&b);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		strbuf_init(&b);
 		if (cgi_add_path(&b, slice_of(cases[i].path)))
@@ -169,7 +173,7 @@ int main(void)
 	arena_init(&arena, 4096);
 	test_params();
 	test_set();
-	test_paths();
+	test_names_and_paths();
 	test_answers();
 	arena_fini(&arena);
 	return done_testing();
