@@ -28,7 +28,7 @@ static int with_traceback(lua_State *L)
 	return 1;
 }
 
-static bool load(struct script_box *box, const struct script_file *f, char *error, size_t size)
+static bool load_file(struct script_box *box, const struct script_file *f, char *error, size_t size)
 {
 	lua_State *L = box->L;
 	size_t len, skip = 0;
@@ -115,7 +115,7 @@ static bool load_into(struct conf_line *l, struct script_box *box, const struct 
 
 	if (!box)
 		return conf_error(l, 0, NULL, "no memory for a state of Lua.");
-	if (load(box, f, error, sizeof(error)))
+	if (load_file(box, f, error, sizeof(error)))
 		return true;
 	more = strstr(error, "\nstack traceback:");
 	if (more)
@@ -172,7 +172,7 @@ static bool load_thread(struct script_room *room, unsigned thread, struct diag_l
 	for (const struct script_file *f = room->files; f; f = f->next) {
 		struct diag_place place = { .file = f->conf_file, .line = f->conf_line };
 
-		if (load(room->boxes[thread], f, error, sizeof(error)))
+		if (load_file(room->boxes[thread], f, error, sizeof(error)))
 			continue;
 		diag_add(diags, DIAG_ALERT, &place, NULL, "thread %u: %s", thread + 1, error);
 		return false;

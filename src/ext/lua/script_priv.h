@@ -134,7 +134,6 @@ bool script_start(struct config *cfg, struct diag_list *diags);
 /* What opens the classes of a new state. Once, before any is made. */
 void script_set_classes(lua_CFunction open);
 struct script_box *script_box_new(struct script_room *room, unsigned thread);
-void script_box_free(struct script_box **box);
 struct script_box *script_box_of(lua_State *L);
 /* The box where <fn> is for this thread, and its reference. NULL: there is none. */
 struct script_box *script_box_for(const struct script_function *fn, int *ref);

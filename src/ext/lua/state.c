@@ -87,6 +87,20 @@ static int open_all(lua_State *L)
 	return 0;
 }
 
+static void box_free(struct script_box **at)
+{
+	struct script_box *box = *at;
+
+	*at = NULL;
+	if (!box)
+		return;
+	if (box->L)
+		lua_close(box->L);
+	expr_runtime_free(&box->exprs);
+	pthread_mutex_destroy(&box->lock);
+	free(box);
+}
+
 struct script_box *script_box_new(struct script_room *room, unsigned thread)
 {
 	struct script_box *box = calloc(1, sizeof(*box));
@@ -107,22 +121,8 @@ struct script_box *script_box_new(struct script_room *room, unsigned thread)
 		if (lua_pcall(box->L, 0, 0, 0) == LUA_OK)
 			return box;
 	}
-	script_box_free(&box);
+	box_free(&box);
 	return NULL;
-}
-
-void script_box_free(struct script_box **at)
-{
-	struct script_box *box = *at;
-
-	*at = NULL;
-	if (!box)
-		return;
-	if (box->L)
-		lua_close(box->L);
-	expr_runtime_free(&box->exprs);
-	pthread_mutex_destroy(&box->lock);
-	free(box);
 }
 
 struct script_box *script_box_of(lua_State *L)
@@ -207,9 +207,9 @@ static void room_fini(void *data)
 {
 	struct script_room *room = data;
 
-	script_box_free(&room->shared);
+	box_free(&room->shared);
 	for (unsigned i = 0; room->boxes && i < room->box_count; i++)
-		script_box_free(&room->boxes[i]);
+		box_free(&room->boxes[i]);
 	free(room->boxes);
 	room->boxes = NULL;
 }
