@@ -143,8 +143,8 @@ static void key_free(void *key)
 	EVP_PKEY_free(key);
 }
 
-/* Keeps the key of that file, if it is one. False: no memory. */
-static bool key_load(struct config *cfg, struct slice name)
+/* Keeps the key of that file. NULL: done; else what is wrong. */
+static const char *key_load(struct config *cfg, struct slice name)
 {
 	struct expr_config *ec = expr_config_of(cfg);
 	struct crypto_key *k;
@@ -153,29 +153,31 @@ static bool key_load(struct config *cfg, struct slice name)
 	size_t len;
 
 	if (key_find(cfg, name))
-		return true;
+		return NULL;
 	text = file_load(name.ptr, KEY_FILE_MAX, &len);
 	key = text ? key_decode(text, len) : NULL;
 	free(text);
 	if (!key)
-		return true; /* the verdict will say it */
+		return arena_printf(&cfg->arena, "'%s' is no file with a public key in PEM",
+				    name.ptr);
 	k = arena_alloc(&cfg->arena, sizeof(*k));
 	if (!k || !expr_config_own(cfg, key, key_free)) {
 		EVP_PKEY_free(key);
-		return false;
+		return "out of memory";
 	}
 	*k = (struct crypto_key){ .next = ec->keys, .name = name.ptr, .key = key };
 	ec->keys = k;
-	return true;
+	return NULL;
 }
 
 /* jwt_verify(<algorithm>,<key>): each a text or a variable. A third argument is made: the
- * configuration, where keys are looked up.
+ * configuration, where keys are looked up. A file that is named here must hold a key, unless the
+ * algorithm is known to the request alone: the text can then be the secret of a HMAC.
  */
 bool crypto_jwt_check_verify(struct conf_line *l, struct expr_arg *args, const char **error)
 {
 	const struct jwt_algorithm *algorithm = algorithm_find(args[0].name);
-	bool ok = true;
+	const char *wrong = NULL;
 
 	for (int i = 0; i < 2; i++) {
 		const char *reason;
@@ -192,11 +194,15 @@ bool crypto_jwt_check_verify(struct conf_line *l, struct expr_arg *args, const c
 				      args[0].name.ptr);
 		return false;
 	}
-	if (args[1].type == ARG_STR && args[1].name.len &&
-	    (!algorithm || algorithm->family > JWT_HMAC))
-		ok = key_load(l->cfg, args[1].name);
-	*error = "out of memory";
-	return ok;
+	if (args[1].type != ARG_STR || (algorithm && algorithm->family == JWT_HMAC))
+		return true;
+	if (args[1].name.len)
+		wrong = key_load(l->cfg, args[1].name);
+	else if (algorithm)
+		wrong = "a file with a public key in PEM is missing";
+	if (algorithm)
+		*error = wrong;
+	return !algorithm || !wrong;
 }
 
 /* --- signatures --------------------------------------------------------------------------- */

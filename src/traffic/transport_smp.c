@@ -165,7 +165,7 @@ static enum expr_result fetch_saved_syn(struct expr_ctx *ctx, const struct expr_
 	char *bytes = c ? arena_alloc(ctx->arena, SYN_MAX) : NULL;
 	socklen_t len = SYN_MAX;
 
-	if (!bytes || getsockopt(c->fd, IPPROTO_TCP, TCP_SAVED_SYN, bytes, &len) < 0 || !len)
+	if (!bytes || getsockopt(c->fd, IPPROTO_TCP, TCP_SAVED_SYN, bytes, &len) < 0)
 		return EXPR_NONE;
 	out->type = SMP_BIN;
 	out->flags = 0;

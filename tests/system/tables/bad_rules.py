@@ -413,8 +413,10 @@ fe | http-request track-sc0 src table | table | table name
 fe | http-request sc-inc-gpc0(9) | sc-inc-gpc0(9) | tune.stick-counters
 fe | http-request sc-set-gpt(1) 3 | sc-set-gpt(1) | GPT ID
 +fe | http-request deny if { internal.htx.data gt 3 } | internal.htx.data | HTX
-+fe | http-response set-header a %[res.cache_hit] | res.cache_hit | cache
 +fe | http-request set-header a %[int(1),wt6] | wt6 | none is public
+fe | http-request set-header a %[str(a),jwt_verify(RS256,/no/key)] | /no/key | a public key in PEM
+fe | http-request set-header a %[str(a),jwt_verify(none,'')] | jwt_verify | a public key in PEM
+fe | http-request set-header a %[str(a),ip.dst,sub(1)] | sub | cannot be applied
 fe | http-request set-header a %[src_prt] | src_prt | unknown
 fe | http-request set-header a %[res.hdr(a)] | res.hdr | HTTP response headers
 fe | http-response set-header a %[path] | path | HTTP request headers
