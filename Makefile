@@ -57,7 +57,7 @@ PKG_CONFIG ?= pkg-config
 PYTHON  ?= python3
 ERR          ?= 1
 FUZZ_SECONDS ?= 20
-REFERENCE    ?= $(HOME)/.cache/haproxy-reference/haproxy
+REFERENCE    ?= $(HOME)/.cache/haproxy-reference/haproxy-3.4
 JOBS         ?= $(shell nproc 2>/dev/null || echo 2)
 
 empty :=

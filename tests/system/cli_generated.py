@@ -97,7 +97,7 @@ def compare(tap, args, ours, theirs, name, words, last, path_of):
 
 def main():
     args = lib.arguments(__doc__, ("count", 150, "conversations of each kind"), ("seed", 1, "of the choice"),
-                         ("reference", os.path.expanduser("~/.cache/haproxy-reference/haproxy-3.4"), "to compare with"))
+                         ("reference", lib.REFERENCE, "to compare with"))
     tap = lib.Tap()
     if lib.is_reference(args.program) or not os.access(args.reference, os.X_OK):
         tap.skip("generated conversations", "there is nothing to compare with")

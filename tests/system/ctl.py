@@ -168,14 +168,6 @@ def ends(tap, program):
             tap.ok(got == want or (want < 0 and got < 0), "debug dev %s: and then" % what, got)
 
 
-def refused(port):
-    try:
-        socket.create_connection(("127.0.0.1", port), timeout=lib.PATIENCE).close()
-    except ConnectionRefusedError:
-        return True
-    return False
-
-
 def changes(tap, proxy, ports):
     """What is changed here is seen by the traffic."""
     def ask():
@@ -201,12 +193,12 @@ def changes(tap, proxy, ports):
     tap.ok(" - %d " % other.port in state, "set server addr: the new port is shown", state)
     proxy.ctl("disable frontend fe")
     tap.eq(proxy.stats()["fe", "FRONTEND"]["status"], "PAUSED", "disable frontend: shown")
-    tap.ok(refused(ports["fe"]), "disable frontend: the port is released")
+    tap.ok(lib.refused(ports["fe"]), "disable frontend: the port is released")
     proxy.ctl("enable frontend fe")
     tap.eq(ask(), 418, "enable frontend: served")
     proxy.ctl("shutdown frontend fe")
     tap.eq(proxy.stats()["fe", "FRONTEND"]["status"], "STOP", "shutdown frontend: shown")
-    tap.ok(refused(ports["fe"]), "shutdown frontend: the port is closed")
+    tap.ok(lib.refused(ports["fe"]), "shutdown frontend: the port is closed")
     tap.ok("cannot enable" in proxy.ctl("enable frontend fe"), "shutdown frontend: it is for good")
 
 

@@ -14,7 +14,6 @@ import tempfile
 
 import lib
 
-REFERENCE = os.environ.get("REFERENCE") or os.path.expanduser("~/.cache/haproxy-reference/haproxy")
 PER_RULE = 40
 
 STRINGS = ["", "abc", "A,b;c d", "/a/b/c?x=1&y=2", "12", "-5x", "f1_f2_f3__f5", "1.2.3.4", "::1",
@@ -114,6 +113,7 @@ EXPLAINED = [
     (r",date\b", "dates that do not exist are refused"),
     (r"^(str\('-5x'\)|int\(-|str\('9223|int\(9223).*(ltime|utime|http_date)",
      "dates before 1970 and beyond all calendars: the reference counts them as unsigned"),
+    (r"^bool\(0\),u?ltime", "the first second of 1970 is taken for none"),
     (r"ms_utime\(%Y,-1\)", "same: an offset to before 1970"),
     (r"^[^,]*\),.*,.*(ltime|utime|http_date)|^str\('[^']*'\),.*(ltime|utime|http_date)",
      "same, computed"),
@@ -136,8 +136,10 @@ EXPLAINED = [
     (r"json_query", "malformed JSON numbers and escapes are refused"),
     (r"rfc7239_field\(", "an unknown field is refused"),
     (r"hdr_val\(x-num\)", "integers of more than 32 bits"),
-    (r"^(fc|bc)_glitches", "HAProxy counts those of HTTP/1 since 3.4 only"),
-    (r"^req\.hdrs|^req\.timer|^bytes_in|^dst_conn|^cpu_calls|sess_term_state",
+    (r",ip\.(data|hdr)", "a header that is shorter than one of IP can be"),
+    (r"^(cur|fe)_tarpit_timeout", "tarpit-frontends of doc/configuration/differences.md"),
+    (r"^dump_all_vars", "their order"),
+    (r"^req\.hdrs|^req\.timer|^req\.bytes_in|^bytes_in|^dst_conn|^cpu_calls|sess_term_state",
      "internal sizes and moments"),
     (r"^term_events", "such events are not kept: the manual's '-' for a program that does not"),
     (r"^[fb]s\.debug_str", "pointers and flags"),
@@ -306,7 +308,7 @@ def compare(tap, name, askers, exprs, request, body, show):
 
 
 def main():
-    args = lib.arguments(__doc__, ("reference", REFERENCE, "the program to compare with"),
+    args = lib.arguments(__doc__, ("reference", lib.REFERENCE, "the program to compare with"),
                          ("seed", 1, "of the generator"), ("count", 1500, "chains of converters"),
                          ("list", False, "print the differences in full"))
     tap = lib.Tap()

@@ -10,7 +10,6 @@ import urllib.request
 
 import lib
 
-REFERENCE = os.environ.get("REFERENCE") or os.path.expanduser("~/.cache/haproxy-reference/haproxy-3.4")
 
 CONF = """
     nbthread 1
@@ -254,7 +253,7 @@ def compare_state(tap, ours, theirs):
 
 
 def main():
-    args = lib.arguments(__doc__, ("reference", REFERENCE, "the program to compare with"))
+    args = lib.arguments(__doc__, ("reference", lib.REFERENCE, "the program to compare with"))
     tap = lib.Tap()
     if not os.access(args.reference, os.X_OK) or lib.is_reference(args.program):
         tap.skip("figures of both programs", "no reference program to compare with")

@@ -22,7 +22,6 @@ import threading
 import lib
 from h1_conformance import Strict, StrictReader
 
-REFERENCE = os.environ.get("REFERENCE") or os.path.expanduser("~/.cache/haproxy-reference/haproxy-3.4")
 STATUS = re.compile(rb"^HTTP/1\.[01] ([2-5]\d\d)", re.M)
 CONF = """
 	nbthread 1
@@ -462,7 +461,7 @@ def requests(tap, args):
 
 def main():
     args = lib.arguments(__doc__, ("count", 600, "cases"), ("seed", 1, "of the first case"),
-                         ("reference", REFERENCE, "the program to compare with"), ("only", "", "kind of cases"),
+                         ("reference", lib.REFERENCE, "the program to compare with"), ("only", "", "kind of cases"),
                          ("show", False, "the cases that only the other forwards"))
     tap = lib.Tap()
     for kind in (requests, answers):

@@ -26,6 +26,8 @@ import traceback
 import lib_quiet
 
 PATIENCE = 10.0
+# what tests compare with, where they can: the release that this program is a drop-in for
+REFERENCE = os.environ.get("REFERENCE") or os.path.expanduser("~/.cache/haproxy-reference/haproxy-3.4")
 
 
 def arguments(doc, *extra):
@@ -498,6 +500,17 @@ def until(test, timeout=PATIENCE):
         if got or time.monotonic() > end:
             return got
         time.sleep(0.02)
+
+
+def refused(port):
+    """Are connections refused, once the threads have taken who had come before?"""
+    def look():
+        try:
+            connect(port).close()
+            return False
+        except ConnectionRefusedError:
+            return True
+    return until(look)
 
 
 def echo_handler(sock):

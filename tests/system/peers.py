@@ -18,7 +18,6 @@ import time
 import lib
 from lib_spop import varint
 
-REFERENCE = os.path.expanduser("~/.cache/haproxy-reference/haproxy-3.4")
 
 PAIR = """	localpeer %(name)s
 %(glob)s
@@ -712,9 +711,9 @@ def main():
     random.seed(1)
     tap.attempt("together", together, tap, (args.program, args.partner or args.program), "")
     if not args.partner and not lib.is_reference(args.program):
-        if os.access(REFERENCE, os.X_OK):
-            tap.attempt("with the reference", together, tap, (args.program, REFERENCE), "before the reference: ")
-            tap.attempt("with the reference", together, tap, (REFERENCE, args.program), "behind the reference: ")
+        if os.access(lib.REFERENCE, os.X_OK):
+            tap.attempt("with the reference", together, tap, (args.program, lib.REFERENCE), "before the reference: ")
+            tap.attempt("with the reference", together, tap, (lib.REFERENCE, args.program), "behind the reference: ")
         else:
             tap.skip("with the reference", "it is not here")
     tap.attempt("nonsense", nonsense, tap, args.program)

@@ -101,14 +101,6 @@ class Client:
             return False
 
 
-def refused(port):
-    try:
-        lib.connect(port).close()
-        return False
-    except ConnectionRefusedError:
-        return True
-
-
 def test_change(tap, args):
     with Scene(args) as sc:
         c = Client(sc.p[0])
@@ -143,7 +135,7 @@ def test_bad(tap, args):
             answer = sc.reload(body=body, version="v2")
             tap.ok("Success=0" in answer and "cannot bind socket" in answer,
                    "a port that is taken too", answer)
-        tap.ok(refused(sc.p[2]), "what could be opened is closed again")
+        tap.ok(lib.refused(sc.p[2]), "what could be opened is closed again")
         tap.eq(c.get()[1].get("x-version"), "v1", "the old configuration goes on")
         tap.eq(Client(sc.p[0]).get()[1].get("x-version"), "v1", "on new connections as well")
         with open(sc.proxy.conf_path, "r+") as f:
@@ -164,7 +156,7 @@ def test_binds(tap, args):
         time.sleep(0.05)
         tap.ok("Success=1" in sc.reload(body=BASE + "\tbind 127.0.0.1:{p[2]}\n", version="v2"),
                "one address goes, another comes")
-        tap.ok(lib.until(lambda: refused(sc.p[1])), "nobody listens on the one that is gone")
+        tap.ok(lib.refused(sc.p[1]), "nobody listens on the one that is gone")
         tap.eq(Client(sc.p[2]).get()[1].get("x-version"), "v2", "the new one answers")
         tap.eq(kept.get()[1].get("x-version"), "v2", "connections of the other address go on")
         tap.ok(gone.closed(), "an idle connection of the one that is gone is closed")
@@ -177,7 +169,7 @@ def test_binds(tap, args):
         other = BASE.replace("listen px", "listen py").replace("p[0]}", "p[0]} backlog 50 tfo")
         tap.ok("Success=1" in sc.reload(body=other, version="v4"), "socket options change")
         tap.eq(Client(sc.p[0]).get()[1].get("x-version"), "v4", "and the port answers")
-        tap.ok(refused(sc.p[2]), "a port without a line is closed")
+        tap.ok(lib.refused(sc.p[2]), "a port without a line is closed")
 
 
 def test_states(tap, args):
@@ -200,12 +192,12 @@ def test_states(tap, args):
         tap.eq(sc.proxy.stats()["px", "s1"]["status"], "no check",
                "'disabled' that leaves the file brings the server back")
         sc.proxy.ctl("shutdown frontend px")
-        tap.ok(refused(sc.p[0]), "a frontend is shut down")
+        tap.ok(lib.refused(sc.p[0]), "a frontend is shut down")
         sc.reload()
         tap.eq(Client(sc.p[0]).get()[0], 200, "a reload brings it back")
         sc.proxy.ctl("disable frontend px")
         sc.reload()
-        tap.ok(refused(sc.p[0]), "one that is only disabled stays so")
+        tap.ok(lib.refused(sc.p[0]), "one that is only disabled stays so")
         sc.proxy.ctl("enable frontend px")
         tap.eq(Client(sc.p[0]).get()[0], 200, "until it is enabled")
 
@@ -261,7 +253,7 @@ listen tcp
         tap.eq(len(sc.generations()), 2, "a TCP connection holds the generation of its beginning")
         tap.eq(t.get()[0], 200, "and goes on")
         sc.reload(body=BASE, version="v3")
-        tap.ok(lib.until(lambda: refused(sc.p[1])), "its frontend is gone")
+        tap.ok(lib.refused(sc.p[1]), "its frontend is gone")
         tap.eq(t.get()[0], 200, "it goes on all the same")
         tap.eq(len(sc.generations()), 2, "generations without users are gone")
         t.sock.close()

@@ -380,7 +380,7 @@ def test_in_process(tap, args):
 def main():
     args = lib.arguments(__doc__, ("reloads", 40, "how many"), ("seconds", 8.0, "in how much time"),
                          ("compare", False, "show master and worker beside"),
-                         ("reference", os.path.expanduser("~/.cache/haproxy-reference/haproxy"), "to compare with"))
+                         ("reference", lib.REFERENCE, "to compare with"))
     tap = lib.Tap()
     if lib.is_reference(args.program):
         tap.skip("reloads in the process", "the reference has none")

@@ -21,6 +21,7 @@ frontend fe
 	log-format "%s %ts %rc %ST"
 	default_backend be
 backend be
+	balance roundrobin
 {conf}
 {servers}
 """

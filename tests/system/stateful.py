@@ -21,7 +21,6 @@ import lib_stateful
 import lib_stateful_ops
 from lib_stateful import Ended, Origin, World
 
-REFERENCE = os.environ.get("REFERENCE") or os.path.expanduser("~/.cache/haproxy-reference/haproxy-3.4")
 # differs: ctl-addresses
 # differs: eresp-once
 # differs: patterns-entry-count
@@ -242,7 +241,7 @@ def examine(tap, args, programs, origin, name, ops, left):
 
 def main():
     args = lib.arguments(__doc__, ("seconds", 20.0, "how long"), ("seed", 1, "of the first sequence"), ("length", 60, "steps of one"),
-                         ("reference", REFERENCE, "the program to compare with; empty: none"), ("replay", "", "a script"),
+                         ("reference", lib.REFERENCE, "the program to compare with; empty: none"), ("replay", "", "a script"),
                          ("groups", "", "only these, as state,maps"), ("skip", "", "steps that match are left out"),
                          ("inside", False, "reloads happen in the process, when ours runs alone"),
                          ("go-on", False, "look for more after a first finding"))

@@ -16,7 +16,6 @@ import warnings
 
 import lib
 
-REFERENCE = os.environ.get("REFERENCE") or os.path.expanduser("~/.cache/haproxy-reference/haproxy")
 CERTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../reg-tests/tls/certs")
 # what differs between bind lines
 LINES = {
@@ -125,7 +124,7 @@ def early(program, folder):
 
 
 def main():
-    args = lib.arguments(__doc__, ("reference", REFERENCE, "the program to compare with"),
+    args = lib.arguments(__doc__, ("reference", lib.REFERENCE, "the program to compare with"),
                          ("count", 1200, "how many cells, 0: all"), ("seed", 1, "which ones"))
     warnings.simplefilter("ignore", DeprecationWarning)  # versions of TLS that are old, as they are meant to be
     tap = lib.Tap()
