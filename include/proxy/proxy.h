@@ -303,6 +303,11 @@ struct proxy *proxy_new(struct config *cfg, const char *name, unsigned caps,
 /* Makes it known: found by name, and closed with its generation. */
 void proxy_link(struct proxy *px);
 
+/* <px> is the program's own: it is called <name> (static) from now on, and no look-up, list or
+ * reload finds it any more; it ends with its generation. In the start of its module.
+ */
+void proxy_hide(struct proxy *px, const char *name);
+
 /* All frontends, backends and listens in order of the file. */
 struct proxy *proxies_first(const struct config *cfg);
 struct proxy *proxy_next(const struct proxy *px);

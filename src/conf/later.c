@@ -26,7 +26,6 @@ static const struct {
 	{ "tune.ssl.*", CONF_GLOBAL, TLS },
 	{ "tune.quic.*", CONF_GLOBAL, "QUIC" },
 	{ "limited-quic", CONF_GLOBAL, "QUIC" }, { "no-quic", CONF_GLOBAL, "QUIC" },
-	{ "httpclient.*", CONF_GLOBAL, "the HTTP client" },
 	/* where it is built without Lua */
 	{ "lua-*", CONF_GLOBAL, "Lua" }, { "tune.lua.*", CONF_GLOBAL, "Lua" },
 	{ "tune.pattern.*", CONF_GLOBAL, "a cache of patterns" },

@@ -24,6 +24,7 @@
 	X(tls_list_ctl) X(tls_ocsp_ctl) X(tls_ocsp_conf) X(resolvers) X(log) \
 	X(log_profile) X(tls_use_conf) \
 	/* 6 proxy, 7 check, 8 manage */ \
+	X(http_client_conf) \
 	X(balance) X(direct) X(proxy) X(proxy_options) X(forwarded) X(bind) X(unix_bind) X(server) \
 	X(check) X(outlier) \
 	X(mail) X(state_file) X(stats_file) X(naming) X(ring) X(log_backend) \
@@ -43,6 +44,7 @@
 	X(prometheus) X(stats_page) X(haterm) X(load) X(log_forward) X(runtime_api) \
 	X(filter_trace) X(filter_bwlim) X(compression) X(spoe) X(peers) X(peers_ctl) \
 	X(forward_auth) X(cache) X(cache_ctl) X(lua) \
+	X(http_client_ctl) \
 	/* 13 main */ \
 	X(stats_socket) X(info) X(process_ctl) X(reload) X(reload_ctl) \
 	X(trim) X(handoff_ctl) X(master_ctl) X(start) X(old_process) X(worker)

@@ -21,6 +21,7 @@ static bool proxies_init(void *data)
 	struct proxies *p = data;
 
 	list_init(&p->all);
+	list_init(&p->hidden);
 	list_init(&p->defaults);
 	return true;
 }
@@ -56,6 +57,8 @@ static void proxies_fini(void *data)
 	struct proxy *px;
 
 	list_for_each(px, &p->all, link)
+		proxy_close(px);
+	list_for_each(px, &p->hidden, link)
 		proxy_close(px);
 	list_for_each(px, &p->defaults, link)
 		proxy_close(px);
@@ -162,6 +165,16 @@ void proxy_link(struct proxy *px)
 	}
 	list_append(&all->all, &px->link);
 	tree_insert(&all->by_name, &px->by_name, name_hash(px->name));
+}
+
+void proxy_hide(struct proxy *px, const char *name)
+{
+	struct proxies *all = proxies_of(px->config);
+
+	list_remove(&px->link);
+	tree_remove(&all->by_name, &px->by_name);
+	list_append(&all->hidden, &px->link);
+	px->name = name;
 }
 
 /* --- looking up ----------------------------------------------------------------------------- */

@@ -15,6 +15,7 @@ struct diag_list;
 struct proxies {
 	bool latencies_wanted;         /* latency_want() */
 	struct list all;              /* struct proxy.link */
+	struct list hidden;           /* same: see proxy_hide() */
 	struct list defaults;         /* same */
 	struct tree by_name;          /* of <all> */
 	struct proxy *last_defaults;  /* what applies to the next section */

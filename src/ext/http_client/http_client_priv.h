@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* http_client_priv.h - what the files of the HTTP client share */
+#ifndef SRC_EXT_HTTP_CLIENT_H
+#define SRC_EXT_HTTP_CLIENT_H
+
+#include "base/slot.h"
+#include "codec/dns.h"
+#include "ext/http_client.h"
+
+struct conf_line;
+struct proxy;
+struct resolvers;
+
+/* httpclient.* of a generation, and what is made of it. */
+struct http_client_conf {
+	int64_t connect_ms, retries;
+	bool no_resolvers, verify_none, wants_tls;
+	bool tls_is_said;             /* httpclient.ssl.*: an error is an error of the file */
+	const char *ca_file;          /* "@system-ca" */
+	const char *resolvers_id;     /* NULL: "default", if there is one */
+	enum dns_type prefer;         /* DNS_A, DNS_AAAA */
+	struct resolvers *resolvers;  /* or NULL: the system's library is asked */
+	struct proxy *clear, *tls;    /* the backends; tls: or NULL */
+};
+
+extern struct slot http_client_slot;
+struct http_client_conf *http_client_conf_of(const struct config *cfg);
+
+#endif
