@@ -113,7 +113,7 @@ EXPLAINED = [
     (r",date\b", "dates that do not exist are refused"),
     (r"^(str\('-5x'\)|int\(-|str\('9223|int\(9223).*(ltime|utime|http_date)",
      "dates before 1970 and beyond all calendars: the reference counts them as unsigned"),
-    (r"^bool\(0\),u?ltime", "the first second of 1970 is taken for none"),
+    (r"^(bool|int)\(0\),u?ltime", "the first second of 1970 is taken for none"),
     (r"ms_utime\(%Y,-1\)", "same: an offset to before 1970"),
     (r"^[^,]*\),.*,.*(ltime|utime|http_date)|^str\('[^']*'\),.*(ltime|utime|http_date)",
      "same, computed"),

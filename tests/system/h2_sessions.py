@@ -513,7 +513,7 @@ def run(tap, echo, port, count, seed, kind, one):
 def main():
     args = lib.arguments(__doc__, ("sessions", 150, "of each kind"), ("seed", 1, "the first"),
                          ("only", "", "kinds whose name begins with this text"),
-                         ("reference", h1_mutated.REFERENCE, "the program to compare with"))
+                         ("reference", lib.REFERENCE, "the program to compare with"))
     tap = lib.Tap()
     if "compared".startswith(args.only) and h1_mutated.is_there(args):
         compared(tap, args)

@@ -510,6 +510,8 @@ def refused(port):
             return False
         except ConnectionRefusedError:
             return True
+        except ConnectionResetError:  # it was closed while this waited in its queue
+            return False
     return until(look)
 
 

@@ -37,6 +37,7 @@ backend ip6s
 	stick-table type ipv6 size 1k expire 10m peers pp store gpc0,gpt0
 backend numbers
 	stick-table type integer size 1k expire 10m peers pp
+	balance roundrobin
 	stick on hdr(x-i)
 	server s1 127.0.0.1:%(page)d
 	server s2 127.0.0.1:%(page)d

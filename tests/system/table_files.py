@@ -223,7 +223,7 @@ def killed(tap, args, folder):
 
 
 def main():
-    args = lib.arguments(__doc__, ("kills", 100, "how often the process is killed"))
+    args = lib.arguments(__doc__, ("kills", 40, "how often the process is killed"))
     tap = lib.Tap()
     if lib.is_reference(args.program):
         tap.skip("stick-table file", "an extension")
