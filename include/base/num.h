@@ -72,5 +72,9 @@ int num_hex_digit(char c);
  * when the text is something else.
  */
 unsigned num_parse_quality(struct slice text);
+/* A number by chance, from a fast generator of the thread, seeded by the kernel: not for secrets.
+ * Any thread.
+ */
+uint64_t num_random(void);
 
 #endif

@@ -3,6 +3,8 @@
 #include "base/num.h"
 #include <limits.h>
 #include <stdlib.h>
+#include <sys/random.h>
+#include "base/clock.h"
 
 /* Reads the digits at the start of <s>; *at is their number. */
 static enum num_error num_read(struct slice s, uint64_t *out, size_t *at)
@@ -247,4 +249,19 @@ unsigned num_parse_quality(struct slice text)
 		v += (unsigned)(text.ptr[i] - '0') * unit;
 	}
 	return v < 1000 ? v : 1000;
+}
+
+/* xorshift64*. */
+uint64_t num_random(void)
+{
+	static __thread uint64_t state;
+
+	while (!state) {
+		if (getrandom(&state, sizeof(state), GRND_NONBLOCK) != sizeof(state))
+			state = clock_read_ns() * 0x9e3779b97f4a7c15ull;
+	}
+	state ^= state >> 12;
+	state ^= state << 25;
+	state ^= state >> 27;
+	return state * 0x2545f4914f6cdd1dull;
 }

@@ -6,6 +6,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 #include "base/clock.h"
+#include "base/num.h"
 #include "core/activity.h"
 #include "core/thread.h"
 #include "expr/modules.h"
@@ -195,25 +196,10 @@ static enum expr_result fetch_date_us(struct expr_ctx *ctx, const struct expr_ar
 
 /* --- chance ------------------------------------------------------------------------------- */
 
-/* xorshift64*, one state per thread, seeded by the kernel. Not for secrets. */
-static uint64_t random_next(void)
-{
-	static __thread uint64_t state;
-
-	while (!state) {
-		if (getrandom(&state, sizeof(state), GRND_NONBLOCK) != sizeof(state))
-			state = clock_read_ns() * 0x9e3779b97f4a7c15ull;
-	}
-	state ^= state >> 12;
-	state ^= state << 25;
-	state ^= state >> 27;
-	return state * 0x2545f4914f6cdd1dull;
-}
-
 static enum expr_result fetch_rand(struct expr_ctx *ctx, const struct expr_arg *args,
 				   struct sample *out)
 {
-	uint64_t v = random_next() >> 32;
+	uint64_t v = num_random() >> 32;
 
 	if (args[0].type == ARG_INT)
 		v = v * (uint64_t)args[0].integer >> 32;

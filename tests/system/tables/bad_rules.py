@@ -407,6 +407,12 @@ be | tcp-request content switch-mode http | 'be' | frontend
 +fe | tcp-request content rate-limit key src rate 1/s status 429 | status | unknown word
 +fe | tcp-request connection rate-limit key src rate 1/s var txn.x | txn.x | scopes
 +fe | http-request rate-limit key src rate 1/s table nowhere | rate-limit | no stick-table
++fe | http-request mirror | mirror | name of a backend
++fe | http-request mirror nobody | nobody | no backend
++fe | http-request mirror be sample 101% | 101% | a part of 100
++fe | http-request mirror be sample x | x | a part of 100
++fe | http-request mirror be max 0 | 0 | -
++fe | http-request mirror be size 3 | size | sample, max
 fe | http-request track-sc7 src | track-sc7 | tune.stick-counters
 fe | http-request track-sc0 | track-sc0 | fetch
 fe | http-request track-sc0 src table | table | table name
