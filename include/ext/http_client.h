@@ -45,7 +45,7 @@ struct http_call {
 	struct inside *inside;
 	struct http_lookup *lookup;  /* a name is being resolved; or NULL */
 	uint16_t port;
-	bool started;
+	bool is_tls;
 };
 
 /* A request of <method> for <url> ("http://host[:port]/path", https too) through the client of
@@ -61,8 +61,10 @@ bool http_call_has_body(struct http_call *c, uint64_t len);
  * no memory.
  */
 bool http_call_set_timeout(struct http_call *c, int64_t ms);
-/* Where it goes, whatever the URL's host and port are. False: no memory. */
-bool http_call_set_address(struct http_call *c, const struct addr *to);
+/* It goes to the HTTP proxy at <to>, which is asked for the whole URL. False: no memory. */
+bool http_call_via(struct http_call *c, const struct addr *to);
+/* It has no log line: what it is for has its own. */
+void http_call_be_silent(struct http_call *c);
 /* Begins. <request> without User-Agent and Accept gets them. */
 void http_call_start(struct http_call *c);
 /* There is something for part(); there is room for what data() has left. May end it. */

@@ -4,7 +4,7 @@
  * Purpose: opens a connection as a line, or a module, asks for it: from which address and
  *          namespace, through which SOCKS4 proxy, with which bytes before anything else (a PROXY
  *          protocol header), with or without TLS. It hands the connection over when it is usable,
- *          or says why it is not. Streams, health checks, rings, mails, OCSP, DNS over TCP and
+ *          or says why it is not. Streams, health checks, rings, mails, DNS over TCP and
  *          haload use it.
  * Owns   : a connection is the dialler's until it is handed over, and the caller's from then on.
  *          All that struct dial_want points at is borrowed for the one call that takes it:

@@ -32,6 +32,7 @@
 #include "base/slice.h"
 #include "base/slot.h"
 
+struct addr;
 struct config;
 struct conn;
 struct dial_want;
@@ -203,6 +204,24 @@ struct tls_event_log {
 	void (*notice)(struct config *cfg, const char *text);
 };
 void tls_set_event_log(const struct tls_event_log *log);
+
+/* How this floor gets a small document by HTTP (an OCSP answer), one at a time; set once by a floor
+ * above. On thread 0.
+ */
+#define TLS_FETCH_MAX (64 * 1024) /* the largest body that is taken, bytes */
+/* Status and body, borrowed; 0: there was no whole answer. */
+typedef void tls_fetched_fn(unsigned status, struct slice body);
+struct tls_fetcher {
+	bool (*is_busy)(void);
+	/* Gets <url>, by way of the HTTP proxy <via> unless that is ADDR_NONE. <done> is never
+	 * called from within. False: no memory, or no such URL; <done> is not called.
+	 */
+	bool (*start)(const char *url, const char *accept, const struct addr *via,
+		      tls_fetched_fn *done);
+	/* Gives up, without <done>. */
+	void (*stop)(void);
+};
+void tls_set_fetcher(const struct tls_fetcher *f);
 
 /* A certificate that a key of its own has signed, of the last hour to a year from now, for <name>
  * and this machine, and the key, as PEM. False: no memory, or no TLS here.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* ocsp_update.c - OCSP answers fetched again before they expire
  *
- *     timer, command --> look --> fetch_start() --> fetched --> look
+ *     timer, command --> look --> fetcher->start() --> fetched --> look
  *
  * Thread 0 fetches one answer after the other for the live generation. A fetch knows its
  * certificate by name and identifier only: both may have changed when it ends.
@@ -12,7 +12,6 @@
 #include "base/clock.h"
 #include "core/mailbox.h"
 #include "core/timer.h"
-#include "fetch.h"
 #include "ocsp_priv.h"
 
 /* After a failure: a minute, doubled each time. */
@@ -27,6 +26,12 @@ static struct {
 } me;
 
 static const struct tls_event_log *event_log;
+static const struct tls_fetcher *fetcher; /* or NULL: nobody is asked */
+
+void tls_set_fetcher(const struct tls_fetcher *f)
+{
+	fetcher = f;
+}
 
 void tls_set_event_log(const struct tls_event_log *log)
 {
@@ -192,7 +197,7 @@ static bool begin(struct tls_ocsp *o)
 	me.name = strdup(o->entry->name);
 	me.key = strdup(o->key);
 	if (url && me.name && me.key)
-		good = fetch_start(url, &g->ocsp_proxy, fetched);
+		good = fetcher->start(url, "application/ocsp-response", &g->ocsp_proxy, fetched);
 	free(url);
 	if (!good) {
 		count(o, OCSP_HTTP);
@@ -212,7 +217,7 @@ static void look(void)
 	int64_t now = time(NULL), next = now + SLEEP_S;
 	bool any = false;
 
-	if (fetch_is_busy())
+	if (!fetcher || fetcher->is_busy())
 		return;
 	tls_store_lock();
 	g = live_global();
@@ -228,7 +233,7 @@ static void look(void)
 		}
 	}
 	tls_store_unlock();
-	if (any && !fetch_is_busy())
+	if (any && !fetcher->is_busy())
 		timer_set(&me.timer, clock_now_ms() +
 			  (uint64_t)(next > now ? next - now : 1) * 1000);
 }
@@ -298,7 +303,8 @@ void tls_ocsp_stop(void)
 {
 	if (me.started)
 		timer_cancel(&me.timer);
-	fetch_stop();
+	if (fetcher)
+		fetcher->stop();
 	free(me.name);
 	free(me.key);
 	me.name = me.key = NULL;

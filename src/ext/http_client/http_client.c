@@ -100,7 +100,7 @@ static const struct inside_kind without_body = {
 
 /* --- addresses -------------------------------------------------------------------------------- */
 
-bool http_call_set_address(struct http_call *c, const struct addr *to)
+static bool set_address(struct http_call *c, const struct addr *to)
 {
 	struct stream_overrides *o = stream_overrides_get(c->inside->stream);
 
@@ -108,6 +108,24 @@ bool http_call_set_address(struct http_call *c, const struct addr *to)
 		return false;
 	o->dst = *to;
 	return true;
+}
+
+bool http_call_via(struct http_call *c, const struct addr *to)
+{
+	struct http_msg *m = c->request;
+	const struct h1_field *f = http_field_find(&m->fields, FIELD_HOST, slice_none());
+	char *url = arena_printf(m->arena, "%s://%.*s%.*s", c->is_tls ? "https" : "http",
+				 SLICE_FMT(f->value), SLICE_FMT(m->uri));
+
+	if (!url)
+		return false;
+	m->uri = slice_of(url);
+	return set_address(c, to);
+}
+
+void http_call_be_silent(struct http_call *c)
+{
+	c->inside->stream->log_level = LOG_LEVEL_SILENT;
 }
 
 bool http_call_set_timeout(struct http_call *c, int64_t ms)
@@ -128,7 +146,7 @@ static void looked_up(struct http_lookup *l)
 	if (c) {
 		l->addr.port = c->port;
 		if (addr_is_inet(&l->addr))
-			http_call_set_address(c, &l->addr);
+			set_address(c, &l->addr);
 		c->lookup = NULL;
 		inside_start(c->inside);
 	}
@@ -232,6 +250,7 @@ static struct http_call *make(struct proxy *px, const struct http_call_kind *kin
 		return NULL;
 	c->kind = kind;
 	c->ctx = ctx;
+	c->is_tls = slice_eq_nocase(u->scheme, SLICE("https"));
 	c->port = u->port ? u->port : uri_default_port(u->scheme);
 	c->inside = inside_new(px, kind->part ? &with_body : &without_body, c, method,
 			       target_of(u));
@@ -306,7 +325,6 @@ void http_call_start(struct http_call *c)
 	uint16_t port;
 
 	add_usual_fields(c->request);
-	c->started = true;
 	if (c->request->body == HTTP_BODY_NONE)
 		c->inside->kind = &without_body;
 	if ((o && o->dst.family != ADDR_NONE) || !f ||
@@ -321,7 +339,7 @@ void http_call_start(struct http_call *c)
 	addr_parse_ip(host, 0, &addr);
 	addr.port = c->port;
 	if (addr_is_inet(&addr))
-		http_call_set_address(c, &addr);
+		set_address(c, &addr);
 	else if (look_up(c, conf, host))
 		return;
 	inside_start(c->inside);

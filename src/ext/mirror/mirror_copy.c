@@ -57,7 +57,7 @@ static void copy_head(struct inside *x, const struct http_msg *m)
 {
 	struct copy *c = x->ctx;
 
-	if (!(m->flags & HTTP_MSG_INTERIM))
+	if (!(m->flags & HTTP_MSG_INTERIM) && !c->is_broken)
 		count(c->rule, m->status < 500 ? MIRROR_ANSWERED : MIRROR_ERRORS, 1);
 }
 
