@@ -172,6 +172,8 @@ bool filters_attach(struct stream *s, const struct proxy *px)
 	for (c = filter_confs(px); c; c = c->next)
 		if (!filter_attach(fs, c, is_backend))
 			return false;
+	for (struct filter *f = fs->first; f; f = f->next)
+		fs->has_points = fs->has_points || f->kind->before || f->kind->after;
 	for (struct filter *f = fs->first; f && !is_backend; f = f->next)
 		if (f->kind->stream_start)
 			f->kind->stream_start(f);

@@ -42,6 +42,7 @@ struct filters {
 	uint8_t verdict;                   /* enum filter_result: of bytes; NEXT: go on */
 	uint8_t verdict_side;
 	bool has_backend;                  /* the backend is chosen, its filters are attached */
+	bool has_points;                   /* one of them has before() or after() */
 	bool timed_out;                    /* <timer> has fired */
 	uint32_t told_run;                 /* the stream's run in which timeout() was called */
 };

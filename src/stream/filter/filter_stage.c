@@ -164,7 +164,7 @@ static enum step enter_points(struct stream *s)
 	const struct point_row *row;
 	enum filter_result r;
 
-	for (; fs->row < POINT_ROWS; fs->row++) {
+	for (; fs->has_points && fs->row < POINT_ROWS; fs->row++) {
 		row = &points[fs->row];
 		if (row->enter != s->stage || !row->applies(s))
 			continue;
@@ -237,7 +237,7 @@ static void leave_points(struct stream *s, enum stream_stage left)
 {
 	unsigned i;
 
-	for (i = 0; i < POINT_ROWS; i++)
+	for (i = 0; s->filters->has_points && i < POINT_ROWS; i++)
 		if (points[i].leave == left && points[i].applies(s))
 			filters_call_all(s->filters, call_after, points[i].point);
 }
