@@ -76,8 +76,8 @@ struct config *generation_read(const struct main_options *o, struct diag_list *d
 	if (o->only_ipv4)
 		resolvers_only_ipv4(cfg);
 	good = conf_read(cfg, o->sources, o->source_count, diags);
-	good = good && conf_check(cfg, diags);
 	conf_show_lines(cfg, NULL);
+	good = good && conf_check(cfg, diags);
 	environment_forget(cfg);
 	if (!good)
 		diag_add(diags, DIAG_ALERT, NULL, NULL, "Fatal errors found in configuration.");
