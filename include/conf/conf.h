@@ -202,9 +202,14 @@ void conf_read_early(struct config *cfg, const struct conf_source *sources, int 
  */
 bool conf_read_dialect(struct conf_line *l, const char *path, const char *dialect,
 		       const char *scope);
-/* Reads a text (for tests, and for embedded examples). */
+/* Reads a text. One of the program's own has a <name> that begins with '<': see below. */
 bool conf_read_text(struct config *cfg, const char *name, struct slice text,
 		    struct diag_list *diags);
+/* Is this the name of such a text? What it brings is not shown to anybody. */
+static inline bool conf_is_own_text(const char *name)
+{
+	return *name == '<';
+}
 #define CONF_HIDDEN_MAX 16 /* bytes of what stands for a text */
 /* How lines are shown. */
 struct conf_show {

@@ -30,7 +30,7 @@ struct http_call;
 /* As those of struct inside_kind; any of them may call http_call_cancel(). */
 struct http_call_kind {
 	const char *name;        /* of the endpoint, in dumps */
-	/* Adds some kilobytes of the body. Only for those that http_call_has_body() announced. */
+	/* Adds some kilobytes of the body that http_call_has_body() announced; it never waits. */
 	enum inside_result (*part)(struct http_call *c, struct block_queue *to);
 	void (*head)(struct http_call *c, const struct http_msg *m);
 	void (*data)(struct http_call *c, struct block_queue *from);
@@ -67,8 +67,7 @@ bool http_call_via(struct http_call *c, const struct addr *to);
 void http_call_be_silent(struct http_call *c);
 /* Begins. <request> without User-Agent and Accept gets them. */
 void http_call_start(struct http_call *c);
-/* There is something for part(); there is room for what data() has left. May end it. */
-void http_call_continue(struct http_call *c);
+/* There is room for what data() has left. May end it. */
 void http_call_read(struct http_call *c);
 /* Gives up, at any stage: no callback comes any more, and <c> is not the caller's any more. */
 void http_call_cancel(struct http_call *c);

@@ -101,7 +101,7 @@ def requests(tap, args, ours):
         if ours:
             tap.ok("none of http" in sc.ask("ftp://127.0.0.1/x"), "another scheme is refused by name")
             tap.ok("ssl.ca-file" in sc.ask("https://127.0.0.1/x"), "https without authorities: what to add is said")
-        for command in ("show backend", "show stat", "show servers state", "show servers conn"):
+        for command in ("show backend", "show stat", "show servers state", "show servers conn", "show acl", "show map"):
             tap.ok("httpc" not in sc.proxy.ctl(command).lower(), "%s: it is not there" % command)
         sc.proxy.ctl("reload") if ours else None
         tap.ok("abc" in sc.ask(sc.url + "/plain"), "after a reload too")

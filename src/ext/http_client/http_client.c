@@ -345,11 +345,6 @@ void http_call_start(struct http_call *c)
 	inside_start(c->inside);
 }
 
-void http_call_continue(struct http_call *c)
-{
-	inside_continue(c->inside);
-}
-
 void http_call_read(struct http_call *c)
 {
 	inside_read(c->inside);

@@ -106,7 +106,7 @@ static struct proxy *make(struct config *cfg, bool tls, struct diag_list *diags)
 
 	strbuf_init(&text);
 	good = put_text(http_client_conf_of(cfg), tls, &text) &&
-	       conf_read_text(cfg, "httpclient", strbuf_slice(&text), diags);
+	       conf_read_text(cfg, "<httpclient>", strbuf_slice(&text), diags);
 	strbuf_fini(&text);
 	return good ? proxy_find(cfg, tls ? TLS : CLEAR, PROXY_BE) : NULL;
 }
