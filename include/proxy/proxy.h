@@ -386,8 +386,8 @@ enum proxy_event {
 	PROXY_EVENT_CHECK,     /* the result of a health check (option log-health-checks) */
 };
 typedef void proxy_event_fn(const struct proxy *px, enum proxy_event event, const char *text);
-/* The floor that logs installs it, at the start; called from any thread. */
-void proxy_set_event_hook(proxy_event_fn *fn);
+/* Floors above install theirs, at the start, each once; called from any thread. */
+void proxy_add_event_hook(proxy_event_fn *fn);
 
 /* Asks the stream floor to stop (0), pause (1) or resume (2) a frontend's sockets. */
 bool proxy_listen_change(struct proxy *fe, int what);

@@ -134,7 +134,9 @@ static void show_ref(struct pattern_ref *ref, struct strbuf *out)
 
 static bool is_listed(const struct pattern_request *r, const struct pattern_ref *ref)
 {
-	return r->acl ? ref->is_acl && !conf_is_own_text(ref->uses->file) : ref->name && ref->columns == PATTERN_TWO_COLUMNS;
+	if (r->acl)
+		return ref->is_acl && !conf_is_own_text(ref->uses->file);
+	return ref->name && ref->columns == PATTERN_TWO_COLUMNS;
 }
 
 static int compare_ids(const void *a, const void *b)

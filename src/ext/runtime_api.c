@@ -18,7 +18,7 @@
 #include "codec/json.h"
 #include "conf/conf.h"
 #include "ctl/ctl.h"
-#include "runtime_api_json.h"
+#include "codec/json_text.h"
 #include "stream/rule.h"
 #include "stream/service.h"
 #include "stream/stream.h"

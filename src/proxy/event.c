@@ -2,14 +2,28 @@
 /* event.c - what proxies and servers tell about themselves: on stderr, and in the logs */
 #include <stdarg.h>
 #include <stdio.h>
+#include "base/bug.h"
 #include "base/diag.h"
 #include "proxy_priv.h"
 
-static proxy_event_fn *event_hook;
+#define HOOKS_MAX 4
 
-void proxy_set_event_hook(proxy_event_fn *fn)
+static proxy_event_fn *hooks[HOOKS_MAX];
+
+void proxy_add_event_hook(proxy_event_fn *fn)
 {
-	event_hook = fn;
+	unsigned i = 0;
+
+	while (i < HOOKS_MAX && hooks[i] && hooks[i] != fn)
+		i++;
+	BUG_ON(i == HOOKS_MAX);
+	hooks[i] = fn;
+}
+
+static void call_hooks(const struct proxy *px, enum proxy_event event, const char *text)
+{
+	for (unsigned i = 0; i < HOOKS_MAX && hooks[i]; i++)
+		hooks[i](px, event, text);
 }
 
 void proxy_log(const struct proxy *px, enum proxy_event event, const char *fmt, ...)
@@ -20,8 +34,7 @@ void proxy_log(const struct proxy *px, enum proxy_event event, const char *fmt, 
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	if (event_hook)
-		event_hook(px, event, text);
+	call_hooks(px, event, text);
 }
 
 void proxy_tell(const struct proxy *px, enum proxy_event event, const char *fmt, ...)
@@ -36,7 +49,6 @@ void proxy_tell(const struct proxy *px, enum proxy_event event, const char *fmt,
 		diag_say(DIAG_ALERT, "%s", text);
 	else
 		diag_say(DIAG_WARNING, "%s", text);
-	if (event_hook)
-		event_hook(px, event, text);
+	call_hooks(px, event, text);
 	mail_alert(px, event, text);
 }

@@ -23,5 +23,5 @@ static void log_event(const struct proxy *px, enum proxy_event event, const char
 
 void event_log_init(void)
 {
-	proxy_set_event_hook(log_event);
+	proxy_add_event_hook(log_event);
 }

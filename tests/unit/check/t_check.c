@@ -311,7 +311,7 @@ int main(void)
 	struct config *cfg;
 
 	fixture_init();
-	proxy_set_event_hook(remember);
+	proxy_add_event_hook(remember);
 	cfg = fixture_load(text);
 	test_rise_and_fall(cfg);
 	test_soft_stop(cfg);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* http_client_priv.h - what the files of the HTTP client share */
-#ifndef SRC_EXT_HTTP_CLIENT_H
-#define SRC_EXT_HTTP_CLIENT_H
+#ifndef SRC_CLIENT_HTTP_CLIENT_H
+#define SRC_CLIENT_HTTP_CLIENT_H
 
 #include "base/slot.h"
 #include "codec/dns.h"
-#include "ext/http_client.h"
+#include "client/http_client.h"
 
 struct conf_line;
 struct proxy;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* runtime_api_json.c - texts of any bytes as JSON, while they come */
-#include "runtime_api_json.h"
+/* json_text.c - texts of any bytes as JSON, while they come */
+#include "codec/json_text.h"
 #include <stdio.h>
 #include <string.h>
 #include "base/num.h"

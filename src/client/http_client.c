@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* http_client.c - requests that the program makes by itself */
-#include "ext/http_client.h"
+#include "client/http_client.h"
 #include <netdb.h>
 #include <stdlib.h>
 #include <string.h>

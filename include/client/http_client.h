@@ -16,8 +16,8 @@
  *   http_call_new --> fields of call->request --> http_call_start --> [a name is resolved]
  *      --> [part ...] [head] [data ...] --> end
  */
-#ifndef EXT_HTTP_CLIENT_H
-#define EXT_HTTP_CLIENT_H
+#ifndef CLIENT_HTTP_CLIENT_H
+#define CLIENT_HTTP_CLIENT_H
 
 #include <stdbool.h>
 #include <stdint.h>

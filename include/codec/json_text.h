@@ -1,11 +1,11 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
-/* runtime_api_json.h - texts of any bytes as JSON, while they come
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* json_text.h - texts of any bytes as JSON, while they come
  *
  * What a command says becomes ,"severity":3,"output":"text", or, where it is JSON itself,
  * ,"data":{...}. Bytes that are no UTF-8 count as Latin-1. Line ends at the end are left out.
  */
-#ifndef EXT_RUNTIME_API_JSON_H
-#define EXT_RUNTIME_API_JSON_H
+#ifndef CODEC_JSON_TEXT_H
+#define CODEC_JSON_TEXT_H
 
 #include "base/strbuf.h"
 

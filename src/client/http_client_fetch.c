@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* http_client_fetch.c - edge file: one small document, for what TLS needs of others (OCSP answers) */
+/* http_client_fetch.c - edge file: one small document, for what TLS needs (OCSP answers) */
 #include <string.h>
 #include "base/addr.h"
 #include "base/block.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/hash.h"
-#include "runtime_api_json.h"
+#include "codec/json_text.h"
 #include "tap.h"
 
 static const struct {
