@@ -44,6 +44,7 @@ enum endpoint_flags {
 	EP_RX_ANY = 1 << 10,     /* something was received since the request (no safe replay) */
 	/* the peer will send no more (seen while nothing is expected of it) */
 	EP_PEER_SHUT = 1 << 11,
+	EP_TX_REFUSED = 1 << 12, /* the request cannot be said in the server's protocol */
 	EP_RX_REFUSED = 1 << 13, /* the server has not looked at the request: safe to replay */
 	/* what the stream tells */
 	EP_TX_HEAD = 1 << 16,    /* tx_head is to be sent; the mux clears it */

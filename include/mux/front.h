@@ -18,6 +18,7 @@
 struct block_queue;
 struct config;
 struct conn;
+struct fcgi_peer;
 struct h1_case;
 struct h2_tunes;
 struct mux_kind;
@@ -47,6 +48,7 @@ struct mux_settings {
 	struct counter_set *counters; /* of the proxy; borrowed, lives as long; NULL: none */
 	unsigned h1_counts, h2_counts; /* numbers in it of the first of H1_COUNTS and H2_COUNTS */
 	const struct h2_tunes *h2;     /* of the global section */
+	const struct fcgi_peer *fcgi;  /* back: the application of the servers; NULL: none */
 };
 
 /* Milliseconds for a head to come; 0: any. */

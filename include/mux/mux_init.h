@@ -10,10 +10,12 @@
 /* Makes the pools; <fields_max>: tune.http.maxhdr. Once. False: no memory. */
 bool h1_init(unsigned fields_max);
 bool pass_init(void);
+bool fcgi_init(void);
 /* Per thread. */
 bool h1_thread_init(void);
 void h1_thread_fini(void);
 bool pass_thread_init(void);
+bool fcgi_thread_init(void);
 
 /* h1-case-adjust and its file: keywords and where they are kept. */
 extern const struct conf_keyword h1_case_keywords[];

@@ -26,6 +26,7 @@ struct balance_algorithm;
 struct conf_line;
 struct config;
 struct diag_list;
+struct fcgi_peer;
 struct server;
 struct server_addr;
 struct source;
@@ -276,6 +277,7 @@ struct proxy {
 	unsigned server_count;       /* atomic */
 	struct server *removed;      /* at run time: servers that die with the generation */
 	struct { struct server *server; bool is_own; } dflt; /* `default-server`; or NULL */
+	const struct fcgi_peer *fcgi; /* the application of servers with `proto fcgi`; or NULL */
 	struct source *source;       /* or NULL */
 	struct list binds;           /* struct bind_conf.link */
 

@@ -125,6 +125,8 @@ enum stream_cause {
 	/* answer */ \
 	X(INTERIM_FLOOD, PROXY, 0, 502, "", "the server sent too many interim answers") \
 	X(EARLY_REFUSED, SERVER_ABORT, 0, 425, "0rtt-rejected", "the server refused early data") \
+	X(REQUEST_UNSPEAKABLE, INTERNAL, 0, 500, "", \
+	  "the request cannot be said in the protocol of the server") \
 	X(RESPONSE_BAD, PROXY, 0, 502, "junk-response", \
 	  "the answer breaks the protocol in its head, or in what came with it") \
 	X(RESPONSE_CUT, SERVER_ABORT, 0, 502, "empty-response", \

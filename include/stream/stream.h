@@ -232,6 +232,9 @@ static inline struct stream *stream_of_back(struct endpoint *ep)
 	return (struct stream *)((char *)ep - offsetof(struct stream, back));
 }
 
+/* The stream whose back endpoint this is; NULL: it is somebody else's, a check's. */
+struct stream *stream_of_endpoint(struct endpoint *ep);
+
 /* The overrides, made on first use; NULL: no memory. */
 struct stream_overrides *stream_overrides_get(struct stream *s);
 /* Whatever the answer will be, it gets this field in the place of any of its name (in lower case),

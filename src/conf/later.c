@@ -32,7 +32,6 @@ static const struct {
 	{ "tune.bufsize.small", CONF_GLOBAL, "QUIC" },
 
 	{ "ssl-f-use", CONF_PROXY, TLS },
-	{ "use-fcgi-app", CONF_PROXY, "FastCGI" },
 
 	{ "ssl", CONF_BIND | CONF_SERVER, TLS }, { "allow-0rtt", CONF_BIND | CONF_SERVER, TLS },
 	{ "alpn", CONF_BIND | CONF_SERVER, TLS }, { "npn", CONF_BIND | CONF_SERVER, TLS },
@@ -88,7 +87,6 @@ const char *conf_later_section(const char *name)
 		const char *name, *why;
 	} sections[] = {
 		{ "acme", "is not supported yet" },
-		{ "fcgi-app", "is not supported yet" },
 		{ "healthcheck", "is not supported yet" },
 		{ "program", "has gone with HAProxy 3.3: the service manager starts programs" },
 	};

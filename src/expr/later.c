@@ -12,7 +12,6 @@ static const struct {
 	const char *name; /* "sc_*": whatever begins so */
 	const char *feature;
 } later[] = {
-	{ "fcgi.*", "FastCGI" },
 	{ "internal.htx*", "HAProxy's own storage of messages (HTX), which is not there" },
 	{ "lua.*", "Lua" },
 	{ "quic_*", "QUIC" },

@@ -5,6 +5,6 @@
 
 #include "mux/mux.h"
 
-extern const struct mux_kind mux_h1, mux_h2, mux_pass;
+extern const struct mux_kind mux_h1, mux_h2, mux_pass, mux_fcgi;
 
 #endif

@@ -489,7 +489,6 @@ static const struct conf_keyword keywords[] = {
 	{ .words = "source", .where = CONF_DEF_BE, .min_args = 1, .max_args = -1,
 	  .parse = parse_source, .syntax = "<addr>[:<port>] [usesrc <how>] [interface <name>]",
 	  .help = "address to connect to servers from" },
-	LATER("use-fcgi-app", CONF_BE, "FastCGI"),
 	{ 0 }
 };
 

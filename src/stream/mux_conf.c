@@ -6,7 +6,7 @@
 
 static bool mux_init(void)
 {
-	return pass_init();
+	return pass_init() && fcgi_init();
 }
 
 static bool mux_start(struct config *cfg, struct diag_list *diags)
@@ -16,7 +16,7 @@ static bool mux_start(struct config *cfg, struct diag_list *diags)
 
 static bool mux_thread_init(void)
 {
-	return pass_thread_init() && h1_thread_init();
+	return pass_thread_init() && h1_thread_init() && fcgi_thread_init();
 }
 
 static struct slot *const mux_slots[] = { &h1_case_slot, NULL };

@@ -77,6 +77,8 @@ static enum step response_failed(struct stream *s)
 
 	if (s->service)
 		return stream_fail_with(s, END_SERVICE_FAILED, s->back.status);
+	if (f & EP_TX_REFUSED)
+		return stream_fail(s, END_REQUEST_UNSPEAKABLE);
 	if (s->flags & STRM_SENT_EARLY &&
 	    tls_early_is_refused(s->back.ops->conn(&s->back)))
 		return early_refused(s);

@@ -68,6 +68,11 @@ static const struct endpoint_user back_user = {
 	.bad = error_capture_back_bad, .wake = back_wake, .trace = stream_trace_back,
 };
 
+struct stream *stream_of_endpoint(struct endpoint *ep)
+{
+	return ep->user == &back_user ? stream_of_back(ep) : NULL;
+}
+
 static void stream_timer(struct timer *t)
 {
 	struct stream *s = container_of(t, struct stream, timer);

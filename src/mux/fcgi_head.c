@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* fcgi_head.c - the FastCGI mux: heads of answers
+ *
+ * What an application writes is the head of an HTTP/1 answer without its first line. It is gathered
+ * in a block behind such a line until its end is there, and then parsed as one.
+ */
+#include "http/cgi.h"
+#include "fcgi_priv.h"
+#include "h1_priv.h"
+
+static const struct slice first_line = SLICE("HTTP/1.1 200 OK\r\n");
+
+/* The end of the head, from <from> on, which is behind the end of a line; 0: not there. */
+static size_t find_end(const char *p, size_t from, size_t len)
+{
+	/* (a line that is looked at again ends before <from>) */
+	for (size_t i = from; i < len; i++) {
+		if (p[i] != '\n')
+			continue;
+		if (p[i - 1] == '\n' || (p[i - 1] == '\r' && p[i - 2] == '\n'))
+			return i + 1;
+	}
+	return 0;
+}
+
+/* What is for one hop only, or says how HTTP/1 would delimit the body. */
+static void drop_fields(struct http_msg *m)
+{
+	static const struct slice names[] = {
+		SLICE("connection"), SLICE("keep-alive"), SLICE("proxy-connection"),
+		SLICE("transfer-encoding"), SLICE("upgrade"), SLICE("te"),
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		http_msg_del_field(m, names[i]);
+}
+
+static void choose_body(struct fcgi_stream *s, struct http_msg *m, const struct h1_head *head)
+{
+	s->left = UINT64_MAX;
+	m->body = HTTP_BODY_CHUNKED;
+	if (s->flags & FCGIS_FL_TO_HEAD || m->status == 204 || m->status == 304) {
+		m->body = HTTP_BODY_NONE;
+		s->flags |= FCGIS_FL_NO_BODY;
+	} else if (head->flags & H1_FL_CONTENT_LENGTH) {
+		m->body = HTTP_BODY_LENGTH;
+		m->content_length = s->left = head->content_length;
+	}
+}
+
+/* False: no memory, or no answer. */
+static bool fill(struct fcgi_stream *s, struct http_msg *m, const struct h1_head *head)
+{
+	struct h1_field *list;
+
+	m->fields.room = head->field_count + 8u;
+	list = arena_alloc(m->arena, m->fields.room * sizeof(*list));
+	if (!list || !http_msg_hold(m, s->head))
+		return false;
+	memcpy(list, head->fields, head->field_count * sizeof(*list));
+	m->fields.list = list;
+	m->fields.count = head->field_count;
+	m->flags = HTTP_MSG_RESPONSE;
+	m->version = 11;
+	m->version_text = SLICE("HTTP/1.1");
+	m->status = 200;
+	m->reason = SLICE("OK");
+	if (!cgi_answer_finish(m))
+		return false;
+	drop_fields(m);
+	choose_body(s, m, head);
+	return true;
+}
+
+/* All of the head is there. */
+static void parse(struct fcgi_stream *s, size_t len)
+{
+	struct h1_head head = { .fields = h1_scratch_fields,
+				.field_capacity = (uint16_t)h1_scratch_count };
+	struct endpoint *ep = s->ep;
+	struct h1_parser parser;
+	uint8_t options = H1_OPT_RESPONSE;
+
+	if (s->conn->settings->options & MUX_OPT_UNSAFE)
+		options |= H1_OPT_UNSAFE;
+	h1_parser_init(&parser, options);
+	ep->flags |= EP_RX_ANY;
+	if (h1_parse_head(&parser, slice_make(s->head->data, len), &head) != H1_DONE ||
+	    !fill(s, ep->rx_head, &head)) {
+		fcgis_fail(s, EP_RX_BAD, "no valid head of an answer");
+		return;
+	}
+	s->flags |= FCGIS_FL_HEAD;
+	ep->rx_head_len = (uint32_t)(len - first_line.len);
+	ep->rx_bytes += http_msg_size(ep->rx_head);
+	ep->flags |= EP_RX_HEAD;
+	fcgis_wake(s);
+}
+
+size_t fcgi_take_head(struct fcgi_stream *s, struct slice bytes)
+{
+	size_t before, n, end;
+
+	if (!s->head) {
+		s->head = block_new();
+		if (!s->head) {
+			fcgis_fail(s, EP_RX_BAD, "out of memory");
+			return bytes.len;
+		}
+		memcpy(s->head->data, first_line.ptr, first_line.len);
+		s->head->used = (uint32_t)first_line.len;
+	}
+	before = s->head->used;
+	n = bytes.len < block_room(s->head) ? bytes.len : block_room(s->head);
+	memcpy(s->head->data + before, bytes.ptr, n);
+	s->head->used += (uint32_t)n;
+	end = find_end(s->head->data, before, s->head->used);
+	if (!end && !block_room(s->head)) {
+		fcgis_fail(s, EP_RX_BAD, "head too large");
+		return bytes.len;
+	}
+	if (!end)
+		return n;
+	s->head->used = (uint32_t)end;
+	parse(s, end);
+	block_drop(s->head);
+	s->head = NULL;
+	return end - before;
+}

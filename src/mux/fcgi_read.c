@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* fcgi_read.c - the FastCGI mux: records in */
+#include "fcgi_priv.h"
+
+/* --- what records mean ------------------------------------------------------------------------ */
+
+/* No more stdout of this request. A head that has begun and has no end is waited for: a client
+ * learns by the server's timeout that it never comes.
+ */
+static void stdout_ended(struct fcgi_stream *s)
+{
+	if (s->flags & FCGIS_FL_RX_END || !s->ep)
+		return;
+	if (!(s->flags & FCGIS_FL_HEAD)) {
+		if (!s->head)
+			fcgis_fail(s, EP_RX_ABORT, "no answer");
+		return;
+	}
+	if (s->left && s->left != UINT64_MAX && !(s->flags & FCGIS_FL_NO_BODY)) {
+		fcgis_fail(s, EP_RX_ABORT, "the answer is shorter than announced");
+		return;
+	}
+	s->flags |= FCGIS_FL_RX_END;
+	s->ep->flags |= EP_RX_END;
+	fcgis_wake(s);
+}
+
+static void request_ended(struct fcgi_conn *h, struct fcgi_stream *s)
+{
+	struct fcgi_request_end end;
+
+	if (!s || s->flags & FCGIS_FL_ENDED)
+		return;
+	if (!fcgi_request_end_read(strbuf_slice(&h->text), &end) ||
+	    end.protocol_status != FCGI_REQUEST_COMPLETE)
+		fcgis_fail(s, EP_RX_ABORT, "the application refuses the request");
+	else
+		stdout_ended(s);
+	s->flags |= FCGIS_FL_ENDED;
+	h->active--;
+	if (!s->ep)
+		fcgis_free(s);
+	fcgi_begin_pending(h);
+	h->user->room_changed(h->owner);
+}
+
+static void values_came(struct fcgi_conn *h)
+{
+	struct fcgi_values v;
+
+	if (!(h->flags & FCGI_FL_WAITS))
+		return;
+	h->flags &= ~(unsigned)FCGI_FL_WAITS;
+	if (!fcgi_values_read(strbuf_slice(&h->text), &v)) {
+		fcgi_break(h, EP_RX_ABORT, "an answer to GET_VALUES that is none");
+		return;
+	}
+	if (v.has_max_reqs)
+		h->max = v.max_reqs < INT16_MAX ? v.max_reqs : INT16_MAX;
+	if (v.has_mpxs_conns && !v.mpxs_conns)
+		h->max = 1;
+	fcgi_begin_pending(h);
+	h->user->room_changed(h->owner);
+}
+
+static void record_ended(struct fcgi_conn *h)
+{
+	const struct fcgi_peer *peer = h->settings->fcgi;
+	struct fcgi_stream *s = h->stream;
+
+	h->stream = NULL;
+	h->flags &= ~(unsigned)FCGI_FL_IN_RECORD;
+	switch (h->record.type) {
+	case FCGI_STDOUT:
+		if (s && !h->record.length)
+			stdout_ended(s);
+		break;
+	case FCGI_STDERR:
+		if (peer && h->text.len)
+			peer->say(peer, strbuf_slice(&h->text));
+		break;
+	case FCGI_END_REQUEST:
+		request_ended(h, s);
+		break;
+	case FCGI_GET_VALUES_RESULT:
+		values_came(h);
+		break;
+	}
+	strbuf_fini(&h->text);
+	strbuf_init(&h->text);
+}
+
+/* False: it is none that the connection can go on with. */
+static bool record_begins(struct fcgi_conn *h)
+{
+	h->flags |= FCGI_FL_IN_RECORD;
+	h->left = h->record.length;
+	h->padding = h->record.padding;
+	h->stream = NULL;
+	list_for_each(h->stream, &h->streams, link)
+		if (h->record.request && h->stream->id == h->record.request)
+			break;
+	if (&h->stream->link == &h->streams)
+		h->stream = NULL;
+	switch (h->record.type) {
+	case FCGI_STDOUT:
+	case FCGI_STDERR:
+	case FCGI_END_REQUEST:
+		return h->record.request != FCGI_MANAGEMENT;
+	}
+	return true;
+}
+
+/* --- contents --------------------------------------------------------------------------------- */
+
+/* Bytes of an answer: how many were used; 0: they must wait. */
+static size_t take_stdout(struct fcgi_conn *h, struct fcgi_stream *s, struct slice bytes)
+{
+	struct endpoint *ep = s ? s->ep : NULL;
+
+	if (!ep || s->flags & FCGIS_FL_RX_END)
+		return bytes.len;
+	if (!(s->flags & FCGIS_FL_HEAD))
+		return fcgi_take_head(s, bytes);
+	if (s->flags & FCGIS_FL_NO_BODY)
+		return bytes.len;
+	if (ep->flags & EP_RX_BLOCKED)
+		return 0;
+	if (bytes.len > s->left) {
+		fcgis_fail(s, EP_RX_BAD, "more than the length that was announced");
+		return bytes.len;
+	}
+	if (!block_queue_add(&ep->rx, h->in.block, bytes.ptr, bytes.len)) {
+		fcgis_fail(s, EP_RX_BAD, "out of memory");
+		return bytes.len;
+	}
+	ep->rx_bytes += bytes.len;
+	if (s->left != UINT64_MAX)
+		s->left -= bytes.len;
+	fcgis_wake(s);
+	return bytes.len;
+}
+
+static size_t take_content(struct fcgi_conn *h, struct slice bytes)
+{
+	switch (h->record.type) {
+	case FCGI_STDOUT:
+		return take_stdout(h, h->stream, bytes);
+	case FCGI_STDERR:
+	case FCGI_END_REQUEST:
+	case FCGI_GET_VALUES_RESULT:
+		strbuf_add(&h->text, bytes);
+		break;
+	}
+	return bytes.len;
+}
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+/* Uses some of the bytes. False: more are needed first, or nobody wants them now. */
+static bool step(struct fcgi_conn *h)
+{
+	struct slice bytes = wire_in_bytes(&h->in);
+	size_t n;
+
+	if (!(h->flags & FCGI_FL_IN_RECORD)) {
+		enum fcgi_result r = bytes.len ? fcgi_head_take(&bytes, &h->record) : FCGI_MORE;
+
+		if (r == FCGI_MORE)
+			return false;
+		if (r == FCGI_INVALID || !record_begins(h)) {
+			fcgi_break(h, EP_RX_ABORT, "no record of FastCGI");
+			return false;
+		}
+		wire_in_use(&h->in, FCGI_HEAD_SIZE);
+		return true;
+	}
+	if (!h->left && !h->padding) {
+		record_ended(h);
+		return true;
+	}
+	if (!bytes.len)
+		return false;
+	if (h->left) {
+		n = take_content(h, slice_sub(bytes, 0, h->left < bytes.len ? h->left : bytes.len));
+		h->left -= (uint32_t)n;
+	} else {
+		n = h->padding < bytes.len ? h->padding : bytes.len;
+		h->padding -= (uint32_t)n;
+	}
+	if (n)
+		wire_in_use(&h->in, n);
+	return n;
+}
+
+/* Does somebody not take what has come? */
+static bool is_blocked(const struct fcgi_conn *h)
+{
+	return h->flags & FCGI_FL_IN_RECORD && h->left && wire_in_has(&h->in);
+}
+
+void fcgi_read(struct fcgi_conn *h)
+{
+	enum io r;
+
+	for (int budget = WIRE_READ_BUDGET;; budget--) {
+		while (!(h->flags & FCGI_FL_BROKEN) && step(h))
+			;
+		if (h->flags & FCGI_FL_BROKEN || is_blocked(h) ||
+		    !wire_in_may_grow(&h->in, h->conn))
+			return;
+		if (budget <= 0) {
+			fcgi_resume_later(h);
+			return;
+		}
+		r = wire_in_recv(&h->in, h->conn, true);
+		if (r == IO_AGAIN)
+			return;
+		if (r != IO_OK) {
+			fcgi_break(h, r == IO_ERR ? EP_ERROR | EP_RX_ABORT : EP_RX_ABORT,
+				   "connection closed");
+			return;
+		}
+	}
+}
