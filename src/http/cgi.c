@@ -153,7 +153,8 @@ static void add_defaults(struct adding *a)
 	add_default(a, SLICE("GATEWAY_INTERFACE"), SLICE("CGI/1.1"));
 	add_default(a, SLICE("DOCUMENT_ROOT"), rq->docroot);
 	add_script(a, docroot);
-	add_default(a, SLICE("REQUEST_URI"), http_msg_pathq(m));
+	add_default(a, SLICE("REQUEST_URI"),
+		    m->flags & HTTP_MSG_NORMALIZED ? http_msg_pathq(m) : m->uri);
 	add_default(a, SLICE("REQUEST_METHOD"), m->method_text);
 	add_default(a, SLICE("QUERY_STRING"), http_msg_query(m));
 	add_default(a, SLICE("SERVER_NAME"), server_name(rq));

@@ -105,6 +105,18 @@ void fcgi_break(struct fcgi_conn *h, uint32_t flags, const char *text)
 	fcgi_resume_later(h); /* who is on the stack may not be woken */
 }
 
+/* An answer of unknown length which is all there has one. */
+static void tell_length(struct fcgi_stream *s)
+{
+	struct endpoint *ep = s->ep;
+
+	if ((ep->flags & (EP_RX_HEAD | EP_RX_END)) != (EP_RX_HEAD | EP_RX_END) ||
+	    ep->rx_head->body != HTTP_BODY_CHUNKED)
+		return;
+	ep->rx_head->body = HTTP_BODY_LENGTH;
+	ep->rx_head->content_length = ep->rx.len;
+}
+
 /* Wakes those that are marked; each may leave, and others with it. */
 static void wake_all(struct fcgi_conn *h)
 {
@@ -117,6 +129,7 @@ again:
 		if (!(s->flags & FCGIS_FL_WAKE) || !s->ep)
 			continue;
 		s->flags &= (uint16_t)~FCGIS_FL_WAKE;
+		tell_length(s);
 		s->ep->user->wake(s->ep);
 		goto again;
 	}

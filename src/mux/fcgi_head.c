@@ -23,22 +23,14 @@ static size_t find_end(const char *p, size_t from, size_t len)
 	return 0;
 }
 
-/* What is for one hop only, or says how HTTP/1 would delimit the body. */
-static void drop_fields(struct http_msg *m)
-{
-	static const struct slice names[] = {
-		SLICE("connection"), SLICE("keep-alive"), SLICE("proxy-connection"),
-		SLICE("transfer-encoding"), SLICE("upgrade"), SLICE("te"),
-	};
-
-	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		http_msg_del_field(m, names[i]);
-}
-
 static void choose_body(struct fcgi_stream *s, struct http_msg *m, const struct h1_head *head)
 {
 	s->left = UINT64_MAX;
 	m->body = HTTP_BODY_CHUNKED;
+	if (head->flags & H1_FL_CHUNKED) {
+		s->flags |= FCGIS_FL_CHUNKED;
+		chunk_decoder_init(&s->chunk);
+	}
 	if (s->flags & FCGIS_FL_TO_HEAD || m->status == 204 || m->status == 304) {
 		m->body = HTTP_BODY_NONE;
 		s->flags |= FCGIS_FL_NO_BODY;
@@ -67,7 +59,9 @@ static bool fill(struct fcgi_stream *s, struct http_msg *m, const struct h1_head
 	m->reason = SLICE("OK");
 	if (!cgi_answer_finish(m))
 		return false;
-	drop_fields(m);
+	/* the coding is taken off here; how the client gets the body is its side's to decide */
+	http_msg_del_field(m, SLICE("transfer-encoding"));
+	http_msg_del_field(m, SLICE("te"));
 	choose_body(s, m, head);
 	return true;
 }

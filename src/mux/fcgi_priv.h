@@ -5,6 +5,7 @@
 
 #include "base/bug.h"
 #include "base/strbuf.h"
+#include "codec/chunk.h"
 #include "codec/fcgi.h"
 #include "http/msg.h"
 #include "mux/fcgi.h"
@@ -53,6 +54,8 @@ enum fcgi_stream_flags {
 	FCGIS_FL_NO_BODY = 1 << 5,   /* bytes of a body are thrown away */
 	FCGIS_FL_WAKE = 1 << 6,      /* to be woken */
 	FCGIS_FL_TO_HEAD = 1 << 7,   /* the request is a HEAD */
+	FCGIS_FL_CHUNKED = 1 << 8,   /* the application has put its body into chunks */
+	FCGIS_FL_LAST_CHUNK = 1 << 9, /* the last of which came */
 };
 
 struct fcgi_stream {
@@ -63,6 +66,7 @@ struct fcgi_stream {
 	uint16_t flags;              /* enum fcgi_stream_flags */
 	struct block *head;          /* bytes of the answer's head, while it comes; or NULL */
 	uint64_t left;               /* bytes of the body to come; UINT64_MAX: not known */
+	struct chunk_decoder chunk;
 };
 
 /* --- fcgi.c */

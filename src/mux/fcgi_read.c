@@ -16,7 +16,9 @@ static void stdout_ended(struct fcgi_stream *s)
 			fcgis_fail(s, EP_RX_ABORT, "no answer");
 		return;
 	}
-	if (s->left && s->left != UINT64_MAX && !(s->flags & FCGIS_FL_NO_BODY)) {
+	if (((s->left && s->left != UINT64_MAX) ||
+	     (s->flags & (FCGIS_FL_CHUNKED | FCGIS_FL_LAST_CHUNK)) == FCGIS_FL_CHUNKED) &&
+	    !(s->flags & FCGIS_FL_NO_BODY)) {
 		fcgis_fail(s, EP_RX_ABORT, "the answer is shorter than announced");
 		return;
 	}
@@ -113,6 +115,37 @@ static bool record_begins(struct fcgi_conn *h)
 
 /* --- contents --------------------------------------------------------------------------------- */
 
+static void take_payload(struct fcgi_conn *h, struct fcgi_stream *s, struct slice bytes)
+{
+	if (!block_queue_add(&s->ep->rx, h->in.block, bytes.ptr, bytes.len)) {
+		fcgis_fail(s, EP_RX_BAD, "out of memory");
+		return;
+	}
+	s->ep->rx_bytes += bytes.len;
+	if (s->left != UINT64_MAX)
+		s->left -= bytes.len;
+}
+
+/* What stands behind the last chunk means nothing. */
+static void take_chunks(struct fcgi_conn *h, struct fcgi_stream *s, struct slice bytes)
+{
+	struct chunk_step step;
+	enum h1_status r = H1_MORE;
+
+	while (bytes.len && r == H1_MORE && !(s->flags & (FCGIS_FL_LAST_CHUNK | FCGIS_FL_RX_END))) {
+		r = chunk_decode(&s->chunk, bytes, &step);
+		if (r == H1_ERROR) {
+			fcgis_fail(s, EP_RX_BAD, h1_error_text(s->chunk.error));
+			return;
+		}
+		if (step.payload)
+			take_payload(h, s, slice_sub(bytes, step.used - step.payload, step.used));
+		if (r == H1_DONE)
+			s->flags |= FCGIS_FL_LAST_CHUNK;
+		bytes = slice_sub(bytes, step.used, bytes.len);
+	}
+}
+
 /* Bytes of an answer: how many were used; 0: they must wait. */
 static size_t take_stdout(struct fcgi_conn *h, struct fcgi_stream *s, struct slice bytes)
 {
@@ -130,13 +163,10 @@ static size_t take_stdout(struct fcgi_conn *h, struct fcgi_stream *s, struct sli
 		fcgis_fail(s, EP_RX_BAD, "more than the length that was announced");
 		return bytes.len;
 	}
-	if (!block_queue_add(&ep->rx, h->in.block, bytes.ptr, bytes.len)) {
-		fcgis_fail(s, EP_RX_BAD, "out of memory");
-		return bytes.len;
-	}
-	ep->rx_bytes += bytes.len;
-	if (s->left != UINT64_MAX)
-		s->left -= bytes.len;
+	if (s->flags & FCGIS_FL_CHUNKED)
+		take_chunks(h, s, bytes);
+	else
+		take_payload(h, s, bytes);
 	fcgis_wake(s);
 	return bytes.len;
 }
