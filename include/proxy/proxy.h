@@ -201,6 +201,7 @@ struct proxy_http {
 	int64_t max_keep_alive_queue;/* -1 none */
 	int max_session_server_conns;/* idle ones that are kept for one client alone */
 	bool abort_is_said;          /* else option abortonclose depends on the mode */
+	const struct fcgi_peer *fcgi; /* the application of servers with `proto fcgi`; or NULL */
 };
 
 /* Which log option there is. */
@@ -277,7 +278,6 @@ struct proxy {
 	unsigned server_count;       /* atomic */
 	struct server *removed;      /* at run time: servers that die with the generation */
 	struct { struct server *server; bool is_own; } dflt; /* `default-server`; or NULL */
-	const struct fcgi_peer *fcgi; /* the application of servers with `proto fcgi`; or NULL */
 	struct source *source;       /* or NULL */
 	struct list binds;           /* struct bind_conf.link */
 

@@ -217,7 +217,7 @@ static struct own_conn *own_new(const struct check *c)
 	mux_settings_init(&o->settings, o->config);
 	o->settings.fields_max = ARRAY_LEN(c->run->fields);
 	o->settings.head_max = block_size();
-	o->settings.fcgi = c->server->proxy->fcgi;
+	o->settings.fcgi = c->server->proxy->http.fcgi;
 	return o;
 }
 

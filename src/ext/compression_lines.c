@@ -224,6 +224,16 @@ static bool has_filter(const struct proxy *px)
 	return c;
 }
 
+/* Is there one that compression must know its place among? */
+static bool has_others(const struct proxy *px)
+{
+	const struct filter_conf *c = filter_confs(px);
+
+	while (c && strcmp(c->kind->name, "fcgi-app") == 0)
+		c = c->next;
+	return c;
+}
+
 /* Where there is no other filter, the settings are enough. */
 void comp_check(struct config *cfg, struct diag_list *diags)
 {
@@ -232,7 +242,7 @@ void comp_check(struct config *cfg, struct diag_list *diags)
 	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px)) {
 		if (!comp_of(px)->is_used || px->mode != PROXY_MODE_HTTP || has_filter(px))
 			continue;
-		if (filter_confs(px))
+		if (has_others(px))
 			diag_add(diags, DIAG_ALERT, &nowhere, "add a line `filter compression` "
 				 "where it belongs among the others.", "config: %s '%s': require "
 				 "an explicit filter declaration to use HTTP compression",

@@ -92,18 +92,24 @@ static void record_ended(struct fcgi_conn *h)
 	strbuf_init(&h->text);
 }
 
+/* NULL: none that is known any more, or the connection itself. */
+static struct fcgi_stream *find(struct fcgi_conn *h, uint16_t id)
+{
+	struct fcgi_stream *s;
+
+	list_for_each(s, &h->streams, link)
+		if (id && s->id == id)
+			return s;
+	return NULL;
+}
+
 /* False: it is none that the connection can go on with. */
 static bool record_begins(struct fcgi_conn *h)
 {
 	h->flags |= FCGI_FL_IN_RECORD;
 	h->left = h->record.length;
 	h->padding = h->record.padding;
-	h->stream = NULL;
-	list_for_each(h->stream, &h->streams, link)
-		if (h->record.request && h->stream->id == h->record.request)
-			break;
-	if (&h->stream->link == &h->streams)
-		h->stream = NULL;
+	h->stream = find(h, h->record.request);
 	switch (h->record.type) {
 	case FCGI_STDOUT:
 	case FCGI_STDERR:

@@ -79,7 +79,7 @@ static void fill_settings(struct config *cfg, const struct proxy *px, struct mux
 	set->request_ms = t->http_request;
 	set->keep_alive_ms = t->http_keep_alive ? t->http_keep_alive : t->http_request;
 	set->client_ms = t->client;
-	set->fcgi = back ? px->fcgi : NULL;
+	set->fcgi = back ? px->http.fcgi : NULL;
 	set->adjust = px->options & adjust ? h1_case_of(cfg) : NULL;
 }
 

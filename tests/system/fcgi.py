@@ -1,9 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Servers of FastCGI (lib_fcgi.py): which parameters a request becomes, what becomes of answers that are right, wrong or cut,
-connections that are kept, stderr, checks, wrong configurations. Skipped when the program does not speak it."""
+connections that are kept, stderr, checks, wrong configurations."""
+# differs: fcgi-abort
+# differs: fcgi-bodyless
+# differs: fcgi-params
+# differs: fcgi-proxy-field
+# differs: fcgi-status
+import os
 import re
 import subprocess
+import tempfile
 
 import lib
 import lib_fcgi as fcgi
@@ -62,6 +69,9 @@ PARAMS = [
     ("/f", "", "option forwardfor", "", {"SCRIPT_NAME": "/f", "SCRIPT_FILENAME": "/srv/f",
                                          "HTTP_X_FORWARDED_FOR": "127.0.0.1"}),
 ]
+
+
+CERT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../reg-tests/tls/certs/a.pem")
 
 
 def out(content):
@@ -251,6 +261,103 @@ def shared(tap, args):
             tap.eq(sc.app.connections, connections, "connections")
 
 
+def ours(tap, args):
+    """What the reference does otherwise: tests/differences.txt."""
+    if lib.is_reference(args.program):
+        return
+    with Scene(args, good) as sc:
+        tap.eq(sc.ask(get("/", method="HEAD")), (200, b""), "an answer to HEAD with a body")
+        tap.eq(sc.ask(get("/" + "a" * 12000)), (200, b"hello"), "parameters of more than a buffer")
+    with Scene(args, lambda r: fcgi.whole(r.number, b"Status: 204 No\r\n\r\nhello")) as sc:
+        tap.eq(sc.ask(get("/")), (204, b""), "a 204 with a body")
+    with Scene(args, lambda r: fcgi.whole(r.number, b"Status: abc\r\n\r\n")) as sc:
+        tap.eq(sc.ask(get("/"))[0], 502, "a status that is none")
+    with Scene(args, good, "pass-header Proxy\n\tpass-header TE") as sc:
+        sc.ask(get("/", "Proxy: x\nTE: trailers\n").replace(b"close", b"close, TE"))
+        got = dict(sc.app.requests[0].pairs())
+        tap.eq((got.get("HTTP_PROXY"), got.get("HTTP_TE")), (None, "trailers"), "the field Proxy, and one that is passed")
+
+
+def chunked(tap, args):
+    """An application that puts its body into chunks itself."""
+    body = b"5\r\nhello\r\n6\r\n world\r\n0\r\n\r\n"
+    for cut in (0, 3, 10):
+        def answer(r, cut=cut):
+            return [fcgi.record(fcgi.STDOUT, r.number, b"Transfer-Encoding: chunked\r\n\r\n" + body[:cut]),
+                    fcgi.record(fcgi.STDOUT, r.number, body[cut:]), fcgi.record(fcgi.STDOUT, r.number), fcgi.end(r.number)]
+
+        with Scene(args, answer) as sc:
+            sock = lib.connect(sc.port)
+            sock.sendall(get("/"))
+            got = lib.Reader(sock).response()
+            tap.ok(b"hello world" in got, "chunks of the application, from byte %d on in another record" % cut, got)
+            sock.close()
+
+
+def left(tap, args):
+    """A client leaves while its request is with the application: others on that connection go on."""
+    more = "http-reuse always\n\toption abortonclose"
+    for app, connections in (("option mpxs-conns\n\toption max-reqs 10", 1), ("", None)):
+        with Scene(args, lambda r: b"", app, more, timeout="10s") as sc:
+            first, second = lib.connect(sc.port), lib.connect(sc.port)
+            first.sendall(get("/first"))
+            lib.until(lambda: len(sc.app.requests) == 1)
+            second.sendall(get("/second"))
+            lib.until(lambda: len(sc.app.requests) == 2)
+            first.close()
+            if connections and not lib.is_reference(args.program):
+                lib.until(lambda: (1, fcgi.ABORT) in sc.app.kinds)
+                tap.ok((1, fcgi.ABORT) in sc.app.kinds, "the application is told that one is given up")
+            sc.app.answer = good
+            for request in sc.app.requests:
+                if dict(request.pairs())["REQUEST_URI"] == "/second":
+                    request.sock.sendall(good(request))
+            tap.ok(b"hello" in lib.recv_all(second), "the other one is answered, %s" % (app or "on its own connection"))
+            tap.eq(sc.ask(get("/third"))[0], 200, "and the next")
+            if connections:
+                tap.eq(sc.app.connections, connections, "on one connection")
+
+
+def far(tap, args):
+    """Addresses of UNIX sockets, and TLS, are as for any server."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = folder + "/app.sock"
+        app, log, (fe, tls) = fcgi.App(good), lib.Syslog(), lib.ports(2)
+        relay = "listen relay\n\tmode tcp\n\ttimeout client 9s\n\tbind unix@%s\n\tbind 127.0.0.1:%d ssl crt %s\n\tserver a 127.0.0.1:%d\n"
+        conf = CONF.format(log=log.port, fe=fe, server=tls, app="", be="server u unix@%s proto fcgi" % path,
+                           server_more="ssl verify none", timeout="2s")
+        conf += relay % (path, tls, CERT, app.port)
+        with lib.Proxy(args.program, conf):
+            for what in ("one", "the other"):
+                sock = lib.connect(fe)
+                sock.sendall(get("/"))
+                tap.ok(b"hello" in lib.recv_all(sock), "a UNIX socket, or TLS: " + what)
+                sock.close()
+        app.close()
+        log.close()
+
+
+def flow(tap, args):
+    """A large answer to a client that reads late, beside a request that is answered at once; then a large body."""
+    big = b"x" * 60000
+
+    def answer(r):
+        if dict(r.pairs())["REQUEST_URI"] != "/big":
+            return good(r)
+        return [fcgi.record(fcgi.STDOUT, r.number, HEAD)] + [fcgi.record(fcgi.STDOUT, r.number, big, 3)] * 100 + [
+            fcgi.record(fcgi.STDOUT, r.number), fcgi.end(r.number)]
+
+    with Scene(args, answer, timeout="10s") as sc:
+        late = lib.connect(sc.port)
+        late.sendall(get("/big").replace(b"HTTP/1.1", b"HTTP/1.0"))
+        lib.until(lambda: sc.app.requests)
+        tap.eq(sc.ask(get("/"))[0], 200, "another request meanwhile")
+        tap.eq(len(lib.recv_all(late).partition(b"\r\n\r\n")[2]), 100 * len(big), "all of a large answer")
+        data = "z" * 3000000
+        status, _ = sc.ask(get("/", "Content-Length: %d\n" % len(data), "POST", data))
+        tap.eq((status, len(sc.app.requests[-1].body)), (200, len(data)), "all of a large body")
+
+
 def stderr(tap, args):
     with Scene(args, lambda r: fcgi.whole(r.number, HEAD, b"one\ntwo\n"), "log-stderr global") as sc:
         tap.eq(sc.ask(get("/"))[0], 200, "an answer with something on stderr")
@@ -278,19 +385,11 @@ def errors(tap, args):
         tap.ok(re.search(want, said) and p.returncode == 1, "refused: " + want, said)
 
 
-def is_spoken(args):
-    p = subprocess.run([args.program, "-c", "-f", "/dev/stdin"], input=(SECTION).encode(), capture_output=True, check=False)
-    return b"not supported" not in p.stdout + p.stderr
-
-
 def main():
     args = lib.arguments(__doc__)
     tap = lib.Tap()
-    if is_spoken(args):
-        for test in (params, bad_paths, bodies, answers, cut, kept, shared, stderr, checks, errors):
-            test(tap, args)
-    else:
-        tap.skip("servers of FastCGI", "the program does not speak it")
+    for test in (params, bad_paths, bodies, answers, cut, ours, chunked, kept, shared, left, far, flow, stderr, checks, errors):
+        test(tap, args)
     tap.done()
 
 

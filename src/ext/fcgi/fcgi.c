@@ -410,7 +410,7 @@ static void check_proxy(struct config *cfg, struct proxy *px, struct diag_list *
 	if (px->http.restrict_names == RESTRICT_UNSET)
 		px->http.restrict_names = RESTRICT_DELETE;
 	fp->app = a;
-	px->fcgi = &a->peer;
+	px->http.fcgi = &a->peer;
 }
 
 static void fcgi_check(struct config *cfg, struct diag_list *d)

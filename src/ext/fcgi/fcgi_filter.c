@@ -32,7 +32,8 @@ static const struct {
 } hidden[] = {
 	{ SLICE("authorization"), true }, { SLICE("proxy-authorization"), true },
 	{ SLICE("te"), true }, { SLICE("keep-alive"), true }, { SLICE("upgrade"), true },
-	{ SLICE("connection"), true }, { SLICE("transfer-encoding"), false }, { SLICE("expect"), false },
+	{ SLICE("connection"), true }, { SLICE("transfer-encoding"), false },
+	{ SLICE("expect"), false },
 };
 
 static bool add_param(struct filter *f, struct slice name, struct slice value)
