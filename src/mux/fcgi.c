@@ -177,7 +177,9 @@ static struct conn *ep_conn(struct endpoint *ep)
 /* Nobody uses the connection any more: kept, or over? */
 static void last_left(struct fcgi_conn *h)
 {
+	/* (an application that never ends what was given up has no place for others) */
 	bool good = !(h->flags & (FCGI_FL_STOP | FCGI_FL_BROKEN)) && h->next_id <= UINT16_MAX &&
+		    h->given_up < h->max &&
 		    !(h->conn->flags & (CONN_ERROR | CONN_EOF | CONN_CONNECTING | CONN_HANDSHAKE));
 
 	if (good) {
@@ -207,6 +209,8 @@ static void ep_detach(struct endpoint *ep)
 			h->flags |= FCGI_FL_STOP;
 		if (!(h->flags & FCGI_FL_BROKEN))
 			fcgi_send_abort(s);
+		s->flags |= FCGIS_FL_GIVEN_UP;
+		h->given_up++;
 	}
 	if (h->live)
 		h->user->stream_left(h->owner, false);

@@ -32,6 +32,7 @@ struct fcgi_conn {
 	struct list streams;         /* struct fcgi_stream.link, also those that were left */
 	unsigned live;               /* with an endpoint */
 	unsigned active;             /* begun, not ended by the application */
+	unsigned given_up;           /* those of them that we aborted */
 	unsigned max;                /* requests at once */
 	uint32_t next_id;            /* above UINT16_MAX: none is left */
 	uint32_t flags;              /* enum fcgi_conn_flags */
@@ -56,6 +57,7 @@ enum fcgi_stream_flags {
 	FCGIS_FL_TO_HEAD = 1 << 7,   /* the request is a HEAD */
 	FCGIS_FL_CHUNKED = 1 << 8,   /* the application has put its body into chunks */
 	FCGIS_FL_LAST_CHUNK = 1 << 9, /* the last of which came */
+	FCGIS_FL_GIVEN_UP = 1 << 10,
 };
 
 struct fcgi_stream {

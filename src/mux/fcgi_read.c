@@ -40,6 +40,8 @@ static void request_ended(struct fcgi_conn *h, struct fcgi_stream *s)
 		stdout_ended(s);
 	s->flags |= FCGIS_FL_ENDED;
 	h->active--;
+	if (s->flags & FCGIS_FL_GIVEN_UP)
+		h->given_up--;
 	if (!s->ep)
 		fcgis_free(s);
 	fcgi_begin_pending(h);

@@ -318,6 +318,18 @@ def left(tap, args):
                 tap.eq(sc.app.connections, connections, "on one connection")
 
 
+def full(tap, args):
+    """Requests that were given up and that the application never ends: a connection full of them is not kept."""
+    if lib.is_reference(args.program):
+        return
+    with Scene(args, lambda r: b"", "option mpxs-conns\n\toption max-reqs 2", "http-reuse always", timeout="200ms") as sc:
+        for n in range(3):
+            tap.eq(sc.ask(get("/%d" % n))[0], 504, "an application that does not answer")
+        tap.eq(sc.app.connections, 2, "connections for three requests, two at once on each")
+        sc.app.answer = good
+        tap.eq(sc.ask(get("/"))[0], 200, "when it answers again")
+
+
 def far(tap, args):
     """Addresses of UNIX sockets, and TLS, are as for any server."""
     with tempfile.TemporaryDirectory() as folder:
@@ -388,7 +400,7 @@ def errors(tap, args):
 def main():
     args = lib.arguments(__doc__)
     tap = lib.Tap()
-    for test in (params, bad_paths, bodies, answers, cut, ours, chunked, kept, shared, left, far, flow, stderr, checks, errors):
+    for test in (params, bad_paths, bodies, answers, cut, ours, chunked, kept, shared, left, full, far, flow, stderr, checks, errors):
         test(tap, args)
     tap.done()
 
