@@ -31,7 +31,9 @@ struct table_state *table_part_state(const struct table_part *p);
 void table_part_set_up(struct table_part *p, bool up);
 /* Is this a number that can be added: a counter, a rate? */
 bool table_data_adds(enum table_data d);
-/* As table_read(), for an entry of <st> that the caller holds: with what all parts have. */
+/* What an entry of <st> that the caller holds is said to have: as table_read(), with what all parts
+ * have, and with rates of bytes in bytes, whatever the table's bytes_factor.
+ */
 bool table_read_sum(struct table_state *st, struct table_entry *e, enum table_data d, unsigned i,
 		    uint64_t *out);
 

@@ -110,13 +110,15 @@ bool table_read_sum(struct table_state *st, struct table_entry *e, enum table_da
 
 	if (!table_read(s, e, d, i, out))
 		return false;
-	if (likely(!__atomic_load_n(&st->sums, __ATOMIC_RELAXED)) || !table_data_adds(d))
-		return true;
-	parts = parts_of(st);
-	count = count_of(parts);
-	table_key_of_entry(s, e, &key);
-	for (unsigned n = 0; n < count; n++)
-		*out += part_read(&parts->all[n], &key, d, i);
+	if (unlikely(__atomic_load_n(&st->sums, __ATOMIC_RELAXED)) && table_data_adds(d)) {
+		parts = parts_of(st);
+		count = count_of(parts);
+		table_key_of_entry(s, e, &key);
+		for (unsigned n = 0; n < count; n++)
+			*out += part_read(&parts->all[n], &key, d, i);
+	}
+	if (d == TABLE_BYTES_IN_RATE || d == TABLE_BYTES_OUT_RATE)
+		*out *= __atomic_load_n(&st->bytes_factor, __ATOMIC_RELAXED);
 	return true;
 }
 

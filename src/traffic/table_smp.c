@@ -13,7 +13,7 @@
 /* --- what is wanted --------------------------------------------------------------------------- */
 
 enum want {
-	WANT_READ, WANT_BYTES, WANT_KILO, WANT_CLEAR, WANT_COUNT, WANT_HOLDERS, WANT_IS_THERE,
+	WANT_READ, WANT_KILO, WANT_CLEAR, WANT_COUNT, WANT_HOLDERS, WANT_IS_THERE,
 	WANT_EXPIRE, WANT_IDLE, WANT_KEY,
 };
 
@@ -27,8 +27,8 @@ struct wanted {
 
 /* X(name, what, data, rate, takes an index) */
 #define WANTED(X) \
-	X(bytes_in_rate, BYTES, BYTES_IN_RATE, DATA_COUNT, false) \
-	X(bytes_out_rate, BYTES, BYTES_OUT_RATE, DATA_COUNT, false) \
+	X(bytes_in_rate, READ, BYTES_IN_RATE, DATA_COUNT, false) \
+	X(bytes_out_rate, READ, BYTES_OUT_RATE, DATA_COUNT, false) \
 	X(conn_cnt, READ, CONN_CNT, DATA_COUNT, false) \
 	X(conn_cur, READ, CONN_CUR, DATA_COUNT, false) \
 	X(conn_rate, READ, CONN_RATE, DATA_COUNT, false) \
@@ -83,9 +83,7 @@ static bool entry_number(struct table_state *st, struct table_entry *e, const st
 
 	if (!table_read_sum(st, e, d, cell, out))
 		return false;
-	if (w->what == WANT_BYTES)
-		*out *= table_state_limits(st).bytes_factor;
-	else if (w->what == WANT_KILO)
+	if (w->what == WANT_KILO)
 		*out >>= 10;
 	return true;
 }
