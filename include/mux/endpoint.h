@@ -98,8 +98,8 @@ struct endpoint_ops {
 	void (*detach)(struct endpoint *ep);
 	struct conn *(*conn)(struct endpoint *ep);
 	bool framed;   /* bytes are never alone on the wire: no splicing */
-	/* Fills what the mux knows of the connection and the stream. NULL: one message at a time,
-	 * nothing to tell.
+	/* Fills what the mux knows of the connection and the stream; what it leaves is of one that
+	 * carries one message at a time. NULL: nothing to tell.
 	 */
 	void (*facts)(const struct endpoint *ep, struct endpoint_facts *out);
 	/* For `show sess`: whole lines on the mux's stream and connection. Or NULL. */

@@ -109,6 +109,8 @@ struct front_user {
 	void (*closed)(void *owner);
 	/* The client did what a well-behaved one does not (h2.h). Or NULL. */
 	void (*glitch)(void *owner);
+	/* A head came that is no request, and the connection may go on without it: HTTP/2. Or NULL. */
+	void (*refused)(void *owner);
 	/* For `show fd`: " fe=<name>". */
 	void (*describe)(const void *owner, struct strbuf *out);
 	/* What the session is about, for traces: adds to <out>. Or NULL. */

@@ -174,16 +174,24 @@ static void h1_back_detach(struct endpoint *ep)
 	h1_destroy(h);
 }
 
+static void h1_ep_facts(const struct endpoint *ep, struct endpoint_facts *out)
+{
+	const struct h1_conn *h = ep->mux;
+
+	out->glitches = h->glitches;
+	out->major = 1;
+}
+
 static const struct endpoint_ops h1_front_endpoint = {
 	.name = "H1", .send = h1_ep_send, .resume = h1_ep_resume,
 	.detach = h1_front_detach, .conn = h1_ep_conn,
-	.describe = h1_ep_describe,
+	.facts = h1_ep_facts, .describe = h1_ep_describe,
 };
 
 static const struct endpoint_ops h1_back_endpoint = {
 	.name = "H1", .send = h1_ep_send, .resume = h1_ep_resume,
 	.detach = h1_back_detach, .conn = h1_ep_conn,
-	.describe = h1_ep_describe,
+	.facts = h1_ep_facts, .describe = h1_ep_describe,
 };
 
 /* --- front ----------------------------------------------------------------------------------- */

@@ -6,8 +6,10 @@
  */
 #include <stdlib.h>
 #include "codec/websocket.h"
+#include "core/activity.h"
 #include "core/pool.h"
 #include "h1_priv.h"
+#include "mux/h2.h"
 
 /* Two kinds of length, and nobody has promised that all proxies around understand it alike. */
 static bool h1_framing_is_insecure(const struct h1_conn *h, const struct h1_head *head)
@@ -125,6 +127,31 @@ static void h1_enter_body(struct h1_conn *h, const struct h1_head *head)
 	}
 }
 
+/* --- oddities --------------------------------------------------------------------------------- */
+
+void h1_glitch(struct h1_conn *h)
+{
+	if (h->glitches < UINT16_MAX)
+		h->glitches++;
+	if (!(h->flags & H1C_FL_BACK) && h->user.front->glitch)
+		h->user.front->glitch(h->owner);
+}
+
+/* Behind a head that is odd: are there as many oddities as so many quarters of the limit? */
+static bool h1_is_odd(const struct h1_conn *h, const struct h1_head *head, unsigned quarters)
+{
+	const struct h2_tunes *t = h->settings->h2;
+	uint64_t limit;
+
+	if (likely(!(head->flags & H1_FL_VIOLATION)) || !t)
+		return false;
+	limit = (uint64_t)(h->flags & H1C_FL_BACK ? t->h1_be_glitches : t->h1_fe_glitches);
+	return limit && h->glitches >= limit * quarters / 4 &&
+	       100 - activity_idle_percent() >= (unsigned)t->kill_cpu_percent;
+}
+
+/* --- what is no message ----------------------------------------------------------------------- */
+
 /* What is wrong with the bytes that are there, <at> their end at most. */
 static void h1_describe_bad(const struct h1_conn *h, size_t at, struct endpoint_bad *bad)
 {
@@ -149,6 +176,8 @@ void h1_back_bad(struct h1_conn *h, unsigned flag, const char *text)
 	struct endpoint_bad bad;
 
 	h1_describe_bad(h, at, &bad);
+	if (flag & EP_RX_BAD)
+		h1_glitch(h);
 	h->flags |= H1C_FL_CLOSE;
 	h1_set_rx(h, H1_RX_END);
 	if (!h->ep)
@@ -216,7 +245,7 @@ static bool h1_response_head(struct h1_conn *h, const struct h1_head *head)
 	 * or take its rest for a request: nobody else gets this connection
 	 */
 	if (head->flags & H1_FL_KEEP_ALIVE && !h1_framing_is_insecure(h, head) &&
-	    ep->flags & EP_TX_DONE)
+	    ep->flags & EP_TX_DONE && !h1_is_odd(h, head, 3))
 		h->flags |= H1C_FL_KEEP_RX;
 	h1_enter_body(h, head);
 	return true;
@@ -271,7 +300,7 @@ static bool h1_request_head(struct h1_conn *h, const struct h1_head *head)
 	if (h->settings->options & MUX_OPT_PROXY_HEADER && head->target != H1_TARGET_ORIGIN &&
 	    head->target != H1_TARGET_ASTERISK)
 		h->flags |= H1C_FL_PROXY_NAME;
-	if (request_is_kept(h, head) && !h1_framing_is_insecure(h, head))
+	if (request_is_kept(h, head) && !h1_framing_is_insecure(h, head) && !h1_is_odd(h, head, 3))
 		h->flags |= H1C_FL_KEEP_RX;
 	ep->rx_head_len = (uint32_t)head->length;
 	ep->rx_bytes += http_msg_size(ep->rx_head);
@@ -294,6 +323,8 @@ void h1_front_bad(struct h1_conn *h, struct front_bad *bad)
 			&bad->details);
 	bad->since_ns = h->since_ns;
 	bad->version = 11;
+	if (bad->kind == FRONT_BAD_SYNTAX || bad->kind == FRONT_BAD_TOO_LARGE)
+		h1_glitch(h);
 	page = h->user.front->bad_request(h->owner, bad);
 	h->flags |= H1C_FL_CLOSE;
 	h1_drop_partial(h);
@@ -363,6 +394,16 @@ static bool h1_send_answer(struct h1_conn *h)
 	return true;
 }
 
+/* The client has done so much that it should not that its connection ends without an answer. True. */
+static bool h1_front_kill(struct h1_conn *h)
+{
+	H1_TRACE(ERROR, h, H1_EV(RX_DATA) | H1_EV(MSG_ERROR), "too many glitches: %u", h->glitches);
+	h->flags |= H1C_FL_CLOSE;
+	h1_drop_partial(h);
+	h1_front_finish(h);
+	return true;
+}
+
 /* Parses what is in <in>. True: a head was taken (or an end came); false: more bytes are needed. */
 bool h1_parse(struct h1_conn *h)
 {
@@ -399,8 +440,12 @@ bool h1_parse(struct h1_conn *h)
 		h1_head_too_large(h);
 		return true;
 	}
+	if (unlikely(head->flags & H1_FL_VIOLATION))
+		h1_glitch(h);
 	if (h->flags & H1C_FL_BACK)
 		ok = h1_response_head(h, head);
+	else if (unlikely(h1_is_odd(h, head, 4)))
+		return h1_front_kill(h);
 	else if (unlikely(answers) && h1_answer(h, head))
 		ok = h1_send_answer(h);
 	else

@@ -74,6 +74,7 @@ struct h1_conn {
 	struct wire_in in;               /* received bytes not parsed yet */
 	uint32_t flags;
 	uint8_t rx_state, tx_state;
+	uint16_t glitches;               /* oddities of the peer */
 	uint32_t bytes_in, bytes_out;    /* not yet added to the counters */
 	struct h1_partial *partial;
 	union { /* a head's state, then its body's */
@@ -216,6 +217,8 @@ void h1_drop_partial(struct h1_conn *h);
 bool h1_parse(struct h1_conn *h);
 /* Reports bytes that are no request and answers them; the connection then ends. */
 void h1_front_bad(struct h1_conn *h, struct front_bad *bad);
+/* Counts an oddity of the peer. */
+void h1_glitch(struct h1_conn *h);
 /* A response that is not valid, or breaks off: told to the stream. */
 void h1_back_bad(struct h1_conn *h, unsigned flag, const char *text);
 

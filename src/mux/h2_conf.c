@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* h2_conf.c - edge file: tune.h2.*, and the start-up of the HTTP/2 mux */
+/* h2_conf.c - edge file: tune.h2.*, limits of glitches, and the start-up of the HTTP/2 mux */
 #include <string.h>
 #include "base/module.h"
 #include "conf/conf.h"
@@ -42,6 +42,10 @@ static const struct conf_keyword keywords[] = {
 	  .flags = CONF_CAN_NO, .slot = &h2_tune_slot,
 	  .offset = offsetof(struct h2_tunes, no_websockets),
 	  .help = "clients are not offered WebSockets over HTTP/2" },
+	NUMBER("tune.h1.be.glitches-threshold", h1_be_glitches, 0, INT32_MAX,
+	       "oddities of a server of HTTP/1 that end its connection"),
+	NUMBER("tune.h1.fe.glitches-threshold", h1_fe_glitches, 0, INT32_MAX,
+	       "oddities of a client of HTTP/1 that end its connection"),
 	NUMBER("tune.h2.fe.glitches-threshold", fe.glitches, 0, INT32_MAX,
 	       "oddities of a client that end its connection"),
 	NUMBER("tune.h2.fe.initial-window-size", fe.window, 0, INT32_MAX,

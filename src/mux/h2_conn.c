@@ -187,11 +187,26 @@ void h2c_report(struct h2_conn *h, enum front_bad_kind kind, const char *text)
 	h->side->bad(h, kind, text);
 }
 
+/* A client's head that is no request. */
+static void tell_refused(struct h2_conn *h)
+{
+	if (!h->side->is_back && h->user.front->refused)
+		h->user.front->refused(h->owner);
+}
+
+static void tell_glitch(struct h2_conn *h)
+{
+	h->glitches++;
+	if (!h->side->is_back && h->user.front->glitch)
+		h->user.front->glitch(h->owner);
+}
+
 void h2c_note_refused(struct h2_conn *h, enum front_bad_kind kind, const char *text)
 {
 	h2_count(h, H2_CNT_STREAM_ERRORS);
 	if (h->tunes->log_errors == H2_LOG_STREAM)
 		h2c_report(h, kind, text);
+	tell_refused(h);
 	h2c_note_glitch(h, text);
 }
 
@@ -215,10 +230,8 @@ static void give_up(struct h2_conn *h, enum h2_error code)
 	h2c_check_end(h);
 }
 
-void h2c_fail(struct h2_conn *h, enum h2_error code, const char *text)
+static void fail(struct h2_conn *h, enum h2_error code, const char *text)
 {
-	if (h->state >= H2C_CLOSING)
-		return;
 	H2C_TRACE(ERROR, h, H2_EV(ERROR) | H2_EV(PROTO_ERROR), "the connection fails, %s: %s",
 		  h2_error_name(code), text ? text : "");
 	h2_count(h, H2_CNT_CONN_ERRORS);
@@ -226,6 +239,17 @@ void h2c_fail(struct h2_conn *h, enum h2_error code, const char *text)
 	if (text && h->tunes->log_errors != H2_LOG_NONE)
 		h2c_report(h, FRONT_BAD_SYNTAX, text);
 	give_up(h, code);
+}
+
+void h2c_fail(struct h2_conn *h, enum h2_error code, const char *text)
+{
+	if (h->state >= H2C_CLOSING)
+		return;
+	tell_glitch(h);
+	if (h->state == H2C_OPEN && (h->rx.frame.type == H2_FT_HEADERS ||
+				     h->rx.frame.type == H2_FT_CONTINUATION))
+		tell_refused(h);
+	fail(h, code, text);
 }
 
 void h2c_kill(struct h2_conn *h)
@@ -242,12 +266,10 @@ void h2c_note_glitch(struct h2_conn *h, const char *text)
 {
 	unsigned limit = (unsigned)h->limits->glitches;
 
-	h->glitches++;
-	if (!h->side->is_back && h->user.front->glitch)
-		h->user.front->glitch(h->owner);
+	tell_glitch(h);
 	if (limit && h->glitches >= limit && h->state < H2C_CLOSING &&
 	    100 - activity_idle_percent() >= (unsigned)h->tunes->kill_cpu_percent)
-		h2c_fail(h, H2_ERR_ENHANCE_YOUR_CALM, text);
+		fail(h, H2_ERR_ENHANCE_YOUR_CALM, text);
 }
 
 /* When the idle time of a client is over. That for a request begins with idleness, whatever frames

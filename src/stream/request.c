@@ -37,11 +37,15 @@ static enum step begin_failed(struct stream *s)
 {
 	uint32_t f = s->front.flags;
 
+	if (tables_are_used())
+		track_request(s);
 	if (f & EP_RX_ABORT && f & EP_ERROR)
 		return stream_fail(s, END_REQUEST_CUT);
 	if (f & EP_ERROR)
 		return stream_fail(s, END_REQUEST_NO_MEMORY);
 	stream_count_request(s, CNT_REQ_ERRORS);
+	if (tables_are_used())
+		track_refused(s);
 	return stream_fail_with(s, END_REQUEST_BAD, s->front.status);
 }
 

@@ -198,10 +198,15 @@ static void http_glitch(void *owner)
 	track_glitch(owner);
 }
 
+static void http_refused(void *owner)
+{
+	track_request_without_stream(owner, true, 0);
+}
+
 static const struct front_user http_user = {
 	.answer = http_answer, .stream_new = http_stream_new, .bad_request = http_bad_request,
 	.preface = http_preface, .closed = session_conn_closed, .glitch = http_glitch,
-	.describe = session_describe, .trace = session_trace_facts,
+	.refused = http_refused, .describe = session_describe, .trace = session_trace_facts,
 };
 static const struct front_user tcp_user = {
 	.stream_new = tcp_stream_new, .closed = session_conn_closed, .describe = session_describe,

@@ -34,7 +34,7 @@ static bool facts_of(const struct expr_ctx *ctx, struct endpoint_facts *f)
 		ep->ops->facts(ep, f);
 	else if (ctx->stream->flags & STRM_HTTP)
 		f->major = 1;
-	if (!ep->ops->facts && ep == &ctx->stream->front)
+	if (f->major < 2 && ep == &ctx->stream->front)
 		f->id = ctx->stream->unique;
 	return true;
 }
@@ -55,7 +55,6 @@ static enum expr_result fetch_limit(struct expr_ctx *ctx, const struct expr_arg 
 	return facts_of(ctx, &f) ? smp_give_int(out, f.streams_limit) : EXPR_NONE;
 }
 
-/* Only muxes of many streams count them. */
 static enum expr_result fetch_glitches(struct expr_ctx *ctx, const struct expr_arg *args,
 				       struct sample *out)
 {
