@@ -411,6 +411,82 @@ def nonsense(tap, program):
         s.close()
 
 
+class Wrong:
+    """A process that listens at the port of b, and is no peer: what it does with a connection is changed meanwhile."""
+
+    def __init__(self, port):
+        self.way, self.seen, self.over = "mute", 0, threading.Event()
+        self.server = lib.Server(self.one, port)
+
+    def one(self, sock):
+        way, beat = self.way, b"\0\4"
+        if way != "gone":
+            sock.recv(1000)
+        self.seen += 1
+        if way == "foreign":
+            sock.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+        elif way == "refuses":
+            sock.sendall(b"504\n")
+        elif way in ("well", "garbage"):
+            sock.sendall(b"200\n" + (beat if way == "well" else b"\x55\x01"))
+        while way in ("mute", "well") and way == self.way and not self.over.wait(.5):
+            if way == "well":
+                sock.sendall(beat)
+
+
+WRONG = (("mute", "does not answer our hello"), ("foreign", "what it answered is no answer to a hello"),
+         ("gone", "its connection was closed before it answered"), ("refuses", "it knows no peer of our name (localpeer)"),
+         ("garbage", "it broke the protocol: a message of an unknown class"))
+
+
+def told(tap, program):
+    """Peers that are wrong: each fault is one line of the log, however often it is tried again, and so is its end."""
+    def one(way, message):
+        log, wrong = lib.Syslog(), Wrong(lib.ports(1)[0])
+        conf = ONE % {"a": lib.ports(1)[0], "b": wrong.server.port, "log": log.port, "shards": ""}
+        wrong.way = way
+        with lib.Proxy(program, conf, restless="peers") as p:
+            lib.until(lambda: wrong.seen >= 2, 4 * lib.PATIENCE)
+            wrong.way = "well"
+            lib.until(lambda: any("is back" in l for l in log.lines), 2 * lib.PATIENCE)
+            lines = [l.split("Peers section 'pp': ")[1] for l in log.lines if "Peers section" in l]
+            tap.ok(len(lines) == 2 and message in lines[0] and lines[1] == "peer 'b' is back.",
+                   "%s: one line when it begins, one when it is over" % way, lines)
+            tap.ok(p.info()["ConnectedPeers"] == "1", way + ": it is a peer then")
+        wrong.over.set()
+        wrong.server.close()
+        log.close()
+    threads = [threading.Thread(target=tap.attempt, args=(w[0], one) + w) for w in WRONG]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+
+
+def differing(tap, program):
+    """Tables that are not the same at a peer: one line for each of them, and no second one at its next connection."""
+    log = lib.Syslog()
+    a, b = lib.ports(2)
+    with lib.Proxy(program, ONE % {"a": a, "b": b, "log": log.port, "shards": ""}, restless="peers") as p:
+        for turn in range(3):
+            s = Scripted(a)
+            s.until(b"200\n")
+            # /t of other keys, /seen with gpt0 and a rate and without conn_cur, /small as it is here
+            s.sock.sendall(define(1, "/t", 6, 10, 4) + message(128, b"\0\0\0\1\x03abc\1") +
+                           define(2, "/seen", 4, 4, 2 | 4 | 8, more=number(3) + number(10000)) +
+                           message(128, bytes((0, 0, 0, 2, 10, 0, 0, 1, 9, 5 + turn, 0, 0, 0))) +
+                           define(3, "/small", 2, 4, 2) + message(128, bytes((0, 0, 0, 3, 0, 0, 0, turn, 7))))
+            tap.ok(lib.until(lambda: str(turn) in rows(p, "pp/small")), "what agrees is learned, connection %d" % turn)
+            tap.eq(rows(p, "pp/seen").get("10.0.0.1"), {"gpc0": str(5 + turn), "conn_cur": "0"}, "and what both store")
+            tap.eq(rows(p, "pp/t"), {}, "nothing of another kind of keys")
+            s.close()
+        lines = sorted(l.split("table ")[1] for l in log.lines if "table '" in l)
+        tap.eq(lines, ["'pp/seen' does not store the same at peer 'b': gpt0, gpc0_rate, conn_cur. Only what both have is learned.",
+                       "'pp/t' has keys of another type or length at peer 'b': nothing is learned of it."],
+               "one line for each table that differs")
+    log.close()
+
+
 def special(tap, program):
     """recv-only, write-to, full tables, shards."""
     log = lib.Syslog()
@@ -723,6 +799,8 @@ def main():
     tap.attempt("nonsense", nonsense, tap, args.program)
     tap.attempt("special", special, tap, args.program)
     if not lib.is_reference(args.program):
+        tap.attempt("told", told, tap, args.program)
+        tap.attempt("differing", differing, tap, args.program)
         tap.attempt("alone", alone, tap, args.program)
         tap.attempt("taken over", taken_over, tap, args.program)
         tap.attempt("secured", secured, tap, args.program)

@@ -34,6 +34,43 @@ static bool keys_agree(const struct peers_table *a, const struct peers_table *b)
 	return a->type == b->type && a->key_len == b->key_len;
 }
 
+/* Data that only one side stores, or of which it has fewer, or of another period: their names. */
+static void list_differences(const struct peers_table *mine, const struct peers_table *theirs,
+			     struct strbuf *out)
+{
+	for (unsigned i = 0; i < PEERS_DATA_COUNT; i++) {
+		bool here = mine->data >> i & 1, there = theirs->data >> i & 1;
+
+		if (here == there && (!here || (mine->cells[i] == theirs->cells[i] &&
+						mine->period_ms[i] == theirs->period_ms[i])))
+			continue;
+		strbuf_printf(out, "%s%s", out->len ? ", " : "", table_data_rows[i].name);
+	}
+}
+
+/* Logs once how a table is different at the peer, until it is not any more. */
+static void tell_difference(struct peers_link *l, struct share *h)
+{
+	const char *section = l->section->name, *table = h->shared->table->name;
+	enum difference differs = h->agrees ? DIFFERS_NOT : DIFFERS_KEYS;
+	struct strbuf names;
+
+	strbuf_init(&names);
+	list_differences(&h->shared->definition, &h->theirs, &names);
+	if (h->agrees && names.len)
+		differs = DIFFERS_DATA;
+	if (differs == DIFFERS_KEYS && h->told != DIFFERS_KEYS)
+		peers_log(l->section, LOG_LVL_WARNING, "Peers section '%s': table '%s' has keys "
+			  "of another type or length at peer '%s': nothing is learned of it.",
+			  section, table, l->peer->name);
+	else if (differs == DIFFERS_DATA && h->told != DIFFERS_DATA)
+		peers_log(l->section, LOG_LVL_WARNING, "Peers section '%s': table '%s' does not "
+			  "store the same at peer '%s': %.*s. Only what both have is learned.",
+			  section, table, l->peer->name, (int)names.len, names.ptr);
+	h->told = differs;
+	strbuf_fini(&names);
+}
+
 /* The name of a definition stays in the message. */
 static bool learn_definition(struct peers_link *l, struct slice body)
 {
@@ -50,12 +87,7 @@ static bool learn_definition(struct peers_link *l, struct slice body)
 	h->theirs.name = slice_none();
 	h->is_defined = true;
 	h->agrees = keys_agree(&t, &h->shared->definition);
-	if (!h->agrees && !l->told_differs) {
-		l->told_differs = true;
-		peers_log(l->section, LOG_LVL_WARNING, "Peers section '%s': table '%s' has keys "
-			  "of another type or length at peer '%s': nothing is learned of it.",
-			  l->section->name, h->shared->table->name, l->peer->name);
-	}
+	tell_difference(l, h);
 	return true;
 }
 

@@ -83,6 +83,15 @@ static void complain(struct peers_link *l, const char *what)
 		  l->section->name, l->peer->name, what);
 }
 
+/* It has sent a message that makes sense: that it has said hello does not prove it well yet. */
+static void is_well(struct peers_link *l)
+{
+	if (l->peer->complained)
+		peers_log(l->section, LOG_LVL_NOTICE, "Peers section '%s': peer '%s' is back.",
+			  l->section->name, l->peer->name);
+	l->peer->complained = false;
+}
+
 /* Broken by the other side: it is told so, and the link ends when that was sent. */
 static void break_off(struct peers_link *l, uint8_t fault, const char *why)
 {
@@ -194,10 +203,6 @@ static void link_up(struct peers_link *l)
 	set_state(l, LINK_UP);
 	l->said_ms = l->heard_ms = l->peer->hello_ms = clock_now_ms();
 	l->peer->last_status = PEERS_ANSWER_WELCOME;
-	if (l->peer->complained)
-		peers_log(l->section, LOG_LVL_NOTICE, "Peers section '%s': peer '%s' is back.",
-			  l->section->name, l->peer->name);
-	l->peer->complained = false;
 	peers_shares_reset(l->peer);
 	peers_shares_set_up(l->peer, true);
 	peers_link_is_up(l);
@@ -315,8 +320,10 @@ static bool read_message(struct peers_link *l, struct slice *rest, bool *good)
 		return false;
 	case PEERS_DONE:
 		*rest = slice_sub(*rest, m.length, rest->len);
-		if (peers_learn(l, &m, &why))
+		if (peers_learn(l, &m, &why)) {
+			is_well(l);
 			return true;
+		}
 		fault = PEERS_FAULT_PROTOCOL;
 		break;
 	case PEERS_ERROR:

@@ -93,6 +93,9 @@ enum share_mode {
 };
 
 /* One peer and one table. */
+/* How a table is at a peer: other keys, other data. */
+enum difference { DIFFERS_NOT, DIFFERS_KEYS, DIFFERS_DATA };
+
 struct share {
 	struct list link;             /* in peer->shares */
 	struct shared_table *shared;
@@ -108,6 +111,7 @@ struct share {
 	bool is_defined;              /* the peer has told what its table is like */
 	bool agrees;                  /* and that fits ours */
 	bool ack_due;
+	uint8_t told;                 /* enum difference: that was logged last; kept between links */
 	uint32_t last, got;           /* of its numbers: that came last; of those to be acked */
 	struct peers_table theirs;
 };
@@ -187,7 +191,6 @@ struct peers_link {
 	bool awaits_confirm;          /* it was told that this is all */
 	bool confirm_due;             /* it has told us that */
 	bool has_taught, was_refused; /* at a stop: it is done; nobody is there */
-	bool told_differs;            /* that tables are different was logged */
 	struct share *to, *from;      /* whom the updates on the wire are about; NULL: nobody */
 	struct peers_words *words_out, *words_in; /* owned; NULL: none yet */
 	uint64_t calls;
