@@ -44,14 +44,19 @@
 	X(check_running)
 
 /* Debug builds also count the writes to memory that threads share, all of a group's or all of the
- * process's: see doc/internals/shared-memory.md. /
+ * process's, and how many cache lines of stick tables a request writes, however often: see
+ * doc/internals/shared-memory.md.
  */
 #ifdef DEBUG_STRICT
-#define ACTIVITY_DEBUG_COUNTERS(X) X(shared_process) X(shared_group)
+#define ACTIVITY_DEBUG_COUNTERS(X) X(shared_process) X(shared_group) X(shared_lines)
 #define SHARED_WRITE(class) activity_add(ACTIVITY_shared_##class, 1)
+#define SHARED_LINE(at) shared_line(at)
+#define SHARED_LINES_BEGIN() shared_lines_begin()
 #else
 #define ACTIVITY_DEBUG_COUNTERS(X)
 #define SHARED_WRITE(class) ((void)0)
+#define SHARED_LINE(at) ((void)0)
+#define SHARED_LINES_BEGIN() ((void)0)
 #endif
 
 #define X(name) ACTIVITY_##name,
@@ -82,6 +87,9 @@ static inline void activity_set(enum activity_counter c, uint64_t v)
 	__atomic_store_n(&activity_self->counter[c], v, __ATOMIC_RELAXED);
 }
 
+/* Of debug builds: a line of 64 bytes is written; from now on it is another request that writes. */
+void shared_line(const void *at);
+void shared_lines_begin(void);
 /* A counter of <thread>, from any thread. */
 uint64_t activity_read(unsigned thread, enum activity_counter c);
 /* Percentage of the last half second or more that the calling thread spent waiting: Idle_pct. */

@@ -9,16 +9,28 @@
 #include <sched.h>
 #include "core/activity.h"
 
-static inline void lock_take(unsigned *lock)
+static inline void lock_spin(unsigned *lock)
 {
 	unsigned turns = 0;
 
-	SHARED_WRITE(process);
 	while (__atomic_exchange_n(lock, 1, __ATOMIC_ACQUIRE)) {
 		while (__atomic_load_n(lock, __ATOMIC_RELAXED))
 			if (++turns % 64 == 0)
 				sched_yield();
 	}
+}
+
+static inline void lock_take(unsigned *lock)
+{
+	SHARED_WRITE(process);
+	lock_spin(lock);
+}
+
+/* One that only threads of a group take. */
+static inline void lock_take_in_group(unsigned *lock)
+{
+	SHARED_WRITE(group);
+	lock_spin(lock);
 }
 
 static inline void lock_drop(unsigned *lock)

@@ -29,6 +29,7 @@
 #include "base/clock.h"
 #include "base/list.h"
 #include "base/slice.h"
+#include "core/activity.h"
 
 struct config;
 struct conf_line;
@@ -262,12 +263,14 @@ struct table_entry *table_find(struct table_state *st, const struct table_key *k
 /* Another holder of what is held. */
 static inline struct table_entry *table_hold(struct table_entry *e)
 {
+	SHARED_LINE(&e->refs);
 	__atomic_fetch_add(&e->refs, 1, __ATOMIC_RELAXED);
 	return e;
 }
 /* The entry is not held by the caller any more. */
 static inline void table_drop(struct table_entry *e)
 {
+	SHARED_LINE(&e->refs);
 	__atomic_fetch_sub(&e->refs, 1, __ATOMIC_RELEASE);
 }
 /* An entry that is held was used: it does not expire before `expire` from now. */

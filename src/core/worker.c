@@ -20,6 +20,29 @@ __thread unsigned thread_group;
 __thread bool thread_group_is_single = true;
 __thread struct worker *worker_self = &worker_first;
 __thread struct activity *activity_self = &worker_first.activity;
+
+#ifdef DEBUG_STRICT
+#define LINES_MAX 32
+/* Those that this thread's request has written. */
+static __thread struct { uintptr_t all[LINES_MAX]; unsigned count; } lines;
+
+void shared_lines_begin(void)
+{
+	lines.count = 0;
+}
+
+void shared_line(const void *at)
+{
+	uintptr_t line = (uintptr_t)at / 64;
+
+	for (unsigned i = 0; i < lines.count; i++)
+		if (lines.all[i] == line)
+			return;
+	if (lines.count < LINES_MAX)
+		lines.all[lines.count++] = line;
+	activity_add(ACTIVITY_shared_lines, 1);
+}
+#endif
 struct worker *worker_table[THREADS_MAX] = { &worker_first };
 
 static unsigned count_threads = 1;

@@ -148,7 +148,7 @@ static unsigned turns_take(struct turns *t)
 	SHARED_WRITE(group);
 	ticket = __atomic_fetch_add(&t->next, 1, __ATOMIC_RELAXED);
 	if (unlikely(ticket >= __atomic_load_n(&t->made, __ATOMIC_ACQUIRE))) {
-		lock_take(&t->lock);
+		lock_take_in_group(&t->lock);
 		turns_make(t, ticket);
 		lock_drop(&t->lock);
 	}
@@ -160,7 +160,7 @@ static void turns_update(struct turns *t, const struct balance *b, bool backup)
 {
 	uint64_t next, made;
 
-	lock_take(&t->lock);
+	lock_take_in_group(&t->lock);
 	next = __atomic_load_n(&t->next, __ATOMIC_RELAXED);
 	made = __atomic_load_n(&t->made, __ATOMIC_RELAXED);
 	if (made < next) /* tickets that nobody could be found for */

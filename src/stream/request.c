@@ -51,6 +51,7 @@ static enum step begin_failed(struct stream *s)
 
 enum step stage_begin(struct stream *s)
 {
+	SHARED_LINES_BEGIN();
 	stream_count_begin(s);
 	stream_log_step(s, LOG_STEP_ACCEPT);
 	if (s->flags & STRM_HTTP)

@@ -63,6 +63,7 @@ void table_feed_note(struct table_feed *f, struct table_entry *e)
 	if (!__atomic_load_n(&f->on, __ATOMIC_RELAXED) ||
 	    __atomic_fetch_or(&e->stamp, NOTED, __ATOMIC_SEQ_CST) & NOTED)
 		return;
+	SHARED_LINE(&e->stamp);
 	lane = &f->lanes[thread_id % f->lane_count];
 	table_hold(e);
 	lock_take(&lane->lock);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* pace.c - an even pace and a burst: the generic cell rate algorithm */
+#include "core/activity.h"
 #include "table/pace.h"
 #include <string.h>
 #include "base/clock.h"
@@ -28,6 +29,7 @@ void table_pace_take(uint64_t *date, const struct table_pace *p, uint64_t now_ns
 {
 	uint64_t was = __atomic_load_n(date, __ATOMIC_RELAXED), early, next;
 
+	SHARED_LINE(date);
 	do {
 		early = early_by(was, now_ns);
 		next = now_ns + early + p->interval_ns;

@@ -126,6 +126,7 @@ bool table_write(const struct table_shape *s, struct table_entry *e, enum table_
 
 	if (!cell)
 		return false;
+	SHARED_LINE(cell);
 	if (table_data_rows[d].kind == TABLE_RATE)
 		table_rate_set(cell, (uint32_t)value, table_now_ms());
 	else if (table_data_rows[d].kind == TABLE_PACE)
@@ -144,6 +145,8 @@ bool table_add(const struct table_shape *s, struct table_entry *e, enum table_da
 
 	if (!cell)
 		return false;
+	SHARED_LINE(cell);
+	SHARED_LINE((const char *)cell + (table_data_rows[d].kind == TABLE_RATE ? 8 : 0));
 	if (table_data_rows[d].kind == TABLE_RATE)
 		table_rate_add(cell, s->period_ms[d], (uint32_t)n, table_now_ms());
 	else if (table_data_rows[d].kind == TABLE_PACE)
@@ -161,6 +164,7 @@ void table_take_one(const struct table_shape *s, struct table_entry *e, enum tab
 
 	if (!cell)
 		return;
+	SHARED_LINE(cell);
 	was = __atomic_load_n(cell, __ATOMIC_RELAXED);
 	while (was && !__atomic_compare_exchange_n(cell, &was, was - 1, true, __ATOMIC_RELAXED,
 						   __ATOMIC_RELAXED))

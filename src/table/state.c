@@ -68,6 +68,12 @@ static struct table_shard *shard_of(struct table_state *st, uint32_t hash)
 	return &st->shards[st->shard_bits ? hash >> (32 - st->shard_bits) : 0];
 }
 
+static void shard_lock(struct table_shard *sh)
+{
+	SHARED_LINE(&sh->lock);
+	lock_take(&sh->lock);
+}
+
 /* Where the chain of a hash begins; of the former buckets, NULL: moved, or there are none. */
 static struct table_entry **chain(struct table_shard *sh, uint32_t hash)
 {
@@ -230,6 +236,8 @@ static struct table_entry *entry_new(struct table_state *st, struct table_shard 
 	e = sh->free;
 	sh->free = e->next;
 	memset((char *)e + sizeof(e->next), 0, st->shape.size - sizeof(e->next));
+	SHARED_LINE(e);
+	SHARED_LINE(&st->used);
 	e->hash = hash;
 	e->touched_ms = e->placed_ms = table_now_ms();
 	__atomic_store_n(&e->refs, 1, __ATOMIC_RELAXED);
@@ -246,8 +254,12 @@ static struct table_entry *entry_new(struct table_state *st, struct table_shard 
 
 static void place_last(struct table_shard *sh, struct table_entry *e, uint32_t now_ms)
 {
+	SHARED_LINE(&e->lru);
+	SHARED_LINE(e->lru.next);
+	SHARED_LINE(e->lru.prev);
 	list_remove(&e->lru);
 	list_append(&sh->lru, &e->lru);
+	SHARED_LINE(e->lru.prev);
 	__atomic_store_n(&e->placed_ms, now_ms, __ATOMIC_RELAXED);
 }
 
@@ -301,7 +313,7 @@ static bool make_room(struct table_state *st, const struct table_shard *mine)
 		uint32_t before;
 		bool made;
 
-		lock_take(&sh->lock);
+		shard_lock(sh);
 		before = sh->used;
 		shard_sweep(st, sh, SWEPT_EACH);
 		made = sh->used < before || (!keep && shard_give_up(st, sh));
@@ -343,12 +355,13 @@ void table_touch(struct table_state *st, struct table_entry *e)
 	uint32_t now_ms = table_now_ms();
 	struct table_shard *sh;
 
+	SHARED_LINE(&e->touched_ms);
 	__atomic_store_n(&e->touched_ms, now_ms, __ATOMIC_RELAXED);
 	if (since_ms(__atomic_load_n(&e->placed_ms, __ATOMIC_RELAXED), now_ms) <
 	    __atomic_load_n(&st->grain_ms, __ATOMIC_RELAXED))
 		return;
 	sh = shard_of(st, e->hash);
-	lock_take(&sh->lock);
+	shard_lock(sh);
 	place_last(sh, e, now_ms);
 	lock_drop(&sh->lock);
 }
@@ -394,7 +407,7 @@ struct table_entry *table_find(struct table_state *st, const struct table_key *k
 	struct table_shard *sh = shard_of(st, hash);
 	struct table_entry *e;
 
-	lock_take(&sh->lock);
+	shard_lock(sh);
 	e = shard_find(st, sh, hash, key);
 	if (e)
 		table_hold(e);
@@ -436,7 +449,7 @@ struct table_entry *table_get_aged(struct table_state *st, const struct table_ke
 	struct table_entry *e;
 
 	for (unsigned turns = 0; turns < 4; turns++) {
-		lock_take(&sh->lock);
+		shard_lock(sh);
 		e = shard_get(st, sh, hash, key, age_ms);
 		lock_drop(&sh->lock);
 		if (e || !make_room(st, sh))
@@ -455,7 +468,7 @@ bool table_remove(struct table_state *st, struct table_entry *e)
 	struct table_shard *sh = shard_of(st, e->hash);
 	bool last;
 
-	lock_take(&sh->lock);
+	shard_lock(sh);
 	last = __atomic_load_n(&e->refs, __ATOMIC_ACQUIRE) == 1;
 	if (last)
 		entry_free(st, sh, e);
@@ -505,7 +518,7 @@ struct table_entry *table_walk(struct table_state *st, struct table_cursor *at, 
 	for (; at->shard < 1u << st->shard_bits; at->shard++, at->slab = at->cell = 0) {
 		struct table_shard *sh = &st->shards[at->shard];
 
-		lock_take(&sh->lock);
+		shard_lock(sh);
 		e = shard_walk(st, sh, at, &budget);
 		lock_drop(&sh->lock);
 		*more = !e && !budget;
@@ -522,7 +535,7 @@ struct table_entry *table_at(struct table_state *st, uintptr_t address)
 	for (unsigned i = 0; i < 1u << st->shard_bits && !e; i++) {
 		struct table_shard *sh = &st->shards[i];
 
-		lock_take(&sh->lock);
+		shard_lock(sh);
 		for (uint32_t s = 0; s < sh->slab_count; s++) {
 			const struct table_slab *slab = sh->slabs[s];
 			uintptr_t first = (uintptr_t)slab_cell(st, slab, 0);
@@ -545,7 +558,7 @@ bool table_sweep(struct table_state *st, unsigned budget)
 	for (unsigned i = 0; i < 1u << st->shard_bits; i++) {
 		struct table_shard *sh = &st->shards[i];
 
-		lock_take(&sh->lock);
+		shard_lock(sh);
 		all = shard_sweep(st, sh, budget) && all;
 		lock_drop(&sh->lock);
 	}

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Writes to memory that threads share, per request on kept connections: none process-wide. Needs a
-program made with DEBUG=1, which counts them (doc/internals/shared-memory.md); skipped otherwise.
+"""Writes to memory that threads share, per request on kept connections: none process-wide; where a request is tracked,
+two cache lines of its entry and one of the part of the table that it is in, for the lookup. Needs a program made with
+DEBUG=1, which counts them (doc/internals/shared-memory.md); skipped otherwise.
 """
 import lib
 
@@ -20,6 +21,24 @@ frontend fe
 backend be
 	balance {balance}
 	server s1 127.0.0.1:{server}
+"""
+
+
+TRACKED = """
+	nbthread 4
+	thread-groups 2
+defaults
+	mode http
+	timeout client 10s
+	timeout connect 10s
+	timeout server 10s
+frontend fe
+	bind 127.0.0.1:{port}
+	http-request track-sc0 src table t
+	{rule}
+	http-request return status 200
+backend t
+	stick-table type ip size 100k expire 1h {store}
 """
 
 
@@ -67,11 +86,45 @@ def kept(tap, args, balance):
     server.close()
 
 
+def tracked(tap, args, store, rule, lines):
+    """A request that is tracked: what it writes of the table, and nothing else of the process."""
+    port = lib.ports(1)[0]
+    what = store or "nothing stored"
+    with lib.Proxy(args.program, TRACKED.format(port=port, store=store, rule=rule)) as proxy:
+        if "shared_lines" not in counts(proxy):
+            tap.skip("tracked requests: " + what, "not made with DEBUG=1")
+            return
+        s = lib.connect(port)
+        r = lib.Reader(s)
+
+        def ask(n):
+            good = 0
+            for _ in range(n):
+                s.sendall(b"GET /x HTTP/1.1\r\nHost: x\r\n\r\n")
+                got = r.response()
+                good += bool(got and got[0] == 200)
+            return good
+        ask(50)
+        before = counts(proxy)
+        between = counts(proxy)
+        tap.eq(ask(REQUESTS), REQUESTS, what + ": served on one connection")
+        after = counts(proxy)
+        s.close()
+        per = {n: (after[n] - 2 * between[n] + before[n]) / REQUESTS for n in after}
+        # the order of use moves an entry once a second; a rate begins a period
+        tap.ok(lines - .1 < per["shared_lines"] < lines + .1, "%s: %d lines of the table" % (what, lines), per)
+        tap.ok(.9 < per["shared_process"] < 1.1, what + ": of the process, the lock of the lookup", per)
+
+
 def main():
     args = lib.arguments(__doc__)
     tap = lib.Tap()
     for balance in ("roundrobin", "static-rr", "leastconn", "random"):
         tap.attempt(balance, kept, tap, args, balance)
+    for store, rule, lines in (("", "", 2), ("store http_req_rate(10s)", "", 2),
+                               ("store gpc0,gpc0_rate(10s),conn_cur,http_req_rate(10s),bytes_out_cnt,bytes_out_rate(10s)",
+                                "http-request sc-inc-gpc0(0)", 3)):
+        tap.attempt(store, tracked, tap, args, store, rule, lines)
     tap.done()
 
 
