@@ -86,7 +86,8 @@ enum table_data {
 };
 
 #define TABLE_ARRAY_MAX 100
-#define TABLE_KEY_LEN 32         /* of strings and binaries without `len` */
+#define TABLE_TEXT_LEN 31        /* of strings without `len`: as the reference has it */
+#define TABLE_BYTES_LEN 32       /* of binaries without */
 #define TABLE_KEY_MAX 16384      /* the longest `len` */
 #define TABLE_DELAY_MAX 2147483647ll /* the longest `expire`, the longest period: ms */
 

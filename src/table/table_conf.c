@@ -196,8 +196,8 @@ static const struct {
 	uint8_t key_len;
 } types[] = {
 	{ "ip", TABLE_IPV4, 4 }, { "ipv4", TABLE_IPV4, 4 }, { "ipv6", TABLE_IPV6, 16 },
-	{ "integer", TABLE_INTEGER, 4 }, { "string", TABLE_STRING, TABLE_KEY_LEN },
-	{ "binary", TABLE_BINARY, TABLE_KEY_LEN },
+	{ "integer", TABLE_INTEGER, 4 }, { "string", TABLE_STRING, TABLE_TEXT_LEN },
+	{ "binary", TABLE_BINARY, TABLE_BYTES_LEN },
 };
 
 static bool parse_len(struct conf_line *l, struct table *t)
@@ -223,7 +223,7 @@ static bool parse_type(struct conf_line *l, struct table *t)
 			continue;
 		t->shape.type = types[i].type;
 		t->shape.key_len = types[i].key_len;
-		if (types[i].key_len == TABLE_KEY_LEN && conf_peek(l) &&
+		if (types[i].type >= TABLE_STRING && conf_peek(l) &&
 		    strcmp(conf_peek(l), "len") == 0)
 			return parse_len(l, t);
 		return true;

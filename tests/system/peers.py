@@ -31,6 +31,7 @@ peers pp
 %(lines)s
 	table texts type string len 20 size 1k expire 10m store http_req_cnt,gpt(2),gpc(3),gpc_rate(2,1h),bytes_in_cnt,conn_cur
 	table bytes type binary len 8 size 1k expire 10m store http_req_cnt
+	table plain type string size 1k expire 10m store gpc0
 backend ips
 	stick-table type ip size 200k expire 10m peers pp store gpc0,server_id,gpc0_rate(1h)
 backend ip6s
@@ -161,7 +162,7 @@ def rows(proxy, table):
     return out
 
 
-TABLES = ("ips", "ip6s", "numbers", "pp/texts", "pp/bytes")
+TABLES = ("ips", "ip6s", "numbers", "pp/texts", "pp/bytes", "pp/plain")
 
 
 def same(p, q):
@@ -182,7 +183,8 @@ def set_some(p, first, count=5):
                     (i >> 8, i & 255, 300 + i) for i in range(first, first + count)] +
                    ["set table ip6s key 2001:db8::%x data.gpc0 3 data.gpt0 70000" % first,
                     "set table numbers key %d data.server_id 2" % first,
-                    "set table pp/texts key text-%d data.gpc[2] 3 data.gpt[1] 9 data.bytes_in_cnt 5000000000" % first]))
+                    "set table pp/texts key text-%d data.gpc[2] 3 data.gpt[1] 9 data.bytes_in_cnt 5000000000" % first,
+                    "set table pp/plain key %s-%d data.gpc0 1" % ("x" * 40, first)]))
 
 
 def together(tap, programs, how):
