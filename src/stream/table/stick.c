@@ -204,14 +204,15 @@ void stick_connected(struct stream *s)
 
 void stick_response(struct stream *s)
 {
+	const struct stick_stream *ss = slot_of(&stick_stream_slot, stream_slots(s));
 	const struct stick_rule *r = stick_of(s->be)->first;
 	const struct table *stored[STICK_STORES_MAX];
 	struct table_key key;
-	unsigned count = 0, i;
+	unsigned room = STICK_STORES_MAX - ss->count, count = 0, i;
 
 	if (!r || !may_be_stored(s))
 		return;
-	for (; r && count < STICK_STORES_MAX; r = r->next) {
+	for (; r && count < room; r = r->next) {
 		if (!(r->does & STICK_RESPONSE))
 			continue;
 		for (i = 0; i < count && stored[i] != r->table; i++)
