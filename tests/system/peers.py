@@ -291,7 +291,7 @@ def secured(tap, program):
                     out.write(f.read())
         lines = {"a": "\tbind 127.0.0.1:%(a)d\n\tserver a\n\tserver b 127.0.0.1:%(b)d",
                  "b": "\tbind 127.0.0.1:%(b)d\n\tserver b\n\tserver a 127.0.0.1:%(a)d"}
-        head = "\tdefault-bind ssl crt %s/pem\n\tdefault-server ssl ca-file %s/c\n" % (folder, folder)
+        head = " default-bind ssl crt %s/pem\n default-server ssl ca-file %s/c\n" % (folder, folder)
         with Pair((program, program), {k: head + v for k, v in lines.items()}) as pair:
             a = pair.start("a")
             set_some(a, 1, 300)
