@@ -109,7 +109,7 @@ struct front_user {
 	void (*closed)(void *owner);
 	/* The client did what a well-behaved one does not (h2.h). Or NULL. */
 	void (*glitch)(void *owner);
-	/* A head came that is no request, and the connection may go on without it: HTTP/2. Or NULL. */
+	/* A head of HTTP/2 came that is no request; the connection may go on. Or NULL. */
 	void (*refused)(void *owner);
 	/* For `show fd`: " fe=<name>". */
 	void (*describe)(const void *owner, struct strbuf *out);

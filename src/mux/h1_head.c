@@ -394,7 +394,7 @@ static bool h1_send_answer(struct h1_conn *h)
 	return true;
 }
 
-/* The client has done so much that it should not that its connection ends without an answer. True. */
+/* One glitch too many: the client's connection ends without an answer. True. */
 static bool h1_front_kill(struct h1_conn *h)
 {
 	H1_TRACE(ERROR, h, H1_EV(RX_DATA) | H1_EV(MSG_ERROR), "too many glitches: %u", h->glitches);

@@ -92,10 +92,10 @@ enum share_mode {
 	SHARE_TAUGHT,  /* was taught, and waits until that is so for all tables */
 };
 
-/* One peer and one table. */
 /* How a table is at a peer: other keys, other data. */
 enum difference { DIFFERS_NOT, DIFFERS_KEYS, DIFFERS_DATA };
 
+/* One peer and one table. */
 struct share {
 	struct list link;             /* in peer->shares */
 	struct shared_table *shared;
@@ -111,7 +111,7 @@ struct share {
 	bool is_defined;              /* the peer has told what its table is like */
 	bool agrees;                  /* and that fits ours */
 	bool ack_due;
-	uint8_t told;                 /* enum difference: that was logged last; kept between links */
+	uint8_t told;                 /* enum difference: logged last; outlives a link */
 	uint32_t last, got;           /* of its numbers: that came last; of those to be acked */
 	struct peers_table theirs;
 };
