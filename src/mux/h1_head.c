@@ -129,7 +129,8 @@ static void h1_enter_body(struct h1_conn *h, const struct h1_head *head)
 
 /* --- oddities --------------------------------------------------------------------------------- */
 
-void h1_glitch(struct h1_conn *h)
+/* Counts an oddity of the peer. */
+static void h1_glitch(struct h1_conn *h)
 {
 	if (h->glitches < UINT16_MAX)
 		h->glitches++;

@@ -217,8 +217,6 @@ void h1_drop_partial(struct h1_conn *h);
 bool h1_parse(struct h1_conn *h);
 /* Reports bytes that are no request and answers them; the connection then ends. */
 void h1_front_bad(struct h1_conn *h, struct front_bad *bad);
-/* Counts an oddity of the peer. */
-void h1_glitch(struct h1_conn *h);
 /* A response that is not valid, or breaks off: told to the stream. */
 void h1_back_bad(struct h1_conn *h, unsigned flag, const char *text);
 
