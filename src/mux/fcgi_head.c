@@ -4,6 +4,8 @@
  * What an application writes is the head of an HTTP/1 answer without its first line. It is gathered
  * in a block behind such a line until its end is there, and then parsed as one.
  */
+#include "base/clock.h"
+#include "codec/date.h"
 #include "http/cgi.h"
 #include "fcgi_priv.h"
 #include "h1_priv.h"
@@ -21,6 +23,20 @@ static size_t find_end(const char *p, size_t from, size_t len)
 			return i + 1;
 	}
 	return 0;
+}
+
+/* An application need not know what time it is (RFC 9110 6.6.1). */
+static bool add_date(struct http_msg *m)
+{
+	char *text;
+
+	if (http_field_find(&m->fields, FIELD_DATE, slice_none()))
+		return true;
+	text = arena_alloc(m->arena, DATE_IMF_LEN);
+	if (!text)
+		return false;
+	date_put_imf(text, (int64_t)(clock_wall_us() / 1000000));
+	return http_msg_add_field(m, SLICE("date"), slice_make(text, DATE_IMF_LEN));
 }
 
 static void choose_body(struct fcgi_stream *s, struct http_msg *m, const struct h1_head *head)
@@ -57,7 +73,7 @@ static bool fill(struct fcgi_stream *s, struct http_msg *m, const struct h1_head
 	m->version_text = SLICE("HTTP/1.1");
 	m->status = 200;
 	m->reason = SLICE("OK");
-	if (!cgi_answer_finish(m))
+	if (!cgi_answer_finish(m) || !add_date(m))
 		return false;
 	/* the coding is taken off here; how the client gets the body is its side's to decide */
 	http_msg_del_field(m, SLICE("transfer-encoding"));

@@ -216,6 +216,10 @@ def answers(tap, args):
             got = sc.ask(get("/"))
             tap.eq(got if body is not None else got[0], (status, body) if body is not None else status, name)
             tap.ok(sc.log.find(r"be/s .* %d \d+ - - %s " % (status, ends)), "and its log")
+    with Scene(args, good) as sc:
+        with lib.connect(sc.port) as sock:
+            sock.sendall(get("/").encode() if isinstance(get("/"), str) else get("/"))
+            tap.ok("date" in lib.Reader(sock).response()[1], "an answer without a date gets one")
 
 
 def cut(tap, args):
