@@ -402,12 +402,18 @@ static struct mux *back_new(struct conn *c, struct endpoint *ep, const struct ba
 static unsigned back_room(const struct mux *m)
 {
 	const struct fcgi_conn *h = fcgi_of(m);
-	unsigned used = h->live > h->active ? h->live : h->active;
+	unsigned used = h->live + h->given_up, room, ids;
 
-	if (!(h->flags & FCGI_FL_CONNECTED) || h->next_id > UINT16_MAX - 2 * h->max ||
+	if (!(h->flags & FCGI_FL_CONNECTED) || h->next_id > UINT16_MAX ||
 	    h->flags & (FCGI_FL_STOP | FCGI_FL_BROKEN | FCGI_FL_WAITS | FCGI_FL_DEAD))
 		return 0;
-	return h->max > used ? h->max - used : 0;
+	if (used < h->active)
+		used = h->active;
+	room = h->max > used ? h->max - used : 0;
+	/* (each that has not begun needs a number, and all of <live> might be such) */
+	ids = (UINT16_MAX - h->next_id) / 2 + 1;
+	ids = ids > h->live ? ids - h->live : 0;
+	return room < ids ? room : ids;
 }
 
 static bool back_is_ending(const struct mux *m)
