@@ -4,6 +4,7 @@
 connections that are kept, stderr, checks, wrong configurations."""
 # differs: fcgi-abort
 # differs: fcgi-bodyless
+# differs: fcgi-early
 # differs: fcgi-params
 # differs: fcgi-proxy-field
 # differs: fcgi-status
@@ -334,6 +335,41 @@ def full(tap, args):
         tap.eq(sc.ask(get("/"))[0], 200, "when it answers again")
 
 
+def reloaded(tap, args):
+    """A kept connection goes on with the application as the next configuration has it."""
+    if lib.is_reference(args.program): # (which has another process for that)
+        return
+    with Scene(args, good, "set-param GENERATION 1", "http-reuse always") as sc:
+        sc.ask(get("/"))
+        with open(sc.proxy.conf_path) as f:
+            text = f.read()
+        with open(sc.proxy.conf_path, "w") as f:
+            f.write(text.replace("GENERATION 1", "GENERATION 2\n\tlog-stderr global").replace("docroot /srv", "docroot /new"))
+        said = sc.proxy.ctl("reload")
+        tap.ok("Success=1" in said, "a reload", said)
+        sc.app.answer = lambda r: fcgi.whole(r.number, HEAD, b"new")
+        sc.ask(get("/"))
+        got = dict(sc.app.requests[-1].pairs())
+        tap.eq((got["GENERATION"], got["DOCUMENT_ROOT"]), ("2", "/new"), "the next request is of the new application")
+        tap.eq(sc.app.connections, 1, "on the same connection")
+        tap.ok(sc.log.find(r" app\[\d+\]: new"), "and so is what it says on stderr")
+
+
+def early(tap, args):
+    """An application that answers before it has the whole body."""
+    if lib.is_reference(args.program):
+        return
+    with Scene(args, lambda r: b"") as sc:
+        sock = lib.connect(sc.port)
+        sc.app.on_begin = lambda r: fcgi.whole(r.number, HEAD + b"early")
+        sock.sendall(get("/", "Content-Length: 100000\n", "POST", "z" * 1000))
+        got = lib.Reader(sock).response()
+        tap.ok(200 in got and b"early" in got, "an answer amid the body", got)
+        sock.close()
+        sc.app.on_begin, sc.app.answer = None, good
+        tap.eq(sc.ask(get("/"))[0], 200, "and the next request")
+
+
 def far(tap, args):
     """Addresses of UNIX sockets, and TLS, are as for any server."""
     with tempfile.TemporaryDirectory() as folder:
@@ -404,7 +440,7 @@ def errors(tap, args):
 def main():
     args = lib.arguments(__doc__)
     tap = lib.Tap()
-    for test in (params, bad_paths, bodies, answers, cut, ours, chunked, kept, shared, left, full, far, flow, stderr, checks, errors):
+    for test in (params, bad_paths, bodies, answers, cut, ours, chunked, kept, shared, left, full, reloaded, early, far, flow, stderr, checks, errors):
         test(tap, args)
     tap.done()
 

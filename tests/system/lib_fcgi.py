@@ -58,6 +58,7 @@ class App:
         """values: the content of what GET_VALUES is answered with; None: it is not."""
         self.answer, self.values = answer, values
         self.requests, self.asked, self.connections, self.kinds = [], [], 0, []
+        self.on_begin = None # what is sent when the parameters are there
         self.server = lib.Server(self.serve)
         self.port = self.server.port
 
@@ -99,6 +100,8 @@ class App:
                 self.requests.append(request)
         elif kind == PARAMS:
             open_requests[number].params += content
+            if not content and self.on_begin:
+                self.send(sock, self.on_begin(open_requests[number]))
         elif kind == STDIN and content:
             open_requests[number].body += content
         elif kind == STDIN:
