@@ -262,14 +262,32 @@ void h2c_kill(struct h2_conn *h)
 		give_up(h, H2_ERR_ENHANCE_YOUR_CALM);
 }
 
+/* At three quarters of the limit a client learns that it had better begin another connection: as
+ * many streams as it may have at once are still served here.
+ */
+static void say_goodbye(struct h2_conn *h)
+{
+	uint64_t last = h->last_stream + 2 * (uint64_t)h->limits->streams;
+
+	if (h->side->is_back || h->stream_limit || h->state != H2C_OPEN)
+		return;
+	h->stream_limit = h->limits->streams && last < H2_STREAM_MAX ? (uint32_t)last
+								     : H2_STREAM_MAX;
+	h2c_goaway(h, H2_ERR_NO_ERROR, h->stream_limit);
+}
+
 void h2c_note_glitch(struct h2_conn *h, const char *text)
 {
-	unsigned limit = (unsigned)h->limits->glitches;
+	uint64_t limit = (uint64_t)h->limits->glitches;
 
 	tell_glitch(h);
-	if (limit && h->glitches >= limit && h->state < H2C_CLOSING &&
-	    100 - activity_idle_percent() >= (unsigned)h->tunes->kill_cpu_percent)
+	if (!limit || h->state >= H2C_CLOSING ||
+	    100 - activity_idle_percent() < (unsigned)h->tunes->kill_cpu_percent)
+		return;
+	if (h->glitches >= limit)
 		fail(h, H2_ERR_ENHANCE_YOUR_CALM, text);
+	else if (h->glitches >= limit * 3 / 4)
+		say_goodbye(h);
 }
 
 /* When the idle time of a client is over. That for a request begins with idleness, whatever frames
