@@ -6,6 +6,7 @@ tell fetches, are the same. The sequence is in order: one connection at a time, 
 
     table_events.py --events 100000 --seed 7     the long run; skipped without a reference
 """
+import contextlib
 import os
 import random
 import re
@@ -232,19 +233,14 @@ def settled(proxy):
     return out
 
 
-def main():
-    args = lib.arguments(__doc__, ("events", 20000, "how many"), ("seed", 1, "of the sequence"))
-    tap = lib.Tap()
-    if lib.is_reference(args.program) or not os.path.exists(lib.REFERENCE):
-        tap.skip("the same tables", "no two programs to compare")
-        tap.done()
+def compare(tap, args, stack):
     sequence, both = Sequence(args.seed), []
     for program in (args.program, lib.REFERENCE):
         ports = lib.ports(3)
         conf = CONF.replace("RULES", RULES).replace("SERVED", SERVED).replace("COUNTED", COUNTED)
         for i, port in enumerate(ports):
             conf = conf.replace("PORT%d" % i, str(port))
-        both.append((lib.Proxy(program, conf, restless="compared below"), ports))
+        both.append((stack.enter_context(lib.Proxy(program, conf, restless="compared below")), ports))
     done, wrong, checked, tables = 0, [], 0, {}
     while sequence.events < args.events and len(wrong) < 5:
         step = sequence.step()
@@ -264,8 +260,16 @@ def main():
     tap.ok(not wrong, "%d events in %d steps: the same answers, and %d times the same tables of %d entries"
            % (sequence.events, done, checked, len(tables)), "\n".join(wrong))
     tap.ok(len(tables) > 60 and {t for t, _ in tables} == set(TABLES), "all tables are used", str({t for t, _ in tables}))
-    for proxy, _ in both:
-        proxy.__exit__(None, None, None)
+
+
+def main():
+    args = lib.arguments(__doc__, ("events", 20000, "how many"), ("seed", 1, "of the sequence"))
+    tap = lib.Tap()
+    if lib.is_reference(args.program) or not os.path.exists(lib.REFERENCE):
+        tap.skip("the same tables", "no two programs to compare")
+        tap.done()
+    with contextlib.ExitStack() as stack:
+        compare(tap, args, stack)
     tap.done()
 
 
