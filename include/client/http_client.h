@@ -44,6 +44,7 @@ struct http_call {
 	/* the client's */
 	struct inside *inside;
 	struct http_lookup *lookup;  /* a name is being resolved; or NULL */
+	struct slice host;           /* the URL's, without brackets */
 	uint16_t port;
 	bool is_tls;
 };
@@ -61,6 +62,8 @@ bool http_call_has_body(struct http_call *c, uint64_t len);
  * no memory.
  */
 bool http_call_set_timeout(struct http_call *c, int64_t ms);
+/* It goes there, whatever the URL's host and port are. False: no memory. */
+bool http_call_to(struct http_call *c, const struct addr *to);
 /* It goes to the HTTP proxy at <to>, which is asked for the whole URL. False: no memory. */
 bool http_call_via(struct http_call *c, const struct addr *to);
 /* It has no log line: what it is for has its own. */

@@ -100,7 +100,7 @@ static const struct inside_kind without_body = {
 
 /* --- addresses -------------------------------------------------------------------------------- */
 
-static bool set_address(struct http_call *c, const struct addr *to)
+bool http_call_to(struct http_call *c, const struct addr *to)
 {
 	struct stream_overrides *o = stream_overrides_get(c->inside->stream);
 
@@ -120,7 +120,7 @@ bool http_call_via(struct http_call *c, const struct addr *to)
 	if (!url)
 		return false;
 	m->uri = slice_of(url);
-	return set_address(c, to);
+	return http_call_to(c, to);
 }
 
 void http_call_be_silent(struct http_call *c)
@@ -146,7 +146,7 @@ static void looked_up(struct http_lookup *l)
 	if (c) {
 		l->addr.port = c->port;
 		if (addr_is_inet(&l->addr))
-			set_address(c, &l->addr);
+			http_call_to(c, &l->addr);
 		c->lookup = NULL;
 		inside_start(c->inside);
 	}
@@ -257,7 +257,10 @@ static struct http_call *make(struct proxy *px, const struct http_call_kind *kin
 	if (c->inside) {
 		c->request = c->inside->request;
 		c->request->body = HTTP_BODY_NONE;
-		if (http_msg_add_field(c->request, SLICE("host"), host_field(u)))
+		c->host = arena_copy(c->request->arena, u->host);
+		if (*u->host.ptr == '[')
+			c->host = slice_sub(c->host, 1, c->host.len - 1);
+		if (c->host.ptr && http_msg_add_field(c->request, SLICE("host"), host_field(u)))
 			return c;
 		inside_cancel(c->inside);
 	}
@@ -318,28 +321,23 @@ static void add_usual_fields(struct http_msg *m)
 void http_call_start(struct http_call *c)
 {
 	const struct http_client_conf *conf = http_client_conf_of(session_config(&c->inside->sess));
-	const struct h1_field *f = http_field_find(&c->request->fields, FIELD_HOST, slice_none());
 	const struct stream_overrides *o = c->inside->stream->overrides;
-	struct slice host, port_text;
 	struct addr addr = { .family = ADDR_NONE };
-	uint16_t port;
+	struct slice host = c->host;
 
 	add_usual_fields(c->request);
 	if (c->request->body == HTTP_BODY_NONE)
 		c->inside->kind = &without_body;
-	if ((o && o->dst.family != ADDR_NONE) || !f ||
-	    !uri_parse_host(f->value, &host, &port_text, &port)) {
+	if (o && o->dst.family != ADDR_NONE) {
 		inside_start(c->inside);
 		return;
 	}
-	if (*host.ptr == '[')
-		host = slice_sub(host, 1, host.len - 1);
 	if (slice_eq_nocase(host, SLICE("localhost")))
 		host = SLICE("127.0.0.1");
 	addr_parse_ip(host, 0, &addr);
 	addr.port = c->port;
 	if (addr_is_inet(&addr))
-		set_address(c, &addr);
+		http_call_to(c, &addr);
 	else if (look_up(c, conf, host))
 		return;
 	inside_start(c->inside);

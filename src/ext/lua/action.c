@@ -64,6 +64,11 @@ static void call_due(struct timer *t)
 	stream_wake(&container_of(t, struct action_call, timer)->wait);
 }
 
+static void call_wake(struct script_run *run)
+{
+	stream_wake(&container_of(run, struct action_call, run)->wait);
+}
+
 static int push_call(lua_State *L, struct script_run *run, void *data)
 {
 	const struct action_rule *ar = data;
@@ -133,6 +138,7 @@ static enum rule_result action_run(const struct rule *r, struct expr_ctx *ctx, b
 			return RULE_ERROR;
 		timer_init(&c->timer, call_due);
 		c->run.may_wait = true;
+		c->run.wake = call_wake;
 		c->run.limit_ms = ar->fn->room->session_ms;
 		c->run.proxy = r->proxy;
 		if (!script_begin(&c->run, ar->fn, ctx, push_call, ar))

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "core/thread.h"
 #include "expr/vars.h"
+#include "client/http_client.h"
 #include "script_priv.h"
 
 #define SCRIPT_MAX (64u << 20)
@@ -96,6 +97,7 @@ static bool prepare(struct conf_line *l, struct script_room *room)
 	const char *error;
 
 	warn_of_booleans(l, room);
+	http_client_want_tls(l->cfg); /* scripts may ask any URL */
 	room->cfg = l->cfg;
 	if (!room->tasks)
 		room->tasks = arena_zalloc(&l->cfg->arena, sizeof(*room->tasks));

@@ -147,6 +147,7 @@ static int classes_open(lua_State *L)
 	script_smp_open(L);
 	script_reply_open(L);
 	script_service_open(L);
+	script_http_client_open(L);
 	return 0;
 }
 

@@ -59,7 +59,7 @@ static int hook_period(const struct script_box *box)
 	return n < 500 ? 500 : n;
 }
 
-int script_yield_to(lua_State *L, uint64_t at_ms, lua_KFunction k)
+int script_yield_to(lua_State *L, uint64_t at_ms, lua_KContext ctx, lua_KFunction k)
 {
 	struct script_run *run = script_box_of(L)->running;
 
@@ -74,12 +74,37 @@ int script_yield_to(lua_State *L, uint64_t at_ms, lua_KFunction k)
 		return luaL_error(L, "%s", run->failure);
 	}
 	run->wake_ms = at_ms;
-	return lua_yieldk(L, 0, 0, k);
+	return lua_yieldk(L, 0, ctx, k);
 }
 
 int script_yield(lua_State *L, uint64_t at_ms)
 {
-	return script_yield_to(L, at_ms, NULL);
+	return script_yield_to(L, at_ms, 0, NULL);
+}
+
+void script_wake(struct script_run *run)
+{
+	if (run->wake)
+		run->wake(run);
+}
+
+void script_hold(struct script_run *run, struct script_held *h,
+		 void (*drop)(struct script_held *h))
+{
+	h->run = run;
+	h->drop = drop;
+	h->next = run->held;
+	run->held = h;
+}
+
+void script_let_go(struct script_held *h)
+{
+	struct script_held **at = &h->run->held;
+
+	while (*at != h)
+		at = &(*at)->next;
+	*at = h->next;
+	h->drop(h);
 }
 
 /* --- errors ----------------------------------------------------------------------------------- */
@@ -260,6 +285,8 @@ void script_end(struct script_run *run)
 
 	if (!box)
 		return;
+	while (run->held)
+		script_let_go(run->held);
 	pthread_mutex_lock(&box->lock);
 	if (run->handle)
 		run->handle->run = NULL;

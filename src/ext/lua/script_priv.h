@@ -95,6 +95,13 @@ struct script_handle {
 	struct script_run *run;       /* NULL: it is over */
 };
 
+/* What a run holds while it waits; part of it. */
+struct script_held {
+	struct script_held *next;
+	struct script_run *run;
+	void (*drop)(struct script_held *h);
+};
+
 /* A call of a function: one coroutine. */
 struct script_run {
 	struct script_box *box;
@@ -113,6 +120,8 @@ struct script_run {
 	int64_t limit_ms;             /* of all pieces; 0: none */
 	uint64_t wake_ms;             /* after a piece that waits */
 	int result_count;             /* after the last one, on the stack of <co> */
+	void (*wake)(struct script_run *run); /* see script_wake(); or NULL */
+	struct script_held *held;
 };
 
 enum script_step { SCRIPT_DONE, SCRIPT_WAITS, SCRIPT_FAILED };
@@ -167,8 +176,15 @@ void script_end(struct script_run *run);
 void script_push_handle(lua_State *L, struct script_run *run);
 /* Waits in a script until <at_ms>: what a C function returns. */
 int script_yield(lua_State *L, uint64_t at_ms);
-/* The same; <k> goes on there. TIMER_NEVER: something else resumes it. */
-int script_yield_to(lua_State *L, uint64_t at_ms, lua_KFunction k);
+/* The same; <k> goes on there with <ctx>. TIMER_NEVER: script_wake() resumes it, or its owner. */
+int script_yield_to(lua_State *L, uint64_t at_ms, lua_KContext ctx, lua_KFunction k);
+/* What <run> waits for has come: it goes on in a later turn. On its thread. */
+void script_wake(struct script_run *run);
+/* <run> holds something from now on: when it ends first, <h> is dropped. */
+void script_hold(struct script_run *run, struct script_held *h,
+		 void (*drop)(struct script_held *h));
+/* Drops it now. */
+void script_let_go(struct script_held *h);
 
 /* --- say.c */
 
@@ -193,6 +209,7 @@ void script_txn_open(lua_State *L);
 void script_http_open(lua_State *L);
 void script_smp_open(lua_State *L);      /* Fetches, Converters */
 void script_reply_open(lua_State *L);
+void script_http_client_open(lua_State *L); /* HTTPClient, core.httpclient */
 int script_push_txn(lua_State *L, struct script_run *run);
 /* Pushes objects Fetches (f, sf) and Converters (c, sc) into the table on top. */
 void script_add_smp(lua_State *L, struct script_run *run);

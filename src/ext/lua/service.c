@@ -122,7 +122,7 @@ static int send_text(lua_State *L)
 	if (!a->no_body && !strbuf_add(&a->out, text))
 		return luaL_error(L, "out of memory");
 	if (a->out.len > AHEAD)
-		return script_yield_to(L, clock_now_ms(), after_send);
+		return script_yield_to(L, clock_now_ms(), 0, after_send);
 	return after_send(L, LUA_OK, 0);
 }
 
@@ -183,7 +183,7 @@ static int receive_on(lua_State *L, int status, lua_KContext k)
 		return push_parts(L);
 	lua_pushinteger(L, wanted);
 	lua_replace(L, 2);
-	return script_yield_to(L, TIMER_NEVER, receive_on);
+	return script_yield_to(L, TIMER_NEVER, 0, receive_on);
 }
 
 static int receive(lua_State *L)
@@ -223,7 +223,7 @@ static int getline_on(lua_State *L, int status, lua_KContext k)
 	keep_part(L, a, line_length(a, &found));
 	if (found || (!a->call->body.len && a->call->body_is_whole))
 		return push_parts(L);
-	return script_yield_to(L, TIMER_NEVER, getline_on);
+	return script_yield_to(L, TIMER_NEVER, 0, getline_on);
 }
 
 static int get_line(lua_State *L)
@@ -299,6 +299,11 @@ static void applet_due(struct timer *t)
 	service_continue(a->call);
 }
 
+static void applet_wake(struct script_run *run)
+{
+	applet_due(&container_of(run, struct applet, run)->timer);
+}
+
 static void applet_ends(struct applet *a, bool good)
 {
 	a->over = true;
@@ -337,6 +342,7 @@ static bool applet_open(struct applet *a, struct service_call *c)
 	timer_init(&a->timer, applet_due);
 	strbuf_init(&a->out);
 	a->run.may_wait = true;
+	a->run.wake = applet_wake;
 	a->run.limit_ms = fn->room->service_ms;
 	a->run.proxy = c->proxy;
 	a->is_due = true;

@@ -71,6 +71,11 @@ static void task_run(struct task *task, void *ctx, unsigned why)
 		task_wake(task, TASK_WOKEN_OTHER);
 }
 
+static void task_waken(struct script_run *run)
+{
+	task_wake(container_of(run, struct script_task, run)->task, TASK_WOKEN_OTHER);
+}
+
 bool script_task_new(const struct script_function *fn, struct script_box *box, int fn_ref,
 		     int args_ref)
 {
@@ -82,6 +87,7 @@ bool script_task_new(const struct script_function *fn, struct script_box *box, i
 	t->args_ref = args_ref;
 	t->thread = thread_id;
 	t->run.may_wait = true;
+	t->run.wake = task_waken;
 	t->run.limit_ms = box->room->task_ms;
 	arena_init(&t->arena, 0);
 	t->task = task_new(task_run, t);
