@@ -223,6 +223,11 @@ struct tls_fetcher {
 };
 void tls_set_fetcher(const struct tls_fetcher *f);
 
+/* Where the authorities that the system trusts may lie, for n = 0, 1...: a folder, a file. NULL: no
+ * more, or no TLS here. Static, or of the environment.
+ */
+const char *tls_system_place(unsigned n);
+
 /* A certificate that a key of its own has signed, of the last hour to a year from now, for <name>
  * and this machine, and the key, as PEM. False: no memory, or no TLS here.
  */

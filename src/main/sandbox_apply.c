@@ -74,6 +74,17 @@ static bool allow_names(void)
 	return true;
 }
 
+/* Servers that are added at run time may trust whom the system trusts. */
+static bool allow_authorities(void)
+{
+	const char *path;
+
+	for (unsigned n = 0; (path = tls_system_place(n)) != NULL; n++)
+		if (!sandbox_allow(path, SANDBOX_READ))
+			return false;
+	return true;
+}
+
 static bool allow_path_of(const struct bind_conf *b)
 {
 	struct listener_conf *l;
@@ -134,7 +145,8 @@ bool sandbox_apply(const struct config *cfg, const struct main_options *o)
 	}
 	/* in another root folder these names mean nothing */
 	if (set->sandbox && noted && !set->rights.chroot_dir)
-		good = good && allow_noted() && allow_names() && allow_sockets(cfg);
+		good = good && allow_noted() && allow_names() && allow_authorities() &&
+		       allow_sockets(cfg);
 	noted_fini();
 	/* also of a worker whose master opens all other files */
 	if (set->sandbox && !set->rights.chroot_dir)

@@ -333,17 +333,26 @@ static void drop_twins(STACK_OF(X509) *certs)
 			X509_free(sk_X509_delete(certs, i));
 }
 
+const char *tls_system_place(unsigned n)
+{
+	const char *said = getenv(n ? X509_get_default_cert_file_env()
+				    : X509_get_default_cert_dir_env());
+
+	if (n > 1)
+		return NULL;
+	if (said)
+		return said;
+	return n ? X509_get_default_cert_file() : X509_get_default_cert_dir();
+}
+
 /* Where the TLS library would look, but now: at a handshake it would be too late in another root
  * folder, or in the sandbox. A system may have none.
  */
 static void read_system(struct tls_ca *ca)
 {
-	const char *folder = getenv(X509_get_default_cert_dir_env());
-	const char *file = getenv(X509_get_default_cert_file_env());
-
-	read_directory(ca, folder ? folder : X509_get_default_cert_dir());
+	read_directory(ca, tls_system_place(0));
 	if (!sk_X509_num(ca->certs))
-		read_one(ca, file ? file : X509_get_default_cert_file());
+		read_one(ca, tls_system_place(1));
 	if (ca->certs)
 		drop_twins(ca->certs);
 	ca->is_system = true;
