@@ -34,18 +34,22 @@ static bool keys_agree(const struct peers_table *a, const struct peers_table *b)
 	return a->type == b->type && a->key_len == b->key_len;
 }
 
+/* Is this stored by both alike, or by neither? */
+static bool data_agrees(const struct peers_table *a, const struct peers_table *b, unsigned data)
+{
+	if ((a->data ^ b->data) >> data & 1)
+		return false;
+	return !(a->data >> data & 1) || (a->cells[data] == b->cells[data] &&
+					  a->period_ms[data] == b->period_ms[data]);
+}
+
 /* Data that only one side stores, or of which it has fewer, or of another period: their names. */
 static void list_differences(const struct peers_table *mine, const struct peers_table *theirs,
 			     struct strbuf *out)
 {
-	for (unsigned i = 0; i < PEERS_DATA_COUNT; i++) {
-		bool here = mine->data >> i & 1, there = theirs->data >> i & 1;
-
-		if (here == there && (!here || (mine->cells[i] == theirs->cells[i] &&
-						mine->period_ms[i] == theirs->period_ms[i])))
-			continue;
-		strbuf_printf(out, "%s%s", out->len ? ", " : "", table_data_rows[i].name);
-	}
+	for (unsigned i = 0; i < PEERS_DATA_COUNT; i++)
+		if (!data_agrees(mine, theirs, i))
+			strbuf_printf(out, "%s%s", out->len ? ", " : "", table_data_rows[i].name);
 }
 
 /* Logs once how a table is different at the peer, until it is not any more. */
