@@ -22,6 +22,7 @@ extern const struct module mod_early_act;      /* early_act.c */
 extern const struct module mod_errors_ctl;     /* errors_ctl.c */
 extern const struct module mod_field_smp;      /* field_smp.c */
 extern const struct module mod_hint_act;       /* hint_act.c */
+extern const struct module mod_headers_bin_act; /* headers_bin_act.c */
 extern const struct module mod_http_act;       /* http_act.c */
 extern const struct module mod_http_smp;       /* http_smp.c */
 extern const struct module mod_inside_ctl;     /* inside_ctl.c */

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* headers_bin_act.c - edge file: actions that edit many fields at once, from one binary text
+ *
+ * add-headers-bin, set-headers-bin: names and values, each behind its length (codec/varint.h), up
+ * to an empty name with an empty value: what req.hdrs_bin gives. del-headers-bin: names, up to an
+ * empty one. A text that ends before is an error of the rule at the place where it ends: what stood
+ * before has been done. So is a name or a value that would make another message on the wire.
+ * Manual: configuration 4.4.
+ */
+#include <string.h>
+#include "codec/varint.h"
+#include "stream/action.h"
+
+enum match_kind { MATCH_STR, MATCH_BEG, MATCH_END, MATCH_SUB };
+
+struct bin_edit {
+	const struct expr *expr;
+	struct slice prefix;     /* of the names to take, letter by letter */
+	enum match_kind match;   /* del-headers-bin -m */
+	bool replace;            /* set-headers-bin */
+};
+
+/* --- parsing ------------------------------------------------------------------------------ */
+
+static struct bin_edit *bin_edit_take(struct conf_line *l, struct rule *r, const char *missing)
+{
+	struct bin_edit *e = arena_zalloc(&l->cfg->arena, sizeof(*e));
+
+	if (!e) {
+		rule_no_memory(l, r);
+		return NULL;
+	}
+	r->data = e;
+	if (rule_at_end(l) || !*conf_peek(l)) {
+		rule_error(l, r, l->at, "%s", missing);
+		return NULL;
+	}
+	e->expr = expr_take(l, rule_phases(r->proxy, r->set));
+	if (!e->expr)
+		return NULL;
+	if (!sample_can_cast(expr_type(e->expr), SMP_BIN)) {
+		rule_error(l, r, l->at - 1, "expects a binary expression, '%s' is none",
+			   l->words[l->at - 1]);
+		return NULL;
+	}
+	return e;
+}
+
+/* <expr> [prefix <str>] */
+static bool put_parse(struct conf_line *l, struct rule *r, bool replace)
+{
+	struct bin_edit *e = bin_edit_take(l, r, "expects exactly one argument or three arguments "
+					   "<headers> prefix <pfx>");
+	const char *word;
+
+	if (!e)
+		return false;
+	e->replace = replace;
+	if (rule_at_end(l) || strcmp(conf_peek(l), "prefix") != 0)
+		return true;
+	l->at++;
+	if (rule_at_end(l))
+		return rule_error(l, r, l->at, "expects 1 argument: <headers>; or 3 arguments: "
+				  "<headers> prefix <pfx>");
+	word = conf_strdup(l->cfg, conf_next(l));
+	if (!word)
+		return rule_no_memory(l, r);
+	e->prefix = slice_of(word);
+	return true;
+}
+
+static bool add_headers_parse(struct conf_line *l, struct rule *r)
+{
+	return put_parse(l, r, false);
+}
+
+static bool set_headers_parse(struct conf_line *l, struct rule *r)
+{
+	return put_parse(l, r, true);
+}
+
+/* <expr> [-m <method>] */
+static bool del_headers_parse(struct conf_line *l, struct rule *r)
+{
+	static const char *const methods[] = {
+		[MATCH_STR] = "str", [MATCH_BEG] = "beg", [MATCH_END] = "end", [MATCH_SUB] = "sub",
+	};
+	struct bin_edit *e = bin_edit_take(l, r, "expects at least 1 argument");
+	const char *word;
+
+	if (!e)
+		return false;
+	if (rule_at_end(l) || strcmp(conf_peek(l), "-m") != 0)
+		return true;
+	l->at++;
+	if (rule_at_end(l))
+		return rule_error(l, r, l->at, "-m flag expects exactly 1 argument");
+	word = conf_next(l);
+	for (unsigned i = 0; i < ARRAY_LEN(methods); i++) {
+		if (strcmp(word, methods[i]) == 0) {
+			e->match = i;
+			return true;
+		}
+	}
+	if (strcmp(word, "reg") == 0)
+		return rule_error(l, r, l->at - 1, "-m reg is unsupported with del-headers-bin due "
+				  "to performance reasons");
+	return rule_error(l, r, l->at - 1, "-m with unsupported matching method '%s'", word);
+}
+
+/* --- work --------------------------------------------------------------------------------- */
+
+/* The text behind its length; false: it is cut. */
+static bool text_take(struct slice *in, struct slice *out)
+{
+	uint64_t len;
+
+	if (varint_take(in, &len) != VARINT_TAKEN || len > in->len)
+		return false;
+	*out = slice_sub(*in, 0, len);
+	*in = slice_sub(*in, len, in->len);
+	return true;
+}
+
+/* May it be a value? What ends a line or a text would be read as something else by the next. */
+static bool is_value(struct slice value)
+{
+	for (size_t i = 0; i < value.len; i++)
+		if (value.ptr[i] == '\r' || value.ptr[i] == '\n' || !value.ptr[i])
+			return false;
+	return true;
+}
+
+static bool put_one(const struct bin_edit *e, struct http_msg *m, struct slice name,
+		    struct slice value)
+{
+	if (!h1_is_token(name) || !is_value(value))
+		return false;
+	if (!e->replace)
+		return http_msg_add_field(m, name, value);
+	if (!http_msg_set_field(m, name, value))
+		return false;
+	/* a request's Host is also in an absolute target */
+	if (http_field_id(name) != FIELD_HOST || m->flags & HTTP_MSG_RESPONSE)
+		return true;
+	value = arena_copy(m->arena, value);
+	return value.ptr && http_msg_set_authority(m, value);
+}
+
+static bool put_all(const struct bin_edit *e, struct http_msg *m, struct slice list)
+{
+	struct slice name, value;
+
+	while (text_take(&list, &name) && text_take(&list, &value)) {
+		if (!name.len)
+			return !value.len;
+		if (slice_starts(name, e->prefix) && !put_one(e, m, name, value))
+			return false;
+	}
+	return false;
+}
+
+static bool del_matches(const struct bin_edit *e, struct slice field, struct slice name)
+{
+	switch (e->match) {
+	case MATCH_BEG:
+		return slice_starts(field, name);
+	case MATCH_END:
+		return slice_ends(field, name);
+	case MATCH_SUB:
+		return slice_find(field, name) != SIZE_MAX;
+	default:
+		return slice_eq(field, name);
+	}
+}
+
+static struct slice lower_copy(struct arena *arena, struct slice name)
+{
+	char *copy = arena_alloc(arena, name.len);
+
+	for (size_t i = 0; copy && i < name.len; i++)
+		copy[i] = ascii_lower(name.ptr[i]);
+	return copy ? slice_make(copy, name.len) : slice_none();
+}
+
+static bool del_all(const struct bin_edit *e, struct http_msg *m, struct slice list)
+{
+	struct slice name;
+
+	while (text_take(&list, &name)) {
+		if (!name.len)
+			return true;
+		name = lower_copy(m->arena, name);
+		if (!name.ptr)
+			return false;
+		for (unsigned i = 0; i < m->fields.count; i++) {
+			struct h1_field *field = &m->fields.list[i];
+
+			if (field->name.ptr && del_matches(e, field->name, name))
+				http_msg_drop_field(m, field);
+		}
+	}
+	return false;
+}
+
+/* No value: nothing to do. */
+static enum rule_result bin_run(const struct rule *r, struct expr_ctx *ctx,
+				bool (*work)(const struct bin_edit *e, struct http_msg *m,
+					     struct slice list))
+{
+	const struct bin_edit *e = r->data;
+	struct sample value;
+	enum expr_result ret;
+
+	if (r->set != RULES_HTTP_AFTER)
+		ctx->flags |= EXPR_MAY_WAIT;
+	ret = expr_eval(e->expr, ctx, &value);
+	ctx->flags &= ~EXPR_MAY_WAIT;
+	if (ret == EXPR_WAIT)
+		return RULE_WAIT;
+	if (ret != EXPR_FOUND)
+		return RULE_CONTINUE;
+	if (sample_cast(&value, SMP_BIN, ctx->arena) &&
+	    work(e, rule_message(r, ctx->stream), value.text))
+		return RULE_CONTINUE;
+	return rule_rewrite_failed(ctx->stream);
+}
+
+static enum rule_result put_run(const struct rule *r, struct expr_ctx *ctx, bool *first)
+{
+	return bin_run(r, ctx, put_all);
+}
+
+static enum rule_result del_run(const struct rule *r, struct expr_ctx *ctx, bool *first)
+{
+	return bin_run(r, ctx, del_all);
+}
+
+#define HTTP_ALL \
+	(RULES_BIT(RULES_HTTP_REQUEST) | RULES_BIT(RULES_HTTP_RESPONSE) | \
+	 RULES_BIT(RULES_HTTP_AFTER))
+#define ACTION(name, parser, runner, what, text) \
+	{ .words = name, .rulesets = HTTP_ALL, .parse = parser, .run = runner, .syntax = what, \
+	  .help = text }
+
+static const struct rule_action actions[] = {
+	ACTION("add-headers-bin", add_headers_parse, put_run, "<expr> [prefix <str>]",
+	       "add the fields that a binary text lists, as req.hdrs_bin does"),
+	ACTION("del-headers-bin", del_headers_parse, del_run, "<expr> [-m {str|beg|end|sub}]",
+	       "delete the fields whose names a binary text lists"),
+	ACTION("set-headers-bin", set_headers_parse, put_run, "<expr> [prefix <str>]",
+	       "set the fields that a binary text lists, replacing those of their names"),
+	{ 0 }
+};
+
+const struct module mod_headers_bin_act = { .name = "headers-bin-actions", .actions = actions };
