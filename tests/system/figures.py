@@ -82,7 +82,7 @@ INFO_CHANGING = set("""
     PoolUsed_bytes Ulimit-n Maxsock CurrConns ConnRate MaxConnRate SessRate MaxSessRate Tasks Run_queue Idle_pct CumConns
     CumReq CurrSslConns Jobs Listeners BytesOutRate TotalBytesOut Warnings MaxSslRate Build Nbthread DroppedLogs
     TotalSplicedBytesOut Build info BootTime_ms CumStreams Memmax_bytes Process_num Maxpipes TotalWarnings SslFrontendMaxKeyRate
-    PatternsAdded
+    PatternsAdded Niced_tasks
     """.split()) | {"Build info"}
 
 
@@ -170,19 +170,24 @@ def same(tap, ours, theirs, name):
     tap.ok(not pairs, name, "\n".join(pairs))
 
 
-def compare_stat(tap, ours, theirs):
-    a, b = typed(ours), typed(theirs)
-    tap.eq([x for x in shape(b) if x not in shape(a)][:10], [], "show stat typed: nothing is missing")
-    tap.eq([x for x in shape(a) if x not in shape(b)][:10], [], "nothing is there that should not be")
-    same(tap, shape(a), shape(b), "the same order, numbers, tags and types")
+def differing(a, b):
+    """The values that are not the same, of two lists of typed()."""
     names = {}
     for r in a:
         if r[2] in ("pxname", "svname"):
             names.setdefault(r[0], []).append(r[5])
     values = dict(((r[0], r[2]), r[5]) for r in b)
-    differ = ["%s %s: %s, reference %s" % ("/".join(names[r[0]]), r[2], r[5], values[r[0], r[2]]) for r in a
-              if r[2] not in CHANGING and r[2] not in OTHERWISE and
-              not (r[2] in OF_CHECKS and names[r[0]] == ["app", "BACKEND"]) and values.get((r[0], r[2])) != r[5]]
+    return ["%s %s: %s, reference %s" % ("/".join(names[r[0]]), r[2], r[5], values.get((r[0], r[2]))) for r in a
+            if r[2] not in CHANGING and r[2] not in OTHERWISE and
+            not (r[2] in OF_CHECKS and names[r[0]] == ["app", "BACKEND"]) and values.get((r[0], r[2])) != r[5]]
+
+
+def compare_stat(tap, ours, theirs):
+    a, b = typed(ours), typed(theirs)
+    tap.eq([x for x in shape(b) if x not in shape(a)][:10], [], "show stat typed: nothing is missing")
+    tap.eq([x for x in shape(a) if x not in shape(b)][:10], [], "nothing is there that should not be")
+    same(tap, shape(a), shape(b), "the same order, numbers, tags and types")
+    differ = differing(a, b)
     tap.ok(not differ, "the same values", "\n".join(differ))
 
 
@@ -192,14 +197,15 @@ def filled(text):
     return [[cells[1]] + [name for name, cell in zip(lines[0], cells) if cell] for cells in lines[1:]]
 
 
-def at_rest(ask, view):
-    """What ask() gives of both sides, at a moment when view() of the two is the same: the cells of a check or an agent
-    are empty while it runs, on both sides, ten times a second. The last pair if there is none in 10 s."""
+def at_rest(ask, view, wrong=lambda ours, theirs: False):
+    """What ask() gives of both sides, at a moment when view() of the two is the same, and nothing wrong(): the cells of a
+    check or an agent are empty while it runs, on both sides, ten times a second, and those of its result change behind it.
+    The last pair if there is none in 10 s."""
     last = []
 
     def alike():
         last[:] = ask()
-        return view(last[0]) == view(last[1])
+        return view(last[0]) == view(last[1]) and not wrong(*last)
 
     lib.until(alike, 10)
     return last
@@ -266,7 +272,8 @@ def main():
         def both(command):
             return [s.proxy.ctl(command) for s in sides]
 
-        compare_stat(tap, *at_rest(lambda: both("show stat typed"), lambda text: shape(typed(text))))
+        compare_stat(tap, *at_rest(lambda: both("show stat typed"), lambda text: shape(typed(text)),
+                                   lambda a, b: shape(typed(a)) == shape(typed(b)) and differing(typed(a), typed(b))))
         compare_csv(tap, *at_rest(lambda: both("show stat"), filled))
         compare_json(tap, "show stat json", *at_rest(lambda: both("show stat json"), objects))
         compare_json(tap, "show info json", *["[%s]" % ",".join(json.dumps(x) for x in json.loads(t)[:60])
