@@ -58,28 +58,31 @@ def is_reference(program):
 
 
 class Tap:
+    """What a test has found, a line each; threads may report at once."""
     last = None
 
     def __init__(self):
         self.count = self.failed = 0
+        self.lock = threading.Lock()
         Tap.last = self
 
+    def line(self, state, name, below=()):
+        with self.lock: # in one piece: a line end that another thread writes first would join two lines
+            self.count += 1
+            self.failed += state != "ok"
+            sys.stdout.write("".join(x + "\n" for x in ["%s %d - %s" % (state, self.count, name), *below]))
+            sys.stdout.flush()
+
     def ok(self, good, name, detail=""):
-        self.count += 1
-        print("%sok %d - %s" % ("" if good else "not ", self.count, name.replace("#", "")))
-        if not good:
-            self.failed += 1
-            for line in str(detail).split("\n")[:25]:
-                print("#   " + line[:300])
-        sys.stdout.flush()
+        below = [] if good else ["#   " + x[:300] for x in str(detail).split("\n")[:25]]
+        self.line("ok" if good else "not ok", name.replace("#", ""), below)
         return good
 
     def eq(self, got, want, name):
         return self.ok(got == want, name, "got  %r\nwant %r" % (got, want))
 
     def skip(self, name, why):
-        self.count += 1
-        print("ok %d - %s # skip %s" % (self.count, name, why))
+        self.line("ok", "%s # skip %s" % (name, why))
 
     def attempt(self, name, function, *args):
         """Calls it; an exception is a failed line, and what comes behind is still run."""
