@@ -22,6 +22,6 @@
 #ifndef EXT_LUA_H
 #define EXT_LUA_H
 
-extern const struct module mod_lua;
+extern const struct module mod_lua, mod_lua_sockets;
 
 #endif

@@ -4,3 +4,4 @@
 #include "ext/lua.h"
 
 const struct module mod_lua = { .name = "lua" };
+const struct module mod_lua_sockets = { .name = "lua-sockets" };

@@ -66,7 +66,10 @@ static void call_due(struct timer *t)
 
 static void call_wake(struct script_run *run)
 {
-	stream_wake(&container_of(run, struct action_call, run)->wait);
+	struct action_call *c = container_of(run, struct action_call, run);
+
+	timer_cancel(&c->timer);
+	stream_wake(&c->wait);
 }
 
 static int push_call(lua_State *L, struct script_run *run, void *data)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* room.c - edge file: keywords lua-* and tune.lua.*; scripts begin and end with a configuration */
 #include <stdlib.h>
+#include "core/mailbox.h"
 #include "ext/lua.h"
+#include "proxy/proxy.h"
 #include "script_priv.h"
 
 static struct slot *const slots[] = { &script_room_slot, NULL };
@@ -133,9 +135,38 @@ static const struct conf_keyword keywords[] = {
 	{ 0 }
 };
 
+/* The sockets of <prev> that nobody waits for are closed on each thread. */
+static void close_sockets(void *ctx)
+{
+	script_sockets_retire(ctx);
+}
+
+static void sockets_closed(void *ctx)
+{
+	struct config *prev = ctx;
+
+	config_drop(&prev);
+}
+
 static void room_retire(struct config *prev)
 {
+	struct script_room *room = script_room_of(prev);
+
+	if (!is_loaded(room))
+		return;
+	__atomic_store_n(&room->is_retired, true, __ATOMIC_RELAXED);
 	script_tasks_retire(prev);
+	if (!thread_call_all(close_sockets, sockets_closed, config_take(prev)))
+		config_drop(&prev);
+}
+
+static bool room_start(struct config *cfg, struct diag_list *diags)
+{
+	struct server *tls = script_room_of(cfg)->tls;
+
+	if (tls) /* all modules below know it: nobody shall see it from now on */
+		proxy_hide(tls->proxy, "<LUA>");
+	return script_start(cfg, diags);
 }
 
 /* What a new state knows besides the libraries of Lua. */
@@ -148,6 +179,7 @@ static int classes_open(lua_State *L)
 	script_reply_open(L);
 	script_service_open(L);
 	script_http_client_open(L);
+	script_socket_open(L);
 	return 0;
 }
 
@@ -162,5 +194,5 @@ static bool lua_init(void)
 
 const struct module mod_lua = {
 	.name = "lua", .keywords = keywords, .slots = slots, .init = lua_init,
-	.start = script_start, .retire = room_retire, .thread_fini = script_tasks_end,
+	.start = room_start, .retire = room_retire, .thread_fini = script_tasks_end,
 };

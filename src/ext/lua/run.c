@@ -282,18 +282,24 @@ enum script_step script_go(struct script_run *run, script_take_fn *take, void *d
 void script_end(struct script_run *run)
 {
 	struct script_box *box = run->box;
+	bool is_cut;
 
 	if (!box)
 		return;
 	while (run->held)
 		script_let_go(run->held);
+	if (__atomic_load_n(&box->room->is_retired, __ATOMIC_RELAXED))
+		script_sockets_retire(box->room->cfg);
 	pthread_mutex_lock(&box->lock);
 	if (run->handle)
 		run->handle->run = NULL;
+	is_cut = run->co && lua_status(run->co) == LUA_YIELD;
 	if (run->co)
 		lua_sethook(run->co, NULL, 0, 0);
 	luaL_unref(box->L, LUA_REGISTRYINDEX, run->ref);
 	luaL_unref(box->L, LUA_REGISTRYINDEX, run->handle_ref);
+	if (is_cut) /* what it has open shall not wait for the next script */
+		lua_gc(box->L, LUA_GCSTEP, 0);
 	run->box = NULL;
 	run->co = NULL;
 	pthread_mutex_unlock(&box->lock);

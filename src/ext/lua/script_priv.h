@@ -44,6 +44,8 @@ struct script_room {
 	bool bool_is_said, bool_is_bool;
 	struct script_function *tasks;/* what tasks are called in messages */
 	bool is_open;                 /* start-up is over: nothing more is registered */
+	bool is_retired;              /* atomic: another generation is live */
+	struct server *tls;           /* whose TLS connect_ssl() has; NULL: there is none */
 };
 
 struct script_path {
@@ -210,6 +212,7 @@ void script_http_open(lua_State *L);
 void script_smp_open(lua_State *L);      /* Fetches, Converters */
 void script_reply_open(lua_State *L);
 void script_http_client_open(lua_State *L); /* HTTPClient, core.httpclient */
+void script_socket_open(lua_State *L);      /* Socket, core.tcp */
 int script_push_txn(lua_State *L, struct script_run *run);
 /* Pushes objects Fetches (f, sf) and Converters (c, sc) into the table on top. */
 void script_add_smp(lua_State *L, struct script_run *run);
@@ -231,6 +234,14 @@ bool script_task_new(const struct script_function *fn, struct script_box *box, i
 		     int args_ref);
 void script_tasks_retire(const struct config *cfg);
 void script_tasks_end(void);
+
+/* --- socket.c */
+
+/* A thread begins, and ends. */
+void script_sockets_begin(void);
+void script_sockets_end(void);
+/* Closes those of the calling thread that nobody waits for. */
+void script_sockets_retire(const struct config *cfg);
 
 /* Rows of what scripts bring: expr.c, action.c. */
 void script_fetch_row(struct script_function *fn);

@@ -301,7 +301,10 @@ static void applet_due(struct timer *t)
 
 static void applet_wake(struct script_run *run)
 {
-	applet_due(&container_of(run, struct applet, run)->timer);
+	struct applet *a = container_of(run, struct applet, run);
+
+	timer_cancel(&a->timer);
+	applet_due(&a->timer);
 }
 
 static void applet_ends(struct applet *a, bool good)
