@@ -70,6 +70,14 @@ struct ctl_command {
 bool ctl_register(const struct module *const *modules);
 /* The list behind -dKcli. */
 void ctl_dump_commands(FILE *out);
+/* Commands that the live configuration brings to a worker's sessions, behind the tables': <next> is
+ * asked for the one after <c>, or for the first one (NULL); NULL: there is none. They must be there
+ * for the turn of the loop at least; one whose run() returns CTL_MORE or CTL_WAIT keeps what it is
+ * made of until release(). <help> is the whole line that `help` shows when <syntax> is NULL. Once,
+ * before any session.
+ */
+typedef const struct ctl_command *ctl_more_fn(const struct ctl_command *c);
+void ctl_set_more(ctl_more_fn *next);
 
 /* How serious an answer is: `set severity-output` shows it. Clients take CTL_ERR for a failure. */
 enum ctl_severity { CTL_ERR = 3, CTL_WARNING, CTL_NOTICE, CTL_INFO };

@@ -423,8 +423,6 @@ static void session_end_command(struct ctl_session *s)
 	session_release(s);
 	if (s->quit)
 		return;
-	if (s->last && s->last != '\n')
-		strbuf_add_char(&s->out, '\n');
 	if (!silent)
 		strbuf_add_char(&s->out, '\n');
 	if (s->next)

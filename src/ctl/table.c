@@ -10,6 +10,7 @@
 
 static const struct ctl_command **commands; /* sorted by words */
 static unsigned command_count;
+static ctl_more_fn *more;                   /* NULL: no other ones */
 
 static int command_cmp(const void *a, const void *b)
 {
@@ -26,6 +27,18 @@ static bool is_of_process(const struct ctl_command *c, bool master)
 static bool is_of_session(const struct ctl_command *c, const struct ctl_session *s)
 {
 	return is_of_process(c, s->master) || (s->debug && c->flags & CTL_PROCESS);
+}
+
+void ctl_set_more(ctl_more_fn *next)
+{
+	more = next;
+}
+
+/* The command behind <c>, NULL: the first one, that a configuration has brought. */
+static const struct ctl_command *more_next(const struct ctl_session *s,
+					   const struct ctl_command *c)
+{
+	return more && !s->master ? more(c) : NULL;
 }
 
 bool ctl_register(const struct module *const *modules)
@@ -107,6 +120,14 @@ const struct ctl_command *ctl_find(const struct ctl_session *s, int count, int *
 			best = commands[i];
 		}
 	}
+	for (const struct ctl_command *c = more_next(s, NULL); c; c = more_next(s, c)) {
+		int n = command_match(c, (char **)s->words, count);
+
+		if (n > *used) {
+			*used = n;
+			best = c;
+		}
+	}
 	return best;
 }
 
@@ -179,8 +200,11 @@ static void help_line(struct ctl_request *rq, const char *words, const char *syn
 {
 	char usage[256];
 
-	snprintf(usage, sizeof(usage), "%s%s%s", words, syntax && *syntax ? " " : "",
-		 syntax ? syntax : "");
+	if (!syntax) {
+		strbuf_printf(rq->out, "  %s\n", help);
+		return;
+	}
+	snprintf(usage, sizeof(usage), "%s%s%s", words, *syntax ? " " : "", syntax);
 	strbuf_printf(rq->out, "  %-40s: %s\n", usage, help ? help : "");
 }
 
@@ -222,7 +246,8 @@ static void help_guess(struct ctl_request *rq, char **words, int count)
 	for (unsigned i = 0; i < command_count; i++) {
 		for (unsigned k = 0; k < n; k++) {
 			if (best[k] == i)
-				help_line(rq, commands[i]->words, commands[i]->syntax,
+				help_line(rq, commands[i]->words,
+					  commands[i]->syntax ? commands[i]->syntax : "",
 					  commands[i]->help);
 		}
 	}
@@ -246,6 +271,13 @@ void ctl_help(struct ctl_request *rq, int from, const char *title)
 
 		if (!command_is_visible(rq->session, c) ||
 		    (count > 0 && !command_begins(c, words, count)))
+			continue;
+		found = true;
+		help_line(rq, c->words, c->syntax ? c->syntax : "", c->help);
+	}
+	for (const struct ctl_command *c = more_next(rq->session, NULL); c;
+	     c = more_next(rq->session, c)) {
+		if (count > 0 && !command_begins(c, words, count))
 			continue;
 		found = true;
 		help_line(rq, c->words, c->syntax, c->help);

@@ -50,6 +50,18 @@ static void function_keep(lua_State *L, struct script_function *fn, int index)
 	fn->refs[at] = luaL_ref(L, LUA_REGISTRYINDEX);
 }
 
+struct script_function *script_function_take(lua_State *L, enum script_kind kind, const char *name,
+					     int index)
+{
+	struct script_function *fn;
+
+	if (!script_box_of(L)->is_loading)
+		luaL_error(L, "not available outside of the body of a script");
+	fn = function_take(L, kind, name);
+	function_keep(L, fn, index);
+	return fn;
+}
+
 static void check_early(lua_State *L, const char *what)
 {
 	if (!script_box_of(L)->is_loading)
@@ -186,6 +198,7 @@ static const luaL_Reg functions[] = {
 	{ "register_fetches", register_fetches }, { "register_converters", register_converters },
 	{ "register_action", register_action }, { "register_init", register_init },
 	{ "register_service", register_service }, { "register_task", register_task },
+	{ "register_cli", script_register_cli },
 	{ NULL, NULL }
 };
 

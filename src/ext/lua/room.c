@@ -180,6 +180,7 @@ static int classes_open(lua_State *L)
 	script_service_open(L);
 	script_http_client_open(L);
 	script_socket_open(L);
+	script_applet_tcp_open(L);
 	return 0;
 }
 
@@ -189,6 +190,7 @@ static bool lua_init(void)
 	expr_set_scripts(&script_exprs);
 	rules_set_scripts(script_action_find);
 	services_set_scripts(script_service_find);
+	ctl_set_more(script_command_next);
 	return true;
 }
 

@@ -12,7 +12,9 @@
 #include <lualib.h>
 #include <pthread.h>
 #include "base/list.h"
+#include "base/strbuf.h"
 #include "conf/conf.h"
+#include "ctl/ctl.h"
 #include "expr/script.h"
 #include "log/log.h"
 #include "stream/action.h"
@@ -89,6 +91,7 @@ struct script_function {
 	struct expr_fetch fetch;
 	struct expr_converter converter;
 	struct service_kind service;
+	struct ctl_command command;
 	const char *said;             /* in messages; NULL: own_name */
 };
 
@@ -124,6 +127,11 @@ struct script_run {
 	int result_count;             /* after the last one, on the stack of <co> */
 	void (*wake)(struct script_run *run); /* see script_wake(); or NULL */
 	struct script_held *held;
+};
+
+/* Whom an AppletTCP talks to. */
+struct script_applet {
+	struct strbuf out;            /* sent by the script, not yet taken */
 };
 
 enum script_step { SCRIPT_DONE, SCRIPT_WAITS, SCRIPT_FAILED };
@@ -234,6 +242,18 @@ bool script_task_new(const struct script_function *fn, struct script_box *box, i
 		     int args_ref);
 void script_tasks_retire(const struct config *cfg);
 void script_tasks_end(void);
+
+/* --- register.c, cli.c, applet_tcp.c */
+
+/* The function that the configuration knows by this name, or a new one, whose code is that at
+ * <index> for this state. <name> NULL: it has none. Raises an error outside of a script's body.
+ */
+struct script_function *script_function_take(lua_State *L, enum script_kind kind, const char *name,
+					     int index);
+int script_register_cli(lua_State *L);
+const struct ctl_command *script_command_next(const struct ctl_command *c);
+void script_applet_tcp_open(lua_State *L);
+void script_push_applet(lua_State *L, struct script_run *run, struct script_applet *a);
 
 /* --- socket.c */
 
