@@ -101,6 +101,11 @@ int socket_connect_again(int fd, const struct sockaddr_storage *addr, socklen_t 
 /* A datagram socket that talks with <addr> alone. Returns the descriptor, or -1 with errno. */
 int socket_connect_datagram(const struct sockaddr_storage *addr, socklen_t len);
 
+/* The TOS or traffic class, and the mark, of packets that <fd>, a connection, sends from now on.
+ * What the system refuses is not told. ip(7), ipv6(7), socket(7).
+ */
+void socket_set_tos(int fd, uint8_t tos);
+void socket_set_mark(int fd, uint32_t mark);
 /* Closing <fd> will reset its connection, which then leaves nothing behind; and does so now. */
 void socket_set_reset(int fd);
 void socket_reset(int fd);

@@ -188,6 +188,11 @@ struct filter {
 
 /* Makes the kinds of the modules known. Once. */
 bool filters_register(const struct module *const *modules);
+/* Asked for the name of a filter that no table has; the row lives as long as <cfg>. NULL: unknown.
+ * Once, before a configuration is read.
+ */
+typedef const struct filter_kind *filter_script_fn(const struct config *cfg, const char *name);
+void filters_set_scripts(filter_script_fn *find);
 /* Prints the names, sorted: as -dKflt does, or as a part of -vv. */
 void filters_dump(FILE *out);
 void filters_print(FILE *out);

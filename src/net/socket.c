@@ -404,3 +404,23 @@ void socket_reset(int fd)
 	socket_set_reset(fd);
 	close(fd);
 }
+
+/* --- marks ------------------------------------------------------------------------------------ */
+
+void socket_set_tos(int fd, uint8_t tos)
+{
+	struct sockaddr_storage ss;
+	socklen_t len = sizeof(ss);
+
+	if (getsockname(fd, (struct sockaddr *)&ss, &len) < 0)
+		return;
+	if (ss.ss_family == AF_INET)
+		set_int(fd, IPPROTO_IP, IP_TOS, tos);
+	else if (ss.ss_family == AF_INET6)
+		set_int(fd, IPPROTO_IPV6, IPV6_TCLASS, tos);
+}
+
+void socket_set_mark(int fd, uint32_t mark)
+{
+	set_int(fd, SOL_SOCKET, SO_MARK, (int)mark);
+}

@@ -5,10 +5,9 @@
  * a stream, for that stream alone. Marks need rights of the process: without them nothing happens.
  * Manual: configuration 4.4 set-src, set-dst, set-fc-mark...
  */
-#include <netinet/in.h>
 #include <stdlib.h>
-#include <sys/socket.h>
 #include "net/conn.h"
+#include "net/socket.h"
 #include "stream/action.h"
 
 /* Takes <parse>'s value as the rule's data. */
@@ -113,29 +112,13 @@ static enum rule_result set_dst_port_run(const struct rule *r, struct expr_ctx *
 
 /* --- marks -------------------------------------------------------------------------------- */
 
-/* The socket's own family: the address that rules see may be another. */
-static int family_of(int fd)
-{
-	struct sockaddr_storage ss;
-	socklen_t len = sizeof(ss);
-
-	return getsockname(fd, (struct sockaddr *)&ss, &len) == 0 ? ss.ss_family : AF_UNSPEC;
-}
-
 static enum rule_result fc_tos_run(const struct rule *r, struct expr_ctx *ctx, bool *first)
 {
 	struct session *sess = ctx->session;
 	int64_t number;
-	int tos, family;
 
-	if (!sess || !sess->conn || !rule_value_eval(r->data, ctx, &number))
-		return RULE_CONTINUE;
-	tos = number & 0xff;
-	family = family_of(sess->conn->fd);
-	if (family == AF_INET)
-		setsockopt(sess->conn->fd, IPPROTO_IP, IP_TOS, &tos, sizeof(tos));
-	else if (family == AF_INET6)
-		setsockopt(sess->conn->fd, IPPROTO_IPV6, IPV6_TCLASS, &tos, sizeof(tos));
+	if (sess && sess->conn && rule_value_eval(r->data, ctx, &number))
+		socket_set_tos(sess->conn->fd, (uint8_t)number);
 	return RULE_CONTINUE;
 }
 
@@ -143,12 +126,9 @@ static enum rule_result fc_mark_run(const struct rule *r, struct expr_ctx *ctx, 
 {
 	struct session *sess = ctx->session;
 	int64_t number;
-	unsigned mark;
 
-	if (!sess || !sess->conn || !rule_value_eval(r->data, ctx, &number))
-		return RULE_CONTINUE;
-	mark = (unsigned)number;
-	setsockopt(sess->conn->fd, SOL_SOCKET, SO_MARK, &mark, sizeof(mark));
+	if (sess && sess->conn && rule_value_eval(r->data, ctx, &number))
+		socket_set_mark(sess->conn->fd, (uint32_t)number);
 	return RULE_CONTINUE;
 }
 

@@ -109,10 +109,29 @@ static enum rule_result verdict(const struct action_call *c)
 	}
 }
 
+/* In mode tcp a script may read and change what has come, and say something to the client. */
+static void show_bytes(struct script_run *run, struct stream *s)
+{
+	struct endpoint *from = run->ctx->flags & EXPR_DIR_RESPONSE ? &s->back : &s->front;
+
+	if (s->flags & STRM_HTTP)
+		return;
+	run->ways[FILTER_RESPONSE].out = &s->front.tx;
+	run->ways[from == &s->back].in = &from->rx;
+	run->ways[from == &s->back].is_ended = from->flags & EP_RX_END;
+}
+
 static enum rule_result call_go(struct action_call *c, struct stream *s)
 {
-	enum script_step step = script_go(&c->run, take_act, c);
-	bool is_done = c->run.is_done, has_reply = c->run.has_reply;
+	enum script_step step;
+	bool is_done, has_reply;
+
+	show_bytes(&c->run, s);
+	step = script_go(&c->run, take_act, c);
+	if (!(s->flags & STRM_HTTP) && s->front.tx.len && s->front.ops)
+		s->front.ops->send(&s->front);
+	is_done = c->run.is_done;
+	has_reply = c->run.has_reply;
 
 	if (step == SCRIPT_WAITS) {
 		s->rule.data = c;

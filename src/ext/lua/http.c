@@ -24,10 +24,19 @@ static struct http_msg *message(lua_State *L, bool response)
 	return response ? &s->res : &s->req;
 }
 
-/* Upvalue 1 of all methods: is it about the answer? */
+/* Upvalue 1 of all methods. */
+enum { OF_REQUEST, OF_RESPONSE, OF_OBJECT };
+
 static struct http_msg *message_of(lua_State *L)
 {
-	return message(L, lua_toboolean(L, lua_upvalueindex(1)));
+	lua_Integer which = lua_tointeger(L, lua_upvalueindex(1));
+	struct script_run *run;
+	unsigned side;
+
+	if (which != OF_OBJECT)
+		return message(L, which == OF_RESPONSE);
+	run = script_way_at(L, "HTTPMessage", &side);
+	return side ? &run->ctx->stream->res : &run->ctx->stream->req;
 }
 
 static struct slice name_at(lua_State *L, int index)
@@ -250,6 +259,37 @@ static int set_status(lua_State *L)
 	return must(L, http_msg_set_status(m, (unsigned)status, reason));
 }
 
+static int set_message_status(lua_State *L)
+{
+	set_status(L);
+	return pushed(L, true);
+}
+
+static void set_text(lua_State *L, const char *name, struct slice text)
+{
+	lua_pushlstring(L, text.ptr ? text.ptr : "", text.len);
+	lua_setfield(L, -2, name);
+}
+
+/* { method, uri, version } or { version, code, reason } */
+static int get_stline(lua_State *L)
+{
+	const struct http_msg *m = message_of(L);
+
+	lua_createtable(L, 0, 3);
+	lua_pushfstring(L, "HTTP/%d.%d", m->version / 10, m->version % 10);
+	lua_setfield(L, -2, "version");
+	if (m->flags & HTTP_MSG_RESPONSE) {
+		lua_pushfstring(L, "%d", m->status);
+		lua_setfield(L, -2, "code");
+		set_text(L, "reason", m->reason);
+	} else {
+		set_text(L, "method", m->method_text);
+		set_text(L, "uri", m->uri);
+	}
+	return 1;
+}
+
 /* --- the class -------------------------------------------------------------------------------- */
 
 static const luaL_Reg request_methods[] = {
@@ -267,6 +307,21 @@ static const luaL_Reg response_methods[] = {
 	{ "res_set_status", set_status }, { NULL, NULL }
 };
 
+static const luaL_Reg message_methods[] = {
+	{ "get_headers", get_headers }, { "add_header", add_header },
+	{ "set_header", set_header }, { "del_header", del_header },
+	{ "rep_header", rep_header }, { "rep_value", rep_value },
+	{ "set_method", set_method }, { "set_path", set_path }, { "set_query", set_query },
+	{ "set_uri", set_uri }, { "set_status", set_message_status },
+	{ "get_stline", get_stline }, { NULL, NULL }
+};
+
+void script_add_head_methods(lua_State *L)
+{
+	lua_pushinteger(L, OF_OBJECT);
+	luaL_setfuncs(L, message_methods, 1);
+}
+
 void script_http_open(lua_State *L)
 {
 	static const luaL_Reg none[] = { { NULL, NULL } };
@@ -274,9 +329,9 @@ void script_http_open(lua_State *L)
 	script_class_new(L, "HTTP", none);
 	luaL_getmetatable(L, "HTTP");
 	lua_getfield(L, -1, "__index");
-	lua_pushboolean(L, false);
+	lua_pushinteger(L, OF_REQUEST);
 	luaL_setfuncs(L, request_methods, 1);
-	lua_pushboolean(L, true);
+	lua_pushinteger(L, OF_RESPONSE);
 	luaL_setfuncs(L, response_methods, 1);
 	lua_pop(L, 2);
 }

@@ -6,7 +6,7 @@
 #include "proxy/proxy.h"
 #include "script_priv.h"
 
-static struct slot *const slots[] = { &script_room_slot, NULL };
+static struct slot *const slots[] = { &script_room_slot, &script_kept_slot, NULL };
 
 static bool is_loaded(const struct script_room *room)
 {
@@ -181,6 +181,8 @@ static int classes_open(lua_State *L)
 	script_http_client_open(L);
 	script_socket_open(L);
 	script_applet_tcp_open(L);
+	script_channel_open(L);
+	script_filter_open(L);
 	return 0;
 }
 
@@ -191,6 +193,7 @@ static bool lua_init(void)
 	rules_set_scripts(script_action_find);
 	services_set_scripts(script_service_find);
 	ctl_set_more(script_command_next);
+	filters_set_scripts(script_filter_find);
 	return true;
 }
 

@@ -12,6 +12,7 @@ static const char *kind_name(const struct script_run *run)
 		[SCRIPT_ACTION] = "function", [SCRIPT_FETCH] = "sample-fetch",
 		[SCRIPT_CONVERTER] = "converter", [SCRIPT_SERVICE] = "applet http",
 		[SCRIPT_INIT] = "init", [SCRIPT_TASK] = "task", [SCRIPT_CLI] = "cli",
+		[SCRIPT_FILTER] = "filter",
 	};
 
 	return names[run->fn->kind];

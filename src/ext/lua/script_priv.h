@@ -18,6 +18,7 @@
 #include "expr/script.h"
 #include "log/log.h"
 #include "stream/action.h"
+#include "stream/filter.h"
 #include "stream/service.h"
 #include "stream/wait.h"
 
@@ -25,7 +26,7 @@ enum script_switch { SCRIPT_OFF, SCRIPT_ON, SCRIPT_AUTO };
 
 enum script_kind {
 	SCRIPT_ACTION, SCRIPT_FETCH, SCRIPT_CONVERTER, SCRIPT_SERVICE, SCRIPT_INIT, SCRIPT_TASK,
-	SCRIPT_CLI,
+	SCRIPT_CLI, SCRIPT_FILTER,
 };
 
 /* tune.lua.*, and what was loaded. Of a configuration. */
@@ -92,6 +93,7 @@ struct script_function {
 	struct expr_converter converter;
 	struct service_kind service;
 	struct ctl_command command;
+	struct filter_kind filter;
 	const char *said;             /* in messages; NULL: own_name */
 };
 
@@ -105,6 +107,13 @@ struct script_held {
 	struct script_held *next;
 	struct script_run *run;
 	void (*drop)(struct script_held *h);
+};
+
+/* The bytes of one side that a run may work on, as long as a piece of it runs. */
+struct script_way {
+	struct block_queue *in;       /* what has come; NULL: nothing can be done with bytes now */
+	struct block_queue *out;      /* where it goes on to; NULL: it cannot */
+	bool is_ended;                /* no more comes */
 };
 
 /* A call of a function: one coroutine. */
@@ -127,6 +136,7 @@ struct script_run {
 	int result_count;             /* after the last one, on the stack of <co> */
 	void (*wake)(struct script_run *run); /* see script_wake(); or NULL */
 	struct script_held *held;
+	struct script_way ways[FILTER_SIDES];
 };
 
 /* Whom an AppletTCP talks to. */
@@ -222,6 +232,7 @@ void script_reply_open(lua_State *L);
 void script_http_client_open(lua_State *L); /* HTTPClient, core.httpclient */
 void script_socket_open(lua_State *L);      /* Socket, core.tcp */
 int script_push_txn(lua_State *L, struct script_run *run);
+extern struct slot script_kept_slot;     /* what TXN.set_priv() keeps */
 /* Pushes objects Fetches (f, sf) and Converters (c, sc) into the table on top. */
 void script_add_smp(lua_State *L, struct script_run *run);
 int script_new_reply(lua_State *L);
@@ -254,6 +265,18 @@ int script_register_cli(lua_State *L);
 const struct ctl_command *script_command_next(const struct ctl_command *c);
 void script_applet_tcp_open(lua_State *L);
 void script_push_applet(lua_State *L, struct script_run *run, struct script_applet *a);
+
+/* --- channel.c, filter.c */
+
+void script_channel_open(lua_State *L);      /* Channel, HTTPMessage */
+void script_push_channel(lua_State *L, struct script_run *run, enum filter_side side);
+void script_push_message(lua_State *L, struct script_run *run, enum filter_side side);
+/* The run behind an object of such a class at 1, and the side that it is of. */
+struct script_run *script_way_at(lua_State *L, const char *name, unsigned *side);
+void script_filter_open(lua_State *L);       /* filter; core.register_filter */
+const struct filter_kind *script_filter_find(const struct config *cfg, const char *name);
+/* Adds methods about the head, of HTTPMessage, to the table on top. */
+void script_add_head_methods(lua_State *L);  /* http.c */
 
 /* --- socket.c */
 

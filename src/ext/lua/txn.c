@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* txn.c - class TXN: what a script sees of a stream; variables */
 #include "expr/vars.h"
+#include "net/conn.h"
+#include "net/socket.h"
 #include "script_priv.h"
 #include "stream/stream.h"
 
@@ -117,6 +119,121 @@ static int txn_set_loglevel(lua_State *L)
 	return 0;
 }
 
+/* --- packets, ranks --------------------------------------------------------------------------- */
+
+static int set_tos(lua_State *L)
+{
+	struct script_run *run = script_self(L, 1, "TXN");
+	lua_Integer tos = luaL_checkinteger(L, 2);
+
+	if (run->ctx->session && run->ctx->session->conn)
+		socket_set_tos(run->ctx->session->conn->fd, (uint8_t)tos);
+	return 0;
+}
+
+static int set_mark(lua_State *L)
+{
+	struct script_run *run = script_self(L, 1, "TXN");
+	lua_Integer mark = luaL_checkinteger(L, 2);
+
+	if (run->ctx->session && run->ctx->session->conn)
+		socket_set_mark(run->ctx->session->conn->fd, (uint32_t)mark);
+	return 0;
+}
+
+/* The number at 2, cut to its limits. */
+static int32_t rank_at(lua_State *L, lua_Integer limit)
+{
+	lua_Integer n = luaL_checkinteger(L, 2);
+
+	return (int32_t)(n < -limit ? -limit : n > limit ? limit : n);
+}
+
+static int set_priority_class(lua_State *L)
+{
+	struct script_run *run = script_self(L, 1, "TXN");
+
+	if (run->ctx->stream)
+		run->ctx->stream->priority_class = (int16_t)rank_at(L, 2047);
+	return 0;
+}
+
+static int set_priority_offset(lua_State *L)
+{
+	struct script_run *run = script_self(L, 1, "TXN");
+
+	if (run->ctx->stream)
+		run->ctx->stream->priority_offset_ms = rank_at(L, 524287);
+	return 0;
+}
+
+/* --- what a script keeps with a stream -------------------------------------------------------- */
+
+/* A value in the registry of a state. */
+struct kept {
+	struct script_box *box;       /* NULL: nothing is kept */
+	int ref;
+};
+
+static void kept_drop(struct kept *k)
+{
+	if (!k->box)
+		return;
+	pthread_mutex_lock(&k->box->lock);
+	luaL_unref(k->box->L, LUA_REGISTRYINDEX, k->ref);
+	pthread_mutex_unlock(&k->box->lock);
+	k->box = NULL;
+}
+
+static void kept_fini(void *data)
+{
+	struct kept **k = data;
+
+	if (*k)
+		kept_drop(*k);
+}
+
+struct slot script_kept_slot = {
+	.of = SLOT_STREAM, .size = sizeof(struct kept *), .fini = kept_fini,
+};
+
+static struct kept **kept_of(const struct script_run *run)
+{
+	return slot_of(&script_kept_slot, stream_slots(run->ctx->stream));
+}
+
+static int set_priv(lua_State *L)
+{
+	struct script_run *run = script_self(L, 1, "TXN");
+	struct kept **k;
+
+	luaL_checkany(L, 2);
+	if (!run->ctx->stream)
+		return 0;
+	k = kept_of(run);
+	if (!*k)
+		*k = arena_zalloc(&run->ctx->stream->arena, sizeof(**k));
+	if (!*k)
+		return luaL_error(L, "out of memory");
+	kept_drop(*k);
+	lua_settop(L, 2);
+	(*k)->ref = luaL_ref(L, LUA_REGISTRYINDEX);
+	(*k)->box = run->box;
+	return 0;
+}
+
+static int get_priv(lua_State *L)
+{
+	struct script_run *run = script_self(L, 1, "TXN");
+	const struct kept *k = run->ctx->stream ? *kept_of(run) : NULL;
+
+	if (k && k->box == run->box)
+		lua_rawgeti(L, LUA_REGISTRYINDEX, k->ref);
+	else
+		lua_pushnil(L);
+	return 1;
+}
+
 /* --- the end ---------------------------------------------------------------------------------- */
 
 /* txn:done([reply]): ends the script and the transaction. */
@@ -146,7 +263,11 @@ static int txn_reply(lua_State *L)
 static const luaL_Reg methods[] = {
 	{ "set_var", txn_set_var }, { "unset_var", txn_unset_var }, { "get_var", txn_get_var },
 	{ "log", txn_log }, { "deflog", txn_deflog }, { "set_loglevel", txn_set_loglevel },
-	{ "done", txn_done }, { "reply", txn_reply }, { NULL, NULL }
+	{ "done", txn_done }, { "reply", txn_reply }, { "set_fc_tos", set_tos },
+	{ "set_tos", set_tos }, { "set_fc_mark", set_mark }, { "set_mark", set_mark },
+	{ "set_priority_class", set_priority_class },
+	{ "set_priority_offset", set_priority_offset }, { "set_priv", set_priv },
+	{ "get_priv", get_priv }, { NULL, NULL }
 };
 
 void script_txn_open(lua_State *L)
@@ -169,9 +290,15 @@ void script_txn_open(lua_State *L)
 
 int script_push_txn(lua_State *L, struct script_run *run)
 {
-	lua_createtable(L, 1, 6);
+	lua_createtable(L, 1, 8);
 	script_push_handle(L, run);
 	script_add_smp(L, run);
+	if (run->ctx->stream) {
+		script_push_channel(L, run, FILTER_REQUEST);
+		lua_setfield(L, -2, "req");
+		script_push_channel(L, run, FILTER_RESPONSE);
+		lua_setfield(L, -2, "res");
+	}
 	if (run->ctx->stream && run->ctx->stream->flags & STRM_HTTP) {
 		lua_createtable(L, 1, 0);
 		script_push_handle(L, run);

@@ -12,6 +12,7 @@
 
 static const struct filter_kind *kinds[KINDS_MAX];
 static unsigned kind_count;
+static filter_script_fn *script_find;
 
 /* --- kinds ------------------------------------------------------------------------------------ */
 
@@ -36,6 +37,16 @@ bool filters_register(const struct module *const *modules)
 	}
 	qsort(kinds, kind_count, sizeof(*kinds), kind_compare);
 	return true;
+}
+
+void filters_set_scripts(filter_script_fn *find)
+{
+	script_find = find;
+}
+
+const struct filter_kind *filter_kind_of_script(const struct config *cfg, const char *name)
+{
+	return script_find ? script_find(cfg, name) : NULL;
 }
 
 const struct filter_kind *filter_kind_next(unsigned *at)

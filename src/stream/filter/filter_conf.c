@@ -45,6 +45,8 @@ static bool filter_line_parse(struct conf_line *l)
 		return conf_error(l, 0, NULL, "'filter' expects the name of a filter.");
 	c->kind = kind_find(name);
 	if (!c->kind)
+		c->kind = filter_kind_of_script(l->cfg, name);
+	if (!c->kind)
 		return unknown(l, name);
 	l->at++;
 	c->proxy = l->object;

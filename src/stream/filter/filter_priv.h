@@ -53,6 +53,8 @@ struct filters {
 
 /* The kinds in the order of their names, from *at = 0 on; NULL: no more. */
 const struct filter_kind *filter_kind_next(unsigned *at);
+/* What a script of <cfg> has brought, see filters_set_scripts(). NULL: unknown. */
+const struct filter_kind *filter_kind_of_script(const struct config *cfg, const char *name);
 /* One more line of a proxy, behind the others. */
 struct stream_proxy;
 void filter_conf_append(struct stream_proxy *sp, struct filter_conf *c);
