@@ -76,6 +76,10 @@ struct service_kind {
 	 * (call->body_is_whole), and calls service_read() when it has taken some.
 	 */
 	bool streams_body;
+	/* It speaks bytes instead of HTTP, in mode tcp (tcp-request content): there is no head, the
+	 * parts are all, and the body is what the client sends. With <streams_body> and part().
+	 */
+	bool is_raw;
 	/* Adds some kilobytes of body to <out>, which is empty. */
 	enum service_result (*part)(struct service_call *call, struct strbuf *out);
 	/* The same without a copy, instead of part(): adds some pieces of body to <to>. */

@@ -24,6 +24,9 @@ static bool use_service_parse(struct conf_line *l, struct rule *r)
 	sr->kind = service_find(l->cfg, name);
 	if (!sr->kind)
 		return rule_error(l, r, l->at, "unknown service name '%s'", name);
+	if (sr->kind->is_raw != (r->set == RULES_TCP_CONTENT))
+		return rule_error(l, r, l->at, "service '%s' is for mode %s", name,
+				  sr->kind->is_raw ? "tcp" : "http");
 	l->at++;
 	return !sr->kind->parse || sr->kind->parse(l, &sr->arg);
 }
@@ -36,7 +39,8 @@ static enum rule_result use_service_run(const struct rule *r, struct expr_ctx *c
 }
 
 static const struct rule_action actions[] = {
-	{ .words = "use-service", .rulesets = RULES_BIT(RULES_HTTP_REQUEST),
+	{ .words = "use-service", .rulesets = RULES_BIT(RULES_HTTP_REQUEST) |
+						     RULES_BIT(RULES_TCP_CONTENT),
 	  .parse = use_service_parse, .run = use_service_run, .syntax = "<service> [<arguments>]",
 	  .help = "answer by a service of the program" },
 	{ 0 }

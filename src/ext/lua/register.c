@@ -147,7 +147,7 @@ static int register_init(lua_State *L)
 	return 0;
 }
 
-/* core.register_service(name, "http", function) */
+/* core.register_service(name, "http" or "tcp", function) */
 static int register_service(lua_State *L)
 {
 	const char *name = name_at(L, 1), *mode = luaL_checkstring(L, 2);
@@ -155,11 +155,15 @@ static int register_service(lua_State *L)
 
 	check_early(L, "register_service");
 	luaL_checktype(L, 3, LUA_TFUNCTION);
-	if (strcmp(mode, "http") != 0)
-		return luaL_error(L, "services of mode '%s' are not there, only of 'http'", mode);
+	if (strcmp(mode, "http") != 0 && strcmp(mode, "tcp") != 0)
+		return luaL_error(L, "Lua service environment '%s' is unknown. 'http' or 'tcp' "
+				  "are expected.", mode);
 	fn = function_take(L, SCRIPT_SERVICE, name);
 	function_keep(L, fn, 3);
-	script_service_row(fn);
+	if (*mode == 'h')
+		script_service_row(fn);
+	else
+		script_service_tcp_row(fn);
 	return 0;
 }
 

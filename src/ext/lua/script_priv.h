@@ -142,6 +142,10 @@ struct script_run {
 /* Whom an AppletTCP talks to. */
 struct script_applet {
 	struct strbuf out;            /* sent by the script, not yet taken */
+	struct block_queue *in;       /* what has come; NULL: nothing ever does */
+	const bool *is_whole;         /* no more comes; with <in> */
+	void (*taken)(struct script_applet *a); /* some of <in> was taken; with <in> */
+	bool wants;                   /* the script waits for more of <in> */
 };
 
 enum script_step { SCRIPT_DONE, SCRIPT_WAITS, SCRIPT_FAILED };
@@ -247,6 +251,7 @@ int script_unset_var(lua_State *L, struct script_run *run);
 
 void script_service_open(lua_State *L);
 void script_service_row(struct script_function *fn);
+void script_service_tcp_row(struct script_function *fn); /* service_tcp.c */
 const struct service_kind *script_service_find(const struct config *cfg, const char *name);
 /* Begins a task on the calling thread, of a function of a box. False: no memory. */
 bool script_task_new(const struct script_function *fn, struct script_box *box, int fn_ref,

@@ -206,6 +206,10 @@ static void call_head(struct service_call *c)
 static void call_start(struct service_call *c)
 {
 	c->started = true;
+	if (c->kind->is_raw) {
+		turn_hook_add(&c->hook);
+		return;
+	}
 	c->head->flags = HTTP_MSG_RESPONSE;
 	c->head->version = 11;
 	c->head->body = HTTP_BODY_CHUNKED;
