@@ -97,6 +97,11 @@ struct pattern_ref *pattern_ref_find(const struct config *cfg, const char *name,
 /* Same for a rule that changes it, read or made as map converters and `acl -f` do. NULL: *error. */
 struct pattern_ref *pattern_ref_take(struct conf_line *l, const char *name, bool acl,
 				     const char **error);
+/* The set of a map for scripts, read or made as map converters do; before the threads start. NULL:
+ * *error, of the configuration's arena, without a full stop.
+ */
+struct pattern_set *pattern_map_take(struct conf_line *l, const char *name,
+				     enum pattern_method method, const char **error);
 /* Adds an entry; <value> is slice_none() for ACLs. False: <error> tells why. */
 bool pattern_ref_insert(struct pattern_ref *ref, uint32_t version, struct slice text,
 			struct slice value, struct pattern_error *error);

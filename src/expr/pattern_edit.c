@@ -388,3 +388,15 @@ struct pattern_ref *pattern_ref_take(struct conf_line *l, const char *name, bool
 		*error = arena_printf(&l->cfg->arena, "%s", e.text);
 	return ref;
 }
+
+struct pattern_set *pattern_map_take(struct conf_line *l, const char *name,
+				     enum pattern_method method, const char **error)
+{
+	struct expr_error e = { "" };
+	struct pattern_ref *ref = pattern_ref_open(l, name, PATTERN_TWO_COLUMNS, "map", &e);
+	struct pattern_set *set = ref ? pattern_set_make(ref, method, 0, &e) : NULL;
+
+	if (!set)
+		*error = arena_printf(&l->cfg->arena, "%s", e.text);
+	return set;
+}

@@ -183,6 +183,7 @@ static int classes_open(lua_State *L)
 	script_applet_tcp_open(L);
 	script_channel_open(L);
 	script_filter_open(L);
+	script_map_open(L);
 	return 0;
 }
 

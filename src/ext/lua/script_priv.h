@@ -176,6 +176,14 @@ void script_prepend_path(lua_State *L, const struct script_path *p);
 void script_class_new(lua_State *L, const char *name, const luaL_Reg *methods);
 /* Makes the table on the stack one. */
 void script_class_set(lua_State *L, const char *name);
+/* Pushes an object that outlives calls: a table whose [0] are <size> bytes, zeroed. Returns them;
+ * they live as long as the object.
+ */
+void *script_object_new(lua_State *L, const char *name, size_t size);
+/* The bytes of the object at <index>; raises an error when it is none of this class. */
+void *script_object(lua_State *L, int index, const char *name);
+/* Raises an error unless the call has so many arguments, its object being one. */
+void script_check_args(lua_State *L, int count, const char *name);
 /* The run behind the object at <index>; raises an error when it is over. */
 struct script_run *script_self(lua_State *L, int index, const char *name);
 
@@ -235,6 +243,7 @@ void script_smp_open(lua_State *L);      /* Fetches, Converters */
 void script_reply_open(lua_State *L);
 void script_http_client_open(lua_State *L); /* HTTPClient, core.httpclient */
 void script_socket_open(lua_State *L);      /* Socket, core.tcp */
+void script_map_open(lua_State *L);      /* Map, core.add_acl and its kin */
 int script_push_txn(lua_State *L, struct script_run *run);
 extern struct slot script_kept_slot;     /* what TXN.set_priv() keeps */
 /* Pushes objects Fetches (f, sf) and Converters (c, sc) into the table on top. */

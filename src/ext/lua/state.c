@@ -168,6 +168,40 @@ void script_class_set(lua_State *L, const char *name)
 	luaL_setmetatable(L, name);
 }
 
+void *script_object_new(lua_State *L, const char *name, size_t size)
+{
+	void *bytes;
+
+	lua_createtable(L, 1, 0);
+	bytes = lua_newuserdatauv(L, size, 0);
+	memset(bytes, 0, size);
+	luaL_setmetatable(L, name);
+	lua_rawseti(L, -2, 0);
+	luaL_setmetatable(L, name);
+	return bytes;
+}
+
+void *script_object(lua_State *L, int index, const char *name)
+{
+	void *bytes = NULL;
+
+	if (lua_type(L, index) == LUA_TTABLE) {
+		lua_rawgeti(L, index, 0);
+		bytes = luaL_testudata(L, -1, name);
+		lua_pop(L, 1);
+	}
+	if (!bytes)
+		luaL_argerror(L, index, lua_pushfstring(L, "an object of class %s is expected",
+							name));
+	return bytes;
+}
+
+void script_check_args(lua_State *L, int count, const char *name)
+{
+	if (lua_gettop(L) != count)
+		luaL_error(L, "'%s' needs %d arguments", name, count);
+}
+
 struct script_run *script_self(lua_State *L, int index, const char *name)
 {
 	struct script_handle *h = NULL;
