@@ -245,9 +245,11 @@ static inline void check_observe(struct server *srv, const struct server_checks 
 
 /* enable/disable health or agent; false: not configured. */
 bool check_enable(struct server *srv, bool agent, bool on);
-/* What `set server health up|stopping|down` and `set server agent up|down` do. */
-void check_force_health(struct server *srv, int health_up_stopping_down);
-void check_force_agent(struct server *srv, bool up);
+/* What `set server health up|stopping|down` and `set server agent up|down` do; <by> is an enum
+ * server_cause.
+ */
+void check_force_health(struct server *srv, int health_up_stopping_down, int by);
+void check_force_agent(struct server *srv, bool up, int by);
 /* check-addr, check-port and the like: either may be NULL. False: *error, static text or in
  * <message>.
  */

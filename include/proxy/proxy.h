@@ -379,6 +379,17 @@ void proxy_set_listen_hook(bool (*hook)(struct proxy *fe, int what));
 /* Same for a new maxconn: sockets that wait may accept again. */
 void proxy_set_limit_hook(void (*hook)(struct proxy *fe));
 
+/* Pauses, resumes and stops (for good) what a frontend listens on, and tells it. Any thread. */
+enum proxy_switched {
+	PROXY_SWITCHED,
+	PROXY_IS_SO,      /* it was already */
+	PROXY_IS_STOPPED, /* for good: nothing was done */
+	PROXY_FAILED,     /* some sockets cannot: told in the logs */
+};
+enum proxy_switched proxy_pause(struct proxy *fe);
+enum proxy_switched proxy_resume(struct proxy *fe);
+enum proxy_switched proxy_stop(struct proxy *fe);
+
 /* What proxies and servers tell about themselves: worth which level in the logs. */
 enum proxy_event {
 	PROXY_EVENT_NO_SERVER, /* emergency: a backend has lost its last server */

@@ -80,8 +80,8 @@ enum server_oper { SERVER_STOPPED, SERVER_STARTING, SERVER_RUNNING, SERVER_STOPP
 enum server_on_marked { SERVER_ON_NOTHING, SERVER_ON_SHUTDOWN_SESSIONS };
 
 /* Who changed it: what the log says behind "is DOWN". */
-enum server_cause { SERVER_BY_NOBODY, SERVER_BY_CLI, SERVER_BY_CHECK, SERVER_BY_AGENT,
-		    SERVER_BY_TRACK };
+enum server_cause { SERVER_BY_NOBODY, SERVER_BY_CLI, SERVER_BY_SCRIPT, SERVER_BY_CHECK,
+		    SERVER_BY_AGENT, SERVER_BY_TRACK };
 
 /* The weight of a server is counted in sixteenths while it starts slowly. */
 #define SERVER_WARM 16
@@ -175,6 +175,7 @@ struct server {
 	bool log_octets;              /* log-proto octet-count */
 	bool is_referenced;           /* rules or expressions name it: it cannot be removed */
 	bool is_dynamic;              /* added at run time */
+	bool is_removed;              /* atomic: removed at run time; it dies with the generation */
 	unsigned revision;            /* how many were removed before it was added */
 	bool id_forced;               /* by the `id` option */
 	bool backup;
@@ -275,10 +276,10 @@ bool server_warm_up(struct server *srv);
 typedef void server_shutdown_fn(struct server *srv, bool is_up);
 void server_set_shutdown_hook(server_shutdown_fn *fn);
 /* Address and port: either may be NULL (unchanged). The message tells what changed, in the
- * reference's words, in <message> (<size> bytes), also on errors (returns false).
+ * reference's words, and <by> what, in <message> (<size> bytes), also on errors (returns false).
  */
 bool server_set_address(struct server *srv, const char *address, const char *port,
-			char *message, size_t size);
+			const char *by, char *message, size_t size);
 
 /* Closes the idle connections to <srv> on all threads, then calls <done> on this one (never at
  * once). False: no memory. The stream floor installs it.

@@ -278,6 +278,8 @@ void stream_count_request(const struct stream *s, unsigned which);
  * works. False: no memory.
  */
 bool streams_shutdown_server(struct server *srv);
+/* As above, of all backup servers of <be>. */
+bool streams_shutdown_backups(struct proxy *be);
 
 /* --- for actions, fetches and commands --------------------------------------------------------
  * On the stream's thread.

@@ -141,9 +141,9 @@ static bool act(const struct action *a, struct server *srv)
 	if (!(check_flags_of(cs) & CHECK_CONFIGURED) || (!agent && srv->checks.track))
 		return false;
 	if (a->what == HEALTH)
-		check_force_health(srv, a->value);
+		check_force_health(srv, a->value, SERVER_BY_CLI);
 	else if (a->what == FORCE_AGENT)
-		check_force_agent(srv, a->value);
+		check_force_agent(srv, a->value, SERVER_BY_CLI);
 	else
 		return check_enable(srv, agent, a->value);
 	return true;

@@ -53,38 +53,29 @@ static enum ctl_step set_maxconn_frontend(struct ctl_request *rq)
 static enum ctl_step disable_frontend(struct ctl_request *rq)
 {
 	struct proxy *px = take_frontend(rq);
+	enum proxy_switched done = px ? proxy_pause(px) : PROXY_SWITCHED;
 
-	if (!px)
-		return CTL_DONE;
-	if (__atomic_load_n(&px->state->stopped, __ATOMIC_RELAXED))
+	if (done == PROXY_IS_STOPPED)
 		ctl_error(rq, "Frontend was previously shut down, cannot disable.");
-	else if (__atomic_exchange_n(&px->state->disabled, 1, __ATOMIC_RELAXED))
+	else if (done == PROXY_IS_SO)
 		ctl_tell(rq, CTL_NOTICE, "All sockets are already disabled.");
-	else if (!proxy_listen_change(px, 1)) {
-		__atomic_store_n(&px->state->disabled, 0, __ATOMIC_RELAXED);
+	else if (done == PROXY_FAILED)
 		ctl_error(rq, "Failed to pause frontend, check logs for precise cause.");
-	} else
-		proxy_tell(px, PROXY_EVENT_WARNING, "Paused %s %s.", proxy_kind_name(px), px->name);
 	return CTL_DONE;
 }
 
 static enum ctl_step enable_frontend(struct ctl_request *rq)
 {
 	struct proxy *px = take_frontend(rq);
+	enum proxy_switched done = px ? proxy_resume(px) : PROXY_SWITCHED;
 
-	if (!px)
-		return CTL_DONE;
-	if (__atomic_load_n(&px->state->stopped, __ATOMIC_RELAXED))
+	if (done == PROXY_IS_STOPPED)
 		ctl_error(rq, "Frontend was previously shut down, cannot enable.");
-	else if (!__atomic_exchange_n(&px->state->disabled, 0, __ATOMIC_RELAXED))
+	else if (done == PROXY_IS_SO)
 		ctl_tell(rq, CTL_NOTICE, "All sockets are already enabled.");
-	else if (!proxy_listen_change(px, 2)) {
-		__atomic_store_n(&px->state->disabled, 1, __ATOMIC_RELAXED);
+	else if (done == PROXY_FAILED)
 		ctl_error(rq, "Failed to resume frontend, check logs for precise cause (port "
 			  "conflict?).");
-	} else
-		proxy_tell(px, PROXY_EVENT_WARNING, "Resumed %s %s.", proxy_kind_name(px),
-			   px->name);
 	return CTL_DONE;
 }
 
@@ -92,18 +83,8 @@ static enum ctl_step shutdown_frontend(struct ctl_request *rq)
 {
 	struct proxy *px = take_frontend(rq);
 
-	if (!px)
-		return CTL_DONE;
-	if (__atomic_exchange_n(&px->state->stopped, 1, __ATOMIC_RELAXED)) {
+	if (px && proxy_stop(px) == PROXY_IS_STOPPED)
 		ctl_error(rq, "Frontend was already shut down.");
-		return CTL_DONE;
-	}
-	proxy_listen_change(px, 0);
-	proxy_tell(px, PROXY_EVENT_WARNING, "Proxy %s stopped (cumulated conns: FE: %llu, BE: "
-		   "%llu).", px->name,
-		   (unsigned long long)counter_read(&px->state->fe, CNT_CONN_TOT),
-		   px->caps & PROXY_BE
-		   ? (unsigned long long)counter_read(&px->state->be, CNT_SESS_TOT) : 0ull);
 	return CTL_DONE;
 }
 

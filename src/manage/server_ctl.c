@@ -115,7 +115,8 @@ static void set_addr(struct ctl_request *rq, struct server *srv)
 		if (!port)
 			port = "";
 	}
-	if (server_set_address(srv, address, port, message, sizeof(message)))
+	if (server_set_address(srv, address, port, "stats socket command", message,
+			       sizeof(message)))
 		ctl_tell(rq, CTL_WARNING, "%s", message);
 	else
 		ctl_error(rq, "%s", message);
@@ -159,9 +160,9 @@ static void set_agent(struct ctl_request *rq, struct server *srv)
 	if (!has_check(srv, true))
 		ctl_error(rq, "agent checks are not enabled on this server.");
 	else if (word && strcmp(word, "up") == 0)
-		check_force_agent(srv, true);
+		check_force_agent(srv, true, SERVER_BY_CLI);
 	else if (word && strcmp(word, "down") == 0)
-		check_force_agent(srv, false);
+		check_force_agent(srv, false, SERVER_BY_CLI);
 	else
 		ctl_error(rq, "'set server <srv> agent' expects 'up' or 'down'.");
 }
@@ -224,7 +225,7 @@ static void set_health(struct ctl_request *rq, struct server *srv)
 	}
 	for (int i = 0; word && i < 3; i++)
 		if (strcmp(word, words[i]) == 0) {
-			check_force_health(srv, i);
+			check_force_health(srv, i, SERVER_BY_CLI);
 			return;
 		}
 	ctl_error(rq, "'set server <srv> health' expects 'up', 'stopping', or 'down'.");

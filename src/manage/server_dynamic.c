@@ -175,6 +175,7 @@ bool server_remove(struct server *srv, const char **error)
 	if (server_find(be, srv->name) == srv &&
 	    server_removal_state(srv, error) == SERVER_REMOVAL_NOW) {
 		removals++;
+		__atomic_store_n(&srv->is_removed, true, __ATOMIC_RELAXED);
 		list_withdraw(be, srv);
 		if (srv->checks.track)
 			check_track_leave(srv);

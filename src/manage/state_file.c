@@ -292,7 +292,8 @@ static bool fields_apply(struct server *srv, char **fields, const char **what, c
 		st->uweight = (unsigned)weight;
 	if (strcmp(fields[COL_PORT], "0") != 0 && !srv->port_is_mapped &&
 	    srv->address->sa_family != AF_UNIX)
-		server_set_address(srv, NULL, fields[COL_PORT], message, sizeof(message));
+		server_set_address(srv, NULL, fields[COL_PORT], "state file", message,
+				   sizeof(message));
 	return true;
 }
 

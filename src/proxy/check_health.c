@@ -248,22 +248,22 @@ bool check_enable(struct server *srv, bool agent, bool on)
 	return true;
 }
 
-void check_force_health(struct server *srv, int how)
+void check_force_health(struct server *srv, int how, int by)
 {
 	static const enum server_oper opers[] = { SERVER_RUNNING, SERVER_STOPPING,
 						  SERVER_STOPPED };
 	struct check_state *cs = &srv->state->check;
 
 	health_set(cs, how == 2 ? 0 : check_rise_of(cs) + check_fall_of(cs) - 1);
-	server_set_oper(srv, opers[how], SERVER_BY_CLI);
+	server_set_oper(srv, opers[how], (enum server_cause)by);
 }
 
-void check_force_agent(struct server *srv, bool up)
+void check_force_agent(struct server *srv, bool up, int by)
 {
 	struct check_state *cs = &srv->state->agent;
 
 	health_set(cs, up ? check_rise_of(cs) + check_fall_of(cs) - 1 : 0);
-	server_set_oper(srv, up ? SERVER_RUNNING : SERVER_STOPPED, SERVER_BY_CLI);
+	server_set_oper(srv, up ? SERVER_RUNNING : SERVER_STOPPED, (enum server_cause)by);
 }
 
 /* --- addresses ------------------------------------------------------------------------------ */

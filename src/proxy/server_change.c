@@ -189,6 +189,8 @@ static void cause_text(const struct server *srv, enum server_cause cause, char *
 	out[0] = 0;
 	if (cause == SERVER_BY_CLI)
 		snprintf(out, size, ", changed from CLI");
+	else if (cause == SERVER_BY_SCRIPT)
+		snprintf(out, size, ", changed from Lua script");
 	else if (cause == SERVER_BY_TRACK)
 		via_text(srv, true, out, size);
 	else if ((cause == SERVER_BY_CHECK || cause == SERVER_BY_AGENT) &&

@@ -81,8 +81,8 @@ static void port_text(char *to, size_t size, int port, bool offset)
 	snprintf(to, size, offset ? "%+d" : "%d", port);
 }
 
-bool server_set_address(struct server *srv, const char *address, const char *port, char *message,
-			size_t size)
+bool server_set_address(struct server *srv, const char *address, const char *port,
+			const char *by, char *message, size_t size)
 {
 	char old_ip[64], new_ip[64], port_part[80] = "", ip_part[160] = "", was[16], now[16];
 	struct server_addr addr;
@@ -142,7 +142,7 @@ bool server_set_address(struct server *srv, const char *address, const char *por
 	lock_drop(&srv->proxy->state->change_lock);
 	if (address && __atomic_load_n(&srv->state->admin, __ATOMIC_RELAXED) & SERVER_RMAINT)
 		server_set_admin(srv, 0, SERVER_RMAINT);
-	snprintf(message, size, "%s%s%s by 'stats socket command'", ip_part,
-		 *ip_part && *port_part ? ", " : "", port_part);
+	snprintf(message, size, "%s%s%s by '%s'", ip_part, *ip_part && *port_part ? ", " : "",
+		 port_part, by);
 	return true;
 }

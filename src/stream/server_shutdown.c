@@ -12,8 +12,8 @@
 
 /* Whose streams end. */
 struct shutdown {
-	struct server_state *server; /* counted */
-	struct proxy_state *backend; /* counted; of the server that came up, else NULL */
+	struct server_state *server; /* counted; NULL: the backup servers of <backend> */
+	struct proxy_state *backend; /* counted; or NULL */
 	enum stream_end why;
 };
 
@@ -45,22 +45,25 @@ static void forget(void *ctx)
 {
 	struct shutdown *d = ctx;
 
-	server_state_drop(&d->server);
+	if (d->server)
+		server_state_drop(&d->server);
 	if (d->backend)
 		proxy_state_drop(&d->backend);
 	free(d);
 }
 
-static bool begin(struct server *srv, enum stream_end why)
+/* Of <srv>; or, when it is NULL, of the backup servers of <be>. */
+static bool begin(struct server *srv, struct proxy *be, enum stream_end why)
 {
 	struct shutdown *d = calloc(1, sizeof(*d));
 
 	if (!d)
 		return false;
 	d->why = why;
-	d->server = server_state_take(srv->state);
-	if (why == END_SERVER_UP)
-		d->backend = proxy_state_take(srv->proxy->state);
+	if (srv)
+		d->server = server_state_take(srv->state);
+	else
+		d->backend = proxy_state_take(be->state);
 	if (thread_call_all(end_streams, forget, d))
 		return true;
 	forget(d);
@@ -70,12 +73,20 @@ static bool begin(struct server *srv, enum stream_end why)
 /* Without memory they go on: as without the option. */
 static void shut_down(struct server *srv, bool is_up)
 {
-	begin(srv, is_up ? END_SERVER_UP : END_SERVER_DOWN);
+	if (is_up)
+		begin(NULL, srv->proxy, END_SERVER_UP);
+	else
+		begin(srv, NULL, END_SERVER_DOWN);
 }
 
 bool streams_shutdown_server(struct server *srv)
 {
-	return begin(srv, END_KILLED);
+	return begin(srv, NULL, END_KILLED);
+}
+
+bool streams_shutdown_backups(struct proxy *be)
+{
+	return begin(NULL, be, END_KILLED);
 }
 
 void server_shutdown_init(void)

@@ -184,6 +184,8 @@ static int classes_open(lua_State *L)
 	script_channel_open(L);
 	script_filter_open(L);
 	script_map_open(L);
+	script_proxies_open(L);
+	script_servers_open(L);
 	return 0;
 }
 

@@ -174,6 +174,10 @@ bool script_libs_parse(const char *word, unsigned *missing);
 void script_prepend_path(lua_State *L, const struct script_path *p);
 /* A class: a table of methods that objects of this name have. */
 void script_class_new(lua_State *L, const char *name, const luaL_Reg *methods);
+/* Gives it a field of its metatable (`__index` or the like): a function whose upvalue is the
+ * table of methods. `__index` last.
+ */
+void script_class_set_meta(lua_State *L, const char *name, const char *field, lua_CFunction call);
 /* Makes the table on the stack one. */
 void script_class_set(lua_State *L, const char *name);
 /* Pushes an object that outlives calls: a table whose [0] are <size> bytes, zeroed. Returns them;
@@ -244,6 +248,15 @@ void script_reply_open(lua_State *L);
 void script_http_client_open(lua_State *L); /* HTTPClient, core.httpclient */
 void script_socket_open(lua_State *L);      /* Socket, core.tcp */
 void script_map_open(lua_State *L);      /* Map, core.add_acl and its kin */
+void script_proxies_open(lua_State *L);  /* Proxy, Listener, core.proxies and its kin */
+void script_servers_open(lua_State *L);  /* Server */
+/* Push an object of class Proxy, Server, or the list of a proxy's servers. Each returns 1. */
+int script_push_proxy(lua_State *L, struct proxy *px);
+int script_push_server(lua_State *L, struct server *srv);
+int script_push_servers(lua_State *L, const struct proxy *px);
+/* Pushes the columns of a row as a table. */
+struct stats_row;
+void script_push_stats(lua_State *L, const struct stats_row *row);
 int script_push_txn(lua_State *L, struct script_run *run);
 extern struct slot script_kept_slot;     /* what TXN.set_priv() keeps */
 /* Pushes objects Fetches (f, sf) and Converters (c, sc) into the table on top. */

@@ -168,6 +168,15 @@ void script_class_set(lua_State *L, const char *name)
 	luaL_setmetatable(L, name);
 }
 
+void script_class_set_meta(lua_State *L, const char *name, const char *field, lua_CFunction call)
+{
+	luaL_getmetatable(L, name);
+	lua_getfield(L, -1, "__index");
+	lua_pushcclosure(L, call, 1);
+	lua_setfield(L, -2, field);
+	lua_pop(L, 1);
+}
+
 void *script_object_new(lua_State *L, const char *name, size_t size)
 {
 	void *bytes;
