@@ -17,7 +17,7 @@
 
 struct regex;
 
-#define REGEX_GROUPS_MAX 10 /* \0 to \9 */
+#define REGEX_GROUPS_MAX 20 /* texts to expand name \0 to \9 only */
 
 enum regex_flags {
 	REGEX_NOCASE = 1 << 0,

@@ -54,9 +54,10 @@ static bool load_file(struct script_box *box, const struct script_file *f, char 
 	for (int i = 0; i < f->arg_count; i++)
 		lua_pushstring(L, f->args[i]);
 	box->is_loading = true;
+	box->is_done = false;
 	r = lua_pcall(L, f->arg_count, 0, 1);
 	box->is_loading = false;
-	if (r == LUA_OK) {
+	if (r == LUA_OK || box->is_done) {
 		lua_settop(L, 0);
 		return true;
 	}
@@ -193,7 +194,8 @@ static bool run_init(const struct script_function *fn, unsigned at, struct diag_
 	lua_settop(box->L, 0);
 	lua_pushcfunction(box->L, with_traceback);
 	lua_rawgeti(box->L, LUA_REGISTRYINDEX, fn->refs[at]);
-	good = lua_pcall(box->L, 0, 0, 1) == LUA_OK;
+	box->is_done = false;
+	good = lua_pcall(box->L, 0, 0, 1) == LUA_OK || box->is_done;
 	if (!good)
 		diag_add(diags, DIAG_ALERT, NULL, NULL,
 			 "Lua init: [state-id %u] runtime error: %s.",

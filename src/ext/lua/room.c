@@ -186,6 +186,10 @@ static int classes_open(lua_State *L)
 	script_map_open(L);
 	script_proxies_open(L);
 	script_servers_open(L);
+	script_regex_open(L);
+	script_network_open(L);
+	script_dates_open(L);
+	script_process_open(L);
 	return 0;
 }
 

@@ -268,8 +268,10 @@ enum script_step script_go(struct script_run *run, script_take_fn *take, void *d
 	if (r == LUA_YIELD) {
 		lua_pop(run->co, run->result_count);
 		step = SCRIPT_WAITS;
-	} else if (r == LUA_OK || run->is_done) {
+	} else if (r == LUA_OK || run->is_done || run->has_data) {
 		step = SCRIPT_DONE;
+		if (run->has_data) /* the error on the stack */
+			run->result_count = 1;
 		if (!run->is_done)
 			take_protected(run, take, data);
 	} else {

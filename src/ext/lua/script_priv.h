@@ -75,6 +75,7 @@ struct script_box {
 	struct script_run *running;   /* under the lock */
 	struct expr_runtime *exprs;
 	bool is_loading;
+	bool is_done;                 /* core.done() without a run: start-up goes on */
 };
 
 /* What a script has registered. Its rows are what the rule and expression engines look at. */
@@ -127,6 +128,7 @@ struct script_run {
 	const struct proxy *proxy;    /* for logs; or NULL */
 	bool may_wait;
 	bool is_done;                 /* txn:done() */
+	bool has_data;                /* core.done(): its value is the result */
 	bool has_reply;               /* it has made s->res */
 	const char *failure;          /* why it was ended by us; or NULL */
 	int arg_count;                /* on the stack of <co>, before the next piece */
@@ -250,6 +252,10 @@ void script_socket_open(lua_State *L);      /* Socket, core.tcp */
 void script_map_open(lua_State *L);      /* Map, core.add_acl and its kin */
 void script_proxies_open(lua_State *L);  /* Proxy, Listener, core.proxies and its kin */
 void script_servers_open(lua_State *L);  /* Server */
+void script_regex_open(lua_State *L);    /* Regex */
+void script_network_open(lua_State *L);  /* core.parse_addr, core.match_addr */
+void script_dates_open(lua_State *L);    /* core.http_date and its kin */
+void script_process_open(lua_State *L);  /* core.get_info, get_var, set_nice, done */
 /* Push an object of class Proxy, Server, or the list of a proxy's servers. Each returns 1. */
 int script_push_proxy(lua_State *L, struct proxy *px);
 int script_push_server(lua_State *L, struct server *srv);
