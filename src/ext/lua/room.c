@@ -190,6 +190,7 @@ static int classes_open(lua_State *L)
 	script_network_open(L);
 	script_dates_open(L);
 	script_process_open(L);
+	script_queue_open(L);
 	return 0;
 }
 

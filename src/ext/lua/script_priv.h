@@ -148,6 +148,7 @@ struct script_applet {
 	const bool *is_whole;         /* no more comes; with <in> */
 	void (*taken)(struct script_applet *a); /* some of <in> was taken; with <in> */
 	bool wants;                   /* the script waits for more of <in> */
+	bool waits_for_alarm, was_alarmed; /* core.wait(), queue:alarm() */
 };
 
 enum script_step { SCRIPT_DONE, SCRIPT_WAITS, SCRIPT_FAILED };
@@ -263,6 +264,7 @@ int script_push_servers(lua_State *L, const struct proxy *px);
 /* Pushes the columns of a row as a table. */
 struct stats_row;
 void script_push_stats(lua_State *L, const struct stats_row *row);
+void script_queue_open(lua_State *L);    /* Queue, core.wait */
 int script_push_txn(lua_State *L, struct script_run *run);
 extern struct slot script_kept_slot;     /* what TXN.set_priv() keeps */
 /* Pushes objects Fetches (f, sf) and Converters (c, sc) into the table on top. */
