@@ -211,6 +211,8 @@ static int proxy_index(lua_State *L)
 		return script_push_servers(L, proxy_at(L));
 	if (strcmp(key, "listeners") == 0)
 		return push_listeners(L, proxy_at(L));
+	if (strcmp(key, "stktable") == 0)
+		return script_push_table(L, proxy_at(L));
 	lua_pushvalue(L, 2);
 	lua_rawget(L, lua_upvalueindex(1));
 	return 1;

@@ -191,6 +191,7 @@ static int classes_open(lua_State *L)
 	script_dates_open(L);
 	script_process_open(L);
 	script_queue_open(L);
+	script_sticktable_open(L);
 	return 0;
 }
 

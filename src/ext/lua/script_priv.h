@@ -265,6 +265,9 @@ int script_push_servers(lua_State *L, const struct proxy *px);
 struct stats_row;
 void script_push_stats(lua_State *L, const struct stats_row *row);
 void script_queue_open(lua_State *L);    /* Queue, core.wait */
+void script_sticktable_open(lua_State *L); /* StickTable */
+/* Pushes the table of a proxy; nil: it has none. Returns 1. */
+int script_push_table(lua_State *L, const struct proxy *px);
 int script_push_txn(lua_State *L, struct script_run *run);
 extern struct slot script_kept_slot;     /* what TXN.set_priv() keeps */
 /* Pushes objects Fetches (f, sf) and Converters (c, sc) into the table on top. */
