@@ -110,13 +110,25 @@ bool pattern_ref_insert(struct pattern_ref *ref, uint32_t version, struct slice 
  */
 bool pattern_set_add_missing(struct pattern_set *set, struct slice text, struct slice value,
 			     struct pattern_error *error);
-/* Replaces the value of all entries of this text, or (<by_id>) of the one of this identity. False:
- * <error>, "" when there is no such entry.
+/* Replaces the value of all entries of a version with this text, or (<by_id>) of the one of this
+ * identity. False: <error>, "" when there is no such entry.
  */
-bool pattern_ref_replace(struct pattern_ref *ref, struct slice text, uintptr_t by_id,
-			 struct slice value, struct pattern_error *error);
-/* Deletes the first one of this text, or the one of this identity. False: there is none. */
-bool pattern_ref_delete(struct pattern_ref *ref, struct slice text, uintptr_t by_id);
+bool pattern_ref_replace(struct pattern_ref *ref, uint32_t version, struct slice text,
+			 uintptr_t by_id, struct slice value, struct pattern_error *error);
+/* Deletes the first one of a version with this text, or the one of this identity. False: there is
+ * none.
+ */
+bool pattern_ref_delete(struct pattern_ref *ref, uint32_t version, struct slice text,
+			uintptr_t by_id);
+/* The next entry of a version from number *at on (0: the first), which is moved behind it; with
+ * <only> (not NULL), the next one of this text. Its texts are good until the thread's next turn; a
+ * <value> of slice_none(): it has none. False: there is no more. Changes meanwhile may show an entry
+ * twice or not at all.
+ */
+bool pattern_ref_next_entry(struct pattern_ref *ref, uint32_t version, uint32_t *at,
+			    const struct slice *only, struct slice *text, struct slice *value);
+/* Has it two columns? */
+bool pattern_ref_is_map(const struct pattern_ref *ref);
 /* Deletes all entries of a version. */
 void pattern_ref_clear(struct pattern_ref *ref, uint32_t version);
 /* The number of a new version. 0: no memory. */
@@ -146,6 +158,15 @@ enum pattern_progress {
 enum pattern_progress pattern_reading_go(struct pattern_reading *r, uint64_t until_ns,
 					 struct pattern_error *error);
 void pattern_reading_free(struct pattern_reading **r);
+
+/* What may happen to the version in force. */
+enum pattern_event {
+	PATTERN_EVENT_ADD, PATTERN_EVENT_DEL, PATTERN_EVENT_SET, PATTERN_EVENT_CLEAR,
+	PATTERN_EVENT_COMMIT,
+};
+typedef void pattern_event_fn(const struct pattern_ref *ref, enum pattern_event event);
+/* Called after each change, by the thread that made it. One for the process, set at the start. */
+void pattern_set_event_hook(pattern_event_fn *fn);
 
 /* How commands learn which configuration is in force: a function of a higher floor, which lends it
  * for the turn, or gives NULL. Before the threads start.

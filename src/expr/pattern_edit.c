@@ -143,6 +143,20 @@ static void edit_end(struct pattern_ref *ref)
 	pthread_mutex_unlock(&ref->lock);
 }
 
+static pattern_event_fn *event_hook;
+
+void pattern_set_event_hook(pattern_event_fn *fn)
+{
+	event_hook = fn;
+}
+
+/* Of a change that was made, to the version in force if <is_now>. Without the lock. */
+static void tell(const struct pattern_ref *ref, enum pattern_event event, bool is_now)
+{
+	if (is_now && event_hook)
+		event_hook(ref, event);
+}
+
 static uint32_t version_meant(const struct pattern_ref *ref, uint32_t version)
 {
 	return version == PATTERN_NOW ? ref->current : version;
@@ -235,13 +249,14 @@ bool pattern_ref_insert(struct pattern_ref *ref, uint32_t version, struct slice 
 			struct slice value, struct pattern_error *error)
 {
 	struct expr_error e = { "" };
-	bool ok = edit_begin(ref);
+	bool ok = edit_begin(ref), is_now = version_meant(ref, version) == ref->current;
 
 	if (!ok)
 		expr_fail(&e, "out of memory");
 	ok = ok && pattern_check_text(ref, text, &e) && check_value(ref, value, &e) &&
 	     insert(ref, version_meant(ref, version), text, value, &e);
 	edit_end(ref);
+	tell(ref, PATTERN_EVENT_ADD, ok && is_now);
 	return ok || give_error(&e, error);
 }
 
@@ -251,29 +266,31 @@ bool pattern_set_add_missing(struct pattern_set *set, struct slice text, struct 
 	const struct sample s = { .type = SMP_STR, .text = text };
 	struct pattern_ref *ref = set->ref;
 	struct expr_error e = { "" };
-	bool ok = edit_begin(ref);
+	bool ok = edit_begin(ref), is_new;
 
 	if (!ok)
 		expr_fail(&e, "out of memory");
-	if (ok && !pattern_set_find(set, &s, NULL))
+	is_new = ok && !pattern_set_find(set, &s, NULL);
+	if (is_new)
 		ok = pattern_check_text(ref, text, &e) && check_value(ref, value, &e) &&
 		     insert(ref, ref->current, text, value, &e);
 	edit_end(ref);
+	tell(ref, PATTERN_EVENT_ADD, ok && is_new);
 	return ok || give_error(&e, error);
 }
 
 /* --- changing and deleting ---------------------------------------------------------------- */
 
-/* The next living entry from *number on which has this text, or this identity (<by_id>). */
-static struct pattern_entry *next_match(const struct pattern_ref *ref, uint32_t *number,
-					struct slice text, uintptr_t by_id)
+/* The next entry of a version from *number on which has this text, or this identity (<by_id>). */
+static struct pattern_entry *next_match(const struct pattern_ref *ref, uint32_t version,
+					uint32_t *number, struct slice text, uintptr_t by_id)
 {
 	const struct pattern_table *t = ref->table;
 
 	for (; *number < t->count; ++*number) {
 		struct pattern_entry *entry = &t->entries[*number];
 
-		if (version_of(t, *number) == ref->current &&
+		if (version_of(t, *number) == version &&
 		    (by_id ? (uintptr_t)entry->text == by_id :
 		     slice_eq(pattern_entry_text(entry), text)))
 			return entry;
@@ -281,19 +298,21 @@ static struct pattern_entry *next_match(const struct pattern_ref *ref, uint32_t 
 	return NULL;
 }
 
-bool pattern_ref_replace(struct pattern_ref *ref, struct slice text, uintptr_t by_id,
-			 struct slice value, struct pattern_error *error)
+bool pattern_ref_replace(struct pattern_ref *ref, uint32_t version, struct slice text,
+			 uintptr_t by_id, struct slice value, struct pattern_error *error)
 {
 	struct expr_error e = { "" };
 	struct pattern_entry *entry;
 	uint32_t number = 0, count = 0;
-	bool ok = edit_begin(ref);
+	bool ok = edit_begin(ref), is_now;
 
 	if (!ok)
 		expr_fail(&e, "out of memory");
+	version = version_meant(ref, version);
+	is_now = version == ref->current;
 	/* without an entry it does not matter what the value is */
-	ok = ok && next_match(ref, &number, text, by_id) && check_value(ref, value, &e);
-	for (; ok && (entry = next_match(ref, &number, text, by_id)); number++, count++) {
+	ok = ok && next_match(ref, version, &number, text, by_id) && check_value(ref, value, &e);
+	for (; ok && (entry = next_match(ref, version, &number, text, by_id)); number++, count++) {
 		char *copy = text_copy(value);
 		struct pattern_entry old = { .value = entry->value };
 
@@ -306,18 +325,48 @@ bool pattern_ref_replace(struct pattern_ref *ref, struct slice text, uintptr_t b
 		pattern_entry_fini(ref, &old, &ref->bin);
 	}
 	edit_end(ref);
+	tell(ref, PATTERN_EVENT_SET, count && is_now);
 	return (ok && count) || give_error(&e, error);
 }
 
-bool pattern_ref_delete(struct pattern_ref *ref, struct slice text, uintptr_t by_id)
+bool pattern_ref_delete(struct pattern_ref *ref, uint32_t version, struct slice text,
+			uintptr_t by_id)
 {
 	uint32_t number = 0;
-	bool found = edit_begin(ref) && next_match(ref, &number, text, by_id);
+	bool found = edit_begin(ref) && next_match(ref, version_meant(ref, version), &number, text,
+						   by_id);
+	bool is_now = version_meant(ref, version) == ref->current;
 
 	if (found)
 		kill_entry(ref->table, number);
 	edit_end(ref);
+	tell(ref, PATTERN_EVENT_DEL, found && is_now);
 	return found;
+}
+
+bool pattern_ref_next_entry(struct pattern_ref *ref, uint32_t version, uint32_t *at,
+			    const struct slice *only, struct slice *text, struct slice *value)
+{
+	const struct pattern_table *t;
+	bool found = false;
+
+	pthread_mutex_lock(&ref->lock);
+	t = ref->table;
+	version = version_meant(ref, version);
+	for (; !found && *at < t->count; ++*at) {
+		const struct pattern_entry *entry = &t->entries[*at];
+
+		*text = pattern_entry_text(entry);
+		*value = entry->value ? slice_of(entry->value) : slice_none();
+		found = version_of(t, *at) == version && (!only || slice_eq(*text, *only));
+	}
+	pthread_mutex_unlock(&ref->lock);
+	return found;
+}
+
+bool pattern_ref_is_map(const struct pattern_ref *ref)
+{
+	return ref->columns == PATTERN_TWO_COLUMNS;
 }
 
 /* Deletes the entries of all versions from <first> to <last>. */
@@ -332,12 +381,14 @@ static void kill_versions(struct pattern_ref *ref, uint32_t first, uint32_t last
 
 void pattern_ref_clear(struct pattern_ref *ref, uint32_t version)
 {
-	if (edit_begin(ref)) {
-		version = version_meant(ref, version);
-		if (version != PATTERN_DEAD)
-			kill_versions(ref, version, version);
-	}
+	bool ok = edit_begin(ref), is_now;
+
+	version = version_meant(ref, version);
+	is_now = version == ref->current;
+	if (ok && version != PATTERN_DEAD)
+		kill_versions(ref, version, version);
 	edit_end(ref);
+	tell(ref, PATTERN_EVENT_CLEAR, ok && is_now);
 }
 
 /* --- versions ----------------------------------------------------------------------------- */
@@ -361,6 +412,7 @@ bool pattern_ref_commit(struct pattern_ref *ref, uint32_t version)
 		kill_versions(ref, 0, version - 1);
 	}
 	edit_end(ref);
+	tell(ref, PATTERN_EVENT_COMMIT, ok);
 	return ok;
 }
 

@@ -18,6 +18,7 @@
 #include "proxy/proxy.h"
 #include "proxy/queue.h"
 #include "proxy/server.h"
+#include "proxy/server_event.h"
 #include "tls/tls.h"
 
 /* One change of a list at a time, in the whole process. */
@@ -118,6 +119,7 @@ static bool server_add_locked(struct proxy *be, char **words, int count, char *e
 
 bool server_add(struct proxy *be, char **words, int count, char *error, size_t size)
 {
+	const struct server *srv;
 	bool added;
 
 	if (!balance_has_dynamic_weights(be)) {
@@ -128,6 +130,9 @@ bool server_add(struct proxy *be, char **words, int count, char *error, size_t s
 	lock_take(&changing);
 	added = server_add_locked(be, words, count, error, size);
 	lock_drop(&changing);
+	srv = added ? server_find(be, words[1]) : NULL;
+	if (srv)
+		server_event_tell(&(struct server_event){ .kind = SERVER_EVENT_ADD, .srv = srv });
 	return added;
 }
 
@@ -185,7 +190,9 @@ bool server_remove(struct server *srv, const char **error)
 		removed = true;
 	}
 	lock_drop(&changing);
-	if (removed)
+	if (removed) {
 		tls_server_leave(server_slots(srv));
+		server_event_tell(&(struct server_event){ .kind = SERVER_EVENT_DEL, .srv = srv });
+	}
 	return removed;
 }

@@ -16,6 +16,7 @@
 #include "proxy/address.h"
 #include "proxy/proxy.h"
 #include "proxy/server.h"
+#include "proxy/server_event.h"
 #include "check_state_priv.h"
 #include "proxy_priv.h"
 
@@ -158,6 +159,9 @@ void check_report(struct server *srv, bool agent, const struct check_result *r)
 		return;
 	if (worth_telling && srv->proxy->options & PROXY_OPT_LOG_HEALTH_CHECKS)
 		log_result(srv, agent);
+	if (worth_telling)
+		server_event_tell(&(struct server_event){ .kind = SERVER_EVENT_CHECK, .srv = srv,
+							  .by_agent = agent });
 	follow_health(srv, agent, check_status_outcome(r->status));
 }
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include "base/bug.h"
 #include "base/diag.h"
+#include "proxy/server_event.h"
 #include "proxy_priv.h"
 
 #define HOOKS_MAX 4
@@ -24,6 +25,19 @@ static void call_hooks(const struct proxy *px, enum proxy_event event, const cha
 {
 	for (unsigned i = 0; i < HOOKS_MAX && hooks[i]; i++)
 		hooks[i](px, event, text);
+}
+
+static server_event_fn *server_hook;
+
+void server_set_event_hook(server_event_fn *fn)
+{
+	server_hook = fn;
+}
+
+void server_event_tell(const struct server_event *e)
+{
+	if (server_hook)
+		server_hook(e);
 }
 
 void proxy_log(const struct proxy *px, enum proxy_event event, const char *fmt, ...)

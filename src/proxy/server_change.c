@@ -23,6 +23,7 @@
 #include "proxy/proxy.h"
 #include "proxy/queue.h"
 #include "proxy/server.h"
+#include "proxy/server_event.h"
 #include "check_state_priv.h"
 #include "proxy_priv.h"
 #include "server_priv.h"
@@ -230,6 +231,24 @@ static void oper_tell(const struct server *srv, enum server_oper old, enum serve
 			   waiting);
 }
 
+/* Its state has changed, for the reasons that <e> tells. */
+static void oper_event(const struct server *srv, unsigned old, const struct server_event *why)
+{
+	struct server_event e = *why;
+
+	e.srv = srv;
+	e.old = old;
+	e.now = oper_of(srv->state);
+	if (e.old == e.now)
+		return;
+	if (e.old == SERVER_STOPPED || e.now == SERVER_STOPPED) {
+		e.kind = e.now == SERVER_STOPPED ? SERVER_EVENT_DOWN : SERVER_EVENT_UP;
+		server_event_tell(&e);
+	}
+	e.kind = SERVER_EVENT_STATE;
+	server_event_tell(&e);
+}
+
 /* --- operational changes -------------------------------------------------------------------- */
 
 /* Followers come and go at run time. */
@@ -265,6 +284,7 @@ static void shut_down_streams(struct server *srv)
 void server_set_oper(struct server *srv, enum server_oper oper, enum server_cause cause)
 {
 	struct server_state *st = srv->state;
+	struct server_event event = { .by_agent = cause == SERVER_BY_AGENT };
 	enum server_oper old;
 	bool changed, last;
 
@@ -277,7 +297,12 @@ void server_set_oper(struct server *srv, enum server_oper oper, enum server_caus
 	if (oper == SERVER_STOPPED)
 		counter_add(&st->counters, CNT_CHECK_DOWNS, 1);
 	last = server_publish(srv);
-	oper_tell(srv, old, cause, server_is_usable(srv) ? 0 : queue_redistribute(srv));
+	event.requeued = server_is_usable(srv) ? 0 : queue_redistribute(srv);
+	event.by_check = event.by_agent || cause == SERVER_BY_CHECK;
+	event.cause = cause == SERVER_BY_CLI ? "changed from CLI"
+		: cause == SERVER_BY_SCRIPT ? "changed from Lua script" : "";
+	oper_tell(srv, old, cause, event.requeued);
+	oper_event(srv, old, &event);
 	if (last)
 		no_server_tell(srv->proxy);
 	shut_down_streams(srv);
@@ -377,7 +402,7 @@ static void admin_apply(struct server *srv, unsigned old, unsigned new)
 /* One change of administrative flags. */
 struct admin_move {
 	unsigned old, new;
-	bool was_down;
+	unsigned old_oper;
 	const char *why;      /* the name has no address: why; or NULL */
 };
 
@@ -389,7 +414,7 @@ static void maint_enter_tell(const struct server *srv, const struct admin_move *
 	if (m->why)
 		snprintf(why, sizeof(why), " (%s)", m->why);
 	via_text(srv, !(m->new & (SERVER_FMAINT | SERVER_RMAINT)), via, sizeof(via));
-	if (m->was_down) {
+	if (m->old_oper == SERVER_STOPPED) {
 		proxy_tell(srv->proxy, PROXY_EVENT_NOTICE, SERVER_FMT "was DOWN and now enters "
 			   "maintenance%s%s.", SERVER_ARGS(srv), why, via);
 		return;
@@ -506,9 +531,16 @@ static void follow(struct server *f, unsigned admin, const char *why);
 /* What follows new flags. */
 static void admin_follow(struct server *srv, const struct admin_move *m)
 {
+	struct server_event e = { .kind = SERVER_EVENT_ADMIN, .srv = srv, .by_admin = true };
 	bool last = server_publish(srv);
 
-	admin_tell(srv, m, server_is_usable(srv) ? 0 : queue_redistribute(srv));
+	e.requeued = server_is_usable(srv) ? 0 : queue_redistribute(srv);
+	e.cause = m->why ? m->why : "";
+	e.old = m->old;
+	e.now = m->new;
+	admin_tell(srv, m, e.requeued);
+	server_event_tell(&e);
+	oper_event(srv, m->old_oper, &e);
 	if (last)
 		no_server_tell(srv->proxy);
 	if (!(m->old & SERVER_MAINT) && (m->new & SERVER_MAINT))
@@ -525,7 +557,7 @@ static void admin_change(struct server *srv, unsigned set, unsigned clear, const
 	lock_take(&srv->proxy->state->change_lock);
 	m.old = admin_of(st);
 	m.new = (m.old & ~clear) | set;
-	m.was_down = oper_of(st) == SERVER_STOPPED;
+	m.old_oper = oper_of(st);
 	admin_apply(srv, m.old, m.new);
 	lock_drop(&srv->proxy->state->change_lock);
 	if (m.old != m.new)

@@ -9,6 +9,7 @@
 #include "proxy/proxy.h"
 #include "proxy/queue.h"
 #include "proxy/server.h"
+#include "proxy/server_event.h"
 #include "server_priv.h"
 
 bool server_set_weight(struct server *srv, const char *text, const char **error)
@@ -142,6 +143,7 @@ bool server_set_address(struct server *srv, const char *address, const char *por
 	lock_drop(&srv->proxy->state->change_lock);
 	if (address && __atomic_load_n(&srv->state->admin, __ATOMIC_RELAXED) & SERVER_RMAINT)
 		server_set_admin(srv, 0, SERVER_RMAINT);
+	server_event_tell(&(struct server_event){ .kind = SERVER_EVENT_ADDRESS, .srv = srv });
 	snprintf(message, size, "%s%s%s by '%s'", ip_part, *ip_part && *port_part ? ", " : "",
 		 port_part, by);
 	return true;

@@ -102,7 +102,7 @@ static enum rule_result set_map_run(const struct rule *r, struct expr_ctx *ctx, 
 	if (!find_entry(arg, key, &old))
 		pattern_set_add_missing(arg->entries, key, value, &error);
 	else if (!slice_eq(old, value))
-		pattern_ref_replace(arg->ref, key, 0, value, &error);
+		pattern_ref_replace(arg->ref, PATTERN_NOW, key, 0, value, &error);
 	return RULE_CONTINUE;
 }
 
@@ -112,7 +112,7 @@ static enum rule_result delete_run(const struct rule *r, struct expr_ctx *ctx, b
 	struct slice key = rule_text_make(&arg->key, ctx);
 
 	if (key.len)
-		pattern_ref_delete(arg->ref, key, 0);
+		pattern_ref_delete(arg->ref, PATTERN_NOW, key, 0);
 	return RULE_CONTINUE;
 }
 

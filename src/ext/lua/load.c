@@ -102,11 +102,14 @@ static bool prepare(struct conf_line *l, struct script_room *room)
 	room->cfg = l->cfg;
 	if (!room->tasks)
 		room->tasks = arena_zalloc(&l->cfg->arena, sizeof(*room->tasks));
-	if (!room->tasks)
+	if (!room->handlers)
+		room->handlers = arena_zalloc(&l->cfg->arena, sizeof(*room->handlers));
+	if (!room->tasks || !room->handlers)
 		return conf_error(l, 0, NULL, "out of memory.");
 	room->tasks->kind = SCRIPT_TASK;
-	room->tasks->room = room;
-	room->tasks->own_name = "(anonymous)";
+	room->handlers->kind = SCRIPT_EVENT;
+	room->tasks->room = room->handlers->room = room;
+	room->tasks->own_name = room->handlers->own_name = "(anonymous)";
 	return var_name_register(l->cfg, SLICE("lua"), &error) ||
 	       conf_error(l, 0, NULL, "%s.", error);
 }
@@ -242,5 +245,5 @@ bool script_start(struct config *cfg, struct diag_list *diags)
 	for (unsigned i = 0; room->boxes && i < threads; i++)
 		if (!begin_tasks(room->boxes[i]))
 			return false;
-	return true;
+	return script_events_start(cfg);
 }

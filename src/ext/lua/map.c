@@ -133,7 +133,7 @@ static int core_del(lua_State *L)
 
 	script_check_args(L, 2, call);
 	key = text_at(L, 2);
-	pattern_ref_delete(ref_at(L, call, "acl"), key, 0);
+	pattern_ref_delete(ref_at(L, call, "acl"), PATTERN_NOW, key, 0);
 	return 0;
 }
 
@@ -148,7 +148,7 @@ static int core_set_map(lua_State *L)
 	key = text_at(L, 2);
 	value = text_at(L, 3);
 	ref = ref_at(L, "set_map", "map");
-	if (pattern_ref_replace(ref, key, 0, value, &error))
+	if (pattern_ref_replace(ref, PATTERN_NOW, key, 0, value, &error))
 		return 0;
 	if (error.text[0] || !pattern_ref_insert(ref, PATTERN_NOW, key, value, &error))
 		return luaL_error(L, "'set_map': %s.", error.text);

@@ -167,6 +167,7 @@ static bool room_start(struct config *cfg, struct diag_list *diags)
 	if (tls) /* all modules below know it: nobody shall see it from now on */
 		proxy_hide(tls->proxy, "<LUA>");
 	return script_start(cfg, diags);
+	script_events_retire(prev);
 }
 
 /* What a new state knows besides the libraries of Lua. */
@@ -192,11 +193,20 @@ static int classes_open(lua_State *L)
 	script_process_open(L);
 	script_queue_open(L);
 	script_sticktable_open(L);
+	script_patref_open(L);
+	script_events_open(L);
 	return 0;
+}
+
+static void thread_fini(void)
+{
+	script_tasks_end();
+	script_events_end();
 }
 
 static bool lua_init(void)
 {
+	script_events_init();
 	script_set_classes(classes_open);
 	expr_set_scripts(&script_exprs);
 	rules_set_scripts(script_action_find);
@@ -209,4 +219,5 @@ static bool lua_init(void)
 const struct module mod_lua = {
 	.name = "lua", .keywords = keywords, .slots = slots, .init = lua_init,
 	.start = room_start, .retire = room_retire, .thread_fini = script_tasks_end,
+	.start = script_start, .retire = room_retire, .thread_fini = thread_fini,
 };

@@ -13,6 +13,7 @@ static const char *kind_name(const struct script_run *run)
 		[SCRIPT_CONVERTER] = "converter", [SCRIPT_SERVICE] = "applet http",
 		[SCRIPT_INIT] = "init", [SCRIPT_TASK] = "task", [SCRIPT_CLI] = "cli",
 		[SCRIPT_FILTER] = "filter",
+		[SCRIPT_EVENT] = "event_hdl",
 	};
 
 	return names[run->fn->kind];

@@ -27,6 +27,7 @@ enum script_switch { SCRIPT_OFF, SCRIPT_ON, SCRIPT_AUTO };
 enum script_kind {
 	SCRIPT_ACTION, SCRIPT_FETCH, SCRIPT_CONVERTER, SCRIPT_SERVICE, SCRIPT_INIT, SCRIPT_TASK,
 	SCRIPT_CLI, SCRIPT_FILTER,
+	SCRIPT_CLI, SCRIPT_EVENT,
 };
 
 /* tune.lua.*, and what was loaded. Of a configuration. */
@@ -46,6 +47,7 @@ struct script_room {
 	unsigned libs;                /* a bit for each of the list in state.c, inverted */
 	bool bool_is_said, bool_is_bool;
 	struct script_function *tasks;/* what tasks are called in messages */
+	struct script_function *handlers; /* and functions of events */
 	bool is_open;                 /* start-up is over: nothing more is registered */
 	bool is_retired;              /* atomic: another generation is live */
 	struct server *tls;           /* whose TLS connect_ssl() has; NULL: there is none */
@@ -279,6 +281,26 @@ bool script_reply_make(lua_State *L, int index, struct stream *s);
 int script_get_var(lua_State *L, struct script_run *run);
 int script_set_var(lua_State *L, struct script_run *run);
 int script_unset_var(lua_State *L, struct script_run *run);
+
+void script_patref_open(lua_State *L);   /* Patref, core.get_patref */
+
+/* --- events.c */
+
+enum script_events { SCRIPT_EVENTS_SERVER, SCRIPT_EVENTS_PATTERN };
+void script_events_open(lua_State *L);   /* EventSub, core.event_sub */
+/* Once, at the start of the program. */
+void script_events_init(void);
+/* Subscribes the function behind the table of names at <index> to events of <target>, a struct
+ * server or pattern_ref (NULL: any server). Pushes the subscription and returns 1.
+ */
+int script_subscribe(lua_State *L, enum script_events family, const void *target, int index);
+/* Those of start-up begin, on the calling thread. False: no memory. */
+bool script_events_start(const struct config *cfg);
+/* Those of a configuration that never began. */
+void script_events_forget(const struct config *cfg);
+/* Those of a configuration that was replaced end; those of the calling thread are freed. */
+void script_events_retire(const struct config *cfg);
+void script_events_end(void);
 
 /* --- service.c, task.c */
 

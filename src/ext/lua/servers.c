@@ -300,6 +300,17 @@ static int set_ready(lua_State *L)
 	return 0;
 }
 
+/* server:event_sub(types, function); nil: it was removed */
+static int event_sub(lua_State *L)
+{
+	struct server *srv = server_at(L);
+
+	if (srv)
+		return script_subscribe(L, SCRIPT_EVENTS_SERVER, srv, 2);
+	lua_pushnil(L);
+	return 1;
+}
+
 /* Upvalue: 1 agent, 2 on. */
 static int check_switch(lua_State *L)
 {
@@ -340,7 +351,7 @@ static const luaL_Reg methods[] = {
 	{ "get_stats", get_stats }, { "get_proxy", get_proxy }, { "tracking", tracking },
 	{ "get_trackers", get_trackers }, { "set_maxconn", set_maxconn },
 	{ "set_weight", set_weight }, { "set_addr", set_addr }, { "shut_sess", shut_sess },
-	{ "set_drain", set_drain }, { "set_maint", set_maint }, { "set_ready", set_ready },
+	{ "event_sub", event_sub }, { "set_drain", set_drain }, { "set_maint", set_maint }, { "set_ready", set_ready },
 	{ NULL, NULL }
 };
 

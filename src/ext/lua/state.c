@@ -250,6 +250,8 @@ static void room_fini(void *data)
 {
 	struct script_room *room = data;
 
+	if (room->cfg)
+		script_events_forget(room->cfg);
 	box_free(&room->shared);
 	for (unsigned i = 0; room->boxes && i < room->box_count; i++)
 		box_free(&room->boxes[i]);

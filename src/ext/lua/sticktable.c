@@ -277,16 +277,16 @@ static int sticktable_dump(lua_State *L)
 	unsigned count = 0;
 	const char *wrong;
 
-	if (s->type == TABLE_BINARY)
+	if (s->type == TABLE_BINARY && table_state_used(t->state))
 		return refuse(L, "Unsupported stick table key type", 0);
 	if (!lua_isnoneornil(L, 2)) {
 		if (!lua_istable(L, 2))
 			return refuse(L, "filter table expected", 0);
-		if (lua_rawlen(L, 2) > FILTERS_MAX)
-			return refuse(L, "Filter table too large (len > 4)", 0);
 		count = (unsigned)lua_rawlen(L, 2);
 	}
 	for (unsigned i = 0; i < count; i++) {
+		if (i == FILTERS_MAX)
+			return refuse(L, "Filter table too large (len > 4)", 0);
 		lua_rawgeti(L, 2, (lua_Integer)i + 1);
 		wrong = filter_read(L, s, &filters[i]);
 		lua_pop(L, 1);

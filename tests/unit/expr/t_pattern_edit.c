@@ -66,13 +66,13 @@ static void test_changes(void)
 	ok(!pattern_ref_insert(ref, PATTERN_NOW, SLICE("("), SLICE("x"), &error),
 	   "a bad regex is refused: %s", error.text);
 	is_str(value_of(sets[0], "("), "-", "and is in no other set");
-	ok(pattern_ref_replace(ref, SLICE("key"), 0, SLICE("3"), &error), "replaced");
+	ok(pattern_ref_replace(ref, PATTERN_NOW, SLICE("key"), 0, SLICE("3"), &error), "replaced");
 	for (size_t i = 0; i < METHODS; i++)
 		is_str(value_of(sets[i], "key"), "3", "%s: the new value",
 		       pattern_method_name(text_methods[i]));
-	ok(pattern_ref_delete(ref, SLICE("key"), 0), "the first one is deleted");
-	ok(pattern_ref_delete(ref, SLICE("key"), 0), "then the other one");
-	ok(!pattern_ref_delete(ref, SLICE("key"), 0), "then there is none");
+	ok(pattern_ref_delete(ref, PATTERN_NOW, SLICE("key"), 0), "the first one is deleted");
+	ok(pattern_ref_delete(ref, PATTERN_NOW, SLICE("key"), 0), "then the other one");
+	ok(!pattern_ref_delete(ref, PATTERN_NOW, SLICE("key"), 0), "then there is none");
 	for (size_t i = 0; i < METHODS; i++)
 		is_str(value_of(sets[i], "key"), "-", "%s: gone",
 		       pattern_method_name(text_methods[i]));
@@ -129,7 +129,7 @@ static void test_growth(void)
 		}
 		for (int i = 0; i < 300; i++) {
 			snprintf(key, sizeof(key), "k%dx", i);
-			wrong += pattern_ref_delete(ref, slice_of(key), 0) != 1;
+			wrong += pattern_ref_delete(ref, PATTERN_NOW, slice_of(key), 0) != 1;
 		}
 	}
 	is_int(wrong, 0, "all are found, and none is after its deletion");
@@ -191,7 +191,7 @@ static void test_networks(void)
 	insert(ref, PATTERN_NOW, "10.1.0.0/16", "narrow");
 	ok(pattern_set_find(set, &s, &match) && slice_eq(match.value, SLICE("narrow")),
 	   "the narrowest network");
-	pattern_ref_delete(ref, SLICE("10.1.0.0/16"), 0);
+	pattern_ref_delete(ref, PATTERN_NOW, SLICE("10.1.0.0/16"), 0);
 	ok(pattern_set_find(set, &s, &match) && slice_eq(match.value, SLICE("wide")),
 	   "then the wider one");
 	insert(ref, PATTERN_NOW, "10.1.0.0/16", "again");
@@ -242,9 +242,9 @@ static void test_threads(void)
 		insert(ref, PATTERN_NOW, key, "v");
 		if (i >= 50) {
 			snprintf(key, sizeof(key), "k%dx", (i - 50) % 100);
-			pattern_ref_delete(ref, slice_of(key), 0);
+			pattern_ref_delete(ref, PATTERN_NOW, slice_of(key), 0);
 		}
-		pattern_ref_replace(ref, SLICE("always"), 0, i & 1 ? SLICE("value1") :
+		pattern_ref_replace(ref, PATTERN_NOW, SLICE("always"), 0, i & 1 ? SLICE("value1") :
 				    SLICE("value0"), &error);
 	}
 	for (int i = 0; i < 20; i++) {
