@@ -233,6 +233,19 @@ const char *tls_system_place(unsigned n);
  */
 bool tls_self_signed(const char *name, struct strbuf *pem);
 
+/* Parts of a certificate as a command takes them: PEM, base64 for OCSP and SCTL; slice_none(): the
+ * part stays as it is.
+ */
+struct tls_cert_texts {
+	struct slice crt, key, issuer, ocsp, sctl;
+};
+/* Replaces parts of the certificate that <cfg> knows by this name, for all that use it: connections
+ * from then on. Any thread, once <cfg> was checked; a transaction of commands goes on apart. False:
+ * <why> (<size> bytes) tells; nothing has changed.
+ */
+bool tls_cert_set(struct config *cfg, const char *name, const struct tls_cert_texts *t, char *why,
+		  size_t size);
+
 /* Figures of the process, for `show info`. */
 struct tls_figures {
 	uint64_t front_open, front_total;  /* connections */

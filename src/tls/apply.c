@@ -23,7 +23,8 @@ static bool was_before(const struct tls_entry *e, const struct tls_use *until)
 /* Publishes the names of each bind line that uses <e>, and contexts of each server. *dots: how many
  * uses there were. False: <why>.
  */
-static bool tls_ctl_apply(struct tls_entry *e, unsigned *dots, char *why, size_t size)
+static bool tls_ctl_apply(struct config *cfg, struct tls_entry *e, unsigned *dots, char *why,
+			  size_t size)
 {
 	struct tls_server *s;
 	struct tls_use *u;
@@ -36,7 +37,7 @@ static bool tls_ctl_apply(struct tls_entry *e, unsigned *dots, char *why, size_t
 			return false;
 		}
 	}
-	list_for_each(s, &tls_global_of(tls_live())->servers, link)
+	list_for_each(s, &tls_global_of(cfg)->servers, link)
 		if (s->entry == e) {
 			(*dots)++;
 			if (!tls_server_renew(s, why, size))
@@ -102,24 +103,24 @@ static bool tls_ctl_apply_ca(struct config *cfg, const struct tls_ca *ca, char *
 	return true;
 }
 
-bool tls_ctl_replace(struct tls_entry *e, struct tls_cert *next, unsigned *dots, char *why,
-		     size_t size)
+bool tls_ctl_replace(struct config *cfg, struct tls_entry *e, struct tls_cert *next,
+		     unsigned *dots, char *why, size_t size)
 {
 	struct tls_cert *old = e->cert;
 	char nothing[512];
 	unsigned ignored;
 
 	e->cert = next;
-	if (!tls_ctl_apply(e, dots, why, size)) {
+	if (!tls_ctl_apply(cfg, e, dots, why, size)) {
 		tls_cert_drop(&e->cert);
 		e->cert = old;
 		/* those that have taken it already */
 		if (old)
-			tls_ctl_apply(e, &ignored, nothing, sizeof(nothing));
+			tls_ctl_apply(cfg, e, &ignored, nothing, sizeof(nothing));
 		return false;
 	}
 	tls_cert_drop(&old);
-	tls_ocsp_know(tls_live(), e);
+	tls_ocsp_know(cfg, e);
 	return true;
 }
 

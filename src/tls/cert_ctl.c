@@ -233,7 +233,7 @@ static void commit(struct ctl_request *rq, const char *name)
 	}
 	next = e->pending;
 	e->pending = NULL;
-	if (!tls_ctl_replace(e, next, &dots, why, sizeof(why))) {
+	if (!tls_ctl_replace(tls_live(), e, next, &dots, why, sizeof(why))) {
 		ctl_error(rq, "%s\nCan't commit %s!", why, name);
 		return;
 	}

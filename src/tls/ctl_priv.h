@@ -15,11 +15,11 @@ void tls_ctl_put_cert(struct strbuf *out, X509 *x, STACK_OF(X509) *chain);
 void tls_ctl_put_crl(struct strbuf *out, X509_CRL *crl);
 /* The OCSP answer of <c> in words, if it has one. */
 void tls_ctl_put_ocsp(struct strbuf *out, const struct tls_cert *c);
-/* Has <e> be <next>, which it takes over and which is usable, for all that use it, or leaves it as
+/* Has <e> of <cfg> be <next>, which it takes over and which is usable, for all that use it, or leaves it as
  * it is: false, <why>; then <next> is dropped. *dots: as above.
  */
-bool tls_ctl_replace(struct tls_entry *e, struct tls_cert *next, unsigned *dots, char *why,
-		     size_t size);
+bool tls_ctl_replace(struct config *cfg, struct tls_entry *e, struct tls_cert *next,
+		     unsigned *dots, char *why, size_t size);
 /* Swaps what <ca> has for <certs> and <crls>, or leaves all three as they are: false, <why>. */
 bool tls_ctl_replace_ca(struct tls_ca *ca, STACK_OF(X509) **certs, STACK_OF(X509_CRL) **crls,
 			char *why, size_t size);

@@ -9,6 +9,13 @@ bool tls_self_signed(const char *name, struct strbuf *pem)
 	return false;
 }
 
+bool tls_cert_set(struct config *cfg, const char *name, const struct tls_cert_texts *t, char *why,
+		  size_t size)
+{
+	snprintf(why, size, "this program was built without TLS");
+	return false;
+}
+
 bool tls_bind_is_on(const struct slot_area *bind)
 {
 	return false;

@@ -92,7 +92,7 @@ static void renew_cert(struct tls_entry *e)
 	c = tls_cert_load(&files, true, why, sizeof(why));
 	if (c && tls_global_of(tls_live())->chains)
 		tls_chains_complete(tls_global_of(tls_live())->chains, c);
-	if (!c || !tls_ctl_replace(e, c, &dots, why, sizeof(why))) {
+	if (!c || !tls_ctl_replace(tls_live(), e, c, &dots, why, sizeof(why))) {
 		watch_tell(tls_live(), e->name, *why ? why : "out of memory");
 		return;
 	}

@@ -193,6 +193,7 @@ static int classes_open(lua_State *L)
 	script_process_open(L);
 	script_queue_open(L);
 	script_sticktable_open(L);
+	script_certcache_open(L);
 	script_patref_open(L);
 	script_events_open(L);
 	return 0;

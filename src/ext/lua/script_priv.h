@@ -282,6 +282,7 @@ int script_get_var(lua_State *L, struct script_run *run);
 int script_set_var(lua_State *L, struct script_run *run);
 int script_unset_var(lua_State *L, struct script_run *run);
 
+void script_certcache_open(lua_State *L); /* CertCache */
 void script_patref_open(lua_State *L);   /* Patref, core.get_patref */
 
 /* --- events.c */
