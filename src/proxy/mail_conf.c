@@ -10,16 +10,9 @@
 
 #define TIMEOUT_MS 10000
 
-/* The sections of a generation. */
-struct mail_config {
-	struct mailers *first;
-};
-
-static struct slot config_slot = { .of = SLOT_CONFIG, .size = sizeof(struct mail_config) };
-
 static struct mailers *find(const struct config *cfg, const char *name)
 {
-	struct mail_config *c = slot_of(&config_slot, config_slots(cfg));
+	struct mail_config *c = mail_config_of(cfg);
 
 	for (struct mailers *m = c->first; m; m = m->next)
 		if (strcmp(m->name, name) == 0)
@@ -31,7 +24,7 @@ static struct mailers *find(const struct config *cfg, const char *name)
 
 static bool open_mailers(struct conf_line *l)
 {
-	struct mail_config *c = slot_of(&config_slot, config_slots(l->cfg));
+	struct mail_config *c = mail_config_of(l->cfg);
 	const char *name = conf_next(l);
 	struct mailers *m;
 
@@ -166,7 +159,7 @@ static const struct conf_keyword keywords[] = {
 	{ 0 }
 };
 
-static struct slot *const slots[] = { &mail_slot, &config_slot, NULL };
+static struct slot *const slots[] = { &mail_slot, &mail_config_slot, NULL };
 
 const struct module mod_mail = {
 	.name = "mail",

@@ -41,7 +41,14 @@ struct mail_settings {
 	struct mailers *mailers; /* found in the check phase; NULL: no mail */
 };
 
-extern struct slot mail_slot;
+/* The sections of a generation. */
+struct mail_config {
+	struct mailers *first;
+	bool is_left;            /* to others: mailers_leave() */
+};
+
+extern struct slot mail_slot, mail_config_slot;
+struct mail_config *mail_config_of(const struct config *cfg);
 struct mail_settings *mail_settings_of(const struct proxy *px);
 
 /* One mail through one mailer; borrowed for the call. */

@@ -191,7 +191,13 @@ static int shut_bcksess(lua_State *L)
 	return 0;
 }
 
+static int get_mailers(lua_State *L)
+{
+	return script_push_mailers(L, proxy_at(L));
+}
+
 static const luaL_Reg proxy_methods[] = {
+	{ "get_mailers", get_mailers },
 	{ "get_name", get_name }, { "get_uuid", get_uuid }, { "get_cap", get_cap },
 	{ "get_mode", get_mode }, { "get_srv_act", get_srv_act }, { "get_srv_bck", get_srv_bck },
 	{ "get_stats", get_stats }, { "pause", px_pause }, { "resume", px_resume },

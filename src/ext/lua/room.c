@@ -194,6 +194,7 @@ static int classes_open(lua_State *L)
 	script_queue_open(L);
 	script_sticktable_open(L);
 	script_certcache_open(L);
+	script_mailers_open(L);
 	script_patref_open(L);
 	script_events_open(L);
 	return 0;

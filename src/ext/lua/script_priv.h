@@ -282,6 +282,9 @@ int script_get_var(lua_State *L, struct script_run *run);
 int script_set_var(lua_State *L, struct script_run *run);
 int script_unset_var(lua_State *L, struct script_run *run);
 
+void script_mailers_open(lua_State *L);  /* core.use_native_mailers_config */
+/* Pushes the table of a proxy's mailers; nil: it sends no alerts. Returns 1. */
+int script_push_mailers(lua_State *L, const struct proxy *px);
 void script_certcache_open(lua_State *L); /* CertCache */
 void script_patref_open(lua_State *L);   /* Patref, core.get_patref */
 
