@@ -22,6 +22,7 @@ struct action_call {
 	struct timer timer;
 	struct script_run run;
 	lua_Integer result;
+	bool is_again;                /* it waits to be called once more: act.wake_time() */
 };
 
 static struct script_function *function_of(const struct rule_action *a)
@@ -119,6 +120,12 @@ static void show_bytes(struct script_run *run, struct stream *s)
 	run->ways[FILTER_RESPONSE].out = &s->front.tx;
 	run->ways[from == &s->back].in = &from->rx;
 	run->ways[from == &s->back].is_ended = from->flags & EP_RX_END;
+static enum rule_result call_waits(struct action_call *c, struct stream *s, uint64_t until_ms)
+{
+	s->rule.data = c;
+	stream_wait_begin(s, &c->wait, &call_kind);
+	timer_set(&c->timer, until_ms);
+	return RULE_WAIT;
 }
 
 static enum rule_result call_go(struct action_call *c, struct stream *s)
@@ -133,24 +140,42 @@ static enum rule_result call_go(struct action_call *c, struct stream *s)
 	is_done = c->run.is_done;
 	has_reply = c->run.has_reply;
 
-	if (step == SCRIPT_WAITS) {
-		s->rule.data = c;
-		stream_wait_begin(s, &c->wait, &call_kind);
-		timer_set(&c->timer, c->run.wake_ms);
-		return RULE_WAIT;
-	}
+	timer_cancel(&c->timer); /* something else may have ended the wait */
+	step = script_go(&c->run, take_act, c);
+	is_done = c->run.is_done;
+	has_reply = c->run.has_reply;
+	if (step == SCRIPT_WAITS)
+		return call_waits(c, s, c->run.wake_ms);
 	s->rule.data = NULL;
 	script_end(&c->run);
 	if (step == SCRIPT_FAILED)
 		return RULE_CONTINUE;
 	if (is_done)
 		return has_reply ? RULE_REPLY : RULE_REJECT;
+	c->is_again = c->result == ACT_YIELD && c->run.again_ms;
+	if (c->is_again)
+		return call_waits(c, s, clock_now_ms() + (uint64_t)c->run.again_ms);
 	return verdict(c);
+}
+
+/* The first call, or the next one after act.YIELD. */
+static enum rule_result call_begin(struct action_call *c, const struct rule *r,
+				   struct expr_ctx *ctx)
+{
+	struct action_rule *ar = r->data;
+
+	ctx->stream->rule.data = NULL;
+	c->is_again = false;
+	c->run = (struct script_run){ .may_wait = true, .wake = call_wake,
+				      .limit_ms = ar->fn->room->session_ms,
+				      .proxy = r->proxy };
+	if (!script_begin(&c->run, ar->fn, ctx, push_call, ar))
+		return RULE_CONTINUE;
+	return call_go(c, ctx->stream);
 }
 
 static enum rule_result action_run(const struct rule *r, struct expr_ctx *ctx, bool *first)
 {
-	struct action_rule *ar = r->data;
 	struct stream *s = ctx->stream;
 	struct action_call *c = s->rule.data;
 
@@ -159,13 +184,7 @@ static enum rule_result action_run(const struct rule *r, struct expr_ctx *ctx, b
 		if (!c)
 			return RULE_ERROR;
 		timer_init(&c->timer, call_due);
-		c->run.may_wait = true;
-		c->run.wake = call_wake;
-		c->run.limit_ms = ar->fn->room->session_ms;
-		c->run.proxy = r->proxy;
-		if (!script_begin(&c->run, ar->fn, ctx, push_call, ar))
-			return RULE_CONTINUE;
-		return call_go(c, s);
+		return call_begin(c, r, ctx);
 	}
 	if (!stream_wait_is_over(&c->wait)) {
 		if (!(s->front.flags & EP_ERROR))
@@ -174,6 +193,8 @@ static enum rule_result action_run(const struct rule *r, struct expr_ctx *ctx, b
 		s->rule.data = NULL;
 		return RULE_CONTINUE;
 	}
+	if (c->is_again)
+		return call_begin(c, r, ctx);
 	c->run.ctx = ctx;
 	return call_go(c, s);
 }

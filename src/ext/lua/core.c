@@ -122,6 +122,18 @@ static int core_concat(lua_State *L)
 	return 1;
 }
 
+/* act.wake_time(ms), or act:wake_time(ms): when a call that returns act.YIELD is made again */
+static int act_wake_time(lua_State *L)
+{
+	struct script_run *run = script_box_of(L)->running;
+	lua_Integer ms = luaL_checkinteger(L, lua_istable(L, 1) ? 2 : 1);
+
+	luaL_argcheck(L, ms >= 0 && ms < INT32_MAX, 1, "a time is expected");
+	if (run)
+		run->again_ms = ms ? ms : 1;
+	return 0;
+}
+
 /* --- the tables ------------------------------------------------------------------------------- */
 
 static const luaL_Reg functions[] = {
@@ -176,5 +188,7 @@ void script_core_open(lua_State *L)
 		lua_pushinteger(L, i);
 		lua_setfield(L, -2, acts[i]);
 	}
+	lua_pushcfunction(L, act_wake_time);
+	lua_setfield(L, -2, "wake_time");
 	lua_setglobal(L, "act");
 }

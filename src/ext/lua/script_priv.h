@@ -150,6 +150,7 @@ struct script_applet {
 	const bool *is_whole;         /* no more comes; with <in> */
 	void (*taken)(struct script_applet *a); /* some of <in> was taken; with <in> */
 	bool wants;                   /* the script waits for more of <in> */
+	int64_t again_ms;             /* act.wake_time(); 0: not called */
 	bool waits_for_alarm, was_alarmed; /* core.wait(), queue:alarm() */
 };
 

@@ -322,6 +322,7 @@ static void applet_go(struct applet *a)
 	if (a->over || (!a->is_due && !a->wants_body))
 		return;
 	a->is_due = a->wants_body = false;
+	timer_cancel(&a->timer); /* something else may have ended the wait */
 	step = script_go(&a->run, NULL, NULL);
 	if (step != SCRIPT_WAITS) {
 		applet_ends(a, step == SCRIPT_DONE);
