@@ -250,7 +250,24 @@ static int get_var(lua_State *L)
 	return script_get_var(L, &applet_at(L)->run);
 }
 
+/* applet:set_priv(value), applet:get_priv(): [-1] of the object, which is the call's alone */
+static int set_priv(lua_State *L)
+{
+	script_self(L, 1, "AppletHTTP");
+	lua_settop(L, 2);
+	lua_rawseti(L, 1, -1);
+	return 0;
+}
+
+static int get_priv(lua_State *L)
+{
+	script_self(L, 1, "AppletHTTP");
+	lua_rawgeti(L, 1, -1);
+	return 1;
+}
+
 static const luaL_Reg methods[] = {
+	{ "set_priv", set_priv }, { "get_priv", get_priv },
 	{ "set_status", set_status }, { "add_header", add_header },
 	{ "start_response", start_response }, { "send", send_text }, { "receive", receive },
 	{ "getline", get_line }, { "set_var", set_var }, { "unset_var", unset_var },
