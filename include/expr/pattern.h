@@ -122,8 +122,8 @@ bool pattern_ref_delete(struct pattern_ref *ref, uint32_t version, struct slice 
 			uintptr_t by_id);
 /* The next entry of a version from number *at on (0: the first), which is moved behind it; with
  * <only> (not NULL), the next one of this text. Its texts are good until the thread's next turn; a
- * <value> of slice_none(): it has none. False: there is no more. Changes meanwhile may show an entry
- * twice or not at all.
+ * <value> of slice_none(): it has none. False: there is no more. Changes meanwhile may show an
+ * entry twice or not at all.
  */
 bool pattern_ref_next_entry(struct pattern_ref *ref, uint32_t version, uint32_t *at,
 			    const struct slice *only, struct slice *text, struct slice *value);

@@ -401,8 +401,8 @@ static enum ctl_step set_map(struct ctl_request *rq)
 		return CTL_DONE;
 	if (!read_key(rq->words[rq->at], &text, &id))
 		ctl_error(rq, "Malformed identifier. Please use #<id> or <file>.");
-	else if (!pattern_ref_replace(r->ref, PATTERN_NOW, text, id, slice_of(rq->words[rq->at + 1]),
-				      &error))
+	else if (!pattern_ref_replace(r->ref, PATTERN_NOW, text, id,
+				      slice_of(rq->words[rq->at + 1]), &error))
 		ctl_error(rq, "%s.", *error.text ? error.text :
 			  id ? "key or pattern not found" : "entry not found");
 	return CTL_DONE;

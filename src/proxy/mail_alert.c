@@ -51,7 +51,8 @@ void mail_alert(const struct proxy *px, enum proxy_event event, const char *text
 	struct mail m;
 	size_t len;
 
-	if (!set->mailers || mail_config_of(px->config)->is_left || !level || level > (set->has_level ? set->level : LEVEL_ALERT))
+	if (!set->mailers || mail_config_of(px->config)->is_left || !level ||
+	    level > (set->has_level ? set->level : LEVEL_ALERT))
 		return;
 	len = (size_t)snprintf(copy, sizeof(copy), "%s", text);
 	if (len && len < sizeof(copy) && copy[len - 1] == '.')

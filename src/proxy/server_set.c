@@ -82,6 +82,26 @@ static void port_text(char *to, size_t size, int port, bool offset)
 	snprintf(to, size, offset ? "%+d" : "%d", port);
 }
 
+/* False: <message>. */
+static bool read_port(const char *port, int *out, char *message, size_t size)
+{
+	char *end;
+	long v = strtol(port, &end, 10);
+
+	if (!*port || *end || *port == '+' || *port == '-') {
+		snprintf(message, size, *port == '+' || *port == '-'
+			 ? "port offsets cannot be set at run time ('%s')"
+			 : "problem converting port '%s' to an int", port);
+		return false;
+	}
+	if (v < 0 || v > 65535) {
+		snprintf(message, size, "invalid port '%s'", port);
+		return false;
+	}
+	*out = (int)v;
+	return true;
+}
+
 bool server_set_address(struct server *srv, const char *address, const char *port,
 			const char *by, char *message, size_t size)
 {
@@ -114,24 +134,15 @@ bool server_set_address(struct server *srv, const char *address, const char *por
 		addr = parsed.addr;
 	}
 	if (port) {
-		char *end;
-		long v = strtol(port, &end, 10);
+		int v;
 
-		if (!*port || *end || *port == '+' || *port == '-') {
-			snprintf(message, size, *port == '+' || *port == '-'
-				 ? "port offsets cannot be set at run time ('%s')"
-				 : "problem converting port '%s' to an int", port);
+		if (!read_port(port, &v, message, size))
 			return false;
-		}
-		if (v < 0 || v > 65535) {
-			snprintf(message, size, "invalid port '%s'", port);
-			return false;
-		}
-		port_text(now, sizeof(now), (int)v, false);
+		port_text(now, sizeof(now), v, false);
 		if (v != new_port)
 			snprintf(port_part, sizeof(port_part), "port changed from '%s' to '%s'",
 				 was, now);
-		new_port = (int)v;
+		new_port = v;
 	}
 	if (!*ip_part && !*port_part) {
 		snprintf(message, size, "nothing changed");

@@ -15,8 +15,8 @@ void tls_ctl_put_cert(struct strbuf *out, X509 *x, STACK_OF(X509) *chain);
 void tls_ctl_put_crl(struct strbuf *out, X509_CRL *crl);
 /* The OCSP answer of <c> in words, if it has one. */
 void tls_ctl_put_ocsp(struct strbuf *out, const struct tls_cert *c);
-/* Has <e> of <cfg> be <next>, which it takes over and which is usable, for all that use it, or leaves it as
- * it is: false, <why>; then <next> is dropped. *dots: as above.
+/* Has <e> of <cfg> be <next>, which it takes over and which is usable, for all that use it, or
+ * leaves it as it is: false, <why>; then <next> is dropped. *dots: as above.
  */
 bool tls_ctl_replace(struct config *cfg, struct tls_entry *e, struct tls_cert *next,
 		     unsigned *dots, char *why, size_t size);

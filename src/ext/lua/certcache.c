@@ -3,8 +3,8 @@
 #include "script_priv.h"
 #include "tls/tls.h"
 
-/* CertCache.set{filename=, crt=, key=, ocsp=, issuer=, sctl=}: in init functions, and where a call may
- * wait, for it may take a while.
+/* CertCache.set{filename=, crt=, key=, ocsp=, issuer=, sctl=}: in init functions, and where a call
+ * may wait, for it may take a while.
  */
 static int certcache_set(lua_State *L)
 {

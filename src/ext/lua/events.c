@@ -2,8 +2,8 @@
 /* events.c - subscriptions of scripts to events of servers and of pattern references
  *
  * An event is told by the thread that made a change. It is copied to each subscription that wants
- * it, whose task, on the thread that subscribed, calls the script's function for one event after the
- * other. A subscription of start-up gets its task at the end of that.
+ * it, whose task, on the thread that subscribed, calls the script's function for one event after
+ * the other. A subscription of start-up gets its task at the end of that.
  * Owns   : a subscription belongs to its task, and is freed by it; it holds its configuration.
  * Locks  : <lock>, for the list and what waits. No state of Lua is taken under it.
  * Limits : EVENTS_MAX wait for a subscription; what comes then is lost until none waits.
@@ -592,6 +592,17 @@ static int core_event_sub(lua_State *L)
 	return script_subscribe(L, SCRIPT_EVENTS_SERVER, NULL, 1);
 }
 
+/* server:event_sub(types, function); nil: it was removed */
+static int server_event_sub(lua_State *L)
+{
+	struct server *srv = script_server(L);
+
+	if (srv)
+		return script_subscribe(L, SCRIPT_EVENTS_SERVER, srv, 2);
+	lua_pushnil(L);
+	return 1;
+}
+
 /* sub:unsub(): once more is harmless. */
 static int sub_unsub(lua_State *L)
 {
@@ -615,6 +626,7 @@ void script_events_open(lua_State *L)
 	static const luaL_Reg methods[] = { { "unsub", sub_unsub }, { NULL, NULL } };
 
 	script_class_new(L, "EventSub", methods);
+	script_class_add(L, "Server", "event_sub", server_event_sub);
 	lua_getglobal(L, "core");
 	lua_pushcfunction(L, core_event_sub);
 	lua_setfield(L, -2, "event_sub");

@@ -247,3 +247,34 @@ bool script_start(struct config *cfg, struct diag_list *diags)
 			return false;
 	return script_events_start(cfg);
 }
+
+/* --- the room --------------------------------------------------------------------------------- */
+
+static bool room_init(void *data)
+{
+	struct script_room *room = data;
+
+	room->session_ms = room->service_ms = 4000;
+	room->burst_ms = 1000;
+	room->log_loggers = SCRIPT_ON;
+	room->log_stderr = SCRIPT_AUTO;
+	return true;
+}
+
+static void room_fini(void *data)
+{
+	struct script_room *room = data;
+
+	if (room->cfg)
+		script_events_forget(room->cfg);
+	script_box_free(&room->shared);
+	for (unsigned i = 0; room->boxes && i < room->box_count; i++)
+		script_box_free(&room->boxes[i]);
+	free(room->boxes);
+	room->boxes = NULL;
+}
+
+struct slot script_room_slot = {
+	.of = SLOT_CONFIG, .size = sizeof(struct script_room), .init = room_init,
+	.fini = room_fini,
+};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* proxies.c - classes Proxy and Listener: core.proxies, core.frontends, core.backends
  *
- * Objects point into the configuration that their script belongs to, which outlives the script. What
- * is asked of an older one after a reload is answered from the state that both share.
+ * Objects point into the configuration that their script belongs to, which outlives the script.
+ * What is asked of an older one after a reload is answered from the state that both share.
  */
 #include "manage/stats.h"
 #include "proxy/balance.h"

@@ -173,6 +173,8 @@ bool script_start(struct config *cfg, struct diag_list *diags);
 /* What opens the classes of a new state. Once, before any is made. */
 void script_set_classes(lua_CFunction open);
 struct script_box *script_box_new(struct script_room *room, unsigned thread);
+/* NULLs the pointer; harmless when it is. */
+void script_box_free(struct script_box **at);
 struct script_box *script_box_of(lua_State *L);
 /* The box where <fn> is for this thread, and its reference. NULL: there is none. */
 struct script_box *script_box_for(const struct script_function *fn, int *ref);
@@ -184,6 +186,8 @@ void script_class_new(lua_State *L, const char *name, const luaL_Reg *methods);
  * table of methods. `__index` last.
  */
 void script_class_set_meta(lua_State *L, const char *name, const char *field, lua_CFunction call);
+/* One more method of a class. */
+void script_class_add(lua_State *L, const char *name, const char *method, lua_CFunction call);
 /* Makes the table on the stack one. */
 void script_class_set(lua_State *L, const char *name);
 /* Pushes an object that outlives calls: a table whose [0] are <size> bytes, zeroed. Returns them;
@@ -264,6 +268,8 @@ void script_process_open(lua_State *L);  /* core.get_info, get_var, set_nice, do
 int script_push_proxy(lua_State *L, struct proxy *px);
 int script_push_server(lua_State *L, struct server *srv);
 int script_push_servers(lua_State *L, const struct proxy *px);
+/* The server of the object at 1; NULL: it was removed. Raises an error when it is no object. */
+struct server *script_server(lua_State *L);
 /* Pushes the columns of a row as a table. */
 struct stats_row;
 void script_push_stats(lua_State *L, const struct stats_row *row);

@@ -29,8 +29,7 @@ int script_push_server(lua_State *L, struct server *srv)
 	return 1;
 }
 
-/* The server of the object at 1; NULL: it was removed. */
-static struct server *server_at(lua_State *L)
+struct server *script_server(lua_State *L)
 {
 	struct server *srv = ((struct server_object *)script_object(L, 1, "Server"))->srv;
 
@@ -40,7 +39,7 @@ static struct server *server_at(lua_State *L)
 /* One whose state is there. */
 static struct server *live_at(lua_State *L)
 {
-	struct server *srv = server_at(L);
+	struct server *srv = script_server(L);
 
 	if (srv && !srv->state)
 		luaL_error(L, "server '%s' has no state while the configuration is read",
@@ -70,7 +69,7 @@ static int push_boolean(lua_State *L, const struct server *srv, bool is)
 
 static int get_name(lua_State *L)
 {
-	const struct server *srv = server_at(L);
+	const struct server *srv = script_server(L);
 
 	lua_pushstring(L, srv ? srv->name : NULL); /* NULL: nil */
 	return 1;
@@ -78,7 +77,7 @@ static int get_name(lua_State *L)
 
 static int get_puid(lua_State *L)
 {
-	const struct server *srv = server_at(L);
+	const struct server *srv = script_server(L);
 
 	if (srv)
 		lua_pushfstring(L, "%d", srv->id);
@@ -89,7 +88,7 @@ static int get_puid(lua_State *L)
 
 static int get_rid(lua_State *L)
 {
-	const struct server *srv = server_at(L);
+	const struct server *srv = script_server(L);
 
 	if (srv)
 		lua_pushfstring(L, "%d", (int)srv->revision);
@@ -109,14 +108,14 @@ static int is_draining(lua_State *L)
 
 static int is_backup(lua_State *L)
 {
-	const struct server *srv = server_at(L);
+	const struct server *srv = script_server(L);
 
 	return push_boolean(L, srv, srv && srv->backup);
 }
 
 static int is_dynamic(lua_State *L)
 {
-	const struct server *srv = server_at(L);
+	const struct server *srv = script_server(L);
 
 	return push_boolean(L, srv, srv && srv->is_dynamic);
 }
@@ -186,7 +185,7 @@ static int get_stats(lua_State *L)
 
 static int get_proxy(lua_State *L)
 {
-	const struct server *srv = server_at(L);
+	const struct server *srv = script_server(L);
 
 	if (srv)
 		return script_push_proxy(L, srv->proxy);
@@ -196,7 +195,7 @@ static int get_proxy(lua_State *L)
 
 static int tracking(lua_State *L)
 {
-	const struct server *srv = server_at(L);
+	const struct server *srv = script_server(L);
 
 	if (srv && srv->checks.track)
 		return script_push_server(L, srv->checks.track);
@@ -206,7 +205,7 @@ static int tracking(lua_State *L)
 
 static int get_trackers(lua_State *L)
 {
-	const struct server *srv = server_at(L);
+	const struct server *srv = script_server(L);
 	struct server *f = srv ? __atomic_load_n(&srv->checks.trackers, __ATOMIC_ACQUIRE) : NULL;
 	lua_Integer n = 0;
 
@@ -300,17 +299,6 @@ static int set_ready(lua_State *L)
 	return 0;
 }
 
-/* server:event_sub(types, function); nil: it was removed */
-static int event_sub(lua_State *L)
-{
-	struct server *srv = server_at(L);
-
-	if (srv)
-		return script_subscribe(L, SCRIPT_EVENTS_SERVER, srv, 2);
-	lua_pushnil(L);
-	return 1;
-}
-
 /* Upvalue: 1 agent, 2 on. */
 static int check_switch(lua_State *L)
 {
@@ -351,7 +339,7 @@ static const luaL_Reg methods[] = {
 	{ "get_stats", get_stats }, { "get_proxy", get_proxy }, { "tracking", tracking },
 	{ "get_trackers", get_trackers }, { "set_maxconn", set_maxconn },
 	{ "set_weight", set_weight }, { "set_addr", set_addr }, { "shut_sess", shut_sess },
-	{ "event_sub", event_sub }, { "set_drain", set_drain }, { "set_maint", set_maint }, { "set_ready", set_ready },
+	{ "set_drain", set_drain }, { "set_maint", set_maint }, { "set_ready", set_ready },
 	{ NULL, NULL }
 };
 

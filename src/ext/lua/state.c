@@ -87,7 +87,7 @@ static int open_all(lua_State *L)
 	return 0;
 }
 
-static void box_free(struct script_box **at)
+void script_box_free(struct script_box **at)
 {
 	struct script_box *box = *at;
 
@@ -121,7 +121,7 @@ struct script_box *script_box_new(struct script_room *room, unsigned thread)
 		if (lua_pcall(box->L, 0, 0, 0) == LUA_OK)
 			return box;
 	}
-	box_free(&box);
+	script_box_free(&box);
 	return NULL;
 }
 
@@ -161,6 +161,19 @@ void script_class_new(lua_State *L, const char *name, const luaL_Reg *methods)
 	luaL_setfuncs(L, methods, 0);
 	lua_setfield(L, -2, "__index");
 	lua_pop(L, 1);
+}
+
+void script_class_add(lua_State *L, const char *name, const char *method, lua_CFunction call)
+{
+	int top = lua_gettop(L);
+
+	luaL_getmetatable(L, name);
+	lua_getfield(L, -1, "__index");
+	if (lua_iscfunction(L, -1)) /* a function whose upvalue they are */
+		lua_getupvalue(L, -1, 1);
+	lua_pushcfunction(L, call);
+	lua_setfield(L, -2, method);
+	lua_settop(L, top);
 }
 
 void script_class_set(lua_State *L, const char *name)
@@ -232,34 +245,3 @@ struct script_run *script_self(lua_State *L, int index, const char *name)
 		luaL_error(L, "this object of class %s has expired", name);
 	return h->run;
 }
-
-/* --- the room --------------------------------------------------------------------------------- */
-
-static bool room_init(void *data)
-{
-	struct script_room *room = data;
-
-	room->session_ms = room->service_ms = 4000;
-	room->burst_ms = 1000;
-	room->log_loggers = SCRIPT_ON;
-	room->log_stderr = SCRIPT_AUTO;
-	return true;
-}
-
-static void room_fini(void *data)
-{
-	struct script_room *room = data;
-
-	if (room->cfg)
-		script_events_forget(room->cfg);
-	box_free(&room->shared);
-	for (unsigned i = 0; room->boxes && i < room->box_count; i++)
-		box_free(&room->boxes[i]);
-	free(room->boxes);
-	room->boxes = NULL;
-}
-
-struct slot script_room_slot = {
-	.of = SLOT_CONFIG, .size = sizeof(struct script_room), .init = room_init,
-	.fini = room_fini,
-};
