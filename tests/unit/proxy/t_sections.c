@@ -162,13 +162,15 @@ static void test_address(void)
 	struct server_addr addr;
 	char text[256];
 
-	ok(server_set_address(srv, "127.0.0.9", "81", text, sizeof(text)), "a new address");
+	ok(server_set_address(srv, "127.0.0.9", "81", "stats socket command", text, sizeof(text)),
+	   "a new address");
 	is_str(text, "IP changed from '127.0.0.1' to '127.0.0.9', port changed from '80' to '81' "
 	       "by 'stats socket command'", "and what is said about it");
 	server_address(srv, &addr);
 	is_int(ntohs(((struct sockaddr_in *)&addr.sa)->sin_port), 81, "its port");
-	ok(!server_set_address(srv, "nope", NULL, text, sizeof(text)), "names are not addresses");
-	ok(server_set_address(srv, "::1", NULL, text, sizeof(text)), "another family");
+	ok(!server_set_address(srv, "nope", NULL, "x", text, sizeof(text)),
+	   "names are not addresses");
+	ok(server_set_address(srv, "::1", NULL, "x", text, sizeof(text)), "another family");
 	server_address(srv, &addr);
 	is_int(addr.sa.ss_family, AF_INET6, "is used");
 	config_drop(&cfg);
