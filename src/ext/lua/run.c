@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* run.c - calls of functions of scripts: coroutines that begin, wait, go on and end */
 #include <poll.h>
+#include <stdio.h>
 #include "base/clock.h"
 #include "base/strbuf.h"
 #include "core/thread.h"
@@ -19,9 +20,17 @@ static const char *kind_name(const struct script_run *run)
 	return names[run->fn->kind];
 }
 
-static const char *name_of(const struct script_run *run)
+#define WHO_MAX 256
+
+/* "function 'name'"; tasks and functions of events have no name. */
+static const char *who(const struct script_run *run, char out[WHO_MAX])
 {
-	return run->fn->said ? run->fn->said : run->fn->own_name;
+	const char *name = run->fn->said ? run->fn->said : run->fn->own_name;
+
+	if (run->fn->kind == SCRIPT_TASK || run->fn->kind == SCRIPT_EVENT)
+		return kind_name(run);
+	snprintf(out, WHO_MAX, "%s '%s'", kind_name(run), name);
+	return out;
 }
 
 /* --- time ------------------------------------------------------------------------------------- */
@@ -129,7 +138,7 @@ static void put_frame(struct strbuf *out, const lua_Debug *ar)
 
 static void say_failure(struct script_run *run)
 {
-	char area[2048];
+	char area[2048], name[WHO_MAX];
 	struct strbuf out;
 	lua_Debug ar;
 	const char *text = lua_type(run->co, -1) == LUA_TSTRING ? lua_tostring(run->co, -1) : NULL;
@@ -142,12 +151,12 @@ static void say_failure(struct script_run *run)
 		put_frame(&out, &ar);
 	}
 	if (run->failure)
-		script_error(run->box->room, run->proxy, "Lua %s '%s': %s.", kind_name(run),
-			     name_of(run), run->failure);
+		script_error(run->box->room, run->proxy, "Lua %s: %s.", who(run, name),
+			     run->failure);
 	else
 		script_error(run->box->room, run->proxy,
-			     "Lua %s '%s': [state-id %u] runtime error: %s%s.", kind_name(run),
-			     name_of(run), run->box->thread, text ? text : "(no text)",
+			     "Lua %s: [state-id %u] runtime error: %s%s.", who(run, name),
+			     run->box->thread, text ? text : "(no text)",
 			     out.len ? area : "");
 }
 
@@ -191,6 +200,7 @@ bool script_begin_in(struct script_run *run, const struct script_function *fn,
 		     void *data)
 {
 	struct beginning b = { .run = run, .fn_ref = ref, .push = push, .data = data };
+	char name[WHO_MAX];
 	bool good;
 
 	run->box = box;
@@ -203,8 +213,8 @@ bool script_begin_in(struct script_run *run, const struct script_function *fn,
 	lua_pushlightuserdata(box->L, &b);
 	good = lua_pcall(box->L, 1, 0, 0) == LUA_OK;
 	if (!good) {
-		script_error(box->room, run->proxy, "Lua %s '%s': %s.", kind_name(run),
-			     name_of(run), lua_tostring(box->L, -1));
+		script_error(box->room, run->proxy, "Lua %s: %s.", who(run, name),
+			     lua_tostring(box->L, -1));
 		lua_pop(box->L, 1);
 	}
 	pthread_mutex_unlock(&box->lock);
@@ -239,6 +249,7 @@ static void take_protected(struct script_run *run, script_take_fn *take, void *d
 {
 	struct taking t = { .run = run, .take = take, .data = data };
 	lua_State *L = run->box->L;
+	char name[WHO_MAX];
 
 	if (!take)
 		return;
@@ -246,8 +257,8 @@ static void take_protected(struct script_run *run, script_take_fn *take, void *d
 	lua_pushlightuserdata(L, &t);
 	if (lua_pcall(L, 1, 0, 0) == LUA_OK)
 		return;
-	script_error(run->box->room, run->proxy, "Lua %s '%s': %s.", kind_name(run),
-		     name_of(run), lua_tostring(L, -1));
+	script_error(run->box->room, run->proxy, "Lua %s: %s.", who(run, name),
+		     lua_tostring(L, -1));
 	lua_pop(L, 1);
 }
 
