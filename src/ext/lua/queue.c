@@ -30,6 +30,13 @@ static struct queue *queue_at(lua_State *L)
 	return script_object(L, 1, "Queue");
 }
 
+/* Pushes the values of the object at 1. */
+static void push_values(lua_State *L)
+{
+	if (lua_rawgeti(L, 1, VALUES) != LUA_TTABLE)
+		luaL_error(L, "a script has overwritten the values of this queue");
+}
+
 static void waiter_drop(struct script_held *held)
 {
 	struct value_waiter *w = container_of(held, struct value_waiter, held);
@@ -89,7 +96,7 @@ static struct script_run *waiting_run(lua_State *L, const char *name)
 static int queue_size(lua_State *L)
 {
 	queue_at(L);
-	lua_rawgeti(L, 1, VALUES);
+	push_values(L);
 	lua_rawgeti(L, -1, 0); /* how many were popped of the list */
 	lua_pushinteger(L, (lua_Integer)lua_rawlen(L, -2) - lua_tointeger(L, -1));
 	return 1;
@@ -102,7 +109,7 @@ static int queue_push(lua_State *L)
 
 	if (lua_gettop(L) != 2 || lua_isnil(L, 2))
 		return luaL_error(L, "unexpected argument");
-	lua_rawgeti(L, 1, VALUES);
+	push_values(L);
 	lua_pushvalue(L, 2);
 	lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
 	list_for_each(w, &q->waiters, link)
@@ -118,7 +125,7 @@ static bool take(lua_State *L)
 {
 	lua_Integer count, popped;
 
-	lua_rawgeti(L, 1, VALUES);
+	push_values(L);
 	lua_rawgeti(L, -1, 0);
 	popped = lua_tointeger(L, -1);
 	lua_pop(L, 1);
