@@ -378,7 +378,7 @@ lint: $(ARCHIVES) $(BINARY)
 reg-tests: $(if $(filter ./$(BINARY),$(PROGRAM)),$(BINARY))
 	@$(PYTHON) scripts/run-regtests --program $(PROGRAM) --flavour $(FLAVOUR) $(REGTEST_FLAGS) $(REGTEST_ARGS)
 system-tests: $(if $(filter ./$(BINARY),$(PROGRAM)),$(BINARY)) $(HALOG) $(NAMES)
-	@HAPROXY_PROGRAM=$(abspath $(PROGRAM)) $(PYTHON) scripts/run-tap --name system --flavour $(FLAVOUR) --again 3 \
+	@HAPROXY_PROGRAM=$(abspath $(PROGRAM)) $(PYTHON) scripts/run-tap --name system --jobs 2 --flavour $(FLAVOUR) --again 3 \
 	  $(sort $(filter-out tests/system/lib%.py,$(wildcard tests/system/*.py)))
 
 .PHONY: check-sandbox

@@ -59,6 +59,23 @@ core.register_action("collect", { "http-req" }, function(txn)
 	objects.ServerEventState, objects.ServerEventAdmin = state, admin
 	for class in pairs(objects) do note(class) end
 end)
+local Looker = { id = "looker", flags = filter.FLT_CFG_FL_HTX }
+Looker.__index = Looker
+function Looker:new() return setmetatable({}, Looker) end
+function Looker:start_analyze(txn, chn)
+	if objects.HTTPMessage then return end
+	for _, name in ipairs({ "http_req", "http_res" }) do
+		if txn[name] ~= nil then seen[#seen + 1] = "TXN." .. name end
+	end
+	objects.HTTPMessage = txn.http_req
+end
+core.register_filter("looker", Looker, function(flt, args) return flt end)
+core.register_cli({ "look", "around" }, "look around", function(applet)
+	local before = objects
+	objects = { AppletTCP = applet }
+	note("AppletTCP")
+	objects = before
+end)
 core.register_service("tell", "http", function(applet)
 	objects = { AppletHTTP = applet }
 	note("AppletHTTP")
@@ -82,6 +99,7 @@ defaults
 	timeout server 10s
 frontend fe
 	bind 127.0.0.1:{port} name web
+	filter lua.looker
 	acl known path,map({map}) -m found
 	http-request lua.collect
 	http-request use-service lua.tell if !known
@@ -124,6 +142,7 @@ def found(program):
                 f.write(texts[name])
         port = lib.ports(1)[0]
         with lib.Proxy(program, CONF.format(port=port, **paths), restless="its server is its own frontend") as p:
+            p.ctl("look around")
             sock = lib.connect(port)
             sock.sendall(b"GET /x HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n")
             answer = lib.recv_all(sock).decode("latin-1")

@@ -67,10 +67,7 @@ static void call_due(struct timer *t)
 
 static void call_wake(struct script_run *run)
 {
-	struct action_call *c = container_of(run, struct action_call, run);
-
-	timer_cancel(&c->timer);
-	stream_wake(&c->wait);
+	stream_wake(&container_of(run, struct action_call, run)->wait);
 }
 
 static int push_call(lua_State *L, struct script_run *run, void *data)
@@ -120,6 +117,8 @@ static void show_bytes(struct script_run *run, struct stream *s)
 	run->ways[FILTER_RESPONSE].out = &s->front.tx;
 	run->ways[from == &s->back].in = &from->rx;
 	run->ways[from == &s->back].is_ended = from->flags & EP_RX_END;
+}
+
 static enum rule_result call_waits(struct action_call *c, struct stream *s, uint64_t until_ms)
 {
 	s->rule.data = c;
@@ -133,15 +132,11 @@ static enum rule_result call_go(struct action_call *c, struct stream *s)
 	enum script_step step;
 	bool is_done, has_reply;
 
+	timer_cancel(&c->timer); /* something else may have ended the wait */
 	show_bytes(&c->run, s);
 	step = script_go(&c->run, take_act, c);
 	if (!(s->flags & STRM_HTTP) && s->front.tx.len && s->front.ops)
 		s->front.ops->send(&s->front);
-	is_done = c->run.is_done;
-	has_reply = c->run.has_reply;
-
-	timer_cancel(&c->timer); /* something else may have ended the wait */
-	step = script_go(&c->run, take_act, c);
 	is_done = c->run.is_done;
 	has_reply = c->run.has_reply;
 	if (step == SCRIPT_WAITS)

@@ -156,6 +156,7 @@ static void room_retire(struct config *prev)
 		return;
 	__atomic_store_n(&room->is_retired, true, __ATOMIC_RELAXED);
 	script_tasks_retire(prev);
+	script_events_retire(prev);
 	if (!thread_call_all(close_sockets, sockets_closed, config_take(prev)))
 		config_drop(&prev);
 }
@@ -167,7 +168,6 @@ static bool room_start(struct config *cfg, struct diag_list *diags)
 	if (tls) /* all modules below know it: nobody shall see it from now on */
 		proxy_hide(tls->proxy, "<LUA>");
 	return script_start(cfg, diags);
-	script_events_retire(prev);
 }
 
 /* What a new state knows besides the libraries of Lua. */
@@ -220,6 +220,5 @@ static bool lua_init(void)
 
 const struct module mod_lua = {
 	.name = "lua", .keywords = keywords, .slots = slots, .init = lua_init,
-	.start = room_start, .retire = room_retire, .thread_fini = script_tasks_end,
-	.start = script_start, .retire = room_retire, .thread_fini = thread_fini,
+	.start = room_start, .retire = room_retire, .thread_fini = thread_fini,
 };

@@ -26,8 +26,7 @@ enum script_switch { SCRIPT_OFF, SCRIPT_ON, SCRIPT_AUTO };
 
 enum script_kind {
 	SCRIPT_ACTION, SCRIPT_FETCH, SCRIPT_CONVERTER, SCRIPT_SERVICE, SCRIPT_INIT, SCRIPT_TASK,
-	SCRIPT_CLI, SCRIPT_FILTER,
-	SCRIPT_CLI, SCRIPT_EVENT,
+	SCRIPT_CLI, SCRIPT_FILTER, SCRIPT_EVENT,
 };
 
 /* tune.lua.*, and what was loaded. Of a configuration. */
@@ -140,6 +139,8 @@ struct script_run {
 	int result_count;             /* after the last one, on the stack of <co> */
 	void (*wake)(struct script_run *run); /* see script_wake(); or NULL */
 	struct script_held *held;
+	int64_t again_ms;             /* act.wake_time(); 0: not called */
+	bool waits_for_alarm, was_alarmed; /* core.wait(), queue:alarm() */
 	struct script_way ways[FILTER_SIDES];
 };
 
@@ -150,8 +151,6 @@ struct script_applet {
 	const bool *is_whole;         /* no more comes; with <in> */
 	void (*taken)(struct script_applet *a); /* some of <in> was taken; with <in> */
 	bool wants;                   /* the script waits for more of <in> */
-	int64_t again_ms;             /* act.wake_time(); 0: not called */
-	bool waits_for_alarm, was_alarmed; /* core.wait(), queue:alarm() */
 };
 
 enum script_step { SCRIPT_DONE, SCRIPT_WAITS, SCRIPT_FAILED };

@@ -318,10 +318,7 @@ static void applet_due(struct timer *t)
 
 static void applet_wake(struct script_run *run)
 {
-	struct applet *a = container_of(run, struct applet, run);
-
-	timer_cancel(&a->timer);
-	applet_due(&a->timer);
+	applet_due(&container_of(run, struct applet, run)->timer);
 }
 
 static void applet_ends(struct applet *a, bool good)

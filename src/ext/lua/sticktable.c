@@ -14,7 +14,7 @@ struct table_object {
 
 enum filter_op { OP_EQ, OP_NE, OP_LE, OP_LT, OP_GE, OP_GT, OPS };
 
-struct filter {
+struct wanted {
 	enum table_data data;
 	unsigned cell;
 	enum filter_op op;
@@ -190,7 +190,7 @@ static int refuse(lua_State *L, const char *why, int entry)
 }
 
 /* Reads the triplet on the stack. NULL: good; else what is wrong. */
-static const char *filter_read(lua_State *L, const struct table_shape *s, struct filter *f)
+static const char *filter_read(lua_State *L, const struct table_shape *s, struct wanted *f)
 {
 	static const char *const ops[] = { "eq", "ne", "le", "lt", "ge", "gt" };
 	const char *op;
@@ -218,7 +218,7 @@ static const char *filter_read(lua_State *L, const struct table_shape *s, struct
 }
 
 static bool filter_holds(const struct table_shape *s, struct table_entry *e,
-			 const struct filter *f)
+			 const struct wanted *f)
 {
 	uint64_t read = 0;
 	int64_t value;
@@ -242,7 +242,7 @@ static bool filter_holds(const struct table_shape *s, struct table_entry *e,
 }
 
 /* The entries that all filters let pass. */
-static void dump_all(lua_State *L, const struct table *t, const struct filter *filters,
+static void dump_all(lua_State *L, const struct table *t, const struct wanted *filters,
 		     unsigned count)
 {
 	const struct table_shape *s = table_state_shape(t->state);
@@ -273,7 +273,7 @@ static int sticktable_dump(lua_State *L)
 {
 	const struct table *t = table_at_1(L);
 	const struct table_shape *s = table_state_shape(t->state);
-	struct filter filters[FILTERS_MAX];
+	struct wanted filters[FILTERS_MAX];
 	unsigned count = 0;
 	const char *wrong;
 
