@@ -23,6 +23,7 @@
 #include <sys/socket.h>
 #include "base/slice.h"
 
+struct check_proxy;
 struct config;
 struct mux_kind;
 struct proxy;
@@ -110,6 +111,9 @@ struct server_checks {
 	int error_limit;               /* errors in a row that are one failure */
 	enum check_init init;
 	int64_t slowstart_ms;          /* 0: none */
+	const char *own_name;          /* healthcheck, or NULL */
+	const struct check_proxy *own; /* its section, found in the check phase; or NULL */
+	bool no_sni_auto;              /* no-check-sni-auto */
 	const char *track_name;        /* as written, or NULL */
 	struct server *track;          /* the server that it follows, or NULL */
 	struct server *trackers;       /* first of those that follow it */

@@ -7,6 +7,7 @@
 #include "conf/conf.h"
 #include "mux/mux.h"
 #include "proxy/proxy.h"
+#include "proxy/server.h"
 #include "check_priv.h"
 #include "check_settings.h"
 
@@ -68,6 +69,16 @@ void checks_set_node(const struct config *cfg, const char *name)
 struct check_proxy *check_proxy_of(const struct proxy *px)
 {
 	return slot_of(&check_proxy_slot, proxy_slots(px));
+}
+
+struct check_proxy *check_proxy_of_line(const struct conf_line *l)
+{
+	return l->where == CONF_OTHER ? l->object : check_proxy_of(l->object);
+}
+
+const struct check_proxy *check_proxy_of_server(const struct server *srv)
+{
+	return srv->checks.own ? srv->checks.own : check_proxy_of(srv->proxy);
 }
 
 const struct mux_kind *check_mux_find(const char *name)

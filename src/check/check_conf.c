@@ -233,7 +233,7 @@ static bool parse_agent_send(struct conf_line *l)
 /* `option tcp-check`, `option external-check`; keyword->min is the kind. */
 static bool parse_kind(struct conf_line *l)
 {
-	check_proxy_of(l->object)->kind = (enum check_kind)l->keyword->min;
+	check_proxy_of_line(l)->kind = (enum check_kind)l->keyword->min;
 	return conf_take_end(l);
 }
 
@@ -254,7 +254,7 @@ static bool add_host(struct conf_line *l, struct check_http_send *h, const char 
 /* [<method>] [<uri>] [<version>] [<host>] : one word alone is the URI. */
 static bool parse_httpchk(struct conf_line *l)
 {
-	struct check_proxy *cp = check_proxy_of(l->object);
+	struct check_proxy *cp = check_proxy_of_line(l);
 	struct check_http_send *h = arena_zalloc(&l->cfg->arena, sizeof(*h));
 	const char *word;
 
@@ -263,14 +263,14 @@ static bool parse_httpchk(struct conf_line *l)
 	if (l->count - l->at > 1)
 		h->method = conf_next(l);
 	if (h->method && !h1_is_token(slice_of(h->method)))
-		return conf_error(l, l->at - 1, NULL, "'option httpchk' : invalid method '%s'.",
-				  h->method);
+		return conf_error(l, l->at - 1, NULL, "'%s httpchk' : invalid method '%s'.",
+				  l->words[0], h->method);
 	h->uri.text = slice_of(conf_next(l));
 	h->version = conf_next(l);
 	if (h->version && strpbrk(h->version, "\r\n"))
-		return conf_error(l, l->at - 1, NULL, "'option httpchk' : hiding headers or body "
+		return conf_error(l, l->at - 1, NULL, "'%s httpchk' : hiding headers or body "
 				  "at the end of the version string is unsupported.Use "
-				  "'http-check send' directive instead.");
+				  "'http-check send' directive instead.", l->words[0]);
 	word = conf_next(l);
 	if (word && !add_host(l, h, word))
 		return false;
@@ -279,14 +279,15 @@ static bool parse_httpchk(struct conf_line *l)
 	cp->http_is_own = true;
 	cp->kind = CHECK_KIND_HTTP;
 	cp->httpchk = h;
-	return !conf_peek(l) || conf_error(l, l->at, NULL, "'option httpchk' cannot handle "
-					   "unexpected argument '%s'.", conf_peek(l));
+	return !conf_peek(l) || conf_error(l, l->at, NULL, "'%s httpchk' cannot handle "
+					   "unexpected argument '%s'.", l->words[0],
+					   conf_peek(l));
 }
 
 /* external-check command|path <text> */
 static bool parse_external(struct conf_line *l)
 {
-	struct check_proxy *cp = check_proxy_of(l->object);
+	struct check_proxy *cp = check_proxy_of_line(l);
 	const char *word = conf_next(l), *value = conf_next(l);
 
 	if (strcmp(word, "command") != 0 && strcmp(word, "path") != 0)
@@ -296,6 +297,50 @@ static bool parse_external(struct conf_line *l)
 		return conf_error(l, 1, NULL, "missing argument after '%s'.", word);
 	*(word[0] == 'c' ? &cp->command : &cp->path) = value;
 	return conf_take_end(l);
+}
+
+/* --- healthcheck sections ------------------------------------------------------------------- */
+
+static bool parse_type_tcp(struct conf_line *l)
+{
+	check_proxy_of_line(l)->kind = CHECK_KIND_TCPCHK;
+	return conf_take_end(l);
+}
+
+/* type <type> [arguments of the option of this name] */
+static bool parse_type(struct conf_line *l)
+{
+	static const struct {
+		const char *name;
+		enum check_kind kind;
+		bool (*parse)(struct conf_line *l);
+	} types[] = {
+		{ "tcp-check", CHECK_KIND_TCPCHK, parse_type_tcp },
+		{ "httpchk", CHECK_KIND_HTTP, parse_httpchk },
+		{ "ssl-hello-chk", CHECK_KIND_PROTO, check_proto_parse },
+		{ "smtpchk", CHECK_KIND_PROTO, check_proto_parse },
+		{ "pgsql-check", CHECK_KIND_PROTO, check_proto_parse },
+		{ "redis-check", CHECK_KIND_PROTO, check_proto_parse },
+		{ "mysql-check", CHECK_KIND_PROTO, check_proto_parse },
+		{ "ldap-check", CHECK_KIND_PROTO, check_proto_parse },
+		{ "grpc-check", CHECK_KIND_GRPC, check_grpc_parse },
+	};
+	const char *word = conf_next(l);
+
+	if (!word)
+		return conf_error(l, 0, NULL, "'type' expects a healthcheck type.");
+	for (size_t i = 0; i < ARRAY_LEN(types); i++)
+		if (strcmp(types[i].name, word) == 0)
+			return check_section_type_begins(l, types[i].kind) && types[i].parse(l);
+	return conf_error(l, 1, NULL, "unknown healthcheck type '%s' (expects 'tcp-check', "
+			  "'httpchk', 'ssl-hello-chk', 'smtpchk', 'pgsql-check', 'redis-check', "
+			  "'mysql-check', 'ldap-check', 'grpc-check').", word);
+}
+
+/* healthcheck <name>, of a server line */
+static bool parse_own(struct conf_line *l)
+{
+	return conf_take_string(l, &((struct server *)l->object)->checks.own_name);
 }
 
 /* --- global --------------------------------------------------------------------------------- */
@@ -369,6 +414,15 @@ static bool parse_may_fork(struct conf_line *l)
 	{ .words = "option " text, .where = CONF_DEF_BE, .max_args = -1, .parse = parser, \
 	  .min = kind, .help = what
 
+#define SECTION .where = CONF_OTHER, .section = "healthcheck"
+
+static const struct conf_section sections[] = {
+	{ .name = "healthcheck", .where = CONF_OTHER, .open = check_section_open,
+	  .close = check_section_close, .syntax = "<name>",
+	  .help = "a health check that server lines name" },
+	{ 0 }
+};
+
 static const struct conf_keyword keywords[] = {
 	FLAG("check", health.on, 1, "health checks"),
 	FLAG("no-check", health.on, 0, "no health checks"),
@@ -412,6 +466,10 @@ static const struct conf_keyword keywords[] = {
 	  .help = "checks do not use TLS" },
 	OPTION("check-sni", parse_text, "the name that checks ask for"), CHECK_FIELD(sni),
 	  .syntax = "<name>" },
+	FLAG("check-sni-auto", no_sni_auto, 0, "without it: the host that checks ask for"),
+	FLAG("no-check-sni-auto", no_sni_auto, 1, "no name unless check-sni gives one"),
+	OPTION("healthcheck", parse_own, "the healthcheck section that says how it is checked"),
+	  .syntax = "<name>" },
 	OPTION("check-alpn", parse_check_alpn, "protocols that checks offer by ALPN"),
 	  .syntax = "<protocols>" },
 	FLAG("check-via-socks4", via_socks4, 1, "checks go through the proxy of 'socks4'"),
@@ -426,6 +484,16 @@ static const struct conf_keyword keywords[] = {
 	  .parts = "comment connect disable-on-404 expect send send-state set-var set-var-fmt "
 		   "unset-var", .help = "a step of HTTP checks" },
 	{ .words = "tcp-check", .where = CONF_DEF_BE, .min_args = 1, .max_args = -1,
+	  .parse = check_tcp_rule_parse, .syntax = "{ connect | send | expect | ... } ...",
+	  .parts = "comment connect expect send send-binary send-binary-lf send-lf set-var "
+		   "set-var-fmt unset-var", .help = "a step of TCP checks" },
+	{ .words = "type", SECTION, .max_args = -1, .parse = parse_type,
+	  .syntax = "<type> [<arguments>]", .help = "the kind of check" },
+	{ .words = "http-check", SECTION, .min_args = 1, .max_args = -1,
+	  .parse = check_http_rule_parse, .syntax = "{ connect | send | expect | ... } ...",
+	  .parts = "comment connect disable-on-404 expect send send-state set-var set-var-fmt "
+		   "unset-var", .help = "a step of HTTP checks" },
+	{ .words = "tcp-check", SECTION, .min_args = 1, .max_args = -1,
 	  .parse = check_tcp_rule_parse, .syntax = "{ connect | send | expect | ... } ...",
 	  .parts = "comment connect expect send send-binary send-binary-lf send-lf set-var "
 		   "set-var-fmt unset-var", .help = "a step of TCP checks" },
@@ -484,6 +552,7 @@ static struct trace_source *const traces[] = { &trace_check, NULL };
 
 const struct module mod_check = {
 	.name = "check",
+	.sections = sections,
 	.keywords = keywords,
 	.slots = slots,
 	.init = checks_init,

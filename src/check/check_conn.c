@@ -191,13 +191,13 @@ static bool wants_tls(const struct check *c, const struct check_connect *o)
 }
 
 /* TLS on the new connection; names and protocols of the rule, or of the line. */
-static void set_tls(const struct check *c, const struct check_connect *o, struct dial_want *w)
+static void set_tls(struct check *c, const struct check_connect *o, struct dial_want *w)
 {
 	const struct server_checks *s = &c->server->checks;
 
 	w->secure = tls_dial;
 	w->tls = server_slots(c->server);
-	w->sni = slice_of(o->sni ? o->sni : s->sni);
+	w->sni = o->sni ? slice_of(o->sni) : check_http_sni(c);
 	w->alpn = o->alpn.ptr ? o->alpn : s->alpn;
 	/* (without any, those of the line, unless a rule says all of it) */
 	if (!w->alpn.ptr && !o->implicit && !o->use_default)

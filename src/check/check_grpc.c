@@ -134,7 +134,7 @@ static struct slice request_message(struct arena *a, const char *service)
 
 bool check_grpc_parse(struct conf_line *l)
 {
-	struct check_proxy *cp = check_proxy_of(l->object);
+	struct check_proxy *cp = check_proxy_of_line(l);
 	struct arena *a = &l->cfg->arena;
 	const char *service = conf_peek(l) ? conf_next(l) : "";
 	struct check_rules rules = { 0 };
@@ -142,8 +142,8 @@ bool check_grpc_parse(struct conf_line *l)
 	struct check_rule *expect = send ? check_rule_add(a, &rules, CHECK_EXPECT) : NULL;
 
 	if (strlen(service) > SERVICE_MAX)
-		return conf_error(l, l->at - 1, NULL, "'option grpc-check' : the name of a service "
-				  "has %d characters at most.", SERVICE_MAX);
+		return conf_error(l, l->at - 1, NULL, "'%s grpc-check' : the name of a service "
+				  "has %d characters at most.", l->words[0], SERVICE_MAX);
 	if (!expect)
 		return conf_error(l, 0, NULL, "out of memory.");
 	send->http.method = "POST";

@@ -120,6 +120,27 @@ static struct slice host_of(struct check *c, const struct check_http_send *h)
 	return slice_none();
 }
 
+/* "[::1]" of "[::1]:80". */
+static struct slice without_port(struct slice host)
+{
+	size_t from = slice_find_char(host, 0, ']'), colon;
+
+	colon = slice_find_char(host, from == SIZE_MAX ? 0 : from, ':');
+	return colon == SIZE_MAX ? host : slice_sub(host, 0, colon);
+}
+
+struct slice check_http_sni(struct check *c)
+{
+	const struct server_checks *s = &c->server->checks;
+	const struct check_rule *rule = c->run->rule;
+
+	if (s->sni || s->no_sni_auto || c->kind != CHECK_KIND_HTTP || !rule->connect.implicit)
+		return slice_of(s->sni);
+	while (rule && rule->type != CHECK_HTTP_SEND)
+		rule = rule->next;
+	return rule ? without_port(host_of(c, &rule->http)) : slice_none();
+}
+
 /* Most requests are no longer. */
 #define REQUEST_USUAL 256
 

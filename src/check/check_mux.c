@@ -259,17 +259,18 @@ bool check_mux_share(struct check *c)
 {
 	const struct server_checks *s = &c->server->checks;
 	struct check_mux *m;
+	struct slice name;
 	bool good;
 
 	if (!may_share(c))
 		return false;
+	name = s->pool_conn_name ? slice_of(s->pool_conn_name) : check_http_sni(c);
 	m = mux_new(c);
 	if (!m)
 		return false;
 	m->secured = tls_server_is_on(server_slots(c->server));
 	m->busy = true;
-	good = pool_hook(c->server, slice_of(s->pool_conn_name ? s->pool_conn_name : s->sni),
-			 &m->ep);
+	good = pool_hook(c->server, name, &m->ep);
 	m->busy = false;
 	if (!good)
 		check_mux_close(c->run);

@@ -3,6 +3,7 @@
  *
  *   check_conf.c  words of server lines and `option`s     check_rule.c   http-check, tcp-check
  *   check_base.c  where they are kept                     check_expect_conf.c ... expect
+ *   check_section.c `healthcheck` sections
  *   check_set.c   the rules that apply to a backend       check_proto.c  mysql, redis, smtp, ...
  *   check_run.c   when checks run                         check_step.c   one rule after the other
  *   check_conn.c  connections                             check_external.c programs
@@ -167,6 +168,25 @@ struct check_proxy {
 
 extern struct slot check_proxy_slot, check_config_slot;
 struct check_proxy *check_proxy_of(const struct proxy *px);
+/* Of the proxy or the `healthcheck` section of this line. */
+struct check_proxy *check_proxy_of_line(const struct conf_line *l);
+/* What checks <srv>: its `healthcheck`, or its backend. */
+const struct check_proxy *check_proxy_of_server(const struct server *srv);
+
+/* --- check_section.c: `healthcheck` sections */
+
+bool check_section_open(struct conf_line *l);
+void check_section_close(struct conf_line *l);
+/* May a line of `http-check`, or of `tcp-check`, stand here? Anywhere but in a section: yes. False:
+ * reported.
+ */
+bool check_section_fits(struct conf_line *l, bool http);
+/* At a `type` line, before its arguments are parsed; false: reported. */
+bool check_section_type_begins(struct conf_line *l, enum check_kind kind);
+/* The settings of the section <name>; NULL: there is none. */
+struct check_proxy *check_section_find(const struct config *cfg, const char *name);
+/* Those of the section behind <prev>, or of the first (NULL); NULL at the end. */
+struct check_proxy *check_section_next(const struct config *cfg, const struct check_proxy *prev);
 
 /* A rule behind the others; NULL: no memory. */
 struct check_rule *check_rule_add(struct arena *a, struct check_rules *rules,
@@ -286,6 +306,10 @@ enum expect_verdict check_expect(struct check *c, struct check_result *r);
 
 /* --- check_http.c */
 
+/* The name that the connection of the current rule, which is one, asks for with TLS: check-sni, or
+ * the host of the request that follows. May be empty.
+ */
+struct slice check_http_sni(struct check *c);
 /* Puts the request of the rule in run->out; false: no memory or too large. */
 bool check_http_request(struct check *c, const struct check_http_send *h);
 /* Parses what was received; false: it is no HTTP response. */

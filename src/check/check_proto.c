@@ -253,12 +253,12 @@ static bool make_mysql(struct conf_line *l, struct check_rules *to)
 	if (!word)
 		return add_judge(a, to, judge_mysql_hello);
 	if (strcmp(word, "user") != 0)
-		return conf_error(l, l->at - 1, NULL, "'option mysql-check' only supports "
-				  "optional values: 'user' (got '%s').", word);
+		return conf_error(l, l->at - 1, NULL, "'%s mysql-check' only supports "
+				  "optional values: 'user' (got '%s').", l->words[0], word);
 	user = conf_next(l);
 	if (!user || !*user)
-		return conf_error(l, l->at - 1, NULL, "'option mysql-check user' expects "
-				  "<username> as argument.");
+		return conf_error(l, l->at - 1, NULL, "'%s mysql-check user' expects "
+				  "<username> as argument.", l->words[0]);
 	if (strlen(user) > 255)
 		return conf_error(l, l->at - 1, NULL, "this user name is too long.");
 	form = conf_next(l);
@@ -309,8 +309,8 @@ static bool make_pgsql(struct conf_line *l, struct check_rules *to)
 	char *p;
 
 	if (!word || strcmp(word, "user") != 0 || !user || !*user)
-		return conf_error(l, l->at - 1, NULL, "'option pgsql-check' expects 'user "
-				  "<username>' as argument.");
+		return conf_error(l, l->at - 1, NULL, "'%s pgsql-check' expects 'user "
+				  "<username>' as argument.", l->words[0]);
 	len = 8 + 5 + strlen(user) + 2;
 	p = arena_zalloc(a, len);
 	if (!p || len > 1000)
@@ -429,7 +429,7 @@ bool check_proto_parse(struct conf_line *l)
 		{ "mysql-check", make_mysql }, { "pgsql-check", make_pgsql },
 		{ "ldap-check", make_ldap }, { "ssl-hello-chk", make_ssl_hello },
 	};
-	struct check_proxy *cp = check_proxy_of(l->object);
+	struct check_proxy *cp = check_proxy_of_line(l);
 	struct check_rules rules = { 0 };
 
 	for (unsigned i = 0; i < ARRAY_LEN(protocols); i++)

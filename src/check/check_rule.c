@@ -28,7 +28,7 @@ static bool no_memory(struct conf_line *l)
 /* The list of this line's proxy. */
 static struct check_rules *rules_of(struct conf_line *l, bool http)
 {
-	struct check_proxy *cp = check_proxy_of(l->object);
+	struct check_proxy *cp = check_proxy_of_line(l);
 	bool *own = http ? &cp->http_is_own : &cp->tcp_is_own;
 	struct check_rules *rules = http ? &cp->http : &cp->tcp;
 
@@ -398,10 +398,14 @@ static bool common_parse(struct conf_line *l, struct check_rules *rules, bool ht
 
 bool check_tcp_rule_parse(struct conf_line *l)
 {
-	struct check_rules *rules = rules_of(l, false);
 	const char *word = conf_next(l);
-	bool known, good = common_parse(l, rules, false, &known);
+	struct check_rules *rules;
+	bool known, good;
 
+	if (!check_section_fits(l, false))
+		return false;
+	rules = rules_of(l, false);
+	good = common_parse(l, rules, false, &known);
 	if (known)
 		return good;
 	if (strcmp(word, "send") == 0 || strcmp(word, "send-lf") == 0 ||
@@ -414,7 +418,7 @@ bool check_tcp_rule_parse(struct conf_line *l)
 
 bool check_http_rule_parse(struct conf_line *l)
 {
-	struct check_proxy *cp = check_proxy_of(l->object);
+	struct check_proxy *cp = check_proxy_of_line(l);
 	const char *word = conf_next(l);
 	bool known, good;
 
@@ -423,6 +427,8 @@ bool check_http_rule_parse(struct conf_line *l)
 		return !conf_peek(l) || conf_error(l, l->at, NULL, "'http-check' cannot handle "
 						   "unexpected argument '%s'.", conf_peek(l));
 	}
+	if (!check_section_fits(l, true))
+		return false;
 	good = common_parse(l, rules_of(l, true), true, &known);
 	if (known)
 		return good;

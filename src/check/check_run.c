@@ -369,7 +369,7 @@ static uint64_t first_run(const struct check *c, unsigned turn)
 static bool check_new(struct server *srv, bool agent, unsigned turn)
 {
 	struct check *c = calloc(1, sizeof(*c));
-	const struct check_proxy *cp = check_proxy_of(srv->proxy);
+	const struct check_proxy *cp = check_proxy_of_server(srv);
 
 	if (c)
 		c->task = task_new(check_task, c);

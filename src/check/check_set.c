@@ -329,7 +329,7 @@ static void resolve_track(struct server *srv, struct diag_list *d)
 		return;
 	}
 	if (srv->proxy != to->proxy && check_proxy_of(srv->proxy)->disable_on_404 !=
-	    check_proxy_of(to->proxy)->disable_on_404) {
+	    check_proxy_of_server(to)->disable_on_404) {
 		server_alert(d, srv, "unable to use %s/%s for tracking: disable-on-404 option "
 			     "inconsistency.", to->proxy->name, to->name);
 		return;
@@ -371,12 +371,26 @@ static void follow(struct server *srv)
 
 /* --- all of them ---------------------------------------------------------------------------- */
 
+/* The section that `healthcheck` names. */
+static void find_own(struct server *srv, struct diag_list *d)
+{
+	const char *name = srv->checks.own_name;
+
+	srv->checks.own = name ? check_section_find(srv->proxy->config, name) : NULL;
+	if (name && !srv->checks.own)
+		server_alert(d, srv, "healthcheck section '%s' not found for server '%s'.", name,
+			     srv->name);
+}
+
 void check_server(struct server *srv, struct diag_list *d)
 {
 	struct proxy *px = srv->proxy;
-	struct check_proxy *cp = check_proxy_of(px);
+	const struct check_proxy *cp;
+	bool http;
 
-	bool http = cp->kind == CHECK_KIND_HTTP || cp->kind == CHECK_KIND_GRPC;
+	find_own(srv, d);
+	cp = check_proxy_of_server(srv);
+	http = cp->kind == CHECK_KIND_HTTP || cp->kind == CHECK_KIND_GRPC;
 
 	if (srv->checks.health.on && srv->checks.proto &&
 	    !mux_fits(srv->checks.proto, MUX_BACK, http ? MUX_HTTP : MUX_TCP))
@@ -426,12 +440,16 @@ static void deal_turns(struct config *cfg)
 
 void checks_check(struct config *cfg, struct diag_list *diags)
 {
+	struct check_proxy *own = NULL;
 	struct server *srv;
 	struct proxy *px;
 
 	check_settings_of(cfg)->agent_rules = check_rules_agent(&cfg->arena);
 	if (!check_settings_of(cfg)->agent_rules)
 		say_alert(diags, "out of memory for agent checks.");
+	while ((own = check_section_next(cfg, own)))
+		if (!make_rules(&cfg->arena, own))
+			say_alert(diags, "out of memory for the checks of a healthcheck section.");
 	for (px = proxies_first(cfg); px; px = proxy_next(px))
 		if (px->caps & PROXY_BE)
 			check_backend(px, diags);

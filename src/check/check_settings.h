@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 struct check_rule;
+struct check_section;
 struct config;
 
 struct check_settings {
@@ -18,6 +19,7 @@ struct check_settings {
 	bool never_local;             /* pp2-never-send-local */
 	const char *node;             /* or NULL: the host's name */
 	unsigned count;               /* checks of the file's servers */
+	struct check_section *sections; /* `healthcheck`: see check_section.c */
 	struct check_rule *agent_rules; /* what agent checks run: made in the check phase */
 };
 

@@ -87,7 +87,6 @@ const char *conf_later_section(const char *name)
 		const char *name, *why;
 	} sections[] = {
 		{ "acme", "is not supported yet" },
-		{ "healthcheck", "is not supported yet" },
 		{ "program", "has gone with HAProxy 3.3: the service manager starts programs" },
 	};
 
