@@ -12,6 +12,7 @@
 
 struct config;
 struct diag_list;
+struct proxy;
 
 struct module {
 	const char *name;
@@ -35,6 +36,10 @@ struct module {
 	 * Problems go to <diags>. Called in list order over the whole configuration.
 	 */
 	void (*check)(struct config *cfg, struct diag_list *diags);
+	/* The same for one backend without servers that is made at run time, of a generation that is
+	 * live: other threads read all of that but <be>. In list order, under config_edit_begin().
+	 */
+	void (*check_backend)(struct proxy *be, struct diag_list *diags);
 	/* The generation goes live: open sockets and files. False: reported in <diags>, start
 	 * refused. On thread 0, for each generation: before the loops, or in a turn of its loop.
 	 */

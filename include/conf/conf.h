@@ -41,6 +41,7 @@ enum conf_place {
 };
 
 struct conf_state;
+struct proxy;
 
 struct config {
 	unsigned refs; /* atomic */
@@ -228,6 +229,10 @@ struct conf_show {
 void conf_show_lines(struct config *cfg, const struct conf_show *how);
 /* Runs every module's check hook. False when an alert was reported. */
 bool conf_check(struct config *cfg, struct diag_list *diags);
+/* Runs every module's check_backend hook. False when an alert was reported. Under
+ * config_edit_begin().
+ */
+bool conf_check_backend(struct proxy *be, struct diag_list *diags);
 
 /* Evaluates a condition as `.if` does, quotes, escapes and variables of a line included: 1 true,
  * 0 false, -1 reported in <diags>. For -cc, which exits with 0, 1 and 2 for these.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* wait.h - what the command `wait` may wait for besides time
  *
- * Higher floors tell of one condition each, at start-up; the command asks it now and then, on the
+ * Higher floors tell of their conditions at start-up; the command asks one now and then, on the
  * thread of its session. Manual: management 9.3, wait.
  */
 #ifndef CORE_WAIT_H
@@ -9,7 +9,7 @@
 
 enum wait_result {
 	WAIT_DONE,   /* it holds */
-	WAIT_MORE,   /* not yet */
+	WAIT_MORE,   /* not yet: *error may tell why, for when the time is over */
 	WAIT_FAILED, /* it never will */
 	WAIT_WRONG,  /* the argument is missing or wrong: *error tells */
 };
@@ -20,9 +20,11 @@ struct wait_condition {
 	enum wait_result (*test)(const char *arg, const char **error);
 };
 
-/* Makes <c> known (there is one for now); it must live on. At start-up. */
-void wait_set_condition(const struct wait_condition *c);
-/* The one that is known, or NULL. */
-const struct wait_condition *wait_get_condition(void);
+/* Makes <c> known (at most 4); it must live on. At start-up. */
+void wait_add_condition(const struct wait_condition *c);
+/* The <i>th that is known, from 0; NULL behind the last. */
+const struct wait_condition *wait_condition(unsigned i);
+/* The one of this name, or NULL. */
+const struct wait_condition *wait_find_condition(const char *name);
 
 #endif

@@ -17,6 +17,7 @@ extern const struct module mod_state_file;    /* server-state-file: states kept 
 extern const struct module mod_proxy_ctl;     /* show backend, enable frontend, ... */
 extern const struct module mod_server_ctl;    /* set server, show servers, ... */
 extern const struct module mod_server_dynamic_ctl; /* add server, del server */
+extern const struct module mod_backend_dynamic_ctl; /* add backend, del backend */
 extern const struct module mod_stats_ctl;     /* show stat */
 
 #endif

@@ -238,14 +238,24 @@ struct proxy_switching {
 	bool to_http;                /* mode tcp: some of its streams may become HTTP */
 };
 
+/* A proxy at run time. */
+struct proxy_run {
+	struct proxy *next_added;    /* atomic: in its bucket of names */
+	struct proxy *next_removed;  /* they die with the generation */
+	unsigned is_removed;         /* atomic bool */
+	bool is_added;               /* by `add backend`; else by the file */
+	bool is_referenced;          /* other sections name it: it cannot be removed */
+};
+
 struct proxy {
-	struct list link;            /* in the generation */
+	struct list link;            /* in the generation: read by proxy_next() */
 	struct tree_node by_name;    /* key: hash of the name */
 	const char *name;            /* "" for anonymous defaults */
 	const char *guid, *description;
 	int id;
 	bool id_forced;
 	bool disabled;               /* by the file */
+	bool mode_is_set;            /* by a `mode` line of its section or of its defaults */
 	unsigned caps;               /* enum proxy_caps */
 	enum proxy_mode mode;
 	const char *file;
@@ -282,6 +292,7 @@ struct proxy {
 	struct list binds;           /* struct bind_conf.link */
 
 	struct proxy_state *state;
+	struct proxy_run run;
 	/* slots follow */
 };
 
@@ -305,16 +316,30 @@ struct proxy *proxy_new(struct config *cfg, const char *name, unsigned caps,
 /* Makes it known: found by name, and closed with its generation. */
 void proxy_link(struct proxy *px);
 
+/* The same for a backend that is made at run time and was checked; and the end of one that is
+ * removed then, or that failed its check. Threads that stand on it go on from it, for it stays in
+ * memory as long as its generation. Under config_edit_begin(), in the live generation.
+ */
+void proxy_publish_added(struct proxy *be);
+void proxy_withdraw(struct proxy *be);
+/* May another proxy or server of <cfg> get this identifier? False: <why>, without a full stop. */
+bool proxy_guid_is_free(struct config *cfg, const char *guid, char *why, size_t size);
+
 /* <px> is the program's own: it is called <name> (static) from now on, and no look-up, list or
  * reload finds it any more; it ends with its generation. In the start of its module.
  */
 void proxy_hide(struct proxy *px, const char *name);
 
-/* All frontends, backends and listens in order of the file. */
+/* All frontends, backends and listens in order of the file, then those made at run time. Any thread,
+ * while backends are added and removed: the way on from one that was removed meanwhile leads back
+ * into the list.
+ */
 struct proxy *proxies_first(const struct config *cfg);
 struct proxy *proxy_next(const struct proxy *px);
 /* By name and sides (a proxy that has at least <caps>); name "#<id>" looks by id. NULL: none. */
 struct proxy *proxy_find(const struct config *cfg, const char *name, unsigned caps);
+/* The same for a section that will hold on to it: it cannot be removed at run time. Check phase. */
+struct proxy *proxy_find_kept(const struct config *cfg, const char *name, unsigned caps);
 /* The proxy of <cfg> that shares the state of <px>, of another generation; NULL: none. */
 struct proxy *proxy_heir(const struct config *cfg, const struct proxy *px);
 /* The defaults section that stands behind <px>, or the first one (NULL); NULL at the end. */

@@ -556,7 +556,7 @@ const struct module mod_check = {
 	.keywords = keywords,
 	.slots = slots,
 	.init = checks_init,
-	.check = checks_check,
+	.check = checks_check, .check_backend = checks_check_backend,
 	.traces = traces,
 	.thread_init = start_thread,
 	.thread_fini = stop_thread,

@@ -217,6 +217,8 @@ struct slice check_hex_bytes(struct arena *a, const char *text, const char **err
 bool checks_init(void);
 /* The check phase: completes the rules of each backend, and what server lines say. */
 void checks_check(struct config *cfg, struct diag_list *diags);
+/* The same for one backend, also for one that is made at run time. */
+void checks_check_backend(struct proxy *px, struct diag_list *d);
 /* --- a check -------------------------------------------------------------------------------- */
 
 /* What a run needs while it lasts. */

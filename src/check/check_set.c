@@ -405,7 +405,7 @@ void check_server(struct server *srv, struct diag_list *d)
 	prepare_tls(srv, cp, d);
 }
 
-static void check_backend(struct proxy *px, struct diag_list *d)
+void checks_check_backend(struct proxy *px, struct diag_list *d)
 {
 	struct check_proxy *cp = check_proxy_of(px);
 	struct server *srv;
@@ -452,7 +452,7 @@ void checks_check(struct config *cfg, struct diag_list *diags)
 			say_alert(diags, "out of memory for the checks of a healthcheck section.");
 	for (px = proxies_first(cfg); px; px = proxy_next(px))
 		if (px->caps & PROXY_BE)
-			check_backend(px, diags);
+			checks_check_backend(px, diags);
 	deal_turns(cfg);
 	for (px = proxies_first(cfg); px; px = proxy_next(px)) {
 		bool followed = false;

@@ -117,3 +117,13 @@ bool conf_check(struct config *cfg, struct diag_list *diags)
 	cfg->is_checked = true;
 	return diags->alerts == alerts;
 }
+
+bool conf_check_backend(struct proxy *be, struct diag_list *diags)
+{
+	int alerts = diags->alerts;
+
+	for (const struct module *const *m = conf_modules; m && *m; m++)
+		if ((*m)->check_backend && diags->alerts == alerts)
+			(*m)->check_backend(be, diags);
+	return diags->alerts == alerts;
+}

@@ -570,7 +570,7 @@ struct ctl_waiter {
 	struct timer timer;
 	struct ctl_session *session;
 	uint64_t end_ms;
-	bool has_condition;
+	const struct wait_condition *condition; /* or NULL */
 };
 
 #define WAIT_STEP_MS 50 /* how often a condition is looked at */
@@ -584,7 +584,7 @@ static enum ctl_step wait_on(struct ctl_waiter *waiter)
 {
 	uint64_t next = clock_now_ms() + WAIT_STEP_MS;
 
-	if (!waiter->has_condition || next > waiter->end_ms)
+	if (!waiter->condition || next > waiter->end_ms)
 		next = waiter->end_ms;
 	timer_set(&waiter->timer, next);
 	return CTL_WAIT;
@@ -593,9 +593,9 @@ static enum ctl_step wait_on(struct ctl_waiter *waiter)
 /* Asks the condition again. CTL_WAIT: neither does it hold nor is the time over. */
 static enum ctl_step wait_look(struct ctl_request *rq, struct ctl_waiter *waiter)
 {
-	const char *error;
+	const char *error = NULL;
 
-	switch (wait_get_condition()->test(rq->words[rq->at + 2], &error)) {
+	switch (waiter->condition->test(rq->words[rq->at + 2], &error)) {
 	case WAIT_DONE:
 		ctl_say(rq, "Done.");
 		return CTL_DONE;
@@ -610,7 +610,7 @@ static enum ctl_step wait_look(struct ctl_request *rq, struct ctl_waiter *waiter
 	}
 	if (clock_now_ms() < waiter->end_ms)
 		return wait_on(waiter);
-	ctl_error(rq, "Wait delay expired.");
+	ctl_error(rq, "Wait delay expired.%s%s", error ? " " : "", error ? error : "");
 	return CTL_DONE;
 }
 
@@ -633,7 +633,8 @@ static bool wait_parse(const char *text, uint64_t *ms)
 	return false;
 }
 
-static enum ctl_step wait_begin(struct ctl_request *rq, uint64_t ms)
+static enum ctl_step wait_begin(struct ctl_request *rq, uint64_t ms,
+				const struct wait_condition *condition)
 {
 	struct ctl_waiter *waiter = calloc(1, sizeof(*waiter));
 
@@ -645,29 +646,32 @@ static enum ctl_step wait_begin(struct ctl_request *rq, uint64_t ms)
 	waiter->session = rq->session;
 	rq->state = waiter;
 	waiter->end_ms = clock_now_ms() + ms;
-	waiter->has_condition = rq->words[rq->at + 1] != NULL;
-	return waiter->has_condition ? wait_look(rq, waiter) : wait_on(waiter);
+	waiter->condition = condition;
+	return condition ? wait_look(rq, waiter) : wait_on(waiter);
 }
 
 static void wait_usage(struct ctl_request *rq, enum ctl_severity severity)
 {
+	const struct wait_condition *c;
+
 	ctl_begin(rq, severity);
 	strbuf_add_str(rq->out, "Usage: wait {-h|<duration>} [condition [args...]]\n"
 		       "  - '-h' prints this text\n"
 		       "  - <duration> is how long to wait, in milliseconds unless a unit\n"
 		       "    follows: 'us', 'ms', 's', 'm', 'h' or 'd'.\n"
-		       "  - <condition> ends it before that; there are:\n"
-		       "    - srv-removable <px>/<sv> : this server can be removed.\n");
+		       "  - <condition> ends it before that; there are:\n");
+	for (unsigned i = 0; (c = wait_condition(i)); i++)
+		strbuf_printf(rq->out, "    - %s %s : %s.\n", c->name, c->syntax, c->help);
 }
 
 static enum ctl_step run_wait(struct ctl_request *rq)
 {
 	const char *word = rq->words[rq->at], *what = word ? rq->words[rq->at + 1] : NULL;
-	const struct wait_condition *condition = wait_get_condition();
+	const struct wait_condition *condition = what ? wait_find_condition(what) : NULL;
 	struct ctl_waiter *waiter = rq->state;
 	uint64_t ms;
 
-	if (waiter && waiter->has_condition)
+	if (waiter && waiter->condition)
 		return wait_look(rq, waiter);
 	if (waiter)
 		ctl_say(rq, "Done.");
@@ -675,12 +679,12 @@ static enum ctl_step run_wait(struct ctl_request *rq)
 		ctl_error(rq, "Expects a duration in milliseconds.");
 	else if (strcmp(word, "-h") == 0)
 		wait_usage(rq, CTL_INFO);
-	else if (what && (!condition || strcmp(what, condition->name) != 0))
+	else if (what && !condition)
 		wait_usage(rq, CTL_ERR);
 	else if (!wait_parse(word, &ms))
 		ctl_error(rq, "Invalid duration.");
 	else
-		return wait_begin(rq, ms);
+		return wait_begin(rq, ms, condition);
 	return CTL_DONE;
 }
 

@@ -2,15 +2,29 @@
 /* wait.c - what the command `wait` may wait for besides time */
 #include "core/wait.h"
 #include <stddef.h>
+#include <string.h>
+#include "base/bug.h"
 
-static const struct wait_condition *condition;
+#define CONDITIONS_MAX 4
 
-void wait_set_condition(const struct wait_condition *c)
+static const struct wait_condition *conditions[CONDITIONS_MAX];
+static unsigned count;
+
+void wait_add_condition(const struct wait_condition *c)
 {
-	condition = c;
+	BUG_ON(count == CONDITIONS_MAX);
+	conditions[count++] = c;
 }
 
-const struct wait_condition *wait_get_condition(void)
+const struct wait_condition *wait_condition(unsigned i)
 {
-	return condition;
+	return i < count ? conditions[i] : NULL;
+}
+
+const struct wait_condition *wait_find_condition(const char *name)
+{
+	for (unsigned i = 0; i < count; i++)
+		if (strcmp(conditions[i]->name, name) == 0)
+			return conditions[i];
+	return NULL;
 }

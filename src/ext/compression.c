@@ -319,6 +319,7 @@ static struct slot *const slots[] = { &comp_proxy_slot, &comp_config_slot, NULL 
 
 const struct module mod_compression = {
 	.name = "compression", .keywords = comp_keywords, .fetches = fetches,
-	.filters = comp_kinds, .slots = slots, .check = comp_check, .start = comp_start,
+	.filters = comp_kinds, .slots = slots, .check = comp_check,
+	.check_backend = comp_check_proxy, .start = comp_start,
 	.thread_fini = deflate_trim_thread, .fini = comp_fini,
 };

@@ -235,21 +235,24 @@ static bool has_others(const struct proxy *px)
 }
 
 /* Where there is no other filter, the settings are enough. */
-void comp_check(struct config *cfg, struct diag_list *diags)
+void comp_check_proxy(struct proxy *px, struct diag_list *diags)
 {
 	static const struct diag_place nowhere = { .form = DIAG_BARE };
 
-	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px)) {
-		if (!comp_of(px)->is_used || px->mode != PROXY_MODE_HTTP || has_filter(px))
-			continue;
-		if (has_others(px))
-			diag_add(diags, DIAG_ALERT, &nowhere, "add a line `filter compression` "
-				 "where it belongs among the others.", "config: %s '%s': require "
-				 "an explicit filter declaration to use HTTP compression",
-				 proxy_kind_name(px), px->name);
-		else if (!filter_conf_add(cfg, px, &comp_kinds[COMP_KIND_BOTH]))
-			diag_add(diags, DIAG_ALERT, &nowhere, NULL, "out of memory.");
-	}
+	if (!comp_of(px)->is_used || px->mode != PROXY_MODE_HTTP || has_filter(px))
+		return;
+	if (has_others(px))
+		diag_add(diags, DIAG_ALERT, &nowhere, "add a line `filter compression` where it "
+			 "belongs among the others.", "config: %s '%s': require an explicit filter "
+			 "declaration to use HTTP compression", proxy_kind_name(px), px->name);
+	else if (!filter_conf_add(px->config, px, &comp_kinds[COMP_KIND_BOTH]))
+		diag_add(diags, DIAG_ALERT, &nowhere, NULL, "out of memory.");
+}
+
+void comp_check(struct config *cfg, struct diag_list *diags)
+{
+	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px))
+		comp_check_proxy(px, diags);
 }
 
 /* --- global ----------------------------------------------------------------------------------- */

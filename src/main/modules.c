@@ -28,7 +28,8 @@
 	X(balance) X(direct) X(proxy) X(proxy_options) X(forwarded) X(bind) X(unix_bind) X(server) \
 	X(check) X(outlier) \
 	X(mail) X(state_file) X(stats_file) X(naming) X(ring) X(log_backend) \
-	X(proxy_ctl) X(server_ctl) X(server_dynamic_ctl) X(stats_ctl) \
+	X(proxy_ctl) X(server_ctl) X(server_dynamic_ctl) X(backend_dynamic_ctl) \
+	X(stats_ctl) \
 	/* 10 stream, 11 traffic: in the order in which -dK lists their words */ \
 	X(track) \
 	X(rule) X(tcp_act) X(preamble_act) X(http_act) X(headers_bin_act) \

@@ -182,7 +182,7 @@ static bool register_condition(void)
 		.help = "this server can be removed", .test = srv_removable,
 	};
 
-	wait_set_condition(&removable);
+	wait_add_condition(&removable);
 	return true;
 }
 

@@ -168,23 +168,26 @@ static const struct conf_keyword keywords[] = {
 };
 
 /* Requests of `mode tcp` have nothing of HTTP to hash. */
-static void balance_check(struct config *cfg, struct diag_list *diags)
+static void check_mode(struct proxy *px, struct diag_list *diags)
 {
 	static const struct diag_place nowhere = { .form = DIAG_BARE };
 
-	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px)) {
-		if (px->mode == PROXY_MODE_HTTP || !px->balancing.algorithm ||
-		    !px->balancing.algorithm->http_only)
-			continue;
-		diag_add(diags, DIAG_WARNING, &nowhere, NULL, "Layer 7 hash not possible for "
-			 "backend '%s' (needs 'mode http'). Falling back to round robin.",
-			 px->name);
-		px->balancing.algorithm = balance_find("roundrobin");
-	}
+	if (px->mode == PROXY_MODE_HTTP || !px->balancing.algorithm ||
+	    !px->balancing.algorithm->http_only)
+		return;
+	diag_add(diags, DIAG_WARNING, &nowhere, NULL, "Layer 7 hash not possible for backend '%s' "
+		 "(needs 'mode http'). Falling back to round robin.", px->name);
+	px->balancing.algorithm = balance_find("roundrobin");
+}
+
+static void balance_check(struct config *cfg, struct diag_list *diags)
+{
+	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px))
+		check_mode(px, diags);
 }
 
 const struct module mod_balance = {
 	.name = "balance",
 	.keywords = keywords,
-	.check = balance_check,
+	.check = balance_check, .check_backend = check_mode,
 };

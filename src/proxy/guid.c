@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* guid.c - identifiers that are unique in a configuration: of proxies and servers */
 #include "guid_priv.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/slice.h"
@@ -71,26 +72,37 @@ bool guid_take_prefix(struct conf_line *l, const char *subject, const struct bin
 	return true;
 }
 
+bool proxy_guid_is_free(struct config *cfg, const char *guid, char *why, size_t size)
+{
+	const char *owner;
+
+	for (const char *p = guid; *p; p++) {
+		char c = ascii_lower(*p);
+
+		if (!(c >= 'a' && c <= 'z') && !ascii_is_digit(c) && !strchr("-_:.", c)) {
+			snprintf(why, size, "invalid character '%c'", *p);
+			return false;
+		}
+	}
+	if (strlen(guid) > GUID_MAX) {
+		snprintf(why, size, "longer than %d characters", GUID_MAX);
+		return false;
+	}
+	owner = guid_owner(cfg, guid);
+	if (owner)
+		snprintf(why, size, "duplicate entry with %s", owner);
+	return !owner;
+}
+
 bool guid_take(struct conf_line *l, const char *subject, const char **out)
 {
 	enum diag_form form = *subject ? DIAG_AT : DIAG_PARSING;
-	const char *word = conf_next(l), *owner;
+	const char *word = conf_next(l);
+	char why[512];
 
-	for (const char *p = word; *p; p++) {
-		char c = ascii_lower(*p);
-
-		if (!(c >= 'a' && c <= 'z') && !ascii_is_digit(c) && !strchr("-_:.", c))
-			return conf_report(l, l->at - 1, DIAG_ALERT, form,
-					   "%s'guid': invalid character '%c'%s", subject, *p,
-					   *subject ? "." : "");
-	}
-	if (strlen(word) > GUID_MAX)
-		return conf_report(l, l->at - 1, DIAG_ALERT, form,
-				   "%s'guid': longer than %d characters.", subject, GUID_MAX);
-	owner = guid_owner(l->cfg, word);
-	if (owner)
-		return conf_report(l, l->at - 1, DIAG_ALERT, form,
-				   "%s'guid': duplicate entry with %s.", subject, owner);
+	if (!proxy_guid_is_free(l->cfg, word, why, sizeof(why)))
+		return conf_report(l, l->at - 1, DIAG_ALERT, form, "%s'guid': %s%s", subject, why,
+				   *subject || why[0] != 'i' ? "." : "");
 	*out = word;
 	return true;
 }

@@ -166,6 +166,6 @@ const struct module mod_mail = {
 	.sections = sections,
 	.keywords = keywords,
 	.slots = slots,
-	.check = check,
+	.check = check, .check_backend = check_proxy,
 	.thread_fini = mail_thread_fini,
 };

@@ -137,8 +137,19 @@ static void check(struct config *cfg, struct diag_list *d)
 				 "'outlier-ejection' has no effect in mode log.", px->name);
 }
 
+/* Their watches begin with the threads, and end with the generation. */
+static void check_added(struct proxy *be, struct diag_list *d)
+{
+	static const struct diag_place nowhere = { .form = DIAG_BARE };
+
+	if (be->outlier.interval_ms)
+		diag_add(d, DIAG_ALERT, &nowhere, NULL, "'outlier-ejection' is not supported in "
+			 "backends that are made at run time.");
+}
+
 const struct module mod_outlier = {
 	.name = "outlier",
 	.keywords = keywords,
 	.check = check,
+	.check_backend = check_added,
 };

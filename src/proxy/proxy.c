@@ -58,6 +58,8 @@ static void proxies_fini(void *data)
 
 	list_for_each(px, &p->all, link)
 		proxy_close(px);
+	for (px = p->removed; px; px = px->run.next_removed)
+		proxy_close(px);
 	list_for_each(px, &p->hidden, link)
 		proxy_close(px);
 	list_for_each(px, &p->defaults, link)
@@ -121,6 +123,7 @@ static void proxy_set_own(struct proxy *px, struct config *cfg, const char *name
 	px->balance = NULL;
 	px->removed = NULL;
 	px->dflt.is_own = false;
+	px->run = (struct proxy_run){ 0 };
 }
 
 struct proxy *proxy_new(struct config *cfg, const char *name, unsigned caps,
@@ -167,6 +170,46 @@ void proxy_link(struct proxy *px)
 	tree_insert(&all->by_name, &px->by_name, name_hash(px->name));
 }
 
+static struct proxy **bucket_of(struct proxies *all, const char *name)
+{
+	return &all->added[name_hash(name) % PROXY_BUCKETS];
+}
+
+/* Behind the others, complete before any thread sees it. */
+void proxy_publish_added(struct proxy *be)
+{
+	struct proxies *all = proxies_of(be->config);
+	struct proxy **bucket = bucket_of(all, be->name);
+	struct list *last = all->all.prev;
+
+	be->run.is_added = true;
+	be->run.next_added = *bucket;
+	__atomic_store_n(bucket, be, __ATOMIC_RELEASE);
+	be->link.next = &all->all;
+	be->link.prev = last;
+	all->all.prev = &be->link;
+	__atomic_store_n(&last->next, &be->link, __ATOMIC_RELEASE);
+}
+
+/* Its own pointers stay, for threads that stand on it. */
+void proxy_withdraw(struct proxy *be)
+{
+	struct proxies *all = proxies_of(be->config);
+	struct proxy **at = bucket_of(all, be->name);
+
+	__atomic_store_n(&be->run.is_removed, 1, __ATOMIC_RELEASE);
+	if (list_is_linked(&be->link)) {
+		be->link.next->prev = be->link.prev;
+		__atomic_store_n(&be->link.prev->next, be->link.next, __ATOMIC_RELEASE);
+	}
+	while (*at && *at != be)
+		at = &(*at)->run.next_added;
+	if (*at)
+		__atomic_store_n(at, be->run.next_added, __ATOMIC_RELEASE);
+	be->run.next_removed = all->removed;
+	all->removed = be;
+}
+
 void proxy_hide(struct proxy *px, const char *name)
 {
 	struct proxies *all = proxies_of(px->config);
@@ -179,17 +222,52 @@ void proxy_hide(struct proxy *px, const char *name)
 
 /* --- looking up ----------------------------------------------------------------------------- */
 
+static bool is_removed(const struct proxy *px)
+{
+	return __atomic_load_n(&px->run.is_removed, __ATOMIC_RELAXED);
+}
+
+/* The first one from <at> on that was not removed. */
+static struct proxy *proxy_from(const struct proxies *all, struct list *const *at)
+{
+	struct list *link;
+
+	while ((link = __atomic_load_n(at, __ATOMIC_ACQUIRE)) != &all->all) {
+		struct proxy *px = list_entry(link, struct proxy, link);
+
+		if (!is_removed(px))
+			return px;
+		at = &link->next;
+	}
+	return NULL;
+}
+
 struct proxy *proxies_first(const struct config *cfg)
 {
-	struct proxies *p = proxies_of(cfg);
+	const struct proxies *all = proxies_of(cfg);
 
-	return list_is_empty(&p->all) ? NULL : list_first(&p->all, struct proxy, link);
+	return proxy_from(all, &all->all.next);
 }
 
 struct proxy *proxy_next(const struct proxy *px)
 {
-	return px->link.next == &proxies_of(px->config)->all ? NULL
-		: list_entry(px->link.next, struct proxy, link);
+	return proxy_from(proxies_of(px->config), &px->link.next);
+}
+
+static bool is_called(const struct proxy *px, const char *name, unsigned caps)
+{
+	return (px->caps & caps) == caps && !is_removed(px) && strcmp(px->name, name) == 0;
+}
+
+/* Among those made at run time. */
+static struct proxy *find_added(const struct config *cfg, const char *name, unsigned caps)
+{
+	struct proxy **at = bucket_of(proxies_of(cfg), name), *px;
+
+	for (; (px = __atomic_load_n(at, __ATOMIC_ACQUIRE)); at = &px->run.next_added)
+		if (is_called(px, name, caps))
+			return px;
+	return NULL;
 }
 
 struct proxy *proxy_find(const struct config *cfg, const char *name, unsigned caps)
@@ -200,15 +278,25 @@ struct proxy *proxy_find(const struct config *cfg, const char *name, unsigned ca
 
 	for (; n && n->key == key; n = tree_next(n)) {
 		px = container_of(n, struct proxy, by_name);
-		if ((px->caps & caps) == caps && strcmp(px->name, name) == 0)
+		if (is_called(px, name, caps))
 			return px;
 	}
-	if (name[0] != '#')
-		return NULL;
+	px = find_added(cfg, name, caps);
+	if (px || name[0] != '#')
+		return px;
 	for (px = proxies_first(cfg); px; px = proxy_next(px))
 		if ((px->caps & caps) == caps && px->id == num_prefix_int(name + 1, NULL))
 			return px;
 	return NULL;
+}
+
+struct proxy *proxy_find_kept(const struct config *cfg, const char *name, unsigned caps)
+{
+	struct proxy *px = proxy_find(cfg, name, caps);
+
+	if (px)
+		px->run.is_referenced = true;
+	return px;
 }
 
 struct proxy *proxy_heir(const struct config *cfg, const struct proxy *px)

@@ -194,6 +194,7 @@ static bool parse_mode(struct conf_line *l)
 	struct proxy *px = l->object;
 	const char *word = conf_next(l);
 
+	px->mode_is_set = true;
 	if (strcmp(word, "tcp") == 0)
 		px->mode = PROXY_MODE_TCP;
 	else if (strcmp(word, "http") == 0)
@@ -499,5 +500,5 @@ const struct module mod_proxy = {
 	.sections = sections,
 	.keywords = keywords,
 	.slots = slots,
-	.check = proxies_check,
+	.check = proxies_check, .check_backend = proxies_check_added,
 };

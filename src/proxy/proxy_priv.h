@@ -11,13 +11,18 @@ struct conf_line;
 struct config;
 struct diag_list;
 
+#define PROXY_BUCKETS 256
+
 /* The proxies of a generation: its slot. */
 struct proxies {
 	bool latencies_wanted;         /* latency_want() */
 	struct list all;              /* struct proxy.link */
 	struct list hidden;           /* same: see proxy_hide() */
 	struct list defaults;         /* same */
-	struct tree by_name;          /* of <all> */
+	struct tree by_name;          /* of those of the file */
+	struct proxy *added[PROXY_BUCKETS]; /* atomic: those made at run time, by hash of the name */
+	struct proxy *removed;        /* at run time */
+	int last_id;                  /* the highest number at run time */
 	struct proxy *last_defaults;  /* what applies to the next section */
 	struct config *config;
 	bool first_id_is_taken;
@@ -37,6 +42,9 @@ void mail_alert(const struct proxy *px, enum proxy_event event, const char *text
 
 /* The module's check hook: names resolved, defaults computed, states made. */
 void proxies_check(struct config *cfg, struct diag_list *diags);
+
+/* The same for one backend that is made at run time: its check_backend hook. */
+void proxies_check_added(struct proxy *be, struct diag_list *diags);
 
 /* direct.c, in the check phase: makes px->direct, if the proxy has one. */
 void direct_check(struct proxy *px, struct diag_list *d);

@@ -27,7 +27,7 @@ static void check_default_backend(struct proxy *px, struct diag_list *d)
 
 	if (!(px->caps & PROXY_FE) || !px->switching.backend_name)
 		return;
-	be = proxy_find(px->config, px->switching.backend_name, PROXY_BE);
+	be = proxy_find_kept(px->config, px->switching.backend_name, PROXY_BE);
 	if (!be) {
 		say_alert(d, "Proxy '%s': unable to find required default_backend: '%s'.", px->name,
 			  px->switching.backend_name);
@@ -343,4 +343,18 @@ void proxies_check(struct config *cfg, struct diag_list *diags)
 	number_proxies(cfg);
 	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px))
 		check_one(px, diags);
+}
+
+void proxies_check_added(struct proxy *be, struct diag_list *diags)
+{
+	int *last = &proxies_of(be->config)->last_id;
+
+	for (struct proxy *px = proxies_first(be->config); px; px = proxy_next(px))
+		if (px->id > *last)
+			*last = px->id;
+	be->id = ++*last;
+	/* what frontends of the file send to it is not known */
+	if (!be->fullconn_is_set)
+		be->fullconn = 1;
+	check_one(be, diags);
 }

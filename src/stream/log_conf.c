@@ -114,6 +114,14 @@ static void log_check(struct config *cfg, struct diag_list *diags)
 	}
 }
 
+static void log_check_added(struct proxy *be, struct diag_list *diags)
+{
+	struct logformat *none[PROXY_LOG_HTTPS + 1] = { NULL };
+
+	choose_format(be->config, diags, be, none);
+	stream_proxy(be)->log_early = is_early(stream_proxy(be)->log_format);
+}
+
 /* log-steps {all | <step>[,...]} */
 static bool parse_log_steps(struct conf_line *l)
 {
@@ -158,5 +166,6 @@ static const struct conf_keyword keywords[] = {
 
 const struct module mod_stream_log = {
 	.name = "stream-log", .keywords = keywords, .check = log_check,
+	.check_backend = log_check_added,
 	.thread_fini = stream_log_thread_fini,
 };

@@ -247,7 +247,9 @@ static bool rules_of_http_run(const struct proxy *px)
 	return px->mode == PROXY_MODE_HTTP || px->switching.to_http;
 }
 
-static void rules_check_proxy(struct config *cfg, struct proxy *px, struct diag_list *diags)
+/* <actions>: their own checks too. */
+static void rules_check_proxy(struct config *cfg, struct proxy *px, bool actions,
+			      struct diag_list *diags)
 {
 	struct rule_proxy *rp = rule_proxy_of(px);
 	enum ruleset set;
@@ -264,7 +266,8 @@ static void rules_check_proxy(struct config *cfg, struct proxy *px, struct diag_
 			rp->count[set] = 0;
 			rules_warn_ignored(px, ruleset_name(set), diags);
 		}
-		rules_check_actions(cfg, px, set, diags);
+		if (actions)
+			rules_check_actions(cfg, px, set, diags);
 	}
 	if (!rules_of_http_run(px) && !list_is_empty(&rp->redirects)) {
 		list_init(&rp->redirects);
@@ -281,8 +284,21 @@ static void rules_check(struct config *cfg, struct diag_list *diags)
 		check_heir(px, diags);
 	for (px = proxies_first(cfg); px; px = proxy_next(px)) {
 		check_heir(px, diags);
-		rules_check_proxy(cfg, px, diags);
+		rules_check_proxy(cfg, px, true, diags);
 	}
+}
+
+/* The rules of its defaults section were checked with the first section that has them, and other
+ * threads run them.
+ */
+static void rules_check_added(struct proxy *be, struct diag_list *diags)
+{
+	int alerts = diags->alerts;
+	bool known = be->defaults && rule_proxy_of(be->defaults)->heir_caps;
+
+	check_heir(be, diags);
+	if (diags->alerts == alerts)
+		rules_check_proxy(be->config, be, !known, diags);
 }
 
 #define RULE_SYNTAX "<action> [<arguments>...] [{if|unless} <condition>]"
@@ -334,5 +350,5 @@ const struct module mod_rule = {
 	.name = "rule",
 	.keywords = keywords,
 	.slots = slots,
-	.check = rules_check,
+	.check = rules_check, .check_backend = rules_check_added,
 };

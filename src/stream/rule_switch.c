@@ -108,7 +108,7 @@ static struct diag_place switch_place(const struct switch_rule *sr)
 static void switch_check_backend(struct proxy *px, struct switch_rule *sr, struct diag_list *diags)
 {
 	struct diag_place place = switch_place(sr);
-	struct proxy *be = proxy_find(px->config, sr->name, PROXY_BE);
+	struct proxy *be = proxy_find_kept(px->config, sr->name, PROXY_BE);
 
 	if (!be)
 		diag_add(diags, DIAG_ALERT, &place, NULL,

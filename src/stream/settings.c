@@ -83,28 +83,36 @@ static void fill_settings(struct config *cfg, const struct proxy *px, struct mux
 	set->adjust = px->options & adjust ? h1_case_of(cfg) : NULL;
 }
 
+static void count_settings(struct proxy *px)
+{
+	struct mux_settings *front = &stream_proxy(px)->front;
+	struct mux_settings *back = &stream_proxy(px)->back;
+
+	front->counters = &px->state->fe;
+	front->h1_counts = CNT_H1_CONNS;
+	front->h2_counts = CNT_H2_HEADERS;
+	back->counters = &px->state->be;
+	back->h1_counts = CNT_BACK_H1_CONNS;
+	back->h2_counts = CNT_BACK_H2_HEADERS;
+}
+
 void stream_settings_count(struct config *cfg)
 {
-	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px)) {
-		struct mux_settings *front = &stream_proxy(px)->front;
-		struct mux_settings *back = &stream_proxy(px)->back;
+	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px))
+		count_settings(px);
+}
 
-		front->counters = &px->state->fe;
-		front->h1_counts = CNT_H1_CONNS;
-		front->h2_counts = CNT_H2_HEADERS;
-		back->counters = &px->state->be;
-		back->h1_counts = CNT_BACK_H1_CONNS;
-		back->h2_counts = CNT_BACK_H2_HEADERS;
-	}
+void stream_fill_proxy(struct proxy *px)
+{
+	fill_settings(px->config, px, &stream_proxy(px)->front, false);
+	fill_settings(px->config, px, &stream_proxy(px)->back, true);
+	if (stream_proxy(px)->direct)
+		stream_proxy(px)->front.options |= MUX_OPT_ANSWERS;
+	count_settings(px);
 }
 
 void stream_fill_settings(struct config *cfg)
 {
-	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px)) {
-		fill_settings(cfg, px, &stream_proxy(px)->front, false);
-		fill_settings(cfg, px, &stream_proxy(px)->back, true);
-		if (stream_proxy(px)->direct)
-			stream_proxy(px)->front.options |= MUX_OPT_ANSWERS;
-	}
-	stream_settings_count(cfg);
+	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px))
+		stream_fill_proxy(px);
 }

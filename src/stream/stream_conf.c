@@ -46,6 +46,11 @@ static bool stream_start(struct config *cfg, struct diag_list *diags)
 	return stream_init() && stream_account_init() && inside_init();
 }
 
+static void stream_check_added(struct proxy *be, struct diag_list *diags)
+{
+	stream_fill_proxy(be);
+}
+
 static void stream_adopt(struct config *next, struct config *prev)
 {
 	for (struct proxy *px = proxies_first(prev); px; px = proxy_next(px))
@@ -65,6 +70,6 @@ static struct trace_source *const stream_traces[] = { &trace_stream, &trace_sess
 
 const struct module mod_stream = {
 	.name = "stream", .slots = stream_slots_list, .init = stream_module_init,
-	.start = stream_start, .adopt = stream_adopt, .traces = stream_traces,
+	.check_backend = stream_check_added, .start = stream_start, .adopt = stream_adopt, .traces = stream_traces,
 	.thread_init = stream_thread_init, .thread_fini = stream_thread_fini, .fini = stream_fini,
 };

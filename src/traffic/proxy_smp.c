@@ -32,7 +32,7 @@ static void pending_resolve_proxy(struct config *cfg, const struct expr_pending 
 	struct proxy *px = p->object;
 
 	if (p->arg->name.len)
-		px = proxy_find(cfg, p->arg->name.ptr, caps);
+		px = proxy_find_kept(cfg, p->arg->name.ptr, caps);
 	else if (px && (px->caps & PROXY_DEFAULTS))
 		return;
 	if (px && caps && !(px->caps & caps))
@@ -53,7 +53,7 @@ static void pending_resolve_server(struct config *cfg, const struct expr_pending
 
 	if (slash != SIZE_MAX) {
 		slice_copy(slice_sub(name, 0, slash), backend, sizeof(backend));
-		px = proxy_find(cfg, backend, PROXY_BE);
+		px = proxy_find_kept(cfg, backend, PROXY_BE);
 		name = slice_sub(name, slash + 1, name.len);
 	}
 	p->arg->object = px && name.len ? server_find(px, name.ptr) : NULL;

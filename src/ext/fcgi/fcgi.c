@@ -391,8 +391,9 @@ static void check_filter(struct config *cfg, struct proxy *px, const struct fcgi
 		alert(d, "out of memory.");
 }
 
-static void check_proxy(struct config *cfg, struct proxy *px, struct diag_list *d)
+static void check_proxy(struct proxy *px, struct diag_list *d)
 {
+	struct config *cfg = px->config;
 	struct fcgi_proxy *fp = fcgi_proxy_of(px);
 	int before = d->alerts;
 	struct fcgi_app *a = app_of(cfg, px, d);
@@ -418,7 +419,7 @@ static void fcgi_check(struct config *cfg, struct diag_list *d)
 	for (struct fcgi_app *a = *first_of(cfg); a; a = a->next)
 		check_app(cfg, a, d);
 	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px))
-		check_proxy(cfg, px, d);
+		check_proxy(px, d);
 }
 
 /* --- fetches ---------------------------------------------------------------------------------- */
@@ -457,4 +458,5 @@ static struct slot *const slots[] = { &apps_slot, &fcgi_proxy_slot, NULL };
 const struct module mod_fcgi = {
 	.name = "fcgi", .sections = sections, .keywords = keywords, .fetches = fetches,
 	.filters = fcgi_filter_kinds, .slots = slots, .check = fcgi_check,
+	.check_backend = check_proxy,
 };

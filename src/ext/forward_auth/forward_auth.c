@@ -207,7 +207,7 @@ static bool action_check(struct config *cfg, struct rule *r, struct diag_list *d
 	struct diag_place place = { .file = r->file, .line = r->line };
 	struct fa_action *a = r->data;
 
-	a->backend = proxy_find(cfg, a->backend_name, PROXY_BE);
+	a->backend = proxy_find_kept(cfg, a->backend_name, PROXY_BE);
 	if (!a->backend || a->backend->mode != PROXY_MODE_HTTP)
 		diag_add(diags, DIAG_ALERT, &place, NULL, "'http-request forward-auth' in proxy "
 			 "'%s': there is no backend '%s' in mode http.", r->proxy->name,

@@ -106,7 +106,7 @@ static bool action_check(struct config *cfg, struct rule *r, struct diag_list *d
 	struct diag_place place = { .file = r->file, .line = r->line };
 	struct mirror_rule *m = r->data;
 
-	m->backend = proxy_find(cfg, m->backend_name, PROXY_BE);
+	m->backend = proxy_find_kept(cfg, m->backend_name, PROXY_BE);
 	m->filter = filter_of(cfg, r->proxy);
 	if (!m->backend || m->backend->mode != PROXY_MODE_HTTP)
 		diag_add(diags, DIAG_ALERT, &place, NULL, "'http-request mirror' in proxy '%s': "

@@ -569,7 +569,7 @@ bool spoe_line_check(struct config *cfg, struct filter_conf *conf, struct diag_l
 {
 	struct spoe_agent *a = ((struct spoe_engine *)conf->data)->agent;
 
-	a->backend = proxy_find(cfg, a->backend_name, PROXY_BE);
+	a->backend = proxy_find_kept(cfg, a->backend_name, PROXY_BE);
 	if (!a->backend)
 		return check_problem(conf, diags, "there is no backend");
 	if (a->backend->mode != PROXY_MODE_SPOP && a->backend->mode != PROXY_MODE_TCP)
