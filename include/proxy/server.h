@@ -106,6 +106,7 @@ struct server_state {
 	struct sockaddr_in6 address;  /* (or sockaddr_in) set at run time: see server_address() */
 	char *identity;               /* "backend/server@address": owned */
 	struct check_state check, agent;
+	int64_t strict_open;          /* atomic: connections, with strict-maxconn */
 	unsigned errors_in_row;       /* atomic: seen in traffic (observe) */
 	unsigned warm;                /* atomic: sixteenths of the weight in use (slowstart) */
 	struct task *check_task;      /* under the lock: to wake its check; or NULL */
@@ -178,6 +179,7 @@ struct server {
 	bool is_removed;              /* atomic: removed at run time; it dies with the generation */
 	unsigned revision;            /* how many were removed before it was added */
 	bool id_forced;               /* by the `id` option */
+	bool strict_maxconn;          /* idle connections count too */
 	bool backup;
 	bool disabled;                /* starts in maintenance (CMAINT) */
 	bool unresolved;              /* its name has no address: starts in maintenance (RMAINT) */

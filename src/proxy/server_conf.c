@@ -676,7 +676,8 @@ static const struct conf_keyword keywords[] = {
 	  .syntax = "<prefix>", .help = "clients are redirected to it for GET and HEAD" },
 	{ .words = "socks4", .where = CONF_SERVER, ONE, .parse = parse_socks4,
 	  .syntax = "<addr>:<port>", .help = "a SOCKS4 proxy to connect through" },
-	LATER("strict-maxconn", 0, "counting idle connections"),
+	{ .words = "strict-maxconn", .where = CONF_SERVER, .parse = parse_true,
+	  FIELD(strict_maxconn), .help = "idle connections count for maxconn too" },
 	{ .words = "log-bufsize", .where = CONF_SERVER, ONE, .parse = parse_log_size,
 	  .syntax = "<size>", .help = "bytes of the ring before a log server over TCP" },
 	{ 0 }

@@ -25,11 +25,13 @@
 #include "http_proxy.h"
 #include "log_priv.h"
 #include "server_conn.h"
+#include "server_room.h"
 #include "trace_priv.h"
 
 /* How often a lost race for a server's last slot is tried again before queueing. */
 #define PICKS_MAX 4
 #define TURN_AROUND_MS 1000
+#define NO_ROOM_MS 10 /* between tries with strict-maxconn */
 
 /* --- letting go ------------------------------------------------------------------------------ */
 
@@ -345,6 +347,7 @@ static void count_tls(struct stream *s, bool ok)
 }
 
 static enum step stream_connect_failed(struct stream *s, bool at_once);
+static enum step no_room(struct stream *s);
 
 /* The stream's request may be sent now. */
 static enum step connected(struct stream *s)
@@ -405,6 +408,7 @@ static bool is_redirected(const struct stream *s)
 
 enum step stage_connect(struct stream *s)
 {
+	enum server_room room = SERVER_ROOM_TAKEN;
 	enum dial_result r;
 	bool reused;
 
@@ -416,7 +420,16 @@ enum step stage_connect(struct stream *s)
 		stream_hold_front(s);
 		return STEP_WAIT;
 	}
+	if (!reused && unlikely(s->server->strict_maxconn)) {
+		room = server_room_take(s);
+		if (room == SERVER_ROOM_SOON) {
+			stream_hold_front(s);
+			return STEP_WAIT;
+		}
+	}
 	server_conn_forget_ask(s);
+	if (room == SERVER_ROOM_NONE)
+		return no_room(s);
 	if (reused) {
 		s->flags &= ~STRM_SENT_EARLY;
 		ready_to_send(s);
@@ -429,8 +442,11 @@ enum step stage_connect(struct stream *s)
 	s->flags |= STRM_CONN_TRIED;
 	count_session(s->server);
 	r = server_conn_open(s);
-	if (r != DIAL_DONE)
+	if (r != DIAL_DONE) {
+		if (s->server->strict_maxconn)
+			server_room_leave(s->server);
 		return connect_refused_here(s, r);
+	}
 	ready_to_send(s);
 	count_both(s, s->server, CNT_CONNECTS);
 	if (s->back.flags & EP_CONNECTED)
@@ -478,17 +494,11 @@ static bool may_redispatch(const struct stream *s)
 	return s->retries % (unsigned)after == 0;
 }
 
-static enum step stream_connect_failed(struct stream *s, bool at_once)
+/* Another try, if there is one left. <pause_ms>: before it, with the same server; 0: none. */
+static enum step retry_connect(struct stream *s, bool at_once, int64_t pause_ms)
 {
-	struct server_state *st = s->server->state;
-	int64_t pause = stream_timeout_ms(s, STREAM_TIMEOUT_CONNECT);
-
-	stream_drop_back(s);
-	check_observe(s->server, &s->server->checks, SEEN_CONNECT_FAILED);
-	outlier_count(s->server, &s->be->outlier, SEEN_CONNECT_FAILED, 0);
 	if (!(s->be->retry.on & PROXY_RETRY_CONN_FAILURE) || !retry_take(s)) {
-		counter_add(&s->be->state->be, CNT_CONN_ERRORS, 1);
-		counter_add(&st->counters, CNT_CONN_ERRORS, 1);
+		count_both(s, s->server, CNT_CONN_ERRORS);
 		stream_drop_slot(s);
 		return stream_fail(s, at_once ? END_CONNECT_FAILED : END_CONNECT_TIMEOUT);
 	}
@@ -500,11 +510,30 @@ static enum step stream_connect_failed(struct stream *s, bool at_once)
 	count_both(s, s->server, CNT_RETRIES);
 	if (s->be->retry.delay_ms)
 		return retry_go(s);
-	if (!at_once)
+	if (!pause_ms)
 		return stream_goto(s, STAGE_CONNECT);
-	/* it refused: give it time */
-	stream_wait_ms(s, !pause || pause > TURN_AROUND_MS ? TURN_AROUND_MS : pause);
+	stream_wait_ms(s, pause_ms);
 	return stream_goto(s, STAGE_TURN_AROUND);
+}
+
+static enum step stream_connect_failed(struct stream *s, bool at_once)
+{
+	int64_t pause = stream_timeout_ms(s, STREAM_TIMEOUT_CONNECT);
+
+	stream_drop_back(s);
+	check_observe(s->server, &s->server->checks, SEEN_CONNECT_FAILED);
+	outlier_count(s->server, &s->be->outlier, SEEN_CONNECT_FAILED, 0);
+	if (!pause || pause > TURN_AROUND_MS)
+		pause = TURN_AROUND_MS;
+	/* it refused: give it time */
+	return retry_connect(s, at_once, at_once ? pause : 0);
+}
+
+/* strict-maxconn: no connection may be opened, none is idle. One may be about to close. */
+static enum step no_room(struct stream *s)
+{
+	STREAM_TRACE(USER, s, SERVER, "no connection is opened: strict-maxconn");
+	return retry_connect(s, true, NO_ROOM_MS);
 }
 
 enum step stage_connecting(struct stream *s)

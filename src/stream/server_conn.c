@@ -20,6 +20,7 @@
 #include "stream/wait.h"
 #include "tls/tls.h"
 #include "server_conn_priv.h"
+#include "server_room.h"
 #include "stream_conf_priv.h"
 
 /* How long a stream waits for another thread's answer before it opens a connection. */
@@ -61,6 +62,8 @@ static void sc_free(struct server_conn *sc)
 {
 	idle_leave(sc);
 	idle_use_end(sc);
+	if (sc->has_room)
+		server_room_leave(sc->server);
 	config_drop(&sc->config);
 	pool_free(conn_pool, sc);
 }
@@ -100,6 +103,10 @@ static bool sc_follow(struct server_conn *sc)
 	    heir->proxy->mode != sc->server->proxy->mode ||
 	    !tls_follow(sc->conn, server_slots(heir)))
 		return false;
+	if (heir->strict_maxconn && !sc->has_room) {
+		server_room_force(heir);
+		sc->has_room = true;
+	}
 	sc->server = heir;
 	sc->config = config_take(now);
 	sc->mux->kind->set_settings(sc->mux, &stream_proxy(heir->proxy)->back, heir->idle_ping_ms);
@@ -560,6 +567,7 @@ enum dial_result server_conn_open(struct stream *s)
 		return DIAL_NO_MEMORY;
 	}
 	sc->session = s->sess;
+	sc->has_room = s->server->strict_maxconn;
 	sc->begun = 1;
 	if (s->flags & STRM_HTTP)
 		idle_use_begin(sc);
@@ -608,6 +616,9 @@ static bool open_for_check(struct server *srv, struct slice name, uint64_t key,
 		return false;
 	}
 	idle_use_begin(sc);
+	sc->has_room = srv->strict_maxconn;
+	if (sc->has_room)
+		server_room_force(srv);
 	sc->begun = 1;
 	if (conn_is_usable(c))
 		ep->flags |= EP_CONNECTED;

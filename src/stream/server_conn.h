@@ -4,7 +4,7 @@
  * Owns   : a server_conn belongs to its mux while in use, to an idle list otherwise. It holds a
  *          reference on its generation, so that server and settings outlive it.
  * Threads: each thread has its own idle list per server; another thread's are asked for by message.
- * Manual : http-reuse, pool-max-conn, pool-purge-delay, pool-low-conn, max-reuse.
+ * Manual : http-reuse, pool-max-conn, pool-purge-delay, pool-low-conn, max-reuse, strict-maxconn.
  */
 #ifndef STREAM_SERVER_CONN_H
 #define STREAM_SERVER_CONN_H

@@ -41,6 +41,7 @@ struct server_conn {
 	unsigned begun;          /* streams that were given to it */
 	bool multiplex;          /* <mux> carries several streams at once */
 	bool is_kept;            /* idle, in the session's list */
+	bool has_room;           /* counted by server_room_take() */
 	bool proven;             /* a second stream went well on it */
 };
 

@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""strict-maxconn under traffic from several threads: every request is served, and the kernel never counts more
+connections to the server than maxconn.
+"""
+import collections
+import threading
+
+import lib
+
+CONF = """
+	nbthread 4
+defaults
+	mode http
+	timeout connect 5s
+	timeout client 10s
+	timeout server 10s
+	timeout queue 10s
+frontend fe
+	bind 127.0.0.1:{fe}
+	default_backend be
+backend be
+	http-reuse {reuse}
+	server s1 127.0.0.1:{server} maxconn 3 strict-maxconn {more}
+"""
+MAXCONN = 3
+
+
+def established(port):
+    """Connections to this port that are open at the client's end, by the kernel."""
+    n = 0
+    with open("/proc/net/tcp") as f:
+        for line in f.readlines()[1:]:
+            words = line.split()
+            n += words[3] == "01" and words[2].endswith(":%04X" % port)
+    return n
+
+
+def answer(sock):
+    """Answers requests; each fifth one ends its connection."""
+    r = lib.Reader(sock)
+    served = 0
+    while True:
+        head = r.head()
+        if not head:
+            break
+        served += 1
+        last = served % 5 == 0
+        close = b"Connection: close\r\n" if last else b""
+        sock.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n%s\r\nok" % close)
+        if last:
+            break
+
+
+def crowd(port, rounds, got):
+    for _ in range(rounds):
+        with lib.connect(port) as s:
+            r = lib.Reader(s)
+            for _ in range(4):
+                s.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+                response = r.response()
+                got[response[0] if response else None] += 1
+
+
+def under_traffic(tap, args):
+    for reuse, more in (("safe", ""), ("always", ""), ("aggressive", "pool-max-conn 2")):
+        server = lib.Server(answer)
+        port = lib.ports(1)[0]
+        with lib.Proxy(args.program, CONF.format(fe=port, server=server.port, reuse=reuse, more=more)) as proxy:
+            got, most = collections.Counter(), 0
+            clients = [threading.Thread(target=crowd, args=(port, 12, got)) for _ in range(12)]
+            for c in clients:
+                c.start()
+            while any(c.is_alive() for c in clients):
+                most = max(most, established(server.port))
+            for c in clients:
+                c.join()
+            name = "http-reuse %s: " % reuse
+            if lib.is_reference(args.program):  # where one is about to close, a request may fail there
+                tap.ok(got[200] + got[503] == 12 * 12 * 4 and got[200] > got[503], name + "requests are served", got)
+            else:
+                tap.eq(dict(got), {200: 12 * 12 * 4}, name + "every request is served")
+            tap.ok(0 < most <= MAXCONN, name + "no more connections than maxconn", most)
+            tap.ok(proxy.alive(), name + "alive", proxy.output()[-500:])
+
+
+def main():
+    args = lib.arguments(__doc__)
+    tap = lib.Tap()
+    tap.run((under_traffic,), args)
+    tap.done()
+
+
+if __name__ == "__main__":
+    lib.guarded(main)
