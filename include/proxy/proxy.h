@@ -242,9 +242,11 @@ struct proxy_switching {
 struct proxy_run {
 	struct proxy *next_added;    /* atomic: in its bucket of names */
 	struct proxy *next_removed;  /* they die with the generation */
+	struct server *removed;      /* its servers that die with the generation */
 	unsigned is_removed;         /* atomic bool */
 	bool is_added;               /* by `add backend`; else by the file */
-	bool is_referenced;          /* other sections name it: it cannot be removed */
+	bool is_referenced;          /* other sections name it: it cannot be removed; or, of a
+				      * defaults section, they run its rules or checks */
 };
 
 struct proxy {
@@ -255,7 +257,6 @@ struct proxy {
 	int id;
 	bool id_forced;
 	bool disabled;               /* by the file */
-	bool mode_is_set;            /* by a `mode` line of its section or of its defaults */
 	unsigned caps;               /* enum proxy_caps */
 	enum proxy_mode mode;
 	const char *file;
@@ -272,7 +273,7 @@ struct proxy {
 	struct proxy_timeouts timeout;
 	struct { struct proxy_tcp_keepalive client, server; } keepalive;
 
-	bool maxconn_is_set, fullconn_is_set;
+	struct { bool mode, maxconn, fullconn; } is_set; /* by the section or its defaults */
 	int64_t maxconn;             /* frontend; 0: the process's */
 	int64_t fullconn;            /* backend; computed in the check phase when 0 */
 	int64_t backlog;             /* 0: maxconn */
@@ -286,7 +287,6 @@ struct proxy {
 				      * NULL. It has no place in <servers> */
 	struct list servers;         /* struct server.link, in order of the file */
 	unsigned server_count;       /* atomic */
-	struct server *removed;      /* at run time: servers that die with the generation */
 	struct { struct server *server; bool is_own; } dflt; /* `default-server`; or NULL */
 	struct source *source;       /* or NULL */
 	struct list binds;           /* struct bind_conf.link */
@@ -330,9 +330,9 @@ bool proxy_guid_is_free(struct config *cfg, const char *guid, char *why, size_t 
  */
 void proxy_hide(struct proxy *px, const char *name);
 
-/* All frontends, backends and listens in order of the file, then those made at run time. Any thread,
- * while backends are added and removed: the way on from one that was removed meanwhile leads back
- * into the list.
+/* All frontends, backends and listens in order of the file, then those made at run time. Any
+ * thread, while backends are added and removed: the way on from one that was removed meanwhile
+ * leads back into the list.
  */
 struct proxy *proxies_first(const struct config *cfg);
 struct proxy *proxy_next(const struct proxy *px);
@@ -346,6 +346,8 @@ struct proxy *proxy_heir(const struct config *cfg, const struct proxy *px);
 struct proxy *proxy_next_defaults(const struct config *cfg, const struct proxy *px);
 /* A defaults section by name; NULL: none. */
 struct proxy *proxy_find_defaults(const struct config *cfg, const char *name);
+/* The same at run time: without those that tune.defaults.purge has let go. */
+struct proxy *proxy_find_kept_defaults(const struct config *cfg, const char *name);
 /* Keeps id 1 for the frontend of stats sockets, which is no proxy here. While reading. */
 void proxies_reserve_first_id(struct config *cfg);
 /* Servers whose name cannot be resolved start in maintenance instead of being an error (-dr).

@@ -208,7 +208,7 @@ struct server {
 	struct naming naming;
 
 	uint64_t digest;              /* of its options: equal ones are reached in the same way */
-	struct server *removed_next;  /* in proxy->removed */
+	struct server *removed_next;  /* in proxy->run.removed */
 	/* slots follow */
 };
 

@@ -414,6 +414,9 @@ void checks_check_backend(struct proxy *px, struct diag_list *d)
 		say_alert(d, "out of memory for the checks of '%s'.", px->name);
 		return;
 	}
+	if (px->defaults && ((!cp->tcp_is_own && cp->tcp.first) ||
+			     (!cp->http_is_own && cp->http.first)))
+		px->defaults->run.is_referenced = true;
 	if (cp->kind == CHECK_KIND_EXTERNAL)
 		check_external(px, cp, d);
 	warn_unused(px, cp, d);

@@ -42,7 +42,7 @@ static const struct proxy *same_name(const struct config *cfg, const char *name)
 {
 	const struct proxy *px = proxy_find(cfg, name, 0);
 
-	return px ? px : proxy_find_defaults(cfg, name);
+	return px ? px : proxy_find_kept_defaults(cfg, name);
 }
 
 /* Is there nothing against the name and the guid? */

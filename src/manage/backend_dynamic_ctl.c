@@ -78,7 +78,7 @@ static bool take_defaults(struct ctl_request *rq, struct backend_want *want)
 {
 	const char *name = rq->words[rq->at + 2];
 
-	want->defaults = *name ? proxy_find_defaults(proxies_current(), name) : NULL;
+	want->defaults = proxy_find_kept_defaults(proxies_current(), name);
 	if (!want->defaults) {
 		ctl_error(rq, "Cannot find default proxy '%s'.", name);
 		return false;
@@ -120,7 +120,7 @@ static void add_locked(struct ctl_request *rq)
 	has_mode = false;
 	if (!take_options(rq, &want, &has_mode))
 		return;
-	if (!has_mode && !want.defaults->mode_is_set)
+	if (!has_mode && !want.defaults->is_set.mode)
 		ctl_error(rq, "Mode is required as '%s' default proxy does not explicitly defines "
 			  "it.", want.defaults->name);
 	else

@@ -57,8 +57,8 @@ static void list_withdraw(struct proxy *be, struct server *srv)
 /* It is freed with its generation. */
 static void put_aside(struct proxy *be, struct server *srv)
 {
-	srv->removed_next = be->removed;
-	be->removed = srv;
+	srv->removed_next = be->run.removed;
+	be->run.removed = srv;
 }
 
 /* Servers that were removed, under `changing`: tells a server from the next one with its number. */

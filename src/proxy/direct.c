@@ -102,7 +102,8 @@ void direct_check(struct proxy *px, struct diag_list *d)
 static const struct conf_keyword keywords[] = {
 	{ .words = "dispatch", .where = CONF_BE, .flags = CONF_DEPRECATED, .min_args = 1,
 	  .max_args = 1, .hint = "a server with this address does the same: 'server dispatch "
-	  "<address>:<port>'; other servers get weight 0." WAY_OUT, .parse = parse_dispatch, .syntax = "<address>:<port>",
+	  "<address>:<port>'; other servers get weight 0." WAY_OUT,
+	  .parse = parse_dispatch, .syntax = "<address>:<port>",
 	  .help = "where requests go that persistence gives to no server" },
 	{ .words = "transparent", .where = CONF_DEF_BE, .flags = CONF_HIDDEN | CONF_DEPRECATED,
 	  .hint = "a server at 0.0.0.0 does the same: 'server all 0.0.0.0'." WAY_OUT,

@@ -34,7 +34,7 @@ static void proxy_close(struct proxy *px)
 	balance_free(px);
 	list_for_each(srv, &px->servers, link)
 		server_close(srv);
-	for (srv = px->removed; srv; srv = srv->removed_next)
+	for (srv = px->run.removed; srv; srv = srv->removed_next)
 		server_close(srv);
 	if (px->dflt.is_own)
 		server_close(px->dflt.server);
@@ -121,7 +121,6 @@ static void proxy_set_own(struct proxy *px, struct config *cfg, const char *name
 	px->server_count = 0;
 	px->state = NULL;
 	px->balance = NULL;
-	px->removed = NULL;
 	px->dflt.is_own = false;
 	px->run = (struct proxy_run){ 0 };
 }
@@ -323,6 +322,13 @@ struct proxy *proxy_find_defaults(const struct config *cfg, const char *name)
 	return NULL;
 }
 
+struct proxy *proxy_find_kept_defaults(const struct config *cfg, const char *name)
+{
+	struct proxy *px = *name ? proxy_find_defaults(cfg, name) : NULL;
+
+	return px && (px->run.is_referenced || !proxies_of(cfg)->purges) ? px : NULL;
+}
+
 const char *proxy_mode_name(enum proxy_mode mode)
 {
 	static const char *const names[] = {
@@ -453,7 +459,7 @@ bool proxy_make_states(struct proxy *px)
 
 static void fullconn_add(struct proxy *fe, struct proxy *be)
 {
-	if (be->caps & PROXY_BE && !be->fullconn_is_set)
+	if (be->caps & PROXY_BE && !be->is_set.fullconn)
 		be->fullconn += fe->maxconn;
 }
 
@@ -479,7 +485,7 @@ static void fullconn_compute(struct config *cfg)
 	struct proxy *px;
 
 	for (px = proxies_first(cfg); px; px = proxy_next(px))
-		if (!px->fullconn_is_set)
+		if (!px->is_set.fullconn)
 			px->fullconn = 0;
 	for (px = proxies_first(cfg); px; px = proxy_next(px)) {
 		if (!(px->caps & PROXY_FE))
@@ -492,14 +498,14 @@ static void fullconn_compute(struct config *cfg)
 				fullconn_add(px, t->proxy);
 	}
 	for (px = proxies_first(cfg); px; px = proxy_next(px))
-		if ((px->caps & PROXY_BE) && !px->fullconn_is_set)
+		if ((px->caps & PROXY_BE) && !px->is_set.fullconn)
 			px->fullconn = px->fullconn > 10 ? (px->fullconn + 9) / 10 : 1;
 }
 
 void proxies_set_process_maxconn(struct config *cfg, int64_t maxconn)
 {
 	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px)) {
-		if (!(px->caps & PROXY_FE) || px->maxconn_is_set)
+		if (!(px->caps & PROXY_FE) || px->is_set.maxconn)
 			continue;
 		px->maxconn = maxconn;
 		if (px->state && !__atomic_load_n(&px->state->maxconn, __ATOMIC_RELAXED))

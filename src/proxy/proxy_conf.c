@@ -179,13 +179,13 @@ static bool parse_int(struct conf_line *l)
 
 static bool parse_maxconn(struct conf_line *l)
 {
-	((struct proxy *)l->object)->maxconn_is_set = true;
+	((struct proxy *)l->object)->is_set.maxconn = true;
 	return parse_int64(l);
 }
 
 static bool parse_fullconn(struct conf_line *l)
 {
-	((struct proxy *)l->object)->fullconn_is_set = true;
+	((struct proxy *)l->object)->is_set.fullconn = true;
 	return parse_int64(l);
 }
 
@@ -194,7 +194,7 @@ static bool parse_mode(struct conf_line *l)
 	struct proxy *px = l->object;
 	const char *word = conf_next(l);
 
-	px->mode_is_set = true;
+	px->is_set.mode = true;
 	if (strcmp(word, "tcp") == 0)
 		px->mode = PROXY_MODE_TCP;
 	else if (strcmp(word, "http") == 0)
@@ -490,6 +490,9 @@ static const struct conf_keyword keywords[] = {
 	{ .words = "source", .where = CONF_DEF_BE, .min_args = 1, .max_args = -1,
 	  .parse = parse_source, .syntax = "<addr>[:<port>] [usesrc <how>] [interface <name>]",
 	  .help = "address to connect to servers from" },
+	{ .words = "tune.defaults.purge", .where = CONF_GLOBAL, .type = CONF_FLAG,
+	  .slot = &proxies_slot, .offset = offsetof(struct proxies, purges),
+	  .help = "`add backend` finds those defaults only whose rules or checks are in use" },
 	{ 0 }
 };
 

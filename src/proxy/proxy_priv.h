@@ -20,8 +20,9 @@ struct proxies {
 	struct list hidden;           /* same: see proxy_hide() */
 	struct list defaults;         /* same */
 	struct tree by_name;          /* of those of the file */
-	struct proxy *added[PROXY_BUCKETS]; /* atomic: those made at run time, by hash of the name */
+	struct proxy *added[PROXY_BUCKETS]; /* atomic: those made at run time, by name */
 	struct proxy *removed;        /* at run time */
+	bool purges;                  /* tune.defaults.purge */
 	int last_id;                  /* the highest number at run time */
 	struct proxy *last_defaults;  /* what applies to the next section */
 	struct config *config;

@@ -354,7 +354,7 @@ void proxies_check_added(struct proxy *be, struct diag_list *diags)
 			*last = px->id;
 	be->id = ++*last;
 	/* what frontends of the file send to it is not known */
-	if (!be->fullconn_is_set)
+	if (!be->is_set.fullconn)
 		be->fullconn = 1;
 	check_one(be, diags);
 }

@@ -143,6 +143,7 @@ static const char *heir_problem(const struct proxy *px)
 
 	if (!rp || !has_own(rp, 0, RULES_COUNT - 1))
 		return NULL;
+	px->defaults->run.is_referenced = true;
 	if (px->caps & PROXY_DEFAULTS)
 		return "a defaults section cannot inherit from a defaults section defining TCP/HTTP"
 			" rules";

@@ -70,6 +70,7 @@ static struct trace_source *const stream_traces[] = { &trace_stream, &trace_sess
 
 const struct module mod_stream = {
 	.name = "stream", .slots = stream_slots_list, .init = stream_module_init,
-	.check_backend = stream_check_added, .start = stream_start, .adopt = stream_adopt, .traces = stream_traces,
+	.check_backend = stream_check_added,
+	.start = stream_start, .adopt = stream_adopt, .traces = stream_traces,
 	.thread_init = stream_thread_init, .thread_fini = stream_thread_fini, .fini = stream_fini,
 };
