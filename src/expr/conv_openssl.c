@@ -302,6 +302,73 @@ static bool convert_aes_cbc_enc(struct expr_ctx *ctx, const struct expr_arg *arg
 	return aes_cbc(ctx, args, s, true);
 }
 
+/* --- encrypted tokens: the configuration is the second argument -------------------------------- */
+
+static bool check_jwe_secret(struct conf_line *l, struct expr_arg *args, const char **error)
+{
+	args[1].object = l->cfg;
+	return check_secret(l, &args[0], "secret", error);
+}
+
+static bool convert_jwe_secret(struct expr_ctx *ctx, const struct expr_arg *args,
+			       struct sample *s)
+{
+	struct jwt_key key = { .key = NULL };
+
+	return secret_read(&args[0], ctx, &key.secret) &&
+	       jwt_decrypt(ctx, args[1].object, &key, s);
+}
+
+static void jwk_free(void *key)
+{
+	EVP_PKEY_free(key);
+}
+
+/* A key that is written here is read once: it becomes the object of the third argument. */
+static bool check_jwk(struct conf_line *l, struct expr_arg *args, const char **error)
+{
+	const char *reason;
+	struct jwt_key *key;
+
+	args[1].object = l->cfg;
+	args[0].object = var_ref_parse(l->cfg, args[0].name.ptr, false, &reason);
+	if (args[0].object) {
+		args[0].type = ARG_VAR;
+		return true;
+	}
+	key = arena_alloc(&l->cfg->arena, sizeof(*key));
+	*error = "out of memory";
+	if (!key)
+		return false;
+	*error = "this is neither a variable nor a JSON Web Key; that is an object with \"kty\" "
+		 "(\"oct\", \"RSA\" or \"EC\") and all members of a private key";
+	if (!crypto_jwk_read(&l->cfg->arena, args[0].name, key))
+		return false;
+	*error = "out of memory";
+	if (key->key && !expr_config_own(l->cfg, key->key, jwk_free)) {
+		EVP_PKEY_free(key->key);
+		return false;
+	}
+	args[2].object = key;
+	return true;
+}
+
+static bool convert_jwk(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *s)
+{
+	struct jwt_key key;
+	struct sample text;
+	bool ok;
+
+	if (args[0].type != ARG_VAR)
+		return jwt_decrypt(ctx, args[1].object, args[2].object, s);
+	if (!var_get(args[0].object, ctx, &text) || !sample_cast(&text, SMP_STR, ctx->arena) ||
+	    !crypto_jwk_read(ctx->arena, text.text, &key))
+		return false;
+	ok = jwt_decrypt(ctx, args[1].object, &key, s);
+	EVP_PKEY_free(key.key);
+	return ok;
+}
+
 /* --- certificate errors ------------------------------------------------------------------- */
 
 #define X(name) { X509_V_##name, "X509_V_" #name }
@@ -390,6 +457,13 @@ static const struct expr_converter converters[] = {
 	{ .name = "hmac", .args_min = 2, .args = { ARG_STR, ARG_STR }, BIN_TO_BIN,
 	  .context = true, .convert = convert_hmac, .check = check_hmac,
 	  .syntax = "(<algorithm>,<key>)", .help = "a message authentication code" },
+	{ .name = "jwt_decrypt_jwk", .args_min = 1, .args = { ARG_STR }, BIN_TO_BIN,
+	  .context = true, .convert = convert_jwk, .check = check_jwk, .syntax = "(<jwk>)",
+	  .help = "the content of an encrypted JSON Web Token, by a JSON Web Key" },
+	{ .name = "jwt_decrypt_secret", .args_min = 1, .args = { ARG_STR }, BIN_TO_BIN,
+	  .context = true, .convert = convert_jwe_secret, .check = check_jwe_secret,
+	  .syntax = "(<secret>)",
+	  .help = "the content of an encrypted JSON Web Token, by a secret in base64" },
 	{ .name = "jwt_header_query", .args = { ARG_STR, ARG_STR }, .in = SMP_BIN,
 	  .out = SMP_ANY, .convert = crypto_jwt_header, .check = crypto_jwt_check_query,
 	  .syntax = "[(<path>[,int])]",
@@ -419,6 +493,12 @@ static bool parse_allow_none(struct conf_line *l)
 static const struct conf_keyword keywords[] = {
 	{ .words = "jwt.allow_none_alg", .where = CONF_GLOBAL, .parse = parse_allow_none,
 	  .help = "take JSON Web Tokens without a signature (alg none) for right" },
+	{ .words = "jwt.decrypt_alg_list", .where = CONF_GLOBAL, .min_args = 1, .max_args = 1,
+	  .parse = crypto_jwe_parse_list, .syntax = "<list>",
+	  .help = "how keys of encrypted JSON Web Tokens may be encrypted" },
+	{ .words = "jwt.decrypt_enc_list", .where = CONF_GLOBAL, .min_args = 1, .max_args = 1,
+	  .min = 1, .parse = crypto_jwe_parse_list, .syntax = "<list>",
+	  .help = "how the content of encrypted JSON Web Tokens may be encrypted" },
 	{ 0 }
 };
 
