@@ -265,7 +265,7 @@ void tls_library_print(FILE *out);
 const char *tls_library_version(void);
 
 extern const struct module mod_tls, mod_tls_bind, mod_tls_server, mod_tls_smp, mod_tls_hello_smp,
-	mod_tls_cert_smp, mod_tls_store, mod_tls_keylog, mod_tls_cert_ctl,
+	mod_tls_cert_smp, mod_tls_store, mod_tls_keylog, mod_tls_cert_ctl, mod_tls_jwt,
 	mod_tls_ca_ctl, mod_tls_list_ctl, mod_tls_ocsp_ctl, mod_tls_ocsp_conf,
 	mod_tls_use_conf;
 

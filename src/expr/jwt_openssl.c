@@ -22,13 +22,6 @@
 #define KEY_FILE_MAX 65536
 #define EC_SIGNATURE_MAX 160
 
-/* What jwt_verify gives. */
-enum jwt_verdict {
-	JWT_BAD_KEY = -5, JWT_NO_MEMORY = -4, JWT_BAD_TOKEN = -3, JWT_NOT_MANAGED = -2,
-	JWT_BAD_ALGORITHM = -1,
-	JWT_WRONG = 0, JWT_RIGHT = 1,
-};
-
 enum jwt_family { JWT_NO_SIGNATURE, JWT_HMAC, JWT_RSA, JWT_RSA_PSS, JWT_EC };
 
 struct jwt_algorithm {
@@ -170,6 +163,30 @@ static const char *key_load(struct config *cfg, struct slice name)
 	return NULL;
 }
 
+void jwt_prepare_args(struct conf_line *l, struct expr_arg *args, int count)
+{
+	for (int i = 0; i < count; i++) {
+		const char *reason;
+		struct var_ref *ref = var_ref_parse(l->cfg, args[i].name.ptr, false, &reason);
+
+		if (!ref)
+			continue;
+		args[i].type = ARG_VAR;
+		args[i].object = ref;
+	}
+}
+
+bool jwt_check_algorithm(struct conf_line *l, const struct expr_arg *arg, const char **error)
+{
+	const struct jwt_algorithm *algorithm = algorithm_find(arg->name);
+
+	if (arg->type == ARG_VAR || (algorithm && algorithm->family != JWT_HMAC))
+		return true;
+	*error = algorithm ? "HMAC-signed tokens can't be processed by this converter" :
+		 arena_printf(&l->cfg->arena, "unknown JWT algorithm: %s", arg->name.ptr);
+	return false;
+}
+
 /* jwt_verify(<algorithm>,<key>): each a text or a variable. A third argument is made: the
  * configuration, where keys are looked up. A file that is named here must hold a key, unless the
  * algorithm is known to the request alone: the text can then be the secret of a HMAC.
@@ -179,15 +196,7 @@ bool crypto_jwt_check_verify(struct conf_line *l, struct expr_arg *args, const c
 	const struct jwt_algorithm *algorithm = algorithm_find(args[0].name);
 	const char *wrong = NULL;
 
-	for (int i = 0; i < 2; i++) {
-		const char *reason;
-		struct var_ref *ref = var_ref_parse(l->cfg, args[i].name.ptr, false, &reason);
-
-		if (!ref)
-			continue;
-		args[i].type = ARG_VAR;
-		args[i].object = ref;
-	}
+	jwt_prepare_args(l, args, 2);
 	args[2].object = l->cfg;
 	if (args[0].type == ARG_STR && !algorithm) {
 		*error = arena_printf(&l->cfg->arena, "unknown JWT algorithm: %s",
@@ -261,6 +270,8 @@ static enum jwt_verdict verify_key(const struct jwt_algorithm *a, EVP_PKEY *key,
 	EVP_PKEY_CTX *pkey;
 	int ok;
 
+	if (a->family == JWT_EC && signature.len % 2)
+		return JWT_BAD_TOKEN;
 	if (!key_fits(a, key))
 		return JWT_WRONG;
 	if (a->family == JWT_EC) {
@@ -284,8 +295,7 @@ static enum jwt_verdict verify_key(const struct jwt_algorithm *a, EVP_PKEY *key,
 	return ok ? JWT_RIGHT : JWT_WRONG;
 }
 
-/* The text of an argument. False: the variable is not set. */
-static bool read_arg(const struct expr_arg *arg, struct expr_ctx *ctx, struct slice *out)
+bool jwt_read_arg(const struct expr_arg *arg, struct expr_ctx *ctx, struct slice *out)
 {
 	struct sample s;
 
@@ -298,37 +308,76 @@ static bool read_arg(const struct expr_arg *arg, struct expr_ctx *ctx, struct sl
 	return true;
 }
 
-static enum jwt_verdict verify(struct expr_ctx *ctx, const struct jwt_algorithm *a,
-			       const struct expr_arg *args, struct slice key, struct slice token)
+/* Cuts a token. True: it is one, which must be verified; else *verdict tells the end of it. */
+static bool verify_begin(struct expr_ctx *ctx, const struct config *cfg,
+			 const struct jwt_algorithm *a, struct slice token, struct slice *text,
+			 struct slice *signature, enum jwt_verdict *verdict)
 {
-	struct slice encoded = token_part(token, 2), signature, signed_text;
-	EVP_PKEY *public_key;
+	struct slice encoded = token_part(token, 2);
 
-	if (!token_part(token, 0).len || !token_part(token, 1).ptr || token_part(token, 3).ptr)
-		return JWT_BAD_TOKEN;
+	*verdict = JWT_NOT_MANAGED;
+	if (a->family == JWT_NO_SIGNATURE && !expr_config_of(cfg)->jwt_allow_none)
+		return false;
+	*verdict = JWT_BAD_TOKEN;
+	if (!encoded.ptr || token_part(token, 3).ptr)
+		return false;
 	if (a->family == JWT_NO_SIGNATURE)
-		return expr_config_of(args[2].object)->jwt_allow_none ? JWT_RIGHT : JWT_NOT_MANAGED;
-	if (!encoded.len)
-		return JWT_BAD_TOKEN;
-	signed_text = slice_make(token.ptr, (size_t)(encoded.ptr - token.ptr) - 1);
-	signature = expr_base64_decode(ctx->arena, encoded, true);
-	if (!signature.ptr)
-		return JWT_BAD_TOKEN;
+		*verdict = encoded.len ? JWT_WRONG : JWT_RIGHT;
+	if (a->family == JWT_NO_SIGNATURE || !encoded.len)
+		return false;
+	*text = slice_make(token.ptr, (size_t)(encoded.ptr - token.ptr) - 1);
+	*signature = expr_base64_decode(ctx->arena, encoded, true);
+	return signature->ptr;
+}
+
+enum jwt_verdict jwt_verify(struct expr_ctx *ctx, const struct config *cfg, struct slice alg,
+			    struct slice token, jwt_find_key_fn *find, void *data)
+{
+	const struct jwt_algorithm *a = algorithm_find(alg);
+	struct slice text, signature;
+	enum jwt_verdict verdict;
+	EVP_PKEY *key;
+
+	if (!a)
+		return JWT_BAD_ALGORITHM;
+	if (!verify_begin(ctx, cfg, a, token, &text, &signature, &verdict))
+		return verdict;
 	if (a->family == JWT_HMAC)
-		return verify_hmac(a, key, signed_text, signature);
-	public_key = key_find(args[2].object, key);
-	return public_key ? verify_key(a, public_key, signed_text, signature) : JWT_BAD_KEY;
+		return JWT_NOT_MANAGED;
+	key = find(data, &verdict);
+	return key ? verify_key(a, key, text, signature) : verdict;
+}
+
+/* What a public key is looked up by. */
+struct wanted {
+	const struct config *cfg;
+	struct slice name;
+};
+
+static EVP_PKEY *find_file(void *data, enum jwt_verdict *verdict)
+{
+	const struct wanted *w = data;
+
+	*verdict = JWT_BAD_KEY;
+	return key_find(w->cfg, w->name);
 }
 
 bool crypto_jwt_verify(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *s)
 {
 	const struct jwt_algorithm *a;
-	struct slice name, key;
+	struct wanted w = { .cfg = args[2].object };
+	struct slice name, text, signature;
+	enum jwt_verdict verdict;
 
-	if (!read_arg(&args[0], ctx, &name) || !read_arg(&args[1], ctx, &key) || !key.len)
+	if (!jwt_read_arg(&args[0], ctx, &name) || !jwt_read_arg(&args[1], ctx, &w.name) ||
+	    !w.name.len)
 		return false;
 	a = algorithm_find(name);
-	s->integer = a ? verify(ctx, a, args, key, s->text) : JWT_BAD_ALGORITHM;
+	if (!a || a->family != JWT_HMAC)
+		verdict = jwt_verify(ctx, w.cfg, name, s->text, find_file, &w);
+	else if (verify_begin(ctx, w.cfg, a, s->text, &text, &signature, &verdict))
+		verdict = verify_hmac(a, w.name, text, signature);
+	s->integer = verdict;
 	s->type = SMP_INT;
 	return true;
 }

@@ -110,10 +110,10 @@ bool tls_ctl_replace(struct config *cfg, struct tls_entry *e, struct tls_cert *n
 	char nothing[512];
 	unsigned ignored;
 
-	e->cert = next;
+	tls_store_set_cert(e, next);
 	if (!tls_ctl_apply(cfg, e, dots, why, size)) {
-		tls_cert_drop(&e->cert);
-		e->cert = old;
+		tls_store_set_cert(e, old);
+		tls_cert_drop(&next);
 		/* those that have taken it already */
 		if (old)
 			tls_ctl_apply(cfg, e, &ignored, nothing, sizeof(nothing));

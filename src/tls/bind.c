@@ -146,7 +146,16 @@ static struct tls_entry *entry_of(struct tls_add *a, const char *path)
 		return NULL;
 	if (!e)
 		e = tls_store_load(a->cfg, path, &f, a->why, sizeof(a->why));
-	return e && agrees(a, e) ? e : NULL;
+	if (e && e->cert && !tls_cert_has_key(e->cert)) {
+		snprintf(a->why, sizeof(a->why), "No Private Key found in '%.400s'.", path);
+		return NULL;
+	}
+	if (!e || !agrees(a, e))
+		return NULL;
+	e->files.may_lack_key = false;
+	if (a->jwt == TLS_OCSP_UPDATE_ON)
+		__atomic_store_n(&e->jwt, true, __ATOMIC_RELAXED);
+	return e;
 }
 
 static bool add_file(struct tls_add *a, const char *path, bool in_bundle)

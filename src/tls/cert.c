@@ -229,6 +229,11 @@ static bool load_key(struct tls_cert *c, const char *text, size_t len, struct tl
 	return c->key != NULL;
 }
 
+bool tls_cert_has_key(struct tls_cert *c)
+{
+	return __atomic_load_n(&c->closed, __ATOMIC_ACQUIRE) || c->key;
+}
+
 bool tls_cert_is_usable(struct tls_cert *c, const char *name, char *why, size_t size)
 {
 	tls_cert_open(c);
@@ -337,6 +342,9 @@ static bool open_now(struct tls_cert *c, const char *text, size_t len, struct tl
 		return false;
 	}
 	if (!load_key(c, text, len, f)) {
+		find_type(c);
+		if (f->may_lack_key)
+			return true;
 		snprintf(why, size, "No Private Key found in '%s'.", f->key ? f->key : f->crt);
 		return false;
 	}
@@ -417,6 +425,8 @@ struct tls_cert *tls_cert_load(struct tls_cert_files *f, bool at_once, char *why
 		tls_cert_drop(&c);
 		return NULL;
 	}
+	if (!tls_cert_has_key(c))
+		return c; /* nobody is shown it */
 	if (!load_extras(c, f, why, size)) {
 		tls_cert_drop(&c);
 		return NULL;

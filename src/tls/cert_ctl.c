@@ -65,7 +65,9 @@ static const char *status_of(const struct tls_entry *e, bool pending)
 	list_for_each(s, &tls_global_of(tls_live())->servers, link)
 		if (s->entry == e)
 			return "Used";
-	return list_is_empty(&e->uses) ? "Unused" : "Used";
+	if (!list_is_empty(&e->uses))
+		return "Used";
+	return e->jwt ? "Used for JWT verification" : "Unused";
 }
 
 static void show_one(struct ctl_request *rq, const struct tls_entry *e, bool pending)
@@ -82,8 +84,9 @@ static void show_one(struct ctl_request *rq, const struct tls_entry *e, bool pen
 		strbuf_printf(rq->out, "OCSP filename: %s\n", f->ocsp);
 	if (f->sctl)
 		strbuf_printf(rq->out, "SCTL filename: %s\n", f->sctl);
-	strbuf_printf(rq->out, "Option: ocsp-update %s\nOption: jwt off\nStatus: %s\n",
-		      e->ocsp_update == TLS_OCSP_UPDATE_ON ? "on" : "off", status_of(e, pending));
+	strbuf_printf(rq->out, "Option: ocsp-update %s\nOption: jwt %s\nStatus: %s\n",
+		      e->ocsp_update == TLS_OCSP_UPDATE_ON ? "on" : "off", e->jwt ? "on" : "off",
+		      status_of(e, pending));
 	if (c)
 		tls_cert_open(c);
 	if (c && c->chain_file)
@@ -273,6 +276,9 @@ static void del(struct ctl_request *rq, const char *name)
 	if (!e) {
 		ctl_error(rq, "Can't remove the certificate: certificate '%s' doesn't exist!",
 			  name);
+	} else if (e->jwt) {
+		ctl_error(rq, "Can't remove the certificate: certificate '%s' in use for JWT "
+			  "validation, can't be deleted!", name);
 	} else if (strcmp(status_of(e, false), "Used") == 0) {
 		ctl_error(rq, "Can't remove the certificate: certificate '%s' in use, can't be "
 			  "deleted!", name);

@@ -16,7 +16,7 @@
 struct list_options {
 	struct tls_settings set;     /* first: the parsers of settings.c take it for the object */
 	struct tls_cert_files files;
-	uint8_t ocsp_update;         /* enum tls_ocsp_update */
+	uint8_t ocsp_update, jwt;    /* enum tls_ocsp_update */
 	bool any_setting;
 };
 
@@ -42,14 +42,14 @@ static bool parse_file(struct conf_line *l)
 	return word;
 }
 
-static bool parse_ocsp_update(struct conf_line *l)
+/* keyword->offset: in struct list_options */
+static bool parse_switch(struct conf_line *l)
 {
-	struct list_options *o = l->object;
 	const char *word = take_value(l);
 
-	return word && (tls_ocsp_update_take(word, &o->ocsp_update) ||
-			conf_error(l, l->at - 1, NULL, "cannot parse 'ocsp-update' value '%s', "
-				   "'on' or 'off' is expected.", word));
+	return word && (tls_ocsp_update_take(word, (uint8_t *)l->object + l->keyword->offset) ||
+			conf_error(l, l->at - 1, NULL, "cannot parse '%s' value '%s', 'on' or "
+				   "'off' is expected.", l->keyword->words, word));
 }
 
 #define PART(name, member, is_key, what) \
@@ -68,8 +68,12 @@ static const struct conf_keyword options[] = {
 	  .help = "data may come before the handshake is over" },
 	{ .words = "no-ca-names", LIST, .parse = tls_parse_flag, .min = TLS_SET_NO_CA_NAMES,
 	  .help = "do not tell clients which authorities" },
-	{ .words = "ocsp-update", LIST, .max_args = 1, .parse = parse_ocsp_update,
+	{ .words = "ocsp-update", LIST, .max_args = 1, .parse = parse_switch,
+	  .offset = offsetof(struct list_options, ocsp_update),
 	  .syntax = "{ on | off }", .help = "is the stapled answer fetched" },
+	{ .words = "jwt", LIST, .max_args = 1, .parse = parse_switch,
+	  .offset = offsetof(struct list_options, jwt), .syntax = "{ on | off }",
+	  .help = "may JSON Web Tokens be read with it" },
 	PART("key", key, 1, "where the key is"), PART("ocsp", ocsp, 0, "an OCSP answer"),
 	PART("issuer", issuer, 0, "the certificate of the issuer"),
 	PART("sctl", sctl, 0, "timestamps of certificate logs"),
@@ -122,7 +126,7 @@ static int cut(char *text, char **words, struct arena *arena)
 /* Is it about the certificate, not about who shows it? */
 static bool is_load_option(const struct conf_keyword *k)
 {
-	return k->parse == parse_file || k->parse == parse_ocsp_update;
+	return k->parse == parse_file || k->parse == parse_switch;
 }
 
 bool tls_crt_list_options(struct tls_add *a, char **words, int count, int *at)
@@ -162,6 +166,7 @@ bool tls_crt_list_options(struct tls_add *a, char **words, int count, int *at)
 	a->own = o->any_setting ? &o->set : NULL;
 	a->files = o->files;
 	a->ocsp_update = o->ocsp_update;
+	a->jwt = o->jwt;
 	return good;
 }
 
@@ -175,7 +180,7 @@ bool tls_crt_list_line(struct tls_add *a, char *text)
 	a->filters = NULL;
 	a->filter_count = 0;
 	a->files = (struct tls_cert_files){ 0 };
-	a->ocsp_update = TLS_OCSP_UPDATE_UNSET;
+	a->ocsp_update = a->jwt = TLS_OCSP_UPDATE_UNSET;
 	if (n <= 0) {
 		snprintf(a->why, sizeof(a->why), "too many words, or quotes that do not match");
 		return n == 0;

@@ -218,7 +218,13 @@ static bool load_cert(struct config *cfg, struct tls_server *s, char *why, size_
 		}
 	}
 	s->entry = tls_store_cert(cfg, path, why, size);
-	return s->entry != NULL;
+	if (!s->entry)
+		return false;
+	s->entry->files.may_lack_key = false;
+	if (!s->entry->cert || tls_cert_has_key(s->entry->cert))
+		return true;
+	snprintf(why, size, "No Private Key found in '%s'.", path);
+	return false;
 }
 
 /* A context with the server's settings and certificate. NULL: <why>. */

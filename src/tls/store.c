@@ -47,6 +47,11 @@ void tls_store_unlock(void)
 	pthread_mutex_unlock(&store_lock);
 }
 
+/* Names and their certificates, for threads that look one up while commands change them. It is
+ * taken for a moment only, below the store's lock.
+ */
+static pthread_rwlock_t names_lock = PTHREAD_RWLOCK_INITIALIZER;
+
 static void entry_free(struct tls_entry *e)
 {
 	tls_ocsp_forget(e);
@@ -142,14 +147,39 @@ struct tls_entry *tls_store_add(struct tls_store *s, const char *name, struct tl
 	}
 	e->cert = cert;
 	list_init(&e->uses);
+	pthread_rwlock_wrlock(&names_lock);
 	tree_insert(&s->certs, &e->node, key_of(name));
+	pthread_rwlock_unlock(&names_lock);
 	return e;
 }
 
 void tls_store_remove(struct tls_store *s, struct tls_entry *e)
 {
+	pthread_rwlock_wrlock(&names_lock);
 	tree_remove(&s->certs, &e->node);
+	pthread_rwlock_unlock(&names_lock);
 	entry_free(e);
+}
+
+void tls_store_set_cert(struct tls_entry *e, struct tls_cert *cert)
+{
+	pthread_rwlock_wrlock(&names_lock);
+	e->cert = cert;
+	pthread_rwlock_unlock(&names_lock);
+}
+
+struct tls_cert *tls_store_take(const struct config *cfg, const char *name, bool *jwt)
+{
+	struct tls_cert *c = NULL;
+	struct tls_entry *e;
+
+	pthread_rwlock_rdlock(&names_lock);
+	e = tls_store_find(tls_store_of(cfg), name);
+	if (e && e->cert)
+		c = tls_cert_take(e->cert);
+	*jwt = e && __atomic_load_n(&e->jwt, __ATOMIC_RELAXED);
+	pthread_rwlock_unlock(&names_lock);
+	return c;
 }
 
 struct tls_entry *tls_store_first(struct tls_store *s)

@@ -58,7 +58,7 @@ static const char *key_base(const struct conf_line *l)
 struct load {
 	struct tls_cert_files files;
 	const char *crt, *alias;
-	uint8_t ocsp_update;         /* enum tls_ocsp_update */
+	uint8_t ocsp_update, jwt;    /* enum tls_ocsp_update */
 };
 
 static bool take_parameters(struct conf_line *l, struct load *load)
@@ -84,9 +84,11 @@ static bool take_parameters(struct conf_line *l, struct load *load)
 		else if (strcmp(word, "ocsp-update") == 0 &&
 			 tls_ocsp_update_take(value, &load->ocsp_update))
 			continue;
-		else if (strcmp(word, "ocsp-update") == 0)
-			return conf_error(l, l->at - 1, NULL, "cannot parse 'ocsp-update' value "
-					  "'%s', 'on' or 'off' is expected.", value);
+		else if (strcmp(word, "jwt") == 0 && tls_ocsp_update_take(value, &load->jwt))
+			continue;
+		else if (strcmp(word, "ocsp-update") == 0 || strcmp(word, "jwt") == 0)
+			return conf_error(l, l->at - 1, NULL, "cannot parse '%s' value '%s', 'on' "
+					  "or 'off' is expected.", word, value);
 		else
 			return conf_error(l, l->at - 2, NULL, "'load' : '%s %s' is not supported.",
 					  word, value);
@@ -105,6 +107,7 @@ static bool parse_load(struct conf_line *l)
 	if (!take_parameters(l, &load))
 		return false;
 	load.files.crt = tls_path(l->cfg, crt_base(l), load.crt);
+	load.files.may_lack_key = true;
 	if (*s->name || load.alias)
 		name = arena_printf(&l->cfg->arena, "@%s/%s", s->name,
 				    load.alias ? load.alias : load.crt);
@@ -119,6 +122,7 @@ static bool parse_load(struct conf_line *l)
 		return conf_error(l, 0, NULL, "'load' : %s", why);
 	e->in_store = true;
 	e->ocsp_update = load.ocsp_update;
+	e->jwt = load.jwt == TLS_OCSP_UPDATE_ON;
 	return true;
 }
 
@@ -137,7 +141,7 @@ static const struct conf_keyword keywords[] = {
 	  .syntax = "<dir>", .help = "where relative names of keys begin" },
 	{ .words = "load", HERE, .max_args = -1, .parse = parse_load,
 	  .syntax = "crt <file> [key <file>] [alias <name>] [ocsp <file>] [issuer <file>] "
-	  "[sctl <file>] [ocsp-update { on | off }]", .help = "load a certificate" },
+	  "[sctl <file>] [ocsp-update { on | off }] [jwt { on | off }]", .help = "load a certificate" },
 	{ 0 }
 };
 

@@ -254,6 +254,7 @@ const struct module mod_tls_server = { .name = "tls-server" };
 const struct module mod_tls_smp = { .name = "tls-fetches" };
 const struct module mod_tls_hello_smp = { .name = "tls-hello-fetches" };
 const struct module mod_tls_cert_smp = { .name = "tls-certificate-fetches" };
+const struct module mod_tls_jwt = { .name = "tls-tokens" };
 const struct module mod_tls_cert_ctl = { .name = "tls-certificate-commands" };
 const struct module mod_tls_ca_ctl = { .name = "tls-authority-commands" };
 const struct module mod_tls_list_ctl = { .name = "tls-list-commands" };

@@ -171,6 +171,7 @@ enum tls_part { TLS_PART_CERT, TLS_PART_KEY, TLS_PART_OCSP, TLS_PART_ISSUER, TLS
 struct tls_cert_files {
 	const char *crt, *key, *ocsp, *issuer, *sctl;
 	uint8_t named;               /* bit n: a line names the file of enum tls_part n */
+	bool may_lack_key;           /* tokens are verified without */
 };
 /* A certificate of PEM texts and files, complete. NULL: the reason is in <why> (<size> bytes).
  * <files>->key becomes the crt file when that has the key. <at_once>: OpenSSL decodes it now, else
@@ -190,6 +191,8 @@ struct tls_cert *tls_cert_change(const struct tls_cert *old, enum tls_part part,
 bool tls_cert_open(struct tls_cert *c);
 /* Does its key go with its leaf? False: <why>. */
 bool tls_cert_is_usable(struct tls_cert *c, const char *name, char *why, size_t size);
+/* Has it a private key? It may lack where files->may_lack_key. */
+bool tls_cert_has_key(struct tls_cert *c);
 /* Calls <name> for each host name of a certificate: its alternative names and its common name. */
 void tls_cert_names(const struct tls_cert *c, void (*name)(void *ctx, struct slice name),
 		    void *ctx);
@@ -226,6 +229,7 @@ struct tls_entry {
 	struct tls_ocsp *ocsp;       /* owned; NULL: no answer, nor is there to be one */
 	uint8_t ocsp_update;         /* enum tls_ocsp_update */
 	bool in_store;               /* of a crt-store */
+	bool jwt;                    /* atomic: tokens may be read with it */
 	char *note;                  /* why its OCSP answer was left out; owned, NULL: it was not */
 	uint64_t stamp;              /* of its files, for watch.c */
 };
@@ -262,6 +266,12 @@ struct tls_entry *tls_store_load(struct config *cfg, const char *name,
 struct tls_entry *tls_store_find(struct tls_store *s, const char *name);
 struct tls_entry *tls_store_add(struct tls_store *s, const char *name, struct tls_cert *cert);
 void tls_store_remove(struct tls_store *s, struct tls_entry *e);
+/* Has <e> be <cert>, of which a count is taken over; what it was is the caller's. */
+void tls_store_set_cert(struct tls_entry *e, struct tls_cert *cert);
+/* The certificate of that name, counted, for tokens; NULL: it is unknown, or empty. *jwt: is it meant
+ * for them? Any thread, without the store's lock.
+ */
+struct tls_cert *tls_store_take(const struct config *cfg, const char *name, bool *jwt);
 struct tls_entry *tls_store_first(struct tls_store *s);
 struct tls_entry *tls_store_next(struct tls_entry *e);
 /* Same for CA files (and "@system-ca") and revocation lists. */
@@ -370,6 +380,7 @@ struct tls_add {
 	bool is_default;
 	struct tls_cert_files files; /* those that the line names; crt NULL */
 	uint8_t ocsp_update;         /* enum tls_ocsp_update */
+	uint8_t jwt;                 /* enum tls_ocsp_update: "on" or "off", if said */
 	char why[512];               /* when it failed */
 };
 /* Adds a file, a bundle or a directory. False: a->why. */

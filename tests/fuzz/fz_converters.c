@@ -87,7 +87,8 @@ static const char *const converters[] = {
 	"sha1", "sha2(512)", "digest(md5)", "hmac(sha256,Zm9v)", "x509_v_err_str",
 	"aes_gcm_dec(128,Zm9vb2Zvb29mb29v,Zm9vb2Zvb29mb29wZm9vbw==,Zm9vb2Zvb29mb29wZm9vbw==)",
 	"jwt_header_query", "jwt_payload_query('$.a')", "jwt_verify(HS256,secret)",
-	"jwt_verify(none,x)",
+	"jwt_verify(none,x)", "jwt_decrypt_secret(GawgguFyGrWKav7AX4VKUg==)",
+	"jwt_decrypt_jwk(txn.a)",
 };
 #define COUNT (sizeof(converters) / sizeof(converters[0]))
 

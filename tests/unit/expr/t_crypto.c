@@ -129,6 +129,65 @@ static void test_value(const char *expression, const char *value)
 	arena_fini(&arena);
 }
 
+/* RFC 7516, A.3 */
+#define TOKEN "eyJhbGciOiJBMTI4S1ciLCJlbmMiOiJBMTI4Q0JDLUhTMjU2In0.6KB707dM9YTIgHtLvtgWQ8mKwboJW3o" \
+	"f9locizkDTHzBC2IlrT1oOQ.AxY8DCtDaGlsbGljb3RoZQ.KDlTtXchhZTGufMYmOYGS4HffxPSUrfmqCHXaI9wOG" \
+	"Y.U0m_YmjN04DJvceFICbCVQ"
+#define CONTENT "Live long and prosper."
+
+/* The content of a token by the expression <e>; empty: none. */
+static void decrypt(const struct expr_converter *c, const struct expr_arg *args, struct slice token,
+		    char *text, size_t size)
+{
+	struct sample s = { .type = SMP_BIN, .text = token };
+	struct arena arena;
+	struct expr_ctx ctx = { .arena = &arena, .flags = EXPR_FINAL };
+
+	arena_init(&arena, 0);
+	*text = 0;
+	if (c->convert(&ctx, args, &s))
+		slice_copy(s.text, text, size);
+	arena_fini(&arena);
+}
+
+/* Each byte of a token is changed, left out and doubled; it ends after each, too. */
+static void test_changed_tokens(void)
+{
+	const struct expr_converter *c = expr_converter_find(SLICE("jwt_decrypt_secret"));
+	struct expr_arg args[EXPR_ARGS_MAX] = { { .type = ARG_STR } };
+	const size_t len = sizeof(TOKEN) - 1;
+	const char *error = NULL;
+	unsigned wrong = 0;
+	char text[64], token[sizeof(TOKEN) + 1];
+	struct line line;
+
+	line_word(&line, "");
+	args[0].name = args[0].text = SLICE("GawgguFyGrWKav7AX4VKUg==");
+	ok(c->check(&line.l, args, &error), "the secret is taken");
+	decrypt(c, args, SLICE(TOKEN), text, sizeof(text));
+	is_str(text, CONTENT, "RFC 7516 A.3");
+	for (size_t at = 0; at < len; at++) {
+		for (int bit = 0; bit < 8; bit++) {
+			memcpy(token, TOKEN, len);
+			token[at] ^= (char)(1 << bit);
+			decrypt(c, args, slice_make(token, len), text, sizeof(text));
+			wrong += *text && strcmp(text, CONTENT) != 0;
+		}
+		memcpy(token, TOKEN, at);
+		memcpy(token + at, &TOKEN[at + 1], len - at - 1);
+		decrypt(c, args, slice_make(token, len - 1), text, sizeof(text));
+		wrong += *text != 0;
+		memcpy(token, TOKEN, at + 1);
+		memcpy(token + at + 1, &TOKEN[at], len - at);
+		decrypt(c, args, slice_make(token, len + 1), text, sizeof(text));
+		wrong += *text != 0;
+		decrypt(c, args, slice_make(TOKEN, at), text, sizeof(text));
+		wrong += *text != 0;
+	}
+	ok(wrong == 0, "changed tokens give nothing, or what they gave: %u do not", wrong);
+	line_end(&line);
+}
+
 int main(void)
 {
 	static const struct module *const modules[] = { EXPR_MODULE_LIST NULL };
@@ -142,6 +201,7 @@ int main(void)
 	}
 	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
 		test_value(values[i].expression, values[i].value);
+	test_changed_tokens();
 	line_teardown();
 	return done_testing();
 }
