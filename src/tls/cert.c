@@ -65,6 +65,7 @@ void tls_cert_drop(struct tls_cert **pc)
 	sk_X509_pop_free(c->chain, X509_free);
 	free(c->ocsp);
 	free(c->sctl);
+	free(c->name);
 	free(c);
 }
 
@@ -107,6 +108,20 @@ void tls_cert_skip_self_issued(bool skip)
 static bool is_self_issued(X509 *x)
 {
 	return X509_NAME_cmp(X509_get_subject_name(x), X509_get_issuer_name(x)) == 0;
+}
+
+static void attach_name(const struct tls_cert *c)
+{
+	if (c->leaf && c->name)
+		tls_shown_set(c->leaf, TLS_SHOWN_NAME, (const unsigned char *)c->name,
+			      strlen(c->name), 0);
+}
+
+void tls_cert_set_name(struct tls_cert *c, const char *name)
+{
+	free(c->name);
+	c->name = strdup(name);
+	attach_name(c);
 }
 
 void tls_cert_digest(struct tls_cert *c)
@@ -212,17 +227,20 @@ static bool key_is_apart(const struct tls_cert_files *f)
 }
 
 /* The private key, of the same text or of its own file. */
-static bool load_key(struct tls_cert *c, const char *text, size_t len, struct tls_cert_files *f)
+static bool load_key(struct tls_cert *c, const char *text, size_t len, struct tls_cert_files *f,
+		     char *why, size_t size)
 {
 	char *other;
 
-	if (!key_is_apart(f) && set_key(c, read_key(text, len))) {
+	*why = 0;
+	if (!key_is_apart(f) && set_key(c, tls_phrases_key(f->phrases, f->crt,
+							   slice_make(text, len), why, size))) {
 		f->key = f->crt;
 		return true;
 	}
-	other = f->key ? file_load(f->key, FILE_MAX, &len) : NULL;
+	other = f->key && !*why ? file_load(f->key, FILE_MAX, &len) : NULL;
 	if (other) {
-		set_key(c, read_key(other, len));
+		set_key(c, tls_phrases_key(f->phrases, f->key, slice_make(other, len), why, size));
 		OPENSSL_cleanse(other, len);
 		free(other);
 	}
@@ -323,6 +341,7 @@ bool tls_cert_open(struct tls_cert *c)
 		       set_key(c, read_key(k->key_text ? k->key_text : k->text,
 					   k->key_text ? k->key_len : k->len));
 		ERR_clear_error();
+		attach_name(c);
 		if (good && memmem(k->text, k->len, "DH PARAMETERS", 13))
 			c->dh = tls_dh_read(k->text, k->len);
 		__atomic_store_n(&c->closed, NULL, __ATOMIC_RELEASE);
@@ -341,11 +360,13 @@ static bool open_now(struct tls_cert *c, const char *text, size_t len, struct tl
 			 tls_reason());
 		return false;
 	}
-	if (!load_key(c, text, len, f)) {
+	if (!load_key(c, text, len, f, why, size)) {
 		find_type(c);
-		if (f->may_lack_key)
+		if (f->may_lack_key && !*why)
 			return true;
-		snprintf(why, size, "No Private Key found in '%s'.", f->key ? f->key : f->crt);
+		if (!*why)
+			snprintf(why, size, "No Private Key found in '%s'.",
+				 f->key ? f->key : f->crt);
 		return false;
 	}
 	if (!tls_cert_is_usable(c, f->crt, why, size))

@@ -62,6 +62,7 @@ struct conn *tls_now(void)
 static int bio_read(BIO *bio, char *buf, int len)
 {
 	struct conn *c = me.conn;
+	struct tls_conn *t = c->transport_ctx;
 	ssize_t n;
 
 	BIO_clear_retry_flags(bio);
@@ -74,12 +75,12 @@ static int bio_read(BIO *bio, char *buf, int len)
 	} while (n < 0 && errno == EINTR);
 	if (n > 0)
 		me.rx_len += (size_t)n;
-	if (unlikely(me.rx_len > FLOOD)) {
+	if (unlikely(me.rx_len > FLOOD || t->updates == UINT32_MAX)) {
 		c->error = EPROTO;
 		return -1;
 	}
 	if (n == 0)
-		((struct tls_conn *)c->transport_ctx)->flags |= TLS_FL_EOF;
+		t->flags |= TLS_FL_EOF;
 	if (n >= 0 && (n == len || c->flags & CONN_RDHUP))
 		return (int)n;
 	if (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK) {
@@ -234,6 +235,26 @@ static int bio_create(BIO *bio)
 {
 	BIO_set_init(bio, 1);
 	return 1;
+}
+
+void tls_message_seen(int sent, int version, int type, const void *bytes, size_t len, SSL *ssl, void *rate)
+{
+	struct tls_conn *t;
+	uint32_t now;
+
+	if (likely(sent || type != SSL3_RT_HANDSHAKE) || !len || !me.conn ||
+	    *(const unsigned char *)bytes != SSL3_MT_KEY_UPDATE)
+		return;
+	t = me.conn->transport_ctx;
+	now = (uint32_t)(clock_now_ms() / 1000);
+	if (t->updates_s != now && t->updates != UINT32_MAX) {
+		t->updates_s = now;
+		t->updates = 0;
+	}
+	if (t->updates >= (uintptr_t)rate)
+		t->updates = UINT32_MAX;
+	else
+		t->updates++;
 }
 
 /* --- operations ------------------------------------------------------------------------------- */
@@ -459,6 +480,14 @@ static void early_start(struct conn *c)
 	later(t);
 }
 
+/* Another handshake is over, in which nothing could be sent: the layer above goes on. */
+static void unblock(struct tls_conn *t)
+{
+	t->flags &= (uint16_t)~TLS_FL_BLOCKED;
+	t->conn->flags |= CONN_CAN_SEND;
+	t->conn->ops->ready(t->conn);
+}
+
 static void send_all_later(struct turn_hook *hook)
 {
 	struct list todo;
@@ -472,6 +501,8 @@ static void send_all_later(struct turn_hook *hook)
 		t->flags &= (uint16_t)~TLS_FL_LATER;
 		if (tls_early_goes_on(t) && t->flags & TLS_FL_BACK)
 			early_start(t->conn);
+		else if (t->flags & TLS_FL_BLOCKED)
+			unblock(t);
 		else if (t->conn->flags & CONN_TX_HELD)
 			tls_flush_out(t->conn);
 	}
@@ -525,6 +556,8 @@ static enum io tls_recv(struct conn *c, struct iovec *v, int count, size_t *got)
 	}
 	sent = tls_leave(c, false);
 	shut_if_late(c);
+	if (unlikely(t->flags & TLS_FL_BLOCKED) && !(t->flags & TLS_FL_LATER) && !SSL_in_init(ssl))
+		later(t);
 	if (*got) {
 		/* an end or an error is found again by the next call */
 		if (r == IO_EOF || r == IO_ERR)
@@ -665,6 +698,8 @@ static enum io tls_send(struct conn *c, const struct iovec *v, int count, size_t
 	}
 	r = tls_send_all(c, ssl, &k, &done, more);
 	out = tls_leave(c, more);
+	if (unlikely(r == IO_AGAIN && t->flags & TLS_FL_DONE && SSL_in_init(ssl)))
+		t->flags |= TLS_FL_BLOCKED;
 	*sent = done;
 	if (r == IO_ERR || r == IO_EOF || out == IO_ERR)
 		return IO_ERR;

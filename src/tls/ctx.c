@@ -185,8 +185,15 @@ SSL_CTX *tls_ctx_make(struct config *cfg, const struct tls_settings *set, bool b
 	SSL_CTX_set_mode(ctx, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
 			 SSL_MODE_RELEASE_BUFFERS);
 	SSL_CTX_set_options(ctx, SSL_OP_ALL | SSL_OP_NO_SSLv2 | SSL_OP_NO_SSLv3 |
-			    SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION |
+			    SSL_OP_NO_COMPRESSION |
 			    SSL_OP_NO_SESSION_RESUMPTION_ON_RENEGOTIATION);
+	/* (a client's other handshake would cost us more than it costs the client) */
+	if (!back || set->flags & TLS_SET_NO_RENEGOTIATE)
+		SSL_CTX_set_options(ctx, SSL_OP_NO_RENEGOTIATION);
+	if (g->keyupdate_rate) {
+		SSL_CTX_set_msg_callback(ctx, tls_message_seen);
+		SSL_CTX_set_msg_callback_arg(ctx, (void *)(uintptr_t)g->keyupdate_rate);
+	}
 	if (set->flags & TLS_SET_NO_TICKETS)
 		SSL_CTX_set_options(ctx, SSL_OP_NO_TICKET);
 	if (g->no_compression)

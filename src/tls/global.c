@@ -22,6 +22,7 @@ static bool global_init(void *data)
 
 	g->lifetime_s = 300;
 	g->idle_ms = 1000;
+	g->keyupdate_rate = 100;
 	g->forged_max = 1000;
 	g->ocsp_min_s = 300;
 	g->ocsp_max_s = 3600;

@@ -8,6 +8,7 @@ static uint16_t decided(uint16_t flags)
 	static const uint16_t opposites[] = {
 		TLS_SET_TICKETS | TLS_SET_NO_TICKETS,
 		TLS_SET_STRICT_SNI | TLS_SET_NO_STRICT_SNI,
+		TLS_SET_RENEGOTIATE | TLS_SET_NO_RENEGOTIATE,
 	};
 	uint16_t all = 0;
 

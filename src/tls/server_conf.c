@@ -84,6 +84,9 @@ static const struct conf_keyword keywords[] = {
 	{ .words = "no-alpn", SERVER, .parse = tls_parse_no_alpn, .help = "no ALPN" },
 	FLAG("no-ssl-reuse", TLS_SET_NO_REUSE, 0, "sessions are not resumed"),
 	FLAG("ssl-reuse", 0, TLS_SET_NO_REUSE, "sessions are resumed"),
+	TLS_OPTION("renegotiate", CONF_SERVER, NULL,
+		   "it may ask for another handshake, up to TLS 1.2 (the default)"),
+	TLS_OPTION("no-renegotiate", CONF_SERVER, NULL, "it may ask for no other handshake"),
 	FLAG("allow-0rtt", TLS_SET_EARLY_DATA, 0, "requests may go before the handshake is over"),
 	{ 0 }
 };

@@ -205,6 +205,8 @@ static bool tls_take_option_word(struct tls_settings *set, const char *word, boo
 		{ "prefer-client-ciphers", TLS_SET_CLIENT_CIPHERS, 0, true },
 		{ "strict-sni", TLS_SET_STRICT_SNI, TLS_SET_NO_STRICT_SNI, true },
 		{ "no-strict-sni", TLS_SET_NO_STRICT_SNI, TLS_SET_STRICT_SNI, true },
+		{ "renegotiate", TLS_SET_RENEGOTIATE, TLS_SET_NO_RENEGOTIATE, false },
+		{ "no-renegotiate", TLS_SET_NO_RENEGOTIATE, TLS_SET_RENEGOTIATE, false },
 		{ "no-sslv3", 0, 0, false },
 	};
 	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++)

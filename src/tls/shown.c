@@ -17,7 +17,7 @@ struct shown {
 	unsigned char bytes[];
 };
 
-static int places[2] = { -1, -1 };
+static int places[TLS_SHOWN_PLACES] = { -1, -1, -1 };
 
 static void shown_free(void *parent, void *ptr, CRYPTO_EX_DATA *ad, int index, long argl,
 		       void *argp)
@@ -27,7 +27,7 @@ static void shown_free(void *parent, void *ptr, CRYPTO_EX_DATA *ad, int index, l
 
 bool tls_shown_init(void)
 {
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < TLS_SHOWN_PLACES; i++) {
 		places[i] = X509_get_ex_new_index(0, NULL, NULL, NULL, shown_free);
 		if (places[i] < 0)
 			return false;
@@ -65,13 +65,20 @@ bool tls_shown_set(X509 *leaf, enum tls_shown what, const unsigned char *bytes, 
 
 void tls_shown_prepare(X509 *leaf)
 {
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < TLS_SHOWN_PLACES; i++)
 		X509_set_ex_data(leaf, places[i], NULL);
 }
 
 static const struct shown *shown_of(X509 *leaf, enum tls_shown what)
 {
 	return leaf ? X509_get_ex_data(leaf, places[what]) : NULL;
+}
+
+struct slice tls_shown_name(X509 *leaf)
+{
+	const struct shown *s = shown_of(leaf, TLS_SHOWN_NAME);
+
+	return s ? slice_make((const char *)s->bytes, s->len) : slice_none();
 }
 
 /* The client asks for an OCSP answer. */

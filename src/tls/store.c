@@ -146,6 +146,8 @@ struct tls_entry *tls_store_add(struct tls_store *s, const char *name, struct tl
 		return NULL;
 	}
 	e->cert = cert;
+	if (cert)
+		tls_cert_set_name(cert, name);
 	list_init(&e->uses);
 	pthread_rwlock_wrlock(&names_lock);
 	tree_insert(&s->certs, &e->node, key_of(name));
@@ -163,6 +165,8 @@ void tls_store_remove(struct tls_store *s, struct tls_entry *e)
 
 void tls_store_set_cert(struct tls_entry *e, struct tls_cert *cert)
 {
+	if (cert && !cert->name)
+		tls_cert_set_name(cert, e->name);
 	pthread_rwlock_wrlock(&names_lock);
 	e->cert = cert;
 	pthread_rwlock_unlock(&names_lock);
@@ -221,6 +225,7 @@ struct tls_entry *tls_store_load(struct config *cfg, const char *name,
 	f.named = (uint8_t)((f.key ? 1 << TLS_PART_KEY : 0) | (f.ocsp ? 1 << TLS_PART_OCSP : 0) |
 			    (f.issuer ? 1 << TLS_PART_ISSUER : 0) |
 			    (f.sctl ? 1 << TLS_PART_SCTL : 0));
+	f.phrases = tls_global_of(cfg)->phrases;
 	if (!f.key)
 		f.key = companion(cfg, f.crt, ".key", TLS_EXTRA_KEY);
 	if (!f.ocsp)

@@ -292,6 +292,29 @@ static bool parse_idle_timer(struct conf_line *l)
 	return true;
 }
 
+static bool parse_passphrase(struct conf_line *l)
+{
+	char **words = l->words + l->at;
+
+	if (!conf_peek(l)) {
+		conf_warn(l, 0, NULL, "global statement '%s' expects a command that tells "
+			  "passphrases, and its arguments.", l->words[0]);
+		return true;
+	}
+	global_of(l)->phrases = tls_phrases_new(&l->cfg->arena, words);
+	while (conf_next(l))
+		;
+	return global_of(l)->phrases || conf_error(l, 0, NULL, "out of memory.");
+}
+
+/* Without engines, which are of the past, nothing works asynchronously. */
+static bool parse_nothing(struct conf_line *l)
+{
+	while (conf_next(l))
+		;
+	return true;
+}
+
 #define GLOBAL .where = CONF_GLOBAL, .max_args = 1
 #define NUMBER(name, member, low, high, what) \
 	{ .words = name, GLOBAL, .parse = parse_number, \
@@ -344,6 +367,13 @@ static const struct conf_keyword keywords[] = {
 	NUMBER("maxsslrate", max_rate, 0, INT32_MAX, "most TLS connections a second"),
 	{ .words = "tune.ssl.default-dh-param", GLOBAL, .parse = parse_dh_bits,
 	  .syntax = "<number>", .help = "size of DHE parameters" },
+	{ .words = "ssl-passphrase-cmd", .where = CONF_GLOBAL, .max_args = -1,
+	  .parse = parse_passphrase, .syntax = "<command> [<argument>...]",
+	  .help = "what tells the passphrase of a private key" },
+	{ .words = "ssl-mode-async", .where = CONF_GLOBAL, .max_args = -1, .parse = parse_nothing,
+	  .help = "let engines of OpenSSL work asynchronously: there are none" },
+	NUMBER("tune.ssl.keyupdate-rate-limit", keyupdate_rate, 0, INT32_MAX,
+	       "most KeyUpdate messages of a connection a second; 0: any number"),
 	NUMBER("tune.ssl.cachesize", cache_size, 0, INT32_MAX, "sessions kept for resumption"),
 	NUMBER("tune.ssl.ssl-ctx-cache-size", forged_max, 0, INT32_MAX,
 	       "certificates of generate-certificates that a line keeps"),

@@ -41,6 +41,8 @@ enum tls_set_flags {
 	/* what a line says against ssl-default-*-options: never beside its opposite */
 	TLS_SET_TICKETS = 1 << 7,
 	TLS_SET_NO_STRICT_SNI = 1 << 8,
+	TLS_SET_RENEGOTIATE = 1 << 9,    /* servers may ask for another handshake, up to TLS 1.2 */
+	TLS_SET_NO_RENEGOTIATE = 1 << 10,
 };
 
 /* Texts are in the generation's arena; NULL, 0: unset. */
@@ -89,6 +91,8 @@ struct tls_global {
 	int64_t forged_max;                /* tune.ssl.ssl-ctx-cache-size */
 	int64_t security_level;            /* -1 unset */
 	int64_t max_connections, max_rate;
+	int64_t keyupdate_rate;            /* tune.ssl.keyupdate-rate-limit; 0: no limit */
+	struct tls_phrases *phrases;       /* in the arena, or NULL */
 	bool keylog;
 	bool fast_aes;                     /* ssl-fast-aes on */
 	bool watch;                        /* crt-watch */
@@ -149,6 +153,7 @@ struct tls_cert {
 	unsigned char *sctl;
 	size_t sctl_len;
 	EVP_PKEY *dh;                /* parameters of the file, or NULL */
+	char *name;                  /* of its entry, owned; NULL: it has none */
 };
 
 /* Chains of issuers-chain-path (chains.c): reads the directory; gives <c> the one that its issuer
@@ -162,6 +167,8 @@ void tls_chains_complete(const struct tls_chains *chains, struct tls_cert *c);
 /* ssl-skip-self-issued-ca: for what is read from now on. */
 void tls_cert_skip_self_issued(bool skip);
 struct tls_cert *tls_cert_take(struct tls_cert *c);
+/* Gives it the name that ssl_fc_crtname tells, before other threads see it. */
+void tls_cert_set_name(struct tls_cert *c, const char *name);
 /* Makes c->digest of its leaf. */
 void tls_cert_digest(struct tls_cert *c);
 void tls_cert_drop(struct tls_cert **c);
@@ -172,6 +179,7 @@ struct tls_cert_files {
 	const char *crt, *key, *ocsp, *issuer, *sctl;
 	uint8_t named;               /* bit n: a line names the file of enum tls_part n */
 	bool may_lack_key;           /* tokens are verified without */
+	struct tls_phrases *phrases; /* borrowed: ssl-passphrase-cmd; NULL: none */
 };
 /* A certificate of PEM texts and files, complete. NULL: the reason is in <why> (<size> bytes).
  * <files>->key becomes the crt file when that has the key. <at_once>: OpenSSL decodes it now, else
@@ -198,6 +206,20 @@ void tls_cert_names(const struct tls_cert *c, void (*name)(void *ctx, struct sli
 		    void *ctx);
 /* First reason of OpenSSL's error queue, as messages have it; empties the queue. */
 const char *tls_reason(void);
+
+/* --- keys that a passphrase protects (phrases.c) ------------------------------------------------ */
+
+/* The command of ssl-passphrase-cmd. Passphrases that it has told are kept while the process lives: a reload needs
+ * them when the process can start no command any more.
+ */
+struct tls_phrases;
+/* <words>, ended by NULL, live in the arena. NULL: no memory. */
+struct tls_phrases *tls_phrases_new(struct arena *arena, char *const *words);
+/* The private key of a PEM text, read from the file <path>, by a known passphrase or by the command; <phrases> may be
+ * NULL. NULL: it has none, or <why> says what is wrong.
+ */
+EVP_PKEY *tls_phrases_key(const struct tls_phrases *phrases, const char *path, struct slice pem, char *why,
+			  size_t size);
 
 /* --- parameters of DHE (dh.c) ----------------------------------------------------------------- */
 
@@ -483,9 +505,13 @@ int tls_hello_callback(SSL *ssl, int *alert, void *arg);
 /* What is shown beside a leaf to clients that ask for it (shown.c); copied, lives with the leaf.
  * OCSP answers may be replaced while it is used; <until>: of these. False: no memory.
  */
-enum tls_shown { TLS_SHOWN_OCSP, TLS_SHOWN_SCTL };
+/* The name is not shown, but belongs there as much: of "show ssl cert". */
+enum tls_shown { TLS_SHOWN_OCSP, TLS_SHOWN_SCTL, TLS_SHOWN_NAME };
+#define TLS_SHOWN_PLACES 3
 bool tls_shown_set(X509 *leaf, enum tls_shown what, const unsigned char *bytes, size_t len,
 		   time_t until);
+/* What was set as TLS_SHOWN_NAME; it lives with the leaf. slice_none(): nothing. */
+struct slice tls_shown_name(X509 *leaf);
 /* Makes room in a leaf that nobody uses yet. */
 void tls_shown_prepare(X509 *leaf);
 /* Has <ctx> show these. */
@@ -517,6 +543,7 @@ enum tls_conn_flags {
 	TLS_FL_EARLY_SENT = 1 << 12, /* to a server, some */
 	TLS_FL_EARLY_REFUSED = 1 << 13, /* which the server did not take */
 	TLS_FL_PLACE = 1 << 14, /* it has one of the places of maxsslconn */
+	TLS_FL_BLOCKED = 1 << 15, /* nothing can be sent before another handshake is over */
 };
 
 struct tls_conn {
@@ -538,10 +565,14 @@ struct tls_conn {
 	uint8_t peer_error, ca_error, ca_depth; /* of verification: ignored or not */
 	uint32_t early_room;         /* towards a server: bytes that it still takes early */
 	uint64_t identity;           /* towards a server: server->identity when it began */
+	/* KeyUpdate messages received in this second; UINT32_MAX: too many */
+	uint32_t updates, updates_s;
 	struct list later;
 };
 
 extern const struct transport transport_tls;
+/* OpenSSL's message callback: counts KeyUpdate; <rate>: how many a second are not too many. */
+void tls_message_seen(int sent, int version, int type, const void *bytes, size_t len, SSL *ssl, void *rate);
 
 /* --- sizes of records (records.c) ------------------------------------------------------------ */
 

@@ -74,6 +74,14 @@ static enum expr_result fetch_sni(FETCH_ARGS)
 		 : EXPR_NONE;
 }
 
+static enum expr_result fetch_crtname(FETCH_ARGS)
+{
+	struct tls_conn *t = tls_smp_own(ctx);
+	struct slice name = t ? tls_shown_name(SSL_get_certificate(t->ssl)) : slice_none();
+
+	return tls_smp_bytes(out, SMP_STR, (const unsigned char *)name.ptr, name.len);
+}
+
 static enum expr_result fetch_has_sni(FETCH_ARGS)
 {
 	struct tls_conn *t = tls_smp_own(ctx);
@@ -225,6 +233,7 @@ static const struct expr_fetch fetches[] = {
 	BOTH("_sni", SMP_STR, fetch_sni, "name asked for in the handshake"),
 	BOTH("_unique_id", SMP_BIN, fetch_unique_id, "RFC 5929 unique identifier"),
 	BOTH("_use_keysize", SMP_INT, fetch_use_keysize, "bits of the cipher's keys in use"),
+	FRONT("_crtname", SMP_STR, fetch_crtname, "name of the certificate"),
 	FRONT("_early_rcvd", SMP_BOOL, fetch_early_rcvd, "did early data come: state"),
 	FRONT("_has_early", SMP_BOOL, fetch_has_early, "is it early data still: state"),
 	FRONT("_has_sni", SMP_BOOL, fetch_has_sni, "was a name asked for: state"),
