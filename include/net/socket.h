@@ -52,6 +52,8 @@ struct socket_settings {
 	const uint32_t *mark;    /* of the packets that leave by it; NULL none */
 	const uint8_t *tos;
 	int notsent_lowat;       /* bytes that may wait in the kernel unsent; 0 no limit */
+	const char *congestion;  /* name of an algorithm, for connect(); NULL the system's */
+	const char *md5_key;     /* signs segments (RFC 2385); NULL none */
 };
 
 /* Do both make the same socket, but for its backlog? */
@@ -61,6 +63,12 @@ bool socket_settings_are_equal(const struct socket_settings *a, const struct soc
  * it cannot, nothing happens.
  */
 void socket_save_syn(int fd, int mode);
+
+/* The longest md5_key, in bytes. */
+#define SOCKET_MD5_KEY_MAX 80
+
+/* Has the connections of a TCP socket use that algorithm. False, errno: the kernel has it not, or the process may not. */
+bool socket_set_congestion(int fd, const char *name);
 
 /* A listening stream socket. Listening TCP sockets have TCP_NODELAY, which accepted ones inherit.
  * UNIX paths are bound aside and renamed into place, so that a running process keeps its own.

@@ -66,6 +66,7 @@ struct bind_conf {
 	unsigned options;         /* enum bind_option */
 	int64_t backlog, maxconn; /* 0: the proxy's */
 	int64_t tcp_ut_ms;
+	const char *congestion, *md5_key; /* see struct socket_settings; NULL none */
 	int64_t idle_ping_ms;     /* HTTP/2: between PINGs to clients; 0 none */
 	int mss;                  /* negative: relative; 0 none */
 	int save_syn;             /* tcp-ss: see struct socket_settings */

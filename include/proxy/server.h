@@ -199,6 +199,7 @@ struct server {
 	const struct server_tlvs *proxy_v2_tlvs; /* set-proxy-v2-tlv-fmt; NULL: none */
 	const struct server_addr *socks4; /* the proxy to connect through; NULL: none */
 	int64_t tcp_ut_ms;            /* 0 none */
+	const char *congestion, *md5_key; /* see struct socket_settings; NULL none */
 	int64_t idle_ping_ms;         /* HTTP/2: between PINGs on idle connections; 0 none */
 	const struct netns *netns;    /* `namespace`; NULL: none */
 	uint64_t log_size;           /* log-bufsize; 0: one buffer */

@@ -52,7 +52,8 @@ static bool is_plain(const struct dial_want *w)
 	return set->options == SPARE_OPTIONS &&
 		(w->to->ss_family == AF_INET || w->to->ss_family == AF_INET6) && !set->source &&
 		!set->netns && !set->interface && !set->mark && !set->tos && set->mss <= 0 &&
-		!set->user_timeout_ms && !set->rcvbuf && !set->sndbuf && !set->notsent_lowat;
+		!set->user_timeout_ms && !set->rcvbuf && !set->sndbuf && !set->notsent_lowat &&
+		!set->congestion && !set->md5_key;
 }
 
 /* The socket to connect with; <fd>: where a spare one is noted for the call. */

@@ -103,6 +103,7 @@ void listen_settings(const struct bind_conf *b, struct socket_settings *set)
 		.mode = b->mode, .uid = b->uid, .gid = b->gid,
 		.rcvbuf = tunes.rcvbuf, .sndbuf = tunes.sndbuf,
 		.notsent_lowat = tunes.notsent_lowat,
+		.congestion = b->congestion, .md5_key = b->md5_key,
 		.backlog = (int)(b->backlog ? b->backlog : fe->backlog ? fe->backlog
 				 : b->maxconn ? b->maxconn : fe->maxconn ? fe->maxconn
 				 : listen_process_max()),
@@ -227,6 +228,19 @@ static int open_socket(struct listener_conf *l, const struct socket_settings *se
 	return fd;
 }
 
+/* Connections have the algorithm of the listening socket. Without it there are others. */
+static void set_congestion(int fd, const char *name, const struct listener_conf *l,
+			   struct diag_list *diags)
+{
+	if (l->address.ss_family == AF_UNIX || socket_set_congestion(fd, name))
+		return;
+	diag_add(diags, DIAG_WARNING, &(struct diag_place){ .form = DIAG_BARE }, NULL,
+		 "Starting [%s:%d] for proxy %s: cannot use the TCP congestion control algorithm '%s' "
+		 "(%s); see net.ipv4.tcp_available_congestion_control.", l->bind->file,
+		 l->bind->line, l->bind->proxy ? l->bind->proxy->name : "GLOBAL", name,
+		 strerror(errno));
+}
+
 bool listen_open_one(struct listener_conf *l, struct opened *donor, struct diag_list *diags)
 {
 	unsigned n = shard_count(l);
@@ -245,6 +259,8 @@ bool listen_open_one(struct listener_conf *l, struct opened *donor, struct diag_
 
 		if (fd < 0)
 			return listen_report(diags, l, error);
+		if (set.congestion)
+			set_congestion(fd, set.congestion, l, diags);
 		o->sockets[i] = listener_new(fd, &user, l, listen_maxaccept());
 		if (!o->sockets[i]) {
 			close(fd);

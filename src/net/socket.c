@@ -52,6 +52,30 @@ static void set_buffers(int fd, const struct socket_settings *set)
 		set_int(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, set->notsent_lowat);
 }
 
+bool socket_set_congestion(int fd, const char *name)
+{
+	return setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name, (socklen_t)strlen(name)) == 0;
+}
+
+/* RFC 2385: segments to and from <addr>, or with an address of all zeros any, are signed. */
+static bool set_md5_key(int fd, const struct sockaddr_storage *addr, const char *key, bool any)
+{
+	struct tcp_md5sig sig = { .tcpm_keylen = (uint16_t)strlen(key) };
+	int option = TCP_MD5SIG;
+
+	if (sig.tcpm_keylen > sizeof(sig.tcpm_key))
+		return false;
+	memcpy(sig.tcpm_key, key, sig.tcpm_keylen);
+	if (any) {
+		sig.tcpm_addr.ss_family = addr->ss_family;
+		sig.tcpm_flags = TCP_MD5SIG_FLAG_PREFIX;
+		option = TCP_MD5SIG_EXT;
+	} else {
+		sig.tcpm_addr = *addr;
+	}
+	return setsockopt(fd, IPPROTO_TCP, option, &sig, sizeof(sig)) == 0;
+}
+
 static void set_keepalive(int fd, const struct socket_settings *set)
 {
 	if (!(set->options & SOCKET_KEEPALIVE))
@@ -83,7 +107,8 @@ bool socket_settings_are_equal(const struct socket_settings *a, const struct soc
 	       a->keepalive_idle_ms == b->keepalive_idle_ms &&
 	       a->keepalive_interval_ms == b->keepalive_interval_ms &&
 	       a->rcvbuf == b->rcvbuf && a->sndbuf == b->sndbuf &&
-	       a->notsent_lowat == b->notsent_lowat;
+	       a->notsent_lowat == b->notsent_lowat &&
+	       is_same_text(a->congestion, b->congestion) && is_same_text(a->md5_key, b->md5_key);
 }
 
 /* Options of a listening TCP socket before bind(). Returns what failed, NULL if nothing did. */
@@ -120,6 +145,9 @@ static const char *prepare_inet(int fd, int family, const struct socket_settings
 	set_buffers(fd, set);
 	set_int(fd, IPPROTO_TCP, TCP_NODELAY, 1);
 	set_keepalive(fd, set);
+	if (set->md5_key && !set_md5_key(fd, &(struct sockaddr_storage){ .ss_family =
+					 (sa_family_t)family }, set->md5_key, true))
+		return "cannot set the key of TCP MD5 signatures";
 	return NULL;
 }
 
@@ -305,6 +333,10 @@ static bool prepare_connect(int fd, const struct sockaddr_storage *addr,
 	set_buffers(fd, set);
 	set_keepalive(fd, set);
 	set_marks(fd, addr, set);
+	if (set->congestion)
+		socket_set_congestion(fd, set->congestion);
+	if (set->md5_key && !set_md5_key(fd, addr, set->md5_key, false))
+		return false;
 	if (!set->source)
 		return true;
 	if (set->options & SOCKET_TRANSPARENT && !set_transparent(fd, addr->ss_family))

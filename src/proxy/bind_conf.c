@@ -7,6 +7,7 @@
 #include "base/door.h"
 #include "conf/conf.h"
 #include "mux/mux.h"
+#include "net/socket.h"
 #include "proxy/address.h"
 #include "proxy/bind.h"
 #include "proxy/modules.h"
@@ -127,6 +128,25 @@ static bool parse_tcp_ut(struct conf_line *l)
 	struct bind_conf *b = l->object;
 
 	return conf_take_time_ms(l, &b->tcp_ut_ms);
+}
+
+static bool parse_congestion(struct conf_line *l)
+{
+	struct bind_conf *b = l->object;
+
+	b->congestion = conf_next(l);
+	return b->congestion || option_error(l, "missing TCP congestion control algorithm");
+}
+
+static bool parse_md5_key(struct conf_line *l)
+{
+	struct bind_conf *b = l->object;
+
+	b->md5_key = conf_next(l);
+	if (!b->md5_key)
+		return option_error(l, "missing TCP MD5 signature password");
+	return strlen(b->md5_key) <= SOCKET_MD5_KEY_MAX ||
+	       option_error(l, "password too long (at most 80 characters expected)");
 }
 
 static bool parse_tcp_ss(struct conf_line *l)
@@ -383,6 +403,8 @@ static const struct conf_keyword keywords[] = {
 	      "sockets to open for one address"),
 	OTHER("tcp-ss", parse_tcp_ss, "{ 0 | 1 | 2 }",
 	      "keep the first packet: from its IP header on, or from Ethernet's"),
+	OTHER("cc", parse_congestion, "<algorithm>", "TCP congestion control"),
+	OTHER("tcp-md5sig", parse_md5_key, "<password>", "TCP MD5 signatures (RFC 2385)"),
 	OTHER("tcp-ut", parse_tcp_ut, "<delay>", "TCP user timeout"),
 	BIT("tfo", BIND_TFO, "TCP fast open"),
 	OTHER("thread", parse_thread, "[<group>/]<set>[,...]", "threads that accept"),

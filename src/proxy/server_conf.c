@@ -7,6 +7,7 @@
 #include "conf/conf.h"
 #include "expr/logformat.h"
 #include "mux/mux.h"
+#include "net/socket.h"
 #include "proxy/address.h"
 #include "proxy/modules.h"
 #include "proxy/proxy.h"
@@ -340,6 +341,28 @@ static bool parse_tcp_ut(struct conf_line *l)
 	return conf_take_time_ms(l, &srv->tcp_ut_ms);
 }
 
+static bool parse_congestion(struct conf_line *l)
+{
+	struct server *srv = l->object;
+
+	srv->congestion = conf_next(l);
+	return srv->congestion ||
+	       option_error(l, "%s : 'cc' : missing TCP congestion control algorithm.", subject(l));
+}
+
+static bool parse_md5_key(struct conf_line *l)
+{
+	struct server *srv = l->object;
+
+	srv->md5_key = conf_next(l);
+	if (!srv->md5_key)
+		return option_error(l, "%s : 'tcp-md5sig' : missing TCP MD5 signature password.",
+				    subject(l));
+	return strlen(srv->md5_key) <= SOCKET_MD5_KEY_MAX ||
+	       option_error(l, "%s : 'tcp-md5sig' : password too long (at most 80 characters "
+			    "expected).", subject(l));
+}
+
 #define LATER(text, args, what) \
 	{ .words = text, .where = CONF_SERVER, .flags = CONF_LATER, .min_args = args, \
 	  .max_args = args, .help = what, \
@@ -653,6 +676,10 @@ static const struct conf_keyword keywords[] = {
 	{ .words = "source", .where = CONF_SERVER, .min_args = 1, .max_args = -1,
 	  .parse = parse_source, .syntax = "<addr>[:<port>] [usesrc <how>] [interface <name>]",
 	  .help = "address to connect from" },
+	{ .words = "cc", .where = CONF_SERVER, .max_args = 1, .parse = parse_congestion,
+	  .syntax = "<algorithm>", .help = "TCP congestion control" },
+	{ .words = "tcp-md5sig", .where = CONF_SERVER, .max_args = 1, .parse = parse_md5_key,
+	  .syntax = "<password>", .help = "TCP MD5 signatures (RFC 2385)" },
 	{ .words = "tcp-ut", .where = CONF_SERVER, ONE, .parse = parse_tcp_ut,
 	  .syntax = "<delay>", .help = "TCP user timeout" },
 	{ .words = "idle-ping", .where = CONF_SERVER, ONE, .parse = parse_time_ms,

@@ -147,7 +147,8 @@ void server_dial(const struct server *srv, const struct server_addr *to, struct 
 {
 	*w = (struct dial_want){ .to = &to->sa, .to_len = to->len,
 				 .set.user_timeout_ms = srv->tcp_ut_ms,
-				 .set.netns = srv->netns };
+				 .set.netns = srv->netns, .set.congestion = srv->congestion,
+				 .set.md5_key = srv->md5_key };
 	if (srv->source)
 		set_source(srv->source, &w->set);
 	if (srv->socks4) {

@@ -74,6 +74,9 @@ struct wanted {
 WANTED(X)
 #undef X
 
+/* The only one of an array whose name has the number of the counter. */
+static const struct wanted want1_clear = { WANT_CLEAR, TABLE_GPC, TABLE_DATA_COUNT, 1, true };
+
 /* What is said of an entry, as a number. False: its table does not store it. */
 static bool entry_number(struct table_state *st, struct table_entry *e, const struct wanted *w,
 			 unsigned cell, uint64_t *out)
@@ -403,6 +406,9 @@ static const struct expr_fetch fetches[] = {
 	SC_ARRAY("sc_gpc_rate", gpc_rate, "how fast a general purpose counter grows"),
 	SRC_ARRAY("src_gpc_rate", gpc_rate, "how fast a general purpose counter grows"),
 	SC_ARRAY("sc_clr_gpc", clr_gpc, "clears a general purpose counter, gives what it was"),
+	FETCH("sc1_clr_gpc", 1, SMP_INT, EXPR_USE_INTERNAL, fetch_tracked, want1_clear,
+		"<index>[,<table>]", "clears a general purpose counter, gives what it was",
+		ARG_INT, ARG_TABLE),
 	SRC_ARRAY("src_clr_gpc", clr_gpc, "clears a general purpose counter, gives what it was"),
 	SC_ARRAY("sc_inc_gpc", inc_gpc,
 		"counts in a general purpose counter, gives what it is then"),
