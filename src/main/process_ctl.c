@@ -159,7 +159,7 @@ static void print_process(FILE *out)
 	struct rights now;
 
 	read_rights(&now);
-	fprintf(out, "Process info\n  pid: %d\n", (int)getpid());
+	fprintf(out, "Process info:\n  pid: %d\n", (int)getpid());
 	print_capabilities(out, "boot", &boot);
 	print_capabilities(out, "runtime", &now);
 	fprintf(out, "  %-23s %-12s %-12s\n", "identity:", "-boot-", "-runtime-");
@@ -180,7 +180,7 @@ static void print_platform(FILE *out, uint32_t anon)
 
 	if (uname(&u) != 0)
 		return;
-	fprintf(out, "Platform info\n  OS name: %s\n  OS release: %s\n  OS version: %s\n"
+	fprintf(out, "Platform info:\n  OS name: %s\n  OS release: %s\n  OS version: %s\n"
 		"  OS architecture: %s\n  node name: %s\n", u.sysname, u.release, u.version,
 		u.machine, ctl_hide(anon, u.nodename, hidden));
 }

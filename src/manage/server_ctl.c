@@ -395,7 +395,8 @@ static void print_state(struct strbuf *out, const struct server *srv, uint32_t a
 		      (unsigned long long)(now > changed ? (now - changed) / 1000000 : 0),
 		      __atomic_load_n(&st->check.status, __ATOMIC_RELAXED),
 		      __atomic_load_n(&st->check.outcome, __ATOMIC_RELAXED),
-		      check_health_of(&st->check), check_flags_of(&st->check),
+		      srv->checks.health.on ? check_health_of(&st->check) : 0,
+		      check_flags_of(&st->check),
 		      check_flags_of(&st->agent), be->id_forced, srv->id_forced,
 		      strcmp(name, "-") == 0 ? name : ctl_hide(anon, name, hidden[3]));
 	print_checks(out, srv, no_port ? 0 : server_port(&addr), anon);

@@ -52,12 +52,15 @@ static void put_conn(struct strbuf *out, const struct side *side, const char *mu
 	const struct conn *c = side->conn;
 	struct addr a = sess_address_of(c, true);
 
-	strbuf_printf(out, "      co%d=%p ctrl=%s xprt=%s mux=%s data=STRM target=%s:%p\n",
+	strbuf_printf(out, "      co%d=%p ctrl=%s xprt=%s mux=%s target=%s:%p\n",
 		      side->back, (const void *)c, sess_family_name(&a), c->transport->name, mux,
 		      side->back ? "SERVER" : "LISTENER", side->target);
-	strbuf_printf(out, "      flags=0x%08x fd=%d fd.state=%02x updt=0 fd.tmask=0x%lx err=%u\n",
+	strbuf_printf(out, "      flags=0x%08x fd=%d fd.state=%02x updt=0 fd.tmask=0x%lx",
 		      c->flags, c->fd, c->flags & (CONN_CAN_RECV | CONN_CAN_SEND),
-		      1ul << (thread_id - thread_group_first(thread_group)), c->error);
+		      1ul << (thread_id - thread_group_first(thread_group)));
+	if (c->error)
+		strbuf_printf(out, " err=%u", c->error);
+	strbuf_add_char(out, '\n');
 }
 
 static void put_side(struct strbuf *out, const struct side *side)
@@ -69,8 +72,9 @@ static void put_side(struct strbuf *out, const struct side *side)
 	strbuf_printf(out, "  sc%c=%p flags=0x%08x ioto=", side->back ? 'b' : 'f',
 		      (const void *)ep, flags & 0xffff);
 	put_timeout(out, side->timeout_ms);
-	strbuf_printf(out, " state=%s endp=%s,%p,0x%08x sub=%d", side->state, side->kind, side->at,
-		      flags, side->conn != NULL);
+	strbuf_printf(out, " state=%s endp=%s,%p,0x%08x sub=%d in=%" PRIu64 " out=%" PRIu64,
+		      side->state, side->kind, side->at, flags, side->conn != NULL,
+		      ep ? ep->rx_bytes : 0, ep ? ep->tx_bytes : 0);
 	put_deadline(out, " rex=", flags & EP_RX_END ? TIMER_NEVER : side->deadline_ms);
 	put_deadline(out, " wex=", ep && ep->tx.len ? side->deadline_ms : TIMER_NEVER);
 	put_deadline(out, " rto=", side->deadline_ms);
@@ -91,17 +95,15 @@ static void put_channel(struct strbuf *out, const char *name, const struct endpo
 {
 	uint32_t in = from ? from->rx.len : 0, unsent = to ? to->tx.len : 0;
 
-	strbuf_printf(out, "  %s=%p (f=0x%x an=0x%x tofwd=%d total=%" PRIu64 ")\n", name,
-		      (const void *)from, from ? from->flags : 0, stage,
-		      from && from->flags & EP_TUNNEL ? -1 : 0, from ? from->rx_bytes : 0);
+	strbuf_printf(out, "  %s=%p (f=0x%x an=0x%x tofwd=%d)\n", name, (const void *)from,
+		      from ? from->flags : 0, stage, from && from->flags & EP_TUNNEL ? -1 : 0);
 	strbuf_printf(out, "      an_exp=<NEVER> buf=%p data=%p o=%u p=%u i=%u size=%u\n",
 		      from ? (const void *)&from->rx : NULL,
 		      from ? (const void *)from->rx.first : NULL, unsent, unsent, in, in + unsent);
 	if (m)
-		strbuf_printf(out, "      htx=%p flags=0x%x size=%zu data=%zu used=%u wrap=NO "
-			      "extra=%" PRIu64 "\n", (const void *)m, m->flags, http_msg_size(m),
-			      http_msg_size(m), m->fields.count,
-			      m->body == HTTP_BODY_LENGTH ? (uint64_t)m->content_length : 0);
+		strbuf_printf(out, "      htx=%p flags=0x%x size=%zu data=%zu used=%u wrap=NO\n",
+			      (const void *)m, m->flags, http_msg_size(m), http_msg_size(m),
+			      m->fields.count);
 }
 
 /* --- a stream --------------------------------------------------------------------------------- */
