@@ -72,8 +72,20 @@ bool tls_ctl_ca_is_used(struct config *cfg, const struct tls_ca *ca)
 	return false;
 }
 
-/* New contexts for the sets of <b> that name the file. */
-static bool renew_bind(struct tls_bind *b, const struct tls_ca *ca, char *why, size_t size)
+/* How many certificates of <b> are shown with these settings. */
+static unsigned uses_of(const struct tls_bind *b, const struct tls_ctx *c)
+{
+	const struct tls_use *u;
+	unsigned n = 0;
+
+	list_for_each(u, &b->uses, of_bind)
+		n += u->ctx == c;
+	return n;
+}
+
+/* New contexts for the sets of <b> that name the file; *dots counts the certificates. */
+static bool renew_bind(struct tls_bind *b, const struct tls_ca *ca, unsigned *dots, char *why,
+		       size_t size)
 {
 	bool changed = false;
 
@@ -83,23 +95,28 @@ static bool renew_bind(struct tls_bind *b, const struct tls_ca *ca, char *why, s
 		if (!tls_bind_renew(b, c, why, size))
 			return false;
 		changed = true;
+		*dots += uses_of(b, c);
 	}
 	return !changed || tls_names_publish(b);
 }
 
 /* Makes the contexts of whoever uses <ca> anew. Same. */
-static bool tls_ctl_apply_ca(struct config *cfg, const struct tls_ca *ca, char *why, size_t size)
+static bool tls_ctl_apply_ca(struct config *cfg, const struct tls_ca *ca, unsigned *dots,
+			     char *why, size_t size)
 {
 	struct tls_global *g = tls_global_of(cfg);
 	struct tls_server *s;
 	struct tls_bind *b;
 
 	list_for_each(b, &g->binds, link)
-		if (!renew_bind(b, ca, why, size))
+		if (!renew_bind(b, ca, dots, why, size))
 			return false;
 	list_for_each(s, &g->servers, link)
-		if (names_it(&s->set, ca->name) && !tls_server_renew(s, why, size))
-			return false;
+		if (names_it(&s->set, ca->name)) {
+			(*dots)++;
+			if (!tls_server_renew(s, why, size))
+				return false;
+		}
 	return true;
 }
 
@@ -137,14 +154,15 @@ static bool swap_ca(struct tls_ca *ca, STACK_OF(X509) **certs, STACK_OF(X509_CRL
 }
 
 bool tls_ctl_replace_ca(struct tls_ca *ca, STACK_OF(X509) **certs, STACK_OF(X509_CRL) **crls,
-			char *why, size_t size)
+			unsigned *dots, char *why, size_t size)
 {
 	char nothing[512];
 
+	*dots = 0;
 	snprintf(why, size, "out of memory");
-	if (swap_ca(ca, certs, crls) && tls_ctl_apply_ca(tls_live(), ca, why, size))
+	if (swap_ca(ca, certs, crls) && tls_ctl_apply_ca(tls_live(), ca, dots, why, size))
 		return true;
 	swap_ca(ca, certs, crls);
-	tls_ctl_apply_ca(tls_live(), ca, nothing, sizeof(nothing));
+	tls_ctl_apply_ca(tls_live(), ca, dots, nothing, sizeof(nothing));
 	return false;
 }

@@ -112,7 +112,9 @@ static const char *status_of(const struct tls_ca *ca, bool pending)
 {
 	if (pending)
 		return "Uncommitted";
-	return tls_ctl_ca_is_used(tls_live(), ca) ? "Used" : "Unused";
+	if (tls_ctl_ca_is_used(tls_live(), ca))
+		return "Used";
+	return ca->is_crl && sk_X509_CRL_num(ca->crls) < 1 ? "Empty" : "Unused";
 }
 
 static void show_one(struct ctl_request *rq, const char *name)
@@ -176,6 +178,7 @@ static void change(struct ctl_request *rq, const char *name)
 	bool add = strncmp(rq->command->words, "add", 3) == 0;
 	struct tls_ca *ca = find(rq, name);
 	bool again = ca && ca->has_pending;
+	int before;
 
 	if (!ca) {
 		ctl_error(rq, "Can't replace a %s file which is not referenced by the "
@@ -186,8 +189,10 @@ static void change(struct ctl_request *rq, const char *name)
 		tls_ca_forget_pending(ca);
 	else if (!ca->has_pending)
 		begin_from_current(ca);
-	if (!tls_ca_read(rq->payload, &ca->pending, &ca->pending_crls)) {
-		if (!add)
+	before = sk_X509_num(ca->pending);
+	if (!tls_ca_read(rq->payload, &ca->pending, &ca->pending_crls) ||
+	    (add && sk_X509_num(ca->pending) <= before)) {
+		if (!add || !again)
 			tls_ca_forget_pending(ca);
 		ctl_error(rq, "Invalid payload\nCan't update %s!", name);
 		return;
@@ -203,7 +208,7 @@ static enum ctl_step set_file(struct ctl_request *rq)
 {
 	if (rq->words[rq->at] && rq->payload.ptr)
 		return tls_ctl_named(rq, change);
-	ctl_error(rq, "'%s' expects a filename and CAs as a payload", rq->command->words);
+	ctl_error(rq, "'%s' expects a filename and %ss as a payload", rq->command->words, kind(rq));
 	return CTL_DONE;
 }
 
@@ -226,17 +231,21 @@ static void commit(struct ctl_request *rq, const char *name)
 {
 	struct tls_ca *ca = find(rq, name);
 	char why[512];
+	unsigned dots;
 
 	if (!ca || !ca->has_pending) {
 		ctl_error(rq, "No ongoing transaction! !\nCan't commit %s!", name);
 		return;
 	}
-	if (!tls_ctl_replace_ca(ca, &ca->pending, &ca->pending_crls, why, sizeof(why))) {
+	if (!tls_ctl_replace_ca(ca, &ca->pending, &ca->pending_crls, &dots, why, sizeof(why))) {
 		ctl_error(rq, "%s\nCan't commit %s!", why, name);
 		return;
 	}
 	tls_ca_forget_pending(ca);
-	strbuf_printf(rq->out, "Committing %s\nSuccess!\n", name);
+	strbuf_printf(rq->out, "Committing %s", name);
+	while (dots--)
+		strbuf_add_char(rq->out, '.');
+	strbuf_add_str(rq->out, "\nSuccess!\n");
 }
 
 static enum ctl_step commit_file(struct ctl_request *rq)

@@ -362,7 +362,7 @@ static bool open_now(struct tls_cert *c, const char *text, size_t len, struct tl
 	}
 	if (!load_key(c, text, len, f, why, size)) {
 		find_type(c);
-		if (f->may_lack_key && !*why)
+		if (f->may_lack_key && !key_is_apart(f) && !*why)
 			return true;
 		if (!*why)
 			snprintf(why, size, "No Private Key found in '%s'.",
@@ -606,7 +606,8 @@ struct tls_cert *tls_cert_change(const struct tls_cert *old, enum tls_part part,
 			tls_cert_drop(&c);
 		return c;
 	}
-	snprintf(why, size, "unable to load certificate from file '%s': %s.", name, tls_reason());
+	snprintf(why, size, "unable to load %s from file '%s': %s.",
+		 part == TLS_PART_KEY ? "private key" : "certificate", name, tls_reason());
 	tls_cert_drop(&c);
 	return NULL;
 }

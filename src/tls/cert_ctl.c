@@ -70,6 +70,14 @@ static const char *status_of(const struct tls_entry *e, bool pending)
 	return e->jwt ? "Used for JWT verification" : "Unused";
 }
 
+/* The name of a part's file, if the line that loads the certificate names it, or looks for it. */
+static void put_file(struct strbuf *out, const char *what, const char *path,
+		     const struct tls_cert_files *f, enum tls_part part)
+{
+	if (path && (!f->listed || f->named >> part & 1))
+		strbuf_printf(out, "%s filename: %s\n", what, path);
+}
+
 static void show_one(struct ctl_request *rq, const struct tls_entry *e, bool pending)
 {
 	struct tls_cert *c = pending ? e->pending : e->cert;
@@ -78,12 +86,11 @@ static void show_one(struct ctl_request *rq, const struct tls_entry *e, bool pen
 	strbuf_printf(rq->out, "Filename: %s%s\n", pending ? "*" : "", e->name);
 	if (f->crt)
 		strbuf_printf(rq->out, "Crt filename: %s\n", f->crt);
-	if (f->key)
-		strbuf_printf(rq->out, "Key filename: %s\n", f->key);
-	if (f->ocsp)
-		strbuf_printf(rq->out, "OCSP filename: %s\n", f->ocsp);
-	if (f->sctl)
-		strbuf_printf(rq->out, "SCTL filename: %s\n", f->sctl);
+	put_file(rq->out, "Key", f->key, f, TLS_PART_KEY);
+	put_file(rq->out, "OCSP", f->ocsp, f, TLS_PART_OCSP);
+	if (f->named >> TLS_PART_ISSUER & 1 || e->ocsp)
+		put_file(rq->out, "OCSP Issuer", f->issuer, f, TLS_PART_ISSUER);
+	put_file(rq->out, "SCTL", f->sctl, f, TLS_PART_SCTL);
 	strbuf_printf(rq->out, "Option: ocsp-update %s\nOption: jwt %s\nStatus: %s\n",
 		      e->ocsp_update == TLS_OCSP_UPDATE_ON ? "on" : "off", e->jwt ? "on" : "off",
 		      status_of(e, pending));
@@ -93,7 +100,9 @@ static void show_one(struct ctl_request *rq, const struct tls_entry *e, bool pen
 		strbuf_printf(rq->out, "Chain Filename: %s\n", c->chain_file);
 	if (c && c->leaf)
 		tls_ctl_put_cert(rq->out, c->leaf, c->chain);
-	strbuf_printf(rq->out, "OCSP Response Key: %s\n", e->ocsp ? e->ocsp->key : "");
+	strbuf_printf(rq->out, "OCSP Response Key: %s\n",
+		      !pending && e->ocsp && (e->cert->ocsp_len || e->ocsp->is_updated) ?
+		      e->ocsp->key : "");
 }
 
 /* The certificate whose part has the name "<base><extension>": <base>, or with
@@ -219,6 +228,13 @@ static enum ctl_step new_cert(struct ctl_request *rq)
 	return tls_ctl_named(rq, create);
 }
 
+/* Is the prepared content a certificate without a key, where tokens may be verified with it? */
+static bool is_for_tokens(const struct tls_entry *e)
+{
+	return e->pending->leaf && !e->pending->key && (!e->cert || e->files.may_lack_key) &&
+	       strcmp(status_of(e, false), "Used") != 0;
+}
+
 static void commit(struct ctl_request *rq, const char *name)
 {
 	struct tls_entry *e = tls_store_find(store(), name);
@@ -230,7 +246,7 @@ static void commit(struct ctl_request *rq, const char *name)
 		ctl_error(rq, "No ongoing transaction! !\nCan't commit %s!", name);
 		return;
 	}
-	if (!tls_cert_is_usable(e->pending, name, why, sizeof(why))) {
+	if (!is_for_tokens(e) && !tls_cert_is_usable(e->pending, name, why, sizeof(why))) {
 		ctl_error(rq, "%s\nCan't commit %s!", why, name);
 		return;
 	}
@@ -302,7 +318,7 @@ static void dump(struct ctl_request *rq, const char *name)
 	long len;
 
 	if (!bio) {
-		ctl_error(rq, "Can't dump the certificate: Not found or the certificate is a "
+		ctl_error(rq, "Can't display the certificate: Not found or the certificate is a "
 			  "bundle!");
 		return;
 	}
@@ -320,7 +336,10 @@ static void dump(struct ctl_request *rq, const char *name)
 
 static enum ctl_step dump_cert(struct ctl_request *rq)
 {
-	return tls_ctl_named(rq, dump);
+	if (rq->words[rq->at])
+		return tls_ctl_named(rq, dump);
+	ctl_error(rq, "Can't display the certificate: Not found or the certificate is a bundle!");
+	return CTL_DONE;
 }
 
 static const struct ctl_command commands[] = {

@@ -165,6 +165,7 @@ bool tls_crt_list_options(struct tls_add *a, char **words, int count, int *at)
 	*at = l.at + 1;
 	a->own = o->any_setting ? &o->set : NULL;
 	a->files = o->files;
+	a->files.listed = true;
 	a->ocsp_update = o->ocsp_update;
 	a->jwt = o->jwt;
 	return good;
@@ -179,7 +180,7 @@ bool tls_crt_list_line(struct tls_add *a, char *text)
 	a->options = NULL;
 	a->filters = NULL;
 	a->filter_count = 0;
-	a->files = (struct tls_cert_files){ 0 };
+	a->files = (struct tls_cert_files){ .listed = true };
 	a->ocsp_update = a->jwt = TLS_OCSP_UPDATE_UNSET;
 	if (n <= 0) {
 		snprintf(a->why, sizeof(a->why), "too many words, or quotes that do not match");

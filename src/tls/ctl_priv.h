@@ -20,9 +20,11 @@ void tls_ctl_put_ocsp(struct strbuf *out, const struct tls_cert *c);
  */
 bool tls_ctl_replace(struct config *cfg, struct tls_entry *e, struct tls_cert *next,
 		     unsigned *dots, char *why, size_t size);
-/* Swaps what <ca> has for <certs> and <crls>, or leaves all three as they are: false, <why>. */
+/* Swaps what <ca> has for <certs> and <crls>, or leaves all three as they are: false, <why>.
+ * *dots: as above.
+ */
 bool tls_ctl_replace_ca(struct tls_ca *ca, STACK_OF(X509) **certs, STACK_OF(X509_CRL) **crls,
-			char *why, size_t size);
+			unsigned *dots, char *why, size_t size);
 /* Does a line of the configuration use it? */
 bool tls_ctl_ca_is_used(struct config *cfg, const struct tls_ca *ca);
 

@@ -11,9 +11,16 @@ enum ctl_step tls_ctl_named(struct ctl_request *rq,
 	const char *name = rq->words[rq->at];
 
 	if (!name) {
-		ctl_error(rq, "'%s' expects a %s", rq->command->words,
-			  strcmp(rq->command->words, "del ssl cert") ? "filename" :
-			  "certificate name");
+		static const struct { const char *command, *what; } deleted[] = {
+			{ "del ssl cert", "certificate name" }, { "del ssl ca-file", "CA file name" },
+			{ "del ssl crl-file", "CRL file name" },
+		};
+		const char *what = "filename";
+
+		for (unsigned i = 0; i < sizeof(deleted) / sizeof(*deleted); i++)
+			if (strcmp(rq->command->words, deleted[i].command) == 0)
+				what = deleted[i].what;
+		ctl_error(rq, "'%s' expects a %s", rq->command->words, what);
 		return CTL_DONE;
 	}
 	tls_store_lock();

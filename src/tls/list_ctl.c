@@ -107,6 +107,10 @@ static enum ctl_step show_crt_list(struct ctl_request *rq)
 
 	if (numbered)
 		name = rq->words[rq->at + 1];
+	if (numbered && !name) {
+		ctl_error(rq, "'show ssl crt-list -n' expects a filename or a directory");
+		return CTL_DONE;
+	}
 	tls_store_lock();
 	if (name)
 		show_list(rq, name, numbered);
@@ -417,12 +421,19 @@ static void put_row(struct strbuf *out, const struct tls_bind *b, const struct t
 {
 	static const char *const types[] = { "rsa", "ecdsa", "dsa" };
 	struct tls_cert *c = r->use->entry->cert;
+	bool any = false;
 
 	strbuf_printf(out, "%s/%s:%d\t%s%.*s\t", b->where.proxy, b->where.file, b->where.line,
 		      r->wildcard ? "*" : "", (int)r->name.len, r->name.ptr);
-	if (r->excluded)
-		strbuf_printf(out, "%s", r->excluded);
-	else
+	for (unsigned i = 0; i < r->use->filter_count; i++) {
+		struct slice filter = r->use->filters[i];
+
+		if (*filter.ptr != '!')
+			continue;
+		strbuf_printf(out, "%.*s ", (int)filter.len, filter.ptr);
+		any = true;
+	}
+	if (!any)
 		strbuf_add_char(out, '-');
 	strbuf_printf(out, "\t%s\t%s", types[c->type], r->use->entry->name);
 	if (tls_cert_open(c)) {

@@ -91,6 +91,8 @@ static enum ctl_step show_response(struct ctl_request *rq)
 	if (second && !base64 && strcmp(word, "text") != 0) {
 		ctl_error(rq, "'%s' expects 'text' or 'base64' before a certid or path.",
 			  rq->command->words);
+	} else if (word && !second && (strcmp(word, "base64") == 0 || strcmp(word, "text") == 0)) {
+		ctl_error(rq, "'%s [text|base64]' expects a valid certid.", rq->command->words);
 	} else if (word) {
 		show_one(rq, second ? second : word, base64);
 	} else {
@@ -192,16 +194,18 @@ static void set_answer(struct ctl_request *rq, const unsigned char *der, size_t 
 			"issuer.";
 	unsigned set = 0;
 	struct tls_ocsp *o;
+	bool was_read;
 
 	list_for_each(o, &global()->ocsps, link)
 		if (key && strcmp(o->key, key) == 0 &&
 		    tls_ocsp_replace(o->entry->cert, der, len, why, sizeof(why)))
 			set++;
+	was_read = key != NULL;
 	free(key);
 	if (set)
 		ctl_say(rq, "OCSP Response updated!");
 	else
-		ctl_error(rq, "%s", why);
+		ctl_error(rq, "%s", was_read ? why : "Unable to parse OCSP response.");
 }
 
 static enum ctl_step set_response(struct ctl_request *rq)

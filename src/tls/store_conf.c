@@ -107,7 +107,7 @@ static bool parse_load(struct conf_line *l)
 	if (!take_parameters(l, &load))
 		return false;
 	load.files.crt = tls_path(l->cfg, crt_base(l), load.crt);
-	load.files.may_lack_key = true;
+	load.files.may_lack_key = load.files.listed = true;
 	if (*s->name || load.alias)
 		name = arena_printf(&l->cfg->arena, "@%s/%s", s->name,
 				    load.alias ? load.alias : load.crt);

@@ -179,6 +179,7 @@ struct tls_cert_files {
 	const char *crt, *key, *ocsp, *issuer, *sctl;
 	uint8_t named;               /* bit n: a line names the file of enum tls_part n */
 	bool may_lack_key;           /* tokens are verified without */
+	bool listed;                 /* by a crt-list, crt-store: companions are not told */
 	struct tls_phrases *phrases; /* borrowed: ssl-passphrase-cmd; NULL: none */
 };
 /* A certificate of PEM texts and files, complete. NULL: the reason is in <why> (<size> bytes).
@@ -481,7 +482,6 @@ bool tls_use_is_default(const struct tls_use *u, const struct tls_use *first);
 struct tls_name_row {
 	struct slice name;
 	bool wildcard, negative;
-	const char *excluded;        /* names that the line excludes; NULL: none */
 	const struct tls_use *use;
 };
 bool tls_names_row(const struct tls_names *n, unsigned i, struct tls_name_row *out);

@@ -104,12 +104,13 @@ static void renew_ca(struct tls_ca *ca)
 	STACK_OF(X509) *certs = NULL;
 	STACK_OF(X509_CRL) *crls = NULL;
 	char why[512] = "no certificate in it";
+	unsigned dots;
 	size_t len;
 	char *text = file_load(ca->name, FILE_MAX, &len);
 	bool good;
 
 	good = text && tls_ca_read(slice_make(text, len), &certs, &crls) &&
-	       tls_ctl_replace_ca(ca, &certs, &crls, why, sizeof(why));
+	       tls_ctl_replace_ca(ca, &certs, &crls, &dots, why, sizeof(why));
 	watch_tell(tls_live(), ca->name, good ? NULL : text ? why : strerror(errno));
 	sk_X509_pop_free(certs, X509_free);
 	sk_X509_CRL_pop_free(crls, X509_CRL_free);
