@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* h2_head.c - heads of HTTP/2 messages (RFC 9113 8): a walk over the block, then what can be said
- * of the whole
+/* h2_head.c - heads of HTTP/2 and HTTP/3 messages (RFC 9113 8, RFC 9114 4): a walk over the block,
+ * then what can be said of the whole
  *
  * The first thing that is wrong decides; the walk goes on all the same, only for the tables.
  */
+#include "codec/qpack.h"
 #include "h2_head_priv.h"
 
 static const char *const error_texts[] = {
@@ -292,36 +293,55 @@ static void head_init(struct h2_head *head)
 	};
 }
 
-enum h2_head_status h2_head_decode(struct hpack_decoder *d, struct slice block,
-				   enum h2_head_kind kind, unsigned options, struct h2_head *head)
+typedef enum hpack_status read_fn(struct hpack_reader *r, struct hpack_field *out);
+
+/* Walks the block that <reader> begins, with <read>. */
+static enum h2_head_status decode(struct hpack_reader *reader, read_fn *read,
+				  enum h2_head_kind kind, unsigned options, struct h2_head *head)
 {
 	struct h2_walk w = { .head = head, .kind = (uint8_t)kind, .options = options };
-	struct hpack_reader reader;
 	struct hpack_field field;
-	enum hpack_status status;
 
-	head_init(head);
-	hpack_read_begin(&reader, d, block, head->text, head->text_max);
-	while ((status = hpack_read(&reader, &field)) == HPACK_FIELD) {
+	while (read(reader, &field) == HPACK_FIELD) {
 		if (++w.count > field_limit(head)) {
-			reader.error = HPACK_ERR_TOO_LARGE;
+			reader->error = HPACK_ERR_TOO_LARGE;
 			break;
 		}
 		if (!(options & H2_HEAD_OPT_DISCARD))
 			take(&w, &field);
 	}
-	head->hpack_error = reader.error;
-	if (reader.error)
+	head->hpack_error = reader->error;
+	if (reader->error)
 		return H2_HEAD_BROKEN;
 	if (options & H2_HEAD_OPT_DISCARD)
 		return H2_HEAD_REFUSED;
 	if (!w.error && !w.too_large)
-		finish(&w, &reader);
+		finish(&w, reader);
 	head->error = w.error;
-	head->text_len = (size_t)(reader.text - head->text);
+	head->text_len = (size_t)(reader->text - head->text);
 	if (w.error)
 		return H2_HEAD_REFUSED;
 	return w.too_large ? H2_HEAD_TOO_LARGE : H2_HEAD_OK;
+}
+
+enum h2_head_status h2_head_decode(struct hpack_decoder *d, struct slice block,
+				   enum h2_head_kind kind, unsigned options, struct h2_head *head)
+{
+	struct hpack_reader reader;
+
+	head_init(head);
+	hpack_read_begin(&reader, d, block, head->text, head->text_max);
+	return decode(&reader, hpack_read, kind, options, head);
+}
+
+enum h2_head_status h3_head_decode(struct slice section, enum h2_head_kind kind, unsigned options,
+				   struct h2_head *head)
+{
+	struct hpack_reader reader;
+
+	head_init(head);
+	qpack_read_begin(&reader, section, head->text, head->text_max);
+	return decode(&reader, qpack_read, kind, options, head);
 }
 
 /* ---- moving */
