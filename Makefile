@@ -136,7 +136,7 @@ LINUX := $(filter linux-%,$(TARGET))
 # there says that a library is used by files that are always built.
 
 OPTION_ROWS := \
- OPENSSL|openssl|openssl/ssl.h|-lssl,-lcrypto|src/tls/*.c,src/*/*_openssl.c|src/*/tls_none.c,src/*/*_openssl_none.c \
+ OPENSSL|openssl|openssl/ssl.h|-lssl,-lcrypto|src/tls/*.c,src/*/*_openssl.c,src/quic/*.c,src/h3/*.c|src/*/tls_none.c,src/*/*_openssl_none.c,src/*/quic_none.c \
  IPSEC_MB|-|intel-ipsec-mb.h|-lIPSec_MB|src/tls/gcm.c|src/tls/gcm_none.c \
  PCRE2|libpcre2-8|pcre2.h|-lpcre2-8|*|- \
  PCRE2_JIT|-|-|-|*|- \
@@ -155,9 +155,9 @@ BUILT_IN := POLL THREAD $(if $(LINUX),ACCEPT4 BACKTRACE CPU_AFFINITY GETADDRINFO
             LINUX_TPROXY NS PRCTL RT TFO THREAD_DUMP TPROXY)
 LEFT_OUT := 51DEGREES CLOSEFROM DEVICEATLAS ENGINE EVPORTS KQUEUE LIBATOMIC \
             NETFILTER OBSOLETE_LINKER OPENSSL_AWSLC OPENSSL_WOLFSSL OT PCRE PCRE_JIT PROCCTL \
-            PTHREAD_EMULATION QUIC QUIC_OPENSSL_COMPAT SLZ STATIC_PCRE STATIC_PCRE2 WURFL
+            PTHREAD_EMULATION SLZ STATIC_PCRE STATIC_PCRE2 WURFL
 # accepted and without effect: what they ask for is always the case where it is needed
-ALWAYS   := DL MATH CRYPT_H LINUX_CAP SHM_OPEN
+ALWAYS   := QUIC QUIC_OPENSSL_COMPAT DL MATH CRYPT_H LINUX_CAP SHM_OPEN
 
 cell   = $(filter-out -,$(subst $(comma),$(space),$(word $(2),$(subst |,$(space),$(1)))))
 name   = $(call cell,$(1),1)
@@ -282,8 +282,9 @@ endif
 endif
 
 c_string = "$(subst ",\",$(subst \,\\,$(strip $(1))))"
-FEATURES := $(sort $(addsuffix +,$(OPTIONS_ON) $(BUILT_IN) $(if $(OPENSSL_on),SSL)) \
-  $(addsuffix -,$(OPTIONS_OFF) $(LEFT_OUT) $(if $(OPENSSL_on),,SSL)))
+WITH_TLS := SSL QUIC QUIC_OPENSSL_COMPAT
+FEATURES := $(sort $(addsuffix +,$(OPTIONS_ON) $(BUILT_IN) $(if $(OPENSSL_on),$(WITH_TLS))) \
+  $(addsuffix -,$(OPTIONS_OFF) $(LEFT_OUT) $(if $(OPENSSL_on),,$(WITH_TLS))))
 FEATURES := $(foreach f,$(FEATURES),$(if $(filter %+,$(f)),+$(f:%+=%),-$(f:%-=%)))
 define build_info
 /* written by the Makefile: what this binary was built with. Included by src/main only. */

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "base/addr.h"
 
 struct config;
 struct diag_list;
@@ -99,6 +100,16 @@ struct addr;
 typedef void listen_accept_fn(struct listener_conf *owner, int fd, const struct addr *src);
 /* Installs it. Before sockets are opened. */
 void listen_set_accept(listen_accept_fn *fn);
+/* A client of QUIC whose handshake is over. */
+struct conn;
+struct listen_quic_client {
+	struct conn *conn;            /* the callee's; its owner is the struct quic_conn */
+	struct addr src, dst;
+	uint64_t since_ns;            /* when its first packet came */
+};
+typedef void listen_accept_quic_fn(struct listener_conf *owner,
+				   const struct listen_quic_client *client);
+void listen_set_accept_quic(listen_accept_quic_fn *fn);
 /* Lets the Runtime API pause, resume and close frontends. At the start. */
 void listen_init(void);
 

@@ -40,6 +40,7 @@ enum mux_side { MUX_FRONT = 1 << 0, MUX_BACK = 1 << 1 };
 enum mux_traits {
 	MUX_DEFAULT = 1 << 0,      /* of its mode, when neither a line nor ALPN asks for another */
 	MUX_MULTIPLEX = 1 << 1,    /* carries several streams at once */
+	MUX_FRAMED = 1 << 2,       /* needs a transport with streams of its own: QUIC */
 };
 
 /* The first member of what each protocol keeps of a connection. */
@@ -113,9 +114,11 @@ const struct mux_kind *mux_find(const char *name);
 const struct mux_kind *mux_default(enum mux_mode mode);
 /* The name that ALPN has for it; empty: none. */
 struct slice mux_protocol(const struct mux_kind *k);
-/* The row of the protocol that ALPN chose, the default of HTTP without one, or with another. */
+/* The row of the protocol that ALPN chose over TCP, the default of HTTP without one, or with
+ * another.
+ */
 const struct mux_kind *mux_of_alpn(struct slice protocol);
-/* All that ALPN may offer on <side>, in wire format, the best first; constant. */
+/* All that ALPN may offer on <side> over TCP, in wire format, the best first; constant. */
 struct slice mux_alpn_list(enum mux_side side);
 /* The row whose preface <bytes> begin with, NULL: none. *more: they are too few to tell. */
 const struct mux_kind *mux_of_preface(struct slice bytes, bool *more);

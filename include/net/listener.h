@@ -20,6 +20,9 @@
 
 struct listener;
 
+/* LISTENER_HOLD: those that are known are served, nobody else comes in. */
+enum listener_wish { LISTENER_READ, LISTENER_HOLD, LISTENER_LEAVE };
+
 struct listener_user {
 	/* A connection, on its thread. <src>: ADDR_UNIX when there is no internet address. */
 	void (*accept)(void *owner, int fd, const struct addr *src);
@@ -31,6 +34,11 @@ struct listener_user {
 	void (*give_back)(void *owner);
 	/* Does this thread take part? */
 	bool (*uses_thread)(void *owner, unsigned thread);
+	/* A socket of datagrams, instead of accept(), may_accept() and give_back(): on a thread that
+	 * takes part, what is to be done with it from now on. The first call there begins; behind
+	 * LISTENER_LEAVE comes none. NULL: a socket of streams.
+	 */
+	void (*datagrams)(void *owner, int fd, enum listener_wish wish);
 	/* The name of the frontend, for `show fd`. */
 	const char *(*name)(void *owner);
 };

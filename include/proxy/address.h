@@ -23,6 +23,7 @@ enum address_flags {
 	ADDRESS_NO_NAMES = 1 << 6,    /* do not resolve */
 	ADDRESS_EMPTY_IS_ANY = 1 << 7,/* "" and "*" are the wildcard */
 	ADDRESS_KEEP_NAMES = 1 << 8,  /* a name is kept, to be resolved later */
+	ADDRESS_QUIC = 1 << 9,        /* those of QUIC are allowed */
 };
 
 struct address {
@@ -33,6 +34,7 @@ struct address {
 	unsigned char family;         /* enum addr_family that a prefix asks for */
 	int fd;                       /* -1 unless fd@ or sockpair@ */
 	bool is_sockpair;
+	bool is_quic;
 	char error[160];
 };
 

@@ -105,10 +105,14 @@ struct listener_conf {
 	socklen_t address_len;
 	int inherited_fd;            /* of fd@ and sockpair@, else -1 */
 	bool is_sockpair;
+	bool is_quic;                /* datagrams: HTTP/3 */
 	struct listener_state *state;
 	void *opened;                /* the stream floor's sockets */
 };
 
+/* Has the line addresses of QUIC; has it others? */
+bool bind_has_quic(const struct bind_conf *b);
+bool bind_has_streams(const struct bind_conf *b);
 /* Its slots (SLOT_BIND). */
 struct slot_area *bind_slots(const struct bind_conf *b);
 /* A new one with default options, linked to no proxy (stats sockets); NULL: no memory. */

@@ -103,5 +103,8 @@ bool session_keep_conn_addr(struct session *s, bool dst);
  * Closes <fd> when refused or when memory is out. Callback of net/listener.
  */
 void session_accept(struct listener_conf *l, int fd, const struct addr *src);
+/* The same for a client of QUIC whose handshake is over; its struct conn is taken over. */
+struct listen_quic_client;
+void session_accept_quic(struct listener_conf *l, const struct listen_quic_client *client);
 
 #endif

@@ -97,6 +97,27 @@ static inline void tls_waiter_cancel(struct tls_waiter *w)
 		list_remove(&w->link);
 }
 
+/* --- QUIC ------------------------------------------------------------------------------------- */
+
+struct quic_tls_ops;
+struct quic_tls_user;
+
+/* The line is of QUIC: `ssl` is on. Before tls_bind_check(). */
+void tls_bind_want_quic(struct slot_area *bind);
+/* Was this library made for QUIC? Else `limited-quic` is needed. */
+bool tls_quic_is_native(void);
+struct tls_quic_start {
+	const struct quic_tls_user *user;
+	void *owner;                 /* for its calls */
+	const uint8_t *params;       /* our transport parameters; copied */
+	size_t params_len;
+};
+/* TLS for a connection of QUIC (net/quic_tls.h), as its transport: what is asked of a connection is
+ * answered as for any other, but no bytes go through it. False: as tls_accept().
+ */
+bool tls_quic_accept(struct conn *c, struct slot_area *bind, const struct tls_quic_start *how);
+extern const struct quic_tls_ops tls_quic_ops;
+
 /* --- servers ---------------------------------------------------------------------------------- */
 
 /* Do connections to this server begin with TLS now? <server>: its slots. What is asked of a

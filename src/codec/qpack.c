@@ -61,8 +61,10 @@ static bool read_string(struct hpack_reader *r, unsigned prefix, struct slice *o
 	if (huffman) {
 		n = hpack_huffman_decode(bytes, r->text, r->text_room);
 	} else {
-		n = bytes.len <= r->text_room ? bytes.len : HPACK_HUFFMAN_NO_ROOM;
-		if (bytes.len && n == bytes.len)
+		n = bytes.len;
+		if (n > r->text_room)
+			return read_bad(r, HPACK_ERR_TOO_LARGE);
+		if (n)
 			memcpy(r->text, bytes.ptr, n);
 	}
 	if (n == HPACK_HUFFMAN_NO_ROOM)

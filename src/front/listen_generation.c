@@ -25,7 +25,8 @@ static bool is_same_socket(const struct listener_conf *l, const struct listener_
 {
 	struct socket_settings a, b;
 
-	if (l->inherited_fd != was->inherited_fd || l->address_len != was->address_len ||
+	if (l->inherited_fd != was->inherited_fd || l->is_quic != was->is_quic ||
+	    l->address_len != was->address_len ||
 	    memcmp(&l->address, &was->address, l->address_len) != 0)
 		return false;
 	listen_settings(l->bind, &a);
@@ -52,7 +53,7 @@ static struct opened *find_donor(const struct listener_conf *l, const struct con
 
 bool listen_can_release(const struct listener_conf *l)
 {
-	return l->inherited_fd < 0 && l->address.ss_family != AF_UNIX;
+	return l->inherited_fd < 0 && l->address.ss_family != AF_UNIX && !l->is_quic;
 }
 
 static bool is_handed_out(void)

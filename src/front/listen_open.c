@@ -68,6 +68,10 @@ static const struct listener_user user = {
 	.uses_thread = uses_thread,
 };
 
+static const struct listener_user quic_user = {
+	.name = frontend_name, .datagrams = listen_quic_datagrams, .uses_thread = uses_thread,
+};
+
 /* --- opening --------------------------------------------------------------------------------- */
 
 static unsigned option_bits(const struct bind_conf *b)
@@ -140,6 +144,8 @@ static unsigned used_groups(const struct listener_conf *l, unsigned below)
 /* What the line says, or tune.listener.default-shards: a number or enum bind_shards. */
 static int wanted_shards(const struct listener_conf *l)
 {
+	if (l->is_quic) /* what one client sends should always reach the same thread */
+		return BIND_SHARDS_BY_THREAD;
 	if (l->bind->shards)
 		return l->bind->shards;
 	switch (tunes.shards) {
@@ -179,6 +185,11 @@ unsigned listen_shard_of_thread(const struct listener_conf *l, unsigned count)
 	return rank % count;
 }
 
+bool listen_reads(const struct listener_conf *l, unsigned thread, unsigned count)
+{
+	return listen_uses_thread(l, thread) && (!l->is_quic || used_threads(l, thread) < count);
+}
+
 bool listen_report(struct diag_list *diags, const struct listener_conf *l, const char *error)
 {
 	static const struct diag_place bare = { .form = DIAG_BARE };
@@ -186,7 +197,8 @@ bool listen_report(struct diag_list *diags, const struct listener_conf *l, const
 	const struct proxy *fe = l->bind->proxy;
 	struct addr a = addr_from_sockaddr(&l->address, l->address_len);
 	char ip[ADDR_IP_MAX], where[sizeof(un->sun_path) + 16];
-	const char *protocol = a.family == ADDR_INET ? "tcpv4" : "tcpv6";
+	const char *protocol = a.family == ADDR_INET ? l->is_quic ? "quic4" : "tcpv4"
+						     : l->is_quic ? "quic6" : "tcpv6";
 
 	if (addr_is_inet(&a)) {
 		addr_put_ip(&a, ip, sizeof(ip));
@@ -219,7 +231,7 @@ static int open_socket(struct listener_conf *l, const struct socket_settings *se
 		return fd;
 	}
 	if (!donor || shard >= donor->count || o->lent != shard)
-		return socket_listen(&l->address, l->address_len, set, error, size);
+		return (l->is_quic ? socket_datagram : socket_listen)(&l->address, l->address_len, set, error, size);
 	fd = fcntl(listener_fd(donor->sockets[shard]), F_DUPFD_CLOEXEC, 0);
 	if (fd < 0)
 		snprintf(error, size, "cannot share listening socket (%s)", strerror(errno));
@@ -259,9 +271,10 @@ bool listen_open_one(struct listener_conf *l, struct opened *donor, struct diag_
 
 		if (fd < 0)
 			return listen_report(diags, l, error);
-		if (set.congestion)
+		if (set.congestion && !l->is_quic)
 			set_congestion(fd, set.congestion, l, diags);
-		o->sockets[i] = listener_new(fd, &user, l, listen_maxaccept());
+		o->sockets[i] = listener_new(fd, l->is_quic ? &quic_user : &user, l,
+					     listen_maxaccept());
 		if (!o->sockets[i]) {
 			close(fd);
 			return listen_report(diags, l, "out of memory");

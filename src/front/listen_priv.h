@@ -6,12 +6,14 @@
  *   listen_state.c       starting, pausing, resuming, stopping
  *   listen_generation.c  from one configuration, or process, to the next
  *   listen_named.c       sockets for another process
+ *   listen_quic.c        connections of QUIC
  */
 #ifndef FRONT_LISTEN_PRIV_H
 #define FRONT_LISTEN_PRIV_H
 
 #include <stdbool.h>
 #include "front/listen.h"
+#include "net/listener.h"
 #include "proxy/bind.h"
 
 struct addr;
@@ -57,6 +59,13 @@ bool listen_open_one(struct listener_conf *l, struct opened *donor, struct diag_
 /* Does the calling thread accept for <l>? Which of its sockets, of <count>, is that thread's? */
 bool listen_uses_thread(const struct listener_conf *l, unsigned thread);
 unsigned listen_shard_of_thread(const struct listener_conf *l, unsigned count);
+/* Does the thread read datagrams, of which each socket, of <count>, has one reader? */
+bool listen_reads(const struct listener_conf *l, unsigned thread, unsigned count);
+
+/* --- listen_quic.c */
+
+/* listener_user.datagrams. */
+void listen_quic_datagrams(void *owner, int fd, enum listener_wish wish);
 
 /* --- listen_state.c */
 

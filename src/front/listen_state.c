@@ -53,7 +53,7 @@ static bool start_one(struct listener_conf *l)
 {
 	struct opened *o = l->opened;
 
-	if (o && o->count && listen_uses_thread(l, thread_id))
+	if (o && o->count && listen_reads(l, thread_id, o->count))
 		listener_start_thread(o->sockets[listen_shard_of_thread(l, o->count)]);
 	return true;
 }
@@ -74,7 +74,8 @@ unsigned listen_collect(const struct config *cfg, int *sockets, struct socket_or
 	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px))
 		list_for_each(b, &px->binds, link)
 			list_for_each(l, &b->listeners, link) {
-				const struct opened *o = l->opened;
+				/* (each process has sockets of datagrams of its own) */
+				const struct opened *o = l->is_quic ? NULL : l->opened;
 
 				for (unsigned i = 0; o && i < o->count; i++, n++) {
 					if (n >= max)

@@ -331,7 +331,6 @@ static const struct conf_keyword keywords[] = {
 	/* what tunes something that this program does otherwise: harmless */
 	IGNORED("tune.buffers.limit", "<number>", "memory is limited by -m"),
 	IGNORED("tune.buffers.reserve", "<number>", "no buffer is kept in reserve"),
-	IGNORED("harden.reject-privileged-ports.quic", "{ on | off }", "there is no QUIC"),
 	IGNORED("tune.recv_enough", "<number>", "receiving stops at the first short read"),
 	IGNORED("tune.max-rules-at-once", "<number>", "rules run to completion"),
 	IGNORED("tune.listener.multi-queue", "{ on | fair | off }",
@@ -353,9 +352,6 @@ static const struct conf_keyword keywords[] = {
 	IGNORED("prealloc-fd", "", "the kernel's table grows by itself"),
 	IGNORED("tune.disable-zero-copy-forwarding", "", "bytes are always moved without a copy"),
 	IGNORED("tune.disable-fast-forward", "", "there is no other way of forwarding"),
-
-	/* what has an effect with features that are not there yet, and none on what is */
-	IGNORED("cluster-secret", "<secret>", "nothing of this version needs a shared secret"),
 	{ 0 }
 };
 

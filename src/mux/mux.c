@@ -24,7 +24,7 @@ static void add_alpn(const struct mux_kind *k, enum mux_side side)
 {
 	struct alpn_list *l = &alpn_lists[side];
 
-	if (!(k->sides & side) || !k->alpn.len)
+	if (!(k->sides & side) || !k->alpn.len || k->traits & MUX_FRAMED)
 		return;
 	BUG_ON(l->len + k->alpn.len > sizeof(l->bytes));
 	memcpy(l->bytes + l->len, k->alpn.ptr, k->alpn.len);
@@ -72,7 +72,7 @@ struct slice mux_protocol(const struct mux_kind *k)
 const struct mux_kind *mux_of_alpn(struct slice protocol)
 {
 	for (unsigned i = 0; protocol.len && i < kind_count; i++)
-		if (slice_eq(mux_protocol(kinds[i]), protocol))
+		if (slice_eq(mux_protocol(kinds[i]), protocol) && !(kinds[i]->traits & MUX_FRAMED))
 			return kinds[i];
 	return mux_default(MUX_HTTP);
 }
@@ -154,15 +154,17 @@ static void dump_line(FILE *out, const struct mux_kind *k, bool as_default)
 {
 	static const char *const modes[] = { [MUX_TCP] = "TCP", [MUX_HTTP] = "HTTP" };
 	static const char *const sides[] = { "", "FE", "BE", "FE|BE" };
-	const char *flags[3];
+	const char *flags[4];
 	unsigned n = 0;
 
 	if (k->mode == MUX_HTTP)
 		flags[n++] = "HTX";
-	if (k->traits & MUX_MULTIPLEX)
+	if (k->traits & MUX_MULTIPLEX && !(k->traits & MUX_FRAMED))
 		flags[n++] = "HOL_RISK";
 	if (!as_default)
 		flags[n++] = "NO_UPG";
+	if (k->traits & MUX_FRAMED)
+		flags[n++] = "FRAMED";
 	fprintf(out, "%11s : mode=%-5s side=%-6s mux=%-5s flags=",
 		as_default ? "<default>" : k->name, modes[k->mode], sides[k->sides], k->label);
 	for (unsigned i = 0; i < n; i++)

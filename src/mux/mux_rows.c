@@ -5,8 +5,7 @@
 
 /* Names that lines may have, of protocols that are not built. */
 static const struct mux_kind spop = { .name = "spop", .label = "SPOP", .mode = MUX_TCP };
-static const struct mux_kind quic = { .name = "quic", .label = "QUIC", .mode = MUX_HTTP };
 
 const struct mux_kind *const mux_rows[] = {
-	&mux_h2, &mux_h1, &mux_pass, &mux_fcgi, &spop, &quic, NULL
+	&mux_h2, &mux_h1, &mux_pass, &mux_fcgi, &spop, NULL
 };

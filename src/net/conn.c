@@ -108,7 +108,7 @@ struct conn *conn_new(int fd, const struct conn_ops *ops, void *owner, unsigned 
 		return NULL;
 	*c = (struct conn){ .ops = ops, .owner = owner, .transport = &transport_raw, .fd = fd,
 			    .read_blocks = 1, .flags = flags };
-	if (!fd_add(fd, conn_event, c, flags & CONN_BACKEND ? FD_FL_BACKEND : 0)) {
+	if (fd >= 0 && !fd_add(fd, conn_event, c, flags & CONN_BACKEND ? FD_FL_BACKEND : 0)) {
 		pool_free(conn_pool, c);
 		return NULL;
 	}
@@ -124,11 +124,11 @@ void conn_close(struct conn **pc)
 		return;
 	if (c->transport->close)
 		c->transport->close(c);
-	if (c->flags & CONN_NO_LINGER)
+	if (c->fd >= 0 && c->flags & CONN_NO_LINGER)
 		socket_set_reset(c->fd);
-	if (c->flags & CONN_DETACHED)
+	if (c->fd >= 0 && c->flags & CONN_DETACHED)
 		close(c->fd);
-	else
+	else if (c->fd >= 0)
 		fd_close(c->fd);
 	pool_free(conn_pool, c);
 }

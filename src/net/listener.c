@@ -138,7 +138,8 @@ static void listener_release(struct listener *l)
 	if (__atomic_sub_fetch(&l->refs, 1, __ATOMIC_ACQ_REL))
 		return;
 	if (l->drained) {
-		listener_empty(l);
+		if (!l->user->datagrams)
+			listener_empty(l);
 		__atomic_sub_fetch(&draining, 1, __ATOMIC_RELEASE);
 	}
 	close(l->fd);
@@ -148,6 +149,21 @@ static void listener_release(struct listener *l)
 unsigned listeners_draining(void)
 {
 	return __atomic_load_n(&draining, __ATOMIC_ACQUIRE);
+}
+
+/* The same for a socket of datagrams, which the user reads. */
+static void seat_apply_datagrams(struct seat *s)
+{
+	struct listener *l = s->listener;
+	bool closed = __atomic_load_n(&l->closed, __ATOMIC_ACQUIRE);
+
+	if (s->started && !s->waiting && !s->left)
+		l->user->datagrams(l->owner, l->fd, closed ? LISTENER_LEAVE
+				   : listener_is_paused(l) ? LISTENER_HOLD : LISTENER_READ);
+	if (!closed || s->left)
+		return;
+	s->left = true;
+	listener_release(l);
 }
 
 /* Applies the listener's state to this thread's poller; for another look, it is added anew: pollers
@@ -161,6 +177,10 @@ static void seat_apply(struct seat *s)
 	bool want = s->started && !closed && !s->waiting &&
 		    !__atomic_load_n(&l->paused, __ATOMIC_ACQUIRE);
 
+	if (l->user->datagrams) {
+		seat_apply_datagrams(s);
+		return;
+	}
 	if (s->polled && (!want || s->looks != looks)) {
 		fd_remove_shared(l->fd);
 		s->polled = false;

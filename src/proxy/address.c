@@ -14,7 +14,7 @@
 #include "base/door.h"
 
 enum address_kind { KIND_ANY, KIND_V4, KIND_V6, KIND_UNIX, KIND_ABSTRACT, KIND_FD, KIND_SOCKPAIR,
-		    KIND_OTHER };
+		    KIND_QUIC, KIND_QUIC4, KIND_QUIC6, KIND_OTHER };
 
 static const struct {
 	const char *prefix;
@@ -28,7 +28,8 @@ static const struct {
 	{ "abnsz@", KIND_OTHER }, { "mptcp@", KIND_OTHER }, { "mptcp4@", KIND_OTHER },
 	{ "mptcp6@", KIND_OTHER }, { "udp@", KIND_OTHER }, { "udp4@", KIND_OTHER },
 	{ "udp6@", KIND_OTHER }, { "uxdg@", KIND_OTHER }, { "dgram+", KIND_OTHER },
-	{ "quic+", KIND_OTHER }, { "quic4@", KIND_OTHER }, { "quic6@", KIND_OTHER },
+	{ "quic+ipv4@", KIND_QUIC4 }, { "quic+ipv6@", KIND_QUIC6 }, { "quic+ip@", KIND_QUIC },
+	{ "quic4@", KIND_QUIC4 }, { "quic6@", KIND_QUIC6 }, { "quic+", KIND_QUIC },
 	{ "rhttp@", KIND_OTHER },
 };
 
@@ -282,6 +283,18 @@ static bool parse_inet(char *text, enum address_kind kind, unsigned flags, struc
 	return true;
 }
 
+/* QUIC's are addresses of UDP. False: they are not allowed here. */
+static bool take_quic(enum address_kind *kind, unsigned flags, struct address *out)
+{
+	if (*kind < KIND_QUIC || *kind > KIND_QUIC6)
+		return true;
+	if (!(flags & ADDRESS_QUIC))
+		return address_error(out, "QUIC is not supported here yet, on 'bind' lines only");
+	out->is_quic = true;
+	*kind = *kind == KIND_QUIC4 ? KIND_V4 : *kind == KIND_QUIC6 ? KIND_V6 : KIND_ANY;
+	return true;
+}
+
 bool address_parse(const char *text, unsigned flags, struct address *out)
 {
 	enum address_kind kind = KIND_ANY;
@@ -298,6 +311,8 @@ bool address_parse(const char *text, unsigned flags, struct address *out)
 			break;
 		}
 	}
+	if (!take_quic(&kind, flags, out))
+		return false;
 	if (kind == KIND_OTHER)
 		return address_error(out, "this kind of address is not supported yet");
 	if (kind == KIND_FD || kind == KIND_SOCKPAIR) {
@@ -305,7 +320,8 @@ bool address_parse(const char *text, unsigned flags, struct address *out)
 			return address_error(out, "'fd@' is not allowed here");
 		return parse_fd(text, kind, out);
 	}
-	if (kind == KIND_UNIX || kind == KIND_ABSTRACT || (kind == KIND_ANY && *text == '/')) {
+	if (kind == KIND_UNIX || kind == KIND_ABSTRACT ||
+	    (kind == KIND_ANY && *text == '/' && !out->is_quic)) {
 		if (!(flags & ADDRESS_UNIX))
 			return address_error(out, "UNIX sockets are not allowed here");
 		return parse_unix(text, kind == KIND_ABSTRACT, out);

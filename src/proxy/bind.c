@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/bug.h"
 #include "conf/conf.h"
+#include "mux/mux.h"
 #include "proxy/address.h"
 #include "proxy/bind.h"
 #include "proxy/proxy.h"
@@ -33,6 +34,26 @@ struct bind_conf *bind_conf_new(struct config *cfg)
 	b->gid = (gid_t)-1;
 	b->level = BIND_LEVEL_OPERATOR;
 	return slot_area_init(SLOT_BIND, bind_slots(b)) ? b : NULL;
+}
+
+static bool has_kind(const struct bind_conf *b, bool quic)
+{
+	const struct listener_conf *lc;
+
+	list_for_each(lc, &b->listeners, link)
+		if (lc->is_quic == quic)
+			return true;
+	return false;
+}
+
+bool bind_has_quic(const struct bind_conf *b)
+{
+	return has_kind(b, true);
+}
+
+bool bind_has_streams(const struct bind_conf *b)
+{
+	return has_kind(b, false);
 }
 
 /* --- states --------------------------------------------------------------------------------- */
@@ -99,6 +120,7 @@ static bool add_listener(struct conf_line *l, struct bind_conf *b, const struct 
 	lc->address_len = a->addr.len;
 	lc->inherited_fd = a->fd;
 	lc->is_sockpair = a->is_sockpair;
+	lc->is_quic = a->is_quic;
 	address_set_port((struct sockaddr *)&lc->address, port);
 	list_append(&b->listeners, &lc->link);
 	return true;
@@ -107,7 +129,8 @@ static bool add_listener(struct conf_line *l, struct bind_conf *b, const struct 
 /* One address of the line, possibly a range of ports. */
 static bool add_address(struct conf_line *l, struct bind_conf *b, const char *text, int word)
 {
-	unsigned flags = ADDRESS_RANGE | ADDRESS_FD | ADDRESS_UNIX | ADDRESS_EMPTY_IS_ANY;
+	unsigned flags = ADDRESS_RANGE | ADDRESS_FD | ADDRESS_UNIX | ADDRESS_EMPTY_IS_ANY |
+			 (b->proxy ? ADDRESS_QUIC : 0u);
 	struct address a;
 
 	if (!address_parse(text, flags, &a))
@@ -143,6 +166,21 @@ static bool add_addresses(struct conf_line *l, struct bind_conf *b, int word)
 	return valid;
 }
 
+/* A line for QUIC has nothing else, and TLS. */
+static bool quic_line(struct conf_line *l, struct bind_conf *b, int word)
+{
+	if (bind_has_streams(b))
+		return conf_error(l, word, NULL,
+				  "'bind %s' : cannot mix datagram and stream protocols.", b->text);
+	if (!tls_bind_is_on(bind_slots(b)))
+		conf_warn(l, word, NULL, "'bind %s' : QUIC protocol detected, enabling ssl. Use "
+			  "'ssl' to shut this warning.", b->text);
+	tls_bind_want_quic(bind_slots(b));
+	if (!b->proto)
+		b->proto = mux_find("quic");
+	return true;
+}
+
 bool bind_conf_parse(struct conf_line *l, struct bind_conf *b)
 {
 	struct listener_conf *lc;
@@ -156,6 +194,8 @@ bool bind_conf_parse(struct conf_line *l, struct bind_conf *b)
 		unix_bind_defaults(l->cfg, b);
 	valid = add_addresses(l, b, word);
 	valid &= conf_take_options(l, CONF_BIND, b, bind_slots(b));
+	if (bind_has_quic(b))
+		valid &= quic_line(l, b, word);
 	tls_bind_line(l->cfg, bind_slots(b));
 	list_for_each(lc, &b->listeners, link) {
 		lc->name = b->name;

@@ -10,6 +10,7 @@
 #include "proxy/bind.h"
 #include "proxy/proxy.h"
 #include "proxy/server.h"
+#include "quic/quic.h"
 #include "proxy_priv.h"
 #include "server_priv.h"
 #include "tls/tls.h"
@@ -232,7 +233,10 @@ static void check_protos(const struct proxy *px, struct diag_list *d)
 	const struct bind_conf *b;
 
 	list_for_each(b, &px->binds, link) {
-		if (!b->proto || mux_fits(b->proto, MUX_FRONT, mode_of(px)))
+		bool framed = b->proto && b->proto->traits & MUX_FRAMED;
+
+		if (!b->proto || (mux_fits(b->proto, MUX_FRONT, mode_of(px)) &&
+				  framed == bind_has_quic(b)))
 			continue;
 		say_alert(d, "%s '%s' : MUX protocol '%s' is not usable for 'bind %s' at [%s:%d].",
 			  proxy_kind_name(px), px->name, b->proto->name, b->text, b->file, b->line);
@@ -248,6 +252,19 @@ void server_check_tls(struct server *srv, struct diag_list *d)
 		tls_server_check(px->config, server_slots(srv), &where, d);
 }
 
+/* What QUIC needs of its line, and of the library. */
+static void check_quic(const struct proxy *px, const struct bind_conf *b, struct diag_list *d)
+{
+	if (b->options & (BIND_ACCEPT_PROXY | BIND_ACCEPT_CIP))
+		say_alert(d, "Binding [%s:%d] for %s %s: QUIC protocol does not support PROXY "
+			  "protocol yet. 'accept-proxy' option cannot be used with a QUIC "
+			  "listener.", b->file, b->line, proxy_kind_name(px), px->name);
+	if (!quic_tunes_of(px->config)->limited && !tls_quic_is_native())
+		say_alert(d, "Binding [%s:%d] for %s %s: the SSL library was not made for QUIC; "
+			  "add 'limited-quic' to the global section to use it all the same, "
+			  "without 0-RTT.", b->file, b->line, proxy_kind_name(px), px->name);
+}
+
 static void check_tls(struct proxy *px, struct diag_list *d)
 {
 	struct bind_conf *b;
@@ -258,6 +275,10 @@ static void check_tls(struct proxy *px, struct diag_list *d)
 					   px->mode == PROXY_MODE_HTTP ? mux_alpn_list(MUX_FRONT)
 								       : slice_none() };
 
+		if (bind_has_quic(b)) {
+			where.alpn = b->proto ? b->proto->alpn : slice_none();
+			check_quic(px, b, d);
+		}
 		if (tls_bind_is_on(bind_slots(b)))
 			tls_bind_check(px->config, bind_slots(b), &where, d);
 	}

@@ -372,6 +372,27 @@ void session_accept(struct listener_conf *l, int fd, const struct addr *src)
 		session_secure(s, false);
 }
 
+void session_accept_quic(struct listener_conf *l, const struct listen_quic_client *client)
+{
+	struct session *s = listen_is_welcome(&client->src) ? session_new(l, &client->src) : NULL;
+	struct conn *c = client->conn;
+
+	if (!s) {
+		conn_close(&c);
+		listen_free_place(l);
+		return;
+	}
+	s->conn = c;
+	s->accept_ns = client->since_ns;
+	s->handshake_ms = (uint32_t)((clock_now_ns() - client->since_ns) / NS_PER_MS);
+	s->dst = client->dst;
+	s->flags |= SESS_HAS_DST;
+	if (connection_is_welcome(s))
+		session_start(s, false);
+	else
+		session_abort(s);
+}
+
 /* --- reloading -------------------------------------------------------------------------------- */
 
 void sessions_follow_thread(void)

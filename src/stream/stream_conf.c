@@ -23,6 +23,7 @@ static bool stream_module_init(void)
 	stream_set_stages(stream_stages, filter_stages);
 	listen_init();
 	listen_set_accept(session_accept);
+	listen_set_accept_quic(session_accept_quic);
 	event_log_init();
 	server_shutdown_init();
 	session_addr_init();

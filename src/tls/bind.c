@@ -320,6 +320,8 @@ static void fill_settings(struct config *cfg, struct tls_bind *b)
 	if (!b->defaults)
 		b->defaults = tls_defaults_take(cfg);
 	tls_settings_inherit(&b->set, &b->defaults->bind);
+	if (b->quic)
+		b->set.flags |= TLS_SET_QUIC;
 	if (!b->set.alpn.ptr && !(b->set.flags & TLS_SET_NO_ALPN))
 		b->set.alpn = b->where.alpn;
 }
@@ -382,6 +384,16 @@ static bool begin_to_forge(struct tls_bind *b, struct diag_list *diags)
 			 "certificate file '%s' at [%s:%d]. Chain loading failed: %s.",
 			 b->where.proxy, b->sign_file, b->where.file, b->where.line, why);
 	return b->forge;
+}
+
+void tls_bind_want_quic(struct slot_area *area)
+{
+	bind_of(area)->quic = bind_of(area)->on = true;
+}
+
+bool tls_quic_is_native(void)
+{
+	return false;
 }
 
 bool tls_bind_check(struct config *cfg, struct slot_area *area, const struct tls_place *where,

@@ -259,8 +259,7 @@ void tls_message_seen(int sent, int version, int type, const void *bytes, size_t
 
 /* --- operations ------------------------------------------------------------------------------- */
 
-/* Everything between this and tls_leave() is done for <c>. */
-static SSL *tls_enter(struct conn *c)
+SSL *tls_enter(struct conn *c)
 {
 	me.conn = c;
 	me.tx_len = 0;
@@ -268,8 +267,7 @@ static SSL *tls_enter(struct conn *c)
 	return ((struct tls_conn *)c->transport_ctx)->ssl;
 }
 
-/* Sends what the operation made. */
-static enum io tls_leave(struct conn *c, bool more)
+enum io tls_leave(struct conn *c, bool more)
 {
 	const struct tls_conn *t = c->transport_ctx;
 	bool held = c->flags & CONN_TX_HELD && !tickets_wait(t);
@@ -348,8 +346,7 @@ static void tls_flush_out(struct conn *c)
 		c->flags |= CONN_ERROR;
 }
 
-/* The handshake is over, well. */
-static void handshake_done(struct conn *c)
+void tls_handshake_done(struct conn *c)
 {
 	struct tls_conn *t = c->transport_ctx;
 
@@ -407,7 +404,7 @@ static enum io tls_handshake(struct conn *c)
 		return IO_OK;
 	}
 	if (r == IO_OK)
-		handshake_done(c);
+		tls_handshake_done(c);
 	else if (r == IO_ERR)
 		t->flags |= TLS_FL_FAILED;
 	return r;
@@ -431,7 +428,7 @@ static void early_go_on(struct conn *c, SSL *ssl)
 	if (!t->out_len)
 		c->flags &= (uint16_t)~CONN_TX_HELD;
 	if (r == IO_OK)
-		handshake_done(c);
+		tls_handshake_done(c);
 	else
 		t->flags |= TLS_FL_FAILED;
 	tls_early_over(t);

@@ -133,8 +133,16 @@ static bool set_verify(struct config *cfg, SSL_CTX *ctx, const struct tls_settin
 static int alpn_select(SSL *ssl, const unsigned char **out, unsigned char *out_len,
 		       const unsigned char *in, unsigned in_len, void *arg)
 {
+	static const unsigned char h3[] = "\x02h3";
 	const struct tls_settings *set = arg;
 
+	if (tls_now()->transport == &transport_tls_quic) {
+		/* nothing else is spoken there, and a client must say what it speaks */
+		return memmem(set->alpn.ptr, set->alpn.len, h3, sizeof(h3) - 1) &&
+		       SSL_select_next_proto((unsigned char **)(uintptr_t)out, out_len, h3,
+					     sizeof(h3) - 1, in, in_len) == OPENSSL_NPN_NEGOTIATED
+			       ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_ALERT_FATAL;
+	}
 	if (SSL_select_next_proto((unsigned char **)(uintptr_t)out, out_len,
 				  (const unsigned char *)set->alpn.ptr, (unsigned)set->alpn.len, in,
 				  in_len) != OPENSSL_NPN_NEGOTIATED)
@@ -206,6 +214,11 @@ SSL_CTX *tls_ctx_make(struct config *cfg, const struct tls_settings *set, bool b
 		tls_keylog_attach(ctx);
 	if (!back)
 		set_front(cfg, ctx, set);
+	if (set->flags & TLS_SET_QUIC && !tls_quic_attach(ctx)) {
+		snprintf(why, size, "unable to allocate ssl context");
+		SSL_CTX_free(ctx);
+		return NULL;
+	}
 	if (set_versions(ctx, set, why, size) && set_verify(cfg, ctx, set, back, why, size) &&
 	    set_algorithms(ctx, set, why, size))
 		return ctx;

@@ -178,6 +178,8 @@ int tls_hello_callback(SSL *ssl, int *alert, void *arg)
 
 	if (b->capture_size)
 		capture(t, ssl);
+	if (!tls_quic_hello(ssl, alert))
+		return SSL_CLIENT_HELLO_ERROR;
 	*alert = SSL_AD_UNRECOGNIZED_NAME;
 	if (!names || !tls_names_find(names, host, strict && !b->forge, &choice))
 		return SSL_CLIENT_HELLO_ERROR;

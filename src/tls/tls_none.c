@@ -2,6 +2,7 @@
 /* tls_none.c - the floor without OpenSSL: nothing can be configured, so nothing is ever on */
 #include "conf/conf.h"
 #include "net/conn.h"
+#include "net/quic_tls.h"
 #include "tls/tls.h"
 
 bool tls_self_signed(const char *name, struct strbuf *pem)
@@ -17,6 +18,22 @@ bool tls_cert_set(struct config *cfg, const char *name, const struct tls_cert_te
 }
 
 bool tls_bind_is_on(const struct slot_area *bind)
+{
+	return false;
+}
+
+void tls_bind_want_quic(struct slot_area *bind)
+{
+}
+
+bool tls_quic_is_native(void)
+{
+	return false;
+}
+
+const struct quic_tls_ops tls_quic_ops;
+
+bool tls_quic_accept(struct conn *c, struct slot_area *bind, const struct tls_quic_start *how)
 {
 	return false;
 }

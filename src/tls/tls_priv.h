@@ -43,6 +43,7 @@ enum tls_set_flags {
 	TLS_SET_NO_STRICT_SNI = 1 << 8,
 	TLS_SET_RENEGOTIATE = 1 << 9,    /* servers may ask for another handshake, up to TLS 1.2 */
 	TLS_SET_NO_RENEGOTIATE = 1 << 10,
+	TLS_SET_QUIC = 1 << 11,          /* the line has addresses of QUIC */
 };
 
 /* Texts are in the generation's arena; NULL, 0: unset. */
@@ -356,6 +357,7 @@ struct tls_bind {
 	unsigned version;            /* atomic: of <names> */
 	struct tls_seen *seen;       /* per thread: names in use */
 	struct tls_tickets *tickets; /* counted, or NULL */
+	bool quic;                   /* the line has addresses of QUIC */
 	bool forges;                 /* generate-certificates */
 	const char *sign_file, *sign_pass;
 	struct tls_forge *forge;     /* owned; NULL: none is made */
@@ -568,9 +570,10 @@ struct tls_conn {
 	/* KeyUpdate messages received in this second; UINT32_MAX: too many */
 	uint32_t updates, updates_s;
 	struct list later;
+	struct tls_quic *quic;       /* owned; NULL: it is no connection of QUIC (quic.c) */
 };
 
-extern const struct transport transport_tls;
+extern const struct transport transport_tls, transport_tls_quic;
 /* OpenSSL's message callback: counts KeyUpdate; <rate>: how many a second are not too many. */
 void tls_message_seen(int sent, int version, int type, const void *bytes, size_t len, SSL *ssl, void *rate);
 
@@ -624,7 +627,8 @@ bool tls_early_was_taken(struct tls_conn *t);
 /* The TLS state of a connection; NULL: it has none. */
 static inline struct tls_conn *tls_of(const struct conn *c)
 {
-	return c && c->transport == &transport_tls ? c->transport_ctx : NULL;
+	return c && (c->transport == &transport_tls || c->transport == &transport_tls_quic)
+		       ? c->transport_ctx : NULL;
 }
 
 /* tune.ssl.keylog (keylog.c): connections of <ctx> keep their secrets. */
@@ -632,6 +636,15 @@ static inline struct tls_conn *tls_of(const struct conn *c)
 void tls_keylog_attach(SSL_CTX *ctx);
 void tls_secrets_free(char ***secrets);
 
+/* Everything between these two is done for <c>; the second sends what was made. */
+SSL *tls_enter(struct conn *c);
+enum io tls_leave(struct conn *c, bool more);
+/* The handshake is over, well. */
+void tls_handshake_done(struct conn *c);
+/* Connections of <ctx> may be of QUIC (quic.c). False: no memory. */
+bool tls_quic_attach(SSL_CTX *ctx);
+/* A hello came: does it have, if it is of QUIC, what it must? False: *alert. */
+bool tls_quic_hello(SSL *ssl, int *alert);
 /* The connection that OpenSSL works for now, for its callbacks. */
 struct conn *tls_now(void);
 /* Puts TLS on <c>; takes over <ssl>, also on failure. False: no memory. */

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* quic_tls.h - what a QUIC connection and the TLS in it ask of each other (RFC 9001)
+ *
+ * Purpose: the two are on one floor and do not see each other. QUIC carries the bytes of the
+ *          handshake, without records, and protects its packets with secrets that TLS makes.
+ * Owns   : the TLS side hangs off the connection (transport_ctx of its struct conn) and ends with
+ *          it. Texts and secrets are borrowed for the call.
+ * Threads: that of the connection.
+ * Errors : TLS alerts, by their number.
+ *
+ *      CRYPTO frames --> ops->recv --> TLS --> user->secret, user->params
+ *      CRYPTO frames <-- user->send <--/
+ */
+#ifndef NET_QUIC_TLS_H
+#define NET_QUIC_TLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct conn;
+
+/* Encryption levels, in the order of a handshake; each has packet numbers of its own. */
+enum quic_level { QUIC_LEVEL_INITIAL, QUIC_LEVEL_HANDSHAKE, QUIC_LEVEL_APP, QUIC_LEVELS };
+
+/* Cipher suites of TLS 1.3, as RFC 8446 B.4 numbers them. */
+enum quic_suite {
+	QUIC_AES_128_GCM = 0x1301, QUIC_AES_256_GCM = 0x1302, QUIC_CHACHA20_POLY1305 = 0x1303,
+};
+/* The longest secret: a SHA-384. */
+#define QUIC_SECRET_MAX 48
+
+/* What TLS calls, within recv(). */
+struct quic_tls_user {
+	/* A traffic secret: of what we send if <tx>. False: of no use, the handshake fails. */
+	bool (*secret)(void *owner, enum quic_level level, bool tx, unsigned suite,
+		       const uint8_t *secret, size_t len);
+	/* Bytes for the client, in CRYPTO frames of this level. False: no memory. */
+	bool (*send)(void *owner, enum quic_level level, const uint8_t *bytes, size_t len);
+	/* The client's transport parameters. False: they are not valid. */
+	bool (*params)(void *owner, const uint8_t *bytes, size_t len);
+};
+
+/* How a handshake goes on. */
+enum quic_tls_status { QUIC_TLS_MORE, QUIC_TLS_DONE, QUIC_TLS_FAILED };
+
+struct quic_tls_ops {
+	/* Takes bytes of CRYPTO frames of this level, in order. With QUIC_TLS_FAILED *alert is what
+	 * the client is told. It says QUIC_TLS_DONE each time once the handshake is over.
+	 */
+	enum quic_tls_status (*recv)(struct conn *c, enum quic_level level, const uint8_t *bytes,
+				     size_t len, uint8_t *alert);
+};
+
+#endif

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* quic.h - QUIC version 1: connections of clients and their streams (RFC 9000, 9001, 9002)
+ *
+ * Purpose: makes connections of the datagrams of a socket, with their handshake, acknowledgements,
+ *          loss recovery, congestion and flow control. The floor above gets streams of bytes.
+ * Owns   : a connection owns its streams. Its struct conn, which floors above know it by, has no
+ *          descriptor of its own; it belongs to the user once ready() was called.
+ * Threads: a connection is its thread's. Datagrams that reach another one are handed over: the
+ *          first bytes of a connection id tell whose it is.
+ * Time   : all that is handled in one turn of the loop leaves when the turn ends.
+ * Errors : a connection that fails tells its user by closed(), its streams first.
+ * Manual : configuration 3.2 tune.quic.*, 5.1 quic-*.
+ *
+ *      datagrams --> quic_socket_input() --> packets --> frames --> streams --> user
+ *      datagrams <-- turn's end          <-- packets <-- frames <-- quic_stream_send() ...
+ */
+#ifndef QUIC_QUIC_H
+#define QUIC_QUIC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/block.h"
+#include "net/quic_tls.h"
+
+struct addr;
+struct config;
+struct conn;
+struct quic_conn;
+struct quic_stream;
+struct slot_area;
+
+enum quic_cc_algo { QUIC_CC_CUBIC, QUIC_CC_NEWRENO, QUIC_CC_NONE };
+
+/* What is configured in `global`; lives as long as connections that began with it. */
+struct quic_tunes {
+	int64_t idle_ms;              /* tune.quic.fe.max-idle-timeout */
+	int streams;                  /* tune.quic.fe.stream.max-concurrent */
+	int streams_total;            /* tune.quic.fe.stream.max-total; 0: any */
+	uint64_t rxbuf;               /* tune.quic.fe.stream.rxbuf; 0: as <streams> says */
+	int data_ratio;               /* tune.quic.fe.stream.data-ratio: percent */
+	uint64_t window_max;          /* tune.quic.fe.cc.max-win-size */
+	int retry_threshold;          /* tune.quic.fe.sec.retry-threshold */
+	bool off;                     /* tune.quic.listen off */
+	bool limited;                 /* limited-quic */
+	bool any_port;                /* harden.reject-privileged-ports.quic off */
+};
+
+/* Those of a bind line. */
+struct quic_line {
+	uint8_t algo;                 /* enum quic_cc_algo */
+	bool force_retry;
+	uint64_t window_max;          /* 0: that of quic_tunes */
+};
+
+const struct quic_tunes *quic_tunes_of(const struct config *cfg);
+/* <bind>: the line's slots. NULL: it says nothing of QUIC. */
+const struct quic_line *quic_line_of(const struct slot_area *bind);
+
+/* --- sockets ---------------------------------------------------------------------------------- */
+
+/* Whose socket it is, and what it wants to know of connections that begin. */
+struct quic_user {
+	/* May one more begin now? True takes a place for it, which gone() or ready() gives back. */
+	bool (*may_begin)(void *owner);
+	/* A connection begins: it gets a struct conn and TLS by quic_conn_secure(). False: it
+	 * cannot, the place is given back by gone().
+	 */
+	bool (*begin)(void *owner, struct quic_conn *q);
+	/* Its handshake is over: its user takes it by quic_conn_take(), or closes it. The place is
+	 * the user's.
+	 */
+	void (*ready)(void *owner, struct quic_conn *q);
+	/* It ended before that. */
+	void (*gone)(void *owner);
+};
+
+struct quic_listener {
+	const struct quic_user *user;
+	void *owner;                  /* stays while connections are there that were not ready() */
+	const struct quic_tunes *tunes;
+	const struct quic_line *line; /* or NULL */
+	uint16_t port;                /* that it is bound to */
+};
+
+enum quic_listen { QUIC_LISTEN, QUIC_PAUSE, QUIC_CLOSE };
+
+/* Reads datagrams of <fd> on the calling thread (QUIC_LISTEN), begins no new connection (PAUSE), or
+ * leaves it once its connections have ended (CLOSE). <l> is copied. <fd> stays the caller's: a copy
+ * of it is used. False: no memory, no descriptor.
+ */
+bool quic_listen(int fd, const struct quic_listener *l, enum quic_listen how);
+
+/* --- connections ------------------------------------------------------------------------------ */
+
+/* What the user of a connection whose handshake is over is told. The functions may leave streams
+ * and close the connection.
+ */
+struct quic_events {
+	/* The client opened a stream; readable() comes apart. */
+	void (*stream_new)(void *owner, struct quic_stream *s);
+	/* Something of enum quic_stream_event happened to a stream that has an owner. */
+	void (*stream_event)(struct quic_stream *s, unsigned events);
+	/* The connection is gone; its streams were told before. */
+	void (*closed)(void *owner);
+};
+
+/* From within begin(): <c>, whose transport is TLS, is owned by the connection from now on. */
+void quic_conn_secure(struct quic_conn *q, struct conn *c, const struct quic_tls_ops *tls);
+/* What TLS is to tell of us to the client: returns its length. <room>: QUIC_PARAMS_ROOM bytes
+ * (codec/quic.h).
+ */
+size_t quic_conn_params(const struct quic_conn *q, uint8_t *room);
+/* What TLS calls; the owner is the struct quic_conn. */
+extern const struct quic_tls_user quic_conn_tls_user;
+/* From within ready(): the struct conn is the caller's from now on. */
+struct conn *quic_conn_release(struct quic_conn *q);
+/* From within ready(): without it, the connection is closed. */
+void quic_conn_take(struct quic_conn *q, const struct quic_events *events, void *owner);
+const struct addr *quic_conn_peer(const struct quic_conn *q);
+const struct addr *quic_conn_local(const struct quic_conn *q);
+/* When its first packet came, ns. */
+uint64_t quic_conn_since_ns(const struct quic_conn *q);
+/* Ends it with an error of the application, which the client is told. Nothing is called any more,
+ * its streams are gone.
+ */
+void quic_conn_close(struct quic_conn *q, uint64_t error);
+/* How many requests it has had, if tune.quic.fe.stream.max-total says that these were all. */
+bool quic_conn_is_used_up(const struct quic_conn *q);
+
+/* --- streams ---------------------------------------------------------------------------------- */
+
+enum quic_stream_event {
+	QUIC_EV_READABLE = 1 << 0,    /* more bytes, or the end: quic_stream_rx() */
+	QUIC_EV_WRITABLE = 1 << 1,    /* quic_stream_room() was 0, and is not any more */
+	QUIC_EV_RESET = 1 << 2,       /* the client sends no more, and has broken off */
+	QUIC_EV_STOPPED = 1 << 3,     /* the client wants no more; what we send was reset */
+	QUIC_EV_ABORT = 1 << 4,       /* the connection is lost: the stream goes after this call */
+	QUIC_EV_NEW = 1 << 5,         /* private */
+};
+
+uint64_t quic_stream_id(const struct quic_stream *s);
+static inline bool quic_id_is_uni(uint64_t id)
+{
+	return id & 2;
+}
+void *quic_stream_owner(const struct quic_stream *s);
+void quic_stream_set_owner(struct quic_stream *s, void *owner);
+/* A stream of ours, on which only we send. NULL: the client allows none, no memory. */
+struct quic_stream *quic_stream_open_uni(struct quic_conn *q);
+/* Bytes in order. The user takes them out of the queue, then says how many: the client may send as
+ * many again.
+ */
+struct block_queue *quic_stream_rx(struct quic_stream *s);
+void quic_stream_taken(struct quic_stream *s, size_t n);
+/* Do no more come behind those that are there? */
+bool quic_stream_rx_ended(const struct quic_stream *s);
+/* With QUIC_EV_RESET, QUIC_EV_STOPPED: the client's error code. */
+uint64_t quic_stream_error(const struct quic_stream *s);
+/* How many bytes it takes now without holding more than its share; 0: QUIC_EV_WRITABLE follows. */
+size_t quic_stream_room(struct quic_stream *s);
+/* Sends bytes, taken out of <from>, or copied. False: no memory. */
+bool quic_stream_send(struct quic_stream *s, struct block_queue *from, size_t n);
+bool quic_stream_send_copy(struct quic_stream *s, const void *bytes, size_t len);
+/* What was given is all. */
+void quic_stream_end(struct quic_stream *s);
+/* Breaks off what we send / asks the client to do so. Harmless when that is over. */
+void quic_stream_reset(struct quic_stream *s, uint64_t code);
+void quic_stream_stop(struct quic_stream *s, uint64_t code);
+/* Its user has no more to say, and hears no more of it. What was given is still sent. */
+void quic_stream_leave(struct quic_stream *s);
+
+#endif

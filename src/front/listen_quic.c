@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* listen_quic.c - listening for QUIC: connections get their TLS, then their owner */
+#include "codec/quic.h"
+#include "conf/conf.h"
+#include "net/conn.h"
+#include "net/listener.h"
+#include "proxy/address.h"
+#include "proxy/bind.h"
+#include "proxy/proxy.h"
+#include "quic/quic.h"
+#include "tls/tls.h"
+#include "listen_priv.h"
+
+static listen_accept_quic_fn *accept_hook;
+
+void listen_set_accept_quic(listen_accept_quic_fn *fn)
+{
+	accept_hook = fn;
+}
+
+static bool may_begin(void *owner)
+{
+	unsigned wait_ms = 0;
+
+	return listen_may_accept(owner, &wait_ms);
+}
+
+/* A connection that is no session yet is of its generation until it has become one. */
+static void gone(void *owner)
+{
+	struct listener_conf *l = owner;
+	struct config *cfg = l->bind->proxy->config;
+
+	listen_free_place(l);
+	config_drop(&cfg);
+}
+
+static void no_event(struct conn *c)
+{
+}
+
+static void describe(const struct conn *c, struct strbuf *out)
+{
+}
+
+static const struct conn_ops conn_ops = {
+	.name = "quic-handshake", .ready = no_event, .describe = describe,
+};
+
+static bool begin(void *owner, struct quic_conn *q)
+{
+	struct listener_conf *l = owner;
+	uint8_t params[QUIC_PARAMS_ROOM];
+	struct tls_quic_start how = {
+		.user = &quic_conn_tls_user, .owner = q, .params = params,
+		.params_len = quic_conn_params(q, params),
+	};
+	struct conn *c = conn_new(-1, &conn_ops, q, 0);
+
+	config_take(l->bind->proxy->config);
+	if (c && tls_quic_accept(c, bind_slots(l->bind), &how)) {
+		quic_conn_secure(q, c, &tls_quic_ops);
+		return true;
+	}
+	conn_close(&c);
+	return false;
+}
+
+static void ready(void *owner, struct quic_conn *q)
+{
+	struct listener_conf *l = owner;
+	struct config *cfg = l->bind->proxy->config;
+	struct listen_quic_client client = {
+		.conn = quic_conn_release(q), .src = *quic_conn_peer(q),
+		.dst = *quic_conn_local(q), .since_ns = quic_conn_since_ns(q),
+	};
+
+	accept_hook(l, &client);
+	config_drop(&cfg);
+}
+
+static const struct quic_user user = {
+	.may_begin = may_begin, .begin = begin, .ready = ready, .gone = gone,
+};
+
+void listen_quic_datagrams(void *owner, int fd, enum listener_wish wish)
+{
+	static const enum quic_listen how[] = {
+		[LISTENER_READ] = QUIC_LISTEN, [LISTENER_HOLD] = QUIC_PAUSE,
+		[LISTENER_LEAVE] = QUIC_CLOSE,
+	};
+	const struct listener_conf *l = owner;
+	struct quic_listener ql = {
+		.user = &user, .owner = owner, .tunes = quic_tunes_of(l->bind->proxy->config),
+		.line = quic_line_of(bind_slots(l->bind)),
+		.port = (uint16_t)address_port((const struct sockaddr *)&l->address),
+	};
+
+	if (!ql.tunes->off)
+		quic_listen(fd, &ql, how[wish]);
+}

@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* h3.c - the HTTP/3 mux: a connection, its streams, its row of the table of protocols */
+#include <stdlib.h>
+#include "base/clock.h"
+#include "base/module.h"
+#include "base/strbuf.h"
+#include "codec/quic.h"
+#include "core/pool.h"
+#include "net/conn.h"
+#include "h3_priv.h"
+
+/* Without requests a client that was asked to go has this long to begin what is on its way. */
+#define LEAVE_MS 1000
+
+static struct pool *conn_pool, *stream_pool;
+
+static bool h3_init_pools(void)
+{
+	if (!conn_pool)
+		conn_pool = pool_new("h3c", sizeof(struct h3_conn));
+	if (!stream_pool)
+		stream_pool = pool_new("h3s", sizeof(struct h3_stream));
+	return conn_pool && stream_pool;
+}
+
+static struct h3_conn *h3_of(struct mux *m)
+{
+	return container_of(m, struct h3_conn, mux);
+}
+
+/* --- the end ---------------------------------------------------------------------------------- */
+
+static void destroy(struct h3_conn *h)
+{
+	BUG_ON(!list_is_empty(&h->streams));
+	timer_cancel(&h->timer);
+	h->user->closed(h->owner);
+	conn_close(&h->conn);
+	pool_free(conn_pool, h);
+}
+
+void h3_leave(struct h3_conn *h, bool outer)
+{
+	if (!outer)
+		return;
+	h->flags &= (uint16_t)~H3C_BUSY;
+	if (h->flags & H3C_DEAD)
+		destroy(h);
+}
+
+/* Its streams have ended; so does it. */
+static void end(struct h3_conn *h)
+{
+	while (!list_is_empty(&h->streams))
+		h3_stream_free(list_first(&h->streams, struct h3_stream, link));
+	h->flags |= H3C_DEAD;
+}
+
+/* Ends the connection of QUIC: the streams are told. */
+static void close_with(struct h3_conn *h, uint64_t code)
+{
+	struct quic_conn *q = h->quic;
+	struct list requests;
+
+	if (!q)
+		return;
+	h->quic = NULL;
+	h->flags |= H3C_LOST;
+	list_init(&requests);
+	/* QUIC forgets its streams: nobody may touch them any more */
+	for (struct list *at = h->streams.next; at != &h->streams; at = at->next)
+		list_entry(at, struct h3_stream, link)->quic = NULL;
+	quic_conn_close(q, code);
+	list_splice(&requests, &h->streams);
+	while (!list_is_empty(&requests)) {
+		struct h3_stream *s = list_first(&requests, struct h3_stream, link);
+
+		list_remove(&s->link);
+		list_append(&h->streams, &s->link);
+		if (s->ep) {
+			s->ep->flags |= EP_ERROR | EP_RX_ABORT;
+			s->ep->user->wake(s->ep);
+		} else {
+			h3_stream_free(s);
+		}
+	}
+	if (!h->requests)
+		end(h);
+}
+
+void h3_fail(struct h3_conn *h, enum h3_error code, const char *text)
+{
+	if (!h->quic)
+		return;
+	h3_note_bad(h, FRONT_BAD_SYNTAX, text, clock_now_ns());
+	close_with(h, code);
+}
+
+void h3_note_bad(struct h3_conn *h, enum front_bad_kind kind, const char *text, uint64_t since_ns)
+{
+	struct front_bad bad = { .kind = kind, .text = text, .version = 30, .since_ns = since_ns };
+
+	h->glitches++;
+	if (h->user->glitch)
+		h->user->glitch(h->owner);
+	h->user->bad_request(h->owner, &bad);
+}
+
+/* --- timers ----------------------------------------------------------------------------------- */
+
+static void arm(struct h3_conn *h)
+{
+	int64_t ms = h->flags & H3C_HAD_REQUEST ? mux_keep_alive_ms(h->settings)
+						: mux_request_ms(h->settings);
+
+	if (h->requests || !h->quic) {
+		timer_set(&h->timer, TIMER_NEVER);
+		return;
+	}
+	if (h->flags & (H3C_LEAVING | H3C_USED_UP) && (!ms || ms > LEAVE_MS))
+		ms = LEAVE_MS;
+	timer_set(&h->timer, ms ? h->idle_ms + (uint64_t)ms : TIMER_NEVER);
+}
+
+static void put_goaway(struct h3_conn *h, uint64_t id)
+{
+	uint8_t frame[16], *at = quic_put_varint(frame, H3_GOAWAY);
+
+	at = quic_put_varint(at, quic_varint_len(id));
+	at = quic_put_varint(at, id);
+	if (h->control)
+		quic_stream_send_copy(h->control, frame, (size_t)(at - frame));
+}
+
+static void timeout(struct timer *t)
+{
+	struct h3_conn *h = container_of(t, struct h3_conn, timer);
+	bool outer = h3_enter(h);
+
+	put_goaway(h, h->next_id);
+	close_with(h, H3_NO_ERROR);
+	h3_leave(h, outer);
+}
+
+/* --- streams ---------------------------------------------------------------------------------- */
+
+void h3_stream_free(struct h3_stream *s)
+{
+	struct h3_conn *h = s->conn;
+	bool was_request = s->ep != NULL;
+
+	list_remove(&s->link);
+	if (s->quic)
+		quic_stream_leave(s->quic);
+	pool_free(stream_pool, s);
+	if (!was_request || --h->requests)
+		return;
+	h->idle_ms = clock_now_ms();
+	if (h->flags & H3C_LOST)
+		end(h);
+	else
+		arm(h);
+}
+
+void h3_stream_fail(struct h3_stream *s, enum h3_error code, const char *text)
+{
+	s->flags |= H3S_RESET;
+	s->reset_code = code;
+	if (s->quic) {
+		quic_stream_reset(s->quic, code);
+		quic_stream_stop(s->quic, code);
+	}
+	if (!s->ep) {
+		h3_note_bad(s->conn, code == H3_EXCESSIVE_LOAD ? FRONT_BAD_TOO_LARGE
+							      : FRONT_BAD_SYNTAX,
+			    text, s->since_ns);
+		h3_stream_free(s);
+		return;
+	}
+	s->ep->rx_error = text;
+	s->ep->flags |= EP_ERROR | EP_RX_ABORT;
+	s->ep->user->wake(s->ep);
+}
+
+static void on_stream(void *owner, struct quic_stream *q)
+{
+	struct h3_conn *h = owner;
+	struct h3_stream *s = pool_zalloc(stream_pool);
+	uint64_t id = quic_stream_id(q);
+	bool request = !quic_id_is_uni(id);
+
+	if (!s) {
+		quic_stream_reset(q, H3_REQUEST_REJECTED);
+		quic_stream_stop(q, H3_REQUEST_REJECTED);
+		quic_stream_leave(q);
+		return;
+	}
+	s->conn = h;
+	s->quic = q;
+	s->role = request ? H3_REQUEST : H3_UNKNOWN;
+	s->left = s->tx_left = UINT64_MAX;
+	s->since_ns = clock_now_ns();
+	list_append(&h->streams, &s->link);
+	quic_stream_set_owner(q, s);
+	if (!request)
+		return;
+	if (id >= h->next_id)
+		h->next_id = id + 4;
+	h->flags |= H3C_HAD_REQUEST;
+	if (quic_conn_is_used_up(h->quic) && !(h->flags & H3C_USED_UP)) {
+		h->flags |= H3C_USED_UP;
+		put_goaway(h, h->next_id);
+	}
+}
+
+/* The client has broken off its half, or wants nothing more of ours. */
+static void broken_off(struct h3_stream *s, unsigned events)
+{
+	if (s->role == H3_CONTROL_STREAM || s->role == H3_CODER_STREAM) {
+		h3_fail(s->conn, H3_CLOSED_CRITICAL_STREAM, "a stream that must stay was closed");
+		return;
+	}
+	if (!s->ep) {
+		quic_stream_reset(s->quic, H3_REQUEST_CANCELLED);
+		quic_stream_stop(s->quic, H3_REQUEST_CANCELLED);
+		h3_stream_free(s);
+		return;
+	}
+	/* all was said already: its end is none */
+	if (events & QUIC_EV_STOPPED && s->flags & H3S_TX_END && s->flags & H3S_RX_END)
+		return;
+	s->flags |= H3S_RESET | H3S_PEER_RESET;
+	s->reset_code = quic_stream_error(s->quic);
+	s->ep->flags |= EP_ERROR | EP_RX_ABORT;
+	s->ep->user->wake(s->ep);
+}
+
+static void on_event(struct quic_stream *q, unsigned events)
+{
+	struct h3_stream *s = quic_stream_owner(q);
+	struct h3_conn *h = s->conn;
+	bool outer = h3_enter(h);
+
+	if (events & QUIC_EV_ABORT) {
+		s->quic = NULL;
+		quic_stream_leave(q);
+		if (s->ep) {
+			s->ep->flags |= EP_ERROR | EP_RX_ABORT;
+			s->ep->user->wake(s->ep);
+		} else {
+			h3_stream_free(s);
+		}
+	} else if (events & (QUIC_EV_RESET | QUIC_EV_STOPPED)) {
+		broken_off(s, events);
+	} else {
+		if (events & QUIC_EV_WRITABLE && s->ep && h3_send(s))
+			s->ep->user->wake(s->ep);
+		/* (its user may have left) */
+		if (events & QUIC_EV_READABLE && h->quic && quic_stream_owner(q) == s)
+			h3_read(s);
+	}
+	h3_leave(h, outer);
+}
+
+/* QUIC has lost the connection, and told its streams. */
+static void on_closed(void *owner)
+{
+	struct h3_conn *h = owner;
+	bool outer = h3_enter(h);
+
+	h->quic = NULL;
+	h->control = NULL;
+	h->flags |= H3C_LOST;
+	if (!h->requests)
+		end(h);
+	h3_leave(h, outer);
+}
+
+static const struct quic_events quic_user = {
+	.stream_new = on_stream, .stream_event = on_event, .closed = on_closed,
+};
+
+/* --- the endpoint ----------------------------------------------------------------------------- */
+
+static void ep_send(struct endpoint *ep)
+{
+	h3_send(ep->mux);
+}
+
+static void ep_resume(struct endpoint *ep)
+{
+	struct h3_stream *s = ep->mux;
+	struct h3_conn *h = s->conn;
+	bool outer = h3_enter(h);
+
+	if (s->quic)
+		h3_read(s);
+	h3_leave(h, outer);
+}
+
+static uint64_t detach_code(const struct h3_stream *s, uint32_t flags)
+{
+	if (flags & EP_TX_DONE)
+		return H3_NO_ERROR;
+	if (flags & EP_KILL)
+		return H3_EXCESSIVE_LOAD;
+	return s->flags & H3S_HEAD_SENT ? H3_REQUEST_CANCELLED : H3_REQUEST_REJECTED;
+}
+
+static void ep_detach(struct endpoint *ep)
+{
+	struct h3_stream *s = ep->mux;
+	struct h3_conn *h = s->conn;
+	bool outer = h3_enter(h), kill = ep->flags & EP_KILL;
+	uint64_t code = detach_code(s, ep->flags);
+
+	ep->ops = NULL;
+	ep->mux = NULL;
+	if (s->quic) {
+		if (!(s->flags & H3S_TX_END))
+			quic_stream_reset(s->quic, code);
+		if (!(s->flags & H3S_RX_END))
+			quic_stream_stop(s->quic, code);
+	}
+	h3_stream_free(s);
+	if (kill)
+		close_with(h, H3_EXCESSIVE_LOAD);
+	h3_leave(h, outer);
+}
+
+static struct conn *ep_conn(struct endpoint *ep)
+{
+	return ((struct h3_stream *)ep->mux)->conn->conn;
+}
+
+static void ep_facts(const struct endpoint *ep, struct endpoint_facts *out)
+{
+	const struct h3_stream *s = ep->mux;
+
+	*out = (struct endpoint_facts){
+		.streams = s->conn->requests, .glitches = s->conn->glitches, .major = 3,
+		.id = s->quic ? (uint32_t)quic_stream_id(s->quic) : 0,
+		.reset_code = s->flags & H3S_PEER_RESET ? (int64_t)s->reset_code : -1,
+	};
+}
+
+const struct endpoint_ops h3_endpoint = {
+	.name = "QUIC", .send = ep_send, .resume = ep_resume, .detach = ep_detach, .conn = ep_conn,
+	.framed = true, .facts = ep_facts,
+};
+
+/* --- the row ---------------------------------------------------------------------------------- */
+
+static void no_event(struct conn *c)
+{
+}
+
+static void describe(const struct conn *c, struct strbuf *out)
+{
+	const struct h3_conn *h = c->owner;
+
+	h->user->describe(h->owner, out);
+	strbuf_printf(out, " mux=QUIC");
+}
+
+static const struct conn_ops conn_ops = {
+	.name = "h3-front", .ready = no_event, .describe = describe,
+};
+
+static struct mux *h3_front_new(struct conn *c, const struct front_owner *o)
+{
+	struct h3_conn *h = pool_zalloc(conn_pool);
+
+	if (!h)
+		return NULL;
+	h->conn = c;
+	h->quic = c->owner;
+	h->user = o->user;
+	h->owner = o->owner;
+	h->settings = o->settings;
+	h->idle_ms = clock_now_ms();
+	list_init(&h->streams);
+	timer_init(&h->timer, timeout);
+	c->ops = &conn_ops;
+	c->owner = h;
+	quic_conn_take(h->quic, &quic_user, h);
+	return &h->mux;
+}
+
+/* Our control stream, with SETTINGS: no table for field sections, heads as large as we read. */
+static void h3_front_start(struct mux *m, bool readable)
+{
+	struct h3_conn *h = h3_of(m);
+	uint8_t bytes[32], settings[16], *at = bytes, *end = settings;
+
+	end = quic_put_varint(end, 0x06); /* SETTINGS_MAX_FIELD_SECTION_SIZE */
+	end = quic_put_varint(end, h3_head_max(h));
+	at = quic_put_varint(at, H3_TYPE_CONTROL);
+	at = quic_put_varint(at, H3_SETTINGS);
+	at = quic_put_varint(at, (uint64_t)(end - settings));
+	for (const uint8_t *p = settings; p < end; p++)
+		*at++ = *p;
+	h->control = quic_stream_open_uni(h->quic);
+	if (h->control)
+		quic_stream_send_copy(h->control, bytes, (size_t)(at - bytes));
+	else
+		close_with(h, H3_STREAM_CREATION_ERROR);
+	arm(h);
+	if (h->flags & H3C_DEAD)
+		destroy(h);
+}
+
+static void h3_front_stop(struct mux *m)
+{
+	struct h3_conn *h = h3_of(m);
+
+	if (h->flags & (H3C_LEAVING | H3C_LOST))
+		return;
+	/* what is on its way is still served (RFC 9114 5.2) */
+	h->flags |= H3C_LEAVING;
+	h->idle_ms = clock_now_ms();
+	put_goaway(h, (QUIC_VARINT_MAX & ~UINT64_C(3)));
+	arm(h);
+}
+
+static void h3_set_settings(struct mux *m, const struct mux_settings *set, int64_t idle_ping_ms)
+{
+	h3_of(m)->settings = set;
+}
+
+static const struct mux_kind kind = {
+	.name = "quic", .label = "QUIC", .alpn = SLICE("\x02h3"), .mode = MUX_HTTP,
+	.sides = MUX_FRONT, .traits = MUX_MULTIPLEX | MUX_FRAMED, .major = 3,
+	.front_ops = &h3_endpoint, .front_new = h3_front_new, .front_start = h3_front_start,
+	.front_stop = h3_front_stop, .set_settings = h3_set_settings,
+};
+
+static const struct mux_kind *const muxes[] = { &kind, NULL };
+
+static bool start(struct config *cfg, struct diag_list *diags)
+{
+	return h3_init_pools();
+}
+
+const struct module mod_h3 = {
+	.name = "h3", .muxes = muxes, .start = start, .thread_fini = h3_head_thread_fini,
+};

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* h3_head.c - the HTTP/3 mux: received heads become messages (RFC 9114 4)
+ *
+ * A field section is decoded into buffers of the thread; only a head that is well-formed gets a
+ * stream, whose arena its texts are then copied to.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "base/clock.h"
+#include "codec/qpack.h"
+#include "http/msg.h"
+#include "h3_priv.h"
+
+/* Places that are left for fields that rules add. */
+#define SPARE_FIELDS 8
+
+static __thread struct {
+	char *section, *text;
+	struct h1_field *fields;
+	size_t size;
+	unsigned field_count;
+} me;
+
+void h3_head_thread_fini(void)
+{
+	free(me.section);
+	free(me.text);
+	free(me.fields);
+	memset(&me, 0, sizeof(me));
+}
+
+size_t h3_head_max(const struct h3_conn *h)
+{
+	size_t size = block_size();
+
+	return h->settings->head_max < size ? h->settings->head_max : size;
+}
+
+/* Buffers for heads of this size. They are kept. */
+static bool make_room(const struct mux_settings *set)
+{
+	size_t size = block_size();
+
+	if (me.size >= size && me.field_count >= set->fields_max)
+		return true;
+	h3_head_thread_fini();
+	me.section = malloc(size);
+	me.text = malloc(H2_HEAD_TEXT_ROOM(size));
+	me.fields = malloc(H2_HEAD_FIELD_ROOM(set->fields_max) * sizeof(*me.fields));
+	me.size = size;
+	me.field_count = set->fields_max;
+	if (me.section && me.text && me.fields)
+		return true;
+	h3_head_thread_fini();
+	return false;
+}
+
+static enum h2_head_status decode(const struct h3_conn *h, const struct block_queue *q, size_t len,
+				  enum h2_head_kind kind, unsigned options, struct h2_head *head)
+{
+	*head = (struct h2_head){
+		.fields = me.fields, .field_capacity = (uint16_t)(me.field_count - 1),
+		.list_max = (uint32_t)h3_head_max(h), .text_max = (uint32_t)me.size,
+		.text = me.text,
+	};
+	if (h->settings->options & MUX_OPT_UNSAFE)
+		options |= H2_HEAD_OPT_UNSAFE;
+	block_queue_peek(q, 0, me.section, len);
+	return h3_head_decode(slice_make(me.section, len), kind, options, head);
+}
+
+/* Copies what <head> points to into the message's arena. Returns the list of fields, or NULL. */
+static struct h1_field *keep(struct http_msg *m, struct h2_head *head, unsigned spare)
+{
+	struct h1_field *list = arena_alloc(m->arena, (head->field_count + spare) * sizeof(*list));
+	char *text = arena_alloc(m->arena, head->text_len + 1);
+
+	if (!list || !text)
+		return NULL;
+	memcpy(text, head->text, head->text_len);
+	h2_head_move(head, text);
+	memcpy(list, head->fields, head->field_count * sizeof(*list));
+	return list;
+}
+
+/* --- requests --------------------------------------------------------------------------------- */
+
+/* The target as an absolute form, as with HTTP/2. */
+static bool fill_uri(struct http_msg *m, const struct h2_head *head)
+{
+	bool asterisk = slice_eq(head->path, SLICE("*"));
+	struct slice path = asterisk ? SLICE("") : head->path;
+	size_t len = head->scheme.len + 3 + head->authority.len + path.len;
+	char *text;
+
+	if (!(head->flags & H2_HEAD_FL_AUTHORITY)) {
+		m->uri = head->path;
+		return true;
+	}
+	text = arena_alloc(m->arena, len);
+	if (!text)
+		return false;
+	m->uri = slice_make(text, len);
+	m->flags |= HTTP_MSG_ABSOLUTE;
+	if (!(head->flags & H2_HEAD_FL_OTHER_SCHEME))
+		m->flags |= HTTP_MSG_NORMALIZED;
+	memcpy(text, head->scheme.ptr, head->scheme.len);
+	text += head->scheme.len;
+	memcpy(text, "://", 3);
+	text += 3;
+	memcpy(text, head->authority.ptr, head->authority.len);
+	if (path.len)
+		memcpy(text + head->authority.len, path.ptr, path.len);
+	return true;
+}
+
+/* False: no memory. */
+static bool fill_request(struct http_msg *m, struct h2_head *head, bool ended)
+{
+	struct h1_field *list = keep(m, head, SPARE_FIELDS);
+
+	if (!list)
+		return false;
+	m->fields = (struct http_fields){
+		.list = list, .count = head->field_count, .room = head->field_count + SPARE_FIELDS,
+	};
+	m->flags = 0;
+	m->version = 30;
+	m->version_text = SLICE("HTTP/3.0");
+	m->method_text = head->method;
+	m->method = head->method_id;
+	if (head->flags & H2_HEAD_FL_EXPECT_CONTINUE)
+		m->flags |= HTTP_MSG_EXPECT_CONTINUE;
+	m->content_length = head->content_length;
+	if (ended)
+		m->body = HTTP_BODY_NONE;
+	else if (head->flags & H2_HEAD_FL_CONTENT_LENGTH)
+		m->body = HTTP_BODY_LENGTH;
+	else
+		m->body = HTTP_BODY_CHUNKED;
+	return fill_uri(m, head);
+}
+
+static void begin_request(struct h3_stream *s, struct h2_head *head, bool ended)
+{
+	struct h3_conn *h = s->conn;
+	struct endpoint *ep = h->user->stream_new(h->owner, s->since_ns);
+
+	if (!ep) {
+		h3_stream_fail(s, H3_REQUEST_REJECTED, "out of memory");
+		return;
+	}
+	s->ep = ep;
+	h->requests++;
+	timer_set(&h->timer, TIMER_NEVER);
+	ep->ops = &h3_endpoint;
+	ep->mux = s;
+	s->flags |= H3S_HEAD_GOT;
+	if (head->method_id == H1_METHOD_HEAD)
+		s->flags |= H3S_IS_HEAD;
+	if (head->flags & H2_HEAD_FL_CONTENT_LENGTH)
+		s->left = head->content_length;
+	ep->rx_head_len = (uint32_t)head->list_len;
+	if (!fill_request(ep->rx_head, head, ended))
+		ep->flags |= EP_ERROR;
+	ep->rx_bytes += http_msg_size(ep->rx_head);
+	ep->flags |= EP_RX_HEAD;
+}
+
+static void on_request(struct h3_stream *s, const struct block_queue *q, size_t len, bool ended)
+{
+	struct h3_conn *h = s->conn;
+	struct h2_head head;
+
+	switch (decode(h, q, len, H2_HEAD_REQUEST, ended ? H2_HEAD_OPT_END_STREAM : 0, &head)) {
+	case H2_HEAD_OK:
+		if (head.method_id == H1_METHOD_CONNECT)
+			h3_stream_fail(s, H3_REQUEST_REJECTED, "CONNECT is not supported");
+		else
+			begin_request(s, &head, ended);
+		break;
+	case H2_HEAD_BROKEN:
+		h3_fail(h, QPACK_DECOMPRESSION_FAILED, hpack_error_text(head.hpack_error));
+		break;
+	case H2_HEAD_TOO_LARGE:
+		h3_stream_fail(s, H3_EXCESSIVE_LOAD, "head too large");
+		break;
+	case H2_HEAD_REFUSED:
+		h3_stream_fail(s, H3_MESSAGE_ERROR, h2_head_error_text(head.error));
+		break;
+	}
+}
+
+static void on_trailers(struct h3_stream *s, const struct block_queue *q, size_t len)
+{
+	struct http_msg *m = s->ep->rx_head;
+	struct h2_head head;
+
+	s->flags |= H3S_TRAILERS_GOT;
+	switch (decode(s->conn, q, len, H2_HEAD_TRAILERS, H2_HEAD_OPT_END_STREAM, &head)) {
+	case H2_HEAD_OK:
+		break;
+	case H2_HEAD_BROKEN:
+		h3_fail(s->conn, QPACK_DECOMPRESSION_FAILED, hpack_error_text(head.hpack_error));
+		return;
+	default:
+		h3_stream_fail(s, H3_MESSAGE_ERROR, "invalid trailers");
+		return;
+	}
+	if (!head.field_count)
+		return;
+	m->trailers.list = keep(m, &head, 0);
+	if (m->trailers.list)
+		m->trailers.count = m->trailers.room = head.field_count;
+}
+
+void h3_head(struct h3_stream *s, const struct block_queue *q, size_t len, bool ended)
+{
+	if (!make_room(s->conn->settings))
+		h3_stream_fail(s, H3_INTERNAL_ERROR, "out of memory");
+	else if (s->flags & H3S_HEAD_GOT)
+		on_trailers(s, q, len);
+	else
+		on_request(s, q, len, ended);
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* h3_priv.h - what the files of the HTTP/3 mux share
+ *
+ * Purpose: turns each stream that a client opens into the head, body slices and end of a message
+ *          for the endpoint of a stream of its own, and back (RFC 9114). It is reached through its
+ *          row of the table of protocols, "quic" (mux/mux.h). Field sections have no dynamic table
+ *          (RFC 9204): no request waits for another.
+ * Owns   : the struct conn; the connection of QUIC (quic/quic.h) until it ends.
+ * Threads: that of the connection.
+ * Left out: CONNECT, and server push, which no client asks for any more.
+ * Bounds : requests at once, bytes received and held: QUIC's. A head is at most a block.
+ * Config : tune.quic.*, bind's quic4@ and quic6@
+ *
+ *   h3.c         a connection: its row of the table of protocols, its streams, its end
+ *   h3_read.c    frames received, of requests and of the client's own streams
+ *   h3_head.c    received heads become messages
+ *   h3_send.c    heads, bodies and ends into frames
+ */
+#ifndef H3_H3_PRIV_H
+#define H3_H3_PRIV_H
+
+#include "base/bug.h"
+#include "base/list.h"
+#include "core/timer.h"
+#include "mux/mux.h"
+#include "quic/quic.h"
+
+/* RFC 9114 8.1, RFC 9204 6 */
+enum h3_error {
+	H3_NO_ERROR = 0x100, H3_GENERAL_PROTOCOL_ERROR = 0x101, H3_INTERNAL_ERROR = 0x102,
+	H3_STREAM_CREATION_ERROR = 0x103, H3_CLOSED_CRITICAL_STREAM = 0x104,
+	H3_FRAME_UNEXPECTED = 0x105, H3_FRAME_ERROR = 0x106, H3_EXCESSIVE_LOAD = 0x107,
+	H3_ID_ERROR = 0x108, H3_SETTINGS_ERROR = 0x109, H3_MISSING_SETTINGS = 0x10a,
+	H3_REQUEST_REJECTED = 0x10b, H3_REQUEST_CANCELLED = 0x10c, H3_REQUEST_INCOMPLETE = 0x10d,
+	H3_MESSAGE_ERROR = 0x10e, QPACK_DECOMPRESSION_FAILED = 0x200,
+	QPACK_ENCODER_STREAM_ERROR = 0x201, QPACK_DECODER_STREAM_ERROR = 0x202,
+};
+
+/* RFC 9114 7.2 */
+enum h3_frame_type {
+	H3_DATA = 0x0, H3_HEADERS = 0x1, H3_CANCEL_PUSH = 0x3, H3_SETTINGS = 0x4,
+	H3_PUSH_PROMISE = 0x5, H3_GOAWAY = 0x7, H3_MAX_PUSH_ID = 0xd,
+};
+
+/* RFC 9114 6.2, RFC 9204 4.2: what a stream of one direction is for. */
+enum h3_stream_type {
+	H3_TYPE_CONTROL = 0x0, H3_TYPE_PUSH = 0x1, H3_TYPE_ENCODER = 0x2, H3_TYPE_DECODER = 0x3,
+};
+
+enum h3_conn_flags {
+	H3C_BUSY = 1 << 0,             /* a function of ours is below on the stack: do not free */
+	H3C_DEAD = 1 << 1,             /* to be freed when no longer busy */
+	H3C_LOST = 1 << 2,             /* the connection of QUIC is gone */
+	H3C_LEAVING = 1 << 3,          /* the process stops: the client was asked to go */
+	H3C_SETTINGS = 1 << 4,         /* the client's SETTINGS came */
+	H3C_HAD_REQUEST = 1 << 5,
+	H3C_CONTROL = 1 << 6, H3C_ENCODER = 1 << 7, H3C_DECODER = 1 << 8, /* it has opened these */
+	H3C_USED_UP = 1 << 9,          /* it had all requests that it may have */
+};
+
+struct h3_conn {
+	struct mux mux;
+	struct conn *conn;             /* owned */
+	struct quic_conn *quic;        /* NULL: gone */
+	const struct front_user *user;
+	void *owner;
+	const struct mux_settings *settings;
+	struct quic_stream *control;   /* ours */
+	struct list streams;           /* struct h3_stream.link */
+	struct timer timer;
+	uint64_t idle_ms;              /* since when it has no request */
+	uint64_t next_id;              /* behind the highest request so far */
+	uint32_t requests;             /* that have not ended */
+	uint32_t glitches;
+	uint16_t flags;                /* enum h3_conn_flags */
+};
+
+enum h3_role { H3_REQUEST, H3_UNKNOWN, H3_CONTROL_STREAM, H3_CODER_STREAM, H3_SKIPPED };
+
+enum h3_stream_flags {
+	H3S_IN_FRAME = 1 << 0,         /* the head of a frame was read, its payload is next */
+	H3S_HEAD_GOT = 1 << 1,
+	H3S_TRAILERS_GOT = 1 << 2,
+	H3S_RX_END = 1 << 3,           /* the request is complete */
+	H3S_HEAD_SENT = 1 << 4,
+	H3S_NO_BODY = 1 << 5,          /* nothing is sent behind the head */
+	H3S_TX_END = 1 << 6,           /* our end was given to QUIC */
+	H3S_IS_HEAD = 1 << 7,          /* the request was a HEAD */
+	H3S_RESET = 1 << 8,            /* one side has broken off */
+	H3S_PEER_RESET = 1 << 9,       /* it was the client */
+};
+
+/* A stream that the client opened. */
+struct h3_stream {
+	struct list link;
+	struct h3_conn *conn;
+	struct quic_stream *quic;
+	struct endpoint *ep;           /* of a request whose head came; else NULL */
+	uint64_t frame_type, frame_left;
+	uint64_t left;                 /* of the announced content; UINT64_MAX: any length */
+	uint64_t tx_left;              /* same, to send */
+	uint64_t since_ns;             /* when it began */
+	uint64_t reset_code;
+	uint16_t flags;                /* enum h3_stream_flags */
+	uint8_t role;                  /* enum h3_role */
+};
+
+/* --- h3.c ------------------------------------------------------------------------------------- */
+
+extern const struct endpoint_ops h3_endpoint;
+
+static inline bool h3_enter(struct h3_conn *h)
+{
+	bool outer = !(h->flags & H3C_BUSY);
+
+	h->flags |= H3C_BUSY;
+	return outer;
+}
+void h3_leave(struct h3_conn *h, bool outer);
+/* A fault of the client that ends the connection. */
+void h3_fail(struct h3_conn *h, enum h3_error code, const char *text);
+/* One that ends a request: it is broken off, its user is told. <s> may be gone after it. */
+void h3_stream_fail(struct h3_stream *s, enum h3_error code, const char *text);
+/* A request that is none: for the log. */
+void h3_note_bad(struct h3_conn *h, enum front_bad_kind kind, const char *text, uint64_t since_ns);
+/* Frees it: QUIC's stream is left. */
+void h3_stream_free(struct h3_stream *s);
+
+/* --- h3_read.c -------------------------------------------------------------------------------- */
+
+/* Uses what came on a stream. <s> may be gone after it. */
+void h3_read(struct h3_stream *s);
+
+/* --- h3_head.c -------------------------------------------------------------------------------- */
+
+void h3_head_thread_fini(void);
+/* A whole HEADERS frame came, <len> bytes at the beginning of <q>: a request begins, or its
+ * trailers. <s> may be gone after it.
+ */
+void h3_head(struct h3_stream *s, const struct block_queue *q, size_t len, bool ended);
+/* The largest that is read. */
+size_t h3_head_max(const struct h3_conn *h);
+
+/* --- h3_send.c -------------------------------------------------------------------------------- */
+
+/* Sends what the endpoint has, as far as QUIC takes it. True: its flags have changed. */
+bool h3_send(struct h3_stream *s);
+
+#endif

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* conn.c - QUIC: a connection's life: its states, its timers, TLS, its end
+ *
+ *      HANDSHAKE --> OPEN --> CLOSING ---> DEAD      we end it: the client is told, thrice a PTO
+ *          |           |--> DRAINING -------^        the client ends it
+ *          '-----------'--------------------'        nothing came for too long
+ */
+#include <stdlib.h>
+#include "base/bug.h"
+#include "base/clock.h"
+#include "core/pool.h"
+#include "core/thread.h"
+#include "net/conn.h"
+#include "quic_priv.h"
+
+/* How long the handshake may take. */
+#define HANDSHAKE_NS (10 * NS_PER_SEC)
+/* Datagrams that fit on any path (RFC 9000 14). */
+#define MTU_V4 1252
+#define MTU_V6 1232
+
+static struct pool *pool;
+
+bool quic_conn_init(void)
+{
+	if (!pool)
+		pool = pool_new("quic_conn", sizeof(struct quic_conn));
+	return pool != NULL;
+}
+
+uint64_t quic_conn_window(const struct quic_tunes *t)
+{
+	return t->rxbuf ? (uint64_t)t->rxbuf : (uint64_t)t->streams * block_size();
+}
+
+uint64_t quic_stream_window(const struct quic_tunes *t)
+{
+	uint64_t n = quic_conn_window(t) / 100 * (uint64_t)t->data_ratio, size = block_size();
+
+	n = (n + size - 1) / size * size;
+	return !n ? size : n < UINT32_MAX ? n : UINT32_MAX;
+}
+
+/* --- birth ------------------------------------------------------------------------------------ */
+
+static void init_streams(struct quic_conn *q)
+{
+	struct quic_streams *s = &q->streams;
+
+	list_init(&s->dirty);
+	list_init(&s->woken);
+	s->bidi_max = (uint64_t)q->tunes->streams;
+	s->total_max = (uint64_t)q->tunes->streams_total;
+	if (s->total_max && s->bidi_max > s->total_max)
+		s->bidi_max = s->total_max;
+	s->uni_max = QUIC_UNI_STREAMS;
+	q->rx.max = quic_conn_window(q->tunes);
+}
+
+static bool init_spaces(struct quic_conn *q, const struct quic_cid *dcid)
+{
+	for (unsigned i = 0; i < QUIC_LEVELS; i++) {
+		struct quic_space *s = &q->spaces[i];
+
+		list_init(&s->sent);
+		s->largest_acked = s->largest_rx = UINT64_MAX;
+		quic_recvbuf_init(&s->crypto_rx);
+	}
+	return quic_keys_initial(&q->spaces[0].rx, dcid, true, false) &&
+	       quic_keys_initial(&q->spaces[0].tx, dcid, false, true);
+}
+
+static void on_timer(struct timer *t)
+{
+	struct quic_conn *q = container_of(t, struct quic_conn, timer);
+
+	quic_conn_timeout(q, clock_now_ns());
+	quic_flush_later(q);
+	quic_conn_settle(q);
+}
+
+struct quic_conn *quic_conn_new(const struct quic_listener *l, const struct quic_packet *first,
+				const struct quic_cid *retried, uint64_t now_ns)
+{
+	uint64_t window = (uint64_t)l->tunes->window_max;
+	struct quic_conn *q = pool_zalloc(pool);
+
+	if (!q)
+		return NULL;
+	q->own_tunes = *l->tunes; /* the generation may go before the connection does */
+	q->tunes = &q->own_tunes;
+	q->since_ns = now_ns;
+	q->mtu = MTU_V6;
+	list_init(&q->flush);
+	timer_init(&q->timer, on_timer);
+	quic_params_init(&q->params);
+	init_streams(q);
+	if (l->line && l->line->window_max)
+		window = (uint64_t)l->line->window_max;
+	quic_cc_init(&q->cc, l->line ? l->line->algo : QUIC_CC_CUBIC, q->mtu, window);
+	q->ids.peer[0] = (struct quic_peer_cid){ .cid = first->scid, .used = true };
+	q->ids.original = retried ? *retried : first->dcid;
+	q->ids.retry = first->dcid;
+	if (retried)
+		q->flags |= QUIC_FL_VALID | QUIC_FL_RETRIED;
+	q->idle_max_ns = HANDSHAKE_NS;
+	q->idle_ns = now_ns + HANDSHAKE_NS;
+	if (!quic_cid_new(&q->ids.ours, thread_id) || !init_spaces(q, &first->dcid)) {
+		quic_conn_free(q);
+		return NULL;
+	}
+	return q;
+}
+
+void quic_conn_free(struct quic_conn *q)
+{
+	quic_udp_forget(q);
+	timer_cancel(&q->timer);
+	quic_streams_free(q);
+	for (unsigned i = 0; i < QUIC_LEVELS; i++)
+		quic_space_discard(q, i);
+	quic_keys_free(&q->phase.rx_next);
+	quic_keys_free(&q->phase.rx_prev);
+	conn_close(&q->conn);
+	pool_free(pool, q);
+}
+
+size_t quic_conn_params(const struct quic_conn *q, uint8_t *room)
+{
+	struct quic_params p = {
+		.idle_ms = (uint64_t)q->tunes->idle_ms, .udp_payload_max = QUIC_UDP_PAYLOAD_MAX,
+		.data_max = q->rx.max, .stream_local = quic_stream_window(q->tunes),
+		.stream_remote = quic_stream_window(q->tunes), .stream_uni = QUIC_UNI_WINDOW,
+		.streams_bidi = q->streams.bidi_max, .streams_uni = q->streams.uni_max,
+		.ack_exponent = 3, .ack_delay_ms = QUIC_ACK_DELAY_MS, .cid_limit = QUIC_PEER_CIDS,
+		.no_migration = true, .has_scid = true, .scid = q->ids.ours, .has_odcid = true,
+		.odcid = q->ids.original, .has_retry = q->flags & QUIC_FL_RETRIED,
+		.retry = q->ids.retry,
+	};
+
+	p.has_token = quic_reset_token(&q->ids.ours, p.token);
+	return quic_params_put(&p, room);
+}
+
+void quic_conn_secure(struct quic_conn *q, struct conn *c, const struct quic_tls_ops *tls)
+{
+	q->conn = c;
+	q->tls = tls;
+}
+
+/* --- what TLS tells --------------------------------------------------------------------------- */
+
+static bool tls_secret(void *owner, enum quic_level level, bool tx, unsigned suite,
+		       const uint8_t *secret, size_t len)
+{
+	struct quic_conn *q = owner;
+	struct quic_space *s = &q->spaces[level];
+	struct quic_keys *k = tx ? &s->tx : &s->rx;
+
+	if (k->aead || s->done)
+		return false;
+	if (!quic_keys_make(k, suite, secret, len, tx, true))
+		return false;
+	return level != QUIC_LEVEL_APP || tx || quic_keys_next(&q->phase.rx_next, k);
+}
+
+static bool tls_send(void *owner, enum quic_level level, const uint8_t *bytes, size_t len)
+{
+	struct quic_conn *q = owner;
+
+	return block_queue_add_copy(&q->spaces[level].crypto_tx.data,
+				    slice_make((const char *)bytes, len));
+}
+
+/* RFC 9000 7.3, 7.4 */
+static bool tls_params(void *owner, const uint8_t *bytes, size_t len)
+{
+	struct quic_conn *q = owner;
+	struct quic_params *p = &q->params;
+	uint64_t idle = (uint64_t)q->tunes->idle_ms;
+
+	if (!quic_params_read(bytes, len, p) || !quic_cid_is(&p->scid, &q->ids.peer[0].cid))
+		return false;
+	if (p->idle_ms && (!idle || p->idle_ms < idle))
+		idle = p->idle_ms;
+	q->idle_after_ns = idle * NS_PER_MS;
+	if (p->udp_payload_max < q->mtu)
+		q->mtu = (uint32_t)p->udp_payload_max;
+	q->tx.max = p->data_max;
+	q->streams.own_uni_max = p->streams_uni;
+	return true;
+}
+
+const struct quic_tls_user quic_conn_tls_user = {
+	.secret = tls_secret, .send = tls_send, .params = tls_params,
+};
+
+/* --- time ------------------------------------------------------------------------------------- */
+
+void quic_conn_active(struct quic_conn *q, uint64_t now_ns)
+{
+	uint64_t least = 3 * quic_pto_ns(q, true);
+
+	if (q->state == QUIC_HANDSHAKE)
+		return;
+	q->idle_ns = !q->idle_max_ns ? UINT64_MAX
+		     : now_ns + (q->idle_max_ns > least ? q->idle_max_ns : least);
+}
+
+uint64_t quic_conn_deadline(const struct quic_conn *q)
+{
+	uint64_t at = q->idle_ns, n;
+
+	if (q->state >= QUIC_CLOSING)
+		return q->end.until_ns;
+	n = quic_loss_deadline(q);
+	if (n < at)
+		at = n;
+	for (unsigned i = 0; i < QUIC_LEVELS; i++) {
+		n = q->spaces[i].ack_ns;
+		if (n && n < at && q->spaces[i].tx.aead)
+			at = n;
+	}
+	return at;
+}
+
+void quic_conn_timeout(struct quic_conn *q, uint64_t now_ns)
+{
+	if (q->state >= QUIC_CLOSING) {
+		if (now_ns >= q->end.until_ns)
+			q->state = QUIC_DEAD;
+		return;
+	}
+	if (now_ns >= q->idle_ns) {
+		/* silently (RFC 9000 10.1) */
+		q->state = QUIC_DEAD;
+		return;
+	}
+	if (quic_loss_deadline(q) <= now_ns)
+		quic_on_loss_timer(q, now_ns);
+}
+
+/* --- the end ---------------------------------------------------------------------------------- */
+
+static void begin_end(struct quic_conn *q, enum quic_state state, uint64_t now_ns)
+{
+	q->state = (uint8_t)state;
+	q->end.until_ns = now_ns + 3 * quic_pto_ns(q, true);
+	quic_flush_later(q);
+}
+
+void quic_conn_fail(struct quic_conn *q, uint64_t error, uint64_t frame)
+{
+	if (!quic_is_open(q))
+		return;
+	q->end.error = error;
+	q->end.frame = frame;
+	q->flags |= QUIC_FL_CLOSE_DUE;
+	begin_end(q, QUIC_CLOSING, clock_now_ns());
+}
+
+void quic_conn_drain(struct quic_conn *q, uint64_t now_ns)
+{
+	if (q->state >= QUIC_DRAINING)
+		return;
+	begin_end(q, QUIC_DRAINING, now_ns);
+}
+
+/* Nobody above knows of it any more; TLS is of no use. */
+static void part(struct quic_conn *q)
+{
+	const struct quic_events *events = q->events;
+
+	quic_udp_not_half_open(q);
+	if (events) {
+		quic_streams_abort(q);
+		if (!q->events)
+			return;
+		q->events = NULL;
+		events->closed(q->owner);
+	} else {
+		quic_udp_gone(q);
+	}
+	quic_streams_free(q);
+	conn_close(&q->conn);
+}
+
+void quic_conn_settle(struct quic_conn *q)
+{
+	if (q->flags & QUIC_FL_BUSY)
+		return;
+	q->flags |= QUIC_FL_BUSY;
+	if (q->flags & QUIC_FL_READY && q->state == QUIC_OPEN) {
+		q->flags &= ~(uint32_t)QUIC_FL_READY;
+		quic_udp_ready(q);
+		if (!q->events)
+			quic_conn_fail(q, QUIC_CONNECTION_REFUSED, 0);
+	}
+	if (q->events)
+		quic_streams_tell(q);
+	if (!quic_is_open(q) && (q->conn || q->events))
+		part(q);
+	q->flags &= ~(uint32_t)QUIC_FL_BUSY;
+	if (q->state == QUIC_DEAD)
+		quic_conn_free(q);
+}
+
+void quic_conn_take(struct quic_conn *q, const struct quic_events *events, void *owner)
+{
+	q->events = events;
+	q->owner = owner;
+}
+
+void quic_conn_close(struct quic_conn *q, uint64_t error)
+{
+	q->events = NULL;
+	if (quic_is_open(q)) {
+		q->flags |= QUIC_FL_CLOSE_APP;
+		quic_conn_fail(q, error, 0);
+	}
+	quic_streams_free(q);
+	conn_close(&q->conn);
+	quic_flush_later(q);
+}
+
+struct conn *quic_conn_release(struct quic_conn *q)
+{
+	struct conn *c = q->conn;
+
+	q->conn = NULL;
+	return c;
+}
+
+const struct addr *quic_conn_peer(const struct quic_conn *q)
+{
+	return &q->peer;
+}
+
+const struct addr *quic_conn_local(const struct quic_conn *q)
+{
+	return &q->local;
+}
+
+uint64_t quic_conn_since_ns(const struct quic_conn *q)
+{
+	return q->since_ns;
+}
+
+bool quic_conn_is_used_up(const struct quic_conn *q)
+{
+	return q->streams.total_max && q->streams.bidi_next >= q->streams.total_max;
+}

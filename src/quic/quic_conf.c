@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* quic_conf.c - edge file: QUIC's settings, and its start
+ *
+ * Manual: configuration 3.1 limited-quic, cluster-secret, harden.reject-privileged-ports.quic; 3.2
+ * tune.quic.*; 5.1 quic-*
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "base/module.h"
+#include "base/num.h"
+#include "conf/conf.h"
+#include "quic_priv.h"
+
+#define WINDOW_LEAST 10240
+#define WINDOW_MOST (INT64_C(4) << 30)
+
+static bool tunes_init(void *data)
+{
+	*(struct quic_tunes *)data = (struct quic_tunes){
+		.idle_ms = 30000, .streams = 100, .data_ratio = 90, .window_max = 480 * 1024,
+		.retry_threshold = 100,
+	};
+	return true;
+}
+
+static struct slot tune_slot = {
+	.of = SLOT_CONFIG, .size = sizeof(struct quic_tunes), .init = tunes_init,
+};
+static struct slot line_slot = { .of = SLOT_BIND, .size = sizeof(struct quic_line) };
+
+const struct quic_tunes *quic_tunes_of(const struct config *cfg)
+{
+	return slot_of(&tune_slot, config_slots(cfg));
+}
+
+const struct quic_line *quic_line_of(const struct slot_area *bind)
+{
+	return slot_of(&line_slot, bind);
+}
+
+static struct quic_tunes *tunes_of(struct conf_line *l)
+{
+	return slot_of(&tune_slot, config_slots(l->cfg));
+}
+
+/* keyword->offset: a bool of struct quic_tunes; keyword->min: what "on" makes of it. */
+static bool parse_switch(struct conf_line *l)
+{
+	bool *value = (bool *)((char *)tunes_of(l) + l->keyword->offset);
+	const char *word = conf_next(l);
+
+	if (strcmp(word, "on") != 0 && strcmp(word, "off") != 0)
+		return conf_error(l, l->at - 1, NULL, "'%s' : only 'on' and 'off' are supported",
+				  l->keyword->words);
+	*value = (strcmp(word, "on") == 0) == (l->keyword->min != 0);
+	return true;
+}
+
+static bool is_window(uint64_t n)
+{
+	return n >= WINDOW_LEAST && n <= (uint64_t)WINDOW_MOST;
+}
+
+static bool parse_window(struct conf_line *l)
+{
+	uint64_t n;
+
+	if (!conf_take_size(l, &n))
+		return false;
+	if (!is_window(n))
+		return conf_error(l, l->at - 1, NULL, "'%s' : a size between 10k and 4g is expected",
+				  l->keyword->words);
+	tunes_of(l)->window_max = n;
+	return true;
+}
+
+static bool parse_secret(struct conf_line *l)
+{
+	const char *word = conf_next(l);
+
+	return quic_secret_set(word, strlen(word)) ||
+	       conf_error(l, l->at - 1, NULL, "'cluster-secret' : out of memory");
+}
+
+/* --- bind lines ------------------------------------------------------------------------------- */
+
+static struct quic_line *line_of(struct conf_line *l)
+{
+	return slot_of(&line_slot, l->slots);
+}
+
+static bool parse_force_retry(struct conf_line *l)
+{
+	line_of(l)->force_retry = true;
+	return true;
+}
+
+/* "(<size>)", which may be empty. */
+static bool parse_algo_window(struct conf_line *l, const char *text)
+{
+	size_t len = strlen(text), at;
+	uint64_t n;
+
+	if (len < 2 || text[0] != '(' || text[len - 1] != ')')
+		return conf_error(l, l->at - 1, NULL,
+				  "'quic-cc-algo' : '(<size>)' is expected behind the algorithm");
+	if (len == 2)
+		return true;
+	if (num_parse_size(slice_make(text + 1, len - 2), &n, &at) != NUM_OK || !is_window(n))
+		return conf_error(l, l->at - 1, NULL, "'quic-cc-algo' : the largest window '%.*s' "
+				  "is no size between 10k and 4g", (int)len - 2, text + 1);
+	line_of(l)->window_max = n;
+	return true;
+}
+
+static bool parse_algo(struct conf_line *l)
+{
+	static const char *const names[] = {
+		[QUIC_CC_CUBIC] = "cubic", [QUIC_CC_NEWRENO] = "newreno", [QUIC_CC_NONE] = "nocc",
+	};
+	const char *word = conf_next(l);
+	size_t len = strcspn(word, "(");
+
+	for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (strlen(names[i]) == len && memcmp(names[i], word, len) == 0) {
+			line_of(l)->algo = (uint8_t)i;
+			return !word[len] || parse_algo_window(l, word + len);
+		}
+	return conf_error(l, l->at - 1, NULL, "'quic-cc-algo' : '%s' is not supported, use "
+			  "'cubic', 'newreno' or 'nocc'", word);
+}
+
+static bool parse_socket(struct conf_line *l)
+{
+	const char *word = conf_next(l);
+
+	return strcmp(word, "listener") == 0 ||
+	       conf_error(l, l->at - 1, NULL, "'quic-socket' : '%s' is not supported, "
+			  "connections always use the socket of their listener: use 'listener'",
+			  word);
+}
+
+#define TUNE(text, member) .words = text, .where = CONF_GLOBAL, .min_args = 1, .max_args = 1, \
+	.slot = &tune_slot, .offset = offsetof(struct quic_tunes, member)
+#define NUMBER(text, member, low, high, what) \
+	{ TUNE(text, member), .type = CONF_INT, .min = low, .max = high, .syntax = "<number>", \
+	  .help = what }
+
+static const struct conf_keyword keywords[] = {
+	{ .words = "cluster-secret", .where = CONF_GLOBAL, .min_args = 1, .max_args = 1,
+	  .parse = parse_secret, .syntax = "<secret>",
+	  .help = "what tokens of QUIC are made of, the same on all nodes" },
+	{ TUNE("harden.reject-privileged-ports.quic", any_port), .parse = parse_switch, .min = 0,
+	  .syntax = "{ on | off }", .help = "drop QUIC clients whose port is below 1024" },
+	{ .words = "limited-quic", .where = CONF_GLOBAL, .type = CONF_FLAG, .slot = &tune_slot,
+	  .offset = offsetof(struct quic_tunes, limited),
+	  .help = "QUIC with a TLS library that was not made for it" },
+	{ TUNE("tune.quic.fe.cc.max-win-size", window_max), .parse = parse_window,
+	  .syntax = "<size>", .help = "largest congestion window of a client's connection" },
+	{ TUNE("tune.quic.fe.max-idle-timeout", idle_ms), .type = CONF_TIME_MS, .min = 0,
+	  .max = INT32_MAX, .syntax = "<timeout>",
+	  .help = "silence that ends a client's connection" },
+	NUMBER("tune.quic.fe.sec.retry-threshold", retry_threshold, 0, INT32_MAX,
+	       "handshakes going on above which clients are sent a Retry"),
+	NUMBER("tune.quic.fe.stream.data-ratio", data_ratio, 1, 100,
+	       "part of the received bytes that one stream may hold"),
+	NUMBER("tune.quic.fe.stream.max-concurrent", streams, 1, 1 << 20,
+	       "requests at once on a client's connection"),
+	NUMBER("tune.quic.fe.stream.max-total", streams_total, 0, INT32_MAX,
+	       "requests that a client's connection may carry"),
+	{ TUNE("tune.quic.fe.stream.rxbuf", rxbuf), .type = CONF_SIZE, .min = 0,
+	  .max = UINT32_MAX, .syntax = "<size>", .help = "bytes that a client may upload at once" },
+	{ TUNE("tune.quic.listen", off), .parse = parse_switch, .min = 0,
+	  .syntax = "{ on | off }", .help = "read datagrams of QUIC clients" },
+	{ .words = "quic-cc-algo", .where = CONF_BIND, .min_args = 1, .max_args = 1,
+	  .parse = parse_algo, .syntax = "{ cubic | newreno | nocc }[(<size>)]",
+	  .help = "congestion control of QUIC" },
+	{ .words = "quic-force-retry", .where = CONF_BIND, .parse = parse_force_retry,
+	  .help = "QUIC clients prove their address first" },
+	{ .words = "quic-socket", .where = CONF_BIND, .min_args = 1, .max_args = 1,
+	  .parse = parse_socket, .syntax = "{ listener }",
+	  .help = "connections of QUIC use the socket of their listener" },
+	{ 0 }
+};
+
+static bool quic_init(void)
+{
+	return quic_secret_set(NULL, 0);
+}
+
+static bool quic_start(struct config *cfg, struct diag_list *diags)
+{
+	static bool done;
+
+	if (done)
+		return true;
+	done = quic_recovery_init() && quic_stream_init() && quic_conn_init() && quic_udp_init();
+	return done;
+}
+
+static struct slot *const slots[] = { &tune_slot, &line_slot, NULL };
+
+const struct module mod_quic = {
+	.name = "quic", .keywords = keywords, .slots = slots, .init = quic_init,
+	.start = quic_start, .thread_init = quic_udp_thread_init,
+	.thread_fini = quic_udp_thread_fini,
+};

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* recovery.c - QUIC: packets that were sent: acknowledged, lost, or asked about (RFC 9002) */
+#include "base/clock.h"
+#include "core/pool.h"
+#include "quic_priv.h"
+
+#define PACKET_THRESHOLD 3
+#define GRANULARITY_NS NS_PER_MS
+#define INITIAL_RTT_NS (333 * NS_PER_MS)
+#define PTO_COUNT_MAX 16
+/* Persistent congestion is that long, in probe timeouts. */
+#define PERSISTENT 3
+
+static struct pool *pool;
+
+bool quic_recovery_init(void)
+{
+	if (!pool)
+		pool = pool_new("quic_packet", sizeof(struct quic_sent));
+	return pool != NULL;
+}
+
+struct quic_sent *quic_sent_new(void)
+{
+	struct quic_sent *p = pool_alloc(pool);
+
+	if (p) {
+		list_init(&p->link);
+		p->count = 0;
+		p->eliciting = p->in_flight = false;
+	}
+	return p;
+}
+
+void quic_sent_free(struct quic_sent *p)
+{
+	pool_free(pool, p);
+}
+
+void quic_on_sent(struct quic_conn *q, struct quic_space *s, struct quic_sent *p)
+{
+	if (!p->in_flight) { /* an acknowledgement alone: nothing to wait for */
+		pool_free(pool, p);
+		return;
+	}
+	list_append(&s->sent, &p->link);
+	q->in_flight += p->size;
+	if (!p->eliciting)
+		return;
+	s->eliciting_in_flight++;
+	s->last_eliciting_ns = p->sent_ns;
+}
+
+/* It is in flight no more. */
+static void forget(struct quic_conn *q, struct quic_space *s, struct quic_sent *p)
+{
+	list_remove(&p->link);
+	q->in_flight -= p->size;
+	s->eliciting_in_flight -= p->eliciting;
+	pool_free(pool, p);
+}
+
+/* --- round trips (RFC 9002 5) ----------------------------------------------------------------- */
+
+static void take_sample(struct quic_conn *q, uint64_t sample, uint64_t delay)
+{
+	struct quic_rtt *r = &q->rtt;
+	uint64_t adjusted, diff;
+
+	r->latest = sample;
+	if (!r->known) {
+		r->known = true;
+		r->min = r->smoothed = sample;
+		r->var = sample / 2;
+		return;
+	}
+	if (sample < r->min)
+		r->min = sample;
+	if (delay > q->params.ack_delay_ms * NS_PER_MS && q->state != QUIC_HANDSHAKE)
+		delay = q->params.ack_delay_ms * NS_PER_MS;
+	adjusted = sample >= r->min + delay ? sample - delay : sample;
+	diff = r->smoothed > adjusted ? r->smoothed - adjusted : adjusted - r->smoothed;
+	r->var = (3 * r->var + diff) / 4;
+	r->smoothed = (7 * r->smoothed + adjusted) / 8;
+}
+
+uint64_t quic_pto_ns(const struct quic_conn *q, bool app)
+{
+	const struct quic_rtt *r = &q->rtt;
+	uint64_t srtt = r->known ? r->smoothed : INITIAL_RTT_NS;
+	uint64_t var = r->known ? r->var : INITIAL_RTT_NS / 2;
+
+	var = 4 * var > GRANULARITY_NS ? 4 * var : GRANULARITY_NS;
+	return srtt + var + (app ? q->params.ack_delay_ms * NS_PER_MS : 0);
+}
+
+/* --- what becomes of frames ------------------------------------------------------------------- */
+
+static void frame_acked(struct quic_conn *q, struct quic_space *s, const struct quic_sent_frame *f)
+{
+	if (f->type == QUIC_FT_CRYPTO)
+		quic_sendbuf_acked(&s->crypto_tx, f->offset, f->len, false);
+	else if (f->type == QUIC_FT_ACK)
+		/* the peer knows of these: they need no telling again */
+		quic_received_forget(s, f->offset);
+	else
+		quic_stream_frame_acked(q, f);
+}
+
+static void frame_lost(struct quic_conn *q, struct quic_space *s, const struct quic_sent_frame *f)
+{
+	switch (f->type) {
+	case QUIC_FT_ACK:
+		break;
+	case QUIC_FT_CRYPTO:
+		quic_sendbuf_lost(&s->crypto_tx, f->offset, f->len, false);
+		break;
+	case QUIC_FT_HANDSHAKE_DONE:
+		q->flags |= QUIC_FL_DONE_DUE;
+		break;
+	case QUIC_FT_MAX_DATA:
+		q->flags |= QUIC_FL_MAX_DATA_DUE;
+		break;
+	case QUIC_FT_MAX_STREAMS_BIDI:
+		q->flags |= QUIC_FL_MAX_BIDI_DUE;
+		break;
+	case QUIC_FT_MAX_STREAMS_UNI:
+		q->flags |= QUIC_FL_MAX_UNI_DUE;
+		break;
+	case QUIC_FT_RETIRE_CONNECTION_ID:
+		if (q->ids.retired_count < QUIC_RETIRED_MAX)
+			q->ids.retired[q->ids.retired_count++] = f->id;
+		break;
+	default:
+		quic_stream_frame_lost(q, f);
+	}
+}
+
+static void packet_lost(struct quic_conn *q, struct quic_space *s, struct quic_sent *p)
+{
+	for (unsigned i = 0; i < p->count; i++)
+		frame_lost(q, s, &p->frames[i]);
+	forget(q, s, p);
+}
+
+/* --- losses (RFC 9002 6.1) -------------------------------------------------------------------- */
+
+static uint64_t loss_delay(const struct quic_conn *q)
+{
+	const struct quic_rtt *r = &q->rtt;
+	uint64_t rtt = r->latest > r->smoothed ? r->latest : r->smoothed;
+
+	rtt = rtt * 9 / 8;
+	return rtt > GRANULARITY_NS ? rtt : GRANULARITY_NS;
+}
+
+/* What an acknowledgement brought. */
+struct acked {
+	uint64_t largest_sent_ns;      /* when the largest number was sent, if it is new; 0 */
+	uint64_t first_sent_ns;        /* when the first of the new ones was */
+	bool any, eliciting;
+};
+
+/* <acked>: NULL when it is a timer that asks. */
+static void detect_lost(struct quic_conn *q, struct quic_space *s, uint64_t now_ns,
+			const struct acked *acked)
+{
+	uint64_t delay = loss_delay(q), first = 0, last = 0;
+	struct quic_sent *p, *next;
+
+	s->loss_ns = 0;
+	if (s->largest_acked == UINT64_MAX)
+		return;
+	list_for_each_safe(p, next, &s->sent, link) {
+		if (p->pn > s->largest_acked)
+			break;
+		if (p->sent_ns + delay > now_ns &&
+		    s->largest_acked < p->pn + PACKET_THRESHOLD) {
+			if (!s->loss_ns || p->sent_ns + delay < s->loss_ns)
+				s->loss_ns = p->sent_ns + delay;
+			continue;
+		}
+		if (p->eliciting && p->sent_ns > s->alive_ns) {
+			first = first ? first : p->sent_ns;
+			last = p->sent_ns;
+		}
+		quic_cc_lost(&q->cc, now_ns, p->sent_ns);
+		packet_lost(q, s, p);
+	}
+	/* nothing that was sent in between has arrived (RFC 9002 7.6.2) */
+	if (acked && first && last < acked->first_sent_ns &&
+	    last - first > PERSISTENT * quic_pto_ns(q, true))
+		quic_cc_collapse(&q->cc);
+}
+
+/* --- acknowledgements ------------------------------------------------------------------------- */
+
+static void packet_acked(struct quic_conn *q, struct quic_space *s, struct quic_sent *p,
+			 uint64_t now_ns, bool full)
+{
+	for (unsigned i = 0; i < p->count; i++)
+		frame_acked(q, s, &p->frames[i]);
+	quic_cc_acked(&q->cc, now_ns, p->sent_ns, p->size,
+		      q->rtt.known ? q->rtt.smoothed : INITIAL_RTT_NS, full);
+	forget(q, s, p);
+}
+
+static void ack_range(struct quic_conn *q, struct quic_space *s, uint64_t low, uint64_t high,
+		      uint64_t largest, uint64_t now_ns, struct acked *out)
+{
+	/* the window was in use: what could be sent next would not fit */
+	bool full = q->in_flight + 2ull * q->mtu >= q->cc.window;
+	struct quic_sent *p, *next;
+
+	list_for_each_safe(p, next, &s->sent, link) {
+		if (p->pn > high)
+			break;
+		if (p->pn < low)
+			continue;
+		if (!out->any || p->sent_ns < out->first_sent_ns)
+			out->first_sent_ns = p->sent_ns;
+		out->any = true;
+		out->eliciting |= p->eliciting;
+		if (p->pn == largest)
+			out->largest_sent_ns = p->sent_ns;
+		if (s == &q->spaces[QUIC_LEVEL_APP] && p->pn >= q->phase.tx_pn)
+			q->flags |= QUIC_FL_PHASE_ACKED;
+		packet_acked(q, s, p, now_ns, full);
+	}
+}
+
+enum quic_error quic_on_ack(struct quic_conn *q, struct quic_space *s, struct quic_frame *f,
+			    uint64_t now_ns)
+{
+	uint64_t low = f->largest - f->first, high = f->largest, delay;
+	struct acked acked = { 0 };
+
+	if (f->largest >= s->next_pn)
+		return QUIC_PROTOCOL_VIOLATION;
+	if (s->largest_acked == UINT64_MAX || f->largest > s->largest_acked)
+		s->largest_acked = f->largest;
+	do {
+		ack_range(q, s, low, high, f->largest, now_ns, &acked);
+	} while (!list_is_empty(&s->sent) && quic_ack_next(f, &low, &high));
+	if (!acked.any)
+		return QUIC_NO_ERROR;
+	if (acked.largest_sent_ns && acked.eliciting) {
+		delay = f->delay < UINT32_MAX ? f->delay << q->params.ack_exponent : UINT32_MAX;
+		if (s != &q->spaces[QUIC_LEVEL_APP])
+			delay = 0;
+		take_sample(q, now_ns - acked.largest_sent_ns, delay * 1000);
+	}
+	detect_lost(q, s, now_ns, &acked);
+	if (acked.largest_sent_ns > s->alive_ns)
+		s->alive_ns = acked.largest_sent_ns;
+	q->pto_count = 0;
+	return QUIC_NO_ERROR;
+}
+
+/* --- timers (RFC 9002 6.2) -------------------------------------------------------------------- */
+
+/* When to ask what became of the last packets of a level; UINT64_MAX: nothing to ask. */
+static uint64_t pto_deadline(const struct quic_conn *q, unsigned level)
+{
+	const struct quic_space *s = &q->spaces[level];
+	unsigned shift = q->pto_count < PTO_COUNT_MAX ? q->pto_count : PTO_COUNT_MAX;
+
+	if (s->done || !s->eliciting_in_flight || quic_is_amplifying(q))
+		return UINT64_MAX;
+	/* the client may not be able to read that yet */
+	if (level == QUIC_LEVEL_APP && q->state == QUIC_HANDSHAKE)
+		return UINT64_MAX;
+	return s->last_eliciting_ns + (quic_pto_ns(q, level == QUIC_LEVEL_APP) << shift);
+}
+
+uint64_t quic_loss_deadline(const struct quic_conn *q)
+{
+	uint64_t at = UINT64_MAX, pto;
+
+	for (unsigned i = 0; i < QUIC_LEVELS; i++) {
+		const struct quic_space *s = &q->spaces[i];
+
+		if (!s->done && s->loss_ns && s->loss_ns < at)
+			at = s->loss_ns;
+	}
+	if (at != UINT64_MAX)
+		return at;
+	for (unsigned i = 0; i < QUIC_LEVELS; i++) {
+		pto = pto_deadline(q, i);
+		if (pto < at)
+			at = pto;
+	}
+	return at;
+}
+
+/* Two packets may leave now. What is in flight is sent again, as there may be nothing else. */
+static void probe(struct quic_conn *q, struct quic_space *s)
+{
+	unsigned n = 0;
+	struct quic_sent *p;
+
+	s->probes = 2;
+	list_for_each(p, &s->sent, link) {
+		if (!p->eliciting)
+			continue;
+		for (unsigned i = 0; i < p->count; i++)
+			frame_lost(q, s, &p->frames[i]);
+		if (++n == 2)
+			break;
+	}
+}
+
+void quic_on_loss_timer(struct quic_conn *q, uint64_t now_ns)
+{
+	bool due = false;
+
+	for (unsigned i = 0; i < QUIC_LEVELS; i++) {
+		struct quic_space *s = &q->spaces[i];
+
+		if (s->done || !s->loss_ns)
+			continue;
+		due = true;
+		if (s->loss_ns <= now_ns)
+			detect_lost(q, s, now_ns, NULL);
+	}
+	if (due)
+		return;
+	for (unsigned i = 0; i < QUIC_LEVELS; i++)
+		if (pto_deadline(q, i) <= now_ns) {
+			due = true;
+			probe(q, &q->spaces[i]);
+		}
+	q->pto_count += due;
+}
+
+void quic_received_forget(struct quic_space *s, uint64_t below)
+{
+	quic_ranges_remove(&s->received, 0, below);
+	if (below > s->received_floor)
+		s->received_floor = below;
+}
+
+void quic_space_discard(struct quic_conn *q, enum quic_level level)
+{
+	struct quic_space *s = &q->spaces[level];
+
+	if (s->done)
+		return;
+	s->done = true;
+	while (!list_is_empty(&s->sent))
+		forget(q, s, list_first(&s->sent, struct quic_sent, link));
+	quic_keys_free(&s->rx);
+	quic_keys_free(&s->tx);
+	quic_sendbuf_free(&s->crypto_tx);
+	quic_recvbuf_free(&s->crypto_rx);
+	quic_ranges_free(&s->received);
+	s->ack_ns = 0;
+	q->pto_count = 0;
+}

@@ -1,0 +1,599 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* udp.c - QUIC: sockets of a thread, and whose connection a datagram is
+ *
+ * Each thread has a copy of the descriptor of each listening socket that it reads, and a connection
+ * uses the one that its first datagram came by: it outlives the listener. Connections are found by
+ * the id that the client calls them by. The first bytes of ours tell the thread, so that what
+ * reaches another one (the kernel deals datagrams out by addresses) goes to the owner's mailbox.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+#include "base/bug.h"
+#include "base/clock.h"
+#include "base/hash.h"
+#include "core/fd.h"
+#include "core/mailbox.h"
+#include "core/thread.h"
+#include "quic_priv.h"
+
+/* Datagrams read, and sent by one connection, before others get their turn. */
+#define READ_BURST 128
+#define SEND_BURST 64
+#define DATAGRAM_ROOM 65536
+/* A stateless reset looks like a short packet of this length (RFC 9000 10.3). */
+#define RESET_LEN 42
+#define RESET_LEAST 22
+
+/* A datagram for another thread. */
+struct passed {
+	struct message message;
+	struct addr peer;
+	size_t len;
+	uint8_t bytes[];
+};
+
+static __thread struct {
+	struct tree by_ours, by_original; /* connections */
+	struct list sockets, flush;
+	struct turn_hook hook;
+	uint8_t *rx;                      /* DATAGRAM_ROOM */
+	uint8_t tx[QUIC_DATAGRAM_MAX];
+} me;
+
+static uint64_t hash_key[2];              /* set before the threads */
+static unsigned half_open;                /* atomic: handshakes that go on */
+
+/* --- finding ---------------------------------------------------------------------------------- */
+
+static uint64_t key_of(const struct quic_cid *cid)
+{
+	return hash_sip13(cid->bytes, cid->len, hash_key);
+}
+
+static struct quic_conn *find(const struct quic_cid *cid, bool initial)
+{
+	uint64_t key = key_of(cid);
+	struct tree_node *n = tree_find(&me.by_ours, key);
+	struct quic_conn *q;
+
+	if (n) {
+		q = list_entry(n, struct quic_conn, ids.by_ours);
+		return quic_cid_is(&q->ids.ours, cid) ? q : NULL;
+	}
+	n = initial ? tree_find(&me.by_original, key) : NULL;
+	if (!n)
+		return NULL;
+	q = list_entry(n, struct quic_conn, ids.by_original);
+	return quic_cid_is(&q->ids.retry, cid) ? q : NULL;
+}
+
+static void attach(struct quic_conn *q, struct quic_socket *s)
+{
+	q->socket = s;
+	s->conns++;
+	tree_insert(&me.by_ours, &q->ids.by_ours, key_of(&q->ids.ours));
+	tree_insert(&me.by_original, &q->ids.by_original, key_of(&q->ids.retry));
+	q->flags |= QUIC_FL_HALF_OPEN;
+	__atomic_add_fetch(&half_open, 1, __ATOMIC_RELAXED);
+}
+
+/* --- sockets ---------------------------------------------------------------------------------- */
+
+static void socket_close(struct quic_socket *s)
+{
+	timer_cancel(&s->again);
+	list_remove(&s->link);
+	fd_close(s->fd);
+	free(s);
+}
+
+void quic_udp_not_half_open(struct quic_conn *q)
+{
+	if (!(q->flags & QUIC_FL_HALF_OPEN))
+		return;
+	q->flags &= ~(uint32_t)QUIC_FL_HALF_OPEN;
+	__atomic_sub_fetch(&half_open, 1, __ATOMIC_RELAXED);
+}
+
+void quic_udp_forget(struct quic_conn *q)
+{
+	struct quic_socket *s = q->socket;
+
+	if (list_is_linked(&q->flush))
+		list_remove(&q->flush);
+	if (!s)
+		return;
+	quic_udp_not_half_open(q);
+	tree_remove(&me.by_ours, &q->ids.by_ours);
+	tree_remove(&me.by_original, &q->ids.by_original);
+	q->socket = NULL;
+	if (!--s->conns && s->of < 0)
+		socket_close(s);
+}
+
+void quic_udp_ready(struct quic_conn *q)
+{
+	q->socket->listener.user->ready(q->listener_owner, q);
+}
+
+void quic_udp_gone(struct quic_conn *q)
+{
+	q->socket->listener.user->gone(q->listener_owner);
+}
+
+/* --- sending ---------------------------------------------------------------------------------- */
+
+/* Tells the kernel which of our addresses to send from. */
+static void put_source(struct msghdr *m, char *room, const struct addr *local)
+{
+	struct cmsghdr *c = (struct cmsghdr *)(void *)room;
+
+	if (local->family == ADDR_INET) {
+		struct in_pktinfo info = { .ipi_spec_dst.s_addr = local->v4 };
+
+		c->cmsg_level = IPPROTO_IP;
+		c->cmsg_type = IP_PKTINFO;
+		c->cmsg_len = CMSG_LEN(sizeof(info));
+		memcpy(CMSG_DATA(c), &info, sizeof(info));
+		m->msg_controllen = CMSG_SPACE(sizeof(info));
+	} else if (local->family == ADDR_INET6) {
+		struct in6_pktinfo info = { .ipi6_ifindex = local->scope };
+
+		memcpy(&info.ipi6_addr, local->v6, 16);
+		c->cmsg_level = IPPROTO_IPV6;
+		c->cmsg_type = IPV6_PKTINFO;
+		c->cmsg_len = CMSG_LEN(sizeof(info));
+		memcpy(CMSG_DATA(c), &info, sizeof(info));
+		m->msg_controllen = CMSG_SPACE(sizeof(info));
+	} else {
+		return;
+	}
+	m->msg_control = room;
+}
+
+/* False: the socket takes no more now. What it refuses otherwise is lost, as on any network. */
+static bool send_datagram(struct quic_socket *s, const struct addr *peer, const struct addr *local,
+			  const uint8_t *bytes, size_t len)
+{
+	struct iovec v = { (void *)(uintptr_t)bytes, len };
+	char room[CMSG_SPACE(sizeof(struct in6_pktinfo))] __attribute__((aligned(8))) = { 0 };
+	struct sockaddr_storage to;
+	struct msghdr m = { .msg_name = &to, .msg_iov = &v, .msg_iovlen = 1 };
+
+	m.msg_namelen = addr_to_sockaddr(peer, &to);
+	put_source(&m, room, local);
+	while (sendmsg(s->fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL) < 0) {
+		if (errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS) {
+			s->full = true;
+			fd_cant_send(s->fd);
+			return false;
+		}
+		if (errno != EINTR)
+			break;
+	}
+	return true;
+}
+
+void quic_flush_later(struct quic_conn *q)
+{
+	if (list_is_linked(&q->flush) || !q->socket)
+		return;
+	list_append(&me.flush, &q->flush);
+	turn_hook_add(&me.hook);
+}
+
+static void arm(struct quic_conn *q)
+{
+	uint64_t at = quic_conn_deadline(q);
+
+	timer_set(&q->timer, at == UINT64_MAX ? TIMER_NEVER : (at + NS_PER_MS - 1) / NS_PER_MS);
+}
+
+/* Sends what a connection has to send, as far as windows and the socket let it. */
+static void flush(struct quic_conn *q)
+{
+	struct quic_socket *s = q->socket;
+	uint64_t now = clock_now_ns();
+	size_t len;
+
+	for (unsigned i = 0; !s->full && i < SEND_BURST; i++) {
+		len = quic_conn_send(q, me.tx, now);
+		if (!len)
+			break;
+		send_datagram(s, &q->peer, &q->local, me.tx, len);
+		if (i == SEND_BURST - 1)
+			timer_set(&s->again, clock_now_ms());
+	}
+	if (s->full || timer_is_set(&s->again))
+		list_append(&s->waiting, &q->flush);
+	arm(q);
+}
+
+static void flush_all(struct turn_hook *hook)
+{
+	struct list todo;
+
+	list_init(&todo);
+	list_splice(&todo, &me.flush);
+	while (!list_is_empty(&todo)) {
+		struct quic_conn *q = list_first(&todo, struct quic_conn, flush);
+
+		list_remove(&q->flush);
+		flush(q);
+		/* what was sent makes room for streams, which may have more */
+		quic_conn_settle(q);
+	}
+}
+
+/* Those that waited for the socket, or for others, send. */
+static void go_on(struct quic_socket *s)
+{
+	if (list_is_empty(&s->waiting))
+		return;
+	list_splice(&me.flush, &s->waiting);
+	turn_hook_add(&me.hook);
+}
+
+/* --- answers without a connection ------------------------------------------------------------- */
+
+static uint8_t random_byte(void)
+{
+	uint8_t b = 0;
+
+	getrandom(&b, 1, 0);
+	return b;
+}
+
+static void send_versions(struct quic_socket *s, const struct quic_packet *head,
+			  const struct addr *peer, const struct addr *local)
+{
+	uint8_t answer[64];
+
+	send_datagram(s, peer, local, answer,
+		      quic_put_versions(answer, head, random_byte() & 0x0f));
+}
+
+static void send_retry(struct quic_socket *s, const struct quic_packet *head,
+		       const struct addr *peer, const struct addr *local)
+{
+	uint8_t answer[64 + QUIC_TOKEN_MAX + QUIC_RETRY_TAG_LEN], token[QUIC_TOKEN_MAX];
+	struct quic_cid scid;
+	size_t len;
+
+	if (!quic_cid_new(&scid, thread_id))
+		return;
+	len = quic_token_make(token, peer, &head->dcid, &scid, clock_now_ns() / NS_PER_SEC);
+	if (!len)
+		return;
+	len = quic_put_retry(answer, head, &scid, token, len, random_byte());
+	if (quic_retry_tag(&head->dcid, answer, len, answer + len))
+		send_datagram(s, peer, local, answer, len + QUIC_RETRY_TAG_LEN);
+}
+
+/* We know nothing of the connection: the client should forget it. */
+static void send_reset(struct quic_socket *s, const struct quic_packet *head, size_t received,
+		       const struct addr *peer, const struct addr *local)
+{
+	size_t len = received - 1 < RESET_LEN ? received - 1 : RESET_LEN;
+	uint8_t answer[RESET_LEN];
+
+	if (received <= RESET_LEAST || getrandom(answer, len, 0) != (ssize_t)len ||
+	    !quic_reset_token(&head->dcid, answer + len - QUIC_RESET_TOKEN_LEN))
+		return;
+	answer[0] = (uint8_t)(0x40 | (answer[0] & 0x3f));
+	send_datagram(s, peer, local, answer, len);
+}
+
+/* --- receiving -------------------------------------------------------------------------------- */
+
+static void conn_input(struct quic_conn *q, const struct addr *peer, uint8_t *bytes, size_t len)
+{
+	/* clients were asked not to move (RFC 9000 9): what comes from elsewhere is dropped */
+	if (!addr_eq(peer, &q->peer))
+		return;
+	quic_conn_recv(q, bytes, len, clock_now_ns());
+}
+
+static void passed_arrives(struct message *m)
+{
+	struct passed *p = container_of(m, struct passed, message);
+	struct quic_packet head;
+	struct quic_conn *q = NULL;
+
+	if (quic_packet_read(p->bytes, p->len, QUIC_OUR_CID_LEN, &head))
+		q = find(&head.dcid, false);
+	if (q) {
+		conn_input(q, &p->peer, p->bytes, p->len);
+		quic_conn_settle(q);
+	}
+	free(p);
+}
+
+/* Is it a connection of another thread? Then that one gets it. */
+static bool pass_on(const struct quic_packet *head, const struct addr *peer, const uint8_t *bytes,
+		    size_t len)
+{
+	unsigned thread;
+	struct passed *p;
+
+	if (head->dcid.len != QUIC_OUR_CID_LEN)
+		return false;
+	thread = quic_cid_thread(&head->dcid);
+	if (thread >= thread_count() || thread == thread_id)
+		return false;
+	p = malloc(sizeof(*p) + len);
+	if (!p)
+		return true;
+	p->message.run = passed_arrives;
+	p->peer = *peer;
+	p->len = len;
+	memcpy(p->bytes, bytes, len);
+	mailbox_post(thread, &p->message);
+	return true;
+}
+
+/* The socket by which new connections come in now: this one, or its heir. */
+static struct quic_socket *acceptor(struct quic_socket *s)
+{
+	struct quic_socket *other;
+
+	if (s->accepts || s->of >= 0)
+		return s->accepts ? s : NULL;
+	list_for_each(other, &me.sockets, link)
+		if (other->accepts && other->listener.port == s->listener.port)
+			return other;
+	return NULL;
+}
+
+static bool wants_retry(const struct quic_listener *l)
+{
+	if (l->line && l->line->force_retry)
+		return true;
+	return l->tunes->retry_threshold &&
+	       __atomic_load_n(&half_open, __ATOMIC_RELAXED) >=
+		       (unsigned)l->tunes->retry_threshold;
+}
+
+/* A connection begins. */
+static void begin(struct quic_socket *s, const struct quic_packet *head,
+		  const struct quic_cid *retried, const struct addr *peer,
+		  const struct addr *local, uint8_t *bytes, size_t len)
+{
+	const struct quic_listener *l = &s->listener;
+	struct quic_conn *q;
+
+	if (!l->user->may_begin(l->owner))
+		return;
+	q = quic_conn_new(l, head, retried, clock_now_ns());
+	if (!q) {
+		l->user->gone(l->owner);
+		return;
+	}
+	q->peer = *peer;
+	q->local = *local;
+	q->listener_owner = l->owner;
+	attach(q, s);
+	if (!l->user->begin(l->owner, q)) {
+		l->user->gone(l->owner);
+		quic_conn_free(q);
+		return;
+	}
+	quic_conn_recv(q, bytes, len, clock_now_ns());
+	quic_conn_settle(q);
+}
+
+static void on_initial(struct quic_socket *s, const struct quic_packet *head,
+		       const struct addr *peer, const struct addr *local, uint8_t *bytes,
+		       size_t len)
+{
+	struct quic_cid odcid;
+	bool valid;
+
+	s = acceptor(s);
+	/* RFC 9000 14.1, 7.2 */
+	if (!s || len < QUIC_INITIAL_MIN || head->dcid.len < 8)
+		return;
+	if (peer->port < 1024 && !s->listener.tunes->any_port)
+		return;
+	valid = quic_token_check(head->token, head->token_len, peer, &head->dcid,
+				 clock_now_ns() / NS_PER_SEC, &odcid);
+	if (!valid && wants_retry(&s->listener)) {
+		send_retry(s, head, peer, local);
+		return;
+	}
+	begin(s, head, valid ? &odcid : NULL, peer, local, bytes, len);
+}
+
+static void on_datagram(struct quic_socket *s, const struct addr *peer, const struct addr *local,
+			uint8_t *bytes, size_t len)
+{
+	struct quic_packet head;
+	struct quic_conn *q;
+
+	if (!quic_packet_read(bytes, len, QUIC_OUR_CID_LEN, &head))
+		return;
+	q = find(&head.dcid, head.type == QUIC_PACKET_INITIAL);
+	if (q) {
+		conn_input(q, peer, bytes, len);
+		quic_conn_settle(q);
+	} else if (head.type == QUIC_PACKET_OTHER) {
+		if (head.version && len >= QUIC_INITIAL_MIN)
+			send_versions(s, &head, peer, local);
+	} else if (head.type == QUIC_PACKET_INITIAL) {
+		on_initial(s, &head, peer, local, bytes, len);
+	} else if (!pass_on(&head, peer, bytes, len) && head.type == QUIC_PACKET_SHORT) {
+		send_reset(s, &head, len, peer, local);
+	}
+}
+
+/* Which of our addresses it was sent to. */
+static struct addr local_of(struct msghdr *m, uint16_t port)
+{
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c)) {
+		if (c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_PKTINFO) {
+			struct in_pktinfo info;
+
+			memcpy(&info, CMSG_DATA(c), sizeof(info));
+			return addr_from_v4(&info.ipi_addr, port);
+		}
+		if (c->cmsg_level == IPPROTO_IPV6 && c->cmsg_type == IPV6_PKTINFO) {
+			struct in6_pktinfo info;
+			struct addr a;
+
+			memcpy(&info, CMSG_DATA(c), sizeof(info));
+			a = addr_from_v6(&info.ipi6_addr, port);
+			if (IN6_IS_ADDR_LINKLOCAL(&info.ipi6_addr))
+				a.scope = info.ipi6_ifindex;
+			return a;
+		}
+	}
+	return (struct addr){ .family = ADDR_NONE };
+}
+
+/* Receives one datagram and handles it. False: there is none. */
+static bool receive(struct quic_socket *s)
+{
+	struct iovec v = { me.rx, DATAGRAM_ROOM };
+	char control[128] __attribute__((aligned(8)));
+	struct sockaddr_storage from;
+	struct msghdr m = {
+		.msg_name = &from, .msg_namelen = sizeof(from), .msg_iov = &v, .msg_iovlen = 1,
+		.msg_control = control, .msg_controllen = sizeof(control),
+	};
+	struct addr peer, local;
+	ssize_t n = recvmsg(s->fd, &m, MSG_DONTWAIT);
+
+	if (n < 0) /* (an error of a datagram sent before is told once) */
+		return errno != EAGAIN && errno != EWOULDBLOCK;
+	peer = addr_from_sockaddr(&from, m.msg_namelen);
+	local = local_of(&m, s->listener.port);
+	if (peer.port && addr_is_inet(&peer))
+		on_datagram(s, &peer, &local, me.rx, (size_t)n);
+	return true;
+}
+
+static void read_some(struct quic_socket *s)
+{
+	for (unsigned i = 0; i < READ_BURST; i++)
+		if (!receive(s)) {
+			fd_cant_recv(s->fd);
+			return;
+		}
+	timer_set(&s->again, clock_now_ms());
+}
+
+static void on_event(void *owner, int fd, unsigned events)
+{
+	struct quic_socket *s = owner;
+
+	if (events & FD_OUT) {
+		s->full = false;
+		go_on(s);
+	}
+	if (events & (FD_IN | FD_ERR | FD_HUP | FD_RDHUP)) {
+		s->conns++; /* stays while it is read */
+		read_some(s);
+		if (!--s->conns && s->of < 0)
+			socket_close(s);
+	}
+}
+
+static void on_again(struct timer *t)
+{
+	struct quic_socket *s = container_of(t, struct quic_socket, again);
+
+	go_on(s);
+	on_event(s, s->fd, FD_IN);
+}
+
+/* --- listening -------------------------------------------------------------------------------- */
+
+static void describe(void *owner, int fd, struct strbuf *out)
+{
+	const struct quic_socket *s = owner;
+
+	strbuf_printf(out, " l.st=%s quic_conns=%u", s->accepts ? "RDY" : "PAU", s->conns);
+}
+
+static struct fd_kind kind = {
+	.handler = on_event, .name = "quic_event", .letter = 'l', .describe = describe,
+};
+
+static struct quic_socket *socket_new(int of, const struct quic_listener *l)
+{
+	int one = 1, probe = IP_PMTUDISC_DO, fd = fcntl(of, F_DUPFD_CLOEXEC, 0);
+	struct quic_socket *s = fd >= 0 ? calloc(1, sizeof(*s)) : NULL;
+
+	if (!s) {
+		if (fd >= 0)
+			close(fd);
+		return NULL;
+	}
+	setsockopt(fd, IPPROTO_IP, IP_PKTINFO, &one, sizeof(one));
+	setsockopt(fd, IPPROTO_IPV6, IPV6_RECVPKTINFO, &one, sizeof(one));
+	setsockopt(fd, IPPROTO_IP, IP_MTU_DISCOVER, &probe, sizeof(probe));
+	setsockopt(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, &probe, sizeof(probe));
+	s->fd = fd;
+	s->of = of;
+	list_init(&s->waiting);
+	timer_init(&s->again, on_again);
+	if (!fd_add(fd, on_event, s, 0)) {
+		close(fd);
+		free(s);
+		return NULL;
+	}
+	list_append(&me.sockets, &s->link);
+	return s;
+}
+
+bool quic_listen(int fd, const struct quic_listener *l, enum quic_listen how)
+{
+	struct quic_socket *s, *found = NULL;
+
+	list_for_each(s, &me.sockets, link)
+		if (s->of == fd)
+			found = s;
+	if (!found && how != QUIC_CLOSE)
+		found = socket_new(fd, l);
+	if (!found)
+		return how == QUIC_CLOSE;
+	found->listener = *l;
+	found->accepts = how == QUIC_LISTEN;
+	if (how != QUIC_CLOSE)
+		return true;
+	found->of = -1;
+	if (!found->conns)
+		socket_close(found);
+	return true;
+}
+
+bool quic_udp_init(void)
+{
+	fd_kind_register(&kind);
+	return getrandom(hash_key, sizeof(hash_key), 0) == (ssize_t)sizeof(hash_key);
+}
+
+bool quic_udp_thread_init(void)
+{
+	list_init(&me.sockets);
+	list_init(&me.flush);
+	turn_hook_init(&me.hook, flush_all);
+	me.rx = malloc(DATAGRAM_ROOM);
+	return me.rx != NULL;
+}
+
+void quic_udp_thread_fini(void)
+{
+	struct tree_node *n;
+
+	while ((n = tree_first(&me.by_ours)))
+		quic_conn_free(list_entry(n, struct quic_conn, ids.by_ours));
+	while (!list_is_empty(&me.sockets))
+		socket_close(list_first(&me.sockets, struct quic_socket, link));
+	free(me.rx);
+}
