@@ -63,6 +63,7 @@ struct quic_cid {
 	uint8_t bytes[QUIC_CID_MAX];
 };
 
+/* Are they the same? */
 bool quic_cid_is(const struct quic_cid *a, const struct quic_cid *b);
 
 enum quic_packet_type {

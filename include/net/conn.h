@@ -2,8 +2,8 @@
 /* conn.h - a connection: a descriptor, its transport, and who is above
  *
  * Purpose: moves bytes between a socket and block queues, tells readiness to the mux above.
- *          One that shares a socket with others (QUIC) has no descriptor: fd is -1, nothing is read or
- *          sent by it, and its mux knows where its bytes are; what it is, it tells as any other.
+ *          One that shares a socket with others (QUIC) has no descriptor: fd is -1, nothing is read
+ *          or sent by it, and its mux knows where its bytes are.
  * Owns   : its descriptor. Owned by the mux above (or by a handshake, before there is one).
  * Threads: the thread that made it, until conn_detach()/conn_attach() hand it to another.
  * Errors : enum io. conn->error keeps the errno of the first failure.

@@ -20,7 +20,7 @@
 
 struct listener;
 
-/* LISTENER_HOLD: those that are known are served, nobody else comes in. */
+/* What is to be done with datagrams. HOLD: those of known clients only are served. */
 enum listener_wish { LISTENER_READ, LISTENER_HOLD, LISTENER_LEAVE };
 
 struct listener_user {
@@ -34,8 +34,8 @@ struct listener_user {
 	void (*give_back)(void *owner);
 	/* Does this thread take part? */
 	bool (*uses_thread)(void *owner, unsigned thread);
-	/* A socket of datagrams, instead of accept(), may_accept() and give_back(): on a thread that
-	 * takes part, what is to be done with it from now on. The first call there begins; behind
+	/* A socket of datagrams, instead of accept(), may_accept() and give_back(): on a thread
+	 * that takes part, what is to be done with it from now on. The first call there begins; behind
 	 * LISTENER_LEAVE comes none. NULL: a socket of streams.
 	 */
 	void (*datagrams)(void *owner, int fd, enum listener_wish wish);

@@ -53,6 +53,7 @@ struct quic_line {
 	uint64_t window_max;          /* 0: that of quic_tunes */
 };
 
+/* Those of a generation. */
 const struct quic_tunes *quic_tunes_of(const struct config *cfg);
 /* <bind>: the line's slots. NULL: it says nothing of QUIC. */
 const struct quic_line *quic_line_of(const struct slot_area *bind);
@@ -117,6 +118,7 @@ extern const struct quic_tls_user quic_conn_tls_user;
 struct conn *quic_conn_release(struct quic_conn *q);
 /* From within ready(): without it, the connection is closed. */
 void quic_conn_take(struct quic_conn *q, const struct quic_events *events, void *owner);
+/* The client's address, and ours. */
 const struct addr *quic_conn_peer(const struct quic_conn *q);
 const struct addr *quic_conn_local(const struct quic_conn *q);
 /* When its first packet came, ns. */
@@ -139,11 +141,13 @@ enum quic_stream_event {
 	QUIC_EV_NEW = 1 << 5,         /* private */
 };
 
+/* Its number. */
 uint64_t quic_stream_id(const struct quic_stream *s);
 static inline bool quic_id_is_uni(uint64_t id)
 {
 	return id & 2;
 }
+/* What its user keeps with it; NULL at first. */
 void *quic_stream_owner(const struct quic_stream *s);
 void quic_stream_set_owner(struct quic_stream *s, void *owner);
 /* A stream of ours, on which only we send. NULL: the client allows none, no memory. */

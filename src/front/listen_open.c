@@ -231,7 +231,8 @@ static int open_socket(struct listener_conf *l, const struct socket_settings *se
 		return fd;
 	}
 	if (!donor || shard >= donor->count || o->lent != shard)
-		return (l->is_quic ? socket_datagram : socket_listen)(&l->address, l->address_len, set, error, size);
+		return (l->is_quic ? socket_datagram : socket_listen)(
+			&l->address, l->address_len, set, error, size);
 	fd = fcntl(listener_fd(donor->sockets[shard]), F_DUPFD_CLOEXEC, 0);
 	if (fd < 0)
 		snprintf(error, size, "cannot share listening socket (%s)", strerror(errno));

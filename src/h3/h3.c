@@ -39,7 +39,15 @@ static void destroy(struct h3_conn *h)
 	pool_free(conn_pool, h);
 }
 
-void h3_leave(struct h3_conn *h, bool outer)
+static bool enter(struct h3_conn *h)
+{
+	bool outer = !(h->flags & H3C_BUSY);
+
+	h->flags |= H3C_BUSY;
+	return outer;
+}
+
+static void leave(struct h3_conn *h, bool outer)
 {
 	if (!outer)
 		return;
@@ -88,15 +96,8 @@ static void close_with(struct h3_conn *h, uint64_t code)
 		end(h);
 }
 
-void h3_fail(struct h3_conn *h, enum h3_error code, const char *text)
-{
-	if (!h->quic)
-		return;
-	h3_note_bad(h, FRONT_BAD_SYNTAX, text, clock_now_ns());
-	close_with(h, code);
-}
-
-void h3_note_bad(struct h3_conn *h, enum front_bad_kind kind, const char *text, uint64_t since_ns)
+/* A request that is none: for the log. */
+static void note_bad(struct h3_conn *h, enum front_bad_kind kind, const char *text, uint64_t since_ns)
 {
 	struct front_bad bad = { .kind = kind, .text = text, .version = 30, .since_ns = since_ns };
 
@@ -104,6 +105,14 @@ void h3_note_bad(struct h3_conn *h, enum front_bad_kind kind, const char *text, 
 	if (h->user->glitch)
 		h->user->glitch(h->owner);
 	h->user->bad_request(h->owner, &bad);
+}
+
+void h3_fail(struct h3_conn *h, enum h3_error code, const char *text)
+{
+	if (!h->quic)
+		return;
+	note_bad(h, FRONT_BAD_SYNTAX, text, clock_now_ns());
+	close_with(h, code);
 }
 
 /* --- timers ----------------------------------------------------------------------------------- */
@@ -135,11 +144,11 @@ static void put_goaway(struct h3_conn *h, uint64_t id)
 static void timeout(struct timer *t)
 {
 	struct h3_conn *h = container_of(t, struct h3_conn, timer);
-	bool outer = h3_enter(h);
+	bool outer = enter(h);
 
 	put_goaway(h, h->next_id);
 	close_with(h, H3_NO_ERROR);
-	h3_leave(h, outer);
+	leave(h, outer);
 }
 
 /* --- streams ---------------------------------------------------------------------------------- */
@@ -171,7 +180,7 @@ void h3_stream_fail(struct h3_stream *s, enum h3_error code, const char *text)
 		quic_stream_stop(s->quic, code);
 	}
 	if (!s->ep) {
-		h3_note_bad(s->conn, code == H3_EXCESSIVE_LOAD ? FRONT_BAD_TOO_LARGE
+		note_bad(s->conn, code == H3_EXCESSIVE_LOAD ? FRONT_BAD_TOO_LARGE
 							      : FRONT_BAD_SYNTAX,
 			    text, s->since_ns);
 		h3_stream_free(s);
@@ -239,7 +248,7 @@ static void on_event(struct quic_stream *q, unsigned events)
 {
 	struct h3_stream *s = quic_stream_owner(q);
 	struct h3_conn *h = s->conn;
-	bool outer = h3_enter(h);
+	bool outer = enter(h);
 
 	if (events & QUIC_EV_ABORT) {
 		s->quic = NULL;
@@ -259,21 +268,21 @@ static void on_event(struct quic_stream *q, unsigned events)
 		if (events & QUIC_EV_READABLE && h->quic && quic_stream_owner(q) == s)
 			h3_read(s);
 	}
-	h3_leave(h, outer);
+	leave(h, outer);
 }
 
 /* QUIC has lost the connection, and told its streams. */
 static void on_closed(void *owner)
 {
 	struct h3_conn *h = owner;
-	bool outer = h3_enter(h);
+	bool outer = enter(h);
 
 	h->quic = NULL;
 	h->control = NULL;
 	h->flags |= H3C_LOST;
 	if (!h->requests)
 		end(h);
-	h3_leave(h, outer);
+	leave(h, outer);
 }
 
 static const struct quic_events quic_user = {
@@ -291,11 +300,11 @@ static void ep_resume(struct endpoint *ep)
 {
 	struct h3_stream *s = ep->mux;
 	struct h3_conn *h = s->conn;
-	bool outer = h3_enter(h);
+	bool outer = enter(h);
 
 	if (s->quic)
 		h3_read(s);
-	h3_leave(h, outer);
+	leave(h, outer);
 }
 
 static uint64_t detach_code(const struct h3_stream *s, uint32_t flags)
@@ -311,7 +320,7 @@ static void ep_detach(struct endpoint *ep)
 {
 	struct h3_stream *s = ep->mux;
 	struct h3_conn *h = s->conn;
-	bool outer = h3_enter(h), kill = ep->flags & EP_KILL;
+	bool outer = enter(h), kill = ep->flags & EP_KILL;
 	uint64_t code = detach_code(s, ep->flags);
 
 	ep->ops = NULL;
@@ -325,7 +334,7 @@ static void ep_detach(struct endpoint *ep)
 	h3_stream_free(s);
 	if (kill)
 		close_with(h, H3_EXCESSIVE_LOAD);
-	h3_leave(h, outer);
+	leave(h, outer);
 }
 
 static struct conn *ep_conn(struct endpoint *ep)

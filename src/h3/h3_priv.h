@@ -109,20 +109,10 @@ struct h3_stream {
 
 extern const struct endpoint_ops h3_endpoint;
 
-static inline bool h3_enter(struct h3_conn *h)
-{
-	bool outer = !(h->flags & H3C_BUSY);
-
-	h->flags |= H3C_BUSY;
-	return outer;
-}
-void h3_leave(struct h3_conn *h, bool outer);
 /* A fault of the client that ends the connection. */
 void h3_fail(struct h3_conn *h, enum h3_error code, const char *text);
 /* One that ends a request: it is broken off, its user is told. <s> may be gone after it. */
 void h3_stream_fail(struct h3_stream *s, enum h3_error code, const char *text);
-/* A request that is none: for the log. */
-void h3_note_bad(struct h3_conn *h, enum front_bad_kind kind, const char *text, uint64_t since_ns);
 /* Frees it: QUIC's stream is left. */
 void h3_stream_free(struct h3_stream *s);
 

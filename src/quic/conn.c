@@ -16,8 +16,7 @@
 /* How long the handshake may take. */
 #define HANDSHAKE_NS (10 * NS_PER_SEC)
 /* Datagrams that fit on any path (RFC 9000 14). */
-#define MTU_V4 1252
-#define MTU_V6 1232
+#define MTU 1232
 
 static struct pool *pool;
 
@@ -79,8 +78,9 @@ static void on_timer(struct timer *t)
 	quic_conn_settle(q);
 }
 
-struct quic_conn *quic_conn_new(const struct quic_listener *l, const struct quic_packet *first,
-				const struct quic_cid *retried, uint64_t now_ns)
+struct quic_conn *quic_conn_new(const struct quic_listener *l, const struct quic_host *host,
+				const struct quic_packet *first, const struct quic_cid *retried,
+				uint64_t now_ns)
 {
 	uint64_t window = (uint64_t)l->tunes->window_max;
 	struct quic_conn *q = pool_zalloc(pool);
@@ -89,8 +89,9 @@ struct quic_conn *quic_conn_new(const struct quic_listener *l, const struct quic
 		return NULL;
 	q->own_tunes = *l->tunes; /* the generation may go before the connection does */
 	q->tunes = &q->own_tunes;
+	q->host = host;
 	q->since_ns = now_ns;
-	q->mtu = MTU_V6;
+	q->mtu = MTU;
 	list_init(&q->flush);
 	timer_init(&q->timer, on_timer);
 	quic_params_init(&q->params);
@@ -114,7 +115,7 @@ struct quic_conn *quic_conn_new(const struct quic_listener *l, const struct quic
 
 void quic_conn_free(struct quic_conn *q)
 {
-	quic_udp_forget(q);
+	q->host->forget(q);
 	timer_cancel(&q->timer);
 	quic_streams_free(q);
 	for (unsigned i = 0; i < QUIC_LEVELS; i++)
@@ -271,7 +272,7 @@ static void part(struct quic_conn *q)
 {
 	const struct quic_events *events = q->events;
 
-	quic_udp_not_half_open(q);
+	q->host->not_half_open(q);
 	if (events) {
 		quic_streams_abort(q);
 		if (!q->events)
@@ -279,7 +280,7 @@ static void part(struct quic_conn *q)
 		q->events = NULL;
 		events->closed(q->owner);
 	} else {
-		quic_udp_gone(q);
+		q->host->gone(q);
 	}
 	quic_streams_free(q);
 	conn_close(&q->conn);
@@ -292,7 +293,7 @@ void quic_conn_settle(struct quic_conn *q)
 	q->flags |= QUIC_FL_BUSY;
 	if (q->flags & QUIC_FL_READY && q->state == QUIC_OPEN) {
 		q->flags &= ~(uint32_t)QUIC_FL_READY;
-		quic_udp_ready(q);
+		q->host->ready(q);
 		if (!q->events)
 			quic_conn_fail(q, QUIC_CONNECTION_REFUSED, 0);
 	}

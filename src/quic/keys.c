@@ -191,7 +191,8 @@ bool quic_open(const struct quic_keys *k, uint64_t pn, const uint8_t *head, size
 	len -= QUIC_TAG_LEN;
 	nonce_of(k, pn, nonce);
 	return EVP_DecryptInit_ex(k->aead, NULL, NULL, NULL, nonce) == 1 &&
-	       EVP_CIPHER_CTX_ctrl(k->aead, EVP_CTRL_AEAD_SET_TAG, QUIC_TAG_LEN, bytes + len) == 1 &&
+	       EVP_CIPHER_CTX_ctrl(k->aead, EVP_CTRL_AEAD_SET_TAG, QUIC_TAG_LEN,
+				   bytes + len) == 1 &&
 	       EVP_DecryptUpdate(k->aead, NULL, &n, head, (int)head_len) == 1 &&
 	       EVP_DecryptUpdate(k->aead, bytes, &n, bytes, (int)len) == 1 &&
 	       EVP_DecryptFinal_ex(k->aead, bytes + n, &n) == 1;

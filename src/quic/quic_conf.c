@@ -14,33 +14,9 @@
 #define WINDOW_LEAST 10240
 #define WINDOW_MOST (INT64_C(4) << 30)
 
-static bool tunes_init(void *data)
-{
-	*(struct quic_tunes *)data = (struct quic_tunes){
-		.idle_ms = 30000, .streams = 100, .data_ratio = 90, .window_max = 480 * 1024,
-		.retry_threshold = 100,
-	};
-	return true;
-}
-
-static struct slot tune_slot = {
-	.of = SLOT_CONFIG, .size = sizeof(struct quic_tunes), .init = tunes_init,
-};
-static struct slot line_slot = { .of = SLOT_BIND, .size = sizeof(struct quic_line) };
-
-const struct quic_tunes *quic_tunes_of(const struct config *cfg)
-{
-	return slot_of(&tune_slot, config_slots(cfg));
-}
-
-const struct quic_line *quic_line_of(const struct slot_area *bind)
-{
-	return slot_of(&line_slot, bind);
-}
-
 static struct quic_tunes *tunes_of(struct conf_line *l)
 {
-	return slot_of(&tune_slot, config_slots(l->cfg));
+	return slot_of(&quic_tune_slot, config_slots(l->cfg));
 }
 
 /* keyword->offset: a bool of struct quic_tunes; keyword->min: what "on" makes of it. */
@@ -50,7 +26,7 @@ static bool parse_switch(struct conf_line *l)
 	const char *word = conf_next(l);
 
 	if (strcmp(word, "on") != 0 && strcmp(word, "off") != 0)
-		return conf_error(l, l->at - 1, NULL, "'%s' : only 'on' and 'off' are supported",
+		return conf_error(l, l->at - 1, NULL, "'%s' expects 'on' or 'off'.",
 				  l->keyword->words);
 	*value = (strcmp(word, "on") == 0) == (l->keyword->min != 0);
 	return true;
@@ -68,7 +44,7 @@ static bool parse_window(struct conf_line *l)
 	if (!conf_take_size(l, &n))
 		return false;
 	if (!is_window(n))
-		return conf_error(l, l->at - 1, NULL, "'%s' : a size between 10k and 4g is expected",
+		return conf_error(l, l->at - 1, NULL, "'%s' : should be between 10k and 4g",
 				  l->keyword->words);
 	tunes_of(l)->window_max = n;
 	return true;
@@ -86,7 +62,7 @@ static bool parse_secret(struct conf_line *l)
 
 static struct quic_line *line_of(struct conf_line *l)
 {
-	return slot_of(&line_slot, l->slots);
+	return slot_of(&quic_line_slot, l->slots);
 }
 
 static bool parse_force_retry(struct conf_line *l)
@@ -107,8 +83,7 @@ static bool parse_algo_window(struct conf_line *l, const char *text)
 	if (len == 2)
 		return true;
 	if (num_parse_size(slice_make(text + 1, len - 2), &n, &at) != NUM_OK || !is_window(n))
-		return conf_error(l, l->at - 1, NULL, "'quic-cc-algo' : the largest window '%.*s' "
-				  "is no size between 10k and 4g", (int)len - 2, text + 1);
+		return conf_error(l, l->at - 1, NULL, "'quic-cc-algo' : should be between 10k and 4g");
 	line_of(l)->window_max = n;
 	return true;
 }
@@ -126,8 +101,8 @@ static bool parse_algo(struct conf_line *l)
 			line_of(l)->algo = (uint8_t)i;
 			return !word[len] || parse_algo_window(l, word + len);
 		}
-	return conf_error(l, l->at - 1, NULL, "'quic-cc-algo' : '%s' is not supported, use "
-			  "'cubic', 'newreno' or 'nocc'", word);
+	return conf_error(l, l->at - 1, NULL, "'%s' : unknown control congestion algorithm, "
+			  "use 'cubic', 'newreno' or 'nocc'", word);
 }
 
 static bool parse_socket(struct conf_line *l)
@@ -141,7 +116,7 @@ static bool parse_socket(struct conf_line *l)
 }
 
 #define TUNE(text, member) .words = text, .where = CONF_GLOBAL, .min_args = 1, .max_args = 1, \
-	.slot = &tune_slot, .offset = offsetof(struct quic_tunes, member)
+	.slot = &quic_tune_slot, .offset = offsetof(struct quic_tunes, member)
 #define NUMBER(text, member, low, high, what) \
 	{ TUNE(text, member), .type = CONF_INT, .min = low, .max = high, .syntax = "<number>", \
 	  .help = what }
@@ -152,7 +127,7 @@ static const struct conf_keyword keywords[] = {
 	  .help = "what tokens of QUIC are made of, the same on all nodes" },
 	{ TUNE("harden.reject-privileged-ports.quic", any_port), .parse = parse_switch, .min = 0,
 	  .syntax = "{ on | off }", .help = "drop QUIC clients whose port is below 1024" },
-	{ .words = "limited-quic", .where = CONF_GLOBAL, .type = CONF_FLAG, .slot = &tune_slot,
+	{ .words = "limited-quic", .where = CONF_GLOBAL, .type = CONF_FLAG, .slot = &quic_tune_slot,
 	  .offset = offsetof(struct quic_tunes, limited),
 	  .help = "QUIC with a TLS library that was not made for it" },
 	{ TUNE("tune.quic.fe.cc.max-win-size", window_max), .parse = parse_window,
@@ -198,7 +173,7 @@ static bool quic_start(struct config *cfg, struct diag_list *diags)
 	return done;
 }
 
-static struct slot *const slots[] = { &tune_slot, &line_slot, NULL };
+static struct slot *const slots[] = { &quic_tune_slot, &quic_line_slot, NULL };
 
 const struct module mod_quic = {
 	.name = "quic", .keywords = keywords, .slots = slots, .init = quic_init,

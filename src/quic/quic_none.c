@@ -57,7 +57,7 @@ uint64_t quic_conn_since_ns(const struct quic_conn *q)
 	  .flags = CONF_IGNORED, .syntax = what, .help = why, .hint = why }
 
 static const struct conf_keyword keywords[] = {
-	IGNORED("cluster-secret", "<secret>", "it is for QUIC, which this program is built without"),
+	IGNORED("cluster-secret", "<secret>", "this program is built without QUIC"),
 	IGNORED("harden.reject-privileged-ports.quic", "{ on | off }",
 		"this program is built without QUIC"),
 	{ 0 }

@@ -11,6 +11,7 @@
  *   stream.c      streams and their flow control
  *   rx.c, tx.c    packets received, packets made
  *   conn.c        states of a connection, timers, the end
+ *   tune.c        where settings are kept
  *   udp.c         sockets, and whose connection a datagram is
  *
  * All but udp.c do without sockets and clocks: time comes as an argument, in ns.
@@ -68,6 +69,7 @@ bool quic_hmac(const uint8_t *key, size_t key_len, const uint8_t *bytes, size_t 
 /* Bytes of our connection ids: the first two tell the thread. */
 #define QUIC_OUR_CID_LEN 10
 
+extern struct slot quic_tune_slot, quic_line_slot; /* tune.c */
 /* The secret of all of them: any bytes, or NULL for random ones. False: that failed. */
 bool quic_secret_set(const void *bytes, size_t len);
 /* A new connection id of this thread. False: the system has no random bytes. */
@@ -102,8 +104,6 @@ bool quic_ranges_add(struct quic_ranges *r, uint64_t from, uint64_t to);
 /* Takes [from, to) out. False: no memory, it may stay. */
 bool quic_ranges_remove(struct quic_ranges *r, uint64_t from, uint64_t to);
 bool quic_ranges_has(const struct quic_ranges *r, uint64_t n);
-/* Forgets the lowest ones but <keep>. */
-void quic_ranges_limit(struct quic_ranges *r, uint32_t keep);
 void quic_ranges_free(struct quic_ranges *r);
 
 /* --- sendbuf.c -------------------------------------------------------------------------------- */
@@ -238,6 +238,19 @@ void quic_received_forget(struct quic_space *s, uint64_t below);
 /* The packets of a level are no longer needed, nor its keys. */
 void quic_space_discard(struct quic_conn *q, enum quic_level level);
 
+/* What a connection asks of what carries its datagrams. */
+struct quic_host {
+	/* There is something to send, or a deadline has changed: at the end of the turn. */
+	void (*later)(struct quic_conn *q);
+	/* Its handshake is over, or it has ended. */
+	void (*not_half_open)(struct quic_conn *q);
+	/* The user of its listener is told that it is there / that it went before. */
+	void (*ready)(struct quic_conn *q);
+	void (*gone)(struct quic_conn *q);
+	/* It is about to be freed. */
+	void (*forget)(struct quic_conn *q);
+};
+
 /* --- the connection --------------------------------------------------------------------------- */
 
 enum quic_state {
@@ -261,7 +274,6 @@ enum quic_conn_flags {
 	QUIC_FL_PHASE = 1 << 11,       /* key phase of what we send and expect */
 	QUIC_FL_IDLE_SENT = 1 << 12,   /* something that elicits was sent since the last packet */
 	QUIC_FL_HALF_OPEN = 1 << 13,   /* counted among those whose handshake goes on */
-	QUIC_FL_BLOCKED = 1 << 14,     /* the socket took no more */
 	QUIC_FL_PHASE_ACKED = 1 << 15, /* one of our packets of this phase was acknowledged */
 	QUIC_FL_RETRIED = 1 << 16,     /* it came back with the token of a Retry */
 	QUIC_FL_CONTROL_DUE = QUIC_FL_DONE_DUE | QUIC_FL_MAX_DATA_DUE | QUIC_FL_MAX_BIDI_DUE |
@@ -350,6 +362,7 @@ struct quic_conn {
 	uint8_t state;                 /* enum quic_state */
 	const struct quic_tunes *tunes;
 	struct quic_tunes own_tunes;
+	const struct quic_host *host;
 	const struct quic_tls_ops *tls;
 	const struct quic_events *events; /* NULL: nobody is to be told */
 	void *owner;
@@ -360,6 +373,11 @@ struct quic_conn {
 	struct timer timer;
 	struct list flush;             /* sends when the turn ends */
 };
+
+static inline void quic_flush_later(struct quic_conn *q)
+{
+	q->host->later(q);
+}
 
 static inline bool quic_is_open(const struct quic_conn *q)
 {
@@ -416,8 +434,6 @@ void quic_stream_check_room(struct quic_stream *s);
  */
 struct quic_stream *quic_stream_of_frame(struct quic_conn *q, uint64_t id, bool sends,
 					 enum quic_error *error);
-/* The one with this number; NULL: it has ended. */
-struct quic_stream *quic_stream_find(struct quic_conn *q, uint64_t id);
 enum quic_error quic_stream_data(struct quic_stream *s, const struct quic_frame *f);
 enum quic_error quic_stream_reset_got(struct quic_stream *s, const struct quic_frame *f);
 void quic_stream_stop_got(struct quic_stream *s, uint64_t code);
@@ -440,8 +456,9 @@ bool quic_conn_init(void);
 /* A connection of a client, whose first packet is <first>; with <retried>, the id of the packets
  * before our Retry. NULL: no memory.
  */
-struct quic_conn *quic_conn_new(const struct quic_listener *l, const struct quic_packet *first,
-				const struct quic_cid *retried, uint64_t now_ns);
+struct quic_conn *quic_conn_new(const struct quic_listener *l, const struct quic_host *host,
+				const struct quic_packet *first, const struct quic_cid *retried,
+				uint64_t now_ns);
 /* Handles a datagram; its bytes are changed. */
 void quic_conn_recv(struct quic_conn *q, uint8_t *bytes, size_t len, uint64_t now_ns);
 /* Makes the next datagram into <room>, QUIC_DATAGRAM_MAX bytes; returns its length, 0: none now. */
@@ -449,6 +466,7 @@ size_t quic_conn_send(struct quic_conn *q, uint8_t *room, uint64_t now_ns);
 #define QUIC_DATAGRAM_MAX 1452
 /* When quic_conn_timeout() is due; UINT64_MAX: never. */
 uint64_t quic_conn_deadline(const struct quic_conn *q);
+/* (its own timer calls that, too) */
 void quic_conn_timeout(struct quic_conn *q, uint64_t now_ns);
 /* Something is wrong: the connection is closed. <frame>: type of the frame, 0: none. */
 void quic_conn_fail(struct quic_conn *q, uint64_t error, uint64_t frame);
@@ -491,14 +509,5 @@ struct quic_socket {
 bool quic_udp_init(void);
 bool quic_udp_thread_init(void);
 void quic_udp_thread_fini(void);
-/* Sends when the turn ends, and sets the timer anew. */
-void quic_flush_later(struct quic_conn *q);
-/* It is about to be freed. */
-void quic_udp_forget(struct quic_conn *q);
-/* Its handshake is over, or it has ended. */
-void quic_udp_not_half_open(struct quic_conn *q);
-/* The user of its listener is told that it is there / that it went before. */
-void quic_udp_ready(struct quic_conn *q);
-void quic_udp_gone(struct quic_conn *q);
 
 #endif

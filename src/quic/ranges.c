@@ -104,9 +104,3 @@ bool quic_ranges_has(const struct quic_ranges *r, uint64_t n)
 
 	return at < r->count && r->list[at].from <= n;
 }
-
-void quic_ranges_limit(struct quic_ranges *r, uint32_t keep)
-{
-	if (r->count > keep)
-		drop(r, 0, r->count - keep);
-}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* rx.c - QUIC: packets received: protection off, then frame by frame (RFC 9000 12, 13; RFC 9001 5) */
+/* rx.c - QUIC: packets received: protection off, then frame by frame (RFC 9000 12, 13, RFC 9001) */
 #include <string.h>
 #include "base/clock.h"
 #include "quic_priv.h"
@@ -33,7 +33,7 @@ static void handshake_done(struct quic_conn *q, uint64_t now_ns)
 	q->flags |= QUIC_FL_READY | QUIC_FL_DONE_DUE;
 	q->idle_max_ns = q->idle_after_ns;
 	quic_conn_active(q, now_ns);
-	quic_udp_not_half_open(q);
+	q->host->not_half_open(q);
 }
 
 /* Gives TLS what came in order. */
@@ -232,7 +232,7 @@ static void on_frames(struct incoming *in)
 			quic_conn_fail(in->q, e, f.type);
 			return;
 		}
-		/* TLS may have gone on to the next level: what is left of this one does not count */
+		/* TLS may have gone on to the next level: the rest of this one does not count */
 		if (in->s->done)
 			return;
 	}

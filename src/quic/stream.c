@@ -31,7 +31,7 @@ static bool is_uni(uint64_t id)
 	return id & 2;
 }
 
-struct quic_stream *quic_stream_find(struct quic_conn *q, uint64_t id)
+static struct quic_stream *find(struct quic_conn *q, uint64_t id)
 {
 	struct tree_node *n = tree_find(&q->streams.all, id);
 
@@ -43,7 +43,7 @@ static uint32_t window_of(const struct quic_conn *q)
 	return (uint32_t)quic_stream_window(q->tunes);
 }
 
-static struct quic_stream *stream_new(struct quic_conn *q, uint64_t id)
+static struct quic_stream *begin(struct quic_conn *q, uint64_t id)
 {
 	struct quic_stream *s = pool_zalloc(pool);
 
@@ -152,7 +152,7 @@ static struct quic_stream *open_until(struct quic_conn *q, uint64_t id, enum qui
 		return NULL;
 	*error = QUIC_INTERNAL_ERROR;
 	while (*next <= number) {
-		s = stream_new(q, *next << 2 | (id & 3));
+		s = begin(q, *next << 2 | (id & 3));
 		if (!s)
 			return NULL;
 		++*next;
@@ -178,7 +178,7 @@ struct quic_stream *quic_stream_of_frame(struct quic_conn *q, uint64_t id, bool 
 		return open_until(q, id, error);
 	}
 	*error = QUIC_NO_ERROR;
-	return quic_stream_find(q, id);
+	return find(q, id);
 }
 
 /* Up to this offset it has used its windows now. */
@@ -301,7 +301,7 @@ void quic_stream_frame_acked(struct quic_conn *q, const struct quic_sent_frame *
 
 	if (f->type != QUIC_FT_STREAM && f->type != QUIC_FT_RESET_STREAM)
 		return;
-	s = quic_stream_find(q, f->id);
+	s = find(q, f->id);
 	if (!s)
 		return;
 	if (f->type == QUIC_FT_RESET_STREAM)
@@ -313,7 +313,7 @@ void quic_stream_frame_acked(struct quic_conn *q, const struct quic_sent_frame *
 
 void quic_stream_frame_lost(struct quic_conn *q, const struct quic_sent_frame *f)
 {
-	struct quic_stream *s = quic_stream_find(q, f->id);
+	struct quic_stream *s = find(q, f->id);
 
 	if (!s)
 		return;
@@ -390,7 +390,7 @@ void quic_streams_abort(struct quic_conn *q)
 		id = s->id;
 		q->events->stream_event(s, QUIC_EV_ABORT);
 		/* (its user has left now) */
-		s = quic_stream_find(q, id);
+		s = find(q, id);
 		if (s)
 			stream_free(s);
 	}
@@ -445,7 +445,7 @@ struct quic_stream *quic_stream_open_uni(struct quic_conn *q)
 
 	if (q->streams.own_uni_next >= q->streams.own_uni_max)
 		return NULL;
-	s = stream_new(q, q->streams.own_uni_next << 2 | 3);
+	s = begin(q, q->streams.own_uni_next << 2 | 3);
 	if (s)
 		q->streams.own_uni_next++;
 	return s;

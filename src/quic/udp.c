@@ -92,7 +92,7 @@ static void socket_close(struct quic_socket *s)
 	free(s);
 }
 
-void quic_udp_not_half_open(struct quic_conn *q)
+static void not_half_open(struct quic_conn *q)
 {
 	if (!(q->flags & QUIC_FL_HALF_OPEN))
 		return;
@@ -100,7 +100,7 @@ void quic_udp_not_half_open(struct quic_conn *q)
 	__atomic_sub_fetch(&half_open, 1, __ATOMIC_RELAXED);
 }
 
-void quic_udp_forget(struct quic_conn *q)
+static void forget(struct quic_conn *q)
 {
 	struct quic_socket *s = q->socket;
 
@@ -108,7 +108,7 @@ void quic_udp_forget(struct quic_conn *q)
 		list_remove(&q->flush);
 	if (!s)
 		return;
-	quic_udp_not_half_open(q);
+	not_half_open(q);
 	tree_remove(&me.by_ours, &q->ids.by_ours);
 	tree_remove(&me.by_original, &q->ids.by_original);
 	q->socket = NULL;
@@ -116,12 +116,12 @@ void quic_udp_forget(struct quic_conn *q)
 		socket_close(s);
 }
 
-void quic_udp_ready(struct quic_conn *q)
+static void ready(struct quic_conn *q)
 {
 	q->socket->listener.user->ready(q->listener_owner, q);
 }
 
-void quic_udp_gone(struct quic_conn *q)
+static void gone(struct quic_conn *q)
 {
 	q->socket->listener.user->gone(q->listener_owner);
 }
@@ -179,7 +179,7 @@ static bool send_datagram(struct quic_socket *s, const struct addr *peer, const 
 	return true;
 }
 
-void quic_flush_later(struct quic_conn *q)
+static void later(struct quic_conn *q)
 {
 	if (list_is_linked(&q->flush) || !q->socket)
 		return;
@@ -238,6 +238,11 @@ static void go_on(struct quic_socket *s)
 	list_splice(&me.flush, &s->waiting);
 	turn_hook_add(&me.hook);
 }
+
+static const struct quic_host host = {
+	.later = later, .not_half_open = not_half_open, .ready = ready, .gone = gone,
+	.forget = forget,
+};
 
 /* --- answers without a connection ------------------------------------------------------------- */
 
@@ -369,7 +374,7 @@ static void begin(struct quic_socket *s, const struct quic_packet *head,
 
 	if (!l->user->may_begin(l->owner))
 		return;
-	q = quic_conn_new(l, head, retried, clock_now_ns());
+	q = quic_conn_new(l, &host, head, retried, clock_now_ns());
 	if (!q) {
 		l->user->gone(l->owner);
 		return;
