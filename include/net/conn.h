@@ -82,6 +82,7 @@ struct transport {
 	/* For conn_alpn(). NULL: it negotiates no protocol. */
 	struct slice (*alpn)(const struct conn *c);
 	bool can_splice;
+	bool is_tls;   /* transport_ctx is the TLS floor's */
 };
 
 extern const struct transport transport_raw;

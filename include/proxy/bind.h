@@ -110,9 +110,8 @@ struct listener_conf {
 	void *opened;                /* the stream floor's sockets */
 };
 
-/* Has the line addresses of QUIC; has it others? */
+/* Is it a line of QUIC? */
 bool bind_has_quic(const struct bind_conf *b);
-bool bind_has_streams(const struct bind_conf *b);
 /* Its slots (SLOT_BIND). */
 struct slot_area *bind_slots(const struct bind_conf *b);
 /* A new one with default options, linked to no proxy (stats sockets); NULL: no memory. */

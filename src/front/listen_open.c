@@ -45,7 +45,7 @@ static void on_accept(void *owner, int fd, const struct addr *src)
 	accept_hook(owner, fd, src);
 }
 
-bool listen_uses_thread(const struct listener_conf *l, unsigned thread)
+static bool uses(const struct listener_conf *l, unsigned thread)
 {
 	unsigned g = thread_group_of(thread);
 
@@ -59,7 +59,7 @@ static const char *frontend_name(void *owner)
 
 static bool uses_thread(void *owner, unsigned thread)
 {
-	return listen_uses_thread(owner, thread);
+	return uses(owner, thread);
 }
 
 static const struct listener_user user = {
@@ -68,8 +68,20 @@ static const struct listener_user user = {
 	.uses_thread = uses_thread,
 };
 
+static listen_datagrams_fn *datagrams_hook;
+
+void listen_set_datagrams(listen_datagrams_fn *fn)
+{
+	datagrams_hook = fn;
+}
+
+static void on_datagrams(void *owner, int fd, enum listener_wish wish)
+{
+	datagrams_hook(owner, fd, wish);
+}
+
 static const struct listener_user quic_user = {
-	.name = frontend_name, .datagrams = listen_quic_datagrams, .uses_thread = uses_thread,
+	.name = frontend_name, .datagrams = on_datagrams, .uses_thread = uses_thread,
 };
 
 /* --- opening --------------------------------------------------------------------------------- */
@@ -123,7 +135,7 @@ static unsigned used_threads(const struct listener_conf *l, unsigned below)
 	unsigned n = 0;
 
 	for (unsigned t = 0; t < below; t++)
-		n += listen_uses_thread(l, t);
+		n += uses(l, t);
 	return n;
 }
 
@@ -134,7 +146,7 @@ static unsigned used_groups(const struct listener_conf *l, unsigned below)
 	for (unsigned g = 0; g < below; g++) {
 		unsigned t = thread_group_first(g), end = t + thread_group_size(g);
 
-		while (t < end && !listen_uses_thread(l, t))
+		while (t < end && !uses(l, t))
 			t++;
 		n += t < end;
 	}
@@ -187,7 +199,7 @@ unsigned listen_shard_of_thread(const struct listener_conf *l, unsigned count)
 
 bool listen_reads(const struct listener_conf *l, unsigned thread, unsigned count)
 {
-	return listen_uses_thread(l, thread) && (!l->is_quic || used_threads(l, thread) < count);
+	return uses(l, thread) && (!l->is_quic || used_threads(l, thread) < count);
 }
 
 bool listen_report(struct diag_list *diags, const struct listener_conf *l, const char *error)

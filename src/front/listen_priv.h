@@ -51,21 +51,19 @@ bool listen_may_accept(void *owner, unsigned *wait_ms);
 
 /* --- listen_open.c */
 
+/* What is told of sockets of QUIC, see listener_user.datagrams. Before they are opened. */
+typedef void listen_datagrams_fn(void *owner, int fd, enum listener_wish wish);
+void listen_set_datagrams(listen_datagrams_fn *fn);
+
 /* What the sockets of a line are made with; texts are borrowed. */
 void listen_settings(const struct bind_conf *b, struct socket_settings *set);
 /* Opens the sockets of <l>, sharing those of <donor> (or NULL). False: reported; some may be open.
  */
 bool listen_open_one(struct listener_conf *l, struct opened *donor, struct diag_list *diags);
-/* Does the calling thread accept for <l>? Which of its sockets, of <count>, is that thread's? */
-bool listen_uses_thread(const struct listener_conf *l, unsigned thread);
+/* Which of the sockets of <l>, of <count>, is that of the calling thread? */
 unsigned listen_shard_of_thread(const struct listener_conf *l, unsigned count);
-/* Does the thread read datagrams, of which each socket, of <count>, has one reader? */
+/* Does the thread accept for <l>? A socket of datagrams, of <count>, has one reader. */
 bool listen_reads(const struct listener_conf *l, unsigned thread, unsigned count);
-
-/* --- listen_quic.c */
-
-/* listener_user.datagrams. */
-void listen_quic_datagrams(void *owner, int fd, enum listener_wish wish);
 
 /* --- listen_state.c */
 

@@ -13,11 +13,6 @@
 
 static listen_accept_quic_fn *accept_hook;
 
-void listen_set_accept_quic(listen_accept_quic_fn *fn)
-{
-	accept_hook = fn;
-}
-
 static bool may_begin(void *owner)
 {
 	unsigned wait_ms = 0;
@@ -83,7 +78,7 @@ static const struct quic_user user = {
 	.may_begin = may_begin, .begin = begin, .ready = ready, .gone = gone,
 };
 
-void listen_quic_datagrams(void *owner, int fd, enum listener_wish wish)
+static void datagrams(void *owner, int fd, enum listener_wish wish)
 {
 	static const enum quic_listen how[] = {
 		[LISTENER_READ] = QUIC_LISTEN, [LISTENER_HOLD] = QUIC_PAUSE,
@@ -98,4 +93,10 @@ void listen_quic_datagrams(void *owner, int fd, enum listener_wish wish)
 
 	if (!ql.tunes->off)
 		quic_listen(fd, &ql, how[wish]);
+}
+
+void listen_set_accept_quic(listen_accept_quic_fn *fn)
+{
+	accept_hook = fn;
+	listen_set_datagrams(datagrams);
 }

@@ -51,7 +51,7 @@ bool bind_has_quic(const struct bind_conf *b)
 	return has_kind(b, true);
 }
 
-bool bind_has_streams(const struct bind_conf *b)
+static bool has_streams(const struct bind_conf *b)
 {
 	return has_kind(b, false);
 }
@@ -169,7 +169,7 @@ static bool add_addresses(struct conf_line *l, struct bind_conf *b, int word)
 /* A line for QUIC has nothing else, and TLS. */
 static bool quic_line(struct conf_line *l, struct bind_conf *b, int word)
 {
-	if (bind_has_streams(b))
+	if (has_streams(b))
 		return conf_error(l, word, NULL,
 				  "'bind %s' : cannot mix datagram and stream protocols.", b->text);
 	if (!tls_bind_is_on(bind_slots(b)))

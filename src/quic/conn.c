@@ -69,15 +69,6 @@ static bool init_spaces(struct quic_conn *q, const struct quic_cid *dcid)
 	       quic_keys_initial(&q->spaces[0].tx, dcid, false, true);
 }
 
-static void on_timer(struct timer *t)
-{
-	struct quic_conn *q = container_of(t, struct quic_conn, timer);
-
-	quic_conn_timeout(q, clock_now_ns());
-	quic_flush_later(q);
-	quic_conn_settle(q);
-}
-
 struct quic_conn *quic_conn_new(const struct quic_listener *l, const struct quic_host *host,
 				const struct quic_packet *first, const struct quic_cid *retried,
 				uint64_t now_ns)
@@ -93,7 +84,6 @@ struct quic_conn *quic_conn_new(const struct quic_listener *l, const struct quic
 	q->since_ns = now_ns;
 	q->mtu = MTU;
 	list_init(&q->flush);
-	timer_init(&q->timer, on_timer);
 	quic_params_init(&q->params);
 	init_streams(q);
 	if (l->line && l->line->window_max)
@@ -116,7 +106,6 @@ struct quic_conn *quic_conn_new(const struct quic_listener *l, const struct quic
 void quic_conn_free(struct quic_conn *q)
 {
 	q->host->forget(q);
-	timer_cancel(&q->timer);
 	quic_streams_free(q);
 	for (unsigned i = 0; i < QUIC_LEVELS; i++)
 		quic_space_discard(q, i);

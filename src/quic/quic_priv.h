@@ -466,7 +466,6 @@ size_t quic_conn_send(struct quic_conn *q, uint8_t *room, uint64_t now_ns);
 #define QUIC_DATAGRAM_MAX 1452
 /* When quic_conn_timeout() is due; UINT64_MAX: never. */
 uint64_t quic_conn_deadline(const struct quic_conn *q);
-/* (its own timer calls that, too) */
 void quic_conn_timeout(struct quic_conn *q, uint64_t now_ns);
 /* Something is wrong: the connection is closed. <frame>: type of the frame, 0: none. */
 void quic_conn_fail(struct quic_conn *q, uint64_t error, uint64_t frame);

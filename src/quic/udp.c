@@ -72,8 +72,18 @@ static struct quic_conn *find(const struct quic_cid *cid, bool initial)
 	return quic_cid_is(&q->ids.retry, cid) ? q : NULL;
 }
 
+static void on_timer(struct timer *t)
+{
+	struct quic_conn *q = container_of(t, struct quic_conn, timer);
+
+	quic_conn_timeout(q, clock_now_ns());
+	quic_flush_later(q);
+	quic_conn_settle(q);
+}
+
 static void attach(struct quic_conn *q, struct quic_socket *s)
 {
+	timer_init(&q->timer, on_timer);
 	q->socket = s;
 	s->conns++;
 	tree_insert(&me.by_ours, &q->ids.by_ours, key_of(&q->ids.ours));
@@ -108,6 +118,7 @@ static void forget(struct quic_conn *q)
 		list_remove(&q->flush);
 	if (!s)
 		return;
+	timer_cancel(&q->timer);
 	not_half_open(q);
 	tree_remove(&me.by_ours, &q->ids.by_ours);
 	tree_remove(&me.by_original, &q->ids.by_original);

@@ -136,7 +136,7 @@ static int alpn_select(SSL *ssl, const unsigned char **out, unsigned char *out_l
 	static const unsigned char h3[] = "\x02h3";
 	const struct tls_settings *set = arg;
 
-	if (tls_now()->transport == &transport_tls_quic) {
+	if (tls_of(tls_now())->quic) {
 		/* nothing else is spoken there, and a client must say what it speaks */
 		return memmem(set->alpn.ptr, set->alpn.len, h3, sizeof(h3) - 1) &&
 		       SSL_select_next_proto((unsigned char **)(uintptr_t)out, out_len, h3,

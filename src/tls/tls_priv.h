@@ -573,7 +573,7 @@ struct tls_conn {
 	struct tls_quic *quic;       /* owned; NULL: it is no connection of QUIC (quic.c) */
 };
 
-extern const struct transport transport_tls, transport_tls_quic;
+extern const struct transport transport_tls;
 /* OpenSSL's message callback: counts KeyUpdate; <rate>: how many a second are not too many. */
 void tls_message_seen(int sent, int version, int type, const void *bytes, size_t len, SSL *ssl, void *rate);
 
@@ -627,8 +627,7 @@ bool tls_early_was_taken(struct tls_conn *t);
 /* The TLS state of a connection; NULL: it has none. */
 static inline struct tls_conn *tls_of(const struct conn *c)
 {
-	return c && (c->transport == &transport_tls || c->transport == &transport_tls_quic)
-		       ? c->transport_ctx : NULL;
+	return c && c->transport->is_tls ? c->transport_ctx : NULL;
 }
 
 /* tune.ssl.keylog (keylog.c): connections of <ctx> keep their secrets. */
@@ -641,7 +640,7 @@ SSL *tls_enter(struct conn *c);
 enum io tls_leave(struct conn *c, bool more);
 /* The handshake is over, well. */
 void tls_handshake_done(struct conn *c);
-/* Connections of <ctx> may be of QUIC (quic.c). False: no memory. */
+/* Connections of <ctx> may be of QUIC (quic_hooks.c). False: no memory. */
 bool tls_quic_attach(SSL_CTX *ctx);
 /* A hello came: does it have, if it is of QUIC, what it must? False: *alert. */
 bool tls_quic_hello(SSL *ssl, int *alert);

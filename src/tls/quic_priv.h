@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* quic_priv.h - what the two files about TLS inside QUIC share: quic.c, quic_hooks.c */
+#ifndef TLS_QUIC_PRIV_H
+#define TLS_QUIC_PRIV_H
+
+#include <openssl/evp.h>
+#include "net/quic_tls.h"
+#include "tls_priv.h"
+
+struct tls_quic {
+	const struct quic_tls_user *user;
+	void *owner;
+	uint8_t *params;               /* ours; owned */
+	size_t params_len;
+	EVP_CIPHER_CTX *aead;          /* of the client's records behind its hello; NULL: not yet */
+	uint8_t iv[12];
+	uint64_t seq;
+	BIO *in;                       /* OpenSSL reads it; the SSL owns it */
+	uint8_t alert;                 /* that OpenSSL has sent */
+	bool failed, params_bad;
+};
+
+/* OpenSSL's callback for messages. */
+void tls_quic_message(int write_p, int version, int type, const void *buf, size_t len, SSL *ssl,
+		      void *arg);
+
+#endif

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What quic.py needs: an origin, a relay of datagrams that loses some, a client of HTTP/3 made of aioquic.
+
+aioquic is a Python module that may be missing: HAVE_AIOQUIC tells. Its client runs in the event loop of the caller.
+"""
+import asyncio
+import hashlib
+import random
+import select
+import socket
+import ssl
+import subprocess
+import threading
+
+import lib
+
+try:
+    from aioquic.asyncio.client import connect as aio_connect
+    from aioquic.asyncio.protocol import QuicConnectionProtocol
+    from aioquic.h3.connection import H3_ALPN, H3Connection
+    from aioquic.h3.events import DataReceived, HeadersReceived
+    from aioquic.quic.configuration import QuicConfiguration
+    from aioquic.quic.events import ConnectionTerminated, StreamReset
+    HAVE_AIOQUIC = True
+except ImportError:
+    HAVE_AIOQUIC = False
+    QuicConnectionProtocol = object
+
+
+def certificate(path):
+    """Writes a self-signed certificate and its key; False: there is no openssl."""
+    try:
+        out = subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+                              "-days", "30", "-subj", "/CN=localhost", "-keyout", path + ".key", "-out", path + ".crt"],
+                             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    except OSError:
+        return False
+    if out.returncode:
+        return False
+    with open(path, "w") as f:
+        for part in ".crt", ".key":
+            with open(path + part) as g:
+                f.write(g.read())
+    return True
+
+
+def body_of(n):
+    """<n> bytes that are not all the same, the same for the same <n>."""
+    block = b"".join(b"%07d\n" % i for i in range(4096))
+    return (block * (n // len(block) + 1))[:n]
+
+
+def origin(sock):
+    """A body of as many bytes as the path says; a request's own body is answered by its length and digest."""
+    r = lib.Reader(sock)
+    while True:
+        head = r.head()
+        if not head:
+            return
+        method, url, _ = head[0].split(" ", 2)
+        body = r.body(head[1])
+        path = url.split("/")[-1]
+        if path == "never":
+            r.fill()
+            return
+        text = b"%d %s" % (len(body), hashlib.md5(body).hexdigest().encode())
+        if method != "POST":
+            text = body_of(int(path or "0"))
+        head = b"HTTP/1.1 200 OK\r\nx-fields: %d\r\n" % len(head[1])
+        if url.startswith("/chunked/"):
+            sock.sendall(head + b"transfer-encoding: chunked\r\n\r\n")
+            for i in range(0, len(text), 5000):
+                part = text[i:i + 5000]
+                sock.sendall(b"%x\r\n%s\r\n" % (len(part), part))
+            sock.sendall(b"0\r\nx-sum: %s\r\n\r\n" % hashlib.md5(text).hexdigest().encode())
+            continue
+        sock.sendall(head + b"content-length: %d\r\n\r\n" % len(text))
+        if method != "HEAD":
+            sock.sendall(text)
+
+
+class Relay:
+    """Datagrams of any client of 127.0.0.1 go to <to> and back; some are lost, sent twice, or late."""
+
+    def __init__(self, to, seed, loss=0.03, twice=0.01, late=0.03):
+        self.to = ("127.0.0.1", to)
+        self.random = random.Random(seed)
+        self.loss, self.twice, self.late = loss, twice, late
+        self.front = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.front.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)
+        self.front.bind(("127.0.0.1", 0))
+        self.port = self.front.getsockname()[1]
+        self.backs = {}
+        self.passed = self.lost = 0
+        self.held = []
+        self.closed = False
+        self.silent = False
+        self.thread = threading.Thread(target=self.run, daemon=True)
+        self.thread.start()
+
+    def pass_on(self, sock, data, address):
+        if self.silent:
+            return
+        dice = self.random.random()
+        self.passed += 1
+        if dice < self.loss:
+            self.lost += 1
+            return
+        if dice < self.loss + self.late:
+            self.held.append((sock, data, address))
+            return
+        if dice < self.loss + self.late + self.twice:
+            sock.sendto(data, address)
+        sock.sendto(data, address)
+        if self.held and self.random.random() < 0.3:
+            s, d, a = self.held.pop(0)
+            s.sendto(d, a)
+
+    def run(self):
+        while not self.closed:
+            socks = [self.front] + [b for b, _ in self.backs.values()]
+            ready = select.select(socks, [], [], 0.02)[0]
+            if not ready and self.held:
+                s, d, a = self.held.pop(0)
+                s.sendto(d, a)
+            for s in ready:
+                try:
+                    data, address = s.recvfrom(65536)
+                except OSError:
+                    continue
+                if s is self.front:
+                    if address not in self.backs:
+                        b = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+                        b.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)
+                        b.bind(("127.0.0.1", 0))
+                        self.backs[address] = b, address
+                    self.pass_on(self.backs[address][0], data, self.to)
+                else:
+                    client = next(a for b, a in self.backs.values() if b is s)
+                    self.pass_on(self.front, data, client)
+
+    def close(self):
+        self.closed = True
+        self.thread.join(lib.PATIENCE)
+        self.front.close()
+        for b, _ in self.backs.values():
+            b.close()
+
+
+class Client(QuicConnectionProtocol):
+    """A client of HTTP/3: request() returns (status, fields, body, trailers), or raises."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.h3 = H3Connection(self._quic)
+        self.answers = {}
+        self.waiting = {}
+        self.ended = None
+
+    def quic_event_received(self, event):
+        if isinstance(event, ConnectionTerminated):
+            self.ended = event.error_code
+            for w in self.waiting.values():
+                if not w.done():
+                    w.set_exception(ConnectionError("ended, %#x" % event.error_code))
+        if isinstance(event, StreamReset):
+            w = self.waiting.get(event.stream_id)
+            if w and not w.done():
+                w.set_exception(ConnectionError("reset, %#x" % event.error_code))
+        for e in self.h3.handle_event(event):
+            a = self.answers.setdefault(e.stream_id, [None, [], None])
+            if isinstance(e, HeadersReceived):
+                if a[0] is None or a[0][0][1][:1] == b"1":
+                    a[0] = e.headers
+                else:
+                    a[2] = e.headers
+            if isinstance(e, DataReceived):
+                a[1].append(e.data)
+            w = self.waiting.get(e.stream_id)
+            if e.stream_ended and w and not w.done():
+                w.set_result((int(a[0][0][1]), dict(a[0][1:]), b"".join(a[1]), a[2]))
+
+    def expect(self, stream):
+        self.waiting[stream] = asyncio.get_event_loop().create_future()
+        # (what nobody waits for is no error)
+        self.waiting[stream].add_done_callback(lambda w: w.exception())
+
+    def begin(self, method, path, extra=(), ended=True, pseudo=None):
+        """Sends a head; returns the number of the stream."""
+        stream = self._quic.get_next_available_stream_id()
+        self.expect(stream)
+        head = pseudo or [(b":method", method.encode()), (b":scheme", b"https"), (b":authority", b"localhost"),
+                          (b":path", path.encode())]
+        self.h3.send_headers(stream, head + list(extra), end_stream=ended)
+        self.transmit()
+        return stream
+
+    async def answer(self, stream):
+        return await asyncio.wait_for(self.waiting[stream], 3 * lib.PATIENCE)
+
+    async def request(self, method, path, body=None, extra=(), trailers=None):
+        stream = self.begin(method, path, extra, body is None)
+        if body is not None:
+            self.h3.send_data(stream, body, trailers is None)
+            if trailers:
+                self.h3.send_headers(stream, trailers, True)
+            self.transmit()
+        return await self.answer(stream)
+
+    def raw(self, data, ended=False):
+        """Bytes on a new stream, as they are."""
+        stream = self._quic.get_next_available_stream_id()
+        self.expect(stream)
+        self._quic.send_stream_data(stream, data, ended)
+        self.transmit()
+        return stream
+
+
+def client(port, **options):
+    """To be used with "async with"."""
+    conf = QuicConfiguration(is_client=True, alpn_protocols=H3_ALPN, verify_mode=ssl.CERT_NONE, **options)
+    return aio_connect("127.0.0.1", port, configuration=conf, create_protocol=Client)

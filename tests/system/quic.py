@@ -1,0 +1,392 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""HTTP/3 over QUIC, with clients that others wrote: the reference program, and Python's aioquic where it is installed.
+
+Requests and bodies of all kinds both ways, many at once, a network that loses, doubles and reorders datagrams; Retry, version
+negotiation, stateless resets, updates of keys, clients that are idle, vanish, break off or do not keep to HTTP/3; a soft stop;
+datagrams that are no packets.
+"""
+import asyncio
+import concurrent.futures
+import hashlib
+import os
+import random
+import signal
+import socket
+import struct
+import tempfile
+
+import lib
+import lib_quic
+
+CONF = """
+	limited-quic
+	nbthread 2
+	{tune}
+defaults
+	mode http
+	timeout connect 5s
+	timeout client 10s
+	timeout server 10s
+	timeout http-request 5s
+	timeout http-keep-alive {keep}
+frontend web
+	bind quic4@127.0.0.1:{port} ssl crt {crt} {options}
+	http-request set-var(txn.version) req.ver
+	http-response set-header x-version %[var(txn.version)]
+	http-response set-header x-tls %[ssl_fc_protocol]
+	http-response set-header x-sni %[ssl_fc_sni]
+	http-request return status 204 if {{ path /none }}
+	http-request return status 200 content-type text/plain lf-string "%[src] %[dst] %[dst_port]" if {{ path /who }}
+	http-request deny deny_status 403 if {{ path /denied }}
+	default_backend origin
+backend origin
+	server s1 127.0.0.1:{origin}
+"""
+CLIENT = """
+	expose-experimental-directives
+defaults
+	mode http
+	timeout connect 5s
+	timeout client 30s
+	timeout server 30s
+frontend clear
+	bind 127.0.0.1:{port}
+	default_backend h3
+backend h3
+	server s1 quic4@127.0.0.1:{to} ssl verify none alpn h3 sni str(localhost)
+"""
+MEGABYTE = 1 << 20
+
+
+def ask(port, method="GET", path="/", body=None, fields=(), chunked=False):
+    with lib.connect(port, 3 * lib.PATIENCE) as s:
+        head = "%s %s HTTP/1.1\r\nhost: localhost\r\n%s" % (method, path, "".join("%s: %s\r\n" % f for f in fields))
+        if body is not None and chunked:
+            s.sendall((head + "transfer-encoding: chunked\r\n\r\n").encode())
+            for i in range(0, len(body), 7000):
+                s.sendall(b"%x\r\n%s\r\n" % (len(body[i:i + 7000]), body[i:i + 7000]))
+            s.sendall(b"0\r\n\r\n")
+        else:
+            if body is not None:
+                head += "content-length: %d\r\n" % len(body)
+            s.sendall((head + "\r\n").encode() + (body or b""))
+        return lib.Reader(s).response(method)
+
+
+def digest(body):
+    return b"%d %s" % (len(body), hashlib.md5(body).hexdigest().encode())
+
+
+def is_whole(answer, n):
+    return bool(answer) and answer[0] == 200 and answer[2] == lib_quic.body_of(n)
+
+
+class Bed:
+    """The program with an origin behind it."""
+
+    def __init__(self, args, crt, options="", tune="", keep="10s"):
+        self.origin = lib.Server(lib_quic.origin)
+        self.port = lib.ports(1)[0]
+        conf = CONF.format(port=self.port, crt=crt, origin=self.origin.port, options=options, tune=tune, keep=keep)
+        self.proxy = lib.Proxy(args.program, conf)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        self.proxy.__exit__(*exc)
+        self.origin.close()
+
+
+# ---- the reference program as a client
+
+def by_reference(tap, args, crt):
+    if not os.access(lib.REFERENCE, os.X_OK):
+        tap.skip("the reference program as a client", "it is not installed")
+        return
+    with Bed(args, crt) as bed:
+        port = lib.ports(1)[0]
+        with lib.Proxy(lib.REFERENCE, CLIENT.format(port=port, to=bed.port)):
+            shapes(tap, port)
+            many(tap, port)
+        relay = lib_quic.Relay(bed.port, 7)
+        port = lib.ports(1)[0]
+        with lib.Proxy(lib.REFERENCE, CLIENT.format(port=port, to=relay.port)):
+            lossy(tap, port, relay)
+        relay.close()
+        tap.ok(bed.proxy.alive(), "the program still runs")
+
+
+def shapes(tap, port):
+    status, fields, body = ask(port, path="/100")
+    tap.eq((status, body), (200, lib_quic.body_of(100)), "reference: GET")
+    tap.eq((fields.get("x-version"), fields.get("x-tls"), fields.get("x-sni")), ("3.0", "TLSv1.3", "localhost"),
+           "what fetches say of the connection")
+    status, fields, body = ask(port, "HEAD", "/100")
+    tap.eq((status, fields.get("content-length"), body), (200, "100", b""), "reference: HEAD")
+    tap.eq(ask(port, path="/none")[0], 204, "reference: 204")
+    tap.eq(ask(port, path="/denied")[0], 403, "reference: a request that is denied")
+    tap.ok(is_whole(ask(port, path="/chunked/30000"), 30000), "reference: an answer without a length")
+    for n in 0, 1, 1000, 100000:
+        body = lib_quic.body_of(n)
+        tap.eq(ask(port, "POST", "/", body)[2], digest(body), "reference: POST of %d bytes" % n)
+        tap.eq(ask(port, "POST", "/", body, chunked=True)[2], digest(body), "reference: POST of %d bytes in chunks" % n)
+    large = [("x-large-%d" % i, "v" * 900) for i in range(12)]
+    tap.eq(ask(port, path="/1", fields=large)[0], 200, "reference: a head of 11 kB")
+    body = os.urandom(10 * MEGABYTE)
+    tap.eq(ask(port, "POST", "/", body)[2], digest(body), "reference: 10 MB up")
+    tap.ok(is_whole(ask(port, path="/10000000"), 10000000), "reference: 10 MB down")
+
+
+def many(tap, port):
+    sizes = [(i * 7919) % 200000 for i in range(300)]
+    with concurrent.futures.ThreadPoolExecutor(100) as pool:
+        got = list(pool.map(lambda n: ask(port, path="/%d" % n), sizes))
+        good = sum(is_whole(a, n) for a, n in zip(got, sizes))
+        tap.eq(good, len(sizes), "reference: 300 downloads, 100 at once")
+        bodies = [lib_quic.body_of(n) for n in sizes]
+        got = list(pool.map(lambda b: ask(port, "POST", "/", b)[2], bodies))
+        tap.eq(sum(g == digest(b) for g, b in zip(got, bodies)), len(bodies), "reference: 300 uploads, 100 at once")
+
+
+def lossy(tap, port, relay):
+    body = os.urandom(2 * MEGABYTE)
+    tap.eq(ask(port, "POST", "/", body)[2], digest(body), "lossy network: 2 MB up")
+    tap.ok(is_whole(ask(port, path="/2000000"), 2000000), "lossy network: 2 MB down")
+    with concurrent.futures.ThreadPoolExecutor(20) as pool:
+        got = list(pool.map(lambda n: ask(port, path="/%d" % n), [20000] * 60))
+    tap.eq(sum(is_whole(a, 20000) for a in got), 60, "lossy network: 60 downloads, 20 at once")
+    tap.ok(relay.lost, "lossy network: some of %d datagrams were lost" % relay.passed)
+
+
+# ---- aioquic
+
+async def talk(tap, bed):
+    async with lib_quic.client(bed.port, server_name="a.test") as c:
+        status, fields, body, _ = await c.request("GET", "/who")
+        tap.eq((status, body.split()), (200, [b"127.0.0.1", b"127.0.0.1", b"%d" % bed.port]), "aioquic: addresses")
+        tap.eq((fields.get(b"x-version"), fields.get(b"x-sni")), (b"3.0", b"a.test"), "aioquic: version and name")
+        _, _, body, trailers = await c.request("GET", "/chunked/50000")
+        tap.eq((body == lib_quic.body_of(50000), dict(trailers or [])),
+               (True, {b"x-sum": hashlib.md5(body).hexdigest().encode()}), "aioquic: trailers of an answer")
+        up = os.urandom(300000)
+        _, _, body, _ = await c.request("POST", "/", up, trailers=[(b"x-tail", b"1")])
+        tap.eq(body, digest(up), "aioquic: a body with trailers")
+        _, _, body, _ = await c.request("POST", "/", up, extra=[(b"content-length", b"300000")])
+        tap.eq(body, digest(up), "aioquic: a body with a length")
+        got = await asyncio.gather(*(c.request("GET", "/%d" % (i * 301)) for i in range(100)))
+        tap.eq(sum(g[2] == lib_quic.body_of(i * 301) for i, g in enumerate(got)), 100, "aioquic: 100 requests at once")
+        got = await asyncio.gather(*(c.request("POST", "/", up[:i * 1000]) for i in range(100)))
+        tap.eq(sum(g[2] == digest(up[:i * 1000]) for i, g in enumerate(got)), 100, "aioquic: 100 uploads at once")
+        for i in range(4):
+            c._quic.request_key_update()
+            _, _, body, _ = await c.request("GET", "/100000")
+            tap.ok(body == lib_quic.body_of(100000), "aioquic: update of keys %d" % (i + 1))
+        for i in range(500):
+            status = (await c.request("GET", "/1"))[0]
+            if status != 200:
+                break
+        tap.eq(status, 200, "aioquic: 500 requests one after the other")
+
+
+async def break_off(tap, bed):
+    async with lib_quic.client(bed.port) as c:
+        streams = [c.begin("GET", "/never") for _ in range(20)] + [c.begin("GET", "/10000000") for _ in range(5)]
+        uploads = [c.begin("POST", "/", ended=False) for _ in range(20)]
+        for s in uploads:
+            c.h3.send_data(s, b"x" * 5000, False)
+        c.transmit()
+        await asyncio.sleep(0.3)
+        for s in streams + uploads:
+            if s in uploads or s % 3:
+                c._quic.reset_stream(s, 0x10c) if s in uploads else None
+            c._quic.stop_stream(s, 0x10c)
+        c.transmit()
+        tap.eq((await c.request("GET", "/5000"))[2], lib_quic.body_of(5000), "aioquic: a request behind 45 that are broken off")
+    streams = lambda: bed.proxy.stats()["origin", "BACKEND"]["scur"] == "0"
+    tap.ok(lib.until(streams, 3 * lib.PATIENCE), "aioquic: nothing is left of them")
+
+
+async def expect_end(tap, bed, name, codes, act):
+    """The connection ends with one of <codes> once <act> was done."""
+    async with lib_quic.client(bed.port) as c:
+        await c.request("GET", "/1")
+        act(c)
+        for _ in range(200):
+            if c.ended is not None:
+                break
+            await asyncio.sleep(0.05)
+        tap.ok(c.ended in codes, "bad client: " + name, "ended with %r" % c.ended)
+
+
+async def expect_reset(tap, bed, name, act):
+    """The stream is reset, or answered by 4xx, and the connection goes on."""
+    async with lib_quic.client(bed.port) as c:
+        await c.request("GET", "/1")
+        try:
+            status = (await c.answer(act(c)))[0]
+        except ConnectionError as e:
+            status = 400 if "reset" in str(e) else str(e)
+        tap.ok(str(status).startswith("4") and (await c.request("GET", "/1"))[0] == 200, "bad request: " + name, status)
+
+
+async def bad_clients(tap, bed):
+    frame = lambda kind, body=b"": bytes([kind]) + bytes([len(body)]) + body
+    ours = not lib.is_reference(bed.proxy.process.args[0])
+    await expect_end(tap, bed, "DATA before HEADERS", [0x105], lambda c: c.raw(frame(0, b"abc"), True))
+    await expect_end(tap, bed, "SETTINGS on a request", [0x105], lambda c: c.raw(frame(4), False))
+    await expect_end(tap, bed, "a dynamic table that is not there", [0x200], lambda c: c.raw(frame(1, b"\2\0\x80"), True))
+    if ours:
+        await expect_end(tap, bed, "the control stream is closed", [0x104],
+                         lambda c: (c._quic.send_stream_data(c.h3._local_control_stream_id, b"", True), c.transmit()))
+        await expect_end(tap, bed, "a frame that is cut", [0x106], lambda c: c.raw(frame(1)[:1] + b"\x40", True))
+    heads = {
+        "no :path": [(b":method", b"GET"), (b":scheme", b"https"), (b":authority", b"a")],
+        "upper case in a name": [(b":method", b"GET"), (b":scheme", b"https"), (b":authority", b"a"), (b":path", b"/"),
+                                 (b"X-Up", b"1")],
+        "Connection": [(b":method", b"GET"), (b":scheme", b"https"), (b":authority", b"a"), (b":path", b"/"),
+                       (b"connection", b"close")],
+        "Transfer-Encoding": [(b":method", b"POST"), (b":scheme", b"https"), (b":authority", b"a"), (b":path", b"/"),
+                              (b"transfer-encoding", b"chunked")],
+    }
+    for name, pseudo in heads.items():
+        # the client's own checks are passed by
+        def act(c, pseudo=pseudo):
+            encoder, section = c.h3._encoder.encode(0, pseudo)
+            return c.raw(b"\1" + struct.pack(">H", 0x4000 | len(section)) + section, True)
+        await expect_reset(tap, bed, name, act)
+    if ours:
+        await expect_reset(tap, bed, "an end before the head", lambda c: c.raw(b"", True))
+
+        def short(c):
+            stream = c.begin("POST", "/", extra=[(b"content-length", b"10")], ended=False)
+            c.h3.send_data(stream, b"12345", True)
+            c.transmit()
+            return stream
+        await expect_reset(tap, bed, "less body than announced", short)
+
+
+async def goes_idle(tap, args, crt):
+    with Bed(args, crt, tune="tune.quic.fe.max-idle-timeout 1s") as bed:
+        async with lib_quic.client(bed.port) as c:
+            await c.request("GET", "/1")
+            busy = lambda: bed.proxy.info()["CurrConns"] == "0"
+            tap.ok(lib.until(busy), "an idle client's connection ends")
+    with Bed(args, crt, keep="1s") as bed:
+        async with lib_quic.client(bed.port) as c:
+            await c.request("GET", "/1")
+            for _ in range(200):
+                if c.ended is not None:
+                    break
+                await asyncio.sleep(0.05)
+            tap.eq(c.ended, 0x100, "timeout http-keep-alive ends a connection with H3_NO_ERROR")
+
+
+async def vanishes(tap, args, crt):
+    with Bed(args, crt, tune="tune.quic.fe.max-idle-timeout 2s") as bed:
+        relay = lib_quic.Relay(bed.port, 1, 0, 0, 0)
+        async with lib_quic.client(relay.port) as c:
+            await c.request("GET", "/1")
+            c.begin("GET", "/10000000")
+            c.begin("GET", "/never")
+            await asyncio.sleep(0.2)
+            relay.silent = True
+            gone = lambda: bed.proxy.info()["CurrConns"] == "0"
+            ended = await asyncio.get_event_loop().run_in_executor(None, lib.until, gone, 3 * lib.PATIENCE)
+            tap.ok(ended, "a client that vanishes in the middle is let go of")
+        relay.close()
+
+
+async def retries(tap, args, crt):
+    with Bed(args, crt, options="quic-force-retry", tune="cluster-secret x") as bed:
+        async with lib_quic.client(bed.port) as c:
+            tap.eq((await c.request("GET", "/30000"))[2], lib_quic.body_of(30000), "quic-force-retry")
+            tap.ok(c._quic._retry_source_connection_id, "the client was sent a Retry")
+    for algo in "newreno", "cubic(100k)", "nocc":
+        with Bed(args, crt, options="quic-cc-algo " + algo) as bed:
+            async with lib_quic.client(bed.port) as c:
+                tap.eq((await c.request("GET", "/1000000"))[2], lib_quic.body_of(1000000), "quic-cc-algo " + algo)
+    with Bed(args, crt, tune="tune.quic.fe.stream.max-concurrent 5\n\ttune.quic.fe.stream.rxbuf 32k") as bed:
+        async with lib_quic.client(bed.port) as c:
+            up = os.urandom(100000)
+            got = await asyncio.gather(*(c.request("POST", "/", up) for _ in range(20)))
+            tap.eq(sum(g[2] == digest(up) for g in got), 20, "20 uploads, 5 at once, through small windows")
+
+
+async def soft_stop(tap, args, crt):
+    with Bed(args, crt) as bed:
+        async with lib_quic.client(bed.port) as c:
+            await c.request("GET", "/1")
+            stream = c.begin("POST", "/", ended=False)
+            c.h3.send_data(stream, b"a" * 1000, False)
+            c.transmit()
+            await asyncio.sleep(0.3)
+            bed.proxy.process.send_signal(signal.SIGUSR1)
+            await asyncio.sleep(0.3)
+            c.h3.send_data(stream, b"b" * 1000, True)
+            c.transmit()
+            tap.eq((await c.answer(stream))[2], digest(b"a" * 1000 + b"b" * 1000), "soft stop: what is on its way is served")
+            stopped = await asyncio.get_event_loop().run_in_executor(None, bed.proxy.process.wait, 3 * lib.PATIENCE)
+            tap.eq(stopped, 0, "soft stop: then the process ends")
+
+
+def by_aioquic(tap, args, crt):
+    if not lib_quic.HAVE_AIOQUIC:
+        tap.skip("aioquic as a client", "the Python module aioquic is not installed")
+        return
+    with Bed(args, crt) as bed:
+        asyncio.run(talk(tap, bed))
+        asyncio.run(break_off(tap, bed))
+        asyncio.run(bad_clients(tap, bed))
+        tap.ok(bed.proxy.alive(), "the program still runs")
+    for part in goes_idle, vanishes, retries:
+        asyncio.run(part(tap, args, crt))
+    asyncio.run(soft_stop(tap, args, crt))
+
+
+# ---- datagrams
+
+def by_hand(tap, args, crt):
+    rnd = random.Random(5)
+    with Bed(args, crt) as bed, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+        s.settimeout(lib.PATIENCE)
+        s.connect(("127.0.0.1", bed.port))
+        dcid, scid = b"12345678", b"abcd"
+        odd = b"\xc0\x1a\x2a\x3a\x4a" + bytes([len(dcid)]) + dcid + bytes([len(scid)]) + scid
+        s.send(odd + bytes(1200 - len(odd)))
+        got = s.recv(2000)
+        versions = [got[i:i + 4] for i in range(7 + len(dcid) + len(scid), len(got), 4)]
+        tap.eq((got[0] & 0x80, got[1:5], got[5:7 + len(dcid) + len(scid)]),
+               (0x80, bytes(4), bytes([len(scid)]) + scid + bytes([len(dcid)]) + dcid), "version negotiation")
+        tap.ok(b"\0\0\0\1" in versions, "it offers version 1", versions)
+        s.settimeout(0.5)
+        s.send(odd)
+        try:
+            got = s.recv(2000)
+        except socket.timeout:
+            got = None
+        tap.eq(got, None, "no answer to a short datagram of another version")
+        for i in range(3000):
+            n = rnd.choice((0, 1, 5, 20, 21, 43, 100, 1200, 1200, 1400))
+            data = bytearray(rnd.randbytes(n))
+            if n > 20 and i % 3:
+                data[:14] = bytes([0xc0 | rnd.randrange(64)]) + b"\0\0\0\1" + b"\x08" + rnd.randbytes(8)
+            s.send(bytes(data))
+        tap.ok(bed.proxy.alive() and bed.proxy.info(), "3000 datagrams that are none of QUIC")
+
+
+def main():
+    args = lib.arguments(__doc__)
+    tap = lib.Tap()
+    with tempfile.TemporaryDirectory(prefix="hapt.") as folder:
+        crt = os.path.join(folder, "localhost.pem")
+        if not lib_quic.certificate(crt):
+            tap.skip("QUIC", "there is no openssl to make a certificate")
+            tap.done()
+        tap.run([by_hand, by_reference, by_aioquic], args, crt)
+    tap.done()
+
+
+if __name__ == "__main__":
+    lib.guarded(main)
