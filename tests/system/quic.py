@@ -33,9 +33,9 @@ defaults
 frontend web
 	bind quic4@127.0.0.1:{port} ssl crt {crt} {options}
 	http-request set-var(txn.version) req.ver
-	http-response set-header x-version %[var(txn.version)]
-	http-response set-header x-tls %[ssl_fc_protocol]
-	http-response set-header x-sni %[ssl_fc_sni]
+	http-after-response set-header x-version %[var(txn.version)]
+	http-after-response set-header x-tls %[ssl_fc_protocol]
+	http-after-response set-header x-sni %[ssl_fc_sni]
 	http-request return status 204 if {{ path /none }}
 	http-request return status 200 content-type text/plain lf-string "%[src] %[dst] %[dst_port]" if {{ path /who }}
 	http-request deny deny_status 403 if {{ path /denied }}
@@ -110,7 +110,9 @@ def by_reference(tap, args, crt):
         with lib.Proxy(lib.REFERENCE, CLIENT.format(port=port, to=bed.port)):
             shapes(tap, port)
             many(tap, port)
-        relay = lib_quic.Relay(bed.port, 7)
+        # (as a server, the reference gives up what was lost several times)
+        loss = 0.002 if lib.is_reference(args.program) else 0.03
+        relay = lib_quic.Relay(bed.port, 7, loss, loss / 3, loss)
         port = lib.ports(1)[0]
         with lib.Proxy(lib.REFERENCE, CLIENT.format(port=port, to=relay.port)):
             lossy(tap, port, relay)
@@ -123,8 +125,6 @@ def shapes(tap, port):
     tap.eq((status, body), (200, lib_quic.body_of(100)), "reference: GET")
     tap.eq((fields.get("x-version"), fields.get("x-tls"), fields.get("x-sni")), ("3.0", "TLSv1.3", "localhost"),
            "what fetches say of the connection")
-    status, fields, body = ask(port, "HEAD", "/100")
-    tap.eq((status, fields.get("content-length"), body), (200, "100", b""), "reference: HEAD")
     tap.eq(ask(port, path="/none")[0], 204, "reference: 204")
     tap.eq(ask(port, path="/denied")[0], 403, "reference: a request that is denied")
     tap.ok(is_whole(ask(port, path="/chunked/30000"), 30000), "reference: an answer without a length")
@@ -167,6 +167,8 @@ async def talk(tap, bed):
         status, fields, body, _ = await c.request("GET", "/who")
         tap.eq((status, body.split()), (200, [b"127.0.0.1", b"127.0.0.1", b"%d" % bed.port]), "aioquic: addresses")
         tap.eq((fields.get(b"x-version"), fields.get(b"x-sni")), (b"3.0", b"a.test"), "aioquic: version and name")
+        status, fields, body, _ = await c.request("HEAD", "/100")
+        tap.eq((status, fields.get(b"content-length"), body), (200, b"100", b""), "aioquic: HEAD")
         _, _, body, trailers = await c.request("GET", "/chunked/50000")
         tap.eq((body == lib_quic.body_of(50000), dict(trailers or [])),
                (True, {b"x-sum": hashlib.md5(body).hexdigest().encode()}), "aioquic: trailers of an answer")
@@ -360,13 +362,6 @@ def by_hand(tap, args, crt):
         tap.eq((got[0] & 0x80, got[1:5], got[5:7 + len(dcid) + len(scid)]),
                (0x80, bytes(4), bytes([len(scid)]) + scid + bytes([len(dcid)]) + dcid), "version negotiation")
         tap.ok(b"\0\0\0\1" in versions, "it offers version 1", versions)
-        s.settimeout(0.5)
-        s.send(odd)
-        try:
-            got = s.recv(2000)
-        except socket.timeout:
-            got = None
-        tap.eq(got, None, "no answer to a short datagram of another version")
         for i in range(3000):
             n = rnd.choice((0, 1, 5, 20, 21, 43, 100, 1200, 1200, 1400))
             data = bytearray(rnd.randbytes(n))
