@@ -24,7 +24,7 @@ static const struct {
 	{ "ocsp-update.*", CONF_GLOBAL, TLS }, { "ssl-*", CONF_GLOBAL, TLS },
 	{ "tune.ssl.*", CONF_GLOBAL, TLS },
 	{ "tune.quic.*", CONF_GLOBAL, "QUIC" },
-	{ "limited-quic", CONF_GLOBAL, "QUIC" }, { "no-quic", CONF_GLOBAL, "QUIC" },
+	{ "limited-quic", CONF_GLOBAL, "QUIC" },
 	/* where it is built without Lua */
 	{ "lua-*", CONF_GLOBAL, "Lua" }, { "tune.lua.*", CONF_GLOBAL, "Lua" },
 	{ "tune.pattern.*", CONF_GLOBAL, "a cache of patterns" },

@@ -98,6 +98,10 @@ static bool parse_algo(struct conf_line *l)
 
 	for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (strlen(names[i]) == len && memcmp(names[i], word, len) == 0) {
+			if (i == QUIC_CC_NONE && !conf_experimental(l->cfg))
+				return conf_error(l, l->at - 1, NULL, "'nocc' algo is experimental, "
+						  "must be allowed via a global "
+						  "'expose-experimental-directives'");
 			line_of(l)->algo = (uint8_t)i;
 			return !word[len] || parse_algo_window(l, word + len);
 		}

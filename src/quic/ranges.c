@@ -75,7 +75,7 @@ bool quic_ranges_remove(struct quic_ranges *r, uint64_t from, uint64_t to)
 {
 	uint32_t at = find(r, from);
 
-	while (at < r->count && r->list[at].from < to) {
+	while (from < to && at < r->count && r->list[at].from < to) {
 		struct quic_range *e = &r->list[at];
 
 		if (e->from < from && e->to > to) {

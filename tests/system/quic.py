@@ -306,7 +306,7 @@ async def retries(tap, args, crt):
             tap.eq((await c.request("GET", "/30000"))[2], lib_quic.body_of(30000), "quic-force-retry")
             tap.ok(c._quic._retry_source_connection_id, "the client was sent a Retry")
     for algo in "newreno", "cubic(100k)", "nocc":
-        with Bed(args, crt, options="quic-cc-algo " + algo) as bed:
+        with Bed(args, crt, "quic-cc-algo " + algo, "expose-experimental-directives") as bed:
             async with lib_quic.client(bed.port) as c:
                 tap.eq((await c.request("GET", "/1000000"))[2], lib_quic.body_of(1000000), "quic-cc-algo " + algo)
     with Bed(args, crt, tune="tune.quic.fe.stream.max-concurrent 5\n\ttune.quic.fe.stream.rxbuf 32k") as bed:
