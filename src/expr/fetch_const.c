@@ -353,8 +353,6 @@ static const struct expr_fetch fetches[] = {
 	  .help = "now, since 1970, in s, ms or us" },
 	{ .name = "date_us", .out = SMP_INT, .use = EXPR_USE_CONST, .fetch = fetch_date_us,
 	  .help = "microseconds within the current second" },
-	{ .name = "quic_enabled", .out = SMP_BOOL, .use = EXPR_USE_CONST, .constant = true,
-	  .fetch = fetch_false, .help = "false: there is no QUIC" },
 	{ .name = "rand", .args = { ARG_INT }, .out = SMP_INT, .use = EXPR_USE_CONST,
 	  .fetch = fetch_rand, .syntax = "([<range>])", .help = "a random integer below <range>" },
 	{ .name = "uuid", .args = { ARG_INT }, .out = SMP_STR, .use = EXPR_USE_CONST,

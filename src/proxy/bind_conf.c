@@ -414,9 +414,6 @@ static const struct conf_keyword keywords[] = {
 	BIT("v4v6", BIND_V4V6, "IPv4 too on an IPv6 socket"),
 	BIT("v6only", BIND_V6ONLY, "no IPv4 on an IPv6 socket"),
 	LATER("nbconn", 1, "reverse HTTP"),
-	LATER("quic-cc-algo", 1, "QUIC"),
-	LATER("quic-force-retry", 0, "QUIC"),
-	LATER("quic-socket", 1, "QUIC"),
 	{ 0 }
 };
 

@@ -58,7 +58,7 @@ void tls_library_print(FILE *out)
 		"OpenSSL providers loaded :", OPENSSL_VERSION_TEXT, tls_library_name(),
 		folder ? folder : X509_get_default_cert_dir());
 	OSSL_PROVIDER_do_all(NULL, print_provider, out);
-	fputc('\n', out);
+	fprintf(out, "\nQUIC: handshakes by the compatibility layer (limited-quic), no 0-RTT\n");
 }
 
 const char *tls_library_version(void)

@@ -8,7 +8,9 @@
 
 #include "net/conn.h"
 #include "proxy/bind.h"
+#include "proxy/proxy.h"
 #include "proxy/server.h"
+#include "quic/quic.h"
 
 /* Which address: <data> of the fetches below. */
 enum address_side {
@@ -263,6 +265,15 @@ static enum expr_result fetch_response_len(struct expr_ctx *ctx, const struct ex
 	{ .name = n, .out = SMP_INT, .use = EXPR_USE_##uses, .fetch = fetch_##side##_timeout, \
 	  .data = &(const enum stream_timeout){ STREAM_TIMEOUT_##which }, .help = text }
 
+/* Of the generation that is asked, or, outside of proxies, of the live one. */
+static enum expr_result fetch_quic_enabled(struct expr_ctx *ctx, const struct expr_arg *args,
+					   struct sample *out)
+{
+	const struct config *cfg = ctx->proxy ? ctx->proxy->config : proxies_current();
+
+	return smp_give_bool(out, cfg && !quic_tunes_of(cfg)->off);
+}
+
 static const struct expr_fetch fetches[] = {
 	ADDRESS("bc_dst", BACK, address_back_dst, "the server's address, as connected to"),
 	PORT("bc_dst_port", BACK, address_back_dst, "the server's port, as connected to"),
@@ -291,6 +302,8 @@ static const struct expr_fetch fetches[] = {
 	FETCH("fe_id", SMP_INT, EXPR_USE_FRONTEND, fetch_fe_id, "the frontend's number"),
 	FETCH("fe_name", SMP_STR, EXPR_USE_FRONTEND, fetch_fe_name, "the frontend's name"),
 	TIMEOUT("fe_tarpit_timeout", fe, FRONTEND, TARPIT, "the frontend's timeout tarpit, in ms"),
+	FETCH("quic_enabled", SMP_BOOL, EXPR_USE_CONST, fetch_quic_enabled,
+	      "are QUIC clients listened to?"),
 	FETCH("req.len", SMP_INT, EXPR_USE_L6_REQUEST, fetch_request_len,
 	      "bytes received and not yet sent"),
 	FETCH("req_len", SMP_INT, EXPR_USE_L6_REQUEST, fetch_request_len,

@@ -163,7 +163,7 @@ static const struct expr_fetch fetches[] = {
 	FETCH("bs.rst_code", SMP_INT, EXPR_USE_L5_SERVER, fetch_reset_code, mux_back,
 	      "the code that the server reset the stream with"),
 	FRONT("fc_glitches", fetch_glitches, "oddities of the client's connection"),
-	FRONT("fc_http_major", fetch_major, "the client's HTTP version on the wire: 1, 2"),
+	FRONT("fc_http_major", fetch_major, "the client's HTTP version on the wire: 1, 2, 3"),
 	FRONT("fc_nb_streams", fetch_streams, "streams on the client's connection"),
 	FRONT("fc_settings_streams_limit", fetch_limit, "streams that it may carry at once"),
 	FETCH("fs.aborted", SMP_BOOL, EXPR_USE_L5_CLIENT, fetch_aborted, mux_front,
