@@ -35,8 +35,8 @@ struct listener_user {
 	/* Does this thread take part? */
 	bool (*uses_thread)(void *owner, unsigned thread);
 	/* A socket of datagrams, instead of accept(), may_accept() and give_back(): on a thread
-	 * that takes part, what is to be done with it from now on. The first call there begins; behind
-	 * LISTENER_LEAVE comes none. NULL: a socket of streams.
+	 * that takes part, what is to be done with it from now on. The first call there begins;
+	 * behind LISTENER_LEAVE comes none. NULL: a socket of streams.
 	 */
 	void (*datagrams)(void *owner, int fd, enum listener_wish wish);
 	/* The name of the frontend, for `show fd`. */

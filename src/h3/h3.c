@@ -97,7 +97,8 @@ static void close_with(struct h3_conn *h, uint64_t code)
 }
 
 /* A request that is none: for the log. */
-static void note_bad(struct h3_conn *h, enum front_bad_kind kind, const char *text, uint64_t since_ns)
+static void note_bad(struct h3_conn *h, enum front_bad_kind kind, const char *text,
+		     uint64_t since_ns)
 {
 	struct front_bad bad = { .kind = kind, .text = text, .version = 30, .since_ns = since_ns };
 

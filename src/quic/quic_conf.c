@@ -83,7 +83,8 @@ static bool parse_algo_window(struct conf_line *l, const char *text)
 	if (len == 2)
 		return true;
 	if (num_parse_size(slice_make(text + 1, len - 2), &n, &at) != NUM_OK || !is_window(n))
-		return conf_error(l, l->at - 1, NULL, "'quic-cc-algo' : should be between 10k and 4g");
+		return conf_error(l, l->at - 1, NULL,
+				  "'quic-cc-algo' : should be between 10k and 4g");
 	line_of(l)->window_max = n;
 	return true;
 }
@@ -99,9 +100,9 @@ static bool parse_algo(struct conf_line *l)
 	for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (strlen(names[i]) == len && memcmp(names[i], word, len) == 0) {
 			if (i == QUIC_CC_NONE && !conf_experimental(l->cfg))
-				return conf_error(l, l->at - 1, NULL, "'nocc' algo is experimental, "
-						  "must be allowed via a global "
-						  "'expose-experimental-directives'");
+				return conf_error(l, l->at - 1, NULL,
+						  "'nocc' algo is experimental, must be allowed "
+						  "via a global 'expose-experimental-directives'");
 			line_of(l)->algo = (uint8_t)i;
 			return !word[len] || parse_algo_window(l, word + len);
 		}

@@ -800,7 +800,8 @@ static void tls_move(struct conn *c)
 }
 
 const struct transport transport_tls = {
-	.is_tls = true, .name = "SSL", .recv = tls_recv, .send = tls_send, .shut = tls_shut, .close = tls_close,
+	.is_tls = true, .name = "SSL", .recv = tls_recv, .send = tls_send, .shut = tls_shut,
+	.close = tls_close,
 	.handshake = tls_handshake, .flush = tls_flush, .quiet = tls_quiet, .move = tls_move,
 	.alpn = tls_alpn,
 };

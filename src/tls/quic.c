@@ -144,7 +144,8 @@ static void quic_close(struct conn *c)
 }
 
 static const struct transport transport_tls_quic = {
-	.is_tls = true, .name = "QUIC", .recv = no_recv, .send = no_send, .shut = no_shut, .close = quic_close,
+	.is_tls = true, .name = "QUIC", .recv = no_recv, .send = no_send, .shut = no_shut,
+	.close = quic_close,
 	.alpn = tls_alpn,
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* quic_hooks.c - TLS inside QUIC: what OpenSSL tells while it works (RFC 9001 4)
  *
- * What OpenSSL writes is thrown away: its callback for messages shows them in clear, and the one for
- * key logs tells the secrets. Which level a message of ours belongs to is known by its type.
+ * What OpenSSL writes is thrown away: its callback for messages shows them in clear, and the one
+ * for key logs tells the secrets. Which level a message of ours belongs to is known by its type.
  */
 #include <openssl/hmac.h>
 #include <stdlib.h>

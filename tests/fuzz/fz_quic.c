@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Fuzzes what QUIC and HTTP/3 read of clients before anything is known of them. The first byte chooses: packet headers, frames
- * until the end or an error, transport parameters, an encoded field section as a head.
+/* Fuzzes what QUIC and HTTP/3 read of clients before anything is known of them. The first byte
+ * chooses: packet headers, frames until the end or an error, transport parameters, an encoded field
+ * section as a head.
  */
 #include <stdlib.h>
 #include <string.h>

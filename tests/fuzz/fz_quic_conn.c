@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Fuzzes a connection of QUIC behind its protection: the input is what a client says, in pieces that become packets with the
- * right keys. TLS is played: its first bytes bring all secrets. Time passes between packets; all that the connection wants to
- * send is taken.
+/* Fuzzes a connection of QUIC behind its protection: the input is what a client says, in pieces
+ * that become packets with the right keys. TLS is played: its first bytes bring all secrets. Time
+ * passes between packets; all that the connection wants to send is taken.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* QUIC on the wire: integers, packet headers, packet numbers, frames, transport parameters; QPACK. */
+/* QUIC on the wire: integers, packet headers and numbers, frames, transport parameters; QPACK. */
 #include "../tap.h"
 #include "codec/qpack.h"
 #include "codec/quic.h"
@@ -54,7 +54,8 @@ static void test_packets(void)
 {
 	uint8_t bytes[256];
 	struct quic_packet p, versions;
-	size_t n = unhex("c300000001088394c8f03e5157080002746b0a00000000000000000000ff", bytes), len;
+	size_t n = unhex("c300000001088394c8f03e5157080002746b0a00000000000000000000ff", bytes);
+	size_t len;
 
 	ok(quic_packet_read(bytes, n, 8, &p) && p.type == QUIC_PACKET_INITIAL &&
 	   p.version == 1 && p.dcid.len == 8 && p.scid.len == 0 && p.token_len == 2 &&
@@ -104,8 +105,8 @@ static void test_frames(void)
 	ok(!frame_of("020a00010302010000", &f, &left) && f.largest == 10 && f.first == 3 &&
 	   f.ranges == 1 && left == 2, "ACK");
 	low = f.largest - f.first;
-	ok(quic_ack_next(&f, &low, &high) && high == 3 && low == 2 && !quic_ack_next(&f, &low, &high),
-	   "its ranges");
+	ok(quic_ack_next(&f, &low, &high) && high == 3 && low == 2 &&
+	   !quic_ack_next(&f, &low, &high), "its ranges");
 	is_int(frame_of("020a00000b", &f, &left), QUIC_FRAME_ENCODING_ERROR, "ACK below zero");
 	is_int(frame_of("020a0001030700", &f, &left), QUIC_FRAME_ENCODING_ERROR,
 	       "a range of it below zero");
@@ -114,9 +115,9 @@ static void test_frames(void)
 	is_int(frame_of("0e04ffffffffffffffff0161", &f, &left), QUIC_FRAME_ENCODING_ERROR,
 	       "STREAM beyond the largest offset");
 	is_int(frame_of("1f", &f, &left), QUIC_FRAME_ENCODING_ERROR, "an unknown type");
-	is_int(frame_of("4006", &f, &left), QUIC_PROTOCOL_VIOLATION, "a type that is not the shortest");
+	is_int(frame_of("4006", &f, &left), QUIC_PROTOCOL_VIOLATION, "a type in a longer form");
 	is_int(frame_of("0700", &f, &left), QUIC_FRAME_ENCODING_ERROR, "an empty NEW_TOKEN");
-	is_int(frame_of("18020300", &f, &left), QUIC_FRAME_ENCODING_ERROR, "an empty connection id");
+	is_int(frame_of("18020300", &f, &left), QUIC_FRAME_ENCODING_ERROR, "an empty id");
 	is_int(frame_of("12d000000000000001", &f, &left), QUIC_FRAME_ENCODING_ERROR,
 	       "too many streams");
 	ok(!frame_of("1802010401020304000102030405060708090a0b0c0d0e0f", &f, &left) && f.id == 2 &&
@@ -182,16 +183,18 @@ static void test_qpack(void)
 	   f.id == HPACK_PATH && slice_eq(f.value, SLICE("/index.html")), "RFC 9204 B.1");
 	ok(qpack_of("0000d1", &f, &error) == HPACK_FIELD && f.id == HPACK_METHOD &&
 	   slice_eq(f.value, SLICE("GET")), "an entry of the static table");
-	ok(qpack_of("0000ff23", &f, &error) == HPACK_FIELD && slice_eq(f.value, SLICE("sameorigin")),
-	   "the last one");
-	ok(qpack_of("0000ff24", &f, &error) == HPACK_BAD && error == HPACK_ERR_INDEX, "one behind it");
+	ok(qpack_of("0000ff23", &f, &error) == HPACK_FIELD &&
+	   slice_eq(f.value, SLICE("sameorigin")), "the last one");
+	ok(qpack_of("0000ff24", &f, &error) == HPACK_BAD && error == HPACK_ERR_INDEX,
+	   "one behind it");
 	ok(qpack_of("000080", &f, &error) == HPACK_BAD && error == HPACK_ERR_INDEX,
 	   "an entry of the dynamic table");
 	ok(qpack_of("000010", &f, &error) == HPACK_BAD && error == HPACK_ERR_INDEX,
 	   "one behind the base");
 	ok(qpack_of("0200d1", &f, &error) == HPACK_BAD && error == HPACK_ERR_INDEX,
 	   "a section that waits for insertions");
-	ok(qpack_of("00", &f, &error) == HPACK_BAD && error == HPACK_ERR_TRUNCATED, "half a prefix");
+	ok(qpack_of("00", &f, &error) == HPACK_BAD && error == HPACK_ERR_TRUNCATED,
+	   "half a prefix");
 	ok(qpack_of("0000510b2f", &f, &error) == HPACK_BAD && error == HPACK_ERR_TRUNCATED,
 	   "a value that is cut");
 	qpack_write_begin(&w);
