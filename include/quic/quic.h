@@ -41,6 +41,7 @@ struct quic_tunes {
 	int data_ratio;               /* tune.quic.fe.stream.data-ratio: percent */
 	uint64_t window_max;          /* tune.quic.fe.cc.max-win-size */
 	int retry_threshold;          /* tune.quic.fe.sec.retry-threshold */
+	const char *secret;           /* cluster-secret, in the arena; NULL: a random one */
 	bool off;                     /* tune.quic.listen off */
 	bool limited;                 /* limited-quic */
 	bool any_port;                /* harden.reject-privileged-ports.quic off */
@@ -127,6 +128,8 @@ uint64_t quic_conn_since_ns(const struct quic_conn *q);
  * its streams are gone.
  */
 void quic_conn_close(struct quic_conn *q, uint64_t error);
+/* The same, without a word to the client. */
+void quic_conn_drop(struct quic_conn *q);
 /* How many requests it has had, if tune.quic.fe.stream.max-total says that these were all. */
 bool quic_conn_is_used_up(const struct quic_conn *q);
 

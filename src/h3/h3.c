@@ -78,7 +78,10 @@ static void close_with(struct h3_conn *h, uint64_t code)
 	/* QUIC forgets its streams: nobody may touch them any more */
 	for (struct list *at = h->streams.next; at != &h->streams; at = at->next)
 		list_entry(at, struct h3_stream, link)->quic = NULL;
-	quic_conn_close(q, code);
+	if (h->flags & H3C_SILENT)
+		quic_conn_drop(q);
+	else
+		quic_conn_close(q, code);
 	list_splice(&requests, &h->streams);
 	while (!list_is_empty(&requests)) {
 		struct h3_stream *s = list_first(&requests, struct h3_stream, link);
@@ -333,8 +336,12 @@ static void ep_detach(struct endpoint *ep)
 			quic_stream_stop(s->quic, code);
 	}
 	h3_stream_free(s);
-	if (kill)
+	if (kill) {
+		/* (or a rule made the connection silent) */
+		if (h->conn->flags & CONN_NO_LINGER)
+			h->flags |= H3C_SILENT;
 		close_with(h, H3_EXCESSIVE_LOAD);
+	}
 	leave(h, outer);
 }
 

@@ -55,6 +55,7 @@ enum h3_conn_flags {
 	H3C_SETTINGS = 1 << 4,         /* the client's SETTINGS came */
 	H3C_HAD_REQUEST = 1 << 5,
 	H3C_CONTROL = 1 << 6, H3C_ENCODER = 1 << 7, H3C_DECODER = 1 << 8, /* it has opened these */
+	H3C_SILENT = 1 << 10,          /* the client is not told of the end */
 	H3C_USED_UP = 1 << 9,          /* it had all requests that it may have */
 };
 

@@ -313,6 +313,12 @@ void quic_conn_close(struct quic_conn *q, uint64_t error)
 	quic_flush_later(q);
 }
 
+void quic_conn_drop(struct quic_conn *q)
+{
+	quic_conn_drain(q, clock_now_ns());
+	quic_conn_close(q, 0);
+}
+
 struct conn *quic_conn_release(struct quic_conn *q)
 {
 	struct conn *c = q->conn;

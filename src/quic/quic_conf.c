@@ -50,14 +50,6 @@ static bool parse_window(struct conf_line *l)
 	return true;
 }
 
-static bool parse_secret(struct conf_line *l)
-{
-	const char *word = conf_next(l);
-
-	return quic_secret_set(word, strlen(word)) ||
-	       conf_error(l, l->at - 1, NULL, "'cluster-secret' : out of memory");
-}
-
 /* --- bind lines ------------------------------------------------------------------------------- */
 
 static struct quic_line *line_of(struct conf_line *l)
@@ -127,8 +119,7 @@ static bool parse_socket(struct conf_line *l)
 	  .help = what }
 
 static const struct conf_keyword keywords[] = {
-	{ .words = "cluster-secret", .where = CONF_GLOBAL, .min_args = 1, .max_args = 1,
-	  .parse = parse_secret, .syntax = "<secret>",
+	{ TUNE("cluster-secret", secret), .type = CONF_STRING, .syntax = "<secret>",
 	  .help = "what tokens of QUIC are made of, the same on all nodes" },
 	{ TUNE("harden.reject-privileged-ports.quic", any_port), .parse = parse_switch, .min = 0,
 	  .syntax = "{ on | off }", .help = "drop QUIC clients whose port is below 1024" },
@@ -163,25 +154,22 @@ static const struct conf_keyword keywords[] = {
 	{ 0 }
 };
 
-static bool quic_init(void)
-{
-	return quic_secret_set(NULL, 0);
-}
-
 static bool quic_start(struct config *cfg, struct diag_list *diags)
 {
+	const char *secret = quic_tunes_of(cfg)->secret;
 	static bool done;
 
-	if (done)
+	if (done) /* another generation goes live: tokens stay good */
 		return true;
-	done = quic_recovery_init() && quic_stream_init() && quic_conn_init() && quic_udp_init();
+	done = quic_secret_set(secret, secret ? strlen(secret) : 0) && quic_recovery_init() &&
+	       quic_stream_init() && quic_conn_init() && quic_udp_init();
 	return done;
 }
 
 static struct slot *const slots[] = { &quic_tune_slot, &quic_line_slot, NULL };
 
 const struct module mod_quic = {
-	.name = "quic", .keywords = keywords, .slots = slots, .init = quic_init,
+	.name = "quic", .keywords = keywords, .slots = slots,
 	.start = quic_start, .thread_init = quic_udp_thread_init,
 	.thread_fini = quic_udp_thread_fini,
 };

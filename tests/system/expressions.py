@@ -144,7 +144,6 @@ EXPLAINED = [
     (r"^term_events", "such events are not kept: the manual's '-' for a program that does not"),
     (r"^[fb]s\.debug_str", "pointers and flags"),
     (r"^(cpu|lat)_ns_", "times"),
-    (r"^quic_enabled", "there is no QUIC"),
 ]
 
 

@@ -185,7 +185,7 @@ class Client(QuicConnectionProtocol):
     def expect(self, stream):
         self.waiting[stream] = asyncio.get_event_loop().create_future()
         # (what nobody waits for is no error)
-        self.waiting[stream].add_done_callback(lambda w: w.exception())
+        self.waiting[stream].add_done_callback(lambda w: w.cancelled() or w.exception())
 
     def begin(self, method, path, extra=(), ended=True, pseudo=None):
         """Sends a head; returns the number of the stream."""

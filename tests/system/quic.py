@@ -39,6 +39,8 @@ frontend web
 	http-request return status 204 if {{ path /none }}
 	http-request return status 200 content-type text/plain lf-string "%[src] %[dst] %[dst_port]" if {{ path /who }}
 	http-request deny deny_status 403 if {{ path /denied }}
+	http-request silent-drop if {{ path /silent }}
+	http-request reject if {{ path /rejected }}
 	default_backend origin
 backend origin
 	server s1 127.0.0.1:{origin}
@@ -269,6 +271,34 @@ async def bad_clients(tap, bed):
         await expect_reset(tap, bed, "less body than announced", short)
 
 
+async def reloads(tap, bed):
+    async with lib_quic.client(bed.port) as c:
+        stream = c.begin("POST", "/", ended=False)
+        c.h3.send_data(stream, b"a" * 1000, False)
+        c.transmit()
+        await asyncio.sleep(0.2)
+        tap.ok("Success=1" in bed.proxy.ctl("reload"), "reload: the configuration is taken")
+        c.h3.send_data(stream, b"b" * 1000, True)
+        c.transmit()
+        tap.eq((await c.answer(stream))[2], digest(b"a" * 1000 + b"b" * 1000), "reload: a connection goes on")
+        for i in range(10):
+            async with lib_quic.client(bed.port) as other:
+                status = (await other.request("GET", "/100"))[0]
+            if status != 200:
+                break
+        tap.eq(status, 200, "reload: 10 other clients come in")
+        tap.eq((await c.request("GET", "/100"))[0], 200, "reload: the connection still goes on")
+
+
+async def kills(tap, bed):
+    for path, code in ("/silent", None), ("/rejected", 0x107):
+        async with lib_quic.client(bed.port) as c:
+            await c.request("GET", "/1")
+            c.begin("GET", path)
+            await asyncio.sleep(1)
+            tap.eq(c.ended, code, "a rule ends the connection: " + path)
+
+
 async def goes_idle(tap, args, crt):
     with Bed(args, crt, tune="tune.quic.fe.max-idle-timeout 1s") as bed:
         async with lib_quic.client(bed.port) as c:
@@ -341,6 +371,9 @@ def by_aioquic(tap, args, crt):
         asyncio.run(talk(tap, bed))
         asyncio.run(break_off(tap, bed))
         asyncio.run(bad_clients(tap, bed))
+        if not lib.is_reference(args.program):
+            asyncio.run(kills(tap, bed))
+            asyncio.run(reloads(tap, bed))
         tap.ok(bed.proxy.alive(), "the program still runs")
     for part in goes_idle, vanishes, retries:
         asyncio.run(part(tap, args, crt))

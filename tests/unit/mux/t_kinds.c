@@ -28,13 +28,13 @@ static void test_names(void)
 	is_str(found(mux_find("toy")), "toy", "of a module above");
 	ok(!mux_find("H2"), "names have their case");
 	ok(!mux_find("h4"), "an unknown one");
-	ok(mux_find("quic") && !mux_find("quic")->sides, "one that is known and not supported");
+	ok(mux_find("spop") && !mux_find("spop")->sides, "one that is known and not supported");
 	is_str(found(mux_default(MUX_TCP)), "none", "the default of mode tcp");
 	is_str(found(mux_default(MUX_HTTP)), "h1", "and of mode http");
 	ok(mux_fits(mux_find("toy"), MUX_FRONT, MUX_HTTP), "it fits to its side and mode");
 	ok(!mux_fits(mux_find("toy"), MUX_BACK, MUX_HTTP), "not to another side");
 	ok(!mux_fits(mux_find("toy"), MUX_FRONT, MUX_TCP), "nor another mode");
-	ok(!mux_fits(mux_find("quic"), MUX_FRONT, MUX_HTTP), "nor what is not supported");
+	ok(!mux_fits(mux_find("spop"), MUX_FRONT, MUX_TCP), "nor what is not supported");
 }
 
 static void test_numbers(void)

@@ -49,7 +49,8 @@ static void test_initial(void)
 	   quic_keys_initial(&server, &dcid, false, true) &&
 	   quic_keys_initial(&reader, &dcid, false, false), "keys of Initial packets");
 	ok(is_hex(client.secret, 32,
-		  "c00cf151ca5be075ed0ebfb5c80323c42d6b7db67881289af4008f1f6c357aea"), "A.1: the client's secret");
+		  "c00cf151ca5be075ed0ebfb5c80323c42d6b7db67881289af4008f1f6c357aea"),
+	   "A.1: the secret of the client");
 	ok(is_hex(client.iv, 12, "fa044b2f42a3fd3b46fb255c"), "A.1: the client's IV");
 	ok(is_hex(server.iv, 12, "0ac1493ca1905853b0bba03e"), "A.1: the server's IV");
 	unhex("d1b1c98dd7689fb8ec11d242b123dc9b", sample);
@@ -95,7 +96,8 @@ static void test_chacha(void)
 	ok(is_hex(k.iv, 12, "e0459b3474bdd0e44a41c144"), "A.5: the IV");
 	ok(quic_keys_next(&next, &k) &&
 	   is_hex(next.secret, 32,
-		  "1223504755036d556342ee9361d253421a826c9ecdf3c7148684b36b714881f9"), "A.5: the next secret");
+		  "1223504755036d556342ee9361d253421a826c9ecdf3c7148684b36b714881f9"),
+	   "A.5: the next secret");
 	n = unhex("4200bff4", bytes);
 	bytes[n] = QUIC_FT_PING;
 	ok(quic_seal(&k, 654360564, bytes, n, bytes + n, 1) &&
