@@ -82,6 +82,7 @@ struct quic_listener {
 	void *owner;                  /* stays while connections are there that were not ready() */
 	const struct quic_tunes *tunes;
 	const struct quic_line *line; /* or NULL */
+	uint64_t handshake_ms;        /* how long a handshake may take; 0: 10 s */
 	uint16_t port;                /* that it is bound to */
 };
 

@@ -85,9 +85,12 @@ static void datagrams(void *owner, int fd, enum listener_wish wish)
 		[LISTENER_LEAVE] = QUIC_CLOSE,
 	};
 	const struct listener_conf *l = owner;
+	const struct proxy *fe = l->bind->proxy;
+	int64_t ms = fe->timeout.client_hs ? fe->timeout.client_hs : fe->timeout.client;
 	struct quic_listener ql = {
-		.user = &user, .owner = owner, .tunes = quic_tunes_of(l->bind->proxy->config),
+		.user = &user, .owner = owner, .tunes = quic_tunes_of(fe->config),
 		.line = quic_line_of(bind_slots(l->bind)),
+		.handshake_ms = (uint64_t)ms,
 		.port = (uint16_t)address_port((const struct sockaddr *)&l->address),
 	};
 

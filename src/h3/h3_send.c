@@ -13,6 +13,8 @@
 /* What a stream may have unsent in its endpoint before its source is stopped. */
 #define TX_HIGH (128 * 1024)
 #define FRAME_HEAD_MAX 16
+/* Below this, copying is cheaper than holding a block until the client has acknowledged it. */
+#define COALESCE_MAX 1024
 
 /* --- heads ------------------------------------------------------------------------------------ */
 
@@ -148,11 +150,18 @@ static void cut_body(struct h3_stream *s)
 /* One DATA frame. False: no memory. */
 static bool send_data(struct h3_stream *s, size_t n)
 {
-	uint8_t head[FRAME_HEAD_MAX], *at = quic_put_varint(head, H3_DATA);
+	uint8_t bytes[FRAME_HEAD_MAX + COALESCE_MAX], *at = quic_put_varint(bytes, H3_DATA);
+	struct block_queue *tx = &s->ep->tx;
+	bool copied = n <= COALESCE_MAX;
 
 	at = quic_put_varint(at, n);
-	if (!quic_stream_send_copy(s->quic, head, (size_t)(at - head)) ||
-	    !quic_stream_send(s->quic, &s->ep->tx, n))
+	if (copied) {
+		block_queue_peek(tx, 0, (char *)at, n);
+		block_queue_skip(tx, n);
+		at += n;
+	}
+	if (!quic_stream_send_copy(s->quic, bytes, (size_t)(at - bytes)) ||
+	    (!copied && !quic_stream_send(s->quic, tx, n)))
 		return false;
 	s->ep->tx_bytes += n;
 	if (s->tx_left != UINT64_MAX)

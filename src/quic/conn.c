@@ -13,7 +13,7 @@
 #include "net/conn.h"
 #include "quic_priv.h"
 
-/* How long the handshake may take. */
+/* How long the handshake may take, unless it is configured. */
 #define HANDSHAKE_NS (10 * NS_PER_SEC)
 /* Datagrams that fit on any path (RFC 9000 14). */
 #define MTU 1232
@@ -94,8 +94,7 @@ struct quic_conn *quic_conn_new(const struct quic_listener *l, const struct quic
 	q->ids.retry = first->dcid;
 	if (retried)
 		q->flags |= QUIC_FL_VALID | QUIC_FL_RETRIED;
-	q->idle_max_ns = HANDSHAKE_NS;
-	q->idle_ns = now_ns + HANDSHAKE_NS;
+	q->idle_ns = now_ns + (l->handshake_ms ? l->handshake_ms * NS_PER_MS : HANDSHAKE_NS);
 	if (!quic_cid_new(&q->ids.ours, thread_id) || !init_spaces(q, &first->dcid)) {
 		quic_conn_free(q);
 		return NULL;
