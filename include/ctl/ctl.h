@@ -53,6 +53,7 @@ enum ctl_flags {
 	CTL_PATIENT = 1 << 6,      /* while it waits, for the process, its session has no timeout
 				    * and is not shut down by another one's command */
 	CTL_PROCESS = 1 << 5,      /* looks at its process: of a master with mcli-debug-mode */
+	CTL_RAW = 1 << 7,          /* its last line stays without an end, if it has none */
 };
 
 struct ctl_command {

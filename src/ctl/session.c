@@ -419,10 +419,13 @@ static void session_prompt(struct ctl_session *s)
 static void session_end_command(struct ctl_session *s)
 {
 	bool silent = s->silent && !s->last;
+	bool raw = s->rq.command && s->rq.command->flags & CTL_RAW;
 
 	session_release(s);
 	if (s->quit)
 		return;
+	if (s->last && s->last != '\n' && !raw)
+		strbuf_add_char(&s->out, '\n');
 	if (!silent)
 		strbuf_add_char(&s->out, '\n');
 	if (s->next)

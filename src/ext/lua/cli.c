@@ -159,7 +159,7 @@ int script_register_cli(lua_State *L)
 	fn->command = (struct ctl_command){
 		.words = conf_strdup(fn->room->cfg, words), .level = CTL_USER,
 		.help = conf_strdup(fn->room->cfg, usage), .run = run_command, .release = release,
-		.flags = CTL_PATIENT,
+		.flags = CTL_PATIENT | CTL_RAW,
 	};
 	if (!fn->command.words || !fn->command.help)
 		return luaL_error(L, "out of memory");
