@@ -34,6 +34,7 @@ struct h2_tunes {
 	struct h2_limits fe, be;   /* towards clients and servers */
 	int table_size, window, streams, frame_size;
 	int h1_fe_glitches, h1_be_glitches; /* tune.h1.*.glitches-threshold; 0: no limit */
+	int elasticity;            /* tune.streams-elasticity: percent; 0: none */
 	int kill_cpu_percent;      /* tune.glitches.kill.cpu-usage */
 	bool no_websockets;        /* clients are not offered RFC 8441 */
 	unsigned log_errors;       /* enum h2_log_errors */

@@ -130,6 +130,12 @@ const struct mux_kind *mux_of_number(uint8_t number);
 /* The part of `-vv`. */
 void muxes_dump(FILE *out);
 
+/* How many connections of clients there are, and may be. The front floor installs it at start-up;
+ * from any thread.
+ */
+typedef void mux_load_fn(unsigned *open, unsigned *most);
+void mux_set_load(mux_load_fn *fn);
+
 /* Settings that all muxes get along with: those of <cfg>, which has started, and no limits. */
 void mux_settings_init(struct mux_settings *set, const struct config *cfg);
 

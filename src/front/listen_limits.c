@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* listen_limits.c - who may come in: places of the process, its frontends and lines; rates */
 #include "core/activity.h"
+#include "mux/mux.h"
 #include "net/listener.h"
 #include "proxy/counters.h"
 #include "proxy/proxy.h"
@@ -22,8 +23,16 @@ static struct {
 
 static struct rate_set conn_rate;
 
+/* For muxes that share out something by the load. */
+static void tell_load(unsigned *open, unsigned *most)
+{
+	*open = sessions_count();
+	*most = listen_process_max();
+}
+
 bool listen_limits_init(void)
 {
+	mux_set_load(tell_load);
 	return conn_rate.shards || rate_set_init(&conn_rate);
 }
 

@@ -87,8 +87,8 @@ void h2c_send_settings(struct h2_conn *h)
 		set.enable_push = 0;
 	} else {
 		set.enable_connect_protocol = !t->no_websockets;
-		if (limits->streams)
-			set.max_concurrent_streams = (uint32_t)limits->streams;
+		if (h->most.streams)
+			set.max_concurrent_streams = h->most.streams;
 	}
 	set.header_table_size = (uint32_t)t->table_size;
 	set.max_frame_size = (uint32_t)t->frame_size;

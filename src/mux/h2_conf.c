@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* h2_conf.c - edge file: tune.h2.*, limits of glitches, and the start-up of the HTTP/2 mux */
+#include <stdlib.h>
 #include <string.h>
 #include "base/module.h"
 #include "conf/conf.h"
@@ -26,6 +27,20 @@ static bool parse_log_errors(struct conf_line *l)
 		return conf_error(l, 1, NULL, "'tune.h2.log-errors' expects 'none', 'connection', "
 				  "or 'stream'");
 	return true;
+}
+
+/* 0, or a percentage from 100 on. */
+static bool parse_elasticity(struct conf_line *l)
+{
+	const char *word = conf_next(l);
+	char *end;
+	long v = word ? strtol(word, &end, 10) : -1;
+
+	if (v < 0 || *end || (v && v < 100) || v > 1000000)
+		return conf_error(l, word ? 1 : 0, NULL, "'tune.streams-elasticity' expects 0 or a "
+				  "positive percentage value of 100 or above");
+	tunes_of(l)->elasticity = (int)v;
+	return conf_take_end(l);
 }
 
 #define NUMBER(text, member, low, high, what) \
@@ -79,6 +94,9 @@ static const struct conf_keyword keywords[] = {
 	       "requests at once on a connection, both sides"),
 	NUMBER("tune.h2.max-frame-size", frame_size, H2_FRAME_SIZE_MIN, H2_FRAME_SIZE_MAX,
 	       "largest frame to receive"),
+	{ .words = "tune.streams-elasticity", .where = CONF_GLOBAL, .max_args = -1,
+	  .parse = parse_elasticity, .syntax = "<percent>",
+	  .help = "streams for each client's connection when all are there, 0: no matter" },
 	NUMBER("tune.glitches.kill.cpu-usage", kill_cpu_percent, 0, 100,
 	       "CPU usage from which odd connections are ended"),
 	{ 0 }

@@ -58,6 +58,10 @@ struct h2_conn *h2_new(struct conn *c, const struct h2_side *side, void *owner,
 	h->owner = owner;
 	h->side = side;
 	h2_use_settings(h, settings);
+	if (!side->is_back) {
+		h->most.streams = h2_elastic_take(h->tunes);
+		h->most.is_elastic = h->tunes->elasticity && h->most.streams;
+	}
 	hpack_decoder_init(&h->decoder, (uint32_t)h->tunes->table_size);
 	hpack_encoder_init(&h->encoder, 0);
 	h->idle.since_ms = clock_now_ms();
@@ -97,6 +101,8 @@ void h2_free(struct h2_conn *h)
 	timer_cancel(&h->timer);
 	list_remove(&h->turn);
 	list_remove(&h->flush);
+	if (h->most.is_elastic)
+		h2_elastic_give(h->most.streams);
 	h2_uncount(h, H2_CNT_CONNS);
 	h2c_tell_counts(h);
 	h->side->closed(h);
@@ -267,13 +273,12 @@ void h2c_kill(struct h2_conn *h)
  */
 static void say_goodbye(struct h2_conn *h)
 {
-	uint64_t last = h->last_stream + 2 * (uint64_t)h->limits->streams;
+	uint64_t last = h->last_stream + 2 * (uint64_t)h->most.streams;
 
-	if (h->side->is_back || h->stream_limit || h->state != H2C_OPEN)
+	if (h->side->is_back || h->most.number || h->state != H2C_OPEN)
 		return;
-	h->stream_limit = h->limits->streams && last < H2_STREAM_MAX ? (uint32_t)last
-								     : H2_STREAM_MAX;
-	h2c_goaway(h, H2_ERR_NO_ERROR, h->stream_limit);
+	h->most.number = h->most.streams && last < H2_STREAM_MAX ? (uint32_t)last : H2_STREAM_MAX;
+	h2c_goaway(h, H2_ERR_NO_ERROR, h->most.number);
 }
 
 void h2c_note_glitch(struct h2_conn *h, const char *text)

@@ -66,7 +66,7 @@ static void h2_front_facts(const struct endpoint *ep, struct endpoint_facts *out
 
 	*out = (struct endpoint_facts){
 		.streams = h->stream_count - (s->state == H2S_CLOSED),
-		.streams_limit = (unsigned)h->limits->streams, .glitches = h->glitches,
+		.streams_limit = h->most.streams, .glitches = h->glitches,
 		.id = s->id, .major = 2,
 		.reset_code = s->flags & H2S_FL_PEER_RESET ? (int64_t)s->reset_code : -1,
 	};

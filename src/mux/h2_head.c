@@ -197,11 +197,11 @@ static void limit_total(struct h2_conn *h)
 	const struct h2_limits *t = h->limits;
 	uint64_t last = 2 * ((uint64_t)t->total_streams + (unsigned)t->streams) - 1;
 
-	if (!t->total_streams || h->stream_limit ||
+	if (!t->total_streams || h->most.number ||
 	    h->streams_total < (unsigned)t->total_streams)
 		return;
-	h->stream_limit = last < H2_STREAM_MAX ? (uint32_t)last : H2_STREAM_MAX;
-	h2c_goaway(h, H2_ERR_NO_ERROR, h->stream_limit);
+	h->most.number = last < H2_STREAM_MAX ? (uint32_t)last : H2_STREAM_MAX;
+	h2c_goaway(h, H2_ERR_NO_ERROR, h->most.number);
 }
 
 /* A well-formed request begins a stream. */
@@ -245,8 +245,6 @@ static bool goes_on(const struct h2_conn *h)
 /* Why a new stream is not taken; NO_ERROR: it is. */
 static enum h2_error refusal(struct h2_conn *h)
 {
-	const struct h2_limits *limits = h->limits;
-
 	if (unlikely(h->flags & H2C_FL_LEAVING) && goes_on(h)) {
 		h2c_goaway(h, H2_ERR_NO_ERROR, h->last_stream);
 		h->flags |= H2C_FL_STOP;
@@ -254,11 +252,11 @@ static enum h2_error refusal(struct h2_conn *h)
 
 	if (h->flags & H2C_FL_STOP)
 		return H2_ERR_REFUSED_STREAM;
-	if (h->stream_limit && h->rx.frame.stream > h->stream_limit) {
+	if (h->most.number && h->rx.frame.stream > h->most.number) {
 		h2c_error(h, H2_ERR_ENHANCE_YOUR_CALM, "too many streams in all");
 		return H2_ERR_REFUSED_STREAM;
 	}
-	if (limits->streams && h->stream_count >= (unsigned)limits->streams) {
+	if (h->most.streams && h->stream_count >= h->most.streams) {
 		h2c_refused(h, FRONT_BAD_SYNTAX, "too many streams at once");
 		return H2_ERR_REFUSED_STREAM;
 	}

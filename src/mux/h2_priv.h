@@ -168,6 +168,13 @@ struct h2_tally {
 	bool any;                        /* one of them is not 0 */
 };
 
+/* What a client may begin. */
+struct h2_most {
+	uint32_t streams;                /* at once; 0: any */
+	bool is_elastic;                 /* that is from h2_elastic_take() */
+	uint32_t number;                 /* the highest that it may use; 0: any */
+};
+
 struct h2_conn {
 	struct mux mux;
 	struct conn *conn;
@@ -209,7 +216,7 @@ struct h2_conn {
 	uint32_t room_given;             /* bytes of their windows beyond the announced one */
 	uint32_t streams_total;
 	uint32_t last_stream;            /* the highest number that the peer used */
-	uint32_t stream_limit;           /* the highest that it may use; 0: any */
+	struct h2_most most;             /* front */
 	uint32_t glitches;
 	struct h2_tally tally;
 };
@@ -541,5 +548,12 @@ struct conn *h2_ep_conn(struct endpoint *ep);
 #define h2c_glitch(h, text) H2_COUNTED(h2c_note_glitch(h, text), text)
 #define h2c_refused(h, kind, text) H2_COUNTED(h2c_note_refused(h, kind, text), text)
 #define h2s_error(s, code, text) H2_COUNTED(h2s_fail(s, code, text), text)
+
+/* --- h2_elastic.c */
+
+/* Streams that a new connection of a client may have at once, by the load; 0: any. */
+uint32_t h2_elastic_take(const struct h2_tunes *t);
+/* Gives them back, of one that tune.streams-elasticity has limited. */
+void h2_elastic_give(uint32_t streams);
 
 #endif
