@@ -105,7 +105,7 @@ static const struct conf_keyword keywords[] = {
 	  "<address>:<port>'; other servers get weight 0." WAY_OUT,
 	  .parse = parse_dispatch, .syntax = "<address>:<port>",
 	  .help = "where requests go that persistence gives to no server" },
-	{ .words = "transparent", .where = CONF_DEF_BE, .flags = CONF_HIDDEN | CONF_DEPRECATED,
+	{ .words = "transparent", .where = CONF_DEF_BE, .flags = CONF_DEPRECATED,
 	  .hint = "a server at 0.0.0.0 does the same: 'server all 0.0.0.0'." WAY_OUT,
 	  .parse = parse_transparent, .help = "option transparent" },
 	{ 0 }

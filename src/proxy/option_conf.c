@@ -225,6 +225,7 @@ static const struct conf_keyword keywords[] = {
 	  .syntax = "{ preserve | delete | reject }",
 	  .help = "request fields whose names are not letters, digits and '-'" },
 	LATER("spop-check", CONF_DEF_BE, "health checks"),
+	LATER("use-small-buffers", CONF_DEF_BE, "buffers of several sizes"),
 	{ 0 }
 };
 
