@@ -67,7 +67,9 @@ void socket_save_syn(int fd, int mode);
 /* The longest md5_key, in bytes. */
 #define SOCKET_MD5_KEY_MAX 80
 
-/* Has the connections of a TCP socket use that algorithm. False, errno: the kernel has it not, or the process may not. */
+/* Has the connections of a TCP socket use that algorithm. False, errno: the kernel has it not, or
+ * the process may not.
+ */
 bool socket_set_congestion(int fd, const char *name);
 
 /* A listening stream socket. Listening TCP sockets have TCP_NODELAY, which accepted ones inherit.

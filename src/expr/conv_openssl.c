@@ -302,7 +302,7 @@ static bool convert_aes_cbc_enc(struct expr_ctx *ctx, const struct expr_arg *arg
 	return aes_cbc(ctx, args, s, true);
 }
 
-/* --- encrypted tokens: the configuration is the second argument -------------------------------- */
+/* --- encrypted tokens: the configuration is the second argument ------------------------------- */
 
 static bool check_jwe_secret(struct conf_line *l, struct expr_arg *args, const char **error)
 {

@@ -13,11 +13,13 @@ bool crypto_jwt_payload(struct expr_ctx *ctx, const struct expr_arg *args, struc
 bool crypto_jwt_check_verify(struct conf_line *l, struct expr_arg *args, const char **error);
 bool crypto_jwt_verify(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *s);
 
-/* jwk_openssl.c: reads a JSON Web Key: a secret in the arena, or a private key that the caller frees.
- * False: it is none.
+/* jwk_openssl.c: reads a JSON Web Key: a secret in the arena, or a private key that the caller
+ * frees. False: it is none.
  */
 bool crypto_jwk_read(struct arena *arena, struct slice json, struct jwt_key *out);
-/* The public key on an elliptic curve at the path <at> of a JSON text, to free; NULL: there is none. */
+/* The public key on an elliptic curve at the path <at> of a JSON text, to free; NULL: there is
+ * none.
+ */
 struct evp_pkey_st *crypto_jwk_public_ec(struct arena *arena, struct slice json, const char *at);
 /* The string at a path of a JSON text, in the arena; slice_none(): there is none. */
 struct slice crypto_jwk_text(struct arena *arena, struct slice json, const char *path);

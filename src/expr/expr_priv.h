@@ -84,7 +84,9 @@ struct expr_config {
 	struct acl_counters *acls;  /* owned; see acl_hits.c */
 	struct crypto_key *keys;    /* public keys that jwt_verify names; conv_openssl.c */
 	bool jwt_allow_none;        /* tokens without a signature are right */
-	/* Algorithms that encrypted tokens may use, by their numbers in jwe_openssl.c; 0: the usual. */
+	/* Algorithms that encrypted tokens may use, by their numbers in jwe_openssl.c; 0: the
+	 * usual.
+	 */
 	uint32_t jwe_keys, jwe_contents;
 };
 #define JWE_LIST_GIVEN (1u << 31)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* jwe_openssl.c - encrypted JSON Web Tokens (RFC 7516), with the algorithms of RFC 7518
  *
- * A token is five parts between dots: header, encrypted key, nonce, text, tag. The header says how the
- * key of the content was encrypted (alg) and how the content is (enc): it can choose among what
- * the configuration allows and the key at hand is good for, nothing else. The content's key lives
- * on the stack and is wiped.
+ * A token is five parts between dots: header, encrypted key, nonce, text, tag. The header says
+ * how the key of the content was encrypted (alg) and how the content is (enc): it can choose among
+ * what the configuration allows and the key at hand is good for, nothing else. The content's key
+ * lives on the stack and is wiped.
  */
 #include <openssl/core_names.h>
 #include <openssl/crypto.h>
@@ -267,7 +267,9 @@ static bool add_field(EVP_MD_CTX *md, struct slice field)
 	       EVP_DigestUpdate(md, field.ptr, field.len) == 1;
 }
 
-/* Makes <len> bytes of the secret that two keys have in common: the Concat KDF of RFC 7518, 4.6.2. */
+/* Makes <len> bytes of the secret that two keys have in common: the Concat KDF of RFC 7518,
+ * 4.6.2.
+ */
 static bool derive_key(struct jwe *t, struct slice secret, const char *name, uint8_t *out,
 		       size_t len)
 {

@@ -344,7 +344,7 @@ enum jwt_verdict jwt_verify(struct expr_ctx *ctx, const struct config *cfg, stru
 		return verdict;
 	if (a->family == JWT_HMAC)
 		return JWT_NOT_MANAGED;
-	key = find(data, &verdict);
+	verdict = find(data, &key);
 	return key ? verify_key(a, key, text, signature) : verdict;
 }
 
@@ -354,12 +354,12 @@ struct wanted {
 	struct slice name;
 };
 
-static EVP_PKEY *find_file(void *data, enum jwt_verdict *verdict)
+static enum jwt_verdict find_file(void *data, EVP_PKEY **key)
 {
 	const struct wanted *w = data;
 
-	*verdict = JWT_BAD_KEY;
-	return key_find(w->cfg, w->name);
+	*key = key_find(w->cfg, w->name);
+	return JWT_BAD_KEY;
 }
 
 bool crypto_jwt_verify(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *s)

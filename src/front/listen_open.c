@@ -260,8 +260,8 @@ static void set_congestion(int fd, const char *name, const struct listener_conf 
 	if (l->address.ss_family == AF_UNIX || socket_set_congestion(fd, name))
 		return;
 	diag_add(diags, DIAG_WARNING, &(struct diag_place){ .form = DIAG_BARE }, NULL,
-		 "Starting [%s:%d] for proxy %s: cannot use the TCP congestion control algorithm '%s' "
-		 "(%s); see net.ipv4.tcp_available_congestion_control.", l->bind->file,
+		 "Starting [%s:%d] for proxy %s: cannot use the TCP congestion control algorithm "
+		 "'%s' (%s); see net.ipv4.tcp_available_congestion_control.", l->bind->file,
 		 l->bind->line, l->bind->proxy ? l->bind->proxy->name : "GLOBAL", name,
 		 strerror(errno));
 }

@@ -237,7 +237,8 @@ static int bio_create(BIO *bio)
 	return 1;
 }
 
-void tls_message_seen(int sent, int version, int type, const void *bytes, size_t len, SSL *ssl, void *rate)
+void tls_message_seen(int sent, int version, int type, const void *bytes, size_t len,
+		      SSL *ssl, void *rate)
 {
 	struct tls_conn *t;
 	uint32_t now;

@@ -12,7 +12,8 @@ enum ctl_step tls_ctl_named(struct ctl_request *rq,
 
 	if (!name) {
 		static const struct { const char *command, *what; } deleted[] = {
-			{ "del ssl cert", "certificate name" }, { "del ssl ca-file", "CA file name" },
+			{ "del ssl cert", "certificate name" },
+			{ "del ssl ca-file", "CA file name" },
 			{ "del ssl crl-file", "CRL file name" },
 		};
 		const char *what = "filename";

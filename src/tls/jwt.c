@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* jwt.c - edge file: JSON Web Tokens verified and decrypted with certificates of the store
  *
- * Only certificates that are meant for it are used: `jwt on`, `add ssl jwt`. Converters look them up while
- * commands change the store: tls_store_take() counts what is used.
+ * Only certificates that are meant for it are used: `jwt on`, `add ssl jwt`. Converters look them
+ * up while commands change the store: tls_store_take() counts what is used.
  *
  * Manual: configuration 7.3.1 jwt_verify_cert, jwt_decrypt_cert; management 9.3
  */
@@ -13,8 +13,8 @@
 #include "expr/expr.h"
 #include "expr/jwt.h"
 
-/* The certificate of that name in the configuration of the converter; else in that in force, which is
- * another for expressions that a command or a script has made. Same as tls_store_take().
+/* The certificate of that name in the configuration of the converter; else in that in force,
+ * which is another for expressions that a command or a script has made. Same as tls_store_take().
  */
 static struct tls_cert *find(struct expr_ctx *ctx, const struct config *cfg, struct slice name,
 			     bool *jwt)
@@ -33,7 +33,7 @@ static struct tls_cert *find(struct expr_ctx *ctx, const struct config *cfg, str
 	return c;
 }
 
-/* --- converters: the configuration is the argument behind those that are written ----------------- */
+/* --- converters: the configuration is the argument behind those that are written -------------- */
 
 /* The file is read now, and may be used, if it is named here. */
 static bool check_verify(struct conf_line *l, struct expr_arg *args, const char **error)
@@ -67,14 +67,14 @@ struct lookup {
 	struct tls_cert *cert;       /* found, counted; or NULL */
 };
 
-static EVP_PKEY *find_key(void *data, enum jwt_verdict *verdict)
+static enum jwt_verdict find_key(void *data, EVP_PKEY **key)
 {
 	struct lookup *l = data;
 	bool jwt;
 
 	l->cert = find(l->ctx, l->cfg, l->name, &jwt);
-	*verdict = l->cert ? JWT_UNAVAILABLE_KEY : JWT_BAD_KEY;
-	return l->cert && jwt && l->cert->leaf ? X509_get0_pubkey(l->cert->leaf) : NULL;
+	*key = l->cert && jwt && l->cert->leaf ? X509_get0_pubkey(l->cert->leaf) : NULL;
+	return l->cert ? JWT_UNAVAILABLE_KEY : JWT_BAD_KEY;
 }
 
 static bool convert_verify(struct expr_ctx *ctx, const struct expr_arg *args, struct sample *s)
@@ -137,7 +137,7 @@ static const struct expr_converter converters[] = {
 	{ 0 }
 };
 
-/* --- commands ------------------------------------------------------------------------------------ */
+/* --- commands --------------------------------------------------------------------------------- */
 
 static int by_text(const void *a, const void *b)
 {
@@ -201,8 +201,8 @@ static enum ctl_step del(struct ctl_request *rq)
 }
 
 static const struct ctl_command commands[] = {
-	{ .words = "show ssl jwt", .level = CTL_OPERATOR, .help = "list certificates that tokens are read with",
-	  .run = show },
+	{ .words = "show ssl jwt", .level = CTL_OPERATOR,
+	  .help = "list certificates that tokens are read with", .run = show },
 	{ .words = "add ssl jwt", .level = CTL_ADMIN, .syntax = "<certfile>",
 	  .help = "let tokens be read with a certificate", .run = add },
 	{ .words = "del ssl jwt", .level = CTL_ADMIN, .syntax = "<certfile>",

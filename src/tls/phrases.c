@@ -109,7 +109,9 @@ static int start(char *const *words, int *pid, int *fd)
 	return err;
 }
 
-/* Has the command tell the passphrase of the key in <path>: <out>, of PHRASE_MAX bytes. False: <why>. */
+/* Has the command tell the passphrase of the key in <path>: <out>, of PHRASE_MAX bytes. False:
+ * <why>.
+ */
 static bool ask(const struct tls_phrases *p, const char *path, char *out, char *why, size_t size)
 {
 	char *words[64] = { NULL };
@@ -122,8 +124,8 @@ static bool ask(const struct tls_phrases *p, const char *path, char *out, char *
 	words[1] = (char *)(uintptr_t)path;
 	err = start(words, &pid, &fd);
 	if (err) {
-		snprintf(why, size, "the command '%.200s' of 'ssl-passphrase-cmd' does not start: %s.",
-			 words[0], strerror(err));
+		snprintf(why, size, "the command '%.200s' of 'ssl-passphrase-cmd' does not start: "
+			 "%s.", words[0], strerror(err));
 		return false;
 	}
 	while (len < PHRASE_MAX - 1 && n) {
@@ -138,8 +140,8 @@ static bool ask(const struct tls_phrases *p, const char *path, char *out, char *
 		;
 	if (!status)
 		return true;
-	snprintf(why, size, "the command '%.200s' of 'ssl-passphrase-cmd' fails for '%.200s' (%s %d).",
-		 words[0], path, WIFEXITED(status) ? "exit status" : "signal",
+	snprintf(why, size, "the command '%.200s' of 'ssl-passphrase-cmd' fails for '%.200s' "
+		 "(%s %d).", words[0], path, WIFEXITED(status) ? "exit status" : "signal",
 		 WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
 	return false;
 }
@@ -157,8 +159,8 @@ static EVP_PKEY *read_told(struct slice pem, char *phrase)
 }
 
 /* Same, under the lock. */
-static EVP_PKEY *find_key(const struct tls_phrases *p, const char *path, struct slice pem, char *why,
-			  size_t size)
+static EVP_PKEY *find_key(const struct tls_phrases *p, const char *path, struct slice pem,
+			  char *why, size_t size)
 {
 	char phrase[PHRASE_MAX];
 	EVP_PKEY *key = NULL;
@@ -168,15 +170,15 @@ static EVP_PKEY *find_key(const struct tls_phrases *p, const char *path, struct 
 	if (key)
 		return key;
 	if (!p) {
-		snprintf(why, size, "No Private Key found in '%.300s': it has a passphrase, which no "
-			 "'ssl-passphrase-cmd' in 'global' tells.", path);
+		snprintf(why, size, "No Private Key found in '%.300s': it has a passphrase, which "
+			 "no 'ssl-passphrase-cmd' in 'global' tells.", path);
 		return NULL;
 	}
 	if (ask(p, path, phrase, why, size)) {
 		key = read_told(pem, phrase);
 		if (!key)
-			snprintf(why, size, "No Private Key found in '%.300s': it has another passphrase "
-				 "than 'ssl-passphrase-cmd' tells.", path);
+			snprintf(why, size, "No Private Key found in '%.300s': it has another "
+				 "passphrase than 'ssl-passphrase-cmd' tells.", path);
 	}
 	if (key && known.count < PHRASES_MAX && (known.text[known.count] = strdup(phrase)))
 		known.count++;
@@ -184,8 +186,8 @@ static EVP_PKEY *find_key(const struct tls_phrases *p, const char *path, struct 
 	return key;
 }
 
-EVP_PKEY *tls_phrases_key(const struct tls_phrases *phrases, const char *path, struct slice pem, char *why,
-			  size_t size)
+EVP_PKEY *tls_phrases_key(const struct tls_phrases *phrases, const char *path, struct slice pem,
+			  char *why, size_t size)
 {
 	EVP_PKEY *key = read_by(pem, NULL);
 

@@ -141,7 +141,8 @@ static const struct conf_keyword keywords[] = {
 	  .syntax = "<dir>", .help = "where relative names of keys begin" },
 	{ .words = "load", HERE, .max_args = -1, .parse = parse_load,
 	  .syntax = "crt <file> [key <file>] [alias <name>] [ocsp <file>] [issuer <file>] "
-	  "[sctl <file>] [ocsp-update { on | off }] [jwt { on | off }]", .help = "load a certificate" },
+	  "[sctl <file>] [ocsp-update { on | off }] [jwt { on | off }]",
+	  .help = "load a certificate" },
 	{ 0 }
 };
 

@@ -209,19 +209,19 @@ void tls_cert_names(const struct tls_cert *c, void (*name)(void *ctx, struct sli
 /* First reason of OpenSSL's error queue, as messages have it; empties the queue. */
 const char *tls_reason(void);
 
-/* --- keys that a passphrase protects (phrases.c) ------------------------------------------------ */
+/* --- keys that a passphrase protects (phrases.c) ---------------------------------------------- */
 
-/* The command of ssl-passphrase-cmd. Passphrases that it has told are kept while the process lives: a reload needs
- * them when the process can start no command any more.
+/* The command of ssl-passphrase-cmd. Passphrases that it has told are kept while the process
+ * lives: a reload needs them when the process can start no command any more.
  */
 struct tls_phrases;
 /* <words>, ended by NULL, live in the arena. NULL: no memory. */
 struct tls_phrases *tls_phrases_new(struct arena *arena, char *const *words);
-/* The private key of a PEM text, read from the file <path>, by a known passphrase or by the command; <phrases> may be
- * NULL. NULL: it has none, or <why> says what is wrong.
+/* The private key of a PEM text, read from the file <path>, by a known passphrase or by the
+ * command; <phrases> may be NULL. NULL: it has none, or <why> says what is wrong.
  */
-EVP_PKEY *tls_phrases_key(const struct tls_phrases *phrases, const char *path, struct slice pem, char *why,
-			  size_t size);
+EVP_PKEY *tls_phrases_key(const struct tls_phrases *phrases, const char *path, struct slice pem,
+			  char *why, size_t size);
 
 /* --- parameters of DHE (dh.c) ----------------------------------------------------------------- */
 
@@ -292,8 +292,8 @@ struct tls_entry *tls_store_add(struct tls_store *s, const char *name, struct tl
 void tls_store_remove(struct tls_store *s, struct tls_entry *e);
 /* Has <e> be <cert>, of which a count is taken over; what it was is the caller's. */
 void tls_store_set_cert(struct tls_entry *e, struct tls_cert *cert);
-/* The certificate of that name, counted, for tokens; NULL: it is unknown, or empty. *jwt: is it meant
- * for them? Any thread, without the store's lock.
+/* The certificate of that name, counted, for tokens; NULL: it is unknown, or empty. *jwt: is it
+ * meant for them? Any thread, without the store's lock.
  */
 struct tls_cert *tls_store_take(const struct config *cfg, const char *name, bool *jwt);
 struct tls_entry *tls_store_first(struct tls_store *s);
@@ -504,10 +504,10 @@ struct tls_capture {
 /* Callback of OpenSSL for the ClientHello; looks at tls_now(). */
 int tls_hello_callback(SSL *ssl, int *alert, void *arg);
 
-/* What is shown beside a leaf to clients that ask for it (shown.c); copied, lives with the leaf.
- * OCSP answers may be replaced while it is used; <until>: of these. False: no memory.
+/* What is shown beside a leaf to clients that ask for it (shown.c), and its name, as "show ssl
+ * cert" has it; copied, lives with the leaf. OCSP answers may be replaced while it is used;
+ * <until>: of these. False: no memory.
  */
-/* The name is not shown, but belongs there as much: of "show ssl cert". */
 enum tls_shown { TLS_SHOWN_OCSP, TLS_SHOWN_SCTL, TLS_SHOWN_NAME };
 #define TLS_SHOWN_PLACES 3
 bool tls_shown_set(X509 *leaf, enum tls_shown what, const unsigned char *bytes, size_t len,
@@ -575,7 +575,8 @@ struct tls_conn {
 
 extern const struct transport transport_tls;
 /* OpenSSL's message callback: counts KeyUpdate; <rate>: how many a second are not too many. */
-void tls_message_seen(int sent, int version, int type, const void *bytes, size_t len, SSL *ssl, void *rate);
+void tls_message_seen(int sent, int version, int type, const void *bytes, size_t len,
+		      SSL *ssl, void *rate);
 
 /* --- sizes of records (records.c) ------------------------------------------------------------ */
 

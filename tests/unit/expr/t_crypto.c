@@ -130,9 +130,10 @@ static void test_value(const char *expression, const char *value)
 }
 
 /* RFC 7516, A.3 */
-#define TOKEN "eyJhbGciOiJBMTI4S1ciLCJlbmMiOiJBMTI4Q0JDLUhTMjU2In0.6KB707dM9YTIgHtLvtgWQ8mKwboJW3o" \
-	"f9locizkDTHzBC2IlrT1oOQ.AxY8DCtDaGlsbGljb3RoZQ.KDlTtXchhZTGufMYmOYGS4HffxPSUrfmqCHXaI9wOG" \
-	"Y.U0m_YmjN04DJvceFICbCVQ"
+#define TOKEN \
+	"eyJhbGciOiJBMTI4S1ciLCJlbmMiOiJBMTI4Q0JDLUhTMjU2In0.6KB707dM9YTIgHtLvtgWQ8mK" \
+	"wboJW3of9locizkDTHzBC2IlrT1oOQ.AxY8DCtDaGlsbGljb3RoZQ.KDlTtXchhZTGufMYmOYGS4" \
+	"HffxPSUrfmqCHXaI9wOGY.U0m_YmjN04DJvceFICbCVQ"
 #define CONTENT "Live long and prosper."
 
 /* The content of a token by the expression <e>; empty: none. */
