@@ -5,7 +5,7 @@
  *          |           |--> DRAINING -------^        the client ends it
  *          '-----------'--------------------'        nothing came for too long
  */
-#include <stdlib.h>
+#include <sys/random.h>
 #include "base/bug.h"
 #include "base/clock.h"
 #include "core/pool.h"
@@ -184,6 +184,37 @@ const struct quic_tls_user quic_conn_tls_user = {
 	.secret = tls_secret, .send = tls_send, .params = tls_params,
 };
 
+/* --- another address -------------------------------------------------------------------------- */
+
+void quic_conn_moved(struct quic_conn *q, size_t len, uint64_t now_ns)
+{
+	struct quic_path *p = &q->path;
+
+	if (getrandom(p->challenge, sizeof(p->challenge), 0) != (ssize_t)sizeof(p->challenge))
+		return;
+	if (q->flags & QUIC_FL_VALID)
+		p->valid = p->peer;
+	/* another address is another network, another port mostly is not (RFC 9000 9.4) */
+	if (!addr_eq_ip(&p->peer, &p->from)) {
+		quic_cc_init(&q->cc, q->cc.algo, q->mtu, q->cc.window_max);
+		q->rtt.known = false;
+	}
+	p->peer = p->from;
+	p->until_ns = now_ns + 3 * quic_pto_ns(q, true);
+	q->received = len;
+	q->sent = 0;
+	q->flags &= ~(uint32_t)QUIC_FL_VALID;
+	q->flags |= QUIC_FL_MOVED | QUIC_FL_CHALLENGE_DUE;
+}
+
+/* No answer came from there: it was none of the client's. */
+static void go_back(struct quic_conn *q)
+{
+	q->path.peer = q->path.valid;
+	q->flags &= ~(uint32_t)(QUIC_FL_MOVED | QUIC_FL_CHALLENGE_DUE);
+	q->flags |= QUIC_FL_VALID;
+}
+
 /* --- time ------------------------------------------------------------------------------------- */
 
 void quic_conn_active(struct quic_conn *q, uint64_t now_ns)
@@ -205,6 +236,8 @@ uint64_t quic_conn_deadline(const struct quic_conn *q)
 	n = quic_loss_deadline(q);
 	if (n < at)
 		at = n;
+	if (q->flags & QUIC_FL_MOVED && q->path.until_ns < at)
+		at = q->path.until_ns;
 	for (unsigned i = 0; i < QUIC_LEVELS; i++) {
 		n = q->spaces[i].ack_ns;
 		if (n && n < at && q->spaces[i].tx.aead)
@@ -225,6 +258,8 @@ void quic_conn_timeout(struct quic_conn *q, uint64_t now_ns)
 		q->state = QUIC_DEAD;
 		return;
 	}
+	if (q->flags & QUIC_FL_MOVED && q->path.until_ns <= now_ns)
+		go_back(q);
 	if (quic_loss_deadline(q) <= now_ns)
 		quic_on_loss_timer(q, now_ns);
 }
@@ -328,7 +363,7 @@ struct conn *quic_conn_release(struct quic_conn *q)
 
 const struct addr *quic_conn_peer(const struct quic_conn *q)
 {
-	return &q->peer;
+	return &q->path.peer;
 }
 
 const struct addr *quic_conn_local(const struct quic_conn *q)

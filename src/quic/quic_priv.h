@@ -275,9 +275,12 @@ enum quic_conn_flags {
 	QUIC_FL_IDLE_SENT = 1 << 12,   /* something that elicits was sent since the last packet */
 	QUIC_FL_HALF_OPEN = 1 << 13,   /* counted among those whose handshake goes on */
 	QUIC_FL_PHASE_ACKED = 1 << 15, /* one of our packets of this phase was acknowledged */
+	QUIC_FL_MOVED = 1 << 17,       /* the client's address is another, see struct quic_path */
+	QUIC_FL_CHALLENGE_DUE = 1 << 18, /* PATH_CHALLENGE */
 	QUIC_FL_RETRIED = 1 << 16,     /* it came back with the token of a Retry */
 	QUIC_FL_CONTROL_DUE = QUIC_FL_DONE_DUE | QUIC_FL_MAX_DATA_DUE | QUIC_FL_MAX_BIDI_DUE |
-			      QUIC_FL_MAX_UNI_DUE | QUIC_FL_RESPONSE_DUE,
+			      QUIC_FL_MAX_UNI_DUE,
+	QUIC_FL_PATH_DUE = QUIC_FL_RESPONSE_DUE | QUIC_FL_CHALLENGE_DUE,
 };
 
 /* The largest datagram that we receive, and how long we may hold an acknowledgement back. */
@@ -323,6 +326,18 @@ struct quic_streams {
 	uint64_t total_max;            /* tune.quic.fe.stream.max-total; 0: any */
 };
 
+/* Where the client is. A NAT may give it another address at any time (RFC 9000 9): what it says from
+ * there is believed once it has answered a challenge; until then little is sent there.
+ */
+struct quic_path {
+	struct addr peer;              /* where we send to */
+	struct addr from;              /* where the datagram that is being handled came from */
+	struct addr valid;             /* with QUIC_FL_MOVED: the last one that was proved */
+	uint64_t until_ns;             /* same: how long we wait for the answer */
+	uint8_t challenge[8];          /* same: ours */
+	uint8_t response[8];           /* what the client's last challenge was */
+};
+
 /* Why a connection ends. */
 struct quic_end {
 	uint64_t error, frame;
@@ -355,7 +370,6 @@ struct quic_conn {
 	struct quic_end end;
 	uint64_t idle_ns, idle_max_ns; /* when it ends; how long that is, 0: never */
 	uint64_t idle_after_ns;        /* how long once the handshake is over */
-	uint8_t challenge[8];          /* of PATH_CHALLENGE */
 	uint64_t since_ns;
 	uint32_t mtu;
 	uint32_t flags;                /* enum quic_conn_flags */
@@ -367,7 +381,8 @@ struct quic_conn {
 	const struct quic_events *events; /* NULL: nobody is to be told */
 	void *owner;
 	struct conn *conn;             /* what floors above see; owned until the user has it */
-	struct addr peer, local;
+	struct quic_path path;
+	struct addr local;
 	struct quic_socket *socket;    /* counted */
 	void *listener_owner;          /* of its listener when it began */
 	struct timer timer;
@@ -390,6 +405,16 @@ static inline bool quic_is_open(const struct quic_conn *q)
 static inline bool quic_is_amplifying(const struct quic_conn *q)
 {
 	return !(q->flags & QUIC_FL_VALID) && q->sent + q->mtu > 3 * q->received;
+}
+
+/* How large the next datagram may be. */
+static inline size_t quic_allowed(const struct quic_conn *q)
+{
+	if (!quic_is_amplifying(q))
+		return q->mtu;
+	/* (a handshake's are padded) */
+	return q->flags & QUIC_FL_MOVED && q->sent < 3 * q->received
+		       ? (size_t)(3 * q->received - q->sent) : 0;
 }
 
 /* --- stream.c --------------------------------------------------------------------------------- */
@@ -469,6 +494,8 @@ uint64_t quic_conn_deadline(const struct quic_conn *q);
 void quic_conn_timeout(struct quic_conn *q, uint64_t now_ns);
 /* Something is wrong: the connection is closed. <frame>: type of the frame, 0: none. */
 void quic_conn_fail(struct quic_conn *q, uint64_t error, uint64_t frame);
+/* A packet came from another address than before; a datagram of <len> bytes. */
+void quic_conn_moved(struct quic_conn *q, size_t len, uint64_t now_ns);
 /* The peer has closed it, or it was idle: nothing is sent any more. */
 void quic_conn_drain(struct quic_conn *q, uint64_t now_ns);
 /* Tells the user what happened since the last call, and parts with it when the connection has

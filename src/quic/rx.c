@@ -19,8 +19,10 @@ struct incoming {
 	struct quic_space *s;
 	enum quic_level level;
 	uint64_t pn, now_ns;
+	size_t datagram;               /* bytes of the datagram */
 	struct quic_reader frames;
 	bool eliciting;
+	bool uses_path;                /* it does more than to try out a path (RFC 9000 9.1) */
 };
 
 /* --- frames ----------------------------------------------------------------------------------- */
@@ -179,8 +181,15 @@ static enum quic_error on_app_frame(struct incoming *in, struct quic_frame *f)
 		/* the only one that we gave is the one in use */
 		return QUIC_PROTOCOL_VIOLATION;
 	case QUIC_FT_PATH_CHALLENGE:
-		memcpy(q->challenge, f->data, sizeof(q->challenge));
+		memcpy(q->path.response, f->data, sizeof(q->path.response));
 		q->flags |= QUIC_FL_RESPONSE_DUE;
+		break;
+	case QUIC_FT_PATH_RESPONSE:
+		if (q->flags & QUIC_FL_MOVED &&
+		    memcmp(q->path.challenge, f->data, sizeof(q->path.challenge)) == 0) {
+			q->flags &= ~(uint32_t)(QUIC_FL_MOVED | QUIC_FL_CHALLENGE_DUE);
+			q->flags |= QUIC_FL_VALID;
+		}
 		break;
 	default:
 		break;
@@ -197,6 +206,9 @@ static enum quic_error on_frame(struct incoming *in, struct quic_frame *f)
 	if (f->type != QUIC_FT_PADDING && f->type != QUIC_FT_ACK && f->type != QUIC_FT_ACK_ECN &&
 	    f->type != QUIC_FT_CLOSE && f->type != QUIC_FT_CLOSE_APP)
 		in->eliciting = true;
+	if (f->type != QUIC_FT_PADDING && f->type != QUIC_FT_PATH_CHALLENGE &&
+	    f->type != QUIC_FT_PATH_RESPONSE && f->type != QUIC_FT_NEW_CONNECTION_ID)
+		in->uses_path = true;
 	switch (f->type) {
 	case QUIC_FT_PADDING:
 	case QUIC_FT_PING:
@@ -371,9 +383,9 @@ static bool level_of(const struct quic_packet *head, enum quic_level *level)
 }
 
 static void on_packet(struct quic_conn *q, const struct quic_packet *head, uint8_t *p,
-		      uint64_t now_ns)
+		      size_t datagram, uint64_t now_ns)
 {
-	struct incoming in = { .q = q, .now_ns = now_ns };
+	struct incoming in = { .q = q, .now_ns = now_ns, .datagram = datagram };
 
 	if (!level_of(head, &in.level))
 		return;
@@ -391,6 +403,9 @@ static void on_packet(struct quic_conn *q, const struct quic_packet *head, uint8
 		quic_space_discard(q, QUIC_LEVEL_INITIAL);
 	}
 	on_frames(&in);
+	if (in.uses_path && q->state == QUIC_OPEN && !addr_eq(&q->path.from, &q->path.peer) &&
+	    in.pn > in.s->largest_rx)
+		quic_conn_moved(q, in.datagram, now_ns);
 	if (!in.s->done && quic_is_open(q))
 		note_received(&in);
 	if (q->state == QUIC_OPEN)
@@ -400,7 +415,11 @@ static void on_packet(struct quic_conn *q, const struct quic_packet *head, uint8
 void quic_conn_recv(struct quic_conn *q, uint8_t *bytes, size_t len, uint64_t now_ns)
 {
 	struct quic_packet head;
+	size_t datagram = len;
 
+	/* before the handshake is over nobody moves (RFC 9000 9) */
+	if (q->state == QUIC_HANDSHAKE && !addr_eq(&q->path.from, &q->path.peer))
+		return;
 	q->received += len;
 	if (q->state == QUIC_CLOSING) {
 		/* says it again, to the first, second, fourth... */
@@ -419,7 +438,7 @@ void quic_conn_recv(struct quic_conn *q, uint8_t *bytes, size_t len, uint64_t no
 		    (head.type == QUIC_PACKET_INITIAL &&
 		     (quic_cid_is(&head.dcid, &q->ids.original) ||
 		      quic_cid_is(&head.dcid, &q->ids.retry))))
-			on_packet(q, &head, bytes, now_ns);
+			on_packet(q, &head, bytes, datagram, now_ns);
 		bytes += head.size;
 		len -= head.size;
 	}

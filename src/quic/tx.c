@@ -28,6 +28,7 @@ struct outgoing {
 	uint8_t *end;                  /* of the room, before the tag */
 	struct quic_sent *sent;
 	bool eliciting;
+	bool pad;                      /* the datagram is to have QUIC_INITIAL_MIN bytes */
 	uint64_t now_ns;
 };
 
@@ -122,6 +123,24 @@ static bool is_due(struct outgoing *o, uint32_t flag)
 	return true;
 }
 
+/* Such frames try out whether large datagrams get through, too (RFC 9000 8.2.1). */
+static void put_path(struct outgoing *o, uint8_t type, const uint8_t *bytes)
+{
+	*o->at++ = type;
+	for (unsigned i = 0; i < 8; i++)
+		*o->at++ = bytes[i];
+	o->eliciting = o->pad = true;
+}
+
+/* They do not wait for a window: it may be full of what went to an address where nobody is. */
+static void put_paths(struct outgoing *o)
+{
+	if (is_due(o, QUIC_FL_CHALLENGE_DUE))
+		put_path(o, QUIC_FT_PATH_CHALLENGE, o->q->path.challenge);
+	if (is_due(o, QUIC_FL_RESPONSE_DUE))
+		put_path(o, QUIC_FT_PATH_RESPONSE, o->q->path.response);
+}
+
 static void put_control(struct outgoing *o)
 {
 	struct quic_conn *q = o->q;
@@ -139,12 +158,6 @@ static void put_control(struct outgoing *o)
 	while (q->ids.retired_count && has_place(o))
 		put_number(o, QUIC_FT_RETIRE_CONNECTION_ID,
 			   q->ids.retired[--q->ids.retired_count]);
-	if (!is_due(o, QUIC_FL_RESPONSE_DUE))
-		return;
-	*o->at++ = QUIC_FT_PATH_RESPONSE;
-	for (unsigned i = 0; i < sizeof(q->challenge); i++)
-		*o->at++ = q->challenge[i];
-	o->eliciting = true;
 }
 
 static void put_stream_control(struct outgoing *o, struct quic_stream *s)
@@ -373,6 +386,8 @@ static bool is_wanted(const struct quic_conn *q, enum quic_level level, uint64_t
 		return false;
 	if (s->ack_ns && s->ack_ns <= now_ns)
 		return true;
+	if (level == QUIC_LEVEL_APP && q->state == QUIC_OPEN && q->flags & QUIC_FL_PATH_DUE)
+		return true;
 	return has_data(q, level) && may_send_data(q, s);
 }
 
@@ -384,6 +399,8 @@ static void fill(struct outgoing *o)
 
 	if (s->ack_ns && s->received.count)
 		put_ack(o);
+	if (o->level == QUIC_LEVEL_APP && q->state == QUIC_OPEN)
+		put_paths(o);
 	if (!data)
 		return;
 	put_crypto(o);
@@ -437,11 +454,10 @@ static size_t send_close(struct quic_conn *q, uint8_t *bytes, uint64_t now_ns)
 size_t quic_conn_send(struct quic_conn *q, uint8_t *bytes, uint64_t now_ns)
 {
 	struct outgoing o = { .q = q, .now_ns = now_ns };
-	uint8_t *at = bytes, *end = bytes + q->mtu;
-	bool pad = false;
+	uint8_t *at = bytes, *end = bytes + quic_allowed(q);
 	size_t n;
 
-	if (q->state >= QUIC_DRAINING || quic_is_amplifying(q))
+	if (q->state >= QUIC_DRAINING || end == bytes)
 		return 0;
 	if (q->state == QUIC_CLOSING)
 		return q->flags & QUIC_FL_CLOSE_DUE ? send_close(q, bytes, now_ns) : 0;
@@ -462,13 +478,13 @@ size_t quic_conn_send(struct quic_conn *q, uint8_t *bytes, uint64_t now_ns)
 			o.start = NULL;
 			continue;
 		}
-		pad = pad || (i == QUIC_LEVEL_INITIAL && o.eliciting);
+		o.pad = o.pad || (i == QUIC_LEVEL_INITIAL && o.eliciting);
 	}
 	if (o.start) {
-		while (pad && o.at + QUIC_TAG_LEN < bytes + QUIC_INITIAL_MIN)
+		while (o.pad && o.at < o.end && o.at + QUIC_TAG_LEN < bytes + QUIC_INITIAL_MIN)
 			*o.at++ = QUIC_FT_PADDING;
 		at = packet_end(&o);
-		packet_sent(&o, pad);
+		packet_sent(&o, o.pad);
 	}
 	n = (size_t)(at - bytes);
 	q->sent += n;

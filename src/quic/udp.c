@@ -216,7 +216,7 @@ static void flush(struct quic_conn *q)
 		len = quic_conn_send(q, me.tx, now);
 		if (!len)
 			break;
-		send_datagram(s, &q->peer, &q->local, me.tx, len);
+		send_datagram(s, &q->path.peer, &q->local, me.tx, len);
 		if (i == SEND_BURST - 1)
 			timer_set(&s->again, clock_now_ms());
 	}
@@ -309,9 +309,7 @@ static void send_reset(struct quic_socket *s, const struct quic_packet *head, si
 
 static void conn_input(struct quic_conn *q, const struct addr *peer, uint8_t *bytes, size_t len)
 {
-	/* clients were asked not to move (RFC 9000 9): what comes from elsewhere is dropped */
-	if (!addr_eq(peer, &q->peer))
-		return;
+	q->path.from = *peer;
 	quic_conn_recv(q, bytes, len, clock_now_ns());
 }
 
@@ -390,7 +388,7 @@ static void begin(struct quic_socket *s, const struct quic_packet *head,
 		l->user->gone(l->owner);
 		return;
 	}
-	q->peer = *peer;
+	q->path.peer = q->path.from = *peer;
 	q->local = *local;
 	q->listener_owner = l->owner;
 	attach(q, s);

@@ -22,6 +22,11 @@ bool tls_bind_is_on(const struct slot_area *bind)
 	return false;
 }
 
+bool tls_watch_is_wanted(const struct config *cfg)
+{
+	return false;
+}
+
 void tls_bind_want_quic(struct slot_area *bind)
 {
 }

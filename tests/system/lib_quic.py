@@ -95,6 +95,7 @@ class Relay:
         self.backs = {}
         self.passed = self.lost = 0
         self.held = []
+        self.moved = []
         self.closed = False
         self.silent = False
         self.thread = threading.Thread(target=self.run, daemon=True)
@@ -120,7 +121,8 @@ class Relay:
 
     def run(self):
         while not self.closed:
-            socks = [self.front] + [b for b, _ in self.backs.values()]
+            backs = self.backs
+            socks = [self.front] + [b for b, _ in backs.values()]
             ready = select.select(socks, [], [], 0.02)[0]
             if not ready and self.held:
                 s, d, a = self.held.pop(0)
@@ -138,13 +140,20 @@ class Relay:
                         self.backs[address] = b, address
                     self.pass_on(self.backs[address][0], data, self.to)
                 else:
-                    client = next(a for b, a in self.backs.values() if b is s)
+                    client = next(a for b, a in backs.values() if b is s)
                     self.pass_on(self.front, data, client)
+
+    def move(self):
+        """Clients get other ports, as behind a NAT that has forgotten them."""
+        old, self.backs = self.backs, {}
+        self.moved = [b for b, _ in old.values()]
 
     def close(self):
         self.closed = True
         self.thread.join(lib.PATIENCE)
         self.front.close()
+        for b in self.moved:
+            b.close()
         for b, _ in self.backs.values():
             b.close()
 
