@@ -19,10 +19,8 @@
 	X(net) X(netns) X(http_error_page) X(userlist) \
 	/* 5 mux, tls, log */ \
 	X(table) X(table_ctl) \
-	X(mux) X(h2) X(tls) X(tls_bind) X(tls_server) X(tls_smp) X(tls_hello_smp) \
-	X(tls_cert_smp) X(tls_store) X(tls_keylog) X(tls_cert_ctl) X(tls_jwt) X(tls_ca_ctl) \
 	X(mux) X(h2) X(quic) X(h3) X(tls) X(tls_bind) X(tls_server) X(tls_smp) X(tls_hello_smp) \
-	X(tls_cert_smp) X(tls_store) X(tls_keylog) X(tls_cert_ctl) X(tls_ca_ctl) \
+	X(tls_cert_smp) X(tls_store) X(tls_keylog) X(tls_cert_ctl) X(tls_jwt) X(tls_ca_ctl) \
 	X(tls_list_ctl) X(tls_ocsp_ctl) X(tls_ocsp_conf) X(resolvers) X(log) \
 	X(log_profile) X(tls_use_conf) \
 	/* 6 proxy, 7 check, 8 manage */ \

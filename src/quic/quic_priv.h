@@ -326,8 +326,8 @@ struct quic_streams {
 	uint64_t total_max;            /* tune.quic.fe.stream.max-total; 0: any */
 };
 
-/* Where the client is. A NAT may give it another address at any time (RFC 9000 9): what it says from
- * there is believed once it has answered a challenge; until then little is sent there.
+/* Where the client is. A NAT may give it another address at any time (RFC 9000 9): what it says
+ * from there is believed once it has answered a challenge; until then little is sent there.
  */
 struct quic_path {
 	struct addr peer;              /* where we send to */

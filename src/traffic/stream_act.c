@@ -297,7 +297,6 @@ static const struct rule_action actions[] = {
 	ACTION("wait-for-body", HTTP_REQ | HTTP_RES, body_parse, body_run,
 	       "time <time> [at-least <bytes>]", "wait for the body, or for so much of it"),
 	LATER("attach-srv", RULES_BIT(RULES_TCP_SESSION), "reverse HTTP"),
-	LATER("use-service", CONTENT, "services of mode tcp, which scripts in Lua would bring"),
 	{ 0 }
 };
 
