@@ -101,7 +101,7 @@ static void test_refusals(void)
 static void test_later(void)
 {
 	static const char *const lines[] = {
-		" server s 127.0.0.1:1 strict-maxconn", " compression algo gzip",
+		" compression algo gzip",
 		" server s 127.0.0.1:1 shard 1",
 	};
 
