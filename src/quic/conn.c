@@ -15,6 +15,8 @@
 
 /* How long the handshake may take, unless it is configured. */
 #define HANDSHAKE_NS (10 * NS_PER_SEC)
+/* A probe timeout of a path of which nothing is known (RFC 9000 8.2.4). */
+#define PATH_NS NS_PER_SEC
 /* Datagrams that fit on any path (RFC 9000 14). */
 #define MTU 1232
 
@@ -200,17 +202,32 @@ void quic_conn_moved(struct quic_conn *q, size_t len, uint64_t now_ns)
 		q->rtt.known = false;
 	}
 	p->peer = p->from;
-	p->until_ns = now_ns + 3 * quic_pto_ns(q, true);
+	p->pause_ns = quic_pto_ns(q, true);
+	p->again_ns = now_ns + p->pause_ns;
+	p->until_ns = now_ns + 3 * (p->pause_ns > PATH_NS ? p->pause_ns : PATH_NS);
 	q->received = len;
 	q->sent = 0;
 	q->flags &= ~(uint32_t)QUIC_FL_VALID;
 	q->flags |= QUIC_FL_MOVED | QUIC_FL_CHALLENGE_DUE;
 }
 
-/* No answer came from there: it was none of the client's. */
-static void go_back(struct quic_conn *q)
+/* Asks again, or, when no answer has come for long, goes back: that address was none of the
+ * client's. The challenge or its answer may have been lost: each time the same few bytes may be sent.
+ */
+static void check_path(struct quic_conn *q, uint64_t now_ns)
 {
-	q->path.peer = q->path.valid;
+	struct quic_path *p = &q->path;
+
+	if (!(q->flags & QUIC_FL_MOVED) || p->again_ns > now_ns)
+		return;
+	if (p->until_ns > now_ns) {
+		q->sent = 0;
+		q->flags |= QUIC_FL_CHALLENGE_DUE;
+		p->pause_ns *= 2;
+		p->again_ns += p->pause_ns;
+		return;
+	}
+	p->peer = p->valid;
 	q->flags &= ~(uint32_t)(QUIC_FL_MOVED | QUIC_FL_CHALLENGE_DUE);
 	q->flags |= QUIC_FL_VALID;
 }
@@ -236,8 +253,8 @@ uint64_t quic_conn_deadline(const struct quic_conn *q)
 	n = quic_loss_deadline(q);
 	if (n < at)
 		at = n;
-	if (q->flags & QUIC_FL_MOVED && q->path.until_ns < at)
-		at = q->path.until_ns;
+	if (q->flags & QUIC_FL_MOVED && q->path.again_ns < at)
+		at = q->path.again_ns;
 	for (unsigned i = 0; i < QUIC_LEVELS; i++) {
 		n = q->spaces[i].ack_ns;
 		if (n && n < at && q->spaces[i].tx.aead)
@@ -258,8 +275,7 @@ void quic_conn_timeout(struct quic_conn *q, uint64_t now_ns)
 		q->state = QUIC_DEAD;
 		return;
 	}
-	if (q->flags & QUIC_FL_MOVED && q->path.until_ns <= now_ns)
-		go_back(q);
+	check_path(q, now_ns);
 	if (quic_loss_deadline(q) <= now_ns)
 		quic_on_loss_timer(q, now_ns);
 }

@@ -334,6 +334,7 @@ struct quic_path {
 	struct addr from;              /* where the datagram that is being handled came from */
 	struct addr valid;             /* with QUIC_FL_MOVED: the last one that was proved */
 	uint64_t until_ns;             /* same: how long we wait for the answer */
+	uint64_t again_ns, pause_ns;   /* same: when we ask again, how long after that */
 	uint8_t challenge[8];          /* same: ours */
 	uint8_t response[8];           /* what the client's last challenge was */
 };
