@@ -259,7 +259,10 @@ static void check_quic(const struct proxy *px, const struct bind_conf *b, struct
 		say_alert(d, "Binding [%s:%d] for %s %s: QUIC protocol does not support PROXY "
 			  "protocol yet. 'accept-proxy' option cannot be used with a QUIC "
 			  "listener.", b->file, b->line, proxy_kind_name(px), px->name);
-	if (!quic_tunes_of(px->config)->limited && !tls_quic_is_native())
+	if (!tls_library_name())
+		say_alert(d, "Binding [%s:%d] for %s %s: QUIC needs OpenSSL, which this program is "
+			  "built without.", b->file, b->line, proxy_kind_name(px), px->name);
+	else if (!quic_tunes_of(px->config)->limited && !tls_quic_is_native())
 		say_alert(d, "Binding [%s:%d] for %s %s: the SSL library was not made for QUIC; "
 			  "add 'limited-quic' to the global section to use it all the same, "
 			  "without 0-RTT.", b->file, b->line, proxy_kind_name(px), px->name);

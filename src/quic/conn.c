@@ -212,7 +212,8 @@ void quic_conn_moved(struct quic_conn *q, size_t len, uint64_t now_ns)
 }
 
 /* Asks again, or, when no answer has come for long, goes back: that address was none of the
- * client's. The challenge or its answer may have been lost: each time the same few bytes may be sent.
+ * client's. The challenge or its answer may have been lost: each time the same few bytes may be
+ * sent.
  */
 static void check_path(struct quic_conn *q, uint64_t now_ns)
 {

@@ -36,6 +36,7 @@ frontend web
 	http-after-response set-header x-version %[var(txn.version)]
 	http-after-response set-header x-tls %[ssl_fc_protocol]
 	http-after-response set-header x-sni %[ssl_fc_sni]
+	http-after-response set-header x-quic %[quic_enabled]
 	http-request return status 204 if {{ path /none }}
 	http-request return status 200 content-type text/plain lf-string "%[src] %[dst] %[dst_port]" if {{ path /who }}
 	http-request deny deny_status 403 if {{ path /denied }}
@@ -125,7 +126,7 @@ def by_reference(tap, args, crt):
 def shapes(tap, port):
     status, fields, body = ask(port, path="/100")
     tap.eq((status, body), (200, lib_quic.body_of(100)), "reference: GET")
-    tap.eq((fields.get("x-version"), fields.get("x-tls"), fields.get("x-sni")), ("3.0", "TLSv1.3", "localhost"),
+    tap.eq([fields.get("x-" + n) for n in ("version", "tls", "sni", "quic")], ["3.0", "TLSv1.3", "localhost", "1"],
            "what fetches say of the connection")
     tap.eq(ask(port, path="/none")[0], 204, "reference: 204")
     tap.eq(ask(port, path="/denied")[0], 403, "reference: a request that is denied")
