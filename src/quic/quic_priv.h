@@ -324,6 +324,7 @@ struct quic_streams {
 	uint64_t bidi_closed, uni_closed; /* of the client's, ended */
 	uint64_t own_uni_next, own_uni_max;
 	uint64_t total_max;            /* tune.quic.fe.stream.max-total; 0: any */
+	uint32_t early;                /* pieces that all of them hold out of order */
 };
 
 /* Where the client is. A NAT may give it another address at any time (RFC 9000 9): what it says

@@ -10,6 +10,11 @@
 /* Pieces of them. */
 #define PIECES_MOST 192
 
+/* Pieces out of order that all streams of a connection may hold: few bytes each cost more than a
+ * window says.
+ */
+#define EARLY_MOST 8192
+
 static struct pool *pool;
 
 bool quic_stream_init(void)
@@ -68,6 +73,7 @@ static struct quic_stream *begin(struct quic_conn *q, uint64_t id)
 
 static void stream_free(struct quic_stream *s)
 {
+	s->conn->streams.early -= s->rx.early_count;
 	if (list_is_linked(&s->dirty))
 		list_remove(&s->dirty);
 	if (list_is_linked(&s->woken))
@@ -235,6 +241,7 @@ static void taken(struct quic_stream *s, uint64_t n)
 /* What came will not be looked at. */
 static void skip_received(struct quic_stream *s)
 {
+	s->conn->streams.early -= s->rx.early_count;
 	quic_recvbuf_free(&s->rx);
 	quic_recvbuf_init(&s->rx);
 	taken(s, s->rx_high - s->rx_taken);
@@ -244,6 +251,7 @@ enum quic_error quic_stream_data(struct quic_stream *s, const struct quic_frame 
 {
 	uint64_t to = f->offset + f->len;
 	enum quic_error e;
+	bool ok;
 
 	if (s->flags & QUIC_SFL_RX_SIZE && to > s->rx_size)
 		return QUIC_FINAL_SIZE_ERROR;
@@ -259,7 +267,10 @@ enum quic_error quic_stream_data(struct quic_stream *s, const struct quic_frame 
 		check_end(s);
 		return QUIC_NO_ERROR;
 	}
-	if (!quic_recvbuf_add(&s->rx, f->offset, f->data, f->len))
+	s->conn->streams.early -= s->rx.early_count;
+	ok = quic_recvbuf_add(&s->rx, f->offset, f->data, f->len);
+	s->conn->streams.early += s->rx.early_count;
+	if (!ok || s->conn->streams.early > EARLY_MOST)
 		return QUIC_INTERNAL_ERROR;
 	if (s->flags & QUIC_SFL_RX_SIZE && s->rx.at == s->rx_size)
 		s->flags |= QUIC_SFL_RX_END;

@@ -357,6 +357,14 @@ async def retries(tap, args, crt):
         with Bed(args, crt, "quic-cc-algo " + algo, "expose-experimental-directives") as bed:
             async with lib_quic.client(bed.port) as c:
                 tap.eq((await c.request("GET", "/1000000"))[2], lib_quic.body_of(1000000), "quic-cc-algo " + algo)
+    with Bed(args, crt, tune="tune.quic.fe.stream.max-total 3") as bed:
+        async with lib_quic.client(bed.port) as c:
+            got = [(await c.request("GET", "/1"))[0] for _ in range(3)]
+            for _ in range(200):
+                if c.ended is not None:
+                    break
+                await asyncio.sleep(0.05)
+            tap.eq((got, c.ended), ([200] * 3, 0x100), "3 requests in all, then the connection ends")
     with Bed(args, crt, tune="tune.quic.fe.stream.max-concurrent 5\n\ttune.quic.fe.stream.rxbuf 32k") as bed:
         async with lib_quic.client(bed.port) as c:
             up = os.urandom(100000)
