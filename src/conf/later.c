@@ -17,7 +17,6 @@ static const struct {
 } later[] = {
 	{ "acme.scheduler", CONF_GLOBAL, "ACME" },
 	/* rows of words that TLS itself has not: before those of all its words */
-	{ "ktls", CONF_BIND | CONF_SERVER, "kernel TLS" },
 	{ "ca-base", CONF_GLOBAL, TLS }, { "crt-base", CONF_GLOBAL, TLS },
 	{ "key-base", CONF_GLOBAL, TLS }, { "issuers-chain-path", CONF_GLOBAL, TLS },
 	{ "maxsslconn", CONF_GLOBAL, TLS }, { "maxsslrate", CONF_GLOBAL, TLS },

@@ -181,6 +181,23 @@ bool tls_parse_verify(struct conf_line *l)
 	return true;
 }
 
+bool tls_parse_ktls(struct conf_line *l)
+{
+	const char *word = conf_next(l);
+	uint8_t on;
+
+	if (!word)
+		return conf_error(l, l->at, NULL, "'%s' expects \"on\" or \"off\" as an argument.",
+				  l->keyword->words);
+	if (!tls_ocsp_update_take(word, &on))
+		return conf_error(l, l->at - 1, NULL, "'%s' expects \"on\" or \"off\" as an "
+				  "argument, got '%s'.", l->keyword->words, word);
+	if (on == TLS_OCSP_UPDATE_ON)
+		conf_warn(l, l->at - 1, NULL, "'%s on' has no effect: records are ciphered by this "
+			  "program, not by the kernel.", l->keyword->words);
+	return true;
+}
+
 /* keyword->min: bits to set, max: bits to clear */
 bool tls_parse_flag(struct conf_line *l)
 {

@@ -18,6 +18,7 @@ bool tls_parse_alpn(struct conf_line *l);
 bool tls_parse_no_alpn(struct conf_line *l);
 bool tls_parse_version(struct conf_line *l);     /* keyword->min: 1 for ssl-max-ver */
 bool tls_parse_verify(struct conf_line *l);
+bool tls_parse_ktls(struct conf_line *l);        /* the kernel is never asked: "on" is a warning */
 bool tls_parse_flag(struct conf_line *l);        /* keyword->min: bits set, max: cleared */
 bool tls_parse_option_word(struct conf_line *l); /* the keyword itself */
 /* "on", "off": of ocsp-update, as enum tls_ocsp_update. False: neither. */
@@ -54,6 +55,9 @@ bool tls_take_options(struct conf_line *l, struct tls_settings *set, bool server
 	{ .words = "ssl-max-ver", .where = where_, .section = section_, .min_args = 1, \
 	  .max_args = 1, .min = 1, .parse = tls_parse_version, .syntax = "<version>", \
 	  .help = "highest version" }, \
+	{ .words = "ktls", .where = where_, .section = section_, .max_args = 1, \
+	  .flags = CONF_EXPERIMENTAL, .parse = tls_parse_ktls, .syntax = "{ on | off }", \
+	  .help = "records ciphered by the kernel: never" }, \
 	{ .words = "verify", .where = where_, .section = section_, .max_args = 1, \
 	  .parse = tls_parse_verify, .syntax = "{ none | optional | required }", \
 	  .help = "check the peer's certificate" }

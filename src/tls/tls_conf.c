@@ -307,7 +307,9 @@ static bool parse_passphrase(struct conf_line *l)
 	return global_of(l)->phrases || conf_error(l, 0, NULL, "out of memory.");
 }
 
-/* Without engines, which are of the past, nothing works asynchronously. */
+/* Without engines, which are of the past, nothing works asynchronously; the kernel is not asked to
+ * cipher.
+ */
 static bool parse_nothing(struct conf_line *l)
 {
 	while (conf_next(l))
@@ -372,6 +374,8 @@ static const struct conf_keyword keywords[] = {
 	  .help = "what tells the passphrase of a private key" },
 	{ .words = "ssl-mode-async", .where = CONF_GLOBAL, .max_args = -1, .parse = parse_nothing,
 	  .help = "let engines of OpenSSL work asynchronously: there are none" },
+	{ .words = "noktls", .where = CONF_GLOBAL, .parse = parse_nothing,
+	  .help = "records are not ciphered by the kernel: they never are" },
 	NUMBER("tune.ssl.keyupdate-rate-limit", keyupdate_rate, 0, INT32_MAX,
 	       "most KeyUpdate messages of a connection a second; 0: any number"),
 	NUMBER("tune.ssl.cachesize", cache_size, 0, INT32_MAX, "sessions kept for resumption"),
