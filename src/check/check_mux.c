@@ -264,7 +264,9 @@ bool check_mux_share(struct check *c)
 
 	if (!may_share(c))
 		return false;
-	name = s->pool_conn_name ? slice_of(s->pool_conn_name) : check_http_sni(c);
+	name = slice_of(s->pool_conn_name ? s->pool_conn_name : s->sni);
+	if (!name.ptr && tls_server_is_on(server_slots(c->server)))
+		name = check_http_sni(c);
 	m = mux_new(c);
 	if (!m)
 		return false;
