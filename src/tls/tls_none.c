@@ -247,6 +247,11 @@ void tls_set_rate_limit(int64_t per_second)
 {
 }
 
+bool tls_watch_is_wanted(const struct config *cfg)
+{
+	return false;
+}
+
 const char *tls_library_name(void)
 {
 	return NULL;
