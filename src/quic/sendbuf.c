@@ -26,7 +26,8 @@ bool quic_sendbuf_next(const struct quic_sendbuf *b, uint64_t limit, size_t max,
 		*from = end;
 		*len = 0;
 	}
-	*fin = b->fin && !b->fin_sent && *from + *len == end;
+	/* (an end alone does not overtake bytes that wait for a window) */
+	*fin = b->fin && !b->fin_sent && *from + *len == end && (*len || b->sent == end);
 	return *len || *fin;
 }
 

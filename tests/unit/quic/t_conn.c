@@ -1,0 +1,488 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A connection over a simulated network and clock: bytes that go up and come back through losses
+ * and delays; what happens when the client falls silent, says goodbye or changes its address. TLS
+ * is played; the client is made here of the floor's own buffers.
+ */
+#include <stdlib.h>
+#include "../tap.h"
+#include "quic_priv.h"
+
+#define MS UINT64_C(1000000)
+#define TOTAL 200000
+#define FLYING 4096
+#define DELAY_MS 20
+
+static uint8_t secrets[4][32];
+static bool freed;
+
+/* --- TLS that is played ----------------------------------------------------------------------- */
+
+static enum quic_tls_status play(struct conn *c, enum quic_level level, const uint8_t *bytes,
+				 size_t len, uint8_t *alert)
+{
+	struct quic_conn *q = (struct quic_conn *)(void *)c;
+	static const uint8_t params[] = {
+		0x0f, 4, 1, 2, 3, 4, 0x04, 4, 0x80, 0x40, 0, 0, 0x05, 4, 0x80, 0x40, 0, 0,
+		0x09, 1, 3,
+	};
+	const struct quic_tls_user *u = &quic_conn_tls_user;
+
+	if (level != QUIC_LEVEL_INITIAL || !u->params(q, params, sizeof(params)))
+		return QUIC_TLS_FAILED;
+	for (unsigned i = 0; i < 4; i++)
+		if (!u->secret(q, i / 2 ? QUIC_LEVEL_APP : QUIC_LEVEL_HANDSHAKE, i % 2,
+			       QUIC_AES_128_GCM, secrets[i], 32))
+			return QUIC_TLS_FAILED;
+	return QUIC_TLS_DONE;
+}
+
+static const struct quic_tls_ops tls = { .recv = play };
+
+/* --- the user: an echo ------------------------------------------------------------------------ */
+
+static void stream_new(void *owner, struct quic_stream *s)
+{
+	quic_stream_set_owner(s, owner);
+}
+
+static void stream_event(struct quic_stream *s, unsigned events)
+{
+	struct block_queue *rx = quic_stream_rx(s);
+	size_t room = quic_stream_room(s), n = rx->len < room ? rx->len : room;
+
+	if (events & QUIC_EV_ABORT) {
+		quic_stream_leave(s);
+		return;
+	}
+	if (n && quic_stream_send(s, rx, n))
+		quic_stream_taken(s, n);
+	if (rx->len || !quic_stream_rx_ended(s))
+		return;
+	quic_stream_end(s);
+	quic_stream_leave(s);
+}
+
+static void closed(void *owner)
+{
+}
+
+static const struct quic_events events = {
+	.stream_new = stream_new, .stream_event = stream_event, .closed = closed,
+};
+
+static void nothing(struct quic_conn *q)
+{
+}
+
+static void forget(struct quic_conn *q)
+{
+	freed = true;
+}
+
+static void ready(struct quic_conn *q)
+{
+	q->conn = NULL;
+	quic_conn_take(q, &events, q);
+}
+
+static const struct quic_host host = {
+	.later = nothing, .not_half_open = nothing, .ready = ready, .gone = nothing,
+	.forget = forget,
+};
+
+/* --- the network and the client --------------------------------------------------------------- */
+
+struct datagram {
+	uint64_t at_ms;
+	size_t len;
+	bool up;
+	uint8_t bytes[QUIC_DATAGRAM_MAX];
+};
+
+/* What a packet of the client's carried. */
+struct carried {
+	uint64_t from;
+	size_t len;
+	bool fin, out;
+};
+
+struct sim {
+	struct quic_conn *q;
+	struct quic_keys tx, rx;
+	struct quic_sendbuf up;
+	struct quic_recvbuf down;
+	struct datagram *net[FLYING];
+	unsigned flying;
+	struct carried carried[65536];
+	uint64_t pn, now_ms, size, heard_ms, last_ms;
+	uint64_t window;               /* that the server allows on the stream */
+	unsigned loss;                 /* of a thousand */
+	bool silent, ended;
+	unsigned wrong;
+};
+
+static void fly(struct sim *s, bool up, const uint8_t *bytes, size_t len)
+{
+	struct datagram *d;
+
+	if ((unsigned)random() % 1000 < s->loss || s->flying == FLYING)
+		return;
+	d = malloc(sizeof(*d));
+	d->at_ms = s->now_ms + DELAY_MS + (s->loss ? (unsigned)random() % 10 : 0);
+	d->len = len;
+	d->up = up;
+	memcpy(d->bytes, bytes, len);
+	s->net[s->flying++] = d;
+}
+
+static void client_packet(struct sim *s, const uint8_t *frames, size_t len)
+{
+	uint8_t p[QUIC_DATAGRAM_MAX], mask[5], *at = p + 1 + QUIC_OUR_CID_LEN;
+
+	p[0] = 0x41;
+	memcpy(p + 1, s->q->ids.ours.bytes, QUIC_OUR_CID_LEN);
+	at[0] = (uint8_t)(s->pn >> 8);
+	at[1] = (uint8_t)s->pn;
+	memcpy(at + 2, frames, len);
+	while (len < 4)
+		at[2 + len++] = QUIC_FT_PADDING;
+	quic_seal(&s->tx, s->pn++, p, 3 + QUIC_OUR_CID_LEN, at + 2, len);
+	quic_header_mask(&s->tx, at + 4, mask);
+	p[0] ^= mask[0] & 0x1f;
+	at[0] ^= mask[1];
+	at[1] ^= mask[2];
+	fly(s, true, p, (size_t)(at + 2 - p) + len + QUIC_TAG_LEN);
+}
+
+static void client_sends(struct sim *s)
+{
+	uint8_t frames[1100], *at;
+	struct carried c = { .out = true };
+
+	for (unsigned i = 0; i < 20; i++) {
+		if (s->up.sent - s->up.base > 60000 ||
+		    !quic_sendbuf_next(&s->up, s->window, 1000, &c.from, &c.len, &c.fin))
+			return;
+		at = frames;
+		*at++ = QUIC_FT_STREAM | QUIC_STREAM_OFF | QUIC_STREAM_LEN | c.fin;
+		*at++ = 0;
+		at = quic_put_varint(at, c.from);
+		at = quic_put_varint(at, c.len);
+		block_queue_peek(&s->up.data, c.from - s->up.base, (char *)at, c.len);
+		quic_sendbuf_sent(&s->up, c.from, c.len, c.fin);
+		s->carried[s->pn] = c;
+		client_packet(s, frames, (size_t)(at - frames) + c.len);
+	}
+}
+
+/* Everything that is not acknowledged goes once more. */
+static void client_repeats(struct sim *s)
+{
+	for (uint64_t i = 0; i < s->pn; i++) {
+		struct carried *c = &s->carried[i];
+
+		if (c->out)
+			quic_sendbuf_lost(&s->up, c->from, c->len, c->fin);
+		c->out = false;
+	}
+	s->last_ms = s->now_ms;
+}
+
+static void client_acked(struct sim *s, struct quic_frame *f)
+{
+	uint64_t low = f->largest - f->first, high = f->largest;
+
+	do {
+		for (uint64_t i = low; i <= high; i++) {
+			struct carried *c = &s->carried[i];
+
+			s->wrong += i >= s->pn;
+			if (c->len || c->fin)
+				quic_sendbuf_acked(&s->up, c->from, c->len, c->fin);
+			c->out = false;
+		}
+	} while (quic_ack_next(f, &low, &high));
+	s->last_ms = s->now_ms;
+}
+
+static void client_frame(struct sim *s, struct quic_frame *f)
+{
+	uint8_t answer[9];
+
+	switch (f->type) {
+	case QUIC_FT_ACK:
+		client_acked(s, f);
+		break;
+	case QUIC_FT_STREAM:
+		s->wrong += !quic_recvbuf_add(&s->down, f->offset, f->data, f->len);
+		if (f->fin)
+			s->size = f->offset + f->len;
+		break;
+	case QUIC_FT_MAX_STREAM_DATA:
+		s->window = f->value > s->window ? f->value : s->window;
+		break;
+	case QUIC_FT_PATH_CHALLENGE:
+		answer[0] = QUIC_FT_PATH_RESPONSE;
+		memcpy(answer + 1, f->data, 8);
+		client_packet(s, answer, sizeof(answer));
+		break;
+	case QUIC_FT_CLOSE:
+	case QUIC_FT_CLOSE_APP:
+		s->ended = true;
+		break;
+	default:
+		break;
+	}
+}
+
+static void client_receives(struct sim *s, uint8_t *p, size_t len)
+{
+	uint8_t mask[5], frames[64], *at;
+	struct quic_packet head;
+	struct quic_reader r;
+	struct quic_frame f;
+	uint64_t pn;
+
+	/* packets of the handshake may come before it */
+	while (quic_packet_read(p, len, 4, &head) && head.type != QUIC_PACKET_SHORT) {
+		p += head.size;
+		len -= head.size;
+	}
+	if (!len || s->silent)
+		return;
+	at = p + 5;
+	s->wrong += !quic_header_mask(&s->rx, at + 4, mask);
+	p[0] ^= mask[0] & 0x1f;
+	s->wrong += (p[0] & 3) != 1;
+	pn = (uint64_t)(at[0] ^= mask[1]) << 8;
+	pn |= at[1] ^= mask[2];
+	if (!quic_open(&s->rx, pn, p, 7, at + 2, len - 7)) {
+		s->wrong++;
+		return;
+	}
+	r = (struct quic_reader){ at + 2, p + len - QUIC_TAG_LEN };
+	while (r.at < r.end) {
+		if (quic_frame_read(&r, &f)) {
+			s->wrong++;
+			return;
+		}
+		client_frame(s, &f);
+	}
+	at = frames;
+	*at++ = QUIC_FT_ACK;
+	at = quic_put_varint(at, pn);
+	memset(at, 0, 3);
+	client_packet(s, frames, (size_t)(at + 3 - frames));
+}
+
+/* One millisecond of everything. */
+static void step(struct sim *s)
+{
+	uint8_t room[QUIC_DATAGRAM_MAX];
+	size_t n;
+
+	s->now_ms++;
+	for (unsigned i = 0; i < s->flying; ) {
+		struct datagram *d = s->net[i];
+
+		if (d->at_ms > s->now_ms) {
+			i++;
+			continue;
+		}
+		s->net[i] = s->net[--s->flying];
+		if (!d->up)
+			client_receives(s, d->bytes, d->len);
+		else if (!freed)
+			quic_conn_recv(s->q, d->bytes, d->len, s->now_ms * MS);
+		free(d);
+		if (!freed)
+			quic_conn_settle(s->q);
+	}
+	if (!freed && quic_conn_deadline(s->q) <= s->now_ms * MS) {
+		quic_conn_timeout(s->q, s->now_ms * MS);
+		quic_conn_settle(s->q);
+	}
+	while (!freed && (n = quic_conn_send(s->q, room, s->now_ms * MS))) {
+		fly(s, false, room, n);
+		quic_conn_settle(s->q);
+	}
+	if (s->silent)
+		return;
+	if (s->now_ms - s->last_ms > 200)
+		client_repeats(s);
+	client_sends(s);
+}
+
+static struct quic_tunes tunes = {
+	.idle_ms = 5000, .streams = 10, .rxbuf = 65536, .data_ratio = 50, .window_max = 100000,
+};
+
+static struct sim *begin(unsigned loss, enum quic_cc_algo algo)
+{
+	static const uint8_t hello[1162] = { QUIC_FT_CRYPTO, 0, 5, 'h', 'e', 'l', 'l', 'o' };
+	struct sim *s = calloc(1, sizeof(*s));
+	struct quic_line line = { .algo = (uint8_t)algo };
+	struct quic_listener l = { .tunes = &tunes, .line = &line };
+	struct quic_packet first = {
+		.dcid = { 8, { 1, 2, 3, 4, 5, 6, 7, 8 } }, .scid = { 4, { 1, 2, 3, 4 } },
+	};
+	uint8_t p[1300] = { 0xc1, 0, 0, 0, 1, 8, 1, 2, 3, 4, 5, 6, 7, 8, 4, 1, 2, 3, 4, 0 };
+	struct quic_keys k;
+	uint8_t mask[5];
+
+	freed = false;
+	for (unsigned i = 0; i < 4; i++)
+		memset(secrets[i], (int)i + 1, 32);
+	s->q = quic_conn_new(&l, &host, &first, NULL, MS);
+	quic_conn_secure(s->q, (struct conn *)(void *)s->q, &tls);
+	quic_keys_make(&s->tx, QUIC_AES_128_GCM, secrets[2], 32, true, true);
+	quic_keys_make(&s->rx, QUIC_AES_128_GCM, secrets[3], 32, false, true);
+	quic_keys_initial(&k, &first.dcid, true, true);
+	p[20] = (uint8_t)(0x40 | (sizeof(hello) + 18) >> 8);
+	p[21] = (uint8_t)(sizeof(hello) + 18);
+	memcpy(p + 24, hello, sizeof(hello));
+	quic_seal(&k, 0, p, 24, p + 24, sizeof(hello));
+	quic_header_mask(&k, p + 26, mask);
+	p[0] ^= mask[0] & 0x0f;
+	p[22] ^= mask[1];
+	p[23] ^= mask[2];
+	s->now_ms = 1;
+	quic_conn_recv(s->q, p, 24 + sizeof(hello) + QUIC_TAG_LEN, MS);
+	quic_conn_settle(s->q);
+	quic_keys_free(&k);
+	quic_recvbuf_init(&s->down);
+	s->loss = loss;
+	s->size = UINT64_MAX;
+	s->window = quic_stream_window(&tunes);
+	return s;
+}
+
+static void finish(struct sim *s)
+{
+	while (s->flying)
+		free(s->net[--s->flying]);
+	if (!freed) {
+		s->q->conn = NULL;
+		s->q->events = NULL;
+		quic_conn_free(s->q);
+	}
+	quic_keys_free(&s->tx);
+	quic_keys_free(&s->rx);
+	quic_sendbuf_free(&s->up);
+	quic_recvbuf_free(&s->down);
+	free(s);
+}
+
+static uint8_t byte_at(uint64_t i)
+{
+	return (uint8_t)(i * 13 + i / 257);
+}
+
+static void put_upload(struct sim *s)
+{
+	for (uint64_t i = 0; i < TOTAL; i++) {
+		char c = (char)byte_at(i);
+
+		block_queue_add_copy(&s->up.data, slice_make(&c, 1));
+	}
+	s->up.fin = true;
+}
+
+/* Takes what came back, and compares. */
+static uint64_t take(struct sim *s, uint64_t at)
+{
+	char bytes[512];
+
+	while (s->down.ready.len) {
+		size_t n = block_queue_peek(&s->down.ready, 0, bytes, sizeof(bytes));
+
+		for (size_t i = 0; i < n; i++)
+			s->wrong += (uint8_t)bytes[i] != byte_at(at + i);
+		block_queue_skip(&s->down.ready, n);
+		at += n;
+	}
+	return at;
+}
+
+static void test_echo(unsigned loss, enum quic_cc_algo algo, bool moves)
+{
+	struct sim *s = begin(loss, algo);
+	uint64_t got = 0;
+
+	put_upload(s);
+	for (unsigned i = 0; i < 120000 && got < s->size && !freed; i++) {
+		if (moves && i % 300 == 150)
+			s->q->path.from = addr_from_v4("\x0a\0\0\1", (uint16_t)i);
+		step(s);
+		got = take(s, got);
+	}
+	is_int(got, TOTAL, "an echo through %u losses of 1000, algorithm %d%s", loss, (int)algo,
+	       moves ? ", at changing addresses" : "");
+	is_int(s->wrong, 0, "nothing of it was wrong");
+	ok(!freed && s->q->state == QUIC_OPEN, "the connection is open");
+	for (unsigned i = 0; i < 2000; i++)
+		step(s);
+	ok(!freed && !s->q->in_flight && !s->q->spaces[QUIC_LEVEL_APP].eliciting_in_flight,
+	   "in the end nothing is in flight");
+	ok(!tree_first(&s->q->streams.all), "and no stream is left");
+	finish(s);
+}
+
+static void test_silence(void)
+{
+	struct sim *s = begin(0, QUIC_CC_CUBIC);
+	uint64_t fell_ms;
+
+	put_upload(s);
+	for (unsigned i = 0; i < 300; i++)
+		step(s);
+	s->silent = true;
+	fell_ms = s->now_ms;
+	while (!freed && s->now_ms < fell_ms + 60000)
+		step(s);
+	ok(freed && s->now_ms - fell_ms >= 4900 && s->now_ms - fell_ms < 12000,
+	   "a client that falls silent is forgotten after max-idle-timeout");
+	finish(s);
+}
+
+static void test_goodbye(void)
+{
+	static const uint8_t bye[] = { QUIC_FT_CLOSE_APP, 0x41, 0, 0 };
+	static const uint8_t bad[] = { 0x21, 0, 0, 0 };
+	struct sim *s = begin(0, QUIC_CC_CUBIC);
+
+	client_packet(s, bye, sizeof(bye));
+	for (unsigned i = 0; i < 50; i++)
+		step(s);
+	ok(!freed && s->q->state == QUIC_DRAINING, "the client says goodbye");
+	for (unsigned i = 0; i < 5000 && !freed; i++)
+		step(s);
+	ok(freed, "and is forgotten");
+	finish(s);
+	s = begin(0, QUIC_CC_CUBIC);
+	client_packet(s, bad, sizeof(bad));
+	for (unsigned i = 0; i < 100; i++)
+		step(s);
+	ok(!freed && s->q->state == QUIC_CLOSING && s->ended, "an unknown frame ends it");
+	for (unsigned i = 0; i < 5000 && !freed; i++)
+		step(s);
+	ok(freed, "then it is forgotten");
+	finish(s);
+}
+
+int main(void)
+{
+	srandom(3);
+	if (!quic_secret_set("x", 1) || !quic_recovery_init() || !quic_stream_init() ||
+	    !quic_conn_init())
+		return 1;
+	test_echo(0, QUIC_CC_CUBIC, false);
+	test_echo(30, QUIC_CC_CUBIC, false);
+	test_echo(150, QUIC_CC_CUBIC, false);
+	test_echo(30, QUIC_CC_NEWRENO, false);
+	test_echo(30, QUIC_CC_NONE, false);
+	test_echo(20, QUIC_CC_CUBIC, true);
+	test_silence();
+	test_goodbye();
+	return done_testing();
+}
