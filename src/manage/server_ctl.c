@@ -368,6 +368,13 @@ static void print_checks(struct strbuf *out, const struct server *srv, int port,
 		      check_port_of(&conf->agent, agent));
 }
 
+/* It is checked, or a state file has told what checks had found. */
+static bool has_health(const struct server *srv)
+{
+	return srv->checks.health.on ||
+	       __atomic_load_n(&srv->state->check.outcome, __ATOMIC_RELAXED) != CHECK_RES_UNKNOWN;
+}
+
 /* The columns of version 1. */
 static void print_state(struct strbuf *out, const struct server *srv, uint32_t anon)
 {
@@ -395,7 +402,7 @@ static void print_state(struct strbuf *out, const struct server *srv, uint32_t a
 		      (unsigned long long)(now > changed ? (now - changed) / 1000000 : 0),
 		      __atomic_load_n(&st->check.status, __ATOMIC_RELAXED),
 		      __atomic_load_n(&st->check.outcome, __ATOMIC_RELAXED),
-		      srv->checks.health.on ? check_health_of(&st->check) : 0,
+		      has_health(srv) ? check_health_of(&st->check) : 0,
 		      check_flags_of(&st->check),
 		      check_flags_of(&st->agent), be->id_forced, srv->id_forced,
 		      strcmp(name, "-") == 0 ? name : ctl_hide(anon, name, hidden[3]));
