@@ -247,6 +247,8 @@ int socket_datagram(const struct sockaddr_storage *addr, socklen_t len,
 		return fail(fd, error, size, "cannot create receiving socket");
 	set_int(fd, SOL_SOCKET, SO_REUSEADDR, 1);
 	set_int(fd, SOL_SOCKET, SO_REUSEPORT, 1); /* the process that replaces us binds it, too */
+	if (addr->ss_family == AF_INET6 && set->options & (SOCKET_V6ONLY | SOCKET_V4V6))
+		set_int(fd, IPPROTO_IPV6, IPV6_V6ONLY, !!(set->options & SOCKET_V6ONLY));
 	if (set->options & SOCKET_TRANSPARENT && !set_transparent(fd, addr->ss_family))
 		return fail(fd, error, size, "cannot make receiving socket transparent");
 	if (set->interface && setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, set->interface,
