@@ -368,10 +368,12 @@ static void print_checks(struct strbuf *out, const struct server *srv, int port,
 		      check_port_of(&conf->agent, agent));
 }
 
-/* It is checked, or a state file has told what checks had found. */
+/* It is checked, a state file has told what checks had found, or, as HAProxy has it, it was made
+ * after a `default-server`.
+ */
 static bool has_health(const struct server *srv)
 {
-	return srv->checks.health.on ||
+	return srv->checks.health.on || srv->proxy->dflt.server ||
 	       __atomic_load_n(&srv->state->check.outcome, __ATOMIC_RELAXED) != CHECK_RES_UNKNOWN;
 }
 
