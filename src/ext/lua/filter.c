@@ -153,19 +153,6 @@ static int call_method(lua_State *L)
 	return 1;
 }
 
-/* The registry has call_method() for script_begin_in(). */
-static int method_ref(struct script_box *box)
-{
-	int ref;
-
-	pthread_mutex_lock(&box->lock);
-	lua_getfield(box->L, LUA_REGISTRYINDEX, "filter.call");
-	ref = (int)lua_tointeger(box->L, -1);
-	lua_pop(box->L, 1);
-	pthread_mutex_unlock(&box->lock);
-	return ref;
-}
-
 static int push_new(lua_State *L, struct script_run *run, void *data)
 {
 	const struct call *c = data;
@@ -234,7 +221,7 @@ static bool call_run(struct call *c, script_push_fn *push, script_take_fn *take)
 
 	c->run.limit_ms = line->fn->room->session_ms;
 	c->run.proxy = line->proxy;
-	if (script_begin_in(&c->run, line->fn, c->sf->box, method_ref(c->sf->box), &ctx, push, c))
+	if (script_begin_in(&c->run, line->fn, c->sf->box, c->sf->box->method_ref, &ctx, push, c))
 		step = script_go(&c->run, take, c);
 	script_end(&c->run);
 	return step == SCRIPT_DONE;
@@ -371,7 +358,7 @@ const struct filter_kind *script_filter_find(const struct config *cfg, const cha
 static int register_filter(lua_State *L)
 {
 	struct script_function *fn;
-	const char *name = luaL_checkstring(L, 1);
+	const char *name = luaL_checkstring(L, 1), *id;
 
 	if (lua_gettop(L) != 3)
 		return luaL_error(L, "'register_filter' needs 3 arguments");
@@ -386,15 +373,14 @@ static int register_filter(lua_State *L)
 	lua_rawseti(L, LUA_REGISTRYINDEX, fn->refs[script_box_of(L)->thread
 						   ? script_box_of(L)->thread - 1 : 0]);
 	lua_getfield(L, 2, "id");
-	fn->said = lua_isstring(L, -1) ? conf_strdup(fn->room->cfg, lua_tostring(L, -1)) : NULL;
+	id = lua_isstring(L, -1) ? conf_strdup(fn->room->cfg, lua_tostring(L, -1)) : NULL;
 	fn->filter = (struct filter_kind){
-		.name = fn->name, .group = "HLUA", .id = fn->said ? fn->said : fn->own_name,
+		.name = fn->name, .group = "HLUA", .id = id ? id : fn->own_name,
 		.state_size = sizeof(struct script_filter), .parse = filter_parse,
 		.attach = filter_attach, .detach = filter_detach, .begin = filter_begin,
 		.finish = filter_finish, .head = filter_head, .data = filter_data,
 		.end = filter_end,
 	};
-	fn->said = NULL;
 	return 0;
 }
 
@@ -460,6 +446,5 @@ void script_filter_open(lua_State *L)
 	lua_setfield(L, -2, "register_filter");
 	lua_pop(L, 1);
 	lua_pushcfunction(L, call_method);
-	lua_pushinteger(L, luaL_ref(L, LUA_REGISTRYINDEX));
-	lua_setfield(L, LUA_REGISTRYINDEX, "filter.call");
+	script_box_of(L)->method_ref = luaL_ref(L, LUA_REGISTRYINDEX);
 }

@@ -75,6 +75,7 @@ struct script_box {
 	unsigned thread;              /* core.thread; 0: the shared one */
 	struct script_run *running;   /* under the lock */
 	struct expr_runtime *exprs;
+	int method_ref;               /* in the registry: what callbacks of filters are called by */
 	bool is_loading;
 	bool is_done;                 /* core.done() without a run: start-up goes on */
 };
