@@ -16,6 +16,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "base/addr.h"
 #include "base/block.h"
 #include "base/slice.h"
 #include "core/fd.h"
@@ -151,6 +152,11 @@ static inline struct slice conn_alpn(const struct conn *c)
 
 /* SO_ERROR of a failed connection, or 0. */
 int conn_take_error(struct conn *c);
+
+/* Our own address on it, or the peer's, as the kernel has them; ADDR_NONE when there is no socket,
+ * or it is not connected. A system call.
+ */
+struct addr conn_address(const struct conn *c, bool peer);
 
 /* Largest number of blocks a read asks for at once, per connection. */
 #define CONN_READ_BLOCKS_MAX 16

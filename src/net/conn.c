@@ -311,6 +311,18 @@ void conn_shut_write(struct conn *c)
 	c->transport->shut(c);
 }
 
+struct addr conn_address(const struct conn *c, bool peer)
+{
+	struct addr none = { .family = ADDR_NONE };
+	struct sockaddr_storage ss;
+	socklen_t len = sizeof(ss);
+
+	if (c->fd < 0 ||
+	    (peer ? getpeername : getsockname)(c->fd, (struct sockaddr *)&ss, &len) < 0)
+		return none;
+	return addr_from_sockaddr(&ss, len);
+}
+
 int conn_take_error(struct conn *c)
 {
 	int err = c->error;

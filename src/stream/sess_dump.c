@@ -6,7 +6,6 @@
  * the back one.
  */
 #include <inttypes.h>
-#include <sys/socket.h>
 #include <time.h>
 #include "base/clock.h"
 #include "core/thread.h"
@@ -101,13 +100,8 @@ static int fd_of(struct endpoint *ep)
 struct addr sess_address_of(const struct conn *c, bool peer)
 {
 	struct addr none = { .family = ADDR_NONE };
-	struct sockaddr_storage ss;
-	socklen_t len = sizeof(ss);
 
-	if (!c || (peer ? getpeername(c->fd, (struct sockaddr *)&ss, &len)
-			: getsockname(c->fd, (struct sockaddr *)&ss, &len)) < 0)
-		return none;
-	return addr_from_sockaddr(&ss, len);
+	return c ? conn_address(c, peer) : none;
 }
 
 bool sess_has_backend(const struct stream *s)

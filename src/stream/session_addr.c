@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* session_addr.c - who the client is, and where it connected to */
-#include <sys/socket.h>
 #include "base/clock.h"
 #include "log/log.h"
 #include "net/conn.h"
@@ -14,14 +13,10 @@ const struct addr *session_src(struct session *s)
 
 const struct addr *session_dst(struct session *s)
 {
-	struct sockaddr_storage ss;
-	socklen_t len = sizeof(ss);
-
 	if (s->flags & SESS_HAS_DST || !s->conn)
 		return &s->dst;
 	s->flags |= SESS_HAS_DST;
-	if (getsockname(s->conn->fd, (struct sockaddr *)&ss, &len) == 0)
-		s->dst = addr_from_sockaddr(&ss, len);
+	s->dst = conn_address(s->conn, false);
 	return &s->dst;
 }
 

@@ -29,14 +29,12 @@ static const enum address_side address_src = ADDRESS_SRC, address_dst = ADDRESS_
 static bool back_address(struct stream *s, bool remote, struct addr *out)
 {
 	struct conn *c = s && s->back.ops ? s->back.ops->conn(&s->back) : NULL;
-	struct sockaddr_storage ss;
 	struct server_addr to;
-	socklen_t len = sizeof(ss);
 
-	if (c && c->fd >= 0 &&
-	    (remote ? getpeername : getsockname)(c->fd, (struct sockaddr *)&ss, &len) == 0) {
-		*out = addr_from_sockaddr(&ss, len);
-		return true;
+	if (c) {
+		*out = conn_address(c, remote);
+		if (out->family != ADDR_NONE)
+			return true;
 	}
 	if (!remote || !s || !s->server || !s->t.queued || !server_target(s, &to))
 		return false;

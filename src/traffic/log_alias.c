@@ -61,17 +61,13 @@ static bool alias_fp(ALIAS_ARGS)
 static struct addr back_address(const struct stream *s, bool ours)
 {
 	struct addr none = { .family = ADDR_NONE };
-	struct sockaddr_storage ss;
-	socklen_t len = sizeof(ss);
 	struct server_addr to;
 
 	if (ours) {
 		const struct conn *c = s->back.ops ?
 			s->back.ops->conn((struct endpoint *)&s->back) : NULL;
 
-		if (!c || getsockname(c->fd, (struct sockaddr *)&ss, &len) < 0)
-			return none;
-		return addr_from_sockaddr(&ss, len);
+		return c ? conn_address(c, false) : none;
 	}
 	if (!s->server)
 		return none;
