@@ -5,6 +5,7 @@
  *         peer A 192.0.2.1:10000              where each is met; the one that is called
  *         peer B 192.0.2.2:10000              as `localpeer` says is this process
  *         table t type ip size 1m ...         a table of the section: NAME/t
+ *         peer-template NAME:10000 resolvers R    whoever a name stands for (an extension)
  *     backend x
  *         stick-table type ip size 1m ... peers NAME
  *
@@ -21,6 +22,9 @@
  * Errors : a peer that cannot be reached is tried again; one that breaks the protocol is told so
  *          and left. Both are logged by the targets of the section's `log` lines, each once. An
  *          entry that finds no room in a full table with `nopurge` is not learned.
+ * Names  : peers of a template are called by their addresses, "192.0.2.7:10000": all members have
+ *          the same lines, and know each other by what the name servers say. Their names are
+ *          resolved on thread 0. One that is not told of any more is left when its link ends.
  * Manual : configuration 11.2; the protocol is that of codec/peers.h.
  */
 #ifndef EXT_PEERS_H

@@ -23,8 +23,12 @@
 
 struct table_part;
 
-/* The part of the peer <name>, made when there is none. NULL: see above. */
+/* The part of the peer <name>, taken over or made when there is none. NULL: see above. */
 struct table_part *table_part_of(struct table_state *st, const char *name);
+/* The peer will not come again under this name: its entries stay until they expire, then the part
+ * may be another peer's.
+ */
+void table_part_leave(struct table_part *p);
 /* Where its entries are, borrowed. */
 struct table_state *table_part_state(const struct table_part *p);
 /* Is the peer there? What it counts of the present moment (conn_cur) is added only then. */

@@ -10,6 +10,7 @@ struct table_part {
 	struct table_state *state; /* owned */
 	char *name;                /* owned */
 	bool is_up;                /* atomic */
+	bool is_taken;             /* somebody fills it */
 };
 
 struct table_parts {
@@ -28,23 +29,39 @@ static unsigned count_of(const struct table_parts *parts)
 	return parts ? __atomic_load_n(&parts->count, __ATOMIC_ACQUIRE) : 0;
 }
 
-struct table_part *table_part_of(struct table_state *st, const char *name)
+static struct table_part *part_named(struct table_parts *parts, const char *name)
 {
-	struct table_limits l = table_state_limits(st);
-	struct table_parts *parts = parts_of(st);
-	unsigned count = count_of(parts);
-	struct table_part *p;
-
-	for (unsigned i = 0; i < count; i++)
+	for (unsigned i = 0; i < count_of(parts); i++)
 		if (strcmp(parts->all[i].name, name) == 0)
 			return &parts->all[i];
-	if (!parts) {
-		parts = calloc(1, sizeof(*parts));
-		__atomic_store_n(&st->parts, parts, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+/* One that nobody fills, and of which everything has expired, for somebody else. NULL: none. */
+static struct table_part *part_reuse(struct table_parts *parts, const char *name)
+{
+	for (unsigned i = 0; i < count_of(parts); i++) {
+		struct table_part *p = &parts->all[i];
+		char *copy = p->is_taken || table_state_used(p->state) ? NULL : strdup(name);
+
+		if (!copy)
+			continue;
+		free(p->name);
+		p->name = copy;
+		return p;
 	}
-	if (!parts || count == TABLE_PARTS_MAX)
+	return NULL;
+}
+
+static struct table_part *part_new(struct table_state *st, struct table_parts *parts,
+				   const char *name)
+{
+	struct table_limits l = table_state_limits(st);
+	unsigned count = count_of(parts);
+	struct table_part *p = &parts->all[count];
+
+	if (count == TABLE_PARTS_MAX)
 		return NULL;
-	p = &parts->all[count];
 	l.sums = false;
 	p->name = strdup(name);
 	p->state = p->name ? table_state_new(name, table_state_shape(st), &l) : NULL;
@@ -55,6 +72,33 @@ struct table_part *table_part_of(struct table_state *st, const char *name)
 	}
 	__atomic_store_n(&parts->count, count + 1, __ATOMIC_RELEASE);
 	return p;
+}
+
+struct table_part *table_part_of(struct table_state *st, const char *name)
+{
+	struct table_parts *parts = parts_of(st);
+	struct table_part *p;
+
+	if (!parts) {
+		parts = calloc(1, sizeof(*parts));
+		__atomic_store_n(&st->parts, parts, __ATOMIC_RELEASE);
+	}
+	if (!parts)
+		return NULL;
+	p = part_named(parts, name);
+	if (!p)
+		p = part_reuse(parts, name);
+	if (!p)
+		p = part_new(st, parts, name);
+	if (p)
+		p->is_taken = true;
+	return p;
+}
+
+void table_part_leave(struct table_part *p)
+{
+	table_part_set_up(p, false);
+	p->is_taken = false;
 }
 
 struct table_state *table_part_state(const struct table_part *p)

@@ -228,7 +228,7 @@ def alone(tap, program):
         a, b = pair.start("a"), pair.start("b")
         set_some(a, 1)
         lib.until(lambda: same(a, b))
-        tap.ok("Success" in a.ctl("reload") or a.alive(), "a reload")
+        tap.ok("Success=1" in a.ctl("reload"), "a reload")
         set_some(a, 20)
         set_some(b, 30)
         tap.ok(lib.until(lambda: same(a, b)), "a reload keeps the link and the tables", difference(a, b))

@@ -24,6 +24,165 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct list sections = LIST_HEAD(sections); /* under <lock>: only gets longer */
 static unsigned next_home;                         /* of thread 0 */
 
+/* --- peers of a generation -------------------------------------------------------------------- */
+
+static struct server *line_of(const struct peers_conf *c, const char *name)
+{
+	struct server *srv;
+
+	list_for_each(srv, &c->proxy->servers, link)
+		if (srv != c->template && strcmp(srv->name, name) == 0)
+			return srv;
+	return NULL;
+}
+
+static void peer_free(struct peer *peer)
+{
+	if (peer->up)
+		peers_link_end(peer->up);
+	peers_shares_free(peer);
+	list_remove(&peer->link);
+	free(peer->name);
+	free(peer);
+}
+
+static bool same_address(const struct server *a, const struct server *b)
+{
+	return a->address_len == b->address_len && a->digest == b->digest &&
+	       (!a->address || memcmp(a->address, b->address, a->address_len) == 0);
+}
+
+static struct peer *peer_find(const struct peers *p, const char *name)
+{
+	struct peer *peer;
+
+	list_for_each(peer, &p->peers, link)
+		if (strcmp(peer->name, name) == 0)
+			return peer;
+	return NULL;
+}
+
+static struct peer *peer_new(struct peers *p, const char *name, struct server *srv)
+{
+	struct peer *peer = calloc(1, sizeof(*peer));
+
+	if (peer)
+		peer->name = strdup(name);
+	if (!peer || !peer->name) {
+		free(peer);
+		return NULL;
+	}
+	list_init(&peer->shares);
+	peer->section = p;
+	peer->srv = srv;
+	list_append(&p->peers, &peer->link);
+	return peer;
+}
+
+/* --- those of a template ---------------------------------------------------------------------- */
+
+static bool is_found(const struct peer *peer)
+{
+	return peer->found.family != ADDR_NONE;
+}
+
+/* Those of whom the name servers do not tell any more; while their links are up only if <now>. */
+static void leave_gone(struct peers *p, bool now)
+{
+	struct peer *peer, *next;
+
+	list_for_each_safe(peer, next, &p->peers, link)
+		if (is_found(peer) && !peer->is_listed && (now || !peer->up))
+			peer_free(peer);
+}
+
+/* Is it this process, or a peer that has a line of its own? */
+static bool is_known(const struct peers *p, const struct addr *a)
+{
+	struct server_addr to;
+	struct peer *peer;
+	struct addr at;
+
+	list_for_each(peer, &p->peers, link) {
+		if (is_found(peer) || !peers_address(peer, &to))
+			continue;
+		at = addr_from_sockaddr(&to.sa, to.len);
+		if (addr_eq(&at, a))
+			return true;
+	}
+	return peers_is_own(p->conf, a);
+}
+
+static void add_found(struct peers *p, const struct addr *a)
+{
+	char name[ADDR_MAX];
+	struct peer *peer;
+
+	addr_put(a, name, sizeof(name));
+	peer = peer_find(p, name);
+	if (!peer && !is_known(p, a)) {
+		peer = peer_new(p, name, p->conf->template);
+		if (!peer)
+			diag_say(DIAG_WARNING, "out of memory: peer '%s' is not served.", name);
+		else
+			peer->found = *a;
+	}
+	if (peer)
+		peer->is_listed = true;
+}
+
+static void list_found(struct peers *p)
+{
+	struct peer *peer;
+
+	if (!p->conf->template || !p->found)
+		return;
+	list_for_each(peer, &p->peers, link)
+		peer->is_listed = false;
+	for (unsigned i = 0; i < p->found->count; i++)
+		add_found(p, &p->found->all[i]);
+	leave_gone(p, p->found->is_anew);
+	p->found->is_anew = false;
+}
+
+/* Those that are not named any more, or elsewhere, are left. */
+static void leave_peers(struct peers *p)
+{
+	struct peer *peer, *next;
+
+	list_for_each_safe(peer, next, &p->peers, link) {
+		struct server *srv = is_found(peer) ? p->conf->template
+			: line_of(p->conf, peer->name);
+
+		if (!srv) {
+			peer_free(peer);
+			continue;
+		}
+		if (peer->up && !same_address(peer->srv, srv))
+			peers_link_end(peer->up);
+		peer->srv = srv;
+	}
+}
+
+static void follow_peers(struct peers *p)
+{
+	struct server *srv;
+	struct peer *peer;
+
+	list_for_each(srv, &p->conf->proxy->servers, link)
+		if (srv != p->conf->template && !peer_find(p, srv->name) &&
+		    !peer_new(p, srv->name, srv))
+			diag_say(DIAG_WARNING, "out of memory: peer '%s' is not served.",
+				 srv->name);
+	list_found(p);
+	list_for_each(peer, &p->peers, link) {
+		peer->is_local = !is_found(peer) && peers_is_local(p->conf, peer->srv);
+		if (!peers_shares_follow(peer))
+			diag_say(DIAG_WARNING, "out of memory: peer '%s' lacks tables.",
+				 peer->name);
+	}
+}
+
 /* --- dialling --------------------------------------------------------------------------------- */
 
 /* The process may end, as far as this section goes. */
@@ -37,10 +196,11 @@ static void stop_ends(struct peers *p)
 /* Whoever has taken over from this process, at its own address. */
 static void stop_dial(struct peers *p, uint64_t now_ms, uint64_t *next_ms)
 {
+	struct server_addr to;
 	struct peer *peer;
 
 	list_for_each(peer, &p->peers, link) {
-		if (!peer->is_local || !peer->srv->address)
+		if (!peer->is_local || !peers_address(peer, &to))
 			continue;
 		if (!peer->up && now_ms >= peer->dial_at_ms && p->stop_tries++ < TAUGHT_TRIES)
 			peers_link_dial(peer);
@@ -55,13 +215,14 @@ static void stop_dial(struct peers *p, uint64_t now_ms, uint64_t *next_ms)
 
 static void dial_all(struct peers *p, uint64_t now_ms, uint64_t *next_ms)
 {
+	struct server_addr to;
 	struct peer *peer;
 
 	if (p->is_stopping)
 		stop_dial(p, now_ms, next_ms);
 	list_for_each(peer, &p->peers, link) {
 		if (p->is_stopping || p->has_stopped || peer->is_local || peer->up ||
-		    !peer->srv->address)
+		    !peers_address(peer, &to))
 			continue;
 		if (now_ms >= peer->dial_at_ms)
 			peers_link_dial(peer);
@@ -112,98 +273,22 @@ static void section_task(struct task *t, void *ctx, unsigned why)
 	peers_tables_trim(p);
 	if (p->is_stopping)
 		stop_look(p);
+	leave_gone(p, false);
 	dial_all(p, now_ms, &next_ms);
 	task_schedule(t, next_ms);
 }
 
-/* --- peers of a generation -------------------------------------------------------------------- */
+/* --- generations ------------------------------------------------------------------------------ */
 
-static struct server *line_of(const struct peers_conf *c, const char *name)
+/* The template's answer has changed. */
+static void names_told(struct peers *p, struct peers_found *f)
 {
-	struct server *srv;
-
-	list_for_each(srv, &c->proxy->servers, link)
-		if (strcmp(srv->name, name) == 0)
-			return srv;
-	return NULL;
-}
-
-static void peer_free(struct peer *peer)
-{
-	if (peer->up)
-		peers_link_end(peer->up);
-	peers_shares_free(peer);
-	list_remove(&peer->link);
-	free(peer->name);
-	free(peer);
-}
-
-static bool same_address(const struct server *a, const struct server *b)
-{
-	return a->address_len == b->address_len && a->digest == b->digest &&
-	       (!a->address || memcmp(a->address, b->address, a->address_len) == 0);
-}
-
-static struct peer *peer_find(const struct peers *p, const char *name)
-{
-	struct peer *peer;
-
-	list_for_each(peer, &p->peers, link)
-		if (strcmp(peer->name, name) == 0)
-			return peer;
-	return NULL;
-}
-
-static bool peer_new(struct peers *p, struct server *srv)
-{
-	struct peer *peer = calloc(1, sizeof(*peer));
-
-	if (peer)
-		peer->name = strdup(srv->name);
-	if (!peer || !peer->name) {
-		free(peer);
-		return false;
-	}
-	list_init(&peer->shares);
-	peer->section = p;
-	peer->srv = srv;
-	list_append(&p->peers, &peer->link);
-	return true;
-}
-
-/* Those that are not named any more, or elsewhere, are left. */
-static void leave_peers(struct peers *p)
-{
-	struct peer *peer, *next;
-
-	list_for_each_safe(peer, next, &p->peers, link) {
-		struct server *srv = line_of(p->conf, peer->name);
-
-		if (!srv) {
-			peer_free(peer);
-			continue;
-		}
-		if (peer->up && !same_address(peer->srv, srv))
-			peers_link_end(peer->up);
-		peer->srv = srv;
-	}
-}
-
-static void follow_peers(struct peers *p)
-{
-	struct server *srv;
-	struct peer *peer;
-
-	list_for_each(srv, &p->conf->proxy->servers, link)
-		if (!peer_find(p, srv->name) && !peer_new(p, srv))
-			diag_say(DIAG_WARNING, "out of memory: peer '%s' is not served.",
-				 srv->name);
-	list_for_each(peer, &p->peers, link) {
-		peer->is_local = peers_is_local(p->conf, peer->srv);
-		if (!peers_shares_follow(peer))
-			diag_say(DIAG_WARNING, "out of memory: peer '%s' lacks tables.",
-				 peer->name);
-	}
+	free(p->found);
+	p->found = f;
+	if (!p->conf || !p->conf->template || p->is_stopping || p->has_stopped)
+		return;
+	follow_peers(p);
+	task_wake(p->task, TASK_WOKEN_OTHER);
 }
 
 static void follow_links(struct peers *p)
@@ -225,6 +310,8 @@ static void section_leave(struct peers *p)
 	list_for_each_safe(peer, next, &p->peers, link)
 		peer_free(peer);
 	peers_tables_free(p);
+	free(p->found);
+	p->found = NULL;
 	p->conf = NULL;
 	if (p->config)
 		config_drop(&p->config);
@@ -311,12 +398,18 @@ bool peers_order(struct peers *p, struct peers_conf *c, struct config *config, b
 	return true;
 }
 
+bool peers_follow_names(struct peers *p, const struct peers_conf *c)
+{
+	return peers_names_follow(p, c, names_told);
+}
+
 void peers_stop(const struct config *cfg)
 {
 	for (struct peers_conf *c = peers_config_of(cfg)->first; c; c = c->next) {
 		peers_listen_close(c);
 		if (!c->run)
 			continue;
+		peers_follow_names(c->run, NULL);
 		listen_work_began();
 		if (!peers_order(c->run, NULL, NULL, true))
 			listen_work_ended();
@@ -364,6 +457,8 @@ bool peers_thread_init(void)
 	struct config *cfg = proxies_current();
 
 	for (struct peers_conf *c = peers_config_of(cfg)->first; c; c = c->next) {
+		if (c->run && !thread_id && !peers_follow_names(c->run, c))
+			return false;
 		if (!c->run || c->run->home != thread_id)
 			continue;
 		follow(c->run, c, config_take(cfg));
@@ -375,9 +470,12 @@ bool peers_thread_init(void)
 /* Their tasks stay: other threads may still note a change. */
 void peers_thread_fini(void)
 {
-	for (struct peers *p = peers_next(NULL); p; p = peers_next(p))
+	for (struct peers *p = peers_next(NULL); p; p = peers_next(p)) {
+		if (!thread_id)
+			peers_follow_names(p, NULL);
 		if (p->home == thread_id && p->conf)
 			follow(p, NULL, NULL);
+	}
 }
 
 bool peers_init(void)

@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "dns/resolvers.h"
 #include "ext/peers.h"
 #include "log/log.h"
 #include "proxy/modules.h"
@@ -141,19 +142,21 @@ static bool parse_as_server(struct conf_line *l, const char *word)
 	return k->parse(l);
 }
 
-/* "server <local name> [options]": as if it had an address, which stands on the bind line. */
-static bool add_addressless(struct conf_line *l, struct peers_conf *c)
+/* As a server's line with another <word> before the <at>th. NULL: reported. */
+static struct server *parse_with_word(struct conf_line *l, struct peers_conf *c, int at,
+				      const char *word)
 {
 	char **words = arena_alloc(&l->cfg->arena, (size_t)(l->count + 2) * sizeof(char *));
 	int *columns = arena_alloc(&l->cfg->arena, (size_t)(l->count + 2) * sizeof(int));
 	struct conf_line line = *l;
-	struct server *srv;
 
-	if (!words || !columns)
-		return conf_error(l, 0, NULL, "out of memory.");
+	if (!words || !columns) {
+		conf_error(l, 0, NULL, "out of memory.");
+		return NULL;
+	}
 	for (int i = 0, to = 0; i <= l->count; i++, to++) {
-		if (i == 2) {
-			words[to] = (char *)(uintptr_t)"127.0.0.1:1";
+		if (i == at) {
+			words[to] = (char *)(uintptr_t)word;
 			columns[to++] = l->columns[1];
 		}
 		words[to] = l->words[i];
@@ -163,9 +166,17 @@ static bool add_addressless(struct conf_line *l, struct peers_conf *c)
 	line.columns = columns;
 	line.count = l->count + 1;
 	l->at = l->count;
-	if (!parse_as_server(&line, "server"))
+	return parse_as_server(&line, "server")
+		? list_entry(c->proxy->servers.prev, struct server, link) : NULL;
+}
+
+/* "server <local name> [options]": as if it had an address, which stands on the bind line. */
+static bool add_addressless(struct conf_line *l, struct peers_conf *c)
+{
+	struct server *srv = parse_with_word(l, c, 2, "127.0.0.1:1");
+
+	if (!srv)
 		return false;
-	srv = list_entry(c->proxy->servers.prev, struct server, link);
 	srv->address = NULL;
 	srv->address_len = 0;
 	return true;
@@ -216,6 +227,52 @@ static bool parse_peer(struct conf_line *l)
 		conf_warn(l, 1, NULL, "'%s %s' : init_addr, resolvers, check and agent are "
 			  "ignored for peers.", l->words[0], name);
 	return true;
+}
+
+/* The process itself, whom its successor finds at the address of the bind line. */
+static bool add_self(struct conf_line *l, struct peers_conf *c)
+{
+	char *words[] = { (char *)(uintptr_t)"server", (char *)(uintptr_t)c->local, NULL };
+	struct conf_line line = *l;
+
+	if (c->has_local)
+		return true;
+	c->has_local = true;
+	c->local_line = l->place.line;
+	line.words = words;
+	line.count = 2;
+	return add_addressless(&line, c);
+}
+
+/* "peer-template <name>:<port> resolvers <section> [options]": as if it were called so. */
+static bool parse_template(struct conf_line *l)
+{
+	struct peers_conf *c = section_of(l);
+	const char *name = conf_peek(l);
+	struct server *srv;
+
+	if (!name)
+		return conf_error(l, 0, NULL, "'%s' expects a name and a port: <name>:<port>.",
+				  l->words[0]);
+	if (c->template)
+		return conf_error(l, 0, NULL, "'%s' : another one is already there (%s:%d).",
+				  l->words[0], c->template->file, c->template->line);
+	srv = parse_with_word(l, c, 1, name);
+	if (!srv)
+		return false;
+	c->template = srv;
+	if (!add_self(l, c))
+		return false;
+	if (!srv->hostname)
+		return conf_error(l, 1, srv->naming.service
+				  ? "ask for addresses: services (SRV) are not supported here"
+				  : "for a known address, write a 'peer' line",
+				  "'%s' expects a name, but got '%s'.", l->words[0], name);
+	if (srv->port_is_mapped)
+		return conf_error(l, 1, NULL, "'%s %s' : missing port.", l->words[0], name);
+	return srv->naming.resolvers_name ||
+	       conf_error(l, 1, "add 'resolvers <section>'", "'%s %s' : who resolves the name?",
+			  l->words[0], name);
 }
 
 static bool parse_default_server(struct conf_line *l)
@@ -318,6 +375,21 @@ static void complete_local(struct peers_conf *c, struct server *srv)
 					a->address_len);
 }
 
+static void check_template(struct config *cfg, struct peers_conf *c, struct diag_list *diags)
+{
+	struct server *srv = c->template;
+	struct diag_place place = { .file = srv->file, .line = srv->line };
+
+	srv->naming.resolvers = resolvers_find(cfg, srv->naming.resolvers_name);
+	if (!srv->naming.resolvers)
+		diag_add(diags, DIAG_ALERT, &place, NULL, "Peers section '%s': there is no section "
+			 "'resolvers %s'.", c->proxy->name, srv->naming.resolvers_name);
+	if (!peers_listens_at(c))
+		diag_add(diags, DIAG_ALERT, &place, "add 'bind :<port>'", "Peers section '%s': "
+			 "'peer-template' needs a 'bind' line, for all members are met at the same "
+			 "port.", c->proxy->name);
+}
+
 static void check_peer(struct config *cfg, struct peers_conf *c, struct server *srv,
 			 struct diag_list *diags)
 {
@@ -327,7 +399,9 @@ static void check_peer(struct config *cfg, struct peers_conf *c, struct server *
 
 	if (is_secure)
 		tls_server_check(cfg, server_slots(srv), &where, diags);
-	if (srv->hostname || srv->naming.service)
+	if (srv == c->template)
+		check_template(cfg, c, diags);
+	else if (srv->hostname || srv->naming.service)
 		server_resolve_once(cfg, srv, diags);
 	check_shard(c, srv, diags);
 	if (!peers_is_local(c, srv))
@@ -380,12 +454,15 @@ static bool sections_start(struct config *cfg, struct diag_list *diags)
 
 static void sections_adopt(struct config *next, struct config *prev)
 {
+	if (!resolvers_begin(next, prev))
+		diag_say(DIAG_WARNING, "out of memory: peers are not looked for by their name.");
 	for (struct peers *p = peers_next(NULL); p; p = peers_next(p)) {
 		struct peers_conf *c = section_named(next, p->name);
 
 		if (c && !c->run)
 			c = NULL;
-		if (!peers_order(p, c, c ? config_take(next) : NULL, false))
+		if (!peers_follow_names(p, c) ||
+		    !peers_order(p, c, c ? config_take(next) : NULL, false))
 			diag_say(DIAG_WARNING, "out of memory: peers section '%s' goes on as "
 				 "before.", p->name);
 	}
@@ -406,6 +483,9 @@ static const struct conf_keyword keywords[] = {
 	{ .words = "server", PEERS, .parse = parse_peer,
 	  .syntax = "<name> [<address>:<port>] [<options>]",
 	  .help = "the same; this process listens where 'bind' says" },
+	{ .words = "peer-template", PEERS, .parse = parse_template,
+	  .syntax = "<name>:<port> resolvers <section> [<options>]",
+	  .help = "all processes that a name stands for (an extension)" },
 	{ .words = "default-server", PEERS, .parse = parse_default_server,
 	  .syntax = "[<options>]", .help = "options of the lines that follow" },
 	{ .words = "bind", PEERS, .parse = parse_bind, .syntax = "<address>:<port> [<options>]",

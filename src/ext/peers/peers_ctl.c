@@ -123,12 +123,13 @@ static void put_peer(struct strbuf *out, const struct tour *t, const struct peer
 	uint64_t now_ms = clock_now_ms();
 	const struct peers_link *l = peer->up;
 	bool is_up = l && l->state == LINK_UP;
-	const struct addr at = peer->srv->address
-		? addr_from_sockaddr((const struct sockaddr_storage *)(const void *)
-				     peer->srv->address, peer->srv->address_len) : (struct addr){0};
+	struct addr at = { .family = ADDR_NONE };
+	struct server_addr to;
 	char place[ADDR_MAX];
 	const struct share *h;
 
+	if (peers_address(peer, &to))
+		at = addr_from_sockaddr(&to.sa, to.len);
 	addr_put(&at, place, sizeof(place));
 	strbuf_printf(out, "  %p: id=%s(%s,%s) addr=%s app_state=%s learn_state=%s "
 		      "last_status=%s last_hdshk=", (const void *)peer, peer->name,

@@ -75,6 +75,10 @@ void peers_link_is_up(struct peers_link *l)
 {
 	struct peers *p = l->section;
 
+	/* name servers may tell late who is there: nobody was asked yet */
+	if (!p->has_met && p->resync == RESYNC_DONE && l->peer->found.family != ADDR_NONE)
+		resync_begin(p);
+	p->has_met = true;
 	if (p->is_stopping) {
 		l->has_to_teach = true;
 		peers_shares_teach(l->peer);

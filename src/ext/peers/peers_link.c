@@ -210,12 +210,17 @@ static void link_up(struct peers_link *l)
 
 static bool say_hello(struct peers_link *l)
 {
-	const struct peers_hello h = {
+	struct peers_hello h = {
 		.minor = PEERS_MINOR, .to = slice_of(l->peer->name),
 		.from = slice_of(l->section->conf->local), .pid = (uint64_t)getpid(),
 		.relative = 1,
 	};
+	char own[ADDR_MAX];
 
+	if (l->peer->found.family != ADDR_NONE) {
+		peers_own_name(l, own);
+		h.from = slice_of(own);
+	}
 	set_state(l, LINK_ASKED);
 	return peers_hello_put(&l->out, &h);
 }
@@ -228,6 +233,20 @@ static struct peer *peer_called(const struct peers *p, struct slice name)
 		if (slice_eq(slice_of(peer->name), name))
 			return peer;
 	return NULL;
+}
+
+/* Is this process meant? */
+static bool is_our_name(const struct peers_link *l, struct slice name)
+{
+	const struct peers_conf *c = l->section->conf;
+	char own[ADDR_MAX];
+
+	if (slice_eq(name, slice_of(c->local)))
+		return true;
+	if (!c->template)
+		return false;
+	peers_own_name(l, own);
+	return slice_eq(name, slice_of(own));
 }
 
 /* Who has come says who it is. False: more is needed. *good false: the link has to end. */
@@ -245,7 +264,7 @@ static bool read_hello(struct peers_link *l, struct slice *rest, bool *good)
 	case PEERS_DONE:
 		*rest = slice_sub(*rest, h.length, rest->len);
 		peer = peer_called(l->section, h.from);
-		answer = !slice_eq(h.to, slice_of(l->section->conf->local)) ? PEERS_ANSWER_NOT_ME
+		answer = !is_our_name(l, h.to) ? PEERS_ANSWER_NOT_ME
 			: !peer ? PEERS_ANSWER_WHO : PEERS_ANSWER_WELCOME;
 	}
 	*good = peers_answer_put(&l->out, answer);
@@ -508,9 +527,8 @@ static struct peers_link *link_new(struct peers *p)
 
 void peers_link_dial(struct peer *peer)
 {
-	const struct server *srv = peer->srv;
-	struct server_addr to = { .len = srv->address_len };
 	struct peers_link *l = link_new(peer->section);
+	struct server_addr to;
 	enum dial_result r = DIAL_NO_MEMORY;
 	struct dial_want want;
 
@@ -522,8 +540,8 @@ void peers_link_dial(struct peer *peer)
 	l->peer = peer;
 	peer->up = l;
 	peer->attempts++;
-	memcpy(&to.sa, srv->address, srv->address_len);
-	server_dial(srv, &to, &want);
+	peers_address(peer, &to);
+	server_dial(peer->srv, &to, &want);
 	r = dial_start(&l->dial, &want, PEERS_HANDSHAKE_MS, &link_conn_ops, l);
 	if (r != DIAL_DONE)
 		dialled(&l->dial, NULL, r);

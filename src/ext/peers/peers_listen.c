@@ -39,19 +39,13 @@ static const struct listener_user user = {
 	.give_back = section_give_back, .uses_thread = section_uses_thread, .name = section_name,
 };
 
-static const struct listener_conf *address_of(const struct peers_conf *c)
-{
-	return c->bind && !list_is_empty(&c->bind->listeners)
-		? list_first(&c->bind->listeners, struct listener_conf, link) : NULL;
-}
-
 /* The socket of the same address of <prev>, borrowed; -1: none. */
 static int find_before(const struct listener_conf *a, const struct config *prev)
 {
 	struct peers_conf *c = prev ? peers_config_of(prev)->first : NULL;
 
 	for (; c; c = c->next) {
-		const struct listener_conf *b = c->listener ? address_of(c) : NULL;
+		const struct listener_conf *b = c->listener ? peers_listens_at(c) : NULL;
 
 		if (b && a->address_len == b->address_len &&
 		    memcmp(&a->address, &b->address, a->address_len) == 0)
@@ -62,7 +56,7 @@ static int find_before(const struct listener_conf *a, const struct config *prev)
 
 static bool open_one(struct peers_conf *c, const struct config *prev, struct diag_list *diags)
 {
-	const struct listener_conf *a = address_of(c);
+	const struct listener_conf *a = peers_listens_at(c);
 	char error[256];
 	int fd;
 

@@ -3,6 +3,7 @@
  *
  *     struct peers_conf (generation)  --orders-->  struct peers (home thread)
  *                                                    |-- struct shared_table: numbers, log
+ *                                                    |-- struct peers_names (thread 0): DNS
  *                                                    '-- struct peer --- struct peers_link
  *                                                          '-- struct share: how far one peer is
  *                                                                with one table
@@ -30,6 +31,8 @@
 #define PEERS_HANDSHAKE_MS 5000
 /* How long somebody who can teach is waited for. */
 #define PEERS_RESYNC_MS 5000
+/* Of a template. */
+#define PEERS_FOUND_MAX TABLE_PARTS_MAX
 /* Texts that are known by a number on a link, in each direction. */
 #define PEERS_WORDS 128
 /* The age of what has just begun, by the clock of a thread that is behind. */
@@ -49,6 +52,7 @@ struct peers_conf {
 	bool mixed_told;           /* that both have was reported */
 	bool has_local;            /* a line names this process */
 	int local_line;
+	struct server *template;   /* `peer-template`: how to reach those of its name; or NULL */
 	unsigned shards;           /* 0: each peer gets all keys */
 	bool disabled;
 	bool is_used;              /* it has tables, and somebody to share them with */
@@ -68,6 +72,13 @@ unsigned peers_shard(const struct peers_conf *c, const struct server *srv);
 static inline bool peers_is_local(const struct peers_conf *c, const struct server *srv)
 {
 	return strcmp(srv->name, c->local) == 0;
+}
+
+/* The address of the bind line; NULL: none. */
+static inline const struct listener_conf *peers_listens_at(const struct peers_conf *c)
+{
+	return c->bind && !list_is_empty(&c->bind->listeners)
+		? list_first(&c->bind->listeners, struct listener_conf, link) : NULL;
 }
 
 /* --- what runs: all of a section's home ------------------------------------------------------- */
@@ -121,6 +132,8 @@ struct peer {
 	struct peers *section;
 	char *name;                   /* owned */
 	struct server *srv;           /* of the generation in force */
+	struct addr found;            /* of a template: where it is; ADDR_NONE: its line says it */
+	bool is_listed;               /* of a template: its name stands for it still */
 	bool is_local;
 	struct list shares;
 	struct peers_link *up;        /* NULL: there is none, not even an attempt */
@@ -141,12 +154,15 @@ struct peers {
 	struct list link;             /* of thread 0: all of them */
 	char *name;                   /* owned */
 	unsigned home;
+	struct peers_names *names;    /* owned, of thread 0; NULL: it never had a template */
 	/* of its home: */
 	struct config *config;        /* counted; NULL: no generation wants it */
 	struct peers_conf *conf;
 	struct list peers, tables, links;
+	struct peers_found *found;    /* owned: the answer for its template; NULL: none yet */
 	struct task *task;            /* takes what has changed, dials */
 	enum peers_resync resync;
+	bool has_met;                 /* a link was up, once */
 	uint64_t resync_end_ms;
 	struct peers_link *teacher;   /* who was asked for everything */
 	bool is_stopping;             /* its old links are gone, and the new process is taught */
@@ -210,6 +226,35 @@ bool peers_init(void);
  * wants it any more. <stop>: teach the successor instead. From thread 0. False: no memory.
  */
 bool peers_order(struct peers *p, struct peers_conf *c, struct config *config, bool stop);
+
+/* The names that the generation's template asks for, or with NULL none. On thread 0. False: no
+ * memory.
+ */
+bool peers_follow_names(struct peers *p, const struct peers_conf *c);
+
+/* --- peers_names.c: peers whose addresses a name server tells --------------------------------- */
+
+/* Whom the name of a template stands for. */
+struct peers_found {
+	struct message message;
+	void (*told)(struct peers *p, struct peers_found *f); /* takes it over */
+	struct peers *p;
+	bool is_anew;                 /* another name: whom the last one stood for is left */
+	unsigned count;
+	struct addr all[PEERS_FOUND_MAX];
+};
+
+/* Asks for the name of <c>'s template from now on, and gives each answer to <told>, at the home;
+ * NULL, or a section without one: not any more. On thread 0. False: no memory.
+ */
+typedef void peers_told_fn(struct peers *p, struct peers_found *f);
+bool peers_names_follow(struct peers *p, const struct peers_conf *c, peers_told_fn *told);
+/* Is this the process itself? */
+bool peers_is_own(const struct peers_conf *c, const struct addr *a);
+/* What this process calls itself on the link of a peer of a template, ADDR_MAX bytes. */
+void peers_own_name(const struct peers_link *l, char *out);
+/* Where a peer is met; false: that is not known. */
+bool peers_address(const struct peer *peer, struct server_addr *out);
 
 /* --- peers_lesson.c: who teaches us ----------------------------------------------------------- */
 

@@ -169,6 +169,16 @@ void peers_tables_trim(struct peers *p)
 			trim(p, s);
 }
 
+static void share_free(struct share *h)
+{
+	if (h->held)
+		table_drop(h->held);
+	if (h->part)
+		table_part_leave(h->part);
+	list_remove(&h->link);
+	free(h);
+}
+
 /* --- tables come and go ----------------------------------------------------------------------- */
 
 /* Called by whoever changes an entry. */
@@ -198,10 +208,7 @@ static void shared_free(struct peers *p, struct shared_table *s)
 			peer->up->to = NULL;
 		if (peer->up && peer->up->from == h)
 			peer->up->from = NULL;
-		if (h->held)
-			table_drop(h->held);
-		list_remove(&h->link);
-		free(h);
+		share_free(h);
 	}
 	list_remove(&s->link);
 	table_state_drop(&s->state);
@@ -373,10 +380,7 @@ void peers_shares_free(struct peer *peer)
 	struct share *h, *next;
 
 	list_for_each_safe(h, next, &peer->shares, link) {
-		if (h->held)
-			table_drop(h->held);
-		list_remove(&h->link);
-		free(h);
+		share_free(h);
 	}
 }
 

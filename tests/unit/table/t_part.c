@@ -98,6 +98,14 @@ static void test_bounds(void)
 	clock_thread_now_ns += 5000 * NS_PER_MS;
 	ok(table_sweep(st, 1000), "swept");
 	is_int(table_state_used(table_part_state(p)), 0, "with it");
+	ok(!table_part_of(st, "64"), "what is taken is nobody else's");
+	table_part_set_up(p, true);
+	table_part_leave(p);
+	ok(table_part_of(st, "64") == p, "what is left, and empty, is");
+	count(table_part_state(p), "1", 1);
+	table_part_leave(p);
+	ok(!table_part_of(st, "65"), "what has entries is not, as long as it has");
+	ok(table_part_of(st, "64") == p, "but its own");
 	table_state_drop(&st);
 }
 
