@@ -8,11 +8,8 @@
 #include <string.h>
 #include "base/clock.h"
 #include "codec/qpack.h"
-#include "http/msg.h"
+#include "mux/head.h"
 #include "h3_priv.h"
-
-/* Places that are left for fields that rules add. */
-#define SPARE_FIELDS 8
 
 static __thread struct {
 	char *section, *text;
@@ -69,76 +66,16 @@ static enum h2_head_status decode(const struct h3_conn *h, const struct block_qu
 	return h3_head_decode(slice_make(me.section, len), kind, options, head);
 }
 
-/* Copies what <head> points to into the message's arena. Returns the list of fields, or NULL. */
-static struct h1_field *keep(struct http_msg *m, struct h2_head *head, unsigned spare)
-{
-	struct h1_field *list = arena_alloc(m->arena, (head->field_count + spare) * sizeof(*list));
-	char *text = arena_alloc(m->arena, head->text_len + 1);
-
-	if (!list || !text)
-		return NULL;
-	memcpy(text, head->text, head->text_len);
-	h2_head_move(head, text);
-	memcpy(list, head->fields, head->field_count * sizeof(*list));
-	return list;
-}
-
 /* --- requests --------------------------------------------------------------------------------- */
-
-/* The target as an absolute form, as with HTTP/2. */
-static bool fill_uri(struct http_msg *m, const struct h2_head *head)
-{
-	bool asterisk = slice_eq(head->path, SLICE("*"));
-	struct slice path = asterisk ? SLICE("") : head->path;
-	size_t len = head->scheme.len + 3 + head->authority.len + path.len;
-	char *text;
-
-	if (!(head->flags & H2_HEAD_FL_AUTHORITY)) {
-		m->uri = head->path;
-		return true;
-	}
-	text = arena_alloc(m->arena, len);
-	if (!text)
-		return false;
-	m->uri = slice_make(text, len);
-	m->flags |= HTTP_MSG_ABSOLUTE;
-	if (!(head->flags & H2_HEAD_FL_OTHER_SCHEME))
-		m->flags |= HTTP_MSG_NORMALIZED;
-	memcpy(text, head->scheme.ptr, head->scheme.len);
-	text += head->scheme.len;
-	memcpy(text, "://", 3);
-	text += 3;
-	memcpy(text, head->authority.ptr, head->authority.len);
-	if (path.len)
-		memcpy(text + head->authority.len, path.ptr, path.len);
-	return true;
-}
 
 /* False: no memory. */
 static bool fill_request(struct http_msg *m, struct h2_head *head, bool ended)
 {
-	struct h1_field *list = keep(m, head, SPARE_FIELDS);
-
-	if (!list)
+	if (!mux_head_request(m, head, ended))
 		return false;
-	m->fields = (struct http_fields){
-		.list = list, .count = head->field_count, .room = head->field_count + SPARE_FIELDS,
-	};
-	m->flags = 0;
 	m->version = 30;
 	m->version_text = SLICE("HTTP/3.0");
-	m->method_text = head->method;
-	m->method = head->method_id;
-	if (head->flags & H2_HEAD_FL_EXPECT_CONTINUE)
-		m->flags |= HTTP_MSG_EXPECT_CONTINUE;
-	m->content_length = head->content_length;
-	if (ended)
-		m->body = HTTP_BODY_NONE;
-	else if (head->flags & H2_HEAD_FL_CONTENT_LENGTH)
-		m->body = HTTP_BODY_LENGTH;
-	else
-		m->body = HTTP_BODY_CHUNKED;
-	return fill_uri(m, head);
+	return true;
 }
 
 static void begin_request(struct h3_stream *s, struct h2_head *head, bool ended)
@@ -193,7 +130,6 @@ static void on_request(struct h3_stream *s, const struct block_queue *q, size_t 
 
 static void on_trailers(struct h3_stream *s, const struct block_queue *q, size_t len)
 {
-	struct http_msg *m = s->ep->rx_head;
 	struct h2_head head;
 
 	s->flags |= H3S_TRAILERS_GOT;
@@ -207,11 +143,7 @@ static void on_trailers(struct h3_stream *s, const struct block_queue *q, size_t
 		h3_stream_fail(s, H3_MESSAGE_ERROR, "invalid trailers");
 		return;
 	}
-	if (!head.field_count)
-		return;
-	m->trailers.list = keep(m, &head, 0);
-	if (m->trailers.list)
-		m->trailers.count = m->trailers.room = head.field_count;
+	mux_head_trailers(s->ep->rx_head, &head);
 }
 
 void h3_head(struct h3_stream *s, const struct block_queue *q, size_t len, bool ended)

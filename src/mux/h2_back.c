@@ -12,9 +12,10 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "codec/websocket.h"
+#include "http/msg.h"
+#include "mux/head.h"
 #include "h2_priv.h"
 #include "trace_priv.h"
-#include "http/msg.h"
 
 /* --- requests --------------------------------------------------------------------------------- */
 
@@ -209,13 +210,8 @@ static bool fill_upgrade(struct http_msg *m, const struct http_msg *request)
 static bool fill_response(struct h2_stream *s, struct http_msg *m, struct h2_head *head,
 			  bool end_stream)
 {
-	struct h1_field *list = h2_head_keep(m, head, 8);
-
-	if (!list)
+	if (!mux_head_fields(m, head))
 		return false;
-	m->fields = (struct http_fields){
-		.list = list, .count = head->field_count, .room = head->field_count + 8u,
-	};
 	m->flags = HTTP_MSG_RESPONSE;
 	if (head->status < 200)
 		m->flags |= HTTP_MSG_INTERIM;

@@ -10,6 +10,7 @@
 #include <sys/random.h>
 #include "base/clock.h"
 #include "codec/websocket.h"
+#include "mux/head.h"
 #include "h1_priv.h"
 #include "h2_priv.h"
 #include "trace_priv.h"
@@ -54,66 +55,7 @@ enum h2_head_status h2_head_read(struct h2_conn *h, struct slice block, enum h2_
 	return h2_head_decode(&h->decoder, block, kind, options, head);
 }
 
-/* Copies what <head> points to into the message's arena. Returns the list of fields, or NULL. */
-struct h1_field *h2_head_keep(struct http_msg *m, struct h2_head *head, unsigned spare)
-{
-	struct h1_field *list = arena_alloc(m->arena, (head->field_count + spare) * sizeof(*list));
-	char *text = arena_alloc(m->arena, head->text_len + 1);
-
-	if (!list || !text)
-		return NULL;
-	memcpy(text, head->text, head->text_len);
-	h2_head_move(head, text);
-	memcpy(list, head->fields, head->field_count * sizeof(*list));
-	return list;
-}
-
 /* --- requests --------------------------------------------------------------------------------- */
-
-/* The target as an absolute form: how the parts of a head fit together (RFC 9113 8.3.1). A server
- * of HTTP/1 gets its origin form, which means "http" or "https", unless it is another scheme's.
- */
-static bool fill_uri(struct http_msg *m, const struct h2_head *head)
-{
-	bool asterisk = slice_eq(head->path, SLICE("*"));
-	struct slice path = asterisk ? SLICE("") : head->path;
-	size_t len = head->scheme.len + 3 + head->authority.len + path.len;
-	char *text;
-
-	if (slice_is_none(head->path)) {
-		m->uri = head->authority;
-		return true;
-	}
-	if (!(head->flags & H2_HEAD_FL_AUTHORITY)) {
-		m->uri = head->path;
-		return true;
-	}
-	text = arena_alloc(m->arena, len);
-	if (!text)
-		return false;
-	m->uri = slice_make(text, len);
-	m->flags |= head->flags & H2_HEAD_FL_OTHER_SCHEME ? HTTP_MSG_ABSOLUTE
-							  : HTTP_MSG_ABSOLUTE | HTTP_MSG_NORMALIZED;
-	memcpy(text, head->scheme.ptr, head->scheme.len);
-	text += head->scheme.len;
-	memcpy(text, "://", 3);
-	text += 3;
-	memcpy(text, head->authority.ptr, head->authority.len);
-	if (path.len)
-		memcpy(text + head->authority.len, path.ptr, path.len);
-	return true;
-}
-
-static void fill_body(struct http_msg *m, const struct h2_head *head, bool end_stream)
-{
-	m->content_length = head->content_length;
-	if (end_stream || head->method_id == H1_METHOD_CONNECT)
-		m->body = HTTP_BODY_NONE;
-	else if (head->flags & H2_HEAD_FL_CONTENT_LENGTH)
-		m->body = HTTP_BODY_LENGTH;
-	else
-		m->body = HTTP_BODY_CHUNKED;
-}
 
 /* The key that an HTTP/1 server has to answer, unless the client has brought one. */
 static bool put_websocket_key(struct http_msg *m)
@@ -145,24 +87,10 @@ static bool fill_upgrade(struct http_msg *m, const struct h2_head *head)
 /* False: no memory. */
 static bool fill_request(struct http_msg *m, struct h2_head *head, bool end_stream)
 {
-	struct h1_field *list;
-
-	list = h2_head_keep(m, head, 8);
-	if (!list)
+	if (!mux_head_request(m, head, end_stream))
 		return false;
-	m->fields = (struct http_fields){
-		.list = list, .count = head->field_count, .room = head->field_count + 8u,
-	};
-	m->flags = 0;
 	m->version = 20;
 	m->version_text = SLICE("HTTP/2.0");
-	m->method_text = head->method;
-	m->method = head->method_id;
-	if (head->flags & H2_HEAD_FL_EXPECT_CONTINUE)
-		m->flags |= HTTP_MSG_EXPECT_CONTINUE;
-	fill_body(m, head, end_stream);
-	if (!fill_uri(m, head))
-		return false;
 	return slice_is_none(head->protocol) || fill_upgrade(m, head);
 }
 
@@ -299,7 +227,6 @@ static void on_request(struct h2_conn *h, struct slice block, bool end_stream)
 
 void h2_head_trailers(struct h2_conn *h, struct h2_stream *s, struct slice block, bool end_stream)
 {
-	struct http_msg *m = s->ep->rx_head;
 	enum h2_head_status r;
 	struct h2_head head;
 
@@ -315,11 +242,7 @@ void h2_head_trailers(struct h2_conn *h, struct h2_stream *s, struct slice block
 		h2s_error(s, H2_ERR_PROTOCOL_ERROR, "invalid trailers");
 		return;
 	}
-	if (head.field_count) {
-		m->trailers.list = h2_head_keep(m, &head, 0);
-		if (m->trailers.list)
-			m->trailers.count = m->trailers.room = head.field_count;
-	}
+	mux_head_trailers(s->ep->rx_head, &head);
 	h2s_ended_remote(s);
 	h2s_wake_soon(s);
 }

@@ -448,10 +448,6 @@ void h2_head_thread_fini(void);
 /* Decodes a block into the thread's buffers, for the next such call. */
 enum h2_head_status h2_head_read(struct h2_conn *h, struct slice block, enum h2_head_kind kind,
 				 unsigned options, struct h2_head *head);
-/* Copies what <head> points to into the message's arena. Returns the list of fields, with <spare>
- * more places; NULL: no memory.
- */
-struct h1_field *h2_head_keep(struct http_msg *m, struct h2_head *head, unsigned spare);
 /* A header block behind the head of <s>. */
 void h2_head_trailers(struct h2_conn *h, struct h2_stream *s, struct slice block, bool end_stream);
 /* Those of struct h2_side. */
