@@ -7,18 +7,12 @@
  */
 #include "hpack_priv.h"
 
-/* A string literal as it is in the block. */
-struct literal {
-	struct slice bytes;
-	bool huffman;
-};
-
 /* One representation of a field. */
 struct form {
 	uint32_t index;      /* of the name, or of the whole field; 0: the name is a literal */
 	bool whole;          /* indexed field: there is no literal */
 	bool insert, never;
-	struct literal name, value;
+	struct hpack_literal name, value;
 };
 
 void hpack_decoder_init(struct hpack_decoder *d, uint32_t limit)
@@ -50,49 +44,53 @@ void hpack_read_begin(struct hpack_reader *r, struct hpack_decoder *d, struct sl
 	};
 }
 
-static bool read_bad(struct hpack_reader *r, uint8_t error)
+bool hpack_read_integer(struct hpack_reader *r, unsigned prefix, unsigned bits, uint64_t *out)
 {
-	r->error = error;
-	return false;
-}
-
-/* Reads an integer (5.1) whose first byte keeps <prefix> bits for it. */
-static bool read_integer(struct hpack_reader *r, unsigned prefix, uint32_t *out)
-{
-	uint32_t max = (1u << prefix) - 1;
-	uint64_t value = *r->at++ & max;
+	uint64_t max = (1u << prefix) - 1, value;
 	uint8_t byte;
 
+	if (r->at == r->end)
+		return hpack_read_bad(r, HPACK_ERR_TRUNCATED);
+	value = *r->at++ & max;
 	if (value < max) {
-		*out = (uint32_t)value;
+		*out = value;
 		return true;
 	}
-	for (unsigned shift = 0; shift <= 28; shift += 7) {
+	for (unsigned shift = 0; shift < bits; shift += 7) {
 		if (r->at == r->end)
-			return read_bad(r, HPACK_ERR_TRUNCATED);
+			return hpack_read_bad(r, HPACK_ERR_TRUNCATED);
 		byte = *r->at++;
 		value += (uint64_t)(byte & 0x7f) << shift;
 		if (byte & 0x80)
 			continue;
-		*out = (uint32_t)value;
-		return value <= UINT32_MAX || read_bad(r, HPACK_ERR_INTEGER);
+		*out = value;
+		return !(value >> bits) || hpack_read_bad(r, HPACK_ERR_INTEGER);
 	}
-	return read_bad(r, HPACK_ERR_INTEGER);
+	return hpack_read_bad(r, HPACK_ERR_INTEGER);
 }
 
-static bool read_literal(struct hpack_reader *r, struct literal *out)
+bool hpack_read_literal(struct hpack_reader *r, unsigned prefix, struct hpack_literal *out)
 {
-	uint32_t len;
+	uint64_t len;
 
-	if (r->at == r->end)
-		return read_bad(r, HPACK_ERR_TRUNCATED);
-	out->huffman = *r->at & 0x80;
-	if (!read_integer(r, 7, &len))
+	out->huffman = r->at < r->end && *r->at & 1u << prefix;
+	if (!hpack_read_integer(r, prefix, 32, &len))
 		return false;
 	if (len > (size_t)(r->end - r->at))
-		return read_bad(r, HPACK_ERR_TRUNCATED);
-	out->bytes = slice_make((const char *)r->at, len);
+		return hpack_read_bad(r, HPACK_ERR_TRUNCATED);
+	out->bytes = slice_make((const char *)r->at, (size_t)len);
 	r->at += len;
+	return true;
+}
+
+/* An index or a size, which HPACK bounds to 32 bits. */
+static bool read_number(struct hpack_reader *r, unsigned prefix, uint32_t *out)
+{
+	uint64_t value;
+
+	if (!hpack_read_integer(r, prefix, 32, &value))
+		return false;
+	*out = (uint32_t)value;
 	return true;
 }
 
@@ -112,15 +110,15 @@ static bool read_form(struct hpack_reader *r, struct form *f)
 	} else {
 		f->never = first & 0x10;
 	}
-	if (!read_integer(r, prefix, &f->index))
+	if (!read_number(r, prefix, &f->index))
 		return false;
 	if (f->index > HPACK_STATIC_COUNT + r->decoder->table.count || (f->whole && !f->index))
-		return read_bad(r, HPACK_ERR_INDEX);
+		return hpack_read_bad(r, HPACK_ERR_INDEX);
 	if (f->whole)
 		return true;
-	if (!f->index && !read_literal(r, &f->name))
+	if (!f->index && !hpack_read_literal(r, 7, &f->name))
 		return false;
-	return read_literal(r, &f->value);
+	return hpack_read_literal(r, 7, &f->value);
 }
 
 /* Size updates (6.3), which only stand at the beginning of a block. */
@@ -131,16 +129,16 @@ static bool read_updates(struct hpack_reader *r)
 
 	while (r->at < r->end && (*r->at & 0xe0) == 0x20) {
 		if (r->begun)
-			return read_bad(r, HPACK_ERR_TABLE_SIZE);
-		if (!read_integer(r, 5, &size))
+			return hpack_read_bad(r, HPACK_ERR_TABLE_SIZE);
+		if (!read_number(r, 5, &size))
 			return false;
 		if (size > d->limit)
-			return read_bad(r, HPACK_ERR_TABLE_SIZE);
+			return hpack_read_bad(r, HPACK_ERR_TABLE_SIZE);
 		hpack_table_resize(&d->table, size);
 		d->must_update = false;
 	}
 	if (d->must_update && r->at < r->end)
-		return read_bad(r, HPACK_ERR_TABLE_SIZE);
+		return hpack_read_bad(r, HPACK_ERR_TABLE_SIZE);
 	r->begun = true;
 	return true;
 }
@@ -150,7 +148,7 @@ static bool read_updates(struct hpack_reader *r)
 static bool put_text(struct hpack_reader *r, struct slice text, struct slice *out)
 {
 	if (text.len > r->text_room)
-		return read_bad(r, HPACK_ERR_TOO_LARGE);
+		return hpack_read_bad(r, HPACK_ERR_TOO_LARGE);
 	if (text.len)
 		memcpy(r->text, text.ptr, text.len);
 	*out = slice_make(r->text, text.len);
@@ -159,7 +157,7 @@ static bool put_text(struct hpack_reader *r, struct slice text, struct slice *ou
 	return true;
 }
 
-static bool put_literal(struct hpack_reader *r, struct literal l, struct slice *out)
+bool hpack_put_literal(struct hpack_reader *r, struct hpack_literal l, struct slice *out)
 {
 	size_t len;
 
@@ -167,12 +165,25 @@ static bool put_literal(struct hpack_reader *r, struct literal l, struct slice *
 		return put_text(r, l.bytes, out);
 	len = hpack_huffman_decode(l.bytes, r->text, r->text_room);
 	if (len == HPACK_HUFFMAN_NO_ROOM)
-		return read_bad(r, HPACK_ERR_TOO_LARGE);
+		return hpack_read_bad(r, HPACK_ERR_TOO_LARGE);
 	if (len == HPACK_HUFFMAN_BAD)
-		return read_bad(r, HPACK_ERR_HUFFMAN);
+		return hpack_read_bad(r, HPACK_ERR_HUFFMAN);
 	*out = slice_make(r->text, len);
 	r->text += len;
 	r->text_room -= len;
+	return true;
+}
+
+bool hpack_put_name(struct hpack_reader *r, struct hpack_literal l, struct hpack_field *out)
+{
+	if (!hpack_put_literal(r, l, &out->name))
+		return false;
+	out->id = hpack_id_of(out->name);
+	if (out->id) { /* known: the constant serves, the room is free again */
+		r->text -= out->name.len;
+		r->text_room += out->name.len;
+		out->name = hpack_name_of(out->id);
+	}
 	return true;
 }
 
@@ -200,21 +211,13 @@ static bool put_name(struct hpack_reader *r, const struct form *f, struct hpack_
 			out->value = hpack_statics[f->index].value;
 		return true;
 	}
-	if (!put_literal(r, f->name, &out->name))
-		return false;
-	out->id = hpack_id_of(out->name);
-	if (out->id) { /* known: the constant serves, the room is free again */
-		r->text -= out->name.len;
-		r->text_room += out->name.len;
-		out->name = hpack_name_of(out->id);
-	}
-	return true;
+	return hpack_put_name(r, f->name, out);
 }
 
 static bool put_field(struct hpack_reader *r, const struct form *f, struct hpack_field *out)
 {
 	*out = (struct hpack_field){ .never_indexed = f->never };
-	return put_name(r, f, out) && (f->whole || put_literal(r, f->value, &out->value));
+	return put_name(r, f, out) && (f->whole || hpack_put_literal(r, f->value, &out->value));
 }
 
 enum hpack_status hpack_read(struct hpack_reader *r, struct hpack_field *out)

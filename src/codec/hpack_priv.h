@@ -65,4 +65,30 @@ struct hpack_entry hpack_table_get(const struct hpack_table *t, uint32_t age);
  */
 bool hpack_table_add(struct hpack_table *t, uint8_t id, struct slice name, struct slice value);
 
+/* ---- reading, of QPACK too: hpack_decode.c. False with r->error. */
+
+/* A string literal as it is in the block. */
+struct hpack_literal {
+	struct slice bytes;
+	bool huffman;
+};
+
+/* Notes an error; returns false. */
+static inline bool hpack_read_bad(struct hpack_reader *r, uint8_t error)
+{
+	r->error = error;
+	return false;
+}
+
+/* Reads an integer (RFC 7541 5.1) of <bits> bits at most whose first byte keeps <prefix> for it. */
+bool hpack_read_integer(struct hpack_reader *r, unsigned prefix, unsigned bits, uint64_t *out);
+/* Finds a string whose first byte keeps <prefix> bits for its length, and the one above for
+ * Huffman.
+ */
+bool hpack_read_literal(struct hpack_reader *r, unsigned prefix, struct hpack_literal *out);
+/* Puts its text where texts go. */
+bool hpack_put_literal(struct hpack_reader *r, struct hpack_literal l, struct slice *out);
+/* As hpack_put_literal(), for a name: a known one is the constant and needs no room. */
+bool hpack_put_name(struct hpack_reader *r, struct hpack_literal l, struct hpack_field *out);
+
 #endif

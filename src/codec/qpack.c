@@ -13,68 +13,23 @@
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-static bool read_bad(struct hpack_reader *r, uint8_t error)
-{
-	r->error = error;
-	return false;
-}
-
 static bool read_integer(struct hpack_reader *r, unsigned prefix, uint64_t *out)
 {
-	uint64_t max = (1u << prefix) - 1, value;
-	uint8_t byte;
-
-	if (r->at == r->end)
-		return read_bad(r, HPACK_ERR_TRUNCATED);
-	value = *r->at++ & max;
-	if (value < max) {
-		*out = value;
-		return true;
-	}
-	for (unsigned shift = 0; shift <= 56; shift += 7) {
-		if (r->at == r->end)
-			return read_bad(r, HPACK_ERR_TRUNCATED);
-		byte = *r->at++;
-		value += (uint64_t)(byte & 0x7f) << shift;
-		if (byte & 0x80)
-			continue;
-		*out = value;
-		return true;
-	}
-	return read_bad(r, HPACK_ERR_INTEGER);
+	return hpack_read_integer(r, prefix, 62, out);
 }
 
-/* A string whose first byte keeps <prefix> bits for its length, and the one above for Huffman. */
-static bool read_string(struct hpack_reader *r, unsigned prefix, struct slice *out)
+static bool read_string(struct hpack_reader *r, struct slice *out)
 {
-	bool huffman = r->at < r->end && *r->at & 1u << prefix;
-	struct slice bytes;
-	uint64_t len;
-	size_t n;
+	struct hpack_literal l;
 
-	if (!read_integer(r, prefix, &len))
-		return false;
-	if (len > (size_t)(r->end - r->at))
-		return read_bad(r, HPACK_ERR_TRUNCATED);
-	bytes = slice_make((const char *)r->at, (size_t)len);
-	r->at += len;
-	if (huffman) {
-		n = hpack_huffman_decode(bytes, r->text, r->text_room);
-	} else {
-		n = bytes.len;
-		if (n > r->text_room)
-			return read_bad(r, HPACK_ERR_TOO_LARGE);
-		if (n)
-			memcpy(r->text, bytes.ptr, n);
-	}
-	if (n == HPACK_HUFFMAN_NO_ROOM)
-		return read_bad(r, HPACK_ERR_TOO_LARGE);
-	if (n == HPACK_HUFFMAN_BAD)
-		return read_bad(r, HPACK_ERR_HUFFMAN);
-	*out = slice_make(r->text, n);
-	r->text += n;
-	r->text_room -= n;
-	return true;
+	return hpack_read_literal(r, 7, &l) && hpack_put_literal(r, l, out);
+}
+
+static bool read_name(struct hpack_reader *r, struct hpack_field *out)
+{
+	struct hpack_literal l;
+
+	return hpack_read_literal(r, 3, &l) && hpack_put_name(r, l, out);
 }
 
 /* The static entry of an index of <prefix> bits; <is_static>: what the bit says. */
@@ -86,7 +41,7 @@ static bool read_entry(struct hpack_reader *r, unsigned prefix, bool is_static,
 	if (!read_integer(r, prefix, &index))
 		return false;
 	if (!is_static || index >= QPACK_STATIC_COUNT)
-		return read_bad(r, HPACK_ERR_INDEX);
+		return hpack_read_bad(r, HPACK_ERR_INDEX);
 	*entry = &qpack_statics[index];
 	return true;
 }
@@ -108,7 +63,7 @@ static bool read_prefix(struct hpack_reader *r)
 	r->begun = true;
 	if (!read_integer(r, 8, &inserts) || !read_integer(r, 7, &base))
 		return false;
-	return !inserts || read_bad(r, HPACK_ERR_INDEX);
+	return !inserts || hpack_read_bad(r, HPACK_ERR_INDEX);
 }
 
 static bool read_field(struct hpack_reader *r, struct hpack_field *out)
@@ -130,20 +85,12 @@ static bool read_field(struct hpack_reader *r, struct hpack_field *out)
 			return false;
 		out->name = entry->name;
 		out->id = entry->id;
-		return read_string(r, 7, &out->value);
+		return read_string(r, &out->value);
 	}
 	if (!(first & 0x20))
-		return read_bad(r, HPACK_ERR_INDEX); /* relative to the base: a dynamic entry */
+		return hpack_read_bad(r, HPACK_ERR_INDEX); /* relative to the base: dynamic */
 	out->never_indexed = first & NEVER_LITERAL;
-	if (!read_string(r, 3, &out->name))
-		return false;
-	out->id = hpack_id_of(out->name);
-	if (out->id) { /* known: the constant serves, the room is free again */
-		r->text -= out->name.len;
-		r->text_room += out->name.len;
-		out->name = hpack_name_of(out->id);
-	}
-	return read_string(r, 7, &out->value);
+	return read_name(r, out) && read_string(r, &out->value);
 }
 
 enum hpack_status qpack_read(struct hpack_reader *r, struct hpack_field *out)
