@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* applet_tcp.c - class AppletTCP: what commands and services of mode tcp talk through */
 #include "base/clock.h"
-#include "ctl/ctl.h"
 #include "script_priv.h"
 
 #define CLASS "AppletTCP"
@@ -33,7 +32,7 @@ static int send_text(lua_State *L)
 	text.ptr = luaL_checklstring(L, 2, &text.len);
 	if (!strbuf_add(&a->out, text))
 		return luaL_error(L, "out of memory");
-	if (a->out.len > CTL_OUT_SOFT)
+	if (a->out.len > SCRIPT_APPLET_SOFT)
 		return script_yield_to(L, clock_now_ms(), 0, after_send);
 	return after_send(L, LUA_OK, 0);
 }

@@ -4,14 +4,6 @@
 #include "base/clock.h"
 #include "script_priv.h"
 
-static struct slice text_at(lua_State *L, int index)
-{
-	size_t len;
-	const char *text = luaL_checklstring(L, index, &len);
-
-	return slice_make(text, len);
-}
-
 static int core_log(lua_State *L)
 {
 	struct script_box *box = script_box_of(L);
@@ -19,7 +11,7 @@ static int core_log(lua_State *L)
 
 	luaL_argcheck(L, level >= 0 && level < LOG_LEVELS, 1, "a log level is expected");
 	script_log(box->room, box->running ? box->running->proxy : NULL, (enum log_level)level,
-		   text_at(L, 2));
+		   script_text(L, 2));
 	return 0;
 }
 
@@ -28,7 +20,7 @@ static int core_say(lua_State *L)
 	struct script_box *box = script_box_of(L);
 
 	script_log(box->room, box->running ? box->running->proxy : NULL,
-		   (enum log_level)lua_tointeger(L, lua_upvalueindex(1)), text_at(L, 1));
+		   (enum log_level)lua_tointeger(L, lua_upvalueindex(1)), script_text(L, 1));
 	return 0;
 }
 
@@ -71,7 +63,7 @@ static int core_now(lua_State *L)
 /* core.tokenize(text, separators [, noblank]) */
 static int core_tokenize(lua_State *L)
 {
-	struct slice text = text_at(L, 1), cuts = text_at(L, 2);
+	struct slice text = script_text(L, 1), cuts = script_text(L, 2);
 	bool no_blank = lua_toboolean(L, 3);
 	size_t from = 0, to;
 	int n = 0;
@@ -93,7 +85,7 @@ static int core_tokenize(lua_State *L)
 static int concat_add(lua_State *L)
 {
 	luaL_checktype(L, 1, LUA_TTABLE);
-	text_at(L, 2);
+	script_text(L, 2);
 	lua_pushvalue(L, 2);
 	lua_rawseti(L, 1, (lua_Integer)lua_rawlen(L, 1) + 1);
 	return 0;

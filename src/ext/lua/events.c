@@ -215,18 +215,6 @@ void script_events_init(void)
 
 /* --- the event as values of Lua --------------------------------------------------------------- */
 
-static void set_text(lua_State *L, const char *name, const char *text)
-{
-	lua_pushstring(L, text);
-	lua_setfield(L, -2, name);
-}
-
-static void set_integer(lua_State *L, const char *name, lua_Integer number)
-{
-	lua_pushinteger(L, number);
-	lua_setfield(L, -2, name);
-}
-
 static void set_boolean(lua_State *L, const char *name, bool is)
 {
 	lua_pushboolean(L, is);
@@ -243,19 +231,19 @@ static void set_check(lua_State *L, const struct check_copy *c)
 	};
 
 	lua_newtable(L);
-	set_text(L, "result", outcomes[c->outcome]);
+	script_set_string(L, "result", outcomes[c->outcome]);
 	set_boolean(L, "agent", c->agent);
-	set_integer(L, "duration", c->duration_ms);
+	script_set_integer(L, "duration", c->duration_ms);
 	lua_newtable(L);
-	set_text(L, "short", check_status_code(c->status));
-	set_text(L, "desc", check_status_text(c->status));
+	script_set_string(L, "short", check_status_code(c->status));
+	script_set_string(L, "desc", check_status_text(c->status));
 	if (check_status_has_code(c->status))
-		set_integer(L, "code", c->code);
+		script_set_integer(L, "code", c->code);
 	lua_setfield(L, -2, "reason");
 	lua_newtable(L);
-	set_integer(L, "cur", c->health);
-	set_integer(L, "rise", c->rise);
-	set_integer(L, "fall", c->fall);
+	script_set_integer(L, "cur", c->health);
+	script_set_integer(L, "rise", c->rise);
+	script_set_integer(L, "fall", c->fall);
 	lua_setfield(L, -2, "health");
 	lua_setfield(L, -2, "check");
 }
@@ -269,10 +257,10 @@ static void set_state(lua_State *L, const struct server_copy *s)
 
 	lua_newtable(L);
 	set_boolean(L, "admin", s->by_admin);
-	set_text(L, "cause", s->cause);
-	set_text(L, "old_state", states[s->old]);
-	set_text(L, "new_state", states[s->now]);
-	set_integer(L, "requeued", s->requeued);
+	script_set_string(L, "cause", s->cause);
+	script_set_string(L, "old_state", states[s->old]);
+	script_set_string(L, "new_state", states[s->now]);
+	script_set_integer(L, "requeued", s->requeued);
 	if (s->has_check)
 		set_check(L, &s->check);
 	lua_setfield(L, -2, "state");
@@ -296,10 +284,10 @@ static void set_flags(lua_State *L, const char *name, unsigned flags)
 static void set_admin(lua_State *L, const struct server_copy *s)
 {
 	lua_newtable(L);
-	set_text(L, "cause", s->cause);
+	script_set_string(L, "cause", s->cause);
 	set_flags(L, "old_admin", s->old);
 	set_flags(L, "new_admin", s->now);
-	set_integer(L, "requeued", s->requeued);
+	script_set_integer(L, "requeued", s->requeued);
 	lua_setfield(L, -2, "admin");
 }
 
@@ -320,11 +308,11 @@ static void push_server_event(lua_State *L, const struct script_event *e)
 	const struct server_copy *s = &e->server;
 
 	lua_newtable(L);
-	set_text(L, "name", s->name);
-	set_integer(L, "puid", s->id);
-	set_integer(L, "rid", s->revision);
-	set_text(L, "proxy_name", s->proxy_name);
-	set_integer(L, "proxy_uuid", s->proxy_id);
+	script_set_string(L, "name", s->name);
+	script_set_integer(L, "puid", s->id);
+	script_set_integer(L, "rid", s->revision);
+	script_set_string(L, "proxy_name", s->proxy_name);
+	script_set_integer(L, "proxy_uuid", s->proxy_id);
 	if (e->kind != SERVER_EVENT_DEL)
 		set_reference(L, s);
 	if (e->kind == SERVER_EVENT_STATE)

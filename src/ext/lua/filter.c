@@ -420,19 +420,13 @@ static int wake_time(lua_State *L)
 	return 0;
 }
 
-static void set_number(lua_State *L, const char *name, lua_Integer value)
-{
-	lua_pushinteger(L, value);
-	lua_setfield(L, -2, name);
-}
-
 void script_filter_open(lua_State *L)
 {
 	lua_newtable(L);
-	set_number(L, "CONTINUE", FLT_CONTINUE);
-	set_number(L, "WAIT", FLT_WAIT);
-	set_number(L, "ERROR", FLT_ERROR);
-	set_number(L, "FLT_CFG_FL_HTX", FLAG_HTX);
+	script_set_integer(L, "CONTINUE", FLT_CONTINUE);
+	script_set_integer(L, "WAIT", FLT_WAIT);
+	script_set_integer(L, "ERROR", FLT_ERROR);
+	script_set_integer(L, "FLT_CFG_FL_HTX", FLAG_HTX);
 	for (int on = 0; on < 2; on++) {
 		lua_pushboolean(L, on);
 		lua_pushcclosure(L, watch, 1);

@@ -4,14 +4,6 @@
 #include "script_priv.h"
 #include "stream/stream.h"
 
-static struct slice text_at(lua_State *L, int index)
-{
-	size_t len;
-	const char *text = luaL_checklstring(L, index, &len);
-
-	return slice_make(text, len);
-}
-
 static struct http_msg *message(lua_State *L, bool response)
 {
 	struct script_run *run = script_self(L, 1, "HTTP");
@@ -41,7 +33,7 @@ static struct http_msg *message_of(lua_State *L)
 
 static struct slice name_at(lua_State *L, int index)
 {
-	struct slice name = text_at(L, index);
+	struct slice name = script_text(L, index);
 
 	luaL_argcheck(L, name.len && h1_is_token(name), index, "the name of a field is expected");
 	return name;
@@ -50,7 +42,7 @@ static struct slice name_at(lua_State *L, int index)
 /* What may stand in a head: no end of line, no control character. */
 static struct slice clean_at(lua_State *L, int index)
 {
-	struct slice text = text_at(L, index);
+	struct slice text = script_text(L, index);
 
 	for (size_t i = 0; i < text.len; i++)
 		luaL_argcheck(L, (unsigned char)text.ptr[i] >= ' ' || text.ptr[i] == '\t', index,
@@ -181,7 +173,7 @@ static bool replace_fields(struct http_msg *m, struct slice name, const struct r
 static int replace(lua_State *L, bool values)
 {
 	struct http_msg *m = message_of(L);
-	struct slice name = name_at(L, 2), pattern = text_at(L, 3), to = clean_at(L, 4);
+	struct slice name = name_at(L, 2), pattern = script_text(L, 3), to = clean_at(L, 4);
 	char error[256];
 	struct regex *re = regex_new(pattern, 0, error, sizeof(error));
 	bool good;
@@ -265,12 +257,6 @@ static int set_message_status(lua_State *L)
 	return pushed(L, true);
 }
 
-static void set_text(lua_State *L, const char *name, struct slice text)
-{
-	lua_pushlstring(L, text.ptr ? text.ptr : "", text.len);
-	lua_setfield(L, -2, name);
-}
-
 /* { method, uri, version } or { version, code, reason } */
 static int get_stline(lua_State *L)
 {
@@ -282,10 +268,10 @@ static int get_stline(lua_State *L)
 	if (m->flags & HTTP_MSG_RESPONSE) {
 		lua_pushfstring(L, "%d", m->status);
 		lua_setfield(L, -2, "code");
-		set_text(L, "reason", m->reason);
+		script_set_text(L, "reason", m->reason);
 	} else {
-		set_text(L, "method", m->method_text);
-		set_text(L, "uri", m->uri);
+		script_set_text(L, "method", m->method_text);
+		script_set_text(L, "uri", m->uri);
 	}
 	return 1;
 }

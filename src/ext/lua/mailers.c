@@ -5,12 +5,6 @@
 #include "proxy/proxy.h"
 #include "script_priv.h"
 
-static void set_text(lua_State *L, const char *name, const char *text)
-{
-	lua_pushstring(L, text);
-	lua_setfield(L, -2, name);
-}
-
 static void push_servers(lua_State *L, const struct proxy *px)
 {
 	const char *name;
@@ -18,7 +12,7 @@ static void push_servers(lua_State *L, const struct proxy *px)
 
 	lua_newtable(L);
 	for (unsigned n = 0; (name = proxy_mailer(px, n, address, sizeof(address))); n++)
-		set_text(L, name, address);
+		script_set_string(L, name, address);
 }
 
 int script_push_mailers(lua_State *L, const struct proxy *px)
@@ -40,9 +34,9 @@ int script_push_mailers(lua_State *L, const struct proxy *px)
 	lua_setfield(L, -2, "mailservers_timeout");
 	push_servers(L, px);
 	lua_setfield(L, -2, "mailservers");
-	set_text(L, "smtp_hostname", m.hostname ? m.hostname : host);
-	set_text(L, "smtp_from", m.from);
-	set_text(L, "smtp_to", m.to);
+	script_set_string(L, "smtp_hostname", m.hostname ? m.hostname : host);
+	script_set_string(L, "smtp_from", m.from);
+	script_set_string(L, "smtp_to", m.to);
 	return 1;
 }
 

@@ -90,14 +90,6 @@ static int map_lookup(lua_State *L)
 
 /* --- changes ---------------------------------------------------------------------------------- */
 
-static struct slice text_at(lua_State *L, int index)
-{
-	size_t len;
-	const char *text = luaL_checklstring(L, index, &len);
-
-	return slice_make(text, len);
-}
-
 /* The reference that the first argument names: of an ACL or of a map. Raises an error. */
 static struct pattern_ref *ref_at(lua_State *L, const char *call, const char *kind)
 {
@@ -118,7 +110,7 @@ static int core_add_acl(lua_State *L)
 	struct slice key;
 
 	script_check_args(L, 2, "add_acl");
-	key = text_at(L, 2);
+	key = script_text(L, 2);
 	if (!pattern_ref_insert(ref_at(L, "add_acl", "acl"), PATTERN_NOW, key, slice_none(),
 				&error))
 		return luaL_error(L, "'add_acl': %s.", error.text);
@@ -132,7 +124,7 @@ static int core_del(lua_State *L)
 	struct slice key;
 
 	script_check_args(L, 2, call);
-	key = text_at(L, 2);
+	key = script_text(L, 2);
 	pattern_ref_delete(ref_at(L, call, "acl"), PATTERN_NOW, key, 0);
 	return 0;
 }
@@ -145,8 +137,8 @@ static int core_set_map(lua_State *L)
 	struct pattern_ref *ref;
 
 	script_check_args(L, 3, "set_map");
-	key = text_at(L, 2);
-	value = text_at(L, 3);
+	key = script_text(L, 2);
+	value = script_text(L, 3);
 	ref = ref_at(L, "set_map", "map");
 	if (pattern_ref_replace(ref, PATTERN_NOW, key, 0, value, &error))
 		return 0;

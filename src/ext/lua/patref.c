@@ -17,14 +17,6 @@ static struct patref *patref_at(lua_State *L)
 	return script_object(L, 1, "Patref");
 }
 
-static struct slice text_at(lua_State *L, int index)
-{
-	size_t len;
-	const char *text = luaL_checklstring(L, index, &len);
-
-	return slice_make(text, len);
-}
-
 /* What methods give: true; or nil and why not. */
 static int push_done(lua_State *L, bool good, const char *why)
 {
@@ -122,11 +114,11 @@ static int patref_commit(lua_State *L)
 static int patref_add(lua_State *L)
 {
 	struct patref *p = patref_at(L);
-	struct slice key = text_at(L, 2), value = slice_none();
+	struct slice key = script_text(L, 2), value = slice_none();
 	struct pattern_error error = { "" };
 
 	if (!lua_isnoneornil(L, 3))
-		value = text_at(L, 3);
+		value = script_text(L, 3);
 	return push_done(L, pattern_ref_insert(p->ref, p->version, key, value, &error),
 			 error.text);
 }
@@ -144,9 +136,9 @@ static int patref_add_bulk(lua_State *L)
 			      (!is_map || lua_type(L, -2) == LUA_TSTRING), 2, "a table of "
 			      "strings is expected");
 	for (lua_pushnil(L); lua_next(L, 2); lua_pop(L, 1)) {
-		struct slice text = text_at(L, -1);
+		struct slice text = script_text(L, -1);
 
-		if (!pattern_ref_insert(p->ref, p->version, is_map ? text_at(L, -2) : text,
+		if (!pattern_ref_insert(p->ref, p->version, is_map ? script_text(L, -2) : text,
 					is_map ? text : slice_none(), &error))
 			return push_done(L, false, error.text);
 	}
@@ -157,7 +149,7 @@ static int patref_del(lua_State *L)
 {
 	struct patref *p = patref_at(L);
 
-	lua_pushboolean(L, pattern_ref_delete(p->ref, p->version, text_at(L, 2), 0));
+	lua_pushboolean(L, pattern_ref_delete(p->ref, p->version, script_text(L, 2), 0));
 	return 1;
 }
 
@@ -165,7 +157,7 @@ static int patref_del(lua_State *L)
 static int patref_set(lua_State *L)
 {
 	struct patref *p = patref_at(L);
-	struct slice key = text_at(L, 2), value = text_at(L, 3);
+	struct slice key = script_text(L, 2), value = script_text(L, 3);
 	struct pattern_error error = { "" };
 
 	if (pattern_ref_replace(p->ref, p->version, key, 0, value, &error))
@@ -192,7 +184,7 @@ static int patref_index(lua_State *L)
 	if (!lua_isnil(L, -1) || lua_type(L, 2) != LUA_TSTRING)
 		return 1;
 	p = patref_at(L);
-	key = text_at(L, 2);
+	key = script_text(L, 2);
 	if (!pattern_ref_next_entry(p->ref, p->version, &at, &key, &text, &value))
 		return 1;
 	if (slice_is_none(value))

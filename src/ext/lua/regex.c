@@ -7,18 +7,10 @@ struct regex_object {
 	struct regex *re;             /* owned */
 };
 
-static struct slice text_at(lua_State *L, int index)
-{
-	size_t len;
-	const char *text = luaL_checklstring(L, index, &len);
-
-	return slice_make(text, len);
-}
-
 /* Regex.new(pattern, case_sensitive): true and the object, or false and why not */
 static int regex_object_new(lua_State *L)
 {
-	struct slice pattern = text_at(L, 1);
+	struct slice pattern = script_text(L, 1);
 	struct regex_object *o;
 	char error[512];
 
@@ -42,7 +34,7 @@ static int regex_exec(lua_State *L)
 {
 	const struct regex *re = regex_at(L);
 
-	lua_pushboolean(L, regex_match(re, text_at(L, 2)));
+	lua_pushboolean(L, regex_match(re, script_text(L, 2)));
 	return 1;
 }
 
@@ -51,7 +43,7 @@ static int regex_groups(lua_State *L)
 {
 	const struct regex *re = regex_at(L);
 	struct slice groups[REGEX_GROUPS_MAX];
-	bool found = regex_match_groups(re, text_at(L, 2), 0, groups);
+	bool found = regex_match_groups(re, script_text(L, 2), 0, groups);
 
 	lua_pushboolean(L, found);
 	lua_newtable(L);

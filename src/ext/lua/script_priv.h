@@ -145,7 +145,9 @@ struct script_run {
 	struct script_way ways[FILTER_SIDES];
 };
 
-/* Whom an AppletTCP talks to. */
+/* Bytes that wait to be taken, above which an AppletTCP's send() waits for a turn. */
+#define SCRIPT_APPLET_SOFT 16384
+/* What an AppletTCP talks to. */
 struct script_applet {
 	struct strbuf out;            /* sent by the script, not yet taken */
 	struct block_queue *in;       /* what has come; NULL: nothing ever does */
@@ -241,6 +243,13 @@ void script_error(const struct script_room *room, const struct proxy *px, const 
 	__attribute__((format(printf, 3, 4)));
 
 /* --- value.c */
+
+/* The argument at <index>, which must be a text, or an error is raised. Lives as long as that. */
+struct slice script_text(lua_State *L, int index);
+/* Set a field of the table on top. slice_none() is the empty text; <text> NULL is nil. */
+void script_set_text(lua_State *L, const char *name, struct slice text);
+void script_set_string(lua_State *L, const char *name, const char *text);
+void script_set_integer(lua_State *L, const char *name, lua_Integer number);
 
 /* Pushes a sample; nil if it cannot be. <text>: as a string. */
 void script_push_sample(lua_State *L, struct sample *s, struct arena *arena, bool text);

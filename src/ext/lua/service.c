@@ -31,21 +31,13 @@ static struct applet *applet_at(lua_State *L)
 	return container_of(run, struct applet, run);
 }
 
-static struct slice text_at(lua_State *L, int index)
-{
-	size_t len;
-	const char *text = luaL_checklstring(L, index, &len);
-
-	return slice_make(text, len);
-}
-
 /* --- the answer ------------------------------------------------------------------------------- */
 
 static int set_status(lua_State *L)
 {
 	struct applet *a = applet_at(L);
 	lua_Integer status = luaL_checkinteger(L, 2);
-	struct slice reason = lua_isnoneornil(L, 3) ? slice_none() : text_at(L, 3);
+	struct slice reason = lua_isnoneornil(L, 3) ? slice_none() : script_text(L, 3);
 
 	luaL_argcheck(L, status >= 200 && status <= 999, 2, "the status of an answer is expected");
 	for (size_t i = 0; i < reason.len; i++)
@@ -62,7 +54,7 @@ static int set_status(lua_State *L)
 static int add_header(lua_State *L)
 {
 	struct applet *a = applet_at(L);
-	struct slice name = text_at(L, 2), value = text_at(L, 3);
+	struct slice name = script_text(L, 2), value = script_text(L, 3);
 
 	luaL_argcheck(L, name.len && h1_is_token(name), 2, "the name of a field is expected");
 	for (size_t i = 0; i < value.len; i++)
@@ -110,7 +102,7 @@ static int after_send(lua_State *L, int status, lua_KContext k)
 static int send_text(lua_State *L)
 {
 	struct applet *a = applet_at(L);
-	struct slice text = text_at(L, 2);
+	struct slice text = script_text(L, 2);
 
 	if (!a->has_head)
 		return luaL_error(L, "Lua: 'send' you must call start_response() before sending "
@@ -281,12 +273,6 @@ void script_service_open(lua_State *L)
 
 /* --- the object ------------------------------------------------------------------------------- */
 
-static void set_text(lua_State *L, const char *field, struct slice text)
-{
-	lua_pushlstring(L, text.ptr ? text.ptr : "", text.len);
-	lua_setfield(L, -2, field);
-}
-
 static int push_applet(lua_State *L, struct script_run *run, void *data)
 {
 	const struct http_msg *m = &run->ctx->stream->req;
@@ -294,10 +280,10 @@ static int push_applet(lua_State *L, struct script_run *run, void *data)
 	lua_createtable(L, 1, 12);
 	script_push_handle(L, run);
 	script_add_smp(L, run);
-	set_text(L, "method", m->method_text);
-	set_text(L, "path", http_msg_path(m));
-	set_text(L, "qs", http_msg_query(m));
-	set_text(L, "version", m->version == 10 ? SLICE("HTTP/1.0") : SLICE("HTTP/1.1"));
+	script_set_text(L, "method", m->method_text);
+	script_set_text(L, "path", http_msg_path(m));
+	script_set_text(L, "qs", http_msg_query(m));
+	script_set_text(L, "version", m->version == 10 ? SLICE("HTTP/1.0") : SLICE("HTTP/1.1"));
 	lua_pushinteger(L, m->body == HTTP_BODY_LENGTH ? (lua_Integer)m->content_length : 0);
 	lua_setfield(L, -2, "length");
 	script_push_headers(L, &m->fields);

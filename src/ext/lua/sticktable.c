@@ -51,12 +51,6 @@ static const struct table *table_at_1(lua_State *L)
 	return t;
 }
 
-static void set_integer(lua_State *L, const char *name, lua_Integer value)
-{
-	lua_pushinteger(L, value);
-	lua_setfield(L, -2, name);
-}
-
 /* --- info ------------------------------------------------------------------------------------- */
 
 static int table_info(lua_State *L)
@@ -69,16 +63,16 @@ static int table_info(lua_State *L)
 	lua_pushstring(L, table_type_name((enum table_type)s->type));
 	lua_setfield(L, -2, "type");
 	/* of strings with the byte that ends them, as HAProxy counts them */
-	set_integer(L, "length", (lua_Integer)s->key_len + (s->type == TABLE_STRING));
-	set_integer(L, "size", limits.size);
-	set_integer(L, "used", table_state_used(t->state));
-	set_integer(L, "expire", limits.expire_ms);
+	script_set_integer(L, "length", (lua_Integer)s->key_len + (s->type == TABLE_STRING));
+	script_set_integer(L, "size", limits.size);
+	script_set_integer(L, "used", table_state_used(t->state));
+	script_set_integer(L, "expire", limits.expire_ms);
 	lua_pushboolean(L, limits.keep);
 	lua_setfield(L, -2, "nopurge");
 	lua_newtable(L);
 	for (unsigned d = 0; d < TABLE_DATA_COUNT; d++)
 		if (s->count[d])
-			set_integer(L, table_data_rows[d].name,
+			script_set_integer(L, table_data_rows[d].name,
 				    table_data_rows[d].kind == TABLE_RATE
 				    ? (lua_Integer)s->period_ms[d] : -1);
 	lua_setfield(L, -2, "data");
@@ -103,13 +97,13 @@ static void push_data(lua_State *L, const struct pushing *p)
 			lua_pushlstring(L, word.len ? word.ptr : "-", word.len ? word.len : 1);
 			lua_setfield(L, -2, table_data_rows[d].name);
 		} else {
-			set_integer(L, table_data_rows[d].name, (lua_Integer)value);
+			script_set_integer(L, table_data_rows[d].name, (lua_Integer)value);
 		}
 	}
 	if (!p->is_whole)
 		return;
-	set_integer(L, "use", (lua_Integer)table_refs(p->entry) - 1);
-	set_integer(L, "expire", table_expires_in(p->t->state, p->entry));
+	script_set_integer(L, "use", (lua_Integer)table_refs(p->entry) - 1);
+	script_set_integer(L, "expire", table_expires_in(p->t->state, p->entry));
 }
 
 static void push_key(lua_State *L, const struct pushing *p)

@@ -6,14 +6,6 @@
 #include "script_priv.h"
 #include "stream/stream.h"
 
-static struct slice text_at(lua_State *L, int index)
-{
-	size_t len;
-	const char *text = luaL_checklstring(L, index, &len);
-
-	return slice_make(text, len);
-}
-
 /* --- variables: of TXN and of services ------------------------------------------------------- */
 
 /* "txn.name": raises an error for any other text. */
@@ -21,7 +13,7 @@ static enum var_scope scope_at(lua_State *L, int index, struct slice *name)
 {
 	enum var_scope scope;
 
-	*name = text_at(L, index);
+	*name = script_text(L, index);
 	if (!var_name_split(name, &scope))
 		luaL_error(L, "invalid variable name '%s': a scope, a dot and a word are expected",
 			   lua_tostring(L, index));
@@ -87,7 +79,7 @@ static int txn_log(lua_State *L)
 	lua_Integer level = luaL_checkinteger(L, 2);
 
 	luaL_argcheck(L, level >= 0 && level < LOG_LEVELS, 2, "a log level is expected");
-	script_log(run->box->room, run->ctx->proxy, (enum log_level)level, text_at(L, 3));
+	script_log(run->box->room, run->ctx->proxy, (enum log_level)level, script_text(L, 3));
 	return 0;
 }
 
@@ -95,7 +87,7 @@ static int txn_deflog(lua_State *L)
 {
 	struct script_run *run = script_self(L, 1, "TXN");
 
-	script_log(run->box->room, run->ctx->proxy, LOG_LVL_INFO, text_at(L, 2));
+	script_log(run->box->room, run->ctx->proxy, LOG_LVL_INFO, script_text(L, 2));
 	return 0;
 }
 
@@ -104,7 +96,7 @@ static int txn_say(lua_State *L)
 	struct script_run *run = script_self(L, 1, "TXN");
 
 	script_log(run->box->room, run->ctx->proxy,
-		   (enum log_level)lua_tointeger(L, lua_upvalueindex(1)), text_at(L, 2));
+		   (enum log_level)lua_tointeger(L, lua_upvalueindex(1)), script_text(L, 2));
 	return 0;
 }
 

@@ -1,6 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* value.c - samples as values of Lua, and back */
+/* value.c - texts, numbers and samples as values of Lua, and back */
 #include "script_priv.h"
+
+struct slice script_text(lua_State *L, int index)
+{
+	size_t len;
+	const char *text = luaL_checklstring(L, index, &len);
+
+	return slice_make(text, len);
+}
+
+void script_set_text(lua_State *L, const char *name, struct slice text)
+{
+	lua_pushlstring(L, text.ptr ? text.ptr : "", text.len);
+	lua_setfield(L, -2, name);
+}
+
+void script_set_string(lua_State *L, const char *name, const char *text)
+{
+	lua_pushstring(L, text);
+	lua_setfield(L, -2, name);
+}
+
+void script_set_integer(lua_State *L, const char *name, lua_Integer number)
+{
+	lua_pushinteger(L, number);
+	lua_setfield(L, -2, name);
+}
 
 void script_push_sample(lua_State *L, struct sample *s, struct arena *arena, bool text)
 {
