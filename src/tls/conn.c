@@ -237,27 +237,6 @@ static int bio_create(BIO *bio)
 	return 1;
 }
 
-void tls_message_seen(int sent, int version, int type, const void *bytes, size_t len,
-		      SSL *ssl, void *rate)
-{
-	struct tls_conn *t;
-	uint32_t now;
-
-	if (likely(sent || type != SSL3_RT_HANDSHAKE) || !len || !me.conn ||
-	    *(const unsigned char *)bytes != SSL3_MT_KEY_UPDATE)
-		return;
-	t = me.conn->transport_ctx;
-	now = (uint32_t)(clock_now_ms() / 1000);
-	if (t->updates_s != now && t->updates != UINT32_MAX) {
-		t->updates_s = now;
-		t->updates = 0;
-	}
-	if (t->updates >= (uintptr_t)rate)
-		t->updates = UINT32_MAX;
-	else
-		t->updates++;
-}
-
 /* --- operations ------------------------------------------------------------------------------- */
 
 SSL *tls_enter(struct conn *c)

@@ -574,7 +574,9 @@ struct tls_conn {
 };
 
 extern const struct transport transport_tls;
-/* OpenSSL's message callback: counts KeyUpdate; <rate>: how many a second are not too many. */
+/* OpenSSL's message callback: counts KeyUpdate; <rate>: how many a second are not too many
+ * (key_update.c).
+ */
 void tls_message_seen(int sent, int version, int type, const void *bytes, size_t len,
 		      SSL *ssl, void *rate);
 
