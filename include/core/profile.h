@@ -13,6 +13,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* What `lock` and `memory` of both are refused with; `no-lock` and `no-memory` say what holds. */
+#define PROFILE_NO_TIMES "The times of locks and of memory allocation are not collected."
+
 enum profile_mode { PROFILE_OFF, PROFILE_AUTO, PROFILE_ON };
 
 /* From any thread; each thread follows at its next turn. */

@@ -371,16 +371,22 @@ static bool parse_profiling(struct conf_line *l)
 	struct core_settings *set = core_settings_of(l->cfg);
 	const char *word = conf_next(l);
 
-	if (word && strcmp(word, "on") == 0)
-		set->profiling = PROFILING_ON;
-	else if (word && strcmp(word, "auto") == 0)
-		set->profiling = PROFILING_AUTO_OFF;
-	else if (word && strcmp(word, "off") == 0)
-		set->profiling = PROFILING_OFF;
-	else
-		return conf_error(l, l->at - (word != NULL), NULL, "'profiling.tasks' expects "
-			  "either "
-				  "'on', 'auto', or 'off' but got '%s'.", word ? word : "");
+	do {
+		word = word ? word : "";
+		if (strcmp(word, "on") == 0)
+			set->profiling = PROFILING_ON;
+		else if (strcmp(word, "auto") == 0)
+			set->profiling = PROFILING_AUTO_OFF;
+		else if (strcmp(word, "off") == 0)
+			set->profiling = PROFILING_OFF;
+		else if (strcmp(word, "lock") == 0 || strcmp(word, "memory") == 0)
+			return conf_error(l, l->at - 1, "take the word away", PROFILE_NO_TIMES);
+		else if (strcmp(word, "no-lock") != 0 && strcmp(word, "no-memory") != 0)
+			return conf_error(l, l->at - (*word != 0), NULL,
+					  "'profiling.tasks' expects a combination of either 'on', "
+					  "'auto', 'off', 'lock', 'no-lock', 'memory', or "
+					  "'no-memory', but got '%s'.", word);
+	} while ((word = conf_next(l)));
 	return true;
 }
 
@@ -512,8 +518,8 @@ static const struct conf_keyword keywords[] = {
 	  SET(busy_polling), .help = "poll without ever sleeping" },
 	{ .words = "no-memory-trimming", .where = CONF_GLOBAL, .type = CONF_FLAG, SET(no_trimming),
 	  .help = "do not return memory to the system when stopping" },
-	{ .words = "profiling.tasks", .where = CONF_GLOBAL, .max_args = 1,
-	  .parse = parse_profiling, .syntax = "{ auto | on | off }",
+	{ .words = "profiling.tasks", .where = CONF_GLOBAL, .max_args = -1,
+	  .parse = parse_profiling, .syntax = "{ auto | on | off | no-lock | no-memory }*",
 	  .help = "measure the time of each function" },
 	{ .words = "profiling.memory", .where = CONF_GLOBAL, .max_args = 1,
 	  .parse = parse_profiling_memory, .syntax = "{ on | off }",

@@ -301,16 +301,26 @@ static void set_profiling_memory(struct ctl_request *rq, const char *how)
 		ctl_error(rq, "Expects either 'on' or 'off'.");
 }
 
-static void set_profiling_tasks(struct ctl_request *rq, const char *how)
+/* Times of locks and of memory are not collected: words that turn them off say what holds. */
+static void set_profiling_tasks(struct ctl_request *rq)
 {
-	if (how && strcmp(how, "on") == 0)
-		profile_set_mode(PROFILE_ON);
-	else if (how && strcmp(how, "auto") == 0)
-		profile_set_mode(PROFILE_AUTO);
-	else if (how && strcmp(how, "off") == 0)
-		profile_set_mode(PROFILE_OFF);
-	else
-		ctl_error(rq, "Expects 'on', 'auto', or 'off'.");
+	const char *word;
+	int at = rq->at + 1;
+
+	do {
+		word = at < rq->count ? rq->words[at] : "";
+		if (strcmp(word, "on") == 0)
+			profile_set_mode(PROFILE_ON);
+		else if (strcmp(word, "auto") == 0)
+			profile_set_mode(PROFILE_AUTO);
+		else if (strcmp(word, "off") == 0)
+			profile_set_mode(PROFILE_OFF);
+		else if (strcmp(word, "lock") == 0 || strcmp(word, "memory") == 0)
+			return ctl_error(rq, PROFILE_NO_TIMES);
+		else if (strcmp(word, "no-lock") != 0 && strcmp(word, "no-memory") != 0)
+			return ctl_error(rq, "Expects a combination of either 'on', 'auto', "
+					 "'off', 'lock', 'no-lock', 'memory' or 'no-memory'.");
+	} while (++at < rq->count);
 }
 
 static enum ctl_step set_profiling(struct ctl_request *rq)
@@ -320,7 +330,7 @@ static enum ctl_step set_profiling(struct ctl_request *rq)
 	if (what && strcmp(what, "memory") == 0)
 		set_profiling_memory(rq, how);
 	else if (what && strcmp(what, "tasks") == 0)
-		set_profiling_tasks(rq, how);
+		set_profiling_tasks(rq);
 	else
 		ctl_error(rq, "Expects either 'tasks' or 'memory'.");
 	return CTL_DONE;
@@ -699,8 +709,8 @@ static void release_wait(struct ctl_request *rq)
 }
 
 static const struct ctl_command commands[] = {
-	{ .words = "set profiling", .syntax = "<what> {auto|on|off}", .level = CTL_ADMIN,
-	  .flags = CTL_PROCESS,
+	{ .words = "set profiling", .syntax = "<what> {auto|on|off|no-lock|no-memory}*",
+	  .level = CTL_ADMIN, .flags = CTL_PROCESS,
 	  .help = "measure the time of each function, or memory per caller, or stop",
 	  .run = set_profiling },
 	{ .words = "show activity", .syntax = "[-1|0|thread_num]", .level = CTL_OPERATOR,
