@@ -89,11 +89,7 @@ class Daemon:
         pass
 
     def accepts(self):
-        try:
-            lib.connect(self.port).close()
-            return True
-        except OSError:
-            return False
+        return lib.accepts(self.port)
 
     def signal(self, number):
         self.process.send_signal(number)

@@ -8,18 +8,7 @@ import threading
 
 import lib
 
-CONF = """
-	nbthread {threads}
-defaults
-	mode http
-	timeout connect 5s
-	timeout client 10s
-	timeout server 10s
-	timeout queue 10s
-frontend fe
-	bind 127.0.0.1:{fe}
-	default_backend be
-frontend origin
+CONF = "\n\tnbthread {threads}" + lib.FRONTEND + """frontend origin
 	bind 127.0.0.1:{origin}
 	http-request return status 200
 backend be

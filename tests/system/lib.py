@@ -192,6 +192,17 @@ def reset(sock):
     sock.close()
 
 
+def recv_exactly(sock, n):
+    """Reads so many bytes; an end before them is an EOFError."""
+    data = b""
+    while len(data) < n:
+        more = sock.recv(n - len(data))
+        if not more:
+            raise EOFError
+        data += more
+    return data
+
+
 def recv_all(sock, limit=1 << 26):
     """Reads until the end; an error ends it as well."""
     data = bytearray()
@@ -204,6 +215,20 @@ def recv_all(sock, limit=1 << 26):
     except OSError:
         pass
     return bytes(data)
+
+
+# what configurations with one backend begin with
+FRONTEND = """
+defaults
+	mode http
+	timeout connect 5s
+	timeout client 10s
+	timeout server 10s
+	timeout queue 10s
+frontend fe
+	bind 127.0.0.1:{fe}
+	default_backend be
+"""
 
 
 class Reader:
@@ -505,17 +530,29 @@ def until(test, timeout=PATIENCE):
         time.sleep(0.02)
 
 
+def is_refused(port):
+    """Are connections refused now?"""
+    try:
+        connect(port).close()
+        return False
+    except ConnectionRefusedError:
+        return True
+    except ConnectionResetError:  # it was closed while this waited in its queue
+        return False
+
+
 def refused(port):
     """Are connections refused, once the threads have taken who had come before?"""
-    def look():
-        try:
-            connect(port).close()
-            return False
-        except ConnectionRefusedError:
-            return True
-        except ConnectionResetError:  # it was closed while this waited in its queue
-            return False
-    return until(look)
+    return until(lambda: is_refused(port))
+
+
+def accepts(port):
+    """Does something listen there?"""
+    try:
+        connect(port).close()
+        return True
+    except OSError:
+        return False
 
 
 def echo_handler(sock):

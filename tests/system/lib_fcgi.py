@@ -62,15 +62,6 @@ class App:
         self.server = lib.Server(self.serve)
         self.port = self.server.port
 
-    def read(self, sock, n):
-        data = b""
-        while len(data) < n:
-            more = sock.recv(n - len(data))
-            if not more:
-                raise EOFError
-            data += more
-        return data
-
     def send(self, sock, out):
         for part in out if isinstance(out, list) else [out]:
             if part is None:
@@ -83,9 +74,9 @@ class App:
             request.sock.sendall(answer(request))
 
     def one(self, sock, open_requests):
-        version, kind, number, size, padding, _ = struct.unpack(">BBHHBB", self.read(sock, 8))
-        content = self.read(sock, size)
-        self.read(sock, padding)
+        version, kind, number, size, padding, _ = struct.unpack(">BBHHBB", lib.recv_exactly(sock, 8))
+        content = lib.recv_exactly(sock, size)
+        lib.recv_exactly(sock, padding)
         self.kinds.append((version, kind))
         if kind == GET_VALUES:
             self.asked.append(pairs(content))

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Master     a master on a configuration, its output, its socket
-refused()  does nothing listen on a port
 """
 import os
 import re
@@ -116,11 +115,3 @@ class Master:
                 self.process.wait()
         self.out.close()
         shutil.rmtree(self.dir, ignore_errors=True)
-
-
-def refused(port):
-    try:
-        lib.connect(port).close()
-        return False
-    except ConnectionRefusedError:
-        return True

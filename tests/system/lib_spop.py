@@ -144,18 +144,9 @@ class Agent:
         self.server = lib.Server(self.serve)
         self.port = self.server.port
 
-    def read(self, sock, n):
-        data = b""
-        while len(data) < n:
-            more = sock.recv(n - len(data))
-            if not more:
-                raise EOFError
-            data += more
-        return data
-
     def one(self, sock):
-        size = struct.unpack(">I", self.read(sock, 4))[0]
-        c = Cursor(self.read(sock, size))
+        size = struct.unpack(">I", lib.recv_exactly(sock, 4))[0]
+        c = Cursor(lib.recv_exactly(sock, size))
         kind, flags = c.byte(), struct.unpack(">I", c.bytes(4))[0]
         stream, number = c.varint(), c.varint()
         if kind == HELLO:

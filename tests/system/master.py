@@ -16,7 +16,7 @@ import threading
 import time
 
 import lib
-from lib_master import Master, refused
+from lib_master import Master
 
 
 def test_start(tap, args):
@@ -112,12 +112,12 @@ def test_failures(tap, args):
         os.kill(worker, signal.SIGKILL)
         tap.eq(m.wait(), 137, "a worker that is killed ends the master")
         tap.ok("Current worker (%d) exited with code 137" % worker in m.output(), "who says so")
-        tap.ok(refused(m.port), "nothing listens any more")
+        tap.ok(lib.is_refused(m.port), "nothing listens any more")
     with Master(args) as m:
         worker = m.procs()["workers"][0][0]
         m.process.kill()
         m.process.wait()
-        tap.ok(lib.until(lambda: refused(m.port)), "a worker without its master leaves")
+        tap.ok(lib.until(lambda: lib.is_refused(m.port)), "a worker without its master leaves")
     done = subprocess.run([args.program, "-S", "/nowhere", "-f", m.conf_path],
                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     tap.eq(done.returncode, 1, "-S without -W is refused")
@@ -136,7 +136,7 @@ def test_daemon(tap, args):
         tap.ok(lib.until(lambda: m.get() == "v2"), "it can be reloaded")
         tap.eq(m.procs()["master"][0][:2], (pid, 1), "by the same process")
         os.kill(pid, signal.SIGTERM)
-        tap.ok(lib.until(lambda: refused(m.port)), "and ended")
+        tap.ok(lib.until(lambda: lib.is_refused(m.port)), "and ended")
         os.unlink(pid_path)
     with Master(args, ("-W", "-D"), glob="\tbogus\n", wait=False) as m:
         tap.eq(m.wait(), 1, "a bad file is told to the starter")
@@ -203,7 +203,7 @@ def test_transfer_fails(tap, args):
         except OSError:
             return None
     with Master(args, ("-db",), sock=False, wait=False) as m:
-        lib.until(lambda: not refused(m.port))
+        lib.until(lambda: not lib.is_refused(m.port))
         command = [args.program, "-db", "-f", m.conf_path + ".3", "-x", m.dir + "/ctl.sock"]
         with open(m.conf_path) as f:
             text = f.read()
@@ -231,7 +231,7 @@ def test_transfer_fails(tap, args):
 def test_transfer(tap, args):
     """-x: the new process listens on the sockets of the old one."""
     with Master(args, ("-db",), sock=False, wait=False) as m:
-        lib.until(lambda: not refused(m.port))
+        lib.until(lambda: not lib.is_refused(m.port))
         m.write("v2")
         new = subprocess.Popen([args.program, "-db", "-f", m.conf_path, "-x", m.dir + "/ctl.sock",
                                 "-sf", str(m.process.pid)], stderr=subprocess.DEVNULL)
@@ -338,7 +338,7 @@ def test_sockets(tap, args):
         tap.eq(m.cli("reload", low), "Permission denied\n\n", "a user may not reload")
         os.unlink(low)
     with Master(args, ("-db",), sock=False, wait=False) as m:
-        lib.until(lambda: not refused(m.port))
+        lib.until(lambda: not lib.is_refused(m.port))
         m.get()  # before it serves, signals do what they do to any process
         m.process.send_signal(signal.SIGUSR2)
         time.sleep(0.1)
@@ -399,7 +399,7 @@ def test_crash(tap, args):
         os.kill(m.procs()["workers"][0][0], signal.SIGILL)
         lib.until(lambda: "exited with code 132" in m.output())
         m.write("v3")
-        tap.ok("Success=1" in m.reload() and lib.until(lambda: not refused(m.port) and m.get() == "v3"),
+        tap.ok("Success=1" in m.reload() and lib.until(lambda: not lib.is_refused(m.port) and m.get() == "v3"),
                "a reload brings another worker")
         slow.close()
 

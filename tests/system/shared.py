@@ -52,16 +52,9 @@ def counts(proxy):
     return found
 
 
-def kept(tap, args, balance):
-    port = lib.ports(1)[0]
-    server = lib.Server(lib.echo_handler)
-    conf = CONF.format(port=port, balance=balance, server=server.port)
-    with lib.Proxy(args.program, conf) as proxy:
-        if not counts(proxy):
-            tap.skip("kept requests: %s" % balance, "not made with DEBUG=1")
-            server.close()
-            return
-        s = lib.connect(port)
+def counted(tap, proxy, port, what):
+    """The counters, twice before and once behind REQUESTS on one connection."""
+    with lib.connect(port) as s:
         r = lib.Reader(s)
 
         def ask(n):
@@ -72,11 +65,21 @@ def kept(tap, args, balance):
                 good += bool(got and got[0] == 200)
             return good
         ask(50)
-        before = counts(proxy)
-        between = counts(proxy)
-        tap.eq(ask(REQUESTS), REQUESTS, balance + ": served on one connection")
-        after = counts(proxy)
-        s.close()
+        before, between = counts(proxy), counts(proxy)
+        tap.eq(ask(REQUESTS), REQUESTS, what + ": served on one connection")
+        return before, between, counts(proxy)
+
+
+def kept(tap, args, balance):
+    port = lib.ports(1)[0]
+    server = lib.Server(lib.echo_handler)
+    conf = CONF.format(port=port, balance=balance, server=server.port)
+    with lib.Proxy(args.program, conf) as proxy:
+        if not counts(proxy):
+            tap.skip("kept requests: %s" % balance, "not made with DEBUG=1")
+            server.close()
+            return
+        before, between, after = counted(tap, proxy, port, balance)
         # reading the counters is a connection of its own, and maxima and seconds move now and then
         process = (after["shared_process"] - between["shared_process"]
                    - (between["shared_process"] - before["shared_process"]))
@@ -94,22 +97,7 @@ def tracked(tap, args, store, rule, lines):
         if "shared_lines" not in counts(proxy):
             tap.skip("tracked requests: " + what, "not made with DEBUG=1")
             return
-        s = lib.connect(port)
-        r = lib.Reader(s)
-
-        def ask(n):
-            good = 0
-            for _ in range(n):
-                s.sendall(b"GET /x HTTP/1.1\r\nHost: x\r\n\r\n")
-                got = r.response()
-                good += bool(got and got[0] == 200)
-            return good
-        ask(50)
-        before = counts(proxy)
-        between = counts(proxy)
-        tap.eq(ask(REQUESTS), REQUESTS, what + ": served on one connection")
-        after = counts(proxy)
-        s.close()
+        before, between, after = counted(tap, proxy, port, what)
         per = {n: (after[n] - 2 * between[n] + before[n]) / REQUESTS for n in after}
         # the order of use moves an entry once a second; a rate begins a period
         tap.ok(lines - .1 < per["shared_lines"] < lines + .1, "%s: %d lines of the table" % (what, lines), per)

@@ -80,7 +80,7 @@ class Scene:
     def stop(self):
         self.proxy.process.send_signal(signal.SIGUSR1)
         # its socket listens no more
-        lib.until(lambda: refused(self.p[2]))
+        lib.refused(self.p[2])
 
     def __enter__(self):
         return self
@@ -90,16 +90,6 @@ class Scene:
         self.proxy.__exit__()
         self.slow.server.close()
         shutil.rmtree(self.dir, ignore_errors=True)
-
-
-def refused(port):
-    try:
-        lib.connect(port).close()
-        return False
-    except ConnectionRefusedError:
-        return True
-    except ConnectionResetError:  # it was closed while this waited in its queue
-        return False
 
 
 class Http:
@@ -197,7 +187,7 @@ def test_not_begun(tap, args):
         while (200, "") in again and time.monotonic() < end:
             again = [c.send("/now").get() if g == (200, "") else g for c, g in zip(waiting, again)]
         tap.eq(again, [(200, "close")] * 4, "clients of the backlog are served and told")
-        lib.until(lambda: refused(sc.p[2]))
+        lib.refused(sc.p[2])
         c = Http(context.wrap_socket(tls)).send("/now")
         tap.eq(c.get(), (200, "close"), "a TLS handshake that ends after the stop")
         proxy.sendall(b"PROXY TCP4 127.0.0.1 127.0.0.1 1 2\r\n")

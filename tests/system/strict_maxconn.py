@@ -8,18 +8,7 @@ import threading
 
 import lib
 
-CONF = """
-	nbthread 4
-defaults
-	mode http
-	timeout connect 5s
-	timeout client 10s
-	timeout server 10s
-	timeout queue 10s
-frontend fe
-	bind 127.0.0.1:{fe}
-	default_backend be
-backend be
+CONF = "\n\tnbthread 4" + lib.FRONTEND + """backend be
 	http-reuse {reuse}
 	server s1 127.0.0.1:{server} maxconn 3 strict-maxconn {more}
 """

@@ -2,7 +2,7 @@
 /* t_converters.c - converters of dates, hashes, JSON, FIX, MQTT, Protocol Buffers, Forwarded */
 #include "expr/modules.h"
 #include "tap.h"
-#include "line.h"
+#include "value.h"
 
 /* What HAProxy 3.2 gave for "%[...]". */
 static const struct { const char *expression, *value; } values[] = {
@@ -576,26 +576,6 @@ static const struct { const char *expression, *value; } values[] = {
 	  "-7018309714604004698" },
 	{ "str(ab),xxh3(0)", "-6308573737569127588" },
 };
-
-static void test_value(const char *expression, const char *value)
-{
-	struct slice got = slice_none();
-	struct arena arena;
-	struct expr_ctx ctx = { .arena = &arena, .flags = EXPR_FINAL };
-	char text[512] = "";
-	struct line line;
-	struct expr *e;
-
-	arena_init(&arena, 0);
-	line_word(&line, expression);
-	e = expr_take(&line.l, EXPR_FE_HRQ_HDR);
-	if (e)
-		expr_eval_string(e, &ctx, &got);
-	slice_copy(got, text, sizeof(text));
-	is_str(e ? text : line_message(&line), value, "%s", expression);
-	line_end(&line);
-	arena_fini(&arena);
-}
 
 int main(void)
 {

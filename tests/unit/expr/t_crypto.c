@@ -2,7 +2,7 @@
 /* t_crypto.c - converters that need OpenSSL: digests, AES-GCM, JSON Web Tokens */
 #include "expr/modules.h"
 #include "tap.h"
-#include "line.h"
+#include "value.h"
 
 /* What HAProxy 3.2 gave for "%[...]". */
 static const struct { const char *expression, *value; } values[] = {
@@ -108,26 +108,6 @@ static const struct { const char *expression, *value; } values[] = {
 	{ "int(94),x509_v_err_str", "X509_V_ERR_EC_KEY_EXPLICIT_PARAMS" },
 	{ "int(0),x509_v_err_str", "X509_V_OK" },
 };
-
-static void test_value(const char *expression, const char *value)
-{
-	struct slice got = slice_none();
-	struct arena arena;
-	struct expr_ctx ctx = { .arena = &arena, .flags = EXPR_FINAL };
-	char text[512] = "";
-	struct line line;
-	struct expr *e;
-
-	arena_init(&arena, 0);
-	line_word(&line, expression);
-	e = expr_take(&line.l, EXPR_FE_HRQ_HDR);
-	if (e)
-		expr_eval_string(e, &ctx, &got);
-	slice_copy(got, text, sizeof(text));
-	is_str(e ? text : line_message(&line), value, "%s", expression);
-	line_end(&line);
-	arena_fini(&arena);
-}
 
 /* RFC 7516, A.3 */
 #define TOKEN \

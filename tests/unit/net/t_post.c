@@ -210,31 +210,11 @@ static void (*const steps[])(void) = {
 	see_error, close_held, see_dropped,
 };
 
-static struct task *task;
-static unsigned step;
-
-/* Whole turns pass between two steps, with their events. */
-static void on_task(struct task *t, void *ctx, unsigned why)
-{
-	steps[step++]();
-	if (step < sizeof(steps) / sizeof(*steps))
-		task_schedule(t, clock_now_ms() + 5);
-}
-
-static bool start_thread(void)
-{
-	task = task_new(on_task, NULL);
-	task_wake(task, TASK_WOKEN_INIT);
-	return true;
-}
-
-static void stop_thread(void)
-{
-	task_free(&task);
-}
+#define STEPS_PAUSE_MS 5
+#include "core/steps.h"
 
 static const struct module test_module = {
-	.name = "test", .thread_init = start_thread, .thread_fini = stop_thread,
+	.name = "test", .thread_init = steps_start, .thread_fini = steps_stop,
 };
 
 int main(void)

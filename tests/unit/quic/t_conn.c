@@ -3,17 +3,13 @@
  * and delays; what happens when the client falls silent, says goodbye or changes its address. TLS
  * is played; the client is made here of the floor's own buffers.
  */
-#include <stdlib.h>
 #include "../tap.h"
-#include "quic_priv.h"
+#include "played.h"
 
 #define MS UINT64_C(1000000)
 #define TOTAL 200000
 #define FLYING 4096
 #define DELAY_MS 20
-
-static uint8_t secrets[4][32];
-static bool freed;
 
 /* --- TLS that is played ----------------------------------------------------------------------- */
 
@@ -25,25 +21,15 @@ static enum quic_tls_status play(struct conn *c, enum quic_level level, const ui
 		0x0f, 4, 1, 2, 3, 4, 0x04, 4, 0x80, 0x40, 0, 0, 0x05, 4, 0x80, 0x40, 0, 0,
 		0x09, 1, 3,
 	};
-	const struct quic_tls_user *u = &quic_conn_tls_user;
 
-	if (level != QUIC_LEVEL_INITIAL || !u->params(q, params, sizeof(params)))
+	if (level != QUIC_LEVEL_INITIAL || !played_secrets_are_told(q, params, sizeof(params)))
 		return QUIC_TLS_FAILED;
-	for (unsigned i = 0; i < 4; i++)
-		if (!u->secret(q, i / 2 ? QUIC_LEVEL_APP : QUIC_LEVEL_HANDSHAKE, i % 2,
-			       QUIC_AES_128_GCM, secrets[i], 32))
-			return QUIC_TLS_FAILED;
 	return QUIC_TLS_DONE;
 }
 
 static const struct quic_tls_ops tls = { .recv = play };
 
 /* --- the user: an echo ------------------------------------------------------------------------ */
-
-static void stream_new(void *owner, struct quic_stream *s)
-{
-	quic_stream_set_owner(s, owner);
-}
 
 static void stream_event(struct quic_stream *s, unsigned events)
 {
@@ -62,32 +48,8 @@ static void stream_event(struct quic_stream *s, unsigned events)
 	quic_stream_leave(s);
 }
 
-static void closed(void *owner)
-{
-}
-
-static const struct quic_events events = {
-	.stream_new = stream_new, .stream_event = stream_event, .closed = closed,
-};
-
-static void nothing(struct quic_conn *q)
-{
-}
-
-static void forget(struct quic_conn *q)
-{
-	freed = true;
-}
-
-static void ready(struct quic_conn *q)
-{
-	q->conn = NULL;
-	quic_conn_take(q, &events, q);
-}
-
-static const struct quic_host host = {
-	.later = nothing, .not_half_open = nothing, .ready = ready, .gone = nothing,
-	.forget = forget,
+static const struct quic_events played_events = {
+	.stream_new = played_stream_new, .stream_event = stream_event, .closed = played_closed,
 };
 
 /* --- the network and the client --------------------------------------------------------------- */
@@ -108,13 +70,14 @@ struct carried {
 
 struct sim {
 	struct quic_conn *q;
-	struct quic_keys tx, rx;
+	struct played_client sends;
+	struct quic_keys rx;
 	struct quic_sendbuf up;
 	struct quic_recvbuf down;
 	struct datagram *net[FLYING];
 	unsigned flying;
 	struct carried carried[65536];
-	uint64_t pn, now_ms, size, heard_ms, last_ms;
+	uint64_t now_ms, size, heard_ms, last_ms;
 	uint64_t window;               /* that the server allows on the stream */
 	unsigned loss;                 /* of a thousand */
 	bool silent, ended;
@@ -137,21 +100,14 @@ static void fly(struct sim *s, bool up, const uint8_t *bytes, size_t len)
 
 static void client_packet(struct sim *s, const uint8_t *frames, size_t len)
 {
-	uint8_t p[QUIC_DATAGRAM_MAX], mask[5], *at = p + 1 + QUIC_OUR_CID_LEN;
+	uint8_t p[PLAYED_ROOM(QUIC_DATAGRAM_MAX)], padded[4] = { QUIC_FT_PADDING };
 
-	p[0] = 0x41;
-	memcpy(p + 1, s->q->ids.ours.bytes, QUIC_OUR_CID_LEN);
-	at[0] = (uint8_t)(s->pn >> 8);
-	at[1] = (uint8_t)s->pn;
-	memcpy(at + 2, frames, len);
-	while (len < 4)
-		at[2 + len++] = QUIC_FT_PADDING;
-	quic_seal(&s->tx, s->pn++, p, 3 + QUIC_OUR_CID_LEN, at + 2, len);
-	quic_header_mask(&s->tx, at + 4, mask);
-	p[0] ^= mask[0] & 0x1f;
-	at[0] ^= mask[1];
-	at[1] ^= mask[2];
-	fly(s, true, p, (size_t)(at + 2 - p) + len + QUIC_TAG_LEN);
+	if (len < sizeof(padded)) {
+		memcpy(padded, frames, len);
+		frames = padded;
+		len = sizeof(padded);
+	}
+	fly(s, true, p, played_packet(&s->sends, s->q, QUIC_LEVEL_APP, frames, len, p));
 }
 
 static void client_sends(struct sim *s)
@@ -170,7 +126,7 @@ static void client_sends(struct sim *s)
 		at = quic_put_varint(at, c.len);
 		block_queue_peek(&s->up.data, c.from - s->up.base, (char *)at, c.len);
 		quic_sendbuf_sent(&s->up, c.from, c.len, c.fin);
-		s->carried[s->pn] = c;
+		s->carried[s->sends.pn[QUIC_LEVEL_APP]] = c;
 		client_packet(s, frames, (size_t)(at - frames) + c.len);
 	}
 }
@@ -178,7 +134,7 @@ static void client_sends(struct sim *s)
 /* Everything that is not acknowledged goes once more. */
 static void client_repeats(struct sim *s)
 {
-	for (uint64_t i = 0; i < s->pn; i++) {
+	for (uint64_t i = 0; i < s->sends.pn[QUIC_LEVEL_APP]; i++) {
 		struct carried *c = &s->carried[i];
 
 		if (c->out)
@@ -196,7 +152,7 @@ static void client_acked(struct sim *s, struct quic_frame *f)
 		for (uint64_t i = low; i <= high; i++) {
 			struct carried *c = &s->carried[i];
 
-			s->wrong += i >= s->pn;
+			s->wrong += i >= s->sends.pn[QUIC_LEVEL_APP];
 			if (c->len || c->fin)
 				quic_sendbuf_acked(&s->up, c->from, c->len, c->fin);
 			c->out = false;
@@ -292,17 +248,17 @@ static void step(struct sim *s)
 		s->net[i] = s->net[--s->flying];
 		if (!d->up)
 			client_receives(s, d->bytes, d->len);
-		else if (!freed)
+		else if (!played_freed)
 			quic_conn_recv(s->q, d->bytes, d->len, s->now_ms * MS);
 		free(d);
-		if (!freed)
+		if (!played_freed)
 			quic_conn_settle(s->q);
 	}
-	if (!freed && quic_conn_deadline(s->q) <= s->now_ms * MS) {
+	if (!played_freed && quic_conn_deadline(s->q) <= s->now_ms * MS) {
 		quic_conn_timeout(s->q, s->now_ms * MS);
 		quic_conn_settle(s->q);
 	}
-	while (!freed && (n = quic_conn_send(s->q, room, s->now_ms * MS))) {
+	while (!played_freed && (n = quic_conn_send(s->q, room, s->now_ms * MS))) {
 		fly(s, false, room, n);
 		quic_conn_settle(s->q);
 	}
@@ -319,37 +275,19 @@ static struct quic_tunes tunes = {
 
 static struct sim *begin(unsigned loss, enum quic_cc_algo algo)
 {
-	static const uint8_t hello[1162] = { QUIC_FT_CRYPTO, 0, 5, 'h', 'e', 'l', 'l', 'o' };
 	struct sim *s = calloc(1, sizeof(*s));
 	struct quic_line line = { .algo = (uint8_t)algo };
 	struct quic_listener l = { .tunes = &tunes, .line = &line };
-	struct quic_packet first = {
-		.dcid = { 8, { 1, 2, 3, 4, 5, 6, 7, 8 } }, .scid = { 4, { 1, 2, 3, 4 } },
-	};
-	uint8_t p[1300] = { 0xc1, 0, 0, 0, 1, 8, 1, 2, 3, 4, 5, 6, 7, 8, 4, 1, 2, 3, 4, 0 };
-	struct quic_keys k;
-	uint8_t mask[5];
+	uint8_t p[PLAYED_ROOM(sizeof(played_hello))];
+	size_t n;
 
-	freed = false;
-	for (unsigned i = 0; i < 4; i++)
-		memset(secrets[i], (int)i + 1, 32);
-	s->q = quic_conn_new(&l, &host, &first, NULL, MS);
-	quic_conn_secure(s->q, (struct conn *)(void *)s->q, &tls);
-	quic_keys_make(&s->tx, QUIC_AES_128_GCM, secrets[2], 32, true, true);
-	quic_keys_make(&s->rx, QUIC_AES_128_GCM, secrets[3], 32, false, true);
-	quic_keys_initial(&k, &first.dcid, true, true);
-	p[20] = (uint8_t)(0x40 | (sizeof(hello) + 18) >> 8);
-	p[21] = (uint8_t)(sizeof(hello) + 18);
-	memcpy(p + 24, hello, sizeof(hello));
-	quic_seal(&k, 0, p, 24, p + 24, sizeof(hello));
-	quic_header_mask(&k, p + 26, mask);
-	p[0] ^= mask[0] & 0x0f;
-	p[22] ^= mask[1];
-	p[23] ^= mask[2];
+	s->q = played_begin(&l, &tls, &s->sends, MS);
+	quic_keys_make(&s->rx, QUIC_AES_128_GCM, played_secrets[3], 32, false, true);
+	n = played_packet(&s->sends, s->q, QUIC_LEVEL_INITIAL, played_hello, sizeof(played_hello),
+			  p);
 	s->now_ms = 1;
-	quic_conn_recv(s->q, p, 24 + sizeof(hello) + QUIC_TAG_LEN, MS);
+	quic_conn_recv(s->q, p, n, MS);
 	quic_conn_settle(s->q);
-	quic_keys_free(&k);
 	quic_recvbuf_init(&s->down);
 	s->loss = loss;
 	s->size = UINT64_MAX;
@@ -361,12 +299,12 @@ static void finish(struct sim *s)
 {
 	while (s->flying)
 		free(s->net[--s->flying]);
-	if (!freed) {
+	if (!played_freed) {
 		s->q->conn = NULL;
 		s->q->events = NULL;
 		quic_conn_free(s->q);
 	}
-	quic_keys_free(&s->tx);
+	played_end(&s->sends);
 	quic_keys_free(&s->rx);
 	quic_sendbuf_free(&s->up);
 	quic_recvbuf_free(&s->down);
@@ -410,7 +348,7 @@ static void test_echo(unsigned loss, enum quic_cc_algo algo, bool moves)
 	uint64_t got = 0;
 
 	put_upload(s);
-	for (unsigned i = 0; i < 120000 && got < s->size && !freed; i++) {
+	for (unsigned i = 0; i < 120000 && got < s->size && !played_freed; i++) {
 		if (moves && i % 300 == 150)
 			s->q->path.from = addr_from_v4("\x0a\0\0\1", (uint16_t)i);
 		step(s);
@@ -419,10 +357,10 @@ static void test_echo(unsigned loss, enum quic_cc_algo algo, bool moves)
 	is_int(got, TOTAL, "an echo through %u losses of 1000, algorithm %d%s", loss, (int)algo,
 	       moves ? ", at changing addresses" : "");
 	is_int(s->wrong, 0, "nothing of it was wrong");
-	ok(!freed && s->q->state == QUIC_OPEN, "the connection is open");
+	ok(!played_freed && s->q->state == QUIC_OPEN, "the connection is open");
 	for (unsigned i = 0; i < 2000; i++)
 		step(s);
-	ok(!freed && !s->q->in_flight && !s->q->spaces[QUIC_LEVEL_APP].eliciting_in_flight,
+	ok(!played_freed && !s->q->in_flight && !s->q->spaces[QUIC_LEVEL_APP].eliciting_in_flight,
 	   "in the end nothing is in flight");
 	ok(!tree_first(&s->q->streams.all), "and no stream is left");
 	finish(s);
@@ -438,9 +376,9 @@ static void test_silence(void)
 		step(s);
 	s->silent = true;
 	fell_ms = s->now_ms;
-	while (!freed && s->now_ms < fell_ms + 60000)
+	while (!played_freed && s->now_ms < fell_ms + 60000)
 		step(s);
-	ok(freed && s->now_ms - fell_ms >= 4900 && s->now_ms - fell_ms < 12000,
+	ok(played_freed && s->now_ms - fell_ms >= 4900 && s->now_ms - fell_ms < 12000,
 	   "a client that falls silent is forgotten after max-idle-timeout");
 	finish(s);
 }
@@ -454,19 +392,19 @@ static void test_goodbye(void)
 	client_packet(s, bye, sizeof(bye));
 	for (unsigned i = 0; i < 50; i++)
 		step(s);
-	ok(!freed && s->q->state == QUIC_DRAINING, "the client says goodbye");
-	for (unsigned i = 0; i < 5000 && !freed; i++)
+	ok(!played_freed && s->q->state == QUIC_DRAINING, "the client says goodbye");
+	for (unsigned i = 0; i < 5000 && !played_freed; i++)
 		step(s);
-	ok(freed, "and is forgotten");
+	ok(played_freed, "and is forgotten");
 	finish(s);
 	s = begin(0, QUIC_CC_CUBIC);
 	client_packet(s, bad, sizeof(bad));
 	for (unsigned i = 0; i < 100; i++)
 		step(s);
-	ok(!freed && s->q->state == QUIC_CLOSING && s->ended, "an unknown frame ends it");
-	for (unsigned i = 0; i < 5000 && !freed; i++)
+	ok(!played_freed && s->q->state == QUIC_CLOSING && s->ended, "an unknown frame ends it");
+	for (unsigned i = 0; i < 5000 && !played_freed; i++)
 		step(s);
-	ok(freed, "then it is forgotten");
+	ok(played_freed, "then it is forgotten");
 	finish(s);
 }
 

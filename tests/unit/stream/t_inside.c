@@ -238,31 +238,16 @@ static void (*const steps[])(void) = {
 	see_cancelled, cancel_waiting, see_part_cancelled, see_aborted, see_head,
 };
 
-static struct task *task;
-static unsigned step;
-
-/* Whole turns pass between two steps. */
-static void on_task(struct task *t, void *ctx, unsigned why)
-{
-	steps[step++]();
-	if (step < sizeof(steps) / sizeof(*steps))
-		task_schedule(t, clock_now_ms() + 5);
-}
+#define STEPS_PAUSE_MS 5
+#include "core/steps.h"
 
 static bool start_thread(void)
 {
-	task = task_new(on_task, NULL);
-	task_wake(task, TASK_WOKEN_INIT);
-	return session_thread_init();
-}
-
-static void stop_thread(void)
-{
-	task_free(&task);
+	return steps_start() && session_thread_init();
 }
 
 static const struct module test_module = {
-	.name = "test", .thread_init = start_thread, .thread_fini = stop_thread,
+	.name = "test", .thread_init = start_thread, .thread_fini = steps_stop,
 };
 
 int main(void)
