@@ -43,18 +43,22 @@ static enum ctl_step get_weight(struct ctl_request *rq)
 	return CTL_DONE;
 }
 
-static enum ctl_step set_weight(struct ctl_request *rq)
+static void set_server_weight(struct ctl_request *rq, struct server *srv)
 {
-	struct server *srv = take_server(rq);
-	const char *word, *error;
+	const char *word = next_word(rq), *error;
 
-	if (!srv)
-		return CTL_DONE;
-	word = next_word(rq);
 	if (!word)
 		ctl_error(rq, "Require <weight> or <weight%%>.");
 	else if (!server_set_weight(srv, word, &error))
 		ctl_error(rq, "%s", error);
+}
+
+static enum ctl_step set_weight(struct ctl_request *rq)
+{
+	struct server *srv = take_server(rq);
+
+	if (srv)
+		set_server_weight(rq, srv);
 	return CTL_DONE;
 }
 
@@ -88,16 +92,6 @@ static void set_state(struct ctl_request *rq, struct server *srv)
 		server_set_admin(srv, SERVER_FMAINT, SERVER_FDRAIN);
 	else
 		ctl_error(rq, "'set server <srv> state' expects 'ready', 'drain' and 'maint'.");
-}
-
-static void set_server_weight(struct ctl_request *rq, struct server *srv)
-{
-	const char *word = next_word(rq), *error;
-
-	if (!word)
-		ctl_error(rq, "Require <weight> or <weight%%>.");
-	else if (!server_set_weight(srv, word, &error))
-		ctl_error(rq, "%s", error);
 }
 
 static void set_addr(struct ctl_request *rq, struct server *srv)

@@ -6,6 +6,7 @@
 #include "stream/sample.h"
 
 #include "base/num.h"
+#include "codec/varint.h"
 #include "expr/pattern.h"
 
 /* Which side: <data> of the fetches below. */
@@ -140,22 +141,12 @@ static enum expr_result fetch_head(struct expr_ctx *ctx, const struct expr_arg *
 	return give_bytes(out, slice_make(text, (size_t)(at - text)), false);
 }
 
-/* The variable integers of SPOE: one byte below 240, then 4 bits, then 7 bits at a time. */
-static char *put_varint(char *at, uint64_t v)
+/* A text behind its length, as SPOE writes them. */
+static char *put_counted(char *at, struct slice s)
 {
-	if (v < 240) {
-		*at++ = (char)v;
-		return at;
-	}
-	*at++ = (char)(v | 240);
-	v = (v - 240) >> 4;
-	for (; v >= 128; v = (v - 128) >> 7)
-		*at++ = (char)(v | 128);
-	*at++ = (char)v;
-	return at;
+	at += varint_put(s.len, (unsigned char *)at);
+	return put(at, s);
 }
-
-#define VARINT_MAX 10
 
 static enum expr_result fetch_head_binary(struct expr_ctx *ctx, const struct expr_arg *args,
 					  struct sample *out)
@@ -172,8 +163,8 @@ static enum expr_result fetch_head_binary(struct expr_ctx *ctx, const struct exp
 
 		if (!f->name.ptr)
 			continue;
-		at = put(put_varint(at, f->name.len), f->name);
-		at = put(put_varint(at, f->value.len), f->value);
+		at = put_counted(at, f->name);
+		at = put_counted(at, f->value);
 	}
 	if (!text)
 		return EXPR_NONE;
