@@ -85,6 +85,7 @@ struct conf_line {
 					    * than on bind and server lines each alert; or NULL */
 	bool no, dflt;                     /* prefixed by `no` or `default`, not in words[] */
 	bool early;                        /* first pass, see CONF_EARLY: reports are lost */
+	bool reverse;                      /* options need CONF_REVERSE */
 };
 
 /* Typed values that need no code: where=slot+offset. */
@@ -116,6 +117,7 @@ enum conf_keyword_flags {
 	CONF_HTTP = 1 << 9,         /* means something in `mode http` only: shown by -dK */
 	/* Refused because a part of the program is not there yet: -dK does not list it. */
 	CONF_LATER = 1 << 11 | CONF_REFUSED,
+	CONF_REVERSE = 1 << 12,     /* an option of `bind` that rhttp@ lines may have */
 	CONF_PREFIX = 1 << 10,      /* words[0] may go on with '(': "set-proxy-v2-tlv-fmt(0xE0)" */
 };
 

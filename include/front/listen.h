@@ -110,6 +110,11 @@ struct listen_quic_client {
 typedef void listen_accept_quic_fn(struct listener_conf *owner,
 				   const struct listen_quic_client *client);
 void listen_set_accept_quic(listen_accept_quic_fn *fn);
+/* A line of rhttp@ begins, or goes on with a new generation, on the calling thread: the <rank>-th
+ * (from 0) of the <threads> that the line uses. Installed before sockets are opened.
+ */
+typedef void listen_reverse_fn(struct listener_conf *l, unsigned rank, unsigned threads);
+void listen_set_reverse(listen_reverse_fn *fn);
 /* Lets the Runtime API pause, resume and close frontends. At the start. */
 void listen_init(void);
 
@@ -132,6 +137,11 @@ unsigned sessions_count(void);
 unsigned sessions_places(void);
 /* May this client come in at all? */
 bool listen_is_welcome(const struct addr *src);
+/* May one more connection to <owner>, a listener_conf, be accepted now? Then its place is taken,
+ * for a session or until listen_free_place(); else *wait_ms says when to ask again, 0: when a place
+ * becomes free.
+ */
+bool listen_may_accept(void *owner, unsigned *wait_ms);
 /* Count a session in and out of the limits; the latter may let sockets accept again. */
 void listen_session_began(struct listener_conf *l);
 void listen_session_ended(struct listener_conf *l);

@@ -113,6 +113,11 @@ struct front_user {
 	void (*refused)(void *owner);
 	/* For `show fd`: " fe=<name>". */
 	void (*describe)(const void *owner, struct strbuf *out);
+	/* The client has said what it can do: requests may follow. True: the connection goes on,
+	 * maybe with another owner (front_take()), or as one to a server (front_reverse()). False:
+	 * it is to be closed. HTTP/2 only. Or NULL.
+	 */
+	bool (*settled)(void *owner);
 	/* What the session is about, for traces: adds to <out>. Or NULL. */
 	void (*trace)(const void *owner, struct trace_facts *out);
 };
@@ -123,6 +128,7 @@ struct front_owner {
 	void *owner;                         /* for the calls of <user> */
 	const struct mux_settings *settings; /* borrowed, live as long as the connection */
 	int64_t idle_ping_ms;                /* see mux_kind.set_settings() */
+	bool dialled;                        /* we opened it: the mux says hello first */
 };
 
 #endif

@@ -78,6 +78,15 @@ struct mux_kind {
 	 */
 	void (*front_stop)(struct mux *m);
 
+	/* From within front_user.settled(), reverse HTTP: the connection has another owner from now
+	 * on, with its callbacks and settings. NULL: such a mux does not call settled().
+	 */
+	void (*front_take)(struct mux *m, const struct front_owner *o);
+	/* The same: from now on the connection is one to a server, connected and without streams.
+	 * Its former owner is not told of its end. False: not now.
+	 */
+	bool (*front_reverse)(struct mux *m, const struct back_owner *o);
+
 	/* For mux_back_begin(). */
 	struct mux *(*back_new)(struct conn *c, struct endpoint *ep, const struct back_owner *o);
 	/* One more stream, for <ep>: on a kept connection, or where back_room() allows it. False:

@@ -24,6 +24,7 @@ enum address_flags {
 	ADDRESS_EMPTY_IS_ANY = 1 << 7,/* "" and "*" are the wildcard */
 	ADDRESS_KEEP_NAMES = 1 << 8,  /* a name is kept, to be resolved later */
 	ADDRESS_QUIC = 1 << 9,        /* those of QUIC are allowed */
+	ADDRESS_REVERSE = 1 << 10,    /* rhttp@ is allowed */
 };
 
 struct address {
@@ -35,6 +36,7 @@ struct address {
 	int fd;                       /* -1 unless fd@ or sockpair@ */
 	bool is_sockpair;
 	bool is_quic;
+	bool is_reverse;              /* rhttp@: <name> is what follows, no address */
 	char error[160];
 };
 

@@ -42,6 +42,9 @@ enum bind_shards { BIND_SHARDS_DEFAULT = 0, BIND_SHARDS_BY_THREAD = -1, BIND_SHA
 
 enum bind_level { BIND_LEVEL_USER = 1, BIND_LEVEL_OPERATOR, BIND_LEVEL_ADMIN };
 
+/* More than this is not kept up for a line of rhttp@, whatever nbconn says. */
+#define BIND_REVERSED_MAX 65536
+
 /* Which threads accept: relative to their groups, or absolute; the line uses one notation only.
  */
 struct thread_mask {
@@ -72,6 +75,7 @@ struct bind_conf {
 	int save_syn;             /* tcp-ss: see struct socket_settings */
 	int nice;
 	int shards;               /* > 0, or enum bind_shards */
+	int reversed;             /* nbconn: connections to keep up; 0: not said */
 	int id;                   /* first id asked for, 0 none */
 	mode_t mode;              /* UNIX sockets; (mode_t)-1: unset */
 	uid_t uid;                /* -1 unset */
@@ -90,6 +94,8 @@ struct listener_state {
 	struct counter_set counters; /* enum counter_front; shown by option socket-stats */
 	uint64_t session_max;        /* atomic */
 	int64_t last_session_s;
+	unsigned reversed;           /* atomic: rhttp@: connections that stand */
+	unsigned reverse_told;       /* atomic: rhttp@: the last thing that was logged of them */
 };
 
 enum listener_status {
@@ -106,10 +112,16 @@ struct listener_conf {
 	int inherited_fd;            /* of fd@ and sockpair@, else -1 */
 	bool is_sockpair;
 	bool is_quic;                /* datagrams: HTTP/3 */
+	/* rhttp@: "backend/server" as written, for connections that we open; NULL: a socket */
+	const char *reverse;
+	struct server *reverse_server; /* what it names, once checked */
+	unsigned is_left;            /* atomic: rhttp@: nothing is opened for it any more */
 	struct listener_state *state;
 	void *opened;                /* the stream floor's sockets */
 };
 
+/* Is it a line of rhttp@? */
+bool bind_is_reverse(const struct bind_conf *b);
 /* Is it a line of QUIC? */
 bool bind_has_quic(const struct bind_conf *b);
 /* Its slots (SLOT_BIND). */

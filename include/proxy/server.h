@@ -155,6 +155,7 @@ struct server {
 	bool port_is_mapped;          /* "+N", "-N" or none: destination port plus port_offset */
 	bool is_direct;               /* proxy->direct: no server for anybody who looks */
 	bool address_is_any;          /* <address> is the wildcard */
+	bool is_reverse;              /* rhttp@: it has only connections that rules attach */
 
 	struct list link;             /* in proxy->servers: read by server_next() */
 	const char *name;

@@ -25,7 +25,9 @@ struct endpoint;
 struct listener_conf;
 struct mux;
 struct proxy;
+struct preconnect;
 struct proxy_tlvs;
+struct server;
 struct slot_area;
 struct stream;
 
@@ -47,6 +49,13 @@ struct session_rare {
 	/* of its PROXY header, owned; NULL: none, or not asked for */
 	struct proxy_tlvs *tlvs;
 	struct slot_area *slots;       /* owned; NULL: no module has asked for them */
+	/* reverse HTTP: what `attach-srv` wants of the connection, with the generation that has the
+	 * server, borrowed, and the name, owned; NULL: nothing
+	 */
+	struct server *attach_to;
+	const struct config *attach_config;
+	char *attach_name;
+	struct preconnect *dialled;    /* we have opened its connection; NULL: it was accepted */
 	struct addr conn_src, conn_dst; /* before tcp-request session rules; ADDR_NONE: unchanged */
 };
 
@@ -98,6 +107,13 @@ const struct addr *session_conn_src(struct session *s);
 const struct addr *session_conn_dst(struct session *s);
 /* Before a rule of the session changes an address: the connection's is kept. False: no memory. */
 bool session_keep_conn_addr(struct session *s, bool dst);
+
+/* Reverse HTTP: the client's connection is to become one to <srv> under the name <name> (copied)
+ * as soon as it may. From rules of the session. False: no memory.
+ */
+bool session_attach(struct session *s, struct server *srv, struct slice name);
+/* Are connections to <srv> told apart by a name: pool-conn-name, or sni with TLS? */
+bool server_conn_is_named(const struct server *srv);
 
 /* Accepts <fd> (non-blocking) for the listener, on the calling thread: rules, preambles, mux.
  * Closes <fd> when refused or when memory is out. Callback of net/listener.

@@ -79,7 +79,11 @@ static bool take_option(struct conf_line *l)
 		l->at = l->count;
 		return conf_error(l, start, NULL, "'%s' : missing value", k->words);
 	}
-	done = conf_keyword_allowed(l, k, start);
+	if (l->reverse && !(k->flags & CONF_REVERSE))
+		done = conf_error(l, start, NULL, "'%s' option is not accepted for reverse HTTP",
+				  k->words);
+	else
+		done = conf_keyword_allowed(l, k, start);
 	if (done)
 		done = k->parse ? k->parse(l) : conf_store(l, k, l->slots);
 	else if (k->flags & CONF_IGNORED)

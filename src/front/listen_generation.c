@@ -117,7 +117,7 @@ bool listen_open_all(struct config *cfg, const struct config *prev, struct diag_
 			continue;
 		list_for_each(b, &px->binds, link)
 			list_for_each(l, &b->listeners, link)
-				ok = (l->opened ||
+				ok = (l->opened || l->reverse ||
 				      open_whole(l, prev ? find_donor(l, prev) : NULL, diags)) &&
 				     ok;
 	}
@@ -176,6 +176,8 @@ void listen_inherit_all(struct config *cfg)
 static bool leave_one(struct listener_conf *l)
 {
 	struct opened *o = l->opened;
+
+	__atomic_store_n(&l->is_left, 1, __ATOMIC_RELAXED);
 
 	/* shared ones too: the kernel may have told us, and nobody else, of a client */
 	for (unsigned i = 0; o && i < o->count; i++)

@@ -80,6 +80,13 @@ static void on_datagrams(void *owner, int fd, enum listener_wish wish)
 	datagrams_hook(owner, fd, wish);
 }
 
+static listen_reverse_fn *reverse_hook;
+
+void listen_set_reverse(listen_reverse_fn *fn)
+{
+	reverse_hook = fn;
+}
+
 static const struct listener_user quic_user = {
 	.name = frontend_name, .datagrams = on_datagrams, .uses_thread = uses_thread,
 };
@@ -195,6 +202,12 @@ unsigned listen_shard_of_thread(const struct listener_conf *l, unsigned count)
 	unsigned rank = is_by_group(l) ? used_groups(l, thread_group) : used_threads(l, thread_id);
 
 	return rank % count;
+}
+
+void listen_start_reverse(struct listener_conf *l)
+{
+	if (uses(l, thread_id))
+		reverse_hook(l, used_threads(l, thread_id), used_threads(l, thread_count()));
 }
 
 bool listen_reads(const struct listener_conf *l, unsigned thread, unsigned count)

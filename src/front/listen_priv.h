@@ -44,10 +44,6 @@ unsigned listen_maxaccept(void);
 bool listen_is_held(const struct proxy *fe);
 /* Holds all frontends, or ends that. */
 void listen_suspend(bool on);
-/* May one more connection to <owner>, a listener_conf, be accepted now? Then its place is taken;
- * else *wait_ms says when to ask again, 0: when a place becomes free.
- */
-bool listen_may_accept(void *owner, unsigned *wait_ms);
 
 /* --- listen_open.c */
 
@@ -64,6 +60,9 @@ bool listen_open_one(struct listener_conf *l, struct opened *donor, struct diag_
 unsigned listen_shard_of_thread(const struct listener_conf *l, unsigned count);
 /* Does the thread accept for <l>? A socket of datagrams, of <count>, has one reader. */
 bool listen_reads(const struct listener_conf *l, unsigned thread, unsigned count);
+
+/* Begins a line of rhttp@ on the calling thread. */
+void listen_start_reverse(struct listener_conf *l);
 
 /* --- listen_state.c */
 

@@ -53,6 +53,8 @@ static bool start_one(struct listener_conf *l)
 {
 	struct opened *o = l->opened;
 
+	if (l->reverse)
+		listen_start_reverse(l);
 	if (o && o->count && listen_reads(l, thread_id, o->count))
 		listener_start_thread(o->sockets[listen_shard_of_thread(l, o->count)]);
 	return true;
@@ -157,6 +159,7 @@ static bool reopen_one(struct listener_conf *l)
 
 static bool end_one(struct listener_conf *l)
 {
+	__atomic_store_n(&l->is_left, 1, __ATOMIC_RELAXED);
 	listen_close_sockets(l);
 	set_status(l, LISTENER_CLOSED);
 	return true;
@@ -169,6 +172,7 @@ static bool stop_one(struct listener_conf *l)
 {
 	struct opened *o = l->opened;
 
+	__atomic_store_n(&l->is_left, 1, __ATOMIC_RELAXED);
 	while (o && o->count)
 		listener_drain(&o->sockets[--o->count]);
 	listen_close_sockets(l);

@@ -86,6 +86,8 @@ void h2c_send_settings(struct h2_conn *h)
 	if (h->side->is_back) {
 		set.enable_push = 0;
 	} else {
+		if (h->flags & H2C_FL_DIALLED)
+			set.enable_push = 0;
 		set.enable_connect_protocol = !t->no_websockets;
 		if (h->most.streams)
 			set.max_concurrent_streams = h->most.streams;

@@ -550,7 +550,7 @@ static const struct h2_side back_side = {
 };
 
 /* Preface and SETTINGS, before anything else. */
-static void say_hello(struct h2_conn *h)
+void h2c_say_hello(struct h2_conn *h)
 {
 	H2C_TRACE(PROTO, h, H2_EV(TX_PREFACE), "sending the preface");
 	h2_out_control(h, H2_PREFACE, H2_PREFACE_LEN);
@@ -570,7 +570,7 @@ struct mux *h2_back_new(struct conn *c, struct endpoint *ep, const struct back_o
 	H2C_TRACE(STATE, h, H2_EV(NEW), "a connection to a server begins");
 	timer_init(&h->timer, h2_timeout);
 	h2c_set_state(h, H2C_SETTINGS);
-	say_hello(h);
+	h2c_say_hello(h);
 	h2_set_idle_ping(h, o->idle_ping_ms);
 	if (h2_back_attach(&h->mux, ep))
 		return &h->mux;
@@ -578,6 +578,35 @@ struct mux *h2_back_new(struct conn *c, struct endpoint *ep, const struct back_o
 	c->ops = ops;
 	c->owner = owner;
 	return NULL;
+}
+
+bool h2_front_reverse(struct mux *m, const struct back_owner *o)
+{
+	struct h2_conn *h = h2_of(m);
+
+	if (h->state != H2C_OPEN || h->stream_count || h->last_stream ||
+	    h->flags & (H2C_FL_STOP | H2C_FL_LEAVING | H2C_FL_EOF | H2C_FL_BROKEN))
+		return false;
+	H2C_TRACE(STATE, h, H2_EV(NEW), "a client's connection is reversed");
+	if (h->most.is_elastic)
+		h2_elastic_give(h->most.streams);
+	h->most = (struct h2_most){ 0 };
+	h2_uncount(h, H2_CNT_CONNS);
+	h2c_tell_counts(h);
+	h->side = &back_side;
+	h->user.back = o->user;
+	h->owner = o->owner;
+	h2_use_settings(h, o->settings);
+	h2_count(h, H2_CNT_CONNS);
+	h2_count(h, H2_CNT_CONNS_TOTAL);
+	h->conn->ops = &back_conn_ops;
+	h->conn->flags |= CONN_BACKEND;
+	h->flags |= H2C_FL_CONNECTED;
+	timer_cancel(&h->timer);
+	h2_set_idle_ping(h, o->idle_ping_ms);
+	h2c_arm(h);
+	o->user->begun(o->owner, m);
+	return true;
 }
 
 unsigned h2_back_room(const struct mux *m)

@@ -117,8 +117,19 @@ static bool change_peer_window(struct h2_conn *h, uint32_t window)
 	return true;
 }
 
+/* The owner of a client's connection may have waited for this: reverse HTTP. */
+static void tell_settled(struct h2_conn *h)
+{
+	if (!h->user.front->settled || h->user.front->settled(h->owner))
+		return;
+	h->flags |= H2C_FL_STOP;
+	h2c_goaway(h, H2_ERR_NO_ERROR, h->last_stream);
+	h2c_close(h);
+}
+
 static void on_settings(struct h2_conn *h, struct slice payload)
 {
+	bool first = h->state != H2C_OPEN;
 	struct h2_settings set;
 	char ack[H2_FRAME_HEADER_LEN];
 	uint8_t error;
@@ -131,7 +142,7 @@ static void on_settings(struct h2_conn *h, struct slice payload)
 		h->flags |= H2C_FL_ACKED;
 		return;
 	}
-	if (h->state == H2C_OPEN)
+	if (!first)
 		h2c_glitch(h, "SETTINGS again");
 	else
 		h2c_set_state(h, H2C_OPEN);
@@ -157,6 +168,8 @@ static void on_settings(struct h2_conn *h, struct slice payload)
 	H2C_TRACE(PROTO, h, H2_EV(TX_FRAME) | H2_EV(TX_SETTINGS), "acknowledging SETTINGS");
 	h2_put_settings_ack(ack);
 	h2_out_control(h, ack, sizeof(ack));
+	if (first && !h->side->is_back)
+		tell_settled(h);
 }
 
 static void on_ping(struct h2_conn *h, struct slice payload)

@@ -50,9 +50,27 @@ static struct mux *h2_front_new(struct conn *c, const struct front_owner *o)
 	c->ops = &h2_front_conn_ops;
 	H2C_TRACE(STATE, h, H2_EV(NEW), "a client's connection begins");
 	timer_init(&h->timer, h2_timeout);
+	if (o->dialled) {
+		h->flags |= H2C_FL_DIALLED;
+		h2c_set_state(h, H2C_SETTINGS);
+		h2c_say_hello(h);
+	}
 	h2c_arm(h);
 	h2_set_idle_ping(h, o->idle_ping_ms);
 	return &h->mux;
+}
+
+/* Reverse HTTP: the owner that has opened the connection gives it to a session. */
+static void h2_front_take(struct mux *m, const struct front_owner *o)
+{
+	struct h2_conn *h = h2_of(m);
+
+	h->user.front = o->user;
+	h->owner = o->owner;
+	h->conn->flags &= (uint16_t)~CONN_BACKEND;
+	h2_use_settings(h, o->settings);
+	h->idle.since_ms = clock_now_ms();
+	h2_set_idle_ping(h, o->idle_ping_ms);
 }
 
 static void h2_front_give(struct mux *m, struct block_queue *q)
@@ -97,6 +115,7 @@ const struct mux_kind mux_h2 = {
 	.mode = MUX_HTTP, .sides = MUX_FRONT | MUX_BACK, .traits = MUX_MULTIPLEX, .major = 2,
 	.front_ops = &h2_front_endpoint, .front_new = h2_front_new, .front_give = h2_front_give,
 	.front_start = h2_front_start, .front_stop = h2_front_stop,
+	.front_take = h2_front_take, .front_reverse = h2_front_reverse,
 	.back_new = h2_back_new, .back_attach = h2_back_attach, .back_room = h2_back_room,
 	.back_is_ending = h2_back_is_ending, .back_close = h2_back_close,
 	.back_detach_thread = h2_back_detach_thread, .back_attach_thread = h2_back_attach_thread,

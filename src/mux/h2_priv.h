@@ -45,6 +45,7 @@ enum h2_conn_flags {
 	H2C_FL_CONTINUATION = 1 << 3,/* only CONTINUATION of <rx.frame.stream> may come */
 	H2C_FL_STOP = 1 << 4,        /* no further stream is taken */
 	H2C_FL_GOAWAY_SENT = 1 << 5,
+	H2C_FL_DIALLED = 1 << 15,    /* front: we opened it (reverse HTTP) */
 	H2C_FL_LEAVING = 1 << 14,    /* the process stops: the client was asked to go */
 	H2C_FL_EOF = 1 << 6,         /* the peer sends no more */
 	H2C_FL_BROKEN = 1 << 7,      /* the transport failed */
@@ -511,6 +512,10 @@ void h2c_send_settings(struct h2_conn *h);
 
 /* --- h2_back.c: of mux_h2 */
 
+/* Reverse HTTP: see mux_kind.front_reverse(). */
+bool h2_front_reverse(struct mux *m, const struct back_owner *o);
+/* Preface and SETTINGS of a connection that we have opened. */
+void h2c_say_hello(struct h2_conn *h);
 struct mux *h2_back_new(struct conn *c, struct endpoint *ep, const struct back_owner *o);
 bool h2_back_attach(struct mux *m, struct endpoint *ep);
 unsigned h2_back_room(const struct mux *m);

@@ -14,7 +14,7 @@
 #include "base/door.h"
 
 enum address_kind { KIND_ANY, KIND_V4, KIND_V6, KIND_UNIX, KIND_ABSTRACT, KIND_FD, KIND_SOCKPAIR,
-		    KIND_QUIC, KIND_QUIC4, KIND_QUIC6, KIND_OTHER };
+		    KIND_QUIC, KIND_QUIC4, KIND_QUIC6, KIND_REVERSE, KIND_OTHER };
 
 static const struct {
 	const char *prefix;
@@ -30,7 +30,7 @@ static const struct {
 	{ "udp6@", KIND_OTHER }, { "uxdg@", KIND_OTHER }, { "dgram+", KIND_OTHER },
 	{ "quic+ipv4@", KIND_QUIC4 }, { "quic+ipv6@", KIND_QUIC6 }, { "quic+ip@", KIND_QUIC },
 	{ "quic4@", KIND_QUIC4 }, { "quic6@", KIND_QUIC6 }, { "quic+", KIND_QUIC },
-	{ "rhttp@", KIND_OTHER },
+	{ "rhttp@", KIND_REVERSE },
 };
 
 static bool address_error(struct address *out, const char *fmt, ...)
@@ -295,6 +295,19 @@ static bool take_quic(enum address_kind *kind, unsigned flags, struct address *o
 	return true;
 }
 
+/* No address of a socket: what follows names a server, or nothing. */
+static bool parse_reverse(const char *text, unsigned flags, struct address *out)
+{
+	if (!(flags & ADDRESS_REVERSE))
+		return address_error(out, "'rhttp@' is not allowed here");
+	if (strlen(text) >= sizeof(out->name))
+		return address_error(out, "name '%.32s...' too long", text);
+	strcpy(out->name, text);
+	out->is_reverse = true;
+	out->addr.len = sizeof(struct sockaddr);
+	return true;
+}
+
 bool address_parse(const char *text, unsigned flags, struct address *out)
 {
 	enum address_kind kind = KIND_ANY;
@@ -313,6 +326,8 @@ bool address_parse(const char *text, unsigned flags, struct address *out)
 	}
 	if (!take_quic(&kind, flags, out))
 		return false;
+	if (kind == KIND_REVERSE)
+		return parse_reverse(text, flags, out);
 	if (kind == KIND_OTHER)
 		return address_error(out, "this kind of address is not supported yet");
 	if (kind == KIND_FD || kind == KIND_SOCKPAIR) {

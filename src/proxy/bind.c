@@ -51,6 +51,12 @@ bool bind_has_quic(const struct bind_conf *b)
 	return has_kind(b, true);
 }
 
+bool bind_is_reverse(const struct bind_conf *b)
+{
+	return !list_is_empty(&b->listeners) &&
+	       list_first(&b->listeners, struct listener_conf, link)->reverse;
+}
+
 static bool has_streams(const struct bind_conf *b)
 {
 	return has_kind(b, false);
@@ -68,7 +74,7 @@ static struct listener_state *listener_state_new(const struct listener_conf *lc)
 	st->refs = 1;
 	address_text((const struct sockaddr *)&lc->address, text, sizeof(text));
 	if (asprintf(&st->identity, "%s#%d@%s", lc->bind->proxy ? lc->bind->proxy->name : "",
-		     lc->id, lc->inherited_fd >= 0 ? "fd" : text) < 0)
+		     lc->id, lc->reverse ? lc->reverse : lc->inherited_fd >= 0 ? "fd" : text) < 0)
 		st->identity = NULL;
 	if (!st->identity || !counter_set_init(&st->counters, CNT_FRONT_COUNT))
 		listener_state_drop(&st);
@@ -126,15 +132,38 @@ static bool add_listener(struct conf_line *l, struct bind_conf *b, const struct 
 	return true;
 }
 
+/* rhttp@: the only one of its line. */
+static bool add_reverse(struct conf_line *l, struct bind_conf *b, const struct address *a,
+			int word)
+{
+	if (!conf_experimental(l->cfg))
+		return conf_error(l, word, NULL, "'bind' : Address '%s' is experimental, must be "
+				  "allowed via a global 'expose-experimental-directives'",
+				  l->words[word]);
+	if (!list_is_empty(&b->listeners))
+		return conf_error(l, word, NULL, "'bind' : Cannot mix reverse HTTP bind with "
+				  "others.");
+	if (!add_listener(l, b, a, 0))
+		return false;
+	list_first(&b->listeners, struct listener_conf, link)->reverse =
+		conf_strdup(l->cfg, a->name);
+	return bind_is_reverse(b) || conf_error(l, word, NULL, "out of memory.");
+}
+
 /* One address of the line, possibly a range of ports. */
 static bool add_address(struct conf_line *l, struct bind_conf *b, const char *text, int word)
 {
 	unsigned flags = ADDRESS_RANGE | ADDRESS_FD | ADDRESS_UNIX | ADDRESS_EMPTY_IS_ANY |
-			 (b->proxy ? ADDRESS_QUIC : 0u);
+			 (b->proxy ? ADDRESS_QUIC | ADDRESS_REVERSE : 0u);
 	struct address a;
 
 	if (!address_parse(text, flags, &a))
 		return conf_error(l, word, NULL, "'%s' : %s", l->words[0], a.error);
+	if (a.is_reverse)
+		return add_reverse(l, b, &a, word);
+	if (bind_is_reverse(b))
+		return conf_error(l, word, NULL, "'bind' : Cannot mix reverse HTTP bind with "
+				  "others.");
 	if (b->proxy && a.addr.sa.ss_family == AF_UNIX &&
 	    !unix_bind_add_prefix(l->cfg, &a.addr.sa))
 		return conf_error(l, word, NULL, "'%s' : socket path '%s' too long behind the "
@@ -193,7 +222,9 @@ bool bind_conf_parse(struct conf_line *l, struct bind_conf *b)
 	if (b->proxy)
 		unix_bind_defaults(l->cfg, b);
 	valid = add_addresses(l, b, word);
+	l->reverse = bind_is_reverse(b);
 	valid &= conf_take_options(l, CONF_BIND, b, bind_slots(b));
+	l->reverse = false;
 	if (bind_has_quic(b))
 		valid &= quic_line(l, b, word);
 	tls_bind_line(l->cfg, bind_slots(b));

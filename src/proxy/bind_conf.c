@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/bug.h"
 #include "base/door.h"
+#include "base/num.h"
 #include "conf/conf.h"
 #include "mux/mux.h"
 #include "net/socket.h"
@@ -349,6 +350,22 @@ static bool parse_cip(struct conf_line *l)
 	return true;
 }
 
+static bool parse_nbconn(struct conf_line *l)
+{
+	struct bind_conf *b = l->object;
+	const char *word = conf_next(l), *end;
+	int number = num_prefix_int(word, &end);
+	char text[64];
+
+	if (!bind_is_reverse(b))
+		return option_error(l, "only valid for reverse HTTP listeners.");
+	snprintf(text, sizeof(text), "invalid value %d, must be > 0.", number);
+	if (number <= 0 || *end)
+		return option_error(l, text);
+	b->reversed = number < BIND_REVERSED_MAX ? number : BIND_REVERSED_MAX;
+	return true;
+}
+
 #define FIELD(member) .offset = offsetof(struct bind_conf, member)
 #define ONE .min_args = 1, .max_args = 1
 #define BIT(text, bit, what) \
@@ -358,11 +375,6 @@ static bool parse_cip(struct conf_line *l)
 	  .syntax = "<name>", .help = what }
 #define OTHER(text, fn, values, what) \
 	{ .words = text, .where = CONF_BIND, ONE, .parse = fn, .syntax = values, .help = what }
-#define LATER(text, args, what) \
-	{ .words = text, .where = CONF_BIND, .flags = CONF_LATER, .min_args = args, \
-	  .max_args = args, .help = what, \
-	  .hint = "bind option '" text "' is not supported yet (" what ")." }
-
 #define GONE(text, what) \
 	{ .words = text, .where = CONF_BIND, .flags = CONF_REFUSED | CONF_HIDDEN, ONE, \
 	  .hint = "'" text "' on 'bind' lines is not supported anymore, " what }
@@ -379,12 +391,18 @@ static const struct conf_keyword keywords[] = {
 	OTHER("expose-fd", parse_expose_fd, "listeners", "give the sockets to a new process"),
 	OTHER("gid", parse_gid, "<gid>", "group of the UNIX socket"),
 	OTHER("group", parse_group, "<group>", "group of the UNIX socket"),
-	OTHER("guid-prefix", parse_guid_prefix, "<text>", "prefix of the listeners' identifiers"),
-	{ .words = "id", .where = CONF_BIND, ONE, .parse = parse_id, FIELD(id), .min = 1,
-	  .max = INT32_MAX, .syntax = "<number>", .help = "numeric identifier" },
-	OTHER("idle-ping", parse_idle_ping, "<delay>", "HTTP/2: between tests of idle clients"),
+	{ .words = "guid-prefix", .where = CONF_BIND, ONE, .flags = CONF_REVERSE,
+	  .parse = parse_guid_prefix, .syntax = "<text>",
+	  .help = "prefix of the listeners' identifiers" },
+	{ .words = "id", .where = CONF_BIND, ONE, .flags = CONF_REVERSE, .parse = parse_id,
+	  FIELD(id), .min = 1, .max = INT32_MAX, .syntax = "<number>",
+	  .help = "numeric identifier" },
+	{ .words = "idle-ping", .where = CONF_BIND, ONE, .flags = CONF_REVERSE,
+	  .parse = parse_idle_ping, .syntax = "<delay>",
+	  .help = "HTTP/2: between tests of idle clients" },
 	TEXT("interface", interface, "network interface to listen on"),
-	{ .words = "label", .where = CONF_BIND, ONE, .flags = CONF_IGNORED, .syntax = "<name>",
+	{ .words = "label", .where = CONF_BIND, ONE, .flags = CONF_IGNORED | CONF_REVERSE,
+	  .syntax = "<name>",
 	  .help = "a name for other settings to refer to",
 	  .hint = "no setting refers to sockets by label" },
 	OTHER("level", parse_level, "{ user | operator | admin }", "rights on the Runtime API"),
@@ -392,7 +410,8 @@ static const struct conf_keyword keywords[] = {
 	  .min = 0, .max = INT32_MAX, .syntax = "<conns>", .help = "connections at once" },
 	OTHER("mode", parse_mode, "<octal>", "permissions of the UNIX socket"),
 	OTHER("mss", parse_mss, "<bytes>", "largest TCP segment"),
-	TEXT("name", name, "name shown in statistics"),
+	{ .words = "name", .where = CONF_BIND, ONE, .flags = CONF_REVERSE, .parse = parse_text,
+	  FIELD(name), .syntax = "<name>", .help = "name shown in statistics" },
 	OTHER("namespace", parse_namespace, "<name>", "network namespace to listen in"),
 	{ .words = "nice", .where = CONF_BIND, ONE, .parse = parse_int, FIELD(nice),
 	  .min = -1024, .max = 1024, .syntax = "<priority>", .help = "priority of its tasks" },
@@ -407,13 +426,17 @@ static const struct conf_keyword keywords[] = {
 	OTHER("tcp-md5sig", parse_md5_key, "<password>", "TCP MD5 signatures (RFC 2385)"),
 	OTHER("tcp-ut", parse_tcp_ut, "<delay>", "TCP user timeout"),
 	BIT("tfo", BIND_TFO, "TCP fast open"),
-	OTHER("thread", parse_thread, "[<group>/]<set>[,...]", "threads that accept"),
+	{ .words = "thread", .where = CONF_BIND, ONE, .flags = CONF_REVERSE,
+	  .parse = parse_thread, .syntax = "[<group>/]<set>[,...]",
+	  .help = "threads that accept" },
 	BIT("transparent", BIND_TRANSPARENT, "listen on addresses that are not ours"),
 	OTHER("uid", parse_uid, "<uid>", "owner of the UNIX socket"),
 	OTHER("user", parse_user, "<user>", "owner of the UNIX socket"),
 	BIT("v4v6", BIND_V4V6, "IPv4 too on an IPv6 socket"),
 	BIT("v6only", BIND_V6ONLY, "no IPv4 on an IPv6 socket"),
-	LATER("nbconn", 1, "reverse HTTP"),
+	{ .words = "nbconn", .where = CONF_BIND, ONE, .flags = CONF_EXPERIMENTAL | CONF_REVERSE,
+	  .parse = parse_nbconn, .syntax = "<number>",
+	  .help = "reverse HTTP: connections to keep up" },
 	{ 0 }
 };
 

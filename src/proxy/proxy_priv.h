@@ -54,6 +54,8 @@ void direct_check(struct proxy *px, struct diag_list *d);
 bool proxy_make_states(struct proxy *px);
 struct bind_conf;
 bool bind_make_states(struct bind_conf *b);
+/* reverse.c: rhttp@ of the proxy; once all proxies are checked. */
+void reverse_check(struct proxy *px, struct diag_list *d);
 
 /* --- unix_bind.c */
 struct bind_conf;

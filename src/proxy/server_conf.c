@@ -392,7 +392,8 @@ static void keep_place(struct conf_line *l, struct server *srv)
  */
 static bool set_address(struct conf_line *l, struct server *srv, const char *word)
 {
-	unsigned flags = ADDRESS_UNIX | ADDRESS_OFFSET | ADDRESS_FD | ADDRESS_KEEP_NAMES;
+	unsigned flags = ADDRESS_UNIX | ADDRESS_OFFSET | ADDRESS_FD | ADDRESS_KEEP_NAMES |
+			 ADDRESS_REVERSE;
 	const char *text = conf_expand(l->cfg, word), *name = NULL;
 	struct sockaddr *copy;
 	struct address a;
@@ -410,6 +411,13 @@ static bool set_address(struct conf_line *l, struct server *srv, const char *wor
 	if (a.fd >= 0)
 		return option_error(l, "%s : 'fd@' addresses are not supported yet.",
 				    server_subject(srv));
+	srv->is_reverse = a.is_reverse;
+	if (srv->is_reverse && !conf_experimental(l->cfg))
+		return option_error(l, "%s : Address '%s' is experimental, must be allowed via a "
+				    "global 'expose-experimental-directives'",
+				    server_subject(srv), text);
+	if (srv->is_reverse) /* (what follows the prefix means nothing) */
+		a.name[0] = 0;
 	copy = arena_alloc(&l->cfg->arena, a.addr.len);
 	if (a.name[0])
 		name = conf_strdup(l->cfg, a.name);
@@ -424,7 +432,8 @@ static bool set_address(struct conf_line *l, struct server *srv, const char *wor
 	if (name)
 		keep_place(l, srv);
 	srv->port = a.port_is_offset ? 0 : a.port_low;
-	srv->port_is_mapped = copy->sa_family != AF_UNIX && (a.port_is_offset || !a.port_low);
+	srv->port_is_mapped = copy->sa_family != AF_UNIX && !a.is_reverse &&
+			      (a.port_is_offset || !a.port_low);
 	srv->port_offset = a.port_is_offset ? a.port_low : 0;
 	return true;
 }

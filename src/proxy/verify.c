@@ -367,6 +367,8 @@ void proxies_check(struct config *cfg, struct diag_list *diags)
 	number_proxies(cfg);
 	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px))
 		check_one(px, diags);
+	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px))
+		reverse_check(px, diags);
 }
 
 void proxies_check_added(struct proxy *be, struct diag_list *diags)

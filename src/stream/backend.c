@@ -31,6 +31,7 @@
 /* How often a lost race for a server's last slot is tried again before queueing. */
 #define PICKS_MAX 4
 #define TURN_AROUND_MS 1000
+#define ATTACHED_PAUSE_MS 10 /* between looks for a connection of a server of rhttp@ */
 #define NO_ROOM_MS 10 /* between tries with strict-maxconn */
 
 /* --- letting go ------------------------------------------------------------------------------ */
@@ -406,6 +407,33 @@ static bool is_redirected(const struct stream *s)
 	       http_msg_path(&s->req).ptr;
 }
 
+/* rhttp@: no connection can be opened. With one that is in use, on another thread maybe, another
+ * try is worth its while: there is room in it, or it becomes idle. (With names nothing tells
+ * whether there is one of this name.)
+ */
+static enum step no_attached(struct stream *s)
+{
+	uint64_t ms = (clock_now_ns() - s->t.queued) / NS_PER_MS;
+
+	if (stream_client_left(s)) {
+		counter_add(&s->be->state->be, CNT_CLIENT_ABORTS, 1);
+		counter_add(&s->server->state->counters, CNT_CLIENT_ABORTS, 1);
+		return stream_fail(s, END_CONNECT_CLIENT_LEFT);
+	}
+	if (server_conn_attached(s->server) && !server_conn_is_named(s->server) &&
+	    ms < (uint64_t)stream_timeout_ms(s, STREAM_TIMEOUT_CONNECT)) {
+		server_conn_forget_ask(s);
+		stream_wait_ms(s, ATTACHED_PAUSE_MS);
+		stream_hold_front(s);
+		return STEP_WAIT;
+	}
+	STREAM_TRACE(ERROR, s, SERVER, "no connection is attached to the server");
+	count_session(s->server);
+	count_both(s, s->server, CNT_CONN_ERRORS);
+	stream_drop_slot(s);
+	return stream_fail(s, END_CONNECT_FAILED);
+}
+
 enum step stage_connect(struct stream *s)
 {
 	enum server_room room = SERVER_ROOM_TAKEN;
@@ -420,6 +448,8 @@ enum step stage_connect(struct stream *s)
 		stream_hold_front(s);
 		return STEP_WAIT;
 	}
+	if (!reused && unlikely(s->server->is_reverse))
+		return no_attached(s);
 	if (!reused && unlikely(s->server->strict_maxconn)) {
 		room = server_room_take(s);
 		if (room == SERVER_ROOM_SOON) {

@@ -64,6 +64,8 @@ static void sc_free(struct server_conn *sc)
 	idle_use_end(sc);
 	if (sc->has_room)
 		server_room_leave(sc->server);
+	if (sc->server->is_reverse)
+		idle_attached_add(sc->server, -1);
 	config_drop(&sc->config);
 	pool_free(conn_pool, sc);
 }
@@ -86,6 +88,8 @@ static bool sc_is_private(const struct server_conn *sc)
 {
 	const struct server *srv = sc->server;
 
+	if (unlikely(srv->is_reverse))
+		return false;
 	return srv->proxy->reuse == REUSE_NEVER || srv->send_proxy || srv->is_direct ||
 	       (srv->source && srv->source->transparency > SOURCE_FIXED);
 }
@@ -101,11 +105,16 @@ static bool sc_follow(struct server_conn *sc)
 	if (!heir || heir->digest != sc->server->digest ||
 	    !source_is_same(heir->source, sc->server->source) ||
 	    heir->proxy->mode != sc->server->proxy->mode ||
-	    !tls_follow(sc->conn, server_slots(heir)))
+	    heir->is_reverse != sc->server->is_reverse ||
+	    (!heir->is_reverse && !tls_follow(sc->conn, server_slots(heir))))
 		return false;
 	if (heir->strict_maxconn && !sc->has_room) {
 		server_room_force(heir);
 		sc->has_room = true;
+	}
+	if (heir->is_reverse) {
+		idle_attached_add(sc->server, -1);
+		idle_attached_add(heir, 1);
 	}
 	sc->server = heir;
 	sc->config = config_take(now);
@@ -154,10 +163,11 @@ static bool sc_keep(struct server_conn *sc)
 		return false;
 	if (sc_is_private(sc))
 		return sc_keep_private(sc);
-	if (!srv->pool_max_conn || !(server_is_willing(srv)))
+	/* (one that was attached is not ours to open again) */
+	if (!srv->is_reverse && (!srv->pool_max_conn || !server_is_willing(srv)))
 		return false;
 	l = idle_list_get(srv, true);
-	if (!l || !idle_has_room(l))
+	if (!l || (!srv->is_reverse && !idle_has_room(l)))
 		return false;
 	/* (where goodbyes say what was not looked at, nothing needs to be proven) */
 	sc->proven = sc->streams > 1 || sc->multiplex;
@@ -550,7 +560,7 @@ enum dial_result server_conn_open(struct stream *s)
 	struct dial_want w;
 	struct conn *c;
 
-	if (!server_target(s, &to))
+	if (s->server->is_reverse || !server_target(s, &to))
 		return DIAL_NO_ADDRESS;
 	if (!wanted_said(s, area, &said))
 		return DIAL_NO_MEMORY;
@@ -576,6 +586,33 @@ enum dial_result server_conn_open(struct stream *s)
 	if (conn_is_usable(c))
 		s->back.flags |= EP_CONNECTED;
 	return DIAL_DONE;
+}
+
+/* --- attaching (reverse HTTP) ---------------------------------------------------------------- */
+
+bool server_conn_attach(struct server *srv, struct conn *c, struct mux *m, struct slice name)
+{
+	struct server_conn *sc = sc_new(srv, server_conn_key(srv, name));
+	struct idle_list *l = idle_list_get(srv, true);
+	struct back_owner owner = {
+		.user = &sc_user, .owner = sc, .settings = &stream_proxy(srv->proxy)->back,
+		.idle_ping_ms = srv->idle_ping_ms,
+	};
+
+	if (!sc)
+		return false;
+	idle_attached_add(srv, 1);
+	sc->conn = c;
+	sc->proven = true;
+	sc->has_room = srv->strict_maxconn;
+	if (sc->has_room)
+		server_room_force(srv);
+	if (!l || !m->kind->front_reverse(m, &owner)) {
+		sc_free(sc);
+		return false;
+	}
+	idle_put(l, sc);
+	return true;
 }
 
 /* --- for checks (check-reuse-pool) ------------------------------------------------------------ */
@@ -635,5 +672,7 @@ static bool server_conn_for_check(struct server *srv, struct slice name, struct 
 	    (srv->source && srv->source->transparency != SOURCE_OPAQUE))
 		return false;
 	sc = find_for_check(srv, key);
+	if (!sc && srv->is_reverse)
+		return false;
 	return sc ? sc_attach(sc, ep) : open_for_check(srv, name, key, ep);
 }

@@ -32,6 +32,13 @@ void server_conn_forget_ask(struct stream *s);
 struct server *server_conn_last_server(const struct session *sess, const struct proxy *be);
 /* Opens a connection to s->server for the back endpoint, maybe in progress (EP_CONNECTED unset). */
 enum dial_result server_conn_open(struct stream *s);
+/* Reverse HTTP: makes <c>, a client's connection whose mux <m> has just settled, an idle one to
+ * <srv> on the calling thread, with the name <name> (empty: none). False: it cannot be; it is still
+ * its session's.
+ */
+bool server_conn_attach(struct server *srv, struct conn *c, struct mux *m, struct slice name);
+/* How many connections rules have attached to <srv>, on all threads. */
+unsigned server_conn_attached(const struct server *srv);
 /* The private idle connections of a session that has moved to the live generation go there too. */
 void server_conns_follow_session(struct session *sess);
 /* Closes the private idle connections of a session that ends. */

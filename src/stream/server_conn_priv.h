@@ -56,6 +56,8 @@ unsigned idle_max(const struct server *srv);
 /* Is one more worth keeping? */
 bool idle_has_room(const struct idle_list *l);
 void idle_put(struct idle_list *l, struct server_conn *sc);
+/* rhttp@: <n> more connections of <srv> are attached; from any thread. */
+void idle_attached_add(const struct server *srv, int n);
 /* Takes it out of whatever list it is in. */
 void idle_leave(struct server_conn *sc);
 /* <sc> serves streams from now on; no more. */

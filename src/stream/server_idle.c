@@ -24,6 +24,7 @@
 /* In a server's slot: one list per thread, made on first use. */
 struct server_pool {
 	struct idle_list **lists; /* thread_count() of them; both levels atomic */
+	unsigned attached;        /* atomic: rhttp@: connections that rules attached */
 };
 
 static struct slot server_pool_slot;
@@ -109,6 +110,20 @@ unsigned idle_count_of(const struct server *srv, unsigned thread)
 	return l ? __atomic_load_n(&l->count, __ATOMIC_RELAXED) : 0;
 }
 
+void idle_attached_add(const struct server *srv, int n)
+{
+	struct server_pool *p = slot_of(&server_pool_slot, server_slots(srv));
+
+	__atomic_add_fetch(&p->attached, n, __ATOMIC_RELAXED);
+}
+
+unsigned server_conn_attached(const struct server *srv)
+{
+	struct server_pool *p = slot_of(&server_pool_slot, server_slots(srv));
+
+	return __atomic_load_n(&p->attached, __ATOMIC_RELAXED);
+}
+
 unsigned server_conn_idle_count(const struct server *srv)
 {
 	unsigned n = 0;
@@ -145,7 +160,8 @@ static void idle_arm(struct idle_list *l)
 	int64_t ms = l->server->pool_purge_delay_ms;
 
 	l->low = l->count;
-	if (l->count && ms > 0)
+	/* (what was attached is for its other end to close) */
+	if (l->count && ms > 0 && !l->server->is_reverse)
 		timer_set(&l->timer, clock_now_ms() + (uint64_t)ms);
 }
 
@@ -273,9 +289,13 @@ void idle_evict(void)
 	struct server_conn *sc;
 	struct config *cfg;
 
-	if (likely(fd_count() <= evict_above) || list_is_empty(&idle_lists))
+	if (likely(fd_count() <= evict_above))
 		return;
-	l = list_first(&idle_lists, struct idle_list, thread_link);
+	list_for_each(l, &idle_lists, thread_link)
+		if (!l->server->is_reverse)
+			break;
+	if (&l->thread_link == &idle_lists)
+		return;
 	sc = list_last(&l->conns, struct server_conn, link);
 	cfg = config_take(sc->config);
 	idle_leave(sc);

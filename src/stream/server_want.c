@@ -14,6 +14,7 @@
 #include "base/bug.h"
 #include "base/hash.h"
 #include "stream/process.h"
+#include "stream/session.h"
 #include "tls/tls.h"
 #include "filter/filter_priv.h"
 #include "server_conn_priv.h"
@@ -52,7 +53,7 @@ bool wanted_said(struct stream *s, char area[DIAL_FIRST_MAX], struct wanted_said
 
 	said->sni = wanted_sni(s);
 	said->preamble = slice_none();
-	if (likely(!s->server->send_proxy))
+	if (likely(!s->server->send_proxy) || s->server->is_reverse)
 		return true;
 	if (s->server->proxy_v2_tlvs) { /* of any length, but that they fit in a buffer */
 		room = block_size();
@@ -71,6 +72,8 @@ bool wants_new(const struct stream *s)
 
 enum reusable wanted_reuse(const struct stream *s)
 {
+	if (s->server->is_reverse) /* it has no others */
+		return REUSABLE_ANY;
 	if (s->be->reuse == REUSE_NEVER)
 		return REUSABLE_NONE;
 	/* clients of HTTP/2 send again what failed, even their first request */
@@ -245,7 +248,7 @@ uint64_t server_conn_key(const struct server *srv, struct slice name)
 {
 	uint64_t key = name.len ? part(KEY_NAME, name.ptr, name.len) : 0;
 
-	return key ^ tls_server_identity(server_slots(srv));
+	return srv->is_reverse ? key : key ^ tls_server_identity(server_slots(srv));
 }
 
 static uint64_t marks_key(const struct stream_overrides *o)
@@ -277,13 +280,26 @@ static struct slice pool_name(struct stream *s)
 	return name;
 }
 
+bool server_conn_is_named(const struct server *srv)
+{
+	const struct slot_area *slots = server_slots(srv);
+	bool is_auto;
+
+	return srv->pool_conn_name || (tls_server_is_on(slots) && tls_server_sni(slots, &is_auto));
+}
+
 uint64_t wanted_key_to(struct stream *s, const struct server_addr *to,
 		       const struct wanted_said *said)
 {
 	const struct server *srv = s->server;
 	const struct stream_overrides *o = s->overrides;
 	struct slice name = unlikely(srv->pool_conn_name) ? pool_name(s) : said->sni;
-	uint64_t key = server_conn_key(srv, name);
+	uint64_t key;
+
+	/* nothing else was said when it was opened, and that by the other side */
+	if (unlikely(srv->is_reverse))
+		return server_conn_key(srv, server_conn_is_named(srv) ? name : slice_none());
+	key = server_conn_key(srv, name);
 
 	if (unlikely(said->preamble.len))
 		key ^= part(KEY_PREAMBLE, said->preamble.ptr, said->preamble.len);

@@ -24,6 +24,7 @@
 #include "handshake_priv.h"
 #include "log_priv.h"
 #include "preamble_priv.h"
+#include "preconnect_priv.h"
 #include "server_conn.h"
 #include "session_priv.h"
 #include "stream_conf_priv.h"
@@ -50,6 +51,7 @@ bool session_thread_init(void)
 
 static void session_free(struct session *s)
 {
+	struct preconnect *dialled = s->rare ? s->rare->dialled : NULL;
 	struct config *cfg = session_config(s);
 	struct proxy *fe = s->fe;
 	struct listener_conf *l = s->listener;
@@ -68,6 +70,8 @@ static void session_free(struct session *s)
 		gauge_add(&l->state->counters, CNT_SESS_CUR, -1, &l->state->session_max);
 	pool_free(session_pool, s);
 	listen_session_ended(l);
+	if (unlikely(dialled))
+		preconnect_ended(dialled);
 	config_drop(&cfg);
 }
 
@@ -203,10 +207,29 @@ static void http_refused(void *owner)
 	track_request_without_stream(owner, true, 0);
 }
 
+/* Reverse HTTP: the session ends here, its connection goes on as one to a server. */
+static bool http_settled(void *owner)
+{
+	struct session *s = owner;
+	struct session_rare *rare = s->rare;
+
+	if (likely(!rare || !rare->attach_to))
+		return true;
+	/* (with another generation meanwhile the other end comes again) */
+	if (rare->attach_config != session_config(s) ||
+	    !server_conn_attach(rare->attach_to, s->conn, s->mux, slice_of(rare->attach_name)))
+		return false;
+	s->mux = NULL;
+	s->conn = NULL;
+	session_free(s);
+	return true;
+}
+
 static const struct front_user http_user = {
 	.answer = http_answer, .stream_new = http_stream_new, .bad_request = http_bad_request,
 	.preface = http_preface, .closed = session_conn_closed, .glitch = http_glitch,
 	.refused = http_refused, .describe = session_describe, .trace = session_trace_facts,
+	.settled = http_settled,
 };
 static const struct front_user tcp_user = {
 	.stream_new = tcp_stream_new, .closed = session_conn_closed, .describe = session_describe,
@@ -231,13 +254,18 @@ static void session_stop(struct session *s)
 	s->mux->kind->front_stop(s->mux);
 }
 
-bool session_take(struct session *s, const struct mux_kind *kind)
+static struct front_owner owner_of(struct session *s, const struct mux_kind *kind)
 {
-	struct front_owner owner = {
+	return (struct front_owner){
 		.user = kind->mode == MUX_HTTP ? &http_user : &tcp_user, .owner = s,
 		.settings = &stream_proxy(s->fe)->front,
 		.idle_ping_ms = s->listener->bind->idle_ping_ms,
 	};
+}
+
+bool session_take(struct session *s, const struct mux_kind *kind)
+{
+	struct front_owner owner = owner_of(s, kind);
 	struct mux *m = mux_front_begin(s->conn, kind, &owner);
 
 	if (!m)
@@ -277,6 +305,8 @@ static const struct mux_kind *session_mux(const struct session *s)
 
 	if (s->fe->mode != PROXY_MODE_HTTP)
 		return mux_default(MUX_TCP);
+	if (unlikely(s->rare) && s->rare->attach_to) /* nothing else can be reversed */
+		return mux_find("h2");
 	return forced ? forced : mux_of_alpn(conn_alpn(s->conn));
 }
 
@@ -287,7 +317,8 @@ void session_start_with(struct session *s, struct stream *strm)
 	first_stream = NULL;
 }
 
-void session_start(struct session *s, bool readable)
+/* tcp-request session. False: the client is refused. */
+static bool session_is_welcome(struct session *s)
 {
 	struct expr_ctx ctx = { .proxy = s->fe, .session = s,
 				.flags = EXPR_DIR_REQUEST | EXPR_FINAL,
@@ -308,10 +339,18 @@ void session_start(struct session *s, bool readable)
 	}
 	if (r != RULE_CONTINUE && r != RULE_ACCEPT) {
 		counter_add(&s->fe->state->fe, CNT_DENIED_SESS, 1);
+		return false;
+	}
+	track_session(s);
+	return true;
+}
+
+void session_start(struct session *s, bool readable)
+{
+	if (!session_is_welcome(s)) {
 		session_abort(s);
 		return;
 	}
-	track_session(s);
 	if (session_take(s, session_mux(s)))
 		s->mux->kind->front_start(s->mux, readable);
 	else
@@ -391,6 +430,32 @@ void session_accept_quic(struct listener_conf *l, const struct listen_quic_clien
 		session_start(s, false);
 	else
 		session_abort(s);
+}
+
+bool session_adopt(struct listener_conf *l, struct conn *c, struct mux *m, const struct addr *src,
+		   struct preconnect *dialled)
+{
+	struct session *s = session_new(l, src);
+	struct front_owner owner;
+
+	if (!s) {
+		listen_free_place(l);
+		return false;
+	}
+	s->conn = c;
+	if (!session_rare_get(s) || !connection_is_welcome(s) || !session_is_welcome(s)) {
+		s->conn = NULL;
+		session_free(s);
+		return false;
+	}
+	s->rare->dialled = dialled;
+	s->mux = m;
+	owner = owner_of(s, m->kind);
+	m->kind->front_take(m, &owner);
+	counter_add(&s->fe->state->fe, CNT_SESS_OTHER + m->kind->major, 1);
+	if (unlikely(is_leaving))
+		session_stop(s);
+	return true;
 }
 
 /* --- reloading -------------------------------------------------------------------------------- */

@@ -14,6 +14,12 @@ bool session_init(void);
 void session_start(struct session *s, bool readable);
 /* Ends a session before it has a mux. */
 void session_abort(struct session *s);
+/* Reverse HTTP: <c>, which we have opened to <src> for a line of rhttp@ and whose mux <m> has just
+ * settled, is a client's from now on; preconnect_ended(<dialled>) is called when the session ends.
+ * False: refused by rules, or no memory; its place is free, and <c> as before.
+ */
+bool session_adopt(struct listener_conf *l, struct conn *c, struct mux *m, const struct addr *src,
+		   struct preconnect *dialled);
 /* For `show fd`; <owner> is a session. */
 void session_describe(const void *owner, struct strbuf *out);
 bool session_thread_init(void);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* session_rare.c - what few sessions have stands apart: an idle connection costs less so */
 #include <stdlib.h>
+#include <string.h>
 #include "base/bug.h"
 #include "base/slot.h"
 #include "conf/conf.h"
@@ -39,10 +40,25 @@ struct slot_area *session_slots(struct session *s, bool make)
 	return rare->slots;
 }
 
+bool session_attach(struct session *s, struct server *srv, struct slice name)
+{
+	struct session_rare *rare = session_rare_get(s);
+	char *copy = rare ? strndup(name.len ? name.ptr : "", name.len) : NULL;
+
+	if (!copy)
+		return false;
+	free(rare->attach_name);
+	rare->attach_name = copy;
+	rare->attach_to = srv;
+	rare->attach_config = session_config(s);
+	return true;
+}
+
 void session_rare_free(struct session *s)
 {
 	if (!s->rare)
 		return;
+	free(s->rare->attach_name);
 	if (s->rare->slots)
 		slot_area_fini(SLOT_SESSION, s->rare->slots);
 	free(s->rare->slots);

@@ -10,6 +10,7 @@
 #include "account_priv.h"
 #include "engine_priv.h"
 #include "filter/filter_priv.h"
+#include "preconnect_priv.h"
 #include "server_conn.h"
 #include "session_priv.h"
 #include "start_priv.h"
@@ -24,6 +25,7 @@ static bool stream_module_init(void)
 	listen_init();
 	listen_set_accept(session_accept);
 	listen_set_accept_quic(session_accept_quic);
+	listen_set_reverse(preconnect_start);
 	event_log_init();
 	server_shutdown_init();
 	session_addr_init();
@@ -32,11 +34,13 @@ static bool stream_module_init(void)
 
 static bool stream_thread_init(void)
 {
+	preconnect_thread_init();
 	return session_thread_init() && server_conn_thread_init();
 }
 
 static void stream_thread_fini(void)
 {
+	preconnect_thread_fini();
 	server_conn_thread_fini();
 	stream_page_thread_fini();
 }

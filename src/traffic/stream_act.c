@@ -275,8 +275,6 @@ static enum rule_result do_log_run(const struct rule *r, struct expr_ctx *ctx, b
 #define ACTION(name, sets, parser, runner, what, text) \
 	{ .words = name, .rulesets = sets, .parse = parser, .run = runner, .syntax = what, \
 	  .help = text }
-#define LATER(name, sets, part) \
-	{ .words = name, .rulesets = sets, .waits_for = part, .has_parameter = true }
 #define ALL (RULES_BIT(RULES_COUNT) - 1)
 
 static const struct rule_action actions[] = {
@@ -296,7 +294,6 @@ static const struct rule_action actions[] = {
 	       "another timeout for this stream"),
 	ACTION("wait-for-body", HTTP_REQ | HTTP_RES, body_parse, body_run,
 	       "time <time> [at-least <bytes>]", "wait for the body, or for so much of it"),
-	LATER("attach-srv", RULES_BIT(RULES_TCP_SESSION), "reverse HTTP"),
 	{ 0 }
 };
 
