@@ -334,11 +334,14 @@ void h1_front_bad(struct h1_conn *h, struct front_bad *bad)
 	h1_front_finish(h);
 }
 
-/* The head is refused. */
+/* The head is refused. The preface of HTTP/2, where its owner does not take it, is a method that is
+ * not allowed here, as HAProxy 3.4 has it.
+ */
 static void h1_head_error(struct h1_conn *h)
 {
+	bool preface = h1_match_preface(wire_in_bytes(&h->in)) == H1_DONE;
 	struct front_bad bad = { .kind = FRONT_BAD_SYNTAX,
-				 .status = h1_error_status(h->parser.error),
+				 .status = preface ? 405 : h1_error_status(h->parser.error),
 			      .text = h1_error_text(h->parser.error),
 			      .details.at = h->parser.error_offset };
 
