@@ -35,6 +35,7 @@ enum proxy_caps {
 	PROXY_FE = 1 << 0,
 	PROXY_BE = 1 << 1,
 	PROXY_DEFAULTS = 1 << 2,
+	PROXY_FORWARD = 1 << 3,  /* beside PROXY_FE: a log-forward section */
 	PROXY_LISTEN = PROXY_FE | PROXY_BE,
 };
 
@@ -247,6 +248,7 @@ struct proxy_run {
 	bool is_added;               /* by `add backend`; else by the file */
 	bool is_referenced;          /* other sections name it: it cannot be removed; or, of a
 				      * defaults section, they run its rules or checks */
+	bool is_named;               /* a defaults section: a section says `from` it */
 };
 
 struct proxy {
@@ -344,10 +346,15 @@ struct proxy *proxy_find_kept(const struct config *cfg, const char *name, unsign
 struct proxy *proxy_heir(const struct config *cfg, const struct proxy *px);
 /* The defaults section that stands behind <px>, or the first one (NULL); NULL at the end. */
 struct proxy *proxy_next_defaults(const struct config *cfg, const struct proxy *px);
-/* A defaults section by name; NULL: none. */
+/* A defaults section by name, the last of several; NULL: none. */
 struct proxy *proxy_find_defaults(const struct config *cfg, const char *name);
 /* The same at run time: without those that tune.defaults.purge has let go. */
 struct proxy *proxy_find_kept_defaults(const struct config *cfg, const char *name);
+/* Reports if another section has the name of <px>, a new one that is not linked yet, and returns
+ * false: an alert. Two defaults sections may have one name as long as no section says `from` the
+ * first. Remembers the name of a log-forward section: nobody else links those. While reading.
+ */
+bool proxy_claim_name(struct conf_line *l, struct proxy *px);
 /* Keeps id 1 for the frontend of stats sockets, which is no proxy here. While reading. */
 void proxies_reserve_first_id(struct config *cfg);
 /* Servers whose name cannot be resolved start in maintenance instead of being an error (-dr).

@@ -82,11 +82,12 @@ static bool put_text(const struct http_client_conf *c, bool tls, struct strbuf *
 {
 	const char *name = tls ? TLS : CLEAR;
 
-	if (!strbuf_printf(out, "defaults %s\n\tmode http\n\tlog global\n\ttimeout connect %lldms\n"
+	if (!strbuf_printf(out, "defaults %sdefaults\n\tmode http\n\tlog global\n"
+			   "\ttimeout connect %lldms\n"
 			   "\ttimeout server 1m\n\tretries %lld\n", name,
 			   (long long)c->connect_ms, (long long)c->retries) ||
 	    !strbuf_printf(out, "\tlog-format \"" LOG "\"\n", tls ? "https" : "http") ||
-	    !strbuf_printf(out, "backend %s from %s\n"
+	    !strbuf_printf(out, "backend %s from %sdefaults\n"
 			   "\thttp-request set-var(txn.host) req.hdr(host)\n"
 			   "\thttp-request return status 503 unless { dst -m found }\n"
 			   "\tserver s 0.0.0.0:+0", name, name))

@@ -36,7 +36,7 @@ static bool section_open(struct conf_line *l)
 					  f->proxy->file, f->proxy->line);
 	f = arena_zalloc(&l->cfg->arena, sizeof(*f));
 	if (f)
-		f->proxy = proxy_new(l->cfg, name, PROXY_FE, NULL);
+		f->proxy = proxy_new(l->cfg, name, PROXY_FE | PROXY_FORWARD, NULL);
 	if (!f || !f->proxy)
 		return conf_error(l, 0, NULL, "out of memory.");
 	f->proxy->file = conf_strdup(l->cfg, l->place.file ? l->place.file : "");
@@ -45,7 +45,7 @@ static bool section_open(struct conf_line *l)
 	log_forward_add(l->cfg, f);
 	l->object = f->proxy;
 	l->slots = proxy_slots(f->proxy);
-	return conf_take_end(l);
+	return proxy_claim_name(l, f->proxy) && conf_take_end(l);
 }
 
 /* --- lines ----------------------------------------------------------------------------------- */

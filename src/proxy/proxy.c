@@ -23,6 +23,7 @@ static bool proxies_init(void *data)
 	list_init(&p->all);
 	list_init(&p->hidden);
 	list_init(&p->defaults);
+	list_init(&p->forwards);
 	return true;
 }
 
@@ -314,12 +315,12 @@ struct proxy *proxy_next_defaults(const struct config *cfg, const struct proxy *
 
 struct proxy *proxy_find_defaults(const struct config *cfg, const char *name)
 {
-	struct proxy *px;
+	struct proxy *px, *last = NULL;
 
 	list_for_each(px, &proxies_of(cfg)->defaults, link)
 		if (strcmp(px->name, name) == 0)
-			return px;
-	return NULL;
+			last = px;
+	return last;
 }
 
 struct proxy *proxy_find_kept_defaults(const struct config *cfg, const char *name)

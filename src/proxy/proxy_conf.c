@@ -46,26 +46,15 @@ static bool take_defaults(struct conf_line *l, const char *name, struct proxy **
 	l->at++;
 	if (!conf_peek(l))
 		return conf_error(l, at, NULL, "'from' expects the name of a defaults section.");
-	*out = proxy_find_defaults(l->cfg, conf_peek(l));
-	if (!*out)
-		return conf_error(l, l->at, NULL, "defaults section '%s' not found for %s '%s'.",
-				  conf_peek(l), l->words[0], name);
-	l->at++;
-	return true;
-}
-
-static void report_duplicate(struct conf_line *l, struct proxy *px, const struct proxy *old)
-{
-	conf_report(l, 1, DIAG_ALERT, DIAG_TIGHT,
-		    "%s '%s' has the same name as %s '%s' declared at %s:%d.",
-		    proxy_kind_name(px), px->name, proxy_kind_name(old), old->name, old->file,
-		    old->line);
+	*out = proxy_take_defaults(l, name);
+	if (*out)
+		l->at++;
+	return *out;
 }
 
 static bool open_section(struct conf_line *l, unsigned caps)
 {
 	const char *name = conf_next(l);
-	const struct proxy *old;
 	struct proxy *defaults = NULL, *px;
 	bool valid;
 
@@ -79,10 +68,7 @@ static bool open_section(struct conf_line *l, unsigned caps)
 		return conf_error(l, 0, NULL, "out of memory.");
 	px->file = conf_strdup(l->cfg, l->place.file ? l->place.file : "");
 	px->line = l->place.line;
-	if ((caps & PROXY_FE) && (old = proxy_find(l->cfg, name, PROXY_FE)))
-		report_duplicate(l, px, old);
-	else if ((caps & PROXY_BE) && (old = proxy_find(l->cfg, name, PROXY_BE)))
-		report_duplicate(l, px, old);
+	valid &= proxy_claim_name(l, px);
 	l->object = px;
 	l->slots = proxy_slots(px);
 	proxy_link(px);
@@ -124,6 +110,7 @@ static bool open_defaults(struct conf_line *l)
 		return conf_error(l, 0, NULL, "out of memory.");
 	px->file = conf_strdup(l->cfg, l->place.file ? l->place.file : "");
 	px->line = l->place.line;
+	valid &= proxy_claim_name(l, px);
 	all->last_defaults = px;
 	l->object = px;
 	l->slots = proxy_slots(px);

@@ -19,6 +19,7 @@ struct proxies {
 	struct list all;              /* struct proxy.link */
 	struct list hidden;           /* same: see proxy_hide() */
 	struct list defaults;         /* same */
+	struct list forwards;         /* same, of log-forward sections: their names are taken */
 	struct tree by_name;          /* of those of the file */
 	struct proxy *added[PROXY_BUCKETS]; /* atomic: those made at run time, by name */
 	struct proxy *removed;        /* at run time */
@@ -33,6 +34,11 @@ struct proxies {
 extern struct slot proxies_slot;
 
 struct proxies *proxies_of(const struct config *cfg);
+
+/* section_name.c: the defaults section that the present word names, for a section called <name>
+ * that says `from` it; the last of several, with a warning. NULL: reported.
+ */
+struct proxy *proxy_take_defaults(struct conf_line *l, const char *name);
 
 /* The same without stderr. */
 void proxy_log(const struct proxy *px, enum proxy_event event, const char *fmt, ...)
