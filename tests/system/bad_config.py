@@ -15,6 +15,8 @@ import lib
 from tables.bad_config import BAD
 
 MARK = " <<<"
+# differs: section-names
+STARTS_THERE = ("frontend with a bad name",)
 
 
 def prepare(folder, number, text):
@@ -113,6 +115,9 @@ def main():
     with tempfile.TemporaryDirectory(prefix="hapt.") as folder:
         for i, (name, text) in enumerate(BAD):
             path, at, source = prepare(folder, i, text)
+            if lib.is_reference(args.program) and name in STARTS_THERE:
+                tap.ok(check(args.program, [path])[1].find("is not permitted in") > 0, name + ": said, no more")
+                continue
             judge(tap, name, path, at, source, check(args.program, [path]), strict)
         together(tap, args.program, folder)
         odd_files(tap, args.program, folder)
