@@ -44,7 +44,8 @@
 	X(inside_ctl) X(persist_ctl) \
 	/* 12 ext */ \
 	X(prometheus) X(stats_page) X(haterm) X(load) X(log_forward) X(runtime_api) \
-	X(filter_trace) X(filter_bwlim) X(compression) X(spoe) X(peers) X(peers_ctl) \
+	X(filter_trace) X(filter_bwlim) X(compression) X(decompression) X(spoe) \
+	X(peers) X(peers_ctl) \
 	X(forward_auth) X(cache) X(cache_ctl) X(fcgi) X(lua) \
 	X(mirror) X(call) X(http_client_ctl) X(http_client_fetch) \
 	/* 13 main */ \

@@ -34,18 +34,28 @@ void compression_set_rate_limit(uint64_t bytes)
 	__atomic_store_n(&rate_limit, bytes, __ATOMIC_RELAXED);
 }
 
+static void print_library(FILE *out, enum compress_format format)
+{
+	const char *name = compress_library(format), *version = compress_version(format);
+
+	fprintf(out, "Built with %s version : %s\nRunning on %s version : %s\n", name, version,
+		name, version);
+}
+
 void compression_print(FILE *out)
 {
-	if (deflate_is_built_in())
-		fprintf(out, "Built with %s version : %s\nRunning on %s version : %s\n",
-			deflate_library(), deflate_version(), deflate_library(),
-			deflate_version());
+	if (compress_can(COMPRESS_GZIP))
+		print_library(out, COMPRESS_GZIP);
 	else
 		fprintf(out, "Built without compression support (neither USE_ZLIB nor USE_SLZ are "
 			"set).\n");
+	if (compress_can(COMPRESS_BR))
+		print_library(out, COMPRESS_BR);
+	if (compress_can(COMPRESS_ZSTD))
+		print_library(out, COMPRESS_ZSTD);
 	fprintf(out, "Compression algorithms supported :");
 	for (const struct comp_algo *a = comp_algos; a->name; a++)
-		if (a->is_identity || deflate_is_built_in())
+		if (a->is_identity || compress_can(a->format))
 			fprintf(out, "%s %s(\"%.*s\")", a == comp_algos ? "" : ",", a->name,
 				SLICE_FMT(a->token));
 	fputc('\n', out);
@@ -74,7 +84,7 @@ static bool adapt_level(struct filter *f, enum filter_side side, struct block_qu
 	else
 		level += level < max;
 	st->level[side] = (uint8_t)level;
-	return deflater_set_level(st->deflater[side], level, out);
+	return compressor_set_level(st->compressor[side], level, out);
 }
 
 /* --- counting --------------------------------------------------------------------------------- */
@@ -132,8 +142,8 @@ static bool turn_on(struct filter *f, enum filter_side side, struct http_msg *m)
 	st->is_on[side] = true;
 	st->level[side] = (uint8_t)cc->level;
 	if (!algo->is_identity) {
-		st->deflater[side] = deflater_new(algo->format, cc->level, &cc->params);
-		st->is_on[side] = st->deflater[side] != NULL;
+		st->compressor[side] = compressor_new(algo->format, cc->level, &cc->params);
+		st->is_on[side] = st->compressor[side] != NULL;
 	}
 	if (!st->is_on[side])
 		return true; /* it passes as it is */
@@ -197,13 +207,13 @@ static void comp_after(struct filter *f, enum filter_point point)
 }
 
 /* All of <in> goes through zlib. */
-static bool deflate_run(struct filter *f, enum filter_side side, struct block_queue *in,
+static bool compress_run(struct filter *f, enum filter_side side, struct block_queue *in,
 			struct block_queue *out, bool end)
 {
 	struct comp_state *st = f->state;
-	struct deflater *d = st->deflater[side];
+	struct compressor *d = st->compressor[side];
 	uint32_t before = out->len, len = in->len;
-	enum deflate_flush last = end ? DEFLATE_END : DEFLATE_FLUSH;
+	enum compress_flush last = end ? COMPRESS_END : COMPRESS_FLUSH;
 	const struct piece *p;
 
 	if (!len && !end)
@@ -211,10 +221,10 @@ static bool deflate_run(struct filter *f, enum filter_side side, struct block_qu
 	if (!adapt_level(f, side, out))
 		return false;
 	for (p = in->first; p; p = p->next)
-		if (!deflater_put(d, slice_make(p->ptr, p->len), p->next ? DEFLATE_MORE : last,
+		if (!compressor_put(d, slice_make(p->ptr, p->len), p->next ? COMPRESS_MORE : last,
 				  out))
 			return false;
-	if (!len && !deflater_put(d, slice_none(), last, out))
+	if (!len && !compressor_put(d, slice_none(), last, out))
 		return false;
 	block_queue_clear(in);
 	count_run(f, side, len, out->len - before);
@@ -226,8 +236,8 @@ static void turn_off(struct filter *f, enum filter_side side)
 {
 	struct comp_state *st = f->state;
 
-	deflater_free(st->deflater[side]);
-	st->deflater[side] = NULL;
+	compressor_free(st->compressor[side]);
+	st->compressor[side] = NULL;
 	filter_unwatch(f, side);
 	if (side == FILTER_RESPONSE)
 		count(f->stream, CNT_COMP_RESP, 1);
@@ -238,8 +248,8 @@ static enum filter_result comp_data(struct filter *f, enum filter_side side,
 {
 	struct comp_state *st = f->state;
 
-	if (st->deflater[side]) {
-		if (!deflate_run(f, side, in, out, end))
+	if (st->compressor[side]) {
+		if (!compress_run(f, side, in, out, end))
 			return FILTER_ERROR;
 	} else {
 		count_run(f, side, in->len, in->len);
@@ -255,7 +265,7 @@ static void comp_detach(struct filter *f)
 	struct comp_state *st = f->state;
 
 	for (int side = 0; side < FILTER_SIDES; side++)
-		deflater_free(st->deflater[side]);
+		compressor_free(st->compressor[side]);
 }
 
 #define KIND(text, about) { \
@@ -304,7 +314,7 @@ static bool comp_start(struct config *cfg, struct diag_list *diags)
 
 	compression_set_rate_limit((uint64_t)cc->rate_kb << 10);
 	__atomic_store_n(&cpu_limit, (int)cc->cpu_percent, __ATOMIC_RELAXED);
-	deflate_set_memory_max((size_t)cc->memory_mb << 20);
+	compress_set_memory_max((size_t)cc->memory_mb << 20);
 	return (in_rate.shards || rate_set_init(&in_rate)) &&
 	       (out_rate.shards || rate_set_init(&out_rate));
 }
@@ -321,5 +331,5 @@ const struct module mod_compression = {
 	.name = "compression", .keywords = comp_keywords, .fetches = fetches,
 	.filters = comp_kinds, .slots = slots, .check = comp_check,
 	.check_backend = comp_check_proxy, .start = comp_start,
-	.thread_fini = deflate_trim_thread, .fini = comp_fini,
+	.thread_fini = compress_trim_thread, .fini = comp_fini,
 };

@@ -10,10 +10,12 @@
 #include "compression_priv.h"
 
 const struct comp_algo comp_algos[] = {
-	{ "identity", { "identity", 8 }, DEFLATE_RAW, true },
-	{ "deflate", { "deflate", 7 }, DEFLATE_ZLIB, false },
-	{ "raw-deflate", { "deflate", 7 }, DEFLATE_RAW, false },
-	{ "gzip", { "gzip", 4 }, DEFLATE_GZIP, false },
+	{ "identity", { "identity", 8 }, COMPRESS_RAW, true },
+	{ "deflate", { "deflate", 7 }, COMPRESS_ZLIB, false },
+	{ "raw-deflate", { "deflate", 7 }, COMPRESS_RAW, false },
+	{ "gzip", { "gzip", 4 }, COMPRESS_GZIP, false },
+	{ "br", { "br", 2 }, COMPRESS_BR, false },
+	{ "zstd", { "zstd", 4 }, COMPRESS_ZSTD, false },
 	{ 0 }
 };
 
@@ -59,7 +61,7 @@ static const struct comp_algo *algo_find(const char *name)
 
 	while (a->name && strcmp(a->name, name) != 0)
 		a++;
-	return a->name && (a->is_identity || deflate_is_built_in()) ? a : NULL;
+	return a->name && (a->is_identity || compress_can(a->format)) ? a : NULL;
 }
 
 static bool add_algo(struct conf_line *l, struct comp_proxy *cp, enum filter_side side)
@@ -71,8 +73,8 @@ static bool add_algo(struct conf_line *l, struct comp_proxy *cp, enum filter_sid
 		return conf_error(l, 0, NULL, "out of memory.");
 	c->algo = algo_find(name ? name : "");
 	if (!c->algo)
-		return conf_error(l, name ? l->at - 1 : l->at, "one of identity, gzip, deflate and "
-				  "raw-deflate (all but the first need zlib, see -vv).",
+		return conf_error(l, name ? l->at - 1 : l->at, "one of identity, gzip, deflate, "
+				  "raw-deflate, br and zstd, as far as -vv lists them.",
 				  "'compression' : '%s' is not a supported algorithm.",
 				  name ? name : "");
 	/* a list of one: requests do not say what the server takes */

@@ -3,6 +3,7 @@
  *
  * Manual: configuration 4.2 compression; RFC 9110 8.8.3 (ETag), 12.5.3 (Accept-Encoding), 12.5.5.
  */
+#include <limits.h>
 #include "base/num.h"
 #include "compression_priv.h"
 
@@ -67,14 +68,29 @@ static struct slice take_coding(struct slice text, unsigned *quality)
 	return slice_trim(word);
 }
 
-/* The best of the list for what the client says, by quality, then by the client's order. What it
- * does not name may be sent as it is.
+/* Browsers name all that they know with the same quality, the oldest first. Of what deflate does
+ * the client's first is taken; Brotli and Zstandard, which a configuration has to ask for, go
+ * before that, the first of the lines first (which is the last of the list).
+ */
+static unsigned rank_of(const struct comp_choice *c)
+{
+	unsigned rank = UINT_MAX;
+
+	if (c->algo->format != COMPRESS_BR && c->algo->format != COMPRESS_ZSTD)
+		return 0;
+	while ((c = c->next) != NULL)
+		rank--;
+	return rank;
+}
+
+/* The best of the list for what the client says, by quality, then by rank, then by the client's
+ * order. What it does not name may be sent as it is.
  */
 static const struct comp_algo *choose(const struct http_msg *req, const struct comp_choice *list)
 {
 	const struct comp_algo *best = NULL;
 	struct slice value, rest = slice_none();
-	unsigned best_quality = 0, quality;
+	unsigned best_quality = 0, best_rank = 0, quality, rank;
 	const struct comp_choice *c;
 	int at = -1;
 
@@ -85,9 +101,12 @@ static const struct comp_algo *choose(const struct http_msg *req, const struct c
 
 		for (c = list; c && !any && !slice_eq_nocase(word, c->algo->token);)
 			c = c->next;
-		if (c && quality > best_quality) {
+		rank = c ? rank_of(c) : 0;
+		if (c && (quality > best_quality ||
+			  (quality && quality == best_quality && rank > best_rank))) {
 			best = c->algo;
 			best_quality = quality;
+			best_rank = rank;
 		}
 	}
 	for (const struct comp_choice *i = list; i && !best; i = i->next)
@@ -160,7 +179,7 @@ static bool etag_fits(const struct http_msg *m)
 	return !http_field_next(&m->fields, &at, FIELD_ETAG, SLICE("etag"));
 }
 
-static bool may_be_transformed(const struct http_msg *m)
+bool comp_may_be_transformed(const struct http_msg *m)
 {
 	struct slice value, rest = slice_none();
 	int at = -1;
@@ -212,7 +231,7 @@ bool comp_answer_fits(const struct stream *s)
 	return m->version >= 11 && m->status >= 200 && m->status <= 203 && !is_encoded(m) &&
 	       body_fits(m, min_size_of(s, FILTER_RESPONSE),
 			 !s->service && back->flags & EP_RX_END ? back->rx.len : UINT64_MAX) &&
-	       may_be_transformed(m) && etag_fits(m) &&
+	       comp_may_be_transformed(m) && etag_fits(m) &&
 	       !(type.ptr && slice_starts_nocase(type, SLICE("multipart"))) &&
 	       type_fits(type, types_of(s, FILTER_RESPONSE));
 }
@@ -241,8 +260,7 @@ static bool edit_vary(struct http_msg *m)
 	return text && http_msg_set_value(m, last, slice_of(text));
 }
 
-/* The bytes are not the same any more, only what they mean. */
-static bool edit_etag(struct http_msg *m)
+bool comp_edit_etag(struct http_msg *m)
 {
 	struct h1_field *f = http_field_find(&m->fields, FIELD_ETAG, SLICE("etag"));
 	char *text;
@@ -256,7 +274,7 @@ static bool edit_etag(struct http_msg *m)
 bool comp_edit_head(struct http_msg *m, const struct comp_algo *algo)
 {
 	return (m->body == HTTP_BODY_CHUNKED || filter_set_chunked(m)) && edit_vary(m) &&
-	       edit_etag(m) &&
+	       comp_edit_etag(m) &&
 	       (algo->is_identity ||
 		http_msg_add_field(m, SLICE("content-encoding"), algo->token));
 }

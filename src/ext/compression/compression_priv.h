@@ -3,11 +3,12 @@
  *
  *     compression_lines.c    settings        compression_choose.c  decisions, heads
  *     compression.c         the filters: bytes, limits, counters
+ *     decompression.c       the filter that undoes it
  */
 #ifndef EXT_COMPRESSION_PRIV_H
 #define EXT_COMPRESSION_PRIV_H
 
-#include "codec/deflate.h"
+#include "codec/compress.h"
 #include "ext/compression.h"
 #include "proxy/proxy.h"
 #include "stream/filter.h"
@@ -15,7 +16,7 @@
 struct comp_algo {
 	const char *name;             /* what the configuration calls it */
 	struct slice token;           /* what Accept-Encoding does */
-	enum deflate_format format;
+	enum compress_format format;
 	bool is_identity;             /* nothing is changed, and Content-Encoding does not say so */
 };
 /* Ends with a row without a name. */
@@ -50,7 +51,7 @@ static inline const struct comp_proxy *comp_of(const struct proxy *px)
 /* Of the process. */
 struct comp_config {
 	int level;
-	struct deflate_params params;
+	struct compress_params params;
 	int64_t rate_kb, cpu_percent, memory_mb; /* limits; 0, 100, 0: none */
 };
 extern struct slot comp_config_slot;
@@ -60,7 +61,7 @@ const struct comp_config *comp_config_of(const struct stream *s);
 struct comp_state {
 	/* what the request gives the choice of, then what is done; NULL: nothing */
 	const struct comp_algo *algo[FILTER_SIDES];
-	struct deflater *deflater[FILTER_SIDES];
+	struct compressor *compressor[FILTER_SIDES];
 	bool is_on[FILTER_SIDES];
 	uint8_t level[FILTER_SIDES];
 };
@@ -85,5 +86,11 @@ bool comp_answer_fits(const struct stream *s);
 /* Edits a head for a body that is compressed. False: no memory. */
 bool comp_edit_head(struct http_msg *m, const struct comp_algo *algo);
 bool comp_offloads(const struct stream *s);
+/* Does nothing say `no-transform`? */
+bool comp_may_be_transformed(const struct http_msg *m);
+/* A strong ETag becomes a weak one: bytes are not the same any more, only what they mean. False: no
+ * memory.
+ */
+bool comp_edit_etag(struct http_msg *m);
 
 #endif
