@@ -1,19 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What quic.py needs: an origin, a relay of datagrams that loses some, a client of HTTP/3 made of aioquic.
 
-aioquic is a Python module that may be missing: HAVE_AIOQUIC tells. Its client runs in the event loop of the caller.
+aioquic is a Python module that may be missing: HAVE_AIOQUIC tells. It is looked for among the system's and where scripts/install-deps
+puts it. Its client runs in the event loop of the caller.
 """
 import asyncio
 import hashlib
+import os
 import random
 import select
 import socket
 import ssl
 import subprocess
+import sys
 import threading
 
 import lib
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../build/tools/python/lib/python%d.%d/site-packages"
+                             % sys.version_info[:2]))
 try:
     from aioquic.asyncio.client import connect as aio_connect
     from aioquic.asyncio.protocol import QuicConnectionProtocol
