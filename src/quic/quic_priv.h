@@ -141,7 +141,7 @@ void quic_sendbuf_free(struct quic_sendbuf *b);
 struct quic_recvbuf {
 	struct block_queue ready;      /* in order, not taken yet */
 	uint64_t at;                   /* offset behind <ready> */
-	struct list early;             /* struct early: what came before what precedes it, rising */
+	struct tree early;             /* struct early: what came before what precedes it */
 	size_t early_len;
 	uint32_t early_count;
 };

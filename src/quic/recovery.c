@@ -10,6 +10,8 @@
 #define PTO_COUNT_MAX 16
 /* Persistent congestion is that long, in probe timeouts. */
 #define PERSISTENT 3
+/* Ranges of an ACK that are looked at. */
+#define ACK_RANGES_MAX 256
 
 static struct pool *pool;
 
@@ -205,23 +207,47 @@ static void packet_acked(struct quic_conn *q, struct quic_space *s, struct quic_
 	forget(q, s, p);
 }
 
-static void ack_range(struct quic_conn *q, struct quic_space *s, uint64_t low, uint64_t high,
-		      uint64_t largest, uint64_t now_ns, struct acked *out)
+/* The ranges of an ACK that packets in flight may be in, highest first; returns how many. Nobody
+ * honest has more than fit.
+ */
+static unsigned ack_ranges(const struct quic_space *s, struct quic_frame *f, struct quic_range *out)
+{
+	uint64_t low = f->largest - f->first, high = f->largest, least;
+	unsigned n = 0;
+
+	if (list_is_empty(&s->sent))
+		return 0;
+	least = list_first(&s->sent, struct quic_sent, link)->pn;
+	do {
+		if (high < least)
+			break;
+		out[n++] = (struct quic_range){ low, high + 1 };
+	} while (n < ACK_RANGES_MAX && quic_ack_next(f, &low, &high));
+	return n;
+}
+
+/* Packets and ranges are both walked once, whatever the ranges are. */
+static void take_acks(struct quic_conn *q, struct quic_space *s, struct quic_frame *f,
+		      uint64_t now_ns, struct acked *out)
 {
 	/* the window was in use: what could be sent next would not fit */
 	bool full = q->in_flight + 2ull * q->mtu >= q->cc.window;
+	struct quic_range ranges[ACK_RANGES_MAX];
+	unsigned n = ack_ranges(s, f, ranges);
 	struct quic_sent *p, *next;
 
 	list_for_each_safe(p, next, &s->sent, link) {
-		if (p->pn > high)
+		while (n && p->pn >= ranges[n - 1].to)
+			n--;
+		if (!n)
 			break;
-		if (p->pn < low)
+		if (p->pn < ranges[n - 1].from)
 			continue;
 		if (!out->any || p->sent_ns < out->first_sent_ns)
 			out->first_sent_ns = p->sent_ns;
 		out->any = true;
 		out->eliciting |= p->eliciting;
-		if (p->pn == largest)
+		if (p->pn == f->largest)
 			out->largest_sent_ns = p->sent_ns;
 		if (s == &q->spaces[QUIC_LEVEL_APP] && p->pn >= q->phase.tx_pn)
 			q->flags |= QUIC_FL_PHASE_ACKED;
@@ -232,16 +258,14 @@ static void ack_range(struct quic_conn *q, struct quic_space *s, uint64_t low, u
 enum quic_error quic_on_ack(struct quic_conn *q, struct quic_space *s, struct quic_frame *f,
 			    uint64_t now_ns)
 {
-	uint64_t low = f->largest - f->first, high = f->largest, delay;
 	struct acked acked = { 0 };
+	uint64_t delay;
 
 	if (f->largest >= s->next_pn)
 		return QUIC_PROTOCOL_VIOLATION;
 	if (s->largest_acked == UINT64_MAX || f->largest > s->largest_acked)
 		s->largest_acked = f->largest;
-	do {
-		ack_range(q, s, low, high, f->largest, now_ns, &acked);
-	} while (!list_is_empty(&s->sent) && quic_ack_next(f, &low, &high));
+	take_acks(q, s, f, now_ns, &acked);
 	if (!acked.any)
 		return QUIC_NO_ERROR;
 	if (acked.largest_sent_ns && acked.eliciting) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* recvbuf.c - QUIC: received bytes, put in order
  *
- * What comes in order is copied behind what is ready. What comes early is kept as it came: the list
+ * What comes in order is copied behind what is ready. What comes early is kept as it came: the tree
  * has no overlaps but with what is ready, which are cut when their turn comes.
  */
 #include <stdlib.h>
@@ -12,8 +12,7 @@
 #define EARLY_MAX 4096
 
 struct early {
-	struct list link;
-	uint64_t from;
+	struct tree_node node;         /* by offset */
 	uint32_t len;
 	uint8_t bytes[];
 };
@@ -21,12 +20,23 @@ struct early {
 void quic_recvbuf_init(struct quic_recvbuf *b)
 {
 	*b = (struct quic_recvbuf){ 0 };
-	list_init(&b->early);
 }
 
-static void drop(struct quic_recvbuf *b, struct early *e)
+static struct early *early_of(const struct tree_node *n)
 {
-	list_remove(&e->link);
+	return list_entry(n, struct early, node);
+}
+
+static uint64_t end_of(const struct tree_node *n)
+{
+	return n->key + early_of(n)->len;
+}
+
+static void drop(struct quic_recvbuf *b, struct tree_node *n)
+{
+	struct early *e = early_of(n);
+
+	tree_remove(&b->early, n);
 	b->early_len -= e->len;
 	b->early_count--;
 	free(e);
@@ -43,30 +53,30 @@ static bool append(struct quic_recvbuf *b, const uint8_t *bytes, size_t len)
 /* Moves what is no longer early. */
 static bool settle(struct quic_recvbuf *b)
 {
-	while (!list_is_empty(&b->early)) {
-		struct early *e = list_first(&b->early, struct early, link);
-		uint64_t end = e->from + e->len;
+	struct tree_node *n;
 
-		if (e->from > b->at)
-			break;
-		if (end > b->at && !append(b, e->bytes + (b->at - e->from), (size_t)(end - b->at)))
+	while ((n = tree_first(&b->early)) && n->key <= b->at) {
+		uint64_t end = end_of(n);
+
+		if (end > b->at && !append(b, early_of(n)->bytes + (b->at - n->key),
+					   (size_t)(end - b->at)))
 			return false;
-		drop(b, e);
+		drop(b, n);
 	}
 	return true;
 }
 
-static bool keep(struct quic_recvbuf *b, struct list *before, uint64_t from, const uint8_t *bytes,
-		 size_t len)
+/* Keeps bytes that overlap with none that are kept. */
+static bool keep(struct quic_recvbuf *b, uint64_t from, const uint8_t *bytes, size_t len)
 {
 	struct early *e = b->early_count < EARLY_MAX ? malloc(sizeof(*e) + len) : NULL;
 
 	if (!e)
 		return false;
-	e->from = from;
+	e->node = (struct tree_node){ 0 };
 	e->len = (uint32_t)len;
 	memcpy(e->bytes, bytes, len);
-	list_insert_before(before, &e->link);
+	tree_insert(&b->early, &e->node, from);
 	b->early_len += len;
 	b->early_count++;
 	return true;
@@ -75,40 +85,28 @@ static bool keep(struct quic_recvbuf *b, struct list *before, uint64_t from, con
 /* Keeps the parts of the bytes that are not there yet. */
 static bool add_early(struct quic_recvbuf *b, uint64_t from, const uint8_t *bytes, size_t len)
 {
-	uint64_t end = from + len;
-	struct early *e;
+	struct tree_node *next = tree_find_ge(&b->early, from);
+	struct tree_node *n = next ? tree_prev(next) : tree_last(&b->early);
+	uint64_t end = from + len, at = from, until;
 
-	/* most often it is behind all others */
-	if (!list_is_empty(&b->early)) {
-		e = list_entry(b->early.prev, struct early, link);
-		if (from >= e->from + e->len)
-			return keep(b, &b->early, from, bytes, len);
-	}
-	list_for_each(e, &b->early, link) {
-		if (end <= e->from)
-			return keep(b, &e->link, from, bytes, len);
-		if (from < e->from) {
-			size_t n = (size_t)(e->from - from);
-
-			if (!keep(b, &e->link, from, bytes, n))
+	for (; at < end; n = next, next = next ? tree_next(next) : NULL) {
+		if (n && end_of(n) > at)
+			at = end_of(n);
+		until = next && next->key < end ? next->key : end;
+		if (at < until) {
+			if (!keep(b, at, bytes + (at - from), (size_t)(until - at)))
 				return false;
-		}
-		if (from < e->from + e->len) {
-			if (end <= e->from + e->len)
-				return true;
-			bytes += e->from + e->len - from;
-			len = (size_t)(end - e->from - e->len);
-			from = e->from + e->len;
+			at = until;
 		}
 	}
-	return keep(b, &b->early, from, bytes, len);
+	return true;
 }
 
 bool quic_recvbuf_add(struct quic_recvbuf *b, uint64_t from, const uint8_t *bytes, size_t len)
 {
 	uint64_t end = from + len;
 
-	if (end <= b->at)
+	if (end <= b->at || !len)
 		return true;
 	if (from > b->at)
 		return add_early(b, from, bytes, len);
@@ -117,7 +115,9 @@ bool quic_recvbuf_add(struct quic_recvbuf *b, uint64_t from, const uint8_t *byte
 
 void quic_recvbuf_free(struct quic_recvbuf *b)
 {
+	struct tree_node *n;
+
 	block_queue_clear(&b->ready);
-	while (!list_is_empty(&b->early))
-		drop(b, list_first(&b->early, struct early, link));
+	while ((n = tree_first(&b->early)))
+		drop(b, n);
 }

@@ -167,8 +167,11 @@ static enum quic_error on_app_frame(struct incoming *in, struct quic_frame *f)
 		return on_stream_frame(in, f);
 	case QUIC_FT_MAX_DATA:
 		if (f->value > q->tx.max) {
+			bool closed = q->tx.used == q->tx.max;
+
 			q->tx.max = f->value;
-			quic_streams_go_on(q);
+			if (closed)
+				quic_streams_go_on(q);
 		}
 		break;
 	case QUIC_FT_MAX_STREAMS_UNI:
