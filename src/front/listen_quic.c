@@ -13,14 +13,18 @@
 
 static listen_accept_quic_fn *accept_hook;
 
+/* A connection that is no session yet is of its generation until it has become one. */
 static bool may_begin(void *owner)
 {
+	struct listener_conf *l = owner;
 	unsigned wait_ms = 0;
 
-	return listen_may_accept(owner, &wait_ms);
+	if (!listen_may_accept(l, &wait_ms))
+		return false;
+	config_take(l->bind->proxy->config);
+	return true;
 }
 
-/* A connection that is no session yet is of its generation until it has become one. */
 static void gone(void *owner)
 {
 	struct listener_conf *l = owner;
@@ -52,7 +56,6 @@ static bool begin(void *owner, struct quic_conn *q)
 	};
 	struct conn *c = conn_new(-1, &conn_ops, q, 0);
 
-	config_take(l->bind->proxy->config);
 	if (c && tls_quic_accept(c, bind_slots(l->bind), &how)) {
 		quic_conn_secure(q, c, &tls_quic_ops);
 		return true;

@@ -274,6 +274,12 @@ static void send_versions(struct quic_socket *s, const struct quic_packet *head,
 		      quic_put_versions(answer, head, random_byte() & 0x0f));
 }
 
+/* Tokens are good on all nodes that share the secret, so the time in them is that of all. */
+static uint64_t token_time_s(void)
+{
+	return clock_wall_us() / 1000000;
+}
+
 static void send_retry(struct quic_socket *s, const struct quic_packet *head,
 		       const struct addr *peer, const struct addr *local)
 {
@@ -283,7 +289,7 @@ static void send_retry(struct quic_socket *s, const struct quic_packet *head,
 
 	if (!quic_cid_new(&scid, thread_id))
 		return;
-	len = quic_token_make(token, peer, &head->dcid, &scid, clock_now_ns() / NS_PER_SEC);
+	len = quic_token_make(token, peer, &head->dcid, &scid, token_time_s());
 	if (!len)
 		return;
 	len = quic_put_retry(answer, head, &scid, token, len, random_byte());
@@ -415,7 +421,7 @@ static void on_initial(struct quic_socket *s, const struct quic_packet *head,
 	if (peer->port < 1024 && !s->listener.tunes->any_port)
 		return;
 	valid = quic_token_check(head->token, head->token_len, peer, &head->dcid,
-				 clock_now_ns() / NS_PER_SEC, &odcid);
+				 token_time_s(), &odcid);
 	if (!valid && wants_retry(&s->listener)) {
 		send_retry(s, head, peer, local);
 		return;

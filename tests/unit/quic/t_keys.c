@@ -125,6 +125,8 @@ static void test_tokens(void)
 	ok(!quic_token_check(token, n, &b, &scid, 5003, &got), "and for no other");
 	ok(!quic_token_check(token, n, &a, &other, 5003, &got), "nor for another id");
 	ok(!quic_token_check(token, n, &a, &scid, 5060, &got), "nor later");
+	ok(quic_token_check(token, n, &a, &scid, 4997, &got), "a clock that is late takes it");
+	ok(!quic_token_check(token, n, &a, &scid, 4900, &got), "but not long before it was made");
 	ok(!quic_token_check(token, n - 1, &a, &scid, 5003, &got), "nor when it is cut");
 	token[3] ^= 1;
 	ok(!quic_token_check(token, n, &a, &scid, 5003, &got), "nor changed");
