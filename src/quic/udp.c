@@ -32,7 +32,7 @@
 /* A datagram for another thread. */
 struct passed {
 	struct message message;
-	struct addr peer;
+	struct addr peer, local;
 	size_t len;
 	uint8_t bytes[];
 };
@@ -319,10 +319,21 @@ static void conn_input(struct quic_conn *q, const struct addr *peer, uint8_t *by
 	quic_conn_recv(q, bytes, len, clock_now_ns());
 }
 
+/* A socket of this thread that is bound to a port. */
+static struct quic_socket *socket_of_port(uint16_t port)
+{
+	struct quic_socket *s;
+
+	list_for_each(s, &me.sockets, link)
+		if (s->listener.port == port)
+			return s;
+	return NULL;
+}
+
 static void passed_arrives(struct message *m)
 {
 	struct passed *p = container_of(m, struct passed, message);
-	struct quic_packet head;
+	struct quic_packet head = { 0 };
 	struct quic_conn *q = NULL;
 
 	if (quic_packet_read(p->bytes, p->len, QUIC_OUR_CID_LEN, &head))
@@ -330,13 +341,18 @@ static void passed_arrives(struct message *m)
 	if (q) {
 		conn_input(q, &p->peer, p->bytes, p->len);
 		quic_conn_settle(q);
+	} else if (head.type == QUIC_PACKET_SHORT) {
+		struct quic_socket *s = socket_of_port(p->local.port);
+
+		if (s)
+			send_reset(s, &head, p->len, &p->peer, &p->local);
 	}
 	free(p);
 }
 
 /* Is it a connection of another thread? Then that one gets it. */
-static bool pass_on(const struct quic_packet *head, const struct addr *peer, const uint8_t *bytes,
-		    size_t len)
+static bool pass_on(const struct quic_packet *head, const struct addr *peer,
+		    const struct addr *local, const uint8_t *bytes, size_t len)
 {
 	unsigned thread;
 	struct passed *p;
@@ -351,6 +367,7 @@ static bool pass_on(const struct quic_packet *head, const struct addr *peer, con
 		return true;
 	p->message.run = passed_arrives;
 	p->peer = *peer;
+	p->local = *local;
 	p->len = len;
 	memcpy(p->bytes, bytes, len);
 	mailbox_post(thread, &p->message);
@@ -446,7 +463,7 @@ static void on_datagram(struct quic_socket *s, const struct addr *peer, const st
 			send_versions(s, &head, peer, local);
 	} else if (head.type == QUIC_PACKET_INITIAL) {
 		on_initial(s, &head, peer, local, bytes, len);
-	} else if (!pass_on(&head, peer, bytes, len) && head.type == QUIC_PACKET_SHORT) {
+	} else if (!pass_on(&head, peer, local, bytes, len) && head.type == QUIC_PACKET_SHORT) {
 		send_reset(s, &head, len, peer, local);
 	}
 }
