@@ -486,6 +486,10 @@ bool quic_conn_init(void);
 struct quic_conn *quic_conn_new(const struct quic_listener *l, const struct quic_host *host,
 				const struct quic_packet *first, const struct quic_cid *retried,
 				uint64_t now_ns);
+/* Is the first packet of a datagram, whose header is <head>, one that a client made for us? To be
+ * asked before anything is spent on the connection.
+ */
+bool quic_conn_is_first(struct quic_conn *q, const struct quic_packet *head, const uint8_t *bytes);
 /* Handles a datagram; its bytes are changed. */
 void quic_conn_recv(struct quic_conn *q, uint8_t *bytes, size_t len, uint64_t now_ns);
 /* Makes the next datagram into <room>, QUIC_DATAGRAM_MAX bytes; returns its length, 0: none now. */

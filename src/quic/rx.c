@@ -369,6 +369,17 @@ static bool open_packet(struct incoming *in, const struct quic_packet *head, uin
 	return true;
 }
 
+bool quic_conn_is_first(struct quic_conn *q, const struct quic_packet *head, const uint8_t *bytes)
+{
+	struct incoming in = { .q = q, .s = &q->spaces[QUIC_LEVEL_INITIAL] };
+	uint8_t copy[QUIC_UDP_PAYLOAD_MAX];
+
+	if (head->size > sizeof(copy))
+		return false;
+	memcpy(copy, bytes, head->size);
+	return open_packet(&in, head, copy);
+}
+
 static bool level_of(const struct quic_packet *head, enum quic_level *level)
 {
 	switch (head->type) {

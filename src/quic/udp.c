@@ -407,8 +407,10 @@ static void begin(struct quic_socket *s, const struct quic_packet *head,
 	if (!l->user->may_begin(l->owner))
 		return;
 	q = quic_conn_new(l, &host, head, retried, clock_now_ns());
-	if (!q) {
+	if (!q || !quic_conn_is_first(q, head, bytes)) {
 		l->user->gone(l->owner);
+		if (q)
+			quic_conn_free(q);
 		return;
 	}
 	q->path.peer = q->path.from = *peer;
