@@ -212,8 +212,7 @@ void quic_conn_moved(struct quic_conn *q, size_t len, uint64_t now_ns)
 }
 
 /* Asks again, or, when no answer has come for long, goes back: that address was none of the
- * client's. The challenge or its answer may have been lost: each time the same few bytes may be
- * sent.
+ * client's. The challenge or its answer may have been lost.
  */
 static void check_path(struct quic_conn *q, uint64_t now_ns)
 {
@@ -222,7 +221,6 @@ static void check_path(struct quic_conn *q, uint64_t now_ns)
 	if (!(q->flags & QUIC_FL_MOVED) || p->again_ns > now_ns)
 		return;
 	if (p->until_ns > now_ns) {
-		q->sent = 0;
 		q->flags |= QUIC_FL_CHALLENGE_DUE;
 		p->pause_ns *= 2;
 		p->again_ns += p->pause_ns;

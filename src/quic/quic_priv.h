@@ -419,6 +419,16 @@ static inline size_t quic_allowed(const struct quic_conn *q)
 		       ? (size_t)(3 * q->received - q->sent) : 0;
 }
 
+/* May anything but challenges leave? To an address that may be another's, a part of the little that
+ * is allowed stays for these.
+ */
+static inline bool quic_may_send_there(const struct quic_conn *q)
+{
+	if (q->flags & QUIC_FL_VALID)
+		return true;
+	return q->sent + q->mtu <= (q->flags & QUIC_FL_MOVED ? 2 : 3) * q->received;
+}
+
 /* --- stream.c --------------------------------------------------------------------------------- */
 
 enum quic_stream_flags {

@@ -289,7 +289,7 @@ static uint64_t pto_deadline(const struct quic_conn *q, unsigned level)
 	const struct quic_space *s = &q->spaces[level];
 	unsigned shift = q->pto_count < PTO_COUNT_MAX ? q->pto_count : PTO_COUNT_MAX;
 
-	if (s->done || !s->eliciting_in_flight || !quic_allowed(q))
+	if (s->done || !s->eliciting_in_flight || !quic_may_send_there(q))
 		return UINT64_MAX;
 	/* the client may not be able to read that yet */
 	if (level == QUIC_LEVEL_APP && q->state == QUIC_HANDSHAKE)

@@ -13,6 +13,8 @@
 /* The most that one range, or the head of a frame, takes. */
 #define RANGE_MAX 16
 #define HEAD_MAX 24
+/* Bytes for small challenges, behind a large one. */
+#define PATHS_LEAST 512
 /* Packets that keys of AES-GCM protect (RFC 9001 6.6), and when the next keys are due. */
 #define SEALED_MAX (UINT64_C(1) << 23)
 #define SEALED_MANY (UINT64_C(1) << 22)
@@ -123,13 +125,20 @@ static bool is_due(struct outgoing *o, uint32_t flag)
 	return true;
 }
 
-/* Such frames try out whether large datagrams get through, too (RFC 9000 8.2.1). */
+/* Such frames try out whether large datagrams get through, too (RFC 9000 8.2.1), if there is enough
+ * left to ask again.
+ */
 static void put_path(struct outgoing *o, uint8_t type, const uint8_t *bytes)
 {
+	const struct quic_conn *q = o->q;
+
 	*o->at++ = type;
 	for (unsigned i = 0; i < 8; i++)
 		*o->at++ = bytes[i];
-	o->eliciting = o->pad = true;
+	o->eliciting = true;
+	if (q->flags & QUIC_FL_VALID ||
+	    q->sent + QUIC_INITIAL_MIN + PATHS_LEAST <= 3 * q->received)
+		o->pad = true;
 }
 
 /* They do not wait for a window: it may be full of what went to an address where nobody is. */
@@ -275,7 +284,7 @@ static bool packet_begin(struct outgoing *o, enum quic_level level, uint8_t *at,
 	struct quic_space *s = &q->spaces[level];
 	unsigned n = pn_len(s);
 
-	if (end - at < 2 * QUIC_CID_MAX + 64)
+	if (end - at < (level == QUIC_LEVEL_APP ? 1 : 2) * QUIC_CID_MAX + 64)
 		return false;
 	o->sent = quic_sent_new();
 	if (!o->sent)
@@ -364,7 +373,7 @@ static void packet_sent(struct outgoing *o, bool padded)
 
 static bool may_send_data(const struct quic_conn *q, const struct quic_space *s)
 {
-	return s->probes || q->in_flight + q->mtu <= q->cc.window;
+	return quic_may_send_there(q) && (s->probes || q->in_flight + q->mtu <= q->cc.window);
 }
 
 static bool has_data(const struct quic_conn *q, enum quic_level level)

@@ -25,6 +25,7 @@ try:
     from aioquic.h3.connection import H3_ALPN, H3Connection
     from aioquic.h3.events import DataReceived, HeadersReceived
     from aioquic.quic.configuration import QuicConfiguration
+    from aioquic.quic.connection import QuicConnection
     from aioquic.quic.events import ConnectionTerminated, StreamReset
     HAVE_AIOQUIC = True
     # it takes the length in an answer to HEAD for that of a body
@@ -127,8 +128,11 @@ class Relay:
     def run(self):
         while not self.closed:
             backs = self.backs
-            socks = [self.front] + [b for b, _ in backs.values()]
-            ready = select.select(socks, [], [], 0.02)[0]
+            socks = {s.fileno(): s for s in [self.front] + [b for b, _ in backs.values()]}
+            poll = select.poll() # (select() stops at 1024 descriptors)
+            for fd in socks:
+                poll.register(fd, select.POLLIN)
+            ready = [socks[fd] for fd, _ in poll.poll(20)]
             if not ready and self.held:
                 s, d, a = self.held.pop(0)
                 s.sendto(d, a)
