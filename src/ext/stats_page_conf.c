@@ -8,6 +8,7 @@
 #include "conf/conf.h"
 #include "stats_page_priv.h"
 
+#define NODE_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
 
 /* The settings of the proxy itself, made at its first line. NULL: no memory, reported. */
 static struct stats_conf *conf_get(struct conf_line *l)
@@ -142,14 +143,26 @@ static bool flag_parse(struct conf_line *l)
 
 	if (!conf)
 		return false;
-	if (strcmp(l->words[1], "hide-version") == 0)
-		conf->show_version = false;
-	else if (strcmp(l->words[1], "show-version") == 0)
+	if (strcmp(l->words[1], "show-version") == 0)
 		conf->show_version = true;
 	else if (strcmp(l->words[1], "show-legends") == 0)
 		conf->show_legends = true;
 	else
 		conf->show_modules = true;
+	return conf_take_end(l);
+}
+
+/* It is hidden anyway. As in 3.4 this does not switch the page on, which would have no password;
+ * what a defaults section says of the page is left, as with every line.
+ */
+static bool hide_parse(struct conf_line *l)
+{
+	struct stats_proxy *sp = slot_of(&stats_proxy_slot, l->slots);
+
+	if (sp->own)
+		sp->conf->show_version = false;
+	else
+		sp->conf = NULL;
 	return conf_take_end(l);
 }
 
@@ -161,6 +174,9 @@ static bool node_parse(struct conf_line *l)
 		return false;
 	conf->show_node = true;
 	conf->node = conf_next(l);
+	if (conf->node && conf->node[strspn(conf->node, NODE_LETTERS)])
+		return conf_error(l, l->at - 1, NULL, "'stats show-node' invalid node name: it "
+				  "may have letters, digits, '-' and '_'.");
 	return conf_take_end(l);
 }
 
@@ -257,10 +273,16 @@ static bool unknown_parse(struct conf_line *l)
 /* Two ways of asking for a password would contradict each other. */
 static void stats_check(struct config *cfg, struct diag_list *diags)
 {
+	static const struct diag_place nowhere = { .form = DIAG_BARE };
+
 	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px)) {
 		const struct stats_conf *conf = stats_conf_of(px);
 		struct diag_place place;
 
+		if (conf && px->mode != PROXY_MODE_HTTP)
+			diag_add(diags, DIAG_WARNING, &nowhere, NULL, "'stats' statement ignored "
+				 "for %s '%s' as it requires HTTP mode.", proxy_kind_name(px),
+				 px->name);
 		if (!conf || !conf->rules || !(conf->users || conf->realm_is_set))
 			continue;
 		place = (struct diag_place){ .file = conf->file, .line = conf->line };
@@ -282,7 +304,7 @@ static const struct conf_keyword keywords[] = {
 	STATS("scope", scope_parse, CONF_PROXY, "{<name>|.}", "a section that it shows; others are "
 	      "left out"),
 	STATS("refresh", refresh_parse, CONF_PROXY, "<delay>", "have browsers load it again"),
-	STATS("hide-version", flag_parse, CONF_PROXY, "", "leave the program's version out of it"),
+	STATS("hide-version", hide_parse, CONF_PROXY, "", "leave the program's version out of it"),
 	STATS("show-version", flag_parse, CONF_PROXY, "", "tell the program's version there"),
 	STATS("show-legends", flag_parse, CONF_PROXY, "", "show modes, numbers and addresses"),
 	STATS("show-modules", flag_parse, CONF_PROXY, "", "show the counters of protocols"),

@@ -159,6 +159,17 @@ static bool parse_pause(struct conf_line *l)
 }
 
 /* Seen by the lines that follow as $HAPROXY_LOCALPEER. */
+static bool parse_node(struct conf_line *l)
+{
+	const char *name = l->words[1];
+
+	if (!*name || name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				  "0123456789-_.")])
+		return conf_error(l, 1, NULL, "'node' requires a name: letters, digits, '.', '-' "
+				  "and '_'.");
+	return conf_take_string(l, &settings_of(l->cfg)->node);
+}
+
 static bool parse_localpeer(struct conf_line *l)
 {
 	const char *name;
@@ -267,7 +278,8 @@ static const struct conf_keyword keywords[] = {
 	{ GLOBAL("pidfile"), .flags = CONF_EARLY, .min_args = 1, .max_args = 1, .type = CONF_STRING,
 	  AT(pidfile), .syntax = "<file>", .help = "file for the process's id" },
 	TEXT("chroot", rights.chroot_dir, "<dir>", "root folder once started"),
-	TEXT("node", node, "<name>", "name of this node"),
+	{ GLOBAL("node"), .min_args = 1, .max_args = 1, .parse = parse_node, .syntax = "<name>",
+	  .help = "name of this node" },
 	{ GLOBAL("description"), .min_args = 1, .max_args = -1, .parse = parse_description,
 	  .syntax = "<text>", .help = "what this node is for" },
 	{ GLOBAL("localpeer"), .min_args = 1, .max_args = 1, .parse = parse_localpeer,

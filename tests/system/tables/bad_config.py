@@ -14,6 +14,7 @@ BAD = (
     ('keyword before any section', 'maxconn 10 <<<\n'),
     ('unknown section after a good one', DEFAULTS + 'forntend f <<<\n\tbind 127.0.0.1:1\n'),
     ('unknown keyword in global', 'global\n\tnonsense 1 <<<\n'),
+    ('name of a node with a colon', 'global\n\tnode a:b <<<\n'),
     ('unknown keyword in defaults', 'defaults\n\tnonsense 1 <<<\n'),
     ('unknown keyword in frontend',
      DEFAULTS + 'frontend f\n\tbind 127.0.0.1:1\n\tnonsense 1 <<<\n'),
