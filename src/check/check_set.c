@@ -222,6 +222,12 @@ static void warn_unused(const struct proxy *px, const struct check_proxy *cp, st
 	if (cp->http_is_own && cp->http.first && cp->kind != CHECK_KIND_HTTP)
 		say_warning(d, "backend '%s' uses http-check rules without 'option httpchk', so "
 			    "the rules are ignored.", px->name);
+	if (cp->command && cp->kind != CHECK_KIND_EXTERNAL)
+		say_warning(d, "'external-check command' will be ignored for backend '%s' (requires"
+			    " 'option external-check').", px->name);
+	if (cp->path && cp->kind != CHECK_KIND_EXTERNAL)
+		say_warning(d, "'external-check path' will be ignored for backend '%s' (requires "
+			    "'option external-check').", px->name);
 	if (cp->tcp_is_own && cp->tcp.first && cp->kind != CHECK_KIND_TCPCHK)
 		say_warning(d, "backend '%s' uses tcp-check rules without 'option tcp-check', so "
 			    "the rules are ignored.", px->name);

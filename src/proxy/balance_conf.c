@@ -167,12 +167,18 @@ static const struct conf_keyword keywords[] = {
 	{ 0 }
 };
 
-/* Requests of `mode tcp` have nothing of HTTP to hash. */
+/* Requests of `mode tcp` have nothing of HTTP to hash, streams have no log line. */
 static void check_mode(struct proxy *px, struct diag_list *diags)
 {
 	static const struct diag_place nowhere = { .form = DIAG_BARE };
 
-	if (px->mode == PROXY_MODE_HTTP || !px->balancing.algorithm ||
+	if (px->mode != PROXY_MODE_LOG && px->caps & PROXY_BE && px->balancing.log_hash) {
+		diag_add(diags, DIAG_WARNING, &nowhere, NULL, "Unusable balance algorithm for "
+			 "backend '%s' (needs 'mode log'). Falling back to round robin.", px->name);
+		px->balancing.log_hash = NULL;
+		px->balancing.algorithm = balance_find("roundrobin");
+	}
+	if (px->mode == PROXY_MODE_HTTP || !(px->caps & PROXY_BE) || !px->balancing.algorithm ||
 	    !px->balancing.algorithm->http_only)
 		return;
 	diag_add(diags, DIAG_WARNING, &nowhere, NULL, "Layer 7 hash not possible for backend '%s' "

@@ -178,8 +178,6 @@ static void backends_check(struct config *cfg, struct diag_list *diags)
 			check_backend(cfg, px, diags);
 			continue;
 		}
-		if (px->balancing.log_hash)
-			say(diags, "in backend '%s': 'balance log-hash' needs 'mode log'.", px);
 		list_for_each(srv, &px->servers, link)
 			if (srv->datagrams)
 				diag_add(diags, DIAG_ALERT, &bare, NULL, "[%s:%d] : unsupported "

@@ -381,6 +381,9 @@ static bool parse_source(struct conf_line *l)
 	struct proxy *px = l->object;
 
 	px->source = source_parse(l);
+	if (px->source && px->source->port_high > px->source->port_low)
+		return conf_error(l, 1, NULL, "'source %s' : port range not permitted here: give "
+				  "it to each server.", l->words[1]);
 	return px->source && conf_take_end(l);
 }
 

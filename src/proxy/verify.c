@@ -10,6 +10,7 @@
 #include "proxy/bind.h"
 #include "proxy/proxy.h"
 #include "proxy/server.h"
+#include "proxy/source.h"
 #include "quic/quic.h"
 #include "proxy_priv.h"
 #include "server_priv.h"
@@ -88,6 +89,24 @@ static void needs_http(const struct proxy *px, struct diag_list *d, const char *
 		    proxy_kind_name(px), px->name);
 }
 
+/* `usesrc hdr_ip()` of the backend or of a server, where there are no fields. */
+static void check_source_header(const struct proxy *px, struct diag_list *d)
+{
+	struct server *srv;
+
+	if (!(px->caps & PROXY_BE))
+		return;
+	if (px->source && px->source->header &&
+	    !(px->defaults && px->source == px->defaults->source))
+		say_warning(d, "%s '%s' : ignoring use of header %s as source IP in non-HTTP mode.",
+			    proxy_kind_name(px), px->name, px->source->header_text);
+	list_for_each(srv, &px->servers, link)
+		if (srv->source && srv->source->header)
+			say_warning(d, "%s '%s' : server %s cannot use header %s as source IP in "
+				    "non-HTTP mode.", proxy_kind_name(px), px->name, srv->name,
+				    srv->source->header_text);
+}
+
 static void drop_http_options(struct proxy *px, struct diag_list *d)
 {
 	for (unsigned i = 0; i < ARRAY_LEN(option_modes); i++) {
@@ -119,6 +138,7 @@ static void check_mode(struct proxy *px, struct diag_list *d)
 		px->log_option.kind = PROXY_LOG_TCP;
 	}
 	drop_http_options(px, d);
+	check_source_header(px, d);
 	if (px->http.forward_for.enabled) {
 		needs_http(px, d, "option forwardfor");
 		px->http.forward_for.enabled = false;
@@ -128,7 +148,8 @@ static void check_mode(struct proxy *px, struct diag_list *d)
 		px->http.original_to.enabled = false;
 	}
 	if (px->http.forwarded) {
-		needs_http(px, d, "option forwarded");
+		if (px->caps & PROXY_BE)
+			needs_http(px, d, "option forwarded");
 		px->http.forwarded = NULL;
 	}
 }

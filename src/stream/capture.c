@@ -272,6 +272,20 @@ static bool declare_capture_parse(struct conf_line *l)
 	       capture_add(l, response ? CAPTURE_RESPONSE : CAPTURE_REQUEST, len);
 }
 
+static void capture_check(struct config *cfg, struct diag_list *diags)
+{
+	static const struct diag_place nowhere = { .form = DIAG_BARE };
+
+	for (const struct proxy *px = proxies_first(cfg); px; px = proxy_next(px)) {
+		const struct capture_proxy *cp = slot_of(&capture_proxy_slot, proxy_slots(px));
+
+		if (!slice_is_none(cp->cookie) && px->mode != PROXY_MODE_HTTP)
+			diag_add(diags, DIAG_WARNING, &nowhere, NULL, "'capture' statement ignored "
+				 "for %s '%s' as it requires HTTP mode.", proxy_kind_name(px),
+				 px->name);
+	}
+}
+
 #define KEYWORD(name, function, what, text) \
 	{ .words = name, .where = CONF_FE, .max_args = -1, .parse = function, .syntax = what, \
 	  .help = text }
@@ -619,5 +633,5 @@ static struct slot *const slots[] = { &capture_proxy_slot, &capture_stream_slot,
 
 const struct module mod_capture = {
 	.name = "capture", .keywords = keywords, .actions = actions, .fetches = fetches,
-	.converters = converters, .aliases = aliases, .slots = slots,
+	.converters = converters, .aliases = aliases, .slots = slots, .check = capture_check,
 };

@@ -103,9 +103,12 @@ static const struct conf_keyword keywords[] = {
 
 static void http_check(struct config *cfg, struct diag_list *diags)
 {
+	static const struct diag_place nowhere = { .form = DIAG_BARE };
+
 	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px))
-		if (px->mode != PROXY_MODE_HTTP && http_proxy_of(px)->monitor_uri.len)
-			diag_add(diags, DIAG_WARNING, NULL, NULL,
+		if (px->mode != PROXY_MODE_HTTP && px->caps & PROXY_FE &&
+		    http_proxy_of(px)->monitor_uri.len)
+			diag_add(diags, DIAG_WARNING, &nowhere, NULL,
 				 "'monitor-uri' statement ignored for %s '%s' as it requires HTTP "
 				 "mode.", proxy_kind_name(px), px->name);
 }

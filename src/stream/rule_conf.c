@@ -229,7 +229,9 @@ static void rules_check_actions(struct config *cfg, struct proxy *px, enum rules
 
 static void rules_warn_ignored(const struct proxy *px, const char *what, struct diag_list *diags)
 {
-	diag_add(diags, DIAG_WARNING, NULL, NULL,
+	static const struct diag_place nowhere = { .form = DIAG_BARE };
+
+	diag_add(diags, DIAG_WARNING, &nowhere, NULL,
 		 "'%s' rules ignored for %s '%s' as they require HTTP mode.", what,
 		 proxy_kind_name(px), px->name);
 }
@@ -265,7 +267,8 @@ static void rules_check_proxy(struct config *cfg, struct proxy *px, bool actions
 			px->switching.to_http |= rules_make_http(rp);
 		if (set >= RULES_HTTP_REQUEST && !rules_of_http_run(px) && rp->count[set]) {
 			rp->count[set] = 0;
-			rules_warn_ignored(px, ruleset_name(set), diags);
+			if (has_own(rp, set, set)) /* those of defaults may be for others */
+				rules_warn_ignored(px, ruleset_name(set), diags);
 		}
 		if (actions)
 			rules_check_actions(cfg, px, set, diags);

@@ -7,9 +7,12 @@
 #include "log/log.h"
 #include "stream/error_capture.h"
 #include "stream/inside.h"
+#include "stream/persist.h"
+#include "stream/rule_list.h"
 #include "account_priv.h"
 #include "engine_priv.h"
 #include "filter/filter_priv.h"
+#include "http_proxy.h"
 #include "preconnect_priv.h"
 #include "server_conn.h"
 #include "session_priv.h"
@@ -51,6 +54,35 @@ static bool stream_start(struct config *cfg, struct diag_list *diags)
 	return stream_init() && stream_account_init() && inside_init();
 }
 
+/* Logs are no streams: what backends in `mode log` have for those is warned of. */
+static void check_log_backend(const struct proxy *px, struct diag_list *diags)
+{
+	static const struct diag_place nowhere = { .form = DIAG_BARE };
+	const struct rule_proxy *rp = rule_proxy_of(px);
+	const struct {
+		bool is_there;
+		const char *what;
+	} vain[] = {
+		{ !list_is_empty(&rp->rules[RULES_TCP_CONTENT]), "use tcp-request rules" },
+		{ !list_is_empty(&rp->rules[RULES_TCP_RESPONSE]), "use tcp-response rules" },
+		{ !list_is_empty(&rp->servers), "use \"use-server\" rules" },
+		{ persist_of_proxy(px)->key, "set \"dynamic-cookie-key\"" },
+		{ http_proxy_of(px)->name_header.len, "set \"http-send-name-header\"" },
+	};
+
+	for (unsigned i = 0; i < ARRAY_LEN(vain); i++)
+		if (vain[i].is_there)
+			diag_add(diags, DIAG_WARNING, &nowhere, NULL, "Cannot %s with 'mode log' "
+				 "in backend '%s'. It has no effect.", vain[i].what, px->name);
+}
+
+static void stream_check(struct config *cfg, struct diag_list *diags)
+{
+	for (const struct proxy *px = proxies_first(cfg); px; px = proxy_next(px))
+		if (px->mode == PROXY_MODE_LOG && px->caps & PROXY_BE)
+			check_log_backend(px, diags);
+}
+
 static void stream_check_added(struct proxy *be, struct diag_list *diags)
 {
 	stream_fill_proxy(be);
@@ -75,7 +107,7 @@ static struct trace_source *const stream_traces[] = { &trace_stream, &trace_sess
 
 const struct module mod_stream = {
 	.name = "stream", .slots = stream_slots_list, .init = stream_module_init,
-	.check_backend = stream_check_added,
+	.check = stream_check, .check_backend = stream_check_added,
 	.start = stream_start, .adopt = stream_adopt, .traces = stream_traces,
 	.thread_init = stream_thread_init, .thread_fini = stream_thread_fini, .fini = stream_fini,
 };

@@ -73,7 +73,7 @@ static bool parse_header(struct conf_line *l)
 }
 
 static const struct conf_keyword keywords[] = {
-	{ .words = "unique-id-format", .where = CONF_DEF_FE, .min_args = 1, .max_args = 1,
+	{ .words = "unique-id-format", .where = CONF_PROXY, .min_args = 1, .max_args = 1,
 	  .parse = parse_format, .syntax = "<fmt>", .help = "format of the request's unique id" },
 	{ .words = "unique-id-header", .where = CONF_DEF_FE, .min_args = 1, .max_args = 1,
 	  .parse = parse_header, .syntax = "<name>",

@@ -77,11 +77,28 @@ static void check_rule(struct config *cfg, const struct proxy *px, struct stick_
 	r->table = t;
 }
 
+/* Logs are sent to no client's server. */
+static void check_mode(struct config *cfg, const struct proxy *px, const struct stick_proxy *sp,
+		       struct diag_list *diags)
+{
+	static const struct diag_place nowhere = { .form = DIAG_BARE };
+
+	if (px->mode != PROXY_MODE_LOG)
+		return;
+	if (sp->first)
+		diag_add(diags, DIAG_WARNING, &nowhere, NULL, "Cannot use sticking rules with "
+			 "'mode log' in backend '%s'. They will be ignored.", px->name);
+	if (table_lookup(cfg, px->name))
+		diag_add(diags, DIAG_WARNING, &nowhere, NULL, "Cannot use stick table with 'mode "
+			 "log' in backend '%s'. It will be ignored.", px->name);
+}
+
 static void stick_check(struct config *cfg, struct diag_list *diags)
 {
 	for (const struct proxy *px = proxies_first(cfg); px; px = proxy_next(px)) {
 		const struct stick_proxy *sp = slot_of(&stick_proxy_slot, proxy_slots(px));
 
+		check_mode(cfg, px, sp, diags);
 		for (struct stick_rule *r = sp->first; r; r = r->next)
 			check_rule(cfg, px, r, diags);
 	}
