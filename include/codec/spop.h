@@ -95,6 +95,7 @@ bool spop_value_take(struct slice *in, struct spop_value *out);
 struct spop_hello {
 	size_t max_size;
 	bool pipelining;
+	bool says_size, says_capabilities; /* were they there? */
 };
 
 /* The payload of an AGENT-HELLO that answers one of ours with <max_size>. Only the version must be

@@ -131,6 +131,7 @@ struct stream_overrides {
 	bool has_mark, has_tos;              /* of connections to servers */
 	uint32_t mark;
 	uint8_t tos;
+	uint32_t hold_bytes;                 /* of bodies that wait; 0: a buffer */
 	struct http_msg *hints;              /* interim answer being made by early-hint */
 	struct answer_field *answer_fields;  /* that rules of the request add to the answer */
 };

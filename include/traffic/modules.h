@@ -18,6 +18,7 @@ extern const struct module mod_auth_smp;       /* auth_smp.c */
 extern const struct module mod_body_smp;       /* body_smp.c */
 extern const struct module mod_conn_error_smp; /* conn_error_smp.c */
 extern const struct module mod_conn_smp;       /* conn_smp.c */
+extern const struct module mod_opentracing_act; /* opentracing_act.c */
 extern const struct module mod_reverse_act;    /* reverse_act.c */
 extern const struct module mod_early_act;      /* early_act.c */
 extern const struct module mod_errors_ctl;     /* errors_ctl.c */

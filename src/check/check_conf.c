@@ -323,6 +323,7 @@ static bool parse_type(struct conf_line *l)
 		{ "redis-check", CHECK_KIND_PROTO, check_proto_parse },
 		{ "mysql-check", CHECK_KIND_PROTO, check_proto_parse },
 		{ "ldap-check", CHECK_KIND_PROTO, check_proto_parse },
+		{ "spop-check", CHECK_KIND_PROTO, check_proto_parse },
 		{ "grpc-check", CHECK_KIND_GRPC, check_grpc_parse },
 	};
 	const char *word = conf_next(l);
@@ -334,7 +335,7 @@ static bool parse_type(struct conf_line *l)
 			return check_section_type_begins(l, types[i].kind) && types[i].parse(l);
 	return conf_error(l, 1, NULL, "unknown healthcheck type '%s' (expects 'tcp-check', "
 			  "'httpchk', 'ssl-hello-chk', 'smtpchk', 'pgsql-check', 'redis-check', "
-			  "'mysql-check', 'ldap-check', 'grpc-check').", word);
+			  "'mysql-check', 'ldap-check', 'spop-check', 'grpc-check').", word);
 }
 
 /* healthcheck <name>, of a server line */
@@ -514,6 +515,7 @@ static const struct conf_keyword keywords[] = {
 	PROXY_OPTION("grpc-check", check_grpc_parse, 0, "check with the health service of gRPC"),
 	  .syntax = "[<service>]" },
 	PROXY_OPTION("ldap-check", check_proto_parse, 0, "check LDAP servers") },
+	PROXY_OPTION("spop-check", check_proto_parse, 0, "check agents of SPOE") },
 	PROXY_OPTION("ssl-hello-chk", check_proto_parse, 0, "check with an SSLv3 hello") },
 
 	{ .words = "spread-checks", .where = CONF_GLOBAL, .min_args = 1, .max_args = 1,

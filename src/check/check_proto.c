@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* check_proto.c - checks that speak a protocol: MySQL, PostgreSQL, Redis, SMTP, LDAP, SSLv3
+/* check_proto.c - checks that speak a protocol: MySQL, PostgreSQL, Redis, SMTP, LDAP, SSLv3, SPOP
  *
  * Each is a list of rules: bytes to send, and judges of what comes. A judge looks at all bytes
  * received since the last sending, as often as more come, and reads no byte that is not there. What
@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 #include "base/bug.h"
+#include "codec/spop.h"
 #include "conf/conf.h"
 #include "proxy/proxy.h"
 #include "check_priv.h"
@@ -374,6 +375,73 @@ static bool make_ldap(struct conf_line *l, struct check_rules *to)
 		add_judge(a, to, judge_ldap);
 }
 
+/* --- SPOP ----------------------------------------------------------------------------------- */
+
+/* What a frame may have at most: as in HELLO. */
+#define SPOP_SIZE_MAX (block_size() - SPOP_LENGTH_SIZE)
+
+static const char *spop_text(unsigned error)
+{
+	switch (error) {
+#define X(name, number, text) \
+	case number: \
+		return text;
+	SPOP_ERRORS(X)
+#undef X
+	}
+	return "an unknown error occurred";
+}
+
+static enum expect_verdict spop_fail(unsigned error, struct check_result *r)
+{
+	return fail(r, CHECK_L7RSP, 0, spop_text(error));
+}
+
+static enum expect_verdict judge_spop(struct check *c, struct slice in, bool is_last,
+				      struct check_result *r)
+{
+	struct spop_frame frame;
+	struct spop_hello hello;
+	struct slice message;
+	enum spop_error e;
+
+	switch (spop_frame_take(&in, SPOP_SIZE_MAX, &frame)) {
+	case SPOP_MORE:
+		if (!is_last)
+			return VERDICT_WAIT;
+		return in.len ? spop_fail(SPOP_ERR_INVALID, r)
+			      : fail(r, CHECK_L7RSP, 0, EMPTY(3));
+	case SPOP_TOO_BIG:
+	case SPOP_INVALID:
+		return spop_fail(SPOP_ERR_INVALID, r);
+	case SPOP_TAKEN:
+		break;
+	}
+	if (frame.type == SPOP_AGENT_DISCONNECT)
+		return spop_fail(spop_disconnect_read(frame.payload, &message), r);
+	if (frame.type != SPOP_AGENT_HELLO || in.len || frame.stream || frame.frame ||
+	    !(frame.flags & SPOP_FIN))
+		return spop_fail(SPOP_ERR_INVALID, r);
+	e = spop_hello_read(frame.payload, SPOP_SIZE_MAX, &hello);
+	if (!e && !hello.says_size)
+		e = SPOP_ERR_NO_FRAME_SIZE;
+	if (!e && !hello.says_capabilities)
+		e = SPOP_ERR_NO_CAPABILITIES;
+	return e ? spop_fail(e, r) : pass(r, 0, NULL);
+}
+
+/* A hello that says what it is for: the agent answers, and closes. */
+static bool make_spop(struct conf_line *l, struct check_rules *to)
+{
+	struct arena *a = &l->cfg->arena;
+	char room[256];
+	struct strbuf b;
+
+	strbuf_init_fixed(&b, room, sizeof(room));
+	spop_add_hello(&b, SPOP_SIZE_MAX, false, slice_none(), true);
+	return conf_take_end(l) && add_send(a, to, b.ptr, b.len) && add_judge(a, to, judge_spop);
+}
+
 /* --- SSLv3 hello ---------------------------------------------------------------------------- */
 
 static enum expect_verdict judge_ssl_hello(struct check *c, struct slice in, bool is_last,
@@ -427,7 +495,8 @@ bool check_proto_parse(struct conf_line *l)
 	} protocols[] = {
 		{ "redis-check", make_redis }, { "smtpchk", make_smtp },
 		{ "mysql-check", make_mysql }, { "pgsql-check", make_pgsql },
-		{ "ldap-check", make_ldap }, { "ssl-hello-chk", make_ssl_hello },
+		{ "ldap-check", make_ldap }, { "spop-check", make_spop },
+		{ "ssl-hello-chk", make_ssl_hello },
 	};
 	struct check_proxy *cp = check_proxy_of_line(l);
 	struct check_rules rules = { 0 };

@@ -257,10 +257,12 @@ enum spop_error spop_hello_read(struct slice in, size_t max_size, struct spop_he
 			if (v.integer < SPOP_FRAME_MIN || (uint64_t)v.integer > max_size)
 				return SPOP_ERR_BAD_FRAME_SIZE;
 			out->max_size = (size_t)v.integer;
+			out->says_size = true;
 		} else if (slice_eq(name, SLICE("capabilities"))) {
 			if (v.type != SPOP_STRING)
 				return SPOP_ERR_INVALID;
 			out->pipelining = list_has(v.bytes, SLICE("pipelining"));
+			out->says_capabilities = true;
 		}
 	}
 	return has_version ? SPOP_ERR_NONE : SPOP_ERR_NO_VERSION;

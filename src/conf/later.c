@@ -27,8 +27,6 @@ static const struct {
 	/* where it is built without Lua */
 	{ "lua-*", CONF_GLOBAL, "Lua" }, { "tune.lua.*", CONF_GLOBAL, "Lua" },
 	{ "tune.pattern.*", CONF_GLOBAL, "a cache of patterns" },
-	{ "tune.bufsize.small", CONF_GLOBAL, "buffers of several sizes" },
-	{ "tune.bufsize.large", CONF_GLOBAL, "buffers of several sizes" },
 
 	{ "ssl-f-use", CONF_PROXY, TLS },
 

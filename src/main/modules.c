@@ -34,7 +34,7 @@
 	X(track) \
 	X(rule) X(tcp_act) X(preamble_act) X(http_act) X(headers_bin_act) \
 	X(reply_act) X(service_act) X(var_act) X(capture) X(addr_act) X(resolve_act) \
-	X(stream_act) X(uri_act) X(hint_act) X(early_act) X(reverse_act) \
+	X(stream_act) X(uri_act) X(hint_act) X(early_act) X(reverse_act) X(opentracing_act) \
 	X(auth_act) X(track_act) X(rate_limit_act) X(table_smp) \
 	X(http_conf) X(map_act) X(sniff) X(upgrade) X(conn_smp) X(conn_error_smp) X(http_smp) \
 	X(field_smp) X(proxy_smp) X(auth_smp) X(acl_smp) X(body_smp) X(stream_smp) \

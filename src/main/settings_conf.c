@@ -304,6 +304,7 @@ static const struct conf_keyword keywords[] = {
 	TIME("hard-stop-after", hard_stop_ms, "longest soft stop"),
 	TIME("grace", grace_ms, "time between the signal and the closing of sockets"),
 
+	IGNORED("tune.bufsize.small", "<size>", "all buffers are of one size"),
 	SIZE("tune.bufsize", bufsize, 1024, 1 << 24, "bytes of a buffer"),
 	SIZE("tune.cli.max-payload-size", payload_max, 1, INT32_MAX / 2,
 	     "bytes of the payload of a command"),

@@ -138,11 +138,6 @@ static bool parse_restrict_names(struct conf_line *l)
 	{ .words = "option " text, .where = CONF_PROXY, \
 	  .flags = CONF_CAN_NO | CONF_CAN_DEFAULT | CONF_HTTP, .parse = parse_http_conn, \
 	  .min = mode, .help = what }
-#define LATER(text, places, what) \
-	{ .words = "option " text, .where = places, .flags = CONF_LATER | CONF_CAN_NO, \
-	  .max_args = -1, .help = what, \
-	  .hint = "'option " text "' is not supported yet (" what ")." }
-
 static const struct conf_keyword keywords[] = {
 	{ .words = "option abortonclose", .where = PLACES(PROXY_LISTEN),
 	  .flags = CONF_CAN_NO | CONF_CAN_DEFAULT, .parse = parse_abortonclose,
@@ -224,8 +219,10 @@ static const struct conf_keyword keywords[] = {
 	  .max_args = 1, .flags = CONF_HTTP, .parse = parse_restrict_names,
 	  .syntax = "{ preserve | delete | reject }",
 	  .help = "request fields whose names are not letters, digits and '-'" },
-	LATER("spop-check", CONF_DEF_BE, "health checks"),
-	LATER("use-small-buffers", CONF_DEF_BE, "buffers of several sizes"),
+	{ .words = "option use-small-buffers", .where = CONF_DEF_BE, .max_args = -1,
+	  .flags = CONF_CAN_NO | CONF_CAN_DEFAULT | CONF_IGNORED,
+	  .syntax = "[queue] [l7-retries] [check]", .help = "no effect",
+	  .hint = "'option use-small-buffers' has no effect here: all buffers are of one size." },
 	{ 0 }
 };
 

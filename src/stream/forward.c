@@ -18,7 +18,13 @@
 
 void stream_hold_front(struct stream *s)
 {
-	if (s->front.rx.len >= block_size() || s->front.rx.count > 64)
+	size_t most = block_size(), pieces = 64;
+
+	if (unlikely(s->overrides) && s->overrides->hold_bytes) {
+		most = s->overrides->hold_bytes;
+		pieces = most / 256;
+	}
+	if (s->front.rx.len >= most || s->front.rx.count > pieces)
 		s->front.flags |= EP_RX_BLOCKED;
 }
 

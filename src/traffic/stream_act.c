@@ -7,9 +7,12 @@
  */
 #include <stdlib.h>
 #include "base/num.h"
+#include "conf/conf.h"
 #include "stream/action.h"
 #include "stream/log.h"
 #include "stream/stream.h"
+
+#define LARGE_MAX (256u << 20)
 
 /* --- timeouts and tries ------------------------------------------------------------------- */
 
@@ -163,6 +166,8 @@ static enum rule_result pause_run(const struct rule *r, struct expr_ctx *ctx, bo
 struct body_arg {
 	int64_t time_ms;
 	uint64_t at_least; /* 0: all of it */
+	bool large;        /* use-large-buffer */
+	size_t most;       /* of the body that is waited for; 0: a buffer */
 };
 
 static bool body_take_time(struct conf_line *l, struct rule *r, int64_t *ms)
@@ -193,7 +198,36 @@ static bool body_take_size(struct conf_line *l, struct rule *r, uint64_t *size)
 	return true;
 }
 
-/* time <time> [at-least <bytes>] */
+/* tune.bufsize.large of a configuration; 0: it is not set. */
+static struct slot large_slot = { .of = SLOT_CONFIG, .size = sizeof(uint64_t) };
+
+/* Only `use-large-buffer` has such bodies, as pieces of several buffers: nothing is allocated. */
+static bool parse_large(struct conf_line *l)
+{
+	uint64_t *large = slot_of(&large_slot, config_slots(l->cfg));
+
+	if (!conf_take_size(l, large) || !conf_take_end(l))
+		return false;
+	return *large < LARGE_MAX ||
+	       conf_error(l, l->at - 1, NULL, "global.tune.bufsize_large must be below 256 MB when "
+			  "HTTP is in use (current value = %llu).", (unsigned long long)*large);
+}
+
+/* A size below that of buffers is none. */
+static void check_large(struct config *cfg, struct diag_list *diags)
+{
+	uint64_t *large = slot_of(&large_slot, config_slots(cfg));
+
+	if (!*large || *large >= block_size())
+		return;
+	diag_add(diags, DIAG_WARNING, &(struct diag_place){ .form = DIAG_BARE }, NULL,
+		 "tune.bufsize.large (%llu) is lower than tune.bufsize (%llu). large buffers "
+		 "support is disabled. Please fix either value to remove this warning.",
+		 (unsigned long long)*large, (unsigned long long)block_size());
+	*large = 0;
+}
+
+/* time <time> [at-least <bytes>] [use-large-buffer] */
 static bool body_parse(struct conf_line *l, struct rule *r)
 {
 	struct body_arg *arg = arena_zalloc(&l->cfg->arena, sizeof(*arg));
@@ -212,6 +246,9 @@ static bool body_parse(struct conf_line *l, struct rule *r)
 			l->at++;
 			if (!body_take_size(l, r, &arg->at_least))
 				return false;
+		} else if (strcmp(conf_peek(l), "use-large-buffer") == 0) {
+			l->at++;
+			arg->large = true;
 		} else {
 			return rule_error(l, r, l->at, "unknown argument '%s', expects time "
 					  "<time> [ at-least <bytes> ]", conf_peek(l));
@@ -220,12 +257,30 @@ static bool body_parse(struct conf_line *l, struct rule *r)
 	return has_time || rule_error(l, r, l->at, "expects time <time> [ at-least <bytes> ]");
 }
 
+static bool body_check(struct config *cfg, struct rule *r, struct diag_list *diags)
+{
+	const uint64_t *large = slot_of(&large_slot, config_slots(cfg));
+	struct body_arg *arg = r->data;
+
+	if (!arg->large)
+		return true;
+	if (*large > block_size())
+		arg->most = (size_t)*large;
+	if (*large >= block_size())
+		return true;
+	diag_add(diags, DIAG_ALERT, &(struct diag_place){ .form = DIAG_BARE }, NULL,
+		 "Proxy '%s': unable to use large buffers at %s:%d, 'tune.bufsize.large' global "
+		 "parameter must be set.", r->proxy->name, r->file, r->line);
+	return false;
+}
+
 /* Is there enough of the body, or can there be no more? */
 static bool body_is_here(const struct endpoint *ep, const struct body_arg *arg)
 {
 	if (ep->flags & (EP_RX_END | EP_RX_BAD | EP_RX_ABORT | EP_ERROR))
 		return true;
-	return ep->rx.len >= block_size() - 1024 || (arg->at_least && ep->rx.len >= arg->at_least);
+	return ep->rx.len >= (arg->most ? arg->most : block_size()) - 1024 ||
+	       (arg->at_least && ep->rx.len >= arg->at_least);
 }
 
 static enum rule_result body_run(const struct rule *r, struct expr_ctx *ctx, bool *first)
@@ -236,6 +291,10 @@ static enum rule_result body_run(const struct rule *r, struct expr_ctx *ctx, boo
 	struct endpoint *ep = response ? &s->back : &s->front;
 
 	if (*first) {
+		struct stream_overrides *o = arg->most ? stream_overrides_get(s) : NULL;
+
+		if (o)
+			o->hold_bytes = (uint32_t)arg->most;
 		if (!response)
 			stream_send_continue(s);
 		stream_wait_ms(s, arg->time_ms);
@@ -292,9 +351,23 @@ static const struct rule_action actions[] = {
 	ACTION("set-timeout", HTTP_REQ | HTTP_RES, timeout_parse, timeout_run,
 	       "{client|connect|queue|server|tarpit|tunnel} {<time>|<expr>}",
 	       "another timeout for this stream"),
-	ACTION("wait-for-body", HTTP_REQ | HTTP_RES, body_parse, body_run,
-	       "time <time> [at-least <bytes>]", "wait for the body, or for so much of it"),
+	{ .words = "wait-for-body", .rulesets = HTTP_REQ | HTTP_RES, .parse = body_parse,
+	  .check = body_check, .run = body_run,
+	  .syntax = "time <time> [at-least <bytes>] [use-large-buffer]",
+	  .help = "wait for the body, or for so much of it" },
 	{ 0 }
 };
 
-const struct module mod_stream_act = { .name = "stream-actions", .actions = actions };
+static const struct conf_keyword keywords[] = {
+	{ .words = "tune.bufsize.large", .where = CONF_GLOBAL, .min_args = 1, .max_args = 1,
+	  .parse = parse_large, .syntax = "<size>",
+	  .help = "most of a body that 'wait-for-body ... use-large-buffer' waits for" },
+	{ 0 }
+};
+
+static struct slot *const slots[] = { &large_slot, NULL };
+
+const struct module mod_stream_act = {
+	.name = "stream-actions", .actions = actions, .keywords = keywords, .slots = slots,
+	.check = check_large,
+};
