@@ -2,6 +2,7 @@
 /* conf_priv.h - what the files of the engine share
  *
  *     read.c      files, passes, sections         -> one line at a time
+ *     texts.c     the files' bytes
  *     tokens.c    quotes, escapes, variables      -> words
  *     cond.c      conditions of .if               -> true or false
  *     directive.c .if and its kin, .notice        -> which lines count
@@ -40,6 +41,32 @@ struct conf_state {
 	const struct conf_show *show; /* how lines are printed (-dC), borrowed; NULL: not at all */
 	bool away;              /* not in the directory of the start, door_enter() */
 };
+
+/* --- texts.c ----------------------------------------------------------------------------- */
+
+struct conf_text {
+	char *name;
+	char *bytes; /* NULL: could not be read, already reported */
+	size_t len;
+};
+
+struct conf_texts {
+	struct conf_text *all; /* owned */
+	int count, room;
+};
+
+void conf_texts_fini(struct conf_texts *t);
+/* Takes <bytes> (may be NULL), also when it fails: no memory. */
+bool conf_texts_add(struct conf_texts *t, const char *name, char *bytes, size_t len);
+/* Adds a file ("-": the standard input), or all *.cfg of a directory. Reports. */
+void conf_texts_load(struct conf_texts *t, const char *path, struct diag_list *diags);
+void conf_texts_load_file(struct conf_texts *t, const char *path, struct diag_list *diags);
+/* Adds what a line of <from> includes: a file, or those that match the last part of a pattern
+ * (which may be none), found from the directory of <from>. False: errno says why; <optional>: but
+ * not that there is none.
+ */
+bool conf_texts_include(struct conf_texts *t, const char *from, const char *pattern,
+			bool optional);
 
 /* --- tokens.c ---------------------------------------------------------------------------- */
 

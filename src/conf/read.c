@@ -1,31 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* read.c - files, passes and sections (manual 2.1)
  *
- * All files are loaded first: default-path may change the directory while they are parsed. Then two
- * passes run over them. The first knows no section but `global`, carries out only keywords that are
- * marked CONF_EARLY, and what it reports is thrown away because the second comes by again.
+ * The files of the command line are loaded first, those that a line `.include` names when it is
+ * reached: default-path may change the directory while they are parsed. Two passes run over them.
+ * The first knows no section but `global`, carries out only keywords that are marked CONF_EARLY,
+ * and what it reports is thrown away because the second comes by again.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-#include "base/door.h"
-#include "base/file.h"
 #include "conf_priv.h"
 
-#define FILE_MAX ((size_t)1 << 30)
-
-struct text {
-	char *name;
-	char *bytes; /* NULL: could not be read, already reported */
-	size_t len;
-};
-
-struct texts {
-	struct text *all;
-	int count, room;
-};
+/* Files that include one another. */
+#define INCLUDES_MAX 16
 
 struct reader {
 	struct conf_where where;
@@ -40,102 +27,9 @@ struct reader {
 	/* a dialect, see conf_read_dialect(); NULL */
 	const char *dialect, *scope;
 	bool is_outside, has_scope; /* of <scope>; a line has begun it */
+	int depth; /* of includes */
+	bool no_includes; /* they were too deep: what is left might take for ever */
 };
-
-/* --- files ------------------------------------------------------------------------------- */
-
-static void texts_fini(struct texts *t)
-{
-	for (int i = 0; i < t->count; i++) {
-		free(t->all[i].name);
-		free(t->all[i].bytes);
-	}
-	free(t->all);
-}
-
-/* Takes <bytes> (may be NULL), also when it fails. */
-static bool texts_add(struct texts *t, const char *name, char *bytes, size_t len)
-{
-	char *copy = strdup(name);
-
-	if (t->count == t->room && copy) {
-		int room = t->room * 2 + 8;
-		struct text *all = realloc(t->all, (size_t)room * sizeof(*all));
-
-		if (all) {
-			t->all = all;
-			t->room = room;
-		}
-	}
-	if (!copy || t->count == t->room) {
-		free(copy);
-		free(bytes);
-		return false;
-	}
-	t->all[t->count++] = (struct text){ .name = copy, .bytes = bytes, .len = len };
-	return true;
-}
-
-static void load_file(struct texts *t, const char *path, struct diag_list *diags)
-{
-	size_t len = 0;
-	char *bytes = strcmp(path, "-") == 0 ? file_read_all(0, FILE_MAX, &len)
-					     : file_load(path, FILE_MAX, &len);
-
-	if (!bytes) {
-		diag_add(diags, DIAG_ALERT, NULL, NULL, "Could not open configuration file %s : %s",
-			 path, strerror(errno));
-		return;
-	}
-	if (!texts_add(t, path, bytes, len))
-		diag_add(diags, DIAG_ALERT, NULL, NULL, "out of memory reading %s", path);
-}
-
-static bool is_cfg(const char *name)
-{
-	size_t len = strlen(name);
-
-	return len > 4 && strcmp(name + len - 4, ".cfg") == 0;
-}
-
-/* Its *.cfg that are files, in the order of their bytes whatever the locale. */
-static void load_directory(struct texts *t, const char *path, struct diag_list *diags)
-{
-	char *names = door_list(path);
-
-	if (!names) {
-		diag_add(diags, DIAG_ALERT, NULL, NULL,
-			 "Cannot open configuration directory %s : %s", path, strerror(errno));
-		return;
-	}
-	for (const char *at = names; *at; at += strlen(at) + 1) {
-		struct strbuf name;
-
-		if (!is_cfg(at))
-			continue;
-		strbuf_init(&name);
-		strbuf_printf(&name, "%s/%s", path, at);
-		if (!name.ptr)
-			diag_add(diags, DIAG_ALERT, NULL, NULL, "out of memory reading %s", path);
-		else if (door_kind(name.ptr) == DOOR_REGULAR)
-			load_file(t, name.ptr, diags);
-		strbuf_fini(&name);
-	}
-	free(names);
-}
-
-static void load_source(struct texts *t, const char *path, struct diag_list *diags)
-{
-	int kind = strcmp(path, "-") == 0 ? DOOR_OTHER : door_kind(path);
-
-	if (kind < 0)
-		diag_add(diags, DIAG_ALERT, NULL, NULL,
-			 "Cannot open configuration file/directory %s : %s", path, strerror(errno));
-	else if (kind == DOOR_DIRECTORY)
-		load_directory(t, path, diags);
-	else
-		load_file(t, path, diags);
-}
 
 /* --- sections ---------------------------------------------------------------------------- */
 
@@ -306,13 +200,104 @@ static bool read_scope(struct reader *r)
 	return true;
 }
 
+/* --- includes ---------------------------------------------------------------------------- */
+
+static void read_lines(struct reader *r, const struct conf_text *text);
+
+/* A file is read in the place of the line, whose words are not needed any more. */
+static void read_included(struct reader *r, const struct conf_text *text)
+{
+	struct conf_nesting *outer = malloc(sizeof(*outer));
+	struct diag_place place = r->where.place;
+	int alerts = r->where.diags->alerts;
+
+	if (!outer) {
+		diag_add(r->where.diags, DIAG_ALERT, &place, NULL, "out of memory.");
+		return;
+	}
+	*outer = r->nesting;
+	r->nesting.depth = 0;
+	r->depth++;
+	read_lines(r, text);
+	conf_nesting_end(&r->where, &r->nesting);
+	r->depth--;
+	r->nesting = *outer;
+	free(outer);
+	r->where.place = place;
+	r->where.cfg->state->file = place.file;
+	if (r->where.diags->alerts != alerts)
+		diag_add(r->where.diags, DIAG_ALERT, &place, NULL,
+			 "Error(s) found in included file : %s", text->name);
+}
+
+static void include_error(struct reader *r, int word, const char *hint, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+static void include_error(struct reader *r, int word, const char *hint, const char *fmt, ...)
+{
+	va_list ap;
+
+	r->where.place.form = DIAG_TIGHT;
+	r->where.place.column = r->tokens.columns[word];
+	va_start(ap, fmt);
+	diag_vadd(r->where.diags, DIAG_ALERT, &r->where.place, hint, fmt, ap);
+	va_end(ap);
+}
+
+/* The files are found from the directory of this one, wherever default-path has led. */
+static void include_all(struct reader *r, bool optional)
+{
+	struct config *cfg = r->where.cfg;
+	const char *file = r->where.place.file;
+	struct conf_texts texts = { 0 };
+
+	conf_path_leave(cfg);
+	if (!conf_texts_include(&texts, file, r->tokens.words[1], optional))
+		include_error(r, 1, "'optional' behind the name lets it be missing",
+			      "'.include' : cannot read '%s' : %s", r->tokens.words[1],
+			      strerror(errno));
+	for (int i = 0; i < texts.count; i++) {
+		conf_path_enter(cfg, texts.all[i].name);
+		read_included(r, &texts.all[i]);
+		conf_path_leave(cfg);
+	}
+	if (!conf_path_enter(cfg, file))
+		diag_add(r->where.diags, DIAG_ALERT, NULL, NULL,
+			 "cannot apply default-path to %s : %s", file, strerror(errno));
+	conf_texts_fini(&texts);
+}
+
+/* `.include "file or pattern" [optional]`. False: it is another line. */
+static bool read_include(struct reader *r)
+{
+	const struct conf_tokens *t = &r->tokens;
+	bool optional = t->count == 3 && strcmp(t->words[2], "optional") == 0;
+
+	if (strcmp(t->words[0], ".include") != 0)
+		return false;
+	if (conf_nesting_skips(&r->nesting) || r->no_includes)
+		return true;
+	r->no_includes = r->depth == INCLUDES_MAX;
+	if (t->count < 2 || !*t->words[1])
+		include_error(r, 0, NULL, "'.include' expects the name of a file, or a pattern.");
+	else if (t->count > 2 && !optional)
+		include_error(r, 2, "only 'optional' may follow the name",
+			      "Unexpected argument '%s' for '.include'.", t->words[2]);
+	else if (r->no_includes)
+		include_error(r, 0, "does a file include itself?", "more than %d files that "
+			      "include one another.", INCLUDES_MAX);
+	else
+		include_all(r, optional);
+	return true;
+}
+
 /* One line without its line feed, NUL-terminated. */
 static void read_line(struct reader *r, char *line)
 {
 	struct conf_tokens *t = &r->tokens;
 
 	r->where.place.text = line;
-	if (!conf_tokenize(&r->where, t) || !t->count)
+	if (!conf_tokenize(&r->where, t) || !t->count || read_include(r))
 		return;
 	/* conditions are shown like any line, and so are those that do not count */
 	if (r->where.cfg->state->show && !r->early)
@@ -335,7 +320,7 @@ static void report_line(struct reader *r, const char *what, size_t position)
 		 (int)position);
 }
 
-static void read_text(struct reader *r, const struct text *text)
+static void read_lines(struct reader *r, const struct conf_text *text)
 {
 	char *at = text->bytes, *end = text->bytes + text->len;
 	int line = 0;
@@ -361,6 +346,11 @@ static void read_text(struct reader *r, const struct text *text)
 		at = stop + 1;
 	}
 	r->where.place.text = NULL;
+}
+
+static void read_text(struct reader *r, const struct conf_text *text)
+{
+	read_lines(r, text);
 	section_close(r);
 	conf_nesting_end(&r->where, &r->nesting);
 	r->where.cfg->state->file = NULL;
@@ -368,7 +358,7 @@ static void read_text(struct reader *r, const struct text *text)
 
 /* --- passes ------------------------------------------------------------------------------ */
 
-static void run_pass(struct config *cfg, const struct texts *texts, struct diag_list *diags,
+static void run_pass(struct config *cfg, const struct conf_texts *texts, struct diag_list *diags,
 		     bool early)
 {
 	struct reader *r = calloc(1, sizeof(*r));
@@ -398,7 +388,7 @@ static void run_pass(struct config *cfg, const struct texts *texts, struct diag_
 	free(r);
 }
 
-static void run_passes(struct config *cfg, const struct texts *texts, struct diag_list *diags)
+static void run_passes(struct config *cfg, const struct conf_texts *texts, struct diag_list *diags)
 {
 	struct diag_list lost;
 
@@ -412,37 +402,37 @@ static void run_passes(struct config *cfg, const struct texts *texts, struct dia
 
 void conf_read_early(struct config *cfg, const struct conf_source *sources, int count)
 {
-	struct texts texts = { 0 };
+	struct conf_texts texts = { 0 };
 	struct diag_list lost;
 
 	diag_list_init(&lost);
 	for (int i = 0; i < count; i++)
 		if (strcmp(sources[i].path, "-") != 0)
-			load_source(&texts, sources[i].path, &lost);
+			conf_texts_load(&texts, sources[i].path, &lost);
 	run_pass(cfg, &texts, &lost, true);
-	texts_fini(&texts);
+	conf_texts_fini(&texts);
 	diag_list_fini(&lost);
 }
 
 bool conf_read(struct config *cfg, const struct conf_source *sources, int count,
 	       struct diag_list *diags)
 {
-	struct texts texts = { 0 };
+	struct conf_texts texts = { 0 };
 	int alerts = diags->alerts;
 
 	for (int i = 0; i < count; i++)
-		load_source(&texts, sources[i].path, diags);
+		conf_texts_load(&texts, sources[i].path, diags);
 	if (!texts.count && diags->alerts == alerts)
 		diag_add(diags, DIAG_ALERT, NULL, NULL, "no configuration file to read.");
 	run_passes(cfg, &texts, diags);
-	texts_fini(&texts);
+	conf_texts_fini(&texts);
 	return diags->alerts == alerts;
 }
 
 bool conf_read_text(struct config *cfg, const char *name, struct slice text,
 		    struct diag_list *diags)
 {
-	struct texts texts = { 0 };
+	struct conf_texts texts = { 0 };
 	int alerts = diags->alerts;
 	char *copy = malloc(text.len + 1);
 
@@ -451,11 +441,11 @@ bool conf_read_text(struct config *cfg, const char *name, struct slice text,
 			memcpy(copy, text.ptr, text.len);
 		copy[text.len] = '\0';
 	}
-	if (!copy || !texts_add(&texts, name, copy, text.len))
+	if (!copy || !conf_texts_add(&texts, name, copy, text.len))
 		diag_add(diags, DIAG_ALERT, NULL, NULL, "out of memory");
 	else
 		run_passes(cfg, &texts, diags);
-	texts_fini(&texts);
+	conf_texts_fini(&texts);
 	return diags->alerts == alerts;
 }
 
@@ -465,10 +455,10 @@ bool conf_read_dialect(struct conf_line *l, const char *path, const char *dialec
 	struct reader *r = calloc(1, sizeof(*r));
 	const char *file = l->cfg->state->file;
 	int alerts = l->diags->alerts;
-	struct texts texts = { 0 };
+	struct conf_texts texts = { 0 };
 
 	if (r)
-		load_file(&texts, path, l->diags);
+		conf_texts_load_file(&texts, path, l->diags);
 	else
 		conf_error(l, 0, NULL, "out of memory.");
 	if (texts.count) {
@@ -485,7 +475,7 @@ bool conf_read_dialect(struct conf_line *l, const char *path, const char *dialec
 			conf_error(l, l->at - 1, NULL, "there is no scope '[%s]' in file '%s'.",
 				   scope, path);
 	}
-	texts_fini(&texts);
+	conf_texts_fini(&texts);
 	free(r);
 	return l->diags->alerts == alerts ||
 	       conf_error(l, l->at - 1, NULL, "Error(s) found in configuration file : %s", path);
