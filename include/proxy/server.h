@@ -147,14 +147,15 @@ struct server {
 	struct proxy *proxy;
 	struct source *source;        /* own, the proxy's, or NULL */
 	const char *redir;            /* redirect prefix; or NULL */
-	int64_t pool_max_conn;        /* idle connections kept; -1 no limit, 0 none */
-	int64_t pool_low_conn;
-	int64_t max_reuse;            /* -1 no limit */
+	struct {
+		int64_t max_conn;     /* idle connections kept; -1 no limit, 0 none */
+		int64_t low_conn;
+		int64_t max_reuse;    /* -1 no limit */
+	} pool;
 	unsigned index;               /* of its place in proxy->balance */
 	unsigned char send_proxy;     /* 0, 1, 2 */
 	bool port_is_mapped;          /* "+N", "-N" or none: destination port plus port_offset */
 	bool is_direct;               /* proxy->direct: no server for anybody who looks */
-	bool address_is_any;          /* <address> is the wildcard */
 	bool is_reverse;              /* rhttp@: it has only connections that rules attach */
 
 	struct list link;             /* in proxy->servers: read by server_next() */
@@ -162,55 +163,68 @@ struct server {
 	const char *guid;             /* or NULL */
 	/* small ones, side by side: servers are many */
 	int id;                       /* from 1, unique in the backend */
-	int line;                     /* of <file> */
-	socklen_t address_len;
-	int port;                     /* 0 with port_offset or no port */
-	int port_offset;
 	unsigned uweight;             /* initial, 0..256 */
-	int mss;                      /* 0 none (never settable on servers today) */
-	unsigned proxy_v2_options;    /* enum proxy_v2_option */
-	const struct mux_kind *ws;    /* for WebSockets; NULL: what the server offers */
 	enum hash_key hash_key;       /* where its points of consistent hashing come from */
-	enum server_on_marked on_marked_down, on_marked_up;
-	bool tfo;
-	bool datagrams;               /* "udp@": of log backends */
-	bool log_octets;              /* log-proto octet-count */
-	bool is_referenced;           /* rules or expressions name it: it cannot be removed */
-	bool is_dynamic;              /* added at run time */
-	bool is_removed;              /* atomic: removed at run time; it dies with the generation */
-	unsigned revision;            /* how many were removed before it was added */
+	unsigned proxy_v2_options;    /* enum proxy_v2_option */
+	struct {
+		uint8_t down, up;     /* enum server_on_marked */
+	} on_marked;
 	bool id_forced;               /* by the `id` option */
 	bool strict_maxconn;          /* idle connections count too */
 	bool backup;
 	bool disabled;                /* starts in maintenance (CMAINT) */
-	bool unresolved;              /* its name has no address: starts in maintenance (RMAINT) */
-
-	const char *file;             /* where it is, with <line> */
-
-	/* address of the file */
-	const struct sockaddr *address; /* in the arena */
-	const char *address_text;     /* as written */
-	const char *hostname;         /* when a name was written; or NULL. See naming_name() */
+	bool datagrams;               /* "udp@": of log backends */
+	bool log_octets;              /* log-proto octet-count */
+	struct {                      /* of a server at run time */
+		bool is_referenced;   /* rules or expressions name it: it cannot be removed */
+		bool is_dynamic;      /* added at run time */
+		bool is_removed;      /* atomic: removed at run time; it dies with the generation */
+		unsigned revision;    /* how many were removed before it was added */
+		struct server *removed_next; /* in proxy->run.removed */
+	} life;
+	struct {                      /* where it is configured */
+		const char *file;
+		int line;
+	} place;
+	struct {                      /* address of the file */
+		const struct sockaddr *sa; /* in the arena */
+		const char *text;     /* as written */
+		const char *hostname; /* when a name was written; or NULL. See naming_name() */
+		socklen_t len;
+		int port;             /* 0 with port_offset or no port */
+		int port_offset;
+		bool unresolved;      /* no address: starts in maintenance (RMAINT) */
+		bool is_any;          /* it is the wildcard */
+	} at;
 
 	int64_t tier;                 /* 1..SERVER_TIERS_MAX: who serves first */
-	int64_t maxconn, minconn, maxqueue; /* 0 none */
-	int64_t pool_purge_delay_ms;
-
-	const struct expr *pool_conn_name; /* names connections in place of `sni`; or NULL */
+	struct {
+		int64_t maxconn, minconn, maxqueue; /* 0 none */
+	} limits;
+	struct {                      /* idle connections */
+		int64_t purge_delay_ms;
+		int64_t ping_ms;      /* HTTP/2: between PINGs; 0 none */
+		const struct expr *conn_name; /* names them in place of `sni`; or NULL */
+	} idle;
 	const struct server_tlvs *proxy_v2_tlvs; /* set-proxy-v2-tlv-fmt; NULL: none */
 	const struct server_addr *socks4; /* the proxy to connect through; NULL: none */
-	int64_t tcp_ut_ms;            /* 0 none */
-	const char *congestion, *md5_key; /* see struct socket_settings; NULL none */
-	int64_t idle_ping_ms;         /* HTTP/2: between PINGs on idle connections; 0 none */
-	const struct netns *netns;    /* `namespace`; NULL: none */
-	uint64_t log_size;           /* log-bufsize; 0: one buffer */
+	struct {                      /* see struct socket_settings */
+		const char *congestion, *md5_key; /* NULL none */
+		const struct netns *netns; /* `namespace`; NULL: none */
+		int64_t user_timeout_ms; /* tcp-ut; 0 none */
+		int mss;              /* 0 none (never settable on servers today) */
+		bool tfo;
+	} socket;
+	uint64_t log_size;            /* log-bufsize; 0: one buffer */
+	struct {
+		const struct mux_kind *forced; /* `proto`; or NULL */
+		const struct mux_kind *ws; /* for WebSockets; NULL: what the server offers */
+	} mux;
 	const char *cookie;           /* `cookie` value; or NULL */
-	const struct mux_kind *proto; /* forced mux; or NULL */
 	struct server_checks checks;
 	struct naming naming;
 
 	uint64_t digest;              /* of its options: equal ones are reached in the same way */
-	struct server *removed_next;  /* in proxy->run.removed */
 	/* slots follow */
 };
 

@@ -153,33 +153,43 @@ struct stream {
 	struct listener_conf *listener;/* same */
 	struct proxy *fe, *be;         /* be: fe until one is chosen */
 	struct server *server;         /* borrowed of the generation */
-	struct balance_avoid *tried;   /* those that it was redispatched from; NULL: none */
 	const struct service_kind *service; /* what answers instead of a server, or NULL */
 	uint32_t flags;                /* enum stream_flags */
 	uint8_t stage;                 /* enum stream_stage */
 	uint8_t end;                   /* enum stream_end, the first one said */
 	uint8_t end_phase;             /* character of the phase at that time */
-	bool is_moved;                 /* it was redispatched, and to another server */
-	uint8_t log_step;              /* enum log_step: when the line being written is (%OG) */
-	uint8_t log_level;             /* rule set-log-level; 255: unset; LOG_LEVEL_SILENT */
-	uint16_t status;               /* of the answer, for log and counters; 0 none */
-	uint16_t asked_status;         /* of the rule whose page has another one; 0: none */
-	uint16_t server_status;        /* of the server's answer, whatever became of it; 0: none */
-	uint16_t retries_left, retries;
-	uint16_t interims;             /* 1xx answers that the server has sent */
 	bool early_field;              /* the request's Early-Data is ours */
-	uint32_t unique;               /* number of the stream in its session */
-	uint32_t runs;                 /* how often the driver was entered */
-	/* while its thread profiles: time in it and between events and their calls, in ns; when
-	 * the measured call in progress began, 0: none
-	 */
-	uint64_t cpu_ns, latency_ns, run_began_ns;
-	uint64_t serial;               /* number on its thread: its list is in this order */
+	struct {
+		uint16_t status;       /* of the answer, for log and counters; 0 none */
+		uint16_t asked;        /* of the rule whose page has another one; 0: none */
+		uint16_t server;       /* of the server's answer, whatever became of it; 0: none */
+		uint16_t interims;     /* 1xx answers that the server has sent */
+	} answer;
+	struct {
+		uint16_t left, count;
+		bool is_moved;         /* it was redispatched, and to another server */
+		struct balance_avoid *tried; /* those that it was redispatched from; NULL: none */
+	} retry;
+	struct {
+		uint32_t in_session;
+		uint32_t in_process;   /* (%rt); in order per thread */
+		uint64_t on_thread;    /* its list is in this order */
+		struct slice text;     /* unique-id-format, once it was asked for */
+	} id;
+	struct {
+		uint32_t count;        /* how often the driver was entered */
+		/* while its thread profiles: time in it and between events and their calls; when
+		 * the measured call in progress began, 0: none
+		 */
+		uint64_t cpu_ns, latency_ns, began_ns;
+	} run;
 	struct http_msg req, res;
 	struct timer timer;
-	uint64_t wait_until_ms;        /* stage's own deadline; TIMER_NEVER none */
-	uint64_t client_at_ms, server_at_ms; /* inactivity deadlines while forwarding */
-	uint64_t count_at_ms;        /* option contstats: when bytes are counted next */
+	struct {
+		uint64_t stage_ms;     /* the stage's own deadline; TIMER_NEVER none */
+		uint64_t client_ms, server_ms; /* inactivity deadlines while forwarding */
+		uint64_t count_ms;     /* option contstats: when bytes are counted next */
+	} due;
 	struct stream_counted {      /* bytes that are in the counters */
 		uint64_t in, out;      /* from the client; for it, also those of local replies */
 		uint64_t req_out;      /* sent to servers */
@@ -196,27 +206,37 @@ struct stream {
 	} rule;
 	struct stream_overrides *overrides; /* NULL: no rule has set any */
 	struct expr_ctx expr;
-	struct vars txn_vars, message_vars; /* scopes txn, req then res */
-	struct pipe *pipe_req, *pipe_res;
-	struct block_queue reply_body; /* body of a local reply */
+	struct {
+		struct vars txn, message; /* scopes txn, req then res */
+	} vars;
+	struct {
+		struct pipe *req, *res;
+	} pipes;
+	struct {                       /* an answer of our own */
+		struct block_queue body;
+		uint64_t bytes;        /* as they count */
+	} local;
 	struct block_queue replay;     /* request body kept for another try */
-	struct queue_waiter waiter;
-	struct task *task;             /* made when it must queue */
+	struct {
+		struct queue_waiter waiter;
+		struct task *task;     /* made when it must queue */
+		uint32_t ahead, be_ahead; /* places in queues (%sq, %bq) */
+		int16_t priority_class;
+		int32_t priority_offset_ms;
+	} queue;
 	struct stream_wait *waits;     /* for what is outside: stream/wait.h; NULL: nothing */
-	uint32_t queue_ahead, be_queue_ahead; /* places in queues (%sq, %bq) */
-	int16_t priority_class;
-	int32_t priority_offset_ms;
 	const struct rule *last_rule;  /* which rule decided, for "which rule did this" */
-	/* the request line as received; none: bad request */
-	struct slice log_method, log_uri, log_version;
-	struct slice unique_id;        /* unique-id-format, once it was asked for */
-	uint32_t number;               /* among those of the process (%rt); in order per thread */
-	uint32_t log_number;           /* of the frontend's lines with %lc, from 1; 0: none */
-	uint64_t local_bytes;          /* of an answer of our own, as they count */
-	unsigned fe_conn, be_conn, srv_conn, act_conn; /* at log time */
+	struct {
+		/* the request line as received; none: bad request */
+		struct slice method, uri, version;
+		unsigned fe_conn, be_conn, srv_conn, act_conn; /* at log time */
+		uint32_t number;       /* of the frontend's lines with %lc, from 1; 0: none */
+		uint8_t step;          /* enum log_step: when the line being written is (%OG) */
+		uint8_t level;         /* rule set-log-level; 255: unset; LOG_LEVEL_SILENT */
+	} log;
 	struct arena arena;            /* text that dies with the stream */
 	struct filters *filters;       /* see filter.h; NULL: none, and no STRM_FILTERED */
-	char area[1536] __attribute__((aligned(16))); /* the arena's first piece */
+	char area[1520] __attribute__((aligned(16))); /* the arena's first piece */
 	/* slots follow */
 };
 

@@ -20,7 +20,7 @@ static inline int64_t timing_span(uint64_t from, uint64_t to)
 /* %Th */
 static inline int64_t timing_handshake(const struct stream *s)
 {
-	return s->unique ? 0 : s->sess->handshake_ms;
+	return s->id.in_session ? 0 : s->sess->handshake_ms;
 }
 
 /* %Ti */
@@ -83,7 +83,7 @@ static inline int64_t timing_active(const struct stream *s)
 /* %Tt */
 static inline int64_t timing_total(const struct stream *s)
 {
-	return timing_span(s->unique ? s->t.idle_from : s->sess->accept_ns, timing_end(s));
+	return timing_span(s->id.in_session ? s->t.idle_from : s->sess->accept_ns, timing_end(s));
 }
 
 /* %Tu */

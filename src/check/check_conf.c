@@ -170,7 +170,7 @@ static bool parse_on_marked_down(struct conf_line *l)
 	static const char *const words[] = { "shutdown-sessions", NULL };
 	struct server *srv = l->object;
 
-	srv->on_marked_down = SERVER_ON_SHUTDOWN_SESSIONS;
+	srv->on_marked.down = SERVER_ON_SHUTDOWN_SESSIONS;
 	return take_choice(l, words, "'shutdown-sessions'") == 0;
 }
 
@@ -179,7 +179,7 @@ static bool parse_on_marked_up(struct conf_line *l)
 	static const char *const words[] = { "shutdown-backup-sessions", NULL };
 	struct server *srv = l->object;
 
-	srv->on_marked_up = SERVER_ON_SHUTDOWN_SESSIONS;
+	srv->on_marked.up = SERVER_ON_SHUTDOWN_SESSIONS;
 	return take_choice(l, words, "'shutdown-backup-sessions'") == 0;
 }
 

@@ -160,7 +160,7 @@ static bool wants_proxy_header(const struct check *c, const struct check_connect
 	if (!o->implicit && !o->use_default)
 		return false;
 	return srv->checks.send_proxy ||
-		(srv->send_proxy && !srv->is_dynamic &&
+		(srv->send_proxy && !srv->life.is_dynamic &&
 		 !srv->checks.health.addr && !srv->checks.health.port &&
 		 !o->port && !o->port_expr && !o->addr);
 }
@@ -186,7 +186,7 @@ static bool wants_tls(const struct check *c, const struct check_connect *o)
 		return true;
 	if ((!o->implicit && !o->use_default) || s->ssl < 0)
 		return false;
-	return s->ssl > 0 || (tls_server_is_given(server_slots(srv)) && !srv->is_dynamic &&
+	return s->ssl > 0 || (tls_server_is_given(server_slots(srv)) && !srv->life.is_dynamic &&
 			      !s->health.addr && !s->health.port && !o->port && !o->port_expr &&
 			      !o->addr);
 }

@@ -186,7 +186,7 @@ static const struct mux_kind *forced_mux(const struct check *c)
 
 	if (o->proto || (!o->implicit && !o->use_default))
 		return o->proto;
-	return c->server->checks.proto ? c->server->checks.proto : c->server->proto;
+	return c->server->checks.proto ? c->server->checks.proto : c->server->mux.forced;
 }
 
 /* The mux that the check goes through; checks speak HTTP/1 themselves. NULL: none. */

@@ -453,7 +453,7 @@ bool checks_start_thread(struct config *cfg)
 		if (px->disabled)
 			continue;
 		for (srv = server_first(px); srv; srv = server_next(srv))
-			if (!srv->is_dynamic && !start_server(srv))
+			if (!srv->life.is_dynamic && !start_server(srv))
 				return false;
 	}
 	return true;

@@ -23,7 +23,7 @@ static const struct diag_place nowhere = { .form = DIAG_BARE };
 #define say_alert(d, ...) diag_add(d, DIAG_ALERT, &nowhere, NULL, __VA_ARGS__)
 #define say_warning(d, ...) diag_add(d, DIAG_WARNING, &nowhere, NULL, __VA_ARGS__)
 #define server_alert(d, srv, fmt, ...) \
-	say_alert(d, "[%s:%d] : 'server %s/%s' : " fmt, (srv)->file, (srv)->line, \
+	say_alert(d, "[%s:%d] : 'server %s/%s' : " fmt, (srv)->place.file, (srv)->place.line, \
 		  (srv)->proxy->name, (srv)->name, ##__VA_ARGS__)
 
 /* --- lists ---------------------------------------------------------------------------------- */
@@ -240,10 +240,10 @@ static bool has_port(const struct server *srv, const struct check_proxy *cp)
 {
 	const struct check_rule *first = first_talking(cp->run);
 
-	if (srv->address_is_any && !srv->checks.health.addr)
+	if (srv->at.is_any && !srv->checks.health.addr)
 		return true;
-	if (srv->checks.health.port || srv->address->sa_family == AF_UNIX ||
-	    address_port(srv->address) || cp->kind == CHECK_KIND_EXTERNAL ||
+	if (srv->checks.health.port || srv->at.sa->sa_family == AF_UNIX ||
+	    address_port(srv->at.sa) || cp->kind == CHECK_KIND_EXTERNAL ||
 	    srv->naming.resolvers)
 		return true;
 	if (srv->checks.health.addr && (srv->checks.health.addr->sa_family == AF_UNIX ||
@@ -266,7 +266,7 @@ static bool rules_use_tls(const struct check_proxy *cp)
 static void prepare_tls(struct server *srv, const struct check_proxy *cp, struct diag_list *d)
 {
 	struct slot_area *slots = server_slots(srv);
-	struct tls_place where = { srv->proxy->name, srv->name, srv->file, srv->line,
+	struct tls_place where = { srv->proxy->name, srv->name, srv->place.file, srv->place.line,
 				   slice_none() };
 
 	if (!srv->checks.health.on || tls_server_is_given(slots) ||
@@ -324,7 +324,7 @@ static void resolve_track(struct server *srv, struct diag_list *d)
 			     srv->proxy->name, srv->name);
 		return;
 	}
-	if (to->is_dynamic) {
+	if (to->life.is_dynamic) {
 		server_alert(d, srv, "unable to use %s/%s for tracking as it is a dynamic server.",
 			     to->proxy->name, to->name);
 		return;

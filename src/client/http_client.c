@@ -125,7 +125,7 @@ bool http_call_via(struct http_call *c, const struct addr *to)
 
 void http_call_be_silent(struct http_call *c)
 {
-	c->inside->stream->log_level = LOG_LEVEL_SILENT;
+	c->inside->stream->log.level = LOG_LEVEL_SILENT;
 }
 
 bool http_call_set_timeout(struct http_call *c, int64_t ms)

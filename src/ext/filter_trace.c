@@ -62,8 +62,8 @@ static void line_begin_stream(const struct filter *f)
 	const struct stream *s = f->stream;
 
 	line_begin(f->conf);
-	strbuf_printf(&line, "[strm %p(%x) 0x%08x 0x%08x] ", (const void *)s, s->unique, s->flags,
-		      s->stage);
+	strbuf_printf(&line, "[strm %p(%x) 0x%08x 0x%08x] ", (const void *)s, s->id.in_session,
+		      s->flags, s->stage);
 }
 
 /* A callback that tells nothing else. */

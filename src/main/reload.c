@@ -302,7 +302,7 @@ static void tell_of_lost(struct config *next, struct config *prev)
 
 	for (struct proxy *px = proxies_first(prev); px; px = proxy_next(px))
 		list_for_each(srv, &px->servers, link)
-			if (srv->is_dynamic && !server_heir(next, srv))
+			if (srv->life.is_dynamic && !server_heir(next, srv))
 				diag_add(&reload.diags, DIAG_WARNING, NULL, NULL, "Server '%s/%s' "
 					 "was added at run time and is not in the configuration: "
 					 "it is gone.", px->name, srv->name);

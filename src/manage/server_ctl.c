@@ -229,7 +229,7 @@ static void set_ssl(struct ctl_request *rq, struct server *srv)
 {
 	const char *word = next_word(rq);
 
-	if (srv->is_dynamic)
+	if (srv->life.is_dynamic)
 		ctl_error(rq, "'set server <srv> ssl' not supported on dynamic servers");
 	else if (!tls_server_is_given(server_slots(srv)))
 		ctl_error(rq, "'set server <srv> ssl' cannot be set.  default-server should define "
@@ -421,12 +421,12 @@ static void print_conn(struct strbuf *out, const struct server *srv, uint32_t an
 		      ctl_hide(anon, srv->proxy->name, hidden[0]),
 		      ctl_hide(anon, srv->name, hidden[1]), srv->proxy->id, srv->id,
 		      ctl_hide_ip(anon, text, hidden[2]),
-		      server_port(&addr), (long long)srv->pool_purge_delay_ms,
+		      server_port(&addr), (long long)srv->idle.purge_delay_ms,
 		      (unsigned long long)counter_read(set, CNT_USED_CUR),
 		      (unsigned long long)counter_read(set, CNT_USED_CUR),
 		      (unsigned long long)counter_read(set, CNT_IDLE_CUR),
 		      (unsigned long long)counter_read(set, CNT_SAFE_CUR),
-		      (long long)srv->pool_max_conn,
+		      (long long)srv->pool.max_conn,
 		      (unsigned long long)(counter_read(set, CNT_IDLE_CUR) +
 					   counter_read(set, CNT_SAFE_CUR)));
 	for (unsigned t = 0; t < threads; t++)

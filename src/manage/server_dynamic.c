@@ -57,7 +57,7 @@ static void list_withdraw(struct proxy *be, struct server *srv)
 /* It is freed with its generation. */
 static void put_aside(struct proxy *be, struct server *srv)
 {
-	srv->removed_next = be->run.removed;
+	srv->life.removed_next = be->run.removed;
 	be->run.removed = srv;
 }
 
@@ -67,7 +67,7 @@ static unsigned removals;
 /* Gives a parsed server its number and its state: in maintenance. False: no memory. */
 static bool server_begin(struct proxy *be, struct server *srv)
 {
-	srv->revision = removals;
+	srv->life.revision = removals;
 	for (int id = 1; !srv->id_forced && !srv->id; id++)
 		srv->id = id_is_free(be, srv, id) ? id : 0;
 	srv->state = server_state_new(srv);
@@ -79,7 +79,7 @@ static bool server_begin(struct proxy *be, struct server *srv)
 	srv->state->check.flags &= ~(unsigned)(CHECK_ENABLED | CHECK_PAUSED);
 	srv->state->agent.flags &= CHECK_CONFIGURED | CHECK_AGENT;
 	/* and for an address */
-	if (srv->disabled || (srv->unresolved && srv->checks.health.on))
+	if (srv->disabled || (srv->at.unresolved && srv->checks.health.on))
 		srv->state->check.flags |= CHECK_PAUSED;
 	srv->state->check.health = 0;
 	return true;
@@ -142,7 +142,7 @@ enum server_removal server_removal_state(const struct server *srv, const char **
 
 	*why = "This server cannot be removed at runtime due to other configuration elements "
 		"pointing to it.";
-	if (srv->is_referenced || __atomic_load_n(&srv->checks.trackers, __ATOMIC_RELAXED))
+	if (srv->life.is_referenced || __atomic_load_n(&srv->checks.trackers, __ATOMIC_RELAXED))
 		return SERVER_REMOVAL_NEVER;
 	*why = "Only servers in maintenance mode can be deleted.";
 	if (!(__atomic_load_n(&srv->state->admin, __ATOMIC_RELAXED) & SERVER_MAINT))
@@ -180,7 +180,7 @@ bool server_remove(struct server *srv, const char **error)
 	if (server_find(be, srv->name) == srv &&
 	    server_removal_state(srv, error) == SERVER_REMOVAL_NOW) {
 		removals++;
-		__atomic_store_n(&srv->is_removed, true, __ATOMIC_RELAXED);
+		__atomic_store_n(&srv->life.is_removed, true, __ATOMIC_RELAXED);
 		list_withdraw(be, srv);
 		if (srv->checks.track)
 			check_track_leave(srv);

@@ -130,7 +130,7 @@ static bool id_is_free(const struct server *srv, char *error, size_t size)
 	list_for_each(it, &srv->proxy->servers, link)
 		if (srv->id_forced && it->id == srv->id) {
 			snprintf(error, size, "'id' : custom id %d already used at %s:%d ('server "
-				 "%s').", srv->id, it->file, it->line, it->name);
+				 "%s').", srv->id, it->place.file, it->place.line, it->name);
 			return false;
 		}
 	return true;
@@ -139,10 +139,10 @@ static bool id_is_free(const struct server *srv, char *error, size_t size)
 /* What the check phase does for a server of the file. False: told. */
 static bool server_check(struct server *srv, struct diag_list *diags, char *error, size_t size)
 {
-	srv->is_dynamic = true;
+	srv->life.is_dynamic = true;
 	/* as with `init-addr none`: asking for its address would stop this thread */
-	srv->unresolved = srv->hostname || srv->naming.service;
-	if (srv->hostname && !dns_name_is_valid(slice_of(srv->hostname))) {
+	srv->at.unresolved = srv->at.hostname || srv->naming.service;
+	if (srv->at.hostname && !dns_name_is_valid(slice_of(srv->at.hostname))) {
 		snprintf(error, size, "Can't create DNS resolution for server '%s'", srv->name);
 		return false;
 	}

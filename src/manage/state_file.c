@@ -162,7 +162,8 @@ static void name_apply(struct server *srv, char **fields, long admin)
 		return;
 	if (!srv->naming.service && admin & SERVER_HMAINT)
 		naming_restore_name(srv, name);
-	else if (!srv->naming.service && (!srv->hostname || strcasecmp(name, srv->hostname) != 0))
+	else if (!srv->naming.service &&
+		 (!srv->at.hostname || strcasecmp(name, srv->at.hostname) != 0))
 		return;
 	if (admin & SERVER_RMAINT || !naming_takes_last(srv) ||
 	    !addr_parse_ip(slice_of(fields[COL_ADDR]), ADDR_NONE, &addr) ||
@@ -281,7 +282,7 @@ static bool fields_apply(struct server *srv, char **fields, const char **what, c
 		return false;
 	if (!checks_read(fields, &checks, what, value))
 		return false;
-	if (srv->hostname || srv->naming.service || srv->naming.resolvers_name)
+	if (srv->at.hostname || srv->naming.service || srv->naming.resolvers_name)
 		name_apply(srv, fields, admin);
 	oper_apply(srv, (enum server_oper)oper, age);
 	check_restore_health(srv, (enum server_oper)oper, &checks);
@@ -291,7 +292,7 @@ static bool fields_apply(struct server *srv, char **fields, const char **what, c
 	if ((unsigned)initial == srv->uweight)
 		st->uweight = (unsigned)weight;
 	if (strcmp(fields[COL_PORT], "0") != 0 && !srv->port_is_mapped &&
-	    srv->address->sa_family != AF_UNIX)
+	    srv->at.sa->sa_family != AF_UNIX)
 		server_set_address(srv, NULL, fields[COL_PORT], "state file", message,
 				   sizeof(message));
 	return true;

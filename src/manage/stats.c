@@ -358,8 +358,8 @@ static void put_pool(struct stats_row *r, const struct server *srv)
 	int64_t idle = gauge_read(set, CNT_IDLE_CUR), safe = gauge_read(set, CNT_SAFE_CUR);
 
 	put(r, STATS_SRV_ICUR, STATS_U32, "MGP", idle + safe);
-	if (srv->pool_max_conn >= 0)
-		put(r, STATS_SRC_ILIM, STATS_U32, "CLP", srv->pool_max_conn);
+	if (srv->pool.max_conn >= 0)
+		put(r, STATS_SRC_ILIM, STATS_U32, "CLP", srv->pool.max_conn);
 	put(r, STATS_IDLE_CONN_CUR, STATS_U32, "MGP", idle);
 	put(r, STATS_SAFE_CONN_CUR, STATS_U32, "MGP", safe);
 	put(r, STATS_USED_CONN_CUR, STATS_U32, "MGP", gauge_read(set, CNT_USED_CUR));
@@ -465,8 +465,8 @@ void stats_fill_server(struct stats_row *r, const struct server *srv)
 	put(r, STATS_ACT, STATS_U32, "SGP", !srv->backup);
 	put(r, STATS_BCK, STATS_U32, "SGP", srv->backup);
 	put(r, STATS_LASTCHG, STATS_U32, "MAP", seconds_since_us(atomic_read(&st->changed_us)));
-	if (srv->maxqueue)
-		put(r, STATS_QLIMIT, STATS_U32, "CGS", srv->maxqueue);
+	if (srv->limits.maxqueue)
+		put(r, STATS_QLIMIT, STATS_U32, "CGS", srv->limits.maxqueue);
 	put(r, STATS_RATE, STATS_U32, "MRP", rate_set_read(&st->session_rate));
 	put(r, STATS_RATE_MAX, STATS_U32, "MMP", rate_set_max(&st->session_rate));
 	put(r, STATS_LASTSESS, STATS_S32, "MAP", last_session(&st->last_session_s));
@@ -475,7 +475,7 @@ void stats_fill_server(struct stats_row *r, const struct server *srv)
 	put_text(r, STATS_ADDR, "CGS", r->address);
 	if (srv->cookie)
 		put_text(r, STATS_COOKIE, "CNS", srv->cookie);
-	put(r, STATS_SRID, STATS_U32, "MCP", srv->revision);
+	put(r, STATS_SRID, STATS_U32, "MCP", srv->life.revision);
 	put_checks(r, srv);
 	put_times(r, &st->times);
 	put_pool(r, srv);

@@ -26,9 +26,9 @@ static void admin_adopt(struct server_state *st, const struct server *to, const 
 		admin &= ~(unsigned)(SERVER_CMAINT | SERVER_FMAINT);
 		admin |= to->disabled ? SERVER_CMAINT | SERVER_FMAINT : 0;
 	}
-	if (!to->naming.resolvers && to->unresolved != from->unresolved) {
+	if (!to->naming.resolvers && to->at.unresolved != from->at.unresolved) {
 		admin &= ~(unsigned)SERVER_RMAINT;
-		admin |= to->unresolved ? SERVER_RMAINT : 0;
+		admin |= to->at.unresolved ? SERVER_RMAINT : 0;
 	}
 	if (admin == was)
 		return;
@@ -45,7 +45,7 @@ static void address_adopt(struct server_state *st, const struct server *to,
 {
 	struct server_addr addr;
 
-	if (!to->naming.resolvers || !to->unresolved || st->address_len || from->unresolved)
+	if (!to->naming.resolvers || !to->at.unresolved || st->address_len || from->at.unresolved)
 		return;
 	server_address(from, &addr);
 	server_address_publish(st, &addr);
@@ -57,11 +57,12 @@ static void server_adopt(struct server *to, const struct server *from)
 
 	if (to->uweight != from->uweight)
 		__atomic_store_n(&st->uweight, to->uweight, __ATOMIC_RELAXED);
-	if (to->maxconn != from->maxconn || to->minconn != from->minconn) {
-		if (!to->maxconn != !__atomic_load_n(&st->maxconn, __ATOMIC_RELAXED))
+	if (to->limits.maxconn != from->limits.maxconn ||
+	    to->limits.minconn != from->limits.minconn) {
+		if (!to->limits.maxconn != !__atomic_load_n(&st->maxconn, __ATOMIC_RELAXED))
 			__atomic_store_n(&st->queue.mixed, true, __ATOMIC_RELAXED);
-		__atomic_store_n(&st->maxconn, to->maxconn, __ATOMIC_RELAXED);
-		__atomic_store_n(&st->minconn, to->minconn, __ATOMIC_RELAXED);
+		__atomic_store_n(&st->maxconn, to->limits.maxconn, __ATOMIC_RELAXED);
+		__atomic_store_n(&st->minconn, to->limits.minconn, __ATOMIC_RELAXED);
 	}
 	admin_adopt(st, to, from);
 	address_adopt(st, to, from);

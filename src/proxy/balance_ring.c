@@ -223,8 +223,8 @@ static bool entry_suits(const struct server_balance *e, const struct balance_avo
 			return false;
 		break;
 	case HASH_AFFINITY_MAXQUEUE:
-		if (srv->maxqueue && !server_has_room(srv) &&
-		    queue_length_server(srv) >= srv->maxqueue)
+		if (srv->limits.maxqueue && !server_has_room(srv) &&
+		    queue_length_server(srv) >= srv->limits.maxqueue)
 			return false;
 		break;
 	default:

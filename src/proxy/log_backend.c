@@ -181,8 +181,9 @@ static void backends_check(struct config *cfg, struct diag_list *diags)
 		list_for_each(srv, &px->servers, link)
 			if (srv->datagrams)
 				diag_add(diags, DIAG_ALERT, &bare, NULL, "[%s:%d] : unsupported "
-					 "transport for server address in '%s' backend.", srv->file,
-					 srv->line, proxy_mode_name(px->mode));
+					 "transport for server address in '%s' backend.",
+					 srv->place.file, srv->place.line,
+					 proxy_mode_name(px->mode));
 	}
 }
 

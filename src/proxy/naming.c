@@ -110,8 +110,8 @@ static struct naming_state *state_make(struct server *srv)
 	ns = calloc(1, sizeof(*ns));
 	if (!ns)
 		return NULL;
-	if (srv->hostname) {
-		ns->name = strdup(srv->hostname);
+	if (srv->at.hostname) {
+		ns->name = strdup(srv->at.hostname);
 		if (!ns->name) {
 			free(ns);
 			return NULL;

@@ -17,7 +17,7 @@ static const struct diag_place nowhere = { .form = DIAG_BARE };
 #define say(d, level, srv, fmt, ...) \
 	diag_add(d, level, &(struct diag_place){ .form = DIAG_BARE, \
 		 .text = (srv)->naming.line_text, .column = (srv)->naming.column }, NULL, \
-		 "[%s:%d] : 'server %s/%s' : " fmt, (srv)->file, (srv)->line, \
+		 "[%s:%d] : 'server %s/%s' : " fmt, (srv)->place.file, (srv)->place.line, \
 		 (srv)->proxy->name, (srv)->name, ##__VA_ARGS__)
 
 bool naming_add_method(struct naming *n, enum naming_method method)
@@ -30,7 +30,7 @@ bool naming_add_method(struct naming *n, enum naming_method method)
 
 static bool set_first(struct server *srv, const struct server_addr *addr)
 {
-	int port = address_port(srv->address);
+	int port = address_port(srv->at.sa);
 	struct sockaddr *copy = arena_alloc(&srv->proxy->config->arena, addr->len);
 
 	if (!copy)
@@ -49,7 +49,7 @@ static bool init_by(struct server *srv, enum naming_method method, struct diag_l
 	case NAMING_LAST:
 		return false;
 	case NAMING_NONE:
-		srv->unresolved = true;
+		srv->at.unresolved = true;
 		return true;
 	case NAMING_IP:
 		addr.len = addr_to_sockaddr(srv->naming.ip, &addr.sa);
@@ -57,7 +57,7 @@ static bool init_by(struct server *srv, enum naming_method method, struct diag_l
 	case NAMING_LIBC:
 		break;
 	}
-	if (address_of_name(srv->hostname, srv->naming.family, &addr))
+	if (address_of_name(srv->at.hostname, srv->naming.family, &addr))
 		return set_first(srv, &addr);
 	return false;
 }
@@ -82,17 +82,17 @@ static void init_name(struct server *srv, struct diag_list *d)
 			break;
 		libc_failed |= n->methods[n->used] == NAMING_LIBC;
 	}
-	if (libc_failed && srv->unresolved)
+	if (libc_failed && srv->at.unresolved)
 		say(d, DIAG_NOTICE, srv, "could not resolve address '%s', disabling server.",
-		    srv->hostname);
+		    srv->at.hostname);
 	n->failed = n->used == n->method_count;
-	srv->unresolved |= n->failed;
+	srv->at.unresolved |= n->failed;
 }
 
 static void find_resolvers(struct server *srv, struct diag_list *d)
 {
 	struct naming *n = &srv->naming;
-	const char *name = n->service ? n->service : srv->hostname;
+	const char *name = n->service ? n->service : srv->at.hostname;
 	size_t len = name ? strlen(name) : 0;
 
 	if (!n->resolvers_name)
@@ -107,17 +107,17 @@ static void find_resolvers(struct server *srv, struct diag_list *d)
 	len -= len && name[len - 1] == '.';
 	if (name && !dns_name_is_valid(slice_make(name, len)))
 		diag_add(d, DIAG_ALERT, &nowhere, NULL, "config : [%s:%d] : 'server %s/%s' : "
-			 "Can't create DNS resolution for server '%s'", srv->file, srv->line,
-			 srv->proxy->name, srv->name, srv->name);
+			 "Can't create DNS resolution for server '%s'", srv->place.file,
+			 srv->place.line, srv->proxy->name, srv->name, srv->name);
 }
 
 void naming_init_address(struct server *srv, struct diag_list *diags)
 {
 	find_resolvers(srv, diags);
-	if (srv->hostname)
+	if (srv->at.hostname)
 		init_name(srv, diags);
 	else if (srv->naming.service)
-		srv->unresolved = true;
+		srv->at.unresolved = true;
 }
 
 bool naming_takes_last(const struct server *srv)
@@ -138,14 +138,14 @@ void naming_set_last(struct server *srv, const struct addr *addr)
 
 	to.len = addr_to_sockaddr(addr, &to.sa);
 	if (!srv->naming.service && !srv->port_is_mapped)
-		address_set_port((struct sockaddr *)&to.sa, address_port(srv->address));
+		address_set_port((struct sockaddr *)&to.sa, address_port(srv->at.sa));
 	memcpy(&srv->state->address, &to.sa, to.len);
 	srv->state->address_len = to.len;
 	srv->state->port_is_fixed = srv->naming.service != NULL;
 	srv->state->admin &= ~(unsigned)SERVER_RMAINT;
 	srv->state->oper = srv->state->admin & SERVER_MAINT ? SERVER_STOPPED : SERVER_RUNNING;
 	srv->naming.failed = false;
-	srv->unresolved = false;
+	srv->at.unresolved = false;
 }
 
 /* Behind the state files: nothing will help any more. */
@@ -163,10 +163,10 @@ void namings_check(struct config *cfg, struct diag_list *diags)
 			failed = true;
 			if (memchr(n->methods, NAMING_LIBC, n->method_count))
 				say(diags, DIAG_ALERT, srv, "could not resolve address '%s'.",
-				    srv->hostname);
+				    srv->at.hostname);
 			else
 				say(diags, DIAG_ALERT, srv, "no method found to resolve address "
-				    "'%s'.", srv->hostname);
+				    "'%s'.", srv->at.hostname);
 		}
 	}
 	if (failed)

@@ -11,7 +11,7 @@
 void naming_name(const struct server *srv, char *out, size_t size)
 {
 	struct naming_state *ns = srv->state->naming;
-	const char *name = srv->hostname;
+	const char *name = srv->at.hostname;
 
 	if (ns)
 		lock_take(&srv->proxy->state->change_lock);

@@ -35,7 +35,7 @@ static void proxy_close(struct proxy *px)
 	balance_free(px);
 	list_for_each(srv, &px->servers, link)
 		server_close(srv);
-	for (srv = px->run.removed; srv; srv = srv->removed_next)
+	for (srv = px->run.removed; srv; srv = srv->life.removed_next)
 		server_close(srv);
 	if (px->dflt.is_own)
 		server_close(px->dflt.server);

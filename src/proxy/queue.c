@@ -228,8 +228,8 @@ enum queue_result queue_enter(struct queue_waiter *w, struct proxy *be, struct s
 	w->server = srv;
 	w->granted = NULL;
 	lock_take(&ps->queue.lock);
-	if (srv && srv->maxqueue &&
-	    __atomic_load_n(&srv->state->queue.length, __ATOMIC_RELAXED) >= srv->maxqueue) {
+	if (srv && srv->limits.maxqueue &&
+	    __atomic_load_n(&srv->state->queue.length, __ATOMIC_RELAXED) >= srv->limits.maxqueue) {
 		lock_drop(&ps->queue.lock);
 		return QUEUE_REFUSED;
 	}

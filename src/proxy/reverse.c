@@ -22,8 +22,8 @@ static bool speaks_h2(const struct server *srv)
 	const struct slot_area *slots = server_slots(srv);
 	const struct mux_kind *h2 = mux_find("h2");
 
-	if (srv->proto)
-		return srv->proto == h2;
+	if (srv->mux.forced)
+		return srv->mux.forced == h2;
 	return h2 && tls_server_is_on(slots) && tls_server_offers(slots, mux_protocol(h2));
 }
 
@@ -50,7 +50,7 @@ static const char *find_target(const struct listener_conf *l, struct server **ou
 	else if ((*out)->is_reverse)
 		snprintf(error, size, "Cannot use reverse HTTP server '%s' as target to a reverse "
 			 "bind", l->reverse);
-	else if ((*out)->address_is_any || (*out)->port_is_mapped)
+	else if ((*out)->at.is_any || (*out)->port_is_mapped)
 		snprintf(error, size, "Cannot use transparent server '%s' as target to a reverse "
 			 "bind", l->reverse);
 	else if (!speaks_h2(*out))
@@ -74,7 +74,7 @@ static void check_line(struct bind_conf *b, struct diag_list *d)
 		SAY(d, "Starting [%s:%d] for %s %s: protocol rev: %s.", b->file, b->line,
 		    proxy_kind_name(fe), fe->name, error);
 	else
-		l->reverse_server->is_referenced = true;
+		l->reverse_server->life.is_referenced = true;
 }
 
 void reverse_check(struct proxy *px, struct diag_list *d)

@@ -350,12 +350,13 @@ static void rings_check(struct config *cfg, struct diag_list *diags)
 		struct diag_place place = { .file = r->file, .line = r->line };
 
 		list_for_each(srv, &r->proxy->servers, link) {
-			struct tls_place where = { r->name, srv->name, srv->file, srv->line,
-						   slice_none() };
+			struct tls_place where = {
+				r->name, srv->name, srv->place.file, srv->place.line, slice_none(),
+			};
 
 			if (tls_server_is_on(server_slots(srv)))
 				tls_server_check(cfg, server_slots(srv), &where, diags);
-			if (srv->hostname || srv->naming.service)
+			if (srv->at.hostname || srv->naming.service)
 				server_resolve_once(cfg, srv, diags);
 			if (srv->datagrams)
 				diag_add(diags, DIAG_ALERT, &place, NULL, "'server %s/%s' : "

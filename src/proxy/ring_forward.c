@@ -133,10 +133,10 @@ static void forward_dialled(struct dial *d, struct conn *c, enum dial_result r)
 static void forward_connect(struct forwarder *f)
 {
 	const struct server *srv = f->use.srv;
-	struct server_addr to = { .len = srv->address_len };
+	struct server_addr to = { .len = srv->at.len };
 	struct dial_want want;
 
-	memcpy(&to.sa, srv->address, srv->address_len);
+	memcpy(&to.sa, srv->at.sa, srv->at.len);
 	server_dial(srv, &to, &want);
 	f->deadline_ms = dial_start(&f->dial, &want, f->use.connect_ms, &forward_conn_ops, f) ==
 			 DIAL_DONE ? TIMER_NEVER : clock_now_ms() + PAUSE_MS;
@@ -308,8 +308,8 @@ static struct forwarder *forward_find(const struct ring_conf *r, const struct se
 		const struct server *was = f->latest.srv;
 
 		if (f->latest.sink->ring == r->sink->ring && strcmp(was->name, srv->name) == 0 &&
-		    was->address_len == srv->address_len &&
-		    memcmp(was->address, srv->address, srv->address_len) == 0)
+		    was->at.len == srv->at.len &&
+		    memcmp(was->at.sa, srv->at.sa, srv->at.len) == 0)
 			return f;
 	}
 	return NULL;

@@ -35,9 +35,9 @@ static void server_set_defaults(struct server *srv)
 {
 	srv->uweight = 1;
 	srv->tier = 1;
-	srv->pool_max_conn = -1;
-	srv->pool_purge_delay_ms = 5000;
-	srv->max_reuse = -1;
+	srv->pool.max_conn = -1;
+	srv->idle.purge_delay_ms = 5000;
+	srv->pool.max_reuse = -1;
 	server_checks_set_defaults(&srv->checks);
 }
 
@@ -96,28 +96,28 @@ bool server_address_is_any(const struct sockaddr *sa)
 
 void server_set_line_address(struct server *srv, const struct sockaddr *sa, socklen_t len)
 {
-	srv->address = sa;
-	srv->address_len = len;
-	srv->address_is_any = server_address_is_any(sa);
+	srv->at.sa = sa;
+	srv->at.len = len;
+	srv->at.is_any = server_address_is_any(sa);
 }
 
 void server_complete(struct server *srv)
 {
 	/* limits that complete each other */
-	if (srv->minconn > srv->maxconn && !srv->maxconn)
-		srv->maxconn = srv->minconn;
-	if (!srv->minconn || srv->minconn > srv->maxconn)
-		srv->minconn = srv->maxconn;
+	if (srv->limits.minconn > srv->limits.maxconn && !srv->limits.maxconn)
+		srv->limits.maxconn = srv->limits.minconn;
+	if (!srv->limits.minconn || srv->limits.minconn > srv->limits.maxconn)
+		srv->limits.minconn = srv->limits.maxconn;
 	if (!srv->source)
 		srv->source = srv->proxy->source;
 }
 
 void server_resolve_once(struct config *cfg, struct server *srv, struct diag_list *diags)
 {
-	struct diag_place place = { .file = srv->file, .line = srv->line };
+	struct diag_place place = { .file = srv->place.file, .line = srv->place.line };
 	struct sockaddr *copy = NULL;
 	struct address a;
-	bool good = address_parse(srv->address_text, ADDRESS_UNIX, &a);
+	bool good = address_parse(srv->at.text, ADDRESS_UNIX, &a);
 
 	if (good)
 		copy = arena_alloc(&cfg->arena, a.addr.len);
@@ -172,16 +172,16 @@ struct server_state *server_state_new(const struct server *srv)
 		return NULL;
 	st->refs = 1;
 	st->admin = (srv->disabled ? SERVER_CMAINT | SERVER_FMAINT : 0) |
-		    (srv->unresolved ? SERVER_RMAINT : 0);
+		    (srv->at.unresolved ? SERVER_RMAINT : 0);
 	st->oper = st->admin & SERVER_MAINT ? SERVER_STOPPED : SERVER_RUNNING;
 	st->uweight = srv->uweight;
 	st->warm = SERVER_WARM;
-	st->maxconn = srv->maxconn;
-	st->minconn = srv->minconn;
+	st->maxconn = srv->limits.maxconn;
+	st->minconn = srv->limits.minconn;
 	st->changed_us = clock_read_wall_us();
 	check_states_init(srv, st);
 	if (asprintf(&st->identity, "%s/%s@%s", srv->proxy->name, srv->name,
-		     srv->address_text ? srv->address_text : "") < 0)
+		     srv->at.text ? srv->at.text : "") < 0)
 		st->identity = NULL;
 	if (!st->identity) {
 		server_state_drop(&st);

@@ -274,9 +274,9 @@ static void shut_down_streams(struct server *srv)
 
 	if (!shutdown_hook)
 		return;
-	if (down && srv->on_marked_down == SERVER_ON_SHUTDOWN_SESSIONS)
+	if (down && srv->on_marked.down == SERVER_ON_SHUTDOWN_SESSIONS)
 		shutdown_hook(srv, false);
-	else if (!down && srv->on_marked_up == SERVER_ON_SHUTDOWN_SESSIONS && !srv->backup &&
+	else if (!down && srv->on_marked.up == SERVER_ON_SHUTDOWN_SESSIONS && !srv->backup &&
 		 server_is_usable(srv))
 		shutdown_hook(srv, true);
 }

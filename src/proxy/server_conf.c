@@ -84,7 +84,7 @@ static bool parse_namespace(struct conf_line *l)
 {
 	struct server *srv = l->object;
 
-	return source_parse_namespace(l, &srv->netns);
+	return source_parse_namespace(l, &srv->socket.netns);
 }
 
 static bool parse_proto(struct conf_line *l)
@@ -92,8 +92,8 @@ static bool parse_proto(struct conf_line *l)
 	const char *word = conf_next(l);
 	struct server *srv = l->object;
 
-	srv->proto = mux_find(word);
-	if (srv->proto && srv->proto->sides & MUX_BACK)
+	srv->mux.forced = mux_find(word);
+	if (srv->mux.forced && srv->mux.forced->sides & MUX_BACK)
 		return true;
 	return option_error(l, "%s : 'proto' :  unknown MUX protocol '%s'.", subject(l), word);
 }
@@ -122,8 +122,8 @@ static bool parse_ws(struct conf_line *l)
 	struct server *srv = l->object;
 	const char *word = conf_next(l);
 
-	srv->ws = mux_find(word);
-	if (strcmp(word, "auto") == 0 || (srv->ws && mux_fits(srv->ws, MUX_BACK, MUX_HTTP)))
+	srv->mux.ws = mux_find(word);
+	if (strcmp(word, "auto") == 0 || (srv->mux.ws && mux_fits(srv->mux.ws, MUX_BACK, MUX_HTTP)))
 		return true;
 	return option_error(l, "%s : 'ws' has to be 'auto', 'h1' or 'h2'.", subject(l));
 }
@@ -166,8 +166,8 @@ static bool parse_id(struct conf_line *l)
 	list_for_each(it, &srv->proxy->servers, link)
 		if (it != srv && it->id_forced && it->id == id)
 			return option_error(l, "%s : 'id' : custom id %d already used at %s:%d "
-					    "('server %s').", subject(l), (int)id, it->file,
-					    it->line, it->name);
+					    "('server %s').", subject(l), (int)id, it->place.file,
+					    it->place.line, it->name);
 	srv->id = (int)id;
 	srv->id_forced = true;
 	return true;
@@ -267,8 +267,8 @@ static bool parse_pool_conn_name(struct conf_line *l)
 {
 	struct server *srv = l->object;
 
-	srv->pool_conn_name = expr_take(l, EXPR_BE_SRV_CON);
-	return srv->pool_conn_name != NULL;
+	srv->idle.conn_name = expr_take(l, EXPR_BE_SRV_CON);
+	return srv->idle.conn_name != NULL;
 }
 
 static bool parse_usesrc(struct conf_line *l)
@@ -338,15 +338,15 @@ static bool parse_tcp_ut(struct conf_line *l)
 {
 	struct server *srv = l->object;
 
-	return conf_take_time_ms(l, &srv->tcp_ut_ms);
+	return conf_take_time_ms(l, &srv->socket.user_timeout_ms);
 }
 
 static bool parse_congestion(struct conf_line *l)
 {
 	struct server *srv = l->object;
 
-	srv->congestion = conf_next(l);
-	return srv->congestion ||
+	srv->socket.congestion = conf_next(l);
+	return srv->socket.congestion ||
 	       option_error(l, "%s : 'cc' : missing TCP congestion control algorithm.", subject(l));
 }
 
@@ -354,11 +354,11 @@ static bool parse_md5_key(struct conf_line *l)
 {
 	struct server *srv = l->object;
 
-	srv->md5_key = conf_next(l);
-	if (!srv->md5_key)
+	srv->socket.md5_key = conf_next(l);
+	if (!srv->socket.md5_key)
 		return option_error(l, "%s : 'tcp-md5sig' : missing TCP MD5 signature password.",
 				    subject(l));
-	return strlen(srv->md5_key) <= SOCKET_MD5_KEY_MAX ||
+	return strlen(srv->socket.md5_key) <= SOCKET_MD5_KEY_MAX ||
 	       option_error(l, "%s : 'tcp-md5sig' : password too long (at most 80 characters "
 			    "expected).", subject(l));
 }
@@ -383,7 +383,7 @@ static void keep_place(struct conf_line *l, struct server *srv)
 		: list_last(servers, struct server, link);
 
 	srv->naming.column = l->columns[l->at - 1];
-	srv->naming.line_text = last && last->line == srv->line ? last->naming.line_text
+	srv->naming.line_text = last && last->place.line == srv->place.line ? last->naming.line_text
 		: l->place.text ? conf_strdup(l->cfg, l->place.text) : NULL;
 }
 
@@ -425,16 +425,16 @@ static bool set_address(struct conf_line *l, struct server *srv, const char *wor
 		return conf_error(l, 0, NULL, "out of memory.");
 	memcpy(copy, &a.addr.sa, a.addr.len);
 	server_set_line_address(srv, copy, a.addr.len);
-	srv->address_text = text;
-	srv->hostname = name && name[0] != '_' ? name : NULL;
+	srv->at.text = text;
+	srv->at.hostname = name && name[0] != '_' ? name : NULL;
 	srv->naming.service = name && name[0] == '_' ? name : NULL;
 	srv->naming.family = a.family;
 	if (name)
 		keep_place(l, srv);
-	srv->port = a.port_is_offset ? 0 : a.port_low;
+	srv->at.port = a.port_is_offset ? 0 : a.port_low;
 	srv->port_is_mapped = copy->sa_family != AF_UNIX && !a.is_reverse &&
 			      (a.port_is_offset || !a.port_low);
-	srv->port_offset = a.port_is_offset ? a.port_low : 0;
+	srv->at.port_offset = a.port_is_offset ? a.port_low : 0;
 	return true;
 }
 
@@ -459,10 +459,10 @@ static struct server *make_server(struct conf_line *l, const char *name)
 		conf_error(l, 0, NULL, "out of memory.");
 		return NULL;
 	}
-	srv->file = ((struct proxy *)l->object)->file;
-	if (l->place.file && strcmp(srv->file, l->place.file) != 0)
-		srv->file = conf_strdup(l->cfg, l->place.file);
-	srv->line = l->place.line;
+	srv->place.file = ((struct proxy *)l->object)->file;
+	if (l->place.file && strcmp(srv->place.file, l->place.file) != 0)
+		srv->place.file = conf_strdup(l->cfg, l->place.file);
+	srv->place.line = l->place.line;
 	return srv;
 }
 
@@ -475,8 +475,9 @@ static bool name_is_free(struct conf_line *l, const struct server *srv)
 		if (strcmp(other->name, srv->name) == 0)
 			return conf_report(l, 1, DIAG_ALERT, DIAG_BARE, "parsing [%s:%d] : proxy "
 					   "'%s', another server named '%s' was already defined at "
-					   "line %d, please use distinct names.", srv->file,
-					   srv->line, srv->proxy->name, srv->name, other->line);
+					   "line %d, please use distinct names.", srv->place.file,
+					   srv->place.line, srv->proxy->name, srv->name,
+					   other->place.line);
 	return true;
 }
 
@@ -643,20 +644,21 @@ static const struct conf_keyword keywords[] = {
 	  .syntax = "<text>", .help = "an identifier unique in the configuration" },
 	NUMBER("tier", tier, 1, SERVER_TIERS_MAX, "1: serves first; others when those before them "
 	       "lose health"),
-	NUMBER("maxconn", maxconn, 0, INT32_MAX, "requests that it serves at once"),
-	NUMBER("minconn", minconn, 0, INT32_MAX, "same at low load"),
-	NUMBER("maxqueue", maxqueue, 0, INT32_MAX, "requests that wait for it at most"),
+	NUMBER("maxconn", limits.maxconn, 0, INT32_MAX, "requests that it serves at once"),
+	NUMBER("minconn", limits.minconn, 0, INT32_MAX, "same at low load"),
+	NUMBER("maxqueue", limits.maxqueue, 0, INT32_MAX, "requests that wait for it at most"),
 	{ .words = "pool-max-conn", .where = CONF_SERVER, ONE, .parse = parse_at_least_none,
-	  FIELD(pool_max_conn), .syntax = "<number>", .help = "idle connections kept, -1 all" },
+	  FIELD(pool.max_conn), .syntax = "<number>", .help = "idle connections kept, -1 all" },
 	{ .words = "pool-conn-name", .where = CONF_SERVER, ONE, .parse = parse_pool_conn_name,
 	  .syntax = "<expression>", .help = "what tells its idle connections apart, not sni" },
-	NUMBER("pool-low-conn", pool_low_conn, 0, INT32_MAX,
+	NUMBER("pool-low-conn", pool.low_conn, 0, INT32_MAX,
 	       "idle connections below which threads do not share"),
 	{ .words = "pool-purge-delay", .where = CONF_SERVER, ONE, .parse = parse_time_ms,
-	  FIELD(pool_purge_delay_ms), .syntax = "<delay>", .help = "how often half of the idle "
+	  FIELD(idle.purge_delay_ms), .syntax = "<delay>", .help = "how often half of the idle "
 	  "connections in excess are closed" },
 	{ .words = "max-reuse", .where = CONF_SERVER, ONE, .parse = parse_at_least_none,
-	  FIELD(max_reuse), .syntax = "<count>", .help = "times a connection is reused, -1 any" },
+	  FIELD(pool.max_reuse), .syntax = "<count>",
+	  .help = "times a connection is reused, -1 any" },
 	{ .words = "send-proxy", .where = CONF_SERVER, .parse = parse_send_proxy, .min = 1,
 	  .help = "PROXY protocol version 1" },
 	{ .words = "send-proxy-v2", .where = CONF_SERVER, .parse = parse_send_proxy, .min = 2,
@@ -692,13 +694,13 @@ static const struct conf_keyword keywords[] = {
 	{ .words = "tcp-ut", .where = CONF_SERVER, ONE, .parse = parse_tcp_ut,
 	  .syntax = "<delay>", .help = "TCP user timeout" },
 	{ .words = "idle-ping", .where = CONF_SERVER, ONE, .parse = parse_time_ms,
-	  FIELD(idle_ping_ms), .syntax = "<delay>",
+	  FIELD(idle.ping_ms), .syntax = "<delay>",
 	  .help = "HTTP/2: between tests of idle connections" },
 	{ .words = "namespace", .where = CONF_SERVER, ONE, .parse = parse_namespace,
 	  .syntax = "<name>", .help = "network namespace to connect in" },
-	{ .words = "tfo", .where = CONF_SERVER, .parse = parse_true, FIELD(tfo),
+	{ .words = "tfo", .where = CONF_SERVER, .parse = parse_true, FIELD(socket.tfo),
 	  .help = "TCP fast open" },
-	{ .words = "no-tfo", .where = CONF_SERVER, .parse = parse_false, FIELD(tfo),
+	{ .words = "no-tfo", .where = CONF_SERVER, .parse = parse_false, FIELD(socket.tfo),
 	  .help = "no TCP fast open" },
 	{ .words = "log-proto", .where = CONF_SERVER, ONE, .parse = parse_log_proto,
 	  .syntax = "{ legacy | octet-count }", .help = "how log messages are separated" },

@@ -69,7 +69,8 @@ bool server_set_maxconn(struct server *srv, const char *text, const char **error
 	}
 	if (!old != !v)
 		__atomic_store_n(&st->queue.mixed, true, __ATOMIC_SEQ_CST);
-	if (srv->minconn == srv->maxconn || __atomic_load_n(&st->minconn, __ATOMIC_RELAXED) > v)
+	if (srv->limits.minconn == srv->limits.maxconn ||
+	    __atomic_load_n(&st->minconn, __ATOMIC_RELAXED) > v)
 		__atomic_store_n(&st->minconn, v, __ATOMIC_RELAXED);
 	__atomic_store_n(&st->maxconn, v, __ATOMIC_SEQ_CST);
 	queue_wake(srv->proxy, srv);

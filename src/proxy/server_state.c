@@ -58,8 +58,8 @@ void server_address(const struct server *srv, struct server_addr *out)
 
 	if (likely(!st || !__atomic_load_n(&st->address_len, __ATOMIC_ACQUIRE))) {
 		memset(&out->sa, 0, sizeof(out->sa));
-		memcpy(&out->sa, srv->address, srv->address_len);
-		out->len = srv->address_len;
+		memcpy(&out->sa, srv->at.sa, srv->at.len);
+		out->len = srv->at.len;
 		return;
 	}
 	do {

@@ -146,9 +146,10 @@ static void set_source(struct source *src, struct socket_settings *set)
 void server_dial(const struct server *srv, const struct server_addr *to, struct dial_want *w)
 {
 	*w = (struct dial_want){ .to = &to->sa, .to_len = to->len,
-				 .set.user_timeout_ms = srv->tcp_ut_ms,
-				 .set.netns = srv->netns, .set.congestion = srv->congestion,
-				 .set.md5_key = srv->md5_key };
+				 .set.user_timeout_ms = srv->socket.user_timeout_ms,
+				 .set.netns = srv->socket.netns,
+				 .set.congestion = srv->socket.congestion,
+				 .set.md5_key = srv->socket.md5_key };
 	if (srv->source)
 		set_source(srv->source, &w->set);
 	if (srv->socks4) {

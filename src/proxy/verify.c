@@ -169,7 +169,7 @@ static enum mux_mode mode_of(const struct proxy *px)
 
 bool server_proto_fits(const struct server *srv)
 {
-	return !srv->proto || mux_fits(srv->proto, MUX_BACK, mode_of(srv->proxy));
+	return !srv->mux.forced || mux_fits(srv->mux.forced, MUX_BACK, mode_of(srv->proxy));
 }
 
 static void check_server_protos(struct proxy *px, struct diag_list *d)
@@ -181,7 +181,8 @@ static void check_server_protos(struct proxy *px, struct diag_list *d)
 			continue;
 		say_alert(d, "proxy '%s' : MUX protocol '%s' is not usable for server '%s' "
 			  "at [%s:%d].",
-			  px->name, srv->proto->name, srv->name, srv->file, srv->line);
+			  px->name, srv->mux.forced->name, srv->name, srv->place.file,
+			  srv->place.line);
 	}
 }
 
@@ -267,7 +268,9 @@ static void check_protos(const struct proxy *px, struct diag_list *d)
 void server_check_tls(struct server *srv, struct diag_list *d)
 {
 	const struct proxy *px = srv->proxy;
-	struct tls_place where = { px->name, srv->name, srv->file, srv->line, slice_none() };
+	struct tls_place where = {
+		px->name, srv->name, srv->place.file, srv->place.line, slice_none(),
+	};
 
 	if (tls_server_is_on(server_slots(srv)))
 		tls_server_check(px->config, server_slots(srv), &where, d);
@@ -316,7 +319,7 @@ static void check_names(struct proxy *px, struct diag_list *d)
 	struct server *srv;
 
 	list_for_each(srv, &px->servers, link)
-		if (srv->hostname || srv->naming.service || srv->naming.resolvers_name)
+		if (srv->at.hostname || srv->naming.service || srv->naming.resolvers_name)
 			naming_init_address(srv, d);
 }
 

@@ -75,7 +75,7 @@ void stream_count_backend(struct stream *s)
 
 uint64_t stream_bytes_out(const struct stream *s)
 {
-	return s->back.rx_bytes + s->local_bytes;
+	return s->back.rx_bytes + s->local.bytes;
 }
 
 /* Of all streams, in units of 32 bytes; zeroed until account_init(). */
@@ -165,9 +165,9 @@ void stream_forget_answer(struct stream *s)
 
 void stream_count_continuously(struct stream *s)
 {
-	if (!(s->fe->options & PROXY_OPT_CONTSTATS) || clock_now_ms() < s->count_at_ms)
+	if (!(s->fe->options & PROXY_OPT_CONTSTATS) || clock_now_ms() < s->due.count_ms)
 		return;
-	s->count_at_ms = clock_now_ms() + CONTSTATS_MS;
+	s->due.count_ms = clock_now_ms() + CONTSTATS_MS;
 	count_bytes(s);
 }
 
@@ -190,14 +190,14 @@ static void count_status(struct stream *s)
 {
 	unsigned i;
 
-	if (!STATS_ARE_COUNTED || !(s->flags & STRM_HTTP) || !s->status)
+	if (!STATS_ARE_COUNTED || !(s->flags & STRM_HTTP) || !s->answer.status)
 		return;
-	i = counter_of_status(s->status);
+	i = counter_of_status(s->answer.status);
 	count_front(s->fe, s->listener, i, 1);
 	if (s->flags & STRM_BE_COUNTED)
 		counter_add(&s->be->state->be, i, 1);
-	if (s->server && s->server_status) { /* else the answer is none of its own */
-		i = counter_of_status(s->server_status);
+	if (s->server && s->answer.server) { /* else the answer is none of its own */
+		i = counter_of_status(s->answer.server);
 		counter_add(&s->server->state->counters, i, 1);
 		counter_add(&s->server->state->counters, CNT_REQ_TOT, 1);
 	}

@@ -6,8 +6,8 @@
 
 bool stream_is_for_proxy(const struct stream *s)
 {
-	return s->fe->options & PROXY_OPT_USE_PROXY_HEADER && s->log_uri.len &&
-	       s->log_uri.ptr[0] != '/' && s->log_uri.ptr[0] != '*';
+	return s->fe->options & PROXY_OPT_USE_PROXY_HEADER && s->log.uri.len &&
+	       s->log.uri.ptr[0] != '/' && s->log.uri.ptr[0] != '*';
 }
 
 bool stream_auth_fields(struct expr_ctx *ctx, struct slice field, struct auth_fields *out)

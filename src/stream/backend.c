@@ -45,12 +45,12 @@ void stream_drop_back(struct stream *s)
 		ep->ops->detach(ep);
 	block_queue_clear(&ep->rx);
 	block_queue_clear(&ep->tx);
-	if (s->pipe_req)
+	if (s->pipes.req)
 		s->front.rx_pipe = NULL;
-	if (s->pipe_res)
+	if (s->pipes.res)
 		s->front.tx_pipe = NULL;
-	pipe_give(&s->pipe_req);
-	pipe_give(&s->pipe_res);
+	pipe_give(&s->pipes.req);
+	pipe_give(&s->pipes.res);
 	s->front.flags &= ~EP_RX_SPLICE;
 	ep->rx_pipe = ep->tx_pipe = NULL;
 	ep->flags = 0;
@@ -60,19 +60,19 @@ void stream_drop_back(struct stream *s)
 /* Leaves the queue; the places it left from are added up for the log. */
 static enum queue_state leave_queue(struct stream *s)
 {
-	enum queue_state state = queue_leave(&s->waiter);
+	enum queue_state state = queue_leave(&s->queue.waiter);
 
-	if (s->waiter.server)
-		s->queue_ahead += s->waiter.position;
+	if (s->queue.waiter.server)
+		s->queue.ahead += s->queue.waiter.position;
 	else
-		s->be_queue_ahead += s->waiter.position;
+		s->queue.be_ahead += s->queue.waiter.position;
 	return state;
 }
 
 void stream_drop_slot(struct stream *s)
 {
-	if (s->waiter.state != QUEUE_OUT && leave_queue(s) == QUEUE_SLOT_GRANTED)
-		server_slot_release(s->waiter.granted);
+	if (s->queue.waiter.state != QUEUE_OUT && leave_queue(s) == QUEUE_SLOT_GRANTED)
+		server_slot_release(s->queue.waiter.granted);
 	if (!(s->flags & STRM_SLOT))
 		return;
 	s->flags &= ~STRM_SLOT;
@@ -85,7 +85,7 @@ static void got_slot(struct stream *s, struct server *srv)
 	s->server = srv;
 	s->flags |= STRM_SLOT;
 	s->t.queued = clock_now_ns();
-	s->wait_until_ms = TIMER_NEVER;
+	s->due.stage_ms = TIMER_NEVER;
 	STREAM_TRACE(USER, s, SERVER, "server %s is chosen", srv->name);
 }
 
@@ -102,7 +102,7 @@ static void count_next_try(struct stream *s, const struct server *before, const 
 {
 	if (before && s->flags & STRM_REDISPATCHED && before != srv) {
 		count_both(s, before, CNT_REDISPATCHES);
-		s->is_moved = true;
+		s->retry.is_moved = true;
 	} else if (before && s->flags & STRM_LEFT_SERVER) {
 		count_both(s, before, CNT_RETRIES);
 	}
@@ -128,17 +128,18 @@ static enum step enter_queue(struct stream *s, struct server *srv)
 {
 	int64_t ms = stream_timeout_ms(s, STREAM_TIMEOUT_QUEUE);
 
-	if (!s->task) {
-		s->task = task_new(queue_task, s);
-		if (!s->task)
+	if (!s->queue.task) {
+		s->queue.task = task_new(queue_task, s);
+		if (!s->queue.task)
 			return stream_fail(s, END_QUEUE_NO_MEMORY);
-		s->task->nice = (short)s->listener->bind->nice;
-		queue_waiter_init(&s->waiter, s->task);
+		s->queue.task->nice = (short)s->listener->bind->nice;
+		queue_waiter_init(&s->queue.waiter, s->queue.task);
 	}
-	switch (queue_enter(&s->waiter, s->be, srv, s->priority_class, s->priority_offset_ms)) {
+	switch (queue_enter(&s->queue.waiter, s->be, srv, s->queue.priority_class,
+			    s->queue.priority_offset_ms)) {
 	case QUEUE_GRANTED:
-		queue_leave(&s->waiter);
-		got_slot(s, s->waiter.granted);
+		queue_leave(&s->queue.waiter);
+		got_slot(s, s->queue.waiter.granted);
 		return stream_goto(s, STAGE_CONNECT);
 	case QUEUE_REFUSED:
 		return stream_fail(s, END_QUEUE_FULL);
@@ -211,7 +212,7 @@ enum step stage_assign(struct stream *s)
 {
 	struct server *before = s->server, *srv;
 	struct balance_pick_args args = {
-		.avoid = s->flags & STRM_REDISPATCHED ? s->tried : NULL,
+		.avoid = s->flags & STRM_REDISPATCHED ? s->retry.tried : NULL,
 	};
 	enum step step;
 
@@ -264,10 +265,10 @@ static void gave_up_queueing(struct stream *s)
 
 enum step stage_queue(struct stream *s)
 {
-	switch (queue_waiter_state(&s->waiter)) {
+	switch (queue_waiter_state(&s->queue.waiter)) {
 	case QUEUE_SLOT_GRANTED:
 		leave_queue(s);
-		got_slot(s, s->waiter.granted);
+		got_slot(s, s->queue.waiter.granted);
 		STREAM_TRACE(USER, s, QUEUE, "leaves the queue with a slot");
 		return stream_goto(s, STAGE_CONNECT);
 	case QUEUE_RETURNED:
@@ -361,7 +362,7 @@ static enum step connected(struct stream *s)
 			outlier_count(s->server, &s->be->outlier, SEEN_CONNECTED,
 				      s->t.connected - s->t.queued);
 	}
-	s->wait_until_ms = TIMER_NEVER;
+	s->due.stage_ms = TIMER_NEVER;
 	if (tables_are_used())
 		stick_connected(s);
 	stream_log_step(s, LOG_STEP_CONNECT);
@@ -488,10 +489,10 @@ enum step stage_connect(struct stream *s)
 /* Without memory the next try may be a server's that has failed before. */
 static void note_tried(struct stream *s)
 {
-	if (!s->tried)
-		s->tried = arena_zalloc(&s->arena, sizeof(*s->tried));
-	if (s->tried)
-		balance_avoid_add(s->tried, s->server);
+	if (!s->retry.tried)
+		s->retry.tried = arena_zalloc(&s->arena, sizeof(*s->retry.tried));
+	if (s->retry.tried)
+		balance_avoid_add(s->retry.tried, s->server);
 }
 
 /* The next try is another server's. */
@@ -520,8 +521,8 @@ static bool may_redispatch(const struct stream *s)
 	    balance_active_count(s->be) > 1)
 		return true;
 	if (after < 0)
-		return s->retries_left == -after - 1;
-	return s->retries % (unsigned)after == 0;
+		return s->retry.left == -after - 1;
+	return s->retry.count % (unsigned)after == 0;
 }
 
 /* Another try, if there is one left. <pause_ms>: before it, with the same server; 0: none. */
@@ -589,7 +590,7 @@ enum step stage_turn_around(struct stream *s)
 		return stream_fail(s, END_RETRY_CLIENT_LEFT);
 	if (!stream_is_late(s))
 		return STEP_WAIT;
-	s->wait_until_ms = TIMER_NEVER;
+	s->due.stage_ms = TIMER_NEVER;
 	if (!s->server->is_direct)
 		s->t.queued = clock_now_ns(); /* %Tw counts the pause */
 	return stream_goto(s, STAGE_ASSIGN);
@@ -659,7 +660,7 @@ bool stream_retry(struct stream *s, unsigned event)
 	block_queue_move(&s->front.rx, &s->replay);
 	if (s->flags & STRM_FILTERED)
 		filters_replay(s);
-	s->server_at_ms = TIMER_NEVER;
+	s->due.server_ms = TIMER_NEVER;
 	s->flags |= stale ? STRM_NO_REUSE : 0;
 	if (s->early_field && !tls_is_early(s->sess->conn)) {
 		http_msg_del_field(&s->req, SLICE("early-data"));

@@ -449,7 +449,7 @@ static enum expr_result fetch_captured(struct expr_ctx *ctx, const struct expr_a
 static enum expr_result fetch_method(struct expr_ctx *ctx, const struct expr_arg *args,
 				     struct sample *out)
 {
-	return ctx->stream ? smp_give_text(out, ctx->stream->log_method) : EXPR_NONE;
+	return ctx->stream ? smp_give_text(out, ctx->stream->log.method) : EXPR_NONE;
 }
 
 /* From the first slash of the path on. */
@@ -458,9 +458,9 @@ static enum expr_result fetch_uri(struct expr_ctx *ctx, const struct expr_arg *a
 {
 	struct http_msg m = { .uri = slice_none() };
 
-	if (!ctx->stream || !ctx->stream->log_uri.ptr)
+	if (!ctx->stream || !ctx->stream->log.uri.ptr)
 		return EXPR_NONE;
-	m.uri = ctx->stream->log_uri;
+	m.uri = ctx->stream->log.uri;
 	return smp_give_text(out, http_msg_pathq(&m));
 }
 
@@ -474,7 +474,7 @@ static enum expr_result fetch_req_version(struct expr_ctx *ctx, const struct exp
 {
 	const struct stream *s = ctx->stream;
 
-	return s && s->log_method.ptr ? smp_give_text(out, capture_version_text(&s->req))
+	return s && s->log.method.ptr ? smp_give_text(out, capture_version_text(&s->req))
 				      : EXPR_NONE;
 }
 

@@ -224,12 +224,12 @@ static void set_deadlines(struct stream *s, bool request, bool response)
 			server = be->server_fin;
 	}
 	/* whom do we wait for? Once the answer is here as a whole, a local one too: the client */
-	renew(&s->client_at_ms, client,
+	renew(&s->due.client_ms, client,
 	      !(s->front.flags & (EP_RX_END | EP_RX_BLOCKED)) || s->front.flags & EP_TX_FULL ||
 	      (s->flags & STRM_HEAD_SENT && !(s->front.flags & EP_TX_DONE) &&
 	       (s->back.flags & EP_RX_END || !s->back.ops)),
 	      is_active(s->fe, &s->front, request));
-	renew(&s->server_at_ms, server,
+	renew(&s->due.server_ms, server,
 	      s->back.ops && ((server_must_talk(s) &&
 			       !(s->back.flags & (EP_RX_END | EP_RX_BLOCKED))) ||
 			      s->back.flags & EP_TX_FULL),
@@ -243,12 +243,12 @@ void stream_forward(struct stream *s)
 	bool request, response = false;
 
 	if (splice && s->back.ops && s->back.flags & EP_CONNECTED)
-		splice_begin(s, &s->front, &s->back, &s->pipe_req);
-	request = forward(s, &s->front, &s->back, &s->pipe_req);
+		splice_begin(s, &s->front, &s->back, &s->pipes.req);
+	request = forward(s, &s->front, &s->back, &s->pipes.req);
 	if ((s->flags & STRM_HEAD_SENT || tunnel) && s->stage != STAGE_TCP_RESPONSE) {
 		if (splice)
-			splice_begin(s, &s->back, &s->front, &s->pipe_res);
-		response = forward(s, &s->back, &s->front, &s->pipe_res);
+			splice_begin(s, &s->back, &s->front, &s->pipes.res);
+		response = forward(s, &s->back, &s->front, &s->pipes.res);
 	} else if (s->back.rx.len > ENDPOINT_TX_HIGH) {
 		s->back.flags |= EP_RX_BLOCKED;
 	}
@@ -325,9 +325,9 @@ static enum step check_timers(struct stream *s)
 
 	if (!(s->flags & STRM_TIMED_OUT))
 		return STEP_NEXT;
-	if (now >= s->client_at_ms)
+	if (now >= s->due.client_ms)
 		return stream_fail(s, last_data(s) ? END_LAST_DATA_TIMEOUT : END_DATA_TIMEOUT);
-	if (now >= s->server_at_ms)
+	if (now >= s->due.server_ms)
 		return stream_fail(s, END_RESPONSE_DATA_TIMEOUT);
 	return STEP_NEXT;
 }

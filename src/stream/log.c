@@ -40,8 +40,8 @@ bool stream_is_normal(const struct stream *s)
 {
 	enum stream_cause cause = stream_cause(s);
 
-	return (cause == CAUSE_NONE || cause == CAUSE_LOCAL) && s->status < 500 && !s->retries &&
-	       !s->is_moved;
+	return (cause == CAUSE_NONE || cause == CAUSE_LOCAL) && s->answer.status < 500 &&
+	       !s->retry.count && !s->retry.is_moved;
 }
 
 static enum log_level error_level(const struct proxy *fe)
@@ -51,8 +51,8 @@ static enum log_level error_level(const struct proxy *fe)
 
 static enum log_level level_of(const struct stream *s)
 {
-	if (s->log_level < LOG_LEVELS)
-		return s->log_level;
+	if (s->log.level < LOG_LEVELS)
+		return s->log.level;
 	return stream_is_normal(s) ? LOG_LVL_INFO : error_level(s->fe);
 }
 
@@ -74,7 +74,7 @@ static void send_line(struct stream *s, const struct logformat *f, enum log_leve
 	/* the variables of the message stay: rules may go on after this */
 	if (step == LOG_STEP_CLOSE || step == LOG_STEP_UNSPEC)
 		stream_expr(s, EXPR_DIR_RESPONSE | EXPR_FINAL);
-	s->log_step = (uint8_t)step;
+	s->log.step = (uint8_t)step;
 	ctx->session = s->sess;
 	ctx->stream = s;
 	ctx->arena = &s->arena;
@@ -94,7 +94,7 @@ static void send_line(struct stream *s, const struct logformat *f, enum log_leve
 /* Is a line of this stream wanted by anybody? */
 static bool is_wanted(const struct stream *s)
 {
-	return !(s->flags & STRM_LOGGED) && s->log_level != LOG_LEVEL_SILENT &&
+	return !(s->flags & STRM_LOGGED) && s->log.level != LOG_LEVEL_SILENT &&
 	       log_is_wanted(s->config, log_settings_of(s->fe));
 }
 
@@ -245,9 +245,9 @@ void session_log_bad(struct session *sess, int status, uint64_t since_ns, enum s
 		return;
 	s->t.begin = since_ns ? since_ns : sess->accept_ns;
 	s->t.idle_from = sess->idle_from_ns ? sess->idle_from_ns : sess->accept_ns;
-	s->t.wall_us = s->unique ? clock_wall_us() : session_accept_wall_us(sess);
+	s->t.wall_us = s->id.in_session ? clock_wall_us() : session_accept_wall_us(sess);
 	s->t.close = clock_now_ns();
-	s->status = (uint16_t)status;
+	s->answer.status = (uint16_t)status;
 	stream_set_end(s, why);
 	stream_log_bad(s);
 	stream_abandon(s);

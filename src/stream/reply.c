@@ -486,10 +486,10 @@ static enum reply_result reply_make_page(const struct http_page *page, unsigned 
 		return REPLY_SILENT;
 	stream_reply_begin(s, page->status, page->reason);
 	if (page->status != status)
-		s->asked_status = (uint16_t)status;
+		s->answer.asked = (uint16_t)status;
 	if (!http_page_fill(page, &s->res, &body))
 		return REPLY_FAILED;
-	if (body.len && !block_queue_add_static(&s->reply_body, body))
+	if (body.len && !block_queue_add_static(&s->local.body, body))
 		return REPLY_FAILED;
 	return REPLY_DONE;
 }

@@ -13,7 +13,7 @@ static void reply_reset(struct stream *s)
 	s->res.version_text = SLICE("HTTP/1.1");
 	s->res.body = HTTP_BODY_LENGTH;
 	s->res.content_length = 0;
-	block_queue_clear(&s->reply_body);
+	block_queue_clear(&s->local.body);
 	s->flags |= STRM_LOCAL_REPLY;
 }
 
@@ -35,8 +35,8 @@ bool stream_reply_body(struct stream *s, struct slice body, bool copy)
 	if (!http_msg_set_field(&s->res, SLICE("content-length"), strbuf_slice(&b)))
 		return false;
 	if (copy)
-		return block_queue_add_copy(&s->reply_body, body);
-	return block_queue_add_static(&s->reply_body, body);
+		return block_queue_add_copy(&s->local.body, body);
+	return block_queue_add_static(&s->local.body, body);
 }
 
 /* An answer that `http-error` gives, made anew each time: the backend's, else the frontend's,
@@ -75,6 +75,6 @@ bool stream_reply_page(struct stream *s, unsigned status)
 	if (!http_page_fill(page, &s->res, &body))
 		return false;
 	if (s->res.status != status)
-		s->asked_status = (uint16_t)status;
-	return block_queue_add_static(&s->reply_body, body);
+		s->answer.asked = (uint16_t)status;
+	return block_queue_add_static(&s->local.body, body);
 }

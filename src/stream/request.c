@@ -24,9 +24,9 @@ static enum step bad_body(struct stream *s)
 void stream_begin_request(struct stream *s)
 {
 	s->front.flags &= ~EP_RX_HEAD;
-	s->log_method = s->req.method_text;
-	s->log_uri = s->req.uri;
-	s->log_version = s->req.version_text;
+	s->log.method = s->req.method_text;
+	s->log.uri = s->req.uri;
+	s->log.version = s->req.version_text;
 	capture_request(s);
 	s->t.request = clock_now_ns();
 	stream_log_step(s, LOG_STEP_REQUEST);
@@ -58,7 +58,7 @@ enum step stage_begin(struct stream *s)
 		stream_begin_request(s);
 	else
 		s->t.request = clock_now_ns();
-	s->retries_left = (uint16_t)s->fe->retry.count;
+	s->retry.left = (uint16_t)s->fe->retry.count;
 	if (s->fe->http.connection == HTTP_CONN_CLOSE)
 		s->flags |= STRM_CLIENT_CLOSE;
 	if (unlikely(s->front.flags & (EP_ERROR | EP_RX_BAD)))
@@ -82,7 +82,7 @@ static enum step service_step(struct stream *s, const struct proxy *px)
 	stream_set_end(s, END_SERVICE);
 	if (s->fe == px)
 		counter_add(&px->state->fe, CNT_INTERCEPTED, 1);
-	s->wait_until_ms = TIMER_NEVER;
+	s->due.stage_ms = TIMER_NEVER;
 	stream_send_continue(s);
 	return stream_goto(s, STAGE_RESPONSE);
 }
@@ -174,7 +174,7 @@ static enum step tcp_content(struct stream *s, struct proxy *px)
 		stream_hold_front(s);
 		return STEP_WAIT;
 	}
-	s->wait_until_ms = TIMER_NEVER;
+	s->due.stage_ms = TIMER_NEVER;
 	s->flags &= ~STRM_INSPECT;
 	return rules_step(s, px, r, which);
 }
@@ -244,7 +244,7 @@ enum step stage_http_request_fe(struct stream *s)
 static enum step refuse_tcp_backend(struct stream *s)
 {
 	stream_set_end(s, END_TCP_BACKEND);
-	s->status = 500;
+	s->answer.status = 500;
 	s->flags |= STRM_SILENT | STRM_NO_REQUEST_TIME;
 	return stream_goto(s, STAGE_END);
 }
@@ -275,7 +275,7 @@ enum step stage_switch(struct stream *s)
 		be = s->fe;
 	}
 	if (s->be != be) {
-		s->retries_left = (uint16_t)be->retry.count;
+		s->retry.left = (uint16_t)be->retry.count;
 		stream_forget_backend_overrides(s);
 	}
 	s->be = be;
@@ -307,7 +307,7 @@ enum step stage_tarpit(struct stream *s)
 {
 	if (!stream_is_late(s) && !(s->front.flags & (EP_ERROR | EP_PEER_SHUT)))
 		return STEP_WAIT;
-	s->wait_until_ms = TIMER_NEVER;
+	s->due.stage_ms = TIMER_NEVER;
 	s->t.queued = clock_now_ns(); /* it was the wait of this request */
 	s->flags |= STRM_NO_REQUEST_TIME;
 	stream_set_end(s, END_RULE_TARPIT);
@@ -387,7 +387,7 @@ enum step stage_prepare(struct stream *s)
 /* option http-buffer-request: the body, or a buffer full of it, before the rules of <px>. */
 static enum step wait_body(struct stream *s, struct proxy *px)
 {
-	bool waited = s->wait_until_ms != TIMER_NEVER;
+	bool waited = s->due.stage_ms != TIMER_NEVER;
 
 	if (!(s->flags & STRM_HTTP) || !(px->options & PROXY_OPT_HTTP_BUFFER_REQUEST))
 		return STEP_NEXT;
@@ -396,7 +396,7 @@ static enum step wait_body(struct stream *s, struct proxy *px)
 	if (s->front.flags & EP_RX_END || s->front.rx.len >= block_size() - 1024) {
 		if (waited)
 			s->t.request = clock_now_ns();
-		s->wait_until_ms = TIMER_NEVER;
+		s->due.stage_ms = TIMER_NEVER;
 		return STEP_NEXT;
 	}
 	if (s->front.flags & (EP_RX_BAD | EP_RX_ABORT | EP_ERROR)) {

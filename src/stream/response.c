@@ -24,7 +24,7 @@ static enum step forward_interim(struct stream *s)
 	if (s->front.flags & EP_TX_FULL)
 		return STEP_WAIT;
 	/* each leaves something in the arena: a server without end must not fill the memory */
-	if (++s->interims > INTERIMS_MAX)
+	if (++s->answer.interims > INTERIMS_MAX)
 		return stream_fail(s, END_INTERIM_FLOOD);
 	if (s->server)
 		counter_add(&s->server->state->counters, CNT_HRSP_1XX, 1);
@@ -97,9 +97,9 @@ static enum step response_late(struct stream *s)
 	uint64_t now = clock_now_ms();
 
 	/* a client that stalls in its request keeps the server waiting, not the other way round */
-	if (now >= s->client_at_ms)
+	if (now >= s->due.client_ms)
 		return stream_fail(s, END_UPLOAD_TIMEOUT);
-	if (now >= s->server_at_ms) {
+	if (now >= s->due.server_ms) {
 		observe(s, SEEN_RESPONSE_TIMEOUT);
 		if (!s->service && stream_retry(s, PROXY_RETRY_RESPONSE_TIMEOUT))
 			return retry_go(s);
@@ -146,7 +146,7 @@ enum step stream_response_wait(struct stream *s)
 	stream_forward(s);
 	if (s->front.flags & EP_ERROR)
 		return stream_fail(s, END_RULES_CLIENT_GONE);
-	s->client_at_ms = s->server_at_ms = TIMER_NEVER;
+	s->due.client_ms = s->due.server_ms = TIMER_NEVER;
 	return STEP_WAIT;
 }
 
@@ -192,7 +192,7 @@ enum step stage_tcp_response(struct stream *s)
 		if (r == RULE_WAIT)
 			return stream_response_wait(s);
 		s->flags &= ~STRM_INSPECT;
-		s->wait_until_ms = TIMER_NEVER;
+		s->due.stage_ms = TIMER_NEVER;
 	}
 	return tcp_response_step(s, r);
 }
@@ -247,9 +247,9 @@ enum step stage_response(struct stream *s)
 			s->flags |= s->flags & STRM_SENT_EARLY ? STRM_NO_REUSE : 0;
 			return retry_go(s);
 		}
-		s->status = s->server_status = s->res.status;
+		s->answer.status = s->answer.server = s->res.status;
 		if (tables_are_used())
-			track_answer(s, s->status);
+			track_answer(s, s->answer.status);
 		capture_response(s);
 		return STEP_NEXT;
 	}
@@ -368,7 +368,7 @@ enum step stage_reply(struct stream *s)
 		stream_drop_slot(s);
 		after_response(s);
 	}
-	s->status = s->asked_status ? s->asked_status : s->res.status;
+	s->answer.status = s->answer.asked ? s->answer.asked : s->res.status;
 	if (!(s->flags & STRM_LOCAL_REPLY))
 		stream_log_step(s, LOG_STEP_RESPONSE);
 	if (s->flags & STRM_CLIENT_CLOSE ||
@@ -378,12 +378,12 @@ enum step stage_reply(struct stream *s)
 		open_tunnel(s);
 	s->front.flags |= EP_TX_HEAD;
 	if (s->flags & STRM_LOCAL_REPLY) {
-		s->local_bytes += http_msg_size(&s->res);
+		s->local.bytes += http_msg_size(&s->res);
 		if (s->req.method != HTTP_METH_HEAD)
-			s->local_bytes += s->reply_body.len;
+			s->local.bytes += s->local.body.len;
 		if (s->res.flags & HTTP_MSG_CONN_CLOSE)
-			s->local_bytes += sizeof("connectionclose") - 1;
-		block_queue_move(&s->front.tx, &s->reply_body);
+			s->local.bytes += sizeof("connectionclose") - 1;
+		block_queue_move(&s->front.tx, &s->local.body);
 		s->front.flags |= EP_TX_END;
 		s->front.ops->send(&s->front);
 	}

@@ -36,14 +36,14 @@ static bool budget_take(struct stream *s)
 
 bool retry_take(struct stream *s)
 {
-	if (!s->retries_left || !budget_take(s)) {
-		STREAM_TRACE(USER, s, RETRY, "no more tries: %u left%s", s->retries_left,
-			     s->retries_left ? ", the budget is used up" : "");
+	if (!s->retry.left || !budget_take(s)) {
+		STREAM_TRACE(USER, s, RETRY, "no more tries: %u left%s", s->retry.left,
+			     s->retry.left ? ", the budget is used up" : "");
 		return false;
 	}
-	s->retries_left--;
-	s->retries++;
-	STREAM_TRACE(USER, s, RETRY, "tries again, %u tries are left", s->retries_left);
+	s->retry.left--;
+	s->retry.count++;
+	STREAM_TRACE(USER, s, RETRY, "tries again, %u tries are left", s->retry.left);
 	return true;
 }
 
@@ -60,7 +60,7 @@ static int64_t retry_delay_ms(const struct stream *s)
 {
 	int64_t most = s->be->retry.delay_max_ms, delay = s->be->retry.delay_ms;
 
-	for (int n = 1; delay && n < s->retries && n < DELAY_DOUBLINGS_MAX && delay < most; n++)
+	for (int n = 1; delay && n < s->retry.count && n < DELAY_DOUBLINGS_MAX && delay < most; n++)
 		delay *= 2;
 	if (delay > most)
 		delay = most;
@@ -70,7 +70,7 @@ static int64_t retry_delay_ms(const struct stream *s)
 
 enum step retry_go(struct stream *s)
 {
-	if (!s->be->retry.delay_ms || !s->retries)
+	if (!s->be->retry.delay_ms || !s->retry.count)
 		return stream_goto(s, STAGE_ASSIGN);
 	stream_wait_ms(s, retry_delay_ms(s));
 	return stream_goto(s, STAGE_TURN_AROUND);

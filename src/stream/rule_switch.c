@@ -146,7 +146,7 @@ void switch_check(struct proxy *px, struct diag_list *diags)
 			continue;
 		sr->target = server_find(px, sr->name);
 		if (sr->target)
-			((struct server *)sr->target)->is_referenced = true;
+			((struct server *)sr->target)->life.is_referenced = true;
 		else
 			diag_add(diags, DIAG_ALERT, &place, NULL,
 				 "%s '%s' : unable to find server '%s' referenced in a "

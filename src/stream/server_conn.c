@@ -118,7 +118,7 @@ static bool sc_follow(struct server_conn *sc)
 	}
 	sc->server = heir;
 	sc->config = config_take(now);
-	sc->mux->kind->set_settings(sc->mux, &stream_proxy(heir->proxy)->back, heir->idle_ping_ms);
+	sc->mux->kind->set_settings(sc->mux, &stream_proxy(heir->proxy)->back, heir->idle.ping_ms);
 	config_drop(&was);
 	return true;
 }
@@ -159,12 +159,12 @@ static bool sc_keep(struct server_conn *sc)
 	srv = sc->server;
 	/* (one whose handshake is not over would take anybody's request early) */
 	if (!tls_is_current(sc->conn) || (sc->multiplex && tls_is_early(sc->conn)) ||
-	    (srv->max_reuse >= 0 && sc->streams > (unsigned)srv->max_reuse))
+	    (srv->pool.max_reuse >= 0 && sc->streams > (unsigned)srv->pool.max_reuse))
 		return false;
 	if (sc_is_private(sc))
 		return sc_keep_private(sc);
 	/* (one that was attached is not ours to open again) */
-	if (!srv->is_reverse && (!srv->pool_max_conn || !server_is_willing(srv)))
+	if (!srv->is_reverse && (!srv->pool.max_conn || !server_is_willing(srv)))
 		return false;
 	l = idle_list_get(srv, true);
 	if (!l || (!srv->is_reverse && !idle_has_room(l)))
@@ -189,7 +189,7 @@ static bool sc_is_roomy(const struct server_conn *sc)
 	const struct server *srv = sc->server;
 
 	if (!sc->used || sc_is_private(sc) || !server_is_willing(srv) ||
-	    (srv->max_reuse >= 0 && sc->begun > (unsigned)srv->max_reuse) ||
+	    (srv->pool.max_reuse >= 0 && sc->begun > (unsigned)srv->pool.max_reuse) ||
 	    tls_is_early(sc->conn))
 		return false;
 	return sc->mux->kind->back_room(sc->mux) > 0;
@@ -482,8 +482,8 @@ bool server_conn_ask_others(struct stream *s)
 	thread = rich_thread(s->server);
 	if (thread == thread_id)
 		return false;
-	if (s->server->pool_low_conn &&
-	    server_conn_idle_count(s->server) < (unsigned)s->server->pool_low_conn)
+	if (s->server->pool.low_conn &&
+	    server_conn_idle_count(s->server) < (unsigned)s->server->pool.low_conn)
 		return false;
 	return wanted_key(s, &key) && ask(s, thread, key);
 }
@@ -506,7 +506,7 @@ static bool begin(struct server_conn *sc, struct conn *c, struct endpoint *ep,
 	struct back_owner owner = {
 		.user = &sc_user, .owner = sc,
 		.settings = &stream_proxy(sc->server->proxy)->back,
-		.idle_ping_ms = sc->server->idle_ping_ms,
+		.idle_ping_ms = sc->server->idle.ping_ms,
 	};
 
 	sc->conn = c;
@@ -518,9 +518,9 @@ static const struct mux_kind *line_mux(const struct server *srv)
 {
 	const struct slot_area *slots = server_slots(srv);
 
-	if (!srv->proto && tls_server_is_on(slots) && tls_server_has_alpn(slots))
+	if (!srv->mux.forced && tls_server_is_on(slots) && tls_server_has_alpn(slots))
 		return NULL;
-	return srv->proto ? srv->proto : mux_default(MUX_HTTP);
+	return srv->mux.forced ? srv->mux.forced : mux_default(MUX_HTTP);
 }
 
 /* Puts the mux on <c> that mode, line and stream ask for. False: no memory. */
@@ -596,7 +596,7 @@ bool server_conn_attach(struct server *srv, struct conn *c, struct mux *m, struc
 	struct idle_list *l = idle_list_get(srv, true);
 	struct back_owner owner = {
 		.user = &sc_user, .owner = sc, .settings = &stream_proxy(srv->proxy)->back,
-		.idle_ping_ms = srv->idle_ping_ms,
+		.idle_ping_ms = srv->idle.ping_ms,
 	};
 
 	if (!sc)

@@ -157,7 +157,7 @@ void idle_leave(struct server_conn *sc)
 
 static void idle_arm(struct idle_list *l)
 {
-	int64_t ms = l->server->pool_purge_delay_ms;
+	int64_t ms = l->server->idle.purge_delay_ms;
 
 	l->low = l->count;
 	/* (what was attached is for its other end to close) */
@@ -269,7 +269,7 @@ static unsigned idle_needed(const struct idle_list *l)
 
 unsigned idle_max(const struct server *srv)
 {
-	int64_t max = srv->pool_max_conn;
+	int64_t max = srv->pool.max_conn;
 	unsigned n = thread_count();
 
 	if (max < 0)

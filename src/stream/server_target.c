@@ -32,7 +32,7 @@ bool server_target(struct stream *s, struct server_addr *to)
 		return false;
 	addr = addr_from_sockaddr(&to->sa, to->len);
 	if (port_is_mapped(srv))
-		addr.port = (uint16_t)(stream_dst(s)->port + srv->port_offset);
+		addr.port = (uint16_t)(stream_dst(s)->port + srv->at.port_offset);
 	if (any) {
 		uint16_t port = addr.port;
 
@@ -47,6 +47,6 @@ bool server_target(struct stream *s, struct server_addr *to)
 
 bool server_target_varies(const struct server *srv)
 {
-	return srv->port_is_mapped || srv->address_is_any ||
+	return srv->port_is_mapped || srv->at.is_any ||
 	       __atomic_load_n(&srv->state->address_len, __ATOMIC_RELAXED);
 }

@@ -77,7 +77,7 @@ enum reusable wanted_reuse(const struct stream *s)
 	if (s->be->reuse == REUSE_NEVER)
 		return REUSABLE_NONE;
 	/* clients of HTTP/2 send again what failed, even their first request */
-	if (s->unique || s->req.version >= 20 || s->be->reuse == REUSE_ALWAYS)
+	if (s->id.in_session || s->req.version >= 20 || s->be->reuse == REUSE_ALWAYS)
 		return REUSABLE_ANY;
 	return s->be->reuse == REUSE_AGGRESSIVE ? REUSABLE_PROVEN : REUSABLE_NONE;
 }
@@ -86,12 +86,12 @@ static const struct mux_kind *websocket_mux(const struct server *srv)
 {
 	const struct mux_kind *first = mux_default(MUX_HTTP);
 
-	if (!srv->proto && !tls_server_has_alpn(server_slots(srv)))
+	if (!srv->mux.forced && !tls_server_has_alpn(server_slots(srv)))
 		return NULL;
-	if (srv->ws)
-		return srv->ws;
+	if (srv->mux.ws)
+		return srv->mux.ws;
 	/* by ALPN it is asked for, as more servers know how */
-	if (!srv->proto && tls_server_offers(server_slots(srv), mux_protocol(first)))
+	if (!srv->mux.forced && tls_server_offers(server_slots(srv), mux_protocol(first)))
 		return first;
 	return NULL;
 }
@@ -123,7 +123,7 @@ static bool method_is_safe(const struct stream *s)
 static bool wants_early(struct stream *s)
 {
 	/* (what was refused once is not sent in this way again) */
-	if (s->retries || wanted_mux(s))
+	if (s->retry.count || wanted_mux(s))
 		return false;
 	if (tls_is_early(s->sess->conn) || s->early_field)
 		return true;
@@ -183,7 +183,7 @@ static void socket_settings(struct stream *s, struct socket_settings *set)
 	}
 	if (be->options & PROXY_OPT_SMART_CONNECT)
 		set->options |= SOCKET_NO_QUICKACK;
-	if (s->server->tfo)
+	if (s->server->socket.tfo)
 		set->options |= SOCKET_TFO;
 	if (s->overrides) {
 		set->mark = s->overrides->has_mark ? &s->overrides->mark : NULL;
@@ -275,7 +275,7 @@ static struct slice pool_name(struct stream *s)
 	struct expr_ctx *ctx = stream_expr(s, EXPR_DIR_REQUEST | EXPR_FINAL);
 	struct slice name;
 
-	if (expr_eval_string(s->server->pool_conn_name, ctx, &name) != EXPR_FOUND)
+	if (expr_eval_string(s->server->idle.conn_name, ctx, &name) != EXPR_FOUND)
 		return slice_none();
 	return name;
 }
@@ -285,7 +285,7 @@ bool server_conn_is_named(const struct server *srv)
 	const struct slot_area *slots = server_slots(srv);
 	bool is_auto;
 
-	return srv->pool_conn_name || (tls_server_is_on(slots) && tls_server_sni(slots, &is_auto));
+	return srv->idle.conn_name || (tls_server_is_on(slots) && tls_server_sni(slots, &is_auto));
 }
 
 uint64_t wanted_key_to(struct stream *s, const struct server_addr *to,
@@ -293,7 +293,7 @@ uint64_t wanted_key_to(struct stream *s, const struct server_addr *to,
 {
 	const struct server *srv = s->server;
 	const struct stream_overrides *o = s->overrides;
-	struct slice name = unlikely(srv->pool_conn_name) ? pool_name(s) : said->sni;
+	struct slice name = unlikely(srv->idle.conn_name) ? pool_name(s) : said->sni;
 	uint64_t key;
 
 	/* nothing else was said when it was opened, and that by the other side */

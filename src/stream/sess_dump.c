@@ -65,13 +65,13 @@ void sess_put_address(const struct sess_view *view, const struct addr *a, unsign
 /* The request line, with what could disturb a terminal made visible. */
 void sess_put_uri(struct strbuf *out, const struct stream *s)
 {
-	if (slice_is_none(s->log_uri))
+	if (slice_is_none(s->log.uri))
 		return;
 	strbuf_add_str(out, " uri=\"");
-	strbuf_add(out, s->log_method);
+	strbuf_add(out, s->log.method);
 	strbuf_add_char(out, ' ');
-	for (size_t i = 0; i < s->log_uri.len; i++) {
-		unsigned char c = (unsigned char)s->log_uri.ptr[i];
+	for (size_t i = 0; i < s->log.uri.len; i++) {
+		unsigned char c = (unsigned char)s->log.uri.ptr[i];
 
 		if (c > ' ' && c < 0x7f && c != '"' && c != '\\')
 			strbuf_add_char(out, (char)c);
@@ -79,7 +79,7 @@ void sess_put_uri(struct strbuf *out, const struct stream *s)
 			strbuf_printf(out, "\\x%02X", c);
 	}
 	strbuf_add_char(out, ' ');
-	strbuf_add(out, s->log_version);
+	strbuf_add(out, s->log.version);
 	strbuf_add_char(out, '"');
 }
 
@@ -136,7 +136,7 @@ const char *sess_back_state(const struct stream *s, int *number)
 
 uint64_t sess_connect_deadline(const struct stream *s)
 {
-	return s->stage >= STAGE_CONNECT && s->stage <= STAGE_TURN_AROUND ? s->wait_until_ms
+	return s->stage >= STAGE_CONNECT && s->stage <= STAGE_TURN_AROUND ? s->due.stage_ms
 									  : TIMER_NEVER;
 }
 
@@ -159,18 +159,19 @@ void sess_dump_line(struct stream *s, const struct sess_view *view)
 		      s->flags & STRM_RUNNING ? 1 : 0);
 	sess_put_age(out, s->t.begin);
 	strbuf_printf(out, " calls=%u rate=0 cpu=%" PRIu64 " lat=%" PRIu64 " rq[f=%xh,i=%u,"
-		      "an=%02xh,ax=] rp[f=%xh,i=%u,an=%02xh,ax=] scf=[8,%xh,fd=%d,rex=", s->runs,
-		      s->cpu_ns, s->latency_ns, s->front.flags, s->front.rx.len,
+		      "an=%02xh,ax=] rp[f=%xh,i=%u,an=%02xh,ax=] scf=[8,%xh,fd=%d,rex=",
+		      s->run.count, s->run.cpu_ns, s->run.latency_ns, s->front.flags,
+		      s->front.rx.len,
 		      s->stage < STAGE_RESPONSE ? s->stage : 0,
 		      s->back.flags, s->back.rx.len, s->stage >= STAGE_RESPONSE ? s->stage : 0,
 		      s->front.flags & 0xffff, fd_of(&s->front));
-	timer_put_left(out, s->client_at_ms, "");
+	timer_put_left(out, s->due.client_ms, "");
 	strbuf_printf(out, ",wex=] scb=[%d,%xh,fd=%d,rex=", state, s->back.flags & 0xffff,
 		      fd_of(&s->back));
-	timer_put_left(out, s->server_at_ms, "");
+	timer_put_left(out, s->due.server_ms, "");
 	strbuf_add_str(out, ",wex=] exp=");
 	timer_put_left(out, s->timer.expire_ms, "");
-	strbuf_printf(out, " rc=%u c_exp=", s->retries);
+	strbuf_printf(out, " rc=%u c_exp=", s->retry.count);
 	timer_put_left(out, sess_connect_deadline(s), "");
 	if (view->uri)
 		sess_put_uri(out, s);

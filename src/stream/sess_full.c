@@ -177,8 +177,8 @@ static void dump_http(struct stream *s, const struct sess_view *view)
 
 	strbuf_printf(out, "  txn=%p flags=0x%x meth=%u status=%d req.st=%s rsp.st=%s req.f=0x%02x "
 		      "rsp.f=0x%02x", (void *)&s->req, s->flags, method_number(&s->req),
-		      s->status ? s->status : -1, request_state(s), response_state(s), s->req.flags,
-		      s->res.flags);
+		      s->answer.status ? s->answer.status : -1, request_state(s), response_state(s),
+		      s->req.flags, s->res.flags);
 	if (view->uri)
 		sess_put_uri(out, s);
 	strbuf_add_char(out, '\n');
@@ -191,10 +191,10 @@ static void dump_sides(struct stream *s, struct strbuf *out)
 	struct side front = {
 		.ep = &s->front, .conn = sess_conn_of(&s->front), .kind = "CONN",
 		.state = s->front.ops ? "EST" : "CLO", .timeout_ms = s->fe->timeout.client,
-		.deadline_ms = s->client_at_ms, .at = s->front.mux, .target = s->listener,
+		.deadline_ms = s->due.client_ms, .at = s->front.mux, .target = s->listener,
 	};
 	struct side back = {
-		.ep = &s->back, .conn = sess_conn_of(&s->back), .deadline_ms = s->server_at_ms,
+		.ep = &s->back, .conn = sess_conn_of(&s->back), .deadline_ms = s->due.server_ms,
 		.kind = !s->back.ops ? "NONE" : sess_conn_of(&s->back) ? "CONN" : "APPCTX",
 		.at = s->back.mux, .target = s->server, .back = true,
 	};
@@ -219,13 +219,14 @@ void sess_dump_full(struct stream *s, const struct sess_view *view)
 
 	strbuf_printf(out, "%p: ", (void *)s);
 	sess_put_date(out, s->t.wall_us, 6);
-	strbuf_printf(out, " id=%" PRIu64 " proto=%s source=", s->serial, sess_family_name(src));
+	strbuf_printf(out, " id=%" PRIu64 " proto=%s source=", s->id.on_thread,
+		      sess_family_name(src));
 	sess_put_address(view, src, (unsigned)s->listener->id);
-	strbuf_printf(out, "\n  flags=0x%x, conn_retries=%u, conn_exp=", s->flags, s->retries);
+	strbuf_printf(out, "\n  flags=0x%x, conn_retries=%u, conn_exp=", s->flags, s->retry.count);
 	timer_put_left(out, sess_connect_deadline(s), "<NEVER>");
 	strbuf_printf(out, " conn_et=0x%03x srv_conn=%p, pend_pos=%p waiting=%d epoch=0\n",
 		      s->back.flags & EP_ERROR, (void *)s->server,
-		      waits ? (void *)&s->waiter : NULL, waits);
+		      waits ? (void *)&s->queue.waiter : NULL, waits);
 	strbuf_printf(out, "  stage=%s", stage_names[s->stage]);
 	if (s->end != END_NONE)
 		strbuf_printf(out, " end=%s", stream_ends[s->end].name);
@@ -234,7 +235,7 @@ void sess_dump_full(struct stream *s, const struct sess_view *view)
 	strbuf_add_char(out, '\n');
 	dump_places(s, view);
 	strbuf_printf(out, "  task=%p (state=0x%02x nice=0 calls=%u rate=0 exp=", (void *)&s->timer,
-		      s->flags & STRM_RUNNING ? 1 : 0, s->runs);
+		      s->flags & STRM_RUNNING ? 1 : 0, s->run.count);
 	timer_put_left(out, s->timer.expire_ms, "<NEVER>");
 	strbuf_printf(out, " tid=%u(%u/%u) age=", thread_id, thread_group + 1,
 		      thread_id - thread_group_first(thread_group));

@@ -127,7 +127,7 @@ static struct endpoint *http_stream_new(void *owner, uint64_t since_ns)
 		return NULL;
 	s->t.begin = since_ns;
 	s->t.idle_from = sess->idle_from_ns ? sess->idle_from_ns : sess->accept_ns;
-	s->t.wall_us = s->unique ? clock_wall_us() - (clock_now_ns() - since_ns) / 1000
+	s->t.wall_us = s->id.in_session ? clock_wall_us() - (clock_now_ns() - since_ns) / 1000
 				 : session_accept_wall_us(sess);
 	return &s->front;
 }

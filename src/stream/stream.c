@@ -104,23 +104,23 @@ struct stream *stream_new(struct session *sess, bool http)
 		return NULL;
 	}
 	arena_init_in(&s->arena, s->area, sizeof(s->area), 0);
-	s->txn_vars.arena = s->message_vars.arena = &s->arena;
+	s->vars.txn.arena = s->vars.message.arena = &s->arena;
 	s->sess = sess;
 	s->config = session_config(sess);
 	s->listener = sess->listener;
 	s->fe = s->be = sess->fe;
 	s->flags = http ? STRM_HTTP : 0;
 	s->stage = STAGE_BEGIN;
-	s->log_level = 255;
-	s->wait_until_ms = s->client_at_ms = s->server_at_ms = TIMER_NEVER;
-	s->unique = sess->requests++;
-	s->serial = ++last_serial;
-	s->number = next_number();
+	s->log.level = 255;
+	s->due.stage_ms = s->due.client_ms = s->due.server_ms = TIMER_NEVER;
+	s->id.in_session = sess->requests++;
+	s->id.on_thread = ++last_serial;
+	s->id.in_process = next_number();
 	s->expr.session = sess;
 	s->expr.stream = s;
 	s->expr.arena = &s->arena;
-	s->expr.vars[VAR_TXN] = &s->txn_vars;
-	s->expr.vars[VAR_REQ] = &s->message_vars;
+	s->expr.vars[VAR_TXN] = &s->vars.txn;
+	s->expr.vars[VAR_REQ] = &s->vars.message;
 	http_msg_init(&s->req, &s->arena);
 	http_msg_init(&s->res, &s->arena);
 	s->front.user = &front_user;
@@ -141,12 +141,12 @@ static void stream_free(struct stream *s)
 	struct config *held = NULL;
 
 	BUG_ON(s->back.ops || s->flags & (STRM_SLOT | STRM_FILTERED));
-	STREAM_TRACE(USER, s, FREE, "the stream ends, status %u", s->status);
+	STREAM_TRACE(USER, s, FREE, "the stream ends, status %u", s->answer.status);
 	timer_cancel(&s->timer);
 	while (unlikely(s->waits != NULL))
 		stream_wait_cancel(s->waits);
-	if (s->task)
-		task_free(&s->task);
+	if (s->queue.task)
+		task_free(&s->queue.task);
 	s->sess->open_streams--;
 	if (unlikely(s->config != session_config(s->sess)))
 		held = session_past_leave(s->sess, s->config);
@@ -155,10 +155,10 @@ static void stream_free(struct stream *s)
 	http_msg_fini(&s->res);
 	block_queue_clear(&s->front.rx);
 	block_queue_clear(&s->front.tx);
-	block_queue_clear(&s->reply_body);
+	block_queue_clear(&s->local.body);
 	block_queue_clear(&s->replay);
-	vars_clear(&s->txn_vars);
-	vars_clear(&s->message_vars);
+	vars_clear(&s->vars.txn);
+	vars_clear(&s->vars.message);
 	if (slot_class_size(SLOT_STREAM))
 		slot_area_fini(SLOT_STREAM, stream_slots(s));
 	arena_fini(&s->arena);
@@ -183,12 +183,12 @@ struct expr_ctx *stream_expr(struct stream *s, unsigned flags)
 	if (likely(s->config == session_config(s->sess)))
 		s->expr.vars[VAR_SESS] = s->sess->vars;
 	if (!(flags & EXPR_DIR_RESPONSE)) {
-		s->expr.vars[VAR_REQ] = &s->message_vars;
+		s->expr.vars[VAR_REQ] = &s->vars.message;
 	} else if (s->expr.vars[VAR_REQ]) { /* the request's make room for the response's */
-		vars_clear(&s->message_vars);
+		vars_clear(&s->vars.message);
 		s->expr.vars[VAR_REQ] = NULL;
 	}
-	s->expr.vars[VAR_RES] = s->expr.vars[VAR_REQ] ? NULL : &s->message_vars;
+	s->expr.vars[VAR_RES] = s->expr.vars[VAR_REQ] ? NULL : &s->vars.message;
 	return &s->expr;
 }
 
@@ -205,23 +205,23 @@ void stream_set_end(struct stream *s, enum stream_end why)
 
 void stream_wait_ms(struct stream *s, int64_t ms)
 {
-	s->wait_until_ms = ms > 0 ? clock_now_ms() + (uint64_t)ms : TIMER_NEVER;
+	s->due.stage_ms = ms > 0 ? clock_now_ms() + (uint64_t)ms : TIMER_NEVER;
 }
 
 bool stream_is_late(const struct stream *s)
 {
-	return clock_now_ms() >= s->wait_until_ms;
+	return clock_now_ms() >= s->due.stage_ms;
 }
 
 /* Re-arms the timer from the deadlines. */
 static void stream_arm(struct stream *s)
 {
-	uint64_t at = s->wait_until_ms;
+	uint64_t at = s->due.stage_ms;
 
-	if (s->client_at_ms < at)
-		at = s->client_at_ms;
-	if (s->server_at_ms < at)
-		at = s->server_at_ms;
+	if (s->due.client_ms < at)
+		at = s->due.client_ms;
+	if (s->due.server_ms < at)
+		at = s->due.server_ms;
 	if (at != s->timer.expire_ms)
 		timer_set(&s->timer, at);
 }
@@ -271,8 +271,8 @@ static __thread uint64_t inner_ns;
 /* When that was known which it is called for: the end of poll(), or its wake-up. */
 static uint64_t woken_at_ns(const struct stream *s)
 {
-	if (s->task && task_current() == s->task && s->task->woken_ns)
-		return s->task->woken_ns;
+	if (s->queue.task && task_current() == s->queue.task && s->queue.task->woken_ns)
+		return s->queue.task->woken_ns;
 	return clock_now_ns();
 }
 
@@ -282,20 +282,20 @@ static bool stream_pass_measured(struct stream *s)
 	bool over;
 
 	inner_ns = 0;
-	s->run_began_ns = clock_read_ns();
-	if (s->run_began_ns > woken_ns)
-		s->latency_ns += s->run_began_ns - woken_ns;
+	s->run.began_ns = clock_read_ns();
+	if (s->run.began_ns > woken_ns)
+		s->run.latency_ns += s->run.began_ns - woken_ns;
 	over = stream_pass(s);
-	spent_ns = clock_read_ns() - s->run_began_ns;
-	s->cpu_ns += spent_ns - inner_ns;
-	s->run_began_ns = 0;
+	spent_ns = clock_read_ns() - s->run.began_ns;
+	s->run.cpu_ns += spent_ns - inner_ns;
+	s->run.began_ns = 0;
 	inner_ns = outer_ns + spent_ns;
 	return over;
 }
 
 uint64_t stream_cpu_ns(const struct stream *s)
 {
-	return s->cpu_ns + (s->run_began_ns ? clock_read_ns() - s->run_began_ns - inner_ns : 0);
+	return s->run.cpu_ns + (s->run.began_ns ? clock_read_ns() - s->run.began_ns - inner_ns : 0);
 }
 
 void stream_run(struct stream *s)
@@ -307,7 +307,7 @@ void stream_run(struct stream *s)
 		return;
 	}
 	s->flags |= STRM_RUNNING;
-	s->runs++;
+	s->run.count++;
 	STREAM_TRACE(DEVELOPER, s, RUN, "the stream runs");
 	over = likely(!profile_is_on) ? stream_pass(s) : stream_pass_measured(s);
 	s->flags &= ~STRM_RUNNING;
@@ -331,7 +331,7 @@ void stream_wake(struct stream_wait *w)
 enum step stream_reply(struct stream *s)
 {
 	/* what has expired is answered now: the client gets its whole time to take that */
-	s->wait_until_ms = s->client_at_ms = s->server_at_ms = TIMER_NEVER;
+	s->due.stage_ms = s->due.client_ms = s->due.server_ms = TIMER_NEVER;
 	s->flags &= ~STRM_TIMED_OUT;
 	return stream_goto(s, STAGE_REPLY);
 }
@@ -342,14 +342,14 @@ enum step stream_fail_with(struct stream *s, enum stream_end why, unsigned statu
 	STREAM_TRACE(ERROR, s, ERROR, "the stream fails with status %u, end %s: %s", status,
 		     stream_ends[why].name, stream_ends[why].text);
 	if (!(s->flags & STRM_HTTP) || s->flags & STRM_HEAD_SENT || !status) {
-		if (status && !s->status)
-			s->status = (uint16_t)status;
+		if (status && !s->answer.status)
+			s->answer.status = (uint16_t)status;
 		return stream_goto(s, STAGE_END);
 	}
 	s->flags |= STRM_CLIENT_CLOSE * (status == 400 || status == 408);
 	if (stream_reply_page(s, status))
 		return stream_reply(s);
-	s->status = (uint16_t)status;
+	s->answer.status = (uint16_t)status;
 	s->flags |= STRM_SILENT;
 	return stream_goto(s, STAGE_END);
 }
@@ -362,7 +362,7 @@ enum step stream_fail(struct stream *s, enum stream_end why)
 void stream_kill(struct stream *s, enum stream_end why)
 {
 	BUG_ON(s->flags & STRM_RUNNING);
-	s->status = s->flags & STRM_HTTP ? 500 : 0;
+	s->answer.status = s->flags & STRM_HTTP ? 500 : 0;
 	stream_fail(s, why);
 	stream_run(s);
 }

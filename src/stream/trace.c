@@ -70,9 +70,9 @@ static void stream_describe_trace(const void *what, enum trace_verbosity verbosi
 
 	strbuf_printf(out, " : [%s] fe=%s be=%s srv=%s", stage_name(s->stage), s->fe->name,
 		      s->be->name, s->server ? s->server->name : "-");
-	if (s->log_uri.len)
-		strbuf_printf(out, " \"%.*s %.*s\"", SLICE_FMT(s->log_method),
-			      SLICE_FMT(s->log_uri));
+	if (s->log.uri.len)
+		strbuf_printf(out, " \"%.*s %.*s\"", SLICE_FMT(s->log.method),
+			      SLICE_FMT(s->log.uri));
 	if (verbosity >= TRACE_MINIMAL)
 		strbuf_printf(out, " strm=%p(0x%08x) sess=%p", what, s->flags,
 			      (const void *)s->sess);

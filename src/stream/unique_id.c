@@ -23,12 +23,12 @@ struct slice stream_unique_id(struct stream *s)
 	char text[UNIQUE_ID_MAX];
 	struct strbuf b;
 
-	if (f && slice_is_none(s->unique_id)) {
+	if (f && slice_is_none(s->id.text)) {
 		strbuf_init_fixed(&b, text, sizeof(text));
 		logformat_build(f, &ctx, &b);
-		s->unique_id = arena_copy(&s->arena, strbuf_slice(&b));
+		s->id.text = arena_copy(&s->arena, strbuf_slice(&b));
 	}
-	return s->unique_id;
+	return s->id.text;
 }
 
 bool stream_add_unique_id(struct stream *s)

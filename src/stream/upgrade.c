@@ -174,7 +174,7 @@ static enum step end_unseen(struct stream *s)
 static enum step go_on(struct stream *s)
 {
 	s->flags |= STRM_HTTP;
-	s->wait_until_ms = TIMER_NEVER;
+	s->due.stage_ms = TIMER_NEVER;
 	s->front.flags = 0;
 	s->front.rx_bytes = 0;
 	session_start_with(s->sess, s);
@@ -189,7 +189,7 @@ static enum step go_on(struct stream *s)
 /* Not yet: its time runs, and many small pieces shall not hold a block each. */
 static enum step wait(struct stream *s)
 {
-	if (s->wait_until_ms == TIMER_NEVER)
+	if (s->due.stage_ms == TIMER_NEVER)
 		stream_wait_ms(s, mux_request_ms(upgrade_settings_of(s)));
 	if (s->front.rx.count >= PIECES_MAX && !compact(s))
 		return stream_fail(s, END_UPGRADE_NO_MEMORY);

@@ -282,9 +282,9 @@ static bool explain_one(struct proxy *fe, const struct explain_request *rq, FILE
 	}
 	good = fill_request(&x.stream->req, rq, error);
 	if (good) {
-		x.stream->log_method = x.stream->req.method_text;
-		x.stream->log_uri = x.stream->req.uri;
-		x.stream->log_version = x.stream->req.version_text;
+		x.stream->log.method = x.stream->req.method_text;
+		x.stream->log.uri = x.stream->req.uri;
+		x.stream->log.version = x.stream->req.version_text;
 		explain_frontend(&x, fe);
 	}
 	stream_abandon(x.stream);

@@ -380,7 +380,7 @@ static enum expr_result fetch_txn_status(struct expr_ctx *ctx, const struct expr
 					 struct sample *out)
 {
 	const struct stream *s = ctx->stream;
-	unsigned status = !s ? 0 : s->res.status ? s->res.status : s->status;
+	unsigned status = !s ? 0 : s->res.status ? s->res.status : s->answer.status;
 
 	return status ? smp_give_int(out, status) : EXPR_NONE;
 }

@@ -271,10 +271,10 @@ static bool alias_U(ALIAS_ARGS)
 static bool alias_ST(ALIAS_ARGS)
 {
 	const struct stream *s = ctx->stream;
-	int64_t status = s->status;
+	int64_t status = s->answer.status;
 
 	/* a request without an answer; 0 is for what never was one */
-	if (!status && s->flags & STRM_HTTP && !slice_is_none(s->log_uri))
+	if (!status && s->flags & STRM_HTTP && !slice_is_none(s->log.uri))
 		status = -1;
 	return logformat_put_int(item, out, status, false);
 }
@@ -295,7 +295,7 @@ static bool alias_bc(ALIAS_ARGS)
 	int64_t n = 0;
 
 	if (s->flags & STRM_BE_COUNTED)
-		n = (int64_t)proxy_be_sessions(s->be) + s->be_conn;
+		n = (int64_t)proxy_be_sessions(s->be) + s->log.be_conn;
 	return logformat_put_int(item, out, n, false);
 }
 
@@ -314,23 +314,23 @@ static bool alias_sc(ALIAS_ARGS)
 
 static bool alias_rc(ALIAS_ARGS)
 {
-	return logformat_put_int(item, out, ctx->stream->retries,
-				 ctx->stream->is_moved);
+	return logformat_put_int(item, out, ctx->stream->retry.count,
+				 ctx->stream->retry.is_moved);
 }
 
 static bool alias_sq(ALIAS_ARGS)
 {
-	return logformat_put_int(item, out, ctx->stream->queue_ahead, false);
+	return logformat_put_int(item, out, ctx->stream->queue.ahead, false);
 }
 
 static bool alias_bq(ALIAS_ARGS)
 {
-	return logformat_put_int(item, out, ctx->stream->be_queue_ahead, false);
+	return logformat_put_int(item, out, ctx->stream->queue.be_ahead, false);
 }
 
 static bool alias_rt(ALIAS_ARGS)
 {
-	return logformat_put_hex(item, out, ctx->stream->number, 4);
+	return logformat_put_hex(item, out, ctx->stream->id.in_process, 4);
 }
 
 static bool alias_lc(ALIAS_ARGS)
@@ -338,12 +338,12 @@ static bool alias_lc(ALIAS_ARGS)
 	struct stream *s = ctx->stream;
 
 	/* one number for all threads: only for formats that show it */
-	if (!s->log_number) {
+	if (!s->log.number) {
 		SHARED_WRITE(process);
-		s->log_number = __atomic_add_fetch(&s->fe->state->log_lines, 1,
+		s->log.number = __atomic_add_fetch(&s->fe->state->log_lines, 1,
 						   __ATOMIC_RELAXED);
 	}
-	return logformat_put_int(item, out, s->log_number - 1, false);
+	return logformat_put_int(item, out, s->log.number - 1, false);
 }
 
 /* --- the request ------------------------------------------------------------------------------ */
@@ -365,58 +365,58 @@ static bool alias_r(ALIAS_ARGS)
 	char text[2048];
 	struct strbuf b;
 
-	if (slice_is_none(s->log_uri))
+	if (slice_is_none(s->log.uri))
 		return logformat_put_text(item, out, SLICE("<BADREQ>"));
 	strbuf_init_fixed(&b, text, sizeof(text));
-	strbuf_add(&b, s->log_method);
+	strbuf_add(&b, s->log.method);
 	strbuf_add_char(&b, ' ');
-	strbuf_add(&b, slice_sub(s->log_uri, 0, stream_tunes()->log_uri_max));
+	strbuf_add(&b, slice_sub(s->log.uri, 0, stream_tunes()->log_uri_max));
 	strbuf_add_char(&b, ' ');
-	strbuf_add(&b, s->log_version);
+	strbuf_add(&b, s->log.version);
 	return put_said(item, out, strbuf_slice(&b));
 }
 
 static bool put_part(ALIAS_ARGS, struct slice part)
 {
-	if (slice_is_none(ctx->stream->log_uri))
+	if (slice_is_none(ctx->stream->log.uri))
 		part = SLICE("<BADREQ>");
 	return put_said(item, out, part);
 }
 
 static bool alias_HM(ALIAS_ARGS)
 {
-	return put_part(ctx, item, out, ctx->stream->log_method);
+	return put_part(ctx, item, out, ctx->stream->log.method);
 }
 
 static bool alias_HU(ALIAS_ARGS)
 {
 	/* as it came: the reference does not encode this one */
-	return slice_is_none(ctx->stream->log_uri) ? put_part(ctx, item, out, slice_none())
-		: logformat_put_text(item, out, ctx->stream->log_uri);
+	return slice_is_none(ctx->stream->log.uri) ? put_part(ctx, item, out, slice_none())
+		: logformat_put_text(item, out, ctx->stream->log.uri);
 }
 
 static bool alias_HV(ALIAS_ARGS)
 {
-	return put_part(ctx, item, out, ctx->stream->log_version);
+	return put_part(ctx, item, out, ctx->stream->log.version);
 }
 
 static bool alias_HP(ALIAS_ARGS)
 {
-	struct slice uri = ctx->stream->log_uri;
+	struct slice uri = ctx->stream->log.uri;
 
 	return put_part(ctx, item, out, slice_sub(uri, 0, slice_find_char(uri, 0, '?')));
 }
 
 static bool alias_HPO(ALIAS_ARGS)
 {
-	struct http_msg m = { .uri = ctx->stream->log_uri };
+	struct http_msg m = { .uri = ctx->stream->log.uri };
 
 	return put_part(ctx, item, out, http_msg_path(&m));
 }
 
 static bool alias_HQ(ALIAS_ARGS)
 {
-	struct slice uri = ctx->stream->log_uri;
+	struct slice uri = ctx->stream->log.uri;
 	size_t at = slice_find_char(uri, 0, '?');
 
 	/* a query that is not there is empty, not '-' */
@@ -455,7 +455,7 @@ static bool alias_OG(ALIAS_ARGS)
 {
 	const struct stream *s = ctx->stream;
 
-	return logformat_put_word(item, out, slice_of(log_step_origin(s ? s->log_step
+	return logformat_put_word(item, out, slice_of(log_step_origin(s ? s->log.step
 								      : LOG_STEP_UNSPEC)));
 }
 

@@ -35,7 +35,7 @@ static bool facts_of(const struct expr_ctx *ctx, struct endpoint_facts *f)
 	else if (ctx->stream->flags & STRM_HTTP)
 		f->major = 1;
 	if (f->major < 2 && ep == &ctx->stream->front)
-		f->id = ctx->stream->unique;
+		f->id = ctx->stream->id.in_session;
 	return true;
 }
 

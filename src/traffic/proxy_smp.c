@@ -120,7 +120,7 @@ static void pending_check(struct config *cfg, struct diag_list *diags)
 	pending_resolve(cfg, cfg, diags);
 	for (p = expr_pending_first(cfg); p; p = p->next)
 		if (p->arg->type == ARG_SERVER && p->arg->object)
-			((struct server *)p->arg->object)->is_referenced = true;
+			((struct server *)p->arg->object)->life.is_referenced = true;
 }
 
 static bool proxy_smp_init(void)
@@ -204,11 +204,11 @@ static int64_t backend_room(const struct proxy *be, bool queues)
 		if (!server_is_usable(srv))
 			continue;
 		limit = __atomic_load_n(&srv->state->maxconn, __ATOMIC_RELAXED);
-		if (!limit || (queues && !srv->maxqueue))
+		if (!limit || (queues && !srv->limits.maxqueue))
 			return -1;
 		room += limit - server_sessions(srv);
 		if (queues)
-			room += srv->maxqueue - queue_length_server(srv);
+			room += srv->limits.maxqueue - queue_length_server(srv);
 	}
 	return room < 0 ? 0 : room;
 }

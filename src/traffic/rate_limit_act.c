@@ -315,7 +315,7 @@ static enum rule_result limit_wait(struct stream *s)
 	/* nobody is there to be slowed down any more */
 	if (!stream_is_late(s) && !(s->front.flags & EP_ERROR))
 		return RULE_WAIT;
-	s->wait_until_ms = TIMER_NEVER;
+	s->due.stage_ms = TIMER_NEVER;
 	return RULE_CONTINUE;
 }
 

@@ -63,7 +63,7 @@ static bool attach_check(struct config *cfg, struct rule *r, struct diag_list *d
 		return SAY(d, r, " has no name argument while server '%s' uses pool-conn-name; "
 			   "either add a name argument to the attach-srv rule or reconfigure the "
 			   "server.", px, arg->path);
-	arg->server->is_referenced = true;
+	arg->server->life.is_referenced = true;
 	return true;
 }
 

@@ -122,13 +122,13 @@ static bool visit_thread(struct sess_tour *t)
 	}
 	/* a stream that is killed takes no other one with it: <next> stays */
 	list_for_each_safe(s, next, &stream_list_of_thread, thread_link) {
-		if (s->serial > t->last)
+		if (s->id.on_thread > t->last)
 			break;
-		if (s->serial <= t->after)
+		if (s->id.on_thread <= t->after)
 			continue;
 		if (t->lines.len >= BATCH_TEXT)
 			return false;
-		t->after = s->serial;
+		t->after = s->id.on_thread;
 		if (matches(t, s))
 			visit_stream(t, s);
 	}

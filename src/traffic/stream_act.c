@@ -92,7 +92,7 @@ static enum rule_result retries_run(const struct rule *r, struct expr_ctx *ctx, 
 	int64_t number;
 
 	if (rule_value_eval(r->data, ctx, &number) && number >= 0 && number <= 100)
-		ctx->stream->retries_left = (uint16_t)number;
+		ctx->stream->retry.left = (uint16_t)number;
 	return RULE_CONTINUE;
 }
 
@@ -123,7 +123,7 @@ static enum rule_result priority_class_run(const struct rule *r, struct expr_ctx
 	int64_t number;
 
 	if (rule_value_eval(r->data, ctx, &number))
-		ctx->stream->priority_class = (int16_t)clamp(number, 2047);
+		ctx->stream->queue.priority_class = (int16_t)clamp(number, 2047);
 	return RULE_CONTINUE;
 }
 
@@ -132,7 +132,7 @@ static enum rule_result priority_offset_run(const struct rule *r, struct expr_ct
 	int64_t number;
 
 	if (rule_value_eval(r->data, ctx, &number))
-		ctx->stream->priority_offset_ms = (int32_t)clamp(number, 524287);
+		ctx->stream->queue.priority_offset_ms = (int32_t)clamp(number, 524287);
 	return RULE_CONTINUE;
 }
 
@@ -159,7 +159,7 @@ static enum rule_result pause_run(const struct rule *r, struct expr_ctx *ctx, bo
 	/* nobody is there to be slowed down any more */
 	if (!stream_is_late(s) && !(s->front.flags & EP_ERROR))
 		return RULE_WAIT;
-	s->wait_until_ms = TIMER_NEVER;
+	s->due.stage_ms = TIMER_NEVER;
 	return RULE_CONTINUE;
 }
 
@@ -300,12 +300,12 @@ static enum rule_result body_run(const struct rule *r, struct expr_ctx *ctx, boo
 		stream_wait_ms(s, arg->time_ms);
 	}
 	if (body_is_here(ep, arg)) {
-		s->wait_until_ms = TIMER_NEVER;
+		s->due.stage_ms = TIMER_NEVER;
 		return RULE_CONTINUE;
 	}
 	if (!stream_is_late(s))
 		return RULE_WAIT;
-	s->wait_until_ms = TIMER_NEVER;
+	s->due.stage_ms = TIMER_NEVER;
 	return RULE_TIMEOUT;
 }
 

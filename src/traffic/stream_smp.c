@@ -80,17 +80,17 @@ static int64_t bytes_out_sent(const struct stream *s)
 
 static int64_t backend_queue(const struct stream *s)
 {
-	return s->be_queue_ahead;
+	return s->queue.be_ahead;
 }
 
 static int64_t server_queue(const struct stream *s)
 {
-	return s->queue_ahead;
+	return s->queue.ahead;
 }
 
 static int64_t calls(const struct stream *s)
 {
-	return s->runs;
+	return s->run.count;
 }
 
 static int64_t cpu_total(const struct stream *s)
@@ -100,37 +100,37 @@ static int64_t cpu_total(const struct stream *s)
 
 static int64_t cpu_average(const struct stream *s)
 {
-	return s->runs ? cpu_total(s) / s->runs : 0;
+	return s->run.count ? cpu_total(s) / s->run.count : 0;
 }
 
 static int64_t latency_total(const struct stream *s)
 {
-	return (int64_t)s->latency_ns;
+	return (int64_t)s->run.latency_ns;
 }
 
 static int64_t latency_average(const struct stream *s)
 {
-	return s->runs ? latency_total(s) / s->runs : 0;
+	return s->run.count ? latency_total(s) / s->run.count : 0;
 }
 
 static int64_t retries(const struct stream *s)
 {
-	return s->retries;
+	return s->retry.count;
 }
 
 static int64_t identity(const struct stream *s)
 {
-	return (int64_t)(uint32_t)(s->number + 1);
+	return (int64_t)(uint32_t)(s->id.in_process + 1);
 }
 
 static int64_t priority_class(const struct stream *s)
 {
-	return s->priority_class;
+	return s->queue.priority_class;
 }
 
 static int64_t priority_offset(const struct stream *s)
 {
-	return s->priority_offset_ms;
+	return s->queue.priority_offset_ms;
 }
 
 /* --- how it goes -------------------------------------------------------------------------- */
@@ -140,7 +140,7 @@ static enum expr_result fetch_redispatched(struct expr_ctx *ctx, const struct ex
 {
 	const struct stream *s = ctx->stream;
 
-	return s ? smp_give_bool(out, s->is_moved) : EXPR_NONE;
+	return s ? smp_give_bool(out, s->retry.is_moved) : EXPR_NONE;
 }
 
 static enum expr_result fetch_is_http(struct expr_ctx *ctx, const struct expr_arg *args,

@@ -143,7 +143,7 @@ static bool log_level_parse(struct conf_line *l, struct rule *r)
 
 static enum rule_result log_level_run(const struct rule *r, struct expr_ctx *ctx, bool *first)
 {
-	ctx->stream->log_level = r->number;
+	ctx->stream->log.level = r->number;
 	return RULE_CONTINUE;
 }
 
@@ -166,7 +166,7 @@ static bool nice_parse(struct conf_line *l, struct rule *r)
 
 static enum rule_result nice_run(const struct rule *r, struct expr_ctx *ctx, bool *first)
 {
-	struct task *t = ctx->stream->task;
+	struct task *t = ctx->stream->queue.task;
 
 	/* a stream that has no task runs at once and waits for nobody */
 	if (t)

@@ -349,7 +349,7 @@ static struct fcgi_app *app_of(struct config *cfg, const struct proxy *px, struc
 
 static bool is_fcgi(const struct server *srv)
 {
-	return srv->proto && strcmp(srv->proto->name, "fcgi") == 0;
+	return srv->mux.forced && strcmp(srv->mux.forced->name, "fcgi") == 0;
 }
 
 /* True: the servers of <px> go with its application. */

@@ -135,7 +135,7 @@ static struct script_event *server_event_copy(const struct server_event *e)
 	to->cause = put_text(&at, cause);
 	to->id = srv->id;
 	to->proxy_id = srv->proxy->id;
-	to->revision = srv->revision;
+	to->revision = srv->life.revision;
 	to->old = e->old;
 	to->now = e->now;
 	to->requeued = e->requeued;
@@ -297,7 +297,7 @@ static void set_reference(lua_State *L, const struct server_copy *s)
 	const struct proxy *be = proxy_find(script_box_of(L)->room->cfg, s->proxy_name, PROXY_BE);
 	struct server *srv = be ? server_find(be, s->name) : NULL;
 
-	if (!srv || srv->revision != s->revision)
+	if (!srv || srv->life.revision != s->revision)
 		return;
 	script_push_server(L, srv);
 	lua_setfield(L, -2, "reference");

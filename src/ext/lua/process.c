@@ -98,7 +98,7 @@ static int core_set_nice(lua_State *L)
 	nice = luaL_checkinteger(L, 1);
 	nice = nice < -1024 ? -1024 : nice > 1024 ? 1024 : nice;
 	if (run && run->ctx && run->ctx->stream)
-		task = run->ctx->stream->task;
+		task = run->ctx->stream->queue.task;
 	if (run && task)
 		task->nice = (short)nice;
 	return 0;

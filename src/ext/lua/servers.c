@@ -33,7 +33,7 @@ struct server *script_server(lua_State *L)
 {
 	struct server *srv = ((struct server_object *)script_object(L, 1, "Server"))->srv;
 
-	return __atomic_load_n(&srv->is_removed, __ATOMIC_RELAXED) ? NULL : srv;
+	return __atomic_load_n(&srv->life.is_removed, __ATOMIC_RELAXED) ? NULL : srv;
 }
 
 /* One whose state is there. */
@@ -91,7 +91,7 @@ static int get_rid(lua_State *L)
 	const struct server *srv = script_server(L);
 
 	if (srv)
-		lua_pushfstring(L, "%d", (int)srv->revision);
+		lua_pushfstring(L, "%d", (int)srv->life.revision);
 	else
 		lua_pushnil(L);
 	return 1;
@@ -117,7 +117,7 @@ static int is_dynamic(lua_State *L)
 {
 	const struct server *srv = script_server(L);
 
-	return push_boolean(L, srv, srv && srv->is_dynamic);
+	return push_boolean(L, srv, srv && srv->life.is_dynamic);
 }
 
 static int get_cur_sess(lua_State *L)

@@ -107,7 +107,7 @@ static int txn_set_loglevel(lua_State *L)
 
 	luaL_argcheck(L, level >= -1 && level < LOG_LEVELS, 2, "a log level is expected");
 	if (run->ctx->stream)
-		run->ctx->stream->log_level = level < 0 ? LOG_LEVEL_SILENT : (uint8_t)level;
+		run->ctx->stream->log.level = level < 0 ? LOG_LEVEL_SILENT : (uint8_t)level;
 	return 0;
 }
 
@@ -146,7 +146,7 @@ static int set_priority_class(lua_State *L)
 	struct script_run *run = script_self(L, 1, "TXN");
 
 	if (run->ctx->stream)
-		run->ctx->stream->priority_class = (int16_t)rank_at(L, 2047);
+		run->ctx->stream->queue.priority_class = (int16_t)rank_at(L, 2047);
 	return 0;
 }
 
@@ -155,7 +155,7 @@ static int set_priority_offset(lua_State *L)
 	struct script_run *run = script_self(L, 1, "TXN");
 
 	if (run->ctx->stream)
-		run->ctx->stream->priority_offset_ms = rank_at(L, 524287);
+		run->ctx->stream->queue.priority_offset_ms = rank_at(L, 524287);
 	return 0;
 }
 

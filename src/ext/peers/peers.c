@@ -48,8 +48,8 @@ static void peer_free(struct peer *peer)
 
 static bool same_address(const struct server *a, const struct server *b)
 {
-	return a->address_len == b->address_len && a->digest == b->digest &&
-	       (!a->address || memcmp(a->address, b->address, a->address_len) == 0);
+	return a->at.len == b->at.len && a->digest == b->digest &&
+	       (!a->at.sa || memcmp(a->at.sa, b->at.sa, a->at.len) == 0);
 }
 
 static struct peer *peer_find(const struct peers *p, const char *name)

@@ -177,8 +177,8 @@ static bool add_addressless(struct conf_line *l, struct peers_conf *c)
 
 	if (!srv)
 		return false;
-	srv->address = NULL;
-	srv->address_len = 0;
+	srv->at.sa = NULL;
+	srv->at.len = 0;
 	return true;
 }
 
@@ -256,14 +256,14 @@ static bool parse_template(struct conf_line *l)
 				  l->words[0]);
 	if (c->template)
 		return conf_error(l, 0, NULL, "'%s' : another one is already there (%s:%d).",
-				  l->words[0], c->template->file, c->template->line);
+				  l->words[0], c->template->place.file, c->template->place.line);
 	srv = parse_with_word(l, c, 1, name);
 	if (!srv)
 		return false;
 	c->template = srv;
 	if (!add_self(l, c))
 		return false;
-	if (!srv->hostname)
+	if (!srv->at.hostname)
 		return conf_error(l, 1, srv->naming.service
 				  ? "ask for addresses: services (SRV) are not supported here"
 				  : "for a known address, write a 'peer' line",
@@ -351,7 +351,7 @@ static void check_shard(const struct peers_conf *c, const struct server *srv,
 			struct diag_list *diags)
 {
 	int shard = *(int *)slot_of(&peers_server_slot, server_slots(srv));
-	struct diag_place place = { .file = srv->file, .line = srv->line };
+	struct diag_place place = { .file = srv->place.file, .line = srv->place.line };
 
 	if (shard && peers_is_local(c, srv))
 		diag_add(diags, DIAG_WARNING, &place, NULL, "Peers section '%s': shard ignored for "
@@ -367,7 +367,7 @@ static void complete_local(struct peers_conf *c, struct server *srv)
 {
 	const struct listener_conf *a;
 
-	if (srv->address || !c->bind || list_is_empty(&c->bind->listeners))
+	if (srv->at.sa || !c->bind || list_is_empty(&c->bind->listeners))
 		return;
 	a = list_first(&c->bind->listeners, struct listener_conf, link);
 	if (a->inherited_fd < 0)
@@ -378,7 +378,7 @@ static void complete_local(struct peers_conf *c, struct server *srv)
 static void check_template(struct config *cfg, struct peers_conf *c, struct diag_list *diags)
 {
 	struct server *srv = c->template;
-	struct diag_place place = { .file = srv->file, .line = srv->line };
+	struct diag_place place = { .file = srv->place.file, .line = srv->place.line };
 
 	srv->naming.resolvers = resolvers_find(cfg, srv->naming.resolvers_name);
 	if (!srv->naming.resolvers)
@@ -393,15 +393,17 @@ static void check_template(struct config *cfg, struct peers_conf *c, struct diag
 static void check_peer(struct config *cfg, struct peers_conf *c, struct server *srv,
 			 struct diag_list *diags)
 {
-	struct tls_place where = { c->proxy->name, srv->name, srv->file, srv->line, slice_none() };
-	struct diag_place place = { .file = srv->file, .line = srv->line };
+	struct tls_place where = {
+		c->proxy->name, srv->name, srv->place.file, srv->place.line, slice_none(),
+	};
+	struct diag_place place = { .file = srv->place.file, .line = srv->place.line };
 	bool is_secure = tls_server_is_on(server_slots(srv));
 
 	if (is_secure)
 		tls_server_check(cfg, server_slots(srv), &where, diags);
 	if (srv == c->template)
 		check_template(cfg, c, diags);
-	else if (srv->hostname || srv->naming.service)
+	else if (srv->at.hostname || srv->naming.service)
 		server_resolve_once(cfg, srv, diags);
 	check_shard(c, srv, diags);
 	if (!peers_is_local(c, srv))

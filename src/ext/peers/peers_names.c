@@ -104,8 +104,8 @@ bool peers_names_follow(struct peers *p, const struct peers_conf *c, peers_told_
 		return true;
 	}
 	type = line->naming.prefer_ipv4 ? DNS_A : DNS_AAAA;
-	if (n && n->port == line->port &&
-	    resolution_is_of(n->asker.resolution, line->naming.resolvers, line->hostname, type))
+	if (n && n->port == line->at.port &&
+	    resolution_is_of(n->asker.resolution, line->naming.resolvers, line->at.hostname, type))
 		return true;
 	if (!n)
 		n = calloc(1, sizeof(*n));
@@ -114,12 +114,12 @@ bool peers_names_follow(struct peers *p, const struct peers_conf *c, peers_told_
 	p->names = n;
 	n->p = p;
 	n->told = told;
-	n->port = (uint16_t)line->port;
+	n->port = (uint16_t)line->at.port;
 	n->count = 0;
 	n->asker.told = names_told;
 	resolution_leave(&n->asker);
 	if (!send_found(n, true) ||
-	    !resolution_join(&n->asker, line->naming.resolvers, line->hostname, type)) {
+	    !resolution_join(&n->asker, line->naming.resolvers, line->at.hostname, type)) {
 		names_free(p);
 		return false;
 	}
@@ -133,9 +133,9 @@ bool peers_address(const struct peer *peer, struct server_addr *out)
 	*out = (struct server_addr){ .len = 0 };
 	if (peer->found.family != ADDR_NONE) {
 		out->len = addr_to_sockaddr(&peer->found, &out->sa);
-	} else if (peer->srv->address) {
-		out->len = peer->srv->address_len;
-		memcpy(&out->sa, peer->srv->address, out->len);
+	} else if (peer->srv->at.sa) {
+		out->len = peer->srv->at.len;
+		memcpy(&out->sa, peer->srv->at.sa, out->len);
 	}
 	return out->len > 0;
 }

@@ -219,7 +219,7 @@ static void tell(struct filter *f, const char *kind, const char *name, uint64_t 
 		return;
 	log_printf(f->stream->config, &agent->log, st->status ? LOG_LVL_WARNING : LOG_LVL_NOTICE,
 		   "SPOE: [%s] <%s:%s> sid=%llu st=%u %llu %llu/%llu", agent->id, kind, name,
-		   (unsigned long long)f->stream->number, st->status, (unsigned long long)ms,
+		   (unsigned long long)f->stream->id.in_process, st->status, (unsigned long long)ms,
 		   (unsigned long long)failed,
 		   (unsigned long long)__atomic_load_n(&agent->processed, __ATOMIC_RELAXED));
 }

@@ -279,10 +279,10 @@ static void tell_timeout(struct stream *s)
 {
 	struct filters *fs = s->filters;
 
-	if ((!fs->timed_out && !(s->flags & STRM_TIMED_OUT)) || fs->told_run == s->runs)
+	if ((!fs->timed_out && !(s->flags & STRM_TIMED_OUT)) || fs->told_run == s->run.count)
 		return;
 	fs->timed_out = false;
-	fs->told_run = s->runs;
+	fs->told_run = s->run.count;
 	for (struct filter *f = fs->first; f; f = f->next)
 		if (f->kind->timeout)
 			f->kind->timeout(f);

@@ -195,7 +195,7 @@ static uint64_t time_limit(const struct preconnect *p)
 
 static bool speaks_h2(const struct preconnect *p, const struct conn *c)
 {
-	return p->line->reverse_server->proto || slice_eq(conn_alpn(c), SLICE("h2"));
+	return p->line->reverse_server->mux.forced || slice_eq(conn_alpn(c), SLICE("h2"));
 }
 
 static void dialled(struct dial *d, struct conn *c, enum dial_result r)

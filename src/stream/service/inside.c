@@ -267,7 +267,7 @@ struct inside *inside_new_bytes(struct proxy *px, const struct inside_kind *kind
 	struct inside *x = inside_make(px, kind, ctx, false);
 
 	if (x)
-		x->stream->log_level = LOG_LEVEL_SILENT;
+		x->stream->log.level = LOG_LEVEL_SILENT;
 	return x;
 }
 

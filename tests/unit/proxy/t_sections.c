@@ -35,7 +35,7 @@ static void test_inheritance(void)
 	is_int(c->mode, PROXY_MODE_TCP, "so does the mode");
 	is_int((int)server_find(a, "s")->uweight, 5, "default-server");
 	is_int((int)server_find(a, "t")->uweight, 6, "the line wins");
-	is_int((int)server_find(a, "t")->maxconn, 9, "for what it says only");
+	is_int((int)server_find(a, "t")->limits.maxconn, 9, "for what it says only");
 	is_int((int)server_find(b, "s")->uweight, 1, "another defaults, another server");
 	is_int(a->id, 1, "ids begin at 1");
 	is_int(c->id, 3, "and go on");

@@ -77,7 +77,7 @@ struct expr_ctx *stream_expr(struct stream *s, unsigned flags)
 void stream_reply_begin(struct stream *s, unsigned status, struct slice reason)
 {
 	http_msg_init(&s->res, &s->arena);
-	block_queue_clear(&s->reply_body);
+	block_queue_clear(&s->local.body);
 	s->res.flags = HTTP_MSG_RESPONSE;
 	s->res.version = 11;
 	s->res.status = status;
@@ -90,7 +90,7 @@ bool stream_reply_body(struct stream *s, struct slice body, bool copy)
 
 	snprintf(text, sizeof(text), "%zu", body.len);
 	return http_msg_set_field(&s->res, SLICE("content-length"), slice_of(text)) &&
-		block_queue_add_copy(&s->reply_body, body);
+		block_queue_add_copy(&s->local.body, body);
 }
 
 bool stream_reply_page(struct stream *s, unsigned status)
@@ -100,7 +100,7 @@ bool stream_reply_page(struct stream *s, unsigned status)
 	stream_reply_begin(s, status, slice_none());
 	return http_page_fill(http_page_find(proxy_slots(s->be), proxy_slots(s->fe), status),
 			      &s->res,
-			      &body) && block_queue_add_copy(&s->reply_body, body);
+			      &body) && block_queue_add_copy(&s->local.body, body);
 }
 
 /* --- a configuration and a stream --------------------------------------------------------- */
@@ -164,12 +164,12 @@ static void begin(const char *request)
 {
 	arena_fini(&stream->arena);
 	arena_init(&stream->arena, 0);
-	block_queue_clear(&stream->reply_body);
+	block_queue_clear(&stream->local.body);
 	stream->fe = session.fe = proxy_find(cfg, "f", PROXY_FE);
 	stream->be = stream->fe;
 	stream->sess = &session;
 	stream->flags = STRM_HTTP;
-	stream->log_level = 255;
+	stream->log.level = 255;
 	memset(&stream->rule, 0, sizeof(stream->rule));
 	parse_head(&stream->req, request, request_area, false);
 	http_msg_init(&stream->res, &stream->arena);
@@ -203,7 +203,7 @@ static const char *outcome(enum rule_result r, const struct rule *which)
 				       rule_deny_reply(which, stream))) {
 		strbuf_printf(&out, "%u %.*s\n", stream->res.status, SLICE_FMT(stream->res.reason));
 		put_fields(&out, &stream->res);
-		len = block_queue_peek(&stream->reply_body, 0, body, sizeof(body));
+		len = block_queue_peek(&stream->local.body, 0, body, sizeof(body));
 		strbuf_add(&out, slice_make(body, len));
 	} else {
 		strbuf_printf(&out, "result %d", r);
@@ -476,10 +476,10 @@ static void test_wait(void)
 	ctx = stream_expr(stream, EXPR_DIR_REQUEST);
 	is_int(rules_run(stream->fe, RULES_TCP_CONTENT, ctx, false, &which), RULE_WAIT,
 	       "no byte: wait");
-	is_int(stream->log_level, 254, "rules before were run");
-	stream->log_level = 255;
+	is_int(stream->log.level, 254, "rules before were run");
+	stream->log.level = 255;
 	is_int(rules_run(stream->fe, RULES_TCP_CONTENT, ctx, false, &which), RULE_WAIT, "again");
-	is_int(stream->log_level, 255, "they are not run again");
+	is_int(stream->log.level, 255, "they are not run again");
 	block_queue_add_copy(&stream->front.rx, SLICE("x"));
 	is_int(rules_run(stream->fe, RULES_TCP_CONTENT, ctx, false, &which), RULE_REJECT,
 	       "a byte came");
@@ -643,7 +643,7 @@ int main(void)
 	test_defaults();
 	test_refused();
 	arena_fini(&stream->arena);
-	block_queue_clear(&stream->reply_body);
+	block_queue_clear(&stream->local.body);
 	free(stream);
 	config_drop(&cfg);
 	diag_list_fini(&diags);
