@@ -26,6 +26,7 @@ KINDS = {
     "tls": ("tls-keepalive", [], "a kept request over TLS"),
     "tls-close": ("tls-full", ["-r", "1"], "a request with a handshake"),
     "tcp": ("tcp", [], "an exchange in mode tcp"),
+    "stick": ("stick", [], "a kept request that is tracked"),
 }
 
 

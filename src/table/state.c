@@ -355,6 +355,9 @@ void table_touch(struct table_state *st, struct table_entry *e)
 	uint32_t now_ms = table_now_ms();
 	struct table_shard *sh;
 
+	/* several times a request, most often in one millisecond: that is known already */
+	if (__atomic_load_n(&e->touched_ms, __ATOMIC_RELAXED) == now_ms)
+		return;
 	SHARED_LINE(&e->touched_ms);
 	__atomic_store_n(&e->touched_ms, now_ms, __ATOMIC_RELAXED);
 	if (since_ms(__atomic_load_n(&e->placed_ms, __ATOMIC_RELAXED), now_ms) <

@@ -214,6 +214,8 @@ static void add_bytes(struct trackers *all, uint64_t n, enum table_data count, e
 		if (!t->table)
 			continue;
 		shape = table_state_shape(t->table);
+		if (!shape->count[count] && !shape->count[rate])
+			continue; /* most tables have neither: nothing changes */
 		if (shape->count[count])
 			add(t, count, n);
 		if (shape->count[rate]) {
