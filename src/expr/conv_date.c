@@ -16,13 +16,35 @@ struct date_kind {
 	bool local;
 };
 
-/* Writes <format> with every %N replaced by the nanoseconds (unless -1). False: no room. */
+/* Where the conversion that <format> begins with has its N, if it is %N or %3N; *width: digits. */
+static const char *nanoseconds_end(const char *format, unsigned *width)
+{
+	const char *at = format + 1;
+
+	*width = 0;
+	while (*at >= '0' && *at <= '9')
+		*width = *width > 9 ? 9 : *width * 10 + (unsigned)(*at++ - '0');
+	if (at == format + 1 || *width > 9)
+		*width = 9;
+	return *at == 'N' ? at : NULL;
+}
+
+/* Writes <format> with the nanoseconds (unless -1) in the place of %N, as many digits as its width
+ * says. False: no room.
+ */
 static bool expand_part(const char *format, int64_t ns, struct strbuf *out)
 {
+	char digits[24];
+	unsigned width;
+
+	snprintf(digits, sizeof(digits), "%09lld", (long long)ns);
 	for (; *format; format++) {
-		if (format[0] == '%' && format[1] == 'N' && ns >= 0) {
-			strbuf_printf(out, "%09lld", (long long)ns);
-			format++;
+		const char *end = *format == '%' && ns >= 0 ? nanoseconds_end(format, &width)
+							    : NULL;
+
+		if (end) {
+			strbuf_add(out, slice_make(digits, width));
+			format = end;
 			continue;
 		}
 		strbuf_add_char(out, *format);
