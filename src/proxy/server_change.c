@@ -543,7 +543,9 @@ static void admin_follow(struct server *srv, const struct admin_move *m)
 	oper_event(srv, m->old_oper, &e);
 	if (last)
 		no_server_tell(srv->proxy);
-	if (!(m->old & SERVER_MAINT) && (m->new & SERVER_MAINT))
+	/* into maintenance it goes down; out of it, it comes up unless its checks say otherwise */
+	if (m->new & SERVER_MAINT ? !(m->old & SERVER_MAINT)
+	    : m->old & SERVER_MAINT && oper_of(srv->state) != SERVER_STOPPED)
 		shut_down_streams(srv);
 	for (struct server *f = follower_first(srv); f; f = follower_next(f))
 		follow(f, m->new, m->why);
