@@ -117,12 +117,13 @@ static bool put_safely(unsigned options, struct strbuf *out, struct slice text)
 {
 	bool encode = options & (LOGFORMAT_HTTP | LOGFORMAT_PRINTABLE);
 	char prefix = options & LOGFORMAT_HTTP ? '%' : '#';
+	bool said = options & LOGFORMAT_PRINTABLE && options & LOGFORMAT_SAID;
 	struct stops stops = { { encode ? CONTROLS & ~(1ull << '\t') : 0, encode ? DELETE : 0 } };
 	size_t start = 0;
 
 	if (options & LOGFORMAT_ESCAPE)
 		stops_add(&stops, "\"\\]");
-	if (options & LOGFORMAT_PRINTABLE && options & LOGFORMAT_SAID)
+	if (said)
 		stops_add(&stops, "#\"");
 	for (size_t i = skip_harmless(text, 0); i < text.len; i++) {
 		unsigned char c = (unsigned char)text.ptr[i];
@@ -133,7 +134,8 @@ static bool put_safely(unsigned options, struct strbuf *out, struct slice text)
 				i = skip_harmless(text, i + 1) - 1;
 			continue;
 		}
-		escape = options & LOGFORMAT_ESCAPE && (c == '"' || c == '\\' || c == ']');
+		escape = options & LOGFORMAT_ESCAPE && (c == '"' || c == '\\' || c == ']') &&
+			 !(c == '"' && said);
 		if (!strbuf_add(out, slice_sub(text, start, i)))
 			return false;
 		if (escape ? !strbuf_add_char(out, '\\') : !put_code(out, prefix, c))
@@ -318,7 +320,7 @@ static bool put_expression(const struct logformat_item *item, struct expr_ctx *c
 
 bool logformat_build(const struct logformat *f, struct expr_ctx *ctx, struct strbuf *out)
 {
-	size_t start = out->len;
+	size_t parted = out->len; /* behind the last separator */
 
 	if (f->constant.ptr)
 		return strbuf_add(out, f->constant);
@@ -335,12 +337,13 @@ bool logformat_build(const struct logformat *f, struct expr_ctx *ctx, struct str
 			ok = item->alias->print(ctx, item, out);
 		else if (item->expr)
 			ok = put_expression(item, ctx, out);
-		else if (!(item->options & LOGFORMAT_SEPARATOR) ||
-			 (out->len > start && out->ptr[out->len - 1] != ' '))
+		else if (!(item->options & LOGFORMAT_SEPARATOR) || out->len > parted)
 			ok = item->text.len == 1 ? strbuf_add_char(out, item->text.ptr[0]) :
 			     strbuf_add(out, item->text);
 		if (!ok)
 			return false;
+		if (item->options & LOGFORMAT_SEPARATOR)
+			parted = out->len;
 	}
 	return true;
 }

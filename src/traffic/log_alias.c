@@ -247,9 +247,9 @@ ALIAS_TIMER(tq, query)
 ALIAS_TIMER(tw, queue)
 ALIAS_TIMER(tc, connect)
 ALIAS_TIMER(tr, response)
+ALIAS_TIMER(td, data)
 ALIAS_TOTAL(ta, active)
 ALIAS_TOTAL(tt, total)
-ALIAS_TOTAL(td, data)
 ALIAS_TOTAL(tu, user)
 
 #undef ALIAS_TIMER
@@ -271,7 +271,7 @@ static bool alias_U(ALIAS_ARGS)
 static bool alias_ST(ALIAS_ARGS)
 {
 	const struct stream *s = ctx->stream;
-	int64_t status = s->answer.status;
+	int64_t status = s->answer.status ? s->answer.status : s->res.status;
 
 	/* a request without an answer; 0 is for what never was one */
 	if (!status && s->flags & STRM_HTTP && !slice_is_none(s->log.uri))
@@ -343,7 +343,7 @@ static bool alias_lc(ALIAS_ARGS)
 		s->log.number = __atomic_add_fetch(&s->fe->state->log_lines, 1,
 						   __ATOMIC_RELAXED);
 	}
-	return logformat_put_int(item, out, s->log.number - 1, false);
+	return logformat_put_hex(item, out, s->log.number - 1, 4);
 }
 
 /* --- the request ------------------------------------------------------------------------------ */
@@ -390,9 +390,7 @@ static bool alias_HM(ALIAS_ARGS)
 
 static bool alias_HU(ALIAS_ARGS)
 {
-	/* as it came: the reference does not encode this one */
-	return slice_is_none(ctx->stream->log.uri) ? put_part(ctx, item, out, slice_none())
-		: logformat_put_text(item, out, ctx->stream->log.uri);
+	return put_part(ctx, item, out, ctx->stream->log.uri);
 }
 
 static bool alias_HV(ALIAS_ARGS)
@@ -407,11 +405,19 @@ static bool alias_HP(ALIAS_ARGS)
 	return put_part(ctx, item, out, slice_sub(uri, 0, slice_find_char(uri, 0, '?')));
 }
 
+/* What the target does not have is empty, not '-'. */
+static bool put_part_or_nothing(ALIAS_ARGS, struct slice part)
+{
+	if (!part.len && !slice_is_none(ctx->stream->log.uri))
+		return !(item->options & LOGFORMAT_QUOTE) || strbuf_add(out, SLICE("\"\""));
+	return put_part(ctx, item, out, part);
+}
+
 static bool alias_HPO(ALIAS_ARGS)
 {
 	struct http_msg m = { .uri = ctx->stream->log.uri };
 
-	return put_part(ctx, item, out, http_msg_path(&m));
+	return put_part_or_nothing(ctx, item, out, http_msg_path(&m));
 }
 
 static bool alias_HQ(ALIAS_ARGS)
@@ -419,10 +425,8 @@ static bool alias_HQ(ALIAS_ARGS)
 	struct slice uri = ctx->stream->log.uri;
 	size_t at = slice_find_char(uri, 0, '?');
 
-	/* a query that is not there is empty, not '-' */
-	if (at == SIZE_MAX && !slice_is_none(uri))
-		return !(item->options & LOGFORMAT_QUOTE) || strbuf_add(out, SLICE("\"\""));
-	return put_part(ctx, item, out, slice_sub(uri, at, uri.len));
+	return put_part_or_nothing(ctx, item, out, at == SIZE_MAX ? SLICE("")
+				   : slice_sub(uri, at, uri.len));
 }
 
 /* --- how it ended ----------------------------------------------------------------------------- */
