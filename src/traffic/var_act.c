@@ -77,8 +77,8 @@ static bool set_var_fmt_parse(struct conf_line *l, struct rule *r)
 		return false;
 	if (rule_at_end(l))
 		return rule_error(l, r, l->at, "missing log-format string");
-	a->format = logformat_parse(l, conf_peek(l), rule_phases(r->proxy, r->set),
-				    r->set >= RULES_HTTP_REQUEST ? LOGFORMAT_HTTP : 0);
+	/* the bytes of the samples: what uses the variable encodes what it must */
+	a->format = logformat_parse(l, conf_peek(l), rule_phases(r->proxy, r->set), 0);
 	l->at++;
 	return a->format != NULL;
 }
