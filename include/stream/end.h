@@ -135,7 +135,7 @@ enum stream_cause {
 	  "the head of the answer did not come in time") \
 	X(UPLOAD_TIMEOUT, CLIENT_TIMEOUT, 0, 400, "", \
 	  "the body of the request stalled before the answer") \
-	X(UPLOAD_BAD, PROXY, 'D', 400, "", \
+	X(UPLOAD_BAD, PROXY, 0, 400, "", \
 	  "the body of the request broke the protocol before the answer") \
 	X(CLIENT_GONE, CLIENT_ABORT, 'D', 400, "", \
 	  "the client's connection failed before the answer") \

@@ -81,8 +81,10 @@ void persist_request(struct stream *s);
  * (then it is told in the letters).
  */
 struct server *persist_server(struct stream *s);
-/* Its server was left for another one. */
+/* Its server was left: the next try need not be the server's. */
 void persist_left(struct stream *s);
+/* The next try is another server's (then it is told in the letters). */
+void persist_moved(struct stream *s);
 /* Is it bound to its server, whatever happens? */
 bool persist_is_forced(const struct stream *s);
 /* Edits the cookies of the answer. Once, when its rules are done. */

@@ -103,6 +103,7 @@ static void count_next_try(struct stream *s, const struct server *before, const 
 	if (before && s->flags & STRM_REDISPATCHED && before != srv) {
 		count_both(s, before, CNT_REDISPATCHES);
 		s->retry.is_moved = true;
+		persist_moved(s);
 	} else if (before && s->flags & STRM_LEFT_SERVER) {
 		count_both(s, before, CNT_RETRIES);
 	}

@@ -387,6 +387,7 @@ struct server *persist_server(struct stream *s)
 	if (!p->wanted || server_is_willing(p->wanted) || is_bound(s, p))
 		return p->wanted;
 	persist_left(s);
+	persist_moved(s);
 	return NULL;
 }
 
@@ -396,6 +397,12 @@ void persist_left(struct stream *s)
 
 	p->wanted = NULL;
 	p->by_cookie = p->by_rule = false;
+}
+
+void persist_moved(struct stream *s)
+{
+	struct persist *p = persist_of(s);
+
 	if (p->request == 'V')
 		p->request = 'D';
 }

@@ -184,7 +184,7 @@ static struct slice http_bad_request(void *owner, const struct front_bad *bad)
 			error_capture_request(sess, &bad->details);
 	}
 	/* one that has only ended its sending may still read why nothing came of its request */
-	if (bad->kind == FRONT_BAD_ERROR || (bad->kind == FRONT_BAD_ABORT && !bad->since_ns))
+	if (bad->kind == FRONT_BAD_ERROR)
 		return slice_none();
 	return bad->status ? stream_page_text(fe, (unsigned)bad->status) : slice_none();
 }
