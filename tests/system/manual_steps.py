@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a case of manual.py can do besides whole requests:
+
+client(port, "STEP | STEP", proxy)   a client step by step: "text" is sent; answer (one), end (all that comes until the end),
+                                     more (some bytes), gone (it is waited for, whatever comes), shut, reset, close, new (another
+                                     connection; the first goes on), old (back to the first), seen (a server got a request), ctl COMMAND
+run("!", COMMAND, ...)               a command of the Runtime API; more of them on one line with ";"
+run("%", ARGUMENTS, ...)             a run of the program on the configuration: its exit status; @CFG is the file
+misbehave(sock, status, more)        what a server does whose X-Answer is no status
+plain(line)                          a line of the log without what changes from run to run
+"""
+import os
+import re
+import socket
+import subprocess
+import threading
+
+import lib
+
+SEEN = threading.Event()
+SHAPES = (
+    (r"^<134>[A-Z][a-z]{2} +\d+ [\d:]+ haproxy[-.\w]*\[\d+\]: ", ""),
+    (r"^(<\d+>)[A-Z][a-z]{2} +\d+ [\d:]+ (?:\S+ haproxy[-.\w]*|(\S+))\[\d+\]: ", r"\1\2: "),
+    (r"^(<\d+>)1 \S+ \S+ (\S+) \d+ - ", r"\g<1>1 \2 "),
+    (r"^(<\d+>(?:1 )?)haproxy[-.\w]*", r"\1haproxy"),
+    (r"( (?:\d{3}|-1) )\+?\d+( - - )", r"\1B\2"),
+    (r"\b(S=\w*)(?:\|(?:a[v-z]|b)\w{3})+", r"\1|NOW"),
+    (r"\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d(?:\.\d{3}| [+-]\d{4})", "DATE"),
+    (r"\b\d{4}-\d\d-\d\dT[\d:.]+[+-]\d\d:\d\d", "DATE"),
+    (r"127\.0\.0\.1:\d+", "127.0.0.1:PORT"),
+    (r"=(\d+)=\1(?!\d)", "=SAME"),
+)
+
+
+def plain(line):
+    for shape, by in SHAPES:
+        line = re.sub(shape, by, line)
+    line = re.sub(r'(" \d{3} \d+ "[^"]*" "[^"]*") \d+ \d+ ("[^"]*" "[^"]*" "[^"]*")((?: -?\d+)+)', lambda m: m.expand(r"\1 PORT MS \2") +
+                  re.sub(r"(?<![-\d])\d+", "T", m.group(3)), line)
+    line = re.sub(r"(?<!\S)(?:-?\d+/){7,}-?\d+", lambda m: re.sub(r"(?<![-\d])\d+", "T", m.group()), line)
+    line = re.sub(r"(?<= )(\S+/\S+ )((?:(?:\+?\d+|-1)/){2,4}\+?\d+)(?= [+\d-]|$)",
+                  lambda m: m.group(1) + re.sub(r"(?<![-\d])\d+", "T", m.group(2)), line)
+    return line.strip()
+
+
+def dated(line):
+    """Without the dates of cookies."""
+    return re.sub(*SHAPES[5], line)
+
+
+def misbehave(sock, status, more):
+    """Does it and returns true, or false where it is a status."""
+    SEEN.set()
+    if status == "hang":
+        while sock.recv(65536):
+            pass
+    elif status == "reset":
+        lib.reset(sock)
+    elif status == "raw":
+        sock.sendall(more.encode("latin-1").decode("unicode_escape").encode("latin-1"))
+    elif status == "stay":
+        sock.sendall(more.encode("latin-1").decode("unicode_escape").encode("latin-1"))
+        while sock.recv(65536):
+            pass
+    elif status == "cut":
+        sock.sendall(more.encode("latin-1").decode("unicode_escape").encode("latin-1"))
+        lib.reset(sock)
+    elif status != "close":
+        return False
+    return True
+
+
+def bad_servers():
+    """(letter, port) of what a server line may be given: R refuses, F answers no connection."""
+    full = socket.socket()
+    full.bind(("127.0.0.1", lib.ports(1)[0]))
+    full.listen(0)
+    held = []
+    for _ in range(2):
+        held.append(socket.socket())
+        held[-1].setblocking(False)
+        held[-1].connect_ex(full.getsockname())
+    bad_servers.held = held + [full]
+    return [("R", lib.ports(1, held=True)[0]), ("F", full.getsockname()[1])]
+
+
+def text_of(raw):
+    head, _, body = raw.decode("latin-1").partition("\r\n\r\n")
+    words = [" ".join(head.split("\r\n")[0].split(" ")[:2])]
+    words += [line for line in head.split("\r\n")[1:] if re.match("x-|location|set-cookie", line, re.I)]
+    return " ".join((" | ".join(words) + ("" if body.startswith("<html>") else " -> " + body)).split())
+
+
+def client(port, text, proxy):
+    """What the client saw, a line for each step that reads."""
+    socks = [lib.connect(port)]
+    readers = [lib.Reader(socks[0])]
+    said, at = [], 0
+    SEEN.clear()
+    for step in re.findall(r'"(?:[^"\\]|\\.)*"|[^|]+', text):
+        word, _, rest = step.strip().partition(" ")
+        s, r = socks[at], readers[at]
+        if step.strip().startswith('"'):
+            s.sendall(step.strip()[1:-1].encode("latin-1").decode("unicode_escape").encode("latin-1"))
+        elif word == "answer":
+            got = r.response("HEAD" if rest == "HEAD" else "GET")
+            said.append("%s %s" % (got[0], got[2].decode("latin-1").split("\r\n")[0]) if got else "end")
+            said[-1] = re.sub(r" <html>.*", "", said[-1]).strip()
+        elif word == "gone":
+            lib.recv_all(s)
+        elif word == "end":
+            try:
+                rest = r.buf + lib.recv_all(s)
+            except ConnectionResetError:
+                rest = b"reset"
+            r.buf = b""
+            said.append(text_of(rest) if rest else "nothing")
+        elif word == "more":
+            r.fill()
+            said.append(text_of(r.buf))
+            r.buf = b""
+        elif word == "shut":
+            s.shutdown(socket.SHUT_WR)
+        elif word == "reset":
+            lib.reset(s)
+        elif word == "close":
+            s.close()
+        elif word == "new":
+            socks.append(lib.connect(port))
+            readers.append(lib.Reader(socks[-1]))
+            at = len(socks) - 1
+        elif word == "old":
+            at = 0
+        elif word == "seen":
+            if not SEEN.wait(lib.PATIENCE):
+                said.append("no server saw it")
+            SEEN.clear()
+        elif word == "ctl":
+            said += lines_of(proxy.ctl(rest))
+        elif word == "until": # until CTL COMMAND ~ PATTERN
+            command, _, pattern = rest.partition(" ~ ")
+            if not lib.until(lambda: re.search(pattern, proxy.ctl(command))):
+                said.append("never: " + pattern)
+        elif word:
+            said.append("unknown step " + word)
+    for s in socks:
+        s.close()
+    return said
+
+
+def lines_of(text):
+    return [line.rstrip() for line in text.rstrip("\n").split("\n") if line.strip()]
+
+
+def shaped(line, proxy, port):
+    line = line.replace(proxy.dir, "DIR").replace(":%d" % port, ":PORT")
+    line = re.sub(r"0x[0-9a-f]{6,}", "0xPTR", line)
+    return plain(line)
+
+
+def run(kind, text, proxy, program, port):
+    """The lines that come of a command, or the exit status of a run."""
+    if kind == "!":
+        return [shaped(line, proxy, port) for line in lines_of(proxy.ctl(text))] or ["nothing"]
+    full = [program] + text.replace("@CFG", proxy.conf_path).split()
+    done = subprocess.run(full, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+                          timeout=lib.PATIENCE, cwd=proxy.dir, env=dict(os.environ, LC_ALL="C"))
+    return ["exit %d" % done.returncode]
