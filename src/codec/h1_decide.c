@@ -81,25 +81,28 @@ static void h1_remove_field(struct h1_head *out, struct h1_field *field)
 		out->host_index--;
 }
 
+/* Brackets hold an IP literal, at the start and once (RFC 3986 3.2.2). */
+static bool h1_is_host_literal(struct slice value)
+{
+	const char *close = memchr(value.ptr, ']', value.len);
+
+	if (!close || (close + 1 != value.ptr + value.len && close[1] != ':'))
+		return false;
+	for (size_t i = 1; i < value.len; i++)
+		if (value.ptr + i != close &&
+		    !(h1_char_class[(uint8_t)value.ptr[i]] & H1_CC_HOST))
+			return false;
+	return true;
+}
+
 bool h1_is_host(struct slice value)
 {
-	size_t close = SIZE_MAX;
-
-	for (size_t i = 0; i < value.len; i++) {
-		if (!(h1_char_class[(uint8_t)value.ptr[i]] & H1_CC_HOST))
+	if (value.len && value.ptr[0] == '[')
+		return h1_is_host_literal(value);
+	for (const char *at = value.ptr, *end = at + value.len; at < end; at++)
+		if (!(h1_char_class[(uint8_t)*at] & H1_CC_HOST))
 			return false;
-		/* brackets hold an IP literal, at the start and once (RFC 3986 3.2.2) */
-		if (value.ptr[i] == '[' && i)
-			return false;
-		if (value.ptr[i] == ']') {
-			if (close != SIZE_MAX || value.ptr[0] != '[')
-				return false;
-			close = i;
-		}
-	}
-	if (!value.len || value.ptr[0] != '[')
-		return true;
-	return close != SIZE_MAX && (close + 1 == value.len || value.ptr[close + 1] == ':');
+	return true;
 }
 
 static uint8_t h1_note_host(struct h1_head *out, struct h1_field *field)

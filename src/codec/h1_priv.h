@@ -11,7 +11,7 @@
 /* Classes of bytes. */
 #define H1_CC_TOKEN 0x01 /* RFC 9110 5.6.2 */
 #define H1_CC_URI   0x02 /* visible ASCII */
-#define H1_CC_HOST  0x04 /* may appear in Host: uri-host and port, without the comma */
+#define H1_CC_HOST  0x04 /* of names and ports in Host, without the comma; no brackets */
 extern const uint8_t h1_char_class[256];
 /* The lower case of a token character, 0 for any other. */
 extern const uint8_t h1_token_lower[256];

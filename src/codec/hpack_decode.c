@@ -44,18 +44,14 @@ void hpack_read_begin(struct hpack_reader *r, struct hpack_decoder *d, struct sl
 	};
 }
 
-bool hpack_read_integer(struct hpack_reader *r, unsigned prefix, unsigned bits, uint64_t *out)
+bool hpack_read_long(struct hpack_reader *r, unsigned prefix, unsigned bits, uint64_t *out)
 {
-	uint64_t max = (1u << prefix) - 1, value;
+	uint64_t value = (1u << prefix) - 1;
 	uint8_t byte;
 
 	if (r->at == r->end)
 		return hpack_read_bad(r, HPACK_ERR_TRUNCATED);
-	value = *r->at++ & max;
-	if (value < max) {
-		*out = value;
-		return true;
-	}
+	r->at++;
 	for (unsigned shift = 0; shift < bits; shift += 7) {
 		if (r->at == r->end)
 			return hpack_read_bad(r, HPACK_ERR_TRUNCATED);

@@ -80,8 +80,20 @@ static inline bool hpack_read_bad(struct hpack_reader *r, uint8_t error)
 	return false;
 }
 
+/* As hpack_read_integer(), of more than one byte, or none. */
+bool hpack_read_long(struct hpack_reader *r, unsigned prefix, unsigned bits, uint64_t *out);
 /* Reads an integer (RFC 7541 5.1) of <bits> bits at most whose first byte keeps <prefix> for it. */
-bool hpack_read_integer(struct hpack_reader *r, unsigned prefix, unsigned bits, uint64_t *out);
+static inline bool hpack_read_integer(struct hpack_reader *r, unsigned prefix, unsigned bits,
+				      uint64_t *out)
+{
+	unsigned max = (1u << prefix) - 1;
+
+	if (r->at == r->end || (*r->at & max) == max)
+		return hpack_read_long(r, prefix, bits, out);
+	*out = *r->at++ & max;
+	return true;
+}
+
 /* Finds a string whose first byte keeps <prefix> bits for its length, and the one above for
  * Huffman.
  */

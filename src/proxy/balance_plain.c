@@ -74,10 +74,13 @@ static uint64_t random_next(void)
 unsigned balance_sums_draw(const struct balance *b)
 {
 	const struct sums *s = b->data;
-	uint32_t total = __atomic_load_n(&s->sums[1], __ATOMIC_RELAXED);
-	uint32_t point = total ? (uint32_t)((random_next() >> 32) * total >> 32) : 0;
+	uint32_t total, point;
 	unsigned n = 1;
 
+	if (balance_count(b) == 1) /* there is no choice */
+		return 0;
+	total = __atomic_load_n(&s->sums[1], __ATOMIC_RELAXED);
+	point = total ? (uint32_t)((random_next() >> 32) * total >> 32) : 0;
 	while (n < s->size) {
 		uint32_t left = __atomic_load_n(&s->sums[2 * n], __ATOMIC_RELAXED);
 
@@ -125,6 +128,8 @@ static struct server *random_pick(struct balance *b, const struct balance_pick_a
 
 	if (!__atomic_load_n(&b->in_use, __ATOMIC_RELAXED))
 		return NULL;
+	if (balance_count(b) == 1)
+		draws = 1;
 	while (draws--) {
 		unsigned i = balance_sums_draw(b);
 		const struct server_balance *e = &b->entries[i];
