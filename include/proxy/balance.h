@@ -55,7 +55,7 @@ struct balance_algorithm {
 	bool (*parse)(struct conf_line *l, struct proxy *px, const char *word);
 	bool dynamic_weights;   /* may weights change at run time to anything but 0 % and 100 % */
 	bool hashes;            /* a pick stands although the server has no room: wait for it */
-	/* Builds per-group data; false: no memory. */
+	/* Builds per-group data; false: no memory. This and the next two may be NULL. */
 	bool (*init)(struct balance *b);
 	void (*fini)(struct balance *b);
 	/* The server set or a weight has changed: called under the backend's lock. */

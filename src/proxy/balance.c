@@ -151,6 +151,13 @@ static void entries_select(struct balance *b)
 	__atomic_store_n(&b->total_weight, total, __ATOMIC_RELAXED);
 }
 
+/* Under the lock: servers or weights are other ones. */
+static void tell_algorithm(struct balance *b)
+{
+	if (b->algorithm->update)
+		b->algorithm->update(b);
+}
+
 void balance_update(struct proxy *be)
 {
 	struct balance *b;
@@ -160,7 +167,7 @@ void balance_update(struct proxy *be)
 	lock_take(&be->state->change_lock);
 	b = be->balance;
 	entries_select(b);
-	b->algorithm->update(b);
+	tell_algorithm(b);
 	lock_drop(&be->state->change_lock);
 }
 
@@ -230,7 +237,8 @@ static void balance_destroy(void *ctx)
 {
 	struct balance *b = ctx;
 
-	b->algorithm->fini(b);
+	if (b->algorithm->fini)
+		b->algorithm->fini(b);
 	free(b->entries);
 	free(b);
 }
@@ -239,12 +247,12 @@ static void balance_destroy(void *ctx)
 static bool balance_begin(struct balance *b)
 {
 	entries_select(b);
-	if (!b->algorithm->init(b)) {
+	if (b->algorithm->init && !b->algorithm->init(b)) {
 		free(b->entries);
 		free(b);
 		return false;
 	}
-	b->algorithm->update(b);
+	tell_algorithm(b);
 	return true;
 }
 
@@ -317,7 +325,7 @@ bool balance_add(struct server *srv)
 		if (e->index == e->balance->count)
 			__atomic_store_n(&e->balance->count, e->index + 1, __ATOMIC_RELEASE);
 		entries_select(e->balance);
-		e->balance->algorithm->update(e->balance);
+		tell_algorithm(e->balance);
 	}
 	lock_drop(&be->state->change_lock);
 	return e != NULL;
@@ -331,7 +339,7 @@ void balance_remove(struct server *srv)
 	lock_take(&be->state->change_lock);
 	be->balance->entries[srv->index].vacant = true;
 	entries_select(be->balance);
-	be->balance->algorithm->update(be->balance);
+	tell_algorithm(be->balance);
 	lock_drop(&be->state->change_lock);
 }
 
