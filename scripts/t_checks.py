@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tests of check-format, check-size, check-layers, make-differences, check-manual and run-tap: each is shown a small tree with one fault, and has
+"""Tests of check-format, check-size, check-layers, check-rot, check-guides, check-commits, make-file-tables, make-differences, check-manual and run-tap: each is shown a small tree with one fault, and has
 to find it, and a tree without fault, and has to be silent. Prints TAP."""
 import os
 import shutil
@@ -52,7 +52,7 @@ def run(script, changes, *args):
         write(top, files(changes))
         if "--objects" in args:
             for path in files(changes):
-                if path.endswith(".c"):
+                if path.endswith(".c") and path.startswith("src/"):
                     os.makedirs(os.path.join(top, "build", os.path.dirname(path)), exist_ok=True)
                     subprocess.run([os.environ.get("CC", "cc"), "-w", "-Iinclude", "-c", path, "-o",
                                     "build/" + path[:-2] + ".o"], cwd=top, check=True)
@@ -109,6 +109,10 @@ def size_tests():
     expect("waived", size, {**long, "scripts/waivers.txt": "size src/base/low.c:low a table\n"}, "")
     expect("waiver for nothing", size, {"scripts/waivers.txt": "size src/base/low.c:low a table\n"}, "nothing needs")
     expect("parameters", size, edit(low, "low(void)", "low(" + "int a, " * 7 + "int b)"), "low.c:low: 8, 7 accepted")
+    expect("40 members", size, edit("include/base/low.h", "/* what", "struct s {\n%s};\n/* what" % ("\tint a;\n" * 40)), "")
+    expect("41 members", size, edit("include/base/low.h", "/* what", "struct s {\n%s};\n/* what" % ("\tint a;\n" * 41)),
+           "REFUSED include/base/low.h:s: 41")
+    expect("61 files", size, {"src/base/f%d.c" % i: GPL for i in range(60)}, "REFUSED src/base: 61")
     expect("long file", size, edit(low, "\nint", "\n/* */" * 1000 + "\nint"), "REFUSED src/base/low.c: 1007,")
 
 
@@ -140,6 +144,72 @@ def layer_tests():
     expect("knot of 5", layers, ring, "5 objects all need each other", *objects)
     ring["src/codec/k5.c"] = GPL + BODY % ("k5", "", "1")
     expect("a chain", layers, ring, "", *objects)
+
+
+def rot_tests():
+    rot, low, header = "check-rot", "src/base/low.c", "include/base/low.h"
+    objects = ("--objects", "build")
+    user = {"src/codec/main.c": GPL + "int high(void);\nint main(void)\n{\n\treturn high();\n}\n"}
+
+    def said(name, text, changes):
+        expect(name, rot, {**user, **changes}, text, *objects)
+
+    def declared(text):
+        return edit(header, "/* what", text + "\n/* what")
+    said("a good tree", "", {})
+    expect("a dead function", rot, {}, "high is used nowhere", *objects)
+    said("a function of one file", "other is used by this file only: static",
+         {low: GOOD[low] + BODY % ("other", "", "1") + BODY % ("another", "", "other()"),
+          header: GOOD[header], "src/codec/main.c": user["src/codec/main.c"].replace("high()", "high() + another()")})
+    said("a function for unit tests", "", {low: GOOD[low] + BODY % ("other", "", "1"), "tests/unit/base/t.c": "other();\n"})
+    said("a dead flag", "A_B is never named again", declared("enum a { A_A = 1 << 0, A_B = 1 << 1 };\n/* A_A */\nint a(int A_A);\nint b(int a, int b);"))
+    said("a dead number", "A_B is never named again", declared("enum a { A_A, A_B = 7, A_C };\nint low_c(int A_A, int A_C);"))
+    said("a dead last one", "A_C is never named again", declared("enum a { A_A, A_B, A_C };"))
+    said("a dead macro", "MOST is never named again", declared("#define MOST 3"))
+    said("a dead prototype", "lost is never named again", declared("int lost(void);"))
+    said("a dead extern", "gone is never named again", declared("extern int gone;"))
+    said("a comment before a comment", "this comment describes another comment",
+         edit(header, "/* what", "/* of something that went */\n/* what"))
+    said("a static with an exported name", "has the name of an exported one",
+         {"src/codec/low_too.c": GPL + "\nstatic int low(void)\n{\n\treturn 2;\n}\n"
+          "\nint low_too(void)\n{\n\treturn low();\n}\n",
+          "src/codec/main.c": user["src/codec/main.c"].replace("high()", "high() + low_too()")})
+    said("a waiver", "", {**declared("#define MOST 3"), "scripts/waivers.txt": "rot MO* a reason\n"})
+    said("a waiver for nothing", "nothing needs any more: rot MO*", {"scripts/waivers.txt": "rot MO* a reason\n"})
+
+
+def guide_tests():
+    guides, page, low = "check-guides", "doc/internals/adding-a-thing.md", "src/base/low.c"
+    tables = ("| opened | for |\n| --- | --- |\n| `src/base/low.c` | it |\n\n"
+              "| changed | how |\n| --- | --- |\n| `src/base/low.c` | so |\n\n")
+    blocks = "```diff\n%s\n-\treturn %s;\n+\treturn 2;\n```\n\n```vtc\n```\n"
+    good = tables + blocks % (low, "1")
+    rest = {low: GOOD[low]}
+    expect("an edit of lines that are not there", guides, {**rest, page: good.replace("return 1", "return 3")}, "are not in src/base/low.c")
+    expect("an edit of a file that is not there", guides, {**rest, page: good.replace(low, "src/base/no.c")}, "no.c is not there")
+    expect("a file that no table names", guides, {**rest, page: good.replace("| `src/base/low.c` | so", "| `src/x` | so")}, "not among what is changed")
+    expect("too many files", guides, {**rest, page: good.replace("| `src/base/low.c` | so |\n", "| `src/base/low.c` | so |\n" * 5)}, "5 files changed")
+    expect("no test", guides, {**rest, page: good.replace("```vtc\n```\n", "")}, "no test")
+    expect("code that is not C", guides, {**rest, "build/flags": "cc -Iinclude ;  ; ", page: good.replace("return 2", "return two")},
+           "is not built", "--objects", "build")
+
+
+def file_tests():
+    rule, page = "make-file-tables", "doc/internals/files.md"
+    good = {page: "", "src/base/low.c": GPL + "/* low.c - low things */\n", "src/codec/high.c": GPL + "/* high.c - high ones */\n"}
+    good[page] = made(rule, good, page)
+    expect("each file is in the page", rule, good, "", "--check")
+    expect("a file that the page does not name", rule, {**good, "src/base/new.c": GPL + "/* new.c - new */\n"}, "make doc", "--check")
+    expect("a file that does not say what it is for", rule, {**good, "src/base/new.c": GPL}, "does not say", "--check")
+
+
+def commit_tests():
+    def said(name, message, text):
+        expect(name, "check-commits", {"message": message}, text, "--hook", "message")
+    said("a good message", "CLEAN/minor: base: less of it\n", "")
+    said("no kind", "less of it\n", "message")
+    said("a long subject", "CLEAN/minor: base: %s\n" % ("x" * 90), "90")
+    said("a mistake without a body", "BUG/minor: base: less of it\n", "body")
 
 
 def difference_tests():
@@ -224,6 +294,10 @@ format_tests()
 size_tests()
 if shutil.which("nm"):
     layer_tests()
+    rot_tests()
+file_tests()
+commit_tests()
+guide_tests()
 difference_tests()
 manual_tests()
 tap_tests()
