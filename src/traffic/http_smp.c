@@ -72,6 +72,15 @@ static enum expr_result fetch_piece(struct expr_ctx *ctx, const struct expr_arg 
 	return m ? smp_give_text(out, piece->get(m)) : ret;
 }
 
+/* Fetches know one method less than messages do. */
+static enum http_method fetched_method(enum http_method method)
+{
+	return method == HTTP_METH_PATCH ? HTTP_METH_OTHER : method;
+}
+
+/* The method that the client sent, as HAProxy has it, unless it is one of no number: that one may
+ * be replaced (`set-method`).
+ */
 static enum expr_result fetch_method(struct expr_ctx *ctx, const struct expr_arg *args,
 				     struct sample *out)
 {
@@ -85,9 +94,16 @@ static enum expr_result fetch_method(struct expr_ctx *ctx, const struct expr_arg
 		return ret;
 	out->type = SMP_METH;
 	out->flags = SMP_CONST;
-	/* fetches know one method less than messages do */
-	out->method = m->method == HTTP_METH_PATCH ? HTTP_METH_OTHER : m->method;
+	out->method = fetched_method(m->method);
 	out->text = m->method_text;
+	if (m == &s->req && s->log.method.len) {
+		enum http_method known = fetched_method(http_method_of(s->log.method));
+
+		if (known) {
+			out->method = known;
+			out->text = s->log.method;
+		}
+	}
 	return EXPR_FOUND;
 }
 
