@@ -76,6 +76,7 @@ struct check_field {
 	struct check_field *next;
 	const char *name;           /* in lower case */
 	struct logformat *value;
+	const char *text;           /* the value as it is written; of a host only */
 };
 
 struct check_http_send {

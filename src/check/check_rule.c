@@ -244,6 +244,17 @@ static bool send_value(struct conf_line *l, struct check_value *v, bool format)
 	return word != NULL;
 }
 
+/* Keeps the value of the host for this message: a request has one. */
+static bool take_host(struct conf_line *l, const struct check_http_send *h, struct check_field *f)
+{
+	for (const struct check_field *it = h->fields; it; it = it->next)
+		if (it->text)
+			return rule_error(l, "'%s' header already defined (previous value is "
+					  "'%s').", l->words[l->at - 1], it->text);
+	f->text = conf_strdup(l->cfg, conf_peek(l));
+	return f->text || no_memory(l);
+}
+
 static bool send_field(struct conf_line *l, struct check_http_send *h)
 {
 	struct check_field *f = arena_zalloc(&l->cfg->arena, sizeof(*f));
@@ -263,6 +274,8 @@ static bool send_field(struct conf_line *l, struct check_http_send *h)
 	for (char *p = name; *p; p++)
 		*p = ascii_lower(*p);
 	f->name = name;
+	if (strcmp(name, "host") == 0 && !take_host(l, h, f))
+		return false;
 	f->value = logformat_parse(l, conf_peek(l), EXPR_BE_CHK_RUL, 0);
 	l->at++;
 	if (!h->last_field)
