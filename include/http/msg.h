@@ -19,6 +19,9 @@
 #include "codec/field_names.h"
 #include "codec/h1.h"
 
+struct regex;
+struct strbuf;
+
 enum http_method {
 	HTTP_METH_OTHER, HTTP_METH_OPTIONS, HTTP_METH_GET, HTTP_METH_HEAD, HTTP_METH_POST,
 	HTTP_METH_PUT, HTTP_METH_DELETE, HTTP_METH_TRACE, HTTP_METH_CONNECT, HTTP_METH_PATCH,
@@ -116,6 +119,17 @@ unsigned http_msg_del_field_of(struct http_msg *m, uint8_t id, struct slice name
 void http_msg_drop_field(struct http_msg *m, struct h1_field *field);
 /* Replaces the value of one field; copied. */
 bool http_msg_set_value(struct http_msg *m, struct h1_field *field, struct slice value);
+/* In the fields of that name (<id> is its number) the value, or with <elements> each of its
+ * comma-separated elements, without the blanks around it, becomes <to> with its \N if <re> matches.
+ * What does not match stays with its blanks. False: no memory, or more than a buffer.
+ */
+bool http_msg_replace(struct http_msg *m, uint8_t id, struct slice name, const struct regex *re,
+		      struct slice to, bool elements);
+/* The same for one text: what it becomes is written behind what <out> holds. False: no match; *good
+ * becomes false when it does not fit.
+ */
+bool http_replace_text(const struct regex *re, struct slice to, struct slice text,
+		       struct strbuf *out, bool *good);
 /* Deletes all fields of that name and adds one at the end. */
 bool http_msg_set_field(struct http_msg *m, struct slice name, struct slice value);
 /* Makes room for <more> fields at the end of a list (trailers too). */

@@ -287,100 +287,29 @@ static enum rule_result del_header_run(const struct rule *r, struct expr_ctx *ct
 	return RULE_CONTINUE;
 }
 
-/* Puts what replaces <text> behind what <out> holds: <format> with its \N. False: no match;
- * *good is false when memory is out.
- */
-static bool edit_replace(const struct edit *e, struct slice format, struct slice text,
-			 struct strbuf *out, bool *good)
-{
-	struct slice groups[REGEX_GROUPS_MAX];
-
-	if (!regex_match_groups(e->regex, text, 0, groups))
-		return false;
-	*good &= regex_expand(format, groups, out) && out->len <= block_size();
-	return true;
-}
-
-/* The end of the first comma-separated element of <s> from <at>; quotes hide commas. */
-static size_t value_end(struct slice s, size_t at)
-{
-	bool quoted = false;
-
-	for (; at < s.len; at++) {
-		if (quoted && s.ptr[at] == '\\' && at + 1 < s.len)
-			at++;
-		else if (s.ptr[at] == '"')
-			quoted = !quoted;
-		else if (s.ptr[at] == ',' && !quoted)
-			break;
-	}
-	return at;
-}
-
-/* Rebuilds a field's value with each matching element replaced; those that do not match keep their
- * blanks. True: something changed.
- */
-static bool replace_elements(const struct edit *e, struct slice format, struct slice value,
-			     struct strbuf *out, bool *good)
-{
-	bool changed = false;
-	size_t at = 0;
-
-	for (;;) {
-		size_t end = value_end(value, at);
-		struct slice element = slice_sub(value, at, end);
-
-		if (edit_replace(e, format, slice_trim(element), out, good))
-			changed = true;
-		else
-			*good &= strbuf_add(out, element);
-		if (end >= value.len)
-			return changed;
-		*good &= strbuf_add_char(out, ',');
-		at = end + 1;
-	}
-}
-
-/* Writes the new value to <out>. True: something changed. *good: whether there was room. */
-typedef bool replace_fn(const struct edit *e, struct slice format, struct slice value,
-			struct strbuf *out, bool *good);
-
-/* Rewrites with <replace> each field that the rule names. */
-static enum rule_result replace_run(const struct rule *r, struct expr_ctx *ctx,
-				    replace_fn *replace)
+/* Rewrites the fields that the rule names, or with <elements> the values between their commas. */
+static enum rule_result replace_run(const struct rule *r, struct expr_ctx *ctx, bool elements)
 {
 	struct http_msg *m = rule_message(r, ctx->stream);
 	const struct edit *e = r->data;
-	struct slice format = slice_none();
-	struct h1_field *field;
-	bool good = true;
-	struct strbuf out;
+	struct slice format;
 	int at = -1;
 
-	strbuf_init(&out);
-	while (good && (field = http_field_next(&m->fields, &at, e->id, e->name)) != NULL) {
-		if (!format.ptr)
-			format = rule_text_make(&e->text, ctx);
-		if (!format.ptr) {
-			good = false;
-			break;
-		}
-		strbuf_reset(&out);
-		if (replace(e, format, field->value, &out, &good) && good)
-			good = http_msg_set_value(m, field, strbuf_slice(&out));
-	}
-	strbuf_fini(&out);
-	return edit_result(ctx->stream, good);
+	if (!http_field_next(&m->fields, &at, e->id, e->name))
+		return RULE_CONTINUE;
+	format = rule_text_make(&e->text, ctx);
+	return edit_result(ctx->stream, format.ptr && http_msg_replace(m, e->id, e->name, e->regex,
+								      format, elements));
 }
 
 static enum rule_result replace_header_run(const struct rule *r, struct expr_ctx *ctx, bool *first)
 {
-	return replace_run(r, ctx, edit_replace);
+	return replace_run(r, ctx, false);
 }
 
 static enum rule_result replace_value_run(const struct rule *r, struct expr_ctx *ctx, bool *first)
 {
-	return replace_run(r, ctx, replace_elements);
+	return replace_run(r, ctx, true);
 }
 
 /* --- start line --------------------------------------------------------------------------- */
@@ -450,7 +379,7 @@ static enum rule_result target_replace_run(const struct rule *r, struct expr_ctx
 	if (!old.ptr)
 		return RULE_CONTINUE;
 	strbuf_init(&out);
-	if (good && edit_replace(e, format, old, &out, &good) && good)
+	if (good && http_replace_text(e->regex, format, old, &out, &good) && good)
 		good = target_is_safe(strbuf_slice(&out)) && part->set(m, strbuf_slice(&out));
 	strbuf_fini(&out);
 	return edit_result(ctx->stream, good);

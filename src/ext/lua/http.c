@@ -111,65 +111,6 @@ static int del_header(lua_State *L)
 	return 0;
 }
 
-/* One value with what <re> says of it replaced, if it matches; slice_none(): no room. */
-static struct slice replaced(const struct regex *re, struct slice value, struct slice to,
-			     struct strbuf *out)
-{
-	struct slice groups[REGEX_GROUPS_MAX];
-
-	if (!regex_match_groups(re, value, 0, groups))
-		return value;
-	strbuf_reset(out);
-	return regex_expand(to, groups, out) ? strbuf_slice(out) : slice_none();
-}
-
-/* Each of the values between commas. */
-static bool replace_values(const struct regex *re, struct slice text, struct slice to,
-			   struct strbuf *out, struct strbuf *all)
-{
-	while (text.len) {
-		size_t len = http_value_len(text);
-		struct slice part = slice_sub(text, 0, len), trimmed = slice_trim(part), value;
-
-		value = replaced(re, trimmed, to, out);
-		if (!value.ptr)
-			return false;
-		strbuf_add(all, slice_make(part.ptr, (size_t)(trimmed.ptr - part.ptr)));
-		strbuf_add(all, value);
-		if (len < text.len)
-			strbuf_add_char(all, ',');
-		text = slice_sub(text, len < text.len ? len + 1 : len, text.len);
-	}
-	return !all->overflow;
-}
-
-static bool replace_fields(struct http_msg *m, struct slice name, const struct regex *re,
-			   struct slice to, bool values)
-{
-	uint8_t id = http_field_id(name);
-	char one[8192], whole[16384];
-	struct strbuf out, all;
-	struct h1_field *f;
-	bool good = true;
-	int at = -1;
-
-	strbuf_init_fixed(&out, one, sizeof(one));
-	strbuf_init_fixed(&all, whole, sizeof(whole));
-	while (good && (f = http_field_next(&m->fields, &at, id, name)) != NULL) {
-		struct slice value;
-
-		strbuf_reset(&all);
-		whole[0] = 0;
-		if (values)
-			value = replace_values(re, f->value, to, &out, &all) ? strbuf_slice(&all)
-				: slice_none();
-		else
-			value = replaced(re, f->value, to, &out);
-		good = value.ptr && http_msg_set_value(m, f, value);
-	}
-	return good;
-}
-
 static int replace(lua_State *L, bool values)
 {
 	struct http_msg *m = message_of(L);
@@ -180,7 +121,7 @@ static int replace(lua_State *L, bool values)
 
 	if (!re)
 		return luaL_error(L, "%s", error);
-	good = replace_fields(m, name, re, to, values);
+	good = http_msg_replace(m, http_field_id(name), name, re, to, values);
 	regex_free(&re);
 	return must(L, good);
 }
