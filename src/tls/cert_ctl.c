@@ -48,7 +48,8 @@ static void list_all(struct ctl_request *rq)
 		pending = true;
 		strbuf_printf(rq->out, "*%s\n", all[i]->name);
 	}
-	strbuf_add_str(rq->out, "# filename\n");
+	if (count)
+		strbuf_add_str(rq->out, "# filename\n");
 	for (unsigned i = 0; i < count; i++)
 		strbuf_printf(rq->out, "%s\n", all[i]->name);
 	free(all);
