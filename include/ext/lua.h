@@ -22,6 +22,11 @@
 #ifndef EXT_LUA_H
 #define EXT_LUA_H
 
+#include <stdio.h>
+
 extern const struct module mod_lua, mod_lua_sockets;
+
+/* The line of -vv about Lua. */
+void lua_print_build(FILE *out);
 
 #endif

@@ -3,5 +3,10 @@
 #include "base/module.h"
 #include "ext/lua.h"
 
+void lua_print_build(FILE *out)
+{
+	fprintf(out, "Built without Lua support\n");
+}
+
 const struct module mod_lua = { .name = "lua" };
 const struct module mod_lua_sockets = { .name = "lua-sockets" };

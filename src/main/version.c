@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* version.c - what this program is and how it was built: -v, -vv, facts for `.if` */
+#include <sched.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include "base/block.h"
@@ -7,6 +8,7 @@
 #include "core/fd.h"
 #include "core/thread.h"
 #include "ext/compression.h"
+#include "ext/lua.h"
 #include "build_info.h"
 #include "main_priv.h"
 #include "mux/mux.h"
@@ -42,6 +44,26 @@ void version_print(FILE *out)
 			u.machine);
 }
 
+/* <name> as in USE_<name>. */
+static bool has_feature(const char *name)
+{
+	size_t len = strlen(name);
+
+	for (const char *at = BUILD_FEATURES; (at = strchr(at, '+')) != NULL; at++)
+		if (strncmp(at + 1, name, len) == 0 && (!at[len + 1] || at[len + 1] == ' '))
+			return true;
+	return false;
+}
+
+/* How many threads start where the configuration does not say it. */
+static unsigned usable_cpus(void)
+{
+	cpu_set_t set;
+	int count = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
+
+	return count > THREADS_MAX ? THREADS_MAX : (unsigned)count;
+}
+
 void version_print_build(FILE *out)
 {
 	fprintf(out, "Build options : \n  TARGET  = %s\n  CC      = %s\n  CFLAGS  = %s\n"
@@ -51,12 +73,20 @@ void version_print_build(FILE *out)
 	fprintf(out, "Default settings :\n  bufsize = 16384, maxrewrite = 1024, maxpollevents = "
 		"200\n\n");
 	fprintf(out, "Built with multi-threading support (MAX_TGROUPS=%d, MAX_THREADS=%d, "
-		"default=%u).\n", GROUPS_MAX, THREADS_MAX, thread_count());
+		"default=%u).\n", GROUPS_MAX, THREADS_MAX, usable_cpus());
 	tls_library_print(out);
+	lua_print_build(out);
+	if (has_feature("PROMEX"))
+		fprintf(out, "Built with the Prometheus exporter as a service\n");
 	compression_print(out);
 	fprintf(out, "Built with network namespace support.\n");
+	if (has_feature("LINUX_TPROXY"))
+		fprintf(out, "Built with transparent proxy support using: IP_TRANSPARENT "
+			"IPV6_TRANSPARENT IP_FREEBIND\n");
 	fprintf(out, "Built with PCRE2 version : %s\nPCRE2 library supports JIT : %s\n",
 		regex_version(), regex_has_jit() ? "yes" : "no (at run time)");
+	fprintf(out, "Encrypted password support via crypt(3): %s\n",
+		has_feature("LIBCRYPT") ? "yes" : "no");
 	fprintf(out, "Built with %s compiler version %s\n\n", COMPILER, __VERSION__);
 	fd_poller_dump(out);
 	fputc('\n', out);

@@ -218,6 +218,11 @@ static bool lua_init(void)
 	return true;
 }
 
+void lua_print_build(FILE *out)
+{
+	fprintf(out, "Built with Lua version : %s\n", LUA_RELEASE);
+}
+
 const struct module mod_lua = {
 	.name = "lua", .keywords = keywords, .slots = slots, .init = lua_init,
 	.start = room_start, .retire = room_retire, .thread_fini = thread_fini,
