@@ -98,8 +98,9 @@ static int report_check(const struct config *cfg, const struct main_options *o, 
 	bool has_sockets = generation_count_listeners(cfg) + stats_sockets_count(cfg) > 0;
 
 	if (!has_sockets) {
-		fprintf(stderr, "Configuration file has no error but will not start (no listener) "
-			"=> exit(2).\n");
+		if (!o->quiet && !settings_of(cfg)->quiet)
+			printf("Configuration file has no error but will not start (no listener) "
+			       "=> exit(2).\n");
 		return STATUS_NO_LISTENER;
 	}
 	if (warned && !o->quiet && !settings_of(cfg)->quiet)

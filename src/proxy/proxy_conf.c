@@ -62,7 +62,11 @@ static bool open_section(struct conf_line *l, unsigned caps)
 		return conf_error(l, 0, NULL, "'%s' expects an <id> argument", l->words[0]);
 	valid = name_is_valid(l, name);
 	if (valid)
-		valid = take_defaults(l, name, &defaults) && conf_take_end(l);
+		valid = take_defaults(l, name, &defaults);
+	if (valid && (caps & PROXY_FE) && conf_peek(l))
+		valid = conf_error(l, l->at, NULL, "please use the 'bind' keyword for listening "
+				   "addresses.");
+	valid = valid && conf_take_end(l);
 	px = proxy_new(l->cfg, name, caps, defaults);
 	if (!px)
 		return conf_error(l, 0, NULL, "out of memory.");

@@ -473,11 +473,11 @@ static bool name_is_free(struct conf_line *l, const struct server *srv)
 
 	list_for_each(other, &srv->proxy->servers, link)
 		if (strcmp(other->name, srv->name) == 0)
-			return conf_report(l, 1, DIAG_ALERT, DIAG_BARE, "parsing [%s:%d] : proxy "
+			return conf_report(l, 1, DIAG_ALERT, DIAG_BARE, "parsing [%s:%d] : %s "
 					   "'%s', another server named '%s' was already defined at "
 					   "line %d, please use distinct names.", srv->place.file,
-					   srv->place.line, srv->proxy->name, srv->name,
-					   other->place.line);
+					   srv->place.line, proxy_kind_name(srv->proxy),
+					   srv->proxy->name, srv->name, other->place.line);
 	return true;
 }
 

@@ -57,7 +57,7 @@ static void test_refusals(void)
 		{ "backend b\nbackend b\n",
 		  "backend 'b' has the same name as backend 'b' declared at test:5." },
 		{ "backend b\n server s 127.0.0.1:1\n server s 127.0.0.1:2\n",
-		  "parsing [test:7] : proxy 'b', another server named 's' was already defined at "
+		  "parsing [test:7] : backend 'b', another server named 's' was already defined at "
 		  "line 6, please use distinct names." },
 		{ "frontend f\n bind :27001\n default_backend nope\n",
 		  "Proxy 'f': unable to find required default_backend: 'nope'." },
