@@ -267,6 +267,25 @@ struct tls_cert_texts {
 bool tls_cert_set(struct config *cfg, const char *name, const struct tls_cert_texts *t, char *why,
 		  size_t size);
 
+/* What a line of a crt-store says of the authority that gives its certificate (RFC 8555). */
+struct tls_acme {
+	const char *section;         /* the name of a section `acme` */
+	const char *domains, *ips;   /* separated by commas; NULL: none */
+	bool is_temporary;           /* there was no file: it is a certificate of our own */
+};
+struct tls_acme_cert {
+	const char *name;            /* as tls_cert_set() has it */
+	const struct tls_acme *acme;
+	int64_t not_before_s, not_after_s; /* of the one in use, since 1970; 0: not known */
+};
+/* Calls <fn> for each certificate of <cfg> that has a section, in no order; what it gets is
+ * borrowed for the call, which must not change certificates. Any thread.
+ */
+void tls_acme_each(struct config *cfg, void (*fn)(void *ctx, const struct tls_acme_cert *c),
+		   void *ctx);
+/* The private key of a certificate as PEM, added. False: there is none, or no memory. */
+bool tls_cert_key(struct config *cfg, const char *name, struct strbuf *pem);
+
 /* Figures of the process, for `show info`. */
 struct tls_figures {
 	uint64_t front_open, front_total;  /* connections */

@@ -15,7 +15,6 @@ static const struct {
 	unsigned where;
 	const char *feature;
 } later[] = {
-	{ "acme.scheduler", CONF_GLOBAL, "ACME" },
 	/* rows of words that TLS itself has not: before those of all its words */
 	{ "ca-base", CONF_GLOBAL, TLS }, { "crt-base", CONF_GLOBAL, TLS },
 	{ "key-base", CONF_GLOBAL, TLS }, { "issuers-chain-path", CONF_GLOBAL, TLS },
@@ -83,7 +82,7 @@ const char *conf_later_section(const char *name)
 	static const struct {
 		const char *name, *why;
 	} sections[] = {
-		{ "acme", "is not supported yet" },
+		{ "acme", "needs OpenSSL, which this program is built without" },
 		{ "program", "has gone with HAProxy 3.3: the service manager starts programs" },
 	};
 

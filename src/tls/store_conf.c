@@ -3,8 +3,12 @@
  *
  * Manual: configuration 3.11, 12.7
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
+#include "base/file.h"
 #include "settings_priv.h"
 
 /* One section while it is read. */
@@ -58,6 +62,7 @@ static const char *key_base(const struct conf_line *l)
 struct load {
 	struct tls_cert_files files;
 	const char *crt, *alias;
+	struct tls_acme acme;        /* section NULL: none */
 	uint8_t ocsp_update, jwt;    /* enum tls_ocsp_update */
 };
 
@@ -81,6 +86,12 @@ static bool take_parameters(struct conf_line *l, struct load *load)
 			load->files.issuer = tls_path(l->cfg, crt_base(l), value);
 		else if (strcmp(word, "sctl") == 0)
 			load->files.sctl = tls_path(l->cfg, crt_base(l), value);
+		else if (strcmp(word, "acme") == 0)
+			load->acme.section = value;
+		else if (strcmp(word, "domains") == 0)
+			load->acme.domains = value;
+		else if (strcmp(word, "ips") == 0)
+			load->acme.ips = value;
 		else if (strcmp(word, "ocsp-update") == 0 &&
 			 tls_ocsp_update_take(value, &load->ocsp_update))
 			continue;
@@ -96,6 +107,54 @@ static bool take_parameters(struct conf_line *l, struct load *load)
 	return load->crt || conf_error(l, l->at, NULL, "'load' : missing 'crt' argument.");
 }
 
+/* Does what is said of ACME make sense? */
+static bool acme_is_right(struct conf_line *l, const struct load *load)
+{
+	const struct tls_acme *a = &load->acme;
+
+	if (!a->section && (a->domains || a->ips))
+		return conf_error(l, l->at, NULL, "'load' : '%s' needs 'acme'.",
+				  a->domains ? "domains" : "ips");
+	if (!a->section)
+		return true;
+	if (!conf_experimental(l->cfg))
+		return conf_error(l, l->at, NULL, "'acme' is experimental, must be allowed via a "
+				  "global 'expose-experimental-directives'.");
+	return (a->domains && *a->domains) || (a->ips && *a->ips) ||
+	       conf_error(l, l->at, NULL, "'load' : 'acme' needs 'domains' or 'ips'.");
+}
+
+/* The certificate of the file, or, where an authority will give it, one of our own for now. */
+static struct tls_entry *load_it(struct conf_line *l, const char *name, struct load *load,
+				 char *why, size_t size)
+{
+	const char *domain = load->acme.domains ? load->acme.domains : load->acme.ips;
+	struct tls_acme *acme = NULL;
+	struct tls_entry *e;
+	char first[65];
+	int there;
+
+	if (load->acme.section) {
+		there = file_open(load->files.crt, O_RDONLY, 0);
+		load->acme.is_temporary = there < 0 && errno == ENOENT;
+		if (there >= 0)
+			close(there);
+		acme = arena_alloc(&l->cfg->arena, sizeof(*acme));
+		if (!acme) {
+			snprintf(why, size, "out of memory.");
+			return NULL;
+		}
+		*acme = load->acme;
+	}
+	snprintf(first, sizeof(first), "%.*s", (int)(domain ? strcspn(domain, ",") : 0),
+		 domain ? domain : "");
+	e = load->acme.is_temporary ? tls_acme_temporary(l->cfg, name, first, why, size)
+		: tls_store_load(l->cfg, name, &load->files, why, size);
+	if (e)
+		e->acme = acme;
+	return e;
+}
+
 static bool parse_load(struct conf_line *l)
 {
 	const struct store_section *s = l->object;
@@ -104,7 +163,7 @@ static bool parse_load(struct conf_line *l)
 	char why[512] = "";
 	const char *name;
 
-	if (!take_parameters(l, &load))
+	if (!take_parameters(l, &load) || !acme_is_right(l, &load))
 		return false;
 	load.files.crt = tls_path(l->cfg, crt_base(l), load.crt);
 	load.files.may_lack_key = load.files.listed = true;
@@ -117,7 +176,7 @@ static bool parse_load(struct conf_line *l)
 		return conf_error(l, 0, NULL, "out of memory.");
 	if (tls_store_find(tls_store_of(l->cfg), name))
 		return conf_error(l, 0, NULL, "'load' : Certificate '%s' already exists!", name);
-	e = tls_store_load(l->cfg, name, &load.files, why, sizeof(why));
+	e = load_it(l, name, &load, why, sizeof(why));
 	if (!e)
 		return conf_error(l, 0, NULL, "'load' : %s", why);
 	e->in_store = true;
@@ -141,7 +200,8 @@ static const struct conf_keyword keywords[] = {
 	  .syntax = "<dir>", .help = "where relative names of keys begin" },
 	{ .words = "load", HERE, .max_args = -1, .parse = parse_load,
 	  .syntax = "crt <file> [key <file>] [alias <name>] [ocsp <file>] [issuer <file>] "
-	  "[sctl <file>] [ocsp-update { on | off }] [jwt { on | off }]",
+	  "[sctl <file>] [ocsp-update { on | off }] [jwt { on | off }] [acme <section> "
+	  "[domains <names>] [ips <addresses>]]",
 	  .help = "load a certificate" },
 	{ 0 }
 };

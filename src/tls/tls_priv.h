@@ -253,6 +253,7 @@ struct tls_entry {
 	struct tls_ocsp *ocsp;       /* owned; NULL: no answer, nor is there to be one */
 	uint8_t ocsp_update;         /* enum tls_ocsp_update */
 	bool in_store;               /* of a crt-store */
+	const struct tls_acme *acme; /* in the arena; NULL: nobody asks for it */
 	bool jwt;                    /* atomic: tokens may be read with it */
 	char *note;                  /* why its OCSP answer was left out; owned, NULL: it was not */
 	uint64_t stamp;              /* of its files, for watch.c */
@@ -288,6 +289,9 @@ struct tls_entry *tls_store_cert(struct config *cfg, const char *path, char *why
 struct tls_entry *tls_store_load(struct config *cfg, const char *name,
 				 const struct tls_cert_files *given, char *why, size_t size);
 struct tls_entry *tls_store_find(struct tls_store *s, const char *name);
+/* acme.c: a certificate of our own under <name>, until an authority gives one. NULL: <why>. */
+struct tls_entry *tls_acme_temporary(struct config *cfg, const char *name, const char *domain,
+				     char *why, size_t size);
 struct tls_entry *tls_store_add(struct tls_store *s, const char *name, struct tls_cert *cert);
 void tls_store_remove(struct tls_store *s, struct tls_entry *e);
 /* Has <e> be <cert>, of which a count is taken over; what it was is the caller's. */

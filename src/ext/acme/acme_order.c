@@ -1,0 +1,712 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* acme_order.c - ACME: one order, from the directory to the certificate (RFC 8555 7)
+ *
+ *   DIRECTORY --> NONCE --> ACCOUNT --> ORDER --> [AUTH --> CHALLENGE --> POLL_AUTH]...
+ *       --> FINALIZE --> POLL_ORDER --> CERTIFICATE
+ *
+ * Each step asks one question by the program's HTTP client, and takes its answer. What the
+ * authority says is not trusted: texts that go into a message or a URL are looked at first, counts
+ * and sizes are bounded, and the whole order has a time limit.
+ */
+#include <ctype.h>
+#include <openssl/crypto.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/block.h"
+#include "base/bug.h"
+#include "base/clock.h"
+#include "base/num.h"
+#include "client/http_client.h"
+#include "codec/json.h"
+#include "conf/conf.h"
+#include "core/background.h"
+#include "core/timer.h"
+#include "expr/pattern.h"
+#include "proxy/proxy.h"
+#include "acme_priv.h"
+
+#define BODY_MAX (256 * 1024) /* of an answer, bytes */
+#define NAMES_MAX 100         /* as many names as authorities take in one certificate */
+#define ORDER_MS (10 * 60 * 1000)
+#define POLL_MS 2000          /* unless Retry-After says more */
+#define POLL_MAX_MS 60000
+#define NONCE_TRIES 5
+#define TEXT_MAX 2048         /* of a URL, a token, a nonce */
+
+enum step { DIRECTORY, NONCE, ACCOUNT, ORDER, AUTH, CHALLENGE, POLL_AUTH, FINALIZE, POLL_ORDER,
+	    CERTIFICATE };
+
+struct authorization {
+	char *url, *challenge, *token; /* the last two once it was read */
+	bool in_map;
+};
+
+static struct {
+	struct acme_want want;       /* its texts are owned */
+	acme_done_fn *done;
+	bool on;
+	unsigned serial;             /* of the order: what was begun for another one is not ours */
+	enum step step;
+	struct http_call *call;
+	struct timer timer, limit;
+	/* what is asked: kept for another try */
+	char *url;
+	struct strbuf payload;
+	bool is_post;
+	unsigned tries;
+	/* the answer */
+	unsigned status;
+	struct strbuf body;
+	bool too_large, whole;
+	char nonce[TEXT_MAX], location[TEXT_MAX];
+	int64_t retry_ms;
+	/* what is known so far */
+	char *new_nonce, *new_account, *new_order, *kid, *order, *finalize;
+	struct authorization auths[NAMES_MAX];
+	unsigned auth_count, at;
+	char thumbprint[64];
+	EVP_PKEY *key;
+	struct strbuf key_pem;
+} me;
+
+static void fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* --- life ------------------------------------------------------------------------------------ */
+
+/* Tokens are taken out of the map in force, whatever happened. */
+static void leave_map(void)
+{
+	struct pattern_ref *map = NULL;
+
+	if (me.want.section && me.want.section->map)
+		map = pattern_ref_find(proxies_current(), me.want.section->map, false);
+	for (unsigned i = 0; i < me.auth_count; i++)
+		if (me.auths[i].in_map && map)
+			pattern_ref_delete(map, PATTERN_NOW, slice_of(me.auths[i].token), 0);
+}
+
+static void forget(char **text)
+{
+	free(*text);
+	*text = NULL;
+}
+
+static void end(void)
+{
+	leave_map();
+	timer_cancel(&me.timer);
+	timer_cancel(&me.limit);
+	if (me.call)
+		http_call_cancel(me.call);
+	for (unsigned i = 0; i < me.auth_count; i++) {
+		free(me.auths[i].url);
+		free(me.auths[i].challenge);
+		free(me.auths[i].token);
+	}
+	memset(me.auths, 0, sizeof(me.auths));
+	me.call = NULL;
+	me.auth_count = me.at = 0;
+	forget(&me.url);
+	forget(&me.new_nonce);
+	forget(&me.new_account);
+	forget(&me.new_order);
+	forget(&me.kid);
+	forget(&me.order);
+	forget(&me.finalize);
+	strbuf_fini(&me.payload);
+	strbuf_fini(&me.body);
+	if (me.key_pem.ptr)
+		OPENSSL_cleanse(me.key_pem.ptr, me.key_pem.len);
+	strbuf_fini(&me.key_pem);
+	EVP_PKEY_free(me.key);
+	me.key = NULL;
+	free((char *)(uintptr_t)me.want.name);
+	free((char *)(uintptr_t)me.want.domains);
+	free((char *)(uintptr_t)me.want.ips);
+	config_drop(&me.want.config);
+	me.want = (struct acme_want){ 0 };
+	me.on = false;
+}
+
+static void fail(const char *fmt, ...)
+{
+	char why[1024];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(why, sizeof(why), fmt, ap);
+	va_end(ap);
+	for (char *p = why; *p; p++) /* a log line is one line */
+		if ((unsigned char)*p < 32 || *p == 127)
+			*p = ' ';
+	end();
+	me.done(NULL, NULL, why);
+}
+
+bool acme_order_is_on(void)
+{
+	return me.on;
+}
+
+void acme_order_stop(void)
+{
+	if (me.on)
+		end();
+}
+
+/* --- texts of the authority ------------------------------------------------------------------ */
+
+/* Printable, and nothing that would end a string of JSON. */
+static bool is_plain(struct slice s)
+{
+	for (size_t i = 0; i < s.len; i++)
+		if ((unsigned char)s.ptr[i] <= 32 || (unsigned char)s.ptr[i] >= 127 ||
+		    s.ptr[i] == '"' || s.ptr[i] == '\\')
+			return false;
+	return s.len > 0 && s.len < TEXT_MAX;
+}
+
+static bool is_url(struct slice s)
+{
+	return is_plain(s) && (slice_starts(s, SLICE("https://")) ||
+			       slice_starts(s, SLICE("http://")));
+}
+
+/* base64url, as tokens and nonces are (RFC 8555 8.1). */
+static bool is_token(struct slice s)
+{
+	for (size_t i = 0; i < s.len; i++)
+		if (!isalnum((unsigned char)s.ptr[i]) && s.ptr[i] != '-' && s.ptr[i] != '_')
+			return false;
+	return s.len > 0 && s.len < TEXT_MAX;
+}
+
+/* The string at <path> of the answer, to free; NULL: there is none. */
+static char *text_at(const char *path)
+{
+	struct slice value;
+	char *out;
+	long len;
+
+	if (json_find(strbuf_slice(&me.body), slice_of(path), &value) != JSON_STRING)
+		return NULL;
+	out = malloc(value.len + 1);
+	len = out ? json_unescape(value, out) : -1;
+	if (len < 0) {
+		free(out);
+		return NULL;
+	}
+	out[len] = 0;
+	return out;
+}
+
+/* A URL of the answer into *out. False: it is none. */
+static bool take_url(const char *path, char **out)
+{
+	free(*out);
+	*out = text_at(path);
+	return *out && is_url(slice_of(*out));
+}
+
+static bool text_is(const char *path, const char *wanted)
+{
+	char *text = text_at(path);
+	bool same = text && strcmp(text, wanted) == 0;
+
+	free(text);
+	return same;
+}
+
+/* What the authority says is wrong, with the step where it did. */
+static void refused(const char *what)
+{
+	char *detail = text_at("$.detail");
+	char *error = detail ? NULL : text_at("$.error.detail");
+
+	fail("%s: %u%s%.500s", what, me.status, detail || error ? " " : "",
+	     detail ? detail : error ? error : "");
+	free(detail);
+	free(error);
+}
+
+/* --- asking ---------------------------------------------------------------------------------- */
+
+static void go_on(void);
+
+static enum inside_result call_part(struct http_call *c, struct block_queue *to)
+{
+	return block_queue_add_copy(to, strbuf_slice(&me.body)) ? INSIDE_DONE : INSIDE_ERROR;
+}
+
+static void keep_field(const struct http_msg *m, uint8_t id, struct slice name, char *out,
+		       bool (*good)(struct slice s))
+{
+	const struct h1_field *f = http_field_find(&m->fields, id, name);
+
+	if (f && good(f->value))
+		snprintf(out, TEXT_MAX, "%.*s", SLICE_FMT(f->value));
+}
+
+static void call_head(struct http_call *c, const struct http_msg *m)
+{
+	const struct h1_field *retry;
+	int64_t s;
+
+	if (m->flags & HTTP_MSG_INTERIM)
+		return;
+	me.status = m->status;
+	me.body.len = 0; /* what was sent is not needed any more */
+	keep_field(m, FIELD_OTHER, SLICE("replay-nonce"), me.nonce, is_token);
+	keep_field(m, FIELD_LOCATION, SLICE("location"), me.location, is_url);
+	retry = http_field_find(&m->fields, FIELD_OTHER, SLICE("retry-after"));
+	me.retry_ms = 0;
+	if (retry && num_parse_range(retry->value, 0, POLL_MAX_MS / 1000, &s))
+		me.retry_ms = s * 1000;
+}
+
+static void call_data(struct http_call *c, struct block_queue *from)
+{
+	for (const struct piece *p = from->first; p && !me.too_large; p = p->next)
+		me.too_large = me.body.len + p->len > BODY_MAX ||
+			       !strbuf_add(&me.body, slice_make(p->ptr, p->len));
+	block_queue_clear(from);
+}
+
+static void call_end(struct http_call *c, bool whole, enum stream_end why)
+{
+	me.call = NULL;
+	me.whole = whole && !me.too_large;
+	timer_set(&me.timer, clock_now_ms()); /* the next step is not for this call's stack */
+}
+
+static const struct http_call_kind call_kind = {
+	.name = "ACME", .part = call_part, .head = call_head, .data = call_data, .end = call_end,
+};
+
+/* Sends what is asked, signed with the nonce of the last answer. */
+static void send_it(void)
+{
+	struct slice method = me.is_post ? SLICE("POST") : me.step == NONCE ? SLICE("HEAD")
+			      : SLICE("GET");
+	const char *why = "out of memory";
+	bool good = true;
+
+	me.body.len = 0;
+	me.status = 0;
+	me.too_large = me.whole = false;
+	me.location[0] = 0;
+	if (me.is_post)
+		good = acme_sign(&me.body, me.want.section->account, me.kid, me.nonce, me.url,
+				 strbuf_slice(&me.payload));
+	me.nonce[0] = 0; /* once only */
+	me.call = good ? http_call_new(proxies_current(), &call_kind, NULL, method,
+				       slice_of(me.url), &why) : NULL;
+	if (me.call)
+		http_call_be_silent(me.call);
+	if (me.call && (!me.is_post ||
+			(http_call_has_body(me.call, me.body.len) &&
+			 http_msg_add_field(me.call->request, SLICE("content-type"),
+					    SLICE("application/jose+json"))))) {
+		http_call_start(me.call);
+		return;
+	}
+	fail("%.300s: %s", me.url, why);
+}
+
+/* <payload> NULL: GET or HEAD. "": POST-as-GET. It has been added to me.payload otherwise. */
+static void ask(enum step step, const char *url, bool is_post)
+{
+	char *copy = strdup(url);
+
+	free(me.url);
+	me.url = copy;
+	me.step = step;
+	me.is_post = is_post;
+	me.tries = 0;
+	if (copy)
+		send_it();
+	else
+		fail("out of memory");
+}
+
+static void ask_empty(enum step step, const char *url)
+{
+	me.payload.len = 0;
+	ask(step, url, true);
+}
+
+static void ask_later(enum step step)
+{
+	int64_t ms = me.retry_ms > POLL_MS ? me.retry_ms : POLL_MS;
+
+	me.step = step;
+	me.whole = false;
+	timer_set(&me.timer, clock_now_ms() + (uint64_t)(ms < POLL_MAX_MS ? ms : POLL_MAX_MS));
+	me.status = UINT32_MAX; /* nothing is under way: ask when the time is over */
+}
+
+/* --- the steps ------------------------------------------------------------------------------- */
+
+static void take_directory(void)
+{
+	if (me.status != 200 || !take_url("$.newNonce", &me.new_nonce) ||
+	    !take_url("$.newAccount", &me.new_account) || !take_url("$.newOrder", &me.new_order))
+		refused("the directory is none");
+	else
+		ask(NONCE, me.new_nonce, false);
+}
+
+static void take_nonce(void)
+{
+	const struct acme_section *s = me.want.section;
+	char why[300] = "out of memory";
+	bool good;
+
+	if (me.status / 100 != 2 || !me.nonce[0]) {
+		refused("no nonce");
+		return;
+	}
+	me.payload.len = 0;
+	good = strbuf_add_str(&me.payload, "{\"termsOfServiceAgreed\":true") &&
+	       (!s->contact || strbuf_printf(&me.payload, ",\"contact\":[\"mailto:%s\"]",
+					     s->contact)) &&
+	       acme_bind(&me.payload, s, me.new_account, why, sizeof(why)) &&
+	       strbuf_add_char(&me.payload, '}');
+	if (good)
+		ask(ACCOUNT, me.new_account, true);
+	else
+		fail("the account: %s", why);
+}
+
+static bool add_identifiers(const char *kind, const char *list)
+{
+	while (list && *list) {
+		size_t len = strcspn(list, ",");
+		bool first = me.payload.ptr[me.payload.len - 1] == '[';
+
+		if (len && !strbuf_printf(&me.payload, "%s{\"type\":\"%s\",\"value\":\"%.*s\"}",
+					  first ? "" : ",", kind, (int)len, list))
+			return false;
+		list += len;
+		list += *list == ',';
+	}
+	return true;
+}
+
+static void take_account(void)
+{
+	const struct acme_section *s = me.want.section;
+
+	if (me.status / 100 != 2 || !me.location[0]) {
+		refused("the account is refused");
+		return;
+	}
+	me.kid = strdup(me.location);
+	me.payload.len = 0;
+	if (me.kid && strbuf_add_str(&me.payload, "{\"identifiers\":[") &&
+	    add_identifiers("dns", me.want.domains) && add_identifiers("ip", me.want.ips) &&
+	    strbuf_add_char(&me.payload, ']') &&
+	    (!s->profile || strbuf_printf(&me.payload, ",\"profile\":\"%s\"", s->profile)) &&
+	    strbuf_add_char(&me.payload, '}'))
+		ask(ORDER, me.new_order, true);
+	else
+		fail("out of memory");
+}
+
+static void finalize(void);
+
+static void next_authorization(void)
+{
+	if (me.at < me.auth_count)
+		ask_empty(AUTH, me.auths[me.at].url);
+	else
+		finalize();
+}
+
+static void take_order(void)
+{
+	char path[64];
+
+	if (me.status != 201 || !me.location[0] || !take_url("$.finalize", &me.finalize)) {
+		refused("the order is refused");
+		return;
+	}
+	me.order = strdup(me.location);
+	for (unsigned i = 0; i < NAMES_MAX; i++) {
+		snprintf(path, sizeof(path), "$.authorizations[%u]", i);
+		if (!take_url(path, &me.auths[i].url))
+			break;
+		me.auth_count = i + 1;
+	}
+	if (me.order && me.auth_count)
+		next_authorization();
+	else
+		refused("the order has no authorizations");
+}
+
+/* The challenge of the answer that we can meet: its URL and token. */
+static bool take_challenge(struct authorization *a)
+{
+	char path[64];
+
+	for (unsigned i = 0; i < 20; i++) {
+		snprintf(path, sizeof(path), "$.challenges[%u].type", i);
+		if (!text_is(path, "http-01"))
+			continue;
+		snprintf(path, sizeof(path), "$.challenges[%u].token", i);
+		free(a->token);
+		a->token = text_at(path);
+		snprintf(path, sizeof(path), "$.challenges[%u].url", i);
+		return a->token && is_token(slice_of(a->token)) && take_url(path, &a->challenge);
+	}
+	return false;
+}
+
+static bool enter_map(struct authorization *a)
+{
+	const char *name = me.want.section->map;
+	struct pattern_ref *map = name ? pattern_ref_find(proxies_current(), name, false) : NULL;
+	struct pattern_error error;
+
+	if (!name)
+		return true; /* the answer does not need it */
+	a->in_map = map && pattern_ref_insert(map, PATTERN_NOW, slice_of(a->token),
+					      slice_of(me.thumbprint), &error);
+	return a->in_map;
+}
+
+static void take_authorization(void)
+{
+	struct authorization *a = &me.auths[me.at];
+
+	if (me.status == 200 && text_is("$.status", "valid")) {
+		me.at++;
+		next_authorization();
+	} else if (me.status != 200 || !text_is("$.status", "pending") || !take_challenge(a)) {
+		refused("no challenge http-01 is offered");
+	} else if (!enter_map(a)) {
+		fail("the map '%s' is not there: no rule uses it", me.want.section->map);
+	} else {
+		me.payload.len = 0;
+		if (strbuf_add_str(&me.payload, "{}"))
+			ask(CHALLENGE, a->challenge, true);
+		else
+			fail("out of memory");
+	}
+}
+
+static void take_answer_to_challenge(void)
+{
+	if (me.status / 100 == 2)
+		ask_later(POLL_AUTH);
+	else
+		refused("the challenge is refused");
+}
+
+/* Why a challenge was not met stands with it. */
+static void challenge_failed(void)
+{
+	char path[64], *detail = NULL;
+
+	for (unsigned i = 0; i < 20 && !detail; i++) {
+		snprintf(path, sizeof(path), "$.challenges[%u].error.detail", i);
+		detail = text_at(path);
+	}
+	fail("the challenge failed: %.500s", detail ? detail : "no reason is told");
+	free(detail);
+}
+
+static void take_poll_of_authorization(void)
+{
+	if (me.status / 100 != 2)
+		refused("the authorization is refused");
+	else if (text_is("$.status", "valid")) {
+		me.at++;
+		next_authorization();
+	} else if (text_is("$.status", "pending") || text_is("$.status", "processing")) {
+		ask_later(POLL_AUTH);
+	} else {
+		challenge_failed();
+	}
+}
+
+/* --- the key --------------------------------------------------------------------------------- */
+
+/* Made apart: RSA takes long. */
+struct key_work {
+	struct acme_section how;
+	struct config *config; /* counted: its texts */
+	unsigned serial;
+	EVP_PKEY *key;
+};
+
+static void make_key(void *ctx)
+{
+	struct key_work *w = ctx;
+
+	w->key = acme_key_new(&w->how);
+}
+
+static void send_request(void)
+{
+	me.payload.len = me.key_pem.len = 0;
+	if (me.key && acme_key_pem(&me.key_pem, me.key) &&
+	    strbuf_add_str(&me.payload, "{\"csr\":\"") &&
+	    acme_csr(&me.payload, me.key, me.want.domains, me.want.ips) &&
+	    strbuf_add_str(&me.payload, "\"}"))
+		ask(FINALIZE, me.finalize, true);
+	else
+		fail("cannot make the key and the request for the certificate");
+}
+
+static void key_is_made(void *ctx)
+{
+	struct key_work *w = ctx;
+
+	if (me.on && me.serial == w->serial) {
+		me.key = w->key;
+		w->key = NULL;
+		send_request();
+	}
+	EVP_PKEY_free(w->key);
+	config_drop(&w->config);
+	free(w);
+}
+
+static void finalize(void)
+{
+	struct key_work *w;
+
+	if (me.key) { /* reuse-key */
+		send_request();
+		return;
+	}
+	w = calloc(1, sizeof(*w));
+	if (w) {
+		w->how = *me.want.section;
+		w->config = config_take(me.want.config);
+		w->serial = me.serial;
+	}
+	if (w && background_run(make_key, key_is_made, w))
+		return;
+	if (w)
+		config_drop(&w->config);
+	free(w);
+	fail("out of memory");
+}
+
+/* --- the end --------------------------------------------------------------------------------- */
+
+static void take_poll_of_order(void)
+{
+	char *url = NULL;
+
+	if (me.status / 100 != 2)
+		refused("the order fails");
+	else if (text_is("$.status", "valid") && take_url("$.certificate", &url))
+		ask_empty(CERTIFICATE, url);
+	else if (text_is("$.status", "processing") || text_is("$.status", "ready") ||
+		 text_is("$.status", "pending"))
+		ask_later(POLL_ORDER);
+	else
+		refused("the order fails");
+	free(url);
+}
+
+static void take_certificate(void)
+{
+	struct strbuf crt, key;
+
+	if (me.status != 200 || !strbuf_add_char(&me.body, 0)) {
+		refused("no certificate");
+		return;
+	}
+	me.body.len--;
+	if (strlen(me.body.ptr) != me.body.len || !strbuf_add_char(&me.key_pem, 0)) {
+		fail("what came is no certificate");
+		return;
+	}
+	crt = me.body;
+	key = me.key_pem;
+	strbuf_init(&me.body);
+	strbuf_init(&me.key_pem);
+	end();
+	me.done(crt.ptr, key.ptr, NULL);
+	OPENSSL_cleanse(key.ptr, key.len);
+	strbuf_fini(&crt);
+	strbuf_fini(&key);
+}
+
+static void (*const takes[])(void) = {
+	[DIRECTORY] = take_directory, [NONCE] = take_nonce, [ACCOUNT] = take_account,
+	[ORDER] = take_order, [AUTH] = take_authorization, [CHALLENGE] = take_answer_to_challenge,
+	[POLL_AUTH] = take_poll_of_authorization, [FINALIZE] = take_poll_of_order,
+	[POLL_ORDER] = take_poll_of_order, [CERTIFICATE] = take_certificate,
+};
+
+static bool is_bad_nonce(void)
+{
+	return me.is_post && me.status == 400 && me.nonce[0] &&
+	       text_is("$.type", "urn:ietf:params:acme:error:badNonce") &&
+	       ++me.tries < NONCE_TRIES;
+}
+
+/* An answer is there, or the time to ask again. */
+static void go_on(void)
+{
+	if (!me.url)
+		ask(DIRECTORY, me.want.section->directory, false);
+	else if (me.status == UINT32_MAX)
+		ask_empty(me.step, me.step == POLL_AUTH ? me.auths[me.at].url : me.order);
+	else if (!me.whole || !me.status)
+		fail("%.300s: no whole answer%s", me.url, me.too_large ? ", it is too large" : "");
+	else if (is_bad_nonce())
+		send_it();
+	else if (me.step > NONCE && me.step != CERTIFICATE && !me.nonce[0])
+		refused("an answer without nonce");
+	else
+		takes[me.step]();
+}
+
+static void timer_fires(struct timer *t)
+{
+	if (!me.call)
+		go_on();
+}
+
+static void time_is_over(struct timer *t)
+{
+	fail("%.300s: the order takes too long", me.url ? me.url : "");
+}
+
+bool acme_order_begin(const struct acme_want *w, acme_done_fn *done)
+{
+	struct strbuf thumbprint;
+	bool good;
+
+	strbuf_init_fixed(&thumbprint, me.thumbprint, sizeof(me.thumbprint));
+	good = acme_thumbprint(&thumbprint, w->section->account);
+	me.want = (struct acme_want){
+		.config = config_take(w->config), .section = w->section,
+		.name = strdup(w->name), .domains = strdup(w->domains ? w->domains : ""),
+		.ips = strdup(w->ips ? w->ips : ""),
+	};
+	me.done = done;
+	me.on = true;
+	me.serial++;
+	strbuf_init(&me.payload);
+	strbuf_init(&me.body);
+	strbuf_init(&me.key_pem);
+	timer_init(&me.timer, timer_fires);
+	timer_init(&me.limit, time_is_over);
+	if (!good || !me.want.name || !me.want.domains || !me.want.ips) {
+		end();
+		return false;
+	}
+	timer_set(&me.limit, clock_now_ms() + ORDER_MS);
+	me.key = w->key ? acme_key_of_pem(slice_of(w->key)) : NULL;
+	timer_set(&me.timer, clock_now_ms());
+	return true;
+}

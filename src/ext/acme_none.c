@@ -1,0 +1,6 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* acme_none.c - without OpenSSL nobody asks for certificates */
+#include "base/module.h"
+#include "ext/acme.h"
+
+const struct module mod_acme = { .name = "acme" };
