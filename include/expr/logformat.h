@@ -122,5 +122,7 @@ bool logformat_put_date(const struct logformat_item *item, struct strbuf *out,
  */
 extern const char logformat_tcp[], logformat_http[], logformat_clf[], logformat_https[];
 extern const char logformat_tcp_clf[];
+/* The same as objects of JSON, an extension: `option tcplog json` and its kin. */
+extern const char logformat_tcp_json[], logformat_http_json[], logformat_https_json[];
 
 #endif

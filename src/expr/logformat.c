@@ -29,6 +29,31 @@ const char logformat_https[] =
 	"%hr %hs %{+Q}r %[fc_err]/%[ssl_fc_err,hex]/%[ssl_c_err]/%[ssl_c_ca_err]/"
 	"%[ssl_fc_is_resumed] %[ssl_fc_sni]/%sslv/%sslc";
 
+#define JSON_BEGIN \
+	"%{+json,+utf8}o %(time)[accept_date(ms),ms_utime('%Y-%m-%dT%H:%M:%S.%3NZ')] " \
+	"%(client_ip)ci %(client_port)cp %(frontend)f %(backend)b %(server)s "
+#define JSON_END \
+	"%(end)endreason %(retries)rc %(server_queue)sq %(backend_queue)bq " \
+	"%(process_connections)ac %(frontend_connections)fc %(backend_connections)bc " \
+	"%(server_connections)sc "
+#define JSON_HTTP \
+	JSON_BEGIN \
+	"%(method)HM %(uri)HU %(version)HV %(status)ST %(bytes_uploaded)U %(bytes_read)B " \
+	"%(time_request)TR %(time_queue)Tw %(time_connect)Tc %(time_response)Tr " \
+	"%(time_active)Ta %(termination_state)tsc " JSON_END \
+	"%(request_cookie)CC %(response_cookie)CS %(request_headers)hr %(response_headers)hs " \
+	"%(unique_id)ID"
+
+const char logformat_tcp_json[] =
+	JSON_BEGIN "%(bytes_uploaded)U %(bytes_read)B %(time_handshake)Th %(time_queue)Tw "
+	"%(time_connect)Tc %(time_total)Tt %(termination_state)ts " JSON_END "%(unique_id)ID";
+const char logformat_http_json[] = JSON_HTTP;
+const char logformat_https_json[] =
+	JSON_HTTP " %(tls_version)sslv %(tls_cipher)sslc %(tls_sni)[ssl_fc_sni] "
+	"%(tls_resumed)[ssl_fc_is_resumed] %(connection_error)[fc_err] "
+	"%(tls_error)[ssl_fc_err,hex] %(client_certificate_error)[ssl_c_err] "
+	"%(client_ca_error)[ssl_c_ca_err]";
+
 /* What is being read. */
 struct lf_parser {
 	struct conf_line *l;

@@ -80,7 +80,10 @@ static bool parse_log_kind(struct conf_line *l)
 	const char *word = conf_next(l);
 	bool has_clf = kind != PROXY_LOG_HTTPS;
 
-	if (word && has_clf && strcmp(word, "clf") == 0)
+	if (word && strcmp(word, "json") == 0)
+		kind = kind == PROXY_LOG_TCP ? PROXY_LOG_TCP_JSON
+		     : kind == PROXY_LOG_HTTP ? PROXY_LOG_HTTP_JSON : PROXY_LOG_HTTPS_JSON;
+	else if (word && has_clf && strcmp(word, "clf") == 0)
 		kind = kind == PROXY_LOG_HTTP ? PROXY_LOG_HTTP_CLF : PROXY_LOG_TCP_CLF;
 	else if (word && has_clf)
 		return conf_error(l, 2, NULL, "keyword 'option %s' only supports option 'clf'.",
@@ -208,13 +211,14 @@ static const struct conf_keyword keywords[] = {
 	{ .words = "option tcpka", .where = CONF_PROXY, .flags = CONF_CAN_NO | CONF_CAN_DEFAULT,
 	  .parse = parse_tcpka, .help = "TCP keep-alive with both sides" },
 	{ .words = "option tcplog", .where = CONF_DEF_FE, .max_args = -1,
-	  .parse = parse_log_kind, .min = PROXY_LOG_TCP, .syntax = "[clf]",
+	  .parse = parse_log_kind, .min = PROXY_LOG_TCP, .syntax = "[clf|json]",
 	  .help = "log in the TCP format" },
 	{ .words = "option httplog", .where = CONF_DEF_FE, .max_args = -1, .flags = CONF_HTTP,
-	  .parse = parse_log_kind, .min = PROXY_LOG_HTTP, .syntax = "[clf]",
+	  .parse = parse_log_kind, .min = PROXY_LOG_HTTP, .syntax = "[clf|json]",
 	  .help = "log in the HTTP format" },
 	{ .words = "option httpslog", .where = CONF_DEF_FE, .max_args = -1, .flags = CONF_HTTP,
-	  .parse = parse_log_kind, .min = PROXY_LOG_HTTPS, .help = "log in the HTTPS format" },
+	  .parse = parse_log_kind, .min = PROXY_LOG_HTTPS, .syntax = "[json]",
+	  .help = "log in the HTTPS format" },
 	{ .words = "option http-restrict-req-hdr-names", .where = CONF_PROXY, .min_args = 1,
 	  .max_args = 1, .flags = CONF_HTTP, .parse = parse_restrict_names,
 	  .syntax = "{ preserve | delete | reject }",

@@ -133,7 +133,7 @@ static void check_mode(struct proxy *px, struct diag_list *d)
 		say_warning(d, "parsing [%s:%d] : 'option %s' not usable with %s '%s' (needs 'mode "
 			    "http'). Falling back to 'option tcplog'.", px->log_option.file,
 			    px->log_option.line,
-			    px->log_option.kind == PROXY_LOG_HTTPS ? "httpslog" : "httplog",
+			    px->log_option.kind >= PROXY_LOG_HTTPS ? "httpslog" : "httplog",
 			    proxy_kind_name(px), px->name);
 		px->log_option.kind = PROXY_LOG_TCP;
 	}

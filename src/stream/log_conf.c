@@ -44,6 +44,12 @@ static bool parse_error_log_format(struct conf_line *l)
 	return take_format(l, &px->error_format);
 }
 
+static const char *tcp_instead(enum proxy_log_kind kind)
+{
+	return kind == PROXY_LOG_HTTP_JSON || kind == PROXY_LOG_HTTPS_JSON ? logformat_tcp_json
+									   : logformat_tcp;
+}
+
 /* The format of `option httplog` and its kin, unless log-format says another. Backends in mode http
  * need it for the streams that the program begins, and share one of a kind.
  */
@@ -54,7 +60,9 @@ static void choose_format(struct config *cfg, struct diag_list *diags, struct pr
 		[PROXY_LOG_NONE] = NULL, [PROXY_LOG_TCP] = logformat_tcp,
 		[PROXY_LOG_TCP_CLF] = logformat_tcp_clf,
 		[PROXY_LOG_HTTP] = logformat_http, [PROXY_LOG_HTTP_CLF] = logformat_clf,
-		[PROXY_LOG_HTTPS] = logformat_https,
+		[PROXY_LOG_HTTPS] = logformat_https, [PROXY_LOG_TCP_JSON] = logformat_tcp_json,
+		[PROXY_LOG_HTTP_JSON] = logformat_http_json,
+		[PROXY_LOG_HTTPS_JSON] = logformat_https_json,
 	};
 	struct stream_proxy *sp = stream_proxy(px);
 	char *words[] = { (char *)"option", (char *)"httplog", NULL };
@@ -68,7 +76,7 @@ static void choose_format(struct config *cfg, struct diag_list *diags, struct pr
 
 	if (px->caps & PROXY_FE)
 		text = px->mode == PROXY_MODE_TCP && px->log_option.kind >= PROXY_LOG_HTTP
-			? logformat_tcp : text;
+			? tcp_instead(px->log_option.kind) : text;
 	else if (px->caps & PROXY_BE && px->mode == PROXY_MODE_HTTP)
 		known = of_backends[px->log_option.kind];
 	else
@@ -105,7 +113,7 @@ static void warn_unused(struct config *cfg, struct diag_list *diags, const struc
 
 static void log_check(struct config *cfg, struct diag_list *diags)
 {
-	struct logformat *of_backends[PROXY_LOG_HTTPS + 1] = { NULL };
+	struct logformat *of_backends[PROXY_LOG_KINDS] = { NULL };
 
 	for (struct proxy *px = proxies_first(cfg); px; px = proxy_next(px)) {
 		choose_format(cfg, diags, px, of_backends);
@@ -116,7 +124,7 @@ static void log_check(struct config *cfg, struct diag_list *diags)
 
 static void log_check_added(struct proxy *be, struct diag_list *diags)
 {
-	struct logformat *none[PROXY_LOG_HTTPS + 1] = { NULL };
+	struct logformat *none[PROXY_LOG_KINDS] = { NULL };
 
 	choose_format(be->config, diags, be, none);
 	stream_proxy(be)->log_early = is_early(stream_proxy(be)->log_format);
