@@ -54,6 +54,7 @@ const char *compress_version(enum compress_format format);
 
 /* Bytes of all states of the process, spares included; and the most of them, 0: no limit. */
 size_t compress_memory(void);
+size_t compress_memory_max(void);
 void compress_set_memory_max(size_t bytes);
 
 /* --- compression ------------------------------------------------------------------------------ */

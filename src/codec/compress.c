@@ -47,6 +47,11 @@ size_t compress_memory(void)
 	return __atomic_load_n(&memory, __ATOMIC_RELAXED);
 }
 
+size_t compress_memory_max(void)
+{
+	return __atomic_load_n(&memory_max, __ATOMIC_RELAXED);
+}
+
 void compress_set_memory_max(size_t bytes)
 {
 	__atomic_store_n(&memory_max, bytes, __ATOMIC_RELAXED);
@@ -54,7 +59,7 @@ void compress_set_memory_max(size_t bytes)
 
 bool compress_memory_take(size_t n)
 {
-	size_t max = __atomic_load_n(&memory_max, __ATOMIC_RELAXED);
+	size_t max = compress_memory_max();
 
 	if (__atomic_add_fetch(&memory, n, __ATOMIC_RELAXED) <= max || !max)
 		return true;

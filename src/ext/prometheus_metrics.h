@@ -127,8 +127,8 @@
 	X("CompressBpsIn", "http_comp_bytes_in_total", COUNTER, NUMBER) \
 	X("CompressBpsOut", "http_comp_bytes_out_total", COUNTER, NUMBER) \
 	X("CompressBpsRateLim", "limit_http_comp", GAUGE, NUMBER) \
-	X("", "current_zlib_memory", GAUGE, NUMBER) \
-	X("", "max_zlib_memory", GAUGE, NUMBER) \
+	X("ZlibMemUsage", "current_zlib_memory", GAUGE, NUMBER) \
+	X("MaxZlibMemUsage", "max_zlib_memory", GAUGE, NUMBER) \
 	X("Tasks", "current_tasks", GAUGE, NUMBER) \
 	X("Run_queue", "current_run_queue", GAUGE, NUMBER) \
 	X("Idle_pct", "idle_time_percent", GAUGE, NUMBER) \

@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include "base/clock.h"
 #include "base/strbuf.h"
+#include "codec/compress.h"
 #include "core/activity.h"
 #include "core/counter.h"
 #include "core/pool.h"
@@ -196,6 +197,8 @@ static void collect_process(struct info_value *v, char *text, size_t size)
 	v[INFO_COMPRESSBPSIN].number = compression_rate_in();
 	v[INFO_COMPRESSBPSOUT].number = compression_rate_out();
 	v[INFO_COMPRESSBPSRATELIM].number = compression_rate_limit();
+	v[INFO_ZLIBMEMUSAGE].number = compress_memory();
+	v[INFO_MAXZLIBMEMUSAGE].number = compress_memory_max();
 	v[INFO_IDLE_PCT].number = activity_idle_percent();
 	v[INFO_DROPPEDLOGS].number = log_dropped();
 	v[INFO_ACTIVEPEERS].number = peers_active();
@@ -227,6 +230,8 @@ struct info_format {
 
 static bool is_shown(unsigned i, const struct info_value *v)
 {
+	if (i == INFO_ZLIBMEMUSAGE || i == INFO_MAXZLIBMEMUSAGE)
+		return compress_can(COMPRESS_GZIP);
 	return fields[i].type != INFO_STR || v->text;
 }
 

@@ -100,6 +100,10 @@
 	  "Bytes out of compression over the last second") \
 	X(COMPRESSBPSRATELIM, 44, "CompressBpsRateLim", "CLP", INFO_U32, \
 	  "Limit of CompressBpsOut (maxcomprate)") \
+	X(ZLIBMEMUSAGE, 45, "ZlibMemUsage", "MGP", INFO_U64, \
+	  "Bytes of memory that compression has taken") \
+	X(MAXZLIBMEMUSAGE, 46, "MaxZlibMemUsage", "CLP", INFO_U64, \
+	  "Limit of ZlibMemUsage (maxzlibmem), 0: none") \
 	X(TASKS, 47, "Tasks", "MGP", INFO_U32, \
 	  "Tasks that exist") \
 	X(RUN_QUEUE, 48, "Run_queue", "MGP", INFO_U32, \

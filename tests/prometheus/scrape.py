@@ -16,7 +16,7 @@ import urllib.request
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "system"))
 import lib  # noqa: E402
 
-REFERENCE = os.environ.get("REFERENCE") or os.path.expanduser("~/.cache/haproxy-reference/haproxy")
+REFERENCE = os.environ.get("REFERENCE") or os.path.expanduser("~/.cache/haproxy-reference/haproxy-3.4")
 
 CONF = """
 defaults
@@ -143,7 +143,8 @@ def main():
             built = subprocess.run([args.program, "-vv"], stdout=subprocess.PIPE).stdout
             missing = [s for s in sorted(b - a) if "_zlib_" not in s[0] or b" +ZLIB" in built]
             tap.eq(missing[:10], [], "every series of the reference is here (%d)" % len(b))
-            tap.eq([s for s in sorted(a - b) if not s[0].endswith(OURS)][:10], [], "and others are our histograms")
+            more = [s for s in sorted(a - b) if not s[0].endswith(OURS) and ("mod", "h3") not in s and ("mod", "quic") not in s]
+            tap.eq(more[:10], [], "and others are our histograms, or of QUIC, which not every build of it has")
         else:
             tap.skip("the series of the reference", "there is none")
     finally:

@@ -126,6 +126,9 @@ def both_ways(tap, program, count):
             stats = p.stats()["packed", "FRONTEND"]
             tap.ok(int(stats["comp_out"]) < int(stats["comp_in"]) and int(stats["comp_rsp"]) == 2 * count,
                    "%s: and are counted" % algo, stats["comp_in"] + " " + stats["comp_out"])
+            if algo == "gzip": # its states are kept for the next streams
+                memory = int(p.info()["ZlibMemUsage"])
+                tap.ok(100000 < memory < 32 << 20, "show info tells the memory", memory)
     origin.close()
 
 
