@@ -1,17 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Requests that the program begins by itself, through a backend: rules, bodies, queues, retries, log; and the client
-leaves (here: the command that began it is given up) at every stage, without a trace.
+leaves (here: the command that began it is given up) at every stage, without a trace. Over TLS and HTTP/2, to another
+server when the first one refuses, and with one allocation in ten that fails.
 
 ours only
 """
+import os
 import signal
 import socket
+import tempfile
 import threading
 
 import lib
+import lib_quic
 
-CONF = """	nbthread 2
+CONF = """	nbthread 2{more}
 	log 127.0.0.1:{log} format raw local0
 defaults
 	mode http
@@ -39,7 +43,23 @@ backend refused
 	option redispatch
 	server s 127.0.0.1:{closed}
 backend empty
+backend moved
+	balance first
+	option redispatch 1
+	retries 2
+	server gone 127.0.0.1:{closed}
+	server s 127.0.0.1:{server}
+frontend origin
+	bind 127.0.0.1:{tls} ssl crt {crt} alpn h2,http/1.1
+	http-request return status 200 content-type text/plain lf-string "%HV %[ssl_fc,iif(tls,clear)]"
+backend secure
+	server s 127.0.0.1:{tls} ssl verify none alpn http/1.1
+backend h2
+	server s 127.0.0.1:{tls} ssl verify none alpn h2
 """
+# what the program asks for while its allocations fail
+KINDS = ("plain /", "plain /post some-body", "plain /none", "plain /deny", "proxied /", "secure /", "h2 /", "moved /",
+         "refused /", "empty /", "plain /big")
 
 
 class Peer:
@@ -94,6 +114,46 @@ def answers(tap, proxy, log):
     tap.ok("No such backend" in request(proxy, "nobody /"), "no such backend")
 
 
+def elsewhere(tap, proxy, log):
+    for words, want in (("secure /", "HTTP/1.1 tls"), ("h2 /", "HTTP/2.0 tls"), ("h2 /", "HTTP/2.0 tls")):
+        got = request(proxy, words)
+        tap.ok("200 OK" in got and want in got, words + ": " + want, got)
+    got = request(proxy, "moved /there")
+    tap.ok("200 OK" in got and "GET /there" in got, "redispatched to a server that is there", got)
+    tap.ok(log.find(r'moved moved/s [0-9/]+ 200 .*/\+1 .* "GET /there'), "and the log says so", "\n".join(log.lines[-3:]))
+
+
+def answered(ask, *words):
+    """What the Runtime API says, whose own allocations may fail too; "" then."""
+    try:
+        return ask(*words)
+    except (OSError, KeyError, ValueError, IndexError):
+        return ""
+
+
+def failing(tap, program, conf):
+    """Each kind of request many times; some are given up. Nothing is left behind (ASAN also sees what leaks)."""
+    with lib.Proxy(program, conf, args=("-dMfail",)) as proxy:
+        whole, cut, rounds = 0, 0, 40
+        for n in range(rounds):
+            for words in KINDS:
+                if n % 4 == 3:
+                    s = answered(give_up, proxy, words)
+                    if s:
+                        s.close()
+                    continue
+                got = answered(request, proxy, words)
+                whole += "200 OK" in got or "204" in got
+                cut += "200 OK" not in got and "204" not in got
+        tap.ok(whole and cut, "failing allocations: some requests are answered, others are not", (whole, cut))
+        tap.ok(proxy.alive(), "failing allocations: the process lives", proxy.output())
+        tap.ok(lib.until(lambda: answered(proxy.ctl, "show info") and not answered(streams, proxy)),
+               "failing allocations: no stream is stuck")
+        proxy.process.send_signal(signal.SIGUSR1)
+        tap.ok(lib.until(lambda: not proxy.alive()), "failing allocations: the process ends")
+        tap.eq(proxy.process.returncode, 0, "failing allocations: with status 0")
+
+
 def give_up(proxy, words):
     """Begins a request, and leaves once it is under way."""
     s = socket.socket(socket.AF_UNIX)
@@ -143,14 +203,20 @@ def leaves(tap, proxy, peer):
 def main():
     args = lib.arguments(__doc__)
     tap, peer, log = lib.Tap(), Peer(), lib.Syslog()
-    server, closed = lib.Server(peer), lib.ports(1)[0]
-    with lib.Proxy(args.program, CONF.format(log=log.port, server=server.port, closed=closed)) as proxy:
-        tap.attempt("answers", answers, tap, proxy, log)
-        tap.attempt("leaves", leaves, tap, proxy, peer)
-        s = give_up(proxy, "plain /tarpit")
-        lib.until(lambda: streams(proxy))
-        s.close()
-        tap.eq(proxy.stop(signal.SIGUSR1), 0, "it stops")
+    server, (closed, tls) = lib.Server(peer), lib.ports(2)
+    with tempfile.TemporaryDirectory() as folder:
+        ports = {"log": log.port, "server": server.port, "closed": closed, "tls": tls,
+                 "crt": os.path.join(folder, "crt.pem")}
+        tap.ok(lib_quic.certificate(ports["crt"]), "a certificate")
+        with lib.Proxy(args.program, CONF.format(more="", **ports)) as proxy:
+            tap.attempt("answers", answers, tap, proxy, log)
+            tap.attempt("elsewhere", elsewhere, tap, proxy, log)
+            tap.attempt("leaves", leaves, tap, proxy, peer)
+            s = give_up(proxy, "plain /tarpit")
+            lib.until(lambda: streams(proxy))
+            s.close()
+            tap.eq(proxy.stop(signal.SIGUSR1), 0, "it stops")
+        tap.attempt("failing", failing, tap, args.program, CONF.format(more="\n\ttune.fail-alloc 10", **ports))
     peer.hold.set()
     server.close()
     tap.done()
