@@ -40,6 +40,7 @@ struct file_column {
 #define COMPRESSION C(COMP_IN, COMP_IN), C(COMP_OUT, COMP_OUT), C(COMP_BYP, COMP_BYPASS), \
 	C(COMP_RSP, COMP_RESP)
 
+/* reqbin is the same counter as bin, which is added from that column only */
 static const struct file_column front_columns[] = {
 	C(STOT, SESS_TOT), C(BIN, BYTES_IN), C(BOUT, BYTES_OUT), C(DREQ, DENIED_REQ),
 	C(DRESP, DENIED_RESP), C(EREQ, REQ_ERRORS), F(RATE), CODES, F(REQ_RATE),
@@ -48,6 +49,8 @@ static const struct file_column front_columns[] = {
 	C(WREW, FAILED_REWRITES), C(CACHE_LOOKUPS, CACHE_LOOKUPS), C(CACHE_HITS, CACHE_HITS),
 	C(EINT, INTERNAL_ERRORS), C(H1SESS, SESS_H1), C(H2SESS, SESS_H2), C(H3SESS, SESS_H3),
 	C(REQ_OTHER, REQ_OTHER), C(H1REQ, REQ_H1), C(H2REQ, REQ_H2), C(H3REQ, REQ_H3),
+	F(REQBIN), C(REQBOUT, FRONT_REQ_OUT), C(RESBIN, FRONT_RES_IN),
+	C(RESBOUT, FRONT_RES_OUT),
 };
 static const struct file_column back_columns[] = {
 	C(STOT, SESS_TOT), C(BIN, BYTES_IN), C(BOUT, BYTES_OUT), C(DREQ, DENIED_REQ),
@@ -57,6 +60,7 @@ static const struct file_column back_columns[] = {
 	C(CLI_ABRT, CLIENT_ABORTS), C(SRV_ABRT, SERVER_ABORTS), COMPRESSION, F(LASTSESS),
 	C(WREW, FAILED_REWRITES), C(CONNECT, CONNECTS), C(REUSE, REUSES),
 	C(CACHE_LOOKUPS, CACHE_LOOKUPS), C(CACHE_HITS, CACHE_HITS), C(EINT, INTERNAL_ERRORS),
+	F(REQBIN), C(REQBOUT, BACK_REQ_OUT), C(RESBIN, BACK_RES_IN), C(RESBOUT, BACK_RES_OUT),
 };
 
 static const struct file_side {
