@@ -267,6 +267,11 @@ static bool parse_thread(struct conf_line *l)
 	return thread_mask_parse(&b->threads, conf_next(l), &error) || option_error(l, error);
 }
 
+static bool parse_label(struct conf_line *l)
+{
+	return *conf_next(l) || option_error(l, "'label' expects a name");
+}
+
 static bool parse_level(struct conf_line *l)
 {
 	struct bind_conf *b = l->object;
@@ -401,10 +406,8 @@ static const struct conf_keyword keywords[] = {
 	  .parse = parse_idle_ping, .syntax = "<delay>",
 	  .help = "HTTP/2: between tests of idle clients" },
 	TEXT("interface", interface, "network interface to listen on"),
-	{ .words = "label", .where = CONF_BIND, ONE, .flags = CONF_IGNORED | CONF_REVERSE,
-	  .syntax = "<name>",
-	  .help = "a name for other settings to refer to",
-	  .hint = "no setting refers to sockets by label" },
+	{ .words = "label", .where = CONF_BIND, ONE, .flags = CONF_REVERSE, .parse = parse_label,
+	  .syntax = "<name>", .help = "a name of sockets; nothing refers to it yet" },
 	OTHER("level", parse_level, "{ user | operator | admin }", "rights on the Runtime API"),
 	{ .words = "maxconn", .where = CONF_BIND, ONE, .parse = parse_int64, FIELD(maxconn),
 	  .min = 0, .max = INT32_MAX, .syntax = "<conns>", .help = "connections at once" },

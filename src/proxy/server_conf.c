@@ -102,7 +102,9 @@ static bool parse_log_size(struct conf_line *l)
 {
 	struct server *srv = l->object;
 
-	return conf_take_size(l, &srv->log_size);
+	if (!conf_take_size(l, &srv->log_size))
+		return false;
+	return srv->log_size || option_error(l, "log-bufsize has to be > 0.");
 }
 
 static bool parse_log_proto(struct conf_line *l)
@@ -156,13 +158,35 @@ static bool parse_weight(struct conf_line *l)
 	return true;
 }
 
+/* Is what one server only can have not for this one? The first one of a template has it, and those
+ * that share a default-server would all be the same.
+ */
+static bool is_shared(struct conf_line *l, const struct server *srv)
+{
+	const struct server *it;
+
+	if (srv == srv->proxy->dflt.server) {
+		conf_warn(l, l->at - 1, NULL, "'%s' is of one server: ignored in default-server.",
+			  l->words[l->at - 1]);
+		return true;
+	}
+	list_for_each(it, &srv->proxy->servers, link)
+		if (it != srv && it->place.line == srv->place.line &&
+		    strcmp(it->place.file, srv->place.file) == 0)
+			return true;
+	return false;
+}
+
 static bool parse_id(struct conf_line *l)
 {
 	struct server *srv = l->object, *it;
+	bool shared = is_shared(l, srv);
 	int64_t id;
 
 	if (!conf_take_int(l, 1, INT32_MAX, &id))
 		return false;
+	if (shared)
+		return true;
 	list_for_each(it, &srv->proxy->servers, link)
 		if (it != srv && it->id_forced && it->id == id)
 			return option_error(l, "%s : 'id' : custom id %d already used at %s:%d "
@@ -178,6 +202,8 @@ static bool parse_guid(struct conf_line *l)
 	struct server *srv = l->object;
 	char text[300];
 
+	if (is_shared(l, srv))
+		return conf_next(l) != NULL;
 	snprintf(text, sizeof(text), "%s : ", subject(l));
 	return guid_take(l, text, &srv->guid);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/bug.h"
 #include "conf/conf.h"
+#include "core/thread.h"
 #include "mux/mux.h"
 #include "proxy/balance.h"
 #include "proxy/bind.h"
@@ -154,12 +155,24 @@ static void check_mode(struct proxy *px, struct diag_list *d)
 	}
 }
 
-static void check_servers(struct proxy *px)
+static void check_servers(struct proxy *px, struct diag_list *d)
 {
+	const unsigned retried = PROXY_RETRY_CONN_FAILURE | PROXY_RETRY_EMPTY_RESPONSE |
+		PROXY_RETRY_RESPONSE_TIMEOUT;
 	struct server *srv;
 
-	list_for_each(srv, &px->servers, link)
+	list_for_each(srv, &px->servers, link) {
 		server_complete(srv);
+		if (srv->redir && px->mode != PROXY_MODE_HTTP)
+			say_alert(d, "%s '%s' : server '%s' cannot have a redirect prefix in "
+				  "non-HTTP mode.", proxy_kind_name(px), px->name, srv->name);
+		if (srv->socket.tfo && (px->retry.on & retried) != retried)
+			say_warning(d, "[%s:%d] : 'server %s/%s' : server has tfo activated, the "
+				    "backend should be configured with at least 'conn-failure', "
+				    "'empty-response' and 'response-timeout' or we wouldn't be "
+				    "able to retry the connection on failure.", srv->place.file,
+				    srv->place.line, px->name, srv->name);
+	}
 }
 
 static enum mux_mode mode_of(const struct proxy *px)
@@ -249,6 +262,37 @@ static void check_listeners(struct proxy *px)
 		}
 }
 
+static bool has_threads(const struct thread_mask *m)
+{
+	for (unsigned g = 0; g < thread_group_count(); g++)
+		for (unsigned t = 0; t < thread_group_size(g); t++)
+			if (thread_mask_has(m, g, t))
+				return true;
+	return false;
+}
+
+/* Somebody must accept, and UNIX sockets cannot share their name. */
+static void check_bind_threads(const struct proxy *px, struct diag_list *d)
+{
+	const struct listener_conf *lc;
+	const struct bind_conf *b;
+
+	list_for_each(b, &px->binds, link) {
+		bool is_unix = false;
+
+		list_for_each(lc, &b->listeners, link)
+			is_unix |= lc->address.ss_family == AF_UNIX;
+		if (b->threads.restricted && !has_threads(&b->threads))
+			say_alert(d, "%s '%s': 'thread' directive only references non-existing "
+				  "threads in 'bind %s' at [%s:%d].", proxy_kind_name(px),
+				  px->name, b->text, b->file, b->line);
+		if (is_unix && b->shards > 1)
+			say_warning(d, "[%s:%d]: Disabling sharding for listener in %s '%s': UNIX "
+				    "sockets cannot share an address.", b->file, b->line,
+				    proxy_kind_name(px), px->name);
+	}
+}
+
 /* A protocol that is forced on connections must fit the mode. */
 static void check_protos(const struct proxy *px, struct diag_list *d)
 {
@@ -333,10 +377,11 @@ static void check_one(struct proxy *px, struct diag_list *d)
 	check_mode(px, d);
 	direct_check(px, d);
 	check_names(px, d);
-	check_servers(px);
+	check_servers(px, d);
 	check_server_protos(px, d);
 	number_servers(px);
 	check_listeners(px);
+	check_bind_threads(px, d);
 	check_protos(px, d);
 	if (!px->disabled) {
 		if ((px->caps & PROXY_FE) && list_is_empty(&px->binds))

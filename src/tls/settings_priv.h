@@ -72,9 +72,9 @@ bool tls_take_options(struct conf_line *l, struct tls_settings *set, bool server
 	{ .words = "force-sslv3", .where = where_, .section = section_, .flags = CONF_REFUSED, \
 	  .help = "SSLv3 only", .hint = "'force-sslv3' : SSLv3 is broken, no library has it " \
 	  "any more." }, \
-	{ .words = "npn", .where = where_, .section = section_, .flags = CONF_REFUSED, \
+	{ .words = "npn", .where = where_, .section = section_, .flags = CONF_IGNORED, \
 	  .max_args = 1, .syntax = "<protocols>", .help = "what ALPN has replaced", \
-	  .hint = "'npn' : ALPN has replaced it, use 'alpn'." }, \
+	  .hint = "'npn' has no effect: ALPN has replaced it, use 'alpn'." }, \
 	TLS_OPTION("no-sslv3", where_, section_, "no SSLv3: there is none"), \
 	TLS_OPTION("no-tlsv10", where_, section_, "no TLS 1.0"), \
 	TLS_OPTION("no-tlsv11", where_, section_, "no TLS 1.1"), \
