@@ -5,10 +5,15 @@ and modes. The reply is one letter a place: + accepted, w with a warning, - refu
 letters, and of which row of differences.txt they are.
 
 --learn writes the table anew with what the program says; it is to be run with HAProxy. --only TEXT: rows that have it."""
+# differs: conf-default-server
 # differs: conf-early
 # differs: conf-extra-words
 # differs: conf-misplaced
 # differs: conf-numbers
+# differs: conf-observe
+# differs: tls-no-verifyhost
+# differs: tls-npn
+# differs: tls-versions-off
 import concurrent.futures
 import os
 import re
@@ -57,6 +62,17 @@ PLACES = {
     "l": "listen l from plain\n\tbind 127.0.0.1:1\n\tserver s 127.0.0.1:1\n\tLINE\n",
     "b": "backend b from plain\n\tserver s 127.0.0.1:1\n\tLINE\n",
 }
+BIND = "frontend f from plain\n\tbind %s LINE\n\tdefault_backend other\n"
+SERVER = "backend b from plain\n\t%s LINE\n"
+# of rows that begin with "bind + " and "server + ": the options of one
+OPTIONS = {
+    "p": BIND % "127.0.0.1:1", "c": BIND % "127.0.0.1:1 ssl crt @D/c.pem", "u": BIND % "@D/s.sock",
+    "s": SERVER % "server t 127.0.0.1:1", "v": SERVER % "server t 127.0.0.1:1 check ssl verify none",
+    "e": SERVER.replace("LINE", "LINE\n\tserver t 127.0.0.1:1") % "default-server",
+    "a": "defaults named from plain\n\tdefault-server LINE\nbackend b from named\n\tserver t 127.0.0.1:1\n",
+    "t": SERVER % "server-template t 1-2 127.0.0.1:1",
+}
+OPTION_MODES = {"bind + ": (("http", "pcu"), ("tcp", "p")), "server + ": (("http", "sveat"), ("tcp", "s"))}
 MODES = (("http", "dFBflb"), ("tcp", "dFBflb"), ("log", "Bb"), ("spop", "Bb"))
 
 
@@ -73,7 +89,8 @@ def table():
 
 def verdict(program, folder, mode, place, line):
     others = OTHERS.replace("MODE", mode if mode in ("http", "tcp") else "tcp")
-    own = PLACES[place].replace("MODE", mode).replace("LINE", line.replace("\\n", "\n\t"))
+    own = PLACES.get(place) or OPTIONS[place]
+    own = own.replace("MODE", mode).replace("LINE", line.partition(" + ")[2] or line.replace("\\n", "\n\t"))
     if place in "flb" and mode not in ("http", "tcp"):
         own = own.replace(" from plain\n", " from plain\n\tmode %s\n" % mode, 1)
     more = MAILERS if "mails" in line else ""
@@ -83,13 +100,17 @@ def verdict(program, folder, mode, place, line):
     out = r.stdout.decode("latin-1")
     if r.returncode not in (0, 1) or re.search(r"Sanitizer|runtime error:", out):
         return "!", out
-    return ("-" if r.returncode else "w" if "[WARNING]" in out else "+"), out
+    return ("-" if r.returncode else "w" if "[WARNING]" in out or "[ALERT]" in out else "+"), out
+
+
+def places_of(line):
+    return next((modes for start, modes in OPTION_MODES.items() if line.startswith(start)), MODES)
 
 
 def letters(program, folder, line):
     """What is said of the line everywhere: the letters, and what was printed where."""
     said, told = [], {}
-    for mode, places in MODES:
+    for mode, places in places_of(line):
         word = ""
         for place in places:
             letter, told[mode, place] = verdict(program, folder, mode, place, line)
@@ -109,9 +130,9 @@ def files(folder):
                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
-def differences(got, want, told):
+def differences(line, got, want, told):
     """The output for each place that differs."""
-    cells = [(mode, place) for mode, places in MODES for place in places]
+    cells = [(mode, place) for mode, places in places_of(line) for place in places]
     for cell, g, w in zip(cells, got.replace(" ", ""), want.replace(" ", "")):
         if g != w:
             yield "%s %s: %s" % (*cell, "".join(x + "; " for x in told[cell].split("\n")
@@ -131,7 +152,7 @@ def main():
         if result:
             got, told = result
             want = other.rpartition(" ")[0] if reference and other else want
-            tap.ok(got == want, line, "\n".join(["got  " + got, "want " + want, *differences(got, want, told)]))
+            tap.ok(got == want, line, "\n".join(["got  " + got, "want " + want, *differences(line, got, want, told)]))
     if args.learn:
         with open(TABLE, "w") as f:
             f.write("\n".join(" | ".join(x for x in (line, result[0] if result and not other else want, other) if x)
