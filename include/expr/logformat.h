@@ -51,6 +51,7 @@ enum expr_alias_flags {
 	ALIAS_PIECES = 1 << 4,   /* what a client said: pieces to CBOR */
 	ALIAS_CAPTURES = 1 << 5, /* captured fields: null to encodings when there are none */
 	ALIAS_LIST = 1 << 6,     /* a list to encodings: its words, quoted with Q */
+	ALIAS_SESSION = 1 << 7,  /* without a session (health checks) it is missing */
 };
 
 struct expr_alias {
@@ -61,6 +62,10 @@ struct expr_alias {
 	unsigned flags;          /* enum expr_alias_flags */
 	unsigned needs;          /* free for the floor above: what must be captured for it */
 	const void *data;
+	/* What stands for it where there is no stream (health checks, rules on connections): then
+	 * <print> is not called. "": it is missing. NULL: it speaks of no stream.
+	 */
+	const char *absent;
 	const char *help;
 };
 

@@ -318,6 +318,18 @@ static bool put_expression(const struct logformat_item *item, struct expr_ctx *c
 	return logformat_put_text(item, out, text);
 }
 
+bool logformat_put_alias(const struct logformat_item *item, struct expr_ctx *ctx,
+			 struct strbuf *out)
+{
+	const struct expr_alias *alias = item->alias;
+
+	if (alias->absent && !ctx->stream && *alias->absent)
+		return logformat_put_word(item, out, slice_of(alias->absent));
+	if ((alias->absent && !ctx->stream) || (alias->flags & ALIAS_SESSION && !ctx->session))
+		return logformat_put_text(item, out, slice_none());
+	return alias->print(ctx, item, out);
+}
+
 bool logformat_build(const struct logformat *f, struct expr_ctx *ctx, struct strbuf *out)
 {
 	size_t parted = out->len; /* behind the last separator */
@@ -334,7 +346,7 @@ bool logformat_build(const struct logformat *f, struct expr_ctx *ctx, struct str
 		    (item->alias || item->expr))
 			ok = logformat_encode_item(item, ctx, out);
 		else if (item->alias)
-			ok = item->alias->print(ctx, item, out);
+			ok = logformat_put_alias(item, ctx, out);
 		else if (item->expr)
 			ok = put_expression(item, ctx, out);
 		else if (!(item->options & LOGFORMAT_SEPARATOR) || out->len > parted)

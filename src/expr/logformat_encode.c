@@ -316,7 +316,7 @@ static bool put_alias(const struct logformat_item *item, struct expr_ctx *ctx, s
 	if (!text.ptr)
 		strbuf_init(&text);
 	strbuf_reset(&text);
-	if (!item->alias->print(ctx, &plain, &text))
+	if (!logformat_put_alias(&plain, ctx, &text))
 		return false;
 	value = strbuf_slice(&text);
 	if (flags & ALIAS_CAPTURES && !value.len)

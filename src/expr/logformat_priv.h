@@ -16,6 +16,9 @@ struct logformat {
 	struct slice constant; /* slice_none(): it varies */
 };
 
+/* The value of an alias, or what stands for it where nothing has one. False: no room. */
+bool logformat_put_alias(const struct logformat_item *item, struct expr_ctx *ctx,
+			 struct strbuf *out);
 /* The value of an item, encoded as its options say. False: no room. */
 bool logformat_encode_item(const struct logformat_item *item, struct expr_ctx *ctx,
 			   struct strbuf *out);

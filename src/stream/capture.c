@@ -611,21 +611,21 @@ static bool alias_hsl(ALIAS_ARGS)
 
 static const struct expr_alias aliases[] = {
 	{ .name = "CC", .print = alias_CC, .flags = ALIAS_HTTP,
-	  .help = "captured request cookie" },
+	  .absent = "", .help = "captured request cookie" },
 	{ .name = "CS", .print = alias_CS, .flags = ALIAS_HTTP,
-	  .help = "captured response cookie" },
+	  .absent = "", .help = "captured response cookie" },
 	{ .name = "hr", .print = alias_hr,
 	  .flags = ALIAS_HTTP | ALIAS_CAPTURES | ALIAS_PIECES,
-	  .help = "captured request fields" },
+	  .absent = "", .help = "captured request fields" },
 	{ .name = "hrl", .print = alias_hrl,
 	  .flags = ALIAS_HTTP | ALIAS_CAPTURES | ALIAS_LIST,
-	  .help = "captured request fields, CLF" },
+	  .absent = "", .help = "captured request fields, CLF" },
 	{ .name = "hs", .print = alias_hs,
 	  .flags = ALIAS_HTTP | ALIAS_CAPTURES | ALIAS_PIECES,
-	  .help = "captured response fields" },
+	  .absent = "", .help = "captured response fields" },
 	{ .name = "hsl", .print = alias_hsl,
 	  .flags = ALIAS_HTTP | ALIAS_CAPTURES | ALIAS_LIST,
-	  .help = "captured response fields, CLF" },
+	  .absent = "", .help = "captured response fields, CLF" },
 	{ 0 }
 };
 
