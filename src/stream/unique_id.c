@@ -2,6 +2,7 @@
 /* unique_id.c - unique-id-format, unique-id-header, %ID and the fetch unique-id
  *
  * The text is built once, the first time that anybody asks for it, and lives as long as the stream.
+ * Streams have the format of their frontend, health checks that of their backend.
  */
 #include "base/module.h"
 #include "base/strbuf.h"
@@ -42,10 +43,26 @@ bool stream_add_unique_id(struct stream *s)
 	return !slice_is_none(id) && http_msg_add_field(&s->req, slice_of(name), id);
 }
 
+/* That of a health check: its backend's format, made anew each time. */
+static struct slice check_id(const struct expr_ctx *check)
+{
+	const struct proxy *px = check->proxy;
+	const struct logformat *f = px && !check->session ? stream_proxy(px)->unique_format : NULL;
+	struct expr_ctx ctx = *check; /* amid another format */
+	char text[UNIQUE_ID_MAX];
+	struct strbuf b;
+
+	if (!f)
+		return slice_none();
+	strbuf_init_fixed(&b, text, sizeof(text));
+	logformat_build(f, &ctx, &b);
+	return arena_copy(check->arena, strbuf_slice(&b));
+}
+
 static enum expr_result fetch_unique_id(struct expr_ctx *ctx, const struct expr_arg *args,
 					struct sample *out)
 {
-	struct slice id = ctx->stream ? stream_unique_id(ctx->stream) : slice_none();
+	struct slice id = ctx->stream ? stream_unique_id(ctx->stream) : check_id(ctx);
 
 	return slice_is_none(id) ? EXPR_NONE : smp_give_text(out, id);
 }
@@ -60,7 +77,8 @@ static bool parse_format(struct conf_line *l)
 	if (!conf_take_string(l, &text))
 		return false;
 	l->at--;
-	px->unique_format = logformat_parse(l, text, EXPR_FE_HRQ_HDR, LOGFORMAT_LOG);
+	px->unique_format = logformat_parse(l, text, l->where == CONF_BACKEND ? EXPR_BE_CHK_RUL :
+					    EXPR_FE_HRQ_HDR, LOGFORMAT_LOG);
 	l->at++;
 	return px->unique_format != NULL;
 }
@@ -82,7 +100,7 @@ static const struct conf_keyword keywords[] = {
 };
 
 static const struct expr_fetch fetches[] = {
-	{ .name = "unique-id", .out = SMP_STR, .use = EXPR_USE_FRONTEND, .fetch = fetch_unique_id,
+	{ .name = "unique-id", .out = SMP_STR, .use = EXPR_USE_INTERNAL, .fetch = fetch_unique_id,
 	  .help = "the request's unique id" },
 	{ 0 }
 };
