@@ -16,6 +16,12 @@ struct watch {
 	struct task *task;           /* resumes the session; NULL: the client does not wait */
 	struct ctl_session *session; /* borrowed */
 	char end;                    /* of each event */
+	bool sanitize;               /* no byte may act on a terminal */
+};
+
+/* What the words behind the sink ask for. */
+struct watch_options {
+	bool wait, new_only, zero, sanitize;
 };
 
 static void watch_task(struct task *t, void *ctx, unsigned why)
@@ -35,7 +41,7 @@ static enum ctl_step list_sinks(struct ctl_request *rq)
 
 	ctl_begin(rq, CTL_WARNING);
 	strbuf_add_str(rq->out, "Supported events sinks are listed below. Add -0(zero), -w(wait), "
-		       "-n(new). Any key to stop.\n");
+		       "-n(new), -s(anitize). Any key to stop.\n");
 	for (unsigned i = 0; (s = sink_get(i)); i++) {
 		strbuf_printf(rq->out, "    %-10s : type=%s, %llu dropped, %s\n", s->name,
 			      s->fd < 0 ? "buffer" : "fd",
@@ -47,29 +53,46 @@ static enum ctl_step list_sinks(struct ctl_request *rq)
 }
 
 /* "-w", "-n0"... False: something else. */
-static bool parse_option(const char *word, bool *wait, bool *new_only, bool *zero)
+static bool parse_option(const char *word, struct watch_options *o)
 {
 	if (word[0] != '-' || !word[1])
 		return false;
 	for (word++; *word; word++) {
-		*wait |= *word == 'w';
-		*new_only |= *word == 'n';
-		*zero |= *word == '0';
-		if (!strchr("wn0", *word))
+		o->wait |= *word == 'w';
+		o->new_only |= *word == 'n';
+		o->zero |= *word == '0';
+		o->sanitize |= *word == 's';
+		if (!strchr("wn0s", *word))
 			return false;
 	}
 	return true;
 }
 
+/* Tabs become blanks; other control bytes and those that are not ASCII, '?'. */
+static void sanitize(char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		unsigned char c = (unsigned char)text[i];
+
+		if (c == '\t')
+			text[i] = ' ';
+		else if (c < 32 || c > 126)
+			text[i] = '?';
+	}
+}
+
 static enum ctl_step watch_step(struct ctl_request *rq, struct watch *w)
 {
-	size_t before = rq->out->len;
+	size_t before = rq->out->len, at;
 
 	if (w->task && ctl_input_came(rq))
 		return CTL_DONE;
 	while (rq->out->len - before < CTL_OUT_SOFT) {
+		at = rq->out->len;
 		if (!ring_read(w->sink->ring, &w->reader, rq->out, w->task != NULL))
 			return w->task ? CTL_WAIT : CTL_DONE;
+		if (w->sanitize)
+			sanitize(rq->out->ptr + at, rq->out->len - at);
 		strbuf_add_char(rq->out, w->end);
 	}
 	return CTL_MORE;
@@ -77,19 +100,19 @@ static enum ctl_step watch_step(struct ctl_request *rq, struct watch *w)
 
 static enum ctl_step watch_begin(struct ctl_request *rq, struct sink *s)
 {
-	bool wait = false, new_only = false, zero = false;
+	struct watch_options o = { 0 };
 	struct watch *w;
 
 	for (int i = rq->at + 1; i < rq->count; i++) {
-		if (!parse_option(rq->words[i], &wait, &new_only, &zero)) {
+		if (!parse_option(rq->words[i], &o)) {
 			ctl_error(rq, "unknown option");
 			return CTL_DONE;
 		}
 	}
 	w = calloc(1, sizeof(*w));
-	if (w && wait)
+	if (w && o.wait)
 		w->task = task_new(watch_task, w);
-	if (!w || (wait && !w->task)) {
+	if (!w || (o.wait && !w->task)) {
 		free(w);
 		ctl_error(rq, "Out of memory");
 		return CTL_DONE;
@@ -97,9 +120,10 @@ static enum ctl_step watch_begin(struct ctl_request *rq, struct sink *s)
 	w->session = rq->session;
 	w->sink = sink_take(s);
 	w->reader.wake = watch_wake;
-	w->end = zero ? '\0' : '\n';
+	w->end = o.zero ? '\0' : '\n';
+	w->sanitize = o.sanitize;
 	rq->state = w;
-	ring_reader_start(s->ring, &w->reader, new_only);
+	ring_reader_start(s->ring, &w->reader, o.new_only);
 	return watch_step(rq, w);
 }
 
@@ -146,7 +170,7 @@ static bool sink_begin(void)
 }
 
 static const struct ctl_command commands[] = {
-	{ .words = "show events", .syntax = "[<sink>] [-w] [-n] [-0]",
+	{ .words = "show events", .syntax = "[<sink>] [-w] [-n] [-0] [-s]",
 	  .help = "list event sinks, or the events that one holds", .run = show_events,
 	  .release = release_watch },
 	{ 0 }
