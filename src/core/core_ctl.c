@@ -691,7 +691,7 @@ static enum ctl_step run_wait(struct ctl_request *rq)
 		wait_usage(rq, CTL_INFO);
 	else if (what && !condition)
 		wait_usage(rq, CTL_ERR);
-	else if (!wait_parse(word, &ms))
+	else if (!wait_parse(word, &ms) || !ms)
 		ctl_error(rq, "Invalid duration.");
 	else
 		return wait_begin(rq, ms, condition);

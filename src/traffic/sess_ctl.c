@@ -352,17 +352,18 @@ static enum ctl_step shutdown_session(struct ctl_request *rq)
 	enum ctl_step step;
 
 	if (!t) {
-		if (rq->at >= rq->count) {
+		uintptr_t id = rq->at < rq->count ?
+			       (uintptr_t)strtoull(rq->words[rq->at], NULL, 0) : 0;
+
+		if (!id) {
 			ctl_error(rq, "Session pointer expected (use 'show sess').");
 			return CTL_DONE;
 		}
 		t = tour_new(rq, SESS_KILL);
 		if (!t)
 			return CTL_DONE;
-		t->id = (uintptr_t)strtoull(rq->words[rq->at], NULL, 0);
-		if (t->id)
-			return tour_go(t);
-		t->thread = thread_count();
+		t->id = id;
+		return tour_go(t);
 	}
 	step = tour_go(t);
 	if (step == CTL_DONE && !t->found)
