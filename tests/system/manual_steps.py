@@ -155,6 +155,7 @@ def lines_of(text):
 def shaped(line, proxy, port):
     line = line.replace(proxy.dir, "DIR").replace(":%d" % port, ":PORT")
     line = re.sub(r"0x[0-9a-f]{6,}", "0xPTR", line)
+    line = re.sub(r"\bexp=\d+", "exp=MS", line)
     return plain(line)
 
 
