@@ -37,6 +37,7 @@ struct fd_entry {
 enum fd_flags {
 	FD_FL_LISTENER = 1 << 0, /* level-triggered, shared by threads (fd_add_shared) */
 	FD_FL_BACKEND = 1 << 1,  /* for show fd */
+	FD_FL_IN_ONLY = 1 << 2,  /* room to write is not told: that of datagrams comes and goes */
 };
 
 extern struct fd_entry *fd_table; /* indexed by descriptor; fd_table_size entries */

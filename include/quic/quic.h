@@ -42,6 +42,11 @@ struct quic_tunes {
 	uint64_t window_max;          /* tune.quic.fe.cc.max-win-size */
 	int retry_threshold;          /* tune.quic.fe.sec.retry-threshold */
 	const char *secret;           /* cluster-secret, in the arena; NULL: a random one */
+	int cubic_losses;             /* tune.quic.fe.cc.cubic-min-losses */
+	int glitches;                 /* tune.quic.fe.sec.glitches-threshold; 0: any */
+	bool hystart;                 /* tune.quic.fe.cc.hystart */
+	bool unpaced;                 /* tune.quic.fe.tx.pacing off */
+	bool no_gso;                  /* tune.quic.fe.tx.udp-gso off */
 	bool off;                     /* tune.quic.listen off */
 	bool limited;                 /* limited-quic */
 	bool any_port;                /* harden.reject-privileged-ports.quic off */
@@ -131,6 +136,8 @@ uint64_t quic_conn_since_ns(const struct quic_conn *q);
 void quic_conn_close(struct quic_conn *q, uint64_t error);
 /* The same, without a word to the client. */
 void quic_conn_drop(struct quic_conn *q);
+/* So many faults of the client end it (tune.quic.fe.sec.glitches-threshold); 0: any. */
+unsigned quic_conn_glitches_max(const struct quic_conn *q);
 /* How many requests it has had, if tune.quic.fe.stream.max-total says that these were all. */
 bool quic_conn_is_used_up(const struct quic_conn *q);
 

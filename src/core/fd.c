@@ -37,7 +37,7 @@ bool fd_add(int fd, fd_handler_fn *handler, void *owner, unsigned flags)
 	(void)__atomic_load_n(&e->generation, __ATOMIC_ACQUIRE);
 	BUG_ON(e->handler != NULL);
 	e->owner = owner;
-	e->interest = FD_IN | FD_OUT;
+	e->interest = flags & FD_FL_IN_ONLY ? FD_IN : FD_IN | FD_OUT;
 	/* dumps look at these from other threads */
 	__atomic_store_n(&e->thread, (uint16_t)thread_id, __ATOMIC_RELAXED);
 	__atomic_store_n(&e->flags, (uint8_t)flags, __ATOMIC_RELAXED);

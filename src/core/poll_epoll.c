@@ -65,7 +65,7 @@ static bool epoll_add(struct worker *w, int fd, bool shared)
 	if (shared) {
 		ev.events = EPOLLIN | EPOLLEXCLUSIVE;
 	} else {
-		ev.events = EPOLLIN | EPOLLOUT | EPOLLET;
+		ev.events = EPOLLIN | EPOLLET | (fd_table[fd].flags & FD_FL_IN_ONLY ? 0 : EPOLLOUT);
 		if (!(poller_epoll_mask & FD_RDHUP))
 			ev.events |= EPOLLRDHUP;
 	}

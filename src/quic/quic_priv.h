@@ -153,12 +153,26 @@ void quic_recvbuf_free(struct quic_recvbuf *b);
 
 /* --- congestion.c ----------------------------------------------------------------------------- */
 
+/* HyStart++ (RFC 9406): slow start ends when round trips become longer. */
+struct quic_hystart {
+	bool on;
+	bool careful;                  /* conservative slow start */
+	uint8_t rounds;                /* of that */
+	uint32_t samples;              /* of this round */
+	uint64_t round_end;            /* number of the first packet of the next round */
+	uint64_t now_ns, last_ns;      /* shortest of this round and of the one before */
+	uint64_t base_ns;              /* where <careful> began */
+};
+
 struct quic_cc {
 	uint8_t algo;                  /* enum quic_cc_algo */
 	uint32_t mtu;                  /* bytes of a datagram */
 	uint64_t window, threshold;    /* bytes */
 	uint64_t window_max;
 	uint64_t recovery_ns;          /* losses of packets sent until then are known; 0: none */
+	uint32_t losses;               /* since the last acknowledgement */
+	uint32_t losses_least;         /* that CUBIC takes for congestion */
+	struct quic_hystart hystart;
 	/* CUBIC (RFC 9438) */
 	uint64_t epoch_ns;             /* congestion avoidance began; 0: it did not */
 	double k, w_max, w_est;        /* seconds, bytes, bytes */
@@ -168,6 +182,8 @@ void quic_cc_init(struct quic_cc *cc, enum quic_cc_algo algo, uint32_t mtu, uint
 /* <bytes>, sent at <sent_ns>, were acknowledged. <full>: the window was in use. */
 void quic_cc_acked(struct quic_cc *cc, uint64_t now_ns, uint64_t sent_ns, uint32_t bytes,
 		   uint64_t srtt_ns, bool full);
+/* An acknowledgement up to <largest> gave a sample of the round trip; the next packet is <next>. */
+void quic_cc_rtt(struct quic_cc *cc, uint64_t rtt_ns, uint64_t largest, uint64_t next);
 /* A packet that was sent at <sent_ns> was lost. */
 void quic_cc_lost(struct quic_cc *cc, uint64_t now_ns, uint64_t sent_ns);
 /* Everything was lost for a long time (RFC 9002 7.6). */
@@ -364,6 +380,8 @@ struct quic_conn {
 	struct quic_cc cc;
 	uint64_t in_flight;            /* bytes */
 	uint32_t pto_count;
+	uint64_t pace_ns;              /* when <credit> was counted */
+	int64_t credit;                /* bytes that may leave now (pacing) */
 	uint64_t received, sent;       /* bytes, until the address is valid: amplification */
 	struct quic_params params;     /* the client's */
 	struct quic_flow rx, tx;       /* of all streams together */
@@ -505,6 +523,8 @@ void quic_conn_recv(struct quic_conn *q, uint8_t *bytes, size_t len, uint64_t no
 /* Makes the next datagram into <room>, QUIC_DATAGRAM_MAX bytes; returns its length, 0: none now. */
 size_t quic_conn_send(struct quic_conn *q, uint8_t *room, uint64_t now_ns);
 #define QUIC_DATAGRAM_MAX 1452
+/* When pacing lets more leave; UINT64_MAX: it does not stand in the way. */
+uint64_t quic_pace_deadline(const struct quic_conn *q);
 /* When quic_conn_timeout() is due; UINT64_MAX: never. */
 uint64_t quic_conn_deadline(const struct quic_conn *q);
 void quic_conn_timeout(struct quic_conn *q, uint64_t now_ns);
@@ -540,7 +560,9 @@ struct quic_socket {
 	int of;                        /* the listener's; -1: that was closed */
 	struct quic_listener listener;
 	bool accepts;
-	bool full;                     /* it took no more */
+	bool full;                     /* it took no more: <again> tries it */
+	bool no_gso;                   /* datagrams are sent one by one */
+	struct held *held;             /* owned: what it did not take; NULL */
 	uint32_t conns;
 	struct list link;
 	struct timer again;            /* more is to be read */

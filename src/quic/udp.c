@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <netinet/udp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -25,6 +26,14 @@
 #define READ_BURST 128
 #define SEND_BURST 64
 #define DATAGRAM_ROOM 65536
+/* Bytes that are given to the kernel at once (UDP_SEGMENT: what one datagram may have at most). */
+#define BATCH_ROOM 65000
+/* Bytes that may wait in a socket's buffer, as far as the system lets it: all connections of a
+ * thread share it, and what does not fit is lost.
+ */
+#define RCVBUF (4 * 1024 * 1024)
+/* A socket that takes no more is tried again so much later. */
+#define FULL_MS 1
 /* A stateless reset looks like a short packet of this length (RFC 9000 10.3). */
 #define RESET_LEN 42
 #define RESET_LEAST 22
@@ -37,12 +46,24 @@ struct passed {
 	uint8_t bytes[];
 };
 
+/* Datagrams of one connection, of equal length but for the last, which may be shorter. */
+struct batch {
+	struct addr peer, local;
+	size_t len, segment;
+};
+
+/* One that the socket did not take. */
+struct held {
+	struct batch batch;
+	uint8_t bytes[];
+};
+
 static __thread struct {
 	struct tree by_ours, by_original; /* connections */
 	struct list sockets, flush;
 	struct turn_hook hook;
 	uint8_t *rx;                      /* DATAGRAM_ROOM */
-	uint8_t tx[QUIC_DATAGRAM_MAX];
+	uint8_t *tx;                      /* BATCH_ROOM */
 } me;
 
 static uint64_t hash_key[2];              /* set before the threads */
@@ -97,6 +118,7 @@ static void attach(struct quic_conn *q, struct quic_socket *s)
 static void socket_close(struct quic_socket *s)
 {
 	timer_cancel(&s->again);
+	free(s->held);
 	list_remove(&s->link);
 	fd_close(s->fd);
 	free(s);
@@ -139,55 +161,106 @@ static void gone(struct quic_conn *q)
 
 /* --- sending ---------------------------------------------------------------------------------- */
 
-/* Tells the kernel which of our addresses to send from. */
-static void put_source(struct msghdr *m, char *room, const struct addr *local)
+/* Adds a control message of <len> bytes. */
+static void put_control(struct msghdr *m, int level, int type, const void *bytes, size_t len)
 {
-	struct cmsghdr *c = (struct cmsghdr *)(void *)room;
+	struct cmsghdr *c = (struct cmsghdr *)(void *)((char *)m->msg_control + m->msg_controllen);
 
+	c->cmsg_level = level;
+	c->cmsg_type = type;
+	c->cmsg_len = CMSG_LEN(len);
+	memcpy(CMSG_DATA(c), bytes, len);
+	m->msg_controllen += CMSG_SPACE(len);
+}
+
+/* Tells the kernel which of our addresses to send from. */
+static void put_source(struct msghdr *m, const struct addr *local)
+{
 	if (local->family == ADDR_INET) {
 		struct in_pktinfo info = { .ipi_spec_dst.s_addr = local->v4 };
 
-		c->cmsg_level = IPPROTO_IP;
-		c->cmsg_type = IP_PKTINFO;
-		c->cmsg_len = CMSG_LEN(sizeof(info));
-		memcpy(CMSG_DATA(c), &info, sizeof(info));
-		m->msg_controllen = CMSG_SPACE(sizeof(info));
+		put_control(m, IPPROTO_IP, IP_PKTINFO, &info, sizeof(info));
 	} else if (local->family == ADDR_INET6) {
 		struct in6_pktinfo info = { .ipi6_ifindex = local->scope };
 
 		memcpy(&info.ipi6_addr, local->v6, 16);
-		c->cmsg_level = IPPROTO_IPV6;
-		c->cmsg_type = IPV6_PKTINFO;
-		c->cmsg_len = CMSG_LEN(sizeof(info));
-		memcpy(CMSG_DATA(c), &info, sizeof(info));
-		m->msg_controllen = CMSG_SPACE(sizeof(info));
-	} else {
-		return;
+		put_control(m, IPPROTO_IPV6, IPV6_PKTINFO, &info, sizeof(info));
 	}
-	m->msg_control = room;
 }
 
-/* False: the socket takes no more now. What it refuses otherwise is lost, as on any network. */
-static bool send_datagram(struct quic_socket *s, const struct addr *peer, const struct addr *local,
-			  const uint8_t *bytes, size_t len)
+/* Hands <b>'s bytes to the kernel; a segment of 0: as one datagram. 0, or an error. */
+static int send_once(struct quic_socket *s, const struct batch *b, const uint8_t *bytes, size_t len,
+		     uint16_t segment)
 {
 	struct iovec v = { (void *)(uintptr_t)bytes, len };
-	char room[CMSG_SPACE(sizeof(struct in6_pktinfo))] __attribute__((aligned(8))) = { 0 };
+	char room[CMSG_SPACE(sizeof(struct in6_pktinfo)) + CMSG_SPACE(sizeof(uint16_t))]
+		__attribute__((aligned(8))) = { 0 };
 	struct sockaddr_storage to;
-	struct msghdr m = { .msg_name = &to, .msg_iov = &v, .msg_iovlen = 1 };
+	struct msghdr m = { .msg_name = &to, .msg_iov = &v, .msg_iovlen = 1, .msg_control = room };
 
-	m.msg_namelen = addr_to_sockaddr(peer, &to);
-	put_source(&m, room, local);
-	while (sendmsg(s->fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL) < 0) {
-		if (errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS) {
-			s->full = true;
-			fd_cant_send(s->fd);
-			return false;
-		}
+	m.msg_namelen = addr_to_sockaddr(&b->peer, &to);
+	put_source(&m, &b->local);
+	if (segment)
+		put_control(&m, SOL_UDP, UDP_SEGMENT, &segment, sizeof(segment));
+	while (sendmsg(s->fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
 		if (errno != EINTR)
-			break;
+			return errno;
+	return 0;
+}
+
+static bool is_full(int error)
+{
+	return error == EAGAIN || error == EWOULDBLOCK || error == ENOBUFS;
+}
+
+/* Keeps what is left of a batch until the socket takes more. */
+static void hold(struct quic_socket *s, const struct batch *b, const uint8_t *bytes, size_t len)
+{
+	struct held *h = malloc(sizeof(*h) + len);
+
+	s->full = true;
+	timer_set(&s->again, clock_now_ms() + FULL_MS);
+	if (!h) /* (they are lost, as on any network) */
+		return;
+	h->batch = *b;
+	h->batch.len = len;
+	memcpy(h->bytes, bytes, len);
+	free(s->held);
+	s->held = h;
+}
+
+/* What the socket refuses, but for want of room, is lost, as on any network. */
+static void send_batch(struct quic_socket *s, const struct batch *b, const uint8_t *bytes)
+{
+	size_t at = 0, n;
+	int error;
+
+	if (b->len > b->segment && !s->no_gso) {
+		error = send_once(s, b, bytes, b->len, (uint16_t)b->segment);
+		if (is_full(error))
+			hold(s, b, bytes, b->len);
+		/* the interface cannot cut them, or not for this route */
+		if (error != EIO && error != EINVAL)
+			return;
+		s->no_gso = error == EIO;
 	}
-	return true;
+	for (; at < b->len; at += n) {
+		n = b->len - at < b->segment ? b->len - at : b->segment;
+		error = send_once(s, b, bytes + at, n, 0);
+		if (is_full(error)) {
+			hold(s, b, bytes + at, b->len - at);
+			return;
+		}
+	}
+}
+
+static void send_datagram(struct quic_socket *s, const struct addr *peer, const struct addr *local,
+			  const uint8_t *bytes, size_t len)
+{
+	struct batch b = { .peer = *peer, .local = *local, .len = len, .segment = len };
+
+	if (!s->full)
+		send_batch(s, &b, bytes);
 }
 
 static void later(struct quic_conn *q)
@@ -205,21 +278,48 @@ static void arm(struct quic_conn *q)
 	timer_set(&q->timer, at == UINT64_MAX ? TIMER_NEVER : (at + NS_PER_MS - 1) / NS_PER_MS);
 }
 
+/* Makes datagrams behind <bytes> until one is not as long as the first. Returns how many bytes of
+ * them do not belong to the batch: one that is longer.
+ */
+static size_t fill_batch(struct quic_conn *q, struct batch *b, uint8_t *bytes, unsigned *left,
+			 uint64_t now)
+{
+	size_t n;
+
+	while (*left && b->len + QUIC_DATAGRAM_MAX <= BATCH_ROOM &&
+	       (n = quic_conn_send(q, bytes + b->len, now))) {
+		--*left;
+		if (!b->segment)
+			b->segment = n;
+		if (n > b->segment)
+			return n;
+		b->len += n;
+		if (n < b->segment)
+			break;
+	}
+	return 0;
+}
+
 /* Sends what a connection has to send, as far as windows and the socket let it. */
 static void flush(struct quic_conn *q)
 {
 	struct quic_socket *s = q->socket;
 	uint64_t now = clock_now_ns();
-	size_t len;
+	unsigned left = SEND_BURST;
+	size_t over = 0;
 
-	for (unsigned i = 0; !s->full && i < SEND_BURST; i++) {
-		len = quic_conn_send(q, me.tx, now);
-		if (!len)
+	while (!s->full && (left || over)) {
+		struct batch b = { .local = q->local, .len = over, .segment = over };
+
+		over = fill_batch(q, &b, me.tx, &left, now);
+		if (!b.len)
 			break;
-		send_datagram(s, &q->path.peer, &q->local, me.tx, len);
-		if (i == SEND_BURST - 1)
-			timer_set(&s->again, clock_now_ms());
+		b.peer = q->path.peer;
+		send_batch(s, &b, me.tx);
+		memmove(me.tx, me.tx + b.len, over);
 	}
+	if (!left && !s->full)
+		timer_set(&s->again, clock_now_ms());
 	if (s->full || timer_is_set(&s->again))
 		list_append(&s->waiting, &q->flush);
 	arm(q);
@@ -244,7 +344,14 @@ static void flush_all(struct turn_hook *hook)
 /* Those that waited for the socket, or for others, send. */
 static void go_on(struct quic_socket *s)
 {
-	if (list_is_empty(&s->waiting))
+	struct held *h = s->held;
+
+	s->full = false;
+	s->held = NULL;
+	if (h)
+		send_batch(s, &h->batch, h->bytes);
+	free(h);
+	if (s->full || list_is_empty(&s->waiting))
 		return;
 	list_splice(&me.flush, &s->waiting);
 	turn_hook_add(&me.hook);
@@ -494,7 +601,20 @@ static struct addr local_of(struct msghdr *m, uint16_t port)
 	return (struct addr){ .family = ADDR_NONE };
 }
 
-/* Receives one datagram and handles it. False: there is none. */
+/* The length of the datagrams that the kernel has put together (UDP_GRO). */
+static size_t segment_of(struct msghdr *m, size_t len)
+{
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c))
+		if (c->cmsg_level == SOL_UDP && c->cmsg_type == UDP_GRO) {
+			int n;
+
+			memcpy(&n, CMSG_DATA(c), sizeof(n));
+			return n > 0 ? (size_t)n : len;
+		}
+	return len;
+}
+
+/* Receives datagrams, one or several of equal length, and handles them. False: there is none. */
 static bool receive(struct quic_socket *s)
 {
 	struct iovec v = { me.rx, DATAGRAM_ROOM };
@@ -506,13 +626,17 @@ static bool receive(struct quic_socket *s)
 	};
 	struct addr peer, local;
 	ssize_t n = recvmsg(s->fd, &m, MSG_DONTWAIT);
+	size_t len, segment;
 
 	if (n < 0) /* (an error of a datagram sent before is told once) */
 		return errno != EAGAIN && errno != EWOULDBLOCK;
 	peer = addr_from_sockaddr(&from, m.msg_namelen);
 	local = local_of(&m, s->listener.port);
-	if (peer.port && addr_is_inet(&peer))
-		on_datagram(s, &peer, &local, me.rx, (size_t)n);
+	segment = segment_of(&m, (size_t)n);
+	for (size_t at = 0; at < (size_t)n && peer.port && addr_is_inet(&peer); at += len) {
+		len = (size_t)n - at < segment ? (size_t)n - at : segment;
+		on_datagram(s, &peer, &local, me.rx + at, len);
+	}
 	return true;
 }
 
@@ -530,10 +654,6 @@ static void on_event(void *owner, int fd, unsigned events)
 {
 	struct quic_socket *s = owner;
 
-	if (events & FD_OUT) {
-		s->full = false;
-		go_on(s);
-	}
 	if (events & (FD_IN | FD_ERR | FD_HUP | FD_RDHUP)) {
 		s->conns++; /* stays while it is read */
 		read_some(s);
@@ -565,7 +685,8 @@ static struct fd_kind kind = {
 
 static struct quic_socket *socket_new(int of, const struct quic_listener *l)
 {
-	int one = 1, probe = IP_PMTUDISC_DO, fd = fcntl(of, F_DUPFD_CLOEXEC, 0);
+	int one = 1, none = 0, room = RCVBUF, probe = IP_PMTUDISC_DO;
+	int fd = fcntl(of, F_DUPFD_CLOEXEC, 0);
 	struct quic_socket *s = fd >= 0 ? calloc(1, sizeof(*s)) : NULL;
 
 	if (!s) {
@@ -573,15 +694,20 @@ static struct quic_socket *socket_new(int of, const struct quic_listener *l)
 			close(fd);
 		return NULL;
 	}
+	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof(room)) < 0)
+		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof(room));
+	setsockopt(fd, SOL_UDP, UDP_GRO, &one, sizeof(one));
 	setsockopt(fd, IPPROTO_IP, IP_PKTINFO, &one, sizeof(one));
 	setsockopt(fd, IPPROTO_IPV6, IPV6_RECVPKTINFO, &one, sizeof(one));
 	setsockopt(fd, IPPROTO_IP, IP_MTU_DISCOVER, &probe, sizeof(probe));
 	setsockopt(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, &probe, sizeof(probe));
 	s->fd = fd;
 	s->of = of;
+	s->no_gso = l->tunes->no_gso ||
+		    setsockopt(fd, SOL_UDP, UDP_SEGMENT, &none, sizeof(none)) < 0;
 	list_init(&s->waiting);
 	timer_init(&s->again, on_again);
-	if (!fd_add(fd, on_event, s, 0)) {
+	if (!fd_add(fd, on_event, s, FD_FL_IN_ONLY)) {
 		close(fd);
 		free(s);
 		return NULL;
@@ -623,7 +749,8 @@ bool quic_udp_thread_init(void)
 	list_init(&me.flush);
 	turn_hook_init(&me.hook, flush_all);
 	me.rx = malloc(DATAGRAM_ROOM);
-	return me.rx != NULL;
+	me.tx = malloc(BATCH_ROOM + QUIC_DATAGRAM_MAX);
+	return me.rx && me.tx;
 }
 
 void quic_udp_thread_fini(void)
@@ -635,4 +762,5 @@ void quic_udp_thread_fini(void)
 	while (!list_is_empty(&me.sockets))
 		socket_close(list_first(&me.sockets, struct quic_socket, link));
 	free(me.rx);
+	free(me.tx);
 }

@@ -298,6 +298,8 @@ static struct sim *begin(unsigned loss, enum quic_cc_algo algo)
 	quic_recvbuf_init(&s->down);
 	s->loss = loss;
 	s->size = UINT64_MAX;
+	/* (this client says nothing in the handshake) */
+	s->q->flags |= QUIC_FL_VALID;
 	s->window = quic_stream_window(&tunes);
 	return s;
 }
