@@ -115,6 +115,10 @@ bool conf_keyword_allowed(struct conf_line *l, const struct conf_keyword *k, int
 			  "the '%s' directive is deprecated and will be removed in a"
 			  " future version.",
 			  k->words);
+	if (k->flags & CONF_RENAMED)
+		conf_warn(l, word, NULL,
+			  "'%s' is deprecated in 3.3 and will be removed in 3.5. Please use the "
+			  "newer keyword syntax '%s'.", k->words, k->hint);
 	return true;
 }
 

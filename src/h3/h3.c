@@ -5,7 +5,9 @@
 #include "base/module.h"
 #include "base/strbuf.h"
 #include "codec/quic.h"
+#include "core/activity.h"
 #include "core/pool.h"
+#include "mux/h2.h"
 #include "net/conn.h"
 #include "h3_priv.h"
 
@@ -111,6 +113,16 @@ static void note_bad(struct h3_conn *h, enum front_bad_kind kind, const char *te
 	h->user->bad_request(h->owner, &bad);
 }
 
+/* Too many faults end the connection (tune.quic.fe.sec.glitches-threshold). */
+static void check_glitches(struct h3_conn *h)
+{
+	unsigned most = h->quic ? quic_conn_glitches_max(h->quic) : 0;
+
+	if (most && h->glitches >= most &&
+	    100 - activity_idle_percent() >= (unsigned)h->settings->h2->kill_cpu_percent)
+		close_with(h, H3_EXCESSIVE_LOAD);
+}
+
 void h3_fail(struct h3_conn *h, enum h3_error code, const char *text)
 {
 	if (!h->quic)
@@ -177,6 +189,8 @@ void h3_stream_free(struct h3_stream *s)
 
 void h3_stream_fail(struct h3_stream *s, enum h3_error code, const char *text)
 {
+	struct h3_conn *h = s->conn;
+
 	s->flags |= H3S_RESET;
 	s->reset_code = code;
 	if (s->quic) {
@@ -184,10 +198,11 @@ void h3_stream_fail(struct h3_stream *s, enum h3_error code, const char *text)
 		quic_stream_stop(s->quic, code);
 	}
 	if (!s->ep) {
-		note_bad(s->conn, code == H3_EXCESSIVE_LOAD ? FRONT_BAD_TOO_LARGE
+		note_bad(h, code == H3_EXCESSIVE_LOAD ? FRONT_BAD_TOO_LARGE
 							      : FRONT_BAD_SYNTAX,
 			    text, s->since_ns);
 		h3_stream_free(s);
+		check_glitches(h);
 		return;
 	}
 	s->ep->rx_error = text;

@@ -361,6 +361,7 @@ static const struct conf_keyword keywords[] = {
 	IGNORED("tune.h1.zero-copy-fwd-recv", "{ on | off }", "bytes are never copied"),
 	IGNORED("tune.h1.zero-copy-fwd-send", "{ on | off }", "bytes are never copied"),
 	IGNORED("tune.h2.zero-copy-fwd-send", "{ on | off }", "bytes are never copied"),
+	IGNORED("tune.quic.zero-copy-fwd-send", "{ on | off }", "bytes are never copied"),
 	IGNORED("tune.pt.zero-copy-forwarding", "{ on | off }", "bytes are never copied"),
 	IGNORED("prealloc-fd", "", "the kernel's table grows by itself"),
 	IGNORED("tune.disable-zero-copy-forwarding", "", "bytes are always moved without a copy"),

@@ -7,6 +7,12 @@
 #define CUBIC_C 0.4
 #define CUBIC_BETA 0.7
 #define RENO_BETA 0.5
+/* RFC 9406 4.3 */
+#define HYSTART_SAMPLES 8
+#define HYSTART_LEAST_NS (4 * NS_PER_MS)
+#define HYSTART_MOST_NS (16 * NS_PER_MS)
+#define HYSTART_DIVISOR 4
+#define HYSTART_ROUNDS 5
 
 void quic_cc_init(struct quic_cc *cc, enum quic_cc_algo algo, uint32_t mtu, uint64_t window_max)
 {
@@ -15,6 +21,8 @@ void quic_cc_init(struct quic_cc *cc, enum quic_cc_algo algo, uint32_t mtu, uint
 	*cc = (struct quic_cc){
 		.algo = (uint8_t)algo, .mtu = mtu, .threshold = UINT64_MAX,
 		.window = initial < most ? initial : most, .window_max = window_max,
+		.losses_least = 1,
+		.hystart = { .now_ns = UINT64_MAX, .last_ns = UINT64_MAX },
 	};
 	if (algo == QUIC_CC_NONE)
 		cc->window = window_max;
@@ -54,13 +62,54 @@ static void cubic_grow(struct quic_cc *cc, uint64_t now_ns, uint32_t bytes, uint
 	cc->window = (uint64_t)window;
 }
 
+static void next_round(struct quic_cc *cc, uint64_t next)
+{
+	struct quic_hystart *h = &cc->hystart;
+
+	h->round_end = next;
+	h->last_ns = h->now_ns;
+	h->now_ns = UINT64_MAX;
+	h->samples = 0;
+	if (h->careful && ++h->rounds >= HYSTART_ROUNDS)
+		cc->threshold = cc->window;
+}
+
+void quic_cc_rtt(struct quic_cc *cc, uint64_t rtt_ns, uint64_t largest, uint64_t next)
+{
+	struct quic_hystart *h = &cc->hystart;
+	uint64_t longer;
+
+	if (!h->on || cc->window >= cc->threshold)
+		return;
+	if (largest >= h->round_end)
+		next_round(cc, next);
+	if (rtt_ns < h->now_ns)
+		h->now_ns = rtt_ns;
+	h->samples++;
+	if (h->samples < HYSTART_SAMPLES || h->last_ns == UINT64_MAX)
+		return;
+	if (h->careful) {
+		h->careful = h->now_ns >= h->base_ns; /* (it was none) */
+		return;
+	}
+	longer = h->last_ns / 8;
+	longer = longer < HYSTART_LEAST_NS ? HYSTART_LEAST_NS
+		 : longer > HYSTART_MOST_NS ? HYSTART_MOST_NS : longer;
+	if (h->now_ns < h->last_ns + longer)
+		return;
+	h->careful = true;
+	h->base_ns = h->now_ns;
+	h->rounds = 0;
+}
+
 void quic_cc_acked(struct quic_cc *cc, uint64_t now_ns, uint64_t sent_ns, uint32_t bytes,
 		   uint64_t srtt_ns, bool full)
 {
+	cc->losses = 0;
 	if (cc->algo == QUIC_CC_NONE || sent_ns <= cc->recovery_ns || !full)
 		return;
 	if (cc->window < cc->threshold)
-		cc->window += bytes;
+		cc->window += cc->hystart.careful ? bytes / HYSTART_DIVISOR : bytes;
 	else if (cc->algo == QUIC_CC_CUBIC)
 		cubic_grow(cc, now_ns, bytes, srtt_ns);
 	else
@@ -75,7 +124,10 @@ void quic_cc_lost(struct quic_cc *cc, uint64_t now_ns, uint64_t sent_ns)
 
 	if (cc->algo == QUIC_CC_NONE || sent_ns <= cc->recovery_ns)
 		return;
+	if (cc->algo == QUIC_CC_CUBIC && ++cc->losses < cc->losses_least)
+		return;
 	cc->recovery_ns = now_ns;
+	cc->hystart.careful = false;
 	cc->epoch_ns = 0;
 	/* a flow that had to yield below its last maximum leaves some of it to others */
 	cc->w_max = window < cc->w_max ? window * (1 + CUBIC_BETA) / 2 : window;
@@ -90,6 +142,7 @@ void quic_cc_collapse(struct quic_cc *cc)
 	if (cc->algo == QUIC_CC_NONE)
 		return;
 	cc->window = least(cc);
+	cc->hystart.careful = false;
 	cc->recovery_ns = 0;
 	cc->epoch_ns = 0;
 }

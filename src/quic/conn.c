@@ -71,6 +71,13 @@ static bool init_spaces(struct quic_conn *q, const struct quic_cid *dcid)
 	       quic_keys_initial(&q->spaces[0].tx, dcid, false, true);
 }
 
+static void init_cc(struct quic_conn *q, enum quic_cc_algo algo, uint64_t window_max)
+{
+	quic_cc_init(&q->cc, algo, q->mtu, window_max);
+	q->cc.losses_least = (uint32_t)q->tunes->cubic_losses;
+	q->cc.hystart.on = q->tunes->hystart;
+}
+
 struct quic_conn *quic_conn_new(const struct quic_listener *l, const struct quic_host *host,
 				const struct quic_packet *first, const struct quic_cid *retried,
 				uint64_t now_ns)
@@ -90,7 +97,7 @@ struct quic_conn *quic_conn_new(const struct quic_listener *l, const struct quic
 	init_streams(q);
 	if (l->line && l->line->window_max)
 		window = (uint64_t)l->line->window_max;
-	quic_cc_init(&q->cc, l->line ? l->line->algo : QUIC_CC_CUBIC, q->mtu, window);
+	init_cc(q, l->line ? l->line->algo : QUIC_CC_CUBIC, window);
 	q->ids.peer[0] = (struct quic_peer_cid){ .cid = first->scid, .used = true };
 	q->ids.original = retried ? *retried : first->dcid;
 	q->ids.retry = first->dcid;
@@ -198,7 +205,7 @@ void quic_conn_moved(struct quic_conn *q, size_t len, uint64_t now_ns)
 		p->valid = p->peer;
 	/* another address is another network, another port mostly is not (RFC 9000 9.4) */
 	if (!addr_eq_ip(&p->peer, &p->from)) {
-		quic_cc_init(&q->cc, q->cc.algo, q->mtu, q->cc.window_max);
+		init_cc(q, q->cc.algo, q->cc.window_max);
 		q->rtt.known = false;
 	}
 	p->peer = p->from;
@@ -252,6 +259,8 @@ uint64_t quic_conn_deadline(const struct quic_conn *q)
 	n = quic_loss_deadline(q);
 	if (n < at)
 		at = n;
+	if (q->paced_ns && q->paced_ns < at)
+		at = q->paced_ns;
 	if (q->flags & QUIC_FL_MOVED && q->path.again_ns < at)
 		at = q->path.again_ns;
 	for (unsigned i = 0; i < QUIC_LEVELS; i++) {
@@ -389,6 +398,11 @@ const struct addr *quic_conn_local(const struct quic_conn *q)
 uint64_t quic_conn_since_ns(const struct quic_conn *q)
 {
 	return q->since_ns;
+}
+
+unsigned quic_conn_glitches_max(const struct quic_conn *q)
+{
+	return (unsigned)q->tunes->glitches;
 }
 
 bool quic_conn_is_used_up(const struct quic_conn *q)

@@ -112,11 +112,33 @@ static bool parse_socket(struct conf_line *l)
 			  word);
 }
 
+/* Both mean that connections use the socket of their listener; they have none of their own. */
+static bool parse_socket_owner(struct conf_line *l)
+{
+	bool old = l->keyword->flags & CONF_RENAMED;
+	const char *word = conf_next(l), *ours = old ? "listener" : "force-off",
+		   *other = old ? "connection" : "default-on";
+
+	if (strcmp(word, ours) == 0)
+		return true;
+	if (strcmp(word, other) == 0)
+		return conf_error(l, l->at - 1, NULL, "'%s %s' is not supported, connections "
+				  "always use the socket of their listener: use '%s'",
+				  l->keyword->words, other, ours);
+	return conf_error(l, l->at - 1, NULL, "'%s' expects either '%s' or '%s' but got '%s'.",
+			  l->keyword->words, old ? ours : other, old ? other : ours, word);
+}
+
 #define TUNE(text, member) .words = text, .where = CONF_GLOBAL, .min_args = 1, .max_args = 1, \
 	.slot = &quic_tune_slot, .offset = offsetof(struct quic_tunes, member)
+#define NUMBER_OF(text, member, low, high) \
+	TUNE(text, member), .type = CONF_INT, .min = low, .max = high, .syntax = "<number>"
 #define NUMBER(text, member, low, high, what) \
-	{ TUNE(text, member), .type = CONF_INT, .min = low, .max = high, .syntax = "<number>", \
-	  .help = what }
+	{ NUMBER_OF(text, member, low, high), .help = what }
+
+#define RENAMED(new) .flags = CONF_RENAMED, .hint = new
+#define SWITCH(text, member, on) \
+	TUNE(text, member), .parse = parse_switch, .min = on, .syntax = "{ on | off }"
 
 static const struct conf_keyword keywords[] = {
 	{ TUNE("cluster-secret", secret), .type = CONF_STRING, .syntax = "<secret>",
@@ -143,6 +165,48 @@ static const struct conf_keyword keywords[] = {
 	  .max = UINT32_MAX, .syntax = "<size>", .help = "bytes that a client may upload at once" },
 	{ TUNE("tune.quic.listen", off), .parse = parse_switch, .min = 0,
 	  .syntax = "{ on | off }", .help = "read datagrams of QUIC clients" },
+	NUMBER("tune.quic.fe.cc.cubic-min-losses", cubic_losses, 1, INT32_MAX,
+	       "losses between two acknowledgements that CUBIC takes for congestion"),
+	{ SWITCH("tune.quic.fe.cc.hystart", hystart, 1),
+	  .help = "slow start ends when round trips become longer (HyStart++)" },
+	NUMBER("tune.quic.fe.sec.glitches-threshold", glitches, 0, INT32_MAX,
+	       "faults of a client that end its connection"),
+	{ TUNE("tune.quic.fe.sock-per-conn", off), .parse = parse_socket_owner,
+	  .syntax = "{ force-off }", .help = "connections use the socket of their listener" },
+	{ SWITCH("tune.quic.fe.tx.pacing", unpaced, 0),
+	  .help = "datagrams leave one after the other, not in bursts" },
+	{ SWITCH("tune.quic.fe.tx.udp-gso", no_gso, 0),
+	  .help = "several datagrams are given to the kernel at once" },
+
+	{ NUMBER_OF("tune.quic.cc.cubic.min-losses", cubic_losses, 1, INT32_MAX),
+	  RENAMED("tune.quic.fe.cc.cubic-min-losses"), .help = "old name" },
+	{ SWITCH("tune.quic.cc-hystart", hystart, 1),
+	  RENAMED("tune.quic.fe.cc.hystart"), .help = "old name" },
+	{ .words = "tune.quic.disable-tx-pacing", .where = CONF_GLOBAL, .type = CONF_FLAG,
+	  .slot = &quic_tune_slot, .offset = offsetof(struct quic_tunes, unpaced),
+	  RENAMED("tune.quic.fe.tx.pacing"), .help = "old name of its \"off\"" },
+	{ .words = "tune.quic.disable-udp-gso", .where = CONF_GLOBAL, .type = CONF_FLAG,
+	  .slot = &quic_tune_slot, .offset = offsetof(struct quic_tunes, no_gso),
+	  RENAMED("tune.quic.fe.tx.udp-gso"), .help = "old name of its \"off\"" },
+	{ TUNE("tune.quic.frontend.default-max-window-size", window_max), .parse = parse_window,
+	  .syntax = "<size>", RENAMED("tune.quic.fe.cc.max-win-size"), .help = "old name" },
+	{ NUMBER_OF("tune.quic.frontend.glitches-threshold", glitches, 0, INT32_MAX),
+	  RENAMED("tune.quic.fe.sec.glitches-threshold"), .help = "old name" },
+	{ TUNE("tune.quic.frontend.max-data-size", rxbuf), .type = CONF_SIZE, .min = 0,
+	  .max = UINT32_MAX, .syntax = "<size>", RENAMED("tune.quic.fe.stream.rxbuf"),
+	  .help = "old name" },
+	{ TUNE("tune.quic.frontend.max-idle-timeout", idle_ms), .type = CONF_TIME_MS, .min = 0,
+	  .max = INT32_MAX, .syntax = "<timeout>", RENAMED("tune.quic.fe.max-idle-timeout"),
+	  .help = "old name" },
+	{ NUMBER_OF("tune.quic.frontend.max-streams-bidi", streams, 1, 1 << 20),
+	  RENAMED("tune.quic.fe.stream.max-concurrent"), .help = "old name" },
+	{ NUMBER_OF("tune.quic.frontend.stream-data-ratio", data_ratio, 1, 100),
+	  RENAMED("tune.quic.fe.stream.data-ratio"), .help = "old name" },
+	{ NUMBER_OF("tune.quic.retry-threshold", retry_threshold, 0, INT32_MAX),
+	  RENAMED("tune.quic.fe.sec.retry-threshold"), .help = "old name" },
+	{ TUNE("tune.quic.socket-owner", off), .parse = parse_socket_owner,
+	  .syntax = "{ listener }", RENAMED("tune.quic.fe.sock-per-conn"), .help = "old name" },
+
 	{ .words = "quic-cc-algo", .where = CONF_BIND, .min_args = 1, .max_args = 1,
 	  .parse = parse_algo, .syntax = "{ cubic | newreno | nocc }[(<size>)]",
 	  .help = "congestion control of QUIC" },

@@ -381,6 +381,7 @@ struct quic_conn {
 	uint64_t in_flight;            /* bytes */
 	uint32_t pto_count;
 	uint64_t pace_ns;              /* when <credit> was counted */
+	uint64_t paced_ns;             /* when pacing lets more leave; 0: it is not in the way */
 	int64_t credit;                /* bytes that may leave now (pacing) */
 	uint64_t received, sent;       /* bytes, until the address is valid: amplification */
 	struct quic_params params;     /* the client's */
@@ -523,8 +524,6 @@ void quic_conn_recv(struct quic_conn *q, uint8_t *bytes, size_t len, uint64_t no
 /* Makes the next datagram into <room>, QUIC_DATAGRAM_MAX bytes; returns its length, 0: none now. */
 size_t quic_conn_send(struct quic_conn *q, uint8_t *room, uint64_t now_ns);
 #define QUIC_DATAGRAM_MAX 1452
-/* When pacing lets more leave; UINT64_MAX: it does not stand in the way. */
-uint64_t quic_pace_deadline(const struct quic_conn *q);
 /* When quic_conn_timeout() is due; UINT64_MAX: never. */
 uint64_t quic_conn_deadline(const struct quic_conn *q);
 void quic_conn_timeout(struct quic_conn *q, uint64_t now_ns);

@@ -273,6 +273,8 @@ enum quic_error quic_on_ack(struct quic_conn *q, struct quic_space *s, struct qu
 		if (s != &q->spaces[QUIC_LEVEL_APP])
 			delay = 0;
 		take_sample(q, now_ns - acked.largest_sent_ns, delay * 1000);
+		if (s == &q->spaces[QUIC_LEVEL_APP])
+			quic_cc_rtt(&q->cc, q->rtt.latest, f->largest, s->next_pn);
 	}
 	detect_lost(q, s, now_ns, &acked);
 	if (acked.largest_sent_ns > s->alive_ns)

@@ -8,7 +8,7 @@ static bool tunes_init(void *data)
 {
 	*(struct quic_tunes *)data = (struct quic_tunes){
 		.idle_ms = 30000, .streams = 100, .data_ratio = 90, .window_max = 480 * 1024,
-		.retry_threshold = 100,
+		.retry_threshold = 100, .cubic_losses = 1,
 	};
 	return true;
 }

@@ -18,6 +18,9 @@
 /* Packets that keys of AES-GCM protect (RFC 9001 6.6), and when the next keys are due. */
 #define SEALED_MAX (UINT64_C(1) << 23)
 #define SEALED_MANY (UINT64_C(1) << 22)
+/* Packets that may leave at once, beside those of a tick of the timers. */
+#define PACE_BURST 10
+#define PACE_TICK_NS (2 * NS_PER_MS)
 
 /* A packet that is being made. */
 struct outgoing {
@@ -366,14 +369,55 @@ static void packet_sent(struct outgoing *o, bool padded)
 	}
 	if (o->eliciting && o->s->probes)
 		o->s->probes--;
+	if (o->eliciting)
+		q->credit -= p->size;
 	quic_on_sent(q, o->s, p);
 }
 
 /* --- what is to be sent ----------------------------------------------------------------------- */
 
+/* --- pacing (RFC 9002 7.7) -------------------------------------------------------------------- */
+
+/* Bytes that may leave in <ns>: somewhat more than a window in a round trip. */
+static double paced_bytes(const struct quic_conn *q, uint64_t ns)
+{
+	double window = (double)q->cc.window * (q->cc.window < q->cc.threshold ? 2 : 1.25);
+
+	return window * (double)ns / (double)(q->rtt.smoothed ? q->rtt.smoothed : 1);
+}
+
+static bool is_paced(const struct quic_conn *q)
+{
+	return !q->tunes->unpaced && q->rtt.known && q->state == QUIC_OPEN;
+}
+
+/* What has become due since the last time; at once not more than a burst. */
+static void count_credit(struct quic_conn *q, uint64_t now_ns)
+{
+	uint64_t ns = now_ns - q->pace_ns;
+	double most, more;
+
+	if (now_ns <= q->pace_ns || !is_paced(q))
+		return;
+	q->pace_ns = now_ns;
+	most = (double)PACE_BURST * q->mtu + paced_bytes(q, PACE_TICK_NS);
+	more = (double)q->credit + paced_bytes(q, ns < NS_PER_SEC ? ns : NS_PER_SEC);
+	q->credit = (int64_t)(more < most ? more : most);
+}
+
+static bool is_held_back(const struct quic_conn *q)
+{
+	return is_paced(q) && q->credit < (int64_t)q->mtu;
+}
+
+static bool window_is_open(const struct quic_conn *q)
+{
+	return q->in_flight + q->mtu <= q->cc.window;
+}
+
 static bool may_send_data(const struct quic_conn *q, const struct quic_space *s)
 {
-	return quic_may_send_there(q) && (s->probes || q->in_flight + q->mtu <= q->cc.window);
+	return quic_may_send_there(q) && (s->probes || (window_is_open(q) && !is_held_back(q)));
 }
 
 static bool has_data(const struct quic_conn *q, enum quic_level level)
@@ -423,6 +467,16 @@ static void fill(struct outgoing *o)
 	}
 }
 
+/* When pacing lets more leave; 0: it is not in the way. */
+static uint64_t pace_deadline(const struct quic_conn *q)
+{
+	if (!is_held_back(q) || !has_data(q, QUIC_LEVEL_APP) || !window_is_open(q) ||
+	    !quic_may_send_there(q))
+		return 0;
+	return q->pace_ns + (uint64_t)((double)((int64_t)q->mtu - q->credit) *
+				       (double)NS_PER_MS / (paced_bytes(q, NS_PER_MS) + 1)) + 1;
+}
+
 /* Goes on to new keys before those in use have protected too much. */
 static void check_keys(struct quic_conn *q)
 {
@@ -466,11 +520,13 @@ size_t quic_conn_send(struct quic_conn *q, uint8_t *bytes, uint64_t now_ns)
 	uint8_t *at = bytes, *end = bytes + quic_allowed(q);
 	size_t n;
 
+	q->paced_ns = 0;
 	if (q->state >= QUIC_DRAINING || end == bytes)
 		return 0;
 	if (q->state == QUIC_CLOSING)
 		return q->flags & QUIC_FL_CLOSE_DUE ? send_close(q, bytes, now_ns) : 0;
 	check_keys(q);
+	count_credit(q, now_ns);
 	for (unsigned i = 0; i < QUIC_LEVELS && q->state < QUIC_DRAINING; i++) {
 		if (!is_wanted(q, i, now_ns))
 			continue;
@@ -497,5 +553,6 @@ size_t quic_conn_send(struct quic_conn *q, uint8_t *bytes, uint64_t now_ns)
 	}
 	n = (size_t)(at - bytes);
 	q->sent += n;
+	q->paced_ns = pace_deadline(q);
 	return q->state == QUIC_DEAD ? 0 : n;
 }

@@ -15,6 +15,7 @@ import random
 import signal
 import socket
 import struct
+import subprocess
 import tempfile
 
 import lib
@@ -449,6 +450,24 @@ async def bombs(tap, args, crt):
         tap.ok(bed.proxy.alive(), "the program still runs")
 
 
+async def glitches(tap, args, crt):
+    if lib.is_reference(args.program): # (faults of heads are none to it)
+        return
+    with Bed(args, crt, tune="tune.quic.fe.sec.glitches-threshold 4") as bed:
+        for faults, code in (3, None), (4, 0x107):
+            async with lib_quic.client(bed.port) as c:
+                await c.request("GET", "/1")
+                for _ in range(faults):
+                    c.raw(b"\1\2\0\0", True)
+                await asyncio.sleep(0.5)
+                tap.eq(c.ended, code, "tune.quic.fe.sec.glitches-threshold 4, %d faults" % faults)
+    for tune in "tune.quic.fe.tx.pacing off", "tune.quic.fe.tx.udp-gso off", "tune.quic.fe.cc.hystart on", \
+            "tune.quic.fe.cc.cubic-min-losses 2", "tune.quic.fe.sock-per-conn force-off":
+        with Bed(args, crt, tune=tune) as bed:
+            async with lib_quic.client(bed.port) as c:
+                tap.eq((await c.request("GET", "/1000000"))[2], lib_quic.body_of(1000000), tune)
+
+
 async def soft_stop(tap, args, crt):
     with Bed(args, crt) as bed:
         async with lib_quic.client(bed.port) as c:
@@ -478,9 +497,65 @@ def by_aioquic(tap, args, crt):
             asyncio.run(kills(tap, bed))
             asyncio.run(reloads(tap, bed))
         tap.ok(bed.proxy.alive(), "the program still runs")
-    for part in goes_idle, vanishes, retries, moves, forgeries, bombs:
+    for part in goes_idle, vanishes, retries, moves, forgeries, bombs, glitches:
         asyncio.run(part(tap, args, crt))
     asyncio.run(soft_stop(tap, args, crt))
+
+
+# ---- settings
+
+OLD_NAMES = {
+    "tune.quic.cc.cubic.min-losses": ("2", "fe.cc.cubic-min-losses"),
+    "tune.quic.cc-hystart": ("on", "fe.cc.hystart"),
+    "tune.quic.disable-tx-pacing": ("", "fe.tx.pacing"),
+    "tune.quic.disable-udp-gso": ("", "fe.tx.udp-gso"),
+    "tune.quic.frontend.default-max-window-size": ("100k", "fe.cc.max-win-size"),
+    "tune.quic.frontend.glitches-threshold": ("10", "fe.sec.glitches-threshold"),
+    "tune.quic.frontend.max-data-size": ("100k", "fe.stream.rxbuf"),
+    "tune.quic.frontend.max-idle-timeout": ("10s", "fe.max-idle-timeout"),
+    "tune.quic.frontend.max-streams-bidi": ("10", "fe.stream.max-concurrent"),
+    "tune.quic.frontend.stream-data-ratio": ("50", "fe.stream.data-ratio"),
+    "tune.quic.retry-threshold": ("5", "fe.sec.retry-threshold"),
+    "tune.quic.socket-owner": ("listener", "fe.sock-per-conn"),
+}
+BAD_VALUES = {
+    "tune.quic.fe.cc.hystart maybe": "'tune.quic.fe.cc.hystart' expects 'on' or 'off'.",
+    "tune.quic.fe.tx.pacing maybe": "'tune.quic.fe.tx.pacing' expects 'on' or 'off'.",
+    "tune.quic.fe.tx.udp-gso maybe": "'tune.quic.fe.tx.udp-gso' expects 'on' or 'off'.",
+    "tune.quic.cc-hystart x": "'tune.quic.cc-hystart' expects 'on' or 'off'.",
+    "tune.quic.fe.sock-per-conn maybe":
+        "'tune.quic.fe.sock-per-conn' expects either 'default-on' or 'force-off' but got 'maybe'.",
+    "tune.quic.socket-owner x": "'tune.quic.socket-owner' expects either 'listener' or 'connection' but got 'x'.",
+    "tune.quic.fe.sec.glitches-threshold x": "'tune.quic.fe.sec.glitches-threshold'",
+    "tune.quic.frontend.max-streams-bidi x": "'tune.quic.frontend.max-streams-bidi'",
+}
+
+
+def check(args, folder, lines):
+    path = os.path.join(folder, "check.cfg")
+    with open(path, "w") as f:
+        f.write("global\n" + "".join("\t%s\n" % line for line in lines) +
+                "defaults\n\ttimeout connect 1s\n\ttimeout client 1s\n\ttimeout server 1s\nlisten a\n\tbind 127.0.0.1:1\n")
+    out = subprocess.run([args.program, "-c", "-f", path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    return out.returncode, out.stdout
+
+
+def settings(tap, args, crt):
+    folder = os.path.dirname(crt)
+    code, text = check(args, folder, ["%s %s" % (name, value) for name, (value, _) in OLD_NAMES.items()])
+    tap.ok(code == 0, "old names of settings are taken", text)
+    for name, (_, new) in OLD_NAMES.items():
+        tap.ok("'%s' is deprecated in 3.3 and will be removed in 3.5. Please use the newer keyword syntax 'tune.quic.%s'."
+               % (name, new) in text, name, text)
+    code, text = check(args, folder, ["tune.quic.zero-copy-fwd-send off"])
+    tap.ok(code == 0, "tune.quic.zero-copy-fwd-send", text)
+    for line, message in BAD_VALUES.items():
+        code, text = check(args, folder, [line])
+        tap.ok(code == 1 and message in text, "refused: " + line, text)
+    if not lib.is_reference(args.program):
+        for line in "tune.quic.fe.sock-per-conn default-on", "tune.quic.socket-owner connection":
+            code, text = check(args, folder, [line])
+            tap.ok(code == 1 and "not supported" in text, "refused: " + line, text)
 
 
 # ---- datagrams
@@ -515,7 +590,7 @@ def main():
         if not lib_quic.certificate(crt):
             tap.skip("QUIC", "there is no openssl to make a certificate")
             tap.done()
-        tap.run([by_hand, by_reference, by_aioquic], args, crt)
+        tap.run([settings, by_hand, by_reference, by_aioquic], args, crt)
     tap.done()
 
 
