@@ -170,11 +170,11 @@ static bool is_shared(struct conf_line *l, const struct server *srv)
 			  l->words[l->at - 1]);
 		return true;
 	}
-	list_for_each(it, &srv->proxy->servers, link)
-		if (it != srv && it->place.line == srv->place.line &&
-		    strcmp(it->place.file, srv->place.file) == 0)
-			return true;
-	return false;
+	if (list_is_empty(&srv->proxy->servers))
+		return false;
+	it = list_last(&srv->proxy->servers, struct server, link);
+	return it != srv && it->place.line == srv->place.line &&
+	       strcmp(it->place.file, srv->place.file) == 0;
 }
 
 static bool parse_id(struct conf_line *l)
