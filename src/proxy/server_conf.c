@@ -170,7 +170,7 @@ static bool is_shared(struct conf_line *l, const struct server *srv)
 			  l->words[l->at - 1]);
 		return true;
 	}
-	if (list_is_empty(&srv->proxy->servers))
+	if (strcmp(l->words[0], "server-template") != 0 || list_is_empty(&srv->proxy->servers))
 		return false;
 	it = list_last(&srv->proxy->servers, struct server, link);
 	return it != srv && it->place.line == srv->place.line &&
