@@ -232,14 +232,19 @@ def compare_json(tap, name, ours, theirs):
     same(tap, objects(ours), objects(theirs), name + ": the same objects, types and tags")
 
 
+def without_zlib(lines):
+    """HAProxy tells of zlib's memory only where it is built with zlib, which the reference is not."""
+    return [x for x in lines if "ZlibMemUsage" not in x]
+
+
 def compare_info(tap, ours, theirs, typed_ours, typed_theirs):
-    a, b = [[l.split(": ", 1) for l in t.strip().split("\n")] for t in (ours, theirs)]
+    a, b = [[l.split(": ", 1) for l in without_zlib(t.strip().split("\n"))] for t in (ours, theirs)]
     # ours has more of its own at the end
     tap.eq([x[0] for x in a][:len(b)], [x[0] for x in b], "show info: the same fields in the same order")
     ours_by, theirs_by = dict((x + [""])[:2] for x in a), dict((x + [""])[:2] for x in b)
     tap.eq(["%s: %s, reference %s" % (k, ours_by.get(k), v) for k, v in theirs_by.items()
             if k not in INFO_CHANGING and ours_by.get(k) != v], [], "show info: the same values")
-    lines = [[":".join(x.split(":")[:3]) for x in t.strip().split("\n")] for t in (typed_ours, typed_theirs)]
+    lines = [[":".join(x.split(":")[:3]) for x in without_zlib(t.strip().split("\n"))] for t in (typed_ours, typed_theirs)]
     same(tap, lines[0][:len(lines[1])], lines[1], "show info typed: the same numbers, tags and types")
 
 
@@ -276,7 +281,7 @@ def main():
                                    lambda a, b: shape(typed(a)) == shape(typed(b)) and differing(typed(a), typed(b))))
         compare_csv(tap, *at_rest(lambda: both("show stat"), filled))
         compare_json(tap, "show stat json", *at_rest(lambda: both("show stat json"), objects))
-        compare_json(tap, "show info json", *["[%s]" % ",".join(json.dumps(x) for x in json.loads(t)[:60])
+        compare_json(tap, "show info json", *["[%s]" % ",".join(without_zlib(json.dumps(x) for x in json.loads(t))[:60])
                                               for t in both("show info json")])
         compare_info(tap, *(both("show info") + both("show info typed")))
         compare_state(tap, *both("show servers state"))

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What the manual says of keywords and their words, case by case (tables/manual*.txt): each case is a frontend, a backend
 with server A (with A, B and C where it balances) unless it has its own, and requests; what the client gets, what the
-server got and what is logged is compared. tables/manual.txt tells the form; manual_steps.py has what a case can do
+server got and what is logged is compared. tables/manual.txt tells the form; lib_manual.py has what a case can do
 besides whole requests: clients step by step, commands of the Runtime API, runs of the program.
 
 --learn writes the tables anew with what the program does; it is to be run with HAProxy. --only takes the cases whose
@@ -14,7 +14,7 @@ import socket
 import warnings
 
 import lib
-import manual_steps
+import lib_manual
 
 TABLES = os.path.join(os.path.dirname(os.path.realpath(__file__)), "tables", "manual*.txt")
 GLOBAL = """global
@@ -51,7 +51,7 @@ def serve(name, sock):
             pass
         body, r.buf = r.buf[:length], r.buf[length:]
         status, _, more = dict(fields).get("x-answer", "200").partition(", ")
-        if manual_steps.misbehave(sock, status, more):
+        if lib_manual.misbehave(sock, status, more):
             return
         seen = ["%s %s" % (name, first)] + ["%s: %s" % f for f in fields if f[0] not in ("connection", "x-answer")
                                             and f != ("host", "h.example.com")]
@@ -137,16 +137,16 @@ def play(program, text, servers):
             if kind in ">$":  # those before are gone: logs count connections
                 lib.until(lambda: proxy.stats()["f", "FRONTEND"]["scur"] == "0")
             if kind == ">":
-                out.append(("< " + manual_steps.dated(ask(port, rest))).rstrip())
+                out.append(("< " + lib_manual.dated(ask(port, rest))).rstrip())
             elif kind == "$":
-                out += ["< " + said for said in manual_steps.client(port, rest, proxy)]
+                out += ["< " + said for said in lib_manual.client(port, rest, proxy)]
             else:
-                out += ["= " + said for said in manual_steps.run(kind, rest, proxy, program, port)]
+                out += ["= " + said for said in lib_manual.run(kind, rest, proxy, program, port)]
             wanted = int(count or (kind in ">$")) if logs else 0
             log.wait(lambda told, end=seen + wanted: len(told) >= end)
             told = log.lines[seen:] if logs else []
             told += ["nothing"] if len(told) < wanted else []
-            out += [("L " + manual_steps.plain(line)).rstrip() for line in told]
+            out += [("L " + lib_manual.plain(line)).rstrip() for line in told]
             seen += len(told)
     log.close()
     return out
@@ -166,7 +166,7 @@ def main():
     for name in "ABC":
         s = lib.Server(lambda sock, name=name: serve(name, sock))
         servers.append((name, s.port))
-    servers += manual_steps.bad_servers()
+    servers += lib_manual.bad_servers()
     for table in sorted(glob.glob(TABLES)):
         learnt, parts = cases(table)
         for name, text in parts:

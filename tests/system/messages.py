@@ -109,6 +109,7 @@ def test_columns(tap, program, folder):
                 text = b"".join(iter(lambda: s.recv(65536), b"")).decode()
             head = re.search(r"^# (.*?),?$", text, re.M)
             found = re.split("[ ,]", head.group(1)) if head else re.findall(r"^([\w -]+):", text, re.M)
+            found = [x for x in found if "ZlibMemUsage" not in x] # told where zlib is built in
             tap.eq(" ".join(found), names, command + ": names in their order")
     finally:
         p.kill()

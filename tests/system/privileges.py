@@ -676,7 +676,7 @@ def test_out_of_reach(tap, args):
         if not ns.good:
             tap.skip("namespaces", "none can be made here")
         for glob in ("\tsetcap cap_sys_admin\n", "\tsetcap cap_sys_admin\n\tsandbox on\n") if ns.good else ():
-            more = "frontend far\n\tbind 127.0.0.1:%d\n\tdefault_backend far\nbackend far\n\tserver s " \
+            more = "frontend far\n\tbind 127.0.0.1:%d\n\tdefault_backend away\nbackend away\n\tserver s " \
                    "127.0.0.1:%d namespace %s\n" % (front, port, ns.name)
             how = "sandbox" if "sandbox" in glob else "chroot"
             with Scene(args, glob=glob, more=more) as sc:
@@ -696,7 +696,7 @@ def test_out_of_reach(tap, args):
             f.write(text[:text.index("-----BEGIN PRIVATE")])
         os.chmod(d, 0o755)
         more = "frontend tls\n\tbind 127.0.0.1:%d ssl crt %s/site.pem\n\thttp-request return status 200\n" \
-               "frontend far\n\tbind 127.0.0.1:%d\n\tdefault_backend far\nbackend far\n\tserver s 127.0.0.1:%d " \
+               "frontend far\n\tbind 127.0.0.1:%d\n\tdefault_backend away\nbackend away\n\tserver s 127.0.0.1:%d " \
                "ssl verify required ca-file @system-ca verifyhost localhost\n" % (port, d, front, port)
         for glob in ("", "\tsandbox on\n"):
             for folder, status in ((d + "/certs", 200), (d + "/none", 503)):

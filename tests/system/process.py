@@ -148,7 +148,7 @@ def silent_options(tap, b):
 
 def later_keywords(tap, b):
     """What waits for a feature is refused by the name of the feature."""
-    for line, feature in (("global\n\ttune.quic.frontend.max-idle-timeout 3s", "QUIC"),):
+    for line, feature in (("global\n\ttune.quic.be.max-idle-timeout 3s", "QUIC"),):
         conf = b.file("later.cfg", (GOOD % b.port) + line + "\n")
         status, out, err = b.run("-c", "-f", conf)
         word = line.split()[-2]

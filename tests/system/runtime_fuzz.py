@@ -49,6 +49,8 @@ NASTY = ["", "-1", "0", "1", "4294967296", "99999999999999999999", "#1", "#-1", 
          "'", '"', "\\", "\\ ", "%s%n%p", "%", "\t", "a" * 300, "\x01", "\x7f", "\xff\xfe", "*", "..", "/etc/passwd",
          "<<", "<<EOF", "-f", "-", "key", "older", "5s", "show-uri", "frontend", "backend", "server", "susp", "global",
          "events", "domain", "resolvers", "sink", "source", "level", "tasks", "memory", "bytime", "aggr", "10", "a;b"]
+# What does change something, for who may: chance alone seldom finds such arguments.
+CHANGES = ["set server be/s1 weight 50%", "disable server be/s2", "set maxconn server be/s1 7", "enable server be/s3"]
 
 
 def words_of(proxy):
@@ -74,6 +76,8 @@ class Fuzz:
         return " ".join(out)
 
     def command(self):
+        if self.rng.random() < 0.03:
+            return self.rng.choice(CHANGES)
         text = (self.rng.choice(self.words) + " " + self.arguments()).strip()
         roll = self.rng.random()
         if roll < 0.05:
