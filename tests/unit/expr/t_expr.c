@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* t_expr.c - expressions: what they give, as the reference program does, and what is refused */
 #include "expr/modules.h"
+#include "value.h"
 #include "tap.h"
 #include "line.h"
 
@@ -431,24 +432,8 @@ static const struct { const char *expression, *error;
 
 static void test_values(void)
 {
-	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
-		struct slice got = slice_none();
-		struct arena arena;
-		struct expr_ctx ctx = { .arena = &arena, .flags = EXPR_FINAL };
-		char text[256] = "";
-		struct line line;
-		struct expr *e;
-
-		arena_init(&arena, 0);
-		line_word(&line, values[i].expression);
-		e = expr_take(&line.l, EXPR_FE_HRQ_HDR);
-		if (e)
-			expr_eval_string(e, &ctx, &got);
-		slice_copy(got, text, sizeof(text));
-		is_str(e ? text : line_message(&line), values[i].value, "%s", values[i].expression);
-		line_end(&line);
-		arena_fini(&arena);
-	}
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
+		test_value(values[i].expression, values[i].value);
 }
 
 static void test_errors(void)

@@ -28,5 +28,4 @@ static void test_value(const char *expression, const char *value)
 	arena_fini(&arena);
 }
 
-
 #endif
