@@ -25,7 +25,7 @@ enum spop_type {
 	SPOP_AGENT_HELLO = 101, SPOP_AGENT_DISCONNECT = 102, SPOP_ACK = 103,
 };
 
-enum { SPOP_FIN = 1 << 0, SPOP_ABORT = 1 << 1 };
+enum { SPOP_FIN = 1 << 0 }; /* (ABORT, 1 << 1, changes nothing: actions beside it count) */
 
 /* X(name, number, what a DISCONNECT says) */
 #define SPOP_ERRORS(X) \
@@ -90,6 +90,7 @@ enum spop_result { SPOP_TAKEN, SPOP_MORE, SPOP_INVALID, SPOP_TOO_BIG };
 
 /* Takes the frame at the start of *in, if it is there as a whole; <max>: of its size. */
 enum spop_result spop_frame_take(struct slice *in, size_t max, struct spop_frame *out);
+/* A value of a type that is not used yet (10 to 15) has no bytes of its own. */
 bool spop_value_take(struct slice *in, struct spop_value *out);
 
 struct spop_hello {

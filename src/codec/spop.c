@@ -195,13 +195,12 @@ bool spop_value_take(struct slice *in, struct spop_value *out)
 	case SPOP_NULL:
 		return true;
 	case SPOP_BOOL:
-		out->boolean = type & 0x10;
+		out->boolean = (type & 0xf0) == 0x10; /* (the other flags are for nothing yet) */
 		return true;
 	case SPOP_INT32: case SPOP_UINT32: case SPOP_INT64: case SPOP_UINT64:
 		if (!take_number(in, &number))
 			return false;
-		out->integer = out->type == SPOP_INT32 ? (int32_t)number :
-			out->type == SPOP_UINT32 ? (int64_t)(uint32_t)number : (int64_t)number;
+		out->integer = (int64_t)number;
 		return true;
 	case SPOP_IPV4:
 		return take_bytes(in, 4, &out->bytes);
@@ -210,7 +209,7 @@ bool spop_value_take(struct slice *in, struct spop_value *out)
 	case SPOP_STRING: case SPOP_BINARY:
 		return take_text(in, &out->bytes);
 	}
-	return false;
+	return true; /* types that are not used yet: without a value, as NULL */
 }
 
 /* Is a word in a list with commas, blanks aside? */
@@ -243,7 +242,7 @@ enum spop_error spop_hello_read(struct slice in, size_t max_size, struct spop_he
 
 	*out = (struct spop_hello){ .max_size = max_size };
 	while (in.len) {
-		if (!take_text(&in, &name) || !spop_value_take(&in, &v))
+		if (!take_text(&in, &name) || !spop_value_take(&in, &v) || v.type > SPOP_BINARY)
 			return SPOP_ERR_INVALID;
 		if (slice_eq(name, SLICE("version"))) {
 			if (v.type != SPOP_STRING)

@@ -139,12 +139,12 @@ def events(tap, args):
 def values(tap, args):
     """Every type that an agent can send, scopes, what it may not set."""
     actions = {
-        "/int32": b"\x02" + spop.varint(2 ** 64 - 3), "/uint32": b"\x03" + spop.varint(7), "/uint64": b"\x05" + spop.varint(9),
+        "/int32": b"\x02" + spop.varint(2 ** 64 - 3), "/long": b"\x02" + spop.varint(2 ** 40), "/uint32": b"\x03" + spop.varint(7), "/uint64": b"\x05" + spop.varint(9),
         "/int64": b"\x04" + spop.varint(2 ** 64 - 5), "/true": b"\x11", "/ipv4": b"\x06\x01\x02\x03\x04",
         "/ipv6": b"\x07" + b"\0" * 15 + b"\1", "/text": b"\x08" + spop.text(b"hi"), "/null": b"\x00",
         "/binary": b"\x09" + spop.text(b"hi"),
     }
-    want = {"/int32": "-3", "/uint32": "7", "/uint64": "9", "/int64": "-5", "/true": "1", "/ipv4": "1.2.3.4", "/ipv6": "::1",
+    want = {"/int32": "-3", "/long": "1099511627776", "/uint32": "7", "/uint64": "9", "/int64": "-5", "/true": "1", "/ipv4": "1.2.3.4", "/ipv6": "::1",
             "/text": "hi", "/null": "", "/binary": "hi"}
 
     def reply(messages, stream, number):
@@ -183,7 +183,8 @@ def errors(tap, args):
         cases.append(("no frame", lambda m, s, n: spop.Raw(b"\0\0\0\1x"), None, 256 + 4))
         cases.append(("an answer to nothing", lambda m, s, n: spop.Raw(frame(spop.ACK, b"", 99, 1)), None, 256 + 12))
         cases.append(("an answer in parts", lambda m, s, n: spop.Raw(frame(spop.ACK, b"", s, n, 0)), None, 256 + 10))
-        cases.append(("actions that are none", lambda m, s, n: b"\7\7\7", None, 256 + 4))
+    cases.append(("actions that are none", lambda m, s, n: b"\7\7\7", None, ""))
+    cases.append(("an answer that is given up", lambda m, s, n: spop.Raw(frame(spop.ACK, b"", s, n, 3)), None, ""))
     for name, reply, answer, want in cases:
         agent = spop.Agent(reply or (lambda m, s, n: b""), answer)
         with Scene(args, agent, timeout="300ms", quiet=False) as sc:
@@ -211,6 +212,15 @@ def after_errors(tap, args):
         with Scene(args, spop.Agent(reply), timeout="200ms", more=more) as sc:
             tap.eq(sc.get("/")[1], shown, "%s: variables" % (more or "an error ends all"))
             tap.eq(seen, want, "%s: events" % (more or "an error ends all"))
+
+
+def after_answers(tap, args):
+    """The event behind one that was answered: it has a timeout of its own, and variables of the answer that it is about."""
+    shown = "%[var(txn.p.err)] %[var(res.p.late)]"
+    with Scene(args, spop.Agent(lambda m, s, n: None if m[0][0] == "response" else b""), timeout="300ms", shown=shown) as sc:
+        tap.eq(sc.get("/"), (200, "1"), "no answer to the second event")
+    with Scene(args, spop.Agent(lambda m, s, n: spop.set_var("res", "late", 7)), shown=shown) as sc:
+        tap.eq(sc.get("/")[1].split(), ["7"], "a variable of the scope res")
 
 
 def together(tap, args):
@@ -257,7 +267,7 @@ def together(tap, args):
 def main():
     args = lib.arguments(__doc__, ("count", 200, "streams at once"))
     tap = lib.Tap()
-    for test in (events, values, errors, after_errors, together):
+    for test in (events, values, errors, after_errors, after_answers, together):
         test(tap, args)
     tap.done()
 

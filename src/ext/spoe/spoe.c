@@ -15,6 +15,7 @@ struct spoe_state {
 	bool off;                   /* after an error */
 	unsigned handled;           /* bits of enum spoe_event */
 	unsigned status;
+	unsigned direction;         /* EXPR_DIR_*: of what was sent last */
 	struct slice actions;       /* of the answer, in the stream's arena */
 	uint64_t begun_ns, total_ns, deadline_ms;
 };
@@ -101,7 +102,8 @@ static void on_done(struct spoe_request *rq, unsigned status, struct slice actio
 }
 
 /* False: there is nothing to be sent. An error is an end, too. */
-static bool send_messages(struct filter *f, const struct spoe_message *messages, unsigned flags)
+static bool send_messages(struct filter *f, const struct spoe_message *messages,
+			  unsigned direction)
 {
 	struct spoe_agent *agent = engine_of(f)->agent;
 	struct spoe_state *st = f->state;
@@ -110,17 +112,16 @@ static bool send_messages(struct filter *f, const struct spoe_message *messages,
 	bool any;
 
 	strbuf_init(&b);
-	add_messages(&b, messages, stream_expr(s, flags | EXPR_FINAL));
+	add_messages(&b, messages, stream_expr(s, direction | EXPR_FINAL));
+	st->direction = direction;
 	any = b.len || b.overflow;
 	st->filter = f;
 	st->is_sent = any;
 	st->is_over = false;
 	st->begun_ns = clock_now_ns();
 	st->deadline_ms = UINT64_MAX;
-	if (any && agent->timeout_ms) {
+	if (any && agent->timeout_ms)
 		st->deadline_ms = clock_now_ms() + (uint64_t)agent->timeout_ms;
-		filter_wake_ms(f, agent->timeout_ms);
-	}
 	st->rq.payload = any ? arena_copy(&s->arena, strbuf_slice(&b)) : slice_none();
 	st->rq.done = on_done;
 	if (any && (b.overflow || !st->rq.payload.ptr))
@@ -170,13 +171,15 @@ static void set_var(struct filter *f, enum var_scope scope, struct slice name,
 		    const struct sample *smp, bool create)
 {
 	struct spoe_agent *agent = engine_of(f)->agent;
-	struct expr_ctx *ctx = stream_expr(f->stream, EXPR_FINAL);
+	const struct spoe_state *st = f->state;
+	struct expr_ctx *ctx = stream_expr(f->stream, st->direction | EXPR_FINAL);
+	size_t end = slice_find_char(name, 0, '\0'); /* as for HAProxy */
 	struct strbuf b;
 
 	strbuf_init(&b);
 	strbuf_add_str(&b, agent->prefix);
 	strbuf_add_char(&b, '.');
-	strbuf_add(&b, name);
+	strbuf_add(&b, slice_sub(name, 0, end < name.len ? end : name.len));
 	if (!b.overflow)
 		var_set_named(agent->config, scope, strbuf_slice(&b), ctx, smp, create);
 	strbuf_fini(&b);
@@ -190,21 +193,17 @@ static void set_number(struct filter *f, const char *name, uint64_t number)
 		set_var(f, VAR_TXN, slice_of(name), &smp, false);
 }
 
-/* False: not all of them make sense; those in front were done. */
-static bool do_actions(struct filter *f, struct slice in)
+/* Those behind one that makes no sense are passed over, as by HAProxy. */
+static void do_actions(struct filter *f, struct slice in)
 {
 	static const enum var_scope scopes[] = { VAR_PROC, VAR_SESS, VAR_TXN, VAR_REQ, VAR_RES };
 	bool create = engine_of(f)->agent->options & SPOE_FORCE_SET_VAR;
 	struct spop_action a;
 	struct sample smp;
 
-	while (in.len) {
-		if (!spop_action_take(&in, &a))
-			return false;
+	while (in.len && spop_action_take(&in, &a))
 		set_var(f, scopes[a.scope], a.name,
 			!a.is_unset && sample_of(&a.value, &smp) ? &smp : NULL, create);
-	}
-	return true;
 }
 
 /* --- the end of a request --------------------------------------------------------------------- */
@@ -234,8 +233,8 @@ static void finish(struct filter *f, const char *kind, const char *name)
 	spoe_request_cancel(&st->rq);
 	st->is_sent = st->is_over = false;
 	st->total_ns += ns;
-	if (!st->status && !do_actions(f, st->actions))
-		st->status = SPOE_ERR_SPOP + SPOP_ERR_INVALID;
+	if (!st->status)
+		do_actions(f, st->actions);
 	set_number(f, agent->process_var, ns / NS_PER_MS);
 	set_number(f, agent->total_var, st->total_ns / NS_PER_MS);
 	__atomic_add_fetch(&agent->processed, 1, __ATOMIC_RELAXED);
@@ -247,15 +246,20 @@ static void finish(struct filter *f, const char *kind, const char *name)
 	tell(f, kind, name, ns / NS_PER_MS);
 }
 
-/* Is there an answer, or has it taken too long? */
+/* Is there an answer, or has it taken too long? Until then the stream runs at the deadline: the
+ * timer may have been set to that of an event before, and fires once.
+ */
 static bool is_over(struct filter *f)
 {
 	struct spoe_state *st = f->state;
+	uint64_t now_ms = clock_now_ms();
 
-	if (!st->is_over && clock_now_ms() >= st->deadline_ms) {
+	if (!st->is_over && now_ms >= st->deadline_ms) {
 		st->is_over = true;
 		st->status = SPOE_ERR_TIMEOUT;
 	}
+	if (!st->is_over && st->deadline_ms != UINT64_MAX)
+		filter_wake_ms(f, (int64_t)(st->deadline_ms - now_ms));
 	return st->is_over;
 }
 

@@ -200,8 +200,7 @@ static enum spop_error take_ack(struct spoe_link *l, const struct spop_frame *f)
 	list_for_each(rq, &l->requests, link) {
 		if (rq->id != f->stream)
 			continue;
-		/* (an agent that gives up says so without actions) */
-		request_end(rq, f->flags & SPOP_ABORT ? SPOE_ERR_INTERRUPTED : 0, f->payload);
+		request_end(rq, 0, f->payload);
 		break;
 	}
 	link_take(l);
@@ -277,7 +276,8 @@ static void on_end(struct inside *x, bool whole, enum stream_end why)
 {
 	struct spoe_link *l = x->ctx;
 
-	link_fail(l, SPOE_ERR_SPOP + SPOP_ERR_IO);
+	/* a frame of which a part has come will not be one */
+	link_fail(l, SPOE_ERR_SPOP + (l->in.len ? SPOP_ERR_INVALID : SPOP_ERR_IO));
 	link_free(l);
 }
 
