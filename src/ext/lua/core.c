@@ -10,8 +10,7 @@ static int core_log(lua_State *L)
 	lua_Integer level = luaL_checkinteger(L, 1);
 
 	luaL_argcheck(L, level >= 0 && level < LOG_LEVELS, 1, "a log level is expected");
-	script_log(box->room, box->running ? box->running->proxy : NULL, (enum log_level)level,
-		   script_text(L, 2));
+	script_log(box->room, NULL, (enum log_level)level, script_text(L, 2));
 	return 0;
 }
 
@@ -19,8 +18,8 @@ static int core_say(lua_State *L)
 {
 	struct script_box *box = script_box_of(L);
 
-	script_log(box->room, box->running ? box->running->proxy : NULL,
-		   (enum log_level)lua_tointeger(L, lua_upvalueindex(1)), script_text(L, 1));
+	script_log(box->room, NULL, (enum log_level)lua_tointeger(L, lua_upvalueindex(1)),
+		   script_text(L, 1));
 	return 0;
 }
 

@@ -72,6 +72,6 @@ void script_error(const struct script_room *room, const struct proxy *px, const 
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	if (room->log_loggers != SCRIPT_OFF)
-		log_printf(room->cfg, set, LOG_LVL_ALERT, "%s", text);
+		log_printf(room->cfg, set, LOG_LVL_ERR, "%s", text);
 	diag_say(DIAG_ALERT, "%s", text);
 }

@@ -83,11 +83,12 @@ static int txn_log(lua_State *L)
 	return 0;
 }
 
+/* The default level is the highest one, so no target leaves it out. */
 static int txn_deflog(lua_State *L)
 {
 	struct script_run *run = script_self(L, 1, "TXN");
 
-	script_log(run->box->room, run->ctx->proxy, LOG_LVL_INFO, script_text(L, 2));
+	script_log(run->box->room, run->ctx->proxy, LOG_LVL_EMERG, script_text(L, 2));
 	return 0;
 }
 
