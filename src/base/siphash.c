@@ -38,6 +38,28 @@ static inline void sip_block(uint64_t v[4], uint64_t block, unsigned rounds)
 	v[0] ^= block;
 }
 
+/* The last <left> bytes (0 to 7), the first one lowest; in three steps, not one for each byte. */
+static inline uint64_t sip_tail(const uint8_t *at, size_t left)
+{
+	uint64_t last = 0;
+	unsigned shift = 0;
+
+	if (left & 4) {
+		last = at[0] | (uint64_t)at[1] << 8 | (uint64_t)at[2] << 16 |
+		       (uint64_t)at[3] << 24;
+		at += 4;
+		shift = 32;
+	}
+	if (left & 2) {
+		last |= (at[0] | (uint64_t)at[1] << 8) << shift;
+		at += 2;
+		shift += 16;
+	}
+	if (left & 1)
+		last |= (uint64_t)at[0] << shift;
+	return last;
+}
+
 static inline uint64_t siphash(const uint8_t *at, size_t len, const uint64_t key[2],
 			       unsigned rounds, unsigned last_rounds)
 {
@@ -52,9 +74,7 @@ static inline uint64_t siphash(const uint8_t *at, size_t len, const uint64_t key
 		memcpy(&block, at, 8);
 		sip_block(v, little(block), rounds);
 	}
-	for (size_t i = 0; i < left; i++)
-		last |= (uint64_t)at[i] << (8 * i);
-	sip_block(v, last, rounds);
+	sip_block(v, last | sip_tail(at, left), rounds);
 	v[2] ^= 0xff;
 	for (unsigned i = 0; i < last_rounds; i++)
 		sip_round(v);

@@ -12,6 +12,7 @@ struct trackers {
 	struct tracked *list; /* of a connection: owned; of a stream: in its arena. NULL: none */
 	uint16_t count;
 	bool has_request;     /* of a stream: its request was counted */
+	bool counts_bytes;    /* a table of theirs has data that bytes are added to */
 };
 
 static void tracked_end(struct tracked *t)
@@ -91,7 +92,8 @@ static void add(const struct tracked *t, enum table_data d, uint64_t n)
 	table_add(table_state_shape(t->table), t->entry, d, 0, n);
 }
 
-static struct tracked *stream_place(struct stream *s, unsigned i)
+/* Those that counter <i> is one of; NULL without memory, or when there is no such counter. */
+static struct trackers *stream_place(struct stream *s, unsigned i)
 {
 	struct trackers *all = stream_trackers(s);
 
@@ -101,10 +103,10 @@ static struct tracked *stream_place(struct stream *s, unsigned i)
 		all->list = arena_zalloc(&s->arena, sizeof(struct tracked) * count);
 		all->count = (uint16_t)(all->list ? count : 0);
 	}
-	return i < all->count ? &all->list[i] : NULL;
+	return i < all->count ? all : NULL;
 }
 
-static struct tracked *session_place(struct session *s, unsigned i)
+static struct trackers *session_place(struct session *s, unsigned i)
 {
 	struct slot_area *area = session_slots(s, true);
 	struct trackers *all = area ? slot_of(&session_slot, area) : NULL;
@@ -113,14 +115,21 @@ static struct tracked *session_place(struct session *s, unsigned i)
 		all->list = calloc(track_count(session_config(s)), sizeof(struct tracked));
 		all->count = (uint16_t)(all->list ? track_count(session_config(s)) : 0);
 	}
-	return all && i < all->count ? &all->list[i] : NULL;
+	return all && i < all->count ? all : NULL;
+}
+
+static bool shape_counts_bytes(const struct table_shape *shape)
+{
+	return shape->count[TABLE_BYTES_IN_CNT] || shape->count[TABLE_BYTES_IN_RATE] ||
+	       shape->count[TABLE_BYTES_OUT_CNT] || shape->count[TABLE_BYTES_OUT_RATE];
 }
 
 bool track_begin(struct expr_ctx *ctx, unsigned i, struct table_state *st,
 		 struct table_entry *entry)
 {
-	struct tracked *t = ctx->stream ? stream_place(ctx->stream, i)
-					: session_place(ctx->session, i);
+	struct trackers *all = ctx->stream ? stream_place(ctx->stream, i)
+					   : session_place(ctx->session, i);
+	struct tracked *t = all ? &all->list[i] : NULL;
 
 	if (!t || t->table) {
 		table_drop(entry);
@@ -128,10 +137,11 @@ bool track_begin(struct expr_ctx *ctx, unsigned i, struct table_state *st,
 	}
 	t->table = ctx->stream ? st : table_state_take(st);
 	t->entry = entry;
+	all->counts_bytes |= shape_counts_bytes(table_state_shape(t->table));
 	add(t, TABLE_CONN_CNT, 1);
 	add(t, TABLE_CONN_RATE, 1);
 	add(t, TABLE_CONN_CUR, 1);
-	if (ctx->stream && stream_trackers(ctx->stream)->has_request) {
+	if (all->has_request) {
 		add(t, TABLE_HTTP_REQ_CNT, 1);
 		add(t, TABLE_HTTP_REQ_RATE, 1);
 	}
@@ -215,7 +225,7 @@ static void add_bytes(struct trackers *all, uint64_t n, enum table_data count, e
 			continue;
 		shape = table_state_shape(t->table);
 		if (!shape->count[count] && !shape->count[rate])
-			continue; /* most tables have neither: nothing changes */
+			continue; /* nothing changes */
 		if (shape->count[count])
 			add(t, count, n);
 		if (shape->count[rate]) {
@@ -231,8 +241,8 @@ void track_bytes(struct stream *s, uint64_t in, uint64_t out)
 	struct trackers *both[2] = { stream_trackers(s), session_trackers(s->sess) };
 
 	for (unsigned i = 0; i < 2; i++) {
-		if (!both[i])
-			continue;
+		if (!both[i] || !both[i]->counts_bytes)
+			continue; /* most tables have neither */
 		if (in)
 			add_bytes(both[i], in, TABLE_BYTES_IN_CNT, TABLE_BYTES_IN_RATE);
 		if (out)
