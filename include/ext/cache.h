@@ -9,7 +9,9 @@
  *
  * Purpose: objects of at most `max-object-size`, found by scheme, host and target, and by the
  *          fields that answers varied by. What may be kept, and for how long, is what RFC 9111
- *          says of shared caches, as far as the reference does it; nothing stale is given.
+ *          says of shared caches, as far as the reference does it; nothing stale is given. Lines
+ *          of its own (extensions) let a section do more: validate, give what is stale, send one
+ *          request for many, answer ranges.
  * Owns   : a section's memory belongs to the process by the section's name and size: it outlives a
  *          reload. Objects are counted: a hit holds one until its last byte is sent, without a
  *          copy; what is replaced or leaves meanwhile is freed then.
@@ -23,6 +25,6 @@
 
 #include "base/module.h"
 
-extern const struct module mod_cache, mod_cache_ctl;
+extern const struct module mod_cache, mod_cache_beyond, mod_cache_ctl;
 
 #endif

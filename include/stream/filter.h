@@ -51,7 +51,8 @@
  *                            blocks of its own, the last one when <end> is true
  *          cache             storing: head() and data() of the answer, end() when it is whole,
  *                            detach when it is not. Serving: a service (service.h), whose answers
- *                            pass the chain as those of a server do
+ *                            pass the chain as those of a server do; instead(), when a server says
+ *                            that what is kept is current, or fails
  *          agents (SPOE)     begin() for events of a session, before() for those in front of
  *                            rules: FILTER_WAIT until the stream_wait is over
  *          Lua               each callback is one of a script's; functions on bytes work on <in>
@@ -79,6 +80,7 @@ struct filter;
 struct filter_conf;
 struct module;
 struct proxy;
+struct service_kind;
 
 enum filter_side { FILTER_REQUEST, FILTER_RESPONSE, FILTER_SIDES };
 
@@ -159,6 +161,13 @@ struct filter_kind {
 	 */
 	enum filter_result (*end)(struct filter *f, enum filter_side side);
 	void (*reset)(struct filter *f, enum filter_side side);
+	/* A server's answer has come (<is_servers>; its head is s->res, no rule has seen it), or
+	 * the program would answer with <status>, as no server does. The service that answers
+	 * instead, with *arg for its call; the server is left. NULL: nothing better is known. At
+	 * most once for each try; not for answers of services.
+	 */
+	const struct service_kind *(*instead)(struct filter *f, unsigned status, bool is_servers,
+					      const void **arg);
 	const char *syntax, *help;
 };
 

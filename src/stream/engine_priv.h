@@ -31,8 +31,13 @@ STREAM_STAGES(X)
 #undef X
 /* --- stages.c : the table, indexed by enum stream_stage */
 extern const struct stage_step stream_stages[STAGE_COUNT];
-/* Gives it to the driver, and the one for streams with filters. Once, at start-up. */
-void stream_set_stages(const struct stage_step *table, const struct stage_step *filtered);
+/* Has a filter an answer instead of <status>, the server's or the program's? Then STAGE_RESPONSE
+ * is next.
+ */
+typedef bool stream_instead_fn(struct stream *s, unsigned status, bool is_servers);
+/* Gives it to the driver, and those for streams with filters. Once, at start-up. */
+void stream_set_stages(const struct stage_step *table, const struct stage_step *filtered,
+		       stream_instead_fn *instead);
 
 /* Goes to <stage> and runs it next. */
 static inline enum step stream_goto(struct stream *s, enum stream_stage stage)

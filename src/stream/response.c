@@ -247,6 +247,9 @@ enum step stage_response(struct stream *s)
 			s->flags |= s->flags & STRM_SENT_EARLY ? STRM_NO_REUSE : 0;
 			return retry_go(s);
 		}
+		if (unlikely(s->flags & STRM_FILTERED) &&
+		    filters_instead(s, (unsigned)s->res.status, true))
+			return STEP_AGAIN;
 		s->answer.status = s->answer.server = s->res.status;
 		if (tables_are_used())
 			track_answer(s, s->answer.status);

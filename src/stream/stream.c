@@ -27,15 +27,18 @@ static __thread uint64_t last_serial;
 
 __thread struct list stream_list_of_thread;
 
-/* The table of stages.c, given at start-up: the driver knows no stage. The other one is for streams
+/* The table of stages.c, given at start-up: the driver knows no stage. The others are for streams
  * with filters.
  */
 static const struct stage_step *stages, *filtered_stages;
+static stream_instead_fn *answer_instead;
 
-void stream_set_stages(const struct stage_step *table, const struct stage_step *filtered)
+void stream_set_stages(const struct stage_step *table, const struct stage_step *filtered,
+		       stream_instead_fn *instead)
 {
 	stages = table;
 	filtered_stages = filtered;
+	answer_instead = instead;
 }
 
 bool stream_init(void)
@@ -336,8 +339,20 @@ enum step stream_reply(struct stream *s)
 	return stream_goto(s, STAGE_REPLY);
 }
 
+/* Is it the server's fault, and has a filter something better than the page that says so? */
+static bool is_answered_instead(struct stream *s, enum stream_end why, unsigned status)
+{
+	enum stream_cause cause = stream_ends[why].cause;
+
+	return unlikely(s->flags & STRM_FILTERED) && s->flags & STRM_HTTP && status >= 502 &&
+	       cause != CAUSE_CLIENT_ABORT && cause != CAUSE_CLIENT_TIMEOUT &&
+	       cause != CAUSE_KILLED && answer_instead(s, status, false);
+}
+
 enum step stream_fail_with(struct stream *s, enum stream_end why, unsigned status)
 {
+	if (is_answered_instead(s, why, status))
+		return stream_goto(s, STAGE_RESPONSE);
 	stream_set_end(s, why);
 	STREAM_TRACE(ERROR, s, ERROR, "the stream fails with status %u, end %s: %s", status,
 		     stream_ends[why].name, stream_ends[why].text);

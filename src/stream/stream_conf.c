@@ -24,7 +24,7 @@ static bool stream_module_init(void)
 {
 	server_conn_register();
 	server_flush_init();
-	stream_set_stages(stream_stages, filter_stages);
+	stream_set_stages(stream_stages, filter_stages, filters_instead);
 	listen_init();
 	listen_set_accept(session_accept);
 	listen_set_accept_quic(session_accept_quic);

@@ -212,6 +212,19 @@ static bool order_is_good(const struct proxy *px, const struct filter_conf *mine
 	return true;
 }
 
+static bool purge_check(struct config *cfg, struct rule *r, struct diag_list *diags)
+{
+	static const struct diag_place nowhere = { .form = DIAG_BARE };
+	struct cache_rule *rule = r->data;
+
+	rule->conf = cache_conf_find(cfg, rule->name);
+	if (!rule->conf)
+		diag_add(diags, DIAG_ALERT, &nowhere, NULL, "config: %s '%s': unable to find the "
+			 "cache '%s' referenced by the filter 'cache'.", proxy_kind_name(r->proxy),
+			 r->proxy->name, rule->name);
+	return rule->conf != NULL;
+}
+
 static bool rule_check(struct config *cfg, struct rule *r, struct diag_list *diags)
 {
 	static const struct diag_place nowhere = { .form = DIAG_BARE };
@@ -219,13 +232,8 @@ static bool rule_check(struct config *cfg, struct rule *r, struct diag_list *dia
 	struct filter_conf *f;
 	struct cache_filter *cf;
 
-	rule->conf = cache_conf_find(cfg, rule->name);
-	if (!rule->conf) {
-		diag_add(diags, DIAG_ALERT, &nowhere, NULL, "config: %s '%s': unable to find the "
-			 "cache '%s' referenced by the filter 'cache'.", proxy_kind_name(r->proxy),
-			 r->proxy->name, rule->name);
+	if (!purge_check(cfg, r, diags))
 		return false;
-	}
 	f = filter_find(r->proxy, rule->name);
 	if (!f)
 		f = filter_add(cfg, r->proxy, rule->name);
@@ -246,6 +254,10 @@ static const struct rule_action actions[] = {
 	{ .words = "cache-store", .rulesets = RULES_BIT(RULES_HTTP_RESPONSE),
 	  .parse = rule_parse, .check = rule_check, .run = cache_store_run,
 	  .syntax = "<name>", .help = "keep the answer in a cache" },
+	{ .words = "cache-purge", .rulesets = RULES_BIT(RULES_HTTP_REQUEST),
+	  .parse = rule_parse, .check = purge_check, .run = cache_purge_run,
+	  .syntax = "<name>",
+	  .help = "forget what a cache has of this address (an extension)" },
 	{ 0 }
 };
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cache_ctl.c - edge file: show cache
+/* cache_ctl.c - edge file: show cache, clear cache
  *
  * Manual: management 9.3
  */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 #include "base/clock.h"
 #include "ctl/ctl.h"
 #include "ext/cache.h"
@@ -29,7 +30,7 @@ static void show_object(struct strbuf *out, const struct cache_object *o)
 {
 	int64_t left_ms = (int64_t)(o->end_ms - clock_now_ms());
 	const struct cache_second *x = &o->second;
-	uint64_t bytes = o->head_size + o->len;
+	uint64_t bytes = o->head_size + o->body->len;
 
 	strbuf_printf(out, "%p hash:%u vary:0x%08x%016" PRIx64 "%016" PRIx64 " size:%" PRIu64
 		      " (%" PRIu64 " blocks), refcount:%u, expire:%" PRId64 "\n",
@@ -83,9 +84,116 @@ static enum ctl_step show(struct ctl_request *rq)
 	return CTL_DONE;
 }
 
+/* --- clear cache ------------------------------------------------------------------------------ */
+
+enum clear_by { CLEAR_ALL, CLEAR_URL, CLEAR_PREFIX, CLEAR_TAG };
+
+struct clearing {
+	struct cache *cache;         /* counted */
+	enum clear_by by;
+	struct slice text;           /* in the words of the request */
+	struct cache_cursor cursor;
+	uint64_t count;
+};
+
+static void clear_release(struct ctl_request *rq)
+{
+	struct clearing *x = rq->state;
+
+	if (x)
+		cache_drop(&x->cache);
+	free(x);
+	rq->state = NULL;
+}
+
+/* "[url <url> | prefix <url> | tag <word>]" */
+static bool take_what(struct ctl_request *rq, struct clearing *x)
+{
+	static const char *const names[] = {
+		[CLEAR_ALL] = "", [CLEAR_URL] = "url", [CLEAR_PREFIX] = "prefix",
+		[CLEAR_TAG] = "tag",
+	};
+	int left = rq->count - rq->at;
+
+	if (!left)
+		return true;
+	for (unsigned i = CLEAR_URL; i <= CLEAR_TAG && left == 2; i++) {
+		if (strcmp(rq->words[rq->at], names[i]) != 0)
+			continue;
+		x->by = (enum clear_by)i;
+		x->text = slice_of(rq->words[rq->at + 1]);
+		return true;
+	}
+	ctl_error(rq, "'clear cache' expects a cache, and 'url <url>', 'prefix <url>', "
+		  "'tag <word>' or nothing.");
+	return false;
+}
+
+static bool clear_begin(struct ctl_request *rq)
+{
+	const char *name = rq->at < rq->count ? rq->words[rq->at++] : "";
+	const struct cache_conf *c = cache_conf_find(proxies_current(), name);
+	struct clearing *x;
+
+	if (!c) {
+		ctl_error(rq, *name ? "No such cache."
+				    : "'clear cache' expects the name of a cache.");
+		return false;
+	}
+	x = rq->state = calloc(1, sizeof(*x));
+	if (!x) {
+		ctl_error(rq, "Out of memory.");
+		return false;
+	}
+	x->cache = cache_take(c->cache);
+	return take_what(rq, x);
+}
+
+static bool is_meant(const struct clearing *x, const struct cache_object *o)
+{
+	switch (x->by) {
+	case CLEAR_PREFIX:
+		return slice_starts(o->key, x->text);
+	case CLEAR_TAG:
+		return cache_object_has_tag(o, x->text);
+	default:
+		return true;
+	}
+}
+
+static enum ctl_step clear(struct ctl_request *rq)
+{
+	struct clearing *x;
+	struct cache_object *o;
+
+	if (!rq->state && !clear_begin(rq))
+		return CTL_DONE;
+	x = rq->state;
+	if (x->by == CLEAR_URL) {
+		x->count = cache_remove(x->cache, x->text);
+	} else {
+		while ((o = cache_walk(x->cache, &x->cursor))) {
+			unsigned gone = is_meant(x, o) ? cache_remove_object(x->cache, o) : 0;
+
+			cache_object_drop(o);
+			x->count += gone;
+			if (gone)
+				cache_walk_removed(&x->cursor);
+			if (ctl_is_due(rq))
+				return CTL_MORE;
+		}
+	}
+	ctl_say(rq, "%" PRIu64 " objects were removed.", x->count);
+	return CTL_DONE;
+}
+
 static const struct ctl_command commands[] = {
 	{ .words = "show cache", .level = CTL_USER, .help = "list caches and what is in them",
 	  .run = show, .release = release },
+	{ .words = "clear cache", .level = CTL_OPERATOR,
+	  .syntax = "<name> [url <url>|prefix <url>|tag <word>]",
+	  .help = "remove what is in a cache, or some of it (an extension)",
+	  .run = clear, .release = clear_release },
 	{ 0 }
 };
 

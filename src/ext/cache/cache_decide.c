@@ -176,13 +176,27 @@ void cache_look_at_request(const struct http_msg *m, struct cache_request *out)
 /* --- answers ---------------------------------------------------------------------------------- */
 
 struct lifetime {
-	bool refused, is_public;
+	bool refused, is_public, never_stale;
 	int64_t max_age, shared;  /* -1: not said */
+	int64_t stale_revalidate, stale_error;
 };
+
+/* What becomes of it when it is stale: RFC 9111 4.2.4, RFC 5861. */
+static void look_at_stale(struct lifetime *l, const struct directive *d)
+{
+	if (slice_eq_nocase(d->name, SLICE("must-revalidate")) ||
+	    slice_eq_nocase(d->name, SLICE("proxy-revalidate")))
+		l->never_stale = true;
+	else if (slice_eq_nocase(d->name, SLICE("stale-while-revalidate")))
+		l->stale_revalidate = seconds_of(d->value);
+	else if (slice_eq_nocase(d->name, SLICE("stale-if-error")))
+		l->stale_error = seconds_of(d->value);
+}
 
 static struct lifetime lifetime_of(const struct http_msg *m)
 {
-	struct lifetime l = { .max_age = -1, .shared = -1, .refused = says_no_cache(m) };
+	struct lifetime l = { .max_age = -1, .shared = -1, .stale_revalidate = -1,
+			      .stale_error = -1, .refused = says_no_cache(m) };
 	struct slice rest = slice_none(), word;
 	int at = -1;
 
@@ -200,7 +214,11 @@ static struct lifetime lifetime_of(const struct http_msg *m)
 			l.max_age = seconds_of(d.value);
 		else if (slice_eq_nocase(d.name, SLICE("s-maxage")))
 			l.shared = seconds_of(d.value);
+		else
+			look_at_stale(&l, &d);
 	}
+	/* RFC 9111 5.2.2.10: s-maxage means proxy-revalidate, but for what RFC 5861 says */
+	l.never_stale |= l.shared >= 0 && l.stale_revalidate < 0 && l.stale_error < 0;
 	return l;
 }
 
@@ -279,7 +297,10 @@ void cache_look_at_answer(const struct http_msg *m, const struct cache_request *
 	struct lifetime l = lifetime_of(m);
 	int64_t fresh;
 
-	*out = (struct cache_answer){ .age_s = age_of(m) };
+	*out = (struct cache_answer){
+		.age_s = age_of(m), .never_stale = l.never_stale,
+		.stale_revalidate_s = l.stale_revalidate, .stale_error_s = l.stale_error,
+	};
 	look_at_vary(m, out);
 	look_at_encoding(m, out);
 	out->second.referer = rq->second.referer;
@@ -327,7 +348,7 @@ bool cache_keeps_field(const struct http_msg *m, const struct h1_field *f)
 
 /* --- conditions ------------------------------------------------------------------------------- */
 
-static struct slice strong(struct slice tag)
+struct slice cache_tag(struct slice tag)
 {
 	return slice_starts(tag, SLICE("W/")) ? slice_sub(tag, 2, tag.len) : tag;
 }
@@ -339,7 +360,7 @@ static bool matches_tag(const struct http_msg *m, struct slice etag)
 
 	while (http_value_next(&m->fields, &at, &rest, FIELD_IF_NONE_MATCH, slice_none(), &word))
 		if (slice_eq(word, SLICE("*")) ||
-		    (etag.len && slice_eq(strong(word), strong(etag))))
+		    (etag.len && slice_eq(cache_tag(word), cache_tag(etag))))
 			return true;
 	return false;
 }

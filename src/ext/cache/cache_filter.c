@@ -13,20 +13,8 @@
 #include "tls/tls.h"
 #include "cache_priv.h"
 
-struct cache_state {
-	struct slice key;              /* in the arena; slice_none(): cache-use did not run */
-	struct cache_request request;
-	struct cache_object *hit;      /* held: it answers */
-	struct cache_object *storing;  /* held: what is copied */
-	unsigned max_secondary;
-	uint64_t max_len;
-	bool answers;                  /* the hit is, or was, the answer */
-};
-
-static const struct cache_filter *filter_data(const struct filter *f)
-{
-	return f->conf->data;
-}
+/* One that asks the server about a stale object is taken for lost after this. */
+#define REFRESH_MS 60000
 
 /* The first filter of this cache that knows the request, or, if none does, the first. */
 static struct filter *filter_for(const struct stream *s, const struct cache_conf *c)
@@ -34,7 +22,7 @@ static struct filter *filter_for(const struct stream *s, const struct cache_conf
 	struct filter *any = NULL;
 
 	for (struct filter *f = filters_of_stream(s); f; f = f->next) {
-		if (f->kind != cache_filter_kinds || filter_data(f)->conf != c)
+		if (f->kind != cache_filter_kinds || cache_filter_data(f)->conf != c)
 			continue;
 		if (!slice_is_none(((struct cache_state *)f->state)->key))
 			return f;
@@ -47,7 +35,7 @@ const struct cache_conf *cache_that_answers(const struct stream *s)
 {
 	for (struct filter *f = filters_of_stream(s); f; f = f->next)
 		if (f->kind == cache_filter_kinds && ((struct cache_state *)f->state)->answers)
-			return filter_data(f)->conf;
+			return cache_filter_data(f)->conf;
 	return NULL;
 }
 
@@ -82,15 +70,126 @@ static struct slice key_of(struct stream *s)
 }
 
 /* By the proxy whose rule it is. */
-static void count(const struct stream *s, const struct rule *r, unsigned which)
+static void count(const struct stream *s, const struct proxy *px, unsigned which)
 {
-	if (r->proxy == s->fe)
+	if (px == s->fe)
 		counter_add(&s->fe->state->fe, which, 1);
-	if (r->proxy->caps & PROXY_BE)
-		counter_add(&r->proxy->state->be, which, 1);
+	if (px->caps & PROXY_BE)
+		counter_add(&px->state->be, which, 1);
+}
+
+/* --- what becomes of a request that others wait for ------------------------------------------- */
+
+static void fill_end(struct cache_state *st, enum cache_fill_result r)
+{
+	struct cache_fill *f = st->fill;
+
+	st->fill = NULL;
+	if (f)
+		cache_fill_end(f, r);
+}
+
+/* Nobody asks the server about <stale> any more. */
+static void refresh_end(struct cache_state *st)
+{
+	if (st->is_refreshing)
+		__atomic_store_n(&st->stale->refreshed_until_ms, 0, __ATOMIC_RELAXED);
+	st->is_refreshing = false;
+}
+
+/* Takes it upon this request to ask, for so long at most. False: somebody does. */
+static bool refresh_begin(struct cache_state *st)
+{
+	uint64_t now_ms = clock_now_ms(), until_ms;
+
+	until_ms = __atomic_load_n(&st->stale->refreshed_until_ms, __ATOMIC_RELAXED);
+	st->is_refreshing = until_ms <= now_ms &&
+		__atomic_compare_exchange_n(&st->stale->refreshed_until_ms, &until_ms,
+					    now_ms + REFRESH_MS, false, __ATOMIC_RELAXED,
+					    __ATOMIC_RELAXED);
+	return st->is_refreshing;
 }
 
 /* --- http-request cache-use ------------------------------------------------------------------- */
+
+/* <o>, held, becomes the answer. */
+void cache_hit(struct stream *s, struct cache_state *st, struct cache_object *o, bool ranges)
+{
+	count(s, st->proxy, CNT_CACHE_HITS);
+	st->hit = (struct cache_hit){ .object = o, .ranges = ranges };
+	st->answers = true;
+}
+
+/* May <o>, which is stale, be given all the same? If somebody must ask the server meanwhile, it is
+ * this request that does, and is not given it.
+ */
+static bool is_good_enough(struct cache_state *st, const struct cache_object *o)
+{
+	uint64_t now_ms = clock_now_ms();
+
+	if (now_ms < o->error_ms &&
+	    now_ms < __atomic_load_n(&o->failing_until_ms, __ATOMIC_RELAXED))
+		return true;
+	return now_ms < o->stale_ms && !(st->request.is_get && refresh_begin(st));
+}
+
+/* Looks for what may be given at once; notes what is stale. False: nothing. */
+static bool look_up(struct stream *s, struct cache_state *st, const struct cache_conf *c)
+{
+	struct cache_object *o = cache_find(c->cache, st->key, &st->request.second);
+
+	cache_object_drop(st->stale);
+	st->stale = o && o->end_ms <= clock_now_ms() ? o : NULL;
+	if (!o || (st->stale && !is_good_enough(st, o)))
+		return false;
+	st->stale = NULL;
+	cache_hit(s, st, o, c->ranges);
+	return true;
+}
+
+/* Does another fetch it? True: waits for that. */
+static bool join(struct stream *s, struct cache_state *st, const struct cache_conf *c)
+{
+	const struct cache_request *rq = &st->request;
+
+	if (!c->collapse_ms || !rq->is_get || rq->no_store || st->is_refreshing)
+		return false;
+	return cache_fill_join(cache_fills_of(c->cache), s, st->key, cache_hash(c->cache, st->key),
+			       c->collapse_ms, &st->fill, &st->waiter) == CACHE_JOINED;
+}
+
+/* The wait is over: once more. True: goes on waiting, for the next one. */
+static bool look_again(struct stream *s, struct cache_state *st, const struct cache_conf *c)
+{
+	bool late = cache_waiter_is_late(st->waiter);
+
+	cache_waiter_free(st->waiter);
+	st->waiter = NULL;
+	return !look_up(s, st, c) && !late && join(s, st, c);
+}
+
+static bool may_look_up(const struct cache_state *st)
+{
+	const struct cache_request *rq = &st->request;
+
+	return !slice_is_none(st->key) && !rq->no_lookup && !rq->has_authorization &&
+	       (rq->is_get || rq->is_head);
+}
+
+/* Looks, and waits if need be. True: waits. */
+static bool use(struct stream *s, struct cache_state *st, const struct cache_conf *c,
+		struct proxy *px)
+{
+	if (st->waiter)
+		return !cache_waiter_is_over(st->waiter) || look_again(s, st, c);
+	cache_look_at_request(&s->req, &st->request);
+	st->key = key_of(s);
+	st->proxy = px;
+	if (!may_look_up(st))
+		return false;
+	count(s, px, CNT_CACHE_LOOKUPS);
+	return !look_up(s, st, c) && join(s, st, c);
+}
 
 enum rule_result cache_use_run(const struct rule *r, struct expr_ctx *ctx, bool *first)
 {
@@ -98,23 +197,26 @@ enum rule_result cache_use_run(const struct rule *r, struct expr_ctx *ctx, bool 
 	struct stream *s = ctx->stream;
 	struct filter *f = filter_for(s, rule->conf);
 	struct cache_state *st = f ? f->state : NULL;
-	struct cache_request *rq;
 
-	if (!st || st->hit || s->req.version < 11)
+	if (!st || st->hit.object || st->fill || s->req.version < 11)
 		return RULE_CONTINUE;
-	rq = &st->request;
-	cache_look_at_request(&s->req, rq);
-	st->key = key_of(s);
-	if (slice_is_none(st->key) || rq->no_lookup || rq->has_authorization ||
-	    !(rq->is_get || rq->is_head))
+	if (use(s, st, rule->conf, r->proxy))
+		return RULE_WAIT;
+	if (!st->answers)
 		return RULE_CONTINUE;
-	count(s, r, CNT_CACHE_LOOKUPS);
-	st->hit = cache_find(rule->conf->cache, st->key, &rq->second);
-	if (!st->hit)
-		return RULE_CONTINUE;
-	count(s, r, CNT_CACHE_HITS);
-	st->answers = true;
-	return service_attach(s, r->proxy, cache_services, st) ? RULE_SERVICE : RULE_ERROR;
+	return service_attach(s, r->proxy, cache_services, &st->hit) ? RULE_SERVICE : RULE_ERROR;
+}
+
+/* --- http-request cache-purge ----------------------------------------------------------------- */
+
+enum rule_result cache_purge_run(const struct rule *r, struct expr_ctx *ctx, bool *first)
+{
+	const struct cache_rule *rule = r->data;
+	struct slice key = key_of(ctx->stream);
+
+	if (!slice_is_none(key))
+		cache_remove(rule->conf->cache, key);
+	return RULE_CONTINUE;
 }
 
 /* --- http-response cache-store ---------------------------------------------------------------- */
@@ -122,6 +224,14 @@ enum rule_result cache_use_run(const struct rule *r, struct expr_ctx *ctx, bool 
 static uint64_t max_object(const struct cache_conf *c)
 {
 	return c->max_object ? c->max_object : (uint64_t)c->total_mb << 12;
+}
+
+bool cache_may_store(const struct cache_conf *c, const struct http_msg *m,
+		      const struct cache_answer *a)
+{
+	return a->fresh_ms && !a->vary_is_unknown && (!a->second.vary || c->process_vary) &&
+	       !(m->body == HTTP_BODY_LENGTH &&
+		 m->content_length + http_msg_size(m) > max_object(c));
 }
 
 enum rule_result cache_store_run(const struct rule *r, struct expr_ctx *ctx, bool *first)
@@ -138,21 +248,14 @@ enum rule_result cache_store_run(const struct rule *r, struct expr_ctx *ctx, boo
 	if (!st || st->storing || slice_is_none(asked->key) || !asked->request.is_get ||
 	    asked->request.no_store || cache_that_answers(s))
 		return RULE_CONTINUE;
-	cache_look_at_answer(&s->res, &asked->request, c->max_age_s,
-			     (int64_t)(clock_wall_us() / 1000000), &a);
-	if (!a.fresh_ms || a.vary_is_unknown || (a.second.vary && !c->process_vary) ||
-	    (s->res.body == HTTP_BODY_LENGTH &&
-	     s->res.content_length + http_msg_size(&s->res) > max))
+	cache_look_at_answer(&s->res, &asked->request, c->max_age_s, cache_wall_s(), &a);
+	if (!cache_may_store(c, &s->res, &a))
 		return RULE_CONTINUE;
-	st->storing = cache_object_new(c->cache, asked->key, &s->res);
+	st->storing = cache_object_new(asked->key, &s->res, NULL, c->tag_field);
 	if (!st->storing)
 		return RULE_CONTINUE;
-	st->storing->second = a.second;
-	st->storing->age_s = a.age_s;
-	st->storing->stored_ms = clock_now_ms();
-	st->storing->end_ms = st->storing->stored_ms + (uint64_t)a.fresh_ms;
+	cache_object_date(st->storing, &a, c);
 	st->max_len = max > st->storing->head_size ? max - st->storing->head_size : 0;
-	st->max_secondary = (unsigned)c->max_secondary;
 	filter_watch(mine, FILTER_RESPONSE);
 	return RULE_CONTINUE;
 }
@@ -165,6 +268,28 @@ static void give_up(struct cache_state *st)
 	st->storing = NULL;
 }
 
+/* Does a filter of the same cache keep the answer? */
+static bool is_stored(const struct filter *f)
+{
+	const struct filter *other;
+
+	for (other = filters_of_stream(f->stream); other; other = other->next)
+		if (other->kind == cache_filter_kinds &&
+		    cache_filter_data(other)->conf == cache_filter_data(f)->conf &&
+		    ((const struct cache_state *)other->state)->storing)
+			return true;
+	return false;
+}
+
+/* Of the filter that cache-use ran in, which need not be the one that stores. */
+static void fetched(const struct filter *f, enum cache_fill_result r)
+{
+	struct filter *asked = filter_for(f->stream, cache_filter_data(f)->conf);
+
+	if (asked)
+		fill_end(asked->state, r);
+}
+
 /* Another try, or another answer: that of before is not kept. */
 static enum filter_result cache_begin(struct filter *f, enum filter_side side)
 {
@@ -173,14 +298,30 @@ static enum filter_result cache_begin(struct filter *f, enum filter_side side)
 	return FILTER_NEXT;
 }
 
-/* An unsafe request that succeeded may have changed what is kept: RFC 9111 4.4. */
+/* The head of the answer is there: do those who wait for it go on waiting? */
+static void fill_look(struct cache_state *st, const struct filter *f, unsigned status)
+{
+	if (st->answers)
+		fill_end(st, CACHE_FILLED);
+	else if (!is_stored(f))
+		fill_end(st, status < 500 ? CACHE_NOT_KEPT : CACHE_GIVEN_UP);
+}
+
+/* An unsafe request that succeeded may have changed what is kept: RFC 9111 4.4. (An object that is
+ * given in a server's place passes here as well.)
+ */
 static enum filter_result cache_head(struct filter *f, enum filter_side side, struct http_msg *m)
 {
-	const struct cache_state *st = f->state;
+	struct cache_state *st = f->state;
 
-	if (side == FILTER_RESPONSE && !slice_is_none(st->key) && st->request.is_unsafe &&
+	if (side == FILTER_REQUEST) {
+		cache_ask(st, m);
+		return FILTER_NEXT;
+	}
+	fill_look(st, f, m->status);
+	if (!slice_is_none(st->key) && st->request.is_unsafe &&
 	    m->status >= 200 && m->status < 400)
-		cache_remove(filter_data(f)->conf->cache, st->key);
+		cache_remove(cache_filter_data(f)->conf->cache, st->key);
 	return FILTER_NEXT;
 }
 
@@ -190,23 +331,28 @@ static enum filter_result cache_data(struct filter *f, enum filter_side side,
 	struct cache_state *st = f->state;
 
 	for (const struct piece *p = in->first; p && st->storing; p = p->next)
-		if (st->storing->len + p->len > st->max_len ||
+		if (st->storing->body->len + p->len > st->max_len ||
 		    !cache_object_add(st->storing, p->ptr, p->len))
 			give_up(st);
 	block_queue_move(out, in);
-	if (!st->storing)
-		filter_unwatch(f, side);
+	if (st->storing)
+		return FILTER_NEXT;
+	fetched(f, CACHE_NOT_KEPT); /* it is too large */
+	filter_unwatch(f, side);
 	return FILTER_NEXT;
 }
 
 static enum filter_result cache_end(struct filter *f, enum filter_side side)
 {
+	const struct cache_conf *c = cache_filter_data(f)->conf;
 	struct cache_state *st = f->state;
 
 	if (side != FILTER_RESPONSE || !st->storing)
 		return FILTER_NEXT;
-	cache_add(filter_data(f)->conf->cache, st->storing, st->max_secondary);
+	cache_object_shrink(st->storing);
+	cache_add(c->cache, st->storing, (unsigned)c->max_secondary);
 	give_up(st);
+	fetched(f, CACHE_FILLED);
 	return FILTER_NEXT;
 }
 
@@ -215,8 +361,14 @@ static void cache_detach(struct filter *f)
 	struct cache_state *st = f->state;
 
 	give_up(st);
-	cache_object_drop(st->hit);
-	st->hit = NULL;
+	fill_end(st, CACHE_GIVEN_UP); /* no answer, or half of one */
+	refresh_end(st);
+	if (st->waiter)
+		cache_waiter_free(st->waiter);
+	st->waiter = NULL;
+	cache_object_drop(st->stale);
+	cache_object_drop(st->hit.object);
+	st->stale = st->hit.object = NULL;
 }
 
 /* "filter cache NAME" */
@@ -263,88 +415,8 @@ const struct filter_kind cache_filter_kinds[] = {
 	{ .name = "cache", .group = "CACHE", .id = "cache filter",
 	  .state_size = sizeof(struct cache_state), .parse = cache_parse,
 	  .check = cache_filter_check, .begin = cache_begin, .head = cache_head,
-	  .data = cache_data, .end = cache_end, .detach = cache_detach, .syntax = "<name>",
+	  .data = cache_data, .end = cache_end, .detach = cache_detach,
+	  .instead = cache_instead, .syntax = "<name>",
 	  .help = "where answers are taken for a cache" },
-	{ 0 }
-};
-
-/* --- the service: an object as an answer ------------------------------------------------------ */
-
-struct giving {
-	struct cache_object *object;   /* held */
-	const struct cache_part *next;
-	struct block *block;           /* stands for the object in what is sent */
-};
-
-static void release_object(void *ctx)
-{
-	cache_object_drop(ctx);
-}
-
-static bool add_number(struct service_call *c, uint8_t id, struct slice name, uint64_t value)
-{
-	char *text = arena_alloc(&c->stream->arena, NUM_U64_MAX);
-
-	return text && http_msg_put_field(c->head, id, name,
-					  slice_make(text, num_put_u64(text, value)));
-}
-
-static bool make_head(struct service_call *c, const struct cache_object *o, bool unchanged)
-{
-	uint64_t age_s = (clock_now_ms() - o->stored_ms) / 1000 + (uint64_t)o->age_s;
-
-	if (unchanged && !http_msg_set_status(c->head, 304, slice_none()))
-		return false;
-	for (unsigned i = 0; i < o->field_count; i++)
-		if (!http_msg_add_field(c->head, o->fields[i].name, o->fields[i].value))
-			return false;
-	c->head->body = unchanged ? HTTP_BODY_NONE : HTTP_BODY_LENGTH;
-	c->head->content_length = unchanged ? 0 : o->len;
-	if (!unchanged && !add_number(c, FIELD_CONTENT_LENGTH, SLICE("content-length"), o->len))
-		return false;
-	return add_number(c, FIELD_AGE, SLICE("age"), age_s);
-}
-
-static bool giving_start(struct service_call *c)
-{
-	const struct cache_state *st = c->arg;
-	struct cache_object *o = st->hit;
-	struct giving *g = c->state;
-	bool unchanged = cache_is_unchanged(&c->stream->req, o->etag, o->modified_s);
-
-	if (!make_head(c, o, unchanged))
-		return false;
-	if (unchanged || c->stream->req.method == HTTP_METH_HEAD)
-		return true;
-	g->block = block_new_foreign(release_object, o);
-	if (!g->block)
-		return false;
-	g->object = cache_object_take(o);
-	g->next = o->first;
-	return true;
-}
-
-static enum service_result giving_fill(struct service_call *c, struct block_queue *to)
-{
-	struct giving *g = c->state;
-
-	for (unsigned i = 0; g->next && i < 4; i++, g->next = g->next->next)
-		if (!block_queue_add(to, g->block, g->next->data, g->next->len))
-			return SERVICE_ERROR;
-	return g->next ? SERVICE_MORE : SERVICE_DONE;
-}
-
-static void giving_end(struct service_call *c)
-{
-	struct giving *g = c->state;
-
-	block_drop(g->block); /* the last piece that is sent frees it, and drops the object */
-	g->block = NULL;
-}
-
-const struct service_kind cache_services[] = {
-	{ .name = "cache", .shown = "<CACHE>", .state_size = sizeof(struct giving),
-	  .start = giving_start, .fill = giving_fill, .end = giving_end,
-	  .help = "answers that are kept: use cache-use" },
 	{ 0 }
 };

@@ -1,8 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cache_priv.h - sections cache, for the files that read them, decide, keep, and serve */
+/* cache_priv.h - sections cache, for the files that read them, decide, keep, and serve
+ *
+ * A request that rule `cache-use` sees goes one of these ways (what is in brackets are extensions,
+ * which a section asks for; without them a cache is that of the reference):
+ *
+ *   fresh object      it answers: a service in a server's place (cache_give.c)
+ *   stale object      [`revalidate`] the request goes on with its validators; "304" makes a new
+ *                     head of it, which answers (cache_filter.c, instead())
+ *                     [`stale-while-revalidate`] meanwhile it answers all others
+ *                     [`stale-if-error`] it answers when servers fail
+ *   none              the request goes on. [`collapse-requests`] others for the same wait for
+ *                     what it brings, or for it to bring nothing (cache_fill.c)
+ *
+ * Owns   : what a generation's sections refer to is counted, for an in-process reload hands the
+ *          caches on; objects are counted: the cache, streams and blocks on their way hold them.
+ * Threads: objects do not change once they can be found, but for <refreshed_until_ms>,
+ *          <failing_until_ms> (atomic).
+ *          Everything else of a cache is under the lock of its shard.
+ * Units  : ms of the monotonic clock, s of the wall clock where heads have dates.
+ * Manual : configuration 6; RFC 9111, RFC 5861 (stale), RFC 9110 14 (ranges).
+ */
 #ifndef SRC_EXT_CACHE_H
 #define SRC_EXT_CACHE_H
 
+#include "base/clock.h"
 #include "base/list.h"
 #include "base/slot.h"
 #include "base/tree.h"
@@ -21,6 +42,12 @@ struct cache_conf {
 	int64_t total_mb, max_age_s, max_secondary;
 	uint64_t max_object;          /* 0: a 256th of the whole */
 	bool process_vary;
+	/* extensions; 0, false: not asked for */
+	int64_t revalidate_s;         /* what is stale is kept so long, to be validated */
+	int64_t stale_revalidate_s, stale_error_s;
+	int64_t collapse_ms;          /* to wait for another's answer, at most */
+	bool ranges;
+	const char *tag_field;        /* of answers, with words that they can be removed by; NULL */
 	struct cache *cache;          /* counted; NULL before the generation starts */
 };
 
@@ -58,6 +85,8 @@ struct cache_request {
 struct cache_answer {
 	int64_t fresh_ms;             /* how long it may be given to others; 0: not at all */
 	int64_t age_s;                /* how old it is already */
+	bool never_stale;             /* it forbids to be given when it is stale */
+	int64_t stale_revalidate_s, stale_error_s; /* RFC 5861; -1: not said */
 	struct cache_second second;
 	bool vary_is_unknown;         /* by something else, or by everything */
 };
@@ -70,17 +99,29 @@ void cache_look_at_answer(const struct http_msg *m, const struct cache_request *
 bool cache_second_fits(const struct cache_second *answer, const struct cache_second *request);
 /* Does the client have it already: 304? <etag>, <modified_s>: of the object; none, 0. */
 bool cache_is_unchanged(const struct http_msg *request, struct slice etag, int64_t modified_s);
+/* An entity-tag without its mark of weakness. */
+struct slice cache_tag(struct slice tag);
+/* A range of bytes that a request asks for (RFC 9110 14). */
+enum cache_range { CACHE_WHOLE, CACHE_PART, CACHE_OUTSIDE };
+/* CACHE_PART: of the <len> bytes of an object, <*from> to <*to>, which is inside. CACHE_OUTSIDE:
+ * there are no such bytes. CACHE_WHOLE: none is asked for, more than one, in other units, or the
+ * object is not the one of If-Range.
+ */
+enum cache_range cache_range_of(const struct http_msg *request, struct slice etag,
+				int64_t modified_s, uint64_t len, uint64_t *from, uint64_t *to);
 /* Fields that are of a connection, or made anew: they are not kept. */
 bool cache_keeps_field(const struct http_msg *m, const struct h1_field *f);
 
-/* --- cache_store.c: objects ------------------------------------------------------------------- */
+/* --- cache_object.c: what is kept of an answer ------------------------------------------------ */
 
-struct cache;
+struct cache_part;
 
-struct cache_part {
-	struct cache_part *next;
-	size_t len, room;
-	char data[];
+/* Counted by the heads that it belongs to. */
+struct cache_body {
+	unsigned refs;                /* atomic */
+	struct cache_part *first, *last; /* owned */
+	uint64_t len;                 /* bytes */
+	size_t room;                  /* bytes of memory */
 };
 
 struct cache_field {
@@ -94,17 +135,50 @@ struct cache_object {
 	bool is_in;                   /* under its shard's lock: it can be found */
 	struct slice key;             /* in <text> */
 	struct cache_second second;
-	uint64_t stored_ms, end_ms;
+	uint64_t stored_ms, end_ms;   /* end: it is stale from then on */
+	uint64_t kept_ms;             /* until then it can be found, stale or not */
+	uint64_t stale_ms, error_ms;  /* until then it may be given stale: while another asks the
+				       * server; when servers fail */
+	uint64_t refreshed_until_ms;  /* atomic: somebody asks the server until then; 0: nobody */
+	uint64_t failing_until_ms;    /* atomic: servers have failed to say what became of it */
 	int64_t age_s;                /* when it was stored */
 	struct slice etag;            /* of <fields>; none */
+	struct slice last_modified;   /* the same */
+	struct slice tags;            /* words of tags-from; the same */
 	int64_t modified_s;           /* Last-Modified, else Date, else when it was stored */
 	struct cache_field *fields;   /* owned */
 	unsigned field_count;
 	char *text;                   /* owned: key, names, values */
 	size_t head_size;             /* bytes of that */
-	struct cache_part *first, *last; /* owned */
-	uint64_t len;                 /* bytes of the body */
+	struct cache_body *body;      /* counted */
 };
+
+/* A copy of the head <m>, held once, in no cache, with a body of its own, or with <body>, which it
+ * counts. <tag_field>: may be NULL. NULL: no memory.
+ */
+struct cache_object *cache_object_new(struct slice key, const struct http_msg *m,
+				      struct cache_body *body, const char *tag_field);
+/* More of the body. False: no memory. */
+bool cache_object_add(struct cache_object *o, const char *bytes, size_t len);
+/* The body is whole: memory that it does not need goes. */
+void cache_object_shrink(struct cache_object *o);
+struct cache_object *cache_object_take(struct cache_object *o);
+void cache_object_drop(struct cache_object *o);
+/* Bytes of memory, the body's too. */
+uint64_t cache_object_size(const struct cache_object *o);
+/* When it becomes stale (in <fresh_ms>, from now), and what it is good for then. */
+void cache_object_date(struct cache_object *o, const struct cache_answer *a,
+		       const struct cache_conf *c);
+/* Is <word> one of its tags? */
+bool cache_object_has_tag(const struct cache_object *o, struct slice word);
+/* The bytes from <*skip> of the part at <*at> on, which becomes the next one, with <*skip> 0.
+ * slice_none(): that was all.
+ */
+struct slice cache_body_next(const struct cache_part **at, uint64_t *skip);
+
+/* --- cache_store.c: objects are found by key -------------------------------------------------- */
+
+struct cache;
 
 /* <bytes> in all. NULL: no memory. Counted: once. */
 struct cache *cache_new(const char *name, uint64_t bytes);
@@ -113,21 +187,16 @@ void cache_drop(struct cache **c);
 uint64_t cache_size(const struct cache *c);
 uint64_t cache_used(const struct cache *c);
 
-/* A copy of the head <m> without a body, held once, in no cache. NULL: no memory. */
-struct cache_object *cache_object_new(struct cache *c, struct slice key, const struct http_msg *m);
-/* False: no memory. */
-bool cache_object_add(struct cache_object *o, const char *bytes, size_t len);
-struct cache_object *cache_object_take(struct cache_object *o);
-void cache_object_drop(struct cache_object *o);
-/* The one that fits, held; NULL: none. */
+/* The one that fits, held, which may be stale; NULL: none. */
 struct cache_object *cache_find(struct cache *c, struct slice key,
 				const struct cache_second *request);
 /* The object is whole: others can find it; one that stood for the same is replaced. Not more than
  * <max_secondary> of one key that vary.
  */
 void cache_add(struct cache *c, struct cache_object *o, unsigned max_secondary);
-/* Forgets all objects of a key. */
-void cache_remove(struct cache *c, struct slice key);
+/* Forgets all objects of a key; this one, if it is there still. Return how many. */
+unsigned cache_remove(struct cache *c, struct slice key);
+unsigned cache_remove_object(struct cache *c, struct cache_object *o);
 /* Where a walk is; starts zeroed. */
 struct cache_cursor {
 	unsigned shard, nth;          /* nth: of those with the same hash */
@@ -135,25 +204,119 @@ struct cache_cursor {
 };
 /* The next object, held; NULL: that was all. */
 struct cache_object *cache_walk(struct cache *c, struct cache_cursor *at);
+/* The walk goes on after its object was removed: the next one has taken its place. */
+void cache_walk_removed(struct cache_cursor *at);
 
-/* --- cache_filter.c --------------------------------------------------------------------------- */
+/* --- cache_fill.c: one request for many ------------------------------------------------------- */
 
-extern const struct filter_kind cache_filter_kinds[];
-extern const struct service_kind cache_services[];
-/* http-request cache-use, http-response cache-store */
-struct cache_rule {
-	const char *name;
-	struct cache_conf *conf;
-	const struct filter_conf *filter; /* of the rule's proxy */
+/* What one request fetches for others. */
+struct cache_fill;
+struct cache_fills;
+
+enum cache_join {
+	CACHE_LEADS,   /* nobody fetches it: the caller does, and calls cache_fill_end() */
+	CACHE_JOINED,  /* somebody does: the stream is woken when that is over, or in <wait_ms> */
+	CACHE_PASSES,  /* it was seen not to be kept; or no memory: everybody for himself */
 };
-enum rule_result cache_use_run(const struct rule *r, struct expr_ctx *ctx, bool *first);
-enum rule_result cache_store_run(const struct rule *r, struct expr_ctx *ctx, bool *first);
+enum cache_fill_result {
+	CACHE_FILLED,   /* it is in the cache */
+	CACHE_NOT_KEPT, /* it is an answer that is not kept: nobody waits for the next ones */
+	CACHE_GIVEN_UP, /* there was no answer: one of those who wait may try */
+};
+
+struct cache_waiter;
+
+/* One for each cache. NULL: no memory. */
+struct cache_fills *cache_fills_new(void);
+void cache_fills_free(struct cache_fills *all);
+/* <s> has missed <key>, which hashes to <hash>. CACHE_LEADS: *fill is the caller's. CACHE_JOINED:
+ * *waiter is the stream's, which returns RULE_WAIT until cache_waiter_is_over(); it is NULL again
+ * when the stream ends before that. <waiter> lives as long as the stream.
+ */
+enum cache_join cache_fill_join(struct cache_fills *all, struct stream *s, struct slice key,
+				uint64_t hash, int64_t wait_ms, struct cache_fill **fill,
+				struct cache_waiter **waiter);
+/* On any thread. */
+void cache_fill_end(struct cache_fill *fill, enum cache_fill_result r);
+bool cache_waiter_is_over(const struct cache_waiter *w);
+/* Was it over because of <wait_ms>? */
+bool cache_waiter_is_late(const struct cache_waiter *w);
+/* The stream does not look at it any more. Only when it is over. */
+void cache_waiter_free(struct cache_waiter *w);
+/* Of a cache. */
+struct cache_fills *cache_fills_of(struct cache *c);
+uint64_t cache_hash(const struct cache *c, struct slice key);
+
+/* --- cache_give.c ----------------------------------------------------------------------------- */
+
+/* What the service of a hit is called with; in the stream's arena. */
+struct cache_hit {
+	struct cache_object *object;  /* held by the filter's state */
+	bool ranges;
+};
+
+extern const struct service_kind cache_services[];
+
+/* --- what a stream has of a cache: the state of a filter -------------------------------------- */
+
+struct cache_state {
+	struct slice key;              /* in the arena; slice_none(): cache-use did not run */
+	struct cache_request request;
+	struct cache_hit hit;          /* its object: held; it answers */
+	struct cache_object *stale;    /* held: what there is until the server has answered */
+	struct cache_object *storing;  /* held: what is copied */
+	struct cache_fill *fill;       /* others wait for what this request brings */
+	struct cache_waiter *waiter;   /* this one waits */
+	struct proxy *proxy;           /* whose rule cache-use was */
+	uint64_t max_len;
+	bool answers;                  /* the hit is, or was, the answer */
+	bool asks;                     /* the request bears validators of <stale> */
+	struct slice tags, since;      /* the client's conditions besides; slice_none(): none */
+	bool is_refreshing;            /* others are given <stale> meanwhile */
+};
+
 /* What a line `filter cache`, or a rule, means to the filter. */
 struct cache_filter {
 	const char *name;
 	struct cache_conf *conf;
 	bool is_explicit;
 };
+
+static inline const struct cache_filter *cache_filter_data(const struct filter *f)
+{
+	return f->conf->data;
+}
+
+static inline int64_t cache_wall_s(void)
+{
+	return (int64_t)(clock_wall_us() / 1000000);
+}
+
+/* --- cache_stale.c ---------------------------------------------------------------------------- */
+
+/* The head <m> of the request leaves: with the validators of what is stale. */
+void cache_ask(struct cache_state *st, struct http_msg *m);
+/* Of struct filter_kind: what is stale answers, if it is current, or servers fail. */
+const struct service_kind *cache_instead(struct filter *f, unsigned status, bool is_servers,
+					 const void **arg);
+
+/* --- cache_filter.c --------------------------------------------------------------------------- */
+
+extern const struct filter_kind cache_filter_kinds[];
+/* http-request cache-use, cache-purge, http-response cache-store */
+struct cache_rule {
+	const char *name;
+	struct cache_conf *conf;
+	const struct filter_conf *filter; /* of the rule's proxy */
+};
+enum rule_result cache_use_run(const struct rule *r, struct expr_ctx *ctx, bool *first);
+enum rule_result cache_purge_run(const struct rule *r, struct expr_ctx *ctx, bool *first);
+enum rule_result cache_store_run(const struct rule *r, struct expr_ctx *ctx, bool *first);
+/* <o>, held, becomes the answer. */
+void cache_hit(struct stream *s, struct cache_state *st, struct cache_object *o, bool ranges);
+/* Is an answer with the head <m> kept? */
+bool cache_may_store(const struct cache_conf *c, const struct http_msg *m,
+		     const struct cache_answer *a);
 /* The cache whose object answers this stream; NULL: none does. */
 const struct cache_conf *cache_that_answers(const struct stream *s);
 

@@ -9,13 +9,10 @@
 #include <sys/random.h>
 #include "base/clock.h"
 #include "base/hash.h"
-#include "codec/date.h"
 #include "core/lock.h"
 #include "cache_priv.h"
 
 #define SHARDS 16
-#define PART_MIN 2048
-#define PART_MAX 65536
 
 struct shard {
 	unsigned lock;
@@ -29,156 +26,13 @@ struct cache {
 	uint64_t secret[2];
 	uint64_t size;             /* bytes that there may be */
 	uint64_t used __attribute__((aligned(64))); /* atomic */
+	struct cache_fills *fills;
 	struct shard shards[SHARDS];
 };
 
-/* --- objects ---------------------------------------------------------------------------------- */
-
-/* Bytes that it takes. */
-static uint64_t object_size(const struct cache_object *o)
-{
-	uint64_t size = sizeof(*o) + o->head_size + o->field_count * sizeof(struct cache_field);
-
-	for (const struct cache_part *p = o->first; p; p = p->next)
-		size += sizeof(*p) + p->room;
-	return size;
-}
-
-struct cache_object *cache_object_take(struct cache_object *o)
-{
-	__atomic_fetch_add(&o->refs, 1, __ATOMIC_RELAXED);
-	return o;
-}
-
-void cache_object_drop(struct cache_object *o)
-{
-	if (!o || __atomic_sub_fetch(&o->refs, 1, __ATOMIC_ACQ_REL))
-		return;
-	while (o->first) {
-		struct cache_part *p = o->first;
-
-		o->first = p->next;
-		free(p);
-	}
-	free(o->fields);
-	free(o->text);
-	free(o);
-}
-
-static struct slice put(char **at, struct slice s)
-{
-	struct slice copy = slice_make(*at, s.len);
-
-	if (s.len)
-		memcpy(*at, s.ptr, s.len);
-	*at += s.len;
-	return copy;
-}
-
-static void look_at_validators(struct cache_object *o, const struct http_msg *m)
-{
-	const struct h1_field *f;
-
-	for (unsigned i = 0; i < o->field_count; i++)
-		if (slice_eq(o->fields[i].name, SLICE("etag")))
-			o->etag = o->fields[i].value;
-	f = http_field_find(&m->fields, FIELD_LAST_MODIFIED, slice_none());
-	if (f && date_parse(f->value, &o->modified_s))
-		return;
-	f = http_field_find(&m->fields, FIELD_DATE, slice_none());
-	if (!f || !date_parse(f->value, &o->modified_s))
-		o->modified_s = (int64_t)(clock_wall_us() / 1000000);
-}
-
-struct cache_object *cache_object_new(struct cache *c, struct slice key, const struct http_msg *m)
-{
-	struct cache_object *o = calloc(1, sizeof(*o));
-	size_t size = key.len;
-	char *at;
-
-	if (!o)
-		return NULL;
-	o->refs = 1;
-	for (unsigned i = 0; i < m->fields.count; i++)
-		size += m->fields.list[i].name.len + m->fields.list[i].value.len;
-	o->text = at = malloc(size + 1);
-	o->fields = malloc((m->fields.count + 1) * sizeof(*o->fields));
-	if (!o->text || !o->fields) {
-		cache_object_drop(o);
-		return NULL;
-	}
-	o->key = put(&at, key);
-	for (unsigned i = 0; i < m->fields.count; i++) {
-		const struct h1_field *f = &m->fields.list[i];
-		struct cache_field *to = &o->fields[o->field_count];
-
-		if (!f->name.ptr || !cache_keeps_field(m, f))
-			continue;
-		to->name = put(&at, f->name);
-		to->value = put(&at, f->value);
-		o->field_count++;
-	}
-	o->head_size = size;
-	look_at_validators(o, m);
-	return o;
-}
-
-/* Room for some more; those of large bodies are large. */
-static struct cache_part *part_add(struct cache_object *o)
-{
-	size_t room = o->last ? o->last->room * 2 : PART_MIN;
-	struct cache_part *p;
-
-	room = room > PART_MAX ? PART_MAX : room;
-	p = malloc(sizeof(*p) + room);
-	if (!p)
-		return NULL;
-	*p = (struct cache_part){ .room = room };
-	if (o->last)
-		o->last->next = p;
-	else
-		o->first = p;
-	o->last = p;
-	return p;
-}
-
-bool cache_object_add(struct cache_object *o, const char *bytes, size_t len)
-{
-	while (len) {
-		struct cache_part *p = o->last;
-		size_t n;
-
-		if ((!p || p->len == p->room) && !(p = part_add(o)))
-			return false;
-		n = len < p->room - p->len ? len : p->room - p->len;
-		memcpy(p->data + p->len, bytes, n);
-		p->len += n;
-		o->len += n;
-		bytes += n;
-		len -= n;
-	}
-	return true;
-}
-
-/* Gives back what is not needed of the last part. */
-static void object_shrink(struct cache_object *o)
-{
-	struct cache_part *p = o->last, **at = &o->first, *small;
-
-	if (!p || p->len == p->room)
-		return;
-	while (*at != p)
-		at = &(*at)->next;
-	small = realloc(p, sizeof(*p) + p->len);
-	if (!small)
-		return;
-	small->room = small->len;
-	*at = o->last = small;
-}
-
 /* --- finding ---------------------------------------------------------------------------------- */
 
-static uint64_t hash_of(const struct cache *c, struct slice key)
+uint64_t cache_hash(const struct cache *c, struct slice key)
 {
 	return hash_sip13(key.ptr, key.len, c->secret);
 }
@@ -194,19 +48,20 @@ static void object_out(struct cache *c, struct shard *sh, struct cache_object *o
 	tree_remove(&sh->tree, &o->node);
 	list_remove(&o->lru);
 	o->is_in = false;
-	__atomic_fetch_sub(&c->used, object_size(o), __ATOMIC_RELAXED);
+	__atomic_fetch_sub(&c->used, cache_object_size(o), __ATOMIC_RELAXED);
 	cache_object_drop(o);
 }
 
-static bool is_stale(const struct cache_object *o)
+/* Nobody is given it any more. */
+static bool is_over(const struct cache_object *o)
 {
-	return o->end_ms <= clock_now_ms();
+	return o->kept_ms <= clock_now_ms();
 }
 
 struct cache_object *cache_find(struct cache *c, struct slice key,
 				const struct cache_second *request)
 {
-	uint64_t hash = hash_of(c, key);
+	uint64_t hash = cache_hash(c, key);
 	struct shard *sh = shard_of(c, hash);
 	struct cache_object *found = NULL;
 	struct tree_node *n, *next;
@@ -216,7 +71,7 @@ struct cache_object *cache_find(struct cache *c, struct slice key,
 		struct cache_object *o = (struct cache_object *)n;
 
 		next = tree_next(n);
-		if (is_stale(o))
+		if (is_over(o))
 			object_out(c, sh, o);
 		else if (slice_eq(o->key, key) && cache_second_fits(&o->second, request))
 			found = cache_object_take(o);
@@ -276,7 +131,9 @@ static bool room_make(struct cache *c, uint64_t size, unsigned first)
 
 /* --- adding and removing ---------------------------------------------------------------------- */
 
-/* Those that <o> replaces leave, and the stale ones. Returns how many others of the key vary. */
+/* Those that <o> replaces leave, and those that are over. Returns how many others of the key
+ * vary.
+ */
 static unsigned make_place(struct cache *c, struct shard *sh, const struct cache_object *o,
 			   uint64_t hash)
 {
@@ -289,7 +146,7 @@ static unsigned make_place(struct cache *c, struct shard *sh, const struct cache
 		next = tree_next(n);
 		if (!slice_eq(old->key, o->key))
 			continue;
-		if (is_stale(old) || second_eq(&old->second, &o->second) || !o->second.vary ||
+		if (is_over(old) || second_eq(&old->second, &o->second) || !o->second.vary ||
 		    !old->second.vary)
 			object_out(c, sh, old);
 		else
@@ -300,15 +157,14 @@ static unsigned make_place(struct cache *c, struct shard *sh, const struct cache
 
 void cache_add(struct cache *c, struct cache_object *o, unsigned max_secondary)
 {
-	uint64_t hash = hash_of(c, o->key);
+	uint64_t hash = cache_hash(c, o->key);
 	struct shard *sh = shard_of(c, hash);
 
-	object_shrink(o);
-	if (!room_make(c, object_size(o), (unsigned)(sh - c->shards)))
+	if (!room_make(c, cache_object_size(o), (unsigned)(sh - c->shards)))
 		return;
 	lock_take(&sh->lock);
 	if (make_place(c, sh, o, hash) >= max_secondary && o->second.vary) {
-		__atomic_fetch_sub(&c->used, object_size(o), __ATOMIC_RELAXED);
+		__atomic_fetch_sub(&c->used, cache_object_size(o), __ATOMIC_RELAXED);
 	} else {
 		cache_object_take(o);
 		tree_insert(&sh->tree, &o->node, hash);
@@ -318,19 +174,36 @@ void cache_add(struct cache *c, struct cache_object *o, unsigned max_secondary)
 	lock_drop(&sh->lock);
 }
 
-void cache_remove(struct cache *c, struct slice key)
+unsigned cache_remove(struct cache *c, struct slice key)
 {
-	uint64_t hash = hash_of(c, key);
+	uint64_t hash = cache_hash(c, key);
 	struct shard *sh = shard_of(c, hash);
 	struct tree_node *n, *next;
+	unsigned count = 0;
 
 	lock_take(&sh->lock);
 	for (n = tree_find(&sh->tree, hash); n && n->key == hash; n = next) {
 		next = tree_next(n);
-		if (slice_eq(((struct cache_object *)n)->key, key))
-			object_out(c, sh, (struct cache_object *)n);
+		if (!slice_eq(((struct cache_object *)n)->key, key))
+			continue;
+		object_out(c, sh, (struct cache_object *)n);
+		count++;
 	}
 	lock_drop(&sh->lock);
+	return count;
+}
+
+unsigned cache_remove_object(struct cache *c, struct cache_object *o)
+{
+	struct shard *sh = shard_of(c, cache_hash(c, o->key));
+	bool was_in;
+
+	lock_take(&sh->lock);
+	was_in = o->is_in;
+	if (was_in)
+		object_out(c, sh, o);
+	lock_drop(&sh->lock);
+	return was_in;
 }
 
 /* Under the lock. */
@@ -362,6 +235,11 @@ struct cache_object *cache_walk(struct cache *c, struct cache_cursor *at)
 	return NULL;
 }
 
+void cache_walk_removed(struct cache_cursor *at)
+{
+	at->nth -= at->nth > 0;
+}
+
 /* --- life ------------------------------------------------------------------------------------- */
 
 struct cache *cache_new(const char *name, uint64_t bytes)
@@ -373,7 +251,10 @@ struct cache *cache_new(const char *name, uint64_t bytes)
 		return NULL;
 	c = memset(made, 0, sizeof(*c));
 	c->name = strdup(name);
-	if (!c->name || getrandom(c->secret, sizeof(c->secret), 0) != sizeof(c->secret)) {
+	c->fills = cache_fills_new();
+	if (!c->name || !c->fills ||
+	    getrandom(c->secret, sizeof(c->secret), 0) != sizeof(c->secret)) {
+		cache_fills_free(c->fills);
 		free(c->name);
 		free(c);
 		return NULL;
@@ -401,8 +282,14 @@ void cache_drop(struct cache **at)
 	for (unsigned i = 0; i < SHARDS; i++)
 		while (shard_give_up(c, &c->shards[i]))
 			;
+	cache_fills_free(c->fills);
 	free(c->name);
 	free(c);
+}
+
+struct cache_fills *cache_fills_of(struct cache *c)
+{
+	return c->fills;
 }
 
 uint64_t cache_size(const struct cache *c)

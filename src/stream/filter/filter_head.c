@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* filter_head.c - the stages that only streams with filters have: heads pass the chain */
+#include "base/clock.h"
+#include "stream/service.h"
+#include "../account_priv.h"
+#include "../trace_priv.h"
 #include "filter_priv.h"
 
 /* --- waiting, failing ------------------------------------------------------------------------- */
@@ -79,4 +83,43 @@ enum step stage_filter_response(struct stream *s)
 
 	r = pass_head(s, FILTER_RESPONSE, s->res.body == HTTP_BODY_TUNNEL);
 	return r == FILTER_NEXT ? STEP_NEXT : filters_step(s, FILTER_RESPONSE, r);
+}
+
+/* --- another answer than the server's --------------------------------------------------------- */
+
+/* The server is left: what it has said is not the answer, but counts as what it said. */
+static void leave_server(struct stream *s, unsigned status, bool is_servers)
+{
+	if (s->server && is_servers)
+		counter_add(&s->server->state->counters, counter_of_status((int)status), 1);
+	stream_drop_back(s);
+	stream_forget_answer(s);
+	stream_drop_slot(s);
+	s->server = NULL;
+	http_msg_fini(&s->res);
+	block_queue_clear(&s->front.rx);
+	s->due.stage_ms = s->due.client_ms = s->due.server_ms = TIMER_NEVER;
+	s->flags &= ~STRM_TIMED_OUT;
+}
+
+bool filters_instead(struct stream *s, unsigned status, bool is_servers)
+{
+	const struct service_kind *kind = NULL;
+	const void *arg = NULL;
+	struct filter *f;
+
+	if (s->service || s->flags & STRM_HEAD_SENT)
+		return false;
+	for (f = s->filters->first; f; f = f->next) {
+		kind = f->kind->instead ? f->kind->instead(f, status, is_servers, &arg) : NULL;
+		if (kind)
+			break;
+	}
+	if (!kind)
+		return false;
+	STREAM_TRACE(USER, s, SERVER, "filter %s answers instead of status %u", f->kind->name,
+		     status);
+	leave_server(s, status, is_servers);
+	stream_set_end(s, END_SERVICE);
+	return service_attach(s, f->conf->proxy, kind, arg);
 }

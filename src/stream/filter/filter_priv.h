@@ -107,6 +107,8 @@ void filters_drop(struct stream *s, enum filter_side side);
 bool filters_have_passed(const struct stream *s);
 /* front.rx was filled with what had passed once. */
 void filters_replay(struct stream *s);
+/* A stream_instead_fn. */
+bool filters_instead(struct stream *s, unsigned status, bool is_servers);
 /* From now on both sides are bytes. */
 void filters_open_tunnel(struct stream *s);
 /* Is the whole of an HTTP request here, unsent, and small enough to be kept for another try? */

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* cache_beyond_conf.c - edge file: lines of sections cache that HAProxy's caches do not have
+ *
+ * Without them a cache does what the reference's does. RFC 9111 4.3 (validation), RFC 5861 (stale),
+ * RFC 9110 14 (ranges).
+ */
+#include <string.h>
+#include "ext/cache.h"
+#include "cache_priv.h"
+
+static bool parse_revalidate(struct conf_line *l)
+{
+	struct cache_conf *c = l->object;
+
+	return conf_take_int(l, 0, INT32_MAX, &c->revalidate_s) && conf_take_end(l);
+}
+
+static bool parse_stale_revalidate(struct conf_line *l)
+{
+	struct cache_conf *c = l->object;
+
+	return conf_take_int(l, 0, INT32_MAX, &c->stale_revalidate_s) && conf_take_end(l);
+}
+
+static bool parse_stale_error(struct conf_line *l)
+{
+	struct cache_conf *c = l->object;
+
+	return conf_take_int(l, 0, INT32_MAX, &c->stale_error_s) && conf_take_end(l);
+}
+
+static bool parse_collapse(struct conf_line *l)
+{
+	struct cache_conf *c = l->object;
+
+	return conf_take_time_ms(l, &c->collapse_ms) && conf_take_end(l);
+}
+
+static bool parse_ranges(struct conf_line *l)
+{
+	struct cache_conf *c = l->object;
+
+	const char *word = conf_peek(l) ? conf_next(l) : "";
+
+	c->ranges = strcmp(word, "on") == 0;
+	if (!c->ranges && strcmp(word, "off") != 0)
+		return conf_error(l, 1, "'on' or 'off'", "'%s' expects 'on' or 'off'", l->words[0]);
+	return conf_take_end(l);
+}
+
+static bool parse_tags(struct conf_line *l)
+{
+	struct cache_conf *c = l->object;
+	const char *name = conf_next(l);
+
+	if (!name || !*name)
+		return conf_error(l, 0, NULL, "'%s' expects the name of a field of answers",
+				  l->words[0]);
+	c->tag_field = conf_strdup(l->cfg, name);
+	return conf_take_end(l);
+}
+
+#define CACHE .where = CONF_OTHER, .section = "cache", .max_args = -1
+
+static const struct conf_keyword keywords[] = {
+	{ .words = "revalidate", CACHE, .parse = parse_revalidate, .syntax = "<seconds>",
+	  .help = "keep what is stale so long, to ask the server about it (an extension)" },
+	{ .words = "stale-while-revalidate", CACHE, .parse = parse_stale_revalidate,
+	  .syntax = "<seconds>",
+	  .help = "give what is stale so long, while one request asks the server (an extension)" },
+	{ .words = "stale-if-error", CACHE, .parse = parse_stale_error, .syntax = "<seconds>",
+	  .help = "give what is stale so long, when servers fail (an extension)" },
+	{ .words = "collapse-requests", CACHE, .parse = parse_collapse, .syntax = "<time>",
+	  .help = "wait so long for what another request fetches (an extension)" },
+	{ .words = "serve-ranges", CACHE, .parse = parse_ranges, .syntax = "{ on | off }",
+	  .help = "answer Range with a part of what is kept (an extension)" },
+	{ .words = "tags-from", CACHE, .parse = parse_tags, .syntax = "<field>",
+	  .help = "the field of answers with words to clear them by (an extension)" },
+	{ 0 }
+};
+
+const struct module mod_cache_beyond = { .name = "cache-beyond", .keywords = keywords };
