@@ -103,11 +103,28 @@ static void capture(struct tls_conn *t, SSL *ssl)
 
 /* --- choosing --------------------------------------------------------------------------------- */
 
-/* Does the client know ECDSA: among its signatures and among its ciphers? */
-static bool client_has_ecdsa(SSL *ssl)
+/* Will it be TLS 1.3: among the client's versions, and among those of <set>? */
+static bool is_tls13(SSL *ssl, const struct tls_settings *set)
 {
 	const unsigned char *p;
-	bool found = false;
+	size_t len;
+
+	if (tls_versions_off(set) & SSL_OP_NO_TLSv1_3 ||
+	    !SSL_client_hello_get0_ext(ssl, TLSEXT_TYPE_supported_versions, &p, &len))
+		return false;
+	for (size_t i = 1; i + 1 < len; i += 2)
+		if (be16(p + i) == TLS1_3_VERSION)
+			return true;
+	return false;
+}
+
+/* Does the client know ECDSA: among its signatures and among the ciphers of the version that it
+ * will be, with <set>?
+ */
+static bool client_has_ecdsa(SSL *ssl, const struct tls_settings *set)
+{
+	const unsigned char *p;
+	bool found = false, tls13 = is_tls13(ssl, set);
 	size_t len;
 
 	if (SSL_client_hello_get0_ext(ssl, TLSEXT_TYPE_signature_algorithms, &p, &len))
@@ -120,7 +137,7 @@ static bool client_has_ecdsa(SSL *ssl)
 		const SSL_CIPHER *c = SSL_CIPHER_find(ssl, p + i);
 
 		/* those of TLS 1.3 go with any certificate */
-		if (p[i] == 0x13 || (c && SSL_CIPHER_get_auth_nid(c) == NID_auth_ecdsa))
+		if (p[i] == 0x13 ? tls13 : (c && SSL_CIPHER_get_auth_nid(c) == NID_auth_ecdsa))
 			return true;
 	}
 	return false;
@@ -129,8 +146,9 @@ static bool client_has_ecdsa(SSL *ssl)
 static enum tls_key_type choose_type(SSL *ssl, const struct tls_choice *c)
 {
 	bool others = c->cert[TLS_KEY_RSA] || c->cert[TLS_KEY_DSA];
+	const struct tls_ctx *ctx = c->ctx[TLS_KEY_ECDSA];
 
-	if (c->cert[TLS_KEY_ECDSA] && (!others || client_has_ecdsa(ssl)))
+	if (c->cert[TLS_KEY_ECDSA] && (!others || client_has_ecdsa(ssl, &ctx->set)))
 		return TLS_KEY_ECDSA;
 	return c->cert[TLS_KEY_RSA] || !c->cert[TLS_KEY_DSA] ? TLS_KEY_RSA : TLS_KEY_DSA;
 }
