@@ -474,8 +474,8 @@ static void show_names(struct strbuf *out, struct tls_bind *b, const struct sni_
 		if (!r.negative)
 			rows[count++] = r;
 	list_for_each(u, &b->uses, of_bind)
-		if (u->entry->cert &&
-		    tls_use_is_default(u, list_first(&b->uses, struct tls_use, of_bind)))
+		if (u->entry->cert && (u->is_for_all || tls_use_is_default(
+			u, list_first(&b->uses, struct tls_use, of_bind))))
 			rows[count++] = (struct tls_name_row){ .wildcard = true, .use = u };
 	qsort(rows, count, sizeof(*rows), by_sni);
 	for (unsigned i = 0; i < count; i++)

@@ -42,7 +42,6 @@ struct tls_names {
 	char *texts;
 	size_t texts_len, texts_room;
 	struct tls_choice fallback;  /* counted certificates */
-	struct tls_choice any;       /* of a filter "*" */
 	struct named_ctx *ctxs;      /* of each tls_ctx, by its index */
 	unsigned ctx_count;
 	bool failed;
@@ -68,7 +67,6 @@ static void names_drop(struct tls_names *n)
 	for (unsigned i = 0; i < n->count; i++)
 		tls_cert_drop(&n->rows[i].cert);
 	choice_drop(&n->fallback);
-	choice_drop(&n->any);
 	for (unsigned i = 0; i < n->ctx_count; i++)
 		SSL_CTX_free(n->ctxs[i].ssl);
 	free(n->ctxs);
@@ -183,8 +181,7 @@ static void add_name(void *ctx, struct slice name)
 	if (!name.len)
 		return;
 	if (name.len == 1 && name.ptr[0] == '*') {
-		if (!negative)
-			add_choice(&n->any, b->use);
+		b->use->is_for_all |= !negative;
 		return;
 	}
 	if (!grow(n, name.len)) {
@@ -272,7 +269,9 @@ bool tls_use_is_default(const struct tls_use *u, const struct tls_use *first)
 		u->list == first->list);
 }
 
-/* The certificates of default-crt lines, and the first one with the others of its bundle. */
+/* Of each type what comes first of the certificates of default-crt lines, those of filters "*", and
+ * the first one with the others of its bundle.
+ */
 static void find_fallback(struct tls_names *n, struct tls_bind *b)
 {
 	struct tls_use *u, *first = NULL;
@@ -280,7 +279,7 @@ static void find_fallback(struct tls_names *n, struct tls_bind *b)
 	list_for_each(u, &b->uses, of_bind) {
 		if (!first)
 			first = u;
-		if (u->entry->cert && tls_use_is_default(u, first))
+		if (u->entry->cert && (u->is_for_all || tls_use_is_default(u, first)))
 			add_choice(&n->fallback, u);
 	}
 }
@@ -449,11 +448,9 @@ bool tls_names_find(const struct tls_names *n, struct slice host, bool strict,
 	}
 	if (found)
 		return true;
-	*out = n->any;
-	if (choice_is_empty(out) && strict)
+	if (strict)
 		return false;
-	if (choice_is_empty(out))
-		*out = n->fallback;
+	*out = n->fallback;
 	out->is_default = true;
 	return !choice_is_empty(out);
 }

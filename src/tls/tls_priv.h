@@ -346,6 +346,7 @@ struct tls_use {
 	const char *list;            /* the crt-list; NULL: crt */
 	int line;
 	bool is_default;             /* default-crt */
+	bool is_for_all;             /* it has a filter "*": a default, which may be deleted */
 	bool in_bundle;              /* came by the name without .rsa, .ecdsa, .dsa */
 };
 
