@@ -56,6 +56,12 @@ static bool parse_switch(struct conf_line *l)
 	{ .words = name, LIST, .max_args = 1, .parse = parse_file, .min = is_key, \
 	  .offset = offsetof(struct tls_cert_files, member), .syntax = "<file>", .help = what }
 #define LIST .where = CONF_OTHER, .section = "crt-list"
+/* What ALPN has replaced: lists of former years have it. */
+static bool skip_npn(struct conf_line *l)
+{
+	return conf_next(l) || conf_error(l, 0, NULL, "'npn' expects protocols.");
+}
+
 /* What may stand between brackets; shown as the section "crt-list". */
 static const struct conf_keyword options[] = {
 	TLS_SHARED_KEYWORDS(CONF_OTHER, "crt-list"),
@@ -63,6 +69,8 @@ static const struct conf_keyword options[] = {
 		 "authorities that are trusted and not announced"),
 	TLS_TEXT("ecdhe", CONF_OTHER, "crt-list", curves, "older spelling of curves",
 		 "<curve>"),
+	{ .words = "npn", LIST, .max_args = 1, .parse = skip_npn, .syntax = "<protocols>",
+	  .help = "what ALPN has replaced: no effect" },
 	{ .words = "no-alpn", LIST, .parse = tls_parse_no_alpn, .help = "no ALPN" },
 	{ .words = "allow-0rtt", LIST, .parse = tls_parse_flag, .min = TLS_SET_EARLY_DATA,
 	  .help = "data may come before the handshake is over" },
