@@ -329,6 +329,8 @@ void server_link(struct server *srv);
 void server_set_capture(struct server **out);
 /* Completes settings by others, once all are read. */
 void server_complete(struct server *srv);
+/* Warns of send-proxy*, where connections to the server are not a stream's: no header is sent. */
+void server_sends_no_header(const struct server *srv, struct diag_list *diags);
 void server_close(struct server *srv);
 /* A fresh state from the settings, one reference; NULL: no memory. */
 struct server_state *server_state_new(const struct server *srv);

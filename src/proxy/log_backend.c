@@ -163,9 +163,11 @@ static void check_backend(struct config *cfg, struct proxy *px, struct diag_list
 	if (px->balancing.log_hash && px->balancing.hash.method == HASH_CONSISTENT)
 		say(diags, "log backend '%s': failed to initialize: unsupported hash method (from "
 		    "\"hash-type\").", px);
-	list_for_each(srv, &px->servers, link)
+	list_for_each(srv, &px->servers, link) {
+		server_sends_no_header(srv, diags);
 		if (!srv->datagrams && !make_outlet(cfg, px, srv))
 			say(diags, "log backend '%s': out of memory.", px);
+	}
 }
 
 static void backends_check(struct config *cfg, struct diag_list *diags)

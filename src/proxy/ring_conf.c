@@ -10,6 +10,7 @@
 #include "base/bug.h"
 #include "base/num.h"
 #include "log/log.h"
+#include "mux/mux.h"
 #include "proxy/modules.h"
 #include "proxy/proxy.h"
 #include "tls/tls.h"
@@ -342,6 +343,28 @@ static bool rings_init(void)
 
 /* --- module ---------------------------------------------------------------------------------- */
 
+/* What is of streams only. */
+static void check_server(const struct ring_conf *r, const struct server *srv,
+			 struct diag_list *diags)
+{
+	struct diag_place place = { .file = srv->place.file, .line = srv->place.line };
+
+	server_sends_no_header(srv, diags);
+	if (srv->datagrams)
+		diag_add(diags, DIAG_ALERT, &place, NULL, "'server %s/%s' : unsupported transport "
+			 "for server address in 'tcp' backend.", r->name, srv->name);
+	if (srv->redir)
+		diag_add(diags, DIAG_ALERT, &place, NULL, "'server %s/%s' : 'redir' is for servers "
+			 "of mode http.", r->name, srv->name);
+	if (srv->cookie)
+		diag_add(diags, DIAG_WARNING, &place, NULL, "'server %s/%s' : 'cookie' has no "
+			 "effect in a ring.", r->name, srv->name);
+	if (!server_proto_fits(srv))
+		diag_add(diags, DIAG_ALERT, &place, NULL, "'server %s/%s' : MUX protocol '%s' "
+			 "cannot carry a ring's messages.", r->name, srv->name,
+			 srv->mux.forced->name);
+}
+
 static void rings_check(struct config *cfg, struct diag_list *diags)
 {
 	struct server *srv;
@@ -358,10 +381,7 @@ static void rings_check(struct config *cfg, struct diag_list *diags)
 				tls_server_check(cfg, server_slots(srv), &where, diags);
 			if (srv->at.hostname || srv->naming.service)
 				server_resolve_once(cfg, srv, diags);
-			if (srv->datagrams)
-				diag_add(diags, DIAG_ALERT, &place, NULL, "'server %s/%s' : "
-					 "unsupported transport for server address in 'tcp' "
-					 "backend.", r->name, srv->name);
+			check_server(r, srv, diags);
 		}
 		if (!list_is_empty(&r->proxy->servers) && (!r->connect_ms || !r->server_ms))
 			diag_add(diags, DIAG_WARNING, &place, NULL, "missing timeouts for ring "

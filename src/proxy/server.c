@@ -112,6 +112,16 @@ void server_complete(struct server *srv)
 		srv->source = srv->proxy->source;
 }
 
+void server_sends_no_header(const struct server *srv, struct diag_list *diags)
+{
+	struct diag_place place = { .file = srv->place.file, .line = srv->place.line };
+
+	if (srv->send_proxy)
+		diag_add(diags, DIAG_WARNING, &place, NULL, "'server %s/%s' : 'send-proxy*' has no "
+			 "effect here: no PROXY protocol header is sent.", srv->proxy->name,
+			 srv->name);
+}
+
 void server_resolve_once(struct config *cfg, struct server *srv, struct diag_list *diags)
 {
 	struct diag_place place = { .file = srv->place.file, .line = srv->place.line };

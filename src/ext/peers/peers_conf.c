@@ -223,7 +223,8 @@ static bool parse_peer(struct conf_line *l)
 	if (!parse_as_server(l, "server"))
 		return false;
 	srv = list_entry(c->proxy->servers.prev, struct server, link);
-	if (srv->checks.health.on || srv->checks.agent.on)
+	if (srv->checks.health.on || srv->checks.agent.on || srv->naming.resolvers_name ||
+	    srv->naming.method_count)
 		conf_warn(l, 1, NULL, "'%s %s' : init_addr, resolvers, check and agent are "
 			  "ignored for peers.", l->words[0], name);
 	return true;
@@ -406,6 +407,7 @@ static void check_peer(struct config *cfg, struct peers_conf *c, struct server *
 	else if (srv->at.hostname || srv->naming.service)
 		server_resolve_once(cfg, srv, diags);
 	check_shard(c, srv, diags);
+	server_sends_no_header(srv, diags);
 	if (!peers_is_local(c, srv))
 		return;
 	complete_local(c, srv);
