@@ -11,6 +11,7 @@ import glob
 import os
 import re
 import socket
+import tempfile
 import warnings
 
 import lib
@@ -29,6 +30,7 @@ defaults
 """
 warnings.simplefilter("ignore", DeprecationWarning)  # escapes of requests that Python does not know
 STEP = re.compile(r"([>$!%<L=])(\d?)(?: (.*)|$)")
+CERTS = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../reg-tests/tls/certs")
 DULL = ("content-length", "connection", "date", "cache-control", "content-type", "www-authenticate")
 
 
@@ -119,11 +121,34 @@ def configuration(lines, port, servers, log):
     return GLOBAL % log.port + text, bool(logs) or "\tlog " in text
 
 
+def placed(text, folder):
+    """With paths for @C and @D."""
+    return text.replace("@C/", CERTS + "/").replace("@D/", folder + "/")
+
+
+def unplaced(text, folder):
+    return text.replace(CERTS + "/", "@C/").replace(folder + "/", "@D/")
+
+
+def files(lines, folder):
+    """Writes the files of a case, and returns its lines without @C and @D."""
+    lines = [placed(line, folder) for line in lines]
+    for _, name, text in (line.split(" ", 2) for line in lines if line.startswith("+ ")):
+        with open(os.path.join(folder, name), "w") as f:
+            f.write(text.replace("\\n", "\n") + "\n")
+    return [line for line in lines if not line.startswith("+ ")]
+
+
 def play(program, text, servers):
+    with tempfile.TemporaryDirectory(prefix="hapt.") as folder:
+        return play_in(folder, program, text, servers)
+
+
+def play_in(folder, program, text, servers):
     """The lines of a case with what the program does."""
     lines = text.split("\n")
     log, port = lib.Syslog(), lib.ports(1)[0]
-    conf, logs = configuration([line for line in lines if not STEP.match(line)], port, servers, log)
+    conf, logs = configuration([line for line in files(lines, folder) if not STEP.match(line)], port, servers, log)
     out, seen = [], 0
     with lib.Proxy(program, conf) as proxy:
         for line in lines:
@@ -141,7 +166,8 @@ def play(program, text, servers):
             elif kind == "$":
                 out += ["< " + said for said in lib_manual.client(port, rest, proxy)]
             else:
-                out += ["= " + said for said in lib_manual.run(kind, rest, proxy, program, port)]
+                said = lib_manual.run(kind, placed(rest, folder), proxy, program, port)
+                out += ["= " + unplaced(line, folder) for line in said]
             wanted = int(count or (kind in ">$")) if logs else 0
             log.wait(lambda told, end=seen + wanted: len(told) >= end)
             told = log.lines[seen:] if logs else []

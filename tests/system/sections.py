@@ -11,6 +11,7 @@ letters, and of which row of differences.txt they are.
 # differs: conf-misplaced
 # differs: conf-numbers
 # differs: conf-observe
+# differs: conf-ring-servers
 # differs: tls-no-verifyhost
 # differs: tls-npn
 # differs: tls-versions-off
@@ -64,15 +65,18 @@ PLACES = {
 }
 BIND = "frontend f from plain\n\tbind %s LINE\n\tdefault_backend other\n"
 SERVER = "backend b from plain\n\t%s LINE\n"
-# of rows that begin with "bind + " and "server + ": the options of one
+# of rows that begin with "bind + ", "server + " and "context + ": the options of one
 OPTIONS = {
     "p": BIND % "127.0.0.1:1", "c": BIND % "127.0.0.1:1 ssl crt @D/c.pem", "u": BIND % "@D/s.sock",
     "s": SERVER % "server t 127.0.0.1:1", "v": SERVER % "server t 127.0.0.1:1 check ssl verify none",
     "e": SERVER.replace("LINE", "LINE\n\tserver t 127.0.0.1:1") % "default-server",
     "a": "defaults named from plain\n\tdefault-server LINE\nbackend b from named\n\tserver t 127.0.0.1:1\n",
     "t": SERVER % "server-template t 1-2 127.0.0.1:1",
+    "P": "peers others\n\tpeer local 127.0.0.1:3\n\tserver t 127.0.0.1:1 LINE\n",
+    "R": "ring other\n\ttimeout connect 1s\n\ttimeout server 1s\n\tserver t 127.0.0.1:1 LINE\n",
 }
-OPTION_MODES = {"bind + ": (("http", "pcu"), ("tcp", "p")), "server + ": (("http", "sveat"), ("tcp", "s"))}
+OPTION_MODES = {"bind + ": (("http", "pcu"), ("tcp", "p")), "server + ": (("http", "sveat"), ("tcp", "s")),
+                "context + ": (("http", "s"), ("tcp", "s"), ("log", "s"), ("none", "P"), ("none", "R"))}
 MODES = (("http", "dFBflb"), ("tcp", "dFBflb"), ("log", "Bb"), ("spop", "Bb"))
 
 
@@ -91,7 +95,7 @@ def verdict(program, folder, mode, place, line):
     others = OTHERS.replace("MODE", mode if mode in ("http", "tcp") else "tcp")
     own = PLACES.get(place) or OPTIONS[place]
     own = own.replace("MODE", mode).replace("LINE", line.partition(" + ")[2] or line.replace("\\n", "\n\t"))
-    if place in "flb" and mode not in ("http", "tcp"):
+    if place in "flbs" and mode not in ("http", "tcp"):
         own = own.replace(" from plain\n", " from plain\n\tmode %s\n" % mode, 1)
     more = MAILERS if "mails" in line else ""
     text = (HEAD + more + others + own).replace("@D", folder)

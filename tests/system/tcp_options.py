@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""cc and tcp-md5sig of bind lines and servers: what the kernel says of the program's sockets, and who can connect."""
+"""Options of sockets: what the kernel says of the program's sockets, for each row of tables/sockets.txt; cc and tcp-md5sig
+of bind lines and servers, and who can connect.
+
+--learn writes the table anew with what the program does; it is to be run with HAProxy."""
 import contextlib
 import ctypes
 import os
@@ -12,6 +15,29 @@ import lib
 
 TCP_MD5SIG = 14
 PIDFD_GETFD = 438
+TABLE = os.path.join(os.path.dirname(os.path.realpath(__file__)), "tables", "sockets.txt")
+TCP, IP = socket.IPPROTO_TCP, socket.IPPROTO_IP
+# what may differ from a plain configuration: name, level, number
+OPTIONS = (("keepalive", socket.SOL_SOCKET, socket.SO_KEEPALIVE), ("mark", socket.SOL_SOCKET, 36),
+           ("keepidle", TCP, socket.TCP_KEEPIDLE), ("keepintvl", TCP, socket.TCP_KEEPINTVL),
+           ("keepcnt", TCP, socket.TCP_KEEPCNT), ("defer-accept", TCP, socket.TCP_DEFER_ACCEPT),
+           ("user-timeout", TCP, 18), ("fastopen", TCP, 23), ("save-syn", TCP, 27), ("fastopen-connect", TCP, 30),
+           ("maxseg", TCP, socket.TCP_MAXSEG), ("tos", IP, socket.IP_TOS), ("transparent", IP, 19),
+           ("no-port", IP, 24))
+ROW = """defaults
+	mode http
+	timeout connect 2s
+	timeout client 5s
+	timeout server 5s
+%s
+frontend fe
+	bind 127.0.0.1:%d %s
+	default_backend be
+%s
+backend be
+	server s 127.0.0.1:%d %s
+%s
+"""
 CONF = """defaults
 	mode http
 	timeout connect 2s
@@ -70,6 +96,67 @@ def algorithms(process, back):
                 kind = "listens"
             out[kind] = name
     return out
+
+
+def options(sock):
+    """{name: value} of a socket, as far as the kernel knows them."""
+    out = {"interface": sock.getsockopt(socket.SOL_SOCKET, 25, 16).rstrip(b"\0").decode()}
+    for name, level, number in OPTIONS:
+        try:
+            out[name] = sock.getsockopt(level, number)
+        except OSError:
+            pass
+    if sock.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
+        out["backlog"] = struct.unpack_from("=I", sock.getsockopt(TCP, socket.TCP_INFO, 104), 28)[0]
+    return out
+
+
+def seen(program, row):
+    """{kind: {name: value}} of the sockets of a row: "WHERE LINE + WHERE LINE", where: bind, server (their options),
+    defaults, frontend, backend."""
+    parts = [part.partition(" ")[::2] for part in row.split(" + ") if part]
+    text = {where: " ".join(line for w, line in parts if w == where) for where in ("bind", "server")}
+    lines = {where: "".join("\t%s\n" % line for w, line in parts if w == where) for where in ("defaults", "frontend", "backend")}
+    port, found = lib.ports(1)[0], {}
+    with contextlib.closing(lib.Server(answer)) as server:
+        conf = ROW % (lines["defaults"], port, text["bind"], lines["frontend"], server.port, text["server"], lines["backend"])
+        with lib.Proxy(program, conf) as proxy, lib.connect(port) as client:
+            found["status"] = {"is": request(client).decode()}
+            for sock in sockets_of(proxy.process):
+                with sock:
+                    kind = "listens"
+                    with contextlib.suppress(OSError):
+                        kind = "server" if sock.getpeername()[1] == server.port else "client"
+                    if kind == "client" and sock.getpeername() != client.getsockname():
+                        continue
+                    found[kind] = dict(options(sock), source=sock.getsockname()[0])
+    return found
+
+
+def table(tap, program, learn):
+    """Each row of the table: how sockets differ from those of a plain configuration."""
+    if not hasattr(os, "pidfd_open") or os.geteuid():
+        tap.skip("tables/sockets.txt", "no pidfd_open, or not root: marks and transparent sockets need it")
+        return
+    usual, out = seen(program, ""), []
+    with open(TABLE) as f:
+        rows = f.read().rstrip("\n").split("\n")
+    for line in rows:
+        row, _, want = line.partition(" | ")
+        if row.startswith("#") or not row:
+            out.append(line)
+            continue
+        try:
+            got = seen(program, row)
+        except RuntimeError as e:
+            got = {"it": {"is": "refused" if "ALERT" in str(e) else str(e)}}
+        differ = ["%s %s=%s" % (kind, name, value) for kind in sorted(got) for name, value in sorted(got[kind].items())
+                  if value != usual.get(kind, {}).get(name) and (kind, name[:4]) != ("listens", "keep")] # inherited or set: no matter
+        tap.eq(", ".join(differ) or "nothing", want, row)
+        out.append("%s | %s" % (row, ", ".join(differ) or "nothing"))
+    if learn:
+        with open(TABLE, "w") as f:
+            f.write("\n".join(out) + "\n")
 
 
 def request(sock):
@@ -153,8 +240,9 @@ def wrong(tap, program):
 
 
 def main():
-    args = lib.arguments(__doc__)
+    args = lib.arguments(__doc__, ("learn", False, "write the table"))
     tap = lib.Tap()
+    table(tap, args.program, args.learn)
     tap.run((congestion, signatures, wrong), args.program)
     tap.done()
 
