@@ -100,6 +100,8 @@ void fcgi_break(struct fcgi_conn *h, uint32_t flags, const char *text)
 			s->ep->flags |= flags & EP_ERROR;
 			fcgis_wake(s);
 		}
+		if (fcgis_has_body(s))
+			fcgis_stdout_ended(s);
 		fcgis_fail(s, unseen ? flags | EP_RX_REFUSED : flags, text);
 	}
 	fcgi_resume_later(h); /* who is on the stack may not be woken */

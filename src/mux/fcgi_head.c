@@ -82,6 +82,33 @@ static bool fill(struct fcgi_stream *s, struct http_msg *m, const struct h1_head
 	return true;
 }
 
+/* The line of a field whose name is none for HTTP, and those which continue it? */
+static bool is_strange(struct slice line, bool was)
+{
+	size_t colon = slice_find_char(line, 0, ':');
+
+	if (line.ptr[0] == ' ' || line.ptr[0] == '\t')
+		return was;
+	return colon != SIZE_MAX && colon && !h1_is_token(slice_sub(line, 0, colon));
+}
+
+/* Leaves such lines out, as HAProxy does: applications are less strict than servers. */
+static size_t drop_strange(char *p, size_t len)
+{
+	size_t to = first_line.len, end;
+	bool strange = false;
+
+	for (size_t at = to; at < len; at = end) {
+		end = slice_find_char(slice_make(p, len), at, '\n') + 1;
+		strange = is_strange(slice_make(p + at, end - at), strange);
+		if (strange)
+			continue;
+		memmove(p + to, p + at, end - at);
+		to += end - at;
+	}
+	return to;
+}
+
 /* All of the head is there. */
 static void parse(struct fcgi_stream *s, size_t len)
 {
@@ -90,12 +117,13 @@ static void parse(struct fcgi_stream *s, size_t len)
 	struct endpoint *ep = s->ep;
 	struct h1_parser parser;
 	uint8_t options = H1_OPT_RESPONSE;
+	size_t kept = drop_strange(s->head->data, len);
 
 	if (s->conn->settings->options & MUX_OPT_UNSAFE)
 		options |= H1_OPT_UNSAFE;
 	h1_parser_init(&parser, options);
 	ep->flags |= EP_RX_ANY;
-	if (h1_parse_head(&parser, slice_make(s->head->data, len), &head) != H1_DONE ||
+	if (h1_parse_head(&parser, slice_make(s->head->data, kept), &head) != H1_DONE ||
 	    !fill(s, ep->rx_head, &head)) {
 		fcgis_fail(s, EP_RX_BAD, "no valid head of an answer");
 		return;

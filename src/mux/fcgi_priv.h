@@ -80,6 +80,13 @@ static inline void fcgis_wake(struct fcgi_stream *s)
 }
 
 void fcgis_free(struct fcgi_stream *s);
+/* The end of an answer: it is whole, or shorter than announced. */
+void fcgis_stdout_ended(struct fcgi_stream *s);
+/* Has all of a body come whose length was announced? */
+static inline bool fcgis_has_body(const struct fcgi_stream *s)
+{
+	return s->flags & FCGIS_FL_HEAD && !s->left;
+}
 /* Nothing more comes for <s>: <flags> for its endpoint say why. */
 void fcgis_fail(struct fcgi_stream *s, uint32_t flags, const char *text);
 /* Requests that waited for their turn begin. */

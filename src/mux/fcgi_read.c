@@ -7,7 +7,7 @@
 /* No more stdout of this request. A head that has begun and has no end is waited for: a client
  * learns by the server's timeout that it never comes.
  */
-static void stdout_ended(struct fcgi_stream *s)
+void fcgis_stdout_ended(struct fcgi_stream *s)
 {
 	if (s->flags & FCGIS_FL_RX_END || !s->ep)
 		return;
@@ -37,7 +37,7 @@ static void request_ended(struct fcgi_conn *h, struct fcgi_stream *s)
 	    end.protocol_status != FCGI_REQUEST_COMPLETE)
 		fcgis_fail(s, EP_RX_ABORT, "the application refuses the request");
 	else
-		stdout_ended(s);
+		fcgis_stdout_ended(s);
 	s->flags |= FCGIS_FL_ENDED;
 	h->active--;
 	if (s->flags & FCGIS_FL_GIVEN_UP)
@@ -77,7 +77,7 @@ static void record_ended(struct fcgi_conn *h)
 	switch (h->record.type) {
 	case FCGI_STDOUT:
 		if (s && !h->record.length)
-			stdout_ended(s);
+			fcgis_stdout_ended(s);
 		break;
 	case FCGI_STDERR:
 		if (peer && h->text.len)

@@ -99,6 +99,8 @@ ANSWERS = [
     ("no length", [out(b"Content-Length: x\r\n\r\nhello"), STOP, ended()], 502, None, "PH--"),
     ("two lengths", [out(b"Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello"), STOP, ended()], 502, None, "PH--"),
     ("a status line", [out(b"HTTP/1.1 403 No\r\n\r\n"), STOP, ended()], 502, None, "PH--"),
+    ("its length, and no end", [out(b"Content-Length: 5\r\n\r\nhello"), None], 200, b"hello", "----"),
+    ("names that are none", [out(b"A b: c\r\n d\r\nA@: b\r\nContent-Length: 5\r\nA : b\r\n\r\nhello"), STOP, ended()], 200, b"hello", "----"),
     ("no colon", [out(b"abc\r\n\r\n"), STOP, ended()], 502, None, "PH--"),
     ("nothing", [STOP, ended()], 502, None, "SH--"),
     ("refused: no multiplexing", [ended(0, 1)], 502, None, "SH--"),

@@ -79,6 +79,10 @@ spoe-group g
 """
 
 
+# numbers of more than 64 bits, and NUL in texts, of which the reference shows what is in front
+STRANGE = re.compile(rb"[\x80-\xff]{9}|\x08.{1,60}?\0", re.S)
+
+
 # --- cases -----------------------------------------------------------------------------------------------------------------
 
 def value(rng):
@@ -149,7 +153,7 @@ def strange(rng, stream, number):
 
 def wrong_actions(rng, stream, number):
     data = mutated(rng, actions(rng))
-    while re.search(rb"[\x80-\xff]{9}", data): # maybe a number of more than 64 bits
+    while STRANGE.search(data):
         data = mutated(rng, actions(rng))
     return [spop.frame(spop.ACK, data, stream, number)], None
 
