@@ -83,6 +83,8 @@ void inside_start(struct inside *x);
 void inside_continue(struct inside *x);
 /* There is room for what data() has left: it is called again. May end it. */
 void inside_read(struct inside *x);
+/* That which a stream was begun for; NULL: it has a client. */
+struct inside *inside_of_stream(const struct stream *s);
 /* Gives up, at any stage: no callback comes any more, and <x> is not the caller's any more. */
 void inside_cancel(struct inside *x);
 

@@ -14,7 +14,6 @@ static const struct {
 } later[] = {
 	{ "internal.htx*", "HAProxy's own storage of messages (HTX), which is not there" },
 	{ "lua.*", "Lua" },
-	{ "spoe.engine-id", "connections to agents that streams make; agents have links here" },
 	{ "quic_*", "QUIC" },
 	{ "res.cache_*", "the cache" },
 	{ "wt6", "a description of this hash, and none is public" },

@@ -178,7 +178,7 @@ KINDS = {
     "ends too early": ((good, early), 4, "2s", "never"),
     "applications that die": ((good, dies), 4, "2s", "never"),
     "records that lie": ((good, lies), 4, "1s", "never"),
-    "no answer": ((good, silent), 16, "300ms", "never"),
+    "no answer": ((good, silent), 16, "1s", "never"),
 }
 
 

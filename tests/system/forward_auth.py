@@ -48,6 +48,9 @@ class Auth:
             sock.sendall(self.answer if isinstance(self.answer, bytes) else self.answer(head))
 
 
+reached = [] # heads of what applications were sent
+
+
 def app(sock):
     """Tells what it was sent: its start line and fields, and how long the body was."""
     r = lib.Reader(sock)
@@ -55,6 +58,7 @@ def app(sock):
         head = r.head()
         if not head:
             return
+        reached.append(head)
         body = r.body(head[1])
         text = "\n".join([head[0]] + ["%s: %s" % f for f in head[1]] + ["body %d" % len(body)]).encode("latin-1")
         sock.sendall(b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n" % len(text) + text)
@@ -239,9 +243,10 @@ def leaving(tap, args):
 
 
 def forged(tap, args):
-    """Whatever a client sends, the server never sees a user that was not granted."""
+    """Whatever a client sends, the server never sees a user that was not granted, nor a request that was not asked about."""
     rng = random.Random(args.attempts)
     bad = []
+    del reached[:]
     with Scene(args, "copy Remote-User") as x:
         x.auth.answer = lambda head: (b"HTTP/1.1 200 OK\r\nRemote-User: ann\r\ncontent-length: 0\r\n\r\n"
                                       if dict(head[1]).get("cookie") == "good" else
@@ -254,12 +259,19 @@ def forged(tap, args):
             fields += rng.sample([b"Connection: remote-user", b"Connection: close, cookie", b"Connection: x-forwarded-for",
                                   b"Transfer-Encoding: chunked", b"Content-Length: 5", b"Expect: 100-continue", b"Upgrade: websocket",
                                   b"X: " + b"y" * rng.randrange(6000), b" folded: remote-user: root", b"Cookie: bad",
-                                  b"Host: other", b"TE: trailers", b"X-Forwarded-Uri: /open", b"Remote-User : root"],
+                                  b"Host: other", b"TE: trailers", b"Remote-User: " + b"r" * rng.choice((1000, 16000, 20000)),
+                                  b"Z" * rng.choice((1000, 20000)) + b": 1", b"Remote-User:\r\n root", b"Remote-User: x\rRemote-User: root",
+                                  b"X: 1\nRemote-User: root", b"Remote-User\0: root", b"Transfer-Encoding: x, chunked", b"Content-Length: 6",
+                                  b"Transfer-Encoding : chunked", b"Transfer-Encoding: identity", b"Cookie: good\r\n Cookie: bad", b"X-Forwarded-Uri: /open", b"Remote-User : root"],
                                  rng.randrange(4))
             if good:
                 fields.append(b"Cookie: good")
             rng.shuffle(fields)
-            body = b"5\r\nhello\r\n0\r\nRemote-User: root\r\n\r\n"
+            inner = b"GET /smuggled HTTP/1.1\r\nHost: x\r\nCookie: good\r\nRemote-User: root\r\n\r\n"
+            body = rng.choice((b"5\r\nhello\r\n0\r\nRemote-User: root\r\n\r\n", b"0\r\n\r\n" + inner.replace(b"good", b"bad"),
+                               b"5;x=\"\r\nhello\r\n0\r\n\r\n" + inner.replace(b"good", b"bad"), b"5\nhello\n0\n\n" + inner.replace(b"good", b"bad"),
+                               b"%x\r\n" % len(inner) + inner + b"\r\n0\r\n\r\n", b"05 \r\nhello\r\n0\r\n\r\n",
+                               b"5\r\nhelloGET / HTTP/1.1\r\n\r\n0\r\n\r\n", b"-5\r\nhello\r\n0\r\n\r\n", b"10000000000000005\r\nhello\r\n0\r\n\r\n"))
             s = lib.connect(x.port)
             s.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n" + b"".join(f + b"\r\n" for f in fields) + b"\r\n" +
                       (body if any(f.startswith(b"Tr") for f in fields) else b"hello" if any(f.startswith(b"Content") for f in fields) else b""))
@@ -272,6 +284,10 @@ def forged(tap, args):
             if got and got[0] == 200 and (not good or re.search(r"(?m)^remote.user: *root", text) or "remote-user: ann" not in text):
                 bad.append((fields, got))
         tap.ok(not bad, "%d forged requests" % args.attempts, bad[:3])
+        users = [[v for n, v in head[1] if re.fullmatch("remote.user", n)] for head in reached]
+        bad = [head for head, user in zip(reached, users) if user != ["ann"] or "/smuggled" in head[0] or "good" not in dict(head[1]).get("cookie", "")]
+        tap.ok(not bad, "%d of them have reached the server, all of them granted" % len(reached), bad[:3])
+        tap.ok(reached, "some have", len(reached))
 
 
 def wrong(tap, args):
@@ -286,7 +302,7 @@ def wrong(tap, args):
 
 
 def main():
-    args = lib.arguments(__doc__, ("attempts", 300, "forged requests"))
+    args = lib.arguments(__doc__, ("attempts", 1000, "forged requests"))
     tap = lib.Tap()
     if lib.is_reference(args.program):
         tap.skip("forward-auth", "an extension")

@@ -34,6 +34,7 @@ backend be
 backend agents
 	mode spop
 	timeout server 30s
+	{backend}
 	server a 127.0.0.1:{agent}
 """
 SHOWN = "%[var(txn.p.got)] %[var(sess.p.mine)] %[var(txn.p.err)]"
@@ -65,7 +66,7 @@ spoe-group g
 
 
 class Scene:
-    def __init__(self, args, agent, timeout="5s", more="", shown=SHOWN, before="", quiet=True):
+    def __init__(self, args, agent, timeout="5s", more="", shown=SHOWN, before="", quiet=True, backend=""):
         self.agent = agent
         self.dir = tempfile.mkdtemp(prefix="hapr.")
         with open(os.path.join(self.dir, "agent.conf"), "w") as f:
@@ -73,7 +74,7 @@ class Scene:
         self.server = lib.Server(lib.echo_handler)
         self.port = lib.ports(1)[0]
         conf = CONF.format(fe=self.port, server=self.server.port, agent=agent.port if agent else lib.ports(1)[0],
-                           dir=self.dir, shown=shown, before=before)
+                           dir=self.dir, shown=shown, before=before, backend=backend)
         self.proxy = lib.Proxy(args.program, conf, restless="" if quiet else "an agent that does not let go")
 
     def __enter__(self):
@@ -214,6 +215,13 @@ def after_errors(tap, args):
             tap.eq(seen, want, "%s: events" % (more or "an error ends all"))
 
 
+def engine(tap, args):
+    """The backend of agents knows the id that the hello has."""
+    agent = spop.Agent(lambda m, s, n: b"")
+    with Scene(args, agent, shown="%[var(proc.engine)]", backend="tcp-request content set-var(proc.engine) spoe.engine-id") as sc:
+        tap.eq(sc.get("/")[1], agent.hellos[0]["engine-id"][1].decode(), "spoe.engine-id")
+
+
 def after_answers(tap, args):
     """The event behind one that was answered: it has a timeout of its own, and variables of the answer that it is about."""
     shown = "%[var(txn.p.err)] %[var(res.p.late)]"
@@ -267,7 +275,7 @@ def together(tap, args):
 def main():
     args = lib.arguments(__doc__, ("count", 200, "streams at once"))
     tap = lib.Tap()
-    for test in (events, values, errors, after_errors, after_answers, together):
+    for test in (events, values, errors, after_errors, after_answers, engine, together):
         test(tap, args)
     tap.done()
 

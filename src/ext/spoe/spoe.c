@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "expr/vars.h"
 #include "stream/action.h"
+#include "stream/sample.h"
 #include "spoe_priv.h"
 
 struct spoe_state {
@@ -419,9 +420,26 @@ static const struct rule_action actions[] = {
 	{ 0 }
 };
 
+/* --- spoe.engine-id --------------------------------------------------------------------------- */
+
+static enum expr_result fetch_engine_id(struct expr_ctx *ctx, const struct expr_arg *args,
+					struct sample *out)
+{
+	const struct spoe_agent *a = ctx->stream ? spoe_agent_of_stream(ctx->stream) : NULL;
+
+	return a ? smp_give_text(out, slice_of(a->engine_id)) : EXPR_NONE;
+}
+
+static const struct expr_fetch fetches[] = {
+	{ .name = "spoe.engine-id", .out = SMP_STR, .use = EXPR_USE_INTERNAL,
+	  .fetch = fetch_engine_id,
+	  .help = "id of the SPOE engine that a connection to an agent is of" },
+	{ 0 }
+};
+
 static struct slot *const slots[] = { &spoe_config_slot, NULL };
 
 const struct module mod_spoe = {
 	.name = "spoe", .sections = spoe_sections, .keywords = spoe_keywords,
-	.filters = spoe_kinds, .actions = actions, .slots = slots,
+	.filters = spoe_kinds, .actions = actions, .fetches = fetches, .slots = slots,
 };

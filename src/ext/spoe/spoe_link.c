@@ -285,6 +285,13 @@ static const struct inside_kind link_kind = {
 	.name = "SPOE", .part = on_part, .data = on_data, .end = on_end,
 };
 
+const struct spoe_agent *spoe_agent_of_stream(const struct stream *s)
+{
+	const struct inside *x = inside_of_stream(s);
+
+	return x && x->kind == &link_kind ? ((const struct spoe_link *)x->ctx)->agent : NULL;
+}
+
 /* Is there anything left that could use the link? */
 static bool is_needed(const struct spoe_link *l)
 {

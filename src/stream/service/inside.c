@@ -296,6 +296,11 @@ void inside_read(struct inside *x)
 	ep->user->wake(ep);
 }
 
+struct inside *inside_of_stream(const struct stream *s)
+{
+	return s->front.ops == &inside_ops ? s->front.mux : NULL;
+}
+
 void inside_cancel(struct inside *x)
 {
 	x->cancelled = true;
