@@ -26,6 +26,9 @@ KINDS = {
     "tls": ("tls-keepalive", [], "a kept request over TLS"),
     "tls-close": ("tls-full", ["-r", "1"], "a request with a handshake"),
     "tcp": ("tcp", [], "an exchange in mode tcp"),
+    "lua-action": ("lua-action", [], "a kept request, an action of Lua"),
+    "lua-converter": ("lua-converter", [], "a kept request, a converter of Lua"),
+    "lua-service": ("lua-service", [], "a kept request, a service of Lua"),
     "stick": ("stick", [], "a kept request that is tracked"),
 }
 

@@ -198,9 +198,17 @@ static const luaL_Reg methods[] = {
 	{ "set_var", set_var }, { "unset_var", unset_var }, { "get_var", get_var }, { NULL, NULL }
 };
 
+static int applet_index(lua_State *L)
+{
+	static const struct script_field fields[] = { SCRIPT_SMP_FIELDS, { NULL, NULL } };
+
+	return script_index(L, CLASS, fields);
+}
+
 void script_applet_tcp_open(lua_State *L)
 {
 	script_class_new(L, CLASS, methods);
+	script_class_set_meta(L, CLASS, "__index", applet_index);
 }
 
 void script_push_applet(lua_State *L, struct script_run *run, struct script_applet *a)
@@ -209,6 +217,5 @@ void script_push_applet(lua_State *L, struct script_run *run, struct script_appl
 	script_push_handle(L, run);
 	lua_pushlightuserdata(L, a);
 	lua_rawseti(L, -2, 1);
-	script_add_smp(L, run);
 	script_class_set(L, CLASS);
 }

@@ -380,7 +380,7 @@ void script_channel_open(lua_State *L)
 
 static void push_side(lua_State *L, struct script_run *run, enum filter_side side)
 {
-	lua_createtable(L, 1, 1);
+	lua_createtable(L, 1, 1); /* the side, and the handle */
 	script_push_handle(L, run);
 	lua_pushinteger(L, side);
 	lua_rawseti(L, -2, 1);

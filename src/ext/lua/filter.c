@@ -188,12 +188,6 @@ static int push_callback(lua_State *L, struct script_run *run, void *data)
 	lua_rawgeti(L, LUA_REGISTRYINDEX, c->sf->object);
 	lua_pushstring(L, names[c->which]);
 	script_push_txn(L, run);
-	if (c->sf->f->stream->flags & STRM_HTTP) {
-		script_push_message(L, run, FILTER_REQUEST);
-		lua_setfield(L, -2, "http_req");
-		script_push_message(L, run, FILTER_RESPONSE);
-		lua_setfield(L, -2, "http_res");
-	}
 	if (c->which == CB_http_headers || c->which == CB_http_payload || c->which == CB_http_end)
 		script_push_message(L, run, c->side);
 	else

@@ -169,17 +169,56 @@ struct beginning {
 	void *data;
 };
 
+static void make_coroutine(lua_State *L, struct script_run *run)
+{
+	lua_pushboolean(L, false);
+	run->handle_ref = luaL_ref(L, LUA_REGISTRYINDEX);
+	run->co = lua_newthread(L);
+	run->ref = luaL_ref(L, LUA_REGISTRYINDEX);
+}
+
+/* That of a call that is over, if one is there. */
+static void take_coroutine(struct script_run *run)
+{
+	struct script_box *box = run->box;
+	const struct script_spare *spare;
+
+	run->ref = run->handle_ref = LUA_NOREF;
+	if (!box->spare_call_count)
+		return;
+	spare = &box->spare_calls[--box->spare_call_count];
+	run->co = spare->co;
+	run->ref = spare->ref;
+	run->handle_ref = spare->handle_ref;
+}
+
+/* Is it kept for another call? */
+static bool keep_coroutine(struct script_run *run)
+{
+	struct script_box *box = run->box;
+
+	if (!run->is_clean || box->spare_call_count == SCRIPT_SPARE_CALLS)
+		return false;
+	lua_settop(run->co, 0);
+	lua_pushboolean(box->L, false); /* objects may still have the handle */
+	lua_rawseti(box->L, LUA_REGISTRYINDEX, run->handle_ref);
+	box->spare_calls[box->spare_call_count++] = (struct script_spare){
+		.co = run->co, .ref = run->ref, .handle_ref = run->handle_ref,
+	};
+	return true;
+}
+
 /* With an error it raises one of the main thread, where the caller catches it. */
 static int begin(lua_State *L)
 {
 	struct beginning *b = lua_touserdata(L, 1);
 	struct script_run *run = b->run;
 
+	if (!run->co)
+		make_coroutine(L, run);
 	run->handle = lua_newuserdatauv(L, sizeof(*run->handle), 0);
 	run->handle->run = run;
-	run->handle_ref = luaL_ref(L, LUA_REGISTRYINDEX);
-	run->co = lua_newthread(L);
-	run->ref = luaL_ref(L, LUA_REGISTRYINDEX);
+	lua_rawseti(L, LUA_REGISTRYINDEX, run->handle_ref);
 	luaL_checkstack(run->co, 64, "arguments");
 	lua_rawgeti(run->co, LUA_REGISTRYINDEX, b->fn_ref);
 	run->arg_count = b->push ? b->push(run->co, run, b->data) : 0;
@@ -206,9 +245,12 @@ bool script_begin_in(struct script_run *run, const struct script_function *fn,
 	run->box = box;
 	run->fn = fn;
 	run->ctx = ctx;
-	run->ref = run->handle_ref = LUA_NOREF;
+	run->co = NULL;
+	run->handle = NULL;
+	run->is_clean = false;
 	run->wake_ms = TIMER_NEVER;
 	pthread_mutex_lock(&box->lock);
+	take_coroutine(run);
 	lua_pushcfunction(box->L, begin);
 	lua_pushlightuserdata(box->L, &b);
 	good = lua_pcall(box->L, 1, 0, 0) == LUA_OK;
@@ -277,6 +319,7 @@ enum script_step script_go(struct script_run *run, script_take_fn *take, void *d
 	r = lua_resume(run->co, NULL, run->arg_count, &run->result_count);
 	run->arg_count = 0;
 	run->used_ns += clock_read_ns() - run->piece_began_ns;
+	run->is_clean = r == LUA_OK;
 	if (r == LUA_YIELD) {
 		lua_pop(run->co, run->result_count);
 		step = SCRIPT_WAITS;
@@ -309,10 +352,12 @@ void script_end(struct script_run *run)
 	if (run->handle)
 		run->handle->run = NULL;
 	is_cut = run->co && lua_status(run->co) == LUA_YIELD;
-	if (run->co)
-		lua_sethook(run->co, NULL, 0, 0);
-	luaL_unref(box->L, LUA_REGISTRYINDEX, run->ref);
-	luaL_unref(box->L, LUA_REGISTRYINDEX, run->handle_ref);
+	if (!keep_coroutine(run)) {
+		if (run->co)
+			lua_sethook(run->co, NULL, 0, 0);
+		luaL_unref(box->L, LUA_REGISTRYINDEX, run->ref);
+		luaL_unref(box->L, LUA_REGISTRYINDEX, run->handle_ref);
+	}
 	if (is_cut) /* what it has open shall not wait for the next script */
 		lua_gc(box->L, LUA_GCSTEP, 0);
 	run->box = NULL;

@@ -67,6 +67,15 @@ struct script_file {
 	int conf_line;
 };
 
+/* A coroutine whose call is over, for the next one. */
+struct script_spare {
+	lua_State *co;
+	int ref, handle_ref;          /* in the registry */
+};
+
+#define SCRIPT_SPARES 33 /* small blocks of memory: up to 512 bytes, in steps of 16 */
+#define SCRIPT_SPARE_CALLS 16
+
 /* One state of Lua. */
 struct script_box {
 	lua_State *L;
@@ -78,6 +87,11 @@ struct script_box {
 	int method_ref;               /* in the registry: what callbacks of filters are called by */
 	bool is_loading;
 	bool is_done;                 /* core.done() without a run: start-up goes on */
+	size_t credit;                /* bytes taken of tune.lua.maxmem, not in use */
+	size_t spare_bytes;
+	void *spares[SCRIPT_SPARES];  /* free blocks of each size: a list */
+	struct script_spare spare_calls[SCRIPT_SPARE_CALLS];
+	unsigned spare_call_count;
 };
 
 /* What a script has registered. Its rows are what the rule and expression engines look at. */
@@ -129,6 +143,7 @@ struct script_run {
 	struct expr_ctx *ctx;         /* of the piece that runs; NULL: neither stream nor session */
 	const struct proxy *proxy;    /* for logs; or NULL */
 	bool may_wait;
+	bool is_clean;                /* its coroutine has returned: another call may have it */
 	bool is_done;                 /* txn:done() */
 	bool has_data;                /* core.done(): its value is the result */
 	bool has_reply;               /* it has made s->res */
@@ -190,6 +205,13 @@ void script_class_new(lua_State *L, const char *name, const luaL_Reg *methods);
 void script_class_set_meta(lua_State *L, const char *name, const char *field, lua_CFunction call);
 /* One more method of a class. */
 void script_class_add(lua_State *L, const char *name, const char *method, lua_CFunction call);
+/* Fields of objects of calls that are made when a script reads them first. */
+struct script_field {
+	const char *name;             /* NULL ends the list */
+	void (*push)(lua_State *L, struct script_run *run);
+};
+/* What `__index` of a class does whose upvalue is the table of methods: a method, or a field. */
+int script_index(lua_State *L, const char *class, const struct script_field *fields);
 /* Makes the table on the stack one. */
 void script_class_set(lua_State *L, const char *name);
 /* Pushes an object that outlives calls: a table whose [0] are <size> bytes, zeroed. Returns them;
@@ -288,8 +310,14 @@ void script_sticktable_open(lua_State *L); /* StickTable */
 int script_push_table(lua_State *L, const struct proxy *px);
 int script_push_txn(lua_State *L, struct script_run *run);
 extern struct slot script_kept_slot;     /* what TXN.set_priv() keeps */
-/* Pushes objects Fetches (f, sf) and Converters (c, sc) into the table on top. */
-void script_add_smp(lua_State *L, struct script_run *run);
+/* Fields f, sf, c, sc: objects Fetches and Converters. */
+#define SCRIPT_SMP_FIELDS \
+	{ "f", script_push_f }, { "sf", script_push_sf }, \
+	{ "c", script_push_c }, { "sc", script_push_sc }
+void script_push_f(lua_State *L, struct script_run *run);
+void script_push_sf(lua_State *L, struct script_run *run);
+void script_push_c(lua_State *L, struct script_run *run);
+void script_push_sc(lua_State *L, struct script_run *run);
 int script_new_reply(lua_State *L);
 void script_push_headers(lua_State *L, const struct http_fields *f);
 /* Builds s->res of the Reply at <index>. */

@@ -266,28 +266,71 @@ static const luaL_Reg methods[] = {
 	{ "get_var", get_var }, { NULL, NULL }
 };
 
+/* --- the object ------------------------------------------------------------------------------- */
+
+static void push_slice(lua_State *L, struct slice text)
+{
+	lua_pushlstring(L, text.ptr ? text.ptr : "", text.len);
+}
+
+static const struct http_msg *request_of(const struct script_run *run)
+{
+	return &run->ctx->stream->req;
+}
+
+static void push_method(lua_State *L, struct script_run *run)
+{
+	push_slice(L, request_of(run)->method_text);
+}
+
+static void push_path(lua_State *L, struct script_run *run)
+{
+	push_slice(L, http_msg_path(request_of(run)));
+}
+
+static void push_query(lua_State *L, struct script_run *run)
+{
+	push_slice(L, http_msg_query(request_of(run)));
+}
+
+static void push_version(lua_State *L, struct script_run *run)
+{
+	lua_pushstring(L, request_of(run)->version == 10 ? "HTTP/1.0" : "HTTP/1.1");
+}
+
+static void push_length(lua_State *L, struct script_run *run)
+{
+	const struct http_msg *m = request_of(run);
+
+	lua_pushinteger(L, m->body == HTTP_BODY_LENGTH ? (lua_Integer)m->content_length : 0);
+}
+
+static void push_headers(lua_State *L, struct script_run *run)
+{
+	script_push_headers(L, &request_of(run)->fields);
+}
+
+static int applet_index(lua_State *L)
+{
+	static const struct script_field fields[] = {
+		SCRIPT_SMP_FIELDS, { "method", push_method }, { "path", push_path },
+		{ "qs", push_query }, { "version", push_version }, { "length", push_length },
+		{ "headers", push_headers }, { NULL, NULL }
+	};
+
+	return script_index(L, "AppletHTTP", fields);
+}
+
 void script_service_open(lua_State *L)
 {
 	script_class_new(L, "AppletHTTP", methods);
+	script_class_set_meta(L, "AppletHTTP", "__index", applet_index);
 }
-
-/* --- the object ------------------------------------------------------------------------------- */
 
 static int push_applet(lua_State *L, struct script_run *run, void *data)
 {
-	const struct http_msg *m = &run->ctx->stream->req;
-
-	lua_createtable(L, 1, 12);
+	lua_createtable(L, 0, 4);
 	script_push_handle(L, run);
-	script_add_smp(L, run);
-	script_set_text(L, "method", m->method_text);
-	script_set_text(L, "path", http_msg_path(m));
-	script_set_text(L, "qs", http_msg_query(m));
-	script_set_text(L, "version", m->version == 10 ? SLICE("HTTP/1.0") : SLICE("HTTP/1.1"));
-	lua_pushinteger(L, m->body == HTTP_BODY_LENGTH ? (lua_Integer)m->content_length : 0);
-	lua_setfield(L, -2, "length");
-	script_push_headers(L, &m->fields);
-	lua_setfield(L, -2, "headers");
 	script_class_set(L, "AppletHTTP");
 	return 1;
 }

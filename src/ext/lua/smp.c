@@ -126,21 +126,31 @@ void script_smp_open(lua_State *L)
 	lua_pop(L, 2);
 }
 
-static void add_object(lua_State *L, struct script_run *run, const char *field, const char *class,
-		       bool text)
+static void push_object(lua_State *L, struct script_run *run, const char *class, bool text)
 {
 	lua_createtable(L, 0, 2);
 	script_push_handle(L, run);
 	lua_pushboolean(L, text);
 	lua_setfield(L, -2, "texts");
 	script_class_set(L, class);
-	lua_setfield(L, -2, field);
 }
 
-void script_add_smp(lua_State *L, struct script_run *run)
+void script_push_f(lua_State *L, struct script_run *run)
 {
-	add_object(L, run, "f", "Fetches", false);
-	add_object(L, run, "sf", "Fetches", true);
-	add_object(L, run, "c", "Converters", false);
-	add_object(L, run, "sc", "Converters", true);
+	push_object(L, run, "Fetches", false);
+}
+
+void script_push_sf(lua_State *L, struct script_run *run)
+{
+	push_object(L, run, "Fetches", true);
+}
+
+void script_push_c(lua_State *L, struct script_run *run)
+{
+	push_object(L, run, "Converters", false);
+}
+
+void script_push_sc(lua_State *L, struct script_run *run)
+{
+	push_object(L, run, "Converters", true);
 }

@@ -12,25 +12,138 @@ static const luaL_Reg libs[] = {
 	{ LUA_LOADLIBNAME, luaopen_package }, { LUA_DBLIBNAME, luaopen_debug },
 };
 
+/* --- memory ----------------------------------------------------------------------------------- */
+
+#define CREDIT 16384        /* taken of tune.lua.maxmem at once: threads seldom meet there */
+/* Bytes of small blocks that a state keeps for its next objects: none where they are watched. */
+#ifdef __SANITIZE_ADDRESS__
+#define SPARE_MAX 0
+#else
+#define SPARE_MAX 131072
+#endif
+#define STEP 16             /* sizes of small blocks */
+
 /* All states of a configuration share tune.lua.maxmem. */
+static bool reserve(struct script_room *room, size_t len)
+{
+	uint64_t used = __atomic_add_fetch(&room->memory, len, __ATOMIC_RELAXED);
+
+	if (!room->maxmem_mb || used <= room->maxmem_mb << 20)
+		return true;
+	__atomic_sub_fetch(&room->memory, len, __ATOMIC_RELAXED);
+	return false;
+}
+
+static bool charge(struct script_box *box, size_t len)
+{
+	if (box->credit < len) {
+		size_t missing = len - box->credit;
+
+		if (reserve(box->room, missing + CREDIT))
+			box->credit += missing + CREDIT;
+		else if (reserve(box->room, missing))
+			box->credit += missing;
+		else
+			return false;
+	}
+	box->credit -= len;
+	return true;
+}
+
+static void discharge(struct script_box *box, size_t len)
+{
+	box->credit += len;
+	if (box->credit <= 4 * CREDIT)
+		return;
+	__atomic_sub_fetch(&box->room->memory, box->credit - CREDIT, __ATOMIC_RELAXED);
+	box->credit = CREDIT;
+}
+
+/* A block of at least <len> bytes: small ones are rounded up, and come from those kept. */
+static void *memory_take(struct script_box *box, size_t len)
+{
+	size_t class = (len + STEP - 1) / STEP;
+	void **p;
+
+	if (class >= SCRIPT_SPARES)
+		return malloc(len);
+	p = box->spares[class];
+	if (!p)
+		return malloc(class * STEP);
+	box->spares[class] = *p;
+	box->spare_bytes -= class * STEP;
+	return p;
+}
+
+static void memory_give(struct script_box *box, void *ptr, size_t len)
+{
+	size_t class = (len + STEP - 1) / STEP;
+	void **p = ptr;
+
+	if (!class || class >= SCRIPT_SPARES || box->spare_bytes >= SPARE_MAX) {
+		free(ptr);
+		return;
+	}
+	*p = box->spares[class];
+	box->spares[class] = p;
+	box->spare_bytes += class * STEP;
+}
+
+static void *memory_resize(struct script_box *box, void *ptr, size_t before, size_t after)
+{
+	size_t was = (before + STEP - 1) / STEP, class = (after + STEP - 1) / STEP;
+	void *p;
+
+	if (was >= SCRIPT_SPARES && class >= SCRIPT_SPARES)
+		return realloc(ptr, after);
+	if (was == class)
+		return ptr;
+	p = memory_take(box, after);
+	if (!p)
+		return after < before ? ptr : NULL;
+	memcpy(p, ptr, before < after ? before : after);
+	memory_give(box, ptr, before);
+	return p;
+}
+
+/* Under the lock of the state. */
 static void *allocate(void *ud, void *ptr, size_t before, size_t after)
 {
-	struct script_room *room = ((struct script_box *)ud)->room;
-	uint64_t old = ptr ? before : 0, used;
+	struct script_box *box = ud;
+	size_t old = ptr ? before : 0;
 	void *p;
 
 	if (!after) {
-		free(ptr);
-		__atomic_sub_fetch(&room->memory, old, __ATOMIC_RELAXED);
+		if (ptr)
+			memory_give(box, ptr, old);
+		discharge(box, old);
 		return NULL;
 	}
-	used = __atomic_add_fetch(&room->memory, after - old, __ATOMIC_RELAXED);
-	p = room->maxmem_mb && after > old && used > room->maxmem_mb << 20 ? NULL
-		: realloc(ptr, after);
+	if (after > old && !charge(box, after - old))
+		return NULL;
+	p = ptr ? memory_resize(box, ptr, old, after) : memory_take(box, after);
 	if (!p)
-		__atomic_sub_fetch(&room->memory, after - old, __ATOMIC_RELAXED);
+		discharge(box, after - old);
+	else if (after < old)
+		discharge(box, old - after);
 	return p;
 }
+
+static void free_spares(struct script_box *box)
+{
+	for (unsigned i = 0; i < SCRIPT_SPARES; i++) {
+		void **p = box->spares[i];
+
+		while (p) {
+			void **next = *p;
+
+			free(p);
+			p = next;
+		}
+	}
+}
+
+/* --- libraries -------------------------------------------------------------------------------- */
 
 bool script_libs_parse(const char *word, unsigned *missing)
 {
@@ -62,6 +175,8 @@ void script_prepend_path(lua_State *L, const struct script_path *p)
 	}
 	lua_pop(L, 1);
 }
+
+/* --- states ----------------------------------------------------------------------------------- */
 
 static lua_CFunction open_classes;
 
@@ -96,6 +211,7 @@ void script_box_free(struct script_box **at)
 		return;
 	if (box->L)
 		lua_close(box->L);
+	free_spares(box);
 	expr_runtime_free(&box->exprs);
 	pthread_mutex_destroy(&box->lock);
 	free(box);
@@ -188,6 +304,25 @@ void script_class_set_meta(lua_State *L, const char *name, const char *field, lu
 	lua_pushcclosure(L, call, 1);
 	lua_setfield(L, -2, field);
 	lua_pop(L, 1);
+}
+
+int script_index(lua_State *L, const char *class, const struct script_field *fields)
+{
+	const char *key;
+
+	lua_pushvalue(L, 2);
+	if (lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL || lua_type(L, 2) != LUA_TSTRING)
+		return 1;
+	key = lua_tostring(L, 2);
+	while (fields->name && strcmp(fields->name, key) != 0)
+		fields++;
+	if (!fields->name)
+		return 1;
+	fields->push(L, script_self(L, 1, class));
+	lua_pushvalue(L, 2);
+	lua_pushvalue(L, -2);
+	lua_rawset(L, 1);
+	return 1;
 }
 
 void *script_object_new(lua_State *L, const char *name, size_t size)

@@ -263,6 +263,70 @@ static const luaL_Reg methods[] = {
 	{ "get_priv", get_priv }, { NULL, NULL }
 };
 
+/* --- its fields ------------------------------------------------------------------------------- */
+
+static void push_channel(lua_State *L, struct script_run *run, enum filter_side side)
+{
+	if (run->ctx->stream)
+		script_push_channel(L, run, side);
+	else
+		lua_pushnil(L);
+}
+
+static void push_req(lua_State *L, struct script_run *run)
+{
+	push_channel(L, run, FILTER_REQUEST);
+}
+
+static void push_res(lua_State *L, struct script_run *run)
+{
+	push_channel(L, run, FILTER_RESPONSE);
+}
+
+static bool is_http(const struct script_run *run)
+{
+	return run->ctx->stream && run->ctx->stream->flags & STRM_HTTP;
+}
+
+static void push_http(lua_State *L, struct script_run *run)
+{
+	if (!is_http(run)) {
+		lua_pushnil(L);
+		return;
+	}
+	lua_createtable(L, 0, 1);
+	script_push_handle(L, run);
+	script_class_set(L, "HTTP");
+}
+
+static void push_message(lua_State *L, struct script_run *run, enum filter_side side)
+{
+	if (is_http(run) && run->fn->kind == SCRIPT_FILTER)
+		script_push_message(L, run, side);
+	else
+		lua_pushnil(L);
+}
+
+static void push_http_req(lua_State *L, struct script_run *run)
+{
+	push_message(L, run, FILTER_REQUEST);
+}
+
+static void push_http_res(lua_State *L, struct script_run *run)
+{
+	push_message(L, run, FILTER_RESPONSE);
+}
+
+static int txn_index(lua_State *L)
+{
+	static const struct script_field fields[] = {
+		SCRIPT_SMP_FIELDS, { "req", push_req }, { "res", push_res }, { "http", push_http },
+		{ "http_req", push_http_req }, { "http_res", push_http_res }, { NULL, NULL }
+	};
+
+	return script_index(L, "TXN", fields);
+}
+
 void script_txn_open(lua_State *L)
 {
 	static const struct { const char *name; int level; } says[] = {
@@ -279,25 +343,13 @@ void script_txn_open(lua_State *L)
 		lua_setfield(L, -2, says[i].name);
 	}
 	lua_pop(L, 2);
+	script_class_set_meta(L, "TXN", "__index", txn_index);
 }
 
 int script_push_txn(lua_State *L, struct script_run *run)
 {
-	lua_createtable(L, 1, 8);
+	lua_createtable(L, 0, 4);
 	script_push_handle(L, run);
-	script_add_smp(L, run);
-	if (run->ctx->stream) {
-		script_push_channel(L, run, FILTER_REQUEST);
-		lua_setfield(L, -2, "req");
-		script_push_channel(L, run, FILTER_RESPONSE);
-		lua_setfield(L, -2, "res");
-	}
-	if (run->ctx->stream && run->ctx->stream->flags & STRM_HTTP) {
-		lua_createtable(L, 1, 0);
-		script_push_handle(L, run);
-		script_class_set(L, "HTTP");
-		lua_setfield(L, -2, "http");
-	}
 	script_class_set(L, "TXN");
 	return 1;
 }
