@@ -256,6 +256,7 @@ static bool room_init(void *data)
 
 	room->session_ms = room->service_ms = 4000;
 	room->burst_ms = 1000;
+	room->shared_mb = 16;
 	room->log_loggers = SCRIPT_ON;
 	room->log_stderr = SCRIPT_AUTO;
 	return true;

@@ -19,9 +19,10 @@ static struct script_function *function_take(lua_State *L, enum script_kind kind
 	if (!fn)
 		luaL_error(L, "out of memory");
 	fn->refs = arena_alloc(&room->cfg->arena, count * sizeof(int));
+	fn->usage = arena_zalloc(&room->cfg->arena, count * sizeof(*fn->usage));
 	fn->own_name = name ? conf_strdup(room->cfg, name) : "(anonymous)";
 	fn->name = name ? arena_printf(&room->cfg->arena, "lua.%s", name) : NULL;
-	if (!fn->refs || !fn->own_name || (name && !fn->name))
+	if (!fn->refs || !fn->usage || !fn->own_name || (name && !fn->name))
 		luaL_error(L, "out of memory");
 	fn->kind = kind;
 	fn->room = room;

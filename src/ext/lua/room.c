@@ -130,6 +130,10 @@ static const struct conf_keyword keywords[] = {
 	  .slot = &script_room_slot, .offset = offsetof(struct script_room, maxmem_mb),
 	  .max = UINT32_MAX, .syntax = "<megabytes>",
 	  .help = "memory of all scripts; 0: no limit" },
+	{ .words = "tune.lua.shared-size", .where = CONF_GLOBAL, .type = CONF_UINT64,
+	  .slot = &script_room_slot, .offset = offsetof(struct script_room, shared_mb),
+	  .max = 1 << 20, .syntax = "<megabytes>",
+	  .help = "how much core.shared may hold (an extension); 0: nothing" },
 	{ .words = "tune.lua.openlibs", .where = CONF_GLOBAL, .max_args = 1, .parse = libs_parse,
 	  .syntax = "{all|none|<lib>[,<lib>]*}", .help = "which libraries of Lua scripts have" },
 	{ 0 }
@@ -197,6 +201,7 @@ static int classes_open(lua_State *L)
 	script_mailers_open(L);
 	script_patref_open(L);
 	script_events_open(L);
+	script_shared_open(L);
 	return 0;
 }
 
@@ -209,6 +214,7 @@ static void thread_fini(void)
 static bool lua_init(void)
 {
 	script_events_init();
+	script_shared_init();
 	script_set_classes(classes_open);
 	expr_set_scripts(&script_exprs);
 	rules_set_scripts(script_action_find);
@@ -226,4 +232,5 @@ void lua_print_build(FILE *out)
 const struct module mod_lua = {
 	.name = "lua", .keywords = keywords, .slots = slots, .init = lua_init,
 	.start = room_start, .retire = room_retire, .thread_fini = thread_fini,
+	.fini = script_shared_fini, .commands = script_commands,
 };

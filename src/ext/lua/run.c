@@ -247,7 +247,7 @@ bool script_begin_in(struct script_run *run, const struct script_function *fn,
 	run->ctx = ctx;
 	run->co = NULL;
 	run->handle = NULL;
-	run->is_clean = false;
+	run->is_clean = run->has_begun = false;
 	run->wake_ms = TIMER_NEVER;
 	pthread_mutex_lock(&box->lock);
 	take_coroutine(run);
@@ -309,16 +309,19 @@ enum script_step script_go(struct script_run *run, script_take_fn *take, void *d
 	struct script_box *box = run->box;
 	enum script_step step = SCRIPT_FAILED;
 	struct script_run *before;
+	uint64_t allocated, ns;
 	int r;
 
 	pthread_mutex_lock(&box->lock);
 	before = box->running;
 	box->running = run;
 	run->piece_began_ns = clock_read_ns();
+	allocated = box->allocated;
 	lua_sethook(run->co, count_hook, LUA_MASKCOUNT, hook_period(box));
 	r = lua_resume(run->co, NULL, run->arg_count, &run->result_count);
 	run->arg_count = 0;
-	run->used_ns += clock_read_ns() - run->piece_began_ns;
+	ns = clock_read_ns() - run->piece_began_ns;
+	run->used_ns += ns;
 	run->is_clean = r == LUA_OK;
 	if (r == LUA_YIELD) {
 		lua_pop(run->co, run->result_count);
@@ -332,6 +335,9 @@ enum script_step script_go(struct script_run *run, script_take_fn *take, void *d
 	} else {
 		say_failure(run);
 	}
+	script_usage_count(run, !run->has_begun, step == SCRIPT_FAILED, ns,
+			   box->allocated - allocated);
+	run->has_begun = true;
 	box->running = before;
 	pthread_mutex_unlock(&box->lock);
 	return step;

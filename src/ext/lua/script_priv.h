@@ -39,7 +39,7 @@ struct script_room {
 	struct script_path *paths;
 	struct script_function *functions;
 	uint64_t memory;              /* bytes in use; atomic */
-	uint64_t maxmem_mb;
+	uint64_t maxmem_mb, shared_mb;
 	int forced_yield;             /* 0: not said */
 	int64_t session_ms, task_ms, service_ms, burst_ms;
 	int log_loggers, log_stderr;  /* enum script_switch */
@@ -89,9 +89,18 @@ struct script_box {
 	bool is_done;                 /* core.done() without a run: start-up goes on */
 	size_t credit;                /* bytes taken of tune.lua.maxmem, not in use */
 	size_t spare_bytes;
+	uint64_t allocated;           /* bytes in all, freed ones too */
 	void *spares[SCRIPT_SPARES];  /* free blocks of each size: a list */
 	struct script_spare spare_calls[SCRIPT_SPARE_CALLS];
 	unsigned spare_call_count;
+};
+
+/* What a function has cost in one state; a cache line, so that threads do not share one. */
+struct script_usage {
+	uint64_t calls, errors;
+	uint64_t ns, longest_ns;      /* of pieces, their waits left out; of one piece */
+	uint64_t allocated;           /* bytes, freed ones too */
+	uint64_t unused[3];
 };
 
 /* What a script has registered. Its rows are what the rule and expression engines look at. */
@@ -104,6 +113,7 @@ struct script_function {
 	struct script_box *shared;    /* where it is, or NULL: in each thread's */
 	int *refs;                    /* in the registry of the shared state, or of each thread's */
 	unsigned ref_count;
+	struct script_usage *usage;   /* beside refs; NULL: it is not counted */
 	int arg_count;                /* actions: words that follow */
 	struct rule_action action;
 	struct expr_fetch fetch;
@@ -143,6 +153,7 @@ struct script_run {
 	struct expr_ctx *ctx;         /* of the piece that runs; NULL: neither stream nor session */
 	const struct proxy *proxy;    /* for logs; or NULL */
 	bool may_wait;
+	bool has_begun;               /* a piece has run */
 	bool is_clean;                /* its coroutine has returned: another call may have it */
 	bool is_done;                 /* txn:done() */
 	bool has_data;                /* core.done(): its value is the result */
@@ -373,6 +384,17 @@ int script_register_cli(lua_State *L);
 const struct ctl_command *script_command_next(const struct ctl_command *c);
 void script_applet_tcp_open(lua_State *L);
 void script_push_applet(lua_State *L, struct script_run *run, struct script_applet *a);
+
+/* --- shared.c, usage.c: extensions */
+
+void script_shared_open(lua_State *L);       /* core.shared */
+/* At the start of the program, and at its end. */
+void script_shared_init(void);
+void script_shared_fini(void);
+/* A piece of <run> has run for <ns>. Under the lock of its state. */
+void script_usage_count(const struct script_run *run, bool is_first, bool failed, uint64_t ns,
+			uint64_t allocated);
+extern const struct ctl_command script_commands[];
 
 /* --- channel.c, filter.c */
 

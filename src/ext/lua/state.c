@@ -47,6 +47,7 @@ static bool charge(struct script_box *box, size_t len)
 			return false;
 	}
 	box->credit -= len;
+	box->allocated += len;
 	return true;
 }
 
