@@ -300,6 +300,8 @@ static inline const char *conf_next(struct conf_line *l)
 bool conf_take_int(struct conf_line *l, int64_t min, int64_t max, int64_t *out);
 bool conf_take_time_ms(struct conf_line *l, int64_t *out); /* bare numbers are milliseconds */
 bool conf_take_time_s(struct conf_line *l, int64_t *out_ms); /* bare numbers are seconds */
+/* Is it a number from 1 to 99 without unit? Where it would be milliseconds, a parser warns. */
+bool conf_is_small_time(const char *word);
 bool conf_take_size(struct conf_line *l, uint64_t *out);
 bool conf_take_string(struct conf_line *l, const char **out);
 /* Reports words that remain. */

@@ -43,10 +43,16 @@ static bool parse_text(struct conf_line *l)
 static bool parse_delay(struct conf_line *l)
 {
 	const struct server *srv = l->object;
+	const char *word = conf_peek(l);
 	int64_t ms;
 
 	if (!conf_take_time_ms(l, &ms))
 		return false;
+	if (l->keyword->min && conf_is_small_time(word))
+		conf_warn(l, l->at - 1, NULL,
+			  "'%s %s' in server '%s' is suspiciously small for a value in "
+			  "milliseconds. Please use an explicit unit ('%sms') if that was the "
+			  "intent.", l->keyword->words, word, srv->name, word);
 	if (ms < l->keyword->min)
 		return option_error(l, "invalid value %lld for argument '%s' of server %s.",
 				    (long long)ms, l->keyword->words, srv->name);

@@ -95,6 +95,7 @@ static void section_open(struct reader *r, const struct conf_section *s)
 
 /* --- lines ------------------------------------------------------------------------------- */
 
+/* Of a directive. */
 static void warn_empty_word(struct reader *r)
 {
 	struct conf_tokens *t = &r->tokens;
@@ -106,6 +107,18 @@ static void warn_empty_word(struct reader *r)
 		"argument number %d at position %d is empty and marks the end of the argument list;"
 		" all subsequent arguments will be ignored:",
 		t->empty, t->columns[t->empty]);
+}
+
+/* Of a line with a keyword: an error since 3.3. The column is that behind the opening quote. */
+static void report_empty_word(struct reader *r)
+{
+	struct conf_tokens *t = &r->tokens;
+
+	r->where.place.form = DIAG_TIGHT;
+	r->where.place.column = t->columns[t->empty] + 1;
+	diag_add(r->where.diags, DIAG_ALERT, &r->where.place, NULL,
+		 "argument number %d at position %d is empty and marks the end of the argument "
+		 "list:", t->empty, t->columns[t->empty] + 1);
 }
 
 static void report_no_section(struct reader *r)
@@ -149,11 +162,8 @@ static void read_words(struct reader *r)
 
 	if (t->empty >= 0) {
 		if (!r->early)
-			warn_empty_word(r);
-		t->count = t->empty;
-		t->words[t->count] = NULL;
-		if (!t->count)
-			return;
+			report_empty_word(r);
+		return;
 	}
 	s = conf_section_find(t->words[0], r->dialect);
 	if (s) {

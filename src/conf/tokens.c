@@ -231,8 +231,8 @@ static const char *pseudo_value(const struct cutter *c, const char *name, size_t
 
 static void add_value(struct cutter *c, const char *value, size_t len, bool list)
 {
-	if (!list || !len) {
-		/* also when empty, this is a word: "$EMPTY", "${EMPTY[*]}" */
+	if (!list) {
+		/* also when empty, this is a word: "$EMPTY"; "${EMPTY[*]}" is none */
 		word_open(c, c->at);
 		c->vanishing = false;
 	}

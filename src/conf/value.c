@@ -205,6 +205,14 @@ bool conf_take_time_ms(struct conf_line *l, int64_t *out)
 	return take_time(l, 1000, INT_MAX, out);
 }
 
+bool conf_is_small_time(const char *word)
+{
+	const char *end;
+	int number = num_prefix_int(word ? word : "", &end);
+
+	return number > 0 && number < 100 && !*end;
+}
+
 bool conf_take_time_s(struct conf_line *l, int64_t *out_ms)
 {
 	return take_time(l, 1000000, INT_MAX * (int64_t)1000, out_ms);

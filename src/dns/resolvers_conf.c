@@ -287,6 +287,21 @@ static bool parse_system(struct conf_line *l)
 
 #define HOLD_EVENTS "'nx', 'timeout', 'valid', 'obsolete', 'refused' or 'other'"
 
+/* The time behind the <event> of a line. */
+static bool take_time(struct conf_line *l, const char *event, int64_t *ms)
+{
+	const char *word = conf_peek(l);
+
+	if (!conf_take_time_ms(l, ms))
+		return false;
+	if (conf_is_small_time(word))
+		conf_warn(l, l->at - 1, NULL,
+			  "'%s %s %s' looks suspiciously small for a value in milliseconds. Please "
+			  "use an explicit unit ('%sms') if that was the intent.", l->words[0],
+			  event, word, word);
+	return true;
+}
+
 static bool parse_hold(struct conf_line *l)
 {
 	static const char *const words[] = {
@@ -309,7 +324,7 @@ static bool parse_hold(struct conf_line *l)
 	if (!to)
 		return conf_error(l, 1, NULL, "'hold' unknown <event>: '%s', expects either "
 				  HOLD_EVENTS ".", event);
-	return conf_take_time_ms(l, to) && conf_take_end(l);
+	return take_time(l, event, to) && conf_take_end(l);
 }
 
 static bool parse_timeout(struct conf_line *l)
@@ -328,7 +343,7 @@ static bool parse_timeout(struct conf_line *l)
 	if (!conf_peek(l))
 		return conf_error(l, l->count, NULL, "'timeout %s' expects <time> as argument.",
 				  event);
-	if (!conf_take_time_ms(l, &ms))
+	if (!take_time(l, event, &ms))
 		return false;
 	/* never round and round without a pause */
 	*(retry ? &r->set.retry_ms : &r->set.resolve_ms) = ms ? ms : 1;

@@ -108,6 +108,10 @@ static bool parse_master_worker(struct conf_line *l)
 	if (word && strcmp(word, "no-exit-on-failure") != 0)
 		return conf_error(l, l->at - 1, NULL, "'%s' only supports 'no-exit-on-failure' "
 				  "option", l->words[0]);
+	if (!l->early && !conf_deprecated(l->cfg))
+		diag_add(l->diags, DIAG_WARNING, NULL, NULL,
+			 "The 'master-worker' keyword is deprecated in 3.3 and will be removed in "
+			 "3.5. Use -W or -Ws in the startup script instead.");
 	settings_of(l->cfg)->master_worker = true;
 	settings_of(l->cfg)->no_exit_on_failure = word != NULL;
 	return true;

@@ -141,9 +141,20 @@ static void *field_of(struct conf_line *l)
 	return (char *)l->object + l->keyword->offset;
 }
 
-static bool parse_time_ms(struct conf_line *l)
+static bool parse_timeout(struct conf_line *l)
 {
-	return conf_take_time_ms(l, field_of(l));
+	const struct proxy *px = l->object;
+	const char *word = conf_peek(l);
+
+	if (!conf_take_time_ms(l, field_of(l)))
+		return false;
+	if (conf_is_small_time(word))
+		conf_warn(l, l->at - 1, NULL,
+			  "'%s %s' in %s '%s' is suspiciously small for a value in milliseconds. "
+			  "Please use an explicit unit ('%sms') if that was the intent.",
+			  l->keyword->words, word, proxy_kind_name(px), px->name ? px->name : "",
+			  word);
+	return true;
 }
 
 static bool parse_time_s(struct conf_line *l)
@@ -396,7 +407,7 @@ static bool parse_source(struct conf_line *l)
 #define FIELD(member) .offset = offsetof(struct proxy, member)
 #define ONE .min_args = 1, .max_args = 1
 #define TIMEOUT(text, places, member, what) \
-	{ .words = "timeout " text, .where = places, ONE, .parse = parse_time_ms, FIELD(member), \
+	{ .words = "timeout " text, .where = places, ONE, .parse = parse_timeout, FIELD(member), \
 	  .syntax = "<delay>", .help = what }
 #define LATER(text, places, what) \
 	{ .words = text, .where = places, .flags = CONF_LATER, .max_args = -1, \

@@ -633,23 +633,17 @@ static const struct {
 	  "[ALERT]    : config : Error(s) found in configuration file : t.cfg\n" },
 	{ "global\n"
 	  " setenv A \"\"\n",
-	  "[WARNING]  : config : parsing [t.cfg:2]: argument number 2 at position 11 is emp"
-	  "ty and marks the end of the argument list; all subsequent arguments will be igno"
-	  "red:\n"
+	  "[ALERT]    : config : parsing [t.cfg:2]: argument number 2 at position 12 is emp"
+	  "ty and marks the end of the argument list:\n"
 	  "  setenv A \"\"\n"
-	  "           ^\n"
-	  "[ALERT]    : config : parsing [t.cfg:2] : 'setenv' expects environment variable "
-	  "value for 'A'.\n"
+	  "            ^\n"
 	  "[ALERT]    : config : Error(s) found in configuration file : t.cfg\n" },
 	{ "global\n"
 	  " setenv \"\" x\n",
-	  "[WARNING]  : config : parsing [t.cfg:2]: argument number 1 at position 9 is empt"
-	  "y and marks the end of the argument list; all subsequent arguments will be ignor"
-	  "ed:\n"
+	  "[ALERT]    : config : parsing [t.cfg:2]: argument number 1 at position 10 is empt"
+	  "y and marks the end of the argument list:\n"
 	  "  setenv \"\" x\n"
-	  "         ^\n"
-	  "[ALERT]    : config : parsing [t.cfg:2] : 'setenv' expects environment variable "
-	  "name.\n"
+	  "          ^\n"
 	  "[ALERT]    : config : Error(s) found in configuration file : t.cfg\n" },
 	{ "global\n"
 	  "  setenv A yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy"

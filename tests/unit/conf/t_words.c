@@ -35,6 +35,7 @@ static const struct {
 	{ "\"${SP[*]}\"", "<a>" },
 	{ "x\"${SP[*]}\"y", "<x><a><y>" },
 	{ "a \"${NOPE[*]}\" b", "<a><b>" },
+	{ "a \"${EMPTY[*]}\" b", "<a><b>" },
 	{ "a \"x${NOPE[*]}y\" b", "<a><xy><b>" },
 	{ "a x\"${EMPTY[*]}\"y b", "<a><xy><b>" },
 	{ "\"${NOPE-d e}\"", "<d e>" },
@@ -53,12 +54,10 @@ static const struct {
 	{ "a\rb", "<a>" },
 	{ "a\fb\vc", "<a><b><c>" },
 	{ "a\"\"b", "<ab>" },
-	/* an empty word ends the line */
-	{ "a \"\" b", "<a>" },
-	{ "a '' b", "<a>" },
-	{ "a \"$NOPE\" b", "<a>" },
-	{ "a \"${EMPTY[*]}\" b", "<a>" },
 };
+
+/* An empty word is an error: such a line is not parsed. */
+static const char *const refused[] = { "a \"\" b", "a '' b", "a \"$NOPE\" b" };
 
 static void check_cut(size_t number, const char *line, const char *wanted)
 {
@@ -69,6 +68,18 @@ static void check_cut(size_t number, const char *line, const char *wanted)
 	said = fake_read(text, strlen(text), NULL);
 	is_str(fake_words, wanted, "line %zu", number);
 	ok(!strstr(said, "[ALERT]"), "line %zu: no alert", number);
+	free(said);
+}
+
+static void check_refused(size_t number, const char *line)
+{
+	char text[512];
+	char *said;
+
+	snprintf(text, sizeof(text), "listen p\n words %s\n", line);
+	said = fake_read(text, strlen(text), NULL);
+	is_str(fake_words, "", "empty word %zu: not parsed", number);
+	ok(strstr(said, "argument number 2 at position"), "empty word %zu: an alert", number);
 	free(said);
 }
 
@@ -104,6 +115,8 @@ int main(void)
 	fake_start();
 	for (size_t i = 0; i < sizeof(cuts) / sizeof(*cuts); i++)
 		check_cut(i, cuts[i].line, cuts[i].words);
+	for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++)
+		check_refused(i, refused[i]);
 	check_limits();
 	return done_testing();
 }
