@@ -209,6 +209,13 @@ static enum step assign_direct(struct stream *s)
 	return stream_goto(s, STAGE_CONNECT);
 }
 
+static enum step has_no_server(struct stream *s)
+{
+	s->server = NULL;
+	counter_add(&s->be->state->be, CNT_CONN_ERRORS, 1);
+	return stream_fail(s, END_NO_SERVER);
+}
+
 enum step stage_assign(struct stream *s)
 {
 	struct server *before = s->server, *srv;
@@ -227,6 +234,8 @@ enum step stage_assign(struct stream *s)
 		return step;
 	if (s->be->direct)
 		return assign_direct(s);
+	if (s->be->disabled) /* force-be-switch */
+		return has_no_server(s);
 	args.expr = stream_expr(s, EXPR_DIR_REQUEST | EXPR_FINAL);
 	for (int i = 0; i < PICKS_MAX; i++) {
 		srv = balance_pick(s->be, &args);
@@ -247,11 +256,8 @@ enum step stage_assign(struct stream *s)
 		count_next_try(s, before, srv);
 		return stream_goto(s, STAGE_CONNECT);
 	}
-	if (!balance_has_usable(s->be)) {
-		s->server = NULL;
-		counter_add(&s->be->state->be, CNT_CONN_ERRORS, 1);
-		return stream_fail(s, END_NO_SERVER);
-	}
+	if (!balance_has_usable(s->be))
+		return has_no_server(s);
 	s->server = NULL;
 	count_next_try(s, before, NULL);
 	return enter_queue(s, NULL);
