@@ -230,6 +230,24 @@ struct conf_show {
  * behind a tab. <how> is borrowed until the next call; NULL: no more.
  */
 void conf_show_lines(struct config *cfg, const struct conf_show *how);
+
+/* A line that counts, cut into words; borrowed until the callback returns. */
+struct conf_seen {
+	const char *file;
+	int line;
+	char *const *words;
+	int count;
+	bool opens; /* it begins a section, one that is not known any more included */
+	bool is_cut; /* an empty word stands behind them: the line is refused */
+};
+struct conf_watch {
+	void (*line)(void *data, const struct conf_seen *seen);
+	void *data;
+};
+/* Has conf_read() tell of each line, those of included files and of the program's own texts too,
+ * those of a dialect not. <watch> is borrowed until the next call; NULL: no more.
+ */
+void conf_watch_lines(struct config *cfg, const struct conf_watch *watch);
 /* Runs every module's check hook. False when an alert was reported. */
 bool conf_check(struct config *cfg, struct diag_list *diags);
 /* Runs every module's check_backend hook. False when an alert was reported. Under

@@ -39,6 +39,7 @@ struct conf_state {
 	char *base;             /* absolute directory of the mode, owned; NULL: current directory */
 	const char *file;       /* being read, or NULL */
 	const struct conf_show *show; /* how lines are printed (-dC), borrowed; NULL: not at all */
+	const struct conf_watch *watch; /* who is told of lines, borrowed; NULL: nobody */
 	bool away;              /* not in the directory of the start, door_enter() */
 };
 

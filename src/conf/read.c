@@ -154,6 +154,24 @@ static bool skip_section(struct reader *r)
 	return true;
 }
 
+/* Tells the watcher of the line. */
+static void tell_line(const struct reader *r, bool is_section)
+{
+	const struct conf_watch *watch = r->where.cfg->state->watch;
+	const struct conf_tokens *t = &r->tokens;
+	struct conf_seen seen = {
+		.file = r->where.place.file,
+		.line = r->where.place.line,
+		.words = t->words,
+		.count = t->count,
+		.opens = is_section || conf_later_section(t->words[0]) != NULL,
+		.is_cut = t->empty >= 0,
+	};
+
+	if (watch && !r->early && !r->dialect)
+		watch->line(watch->data, &seen);
+}
+
 static void read_words(struct reader *r)
 {
 	struct conf_tokens *t = &r->tokens;
@@ -163,9 +181,14 @@ static void read_words(struct reader *r)
 	if (t->empty >= 0) {
 		if (!r->early)
 			report_empty_word(r);
+		t->count = t->empty;
+		t->words[t->count] = NULL;
+		if (t->count)
+			tell_line(r, false);
 		return;
 	}
 	s = conf_section_find(t->words[0], r->dialect);
+	tell_line(r, s != NULL);
 	if (s) {
 		/* close() may use the tokens: it gets a line of its own before */
 		struct conf_tokens kept = *t;

@@ -198,3 +198,8 @@ void conf_show_lines(struct config *cfg, const struct conf_show *how)
 {
 	cfg->state->show = how;
 }
+
+void conf_watch_lines(struct config *cfg, const struct conf_watch *watch)
+{
+	cfg->state->watch = watch;
+}

@@ -76,6 +76,7 @@ struct main_options {
 	struct show_options show;
 	struct takeover_options old;
 	struct master_options master;
+	int compat_version;          /* --compat: 206 for 2.6; 0: not asked for */
 	bool json_diagnostics;       /* --diagnostics=json */
 	bool check_only;             /* -c */
 	bool version, version_long;  /* -v, -vv */
@@ -136,6 +137,17 @@ bool keyword_dump(const char *classes, const struct module *const *modules, FILE
 bool keyword_help(const struct module *const *modules, const char *name, FILE *out);
 /* --explain: what the rules would do with a request, on stdout. False: said why not. */
 bool request_explain(struct config *cfg, const struct main_options *o);
+
+/* --- compat.c : what lines meant in older versions */
+/* The number of a version ("2.6": 206), as of struct main_options; 0: it is none that is known. */
+int compat_version(const char *text);
+/* Collects the lines while a configuration is read, where --compat or -dD asks for them; else
+ * NULL.
+ */
+struct compat *compat_begin(struct config *cfg, const struct main_options *o);
+/* Tells what was found, to stdout (--compat) and <diags> (-dD), frees <c>, which may be NULL. */
+void compat_end(struct compat *c, struct config *cfg, const struct main_options *o,
+		struct diag_list *diags);
 
 /* --- vocabulary.c : -dKdoc, everything that the tables tell, for the manual's tables */
 void vocabulary_dump(const struct module *const *modules, FILE *out);

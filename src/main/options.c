@@ -45,6 +45,7 @@ static const char usage_text[] =
 "        -S <bind>[,bind_options...] opens the master's socket\n"
 "        --ask <unix_socket> <command> asks a running process (Runtime API) and exits\n"
 "        -x <unix_socket> gets the listening sockets of an old process there\n"
+"        --compat <version> with -c lists the lines that meant something else there\n"
 "        --help-keyword shows what a word of the configuration or of the Runtime API means\n"
 "        --diagnostics=json with -c writes them to stdout as well, one JSON object a line\n"
 "        --explain \"GET / HTTP/1.1\" with -c shows what the rules would do with a request\n"
@@ -271,6 +272,21 @@ static bool refuse_later(const char *word, bool *known)
 	return false;
 }
 
+/* --compat: it only answers, so the files are only checked. */
+static enum options_result take_compat(struct args *a)
+{
+	const char *text = take_value(a);
+
+	if (!text)
+		return OPTIONS_USAGE;
+	a->o->check_only = true;
+	a->o->compat_version = compat_version(text);
+	if (a->o->compat_version)
+		return OPTIONS_OK;
+	MAIN_ALERT("'%s' is not a version that --compat can compare with: 2.0 to 3.3.", text);
+	return OPTIONS_ERROR;
+}
+
 /* One word of the command line that begins with '-'. */
 static enum options_result take_option(struct args *a, const char *word)
 {
@@ -289,6 +305,8 @@ static enum options_result take_option(struct args *a, const char *word)
 
 		return path && add_source(a->o, path) ? OPTIONS_OK : OPTIONS_USAGE;
 	}
+	if (strcmp(word, "--compat") == 0)
+		return take_compat(a);
 	if (strcmp(word, "--header") == 0) {
 		struct explain_options *ex = &a->o->explain;
 

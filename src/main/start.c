@@ -61,6 +61,7 @@ struct config *generation_read(const struct main_options *o, struct diag_list *d
 					.key = o->show.key, .hide = ctl_hide,
 					.hide_ip = ctl_hide_ip };
 	struct config *cfg = config_new();
+	struct compat *compat;
 	bool good;
 
 	if (!cfg) {
@@ -75,9 +76,11 @@ struct config *generation_read(const struct main_options *o, struct diag_list *d
 		proxies_allow_unresolved(cfg);
 	if (o->only_ipv4)
 		resolvers_only_ipv4(cfg);
+	compat = compat_begin(cfg, o);
 	good = conf_read(cfg, o->sources, o->source_count, diags);
 	conf_show_lines(cfg, NULL);
 	good = good && conf_check(cfg, diags);
+	compat_end(compat, cfg, o, diags);
 	environment_forget(cfg);
 	if (!good)
 		diag_add(diags, DIAG_ALERT, NULL, NULL, "Fatal errors found in configuration.");
