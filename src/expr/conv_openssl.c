@@ -135,7 +135,7 @@ static bool convert_hmac(struct expr_ctx *ctx, const struct expr_arg *args, stru
 		    s->text.len, digest, &len) && give_bytes(ctx, s, digest, len);
 }
 
-/* --- AES-GCM: (<bits>,<nonce>,<key>,<tag>) ------------------------------------------------ */
+/* --- AES-GCM: (<bits>,<nonce>,<key>,<tag>[,<aad>]) ----------------------------------------- */
 
 static const EVP_CIPHER *gcm_cipher(int64_t bits)
 {
@@ -148,7 +148,9 @@ static bool check_aes_gcm(struct conf_line *l, struct expr_arg *args, const char
 	*error = "key size must be 128, 192 or 256 (bits).";
 	if (!gcm_cipher(args[0].integer))
 		return false;
-	if (!check_secret(l, &args[1], "nonce", error) || !check_secret(l, &args[2], "key", error))
+	if (!check_secret(l, &args[1], "nonce", error) ||
+	    !check_secret(l, &args[2], "key", error) ||
+	    (args[4].type == ARG_STR && !check_secret(l, &args[4], "aad", error)))
 		return false;
 	if (args[2].type == ARG_VAR || (int64_t)args[2].text.len * 8 == args[0].integer)
 		return true;
@@ -175,7 +177,19 @@ static bool check_aes_gcm_enc(struct conf_line *l, struct expr_arg *args, const 
 	return args[3].object != NULL;
 }
 
-/* A context with nonce and key set. NULL: they do not fit, or no memory. */
+/* Takes the bytes that are authenticated and not encrypted, if there are some. */
+static bool gcm_take_aad(EVP_CIPHER_CTX *gcm, struct expr_ctx *ctx, const struct expr_arg *arg)
+{
+	struct slice aad;
+	int len;
+
+	if (arg->type == ARG_END)
+		return true;
+	return secret_read(arg, ctx, &aad) && aad.len < INT_MAX &&
+	       EVP_CipherUpdate(gcm, NULL, &len, (const uint8_t *)aad.ptr, (int)aad.len) == 1;
+}
+
+/* A context with nonce, key and authenticated bytes. NULL: they do not fit, or no memory. */
 static EVP_CIPHER_CTX *gcm_begin(struct expr_ctx *ctx, const struct expr_arg *args, bool encrypt)
 {
 	const EVP_CIPHER *cipher = gcm_cipher(args[0].integer);
@@ -189,7 +203,8 @@ static EVP_CIPHER_CTX *gcm_begin(struct expr_ctx *ctx, const struct expr_arg *ar
 	if (gcm && EVP_CipherInit_ex(gcm, cipher, NULL, NULL, NULL, encrypt) == 1 &&
 	    EVP_CIPHER_CTX_ctrl(gcm, EVP_CTRL_AEAD_SET_IVLEN, (int)nonce.len, NULL) == 1 &&
 	    EVP_CipherInit_ex(gcm, NULL, NULL, (const uint8_t *)key.ptr,
-			      (const uint8_t *)nonce.ptr, encrypt) == 1)
+			      (const uint8_t *)nonce.ptr, encrypt) == 1 &&
+	    gcm_take_aad(gcm, ctx, &args[4]))
 		return gcm;
 	EVP_CIPHER_CTX_free(gcm);
 	return NULL;
@@ -434,7 +449,8 @@ static bool convert_x509_error(struct expr_ctx *ctx, const struct expr_arg *args
 }
 
 #define BIN_TO_BIN .in = SMP_BIN, .out = SMP_BIN
-#define GCM_SYNTAX "(<bits>,<nonce>,<key>,<tag>)"
+#define GCM_ARGS .args_min = 4, .args = { ARG_INT, ARG_STR, ARG_STR, ARG_STR, ARG_STR }, \
+	.syntax = "(<bits>,<nonce>,<key>,<tag>[,<aad>])"
 
 #define CBC_ARGS .args_min = 3, .args = { ARG_INT, ARG_STR, ARG_STR, ARG_STR }, \
 	.syntax = "(<bits>,<nonce>,<key>[,<aad>])"
@@ -444,12 +460,11 @@ static const struct expr_converter converters[] = {
 	  .convert = convert_aes_cbc_dec, .check = check_aes_cbc, .help = "decrypts by AES-CBC" },
 	{ .name = "aes_cbc_enc", CBC_ARGS, BIN_TO_BIN, .context = true,
 	  .convert = convert_aes_cbc_enc, .check = check_aes_cbc, .help = "encrypts by AES-CBC" },
-	{ .name = "aes_gcm_dec", .args_min = 4, .args = { ARG_INT, ARG_STR, ARG_STR, ARG_STR },
-	  BIN_TO_BIN, .context = true, .convert = convert_aes_gcm_dec,
-	  .check = check_aes_gcm_dec, .syntax = GCM_SYNTAX, .help = "decrypts by AES-GCM" },
-	{ .name = "aes_gcm_enc", .args_min = 4, .args = { ARG_INT, ARG_STR, ARG_STR, ARG_STR },
-	  BIN_TO_BIN, .context = true, .convert = convert_aes_gcm_enc,
-	  .check = check_aes_gcm_enc, .syntax = GCM_SYNTAX,
+	{ .name = "aes_gcm_dec", GCM_ARGS, BIN_TO_BIN, .context = true,
+	  .convert = convert_aes_gcm_dec, .check = check_aes_gcm_dec,
+	  .help = "decrypts by AES-GCM" },
+	{ .name = "aes_gcm_enc", GCM_ARGS, BIN_TO_BIN, .context = true,
+	  .convert = convert_aes_gcm_enc, .check = check_aes_gcm_enc,
 	  .help = "encrypts by AES-GCM; the tag becomes a variable" },
 	{ .name = "digest", .args_min = 1, .args = { ARG_STR }, BIN_TO_BIN,
 	  .convert = convert_digest, .check = check_digest, .syntax = "(<algorithm>)",
