@@ -47,7 +47,7 @@ struct acl_parser {
 	unsigned flags;              /* enum pattern_flags in force */
 	enum pattern_columns columns; /* of files: two after -M */
 	struct pattern_ref *values;  /* of the words */
-	bool has_id, has_dashes, any;
+	bool has_id, has_dashes, has_method, any;
 	unsigned id;
 };
 
@@ -109,6 +109,11 @@ static bool set_method(struct acl_parser *ap, const char *name)
 		return acl_error(ap, ap->l->at - 1, NULL, "'-m' must only be specified before "
 				 "patterns and files in parsing ACL expression");
 	}
+	if (ap->has_method) {
+		return acl_error(ap, ap->l->at - 1, NULL, "only one explicit matching method can "
+				 "be defined with '-m' parameter. if migrating from an old "
+				 "version, just keep the last one");
+	}
 	if (!m) {
 		snprintf(text, sizeof(text),
 			 "unknown matching method '%.100s' when parsing ACL expression",
@@ -122,8 +127,23 @@ static bool set_method(struct acl_parser *ap, const char *name)
 		return acl_error(ap, ap->l->at, NULL, text);
 	}
 	ap->test->method = m;
+	ap->has_method = true;
 	ap->l->at++;
 	return true;
+}
+
+/* `path_beg` whose method -m or a converter has replaced does not do what its name says. */
+static void warn_of_lost_method(struct acl_parser *ap)
+{
+	static const bool named[PATTERN_METHODS] = {
+		[PATTERN_BEG] = true, [PATTERN_END] = true, [PATTERN_SUB] = true,
+		[PATTERN_DIR] = true, [PATTERN_DOM] = true, [PATTERN_LEN] = true,
+		[PATTERN_REG] = true, [PATTERN_METH] = true,
+	};
+
+	if (ap->keyword && named[ap->keyword->match] && ap->keyword->match != ap->test->method)
+		conf_warn(ap->l, ap->l->at - 1, NULL, "original matching method '%s' was "
+			  "overwritten and will not be applied as expected.", ap->keyword->name);
 }
 
 static bool add_set(struct acl_parser *ap, struct pattern_ref *ref, unsigned flags)
@@ -301,6 +321,7 @@ struct acl_test *acl_test_parse(struct conf_line *l, int end, const char *where)
 	while (!done)
 		if (!parse_flag(&ap, &done))
 			goto fail;
+	warn_of_lost_method(&ap);
 	if (!ap.test->method) {
 		snprintf(text, sizeof(text),
 			 "matching method must be specified first (using '-m') when "
