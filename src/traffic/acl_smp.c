@@ -123,6 +123,9 @@ static bool holds(struct expr_ctx *ctx, const struct expr_arg *args)
 	case WHEN_ERROR:
 		return s && !stream_is_normal(s);
 	case WHEN_FORWARDED:
+		return s && s->t.connected && !s->service;
+	case WHEN_TOAPPLET:
+		return s && s->t.connected && s->service;
 	case WHEN_PROCESSED:
 		return s && s->t.connected;
 	case WHEN_ACL:
