@@ -7,6 +7,8 @@ client(port, "STEP | STEP", proxy)   a client step by step: "text" is sent; answ
 run("!", COMMAND, ...)               a command of the Runtime API; more of them on one line with ";"
 run("%", ARGUMENTS, ...)             a run of the program on the configuration: its exit status; @CFG is the file
 misbehave(sock, status, more)        what a server does whose X-Answer is no status
+rules_of, values_of, with_values     cases whose lines are "? EXPRESSION": each is set as a variable by a rule of the frontend, after
+                                     the rules of the case; the values, one for each request, are what is compared
 plain(line)                          a line of the log without what changes from run to run
 """
 import os
@@ -68,6 +70,38 @@ def misbehave(sock, status, more):
     elif status != "close":
         return False
     return True
+
+
+def rules_of(expressions):
+    """The rules that tell the values of expressions, as they stand on a line of a configuration."""
+    rules = ["http-request set-var(txn.q%d) %s" % (i, text) for i, text in enumerate(expressions)]
+    told = "".join("%%[var(txn.q%d,NOTHING)];;" % i for i in range(len(expressions)))
+    return rules + ['http-request return content-type a/b lf-string "%s"' % told]
+
+
+def before_backend(lines, rules):
+    """The lines of a case with rules at the end of its frontend."""
+    at = lines.index("backend") if "backend" in lines else len(lines)
+    return lines[:at] + rules + lines[at:]
+
+
+def values_of(raw):
+    head, _, body = raw.decode("latin-1").partition("\r\n\r\n")
+    if not head.startswith("HTTP/1.1 200"):
+        raise ValueError("no values: " + head.split("\r\n")[0])
+    said = [re.sub(r"[^ -~]|\\", lambda m: "\\x%02x" % ord(m.group()), text) for text in body.split(";;")[:-1]]
+    return [{"NOTHING": "nothing", "": '""'}.get(text, text) for text in said]
+
+
+def with_values(lines, values):
+    """The lines of a case; each expression is followed by its values."""
+    out = []
+    for line in lines:
+        if not line.startswith("="):
+            out.append(line)
+        if line.startswith("? "):
+            out.append("= " + " | ".join(next(values)))
+    return out
 
 
 def bad_servers():
