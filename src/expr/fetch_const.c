@@ -145,15 +145,20 @@ static enum expr_result fetch_meth(struct expr_ctx *ctx, const struct expr_arg *
 }
 
 /* The environment of the configuration's reading, not of its use. */
+/* The value is that of the line: setenv may stand above. */
+static bool check_env(struct conf_line *l, struct expr_arg *args, const char **error)
+{
+	const char *value = conf_getenv(l->cfg, args[0].name.ptr);
+
+	args[0].text = value ? arena_copy(&l->cfg->arena, slice_of(value)) : slice_none();
+	*error = "out of memory";
+	return !value || args[0].text.ptr;
+}
+
 static enum expr_result fetch_env(struct expr_ctx *ctx, const struct expr_arg *args,
 				  struct sample *out)
 {
-	const char *value = getenv(args[0].name.ptr);
-	struct slice copy = value ? arena_copy(ctx->arena, slice_of(value)) : slice_none();
-
-	if (!copy.ptr)
-		return EXPR_NONE;
-	return give_text(out, SMP_STR, copy);
+	return args[0].text.ptr ? give_text(out, SMP_STR, args[0].text) : EXPR_NONE;
 }
 
 /* --- dates -------------------------------------------------------------------------------- */
@@ -346,7 +351,7 @@ static const struct expr_fetch fetches[] = {
 	  .use = EXPR_USE_CONST, .constant = true, .fetch = fetch_meth,
 	  .syntax = "(<method>)", .help = "a constant method" },
 	{ .name = "env", .args_min = 1, .args = { ARG_STR }, .out = SMP_STR,
-	  .use = EXPR_USE_CONST, .constant = true, .fetch = fetch_env,
+	  .use = EXPR_USE_CONST, .constant = true, .fetch = fetch_env, .check = check_env,
 	  .syntax = "(<name>)", .help = "an environment variable, when the configuration is read" },
 	{ .name = "date", .args = { ARG_INT, ARG_STR }, .out = SMP_INT, .use = EXPR_USE_CONST,
 	  .fetch = fetch_date, .check = check_date, .syntax = "([<offset>[,<unit>]])",
