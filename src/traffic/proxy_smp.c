@@ -197,11 +197,14 @@ static int64_t server_sessions(const struct server *srv)
 /* Connections that usable servers still take (with <queues>, and their queues); -1: no limit. */
 static int64_t backend_room(const struct proxy *be, bool queues)
 {
+	bool has_active = false;
 	const struct server *srv;
 	int64_t room = 0, limit;
 
+	for (srv = server_first(be); srv; srv = server_next(srv))
+		has_active = has_active || (!srv->backup && server_is_usable(srv));
 	for (srv = server_first(be); srv; srv = server_next(srv)) {
-		if (!server_is_usable(srv))
+		if (!server_is_usable(srv) || (!queues && has_active && srv->backup))
 			continue;
 		limit = __atomic_load_n(&srv->state->maxconn, __ATOMIC_RELAXED);
 		if (!limit || (queues && !srv->limits.maxqueue))
