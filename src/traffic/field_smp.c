@@ -228,11 +228,16 @@ static enum expr_result fetch_field_count(struct expr_ctx *ctx, const struct exp
 }
 
 /* hdr_names([delimiter]) */
+/* One character, as 3.4 takes of longer words. */
+static struct slice delimiter_of(const struct expr_arg *arg)
+{
+	return arg->type == ARG_STR && arg->text.len ? slice_make(arg->text.ptr, 1) : SLICE(",");
+}
+
 static enum expr_result fetch_field_names(struct expr_ctx *ctx, const struct expr_arg *args,
 					  struct sample *out)
 {
-	struct slice delimiter = args[0].type == ARG_STR && args[0].text.len ? args[0].text :
-		SLICE(",");
+	struct slice delimiter = delimiter_of(&args[0]);
 	enum expr_result ret = EXPR_NONE;
 	const struct http_msg *m = source_message(ctx, ctx->data, &ret);
 	size_t size = 1;
@@ -326,8 +331,7 @@ static struct slice names_add(struct expr_ctx *ctx, struct slice names, struct s
 static enum expr_result fetch_cookie_names(struct expr_ctx *ctx, const struct expr_arg *args,
 					   struct sample *out)
 {
-	struct slice delimiter = args[0].type == ARG_STR && args[0].text.len ? args[0].text :
-		SLICE(",");
+	struct slice delimiter = delimiter_of(&args[0]);
 	struct slice names = slice_none(), list, attributes;
 	enum expr_result ret = EXPR_NONE;
 	const struct http_msg *m = source_message(ctx, ctx->data, &ret);
