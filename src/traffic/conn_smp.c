@@ -163,10 +163,16 @@ static enum expr_result fetch_fe_timeout(struct expr_ctx *ctx, const struct expr
 	return px ? smp_give_int(out, proxy_timeout_ms(px, *which)) : EXPR_NONE;
 }
 
+/* The frontend where a request has no backend. */
+static const struct proxy *ctx_last_proxy(const struct expr_ctx *ctx)
+{
+	return ctx->check ? ctx->proxy : ctx->stream ? ctx->stream->be : NULL;
+}
+
 static enum expr_result fetch_be_id(struct expr_ctx *ctx, const struct expr_arg *args,
 				    struct sample *out)
 {
-	const struct proxy *px = ctx_backend(ctx);
+	const struct proxy *px = ctx_last_proxy(ctx);
 
 	return px ? smp_give_int(out, px->id) : EXPR_NONE;
 }
@@ -174,7 +180,7 @@ static enum expr_result fetch_be_id(struct expr_ctx *ctx, const struct expr_arg 
 static enum expr_result fetch_be_name(struct expr_ctx *ctx, const struct expr_arg *args,
 				      struct sample *out)
 {
-	const struct proxy *px = ctx_backend(ctx);
+	const struct proxy *px = ctx_last_proxy(ctx);
 
 	return px ? smp_give_text(out, slice_of(px->name)) : EXPR_NONE;
 }
