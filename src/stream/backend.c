@@ -39,8 +39,11 @@
 void stream_drop_back(struct stream *s)
 {
 	struct endpoint *ep = &s->back;
+	const struct conn *c = ep->ops ? ep->ops->conn(ep) : NULL;
 
 	server_conn_forget_ask(s);
+	if (c && (c->error || s->t.connected))
+		s->answer.connection = 1 + c->error;
 	if (ep->ops)
 		ep->ops->detach(ep);
 	block_queue_clear(&ep->rx);

@@ -99,32 +99,35 @@ static enum expr_result fetch_figure(struct expr_ctx *ctx, const struct expr_arg
 
 /* --- errors ------------------------------------------------------------------------------- */
 
-/* What the reference program numbers: those that a system call gives. */
+/* What the reference program numbers (one more than its manual): those that a system call gives. */
 static const struct { int error; int number; const char *name, *text; } errors[] = {
 	{ 0, 0, "", "Success" },
-	{ ECONNREFUSED, 46, "EREFUSED", "ECONNREFUSED returned by OS" },
-	{ ECONNRESET, 47, "ERESET", "ECONNRESET returned by OS" },
-	{ ENETUNREACH, 48, "EUNREACH", "ENETUNREACH returned by OS" },
-	{ ENOMEM, 49, "ENOMEM", "ENOMEM returned by OS" },
-	{ EBADF, 50, "EBADF", "EBADF returned by OS" },
-	{ EFAULT, 51, "EFAULT", "EFAULT returned by OS" },
-	{ EINVAL, 52, "EINVAL", "EINVAL returned by OS" },
-	{ ENOTCONN, 53, "ENCONN", "ENCONN returned by OS" },
-	{ ENOTSOCK, 54, "ENSOCK", "ENSOCK returned by OS" },
-	{ ENOBUFS, 55, "ENOBUFS", "ENOBUFS returned by OS" },
-	{ EPIPE, 56, "EPIPE", "EPIPE returned by OS" },
+	{ ECONNREFUSED, 47, "EREFUSED", "ECONNREFUSED returned by OS" },
+	{ ECONNRESET, 48, "ERESET", "ECONNRESET returned by OS" },
+	{ ENETUNREACH, 49, "EUNREACH", "ENETUNREACH returned by OS" },
+	{ ENOMEM, 50, "ENOMEM", "ENOMEM returned by OS" },
+	{ EBADF, 51, "EBADF", "EBADF returned by OS" },
+	{ EFAULT, 52, "EFAULT", "EFAULT returned by OS" },
+	{ EINVAL, 53, "EINVAL", "EINVAL returned by OS" },
+	{ ENOTCONN, 54, "ENCONN", "ENCONN returned by OS" },
+	{ ENOTSOCK, 55, "ENSOCK", "ENSOCK returned by OS" },
+	{ ENOBUFS, 56, "ENOBUFS", "ENOBUFS returned by OS" },
+	{ EPIPE, 57, "EPIPE", "EPIPE returned by OS" },
 	{ -1, 6, "SOCK_ERR", "General socket error" }, /* any other */
 };
 
-/* The row of the connection's error; -1: there is no connection. */
+/* The row of the connection's error; -1: there is no connection, and was none. */
 static int error_row(const struct expr_ctx *ctx)
 {
 	const struct conn *c = conn_of(ctx, ctx->data != NULL);
+	int error = ctx->data && ctx->stream ? ctx->stream->answer.connection - 1 : -1;
 	unsigned i = 0;
 
-	if (!c)
+	if (c)
+		error = c->error;
+	if (error < 0)
 		return -1;
-	while (i < ARRAY_LEN(errors) - 1 && errors[i].error != c->error)
+	while (i < ARRAY_LEN(errors) - 1 && errors[i].error != error)
 		i++;
 	return (int)i;
 }
