@@ -155,9 +155,7 @@ static enum expr_result fetch_server_status(struct expr_ctx *ctx, const struct e
 {
 	const struct stream *s = ctx->stream;
 
-	if (!s || !s->t.data || s->flags & STRM_LOCAL_REPLY || !s->res.status)
-		return EXPR_NONE;
-	return smp_give_int(out, s->res.status);
+	return s && s->answer.server ? smp_give_int(out, s->answer.server) : EXPR_NONE;
 }
 
 static enum expr_result fetch_term_state(struct expr_ctx *ctx, const struct expr_arg *args,
