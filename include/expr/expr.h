@@ -283,6 +283,8 @@ struct config *expr_config_in_force(void);
 
 /* Evaluates. */
 enum expr_result expr_eval(const struct expr *e, struct expr_ctx *ctx, struct sample *out);
+/* Same, for texts that are made now: what may still change counts as it is. */
+enum expr_result expr_eval_now(const struct expr *e, struct expr_ctx *ctx, struct sample *out);
 /* Evaluates and casts to a string in the arena. */
 enum expr_result expr_eval_string(const struct expr *e, struct expr_ctx *ctx, struct slice *out);
 /* May a sample of this static type become that? */

@@ -320,6 +320,17 @@ enum expr_result expr_eval(const struct expr *e, struct expr_ctx *ctx, struct sa
 	return out->flags & SMP_MAY_CHANGE && !(ctx->flags & EXPR_FINAL) ? EXPR_WAIT : EXPR_NONE;
 }
 
+enum expr_result expr_eval_now(const struct expr *e, struct expr_ctx *ctx, struct sample *out)
+{
+	unsigned flags = ctx->flags;
+	enum expr_result r;
+
+	ctx->flags |= EXPR_FINAL;
+	r = expr_eval(e, ctx, out);
+	ctx->flags = flags;
+	return r;
+}
+
 enum expr_result expr_eval_string(const struct expr *e, struct expr_ctx *ctx, struct slice *out)
 {
 	struct sample s;

@@ -308,7 +308,7 @@ static bool put_expression(const struct logformat_item *item, struct expr_ctx *c
 	struct slice text = slice_none();
 	struct sample s;
 
-	if (expr_eval(item->expr, ctx, &s) == EXPR_FOUND) {
+	if (expr_eval_now(item->expr, ctx, &s) == EXPR_FOUND) {
 		enum sample_type as = item->options & LOGFORMAT_BINARY &&
 				      (s.type == SMP_BIN || s.type == SMP_STR) ? SMP_BIN : SMP_STR;
 

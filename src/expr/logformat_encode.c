@@ -238,7 +238,7 @@ static bool put_sample(const struct logformat_item *item, struct expr_ctx *ctx,
 {
 	struct sample s;
 
-	if (expr_eval(item->expr, ctx, &s) != EXPR_FOUND ||
+	if (expr_eval_now(item->expr, ctx, &s) != EXPR_FOUND ||
 	    (item->type != SMP_ANY && !sample_force(&s, item->type, ctx->arena)))
 		return put_string(item->options, out, slice_none());
 	switch (s.type) {
