@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* key.c - keys of entries: from samples and texts, and back */
+#include <stdlib.h>
 #include <string.h>
 #include "base/addr.h"
 #include "base/bug.h"
-#include "base/num.h"
 #include "base/strbuf.h"
 #include "expr/expr.h"
 #include "table_priv.h"
@@ -82,7 +82,7 @@ bool table_key_of_text(const struct table_shape *s, struct slice text, struct ta
 			memcpy(smp.ipv6, a.v6, 16);
 		break;
 	case TABLE_INTEGER:
-		key_of_number(out, (uint32_t)num_prefix_int(text.ptr, NULL));
+		key_of_number(out, (uint32_t)strtoull(text.ptr, NULL, 10)); /* modulo 2^32 */
 		return true;
 	default:
 		key_of_bytes(s, text, out);

@@ -4,6 +4,7 @@
  * A table is walked in steps: an entry is held only while it is looked at.
  * Manual: management 9.3.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,8 +102,9 @@ static bool take_integer(const char *word, int64_t *out)
 {
 	char *end;
 
+	errno = 0;
 	*out = strtoll(word, &end, 10);
-	return *word && !*end;
+	return *word && !*end && !errno;
 }
 
 /* One filter of three words. False: answered. */
