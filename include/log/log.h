@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* log.h - log targets: who receives a line, and how it is dressed
  *
- * A target is a UDP address, a UNIX datagram socket, a descriptor, a ring (core/sink.h), an address
- * of a stream, which gets a ring of its own, or a log backend, with a format (local, rfc3164,
- * rfc5424, priority, short, timed, iso, raw), a facility and two levels. A line is sent without
- * waiting: at once, or at the end of the turn with those of the turn's other traffic. What cannot
- * be sent is dropped and counted.
+ * A target is a UDP address, a UNIX datagram socket, a descriptor, a file (src/log/file_priv.h), a
+ * ring (core/sink.h), an address of a stream, which gets a ring of its own, or a log backend, with
+ * a format (local, rfc3164, rfc5424, priority, short, timed, iso, raw), a facility and two levels.
+ * A line is sent without waiting: at once, or at the end of the turn with those of the turn's other
+ * traffic. What cannot be sent is dropped and counted.
  * Owns   : target lists belong to the configuration (its slots). Of each thread, opened on first
  *          use: a socket for each family, and one connected to each of its first four UDP servers,
  *          with a buffer for the lines of a turn (src/log/datagram.c).

@@ -36,8 +36,8 @@ void log_thread_fini(void)
 }
 
 /* Header, text and line end, the text cut so that all fits in <max> bytes. */
-static bool log_write_line(int fd, const struct addr_any *to, const struct syslog_header *h,
-			   struct slice text, size_t max)
+static bool log_write_line(struct log_file *file, int fd, const struct addr_any *to,
+			   const struct syslog_header *h, struct slice text, size_t max)
 {
 	char area[HEADER_MAX];
 	struct strbuf header;
@@ -53,13 +53,15 @@ static bool log_write_line(int fd, const struct addr_any *to, const struct syslo
 	v[0] = (struct iovec){ .iov_base = area, .iov_len = header.len };
 	v[1] = (struct iovec){ .iov_base = (void *)(uintptr_t)text.ptr, .iov_len = text.len };
 	v[2] = (struct iovec){ .iov_base = (void *)"\n", .iov_len = 1 };
+	if (file)
+		return log_file_add(file, v, 3);
 	return fd >= 0 ? sink_write_fd(fd, v, 3) : datagram_send(to, v, 3);
 }
 
 bool log_send_datagram(const struct addr_any *to, const struct syslog_header *h, struct slice text,
 		       size_t max)
 {
-	return log_write_line(-1, to, h, text, max);
+	return log_write_line(NULL, -1, to, h, text, max);
 }
 
 /* Is it this target's turn? Lines are numbered from 1 and again after <sample_size>. */
@@ -137,12 +139,12 @@ static void log_send_one(struct log_target *t, const struct log_settings *global
 	};
 	bool sent;
 
-	if (m->level > t->max_level || !log_is_sampled(t))
-		return;
+	if (m->level > t->max_level || !log_is_sampled(t) || (t->path && !t->file))
+		return; /* (no file yet: what is said before the start) */
 	if (global->send_hostname && global->hostname)
 		h.hostname = slice_of(global->hostname);
 	sent = t->is_named ? log_outlet_send(t, &h, m->text)
-			   : log_write_line(t->fd, &t->addr, &h, m->text, t->len);
+			   : log_write_line(t->file, t->fd, &t->addr, &h, m->text, t->len);
 	if (!sent)
 		log_drop();
 }

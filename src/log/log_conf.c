@@ -47,12 +47,19 @@ static void log_check(struct config *cfg, struct diag_list *diags)
 		s->hostname = conf_strdup(cfg, name);
 }
 
+static bool log_thread_init(void)
+{
+	return datagram_thread_init() && log_files_thread_init();
+}
+
 static const struct conf_keyword keywords[] = {
 	{ .words = "log", .where = CONF_GLOBAL | CONF_PROXY, .flags = CONF_CAN_NO, .min_args = 0,
 	  .max_args = -1, .parse = log_line_parse,
 	  .syntax = "{global | <target> [len <length>] [format <format>] [sample <ranges>:<size>] "
-		    "[profile <name>] <facility> [<level> [<minimum level>]]}",
-	  .help = "sends logs to a server, a socket or a descriptor; may be repeated" },
+		    "[profile <name>] [rotate <size or period>] [keep <files>] <facility> "
+		    "[<level> [<minimum level>]]}",
+	  .help = "sends logs to a server, a socket, a descriptor or a file (file@<path>, an "
+		  "extension); may be repeated" },
 	{ .words = "log-tag", .where = CONF_GLOBAL | CONF_PROXY, .min_args = 0, .max_args = -1,
 	  .parse = parse_log_tag, .syntax = "<text>", .help = "the program's name in log headers" },
 	{ .words = "log-send-hostname", .where = CONF_GLOBAL, .min_args = 0, .max_args = 1,
@@ -61,13 +68,16 @@ static const struct conf_keyword keywords[] = {
 	{ 0 }
 };
 
-static struct slot *const slots[] = { &log_config_slot, &log_proxy_slot, &log_outlet_slot, NULL };
+static struct slot *const slots[] = { &log_config_slot, &log_proxy_slot, &log_outlet_slot,
+				    &log_files_slot, NULL };
 
 const struct module mod_log = {
 	.name = "log",
 	.keywords = keywords,
 	.slots = slots,
 	.check = log_check,
-	.thread_init = datagram_thread_init,
+	.start = log_outlets_start,
+	.thread_init = log_thread_init,
 	.thread_fini = log_thread_fini,
+	.fini = log_files_fini,
 };

@@ -7,10 +7,14 @@
 #include <sys/uio.h>
 #include "base/addr.h"
 #include "log/log.h"
+#include "file_priv.h"
 
 #define LOG_LEN_DEFAULT 1024
 #define LOG_LEN_MIN 80
 #define LOG_LEN_MAX 65535
+/* Files that were rotated. */
+#define LOG_KEEP_DEFAULT 7
+#define LOG_KEEP_MAX 999
 
 struct log_range { unsigned low, high; };
 
@@ -59,6 +63,9 @@ const struct log_profile_step *log_profile_step(const struct log_profile *p, enu
 struct log_target {
 	unsigned refs;           /* lists that hold it; the configuration's thread only */
 	int fd;                  /* of an inherited descriptor; -1: <addr> */
+	const char *path;        /* of the generation; NULL: no file */
+	struct log_rotation rotation;
+	struct log_file *file;   /* counted; NULL before the generation starts */
 	bool is_named;           /* <sink> or <backend> instead of an address */
 	struct sink *sink;       /* of the generation */
 	void *backend;           /* same, see log_set_backends() */
@@ -83,11 +90,15 @@ void log_target_drop(struct log_target *t);
 
 /* --- outlet.c */
 
-extern struct slot log_outlet_slot;
+extern struct slot log_outlet_slot, log_files_slot;
 /* The target goes to the ring, or the log backend, of this name. False: no memory, reported. */
 bool log_outlet_want(struct conf_line *l, struct log_target *t, bool backend, const char *name);
 /* Check phase. */
 void log_outlets_resolve(struct config *cfg, struct diag_list *diags);
+/* The generation starts: opens the files of its targets. False: reported. */
+bool log_outlets_start(struct config *cfg, struct diag_list *diags);
+/* The target goes to a file. False: no memory, reported. */
+bool log_outlet_want_file(struct conf_line *l, struct log_target *t, const char *path);
 bool log_outlet_send(const struct log_target *t, const struct syslog_header *h, struct slice text);
 
 /* --- datagram.c */

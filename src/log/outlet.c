@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* outlet.c - targets that are named: rings and log backends, which may be declared further down */
+#include <errno.h>
 #include <string.h>
 #include "base/bug.h"
 #include "core/sink.h"
@@ -45,6 +46,64 @@ bool log_outlet_want(struct conf_line *l, struct log_target *t, bool backend, co
 	t->refs++;
 	*list = w;
 	return true;
+}
+
+/* Files: opened when the generation starts, so that a check makes none. */
+struct file_wanted {
+	struct file_wanted *next;
+	struct log_target *target; /* counted */
+	const char *file;
+	int line;
+};
+
+static void files_forget(void *data)
+{
+	for (struct file_wanted *w = *(struct file_wanted **)data; w; w = w->next)
+		log_target_drop(w->target);
+}
+
+struct slot log_files_slot = {
+	.of = SLOT_CONFIG, .size = sizeof(struct file_wanted *), .fini = files_forget,
+};
+
+bool log_outlet_want_file(struct conf_line *l, struct log_target *t, const char *path)
+{
+	struct file_wanted **list = slot_of(&log_files_slot, config_slots(l->cfg));
+	struct file_wanted *w = arena_zalloc(&l->cfg->arena, sizeof(*w));
+
+	if (!*path || path[strlen(path) - 1] == '/')
+		return conf_error(l, l->at, "file@/var/log/haproxy.log",
+				  "log : 'file@' expects the name of a file");
+	t->path = conf_path(l->cfg, path);
+	if (!w || !t->path)
+		return conf_error(l, l->at, NULL, "log : out of memory");
+	*w = (struct file_wanted){ .next = *list, .target = t, .line = l->place.line };
+	w->file = l->place.file ? conf_strdup(l->cfg, l->place.file) : "";
+	t->refs++;
+	*list = w;
+	return true;
+}
+
+bool log_outlets_start(struct config *cfg, struct diag_list *diags)
+{
+	struct file_wanted **list = slot_of(&log_files_slot, config_slots(cfg));
+	bool good = true;
+
+	for (struct file_wanted *w = *list; w; w = w->next) {
+		struct diag_place place = { .file = w->file, .line = w->line, .form = DIAG_BARE };
+		struct log_target *t = w->target;
+
+		t->file = log_file_open(t->path, &t->rotation);
+		if (!t->file) {
+			diag_add(diags, DIAG_ALERT, &place, NULL, "log directive declared in file "
+				 "%s at line '%d' cannot open the file '%s': %s.", w->file, w->line,
+				 t->path, strerror(errno));
+			good = false;
+		}
+		log_target_drop(t);
+	}
+	*list = NULL;
+	return good;
 }
 
 static void resolve_ring(const struct config *cfg, struct outlet_wanted *w,

@@ -46,6 +46,7 @@ void log_target_drop(struct log_target *t)
 {
 	if (!t || --t->refs)
 		return;
+	log_file_drop(t->file);
 	free(t->ranges);
 	free(t);
 }
@@ -172,6 +173,11 @@ static bool parse_address(struct conf_line *l, const char *text, struct log_targ
 		t->is_named = true;
 		return log_outlet_want(l, t, *text == 'b', strchr(text, '@') + 1);
 	}
+	if (starts_with(text, "file@")) {
+		t->len = LOG_LEN_MAX;
+		t->format = SYSLOG_RAW;
+		return log_outlet_want_file(l, t, strchr(text, '@') + 1);
+	}
 	if (!addr_parse(&ap, slice_of(text), &spec))
 		return conf_error(l, l->at, NULL, "log : %s", ap.error);
 	if (spec.kind == ADDR_KIND_FD) {
@@ -283,14 +289,51 @@ static bool parse_profile(struct conf_line *l, struct log_target *t)
 	return log_profile_want(l, t, name);
 }
 
-/* len, format, sample and profile: in this order, each at most once. */
+/* rotate {<size> | hourly | daily | weekly} */
+static bool parse_rotate(struct conf_line *l, struct log_target *t)
+{
+	static const struct {
+		const char *name;
+		int64_t seconds;
+	} periods[] = { { "hourly", 3600 }, { "daily", 86400 }, { "weekly", 7 * 86400 } };
+	const char *word = conf_peek(l);
+
+	if (!t->path)
+		return conf_error(l, l->at - 1, "file@<path>", "log : only files can be rotated");
+	t->rotation.keep = t->rotation.keep ? t->rotation.keep : LOG_KEEP_DEFAULT;
+	for (unsigned i = 0; word && i < ARRAY_LEN(periods); i++) {
+		if (strcmp(word, periods[i].name) != 0)
+			continue;
+		t->rotation.period_s = periods[i].seconds;
+		l->at++;
+		return true;
+	}
+	return conf_take_size(l, &t->rotation.bytes) &&
+	       (t->rotation.bytes || conf_error(l, l->at - 1, "10m, hourly, daily, weekly",
+						"log : 'rotate' expects a size or a period"));
+}
+
+static bool parse_keep(struct conf_line *l, struct log_target *t)
+{
+	int64_t n = 0;
+
+	if (!t->path)
+		return conf_error(l, l->at - 1, "file@<path>", "log : only files can be rotated");
+	if (!conf_take_int(l, 0, LOG_KEEP_MAX, &n))
+		return false;
+	t->rotation.keep = (unsigned)n;
+	return true;
+}
+
+/* len, format, sample and profile, rotate and keep: in this order, each at most once. */
 static bool parse_options(struct conf_line *l, struct log_target *t)
 {
 	static const struct {
 		const char *name;
 		bool (*parse)(struct conf_line *l, struct log_target *t);
 	} options[] = { { "len", parse_length }, { "format", parse_format },
-			{ "sample", parse_sample }, { "profile", parse_profile } };
+			{ "sample", parse_sample }, { "profile", parse_profile },
+			{ "rotate", parse_rotate }, { "keep", parse_keep } };
 
 	for (unsigned i = 0; i < ARRAY_LEN(options); i++) {
 		if (!conf_peek(l) || strcmp(conf_peek(l), options[i].name) != 0)
