@@ -64,17 +64,46 @@ static int64_t text_to_int(struct slice s)
 	return negative ? (int64_t)(0 - v) : (int64_t)v;
 }
 
+/* Four decimal numbers with dots between, and what comes behind does not matter unless it is another dot: a field of
+ * a proxy in front may add a port, or the next address of a list. Zeros in front are accepted.
+ */
+static bool text_to_ipv4(struct slice s, uint32_t *ip4)
+{
+	uint8_t bytes[4];
+	size_t at = 0;
+
+	for (unsigned n = 0; n < 4; n++) {
+		unsigned number = 0;
+		size_t start;
+
+		if (n && (at == s.len || s.ptr[at++] != '.'))
+			return false;
+		for (start = at; at < s.len && ascii_is_digit(s.ptr[at]); at++) {
+			number = number * 10 + (unsigned)(s.ptr[at] - '0');
+			if (number > 255)
+				return false;
+		}
+		if (at == start)
+			return false;
+		bytes[n] = (uint8_t)number;
+	}
+	if (at < s.len && (s.ptr[at] == '.' || !s.ptr[at]))
+		return false;
+	memcpy(ip4, bytes, sizeof(bytes));
+	return true;
+}
+
 static bool text_to_addr(struct slice s, struct sample *out, bool v4, bool v6)
 {
 	char text[INET6_ADDRSTRLEN + 1];
 
-	if (!s.len || s.len >= sizeof(text) || memchr(s.ptr, 0, s.len))
-		return false;
-	slice_copy(s, text, sizeof(text));
-	if (v4 && inet_pton(AF_INET, text, &out->ipv4) == 1) {
+	if (v4 && text_to_ipv4(s, &out->ipv4)) {
 		out->type = SMP_IPV4;
 		return true;
 	}
+	if (!s.len || s.len >= sizeof(text) || memchr(s.ptr, 0, s.len))
+		return false;
+	slice_copy(s, text, sizeof(text));
 	if (v6 && inet_pton(AF_INET6, text, out->ipv6) == 1) {
 		out->type = SMP_IPV6;
 		return true;
