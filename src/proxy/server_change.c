@@ -165,7 +165,7 @@ bool server_publish(struct server *srv)
 
 /* --- what is said --------------------------------------------------------------------------- */
 
-static void no_server_tell(const struct proxy *be)
+void server_none_left_tell(const struct proxy *be)
 {
 	proxy_tell(be, PROXY_EVENT_NO_SERVER, "%s '%s' has no server available!",
 		   proxy_kind_name(be), be->name);
@@ -304,7 +304,7 @@ void server_set_oper(struct server *srv, enum server_oper oper, enum server_caus
 	oper_tell(srv, old, cause, event.requeued);
 	oper_event(srv, old, &event);
 	if (last)
-		no_server_tell(srv->proxy);
+		server_none_left_tell(srv->proxy);
 	shut_down_streams(srv);
 	if (oper_of(st) == SERVER_STARTING)
 		check_warm_wake(srv);
@@ -542,7 +542,7 @@ static void admin_follow(struct server *srv, const struct admin_move *m)
 	server_event_tell(&e);
 	oper_event(srv, m->old_oper, &e);
 	if (last)
-		no_server_tell(srv->proxy);
+		server_none_left_tell(srv->proxy);
 	/* into maintenance it goes down; out of it, it comes up unless its checks say otherwise */
 	if (m->new & SERVER_MAINT ? !(m->old & SERVER_MAINT)
 	    : m->old & SERVER_MAINT && oper_of(srv->state) != SERVER_STOPPED)

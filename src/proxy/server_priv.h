@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 struct diag_list;
+struct proxy;
 struct server;
 struct server_addr;
 struct server_state;
@@ -15,6 +16,8 @@ struct server_state;
  * whether the backend has just lost its last server: to be told behind the change itself.
  */
 bool server_publish(struct server *srv);
+/* Tells in the logs that <be> has lost its last server. */
+void server_none_left_tell(const struct proxy *be);
 
 /* Writes a new address for readers of all threads; under the change lock. */
 void server_address_publish(struct server_state *st, const struct server_addr *addr);

@@ -44,7 +44,8 @@ bool server_set_weight(struct server *srv, const char *text, const char **error)
 		return false;
 	}
 	__atomic_store_n(&srv->state->uweight, (unsigned)v, __ATOMIC_RELAXED);
-	server_publish(srv);
+	if (server_publish(srv))
+		server_none_left_tell(srv->proxy);
 	return true;
 }
 
