@@ -21,15 +21,17 @@ import lib_stateful
 import lib_stateful_ops
 from lib_stateful import Ended, Origin, World
 
+# differs: clear-gauges
 # differs: ctl-addresses
 # differs: eresp-once
 # differs: patterns-entry-count
 # differs: stat-algo-random
 # (row of tests/differences.txt, which steps or observations, what is taken out of both answers)
 KNOWN = [
+    ("clear-gauges", r"^show stat$", r" h[12]_open_(connections|streams)=\d+"),
     ("ctl-addresses", r"^(answer to )?ctl set server \S+ ((check|agent)-)?(addr|port)", r"\[[34]\]: "),
     ("eresp-once", r"^show stat$", r" eresp=\d+"),
-    ("patterns-entry-count", r"^show (map|acl)$|^ctl show (map|acl)$", r"entry_cnt=\d+"),
+    ("patterns-entry-count", r"^(answer to ctl |ctl )?show (map|acl)$", r"entry_cnt=\d+"),
     ("stat-algo-random", r"^show stat$", r"algo=(random|unknown)"),
 ]
 
@@ -137,7 +139,7 @@ class Run:
         if self.args.verbose:
             print("# %d %s\n#   %r" % (i, op, answers[0][:300]))
         if READS.match(op) and len(answers) == 2 and answers[0] != answers[1]:
-            self.settle(op, lambda w: {"answer": w.do(op).split("\n")}, kind)
+            self.settle(op, lambda w: {"answer to " + op: w.do(op).split("\n")}, kind)
         else:
             d = different(op, [a.split("\n") for a in answers]) if len(answers) == 2 else None
             if d:
