@@ -13,19 +13,17 @@
 #include "base/bug.h"
 #include "base/door.h"
 
-enum address_kind { KIND_ANY, KIND_V4, KIND_V6, KIND_UNIX, KIND_ABSTRACT, KIND_FD, KIND_SOCKPAIR,
-		    KIND_QUIC, KIND_QUIC4, KIND_QUIC6, KIND_REVERSE, KIND_OTHER };
+enum address_kind { KIND_ANY, KIND_V4, KIND_V6, KIND_UNIX, KIND_ABSTRACT, KIND_ABSTRACT_SHORT, KIND_FD,
+		    KIND_SOCKPAIR, KIND_QUIC, KIND_QUIC4, KIND_QUIC6, KIND_REVERSE, KIND_OTHER };
 
 static const struct {
 	const char *prefix;
 	enum address_kind kind;
 } prefixes[] = {
-	{ "stream+ipv4@", KIND_V4 }, { "stream+ipv6@", KIND_V6 }, { "stream+unix@", KIND_UNIX },
-	{ "stream+abns@", KIND_ABSTRACT }, { "stream+", KIND_ANY },
-	{ "ipv4@", KIND_V4 }, { "tcp4@", KIND_V4 }, { "ipv6@", KIND_V6 }, { "tcp6@", KIND_V6 },
+	{ "ip@", KIND_ANY }, { "ipv4@", KIND_V4 }, { "tcp4@", KIND_V4 }, { "ipv6@", KIND_V6 }, { "tcp6@", KIND_V6 },
 	{ "tcp@", KIND_ANY }, { "unix@", KIND_UNIX }, { "uxst@", KIND_UNIX },
 	{ "abns@", KIND_ABSTRACT }, { "fd@", KIND_FD }, { "sockpair@", KIND_SOCKPAIR },
-	{ "abnsz@", KIND_OTHER }, { "mptcp@", KIND_OTHER }, { "mptcp4@", KIND_OTHER },
+	{ "abnsz@", KIND_ABSTRACT_SHORT }, { "mptcp@", KIND_OTHER }, { "mptcp4@", KIND_OTHER },
 	{ "mptcp6@", KIND_OTHER }, { "udp@", KIND_OTHER }, { "udp4@", KIND_OTHER },
 	{ "udp6@", KIND_OTHER }, { "uxdg@", KIND_OTHER }, { "dgram+", KIND_OTHER },
 	{ "quic+ipv4@", KIND_QUIC4 }, { "quic+ipv6@", KIND_QUIC6 }, { "quic+ip@", KIND_QUIC },
@@ -93,8 +91,10 @@ const char *address_text(const struct sockaddr *sa, char *to, size_t size)
 
 /* --- parsing -------------------------------------------------------------------------------- */
 
-static bool parse_unix(const char *path, bool abstract, struct address *out)
+/* Abstract names are the whole path, padded with zeroes; those of abnsz@ end where they end. */
+static bool parse_unix(const char *path, enum address_kind kind, struct address *out)
 {
+	bool abstract = kind == KIND_ABSTRACT || kind == KIND_ABSTRACT_SHORT;
 	struct sockaddr_un *un = (struct sockaddr_un *)&out->addr.sa;
 	size_t len = strlen(path);
 
@@ -105,8 +105,9 @@ static bool parse_unix(const char *path, bool abstract, struct address *out)
 				     sizeof(un->sun_path) - 1);
 	un->sun_family = AF_UNIX;
 	memcpy(un->sun_path + abstract, path, len);
-	/* abstract names are the whole path, padded with zeroes */
 	out->addr.len = sizeof(*un);
+	if (kind == KIND_ABSTRACT_SHORT)
+		out->addr.len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + len);
 	return true;
 }
 
@@ -308,22 +309,32 @@ static bool parse_reverse(const char *text, unsigned flags, struct address *out)
 	return true;
 }
 
+/* Takes the type of sockets and the family off *text. */
+static enum address_kind take_prefix(const char **text)
+{
+	bool stream = strncmp(*text, "stream+", 7) == 0;
+
+	if (stream)
+		*text += 7;
+	for (unsigned i = 0; i < ARRAY_LEN(prefixes); i++) {
+		enum address_kind kind = prefixes[i].kind;
+		size_t len = strlen(prefixes[i].prefix);
+
+		if (strncmp(*text, prefixes[i].prefix, len) != 0)
+			continue;
+		*text += len;
+		return stream && kind >= KIND_QUIC ? KIND_OTHER : kind;
+	}
+	return KIND_ANY;
+}
+
 bool address_parse(const char *text, unsigned flags, struct address *out)
 {
-	enum address_kind kind = KIND_ANY;
+	enum address_kind kind = take_prefix(&text);
 	char copy[512];
 
 	memset(out, 0, sizeof(*out));
 	out->fd = -1;
-	for (unsigned i = 0; i < ARRAY_LEN(prefixes); i++) {
-		size_t len = strlen(prefixes[i].prefix);
-
-		if (strncmp(text, prefixes[i].prefix, len) == 0) {
-			kind = prefixes[i].kind;
-			text += len;
-			break;
-		}
-	}
 	if (!take_quic(&kind, flags, out))
 		return false;
 	if (kind == KIND_REVERSE)
@@ -335,11 +346,11 @@ bool address_parse(const char *text, unsigned flags, struct address *out)
 			return address_error(out, "'fd@' is not allowed here");
 		return parse_fd(text, kind, out);
 	}
-	if (kind == KIND_UNIX || kind == KIND_ABSTRACT ||
+	if ((kind >= KIND_UNIX && kind <= KIND_ABSTRACT_SHORT) ||
 	    (kind == KIND_ANY && *text == '/' && !out->is_quic)) {
 		if (!(flags & ADDRESS_UNIX))
 			return address_error(out, "UNIX sockets are not allowed here");
-		return parse_unix(text, kind == KIND_ABSTRACT, out);
+		return parse_unix(text, kind, out);
 	}
 	if (strlen(text) >= sizeof(copy))
 		return address_error(out, "address too long");
