@@ -129,12 +129,17 @@ static bool state_update(struct server *srv, bool agent, const struct check_resu
 	}
 }
 
-/* Turns the server as the health says, if the other check agrees. */
+/* Turns the server as the health says, if the other check agrees. One that is stopping (by its checks, or a command) is not
+ * brought back by its agent: "up" of an agent is about one that is down.
+ */
 static void follow_health(struct server *srv, bool agent, enum check_outcome outcome)
 {
 	struct check_state *cs = check_state_of(srv, agent), *other = check_state_of(srv, !agent);
 	enum server_cause cause = agent ? SERVER_BY_AGENT : SERVER_BY_CHECK;
 
+	if (agent && outcome == CHECK_RES_PASSED &&
+	    __atomic_load_n(&srv->state->oper, __ATOMIC_RELAXED) == SERVER_STOPPING)
+		return;
 	if (outcome == CHECK_RES_FAILED && !is_healthy(cs))
 		server_set_oper(srv, SERVER_STOPPED, cause);
 	else if (outcome == CHECK_RES_PASSED && is_healthy(cs) &&
