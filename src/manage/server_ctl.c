@@ -285,7 +285,7 @@ static enum ctl_step disable_server(struct ctl_request *rq)
 	struct server *srv = take_server(rq);
 
 	if (srv)
-		server_set_admin(srv, SERVER_FMAINT, 0);
+		server_set_admin(srv, SERVER_FMAINT, SERVER_FDRAIN);
 	return CTL_DONE;
 }
 

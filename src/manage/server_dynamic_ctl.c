@@ -157,13 +157,15 @@ static void nothing(void *ctx)
 static enum wait_result srv_removable(const char *arg, const char **error)
 {
 	struct server *srv;
+	const char *slash;
 
 	*error = "Missing server name (<backend>/<server>).";
 	if (!arg)
 		return WAIT_WRONG;
+	slash = strchr(arg, '/');
 	srv = server_find_path(proxies_current(), arg, error);
 	if (!srv)
-		return WAIT_FAILED;
+		return slash && slash[1] ? WAIT_FAILED : WAIT_WRONG;
 	switch (server_removal_state(srv, error)) {
 	case SERVER_REMOVAL_NOW:
 		return WAIT_DONE;
