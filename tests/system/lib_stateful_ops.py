@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Random steps for stateful.py: lines as its scripts have them. Each group is a function that takes the random numbers
 and returns one step; GROUPS says how often each is chosen. Not among them is what changes a limit or a port here and not
-there (rows ctl-values and server-state-port of tests/differences.txt): all that follows would differ."""
+there (rows ctl-values, ctl-addresses and server-state-port of tests/differences.txt): all that follows would differ."""
 
 SERVERS = ["rr/s1", "rr/s2", "rr/s3", "lc/a1", "lc/a2", "ch/h1", "ch/h2", "ch/h3", "ck/c1", "ck/c2", "ck/c3", "tr/t1", "tr/t2",
            "tr/t3"]
@@ -39,9 +39,9 @@ def setting(r):
         "set server %s addr 127.0.0.1 port {o%d}" % (s, r.randrange(1, 5)),
         "set server %s addr 127.0.0.%d" % (s, r.randrange(1, 3)),
         "set server %s addr %s" % (s, r.choice(["::1", "bad", "127.0.0.1 port", "127.0.0.1 port x", "127.0.0.1 foo"])),
-        "set server %s check-port %s" % (s, r.choice(["{o1}", "{o2}", "0", "x", "99999"])),
+        "set server %s check-port %s" % (s, r.choice(["{o1}", "{o2}", "x", "99999"])),
         "set server %s check-addr %s" % (s, r.choice(["bad", "bad port {o1}"])),
-        "set server %s agent-port %s" % (s, r.choice(["{g1}", "{g2}", "0", "x"])),
+        "set server %s agent-port %s" % (s, r.choice(["{g1}", "{g2}", "x"])),
         "set server %s agent-addr %s" % (s, r.choice(["127.0.0.1", "127.0.0.1 port {g1}", "bad"])),
         "set server %s agent-send %s" % (s, r.choice(["hello", "", "a b"])),
         "set server %s fqdn host.example" % s, "set server %s ssl %s" % (s, r.choice(["on", "off", "x"])),

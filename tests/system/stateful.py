@@ -21,14 +21,12 @@ import lib_stateful
 import lib_stateful_ops
 from lib_stateful import Ended, Origin, World
 
-# differs: clear-gauges
 # differs: ctl-addresses
 # differs: eresp-once
 # differs: patterns-entry-count
 # differs: stat-algo-random
 # (row of tests/differences.txt, which steps or observations, what is taken out of both answers)
 KNOWN = [
-    ("clear-gauges", r"^show stat$", r" h[12]_open_(connections|streams)=\d+"),
     ("ctl-addresses", r"^(answer to )?ctl set server \S+ ((check|agent)-)?(addr|port)", r"\[[34]\]: "),
     ("eresp-once", r"^show stat$", r" eresp=\d+"),
     ("patterns-entry-count", r"^(answer to ctl |ctl )?show (map|acl)$", r"entry_cnt=\d+"),
