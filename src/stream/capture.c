@@ -18,7 +18,7 @@ enum capture_side { CAPTURE_REQUEST, CAPTURE_RESPONSE, CAPTURE_SIDES };
 
 /* One place of a frontend: filled from a field, or by a rule. */
 struct capture {
-	struct capture *next;
+	struct capture *next;      /* the one before it */
 	struct slice field;        /* its name, slice_none(): filled by rules only */
 	uint8_t id;                /* http_field_id() of it */
 	unsigned index;
@@ -26,7 +26,7 @@ struct capture {
 };
 
 struct capture_proxy {
-	struct capture *first[CAPTURE_SIDES], *last[CAPTURE_SIDES];
+	struct capture *newest[CAPTURE_SIDES]; /* frontends share those of their defaults section */
 	unsigned count[CAPTURE_SIDES];
 	struct slice cookie;       /* how names of cookies to capture begin; slice_none(): none */
 	size_t cookie_len;
@@ -39,7 +39,15 @@ struct captures {
 };
 
 
-static struct slot capture_proxy_slot = { .of = SLOT_PROXY, .size = sizeof(struct capture_proxy) };
+static bool capture_proxy_inherit(void *data, const void *from)
+{
+	*(struct capture_proxy *)data = *(const struct capture_proxy *)from;
+	return true;
+}
+
+static struct slot capture_proxy_slot = {
+	.of = SLOT_PROXY, .size = sizeof(struct capture_proxy), .inherit = capture_proxy_inherit,
+};
 static struct slot capture_stream_slot = { .of = SLOT_STREAM, .size = sizeof(struct captures *) };
 
 static const struct capture_proxy *capture_proxy_of(const struct proxy *px)
@@ -76,7 +84,7 @@ static struct captures *captures_get(struct stream *s)
 static const struct capture *capture_find(const struct proxy *fe, enum capture_side side,
 					  int64_t index)
 {
-	const struct capture *c = capture_proxy_of(fe)->first[side];
+	const struct capture *c = capture_proxy_of(fe)->newest[side];
 
 	while (c && c->index != index)
 		c = c->next;
@@ -111,7 +119,7 @@ static void capture_fields(struct stream *s, enum capture_side side, const struc
 {
 	const struct capture *c;
 
-	for (c = capture_proxy_of(s->fe)->first[side]; c; c = c->next) {
+	for (c = capture_proxy_of(s->fe)->newest[side]; c; c = c->next) {
 		struct slice value = c->field.ptr ? last_field(m, c) : slice_none();
 
 		if (value.ptr)
@@ -197,11 +205,8 @@ static struct capture *capture_add(struct conf_line *l, enum capture_side side, 
 	}
 	c->len = (size_t)len;
 	c->index = cp->count[side]++;
-	if (cp->last[side])
-		cp->last[side]->next = c;
-	else
-		cp->first[side] = c;
-	cp->last[side] = c;
+	c->next = cp->newest[side];
+	cp->newest[side] = c;
 	return c;
 }
 
@@ -272,6 +277,20 @@ static bool declare_capture_parse(struct conf_line *l)
 	       capture_add(l, response ? CAPTURE_RESPONSE : CAPTURE_REQUEST, len);
 }
 
+/* Places for texts are those of frontends. */
+static void check_heir(const struct proxy *px, struct diag_list *diags)
+{
+	const struct diag_place at = { .form = DIAG_TIGHT, .file = px->file, .line = px->line };
+	const struct capture_proxy *cp = px->defaults ? capture_proxy_of(px->defaults) : NULL;
+
+	if (cp && (cp->count[CAPTURE_REQUEST] || cp->count[CAPTURE_RESPONSE]) &&
+	    !(px->caps & PROXY_FE))
+		diag_add(diags, DIAG_ALERT, &at, NULL,
+			 "backend or defaults sections cannot inherit from a defaults section "
+			 "defining captures (defaults section at %s:%d).",
+			 px->defaults->file, px->defaults->line);
+}
+
 static void capture_check(struct config *cfg, struct diag_list *diags)
 {
 	static const struct diag_place nowhere = { .form = DIAG_BARE };
@@ -283,6 +302,7 @@ static void capture_check(struct config *cfg, struct diag_list *diags)
 			diag_add(diags, DIAG_WARNING, &nowhere, NULL, "'capture' statement ignored "
 				 "for %s '%s' as it requires HTTP mode.", proxy_kind_name(px),
 				 px->name);
+		check_heir(px, diags);
 	}
 }
 
@@ -323,7 +343,7 @@ static bool capture_rule_len(struct conf_line *l, struct rule *r, struct capture
 	char *end;
 	int64_t len = word ? strtoll(word, &end, 10) : 0;
 
-	if (!(r->proxy->caps & PROXY_FE))
+	if (!(r->proxy->caps & (PROXY_FE | PROXY_DEFAULTS)))
 		return rule_error(l, r, l->at - 1, "proxy '%s' has no frontend capability",
 				  r->proxy->name);
 	if (len <= 0 || len > 65535 || *end)
@@ -406,7 +426,7 @@ static enum rule_result capture_rule_run(const struct rule *r, struct expr_ctx *
 
 	if (!where)
 		where = capture_find(s->fe, rule_side(r), a->id);
-	else if (a->owner != s->fe)
+	else if (a->owner != s->fe && !(a->owner->caps & PROXY_DEFAULTS))
 		return RULE_CONTINUE;
 	ret = where ? expr_eval_string(a->expr, ctx, &text) : EXPR_NONE;
 	if (ret == EXPR_WAIT)
