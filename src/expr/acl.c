@@ -74,6 +74,8 @@ static bool parse_criterion(struct acl_parser *ap, const char *text)
 
 	ap->criterion = text;
 	ap->keyword = find_keyword(text);
+	text = expr_join_words(ap->l, text);
+	p.text = p.at = ap->criterion = text;
 	e = expr_compile(&p, ap->keyword);
 	if (e && *p.at) {
 		expr_fail(&error, "missing comma after fetch keyword");

@@ -246,6 +246,24 @@ struct expr *expr_parse(struct conf_line *l, const char *text, size_t *end, unsi
 	return e;
 }
 
+const char *expr_join_words(struct conf_line *l, const char *text)
+{
+	size_t len = strlen(text);
+
+	while (len > 1 && text[len - 1] == ',') {
+		bool more = l->at + 1 < l->count && l->words[l->at + 1][0] != '-';
+		const char *next = more ? l->words[l->at + 1] : "";
+		char *joined = arena_printf(&l->cfg->arena, "%.*s%s", (int)len - !more, text, next);
+
+		if (!joined)
+			break;
+		l->at += more;
+		text = joined;
+		len = strlen(text);
+	}
+	return text;
+}
+
 struct expr *expr_take(struct conf_line *l, unsigned phase)
 {
 	const char *word = conf_peek(l);
@@ -256,6 +274,7 @@ struct expr *expr_take(struct conf_line *l, unsigned phase)
 		conf_error(l, l->at, NULL, "missing sample expression.");
 		return NULL;
 	}
+	word = expr_join_words(l, word);
 	e = expr_parse(l, word, &end, phase);
 	if (!e)
 		return NULL;

@@ -120,4 +120,9 @@ void expr_phase_columns(FILE *out, unsigned phases);
 const char *expr_arg_type_name(enum expr_arg_type t);
 
 
+/* The expression of the word <text>, which is current: behind a comma at its end, the next word is
+ * the next converter, unless it is a flag or there is none. The last word taken is then current.
+ */
+const char *expr_join_words(struct conf_line *l, const char *text);
+
 #endif
