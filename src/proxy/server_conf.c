@@ -283,10 +283,13 @@ static bool parse_proxy_v2_tlv(struct conf_line *l)
 	if (count)
 		memcpy(tlvs->list, old->list, count * sizeof(tlvs->list[0]));
 	tlvs->list[count].type = (uint8_t)type;
-	tlvs->list[count].value = logformat_parse(l, conf_peek(l), EXPR_BE_SRV_CON, 0);
+	/* without a format it is empty */
+	tlvs->list[count].value = logformat_parse(l, conf_peek(l) ? conf_peek(l) : "",
+						  EXPR_BE_SRV_CON, 0);
 	tlvs->count = count + 1;
 	srv->proxy_v2_tlvs = tlvs;
-	return conf_next(l) && tlvs->list[count].value;
+	conf_next(l);
+	return tlvs->list[count].value != NULL;
 }
 
 static bool parse_pool_conn_name(struct conf_line *l)
@@ -705,8 +708,8 @@ static const struct conf_keyword keywords[] = {
 	  .min = 2, .help = "no PROXY protocol version 2" },
 	{ .words = "proxy-v2-options", .where = CONF_SERVER, ONE, .parse = parse_proxy_v2_options,
 	  .syntax = "<option>[,<option>]*", .help = "what version 2 says besides addresses" },
-	{ .words = "set-proxy-v2-tlv-fmt", .where = CONF_SERVER, ONE, .flags = CONF_PREFIX,
-	  .parse = parse_proxy_v2_tlv, .syntax = "(<type>) <fmt>",
+	{ .words = "set-proxy-v2-tlv-fmt", .where = CONF_SERVER, .max_args = 1,
+	  .flags = CONF_PREFIX, .parse = parse_proxy_v2_tlv, .syntax = "(<type>) <fmt>",
 	  .help = "a value of any type that version 2 says too" },
 	{ .words = "usesrc", .where = CONF_SERVER, .parse = parse_usesrc,
 	  .help = "goes behind 'source'" },
