@@ -64,8 +64,8 @@ static int64_t text_to_int(struct slice s)
 	return negative ? (int64_t)(0 - v) : (int64_t)v;
 }
 
-/* Four decimal numbers with dots between, and what comes behind does not matter unless it is another dot: a field of
- * a proxy in front may add a port, or the next address of a list. Zeros in front are accepted.
+/* Four decimal numbers with dots between; what comes behind does not matter unless it is another
+ * dot: a proxy in front may add a port, or the next address of a list. Zeros in front are accepted.
  */
 static bool text_to_ipv4(struct slice s, uint32_t *ip4)
 {

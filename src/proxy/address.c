@@ -13,14 +13,16 @@
 #include "base/bug.h"
 #include "base/door.h"
 
-enum address_kind { KIND_ANY, KIND_V4, KIND_V6, KIND_UNIX, KIND_ABSTRACT, KIND_ABSTRACT_SHORT, KIND_FD,
-		    KIND_SOCKPAIR, KIND_QUIC, KIND_QUIC4, KIND_QUIC6, KIND_REVERSE, KIND_OTHER };
+enum address_kind { KIND_ANY, KIND_V4, KIND_V6, KIND_UNIX, KIND_ABSTRACT, KIND_ABSTRACT_SHORT,
+		    KIND_FD, KIND_SOCKPAIR,
+		    KIND_QUIC, KIND_QUIC4, KIND_QUIC6, KIND_REVERSE, KIND_OTHER };
 
 static const struct {
 	const char *prefix;
 	enum address_kind kind;
 } prefixes[] = {
-	{ "ip@", KIND_ANY }, { "ipv4@", KIND_V4 }, { "tcp4@", KIND_V4 }, { "ipv6@", KIND_V6 }, { "tcp6@", KIND_V6 },
+	{ "ip@", KIND_ANY },
+	{ "ipv4@", KIND_V4 }, { "tcp4@", KIND_V4 }, { "ipv6@", KIND_V6 }, { "tcp6@", KIND_V6 },
 	{ "tcp@", KIND_ANY }, { "unix@", KIND_UNIX }, { "uxst@", KIND_UNIX },
 	{ "abns@", KIND_ABSTRACT }, { "fd@", KIND_FD }, { "sockpair@", KIND_SOCKPAIR },
 	{ "abnsz@", KIND_ABSTRACT_SHORT }, { "mptcp@", KIND_OTHER }, { "mptcp4@", KIND_OTHER },

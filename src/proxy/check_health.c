@@ -129,8 +129,8 @@ static bool state_update(struct server *srv, bool agent, const struct check_resu
 	}
 }
 
-/* Turns the server as the health says, if the other check agrees. One that is stopping (by its checks, or a command) is not
- * brought back by its agent: "up" of an agent is about one that is down.
+/* Turns the server as the health says, if the other check agrees. One that is stopping (by its
+ * checks, or a command) is not brought back by its agent, whose "up" is about one that is down.
  */
 static void follow_health(struct server *srv, bool agent, enum check_outcome outcome)
 {
