@@ -68,6 +68,7 @@ struct rule_action {
 	const char *waits_for;
 	bool experimental;         /* needs expose-experimental-directives */
 	bool to_http;              /* it may return RULE_TO_HTTP */
+	bool is_final;             /* without a condition, no rule behind it is reached */
 };
 
 struct rule {

@@ -269,6 +269,17 @@ struct regex *rule_regex_new(struct conf_line *l, const struct rule *r, int at, 
 	return rr->regex;
 }
 
+/* A rule behind one that always ends the set is not reached: told of the first such rule. */
+static void warn_unreached(struct conf_line *l, const struct rule_proxy *rp, enum ruleset set)
+{
+	const struct rule *last = list_is_empty(&rp->rules[set]) ? NULL :
+		list_last(&rp->rules[set], struct rule, link);
+
+	if (last && last->action->is_final && !last->condition)
+		conf_warn(l, 0, NULL, "previous '%s' action is final and has no condition attached, "
+			  "further entries are NOOP.", ruleset_name(set));
+}
+
 bool rule_parse_line(struct conf_line *l, enum ruleset set)
 {
 	struct rule_proxy *rp = slot_of(&rule_proxy_slot, l->slots);
@@ -290,6 +301,7 @@ bool rule_parse_line(struct conf_line *l, enum ruleset set)
 	snprintf(what, sizeof(what), "%s %s", ruleset_name(set), r->action->words);
 	if (!rule_take_condition(l, what, rule_phases(r->proxy, set), &r->condition))
 		return false;
+	warn_unreached(l, rp, set);
 	list_append(&rp->rules[set], &r->link);
 	return true;
 }

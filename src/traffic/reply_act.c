@@ -70,18 +70,18 @@ static enum rule_result redirect_action_run(const struct rule *r, struct expr_ct
 	"lf-file <file>|string <str>|lf-string <fmt>}] [content-type <type>] [hdr <name> <fmt>]*"
 
 static const struct rule_action actions[] = {
-	{ .words = "deny", .rulesets = HTTP_BOTH, .parse = deny_parse, .run = deny_run,
+	{ .words = "deny", .is_final = true, .rulesets = HTTP_BOTH, .parse = deny_parse, .run = deny_run,
 	  .check = reply_rule_check, .reply = reply_of,
 	  .syntax = "[{status|deny_status} <code>] " REPLY_SYNTAX,
 	  .help = "refuse the request or the response" },
-	{ .words = "redirect", .rulesets = HTTP_BOTH, .parse = redirect_action_parse,
+	{ .words = "redirect", .is_final = true, .rulesets = HTTP_BOTH, .parse = redirect_action_parse,
 	  .run = redirect_action_run,
 	  .syntax = "{location|prefix|scheme} <fmt> [<options>...]",
 	  .help = "redirect the client" },
-	{ .words = "return", .rulesets = HTTP_BOTH, .parse = return_parse, .run = return_run,
+	{ .words = "return", .is_final = true, .rulesets = HTTP_BOTH, .parse = return_parse, .run = return_run,
 	  .check = reply_rule_check, .syntax = "[status <code>] " REPLY_SYNTAX,
 	  .help = "answer this" },
-	{ .words = "tarpit", .rulesets = RULES_BIT(RULES_HTTP_REQUEST), .parse = tarpit_parse,
+	{ .words = "tarpit", .is_final = true, .rulesets = RULES_BIT(RULES_HTTP_REQUEST), .parse = tarpit_parse,
 	  .run = tarpit_run, .check = reply_rule_check, .reply = reply_of,
 	  .syntax = "[{status|deny_status} <code>] " REPLY_SYNTAX,
 	  .help = "hold the request for `timeout tarpit`, then refuse it" },

@@ -188,8 +188,8 @@ static enum rule_result nice_run(const struct rule *r, struct expr_ctx *ctx, boo
 
 static const struct rule_action actions[] = {
 	ACTION("accept", TCP_REQ | TCP_RES, NULL, accept_run, "", "let it pass: no more rules"),
-	ACTION("allow", HTTP_REQ | HTTP_RES | HTTP_AFT, NULL, accept_run, "",
-	       "let it pass: no more rules"),
+	{ .words = "allow", .is_final = true, .rulesets = HTTP_REQ | HTTP_RES | HTTP_AFT,
+	  .run = accept_run, .help = "let it pass: no more rules" },
 	ACTION("close", TCP_RES, NULL, close_run, "", "close the server's connection"),
 	ACTION("reject", TCP_REQ | TCP_RES | HTTP_REQ, NULL, reject_run, "",
 	       "close without an answer"),
