@@ -89,6 +89,7 @@ def look(tap, port):
     page = Page(text)
     shown = "".join(page.text)
     tap.eq(status, 200, "the page")
+    tap.ok("<title>Statistics Report for HAProxy</title>" in text, "its title is the one that scripts look for")
     tap.ok(not page.wrong and not page.open, "it is well-formed", (page.wrong, page.open))
     tap.ok("n.o_d-e" in shown and "<b>'five\" & six</b>" in shown, "texts are escaped, not lost")
     tap.ok("b" not in [t for t, _ in page.tags], "no tag comes from the configuration")
