@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tests of check-format, check-size, check-layers, check-rot, check-guides, check-commits, make-file-tables, make-differences, check-manual and run-tap: each is shown a small tree with one fault, and has
+"""Tests of check-format, check-size, check-layers, check-rot, check-guides, check-commits, make-file-tables, make-differences, check-findings, check-manual and run-tap: each is shown a small tree with one fault, and has
 to find it, and a tree without fault, and has to be silent. Prints TAP."""
 import os
 import shutil
@@ -233,6 +233,23 @@ def difference_tests():
     wrong("a test that its row does not name", "does not name reg-tests/x/c.vtc", {"reg-tests/x/c.vtc": "# differs: a-b\n"})
 
 
+def finding_tests():
+    rule, listed = "check-findings", "tests/findings.txt"
+    row = "%s | was wrong | %s\n"
+    good = {listed: "# the list\n\n[Severe]\n" + row % ("a", "reg-tests/x/a.vtc:word differs:a-b") + "  class: all others\n"
+            "[Others]\n" + row % ("b", "reg-tests/x/a.vtc"),
+            "tests/differences.txt": "[One]\na-b | x | x | x | x | x\n", "reg-tests/x/a.vtc": "# a word\n"}
+    expect("a good list", rule, good, "")
+    for name, said, changes in (
+            ("no such test", "a.vtc: no test", {"reg-tests/x/a.vtc": None}),
+            ("a test without the word", "has no 'word'", {"reg-tests/x/a.vtc": "# other\n"}),
+            ("no such difference", "no row of", {"tests/differences.txt": "[One]\na-c | x | x | x | x | x\n"}),
+            ("a severe one without its class", "which class", {listed: good[listed].replace("  class: all others\n", "")}),
+            ("twice", "b: is there twice", {listed: good[listed] + row % ("b", "reg-tests/x/a.vtc")}),
+            ("a cell is missing", "not \"name", {listed: good[listed] + "c | x\n"})):
+        expect(name, rule, {**good, **changes}, said)
+
+
 def manual_tests():
     rule, table, test = "check-manual", "tests/manual/configuration-5.txt", "reg-tests/x/a.vtc"
     text = ("5. Options\n----------\n\nOnce.\n\n5.1. Of bind\n------------\n\nalpha <n>\n  Sets %s.\n\n"
@@ -299,6 +316,7 @@ file_tests()
 commit_tests()
 guide_tests()
 difference_tests()
+finding_tests()
 manual_tests()
 tap_tests()
 print("1..%d" % len(results))
