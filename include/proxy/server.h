@@ -305,6 +305,19 @@ bool server_set_address(struct server *srv, const char *address, const char *por
 typedef bool server_flush_fn(struct server *srv, void (*done)(void *ctx), void *ctx);
 void server_set_flush_hook(server_flush_fn *fn);
 
+/* What the stream floor knows of the connections to <srv>, from any thread: how many are idle on
+ * thread <thread>, and of all threads added up the most in use at once and those that are thought
+ * to be needed. It installs the function; until then there are none.
+ */
+struct server_conn_figures {
+	unsigned idle, most_used, needed;
+};
+typedef void server_conn_figures_fn(const struct server *srv, unsigned thread,
+				    struct server_conn_figures *out);
+void server_set_conn_figures_hook(server_conn_figures_fn *fn);
+void server_conn_figures(const struct server *srv, unsigned thread,
+			 struct server_conn_figures *out);
+
 /* --- life ------------------------------------------------------------------------------------
  */
 

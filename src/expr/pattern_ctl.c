@@ -231,6 +231,13 @@ static bool is_indexed(enum pattern_method m, unsigned flags)
 	       !(flags & PATTERN_NOCASE && m != PATTERN_IP);
 }
 
+/* What the converters that use the map make of its values. */
+static const char *value_type(const struct pattern_ref *ref)
+{
+	return ref->value_types & 1u << SMP_INT ? "sint"
+		: ref->value_types & 1u << SMP_IPV4 ? "ipv4" : "str";
+}
+
 static void get_from(struct ctl_request *rq, const struct pattern_set *set, struct slice text,
 		     bool acl)
 {
@@ -250,8 +257,8 @@ static void get_from(struct ctl_request *rq, const struct pattern_set *set, stru
 			      is_indexed(set->method, set->flags) ? "tree" : "list",
 			      acl ? "pattern" : "key", SLICE_FMT(match.text));
 		if (!acl)
-			strbuf_printf(rq->out, ", value=\"%.*s\", type=\"str\"",
-				      SLICE_FMT(match.value));
+			strbuf_printf(rq->out, ", value=\"%.*s\", type=\"%s\"",
+				      SLICE_FMT(match.value), value_type(set->ref));
 	}
 	strbuf_add_char(rq->out, '\n');
 	arena_fini(&arena);

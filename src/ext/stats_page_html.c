@@ -231,7 +231,8 @@ void stats_html_head(struct strbuf *out, const struct stats_call *sc)
 	strbuf_add_str(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
 		       "<meta charset=\"utf-8\">\n"
 		       "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
-		       "<title>Statistics Report for HAProxy</title>\n<link rel=\"icon\" href=\"data:,\">\n");
+		       "<title>Statistics Report for HAProxy</title>\n"
+		       "<link rel=\"icon\" href=\"data:,\">\n");
 	strbuf_add_str(out, "<style>\n");
 	strbuf_add_str(out, stats_page_css);
 	put_widths(out);

@@ -407,6 +407,7 @@ static void print_state(struct strbuf *out, const struct server *srv, uint32_t a
 
 static void print_conn(struct strbuf *out, const struct server *srv, uint32_t anon)
 {
+	struct server_conn_figures f;
 	const struct counter_set *set = &srv->state->counters;
 	unsigned threads = thread_count(), admin;
 	struct server_addr addr;
@@ -417,20 +418,24 @@ static void print_conn(struct strbuf *out, const struct server *srv, uint32_t an
 	admin = __atomic_load_n(&srv->state->admin, __ATOMIC_RELAXED);
 	text = addr.sa.ss_family == AF_UNIX || admin & SERVER_RMAINT
 	       ? "-" : address_ip_text((struct sockaddr *)&addr.sa, ip, sizeof(ip));
-	strbuf_printf(out, "%s/%s %d/%d %s %d - %lld %llu %llu 0 0 0 %llu %llu %lld %llu",
+	server_conn_figures(srv, 0, &f);
+	strbuf_printf(out, "%s/%s %d/%d %s %d - %lld %llu %llu %u %u %llu %llu %llu %lld %llu",
 		      ctl_hide(anon, srv->proxy->name, hidden[0]),
 		      ctl_hide(anon, srv->name, hidden[1]), srv->proxy->id, srv->id,
 		      ctl_hide_ip(anon, text, hidden[2]),
 		      server_port(&addr), (long long)srv->idle.purge_delay_ms,
-		      (unsigned long long)counter_read(set, CNT_USED_CUR),
-		      (unsigned long long)counter_read(set, CNT_USED_CUR),
+		      (unsigned long long)counter_read(set, CNT_SESS_CUR),
+		      (unsigned long long)counter_read(set, CNT_USED_CUR), f.most_used, f.needed,
+		      (unsigned long long)counter_read(set, CNT_PRIVATE_CUR),
 		      (unsigned long long)counter_read(set, CNT_IDLE_CUR),
 		      (unsigned long long)counter_read(set, CNT_SAFE_CUR),
 		      (long long)srv->pool.max_conn,
 		      (unsigned long long)(counter_read(set, CNT_IDLE_CUR) +
 					   counter_read(set, CNT_SAFE_CUR)));
-	for (unsigned t = 0; t < threads; t++)
-		strbuf_add_str(out, " 0");
+	for (unsigned t = 0; t < threads; t++) {
+		server_conn_figures(srv, t, &f);
+		strbuf_printf(out, " %u", f.idle);
+	}
 	strbuf_add_char(out, '\n');
 }
 

@@ -356,6 +356,7 @@ static void put_pool(struct stats_row *r, const struct server *srv)
 {
 	const struct counter_set *set = &srv->state->counters;
 	int64_t idle = gauge_read(set, CNT_IDLE_CUR), safe = gauge_read(set, CNT_SAFE_CUR);
+	struct server_conn_figures f;
 
 	put(r, STATS_SRV_ICUR, STATS_U32, "MGP", idle + safe);
 	if (srv->pool.max_conn >= 0)
@@ -364,7 +365,8 @@ static void put_pool(struct stats_row *r, const struct server *srv)
 	put(r, STATS_SAFE_CONN_CUR, STATS_U32, "MGP", safe);
 	put(r, STATS_USED_CONN_CUR, STATS_U32, "MGP", gauge_read(set, CNT_USED_CUR));
 	put(r, STATS_PRIV_IDLE_CUR, STATS_U32, "MGP", gauge_read(set, CNT_PRIVATE_CUR));
-	put(r, STATS_NEED_CONN_EST, STATS_U32, "MGP", 0);
+	server_conn_figures(srv, 0, &f);
+	put(r, STATS_NEED_CONN_EST, STATS_U32, "MGP", f.needed);
 }
 
 /* The columns of one check. */

@@ -161,3 +161,20 @@ bool server_set_address(struct server *srv, const char *address, const char *por
 		 port_part, by);
 	return true;
 }
+
+/* --- connections ---------------------------------------------------------------------------- */
+
+static server_conn_figures_fn *conn_figures_hook;
+
+void server_set_conn_figures_hook(server_conn_figures_fn *fn)
+{
+	conn_figures_hook = fn;
+}
+
+void server_conn_figures(const struct server *srv, unsigned thread,
+			 struct server_conn_figures *out)
+{
+	*out = (struct server_conn_figures){ 0 };
+	if (conn_figures_hook)
+		conn_figures_hook(srv, thread, out);
+}

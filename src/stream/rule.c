@@ -276,7 +276,8 @@ static void warn_unreached(struct conf_line *l, const struct rule_proxy *rp, enu
 		list_last(&rp->rules[set], struct rule, link);
 
 	if (last && last->action->is_final && !last->condition)
-		conf_warn(l, 0, NULL, "previous '%s' action is final and has no condition attached, "
+		conf_warn(l, 0, NULL,
+			  "previous '%s' action is final and has no condition attached, "
 			  "further entries are NOOP.", ruleset_name(set));
 }
 

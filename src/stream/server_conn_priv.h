@@ -25,6 +25,7 @@ struct idle_list {
 	unsigned used;           /* connections in use, of this thread alone */
 	unsigned peak;           /* most of them at once since the last purge */
 	unsigned peak_before;    /* the same, in the period before it */
+	unsigned most;           /* the same, ever; the three are read by others */
 };
 
 struct server_conn {

@@ -53,9 +53,13 @@ static struct slot server_pool_slot = {
 	.fini = pool_slot_fini, .inherit = pool_slot_inherit,
 };
 
+static void conn_figures(const struct server *srv, unsigned thread,
+			 struct server_conn_figures *out);
+
 void server_conn_register(void)
 {
 	slot_register(&server_pool_slot);
+	server_set_conn_figures_hook(conn_figures);
 }
 
 void stream_set_idle_descriptors(int low, int high)
@@ -101,13 +105,33 @@ struct idle_list *idle_list_get(struct server *srv, bool make)
 	return l;
 }
 
-unsigned idle_count_of(const struct server *srv, unsigned thread)
+static struct idle_list *idle_list_of(const struct server *srv, unsigned thread)
 {
 	struct server_pool *p = slot_of(&server_pool_slot, server_slots(srv));
-	struct idle_list **lists = __atomic_load_n(&p->lists, __ATOMIC_ACQUIRE), *l;
+	struct idle_list **lists = __atomic_load_n(&p->lists, __ATOMIC_ACQUIRE);
 
-	l = lists ? __atomic_load_n(&lists[thread], __ATOMIC_ACQUIRE) : NULL;
+	return lists ? __atomic_load_n(&lists[thread], __ATOMIC_ACQUIRE) : NULL;
+}
+
+unsigned idle_count_of(const struct server *srv, unsigned thread)
+{
+	struct idle_list *l = idle_list_of(srv, thread);
+
 	return l ? __atomic_load_n(&l->count, __ATOMIC_RELAXED) : 0;
+}
+
+static void conn_figures(const struct server *srv, unsigned thread,
+			 struct server_conn_figures *out)
+{
+	*out = (struct server_conn_figures){ .idle = idle_count_of(srv, thread) };
+	for (unsigned i = 0; i < thread_count(); i++) {
+		struct idle_list *l = idle_list_of(srv, i);
+		unsigned peak = l ? __atomic_load_n(&l->peak, __ATOMIC_RELAXED) : 0;
+		unsigned before = l ? __atomic_load_n(&l->peak_before, __ATOMIC_RELAXED) : 0;
+
+		out->most_used += l ? __atomic_load_n(&l->most, __ATOMIC_RELAXED) : 0;
+		out->needed += peak > before ? peak : before;
+	}
 }
 
 void idle_attached_add(const struct server *srv, int n)
@@ -185,8 +209,11 @@ void idle_use_begin(struct server_conn *sc)
 	if (!l)
 		return; /* no memory: it will not be kept either */
 	sc->used = l;
+	counter_add(&sc->server->state->counters, CNT_USED_CUR, 1);
 	if (++l->used > l->peak)
-		l->peak = l->used;
+		__atomic_store_n(&l->peak, l->used, __ATOMIC_RELAXED);
+	if (l->used > l->most)
+		__atomic_store_n(&l->most, l->used, __ATOMIC_RELAXED);
 }
 
 void idle_use_end(struct server_conn *sc)
@@ -195,6 +222,7 @@ void idle_use_end(struct server_conn *sc)
 		return;
 	sc->used->used--;
 	sc->used = NULL;
+	counter_add(&sc->server->state->counters, CNT_USED_CUR, -1);
 }
 
 void idle_close(struct server_conn *sc)
@@ -219,8 +247,8 @@ static void idle_purge(struct timer *t)
 		idle_leave(sc);
 		idle_close(sc);
 	}
-	l->peak_before = l->peak;
-	l->peak = l->used;
+	__atomic_store_n(&l->peak_before, l->peak, __ATOMIC_RELAXED);
+	__atomic_store_n(&l->peak, l->used, __ATOMIC_RELAXED);
 	idle_arm(l);
 	config_drop(&cfg);
 }
