@@ -36,7 +36,7 @@ static void fake_init(void)
 	clock_refresh();
 	for (unsigned i = 0; i < STAGE_COUNT; i++)
 		table[i] = (struct stage_step){ "FAKE", fake_stage, '-' };
-	stream_set_stages(table, table);
+	stream_set_stages(table, table, NULL);
 	if (!stream_init() || !session_thread_init())
 		abort();
 	fake.px.config = &fake.config;

@@ -713,7 +713,7 @@ static void start(void)
 	if (!conf_register(modules) || !expr_register(modules) || !rules_register(modules) ||
 	    !services_register(modules) || !filters_register(modules))
 		abort();
-	stream_set_stages(stream_stages, filter_stages);
+	stream_set_stages(stream_stages, filter_stages, filters_instead);
 	list_init(&stream_list_of_thread);
 	if (!stream_init() || !stream_account_init())
 		abort();

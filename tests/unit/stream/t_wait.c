@@ -93,7 +93,7 @@ static void test_wake_while_running(void)
 
 	for (unsigned i = 0; i < STAGE_COUNT; i++)
 		table[i] = (struct stage_step){ "INSIDE", wake_inside, '-' };
-	stream_set_stages(table, table);
+	stream_set_stages(table, table, NULL);
 	stream_wait_begin(s, &inner, &answer);
 	stream_run(s);
 	is_int(fake.runs, 2, "a stream that is woken while it runs goes round once more");
