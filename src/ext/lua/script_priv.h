@@ -385,7 +385,7 @@ const struct ctl_command *script_command_next(const struct ctl_command *c);
 void script_applet_tcp_open(lua_State *L);
 void script_push_applet(lua_State *L, struct script_run *run, struct script_applet *a);
 
-/* --- shared.c, usage.c: extensions */
+/* --- shared.c, usage.c, usage_ctl.c: extensions */
 
 void script_shared_open(lua_State *L);       /* core.shared */
 /* At the start of the program, and at its end. */
