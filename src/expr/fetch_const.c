@@ -144,8 +144,7 @@ static enum expr_result fetch_meth(struct expr_ctx *ctx, const struct expr_arg *
 	return EXPR_FOUND;
 }
 
-/* The environment of the configuration's reading, not of its use. */
-/* The value is that of the line: setenv may stand above. */
+/* The variable is read while the configuration is, so a setenv above this line counts. */
 static bool check_env(struct conf_line *l, struct expr_arg *args, const char **error)
 {
 	const char *value = conf_getenv(l->cfg, args[0].name.ptr);

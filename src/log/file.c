@@ -106,7 +106,7 @@ static void cut_half_line(int fd, struct stat *st)
 }
 
 /* Opens the file of that name. False: errno; the one that was open stays so. */
-static bool file_open(struct log_file *f)
+static bool log_file_reopen(struct log_file *f)
 {
 	int fd = openat(f->directory, f->name, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY |
 			O_NONBLOCK, FILE_MODE);
@@ -170,7 +170,8 @@ static struct log_file *file_new(const char *path)
 	f->waiting.bytes = malloc(BUFFER_BYTES); /* the system gives pages that are written to */
 	f->leaving.bytes = malloc(BUFFER_BYTES);
 	errno = ENOMEM;
-	if (f->path && f->waiting.bytes && f->leaving.bytes && directory_open(f) && file_open(f))
+	if (f->path && f->waiting.bytes && f->leaving.bytes && directory_open(f) &&
+	    log_file_reopen(f))
 		return f;
 	file_free(f);
 	return NULL;
@@ -242,7 +243,7 @@ static void file_rotate(struct log_file *f)
 
 	if (is_ours(f, &st)) /* another process may have rotated it */
 		move_names(f);
-	if (!file_open(f))
+	if (!log_file_reopen(f))
 		tell(f, &f->rotate_problem, "open it");
 	if (f->seen.st_ino == before)
 		f->size = 0;
@@ -262,7 +263,7 @@ static void file_look(struct log_file *f)
 	if (is_ours(f, &st)) {
 		if (!f->rotate_problem)
 			f->size = (uint64_t)st.st_size; /* others write; or it was emptied */
-	} else if (!file_open(f)) {
+	} else if (!log_file_reopen(f)) {
 		tell(f, &f->rotate_problem, "open it");
 	}
 }

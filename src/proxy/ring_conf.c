@@ -343,9 +343,9 @@ static bool rings_init(void)
 
 /* --- module ---------------------------------------------------------------------------------- */
 
-/* What is of streams only. */
-static void check_server(const struct ring_conf *r, const struct server *srv,
-			 struct diag_list *diags)
+/* Warns of options of <srv> that have an effect on streams only. */
+static void ring_check_server(const struct ring_conf *r, const struct server *srv,
+			      struct diag_list *diags)
 {
 	struct diag_place place = { .file = srv->place.file, .line = srv->place.line };
 
@@ -381,7 +381,7 @@ static void rings_check(struct config *cfg, struct diag_list *diags)
 				tls_server_check(cfg, server_slots(srv), &where, diags);
 			if (srv->at.hostname || srv->naming.service)
 				server_resolve_once(cfg, srv, diags);
-			check_server(r, srv, diags);
+			ring_check_server(r, srv, diags);
 		}
 		if (!list_is_empty(&r->proxy->servers) && (!r->connect_ms || !r->server_ms))
 			diag_add(diags, DIAG_WARNING, &place, NULL, "missing timeouts for ring "
