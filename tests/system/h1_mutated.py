@@ -441,7 +441,7 @@ def requests(tap, args):
         raw = case(seed)
         got = [side.play(raw, 0.1) for side in sides] + [None]
         if got[1] and any(forwarded_here_only(*got[:2])): # was it too slow?
-            got[1] = sides[1].play(raw, 1)
+            got[:2] = [side.play(raw, 1) for side in sides]
         good += judge(tap, seed, raw, got[0], got[1])
         forwarded += len(got[0][1])
         if got[1] and len(got[1][1]) > len(got[0][1]):
