@@ -90,6 +90,7 @@ enum stream_cause {
 	X(RULE_BAD_REQUEST, PROXY, 0, 400, "", \
 	  "a rule found that the request breaks the protocol") \
 	X(RULE_TIMEOUT, CLIENT_TIMEOUT, 0, 408, "", "the body that a rule waits for was late") \
+	X(RULE_CLIENT_LEFT, CLIENT_ABORT, 'R', 400, "", "the client left while a rule waited") \
 	X(RULE_ERROR, INTERNAL, 0, 500, "", "a rule of the request failed") \
 	X(SERVICE, LOCAL, 0, 0, "", "a service of this proxy answered") \
 	X(SERVICE_FAILED, PROXY, 0, 0, "", "a service of this proxy broke its answer off") \
@@ -101,7 +102,7 @@ enum stream_cause {
 	X(FILTER_RESPONSE, PROXY, 0, 0, "", "a filter does not let the answer go on") \
 	X(FILTER_NO_MEMORY, RESOURCE, 0, 500, "", "no memory for the filters of the stream") \
 	/* queue and connection */ \
-	X(ASSIGN_CLIENT_LEFT, CLIENT_ABORT, 'Q', 400, "", \
+	X(ASSIGN_CLIENT_LEFT, CLIENT_ABORT, 'R', 400, "", \
 	  "the client left before a server was chosen") \
 	X(NO_SERVER, SERVER_ABORT, 'C', 503, "", "no server of the backend is usable") \
 	X(QUEUE_NO_MEMORY, RESOURCE, 'Q', 503, "", "no memory to wait in a queue") \

@@ -69,6 +69,10 @@ struct rule_action {
 	bool experimental;         /* needs expose-experimental-directives */
 	bool to_http;              /* it may return RULE_TO_HTTP */
 	bool is_final;             /* without a condition, no rule behind it is reached */
+	/* While it waits, a client that has closed ends the stream (option abortonclose); without
+	 * this only one that is gone altogether does.
+	 */
+	bool ends_with_client;
 };
 
 struct rule {

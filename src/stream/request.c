@@ -87,6 +87,18 @@ static enum step service_step(struct stream *s, const struct proxy *px)
 	return stream_goto(s, STAGE_RESPONSE);
 }
 
+/* A rule waits for something outside of the stream: a client that has left waits for nothing. */
+static enum step rule_waits(struct stream *s)
+{
+	const struct rule *r = s->rule.rule;
+
+	if (s->front.flags & EP_ERROR ||
+	    (r && r->action->ends_with_client && stream_client_left(s)))
+		return stream_fail(s, END_RULE_CLIENT_LEFT);
+	stream_hold_front(s);
+	return STEP_WAIT;
+}
+
 /* What a rule list decided, as a step. NEXT: go on. */
 static enum step rules_step(struct stream *s, struct proxy *px, enum rule_result r,
 			    const struct rule *which)
@@ -96,8 +108,7 @@ static enum step rules_step(struct stream *s, struct proxy *px, enum rule_result
 	case RULE_ACCEPT:
 		return STEP_NEXT;
 	case RULE_WAIT:
-		stream_hold_front(s);
-		return STEP_WAIT;
+		return rule_waits(s);
 	case RULE_DENY:
 		stream_count_request(s, CNT_DENIED_REQ);
 		stream_set_end(s, END_RULE_DENY);

@@ -362,7 +362,8 @@ static const struct rule_action actions[] = {
 	{ .words = "rate-limit", .rulesets = RULES_BIT(RULES_HTTP_REQUEST) |
 	  RULES_BIT(RULES_TCP_CONNECTION) | RULES_BIT(RULES_TCP_SESSION) |
 	  RULES_BIT(RULES_TCP_CONTENT), .parse = limit_parse, .run = limit_run,
-	  .check = limit_check, .reply = limit_reply, .syntax = LIMIT_SYNTAX,
+	  .check = limit_check, .ends_with_client = true, .reply = limit_reply,
+	  .syntax = LIMIT_SYNTAX,
 	  .help = "refuse or delay what comes faster than a rate, for each key (an extension)" },
 	{ 0 }
 };

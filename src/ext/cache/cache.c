@@ -250,6 +250,7 @@ static bool rule_check(struct config *cfg, struct rule *r, struct diag_list *dia
 static const struct rule_action actions[] = {
 	{ .words = "cache-use", .rulesets = RULES_BIT(RULES_HTTP_REQUEST), .parse = rule_parse,
 	  .check = rule_check, .run = cache_use_run, .syntax = "<name>",
+	  .ends_with_client = true,
 	  .help = "answer from a cache, or let the answer be kept" },
 	{ .words = "cache-store", .rulesets = RULES_BIT(RULES_HTTP_RESPONSE),
 	  .parse = rule_parse, .check = rule_check, .run = cache_store_run,

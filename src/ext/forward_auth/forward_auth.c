@@ -224,6 +224,7 @@ static bool action_check(struct config *cfg, struct rule *r, struct diag_list *d
 static const struct rule_action actions[] = {
 	{ .words = "forward-auth", .rulesets = RULES_BIT(RULES_HTTP_REQUEST),
 	  .parse = action_parse, .check = action_check, .run = fa_run,
+	  .ends_with_client = true,
 	  .syntax = "<backend> [path <fmt>] [method <name>] [pass <fields>] [hdr <name> <fmt>]* "
 		    "[copy <fields>] [cache <fmt> for <time> [max <number>]] "
 		    "[fail-open|fail-closed]",
