@@ -81,7 +81,7 @@ static void memory_give(struct script_box *box, void *ptr, size_t len)
 	size_t class = (len + STEP - 1) / STEP;
 	void **p = ptr;
 
-	if (!class || class >= SCRIPT_SPARES || box->spare_bytes >= SPARE_MAX) {
+	if (!class || class >= SCRIPT_SPARES || box->spare_bytes + class * STEP > SPARE_MAX) {
 		free(ptr);
 		return;
 	}
