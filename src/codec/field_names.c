@@ -81,6 +81,22 @@ static inline uint8_t field_hash_of(size_t len, uint8_t first, uint8_t middle, u
 	return (uint8_t)(len * 3 + first * 17 + last * 10 + middle);
 }
 
+/* Two bytes at least: names are short, and calling memcmp() takes longer than it does. */
+static inline bool same_bytes(const char *a, const char *b, size_t len)
+{
+	size_t at = 0;
+
+	if (len >= 8) {
+		for (; at + 8 < len; at += 8)
+			if (memcmp(a + at, b + at, 8) != 0)
+				return false;
+		return memcmp(a + len - 8, b + len - 8, 8) == 0;
+	}
+	if (len >= 4)
+		return memcmp(a, b, 4) == 0 && memcmp(a + len - 4, b + len - 4, 4) == 0;
+	return memcmp(a, b, 2) == 0 && a[len - 1] == b[len - 1];
+}
+
 uint8_t field_id_of_lower(const char *name, size_t len)
 {
 	uint8_t id;
@@ -89,7 +105,7 @@ uint8_t field_id_of_lower(const char *name, size_t len)
 		return FIELD_OTHER;
 	id = field_hash[field_hash_of(len, (uint8_t)name[0], (uint8_t)name[len / 2],
 				      (uint8_t)name[len - 1])];
-	if (field_names[id].len != len || memcmp(field_names[id].ptr, name, len) != 0)
+	if (field_names[id].len != len || !same_bytes(field_names[id].ptr, name, len))
 		return FIELD_OTHER;
 	return id;
 }

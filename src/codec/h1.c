@@ -113,38 +113,13 @@ static enum h1_status h1_parse_start(struct h1_parser *p, struct slice input, st
 
 static enum h1_status h1_parse_fields(struct h1_parser *p, struct slice input, struct h1_head *out)
 {
-	struct h1_line_state state = { .unsafe = p->options & H1_OPT_UNSAFE };
-	struct h1_cursor c = { input.ptr + p->line, input.ptr + input.len };
-	struct h1_field field;
-	enum h1_line got;
-	uint8_t error;
+	enum h1_line got = h1_read_fields(p, input, out);
 
-	for (;;) {
-		got = h1_read_field(&c, &field, &state);
-		if (got != H1_LINE_OK)
-			break;
-		if (unlikely(field.name.len == 0)) { /* invalid name, accepted and dropped */
-			p->line = (uint32_t)(c.at - input.ptr);
-			continue;
-		}
-		if (out->field_count == out->field_capacity)
-			return h1_fail(p, input, field.name.ptr, H1_ERR_TOO_MANY_FIELDS);
-		field.id = field_id_of_lower(field.name.ptr, field.name.len);
-		out->fields[out->field_count++] = field;
-		if (field.id != FIELD_OTHER) {
-			error = h1_note_field(p, out);
-			if (error)
-				return h1_fail(p, input, field.value.ptr, error);
-		}
-		p->line = (uint32_t)(c.at - input.ptr);
-	}
-	/* even of a cut line: once joined, a folded one cannot be told any more */
-	out->flags |= state.flags;
 	if (got == H1_LINE_MORE)
 		return H1_MORE;
 	if (got == H1_LINE_BAD)
-		return h1_fail(p, input, c.at, state.error);
-	return h1_finish(p, input, out, c.at);
+		return h1_fail(p, input, input.ptr + p->error_offset, p->error);
+	return h1_finish(p, input, out, input.ptr + p->line);
 }
 
 enum h1_status h1_parse_head(struct h1_parser *p, struct slice input, struct h1_head *out)

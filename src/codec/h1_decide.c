@@ -168,6 +168,11 @@ static uint8_t h1_note_length(struct h1_head *out, struct h1_field *field)
 
 	if (!list.len)
 		return H1_ERR_CONTENT_LENGTH;
+	if (likely(!had && list.ptr[0] != '0' && h1_read_length(list, &value))) {
+		out->content_length = value;
+		out->flags |= H1_FL_CONTENT_LENGTH;
+		return H1_ERR_NONE;
+	}
 	while (h1_list_cut(&list, &element)) {
 		if (!h1_read_length(element, &value))
 			return H1_ERR_CONTENT_LENGTH;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* h1_line.c - lines of an H1 head: the start line and field lines, byte by byte where every byte
- * must be checked against a class, and eight at a time (h1_skip_text()) in field values, where
- * only NUL, CR and LF matter
+/* h1_line.c - lines of an H1 head: the start line and field lines
+ *
+ * Byte by byte where every byte must be checked against a class, and several at a time (h1_wide.h)
+ * in names of letters and dashes and in field values, where only NUL, CR and LF matter. What nearly
+ * all lines look like is read without looking back: h1_read_usual_field(), version 1.1.
  */
 #include "h1_priv.h"
 
@@ -30,42 +32,15 @@ static inline enum h1_line h1_read_eol(struct h1_cursor *c, uint32_t *flags)
 	return H1_LINE_OK;
 }
 
-/* Makes small letters of the letters and dashes that the 8 bytes at <at> begin with, and returns
- * how many these are: all that most names have. Less than there are in big endian.
- */
-static inline unsigned h1_lower_letters(char *at)
-{
-	uint64_t word, low, lower, letters, dashes, others, mask = ~0ull;
-
-	memcpy(&word, at, 8);
-	low = word & ~H1_HIGHS;
-	lower = ((low + H1_ONES * (128 - 'A')) ^ (low + H1_ONES * (127 - 'Z'))) & ~word & H1_HIGHS;
-	lower = word | lower >> 2;
-	low = lower & ~H1_HIGHS;
-	letters = ((low + H1_ONES * (128 - 'a')) ^ (low + H1_ONES * (127 - 'z'))) & ~lower;
-	dashes = ~(((low ^ H1_ONES * '-') + ~H1_HIGHS) | lower);
-	others = ~(letters | dashes) & H1_HIGHS;
-	if (others)
-		mask = (1ull << h1_first_flag(others) * 8) - 1;
-	lower = (word & ~mask) | (lower & mask);
-	memcpy(at, &lower, 8);
-	return others ? h1_first_flag(others) : 8;
-}
-
 /* Moves <c> over the name and its colon. */
 static inline enum h1_line h1_read_name(struct h1_cursor *c, struct h1_field *field,
 					struct h1_line_state *s)
 {
-	char *at = (char *)c->at;
-	const char *start = at;
+	const char *start = c->at;
+	char *at = h1_lower_name((char *)c->at, c->end);
 	bool bad = false;
-	unsigned letters = 8;
 	uint8_t lower;
 
-	while (letters == 8 && c->end - at >= 8) {
-		letters = h1_lower_letters(at);
-		at += letters;
-	}
 	for (; at < c->end; at++) {
 		lower = h1_token_lower[(uint8_t)*at];
 		if (likely(lower != 0)) {
@@ -158,6 +133,77 @@ enum h1_line h1_read_field(struct h1_cursor *c, struct h1_field *field, struct h
 	return H1_LINE_OK;
 }
 
+/* Reads a field line as nearly all are: letters and dashes, a colon, a blank or none, a value without
+ * blanks around it, CRLF, and all of it there. Returns the next line. NULL: h1_read_field() must
+ * look at this one; at most letters were made small.
+ */
+static inline const char *h1_read_usual_field(const char *line, const char *end,
+					      struct h1_field *field)
+{
+	const char *colon = h1_lower_name((char *)line, end), *value, *stop;
+
+	if (unlikely(end - colon < 2 || *colon != ':' || colon == line))
+		return NULL;
+	value = colon + 1 + (colon[1] == ' ');
+	stop = h1_skip_text(value, end);
+	if (unlikely(end - stop < 3 || memcmp(stop, "\r\n", 2) != 0 || h1_is_blank(stop[2])))
+		return NULL;
+	if (unlikely(stop == value || h1_is_blank(*value) || h1_is_blank(stop[-1])))
+		return NULL;
+	field->name = slice_make(line, (size_t)(colon - line));
+	field->value = slice_make(value, (size_t)(stop - value));
+	return stop + 2;
+}
+
+/* Stores <field>, which was just read, as the last one of <out>. Returns an enum h1_error. */
+static inline uint8_t h1_store_field(struct h1_parser *p, struct h1_head *out,
+				     struct h1_field *field)
+{
+	if (out->field_count == out->field_capacity)
+		return H1_ERR_TOO_MANY_FIELDS;
+	field->id = field_id_of_lower(field->name.ptr, field->name.len);
+	out->field_count++;
+	return H1_NOTED_FIELDS >> field->id & 1 ? h1_note_field(p, out) : H1_ERR_NONE;
+}
+
+enum h1_line h1_read_fields(struct h1_parser *p, struct slice input, struct h1_head *out)
+{
+	struct h1_line_state state = { .unsafe = p->options & H1_OPT_UNSAFE };
+	const char *line = input.ptr + p->line, *end = input.ptr + input.len, *next, *value;
+	struct h1_field *field, spare;
+	enum h1_line got;
+	uint8_t error;
+
+	for (;;) {
+		field = out->field_count < out->field_capacity ? &out->fields[out->field_count] :
+								 &spare;
+		next = h1_read_usual_field(line, end, field);
+		if (unlikely(!next)) {
+			struct h1_cursor c = { line, end };
+
+			got = h1_read_field(&c, field, &state);
+			next = c.at;
+			if (got != H1_LINE_OK)
+				break;
+		}
+		if (likely(field->name.len)) { /* else it is invalid, accepted and dropped */
+			value = field->value.ptr;
+			error = h1_store_field(p, out, field);
+			if (unlikely(error == H1_ERR_TOO_MANY_FIELDS))
+				value = line;
+			if (unlikely(error))
+				return h1_line_bad(p, input, value, error);
+		}
+		line = next;
+	}
+	/* even of a cut line: once joined, a folded one cannot be told any more */
+	out->flags |= state.flags;
+	if (got == H1_LINE_BAD)
+		return h1_line_bad(p, input, next, state.error);
+	p->line = (uint32_t)((got == H1_LINE_LAST ? next : line) - input.ptr);
+	return got;
+}
+
 /* Is this byte allowed in a request target? The manual's list: 33..126 unchecked. */
 static inline bool h1_uri_char(const struct h1_parser *p, struct h1_head *out, char c)
 {
@@ -236,39 +282,25 @@ static enum h1_line h1_read_simple_request(struct h1_parser *p, struct slice inp
 	return H1_LINE_LAST;
 }
 
-enum h1_line h1_read_request_line(struct h1_parser *p, struct slice input, struct h1_head *out)
+/* Is what follows "HTTP/1.1" and then <last>? Most start lines have it. */
+static inline bool h1_read_usual_version(struct h1_head *out, const char *at, const char *end,
+					 struct slice last)
 {
-	struct h1_cursor c = { input.ptr + p->line, input.ptr + input.len };
-	const char *start = c.at;
+	if (end - at < (ptrdiff_t)(8 + last.len) || memcmp(at, "HTTP/1.1", 8) != 0 ||
+	    memcmp(at + 8, last.ptr, last.len) != 0)
+		return false;
+	out->version = slice_make(at, 8);
+	out->major = out->minor = 1;
+	return true;
+}
+
+/* Reads the rest of a request line, from the version on. */
+static enum h1_line h1_read_other_version(struct h1_parser *p, struct slice input, const char *start,
+					  struct h1_head *out)
+{
+	struct h1_cursor c = { start, input.ptr + input.len };
 	enum h1_line got;
 
-	while (c.at < c.end && (h1_char_class[(uint8_t)*c.at] & H1_CC_TOKEN))
-		c.at++;
-	if (c.at == c.end)
-		return H1_LINE_MORE;
-	if (c.at == start || !h1_is_blank(*c.at))
-		return h1_line_bad(p, input, c.at, H1_ERR_METHOD);
-	out->method = slice_make(start, (size_t)(c.at - start));
-	out->method_id = h1_method_of(out->method);
-	if (h1_method_is_reserved(out->method_id, out->method))
-		return h1_line_bad(p, input, start, H1_ERR_METHOD);
-	while (c.at < c.end && h1_is_blank(*c.at))
-		c.at++;
-	start = c.at;
-	while (c.at < c.end && h1_uri_char(p, out, *c.at))
-		c.at++;
-	if (c.at == c.end)
-		return H1_LINE_MORE;
-	if (c.at == start)
-		return h1_line_bad(p, input, c.at, H1_ERR_URI);
-	out->uri = slice_make(start, (size_t)(c.at - start));
-	if (*c.at == '\r' || *c.at == '\n')
-		return h1_read_simple_request(p, input, &c, out);
-	if (!h1_is_blank(*c.at))
-		return h1_line_bad(p, input, c.at, H1_ERR_URI);
-	while (c.at < c.end && h1_is_blank(*c.at))
-		c.at++;
-	start = c.at;
 	while (c.at < c.end && (h1_char_class[(uint8_t)*c.at] & H1_CC_URI))
 		c.at++;
 	if (c.at == c.end)
@@ -283,6 +315,42 @@ enum h1_line h1_read_request_line(struct h1_parser *p, struct slice input, struc
 	if (got == H1_LINE_BAD || !h1_read_version(p, out))
 		return h1_line_bad(p, input, start, H1_ERR_VERSION);
 	p->line = (uint32_t)(c.at - input.ptr);
+	return H1_LINE_OK;
+}
+
+enum h1_line h1_read_request_line(struct h1_parser *p, struct slice input, struct h1_head *out)
+{
+	const char *at = input.ptr + p->line, *end = input.ptr + input.len, *start = at;
+
+	while (at < end && (h1_char_class[(uint8_t)*at] & H1_CC_TOKEN))
+		at++;
+	if (at == end)
+		return H1_LINE_MORE;
+	if (at == start || !h1_is_blank(*at))
+		return h1_line_bad(p, input, at, H1_ERR_METHOD);
+	out->method = slice_make(start, (size_t)(at - start));
+	out->method_id = h1_method_of(out->method);
+	if (h1_method_is_reserved(out->method_id, out->method))
+		return h1_line_bad(p, input, start, H1_ERR_METHOD);
+	while (at < end && h1_is_blank(*at))
+		at++;
+	start = at;
+	while (at < end && h1_uri_char(p, out, *at))
+		at++;
+	if (at == end)
+		return H1_LINE_MORE;
+	if (at == start)
+		return h1_line_bad(p, input, at, H1_ERR_URI);
+	out->uri = slice_make(start, (size_t)(at - start));
+	if (*at == '\r' || *at == '\n')
+		return h1_read_simple_request(p, input, &(struct h1_cursor){ at, end }, out);
+	if (!h1_is_blank(*at))
+		return h1_line_bad(p, input, at, H1_ERR_URI);
+	while (at < end && h1_is_blank(*at))
+		at++;
+	if (unlikely(!h1_read_usual_version(out, at, end, SLICE("\r\n"))))
+		return h1_read_other_version(p, input, at, out);
+	p->line = (uint32_t)(at + 10 - input.ptr);
 	return H1_LINE_OK;
 }
 
@@ -314,13 +382,17 @@ enum h1_line h1_read_status_line(struct h1_parser *p, struct slice input, struct
 	const char *start = c.at, *at;
 	enum h1_line got;
 
-	while (c.at < c.end && (h1_char_class[(uint8_t)*c.at] & H1_CC_URI))
-		c.at++;
-	if (c.at == c.end)
-		return H1_LINE_MORE;
-	out->version = slice_make(start, (size_t)(c.at - start));
-	if (!h1_is_blank(*c.at) || !h1_read_version(p, out))
-		return h1_line_bad(p, input, c.at, H1_ERR_VERSION);
+	if (likely(h1_read_usual_version(out, c.at, c.end, SLICE(" ")))) {
+		c.at += 8;
+	} else {
+		while (c.at < c.end && (h1_char_class[(uint8_t)*c.at] & H1_CC_URI))
+			c.at++;
+		if (c.at == c.end)
+			return H1_LINE_MORE;
+		out->version = slice_make(start, (size_t)(c.at - start));
+		if (!h1_is_blank(*c.at) || !h1_read_version(p, out))
+			return h1_line_bad(p, input, c.at, H1_ERR_VERSION);
+	}
 	while (c.at < c.end && h1_is_blank(*c.at))
 		c.at++;
 	at = h1_read_code(p, out, c.at, c.end);

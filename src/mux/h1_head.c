@@ -53,6 +53,8 @@ void h1_drop_partial(struct h1_conn *h)
 }
 
 
+_Static_assert((int)H1_METHOD_PATCH == (int)HTTP_METH_PATCH, "methods have the same numbers");
+
 /* Fills a head of the message model from what the parser found. False: no memory. */
 static bool h1_fill_head(struct h1_conn *h, struct http_msg *m, const struct h1_head *head)
 {
@@ -98,7 +100,7 @@ static bool h1_fill_head(struct h1_conn *h, struct http_msg *m, const struct h1_
 		if (head->status < 200 && head->status != 101)
 			m->flags |= HTTP_MSG_INTERIM;
 	} else {
-		m->method = (uint8_t)http_method_of(head->method);
+		m->method = head->method_id;
 	}
 	return true;
 }

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* h1_wide.h - bytes of heads looked at H1_WIDE at a time: 16 where the processor has SSE2, else 8
+ *
+ * The two primitives are written twice, the loops around them once. All H1_WIDE bytes at <at> must
+ * be there.
+ */
+#ifndef CODEC_H1_WIDE_H
+#define CODEC_H1_WIDE_H
+
+#include <stdint.h>
+#include <string.h>
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+
+#define H1_WIDE 16
+
+/* Flags the bytes from <first> up to <last>, by comparing as signed what is moved to the start. */
+static inline __m128i h1_wide_between(__m128i bytes, char first, char last)
+{
+	__m128i moved = _mm_add_epi8(bytes, _mm_set1_epi8((char)(-128 - first)));
+
+	return _mm_cmplt_epi8(moved, _mm_set1_epi8((char)(-128 + last - first + 1)));
+}
+
+/* How many bytes in front are not flagged. */
+static inline unsigned h1_wide_first(__m128i flags)
+{
+	return (unsigned)__builtin_ctz((unsigned)_mm_movemask_epi8(flags) | 1u << H1_WIDE);
+}
+
+/* Makes small letters of the letters and dashes that the bytes at <at> begin with, and returns how
+ * many these are: all that most names have.
+ */
+static inline unsigned h1_wide_lower(char *at)
+{
+	static const char bits[2 * H1_WIDE] = { [0 ... H1_WIDE - 1] = 0x20 };
+	__m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
+	__m128i capitals = h1_wide_between(bytes, 'A', 'Z');
+	__m128i low = _mm_or_si128(bytes, _mm_set1_epi8(0x20));
+	__m128i fits = _mm_or_si128(h1_wide_between(low, 'a', 'z'),
+				    _mm_cmpeq_epi8(bytes, _mm_set1_epi8('-')));
+	unsigned count = h1_wide_first(_mm_cmpeq_epi8(fits, _mm_setzero_si128()));
+	__m128i change = _mm_loadu_si128((const __m128i *)(const void *)(bits + H1_WIDE - count));
+
+	bytes = _mm_or_si128(bytes, _mm_and_si128(capitals, change));
+	_mm_storeu_si128((__m128i *)(void *)at, bytes);
+	return count;
+}
+
+/* How many bytes at <at> are in front of the first below 16. */
+static inline unsigned h1_wide_text(const char *at)
+{
+	__m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
+
+	return h1_wide_first(_mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(15)), bytes));
+}
+
+#else
+
+#define H1_WIDE 8
+#define H1_ONES 0x0101010101010101ull
+#define H1_HIGHS 0x8080808080808080ull
+
+/* Where the first of the bytes flagged in <flags> (their highest bits) is in a word of memory. In
+ * big endian it cannot be told by arithmetic that flags bytes above a low one too: 0, look there.
+ */
+static inline unsigned h1_wide_first(uint64_t flags)
+{
+	if (!flags)
+		return H1_WIDE;
+	return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ?
+	       (unsigned)__builtin_ctzll(flags) / 8 : 0;
+}
+
+/* As above; in big endian it may find fewer. */
+static inline unsigned h1_wide_lower(char *at)
+{
+	uint64_t word, low, lower, letters, dashes, others, mask;
+	unsigned count;
+
+	memcpy(&word, at, 8);
+	low = word & ~H1_HIGHS;
+	lower = ((low + H1_ONES * (128 - 'A')) ^ (low + H1_ONES * (127 - 'Z'))) & ~word & H1_HIGHS;
+	lower = word | lower >> 2;
+	low = lower & ~H1_HIGHS;
+	letters = ((low + H1_ONES * (128 - 'a')) ^ (low + H1_ONES * (127 - 'z'))) & ~lower;
+	dashes = ~(((low ^ H1_ONES * '-') + ~H1_HIGHS) | lower);
+	others = ~(letters | dashes) & H1_HIGHS;
+	count = h1_wide_first(others);
+	mask = count == H1_WIDE ? ~0ull : (1ull << count * 8) - 1;
+	lower = (word & ~mask) | (lower & mask);
+	memcpy(at, &lower, 8);
+	return count;
+}
+
+/* As above; in big endian it may find fewer. */
+static inline unsigned h1_wide_text(const char *at)
+{
+	uint64_t word;
+
+	memcpy(&word, at, 8);
+	/* exact for the lowest byte flagged, which is the first one in little endian */
+	return h1_wide_first((word - 0x10 * H1_ONES) & ~word & H1_HIGHS);
+}
+
+#endif
+
+/* Makes small letters of the letters and dashes at <at>. Returns where they end, or a place before
+ * that when fewer than H1_WIDE bytes are left.
+ */
+static inline char *h1_lower_name(char *at, const char *end)
+{
+	unsigned count = H1_WIDE;
+
+	while (count == H1_WIDE && end - at >= H1_WIDE) {
+		count = h1_wide_lower(at);
+		at += count;
+	}
+	return at;
+}
+
+/* The first byte below 16 at or after <at>: it may be NUL, CR, LF, or a harmless one such as a
+ * tab.
+ */
+static inline const char *h1_skip_text(const char *at, const char *end)
+{
+	unsigned count = H1_WIDE;
+
+	while (count == H1_WIDE && end - at >= H1_WIDE) {
+		count = h1_wide_text(at);
+		at += count;
+	}
+	while (at < end && (uint8_t)*at >= 16)
+		at++;
+	return at;
+}
+
+#endif
