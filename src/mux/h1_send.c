@@ -10,10 +10,14 @@
 #include "mux/h1_case.h"
 #include "net/pipe.h"
 
-/* A block being written; grows by whole blocks when a head is larger than one. */
+/* A block being written; grows by whole blocks when a head is larger than one. Lines that stand in a
+ * received head as they are to be written, one behind the other, are a run: one copy, when the run
+ * ends. All but put_line() writes behind what was written, so end_run() goes before.
+ */
 struct writer {
 	struct block *block;
 	char *at, *end;
+	const char *run, *run_end;    /* the run, without the end of its last line; or NULL */
 	const struct h1_case *adjust; /* names in another case, or NULL */
 };
 
@@ -22,6 +26,7 @@ static bool writer_open(struct writer *w, size_t need, const struct h1_case *adj
 	size_t size = block_size();
 
 	w->adjust = adjust;
+	w->run = w->run_end = NULL;
 	w->block = need <= size ? block_new() : block_new_sized(need);
 	if (!w->block)
 		return false;
@@ -54,6 +59,38 @@ static inline void put_field(struct writer *w, struct slice name, struct slice v
 	w->at = at;
 }
 
+static inline void end_run(struct writer *w)
+{
+	if (!w->run)
+		return;
+	put(w, slice_make(w->run, (size_t)(w->run_end - w->run)));
+	put(w, SLICE("\r\n"));
+	w->run = w->run_end = NULL;
+}
+
+/* Takes the line from <start> up to <stop> into the run if it is the next one, else begins a run. */
+static inline void extend_run(struct writer *w, const char *start, const char *stop)
+{
+	if (w->run && (start != w->run_end + 2 || memcmp(w->run_end, "\r\n", 2) != 0))
+		end_run(w);
+	if (!w->run)
+		w->run = start;
+	w->run_end = stop;
+}
+
+/* Writes a field of the list as it is. */
+static inline void put_line(struct writer *w, const struct h1_field *f)
+{
+	const char *name_end = f->name.ptr + f->name.len;
+
+	if (likely(f->value.ptr == name_end + 2 && memcmp(name_end, ": ", 2) == 0 && !w->adjust)) {
+		extend_run(w, f->name.ptr, f->value.ptr + f->value.len);
+	} else {
+		end_run(w);
+		put_field(w, f->name, f->value);
+	}
+}
+
 /* What is known of a head before it is written. */
 struct head_plan {
 	size_t size;          /* of the text, at most, with room for what we add */
@@ -74,6 +111,14 @@ static void plan_connection(struct head_plan *plan, struct slice list)
 	}
 }
 
+/* The fields that are about the connection or the framing: a bit each. All others are sent as they
+ * are.
+ */
+#define HOP_FIELDS \
+	(1ull << FIELD_CONNECTION | 1ull << FIELD_UPGRADE | 1ull << FIELD_CONTENT_LENGTH | \
+	 1ull << FIELD_TRANSFER_ENCODING)
+_Static_assert(FIELD_COUNT <= 64, "a bit for each field");
+
 static struct head_plan plan_head(const struct http_msg *m)
 {
 	struct head_plan plan = { .size = m->method_text.len + m->uri.len + m->version_text.len +
@@ -83,6 +128,8 @@ static struct head_plan plan_head(const struct http_msg *m)
 		const struct h1_field *f = &m->fields.list[i];
 
 		plan.size += f->name.len + f->value.len + 4;
+		if (likely(!(HOP_FIELDS >> f->id & 1)))
+			continue;
 		if (f->id == FIELD_CONNECTION && f->name.ptr)
 			plan_connection(&plan, f->value);
 		else if (f->id == FIELD_UPGRADE && f->name.ptr)
@@ -112,21 +159,46 @@ static bool is_sent_as_old(const struct h1_conn *h, const struct http_msg *m)
 	return m->version == 10 && h->tx_state != H1_TX_CHUNKED;
 }
 
+/* Where the start line ends that was received and says what is to be sent; NULL: none does. */
+static const char *start_line_as_received(const struct http_msg *m, struct slice version)
+{
+	const char *at = m->version_text.ptr, *stop = at + version.len;
+
+	if (!slice_eq(m->version_text, version))
+		return NULL;
+	if (m->flags & HTTP_MSG_RESPONSE)
+		return m->reason.ptr == stop + 5 && stop[0] == ' ' && stop[4] == ' ' &&
+		       (stop[1] - '0') * 100 + (stop[2] - '0') * 10 + stop[3] - '0' == m->status ?
+		       m->reason.ptr + m->reason.len : NULL;
+	return m->uri.ptr == m->method_text.ptr + m->method_text.len + 1 && m->uri.ptr[-1] == ' ' &&
+	       at == m->uri.ptr + m->uri.len + 1 && at[-1] == ' ' &&
+	       !(m->flags & HTTP_MSG_NORMALIZED) ? stop : NULL;
+}
+
 static void put_start_line(struct writer *w, const struct http_msg *m, bool old)
 {
+	struct slice version = old ? SLICE("HTTP/1.0") : SLICE("HTTP/1.1");
+	const char *stop = start_line_as_received(m, version);
+
+	if (likely(stop != NULL)) {
+		extend_run(w, m->flags & HTTP_MSG_RESPONSE ? m->version_text.ptr : m->method_text.ptr,
+			   stop);
+		return;
+	}
 	if (m->flags & HTTP_MSG_RESPONSE) {
-		char code[4] = { (char)('0' + m->status / 100 % 10),
+		char code[5] = { ' ', (char)('0' + m->status / 100 % 10),
 				 (char)('0' + m->status / 10 % 10),
 				 (char)('0' + m->status % 10), ' ' };
 
-		put(w, old ? SLICE("HTTP/1.0 ") : SLICE("HTTP/1.1 "));
-		put(w, slice_make(code, 4));
+		put(w, version);
+		put(w, slice_make(code, 5));
 		put(w, m->reason);
 	} else {
 		put(w, m->method_text);
 		put(w, SLICE(" "));
 		put(w, target_of(m));
-		put(w, old ? SLICE(" HTTP/1.0") : SLICE(" HTTP/1.1"));
+		put(w, SLICE(" "));
+		put(w, version);
 	}
 	put(w, SLICE("\r\n"));
 }
@@ -185,48 +257,78 @@ static struct slice connection_value(const struct h1_conn *h, const struct http_
 	return old || h->flags & H1C_FL_CLIENT_1_0 ? SLICE("keep-alive") : slice_none();
 }
 
-/* The framing field of this message, which rules cannot change: it says how the body is sent, not
- * what the list of fields says. <text> has room for a number.
+/* The framing field of this message, FIELD_OTHER for none. Rules cannot change it: it says how the
+ * body is sent, not what the list of fields says.
  */
-static struct h1_field framing_field(const struct h1_conn *h, const struct http_msg *m, char *text)
+static uint8_t framing_field(const struct h1_conn *h, const struct http_msg *m)
 {
-	struct h1_field f = { .name = slice_none() };
-	struct strbuf b;
-
-	if (h->tx_state == H1_TX_CHUNKED) {
-		f.name = SLICE("transfer-encoding");
-		f.value = SLICE("chunked");
-		f.id = FIELD_TRANSFER_ENCODING;
-	} else if (m->body == HTTP_BODY_LENGTH) {
-		f.name = SLICE("content-length");
-		strbuf_init_fixed(&b, text, 24);
-		strbuf_add_uint(&b, m->content_length);
-		f.value = strbuf_slice(&b);
-		f.id = FIELD_CONTENT_LENGTH;
-	} else if (m->flags & HTTP_MSG_RESPONSE && h->tx_state == H1_TX_LENGTH) {
-		f.name = SLICE("content-length");
-		f.value = SLICE("0");
-		f.id = FIELD_CONTENT_LENGTH;
-	}
-	return f;
+	if (h->tx_state == H1_TX_NONE)
+		return FIELD_OTHER;
+	if (h->tx_state == H1_TX_CHUNKED)
+		return FIELD_TRANSFER_ENCODING;
+	if (m->body == HTTP_BODY_LENGTH ||
+	    (m->flags & HTTP_MSG_RESPONSE && h->tx_state == H1_TX_LENGTH))
+		return FIELD_CONTENT_LENGTH;
+	return FIELD_OTHER;
 }
 
-/* A framing field of the list: is it written? At the place of the first one stands ours. */
+/* The bytes of the body that Content-Length says. */
+static uint64_t length_to_say(const struct http_msg *m)
+{
+	return m->body == HTTP_BODY_LENGTH ? m->content_length : 0;
+}
+
+static void put_own_framing(struct writer *w, const struct http_msg *m, uint8_t id)
+{
+	char number[24];
+	struct strbuf b;
+
+	if (id == FIELD_TRANSFER_ENCODING) {
+		put_field(w, SLICE("transfer-encoding"), SLICE("chunked"));
+		return;
+	}
+	strbuf_init_fixed(&b, number, sizeof(number));
+	strbuf_add_uint(&b, length_to_say(m));
+	put_field(w, SLICE("content-length"), strbuf_slice(&b));
+}
+
+/* Is <text> this number as we write it? */
+static bool says_number(struct slice text, uint64_t number)
+{
+	uint64_t said = 0;
+
+	if (text.len > 19 || !text.len || (text.len > 1 && text.ptr[0] == '0'))
+		return false;
+	for (size_t i = 0; i < text.len; i++) {
+		if (!ascii_is_digit(text.ptr[i]))
+			return false;
+		said = said * 10 + (uint64_t)(text.ptr[i] - '0');
+	}
+	return said == number;
+}
+
+/* A framing field of the list: is it written? At the place of the first one stands ours, <due>. */
 static void put_framing(struct writer *w, const struct h1_conn *h, const struct http_msg *m,
-			const struct h1_field *f, struct h1_field *ours)
+			const struct h1_field *f, uint8_t *due)
 {
 	bool response = m->flags & HTTP_MSG_RESPONSE;
 
 	if (h->tx_state == H1_TX_NONE) {
 		/* what the body would have been; no field says that 204 has one */
 		if (m->status == 304 || m->status >= 205 || (m->status >= 200 && m->status < 204))
-			put_field(w, f->name, f->value);
-	} else if (ours->id == f->id && ours->name.ptr) {
-		put_field(w, ours->name, ours->value);
-		ours->name = slice_none();
+			put_line(w, f);
+	} else if (*due == f->id) {
+		*due = FIELD_OTHER;
+		if (f->id == FIELD_CONTENT_LENGTH ? says_number(f->value, length_to_say(m))
+						  : slice_eq(f->value, SLICE("chunked"))) {
+			put_line(w, f);
+			return;
+		}
+		end_run(w);
+		put_own_framing(w, m, f->id);
 	} else if (!response && m->body == HTTP_BODY_NONE && f->id == FIELD_CONTENT_LENGTH &&
 		   slice_eq(f->value, SLICE("0"))) {
-		put_field(w, f->name, f->value);
+		put_line(w, f);
 	}
 }
 
@@ -237,36 +339,41 @@ static bool value_is_ours(struct slice value)
 	       slice_eq_nocase(value, SLICE("keep-alive"));
 }
 
-static void put_fields(struct writer *w, struct h1_conn *h, const struct http_msg *m,
+/* Writes a field that is about the connection or the framing, if it is to be written. */
+static void put_hop_field(struct writer *w, const struct h1_conn *h, const struct h1_field *f,
+			  const struct head_plan *plan, uint8_t *due)
+{
+	const struct http_msg *m = h->ep->tx_head;
+
+	if (f->id == FIELD_CONNECTION && value_is_ours(f->value))
+		return;
+	if (f->id == FIELD_UPGRADE && !(m->flags & HTTP_MSG_RESPONSE) && !plan->upgrade_token)
+		return;
+	if (f->id == FIELD_CONTENT_LENGTH || f->id == FIELD_TRANSFER_ENCODING)
+		put_framing(w, h, m, f, due);
+	else
+		put_line(w, f);
+}
+
+static void put_fields(struct writer *w, const struct h1_conn *h, const struct http_msg *m,
 		       const struct head_plan *plan)
 {
 	struct slice connection = connection_value(h, m);
-	char number[24];
-	struct h1_field ours = framing_field(h, m, number);
+	uint8_t due = framing_field(h, m);
 
 	for (unsigned i = 0; i < m->fields.count; i++) {
 		const struct h1_field *f = &m->fields.list[i];
 
-		if (!f->name.ptr)
+		if (unlikely(!f->name.ptr))
 			continue;
-		switch (f->id) {
-		case FIELD_CONTENT_LENGTH:
-		case FIELD_TRANSFER_ENCODING:
-			put_framing(w, h, m, f, &ours);
-			continue;
-		case FIELD_CONNECTION:
-			if (value_is_ours(f->value))
-				continue;
-			break;
-		case FIELD_UPGRADE:
-			if (!(m->flags & HTTP_MSG_RESPONSE) && !plan->upgrade_token)
-				continue;
-			break;
-		}
-		put_field(w, f->name, f->value);
+		if (likely(!(HOP_FIELDS >> f->id & 1)))
+			put_line(w, f);
+		else
+			put_hop_field(w, h, f, plan, &due);
 	}
-	if (ours.name.ptr && h->tx_state != H1_TX_NONE)
-		put_field(w, ours.name, ours.value);
+	end_run(w);
+	if (due != FIELD_OTHER)
+		put_own_framing(w, m, due);
 	if (!slice_is_none(connection))
 		put_field(w, h->flags & H1C_FL_PROXY_NAME ? SLICE("proxy-connection")
 							  : SLICE("connection"), connection);
@@ -300,7 +407,8 @@ static void put_interim(struct writer *w, const struct http_msg *m)
 {
 	for (unsigned i = 0; i < m->fields.count; i++)
 		if (m->fields.list[i].name.ptr)
-			put_field(w, m->fields.list[i].name, m->fields.list[i].value);
+			put_line(w, &m->fields.list[i]);
+	end_run(w);
 	put(w, SLICE("\r\n"));
 }
 
