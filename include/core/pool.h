@@ -22,6 +22,8 @@ struct pool;
 struct pool *pool_new(const char *name, size_t size);
 void *pool_alloc(struct pool *p);
 void *pool_zalloc(struct pool *p);
+/* An object whose first <bytes> are zero, the rest is as it was left. */
+void *pool_alloc_clear(struct pool *p, size_t bytes);
 /* NULL is harmless. */
 void pool_free(struct pool *p, void *object);
 /* Gives the calling thread's spare objects back (idle, stopping). */

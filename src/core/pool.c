@@ -277,6 +277,16 @@ static inline void *cache_pop(struct pool *p, struct pool_cache *c)
 	return s;
 }
 
+/* The thread keeps it. Too many bytes are kept then? */
+static inline bool cache_push(struct pool *p, struct pool_cache *c, struct spare *s)
+{
+	s->next = c->spares;
+	c->spares = s;
+	__atomic_store_n(&c->count, c->count + 1, __ATOMIC_RELAXED);
+	cached_bytes += p->real_size;
+	return cached_bytes > hot_size;
+}
+
 /* Shared clusters worth keeping: a turn of the loop may take two blocks for each of 200 requests
  * and give them all back, which must not make it go to the library.
  */
@@ -379,8 +389,6 @@ static void *pool_debug_alloc(struct pool *p, struct pool_cache *c, void *caller
 
 static void pool_debug_free(struct pool *p, struct pool_cache *c, void *object, void *caller)
 {
-	struct spare *s = object;
-
 	if (pool_flags & (POOL_TAG | POOL_CALLER)) {
 		/* Written past its end, of another pool, or freed twice. */
 		BUG_ON(pool_trailer(p, object)[0] != p);
@@ -394,59 +402,75 @@ static void pool_debug_free(struct pool *p, struct pool_cache *c, void *object, 
 	}
 	if (pool_flags & POOL_INTEGRITY)
 		memset(object, INTEGRITY_BYTE, p->size);
-	s->next = c->spares;
-	c->spares = s;
-	__atomic_store_n(&c->count, c->count + 1, __ATOMIC_RELAXED);
-	cached_bytes += p->real_size;
-	if (cached_bytes > hot_size)
+	if (cache_push(p, c, object))
 		pool_evict(p, c);
 }
 
 /* --- the program's side ---------------------------------------------------------------------- */
 
-void *pool_alloc(struct pool *p)
+/* Where the thread has no spare, or somebody looks for bugs; <caller> is the program's place. */
+static __attribute__((noinline)) void *alloc_rare(struct pool *p, void *caller)
 {
 	struct pool_cache *c = cache_self;
 
-	if (unlikely(!c) && !(c = cache_init()))
+	if (!c && !(c = cache_init()))
 		return NULL;
 	c += p->index;
-	if (unlikely(pool_flags & POOL_ANY_DEBUG))
-		return pool_debug_alloc(p, c, __builtin_return_address(0));
-	if (likely(c->spares != NULL) || pool_refill(p, c))
-		return cache_pop(p, c);
-	return pool_ask(p, c);
+	if (pool_flags & POOL_ANY_DEBUG)
+		return pool_debug_alloc(p, c, caller);
+	return pool_refill(p, c) ? cache_pop(p, c) : pool_ask(p, c);
+}
+
+static inline void *alloc(struct pool *p, void *caller)
+{
+	struct pool_cache *c = cache_self;
+
+	if (unlikely(!c || pool_flags & POOL_ANY_DEBUG || !c[p->index].spares))
+		return alloc_rare(p, caller);
+	return cache_pop(p, c + p->index);
+}
+
+void *pool_alloc(struct pool *p)
+{
+	return alloc(p, __builtin_return_address(0));
+}
+
+void *pool_alloc_clear(struct pool *p, size_t bytes)
+{
+	void *object = alloc(p, __builtin_return_address(0));
+
+	return object ? memset(object, 0, bytes) : NULL;
 }
 
 void *pool_zalloc(struct pool *p)
 {
-	void *object = pool_alloc(p);
+	return pool_alloc_clear(p, p->size);
+}
 
-	return object ? memset(object, 0, p->size) : NULL;
+/* Where the thread has no cache yet, or somebody looks for bugs. */
+static __attribute__((noinline)) void free_rare(struct pool *p, void *object, void *caller)
+{
+	struct pool_cache *c = cache_self;
+
+	if (!c && !(c = cache_init()))
+		return; /* it never allocated and cannot now: the object is lost */
+	c += p->index;
+	if (pool_flags & POOL_ANY_DEBUG)
+		pool_debug_free(p, c, object, caller);
+	else if (cache_push(p, c, object))
+		pool_evict(p, c);
 }
 
 void pool_free(struct pool *p, void *object)
 {
 	struct pool_cache *c = cache_self;
-	struct spare *s = object;
 
 	if (!object)
 		return;
-	if (unlikely(!c) && !(c = cache_init())) {
-		/* A thread which never allocated and cannot now: the object is lost. */
-		return;
-	}
-	c += p->index;
-	if (unlikely(pool_flags & POOL_ANY_DEBUG)) {
-		pool_debug_free(p, c, object, __builtin_return_address(0));
-		return;
-	}
-	s->next = c->spares;
-	c->spares = s;
-	__atomic_store_n(&c->count, c->count + 1, __ATOMIC_RELAXED);
-	cached_bytes += p->real_size;
-	if (unlikely(cached_bytes > hot_size))
-		pool_evict(p, c);
+	if (unlikely(!c || pool_flags & POOL_ANY_DEBUG))
+		free_rare(p, object, __builtin_return_address(0));
+	else if (unlikely(cache_push(p, c + p->index, object)))
+		pool_evict(p, c + p->index);
 }
 
 void pool_trim_thread(void)
