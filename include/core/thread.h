@@ -5,7 +5,8 @@
  * hooks of the end of the turn. Everything with an owner thread is touched by that thread alone;
  * others post messages (mailbox.h). Threads are numbered from 0, groups from 0 (the manual shows
  * from 1).
- * Manual: configuration 3.1 (nbthread, thread-groups, thread-group, cpu-map, cpu-policy).
+ * Manual: configuration 3.1 (nbthread, thread-groups, thread-group, cpu-map, cpu-policy,
+ * cpu-affinity).
  */
 #ifndef CORE_THREAD_H
 #define CORE_THREAD_H
@@ -38,6 +39,10 @@ unsigned thread_group_of(unsigned thread);
 bool thread_layout(unsigned threads, unsigned groups);
 /* Same with chosen sizes: group <g> has sizes[g] threads (1 or more). */
 bool thread_layout_sizes(const unsigned *sizes, unsigned groups);
+/* Has the next configuration that decides about threads print CPUs, clusters and who runs where, to
+ * standard output (option -dc). Before a configuration is checked.
+ */
+void thread_report_cpus(void);
 
 /* Work to do at the end of this turn of this thread's loop, before it polls again: connections
  * with gathered output, for instance. <h> is linked at most once per turn.

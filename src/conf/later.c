@@ -15,8 +15,6 @@ static const struct {
 	unsigned where;
 	const char *feature;
 } later[] = {
-	{ "shm-stats-file*", CONF_GLOBAL, "counters in shared memory (see stats-file)" },
-	{ "cpu-affinity", CONF_GLOBAL, "the binding of threads inside their group" },
 	/* rows of words that TLS itself has not: before those of all its words */
 	{ "ca-base", CONF_GLOBAL, TLS }, { "crt-base", CONF_GLOBAL, TLS },
 	{ "key-base", CONF_GLOBAL, TLS }, { "issuers-chain-path", CONF_GLOBAL, TLS },

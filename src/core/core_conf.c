@@ -22,7 +22,8 @@ static bool settings_init(void *data)
 {
 	struct core_settings *set = data;
 
-	set->policy = POLICY_FIRST_NODE;
+	set->policy = POLICY_PERFORMANCE;
+	set->policy_merge = 1;
 	set->hot_size = 524288;
 	set->fail_percent = -1;
 	set->profiling = PROFILING_AUTO_OFF;
@@ -253,6 +254,26 @@ static const char *next_policy(void *ctx)
 	return *i < ARRAY_LEN(policies) ? policies[(*i)++].name : NULL;
 }
 
+/* threads-per-core, behind the name of a policy. */
+static bool take_per_core(struct conf_line *l, struct core_settings *set)
+{
+	const char *word = conf_next(l);
+
+	if (!word)
+		return true;
+	if (strcmp(word, "threads-per-core") != 0)
+		return conf_error(l, l->at - 1, "threads-per-core",
+				  "'cpu-policy' passed an unknown keyword '%s', the only known values "
+				  "are threads-per-core", word);
+	word = conf_next(l);
+	if (!word || (strcmp(word, "1") != 0 && strcmp(word, "auto") != 0))
+		return conf_error(l, l->at - (word != NULL), NULL,
+				  "'cpu-policy' passed an unknown value '%s' to keyword "
+				  "'threads-per-core', known values are 1 or auto", word ? word : "");
+	set->one_per_core = *word == '1';
+	return true;
+}
+
 static bool parse_cpu_policy(struct conf_line *l)
 {
 	struct core_settings *set = core_settings_of(l->cfg);
@@ -263,7 +284,8 @@ static bool parse_cpu_policy(struct conf_line *l)
 		if (strcmp(word, policies[i].name) == 0) {
 			set->policy = policies[i].policy;
 			set->policy_merge = policies[i].merge;
-			return true;
+			set->policy_is_set = true;
+			return take_per_core(l, set);
 		}
 	}
 	return conf_error(l, l->at - (word != NULL), word ? conf_closest(word, next_policy,
@@ -274,6 +296,49 @@ static bool parse_cpu_policy(struct conf_line *l)
 			  "'group-by-{2|3|4}-clusters', 'performance', 'efficiency' and "
 			  "'resource'.",
 			  word ? word : "");
+}
+
+static const struct {
+	const char *name;
+	enum cpu_affinity affinity;
+} affinities[] = {
+	{ "per-core", AFFINITY_CORE }, { "per-group", AFFINITY_GROUP },
+	{ "per-thread", AFFINITY_THREAD }, { "per-ccx", AFFINITY_CCX }, { "auto", AFFINITY_AUTO },
+};
+
+static const char *next_affinity(void *ctx)
+{
+	unsigned *i = ctx;
+
+	return *i < ARRAY_LEN(affinities) ? affinities[(*i)++].name : NULL;
+}
+
+static bool parse_cpu_affinity(struct conf_line *l)
+{
+	struct core_settings *set = core_settings_of(l->cfg);
+	const char *word = conf_next(l), *more;
+	unsigned i = 0, at = 0;
+
+	while (i < ARRAY_LEN(affinities) && (!word || strcmp(word, affinities[i].name) != 0))
+		i++;
+	if (i == ARRAY_LEN(affinities))
+		return conf_error(l, l->at - (word != NULL),
+				  word ? conf_closest(word, next_affinity, &at) : NULL,
+				  "'cpu-affinity' parsed an unknown directive '%s'. Known values "
+				  "are : per-core per-group per-thread per-ccx auto",
+				  word ? word : "");
+	set->affinity = affinities[i].affinity;
+	more = conf_next(l);
+	if (!more)
+		return true;
+	if (set->affinity == AFFINITY_GROUP && strcmp(more, "loose") == 0)
+		set->affinity = AFFINITY_GROUP_LOOSE;
+	else if (set->affinity != AFFINITY_GROUP || strcmp(more, "auto") != 0)
+		return conf_error(l, l->at - 1, NULL, "'%s' provided with unknown optional "
+				  "argument '%s'.%s", word, more,
+				  set->affinity == AFFINITY_GROUP ? " Known values are : loose auto"
+								  : "");
+	return true;
 }
 
 static const struct {
@@ -499,8 +564,13 @@ static const struct conf_keyword keywords[] = {
 	{ .words = "cpu-map", .where = CONF_GLOBAL, .flags = CONF_EARLY, .max_args = -1,
 	  .parse = parse_cpu_map, .syntax = "[auto:]<thread-group>[/<thread-set>] <cpu-set>...",
 	  .help = "bind threads to CPUs" },
-	{ .words = "cpu-policy", .where = CONF_GLOBAL, .flags = CONF_EARLY, .max_args = 1,
-	  .parse = parse_cpu_policy, .syntax = "<policy>", .help = "how threads are put on CPUs" },
+	{ .words = "cpu-affinity", .where = CONF_GLOBAL, .flags = CONF_EARLY, .max_args = 2,
+	  .parse = parse_cpu_affinity,
+	  .syntax = "{ auto | per-core | per-thread | per-ccx | per-group [auto | loose] }",
+	  .help = "the CPUs of a group that each of its threads may use" },
+	{ .words = "cpu-policy", .where = CONF_GLOBAL, .flags = CONF_EARLY, .max_args = 3,
+	  .parse = parse_cpu_policy, .syntax = "<policy> [threads-per-core { 1 | auto }]",
+	  .help = "how threads are put on CPUs" },
 	{ .words = "cpu-set", .where = CONF_GLOBAL, .flags = CONF_EARLY, .max_args = -1,
 	  .parse = parse_cpu_set, .syntax = "<directive> [<set>]...",
 	  .help = "CPUs that may be used" },
@@ -562,6 +632,7 @@ static struct {
 	bool done;
 	unsigned threads, groups;
 } layout;
+static bool reported; /* thread_report_cpus() */
 
 /* Decides about threads, so that those who check after us can count them. The first configuration
  * decides for the life of the process.
@@ -594,7 +665,14 @@ static void core_check(struct config *cfg, struct diag_list *diags)
 	}
 	layout.threads = plan.threads;
 	layout.groups = plan.groups;
+	if (reported)
+		cpu_report(&topology, &plan);
 	affinity_set_plan(&plan);
+}
+
+void thread_report_cpus(void)
+{
+	reported = true;
 }
 
 /* Fewer at once with more threads: they all share what the tasks touch. */

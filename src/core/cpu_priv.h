@@ -44,8 +44,10 @@ bool cpu_set_parse(struct cpu_set *s, const char *text, unsigned max, bool *too_
 
 /* What a CPU belongs to; numbers are counted from 0 over the machine, -1: unknown. */
 struct cpu {
+	int16_t package;
 	int16_t node;
 	int16_t ccx;      /* shares the last level cache */
+	int16_t l2, l1;   /* shares the cache of this level */
 	int16_t cluster;
 	int16_t core;
 	int16_t thread;   /* rank among those of its core */
@@ -67,6 +69,7 @@ void cpu_topology_read(struct cpu_topology *t, const char *root);
 struct thread_plan {
 	unsigned threads, groups;
 	unsigned sizes[GROUPS_MAX];
+	struct cpu_set kept;       /* the CPUs that may be used */
 	struct cpu_set *cpus;      /* per thread; an empty set: not bound. NULL: none is bound */
 };
 
@@ -76,5 +79,25 @@ struct thread_plan {
 bool thread_plan_make(struct thread_plan *plan, const struct cpu_topology *t,
 		      const struct core_settings *set, struct diag_list *diags);
 void thread_plan_fini(struct thread_plan *plan);
+
+/* A run of groups that share CPUs: what a policy takes for one unit (a CCX, a cluster, some of them),
+ * before it is cut into groups.
+ */
+struct thread_part {
+	struct cpu_set cpus;
+	unsigned threads;
+	unsigned group_size;       /* threads of each of its groups; the last may have fewer */
+};
+
+/* Says where the threads of <part>, the first of which is number <id> of <plan>, run: as
+ * "cpu-affinity" wants.
+ */
+void thread_part_bind(struct thread_plan *plan, unsigned id, const struct thread_part *part,
+		      const struct cpu_topology *t, const struct core_settings *set);
+
+/* Prints the CPUs, kept or not, the clusters and who runs where, as option -dc wants, to standard
+ * output.
+ */
+void cpu_report(const struct cpu_topology *t, const struct thread_plan *plan);
 
 #endif

@@ -44,8 +44,10 @@ static int read_number(const char *path, int missing)
 	return read_line(path, text, sizeof(text)) ? num_prefix_int(text, NULL) : missing;
 }
 
-/* The CPUs which share the highest level of cache with <cpu>. False: unknown. */
-static bool read_last_cache(const char *root, unsigned cpu, struct cpu_set *s)
+/* The CPUs which share the highest level of cache with <cpu>; if <wanted> is not 0, a cache of this
+ * level. False: unknown.
+ */
+static bool read_cache(const char *root, unsigned cpu, int wanted, struct cpu_set *s)
 {
 	char path[512];
 	int best = 0;
@@ -56,7 +58,7 @@ static bool read_last_cache(const char *root, unsigned cpu, struct cpu_set *s)
 
 		snprintf(path, sizeof(path), "%s/cpu/cpu%u/cache/index%d/level", root, cpu, i);
 		level = read_number(path, 0);
-		if (level <= best)
+		if (level <= best || (wanted && level != wanted))
 			continue;
 		snprintf(path, sizeof(path), "%s/cpu/cpu%u/cache/index%d/shared_cpu_list", root,
 			 cpu, i);
@@ -65,7 +67,7 @@ static bool read_last_cache(const char *root, unsigned cpu, struct cpu_set *s)
 			*s = sharing;
 		}
 	}
-	return best >= 2;
+	return wanted ? best == wanted : best >= 2;
 }
 
 /* The number of the set that <s> is: its first CPU says whether it was met before. */
@@ -106,8 +108,8 @@ static void read_nodes(struct cpu_topology *t, const char *root)
 
 /* Tables of set_number(). */
 struct numbering {
-	int16_t next[3];
-	int16_t numbers[3][CPUS_MAX];
+	int16_t next[5];
+	int16_t numbers[5][CPUS_MAX];
 };
 
 static void read_cpu(struct cpu_topology *t, const char *root, unsigned cpu, struct numbering *n)
@@ -122,13 +124,17 @@ static void read_cpu(struct cpu_topology *t, const char *root, unsigned cpu, str
 		for (unsigned other = 0; other < cpu; other++)
 			c->thread = (int16_t)(c->thread + cpu_set_has(&s, other));
 	}
-	if (read_last_cache(root, cpu, &s)) {
+	snprintf(path, sizeof(path), "%s/cpu/cpu%u/topology/package_cpus_list", root, cpu);
+	if (read_set(path, &s))
+		c->package = set_number(&s, cpu, &n->next[2], n->numbers[2]);
+	else
+		memset(&s, 0, sizeof(s));
+	if (read_cache(root, cpu, 0, &s) || !cpu_set_is_empty(&s))
 		c->ccx = set_number(&s, cpu, &n->next[1], n->numbers[1]);
-	} else {
-		snprintf(path, sizeof(path), "%s/cpu/cpu%u/topology/package_cpus_list", root, cpu);
-		if (read_set(path, &s))
-			c->ccx = set_number(&s, cpu, &n->next[1], n->numbers[1]);
-	}
+	if (read_cache(root, cpu, 2, &s))
+		c->l2 = set_number(&s, cpu, &n->next[3], n->numbers[3]);
+	if (read_cache(root, cpu, 1, &s))
+		c->l1 = set_number(&s, cpu, &n->next[4], n->numbers[4]);
 	snprintf(path, sizeof(path), "%s/cpu/cpu%u/cpu_capacity", root, cpu);
 	c->capacity = read_number(path, 0);
 	if (!c->capacity) {

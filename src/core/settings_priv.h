@@ -8,9 +8,15 @@
 #include "cpu_priv.h"
 
 enum cpu_policy {
-	POLICY_FIRST_NODE, /* the default */
+	POLICY_FIRST_NODE,
 	POLICY_NONE, POLICY_CCX, POLICY_CLUSTER, POLICY_PERFORMANCE, POLICY_EFFICIENCY,
 	POLICY_RESOURCE,
+};
+
+/* Where the threads of a group run. */
+enum cpu_affinity {
+	AFFINITY_AUTO, /* per core with one thread per core, else per group */
+	AFFINITY_GROUP, AFFINITY_GROUP_LOOSE, AFFINITY_CCX, AFFINITY_CORE, AFFINITY_THREAD,
 };
 
 enum cpu_rule_kind { CPU_RULE_CPU, CPU_RULE_NODE, CPU_RULE_CLUSTER, CPU_RULE_CORE,
@@ -40,6 +46,9 @@ struct core_settings {
 	int group_max;             /* max-threads-per-group, 0: not set */
 	enum cpu_policy policy;
 	int policy_merge;          /* how many CCX or clusters make a group */
+	bool policy_is_set;        /* by a line */
+	bool one_per_core;         /* threads-per-core 1 */
+	enum cpu_affinity affinity;
 	bool no_numa_mapping;
 	bool cpu_reset;
 	struct cpu_rule *rules;    /* in order; in the arena */

@@ -2,10 +2,10 @@
 /* thread_plan.c - how many threads, in which groups, on which CPUs
  *
  *	allowed CPUs = where the process may run, changed by cpu-set, restricted by the policy
- *	explicit     : nbthread, thread-groups, thread-group or cpu-map say how many
+ *	explicit     : nbthread, thread-groups, thread-group or cpu-map say how many: no policy
  *	by policy    : one group per CCX or cluster (or 2, 3, 4 of them)
  *
- * Groups which would be larger than the limit are cut in equal parts.
+ * Parts which would make larger groups than the limit are cut in equal ones.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,12 +13,6 @@
 #include "settings_priv.h"
 
 #define GROUP_DEFAULT_MAX 16
-
-/* One group to be: its CPUs and how many threads it gets. */
-struct part {
-	struct cpu_set cpus;
-	unsigned threads;
-};
 
 void thread_plan_fini(struct thread_plan *plan)
 {
@@ -156,27 +150,41 @@ static unsigned plan_group_max(const struct core_settings *set)
 	return GROUP_DEFAULT_MAX;
 }
 
-/* Adds a part, cut so that none has more than <max> threads. */
-static void parts_add(struct part *parts, unsigned *count, const struct cpu_set *cpus, unsigned max)
+static unsigned min_unsigned(unsigned a, unsigned b)
 {
-	unsigned threads = cpu_set_count(cpus), pieces = (threads + max - 1) / max;
+	return a < b ? a : b;
+}
 
-	for (unsigned i = 0; i < pieces && *count < GROUPS_MAX; i++, (*count)++) {
-		parts[*count].cpus = *cpus;
-		parts[*count].threads = threads / pieces + (i < threads % pieces);
+/* How many threads run on <cpus>: one for each CPU, or for each core. */
+static unsigned plan_places(const struct cpu_set *cpus, const struct cpu_topology *t,
+			    bool one_per_core)
+{
+	struct cpu_set cores = { 0 };
+	unsigned unknown = 0;
+
+	if (!one_per_core)
+		return cpu_set_count(cpus);
+	for (unsigned cpu = 0; cpu < CPUS_MAX; cpu++) {
+		if (!cpu_set_has(cpus, cpu))
+			continue;
+		if (t->cpu[cpu].core < 0)
+			unknown++;
+		else
+			cpu_set_put(&cores, (unsigned)t->cpu[cpu].core);
 	}
+	return cpu_set_count(&cores) + unknown;
 }
 
 /* One part per CCX or cluster, or per <policy_merge> of them. */
-static unsigned plan_by_cache(struct part *parts, const struct cpu_set *allowed,
+static unsigned plan_by_cache(struct thread_part *parts, const struct cpu_set *allowed,
 			      const struct cpu_topology *t, const struct core_settings *set)
 {
 	bool by_cluster = set->policy == POLICY_CLUSTER || set->policy == POLICY_RESOURCE;
-	unsigned count = 0, merged = 0, max = plan_group_max(set);
+	unsigned count = 0, merged = 0;
 	struct cpu_set left = *allowed, cpus = { 0 };
 	int first;
 
-	while ((first = cpu_set_nth(&left, 0)) >= 0) {
+	while ((first = cpu_set_nth(&left, 0)) >= 0 && count < GROUPS_MAX) {
 		const struct cpu *f = &t->cpu[first];
 		struct cpu_set same = { 0 };
 
@@ -191,16 +199,12 @@ static unsigned plan_by_cache(struct part *parts, const struct cpu_set *allowed,
 		cpu_set_or(&cpus, &same);
 		if (++merged < (unsigned)set->policy_merge && !cpu_set_is_empty(&left))
 			continue;
-		parts_add(parts, &count, &cpus, max);
+		parts[count].cpus = cpus;
+		parts[count++].threads = plan_places(&cpus, t, set->one_per_core);
 		memset(&cpus, 0, sizeof(cpus));
 		merged = 0;
 	}
 	return count;
-}
-
-static unsigned min_unsigned(unsigned a, unsigned b)
-{
-	return a < b ? a : b;
 }
 
 /* Sizes of the groups of thread-group lines; then the threads left for the others, evenly. */
@@ -254,10 +258,13 @@ static bool plan_explicit(struct thread_plan *plan, const struct cpu_set *allowe
 	plan->threads = min_unsigned(plan->threads, THREADS_MAX);
 	if (set->groups)
 		plan->groups = (unsigned)set->groups;
-	else if (set->maps || set->groups_defined)
+	else if (set->maps || set->groups_defined ||
+		 (set->policy == POLICY_NONE && !set->threads && !set->group_max))
 		plan->groups = 1;
 	else
 		plan->groups = min_unsigned((plan->threads + max - 1) / max, GROUPS_MAX);
+	if (plan->groups == 1 && !set->group_max)
+		max = GROUP_THREADS_MAX;
 	plan->threads = min_unsigned(plan->threads, plan->groups * max);
 	return plan_sizes(plan, set, diags);
 }
@@ -321,70 +328,120 @@ static void plan_warn(const struct thread_plan *plan, const struct cpu_set *allo
 			 cpu_set_count(&all), bound ? " via cpu-map directives" : "");
 }
 
-/* Binds every thread of a part to the part's CPUs. */
-static void plan_bind_parts(struct thread_plan *plan, const struct part *parts)
+/* Only the first <count> CPUs stay in <cpus>. */
+static void plan_trim(struct cpu_set *cpus, unsigned count)
 {
-	unsigned id = 0;
-
-	for (unsigned g = 0; g < plan->groups; g++) {
-		for (unsigned i = 0; i < plan->sizes[g]; i++)
-			plan->cpus[id++] = parts[g].cpus;
+	for (unsigned cpu = 0; cpu < CPUS_MAX; cpu++) {
+		if (cpu_set_has(cpus, cpu) && count-- == 0) {
+			for (; cpu < CPUS_MAX; cpu++)
+				cpus->bits[cpu / 64] &= ~(1ull << cpu % 64);
+		}
 	}
 }
 
-static void plan_take_parts(struct thread_plan *plan, const struct part *parts, unsigned count,
-			    unsigned limit)
+/* Makes groups of the parts, no more threads than <limit> in all. Returns how many parts count. */
+static unsigned plan_take_parts(struct thread_plan *plan, struct thread_part *parts, unsigned count,
+				const struct core_settings *set)
 {
-	plan->groups = plan->threads = 0;
-	for (unsigned g = 0; g < count && limit > 0; g++) {
-		plan->sizes[g] = min_unsigned(parts[g].threads, limit);
-		limit -= plan->sizes[g];
-		plan->threads += plan->sizes[g];
-		plan->groups++;
+	unsigned limit = set->hard_limit ? (unsigned)set->hard_limit : THREADS_MAX;
+	unsigned max = plan_group_max(set), taken = 0;
+
+	for (; taken < count && limit > 0 && plan->groups < GROUPS_MAX; taken++) {
+		struct thread_part *p = &parts[taken];
+		unsigned pieces, left;
+
+		if (p->threads > limit) {
+			p->threads = limit;
+			if (!set->one_per_core)
+				plan_trim(&p->cpus, limit);
+		}
+		pieces = (p->threads + max - 1) / max;
+		p->group_size = (p->threads + pieces - 1) / pieces;
+		for (left = p->threads; left > 0 && plan->groups < GROUPS_MAX;) {
+			plan->sizes[plan->groups] = min_unsigned(p->group_size, left);
+			left -= plan->sizes[plan->groups++];
+		}
+		p->threads -= left;
+		limit -= p->threads;
+		plan->threads += p->threads;
 	}
+	return taken;
+}
+
+/* Says why the policy of the file is not asked. */
+static void plan_ignores(const struct core_settings *set, struct diag_list *diags)
+{
+	static const struct diag_place bare = { .form = DIAG_BARE };
+	const char *by = set->threads ? "nbthreads" : set->groups ? "thread-groups" :
+			 set->maps ? "cpu-map" : set->groups_defined ? "thread-group" : NULL;
+
+	if (!by && set->policy == POLICY_FIRST_NODE && set->no_numa_mapping)
+		by = "numa-cpu-mapping";
+	if (by && set->policy_is_set && set->policy != POLICY_NONE)
+		diag_add(diags, DIAG_NOTICE, &bare, NULL, "cpu-policy is ignored when %s is set.", by);
+}
+
+/* The parts of the policy; 0: it makes none, threads are as many as allowed CPUs. */
+static unsigned plan_by_policy(struct thread_part *parts, struct cpu_set *allowed,
+			       const struct cpu_topology *t, const struct core_settings *set)
+{
+	if (set->policy >= POLICY_PERFORMANCE)
+		plan_select(allowed, t, set->policy);
+	if (set->policy >= POLICY_CCX)
+		return plan_by_cache(parts, allowed, t, set);
+	if (set->policy != POLICY_FIRST_NODE || set->no_numa_mapping ||
+	    cpu_set_count(&t->bound) < cpu_set_count(&t->online) || !plan_first_node(allowed, t))
+		return 0;
+	parts[0].cpus = *allowed;
+	parts[0].threads = plan_places(allowed, t, set->one_per_core);
+	return 1;
+}
+
+static bool plan_bind(struct thread_plan *plan, const struct thread_part *parts, unsigned count,
+		      const struct cpu_topology *t, const struct core_settings *set)
+{
+	unsigned id = 0;
+
+	if (!count && !set->maps && !set->rules && !set->cpu_reset)
+		return true;
+	plan->cpus = calloc(plan->threads, sizeof(*plan->cpus));
+	if (!plan->cpus)
+		return false;
+	for (unsigned i = 0; i < count; i++) {
+		thread_part_bind(plan, id, &parts[i], t, set);
+		id += parts[i].threads;
+	}
+	for (; !set->maps && id < plan->threads; id++)
+		plan->cpus[id] = plan->kept;
+	for (const struct cpu_map *m = set->maps; m; m = m->next)
+		plan_apply_map(plan, m);
+	return true;
 }
 
 bool thread_plan_make(struct thread_plan *plan, const struct cpu_topology *t,
 		      const struct core_settings *set, struct diag_list *diags)
 {
-	static struct part parts[GROUPS_MAX]; /* large; start-up is one thread */
+	static struct thread_part parts[GROUPS_MAX]; /* large; start-up is one thread */
 	bool free_hand = !set->threads && !set->groups && !set->maps && !set->groups_defined;
-	struct cpu_set allowed;
 	unsigned count = 0;
 
 	memset(plan, 0, sizeof(*plan));
-	plan_allowed(&allowed, t, set, diags);
+	plan_allowed(&plan->kept, t, set, diags);
 	if (set->hard_limit && set->threads > set->hard_limit)
 		diag_add(diags, DIAG_WARNING, NULL, NULL, "nbthread forced to a higher value "
 			  "(%d) than "
 			 "the configured thread-hard-limit (%d), enforcing the limit. Change one "
 			 "of "
 			 "them to silence this warning.", set->threads, set->hard_limit);
-	if (set->policy >= POLICY_PERFORMANCE && !set->maps)
-		plan_select(&allowed, t, set->policy);
-	if (free_hand && set->policy >= POLICY_CCX) {
-		count = plan_by_cache(parts, &allowed, t, set);
-	} else if (free_hand && set->policy == POLICY_FIRST_NODE && !set->no_numa_mapping &&
-		   cpu_set_count(&t->bound) >= cpu_set_count(&t->online) &&
-		   plan_first_node(&allowed, t)) {
-		parts_add(parts, &count, &allowed, plan_group_max(set));
-	}
+	plan_ignores(set, diags);
+	if (free_hand)
+		count = plan_by_policy(parts, &plan->kept, t, set);
 	if (count)
-		plan_take_parts(plan, parts, count,
-				set->hard_limit ? (unsigned)set->hard_limit : THREADS_MAX);
-	else if (!plan_explicit(plan, &allowed, set, diags))
+		count = plan_take_parts(plan, parts, count, set);
+	else if (!plan_explicit(plan, &plan->kept, set, diags))
 		return false;
-	if (count || set->maps || set->rules || set->cpu_reset) {
-		plan->cpus = calloc(plan->threads, sizeof(*plan->cpus));
-		if (!plan->cpus)
-			return false;
-	}
-	if (count)
-		plan_bind_parts(plan, parts);
-	for (unsigned id = 0; !count && plan->cpus && !set->maps && id < plan->threads; id++)
-		plan->cpus[id] = allowed;
-	for (const struct cpu_map *m = set->maps; m; m = m->next)
-		plan_apply_map(plan, m);
-	plan_warn(plan, &allowed, diags);
+	if (!plan_bind(plan, parts, count, t, set))
+		return false;
+	plan_warn(plan, &plan->kept, diags);
 	return true;
 }

@@ -102,7 +102,11 @@ static void test_policies(void)
 {
 	machine(2, 4, 4, 2);
 	is_str(decide(), "32/2", "two nodes of 32: the first one, in groups of 16");
-	is_int(cpus_of(0), 32, "bound to it");
+	is_int(cpus_of(0), 16, "each bound to its half");
+	set.affinity = AFFINITY_GROUP_LOOSE;
+	decide();
+	is_int(cpus_of(0), 32, "or to all of it");
+	set.affinity = AFFINITY_AUTO;
 	set.no_numa_mapping = true;
 	is_str(decide(), "64/4", "no numa-cpu-mapping: all");
 	is_int(cpus_of(0), 0, "not bound");
@@ -135,6 +139,50 @@ static void test_policies(void)
 		topo.cpu[i].capacity = 900;
 	set.policy = POLICY_PERFORMANCE;
 	is_str(decide(), "8/2", "nearly as fast is good enough");
+}
+
+static void test_affinity(void)
+{
+	machine(1, 2, 4, 2);
+	set.policy = POLICY_CCX;
+	set.policy_merge = 1;
+	is_str(decide(), "16/2", "two CCX of four cores");
+	is_int(cpus_of(0), 8, "per group");
+	set.affinity = AFFINITY_CORE;
+	decide();
+	ok(cpus_of(3) == 2 && cpu_set_has(&made.cpus[3], 2) && cpu_set_has(&made.cpus[3], 3),
+	   "per core: the second pair");
+	set.affinity = AFFINITY_THREAD;
+	decide();
+	ok(cpus_of(3) == 1 && cpu_set_has(&made.cpus[3], 3), "per thread");
+	set.policy_merge = 2;
+	set.affinity = AFFINITY_CCX;
+	is_str(decide(), "16/1", "both in one group");
+	ok(cpus_of(8) == 8 && cpu_set_has(&made.cpus[8], 8), "per CCX: the second one");
+	set.affinity = AFFINITY_AUTO;
+	set.one_per_core = true;
+	is_str(decide(), "8/1", "one thread per core");
+	is_int(cpus_of(0), 2, "with both CPUs of it");
+	set.group_max = 3;
+	is_str(decide(), "8/3", "in groups of three at most");
+	set.affinity = AFFINITY_GROUP;
+	decide();
+	ok(cpus_of(0) == 6 && cpus_of(7) == 4, "whose cores touch");
+	set.hard_limit = 2;
+	is_str(decide(), "2/1", "two threads at most");
+	set.one_per_core = false;
+	is_str(decide(), "2/1", "also of CPUs");
+	is_int(cpus_of(0), 2, "which are as many");
+	for (unsigned cpu = 0; cpu < 16; cpu++)
+		topo.cpu[cpu].core = -1;
+	set.affinity = AFFINITY_CORE;
+	set.hard_limit = 0;
+	decide();
+	is_int(cpus_of(0), 1, "cores that are not known: each CPU is one");
+	set.policy_is_set = true;
+	set.threads = 4;
+	decide();
+	ok(!list_is_empty(&diags.diags), "nbthread: the policy is not asked, and that is said");
 }
 
 /* Reads keywords as in a global section; returns whether something was wrong. */
@@ -186,6 +234,11 @@ static void test_keywords(void)
 	is_int(keywords(" cpu-map 1"), 1, "cpu-map: no CPU");
 	is_int(keywords(" cpu-map 1/1 5000"), 1, "cpu-map: no such CPU");
 	is_int(keywords(" cpu-policy foo"), 1, "no such policy");
+	is_int(keywords(" cpu-policy none threads-per-core 2"), 1, "no such number of threads");
+	is_int(keywords(" cpu-affinity"), 1, "cpu-affinity: nothing");
+	is_int(keywords(" cpu-affinity per-core loose"), 1, "loose is for groups");
+	is_int(keywords(" cpu-affinity per-group loose"), 0, "per-group loose");
+	is_int(set.affinity, AFFINITY_GROUP_LOOSE, "is what it says");
 	is_int(keywords(" cpu-set only-cpu"), 1, "cpu-set: no set");
 	is_int(keywords(" tune.fail-alloc 101"), 1, "more than all");
 	is_int(keywords(" warn-blocked-traffic-after 2s"), 1, "too long");
@@ -217,6 +270,7 @@ int main(void)
 	test_numbers();
 	test_groups();
 	test_policies();
+	test_affinity();
 	test_keywords();
 	return done_testing();
 }
