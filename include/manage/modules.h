@@ -13,6 +13,7 @@
 #include "base/module.h"
 
 extern const struct module mod_stats_file;    /* stats-file: counters kept across restarts */
+extern const struct module mod_stats_shared;  /* shm-stats-file: counters shared by processes */
 extern const struct module mod_state_file;    /* server-state-file: states kept across restarts */
 extern const struct module mod_proxy_ctl;     /* show backend, enable frontend, ... */
 extern const struct module mod_server_ctl;    /* set server, show servers, ... */

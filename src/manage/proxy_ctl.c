@@ -10,6 +10,7 @@
 #include "proxy/proxy.h"
 #include "proxy/server.h"
 #include "proxy/walk.h"
+#include "stats_shared_priv.h"
 
 /* The frontend that the next word names, moving behind it; NULL: reported. */
 static struct proxy *take_frontend(struct ctl_request *rq)
@@ -127,13 +128,13 @@ static enum ctl_step show_backend(struct ctl_request *rq)
 
 /* --- clear counters ------------------------------------------------------------------------- */
 
-static bool is_gauge(unsigned i, bool front)
+bool stats_is_gauge(unsigned i, bool front)
 {
 	static const unsigned fronts[] = { CNT_H2_CONNS, CNT_H2_STREAMS, CNT_H1_CONNS,
 					   CNT_H1_STREAMS };
 	static const unsigned backs[] = { CNT_QUEUE_CUR, CNT_IDLE_CUR, CNT_SAFE_CUR, CNT_USED_CUR,
-					  CNT_SLOTS_FREE, CNT_BACK_H2_CONNS, CNT_BACK_H2_STREAMS,
-					  CNT_BACK_H1_CONNS, CNT_BACK_H1_STREAMS };
+					  CNT_PRIVATE_CUR, CNT_SLOTS_FREE, CNT_BACK_H2_CONNS,
+					  CNT_BACK_H2_STREAMS, CNT_BACK_H1_CONNS, CNT_BACK_H1_STREAMS };
 	const unsigned *list = front ? fronts : backs;
 	size_t count = front ? ARRAY_LEN(fronts) : ARRAY_LEN(backs);
 
@@ -146,8 +147,10 @@ static bool is_gauge(unsigned i, bool front)
 static void clear_range(struct counter_set *set, unsigned from, unsigned to, bool front)
 {
 	for (unsigned i = from; i < to && i < set->count; i++)
-		if (!is_gauge(i, front))
+		if (!stats_is_gauge(i, front)) {
 			counter_clear(set, i);
+			stats_shared_clear(set, i);
+		}
 }
 
 /* Those of protocols, as with `show stat`'s last columns; the others too with <all>. */

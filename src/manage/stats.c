@@ -11,6 +11,7 @@
 #include "proxy/check.h"
 #include "proxy/proxy.h"
 #include "proxy/server.h"
+#include "stats_shared_priv.h"
 
 struct field_info {
 	const char *name, *help;
@@ -93,6 +94,12 @@ static void put_text(struct stats_row *r, enum stats_field f, const char *tag, c
 	v->text = text;
 }
 
+/* With what other processes have counted. */
+static int64_t total_read(const struct counter_set *set, unsigned i)
+{
+	return (int64_t)counter_read(set, i) + stats_shared_rest(set, i);
+}
+
 /* Which counter stands in which column. */
 struct counter_column {
 	enum stats_field field;
@@ -104,7 +111,7 @@ static void put_counters(struct stats_row *r, const struct counter_set *set,
 {
 	for (unsigned i = 0; i < count; i++)
 		put(r, columns[i].field, STATS_U64, "MCP",
-		    (int64_t)counter_read(set, columns[i].counter));
+		    total_read(set, columns[i].counter));
 }
 
 static const struct counter_column http_columns[] = {
@@ -159,7 +166,7 @@ static const struct counter_column serve_columns[] = {
 /* A gauge may be seen below zero while shards are read one after the other. */
 static int64_t gauge_read(const struct counter_set *set, unsigned i)
 {
-	int64_t v = (int64_t)counter_read(set, i);
+	int64_t v = total_read(set, i);
 
 	return v > 0 ? v : 0;
 }
@@ -206,7 +213,7 @@ static void put_tls(struct stats_row *r, const struct counter_set *set)
 {
 	for (unsigned i = 0; i <= CNT_TLS_STAPLED - CNT_TLS_SESS; i++)
 		r->values[STATS_BASE_COUNT + STATS_EXTRA_ssl_sess + i].number =
-			(int64_t)counter_read(set, CNT_TLS_SESS + i);
+			total_read(set, CNT_TLS_SESS + i);
 }
 
 /* What every row has. */
@@ -266,7 +273,7 @@ void stats_fill_frontend(struct stats_row *r, const struct proxy *px)
 		PUT_COUNTERS(r, &st->fe, http_columns);
 		PUT_COUNTERS(r, &st->fe, cache_columns);
 		put(r, STATS_INTERCEPTED, STATS_U64, "MCP",
-		    (int64_t)counter_read(&st->fe, CNT_INTERCEPTED));
+		    total_read(&st->fe, CNT_INTERCEPTED));
 	}
 	put(r, STATS_SCUR, STATS_U32, "MGP", gauge_read(&st->fe, CNT_SESS_CUR));
 	put(r, STATS_SMAX, STATS_U32, "MMP", (int64_t)atomic_read(&st->fe_session_max));
@@ -319,12 +326,12 @@ void stats_fill_backend(struct stats_row *r, const struct proxy *px, bool with_c
 	begin_row(r, STATS_BACKEND, px, "BACKEND", 0);
 	PUT_COUNTERS(r, &st->be, serve_columns);
 	PUT_COUNTERS(r, &st->be, compression_columns);
-	put(r, STATS_DREQ, STATS_U64, "MCP", (int64_t)counter_read(&st->be, CNT_DENIED_REQ));
+	put(r, STATS_DREQ, STATS_U64, "MCP", total_read(&st->be, CNT_DENIED_REQ));
 	if (px->mode == PROXY_MODE_HTTP) {
 		PUT_COUNTERS(r, &st->be, http_columns);
 		PUT_COUNTERS(r, &st->be, cache_columns);
 		put(r, STATS_REQ_TOT, STATS_U64, "MCP",
-		    (int64_t)counter_read(&st->be, CNT_REQ_TOT));
+		    total_read(&st->be, CNT_REQ_TOT));
 	}
 	put(r, STATS_QCUR, STATS_U32, "MGP", gauge_read(&st->be, CNT_QUEUE_CUR));
 	put(r, STATS_QMAX, STATS_U32, "MMP", (int64_t)atomic_read(&st->be_queue_max));
@@ -334,7 +341,7 @@ void stats_fill_backend(struct stats_row *r, const struct proxy *px, bool with_c
 	put_backend_status(r, px, with_counts);
 	if (cookie_hook && cookie_hook(px))
 		put_text(r, STATS_COOKIE, "CNS", cookie_hook(px));
-	put(r, STATS_CHKDOWN, STATS_U64, "MCP", (int64_t)counter_read(&st->be, CNT_CHECK_DOWNS));
+	put(r, STATS_CHKDOWN, STATS_U64, "MCP", total_read(&st->be, CNT_CHECK_DOWNS));
 	put(r, STATS_LASTCHG, STATS_U32, "MAP", seconds_since_us(atomic_read(&st->changed_us)));
 	if (!__atomic_load_n(&st->was_up, __ATOMIC_RELAXED))
 		down_s += (uint64_t)seconds_since_us(atomic_read(&st->changed_us));
@@ -419,16 +426,16 @@ static void put_checks(struct stats_row *r, const struct server *srv)
 
 	if (check_flags_of(&st->check) & CHECK_ENABLED) {
 		put(r, STATS_CHKFAIL, STATS_U64, "MCP",
-		    (int64_t)counter_read(&st->counters, CNT_CHECK_FAILS));
+		    total_read(&st->counters, CNT_CHECK_FAILS));
 		put(r, STATS_CHKDOWN, STATS_U64, "MCP",
-		    (int64_t)counter_read(&st->counters, CNT_CHECK_DOWNS));
+		    total_read(&st->counters, CNT_CHECK_DOWNS));
 		if (oper == SERVER_STOPPED)
 			down_s += (uint64_t)seconds_since_us(atomic_read(&st->changed_us));
 		put(r, STATS_DOWNTIME, STATS_U32, "MCP", (int64_t)down_s);
 	}
 	if (srv->checks.observe != OBSERVE_NONE)
 		put(r, STATS_HANAFAIL, STATS_U64, "MCP",
-		    (int64_t)counter_read(&st->counters, CNT_CHECK_HANA));
+		    total_read(&st->counters, CNT_CHECK_HANA));
 	if (oper == SERVER_STARTING)
 		put(r, STATS_THROTTLE, STATS_U32, "MaP",
 		    100 * (int64_t)__atomic_load_n(&st->warm, __ATOMIC_RELAXED) / SERVER_WARM);
@@ -451,7 +458,7 @@ void stats_fill_server(struct stats_row *r, const struct server *srv)
 	if (srv->proxy->mode == PROXY_MODE_HTTP) {
 		PUT_COUNTERS(r, &st->counters, http_columns);
 		put(r, STATS_REQ_TOT, STATS_U64, "MCP",
-		    (int64_t)counter_read(&st->counters, CNT_REQ_TOT));
+		    total_read(&st->counters, CNT_REQ_TOT));
 	}
 	put(r, STATS_QCUR, STATS_U32, "MGP", gauge_read(&st->counters, CNT_QUEUE_CUR));
 	put(r, STATS_QMAX, STATS_U32, "MMP", (int64_t)atomic_read(&st->queue_max));
@@ -484,7 +491,7 @@ void stats_fill_server(struct stats_row *r, const struct server *srv)
 	put_extra(r, srv);
 	if (srv->proxy->outlier.interval_ms)
 		put(r, STATS_EJECTIONS, STATS_U64, "MCP",
-		    (int64_t)counter_read(&st->counters, CNT_EJECTIONS));
+		    total_read(&st->counters, CNT_EJECTIONS));
 	put_tls(r, &st->counters);
 }
 

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* stats_shared_file.c - the file of shm-stats-file: objects, and which processes use them
+ *
+ * Locks (fcntl, of the open file, so they go with the process): byte 0 while objects are looked for,
+ * taken or given back; byte 1 + n as long as process n lives.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/file.h"
+#include "stats_shared_priv.h"
+
+#define PROCESSES_MAX 64
+#define VERSION 1
+
+static const char magic[8] = "OWNSTATS";
+
+struct shared_head {
+	char magic[8];
+	uint32_t version, object_size;
+	uint64_t layout;
+};
+
+static struct {
+	int fd;                       /* -1: none */
+	struct shared_head *head;
+	struct shared_object *objects;
+	size_t bytes;
+	unsigned max, process;
+} file = { .fd = -1 };
+
+bool shared_file_is_open(void)
+{
+	return file.fd >= 0;
+}
+
+/* F_WRLCK or F_UNLCK. False: another process has it (<wait> false), or errno. */
+static bool set_lock(short type, off_t byte, bool wait)
+{
+	struct flock lock = { .l_type = type, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1 };
+	int result;
+
+	do {
+		result = fcntl(file.fd, wait ? F_OFD_SETLKW : F_OFD_SETLK, &lock);
+	} while (result < 0 && errno == EINTR);
+	return result == 0;
+}
+
+static bool is_alive(unsigned process)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 1 + process,
+			      .l_len = 1 };
+
+	return process == file.process ||
+	       (fcntl(file.fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK);
+}
+
+/* The bits of processes that live. Under the lock. */
+static uint64_t alive(void)
+{
+	uint64_t bits = 0;
+
+	for (unsigned i = 0; i < PROCESSES_MAX; i++)
+		bits |= (uint64_t)is_alive(i) << i;
+	return bits;
+}
+
+/* Takes a number. False: there are too many processes. */
+static bool take_number(void)
+{
+	for (file.process = 0; file.process < PROCESSES_MAX; file.process++)
+		if (set_lock(F_WRLCK, 1 + file.process, false))
+			return true;
+	return false;
+}
+
+/* Is it a file of this layout? An empty one becomes one. */
+static bool take_head(uint64_t layout, off_t size)
+{
+	struct shared_head head = { .version = VERSION, .object_size = sizeof(struct shared_object),
+				    .layout = layout }, seen;
+
+	memcpy(head.magic, magic, sizeof(head.magic));
+	if (size == 0)
+		return pwrite(file.fd, &head, sizeof(head), 0) == sizeof(head);
+	return pread(file.fd, &seen, sizeof(seen), 0) == sizeof(seen) &&
+	       memcmp(&head, &seen, sizeof(head)) == 0;
+}
+
+/* Maps the file, which is made longer if it is too short. */
+static bool map_file(unsigned max)
+{
+	struct stat st;
+
+	if (fstat(file.fd, &st) < 0)
+		return false;
+	file.max = ((size_t)st.st_size - sizeof(struct shared_head)) / sizeof(struct shared_object);
+	if (file.max < max) {
+		file.max = max;
+		if (ftruncate(file.fd, (off_t)(sizeof(struct shared_head) +
+					       max * sizeof(struct shared_object))) < 0)
+			return false;
+	}
+	file.bytes = sizeof(struct shared_head) + file.max * sizeof(struct shared_object);
+	file.head = mmap(NULL, file.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.fd, 0);
+	if (file.head == MAP_FAILED)
+		return false;
+	file.objects = (struct shared_object *)(file.head + 1);
+	file.max = max;
+	return true;
+}
+
+/* What is not a file of this layout gets another name. */
+static bool open_right_one(const char *path, uint64_t layout, bool *renamed)
+{
+	struct stat st;
+
+	file.fd = file_open(path, O_RDWR | O_CREAT, 0600);
+	if (file.fd < 0)
+		return false;
+	set_lock(F_WRLCK, 0, true);
+	if (fstat(file.fd, &st) == 0 && take_head(layout, st.st_size))
+		return true;
+	close(file.fd);
+	*renamed = true;
+	file.fd = file_make(path, 0600);
+	if (file.fd < 0)
+		return false;
+	set_lock(F_WRLCK, 0, true);
+	return take_head(layout, 0);
+}
+
+bool shared_file_open(const char *path, unsigned max, uint64_t layout, bool *renamed, char *why,
+		      size_t size)
+{
+	*renamed = false;
+	if (open_right_one(path, layout, renamed) && map_file(max) && take_number()) {
+		set_lock(F_UNLCK, 0, false);
+		return true;
+	}
+	snprintf(why, size, "%s", file.fd >= 0 && file.process == PROCESSES_MAX
+		 ? "too many processes use it" : strerror(errno));
+	if (file.fd >= 0)
+		close(file.fd);
+	file.fd = -1;
+	return false;
+}
+
+/* Objects of processes that are dead stay until somebody looks: what they have counted counts. */
+struct shared_object *shared_object_take(enum shared_kind kind, const char *guid, bool *is_new)
+{
+	struct shared_object *found = NULL, *free_one = NULL;
+
+	set_lock(F_WRLCK, 0, true);
+	for (unsigned i = 0; i < file.max && !found; i++) {
+		struct shared_object *o = &file.objects[i];
+
+		if (o->kind == kind && strcmp(o->guid, guid) == 0)
+			found = o;
+		else if (o->kind == SHARED_FREE && !free_one)
+			free_one = o;
+	}
+	*is_new = !found;
+	if (!found && free_one) {
+		found = free_one;
+		memset(found, 0, sizeof(*found));
+		snprintf(found->guid, sizeof(found->guid), "%s", guid);
+		found->kind = kind;
+	}
+	if (found)
+		found->users |= UINT64_C(1) << file.process;
+	set_lock(F_UNLCK, 0, false);
+	return found;
+}
+
+void shared_object_drop(struct shared_object *o)
+{
+	set_lock(F_WRLCK, 0, true);
+	o->users &= ~(UINT64_C(1) << file.process) & alive();
+	if (!o->users)
+		memset(o, 0, sizeof(*o));
+	set_lock(F_UNLCK, 0, false);
+}
+
+void shared_file_close(void)
+{
+	munmap(file.head, file.bytes);
+	close(file.fd);
+	file.fd = -1;
+}
