@@ -120,6 +120,11 @@ extern const struct quic_tls_ops tls_quic_ops;
 
 /* --- servers ---------------------------------------------------------------------------------- */
 
+/* Servers' certificates are not verified unless a line asks for it, as after "ssl-server-verify none"
+ * (option -dV). Before <cfg> is read.
+ */
+void tls_servers_trust_all(struct config *cfg);
+
 /* Do connections to this server begin with TLS now? <server>: its slots. What is asked of a
  * connection that exists is tls_is_on(): a command may change this at any moment.
  */

@@ -59,7 +59,7 @@ static bool traces_begin(const struct main_options *o)
 	struct strbuf text;
 	bool good;
 
-	if (!o->traces)
+	if (!o->traces || strcmp(o->traces, "help") == 0)
 		return true;
 	strbuf_init(&text);
 	good = trace_run_option(o->traces, &text) == TRACE_DONE;
@@ -187,9 +187,28 @@ static int run(const struct main_options *o)
 	return stop_status();
 }
 
+static const char traces_help[] =
+"-dt [<source>[:<level>[:<verbosity>]],...] has what happens inside written to stderr.\n"
+"Nothing, or a source that is empty or 'all', is all sources; the level is 'error' unless\n"
+"another one is given; of all sources the verbosity can only be 'quiet'.\n"
+"A level or verbosity that does not exist lists those that do.\n"
+"    -dt                       errors of all sources\n"
+"    -dt all:user              what a user wants to know of all\n"
+"    -dt h1                    errors of HTTP/1\n"
+"    -dt h2:data,stream        transfers of HTTP/2, and errors of streams\n"
+"    -dt h1::clean,h2::minimal errors, each in its own words\n";
+
 /* What is answered without reading a configuration; -1: go on. */
 static int answer_at_once(const struct main_options *o)
 {
+	if (o->traces && strcmp(o->traces, "help") == 0) {
+		fputs(traces_help, stdout);
+		return STATUS_OK;
+	}
+	if (o->version_word || o->version_short || o->version_branch) {
+		version_print_word(stdout, o->version_branch ? 2 : o->version_short ? 3 : 0);
+		return STATUS_OK;
+	}
 	if (o->version || o->version_long) {
 		version_print(stdout);
 		if (o->version_long)
@@ -206,11 +225,13 @@ static int answer_at_once(const struct main_options *o)
 	return -1;
 }
 
-/* -c, -dK, --explain; -1: go on. */
+/* -c, -dA, -dK, --explain; -1: go on. */
 static int answer_about(struct config *cfg, const struct main_options *o, bool warned)
 {
 	if (o->list_libraries)
 		libraries_dump(program_path(), stdout);
+	if (o->archive && !libraries_archive(program_path(), o->archive))
+		return STATUS_ERROR;
 	if (o->dump_classes && !keyword_dump(o->dump_classes, main_modules, stdout))
 		return STATUS_ERROR;
 	if (o->explain.request)

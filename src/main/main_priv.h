@@ -89,6 +89,10 @@ struct main_options {
 	bool diagnostics;            /* -dD */
 	bool no_epoll, no_poll;      /* -de, -dp */
 	bool no_splice;              /* -dS */
+	bool show_cpus;              /* -dc */
+	bool version_word, version_short, version_branch; /* -vq, -vqs, -vqb */
+	const char *archive;         /* -dA: a file to write; or NULL */
+	bool no_verify;              /* -dV */
 	bool no_reuseport;           /* -dR */
 	bool list_libraries;         /* -dL */
 	bool may_lack_addresses;     /* -dr */
@@ -110,6 +114,8 @@ void options_print_usage(FILE *out, const char *program);
 const char *version_text(void);
 const char *version_date(void);
 void version_print(FILE *out);
+/* -vq; <parts> of the numbers only: 3 for -vqs, 2 for -vqb. */
+void version_print_word(FILE *out, int parts);
 /* -vv. */
 void version_print_build(FILE *out);
 /* The last part of it, which -V shows too. */
@@ -129,6 +135,8 @@ void environment_forget(struct config *cfg);
 void libraries_dump(const char *program, FILE *out);
 /* The same files, each behind the addresses where it is mapped. */
 void libraries_dump_places(FILE *out);
+/* -dA: writes the same files, with all their bytes, to <path>, in the format of tar. False: why was said. */
+bool libraries_archive(const char *program, const char *path);
 /* -dK. False: unknown class, or help was asked for. */
 bool keyword_dump(const char *classes, const struct module *const *modules, FILE *out);
 

@@ -18,6 +18,7 @@ struct args {
 
 static const char usage_text[] =
 "        -v shows the version ; -vv shows how the program was built.\n"
+"        -vq/-vqs/-vqb only show the version, the short version, the branch.\n"
 "        -h shows this text.\n"
 "        -f reads a file, or the *.cfg files of a folder ; may be given several times.\n"
 "        -d debug mode: stays in foreground ; -db only stays in foreground.\n"
@@ -31,15 +32,18 @@ static const char usage_text[] =
 "        -L sets the name of the local peer (default: the host's name)\n"
 "        -p writes the process's id to this file\n"
 "        -4 resolves names to IPv4 addresses only, at run time\n"
+"        -dA<file> writes the program and its libraries to a tar file after the check\n"
+"        -dc shows the CPUs, kept or not, and which thread runs where\n"
 "        -dC[[key],line] shows the configuration files as they are read\n"
 "        -dD points at suspicious statements ; -dW fails if anything was warned about\n"
 "        -de does not use epoll ; -dp does not use poll\n"
-"        -dF, -dZ, -dS disable fast forwarding, zero-copy forwarding and splicing\n"
+"        -dS, -dF, -dZ do not use splice()\n"
 "        -dG, -dR disable getaddrinfo() and SO_REUSEPORT\n"
 "        -dI allows programs to be started\n"
 "        -dK{class[,...]} shows the registered keywords ('help' lists the classes)\n"
 "        -dL lists the loaded libraries after the check\n"
 "        -dr goes on when the address of a server cannot be resolved\n"
+"        -dt [<source>[:<level>[:<verbosity>]],...] traces to stderr ; see -dt help\n"
 "        -dV disables the verification of servers' certificates\n"
 "        -W runs a master and its worker ; -Ws the same and tells the service manager\n"
 "        -S <bind>[,bind_options...] opens the master's socket\n"
@@ -171,11 +175,14 @@ struct flag {
 
 #define FLAG(name, member) { name, offsetof(struct main_options, member) }
 static const struct flag flags[] = {
-	FLAG("-v", version), FLAG("-vv", version_long), FLAG("-h", usage), FLAG("--help", usage),
+	FLAG("-v", version), FLAG("-vv", version_long), FLAG("-vq", version_word),
+	FLAG("-vqs", version_short), FLAG("-vqb", version_branch), FLAG("-h", usage), FLAG("--help", usage),
 	FLAG("-d", debug), FLAG("-db", foreground), FLAG("-D", daemon), FLAG("-V", verbose),
 	FLAG("-q", quiet), FLAG("-c", check_only), FLAG("-dW", zero_warning),
 	FLAG("-dD", diagnostics), FLAG("-de", no_epoll), FLAG("-dp", no_poll),
-	FLAG("-dS", no_splice), FLAG("-dR", no_reuseport), FLAG("-dL", list_libraries),
+	FLAG("-dS", no_splice), FLAG("-dF", no_splice), FLAG("-dZ", no_splice),
+	FLAG("-dc", show_cpus), FLAG("-dV", no_verify), FLAG("-dR", no_reuseport),
+	FLAG("-dL", list_libraries),
 	FLAG("-dr", may_lack_addresses), FLAG("-dI", may_fork), FLAG("-4", only_ipv4),
 	FLAG("--diagnostics=json", json_diagnostics),
 	FLAG("-W", master.wanted), FLAG("-Ws", master.notifies),
@@ -185,10 +192,8 @@ static const struct flag flags[] = {
 static const struct {
 	const char *name, *why;
 } without_effect[] = {
-	{ "-dF", "bytes are always forwarded in the same way" },
-	{ "-dZ", "bytes are always forwarded in the same way" },
 	{ "-dG", "names are always resolved by getaddrinfo()" },
-	{ "-dV", "there is no TLS yet, so nothing is verified" },
+	{ "-dT", "the kernel never takes part in TLS" },
 };
 #define USELESS_COUNT (sizeof(without_effect) / sizeof(*without_effect))
 
@@ -254,24 +259,6 @@ static bool starts_with(const char *word, const char *prefix)
 	return strncmp(word, prefix, strlen(prefix)) == 0;
 }
 
-/* Options that are known but wait for a later version. *known: it was one of them. */
-static bool refuse_later(const char *word, bool *known)
-{
-	static const struct {
-		const char *name, *why;
-	} later[] = {
-		{ "-dc", "the list of CPUs is not there yet" },
-	};
-
-	for (size_t i = 0; i < sizeof(later) / sizeof(*later); i++) {
-		if (strcmp(word, later[i].name) == 0) {
-			*known = true;
-			return refuse(word, later[i].why);
-		}
-	}
-	return false;
-}
-
 /* --compat: it only answers, so the files are only checked. */
 static enum options_result take_compat(struct args *a)
 {
@@ -297,9 +284,6 @@ static enum options_result take_option(struct args *a, const char *word)
 	done = take_valued(a, word, &known);
 	if (known)
 		return done ? OPTIONS_OK : OPTIONS_USAGE;
-	refuse_later(word, &known);
-	if (known)
-		return OPTIONS_ERROR;
 	if (strcmp(word, "-f") == 0) {
 		const char *path = take_value(a);
 
@@ -331,7 +315,16 @@ static enum options_result take_option(struct args *a, const char *word)
 		return take_pool_options(word + 3) ? OPTIONS_OK : OPTIONS_ERROR;
 	if (starts_with(word, "-dt")) {
 		a->o->traces = word + 3;
+		if (!*a->o->traces && a->at + 1 < a->argc && a->argv[a->at + 1][0] != '-')
+			a->o->traces = a->argv[++a->at];
 		return OPTIONS_OK;
+	}
+	if (starts_with(word, "-dA")) {
+		a->o->archive = word + 3;
+		if (*a->o->archive)
+			return OPTIONS_OK;
+		MAIN_ALERT("-dA: missing output file name");
+		return OPTIONS_ERROR;
 	}
 	if (starts_with(word, "-dK")) {
 		a->o->dump_classes = word + 3;

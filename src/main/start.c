@@ -8,12 +8,14 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <time.h>
+#include "core/thread.h"
 #include "ctl/ctl.h"
 #include "dns/resolvers.h"
 #include "ext/log_forward.h"
 #include "front/listen.h"
 #include "proxy/bind.h"
 #include "proxy/proxy.h"
+#include "tls/tls.h"
 #include "main_priv.h"
 
 /* How long to wait for old processes to leave their sockets. */
@@ -76,6 +78,10 @@ struct config *generation_read(const struct main_options *o, struct diag_list *d
 		proxies_allow_unresolved(cfg);
 	if (o->only_ipv4)
 		resolvers_only_ipv4(cfg);
+	if (o->no_verify)
+		tls_servers_trust_all(cfg);
+	if (o->show_cpus && !worker_has_master())
+		thread_report_cpus();
 	compat = compat_begin(cfg, o);
 	good = conf_read(cfg, o->sources, o->source_count, diags);
 	conf_show_lines(cfg, NULL);

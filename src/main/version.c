@@ -44,6 +44,17 @@ void version_print(FILE *out)
 			u.machine);
 }
 
+void version_print_word(FILE *out, int parts)
+{
+	size_t len = strlen(BUILD_VERSION), dots = 0;
+
+	for (size_t i = 0; parts && i < len; i++) {
+		if (BUILD_VERSION[i] == '-' || (BUILD_VERSION[i] == '.' && ++dots == (size_t)parts))
+			len = i;
+	}
+	fprintf(out, "%.*s\n", (int)len, BUILD_VERSION);
+}
+
 /* <name> as in USE_<name>. */
 static bool has_feature(const char *name)
 {

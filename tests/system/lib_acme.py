@@ -66,9 +66,11 @@ def verify(jwk, alg, text, signature):
 
 
 class Authority:
-    """<challenge_port>: where names are asked for their tokens. <faults>: set of words, see where they are used."""
+    """<challenge_port>: where names are asked for their tokens. <faults>: set of words, see where they are used.
+    <records>: called with a name, it gives the texts of its TXT records, for the challenges dns-01 and dns-persist-01."""
 
-    def __init__(self, challenge_port, days=90, faults=(), eab=None):
+    def __init__(self, challenge_port, days=90, faults=(), eab=None, records=lambda name: []):
+        self.records = records
         self.challenge_port, self.days, self.faults, self.eab = challenge_port, days, set(faults), eab
         self.accounts, self.orders, self.nonces, self.log = {}, [], set(), []
         self.counts = {}
@@ -86,7 +88,17 @@ class Authority:
             do_HEAD = do_GET
 
             def do_POST(self):
-                self.serve(self.rfile.read(int(self.headers["content-length"])))
+                if self.headers["content-length"]:
+                    self.serve(self.rfile.read(int(self.headers["content-length"])))
+                    return
+                body = b""
+                while True: # chunks
+                    piece = self.rfile.read(int(self.rfile.readline(), 16))
+                    self.rfile.readline()
+                    if not piece:
+                        break
+                    body += piece
+                self.serve(body)
 
             def serve(self, body):
                 owner.serve(self, body)
@@ -172,7 +184,9 @@ class Authority:
 
     def on_account(self, path, header, payload, headers, n):
         kid = self.base + "/kid/" + thumbprint(header["jwk"])
-        if payload.get("termsOfServiceAgreed") is not True:
+        if payload.get("onlyReturnExisting") and kid not in self.accounts:
+            raise Refused(400, "accountDoesNotExist", "no account")
+        if payload.get("termsOfServiceAgreed") is not True and kid not in self.accounts:
             raise Refused(400, "userActionRequired", "terms")
         if self.eab:
             b = payload["externalAccountBinding"]
@@ -216,16 +230,35 @@ class Authority:
         if status == "invalid":
             challenge["error"] = {"detail": "wrong key authorization"}
         others = [] if "no-http" in self.faults else [challenge]
-        return 200, {"status": status, "identifier": o["names"][i], "challenges": [{"type": "dns-01", "url": "x", "token": token}] + others}
+        dns = dict(challenge, type="dns-01", url=challenge["url"] + "/dns")
+        persist = dict(challenge, type="dns-persist-01", url=challenge["url"] + "/persist")
+        del persist["token"]
+        persist["issuer-domain-names"] = ["authority.example", "other.example"]
+        if "bad-issuer" in self.faults:
+            persist["issuer-domain-names"] = ["\"\n"]
+        return 200, {"status": status, "identifier": o["names"][i], "challenges": [dns, persist] + others}
 
     def on_chall(self, path, header, payload, headers, n):
         o, i = self.orders[int(path[1])], int(path[2])
         token = b64(hashlib.sha256(("%s/%s" % (path[1], path[2])).encode()).digest())
+        if len(path) > 3:
+            return self.on_chall_of_dns(path[3], o, i, token)
         c = http.client.HTTPConnection("127.0.0.1", self.challenge_port, timeout=5)
         c.request("GET", "/.well-known/acme-challenge/" + token, headers={"host": o["names"][i]["value"]})
         body = c.getresponse().read().decode().strip()
         good = body == token + "." + thumbprint(o["key"])
         o["valid"].add(i if good and "invalid" not in self.faults else ("failed", i))
+        return 200, {"status": "processing"}
+
+    def on_chall_of_dns(self, kind, o, i, token):
+        name = o["names"][i]["value"]
+        if kind == "dns":
+            digest = hashlib.sha256((token + "." + thumbprint(o["key"])).encode()).digest()
+            good = b64(digest) in self.records("_acme-challenge." + name)
+        else:
+            account = "accounturi=" + self.base + "/kid/" + thumbprint(o["key"])
+            good = any(r.startswith("authority.example") and account in r for r in self.records("_validation-persist." + name))
+        o["valid"].add(i if good else ("failed", i))
         return 200, {"status": "processing"}
 
     def on_finalize(self, path, header, payload, headers, n):

@@ -7,6 +7,7 @@ import resource
 import signal
 import socket
 import subprocess
+import tarfile
 import tempfile
 
 import lib
@@ -76,6 +77,42 @@ def versions(tap, b):
     tap.ok(status == 1 and "Usage : haproxy" in out + err, "unknown option: usage, exit status 1")
 
 
+def answers(tap, b):
+    """Options that print something and go, and those of a check."""
+    good = b.file("good.cfg", GOOD % b.port)
+    tap.ok(re.fullmatch(r"3\.4\.\d+\S*\n", b.run("-vq")[1]), "-vq: the version alone", b.run("-vq"))
+    tap.ok(re.fullmatch(r"3\.4\.\d+\n", b.run("-vqs")[1]), "-vqs: its numbers", b.run("-vqs"))
+    tap.eq(b.run("-vqb")[:2], (0, "3.4\n"), "-vqb: the branch")
+    status, out, err = b.run("-dt", "help", "-c", "-f", good)
+    tap.ok(status == 0 and "-dt h1 " in out + err and "-dt all:user" in out + err, "-dt help", out + err)
+    status, out, err = b.run("-dt", "nosource", "-c", "-f", good)
+    tap.ok(status == 1 and "nosource" in out + err, "-dt with a source that does not exist", out + err)
+    tap.eq(b.run("-dt", "h1:user:clean,stream", "-c", "-f", good)[0], 0, "-dt takes the next word")
+    status, out, err = b.run("-dc", "-c", "-f", good)
+    tap.ok(status == 0 and re.search(r"^\[keep\] cpu= +\d+ pk=\d\d no=\d\d cl=\d{3}\(\d{3}\) ", out, re.M)
+           and re.search(r"^CPU clusters:\n +0  cpus= *\d+ cores= *\d+ capa=\d+\n", out, re.M)
+           and re.search(r"^  Tgrp/Thr  Tid        CPU set\n  1/1\S* +1\S* +\d+: \d", out, re.M), "-dc: CPUs, clusters, threads", out)
+    path = os.path.join(b.dir, "libs.tar")
+    tap.eq(b.run("-dA" + path, "-c", "-f", good)[0], 0, "-dA<file>")
+    with tarfile.open(path) as tar:
+        members = {m.name.split("/", 1)[1]: m for m in tar}
+        libc = [m for name, m in members.items() if "libc.so" in name or "ld-musl" in name]
+        program = os.path.realpath(b.program).lstrip("/")
+        tap.ok(program in members and libc and tar.extractfile(libc[0]).read(4) == b"\x7fELF",
+               "-dA: a tar file with the program and its libraries", sorted(members))
+        with open(b.program, "rb") as f:
+            tap.ok(program not in members or tar.extractfile(members[program]).read() == f.read(), "whole ones")
+    status, out, err = b.run("-dA", "-c", "-f", good)
+    tap.ok(status == 1 and "missing output file name" in err, "-dA without a file", err)
+    status, out, err = b.run("-dA" + b.dir + "/nothere/x", "-c", "-f", good)
+    tap.ok(status == 1 and "Cannot create output file" in err, "-dA to nowhere", err)
+    no_ca = b.file("no-ca.cfg", GOOD % b.port + "backend tls\n\tserver s 127.0.0.1:1 ssl\n")
+    tap.eq(b.run("-c", "-f", no_ca)[0], 1, "a server with TLS and no authorities")
+    tap.eq(b.run("-dV", "-c", "-f", no_ca)[0], 0, "-dV: its certificate is not looked at")
+    for option in ("-dF", "-dZ", "-dS"):
+        tap.eq(b.run(option, "-c", "-f", good), (0, "", ""), option)
+
+
 def checks(tap, b):
     good = b.file("good.cfg", GOOD % b.port)
     warn = b.file("warn.cfg", "defaults\n\tmode http\nfrontend f\n\tbind 127.0.0.1:%d\n" % b.port)
@@ -124,7 +161,7 @@ def checks(tap, b):
 def silent_options(tap, b):
     """Nothing is accepted without a word that has no effect; names without address and -dr."""
     good = b.file("options.cfg", GOOD % b.port)
-    for option in ("-dF", "-dZ", "-dG", "-dV"):
+    for option in ("-dG", "-dT"):
         status, out, err = b.run("-c", option, "-f", good)
         tap.ok(status == 0 and "option '%s'" % option in err, option + ": told to be of no use",
                err)
@@ -436,7 +473,7 @@ def main():
     tap = lib.Tap()
     with tempfile.TemporaryDirectory(prefix="hapt.") as folder:
         b = Bench(args.program, folder)
-        tap.run((versions, checks, silent_options, later_keywords, signals, take_over, take_over_alone, daemons, port_taken, limits,
+        tap.run((versions, answers, checks, silent_options, later_keywords, signals, take_over, take_over_alone, daemons, port_taken, limits,
                      descriptors, rights, stops, dumps), b)
     tap.done()
 
