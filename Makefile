@@ -28,10 +28,10 @@
 #:
 #: Variables
 #:   TARGET=         linux-glibc, linux-musl, linux-glibc-legacy, generic
-#:   USE_X=1         require OPENSSL, IPSEC_MB, PCRE2, PCRE2_JIT, LUA, ZLIB, BROTLI, ZSTD, SYSTEMD, CARES, LIBCRYPT,
+#:   USE_X=1         require OPENSSL, IPSEC_MB, PCRE2, PCRE2_JIT, LUA, ZLIB, ISAL, BROTLI, ZSTD, SYSTEMD, CARES, LIBCRYPT,
 #:                   MEMORY_PROFILING, EPOLL;
 #:   USE_X=0         leave it out; not given: on when it is found. PCRE2 cannot be left out.
-#:   X_INC= X_LIB=   folders of a library (SSL, PCRE2, LUA, ZLIB, BROTLI, ZSTD, SYSTEMD, CARES) instead of pkg-config
+#:   X_INC= X_LIB=   folders of a library (SSL, PCRE2, LUA, ZLIB, ISAL, BROTLI, ZSTD, SYSTEMD, CARES) instead of pkg-config
 #:   CC, CFLAGS, LDFLAGS, ADDINC, ADDLIB, DEFINE, OPT_CFLAGS (-O2), DEBUG_CFLAGS (-g)
 #:   ERR=            do not turn warnings into errors
 #:   DEBUG=1         costly assertions too (DEBUG_STRICT); DEBUG="-DX -DY" as given
@@ -142,6 +142,7 @@ OPTION_ROWS := \
  PCRE2_JIT|-|-|-|*|- \
  LUA|lua5.4,lua-5.4,lua54,lua|lua.h|-llua5.4,-lm|src/ext/lua/*.c|src/ext/lua_none.c \
  ZLIB|zlib|zlib.h|-lz|src/*/*_zlib.c|src/*/zlib_none.c \
+ ISAL|libisal|isa-l.h|-lisal|src/*/*_isal.c|src/*/isal_none.c \
  BROTLI|-|brotli/decode.h|-lbrotlienc,-lbrotlidec|src/*/*_brotli.c|src/*/brotli_none.c \
  ZSTD|libzstd|zstd.h|-lzstd|src/*/*_zstd.c|src/*/zstd_none.c \
  SYSTEMD|libsystemd|systemd/sd-daemon.h|-lsystemd|src/main/systemd.c|src/main/systemd_none.c \

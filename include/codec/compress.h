@@ -15,7 +15,8 @@
  * Owns   : each has one block of its own, whose free room it fills across calls; the pieces
  *          that it adds to queues hold references on it. Freed compressors are kept by their
  *          thread, at most COMPRESS_SPARES, for making one costs more than a small answer.
- * Memory : of a compressor about 268 kB (deflate, with the default parameters), 300 kB to some MB
+ * Memory : of a compressor about 268 kB (deflate, with the default parameters; 234 kB by ISA-L),
+ *          300 kB to some MB
  *          (Brotli, by level), 600 kB and more (Zstandard); of a decompressor the window that the
  *          sender has chosen, at most 8 MB (RFC 9659; Brotli: 16 MB). Counted for the process.
  * Threads: one thread each. Any thread.
@@ -45,12 +46,16 @@ enum compress_flush {
 struct compress_params {
 	int mem_level;   /* 1..9 */
 	int window_bits; /* 8..15 */
+	bool no_isal;    /* level 1 is zlib's too */
 };
 
 /* Can bytes of the format be made and read? And by what: "zlib", "1.2.13"; "" and "" if not. */
 bool compress_can(enum compress_format format);
 const char *compress_library(enum compress_format format);
 const char *compress_version(enum compress_format format);
+/* What deflates at level 1, unless that is forbidden: "ISA-L", "2.30.0"; "" and "": zlib. */
+const char *compress_fast_library(void);
+const char *compress_fast_version(void);
 
 /* Bytes of all states of the process, spares included; and the most of them, 0: no limit. */
 size_t compress_memory(void);
@@ -68,7 +73,7 @@ struct compressor *compressor_new(enum compress_format format, int level,
 				  const struct compress_params *params);
 /* Nothing when NULL. */
 void compressor_free(struct compressor *c);
-/* For the bytes to come, where the library can. May add to <out> what came before. False: as
+/* For the bytes to come, where the library can (ISA-L, Brotli and Zstandard keep theirs). May add to <out> what came before. False: as
  * compressor_put().
  */
 bool compressor_set_level(struct compressor *c, int level, struct block_queue *out);

@@ -25,6 +25,24 @@ const struct compress_engine *compress_engine_of(enum compress_format format)
 	     : format == COMPRESS_ZSTD ? &compress_zstd : &compress_zlib;
 }
 
+/* What is to write it: ISA-L knows deflate at its first level, and does it better than zlib. */
+static const struct compress_engine *maker_of(enum compress_format format, int level,
+					      const struct compress_params *p)
+{
+	return format <= COMPRESS_GZIP && level <= 1 && !p->no_isal && compress_isal.make
+		? &compress_isal : compress_engine_of(format);
+}
+
+const char *compress_fast_library(void)
+{
+	return compress_isal.library;
+}
+
+const char *compress_fast_version(void)
+{
+	return compress_isal.make ? compress_isal.version() : "";
+}
+
 bool compress_can(enum compress_format format)
 {
 	return compress_engine_of(format)->make != NULL;
@@ -107,12 +125,14 @@ bool compress_room_use(struct block *b, const struct compress_room *room, struct
 
 /* --- states ----------------------------------------------------------------------------------- */
 
-static struct compressor *spare_take(enum compress_format format, const struct compress_params *p)
+static struct compressor *spare_take(const struct compress_engine *engine,
+				     enum compress_format format, const struct compress_params *p)
 {
 	for (struct compressor **at = &spares; *at; at = &(*at)->next) {
 		struct compressor *c = *at;
 
-		if (c->format != format || c->params.mem_level != p->mem_level ||
+		if (c->engine != engine || c->format != format ||
+		    c->params.mem_level != p->mem_level ||
 		    c->params.window_bits != p->window_bits)
 			continue;
 		*at = c->next;
@@ -132,7 +152,7 @@ static void maker_free(struct compressor *c)
 static struct compressor *maker_new(enum compress_format format, int level,
 				    const struct compress_params *p)
 {
-	const struct compress_engine *engine = compress_engine_of(format);
+	const struct compress_engine *engine = maker_of(format, level, p);
 	struct compressor *c;
 	size_t size;
 
@@ -160,7 +180,7 @@ static struct compressor *maker_new(enum compress_format format, int level,
 struct compressor *compressor_new(enum compress_format format, int level,
 				  const struct compress_params *p)
 {
-	struct compressor *c = spare_take(format, p);
+	struct compressor *c = spare_take(maker_of(format, level, p), format, p);
 
 	if (!c)
 		return maker_new(format, level, p);

@@ -46,7 +46,7 @@ struct compress_engine {
 	bool joins;                   /* another stream may stand right behind one */
 };
 
-extern const struct compress_engine compress_zlib, compress_brotli, compress_zstd;
+extern const struct compress_engine compress_zlib, compress_isal, compress_brotli, compress_zstd;
 const struct compress_engine *compress_engine_of(enum compress_format format);
 
 /* Memory of states that is counted; false: there is a limit, which it would pass. */

@@ -49,6 +49,10 @@ void compression_print(FILE *out)
 	else
 		fprintf(out, "Built without compression support (neither USE_ZLIB nor USE_SLZ are "
 			"set).\n");
+	if (*compress_fast_library())
+		fprintf(out, "Built with %s version : %s (gzip and deflate at level 1, unless "
+			"tune.comp.isal is off)\n", compress_fast_library(),
+			compress_fast_version());
 	if (compress_can(COMPRESS_BR))
 		print_library(out, COMPRESS_BR);
 	if (compress_can(COMPRESS_ZSTD))

@@ -317,6 +317,17 @@ static bool parse_level(struct conf_line *l)
 	return true;
 }
 
+static bool parse_isal(struct conf_line *l)
+{
+	const char *word = conf_next(l);
+	bool off = word && strcmp(word, "off") == 0;
+
+	if (!off && (!word || strcmp(word, "on") != 0))
+		return conf_error(l, 1, "'on' or 'off'", "'%s' expects 'on' or 'off'", l->words[0]);
+	global_of(l)->params.no_isal = off;
+	return true;
+}
+
 #define GLOBAL(text) .words = text, .where = CONF_GLOBAL, .max_args = 1, .syntax = "<number>"
 #define NUMBER(text, member, low, high, about) \
 	{ GLOBAL(text), .min_args = 1, .type = CONF_INT, .slot = &comp_config_slot, \
@@ -341,6 +352,9 @@ const struct conf_keyword comp_keywords[] = {
 	  .help = "megabytes that zlib takes at most" },
 	{ GLOBAL("tune.comp.maxlevel"), .parse = parse_level,
 	  .help = "level of compression, 1 to 9" },
+	{ .words = "tune.comp.isal", .where = CONF_GLOBAL, .max_args = 1, .parse = parse_isal,
+	  .syntax = "{ on | off }",
+	  .help = "compress by ISA-L at level 1, where it is built in (an extension)" },
 	NUMBER("tune.zlib.memlevel", params.mem_level, 1, 9, "memory of zlib, 1 to 9"),
 	NUMBER("tune.zlib.windowsize", params.window_bits, 8, 15,
 	       "bytes that zlib looks back, as a power of two"),

@@ -9,7 +9,7 @@
 
 #define TEXT_MAX 300000
 
-static const struct compress_params params = { .mem_level = 8, .window_bits = 15 };
+static struct compress_params params = { .mem_level = 8, .window_bits = 15 };
 static const char *const names[] = { "raw", "zlib", "gzip", "br", "zstd" };
 
 static char text[TEXT_MAX], packed[2 * TEXT_MAX], plain[TEXT_MAX + 1];
@@ -79,7 +79,7 @@ static size_t read_all(enum compress_format format, size_t len, size_t run, bool
 
 static int window_of(enum compress_format format)
 {
-	return format == COMPRESS_RAW ? -15 : format == COMPRESS_GZIP ? 31 : 15;
+	return format == COMPRESS_RAW ? -params.window_bits : format == COMPRESS_GZIP ? 31 : 15;
 }
 
 /* Bytes of <plain> that the first <len> packed ones give; *end: was that all? */
@@ -166,6 +166,31 @@ static void test_formats(void)
 		ok(round_trip(format, 20000, 1, false), "%s: byte by byte", names[f]);
 		ok(round_trip(format, TEXT_MAX, 40000, false), "%s: large runs", names[f]);
 		ok(round_trip(format, TEXT_MAX, 5000, true), "%s: levels that change", names[f]);
+	}
+}
+
+/* Level 1 by zlib where that of ISA-L is forbidden. */
+static void test_no_isal(void)
+{
+	params.no_isal = true;
+	for (int f = COMPRESS_RAW; f <= COMPRESS_GZIP && compress_can(COMPRESS_RAW); f++) {
+		enum compress_format format = (enum compress_format)f;
+
+		make_text(9);
+		ok(round_trip(format, TEXT_MAX, 40000, false), "%s: by zlib", names[f]);
+		ok(round_trip(format, TEXT_MAX, 5000, true), "%s: zlib changes levels", names[f]);
+	}
+	params.no_isal = false;
+}
+
+/* Windows that are small are kept to: who reads may have no more. */
+static void test_windows(void)
+{
+	for (params.window_bits = 9; params.window_bits < 15 && compress_can(COMPRESS_RAW);
+	     params.window_bits++) {
+		make_text(11);
+		ok(round_trip(COMPRESS_RAW, TEXT_MAX, 40000, false), "a window of %d bits",
+		   params.window_bits);
 	}
 }
 
@@ -262,7 +287,12 @@ static void test_memory(void)
 	compressor_free(d[0]);
 	d[3] = compressor_new(COMPRESS_RAW, 1, &params);
 	ok(!d[3], "a spare of another format counts");
+	params.no_isal = true;
 	d[3] = compressor_new(COMPRESS_GZIP, 9, &params);
+	ok(!d[3] == (*compress_fast_library() != '\0'), "and one of another library");
+	compressor_free(d[3]);
+	params.no_isal = false;
+	d[3] = compressor_new(COMPRESS_GZIP, 1, &params);
 	ok(d[3] && compress_memory() == 3 * one, "one of the same is taken again");
 	for (i = 1; i < 4; i++)
 		compressor_free(d[i]);
@@ -279,6 +309,8 @@ static void test_memory(void)
 int main(void)
 {
 	test_formats();
+	test_no_isal();
+	test_windows();
 	for (int f = COMPRESS_RAW; f < COMPRESS_FORMATS; f++)
 		if (compress_can((enum compress_format)f))
 			test_reading((enum compress_format)f);
