@@ -36,16 +36,24 @@ static bool parse_collapse(struct conf_line *l)
 	return conf_take_time_ms(l, &c->collapse_ms) && conf_take_end(l);
 }
 
-static bool parse_ranges(struct conf_line *l)
+static bool take_switch(struct conf_line *l, bool *on)
 {
-	struct cache_conf *c = l->object;
-
 	const char *word = conf_peek(l) ? conf_next(l) : "";
 
-	c->ranges = strcmp(word, "on") == 0;
-	if (!c->ranges && strcmp(word, "off") != 0)
+	*on = strcmp(word, "on") == 0;
+	if (!*on && strcmp(word, "off") != 0)
 		return conf_error(l, 1, "'on' or 'off'", "'%s' expects 'on' or 'off'", l->words[0]);
 	return conf_take_end(l);
+}
+
+static bool parse_ranges(struct conf_line *l)
+{
+	return take_switch(l, &((struct cache_conf *)l->object)->ranges);
+}
+
+static bool parse_rfc(struct conf_line *l)
+{
+	return take_switch(l, &((struct cache_conf *)l->object)->rfc9111);
 }
 
 static bool parse_tags(struct conf_line *l)
@@ -74,6 +82,8 @@ static const struct conf_keyword keywords[] = {
 	  .help = "wait so long for what another request fetches (an extension)" },
 	{ .words = "serve-ranges", CACHE, .parse = parse_ranges, .syntax = "{ on | off }",
 	  .help = "answer Range with a part of what is kept (an extension)" },
+	{ .words = "rfc9111", CACHE, .parse = parse_rfc, .syntax = "{ on | off }",
+	  .help = "keep and give all that RFC 9111 lets a shared cache (an extension)" },
 	{ .words = "tags-from", CACHE, .parse = parse_tags, .syntax = "<field>",
 	  .help = "the field of answers with words to clear them by (an extension)" },
 	{ 0 }

@@ -29,7 +29,7 @@ static struct directive directive_of(struct slice word)
 }
 
 /* Seconds; what is no number is 0: stale. */
-static int64_t seconds_of(struct slice text)
+int64_t cache_seconds_of(struct slice text)
 {
 	size_t digits = 0;
 	uint64_t v;
@@ -135,11 +135,26 @@ static uint32_t accepted(const struct http_msg *m)
 	return (welcome & ~refused) | (refused & CACHE_NOT_PLAIN);
 }
 
-static void look_at_wishes(const struct http_msg *m, struct cache_request *out)
+/* Fresh enough? The reference asks the server whatever number is said. */
+static void look_at_wish(const struct directive *d, const struct cache_conf *c,
+			 struct cache_request *out)
 {
 	static const struct slice fresh[] = {
 		{ "no-cache", 8 }, { "max-age", 7 }, { "max-stale", 9 }, { "min-fresh", 9 },
 	};
+
+	if (slice_eq_nocase(d->name, SLICE("no-store")))
+		out->no_store = true;
+	if (c->rfc9111 && cache_wish_take(out, d->name, d->value))
+		return;
+	for (unsigned i = 0; i < ARRAY_LEN(fresh); i++)
+		if (slice_eq_nocase(d->name, fresh[i]))
+			out->no_lookup = true;
+}
+
+static void look_at_wishes(const struct http_msg *m, const struct cache_conf *c,
+			   struct cache_request *out)
+{
 	struct slice rest = slice_none(), word;
 	bool any = false;
 	int at = -1;
@@ -149,25 +164,23 @@ static void look_at_wishes(const struct http_msg *m, struct cache_request *out)
 		struct directive d = directive_of(word);
 
 		any = true;
-		if (slice_eq_nocase(d.name, SLICE("no-store")))
-			out->no_store = true;
-		for (unsigned i = 0; i < ARRAY_LEN(fresh); i++)
-			if (slice_eq_nocase(d.name, fresh[i]))
-				out->no_lookup = true;
+		look_at_wish(&d, c, out);
 	}
 	if (!any && says_no_cache(m))
 		out->no_lookup = true;
 }
 
-void cache_look_at_request(const struct http_msg *m, struct cache_request *out)
+void cache_look_at_request(const struct http_msg *m, const struct cache_conf *c,
+			   struct cache_request *out)
 {
 	*out = (struct cache_request){
 		.is_get = m->method == HTTP_METH_GET, .is_head = m->method == HTTP_METH_HEAD,
 		.is_unsafe = m->method != HTTP_METH_GET && m->method != HTTP_METH_HEAD &&
 			     m->method != HTTP_METH_OPTIONS && m->method != HTTP_METH_TRACE,
 		.has_authorization = field_of(m, FIELD_AUTHORIZATION) != NULL,
+		.max_age_s = -1, .min_fresh_s = -1, .max_stale_s = -1, .second.fields = m,
 	};
-	look_at_wishes(m, out);
+	look_at_wishes(m, c, out);
 	out->second.encodings = accepted(m);
 	out->second.referer = hash_of_field(m, FIELD_REFERER, &out->second.ambiguous);
 	out->second.origin = hash_of_field(m, FIELD_ORIGIN, &out->second.ambiguous);
@@ -176,7 +189,7 @@ void cache_look_at_request(const struct http_msg *m, struct cache_request *out)
 /* --- answers ---------------------------------------------------------------------------------- */
 
 struct lifetime {
-	bool refused, is_public, never_stale;
+	bool refused, no_cache, is_public, must_revalidate, never_stale;
 	int64_t max_age, shared;  /* -1: not said */
 	int64_t stale_revalidate, stale_error;
 };
@@ -187,16 +200,18 @@ static void look_at_stale(struct lifetime *l, const struct directive *d)
 	if (slice_eq_nocase(d->name, SLICE("must-revalidate")) ||
 	    slice_eq_nocase(d->name, SLICE("proxy-revalidate")))
 		l->never_stale = true;
+	if (slice_eq_nocase(d->name, SLICE("must-revalidate")))
+		l->must_revalidate = true;
 	else if (slice_eq_nocase(d->name, SLICE("stale-while-revalidate")))
-		l->stale_revalidate = seconds_of(d->value);
+		l->stale_revalidate = cache_seconds_of(d->value);
 	else if (slice_eq_nocase(d->name, SLICE("stale-if-error")))
-		l->stale_error = seconds_of(d->value);
+		l->stale_error = cache_seconds_of(d->value);
 }
 
 static struct lifetime lifetime_of(const struct http_msg *m)
 {
 	struct lifetime l = { .max_age = -1, .shared = -1, .stale_revalidate = -1,
-			      .stale_error = -1, .refused = says_no_cache(m) };
+			      .stale_error = -1, .no_cache = says_no_cache(m) };
 	struct slice rest = slice_none(), word;
 	int at = -1;
 
@@ -205,15 +220,16 @@ static struct lifetime lifetime_of(const struct http_msg *m)
 		struct directive d = directive_of(word);
 
 		if (slice_eq_nocase(d.name, SLICE("private")) ||
-		    slice_eq_nocase(d.name, SLICE("no-store")) ||
-		    slice_eq_nocase(d.name, SLICE("no-cache")))
+		    slice_eq_nocase(d.name, SLICE("no-store")))
 			l.refused = true;
+		else if (slice_eq_nocase(d.name, SLICE("no-cache")))
+			l.no_cache = true;
 		else if (slice_eq_nocase(d.name, SLICE("public")))
 			l.is_public = true;
 		else if (slice_eq_nocase(d.name, SLICE("max-age")))
-			l.max_age = seconds_of(d.value);
+			l.max_age = cache_seconds_of(d.value);
 		else if (slice_eq_nocase(d.name, SLICE("s-maxage")))
-			l.shared = seconds_of(d.value);
+			l.shared = cache_seconds_of(d.value);
 		else
 			look_at_stale(&l, &d);
 	}
@@ -245,22 +261,33 @@ static int64_t age_of(const struct http_msg *m)
 	if (!f)
 		return 0;
 	return f->value.len && f->value.ptr[0] >= '0' && f->value.ptr[0] <= '9' &&
-	       (seconds_of(f->value) || slice_eq(f->value, SLICE("0"))) ? seconds_of(f->value) : -1;
+	       (cache_seconds_of(f->value) || slice_eq(f->value, SLICE("0"))) ? cache_seconds_of(f->value) : -1;
 }
 
-static int64_t fresh_s(const struct http_msg *m, const struct lifetime *l, int64_t max_age_s,
-		       int64_t now_s, int64_t age_s)
+static bool has_validator(const struct http_msg *m)
+{
+	return field_of(m, FIELD_ETAG) || field_of(m, FIELD_LAST_MODIFIED);
+}
+
+/* As long as it lives, of what has <age_s> behind it; not more than the section allows. */
+static int64_t fresh_s(const struct http_msg *m, const struct lifetime *l,
+		       const struct cache_conf *c, int64_t now_s, int64_t age_s)
 {
 	int64_t said = l->shared >= 0 ? l->shared : l->max_age >= 0 ? l->max_age
 		: expires_in(m, now_s);
 
-	if (said < 0) /* what can be validated may be kept a little */
-		return field_of(m, FIELD_ETAG) || field_of(m, FIELD_LAST_MODIFIED) ? max_age_s : 0;
+	if (l->no_cache)
+		return 0;
+	if (said < 0 && !c->rfc9111) /* what can be validated may be kept a little */
+		return has_validator(m) ? c->max_age_s : 0;
+	if (said < 0)
+		said = cache_heuristic_s(m, l->is_public, now_s);
 	said -= age_s;
-	return said < max_age_s ? said : max_age_s;
+	return said < c->max_age_s ? said : c->max_age_s;
 }
 
-static void look_at_vary(const struct http_msg *m, struct cache_answer *out)
+static void look_at_vary(const struct http_msg *m, const struct cache_conf *c,
+			 struct cache_answer *out)
 {
 	struct slice rest = slice_none(), word;
 	int at = -1;
@@ -272,10 +299,10 @@ static void look_at_vary(const struct http_msg *m, struct cache_answer *out)
 			out->second.vary |= CACHE_VARY_REFERER;
 		else if (slice_eq_nocase(word, SLICE("origin")))
 			out->second.vary |= CACHE_VARY_ORIGIN;
-		else
+		else if (!c->rfc9111 || (word.len && !cache_vary_note(m, word, &out->second)))
 			out->vary_is_unknown = true;
 	}
-	if (field_of(m, FIELD_VARY) && !out->second.vary)
+	if (!c->rfc9111 && field_of(m, FIELD_VARY) && !out->second.vary)
 		out->vary_is_unknown = true;
 }
 
@@ -291,25 +318,49 @@ static void look_at_encoding(const struct http_msg *m, struct cache_answer *out)
 		out->vary_is_unknown = true;
 }
 
+/* Is the status one of those that are kept? Parts, and what belongs to conditions, are not. */
+static bool status_fits(unsigned status, const struct cache_conf *c)
+{
+	return status == 200 ||
+	       (c->rfc9111 && status > 200 && status != 206 && status != 304 && status != 416);
+}
+
+/* RFC 9111 3.5; the reference knows `public` alone. */
+static bool is_for_authorized(const struct lifetime *l, const struct cache_conf *c)
+{
+	return l->is_public || (c->rfc9111 && (l->shared >= 0 || l->must_revalidate));
+}
+
+static int64_t age_at_arrival(const struct http_msg *m, const struct cache_conf *c, int64_t now_s)
+{
+	int64_t age_s = age_of(m), apparent_s = c->rfc9111 ? cache_apparent_age_s(m, now_s) : 0;
+
+	return age_s >= 0 && age_s < apparent_s ? apparent_s : age_s;
+}
+
 void cache_look_at_answer(const struct http_msg *m, const struct cache_request *rq,
-			  int64_t max_age_s, int64_t now_s, struct cache_answer *out)
+			  const struct cache_conf *c, int64_t now_s, struct cache_answer *out)
 {
 	struct lifetime l = lifetime_of(m);
 	int64_t fresh;
 
 	*out = (struct cache_answer){
-		.age_s = age_of(m), .never_stale = l.never_stale,
+		.age_s = age_at_arrival(m, c, now_s), .never_stale = l.never_stale || l.no_cache,
+		.for_authorized = is_for_authorized(&l, c),
 		.stale_revalidate_s = l.stale_revalidate, .stale_error_s = l.stale_error,
 	};
-	look_at_vary(m, out);
+	look_at_vary(m, c, out);
+	if (out->second.others.len)
+		out->second.others_hash = cache_vary_hash(rq->second.fields, out->second.others);
 	look_at_encoding(m, out);
 	out->second.referer = rq->second.referer;
 	out->second.origin = rq->second.origin;
-	if (m->status != 200 || l.refused || out->age_s < 0 ||
-	    (rq->has_authorization && !l.is_public) ||
+	if (!status_fits(m->status, c) || l.refused || out->age_s < 0 ||
+	    (rq->has_authorization && !out->for_authorized) ||
 	    (out->second.vary && rq->second.ambiguous))
 		return;
-	fresh = fresh_s(m, &l, max_age_s, now_s, out->age_s);
+	out->may_be_validated = c->rfc9111 && has_validator(m);
+	fresh = fresh_s(m, &l, c, now_s, out->age_s);
 	out->fresh_ms = fresh > 0 ? fresh * 1000 : 0;
 }
 
@@ -319,7 +370,9 @@ bool cache_second_fits(const struct cache_second *a, const struct cache_second *
 		return true;
 	if (r->ambiguous ||
 	    (a->vary & CACHE_VARY_REFERER && a->referer != r->referer) ||
-	    (a->vary & CACHE_VARY_ORIGIN && a->origin != r->origin))
+	    (a->vary & CACHE_VARY_ORIGIN && a->origin != r->origin) ||
+	    (a->vary & CACHE_VARY_OTHERS &&
+	     a->others_hash != cache_vary_hash(r->fields, a->others)))
 		return false;
 	if (!(a->vary & CACHE_VARY_ENCODING) || r->encodings & CACHE_ANY)
 		return true;

@@ -127,10 +127,12 @@ static bool is_good_enough(struct cache_state *st, const struct cache_object *o)
 {
 	uint64_t now_ms = clock_now_ms();
 
+	if (st->request.max_age_s >= 0 || st->request.min_fresh_s >= 0)
+		return false; /* it wishes something fresh */
 	if (now_ms < o->error_ms &&
 	    now_ms < __atomic_load_n(&o->failing_until_ms, __ATOMIC_RELAXED))
 		return true;
-	return now_ms < o->stale_ms && !(st->request.is_get && refresh_begin(st));
+	return now_ms < o->stale_ms && !(st->request.is_get && !st->request.only_if_cached && refresh_begin(st));
 }
 
 /* Looks for what may be given at once; notes what is stale. False: nothing. */
@@ -138,8 +140,12 @@ static bool look_up(struct stream *s, struct cache_state *st, const struct cache
 {
 	struct cache_object *o = cache_find(c->cache, st->key, &st->request.second);
 
+	if (o && st->request.has_authorization && !o->for_authorized) {
+		cache_object_drop(o);
+		o = NULL;
+	}
 	cache_object_drop(st->stale);
-	st->stale = o && o->end_ms <= clock_now_ms() ? o : NULL;
+	st->stale = o && !cache_is_fresh_for(o, &st->request) ? o : NULL;
 	if (!o || (st->stale && !is_good_enough(st, o)))
 		return false;
 	st->stale = NULL;
@@ -168,12 +174,12 @@ static bool look_again(struct stream *s, struct cache_state *st, const struct ca
 	return !look_up(s, st, c) && !late && join(s, st, c);
 }
 
-static bool may_look_up(const struct cache_state *st)
+static bool may_look_up(const struct cache_state *st, const struct cache_conf *c)
 {
 	const struct cache_request *rq = &st->request;
 
-	return !slice_is_none(st->key) && !rq->no_lookup && !rq->has_authorization &&
-	       (rq->is_get || rq->is_head);
+	return !slice_is_none(st->key) && !rq->no_lookup &&
+	       (c->rfc9111 || !rq->has_authorization) && (rq->is_get || rq->is_head);
 }
 
 /* Looks, and waits if need be. True: waits. */
@@ -182,13 +188,26 @@ static bool use(struct stream *s, struct cache_state *st, const struct cache_con
 {
 	if (st->waiter)
 		return !cache_waiter_is_over(st->waiter) || look_again(s, st, c);
-	cache_look_at_request(&s->req, &st->request);
+	cache_look_at_request(&s->req, c, &st->request);
 	st->key = key_of(s);
 	st->proxy = px;
-	if (!may_look_up(st))
-		return false;
-	count(s, px, CNT_CACHE_LOOKUPS);
-	return !look_up(s, st, c) && join(s, st, c);
+	if (may_look_up(st, c)) {
+		count(s, px, CNT_CACHE_LOOKUPS);
+		if (look_up(s, st, c))
+			return false;
+	}
+	if (c->rfc9111) /* what the answer varies by is what was asked here */
+		st->request.second.fields = st->asked = cache_fields_copy(&s->req);
+	return may_look_up(st, c) && !st->request.only_if_cached && join(s, st, c);
+}
+
+/* It is not to be fetched: 504. What is stale is of no use either. */
+static enum rule_result refuse(struct stream *s, struct cache_state *st, struct proxy *px)
+{
+	cache_object_drop(st->stale);
+	st->stale = NULL;
+	st->request.no_store = true;
+	return service_attach(s, px, cache_services, &st->hit) ? RULE_SERVICE : RULE_ERROR;
 }
 
 enum rule_result cache_use_run(const struct rule *r, struct expr_ctx *ctx, bool *first)
@@ -202,6 +221,8 @@ enum rule_result cache_use_run(const struct rule *r, struct expr_ctx *ctx, bool 
 		return RULE_CONTINUE;
 	if (use(s, st, rule->conf, r->proxy))
 		return RULE_WAIT;
+	if (!st->answers && st->request.only_if_cached)
+		return refuse(s, st, r->proxy);
 	if (!st->answers)
 		return RULE_CONTINUE;
 	return service_attach(s, r->proxy, cache_services, &st->hit) ? RULE_SERVICE : RULE_ERROR;
@@ -229,7 +250,8 @@ static uint64_t max_object(const struct cache_conf *c)
 bool cache_may_store(const struct cache_conf *c, const struct http_msg *m,
 		      const struct cache_answer *a)
 {
-	return a->fresh_ms && !a->vary_is_unknown && (!a->second.vary || c->process_vary) &&
+	return (a->fresh_ms || (a->may_be_validated && c->revalidate_s)) &&
+	       !a->vary_is_unknown && (!a->second.vary || c->process_vary || c->rfc9111) &&
 	       !(m->body == HTTP_BODY_LENGTH &&
 		 m->content_length + http_msg_size(m) > max_object(c));
 }
@@ -246,15 +268,15 @@ enum rule_result cache_store_run(const struct rule *r, struct expr_ctx *ctx, boo
 	uint64_t max = max_object(c);
 
 	if (!st || st->storing || slice_is_none(asked->key) || !asked->request.is_get ||
-	    asked->request.no_store || cache_that_answers(s))
+	    asked->request.no_store || (c->rfc9111 && !asked->asked) ||
+	    cache_that_answers(s))
 		return RULE_CONTINUE;
-	cache_look_at_answer(&s->res, &asked->request, c->max_age_s, cache_wall_s(), &a);
+	cache_look_at_answer(&s->res, &asked->request, c, cache_wall_s(), &a);
 	if (!cache_may_store(c, &s->res, &a))
 		return RULE_CONTINUE;
-	st->storing = cache_object_new(asked->key, &s->res, NULL, c->tag_field);
+	st->storing = cache_object_new(asked->key, &s->res, NULL, &a, c);
 	if (!st->storing)
 		return RULE_CONTINUE;
-	cache_object_date(st->storing, &a, c);
 	st->max_len = max > st->storing->head_size ? max - st->storing->head_size : 0;
 	filter_watch(mine, FILTER_RESPONSE);
 	return RULE_CONTINUE;
@@ -312,6 +334,7 @@ static void fill_look(struct cache_state *st, const struct filter *f, unsigned s
  */
 static enum filter_result cache_head(struct filter *f, enum filter_side side, struct http_msg *m)
 {
+	const struct cache_conf *c = cache_filter_data(f)->conf;
 	struct cache_state *st = f->state;
 
 	if (side == FILTER_REQUEST) {
@@ -320,8 +343,11 @@ static enum filter_result cache_head(struct filter *f, enum filter_side side, st
 	}
 	fill_look(st, f, m->status);
 	if (!slice_is_none(st->key) && st->request.is_unsafe &&
-	    m->status >= 200 && m->status < 400)
-		cache_remove(cache_filter_data(f)->conf->cache, st->key);
+	    m->status >= 200 && m->status < 400) {
+		cache_remove(c->cache, st->key);
+		if (c->rfc9111)
+			cache_forget_named(c->cache, st->key, m);
+	}
 	return FILTER_NEXT;
 }
 
@@ -346,13 +372,16 @@ static enum filter_result cache_end(struct filter *f, enum filter_side side)
 {
 	const struct cache_conf *c = cache_filter_data(f)->conf;
 	struct cache_state *st = f->state;
+	enum cache_fill_result r;
 
 	if (side != FILTER_RESPONSE || !st->storing)
 		return FILTER_NEXT;
 	cache_object_shrink(st->storing);
 	cache_add(c->cache, st->storing, (unsigned)c->max_secondary);
+	/* what must be validated each time is for nobody to wait for */
+	r = st->storing->end_ms > st->storing->stored_ms ? CACHE_FILLED : CACHE_NOT_KEPT;
 	give_up(st);
-	fetched(f, CACHE_FILLED);
+	fetched(f, r);
 	return FILTER_NEXT;
 }
 
@@ -369,6 +398,9 @@ static void cache_detach(struct filter *f)
 	cache_object_drop(st->stale);
 	cache_object_drop(st->hit.object);
 	st->stale = st->hit.object = NULL;
+	if (st->asked)
+		http_msg_fini(st->asked);
+	st->asked = NULL;
 }
 
 /* "filter cache NAME" */

@@ -60,19 +60,27 @@ static bool make_head(struct service_call *c, const struct cache_hit *hit, struc
 	uint64_t len = o->body->len, from = 0, to = 0;
 	enum cache_range range = CACHE_WHOLE;
 
-	if (cache_is_unchanged(request, o->etag, o->modified_s)) {
+	if (o->status >= 200 && o->status < 300 &&
+	    cache_is_unchanged(request, o->etag, o->modified_s)) {
 		c->head->body = HTTP_BODY_NONE;
 		return http_msg_set_status(c->head, 304, slice_none()) && add_fields(c, o);
 	}
-	if (hit->ranges)
+	if (hit->ranges && o->status == 200)
 		range = cache_range_of(request, o->etag, o->modified_s, len, &from, &to);
 	if (range == CACHE_OUTSIDE)
 		return http_msg_set_status(c->head, 416, slice_none()) && add_length(c, 0) &&
 		       add_range(c, "bytes */%3$llu", 0, 0, len);
 	if (!add_fields(c, o) ||
-	    (hit->ranges && !http_msg_set_field(c->head, SLICE("accept-ranges"), SLICE("bytes"))))
+	    (hit->ranges && o->status == 200 &&
+	     !http_msg_set_field(c->head, SLICE("accept-ranges"), SLICE("bytes"))))
+		return false;
+	if (o->status != 200 && !http_msg_set_status(c->head, o->status, slice_none()))
 		return false;
 	g->left = len;
+	if (o->status == 204) {
+		c->head->body = HTTP_BODY_NONE;
+		return true;
+	}
 	if (range != CACHE_PART)
 		return add_length(c, len);
 	g->left = to - from + 1;
@@ -86,6 +94,8 @@ static bool giving_start(struct service_call *c)
 	const struct cache_hit *hit = c->arg;
 	struct giving *g = c->state;
 
+	if (!hit->object) /* RFC 9111 5.2.1.7: only-if-cached */
+		return http_msg_set_status(c->head, 504, slice_none()) && add_length(c, 0);
 	if (!make_head(c, hit, g))
 		return false;
 	if (!g->left || c->stream->req.method == HTTP_METH_HEAD) {

@@ -187,11 +187,39 @@ static struct cache_body *body_new(void)
 	return b;
 }
 
+static uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* When it becomes stale, and what it is good for then. */
+static void set_dates(struct cache_object *o, const struct cache_answer *a,
+		      const struct cache_conf *c)
+{
+	int64_t while_s = 0, error_s = 0;
+	bool known = o->etag.len || o->last_modified.len;
+
+	if ((c->stale_revalidate_s || c->rfc9111) && !a->never_stale)
+		while_s = a->stale_revalidate_s >= 0 ? a->stale_revalidate_s
+						     : c->stale_revalidate_s;
+	if ((c->stale_error_s || c->rfc9111) && !a->never_stale)
+		error_s = a->stale_error_s >= 0 ? a->stale_error_s : c->stale_error_s;
+	o->age_s = a->age_s;
+	o->stored_ms = clock_now_ms();
+	o->end_ms = o->stored_ms + (uint64_t)a->fresh_ms;
+	o->stale_ms = o->end_ms + (uint64_t)while_s * 1000;
+	o->error_ms = o->end_ms + (uint64_t)error_s * 1000;
+	o->kept_ms = later(o->stale_ms, o->error_ms);
+	if (c->revalidate_s && (known || c->rfc9111)) /* or for max-stale of requests */
+		o->kept_ms = later(o->kept_ms, o->end_ms + (uint64_t)c->revalidate_s * 1000);
+}
+
 struct cache_object *cache_object_new(struct slice key, const struct http_msg *m,
-				      struct cache_body *body, const char *tag_field)
+				      struct cache_body *body, const struct cache_answer *a,
+				      const struct cache_conf *c)
 {
 	struct cache_object *o = calloc(1, sizeof(*o));
-	size_t size = key.len;
+	size_t size = key.len + a->second.others.len;
 	char *at;
 
 	if (!o)
@@ -209,37 +237,17 @@ struct cache_object *cache_object_new(struct slice key, const struct http_msg *m
 		return NULL;
 	}
 	o->key = put(&at, key);
+	o->second = a->second;
+	o->second.fields = NULL;
+	o->second.others = put(&at, a->second.others);
+	o->status = m->status;
+	o->never_stale = a->never_stale;
+	o->for_authorized = a->for_authorized;
 	copy_fields(o, m, at);
 	o->head_size = size;
-	look_at_fields(o, m, tag_field);
+	look_at_fields(o, m, c->tag_field);
+	set_dates(o, a, c);
 	return o;
-}
-
-static uint64_t later(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
-void cache_object_date(struct cache_object *o, const struct cache_answer *a,
-		       const struct cache_conf *c)
-{
-	int64_t while_s = 0, error_s = 0;
-	bool known = o->etag.len || o->last_modified.len;
-
-	if (c->stale_revalidate_s && !a->never_stale)
-		while_s = a->stale_revalidate_s >= 0 ? a->stale_revalidate_s
-						     : c->stale_revalidate_s;
-	if (c->stale_error_s && !a->never_stale)
-		error_s = a->stale_error_s >= 0 ? a->stale_error_s : c->stale_error_s;
-	o->second = a->second;
-	o->age_s = a->age_s;
-	o->stored_ms = clock_now_ms();
-	o->end_ms = o->stored_ms + (uint64_t)a->fresh_ms;
-	o->stale_ms = o->end_ms + (uint64_t)while_s * 1000;
-	o->error_ms = o->end_ms + (uint64_t)error_s * 1000;
-	o->kept_ms = later(o->stale_ms, o->error_ms);
-	if (c->revalidate_s && known)
-		o->kept_ms = later(o->kept_ms, o->end_ms + (uint64_t)c->revalidate_s * 1000);
 }
 
 bool cache_object_has_tag(const struct cache_object *o, struct slice word)

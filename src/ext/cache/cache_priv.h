@@ -12,6 +12,10 @@
  *   none              the request goes on. [`collapse-requests`] others for the same wait for
  *                     what it brings, or for it to bring nothing (cache_fill.c)
  *
+ * Of what answers say, a cache obeys what the reference does; with `rfc9111 on` all of RFC 9111:
+ * any status, every field of Vary, no-cache and what is stale on arrival kept to be validated,
+ * heuristic freshness, the wishes of requests, invalidation by Location (cache_rfc.c).
+ *
  * Owns   : what a generation's sections refer to is counted, for an in-process reload hands the
  *          caches on; objects are counted: the cache, streams and blocks on their way hold them.
  * Threads: objects do not change once they can be found, but for <refreshed_until_ms>,
@@ -46,7 +50,7 @@ struct cache_conf {
 	int64_t revalidate_s;         /* what is stale is kept so long, to be validated */
 	int64_t stale_revalidate_s, stale_error_s;
 	int64_t collapse_ms;          /* to wait for another's answer, at most */
-	bool ranges;
+	bool ranges, rfc9111;
 	const char *tag_field;        /* of answers, with words that they can be removed by; NULL */
 	struct cache *cache;          /* counted; NULL before the generation starts */
 };
@@ -65,7 +69,8 @@ enum cache_encoding {
 	CACHE_ANY = 1 << 9,           /* of requests: all are welcome */
 };
 
-enum cache_vary { CACHE_VARY_ENCODING = 1, CACHE_VARY_REFERER = 2, CACHE_VARY_ORIGIN = 4 };
+enum cache_vary { CACHE_VARY_ENCODING = 1, CACHE_VARY_REFERER = 2, CACHE_VARY_ORIGIN = 4,
+		  CACHE_VARY_OTHERS = 8 /* any field: rfc9111 */ };
 
 /* What answers vary by, of a request or of an answer. */
 struct cache_second {
@@ -73,12 +78,20 @@ struct cache_second {
 	uint32_t encodings;           /* enum cache_encoding */
 	uint64_t referer, origin;     /* hashes; 0: no such field */
 	bool ambiguous;               /* of a request: one of these is there twice */
+	const struct http_msg *fields; /* of a request: its head, borrowed */
+	/* of an answer: names of fields, separated by commas, and the hash of what the request had
+	 * in them
+	 */
+	struct slice others;
+	uint64_t others_hash;
 };
 
 struct cache_request {
 	bool is_get, is_head, is_unsafe; /* methods; unsafe: it may change what is kept */
 	bool has_authorization;
 	bool no_lookup, no_store;     /* it says so */
+	bool only_if_cached;          /* these: with rfc9111 only */
+	int64_t max_age_s, min_fresh_s, max_stale_s; /* -1: not said */
 	struct cache_second second;
 };
 
@@ -86,15 +99,20 @@ struct cache_answer {
 	int64_t fresh_ms;             /* how long it may be given to others; 0: not at all */
 	int64_t age_s;                /* how old it is already */
 	bool never_stale;             /* it forbids to be given when it is stale */
+	bool for_authorized;          /* it is for requests with Authorization too */
+	bool may_be_validated;        /* rfc9111: it may be kept without being fresh */
 	int64_t stale_revalidate_s, stale_error_s; /* RFC 5861; -1: not said */
 	struct cache_second second;
 	bool vary_is_unknown;         /* by something else, or by everything */
 };
 
-void cache_look_at_request(const struct http_msg *m, struct cache_request *out);
-/* <max_age_s>: the section's. */
+void cache_look_at_request(const struct http_msg *m, const struct cache_conf *c,
+			   struct cache_request *out);
+/* Texts of <out> are in the message's arena. */
 void cache_look_at_answer(const struct http_msg *m, const struct cache_request *rq,
-			  int64_t max_age_s, int64_t now_s, struct cache_answer *out);
+			  const struct cache_conf *c, int64_t now_s, struct cache_answer *out);
+/* Seconds; what is no number is 0. */
+int64_t cache_seconds_of(struct slice text);
 /* May an answer that varied so be given to this request? */
 bool cache_second_fits(const struct cache_second *answer, const struct cache_second *request);
 /* Does the client have it already: 304? <etag>, <modified_s>: of the object; none, 0. */
@@ -135,6 +153,8 @@ struct cache_object {
 	bool is_in;                   /* under its shard's lock: it can be found */
 	struct slice key;             /* in <text> */
 	struct cache_second second;
+	uint16_t status;
+	bool never_stale, for_authorized; /* as of struct cache_answer */
 	uint64_t stored_ms, end_ms;   /* end: it is stale from then on */
 	uint64_t kept_ms;             /* until then it can be found, stale or not */
 	uint64_t stale_ms, error_ms;  /* until then it may be given stale: while another asks the
@@ -154,10 +174,11 @@ struct cache_object {
 };
 
 /* A copy of the head <m>, held once, in no cache, with a body of its own, or with <body>, which it
- * counts. <tag_field>: may be NULL. NULL: no memory.
+ * counts; it becomes stale as <a> says, counted from now. NULL: no memory.
  */
 struct cache_object *cache_object_new(struct slice key, const struct http_msg *m,
-				      struct cache_body *body, const char *tag_field);
+				      struct cache_body *body, const struct cache_answer *a,
+				      const struct cache_conf *c);
 /* More of the body. False: no memory. */
 bool cache_object_add(struct cache_object *o, const char *bytes, size_t len);
 /* The body is whole: memory that it does not need goes. */
@@ -166,15 +187,33 @@ struct cache_object *cache_object_take(struct cache_object *o);
 void cache_object_drop(struct cache_object *o);
 /* Bytes of memory, the body's too. */
 uint64_t cache_object_size(const struct cache_object *o);
-/* When it becomes stale (in <fresh_ms>, from now), and what it is good for then. */
-void cache_object_date(struct cache_object *o, const struct cache_answer *a,
-		       const struct cache_conf *c);
 /* Is <word> one of its tags? */
 bool cache_object_has_tag(const struct cache_object *o, struct slice word);
 /* The bytes from <*skip> of the part at <*at> on, which becomes the next one, with <*skip> 0.
  * slice_none(): that was all.
  */
 struct slice cache_body_next(const struct cache_part **at, uint64_t *skip);
+
+/* --- cache_rfc.c: what the reference declines of RFC 9111 --------------------------------------- */
+
+/* Notes one more field that the answer varies by. False: no memory, or "*". */
+bool cache_vary_note(const struct http_msg *m, struct slice name, struct cache_second *out);
+/* Of the request's values of these fields. */
+uint64_t cache_vary_hash(const struct http_msg *request, struct slice others);
+/* A copy of the request's fields, which other rules may edit, in its arena; NULL: no memory. It is
+ * given back by http_msg_fini().
+ */
+struct http_msg *cache_fields_copy(const struct http_msg *request);
+/* A wish of a request that is a number; false: it is none of them. */
+bool cache_wish_take(struct cache_request *rq, struct slice name, struct slice value);
+/* May <o> be given, fresh as it is, to who wishes so? */
+bool cache_is_fresh_for(const struct cache_object *o, const struct cache_request *rq);
+/* Freshness in seconds of an answer that does not tell, from Last-Modified; 0: none. */
+int64_t cache_heuristic_s(const struct http_msg *m, bool is_public, int64_t now_s);
+/* The age by Date, seconds; 0: none. */
+int64_t cache_apparent_age_s(const struct http_msg *m, int64_t now_s);
+/* The unsafe request for <key> has succeeded: what its answer names is forgotten too. */
+void cache_forget_named(struct cache *c, struct slice key, const struct http_msg *answer);
 
 /* --- cache_store.c: objects are found by key -------------------------------------------------- */
 
@@ -251,7 +290,7 @@ uint64_t cache_hash(const struct cache *c, struct slice key);
 
 /* What the service of a hit is called with; in the stream's arena. */
 struct cache_hit {
-	struct cache_object *object;  /* held by the filter's state */
+	struct cache_object *object;  /* held by the filter's state; NULL: 504, for there is none */
 	bool ranges;
 };
 
@@ -273,6 +312,7 @@ struct cache_state {
 	bool asks;                     /* the request bears validators of <stale> */
 	struct slice tags, since;      /* the client's conditions besides; slice_none(): none */
 	bool is_refreshing;            /* others are given <stale> meanwhile */
+	struct http_msg *asked;        /* rfc9111: the request's fields at rule cache-use; or NULL */
 };
 
 /* What a line `filter cache`, or a rule, means to the filter. */

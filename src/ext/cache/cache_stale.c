@@ -114,7 +114,7 @@ static bool merge(const struct cache_object *o, const struct http_msg *m, struct
 		if (updates(m, f) && !http_msg_add_field(out, f->name, f->value))
 			return false;
 	}
-	return http_msg_set_status(out, 200, slice_none());
+	return http_msg_set_status(out, o->status, slice_none());
 }
 
 /* It has not changed: an object with a new head and the old body, in the cache unless the server
@@ -129,17 +129,15 @@ static struct cache_object *freshen(struct stream *s, const struct cache_state *
 	const struct h1_field *age;
 
 	http_msg_init(&head, &s->arena);
-	if (merge(st->stale, &s->res, &head)) {
+	if ((st->asked || !c->rfc9111) && merge(st->stale, &s->res, &head)) {
 		age = http_field_find(&s->res.fields, FIELD_AGE, slice_none());
 		if (age && !http_msg_add_field(&head, age->name, age->value))
 			age = NULL;
-		cache_look_at_answer(&head, &st->request, c->max_age_s, cache_wall_s(), &a);
-		o = cache_object_new(st->key, &head, st->stale->body, c->tag_field);
+		cache_look_at_answer(&head, &st->request, c, cache_wall_s(), &a);
+		o = cache_object_new(st->key, &head, st->stale->body, &a, c);
 	}
-	if (o) {
-		cache_object_date(o, &a, c);
+	if (o)
 		cache_remove_object(c->cache, st->stale);
-	}
 	if (o && cache_may_store(c, &head, &a))
 		cache_add(c->cache, o, (unsigned)c->max_secondary);
 	http_msg_fini(&head);

@@ -89,7 +89,9 @@ static bool second_eq(const struct cache_second *a, const struct cache_second *b
 	return a->vary == b->vary &&
 	       (!(a->vary & CACHE_VARY_ENCODING) || a->encodings == b->encodings) &&
 	       (!(a->vary & CACHE_VARY_REFERER) || a->referer == b->referer) &&
-	       (!(a->vary & CACHE_VARY_ORIGIN) || a->origin == b->origin);
+	       (!(a->vary & CACHE_VARY_ORIGIN) || a->origin == b->origin) &&
+	       (!(a->vary & CACHE_VARY_OTHERS) ||
+		(a->others_hash == b->others_hash && slice_eq(a->others, b->others)));
 }
 
 /* --- room ------------------------------------------------------------------------------------- */
