@@ -2,10 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Generated answers through `compression`: which are compressed is what the manual says (worked out here once more), each
 arrives whole, by every algorithm, level, size and cut; clients and servers that break off leave nothing behind.
---count N answers (300)."""
+--count N answers (300). --beside N answers (60), of up to 5 MB, that this program and the reference must treat
+alike: head, body after decompression, how it ends; skipped without a reference (--reference)."""
+import os
 import random
 import subprocess
 import threading
+import time
 import zlib
 
 import lib
@@ -39,6 +42,9 @@ ETAGS = ((), ('"a"',), ('W/"a"',), ("a",), ('"a"', '"b"'))
 class Case:
     """One answer, and what the request takes."""
 
+    sizes = (0, 1, 99, 100, 1000, 16384, 70000, 300000)
+    pause = 0
+
     def __init__(self, chance):
         self.accept = chance.choice((None, "gzip", "deflate", "gzip, deflate", "deflate;q=0.9, gzip;q=0.3", "br", "*",
                                      "gzip;q=0", "identity", "deflate, gzip;q=0.0"))
@@ -50,7 +56,7 @@ class Case:
         self.encoding = chance.choice((None, None, None, None, "br"))
         self.vary = chance.choice((None, None, "cookie", "Accept-Encoding"))
         self.chunked = chance.random() < 0.4
-        size = chance.choice((0, 1, 99, 100, 1000, 16384, 70000, 300000))
+        size = chance.choice(self.sizes)
         kind = chance.random()
         self.body = bytes(chance.getrandbits(8) for _ in range(size)) if kind < 0.3 and size < 20000 else \
             (b"some text, again and again %d\n" % chance.randrange(1000) * (size // 20 + 1))[:size]
@@ -119,7 +125,8 @@ class Scene:
         reader = lib.Reader(sock)
         while reader.head():
             case = self.case
-            for part in case.parts():
+            for i, part in enumerate(case.parts()):
+                time.sleep(case.pause if i else 0)
                 sock.sendall(part)
             if case.ends_early:
                 return
@@ -222,8 +229,87 @@ def together(tap, args):
     scene.server.close()
 
 
+class LargeCase(Case):
+    """Some are large, some are slow, some have fields of which the filter must keep off."""
+    sizes = Case.sizes + (1 << 20, 5 << 20)
+
+    def __init__(self, chance):
+        super().__init__(chance)
+        self.pause = 0.02 if self.cuts and chance.random() < 0.1 else 0
+        self.client_leaves = False
+        if chance.random() < 0.2:
+            self.accept = chance.choice(("gzip;q=0.001", "GZIP", " gzip ,deflate", "gzip;q=1;x=2", "gzip;x=1;q=0", "deflate;q=0.5,gzip;q=0.5",
+                                         "identity;q=1, gzip;q=0.5", "*;q=0", "gzip, *;q=0", "x-gzip", "gzip;q=2", "gzip;q=", ",", "gzip gzip"))
+        if chance.random() < 0.1:
+            self.control = chance.choice(("NO-TRANSFORM", "no-transform=1", '"no-transform"', "x=no-transform", "no-transform, max-age=1"))
+        if chance.random() < 0.1:
+            self.encoding = chance.choice(("identity", "gzip", ""))
+        if chance.random() < 0.1:
+            self.status = chance.choice((204, 205, 299, 301, 304, 400, 503))
+
+
+def treated(scene, case):
+    """What a client is given: the head's part that matters, the body, how it ends."""
+    scene.case = case
+    sock = lib.connect(scene.port)
+    try:
+        accept = "accept-encoding: %s\r\n" % case.accept if case.accept else ""
+        sock.sendall(("GET %s HTTP/1.1\r\nhost: x\r\n%s\r\n" % (case.path, accept)).encode())
+        reader = lib.Reader(sock)
+        head = reader.head()
+        if not head:
+            return None
+        names = ("content-type", "etag", "vary", "cache-control", "content-encoding", "content-length", "transfer-encoding")
+        fields = sorted((n, v) for n, v in head[1] if n in names)
+        raw, end = b"", "whole"
+        try:
+            if int(head[0].split()[1]) not in (204, 304):
+                raw = reader.body(head[1], True)
+        except (OSError, EOFError, ValueError):
+            end = "cut"
+        return head[0], fields, plain_of(dict(fields).get("content-encoding"), raw, case), end
+    finally:
+        sock.close()
+
+
+def plain_of(encoding, raw, case):
+    if encoding == case.encoding or encoding not in WINDOWS or not raw:
+        return raw
+    for window in WINDOWS[encoding] + (15,):
+        try:
+            return zlib.decompress(raw, window)
+        except zlib.error:
+            pass
+    return b"cannot be decompressed: " + raw[:50]
+
+
+def without_chance(got, case):
+    """Answers in chunks are measured by what has come of them when their head is looked at; of those that break off, who knows what came."""
+    if not got or not (case.chunked and case.path == "/gzip" and len(case.body) < 100) and not case.ends_early:
+        return got
+    return got[0], got[3]
+
+
+def beside(tap, args):
+    if lib.is_reference(args.program) or not os.access(args.reference, os.X_OK):
+        tap.skip("beside the reference", "there is none")
+        return
+    ours, theirs = Scene(args.program, 1), Scene(args.reference, 1)
+    wrong = []
+    with ours.proxy, theirs.proxy:
+        for n in range(args.beside):
+            case = LargeCase(random.Random("%d %d" % (args.seed, n)))
+            a, b = without_chance(treated(ours, case), case), without_chance(treated(theirs, case), case)
+            if a != b:
+                wrong.append("%d: %s\n ours   %.300r\n theirs %.300r" % (n, case, a, b))
+        tap.ok(not wrong, "%d answers are treated as the reference treats them" % args.beside, "%d others\n%s" % (len(wrong), "\n".join(wrong[:20])))
+    for scene in ours, theirs:
+        scene.server.close()
+
+
 def main():
-    args = lib.arguments(__doc__, ("count", 300, "answers"), ("seed", 1, "of the generator"))
+    args = lib.arguments(__doc__, ("count", 300, "answers"), ("seed", 1, "of the generator"), ("beside", 60, "answers"),
+                         ("reference", lib.REFERENCE, "program"))
     tap = lib.Tap()
     built = "feature(ZLIB) || feature(SLZ)"
     if subprocess.run([args.program, "-cc", built], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode:
@@ -233,6 +319,7 @@ def main():
     generated(tap, args, 1)
     generated(tap, args, 6)
     together(tap, args)
+    beside(tap, args)
     tap.done()
 
 
