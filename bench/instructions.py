@@ -18,6 +18,7 @@ import types
 import compare
 
 TOP = os.path.dirname(compare.HERE)
+GZIP = ["-H", "accept-encoding: gzip"]
 # what is asked for: the scenario of compare.py whose configuration it has, arguments of haload, what one is called
 KINDS = {
     "h1": ("h1-keepalive", [], "a kept request"),
@@ -29,6 +30,14 @@ KINDS = {
     "lua-action": ("lua-action", [], "a kept request, an action of Lua"),
     "lua-converter": ("lua-converter", [], "a kept request, a converter of Lua"),
     "lua-service": ("lua-service", [], "a kept request, a service of Lua"),
+    "compress-16k": ("compress-16k", GZIP, "16 KB of text, compressed"),
+    "compress-1m": ("compress-1m", GZIP, "1 MB of text, compressed"),
+    "cache-1k": ("cache-1k", [], "a hit of 1 KB"),
+    "cache-100k": ("cache-100k", [], "a hit of 100 KB"),
+    "spoe": ("spoe", [], "a kept request, an SPOE message"),
+    "fcgi": ("fcgi", [], "a kept request, FastCGI"),
+    "forward-auth": ("forward-auth", [], "a kept request, forward-auth remembers"),
+    "mirror": ("mirror", [], "a kept request and its copy"),
     "stick": ("stick", [], "a kept request that is tracked"),
 }
 
@@ -51,7 +60,7 @@ def lived(bench, proxy, kind, opt, requests, out):
     argv = ["valgrind", "--tool=callgrind", "--callgrind-out-file=" + out] + proxy.command(bench, sc, port)
     process = compare.Process(bench, argv, None, "%s.log" % proxy.name, port)
     subprocess.run([os.path.join(TOP, "haload"), "-q", "-e", "-c", str(opt.conns), "-n", str(requests)] + args +
-                   ["http%s://127.0.0.1:%d/" % ("s" if sc.tls else "", port)], check=True,
+                   ["http%s://127.0.0.1:%d%s" % ("s" if sc.tls else "", port, sc.path)], check=True,
                    stdout=subprocess.DEVNULL)
     process.p.send_signal(signal.SIGTERM)
     process.p.wait(60)
