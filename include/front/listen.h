@@ -110,6 +110,11 @@ struct listen_quic_client {
 typedef void listen_accept_quic_fn(struct listener_conf *owner,
 				   const struct listen_quic_client *client);
 void listen_set_accept_quic(listen_accept_quic_fn *fn);
+/* What is to become of a client of QUIC whose first packet came; installed as above. */
+enum quic_verdict;
+typedef enum quic_verdict listen_judge_quic_fn(struct listener_conf *owner, const struct addr *src,
+					       const struct addr *dst);
+void listen_set_judge_quic(listen_judge_quic_fn *fn);
 /* A line of rhttp@ begins, or goes on with a new generation, on the calling thread: the <rank>-th
  * (from 0) of the <threads> that the line uses. Installed before sockets are opened.
  */

@@ -82,6 +82,10 @@ struct transport {
 	void (*move)(struct conn *c);
 	/* For conn_alpn(). NULL: it negotiates no protocol. */
 	struct slice (*alpn)(const struct conn *c);
+	/* The connection of QUIC (quic/quic.h) that it belongs to; NULL: that is over. The operation
+	 * itself is NULL where there is no QUIC.
+	 */
+	void *(*quic)(const struct conn *c);
 	bool can_splice;
 	bool is_tls;   /* transport_ctx is the TLS floor's */
 };
@@ -148,6 +152,12 @@ void conn_shut_write(struct conn *c);
 static inline struct slice conn_alpn(const struct conn *c)
 {
 	return c->transport->alpn ? c->transport->alpn(c) : slice_none();
+}
+
+/* See struct transport; NULL: it is none of QUIC, or that is over. */
+static inline void *conn_quic(const struct conn *c)
+{
+	return c->transport->quic ? c->transport->quic(c) : NULL;
 }
 
 /* SO_ERROR of a failed connection, or 0. */

@@ -30,7 +30,7 @@ enum quic_suite {
 /* The longest secret: a SHA-384. */
 #define QUIC_SECRET_MAX 48
 
-/* What TLS calls, within recv(). */
+/* What TLS calls, within recv() but for closed(). */
 struct quic_tls_user {
 	/* A traffic secret: of what we send if <tx>. False: of no use, the handshake fails. */
 	bool (*secret)(void *owner, enum quic_level level, bool tx, unsigned suite,
@@ -39,6 +39,8 @@ struct quic_tls_user {
 	bool (*send)(void *owner, enum quic_level level, const uint8_t *bytes, size_t len);
 	/* The client's transport parameters. False: they are not valid. */
 	bool (*params)(void *owner, const uint8_t *bytes, size_t len);
+	/* The struct conn was closed by its user before leave(). */
+	void (*closed)(void *owner);
 };
 
 /* How a handshake goes on. */
@@ -50,6 +52,8 @@ struct quic_tls_ops {
 	 */
 	enum quic_tls_status (*recv)(struct conn *c, enum quic_level level, const uint8_t *bytes,
 				     size_t len, uint8_t *alert);
+	/* The connection of QUIC is over: conn_quic() does not name it any more. */
+	void (*leave)(struct conn *c);
 };
 
 #endif

@@ -66,8 +66,18 @@ const struct quic_line *quic_line_of(const struct slot_area *bind);
 
 /* --- sockets ---------------------------------------------------------------------------------- */
 
+/* What becomes of the first packet of a client (quic-initial rules). */
+enum quic_verdict {
+	QUIC_ADMIT,
+	QUIC_IGNORE,                  /* as if it had not come */
+	QUIC_REFUSE,                  /* the client is told: CONNECTION_REFUSED */
+	QUIC_PROVE,                   /* a Retry, unless it has brought the token of one */
+};
+
 /* Whose socket it is, and what it wants to know of connections that begin. */
 struct quic_user {
+	/* A packet came that would begin a connection. NULL: all of them may. */
+	enum quic_verdict (*judge)(void *owner, const struct addr *peer, const struct addr *local);
 	/* May one more begin now? True takes a place for it, which gone() or ready() gives back. */
 	bool (*may_begin)(void *owner);
 	/* A connection begins: it gets a struct conn and TLS by quic_conn_secure(). False: it
@@ -140,6 +150,14 @@ void quic_conn_drop(struct quic_conn *q);
 unsigned quic_conn_glitches_max(const struct quic_conn *q);
 /* How many requests it has had, if tune.quic.fe.stream.max-total says that these were all. */
 bool quic_conn_is_used_up(const struct quic_conn *q);
+
+/* What it has measured; times in microseconds. */
+struct quic_figures {
+	uint64_t rtt_us, rttvar_us;   /* smoothed */
+	uint64_t lost, reordered;     /* packets */
+};
+/* Those of a connection that is of QUIC. False: it is not, or is over. */
+bool quic_conn_figures(const struct conn *c, struct quic_figures *out);
 
 /* --- streams ---------------------------------------------------------------------------------- */
 

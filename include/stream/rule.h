@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* rule.h - rule lists: tcp-request, tcp-response, http-request, http-response, http-after-response
+/* rule.h - rule lists: quic-initial, tcp-request, tcp-response, http-request, http-response,
+ *          http-after-response
  *
  * Purpose: an action table (struct rule_action) and lists of compiled rules per proxy and ruleset,
  *          evaluated in order; evaluation resumes at the rule that waited.
@@ -23,6 +24,7 @@ struct session;
 struct stream;
 
 enum ruleset {
+	RULES_QUIC_INITIAL,   /* the first packet of a client of QUIC: addresses only */
 	RULES_TCP_CONNECTION, /* at accept: session only */
 	RULES_TCP_SESSION,    /* after preambles and handshake: session only */
 	RULES_TCP_CONTENT,
@@ -49,6 +51,7 @@ enum rule_result {
 	RULE_SERVICE,   /* a service was attached as the back endpoint: it answers */
 	RULE_CUT_SERVER,  /* the server's connection is cut: 502 */
 	RULE_TO_HTTP,     /* its bytes are HTTP from now on: switch-mode */
+	RULE_RETRY,       /* QUIC: the client proves its address first */
 	RULE_TIMEOUT,     /* what the action waited for did not come: 408, of servers 504 */
 };
 

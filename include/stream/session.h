@@ -122,5 +122,11 @@ void session_accept(struct listener_conf *l, int fd, const struct addr *src);
 /* The same for a client of QUIC whose handshake is over; its struct conn is taken over. */
 struct listen_quic_client;
 void session_accept_quic(struct listener_conf *l, const struct listen_quic_client *client);
+/* quic-initial rules: what becomes of a client whose first packet came. Nothing is there yet but
+ * two addresses: fetches see a session that is nobody's.
+ */
+enum quic_verdict;
+enum quic_verdict session_judge_quic(struct listener_conf *l, const struct addr *src,
+				     const struct addr *dst);
 
 #endif

@@ -48,7 +48,34 @@ static uint64_t *number_of(struct quic_params *p, uint64_t id)
 	return NULL;
 }
 
-static bool read_one(struct quic_params *p, uint64_t id, struct quic_reader body)
+static bool read_cid(struct quic_reader body, bool *has, struct quic_cid *cid)
+{
+	if (quic_left(&body) > QUIC_CID_MAX)
+		return false;
+	*has = true;
+	cid->len = (uint8_t)quic_left(&body);
+	memcpy(cid->bytes, body.at, cid->len);
+	return true;
+}
+
+/* What only servers send. */
+static bool read_servers(struct quic_params *p, uint64_t id, struct quic_reader body)
+{
+	switch (id) {
+	case ORIGINAL_DCID:
+		return read_cid(body, &p->has_odcid, &p->odcid);
+	case RETRY_SCID:
+		return read_cid(body, &p->has_retry, &p->retry);
+	case RESET_TOKEN:
+		if (quic_left(&body) != sizeof(p->token))
+			return false;
+		p->has_token = true;
+		memcpy(p->token, body.at, sizeof(p->token));
+	}
+	return true; /* (we go to no preferred address) */
+}
+
+static bool read_one(struct quic_params *p, uint64_t id, struct quic_reader body, bool server)
 {
 	uint64_t *number = number_of(p, id);
 
@@ -59,16 +86,12 @@ static bool read_one(struct quic_params *p, uint64_t id, struct quic_reader body
 	case RESET_TOKEN:
 	case PREFERRED_ADDRESS:
 	case RETRY_SCID:
-		return false; /* a server's only */
+		return server && read_servers(p, id, body);
 	case NO_MIGRATION:
 		p->no_migration = true;
 		return body.at == body.end;
 	case INITIAL_SCID:
-		if (quic_left(&body) > QUIC_CID_MAX)
-			return false;
-		p->has_scid = true;
-		p->scid.len = (uint8_t)quic_left(&body);
-		memcpy(p->scid.bytes, body.at, p->scid.len);
+		return read_cid(body, &p->has_scid, &p->scid);
 	}
 	return true;
 }
@@ -81,7 +104,7 @@ static bool are_valid(const struct quic_params *p)
 	       p->streams_uni <= UINT64_C(1) << 60 && p->has_scid;
 }
 
-bool quic_params_read(const uint8_t *bytes, size_t len, struct quic_params *p)
+static bool read_all(const uint8_t *bytes, size_t len, struct quic_params *p, bool server)
 {
 	struct quic_reader r = { bytes, bytes + len }, body;
 	uint64_t id, n, seen = 0;
@@ -96,10 +119,20 @@ bool quic_params_read(const uint8_t *bytes, size_t len, struct quic_params *p)
 			return false;
 		if (id < 64)
 			seen |= UINT64_C(1) << id;
-		if (!read_one(p, id, body))
+		if (!read_one(p, id, body, server))
 			return false;
 	}
 	return are_valid(p);
+}
+
+bool quic_params_read(const uint8_t *bytes, size_t len, struct quic_params *p)
+{
+	return read_all(bytes, len, p, false);
+}
+
+bool quic_params_read_server(const uint8_t *bytes, size_t len, struct quic_params *p)
+{
+	return read_all(bytes, len, p, true);
 }
 
 static uint8_t *put_number(uint8_t *at, uint64_t id, uint64_t value)

@@ -12,6 +12,12 @@
 #include "listen_priv.h"
 
 static listen_accept_quic_fn *accept_hook;
+static listen_judge_quic_fn *judge_hook;
+
+static enum quic_verdict judge(void *owner, const struct addr *peer, const struct addr *local)
+{
+	return judge_hook(owner, peer, local);
+}
 
 /* A connection that is no session yet is of its generation until it has become one. */
 static bool may_begin(void *owner)
@@ -78,7 +84,7 @@ static void ready(void *owner, struct quic_conn *q)
 }
 
 static const struct quic_user user = {
-	.may_begin = may_begin, .begin = begin, .ready = ready, .gone = gone,
+	.judge = judge, .may_begin = may_begin, .begin = begin, .ready = ready, .gone = gone,
 };
 
 static void datagrams(void *owner, int fd, enum listener_wish wish)
@@ -99,6 +105,11 @@ static void datagrams(void *owner, int fd, enum listener_wish wish)
 
 	if (!ql.tunes->off)
 		quic_listen(fd, &ql, how[wish]);
+}
+
+void listen_set_judge_quic(listen_judge_quic_fn *fn)
+{
+	judge_hook = fn;
 }
 
 void listen_set_accept_quic(listen_accept_quic_fn *fn)

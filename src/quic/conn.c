@@ -111,6 +111,18 @@ struct quic_conn *quic_conn_new(const struct quic_listener *l, const struct quic
 	return q;
 }
 
+/* The struct conn goes, or stays behind with its user. */
+static void part_with_conn(struct quic_conn *q)
+{
+	struct conn *c = q->conn;
+
+	q->conn = NULL;
+	if (c)
+		q->tls->leave(c);
+	if (!(q->flags & QUIC_FL_LENT))
+		conn_close(&c);
+}
+
 void quic_conn_free(struct quic_conn *q)
 {
 	q->host->forget(q);
@@ -119,7 +131,7 @@ void quic_conn_free(struct quic_conn *q)
 		quic_space_discard(q, i);
 	quic_keys_free(&q->phase.rx_next);
 	quic_keys_free(&q->phase.rx_prev);
-	conn_close(&q->conn);
+	part_with_conn(q);
 	pool_free(pool, q);
 }
 
@@ -189,8 +201,15 @@ static bool tls_params(void *owner, const uint8_t *bytes, size_t len)
 	return true;
 }
 
+static void tls_closed(void *owner)
+{
+	struct quic_conn *q = owner;
+
+	q->conn = NULL;
+}
+
 const struct quic_tls_user quic_conn_tls_user = {
-	.secret = tls_secret, .send = tls_send, .params = tls_params,
+	.secret = tls_secret, .send = tls_send, .params = tls_params, .closed = tls_closed,
 };
 
 /* --- another address -------------------------------------------------------------------------- */
@@ -330,7 +349,7 @@ static void part(struct quic_conn *q)
 		q->host->gone(q);
 	}
 	quic_streams_free(q);
-	conn_close(&q->conn);
+	part_with_conn(q);
 }
 
 void quic_conn_settle(struct quic_conn *q)
@@ -367,7 +386,7 @@ void quic_conn_close(struct quic_conn *q, uint64_t error)
 		quic_conn_fail(q, error, 0);
 	}
 	quic_streams_free(q);
-	conn_close(&q->conn);
+	part_with_conn(q);
 	quic_flush_later(q);
 }
 
@@ -379,10 +398,8 @@ void quic_conn_drop(struct quic_conn *q)
 
 struct conn *quic_conn_release(struct quic_conn *q)
 {
-	struct conn *c = q->conn;
-
-	q->conn = NULL;
-	return c;
+	q->flags |= QUIC_FL_LENT;
+	return q->conn;
 }
 
 const struct addr *quic_conn_peer(const struct quic_conn *q)
@@ -408,4 +425,17 @@ unsigned quic_conn_glitches_max(const struct quic_conn *q)
 bool quic_conn_is_used_up(const struct quic_conn *q)
 {
 	return q->streams.total_max && q->streams.bidi_next >= q->streams.total_max;
+}
+
+bool quic_conn_figures(const struct conn *c, struct quic_figures *out)
+{
+	const struct quic_conn *q = conn_quic(c);
+
+	if (!q)
+		return false;
+	*out = (struct quic_figures){
+		.rtt_us = q->rtt.smoothed / 1000, .rttvar_us = q->rtt.var / 1000,
+		.lost = q->counts.lost, .reordered = q->counts.reordered,
+	};
+	return true;
 }

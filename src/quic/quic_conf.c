@@ -233,7 +233,7 @@ static bool quic_start(struct config *cfg, struct diag_list *diags)
 static struct slot *const slots[] = { &quic_tune_slot, &quic_line_slot, NULL };
 
 const struct module mod_quic = {
-	.name = "quic", .keywords = keywords, .slots = slots,
+	.name = "quic", .keywords = keywords, .commands = quic_commands, .slots = slots,
 	.start = quic_start, .thread_init = quic_udp_thread_init,
 	.thread_fini = quic_udp_thread_fini,
 };

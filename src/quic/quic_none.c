@@ -52,6 +52,11 @@ uint64_t quic_conn_since_ns(const struct quic_conn *q)
 	return 0;
 }
 
+bool quic_conn_figures(const struct conn *c, struct quic_figures *out)
+{
+	return false;
+}
+
 #define IGNORED(text, what, why) \
 	{ .words = text, .where = CONF_GLOBAL, .min_args = 1, .max_args = 1, \
 	  .flags = CONF_IGNORED, .syntax = what, .help = why, .hint = why }

@@ -10,9 +10,11 @@
  *   recovery.c    packets sent: acknowledged, lost, probes
  *   stream.c      streams and their flow control
  *   rx.c, tx.c    packets received, packets made
+ *   refusal.c     the answer to a client that gets no connection
  *   conn.c        states of a connection, timers, the end
  *   tune.c        where settings are kept
  *   udp.c         sockets, and whose connection a datagram is
+ *   quic_ctl.c    show quic
  *
  * All but udp.c do without sockets and clocks: time comes as an argument, in ns.
  */
@@ -25,6 +27,7 @@
 #include "base/tree.h"
 #include "codec/quic.h"
 #include "core/timer.h"
+#include "ctl/ctl.h"
 #include "quic/quic.h"
 
 /* --- keys.c ----------------------------------------------------------------------------------- */
@@ -279,6 +282,7 @@ enum quic_state {
 enum quic_conn_flags {
 	QUIC_FL_VALID = 1 << 0,        /* the client's address is */
 	QUIC_FL_BUSY = 1 << 1,         /* on the stack: do not free */
+	QUIC_FL_CLIENT = 1 << 2,       /* we have opened it, to a server */
 	QUIC_FL_READY = 1 << 3,        /* the handshake is over, the user is to be told */
 	QUIC_FL_DONE_DUE = 1 << 4,     /* HANDSHAKE_DONE is to be sent */
 	QUIC_FL_MAX_DATA_DUE = 1 << 5,
@@ -293,6 +297,7 @@ enum quic_conn_flags {
 	QUIC_FL_PHASE_ACKED = 1 << 15, /* one of our packets of this phase was acknowledged */
 	QUIC_FL_MOVED = 1 << 17,       /* the client's address is another, see struct quic_path */
 	QUIC_FL_CHALLENGE_DUE = 1 << 18, /* PATH_CHALLENGE */
+	QUIC_FL_LENT = 1 << 14,        /* <conn> is the user's: it is not closed, but left */
 	QUIC_FL_RETRIED = 1 << 16,     /* it came back with the token of a Retry */
 	QUIC_FL_CONTROL_DUE = QUIC_FL_DONE_DUE | QUIC_FL_MAX_DATA_DUE | QUIC_FL_MAX_BIDI_DUE |
 			      QUIC_FL_MAX_UNI_DUE,
@@ -372,6 +377,13 @@ struct quic_phase {
 	uint64_t forged;               /* packets that were not authentic, in all */
 };
 
+/* For those who look. */
+struct quic_counts {
+	uint64_t packets, bytes;       /* sent */
+	uint32_t lost;                 /* packets */
+	uint32_t reordered;            /* packets acknowledged behind later ones */
+};
+
 struct quic_conn {
 	struct quic_ids ids;
 	struct quic_space spaces[QUIC_LEVELS];
@@ -389,6 +401,7 @@ struct quic_conn {
 	uint64_t rx_taken;             /* bytes that the user has taken */
 	struct quic_streams streams;
 	struct quic_end end;
+	struct quic_counts counts;
 	uint64_t idle_ns, idle_max_ns; /* when it ends; how long that is, 0: never */
 	uint64_t idle_after_ns;        /* how long once the handshake is over */
 	uint64_t since_ns;
@@ -401,7 +414,7 @@ struct quic_conn {
 	const struct quic_tls_ops *tls;
 	const struct quic_events *events; /* NULL: nobody is to be told */
 	void *owner;
-	struct conn *conn;             /* what floors above see; owned until the user has it */
+	struct conn *conn;             /* what floors above see; see QUIC_FL_LENT; NULL: no more */
 	struct quic_path path;
 	struct addr local;
 	struct quic_socket *socket;    /* counted */
@@ -551,6 +564,15 @@ uint64_t quic_stream_window(const struct quic_tunes *t);
 #define QUIC_UNI_STREAMS 3
 #define QUIC_UNI_WINDOW 16384
 
+/* --- refusal.c -------------------------------------------------------------------------------- */
+
+/* Makes the packet that tells a client, whose Initial packet's header is <of>, of an error; returns
+ * its length, 0: no memory, no random bytes.
+ */
+#define QUIC_REFUSAL_ROOM 96
+size_t quic_put_refusal(uint8_t room[QUIC_REFUSAL_ROOM], const struct quic_packet *of,
+			uint64_t error);
+
 /* --- udp.c ------------------------------------------------------------------------------------ */
 
 /* The socket of a connection: one for each listening socket of a thread. */
@@ -567,6 +589,12 @@ struct quic_socket {
 	struct timer again;            /* more is to be read */
 	struct list waiting;           /* connections that have something to send */
 };
+
+/* Those of the calling thread, in no order; <fn> must not end any. */
+void quic_conns_visit(void (*fn)(void *ctx, struct quic_conn *q), void *ctx);
+
+/* quic_ctl.c */
+extern const struct ctl_command quic_commands[];
 
 /* At the start; of each thread. False: no memory, no random bytes. */
 bool quic_udp_init(void);

@@ -140,6 +140,7 @@ static void frame_lost(struct quic_conn *q, struct quic_space *s, const struct q
 
 static void packet_lost(struct quic_conn *q, struct quic_space *s, struct quic_sent *p)
 {
+	q->counts.lost++;
 	for (unsigned i = 0; i < p->count; i++)
 		frame_lost(q, s, &p->frames[i]);
 	forget(q, s, p);
@@ -160,6 +161,7 @@ static uint64_t loss_delay(const struct quic_conn *q)
 struct acked {
 	uint64_t largest_sent_ns;      /* when the largest number was sent, if it is new; 0 */
 	uint64_t first_sent_ns;        /* when the first of the new ones was */
+	uint64_t before;               /* the largest number acknowledged before */
 	bool any, eliciting;
 };
 
@@ -246,6 +248,7 @@ static void take_acks(struct quic_conn *q, struct quic_space *s, struct quic_fra
 		if (!out->any || p->sent_ns < out->first_sent_ns)
 			out->first_sent_ns = p->sent_ns;
 		out->any = true;
+		q->counts.reordered += p->pn < out->before;
 		out->eliciting |= p->eliciting;
 		if (p->pn == f->largest)
 			out->largest_sent_ns = p->sent_ns;
@@ -263,6 +266,7 @@ enum quic_error quic_on_ack(struct quic_conn *q, struct quic_space *s, struct qu
 
 	if (f->largest >= s->next_pn)
 		return QUIC_PROTOCOL_VIOLATION;
+	acked.before = s->largest_acked == UINT64_MAX ? 0 : s->largest_acked;
 	if (s->largest_acked == UINT64_MAX || f->largest > s->largest_acked)
 		s->largest_acked = f->largest;
 	take_acks(q, s, f, now_ns, &acked);

@@ -361,6 +361,8 @@ static void packet_sent(struct outgoing *o, bool padded)
 	p->eliciting = o->eliciting;
 	p->in_flight = o->eliciting || padded;
 	p->size = (uint16_t)(o->at - o->start);
+	q->counts.packets++;
+	q->counts.bytes += p->size;
 	if (o->level == QUIC_LEVEL_APP)
 		q->phase.sealed++;
 	if (o->eliciting && !(q->flags & QUIC_FL_IDLE_SENT)) {

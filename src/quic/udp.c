@@ -404,6 +404,17 @@ static void send_retry(struct quic_socket *s, const struct quic_packet *head,
 		send_datagram(s, peer, local, answer, len + QUIC_RETRY_TAG_LEN);
 }
 
+/* A rule does not want the client. */
+static void send_refusal(struct quic_socket *s, const struct quic_packet *head,
+			 const struct addr *peer, const struct addr *local)
+{
+	uint8_t answer[QUIC_REFUSAL_ROOM];
+	size_t len = quic_put_refusal(answer, head, QUIC_CONNECTION_REFUSED);
+
+	if (len)
+		send_datagram(s, peer, local, answer, len);
+}
+
 /* We know nothing of the connection: the client should forget it. */
 static void send_reset(struct quic_socket *s, const struct quic_packet *head, size_t received,
 		       const struct addr *peer, const struct addr *local)
@@ -537,6 +548,7 @@ static void on_initial(struct quic_socket *s, const struct quic_packet *head,
 		       const struct addr *peer, const struct addr *local, uint8_t *bytes,
 		       size_t len)
 {
+	enum quic_verdict verdict;
 	struct quic_cid odcid;
 	bool valid;
 
@@ -546,9 +558,15 @@ static void on_initial(struct quic_socket *s, const struct quic_packet *head,
 		return;
 	if (peer->port < 1024 && !s->listener.tunes->any_port)
 		return;
+	verdict = s->listener.user->judge
+			  ? s->listener.user->judge(s->listener.owner, peer, local) : QUIC_ADMIT;
+	if (verdict == QUIC_REFUSE)
+		send_refusal(s, head, peer, local);
+	if (verdict == QUIC_REFUSE || verdict == QUIC_IGNORE)
+		return;
 	valid = quic_token_check(head->token, head->token_len, peer, &head->dcid,
 				 token_time_s(), &odcid);
-	if (!valid && wants_retry(&s->listener)) {
+	if (!valid && (verdict == QUIC_PROVE || wants_retry(&s->listener))) {
 		send_retry(s, head, peer, local);
 		return;
 	}
@@ -735,6 +753,12 @@ bool quic_listen(int fd, const struct quic_listener *l, enum quic_listen how)
 	if (!found->conns)
 		socket_close(found);
 	return true;
+}
+
+void quic_conns_visit(void (*fn)(void *ctx, struct quic_conn *q), void *ctx)
+{
+	for (struct tree_node *n = tree_first(&me.by_ours); n; n = tree_next(n))
+		fn(ctx, list_entry(n, struct quic_conn, ids.by_ours));
 }
 
 bool quic_udp_init(void)

@@ -139,6 +139,7 @@ static enum step rules_step(struct stream *s, struct proxy *px, enum rule_result
 	case RULE_TO_HTTP:
 		return s->flags & STRM_HTTP ? STEP_NEXT : stream_goto(s, STAGE_UPGRADE);
 	case RULE_CUT_SERVER:
+	case RULE_RETRY:
 	case RULE_ERROR:
 		break;
 	}

@@ -63,6 +63,7 @@ unsigned rule_phases(const struct proxy *px, enum ruleset set)
 	static const struct {
 		unsigned fe, be;
 	} phases[RULES_COUNT] = {
+		[RULES_QUIC_INITIAL] = { EXPR_FE_CONN, 0 },
 		[RULES_TCP_CONNECTION] = { EXPR_FE_CONN, 0 },
 		[RULES_TCP_SESSION] = { EXPR_FE_SESS, 0 },
 		[RULES_TCP_CONTENT] = { EXPR_FE_REQ_CNT, EXPR_BE_REQ_CNT },

@@ -2,7 +2,7 @@
 /* rule_conf.c - edge file: the configuration's face of rule.h
  *
  * Manual: configuration 4.2 acl, http-request, http-response, http-after-response, redirect,
- * tcp-request, tcp-response, use_backend, use-server.
+ * quic-initial, tcp-request, tcp-response, use_backend, use-server.
  */
 #include "base/bug.h"
 #include "rule_priv.h"
@@ -53,6 +53,22 @@ static bool http_response_parse(struct conf_line *l)
 static bool http_after_parse(struct conf_line *l)
 {
 	return http_line_parse(l, RULES_HTTP_AFTER);
+}
+
+static bool quic_initial_parse(struct conf_line *l)
+{
+	const struct proxy *px = l->object;
+
+	if (line_is_anonymous_defaults(l))
+		return conf_error(l, 0, NULL, "quic-initial is not allowed in anonymous "
+				  "'defaults' sections");
+	if (!(px->caps & (PROXY_FE | PROXY_DEFAULTS)))
+		return conf_error(l, 0, NULL, "'quic-initial' : proxy '%s' has no frontend "
+				  "capability", px->name);
+	if (px->mode != PROXY_MODE_HTTP)
+		return conf_error(l, 0, NULL, "'quic-initial' : proxy '%s' does not use HTTP mode",
+				  px->name);
+	return rule_parse_line(l, RULES_QUIC_INITIAL);
 }
 
 /* tcp-request connection | session | content <action> ... */
@@ -144,6 +160,8 @@ static const char *heir_problem(const struct proxy *px)
 	if (!rp || !has_own(rp, 0, RULES_COUNT - 1))
 		return NULL;
 	px->defaults->run.is_referenced = true;
+	if (!has_own(rp, RULES_TCP_CONNECTION, RULES_COUNT - 1))
+		return NULL; /* (rules of quic-initial are for all that have a frontend) */
 	if (px->caps & PROXY_DEFAULTS)
 		return "a defaults section cannot inherit from a defaults section defining TCP/HTTP"
 			" rules";
@@ -319,6 +337,8 @@ static const struct conf_keyword keywords[] = {
 		"a rule for each HTTP response of a server"),
 	KEYWORD("http-after-response", CONF_PROXY, http_after_parse, RULE_SYNTAX,
 		"a rule for each HTTP response, the proxy's own included"),
+	KEYWORD("quic-initial", CONF_PROXY, quic_initial_parse, RULE_SYNTAX,
+		"a rule for the first packet of each client of QUIC"),
 	KEYWORD("tcp-request connection", CONF_PROXY, tcp_connection_parse, RULE_SYNTAX,
 		"a rule for each connection accepted"),
 	KEYWORD("tcp-request session", CONF_PROXY, tcp_session_parse, RULE_SYNTAX,

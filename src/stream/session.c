@@ -14,6 +14,7 @@
 #include "net/conn.h"
 #include "net/listener.h"
 #include "proxy/bind.h"
+#include "quic/quic.h"
 #include "stream/error_capture.h"
 #include "stream/process.h"
 #include "stream/proxy_tlv.h"
@@ -430,6 +431,45 @@ void session_accept_quic(struct listener_conf *l, const struct listen_quic_clien
 		session_start(s, false);
 	else
 		session_abort(s);
+}
+
+static enum quic_verdict verdict_of(enum rule_result r)
+{
+	switch (r) {
+	case RULE_CONTINUE:
+	case RULE_ACCEPT:
+		return QUIC_ADMIT;
+	case RULE_RETRY:
+		return QUIC_PROVE;
+	case RULE_REJECT:
+		return QUIC_REFUSE;
+	default:
+		return QUIC_IGNORE;
+	}
+}
+
+enum quic_verdict session_judge_quic(struct listener_conf *l, const struct addr *src,
+				     const struct addr *dst)
+{
+	struct proxy *fe = l->bind->proxy;
+	struct session nobody = {
+		.fe = fe, .listener = l, .src = *src, .dst = *dst, .flags = SESS_HAS_DST,
+		.accept_ns = clock_now_ns(),
+	};
+	struct expr_ctx ctx = { .proxy = fe, .session = &nobody,
+				.flags = EXPR_DIR_REQUEST | EXPR_FINAL };
+	const struct rule *which;
+	struct arena arena;
+	enum rule_result r;
+
+	if (!rules_any(fe, RULES_QUIC_INITIAL))
+		return QUIC_ADMIT;
+	list_init(&nobody.link);
+	arena_init(&arena, 0);
+	ctx.arena = &arena;
+	r = rules_run(fe, RULES_QUIC_INITIAL, &ctx, true, &which);
+	arena_fini(&arena);
+	return verdict_of(r);
 }
 
 bool session_adopt(struct listener_conf *l, struct conn *c, struct mux *m, const struct addr *src,

@@ -28,6 +28,7 @@ static bool stream_module_init(void)
 	listen_init();
 	listen_set_accept(session_accept);
 	listen_set_accept_quic(session_accept_quic);
+	listen_set_judge_quic(session_judge_quic);
 	listen_set_reverse(preconnect_start);
 	event_log_init();
 	server_shutdown_init();

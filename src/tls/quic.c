@@ -111,7 +111,14 @@ static enum quic_tls_status quic_recv(struct conn *c, enum quic_level level, con
 	return step(c, t, alert);
 }
 
-const struct quic_tls_ops tls_quic_ops = { .recv = quic_recv };
+static void quic_leave(struct conn *c)
+{
+	struct tls_conn *t = c->transport_ctx;
+
+	t->quic->owner = NULL;
+}
+
+const struct quic_tls_ops tls_quic_ops = { .recv = quic_recv, .leave = quic_leave };
 
 /* --- the transport of the connection, which carries nothing ----------------------------------- */
 
@@ -131,11 +138,20 @@ static void no_shut(struct conn *c)
 {
 }
 
+static void *quic_of(const struct conn *c)
+{
+	const struct tls_conn *t = c->transport_ctx;
+
+	return t->quic->owner;
+}
+
 static void quic_close(struct conn *c)
 {
 	struct tls_conn *t = c->transport_ctx;
 	struct tls_quic *q = t->quic;
 
+	if (q->owner)
+		q->user->closed(q->owner);
 	EVP_CIPHER_CTX_free(q->aead);
 	free(q->params);
 	free(q);
@@ -146,7 +162,7 @@ static void quic_close(struct conn *c)
 static const struct transport transport_tls_quic = {
 	.is_tls = true, .name = "QUIC", .recv = no_recv, .send = no_send, .shut = no_shut,
 	.close = quic_close,
-	.alpn = tls_alpn,
+	.alpn = tls_alpn, .quic = quic_of,
 };
 
 static struct tls_quic *quic_new(const struct tls_quic_start *how)

@@ -314,6 +314,7 @@ static enum rule_result body_run(const struct rule *r, struct expr_ctx *ctx, boo
 static enum rule_result do_log_run(const struct rule *r, struct expr_ctx *ctx, bool *first)
 {
 	static const enum log_step steps[RULES_COUNT] = {
+		[RULES_QUIC_INITIAL] = LOG_STEP_QUIC_INIT,
 		[RULES_TCP_CONNECTION] = LOG_STEP_TCP_REQ_CONN,
 		[RULES_TCP_SESSION] = LOG_STEP_TCP_REQ_SESS,
 		[RULES_TCP_CONTENT] = LOG_STEP_TCP_REQ_CONT,

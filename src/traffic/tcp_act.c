@@ -26,6 +26,16 @@ static enum rule_result reject_run(const struct rule *r, struct expr_ctx *ctx, b
 	return RULE_REJECT;
 }
 
+static enum rule_result dgram_drop_run(const struct rule *r, struct expr_ctx *ctx, bool *first)
+{
+	return RULE_CLOSE;
+}
+
+static enum rule_result send_retry_run(const struct rule *r, struct expr_ctx *ctx, bool *first)
+{
+	return RULE_RETRY;
+}
+
 static enum rule_result close_run(const struct rule *r, struct expr_ctx *ctx, bool *first)
 {
 	return RULE_CUT_SERVER;
@@ -174,6 +184,7 @@ static enum rule_result nice_run(const struct rule *r, struct expr_ctx *ctx, boo
 	return RULE_CONTINUE;
 }
 
+#define QUIC RULES_BIT(RULES_QUIC_INITIAL)
 #define TCP_REQ (RULES_BIT(RULES_TCP_CONNECTION) | RULES_BIT(RULES_TCP_SESSION) | \
 		 RULES_BIT(RULES_TCP_CONTENT))
 #define TCP_RES RULES_BIT(RULES_TCP_RESPONSE)
@@ -187,12 +198,15 @@ static enum rule_result nice_run(const struct rule *r, struct expr_ctx *ctx, boo
 	  .help = text }
 
 static const struct rule_action actions[] = {
-	ACTION("accept", TCP_REQ | TCP_RES, NULL, accept_run, "", "let it pass: no more rules"),
+	ACTION("accept", QUIC | TCP_REQ | TCP_RES, NULL, accept_run, "", "let it pass: no more rules"),
 	{ .words = "allow", .is_final = true, .rulesets = HTTP_REQ | HTTP_RES | HTTP_AFT,
 	  .run = accept_run, .help = "let it pass: no more rules" },
 	ACTION("close", TCP_RES, NULL, close_run, "", "close the server's connection"),
-	ACTION("reject", TCP_REQ | TCP_RES | HTTP_REQ, NULL, reject_run, "",
+	ACTION("dgram-drop", QUIC, NULL, dgram_drop_run, "", "as if the packet had not come"),
+	ACTION("reject", QUIC | TCP_REQ | TCP_RES | HTTP_REQ, NULL, reject_run, "",
 	       "close without an answer"),
+	ACTION("send-retry", QUIC, NULL, send_retry_run, "",
+	       "let the client prove its address, unless it has done so"),
 	ACTION("set-log-level", CONTENT | HTTP_AFT, log_level_parse, log_level_run,
 	       "{<level>|silent}", "log at this level, or not"),
 	ACTION("set-nice", CONTENT, nice_parse, nice_run, "<nice>", "how much this one yields"),

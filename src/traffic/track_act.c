@@ -223,7 +223,7 @@ static enum rule_result gpc_run(const struct rule *r, struct expr_ctx *ctx, bool
 	return RULE_CONTINUE;
 }
 
-#define ALL (RULES_BIT(RULES_COUNT) - 1)
+#define ALL ((RULES_BIT(RULES_COUNT) - 1) & ~RULES_BIT(RULES_QUIC_INITIAL))
 #define TRACKED (ALL & ~(RULES_BIT(RULES_HTTP_AFTER) | RULES_BIT(RULES_TCP_RESPONSE)))
 #define GPC(name, what, text) \
 	{ .words = name, .rulesets = ALL, .has_parameter = true, .parse = gpc_parse, \

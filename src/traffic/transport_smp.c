@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include "base/bug.h"
 #include "net/conn.h"
+#include "quic/quic.h"
 
 /* The connection of a side (<data> of back fetches is not NULL). NULL: none. */
 static const struct conn *conn_of(const struct expr_ctx *ctx, bool back)
@@ -23,11 +24,12 @@ static const struct conn *conn_of(const struct expr_ctx *ctx, bool back)
 	return s && s->back.ops ? s->back.ops->conn(&s->back) : NULL;
 }
 
-/* --- what the kernel measures, TCP_INFO --------------------------------------------------- */
+/* --- what the kernel measures, TCP_INFO, or QUIC ------------------------------------------ */
 
 struct figure {
 	bool back, is_time;
 	int64_t (*get)(const struct tcp_info *info);
+	int64_t (*of_quic)(const struct quic_figures *q); /* NULL: QUIC has no such figure */
 };
 
 static int64_t figure_rtt(const struct tcp_info *i)
@@ -70,6 +72,45 @@ static int64_t figure_reordering(const struct tcp_info *i)
 	return i->tcpi_reordering;
 }
 
+static int64_t quic_rtt(const struct quic_figures *q)
+{
+	return (int64_t)q->rtt_us;
+}
+
+static int64_t quic_rttvar(const struct quic_figures *q)
+{
+	return (int64_t)q->rttvar_us;
+}
+
+static int64_t quic_lost(const struct quic_figures *q)
+{
+	return (int64_t)q->lost;
+}
+
+static int64_t quic_reordering(const struct quic_figures *q)
+{
+	return (int64_t)q->reordered;
+}
+
+/* False: there is none. */
+static bool figure_of(const struct figure *f, const struct conn *c, int64_t *v)
+{
+	struct tcp_info info = { 0 };
+	socklen_t len = sizeof(info);
+	struct quic_figures q;
+
+	if (c && c->fd < 0) {
+		if (!f->of_quic || !quic_conn_figures(c, &q))
+			return false;
+		*v = f->of_quic(&q);
+		return true;
+	}
+	if (!c || getsockopt(c->fd, IPPROTO_TCP, TCP_INFO, &info, &len) < 0)
+		return false;
+	*v = f->get(&info);
+	return true;
+}
+
 /* Of times: the unit becomes how many microseconds it is. */
 static bool check_figure(struct conf_line *l, struct expr_arg *args, const char **error)
 {
@@ -87,13 +128,10 @@ static enum expr_result fetch_figure(struct expr_ctx *ctx, const struct expr_arg
 {
 	const struct figure *f = ctx->data;
 	const struct conn *c = conn_of(ctx, f->back);
-	struct tcp_info info = { 0 };
-	socklen_t len = sizeof(info);
 	int64_t v;
 
-	if (!c || c->fd < 0 || getsockopt(c->fd, IPPROTO_TCP, TCP_INFO, &info, &len) < 0)
+	if (!figure_of(f, c, &v))
 		return EXPR_NONE;
-	v = f->get(&info);
 	return smp_give_int(out, f->is_time ? v / args[0].integer : v);
 }
 
@@ -224,13 +262,15 @@ static enum expr_result fetch_is_local(struct expr_ctx *ctx, const struct expr_a
 #define BACK "back"
 #define FETCH(n, type, uses, which, function, text) \
 	{ .name = n, .out = type, .use = uses, .fetch = function, .data = which, .help = text }
-#define FIGURE(n, member, text) \
+#define FIGURE(n, member, quic, text) \
 	{ .name = "fc_" n, .args = { ARG_STR }, .out = SMP_INT, .use = FC, \
-	  .fetch = fetch_figure, .data = &(const struct figure){ .get = member }, .help = text }
-#define TIME(n, in_back, member, text) \
+	  .fetch = fetch_figure, .help = text, \
+	  .data = &(const struct figure){ .get = member, .of_quic = quic } }
+#define TIME(n, in_back, member, quic, text) \
 	{ .name = n, .args = { ARG_STR }, .out = SMP_INT, .use = FC, .fetch = fetch_figure, \
 	  .check = check_figure, .syntax = "[us|ms]", .help = text, \
-	  .data = &(const struct figure){ .back = in_back, .is_time = true, .get = member } }
+	  .data = &(const struct figure){ .back = in_back, .is_time = true, .get = member, \
+					  .of_quic = quic } }
 #define ERRORS(side, uses, which) \
 	FETCH(side "_err", SMP_INT, uses, which, fetch_error, "the number of its error"), \
 	FETCH(side "_err_name", SMP_STR, uses, which, fetch_error_name, \
@@ -242,21 +282,24 @@ static enum expr_result fetch_is_local(struct expr_ctx *ctx, const struct expr_a
 
 static const struct expr_fetch fetches[] = {
 	ERRORS("bc", BC, BACK),
-	TIME("bc_rtt", true, figure_rtt, "round trip time to the server"),
-	TIME("bc_rttvar", true, figure_rttvar, "variation of the round trip time to the server"),
+	TIME("bc_rtt", true, figure_rtt, quic_rtt, "round trip time to the server"),
+	TIME("bc_rttvar", true, figure_rttvar, quic_rttvar,
+	     "variation of the round trip time to the server"),
 	LOCAL("dst_is_local", false, true, "is the address that the client reached ours?"),
 	LOCAL("fc_dst_is_local", true, true, "is the address that the client reached ours?"),
-	FIGURE("fackets", figure_fackets, "forward acknowledgements, as the kernel counts"),
-	FIGURE("lost", figure_lost, "segments lost, as the kernel counts"),
-	FIGURE("reordering", figure_reordering, "reordering, as the kernel counts"),
-	FIGURE("retrans", figure_retrans, "segments sent again, as the kernel counts"),
-	TIME("fc_rtt", false, figure_rtt, "round trip time to the client"),
-	TIME("fc_rttvar", false, figure_rttvar, "variation of the round trip time to the client"),
-	FIGURE("sacked", figure_sacked, "segments acknowledged apart, as the kernel counts"),
+	FIGURE("fackets", figure_fackets, NULL, "forward acknowledgements, as the kernel counts"),
+	FIGURE("lost", figure_lost, quic_lost, "segments lost, as the kernel, or QUIC, counts"),
+	FIGURE("reordering", figure_reordering, quic_reordering,
+	       "reordering, as the kernel, or QUIC, counts"),
+	FIGURE("retrans", figure_retrans, NULL, "segments sent again, as the kernel counts"),
+	TIME("fc_rtt", false, figure_rtt, quic_rtt, "round trip time to the client"),
+	TIME("fc_rttvar", false, figure_rttvar, quic_rttvar,
+	     "variation of the round trip time to the client"),
+	FIGURE("sacked", figure_sacked, NULL, "segments acknowledged apart, as the kernel counts"),
 	FETCH("fc_saved_syn", SMP_BIN, FC, NULL, fetch_saved_syn,
 	      "the packet that opened the connection (`tcp-ss` of bind lines)"),
 	LOCAL("fc_src_is_local", true, false, "is the client on this machine?"),
-	FIGURE("unacked", figure_unacked, "segments not acknowledged, as the kernel counts"),
+	FIGURE("unacked", figure_unacked, NULL, "segments not acknowledged, as the kernel counts"),
 	LOCAL("src_is_local", false, false, "is the client on this machine?"),
 	{ 0 }
 };

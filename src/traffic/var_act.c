@@ -125,8 +125,9 @@ static enum rule_result unset_var_run(const struct rule *r, struct expr_ctx *ctx
 	return RULE_CONTINUE;
 }
 
+#define ALL ((RULES_BIT(RULES_COUNT) - 1) & ~RULES_BIT(RULES_QUIC_INITIAL))
 #define ACTION(name, parser, runner, what, text) \
-	{ .words = name, .rulesets = RULES_BIT(RULES_COUNT) - 1, .has_parameter = true, \
+	{ .words = name, .rulesets = ALL, .has_parameter = true, \
 	  .parse = parser, .run = runner, .syntax = what, .help = text }
 
 static const struct rule_action actions[] = {

@@ -27,7 +27,11 @@ static enum quic_tls_status play(struct conn *c, enum quic_level level, const ui
 	return QUIC_TLS_DONE;
 }
 
-static const struct quic_tls_ops tls = { .recv = play };
+static void leave(struct conn *c)
+{
+}
+
+static const struct quic_tls_ops tls = { .recv = play, .leave = leave };
 
 /* --- the user: takes all, answers a little ---------------------------------------------------- */
 

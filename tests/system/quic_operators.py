@@ -1,0 +1,220 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What operators decide and see of QUIC: quic-initial rules, show quic, what fetches say of connections. The client is aioquic.
+"""
+import asyncio
+import os
+import re
+import socket
+import subprocess
+import tempfile
+
+import lib
+import lib_quic
+
+CONF = """
+	limited-quic
+	cluster-secret s
+	stats timeout 1m
+defaults
+	mode http
+	timeout connect 5s
+	timeout client 10s
+	timeout server 10s
+defaults strict
+	mode http
+	timeout connect 5s
+	timeout client 10s
+	timeout server 10s
+	quic-initial reject if {{ dst_port {inherited} }} {{ src 127.0.0.0/8 }}
+frontend heir from strict
+	bind quic4@127.0.0.1:{inherited} ssl crt {crt}
+	http-request return status 200
+frontend refused from strict
+	bind quic4@127.0.0.1:{refused} ssl crt {crt}
+	quic-initial reject if {{ src 127.0.0.0/8 }}
+	http-request return status 200
+listen dropped from strict
+	bind quic4@127.0.0.1:{dropped} ssl crt {crt}
+	quic-initial dgram-drop
+	http-request return status 200
+frontend proven from strict
+	bind quic4@127.0.0.1:{proven} ssl crt {crt}
+	quic-initial send-retry
+	quic-initial reject
+	http-request return status 200
+frontend admitted from strict
+	bind quic4@127.0.0.1:{admitted} ssl crt {crt}
+	log {log} format raw local0
+	log-format "%OG %ci %fp %f"
+	quic-initial do-log
+	quic-initial accept if {{ src 127.0.0.1 }} {{ dst_port {admitted} }} {{ fe_name admitted }}
+	quic-initial reject
+	http-request set-log-level silent
+	http-request return status 200 content-type text/plain lf-string "{facts}"
+"""
+FACTS = ("fc_rtt(us)", "fc_rtt", "fc_rttvar(us)", "fc_lost", "fc_reordering", "fc_retrans", "fc_unacked", "fc_sacked", "fc_fackets",
+         "fc_http_major", "fc_nb_streams", "fc_glitches")
+PORTS = "inherited", "refused", "dropped", "proven", "admitted"
+
+
+async def asks(port):
+    """The status of an answer, or the number of the error that the connection ends with."""
+    client = None
+    try:
+        async with lib_quic.client(port, idle_timeout=2.0) as client:
+            status, _, body, _ = await client.request("GET", "/")
+            return status, body.decode(), client._quic._retry_count
+    except ConnectionError:
+        return None
+
+
+def ended_with(port):
+    """What an Initial packet is answered: the code of CONNECTION_CLOSE; None: nothing."""
+    codes = []
+
+    class Watch(lib_quic.Client):
+        def quic_event_received(self, event):
+            if isinstance(event, lib_quic.ConnectionTerminated):
+                codes.append(event.error_code)
+            super().quic_event_received(event)
+
+    async def run():
+        conf = lib_quic.QuicConfiguration(is_client=True, alpn_protocols=lib_quic.H3_ALPN, idle_timeout=2.0,
+                                          verify_mode=lib_quic.ssl.CERT_NONE)
+        try:
+            async with lib_quic.aio_connect("127.0.0.1", port, configuration=conf, create_protocol=Watch):
+                pass
+        except ConnectionError:
+            pass
+    asyncio.run(run())
+    return codes[0] if codes else None
+
+
+def rules(tap, args, crt):
+    ports = dict(zip(PORTS, lib.ports(len(PORTS))))
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as log:
+        log.bind(("127.0.0.1", 0))
+        log.settimeout(lib.PATIENCE)
+        facts = " ".join("%%[%s]" % f for f in FACTS)
+        conf = CONF.format(crt=crt, facts=facts, log="127.0.0.1:%d" % log.getsockname()[1], **ports)
+        with lib.Proxy(args.program, conf) as proxy:
+            tap.eq(ended_with(ports["refused"]), 2, "reject: the client is told CONNECTION_REFUSED")
+            # differs: quic-initial-defaults
+            if not lib.is_reference(args.program): # (its frontends do not inherit these rules, whatever its manual says)
+                tap.eq(ended_with(ports["inherited"]), 2, "a rule of a defaults section")
+            # (aioquic gives up with 1, INTERNAL_ERROR of its own, when nothing comes)
+            tap.eq(ended_with(ports["dropped"]), 1, "dgram-drop: there is no answer")
+            got = asyncio.run(asks(ports["proven"]))
+            tap.eq(got and (got[0], got[2]), (200, 1), "send-retry: once, then rules behind it do not count")
+            got = asyncio.run(asks(ports["admitted"]))
+            tap.eq(got and (got[0], got[2]), (200, 0), "accept: rules behind it do not count; addresses and frontend")
+            tap.eq(log.recv(500).split(), [b"quic-init", b"127.0.0.1", b"%d" % ports["admitted"], b"admitted"], "do-log")
+            facts_are(tap, got[1])
+            asyncio.run(shown(tap, proxy, ports["admitted"]))
+            tap.ok(proxy.alive(), "the program still runs")
+
+
+COLUMNS = "# conn/frontend                     state   in_flight infl_p lost_p         Local Address           Foreign Address  " \
+          "    local & remote CIDs"
+LEVELS = {
+    "tp": ("loc. TPs: odcid=", "rem. TPs: iscid=", "midle_timeout=30000ms", "ms_bidi=100 ms_uni=3", "(no_act_migr,stless_rst_tok)",
+           "versions:chosen=0x00000001,negotiated=0x00000001"),
+    "sock": ("local_addr=127.0.0.1:", "foreign_addr=127.0.0.1:"),
+    "pktns": ("[01rtt] rx.ackrng=",),
+    "cc": ("cc: state=ss ssthresh=4294967295", "srtt=", "rttvar=", "rttmin=", "ptoc=0", "cwnd=", "lostpkts=0", "reorderedpkts=0"),
+    "mux": ("qcc=0x", "qcs=0x", " id=2 ", " id=3 ", " st=OPN "),
+}
+
+
+async def shown(tap, proxy, port):
+    """What is listed while one connection is idle."""
+    async with lib_quic.client(port) as client:
+        await client.request("GET", "/")
+        lines = proxy.ctl("show quic").splitlines()
+        tap.eq(lines[0], COLUMNS, "show quic: columns")
+        found = re.match(r"(0x[0-9a-f]+)\[\d\d\]/admitted +ESTAB +\d+ +\d+ +0 +127.0.0.1:%d +127.0.0.1:\d+ [0-9a-f]+ [0-9a-f]+$" % port,
+                         lines[1])
+        tap.ok(found, "show quic: a line", lines[1])
+        number = found.group(1)
+        tap.eq(proxy.ctl("show quic oneline %s" % number).splitlines()[1].split()[0], lines[1].split()[0], "one connection")
+        for command, count in ("oneline 0x1234", 0), ("all", 1), ("oneline all", 1), ("clo", 0), ("be", 0):
+            tap.eq(len(re.findall("ESTAB", proxy.ctl("show quic " + command))), count, "show quic " + command)
+        full = proxy.ctl("show quic full")
+        tap.ok(re.match(r"\* %s\[\d\d\]: scid=[0-9a-f]+\.* dcid=[0-9a-f]+\.*\n" % number, full), "show quic full: ids", full)
+        for level, texts in LEVELS.items():
+            part = proxy.ctl("show quic " + level)
+            for text in texts:
+                tap.ok(text in part and text in full, "show quic %s: %s" % (level, text), part)
+            tap.ok(re.search(r"st=opened +mux=ready +expire=\d\ds", part), "show quic %s: state" % level, part)
+            others = [t for n, ts in LEVELS.items() if n != level for t in ts if t in part]
+            tap.eq(others, [], "show quic %s: nothing else" % level)
+        both = proxy.ctl("show quic tp,mux")
+        tap.ok("loc. TPs" in both and "qcc=" in both and "cwnd=" not in both, "show quic tp,mux", both)
+        tap.ok("Usage: show quic" in proxy.ctl("show quic help"), "show quic help")
+        for wrong, what in ("foo", "argument"), ("full foo", "argument"), ("tp,foo", "field"), ("sock foo all", "argument"):
+            tap.eq(proxy.ctl("show quic " + wrong).strip(), "Invalid %s, use 'help' for more options." % what, "show quic " + wrong)
+
+
+def facts_are(tap, text):
+    got = dict(zip(FACTS, text.split(" ")))
+    tap.ok(int(got["fc_rtt(us)"]) > 0 and int(got["fc_rtt(us)"]) // 1000 == int(got["fc_rtt"]), "fc_rtt", text)
+    tap.ok(int(got["fc_rttvar(us)"]) >= 0, "fc_rttvar", text)
+    tap.eq((got["fc_lost"], got["fc_reordering"]), ("0", "0"), "fc_lost, fc_reordering")
+    tap.eq([got[n] for n in ("fc_retrans", "fc_unacked", "fc_sacked", "fc_fackets")], [""] * 4, "what only TCP has")
+    tap.eq([got[n] for n in ("fc_http_major", "fc_nb_streams", "fc_glitches")], ["3", "1", "0"], "the mux's own")
+
+
+WRONG = {
+    "quic-initial foo": "but got 'foo'.",
+    "quic-initial": "but got '' (missing argument)",
+    "quic-initial set-var(txn.a) int(1)": "but got 'set-var(txn.a)'",
+    "quic-initial accept unless nowhere": "nowhere",
+}
+
+
+def check(args, folder, text):
+    path = os.path.join(folder, "check.cfg")
+    with open(path, "w") as f:
+        f.write(text)
+    out = subprocess.run([args.program, "-c", "-f", path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    return out.returncode, out.stdout
+
+
+def mistakes(tap, args, crt):
+    folder = os.path.dirname(crt)
+    front = "defaults\n\tmode http\nfrontend f\n\tbind 127.0.0.1:1\n\t"
+    for line, message in WRONG.items():
+        code, text = check(args, folder, front + line + "\n")
+        tap.ok(code == 1 and message in text, "refused: " + line, text)
+    code, text = check(args, folder, front + "quic-initial foo\n")
+    known = re.search(r"'quic-initial' expects (.*), but got 'foo'", text)
+    tap.eq(sorted(known.group(1).split(", ")) if known else text,
+           ["'accept'", "'dgram-drop'", "'do-log'", "'reject'", "'send-retry'"], "all actions are named")
+    for text, message in (("backend b\n\tmode http\n\tquic-initial accept\n", "'quic-initial' : proxy 'b' has no frontend capability"),
+                          ("frontend f\n\tmode tcp\n\tquic-initial accept\n", "'quic-initial' : proxy 'f' does not use HTTP mode"),
+                          ("defaults\n\tmode http\n\tquic-initial accept\n",
+                           "quic-initial is not allowed in anonymous 'defaults' sections")):
+        code, said = check(args, folder, text)
+        tap.ok(code == 1 and message in said, "refused: " + message, said)
+    code, said = check(args, folder, front + "quic-initial reject if { path / }\n")
+    tap.ok("will never match" in said and "frontend tcp-request connection rule" in said, "a fetch that has no value there", said)
+
+
+def main():
+    args = lib.arguments(__doc__)
+    tap = lib.Tap()
+    if not lib_quic.HAVE_AIOQUIC:
+        tap.skip("operators and QUIC", "the Python module aioquic is not installed")
+        tap.done()
+    with tempfile.TemporaryDirectory(prefix="hapt.") as folder:
+        crt = os.path.join(folder, "localhost.pem")
+        if not lib_quic.certificate(crt):
+            tap.skip("operators and QUIC", "there is no openssl to make a certificate")
+            tap.done()
+        tap.run([mistakes, rules], args, crt)
+    tap.done()
+
+
+if __name__ == "__main__":
+    lib.guarded(main)
