@@ -75,6 +75,7 @@ static void close_with(struct h3_conn *h, uint64_t code)
 	if (!q)
 		return;
 	h->quic = NULL;
+	h->control = NULL;
 	h->flags |= H3C_LOST;
 	list_init(&requests);
 	/* QUIC forgets its streams: nobody may touch them any more */
@@ -244,7 +245,8 @@ static void on_stream(void *owner, struct quic_stream *q)
 /* The client has broken off its half, or wants nothing more of ours. */
 static void broken_off(struct h3_stream *s, unsigned events)
 {
-	if (s->role == H3_CONTROL_STREAM || s->role == H3_CODER_STREAM) {
+	if (s->role == H3_CONTROL_STREAM || s->role == H3_CODER_STREAM ||
+	    s->role == H3_OUR_CONTROL) {
 		h3_fail(s->conn, H3_CLOSED_CRITICAL_STREAM, "a stream that must stay was closed");
 		return;
 	}
@@ -420,6 +422,24 @@ static struct mux *h3_front_new(struct conn *c, const struct front_owner *o)
 }
 
 /* Our control stream, with SETTINGS: no table for field sections, heads as large as we read. */
+/* Opens our control stream. The client may send nothing on it, but ask us to end it. */
+static bool open_control(struct h3_conn *h)
+{
+	struct h3_stream *s = pool_zalloc(stream_pool);
+
+	h->control = s ? quic_stream_open_uni(h->quic) : NULL;
+	if (!h->control) {
+		pool_free(stream_pool, s);
+		return false;
+	}
+	s->conn = h;
+	s->quic = h->control;
+	s->role = H3_OUR_CONTROL;
+	list_append(&h->streams, &s->link);
+	quic_stream_set_owner(h->control, s);
+	return true;
+}
+
 static void h3_front_start(struct mux *m, bool readable)
 {
 	struct h3_conn *h = h3_of(m);
@@ -432,8 +452,7 @@ static void h3_front_start(struct mux *m, bool readable)
 	at = quic_put_varint(at, (uint64_t)(end - settings));
 	for (const uint8_t *p = settings; p < end; p++)
 		*at++ = *p;
-	h->control = quic_stream_open_uni(h->quic);
-	if (h->control)
+	if (open_control(h))
 		quic_stream_send_copy(h->control, bytes, (size_t)(at - bytes));
 	else
 		close_with(h, H3_STREAM_CREATION_ERROR);

@@ -76,7 +76,7 @@ struct h3_conn {
 	uint16_t flags;                /* enum h3_conn_flags */
 };
 
-enum h3_role { H3_REQUEST, H3_UNKNOWN, H3_CONTROL_STREAM, H3_CODER_STREAM, H3_SKIPPED };
+enum h3_role { H3_REQUEST, H3_UNKNOWN, H3_CONTROL_STREAM, H3_CODER_STREAM, H3_SKIPPED, H3_OUR_CONTROL };
 
 enum h3_stream_flags {
 	H3S_IN_FRAME = 1 << 0,         /* the head of a frame was read, its payload is next */

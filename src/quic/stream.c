@@ -381,7 +381,7 @@ void quic_streams_tell(struct quic_conn *q)
 		s->events = 0;
 		if (s->flags & QUIC_SFL_LEFT)
 			check_end(s);
-		else
+		else if (s->owner)
 			q->events->stream_event(s, events);
 	}
 }

@@ -248,6 +248,7 @@ async def bad_clients(tap, bed):
     if ours:
         await expect_end(tap, bed, "the control stream is closed", [0x104],
                          lambda c: (c._quic.send_stream_data(c.h3._local_control_stream_id, b"", True), c.transmit()))
+        await expect_end(tap, bed, "our control stream is to end", [0x104], lambda c: (c._quic.stop_stream(3, 0x100), c.transmit()))
         await expect_end(tap, bed, "a frame that is cut", [0x106], lambda c: c.raw(frame(1)[:1] + b"\x40", True))
     heads = {
         "no :path": [(b":method", b"GET"), (b":scheme", b"https"), (b":authority", b"a")],
