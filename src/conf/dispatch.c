@@ -72,7 +72,7 @@ static bool report_wrong_second(struct conf_line *l)
 static void report_unknown(struct conf_line *l)
 {
 	const struct conf_keyword *elsewhere;
-	const char *near, *feature;
+	const char *near, *section, *feature;
 	int used;
 
 	feature = conf_later_feature(l->words, l->count, l->where);
@@ -89,9 +89,11 @@ static void report_unknown(struct conf_line *l)
 	if (report_wrong_second(l))
 		return;
 	near = conf_keyword_suggest(l->words, l->where, l->section->name, false);
-	conf_error(l, 0, NULL, "unknown keyword '%s' in '%s' section%s%s%s", l->words[0],
-		   l->section->name, near ? "; did you mean '" : "", near ? near : "",
-		   near ? "' maybe ?" : "");
+	section = near ? NULL : conf_section_suggest(l->words[0]);
+	conf_error(l, 0, section ? arena_printf(&l->cfg->arena, "is a section '%s' meant to begin "
+						"here ?", section) : NULL,
+		   "unknown keyword '%s' in '%s' section%s%s%s", l->words[0], l->section->name,
+		   near ? "; did you mean '" : "", near ? near : "", near ? "' maybe ?" : "");
 }
 
 /* --- found ------------------------------------------------------------------------------- */

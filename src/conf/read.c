@@ -124,14 +124,19 @@ static void report_empty_word(struct reader *r)
 static void report_no_section(struct reader *r)
 {
 	const char *word = r->tokens.words[0], *near = conf_section_suggest(word);
+	bool is_marked = strncmp(word, "\xef\xbb\xbf", 3) == 0; /* its bytes are not seen */
 	char hint[128];
 	struct strbuf b;
 
 	strbuf_init_fixed(&b, hint, sizeof(hint));
-	strbuf_printf(&b, "did you mean '%s' maybe ?", near ? near : "");
+	if (is_marked)
+		strbuf_add_str(&b, "the file begins with a byte order mark: save it without one");
+	else
+		strbuf_printf(&b, "did you mean '%s' maybe ?", near ? near : "");
+	strbuf_add_char(&b, '\0');
 	r->where.place.form = DIAG_TIGHT;
 	r->where.place.column = r->tokens.columns[0];
-	diag_add(r->where.diags, DIAG_ALERT, &r->where.place, near ? hint : NULL,
+	diag_add(r->where.diags, DIAG_ALERT, &r->where.place, near || is_marked ? hint : NULL,
 		 "unknown keyword '%s' out of section.", word);
 }
 

@@ -82,8 +82,7 @@ static bool parse_criterion(struct acl_parser *ap, const char *text)
 		e = NULL;
 	}
 	if (!e) {
-		bool unknown = strncmp(error.text, "unknown fetch", 13) == 0;
-		const char *hint = unknown ? expr_suggest(ap->l, text) : NULL;
+		const char *hint = expr_suggest(ap->l, error.text, text);
 		bool of_expression = !ap->keyword;
 
 		return conf_error(ap->l, ap->l->at, hint, "%s%s%s%s%s.", ap->test->where,

@@ -86,6 +86,34 @@ static struct acl *parse_anonymous(struct condition_parser *cp)
 	return a->tests ? a : NULL;
 }
 
+struct acl_walk {
+	const struct acl *at;
+};
+
+static const char *acl_next_name(void *ctx)
+{
+	struct acl_walk *w = ctx;
+	const struct acl *a = w->at;
+
+	w->at = a ? a->next : NULL;
+	return a ? a->name : NULL;
+}
+
+/* What may have been meant by a word that is no ACL; NULL: nothing that is known. In the arena. */
+static const char *named_hint(struct condition_parser *cp, const char *name)
+{
+	struct acl_walk walk = { .at = cp->set->first };
+	const char *near;
+
+	if (strcmp(name, "&&") == 0 || strcasecmp(name, "and") == 0)
+		return "conditions that stand behind one another must all hold: there is no word "
+		       "for 'and'";
+	if ((*name == '{' && name[1]) || strcmp(name, "}") == 0)
+		return "braces are words of their own: '{ path /a }'";
+	near = conf_closest(name, acl_next_name, &walk);
+	return near ? arena_printf(&cp->l->cfg->arena, "did you mean '%s' ?", near) : NULL;
+}
+
 static struct acl *parse_named(struct condition_parser *cp, const char *name)
 {
 	struct acl *a = acl_find(cp->set, name);
@@ -96,7 +124,8 @@ static struct acl *parse_named(struct condition_parser *cp, const char *name)
 			return NULL; /* reported */
 	}
 	if (!a)
-		conf_error(cp->l, cp->l->at, NULL, "%sno such ACL : '%s'.", cp->where, name);
+		conf_error(cp->l, cp->l->at, named_hint(cp, name), "%sno such ACL : '%s'.",
+			   cp->where, name);
 	cp->l->at++;
 	return a;
 }

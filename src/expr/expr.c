@@ -229,9 +229,7 @@ struct expr *expr_parse(struct conf_line *l, const char *text, size_t *end, unsi
 	struct expr *e = expr_compile(&p, NULL);
 
 	if (!e) {
-		bool unknown = strncmp(error.text, "unknown fetch", 13) == 0;
-
-		conf_error(l, l->at, unknown ? expr_suggest(l, text) : NULL,
+		conf_error(l, l->at, expr_suggest(l, error.text, text),
 			   "failed to parse sample expression <%s> : %s.", text, error.text);
 		return NULL;
 	}

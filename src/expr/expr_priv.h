@@ -95,8 +95,10 @@ struct expr_config *expr_config_of(const struct config *cfg);
 /* Frees <ptr> with <release> when the configuration dies. False: no memory (nothing registered). */
 bool expr_config_own(struct config *cfg, void *ptr, void (*release)(void *ptr));
 
-/* "did you mean" for an unknown fetch, or NULL. In the arena. */
-const char *expr_suggest(struct conf_line *l, const char *text);
+/* "did you mean" where <error>, about the expression <text>, tells of an unknown fetch or converter;
+ * else NULL. In the arena.
+ */
+const char *expr_suggest(struct conf_line *l, const char *error, const char *text);
 
 struct expr_alias;
 const struct expr_alias *expr_alias_find(struct slice name);

@@ -403,10 +403,10 @@ struct logformat *logformat_parse(struct conf_line *l, const char *text, unsigne
 	strbuf_init(&p.run);
 	ok = p.f && lf_parse(&p) && lf_finish(&p);
 	if (!ok) {
-		bool unknown = strstr(p.error.text, "unknown fetch") != NULL;
-		const char *expression = unknown ? strchr(p.error.text, '<') : NULL;
+		const char *expression = strchr(p.error.text, '<');
 
-		conf_error(l, l->at, expression ? expr_suggest(l, expression + 1) : NULL, "%s.",
+		conf_error(l, l->at, expression ? expr_suggest(l, p.error.text, expression + 1) : NULL,
+			   "%s.",
 			   p.error.text[0] ? p.error.text : "out of memory");
 	}
 	strbuf_fini(&p.run);

@@ -135,12 +135,29 @@ static const char *criterion_next(void *ctx)
 	return i < acl_keywords.count ? row_name(acl_keywords.rows[i]) : NULL;
 }
 
-const char *expr_suggest(struct conf_line *l, const char *text)
+static const char *converter_next(void *ctx)
 {
-	struct slice name = slice_make(text, strcspn(text, "(,]) "));
-	char *word = arena_printf(&l->cfg->arena, "%.*s", SLICE_FMT(name));
+	size_t i = (*(size_t *)ctx)++;
+
+	return i < converters.count ? row_name(converters.rows[i]) : NULL;
+}
+
+const char *expr_suggest(struct conf_line *l, const char *error, const char *text)
+{
+	static const char unknown[] = "unknown converter '";
+	const char *converter = strstr(error, unknown);
+	struct slice name;
+	char *word;
+	const char *best;
 	size_t at = 0;
-	const char *best = word ? conf_closest(word, criterion_next, &at) : NULL;
+
+	if (!converter && !strstr(error, "unknown fetch"))
+		return NULL;
+	if (converter)
+		text = converter + strlen(unknown);
+	name = slice_make(text, strcspn(text, "(,]) '"));
+	word = arena_printf(&l->cfg->arena, "%.*s", SLICE_FMT(name));
+	best = word ? conf_closest(word, converter ? converter_next : criterion_next, &at) : NULL;
 
 	return best ? arena_printf(&l->cfg->arena, "did you mean '%s' ?", best) : NULL;
 }

@@ -302,6 +302,9 @@ static int show_usage(const struct main_options *o)
 	version_print(stdout);
 	fflush(stdout);
 	options_print_usage(stderr, o->program);
+	if (o->misunderstood)
+		fprintf(stderr, "Not understood, or without the value it needs: '%s'\n\n",
+			o->misunderstood);
 	return STATUS_ERROR;
 }
 

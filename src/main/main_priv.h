@@ -102,6 +102,7 @@ struct main_options {
 	int64_t proxy_maxconn;       /* -N; 0 unset */
 	int64_t memory_mb;           /* -m; 0 none */
 	const char *ask_path, *ask_command; /* --ask */
+	const char *misunderstood;   /* the word that the usage is shown for */
 };
 
 enum options_result { OPTIONS_OK, OPTIONS_USAGE, OPTIONS_ERROR };

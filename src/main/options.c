@@ -359,6 +359,7 @@ enum options_result options_parse(struct main_options *o, int argc, char **argv)
 			break;
 		}
 		r = word[0] == '-' ? take_option(&a, word) : OPTIONS_USAGE;
+		o->misunderstood = r == OPTIONS_USAGE ? word : NULL;
 	}
 	o->master.wanted |= o->master.notifies;
 	if (r == OPTIONS_OK && o->master.socket_count && !o->master.wanted) {

@@ -41,6 +41,22 @@ static const struct balance_algorithm *algorithm_of(const char *word)
 	return a;
 }
 
+static const char *next_algorithm(void *ctx)
+{
+	const struct balance_algorithm *a = balance_at((*(unsigned *)ctx)++);
+
+	return a ? a->name : NULL;
+}
+
+/* "did you mean"; NULL. In the arena. */
+static const char *algorithm_hint(struct config *cfg, const char *word)
+{
+	unsigned at = 0;
+	const char *near = conf_closest(word, next_algorithm, &at);
+
+	return near ? arena_printf(&cfg->arena, "did you mean '%s' ?", near) : NULL;
+}
+
 static bool parse_balance(struct conf_line *l)
 {
 	struct proxy *px = l->object;
@@ -52,7 +68,8 @@ static bool parse_balance(struct conf_line *l)
 		return true; /* round robin, as before */
 	a = algorithm_of(word);
 	if (!a)
-		return conf_error(l, 1, NULL, "balance only supports %s options.",
+		return conf_error(l, 1, algorithm_hint(l->cfg, word),
+				  "balance only supports %s options.",
 				  algorithm_names(l->cfg));
 	px->balancing.hash.key = px->balancing.hash.body_key = NULL;
 	px->balancing.log_hash = NULL;

@@ -299,6 +299,29 @@ struct proxy *proxy_find_kept(const struct config *cfg, const char *name, unsign
 	return px;
 }
 
+struct backend_walk {
+	const struct proxy *at;
+};
+
+static const char *next_backend(void *ctx)
+{
+	struct backend_walk *w = ctx;
+	const struct proxy *px = w->at;
+
+	while (px && !(px->caps & PROXY_BE))
+		px = proxy_next(px);
+	w->at = px ? proxy_next(px) : NULL;
+	return px ? px->name : NULL;
+}
+
+const char *proxy_hint(struct config *cfg, const char *name)
+{
+	struct backend_walk walk = { .at = proxies_first(cfg) };
+	const char *near = conf_closest(name, next_backend, &walk);
+
+	return near ? arena_printf(&cfg->arena, "did you mean '%s' ?", near) : NULL;
+}
+
 struct proxy *proxy_heir(const struct config *cfg, const struct proxy *px)
 {
 	struct proxy *it = px->name[0] == '#' ? NULL : proxy_find(cfg, px->name, px->caps);

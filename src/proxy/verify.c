@@ -32,8 +32,10 @@ static void check_default_backend(struct proxy *px, struct diag_list *d)
 		return;
 	be = proxy_find_kept(px->config, px->switching.backend_name, PROXY_BE);
 	if (!be) {
-		say_alert(d, "Proxy '%s': unable to find required default_backend: '%s'.", px->name,
-			  px->switching.backend_name);
+		diag_add(d, DIAG_ALERT, &nowhere,
+			 proxy_hint(px->config, px->switching.backend_name),
+			 "Proxy '%s': unable to find required default_backend: '%s'.", px->name,
+			 px->switching.backend_name);
 		return;
 	}
 	if (be == px) {

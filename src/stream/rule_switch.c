@@ -111,7 +111,7 @@ static void switch_check_backend(struct proxy *px, struct switch_rule *sr, struc
 	struct proxy *be = proxy_find_kept(px->config, sr->name, PROXY_BE);
 
 	if (!be)
-		diag_add(diags, DIAG_ALERT, &place, NULL,
+		diag_add(diags, DIAG_ALERT, &place, proxy_hint(px->config, sr->name),
 			 "Proxy '%s': unable to find required use_backend: '%s'.", px->name,
 				 sr->name);
 	else if (be == px)

@@ -62,6 +62,26 @@ WRONG = (
 )
 
 
+P = "defaults\n mode http\n timeout client 5s\n timeout server 5s\n timeout connect 5s\n"
+F = P + "frontend f\n bind 127.0.0.1:1\n acl is_static path /\n"
+
+# a mistake, and the hint below the message
+HINTS = (
+    ("global\n peerz a\n", "is a section 'peers' meant to begin here ?"),
+    ("\ufeff" + P, "the file begins with a byte order mark: save it without one"),
+    (F + " use_backend a if {path /a}\n", "braces are words of their own: '{ path /a }'"),
+    (F + " use_backend a if is_static && { path /b }\n",
+     "conditions that stand behind one another must all hold: there is no word for 'and'"),
+    (F + " use_backend a if is_statik\n", "did you mean 'is_static' ?"),
+    (F + " http-request set-header x %[path,lowr]\n", "did you mean 'lower' ?"),
+    (F + " http-request deny if { path,lowr /a }\n", "did you mean 'lower' ?"),
+    (F + " http-request deny if { req.hdrr(a) b }\n", "did you mean 'req.hdr' ?"),
+    (P + "backend b\n balance roundrobbin\n", "did you mean 'roundrobin' ?"),
+    (F + " use_backend aplication\nbackend application\n", "did you mean 'application' ?"),
+    (F + " default_backend aplication\nbackend application\n", "did you mean 'application' ?"),
+)
+
+
 def run(program, *args):
     r = subprocess.run([program] + list(args), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                        stdin=subprocess.DEVNULL, timeout=lib.PATIENCE)
@@ -109,6 +129,17 @@ def help_keyword(tap, program):
     tap.ok(status == 1 and "set-timeout" in err, "a word that is not known, with a suggestion", err)
 
 
+def hints(tap, program, folder):
+    path = os.path.join(folder, "hints.cfg")
+    for text, hint in HINTS:
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(text)
+        status, _, err = run(program, "-c", "-f", path)
+        tap.ok(status == 1 and "   | " + hint in err.split("\n"), "hint: " + hint, err)
+    _, _, err = run(program, "--nosuch")
+    tap.ok("'--nosuch'" in err, "an unknown option is named", err[-200:])
+
+
 def main():
     args = lib.arguments(__doc__)
     tap = lib.Tap()
@@ -118,6 +149,7 @@ def main():
         with tempfile.TemporaryDirectory(prefix="hapt.") as folder:
             explain(tap, args.program, folder)
             diagnostics(tap, args.program, folder)
+            hints(tap, args.program, folder)
         help_keyword(tap, args.program)
     tap.done()
 
