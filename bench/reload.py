@@ -59,10 +59,8 @@ class Load(threading.Thread):
 
 def memory_kb(pid):
     """Of a process and its children."""
-    pids = [pid]
-    out = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], stdout=subprocess.PIPE, text=True).stdout
     total = 0
-    for p in pids + [int(x) for x in out.split()]:
+    for p in [pid] + lib.children(pid):
         try:
             with open("/proc/%d/status" % p) as f:
                 total += next((int(l.split()[1]) for l in f if l.startswith("VmRSS")), 0)

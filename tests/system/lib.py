@@ -180,6 +180,21 @@ def end(process):
         process.wait()
 
 
+def children(pid):
+    """The pids of its child processes, as /proc tells: a bare machine has no ps."""
+    found = []
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            try:
+                with open("/proc/%s/stat" % name) as f:
+                    parent = f.read().rsplit(")", 1)[1].split()[1]
+            except OSError:
+                continue
+            if int(parent) == pid:
+                found.append(int(name))
+    return sorted(found)
+
+
 def connect(port, timeout=PATIENCE, address="127.0.0.1"):
     s = socket.create_connection((address, port), timeout)
     s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

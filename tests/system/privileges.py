@@ -193,15 +193,10 @@ def test_files(tap, args):
         tap.ok(lib.until(lambda: (descriptors(sc.process.pid), descriptors(pid)) == before),
                "reloads leave no descriptor behind, in worker and master",
                "%r, then %d %d" % (before, descriptors(sc.process.pid), descriptors(pid)))
-        tap.ok(lib.until(lambda: children(sc.process.pid) == [pid]), "nor a process")
+        tap.ok(lib.until(lambda: lib.children(sc.process.pid) == [pid]), "nor a process")
         os.rename(sc.conf_path, sc.conf_path + ".d")
         tap.ok("Cannot open configuration file" in sc.ctl("reload"), "the file itself is gone: said so")
         tap.eq(sc.get()[0], "w11", "and the worker serves")
-
-
-def children(pid):
-    out = subprocess.run(["ps", "-o", "pid=,stat=", "--ppid", str(pid)], stdout=subprocess.PIPE, text=True).stdout
-    return [int(l.split()[0]) for l in out.split("\n") if l.strip()]
 
 
 def test_certificates(tap, args):
@@ -336,7 +331,7 @@ def test_master(tap, args):
             tap.ok(answer.startswith(b"Success=1"), "the other is told what came of it", answer)
         for i in range(5):
             sc.process.send_signal(signal.SIGUSR2)
-        tap.ok(lib.until(lambda: not [c for c in children(sc.process.pid) if c != pid]), "many at once")
+        tap.ok(lib.until(lambda: not [c for c in lib.children(sc.process.pid) if c != pid]), "many at once")
         answer = ask(path + ".cli", "reload")
         tap.ok(answer.startswith("Success="), "leave it able to", answer)
         sc.write("v5")
@@ -479,14 +474,14 @@ def test_attacker(tap, args):
         second, third = Reader(channel), Reader(channel)
         tap.eq(third.ask("o", sc.conf_path), None, "a third reader is refused")
         third.close()
-        tap.eq(len(children(sc.process.pid)), 2, "the second waits for the end of the first")
+        tap.eq(len(lib.children(sc.process.pid)), 2, "the second waits for the end of the first")
         tap.eq(r.ask("o", sc.conf_path, version=2), None, "another version is not spoken to")
         r.close()
         got = second.ask("o", sc.conf_path)
         tap.eq(got and got[0], 0, "then it is answered")
         second.close()
         for text in (b"", b"\1", b"\1\0\0\0o\0\0\0" + b"\0" * 8, b"\xff" * 9000):
-            lib.until(lambda: len(children(sc.process.pid)) == 1)
+            lib.until(lambda: len(lib.children(sc.process.pid)) == 1)
             r = Reader(channel)
             try:
                 r.sock.send(text)
@@ -547,7 +542,7 @@ def test_links(tap, args):
         r.close()
         for name, pair in (("TCP", tcp_pair()), ("a stream", socket.socketpair()),
                            ("datagrams", socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM))):
-            lib.until(lambda: len(children(sc.process.pid)) == 1)
+            lib.until(lambda: len(lib.children(sc.process.pid)) == 1)
             r = Reader(channel, pair)
             if name == "datagrams":
                 r.sock.settimeout(0.5)  # the end of the other side is not told

@@ -252,9 +252,7 @@ class Scene:
             return lib.recv_all(s).decode("latin-1")
 
     def pids(self):
-        out = subprocess.run(["ps", "-o", "pid=", "--ppid", str(self.process.pid)], stdout=subprocess.PIPE,
-                             text=True).stdout
-        return [self.process.pid] + [int(p) for p in out.split()]
+        return [self.process.pid] + lib.children(self.process.pid)
 
     def counter(self):
         rows = self.ask("show stat", self.dir + "/ctl.sock").split("\n")
