@@ -54,6 +54,8 @@ enum step stream_fail_with(struct stream *s, enum stream_end why, unsigned statu
 enum step stream_reply(struct stream *s);
 /* The other side's end, while waiting for a server: true when the stream must end. */
 bool stream_client_left(struct stream *s);
+/* Ends all waits of <s> without an answer: nothing that it waited for matters any more. */
+void stream_cancel_waits(struct stream *s);
 
 /* Adds the field of unique-id-header. False: no memory. */
 bool stream_add_unique_id(struct stream *s);

@@ -93,8 +93,10 @@ static enum step rule_waits(struct stream *s)
 	const struct rule *r = s->rule.rule;
 
 	if (s->front.flags & EP_ERROR ||
-	    (r && r->action->ends_with_client && stream_client_left(s)))
+	    (r && r->action->ends_with_client && stream_client_left(s))) {
+		stream_cancel_waits(s);
 		return stream_fail(s, END_RULE_CLIENT_LEFT);
+	}
 	stream_hold_front(s);
 	return STEP_WAIT;
 }

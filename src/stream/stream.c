@@ -146,8 +146,7 @@ static void stream_free(struct stream *s)
 	BUG_ON(s->back.ops || s->flags & (STRM_SLOT | STRM_FILTERED));
 	STREAM_TRACE(USER, s, FREE, "the stream ends, status %u", s->answer.status);
 	timer_cancel(&s->timer);
-	while (unlikely(s->waits != NULL))
-		stream_wait_cancel(s->waits);
+	stream_cancel_waits(s);
 	if (s->queue.task)
 		task_free(&s->queue.task);
 	s->sess->open_streams--;

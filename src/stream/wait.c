@@ -35,6 +35,12 @@ void stream_wait_cancel(struct stream_wait *w)
 	w->kind->cancel(w);
 }
 
+void stream_cancel_waits(struct stream *s)
+{
+	while (unlikely(s->waits != NULL))
+		stream_wait_cancel(s->waits);
+}
+
 struct stream_wait *stream_wait_find(const struct stream *s, const struct stream_wait_kind *kind)
 {
 	struct stream_wait *w = s->waits;

@@ -308,8 +308,11 @@ def collapsed(tap, args):
         for s in socks:
             s.sendall(b"GET /left HTTP/1.1\r\nHost: h\r\n\r\n")
         lib.until(lambda: x.proxy.ctl("show sess all").count("cache") >= 10, 3)
-        for s in socks[:5]:
+        for s in socks[:4]:
             lib.reset(s)
+        port = socks[4].getsockname()[1]
+        killed = re.search(r"(0x[0-9a-f]+): [^\n]*src=127.0.0.1:%d " % port, x.proxy.ctl("show sess"))
+        x.proxy.ctl("shutdown session " + killed.group(1))
         x.proxy.ctl("reload")
         go.set()
         tap.eq([len(lib.Reader(s).response()[2]) for s in socks[5:]], [300000] * 5, "some leave, a reload comes: the others are answered")

@@ -279,6 +279,7 @@ void filters_end(struct stream *s)
 {
 	struct filters *fs = s->filters;
 
+	stream_cancel_waits(s); /* what a rule waits for may be in a filter's state */
 	detach_all(fs, true);
 	detach_all(fs, false);
 	timer_cancel(&fs->timer);
