@@ -204,8 +204,8 @@ def killed(tap, args, folder):
             if "refused" in p.output() or turn > 1 and (len(got) != 2000 or len(marks) > 2 or marks[0] < oldest):
                 bad.append("turn %d: %d entries of turns %s, %s" % (turn, len(got), marks, p.output()))
             oldest = marks[-1] if len(marks) == 1 else oldest
-            before = os.stat(path).st_ino if turn > 1 else 0
             fill(p, 2000, turn)
+            before = os.stat(path).st_ino if os.path.exists(path) else 0
             if turn == 1 or turn % 4 == 0: # a whole one, behind the one that may have begun before
                 for _ in range(2):
                     if not lib.until(lambda: os.path.exists(path) and os.stat(path).st_ino != before):
