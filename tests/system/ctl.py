@@ -139,7 +139,7 @@ def documents(tap, proxy):
 def profiling(tap, proxy):
     """An extension: show profiling json."""
     proxy.ctl("set profiling tasks on; set profiling memory on")
-    proxy.ctl("show stat")
+    lib.until(lambda: json.loads(proxy.ctl("show profiling tasks json"))["tasks"]) # one has run, and is counted
     all_of = json.loads(proxy.ctl("show profiling json"))
     tap.eq(all_of["status"]["tasks"], "on", "show profiling json: the state")
     tap.ok(all(set(t) == {"function", "calls", "cpu_ns", "latency_ns"} and t["calls"] > 0 for t in all_of["tasks"]) and
