@@ -158,6 +158,10 @@ bool ctl_session_wants_input(const struct ctl_session *s);
 bool ctl_session_feed(struct ctl_session *s, struct slice bytes);
 /* The client will send no more. */
 void ctl_session_eof(struct ctl_session *s);
+/* The same, and it is not there any more to read an answer: commands that wait are given up, what
+ * else it has sent is carried out.
+ */
+void ctl_session_gone(struct ctl_session *s);
 /* Runs commands until the output is full, a command waits, input is out, or time is (the owner is
  * woken then).
  */

@@ -35,6 +35,7 @@ enum conn_flags {
 	CONN_REUSED = 1 << 8,     /* served a stream before this one */
 	CONN_HANDSHAKE = 1 << 9,  /* the transport, or what precedes it, is not done */
 	CONN_NO_LINGER = 1 << 10, /* reset instead of a clean close */
+	CONN_GONE = 1 << 11,      /* the peer has closed both directions: it reads nothing more */
 	CONN_DETACHED = 1 << 12,  /* under no thread's poller: between two threads */
 	CONN_DRY = 1 << 13,       /* the socket has no bytes although CONN_CAN_RECV is set: the
 				   * transport's own. An event of the socket clears it */

@@ -515,6 +515,23 @@ static bool session_step(struct ctl_session *s)
 	return false;
 }
 
+/* True: the command that waits is given up, for the client is gone. */
+static bool session_gives_up(struct ctl_session *s)
+{
+	if (!s->gone || !s->running || !s->waiting)
+		return false;
+	s->waiting = s->resumed = false;
+	session_end_command(s);
+	return true;
+}
+
+void ctl_session_gone(struct ctl_session *s)
+{
+	s->gone = true;
+	ctl_session_eof(s);
+	session_gives_up(s);
+}
+
 /* Who cannot be woken is not interrupted. */
 static bool session_is_late(const struct ctl_session *s)
 {
@@ -537,7 +554,7 @@ void ctl_session_run(struct ctl_session *s)
 			return;
 		}
 		if (s->running) {
-			if (!session_step(s))
+			if (!session_step(s) && !session_gives_up(s))
 				return;
 			continue;
 		}

@@ -22,6 +22,7 @@ struct ctl_session {
 	bool master;        /* of the master process's socket */
 	bool debug;         /* of the master process, with mcli-debug-mode */
 	bool eof;           /* the client sends no more */
+	bool gone;          /* and reads no more */
 	bool quit;          /* nothing more will be executed */
 	int64_t timeout_ms;
 

@@ -87,6 +87,8 @@ static void conn_event(void *owner, int fd, unsigned events)
 	if (events & (FD_RDHUP | FD_HUP | FD_ERR)) {
 		c->flags |= CONN_RDHUP | CONN_CAN_RECV | CONN_CAN_SEND;
 		c->flags &= (uint16_t)~CONN_DRY;
+		if (events & FD_HUP)
+			c->flags |= CONN_GONE;
 	}
 	if (c->flags & CONN_CONNECTING) {
 		if (!(events & (FD_OUT | FD_HUP | FD_ERR)))

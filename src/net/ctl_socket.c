@@ -150,6 +150,12 @@ static bool ctl_conn_receive(struct ctl_conn *c, bool *moved)
 	return r != IO_ERR;
 }
 
+/* The client has left, and all that it has sent is read. */
+static bool ctl_conn_is_left(const struct ctl_conn *c)
+{
+	return c->conn->flags & CONN_GONE && c->conn->flags & CONN_EOF;
+}
+
 static bool ctl_conn_send(struct ctl_conn *c, bool *moved)
 {
 	struct slice out = ctl_session_output(c->session);
@@ -191,6 +197,8 @@ static void ctl_conn_drive(struct ctl_conn *c)
 		}
 		moved = false;
 		good = ctl_conn_receive(c, &moved);
+		if (unlikely(ctl_conn_is_left(c)))
+			ctl_session_gone(c->session);
 		ctl_session_run(c->session);
 		good = good && ctl_conn_send(c, &moved);
 	}

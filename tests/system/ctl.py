@@ -263,6 +263,20 @@ def deaf(tap, proxy):
         s.close()
 
 
+def left(tap, proxy, ports):
+    """A client that leaves while its command waits: that is given up, and what it has asked for behind it is done."""
+    for words, before in (b"wait 60s\n", b""), (b"wait 60s;disable server be/s1\n", b""), (b"wait 60s\n", b"show info;"):
+        s = socket.socket(socket.AF_UNIX)
+        s.connect(proxy.ctl_path)
+        s.sendall(before + words)
+        there = lib.until(lambda: proxy.ctl("show sess").count("fe=GLOBAL") > 1)
+        s.close()
+        tap.ok(there and lib.until(lambda: proxy.ctl("show sess").count("fe=GLOBAL") == 1),
+               "%s: its client leaves" % (before + words).decode().strip(), proxy.ctl("show sess"))
+    tap.ok(lib.until(lambda: proxy.stats()["be", "s1"]["status"] == "MAINT"), "what follows is done")
+    proxy.ctl("enable server be/s1")
+
+
 def main():
     args = lib.arguments(__doc__)
     tap = lib.Tap()
@@ -275,6 +289,7 @@ def main():
         documents(tap, proxy)
         if not lib.is_reference(args.program):
             profiling(tap, proxy)
+        left(tap, proxy, ports)
         deaf(tap, proxy)
         storm(tap, proxy, ports)
         changes(tap, proxy, ports)

@@ -102,6 +102,27 @@ static const char *talk(enum ctl_level level, const char *input)
 	return answer;
 }
 
+static void test_left(void)
+{
+	struct ctl_session *s = ctl_session_new(CTL_USER, &owner, NULL);
+
+	releases = 0;
+	ctl_session_feed(s, SLICE("test wait;test args after\n"));
+	ctl_session_run(s);
+	ctl_session_gone(s);
+	is_int(releases, 1, "a command that waits is given up when its client is gone");
+	ctl_session_run(s);
+	ok(slice_ends(ctl_session_output(s), SLICE("[after]\n\n")), "what follows is done");
+	ctl_session_free(&s);
+	s = ctl_session_new(CTL_USER, &owner, NULL);
+	ctl_session_feed(s, SLICE("test wait\n"));
+	ctl_session_gone(s);
+	ctl_session_run(s);
+	is_int(releases, 2, "also when it comes to wait later");
+	ctl_session_free(&s);
+	releases = 0;
+}
+
 static void test_lines(void)
 {
 	is_str(talk(CTL_USER, "test args a b\n"), "[a][b]\n\n", "words, newline and blank line");
@@ -287,6 +308,7 @@ int main(void)
 {
 	ctl_register(modules);
 	test_lines();
+	test_left();
 	test_payload();
 	test_prompt();
 	test_severity();
