@@ -74,7 +74,8 @@ size_t proxy_header_make(struct stream *s, char *out, size_t room)
 	proxyproto_v2_begin(&w, out, room, src, dst);
 	if (options & PROXY_V2_CRC32C)
 		proxyproto_v2_crc32c(&w);
-	add(&w, PROXYPROTO_TLV_ALPN, conn_alpn(c));
+	if (c)
+		add(&w, PROXYPROTO_TLV_ALPN, conn_alpn(c));
 	if (options & PROXY_V2_AUTHORITY)
 		add(&w, PROXYPROTO_TLV_AUTHORITY, tls_sni(c));
 	if (options & PROXY_V2_UNIQUE_ID)

@@ -428,7 +428,7 @@ class Syslog:
 class Proxy:
     """The program running on <conf>; a stats socket is added. Use as a context manager."""
 
-    def __init__(self, program, conf, args=(), preexec=None, pass_fds=(), restless=""):
+    def __init__(self, program, conf, args=(), preexec=None, pass_fds=(), restless="", env=None):
         self.restless = restless or ("the reference" if is_reference(program) else "")
         self.dir = tempfile.mkdtemp(prefix="hapt.")
         self.ctl_path = os.path.join(self.dir, "ctl.sock")
@@ -440,7 +440,7 @@ class Proxy:
         cmd = [program, "-db", "-f", self.conf_path] + list(args)
         self.process = subprocess.Popen(cmd, stdout=self.out, stderr=subprocess.STDOUT,
                                         stdin=subprocess.DEVNULL, preexec_fn=preexec,
-                                        pass_fds=pass_fds)
+                                        pass_fds=pass_fds, env=env)
         self.wait_ready()
         self.quiet = lib_quiet.Quiet(self.process.pid)
 
