@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tests of check-format, check-size, check-layers, check-rot, check-guides, check-commits, make-file-tables, make-differences, check-findings, check-manual and run-tap: each is shown a small tree with one fault, and has
+"""Tests of check-format, check-size, check-layers, check-rot, check-headers, check-docs, check-guides, check-commits,
+make-file-tables, make-differences, check-findings, check-manual and run-tap: each is shown a small tree with one fault, and has
 to find it, and a tree without fault, and has to be silent. Prints TAP."""
 import os
 import shutil
@@ -105,6 +106,8 @@ def size_tests():
     long = edit(low, "\treturn", "\tlow();\n" * 147 + "\treturn")
     expect("a good tree", size, {}, "")
     expect("64 lines", size, edit(low, "\treturn", "\tlow();\n" * 60 + "\treturn"), "")
+    expect("65 lines", size, edit(low, "\treturn", "\tlow();\n" * 61 + "\treturn"), "")
+    expect("66 lines", size, edit(low, "\treturn", "\tlow();\n" * 62 + "\treturn"), "REFUSED src/base/low.c:low: 66,")
     expect("long function", size, long, "REFUSED src/base/low.c:low: 151,")
     expect("waived", size, {**long, "scripts/waivers.txt": "size src/base/low.c:low a table\n"}, "")
     expect("waiver for nothing", size, {"scripts/waivers.txt": "size src/base/low.c:low a table\n"}, "nothing needs")
@@ -112,6 +115,7 @@ def size_tests():
     expect("40 members", size, edit("include/base/low.h", "/* what", "struct s {\n%s};\n/* what" % ("\tint a;\n" * 40)), "")
     expect("41 members", size, edit("include/base/low.h", "/* what", "struct s {\n%s};\n/* what" % ("\tint a;\n" * 41)),
            "REFUSED include/base/low.h:s: 41")
+    expect("60 files", size, {"src/base/f%d.c" % i: GPL for i in range(59)}, "")
     expect("61 files", size, {"src/base/f%d.c" % i: GPL for i in range(60)}, "REFUSED src/base: 61")
     expect("long file", size, edit(low, "\nint", "\n/* */" * 1000 + "\nint"), "REFUSED src/base/low.c: 1007,")
 
@@ -192,6 +196,30 @@ def guide_tests():
     expect("no test", guides, {**rest, page: good.replace("```vtc\n```\n", "")}, "no test")
     expect("code that is not C", guides, {**rest, "build/flags": "cc -Iinclude ;  ; ", page: good.replace("return 2", "return two")},
            "is not built", "--objects", "build")
+
+
+def header_tests():
+    rule, header, flags = "check-headers", "include/base/low.h", {"build/flags": "cc -Iinclude ;  ; "}
+    expect("each stands alone", rule, flags, "", "--objects=build")
+    expect("a type that is not there", rule, {**flags, **edit(header, "int low(void)", "bool low(void)")},
+           "include/base/low.h does not stand alone", "--objects=build")
+    expect("a private header", rule, {**flags, "src/base/low_priv.h": GPL + "struct low { uint8_t x; };\n"},
+           "src/base/low_priv.h does not stand alone", "--objects=build")
+    expect("what is beside it", rule, {**flags, "src/base/low_priv.h": GPL + '#include "other.h"\n', "src/base/other.h": GPL}, "",
+           "--objects=build")
+
+
+def doc_tests():
+    rule = "check-docs"
+
+    def said(name, text, page):
+        expect(name, rule, {"doc/internals/base.md": page}, text)
+    said("a good page", "", "`low()` is in `src/base/low.c`, [this page](base.md).\n")
+    said("a function that went", "gone() is defined nowhere", "`gone()` does it\n")
+    said("a file that went", "src/base/gone.c is not there", "see `src/base/gone.c`\n")
+    said("a page that went", "link to gone.md", "see [it](gone.md)\n")
+    said("a function of another file", "low is not in codec/high.c", "`low()` (`src/codec/high.c`)\n")
+    said("a step of the walk in another file", "low is not in codec/high.c", "| 1 | `low` | codec/high.c | so |\n")
 
 
 def file_tests():
@@ -312,6 +340,8 @@ size_tests()
 if shutil.which("nm"):
     layer_tests()
     rot_tests()
+header_tests()
+doc_tests()
 file_tests()
 commit_tests()
 guide_tests()
