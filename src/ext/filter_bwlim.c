@@ -4,7 +4,8 @@
  * A stream has a clock of its own, which says up to when its bytes are paid for: n bytes move it
  * n * period / limit ahead. Bytes pass while it is behind the time of day, a slice (SLICE_MS) worth
  * of them at once; so the rate is kept from the first byte on. A stream that sent less than it
- * could, or that a busy thread has woken late, catches up with a quarter of a period, not more.
+ * could, or that a busy thread has woken late, catches up with a quarter of a period, not more;
+ * what passed before its first byte, such as the server's time to answer, is no time to catch up.
  *
  * A shared limit is kept in a stick table: streams of the same key count their bytes in the rate of
  * its entry, and pass what is missing there to the limit, each no faster than that by its clock.
@@ -38,6 +39,7 @@ struct bwlim {
 /* Of one stream. */
 struct bwlim_state {
 	bool on;
+	bool begun;                  /* a byte has come since */
 	uint64_t limit;
 	int64_t period_ms;
 	uint64_t paid_ns;            /* bytes are paid for until then */
@@ -152,6 +154,9 @@ static uint64_t passable(const struct filter *f)
 		left = shared_left(f);
 	most_ns = time_of(st, 2 * (double)least(f)) +
 		  at_most((double)st->period_ms * (double)NS_PER_MS / 4, LONGEST_NS);
+	if (!st->begun)
+		most_ns = (uint64_t)SLICE_MS * NS_PER_MS;
+	st->begun = true;
 	if (st->paid_ns + most_ns < now_ns)
 		st->paid_ns = now_ns - most_ns;
 	n = st->paid_ns < now_ns ? bytes_in(st, now_ns - st->paid_ns) : 0;
@@ -297,6 +302,13 @@ static bool set_limit_check(struct config *cfg, struct rule *r, struct diag_list
 	return true;
 }
 
+static void limit_begin(struct bwlim_state *st)
+{
+	st->paid_ns = clock_now_ns();
+	st->on = true;
+	st->begun = false;
+}
+
 static enum rule_result set_limit_run(const struct rule *r, struct expr_ctx *ctx, bool *first)
 {
 	const struct set_limit *set = r->data;
@@ -311,8 +323,7 @@ static enum rule_result set_limit_run(const struct rule *r, struct expr_ctx *ctx
 	if (b->key) {
 		if (!shared_begin(st, b, ctx) || !st->period_ms)
 			return RULE_CONTINUE;
-		st->paid_ns = clock_now_ns();
-		st->on = true;
+		limit_begin(st);
 		filter_watch(f, b->side);
 		filter_wake(f);
 		return RULE_CONTINUE;
@@ -323,8 +334,7 @@ static enum rule_result set_limit_run(const struct rule *r, struct expr_ctx *ctx
 		st->limit = (uint64_t)value;
 	if (set->has_period && rule_value_eval(&set->period, ctx, &value) && value > 0)
 		st->period_ms = value;
-	st->paid_ns = clock_now_ns();
-	st->on = true;
+	limit_begin(st);
 	filter_watch(f, b->side);
 	filter_wake(f);
 	return RULE_CONTINUE;
